@@ -37,8 +37,8 @@ type kept struct {
 // omitted is in place of a result that the oracle leaves out.
 const omitted = "[Tool result left out]"
 
-// newOracle returns the oracle that shows as many references as rival did. If figures has a
-// number, the oracle shows that percentage of all references instead.
+// newOracle returns an oracle that shows as many references as rival did. If rival is nil, the
+// oracle shows a percentage of all references, which is the number in figures.
 func newOracle(rec *replay.Recording, figures []int, rival *replay.Result) replay.Chooser {
 	goal := 0
 	if rival != nil {

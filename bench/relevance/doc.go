@@ -1,9 +1,9 @@
-// Package relevance judges retrieval on questions with known places of their answers.
+// Package relevance judges retrieval on questions whose answers are at known places.
 //
-// A set is a folder: Markdown files as a workspace has them, and qa.jsonl with a
-// question and its evidence lines in each row. A hit covers an evidence line if
-// it is of that file and its line range contains the line, so any way of cutting
-// files into chunks can be judged. Questions without evidence are skipped.
+// A set is a folder with Markdown files like a workspace's, and with qa.jsonl. Each row of
+// qa.jsonl has a question and its evidence lines. A hit covers an evidence line if the hit is in
+// the line's file and its range contains the line. So any way of cutting files into chunks can be
+// judged. Questions without evidence are skipped.
 //
 //	recall_at_k           the share of a question's evidence lines that its
 //	                      first k hits cover
@@ -18,6 +18,6 @@
 //	                      count at ranks 1, 2, 3 …; at most 1, since one hit may
 //	                      cover several
 //
-// Each is the mean over the questions, between 0 and 1. Tokens are those of
-// o200k. Nothing is written but an index in a temporary folder.
+// Each figure is the mean over the questions, between 0 and 1. Tokens are counted by o200k. The
+// package writes only an index in a temporary folder.
 package relevance

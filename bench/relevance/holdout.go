@@ -7,18 +7,18 @@ import (
 	"github.com/memkernel/memkernel/retrieval"
 )
 
-// Weights that were chosen on a set look better on it than on others. By how much is
-// measured by choosing them anew on all sets but one, and judging them on that one.
+// Weights that were chosen on a set look better on that set than on others. To measure the
+// difference, weights are chosen on all sets except one, and judged on that set.
 
-// Fold is one set that was left out when weights were chosen.
+// Fold is the result of one set that was left out when weights were chosen.
 type Fold struct {
 	Set string `json:"set"`
-	// Unseen are the figures with the weights chosen on the other sets, Given those
-	// with the weights that are in use, Bare those of BM25 without any signal.
+	// Unseen has the figures with the weights chosen on the other sets. Given has the figures
+	// with the weights in use. Bare has the figures of BM25 without any signal.
 	Unseen Metrics `json:"unseen"`
 	Given  Metrics `json:"given"`
 	Bare   Metrics `json:"bare"`
-	// Chosen are the weights chosen on the others, by the knobs' names.
+	// Chosen has the weights chosen on the other sets, by the names of the knobs.
 	Chosen map[string]float64 `json:"chosen"`
 }
 
@@ -53,12 +53,12 @@ func (t *Tuner) LeaveOneOut(ctx context.Context, given retrieval.Signals) ([]Fol
 	return out, nil
 }
 
-// rounds is the most times that Choose goes through all knobs.
+// rounds is how often Choose goes through all knobs at most.
 const rounds = 2
 
-// Choose finds weights for some sets, from bare BM25 on: knob by knob, the value round
-// which the goal is best. A single good value between bad ones is chance, so the
-// neighbours on the grid count half each.
+// Choose finds weights for some sets. It starts with bare BM25, and chooses for one knob after
+// the other the value with the best goal. A single good value between bad values is chance, so
+// the neighbours of a value on the grid count half each.
 func (t *Tuner) Choose(ctx context.Context, sets []int) (retrieval.Signals, error) {
 	s := bare()
 	for range rounds {
@@ -81,7 +81,7 @@ func (t *Tuner) Choose(ctx context.Context, sets []int) (retrieval.Signals, erro
 	return s, nil
 }
 
-// bare is no signal at all, and BM25 with the constants that textbooks give.
+// bare returns weights without any signal, with the textbook constants of BM25.
 func bare() retrieval.Signals {
 	var s retrieval.Signals
 	for _, k := range Knobs {
@@ -91,7 +91,7 @@ func bare() retrieval.Signals {
 	return s
 }
 
-// goal returns the figure by which weights are chosen: the mean of the figures that matter.
+// goal returns the figure by which weights are chosen. It is the mean of the figures that matter.
 func goal(answers []Answer) float64 {
 	sum := 0.0
 	for _, a := range answers {
@@ -100,8 +100,8 @@ func goal(answers []Answer) float64 {
 	return sum / float64(3*len(answers))
 }
 
-// flattest returns the index with the best mean of itself and half of each
-// neighbour.
+// flattest returns the index with the best weighted mean of its goal and its neighbours' goals.
+// Each neighbour counts half.
 func flattest(goals []float64) int {
 	best, top := 0, -1.0
 	for i, g := range goals {

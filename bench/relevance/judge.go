@@ -7,14 +7,15 @@ import (
 	"github.com/memkernel/memkernel/retrieval"
 )
 
-// Judge rates the answer to one question. hits must be in order; count counts tokens.
+// Judge rates the answer to one question. hits must be in order. count returns the number of
+// tokens in a text.
 func Judge(q Question, hits []retrieval.Hit, count func(string) int) Metrics {
 	m := rate(q, hits, count)
 	m.pack(q, hits, count)
 	return m
 }
 
-// rate is Judge without the packed notes.
+// rate is Judge without judging packed notes.
 func rate(q Question, hits []retrieval.Hit, count func(string) int) Metrics {
 	ranks, files := ranksOf(q.Evidence, hits), fileRanks(q.Evidence, hits)
 	m := Metrics{
@@ -39,8 +40,8 @@ func (m *Metrics) pack(q Question, hits []retrieval.Hit, count func(string) int)
 	}
 }
 
-// fileRanks returns the rank of each file that holds evidence among the files
-// of the hits, in the order of their first hits; 0 if it has none.
+// fileRanks returns, for each file that holds evidence, its rank among the files of the hits. The
+// files are ranked by their first hits. The rank is 0 if the file has no hit.
 func fileRanks(lines []Evidence, hits []retrieval.Hit) []int {
 	rank, wanted := map[string]int{}, map[string]bool{}
 	for _, h := range hits {
@@ -58,8 +59,8 @@ func fileRanks(lines []Evidence, hits []retrieval.Hit) []int {
 	return out
 }
 
-// ranksOf returns the rank of the first hit that covers each line, 0 if none
-// does.
+// ranksOf returns, for each line, the rank of the first hit that covers the line, or 0 if no hit
+// covers it.
 func ranksOf(lines []Evidence, hits []retrieval.Hit) []int {
 	out := make([]int, len(lines))
 	for i, e := range lines {
@@ -72,7 +73,7 @@ func (e Evidence) in(path string, from, to int) bool {
 	return e.File == path && from <= max(e.Line, e.EndLine) && e.Line <= to
 }
 
-// share returns how many of the ranks are among the first k.
+// share returns the share of the ranks that are among the first k.
 func share(ranks []int, k int) float64 {
 	n := 0
 	for _, r := range ranks {
@@ -83,7 +84,7 @@ func share(ranks []int, k int) float64 {
 	return float64(n) / float64(len(ranks))
 }
 
-// firstOf returns the best of the ranks, 0 if there is none.
+// firstOf returns the best of the ranks, or 0 if no line has a rank.
 func firstOf(ranks []int) int {
 	best := 0
 	for _, r := range ranks {
@@ -109,7 +110,7 @@ func ndcg(ranks []int, k int) float64 {
 
 func gain(rank int) float64 { return 1 / math.Log2(1+float64(rank)) }
 
-// fit returns how many of the first hits have at most so many tokens together.
+// fit returns how many of the first hits together have at most a number of tokens.
 func fit(hits []retrieval.Hit, tokens int, count func(string) int) int {
 	for i, h := range hits {
 		if tokens -= count(h.Text); tokens < 0 {

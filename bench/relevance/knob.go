@@ -8,19 +8,19 @@ import (
 	"github.com/memkernel/memkernel/retrieval"
 )
 
-// Knob is a weight of retrieval.Signals that can be turned.
+// Knob is a weight of retrieval.Signals that can be changed.
 type Knob struct {
-	// Name is the field's in small letters.
+	// Name is the name of the field in small letters.
 	Name string
 	// Off is the value at which the signal has no effect.
 	Off float64
-	// Values are the values to try, in order. The grid is coarse, since a difference below its
-	// steps is chance.
+	// Values are the values to try, in order. The grid is coarse, because the effect of smaller
+	// steps would be chance.
 	Values []float64
 }
 
-// Knobs are all weights of retrieval.Signals. K1 and B are not signals of their own: with K1 at 0
-// a word counts once, and with B at 0 length doesn't count.
+// Knobs lists all weights of retrieval.Signals. K1 and B are not separate signals. With K1 at 0 a
+// word counts once, and with B at 0 length doesn't count.
 var Knobs = []Knob{
 	{"before", 0, []float64{0, .3, .45, .6, .75, .9}},
 	{"behind", 0, []float64{0, .2, .4, .6}},
@@ -45,7 +45,7 @@ var Knobs = []Knob{
 	{"b", 0, []float64{.2, .4, .6, .75}},
 }
 
-// KnobNamed returns the knob of a name.
+// KnobNamed returns the knob with a name.
 func KnobNamed(name string) (Knob, error) {
 	var names []string
 	for _, k := range Knobs {
@@ -57,13 +57,13 @@ func KnobNamed(name string) (Knob, error) {
 	return Knob{}, fmt.Errorf("there is no signal %q; there are %s", name, strings.Join(names, ", "))
 }
 
-// At returns the weights with this one at a value.
+// At returns a copy of the weights with this knob at value.
 func (k Knob) At(s retrieval.Signals, value float64) retrieval.Signals {
 	*k.field(&s) = value
 	return s
 }
 
-// Of returns the value that the weights have here.
+// Of returns the value of this knob in the weights.
 func (k Knob) Of(s retrieval.Signals) float64 { return *k.field(&s) }
 
 func (k Knob) field(s *retrieval.Signals) *float64 {

@@ -17,7 +17,7 @@ import (
 	"github.com/memkernel/memkernel/retrieval"
 )
 
-// Kinds of known items.
+// The kinds of known items.
 const (
 	kindPhrase     = "phrase"     // four adjacent words of a line
 	kindWord       = "word"       // one word
@@ -27,39 +27,40 @@ const (
 	kindTypo       = "typo" // a word with one letter wrong
 )
 
-// KnownKinds are all of them.
+// KnownKinds lists all kinds of known items.
 var KnownKinds = []string{kindPhrase, kindWord, kindIdentifier, kindHeading, kindDate, kindTypo}
 
-// KnownItem is an item from a workspace, as somebody would type it.
+// KnownItem is an item from a workspace, in the form in which somebody would type it.
 type KnownItem struct {
 	Kind, Query string
 	// holds is the text that a line must hold, as a whole word unless within is set. It is "" if
-	// places count.
+	// the places of the item count.
 	holds  string
 	within bool
 	places []Evidence
 }
 
-// Known is the result for the items of a kind. For words, the share of the first ten hits counts
-// that hold the word or one of the same stem. For all other kinds it counts whether a hit holds
-// the item.
+// Known is the result for the items of a kind. For words it counts the share of the first ten
+// hits that hold the word or a word with the same stem. For all other kinds it counts whether a
+// hit holds the item.
 type Known struct {
 	N                int      `json:"n"`
 	HitAt1           *float64 `json:"hit_at_1,omitempty"`
 	HitAt10          *float64 `json:"hit_at_10,omitempty"`
 	HitsHoldingShare *float64 `json:"hits_holding_share,omitempty"`
-	// LinesWithin is how many lines that hold the item the hits have within so many
-	// tokens, in the mean.
+	// LinesWithin is the mean number of lines holding the item in the first hits, by the number
+	// of tokens of these hits.
 	LinesWithin Sizes `json:"lines_within_tokens"`
 }
 
-// KnownAnswer is the rank of the first hit that holds an item, 0 if none of ten does,
-// and the share of the hits that do.
+// KnownAnswer is the answer for one item. It has the rank of the first hit that holds the item, 0
+// if no hit of ten holds it, and the share of the hits that hold it.
 type KnownAnswer struct {
 	KnownItem
 	Rank  int
 	Share float64
-	// Lines is how many lines that hold it are within so many tokens.
+	// Lines is the number of lines holding the item in the first hits, by the number of tokens of
+	// these hits.
 	Lines Sizes
 }
 
@@ -108,11 +109,11 @@ var (
 	dates       = regexp.MustCompile(`\b\d{4}[-/]\d{2}[-/]\d{2}\b|\d{4}年\d{1,2}月\d{1,2}日|\b(?:January|February|March|April|May|June|July|August|September|October|November|December) \d{1,2}(?:, \d{4})?\b`)
 )
 
-// phraseWords are the words of a phrase. Written without spaces, as many pairs of
-// characters are.
+// phraseWords is the number of words in a phrase. In a script without spaces, it is the number of
+// pairs of characters.
 const phraseWords = 4
 
-// inLine adds the items of a line.
+// inLine adds the items in a line.
 func inLine(line string, rng *rand.Rand, add func(KnownItem)) {
 	found := dates.FindAllString(line, -1)
 	for _, d := range found {
@@ -137,8 +138,8 @@ func inLine(line string, rng *rand.Rand, add func(KnownItem)) {
 	}
 }
 
-// singleWords are the words of a line, in writing without spaces its pairs of
-// characters, each once.
+// singleWords returns the words of a line, each once. In a script without spaces, pairs of
+// characters count as words.
 func singleWords(line string) []wordSpan {
 	var out []wordSpan
 	for _, s := range wordSpans(line) {
@@ -158,7 +159,8 @@ func singleWords(line string) []wordSpan {
 	return out
 }
 
-// ofFile adds the headings of a file, each with the lines of its section, and its date.
+// ofFile adds the headings of a file, each with the lines of its section. It also adds the file's
+// date.
 func (b *Bench) ofFile(path string, add func(KnownItem)) {
 	units := markdownstore.Units(markdownstore.Parse(path, strings.Join(b.lines[path], "\n")))
 	for i, u := range units {
@@ -171,8 +173,8 @@ func (b *Bench) ofFile(path string, add func(KnownItem)) {
 	}
 }
 
-// mistyped is a word with one letter left out, doubled, exchanged with the next or
-// replaced, "" if it is too short for that.
+// mistyped returns a word with one letter left out, doubled, exchanged with the next letter, or
+// replaced. It returns "" if the word is too short.
 func mistyped(word string, rng *rand.Rand) string {
 	rs := []rune(word)
 	if len(rs) < 6 || slices.ContainsFunc(rs, func(r rune) bool { return paired(r) || !unicode.IsLetter(r) }) {
@@ -195,10 +197,10 @@ func mistyped(word string, rng *rand.Rand) string {
 	return string(rs)
 }
 
-// knownLimit is how many hits are looked at.
+// knownLimit is how many hits are judged.
 const knownLimit = 10
 
-// AskKnown looks for items with the search under judgement, and with bare FTS5.
+// AskKnown searches for items with the judged search and with bare FTS5.
 func (b *Bench) AskKnown(ctx context.Context, items []KnownItem, opts *retrieval.Options, now time.Time) (ours, plainly []KnownAnswer, err error) {
 	a, err := analysis.New()
 	if err != nil {
@@ -258,8 +260,8 @@ func (b *Bench) holds(a *analysis.Analyzer, it KnownItem, h retrieval.Hit) bool 
 	return slices.ContainsFunc(strings.Fields(string(a.AppendIndexAs(nil, it.holds, lang))), func(t string) bool { return slices.Contains(held, t) })
 }
 
-// stands reports whether a line holds a text, in any case of letters. Unless within is set, the
-// text must be a whole word.
+// stands reports whether a line holds a text, ignoring case. Unless within is set, the text must
+// be a whole word.
 func stands(line, text string, within bool) bool {
 	line, text = strings.ToLower(line), strings.ToLower(text)
 	for from := 0; ; {
@@ -312,8 +314,8 @@ func SumKnown(answers []KnownAnswer) map[string]Known {
 	return out
 }
 
-// Asked returns items that a prompt does not show by itself: phrases and identifiers that are in
-// the folder of notes and in no file at the root.
+// Asked returns items that a prompt does not show by itself. They are phrases and identifiers
+// that are in the folder of notes and in no file at the root.
 func (b *Bench) Asked(seed uint64, n int) []KnownItem {
 	var out []KnownItem
 	for _, it := range b.KnownItems(seed, 4*n) {
@@ -340,7 +342,7 @@ func (b *Bench) HeldBy(it KnownItem, path string, from, to int) bool {
 	return slices.ContainsFunc(lines, func(l string) bool { return stands(l, it.holds, it.within) })
 }
 
-// endOf returns the last line of the section that begins with the first unit, a heading.
+// endOf returns the last line of the section that begins with the first unit, which is a heading.
 func endOf(units []markdownstore.Unit) int {
 	end := units[0].EndLine
 	for _, u := range units[1:] {
@@ -352,7 +354,7 @@ func endOf(units []markdownstore.Unit) int {
 	return end
 }
 
-// worded reports whether there is anything in a text to search for.
+// worded reports whether a text has anything that can be searched for.
 func worded(text string) bool {
 	return strings.IndexFunc(text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }) >= 0
 }

@@ -11,8 +11,9 @@ import (
 	"github.com/memkernel/memkernel/retrieval"
 )
 
-// search asks for as many hits as are set, else for limit: lines, or places, of which each
-// run of lines is a hit, the best of a place before the others.
+// search returns the best lines or places for a text. The number of hits is Hits if it is set,
+// and otherwise limit. Each run of lines in a place is a hit, and the best run of a place comes
+// before its other runs.
 func (b *Bench) search(ctx context.Context, r *retrieval.Retriever, text string, limit int, now time.Time) ([]retrieval.Hit, error) {
 	got := r.Search(ctx, retrieval.Query{Text: text, Limit: cmp.Or(b.Hits, limit), MinShare: b.MinShare, Passages: !b.Chunks, Lines: !b.Places, NoSnippets: !b.Places, Now: now, Age: b.age})
 	if got.Err != nil || !b.Places {
@@ -28,8 +29,8 @@ func (b *Bench) search(ctx context.Context, r *retrieval.Retriever, text string,
 	return out, nil
 }
 
-// linesWithin counts the lines that hold an item among the first hits that have at most so many
-// tokens together.
+// linesWithin counts the lines that hold an item. It looks only at the first hits that together
+// have at most tokens tokens.
 func (b *Bench) linesWithin(a *analysis.Analyzer, it KnownItem, hits []retrieval.Hit, tokens int) int {
 	found := map[string]bool{}
 	for _, h := range hits[:fit(hits, tokens, b.count)] {

@@ -14,10 +14,10 @@ import (
 
 // plain is the baseline of a search: a bare FTS5 table of the same lines, porter and unicode61,
 // any word of the question, ORDER BY bm25. Chinese, Japanese and Korean are cut into pairs of
-// characters, since unicode61 takes a sentence for a word.
+// characters, because unicode61 would take a whole sentence for a word.
 type plain struct{ db *sql.DB }
 
-// newPlain makes the table in memory, by the driver of SQLite that the index brings.
+// newPlain makes the table in memory, with the SQLite driver that the index uses.
 func newPlain(ctx context.Context, files map[string][]string) (p plain, err error) {
 	driver := "sqlite"
 	if !slices.Contains(sql.Drivers(), driver) {
@@ -76,13 +76,14 @@ func (p plain) find(ctx context.Context, question string, limit int) (out []retr
 	return out, rows.Err()
 }
 
-// plainWords cuts a text into runs of letters and digits, and those of Chinese,
-// Japanese and Korean into pairs of characters.
+// plainWords cuts a text into runs of letters and digits. It cuts runs of Chinese, Japanese and
+// Korean into pairs of characters.
 func plainWords(text string) []string {
 	var out []string
 	for _, s := range wordSpans(text) {
 		out = append(out, text[s.from:s.to])
-		// wordSpans has each character once, a search has every pair.
+		// A span has each character once, but a search uses every pair of neighbouring
+		// characters.
 		if s.pairs {
 			run := []rune(text[s.from:s.to])
 			out = out[:len(out)-1]
@@ -97,7 +98,7 @@ func plainWords(text string) []string {
 	return out
 }
 
-// wordSpan is a run of letters and digits in a text, from byte to byte. If pairs is set, its
+// wordSpan is the byte range of a run of letters and digits in a text. If pairs is set, the run's
 // script has no spaces, so each pair of characters counts as a word.
 type wordSpan struct {
 	from, to int

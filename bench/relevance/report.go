@@ -10,9 +10,9 @@ import (
 // Report is the result of a set of questions.
 type Report struct {
 	Metrics
-	// Categories are the same by the questions' category.
+	// Categories has the same figures by the category of the questions.
 	Categories map[string]Category `json:"categories"`
-	// Intervals are those within which each mean lies, by its JSON name.
+	// Intervals has the interval of each mean, by the mean's JSON name.
 	Intervals map[string]Interval `json:"intervals"`
 }
 
@@ -22,8 +22,8 @@ type Category struct {
 	Intervals map[string]Interval `json:"intervals"`
 }
 
-// Interval is a range of 95 % about a mean, by the normal distribution: the
-// questions are taken for a sample of all that could be asked.
+// Interval is the 95 % interval of a mean, by the normal distribution. It takes the questions for
+// a sample of all questions that could be asked.
 type Interval struct {
 	Low  float64 `json:"low"`
 	High float64 `json:"high"`
@@ -80,13 +80,13 @@ func sum(answers []Answer) Category {
 	return c
 }
 
-// figure is one of Metrics by its JSON name.
+// figure is a figure of Metrics with its JSON name.
 type figure struct {
 	Name string
 	Of   func(Metrics) float64
 }
 
-// figures are the figures with intervals and differences.
+// figures lists the figures that have intervals and differences.
 var figures = []figure{
 	{"recall_at_1", func(m Metrics) float64 { return m.RecallAt1 }},
 	{"recall_at_5", func(m Metrics) float64 { return m.RecallAt5 }},
@@ -101,15 +101,15 @@ var figures = []figure{
 	{"recall_packed_2000", func(m Metrics) float64 { return m.Packed["2000"] }},
 }
 
-// Difference is how much higher one figure of a second run is than that of a first, question by
-// question, with the interval of 95 % of the paired bootstrap.
+// Difference is how much higher a figure is in a second run than in the first, compared question
+// by question, with the 95 % interval of the paired bootstrap.
 type Difference struct {
 	Name string  `json:"name"`
 	Mean float64 `json:"mean"`
 	Interval
 }
 
-// resamples are how often Compare draws as many questions as there are.
+// resamples is how often Compare draws a sample. A sample has as many questions as the run.
 const resamples = 1000
 
 // Compare returns how a second run over the same questions differs from the
@@ -147,7 +147,7 @@ func Compare(first, second []Answer) []Difference {
 	return out
 }
 
-// Metrics are means over questions; see the package comment.
+// Metrics are means over questions. The package comment describes them.
 type Metrics struct {
 	Questions    int     `json:"questions"`
 	RecallAt1    float64 `json:"recall_at_1"`
@@ -164,13 +164,13 @@ type Metrics struct {
 // Sizes maps a number of tokens, in digits, to the recall within it.
 type Sizes map[string]float64
 
-// tokenSizes are the numbers of tokens within which recall is judged.
+// tokenSizes holds the numbers of tokens within which recall is judged.
 var tokenSizes = [...]int{500, 1000, 2000}
 
-// key returns how a size is called in Sizes.
+// key returns the key of a size in Sizes.
 func key(tokens int) string { return strconv.Itoa(tokens) }
 
-// add sums up.
+// add adds o to the sums.
 func (m *Metrics) add(o Metrics) {
 	m.Questions += o.Questions
 	m.RecallAt1 += o.RecallAt1
@@ -200,7 +200,7 @@ func (s Sizes) over(n float64) Sizes {
 	return out
 }
 
-// mean turns sums into means.
+// mean returns the means of sums.
 func (m Metrics) mean() Metrics {
 	n := float64(m.Questions)
 	m.RecallAt1, m.RecallAt5, m.RecallAt10 = m.RecallAt1/n, m.RecallAt5/n, m.RecallAt10/n

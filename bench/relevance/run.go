@@ -16,7 +16,7 @@ import (
 	"github.com/memkernel/memkernel/retrieval"
 )
 
-// Index indexes and searches a set. [index.Index] is one.
+// Index indexes and searches a set. [index.Index] implements it.
 type Index interface {
 	retrieval.Index
 	Sync(ctx context.Context, source iter.Seq2[index.FileStat, error], read index.Reader, opts *index.SyncOptions) (index.SyncReport, error)
@@ -32,10 +32,10 @@ type Bench struct {
 	Index Index
 	// MinShare is [retrieval.Query.MinShare] of every question.
 	MinShare float64
-	// Chunks requests chunks and not passages.
+	// Chunks requests chunks instead of passages.
 	Chunks bool
-	// Places requests places and not lines, Hits is how many, 0 for as many as
-	// TokenSizes have room for.
+	// Places requests places instead of lines. Hits is the number of hits. 0 means as many hits
+	// as tokenSizes have room for.
 	Places bool
 	Hits   int
 	// Unpacked skips the judging of packed notes, which takes most of the time.
@@ -44,12 +44,13 @@ type Bench struct {
 	counter  budget.Counter
 	cache    *budget.Cache
 	dir      string
-	// cut are the chunks as they were indexed, lines the files that they were cut from.
+	// cut holds the indexed chunks. lines holds the lines of the files that the chunks were cut
+	// from.
 	cut   []cut
 	lines map[string][]string
 }
 
-// Open indexes a set's folder in a temporary one, which Close removes.
+// Open indexes a set's folder. The index is in a temporary folder, which Close removes.
 func Open(ctx context.Context, set Set) (b *Bench, err error) {
 	b = &Bench{Set: set, cache: budget.NewCache(0), lines: map[string][]string{}}
 	defer func() {
@@ -75,8 +76,8 @@ func Open(ctx context.Context, set Set) (b *Bench, err error) {
 	return b, b.sync(ctx)
 }
 
-// sync fills the index. A file that can't be indexed is an error, since its
-// questions would be judged by its absence.
+// sync fills the index. A file that can't be indexed is an error, because the questions about the
+// file would count as failures of the search.
 func (b *Bench) sync(ctx context.Context) error {
 	report, err := b.Index.Sync(ctx, b.files(ctx), b.chunks, nil)
 	switch {
@@ -125,7 +126,7 @@ func (b *Bench) chunks(path string) ([]index.Chunk, error) {
 	return out, nil
 }
 
-// factsIn are the facts of lines of a file.
+// factsIn returns the facts in a range of a file's lines.
 func factsIn(facts []markdownstore.Fact, path string, from, to int) (out []index.Fact) {
 	for l, f := range markdownstore.FactsIn(facts, from, to) {
 		out = append(out, index.Fact{StartLine: l.From, EndLine: l.To, Text: f.Text, Citation: f.Citation(path)})
@@ -147,19 +148,19 @@ func (b *Bench) Close() error {
 	return os.RemoveAll(b.dir)
 }
 
-// hitLimit is how many hits are judged: more than TokenSizes have room for.
+// hitLimit is how many hits are judged. It is more than tokenSizes have room for.
 const hitLimit = 80
 
 // Answer is the result of one question.
 type Answer struct {
 	Question
 	Metrics
-	// Ranks are those of the first hit that covers each line of the evidence, from
-	// 1; 0 if none does.
+	// Ranks has, for each line of the evidence, the rank of the first hit that covers the line,
+	// from 1. It is 0 if no hit covers the line.
 	Ranks []int
 }
 
-// Ask asks all questions as of a moment, and judges each answer.
+// Ask asks all questions as if the time were now, and judges each answer.
 func (b *Bench) Ask(ctx context.Context, opts *retrieval.Options, now time.Time) ([]Answer, error) {
 	r := retrieval.New(b.Index, opts)
 	var out []Answer
@@ -173,8 +174,8 @@ func (b *Bench) Ask(ctx context.Context, opts *retrieval.Options, now time.Time)
 	return out, nil
 }
 
-// AskPlain puts all questions to a bare FTS5 table of the same lines, and judges each answer. Any
-// search has to be better than this.
+// AskPlain searches a bare FTS5 table of the same lines for all questions, and judges each
+// answer. Any search should be better than this table.
 func (b *Bench) AskPlain(ctx context.Context) ([]Answer, error) {
 	p, err := newPlain(ctx, b.lines)
 	if err != nil {
@@ -202,14 +203,14 @@ func (b *Bench) judge(q Question, hits []retrieval.Hit) Answer {
 
 func (b *Bench) count(s string) int { return b.cache.Count(b.counter, s).Tokens }
 
-// age is the workspace's own rule.
+// age is the workspace's own rule for the date of a file.
 func (b *Bench) age(path, _ string, mod time.Time) (time.Time, bool) {
 	class, _ := markdownstore.Classify(path)
 	return markdownstore.File{Path: path, ModTime: mod, Class: class}.AgesFrom(time.UTC)
 }
 
-// newest returns the last day that a dated file of the set is of, zero if
-// there is none: the moment after which its questions could be asked.
+// newest returns the last date of the set's dated files, or zero if no file has a date. The
+// questions could be asked only after that date.
 func (b *Bench) newest(ctx context.Context) (time.Time, error) {
 	var last time.Time
 	for f, err := range b.store.Walk(ctx) {
@@ -223,9 +224,8 @@ func (b *Bench) newest(ctx context.Context) (time.Time, error) {
 	return last, nil
 }
 
-// Moment returns when the questions are asked unless a caller sets another time:
-// on the day after the newest note, or at any time if nothing in the set has a
-// date.
+// Moment returns the default time of the questions. It is on the day after the newest note, or at
+// any time if nothing in the set has a date.
 func (b *Bench) Moment(ctx context.Context) (time.Time, error) {
 	last, err := b.newest(ctx)
 	if last.IsZero() {

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 )
 
-// Set is a folder of memory with questions on it.
+// Set is a folder of memory with questions about it.
 type Set struct {
 	Name string
 	Dir  string
@@ -16,7 +16,7 @@ type Set struct {
 	Questions []Question
 }
 
-// Question is a question with the places of its answer.
+// Question is a question with the places of its answers.
 type Question struct {
 	ID       string     `json:"id"`
 	Category string     `json:"category"`
@@ -24,11 +24,11 @@ type Question struct {
 	Evidence []Evidence `json:"evidence"`
 }
 
-// Evidence is a line that answers, or helps to.
+// Evidence is a line that answers a question or helps to answer it.
 type Evidence struct {
 	// File is relative to the set's folder, with forward slashes.
 	File string `json:"file"`
-	// Line is 1-based. If EndLine is not 0, any line up to it answers as well.
+	// Line is 1-based. If EndLine is not 0, any line from Line to EndLine answers the question.
 	Line    int `json:"line"`
 	EndLine int `json:"end_line,omitempty"`
 }
@@ -36,9 +36,9 @@ type Evidence struct {
 // maxRow is the longest row of qa.jsonl, in bytes.
 const maxRow = 1 << 20 // 1 MiB
 
-// Read reads the questions on a folder from the file at path. If a row has evidence_audited, that
-// counts and not evidence. A set without a question is an error: judging it would give zeros that
-// look like a result.
+// Read reads the questions about the folder dir from the file at path. If a row has
+// evidence_audited, it replaces evidence. A set without a question is an error, because judging
+// it would give zeros that look like a result.
 func Read(dir, path string) (Set, error) {
 	f, err := os.Open(path)
 	if err != nil {

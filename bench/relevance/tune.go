@@ -10,13 +10,13 @@ import (
 	"github.com/memkernel/memkernel/retrieval"
 )
 
-// Tuner puts the questions of several sets under many weights. It does not judge packed notes,
+// Tuner asks the questions of several sets with many weights. It does not judge packed notes,
 // which would take most of the time.
 type Tuner struct {
 	benches []*Bench
 	opts    retrieval.Options
 	now     time.Time
-	// known are the answers to a set under some weights.
+	// known holds the answers to the questions of a set with some weights.
 	known map[trial][]Answer
 }
 
@@ -25,14 +25,14 @@ type trial struct {
 	signals retrieval.Signals
 }
 
-// NewTuner makes a Tuner of sets. opts are the options other than the signals. now is the time of
-// the questions; if it is zero, each set uses its own Moment.
+// NewTuner makes a Tuner of sets. opts holds the options other than the signals. now is the time
+// of the questions. If now is zero, each set uses its own Moment.
 func NewTuner(benches []*Bench, opts retrieval.Options, now time.Time) *Tuner {
 	return &Tuner{benches, opts, now, map[trial][]Answer{}}
 }
 
-// Ask returns the answers to the questions of some sets, by their numbers, under
-// weights. Sets are asked at once.
+// Ask returns the answers to the questions of some sets with weights s. sets holds the numbers of
+// the sets, which are searched concurrently.
 func (t *Tuner) Ask(ctx context.Context, sets []int, s retrieval.Signals) ([]Answer, error) {
 	answers, errs := make([][]Answer, len(sets)), make([]error, len(sets))
 	var wg sync.WaitGroup
@@ -73,18 +73,17 @@ func (t *Tuner) all() []int {
 	return out
 }
 
-// Ablation is the worth of one signal: the differences of the figures without it.
+// Ablation is the worth of one signal, as the differences of the figures without the signal.
 type Ablation struct {
 	Signal string `json:"signal"`
-	// Value is its weight, Off the value that replaces it when it is taken
-	// out.
+	// Value is the weight of the signal. Off is the value that replaces it when the signal is
+	// taken out.
 	Value       float64      `json:"value"`
 	Off         float64      `json:"off"`
 	Differences []Difference `json:"differences"`
 }
 
-// Ablate takes each of the signals out once, K1 and B not among them. Signals that
-// are out already are passed over.
+// Ablate takes each signal except K1 and B out once. It skips signals that are already off.
 func (t *Tuner) Ablate(ctx context.Context, s retrieval.Signals) ([]Ablation, error) {
 	with, err := t.Ask(ctx, t.all(), s)
 	if err != nil {

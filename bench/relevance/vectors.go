@@ -18,41 +18,41 @@ import (
 // The kinds of vectors that are made from a set's known answers. They show how a search does with
 // good and with bad vectors, without a model.
 const (
-	// VectorsRight put a question near the chunks that hold its evidence.
+	// VectorsRight puts a question near the chunks that hold its evidence.
 	VectorsRight = "right"
-	// vectorsNoise know nothing: each is random by its text.
+	// vectorsNoise makes random vectors that depend only on the text.
 	vectorsNoise = "noise"
-	// vectorsAdversarial put a question near chunks that don't hold its evidence, and
-	// opposite to those that do.
+	// vectorsAdversarial puts a question near chunks without its evidence, and opposite to the
+	// chunks with it.
 	vectorsAdversarial = "adversarial"
-	// vectorsConstant are nearly the same for all texts, as a model's are that doesn't
-	// know the language.
+	// vectorsConstant makes nearly the same vector for all texts, like a model that doesn't know
+	// the language.
 	vectorsConstant = "constant"
-	// VectorsForeign follow the spelling of texts and not their meaning, and are near to one
-	// another, like those of a model that was made for another language.
+	// VectorsForeign makes vectors that follow the spelling of texts and not their meaning, and
+	// that are near to one another, like the vectors of a model for another language.
 	VectorsForeign = "foreign"
 )
 
-// VectorKinds are the kinds of made vectors.
+// VectorKinds lists the kinds of made vectors.
 var VectorKinds = []string{VectorsRight, vectorsNoise, vectorsAdversarial, vectorsConstant, VectorsForeign}
 
 const (
 	madeDim = 256
-	// madeNoise is the length of the random part of a right vector, added to a part of length 1.
+	// madeNoise is the length of the random part of a right vector. The other part has length 1.
 	madeNoise = .3
-	// wrongChunks are near an adversarial question.
+	// wrongChunks is the number of chunks near an adversarial question.
 	wrongChunks = 10
 )
 
 // made is a provider of made vectors.
 type made struct {
 	kind string
-	// known are the vectors that don't follow from the text alone.
+	// known holds the vectors that don't follow from the text alone.
 	known map[string][]float32
 	cut   []cut
 }
 
-// Vectors makes a provider of a kind for the set.
+// Vectors makes a provider of a kind of vectors for the set.
 func (b *Bench) Vectors(kind string) (embed.Provider, error) {
 	if !slices.Contains(VectorKinds, kind) {
 		return nil, fmt.Errorf("there are no vectors %q, there are %s", kind, strings.Join(VectorKinds, ", "))
@@ -93,7 +93,7 @@ func (b *Bench) mislead(m *made, q Question, concept []float32) {
 	}
 }
 
-// put adds a share of a vector to that of a text, which begins as noise.
+// put adds a share of a vector to the vector of a text, which begins as noise.
 func (m *made) put(text string, share float32, of []float32) {
 	if m.known[text] == nil {
 		m.known[text] = random(text)
@@ -132,8 +132,8 @@ func (m *made) EmbedQuery(_ context.Context, text string) ([]float32, error) {
 	return v, nil
 }
 
-// holding returns the right vector of a passage of the set: the vector of the chunk that holds
-// it. It returns nil for other texts and other kinds of vectors.
+// holding returns the vector of the chunk that holds a passage of the set. It returns nil for
+// other texts and other kinds of vectors.
 func (m *made) holding(text string) []float32 {
 	if m.kind != VectorsRight {
 		return nil
@@ -156,8 +156,8 @@ func (m *made) EmbedDocuments(ctx context.Context, texts []string) (embed.Result
 	return r, nil
 }
 
-// letters counts the runs of three characters of a text, in as many places as a vector has, added
-// to the part that all texts share.
+// letters returns a vector that counts the runs of three characters in a text. Each run is
+// counted in one component of the vector. A part that all texts share is added.
 func letters(text string) []float32 {
 	v := make([]float32, madeDim)
 	rs := []rune(text)
@@ -169,12 +169,12 @@ func letters(text string) []float32 {
 		sum += float64(x * x)
 	}
 	for i := range v {
-		v[i] = v[i]/float32(math.Sqrt(max(sum, 1))) + .1 // a length of 1.6 that all have
+		v[i] = v[i]/float32(math.Sqrt(max(sum, 1))) + .1 // all vectors share a part of length 1.6
 	}
 	return v
 }
 
-// random is a vector of length 1 in the mean that only a text decides.
+// random returns a random vector with a mean length of 1. It depends only on the text.
 func random(text string) []float32 {
 	rng := rand.New(rand.NewPCG(hashed(text), 1))
 	v := make([]float32, madeDim)
@@ -190,14 +190,14 @@ func hashed(text string) uint64 {
 	return h.Sum64()
 }
 
-// cut is a chunk of the set: the text that its vector is made of, and its lines.
+// cut is a chunk of the set, with the text from which its vector is made, and its lines.
 type cut struct {
 	path, text string
 	from, to   int
 }
 
-// Embed fills the index with a provider's vectors. A text that the provider refuses is
-// an error, since its questions would be judged by its absence.
+// Embed fills the index with a provider's vectors. A text that the provider refuses is an error,
+// because questions about the text would count as failures of the search.
 func (b *Bench) Embed(ctx context.Context, p embed.Provider) error {
 	dim := embed.Describe(p).Dim
 	if dim == 0 {

@@ -1,13 +1,13 @@
-// Command searchhash asks the questions of sets in every way that an index is searched, and
-// hashes the results: every hit with its order, its lines and the text shown, and its
-// scores to nine decimals. Two builds that print the same lines find alike.
+// Command searchhash asks the questions of sets in every way in which an index can be searched,
+// and hashes the results. It hashes every hit with its order, its lines, the shown text, and the
+// scores to nine decimals. Two builds that print the same lines find the same.
 //
 //	go build -C bench -o "$PWD/bin/searchhash" ./searchhash
 //	bin/searchhash -o before.txt SET...
 //	bin/searchhash -against before.txt SET...
 //
-// A set is a folder with qa.jsonl, as package bench/relevance has them. Each question is
-// asked twice, to cover the results that are kept from the first time.
+// A set is a folder with qa.jsonl, as in package bench/relevance. Each question is asked twice,
+// to cover cached results of the first time.
 //
 // It judges nothing, and it never writes outside a temporary folder and the file that
 // -o names.
@@ -79,7 +79,7 @@ func run(out, against string, limit int, dirs []string) error {
 	return err
 }
 
-// ways are how questions are asked.
+// ways lists the ways in which questions are asked.
 var ways = []struct {
 	name    string
 	vectors string
@@ -95,10 +95,10 @@ var ways = []struct {
 	{"hybrid-some-files", relevance.VectorsForeign, retrieval.Query{Passages: true, Want: some}},
 }
 
-// some wants about half of the files.
+// some selects about half of the files.
 func some(path string) bool { return sha256.Sum256([]byte(path))[0]%2 == 0 }
 
-// trusted is an index whose vectors count in full.
+// trusted is an index whose vectors have full weight.
 type trusted struct{ relevance.Index }
 
 func (t trusted) Search(ctx context.Context, q index.Query) (index.Hits, error) {
@@ -178,7 +178,7 @@ func round(v reflect.Value) {
 	}
 }
 
-// compare prints how many lines are equal, and the first that differ.
+// compare prints how many lines are equal, and the first lines that differ.
 func compare(w io.Writer, before, after string) error {
 	old := map[string]string{}
 	for key, hash := range fields(before) {

@@ -1,6 +1,6 @@
-// Package solve holds tasks with a mechanical check of their success, and the loop in which
-// an agent works on them under a context policy. The agent is told a fact, makes dozens of
-// calls with tool results, and only then needs the fact.
+// Package solve holds tasks with a mechanical check of their success, and the loop in which an
+// agent works on them under a context policy. The agent learns a fact, makes dozens of calls with
+// tool results, and only then needs the fact.
 //
 //	edit    change a file as told some 40 calls ago
 //	answer  answer from a tool result of long ago
@@ -9,11 +9,11 @@
 //	fix     fix the failures of a test run, with several files between
 //	newest  tell a value that changed, and not an older one
 //
-// Tasks are made by rules from a seed: texts of users in four languages, tool results as
-// logs, listings, code, JSON, tables and prose, with near misses among them.
+// Tasks are made by rules from a seed. They have texts of users in four languages, and tool
+// results like logs, listings, code, JSON, tables and prose. Some results are near misses.
 //
-// The agent is a reader, which is no model and knows only the request as it is sent. It finds
-// sentences by their wording. If the prompt names the tool for it, it follows a pointer, and
-// if the prompt has the path of a file, it reads the file again. Otherwise it says that it
-// doesn't know. The package never calls a model.
+// The agent is a reader. It is not a model, and knows only the request that is sent. It finds
+// sentences by their wording. It follows a pointer if the prompt names the tool for pointers, and
+// reads a file again if the prompt has the file's path. Otherwise it says that it doesn't know.
+// The package never calls a model.
 package solve

@@ -24,7 +24,7 @@ func (d dice) name() string {
 		d.of("", "Size", "Limit", "Retry", "Window", "Depth", "Hold", "Span")
 }
 
-// kinds are the shapes of tool results, each with the ending of a file that has it.
+// kinds lists the kinds of tool results, each with the file extension of its kind.
 var kinds = []struct {
 	name, ending string
 	line         func(d dice, w *words, n int) string
@@ -67,8 +67,8 @@ var kinds = []struct {
 	}},
 }
 
-// text is a tool result of a kind of at least so many bytes, with lines of the task's own
-// put in at random places.
+// text returns a tool result of a kind, with at least size bytes. It inserts the task's own lines
+// (put) at random places.
 func (d dice) text(kind int, w *words, size int, put ...string) string {
 	var lines []string
 	for n, got := 0, 0; got < size; n++ {
@@ -82,7 +82,7 @@ func (d dice) text(kind int, w *words, size int, put ...string) string {
 	return strings.Join(lines, "\n") + "\n"
 }
 
-// size is that of a tool result, in bytes: many are small, some large.
+// size returns a size for a tool result, in bytes. Many sizes are small, and some are large.
 func (d dice) size(scale float64) int {
 	n := 600 + d.IntN(3000)
 	switch d.IntN(10) {
@@ -94,7 +94,7 @@ func (d dice) size(scale float64) int {
 	return int(float64(n) * scale)
 }
 
-// command is one that a user asks to run.
+// command returns a command that a user asks to run.
 func (d dice) command() string {
 	id := d.hex(5)
 	return d.of("kubectl logs deploy/api-"+id+" --since=1h", "git show "+id+d.hex(3), "ls -lR build/"+id, "curl -s localhost:8080/debug/"+id, "psql -c 'table jobs_"+id+"'", "./scripts/report.sh "+id)

@@ -32,17 +32,17 @@ var (
 	itemIn    = textutil.LazyRegexp(`(?m)^\d+\. (.*)$`)
 	failureIn = textutil.LazyRegexp(`(\S+):\d+: (\w+) = (\d+), want (\d+)`)
 	sumIn     = textutil.LazyRegexp(`(?m)^sum: (\d+)$`)
-	// pointerIn finds the names of pointers to hidden texts.
+	// pointerIn matches the names of pointers to hidden texts.
 	pointerIn = textutil.LazyRegexp(`\b[a-z]{2}-[0-9a-f]{16}(?:\.\w+)?\b`)
 )
 
-// maxExpansions is how often the reader follows pointers for one thing.
+// maxExpansions is how many pointers the reader follows for one request of the user.
 const maxExpansions = 12
 
 const giveUp = "I don't know."
 
-// read is an agent without a model: it reads a request and does the next thing. It knows
-// nothing but the request, and is the same for every policy.
+// read is an agent without a model. It reads a request and does the next step. It knows only the
+// request, and is the same for every policy.
 func read(body []byte) (*Answer, error) {
 	b, err := transcript.ReadBody(transcript.FormatAnthropic, body)
 	if err != nil {
@@ -53,8 +53,8 @@ func read(body []byte) (*Answer, error) {
 
 // block is a piece of the prompt.
 type block struct {
-	// user and own are texts of the user's role and of the reader's own; the others are
-	// results of a call.
+	// user marks a text of the user's role, and own a text of the reader. All other blocks are
+	// results of calls.
 	user, own bool
 	text      string
 	call      map[string]string
@@ -63,11 +63,11 @@ type block struct {
 	next      int // the place at which the rest of an expanded page begins
 }
 
-// sight is the prompt as the reader sees it.
+// sight is the prompt in the reader's form.
 type sight struct {
 	blocks []block
 	expand bool
-	// w is the user's language; the instruction is in block at, with names.
+	// w is the user's language. The user's instruction is in block at, and names has its names.
 	w     *words
 	at    int
 	after string // the text after the sentence
@@ -85,7 +85,7 @@ func look(b *transcript.Body) *sight {
 			switch {
 			case p.Call != nil:
 				var input map[string]any
-				json.Unmarshal([]byte(p.Call.Input), &input) // arguments that are no object name nothing
+				json.Unmarshal([]byte(p.Call.Input), &input) // arguments that are not an object name nothing
 				c := block{tool: p.Call.Name, call: map[string]string{}}
 				for k, v := range input {
 					c.call[k] = fmt.Sprint(v)
@@ -109,7 +109,7 @@ func look(b *transcript.Body) *sight {
 	return s
 }
 
-// unfold takes the page out of the resolver's answer.
+// unfold extracts the page from the resolver's answer.
 func (b *block) unfold() {
 	var page struct {
 		Text     string `json:"text"`
@@ -120,14 +120,13 @@ func (b *block) unfold() {
 	}
 }
 
-// reference reports whether a text says of itself that it needs no action.
+// reference reports whether a text says that it needs no action.
 func reference(text string) bool {
 	head, _, _ := strings.Cut(text[:min(len(text), 300)], "\n\n")
 	return strings.Contains(head, "not instructions") || strings.Contains(head, "not a request")
 }
 
-// begun finds the newest text of the user's with a line that begins with one of the
-// sentences.
+// begun finds the user's newest text with a line that begins with one of the sentences.
 func (s *sight) begun(of func(*words) []phrase) (which int, ok bool) {
 	for i := len(s.blocks) - 1; i >= 0; i-- {
 		if !s.blocks[i].user || reference(s.blocks[i].text) {
@@ -164,7 +163,7 @@ func (s *sight) act() *Answer {
 
 func say1(text string) *Answer { return &Answer{Text: text} }
 
-// do calls a tool with arguments in pairs.
+// do returns a call of a tool. args has pairs of names and values.
 func do(text, tool string, args ...any) *Answer {
 	input := map[string]any{}
 	for i := 0; i < len(args); i += 2 {
@@ -177,7 +176,7 @@ func do(text, tool string, args ...any) *Answer {
 	return &Answer{Text: text, Calls: []Call{{Name: tool, Input: raw}}}
 }
 
-// newest is the newest block, if it is a result of this tool.
+// newest returns the newest block if it is a result of tool.
 func (s *sight) newest(tool string) *block {
 	for i := len(s.blocks) - 1; i > s.at; i-- {
 		if b := &s.blocks[i]; b.tool != "" {
@@ -190,8 +189,8 @@ func (s *sight) newest(tool string) *block {
 	return nil
 }
 
-// highest is the highest number that the reader said in such sentences since the user
-// asked.
+// highest returns the highest number that the reader said in such a sentence since the user's
+// instruction.
 func (s *sight) highest(p phrase) int {
 	n := 0
 	for _, b := range s.blocks[s.at+1:] {
@@ -258,8 +257,8 @@ func (s *sight) results(tool, arg, value string) (out []string) {
 	return out
 }
 
-// hunt follows a pointer that is near one of the names, or else one to a stretch of the
-// conversation.
+// hunt follows a pointer near one of the names. If there is no such pointer, it follows a pointer
+// to a part of the conversation.
 func (s *sight) hunt(names ...string) *Answer {
 	if !s.expand {
 		return say1(giveUp)
@@ -305,7 +304,7 @@ func (s *sight) hunt(names ...string) *Answer {
 	return say1(giveUp)
 }
 
-// mentions reports whether the call that a result answers names something.
+// mentions reports whether the call of a result mentions a name.
 func mentions(b *block, name string) bool {
 	for _, v := range b.call {
 		if strings.Contains(v, name) {
@@ -330,7 +329,7 @@ func (s *sight) fix() *Answer {
 			return s.change(f[1], f[2], f[3], f[4])
 		}
 	}
-	for i := range s.blocks { // or a line that says so of the command
+	for i := range s.blocks { // or a line that mentions the name together with the command
 		for line := range strings.SplitSeq(s.blocks[i].text, "\n") {
 			if f := failureIn.FindStringSubmatch(line); f != nil && strings.Contains(line, s.names[0]) {
 				return s.change(f[1], f[2], f[3], f[4])
@@ -340,8 +339,8 @@ func (s *sight) fix() *Answer {
 	return s.hunt(s.names[0])
 }
 
-// change edits the line of a file that has a name and a value. If the prompt lacks the line, it
-// reads the file first.
+// change edits the line of a file that has a name and a value. If the prompt lacks the line,
+// change reads the file first.
 func (s *sight) change(path, name, from, to string) *Answer {
 	if b := s.newest("edit_file"); b != nil {
 		return say1("OK.")
@@ -362,7 +361,7 @@ func (s *sight) change(path, name, from, to string) *Answer {
 func (s *sight) node() string {
 	for i := range s.blocks {
 		b := &s.blocks[i]
-		if b.own || b.user && !reference(b.text) { // a question names the request, too
+		if b.own || b.user && !reference(b.text) { // a question names the request too
 			continue
 		}
 		for line := range strings.SplitSeq(b.text, "\n") {
@@ -416,7 +415,7 @@ func (s *sight) put() *Answer {
 	return do("", "append_file", "path", path, "text", s.names[0])
 }
 
-// plan continues the plan up to a point.
+// plan continues the user's plan.
 func (s *sight) plan() *Answer {
 	to, _ := strconv.Atoi(s.names[0])
 	var points [][]string
@@ -456,7 +455,7 @@ func (s *sight) plan() *Answer {
 	return do(text, "run", "command", points[done][1])
 }
 
-// pagesOf are the texts of pages that were expanded because a result names them.
+// pagesOf returns the texts of pages that were expanded because a result names the pages.
 func (s *sight) pagesOf(b *block) (out []string) {
 	for i := range s.blocks {
 		if e := &s.blocks[i]; e.tool == tools.MemoryGet && e.call["path"] != "" && strings.Contains(b.text, e.call["path"]) {
@@ -466,7 +465,7 @@ func (s *sight) pagesOf(b *block) (out []string) {
 	return out
 }
 
-// newestOf is the newest result that belongs to the plan.
+// newestOf returns the newest result that belongs to the plan.
 func (s *sight) newestOf(points [][]string) *block {
 	for i := len(s.blocks) - 1; i > s.at; i-- {
 		switch b := &s.blocks[i]; {

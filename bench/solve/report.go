@@ -12,13 +12,13 @@ import (
 
 // Suite names the tasks and the policies of a run.
 type Suite struct {
-	// Windows are context windows in tokens, Variants how many tasks there are of each
-	// kind in each language.
+	// Windows are context windows in tokens. Variants is the number of tasks of each kind in each
+	// language.
 	Windows  []int
 	Variants int
 	Policies []string
 	Options
-	// Progress is called with the number of finished tasks and of all tasks; it may be nil.
+	// Progress is called with the number of finished tasks and of all tasks. It may be nil.
 	Progress func(done, all int)
 }
 
@@ -28,13 +28,13 @@ type Report struct {
 	Outcomes []Outcome `json:"tasks"`
 }
 
-// Row sums a policy up in a window.
+// Row sums up the outcomes of a policy in a window.
 type Row struct {
 	Window int    `json:"window"`
 	Policy string `json:"policy"`
 	Tasks  int    `json:"tasks"`
 	Solved int    `json:"solved"`
-	// ByKind has the solved ones by kind, in the order of [Kinds].
+	// ByKind has the number of solved tasks of each kind, in the order of [Kinds].
 	ByKind     []int   `json:"solved_by_task"`
 	Calls      int     `json:"calls"`
 	Expansions int     `json:"expansions"`
@@ -43,7 +43,7 @@ type Row struct {
 	CostUSD    float64 `json:"cost_usd"`
 }
 
-// RunAll works on a suite, several tasks at once.
+// RunAll runs the tasks of a suite, several at once.
 func RunAll(ctx context.Context, s Suite) (*Report, error) {
 	type job struct {
 		task   *Task
@@ -113,8 +113,8 @@ func (r *Report) Add(o Outcome) {
 	}
 }
 
-// Markdown returns the report as a table. The bill is the whole one, answers included. Column
-// over counts requests that no provider would accept.
+// Markdown returns the report as a table. The bill includes the answers. The column over counts
+// requests that no provider would accept.
 func (r *Report) Markdown() string {
 	var b strings.Builder
 	b.WriteString("| window | policy | solved | " + strings.Join(Kinds(), " | ") + " | bill | calls | pages fetched | cuts | over |\n|---|---|---|" + strings.Repeat("---|", len(taskKinds)+5) + "\n")

@@ -8,14 +8,14 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel"
-	_ "github.com/memkernel/memkernel/bench/policies" // conversations are held under them
+	_ "github.com/memkernel/memkernel/bench/policies" // the policies under which tasks are run
 	"github.com/memkernel/memkernel/replay"
 	"github.com/memkernel/memkernel/serve/tools"
 	"github.com/memkernel/memkernel/summary"
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// Options say how tasks are worked on.
+// Options are the options of a run of a task.
 type Options struct {
 	// PriceModel is the model whose prices and cache rules apply to the bill.
 	PriceModel string
@@ -29,28 +29,28 @@ type Outcome struct {
 	*Task
 	Policy string `json:"policy"`
 	Solved bool   `json:"solved"`
-	// Why is the reason of a failure, "" if the task was solved.
+	// Why is the reason of a failure. It is "" if the task was solved.
 	Why string `json:"why,omitempty"`
-	// Calls counts the model's calls, Expansions those that followed a pointer.
+	// Calls counts the model's calls. Expansions counts the calls that followed a pointer.
 	Calls      int `json:"calls"`
 	Expansions int `json:"expansions"`
 	Cuts       int `json:"cuts"`
 	Overflows  int `json:"overflows"`
-	// CostUSD is the whole bill by the price book, answers included.
+	// CostUSD is the whole bill by the price book, including the answers.
 	CostUSD float64 `json:"cost_usd"`
 }
 
 const (
-	// maxCalls bounds the calls of a turn: an agent that goes in circles has failed.
+	// maxCalls bounds the calls of a turn. An agent that goes in circles has failed.
 	maxCalls = 60
-	// answerBytes are the bytes of a token of output.
+	// answerBytes is the number of bytes in a token of output.
 	answerBytes = 4
 	system      = "You are an agent that does what the user asks with the tools that you have."
 	// fixedTokens is a usual size of a host's system prompt and tools.
 	fixedTokens = 8_000
 )
 
-// Run works on a task under a policy.
+// Run runs a task under a policy.
 func Run(ctx context.Context, t *Task, policy string, o Options) (out Outcome, err error) {
 	out = Outcome{Task: t, Policy: policy}
 	if o.Scratch == "" {
@@ -90,13 +90,13 @@ func Run(ctx context.Context, t *Task, policy string, o Options) (out Outcome, e
 	return out, nil
 }
 
-// stuck ends a task: it can't go on under its policy.
+// stuck is the error that ends a task which can't continue under its policy.
 type stuck struct{ why string }
 
 func (e *stuck) Error() string { return e.why }
 
-// summarise is the summary of a policy that compacts: the same as memkernel's own, and the
-// newest words of the user, which every host sends on.
+// summarise returns the summary for a policy that compacts. It is the same as memkernel's own
+// summary, with the user's newest words, which every host keeps.
 func summarise(msgs []memkernel.Message, tokens int) string {
 	text := summary.RenderNoted(summary.UpdateMasked(summary.State{}, msgs, func(s string) string { return s }), summary.Notes{}, tokens,
 		func(s string) int { return len(s) / answerBytes }, func(string, int) string { return "" })
@@ -108,7 +108,7 @@ func summarise(msgs []memkernel.Message, tokens int) string {
 	return text
 }
 
-// loop is a task at work.
+// loop is the state of a running task.
 type loop struct {
 	*Outcome
 	opt   Options
@@ -162,7 +162,7 @@ func (l *loop) turn(ctx context.Context) error {
 	return &stuck{fmt.Sprintf("it went on calling tools %d times", maxCalls)}
 }
 
-// call has the model answer the request of the policy.
+// call sends the policy's request to the model, and returns the answer.
 func (l *loop) call(ctx context.Context) (*Answer, error) {
 	sent, err := l.live.Plan(ctx, l.msgs, l.now)
 	if err != nil {
@@ -195,7 +195,7 @@ func (l *loop) call(ctx context.Context) (*Answer, error) {
 	return answer, nil
 }
 
-// tools are the task's, and under the kernel the one that follows a pointer.
+// tools returns the task's tools. Under the kernel it adds the tool that follows a pointer.
 func (l *loop) tools() (out []memkernel.Tool) {
 	for _, t := range own {
 		out = append(out, memkernel.Tool{Name: t.name, Raw: definition(t.name, t.about, t.schema())})

@@ -19,16 +19,16 @@ type Task struct {
 
 	world world
 	turns []turn
-	// solved returns the reason of a failure, from the files and the last answer.
+	// solved checks the files and the last answer. It returns the reason of a failure.
 	solved func(w *world, answer string) error
 }
 
-// Name is the task's own among all.
+// Name returns the name of the task, which is unique among all tasks.
 func (t *Task) Name() string {
 	return fmt.Sprintf("%s-%s-%d-%d", t.Kind, t.Language, t.Seed, t.Window)
 }
 
-// turn is a message of the user, sent after gap. With restart, the host's process is started anew
+// turn is a message of the user, sent after gap. With restart, the host's process is restarted
 // first.
 type turn struct {
 	text    string
@@ -36,7 +36,7 @@ type turn struct {
 	restart bool
 }
 
-// kinds of tasks, in the order of tables.
+// taskKinds lists the kinds of tasks, in the order of the tables.
 var taskKinds = []struct {
 	name string
 	make func(*maker)
@@ -50,7 +50,7 @@ func Kinds() (out []string) {
 	return out
 }
 
-// Tasks makes the tasks of a window: each kind in each language, variants times.
+// Tasks makes the tasks of a window. It makes variants tasks of each kind in each language.
 func Tasks(window, variants int) (out []*Task) {
 	for _, k := range taskKinds {
 		for v := range variants {
@@ -62,7 +62,7 @@ func Tasks(window, variants int) (out []*Task) {
 	return out
 }
 
-// full is the window in tokens for which results have their own size.
+// full is the window, in tokens, for which the sizes of results are not scaled.
 const full = 128_000
 
 func make1(kind string, fill func(*maker), language string, seed uint64, window int, scale float64) *Task {
@@ -77,7 +77,7 @@ func make1(kind string, fill func(*maker), language string, seed uint64, window 
 	return m.t
 }
 
-// fresh is the world as it is before the first call.
+// fresh returns a copy of the task's world before the first call.
 func (t *Task) fresh() *world {
 	w := t.world
 	w.files, w.ran = maps.Clone(w.files), map[string]bool{}
@@ -92,7 +92,7 @@ type maker struct {
 	scale float64
 }
 
-// says adds a turn of the user, who returns after seconds, minutes, or a long time.
+// says adds a turn of the user, after a gap of seconds, minutes, or a long time.
 func (m *maker) says(text string) {
 	gap := time.Duration(20+m.IntN(160)) * time.Second
 	if m.IntN(6) == 0 {
@@ -101,21 +101,21 @@ func (m *maker) says(text string) {
 	m.t.turns = append(m.t.turns, turn{text: text, gap: gap})
 }
 
-// file makes a file with lines of the task's own, and returns its path.
+// file makes a file with the task's own lines (put), and returns the file's path.
 func (m *maker) file(kind int, put ...string) string {
 	path := fmt.Sprintf("%s/%s_%s.%s", m.of("src", "lib", "ops", "data"), m.name(), m.hex(4), kinds[kind].ending)
 	m.t.world.files[path] = m.text(kind, m.w, m.size(m.scale), put...)
 	return path
 }
 
-// output makes a command that prints lines of the task's own.
+// output makes a command that prints the task's own lines (put), and returns the command.
 func (m *maker) output(kind int, put ...string) string {
 	c := m.command()
 	m.t.world.outputs[c] = m.text(kind, m.w, m.size(m.scale), put...)
 	return c
 }
 
-// steps has the user ask for some things in order.
+// steps adds a turn in which the user asks for some things in order.
 func (m *maker) steps(list ...string) {
 	text := m.w.steps.text + "\n"
 	for i, s := range list {
@@ -124,8 +124,8 @@ func (m *maker) steps(list ...string) {
 	m.says(text)
 }
 
-// between fills calls with files and commands that nobody needs again. near makes lines that look
-// like the needed ones. Each list has one of the special steps.
+// between adds a number of calls for files and commands that nobody needs again. near makes lines
+// that look like the needed lines. Each list of steps has one of the special steps.
 func (m *maker) between(calls int, near func() string, special ...string) {
 	for calls > 0 {
 		n := min(calls, 4+m.IntN(4))
@@ -151,7 +151,7 @@ func (m *maker) between(calls int, near func() string, special ...string) {
 	}
 }
 
-// setting is a line of a file that gives a name a value.
+// setting returns a line of a file that gives a name a value.
 func setting(kind int, name string, value int) string {
 	switch kinds[kind].name {
 	case "code":
@@ -162,7 +162,7 @@ func setting(kind int, name string, value int) string {
 	return fmt.Sprintf("%s = %d", name, value)
 }
 
-// settingKinds are kinds of files that have settings.
+// settingKinds lists the kinds of files that have settings.
 var settingKinds = []string{"code", "json", "prose"}
 
 func kindOf(name string) int {
@@ -174,8 +174,8 @@ func kindOf(name string) int {
 	panic("no kind of text is " + name)
 }
 
-// changed makes a file with one setting to change, and the check of the change. It returns path,
-// name, old value, new value, and a maker of other settings.
+// changed makes a file with one setting to change, and the check of the change. It returns the
+// file's path, and the name, old value and new value of the setting. near makes other settings.
 func (m *maker) changed() (path, name string, from, to int, near func() string) {
 	kind := kindOf(m.of(settingKinds...))
 	name, from = m.of("lease", "queue", "relay", "quota")+m.of("Grace", "Burst", "Ceiling"), 10+m.IntN(900)
@@ -193,7 +193,7 @@ func (m *maker) changed() (path, name string, from, to int, near func() string) 
 	return path, name, from, to, near
 }
 
-// before and after are the numbers of calls before and after the facts to keep.
+// before and after are the numbers of calls before and after the facts that the agent must keep.
 const (
 	before = 6
 	after  = 40
@@ -241,7 +241,8 @@ func answer(m *maker) {
 	m.answers(node, nodeIn.FindAllString)
 }
 
-// answers checks that the last answer has one value, and no other of its kind.
+// answers makes the task's check: the last answer must have one value, and no other value of its
+// kind.
 func (m *maker) answers(want string, all func(string, int) []string) {
 	m.t.solved = func(_ *world, answer string) error {
 		if got := all(answer, -1); len(got) != 1 || got[0] != want {
@@ -269,7 +270,7 @@ func rule(m *maker) {
 	m.holds(other, line+"\n")
 }
 
-// holds checks a file that was not there before.
+// holds makes the task's check of a new file.
 func (m *maker) holds(path, want string) {
 	m.t.solved = func(w *world, _ string) error {
 		if got := w.files[path]; got != want {

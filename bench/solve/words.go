@@ -18,7 +18,7 @@ func say(text string) phrase {
 	return phrase{text, textutil.LazyRegexp(strings.ReplaceAll(regexp.QuoteMeta(text), `\{\}`, "`([^`\n]+)`"))}
 }
 
-// of fills the places.
+// of returns the sentence with names in the places.
 func (p phrase) of(names ...string) string {
 	out := p.text
 	for _, n := range names {
@@ -35,7 +35,7 @@ func (p phrase) begins(text string) []string {
 	return p.re.FindStringSubmatch(text)
 }
 
-// words are the sentences of a language.
+// words holds the sentences of a language.
 type words struct {
 	steps, read, run, step, done phrase
 	tell, ask                    phrase
@@ -49,10 +49,10 @@ type words struct {
 	filler                       []string
 }
 
-// tells are what a user says that is not to be answered by doing something.
+// tells returns the sentences of a user that do not ask the agent to do something.
 func (w *words) tells() []phrase { return []phrase{w.tell, w.rule, w.instead, w.is} }
 
-// languages are those of the users, by their codes.
+// languages holds the users' languages, by their codes.
 var languages = map[string]*words{
 	"en": {
 		steps: say("Please go through this in order and say when you are through:"), read: say("Read {}."), run: say("Run {}."),
@@ -108,8 +108,8 @@ var languages = map[string]*words{
 	},
 }
 
-// codes are the languages in their order.
+// codes lists the codes of the languages in order.
 var codes = []string{"en", "de", "zh", "ru"}
 
-// numbered is a line of a list.
+// numbered returns a line of a numbered list.
 func numbered(n int, text string) string { return fmt.Sprintf("%d. %s\n", n, text) }

@@ -8,7 +8,7 @@ import (
 )
 
 // world is the data that tools work on: files, and commands with their output. Commands in once
-// print it only once. Commands in fails end with an exit status.
+// print their output only once. Commands in fails end with an exit status.
 type world struct {
 	files   map[string]string
 	outputs map[string]string
@@ -17,7 +17,7 @@ type world struct {
 	ran     map[string]bool
 }
 
-// call runs a tool; a failure is the agent's to read.
+// call runs a tool. If failed is true, text is the error message for the agent.
 func (w *world) call(name, input string) (text string, failed bool) {
 	var a struct{ Path, Line, With, Text, Command string }
 	if err := json.Unmarshal([]byte(input), &a); err != nil {
@@ -59,7 +59,7 @@ func (w *world) call(name, input string) (text string, failed bool) {
 	return "no such tool: " + name, true
 }
 
-// tool is a definition: its arguments are texts.
+// tool is the definition of a tool. All its arguments are texts.
 type tool struct {
 	name, about string
 	args        []string
@@ -82,11 +82,11 @@ func (t tool) schema() map[string]any {
 	return map[string]any{"type": "object", "properties": args, "required": t.args}
 }
 
-// definition is a tool as JSON for Anthropic's API.
+// definition returns the definition of a tool as JSON for Anthropic's API.
 func definition(name, about string, schema any) string {
 	raw, err := json.Marshal(map[string]any{"name": name, "description": about, "input_schema": schema})
 	if err != nil {
-		panic(err) // maps of strings, and schemas that were JSON
+		panic(err) // the value has only strings and a schema, which are always encodable
 	}
 	return string(raw)
 }

@@ -1,4 +1,4 @@
-// Package verbs has the verbs of mkbench: costs and contents of context policies, quality of
-// search, predictions of bills, and the evaluation of the paging paper. It measures nothing
-// itself, and mkbench never changes a workspace.
+// Package verbs has the verbs of mkbench. They measure costs and contents of context policies,
+// the quality of search and predictions of bills, and run the evaluation of the paging paper.
+// Other packages do the measuring. mkbench never changes a workspace.
 package verbs

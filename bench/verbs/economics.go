@@ -161,7 +161,8 @@ func (e *economicsFlags) options(json bool) (economics.Options, error) {
 	return opt, nil
 }
 
-// shortArgs names the first session only: a report of many would be all paths.
+// shortArgs keeps only the first session of the arguments, because a long list of paths would
+// fill the report.
 func shortArgs(args []string) []string {
 	var out []string
 	for i := 0; i < len(args); i++ {

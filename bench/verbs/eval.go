@@ -17,7 +17,7 @@ import (
 	"github.com/memkernel/memkernel/retrieval"
 )
 
-// The modes of eval's search.
+// The modes of search in eval.
 const (
 	modeWords   = "words"
 	modeVectors = "vectors"
@@ -107,7 +107,8 @@ type evaluation struct {
 	Schema string   `json:"schema"`
 	Sets   []string `json:"sets"`
 	With   []string `json:"with"`
-	// Mode is the mode of the search. Vectors is the kind of made vectors, "" for a provider's.
+	// Mode is the mode of the search. Vectors is the kind of made vectors. It is "" if a provider
+	// makes the vectors.
 	Mode    string `json:"mode"`
 	Vectors string `json:"vectors,omitempty"`
 	relevance.Report
@@ -116,8 +117,8 @@ type evaluation struct {
 	LeaveOneOut []relevance.Fold     `json:"leave_one_out,omitempty"`
 }
 
-// plainly is a bare FTS5 table's answer to the same questions. Differences are how much higher
-// the figures of the search are.
+// plainly is the result of a bare FTS5 table for the same questions. Differences has how much
+// higher the figures of the search are.
 type plainly struct {
 	relevance.Report
 	Differences []relevance.Difference `json:"differences"`
@@ -127,7 +128,7 @@ type plainly struct {
 type settings struct {
 	opts           retrieval.Options
 	chunks, places bool
-	written        []string // as name=value
+	written        []string // the settings in the form name=value
 }
 
 func (e *evalFlags) settings(a *cli.App) (s settings, err error) {
@@ -260,8 +261,8 @@ func (e *evalFlags) moment(ctx context.Context, b *relevance.Bench) (time.Time, 
 	return b.Moment(ctx)
 }
 
-// embed fills a set's index with the vectors that the mode needs, and returns their
-// provider, nil for words.
+// embed fills a set's index with the vectors that the mode needs, and returns their provider. The
+// provider is nil if the mode uses only words.
 func (e *evalFlags) embed(ctx context.Context, a *cli.App, b *relevance.Bench) (p embed.Provider, err error) {
 	if e.mode.Value == modeWords {
 		return nil, nil
@@ -286,8 +287,8 @@ type knownEvaluation struct {
 	Plain     map[string]relevance.Known `json:"plain"`
 }
 
-// knownItems searches for items of the workspace, two days after its newest note, when no daily
-// log belongs to the session.
+// knownItems searches for items of the workspace. The time of the search is two days after the
+// newest note, when no daily log belongs to the session.
 func (e *evalFlags) knownItems(ctx context.Context, a *cli.App) error {
 	s, err := e.settings(a)
 	if err != nil {

@@ -42,7 +42,7 @@ func (d *evaluation) draw(w io.Writer, p display.Style) error {
 	return display.Flush(w, &b)
 }
 
-// evalTable prints a report, a row per category and one for all.
+// evalTable prints a report, with a row for each category and a row for all questions.
 func evalTable(b *strings.Builder, r relevance.Report) {
 	fmt.Fprintf(b, "  %-12s %5s %5s %5s %5s %5s %5s %5s %5s %5s %5s %5s\n",
 		"%", "n", "R@1", "R@5", "R@10", "±", "MRR", "nDCG", "500 t", "1k t", "2k t", "file1")
@@ -64,7 +64,7 @@ func evalRow(b *strings.Builder, name string, c relevance.Category) {
 	b.WriteByte('\n')
 }
 
-// ablationTable marks differences beyond chance with *.
+// ablationTable prints ablations. It marks differences beyond chance with *.
 func ablationTable(b *strings.Builder, as []relevance.Ablation) {
 	figures := []string{"recall_at_10", "recall_within_1000", "ndcg_at_10", "file_hit_at_1"}
 	fmt.Fprintf(b, "  %-10s %6s %7s %7s %7s %7s\n", "", "weight", "R@10", "1k t", "nDCG", "file1")

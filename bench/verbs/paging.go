@@ -81,7 +81,7 @@ func runBenchPaging(a *cli.App, cmd *cobra.Command, b *benchPagingFlags) error {
 	return benchTables(cmd.Context(), a, b)
 }
 
-// check refuses flags that do not go together.
+// check returns an error for flags that can't be combined.
 func (b *benchPagingFlags) check(cmd *cobra.Command) error {
 	given := func(names ...string) string {
 		for _, n := range names {
@@ -114,7 +114,8 @@ func (b *benchPagingFlags) check(cmd *cobra.Command) error {
 	return nil
 }
 
-// workloads returns the workloads of --workload: built-in ones first, else those of a file.
+// workloads returns the workloads that --workload names. It looks for built-in workloads first,
+// and otherwise reads a file.
 func workloads(a *cli.App, name string) ([]*judge.Workload, error) {
 	if name == "families" {
 		return judge.Families(), nil
@@ -137,7 +138,7 @@ func workloads(a *cli.App, name string) ([]*judge.Workload, error) {
 	return []*judge.Workload{w}, nil
 }
 
-// pagingJSON is the document for several runs, pagingOneJSON that for one.
+// pagingJSON is the document for several runs. pagingOneJSON is the document for one run.
 type pagingJSON struct {
 	Schema  string          `json:"schema"`
 	Results []*judge.Result `json:"results"`
@@ -173,7 +174,7 @@ func benchWorkload(ctx context.Context, a *cli.App, b *benchPagingFlags) error {
 	return drawRuns(a.Out, doc.Results, a.Style())
 }
 
-// runTraced runs all that is asked for, with a trace if one is.
+// runTraced runs the requested workloads, and writes a trace if a flag requests one.
 func runTraced(ctx context.Context, ws []*judge.Workload, b *benchPagingFlags, opt judge.Options) (out []*judge.Result, err error) {
 	if b.trace != "" {
 		f, oops := os.Create(b.trace)
@@ -277,7 +278,7 @@ func (b *benchPagingFlags) table10(ctx context.Context) (*judge.Table, error) {
 	return judge.Table10(ctx, sessions, !b.noKernel, lengths...)
 }
 
-// drawRuns draws runs of the paging engine, one a line.
+// drawRuns prints runs of the paging engine, one on each line.
 func drawRuns(w io.Writer, rs []*judge.Result, p display.Style) error {
 	var b strings.Builder
 	last := ""
@@ -301,7 +302,7 @@ func drawRuns(w io.Writer, rs []*judge.Result, p display.Style) error {
 	return display.Flush(w, &b)
 }
 
-// gap is a run's oracle gap, for both horizons.
+// gap returns the text of a run's oracle gap, for both horizons.
 func gap(r *judge.Result) string {
 	if r.OracleGap == nil || r.OracleGapInfinite == nil {
 		return "-"

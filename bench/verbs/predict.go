@@ -52,22 +52,22 @@ in no figure; such calls are counted, and so is the first, which gives the fixed
 type benchPredictJSON struct {
 	Schema   string             `json:"schema"`
 	Sessions []predictedSession `json:"sessions"`
-	// Total is the sum of all sessions. Recorded is the sum of those whose writes name their
-	// lifetime.
+	// Total is the sum of all sessions. Recorded is the sum of the sessions whose cache writes
+	// name their lifetime.
 	Total    predictedSums `json:"total"`
 	Recorded predictedSums `json:"recorded_lifetimes"`
 }
 
-// predictedSession is a session with and without calibration.
+// predictedSession is the prediction of a session with and without calibration.
 type predictedSession struct {
 	Session string `json:"session"`
 	predictedSums
 	FixedTokens int    `json:"fixed_tokens"`
 	TTLSeconds  int    `json:"ttl_seconds"`
 	TTLFrom     string `json:"ttl_from"`
-	// NotCompared counts by reason the calls without a bill to compare with.
+	// NotCompared counts the calls without a bill to compare with, by reason.
 	NotCompared map[string]int `json:"not_compared"`
-	// Unexplained are the calls that were cold within the lifetime.
+	// Unexplained lists the calls that were cold within the lifetime of the cache.
 	Unexplained []unexplainedCall `json:"unexplained_calls"`
 
 	calibrated, plain *predict.Report
@@ -78,7 +78,7 @@ type predictedSums struct {
 	Plain      predict.Summary `json:"plain"`
 }
 
-// unexplainedCall is a cold call that nothing foretells.
+// unexplainedCall is a cold call that the prediction has no reason for.
 type unexplainedCall struct {
 	Call       int            `json:"call"`
 	Start      time.Time      `json:"start"`
@@ -194,7 +194,7 @@ func (d *benchPredictJSON) draw(w io.Writer, p display.Style) error {
 	return display.Flush(w, b)
 }
 
-// notCompared names the calls of a session that are in no figure.
+// notCompared names the calls of a session that no figure counts.
 func notCompared(s *predictedSession) string {
 	n := s.NotCompared[predict.NotBilled]
 	if n == 0 {

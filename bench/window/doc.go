@@ -1,4 +1,4 @@
-// Package window holds tests only: the window of memkernel ui in a real browser. They run if
-// there is a Chromium and MEMKERNEL_UI=1 is set (make test-ui), and skip with a message
-// elsewhere.
+// Package window holds only tests. They test the window of memkernel ui in a real browser. They
+// run if Chromium is installed and MEMKERNEL_UI=1 is set (make test-ui), and are skipped with a
+// message otherwise.
 package window
