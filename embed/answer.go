@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 )
 
-// read takes the vectors out of an answer to n texts. If a vector can't be used, read returns
-// those before it together with the error.
+// read takes the vectors out of an answer to n texts. If a vector can't be used, read returns the
+// vectors before it together with the error.
 func (o *remote) read(data []row, n int) ([][]float32, error) {
 	vectors, err := inOrder(data, n)
 	if err != nil {
@@ -41,14 +41,14 @@ func inOrder(data []row, n int) ([][]float32, error) {
 			return nil, fmt.Errorf("the answer numbers a vector %d that is not expected or stands there twice", i)
 		}
 		if out[i] = d.Embedding; out[i] == nil {
-			out[i] = []float32{} // taken, and refused for its length later
+			out[i] = []float32{} // accepted here, and refused later because of its length
 		}
 	}
 	return out, nil
 }
 
-// check refuses a vector that can't be compared with the others, whose length is
-// that of the first.
+// check returns an error for a vector that can't be compared with the others. All vectors must
+// have the length of the first.
 func check(v []float32, length *atomic.Int64, hint string) *Error {
 	var sum float64
 	for _, x := range v {

@@ -14,9 +14,10 @@ import (
 	"github.com/memkernel/memkernel/internal/store"
 )
 
-// Budget is how many tokens may be sent in a day. The count of sent tokens is in a file, which
-// several processes may share. Tokens are written down, as estimated, before a request is sent,
-// and corrected by the server's report of the billed ones. A kill in between counts the estimate.
+// Budget limits the number of tokens that are sent in a day. The count of sent tokens is in a
+// file, which several processes may share. The estimated tokens of a request are written before
+// the request is sent, and then replaced by the billed tokens that the server reports. After a
+// kill in between, the estimate counts.
 type Budget struct {
 	in    store.Store
 	name  string
@@ -28,9 +29,9 @@ type Budget struct {
 	mu sync.Mutex // the lock on a file holds processes apart, not goroutines
 }
 
-// NewBudget returns a budget of so many tokens a day, at least 1, kept in the
-// file at path. Days begin at midnight in loc, nil for the local time zone; now
-// is the clock, nil for the system's. The file is made when something is sent.
+// NewBudget returns a budget of perDay tokens a day, at least 1, with its count in the file at
+// path. Days begin at midnight in loc; nil means the local time zone. now is the clock; nil means
+// the system's clock. The file is made when something is sent.
 func NewBudget(path string, perDay int, loc *time.Location, now func() time.Time) *Budget {
 	if loc == nil {
 		loc = time.Local
@@ -45,8 +46,8 @@ func NewBudget(path string, perDay int, loc *time.Location, now func() time.Time
 // left.
 var ErrBudget = errors.New("the day's budget of tokens is used up")
 
-// ErrNever is wrapped by the error of a text that takes more tokens than a whole day
-// has, so that waiting doesn't help.
+// ErrNever is wrapped by the error of a text that needs more tokens than a whole day has. Waiting
+// doesn't help then.
 var ErrNever = errors.New("it takes more tokens than a whole day's budget has")
 
 // ledger is the file of a Budget.
@@ -67,7 +68,7 @@ func (b *Budget) Spent() (tokens, perDay int, err error) {
 
 func (b *Budget) today() string { return b.now().In(b.loc).Format(time.DateOnly) }
 
-// read returns today's ledger; that of another day counts as empty.
+// read returns today's ledger. The ledger of another day counts as empty.
 func (b *Budget) read() (ledger, error) {
 	today := ledger{Format: ledgerFormat, Day: b.today()}
 	raw, err := b.in.Get(b.name)
@@ -87,15 +88,15 @@ func (b *Budget) read() (ledger, error) {
 	return l, nil
 }
 
-// spent is the estimate that a request was allowed.
+// spent is the estimated number of tokens that a request may use.
 type spent struct {
 	b      *Budget
 	day    string
 	tokens int
 }
 
-// left returns the tokens that today still has. If the ledger can't be read it is
-// the whole day's: take then returns the error.
+// left returns the tokens that are left today. If the ledger can't be read, left returns the
+// whole day's tokens, and take returns the error.
 func (b *Budget) left() int {
 	if b == nil {
 		return math.MaxInt
@@ -107,8 +108,8 @@ func (b *Budget) left() int {
 	return max(0, b.limit-l.Tokens)
 }
 
-// take writes down tokens before they are sent, or returns an error if they
-// may not be.
+// take writes tokens to the ledger before they are sent. It returns an error if they may not be
+// sent.
 func (b *Budget) take(tokens int) (*spent, error) {
 	if b == nil {
 		return nil, nil

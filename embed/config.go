@@ -34,8 +34,8 @@ const (
 	defaultAPIKeyEnv = "OPENAI_API_KEY"
 	// defaultBatchSize is small enough to lose little when a run is killed.
 	defaultBatchSize = 64
-	// defaultBatchBytes stays below the 300,000 tokens that OpenAI takes in one
-	// request. Providers that take less have less.
+	// defaultBatchBytes stays below the 300,000 tokens that OpenAI takes in one request.
+	// Providers with smaller limits have smaller defaults.
 	defaultBatchBytes = 256 << 10 // 256 KiB
 	// defaultMaxTextBytes stays below the 8,192 tokens that OpenAI takes in one
 	// text.
@@ -45,60 +45,63 @@ const (
 	// defaultMaxTries includes the first.
 	defaultMaxTries = 5
 
-	// maxBatchSize is the most texts that OpenAI takes in one request.
+	// maxBatchSize is the largest number of texts that OpenAI takes in one request.
 	maxBatchSize = 2048
 )
 
-// Config chooses and describes a provider. Errors call a setting by its field's
-// name in snake case, as configuration files do. Zero fields mean the defaults.
+// Config chooses and describes a provider. Errors name a setting by its field's name in snake
+// case, as in configuration files. Zero fields mean the defaults.
 type Config struct {
-	// Provider is "openai" (any server with OpenAI's API), "gemini", "voyage",
-	// "mistral", "ollama", "local", "auto", "none" or "", which is none. "auto" is
-	// the first of: openai at BaseURL, if that is set and there is a key for it or
-	// it is on this machine; local, if ModelDir is set; openai, gemini, voyage or
-	// mistral, if its usual key is in the environment and Model, if set, is not
-	// another's; else none.
+	// Provider is "openai" (any server with OpenAI's API), "gemini", "voyage", "mistral",
+	// "ollama", "local", "auto", "none", or "", which means none. "auto" takes the first provider
+	// that is available. It tries openai at BaseURL, if BaseURL is set and has a key or is on
+	// this machine. It then tries local, if ModelDir is set. It then tries openai, gemini, voyage
+	// and mistral, each if its usual key is in the environment and Model, if set, is not another
+	// provider's model. Otherwise it takes none.
 	Provider string
-	// BaseURL is the server's address; default the provider's own. It must be https unless it is
-	// on this machine or AllowInsecure is set. It must not hold user or query.
+	// BaseURL is the server's address. The default is the provider's own address. It must be
+	// https unless it is on this machine or AllowInsecure is set. It must not hold a user or a
+	// query.
 	BaseURL string
-	// Model is the model's name at the server; default the provider's usual one,
-	// and required for servers with OpenAI's API that are not api.openai.com.
+	// Model is the model's name at the server. The default is the provider's usual model. Model
+	// is required for servers with OpenAI's API other than api.openai.com.
 	Model string
-	// ModelDir is the folder of the model that local loads.
+	// ModelDir is the folder of the model that the provider "local" loads.
 	ModelDir string
-	// Dimensions asks the server to shorten the vectors to this length; 0 for
-	// the model's own.
+	// Dimensions is the length to which the server must shorten the vectors. 0 means the model's
+	// own length.
 	Dimensions int
-	// APIKeyEnv is the environment variable that holds the key. "" means the
-	// provider's usual one for its own host and no key for any other.
+	// APIKeyEnv is the environment variable that holds the key. "" means the provider's usual
+	// variable for its own host, and no key for any other host.
 	APIKeyEnv string
 	// QueryPrefix and DocumentPrefix are put before questions and texts, such as "query: " and
 	// "passage: ". Set them if the model needs them. If both are "", the known prefixes of some
 	// models of gemini and ollama are used.
 	QueryPrefix, DocumentPrefix string
-	// BatchSize is the most texts of a request, at most 2,048. BatchBytes is the most bytes of
-	// them together (one text is always sent). Defaults defaultBatchSize and DefaultBatchBytes,
-	// or less where the provider takes less.
+	// BatchSize is the largest number of texts in a request, at most 2,048. The default is
+	// defaultBatchSize. BatchBytes is the largest number of bytes of the texts together, but one
+	// text is always sent. The default is defaultBatchBytes. Both defaults are smaller for
+	// providers with smaller limits.
 	BatchSize, BatchBytes int
-	// MaxTextBytes is how much of a text is sent, with its prefix. The rest is cut off between
-	// two runes. Default DefaultMaxTextBytes; models with a small window need less, about 1,500
-	// for 512 tokens of English.
+	// MaxTextBytes is the number of bytes of a text that are sent, including its prefix. The rest
+	// is cut off between two runes. The default is defaultMaxTextBytes. Models with a small
+	// window need less, about 1,500 for 512 tokens of English.
 	MaxTextBytes int
-	// Timeout is for one try; default DefaultTimeout. The context bounds the
-	// whole.
+	// Timeout bounds one try. The default is DefaultTimeout. The context bounds all tries
+	// together.
 	Timeout time.Duration
-	// MaxTries is the most times that one request is sent; default DefaultMaxTries.
+	// MaxTries is the largest number of times that one request is sent. The default is
+	// DefaultMaxTries.
 	MaxTries int
-	// Budget bounds the tokens sent in a day; nil for no bound.
+	// Budget bounds the tokens sent in a day. nil means no bound.
 	Budget *Budget
-	// AllowInsecure allows plain http to another machine. Texts and key can
-	// then be read on the way.
+	// AllowInsecure allows plain http to another machine. Others can then read the texts and the
+	// key on the way.
 	AllowInsecure bool
 }
 
-// FromConfig makes the provider that c chooses, nil if it chooses none. It reads
-// the environment for the key, and for local the model's files, and sends nothing.
+// FromConfig makes the provider that c chooses, or returns nil if c chooses none. It reads the
+// key from the environment, and for "local" the model's files. It sends nothing.
 func FromConfig(c Config) (Provider, error) {
 	switch c.Provider {
 	case "", providerNone:
@@ -114,7 +117,7 @@ func FromConfig(c Config) (Provider, error) {
 	return nil, fmt.Errorf("embedding provider %q is not known: use openai, gemini, voyage, mistral, ollama, local, auto or none", c.Provider)
 }
 
-// auto chooses a provider; nil if none is available.
+// auto chooses a provider. It returns nil if no provider is available.
 func auto(c Config) (Provider, error) {
 	switch {
 	case c.BaseURL != "":
@@ -138,7 +141,7 @@ func auto(c Config) (Provider, error) {
 			return remoteFromConfig(s, c)
 		}
 		if c.APIKeyEnv != "" {
-			break // whose key it would be is only known of the first
+			break // only for the first provider it is known whose key it is
 		}
 	}
 	return nil, nil
@@ -170,7 +173,7 @@ func candidates(model string) []*service {
 // subject is the name of the settings in errors.
 const subject = "embedding"
 
-// remoteFromConfig is FromConfig for providers that are servers.
+// remoteFromConfig makes a provider that is a server.
 func remoteFromConfig(s *service, c Config) (Provider, error) {
 	if c.BaseURL == "" {
 		c.BaseURL = s.baseURL

@@ -1,6 +1,6 @@
-// Package embed turns texts into vectors by asking a provider. It holds the
-// interface of a provider, the choice of one from a configuration, the providers,
-// and Fill, which gives vectors to all texts that lack one.
+// Package embed turns texts into vectors by means of a provider. It holds the interface of a
+// provider, the choice of a provider from a configuration, the providers, and Fill, which makes
+// vectors for all texts that lack a vector.
 //
 //	local     a model in this process (package static)
 //	openai    OpenAI, and every server with the same API
@@ -12,17 +12,17 @@
 //	          openai at a configured base URL, local, openai, gemini, voyage,
 //	          mistral; ollama is only taken by name
 //
-// It stores nothing but the count of a day's tokens, if a day has a limit. It knows no index and
-// no prompt, logs nothing and leaves no goroutine of its own running (connections stay in
-// net/http's shared pool).
+// The package stores only the count of a day's tokens, and only if a day has a limit. It knows no
+// index and no prompt, logs nothing and leaves no goroutine running, except that connections stay
+// in net/http's shared pool.
 //
 // # Data that leaves the machine
 //
-// Nothing, unless the configuration names a provider or is "auto"; a key in the environment alone
-// is not a choice. The key is sent to the configured host and nowhere else. Usual keys are taken
-// unasked only for their providers' own hosts, redirects are not followed (the texts would be
-// sent along), and plain http is refused except for this machine. The key is in no error,
-// whatever the server echoes, and in no print of the provider.
+// No data leaves the machine unless the configuration names a provider or is "auto". A key in the
+// environment alone is not a choice. The key is sent only to the configured host. A provider's
+// usual key is used without configuration only for the provider's own hosts. Redirects are not
+// followed, since the texts would be sent along. Plain http is refused except for this machine.
+// The key is never in an error, even if the server echoes it, nor in a print of the provider.
 //
 // # A request
 //
@@ -35,11 +35,11 @@
 //	                                              ▼
 //	vectors ◄── length, direction ◄── order by index ◄── bounded answer
 //
-// Errors that waiting doesn't mend (a bad key, an unknown model, an account without credit or
-// without quota for the day) are returned at once.
+// If waiting doesn't help (a bad key, an unknown model, an account without credit or without
+// quota for the day), the error is returned at once.
 //
-// Sizes are bytes: hardly a vocabulary makes more than one token of a byte, so a bound on bytes
-// bounds tokens without counting any. Budgets and estimates count tokens roughly
-// (EstimateTokens). The server's bill takes precedence. Vectors are returned as the server sent
-// them. They need not have length 1.
+// Sizes are bytes. Hardly any vocabulary makes more than one token of a byte, so a bound on bytes
+// also bounds tokens. Budgets and estimates count tokens roughly (EstimateTokens). The server's
+// bill takes precedence. Vectors are returned as the server sent them. They need not have length
+// 1.
 package embed

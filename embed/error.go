@@ -14,19 +14,18 @@ import (
 	"github.com/memkernel/memkernel/internal/endpoint"
 )
 
-// Error is why there are no vectors. It never holds the key.
+// Error is the reason why there are no vectors. It never holds the key.
 type Error struct {
-	// Endpoint is the base URL. Model is the model's name there.
+	// Endpoint is the base URL. Model is the model's name at that server.
 	Endpoint, Model string
-	// Status is the HTTP status of the answer; 0 if there was none, or if its status was fine but
-	// its content was unusable.
+	// Status is the HTTP status of the answer. It is 0 if there was no answer, or if the status
+	// was fine but the content was unusable.
 	Status int
 	// Tries is how often the request was sent.
 	Tries int
-	// RetryAfter is the wait that the server asked for; 0 if it asked for none.
+	// RetryAfter is the wait that the server requested, or 0.
 	RetryAfter time.Duration
-	// Texts reports whether the texts were refused and not the request as
-	// such: other texts may do.
+	// Texts reports whether the texts were the cause of the refusal. Other texts may be accepted.
 	Texts bool
 	// Hint is the way out, a sentence for the user.
 	Hint string
@@ -46,7 +45,7 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// where returns a redirect's target without the parts of it that may be secret.
+// where returns a redirect's target without the parts that may be secret.
 func where(resp *http.Response) string {
 	to, err := resp.Location()
 	if err != nil {
@@ -58,7 +57,7 @@ func where(resp *http.Response) string {
 // clean makes the server's words fit for a message.
 func (o *remote) clean(s string) string { return endpoint.Clean(s, o.key) }
 
-// explain makes an Error of any error that kept a try from returning vectors.
+// explain returns the Error for any error because of which a try returned no vectors.
 func (o *remote) explain(err error) *Error {
 	e := new(Error)
 	if !errors.As(err, &e) {
@@ -73,7 +72,7 @@ func (o *remote) explain(err error) *Error {
 func (o *remote) broken(err error) *Error {
 	var outer *url.Error
 	if errors.As(err, &outer) {
-		err = outer.Err // it repeats method and URL
+		err = outer.Err // the outer error repeats method and URL
 	}
 	var (
 		dial  *net.OpError

@@ -23,10 +23,10 @@ type Vector[K any] struct {
 	Vector []float32
 }
 
-// FillOptions are settings of Fill; nil means the defaults.
+// FillOptions are settings of Fill. A nil *FillOptions means the defaults.
 type FillOptions struct {
-	// BatchSize is how many texts are passed to the provider at a time. Their vectors are then
-	// stored together. Default DefaultBatchSize. A kill costs the price of one batch at most.
+	// BatchSize is the number of texts that are passed to the provider at a time. Their vectors
+	// are then stored together. The default is 64. A kill costs at most the price of one batch.
 	BatchSize int
 	// Progress, if not nil, is called with the report so far after every batch
 	// and at the end, but not after an error.
@@ -38,11 +38,11 @@ type FillOptions struct {
 type FillReport struct {
 	// Texts wanted a vector when the Fill began.
 	Texts int
-	// Embedded texts were sent and have their vector. Repeated ones equal
-	// another, and got its vector. Blank ones have nothing to embed.
+	// Embedded counts the texts that were sent and have a vector. Repeated counts the texts that
+	// equal another text and got its vector. Blank counts the texts that have nothing to embed.
 	Embedded, Repeated, Blank int
-	// Refused counts texts that the provider refuses even alone. RefusedErr is the reason for the
-	// first. They stay without a vector, and the next Fill tries them again.
+	// Refused counts the texts that the provider refuses even alone. They get no vector, and the
+	// next Fill tries them again. RefusedErr is the reason for the first refused text.
 	Refused    int
 	RefusedErr error
 	Usage
@@ -50,23 +50,22 @@ type FillReport struct {
 	Elapsed time.Duration
 }
 
-// Done counts the texts that are dealt with.
+// Done returns the number of finished texts.
 func (r FillReport) Done() int { return r.Embedded + r.Repeated + r.Blank + r.Refused }
 
 // Fill embeds the texts and hands the vectors to put, batch by batch. After an error the vectors
-// that were put before it remain. Fill ranges over texts twice: first to count them and to find
-// those that occur more than once, which are embedded only once; then, with put called between
-// two of them, to embed them.
+// that were put before it remain. Fill ranges over texts twice. The first time it counts the
+// texts and finds repeated texts, which are embedded only once. The second time it embeds the
+// texts and calls put between them.
 //
-// Once ctx ends, no request is sent or waited for. put is called with a context
-// that does not end with ctx, so that vectors that are paid for are kept, and
-// must end by itself.
+// Once ctx ends, no request is sent or waited for. The context of put does not end with ctx, so
+// that paid vectors are kept. put must return by itself.
 //
 // If a provider refuses texts (Error.Texts), their batch is halved until each refused text is
-// alone. Only refused texts get no vector. If it then refuses a plain word too, the texts are not
-// the cause, and the run ends with the error. Texts that the day has no tokens left for wait.
-// Later texts that it has tokens for are embedded, and the run ends with an error that wraps
-// [ErrBudget].
+// alone. Only refused texts get no vector. If the provider then refuses a plain word too, the
+// texts are not the cause, and the run ends with the error. If the day has not enough tokens left
+// for a text, Fill skips that text and continues with texts that fit. The run then ends with an
+// error that wraps [ErrBudget].
 func Fill[K any](ctx context.Context, p Provider, texts iter.Seq2[Text[K], error], put func(context.Context, []Vector[K]) error, opts *FillOptions) (FillReport, error) {
 	f := filler[K]{ctx: ctx, p: p, put: put, done: map[textID][]float32{}}
 	if opts != nil {
@@ -83,7 +82,7 @@ func Fill[K any](ctx context.Context, p Provider, texts iter.Seq2[Text[K], error
 // textID identifies a text by its content.
 type textID [sha256.Size]byte
 
-// wanted is a text to be embedded, with all keys that wait for it.
+// wanted is a text to be embedded, with all keys that wait for its vector.
 type wanted[K any] struct {
 	id   textID
 	text string
@@ -100,12 +99,12 @@ type filler[K any] struct {
 	report  FillReport
 
 	repeated map[textID]bool      // every text; true if it occurs more than once
-	done     map[textID][]float32 // the repeated ones that were dealt with; nil if refused
+	done     map[textID][]float32 // the vectors of finished repeated texts; nil if refused
 	batch    []wanted[K]
 	ready    []Vector[K] // to be put with the next batch
-	inRow    int         // texts refused since one was taken
-	waiting  error       // why the first of those waits that the day has no tokens for
-	waits    int         // how many wait since one was taken
+	inRow    int         // texts refused since the last text was accepted
+	waiting  error       // the error of the first text for which the day has no tokens
+	waits    int         // texts without tokens since the last text was accepted
 }
 
 func (f *filler[K]) run(texts iter.Seq2[Text[K], error]) error {
@@ -144,7 +143,7 @@ func (f *filler[K]) survey(texts iter.Seq2[Text[K], error]) error {
 	return nil
 }
 
-// take puts a text into the batch, or where it belongs if it needs no request.
+// take puts a text into the batch. A text that needs no request is counted or stored at once.
 func (f *filler[K]) take(t Text[K]) {
 	if blank(t.Text) {
 		f.report.Blank++
@@ -166,7 +165,7 @@ func (f *filler[K]) take(t Text[K]) {
 	f.batch = append(f.batch, wanted[K]{id, t.Text, []K{t.Key}})
 }
 
-// repeat deals with a text like one that is dealt with.
+// repeat stores the vector of an equal, finished text for a text.
 func (f *filler[K]) repeat(key K, v []float32) {
 	if v == nil {
 		f.report.Refused++
@@ -192,12 +191,12 @@ func (f *filler[K]) flush() error {
 }
 
 const (
-	// probe is a text that every model takes.
+	// probe is a text that every model accepts.
 	probe = "word"
-	// probeEvery is how many texts in a row may be refused between two probes.
+	// probeEvery is the number of texts in a row that may be refused between two probes.
 	probeEvery = 8
-	// mostWaits is how many texts in a row may be too long for the rest of the day's tokens
-	// before the day counts as used up.
+	// mostWaits is the number of texts in a row that may be too long for the rest of the day's
+	// tokens. After that the day counts as used up.
 	mostWaits = 64
 )
 
@@ -265,8 +264,8 @@ func (f *filler[K]) probe() error {
 	return err
 }
 
-// settle puts a text's vector for all keys that wait for it; nil means that it
-// has none.
+// settle puts a text's vector for all keys that wait for it. nil means that the text has no
+// vector.
 func (f *filler[K]) settle(w wanted[K], v []float32) {
 	if f.repeated[w.id] {
 		f.done[w.id] = v

@@ -36,8 +36,8 @@ func localFromConfig(c Config) (Provider, error) {
 	return &local{cfg: c, model: m}, nil
 }
 
-// Model returns the folder's name and a fingerprint of its contents. The folder may be copied,
-// moved and named anew, but not changed.
+// Model returns the folder's name and a fingerprint of its contents. The folder may be copied and
+// moved, but its contents must not change.
 func (l *local) Model() string {
 	s := fmt.Sprintf("%q by=local print=%s", l.model.Name(), l.model.Fingerprint())
 	if l.cfg.Dimensions != 0 {

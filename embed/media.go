@@ -4,11 +4,11 @@ import "context"
 
 // Media is a file that is not text.
 type Media struct {
-	// Type is its media type, such as image/png.
+	// Type is the media type of the file, such as image/png.
 	Type string
-	// Data are its bytes.
+	// Data is the content of the file.
 	Data []byte
-	// Caption describes it, "" if nothing does: its name, its folder.
+	// Caption describes the file, for example by its name and folder, or is "".
 	Caption string
 }
 
@@ -16,9 +16,9 @@ type Media struct {
 // that questions in words find them.
 type MediaProvider interface {
 	Provider
-	// TakesMedia returns why a file of a type and size in bytes can't be
-	// embedded, nil if it can.
+	// TakesMedia returns an error if a file of the given type and size in bytes can't be
+	// embedded.
 	TakesMedia(mediaType string, size int64) error
-	// EmbedMedia gives the vector of a file.
+	// EmbedMedia returns the vector of a file.
 	EmbedMedia(ctx context.Context, m Media) ([]float32, Usage, error)
 }

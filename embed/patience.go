@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// patience leaves a server alone that did not answer questions in time, so that
-// not every search waits for it: for ten seconds after the first, twice as long
-// after each that follows, up to five minutes.
+// patience stops questions to a server that did not answer in time, so that not every search
+// waits for it. The pause is ten seconds after the first failure and doubles with each further
+// failure, up to five minutes.
 type patience struct {
 	mu       sync.Mutex
 	failures int
@@ -23,7 +23,8 @@ const (
 	maxRest   = 5 * time.Minute
 )
 
-// tired returns why the server is not asked now, nil if it may be.
+// tired returns the error because of which no question is sent now, or nil if a question may be
+// sent.
 func (p *patience) tired() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -34,8 +35,8 @@ func (p *patience) tired() error {
 	return &Error{Err: fmt.Errorf("the server is left alone for %v: %w", rest.Round(time.Second), p.why), Hint: "it is asked again then; check that it runs and can be reached"}
 }
 
-// learn records how a request went. A caller that gave up by itself, or a
-// server that refused, doesn't count as a failure.
+// learn records the outcome of a request. A canceled request, or a refusal by the server, doesn't
+// count as a failure.
 func (p *patience) learn(ctx context.Context, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

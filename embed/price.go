@@ -29,26 +29,28 @@ var prices = []struct {
 
 // Description describes a provider apart from its vectors.
 type Description struct {
-	// Provider is its name in a configuration, Model the model's at the server.
+	// Provider is the provider's name in a configuration. Model is the model's name at the
+	// server.
 	Provider, Model string
-	// Endpoint is the address to which texts are sent, "" if they stay in this process.
+	// Endpoint is the address to which texts are sent, or "" if the texts stay in this process.
 	Endpoint string
-	// Dim is the length of the vectors, 0 where only the server knows.
+	// Dim is the length of the vectors, or 0 if only the server knows it.
 	Dim int
 	// Free reports whether no tokens are billed: the model runs on this
 	// machine.
 	Free bool
-	// Price is the price of tokens; nil if it is not known, or nothing.
+	// Price is the price of tokens. It is nil if the price is unknown or zero.
 	Price *Price
-	// Budget is the day's, nil without. MaxTextBytes is the length at which a text is cut before
-	// it is sent, 0 where that is not known.
+	// Budget is the day's budget, or nil if there is no limit.
 	Budget       *Budget
+	// MaxTextBytes is the length to which a text is cut before it is sent, or 0 if the length is
+	// unknown.
 	MaxTextBytes int
-	// Note is further information for a user, "" for none.
+	// Note is further information for a user, or "".
 	Note string
 }
 
-// Describe describes a provider. Of providers of other packages only the model is known.
+// Describe describes a provider. For a provider of another package it returns only the model.
 func Describe(p Provider) Description {
 	if d, ok := p.(interface{ describe() Description }); ok {
 		return d.describe()

@@ -4,15 +4,15 @@ import "context"
 
 // Provider makes vectors. It is safe for concurrent use.
 type Provider interface {
-	// Model names all that the vectors depend on: the model, and every setting that changes its
-	// vectors. Vectors of equal names can be compared.
+	// Model names the model and every setting that changes its vectors. Vectors of equal names
+	// can be compared.
 	Model() string
-	// EmbedQuery gives the vector of a question. A question that is too long is
-	// embedded by its beginning.
+	// EmbedQuery returns the vector of a question. Of a question that is too long, only the
+	// beginning is embedded.
 	EmbedQuery(ctx context.Context, text string) ([]float32, error)
-	// EmbedDocuments gives the vectors of texts that questions are to find, in their order. None
-	// may be blank. If it returns an error, the result has the vectors of the leading texts that
-	// were done before it.
+	// EmbedDocuments returns the vectors of texts that questions are to find, in the order of the
+	// texts. No text may be blank. If it returns an error, the result has the vectors of the
+	// leading texts that were finished before the error.
 	EmbedDocuments(ctx context.Context, texts []string) (Result, error)
 }
 
@@ -25,11 +25,13 @@ type Result struct {
 
 // Usage is the cost of vectors.
 type Usage struct {
-	// Requests counts the requests sent. Retries counts those of them that repeated a failed one.
+	// Requests counts the requests sent. Retries counts the requests among them that repeated a
+	// failed request.
 	Requests, Retries int
-	// Truncated texts were too long and embedded by their beginning.
+	// Truncated counts the texts that were too long. Only their beginnings were embedded.
 	Truncated int
-	// Tokens as the server billed them; 0 if it doesn't report them.
+	// Tokens is the number of tokens that the server billed, or 0 if the server doesn't report
+	// the number.
 	Tokens int
 }
 

@@ -38,7 +38,7 @@ func (o *remote) refusal(resp *http.Response) *Error {
 		e.transient = !exhausted.Match(raw)
 		e.Hint = "the limit of requests or the credit is used up: try again later, or check the account"
 	case s == http.StatusInternalServerError && strings.Contains(said, "too large to process"):
-		// llama.cpp's server answers this to a text beyond its batch size.
+		// llama.cpp's server returns this for a text that exceeds its batch size.
 		e.Texts = true
 		e.Hint = "lower experimental.chunking.tokens, or raise the server's batch size"
 	case s >= 500 && s != http.StatusNotImplemented || s == http.StatusRequestTimeout:
@@ -77,8 +77,8 @@ func (o *remote) modelHint() string {
 	return "check model, and base_url, which ends in /v1 for most servers"
 }
 
-// retryDelay finds how long to wait in a refusal of Gemini's, which has it in its
-// details: {"retryDelay":"37s"}. 0 if it is not there.
+// retryDelay returns the waiting time in the details of a refusal by Gemini:
+// {"retryDelay":"37s"}. It returns 0 if the refusal has no such time.
 func retryDelay(raw []byte) time.Duration {
 	m := geminiDelay.FindSubmatch(raw)
 	if m == nil {
@@ -93,7 +93,7 @@ func retryDelay(raw []byte) time.Duration {
 
 var geminiDelay = regexp.MustCompile(`"retryDelay"\s*:\s*"(\d{1,6}(?:\.\d{1,9})?s)"`)
 
-// maxRefusalBytes is how much of a refusal is read.
+// maxRefusalBytes is the number of bytes of a refusal that are read.
 const maxRefusalBytes = 64 << 10 // 64 KiB
 
 // message returns the message in a server's refusal. OpenAI writes {"error":{"message","code"}}.

@@ -19,12 +19,14 @@ type remote struct {
 	*service
 	cfg  Config // without zero fields, except for those that mean something
 	base string
-	// own: base is the provider's own host; loopback: it is on this machine.
+	// own reports whether base is the provider's own host. loopback reports whether base is on
+	// this machine.
 	own, loopback bool
 	key           string
 	http          *http.Client
 	patience      patience
-	// length of the vectors: as configured, else as first seen, 0 before.
+	// length is the length of the vectors: the configured length, or else the length of the first
+	// vector. It is 0 before the first vector.
 	length atomic.Int64
 }
 
@@ -35,10 +37,10 @@ func newRemote(s *service, c Config, base *url.URL, key string) *remote {
 	return o
 }
 
-// Model returns the model's name followed by the settings that differ from the defaults: two
-// servers may mean different models by one name, and texts cut elsewhere have other vectors.
-// Names have no white space and prefixes are quoted, so that different settings have different
-// names.
+// Model returns the model's name followed by the settings that differ from the defaults. The
+// settings matter because two servers may have different models of one name, and because texts
+// that are cut at another length have other vectors. Names have no white space and prefixes are
+// quoted, so that different settings have different names.
 func (o *remote) Model() string {
 	parts := []string{o.cfg.Model}
 	add := func(differs bool, format string, value any) {
@@ -96,8 +98,8 @@ func (o *remote) EmbedDocuments(ctx context.Context, texts []string) (Result, er
 	return res, nil
 }
 
-// batch takes the inputs of one request from the leading texts: at least one, and at most as many
-// as the request may hold and the day still has tokens for.
+// batch takes the inputs of one request from the leading texts. It takes at least one text, and
+// at most as many as a request may hold and the tokens of the day allow.
 func (o *remote) batch(texts []string) (inputs []input, truncated int) {
 	room, left := o.cfg.BatchBytes, o.cfg.Budget.left()
 	for _, t := range texts[:min(len(texts), o.cfg.BatchSize, o.maxBatch)] {

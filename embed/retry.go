@@ -9,13 +9,13 @@ import (
 const (
 	firstWait = 500 * time.Millisecond
 	maxWait   = 30 * time.Second
-	// maxRetryAfter is the longest wait that a server may ask for. Beyond it
-	// the error is returned instead.
+	// maxRetryAfter is the longest wait that a server may request. For a longer wait the error is
+	// returned instead.
 	maxRetryAfter = time.Minute
 )
 
-// again returns how long to wait before a failed request is sent once more. ok is false if it
-// should not be, or could not end before ctx does.
+// again returns how long to wait before a failed request is sent again. ok is false if the
+// request should not be sent again, or if the wait would outlast ctx.
 func (o *remote) again(ctx context.Context, e *Error) (wait time.Duration, ok bool) {
 	if !e.transient || e.Tries >= o.cfg.MaxTries || e.RetryAfter > maxRetryAfter {
 		return 0, false
@@ -37,7 +37,7 @@ func backoff(tries int) time.Duration {
 	return full - time.Duration(rand.Float64()*float64(full)/2)
 }
 
-// pause waits, and returns early with the error of ctx if that ends.
+// pause waits. If ctx ends, pause returns early with the error of ctx.
 func pause(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()

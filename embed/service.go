@@ -12,12 +12,12 @@ import (
 type service struct {
 	name    string
 	baseURL string
-	// domain is the provider's own domain, the only one that its usual key is sent to unasked; ""
-	// where there is none.
+	// domain is the provider's own domain, or "". Without configuration, the usual key is sent
+	// only to this domain.
 	domain  string
 	keyEnvs []string // the usual variables, the first that is set counts
 	model   string
-	// families are the beginnings of its models' names.
+	// families are the beginnings of the names of the provider's models.
 	families []string
 	wire     wire
 	// maxBatch and batchBytes bound a request. Bytes bound tokens, since hardly a

@@ -9,8 +9,8 @@ import (
 // Compose returns the text from which a chunk's vector is made: the headings that it is under,
 // joined by " > ", a blank line, and its text. Headings that the text itself begins with are not
 // repeated, and lines that are nothing but an HTML comment are left out, such as the markers of
-// appended entries. Cached vectors go by the chunk and not by this text: a change of Compose's
-// result must change the result of Model too.
+// appended entries. Cached vectors are stored by the chunk and not by this text. So a change of
+// Compose's result must also change the result of Model.
 func Compose(trail []string, text string) string {
 	lines := strings.Split(text, "\n")
 	for len(lines) > 0 && (blank(lines[0]) || slices.Contains(trail, heading(lines[0]))) {
@@ -24,7 +24,7 @@ func Compose(trail []string, text string) string {
 	return strings.TrimSpace(strings.Join(trail, " > ") + "\n\n" + body)
 }
 
-// heading returns the text of an ATX heading, "" if the line is none.
+// heading returns the text of an ATX heading, or "" if the line is not a heading.
 func heading(line string) string {
 	label := strings.TrimLeft(strings.TrimSpace(line), "#")
 	if marks := len(strings.TrimSpace(line)) - len(label); marks == 0 || marks > 6 || !strings.HasPrefix(label, " ") {
@@ -51,9 +51,9 @@ func cutText(s string, size int) (string, bool) {
 	return s[:size], true
 }
 
-// EstimateTokens returns about how many tokens a model makes of a text: one of four bytes of
-// ASCII, as all vocabularies do of English, and one of every other character. The latter is more
-// than most make of a European language and about as many as they make of Chinese.
+// EstimateTokens returns the approximate number of tokens of a text. It counts one token for four
+// bytes of ASCII, which is right for English, and one token for every other character. The latter
+// is too much for most European languages and about right for Chinese.
 func EstimateTokens(text string) int {
 	ascii, others := 0, 0
 	for _, r := range text {

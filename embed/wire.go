@@ -30,8 +30,7 @@ type wire interface {
 type answer interface {
 	// rows returns the vectors as the answer holds them.
 	rows() []row
-	// tokens returns those that were billed, 0 if the server doesn't report
-	// them.
+	// tokens returns the number of billed tokens, or 0 if the server doesn't report the number.
 	tokens() int
 }
 
@@ -47,8 +46,8 @@ type input struct {
 	media *Media
 }
 
-// vector refuses null among its numbers: some servers' JSON has null for NaN, and encoding/json
-// would read it as 0.
+// vector returns an error for a null among its numbers. Some servers write null for NaN, and
+// encoding/json would read null as 0.
 type vector []float32
 
 func (v *vector) UnmarshalJSON(b []byte) error {
@@ -58,12 +57,12 @@ func (v *vector) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, (*[]float32)(v))
 }
 
-// bearer authorizes as RFC 6750 has it.
+// bearer authorizes as in RFC 6750.
 type bearer struct{}
 
 func (bearer) authorize(h http.Header, key string) { h.Set("Authorization", "Bearer "+key) }
 
-// list is the answer of OpenAI's API and of those modelled on it.
+// list is the answer of OpenAI's API and of the APIs modelled on it.
 type list struct {
 	Data  []row `json:"data"`
 	Usage struct {

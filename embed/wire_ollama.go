@@ -1,7 +1,7 @@
 package embed
 
-// ollamaWire is Ollama's own API, docs.ollama.com/api/embed. Unlike the one that it shares with
-// OpenAI it can cut texts that are too long for the model.
+// ollamaWire is Ollama's own API, docs.ollama.com/api/embed. Unlike the API that Ollama shares
+// with OpenAI, it can cut texts that are too long for the model.
 type ollamaWire struct{ bearer }
 
 type ollamaRequest struct {
