@@ -42,7 +42,7 @@ type Description struct {
 	// Price is the price of tokens. It is nil if the price is unknown or zero.
 	Price *Price
 	// Budget is the day's budget, or nil if there is no limit.
-	Budget       *Budget
+	Budget *Budget
 	// MaxTextBytes is the length to which a text is cut before it is sent, or 0 if the length is
 	// unknown.
 	MaxTextBytes int

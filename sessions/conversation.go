@@ -14,19 +14,20 @@ import (
 	"github.com/memkernel/memkernel/internal/textutil"
 )
 
-// Conversation is something that can be read as turns.
+// Conversation is a transcript, or other text that can be read as turns.
 type Conversation struct {
-	// Agent is the agent of the conversation, "" for [DefaultAgent]. Key is the session's.
+	// Agent is the agent of the conversation, or "" for [DefaultAgent]. Key is the key of the
+	// session.
 	Agent, Key string
-	// Name is the folder of its documents, unique within the agent. Path is the file that it is
-	// read from.
+	// Name is the folder of the conversation's documents. It is unique within the agent. Path is
+	// the file from which the conversation is read.
 	Name, Path string
 	Size       int64
 	ModTime    time.Time
-	// Read reads on from a position, up to Size at most, and gives the position up
-	// to which everything was read. Its Offset counts bytes of the file at Path.
+	// Read reads turns from a position on, up to Size at most. It returns the position up to
+	// which everything was read. The Offset of a position counts bytes of the file at Path.
 	Read func(ctx context.Context, c *Conversation, from Position, turn func(Turn) error) (Position, error)
-	// Open opens the transcript, byte for byte; nil opens the file at Path.
+	// Open opens the transcript, byte for byte. If Open is nil, the file at Path is opened.
 	Open func() (Bytes, error)
 }
 
@@ -46,7 +47,7 @@ func (c *Conversation) open() (Bytes, error) {
 // Position is how far a conversation was read.
 type Position struct {
 	Offset int64 `json:"offset"`
-	// Line is how many lines or records are before Offset.
+	// Line is the number of lines or records before Offset.
 	Line int `json:"line"`
 	// Dialect is how the file is written.
 	Dialect string `json:"dialect,omitempty"`
@@ -54,26 +55,29 @@ type Position struct {
 
 // Turn is a message of one speaker.
 type Turn struct {
-	// Role is the speaker: user, assistant, or host for text that no person typed.
+	// Role is the speaker: user, assistant, or host. The role host is for text that no person
+	// typed.
 	Role string
-	// Time is the time of the turn, zero if that is unknown.
+	// Time is the time of the turn, or zero if the time is unknown.
 	Time time.Time
 	// Line is the turn's line in the file, from 1.
 	Line int
 	Text string
 }
 
-// Source is a folder of transcripts, or one of them.
+// Source is a folder of transcripts, or one transcript.
 type Source struct {
-	// Path is the folder; .jsonl files in it and below are transcripts.
+	// Path is the folder or the transcript. In a folder, .jsonl files at any depth are
+	// transcripts.
 	Path string
-	// Agent is the agent of the transcripts. If "", it is NAME of a folder agents/NAME in a
-	// transcript's path, as OpenClaw lays them out, and else [DefaultAgent].
+	// Agent is the agent of the transcripts. If it is "", the agent is NAME of a folder
+	// agents/NAME in a transcript's path, which is the layout of OpenClaw, or else
+	// [DefaultAgent].
 	Agent string
 }
 
-// Find lists the transcripts of a source. Hidden folders and symbolic links are passed over. It
-// yields an error with the path of anything that can't be listed, and continues.
+// Find lists the transcripts of a source. It skips hidden folders and symbolic links. If it can't
+// list a file or folder, it reports the error with the path, and continues.
 func (src Source) Find(ctx context.Context, yield func(Conversation) bool, failed func(path string, err error)) {
 	root, err := filepath.Abs(src.Path)
 	if err == nil {
@@ -105,7 +109,7 @@ func (src Source) Find(ctx context.Context, yield func(Conversation) bool, faile
 		}
 		fi, err := d.Info()
 		if err != nil {
-			return nil // it went as it was listed
+			return nil // it was removed while it was listed
 		}
 		if !yield(src.conversation(path, fi)) {
 			return fs.SkipAll
@@ -124,7 +128,8 @@ func (src Source) conversation(path string, fi fs.FileInfo) Conversation {
 		Size: fi.Size(), ModTime: fi.ModTime(), Read: readTranscript}
 }
 
-// agentIn returns the name after the last folder called agents in a path, "" if there is none.
+// agentIn returns the name after the last folder called agents in a path, or "" if there is no
+// such folder.
 func agentIn(path string) string {
 	names := strings.Split(filepath.ToSlash(filepath.Dir(path)), "/")
 	for i := len(names) - 2; i >= 0; i-- {

@@ -15,26 +15,30 @@
 //	<dir>/forgotten.json                                tombstones
 //	<dir>/lock                                          held while parts are written
 //
-// Everything except the tombstones is derived. If it is deleted, the transcripts are read anew.
+// Everything except the tombstones is derived from the transcripts. If the documents are deleted,
+// the transcripts are read again.
 //
 // # Growing, rewritten, gone
 //
 // A conversation is read when it is first seen, and then when [Options.DeltaBytes] or
 // [Options.DeltaMessages] have been added, or when it has rested for [Options.Settle]. The log
-// has the hash of all bytes up to the offset. If they changed, or there are fewer, the
-// conversation is read anew. Documents of a transcript that is gone go too. A last line that is
-// cut off is left for later.
+// has the hash of all bytes up to the offset. If these bytes changed, or the file is shorter, the
+// conversation is read from the beginning. The documents of a deleted transcript are removed. An
+// incomplete last line is left for later.
 //
 // # Forgetting
 //
-// Forget first writes tombstones, durably: one of the conversation, by agent and name, and one of
-// each turn, by its content. From then on the conversation is hidden. Then Forget removes the
-// documents. After a kill between the two the next [Store.Update] removes them. Neither the
-// transcript nor a copy of it under another name comes back. Equal turns of at least sameBytes
-// are the same turn, wherever they are. Shorter ones are the same only if time and speaker are.
+// Forget first writes tombstones, durably. It writes a tombstone for the conversation, by agent
+// and name, and a tombstone for each turn, by its content. From then on the conversation is
+// hidden. Then Forget removes the documents. After a kill between these two steps, the next
+// [Store.Update] removes the documents. Neither the transcript nor a copy of it under another
+// name comes back. Two turns with equal text of at least sameBytes count as the same turn,
+// wherever they are. Two shorter turns are the same only if their times and speakers are also the
+// same.
 //
 // # Access
 //
 // The first folder of every path is an agent's. Callers that search for an agent must show only
-// paths [Under] that agent's folder, and none at all in a session that several people read.
+// paths [Under] that agent's folder. In a session that several people read, they must show no
+// paths at all.
 package sessions

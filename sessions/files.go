@@ -40,7 +40,7 @@ func (s *Store) Files() iter.Seq2[File, error] {
 			for _, p := range l.Parts {
 				fi, err := s.in.Stat(f + "/" + p.Name)
 				if err != nil {
-					continue // it was just made anew
+					continue // it was just made again
 				}
 				if !yield(File{Path: Prefix + f + "/" + p.Name, Size: fi.Size, ModTime: fi.Time}, nil) {
 					return
@@ -50,10 +50,10 @@ func (s *Store) Files() iter.Seq2[File, error] {
 	}
 }
 
-// form is that of a document's path.
+// form matches a document's path.
 var form = regexp.MustCompile(`^sessions/([A-Za-z0-9._-]+/[A-Za-z0-9._-]+)/(\d{4,}(?:-(\d{4}-\d{2}-\d{2}))?\.md)$`)
 
-// Date returns the day of a document, YYYY-MM-DD; "" if its name has none.
+// Date returns the day of a document, YYYY-MM-DD, or "" if its name has no day.
 func Date(p string) string {
 	if m := form.FindStringSubmatch(p); m != nil {
 		return m[3]
@@ -79,8 +79,7 @@ func (s *Store) Read(p string) (string, error) {
 	return string(text), err
 }
 
-// readPart reads a part. If something else than a regular file is in its
-// place, the part counts as absent.
+// readPart reads a part. If the path is not a regular file, the part counts as absent.
 func (s *Store) readPart(name string) ([]byte, error) {
 	text, err := s.in.Get(name)
 	if store.Foreign(err) {
@@ -89,8 +88,8 @@ func (s *Store) readPart(name string) ([]byte, error) {
 	return text, err
 }
 
-// Hidden returns a function that reports whether a document is not to be shown,
-// though an index may still hold it: one of a conversation that was forgotten.
+// Hidden returns a function that reports whether a document must not be shown because its
+// conversation was forgotten. An index may still hold such a document.
 func (s *Store) Hidden() (func(path string) bool, error) {
 	t, err := s.tombs()
 	if err != nil {
@@ -110,7 +109,7 @@ type Stats struct {
 	Agents map[string]int
 }
 
-// Stats reads how much there is.
+// Stats reads the size of the store's content.
 func (s *Store) Stats() (Stats, error) {
 	out := Stats{Agents: map[string]int{}}
 	t, err := s.tombs()
@@ -134,15 +133,16 @@ func (s *Store) Stats() (Stats, error) {
 	return out, err
 }
 
-// Exists reports whether anything was ever kept. It is an error if that can't be told.
+// Exists reports whether the store has ever kept a document or a tombstone. It returns an error
+// if it can't find out.
 func (s *Store) Exists() (bool, error) {
 	return store.Find(s.in, "")
 }
 
 var hashed = regexp.MustCompile(`^-[0-9a-f]{8}/`)
 
-// Of reports whether a document belongs to a session of an agent, by the session's key: to its
-// transcript, or to a conversation of that name.
+// Of reports whether a document belongs to the session of an agent with the given key. The
+// document may be of the session's transcript, or of a conversation with that name.
 func Of(p, agent, key string) bool {
 	rest, ok := strings.CutPrefix(p, Under(agent)+safe(key))
 	return ok && (strings.HasPrefix(rest, "/") || hashed.MatchString(rest))

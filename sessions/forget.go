@@ -39,7 +39,7 @@ type tomb struct {
 type tombs struct {
 	sessions map[string]*tomb
 	turns    map[string]bool
-	// mod is the time at which they were written.
+	// mod is the time at which the tombstones were written.
 	mod time.Time
 }
 
@@ -49,8 +49,8 @@ type cachedTombs struct {
 	tombs *tombs
 }
 
-// tombs reads the tombstones. An unreadable one is an error, since without it forgotten
-// conversations would come back.
+// tombs reads the tombstones. It returns an error if they can't be read, since without them
+// forgotten conversations would come back.
 func (s *Store) tombs() (*tombs, error) {
 	fi, err := s.in.Stat(tombName)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -96,11 +96,12 @@ func readTombs(in store.Store) (*tombs, error) {
 	return t, nil
 }
 
-// Forgotten is a conversation that was forgotten, or would be.
+// Forgotten is a conversation that was forgotten or would be forgotten.
 type Forgotten struct {
 	Agent string `json:"agent"`
 	Key   string `json:"key"`
-	// Path is the transcript that it was read from, which is not touched.
+	// Path is the transcript from which the conversation was read. Forget does not change the
+	// transcript.
 	Path string `json:"path"`
 	// Turns counts the turns that could be found.
 	Turns int `json:"turns"`
@@ -136,8 +137,8 @@ func (s *Store) matching(key string) ([]string, error) {
 type ForgetRequest struct {
 	// Key is the conversations' session key, or the name of their folder.
 	Key string
-	// Folders are conversations that are forgotten though nothing was read of them
-	// yet, as [Folder] names them.
+	// Folders are conversations, named by [Folder], that are forgotten even if they have not been
+	// read yet.
 	Folders []string
 	Reason  string
 	Now     time.Time
@@ -233,8 +234,8 @@ func (s *Store) bury(add func(*tombs)) error {
 	return nil
 }
 
-// unearth removes the documents of forgotten conversations, and of those that hold forgotten
-// turns. The rest of the latter is read anew.
+// unearth removes the documents of forgotten conversations, and of conversations with forgotten
+// turns. The other turns of the latter conversations are read again.
 func (s *Store) unearth() error {
 	t, err := s.tombs()
 	if err != nil {
@@ -250,8 +251,8 @@ func (s *Store) unearth() error {
 	return err
 }
 
-// touched reports whether a conversation has turns that were forgotten since it
-// was last written.
+// touched reports whether a conversation holds turns that were forgotten after its documents were
+// last written.
 func (s *Store) touched(folder string, t *tombs) (bool, error) {
 	if len(t.turns) == 0 || s.load(folder) == nil {
 		return false, nil

@@ -18,18 +18,19 @@ const logFormat = 1
 
 const (
 	logName = "log.json"
-	// marksName is the file of the hashes that identify a conversation's turns, one to a line. It
-	// is written before the log, and read only where something is forgotten.
+	// marksName is the file of the hashes that identify a conversation's turns, one hash on each
+	// line. It is written before the log, and read only when something is forgotten.
 	marksName = "marks"
 )
 
-// log records which part of a conversation is in parts. It is written after them.
+// log records how much of a conversation the parts hold. It is written after the parts.
 type log struct {
 	Format int    `json:"format"`
 	Agent  string `json:"agent"`
 	Key    string `json:"key"`
 	Path   string `json:"path"`
-	// Size and ModTime are the file's when it was last read, Position how far.
+	// Size and ModTime are the size and time of the file when it was last read. Position is the
+	// position up to which it was read.
 	Size     int64     `json:"size"`
 	ModTime  time.Time `json:"mod_time"`
 	Position Position  `json:"position"`
@@ -42,20 +43,20 @@ type log struct {
 // part is a document.
 type part struct {
 	Name string `json:"name"`
-	// Date is the day of its turns, YYYY-MM-DD or "".
+	// Date is the day of the part's turns, YYYY-MM-DD or "".
 	Date  string `json:"date,omitempty"`
 	Bytes int64  `json:"bytes"`
 }
 
-// cachedLog is a log as it was read when its file had this stat.
+// cachedLog is a log with the stat that its file had when the log was read.
 type cachedLog struct {
 	size int64
 	mod  time.Time
 	log  *log
 }
 
-// load reads a conversation's log by its folder, agent/name. It returns nil if there is none that
-// this version can read: the log is then made anew.
+// load reads a conversation's log by its folder, agent/name. It returns nil if the log is missing
+// or this version can't read it. The log is then made again.
 func (s *Store) load(folder string) *log {
 	fi, err := s.in.Stat(folder + "/" + logName)
 	if err != nil {

@@ -10,11 +10,11 @@ import (
 	"github.com/memkernel/memkernel/internal/textutil"
 )
 
-// sameBytes is the size from which equal text is the same turn, wherever it is. Shorter texts,
-// such as "ok", are said too often.
+// sameBytes is the size from which two turns with equal text count as the same turn, wherever
+// they are. Shorter texts, such as "ok", are too frequent.
 const sameBytes = 32
 
-// mark returns the hash that identifies a turn, its text masked.
+// mark returns the hash that identifies a turn. The text of the turn must be masked.
 func mark(t *Turn) string {
 	text := t.Text
 	if len(text) < sameBytes {
@@ -31,7 +31,7 @@ func appendTurn(b []byte, t *Turn, loc *time.Location) []byte {
 		b = append(b, t.Time.In(loc).Format("15:04")...)
 		b = append(b, ", "...)
 	}
-	b = fmt.Appendf(b, "line %d, %s\n%s: ", t.Line, t.Role, t.Role) // a piece of a long turn is shown with its heading alone
+	b = fmt.Appendf(b, "line %d, %s\n%s: ", t.Line, t.Role, t.Role) // a piece of a long turn is shown with only this heading
 	b = append(b, quiet(t.Text)...)
 	return append(b, '\n')
 }
@@ -88,7 +88,7 @@ func fenceOf(line string) string {
 	return ""
 }
 
-// underline reports whether a line makes a heading of the one above.
+// underline reports whether a line makes the line above it a heading.
 func underline(line string) bool {
 	line = strings.TrimRight(line, " \t")
 	return line != "" && (strings.Trim(line, "=") == "" || strings.Trim(line, "-") == "")

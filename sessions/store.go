@@ -21,7 +21,7 @@ const (
 	DefaultSettle        = time.Hour
 )
 
-// DefaultAgent is the agent of conversations that name none.
+// DefaultAgent is the agent of conversations that name no agent.
 const DefaultAgent = "main"
 
 // Prefix is the first folder of every path.
@@ -29,13 +29,13 @@ const Prefix = "sessions/"
 
 // Options are settings of a Store.
 type Options struct {
-	// Mask takes secrets out of a text; nil leaves it as it is.
+	// Mask removes secrets from a text. If it is nil, texts are not masked.
 	Mask func(string) string
-	// Location is the time zone in which days begin; nil is the machine's.
+	// Location is the time zone in which days begin. nil means the machine's time zone.
 	Location *time.Location
 	// DeltaBytes and DeltaMessages (lines) are the growth after which a conversation is read
-	// again. Settle is how long it must have rested to be read after less growth. Defaults as
-	// above.
+	// again. Settle is the time without growth after which a conversation is read after less
+	// growth. The defaults are the constants above.
 	DeltaBytes    int64
 	DeltaMessages int
 	Settle        time.Duration
@@ -52,8 +52,8 @@ type Store struct {
 	tomb cachedTombs
 }
 
-// Open returns the documents in a store, which need not exist and is made when there
-// is something to keep.
+// Open returns the documents in a store. The store need not exist. It is made when there is
+// something to keep.
 func Open(in store.Store, o *Options) *Store {
 	s := &Store{in: in, logs: map[string]cachedLog{}}
 	if o != nil {
@@ -80,7 +80,7 @@ func Open(in store.Store, o *Options) *Store {
 // ErrBusy means that another process is writing documents.
 var ErrBusy = errors.New("another process is reading the transcripts")
 
-// lock takes the writers' lock, waiting as long as ctx lets it.
+// lock takes the writers' lock. It waits until ctx ends.
 func (s *Store) lock(ctx context.Context, wait bool) (release func(), err error) {
 	const name = "lock"
 	if wait {
@@ -100,9 +100,9 @@ func (s *Store) lock(ctx context.Context, wait bool) (release func(), err error)
 // maxName bounds the readable part of a folder's name, in bytes.
 const maxName = 80
 
-// safe returns the name of a conversation as a folder. It replaces characters that a folder can't
-// have, and adds a hash to distinguish names that became alike. It is for names that are unique
-// already.
+// safe returns the folder name for the name of a conversation. It replaces characters that a
+// folder name can't have, and adds a hash to distinguish names that became equal. It is for names
+// that are unique already.
 func safe(name string) string {
 	b := []byte(name)
 	changed := len(b) > maxName || strings.Trim(name, ".") == ""
@@ -131,14 +131,14 @@ func Under(agent string) string {
 }
 
 // folderBefore returns the folder that a conversation had before December 2026, when two agents
-// could share one. Conversations forgotten under it stay forgotten.
+// could share a folder. Conversations forgotten under it stay forgotten.
 func folderBefore(agent, name string) string { return safe(agent) + "/" + safe(name) }
 
 // Folder returns the common prefix of the paths of one of an agent's conversations.
 func Folder(agent, name string) string { return Under(agent) + safe(name) + "/" }
 
-// AgentOf returns the agent that a session key names, as in agent:NAME:REST; ""
-// if it names none.
+// AgentOf returns the agent that a session key names, as in agent:NAME:REST. It returns "" if the
+// key names no agent.
 func AgentOf(key string) string {
 	rest, ok := strings.CutPrefix(key, "agent:")
 	if name, _, more := strings.Cut(rest, ":"); ok && more {

@@ -44,7 +44,7 @@ func readTranscript(ctx context.Context, c *Conversation, from Position, turn fu
 			return held.before(at), err
 		}
 		if rec.Kind == transcript.KindTorn {
-			break // its writer is at it
+			break // its writer is still writing it
 		}
 		if t, ok := turnOf(&rec); ok && rec.Line > skip {
 			t.Line = from.Line + rec.Line
@@ -72,8 +72,8 @@ type held struct {
 	turn func(Turn) error
 }
 
-// hand passes on the turn before next, which begins at a position, unless next is the same turn
-// grown.
+// hand passes on the held turn, unless next is a longer version of the same turn. at is the
+// position at which next begins.
 func (h *held) hand(next Turn, at Position) error {
 	if h.Text != "" && h.Role == next.Role && h.Role == string(memkernel.RoleAssistant) && strings.HasPrefix(next.Text, h.Text) {
 		h.Turn = next
@@ -88,8 +88,8 @@ func (h *held) hand(next Turn, at Position) error {
 	return nil
 }
 
-// before returns the position up to which all turns were passed on. at is the one up to which
-// they were read.
+// before returns the position up to which all turns were passed on. at is the position up to
+// which all turns were read.
 func (h *held) before(at Position) Position {
 	if h.Text != "" {
 		return h.at
@@ -97,7 +97,7 @@ func (h *held) before(at Position) Position {
 	return at
 }
 
-// detectBytes is how many bytes a dialect is detected from.
+// detectBytes is the number of bytes from which a dialect is detected.
 const detectBytes = 64 << 10
 
 func dialectOf(f io.ReaderAt) (string, error) {
@@ -133,8 +133,8 @@ func turnOf(rec *transcript.Record) (Turn, bool) {
 	return Turn{Role: string(m.Role), Time: m.Time, Text: b.String()}, b.Len() > 0
 }
 
-// hashPrefix returns the sha256 of a conversation's first n bytes in hex; enough is false
-// if it has fewer.
+// hashPrefix returns the sha256 of a conversation's first n bytes in hex. enough is false if the
+// conversation has fewer bytes.
 func hashPrefix(c *Conversation, n int64) (sum string, enough bool, err error) {
 	f, err := c.open()
 	if err != nil {
@@ -149,7 +149,7 @@ func hashPrefix(c *Conversation, n int64) (sum string, enough bool, err error) {
 	return hex.EncodeToString(h.Sum(nil)), got == n, err
 }
 
-// linesFrom counts the lines of a conversation from an offset on.
+// linesFrom counts the lines of a conversation after an offset.
 func linesFrom(c *Conversation, offset int64) (int, error) {
 	f, err := c.open()
 	if err != nil {

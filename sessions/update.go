@@ -20,22 +20,24 @@ type Lister func(ctx context.Context, yield func(Conversation) bool, failed func
 
 // UpdateOptions are settings of one Update.
 type UpdateOptions struct {
-	// All also reads conversations that grew by less.
+	// All also reads conversations that grew by less than the thresholds.
 	All bool
 	// Wait waits for another process that is updating, instead of returning
 	// ErrBusy.
 	Wait bool
-	// Now is the moment that rest is counted to; zero is the present.
+	// Now is the moment at which the time without growth is measured. The zero value means the
+	// present.
 	Now time.Time
 }
 
 // Report is the result of an Update.
 type Report struct {
-	// Conversations counts those listed. Read ones were new or had grown, and Renewed ones of
-	// these were read from the beginning. Waiting ones have grown by less than the thresholds.
-	// Forgotten ones stay away.
+	// Conversations counts the listed conversations. Read counts the conversations that were new
+	// or had grown. Renewed counts those of Read that were read from the beginning. Waiting
+	// counts the conversations that have grown by less than the thresholds. Forgotten counts the
+	// forgotten conversations, which were not read.
 	Conversations, Read, Renewed, Waiting, Forgotten, Removed int
-	// Turns and Bytes were read.
+	// Turns and Bytes count the turns and bytes that were read.
 	Turns int
 	Bytes int64
 	// Failed lists the files and folders that could not be listed or read, by path. Their
@@ -49,8 +51,8 @@ type Failure struct {
 	Err  error
 }
 
-// Update reads the new parts of the conversations that the listers list, and removes the
-// documents of those that are gone or forgotten.
+// Update reads the new parts of the conversations that the listers list. It removes the documents
+// of conversations that are gone or forgotten.
 func (s *Store) Update(ctx context.Context, o UpdateOptions, from ...Lister) (Report, error) {
 	var r Report
 	release, err := s.lock(ctx, o.Wait)
@@ -116,8 +118,8 @@ func (u *update) conversation(ctx context.Context, c *Conversation) {
 	}
 }
 
-// due reports whether a conversation should be read now, and returns the log to continue from:
-// nil if it should be read from the beginning.
+// due reports whether a conversation should be read now. It returns the log from which to
+// continue, or nil if the conversation should be read from the beginning.
 func (u *update) due(c *Conversation, l *log) (was *log, do bool, err error) {
 	if l == nil || l.Path != c.Path {
 		return nil, true, nil
@@ -161,7 +163,7 @@ func (u *update) read(ctx context.Context, c *Conversation, folder string, was *
 	l.Size, l.ModTime, l.Position = c.Size, c.ModTime, at
 	sum, enough, err := hashPrefix(c, at.Offset)
 	if err != nil || !enough {
-		return errors.Join(err, ctx.Err()) // it shrank meanwhile: the next Update reads it anew
+		return errors.Join(err, ctx.Err()) // the file shrank meanwhile: the next Update reads it from the beginning
 	}
 	l.Prefix = sum
 	if _, err := w.parts.Put(store.Synced, store.Doc{Name: marksName, Data: []byte(strings.Join(w.marks, "\n") + "\n")}); err != nil {
@@ -173,8 +175,8 @@ func (u *update) read(ctx context.Context, c *Conversation, folder string, was *
 	return u.save(folder, l)
 }
 
-// sweep removes the documents of forgotten conversations, and of those that were not listed,
-// unless their place could not be listed.
+// sweep removes the documents of forgotten conversations. It also removes the documents of
+// conversations that were not listed, unless their place could not be listed.
 func (u *update) sweep() error {
 	folders, err := u.folders()
 	if err != nil {
@@ -192,8 +194,7 @@ func (u *update) sweep() error {
 	return nil
 }
 
-// unsure reports whether a conversation that was not listed may be there all the
-// same.
+// unsure reports whether a conversation that was not listed may still exist.
 func (u *update) unsure(folder string) bool {
 	l := u.load(folder)
 	if l == nil {
@@ -221,15 +222,16 @@ type partWriter struct {
 	parts store.Store
 	tombs *tombs
 	log   log
-	// text is that of the last part, dirty if it is to be written.
-	text  []byte
+	// text is the text of the last part.
+	text []byte
+	// dirty reports whether text must be written.
 	dirty bool
 	turns int
 	marks []string
 }
 
-// begin takes up where a log ends. A last part that was written and not logged is cut back to the
-// logged size.
+// begin continues at the end of a log. If the last part is longer than the log says, begin cuts
+// it back to the logged size.
 func (w *partWriter) begin(folder string, was *log) (err error) {
 	w.log = log{Format: logFormat, Agent: w.c.Agent, Key: w.c.Key, Path: w.c.Path}
 	if was == nil {
@@ -244,7 +246,7 @@ func (w *partWriter) begin(folder string, was *log) (err error) {
 	last := &w.log.Parts[n-1]
 	text, err := w.Store.readPart(folder + "/" + last.Name)
 	if err != nil || int64(len(text)) < last.Bytes {
-		// A part is gone: all are made anew.
+		// A part is missing, so all parts are made again.
 		w.log = log{Format: logFormat, Agent: w.c.Agent, Key: w.c.Key, Path: w.c.Path}
 		return nil
 	}
