@@ -15,7 +15,7 @@ import (
 // CallSummary names a tool call in a few words.
 type CallSummary struct {
 	Name string `json:"name"`
-	// Params is its command, its path, or the start of its input.
+	// Params is the call's command, its path, or the start of its input.
 	Params string `json:"params,omitempty"`
 }
 
@@ -109,7 +109,7 @@ func (u *updater) params(tc *memkernel.ToolCall, read summary.Call, paths []stri
 	return u.gist(tc.Input, gistRunes)
 }
 
-// names makes paths fit to be kept. A shell's variable is no path.
+// names makes paths fit to be kept. It drops shell variables, which are not paths.
 func (u *updater) names(paths []string) []string {
 	var out []string
 	for _, p := range paths[:min(len(paths), 20)] {
@@ -120,8 +120,9 @@ func (u *updater) names(paths []string) []string {
 	return out
 }
 
-// program returns the program that a command runs: its first word that sets no variable, and up
-// to two bare words after it, such as the verb of git or the script of npm.
+// program returns the program that a command runs. That is the command's first word that does not
+// set a variable, with up to two bare words after it, such as the verb of git or the script of
+// npm.
 func program(command string) string {
 	w := strings.Fields(command)
 	for len(w) > 1 && strings.Contains(w[0], "=") {
@@ -185,9 +186,10 @@ func (u *updater) result(r *memkernel.ToolResult, before summary.State) {
 	}
 }
 
-// complaint returns an error line, "" if it is a host's notice rather than a tool's word: a line
-// in brackets of either kind (no output, an interruption), a notice that a parallel call failed,
-// or a line without a letter. Such a failure teaches nothing.
+// complaint returns an error line, "" if the line is a host's notice rather than a tool's
+// message. A notice is a line in brackets of either kind (no output, an interruption), a report
+// that a parallel call failed, or a line without a letter. Nothing can be learned from such a
+// failure.
 func (u *updater) complaint(line string) string {
 	line = u.gist(line, errorRunes)
 	for _, pair := range [...]string{"()", "[]"} {
@@ -289,9 +291,9 @@ func (u *updater) learn(f Failure, a Attempt) {
 	u.s.Thread.Costs = capped(append(costs, cost), MaxLearnings)
 }
 
-// helpers returns the actions between a failure and its way out that may have helped. A change of
-// some file may explain why the same call, or a check, works now. It explains nothing about a
-// different call.
+// helpers returns the actions between a failure and the call that worked which may have helped. A
+// change of some file may explain why the same call, or a check, works now. It explains nothing
+// about a different call.
 func (f Failure) helpers(a Attempt) []string {
 	if f.Check || f.Sig == a.Sig {
 		return f.After

@@ -24,7 +24,8 @@ const (
 type Trigger string
 
 const (
-	// TriggerAuto is the crossing of LevelCheckpoint, whatever its share.
+	// TriggerAuto is the crossing of LevelCheckpoint, whatever share of the window that level
+	// has.
 	TriggerAuto Trigger = "auto-80pct"
 	// TriggerCompaction is a compaction by the host or a cut by the kernel.
 	TriggerCompaction Trigger = "compaction"
@@ -67,7 +68,7 @@ type Meta struct {
 	// CheckpointID is "cp_" and a number of three digits or more.
 	CheckpointID Name `yaml:"checkpoint_id"`
 	SessionKey   Name `yaml:"session_key"`
-	// SessionFile is the host's transcript, "" if it has none.
+	// SessionFile is the host's transcript, "" if the host has none.
 	SessionFile Name    `yaml:"session_file"`
 	CreatedAt   Time    `yaml:"created_at"`
 	Trigger     Trigger `yaml:"trigger"`
@@ -90,7 +91,7 @@ type TokenUsage struct {
 	// InputTokens is the size that the provider billed for the newest observed call. If no call
 	// was observed, it is the kernel's own reading. Source tells which of the two it is.
 	InputTokens int `yaml:"input_tokens"`
-	// ContextWindow is 0 if it is unknown.
+	// ContextWindow is the size of the window, 0 if unknown.
 	ContextWindow int `yaml:"context_window"`
 	// Utilization is InputTokens as a share of the window, rounded to a hundredth.
 	Utilization float64 `yaml:"utilization"`
@@ -150,7 +151,7 @@ type Decision struct {
 	What Text `yaml:"what"`
 	// By is the owner of the decision, "user" or "agent", or "" if unknown.
 	By Name `yaml:"by,omitempty"`
-	// When is the time of the message that settled it, zero if unknown.
+	// When is the time of the message that settled the decision, zero if unknown.
 	When Time `yaml:"when"`
 }
 
@@ -335,8 +336,8 @@ func (t *ThreadState) nextAction(w Working) string {
 	return ""
 }
 
-// constraints returns the constraints of earlier checkpoints, then those that were read since, each
-// at its first place.
+// constraints returns the constraints of earlier checkpoints, then the constraints that were read
+// since. Each constraint is at its first place.
 func (s *State) constraints(prev *Checkpoint) []Text {
 	out := slices.Clone(prev.Constraints)
 	for _, e := range s.Decisions.Constraints {

@@ -88,7 +88,7 @@ func (t Thresholds) Cross(last Level, r Reading) (now Level, crossed []Level) {
 // tokens.
 type Reading struct {
 	Tokens, Window int
-	// Estimated reports whether no host's usage is in it.
+	// Estimated reports whether the reading is an estimate without any usage from the host.
 	Estimated bool
 }
 

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// Line is one statement of a working state as it is in a Markdown file that
-// people read, too: "- [decision] keep the port". Records other than checkpoints are
-// made of lines, and can be read back.
+// Line is one statement of a working state in a Markdown file that people read too, such as "-
+// [decision] keep the port". Records other than checkpoints are made of lines, and can be read
+// back.
 type Line struct {
 	Tag, Text string
 }
@@ -66,8 +66,8 @@ func Lines(c *Checkpoint, maxBytes int) []Line {
 	return bounded(head, lists(c), maxBytes)
 }
 
-// lists returns the lists of a checkpoint as lines, each oldest first, except that the least
-// pressing open item is last.
+// lists returns the lists of a checkpoint as lines, each list oldest first. Of the open items,
+// the least pressing is last.
 func lists(c *Checkpoint) [][]Line {
 	var constraints, decisions, open, lessons, modified, read []Line
 	for _, t := range c.Constraints {
@@ -213,8 +213,7 @@ func (c *Checkpoint) takeDecision(text string) {
 }
 
 // Merge returns the union of two records of one session. The newer record must be the second
-// argument. Single values and open items are those of the newer record. All other lists are
-// joined.
+// argument. Single values and open items come from the newer record. All other lists are joined.
 func Merge(old, newer *Checkpoint) *Checkpoint {
 	c := *newer
 	for _, f := range []struct{ to, from *Text }{{&c.Working.Goal, &old.Working.Goal}, {&c.Working.Topic, &old.Working.Topic}} {

@@ -105,7 +105,7 @@ type RestoreOptions struct {
 	// Count returns the tokens of a text. It must be a pure function. If it is nil, three bytes
 	// count as a token.
 	Count func(string) int
-	// Sections are the wanted sections; nil is all.
+	// Sections are the wanted sections. nil means all sections.
 	Sections []Section
 	// Resolver is the tool or command by which the reader fetches the text of an id. Without a
 	// resolver, the text counts omitted entries and names no id.
@@ -182,7 +182,7 @@ func SectionText(c *Checkpoint, s Section) string {
 	return b.String()
 }
 
-// part is one list on its way into the text.
+// part is one list while it is fitted into the text.
 type part struct {
 	section Section
 	title   string
@@ -395,8 +395,8 @@ func bullets(list []Text, runes int, newestFirst bool) []string {
 	return out
 }
 
-// decisionItems lists the decisions of persons, then those of the agent, each newest first. An
-// item has the time of day, and the day if it is not the checkpoint's.
+// decisionItems lists the decisions of persons, then the decisions of the agent, each newest
+// first. An item has the time of day. It also has the day if that is not the checkpoint's day.
 func decisionItems(c *Checkpoint) []string {
 	var out []string
 	said := map[Text]bool{}

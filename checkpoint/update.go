@@ -25,7 +25,7 @@ const (
 	errorRunes    = 120
 )
 
-// sourceBytes is how much of a text is looked at for an excerpt of its start.
+// sourceBytes is how many bytes of a text are read for an excerpt of its start.
 const sourceBytes = 16 << 10
 
 // updater applies messages to its own copy of a state.
@@ -216,10 +216,9 @@ const (
 	commandPrefix = "last command failed: "
 )
 
-// closes reports whether the message settles an item that was carried from before
-// it: a question by any word of the user, a failing command by a run that
-// succeeds, a plan item by a plan that names it, a lost call by an equal call or by
-// the second message of the user.
+// closes reports whether the message settles a carried item. Any word of the user settles a
+// question. A successful run settles a failing command. A plan that names a plan item settles
+// that item. An equal call, or the second message of the user, settles a lost call.
 func (u *updater) closes(item string) bool {
 	r := &u.s.Thread.Reader
 	if strings.HasPrefix(item, asksPrefix) {

@@ -27,8 +27,8 @@ func (t Text) MarshalYAML() (any, error) {
 	return scalar(string(t), yaml.DoubleQuotedStyle), nil
 }
 
-// blockable reports whether a literal block gives a text back as it is: printable
-// lines without space at either end, one line break at the end at most.
+// blockable reports whether a literal block returns a text unchanged. Such a text has printable
+// lines without space at either end, and at most one line break at the end.
 func blockable(s string) bool {
 	if s == "" || !utf8.ValidString(s) {
 		return false
@@ -59,7 +59,7 @@ func (t Trigger) MarshalYAML() (any, error) { return Name(t).MarshalYAML() }
 // MarshalYAML makes the scalar.
 func (s Status) MarshalYAML() (any, error) { return Name(s).MarshalYAML() }
 
-// Time is a time in UTC, to the second; the zero time is "".
+// Time is a time in UTC, to the second. The zero time is written as "".
 type Time struct{ time.Time }
 
 func stamp(t time.Time) Time {

@@ -35,13 +35,13 @@ type piece struct {
 	// marker is the index of the piece's marker, -1 if the piece has none.
 	marker int
 	line   int
-	// origin is the author of a block in its place.
+	// origin is the author who wrote a block in its place.
 	origin Origin
-	// to are the files that a line names as the new places of its section's entries.
+	// to has the files that the piece names as the new places of its section's entries.
 	to []string
 	// may reports whether the piece may leave. gone reports whether it leaves.
 	may, gone bool
-	// bound reports whether a link's reference keeps it in its file.
+	// bound reports whether the reference of a link keeps the piece in its file.
 	bound bool
 }
 

@@ -9,8 +9,8 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// claim is one statement of an entry about a subject, in a form that can be
-// compared with others.
+// claim is one statement of an entry about a subject, in a form that can be compared with other
+// claims.
 type claim struct {
 	// subject has the words that name the subject, sorted. said is the value as it is written.
 	subject string
@@ -136,7 +136,7 @@ func wholeClaims(f *File, e *Entry) []claim {
 	return out
 }
 
-// untagged is a line without its time and its tags, in any order.
+// untagged returns a line without its time and its tags, which may be in any order.
 func untagged(s string) string {
 	s, _ = CutTags(untimed(s))
 	return untimed(s)

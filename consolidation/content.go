@@ -181,7 +181,8 @@ func (a *auditor) pointers() {
 	}
 }
 
-// maskedValue is a value that a masker took out of a line: its rule, and the text around it.
+// maskedValue is a value that a masker took out of a line, with the masker's rule and the text
+// around the value.
 type maskedValue struct{ rule, value, before, behind string }
 
 // maskedValues compares a line with its masked form, and returns the masked values. A value
@@ -222,7 +223,7 @@ var (
 	wordy = textutil.LazyRegexp(`^(?:[a-z]{2,}|\d{1,4})(?:[-_](?:[a-z]+|\d{1,4}))+$`)
 	// phraseKey is a name of a value that may be a phrase.
 	phraseKey = textutil.LazyRegexp(`(?i)pass|pwd|kennwort|contrase|senha|парол|密码|密碼|パスワード|암호|secret|phrase`)
-	// exampleHost is a name that is kept for examples.
+	// exampleHost matches a host name that is reserved for examples.
 	exampleHost = textutil.LazyRegexp(`(?i)^@(?:[\w-]+\.)*example(?:\.(?:com|org|net))?(?:[:/]|$)`)
 )
 

@@ -22,15 +22,14 @@ import (
 // heading of past facts, and for claims next to words of doubt, of the past, or of an example.
 // The claims that hold today are
 //
-//   - of a file about how things are, all that it claims; where sections of one
-//     file are dated, those of the newest section;
-//   - of all logs together, those of the newest log, if no curated file claims
-//     anything newer.
+//   - all claims of a file about how things are, or only the claims of its newest
+//     section if its sections are dated;
+//   - the claims of the newest log, if no curated file claims anything newer.
 //
-// A change over time is no contradiction. Two logs never disagree. An entry that states that it
-// replaces another never disagrees. The same goes for an entry that is struck through, and for an
-// entry that a newer entry names as replaced. Of two dated curated files the newer file is right.
-// The older file's claim is reported as superseded, in a note.
+// A change over time is not a contradiction. Two logs never disagree. An entry that states that
+// it replaces another never disagrees. The same goes for an entry that is struck through, and for
+// an entry that a newer entry names as replaced. Of two dated curated files the newer file is
+// right. The older file's claim is reported as superseded, in a note.
 func (a *auditor) contradictions() {
 	by := map[string][]claim{}
 	var subjects []string

@@ -20,7 +20,7 @@ const (
 	logDays = 14
 )
 
-// Extra is an entry to keep that is in no log: a decision of a checkpoint.
+// Extra is an entry that is in no log and is to be kept, such as a decision of a checkpoint.
 type Extra struct {
 	Text string
 	Tags Tags

@@ -22,7 +22,7 @@ const (
 	mostHolders = 64
 )
 
-// saying is an entry as the check for duplicates sees it.
+// saying is an entry with the data that the check for duplicates needs.
 type saying struct {
 	entry   *Entry
 	file    *File
@@ -123,7 +123,7 @@ func (p *pairOf) tell(a *auditor) {
 	})
 }
 
-// apart reports whether a group is in one topic, each member under a heading of its own.
+// apart reports whether all members of a group are in one topic, each under a different heading.
 func apart(all []saying, members []int) bool {
 	trails := map[string]bool{}
 	for _, i := range members {
@@ -136,7 +136,7 @@ func apart(all []saying, members []int) bool {
 	return len(trails) == len(members)
 }
 
-// templateFiles is how many files must hold an entry for it to come from a template.
+// templateFiles is how many files must hold an entry for the entry to count as a template's.
 const templateFiles = 3
 
 // fromTemplate reports whether a group comes from a template or from a task that is done again. A

@@ -92,8 +92,8 @@ func (t Tags) only(some ...Tag) Tags {
 	return MakeTags(slices.DeleteFunc(slices.Clone(t), func(x Tag) bool { return !slices.Contains(some, x) })...)
 }
 
-// failure is a learning as package checkpoint writes it: the call, its error, and the call that
-// worked.
+// failure is a learning in the form that package checkpoint writes. It has the call, the call's
+// error, and the call that worked.
 type failure struct {
 	what, how, remedy string
 	calls             int
@@ -136,7 +136,7 @@ func (f failure) fact() string {
 	return code(f.what) + " fails (" + strings.TrimSpace(strings.TrimPrefix(strings.TrimPrefix(f.how, "Error:"), "error:")) + "); " + code(m[1]) + " works"
 }
 
-// code is a command as Markdown shows it.
+// code returns a command in Markdown's form for code.
 func code(s string) string {
 	if strings.Contains(s, "`") {
 		return s

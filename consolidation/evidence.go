@@ -13,7 +13,7 @@ import (
 // an entry's worth is then its heading, the statements of its sentences, and later days' need of
 // names that it introduced.
 
-// worth is the worth of an entry by the words around it.
+// worth is a class of worth that the words around an entry give it.
 type worth uint8
 
 const (
@@ -213,7 +213,7 @@ var (
 	outcomes = textutil.LazyRegexp(`(?i)\b(?:fixed|solved|added|rewrote|rewritten|dropped|drops|changed|missing|returns?|refuse[sd]?|verified|switched|moved|migrated|replaced|removed|renamed|deployed|released|shipped|launched|installed|configured|enabled|disabled|upgraded|merged|works?|working|needs?|requires?|supports?|is|are|fails?|failed|broke|turns out|runs?|lives?|uses?|is now|are now|no longer|instead of|` +
 		`behoben|gelöst|abgeschaltet|eingerichtet|geändert|hinzugefügt|fehlte?|umgestellt|ersetzt|entfernt|verschoben|installiert|aktiviert|funktioniert|braucht|benötigt|läuft|ist|sind|corrigé|résolu|remplacé|supprimé|déplacé|installé|activé|fonctionne|nécessite|tourne|est|sont|corregido|resuelto|reemplazado|eliminado|movido|instalado|activado|funciona|necesita|requiere)\b|修复|解决|改为|替换|迁移|部署|发布|支持|需要|使用|无需|导致|不再|提升|降低|新增|去掉|改成`)
 	causes = textutil.LazyRegexp(`(?i)\b(?:because|since|so that|due to|therefore|caused by|which means|otherwise|must|unless|only (?:when|if|after|for)|before|when|muss|müssen|erst wenn|bevor|wenn|sobald|doit|il faut|avant de|quand|lorsque|debe|hay que|antes de|cuando|weil|damit|deshalb|ursache|wegen|sonst|parce que|car|donc|afin de|à cause|porque|para que|por eso|debido a|así que)\b|因为|所以|由于|因此|以便|否则|必须|只有|之前|→`)
-	// defines is a name of the code's, and its definition.
+	// defines matches a name in code style and its definition.
 	defines = textutil.LazyRegexp("^\\W*`[^`]{4,60}`(?: \\+ `[^`]{4,60}`)*[*_]*(?:: | — | – | - |：|——).{12,}")
 	// learning are the words by which a sentence states a lesson.
 	learning = textutil.LazyRegexp(`(?i)(?:^|[^\p{L}])(?:i learned|we learned|learned that|lesson|turns out|turned out|the trick (?:is|was)|the (?:fix|root cause|cause|problem|culprit|reason) (?:is|was)|remember to|note to self|next time|always|never|make sure|must be|only works|doesn't work|does not work|` +
@@ -228,8 +228,8 @@ var (
 	naming = textutil.LazyRegexp("`[^`]{3,60}`" + `|\b[a-z]\w*[A-Z]\w+|\b\w+_\w+\b|\b[\w-]+\.(?:go|py|js|ts|md|json|ya?ml|toml|sh|sql|rs|com|io|org|dev)\b|--[a-z][\w-]+|\b[A-Z][\w-]+\b|\d`)
 )
 
-// predicate begins a sentence about an unnamed subject: it has a verb in the place of the
-// subject.
+// predicate matches the beginning of a sentence about an unnamed subject, which has a verb in the
+// place of the subject.
 var predicate = textutil.LazyRegexp(`(?i)^\W*(?:fills|solves|supports|completes|builds|enables|follows|followed|complements|provides|covers|closes|mirrors|allows|adds|makes|improves|reduces|prevents|extends|handles|keeps|natural|minimal|clean|simple|backward[- ]compatible|zero|no) [\w-]`)
 
 // telling scores how much a text says by itself. It counts whether the text names something, has

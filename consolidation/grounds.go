@@ -197,7 +197,8 @@ func (s *Snapshot) entryAt(path, line string) *Entry {
 // first line.
 func (e *Entry) Name() string { return lineRef(e.Text) }
 
-// Origin returns the author of a text in a file, above the marker of an entry ("" is no marker).
+// Origin returns the author of a text in a file, above the marker of an entry. A marker of ""
+// means that there is no marker.
 func (r Record) Origin(path, marker, text string) Origin {
 	c, _ := markdownstore.Classify(path)
 	return r.originOf(&File{Path: path, Class: c}, marker, text)

@@ -23,8 +23,8 @@ type Job struct {
 	Place string
 }
 
-// jobLine is a run as a line of JSON has it: {"time":…,"job":…,"error":…}, or with
-// the names that OpenClaw's run logs use (jobId, ts in milliseconds, status).
+// jobLine is a run as a line of JSON: {"time":…,"job":…,"error":…}. The line may instead have the
+// names in OpenClaw's run logs (jobId, ts in milliseconds, status).
 type jobLine struct {
 	Job    string    `json:"job"`
 	JobID  string    `json:"jobId"`

@@ -160,8 +160,8 @@ func (a *auditor) causes(found []lead, names *vault) []string {
 	return out
 }
 
-// goneFolder returns the outermost missing folder of a path, with a slash; "" if its folder
-// exists.
+// goneFolder returns the outermost missing folder of a path, with a slash. It returns "" if the
+// path's folder exists.
 func (a *auditor) goneFolder(p string) string {
 	dir := path.Dir(p)
 	if dir == "." || a.snap.exists(dir) {
@@ -210,8 +210,8 @@ func (a *auditor) tellLead(cause string, group []*lead, names *vault) {
 	a.add(f)
 }
 
-// instructs reports whether instructions mention a file without linking to it: they may speak of
-// a file that is yet to be written.
+// instructs reports whether instructions mention a file without a link to the file. Such
+// instructions may speak of a file that is yet to be written.
 func (l *lead) instructs() bool {
 	return l.mention && (l.file.Kind == markdownstore.KindInstructions || l.file.Kind == markdownstore.KindRoutine)
 }

@@ -44,7 +44,7 @@ type Provenance struct {
 	Said Origin `json:"said,omitempty"`
 }
 
-// Record tells the known authors of text in files. Its functions may be nil.
+// Record has the known authors of text in files. Its functions may be nil.
 type Record struct {
 	// Wrote reports whether memkernel wrote a piece of a file in its current form, above the
 	// marker of an entry. A marker of "" means that there is no marker.
@@ -121,8 +121,8 @@ func (r Record) originOf(f *File, marker, text string) Origin {
 	return OriginHand // a person put it below the marked text, or changed that
 }
 
-// kept returns the author of a text that the kernel keeps in a log by itself, by the marker's
-// kind: a statement that an agent wrote down, or a capture of a session.
+// kept returns the author of a text that the kernel itself keeps in a log. The kind of the marker
+// decides: the text is a statement that an agent wrote down, or a capture of a session.
 func kept(marker, text string) Origin {
 	plain := strings.TrimLeft(text, " \t-*+")
 	kind, _, _ := strings.Cut(marker, "-")

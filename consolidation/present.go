@@ -22,7 +22,7 @@ var (
 	leadingDayHan = textutil.LazyRegexp(`^(?:今天|昨天|今日|昨日|刚才)[,，:：]?`)
 	// leadingLabel matches a label that means the same as a tag.
 	leadingLabel = textutil.LazyRegexp(`(?i)^[*_]{0,3}(?:decision|decided|lesson(?: learned)?|learned|key (?:insight|finding|lesson)|insight|takeaway|important|note to self|entscheidung|erkenntnis|décision|leçon(?: apprise)?|decisión|lección|教训|決定|决定|决策|核心洞察|关键发现|关键洞察|重要发现|经验|洞察)[*_]{0,3}\s*[:：][*_]{0,3}\s*`)
-	// leadingMonth is a day with the name of its month.
+	// leadingMonth matches a day with the name of its month.
 	leadingMonth = textutil.LazyRegexp(`(?i)^(?:on |le |el )?(?:(?:january|february|march|april|may|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\.? \d{1,2}(?:st|nd|rd|th)?(?:,? \d{4})?|` +
 		`\d{1,2}\.? (?:de )?(?:january|february|march|april|may|june|july|august|september|october|november|december|janvier|février|mars|avril|juin|juillet|août|septembre|octobre|novembre|décembre|enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre)(?:,? (?:de )?\d{4})?|(?:\d{4}年)?\d{1,2}月\d{1,2}[日号])(?:\s*[,:：，—–-]+\s*|\s+|$)`)
 	// decidedTo matches the story of a decision before the decision itself. In its languages, the

@@ -11,8 +11,8 @@ import (
 	"github.com/memkernel/memkernel/internal/textutil"
 )
 
-// statement is a sentence taken apart: its values, its other words, and whether it affirms or
-// denies.
+// statement is the analysis of a sentence. It has the sentence's values, its other words, and
+// whether the sentence affirms or denies.
 type statement struct {
 	values  []found
 	words   []string // the remaining words, in one spelling, sorted
@@ -26,7 +26,7 @@ type statement struct {
 	pages bool
 }
 
-// found is a value in a sentence, as it is written there.
+// found is a value in a sentence, as the sentence spells it.
 type found struct {
 	value
 	said string
@@ -250,7 +250,7 @@ func (st *statement) days(low string) string {
 	return b.String() + low[from:]
 }
 
-// han takes out those words of scripts without spaces that a sentence is not about.
+// han takes out the words of scripts without spaces that a sentence is not about.
 func (st *statement) han(low string) string {
 	for _, w := range lexicon().sidesHan {
 		if strings.Contains(low, w) {

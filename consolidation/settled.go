@@ -68,7 +68,8 @@ const leastSaid, leastNamed = 4, 2
 // work matches captures of work that was or is to be done, which decide nothing.
 var work = textutil.LazyRegexp(`^(?:commit(?: [0-9a-f]{4,40})?: |plan \(\d+\): )`)
 
-// selfish matches an agent's own way of working, which is no choice about the work.
+// selfish matches words about an agent's own way of working, which are not a choice about the
+// work.
 var selfish = textutil.LazyRegexp(`(?:^|[\s(])(?:I|I'll|ich|je|yo)(?:[\s,]|$)|我来|本次会话|this session`)
 
 // whole reports whether a sentence can be understood without the previous sentence, and says

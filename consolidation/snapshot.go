@@ -94,9 +94,9 @@ func refused(err error) bool {
 }
 
 // Read reads every file that a workspace lists: its memory, and its permanent instructions. A
-// file system that lists none is taken as a workspace of memory's own files. A file that can't be
-// read is in the snapshot with its error. Read returns an error only if the context ends or the
-// workspace can't be listed. maxBytes bounds the size of a file. 0 means
+// file system that lists no files is taken as a workspace of memory's own files. A file that
+// can't be read is in the snapshot with its error. Read returns an error only if the context ends
+// or the workspace can't be listed. maxBytes bounds the size of a file. 0 means
 // markdownstore.DefaultMaxFileBytes.
 func Read(ctx context.Context, fsys fs.FS, maxBytes int64) (*Snapshot, error) {
 	if maxBytes <= 0 {

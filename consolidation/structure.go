@@ -230,7 +230,7 @@ func starts(d markdownstore.Document) map[int]ast.NodeKind {
 	return out
 }
 
-// lossShare is the share of its lines that MEMORY.md may lose at once.
+// lossShare is the largest share of its lines that MEMORY.md may lose in one change.
 const lossShare = .25
 
 // LostLine is a line that a change takes out of a file.

@@ -162,8 +162,9 @@ func dateValue(s string) (string, bool) {
 	return "", false
 }
 
-// disagree reports whether two values can't both hold. A value with more detail than the other
-// ("PostgreSQL 16", "PostgreSQL"; "18" and "18.2"; a day without its year) agrees with it.
+// disagree reports whether two values can't both hold. A value agrees with a more detailed form
+// of itself, such as "PostgreSQL" with "PostgreSQL 16", "18" with "18.2", or a day without its
+// year with the day in a year.
 func (v value) disagree(w value) bool {
 	if v.kind != w.kind || v.unit != w.unit || v.text == w.text {
 		return false

@@ -8,8 +8,8 @@ import (
 	"github.com/memkernel/memkernel/internal/textutil"
 )
 
-// mostNames is how many files of a workspace are looked at for one that a wiki link names. In a
-// larger workspace the missing files are not known.
+// mostNames is the most files of a workspace that are searched for the target of a wiki link. In
+// a larger workspace, missing targets are not reported.
 const mostNames = 20_000
 
 // vault finds files by the names in wiki links, as Obsidian does. A name is the end of a path in
@@ -24,7 +24,7 @@ type vault struct {
 // dateName matches a note of a day, week, month or year, which need not exist yet.
 var dateName = textutil.LazyRegexp(`^\d{4}(?:[-/.](?:\d{2}|W\d{1,2}|Q\d)(?:[-/.]\d{2})?)?$`)
 
-// obsidian reports whether the workspace, or its memory, is a vault of Obsidian's.
+// obsidian reports whether the workspace, or its memory, is an Obsidian vault.
 func (v *vault) obsidian() bool {
 	return v.snap.exists(".obsidian") || v.snap.exists("memory/.obsidian")
 }

@@ -48,7 +48,8 @@ var policies = []Policy{
 	{Name: Fullest, About: "everything ever said, however large", Says: "keeps all that was said", New: func(rec *Recording, _ []int, _ *Result) Chooser { return &fullest{NewHistory(rec)} }},
 }
 
-// Register adds policies to those that every replay can name. Call it from an init function.
+// Register adds policies that every replay can then name. Callers should call Register from an
+// init function.
 func Register(p ...Policy) { policies = append(policies, p...) }
 
 // Figure returns the first figure of a policy's name, 0 if it has none.

@@ -101,7 +101,7 @@ func (r *Recording) answered(m *memkernel.Message) int {
 	return n
 }
 
-// Item makes the item of a message; hash identifies its content.
+// Item makes the item of a message. hash identifies the message's content.
 func (r *Recording) Item(hash string, m memkernel.Message) Item {
 	return Item{hash: hash, region: cachelayout.RegionWorkingSet, Msg: m, Text: recall.TextOf(m), Tokens: r.Counter.Message(&m), image: hasImage(&m)}
 }

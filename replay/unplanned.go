@@ -15,7 +15,7 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// Why a call was not planned.
+// The reasons why a call was not planned.
 const (
 	// Answered means that nothing before the call needs an answer, since the conversation ends
 	// with a message of the model's.
@@ -84,7 +84,8 @@ func (r *Recording) plannable(end int) string {
 }
 
 // refusal reports whether an error concerns one call alone, and why that call was not planned. An
-// error of the machine or the settings is no refusal, since it would come again with every call.
+// error of the machine or the settings is not a refusal, since it would come again with every
+// call.
 func refusal(err error) (reason string, ok bool) {
 	var (
 		small *budget.TooSmallError

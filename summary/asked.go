@@ -7,7 +7,7 @@ import (
 
 // Question is a question that a call asks the user.
 type Question struct {
-	// ID is the host's name for it, if it has one.
+	// ID is the host's name for the question, "" if it has none.
 	ID   string `json:"id,omitempty"`
 	Text string `json:"text"`
 }

@@ -69,7 +69,7 @@ type Note struct {
 // Closing records that an entry no longer holds, and why. The entry stays.
 type Closing struct {
 	Reason string `json:"reason"`
-	// Key is the message that it rests on.
+	// Key is the message that the closing rests on.
 	Key string `json:"key"`
 	// Of is the message that the entry rested on when it was closed. If the entry is said again
 	// later, it is open again.

@@ -68,7 +68,7 @@ func (u *updater) planning(c *Call, tc *memkernel.ToolCall, in map[string]json.R
 	}
 }
 
-// items reads a list of plan items; nil if it isn't one.
+// items reads a list of plan items. It returns nil if the input is not such a list.
 func items(raw json.RawMessage) []item {
 	var list []item
 	if len(raw) == 0 || raw[0] != '[' || json.Unmarshal(raw, &list) != nil {

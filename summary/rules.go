@@ -16,9 +16,9 @@ const maxRuleLine = 400
 // maxRulesPerMessage keeps one pasted rule book from filling the list.
 const maxRulesPerMessage = 12
 
-// obliges are words that make a line a rule wherever they are in it: modal verbs and set phrases
-// of obligation. A trailing space or a leading one marks a word boundary that is part of the
-// entry.
+// obliges are words that make a line a rule in any place of the line. They are modal verbs and
+// set phrases of obligation. A trailing space or a leading one marks a word boundary that is part
+// of the entry.
 var obliges = [...]string{
 	"must", "mustn't", "required", "forbidden", "under no circumstances", // English
 	"debe", "debes", "deben", "hay que", "prohibido", "obligatorio", "jamás", // Spanish
@@ -91,10 +91,11 @@ func (u *updater) rules(text string) {
 	flush()
 }
 
-// sentence is a sentence as it was typed, and as it is meant: without its quotations.
+// sentence is a sentence. text is the sentence as it was typed, and means is the sentence without
+// its quotations.
 type sentence struct{ text, means string }
 
-// sentences cuts a paragraph at full stops, but not at those in a quotation.
+// sentences cuts a paragraph at full stops, but not at full stops in a quotation.
 func sentences(para string) []sentence {
 	if len(para) < 4 {
 		return nil

@@ -42,7 +42,7 @@ func comparePlaces(a, b Place) int {
 }
 
 // Places returns the places of every reference of m, whether its prompt showed the reference or
-// not. The places of a reference are those of its text, newest first, each once. References are
+// not. Each reference has the places of its text, newest first, each place once. References are
 // in the order of their newest places. Callers must call Places before they append m.
 func (t *Tracker) Places(m memkernel.Message) [][]Place {
 	var out [][]Place

@@ -1,8 +1,8 @@
 package recall
 
-// Prompt is the text of a request, as the texts of its messages in order. Consecutive requests
-// mostly extend each other. Callers should keep one Prompt per policy and bring it up to date
-// with Append or Set. The zero value is empty.
+// Prompt is the text of a request. It has the texts of the request's messages in order.
+// Consecutive requests mostly extend each other. Callers should keep one Prompt per policy and
+// bring it up to date with Append or Set. The zero value is empty.
 type Prompt struct {
 	c      corpus
 	texts  []string

@@ -66,7 +66,7 @@ type Tracker struct {
 	occs   []occurrence
 }
 
-// message is a message of the history: where its text starts and how many
+// message is a message of the history. start is where its text starts, and chars is how many
 // characters it has.
 type message struct{ start, chars int }
 
