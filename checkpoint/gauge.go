@@ -103,10 +103,10 @@ func (r Reading) Utilization() float64 {
 // Advice is below the gauge from [LevelCheckpoint] on.
 const Advice = "Older context will be compacted soon: finish the step at hand, and write down what must outlive it."
 
-// Line returns the gauge as the model sees it at a level, "" below LevelShow. saved
-// reports whether a checkpoint of this state exists. From LevelCheckpoint on the
-// advice is on a second line. Percent and thousands are rounded down, so that
-// a threshold never shows before it is reached.
+// Line returns the gauge as the model sees it at a level, "" below LevelShow. saved must report
+// whether a checkpoint of this state exists. From LevelCheckpoint on the advice is on a second
+// line. Percent and thousands are rounded down, so that a threshold never shows before it is
+// reached.
 func (r Reading) Line(l Level, saved bool) string {
 	if l < LevelShow {
 		return ""
@@ -127,7 +127,7 @@ func (r Reading) head(more string, saved bool) string {
 	return s + "]"
 }
 
-// NextCut tells when older parts will leave a prompt, and how a model can prepare for it.
+// NextCut describes the next cut of a prompt, and how a model can prepare for it.
 type NextCut struct {
 	// Low is the actual or expected size of the prompt after the last cut. High is the size above
 	// which the prompt will be cut, 0 if no cut is in sight. Both are in tokens of the whole

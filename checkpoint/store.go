@@ -32,7 +32,7 @@ type Store struct {
 // NewStore names the folder of a session. It touches nothing.
 func NewStore(in store.Store) Store { return Store{in, new(store.Stats)} }
 
-// Spent returns the writes of the methods since the last call of Spent.
+// Spent returns the statistics of the writes that the methods made since the last call of Spent.
 func (s Store) Spent() store.Stats {
 	st := *s.spent
 	*s.spent = store.Stats{}
@@ -71,11 +71,11 @@ func (s Store) damage(name string, err error) Damage {
 
 func (d Damage) String() string { return fmt.Sprintf("%s: %v; %s", d.File, d.Err, d.Instead) }
 
-// Resumed is the starting point of a resumed session.
+// Resumed is the state with which a resumed session starts.
 type Resumed struct {
 	// State is fitted to Latest by [Begin].
 	State State
-	// Latest is the newest checkpoint that can be read, nil if there is none.
+	// Latest is the newest readable checkpoint, nil if there is none.
 	Latest *Checkpoint
 	// Damaged are the files that could not be used, newest checkpoints first.
 	Damaged []Damage
@@ -293,8 +293,9 @@ func (s Store) SaveState(st State) error {
 	return nil
 }
 
-// sealed returns a file as it is to be written, as it is now, and as it would be without
-// contents. A missing file counts as one without contents.
+// sealed returns three forms of a file. data is the file to be written, old is the file as it is
+// now, and nothing is the file without contents. For a missing file, old is the file without
+// contents.
 func (s Store) sealed(f, empty stateFile) (data, old, nothing []byte, err error) {
 	if data, err = seal(f.value); err != nil {
 		return nil, nil, nil, err

@@ -33,8 +33,8 @@ const (
 	leastAlike = .34
 )
 
-// Held returns the memory entries about the subjects of new ones that no person wrote. A model
-// may say that a new entry replaces one of them.
+// Held returns the memory entries that are about the subjects of new entries and that no person
+// wrote. A model may say that a new entry replaces a held entry.
 func (s *Snapshot) Held(entries []Promoted, r Record) (out []Held) {
 	m := s.Memory()
 	if m == nil {

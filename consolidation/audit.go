@@ -146,8 +146,8 @@ func join(ids []health.Code) string {
 	return strings.Join(names, ", ")
 }
 
-// Audit checks a workspace and changes nothing. Checks of outside data that [Options.Kept] lacks
-// are in the report without having run.
+// Audit checks a workspace and changes nothing. If [Options.Kept] lacks a check of outside data,
+// the report lists that check as not run.
 func Audit(ctx context.Context, fsys fs.FS, o Options) (*health.Report, error) {
 	if err := o.validate(); err != nil {
 		return nil, fmt.Errorf("audit: %w", err)

@@ -103,7 +103,8 @@ func (c *Curation) Text() string {
 	return b.String()
 }
 
-// Curate chooses the entries of a day that are worth a place in MEMORY.md. It changes nothing.
+// Curate chooses the entries of a day that are worth a place in MEMORY.md. It does not change any
+// file.
 func (s *Snapshot) Curate(o CurateOptions) *Curation {
 	c := &curator{snap: s, CurateOptions: o, known: s.knownOf(), days: s.DaysOf(), users: peopleIn(s), failures: s.failures(), names: s.needed(), forms: s.formsOf(),
 		sections: map[string]int{}}

@@ -125,10 +125,10 @@ const (
 // ownerFiles are the files that stable facts may move to.
 var ownerFiles = []string{"USER.md", "TOOLS.md", "IDENTITY.md"}
 
-// mostMoves is the most entries that one night moves. The next night moves the rest.
+// mostMoves is the most entries that one pruning moves. The next pruning moves the rest.
 const mostMoves = 2000
 
-// Prune chooses the entries that leave the files of memory. It changes nothing.
+// Prune chooses the entries that leave the files of memory. It does not change any file.
 func (s *Snapshot) Prune(o PruneOptions) *Pruning {
 	r := &pruner{snap: s, PruneOptions: o, out: &Pruning{Day: o.Day, Moves: []Move{}, Changes: []Change{}, Over: []string{}, Suggestions: []Suggestion{}, Unknown: []string{}},
 		added: map[string]string{}, titles: map[string]string{}, trails: map[string][]string{}, items: map[string]bool{}, texts: map[string]string{}, open: map[string]bool{}}

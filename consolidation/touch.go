@@ -52,8 +52,8 @@ func (r Record) Touches(path, before, after string) *Touch {
 	return nil
 }
 
-// Machines returns the lines of a file that an agent, a tool or upkeep wrote, by their
-// [LineHash].
+// Machines returns the authors of the lines of a file that an agent, a tool or upkeep wrote, by
+// the [LineHash] of the line.
 func (r Record) Machines(path, text string) map[string]Origin {
 	out := map[string]Origin{}
 	all := r.parts(path, text)
@@ -72,7 +72,8 @@ func (r Record) Machines(path, text string) map[string]Origin {
 	return out
 }
 
-// With returns the record with further origins of lines of a file.
+// With returns the record with said added, which has further origins of lines of a file by their
+// [LineHash].
 func (r Record) With(path string, said map[string]Origin) Record {
 	more, was := maps.Clone(said), r.Said
 	r.Said = func(p, hash string) Origin {

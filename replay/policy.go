@@ -80,8 +80,8 @@ func Policies() (names []string) {
 	return names
 }
 
-// ParsePolicy splits a policy's name into the policy itself and the figures that a name may end
-// with, such as 32000 in sliding-32k; none is the policy's default.
+// ParsePolicy splits a policy's name into the policy itself and the figures with which a name may
+// end, such as 32000 in sliding-32k. A name without figures means the policy's defaults.
 //
 //	memkernel-N    N tokens of conversation stay at a cut
 //	memkernel-E    E is an economy, save, balanced, keep or such as 0.7, in place of

@@ -15,7 +15,7 @@ const (
 	spokenRunes = 2000
 	saidRunes   = 1200
 	callRunes   = 240
-	// A result is shown by its beginning and its end.
+	// Of a result, the model is shown the beginning and the end.
 	resultHeadRunes, resultTailRunes = 400, 240
 )
 

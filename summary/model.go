@@ -79,7 +79,7 @@ func (r Reason) Counts() bool {
 	return true
 }
 
-// ModelError is the reason why a model gave no usable answer.
+// ModelError is the error of a model call without a usable answer.
 type ModelError struct {
 	Reason Reason
 	// Status is the HTTP status, 0 if there was none.
@@ -93,7 +93,7 @@ type ModelError struct {
 func (e *ModelError) Error() string { return fmt.Sprintf("%s: %v", e.Reason, e.Err) }
 func (e *ModelError) Unwrap() error { return e.Err }
 
-// Explain makes a [*ModelError] of any error.
+// Explain turns any error into a [*ModelError].
 func Explain(err error) *ModelError {
 	e := new(ModelError)
 	switch {

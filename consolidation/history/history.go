@@ -49,7 +49,7 @@ type State struct {
 // Event is a change of an entry or a file.
 type Event string
 
-// The events. EventFirst is the oldest known version. The entry may be older.
+// The events. EventFirst marks the oldest known version. The entry itself may be older.
 const (
 	EventFirst    Event = "first_known"
 	EventWritten  Event = "written"
