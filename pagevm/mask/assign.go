@@ -65,10 +65,9 @@ func keyEnd(s string, start, end int) (int, bool) {
 	return j, true
 }
 
-// valueStart skips a closing quote, white space and one separator, and returns
-// where the value starts and its quote, 0 if it has none. A bare value that is
-// set off by spaces is more likely code than configuration unless a colon
-// precedes it.
+// valueStart skips a closing quote, white space and one separator, and returns where the value
+// starts and its quote, 0 if it has none. A value without quotes between spaces is more likely
+// code than configuration, unless a colon precedes it.
 func valueStart(s string, j int) (start int, quote byte, ok bool) {
 	esc := ""
 	j, esc = skipQuote(s, j)
@@ -166,9 +165,8 @@ func btoi(b bool) int {
 	return 0
 }
 
-// random reports whether a long value has the spread of characters that
-// generated ones have: at least 3 bits per character, and digits among
-// letters.
+// random reports whether a long value has the spread of characters that generated values have: at
+// least 3 bits per character, and digits among letters.
 func random(v string) bool {
 	return digits(v) > 0 && digits(v) < len(v) && entropy(v) >= 3
 }

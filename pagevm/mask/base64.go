@@ -11,7 +11,7 @@ import (
 
 // Payload is binary content that was in a text as base64.
 type Payload struct {
-	// Type is the media type that a data URL named, "" if none did.
+	// Type is the media type from a data URL, "" if there was no data URL.
 	Type string
 	// Data is the decoded content with secrets masked. Hash is its sha256 in hex.
 	Data string
@@ -19,8 +19,8 @@ type Payload struct {
 }
 
 const (
-	// minPayload is the size from which base64 is content of its own, in characters:
-	// above certificates, public keys and the like, which are read as text.
+	// minPayload is the least size of base64 that is lifted, in characters. Certificates, public
+	// keys and the like are smaller and stay in the text.
 	minPayload = 2 << 10
 	// payloadLine is the shortest line that base64 is broken into (PEM has 64, MIME 76).
 	payloadLine = 60
@@ -30,9 +30,9 @@ const (
 )
 
 // LiftBase64 takes binary content out of a text: runs of base64 of at least two kibibytes, on one
-// line or on lines of one length. A note with size and hash replaces each, and its decoded
-// content is returned. Without any, LiftBase64 returns s itself and allocates nothing. Lifting
-// twice changes nothing. Content that is text is masked.
+// line or on lines of one length. A note with size and hash replaces each run, and LiftBase64
+// returns the decoded content. If s holds no such run, LiftBase64 returns s itself and allocates
+// nothing. Lifting twice changes nothing. Secrets in decoded text are masked.
 func (m *Masker) LiftBase64(s string) (string, []Payload) {
 	if len(s) < minPayload {
 		return s, nil
@@ -88,8 +88,8 @@ func setOf(has func(byte) bool) (set [256]bool) {
 
 var base64Set, valueSet = setOf(base64Byte), setOf(valueByte)
 
-// payloadEnd returns the end of a run that begins at i. The next lines belong to it if they have
-// its length; the last may be shorter.
+// payloadEnd returns the end of a run that begins at i. The next lines belong to the run if they
+// have the length of its first line. The last line may be shorter.
 func payloadEnd(s string, i int) int {
 	end := lineEnd(s, i)
 	width := end - i
@@ -131,8 +131,8 @@ func skipBreak(s string, i int) int {
 
 var unbreak = strings.NewReplacer("\n", "", "\r", "", `\n`, "", `\r`, "")
 
-// decodePayload decodes a run if it is base64 of binary content. A run that was cut off in the
-// middle of four characters decodes up to there.
+// decodePayload decodes a run if it is base64 of binary content. If a run was cut off in the
+// middle of four characters, decodePayload decodes the complete groups of four.
 func (m *Masker) decodePayload(run string) (Payload, bool) {
 	if len(run) < minPayload {
 		return Payload{}, false

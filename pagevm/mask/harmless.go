@@ -9,8 +9,8 @@ import (
 	"github.com/memkernel/memkernel/pagevm/internal/lex"
 )
 
-// harmless reports whether s[from:to], which a rule found, is no secret by its form or by the
-// text before it. All rules ask it last.
+// harmless reports whether s[from:to], which a rule found, is not a secret by its form or by the
+// text before it. It is the last check of every rule.
 func harmless(rule, s string, from, to int) bool {
 	v, before := s[from:to], s[max(0, from-120):from]
 	if parts := strings.Split(v, "."); len(parts) == 3 && strings.HasPrefix(v, "eyJ") {
@@ -111,7 +111,7 @@ func sequence(v string) bool {
 	return len(v) > 5 && lex.ByteClass[v[0]]&(lex.CLower|lex.CDigit) != 0
 }
 
-// repeatsName reports whether v is the name before it again, as constants for "no password" are.
+// repeatsName reports whether v repeats the name before it, as constants for "no password" do.
 func repeatsName(before, v string) bool {
 	before = strings.TrimRight(before, " :=\"'`")
 	name := before[len(strings.TrimRightFunc(before, func(r rune) bool { return r < 0x80 && nameByte(byte(r)) })):]

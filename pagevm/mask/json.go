@@ -17,8 +17,8 @@ func looksJSON(s string) bool {
 	return s != "" && (s[0] == '{' || s[0] == '[' || s[0] == '"')
 }
 
-// maskStrings masks the strings of JSON in their decoded form: an escape would hide line ends,
-// quotes and letters beyond ASCII. Only strings with secrets are written anew. Text that is not
+// maskStrings masks the strings of JSON in their decoded form, since escapes would hide line
+// ends, quotes and letters beyond ASCII. It rewrites only strings with secrets. Text that is not
 // JSON stays.
 func (m *Masker) maskStrings(s string, found *Secrets, depth int) string {
 	e := edit{s: s}
@@ -38,7 +38,7 @@ func (m *Masker) maskStrings(s string, found *Secrets, depth int) string {
 	return e.text()
 }
 
-// maskRecords is maskStrings of the lines of a text that are objects.
+// maskRecords applies maskStrings to the lines of a text that are JSON objects.
 func (m *Masker) maskRecords(s string, found *Secrets, depth int) string {
 	e := edit{s: s}
 	at := 0
@@ -53,8 +53,8 @@ func (m *Masker) maskRecords(s string, found *Secrets, depth int) string {
 	return e.text()
 }
 
-// maskString masks a string with its quotes; ok is false if nothing is found that
-// would not be found in it as it is.
+// maskString masks a JSON string, which is given with its quotes. ok is false if its decoded form
+// shows no more secrets than its escaped form.
 func (m *Masker) maskString(quoted string, found *Secrets, depth int) (out string, ok bool) {
 	if strings.IndexByte(quoted, '\\') < 0 {
 		return "", false

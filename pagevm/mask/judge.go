@@ -14,11 +14,11 @@ import (
 // the text of the match before the value, up to the value's quote if it has one.
 type judge func(name, v string) bool
 
-// shape accepts everything: the expression's form is proof enough.
+// shape accepts every value, since the match of the expression is enough proof.
 func shape(_, _ string) bool { return true }
 
-// given accepts values in places for secrets only, except those that are to be filled in, that
-// come from elsewhere or that everybody uses.
+// given accepts values in places that hold only secrets. It rejects values to be filled in,
+// values that come from elsewhere and values that everybody uses.
 func given(_, v string) bool {
 	return len(v) >= 4 && len(v) <= maxSecret && !strings.HasPrefix(v, "--") && !placeholder(v) && !code(v) && !sample(v)
 }
@@ -32,8 +32,8 @@ func option(name, v string) bool {
 	return given(name, v)
 }
 
-// word is given for a value that may be an identifier of code: letters alone and chains of names
-// are none.
+// word is given for a value that may be an identifier of code. It rejects letters alone and
+// chains of names.
 func word(name, v string) bool {
 	return given(name, v) && (passphrase(v, 4) || !chain(v) && digitOrSign(v) && !sentence(v))
 }
@@ -49,8 +49,8 @@ func generated(_, v string) bool {
 	return !placeholder(v) && !code(v) && varied(v) && (random(v) || jumpy(v))
 }
 
-// jumpy reports whether letters of both cases and digits change as often as in generated values,
-// and in no name.
+// jumpy reports whether letters of both cases and digits change as often as in generated values.
+// In names they change less often.
 func jumpy(v string) bool { return len(v) >= 12 && 5*changes(v) >= 2*len(v) && entropy(v) >= 3 }
 
 // handed accepts tokens and keys in a sentence, an option or a table.
@@ -111,7 +111,7 @@ var sampleWords = wordSet(`admin administrator any anon anonymous bool boolean b
 // usedWords are the sampleWords with which people begin passwords of their own.
 var usedWords = wordSet(`welcome monkey dragon letmein qwerty hunter hello`)
 
-// sampleParts mark a value made of words as one to be filled in, or as a name.
+// sampleParts mark a value made of words as a value to be filled in, or as a name.
 var sampleParts = [...]string{"passw", "pass_", "_pass", "-pass", "pass-", "_pw", "-pw", "passphrase", "your", "example", "change", "placeholder", "redact", "xxx", "dummy", "insert",
 	"replace", "todo", "secret", "sample", "fake", "test", "mock", "credential", "token", "contrase", "kennwort", "mot de", "username", "-here", "_here", "user_", "process.", "config", "getenv", "self."}
 

@@ -7,9 +7,8 @@ import (
 	"github.com/memkernel/memkernel/pagevm/internal/lex"
 )
 
-// kubeSecrets finds the values of Kubernetes Secrets in a stretch of text: those
-// under data and stringData of every YAML document and every JSON object that says
-// that it is one, whichever is first.
+// kubeSecrets finds the values of Kubernetes Secrets in a stretch of text: the values under data
+// and stringData of every YAML document and every JSON object that says that it is a Secret.
 func kubeSecrets(s string) (out [][2]int) {
 	for _, doc := range documents(s) {
 		text := s[doc[0]:doc[1]]
@@ -29,7 +28,7 @@ func kubeSecrets(s string) (out [][2]int) {
 	return out
 }
 
-// documents parts a stretch of YAML at its "---" and its items.
+// documents splits a stretch of YAML at its "---" lines and its list items.
 func documents(s string) (out [][2]int) {
 	from := 0
 	for _, l := range linesOf(s, 0, len(s)) {
@@ -71,7 +70,8 @@ func linesOf(s string, from, to int) (out []yamlLine) {
 	return out
 }
 
-// entries returns the values of the lines below one that is indented by less.
+// entries returns the values of lines that are indented by more than indent, up to the first line
+// that is not.
 func entries(s string, lines []yamlLine, indent int) (out [][2]int) {
 	block := -1 // the indentation of the key whose value is a block of lines
 	for _, l := range lines {

@@ -75,7 +75,7 @@ func (e *edit) text() string {
 	return string(append(e.out, e.s[e.pos:]...))
 }
 
-// match is a secret at s[start:end]; kind is "" for none.
+// match is a secret at s[start:end]. If kind is "", there is no secret.
 type match struct {
 	start, end int
 	kind       string
@@ -95,7 +95,8 @@ func startKey(w string) uint16 {
 	return uint16(w[0])&31<<10 | uint16(w[1])&31<<5 | uint16(w[2])&31
 }
 
-// next returns the first place from i on at which a word may begin, len(s) if there is none.
+// next returns the first place from i on at which a word may begin, len(s) if there is no such
+// place.
 func (p *startSet) next(s string, i int) int {
 	if len(s)-i < 3 {
 		return len(s)
@@ -141,8 +142,8 @@ func (b byteSet) has(c byte) bool {
 	return false
 }
 
-// maxToken is the length after which a token must look like one. It keeps the work linear on text
-// with many prefixes.
+// maxToken is the number of characters that are examined to decide whether a token looks like
+// one. It keeps the work linear on text with many prefixes.
 const maxToken = 1024
 
 // run returns the end of the characters of the set from j on, at most n.
@@ -153,7 +154,7 @@ func (b byteSet) run(s string, j, n int) int {
 	return j
 }
 
-// The shapes are those that the issuers document or use. A row's prefixes are separated by blanks.
+// The issuers document or use these shapes. A row's prefixes are separated by blanks.
 var maskPrefixes = func() (all []maskPrefix) {
 	for _, row := range [...]maskPrefix{
 		{"AKIA ASIA ABIA ACCA", "aws-key", setUpper, 16, 16},
@@ -231,8 +232,8 @@ var maskStarts = func() *startSet {
 	return p
 }()
 
-// matchSecret looks for a secret that begins at i, or for a key at i whose value is one. It does
-// not look before floor.
+// matchSecret looks for a secret that begins at i, or for a key at i whose value is a secret. It
+// does not look before floor.
 func matchSecret(s string, i, floor int) match {
 	switch s[i] {
 	case ':':

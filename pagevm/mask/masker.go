@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// Secrets counts the masked secrets by rule. Nil is none.
+// Secrets counts the masked secrets by rule. Nil means that there were none.
 type Secrets map[string]int
 
 // Total returns how many secrets were masked.
@@ -36,16 +36,16 @@ func (s *Secrets) add(rule string) { s.Add(Secrets{rule: 1}) }
 
 // Options name the values and rules to leave alone.
 type Options struct {
-	// Allow are values that are never masked: each a literal, which must be all of a found secret, or
-	// /an expression/ between slashes, which must match a part of it.
+	// Allow lists values that are never masked. Each is a literal, which must equal a found
+	// secret, or an /expression/ between slashes, which must match a part of a found secret.
 	Allow []string
-	// Disable names rules that are not used; [Rules] lists them.
+	// Disable names the rules that are not used. [Rules] lists all rules.
 	Disable []string
 }
 
-// Masker replaces secrets by "[masked:<rule>]". It has the rules of this package, and gitleaks'
-// as data. It is safe for concurrent use and never changes. A nil Masker has all rules and no
-// exceptions.
+// Masker replaces secrets by "[masked:<rule>]". It applies the rules of this package and those of
+// gitleaks. A Masker is safe for concurrent use and never changes. A nil Masker has all rules and
+// no exceptions.
 type Masker struct {
 	literals map[string]bool
 	allow    []*regexp.Regexp
@@ -68,8 +68,9 @@ type finding struct {
 // knownFrom is the length in bytes from which a text is remembered.
 const knownFrom = 128
 
-// Remembering returns a masker that looks at an equal text once only, for work that meets texts
-// several times. It holds all of them in memory, so that the caller must drop it after the work.
+// Remembering returns a masker that examines equal texts only once, for work that meets the same
+// texts several times. It holds all these texts in memory, so callers must drop it after the
+// work.
 func (m *Masker) Remembering() *Masker {
 	out := m.copy()
 	out.known = &known{texts: map[string]finding{}}
@@ -85,7 +86,7 @@ func (m *Masker) copy() *Masker {
 	return &out
 }
 
-// NewMasker makes a masker. An invalid expression and an unknown rule are errors.
+// NewMasker makes a masker. It returns an error for an invalid expression or an unknown rule.
 func NewMasker(o Options) (*Masker, error) {
 	m := &Masker{literals: map[string]bool{}, disabled: map[string]bool{}}
 	for _, a := range o.Allow {
@@ -121,20 +122,20 @@ func Rules() []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// maskRounds bounds the passes over one text. Every pass but the last masks something, which
-// seldom uncovers more.
+// maskRounds bounds the passes over one text. Every pass but the last masks a secret, which
+// seldom uncovers another one.
 const maskRounds = 16
 
-// Mask replaces the secrets in s and returns their number. It must run before a text is hashed or
-// written. If there is none it returns s itself, and allocates for JSON strings with escapes
-// only. Masking twice changes nothing.
+// Mask replaces the secrets in s and returns their number. Callers must call it before they hash
+// or write a text. If s has no secrets, Mask returns s itself, and allocates only for JSON
+// strings with escapes. Masking twice changes nothing.
 func (m *Masker) Mask(s string) (string, int) {
 	s, found := m.Find(s)
 	return s, found.Total()
 }
 
-// Find is Mask that also counts the secrets by rule. In a text that begins as JSON, and in lines
-// that are objects, it looks at the decoded strings as well.
+// Find masks as [Masker.Mask] does, and counts the secrets by rule. In a text that begins as
+// JSON, and in lines that are JSON objects, it also looks at the decoded strings.
 func (m *Masker) Find(s string) (string, Secrets) {
 	if m == nil || m.known == nil || len(s) < knownFrom {
 		return m.find(s, maskDepth)
@@ -261,14 +262,15 @@ func Marks(s string) int { return strings.Count(s, "[masked:") }
 // Mask is [Masker.Mask] with all rules and no exceptions.
 func Mask(s string) (string, int) { return (*Masker)(nil).Mask(s) }
 
-// Lines is [Masker.Text] that keeps the number of every line, for texts that are cited by line.
+// Lines returns what [Masker.Text] returns but keeps the number of every line, for texts that are
+// cited by line.
 func (m *Masker) Lines(s string) string {
 	keep := m.copy()
 	keep.lines, keep.known = true, nil
 	return keep.Text(s)
 }
 
-// Text makes a text fit for JSON: it has no secrets and nothing but UTF-8.
+// Text returns s without secrets and as valid UTF-8, so that it can be written as JSON.
 func (m *Masker) Text(s string) string {
 	s, _ = m.Find(s)
 	if utf8.ValidString(s) {

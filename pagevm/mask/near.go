@@ -19,11 +19,11 @@ const minValue = 16
 var (
 	// secretName finds names of secrets, in the middle of longer ones too.
 	secretName = textutil.LazyRegexp(`(?i)token|secret|credential|passw(?:or)?d|passphrase|(?:api|access|secret|private|auth|licen[cs]e|app|application|admin|account|storage|server|service|bus|signing|encryption|master|session|setup|shared|webhook|deploy|write|management|integration|rest|client|host|root)[ .]?key|[a-z0-9][_-]key|(?-i:[A-Z][A-Za-z0-9]+ key)|invalid key|(?-i:[a-z0-9]Keys?\b)|[ _-]pat|密钥|密鑰|令牌|トークン|シークレット|キー|키[를는가: ]|schlüssel|geheimnis|jeton|pepper|토큰|klucz|anahtar|nyckel|nøgle|nøkkel|klíč|kulcs|مفتاح|[a-z0-9]+ key(?:s? (?:is|are|was|for)\b|["'”]?[ ]?[:=])|\bauth["']?[:=]|clave|llave|clé|chave|chiave|sleutel|ключ|токен`)
-	// otherName matches names that contain a word of secretName and are of no secret.
+	// otherName matches names that contain a word of secretName and don't name a secret.
 	otherName = textutil.LazyRegexp(`(?i)public|publishable|websocket|blob|cache|sort|primary|foreign|partition|hash|digest|tokeni[sz]|next|page|cursor|csrf|xsrf|idempot|object|prefix|suffix|(?:name|path|file|url|uri|len|length|count|limit|type|id|ids|arn|version|regex|usage|max|min|cost|price|keyboard|keyword|keys?et|monkey|turkey|hotkey|keyof|keydown|keypress|keycode|tokens)$`)
-	// otherValue matches the text between such a name and a value that is no secret.
+	// otherValue matches the text between the name of a secret and a value that is not a secret.
 	otherValue = textutil.LazyRegexp(`(?i)hash|sha-?\d|md5|digest|checksum|integrity|h1:|fingerprint|commit|public|etag|uuid|\bids?\b|_id\b|revision|trace|\brequest=|encrypted|blob|image|version|count|usage|(?-i:[a-z]Id\b)`)
-	// identifier matches the prefixes of ids that services give to things.
+	// identifier matches the prefixes of ids that services assign.
 	identifier = textutil.LazyRegexp(`^(?:h\d:|sha\d+[-:]|(?:toolu|call|msg|req|resp|rs|fc|run|thread|asst|chatcmpl|file|price|prod|cus|sub|pi|pk|acct|evt|ws|item|srvtoolu|batch|cmpl|conv|org|proj|user|usr|team|session|sess|build|dpl|prj|img|i|vpc|subnet|sg|ami|vol|snap|eni|rtb|igw)[_-])|\.\w{1,5}:\d`)
 )
 
@@ -65,8 +65,8 @@ func nearSecrets(s string) (out [][2]int) {
 	return out
 }
 
-// listed reports whether a value is a hash that begins a line and whose meaning follows on the
-// line, as in lists of commits, with their graph, and of checksums. The line before it is about
+// listed reports whether a value is a hash that begins a line and is followed by its meaning, as
+// in lists of commits (with their graph) and lists of checksums. The previous line describes
 // another hash.
 func listed(s string, from, to int) bool {
 	if s[from] == '+' { // of another commit than is recorded
@@ -172,7 +172,7 @@ func unguessable(v string) bool {
 // affix matches the prefixes and suffixes that issuers add to hexadecimal digits.
 var affix = textutil.LazyRegexp(`^(?:0x|c[ks]_|key-|[a-z]{2,5}_)|-[a-z]{2}\d{1,2}$|NRAL$`)
 
-// bootToken is one by which a machine joins a cluster of Kubernetes.
+// bootToken matches a token with which a machine joins a Kubernetes cluster.
 var bootToken = textutil.LazyRegexp(`^[a-z0-9]{6}\.[a-z0-9]{16}$`)
 
 // classes counts the bytes of v by their class.
@@ -204,11 +204,11 @@ func spelt(v string) (n int) {
 	return n
 }
 
-// jumpyBy reports whether one character in n at least is of another class than the one
-// before it.
+// jumpyBy reports whether at least one character in n is of another class than the previous
+// character.
 func jumpyBy(v string, n int) bool { return n*changes(v) >= len(v) }
 
-// changes counts the characters that are of another class than the one before them.
+// changes counts the characters that are of another class than the previous character.
 func changes(v string) (n int) {
 	class := func(c byte) uint8 { return lex.ByteClass[c] & (lex.CUpper | lex.CLower | lex.CDigit) }
 	for i := 1; i < len(v); i++ {

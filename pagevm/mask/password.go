@@ -55,7 +55,8 @@ func nearPasswords(s string) (out [][2]int) {
 	return out
 }
 
-// set reports whether a word for a password, with the text to a value, sets it on its line.
+// set reports whether gap, the text from a word for a password to a value, assigns the value on
+// its line.
 func set(gap string) bool {
 	return len(gap) < 60 && gap[0]|0x20 == 'p' && strings.IndexAny(gap, "\n,`") < 0 && strings.ContainsAny(gap, ":=\"'>")
 }

@@ -60,7 +60,7 @@ func lettersAt(s string) int {
 	return len(s)
 }
 
-// phraseWord reports whether a wallet may have the word in a phrase.
+// phraseWord reports whether a wallet's recovery phrase may contain the word.
 func phraseWord(w string) bool {
 	n, low := 0, 2
 	for _, r := range w {

@@ -126,8 +126,8 @@ func compiled(exprs []string) func() []*regexp.Regexp {
 	})
 }
 
-// nameBefore begins gitleaks' expressions for a name that contains a keyword. It is cut off,
-// since it makes a search start at every byte: find reads the name instead.
+// nameBefore begins gitleaks' expressions for a name that contains a keyword. It is removed from
+// the expressions, since it makes a search start at every byte. find reads the name instead.
 const nameBefore = `[\w.-]{0,50}?`
 
 // maxReach is the largest distance from a keyword to the end of a match if the rule has no bound.
@@ -137,8 +137,8 @@ const maxReach, maxLead = 2048, 256
 // window is a stretch of text in which a rule may match.
 type window struct{ rule, from, to int }
 
-// windows finds the stretches round the keywords in s. Those of one rule are in order and do not
-// overlap, so that no rule looks at a byte twice.
+// windows finds the stretches round the keywords in s. The windows of one rule are in order and
+// do not overlap, so that no rule looks at a byte twice.
 func (set *maskSet) windows(s string) []window {
 	var out []window
 	var last map[int]int // rule to its last window
@@ -269,9 +269,9 @@ func (r *maskRule) findOwn(s string, w window, hits []match) []match {
 	return hits
 }
 
-// inBase64 reports whether the text at i continues base64, in which any few letters occur sooner
-// or later: a +, a / or a line break is a boundary to expressions, but none in base64. A line of
-// its own after base64 counts only if it is as long.
+// inBase64 reports whether the text at i continues base64, in which any short word occurs by
+// chance. Expressions take a +, a / or a line break for a boundary, but in base64 these are not
+// boundaries. A separate line after base64 counts only if it has the same length.
 func inBase64(s string, i int) bool {
 	if i < payloadLine || strings.IndexByte("+/\n", s[i-1]) < 0 {
 		return false

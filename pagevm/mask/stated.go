@@ -5,9 +5,9 @@ import (
 	"unicode"
 )
 
-// stated describes how a language states a password. words is an expression for the nouns, is one
-// for the words between a noun and its value other than a colon; case does not matter. find are
-// the words to look for first, as they are in text.
+// stated describes how a language states a password. words is an expression for the nouns. is is
+// an expression for the words between a noun and its value, except a colon. Case does not matter.
+// find lists the words to look for first, as they are written in text.
 type stated struct{ find, words, is string }
 
 // statedIn has the languages of index/analysis, and some more.
@@ -46,7 +46,7 @@ var statedIn = []stated{
 	{"khẩu kata·sandi sandi", `mật\s+khẩu|kata\s+sandi(?:nya)?`, `là|adalah|ialah`},
 }
 
-// packed are languages that part no words.
+// packed are languages that don't separate words.
 var packed = []stated{
 	{"密码 密碼 令: 令： 令是 令为", `密码|密碼|口令`, `[是为為]|就是|设为|設為|改为|改為`},
 	{"パスワード 暗証番号", `パスワード|暗証番号`, `[はがを]`},

@@ -309,7 +309,7 @@ var spelling = strings.NewReplacer(
 
 func generated2(_, v string) bool { return varied(v) && digits(v) > 1 }
 
-// totp judges base32; the one that every manual has is none.
+// totp accepts base32 seeds, except the seed that manuals use.
 func totp(_, v string) bool {
 	return varied(v) && !strings.HasPrefix(strings.ToUpper(v), "JBSWY3DPEHPK3PXP")
 }
@@ -322,7 +322,7 @@ func xmlText(name, v string) bool {
 
 var sessionName = textutil.LazyRegexp(`(?i)sess|sid\b|sid$|auth|token|jwt|csrf|xsrf|remember|login|secret|key|ticket|cf_clearance|__cf|bm_`)
 
-// cookie judges a cookie's value by its name: that of a session, and random.
+// cookie accepts a random value of a cookie with the name of a session cookie.
 func cookie(name, v string) bool {
 	return sessionName.MatchString(name) && generated(name, v)
 }

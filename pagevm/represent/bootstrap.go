@@ -18,9 +18,8 @@ func Bootstrap(name, text string) []pagevm.Rep {
 	return reps.reps
 }
 
-// constraint makes the structured representation of a rule: its
-// commanding lines and headings. A rule of a few lines has none: it is as
-// short as it can be.
+// constraint makes the structured representation of a rule: its commanding lines and headings. A
+// rule of a few lines has no structured representation, since it can't be shortened.
 func constraint(text string) []pagevm.Rep {
 	text = strings.ToValidUTF8(text, "\uFFFD")
 	reps := repChain{left: len(text)}
@@ -29,7 +28,7 @@ func constraint(text string) []pagevm.Rep {
 }
 
 // outline cuts a Markdown text into its sections, with the parts of each that must stay. A
-// section of one of the given names, by role, stays whole with all below it.
+// section with one of the names in roles stays whole, including its subsections.
 func outline(text string, roles map[string]string) []pagevm.Outline {
 	out := []pagevm.Outline{{}}
 	depth := 0 // of the section that is kept whole
@@ -84,9 +83,9 @@ func roleOf(heading string, roles map[string]string) string {
 // line is one line of a Markdown text.
 type line struct {
 	text string // without its line break
-	// heading is the depth of a heading, 0 if it is none.
+	// heading is the depth of a heading, 0 if the line is not a heading.
 	heading int
-	// item is the text of a list item without its mark, "" if it is none.
+	// item is the text of a list item without its mark, "" if the line is not a list item.
 	item string
 	// code reports whether the line is in a fenced block.
 	code       bool
@@ -148,9 +147,9 @@ func listItem(t string) string {
 	return ""
 }
 
-// FileExcerpts are excerpts of a workspace file for a file that is larger than its room. Of
-// standing instructions, the commands and the sections on session startup and red lines are kept
-// before all else.
+// FileExcerpts are excerpts of a workspace file for a file that is larger than its room. If
+// instructions is set, the commands and the sections on session startup and red lines are kept
+// first.
 func FileExcerpts(id, text, resolver string, instructions bool) *Excerpts {
 	in := EvidenceInput{Text: text, PageID: id, Resolver: resolver}
 	if instructions {

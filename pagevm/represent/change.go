@@ -8,9 +8,10 @@ import (
 )
 
 // Change returns the content that a workspace file did not have when it was shown: the sections
-// (a heading with its text) that are new or changed, verbatim, and the names of those that are
-// gone. It is at most about limit bytes long: beyond that the sections are reduced to the lines
-// that RepresentBootstrap keeps, and beyond that cut, and it says so.
+// (a heading with its text) that are new or changed, verbatim, and the names of the removed
+// sections. The result is at most about limit bytes long. If it would be longer, Change reduces
+// the sections to the lines that [Bootstrap] keeps. If they are still too long, Change cuts them
+// and says so in the text.
 func Change(name, old, now string, limit int) string {
 	name = lex.OrUnknown(name)
 	if now == "" {
@@ -35,8 +36,8 @@ func Change(name, old, now string, limit int) string {
 	return head + strings.TrimRight(body, "\n")
 }
 
-// changedSections compares two texts by their sections: those of now that old does
-// not have, and the headings of old that now does not have.
+// changedSections compares two texts by their sections: the sections of now that old does not
+// have, and the headings of old that now does not have.
 func changedSections(old, now string) (fresh, gone []string) {
 	had, has := sectionSet(old), map[string]bool{}
 	for _, s := range Sections(now) {
@@ -66,8 +67,8 @@ func sectionSet(text string) map[string]bool {
 type Section struct {
 	// Heading is the heading without its marks, "" for the text before the first one.
 	Heading string
-	// Text is the section, its heading line included; all texts side by side are
-	// the whole.
+	// Text is the section with its heading line. The texts of all sections in order make up the
+	// whole text.
 	Text string
 }
 

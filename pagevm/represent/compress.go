@@ -10,38 +10,37 @@ import (
 	"github.com/memkernel/memkernel/pagevm/mask"
 )
 
-// Compressor shortens texts in a way of the host's own: a learned token filter, a
-// model. It is asked when a page is ingested and at no other time, with text in
-// which secrets are masked already. It may be called by several goroutines at
-// once, and must return soon after its context ends.
+// Compressor shortens texts by the host's own means, such as a learned token filter or a model.
+// It is called only when a page is ingested, with text in which secrets are masked. Several
+// goroutines may call it at once, and it must return soon after its context ends.
 type Compressor interface {
 	// Name is stored with the compressor's text.
 	Name() string
-	// Compress returns a shorter form of the text. An error leaves the mechanical
-	// form in place and is no fault of the ingest.
+	// Compress returns a shorter form of the text. If it returns an error, the mechanical form
+	// stays, and the ingest does not fail.
 	Compress(ctx context.Context, in CompressInput) (string, error)
 }
 
 // CompressInput is a text to shorten.
 type CompressInput struct {
 	Type pagevm.Type
-	// Tool is the tool that gave the text, "" if none did. Kind is the kind of the text, see
-	// [ContentKind].
+	// Tool is the tool that produced the text, "" if no tool did. Kind is the kind of the text,
+	// see [ContentKind].
 	Tool, Kind string
 	Text       string
-	// Bytes is the size that is wished for.
+	// Bytes is the wished size of the result.
 	Bytes int
 }
 
 // Recompress replaces the mechanical compressed representation among reps by the text that opt's
-// compressor makes of a tool result. The caller must pass reps from [RepresentEvidence]. The text
-// is taken only if it came in time, is valid UTF-8, holds nothing that Mask knows for a secret,
-// and is smaller than the whole with its footer; and representations below that would then not
-// shrink are dropped. Otherwise the mechanical one stays and its Refused is the reason. Without a
-// compressor, or for a result that is too small for a compressed representation, reps come back
-// as they are.
+// compressor makes of a tool result. The caller must pass reps from [RepresentEvidence].
+// Recompress uses the text only if it came in time, is valid UTF-8, holds no secrets, and is
+// smaller with its footer than the whole. It then drops lower representations that are not
+// smaller than the new one. Otherwise the mechanical representation stays, and its Refused holds
+// the reason. Without a compressor, or for a result that is too small for a compressed
+// representation, Recompress returns reps unchanged.
 //
-// Unlike the others this is no pure function: the stored text counts.
+// Unlike the other functions, Recompress is not pure.
 func Recompress(ctx context.Context, in EvidenceInput, reps []pagevm.Rep, opt *Options) []pagevm.Rep {
 	o := opt.withDefaults()
 	if o.Compressor == nil || len(reps) == 0 || len(in.Text) < o.MinBytes {
@@ -74,7 +73,8 @@ func Recompress(ctx context.Context, in EvidenceInput, reps []pagevm.Rep, opt *O
 	return chain.reps
 }
 
-// compress asks the compressor and returns its answer, or why it can't be used.
+// compress calls the compressor and returns its answer, or the reason why the answer can't be
+// used.
 func (o *Options) compress(ctx context.Context, in *EvidenceInput) (text, refused string) {
 	ctx, cancel := context.WithTimeout(ctx, o.Time())
 	defer cancel()

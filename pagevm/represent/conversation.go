@@ -15,17 +15,17 @@ type Utterance struct {
 	Role memkernel.Role
 	// Text is the message's text, masked.
 	Text string
-	// Time is the host's time, zero if unknown. Key is the host's message key.
+	// Time is the host's time, zero if unknown.
 	Time time.Time
-	Key  string
+	// Key is the host's message key.
+	Key string
 	// Tools are the names of the tools that the message calls.
 	Tools []string
 }
 
 // SpanInput is a span of dialogue, in order.
 type SpanInput struct {
-	// PageID, Blob, Masked and Resolver are as in EvidenceInput; the page id
-	// is the span id.
+	// PageID, Blob, Masked and Resolver are as in EvidenceInput. The page id is the span id.
 	PageID, Blob string
 	Masked       int
 	Resolver     string
@@ -67,8 +67,8 @@ func Conversation(in SpanInput, opt *Options) []pagevm.Rep {
 	return reps.reps
 }
 
-// said are the messages with a text. Messages that only call tools are counted but not quoted. If
-// no message has a text, said holds all of them.
+// said returns the messages with a text. Messages that only call tools are counted but not
+// quoted. If no message has a text, said holds all of them.
 func said(us []Utterance) (out []Utterance) {
 	for _, u := range us {
 		if strings.TrimSpace(u.Text) != "" {
@@ -103,8 +103,8 @@ func spanFields(in *SpanInput, n int) *pagevm.ConversationFields {
 	return f
 }
 
-// during widens the range of times. Host clocks may go back: the range is of the
-// times, not of the messages.
+// during widens the range of times. Host clocks may go back, so the range covers the times and
+// not the order of the messages.
 func during(f *pagevm.ConversationFields, t time.Time) {
 	if t.IsZero() {
 		return
@@ -181,7 +181,7 @@ func (s *scan) favourRoles(us []Utterance) (label []int) {
 	return label
 }
 
-// withLabels keeps the role of each message of which something shows, and of no other.
+// withLabels keeps the role of each message of which a part is kept, and of no other message.
 func withLabels(keep []bool, label []int) []bool {
 	for i := range keep {
 		keep[i] = keep[i] && label[i] != i

@@ -5,15 +5,16 @@ import (
 	"strings"
 )
 
-// Part is a run of a text's lines. From is the first and To the last of them, counted from 1.
+// Part is a run of a text's lines. From is the number of its first line, counted from 1. To is
+// the number of its last line.
 type Part struct {
 	Text     string
 	From, To int
 }
 
-// Ends shows a file of memory in whole lines of at most so many bytes, and one line in any case:
-// all of it, or its beginning and its newest part, which is at its end, and the note about the
-// lines between them.
+// Ends returns the parts of a memory file to show, in whole lines of at most most bytes, but at
+// least one line. It returns the whole file, or its beginning and its end, which is the newest
+// part. missing is the note about the lines between these parts.
 func Ends(path, text string, most int) (parts []Part, missing string) {
 	lines := linesOf(text)
 	if len(text) <= most {
@@ -31,7 +32,8 @@ func Ends(path, text string, most int) (parts []Part, missing string) {
 	return append(parts, tail), missing
 }
 
-// End is the end of a text in whole lines of at most so many bytes, false if it is blank.
+// End returns the end of a text in whole lines of at most most bytes. It returns false if the
+// text is blank.
 func End(text string, most int) (Part, bool) {
 	p := last(linesOf(text), most)
 	return p, strings.TrimSpace(p.Text) != ""

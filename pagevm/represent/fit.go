@@ -7,14 +7,13 @@ import (
 	"github.com/memkernel/memkernel/pagevm"
 )
 
-// PartBreak is in a text whose input says so ([EvidenceInput.Breaks]), on a line
-// of its own, where a part that is not text is between two texts; and so in every
-// excerpt of it.
+// PartBreak marks, on a line of its own, the place of a part that is not text between two texts.
+// It occurs in texts whose input says so ([EvidenceInput.Breaks]) and in their excerpts.
 const PartBreak = "\x1e"
 
 // Excerpts makes compressed representations of one text, each of another size, for a text that is
-// larger than its room. Like the levels made at ingestion they are a function of the text and the
-// size alone.
+// larger than its room. Like the levels made at ingestion, they depend only on the text and the
+// size.
 type Excerpts struct {
 	in       EvidenceInput
 	kind     kind
@@ -30,8 +29,8 @@ func NewExcerpts(in EvidenceInput) *Excerpts {
 	return e
 }
 
-// Rep returns the compressed representation of about so many bytes, its footer included.
-// It is never much larger, and smaller where the text is.
+// Rep returns the compressed representation of about the given number of bytes, including its
+// footer. It is never much larger, and it is smaller if the text is smaller.
 func (e *Excerpts) Rep(bytes int) pagevm.Rep {
 	if e.scan == nil || bytes > e.edge && 2*e.edge < len(e.in.Text) {
 		e.edge = max(edgeScan, bytes)
