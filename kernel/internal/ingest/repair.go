@@ -378,10 +378,11 @@ func (b *Batch) keyRun(from, to int, used keyUse) {
 	}
 }
 
-// liftBase64 takes binary content out of the text of tool results, where a command printed it: no
-// model reads it, and it costs a token for every three bytes. It is kept once, as a blob that the
-// note in its place names. Images that a tool returned as images stay as they are, and so do the
-// user's words. If nothing can be kept, all stays.
+// liftBase64 takes binary content that a command printed out of the text of tool results. No
+// model reads such content, and it costs a token for every three bytes. The content is stored
+// once as a blob. A note in its place names the blob. Images that a tool returned as images and
+// the user's words stay unchanged. If the content can't be stored durably, liftBase64 changes
+// nothing.
 func (b *Batch) liftBase64() {
 	if !b.Durable {
 		return

@@ -7,7 +7,8 @@ import (
 )
 
 // Alone returns the request that the host would have sent for this call without memkernel. A
-// compaction on demand makes no request: it returns that of the request before.
+// compaction on demand makes no request. For a compaction Alone returns the value of the previous
+// request.
 func (r *Result) Alone() cachelayout.Alone {
 	var before cachelayout.Alone
 	if e := r.Prev.Expected; e != nil {

@@ -12,17 +12,18 @@ import (
 // appended is a decision with the kernel's blocks after the newest message.
 type appended struct {
 	decision
-	// Flush is why the host should run a flush turn, "" for none. Left are the hits that were not
-	// recalled.
+	// Flush is why the host should run a flush turn, "" if it should not run one.
 	Flush                 string
 	flushAsked, flushSeen int
-	Left                  []api.Excluded
+	// Left are the hits that were not recalled.
+	Left []api.Excluded
 }
 
-// appendBlocks asks Next once more for the same projection, with notes and recalled memory after
-// the newest message, before system messages that end the request. If those were sent already,
-// nothing may come between, and all blocks wait for the next call. Recalled memory comes last: it
-// takes the remaining room, and makes no cut.
+// appendBlocks calls Next once more for the same projection, with notes and recalled memory
+// added. These blocks come after the newest message and before system messages that end the
+// request. If such system messages were sent already, nothing may come before them, and all
+// blocks wait for the next call. Recalled memory comes last. It takes the remaining room, and
+// makes no cut.
 func appendBlocks(ctx context.Context, d decision) appended {
 	a := appended{decision: d, flushAsked: d.Prev.FlushAsked, flushSeen: d.Prev.FlushSeen}
 	if a.req.Demand != nil {
@@ -58,16 +59,16 @@ func untold(a *appended) {
 	a.level, a.cutLevel = min(a.level, a.Prev.Level), int(a.toldOfCut())
 }
 
-// grant asks for the same projection with blocks after it.
+// grant requests the same projection with blocks after it.
 func grant(a *appended, blocks []pagevm.Block, recall *pagevm.Recall) {
 	wishes := a.Wishes
 	wishes.Append, wishes.Recall = blocks, recall
 	a.Proj, a.Made = a.nextProjection(a.delta(), wishes, a.granted)
 }
 
-// flushDue reports whether the host should run a flush turn before its next call: the
-// conversation is about to be compacted, or has grown by much, and has not been
-// flushed since.
+// flushDue decides whether the host should run a flush turn before its next call. A flush turn is
+// due if the conversation is about to be compacted or has grown by much, and has not been flushed
+// since.
 func flushDue(a *appended) {
 	if a.prior.Life.FlushOff || a.workspace == nil || a.req.Branch != "" {
 		return
@@ -90,5 +91,5 @@ func flushDue(a *appended) {
 	}
 }
 
-// flushBytes is the growth of a conversation after which a flush turn is asked for: 2 MiB.
+// flushBytes is the growth of a conversation after which a flush turn is requested: 2 MiB.
 const flushBytes = 2 << 20

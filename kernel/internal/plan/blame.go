@@ -11,8 +11,8 @@ import (
 	"github.com/memkernel/memkernel/pagevm"
 )
 
-// blame finds the part of a warm cache that the host broke, and its place. A cut of our own
-// changes messages alone.
+// blame finds the part of a warm cache that the host broke, and the place of the change. A cut of
+// the kernel changes only messages.
 func blame(a *appended, l *layout) {
 	c, ledger := &l.Change, &a.ledger
 	if last := a.prior.Last; c.Kind == cachelayout.ChangeFirst && last != nil {
@@ -66,7 +66,8 @@ func orNone(s string) string {
 	return s
 }
 
-// toolChanged names the first definition that differs, and its first member that does.
+// toolChanged names the first definition that differs, and the first member of the definition
+// that differs.
 func toolChanged(old, now []memkernel.Tool) string {
 	i := 0
 	for i < len(old) && i < len(now) && old[i] == now[i] {
@@ -86,8 +87,9 @@ func toolChanged(old, now []memkernel.Tool) string {
 	return place + ", another order"
 }
 
-// memberChanged names the first member, by name, that two objects have with other values, ""
-// if there is none. Of an object with one member, such as a function, it looks into that.
+// memberChanged returns the path of the first member, in the order of names, whose values in two
+// objects differ. It returns "" if no member differs. If the two values are objects, the path
+// continues to their first member that differs.
 func memberChanged(old, now string) string {
 	var a, b map[string]json.RawMessage
 	if json.Unmarshal([]byte(old), &a) != nil || json.Unmarshal([]byte(now), &b) != nil {
@@ -111,7 +113,7 @@ func memberChanged(old, now string) string {
 	return "." + first + memberChanged(string(a[first]), string(b[first]))
 }
 
-// systemChanged names the first byte that differs of a system prompt's text.
+// systemChanged names the first byte of a system prompt's text that differs.
 func systemChanged(old, now []memkernel.Part) string {
 	if len(old) == 0 {
 		return "system"

@@ -19,8 +19,8 @@ import (
 // ones.
 const maxSpanLines = 8
 
-// carryIntro explains the carry block to the model, so that nothing in it can pose as the user's
-// words.
+// carryIntro explains the carry block to the model, so that the model does not take its text for
+// the user's words.
 const carryIntro = "[Context kept by memkernel: earlier messages of this session left the prompt. What follows is reference, not a request.]"
 
 // carryBlocks makes the blocks of the carry block: the provider's compaction, the workspace's
@@ -35,8 +35,8 @@ func carryBlocks(d *deciding) []pagevm.Block {
 	return append(blocks, d.carryBlock(pagevm.ItemCarry, ids.Page("su", d.prior.Name, d.req.Branch), pagevm.Structured, text))
 }
 
-// compactionBlocks shows a provider's compaction: the one that the cut brings, or else the one
-// that is in the prompt, unless the host has rewritten its past since.
+// compactionBlocks shows a provider's compaction. It is the compaction that comes with the cut,
+// or else the compaction in the prompt, unless the host has rewritten its past since.
 func compactionBlocks(d *deciding) (blocks []pagevm.Block) {
 	if w := d.req.Demand; w != nil && w.Provider != nil {
 		for i, raw := range w.Provider.Blocks {
@@ -56,8 +56,8 @@ func compactionBlocks(d *deciding) (blocks []pagevm.Block) {
 	return blocks
 }
 
-// modelNotes returns a model's notes that rest on messages still in the conversation. Notes that
-// can't be read are left out: the mechanical summary is shown without them.
+// modelNotes returns a model's notes that rest on messages still in the conversation. If the
+// notes can't be read, the mechanical summary is shown without them.
 func modelNotes(d *deciding) summary.Notes {
 	n, err := d.session.Notes()
 	if err != nil {
@@ -89,7 +89,7 @@ func (d *decision) carryBlock(kind pagevm.ItemKind, page string, level pagevm.Le
 	return pagevm.Block{Kind: kind, Page: page, Level: level, Hash: h, Tokens: d.Count.Text(text)}
 }
 
-// more names the page by which the rest of a summary list can be read.
+// more returns a text that names the page with the rest of a summary list.
 func more(d *deciding, kind string) string {
 	return ids.Page("su", d.prior.Name, d.req.Branch) + "." + kind
 }
@@ -145,8 +145,8 @@ func leavingSpan(d *deciding, seen []pagevm.Seen, leave map[int]bool) (branch.Sp
 	return s, true
 }
 
-// spanLine shows a span: a pointer if the model can follow one, else its
-// structure.
+// spanLine shows a span. It shows a pointer if the model can follow pointers, otherwise the
+// span's structure.
 func (m *measured) spanLine(s branch.Span, turns []represent.Utterance) (pagevm.Level, string) {
 	want := pagevm.Floor(pagevm.Conversation, m.req.Resolver != "")
 	for _, r := range represent.Conversation(represent.SpanInput{PageID: s.ID, Utterances: turns, Resolver: m.req.Resolver}, nil) {

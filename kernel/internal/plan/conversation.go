@@ -18,16 +18,17 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// conversation is the call's conversation: the host's, made valid, and compared with the messages
-// shown before.
+// conversation is the host's conversation of the call. It was made valid and compared with the
+// messages that were shown before.
 type conversation struct {
 	input
 	*ingest.Batch
-	// Places are the places of the messages. Align is how far the messages are those of Prev, the
-	// state that the provider was sent last.
+	// Places are the places of the messages.
 	Places []pagevm.Place
-	Align  pagevm.Alignment
-	Prev   *branch.State
+	// Align is how far the messages agree with the messages of Prev.
+	Align pagevm.Alignment
+	// Prev is the state that the provider was sent last.
+	Prev *branch.State
 	// Ingested counts the pages that were new.
 	Ingested int
 }
@@ -62,9 +63,10 @@ func keyAt(hosts []pagevm.HostMessage, i int) string {
 	return ""
 }
 
-// userTurn finds the newest message by which a person opened a turn: its key, all that they
-// typed, and whether nothing was answered yet. If no person is known to have spoken, as with a
-// subagent, it is the newest message that asks for something.
+// userTurn finds the newest message by which a person opened a turn. It returns the message's key
+// and all text that the person typed. The result fresh reports that the turn has no answer yet.
+// If no person is known to have spoken, as with a subagent, userTurn takes the newest user
+// message that needs an answer.
 func (c *conversation) userTurn() (key, text string, fresh bool) {
 	asked, askedFresh := -1, false
 	fresh = true
@@ -104,9 +106,9 @@ func hasMedia(m *memkernel.Message) bool {
 // InLoop reports whether a tool loop is open.
 func (c *conversation) InLoop() bool { return len(c.Places) > 0 && c.Places[len(c.Places)-1].InLoop }
 
-// stripThinking reports whether thinking that a cut makes invalid must be taken out:
-// the model binds it to its prefix, and the provider does not drop it. A provider that
-// refused it has not dropped it, whatever it was asked.
+// stripThinking reports whether thinking that a cut makes invalid must be removed. This is so if
+// the model binds thinking to its prefix and the provider does not drop invalid thinking. A
+// provider that refused such thinking does not drop it, whatever option it was sent.
 func (c *conversation) stripThinking() bool {
 	refused := c.req.Overflow != nil && budget.RefusesThinking(c.req.Overflow.Text)
 	return refused || c.req.Price.PreservedThinking && !c.req.DropOption && !c.req.Price.DropsThinking
@@ -128,8 +130,8 @@ func (c *conversation) BoundLoop() bool {
 	return false
 }
 
-// hostCompacted reports whether the host has replaced messages by a summary of its own. That is a
-// compaction: a restore text follows it, as it follows ours.
+// hostCompacted reports whether the host has replaced messages by its own summary. A restore text
+// follows such a compaction, as it follows a compaction by the kernel.
 func (c *conversation) hostCompacted() bool {
 	first := c.Align.First
 	return c.Align.Rewrite == pagevm.RewriteBehind && first < len(c.Msgs) && c.Msgs[first].Origin == memkernel.OriginSummary
@@ -161,8 +163,8 @@ func (c *conversation) turnsSoFar() int {
 	return n
 }
 
-// mustStand reports whether a message is kept whatever is cut: it is not closed, opened
-// the loop, or is the newest.
+// mustStand reports whether every cut keeps a message. It is so for a message that is not closed,
+// that opened the loop, or that is the newest.
 func (c *conversation) mustStand(i int) bool {
 	return !c.Places[i].Closed || c.Places[i].Opener || i == len(c.Hosts)-1
 }
@@ -171,9 +173,9 @@ func (c *conversation) SegmentParts(i int, s *pagevm.Segment) []memkernel.Part {
 	return c.Msgs[i].Parts[s.Part : s.Part+s.Parts]
 }
 
-// Supersede marks evidence that was replaced: by a newer read or an edit of the same path, and,
-// for a call without a path that acts on nothing, by the same call. It returns a copy; w.Hosts
-// does not change.
+// Supersede marks evidence that was replaced by a newer read or an edit of the same path. The
+// result of a call that has no path and acts on nothing is replaced by the same call. Supersede
+// returns a copy and does not change c.Hosts.
 func (c *conversation) Supersede() []pagevm.HostMessage {
 	out := append([]pagevm.HostMessage(nil), c.Hosts...)
 	newer := map[string]bool{}
@@ -195,7 +197,8 @@ func (c *conversation) Supersede() []pagevm.HostMessage {
 	return out
 }
 
-// evidenceOf names the thing that a segment shows, "" if nothing can replace it.
+// evidenceOf returns the name of the thing that a segment shows, "" if no later segment can
+// replace it.
 func (c *conversation) evidenceOf(i int, s *pagevm.Segment) string {
 	p := c.Page(s.Page)
 	switch {
@@ -214,7 +217,7 @@ func (c *conversation) evidenceOf(i int, s *pagevm.Segment) string {
 	return toolcall.Canonical(call.Name, call.Input)
 }
 
-// calledSince reports whether any result came in from a message on.
+// calledSince reports whether message from or a later message has a result.
 func (c *conversation) calledSince(from int) bool {
 	for i := from; i < len(c.Hosts); i++ {
 		for j := range c.Hosts[i].Segments {
@@ -235,7 +238,7 @@ func (c *conversation) identity(p *pagevm.Projection) cachelayout.Identity {
 	return id
 }
 
-// bytesFrom returns the size of the text in the messages from one on.
+// bytesFrom returns the size of the text in message from and all later messages.
 func (c *conversation) bytesFrom(from int) int {
 	n := 0
 	for i := min(from, len(c.Hosts)); i < len(c.Hosts); i++ {

@@ -12,8 +12,8 @@ import (
 	"github.com/memkernel/memkernel/summary"
 )
 
-// cacheOf returns the state of the provider's cache, as Next needs it, if the prompt without a
-// cut were sent, and the clock by which it is known.
+// cacheOf returns the state that the provider's cache would have for the prompt without a cut, in
+// the form that Next needs. It also returns the clock by which the state is known.
 func cacheOf(d *deciding) (pagevm.Cache, string) {
 	id := d.identity(d.Grown)
 	cold, clock := d.ledger.Cold(d.req.Price, id, d.req.Now)
@@ -38,14 +38,14 @@ func cutInput(d *deciding, c pagevm.Cache) cachelayout.CutInput {
 		in.Pending = 0
 	}
 	if d.BoundLoop() {
-		// A cut would take the loop's thinking away: it waits, unless it can't.
+		// A cut would remove the loop's thinking. It waits unless the prompt would not fit.
 		in.Pending = 0
 	}
 	in.Pending = max(in.Pending, 0, d.Before-d.Hard)
 	return in
 }
 
-// sent reports whether any request of this conversation is known to have been made.
+// sent reports whether a request of this conversation is known to have been made.
 func (d *decision) sent() bool { return !d.ledger.LastStart.IsZero() }
 
 // growthCalls is the number of calls from which a session's growth is measured.
@@ -60,8 +60,8 @@ func (m *measured) growth() []int {
 	return g
 }
 
-// growthOf returns the tokens that each of the last n calls added, oldest first: an assistant
-// atom, and the user's words since the atom before.
+// growthOf returns the tokens that each of the last n calls added, oldest first. A call adds an
+// assistant atom and the user's words since the previous atom.
 func growthOf(hosts []pagevm.HostMessage, at []pagevm.Place, n int) []int {
 	var out []int
 	sum := 0
@@ -78,8 +78,8 @@ func growthOf(hosts []pagevm.HostMessage, at []pagevm.Place, n int) []int {
 	return out
 }
 
-// makeCut submits the cut, and once more with a lower target if the granted cut does not get
-// below the goal. The last granted cut applies.
+// makeCut submits the cut. If the prompt after the granted cut is still above the goal, it
+// submits the cut once more with a lower target. The last granted cut applies.
 func makeCut(d *deciding, delta pagevm.Delta, cache pagevm.Cache) {
 	captured := captureAhead(d)
 	advanceSummary(d)
@@ -160,9 +160,9 @@ func selectFor(d *deciding, a *scores, target, most int) *pagevm.CutWish {
 	})
 }
 
-// notesWait reports whether a model's notes are newer than those that the carry block shows, and
-// the cache is cold, so that showing them costs nothing. Before the first cut there is no summary
-// to add them to: the whole conversation is shown.
+// notesWait reports whether a model's notes are newer than the notes in the carry block while the
+// cache is cold, so that showing the new notes costs nothing. Before the first cut it returns
+// false, since there is no summary to add notes to.
 func notesWait(d *deciding, c pagevm.Cache) bool {
 	if d.req.Demand != nil || !c.Cold || !d.sent() || len(d.Proj.Cuts) == 0 || c.Event != "" && c.Event == d.Proj.LastEvent() {
 		return false
@@ -171,8 +171,8 @@ func notesWait(d *deciding, c pagevm.Cache) bool {
 	return err == nil && n.Version > d.Prev.Notes
 }
 
-// showNotes makes the carry block again with the current notes: a cut at which nothing leaves. It
-// uses up the cold event.
+// showNotes makes the carry block again with the current notes. This is a cut at which no message
+// leaves. It uses up the cold event.
 func showNotes(d *deciding, delta pagevm.Delta, cache pagevm.Cache) {
 	before := d.Summary
 	advanceSummary(d)
@@ -196,9 +196,9 @@ func advanceSummary(d *deciding) {
 	d.Summary = d.advance(st)
 }
 
-// renewSummary makes the summary again after the host rewrote its source. A host that compacted
-// has removed the originals: then the old summary is kept. A fork has another past: then the
-// summary begins anew.
+// renewSummary makes the summary again after the host rewrote its source. If the host compacted
+// and removed the originals, the old summary is kept. A fork has another past, so that its
+// summary starts empty.
 func renewSummary(d *deciding) {
 	first := d.Align.First
 	if first < len(d.Msgs) && d.Msgs[first].Origin == memkernel.OriginSummary {

@@ -18,33 +18,38 @@ import (
 type decision struct {
 	measured
 	attempt
-	// Grown is the prompt without a cut. Before is its calibrated size, including texts that wait
-	// to be told.
-	Grown  *pagevm.Projection
+	// Grown is the prompt without a cut.
+	Grown *pagevm.Projection
+	// Before is the calibrated size of Grown, including texts that wait to be shown.
 	Before int
-	// Cut is the cut that the cut planner asked for. Held reports that the breaker kept it from
-	// being made. CutMade and WhyNot are the outcome of a cut on demand.
-	Cut     cachelayout.Cut
-	Held    bool
+	// Cut is the cut that the cut planner requested.
+	Cut cachelayout.Cut
+	// Held reports that the breaker prevented the cut.
+	Held bool
+	// CutMade reports that a cut on demand was made.
 	CutMade bool
-	WhyNot  api.CompactReason
-	// Cold and Clock describe the provider's cache. Lifetimes are those to ask it for. Split is
-	// the division of the window.
-	Cold      bool
-	Clock     string
+	// WhyNot is why a cut on demand was not made.
+	WhyNot api.CompactReason
+	// Cold and Clock describe the provider's cache.
+	Cold  bool
+	Clock string
+	// Lifetimes are the cache lifetimes to request.
 	Lifetimes lifetimes
-	Split     budget.Plan
+	// Split is the division of the window.
+	Split budget.Plan
 	// Standing is the size of pins and workspace files in the carry block, calibrated.
 	Standing int
-	// Reading is the gauge's reading. NextCut is the distance to the next cut. crossed is the
-	// highest level that this plan crossed on either. Trigger is the reason for a checkpoint that
-	// is due. Behind reports that an earlier conversation left state that no checkpoint holds.
+	// Reading is the gauge's reading.
+	Reading checkpoint.Reading
+	// NextCut is the distance to the next cut.
+	NextCut checkpoint.NextCut
+	// crossed is the highest level of the gauge or of the next cut that this plan crossed.
+	crossed checkpoint.Level
+	// Trigger is the reason for a checkpoint that is due.
+	Trigger checkpoint.Trigger
+	// Behind reports that an earlier conversation left state that no checkpoint holds.
+	Behind bool
 	// Captured is the working state with this plan's messages, if it was made.
-	Reading  checkpoint.Reading
-	NextCut  checkpoint.NextCut
-	crossed  checkpoint.Level
-	Trigger  checkpoint.Trigger
-	Behind   bool
 	Captured *checkpoint.State
 	// Parts of the next state.
 	Summary    summary.State
@@ -64,22 +69,23 @@ type decision struct {
 // deciding is a decision in the making, with fields that no later stage needs.
 type deciding struct {
 	decision
-	// squeezed is how much room pins and workspace files have to give up, calibrated. carried is
-	// their part of the carry block as it was made last.
+	// squeezed is the room that pins and workspace files have to give up, in calibrated tokens.
 	squeezed int
-	carried  *carried
-	// pressed are pages that were sent, must be shown, and have to be shown shorter.
+	// carried is the part of the carry block with pins and workspace files, as it was made last.
+	carried *carried
+	// pressed are the sent pages that must be shown and have to be shown shorter.
 	pressed map[string]pagevm.Level
 }
 
-// attempt is a projection with the wishes and the cache that it was asked for with.
+// attempt is a projection with the wishes and the cache state of its request.
 type attempt struct {
 	Proj    *pagevm.Projection
 	Made    pagevm.Decision
 	Wishes  pagevm.Wishes
 	granted pagevm.Cache
-	// Texts are kernel blocks by hash. Spans are all spans that have left.
+	// Texts are the kernel's blocks by hash.
 	Texts map[string]string
+	// Spans are all spans that have left.
 	Spans []branch.Span
 }
 
@@ -91,8 +97,8 @@ type carried struct {
 	squeezed int
 }
 
-// decide asks Next for the next projection, with a cut if the cut planner wants one and
-// the rules allow it.
+// decide gets the next projection from Next. The projection has a cut if the cut planner wants a
+// cut and the rules allow it.
 func decide(ctx context.Context, m measured) (decision, error) {
 	own := *m.Batch
 	m.Batch = &own // this stage alone sees the fitted texts
@@ -165,9 +171,9 @@ func (c *conversation) delta() pagevm.Delta {
 	return pagevm.Delta{Host: c.Hosts, Places: c.Places, Align: c.Align}
 }
 
-// splitWindow divides the window among the regions. It fails if the parts that must be shown
-// (tools, system, the newest messages) do not fit together with the reserve, and names the
-// largest of them.
+// splitWindow divides the window among the regions. It returns an error if tools, system prompt,
+// the newest messages and the reserve do not fit together. The error names the largest of these
+// parts.
 func (d *decision) splitWindow() (budget.Plan, error) {
 	split, err := budget.Split(budget.Request{Window: d.Window, Reserve: d.Reserve, Fixed: []budget.Item{
 		{Name: api.RegionTools, Tokens: d.ToolTokens}, {Name: api.RegionSystem, Tokens: d.SystemTokens},

@@ -8,8 +8,8 @@ import (
 
 // wantCut applies the wishes for a cut that do not come from the cut planner: a compaction on
 // demand, a refusal by the provider, and a compaction that was requested before the conversation
-// was known. A cut of the planner's own is refused if the window is unknown, and left to the
-// breaker if it would achieve nothing.
+// was known. If the window is unknown, wantCut refuses cuts of the cut planner. Otherwise the
+// breaker decides about a cut that would achieve nothing.
 func wantCut(d *deciding) {
 	switch {
 	case d.req.Demand != nil:
@@ -25,8 +25,8 @@ func wantCut(d *deciding) {
 	}
 }
 
-// breakOff prevents one more futile cut: the cut is not made, or, if the prompt has to get
-// smaller, goes deep enough to last.
+// breakOff prevents one more futile cut. The cut is not made. If the prompt has to get smaller,
+// the cut goes deep enough to last.
 func breakOff(d *deciding) {
 	if !d.Cut.Force {
 		d.Cut.Do, d.Held = false, true
@@ -36,7 +36,7 @@ func breakOff(d *deciding) {
 	d.Cut.TargetTokens = min(d.Cut.TargetTokens, bare+max(0, d.Before-bare)/2)
 }
 
-// demandCut asks for a cut, if the rules leave any hope for one.
+// demandCut requests a cut unless the rules certainly prevent it.
 func demandCut(d *deciding, wish *api.CompactWish) {
 	switch {
 	case wish.Provider != nil && coveredAtoms(d) == nil:
@@ -61,8 +61,8 @@ func demandCut(d *deciding, wish *api.CompactWish) {
 	d.Cut.TargetTokens = demandTarget(d, wish)
 }
 
-// coveredAtoms are the atoms that the provider's compaction covers; nil if it covers none, or
-// if healing moved the messages that it counts.
+// coveredAtoms returns the atoms that the provider's compaction covers. It returns nil if the
+// compaction covers no atom, or if healing moved the messages that the compaction counts.
 func coveredAtoms(d *deciding) map[int]bool {
 	covers := d.req.Demand.Provider.Covers
 	if d.Msgs[0].Key == branch.OpeningKey {
@@ -90,8 +90,8 @@ func refuseDemand(d *deciding, r api.CompactReason) {
 	}
 }
 
-// demandTarget returns the goal for the size of the whole prompt: the host's wish, else the
-// low-water mark, or half of the conversation if that is less.
+// demandTarget returns the goal for the size of the whole prompt. The goal is the host's wish.
+// Without a wish it is the low-water mark, or half of the conversation if that is less.
 func demandTarget(d *deciding, wish *api.CompactWish) int {
 	bare := d.Fixed + d.Standing
 	target := min(d.Cut.Figures.LowWater, bare+max(0, d.Before-bare)/2)
@@ -173,7 +173,7 @@ func whyNot(d *deciding) api.CompactReason {
 	return api.CompactNothing
 }
 
-// settleCuts takes the steps that follow the decision about a cut, made or not.
+// settleCuts takes the steps that follow the decision about a cut, whether a cut was made or not.
 func settleCuts(d *deciding) {
 	judge(d)
 	if d.Made.Cut == nil && !d.Align.Stale {

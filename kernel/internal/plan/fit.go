@@ -24,20 +24,20 @@ import (
 // cut. Once the model has answered, the page has its ordinary levels again.
 
 const (
-	// freeShare is how much of the free room large results take. The rest is for the model's next
-	// steps, which would otherwise begin with a cut.
+	// freeShare is the share of the free room that large results may take. The rest is for the
+	// model's next steps, which would otherwise begin with a cut.
 	freeShare = 0.9
-	// leastExcerpt is the least size of a shortened text however little room there is.
-	// leastBroken is the size below which a text is not shortened. Both are in tokens.
+	// leastExcerpt is the least size of a shortened text in tokens, however little room is left.
 	leastExcerpt = 120
-	leastBroken  = 200
-	// fitTries limits the number of sizes that are tried for a share. nearly is the part of it,
-	// in percent, that is enough.
+	// leastBroken is the size in tokens below which a text is not shortened.
+	leastBroken = 200
+	// fitTries limits the number of sizes that are tried for a share.
 	fitTries = 6
-	nearly   = 97
+	// nearly is the part of the share, in percent, from which a size is good enough.
+	nearly = 97
 )
 
-// fitNewest lowers the items that do not fit, see above.
+// fitNewest lowers the new items that do not fit, as described above.
 func fitNewest(d *deciding) {
 	settle(d)
 	over := grownTokens(d) - d.Hard
@@ -112,8 +112,8 @@ func withLevel(m map[string]pagevm.Level, page string, l pagevm.Level) map[strin
 type fitted struct {
 	i, j int
 	sent bool
-	// size is the item's size as it would be shown. least is that of its lowest level. share is
-	// the size that it may have. Calibrated tokens.
+	// size is the item's size as it would be shown. least is the size of the item's lowest level.
+	// share is the size that the item may have. All sizes are in calibrated tokens.
 	size, least, share int
 	text               *represent.EvidenceInput // the source of representations, once it is wanted
 }
@@ -125,8 +125,9 @@ func sum(all []*fitted) (n int) {
 	return n
 }
 
-// shares divides room: all items get as much as they need, or as much as the others that need
-// more. An item that can't be shown in so little gets its least size.
+// shares divides room among items. An item that needs less than an equal share gets what it
+// needs, and all others get equal shares of the rest. An item that can't be shown in its share
+// gets its least size.
 func shares(all []*fitted, room int) {
 	low, high := 0, 0
 	for _, c := range all {
@@ -149,7 +150,7 @@ func shares(all []*fitted, room int) {
 	at(low)
 }
 
-// share lowers some new texts to so much room together.
+// share lowers some new texts so that together they fit into room.
 func share(d *deciding, all []*fitted, room int) {
 	shares(all, room)
 	for _, c := range all {
@@ -167,8 +168,8 @@ func largeResults(d *deciding) []*fitted {
 	})
 }
 
-// candidates returns the texts of at least so many tokens that must be shown whatever is cut and
-// may be shown shorter. It copies their messages.
+// candidates returns the texts that every cut keeps, that may be shown shorter, and that have at
+// least so many tokens as the parameter least says. It copies their messages.
 func candidates(d *deciding, least int) []*fitted {
 	var out []*fitted
 	g := d.maker()
@@ -189,8 +190,8 @@ func candidates(d *deciding, least int) []*fitted {
 	return out
 }
 
-// breakable reports whether a part may be shown shorter: the text of results, and of users'
-// messages.
+// breakable reports whether a part may be shown shorter. The text of results and of users'
+// messages may be.
 func breakable(role memkernel.Role, parts []memkernel.Part) bool {
 	if r := parts[0].Result; r != nil {
 		return !r.Opaque && !r.Synthetic && len(ingest.TextRuns(r.Content)) > 0
@@ -241,7 +242,7 @@ func overhead(d *deciding, j int) int {
 	return d.Count.Overheads.PerMessage
 }
 
-// lower lowers a text to the highest level that its share allows. If even the lowest is too
+// lower lowers a text to the highest level that fits its share. If even the lowest level is too
 // large, the text is shown by a few lines.
 func lower(d *deciding, c *fitted) {
 	s := segment(d, c)
@@ -271,8 +272,8 @@ func hostMade(d *deciding, s *pagevm.Segment) bool {
 		slices.ContainsFunc(page.Reps, func(r pagevm.Rep) bool { return r.Hash == s.At[pagevm.Compressed].Hash && r.Maker != "" })
 }
 
-// excerpt shows a text by the largest compressed form that its share allows, false if
-// it allows none.
+// excerpt shows a text by the largest compressed form that fits its share. It returns false if no
+// form fits.
 func excerpt(d *deciding, c *fitted) bool {
 	s, g := segment(d, c), d.maker()
 	parts := d.SegmentParts(c.i, s)
@@ -360,7 +361,7 @@ func grownTokens(d *deciding) int {
 	return n + d.Conversation(&p) + d.AnchorShift(d.Prev.Anchor, &p)
 }
 
-// carryRoom is room for the summary and the list of spans in a carry block.
+// carryRoom returns the room for the summary and the list of spans in a carry block.
 func carryRoom(window int) int {
 	return summary.Cap(window) + maxSpanLines*60 + workedTokens + RestoreRoom(window)/2
 }

@@ -14,13 +14,14 @@ import (
 // laterLead begins a line of a recalled note with the user's later words.
 const laterLead = "Later the user said: "
 
-// maxLaterLine is the longest line that is compared, in bytes: a longer line is no statement of
-// one fact.
+// maxLaterLine is the longest line that is compared, in bytes. A longer line rarely states a
+// single fact.
 const maxLaterLine = 400
 
-// sayLater adds to recalled words of the user their later words about the same subject: "the port
-// of X is 1" is not recalled without "the port of X is 2", wherever that was said. Of notes with
-// the same later line, the best is kept. also are the additional citations.
+// sayLater adds the user's later words about the same subject to recalled words of the user. For
+// example, "the port of X is 1" is not recalled without a later "the port of X is 2". If several
+// notes have the same later line, the best note is kept. The second result has the additional
+// citations.
 func sayLater(a *appended, items []retrieval.Item) (out []retrieval.Item, also []memkernel.Ref) {
 	at := placesOfPages(a.Hosts)
 	said := map[string]bool{}
@@ -50,8 +51,8 @@ func sayLater(a *appended, items []retrieval.Item) (out []retrieval.Item, also [
 	return out, also
 }
 
-// restated returns the newest message after message i in which the user said a line of a text
-// again with another value, and that line; "" if there is none.
+// restated returns the newest message after message i in which the user repeated a line of a text
+// with another value. It also returns the repeated line, "" if there is no such message.
 func restated(a *appended, i int, text string) (message int, line string) {
 	for j := len(a.Msgs) - 1; j > i; j-- {
 		m := &a.Msgs[j]

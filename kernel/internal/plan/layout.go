@@ -4,11 +4,12 @@ import "github.com/memkernel/memkernel/cachelayout"
 
 // layout is the cache side of a plan, and its bill.
 type layout struct {
-	// Blocks are the prompt in provider order. Breakpoints are the ends of the parts to be
-	// cached. Change is the first difference from the last request.
-	Blocks      []cachelayout.Block
+	// Blocks are the blocks of the prompt in provider order.
+	Blocks []cachelayout.Block
+	// Breakpoints are the ends of the parts to be cached.
 	Breakpoints []cachelayout.Breakpoint
-	Change      cachelayout.Change
+	// Change is the first difference from the last request.
+	Change cachelayout.Change
 	// Notes describe the parts of this layout that the model's cache does not support.
 	Notes  []string
 	Bill   cachelayout.Bill

@@ -9,7 +9,7 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// lifetimes is how long each part of the prompt is asked to stay cached, and why.
+// lifetimes holds the requested cache lifetime of each part of the prompt, and the reason.
 type lifetimes struct {
 	cachelayout.LayoutOptions
 	FixedWhy, MessagesWhy string
@@ -43,10 +43,10 @@ func paceOf(msgs []memkernel.Message) cachelayout.Pace {
 	return p
 }
 
-// chooseLifetimes chooses the lifetimes to ask the provider for. A host that names a lifetime
-// gets it for its messages. A host that was seen to use one, and names none, is expected to use
-// it for all parts. The other lifetimes are chosen by price and pace, and stay until the entry
-// has expired.
+// chooseLifetimes chooses the cache lifetimes to request from the provider. If the host names a
+// lifetime, its messages get that lifetime. If the host names no lifetime but was seen to use
+// one, it is expected to use that lifetime for all parts. All other lifetimes are chosen by price
+// and pace, and stay until the cache entry has expired.
 func chooseLifetimes(d *deciding) lifetimes {
 	if seen := d.ttl; d.req.TTL == 0 && seen != 0 {
 		t := d.req.Price.TTL(seen)
@@ -87,7 +87,8 @@ func chooseMessages(d *deciding) (time.Duration, string) {
 	return cachelayout.ChooseTTL(d.Pace, d.req.Price, c, c.Kept())
 }
 
-// earlier returns the paces of earlier sessions. A sidechain has none that compare.
+// earlier returns the paces of earlier sessions. For a sidechain it returns nil, since no earlier
+// pace is comparable.
 func (d *deciding) earlier() []cachelayout.Pace {
 	if d.req.Branch != "" {
 		return nil
@@ -95,8 +96,8 @@ func (d *deciding) earlier() []cachelayout.Pace {
 	return d.session.Earlier()
 }
 
-// expectedCalls returns how many calls the fixed part will serve. A sidechain has one task, and
-// is expected to be short.
+// expectedCalls returns the expected number of calls that will use the fixed part. A sidechain
+// has only one task and is expected to be short.
 func (m *measured) expectedCalls() float64 {
 	n := cachelayout.ExpectedTurns(m.callsSoFar())
 	if m.req.Branch == "" {
@@ -136,12 +137,13 @@ func seed(d *deciding) (ledger cachelayout.Ledger, ttl time.Duration) {
 	return cachelayout.Seed(id, blocks, ttl, start), ttl
 }
 
-// seedShare is the least share of our own prompt that the recorded one must have been for the
-// provider's cache to be taken as ours. A host that had compacted sent less.
+// seedShare is the least size of the recorded prompt, as a share of the kernel's prompt, from
+// which the provider's cache is assumed to hold the kernel's prompt. A host that had compacted
+// sent a smaller prompt.
 const seedShare = 0.6
 
 // lastCall returns the index of the last message that a model call is known to have produced, -1
-// if there is none.
+// if there is no such message.
 func lastCall(msgs []memkernel.Message) int {
 	for i := len(msgs) - 1; i >= 0; i-- {
 		if msgs[i].Role == memkernel.RoleAssistant && msgs[i].Usage != nil && msgs[i].Usage.InputTotal() > 0 {

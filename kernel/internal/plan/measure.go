@@ -16,21 +16,25 @@ import (
 	"github.com/memkernel/memkernel/pagevm"
 )
 
-// Limits are the tokens that a plan may spend, and how they are measured.
+// Limits holds the numbers of tokens that a plan may spend, and the ratios by which tokens are
+// measured.
 type Limits struct {
 	// Window and Reserve are corrected by refusals. Hard is Window minus Reserve, with the
 	// counts' own error taken off.
 	Window, Reserve, Hard int
 	// From is the source of Window.
 	From api.WindowFrom
-	// Fixed is the size of the parts that are always shown in full: tools, system and the parts
-	// that the host does not show. The hashes identify them.
+	// Fixed is the size of the parts that are always shown in full: tools, system prompt and the
+	// parts that the host does not show. ToolTokens and SystemTokens are the sizes of tools and
+	// system prompt.
 	Fixed, ToolTokens, SystemTokens int
-	toolHash, systemHash            string
-	// Ratio is the number of calibrated tokens for a counted one. spread is the greatest number
-	// of real tokens for a calibrated one. Kind is how far the counts can be trusted.
+	// toolHash and systemHash identify tools and system prompt.
+	toolHash, systemHash string
+	// Ratio is the number of calibrated tokens for a counted token. spread is the greatest number
+	// of real tokens for a calibrated token.
 	Ratio, spread float64
-	Kind          budget.Kind
+	// Kind is how far the counts can be trusted.
+	Kind budget.Kind
 }
 
 // measured is a conversation with the limits of its plan.
@@ -38,13 +42,15 @@ type measured struct {
 	conversation
 	Limits
 	asked resolved
-	// fixedAs is the last call where system and tools are known by size alone.
+	// fixedAs is the last call if the texts of system prompt and tools are unknown and only their
+	// sizes are known.
 	fixedAs *branch.Call
-	// Refusal is the provider's refusal of the last request. Refused reports that this plan
-	// answers it, Learned that it has learned from it: RefusedCount counted tokens were
-	// RefusedActual.
-	Refusal                     *budget.Overflow
-	Refused, Learned            bool
+	// Refusal is the provider's refusal of the last request.
+	Refusal *budget.Overflow
+	// Refused reports that this plan answers the refusal. Learned reports that the plan has
+	// learned from the refusal.
+	Refused, Learned bool
+	// RefusedCount is the counted size of the refused prompt, and RefusedActual is its real size.
 	RefusedCount, RefusedActual int
 	refusedProj                 *pagevm.Projection
 	// thinkingRefused: this plan answers the refusal of thinking.
@@ -53,7 +59,7 @@ type measured struct {
 	// of the provider's cache, and the pace of the calls.
 	overflow branch.Refusals
 	ran      branch.Ran
-	// hits counts the pages that the model's newest calls used where they were shown.
+	// hits counts the pages that the model's newest calls used while the prompt showed them.
 	hits   int
 	ledger cachelayout.Ledger
 	Pace   cachelayout.Pace
@@ -93,8 +99,8 @@ func weigh(m *measured) {
 	m.Hard = m.overflow.Tightened(m.withMargin(m.Window-m.Reserve), m.Fixed)
 }
 
-// withMargin takes the counts' own error off a limit. The fixed part that the
-// host measured itself needs none.
+// withMargin subtracts the error of the counts from a limit. The fixed part that the host
+// measured itself has no such error.
 func (m *measured) withMargin(limit int) int {
 	return m.Fixed + int(float64(limit-m.Fixed)/m.spread)
 }
@@ -129,7 +135,7 @@ func calibrate(m *measured) {
 }
 
 // learnRecorded trains a calibration on the growth of the recorded prompt from one call to the
-// next. Prompts that shrank, or that another model answered, teach nothing.
+// next. It ignores prompts that shrank and prompts that another model answered.
 func learnRecorded(m *measured, cal *budget.Calibration) {
 	last, sum, n := 0, 0, 0
 	for i := range m.Msgs {
@@ -157,8 +163,9 @@ func (m *measured) lastCall() *branch.Call {
 		ToolTokens: m.ToolTokens, SystemTokens: m.SystemTokens, ToolHash: m.toolHash, SystemHash: m.systemHash}
 }
 
-// remembered returns the last call if system and tools are known by their sizes alone, because
-// another process planned it. It returns nil if they are known, or are others.
+// remembered returns the last call if only the sizes of its system prompt and tools are known
+// because another process planned the call. It returns nil if their texts are known, or if the
+// request has other texts.
 func remembered(l *branch.State, r *Request) *branch.Call {
 	c := l.Call
 	if c == nil || r.System != nil || r.Tools != nil || l.System != nil || l.Tools != nil || c.FixedTokens != r.FixedTokens || c.ToolTokens+c.SystemTokens <= r.FixedTokens {
@@ -175,8 +182,8 @@ func (l *Limits) KnownWindow() int {
 	return l.Window
 }
 
-// LearnedWindow returns the window to keep for a model without one in the request and the price
-// book, and its source: 0 if nothing new was learned.
+// LearnedWindow returns the window to store for a model whose window is neither in the request
+// nor in the price book, with the window's source. It returns 0 if nothing new was learned.
 func (m *measured) LearnedWindow() (window int, from api.WindowFrom) {
 	kept := m.prior.Calibration.Window
 	switch {
@@ -212,8 +219,8 @@ func (m *measured) Planned(p *pagevm.Projection) int {
 	return m.Fixed + m.Conversation(p) + m.AnchorShift(m.Prev.Anchor, p)
 }
 
-// AnchorShift returns the difference between the provider's count of the last prompt that it
-// measured for us and our own, as long as p extends that prompt.
+// AnchorShift returns the difference between the provider's count of the last measured prompt and
+// the kernel's count, as long as p extends that prompt.
 func (m *measured) AnchorShift(a branch.Anchor, p *pagevm.Projection) int {
 	if a.Total == 0 || a.Generation != p.Generation || a.Fixed != m.Fixed || a.Items > len(p.Items) || a.Carry != len(p.Carry) {
 		return 0
@@ -232,8 +239,8 @@ func (m *measured) maker() *ingest.Maker {
 	return &g
 }
 
-// newestTokens returns the size of the messages that must be shown whatever is cut: the atoms
-// that are not closed and the opener of the loop. Calibrated.
+// newestTokens returns the size, in calibrated tokens, of the messages that every cut keeps. They
+// are the atoms that are not closed and the opener of the loop.
 func (m *measured) newestTokens() (n int) {
 	for i := range m.Hosts {
 		if m.mustStand(i) {
@@ -279,11 +286,11 @@ func (m *measured) scaledFresh() (n int) {
 	return n
 }
 
-// maxLargest limits the items that are named if a prompt does not fit.
+// maxLargest limits the number of items that an error names if a prompt does not fit.
 const maxLargest = 5
 
-// LargestItems returns the largest of the fixed parts and of some items, under names that
-// describe them.
+// LargestItems returns the largest of the fixed parts and of the items in lists, with descriptive
+// names.
 func (m *measured) LargestItems(lists ...[]pagevm.Item) []budget.Item {
 	items := []budget.Item{{Name: api.RegionTools, Tokens: m.ToolTokens}, {Name: api.RegionSystem, Tokens: m.SystemTokens}}
 	for _, list := range lists {

@@ -1,13 +1,12 @@
 // Package plan decides the messages of one model call. [Plan] is a function of the prior state,
-// the request, and two readers, of the session and of the workspace:
+// the request, a reader of the session and a reader of the workspace:
 //
 //	resolve ── take ── measure ── decide ── append ── lay out ── Result
 //
 // Each stage is a function that returns a value. The value contains the results of the earlier
-// stages, and no later stage changes them. Logs that only grow (pages that were made, faults, the
-// trail of deciders) also keep the entries of an abandoned attempt. Nothing here opens a session,
-// writes a file, looks at a clock or asks the network. The caller must record the result or
-// discard it.
+// stages, and no later stage changes them. The logs of new pages, faults and decisions only grow.
+// They also keep the entries of an abandoned attempt. The package opens no session, writes no
+// file, and uses neither clock nor network. The caller must record the result or discard it.
 package plan
 
 import (
@@ -33,32 +32,33 @@ import (
 
 // Prior is the state before a call. Nothing in it changes.
 type Prior struct {
-	// Key is the session's key. Name is the name of its folder, from which page ids derive.
+	// Key is the session's key. Name is the name of the session's folder, from which page ids
+	// derive.
 	Key, Name string
-	// Before is the state of the conversation. Texts finds representations and kernel blocks by
-	// hash.
+	// Before is the state of the conversation.
 	Before *branch.State
-	Texts  map[string]string
-	// Last is the conversation as another model was shown it, if that model had the newest
-	// request and this model had none; nil otherwise.
+	// Texts finds representations and kernel blocks by hash.
+	Texts map[string]string
+	// Last is the conversation as it was shown to another model, if that model had the newest
+	// request and this model had no request. It is nil otherwise.
 	Last *branch.State
 	// Maker makes the pages. The plan sets the size that counts as large.
 	Maker ingest.Maker
 	// Releveled counts the pages whose representations were replaced.
 	Releveled int
-	// Observed is the summary of the observed turns. Calibration is the known ratio of the
-	// model's counts.
-	Observed    summary.State
+	// Observed is the summary of the observed turns.
+	Observed summary.State
+	// Calibration is the known ratio of the model's counts.
 	Calibration budget.Calibration
 	// Pinned are the pages that every prompt of the branch shows.
 	Pinned []journal.StoredPage
-	// Pending counts the boundaries that requested a cut. Compacted are the times of the host's
-	// own compactions.
-	Pending   int
+	// Pending counts the boundaries that requested a cut.
+	Pending int
+	// Compacted are the times of the host's own compactions.
 	Compacted []time.Time
 	Life      Life
 	Memory    Memory
-	// Economy applies to calls that name none.
+	// Economy applies to calls that name no preference.
 	Economy cachelayout.Economy
 }
 
@@ -67,12 +67,12 @@ type Life struct {
 	Off, NoRestore bool
 	// Thresholds returns the thresholds of the gauge in a window with a reserve.
 	Thresholds func(window, reserve int) checkpoint.Thresholds
-	// FlushOff asks no host for a flush turn.
+	// FlushOff switches flush turns off.
 	FlushOff bool
 }
 
-// Memory limits the text that is taken from the workspace, in tokens, items and shares; negative
-// for none.
+// Memory limits the text that is taken from the workspace, in tokens, items and shares. With a
+// negative limit no such text is taken.
 type Memory struct {
 	Bootstrap            []string
 	NoRemembered         bool
@@ -88,19 +88,19 @@ type Request struct {
 	api.PlanRequest
 	// Price is the price book's row of the model.
 	Price cachelayout.Model
-	// LowWater is the size of the conversation that a cut keeps, in tokens; 0 leaves it to the
-	// cut planner.
+	// LowWater is the size of the conversation that a cut keeps, in tokens. With 0 the cut
+	// planner chooses the size.
 	LowWater int
-	// Demand is a compaction without a call, nil for a plan. Nothing is appended then, and the
-	// ledger of the provider's cache stays as it was.
+	// Demand is a compaction without a call, nil for a plan. A compaction appends nothing and
+	// does not change the ledger of the provider's cache.
 	Demand *Demand
 }
 
 // Demand is a compaction on demand.
 type Demand struct {
 	api.CompactWish
-	// Boundary is the session's boundary that requests the compaction, counted from 1; 0 if that
-	// is not known. It is recorded with the cut.
+	// Boundary is the number of the session's boundary that requests the compaction, counted from
+	// 1. It is 0 if the boundary is not known. The number is recorded with the cut.
 	Boundary int
 }
 
@@ -110,43 +110,46 @@ type Session interface {
 	Notes() (summary.Notes, error)
 	// WorkState returns the working state.
 	WorkState() (*WorkState, error)
-	// Searchable returns the messages that left the session's prompts, with some more pages:
-	// shown returns a page, and its text if it is still in the host's messages.
+	// Searchable returns the messages that left the session's prompts, and the given pages. The
+	// parameter shown returns a page, and the page's text if it is still in the host's messages.
 	Searchable(pages []string, shown func(id string) (p *pagevm.Page, text string, here bool)) (*retrieval.Spans, []fault.Fault)
-	// Earlier returns the paces of the agent's earlier sessions, by their pauses alone.
+	// Earlier returns the paces of the agent's earlier sessions. These paces hold only the
+	// pauses.
 	Earlier() []cachelayout.Pace
-	// Neighbour returns the other session of the workspace that spoke last, nil if there is
-	// none.
+	// Neighbour returns the other session of the workspace that spoke last, nil if there is no
+	// other session.
 	Neighbour() *Neighbour
 }
 
-// Neighbour is another session of the workspace. Its state is its own: a prompt names the
-// session, and shows the state only if the user asks to go on from it.
+// Neighbour is another session of the workspace. A prompt names the session, and shows its state
+// only if the user wants to continue from that session.
 type Neighbour struct {
 	Key string
 	At  time.Time
-	// State reads where the session's work is; nil if nothing is kept of it.
+	// State reads the state of the session's work. It returns nil if no state is stored.
 	State func() (*checkpoint.Checkpoint, error)
 }
 
 // WorkState is the last stored working state of a session.
 type WorkState struct {
-	// State is the captured state, Latest its newest record, Written the newest checkpoint. Each
-	// is nil if there is none.
-	State           checkpoint.State
+	// State is the captured state.
+	State checkpoint.State
+	// Latest is the newest record of the state, nil if there is no record. Written is the newest
+	// checkpoint, nil if there is no checkpoint.
 	Latest, Written *checkpoint.Checkpoint
-	// Input returns the content of the plan's checkpoint apart from the state. Tell adds to a
-	// state the origin of the session, as the request gives it. Source names the source of a
-	// restore text.
-	Input  func(checkpoint.Trigger, checkpoint.Reading) checkpoint.Input
-	Tell   func(*checkpoint.State)
+	// Input returns the content of the plan's checkpoint apart from the state.
+	Input func(checkpoint.Trigger, checkpoint.Reading) checkpoint.Input
+	// Tell adds the origin of the session to a state, as the request gives it.
+	Tell func(*checkpoint.State)
+	// Source names the source of a restore text.
 	Source func(*checkpoint.Checkpoint) string
 }
 
 // Workspace reads the workspace's files and searches memory.
 type Workspace interface {
-	// File reads a file, false if there is none. Remembered is the name of MEMORY.md.
+	// File reads a file. It returns false if the file does not exist.
 	File(path string) (File, bool, error)
+	// Remembered returns the name of MEMORY.md.
 	Remembered() string
 	DailyLogs(now time.Time) (today, yesterday markdownstore.File)
 	Recall(ctx context.Context, q retrieval.Query) retrieval.Result
@@ -157,10 +160,11 @@ type Result struct {
 	appended
 	layout
 	// Faults are the plan's faults. Alerts are signs of trouble that no prompt could have
-	// prevented. Trail holds the questions to the deciders and their answers, in order.
+	// prevented.
 	Faults, Alerts []fault.Fault
-	Trail          []Step
-	// Next is the state of the conversation once the plan was sent.
+	// Trail holds the questions to the deciders and their answers, in order.
+	Trail []Step
+	// Next is the state of the conversation after the plan was sent.
 	Next *branch.State
 }
 
@@ -186,7 +190,7 @@ func Plan(ctx context.Context, prior *Prior, req *Request, s Session, ws Workspa
 	a := appendBlocks(ctx, d)
 	verify(&a)
 	if err := ctx.Err(); err != nil {
-		return nil, err // recall may have found less than there is
+		return nil, err // recall may have found only a part
 	}
 	l := layOut(&a)
 	return &Result{appended: a, layout: l, Faults: in.log.faults, Alerts: in.log.alerts, Trail: in.log.trail, Next: next(&a, &l)}, nil
@@ -208,7 +212,7 @@ type log struct {
 	trail          []Step
 }
 
-// Step is one call of a decider: exactly one of the three is there.
+// Step is one call of a decider. Exactly one of its fields is set.
 type Step struct {
 	Cut    *CutStep
 	Select *SelectStep
@@ -221,8 +225,8 @@ type CutStep struct {
 	Out cachelayout.Cut
 }
 
-// SelectStep is a question to the selector. Out is its answer. Wish is the answer that was passed
-// on.
+// SelectStep is a question to the selector. Out is the selector's answer. Wish is the answer that
+// was passed on to Next.
 type SelectStep struct {
 	In   pagevm.SelectInput
 	Wish *pagevm.CutWish
@@ -243,13 +247,14 @@ type resolved struct {
 	from            api.WindowFrom
 }
 
-// noWindow replaces an unknown window. Nothing is cut to fit it.
+// noWindow replaces an unknown window. No prompt is cut to fit this size.
 const noWindow = 1 << 30
 
-// leastReserve is the reserve of an unknown window: the smallest usual one.
+// leastReserve is the reserve for an unknown window. It is the smallest usual reserve.
 const leastReserve = 8_000
 
-// resolve takes the request's defaults, and refuses a request that can't be planned.
+// resolve fills in the request's defaults. It returns an error for a request that can't be
+// planned.
 func resolve(in input) (resolved, error) {
 	r := in.req
 	kept := in.prior.Calibration
@@ -297,7 +302,7 @@ func FormatOf(wish transcript.Format, m *cachelayout.Model) transcript.Format {
 	return transcript.FormatAnthropic
 }
 
-// next returns the state that follows: the results of all stages.
+// next returns the state after the plan, made of the results of all stages.
 func next(a *appended, l *layout) *branch.State {
 	n := *a.Prev
 	n.Plan, n.Private = "", a.req.Private

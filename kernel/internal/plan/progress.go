@@ -11,14 +11,15 @@ import (
 
 // The limits that keep a session from being compacted again and again without effect.
 const (
-	// minReclaim is the least that a cut must reclaim to count as progress, in tokens and
-	// at most a twentieth of the window.
+	// minReclaim is the number of tokens that a cut must reclaim to count as progress. In small
+	// windows a twentieth of the window is enough.
 	minReclaim = 1_000
-	// MaxFutile is how many cuts in a row may reclaim less than minReclaim before more are
-	// refused. They are refused until the prompt has grown by minReclaim or futileTurns user
-	// turns have passed. A cut that a prompt needs to fit is always made, and goes deeper.
+	// MaxFutile is the number of cuts in a row that may reclaim less than minReclaim before
+	// further cuts are refused. Cuts are refused until the prompt has grown by minReclaim or
+	// futileTurns user turns have passed. A cut that a prompt needs to fit is always made, and
+	// goes deeper.
 	MaxFutile, futileTurns = 2, 10
-	// overflowTries is how often in a row a refused request is planned anew.
+	// overflowTries is how often in a row a refused request is planned again.
 	overflowTries = 3
 	// spiralCuts compactions within spiralWithin are a warning.
 	spiralCuts   = 3
@@ -30,8 +31,8 @@ func (m *measured) MinReclaim() int {
 	return min(minReclaim, max(1, m.Window/20))
 }
 
-// stalled reports whether a cut of p would be one more without effect. It is false for a cut that
-// a prompt needs to fit.
+// stalled reports whether a cut of p would be one more futile cut. It is false for a cut that a
+// prompt needs to fit.
 func (m *measured) stalled(p *pagevm.Projection) bool {
 	b := m.Prev.Breaker
 	return b.Futile >= MaxFutile && m.Conversation(p) < b.Size+m.MinReclaim() && m.turnsSoFar()-b.Turn <= futileTurns
@@ -54,8 +55,9 @@ func judge(d *deciding) {
 	}
 }
 
-// Spiral returns a warning of too many compactions within a short time: the host's and the cuts
-// of a projection, "" if there are few. Cuts that a cold cache made free do not count.
+// Spiral returns a warning of too many compactions within a short time, "" if there are few. It
+// counts the host's compactions and the cuts of a projection. Cuts that a cold cache made free do
+// not count.
 func Spiral(compacted []time.Time, p *pagevm.Projection, now time.Time) string {
 	at := map[time.Time]bool{}
 	recent := func(t time.Time) bool { return !t.IsZero() && now.Sub(t) >= 0 && now.Sub(t) <= spiralWithin }

@@ -19,19 +19,19 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// recallPool is how many passages are searched for a prompt: it shows some of them already, and
-// some say the same.
+// recallPool is the number of passages that a search for a prompt returns. The prompt shows some
+// of them already, and some passages repeat others.
 const recallPool = 48
 
-// recallSpans is how many spans of the session are searched in addition.
+// recallSpans is the number of spans of the session that a search returns in addition.
 const recallSpans = 12
 
 // recallFloor is the room below which nothing is recalled.
 const recallFloor = 80
 
-// recalled asks memory on behalf of a user turn, once. Its hits and those of the host's own
-// memory, without the ones that the prompt shows, become one block after the newest message. The
-// block stays.
+// recalled searches memory for a user turn, once. The hits, together with the hits of the host's
+// own memory, become one block after the newest message. Hits that the prompt already shows are
+// left out. The block stays.
 func recalled(ctx context.Context, a *appended) (*pagevm.Recall, []pagevm.Block) {
 	tokens := a.prior.Memory.RecallTokens
 	if tokens < 0 {
@@ -76,8 +76,8 @@ func recalled(ctx context.Context, a *appended) (*pagevm.Recall, []pagevm.Block)
 	return out, []pagevm.Block{block}
 }
 
-// brought reports whether the host's own messages of a turn hold the memory that was recalled for
-// it: a hook was asked first.
+// brought reports whether the host's own messages of a turn already hold the memory that was
+// recalled for the turn, because a hook added it.
 func (a *appended) brought(turn string) bool {
 	for i := len(a.Msgs) - 1; i >= 0; i-- {
 		m := &a.Msgs[i]
@@ -141,10 +141,10 @@ func (a *appended) asked() string {
 	return ""
 }
 
-// searchable returns the messages that left the prompts of this conversation, made searchable,
-// and a filter for the ones to search: the session's other conversations share the set, and a
-// call without its result is of no use. If a message is still in the host's conversation its page
-// is not read from disk.
+// searchable returns a searchable set of the messages that left the prompts of this conversation,
+// and a filter for the messages to search. The filter is needed because the session's other
+// conversations share the set, and because a call without its result is of no use. If a message
+// is still in the host's conversation, its page is not read from disk.
 func searchable(a *appended) (*retrieval.Spans, func(*retrieval.Span) bool) {
 	wanted := map[string]bool{}
 	var pages []string
@@ -176,7 +176,7 @@ func searchable(a *appended) (*retrieval.Spans, func(*retrieval.Span) bool) {
 	}
 }
 
-// placesOfPages finds the message that a page is of.
+// placesOfPages returns the index of the message of each page.
 func placesOfPages(hosts []pagevm.HostMessage) map[string]int {
 	at := make(map[string]int, len(hosts))
 	for i := range hosts {
@@ -213,8 +213,8 @@ func shownText(a *appended, i int, page *pagevm.Page) string {
 	return a.Mask.Text(b.String())
 }
 
-// MaskedResult returns a result's text without secrets. If its hash is that of a page in which no
-// secret was found, it is not searched again, which would take longer.
+// MaskedResult returns a result's text without secrets. If the text's hash is the hash of a page
+// without secrets, MaskedResult does not search the text again, which would take longer.
 func MaskedResult(m *mask.Masker, p *pagevm.Page, text string) string {
 	if p.Masked == 0 && ids.Hash(text) == p.Hash {
 		return strings.ToValidUTF8(text, "\uFFFD")
@@ -222,7 +222,7 @@ func MaskedResult(m *mask.Masker, p *pagevm.Page, text string) string {
 	return m.Text(text)
 }
 
-// pack fits hits into the room, without those that the prompt shows already.
+// pack fits hits into the room. It leaves out the hits that the prompt already shows.
 func pack(a *appended, hits []retrieval.Hit, room int) retrieval.Packed {
 	shows := showing(a, hits)
 	packed := retrieval.Pack(hits, &retrieval.PackOptions{Tokens: room,
@@ -241,9 +241,9 @@ func pack(a *appended, hits []retrieval.Hit, room int) retrieval.Packed {
 	return packed
 }
 
-// refsOf returns citations for the items of a block. A span of the session has no path, nor has a
-// record of another system. Their path is the span's citation, with its lines, or the record's
-// page: Get accepts both.
+// refsOf returns citations for the items of a block. A span of the session and a record of
+// another system have no path. For a span the citation's path is the span's citation with its
+// lines, and for a record it is the record's page. Get accepts both.
 func refsOf(items []retrieval.Item) []memkernel.Ref {
 	refs := make([]memkernel.Ref, len(items))
 	for i, it := range items {
@@ -256,7 +256,7 @@ func refsOf(items []retrieval.Item) []memkernel.Ref {
 }
 
 // dailyLogs returns the newest lines of today's and yesterday's log, with which a session begins.
-// They count toward the room for recalled memory.
+// The lines count toward the room for recalled memory.
 func dailyLogs(a *appended, room int) []retrieval.Hit {
 	if a.workspace == nil || a.prior.Memory.NoDailyLogs || a.req.Branch != "" || len(a.Prev.Proj.Seen) > 0 {
 		return nil
@@ -280,7 +280,8 @@ func dailyLogs(a *appended, room int) []retrieval.Hit {
 	return out
 }
 
-// tail returns the end of a text, about so many tokens, and the line on which it begins.
+// tail returns the end of a text, of about the given number of tokens, and the line on which that
+// end begins.
 func tail(a *appended, text string, tokens int) (from int, end string) {
 	lines := strings.SplitAfter(strings.TrimSuffix(text, "\n"), "\n")
 	i, sum := len(lines), 0

@@ -97,7 +97,8 @@ func answered(m *measured, o *api.Overflow, f *budget.Overflow) bool {
 	return m.Prev.Unsent && m.Prev.Overflow.Tries > 0
 }
 
-// learnSizes sets the window, and the ratio of the refused prompt's real size to our count of it.
+// learnSizes sets the window, and the ratio of the refused prompt's real size to its counted
+// size.
 func learnSizes(m *measured, f *budget.Overflow) {
 	st := &m.overflow
 	st.Last = f.Input
@@ -136,7 +137,7 @@ func learnSizes(m *measured, f *budget.Overflow) {
 	}
 }
 
-// applyRefusals measures the plan by the limits that refusals have taught.
+// applyRefusals measures the plan by the limits learned from refusals.
 func applyRefusals(m *measured) {
 	st := m.overflow
 	if st.Window > 0 && st.Window < m.Window {
@@ -174,7 +175,7 @@ func setIf[T comparable](to *T, v T) {
 	}
 }
 
-// overflowCut asks for the cut that a refusal needs. Of all rules only the floors can prevent it.
+// overflowCut requests the cut that a refusal needs. Only the floors can prevent this cut.
 func overflowCut(d *deciding) {
 	if !d.Cut.Do || d.Cut.Reason != string(pagevm.CutCold) {
 		d.Cut.Reason = string(pagevm.CutForced)
@@ -186,11 +187,11 @@ func overflowCut(d *deciding) {
 	}
 }
 
-// blindly is how much of a refused conversation is kept if the provider named no figures.
+// blindly is the share of a refused conversation that is kept if the provider named no figures.
 const blindly = 0.75
 
-// stuck returns an error for a refused prompt that can't be made smaller: sending it again would
-// be refused again.
+// stuck returns an error for a refused prompt that can't be made smaller. The provider would
+// refuse the same prompt again.
 func stuck(d *deciding) error {
 	if !d.Refused || d.Prev.Unsent || len(d.refusedProj.Seen) == 0 || d.Conversation(d.Proj) < d.Conversation(d.refusedProj) {
 		return nil

@@ -13,8 +13,8 @@ import (
 	"github.com/memkernel/memkernel/pagevm"
 )
 
-// gauge reads how full the context is and decides on a line for the model, a checkpoint, or, if a
-// cut is made, a checkpoint before it.
+// gauge reads how full the context is. It decides on a line for the model and on a checkpoint. If
+// a cut is made, it decides on a checkpoint before the cut.
 func gauge(d *deciding) {
 	if d.prior.Life.Off || d.prior.Life.NoRestore || d.req.Branch != "" {
 		return
@@ -25,9 +25,9 @@ func gauge(d *deciding) {
 		return
 	}
 	if d.Reading.Window == 0 || d.Align.At == len(d.Msgs) {
-		// The window is unknown, or it is the same request again: the blocks that the plan before
-		// appended filled the prompt. A line about that would change the bytes of a host that
-		// only tries again.
+		// The window is unknown, or the host repeats the same request. In a repeated request the
+		// blocks of the previous plan filled the prompt, and a new line would change bytes that
+		// were sent.
 		d.level, d.cutLevel = d.Prev.Level, int(d.toldOfCut())
 		return
 	}
@@ -44,7 +44,7 @@ func gauge(d *deciding) {
 }
 
 // gaugeCut reads how near the next cut is, which may come long before the window is full. Each
-// level is told once between two cuts: marks move, and no line is repeated.
+// level is announced once between two cuts, even if the marks move.
 func gaugeCut(d *deciding, t checkpoint.Thresholds) {
 	if t.Show >= 1 {
 		return
@@ -66,7 +66,7 @@ func gaugeCut(d *deciding, t checkpoint.Thresholds) {
 	d.cutLevel = int(max(told, now, d.crossed))
 }
 
-// toldOfCut returns the level of the next cut that was told since the last one.
+// toldOfCut returns the level on the way to the next cut that was announced since the last cut.
 func (d *decision) toldOfCut() checkpoint.Level {
 	if d.Proj.Generation != d.Prev.Proj.Generation {
 		return checkpoint.LevelNone
@@ -77,8 +77,8 @@ func (d *decision) toldOfCut() checkpoint.Level {
 // memoryTools are the names by which models write memory, in memkernel and elsewhere.
 var memoryTools = []string{"memory_append", "memory_write", "memory_save", "save_memory", "memory_add", "memory"}
 
-// memoryTool returns the one of a request's tools by which a model writes memory, under any
-// server's name. maybe reports that the host does not show its tools.
+// memoryTool returns the name of the tool in a request by which a model writes memory, under any
+// server's name. The result maybe reports that the host does not show its tools.
 func memoryTool(tools []memkernel.Tool) (name string, maybe bool) {
 	for _, want := range memoryTools {
 		for i := range tools {
@@ -103,8 +103,8 @@ func stateNow(d *deciding, ws *WorkState) checkpoint.State {
 	return *d.Captured
 }
 
-// captureAhead begins to make the working state for a restore text while a cut is decided: both
-// take equally long. The caller must call wait before it uses d.Captured.
+// captureAhead begins to make the working state for a restore text while a cut is decided, since
+// both take equally long. The caller must call wait before it uses d.Captured.
 func captureAhead(d *deciding) (wait func()) {
 	if d.restoreRoom() <= 0 || d.Captured != nil {
 		return func() {}
@@ -151,8 +151,8 @@ func checkpointNow(d *deciding, ws *WorkState) *checkpoint.Checkpoint {
 	return checkpoint.Build(st, ws.Latest, ws.Input(d.Trigger, d.Reading))
 }
 
-// besideSummary are the sections of a restore text that follows a summary of ours: those that the
-// summary lacks.
+// besideSummary are the sections of a restore text that follows a summary of the kernel. The
+// summary lacks these sections.
 var besideSummary = []checkpoint.Section{checkpoint.SectionWorking, checkpoint.SectionThread, checkpoint.SectionLearnings}
 
 // restoreBlock returns the text from which the model continues, for the carry block.
@@ -171,8 +171,8 @@ func restoreBlock(d *deciding, occasion checkpoint.Occasion, beside bool) []page
 	return restored(d, ws, checkpointNow(d, ws), checkpoint.RestoreOptions{Occasion: occasion, Cap: room})
 }
 
-// resumed returns the restore text of a new conversation, if an earlier one of the session left a
-// checkpoint.
+// resumed returns the restore text of a new conversation, if an earlier conversation of the
+// session left a checkpoint.
 func resumed(d *deciding) []pagevm.Block {
 	room := d.restoreRoom()
 	if room <= 0 {
@@ -191,8 +191,8 @@ func resumed(d *deciding) []pagevm.Block {
 	return restored(d, ws, leftBehind(d, ws), checkpoint.RestoreOptions{Occasion: checkpoint.NewSession, Cap: room})
 }
 
-// neighbour names, in one line, the session that was at work before a new conversation. If the
-// user asks to continue from there, it returns that session's state instead.
+// neighbour returns a line that names the session that was at work before a new conversation. If
+// the user wants to continue from that session, it returns the session's state instead.
 func neighbour(d *deciding, ws *WorkState) []pagevm.Block {
 	if !d.req.Private || d.hostShows(checkpoint.BesideMark) || slices.ContainsFunc(d.Msgs, func(m memkernel.Message) bool { return m.Role == memkernel.RoleAssistant }) {
 		return nil
@@ -211,8 +211,9 @@ func neighbour(d *deciding, ws *WorkState) []pagevm.Block {
 	return d.restoreText(checkpoint.Beside(n.Key, n.At))
 }
 
-// leftBehind returns the state that an earlier conversation of the session left: its checkpoint,
-// with the state captured since, for which a checkpoint is written now.
+// leftBehind returns the state that an earlier conversation of the session left. It is the
+// conversation's checkpoint with the state that was captured since. A checkpoint for this state
+// is written now.
 func leftBehind(d *deciding, ws *WorkState) *checkpoint.Checkpoint {
 	if ws.State.Thread.Captured == 0 || !ws.State.Changed(ws.Written) {
 		return ws.Latest
@@ -221,8 +222,8 @@ func leftBehind(d *deciding, ws *WorkState) *checkpoint.Checkpoint {
 	return checkpoint.Build(ws.State, ws.Latest, ws.Input(checkpoint.TriggerSessionEnd, checkpoint.Reading{}))
 }
 
-// anew returns the text to continue from if the host's messages differ from the first on: they
-// are another conversation of the session. It returns nil if the host compacted the same
+// anew returns the restore text if the host's messages differ from the first message on, because
+// they are another conversation of the session. It returns nil if the host compacted the same
 // conversation.
 func anew(d *deciding) []pagevm.Block {
 	if len(d.Prev.Proj.Seen) == 0 || d.Align.Rewrite != pagevm.RewriteBehind || d.Align.First > 0 || d.hostCompacted() {
@@ -231,7 +232,7 @@ func anew(d *deciding) []pagevm.Block {
 	return resumed(d)
 }
 
-// restored makes the block of a checkpoint, none if there is no checkpoint.
+// restored makes the block of a checkpoint. It returns no block if there is no checkpoint.
 func restored(d *deciding, ws *WorkState, c *checkpoint.Checkpoint, opt checkpoint.RestoreOptions) []pagevm.Block {
 	if c == nil {
 		return nil
@@ -243,7 +244,8 @@ func restored(d *deciding, ws *WorkState, c *checkpoint.Checkpoint, opt checkpoi
 	return d.restoreText(checkpoint.Restore(c, &opt))
 }
 
-// restoreText makes the block of a restore text, none if a hook put it into the prompt.
+// restoreText makes the block of a restore text. It returns no block if a hook put the text into
+// the prompt.
 func (d *deciding) restoreText(text string) []pagevm.Block {
 	first, _, _ := strings.Cut(text, "\n")
 	if text == "" || d.hostShows(first) {

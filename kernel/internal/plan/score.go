@@ -22,21 +22,22 @@ type scores struct {
 	traits [][]pagevm.Traits
 	ids    map[represent.Name]int32
 	uses   []pagevm.NameUse
-	// worked are the tools and paths of newer results that were no errors.
+	// worked are the tools and paths of newer results that were not errors.
 	worked map[string]bool
 	// found are the names of every segment's levels, by its place in the messages.
 	found [][][pagevm.Full + 1][]represent.Name
-	// lastEdit is the newest atom that edited a path. reread is the size of its largest newer
-	// read.
+	// lastEdit is the newest atom that edited a path.
 	lastEdit map[string]int
-	reread   map[string]int
-	// edited is the path that was edited last. asked are the names in the user's newest words.
+	// reread is the size of the path's largest newer read.
+	reread map[string]int
+	// edited is the path that was edited last.
 	edited string
-	asked  map[represent.Name]bool
+	// asked are the names in the user's newest words.
+	asked map[represent.Name]bool
 }
 
-// score looks at all messages. Of those that have left only their words count: a name that was
-// said once is likelier to be said again.
+// score looks at all messages. Messages that have left count only with their words, because a
+// name that was said once is likelier to be said again.
 func score(d *deciding, seen []pagevm.Seen) *scores {
 	a := &scores{d: d, seen: seen, traits: make([][]pagevm.Traits, len(d.Hosts)), ids: map[represent.Name]int32{},
 		worked: map[string]bool{}, lastEdit: map[string]int{}, reread: map[string]int{}, asked: map[represent.Name]bool{}, newest: d.Places[len(d.Places)-1].Atom}
@@ -77,7 +78,8 @@ func (a *scores) edits() {
 	}
 }
 
-// since returns how many atoms are newer than the newest edit of a file, plus one; 0 without any.
+// since returns the number of atoms that are newer than the newest edit of a file, plus one. It
+// returns 0 if the file was not edited.
 func (a *scores) since(path string) int {
 	if atom, ok := a.lastEdit[path]; ok && path != "" {
 		return a.newest - atom + 1
@@ -85,7 +87,7 @@ func (a *scores) since(path string) int {
 	return 0
 }
 
-// find looks for the names in all texts, with helpers: it is most of the work.
+// find looks for the names in all texts. It uses helpers because this is most of the work.
 func (a *scores) find() {
 	a.found = make([][][pagevm.Full + 1][]represent.Name, len(a.d.Hosts))
 	a.d.Page("") // the index of pages is made on first use, by one
@@ -101,7 +103,7 @@ func (a *scores) find() {
 }
 
 // namesOf returns the names that each level of a segment shows. For results that have left it
-// returns none.
+// returns no names.
 func (a *scores) namesOf(i, j int) (names [pagevm.Full + 1][]represent.Name) {
 	m, s := &a.d.Msgs[i], &a.d.Hosts[i].Segments[j]
 	if s.Kind != pagevm.ItemResult {
@@ -205,8 +207,8 @@ func (a *scores) askedFor(p string) bool {
 	return false
 }
 
-// names numbers the names of a text. Messages are looked at from the newest back, so
-// that the first to show a name gives it its age.
+// names numbers the names of a text. Messages are looked at from the newest back, so that the
+// first message with a name sets the name's age.
 func (a *scores) names(names []represent.Name, age int) []int32 {
 	out := make([]int32, len(names))
 	for i, n := range names {

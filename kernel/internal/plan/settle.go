@@ -9,7 +9,7 @@ import (
 	"github.com/memkernel/memkernel/pagevm"
 )
 
-// ownSize records that a page is shown by a text of its own size.
+// ownSize records that a page is shown by a text of a special size.
 func ownSize(d *deciding, page string) {
 	if d.fitted == nil {
 		d.fitted = map[string]bool{}
@@ -18,10 +18,11 @@ func ownSize(d *deciding, page string) {
 }
 
 // settle sets the segments of messages that were sent to the levels at which they are shown. A
-// segment that must be shown has its level, and a text of its own size for as long as the message
-// is open. Any other has the ordinary levels of its page, among which the next cut chooses, or
-// the shown text, if that is shorter. The result is the same in a process that planned the
-// messages itself, in one that planned some of them, and in one that reads the session.
+// segment that must be shown keeps its level, and its text of a special size for as long as the
+// message is open. Any other segment gets the ordinary levels of its page, among which the next
+// cut chooses. If the shown text is shorter, the segment keeps the shown text. The result is the
+// same in a process that planned the messages itself, in one that planned some of them, and in
+// one that reads the session.
 func settle(d *deciding) {
 	d.fitted, d.settled = nil, branch.Settled{Generation: d.Prev.Proj.Generation, Releveled: d.prior.Releveled}
 	changed := d.Prev.Settled != d.settled
@@ -51,7 +52,8 @@ func settle(d *deciding) {
 			case sent:
 				settleSegment(d, i, &now, standing()[now.Page])
 			case i < answered && now.First == pagevm.Compressed:
-				// The model has seen it whole already, unless an earlier prompt of ours showed it so.
+				// The model has seen the content whole already, unless an earlier prompt showed
+				// the same text.
 				if it := before()[now.Page]; it == nil || it.Level != pagevm.Compressed {
 					now.First = pagevm.Full
 				}
@@ -80,7 +82,7 @@ func lastAnswer(d *deciding) int {
 	return -1
 }
 
-// shortened finds the items that show less than came, by their pages.
+// shortened returns, by page, the items that show less than the host's message.
 func shortened(items []pagevm.Item) map[string]*pagevm.Item {
 	found := map[string]*pagevm.Item{}
 	for i := range items {
@@ -91,8 +93,8 @@ func shortened(items []pagevm.Item) map[string]*pagevm.Item {
 	return found
 }
 
-// settleSegment settles a segment of a message that is shown as it, nil if the segment is shown
-// in full.
+// settleSegment settles a segment of a message. The parameter it is the item that shows the
+// segment, nil if the segment is shown in full.
 func settleSegment(d *deciding, i int, s *pagevm.Segment, it *pagevm.Item) {
 	s.First = pagevm.Full
 	if it == nil {
@@ -107,8 +109,8 @@ func settleSegment(d *deciding, i int, s *pagevm.Segment, it *pagevm.Item) {
 	}
 }
 
-// represented reports whether a segment lacks the levels that its page has: another process made
-// them, since it had to show the message shorter.
+// represented reports whether a segment lacks the levels that its page has. Another process made
+// such levels because it had to show the message shorter.
 func represented(d *deciding, s *pagevm.Segment) bool {
 	if s.Kind != pagevm.ItemHost || s.Lowest(true) < pagevm.Full {
 		return false
@@ -126,7 +128,7 @@ func relevel(d *deciding, i, j int, s *pagevm.Segment) {
 	}
 }
 
-// Shortened reports whether an item shows less of a host's message than came.
+// Shortened reports whether an item shows less than the host's message.
 func Shortened(it *pagevm.Item) bool {
 	return it.Level != pagevm.Full && (it.Kind == pagevm.ItemResult || it.Kind == pagevm.ItemHost)
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/memkernel/memkernel/retrieval"
 )
 
-// showing returns a function that reports whether the prompt shows a hit already: a block of the
-// kernel's own cites the same lines, or most of the hit's lines are in the host's messages, as
-// after the model read the file itself.
+// showing returns a function that reports whether the prompt shows a hit already. A hit is shown
+// if a block of the kernel cites the same lines. It is also shown if most of its lines are in the
+// host's messages, as after the model read the file itself.
 func showing(a *appended, hits []retrieval.Hit) func(retrieval.Hit) bool {
 	refs := shownRefs(a)
 	standing := standingLines(a, hits)
@@ -40,7 +40,7 @@ func overlaps(r memkernel.Ref, from, to int) bool {
 	return 2*common > to-from+1
 }
 
-// shownRefs returns the places that blocks of the kernel's own show in full.
+// shownRefs returns the places that the kernel's blocks show in full.
 func shownRefs(a *appended) []memkernel.Ref {
 	var refs []memkernel.Ref
 	add := func(it *pagevm.Item) {

@@ -13,13 +13,13 @@ import (
 	"github.com/memkernel/memkernel/pagevm/represent"
 )
 
-// spreadTries is how often an excerpt is made anew to come near its room. spreadNearly is the
-// part of the room, in percent, that is near enough.
+// spreadTries is how often an excerpt is made to come near the size of its room. spreadNearly is
+// the part of the room, in percent, that is near enough.
 const spreadTries, spreadNearly = 6, 97
 
 // spread gives the remaining room to files that are not shown in full, most important first. Each
-// is shown by the largest excerpt that fits, instead of a smaller level. files are those of the
-// last pages. It returns the excerpts' texts by hash.
+// file is shown by the largest excerpt that fits, instead of a smaller level. The files belong to
+// the last of the pages. It returns the excerpts' texts by hash.
 func (d *deciding) spread(files []File, pages []*pagevm.Page, fits []pagevm.Fit, levels []pagevm.Level, room int) (blocks []pagevm.Block, texts map[string]string) {
 	for i := range fits {
 		room -= fits[i].Tokens[levels[i]]
@@ -57,7 +57,7 @@ func (d *deciding) spread(files []File, pages []*pagevm.Page, fits []pagevm.Fit,
 }
 
 // excerptOf returns the size and the text of the largest excerpt of a file that takes at most
-// room tokens, 0 if none does.
+// room tokens. It returns 0 if no excerpt fits.
 func (d *deciding) excerptOf(f *File, page string, full, room int) (best int, text string) {
 	e := represent.FileExcerpts(page, f.Text, d.req.Resolver, f.Type == pagevm.Bootstrap)
 	excerpt := func(n int) string {
@@ -119,8 +119,8 @@ func (d *deciding) cutDetail(f *File, full, shown int) string {
 	return detail
 }
 
-// largestSections is how many sections a note suggests to move, each with at least a share of the
-// file.
+// largestSections is the number of sections that a note suggests to move. Each has at least a
+// share of the file.
 const largestSections = 3
 
 // largest returns the largest sections of a file, if it has more than one.

@@ -10,10 +10,10 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// Table lists the pages of a plan: those that are in the prompt, in its order, pins that have no
-// room there, pages that left the prompt, and the spans that hold them. A recalled block has one
-// row, and the pages that it shows have none. A plan that was not recorded has made nothing
-// durable.
+// Table lists the pages of a plan. It begins with the pages in the prompt, in the prompt's order.
+// Then come the pins without room in the prompt, the pages that left the prompt, and the spans
+// that hold these pages. A recalled block has one row, and the pages that the block shows have no
+// rows. A plan that was not recorded has made nothing durable.
 func Table(r *Result) []paging.PageRow {
 	t := tabling{Result: r, used: accesses(r), pins: map[string]paging.Pin{}, spans: map[string]string{}, recorded: r.Next.Plan != ""}
 	for i := range r.prior.Pinned {
@@ -119,7 +119,7 @@ func (t *tabling) origin(row *paging.PageRow) *pagevm.Page {
 	return p
 }
 
-// block returns the row of a block of the kernel's own.
+// block returns the row of a block of the kernel.
 func (t *tabling) block(it *pagevm.Item, place paging.Place) paging.PageRow {
 	row := paging.PageRow{ID: it.Page, Type: pagevm.Conversation, Scope: memkernel.ScopeSession, Pin: paging.PinNone, Place: place, Level: it.Level,
 		ShownTokens: t.Scale(it.Tokens), Last: t.used[it.Page], RecomputeCost: cost(0)}
@@ -227,7 +227,7 @@ func (t *tabling) spanRows() []paging.PageRow {
 }
 
 // accesses returns the newest uses of pages, as the conversation shows them. A page that is made
-// once more, such as a carry block at a cut, is new then.
+// again, such as a carry block at a cut, counts as new.
 func accesses(r *Result) map[string]paging.Access {
 	u := usage{Result: r, last: map[string]paging.Access{}, ran: map[string]string{}, about: map[string]string{}, blocks: map[string][]string{},
 		calls: map[string]*memkernel.ToolCall{}}
@@ -267,11 +267,13 @@ func accesses(r *Result) map[string]paging.Access {
 type usage struct {
 	*Result
 	last map[string]paging.Access
-	// ran is the newest result of each call that only looks, by its canonical form. about is that
-	// of each path. blocks are those after a message. calls are those met by id.
+	// ran is the newest result of each call that only looks, by the call's canonical form. about
+	// is the newest result about each path.
 	ran, about map[string]string
-	blocks     map[string][]string
-	calls      map[string]*memkernel.ToolCall
+	// blocks are the kernel's blocks after each message.
+	blocks map[string][]string
+	// calls are the calls by id.
+	calls map[string]*memkernel.ToolCall
 }
 
 // carried records the time at which the carry block was made.
@@ -322,8 +324,8 @@ func (u *usage) use(page string, now paging.Access, how paging.Use) {
 	}
 }
 
-// shows records the pages that a message is the first to show, and the paths that its results are
-// about.
+// shows records the pages that a message is the first to show, and the paths that the message's
+// results are about.
 func (u *usage) shows(i int, now paging.Access) {
 	for j := range u.Hosts[i].Segments {
 		s := &u.Hosts[i].Segments[j]

@@ -8,9 +8,10 @@ import (
 	"github.com/memkernel/memkernel/pagevm"
 )
 
-// takeUnplanned adds the request that went out unplanned to the state before, as if a plan had
-// made it: the prompt grew by the new messages, each in full. If that is impossible (nothing was
-// planned before, or messages that had left would have to return) it ignores the request.
+// takeUnplanned adds the request that went out without a plan to the earlier state, as if a plan
+// had made the request. The prompt grows by the new messages, each in full. If nothing was
+// planned before, or if messages that had left would have to return, takeUnplanned ignores the
+// request.
 func takeUnplanned(m *measured) {
 	u := m.req.Unplanned
 	if u == nil || m.Align.First == 0 || m.Renewed() {

@@ -57,8 +57,8 @@ func verifyBootstrap(a *appended) {
 	}
 }
 
-// verifyRecall reports a recall that failed: an empty result does not prove that memory has
-// nothing.
+// verifyRecall reports a recall that failed, so that its empty result is not taken as proof that
+// memory has nothing.
 func verifyRecall(a *appended, turn string) {
 	switch r := a.Proj.Recall; retrieval.Reason(r.Reason) {
 	case retrieval.BackendError, retrieval.Denied:
@@ -69,7 +69,8 @@ func verifyRecall(a *appended, turn string) {
 // levelOf returns the level at which the plan shows a page.
 func (d *decision) levelOf(page string) pagevm.Level { return LevelIn(d.Proj, page) }
 
-// LevelIn returns the level at which a projection shows a page, Gone if it does not.
+// LevelIn returns the level at which a projection shows a page, Gone if it does not show the
+// page.
 func LevelIn(p *pagevm.Projection, page string) pagevm.Level {
 	for _, items := range [][]pagevm.Item{p.Items, p.Carry} {
 		for i := range items {

@@ -10,19 +10,20 @@ import (
 	"github.com/memkernel/memkernel/pagevm/toolcall"
 )
 
-// workedTokens limits the list of files and commands in the carry block, uncalibrated. Chosen on
-// replays: twice as much gives no more actions the names that they need.
+// workedTokens limits the list of files and commands in the carry block, uncalibrated. The value
+// was chosen on replays. Twice as much helps no further actions to find the names that they need.
 const workedTokens = 300
 
 // tried is a file or a command that the session has used.
 type tried struct {
 	name   string
 	edited bool
-	// times is how often it was used. last is the newest atom that used it.
+	// times is how often the file or command was used. last is the newest atom that used it.
 	times, last int
 }
 
-// rank returns how likely it is to be used again: often used, lately used, edited.
+// rank returns how likely it is that the file or command is used again. It is higher if the file
+// or command was used often, used lately or edited.
 func (w *tried) rank(newest int) float64 {
 	r := math.Cbrt(float64(w.times)) * 50 / float64(50+newest-w.last)
 	if w.edited {
@@ -31,12 +32,13 @@ func (w *tried) rank(newest int) float64 {
 	return r
 }
 
-// maxCommand is the longest command that is listed, in bytes: a longer one is a script.
+// maxCommand is the longest command that is listed, in bytes. A longer command is a script.
 const maxCommand = 120
 
 // workedText lists the files that the session has read and edited and the commands that it ran
-// more than once, the likeliest to be needed again first. It leaves out those that a remaining
-// message names. A path or a command takes few tokens to show and many to find again.
+// more than once, the likeliest to be needed again first. It leaves out the files and commands
+// that a remaining message names. A path or a command takes few tokens to show and many to find
+// again.
 func (m *measured) workedText(gone func(i int) bool) string {
 	files, commands := map[string]*tried{}, map[string]*tried{}
 	stays := map[string]bool{}
@@ -104,7 +106,7 @@ func use(all map[string]*tried, name string, atom int, edited bool) {
 	w.last, w.edited = atom, w.edited || edited
 }
 
-// ranked returns those that no remaining message names, best first.
+// ranked returns the files or commands that no remaining message names, best first.
 func ranked(all map[string]*tried, stays map[string]bool, newest int) []*tried {
 	var out []*tried
 	for name, w := range all {

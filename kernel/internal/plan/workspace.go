@@ -53,8 +53,8 @@ func (m *measured) sources() []File {
 	return sh.files
 }
 
-// sourcePaths returns their paths. A sidechain has a prompt of its own for its one task: it gets
-// the rules and not the person.
+// sourcePaths returns the paths of these files. A sidechain has its own prompt for its one task.
+// It gets the files with rules, but not the files about the person.
 func sourcePaths(m *measured) []string {
 	o := &m.prior.Memory
 	if m.req.Branch != "" {
@@ -67,8 +67,8 @@ func sourcePaths(m *measured) []string {
 	return append(paths, "USER.md", m.workspace.Remembered())
 }
 
-// workspaceBlocks returns the carry block's part of the workspace, within its limit. Parts that
-// the host's own prompt shows are left out.
+// workspaceBlocks returns the carry block's part of the workspace, within its limit. It leaves
+// out parts that the host's own prompt shows.
 func workspaceBlocks(d *deciding) []pagevm.Block {
 	if c := d.carried; c == nil || c.leadGone != d.leadGone || c.squeezed != d.squeezed {
 		blocks, texts := carryWorkspace(d)
@@ -79,8 +79,8 @@ func workspaceBlocks(d *deciding) []pagevm.Block {
 	return b[:len(b):len(b)]
 }
 
-// carryWorkspace chooses a level for every pin and every file so that all keep within the limit,
-// pins first, and uses the remaining room for excerpts of cut files.
+// carryWorkspace chooses a level for every pin and every file so that together they stay within
+// the limit, pins first. It uses the remaining room for excerpts of shortened files.
 func carryWorkspace(d *deciding) ([]pagevm.Block, map[string]string) {
 	var pages []*pagevm.Page
 	var fits []pagevm.Fit
@@ -131,8 +131,8 @@ func blocksAt(pages []*pagevm.Page, fits []pagevm.Fit, levels []pagevm.Level) []
 	return blocks
 }
 
-// sourcePage makes the page of a file. Its representations are the texts that a prompt would
-// show, their heading included.
+// sourcePage makes the page of a file. The representations of the page are the texts that a
+// prompt would show, including the heading.
 func (m *measured) sourcePage(src *File) *pagevm.Page {
 	p := &pagevm.Page{ID: ids.Page("ws", src.Path), Type: src.Type, Scope: memkernel.ScopeProject, Path: src.Path,
 		Role: string(memkernel.RoleUser), Created: m.req.Now, Refs: []memkernel.Ref{src.Ref()}}
@@ -152,8 +152,8 @@ func (m *measured) sourcePage(src *File) *pagevm.Page {
 	})
 }
 
-// headed puts the file's name over the shown text. Rules are the user's own words. Remembered
-// text is fenced as reference.
+// headed puts a heading with the file's name above the shown text. Rules are shown as the user's
+// own words. Remembered text is fenced as reference.
 func (s *File) headed(text string) string {
 	if s.Type == pagevm.Bootstrap {
 		return "[Workspace file " + s.Path + ", standing instructions]\n" + strings.TrimSpace(text)
@@ -161,9 +161,9 @@ func (s *File) headed(text string) string {
 	return retrieval.Render([]retrieval.Item{{Kind: retrieval.Memory, Path: s.Path, StartLine: 1, EndLine: s.Lines, Citation: s.Path, Text: strings.TrimSpace(text)}})
 }
 
-// unshown returns the part of a file that is not in the host's own prompt: its system prompt, or
-// the messages that it put in front of the first answer. Hosts that load the file themselves
-// often cut it.
+// unshown returns the part of a file that is not in the host's own prompt. The host's own prompt
+// is its system prompt and the messages that it put in front of the first answer. Hosts that load
+// a file themselves often show only a part of it.
 func (d *decision) unshown(src *File) string {
 	var missing, names []string
 	shown := 0
@@ -198,8 +198,9 @@ func quoted(names []string) []string {
 	return out
 }
 
-// hostShows reports whether a text is in the host's own prompt: its system prompt, and the
-// messages that it put in front of the first answer as long as they are shown.
+// hostShows reports whether a text is in the host's own prompt. The host's own prompt is its
+// system prompt, and the messages that it put in front of the first answer as long as the prompt
+// shows them.
 func (d *decision) hostShows(text string) bool {
 	for i := range d.req.System {
 		if strings.Contains(d.req.System[i].Text, text) {
@@ -219,9 +220,9 @@ func (d *decision) hostShows(text string) bool {
 	return false
 }
 
-// squeezeCarried makes the workspace's files give up room if the newest messages do not fit
-// together with them: as far as their floors let them, at this plan if the carry block is made
-// now, else at the cut that has to come.
+// squeezeCarried makes the workspace's files give up room if the newest messages do not fit next
+// to the files. The files give up room down to their floors. They do so in this plan if the carry
+// block is made now, otherwise at the next cut.
 func squeezeCarried(d *deciding) {
 	over := d.Fixed + d.Standing + d.newestTokens() + d.Scale(carryRoom(d.Window)) - d.Hard
 	if over <= 0 || d.Standing == 0 {
@@ -234,7 +235,8 @@ func squeezeCarried(d *deciding) {
 	}
 }
 
-// sizeCarried returns the size of pins and workspace in the carry block, now or after it is made.
+// sizeCarried returns the size of pins and workspace files in the carry block. If the carry block
+// is about to be made, it returns the size in the new block.
 func sizeCarried(d *deciding) (n int) {
 	if d.Wishes.Carry == nil {
 		for i := range d.Prev.Proj.Carry {

@@ -54,8 +54,8 @@ func reasoningOf(pl *plan.Result) cachelayout.Reasoning {
 
 func showsThinking(it *pagevm.Item) bool { return it.Level == pagevm.Full && !it.Bare }
 
-// thinkingIn counts the thinking of the run of host message at that an item shows, and its
-// calibrated tokens.
+// thinkingIn counts the thinking that an item shows of the host message at index at. It returns
+// the number of thinking parts and their size in calibrated tokens.
 func thinkingIn(pl *plan.Result, at int, it *pagevm.Item) (items, tokens int) {
 	for i := range pl.Hosts[at].Segments {
 		s := &pl.Hosts[at].Segments[i]

@@ -35,14 +35,14 @@ func Regions(pl *plan.Result) ([]api.Region, int) {
 		total += pl.Blocks[i].Tokens
 	}
 	if shift := pl.AnchorShift(pl.Next.Anchor, pl.Proj); shift != 0 {
-		// The measured prompt was larger or smaller than our count of it.
+		// The measured prompt was larger or smaller than the kernel's count of the same prompt.
 		out[3].Tokens += shift
 		total += shift
 	}
 	return out, total
 }
 
-// LayoutOf returns the cache side of a plan, whose markers are those of its breakpoints.
+// LayoutOf returns the cache side of a plan. The markers belong to the plan's breakpoints.
 func LayoutOf(pl *plan.Result, markers []transcript.Marker) api.Layout {
 	cuts, made, refused := cutsOf(pl)
 	l := api.Layout{Breakpoints: make([]api.Breakpoint, 0, len(pl.Breakpoints)), Change: pl.Change, Bill: pl.Bill, Cold: pl.Cold, Clock: pl.Clock,
@@ -63,7 +63,7 @@ func LayoutOf(pl *plan.Result, markers []transcript.Marker) api.Layout {
 
 func seconds(d time.Duration) int { return int(d / time.Second) }
 
-// list returns s, or an empty list for nil: an answer has no null in place of a list.
+// list returns s, or an empty list for nil, so that no answer has null in place of a list.
 func list[T any](s []T) []T {
 	if s == nil {
 		return []T{}
@@ -109,7 +109,7 @@ func lastPart(pl *plan.Result, i int) int {
 	return last
 }
 
-// shownParts counts the parts that an item of a host's message puts into it.
+// shownParts counts the parts that an item puts into its host's message.
 func shownParts(pl *plan.Result, it *pagevm.Item) int {
 	if it.Kind != pagevm.ItemHost || it.Level == pagevm.Full && !it.Bare {
 		return max(it.Parts, 1)
@@ -126,7 +126,7 @@ func shownParts(pl *plan.Result, it *pagevm.Item) int {
 // bound to another prefix.
 const bindingBeta = "thinking-binding-controls-2026-08-01"
 
-// ParamsOf returns the settings that a plan asks for.
+// ParamsOf returns the request settings that a plan requires.
 func ParamsOf(pl *plan.Result) api.Params {
 	p := api.Params{Betas: []string{}}
 	if pl.Request().Price.Cache == cachelayout.CacheOpenAIAuto || pl.Request().Price.Cache == cachelayout.CacheOpenAIExplicit {
@@ -142,8 +142,7 @@ func ParamsOf(pl *plan.Result) api.Params {
 	return p
 }
 
-// bareLoop reports whether a message of the open tool loop is shown without the thinking that it
-// had.
+// bareLoop reports whether a message of the open tool loop is shown without its thinking.
 func bareLoop(pl *plan.Result) bool {
 	inLoop := map[string]bool{}
 	for i := len(pl.Places) - 1; i >= 0 && pl.Places[i].InLoop; i-- {
@@ -157,8 +156,8 @@ func bareLoop(pl *plan.Result) bool {
 	return false
 }
 
-// cutsOf returns all cuts of the projection and the one that the plan made, nil if it made none,
-// with sizes in calibrated tokens, like all else in a plan. It also returns the refused cuts.
+// cutsOf returns all cuts of the projection, the cut that the plan made, and the refused cuts.
+// made is nil if the plan made no cut. All sizes are in calibrated tokens.
 func cutsOf(pl *plan.Result) (all []pagevm.CutPoint, made *pagevm.CutPoint, refused []pagevm.Refusal) {
 	refused = pl.Made.Refused
 	for _, c := range pl.Proj.Cuts {
@@ -179,7 +178,7 @@ func calibrated(pl *plan.Result, c pagevm.CutPoint) pagevm.CutPoint {
 	return c
 }
 
-// Rows receive the outcome of each page: that it is shown, that it is not, that it is not shown
+// Rows receive the outcome of each page: the page is shown, it is not shown, or it is not shown
 // in full.
 type Rows struct {
 	Included func(api.Included)
@@ -194,7 +193,7 @@ func Pages(pl *plan.Result, to Rows) {
 	reduced(pl, span, to.Reduced)
 }
 
-// debug reports for every page where it is shown, or why it is not.
+// debug reports for every page where the page is shown, or why it is not shown.
 func debug(pl *plan.Result, span map[string]string, to Rows) {
 	if pl.ToolTokens > 0 {
 		to.Included(api.Included{Kind: api.RegionTools, ID: api.RegionTools, Tokens: pl.ToolTokens, FullTokens: pl.ToolTokens, Level: pagevm.Full})
@@ -227,7 +226,7 @@ func debug(pl *plan.Result, span map[string]string, to Rows) {
 	}
 }
 
-// fullTokens returns the full size of each item that is shown below it.
+// fullTokens returns the full size of each item that is not shown in full.
 func fullTokens(pl *plan.Result) map[string]int {
 	m := map[string]int{}
 	at := 0
@@ -296,7 +295,7 @@ func goneRows(pl *plan.Result, span map[string]string, add func(api.Excluded)) {
 			continue
 		}
 		switch id := span[pl.Hosts[i].Key]; {
-		case id == before: // neighbours left together: one string does
+		case id == before: // neighbours that left together share one string
 		case id == "":
 			reason, before = "changed by the host under a cut", id
 		default:
@@ -388,7 +387,7 @@ func RetrievalOf(pl *plan.Result, withheld []retrieval.Withheld) api.Retrieval {
 	for i := range pl.Proj.Items {
 		if it := &pl.Proj.Items[i]; it.Page == r.Page && r.Page != "" {
 			out.Page, out.Tokens = it.Page, pl.Scale(it.Tokens)
-			if p := pl.Page(it.Page); p != nil { // or check says that the journal has none such
+			if p := pl.Page(it.Page); p != nil { // if there is no such page, check reports it
 				for _, ref := range p.Refs {
 					out.Citations = append(out.Citations, plan.Citation(ref))
 				}
@@ -399,8 +398,8 @@ func RetrievalOf(pl *plan.Result, withheld []retrieval.Withheld) api.Retrieval {
 	return out
 }
 
-// origins returns the systems that the cited pages come from, one for each citation, "" for our
-// own; nil if all are our own.
+// origins returns the system of each citation's page, "" for the kernel's own memory. It returns
+// nil if all citations come from the kernel's own memory.
 func origins(pl *plan.Result, citations []string) []string {
 	var out []string
 	for i, c := range citations {
@@ -446,7 +445,7 @@ func Messages(pl *plan.Result) []memkernel.Message {
 	return out
 }
 
-// added returns the message of the kernel's own that items i to end of the prompt make.
+// added returns the kernel's message that consists of the items i to end of the prompt.
 func added(pl *plan.Result, i, end int) memkernel.Message {
 	m := memkernel.Message{Key: branch.MessageOf(pl.Proj.At(i)), Role: pl.Proj.At(i).Role}
 	for ; i < end; i++ {
@@ -459,8 +458,9 @@ func added(pl *plan.Result, i, end int) memkernel.Message {
 	return m
 }
 
-// placeSystem turns a system message whose neighbours left at a cut into a user's: the Messages
-// API accepts one only between a user's turn and the assistant's, or at the end.
+// placeSystem turns a system message whose neighbours left at a cut into a user message. The
+// Messages API accepts a system message only between a user's turn and the assistant's turn, or
+// at the end.
 func placeSystem(msgs []memkernel.Message) {
 	for i := range msgs {
 		if msgs[i].Role != memkernel.RoleSystem {
@@ -483,8 +483,8 @@ func placeSystem(msgs []memkernel.Message) {
 	}
 }
 
-// shown returns message m as items show it: results and long messages at their levels, runs
-// without thinking that a cut made invalid.
+// shown returns message m as items show it. Results and long messages have their levels, and runs
+// lack the thinking that a cut made invalid.
 func shown(pl *plan.Result, m *memkernel.Message, items []pagevm.Item) memkernel.Message {
 	full := true
 	for i := range items {
@@ -566,7 +566,7 @@ func savedTokens(pl *plan.Result) int {
 		}
 	}
 	if len(pl.Proj.Cuts) == 0 && n == 0 {
-		return 0 // nothing was ever lowered but for size
+		return 0 // no result was ever lowered except for its size
 	}
 	fulls := fullTokens(pl)
 	for i := range pl.Proj.Items {
