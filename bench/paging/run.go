@@ -29,18 +29,18 @@ type Result struct {
 	ExplicitFaults int `json:"explicit_faults"`
 	// Faults has the number of faults by code. It has every code.
 	Faults map[paging.Code]int `json:"faults"`
-	// BudgetInsufficient counts the faults that no policy could have prevented, and
+	// BudgetInsufficient counts the faults that no policy could have prevented.
+	BudgetInsufficient int `json:"budget_insufficient"`
 	// Over is the most tokens that were missing for pinned pages in any turn.
-	BudgetInsufficient int            `json:"budget_insufficient"`
-	Over               int            `json:"over_tokens"`
-	Short              []paging.Short `json:"short"`
-	Alerts             int            `json:"alerts"`
-	Hits               int            `json:"hits"`
-	Cold               int            `json:"cold"`
-	Thrash             float64        `json:"thrash"`
-	// OracleGap is the explicit faults over those of the oracle that looks three
-	// turns ahead, OracleGapInfinite over those of one that sees the whole run; nil
-	// if neither was run.
+	Over   int            `json:"over_tokens"`
+	Short  []paging.Short `json:"short"`
+	Alerts int            `json:"alerts"`
+	Hits   int            `json:"hits"`
+	Cold   int            `json:"cold"`
+	Thrash float64        `json:"thrash"`
+	// OracleGap is how many explicit faults the run has more than the oracle that looks three
+	// turns ahead. OracleGapInfinite compares with the oracle that sees the whole run. Both are
+	// nil if the oracles were not run.
 	OracleGap         *int `json:"oracle_gap"`
 	OracleGapInfinite *int `json:"oracle_gap_infinite"`
 	Commits           int  `json:"commits"`

@@ -329,7 +329,7 @@ func (s *sight) fix() *Answer {
 			return s.change(f[1], f[2], f[3], f[4])
 		}
 	}
-	for i := range s.blocks { // or a line that mentions the name together with the command
+	for i := range s.blocks { // or a line with a failure and the name of the command
 		for line := range strings.SplitSeq(s.blocks[i].text, "\n") {
 			if f := failureIn.FindStringSubmatch(line); f != nil && strings.Contains(line, s.names[0]) {
 				return s.change(f[1], f[2], f[3], f[4])
@@ -415,7 +415,7 @@ func (s *sight) put() *Answer {
 	return do("", "append_file", "path", path, "text", s.names[0])
 }
 
-// plan continues the user's plan.
+// plan continues the user's plan up to the step that the user names.
 func (s *sight) plan() *Answer {
 	to, _ := strconv.Atoi(s.names[0])
 	var points [][]string

@@ -92,7 +92,7 @@ type maker struct {
 	scale float64
 }
 
-// says adds a turn of the user, after a gap of seconds, minutes, or a long time.
+// says adds a turn of the user, after a gap of some seconds or of many minutes.
 func (m *maker) says(text string) {
 	gap := time.Duration(20+m.IntN(160)) * time.Second
 	if m.IntN(6) == 0 {

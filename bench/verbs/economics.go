@@ -161,8 +161,8 @@ func (e *economicsFlags) options(json bool) (economics.Options, error) {
 	return opt, nil
 }
 
-// shortArgs keeps only the first session of the arguments, because a long list of paths would
-// fill the report.
+// shortArgs replaces the paths of all sessions by one "FILE …", because a long list of paths
+// would fill the report.
 func shortArgs(args []string) []string {
 	var out []string
 	for i := 0; i < len(args); i++ {

@@ -75,8 +75,8 @@ type Bucket struct {
 	versions atomic.Bool
 }
 
-// calls are the methods of the client in use. A field of its own type would make the linker keep
-// all of its methods, in a program that uses reflection: 1.4 MB.
+// calls holds the used methods of the client. In a program that uses reflection, a field of the
+// client's type would make the linker keep all methods of the client, which are 1.4 MB.
 type calls struct {
 	put    func(ctx context.Context, key string, data []byte, md5, sha256 string) (minio.UploadInfo, error)
 	get    func(ctx context.Context, key string) (io.ReadCloser, error)

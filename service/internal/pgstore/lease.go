@@ -220,7 +220,7 @@ func (s *Store) Lock(name string, share store.Share) (func(), error) {
 		return nil, l.lostOver(at, locks, tokens)
 	case token == "":
 		if h.alone {
-			_, _ = s.pool.Exec(context.Background(), wantLock, s.root, at) // a holder that misses the notice lets go later
+			_, _ = s.pool.Exec(context.Background(), wantLock, s.root, at) // a holder that misses the notice frees the lock later
 		}
 		if holder == s.holder {
 			holder = "this process"
@@ -454,9 +454,9 @@ func (l *leases) renewing(stop, done chan struct{}) {
 	}
 }
 
-// renew extends the leases. It lets go of locks that nobody used since the last renewal and of
-// locks that somebody else wants. It ignores a server that does not answer: writers meet the
-// error, and a lease that nobody else has taken is good when the server is back.
+// renew extends the leases. It frees locks that nobody has used since the last renewal, and
+// unused locks that somebody else wants. It ignores a server that does not answer. Writers get
+// the error, and a lock that nobody else has taken is still valid when the server is back.
 func (l *leases) renew() {
 	var paths, tokens []string
 	ended := map[string]*lease{}

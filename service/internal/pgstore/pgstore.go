@@ -360,8 +360,8 @@ func below(at string) (lo, hi string) {
 	return at + "/", at + "0" // the character after the slash
 }
 
-// pauses are the waits before each attempt to send a statement whose connection dies; their
-// number is the number of attempts.
+// pauses has the wait before each attempt to send a statement whose connection dies. The number
+// of pauses is the number of attempts.
 var pauses = []time.Duration{0, 20 * time.Millisecond, 500 * time.Millisecond}
 
 // run runs f with a connection, and again with a new one if the connection dies. It sets unsure
