@@ -58,8 +58,8 @@ func (s *scan) pickRuns(bytes int) *picker {
 	return p
 }
 
-// fill chooses the text to show in gaps, the shortest gap first, until so many bytes are used;
-// the first that is too long is filled from its beginning on.
+// fill chooses the text to show in gaps, the shortest gap first, until left bytes are used. The
+// first gap that is too long is filled from its beginning on.
 func (p *picker) fill(left int) {
 	type gap struct{ from, to, bytes int }
 	var gaps []gap
@@ -92,10 +92,10 @@ const (
 	pointerMessage    = 900
 )
 
-// Message makes the degraded representations of a long message of a person's, best first; Bytes
-// is its size as it came. All are excerpts that prefer the text that the person is likely to have
-// written himself ([EvidenceInput.Own]), and name the page that holds the whole. Like
-// [RepresentEvidence] it is pure.
+// Message makes the degraded representations of a person's long message, best first. in.Bytes is
+// the original size of the message. All representations are excerpts that prefer the text that
+// the person probably wrote ([EvidenceInput.Own]). They name the page that holds the whole
+// message. Like [RepresentEvidence] it is pure.
 func Message(in EvidenceInput, opt *Options) []pagevm.Rep {
 	o := opt.withDefaults()
 	in.Message = true
@@ -111,7 +111,8 @@ func Message(in EvidenceInput, opt *Options) []pagevm.Rep {
 	return c.reps
 }
 
-// Range is a part of a text, in bytes. Tail: its end matters, else its beginning.
+// Range is a part of a text, in bytes. If Tail is set, its end matters most, otherwise its
+// beginning.
 type Range struct {
 	Start, End int
 	Tail       bool

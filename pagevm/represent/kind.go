@@ -26,7 +26,7 @@ func (k kind) String() string {
 }
 
 // ContentKind returns the kind of a text, which decides how it is shortened: "code", "diff",
-// "json", "log", "test output", "search hits", "listing", "table", or "prose" for all else.
+// "json", "log", "test output", "search hits", "listing", "table", or "prose" for any other text.
 func ContentKind(text string) string {
 	k, _ := detectKind(text)
 	return k.String()
@@ -167,7 +167,7 @@ func (v *lineVotes) count(line string) {
 	}
 }
 
-// grepPrefix returns the length of a "path:12:" or "12:" prefix, 0 if none.
+// grepPrefix returns the length of a "path:12:" or "12:" prefix, 0 if there is none.
 func grepPrefix(t string) int {
 	i := 0
 	for i < len(t) && i < 300 && lex.ByteClass[t[i]]&(lex.CWord|lex.CJoin) != 0 {

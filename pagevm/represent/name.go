@@ -6,8 +6,8 @@ import "strings"
 // turn may refer to. Two names that collide in 64 bits count as one.
 type Name uint64
 
-// Names lists the names in a text, each once, in the order in which they first end,
-// so that a path follows its elements. Plain words and numbers are none.
+// Names lists the names in a text, each once, in the order in which they first end, so that a
+// path follows its elements. Plain words and numbers are not names.
 func Names(text string) []Name {
 	size := 64
 	for size < len(text)/8 {

@@ -50,9 +50,9 @@ func (s *scan) pick(budget int) *picker {
 			p.pop()
 			continue
 		}
-		// Scores only fall as tokens get covered, and rise only for the
-		// neighbours of a chosen unit, which are pushed again; so a top whose
-		// score still holds is the best.
+		// Scores only fall as tokens get covered, and rise only for the neighbours of a chosen
+		// unit, which are pushed again; so if the score of the heap's top is still right, the top
+		// is the best unit.
 		if sc := p.score(i); sc < p.heap[0].score {
 			if sc <= 0 {
 				p.pop()

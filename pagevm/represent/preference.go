@@ -7,8 +7,8 @@ import (
 	"github.com/memkernel/memkernel/pagevm/internal/lex"
 )
 
-// Preference makes the representations of a remembered preference.
-// source is its provenance (file and lines) and is in every level.
+// Preference makes the representations of a remembered preference. source is the provenance (file
+// and lines), which every level shows.
 func Preference(id, source, text, resolver string, opt *Options) []pagevm.Rep {
 	o := opt.withDefaults()
 	text = strings.ToValidUTF8(text, "\uFFFD")

@@ -16,11 +16,12 @@ const smallMember = 200
 // maxFlat is the size in bytes up to which all of a JSON text is shown if it has no indentation.
 const maxFlat = 2 * doorBytes
 
-// shortJSON returns a JSON text without its indentation if that is a quarter of it. Of any other
-// text it returns at most limit bytes: the first elements of a long array and its last one whole,
-// and those that name errors; all members of an object, the long ones shortened; the beginning of
-// a long string. Elements that are left out are counted in their place. It returns "" for a text
-// that is not JSON or has several JSON values, and if the limit is too small.
+// shortJSON returns a JSON text without its indentation if that is a quarter of it. For any other
+// JSON text it returns at most limit bytes. Of a long array it keeps the first elements, the last
+// element, and elements that name errors. Of an object it keeps all members and shortens the long
+// ones. Of a long string it keeps the beginning. A count stands in place of left-out elements. It
+// returns "" for a text that is not JSON or has several JSON values, and if the limit is too
+// small.
 func shortJSON(text string, limit int) string {
 	text = strings.TrimSpace(text)
 	docs := valuesIn(text, 0)
@@ -57,8 +58,8 @@ func shortJSON(text string, limit int) string {
 type span struct{ start, end int }
 
 // valuesIn returns the positions in raw of an array's elements, or of the values of an object's
-// members. With from 0, raw is one or several JSON values, and their positions are returned. It
-// stops at the first byte that is not JSON.
+// members. If from is 0, raw is one or several JSON values, and valuesIn returns their positions.
+// It stops at the first byte that is not JSON.
 func valuesIn(raw string, from int) (out []span) {
 	skip := func(i int, chars string) int { return len(raw) - len(strings.TrimLeft(raw[i:], chars)) }
 	for i := from; ; {
@@ -119,9 +120,9 @@ func inLongStrings(text string) (bytes int) {
 	}
 }
 
-// shortElements chooses elements from the front, but keeps a third of the limit for those that
-// name errors, and the last one. If a quarter of them seem to name an error, a field's name
-// causes it.
+// shortElements chooses elements from the front, but keeps a third of the limit for elements that
+// name errors, and for the last element. If a quarter of the elements seem to name an error, the
+// cause is a field's name.
 func shortElements(raw string, list []span, limit int) string {
 	if len(list) == 0 {
 		return raw
@@ -172,8 +173,8 @@ func shortElements(raw string, list []span, limit int) string {
 	return b.String() + raw[list[len(list)-1].end:]
 }
 
-// shortMembers shows all members, and gives the long ones the room that the short ones leave, in
-// equal parts.
+// shortMembers shows all members. It divides the room that the short members leave equally among
+// the long members.
 func shortMembers(raw string, list []span, limit int) string {
 	room, long := limit, 0
 	at := 0

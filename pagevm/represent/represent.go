@@ -13,25 +13,26 @@ import (
 	"github.com/memkernel/memkernel/pagevm/internal/lex"
 )
 
-// Options are the knobs of the extractors; nil or zero means the default.
+// Options are the options of the extractors. Nil and zero values mean the defaults.
 type Options struct {
-	// Ratio is the size of a compressed representation against the full
-	// content, in bytes. Default 0.35.
+	// Ratio is the size of a compressed representation divided by the size of the full content.
+	// The default is 0.35.
 	Ratio float64
 	// MaxBytes bounds a compressed representation. Default 64 KiB.
 	MaxBytes int
 	// MinBytes is the size below which content has no compressed
 	// representation. Default 800.
 	MinBytes int
-	// Lines bounds the lines that a structured representation quotes, and
-	// QuoteBytes their size. Defaults 14 and 1,200.
-	Lines      int
+	// Lines bounds the number of lines that a structured representation quotes. The default is
+	// 14.
+	Lines int
+	// QuoteBytes bounds the size of these lines in bytes. The default is 1,200.
 	QuoteBytes int
-	// Compressor makes compressed representations in the place of the mechanical
-	// ones, see [Recompress]. Default nil: none does.
+	// Compressor makes compressed representations in place of the mechanical ones, see
+	// [Recompress]. By default it is nil, and the mechanical ones are used.
 	Compressor Compressor
-	// CompressTime bounds its total time: one call of Recompress, one plan of the kernel's.
-	// Default 2 s.
+	// CompressTime bounds the compressor's total time in one call of Recompress, and in one plan
+	// of the kernel. The default is 2 s.
 	CompressTime time.Duration
 	// Whole shows every result whole when the model sees it for the first time, see [Door].
 	Whole bool
@@ -75,20 +76,20 @@ type EvidenceInput struct {
 	// Text is the result's text, masked.
 	Text    string
 	IsError bool
-	// Bytes is the size of the stored content; 0 means len(Text).
+	// Bytes is the size of the stored content. 0 means len(Text).
 	Bytes int64
-	// PageID and Blob name the page and the sha256 of its content.
+	// PageID is the id of the page. Blob is the sha256 of the page's content.
 	PageID, Blob string
 	// Masked counts the secrets that were masked in Text.
 	Masked int
-	// Resolver is the tool or command by which the model can follow a
-	// pointer; "" if there is none.
+	// Resolver is the tool or command by which the model can follow a pointer. It is "" if the
+	// model can't follow pointers.
 	Resolver string
-	// Message reports whether it is no tool's result but a message of a person's. Own are
-	// the parts of it that an excerpt keeps before all else.
+	// Message reports whether the text is a person's message and not a tool result. Own are the
+	// parts of the message that an excerpt keeps first.
 	Message bool
 	Own     []Range
-	// Breaks reports whether Text was put together of parts, with PartBreak between them.
+	// Breaks reports whether Text consists of parts with PartBreak between them.
 	Breaks bool
 }
 
@@ -99,8 +100,8 @@ func (in *EvidenceInput) size() int64 {
 	return int64(len(in.Text))
 }
 
-// valid returns the input with U+FFFD in the place of bytes that are not UTF-8: shown and stored
-// texts end up in JSON.
+// valid returns the input with U+FFFD in place of bytes that are not UTF-8, since shown and
+// stored texts are written as JSON.
 func (in EvidenceInput) valid() EvidenceInput {
 	in.Bytes = in.size()
 	for _, s := range [...]*string{&in.Tool, &in.Input, &in.Text} {
@@ -110,13 +111,13 @@ func (in EvidenceInput) valid() EvidenceInput {
 }
 
 // Evidence makes the degraded representations of a tool result, best first: compressed,
-// structured with its [EvidenceFields], pointer. It is a pure function: equal input, equal bytes.
-// A level that would not be smaller than the one above it is left out; a result that is small
-// already has none. Lines that a representation quotes are verbatim and in order, except for
-// bytes that are not UTF-8, which become U+FFFD everywhere.
+// structured with its [EvidenceFields], pointer. It is a pure function: equal inputs give equal
+// bytes. It leaves out a level that would not be smaller than the next higher level. A small
+// result has no degraded level. Lines that a representation quotes are verbatim and in order,
+// except for bytes that are not UTF-8, which become U+FFFD everywhere.
 //
-// A pointer is made whether or not a resolver is named: without one it says so,
-// and Floor forbids its use.
+// Evidence makes a pointer even without a resolver. The pointer then says so, and [pagevm.Floor]
+// forbids its use.
 func Evidence(in EvidenceInput, opt *Options) []pagevm.Rep {
 	o := opt.withDefaults()
 	in = in.valid()
@@ -155,8 +156,8 @@ func Evidence(in EvidenceInput, opt *Options) []pagevm.Rep {
 }
 
 // room returns how many bytes of a text of n bytes a compressed representation may quote in
-// addition to extra bytes of its own. A very short quotation is of no use, so short texts get a
-// few lines whatever the ratio.
+// addition to extra bytes of its own. A very short quotation is useless, so short texts get a few
+// lines at any ratio.
 func (o *Options) room(n, extra int) int {
 	return max(min(int(o.Ratio*float64(n)), o.MaxBytes)-extra, o.QuoteBytes/8)
 }
@@ -215,9 +216,9 @@ func readWhole(in *EvidenceInput) string {
 // previewRunes is how much of a large result is in the prompt.
 const previewRunes = 500
 
-// Preview returns how a large result is shown at its first appearance when the
-// model can read the rest: its first 500 characters, then its size, hash, page
-// and the way to the whole.
+// Preview returns the text that shows a large result at its first appearance if the model can
+// read the rest. It has the first 500 characters, and then the size, the hash, the page and the
+// way to read the whole.
 func Preview(in EvidenceInput) string {
 	in = in.valid()
 	head := in.Text
@@ -246,8 +247,8 @@ func Preview(in EvidenceInput) string {
 // name it, few enough tokens to have hundreds of pointers in a prompt.
 const pointerHash = 16
 
-// PointerText returns the pointer to a tool result: the call, how much it returned, the blob that
-// holds it, and the read that restores it byte for byte as stored.
+// PointerText returns the pointer to a tool result. It names the call, the size of the result,
+// the blob that holds the result, and the read that restores the stored bytes.
 func PointerText(in EvidenceInput) string {
 	in = in.valid()
 	return pointerText(&in, canonicalArgs(in.Tool, in.Input))

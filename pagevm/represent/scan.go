@@ -59,8 +59,8 @@ const (
 	logTail    = 5       // last lines of a log that are favoured
 )
 
-// Worth of a token by class. Only the proportions matter; they were chosen so
-// that a line of two fresh identifiers beats a line of prose of equal length.
+// The worth of a token by class. Only the proportions matter. They were chosen so that a line
+// with two new identifiers is worth more than a line of prose of equal length.
 const (
 	worthPath   = 4
 	worthFile   = 3
@@ -75,8 +75,8 @@ func scanText(text string, k kind, numbered bool) *scan {
 	return scanEdges(text, k, numbered, edgeScan)
 }
 
-// scanEdges is scanText with so many bytes at either end of a huge text of which
-// every line becomes a unit.
+// scanEdges is scanText for a huge text. Within edge bytes of either end every line becomes a
+// unit.
 func scanEdges(text string, k kind, numbered bool, edge int) *scan {
 	size := 64
 	for size < min(len(text), wholeScan)/8 {
@@ -384,7 +384,7 @@ func blank(s string) bool {
 	return true
 }
 
-// errorWord reports whether a word speaks of an error, strongly or weakly.
+// errorWord reports whether a word names an error, as a strong or a weak sign.
 func errorWord(w string) (strong, weak bool) {
 	switch w[0] | 0x20 {
 	case 'e', 'f', 'p', 't', 'w', 'c', 'u', 'd', 'i', 'r', 'a', 'k', 'm', 'v':

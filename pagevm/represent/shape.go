@@ -14,9 +14,10 @@ const (
 )
 
 // jsonShape returns the structure of a JSON text: keys in order, types, and how many elements an
-// array has, with its first as the example: {id: number, tags: [3 string]}. Of several documents
-// one after the other the first is described, and that there are more. It is at most about limit
-// bytes long and checks nothing: of text that is no JSON something harmless comes out.
+// array has, with its first as the example: {id: number, tags: [3 string]}. Of several
+// consecutive documents it describes the first, and says that there are more. The result is at
+// most about limit bytes long. jsonShape does not check the text, and returns a harmless result
+// for text that is not JSON.
 func jsonShape(text string, limit int) string {
 	text = strings.TrimSpace(text[:min(len(text), shapeMaxScan)])
 	n := lex.ValueLen(text)
