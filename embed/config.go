@@ -90,8 +90,7 @@ type Config struct {
 	// Timeout bounds one try. The default is DefaultTimeout. The context bounds all tries
 	// together.
 	Timeout time.Duration
-	// MaxTries is the largest number of times that one request is sent. The default is
-	// DefaultMaxTries.
+	// MaxTries is the largest number of times that one request is sent. The default is 5.
 	MaxTries int
 	// Budget bounds the tokens sent in a day. nil means no bound.
 	Budget *Budget

@@ -12,10 +12,10 @@ import (
 	"github.com/memkernel/memkernel"
 )
 
-// Chunk is a run of lines that is searched and cited as one.
+// Chunk is a run of lines that is searched and cited as a whole.
 type Chunk struct {
-	// ID depends on path, trail and text, and on which of several equal chunks
-	// this is; not on where in the file it is. 32 hex digits.
+	// ID depends on the path, the trail and the text. Equal chunks of a file are numbered in
+	// their order. ID does not depend on the place in the file otherwise. It has 32 hex digits.
 	ID   string `json:"id"`
 	Path string `json:"path"`
 	// StartLine and EndLine are 1-based and inclusive, in the file. Text is
@@ -25,8 +25,7 @@ type Chunk struct {
 	// Start and End are byte offsets in the file, End exclusive.
 	Start int `json:"start"`
 	End   int `json:"end"`
-	// Overlap is how many bytes of Text, at its beginning, are in the chunk
-	// before too.
+	// Overlap is the number of bytes at the beginning of Text that are also in the chunk before.
 	Overlap int `json:"overlap,omitempty"`
 	// Trail is the list of headings that the whole chunk is under, outermost first. The chunk's
 	// own first heading is among them unless a sibling follows it in the same chunk. Chunks share
@@ -39,8 +38,8 @@ type Chunk struct {
 	Hash string `json:"hash"`
 	// Tokens is Text by the chunker's counter.
 	Tokens int `json:"tokens"`
-	// Units are the units of Text, those at its ends clipped to it. Chunks share them, so callers
-	// must not change them.
+	// Units are the units of Text. The first and the last unit are clipped to Text. Chunks share
+	// units, so callers must not change them.
 	Units []Unit `json:"units,omitempty"`
 }
 
@@ -52,11 +51,12 @@ func (c Chunk) Ref() memkernel.Ref {
 // UnitText returns the text of one of the chunk's units.
 func (c Chunk) UnitText(u Unit) string { return c.Text[u.Start-c.Start : u.End-c.Start] }
 
-// chunksOf cuts a document into chunks, in order; nil c means the defaults. It is
+// chunksOf cuts a document into chunks, in order. If c is nil, the defaults are used. chunksOf is
 // a pure function of its arguments.
 func chunksOf(d Document, c *Chunking) []Chunk { return slices.Collect(ChunkSeq(d, c)) }
 
-// ChunkSeq yields the chunks one by one: it holds only the document, its units and one chunk.
+// ChunkSeq yields the chunks one by one. It holds only the document, its units and one chunk in
+// memory.
 func ChunkSeq(d Document, c *Chunking) iter.Seq[Chunk] {
 	var opts Chunking
 	if c != nil {

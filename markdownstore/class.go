@@ -56,9 +56,9 @@ type Class struct {
 	PageType PageType `json:"page_type,omitempty"`
 	// Date is YYYY-MM-DD, set in the dated tier.
 	Date string `json:"date,omitempty"`
-	// Private files are not there for shared sessions.
+	// Private reports whether the file does not exist for shared sessions.
 	Private bool `json:"private,omitempty"`
-	// Memory files are those that Read returns and recall may show.
+	// Memory reports whether Read returns the file and recall may show it.
 	Memory bool `json:"memory,omitempty"`
 	// Indexed files are searched. Every indexed file is memory.
 	Indexed bool `json:"indexed,omitempty"`
@@ -81,9 +81,9 @@ var rootNames = []string{
 	"SOUL.md", "TOOLS.md", userName, memoryLower, "observations.md", "working-buffer.md",
 }
 
-// Classify returns the class of the workspace file at a clean, slash-separated relative path; ok
-// is false if this package must not touch it. That includes names that can't be shown, since they
-// would be in prompts and citations. It looks at the name only.
+// Classify returns the class of the workspace file at a clean, slash-separated relative path. ok
+// is false if this package must not touch the file. This includes names that can't be shown,
+// since names appear in prompts and citations. Classify looks only at the name.
 func Classify(p string) (c Class, ok bool) {
 	dir, name := path.Split(p)
 	switch {

@@ -13,19 +13,19 @@ const (
 	minChunkTokens = 16
 )
 
-// Chunking is how large chunks are. The zero value means the defaults.
+// Chunking is the setting for the size of chunks. The zero value means the defaults.
 type Chunking struct {
-	// Tokens is the size that chunks are filled up to. A code fence is kept in
-	// one piece up to twice that.
+	// Tokens is the size up to which chunks are filled. A code fence is kept in one piece up to
+	// twice that size.
 	Tokens int
-	// Overlap is how much of the end of a chunk the next one repeats where a
-	// running text was cut; 0 is the default, below 0 is none. Nothing is
+	// Overlap is the number of tokens at the end of a chunk that the next chunk repeats where a
+	// running text was cut. 0 means the default. A negative value means no overlap. Nothing is
 	// repeated where a section ends.
 	Overlap int
-	// Count counts tokens; nil is CountTokens. It must be a pure function,
-	// about additive and fast: it sees every line, some of them twice.
+	// Count counts tokens. nil means the default counter. Count must be a pure function, nearly
+	// additive, and fast, because it is called for every line, and twice for some lines.
 	Count func(string) int
-	// CountName names Count in an index; "bytes-v1" for CountTokens.
+	// CountName names Count in an index. It is "bytes-v1" for the default counter.
 	CountName string
 }
 
@@ -49,9 +49,8 @@ func (c *Chunking) setDefaults() {
 	}
 }
 
-// Name identifies the setting: two documents chunked under one name give the
-// same chunks for the same bytes. The leading number is the version of the
-// chunker's rules.
+// Name identifies the setting. The same bytes give the same chunks under the same name. The
+// leading number is the version of the chunker's rules.
 //
 //	1: heading-aware packing, overlap by lines
 func (c Chunking) Name() string {

@@ -31,7 +31,7 @@ func (s *Store) DailyLogs(now time.Time) (today, yesterday File) {
 	return log(s.Today(now)), log(before.Format(dateLayout))
 }
 
-// Stat looks at one file as Walk does. A missing file has no modification time. For a path that
+// Stat describes one file as Walk does. A missing file has no modification time. For a path that
 // must not be touched it returns a *DeniedError.
 func (s *Store) Stat(path string) (File, error) {
 	pl, err := s.locate(path)

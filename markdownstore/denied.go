@@ -22,7 +22,7 @@ const (
 	// DenyName is a path with characters in it that can't be shown: control
 	// characters, marks of direction, bytes that are not UTF-8.
 	DenyName DenyReason = "name"
-	// DenyNotMemory is a path that is not memory file.
+	// DenyNotMemory is a path that is not a memory file.
 	DenyNotMemory DenyReason = "not_memory"
 	// DenyPrivate is MEMORY.md or USER.md in a shared session.
 	DenyPrivate DenyReason = "private"

@@ -52,7 +52,7 @@ type Fact struct {
 	Text string
 	// Lines are cited, 1-based and inclusive, in order.
 	Lines []LineRange
-	// Row is its line in the file of facts, 0 if it is not from there.
+	// Row is the fact's line in the file of facts, or 0 if the fact is not from that file.
 	Row int
 
 	hash string
@@ -152,8 +152,8 @@ func ReadMark(text string, to int) string {
 	return fmt.Sprintf("\n<!-- read L1-L%d = %s -->\n", to, hash)
 }
 
-// ReadTo returns the line up to which a text was read for facts, as the file of facts says; 0
-// if it was not, or the lines have changed since.
+// ReadTo returns the line up to which a text was read for facts, as the file of facts records. It
+// returns 0 if the text was not read, or if the lines have changed since.
 func ReadTo(facts, text string) int {
 	m := readRow.FindStringSubmatch(facts)
 	if m == nil {
@@ -218,7 +218,7 @@ func splitFile(text string) []string {
 }
 
 // FactFiles lists the files of facts in a workspace, by the path of the file that the facts
-// describe. It opens none of them; if there are none it returns nil.
+// describe. It opens no file. It returns nil if the workspace has no files of facts.
 func FactFiles(s *Store) map[string]fs.FileInfo {
 	w := walker{files: s.files}
 	entries, err := w.readDir(factsDir)
@@ -238,9 +238,9 @@ func FactFiles(s *Store) map[string]fs.FileInfo {
 	return out
 }
 
-// FactsOf returns the facts of a file of a workspace, given its text as it is searched. unused
-// counts the rows that don't hold any more. It returns none for a file without facts, and for one
-// whose facts can't be read.
+// FactsOf returns the facts of a file of a workspace, given the searched text of the file. unused
+// counts the rows that no longer hold. FactsOf returns no facts if the file has no facts or if
+// they can't be read.
 func FactsOf(s *Store, p, text string) (facts []Fact, unused int) {
 	at, ok := FactsPath(p)
 	if !ok {
@@ -253,7 +253,8 @@ func FactsOf(s *Store, p, text string) (facts []Fact, unused int) {
 	return ParseFacts(l.Text, p, text)
 }
 
-// FactsIn yields the facts of lines of a file, each with those of its lines that are among them.
+// FactsIn yields the facts about the lines from to to of a file. Each fact is yielded with its
+// lines that are within this range.
 func FactsIn(facts []Fact, from, to int) iter.Seq2[LineRange, Fact] {
 	return func(yield func(LineRange, Fact) bool) {
 		for _, f := range facts {

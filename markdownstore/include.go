@@ -8,8 +8,8 @@ import (
 	"github.com/memkernel/memkernel/internal/textutil"
 )
 
-// Everything holds the globs of all Markdown that a folder may hold, including the instructions
-// that hosts load. These files are memory if nothing else is.
+// Everything returns globs for all Markdown in a folder, including the instructions that hosts
+// load. They are the default if the folder has no other memory.
 func Everything() []string {
 	return []string{"**/*.md", "**/*.markdown", "**/*.mdx", ".cursorrules", ".cursor/rules/*.mdc", ".github/copilot-instructions.md"}
 }
@@ -56,11 +56,12 @@ func newIncluded(files Files, o *Options) included {
 	return i
 }
 
-// Includes reports whether Options.Include takes in more than memory's own files, so that callers
-// must watch all of the workspace.
+// Includes reports whether Options.Include takes in more than memory's own files. Callers must
+// then watch the whole workspace.
 func (s *Store) Includes() bool { return !s.include.in.Empty() }
 
-// Enters reports whether a folder may hold files that Walk lists: callers must watch it then.
+// Enters reports whether a folder may hold files that Walk lists. Callers must then watch the
+// folder.
 func (s *Store) Enters(dir string) bool {
 	if dir == memoryDir || strings.HasPrefix(dir, memoryDir+"/") {
 		return dir == factsDir || !skippedPath(dir)
@@ -80,9 +81,9 @@ func (i *included) takes(p string) bool {
 	return i.in.Names(p) || anyMarkdown(p) && i.in.Match(p)
 }
 
-// Classify is [Classify] for the files of this store: a file that Options.Include takes in is
-// memory too, a topic in any folder. It looks at names only; a listing leaves out files that
-// .gitignore names.
+// Classify does the work of [Classify] for the files of this store. A file that Options.Include
+// takes in is also memory, as a topic, in any folder. Classify looks only at names. Walk also
+// leaves out files that .gitignore names.
 func (s *Store) Classify(p string) (Class, bool) {
 	c, ok := Classify(p)
 	switch {

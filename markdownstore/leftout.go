@@ -17,7 +17,7 @@ const (
 	LeftTooLarge LeftReason = "too_large"
 	// LeftName: its name, or a folder's, holds characters that can't be shown.
 	LeftName LeftReason = "name"
-	// LeftLink is a symbolic link, or in a folder that is one.
+	// LeftLink: it is a symbolic link, or in a folder that is a symbolic link.
 	LeftLink LeftReason = "link"
 	// LeftExcluded: Options.Exclude leaves it out.
 	LeftExcluded LeftReason = "excluded"
@@ -31,18 +31,18 @@ const (
 	LeftGenerated LeftReason = "generated"
 )
 
-// leftReasons are in the order in which they are told.
+// leftReasons are the reasons in the order of reports.
 var leftReasons = []LeftReason{LeftTooLarge, LeftName, LeftLink, LeftExcluded, LeftIgnored, LeftNotIncluded, LeftHidden, LeftGenerated}
 
 // LeftOut counts the Markdown files that are left out, and names some.
 type LeftOut struct {
 	Files int `json:"files"`
-	// Reasons are those that there are, those of most interest first.
+	// Reasons are the reasons that occur, the most interesting first.
 	Reasons []LeftCount `json:"reasons"`
 	// First are at most ten files, in the order of their reasons.
 	First []LeftFile `json:"first"`
-	// More: folders in which nothing is included were not all looked into, so that
-	// there may be more files than these.
+	// More reports whether more files may be left out, because not all folders without included
+	// files were searched.
 	More bool `json:"more"`
 
 	named map[LeftReason][]LeftFile
@@ -76,8 +76,8 @@ var words = map[LeftReason]string{LeftTooLarge: "too large", LeftName: "name can
 // Text is the reason in a word or two.
 func (r LeftReason) Text() string { return words[r] }
 
-// String says it in a line, as in "left out: 12 files (.gitignore 9, hidden 3)"; "" if
-// nothing is left out.
+// String returns a line such as "left out: 12 files (.gitignore 9, hidden 3)", or "" if nothing
+// is left out.
 func (l LeftOut) String() string {
 	if l.Files == 0 {
 		return ""
@@ -123,8 +123,8 @@ func (l *LeftOut) settle() {
 	l.First = slices.Clip(l.First[:min(firstLeft, len(l.First))])
 }
 
-// LeftOut looks through the workspace for Markdown that Walk does not list, by names and stats
-// alone. If there are more files than it looks at, it says so.
+// LeftOut searches the workspace for Markdown that Walk does not list, by names and stats alone.
+// If it did not look at all files, it sets More.
 func (s *Store) LeftOut(ctx context.Context) (LeftOut, error) {
 	l := &LeftOut{}
 	tell := func(f File, err error) bool {
@@ -150,8 +150,8 @@ func (s *Store) LeftOut(ctx context.Context) (LeftOut, error) {
 	return *l, ctx.Err()
 }
 
-// MemoryWorkspace reports whether the workspace has files that agents keep as memory:
-// MEMORY.md, memory/ and their like. The Markdown of others is all alike.
+// MemoryWorkspace reports whether the workspace has files that agents keep as memory, such as
+// MEMORY.md and memory/. In other workspaces no Markdown file differs from the others.
 func (s *Store) MemoryWorkspace() bool {
 	for _, name := range rootNames {
 		switch name {

@@ -44,8 +44,8 @@ func (s *Store) clean(p string) (string, Class, error) {
 	return slashed, c, nil
 }
 
-// PathLike distinguishes a path from an id of a page or a blob, which has no slash, no dot at its
-// start and no ending of Markdown or text. Lines after it (":3") are ignored.
+// PathLike distinguishes a path from the id of a page or a blob. An id has no slash, no leading
+// dot and no extension of Markdown or text. PathLike ignores a line number at the end (":3").
 func PathLike(s string) bool {
 	if strings.ContainsAny(s, `/\\`) || strings.HasPrefix(s[strings.LastIndexByte(s, ':')+1:], ".") {
 		return true
@@ -197,9 +197,8 @@ func readLink(files Files, p string, c Class) (string, fs.FileInfo, Class, error
 	return rel, fi, behind(c, to), nil
 }
 
-// behind returns the class of a link that leads to a file: it allows only uses that both allow.
-// Past logs stay closed, and curated memory stays guarded, under any name by which they are
-// written.
+// behind returns the class of a link to a file. The class allows only uses that both the link and
+// the file allow. So past logs stay closed, and curated memory stays guarded, under any name.
 func behind(link, to Class) Class {
 	link.Private = link.Private || to.Private
 	link.Memory, link.Indexed = link.Memory && to.Memory, link.Indexed && to.Indexed
@@ -220,7 +219,7 @@ func isAny(files Files, fi fs.FileInfo, others []fs.FileInfo) bool {
 	return false
 }
 
-// instructs reports whether a file holds such instructions under another name.
+// instructs reports whether a file is a file of standing instructions under another name.
 func instructs(files Files, fi fs.FileInfo) bool {
 	for _, name := range rootNames {
 		if c, _ := Classify(name); fi != nil && c.PageType == PageBootstrap {

@@ -11,7 +11,7 @@ import (
 	"github.com/memkernel/memkernel/internal/textutil"
 )
 
-// Reason is how a read ended; the names are those of recall.
+// Reason is the outcome of a read, by the names that recall uses.
 type Reason string
 
 const (
@@ -20,21 +20,21 @@ const (
 )
 
 // Content is the result of Read. If a file or a line does not exist, Text is empty and Detail is
-// why; that is not an error.
+// the reason. Read then returns no error.
 type Content struct {
 	Text string `json:"text"`
-	// Path is the file that was read: memory.md if MEMORY.md was asked for and
-	// only the former is there.
+	// Path is the file that was read. It is memory.md if MEMORY.md was requested and only
+	// memory.md exists.
 	Path string `json:"path"`
-	// StartLine and EndLine are the first and last line of Text, 1-based and inclusive; zero if
-	// it holds nothing.
+	// StartLine and EndLine are the first and last line of Text, counted from 1. They are zero if
+	// Text is empty.
 	StartLine int    `json:"start_line,omitempty"`
 	EndLine   int    `json:"end_line,omitempty"`
 	Reason    Reason `json:"reason"`
 	Detail    string `json:"detail,omitempty"`
 	// Truncated reports whether Text was cut at Options.MaxFileBytes.
 	Truncated bool `json:"truncated,omitempty"`
-	// Hash is the sha256 of the whole file in hex, as it was when Text was read; "" for a
+	// Hash is the sha256 of the whole file in hex, as it was when Text was read. It is "" for a
 	// file of more than a mebibyte.
 	Hash string `json:"hash,omitempty"`
 }
@@ -42,10 +42,10 @@ type Content struct {
 // mostHashed is the size up to which a file is read whole to be hashed.
 const mostHashed = 1 << 20
 
-// Read returns lines of a memory file. from is the first line, 0 meaning 1. lines is how many, 0
-// meaning all. It streams: a large file costs no more than the returned part. The bytes are those
-// of the file, except for the byte-order mark and UTF-16, which is read as UTF-8. For a file that
-// is not memory it returns a *DeniedError.
+// Read returns lines of a memory file. The parameter from is the first line; 0 means 1. The
+// parameter lines is the number of lines; 0 means all. Read streams, so a large file costs no
+// more than the returned part. Text has the bytes of the file without the byte-order mark. A file
+// in UTF-16 is returned as UTF-8. For a file that is not memory it returns a *DeniedError.
 func (s *Store) Read(path string, from, lines int) (Content, error) {
 	if from < 0 || lines < 0 {
 		return Content{}, fmt.Errorf("read %s: line %d, count %d: neither may be negative", path, from, lines)
@@ -118,8 +118,8 @@ func readLines(c *Content, r io.Reader, from, lines int, limit int64) error {
 	return takeLines(c, br, from, lines, n, limit)
 }
 
-// skipLines passes over n lines and returns how many there were; a last line
-// without its line feed counts.
+// skipLines skips n lines and returns the number of lines that it skipped. A last line without a
+// line feed counts.
 func skipLines(br *bufio.Reader, n int) (int, error) {
 	partial := false
 	for i := 0; i < n; {

@@ -9,20 +9,20 @@ import (
 	"strings"
 )
 
-// ImportedDir holds text from other programs' memories. Text that was appended there goes with
-// the session that it came from.
+// ImportedDir holds text from other programs' memories. Text that was appended there is removed
+// together with the session from which it came.
 const ImportedDir = memoryDir + "/imported/"
 
-// Retracted is the outcome for entries that were to be taken out.
+// Retracted is the outcome of Retract.
 type Retracted struct {
-	// Gone counts those that are taken out, Changed are the ids of those that somebody
-	// wrote to since: they stay.
+	// Gone counts the removed entries. Changed are the ids of the entries that somebody changed
+	// meanwhile. These entries stay.
 	Gone    int
 	Changed []string
 }
 
-// Retract takes entries out of a file again that [Store.Append] put there, by id with their text
-// as it was appended. Missing entries are passed over. Without apply nothing is written.
+// Retract removes entries from a file that [Store.Append] wrote there. entries holds the appended
+// texts by id. Retract skips missing entries. If apply is false, it writes nothing.
 func Retract(ctx context.Context, s *Store, path string, entries map[string]string, apply bool) (Retracted, error) {
 	for range appendTries {
 		var out Retracted

@@ -20,13 +20,13 @@ const (
 	UnitMarker UnitKind = "marker" // the marker of an appended entry
 )
 
-// Unit is the finest piece that a body is made of. Units tile the body: blank
-// lines belong to the unit before them, those that lead the body to the first.
+// Unit is the smallest piece of a body. Units tile the body. Blank lines belong to the unit
+// before them. Blank lines at the beginning of the body belong to the first unit.
 type Unit struct {
 	Kind UnitKind `json:"kind"`
 	// Level is 1 to 6 for headings, else 0.
 	Level int `json:"level,omitempty"`
-	// Label is a heading's text, a turn's label, a marker's id.
+	// Label is the text of a heading, the label of a turn, or the id of a marker.
 	Label string `json:"label,omitempty"`
 	// StartLine and EndLine are 1-based and inclusive, in the file.
 	StartLine int `json:"start_line"`
