@@ -25,7 +25,7 @@ import (
 	"github.com/memkernel/memkernel/replay"
 )
 
-// Handler answers requests; it is for programs with a listener of their own.
+// Handler returns the handler of all requests. It is for programs with a listener of their own.
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /assets/", assetHandler())
@@ -66,12 +66,12 @@ func (s *Server) Handler() http.Handler {
 	return s.gate.guard(zipped(mux))
 }
 
-// mistake is a request that can't be meant.
+// mistake is the error of an invalid request.
 type mistake struct{ error }
 
 func mistakef(format string, args ...any) error { return mistake{fmt.Errorf(format, args...)} }
 
-// answer sends a document, or why there is none.
+// answer sends a document, or the error for which there is no document.
 func (s *Server) answer(w http.ResponseWriter, r *http.Request, doc any, err error) {
 	var wrong mistake
 	var none *api.NoSessionError
@@ -93,7 +93,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, doc any, err err
 	}
 }
 
-// zipped sends answers small to who takes them so.
+// zipped compresses answers for clients that accept compression.
 func zipped(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") || r.URL.Path == "/api/live" {
@@ -120,19 +120,19 @@ func (w zipWriter) WriteHeader(status int) {
 	w.ResponseWriter.WriteHeader(status)
 }
 
-// Sessions is the list of all that can be looked at.
+// Sessions is the list of all sessions that the window can show.
 type Sessions struct {
 	Schema    string `json:"schema"`
 	Workspace string `json:"workspace"`
 	StateDir  string `json:"state_dir"`
-	// Time is when it was asked for.
+	// Time is the time of the request.
 	Time time.Time `json:"time"`
-	// Write: the last night's changes can be undone here.
+	// Write reports whether a visitor can undo the last night's changes.
 	Write bool `json:"write"`
-	// Sessions have the one that changed last first.
+	// Sessions are the sessions, the last changed one first.
 	Sessions []SessionRow `json:"sessions"`
-	// Today is the cost of today's calls in the sessions that are planned so far: with memkernel,
-	// and under append-late.
+	// Today is the cost of today's calls in the sessions that are planned so far. It has the cost
+	// with memkernel and the cost under append-late.
 	Today Today `json:"today"`
 }
 
@@ -147,47 +147,54 @@ type Today struct {
 type SessionRow struct {
 	// ID names it in addresses.
 	ID string `json:"id"`
-	// Name is its key, or the transcript's file; Path is the transcript's.
+	// Name is the key of the session, or the file of the transcript.
 	Name string `json:"name"`
-	// Source is transcript (a file of a host's) or kept (in the state folder).
-	Source   string    `json:"source"`
+	// Source is transcript (a host's file) or kept (in the state folder).
+	Source string `json:"source"`
+	// Path is the path of the transcript.
 	Path     string    `json:"path"`
 	Bytes    int64     `json:"bytes"`
 	Modified time.Time `json:"modified"`
-	// Live reports whether it changed within five minutes.
+	// Live reports whether the session changed within five minutes.
 	Live bool `json:"live"`
-	// Head is null for a session that nobody looked at yet.
+	// Head is null for a session that was not opened yet.
 	Head *Head `json:"head"`
 }
 
 // Head is the present state of a session.
 type Head struct {
 	Model string `json:"model"`
-	// Calls is how many it has, Planned how many are planned by now; Done that all are.
-	Calls   int    `json:"calls"`
-	Planned int    `json:"planned"`
-	Done    bool   `json:"done"`
-	Error   string `json:"error"`
-	// Window is the model's window, Input the size of the newest prompt, Regions the sizes of its
-	// parts. A session in the state folder has only fixed and messages.
-	Window  int      `json:"context_window"`
-	Input   int      `json:"input_tokens"`
+	// Calls is the number of the session's calls.
+	Calls int `json:"calls"`
+	// Planned is the number of calls that are planned by now.
+	Planned int `json:"planned"`
+	// Done reports whether all calls are planned.
+	Done  bool   `json:"done"`
+	Error string `json:"error"`
+	// Window is the model's window in tokens.
+	Window int `json:"context_window"`
+	// Input is the size of the newest prompt.
+	Input int `json:"input_tokens"`
+	// Regions are the sizes of the prompt's parts. A session in the state folder has only the
+	// parts fixed and messages.
 	Regions []Region `json:"regions"`
 	// Time is the time of the newest call.
 	Time time.Time `json:"time,omitzero"`
-	// HighWater is the size at which a cut is made, 0 if that is not known; ToCut is how far
-	// it is.
+	// HighWater is the size at which a cut is made, 0 if it is unknown.
 	HighWater int `json:"high_water_tokens"`
-	ToCut     int `json:"tokens_to_cut"`
-	// WarmUntil is until when the provider keeps the newest prompt, null if not known.
+	// ToCut is the number of tokens up to that size.
+	ToCut int `json:"tokens_to_cut"`
+	// WarmUntil is the time until which the provider keeps the newest prompt in its cache, null
+	// if it is unknown.
 	WarmUntil *time.Time `json:"warm_until"`
-	// CostUSD is the session's bill and WithoutUSD the one estimate of it without memkernel,
-	// both as the session's record has them; Simulated that they are a replay's, because the
-	// session went through no door of memkernel's.
-	CostUSD    *float64 `json:"cost_usd"`
+	// CostUSD is the session's bill. It comes from the session's record.
+	CostUSD *float64 `json:"cost_usd"`
+	// WithoutUSD estimates the bill without memkernel. It also comes from the session's record.
 	WithoutUSD *float64 `json:"without_usd"`
-	Simulated  bool     `json:"simulated"`
-	// Cuts and Cold are of the record, too, or else of the replay.
+	// Simulated reports whether a replay computed both costs, because memkernel did not plan the
+	// session.
+	Simulated bool `json:"simulated"`
+	// Cuts and Cold also come from the session's record, or else from the replay.
 	Cuts        int `json:"cuts"`
 	Cold        int `json:"cold_calls"`
 	Compactions int `json:"host_compactions"`
@@ -200,7 +207,7 @@ type Region struct {
 	Tokens int    `json:"tokens"`
 }
 
-// mostLive is how many live sessions are planned without being asked for.
+// mostLive is the number of live sessions that are planned without a request for them.
 const mostLive = 4
 
 func (s *Server) sessions(ctx context.Context) (*Sessions, error) {
@@ -235,7 +242,7 @@ func (s *Server) sessions(ctx context.Context) (*Sessions, error) {
 	return out, nil
 }
 
-// open is a track that is there.
+// open returns a track that is already open, nil if there is no such track.
 func (s *shelf) open(id string, plan Plan) *track {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -323,7 +330,7 @@ func (h *Head) count(w *row) {
 	h.Faults += w.faults
 }
 
-// headOf returns the present state of a session of the state folder.
+// headOf returns the present state of a session in the state folder.
 func headOf(f *found) *Head {
 	h := &Head{Regions: []Region{}, Done: true}
 	for _, l := range f.status.Lines {
@@ -338,13 +345,13 @@ func headOf(f *found) *Head {
 	return h
 }
 
-// Session is one session, and how it is planned.
+// Session is one session, with the settings by which it is planned.
 type Session struct {
 	Schema string `json:"schema"`
 	SessionRow
-	// Plan is how it is planned; 0 and "" are defaults.
+	// Plan has the settings of the session's plans. 0 and "" are defaults.
 	Plan PlanSetting `json:"plan"`
-	// Recorded is the provider's bill to the host, null for a session of the state folder.
+	// Recorded is the provider's bill to the host. It is null for a session in the state folder.
 	Recorded *replay.Recorded `json:"recorded"`
 	// Command prints the same figures.
 	Command string `json:"command"`
@@ -352,7 +359,7 @@ type Session struct {
 	FixedTokens int `json:"fixed_tokens"`
 }
 
-// PlanSetting is how a session is planned; 0 and "" are defaults.
+// PlanSetting has the settings by which a session is planned. 0 and "" are defaults.
 type PlanSetting struct {
 	Window   int    `json:"context_window"`
 	Model    string `json:"model"`
@@ -360,7 +367,7 @@ type PlanSetting struct {
 	Resolver string `json:"resolver"`
 }
 
-// planOf reads how a visitor wants a session planned.
+// planOf reads a visitor's settings for the plans of a session.
 func (s *Server) planOf(r *http.Request) (Plan, error) {
 	p, q := s.o.Plan, r.URL.Query()
 	var err error
@@ -385,7 +392,7 @@ func (s *Server) planOf(r *http.Request) (Plan, error) {
 	return p, nil
 }
 
-// asked is the session that a request names, and its track if it has one.
+// asked returns the session that a request names, and the session's track if it has one.
 func (s *Server) asked(r *http.Request) (found, *track, error) {
 	f, err := s.shelf.find(r.Context(), r.URL.Query().Get("session"))
 	if err != nil || f.source != fromTranscript {
@@ -426,7 +433,7 @@ func (s *Server) oneSession(r *http.Request) (any, error) {
 	return s.document(f, t), nil
 }
 
-// document is a session that is planned, or is being planned.
+// document returns the document of a session that is planned or is being planned.
 func (s *Server) document(f found, t *track) *Session {
 	out := s.row(f)
 	out.Head = t.head()
@@ -441,7 +448,7 @@ func (s *Server) document(f found, t *track) *Session {
 	return out
 }
 
-// row begins the document of a session.
+// row returns the beginning of a session's document.
 func (s *Server) row(f found) *Session {
 	return &Session{Schema: "memkernel/ui_session/v1", SessionRow: SessionRow{ID: f.id, Name: f.name, Source: f.source, Path: f.path, Bytes: f.bytes, Modified: f.modified.UTC(), Live: s.o.Now().Sub(f.modified) < liveFor}}
 }
@@ -464,7 +471,7 @@ func (t *track) command() string {
 	return c
 }
 
-// keptRows are the calls of a session of the state folder, as they were planned and billed.
+// keptRows returns the calls of a session in the state folder, as they were planned and billed.
 func (s *Server) keptRows(ctx context.Context, f found) ([]row, error) {
 	rows, err := s.slow.get("rows "+f.key, 2*fresh, func() (any, error) { return s.readRows(ctx, f) })
 	if err != nil {
@@ -569,7 +576,7 @@ func (s *Server) callsOf(r *http.Request) (any, error) {
 	return out, nil
 }
 
-// callAsked is the call that a request names, from 0.
+// callAsked returns the call that a request names, counted from 0.
 func callAsked(r *http.Request) (int, error) {
 	n, err := number(r, "call", 1)
 	if err == nil && n < 1 {
@@ -630,7 +637,8 @@ func messageText(m *memkernel.Message) string {
 	return strings.Join(all, "\n")
 }
 
-// unplanned returns the error for a call that can't be planned, as a mistake of the caller.
+// unplanned returns the error for a call that can't be planned. The error is a mistake of the
+// caller.
 func (t *track) unplanned(n int, err error) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -654,14 +662,14 @@ type WhatIf struct {
 	Call    int        `json:"call"`
 	Was     WhatIfSide `json:"was"`
 	Would   WhatIfSide `json:"would"`
-	// Plan is the wished plan. Pin is a rule that must stay.
+	// Plan has the settings of the requested plan. Pin is a rule that must stay.
 	Plan PlanSetting `json:"plan"`
 	Pin  string      `json:"pin"`
-	// Changes are the pages whose level would differ.
+	// Changes are the pages whose levels differ between the two plans.
 	Changes []Change `json:"changes"`
 }
 
-// WhatIfSide is one of the two.
+// WhatIfSide is one of the two plans.
 type WhatIfSide struct {
 	Model    string   `json:"model"`
 	Window   int      `json:"context_window"`
@@ -706,7 +714,7 @@ func (s *Server) whatIf(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The page shows the session as it is planned; the wished plan is compared with it.
+	// The page compares the requested plan with the session's present plan.
 	t, err := s.shelf.track(f, s.o.Plan)
 	if err != nil {
 		return nil, err
@@ -720,7 +728,7 @@ func (s *Server) whatIf(r *http.Request) (any, error) {
 	return out, nil
 }
 
-// whatIf plans call n in another way, after the earlier calls as they were.
+// whatIf plans call n in another way. The earlier calls keep their plans.
 func (t *track) whatIf(ctx context.Context, n int, p Plan, pin string) (*WhatIf, error) {
 	t.cursor.mu.Lock()
 	defer t.cursor.mu.Unlock()
@@ -746,7 +754,7 @@ func (t *track) whatIf(ctx context.Context, n int, p Plan, pin string) (*WhatIf,
 	return out, nil
 }
 
-// pinned puts a rule into every prompt of a session that is thrown away.
+// pinned adds a rule to every prompt of a temporary session.
 func pinned(ctx context.Context, k *kernel.Kernel, text string) error {
 	if text == "" {
 		return nil
@@ -804,23 +812,24 @@ type Page struct {
 	Path    string `json:"path"`
 	Key     string `json:"message_key"`
 	Bytes   int64  `json:"bytes"`
-	// Masked is how many secrets are masked in it.
+	// Masked is the number of secrets that are masked in the page.
 	Masked int    `json:"masked"`
 	Floor  string `json:"floor"`
 	Pin    string `json:"pin"`
-	// Created is the host's time of the content.
+	// Created is the time that the host recorded for the content.
 	Created time.Time `json:"created,omitzero"`
-	// Life has the page's levels, each with the call from which on it had it.
+	// Life has the page's levels. Each level has the first call at which the page had it.
 	Life []stage `json:"life"`
-	// Calls is how many the session has.
+	// Calls is the number of the session's calls.
 	Calls int `json:"calls"`
-	// Levels are its representations side by side.
+	// Levels are the page's representations.
 	Levels []PageLevel `json:"levels"`
-	// Cited are the calls whose answer or request names it: by its id, or its path.
+	// Cited are the calls whose answer or request names the page by its id or its path.
 	Cited []Citation `json:"cited"`
 	// Last is its newest use.
 	Last *LastUse `json:"last_access"`
-	// RecomputeCost is how many tool calls would make it again, null if none would.
+	// RecomputeCost is the number of tool calls that would make the content again. It is null if
+	// no tool call would.
 	RecomputeCost *float64 `json:"recompute_cost"`
 }
 
@@ -828,13 +837,13 @@ type Page struct {
 type PageLevel struct {
 	Level  pagevm.Level `json:"level"`
 	Tokens int          `json:"tokens"`
-	// Shown reports whether it is shown so at this call.
+	// Shown reports whether the page is shown at this level at this call.
 	Shown bool   `json:"shown"`
 	Bytes int    `json:"bytes"`
 	Text  string `json:"text"`
 }
 
-// Citation is where a page is named.
+// Citation is a place at which a page is named.
 type Citation struct {
 	Call int `json:"call"`
 	// By is id or path.
@@ -849,7 +858,7 @@ type LastUse struct {
 	How  string `json:"how"`
 }
 
-// levelText is how much of a representation is handed out.
+// levelText bounds the part of a representation that is handed out.
 const levelText = 20_000
 
 func (s *Server) pageOf(r *http.Request) (any, error) {
@@ -900,7 +909,7 @@ func (s *Server) pageOf(r *http.Request) (any, error) {
 	return out, nil
 }
 
-// keptPage is a page of a session in the state folder.
+// keptPage returns a page of a session in the state folder.
 func (s *Server) keptPage(ctx context.Context, f found, id string) (any, error) {
 	out, err := pageDocument(ctx, &s.o, s.o.Kernel, f.key, id)
 	if err == nil {
@@ -931,7 +940,7 @@ func pageDocument(ctx context.Context, o *Options, k *kernel.Kernel, key, id str
 	return out, nil
 }
 
-// mostCited is how many citations are listed.
+// mostCited bounds the listed citations.
 const mostCited = 50
 
 // cited returns the calls that name a page. Callers must hold the lock.
@@ -1006,7 +1015,7 @@ func (s *Server) replayOf(r *http.Request) (any, error) {
 	return s.slow.get(name, time.Hour, func() (any, error) { return t.replay(r.Context(), policies) })
 }
 
-// replay is the document of a replay under policies, without its calls.
+// replay returns the document of a replay under policies, without the document's calls.
 func (t *track) replay(ctx context.Context, policies []string) (*replay.Document, error) {
 	t.mu.Lock()
 	session := t.session

@@ -70,7 +70,7 @@ func showShell(w http.ResponseWriter, o *Options) {
 	shell.Execute(w, o) // who asked is gone if it fails
 }
 
-// showDoor writes the page that changes the token for a cookie.
+// showDoor writes the page that exchanges the token for a cookie.
 func showDoor(w http.ResponseWriter) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	door.Execute(w, nil) // as above

@@ -17,7 +17,8 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// Call is a call of a session: its prompt block by block, and why it is so.
+// Call is a call of a session. It has the call's prompt block by block, with the reasons for the
+// prompt.
 type Call struct {
 	Schema  string `json:"schema"`
 	Session string `json:"session"`
@@ -40,10 +41,10 @@ type Call struct {
 	// Changes are the pages that came, left or changed their level with this call.
 	Changes []Change `json:"changes"`
 	// Out are pages that are not in the prompt and can be read, the newest first. OutCount counts
-	// all of them.
+	// all such pages, including pages that Out leaves out.
 	Out      []OutPage `json:"out"`
 	OutCount int       `json:"out_count"`
-	// Answer is how the model's answer begins.
+	// Answer is the beginning of the model's answer.
 	Answer string `json:"answer"`
 }
 
@@ -51,43 +52,44 @@ type Call struct {
 type Block struct {
 	// Role is system, user, assistant or tool.
 	Role string `json:"role"`
-	// Kind is text, tool_use, tool_result, thinking, image and so on; tools and system for
-	// the fixed part.
+	// Kind is the kind of the content, such as text, tool_use, tool_result, thinking or image. In
+	// the fixed part it is tools or system.
 	Kind   string `json:"kind"`
 	Region string `json:"region"`
-	// Page is the page's id for memkernel get. Type is its type. Tool is the tool that made it.
-	// Path is the path that the tool's call names.
+	// Page is the page's id for memkernel get. Type is the type of the page. Tool is the tool
+	// that made the page. Path is the path that the tool's call names.
 	Page   string       `json:"page"`
 	Type   string       `json:"type"`
 	Tool   string       `json:"tool"`
 	Path   string       `json:"path"`
 	Level  pagevm.Level `json:"level"`
 	Tokens int          `json:"tokens"`
-	// Levels are its tokens at each level, 0 for a level that it doesn't have.
+	// Levels are the page's tokens at each level, 0 for a level that the page doesn't have.
 	Levels LevelTokens `json:"level_tokens"`
-	// Floor is the least that may ever be shown.
+	// Floor is the lowest level at which the page may be shown.
 	Floor string `json:"floor"`
 	Pin   string `json:"pin"`
 	// Message is the index of the message in the prompt, -1 for the fixed part.
 	Message int `json:"message"`
-	// Since is the call from which on it has this level. Why is the reason. Refused is a level
-	// that was wished and is not allowed.
+	// Since is the first call at which the page has this level. Why is the reason for the level.
+	// Refused is a requested level that is not allowed.
 	Since   int    `json:"since_call"`
 	Why     string `json:"why"`
 	Refused string `json:"refused"`
-	// Change is new, changed or same, against the call before.
+	// Change is new, changed or same, compared with the previous call.
 	Change string `json:"change"`
-	// Before is the size of the prompt before the block. If the block changes, everything after
-	// that is written to the cache again.
+	// Before is the size of the prompt before the block. If the block changes, the prompt after
+	// this point is written to the cache again.
 	Before int `json:"tokens_before"`
-	// Breakpoint is the cache marker at its end.
+	// Breakpoint is the cache marker at the end of the block.
 	Breakpoint *api.Breakpoint `json:"breakpoint"`
-	// Text is how it begins, secrets masked; Bytes is how long it is.
+	// Text is the beginning of the block's text, with secrets masked. Bytes is the length of the
+	// whole text.
 	Text  string `json:"text"`
 	Bytes int    `json:"bytes"`
 }
 
-// LevelTokens are a page's tokens at each level, 0 for a level that it does not have.
+// LevelTokens are a page's tokens at each level, 0 for a level that the page does not have.
 type LevelTokens struct {
 	Full       int `json:"full"`
 	Compressed int `json:"compressed"`
@@ -95,7 +97,7 @@ type LevelTokens struct {
 	Pointer    int `json:"pointer"`
 }
 
-// Change is a page that came, left or changed its level.
+// Change is a page that entered the prompt, left the prompt or changed its level.
 type Change struct {
 	Page string `json:"page"`
 	// Kind is came, changed, left or came back.
@@ -103,7 +105,7 @@ type Change struct {
 	Type string `json:"type"`
 	Tool string `json:"tool"`
 	Path string `json:"path"`
-	// From is the level before, To after.
+	// From is the level before the change. To is the level after the change.
 	From   pagevm.Level `json:"from"`
 	To     pagevm.Level `json:"to"`
 	Tokens int          `json:"tokens"`
@@ -120,24 +122,24 @@ type OutPage struct {
 	// Place is span or gone.
 	Place string `json:"place"`
 	Span  string `json:"span"`
-	// Left is the call with which it left, 0 if that is not known.
+	// Left is the call at which the page left the prompt, 0 if the call is unknown.
 	Left int `json:"left_call"`
 }
 
 const (
-	// blockText is how much of a block's text is handed out with its call.
+	// blockText bounds the part of a block's text that is handed out with the block's call.
 	blockText = 700
-	// mostOut is how many pages that left are listed.
+	// mostOut bounds the listed pages that left the prompt.
 	mostOut = 200
 )
 
-// clip is how a text begins, cut between characters.
+// clip returns the beginning of a text, cut between characters.
 func clip(s string, most int) string {
 	return strings.ToValidUTF8(textutil.Head(s, most), "\uFFFD")
 }
 
-// callDocument describes a call as it was planned. lives are the levels of all pages over
-// the session.
+// callDocument describes a call as it was planned. The parameter lives has the levels of all
+// pages over the session.
 func callDocument(o *Options, plan *api.ContextPlan, n int, lives map[string][]stage) *Call {
 	out := &Call{Schema: "memkernel/ui_call/v1", Call: n + 1, Model: plan.Model, Generation: plan.Generation, Budgets: plan.Budgets,
 		Regions: plan.Regions, Layout: &plan.Layout, Retrieval: plan.Retrieval,
@@ -197,7 +199,7 @@ func at(all []stage, call int) (s *stage) {
 	return s
 }
 
-// blocks are the pages of a plan's messages, in their order.
+// blocks returns the blocks of a plan's messages, in the order of the messages.
 func blocks(o *Options, plan *api.ContextPlan, n int, lives map[string][]stage) []Block {
 	out := []Block{}
 	for _, r := range plan.Regions {
@@ -246,8 +248,8 @@ func blocks(o *Options, plan *api.ContextPlan, n int, lives map[string][]stage) 
 	return out
 }
 
-// of fills in the block from its page's row and life. recalled is the page that was recalled for
-// this call.
+// of fills in the block from the row and the life of the block's page. The parameter recalled is
+// the page that was recalled for this call.
 func (b *Block) of(row *paging.PageRow, life []stage, call int, recalled string) {
 	b.Page, b.Type, b.Tool, b.Path, b.Level, b.Tokens = row.ID, string(row.Type), textutil.Visible(row.Tool), textutil.Visible(row.Path), row.Level, row.ShownTokens
 	b.Levels = LevelTokens{row.Tokens.Full, row.Tokens.Compressed, row.Tokens.Structured, row.Tokens.Pointer}
@@ -274,7 +276,7 @@ func (b *Block) of(row *paging.PageRow, life []stage, call int, recalled string)
 	}
 }
 
-// mergeFree joins parts of one message that are of no page, such as several texts.
+// mergeFree joins parts of one message that belong to no page, such as several texts.
 func mergeFree(out []Block, first int) []Block {
 	kept := out[:first]
 	for i := first; i < len(out); i++ {
@@ -288,7 +290,7 @@ func mergeFree(out []Block, first int) []Block {
 	return kept
 }
 
-// newestIn is the newest message of the host's own.
+// newestIn returns the newest of the host's own messages in a plan.
 func newestIn(plan *api.ContextPlan) int {
 	for i := len(plan.Messages) - 1; i >= 0; i-- {
 		if !strings.HasPrefix(plan.Messages[i].Key, ownKey) {
@@ -298,14 +300,14 @@ func newestIn(plan *api.ContextPlan) int {
 	return -1
 }
 
-// ownKey begins the keys of messages that the kernel adds; carryKey is that of the one in
-// front of all others.
+// ownKey is the prefix of the keys of messages that the kernel adds. carryKey is the key of the
+// kernel's message before all other messages.
 const (
 	ownKey   = "memkernel:"
 	carryKey = ownKey + "carry"
 )
 
-// mark puts the cache markers at the blocks that carry them.
+// mark sets the cache markers of the blocks.
 func mark(out []Block, plan *api.ContextPlan) {
 	layout := &plan.Layout
 	for i := range layout.Breakpoints {
@@ -356,7 +358,7 @@ func newMatcher(plan *api.ContextPlan) *matcher {
 	return m
 }
 
-// match is the row of a part, nil if there is none.
+// match returns the row of a part, nil if there is no such row.
 func (m *matcher) match(msg *memkernel.Message, part int) *paging.PageRow {
 	id, own := strings.CutPrefix(msg.Key, ownKey)
 	switch {
@@ -392,7 +394,7 @@ func partText(p *memkernel.Part) string {
 	return p.Text
 }
 
-// sortChanges sorts by kind, the largest first.
+// sortChanges sorts changes by kind, and the largest changes of a kind first.
 func sortChanges(all []Change) {
 	slices.SortFunc(all, func(a, b Change) int {
 		return cmp.Or(strings.Compare(a.Kind, b.Kind), b.Tokens-a.Tokens, strings.Compare(a.Page, b.Page))

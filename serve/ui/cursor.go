@@ -13,8 +13,8 @@ import (
 	"github.com/memkernel/memkernel/replay"
 )
 
-// cursor is a kernel at some call of a session. That call can be planned again there, the next
-// one without a replay, and another plan of it leaves no trace.
+// cursor is a kernel at some call of a session. It can plan that call again, and the next call
+// without a replay. Another plan of the call leaves no trace.
 type cursor struct {
 	mu     sync.Mutex
 	kernel *kernel.Kernel
@@ -24,7 +24,7 @@ type cursor struct {
 	shown  *fork
 }
 
-// fork is a copy of the state for one plan.
+// fork is a copy of the kernel's state for one plan.
 type fork struct {
 	call   int
 	kernel *kernel.Kernel
@@ -104,8 +104,8 @@ func (t *track) stand(ctx context.Context, n int) error {
 	return nil
 }
 
-// fork copies the state before call n, and plans the call there. Callers must hold the cursor's
-// lock.
+// fork copies the state before call n, and plans the call in the copy. Callers must hold the
+// cursor's lock.
 func (t *track) fork(ctx context.Context, n int, change func(*api.PlanRequest), prepare func(*kernel.Kernel) error) (*fork, error) {
 	if err := t.stand(ctx, n); err != nil {
 		return nil, err
@@ -141,8 +141,8 @@ func (t *track) fork(ctx context.Context, n int, change func(*api.PlanRequest), 
 	return f, nil
 }
 
-// show returns the fork of a call as it was planned, and keeps it until another is asked for.
-// Callers must hold the cursor's lock.
+// show returns the fork of a call as it was planned, and keeps the fork until a caller requests
+// another fork. Callers must hold the cursor's lock.
 func (t *track) show(ctx context.Context, n int) (*fork, error) {
 	c := &t.cursor
 	if c.shown != nil && c.shown.call == n {

@@ -13,11 +13,10 @@ import (
 	"sync"
 )
 
-// gate lets in one browser: the one that was given the link. It refuses, before it reads
-// anything, requests of pages of another origin and requests by a name that was made to lead
-// here.
+// gate lets in only the browser that was given the link. Before it reads anything, it refuses
+// requests of pages of another origin, and requests whose host name is not this server's.
 type gate struct {
-	// hosts are the spellings of the address that is listened on.
+	// hosts are the spellings of the address at which the server listens.
 	hosts  map[string]bool
 	cookie string // its name, of this port
 
@@ -79,8 +78,9 @@ func (g *gate) guard(next http.Handler) http.Handler {
 	})
 }
 
-// sameOrigin reports whether a request can only come from our own page, or from a person's own
-// hand. A request that changes something must show that it comes from our page.
+// sameOrigin reports whether a request can only come from this server's own page, or from an
+// address that a person entered. A request that changes something must show that it comes from
+// this server's own page.
 func (g *gate) sameOrigin(r *http.Request) bool {
 	if site := r.Header.Get("Sec-Fetch-Site"); site == "cross-site" || site == "same-site" {
 		return r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Mode") == "navigate" && !strings.HasPrefix(r.URL.Path, "/api/")
@@ -127,7 +127,7 @@ func (g *gate) enter(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// take is the ticket for the token, which is void then.
+// take returns the ticket for the token. The token is void after the call.
 func (g *gate) take(token string) (ticket string, ok bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// beat is how often a page that watches is told at most.
+// beat is the shortest time between two notifications of a page that watches.
 const beat = 500 * time.Millisecond
 
 // live streams the list of sessions, or one session, whenever it has changed.

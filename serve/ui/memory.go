@@ -26,7 +26,7 @@ type Files struct {
 	Enabled bool `json:"enabled"`
 	// Files are at most 2,000.
 	Files []FileRow `json:"files"`
-	// More: there are more than are listed.
+	// More reports whether there are more files than the list has.
 	More bool `json:"more"`
 }
 
@@ -36,11 +36,11 @@ type FileRow struct {
 	Kind     string    `json:"kind"`
 	Bytes    int64     `json:"bytes"`
 	Modified time.Time `json:"modified"`
-	// Indexed reports whether search looks in it.
+	// Indexed reports whether the search index has the file.
 	Indexed bool `json:"indexed"`
 }
 
-// mostFiles is how many files are listed.
+// mostFiles bounds the listed files.
 const mostFiles = 2000
 
 func (s *Server) files(r *http.Request) (any, error) {
@@ -65,7 +65,7 @@ func (s *Server) files(r *http.Request) (any, error) {
 	return out, nil
 }
 
-// rank returns a file's place in the list: the most read files come first, the old ones last.
+// rank returns a file's place in the list. The most read files come first, old files last.
 func rank(f FileRow) int {
 	for i, name := range []string{"MEMORY.md", "USER.md", "AGENTS.md"} {
 		if f.Path == name {
@@ -88,7 +88,7 @@ type File struct {
 	Lines  int    `json:"lines"`
 	// Entries are at most 1,000.
 	Entries []Item `json:"entries"`
-	// Cut: it has more entries than are listed.
+	// Cut reports whether the file has more entries than the list has.
 	Cut bool `json:"cut"`
 }
 
@@ -97,12 +97,12 @@ type Item struct {
 	Line    int    `json:"line"`
 	EndLine int    `json:"end_line"`
 	Kind    string `json:"kind"`
-	// Trail are the headings above it.
+	// Trail are the headings above the entry.
 	Trail []string `json:"trail"`
 	Text  string   `json:"text"`
 	Date  string   `json:"date"`
 	Tags  []string `json:"tags"`
-	// State is "" for a fact that holds. From is its source.
+	// State is "" for a fact that holds. From is the source of the fact.
 	State      string   `json:"state"`
 	From       []string `json:"from"`
 	Supersedes []string `json:"supersedes"`
@@ -156,7 +156,7 @@ func (s *Server) search(r *http.Request) (any, error) {
 	return document.OfSearch(q, res), nil
 }
 
-// aged is how old an answer may be whose making takes its time.
+// aged is the largest age of an answer that is slow to make.
 const aged = 10 * time.Second
 
 func (s *Server) audit(r *http.Request) (any, error) {
@@ -170,7 +170,7 @@ func (s *Server) audit(r *http.Request) (any, error) {
 	})
 }
 
-// hints makes the commands of hints whole.
+// hints completes the commands in hints.
 func (s *Server) hints(of []health.Finding) {
 	for i := range of {
 		of[i].Hint = s.o.Hint(of[i].Hint)

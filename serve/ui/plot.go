@@ -10,8 +10,8 @@ import (
 	"github.com/memkernel/memkernel/internal/display"
 )
 
-// plot draws values by call: as lines, or as bars that are stacked, the first series at the
-// bottom. All series have the same length. The unit is tokens or dollars.
+// plot draws values by call. It draws lines, or stacked bars with the first series at the bottom.
+// All series have the same length. The unit is tokens or dollars.
 type plot struct {
 	unit   string
 	lines  bool

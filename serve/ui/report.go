@@ -39,7 +39,8 @@ var reportPage = template.Must(template.New("report").Funcs(template.FuncMap{
 	},
 }).Parse(reportText))
 
-// reportCalls is how many calls a report lists, reportPoints how many points its plots have.
+// reportCalls bounds the calls that a report lists. reportPoints is the number of points of its
+// plots.
 const (
 	reportCalls  = 2000
 	reportPoints = 400
@@ -64,9 +65,9 @@ type reportPlot struct {
 	SVG   template.HTML
 }
 
-// Report writes one session into one page that needs nothing but itself: no network, no
-// script. Secrets are masked. Of the options those count that say how it is planned; st holds
-// the bills of the workspace, from which the session's own is taken.
+// Report writes one session into one page that needs no network and no script. Secrets are
+// masked. Report uses only the options that say how the session is planned. The parameter st
+// holds the bills of the workspace, which include the session's bill.
 func Report(ctx context.Context, w io.Writer, path, version string, o Options, st *billing.Report, progress func(done, all int)) error {
 	o.settle()
 	t, err := newTrack(path, o.Plan, o.Prices, st.Session)
@@ -165,7 +166,7 @@ func reportPlots(t *Timeline, simulated bool) (out []reportPlot) {
 	return out
 }
 
-// known are costs, 0 for one that is unknown.
+// known returns costs as numbers, with 0 for an unknown cost.
 func known(costs []*float64) []float64 {
 	out := make([]float64, len(costs))
 	for i, c := range costs {

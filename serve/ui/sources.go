@@ -19,10 +19,10 @@ import (
 	"github.com/memkernel/memkernel/sessions"
 )
 
-// errNotYet: a call was asked for that is still to be planned.
+// errNotYet is returned for a call that is not planned yet.
 var errNotYet = errors.New("the session is still being planned: that call is not reached yet")
 
-// errNoSession: there is no session of that name.
+// errNoSession is returned if there is no session of the requested name.
 var errNoSession = errors.New("there is no such session any more")
 
 // The sources of a session.
@@ -31,23 +31,23 @@ const (
 	fromState      = "kept"
 )
 
-// found is a session that can be looked at.
+// found is a session that the window can show.
 type found struct {
 	id, name, source string
-	// path is the transcript's, key that of a session in the state folder.
+	// path is the path of a transcript. key is the key of a session in the state folder.
 	path, key string
 	bytes     int64
 	modified  time.Time
 	status    *api.SessionStatus
 }
 
-// liveFor is for how long after its last change a session counts as live.
+// liveFor is how long after its last change a session counts as live.
 const liveFor = 5 * time.Minute
 
-// fresh is for how long a list of sessions is good.
+// fresh is how long a list of sessions stays valid.
 const fresh = time.Second
 
-// shelf knows all sessions, and holds those that are looked at.
+// shelf lists all sessions, and holds the tracks of the sessions that visitors look at.
 type shelf struct {
 	o *Options
 
@@ -68,7 +68,7 @@ type held struct {
 	err   error
 }
 
-// mostTracks is how many sessions are held.
+// mostTracks bounds the held sessions.
 const mostTracks = 8
 
 // all lists the sessions, the newest first.
@@ -135,13 +135,13 @@ func transcripts(ctx context.Context, path string) (out []found) {
 	return out
 }
 
-// short names something in an address.
+// short returns a short name for use in an address.
 func short(s string) string {
 	sum := sha256.Sum256([]byte(s))
 	return hex.EncodeToString(sum[:6])
 }
 
-// find is the session of an id.
+// find returns the session of an id.
 func (s *shelf) find(ctx context.Context, id string) (found, error) {
 	list, _, err := s.all(ctx)
 	if err != nil {
@@ -154,7 +154,7 @@ func (s *shelf) find(ctx context.Context, id string) (found, error) {
 	return list[i], nil
 }
 
-// track returns the track of a transcript under a plan. It begins one if there is none.
+// track returns the track of a transcript under a plan. If there is no such track, it begins one.
 func (s *shelf) track(f found, plan Plan) (*track, error) {
 	s.mu.Lock()
 	if s.closed {
@@ -192,7 +192,7 @@ func (s *shelf) record(session string) *billing.Report {
 	return st.Session(session)
 }
 
-// close ends a track, one that is being opened too.
+// close ends a track, also while the track is being opened.
 func (h *held) close() {
 	h.once.Do(func() { h.err = errNoSession })
 	if h.track != nil {

@@ -5,16 +5,17 @@ import (
 	"time"
 )
 
-// Timeline is a session, or a stretch of it, in so few points as a screen can show: lists
-// of equal length, a value a point.
+// Timeline is a session or a range of its calls, in as few points as a screen can show. It has
+// lists of equal length, with one value per point.
 type Timeline struct {
 	Schema  string `json:"schema"`
 	Session string `json:"session"`
-	// From and To are the first call and the last, from 1; Calls is how many the session has,
-	// Planned how many of them are planned by now.
-	From    int `json:"from"`
-	To      int `json:"to"`
-	Calls   int `json:"calls"`
+	// From and To are the first and the last call, counted from 1.
+	From int `json:"from"`
+	To   int `json:"to"`
+	// Calls is the number of the session's calls.
+	Calls int `json:"calls"`
+	// Planned is the number of calls that are planned by now.
 	Planned int `json:"planned"`
 	// Window is the model's window in tokens.
 	Window int `json:"context_window"`
@@ -22,25 +23,31 @@ type Timeline struct {
 	First []int       `json:"first"`
 	Count []int       `json:"count"`
 	Time  []time.Time `json:"time"`
-	// Regions has the tokens of a prompt by region, Kinds by the kind of content, Cache by the
-	// kind of bill. They are means over the calls of a point.
+	// Regions has the tokens of a prompt by region. The values are means over the calls of a
+	// point.
 	Regions []Series `json:"regions"`
-	Kinds   []Series `json:"kinds"`
-	Cache   []Series `json:"cache"`
+	// Kinds has the same tokens by the kind of content.
+	Kinds []Series `json:"kinds"`
+	// Cache has the same tokens by the kind of bill.
+	Cache []Series `json:"cache"`
 	// HighWater is the size at which a cut is made.
 	HighWater []int `json:"high_water_tokens"`
-	// Predicted and Billed are of the host's own prompts; null where nothing is recorded.
+	// Predicted is the predicted input of the host's own prompts. It is null where nothing is
+	// recorded.
 	Predicted []*int `json:"predicted_input_tokens"`
-	Billed    []*int `json:"billed_input_tokens"`
-	// Cost is the cost of a point's calls, answers included. Running is the cost of all calls up
-	// to its end, and Without is the same under append-late. They are null where a price is
+	// Billed is the billed input of the host's own prompts. It is null where nothing is recorded.
+	Billed []*int `json:"billed_input_tokens"`
+	// Cost is the cost of a point's calls, answers included. It is null where a price is unknown.
+	Cost []*float64 `json:"cost_usd"`
+	// Running is the cost of all calls up to the end of the point. It is null where a price is
 	// unknown.
-	Cost    []*float64 `json:"cost_usd"`
 	Running []*float64 `json:"running_usd"`
+	// Without is the cost of all calls up to the end of the point under append-late. It is null
+	// where a price is unknown.
 	Without []*float64 `json:"without_usd"`
 	// Marks are the events.
 	Marks []Mark `json:"marks"`
-	// LeftOut is how many marks are not in the list, since there are too many.
+	// LeftOut is the number of marks that the list leaves out because there are too many.
 	LeftOut int `json:"marks_left_out"`
 }
 
@@ -55,13 +62,13 @@ type Mark struct {
 	Call int `json:"call"`
 	// Kind is cut, compaction (the host's own), cold, fault or unplanned.
 	Kind string `json:"kind"`
-	// Detail is the cut's reason, or the faults' codes.
+	// Detail is the reason of the cut, or the codes of the faults.
 	Detail string `json:"detail"`
 	Before int    `json:"before_tokens"`
 	After  int    `json:"after_tokens"`
 }
 
-// The kinds of a mark, those of most interest first.
+// The kinds of a mark, the most interesting kinds first.
 const (
 	markCut        = "cut"
 	markCompaction = "compaction"
@@ -71,15 +78,16 @@ const (
 )
 
 const (
-	// mostPoints is how many points are handed out at most.
+	// mostPoints bounds the points that are handed out.
 	mostPoints = 1200
-	// mostMarks is how many marks are.
+	// mostMarks bounds the marks that are handed out.
 	mostMarks = 300
 )
 
 var cacheNames = [...]string{"read", "write", "uncached"}
 
-// timeline sums rows up: those from a call to another, from 1, in so many points.
+// timeline sums up the rows of the calls `from` to `to`, counted from 1, in at most the given
+// number of points.
 func timeline(rows []row, all, from, to, points int) *Timeline {
 	out := &Timeline{Schema: "memkernel/ui_timeline/v1", Calls: all, Planned: len(rows), Marks: []Mark{}}
 	if to <= 0 || to > len(rows) {
@@ -223,12 +231,12 @@ func (t *Timeline) mark(rows []row, from, to int) {
 	slices.SortStableFunc(t.Marks, func(a, b Mark) int { return a.Call - b.Call })
 }
 
-// Calls is a stretch of a session's calls, one by one.
+// Calls is a range of a session's calls, one by one.
 type Calls struct {
 	Schema  string `json:"schema"`
 	Session string `json:"session"`
 	From    int    `json:"from"`
-	// Total is how many are planned by now.
+	// Total is the number of calls that are planned by now.
 	Total int       `json:"total"`
 	Calls []CallRow `json:"calls"`
 }
@@ -247,26 +255,28 @@ type CallRow struct {
 	// Cost includes the answer. Running is the sum up to and including this call.
 	Cost    *float64 `json:"cost_usd"`
 	Running *float64 `json:"running_usd"`
-	// Without is the same without memkernel; under append-late if it is simulated.
+	// Without is the same sum without memkernel. In a simulated session it is the sum under
+	// append-late.
 	Without *float64 `json:"without_usd"`
-	// Predicted is the prediction for the host's own prompt. Verdict is its result.
+	// Predicted is the prediction for the host's own prompt. Verdict is the result of the
+	// prediction.
 	Predicted *int   `json:"predicted_input_tokens"`
 	Billed    *int   `json:"billed_input_tokens"`
 	Verdict   string `json:"verdict"`
 	// Cut is its reason.
 	Cut  string `json:"cut"`
 	Cold bool   `json:"cold"`
-	// Compaction marks the first call after one.
+	// Compaction marks the first call after a compaction.
 	Compaction bool `json:"host_compaction"`
 	Faults     int  `json:"faults"`
-	// Unplanned is why it could not be planned, "" if it could.
+	// Unplanned is the reason why the call could not be planned, "" if it was planned.
 	Unplanned string `json:"unplanned"`
 }
 
-// mostCalls is how many calls are handed out at once.
+// mostCalls bounds the calls that are handed out at once.
 const mostCalls = 500
 
-// callRows are the calls from one on.
+// callRows returns the calls that begin at call `from`, at most limit calls.
 func callRows(rows []row, from, limit int) *Calls {
 	out := &Calls{Schema: "memkernel/ui_calls/v1", Total: len(rows), Calls: []CallRow{}}
 	from = min(max(from, 1), max(len(rows), 1))

@@ -25,7 +25,8 @@ import (
 
 // Plan has the settings that a visitor may choose to plan a recorded session again.
 type Plan struct {
-	// Window in tokens, 0 for the price book's; Model "" for the recorded one.
+	// Window is the window in tokens. 0 is the price book's window. If Model is "", the recorded
+	// model is used.
 	Window   int
 	Model    string
 	Economy  cachelayout.Economy
@@ -45,7 +46,8 @@ type row struct {
 	cost    *float64 // the input side
 	answer  *float64
 	output  int
-	// without is the call's cost under append-late, answer included; nil until known.
+	// without is the call's cost under append-late, answer included. It is nil until the cost is
+	// known.
 	without    *float64
 	cut        string
 	before     int // tokens of the messages, of a cut
@@ -56,13 +58,14 @@ type row struct {
 	fault      string // the codes, in words
 	highWater  int
 	reason     string // why it was not planned, "" if it was
-	// predicted and billed are of the host's own prompt, 0 where nothing is recorded.
+	// predicted and billed are the sizes of the host's own prompt. They are 0 where nothing is
+	// recorded.
 	predicted  int
 	billed     int
 	billedCold bool
 	verdict    string
-	// real is the bill of a session that went through a door of memkernel's, nil where the
-	// money is simulated.
+	// real is the call's bill in a session that memkernel planned. It is nil if the costs are
+	// simulated.
 	real *billing.Call
 }
 
@@ -72,7 +75,7 @@ var (
 	kindNames   = [...]string{"fixed", "bootstrap", "plan", "carry", "preference", "retrieval", "conversation", "evidence", "other"}
 )
 
-// kindOf is the place of a kind of included page among kindNames.
+// kindOf returns the index in kindNames of a kind of included page.
 func kindOf(kind string) int {
 	switch kind {
 	case api.RegionTools, api.RegionSystem:
@@ -84,7 +87,7 @@ func kindOf(kind string) int {
 	return len(kindNames) - 1
 }
 
-// stage is a level that a page had from a call on.
+// stage is a level of a page, with the first call at which the page had that level.
 type stage struct {
 	Call   int          `json:"call"`
 	Level  pagevm.Level `json:"level"`
@@ -92,14 +95,14 @@ type stage struct {
 	Why    string       `json:"why"`
 }
 
-// track is a recorded session, planned again call by call in a folder that is thrown away.
-// Its plans are those that memkernel replay makes.
+// track is a recorded session that is planned again call by call in a temporary folder. Its plans
+// are the same as the plans of memkernel replay.
 type track struct {
 	path string
 	plan Plan
 	book *cachelayout.Book
 	dir  string // its folder
-	// record returns the report on a session's bills; nil without a state folder.
+	// record returns the report on a session's bills. It is nil without a state folder.
 	record func(session string) *billing.Report
 
 	mu       sync.Mutex
@@ -124,11 +127,11 @@ type track struct {
 	ended  chan struct{}
 }
 
-// snapshots is about how many copies of a session's state are kept, so that any call of it
-// can be planned again soon.
+// snapshots is the approximate number of copies of a session's state that are kept. From a copy
+// any call of the session can soon be planned again.
 const snapshots = 24
 
-// leastStride is how many calls lie between two of them at least.
+// leastStride is the least number of calls between two copies.
 const leastStride = 16
 
 // newTrack begins to plan a transcript. Callers must call Close.
@@ -147,7 +150,7 @@ func newTrack(path string, plan Plan, book *cachelayout.Book, record func(sessio
 	return t, nil
 }
 
-// Close ends it and takes its folder away.
+// Close ends the track and removes the track's folder.
 func (t *track) Close() {
 	t.stop()
 	<-t.ended
@@ -194,8 +197,8 @@ func (t *track) load() error {
 	return nil
 }
 
-// bill adds the bills of a session that was planned through a door. A call that is not in its
-// record counts the same without memkernel. Callers must hold the lock.
+// bill adds the bills of a session that memkernel planned. A call that is not in the session's
+// record has the same cost without memkernel. Callers must hold the lock.
 func (t *track) bill() {
 	if t.own == nil {
 		return
@@ -235,8 +238,8 @@ func (t *track) options() replay.Options {
 	return replay.Options{ContextWindow: t.plan.Window, Model: t.plan.Model, Economy: t.plan.Economy, Resolver: t.plan.Resolver, FixedAuto: true, View: transcript.Full, Prices: t.book}
 }
 
-// mostPredicted is how many calls a session may have whose bills are predicted: that takes
-// time that grows with their square.
+// mostPredicted is the largest number of calls of a session whose bills are predicted. The time
+// of the prediction grows with the square of the number of calls.
 const mostPredicted = 5000
 
 // predict adds to the calls the host's bill and its prediction.
@@ -272,14 +275,14 @@ func (t *track) tell() {
 	t.changed = make(chan struct{})
 }
 
-// look calls f with the rows that are planned, and with all there are.
+// look calls f with the planned rows and the number of all calls.
 func (t *track) look(f func(planned []row, all int)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	f(t.rows[:t.total:t.total], len(t.rows))
 }
 
-// idle is how long a session that does not change is looked at again after.
+// idle is the time after which an unchanged session is checked again.
 const idle = time.Second
 
 // follow plans the present calls, and then those that are written to the transcript later.
@@ -335,7 +338,7 @@ func (t *track) follow(ctx context.Context) {
 	}
 }
 
-// fail says that the session can't be read, until it can.
+// fail records that the session can't be read, until a later reading succeeds.
 func (t *track) fail(err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -472,7 +475,7 @@ func (t *track) append(ctx context.Context) error {
 	return nil
 }
 
-// sum is a sum of costs, nil where one is unknown.
+// sum returns the sum of costs, nil if one of the costs is unknown.
 func sum(costs ...*float64) *float64 {
 	all := 0.0
 	for _, c := range costs {

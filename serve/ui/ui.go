@@ -1,11 +1,11 @@
 // Package ui is the window on a memkernel: a web page on this machine that shows a model's input,
 // the reasons for it and its cost. It can also write this page of one session to a file. It lets
-// one browser in, by a link that holds once, and reads: it changes nothing unless it is allowed
-// to. A page reads its data from /api/, as documents of doc/json.md. Text of sessions is data
-// here: it is masked, and never markup, nor a link.
+// in one browser, by a link that is valid once. It changes nothing unless that is allowed. A page
+// reads its data from /api/, as documents of doc/json.md. Text of sessions is masked and is never
+// used as markup or as a link.
 //
-// It plans nothing by itself: a recorded session is planned by the kernel that package replay
-// asks, in folders that are thrown away.
+// The package plans nothing itself. Package replay has a kernel plan a recorded session in
+// temporary folders.
 package ui
 
 import (
@@ -29,29 +29,30 @@ import (
 // Options are the sources and the settings of a window.
 type Options struct {
 	Kernel *kernel.Kernel
-	// Files are the workspace's, nil if memory is off.
+	// Files are the workspace's files, nil if memory is off.
 	Files  *markdownstore.Store
 	Prices *cachelayout.Book
-	// Workspace and StateDir are named on the page.
+	// Workspace and StateDir are shown on the page.
 	Workspace, StateDir string
-	// Location is where days begin; nil is UTC.
+	// Location is the time zone of days. A nil Location is UTC.
 	Location *time.Location
-	// Private: MEMORY.md and USER.md may be shown.
+	// Private means that MEMORY.md and USER.md may be shown.
 	Private bool
 	// Write lets a visitor undo the last night's changes.
 	Write bool
-	// Transcripts are files and folders of recorded sessions; nil is none.
+	// Transcripts returns files and folders of recorded sessions. It may be nil.
 	Transcripts func() []string
-	// Plan is how sessions are planned until a visitor chooses otherwise.
+	// Plan has the settings by which sessions are planned until a visitor chooses other settings.
 	Plan Plan
-	// Audit has the thresholds of an audit, Doctor runs a doctor; nil if there is none.
-	Audit  api.AuditOptions
+	// Audit has the thresholds of an audit.
+	Audit api.AuditOptions
+	// Doctor runs a doctor. It may be nil.
 	Doctor func(context.Context) (*health.Report, error)
-	// Hint makes a hint's commands whole; nil leaves them as they are.
+	// Hint completes the commands of a hint. If it is nil, the commands stay unchanged.
 	Hint func(string) string
-	// Masker finds secrets; nil has all rules.
+	// Masker finds secrets. A nil Masker uses all rules.
 	Masker *mask.Masker
-	// Now is the clock; nil is time.Now.
+	// Now is the clock. Default: time.Now.
 	Now func() time.Time
 }
 
@@ -84,7 +85,7 @@ func (o *Options) begin(s string, most int) string {
 	return clip(o.mask(clip(s, most+longestSecret)), most)
 }
 
-// longestSecret is longer than a private key is.
+// longestSecret is a bound that is longer than any private key.
 const longestSecret = 16 << 10
 
 // Server is a window that is open.
@@ -121,10 +122,10 @@ func Listen(addr string, o Options) (*Server, error) {
 	return s, nil
 }
 
-// ErrNotLocal is returned for an address that other machines reach.
+// ErrNotLocal is returned for an address that other machines can reach.
 var ErrNotLocal = errors.New("the window is for this machine alone, such as 127.0.0.1:0")
 
-// Link is the address that lets one browser in, once.
+// Link returns the address that lets in one browser, once.
 func (s *Server) Link() string {
 	return "http://" + s.listener.Addr().String() + "/#token=" + s.gate.token
 }
@@ -160,7 +161,7 @@ func (s *Server) Close() error {
 	return err
 }
 
-// once makes a slow value by one caller at a time, and keeps it for a while.
+// once makes slow values, each by one caller at a time, and keeps them for a while.
 type once struct {
 	mu   sync.Mutex
 	kept map[string]*kept
@@ -172,7 +173,7 @@ type kept struct {
 	doc any
 }
 
-// mostKept is how many answers are kept.
+// mostKept bounds the kept answers.
 const mostKept = 64
 
 // get returns the value that make1 made at most age ago.
