@@ -61,7 +61,7 @@ func Unnumbered(line string) string {
 	return line
 }
 
-// AllDigits reports whether s is digits and nothing else; "" is not.
+// AllDigits reports whether s consists only of digits. It returns false for "".
 func AllDigits(s string) bool {
 	for i := range len(s) {
 		if s[i] < '0' || s[i] > '9' {

@@ -100,9 +100,8 @@ func SoleString(input string) string {
 	return val
 }
 
-// Members yields the keys and raw values of a JSON object without checking it.
-// It ends where the text is no longer an object's; of a text that was cut off
-// the whole members come out.
+// Members yields the keys and raw values of a JSON object without checking it. It ends where the
+// text stops being an object. For a text that was cut off it yields the complete members.
 func Members(input string) iter.Seq2[string, string] {
 	return func(yield func(string, string) bool) {
 		t := strings.TrimLeft(input, " \t\r\n")

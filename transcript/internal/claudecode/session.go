@@ -226,9 +226,9 @@ func (a *assembler) called(m *memkernel.Message) {
 	}
 }
 
-// dropCopies removes calls that the file holds already: hosts copy records under new ids when
-// they resume a session. A call with the same id but another input or time is another call, since
-// some servers number the calls of each answer anew.
+// dropCopies removes calls that the file holds already, since hosts copy records under new ids
+// when they resume a session. A call with the same id but another input or time is another call,
+// since some servers restart the numbers of calls in each answer.
 func (a *assembler) dropCopies(e *wire.Entry) {
 	m := e.Message
 	kept := m.Parts[:0:len(m.Parts)]

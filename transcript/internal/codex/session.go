@@ -150,7 +150,7 @@ func (a *assembler) ownWords(l *wire.Line) []memkernel.Message {
 	return picked
 }
 
-// rollBack takes the last user turns off the main line; they stay as a branch.
+// rollBack removes the last user turns from the main line. The removed turns stay as a branch.
 func (a *assembler) rollBack(e *wire.Entry, turns int) {
 	l := a.log.Branch("")
 	floor := 0

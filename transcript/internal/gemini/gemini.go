@@ -257,7 +257,7 @@ func Parts(c *wire.Cursor) (parts []memkernel.Part) {
 	return parts
 }
 
-// definitions reads the tools. Functions are declared in lists; any other member is a tool that
+// definitions reads the tools. Functions are declared in lists. Any other member is a tool that
 // the provider runs.
 func definitions(c *wire.Cursor) (tools []memkernel.Tool) {
 	for range c.Elems {

@@ -186,8 +186,9 @@ type openCall struct {
 	echoed   bool
 }
 
-// callOf returns the call that a result answers: of the newest record with a call of its id,
-// else of all calls of its name, the first that no row has answered; -1 if there is none.
+// callOf returns the index of the call that a result answers. It is the first unanswered call in
+// the newest record with a call of the result's id. Without such a record it is the first
+// unanswered call of the result's name. callOf returns -1 if there is no such call.
 func callOf(open []openCall, r *memkernel.ToolResult) int {
 	at := -1
 	if r.CallID != "" {

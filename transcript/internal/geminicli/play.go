@@ -23,7 +23,8 @@ type player struct {
 	// it that nobody said.
 	list    []string
 	foreign map[string]bool
-	// resumed reports whether the program has started anew. The next list is its start.
+	// resumed reports whether the program was started again. The next list is then the start of
+	// its history.
 	resumed bool
 	// hosts are those messages by their ids, line is that of the record that is played.
 	hosts map[string]*record

@@ -151,7 +151,7 @@ func ResultText(r *memkernel.ToolResult) string {
 	return strings.Join(lines, "\n")
 }
 
-// Breakpoint is OpenAI's marker; the lifetime is set for the whole request.
+// Breakpoint is OpenAI's marker. The lifetime is set for the whole request.
 const Breakpoint = `"prompt_cache_breakpoint":{"mode":"explicit"}`
 
 // NoMark is the marked part of a message without a marker.

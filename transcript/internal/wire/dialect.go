@@ -15,9 +15,9 @@ import (
 type Dialect struct {
 	// Name is the dialect's name, as users write it.
 	Name string
-	// Sniff returns how surely a line of a session log is of the dialect, by its type and the
-	// names of its members; 0 is not at all. The surest dialect wins, and of equals the first in
-	// the table.
+	// Sniff returns how likely it is that a line of a session log is in the dialect, judged by
+	// the line's type and the names of its members. 0 means that it is not. The dialect with the
+	// highest value wins, and among equal ones the first in the table.
 	Sniff func(typ string, has map[string]bool) int
 	// Words are signs of the dialect in a JSON document, separated by blanks, by the place where
 	// they occur. A dialect has either Words, and its files are one document each, or Sniff, and
@@ -27,7 +27,7 @@ type Dialect struct {
 	Spread bool
 	// Parse reads a record, or a value of a document.
 	Parse func(*Entry) error
-	// Assemble puts the entries of a file together; finish may be nil.
+	// Assemble assembles the entries of a file. finish may be nil.
 	Assemble func(*Log) (add func(*Entry), finish func())
 	// Blocks names the dialect whose content blocks it uses, "" for its own.
 	Blocks string
@@ -70,7 +70,7 @@ type API struct {
 	Names map[string]string
 	// Instructions reads the system prompt.
 	Instructions func(*Cursor) []memkernel.Part
-	// Definitions reads the tools; nil is [ReadTools].
+	// Definitions reads the tools. Nil means [ReadTools].
 	Definitions func(*Cursor) []memkernel.Tool
 	// Offers reads the tools that an item of the conversation defines. It may be nil.
 	Offers func(raw string) []memkernel.Tool
@@ -103,7 +103,7 @@ type API struct {
 type Envelope struct {
 	// Raw is the whole request. Lead is the elements of the list that are the system prompt.
 	Raw, Lead string
-	// Member returns the JSON of a member, "" if there is none.
+	// Member returns the JSON of a member, "" if the request has no such member.
 	Member   func(name string) string
 	Messages []memkernel.Message
 	// Markers are the client's own.
@@ -116,8 +116,8 @@ type Markers struct {
 	Fixed, Messages int
 	// Automatic reports whether the provider is asked to mark the last block itself.
 	Automatic bool
-	// Short reports whether a fixed or automatic marker asks for the shorter lifetime. Long
-	// reports whether a marker in the messages, or an automatic one, asks for an hour.
+	// Short reports whether a fixed or automatic marker requests the shorter lifetime. Long
+	// reports whether a marker in the messages, or an automatic marker, requests an hour.
 	Short, Long bool
 }
 

@@ -84,7 +84,8 @@ type Note struct {
 	Rule string
 	// Line is the record's line if it came from a file, else 0.
 	Line int
-	// Message is the index of the message concerned in the input, -1 if none.
+	// Message is the index of the message concerned in the input, -1 if the note concerns no
+	// message.
 	Message int
 	// Key is the key of that message.
 	Key string

@@ -36,8 +36,8 @@ func synthetic(p *memkernel.Part) bool {
 // interrupted begins Claude Code's notice that the user stopped the work.
 const interrupted = "[Request interrupted by user"
 
-// refused are the words by which Claude Code reports to its model a call that the user
-// refused; after saidWith comes what the user typed.
+// refused are the words by which Claude Code reports to its model a call that the user refused.
+// The user's own words follow saidWith.
 const (
 	// refused begins the text by which Claude Code reports to its model that the user refused a
 	// call. The user's words follow SaidWith.

@@ -14,13 +14,13 @@ const (
 	LastPart     = -1
 )
 
-// Marker asks for a cache breakpoint.
+// Marker requests a cache breakpoint.
 type Marker struct {
 	// Message is an index into Request.Messages, MarkerSystem or MarkerTools.
 	Message int
-	// Part is an index into that message's parts, the system parts or the
-	// tools; LastPart is the last. If the provider can't mark that block, the
-	// nearest one before it in the request takes the marker.
+	// Part is an index into the message's parts, the system parts or the tools. LastPart means
+	// the last of them. If the provider can't mark that block, the marker moves to the nearest
+	// earlier block in the request that can be marked.
 	Part int
 	// TTL is "5m", "1h" or "" for the provider's default.
 	TTL string
@@ -137,7 +137,7 @@ func (r *Renderer) TTLAt(where, i, n int) (string, bool) {
 	return "", false
 }
 
-// Comma separates the next element of the list that ends the body from the one before.
+// Comma separates the next element of the list that ends the body from the previous element.
 func (r *Renderer) Comma() {
 	if r.Dst[len(r.Dst)-1] != '[' {
 		r.Put(",")

@@ -212,7 +212,7 @@ func ReadObject(raw string, members ...any) (Cursor, error) {
 	return c, c.End()
 }
 
-// Text reads an object and returns the string in one of its members, "" if there is none.
+// Text reads an object and returns the string in one of its members, "" if the member is missing.
 func (c *Cursor) Text(member string) (s string) {
 	c.Read(member, &s)
 	return s
@@ -251,7 +251,7 @@ func (c *Cursor) End() error {
 	return c.Err
 }
 
-// Str reads a string; any other value is skipped and reads as "".
+// Str reads a string. It skips any other value and returns "".
 func (c *Cursor) Str() string {
 	if c.Err != nil {
 		return ""
@@ -296,7 +296,7 @@ func (c *Cursor) TextOrJSON() string {
 	return c.Raw()
 }
 
-// Boolean reads a literal; anything but true is false.
+// Boolean reads a literal. It returns false for any value but true.
 func (c *Cursor) Boolean() bool { return c.Raw() == "true" }
 
 // Num reads a number as an integer, without its fraction. It returns 0 for any other value.
