@@ -3,14 +3,13 @@
 // writes to them in the only two ways that lose nothing: appending, and replacing content that
 // has not changed meanwhile.
 //
-// It deletes a file only for a caller that names its current hash, never rewrites a line unless a
-// caller replaces it, never follows a path out of the workspace, and keeps no index; everything
-// that it derives can be derived again. It starts no goroutine and logs nothing.
+// The package deletes a file only for a caller that names the file's current hash. It never
+// rewrites a line unless a caller replaces the line, and never follows a path out of the
+// workspace. It keeps no index, starts no goroutine and logs nothing.
 //
-// Lines are 1-based and end at a line feed; a lone carriage return ends none.
-// Offsets and sizes are bytes of the file, counted from its first byte, the
-// byte-order mark included. Tokens are those of the one fixed counter of
-// Options, never a model's.
+// Lines are 1-based and end at a line feed. A lone carriage return does not end a line. Offsets
+// and sizes are bytes of the file, counted from its first byte, including the byte-order mark.
+// Tokens are counted by the fixed counter of Options, never by a model's.
 //
 // # Tiers
 //
@@ -22,9 +21,8 @@
 //	USER.md                        evergreen   private
 //	what Options.Include names     evergreen   read, never written to
 //
-// MEMORY.md and USER.md do not exist for a shared session, nor does
-// working-buffer.md, which quotes private ones: they are neither listed nor read
-// nor written, whatever name or link leads to them.
+// MEMORY.md, USER.md and working-buffer.md, which quotes private sessions, do not exist for a
+// shared session. They are neither listed nor read nor written, under any name or link.
 //
 // # What a file is made of
 //
@@ -36,10 +34,9 @@
 //	                                         [ chunk          ]
 //	                                          ^^^^^ overlap
 //
-// The three parts side by side are the file, byte for byte. Units (a heading, a
-// paragraph, a list item, a fence) tile the body. Chunks are runs of lines over
-// the body; without their overlaps they tile it too. A body of nothing but
-// white space has no chunks.
+// The three parts joined together are the file, byte for byte. Units (a heading, a paragraph, a
+// list item, a fence) tile the body. Chunks are runs of lines of the body. Without their
+// overlaps, chunks tile the body too. A body that is only white space has no chunks.
 //
 // # An entry that was appended
 //
@@ -47,16 +44,16 @@
 //	the text, one or more lines
 //	<!-- mk:ID -->
 //
-// The marker is after the text, so a torn write is never taken for the whole entry. An entry is
-// looked for by its marker before it is written, hence it is never there twice.
+// The marker is after the text, so an incomplete write is never taken for the whole entry. Before
+// an entry is written, its marker is looked for, so the same entry is never written twice.
 //
 // # Several writers
 //
 // Processes that use this package take one lock per workspace for a write (Options.LockFile).
-// People's editors do not: an append goes to the end of the file as it is by then, and if an
-// editor put a new file in its place meanwhile the append is repeated there. A replacement looks
-// again, after the fact, at the file it replaced, and puts it back if it had been written to.
-// One case remains: an editor that saves by renaming within the few milliseconds in which a
-// replacement is being synced: the later rename wins. On Windows there is no second look: an open
-// file cannot be replaced there.
+// People's editors do not take the lock. An append goes to the present end of the file. If an
+// editor replaced the file meanwhile, the append is repeated in the new file. After a
+// replacement, the package checks the replaced file again, and restores it if an editor had
+// written to it. One case remains. If an editor saves by renaming within the few milliseconds in
+// which a replacement is synced, the later rename wins. On Windows the replaced file is not
+// checked again, because an open file cannot be replaced there.
 package markdownstore

@@ -6,8 +6,8 @@ import (
 	"github.com/memkernel/memkernel"
 )
 
-// findEntry looks for the marker of an entry, alone on its line, and cites the text above it:
-// entry if that is the text.
+// findEntry looks for the marker of an entry, alone on its line, and cites the text above the
+// marker.
 func findEntry(path, text, id, entry string) (memkernel.Ref, bool) {
 	marker := markerPrefix + id + markerSuffix
 	for at := 0; ; {
@@ -50,8 +50,8 @@ func cite(path, text string, start int, entry string, n int) memkernel.Ref {
 	}
 }
 
-// citeAbove cites the entry whose marker begins at an offset: its text begins after the marker
-// before, or the heading or front matter above it.
+// citeAbove cites the entry whose marker begins at an offset. The entry's text begins after the
+// previous marker, or after the heading or front matter above it.
 func citeAbove(path, text string, marker int) memkernel.Ref {
 	d := Parse(path, text[:marker])
 	units := Units(d)
@@ -157,9 +157,8 @@ func compose(pl place, old, id, text string) string {
 	return lead + block
 }
 
-// tornTail returns how many bytes of a block an append that was cut short left
-// at the end of a file. Only the rest is then written. Less than a line is not
-// trusted.
+// tornTail returns the number of bytes of a block that an interrupted append left at the end of a
+// file. Only the rest is then written. Less than a line does not count.
 func tornTail(old, block string) int {
 	line := strings.IndexByte(block, '\n') + 1
 	for n := min(len(old), len(block)-1); n >= line; n-- {

@@ -14,10 +14,10 @@ import (
 	"github.com/memkernel/memkernel/internal/textutil"
 )
 
-// Facts of a day are in a file that belongs to its log, memory/.facts/2026-03-01.md for
-// memory/2026-03-01.md: a row for each, with the lines that it is made from. They are words by
-// which these lines are found, and no memory of their own. The folder is hidden, so no listing
-// has it. A row counts only while its lines are unchanged.
+// The facts of a day's log are in a file of their own: memory/.facts/2026-03-01.md for
+// memory/2026-03-01.md. The file has a row for each fact, with the lines from which the fact is
+// made. A search finds these lines by the words of the fact. Facts are not memory themselves. The
+// folder is hidden, so no listing has it. A row counts only while its lines are unchanged.
 
 // factsDir has the facts of the files in memory/.
 const factsDir = memoryDir + "/.facts"
@@ -253,8 +253,8 @@ func FactsOf(s *Store, p, text string) (facts []Fact, unused int) {
 	return ParseFacts(l.Text, p, text)
 }
 
-// FactsIn yields the facts about the lines from to to of a file. Each fact is yielded with its
-// lines that are within this range.
+// FactsIn yields the facts about a range of lines of a file. Each fact comes with those of its
+// lines that are within the range.
 func FactsIn(facts []Fact, from, to int) iter.Seq2[LineRange, Fact] {
 	return func(yield func(LineRange, Fact) bool) {
 		for _, f := range facts {

@@ -81,7 +81,7 @@ func (d *folder) Resolve(link string) (to string, isFolder bool, err error) {
 	return filepath.ToSlash(rel), isFolder, err
 }
 
-// lockPoll is how often a lock that another process holds is tried again.
+// lockPoll is the interval of attempts to take a lock that another process holds.
 const lockPoll = 5 * time.Millisecond
 
 // Write runs f while this process, and this goroutine in it, is the only one
@@ -103,8 +103,8 @@ func (d *folder) Write(ctx context.Context, f func(Writer) error) error {
 	return f(folderWriter{d})
 }
 
-// makeLockDir makes the folder of the lock file. The default one is the
-// kernel's own: it is kept out of the user's version control.
+// makeLockDir makes the folder of the lock file. The default folder is the kernel's own and is
+// kept out of the user's version control.
 func (d *folder) makeLockDir() error {
 	dir := filepath.Dir(d.lockFile)
 	if _, err := os.Stat(dir); err == nil {
@@ -244,9 +244,8 @@ func (d folderWriter) Swap(p string, change func(fi fs.FileInfo, old string) (st
 	return d.verify(p, f, have, text, fi)
 }
 
-// verify looks at the file that was replaced, which is still open: if an editor wrote into it
-// while the new one was being synced, the editor's text is put back and the replacement is a
-// conflict.
+// verify checks the replaced file, which is still open. If an editor wrote into it while the new
+// file was synced, verify restores the editor's text and returns a conflict.
 func (d folderWriter) verify(p string, f *os.File, want, text string, fi fs.FileInfo) error {
 	old, err := readFrom(f)
 	if err != nil {
@@ -307,8 +306,8 @@ func (d folderWriter) Remove(p string, check func(fi fs.FileInfo, old string) er
 	return nil
 }
 
-// putBack looks at the file that was removed, which is still open: if an editor wrote into it
-// meanwhile, the file is restored, and the removal is a conflict.
+// putBack checks the removed file, which is still open. If an editor wrote into it meanwhile,
+// putBack restores the file and returns a conflict.
 func (d folderWriter) putBack(p string, f *os.File, want string, fi fs.FileInfo) error {
 	old, err := readFrom(f)
 	if err != nil {

@@ -151,7 +151,7 @@ func (s *Store) LeftOut(ctx context.Context) (LeftOut, error) {
 }
 
 // MemoryWorkspace reports whether the workspace has files that agents keep as memory, such as
-// MEMORY.md and memory/. In other workspaces no Markdown file differs from the others.
+// MEMORY.md and memory/. In any other workspace all Markdown counts alike.
 func (s *Store) MemoryWorkspace() bool {
 	for _, name := range rootNames {
 		switch name {

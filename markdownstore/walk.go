@@ -14,16 +14,16 @@ import (
 	"github.com/memkernel/memkernel/internal/textutil"
 )
 
-// Walk lists the files of the workspace in byte order of their paths, by stat alone: no file is
-// opened. A refused file comes as a File with only its path, together with a *DeniedError. An
-// unreadable one comes with its own error. The listing continues after both; only the context's
-// end ends it. A folder whose name can't be shown is refused with all that is in it. A file that
-// vanishes meanwhile is left out. Hidden folders, node_modules and other files are passed over in
-// silence; in a shared session so are the private ones.
+// Walk lists the files of the workspace in byte order of their paths, by stat alone. It opens no
+// file. For a refused file it yields a File with only its path, and a *DeniedError. For an
+// unreadable file it yields the error of the file. The listing continues after such errors, and
+// ends early only if the context ends. A folder whose name can't be shown is refused with all its
+// content. Walk leaves out files that vanish meanwhile. It skips hidden folders, node_modules and
+// other files without an error, and in a shared session also private files.
 //
 // Files that Options.Include takes in are listed too, except those that .gitignore files leave
-// out. Links to them are not followed. For more than Options.MaxEntries files and folders Walk
-// yields ErrTooMany without a path.
+// out. Links to them are not followed. If there are more than Options.MaxEntries files and
+// folders, Walk yields ErrTooMany without a path.
 func (s *Store) Walk(ctx context.Context) iter.Seq2[File, error] {
 	if !s.Includes() {
 		return s.known(ctx)
@@ -84,8 +84,8 @@ type walker struct {
 	memory   fs.FileInfo // MEMORY.md, once it was seen
 }
 
-// name lists a known file of the root. They are looked up one by one: a
-// workspace can be a large repository.
+// name lists a known file of the root. Known files are looked up one by one, since a workspace
+// can be a large repository.
 func (w *walker) name(name string) bool {
 	c, _ := Classify(name)
 	fi, err := w.files.Lstat(name)
