@@ -8,11 +8,12 @@ import (
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
-// Compact makes room now. It first takes in and commits the conversation. Then it cuts the
-// prompt, durably, so that the next plan begins with the result in [api.Passed.Compaction]. It
-// asks no model and needs no messages if the session was planned in this process: OpenClaw's
-// compact passes none. A host that compacts its own history must call it before, and takes the
-// texts. Without messages, and if the session does not exist, it returns an [api.NoSessionError].
+// Compact makes room now. It first ingests and commits the conversation. Then it cuts the prompt
+// durably, and returns the outcome in [api.Passed.Compaction]. The next plan begins with the
+// shortened prompt. Compact asks no model. It needs no messages if the session was planned in
+// this process. A host that compacts its own history must call Compact first, and takes the texts
+// from the outcome. If the session does not exist and there are no messages, Compact returns an
+// [api.NoSessionError].
 func (k *Kernel) Compact(ctx context.Context, b api.Boundary) (*api.Passed, error) {
 	if err := b.Compact.Check(); err != nil {
 		return nil, fmt.Errorf("%s of session %s: %w", journal.PointCompaction, b.SessionKey, err)

@@ -1,6 +1,5 @@
-// Package kernel plans the prompt before each model call of an agent, and learns from each
-// turn. It composes the packages below it and has no algorithm of its own. Its questions
-// and answers are types of package api.
+// Package kernel plans the prompt before each model call of an agent, and learns from each turn.
+// It composes the packages below it. Package api has the types of its requests and answers.
 //
 // A host calls three methods in a turn:
 //

@@ -21,7 +21,7 @@ type LifeOptions struct {
 	Compact float64
 	// NoRestore hides the session's earlier conversations from a new one.
 	NoRestore bool
-	// Flush sets when memory is written by itself.
+	// Flush sets when memory is written automatically.
 	Flush FlushOptions
 	// StateFile sets how SESSION-STATE.md is kept.
 	StateFile StateFileOptions
@@ -99,7 +99,7 @@ func (o *BufferOptions) check() error {
 	return nil
 }
 
-// FlushOptions set when memory is written by itself.
+// FlushOptions set when memory is written automatically.
 type FlushOptions struct {
 	// Off writes nothing except the texts of [Kernel.Remember].
 	Off bool

@@ -15,7 +15,7 @@ func (k *Kernel) Forget(ctx context.Context, req api.ForgetRequest) (*api.Forgot
 	req.SessionKey = keyOr(req.SessionKey)
 	done := k.watch.begin(OpForget)
 	f, err := k.retain.Forget(ctx, req)
-	if err != nil || f.Applied { // else it only told
+	if err != nil || f.Applied { // otherwise nothing was removed
 		k.watch.end(ctx, done, err, func(d *Done) { d.Found = len(f.Pages) })
 	}
 	return f, err

@@ -8,7 +8,7 @@ import (
 )
 
 // Write stages, validates and commits updates of pages. A rejected update stays in the journal
-// with its code and is no error. From the next plan on every prompt shows constraints, active
+// with its code and is not an error. From the next plan on every prompt shows constraints, active
 // plans, and pages whose field "pin" is soft or hard. Other pages are stored but not shown.
 func (k *Kernel) Write(ctx context.Context, req api.WriteRequest) (*journal.Receipt, error) {
 	return k.desk.Write(ctx, req)

@@ -12,8 +12,8 @@ import (
 )
 
 // MemoryIndex is an index over the workspace's Markdown as the kernel uses it. Its methods are
-// those of [index.Index], which implements it. An implementation reports an unsupported operation
-// by an error or in its result.
+// the methods of [index.Index], which implements the interface. An implementation reports an
+// unsupported operation by an error or in its result.
 type MemoryIndex interface {
 	retrieval.Index
 	Sync(ctx context.Context, source iter.Seq2[index.FileStat, error], read index.Reader, opts *index.SyncOptions) (index.SyncReport, error)
@@ -34,8 +34,8 @@ type MemoryVectors interface {
 	KeepLength(ctx context.Context, model string, dim int) (forgotten int64, err error)
 }
 
-// Backend is where the index is kept. The zero value is the SQLite file at
-// the IndexPath of the kernel's MemoryOptions.
+// Backend describes the place where the index is kept. The zero value is the SQLite file at the
+// IndexPath of the kernel's MemoryOptions.
 type Backend struct {
 	// Name is the kind of index: "sqlite", "postgres", "qmd".
 	Name string
@@ -47,8 +47,8 @@ type Backend struct {
 	// Shared: machines that share the state also share the index. Only one of them at a time
 	// makes vectors.
 	Shared bool
-	// LeaveAlone is how long searches wait before they try again to open an index that could not
-	// be opened, if trying takes long.
+	// LeaveAlone is the time that searches wait before they try again to open an index that could
+	// not be opened. It applies if the attempt takes long.
 	LeaveAlone time.Duration
 }
 
@@ -72,7 +72,7 @@ func SQLite(path string) Backend {
 		}}
 }
 
-// some keeps a nil pointer from becoming an Index.
+// some returns ix as a MemoryIndex. With an error it returns a nil interface, not a nil pointer in one.
 func some(ix *index.Index, err error) (MemoryIndex, error) {
 	if err != nil {
 		return nil, err

@@ -100,8 +100,8 @@ type Compaction struct {
 	Lowered int `json:"lowered"`
 	// Spans are the ids by which Kernel.Get restores the messages that left.
 	Spans []string `json:"spans"`
-	// FirstKept is the first message after all messages that ever left. A host that replaces its
-	// history by Summary keeps the messages from here on. Nil if none is known.
+	// FirstKept is the first message after all messages that ever left, nil if it is not known. A
+	// host that replaces its history by Summary keeps this message and all later messages.
 	FirstKept *KeptMessage `json:"first_kept"`
 	// Summary is the past in the words of the carry block. A host that calls a summariser of its
 	// own should hand it Summary and Restore.
@@ -192,7 +192,7 @@ type Restored struct {
 	Damaged []string `json:"damaged"`
 }
 
-// RestoreRequest asks for the text from which a session continues.
+// RestoreRequest is a request for the text from which a session continues.
 type RestoreRequest struct {
 	SessionKey string
 	// Occasion is the place where the text will be shown. The first line of the text depends on

@@ -7,7 +7,7 @@ import (
 
 // Content is a page restored by its pointer.
 type Content struct {
-	// ID is the page, span or blob that was asked for.
+	// ID is the requested page, span or blob.
 	ID string `json:"id"`
 	// Reason is OK, or why Text is empty: NO_MATCH, FORGOTTEN, or BACKEND_ERROR for a page that
 	// is known and can't be read.

@@ -50,7 +50,7 @@ var ErrNoThinking = errors.New("the provider refused the thinking of earlier tur
 // ErrQuestion is returned by Kernel.Search for a question longer than [MaxQuestion].
 var ErrQuestion = errors.New("the question is too long")
 
-// ErrNoOverflow is returned for a text that is no refusal of a request as too long.
+// ErrNoOverflow is returned for a text that is not a refusal of a request as too long.
 var ErrNoOverflow = errors.New("this is no refusal of a request as too long: hand it in for what it is, or without its text")
 
 // ErrNoSession is the error that every [NoSessionError] wraps.

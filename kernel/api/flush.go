@@ -27,7 +27,7 @@ type FlushTurn struct {
 // NoReply is the answer of a model that has nothing to write down.
 const NoReply = "NO_REPLY"
 
-// FlushRequest asks for a flush turn.
+// FlushRequest is a request for a flush turn.
 type FlushRequest struct {
 	// SessionKey names the session whose messages Prompt will show, secrets masked. Prompt shows
 	// the messages since the last flush turn, up to about the newest 20,000 tokens. With "" the

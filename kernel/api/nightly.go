@@ -22,7 +22,7 @@ const (
 // ErrNightlyRuns is returned where another process does a night's upkeep.
 var ErrNightlyRuns = errors.New("another nightly run is under way in this workspace")
 
-// NightlyRequest asks for a night's upkeep.
+// NightlyRequest is a request for a night's upkeep.
 type NightlyRequest struct {
 	Audit  AuditOptions
 	Prune  PruneOptions

@@ -8,7 +8,7 @@ import (
 	"github.com/memkernel/memkernel/retrieval"
 )
 
-// Params are request settings that the plan asks for.
+// Params are request settings that the plan requires.
 type Params struct {
 	// ThinkingOff: thinking must be off for this call, because the open tool loop lost the
 	// thinking blocks that the provider would require. The provider requires them with a thinking

@@ -255,9 +255,9 @@ type Overflow struct {
 	PlanID string
 }
 
-// Unplanned is a request that went out without a plan of its own: the newest plan's messages,
-// followed by the new messages as the host wrote them. The next plan takes it in, so that every
-// byte of it is kept and the age of the provider's cache is known.
+// Unplanned is a request that went out without its own plan. It had the newest plan's messages,
+// followed by the new messages as the host wrote them. The next plan must know of the request, so
+// that it keeps every byte of the request and knows the age of the provider's cache.
 type Unplanned struct {
 	// Messages is the host's whole conversation at that time, as in
 	// [PlanRequest.Messages].

@@ -140,12 +140,12 @@ func (r *Call) Expected() (Tokens, bool) {
 // Without returns the amount that the call adds to [Sum.WithoutUSD].
 func (r *Call) Without() *float64 { return cmp.Or(r.WithoutUSD, r.BilledUSD) }
 
-// Ours reports whether the call went through a door of memkernel's.
+// Ours reports whether the call went through memkernel.
 func (r *Call) Ours() bool { return r.Plan != "" || r.Sent != "" }
 
-// Session returns the calls of a session, nil if none of them went through a door of memkernel's.
-// Only a replay's simulation can describe such a session. The key may be the host's own id:
-// memkernel's key is that id after the host's name.
+// Session returns the calls of a session, nil if no call went through memkernel. Only a replay's
+// simulation can describe such a session. The key may be the host's own id: memkernel's key is
+// that id after the host's name.
 func (r *Report) Session(key string) *Report {
 	if r == nil || key == "" {
 		return nil

@@ -233,7 +233,8 @@ func (r *Report) Sort() {
 	})
 }
 
-// Wrong returns an error finding about a session, "" for none, with the remedy.
+// Wrong returns an error finding with its remedy. The session is "" for a finding about no
+// session.
 func Wrong(session, what, hint string) Finding {
 	return Finding{Severity: Error, Session: session, What: what, Hint: hint}
 }

@@ -10,10 +10,10 @@ import (
 )
 
 // Shape makes the page of a result that its host's model has not seen yet, and returns the text
-// to show the model instead. It returns "" if the host should show the result as it is; the
-// caller must then discard the pages in g.Out. Otherwise callers must commit g.Out before they
-// pass on the text, which names the page. If shown is not 0 the host itself shows no more than so
-// many bytes of the result, and the text is no longer than that.
+// to show the model instead. It returns "" if the host should show the result as it is. Callers
+// must then discard the pages in g.Out. Otherwise callers must commit g.Out before they pass on
+// the text, which names the page. If shown is not 0, the host itself shows at most shown bytes of
+// the result, and the text is not longer.
 func (g *Maker) Shape(call *memkernel.ToolCall, r *memkernel.ToolResult, shown int) string {
 	id := ids.Evidence(g.Branch, call.ID)
 	if g.Known[id] != nil {
@@ -36,14 +36,14 @@ func (g *Maker) Shape(call *memkernel.ToolCall, r *memkernel.ToolResult, shown i
 	return ""
 }
 
-// Shapes reports whether a result was made by [Maker.Shape] from the page of its call: it names
-// the page, whose id no tool knows.
+// Shapes reports whether a result was made by [Maker.Shape] from the page of its call. Such a
+// result names the page, whose id no tool knows.
 func Shapes(r *memkernel.ToolResult, id string) bool {
 	return slices.ContainsFunc(r.Content, func(p memkernel.Part) bool { return strings.Contains(p.Text, id) })
 }
 
-// showWhole replaces shaped results by their stored content, where turns are observed. A result
-// whose content can't be read stays shaped.
+// showWhole replaces shaped results by their stored content if Whole is set. A result whose
+// content can't be read stays shaped.
 func (b *Batch) showWhole() {
 	if b.Whole == nil {
 		return

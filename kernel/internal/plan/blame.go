@@ -16,7 +16,7 @@ import (
 func blame(a *appended, l *layout) {
 	c, ledger := &l.Change, &a.ledger
 	if last := a.prior.Last; c.Kind == cachelayout.ChangeFirst && last != nil {
-		// Another model has a cache of its own.
+		// Another model has its own cache.
 		*c = cachelayout.Change{Kind: cachelayout.ChangeIdentity, Field: "model", Broken: cachelayout.LevelTools, Block: -1,
 			Old: last.Model, New: a.req.Model, BrokenTokens: last.Ledger.Tokens()}
 		ledger = &last.Ledger

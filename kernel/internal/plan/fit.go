@@ -20,8 +20,8 @@ import (
 //	                 share the room that is left, also those that were sent, which a
 //	                 forced cut shows shorter
 //
-// A text of its own size is kept with the kernel's own texts, by hash. The item shows it until a
-// cut. Once the model has answered, the page has its ordinary levels again.
+// A text of a special size is kept with the kernel's own texts, by hash. The item shows this text
+// until a cut. As soon as the model has answered, the page has its ordinary levels again.
 
 const (
 	// freeShare is the share of the free room that large results may take. The rest is for the

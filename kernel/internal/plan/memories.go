@@ -26,8 +26,8 @@ type memoryRecord struct {
 	masked mask.Secrets
 }
 
-// memoryRecords returns the records that were handed over and may be shown: each answer's in its
-// order, the answers in turn.
+// memoryRecords returns the records that were handed over and may be shown. It takes one record
+// of each answer at a time, and keeps the order of each answer.
 func memoryRecords(a *appended) []memoryRecord {
 	var answers [][]memoryRecord
 	longest := 0
@@ -107,8 +107,8 @@ func allowed(a *appended, i int, from *api.MemoryAnswer, rs []foreign.Record) []
 	return out
 }
 
-// recordOf makes the hit of a record. Its id is the page that it becomes if it
-// is shown.
+// recordOf makes the hit of a record. The hit's id is the page that the record becomes if it is
+// shown.
 func recordOf(a *appended, r foreign.Record) memoryRecord {
 	m := memoryRecord{Record: r}
 	mask := a.Mask
@@ -122,8 +122,8 @@ func recordOf(a *appended, r foreign.Record) memoryRecord {
 	return m
 }
 
-// keepMemories makes pages of the records that a block shows: of type preference,
-// with the record as provenance.
+// keepMemories makes pages of the records that a block shows. The pages have the type preference
+// and the record as provenance.
 func keepMemories(a *appended, items []retrieval.Item, records []memoryRecord, turn string) {
 	for _, it := range items {
 		i := slices.IndexFunc(records, func(m memoryRecord) bool { return it.Kind == retrieval.Foreign && m.hit.ID == it.ID })
@@ -139,7 +139,7 @@ func keepMemories(a *appended, items []retrieval.Item, records []memoryRecord, t
 	}
 }
 
-// ref is the record as provenance, without a secret in it.
+// ref returns the record as provenance, with secrets masked.
 func (m *memoryRecord) ref(mask *mask.Masker) memkernel.Ref {
 	r := m.Ref()
 	r.Path = mask.Text(r.Path)

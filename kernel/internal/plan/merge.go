@@ -10,20 +10,22 @@ import (
 	"github.com/memkernel/memkernel/retrieval"
 )
 
-// merger merges our own hits and those of other systems into one order. Their scores can't be
-// compared, so it takes turns, ours first: the best of each comes before the second of any. A hit
-// that two of them found is kept once, in our words and at the better of both places.
+// merger merges the kernel's hits and the records of other systems into one order. Their scores
+// can't be compared. It therefore takes one from each in turn, the kernel's hit first, so that
+// the best of each comes before the second of any. A hit that both found is kept once, in the
+// kernel's words and at the better of the two places.
 type merger struct {
 	a *appended
-	// prompt are the texts that the prompt shows. taken are those of hits. Both are in the form
-	// for comparison.
+	// prompt are the texts that the prompt shows, in the form for comparison.
 	prompt []string
 	hits   []retrieval.Hit
-	taken  []string
+	// taken are the texts of hits, in the form for comparison.
+	taken []string
 }
 
-// mergeHits orders the hits: first those that come first in any case, then our own and the
-// records in turn. If far more records come than fit, the rest are not compared.
+// mergeHits orders the hits. The hits in first come first. The kernel's own hits and the records
+// follow in turn. If there are far more records than fit, the rest of the records are not
+// compared.
 func mergeHits(a *appended, first, own []retrieval.Hit, records []memoryRecord) []retrieval.Hit {
 	if len(records) == 0 {
 		return append(first, own...)
@@ -55,7 +57,7 @@ func (m *merger) take(h retrieval.Hit) {
 	m.taken = append(m.taken, bareWords(h.Text))
 }
 
-// own takes a hit of ours, unless a record already said it.
+// own takes a hit of the kernel, unless a record already says the same.
 func (m *merger) own(h retrieval.Hit) {
 	for i := range m.hits {
 		if m.hits[i].Kind == retrieval.Foreign && says(m.taken[i:i+1], h.Text) {
@@ -66,8 +68,9 @@ func (m *merger) own(h retrieval.Hit) {
 	m.take(h)
 }
 
-// foreign takes a record, unless the prompt or a hit says it. If one of our waiting hits says it,
-// that hit takes its place. It returns the hits that keep waiting.
+// foreign takes a record, unless the prompt or a hit says the same. If a waiting hit of the
+// kernel says the same, the hit takes the record's place. foreign returns the hits that keep
+// waiting.
 func (m *merger) foreign(h retrieval.Hit, waiting []retrieval.Hit) []retrieval.Hit {
 	switch {
 	case says(m.prompt, h.Text):
@@ -112,8 +115,8 @@ func promptTexts(a *appended) []string {
 	return out
 }
 
-// says reports whether most of a text, by lines, occurs in one of some others. A line of one
-// short word says too little to be looked for.
+// says reports whether most lines of a text occur in one of texts. A line of one short word says
+// too little to be looked for.
 func says(texts []string, text string) bool {
 	all, there := 0, 0
 	for l := range strings.SplitSeq(text, "\n") {

@@ -16,7 +16,7 @@ import (
 
 // misses looks at the model's calls since the last plan for signs that the prompt of that plan
 // lacked something. It reports them as the faults of ClawVM (EuroMLSys 2026, section 3), and as
-// the alert of the same form. It judges neither the first plan of a process nor one after the
+// the alert of the same form. It judges neither the first plan of a process nor a plan after the
 // host rewrote its past.
 func misses(m *measured) {
 	if m.Prev.Plan == "" || m.Align.Rewrite != pagevm.RewriteNone {
@@ -35,9 +35,9 @@ func misses(m *measured) {
 	m.ran, m.hits = j.Ran, len(j.hit)
 }
 
-// repeats records the calls that ran, and judges those after message from, which the last plan
-// did not show yet. calls are those met by id: hosts use ids again. hit are the pages that the
-// model used where they were shown.
+// repeats records the calls that ran, and judges the calls after message from, which the last
+// plan did not show yet. calls holds the calls so far by id, since hosts use ids again. hit holds
+// the pages that the model used while the prompt showed them.
 type repeats struct {
 	branch.Ran
 	m     *measured
@@ -114,9 +114,10 @@ func (j *repeats) result(i int, s *pagevm.Segment) {
 // timePasses is the thing that a waiting call changes.
 const timePasses = "time"
 
-// asksAnew reports whether an equal call had a reason to run again, though its outcome was the
-// same: something that it may depend on was changed, or it asks for a state that has changed
-// before, or nothing was done meanwhile except waiting.
+// asksAnew reports whether an equal call had a reason to run again although its outcome was the
+// same. It had a reason if something that the call may depend on was changed, or if the call
+// reads a state that has changed before. It also had a reason if nothing was done meanwhile
+// except waiting.
 func (j *repeats) asksAnew(look toolcall.Look, of []string, before branch.Run) bool {
 	for _, what := range of {
 		if j.Acts[what] > before.Call {
@@ -126,8 +127,8 @@ func (j *repeats) asksAnew(look toolcall.Look, of []string, before branch.Run) b
 	return look != toolcall.LookContent && (before.Moved || before.Call == j.Ran.Calls-1 || j.Acts[timePasses] > before.Call)
 }
 
-// outcome returns the hash of a result's text, without the parts that are new on every run, and
-// whether it found nothing.
+// outcome returns the hash of a result's text without the parts that differ on every run. It also
+// returns whether the call found nothing.
 func outcome(page *pagevm.Page, r *memkernel.ToolResult) (hash string, nothing bool) {
 	text := ingest.ResultText(r)
 	said, nothing := toolcall.CanonicalResult(text)
@@ -154,7 +155,7 @@ func (j *repeats) again(key string, call *memkernel.ToolCall, page string) {
 	j.m.fault(f)
 }
 
-// refetched records the pages that the model asked for by their handles.
+// refetched records the pages that the model fetched by their handles.
 func (j *repeats) refetched(key string, call *memkernel.ToolCall) {
 	m := j.m
 	for _, id := range pagevm.Handles(call.Input) {
@@ -169,10 +170,10 @@ func (j *repeats) refetched(key string, call *memkernel.ToolCall) {
 }
 
 // counted returns the paging events of a plan. A hit is a page of the last prompt that the
-// model's newest calls used: an equal call returned a result that is shown in full, a page that
-// is shown in full was fetched by its id, or a call named a path whose newest look is the page,
-// and it is shown structured or better. Each page counts once per plan. The definition is ours.
-// The model's own words are not searched.
+// model's newest calls used. It is a page shown in full whose result an equal call returned, or
+// that was fetched by its id. It is also a page shown structured or better that is the newest
+// look at a path which a call named. Each page counts once per plan. The definition is the
+// kernel's own. The model's own words are not searched.
 func counted(a *appended) paging.Counts {
 	c := paging.Counts{Hits: a.hits}
 	for _, f := range a.log.faults {

@@ -11,9 +11,9 @@ import (
 // noteBytes limits the text of one note on a changed file.
 const noteBytes = 6000
 
-// tellings returns notes, at the beginning of a user turn, on files that differ from the prompt:
-// each change once, after the newest message, since the blocks in front must keep their bytes
-// until the next cut.
+// tellings returns notes, at the beginning of a user turn, on files that differ from the prompt.
+// Each change is noted once. The notes come after the newest message because the blocks in front
+// must keep their bytes until the next cut.
 func tellings(a *appended) []pagevm.Block {
 	turn, _, fresh := a.userTurn()
 	if a.workspace == nil || !fresh {
@@ -25,8 +25,8 @@ func tellings(a *appended) []pagevm.Block {
 	return changes(a, turn)
 }
 
-// changes returns the notes on files that the carry block shows, or would show if it were made
-// now.
+// changes returns the notes on files that the carry block shows, or would show if the block were
+// made now.
 func changes(a *appended, turn string) []pagevm.Block {
 	var blocks []pagevm.Block
 	here := map[string]bool{}
@@ -61,8 +61,8 @@ func changes(a *appended, turn string) []pagevm.Block {
 // goneHash replaces the hash of a file that no longer exists.
 var goneHash = ids.Hash("")
 
-// told finds the page by which the prompt shows a file most recently, nil if it
-// does not.
+// told finds the page by which the prompt shows a file most recently, nil if the prompt does not
+// show the file.
 func (d *decision) told(path string) *pagevm.Page {
 	for i := len(d.Proj.Items) - 1; i >= 0; i-- {
 		if it := &d.Proj.Items[i]; it.Kind == pagevm.ItemNote {
@@ -79,8 +79,8 @@ func (d *decision) told(path string) *pagevm.Page {
 	return nil
 }
 
-// oldText returns the file as the carry block shows it. If that can't be read, all of the new
-// text counts as changed.
+// oldText returns the text of the file that the carry block shows. If this text can't be read,
+// all of the new text counts as changed.
 func oldText(told *pagevm.Page) string {
 	for _, r := range told.Reps {
 		if r.Level == pagevm.Full && told.Path != "" {
@@ -114,8 +114,8 @@ func (m *measured) blockPage(kind pagevm.ItemKind, id string, typ pagevm.Type, t
 	return pagevm.Block{Kind: kind, Page: p.ID, Level: pagevm.Full, Hash: p.Hash, Tokens: m.Count.Text(text) + m.Count.Overheads.PerMessage}
 }
 
-// fitting returns the blocks that there is room for. A change without room is told at the next
-// turn, or is in the carry block after the next cut.
+// fitting returns the blocks that fit into the remaining room. A change without room is noted at
+// the next turn, or is in the carry block after the next cut.
 func fitting(a *appended, blocks []pagevm.Block) []pagevm.Block {
 	room := a.Hard - a.Planned(a.Proj)
 	var out []pagevm.Block

@@ -12,8 +12,8 @@ import (
 	"github.com/memkernel/memkernel/pagevm/paging"
 )
 
-// mainFields are the fields of a page's structured form, in this order. A page that has none of
-// them shows every scalar.
+// mainFields are the fields of a page's structured form, in this order. A page without these
+// fields shows every scalar.
 var mainFields = []string{"text", "goal", "step", "status", "attributes"}
 
 // Standing returns the pages that every prompt shows, binding ones first.
@@ -50,7 +50,8 @@ func active(p journal.StoredPage) bool {
 	return true
 }
 
-// InScope keeps the pages that a sidechain gets: the rules, and not the plan of the main line.
+// InScope returns the pages that a branch gets. A sidechain gets the rules, but not the plan of
+// the main line.
 func InScope(pages []journal.StoredPage, branch string) []journal.StoredPage {
 	if branch == "" {
 		return pages
@@ -140,7 +141,7 @@ func plainValue(raw json.RawMessage) string {
 	return string(raw)
 }
 
-// TextField returns a scalar string of a page, "" if it has none.
+// TextField returns a scalar string of a page, "" if the page has no such string.
 func TextField(p journal.StoredPage, name string) string {
 	f, ok := p.Field(name)
 	if !ok || len(f.Entries) == 0 || f.Kind != journal.KindScalar {
@@ -161,11 +162,11 @@ func (d *decision) untold() []*journal.StoredPage {
 	return out
 }
 
-// noteHead is the heading of a page that was pinned, or changed, since the carry block was made.
+// noteHead is the heading of a page that was pinned or changed after the carry block was made.
 const noteHead = "[Set now, and binding from here on]\n"
 
-// waitingPins returns the size that notes on them would add to the prompt, so that a cut is made
-// for them where they need it.
+// waitingPins returns the size that notes on untold pins would add to the prompt. If they need
+// room, a cut is made for them.
 func (d *decision) waitingPins() int {
 	n := 0
 	for _, p := range d.untold() {
@@ -174,7 +175,8 @@ func (d *decision) waitingPins() int {
 	return n
 }
 
-// pinNotes returns notes on them after the newest message, each version once.
+// pinNotes returns notes on untold pins for the place after the newest message, each version
+// once.
 func pinNotes(a *appended) []pagevm.Block {
 	key := a.Hosts[len(a.Hosts)-1].Key
 	var blocks []pagevm.Block

@@ -58,7 +58,7 @@ func gaugeCut(d *deciding, t checkpoint.Thresholds) {
 		now = told // the due cut was not made: it is not announced
 	}
 	if d.crossed == checkpoint.LevelShow && told > checkpoint.LevelShow {
-		d.crossed = checkpoint.LevelNone // more than that was told
+		d.crossed = checkpoint.LevelNone // a higher level was announced
 	}
 	if now > told && d.level < int(now) {
 		d.crossed = max(d.crossed, now)
@@ -122,7 +122,7 @@ func captureAhead(d *deciding) (wait func()) {
 	}
 }
 
-// restoreRoom returns the greatest length of a restore text, 0 if none is made.
+// restoreRoom returns the greatest length of a restore text, 0 if no restore text is made.
 func (d *deciding) restoreRoom() int {
 	if d.prior.Life.Off || d.prior.Life.NoRestore || d.req.Branch != "" {
 		return 0
