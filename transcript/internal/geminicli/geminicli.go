@@ -187,8 +187,8 @@ type openCall struct {
 }
 
 // callOf returns the index of the call that a result answers. It is the first unanswered call in
-// the newest record with a call of the result's id. Without such a record it is the first
-// unanswered call of the result's name. callOf returns -1 if there is no such call.
+// the newest record with a call of the result's id. For a result without a call id it is the
+// first unanswered call of the result's name. callOf returns -1 if there is no such call.
 func callOf(open []openCall, r *memkernel.ToolResult) int {
 	at := -1
 	if r.CallID != "" {
