@@ -15,8 +15,8 @@ import "time"
 // Role is the speaker of a message.
 type Role string
 
-// The roles of the canonical form. A message of role tool holds only tool
-// results; hosts that carry results in user messages keep role user.
+// The roles of the canonical form. A message of role tool holds only tool results. Hosts that put
+// results into user messages keep role user.
 const (
 	RoleSystem    Role = "system"
 	RoleDeveloper Role = "developer"
@@ -49,9 +49,9 @@ type Message struct {
 	Role Role
 	// Parts are the content blocks in order. They are never changed once set.
 	Parts []Part
-	// Time is when the host recorded the message; zero if unknown.
+	// Time is the time at which the host recorded the message. It is zero if the time is unknown.
 	Time time.Time
-	// Model is the model id of an assistant message; "" if unknown.
+	// Model is the model id of an assistant message. It is "" if the model is unknown.
 	Model string
 	// Usage is the provider's bill for the call that produced this assistant message. It is nil
 	// if the bill is unknown, or if no call produced the message.

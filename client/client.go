@@ -20,7 +20,7 @@ const Version = 1
 // Options say how to reach a daemon or a server. The zero value reaches the daemon of the current
 // folder.
 type Options struct {
-	// Workspace is the project's folder, by default the current one.
+	// Workspace is the project's folder. Default: the current folder.
 	Workspace string
 	// StateDir is where the daemon keeps its state. Default: .memkernel in the workspace.
 	StateDir string
@@ -42,8 +42,8 @@ type Options struct {
 	Idle time.Duration
 	// StartTimeout bounds the wait until a started daemon listens. Default: 15 s.
 	StartTimeout time.Duration
-	// Timeout bounds each call whose context has no deadline. Default: a minute; negative
-	// for none.
+	// Timeout bounds each call whose context has no deadline. Default: a minute. If it is
+	// negative, such calls have no bound.
 	Timeout time.Duration
 	// Retries is how often a call is delivered again after its connection was lost, or because
 	// the daemon was busy or ending. Default: 3. If it is negative, calls are not delivered

@@ -143,8 +143,8 @@ func (s *Session) observe(ctx context.Context, messages []json.RawMessage, p *pr
 }
 
 // WriteDown has a model write down the facts that should outlive the next cut of the
-// conversation. complete must make one completion without tools, outside the conversation.
-// WriteDown returns nil if there was nothing to ask.
+// conversation. The function complete must make one completion without tools, outside the
+// conversation. WriteDown returns nil if there was nothing to ask.
 func (s *Session) WriteDown(ctx context.Context, messages []json.RawMessage, complete func(*protocol.FlushTurn) (string, error)) (*protocol.Flushed, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -176,8 +176,8 @@ func (s *Session) common(key, model *string, private *bool) {
 	*private = *private || s.opt.Private
 }
 
-// hand calls f with the conversation's new messages, and with all messages if the daemon lost the
-// old ones.
+// hand calls f with the conversation's new messages. If the daemon lost the old messages, it
+// calls f again with all messages.
 func (s *Session) hand(ctx context.Context, messages []json.RawMessage, f func(context.Context, *protocol.Conversation) (*protocol.Mark, error)) error {
 	all := make([]any, len(messages))
 	for i, m := range messages {

@@ -12,7 +12,7 @@ import (
 // Need is the permission that a caller must have for a method.
 type Need int
 
-// The needs of methods, each more than the one before.
+// The needs of methods. Each need includes the needs before it.
 const (
 	// NeedRead is for methods that change no stored data.
 	NeedRead Need = iota + 1

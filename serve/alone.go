@@ -64,7 +64,7 @@ func (r Reply) JSON() []byte {
 }
 
 // Answer carries out one message or one batch in the same way as a line of a stream. If ctx ends,
-// Answer stops waiting: a call that has not begun is not carried out, and one that has begun is
+// Answer stops waiting. A call that has not begun is not carried out. A call that has begun is
 // completed.
 func (s *Server) Answer(ctx context.Context, message *Message, who Caller) Reply {
 	done := who.turn(ctx)

@@ -41,7 +41,7 @@ type plannedRest struct {
 	// Notes name the parts of the conversation that the body could not hold.
 	Notes        []note `json:"notes"`
 	Conversation *mark  `json:"conversation,omitempty"`
-	// Details are nil unless the call asks for an explanation.
+	// Details are nil unless the call requests an explanation.
 	*api.Details `json:",omitempty"`
 }
 

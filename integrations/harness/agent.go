@@ -50,7 +50,7 @@ func (a *agent) turn(ctx context.Context, text string) error {
 			return err
 		}
 		// Each call's bill is worth keeping. Messages before the turn's end are delivered again
-		// with the end; the kernel commits a turn once.
+		// with the end. The kernel commits a turn once.
 		if err := a.observe(ctx, plan, answer.usage); err != nil || !open {
 			return err
 		}

@@ -15,8 +15,8 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// conversation is everything that was said, in the API's own JSON, one message per line of a
-// file. It is the host's record. The kernel keeps a record of its own.
+// conversation has all messages in the API's own JSON, one message per line of a file. It is the
+// host's record. The kernel keeps a record of its own.
 type conversation struct {
 	path     string
 	dialect  transcript.Dialect

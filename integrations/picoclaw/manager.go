@@ -131,7 +131,7 @@ func (m *Manager[M]) Ingest(ctx context.Context, req IngestRequest[M]) error {
 	return nil
 }
 
-// Compact makes room. At the end of a turn it does so only if the user asked for it, because
+// Compact makes room. At the end of a turn it makes room only if the user requested that, because
 // plans cut by themselves when a cut pays. The error says why nothing was reclaimed.
 func (m *Manager[M]) Compact(ctx context.Context, req CompactRequest) error {
 	if req.Reason == Summarize && !req.Manual {

@@ -192,7 +192,8 @@ func plain(message string) []byte {
 	return out
 }
 
-// observe commits the present messages, as a turn if the newest message ends one.
+// observe commits the present messages. If the newest message ends a turn, it commits them as a
+// turn.
 func (s *session[M]) observe(ctx context.Context) error {
 	msgs := s.in.Messages()
 	if len(msgs) == 0 {

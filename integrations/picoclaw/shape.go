@@ -1,6 +1,6 @@
 package picoclaw
 
-// AssembleRequest asks for the history of a session's next call.
+// AssembleRequest is a request for the history of a session's next call.
 type AssembleRequest struct {
 	SessionKey string
 	// Budget is the model's context window. MaxTokens is the room for its answer.
@@ -31,7 +31,7 @@ const (
 	Summarize Reason = "summarize"
 )
 
-// CompactRequest asks for a shorter history.
+// CompactRequest is a request for a shorter history.
 type CompactRequest struct {
 	SessionKey string
 	Reason     Reason

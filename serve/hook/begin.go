@@ -19,8 +19,8 @@ type beginning struct {
 	From   string `json:"from,omitempty"`
 	// Occasion decides how the restore text begins.
 	Occasion checkpoint.Occasion `json:"occasion,omitempty"`
-	// Beside marks a new conversation. Its text names the other session that was at work in one
-	// line.
+	// Beside marks a new conversation. One line of its text names the other session that was at
+	// work.
 	Beside bool `json:"beside,omitempty"`
 }
 

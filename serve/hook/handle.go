@@ -166,8 +166,8 @@ func (h *handler) prompt(ctx context.Context, r *record) (answer, error) {
 	return answer{context: join(began, recalled, gauge)}, errors.Join(append(errs, err)...)
 }
 
-// goesOn returns the state of the session that was at work last, if the first prompt of a new
-// one asks where the work was.
+// goesOn returns the state of the session that was last at work, if the first prompt of a new
+// session asks about the state of the work.
 func (h *handler) goesOn(ctx context.Context, r *record) (string, error) {
 	if r.Taken > 0 || !h.setup.Private || !checkpoint.GoesOn(transcript.Words(memkernel.Message{Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: h.e.Prompt}}})) {
 		return "", nil
@@ -335,7 +335,7 @@ func (h *handler) source(n *news) checkpoint.Source {
 	return out
 }
 
-// boundary returns the session as it is now.
+// boundary returns the present state of the session.
 func (h *handler) boundary(r *record, n *news, reason string) api.Boundary {
 	b := api.Boundary{SessionKey: h.key, Model: r.Model, Private: h.setup.Private, Reason: reason, Source: h.source(n)}
 	if n != nil {

@@ -69,7 +69,7 @@ var hosts = []host{
 		moments: map[string]moment{"SessionStart": sessionStart, "BeforeAgent": userPrompt, "PreCompress": beforeCompaction, "AfterAgent": turnEnd, "SessionEnd": sessionEnd}},
 }
 
-// row returns the row of a host, an empty one if the host is unknown.
+// row returns the row of a host. It returns an empty row if the host is unknown.
 func (h Host) row() *host {
 	for i := range hosts {
 		if hosts[i].name == h {

@@ -133,8 +133,8 @@ func (h *handler) startFiles(r *record, room int, from string) (hits []retrieval
 	return hits, missing, errors.Join(errs...)
 }
 
-// onlyOf reports whether a log has nothing but entries of one session's checkpoints: blocks that
-// begin with the session's name, and the day's heading.
+// onlyOf reports whether a log has only entries of one session's checkpoints. Apart from the
+// day's heading, its blocks must begin with the session's name.
 func onlyOf(text, session string) bool {
 	lead, own := "Session "+session+", cp_", false
 	for line := range strings.Lines(text) {

@@ -109,8 +109,8 @@ func (in *Installer) TakeOut(names []string, write bool) ([]Change, error) {
 	return slices.DeleteFunc(out, func(c Change) bool { return c.Action == Keep && c.Error == "" }), nil
 }
 
-// each calls do for the files of hosts. With all these are all files that may have been changed.
-// Otherwise they are the files that are changed now.
+// each calls do for the files of hosts. If all is set, it includes files that only an earlier
+// installation changed.
 func (in *Installer) each(names []string, all bool, do func(f *file, c *Change) error) []Change {
 	out := []Change{}
 	for i := range hosts {

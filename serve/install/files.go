@@ -54,8 +54,8 @@ type server struct {
 	Args    []string `json:"args"`
 }
 
-// hostFiles returns the files of a host. With all these are all files that may have been changed.
-// Otherwise they are the files that are changed now.
+// hostFiles returns the files of a host. If all is set, it includes files that only an earlier
+// installation changed.
 func (s *Site) hostFiles(h *host, all bool) (out []file) {
 	switch {
 	case all && h.all != nil:

@@ -13,7 +13,7 @@ import (
 )
 
 // follower notifies clients when resources to which they subscribed have changed. It watches from
-// the first subscription on; if the system can't watch, it announces only this server's own
+// the first subscription on. If the system can't watch, it announces only this server's own
 // writes.
 type follower struct {
 	s *Server

@@ -72,7 +72,7 @@ func (s *stream) Connect(context.Context) (sdk.Connection, error) {
 	return s, nil
 }
 
-// SessionID implements sdk.Connection: a stream is one session, without a name.
+// SessionID implements sdk.Connection. A stream is one session without a name.
 func (s *stream) SessionID() string { return "" }
 
 // Close implements sdk.Connection. It does not close the output, which belongs to the caller.
@@ -266,9 +266,9 @@ func invalid(why string, id json.RawMessage) *refusal {
 	return &refusal{"2.0", id, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: why}}
 }
 
-// message reads one message, and counts it as a call if it is one. It returns a refusal in place
-// of a message that the SDK would end the connection for or leave without an answer. It drops an
-// answer to an unknown request. If both ends refused such answers, they would never stop.
+// message reads one message, and counts it if it is a call. It returns a refusal in place of a
+// message for which the SDK would end the connection or give no answer. It drops an answer to an
+// unknown request. If both ends refused such answers, they would never stop.
 func (s *stream) message(raw json.RawMessage, in *batch) (jsonrpc.Message, *refusal) {
 	var f map[string]json.RawMessage
 	if raw[0] != '{' || json.Unmarshal(raw, &f) != nil {

@@ -31,8 +31,8 @@ func (a *answer) bill(raw json.RawMessage) { a.usage, a.unread = memkernel.ReadU
 // final reports whether the answer ends its turn.
 func (a *answer) final() bool { return !a.open && a.message != nil }
 
-// readAnswer reads the copy of an answer, streamed or not. An answer that it does not understand
-// is not whole.
+// readAnswer reads the copy of an answer, streamed or not. It does not set whole for an answer
+// that it can't read.
 func readAnswer(f transcript.Format, contentType string, data []byte) answer {
 	kind := strings.ToLower(contentType)
 	if strings.HasPrefix(kind, eventStreamType) {

@@ -76,8 +76,8 @@ func (s *planned) settle(b *transcript.Body) {
 func ours(m *memkernel.Message) bool { return strings.HasPrefix(m.Key, "memkernel:") }
 
 // extended returns the sent messages followed by the new ones of b, and the markers for them. It
-// returns nil if b does not continue the plan: the client removed or changed a message that the
-// plan does not show as written.
+// returns nil if b does not continue the plan, because the client removed or changed a message
+// that the plan does not show as written.
 func (s *planned) extended(b *transcript.Body, marked int) ([]memkernel.Message, []transcript.Marker) {
 	if s.model != b.Model {
 		return nil, nil
@@ -143,7 +143,7 @@ func (s *planned) marks(keep, n, marked int) (out []transcript.Marker) {
 	return out
 }
 
-// common counts the leading messages that are equal to those of host.
+// common returns the number of leading messages that are equal to the leading messages of host.
 func common(host []uint64, msgs []memkernel.Message) int {
 	n := 0
 	for n < len(host) && n < len(msgs) && host[n] == fingerprint(&msgs[n]) {
