@@ -55,8 +55,8 @@ type MemoryOptions struct {
 	// NoRemembered shows MEMORY.md and USER.md only as search results. NoDailyLogs does the same
 	// for the logs of today and yesterday.
 	NoRemembered, NoDailyLogs bool
-	// RecallTokens limits the memory recalled for a user turn. Default DefaultRecallTokens;
-	// negative recalls nothing.
+	// RecallTokens limits the memory recalled for a user turn. The default is
+	// DefaultRecallTokens. With a negative value nothing is recalled.
 	RecallTokens int
 	// RecallScore is the score, 0 to 1, that the best hit needs for anything to be recalled. The
 	// default is DefaultRecallScore, and a negative value sets no least score. See

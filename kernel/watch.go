@@ -26,7 +26,8 @@ const (
 	OpForget   Op = "forget"
 )
 
-// Done is work that has ended. It holds the caller's own result: a watcher must only read it.
+// Done is work that has ended. It holds the result that the caller also gets. A watcher must only
+// read the result.
 type Done struct {
 	Op Op
 	// Began and Took are measured by the system's clock, whatever the request's Now is.

@@ -14,8 +14,8 @@ func (k *Kernel) Write(ctx context.Context, req api.WriteRequest) (*journal.Rece
 	return k.desk.Write(ctx, req)
 }
 
-// Pages lists the pages that hosts wrote with [Kernel.Write]: the session's pages and those that
-// all sessions share, by scope and key.
+// Pages lists the pages that hosts wrote with [Kernel.Write], by scope and key. They are the
+// session's pages and the pages that all sessions share.
 func (k *Kernel) Pages(ctx context.Context, sessionKey string) ([]journal.StoredPage, error) {
 	s, unlock, err := k.open(ctx, sessionKey, false)
 	if err != nil {

@@ -63,11 +63,11 @@ const (
 	// CompactNoProgress: the last compactions reclaimed next to nothing, and no message since
 	// then changes that.
 	CompactNoProgress CompactReason = "NO_PROGRESS"
-	// CompactNextPlan: the conversation is not in memory and was not handed in. The
-	// wish is in the journal; the next plan makes the cut.
+	// CompactNextPlan: the conversation is not in memory and was not handed in. The journal has
+	// the wish, and the next plan makes the cut.
 	CompactNextPlan CompactReason = "AT_NEXT_PLAN"
-	// CompactUnplanned: no plan of the session was ever made here, or its window is
-	// not known, so that there is no prompt to cut. Summary and restore text are given.
+	// CompactUnplanned: no plan of the session was ever made here, or its window is not known, so
+	// that there is no prompt to cut. The answer still has Summary and Restore.
 	CompactUnplanned CompactReason = "NOT_PLANNED"
 	// CompactTooLarge: the messages and blocks that must be shown are larger than the window.
 	CompactTooLarge CompactReason = "BUDGET_INSUFFICIENT"

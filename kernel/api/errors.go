@@ -57,7 +57,7 @@ var ErrNoOverflow = errors.New("this is no refusal of a request as too long: han
 var ErrNoSession = errors.New("no such session")
 
 // NoSessionError is the error of a call about a session that does not exist. Such a call creates
-// no session: a session begins with its first message.
+// no session. A session begins with its first message.
 type NoSessionError struct {
 	Key string
 	// Near holds at most NearSessions keys of existing sessions, the most similar to Key first.

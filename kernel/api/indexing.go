@@ -86,7 +86,7 @@ type EmbedEstimate struct {
 	Price *embed.Price
 }
 
-// USD returns the estimated cost; ok is false if no price is known.
+// USD returns the estimated cost. The result ok is false if no price is known.
 func (e EmbedEstimate) USD() (usd float64, ok bool) {
 	switch {
 	case e.Free || e.Tokens == 0:

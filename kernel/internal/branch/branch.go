@@ -20,7 +20,7 @@ import (
 // Key names a conversation of a session.
 type Key struct{ Branch, Model string }
 
-// State is the state of one conversation: a (branch, model) of a session.
+// State is the state of one conversation, which is a branch of a session as shown to one model.
 type State struct {
 	Branch, Model string
 	Proj          *pagevm.Projection
@@ -41,9 +41,10 @@ type State struct {
 	Removed []api.Excluded
 	// Calls finds a tool call by its id.
 	Calls map[string]*memkernel.ToolCall
-	// Summary is the state of the mechanical summary. Spans are the messages that have left.
+	// Summary is the state of the mechanical summary.
 	Summary summary.State
-	Spans   []Span
+	// Spans are the messages that have left.
+	Spans []Span
 	// System is the system prompt of the last call. Only the process that saw the call knows it.
 	System []memkernel.Part
 	// Tools are the tools of the last call. Only the process that saw the call knows them.

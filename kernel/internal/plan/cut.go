@@ -34,7 +34,7 @@ func cutInput(d *deciding, c pagevm.Cache) cachelayout.CutInput {
 	}
 	in.Pending = d.Before - d.Fixed - d.Standing
 	if c.Cold && !d.sent() {
-		// Nothing was ever sent: the messages are new, not pending.
+		// Nothing was ever sent, so that the messages are new and not pending.
 		in.Pending = 0
 	}
 	if d.BoundLoop() {

@@ -117,8 +117,8 @@ func (m *measured) wishedSize(wish *api.CompactWish) int {
 	return n
 }
 
-// cutGoal returns the size that a cut has to get below: the limit, or the host's wish if that is
-// less.
+// cutGoal returns the size that the prompt may have after a cut. It is the limit, or the host's
+// wish if the wish is less.
 func cutGoal(d *deciding) int {
 	goal := d.Cut.Figures.Limit
 	if d.Refused && d.Refusal.Input == 0 {

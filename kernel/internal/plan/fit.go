@@ -108,7 +108,8 @@ func withLevel(m map[string]pagevm.Level, page string, l pagevm.Level) map[strin
 	return m
 }
 
-// fitted is a text that may be shown shorter: a segment, and whether it was sent.
+// fitted is a text that may be shown shorter. It has the text's segment, and whether the segment
+// was sent.
 type fitted struct {
 	i, j int
 	sent bool

@@ -133,7 +133,7 @@ func learnSizes(m *measured, f *budget.Overflow) {
 	case f.Input > 0:
 		st.Hidden += actual - fixed - int(float64(counted)*math.Max(1, m.Ratio))
 	default:
-		st.Ratio = maxRefusedRatio // no figures: the count can hardly be worse
+		st.Ratio = maxRefusedRatio // without figures the largest ratio is assumed
 	}
 }
 
