@@ -17,20 +17,21 @@ import (
 
 // asTyped holds the parts of a question that a text can contain verbatim.
 type asTyped struct {
-	// whole is the question. marks are the parts whose spelling identifies one thing:
-	// identifiers, paths, hashes, numbers, dates and quotations.
+	// whole is the question.
 	whole string
+	// marks are the parts of the question whose spelling identifies one thing: identifiers,
+	// paths, hashes, numbers, dates and quotations.
 	marks []string
-	// typed is whole before it was spelled in one way.
+	// typed is the question before its spelling was normalized to whole.
 	typed string
-	// pairs are the pairs of whole. inner are those of them without a space. markPairs are the
-	// pairs of each of marks.
+	// pairs are the pairs of whole. inner are the pairs of whole without a space.
 	pairs, inner pairMask
-	markPairs    []pairMask
+	// markPairs are the pairs of each mark.
+	markPairs []pairMask
 }
 
-// mostWhole is the longest question that is looked for as it is, in bytes, and mostMarks
-// how many of its parts are.
+// mostWhole is the length in bytes of the longest question that is looked for verbatim. mostMarks
+// is the largest number of its marks that are looked for.
 const (
 	mostWhole = 400
 	mostMarks = 8
@@ -86,8 +87,8 @@ func bare(text string) string {
 	return strings.TrimFunc(text, func(r rune) bool { return !ofWord(r) && !strings.ContainsRune("/~#@$%+", r) })
 }
 
-// singular reports whether a word is spelled as names in code, paths, hashes, numbers
-// and dates are, and not as words are.
+// singular reports whether a word is spelled like a name in code, a path, a hash, a number or a
+// date, and not like an ordinary word.
 func singular(w string) bool {
 	digits, letters, inner, humps := 0, 0, 0, false
 	last := rune(0)
@@ -114,7 +115,7 @@ func singular(w string) bool {
 	return humps || digits > 0 || letters > 0 && (inner > 1 || inner == 1 && !strings.Contains(w, "-")) // one hyphen joins common words
 }
 
-// leastDigits is how many digits a number has at least that is no year, time or count.
+// leastDigits is the least number of digits of a number that is not a year, time or count.
 const leastDigits = 5
 
 // ofWord reports whether a character is part of words.
@@ -122,8 +123,8 @@ func ofWord(r rune) bool {
 	return r < utf8.RuneSelf && letter(byte(r)) && r != '_' || r >= utf8.RuneSelf && unicode.In(r, unicode.L, unicode.M, unicode.N)
 }
 
-// spelled is a text as spellings are compared: in small letters, with one space for any,
-// and without the marks of Markdown inside of lines.
+// spelled returns a text in the form in which spellings are compared: in small letters, with
+// single spaces, and without the marks of Markdown inside lines.
 func spelled(text string) string { return string(appendSpelled(make([]byte, 0, len(text)), text)) }
 
 func appendSpelled(out []byte, text string) []byte {
@@ -213,8 +214,8 @@ func (e *asTyped) may(pairs *pairMask, date string) bool {
 		slices.ContainsFunc(e.markPairs, func(m pairMask) bool { return pairs.hasAll(&m) })
 }
 
-// in returns how much of the question a text of a day contains: 0 if nothing, most if it contains
-// the whole question verbatim.
+// in returns a measure of how much of the question a text of a day contains verbatim. It is 0 if
+// the text contains nothing, and largest if the text contains the whole question.
 func (e *asTyped) in(raw, date string) int {
 	if e.whole == "" && len(e.marks) == 0 {
 		return 0
@@ -235,8 +236,8 @@ func (e *asTyped) in(raw, date string) int {
 	return n
 }
 
-// wordsOf returns the word of the question that each term is of. A term that was searched in
-// place of a word, or of two, belongs to the first of them.
+// wordsOf returns, for each term, the word of the question to which the term belongs. A term that
+// was searched in place of one or two words belongs to the first of these words.
 func (r *refiner) wordsOf() []int {
 	words := slices.Clone(r.wordsIn(r.hits.Terms[:len(r.terms)]))
 	for _, also := range r.hits.Also {
@@ -249,8 +250,8 @@ func (r *refiner) wordsOf() []int {
 	return words
 }
 
-// holders finds which passages hold words of the question, and which of them hold it as
-// it is.
+// holders finds the passages that hold words of the question, and the passages that hold the
+// question verbatim.
 func (r *refiner) holders() {
 	groups := make([]uint64, 1+slices.Max(r.words))
 	for j, w := range r.words {
@@ -375,7 +376,7 @@ func behindHolders(picked []*candidate) []*candidate {
 	return append(append(before, behind...), picked[last+1:]...)
 }
 
-// holds is how many words of the question a candidate holds, as far as it matters.
+// holds classifies candidates by the number of words of the question that they hold.
 type holds byte
 
 const (
@@ -387,8 +388,8 @@ const (
 // behindAll is the factor for a score that must stay below another one.
 const behindAll = .999
 
-// short is how many words a question has at most that may be a piece of a text, and
-// deep how many chunks are searched for it.
+// short is the largest number of words of a question that may be a verbatim piece of a text. deep
+// is the number of chunks that are searched for such a question.
 const (
 	short = 4
 	deep  = 160
@@ -415,8 +416,8 @@ func (s *search) deepenSpans(hits []found, most int) []found {
 	return hits
 }
 
-// deepen adds the chunks that contain the question or a mark of it verbatim, if none of the found
-// chunks does. Common words find other chunks first.
+// deepen adds the chunks that contain the question or a mark of it verbatim, if no found chunk
+// does so. It is needed because common words find other chunks first.
 func (s *search) deepen(ctx context.Context, q index.Query, hits *index.Hits) {
 	e := &s.exact
 	if len(hits.Keyword) < min(q.K, q.KMany) || hits.Chunks <= int64(len(hits.Keyword)) || hits.Ranked || !e.deep() {

@@ -8,8 +8,8 @@ import (
 	"github.com/memkernel/memkernel/index/analysis"
 )
 
-// The constants of BM25 are those that the index has from FTS5, and so are the weight of a
-// heading, as which a span's label counts, and the score of one half.
+// The constants of BM25, the weight of a heading, and the score that is scaled to one half are
+// the same as in the index. A span's label counts as a heading.
 const (
 	k1          = 1.2
 	lengthShare = 0.75
@@ -18,13 +18,13 @@ const (
 	leastIDF    = 1e-6
 )
 
-// prior is how many spans without any of the question's words are assumed in addition to the real
-// ones. Without them a session's first spans could not be found: to BM25 a word that one of two
-// documents holds has no weight.
+// prior is the number of spans without any of the question's words that are assumed in addition
+// to the real spans. Without them a session's first spans could not be found, because BM25 gives
+// no weight to a word that one of two documents holds.
 const prior = 100
 
-// leastAnalysed is how many of the spans that their keys speak for are analysed at
-// least. If more hits are wanted, it is half again as many as those.
+// leastAnalysed is the least number of spans, chosen by their keys, that are analysed. If more
+// hits are wanted, half again as many spans as hits are analysed.
 const leastAnalysed = 32
 
 // search finds the k spans that match a question best, with its terms. The keys choose the spans
@@ -47,9 +47,10 @@ type lookup struct {
 	*Spans
 	a      *analysis.Analyzer
 	hashes []uint32
-	// counts has a row for each span: how often it may hold each term.
+	// counts has a row for each span. The row holds the possible number of occurrences of each
+	// term.
 	counts []uint8
-	// holders is how many spans may hold each term.
+	// holders holds, for each term, the number of spans that may hold the term.
 	holders []float64
 	// norms are the terms that BM25 adds to the counts in the denominator, for the spans'
 	// lengths.
@@ -102,7 +103,7 @@ func (s *Spans) norms(a *analysis.Analyzer) []float64 {
 	return out
 }
 
-// bm25 returns the part of a score that one term has.
+// bm25 returns the share of one term in a score.
 func bm25(idf, count, norm float64) float64 { return idf * count * (k1 + 1) / (count + norm) }
 
 // idfs returns the weights of the terms.

@@ -11,8 +11,8 @@ import (
 	"github.com/memkernel/memkernel/internal/longwork"
 )
 
-// maxOutlines bounds the chunks whose outlines are kept; of the usual size, each
-// takes about 4 KiB.
+// maxOutlines bounds the number of chunks whose outlines are kept. The outline of a chunk of the
+// usual size takes about 4 KiB.
 const maxOutlines = 4096
 
 // outlines caches the analysis of chunks, by their content. It keeps the last maxOutlines to
@@ -22,11 +22,11 @@ type outlines struct {
 	young, old map[index.Hash]*outline
 }
 
-// outlinesEach is how many outlines are worth another processor.
+// outlinesEach is the number of outlines for which another processor is worthwhile.
 const outlinesEach = 4
 
-// of returns the outlines of candidates. It makes missing ones, in parallel if there are several
-// processors: that is most of the cost of a search whose chunks were not needed lately.
+// of returns the outlines of candidates. It makes missing outlines, in parallel on several
+// processors. This is most of the cost of a search whose chunks are not cached.
 func (o *outlines) of(a *analysis.Analyzer, cs []*candidate) []*outline {
 	out := make([]*outline, len(cs))
 	var missing []int
@@ -69,7 +69,7 @@ func (c *candidate) key() index.Hash {
 	return c.hash
 }
 
-// kept returns an outline that is kept, else nil.
+// kept returns a cached outline, or nil.
 func (o *outlines) kept(key index.Hash) *outline {
 	got, young := o.seen(key)
 	if got != nil && !young {
@@ -78,7 +78,7 @@ func (o *outlines) kept(key index.Hash) *outline {
 	return got
 }
 
-// withFacts is the key of a chunk with facts, which are no part of its hash.
+// withFacts returns the key of a chunk with facts. Facts are not part of the chunk's hash.
 func withFacts(key index.Hash, c *candidate) index.Hash {
 	b := append([]byte(nil), key[:]...)
 	for _, f := range c.facts {
@@ -97,7 +97,7 @@ func (o *outlines) seen(key index.Hash) (got *outline, young bool) {
 	return o.old[key], false
 }
 
-// digest is that of a chunk's text, kept with its outline.
+// digest returns the digest of a chunk's text and keeps it with the chunk's outline.
 func (o *outlines) digest(a *analysis.Analyzer, key index.Hash, text string) *digest {
 	kept, _ := o.seen(key)
 	if kept == nil {

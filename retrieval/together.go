@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Passages of one session share a note: each costs its own lines only, and text that was written
-// together is read together.
+// Passages of one session share a note. So each passage costs only its own lines, and text that
+// was written together is read together.
 
 // together reports whether two hits are passages of one session.
 func together(a, b *Hit) bool {
@@ -43,8 +43,8 @@ func (p *packer) join(d *draft) {
 // gap marks lines that are left out between passages.
 const gap = "…"
 
-// bridged puts between passages that do not touch the one line that parts them, or
-// a mark for more.
+// bridged fills the gaps between passages. It inserts a single line that separates two passages,
+// and a mark for a longer gap.
 func bridged(group []segment) []segment {
 	out := []segment{group[0]}
 	end := group[0].to
@@ -81,12 +81,12 @@ func between(h *Hit, from, to int) line {
 	return line{no: from, text: gap}
 }
 
-// maxBridge is the longest line, in bytes, that is shown because those on both
-// sides of it are.
+// maxBridge is the length in bytes of the longest line that is shown because the lines on both
+// sides of it are shown.
 const maxBridge = 240
 
-// nearDuplicate is the share of words in common from which on a passage counts as
-// a repetition of another. Fewer than leastWords are too few to judge.
+// nearDuplicate is the share of common words from which a passage counts as a repetition of
+// another passage. A passage with fewer than leastWords words is too short to judge.
 const (
 	nearDuplicate = 0.8
 	leastWords    = 6
