@@ -428,10 +428,10 @@ func (b *Batch) liftPart(i, j int) {
 	b.Lifted[ids.Evidence(b.Branch, r.CallID)] = found
 }
 
-// ForgottenText is shown instead of forgotten text. ForgottenPart is the part of a prompt that
-// shows it.
 const (
+	// ForgottenText is the text that is shown instead of forgotten text.
 	ForgottenText = "forgotten on request"
+	// ForgottenPart is the part of a prompt that shows ForgottenText.
 	ForgottenPart = "[" + ForgottenText + "]"
 )
 
@@ -450,8 +450,8 @@ func (b *Batch) dropForgotten() {
 	}
 }
 
-// withoutForgotten returns the parts of a message, with a note in place of those whose page was
-// forgotten.
+// withoutForgotten returns the parts of a message, with a note in place of the parts whose page
+// was forgotten.
 func (g *Maker) withoutForgotten(m *memkernel.Message) (out []memkernel.Part, changed bool) {
 	for i := 0; i < len(m.Parts); {
 		end := i + 1
@@ -482,8 +482,8 @@ func (g *Maker) withoutForgotten(m *memkernel.Message) (out []memkernel.Part, ch
 	return out, changed
 }
 
-// buried reports whether content was forgotten: that of the page itself, or the same
-// under another name.
+// buried reports whether content was forgotten, as the content of the page itself or under
+// another name.
 func (g *Maker) buried(id, content string) bool {
 	hash := ids.Hash(content)
 	return g.Graves.ForgottenContent(hash) || g.isForgotten(id, hash) || g.isForgotten(ids.Page(id[:2], id, hash), hash)
@@ -494,8 +494,8 @@ func (g *Maker) isForgotten(id, hash string) bool {
 	return ok && gone == hash
 }
 
-// stubs returns the parts that must replace others: calls, which have results, without their
-// input.
+// stubs returns the parts that must replace forgotten parts. They are a note, and the calls
+// without their input, because the results of calls stay.
 func stubs(parts []memkernel.Part) []memkernel.Part {
 	out := []memkernel.Part{TextPart(ForgottenPart)}
 	for i := range parts {
@@ -508,7 +508,7 @@ func stubs(parts []memkernel.Part) []memkernel.Part {
 	return out
 }
 
-// StandsForgotten reports whether a message has a note in place of its forgotten content.
+// StandsForgotten reports whether any message has a note in place of its forgotten content.
 func StandsForgotten(msgs []memkernel.Message) bool {
 	for i := range msgs {
 		for j := range msgs[i].Parts {
@@ -521,7 +521,7 @@ func StandsForgotten(msgs []memkernel.Message) bool {
 	return false
 }
 
-// SystemRole reports the roles of instructions among messages.
+// SystemRole reports whether r is a role of instructions.
 func SystemRole(r memkernel.Role) bool {
 	return r == memkernel.RoleSystem || r == memkernel.RoleDeveloper
 }

@@ -54,7 +54,7 @@ func appendBlocks(ctx context.Context, d decision) appended {
 	return a
 }
 
-// untold leaves the gauge's line to the next call.
+// untold defers the gauge's line to the next call.
 func untold(a *appended) {
 	a.level, a.cutLevel = min(a.level, a.Prev.Level), int(a.toldOfCut())
 }
@@ -73,7 +73,7 @@ func flushDue(a *appended) {
 	if a.prior.Life.FlushOff || a.workspace == nil || a.req.Branch != "" {
 		return
 	}
-	soft := min(a.Window/20, 10_000) // how far before a compaction
+	soft := min(a.Window/20, 10_000) // the distance before a compaction
 	last := a.Prev.FlushAsked
 	if last > a.Before || a.Made.Cut != nil {
 		last = 0 // another compaction cycle

@@ -75,7 +75,7 @@ func toolChanged(old, now []memkernel.Tool) string {
 	}
 	place := "tools[" + strconv.Itoa(i) + "]"
 	switch {
-	case len(old) == 0: // of a process before
+	case len(old) == 0: // an earlier process saw the old tools
 		return "tools"
 	case i < len(old) && i < len(now) && old[i].Name == now[i].Name:
 		return place + memberChanged(old[i].Raw, now[i].Raw)
