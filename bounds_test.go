@@ -20,7 +20,7 @@ import (
 // bounds are how large the house may be, by what is counted. They only go down: each is at most
 // a hundredth above its count.
 var bounds = map[string]int{
-	"bytes of TypeScript, JavaScript and Python": 671056,
+	"bytes of TypeScript, JavaScript and Python": 660500,
 	"exported names": 3186,
 	"functions that are handed a plan in the making": 81,
 	"packages":                           147,

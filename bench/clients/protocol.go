@@ -208,8 +208,12 @@ func (r *reader) shape(s *jsonschema.Schema, answer bool) *shape {
 	return &shape{kind: kind}
 }
 
-// comment returns a text that can't end a comment in any of the clients' languages.
+// comment returns the first sentence of a description, in a form that can't end a comment in any of
+// the clients' languages. doc/schema.json has the whole description.
 func comment(text string) string {
+	if first, _, more := strings.Cut(text, ". "); more {
+		text = first + "."
+	}
 	return strings.NewReplacer("*/", "* /", `\`, `\\`, `"""`, "'''").Replace(text)
 }
 

@@ -33,7 +33,7 @@ type Capabilities struct {
 	Methods  []string `json:"methods"`
 	Dialects []string `json:"dialects"`
 	Forms    []string `json:"forms"`
-	// private: a call may say that its session is private. Without it all are shared.
+	// private means that a call may say that its session is private.
 	Private      bool  `json:"private"`
 	Tools        bool  `json:"tools"`
 	MaxLineBytes int64 `json:"max_line_bytes"`
@@ -49,37 +49,33 @@ type CallerParams struct {
 type Stopping struct {
 }
 
-// PlanParams asks for the messages to send with a model call. plan commits the new messages
-// and records the plan. peek records nothing, and its pointers do not resolve. The
-// conversation must end with a user message or tool results, unless there is a prompt.
+// PlanParams requests the messages to send with a model call.
 type PlanParams struct {
-	// session_key names the session; "" is "default".
+	// session_key names the session.
 	SessionKey string `json:"session_key,omitempty"`
-	// now is the time of the call; by default the server's.
+	// now is the time of the call.
 	Now time.Time `json:"now,omitzero"`
-	// private: the session is one person's own, which MEMORY.md and USER.md are shown to.
+	// private means that the session belongs to one person, so that MEMORY.md and USER.md may
+	// be shown.
 	Private bool `json:"private,omitempty"`
-	// session_file, channel and agent_id are where the conversation comes from; checkpoints of
-	// the session name it from then on.
+	// session_file, channel and agent_id say where the conversation comes from.
 	SessionFile string `json:"session_file,omitempty"`
 	Channel     string `json:"channel,omitempty"`
 	AgentID     string `json:"agent_id,omitempty"`
-	// branch is the id of a sidechain; "" is the main line.
+	// branch is the id of a sidechain.
 	Branch string `json:"branch,omitempty"`
 	// model is the provider's id of the model.
 	Model string `json:"model,omitempty"`
-	// context_window is in tokens; 0 takes the price book's.
+	// context_window is the size of the window in tokens.
 	ContextWindow int64 `json:"context_window,omitempty"`
-	// reserve is the room for the answer, in tokens; 0 takes a fifth of the window, 8k to 40k.
+	// reserve is the room for the answer, in tokens.
 	Reserve int64 `json:"reserve,omitempty"`
 	// fixed_tokens is the size of a system prompt and tools that are not handed in.
 	FixedTokens int64 `json:"fixed_tokens,omitempty"`
-	// system is the system prompt. tools are the definitions in any provider's shape. The host
-	// sends its own in either case.
+	// system is the system prompt.
 	System any   `json:"system,omitempty"`
 	Tools  []any `json:"tools,omitempty"`
-	// resolver is the tool by which the model follows pointers; without one nothing is shown
-	// as a pointer.
+	// resolver is the tool by which the model follows pointers.
 	Resolver string `json:"resolver,omitempty"`
 	// tool_choice, thinking, effort and drop_option are settings that the provider's cache
 	// depends on.
@@ -87,36 +83,33 @@ type PlanParams struct {
 	Thinking   string `json:"thinking,omitempty"`
 	Effort     string `json:"effort,omitempty"`
 	DropOption bool   `json:"drop_option,omitempty"`
-	// format is the format of the form body; by default the dialect's, for pi the model's.
+	// format is the format of the form body.
 	Format   string    `json:"format,omitempty"`
 	Overflow *Overflow `json:"overflow,omitempty"`
-	// economy decides between memory and cost: a word, or a number from 0 (save) to 1 (keep);
-	// by default the setting.
+	// economy decides between memory and cost.
 	Economy      any           `json:"economy,omitempty"`
 	Conversation *Conversation `json:"conversation,omitempty"`
-	// prompt is a user prompt that is not in the conversation yet. turn is its id, by which
-	// the later message is recognised.
+	// prompt is a user prompt that is not in the conversation yet.
 	Prompt string `json:"prompt,omitempty"`
 	Turn   string `json:"turn,omitempty"`
-	// ttl_seconds is the cache lifetime that the host asks for; 0 is the one that was seen
-	// before, -1 lets the kernel choose.
+	// ttl_seconds is the cache lifetime that the host requests.
 	TTLSeconds int64 `json:"ttl_seconds,omitempty"`
 	// memories are the results of the host's own memory.
 	Memories []Memories `json:"memories,omitempty"`
-	// loaded are files that the host shows its model by itself, by their names.
+	// loaded are the names of files that the host itself shows to its model.
 	Loaded []string `json:"loaded,omitempty"`
-	// form is how messages are handed out; items by default.
+	// form is the form in which messages are handed out.
 	Form string `json:"form,omitempty"`
 	// explain adds layout, debug and deferred to the answer.
 	Explain bool `json:"explain,omitempty"`
-	// max_tokens is that of the body.
+	// max_tokens is the max_tokens of the body.
 	MaxTokens int64 `json:"max_tokens,omitempty"`
 	// known_plan is a plan whose items the caller still has.
 	KnownPlan string `json:"known_plan,omitempty"`
 }
 
-// Overflow is a provider's refusal of the last call as too long, or for thinking of another
-// conversation.
+// Overflow is a provider's refusal of the last call, because the prompt was too long or
+// contained thinking of another conversation.
 type Overflow struct {
 	Text        string `json:"text,omitempty"`
 	InputTokens int64  `json:"input_tokens,omitempty"`
@@ -124,19 +117,18 @@ type Overflow struct {
 	PlanID      string `json:"plan_id,omitempty"`
 }
 
-// Conversation has the messages that a host hands in: all of them, or the new ones after
-// those that the server holds.
+// Conversation has the messages that a host hands in.
 type Conversation struct {
 	// dialect is anthropic, openai, codex (items of the Responses API) or pi.
 	Dialect string `json:"dialect,omitempty"`
-	// base is the mark of the conversation that an answer gave; keep is how many of its
-	// messages are kept, nil for all.
+	// base is the mark of the held conversation, from the last answer.
 	Base string `json:"base,omitempty"`
+	// keep is how many messages of the held conversation are kept.
 	Keep *int64 `json:"keep,omitempty"`
-	// messages are the rest, keys their ids, "" for one without. Members that are not known
-	// are kept. Those of chat completions may begin with system messages.
-	Messages []any    `json:"messages,omitempty"`
-	Keys     []string `json:"keys,omitempty"`
+	// messages are the messages after the kept ones.
+	Messages []any `json:"messages,omitempty"`
+	// keys are the ids of the messages, "" for a message without an id.
+	Keys []string `json:"keys,omitempty"`
 }
 
 // Memories are the results of one memory of the host.
@@ -149,18 +141,17 @@ type Memories struct {
 // Planned is the answer to plan and peek.
 type Planned struct {
 	Schema string `json:"schema"`
-	// plan_id names the plan. Hosts should hand it back in Turn.PlanID. It is "" for a plan
-	// that was only peeked at or could not be recorded: its pointers do not resolve yet.
+	// plan_id names the plan.
 	PlanID     string `json:"plan_id"`
 	SessionKey string `json:"session_key"`
 	Branch     string `json:"branch"`
 	Model      string `json:"model"`
 	// format is the shape of request that the plan is for.
 	Format string `json:"format"`
-	// generation is the generation of the projection. It rises at every cut and host rewrite.
+	// generation is the generation of the projection.
 	Generation int64 `json:"generation"`
-	// flush_due asks for a flush turn before the next call (Kernel.FlushTurn): tokens or
-	// transcript_bytes; "" if none is due.
+	// flush_due is the reason why a flush turn (Kernel.FlushTurn) is due before the next call:
+	// tokens or transcript_bytes.
 	FlushDue string  `json:"flush_due"`
 	Budgets  Budgets `json:"budgets"`
 	// regions add up to budgets.PlannedInputTokens.
@@ -169,21 +160,19 @@ type Planned struct {
 	Params Params `json:"params"`
 	// retrieval is the outcome of recall for this call.
 	Retrieval Retrieval `json:"retrieval"`
-	// reduced are the pages of the conversation that are not shown in full, or not at all,
-	// with the way back.
+	// reduced are the pages of the conversation that are shortened or not shown, with the way
+	// to get their full content.
 	Reduced []Reduced `json:"reduced"`
 	Faults  []Fault   `json:"faults"`
 	// alerts are signs of trouble that no prompt could have prevented.
 	Alerts []Fault `json:"alerts"`
 	// stats is the kernel's own work for the plan.
 	Stats Stats `json:"stats"`
-	// cut reports whether this plan removed older messages. cold reports whether the
-	// provider's cache is assumed to be empty.
-	Cut  bool `json:"cut"`
+	// cut reports whether this plan removed older messages.
+	Cut bool `json:"cut"`
+	// cold reports whether the provider's cache is assumed to be empty.
 	Cold bool `json:"cold"`
-	// items are the messages to send in the form "items"; a message that none covers is left
-	// out. A host whose provider does not merge messages of one role that follow each other
-	// does so.
+	// items are the messages to send in the form "items".
 	Items []Item `json:"items,omitempty"`
 	// count is the number of messages in all items.
 	Count   int64    `json:"count"`
@@ -197,18 +186,17 @@ type Planned struct {
 	Layout *Layout `json:"layout,omitempty"`
 	// debug lists every page with its outcome.
 	Debug *Debug `json:"debug,omitempty"`
-	// deferred are changes that wait for a cut; nil unless asked for.
+	// deferred are changes that wait for a cut; nil unless PlanRequest.Deferred is set.
 	Deferred []Deferred `json:"deferred,omitempty"`
 }
 
 // Budgets is the arithmetic of a plan, in tokens.
 type Budgets struct {
-	// context_window is 0 if it is not known. Then nothing is cut, and margin_tokens and
-	// utilization are 0.
+	// context_window is the size of the window, 0 if it is not known.
 	ContextWindow int64 `json:"context_window"`
 	// window_from is the source of a plan's window.
 	WindowFrom string `json:"window_from"`
-	// reserve_tokens are kept free for the answer.
+	// reserve_tokens is the number of tokens that are kept free for the answer.
 	ReserveTokens int64 `json:"reserve_tokens"`
 	// planned_input_tokens is the whole prompt.
 	PlannedInputTokens      int64 `json:"planned_input_tokens"`
@@ -219,9 +207,9 @@ type Budgets struct {
 	PlannedCostUSD *float64 `json:"planned_cost_usd"`
 	// tokens_are is how far the counts can be trusted.
 	TokensAre string `json:"tokens_are"`
-	// Margin is the room that was kept free for the counts' own error.
+	// margin_tokens is the room that was kept free for the error of the counts.
 	MarginTokens int64 `json:"margin_tokens"`
-	// utilization is the size of the call before any cut, over the window.
+	// utilization is the size of the call before any cut, divided by the window.
 	Utilization float64 `json:"utilization"`
 }
 
@@ -232,127 +220,126 @@ type Region struct {
 	Tokens int64  `json:"tokens"`
 }
 
-// Params are request settings that the plan asks for.
+// Params are request settings that the plan requires.
 type Params struct {
 	// thinking_off: thinking must be off for this call, because the open tool loop lost the
-	// thinking blocks that the provider would ask for. It asks for them with a thinking budget
-	// ("enabled") and not with adaptive thinking, which some models can't turn off.
+	// thinking blocks that the provider would require.
 	ThinkingOff bool `json:"thinking_off"`
 	// drop_option: send thinking.block_binding.prefix_mismatch_behavior "drop_block" with the
 	// beta header in betas.
 	DropOption bool     `json:"drop_option"`
 	Betas      []string `json:"betas"`
-	// cache_key is a stable key for providers that route by one.
+	// cache_key is a stable key for providers that route requests by a key.
 	CacheKey string `json:"cache_key,omitempty"`
 }
 
 // Retrieval is the outcome of recall for the newest user turn.
 type Retrieval struct {
-	// reason and mode are those of package retrieval. detail is why recall found nothing, or
-	// less than it could.
+	// reason is a reason of package retrieval.
 	Reason string `json:"reason"`
-	Mode   string `json:"mode"`
+	// mode is a mode of package retrieval.
+	Mode string `json:"mode"`
+	// detail is why recall found nothing, or less than it could.
 	Detail string `json:"detail,omitempty"`
 	// page is the block that shows recalled memory, "" if nothing was recalled.
 	Page string `json:"page,omitempty"`
-	// items and tokens are the size of the block. citations are the sources of its items.
-	Items     int64    `json:"items"`
-	Tokens    int64    `json:"tokens"`
+	// items is the number of items in the block.
+	Items int64 `json:"items"`
+	// tokens is the size of the block.
+	Tokens int64 `json:"tokens"`
+	// citations are the sources of the items.
 	Citations []string `json:"citations"`
-	// origins name the system of each cited page's record, one for each citation; "" is our
-	// own. Nil if all are our own.
+	// origins names the system that each citation comes from; "" is the kernel's own memory.
 	Origins []string `json:"origins,omitempty"`
-	// withheld are parts of memory that were not searched since the session is shared.
+	// withheld are the parts of memory that were not searched because the session is shared.
 	Withheld []Withheld `json:"withheld,omitempty"`
 }
 
 // Withheld is a part of memory that the user may not see: a file, or a class of files.
 type Withheld struct {
-	// path is a file. class is a class of files in its place: sessions, the conversations of
-	// other sessions; media; notes, Markdown that index.include does not name.
-	Path   string `json:"path,omitempty"`
+	// path is the withheld file, or "" for a class of files.
+	Path string `json:"path,omitempty"`
+	// class is a class of files: "sessions" for the conversations of other sessions, "media",
+	// or "notes" for Markdown that index.include does not name.
 	Class  string `json:"class,omitempty"`
 	Reason string `json:"reason"`
 }
 
 // Reduced is a page of the conversation that the prompt does not show in full.
 type Reduced struct {
-	// page is its id; key and call_id are the host message and tool call.
-	Page   string `json:"page"`
-	Key    string `json:"key"`
+	// page is the page's id.
+	Page string `json:"page"`
+	// key is the host's message.
+	Key string `json:"key"`
+	// call_id is the tool call.
 	CallID string `json:"call_id,omitempty"`
-	// level is how much of it is shown: gone if it left.
+	// level is the level at which the page is shown, gone if it left the prompt.
 	Level string `json:"level"`
-	// handle is the id by which Kernel.Get restores the item, and that the prompt names: the
-	// page itself, or the span that it left with. A text that a host put in place of messages
-	// that had left was never shown: its page can be read, and no prompt names it.
+	// handle is the id by which Kernel.Get restores the item.
 	Handle string `json:"handle"`
 }
 
-// Fault is a problem of the model's or ours, by name.
+// Fault is a named problem of the model or of the kernel.
 type Fault struct {
-	// code names a fault or an alert: small letters and underscores. In addition to those
-	// listed here there are those of repairing. They are named after package transcript's
-	// notes, such as missing_result.
+	// code names a fault or an alert.
 	Code string `json:"code"`
 	Page string `json:"page,omitempty"`
 	// key is the message that the fault is about.
 	Key    string `json:"key,omitempty"`
 	Detail string `json:"detail"`
-	// turn is the user message of the turn in which the fault showed. cause is the decision
-	// that removed the page, and plan the plan that made it. Each is "" if there is none.
-	Turn  string `json:"turn,omitempty"`
+	// turn is the user message of the turn in which the fault showed, "" if it is not known.
+	Turn string `json:"turn,omitempty"`
+	// cause is the decision that removed the page, "" if no decision did.
 	Cause string `json:"cause,omitempty"`
-	Plan  string `json:"plan,omitempty"`
-	// budget_insufficient: no policy could have helped, there was no room.
+	// plan is the plan that made the decision, "" if no plan did.
+	Plan string `json:"plan,omitempty"`
+	// budget_insufficient: there was no room, so that no policy could have helped.
 	BudgetInsufficient bool `json:"budget_insufficient,omitempty"`
 }
 
 // Stats is the kernel's own work for a plan.
 type Stats struct {
-	// ingested counts messages new to the session. counted counts the tokenised texts.
+	// ingested counts messages new to the session.
 	Ingested int64 `json:"ingested"`
-	Counted  int64 `json:"counted"`
-	// examined counts the messages of an observed turn that were read, made valid or hashed:
-	// the new ones, and some before them. It does not count the messages of the turn before.
+	// counted counts the tokenised texts.
+	Counted int64 `json:"counted"`
+	// examined counts the messages of an observed turn that were read, made valid or hashed.
 	Examined int64 `json:"examined,omitempty"`
-	// blobs and blob_bytes count the written blobs. syncs counts the calls to sync, which took
-	// sync_ns.
-	Blobs     int64 `json:"blobs"`
+	// blobs counts the written blobs.
+	Blobs int64 `json:"blobs"`
+	// blob_bytes is the size of the written blobs.
 	BlobBytes int64 `json:"blob_bytes"`
-	// journal_bytes were appended durably to the journal. log_bytes were appended to the
-	// projection's record and the trace, which are not synced. files is the number of files
-	// that these writes made or changed.
+	// journal_bytes is the number of bytes that were appended durably to the journal.
 	JournalBytes int64 `json:"journal_bytes"`
-	LogBytes     int64 `json:"log_bytes"`
-	Files        int64 `json:"files"`
-	// state_bytes were written for the working state: its files, which are not synced, and
-	// checkpoints, which are.
+	// log_bytes is the number of bytes that were appended to the projection's record and the
+	// trace.
+	LogBytes int64 `json:"log_bytes"`
+	// files is the number of files that these writes made or changed.
+	Files int64 `json:"files"`
+	// state_bytes is the number of bytes that were written for the working state.
 	StateBytes int64 `json:"state_bytes"`
-	// lifted_bytes is the base64 that results held and that the prompt does not show: its
-	// content is a blob.
+	// lifted_bytes is the size of the base64 text in results that the prompt does not show.
 	LiftedBytes int64 `json:"lifted_bytes"`
-	Syncs       int64 `json:"syncs"`
-	SyncNs      int64 `json:"sync_ns"`
+	// syncs counts the calls to sync.
+	Syncs int64 `json:"syncs"`
+	// sync_ns is the time that these calls took.
+	SyncNs int64 `json:"sync_ns"`
 }
 
-// Item is a run of messages: unchanged ones of the host, or one message that is new or
-// replaces the host's.
+// Item is a run of unchanged messages of the host, or one message that is new or replaces
+// messages of the host.
 type Item struct {
-	// host are the messages from one index to before the other, byte for byte as the host has
-	// them.
+	// host is a range of the host's messages, which stay byte for byte unchanged.
 	Host *[2]int64 `json:"host,omitempty"`
 	// message is JSON.
 	Message json.RawMessage `json:"message,omitempty"`
-	// known is an item of the plan that the caller said to have, in the place of the message
-	// that it spells.
+	// known is an item of the plan that the caller named in known_plan.
 	Known *int64 `json:"known,omitempty"`
-	// replaces are the host's messages in whose place the message is.
+	// replaces is the range of the host's messages that the message replaces.
 	Replaces *[2]int64 `json:"replaces,omitempty"`
 }
 
-// Marker is a cache breakpoint after a message of the list that the items expand to; -1 is
-// the system prompt, -2 the tools.
+// Marker is a cache breakpoint after a message of the list that the items expand to.
 type Marker struct {
 	Message int64 `json:"message"`
 	// ttl is 5m, 1h or "".
@@ -368,10 +355,10 @@ type Note struct {
 
 // Mark names the conversation that is held after a call.
 type Mark struct {
-	// base must be handed in with the next call. count is the number of messages that are
-	// held.
-	Base  string `json:"base"`
-	Count int64  `json:"count"`
+	// base must be handed in with the next call.
+	Base string `json:"base"`
+	// count is the number of messages that are held.
+	Count int64 `json:"count"`
 }
 
 // Layout is the cache side of a plan.
@@ -382,13 +369,13 @@ type Layout struct {
 	Change Change `json:"change"`
 	// bill estimates the tokens that the call reads and writes, and their cost.
 	Bill Bill `json:"bill"`
-	// cold reports whether the cache holds none of the messages. clock is the clock by which
-	// that is known.
-	Cold  bool   `json:"cold"`
+	// cold reports whether the cache holds none of the messages.
+	Cold bool `json:"cold"`
+	// clock is the clock by which cold was decided.
 	Clock string `json:"clock"`
-	// cut is the cut planner's answer with its figures. made is the cut that the projection
-	// granted, nil if none.
-	Cut  Cut       `json:"cut"`
+	// cut is the cut planner's answer with its figures.
+	Cut Cut `json:"cut"`
+	// made is the cut that the projection granted, nil if it granted no cut.
 	Made *CutPoint `json:"made"`
 	// refused are wishes that the rules did not allow.
 	Refused []Refusal `json:"refused"`
@@ -398,7 +385,8 @@ type Layout struct {
 	Notes []string `json:"notes"`
 	// reasoning counts the model's reasoning that the plan loses.
 	Reasoning Reasoning `json:"reasoning"`
-	// reported is the provider's report on the last request that was billed, nil for none.
+	// reported is the provider's report on the last request that was billed, nil if there is
+	// no report.
 	Reported  *Reported `json:"reported"`
 	Lifetimes Lifetimes `json:"lifetimes"`
 	Pace      Pace      `json:"pace"`
@@ -408,8 +396,7 @@ type Layout struct {
 
 // Breakpoint is a cache marker.
 type Breakpoint struct {
-	// block is an index into the blocks of the request, message one into its messages: -1 is
-	// the system prompt, -2 the tools.
+	// block is an index into the blocks of the request.
 	Block   int64  `json:"block"`
 	Message int64  `json:"message"`
 	Region  string `json:"region"`
@@ -420,26 +407,26 @@ type Breakpoint struct {
 	CumulativeTokens int64 `json:"cumulative_tokens"`
 }
 
-// Change is the first thing whose change broke a level of the cache.
+// Change describes the first change in a request that broke a level of the cache.
 type Change struct {
-	// kind names the difference between a request and the one before.
+	// kind names the difference between a request and the previous one.
 	Kind string `json:"kind"`
-	// breaks is the level from which on nothing can be read; LevelNone if the whole last
-	// request can still be.
+	// breaks is the level from which on nothing can be read.
 	Breaks string `json:"breaks"`
 	// field is the identity field that changed, "" otherwise.
 	Field string `json:"field,omitempty"`
 	// block is the index of the first changed block, -1 if none changed.
 	Block int64 `json:"block"`
-	// old and new name the changed block ids, or the field's values. An empty name means that
-	// there was nothing, or is nothing now.
+	// old is the former block id, or the field's former value.
 	Old string `json:"old,omitempty"`
+	// new is the present block id, or the field's present value.
 	New string `json:"new,omitempty"`
-	// kept_tokens of the last request can still be read by their content and identity,
-	// broken_tokens can't. Lifetimes are not looked at.
-	KeptTokens   int64 `json:"kept_tokens"`
+	// kept_tokens is the number of tokens of the last request that can still be read by their
+	// content and identity.
+	KeptTokens int64 `json:"kept_tokens"`
+	// broken_tokens is the number of tokens of the last request that can no longer be read.
 	BrokenTokens int64 `json:"broken_tokens"`
-	// host is the part of a warm cache that the host broke; nil if it broke nothing.
+	// host is the part of a warm cache that the host broke.
 	Host *Broke `json:"host"`
 }
 
@@ -447,11 +434,12 @@ type Change struct {
 type Broke struct {
 	// what names the part that changed: tools, system, messages, or a setting.
 	What string `json:"what"`
-	// place is where, as exactly as is known: "tools3.description".
+	// place is the place of the change, as exactly as is known, such as "tools3.description".
 	Place string `json:"place"`
-	// tokens could have been read and are written anew. usd is the extra cost of that.
-	Tokens int64    `json:"tokens"`
-	USD    *float64 `json:"usd"`
+	// tokens is the number of tokens that could have been read and are written again.
+	Tokens int64 `json:"tokens"`
+	// usd is the extra cost of writing them.
+	USD *float64 `json:"usd"`
 }
 
 // Bill holds the tokens that a request is expected to read and write, and its expected
@@ -459,20 +447,20 @@ type Broke struct {
 type Bill struct {
 	// The four buckets are disjoint and sum to the whole prompt.
 	ReadTokens int64 `json:"read_tokens"`
-	// write_5m_tokens are written with the provider's short lifetime, write_1h_tokens with its
-	// long one.
-	Write5mTokens  int64 `json:"write_5m_tokens"`
+	// write_5m_tokens are written with the provider's short lifetime.
+	Write5mTokens int64 `json:"write_5m_tokens"`
+	// write_1h_tokens are written with the provider's long lifetime.
 	Write1hTokens  int64 `json:"write_1h_tokens"`
 	UncachedTokens int64 `json:"uncached_tokens"`
 	// a, b and c are the borders of the package comment, in tokens.
 	A int64 `json:"a"`
 	B int64 `json:"b"`
 	C int64 `json:"c"`
-	// hit_block is the last block that is read, -1 if none.
+	// hit_block is the index of the last block that is read, -1 if no block is read.
 	HitBlock int64 `json:"hit_block"`
-	// cost_usd is the input side in dollars; nil if a price that it needs is unknown.
+	// cost_usd is the cost of the input in dollars.
 	CostUSD *float64 `json:"cost_usd"`
-	// no_layout_cost_usd is the same prompt sent without any caching.
+	// no_layout_cost_usd is the cost of the same prompt without any caching.
 	NoLayoutCostUSD *float64 `json:"no_layout_cost_usd"`
 	// tier is the AboveTokens of the tier that prices the request.
 	Tier int64 `json:"tier"`
@@ -485,15 +473,17 @@ type Cut struct {
 	Do bool `json:"do"`
 	// reason is one of the reason constants.
 	Reason string `json:"reason"`
-	// force reports whether without a cut the prompt is over its limit.
+	// force reports whether the prompt exceeds its limit without a cut.
 	Force bool `json:"force,omitempty"`
 	// target_tokens is the size to which the cut should bring the whole prompt.
 	TargetTokens int64 `json:"target_tokens"`
-	// most_tokens is the size at which the prompt may stay if its content is worth its keep.
-	// hurdle is how often, per token, a call must be expected to need that content.
-	MostTokens int64   `json:"most_tokens"`
-	Hurdle     float64 `json:"hurdle"`
-	// figures are the numbers that decided it, in tokens.
+	// most_tokens is the largest size that the prompt may keep if its content is worth the
+	// cost.
+	MostTokens int64 `json:"most_tokens"`
+	// hurdle is how often, per token, a call must be expected to need the content above
+	// target_tokens.
+	Hurdle float64 `json:"hurdle"`
+	// figures are the numbers that led to the decision, in tokens.
 	Figures Figures `json:"figures"`
 	// economy is the user's preference, "" for Balanced.
 	Economy string `json:"economy,omitempty"`
@@ -502,43 +492,44 @@ type Cut struct {
 // Figures are the numbers on which a decision rests, in tokens unless named otherwise.
 type Figures struct {
 	Planned int64 `json:"planned"`
-	// budget is window − reserve. cliff is the price cliff that is respected (0: none).
-	// limit is the smaller of them.
+	// budget is window − reserve.
 	Budget int64 `json:"budget"`
-	Cliff  int64 `json:"cliff"`
-	Limit  int64 `json:"limit"`
-	// high_water, low_water and cold_low_water are whole-prompt marks. high_water is the
-	// smaller of room_mark, above which the next call may not fit, and eoq_high_water, above
-	// which reading on costs more than cutting.
+	// cliff is the price cliff that limits the prompt, 0 if there is none.
+	Cliff int64 `json:"cliff"`
+	// limit is the smaller of budget and cliff.
+	Limit int64 `json:"limit"`
+	// high_water, low_water and cold_low_water are marks for the size of the whole prompt.
 	HighWater    int64 `json:"high_water"`
 	RoomMark     int64 `json:"room_mark"`
 	LowWater     int64 `json:"low_water"`
 	ColdLowWater int64 `json:"cold_low_water"`
-	// max_growth is that of the last ten calls.
+	// max_growth is the largest growth of the last ten calls.
 	MaxGrowth    int64 `json:"max_growth"`
 	MedianGrowth int64 `json:"median_growth"`
-	// mean_growth is per call, over all growth that was given and the prior.
+	// mean_growth is the mean growth per call, over the given growths and the prior.
 	MeanGrowth int64 `json:"mean_growth"`
 	// cold_rate is the chance that a call finds the cache cold.
 	ColdRate float64 `json:"cold_rate"`
-	// call_cost is the cost of an average call with these marks. memory_cost is the part of it
-	// for keeping the low-water conversation. miss_cost is the cost of fetching again. All are
-	// in base input tokens.
-	CallCost   float64 `json:"call_cost"`
+	// call_cost is the cost of an average call with these marks, in base input tokens.
+	CallCost float64 `json:"call_cost"`
+	// memory_cost is the part of call_cost for keeping the low-water conversation.
 	MemoryCost float64 `json:"memory_cost"`
-	MissCost   float64 `json:"miss_cost"`
-	// saved and rewritten are the tokens that a warm cut to the low-water mark removes and
-	// causes to be written again. break_even_turns is the number of calls after which that has
-	// paid. (−1: never).
-	Saved          int64   `json:"saved"`
-	Rewritten      int64   `json:"rewritten"`
+	// miss_cost is the cost of fetching hidden content again, in base input tokens.
+	MissCost float64 `json:"miss_cost"`
+	// saved is the number of tokens that a warm cut to the low-water mark removes.
+	Saved int64 `json:"saved"`
+	// rewritten is the number of tokens that such a cut causes to be written again.
+	Rewritten int64 `json:"rewritten"`
+	// break_even_turns is the number of calls after which such a cut has paid for itself
+	// (−1: never).
 	BreakEvenTurns float64 `json:"break_even_turns"`
 	ExpectedTurns  float64 `json:"expected_turns"`
-	// eoq_batch is how far the prompt may grow above the low-water mark before cutting is
-	// cheaper than reading on. eoq_high_water is the mark there (−1: no limit).
-	EoqBatch     float64 `json:"eoq_batch"`
+	// eoq_batch is the number of tokens by which the prompt may grow above the low-water mark
+	// before it is cheaper to cut than to keep reading.
+	EoqBatch float64 `json:"eoq_batch"`
+	// eoq_high_water is the low-water mark plus eoq_batch (−1: no limit).
 	EoqHighWater float64 `json:"eoq_high_water"`
-	// write_ratio is the price of a write over that of input.
+	// write_ratio is the price of a cache write divided by the price of input.
 	WriteRatio float64 `json:"write_ratio"`
 	ReadRatio  float64 `json:"read_ratio"`
 	// ratios_assumed reports whether the model is unpriced.
@@ -549,43 +540,43 @@ type Figures struct {
 type CutPoint struct {
 	Generation int64  `json:"generation"`
 	Reason     string `json:"reason"`
-	// covers counts the host messages seen when the cut was made; chain is the hash chain over
-	// their keys and contents.
-	Covers int64  `json:"covers"`
-	Chain  string `json:"chain"`
+	// covers is the number of host messages seen when the cut was made.
+	Covers int64 `json:"covers"`
+	// chain is the hash chain over the keys and contents of these messages.
+	Chain string `json:"chain"`
 	// event names the cold event that the cut used up, "" for a warm cut.
 	Event string    `json:"event,omitempty"`
 	Time  time.Time `json:"time,omitzero"`
-	// before and after are the tokens of all items around the cut.
+	// before is the number of tokens of all items before the cut.
 	Before int64 `json:"before"`
-	After  int64 `json:"after"`
+	// after is the number of tokens of all items after the cut.
+	After int64 `json:"after"`
 }
 
 // Refusal is a wish, or a part of one, that the rules did not allow.
 type Refusal struct {
-	// page or atom is the subject of the wish: "" and -1 for the cut itself.
+	// page is the id of the page that the wish was about.
 	Page string `json:"page,omitempty"`
+	// atom is the number of the atom that the wish was about.
 	Atom int64  `json:"atom"`
 	Rule string `json:"rule"`
 }
 
 // Reasoning is the thinking that a request no longer shows the model although the message
-// stays that held it. Thinking that leaves with its whole message is not counted.
+// with the thinking stays.
 type Reasoning struct {
-	// binding is the model's.
+	// binding is the model's binding.
 	Binding string `json:"binding"`
-	// left_out_items are blocks that the request does not send again.
+	// left_out_items is the number of blocks that the request does not send again.
 	LeftOutItems  int64 `json:"left_out_items"`
 	LeftOutTokens int64 `json:"left_out_tokens"`
-	// dropped_items are blocks that it sends and the provider drops.
+	// dropped_items is the number of blocks that the request sends and the provider drops.
 	DroppedItems  int64 `json:"dropped_items"`
 	DroppedTokens int64 `json:"dropped_tokens"`
-	// stale_items are blocks that it sends and the provider drops since an earlier cut. They
-	// were counted then.
+	// stale_items is the number of blocks that the request sends and that the provider has
+	// dropped since an earlier cut.
 	StaleItems int64 `json:"stale_items"`
-	// lost_usd is the price of all these tokens as output: they were billed so when the model
-	// produced them, and cost as much if it must think them again. It is part of no other
-	// cost. Nil if nothing is lost or the price is unknown.
+	// lost_usd is the price of all lost tokens as output.
 	LostUSD *float64 `json:"lost_usd"`
 }
 
@@ -593,7 +584,7 @@ type Reasoning struct {
 type Reported struct {
 	// removed counts the reasoning items that were withheld from the model, by reason.
 	Removed []Removal `json:"removed,omitempty"`
-	// cache_miss is why the provider's cache was not read; nil if the answer does not say.
+	// cache_miss is the reason why the provider's cache was not read.
 	CacheMiss *CacheMiss `json:"cache_miss,omitempty"`
 }
 
@@ -605,17 +596,14 @@ type Removal struct {
 	Items  int64  `json:"items"`
 }
 
-// CacheMiss is a provider's own diagnosis of a cache that was not read, which it makes
-// where the request names an earlier answer to compare with.
+// CacheMiss is a provider's own diagnosis of a cache that was not read.
 type CacheMiss struct {
-	// reason is the provider's reason. tokens is the number of tokens that were not read from
-	// the cache.
+	// reason is the provider's reason.
 	Reason string `json:"reason"`
 	Tokens int64  `json:"tokens"`
 }
 
-// Lifetimes are the cache lifetimes that the breakpoints ask for, and the reasons: one for
-// tools and system prompt, one for the messages.
+// Lifetimes are the cache lifetimes that the breakpoints request, with the reasons.
 type Lifetimes struct {
 	FixedSeconds    int64  `json:"fixed_seconds"`
 	FixedWhy        string `json:"fixed_why"`
@@ -630,28 +618,27 @@ type Pace struct {
 	IdleSeconds []int64 `json:"idle_seconds"`
 }
 
-// Advice lists the actions that a host can take in the time between two calls. Times are by
-// the clock that planned the call; costs are in base input tokens.
+// Advice lists the actions that a host can take in the time between two calls.
 type Advice struct {
-	// expires_at is when the messages of this request leave the cache, unless another request
-	// has started before; zero where none of them is cached.
+	// expires_at is the time at which the messages of this request leave the cache, unless
+	// another request starts before it.
 	ExpiresAt time.Time `json:"expires_at,omitzero"`
 	// summarise_by is the latest time at which a model that writes a summary can still read
-	// the prompt from the cache; zero if the next call in a cold cache would cut nothing.
-	// summary_warm and summary_cold are the cost in base tokens of its input before and after
-	// that time, without its answer.
+	// the prompt from the cache.
 	SummariseBy time.Time `json:"summarise_by,omitzero"`
-	SummaryWarm float64   `json:"summary_warm"`
-	SummaryCold float64   `json:"summary_cold"`
-	// keep_alive reports whether repeating the request with no answer asked for, every
-	// keep_alive_seconds and not after keep_alive_until, is expected to cost less than letting
-	// the messages expire. ping is the price of one repetition. expiry is the price of expiry
-	// if the session continues.
+	// summary_warm is the cost of the summary's input until summarise_by.
+	SummaryWarm float64 `json:"summary_warm"`
+	// summary_cold is the cost of the summary's input after summarise_by.
+	SummaryCold float64 `json:"summary_cold"`
+	// keep_alive reports whether repeating the request is expected to cost less than letting
+	// the messages expire.
 	KeepAlive        bool      `json:"keep_alive"`
 	KeepAliveSeconds int64     `json:"keep_alive_seconds"`
 	KeepAliveUntil   time.Time `json:"keep_alive_until,omitzero"`
-	Ping             float64   `json:"ping"`
-	Expiry           float64   `json:"expiry"`
+	// ping is the price of one repetition.
+	Ping float64 `json:"ping"`
+	// expiry is the price of letting the messages expire if the session continues.
+	Expiry float64 `json:"expiry"`
 }
 
 // Debug lists every page with its outcome.
@@ -670,52 +657,47 @@ type Included struct {
 	Tokens int64  `json:"tokens"`
 	// level is full, compressed, structured or pointer.
 	Level string `json:"level"`
-	// full_tokens is the size of the page in full. It differs from tokens for degraded pages
-	// only.
+	// full_tokens is the size of the page in full.
 	FullTokens int64  `json:"full_tokens"`
 	Note       string `json:"note,omitempty"`
 }
 
-// Excluded is a page, or the part of one, that the prompt does not show.
+// Excluded is a page, or a part of a page, that the prompt does not show.
 type Excluded struct {
 	Kind   string `json:"kind"`
 	ID     string `json:"id"`
 	Tokens int64  `json:"tokens"`
-	// reason of a hit is shown_already, duplicate, over_items, over_budget or empty; of
-	// another system's record DENIED (private, and the session is shared), DISABLED or
-	// turn_recalled (it came after the recall), too.
+	// reason is the reason why the page is not shown.
 	Reason string `json:"reason"`
 }
 
 // Deferred is a change that would be right and has not been made, because making it now
-// would rewrite bytes that the provider has cached. It is made at the next cut. The
-// exception is a superseded result that names something that nothing else shows: it may be
-// worth its room.
+// would rewrite bytes that the provider has cached.
 type Deferred struct {
-	// page is the page that changes, from its current level and to its later one.
+	// page is the page that changes.
 	Page string `json:"page"`
+	// from is the page's current level.
 	From string `json:"from"`
-	To   string `json:"to"`
+	// to is the page's level after the change.
+	To string `json:"to"`
 	// saved_tokens is the number of tokens that the change would remove from the prompt.
 	SavedTokens int64 `json:"saved_tokens"`
-	// why is superseded (a newer read, an edit or the same call made it stale) or
-	// changed_in_workspace (a note says something that the carry block does not say yet).
+	// why is superseded or changed_in_workspace.
 	Why string `json:"why"`
 	// waits_for names the event that the change waits for, as the end of a sentence.
 	WaitsFor string `json:"waits_for"`
 }
 
-// TurnParams hands in the conversation up to the end of a turn. It is one atomic commit,
-// which is idempotent. observe_tool_result commits the messages in the middle of a turn.
+// TurnParams hands in the conversation up to the end of a turn.
 type TurnParams struct {
-	// session_key names the session; "" is "default".
+	// session_key names the session.
 	SessionKey string `json:"session_key,omitempty"`
-	// now is the time of the call; by default the server's.
+	// now is the time of the call.
 	Now time.Time `json:"now,omitzero"`
-	// private: the session is one person's own, which MEMORY.md and USER.md are shown to.
+	// private means that the session belongs to one person, so that MEMORY.md and USER.md may
+	// be shown.
 	Private bool `json:"private,omitempty"`
-	// session_file, channel and agent_id are where the conversation comes from; checkpoints of
-	// the session name it from then on.
+	// session_file, channel and agent_id say where the conversation comes from.
 	SessionFile  string        `json:"session_file,omitempty"`
 	Channel      string        `json:"channel,omitempty"`
 	AgentID      string        `json:"agent_id,omitempty"`
@@ -727,41 +709,39 @@ type TurnParams struct {
 	// usage is the bill: the object of the provider's answer (Messages API, chat completions,
 	// Responses API, Gemini's usageMetadata), or input_tokens, cache_read_tokens,
 	// cache_write_5m_tokens and cache_write_1h_tokens, which add up to the prompt, and
-	// output_tokens. Without it the newest message's own counts are taken. Other members are
-	// ignored here; figures that contradict each other are refused.
+	// output_tokens.
 	Usage any `json:"usage,omitempty"`
-	// advancement_key makes the delivery idempotent; by default a hash of session and last
-	// message.
+	// advancement_key makes the delivery idempotent.
 	AdvancementKey         string `json:"advancement_key,omitempty"`
 	InputTransformations   any    `json:"input_transformations,omitempty"`
 	Diagnostics            any    `json:"diagnostics,omitempty"`
 	PromptCacheDiagnostics any    `json:"prompt_cache_diagnostics,omitempty"`
-	// updates are as those of write.
+	// updates have the form of the updates of write.
 	Updates []Update `json:"updates,omitempty"`
-	// more: another turn follows at once.
+	// more means that another turn follows at once.
 	More bool `json:"more,omitempty"`
 }
 
 // Update is one staged change of one field.
 type Update struct {
-	// id names the update in its transaction; "" becomes "u1", "u2", ... by position.
+	// id names the update in its transaction.
 	ID string `json:"id,omitempty"`
-	// key names the page, type its type. A page keeps its type for life; type may be "" for an
-	// existing page.
-	Key   string `json:"key"`
+	// key names the page.
+	Key string `json:"key"`
+	// type is the type of the page, which never changes.
 	Type  string `json:"type,omitempty"`
 	Field string `json:"field"`
 	// op is how an update changes a field.
 	Op    string `json:"op"`
 	Value any    `json:"value,omitempty"`
-	// version is the version of the field that a set_with_version was made from.
+	// version is the version of the field on which a set_with_version is based.
 	Version int64 `json:"version,omitempty"`
-	// scope is the scope that the page belongs to. session is the session whose private state
-	// it is, "" for the principal's own. session means nothing in the project's scope.
-	Scope   string `json:"scope"`
+	// scope is the scope that the page belongs to.
+	Scope string `json:"scope"`
+	// session is the session that owns a private page, "" for the principal's own session.
 	Session string `json:"session,omitempty"`
-	// evidence_ref names where it comes from: whatever the Resolver knows, or a committed
-	// update, as update:TX#UPDATE.
+	// evidence_ref names the source of the update: a reference that the Resolver knows, or a
+	// committed update in the form update:TX#UPDATE.
 	EvidenceRef string `json:"evidence_ref"`
 }
 
@@ -780,33 +760,33 @@ type Observed struct {
 	Rejected []Rejection `json:"rejected,omitempty"`
 	// stats counts the ingested messages and the bytes written.
 	Stats Stats `json:"stats"`
-	// faults name the parts of the turn that were not learned. It is committed all the same.
+	// faults name the parts of the turn that were not learned.
 	Faults       []Fault `json:"faults,omitempty"`
 	Conversation *Mark   `json:"conversation,omitempty"`
 }
 
 // Rejection is an update that validation refused.
 type Rejection struct {
-	// id names the update, code is a rejection code such as "DESTRUCTIVE_OP", detail describes
-	// the fault.
-	ID     string          `json:"id"`
-	Code   string          `json:"code"`
+	// id names the update.
+	ID string `json:"id"`
+	// code is a rejection code such as "DESTRUCTIVE_OP".
+	Code string `json:"code"`
+	// detail describes the fault.
 	Detail string          `json:"detail,omitempty"`
 	Body   json.RawMessage `json:"body,omitempty"`
 }
 
-// BoundaryParams is a moment of a session's life. Without a conversation it uses the
-// messages that were planned or observed. A session without a record is refused as
-// NO_SESSION, except by start_session and if a conversation or updates are handed in.
+// BoundaryParams has the parameters of a call at a boundary of a session, such as its start
+// or its end.
 type BoundaryParams struct {
-	// session_key names the session; "" is "default".
+	// session_key names the session.
 	SessionKey string `json:"session_key,omitempty"`
-	// now is the time of the call; by default the server's.
+	// now is the time of the call.
 	Now time.Time `json:"now,omitzero"`
-	// private: the session is one person's own, which MEMORY.md and USER.md are shown to.
+	// private means that the session belongs to one person, so that MEMORY.md and USER.md may
+	// be shown.
 	Private bool `json:"private,omitempty"`
-	// session_file, channel and agent_id are where the conversation comes from; checkpoints of
-	// the session name it from then on.
+	// session_file, channel and agent_id say where the conversation comes from.
 	SessionFile  string        `json:"session_file,omitempty"`
 	Channel      string        `json:"channel,omitempty"`
 	AgentID      string        `json:"agent_id,omitempty"`
@@ -825,16 +805,17 @@ type Passed struct {
 	SessionKey string `json:"session_key"`
 	// outcome is committed, or duplicate if nothing was new.
 	Outcome string `json:"outcome"`
-	// ingested counts the new pages, turns the session's committed turns.
+	// ingested counts the new pages.
 	Ingested int64 `json:"ingested"`
-	Turns    int64 `json:"turns"`
+	// turns counts the session's committed turns.
+	Turns int64 `json:"turns"`
 	// epoch counts the resets of the session.
 	Epoch int64 `json:"epoch"`
 	// checkpoint is the newest checkpoint, "" if there is none.
 	Checkpoint string `json:"checkpoint,omitempty"`
 	// pinned are the pages that hosts wrote and that every prompt shows.
 	Pinned []string `json:"pinned"`
-	// rejected are updates that were refused, with their codes. The journal keeps them.
+	// rejected are updates that were refused, with their codes.
 	Rejected []Rejection `json:"rejected,omitempty"`
 	Faults   []Fault     `json:"faults,omitempty"`
 	// flushed counts the entries that were appended to the day's log.
@@ -846,57 +827,58 @@ type Passed struct {
 	Conversation *Mark `json:"conversation,omitempty"`
 }
 
-// Compaction is the outcome of a compaction on demand. Token counts are the plan's: of the
-// whole prompt, calibrated, without the constant that the provider's own count would add to
-// either figure.
+// Compaction is the outcome of a compaction on demand.
 type Compaction struct {
 	// reason is the outcome of a compaction on demand.
 	Reason string `json:"reason"`
 	// detail gives the reason in words, and what can be done.
 	Detail string `json:"detail,omitempty"`
-	// tokens_before is the size that the next plan's prompt would have had, tokens_after the
-	// size that it will have. Reclaimed is their difference.
-	TokensBefore    int64 `json:"tokens_before"`
+	// tokens_before is the size that the next plan's prompt would have had without the
+	// compaction.
+	TokensBefore int64 `json:"tokens_before"`
+	// tokens_after is the size that the next plan's prompt will have.
 	TokensAfter     int64 `json:"tokens_after"`
 	ReclaimedTokens int64 `json:"reclaimed_tokens"`
 	// target_tokens is the size that the prompt should have been reduced to.
 	TargetTokens int64 `json:"target_tokens"`
-	// fixed_tokens is the part of them that the host declared as system prompt and tools
-	// without handing them in.
+	// fixed_tokens is the size of system prompt and tools that the host declared without
+	// handing in their texts.
 	FixedTokens int64 `json:"fixed_tokens"`
 	// context_window is 0 if it is not known.
 	ContextWindow int64 `json:"context_window"`
-	// atoms and messages left with this compaction; lowered results are shown shorter than
-	// before.
-	Atoms    int64 `json:"atoms"`
+	// atoms is the number of atoms that left with this compaction.
+	Atoms int64 `json:"atoms"`
+	// messages is the number of messages that left with this compaction.
 	Messages int64 `json:"messages"`
-	Lowered  int64 `json:"lowered"`
+	// lowered is the number of results that are shown shorter than before.
+	Lowered int64 `json:"lowered"`
 	// spans are the ids by which Kernel.Get restores the messages that left.
 	Spans []string `json:"spans"`
-	// first_kept is the first message after all that ever left. A host that replaces its
-	// history by summary keeps the messages from here on. Nil if none is known.
+	// first_kept is the first message after all messages that ever left, nil if it is not
+	// known.
 	FirstKept *KeptMessage `json:"first_kept"`
-	// summary is the past in the words of the carry block. summary_version counts its changes.
-	// restore is the working state from which the model continues. A host that calls a
-	// summariser of its own should hand it both texts.
-	Summary        string `json:"summary"`
-	SummaryVersion int64  `json:"summary_version"`
-	Restore        string `json:"restore"`
+	// summary is the past in the words of the carry block.
+	Summary string `json:"summary"`
+	// summary_version counts the changes of the summary.
+	SummaryVersion int64 `json:"summary_version"`
+	// restore is the working state from which the model continues.
+	Restore string `json:"restore"`
 	// checkpoint is the newest one, "" if there is none.
 	Checkpoint string `json:"checkpoint"`
 	// generation is the generation of the projection after the cut.
 	Generation int64 `json:"generation"`
 	// largest lists the largest items of the prompt where nothing could be reclaimed.
-	// pinned_tokens is then the size of pins and the workspace's files.
-	Largest      []BudgetItem `json:"largest"`
-	PinnedTokens int64        `json:"pinned_tokens"`
+	Largest []BudgetItem `json:"largest"`
+	// pinned_tokens is the size of pins and the workspace's files where nothing could be
+	// reclaimed.
+	PinnedTokens int64 `json:"pinned_tokens"`
 	// warning names a session that is compacted again and again; "" if this one is not.
 	Warning string `json:"warning,omitempty"`
 	// refusal is the parsed refusal of a provider, nil if there was none.
 	Refusal *BudgetOverflow `json:"refusal,omitempty"`
 }
 
-// KeptMessage is a message of the host's, by its key and its index.
+// KeptMessage names a message of the host by its key and its index.
 type KeptMessage struct {
 	Key string `json:"key"`
 	// index counts from 0.
@@ -909,11 +891,9 @@ type BudgetItem struct {
 	Tokens int64  `json:"tokens"`
 }
 
-// BudgetOverflow is a provider's report about a request that it refused as too long. All
-// figures are tokens by the provider's own count, 0 if it names none.
+// BudgetOverflow is a provider's report about a request that it refused as too long.
 type BudgetOverflow struct {
-	// input_tokens is the size of the request and limit_tokens the model's limit for input.
-	// answer_tokens is the size reserved for the answer if the limit is about both.
+	// input_tokens is the size of the request.
 	InputTokens  int64 `json:"input_tokens"`
 	LimitTokens  int64 `json:"limit_tokens"`
 	AnswerTokens int64 `json:"answer_tokens"`
@@ -921,14 +901,14 @@ type BudgetOverflow struct {
 
 // CompactParams are the parameters of compact.
 type CompactParams struct {
-	// session_key names the session; "" is "default".
+	// session_key names the session.
 	SessionKey string `json:"session_key,omitempty"`
-	// now is the time of the call; by default the server's.
+	// now is the time of the call.
 	Now time.Time `json:"now,omitzero"`
-	// private: the session is one person's own, which MEMORY.md and USER.md are shown to.
+	// private means that the session belongs to one person, so that MEMORY.md and USER.md may
+	// be shown.
 	Private bool `json:"private,omitempty"`
-	// session_file, channel and agent_id are where the conversation comes from; checkpoints of
-	// the session name it from then on.
+	// session_file, channel and agent_id say where the conversation comes from.
 	SessionFile  string        `json:"session_file,omitempty"`
 	Channel      string        `json:"channel,omitempty"`
 	AgentID      string        `json:"agent_id,omitempty"`
@@ -939,35 +919,32 @@ type CompactParams struct {
 	// key makes the delivery idempotent.
 	Key    string `json:"key,omitempty"`
 	Reason string `json:"reason,omitempty"`
-	// target_tokens and target_share are the size to which the prompt should shrink, in tokens
-	// or as a share of the window; the smaller one counts.
-	TargetTokens int64   `json:"target_tokens,omitempty"`
-	TargetShare  float64 `json:"target_share,omitempty"`
-	// force cuts inside an open tool loop, too. Without it a loop is only cut when the cache
-	// is cold.
+	// target_tokens is the size to which the prompt should shrink, in tokens.
+	TargetTokens int64 `json:"target_tokens,omitempty"`
+	// target_share is the size to which the prompt should shrink, as a share of the window.
+	TargetShare float64 `json:"target_share,omitempty"`
+	// force also cuts inside an open tool loop.
 	Force bool `json:"force,omitempty"`
-	// call has the settings of the next call. Missing ones are taken from the last plan.
+	// call has the settings of the next call.
 	Call *CallSettings `json:"call,omitempty"`
 }
 
 // CallSettings are the settings of a model call.
 type CallSettings struct {
-	// branch is the id of a sidechain; "" is the main line.
+	// branch is the id of a sidechain.
 	Branch string `json:"branch,omitempty"`
 	// model is the provider's id of the model.
 	Model string `json:"model,omitempty"`
-	// context_window is in tokens; 0 takes the price book's.
+	// context_window is the size of the window in tokens.
 	ContextWindow int64 `json:"context_window,omitempty"`
-	// reserve is the room for the answer, in tokens; 0 takes a fifth of the window, 8k to 40k.
+	// reserve is the room for the answer, in tokens.
 	Reserve int64 `json:"reserve,omitempty"`
 	// fixed_tokens is the size of a system prompt and tools that are not handed in.
 	FixedTokens int64 `json:"fixed_tokens,omitempty"`
-	// system is the system prompt. tools are the definitions in any provider's shape. The host
-	// sends its own in either case.
+	// system is the system prompt.
 	System any   `json:"system,omitempty"`
 	Tools  []any `json:"tools,omitempty"`
-	// resolver is the tool by which the model follows pointers; without one nothing is shown
-	// as a pointer.
+	// resolver is the tool by which the model follows pointers.
 	Resolver string `json:"resolver,omitempty"`
 	// tool_choice, thinking, effort and drop_option are settings that the provider's cache
 	// depends on.
@@ -975,11 +952,10 @@ type CallSettings struct {
 	Thinking   string `json:"thinking,omitempty"`
 	Effort     string `json:"effort,omitempty"`
 	DropOption bool   `json:"drop_option,omitempty"`
-	// format is the format of the form body; by default the dialect's, for pi the model's.
+	// format is the format of the form body.
 	Format   string    `json:"format,omitempty"`
 	Overflow *Overflow `json:"overflow,omitempty"`
-	// economy decides between memory and cost: a word, or a number from 0 (save) to 1 (keep);
-	// by default the setting.
+	// economy decides between memory and cost.
 	Economy any `json:"economy,omitempty"`
 }
 
@@ -989,24 +965,23 @@ type Checkpointed struct {
 	SessionKey string `json:"session_key"`
 	// id is the id of the newest checkpoint, "" if nothing was captured.
 	ID string `json:"id"`
-	// text is YAML. Its meta names the session's source. Its token_usage is the provider's
-	// bill for the newest call that was observed, or without one the kernel's estimate.
+	// text is YAML.
 	Text         string `json:"text"`
 	Conversation *Mark  `json:"conversation,omitempty"`
 }
 
 // RestoreParams are the parameters of restore.
 type RestoreParams struct {
-	// session_key names the session; "" is "default".
+	// session_key names the session.
 	SessionKey string `json:"session_key,omitempty"`
-	// now is the time of the call; by default the server's.
+	// now is the time of the call.
 	Now time.Time `json:"now,omitzero"`
-	// private: the session is one person's own, which MEMORY.md and USER.md are shown to.
+	// private means that the session belongs to one person, so that MEMORY.md and USER.md may
+	// be shown.
 	Private bool `json:"private,omitempty"`
-	// occasion is compaction, resume or new, which it is without.
+	// occasion is compaction, resume or new.
 	Occasion string `json:"occasion,omitempty"`
-	// resolver is the tool or command by which the reader gets the content of an id; without
-	// it the text names no ids.
+	// resolver is the tool or command by which the reader gets the content of an id.
 	Resolver string `json:"resolver,omitempty"`
 }
 
@@ -1016,34 +991,31 @@ type Restore struct {
 	SessionKey string `json:"session_key"`
 	// checkpoint is the newest one, "" if there is none.
 	Checkpoint string `json:"checkpoint"`
-	// net is the record that the text was made from, "" if there is none; text is empty then.
+	// net is the record that the text was made from.
 	Net  string `json:"net"`
 	Text string `json:"text"`
 	// damaged are checkpoints and state files that could not be used.
 	Damaged []string `json:"damaged"`
 }
 
-// FlushTurnParams asks for the prompts of a silent turn in which the host's model writes
-// down the facts that should outlive a compaction. With a session the prompt shows the
-// messages since the last such turn, with secrets masked and at most about 20,000 tokens,
-// so that one completion without tools is enough. An empty prompt in the answer means that
-// there is nothing to ask.
+// FlushTurnParams requests the prompts of a silent turn in which the host's model writes
+// down the facts that should outlive a compaction.
 type FlushTurnParams struct {
-	// session_key names the session; "" is "default".
+	// session_key names the session.
 	SessionKey string `json:"session_key,omitempty"`
-	// now is the time of the call; by default the server's.
+	// now is the time of the call.
 	Now time.Time `json:"now,omitzero"`
-	// private: the session is one person's own, which MEMORY.md and USER.md are shown to.
+	// private means that the session belongs to one person, so that MEMORY.md and USER.md may
+	// be shown.
 	Private bool `json:"private,omitempty"`
-	// session_file, channel and agent_id are where the conversation comes from; checkpoints of
-	// the session name it from then on.
+	// session_file, channel and agent_id say where the conversation comes from.
 	SessionFile  string        `json:"session_file,omitempty"`
 	Channel      string        `json:"channel,omitempty"`
 	AgentID      string        `json:"agent_id,omitempty"`
 	Branch       string        `json:"branch,omitempty"`
 	Model        string        `json:"model,omitempty"`
 	Conversation *Conversation `json:"conversation,omitempty"`
-	// system and prompt are prompts of the host's own.
+	// system and prompt are the host's own prompts.
 	System string `json:"system,omitempty"`
 	Prompt string `json:"prompt,omitempty"`
 }
@@ -1052,12 +1024,10 @@ type FlushTurnParams struct {
 type FlushTurn struct {
 	Schema string `json:"schema"`
 	System string `json:"system"`
-	// prompt is the user message of the turn. It is "" if the named session has nothing new,
-	// or if this process was not shown its conversation: there is nothing to ask. Where
-	// flushes are switched off, section is "" as well.
+	// prompt is the user message of the turn.
 	Prompt string `json:"prompt"`
-	// section asks for the same in a text that a model writes anyway, such as the host's own
-	// summary; see FlushReply.Section.
+	// section is the same request as prompt, for use inside another prompt whose answer is a
+	// text anyway, such as the host's own summary; see FlushReply.Section.
 	Section string `json:"section"`
 	// path is the file that the answer will be appended to.
 	Path string `json:"path"`
@@ -1068,15 +1038,15 @@ type FlushTurn struct {
 
 // ObserveFlushParams hands in the model's answer to a flush turn.
 type ObserveFlushParams struct {
-	// session_key names the session; "" is "default".
+	// session_key names the session.
 	SessionKey string `json:"session_key,omitempty"`
-	// now is the time of the call; by default the server's.
+	// now is the time of the call.
 	Now time.Time `json:"now,omitzero"`
-	// private: the session is one person's own, which MEMORY.md and USER.md are shown to.
+	// private means that the session belongs to one person, so that MEMORY.md and USER.md may
+	// be shown.
 	Private bool   `json:"private,omitempty"`
 	Text    string `json:"text"`
-	// section: the text is a longer one, in which memories are between a line <memory> and a
-	// line </memory>.
+	// section means that text is longer than the memories.
 	Section bool `json:"section,omitempty"`
 }
 
@@ -1085,27 +1055,29 @@ type Flushed struct {
 	Schema string `json:"schema"`
 	// reason is OK, NO_REPLY, or why nothing was written: EMPTY, TOO_LARGE.
 	Reason string `json:"reason"`
-	// items counts the memories that were new.
+	// items counts the new memories.
 	Items int64  `json:"items"`
 	Path  string `json:"path,omitempty"`
-	// unwritten is why the file does not have them yet, "" if it has; see Remembered.
+	// unwritten is why the file does not have the new memories yet, "" if it has them; see
+	// Remembered.
 	Unwritten string `json:"unwritten,omitempty"`
-	// line describes the outcome to people, in one line: flush: 4 entries to
-	// memory/2026-11-23.md.
+	// line describes the outcome to people, in one line such as "flush: 4 entries to
+	// memory/2026-11-23.md".
 	Line string `json:"line"`
 }
 
 // RememberParams are the parameters of remember.
 type RememberParams struct {
-	// session_key names the session; "" is "default".
+	// session_key names the session.
 	SessionKey string `json:"session_key,omitempty"`
-	// now is the time of the call; by default the server's.
+	// now is the time of the call.
 	Now time.Time `json:"now,omitzero"`
-	// private: the session is one person's own, which MEMORY.md and USER.md are shown to.
+	// private means that the session belongs to one person, so that MEMORY.md and USER.md may
+	// be shown.
 	Private bool `json:"private,omitempty"`
 	// text is Markdown.
 	Text string `json:"text"`
-	// path is a file of memory; by default today's log.
+	// path is a file of memory.
 	Path string `json:"path,omitempty"`
 	// id makes the call idempotent.
 	ID string `json:"id,omitempty"`
@@ -1117,19 +1089,17 @@ type RememberParams struct {
 type Remembered struct {
 	Schema     string `json:"schema"`
 	SessionKey string `json:"session_key"`
-	// id is the entry's; its marker follows it in the file.
+	// id is the entry's id.
 	ID string `json:"id"`
-	// ref is the entry's text.
+	// ref is the place of the entry's text.
 	Ref Ref `json:"ref"`
-	// duplicate: the file had the entry before.
+	// duplicate: the file already had the entry.
 	Duplicate bool `json:"duplicate"`
-	// late is the past day's log that the entry was meant for. It is in today's log.
+	// late is the past day's log that the entry was meant for.
 	Late string `json:"late,omitempty"`
 	// masked counts the secrets that were masked.
 	Masked int64 `json:"masked"`
-	// unwritten is why the file does not have the entry yet, "" if it has. The session's
-	// journal keeps the entry. It will be written with the session's next call during which
-	// the file can be written.
+	// unwritten is why the file does not have the entry yet, "" if the file has it.
 	Unwritten string `json:"unwritten,omitempty"`
 }
 
@@ -1146,11 +1116,12 @@ type Ref struct {
 
 // UpdateParams are the parameters of memory.update.
 type UpdateParams struct {
-	// session_key names the session; "" is "default".
+	// session_key names the session.
 	SessionKey string `json:"session_key,omitempty"`
-	// now is the time of the call; by default the server's.
+	// now is the time of the call.
 	Now time.Time `json:"now,omitzero"`
-	// private: the session is one person's own, which MEMORY.md and USER.md are shown to.
+	// private means that the session belongs to one person, so that MEMORY.md and USER.md may
+	// be shown.
 	Private bool   `json:"private,omitempty"`
 	Path    string `json:"path"`
 	Old     string `json:"old,omitempty"`
@@ -1172,27 +1143,23 @@ type EditDocument struct {
 	Masked    int64        `json:"masked"`
 }
 
-// EditedFile is a file as an edit left it.
+// EditedFile is the state of a file after an edit.
 type EditedFile struct {
 	Path string `json:"path"`
-	// version is "" for a file that is gone.
+	// version is "" if the file no longer exists.
 	Version   string `json:"version"`
 	StartLine int64  `json:"start_line"`
 	EndLine   int64  `json:"end_line"`
 }
 
-// EditParams is an edit of memory. It must name the text that the caller has read. Either
-// path and old name it: old must be in the file once or begin on line from. Or path and
-// version, from read, name it: a passage with from and lines, the whole file without them.
-// memory.delete removes the text. If the file has changed since, nothing is changed: the
-// error is CONFLICT, with the file's present state as current in its data. PERSON refuses
-// an edit of text that a person wrote, SECRET an edit of a file that holds a secret.
+// EditParams is an edit of memory.
 type EditParams struct {
-	// session_key names the session; "" is "default".
+	// session_key names the session.
 	SessionKey string `json:"session_key,omitempty"`
-	// now is the time of the call; by default the server's.
+	// now is the time of the call.
 	Now time.Time `json:"now,omitzero"`
-	// private: the session is one person's own, which MEMORY.md and USER.md are shown to.
+	// private means that the session belongs to one person, so that MEMORY.md and USER.md may
+	// be shown.
 	Private bool   `json:"private,omitempty"`
 	Path    string `json:"path"`
 	Old     string `json:"old,omitempty"`
@@ -1203,13 +1170,14 @@ type EditParams struct {
 
 // UndoParams are the parameters of memory.undo.
 type UndoParams struct {
-	// session_key names the session; "" is "default".
+	// session_key names the session.
 	SessionKey string `json:"session_key,omitempty"`
-	// now is the time of the call; by default the server's.
+	// now is the time of the call.
 	Now time.Time `json:"now,omitzero"`
-	// private: the session is one person's own, which MEMORY.md and USER.md are shown to.
+	// private means that the session belongs to one person, so that MEMORY.md and USER.md may
+	// be shown.
 	Private bool `json:"private,omitempty"`
-	// edit is the edit to undo; "" is the session's newest.
+	// edit is the edit to undo.
 	Edit string `json:"edit,omitempty"`
 }
 
@@ -1223,15 +1191,15 @@ type UndoDocument struct {
 }
 
 // MemoryToolParams is a call of Anthropic's memory tool (memory_20250818).
-// /memories/MEMORY.md is MEMORY.md, /memories/deploys.md is memory/deploys.md.
 type MemoryToolParams struct {
-	// session_key names the session; "" is "default".
+	// session_key names the session.
 	SessionKey string `json:"session_key,omitempty"`
-	// now is the time of the call; by default the server's.
+	// now is the time of the call.
 	Now time.Time `json:"now,omitzero"`
-	// private: the session is one person's own, which MEMORY.md and USER.md are shown to.
+	// private means that the session belongs to one person, so that MEMORY.md and USER.md may
+	// be shown.
 	Private bool `json:"private,omitempty"`
-	// input is the tool call's, as the model wrote it.
+	// input is the input of the tool call, as the model wrote it.
 	Input any `json:"input"`
 }
 
@@ -1244,17 +1212,19 @@ type MemoryToolDocument struct {
 
 // ForgetParams are the parameters of forget.
 type ForgetParams struct {
-	// session_key names the session; "" is "default".
+	// session_key names the session.
 	SessionKey string `json:"session_key,omitempty"`
-	// now is the time of the call; by default the server's.
+	// now is the time of the call.
 	Now time.Time `json:"now,omitzero"`
-	// private: the session is one person's own, which MEMORY.md and USER.md are shown to.
+	// private means that the session belongs to one person, so that MEMORY.md and USER.md may
+	// be shown.
 	Private bool `json:"private,omitempty"`
-	// ids are pages, spans and blobs; all is the whole session.
-	IDs    []string `json:"ids,omitempty"`
-	All    bool     `json:"all,omitempty"`
-	Reason string   `json:"reason,omitempty"`
-	// apply carries it out. Without it the answer lists the data that would be removed.
+	// ids name the pages, spans and blobs to forget.
+	IDs []string `json:"ids,omitempty"`
+	// all forgets the whole session.
+	All    bool   `json:"all,omitempty"`
+	Reason string `json:"reason,omitempty"`
+	// apply removes the data.
 	Apply bool `json:"apply,omitempty"`
 }
 
@@ -1265,48 +1235,45 @@ type Forget struct {
 	// applied reports whether it was done.
 	Applied bool            `json:"applied"`
 	Pages   []ForgottenPage `json:"pages"`
-	// blobs are the removed blobs. kept_blobs are blobs of these pages that other pages need
-	// too.
-	Blobs     []string `json:"blobs"`
+	// blobs are the removed blobs.
+	Blobs []string `json:"blobs"`
+	// kept_blobs are the blobs of the forgotten pages that stay because other pages need them.
 	KeptBlobs []string `json:"kept_blobs"`
-	// backups are those backups of memory's files that quote the pages, by hash. They are
-	// removed, and their prunings can't be undone.
+	// backups are the hashes of the backups of memory's files that quote the pages.
 	Backups []string `json:"backups"`
 	// bytes is the size of the pages.
 	Bytes int64 `json:"bytes"`
 	// already are ids that were forgotten before.
 	Already []string `json:"already"`
-	// elsewhere names places that say the same in other words, and stay: pages of equal
-	// content, texts that hosts wrote, entries of memory files.
+	// elsewhere names other places with the same content, which stay: pages of equal content,
+	// texts that hosts wrote, and entries of memory files.
 	Elsewhere []string `json:"elsewhere"`
-	// transcripts are searchable documents that were made from the session. Their source
-	// transcripts stay, and are not read again.
+	// transcripts are the searchable documents that were made from the session.
 	Transcripts []Forgotten `json:"transcripts"`
-	// memory are files of facts that the session imported from other programs: its entries are
-	// removed.
+	// memory lists the files of facts that the session imported from other programs.
 	Memory []ForgottenFacts `json:"memory"`
 }
 
 // ForgottenPage is a page that was forgotten.
 type ForgottenPage struct {
-	// session is the key of its session.
+	// session is the key of the page's session.
 	Session string `json:"session"`
 	ID      string `json:"id"`
-	// type is the kind of a page. Everything in a prompt belongs to a page, and a page has
-	// exactly one type for life.
+	// type is the kind of a page.
 	Type string `json:"type"`
-	// tool is "" for a message, path "" if the call names none.
-	Tool    string    `json:"tool"`
+	// tool is the called tool, "" for a message.
+	Tool string `json:"tool"`
+	// path is the path that the call names, "" if it names no path.
 	Path    string    `json:"path"`
 	Bytes   int64     `json:"bytes"`
 	Created time.Time `json:"created,omitzero"`
 }
 
-// Forgotten is a conversation that was forgotten, or would be.
+// Forgotten is a conversation that was forgotten or would be forgotten.
 type Forgotten struct {
 	Agent string `json:"agent"`
 	Key   string `json:"key"`
-	// path is the transcript that it was read from, which is not touched.
+	// path is the transcript from which the conversation was read.
 	Path string `json:"path"`
 	// turns counts the turns that could be found.
 	Turns int64 `json:"turns"`
@@ -1320,8 +1287,7 @@ type ForgottenFacts struct {
 
 // RetainParams are the parameters of retain.
 type RetainParams struct {
-	// apply removes data that is older than the configuration keeps. Without it the answer
-	// lists the data that would be removed.
+	// apply removes data that is older than the configuration keeps.
 	Apply bool      `json:"apply,omitempty"`
 	Now   time.Time `json:"now,omitzero"`
 }
@@ -1331,74 +1297,75 @@ type Retain struct {
 	Schema string `json:"schema"`
 	// applied reports whether it was done.
 	Applied bool `json:"applied"`
-	// ended are sessions that are removed as a whole. cited are the keys of equally old
-	// sessions that stay, because memory names pages of them.
+	// ended are the sessions that are removed as a whole.
 	Ended []EndedSession `json:"ended"`
-	Cited []string       `json:"cited"`
-	// sessions are those that lose data, or that are old and stay.
+	// cited are the keys of equally old sessions that stay because memory names their pages.
+	Cited []string `json:"cited"`
+	// sessions are the sessions that lose data, and old sessions that stay.
 	Sessions []RetainedSession `json:"sessions"`
-	// unreadable are sessions that can't be read. None of their data is removed, and no blob
-	// at all, since they may hold it.
+	// unreadable are the sessions that can't be read.
 	Unreadable []Finding `json:"unreadable"`
-	// blobs and blob_bytes are the removed blobs, orphans among them: a kill between two
-	// writes leaves blobs that no page of any session holds.
-	Blobs     int64 `json:"blobs"`
+	// blobs counts the removed blobs, including orphans.
+	Blobs int64 `json:"blobs"`
+	// blob_bytes is the size of the removed blobs.
 	BlobBytes int64 `json:"blob_bytes"`
-	// orphans are blobs that no page holds.
+	// orphans counts the removed blobs that no page of any session holds.
 	Orphans     int64 `json:"orphans"`
 	OrphanBytes int64 `json:"orphan_bytes"`
-	// backups and backup_bytes are those of memory's files that are removed.
-	Backups     int64 `json:"backups"`
+	// backups counts the removed backups of memory's files.
+	Backups int64 `json:"backups"`
+	// backup_bytes is the size of these backups.
 	BackupBytes int64 `json:"backup_bytes"`
 }
 
 // EndedSession is a session that is removed.
 type EndedSession struct {
-	// session is its key, last when it was used last.
-	Session string    `json:"session"`
-	Last    time.Time `json:"last"`
-	// bytes is the size of its folder, without blobs.
+	// session is the session's key.
+	Session string `json:"session"`
+	// last is the time of the session's last use.
+	Last time.Time `json:"last"`
+	// bytes is the size of the session's folder, without blobs.
 	Bytes int64 `json:"bytes"`
 }
 
 // RetainedSession is the data of one session that is removed.
 type RetainedSession struct {
-	// session is its key.
+	// session is the session's key.
 	Session string `json:"session"`
-	// pages lose their content. pointed are equally old pages that keep it, because a prompt
-	// or memory points to them.
-	Pages   int64 `json:"pages"`
+	// pages counts the pages that lose their content.
+	Pages int64 `json:"pages"`
+	// pointed counts the equally old pages that keep their content because a prompt or memory
+	// points to them.
 	Pointed int64 `json:"pointed"`
-	// idle: the session has not been planned for so long that it has no prompt left.
+	// idle: the session was last planned so long ago that it has no prompt left.
 	Idle bool `json:"idle"`
-	// usage_rows is the number of rows that leave usage.jsonl. trace_bytes is the size of the
-	// removed trace.
-	UsageRows  int64 `json:"usage_rows"`
+	// usage_rows is the number of rows that are removed from usage.jsonl.
+	UsageRows int64 `json:"usage_rows"`
+	// trace_bytes is the size of the removed trace.
 	TraceBytes int64 `json:"trace_bytes"`
 }
 
-// Finding is one result of a check. Its JSON is that of a finding in the state folder;
-// other documents have their own form.
+// Finding is one result of a check.
 type Finding struct {
 	// session is the session's key, or its folder if the key is not known; "" for a finding
 	// about no session.
 	Session string `json:"session"`
-	// what describes the finding, hint the remedy; "" if there is nothing to mend.
+	// what describes the finding.
 	What string `json:"what"`
+	// hint describes the remedy, "" if there is nothing to mend.
 	Hint string `json:"hint"`
 }
 
-// SearchParams searches memory. The first search makes the index and waits up to two
-// seconds for it; past that the reason is INDEXING, and asking again finds more.
+// SearchParams searches memory.
 type SearchParams struct {
-	// session_key is whose past sessions are searched, too; "" searches files only.
+	// session_key is the session whose past sessions are also searched.
 	SessionKey string `json:"session_key,omitempty"`
 	Private    bool   `json:"private,omitempty"`
 	// query is the question in the user's words.
 	Query      string  `json:"query"`
 	MaxResults int64   `json:"max_results,omitempty"`
 	MinScore   float64 `json:"min_score,omitempty"`
-	// lines has a result for each passage, not one for each place.
+	// lines returns a result for each passage, instead of one result for each place.
 	Lines bool      `json:"lines,omitempty"`
 	Now   time.Time `json:"now,omitzero"`
 }
@@ -1407,23 +1374,21 @@ type SearchParams struct {
 type Search struct {
 	Schema string `json:"schema"`
 	Query  string `json:"query"`
-	// results are places, the best first, each with its best lines, at most five of a turn, an
-	// item or a paragraph; with --lines all such lines.
+	// results are places, the best first.
 	Results []Hit `json:"results"`
 	// reason is how the search of memory ended.
 	Reason string `json:"reason"`
 	// mode is the means by which a question was answered.
 	Mode string `json:"mode"`
-	// detail says why there are no results, or which part of the search is missing; "" for
-	// nothing.
+	// detail is the reason why there are no results, or names the missing part of the search.
 	Detail string `json:"detail"`
-	// behind is how far the index lags. It is absent if the index is up to date.
+	// behind is the lag of the index.
 	Behind *Lag `json:"behind,omitempty"`
-	// progress is the progress of the index, with the reason INDEXING.
+	// progress is the progress of the index if the reason is INDEXING.
 	Progress *Progress `json:"progress,omitempty"`
 	// withheld are parts of memory that a shared session may not see.
 	Withheld []Withheld `json:"withheld,omitempty"`
-	// weak reports whether the results are probably unrelated to the question, absent if not.
+	// weak reports whether the results are probably unrelated to the question.
 	Weak bool `json:"weak,omitempty"`
 	// also_asked are the other texts that were searched for in addition to the words of the
 	// question.
@@ -1432,9 +1397,9 @@ type Search struct {
 
 // Hit is a piece of memory, or of the session, that answers a question.
 type Hit struct {
-	// kind is where a hit comes from.
+	// kind is the kind of source of a hit.
 	Kind string `json:"kind"`
-	// source is the part of memory that the hit is from, by the caller's name for it.
+	// source is the caller's name for the part of memory from which the hit comes.
 	Source string `json:"source,omitempty"`
 	// id is the chunk's, the span's or the record's.
 	ID string `json:"id"`
@@ -1443,72 +1408,67 @@ type Hit struct {
 	// start_line and end_line are 1-based and inclusive, in the file or in the span's text.
 	StartLine int64 `json:"start_line"`
 	EndLine   int64 `json:"end_line"`
-	// trail is the headings above it, outermost first; a span's label.
+	// trail is the headings above the hit, outermost first.
 	Trail []string `json:"trail,omitempty"`
-	// origin is where a record of another system comes from, or the session whose agent made
-	// the decision, or left the task open, that a day's log records. Otherwise it is "".
+	// origin is the source of another system's record.
 	Origin string `json:"origin,omitempty"`
 	// date is YYYY-MM-DD or "".
 	Date string `json:"date,omitempty"`
-	// score is 0 to 1. Of passages the best hit's is the chance that the hits answer the
-	// question, where half of all questions have an answer: at .5 it is as likely that they do
-	// as that they don't. The others' scores are in proportion to the value of their parts.
-	// For chunks, and where the order is the index's own, the score is the value of parts.
+	// score is 0 to 1.
 	Score float64 `json:"score"`
 	Parts Parts   `json:"parts"`
 	// snippet is the part of the text that holds most of the question's words, at most
 	// MaxSnippet characters; "" if the Query wants none.
 	Snippet string `json:"snippet"`
-	// snippet_start_line and snippet_end_line are the lines that snippet is from.
+	// snippet_start_line and snippet_end_line are the first and last line of snippet.
 	SnippetStartLine int64 `json:"snippet_start_line"`
 	SnippetEndLine   int64 `json:"snippet_end_line"`
 	// citation names file and lines, or the span.
 	Citation string `json:"citation"`
-	// superseded_by is the citation of the hit's replacement. It is the hit's own if it is
-	// itself marked as no longer valid, and "" if no replacement is known.
+	// superseded_by is the citation of the hit's replacement, or "" if no replacement is
+	// known.
 	SupersededBy string `json:"superseded_by,omitempty"`
-	// by_fact is the citation of the fact whose words found the lines, as far as they lack
-	// those of the question; "" if none did. It is in no snippet.
+	// by_fact is the citation of the fact by which the lines were found, if the fact has words
+	// of the question that the lines lack.
 	ByFact string `json:"by_fact,omitempty"`
-	// more holds the other shown parts of the hit's place, in the order of their lines; the
-	// members above are about the best lines alone. nil if the Query wants lines.
+	// more holds the other shown parts of the hit's place, in the order of their lines.
 	More []More `json:"more,omitempty"`
-	// dates are the days that its text or that of more names by their distance from the text's
-	// own day, or without their year.
+	// dates are the days that the hit's text, or the text of more, names relative to the
+	// text's own day or without a year.
 	Dates []Dated `json:"dates,omitempty"`
 }
 
 // Parts are the parts of a hit's score.
 type Parts struct {
-	// keyword and vector are the scores of the two searches, 0 if that search did not find it,
-	// with their ranks from 1, 0 likewise.
+	// keyword is the score of the search by words, or 0 if this search did not find the hit.
 	Keyword float64 `json:"keyword"`
-	// keyword_rank and vector_rank count from 1.
+	// keyword_rank is the rank in the search by words, from 1, or 0 if this search did not
+	// find the hit.
 	KeywordRank int64 `json:"keyword_rank,omitempty"`
-	// vector is the chunk's score by meaning, 0 if it was not found so.
+	// vector is the score of the search by vectors, or 0 if this search did not find the hit.
 	Vector     float64 `json:"vector"`
 	VectorRank int64   `json:"vector_rank,omitempty"`
-	// merged is their weighted mean. decay is the factor that age puts on it. Hits are ranked
-	// by the product of both.
+	// merged is the weighted mean of keyword and vector.
 	Merged float64 `json:"merged"`
 	Decay  float64 `json:"decay"`
 	// age_days is 0 for a hit that doesn't age.
 	AgeDays float64 `json:"age_days,omitempty"`
 	// rank is the place by score alone, from 1.
 	Rank int64 `json:"rank"`
-	// similarity is the overlap with the most similar of the hits above, by which diversity
-	// judged; 0 if that is off.
+	// similarity is the overlap with the most similar of the hits above, as diversity measured
+	// it.
 	Similarity float64 `json:"similarity,omitempty"`
 }
 
 // More is a further run of lines of a hit's place.
 type More struct {
-	// start_line and end_line are the lines that text is from, counted as the hit's are.
+	// start_line and end_line are the first and last line of text, counted like the hit's
+	// lines.
 	StartLine int64   `json:"start_line"`
 	EndLine   int64   `json:"end_line"`
 	Score     float64 `json:"score"`
 	Text      string  `json:"text"`
-	// trail is the headings above it, nil if they are the hit's.
+	// trail is the headings above the run, or nil if they are the same as the hit's.
 	Trail []string `json:"trail,omitempty"`
 	// citation names these lines.
 	Citation string `json:"citation"`
@@ -1519,30 +1479,29 @@ type More struct {
 	ID string `json:"id"`
 }
 
-// Dated is a time that a text names, by its distance from the day on which it was written
-// ("yesterday", "letzte Woche") or without its year ("on 7 May"), and when that is.
+// Dated is an expression of time in a text and the date that it means.
 type Dated struct {
 	// line is the date's line, counted as the hit's own lines are.
 	Line int64 `json:"line"`
-	// text is how it is named there.
+	// text is the expression as the text has it.
 	Text string `json:"text"`
-	// date is YYYY-MM-DD, YYYY-MM or YYYY; of other stretches the first day and the last, with
-	// a slash between them.
+	// date is YYYY-MM-DD, YYYY-MM or YYYY.
 	Date string `json:"date"`
 }
 
 // Lag counts the changes of the files that an index lacks.
 type Lag struct {
-	// files were written or came since they were indexed, removed are gone.
-	Files   int64 `json:"files"`
+	// files counts the files that were added or written since the last Sync.
+	Files int64 `json:"files"`
+	// removed counts the files that no longer exist.
 	Removed int64 `json:"removed"`
 	// bytes are the sizes of files.
 	Bytes int64 `json:"bytes"`
-	// rules: the index was made by other rules, so that the next Sync must read every file.
+	// rules reports whether the index was made by other rules.
 	Rules bool `json:"rules"`
 }
 
-// Progress is how far an index is: it has files of total.
+// Progress is the progress of an index, which has files of total files.
 type Progress struct {
 	Files int64 `json:"files"`
 	Total int64 `json:"total"`
@@ -1551,54 +1510,53 @@ type Progress struct {
 // Also is a spelling in memory that was searched in addition to one or two words of the
 // question.
 type Also struct {
-	// typed is as the question has it, asked as memory has it.
-	Typed string   `json:"typed"`
+	// typed is the spelling in the question.
+	Typed string `json:"typed"`
+	// asked are the spellings in memory.
 	Asked []string `json:"asked"`
 }
 
 // ReadParams are the parameters of read.
 type ReadParams struct {
-	// session_key is whose past sessions may be read.
+	// session_key is the session whose past sessions may be read.
 	SessionKey string `json:"session_key,omitempty"`
 	Private    bool   `json:"private,omitempty"`
-	// path is a file of memory, or a past session of the session's agent; from counts lines
-	// from 1.
-	Path  string `json:"path"`
-	From  int64  `json:"from,omitempty"`
-	Lines int64  `json:"lines,omitempty"`
+	// path is a file of memory, or a past session of the session's agent.
+	Path string `json:"path"`
+	// from is the first line to read, counted from 1.
+	From  int64 `json:"from,omitempty"`
+	Lines int64 `json:"lines,omitempty"`
 }
 
 // Get is the document of get and read, for pages and for files.
 type Get struct {
 	Schema string `json:"schema"`
-	// session_key is "" for a file, and where several sessions have an id with different
+	// session_key is "" for a file, and if several sessions have the id with different
 	// content.
 	SessionKey string `json:"session_key"`
-	// sessions lists the sessions that have the page, if the call named none.
+	// sessions lists the sessions that have the page, if the call named no session.
 	Sessions []string `json:"sessions,omitempty"`
 	// id is the requested identifier.
 	ID string `json:"id"`
-	// reason is OK, or why there is no text: NO_MATCH, FORGOTTEN, DENIED for a path that is
-	// not memory, AMBIGUOUS where several sessions have an id with different content and none
-	// was named. detail says it in words.
+	// reason is OK, or the reason why there is no text: NO_MATCH, FORGOTTEN, DENIED or
+	// AMBIGUOUS.
 	Reason string `json:"reason"`
 	Detail string `json:"detail"`
 	// bytes is the size of the content.
 	Bytes int64 `json:"bytes"`
-	// encoding is utf-8, or base64 for content that is no text.
+	// encoding is utf-8, or base64 for content that is not text.
 	Encoding string `json:"encoding"`
 	Text     string `json:"text"`
 	// pages are the members of a span, in order.
 	Pages []string `json:"pages"`
-	// path, start_line and end_line describe a file. They are "" and 0 for a page.
+	// path is the path of a file, "" for a page.
 	Path string `json:"path"`
-	// start_line and end_line are the first and last line of the text, 0 for none.
+	// start_line is the first line of the text and end_line is the last line.
 	StartLine int64 `json:"start_line"`
 	EndLine   int64 `json:"end_line"`
 	// truncated reports whether the text was cut at workspace.max_file_size.
 	Truncated bool `json:"truncated"`
-	// version is the version of the whole file, for callers that edit it. It is "" for a page,
-	// and for a file of more than a mebibyte.
+	// version is the version of the whole file, for callers that edit it.
 	Version string `json:"version"`
 	// references are the parts of a page that are stored as blobs.
 	References []Reference `json:"references"`
@@ -1629,18 +1587,19 @@ type GetParams struct {
 
 // WriteParams stages, checks and commits updates of pages.
 type WriteParams struct {
-	// session_key names the session; "" is "default".
+	// session_key names the session.
 	SessionKey string `json:"session_key,omitempty"`
-	// now is the time of the call; by default the server's.
+	// now is the time of the call.
 	Now time.Time `json:"now,omitzero"`
-	// private: the session is one person's own, which MEMORY.md and USER.md are shown to.
+	// private means that the session belongs to one person, so that MEMORY.md and USER.md may
+	// be shown.
 	Private bool `json:"private,omitempty"`
 	// key makes the delivery idempotent.
 	Key     string `json:"key,omitempty"`
 	Point   string `json:"point,omitempty"`
 	By      string `json:"by,omitempty"`
 	Project bool   `json:"project,omitempty"`
-	// all_or_nothing commits no update if one is rejected.
+	// all_or_nothing commits no update if any update is rejected.
 	AllOrNothing bool     `json:"all_or_nothing,omitempty"`
 	Updates      []Update `json:"updates"`
 }
@@ -1652,23 +1611,24 @@ type Receipt struct {
 	// outcome is Refused if nothing was accepted, or if not all updates of an all-or-nothing
 	// transaction were.
 	Outcome string `json:"outcome"`
-	// seq counts the journal's committed writebacks, from 1; 0 if this one is not.
+	// seq is the number of this writeback among the journal's committed ones, counted from 1.
 	Seq int64 `json:"seq,omitempty"`
 	// point is the boundary at which a transaction was committed.
 	Point string `json:"point,omitempty"`
-	// accepted are the updates that were committed. rejected are the others with their codes.
-	// A duplicate has those of the first delivery.
-	Accepted []string    `json:"accepted,omitempty"`
+	// accepted are the updates that were committed.
+	Accepted []string `json:"accepted,omitempty"`
+	// rejected are all other updates with their codes.
 	Rejected []Rejection `json:"rejected,omitempty"`
 }
 
 // SessionParams has the common parameters of the calls of a session.
 type SessionParams struct {
-	// session_key names the session; "" is "default".
+	// session_key names the session.
 	SessionKey string `json:"session_key,omitempty"`
-	// now is the time of the call; by default the server's.
+	// now is the time of the call.
 	Now time.Time `json:"now,omitzero"`
-	// private: the session is one person's own, which MEMORY.md and USER.md are shown to.
+	// private means that the session belongs to one person, so that MEMORY.md and USER.md may
+	// be shown.
 	Private bool `json:"private,omitempty"`
 }
 
@@ -1679,21 +1639,20 @@ type PagesDocument struct {
 	Pages      []StoredPage `json:"pages"`
 }
 
-// StoredPage is a page as committed. version counts the updates that changed it.
+// StoredPage is a committed page.
 type StoredPage struct {
-	// scope is who may see a page or a memory.
+	// scope says who may see a page or a memory.
 	Scope   string `json:"scope"`
 	Session string `json:"session,omitempty"`
 	Key     string `json:"key"`
-	// type is the kind of a page. Everything in a prompt belongs to a page, and a page has
-	// exactly one type for life.
+	// type is the kind of a page.
 	Type    string        `json:"type"`
 	Version int64         `json:"version"`
 	Fields  []StoredField `json:"fields"`
 }
 
-// StoredField is a field of a page: its entries in the order in which they were first
-// committed. version counts the updates that changed it.
+// StoredField is a field of a page, with its entries in the order in which they were first
+// committed.
 type StoredField struct {
 	Name string `json:"name"`
 	// kind says how a field grows, and by which operation.
@@ -1702,26 +1661,30 @@ type StoredField struct {
 	Entries []Entry `json:"entries"`
 }
 
-// Entry is a list's entry, a map's member or, with id "", a scalar: all the versions that
-// it had, oldest first, the last of them current.
+// Entry is a list's entry, a map's member or, with id "", a scalar.
 type Entry struct {
 	ID       string    `json:"id,omitempty"`
 	Versions []Version `json:"versions"`
 }
 
-// Version is one committed value, as it was and stays.
+// Version is one committed value.
 type Version struct {
 	// version counts from 1.
 	Version int64           `json:"version"`
 	Value   json.RawMessage `json:"value"`
-	// seq, tx and update name the commit that it came by; time is the transaction's.
-	Seq    int64     `json:"seq"`
-	Tx     string    `json:"tx"`
-	Update string    `json:"update"`
-	Time   time.Time `json:"time,omitzero"`
-	// by and session are the principal, evidence_ref is the provenance.
-	By          string `json:"by,omitempty"`
-	Session     string `json:"session,omitempty"`
+	// seq is the number of the commit that made the version.
+	Seq int64 `json:"seq"`
+	// tx is the key of the commit's transaction.
+	Tx string `json:"tx"`
+	// update is the id of the update in the transaction.
+	Update string `json:"update"`
+	// time is the time of the transaction.
+	Time time.Time `json:"time,omitzero"`
+	// by is the principal's name.
+	By string `json:"by,omitempty"`
+	// session is the principal's session.
+	Session string `json:"session,omitempty"`
+	// evidence_ref is the provenance.
 	EvidenceRef string `json:"evidence_ref"`
 }
 
@@ -1730,23 +1693,23 @@ type Status struct {
 	Schema   string          `json:"schema"`
 	StateDir string          `json:"state_dir"`
 	Sessions []SessionStatus `json:"sessions"`
-	// others are sessions that were not read, the newest first. masked, forgotten and retired
-	// do not count their content.
+	// others are the sessions that were not read, the newest first.
 	Others []OtherSession `json:"others"`
-	// unreadable are sessions that can't be read, and why.
+	// unreadable are the sessions that can't be read, with the reason.
 	Unreadable []Finding `json:"unreadable"`
-	// blobs and blob_bytes count the content-addressed store.
-	Blobs     int64 `json:"blobs"`
+	// blobs counts the blobs in the store.
+	Blobs int64 `json:"blobs"`
+	// blob_bytes is the size of these blobs.
 	BlobBytes int64 `json:"blob_bytes"`
-	// masked counts the secrets that were masked in stored pages, by rule. Pages of versions
-	// that did not record the rule are counted as "unknown".
+	// masked counts the secrets that were masked in stored pages, by rule.
 	Masked []MaskCount `json:"masked"`
-	// forgotten are forgotten pages. retired are pages whose content retention removed.
+	// forgotten counts the forgotten pages.
 	Forgotten int64 `json:"forgotten"`
-	Retired   int64 `json:"retired"`
+	// retired counts the pages whose content retention removed.
+	Retired int64 `json:"retired"`
 	// memory describes the memory in the workspace's Markdown.
 	Memory MemoryStatus `json:"memory"`
-	// nets describes the copies of the sessions' working state in that Markdown.
+	// nets describes the copies of the sessions' working state in the workspace's Markdown.
 	Nets NetsStatus `json:"nets"`
 	// summary_models are the models that were asked for notes, with their cool-downs.
 	SummaryModels []Cooldown `json:"summary_models"`
@@ -1754,10 +1717,9 @@ type Status struct {
 
 // SessionStatus describes the stored state of one session.
 type SessionStatus struct {
-	// key is the session's, as the host spells it. A folder from before December 2026 may not
-	// record its key: then key is the folder's name. folder is the name of the session's
-	// folder.
-	Key    string `json:"key"`
+	// key is the session's key, as the host spells it.
+	Key string `json:"key"`
+	// folder is the name of the session's folder.
 	Folder string `json:"folder"`
 	Pages  int64  `json:"pages"`
 	Turns  int64  `json:"turns"`
@@ -1769,10 +1731,11 @@ type SessionStatus struct {
 	ModelSummaries []ModelSummary `json:"model_summaries"`
 	// life counts the compactions, resets and flushes and their outcomes.
 	Life LifeStatus `json:"life"`
-	// paging sums up the paging of the plans of all its conversations.
+	// paging sums up the paging of the plans of all the session's conversations.
 	Paging Report `json:"paging"`
-	// journal_bytes and projection_bytes are file sizes.
-	JournalBytes    int64 `json:"journal_bytes"`
+	// journal_bytes is the size of the journal.
+	JournalBytes int64 `json:"journal_bytes"`
+	// projection_bytes is the size of the projections' files.
 	ProjectionBytes int64 `json:"projection_bytes"`
 }
 
@@ -1790,19 +1753,19 @@ type LineStatus struct {
 	FixedTokens int64     `json:"fixed_tokens"`
 	LastPlan    string    `json:"last_plan"`
 	LastStart   time.Time `json:"last_start,omitzero"`
-	// last_cut is the newest cut, nil if there was none. futile_cuts counts the newest cuts
-	// that reclaimed next to nothing. breaker_open: further cuts are refused until the prompt
-	// grows.
-	LastCut     *LineCut `json:"last_cut"`
-	FutileCuts  int64    `json:"futile_cuts"`
-	BreakerOpen bool     `json:"breaker_open"`
+	// last_cut is the newest cut, nil if the line had no cut.
+	LastCut *LineCut `json:"last_cut"`
+	// futile_cuts counts the newest cuts in a row that reclaimed next to nothing.
+	FutileCuts int64 `json:"futile_cuts"`
+	// breaker_open: further cuts are refused until the prompt grows.
+	BreakerOpen bool `json:"breaker_open"`
 	// refusals counts the provider's refusals in a row that were answered by smaller plans.
-	// learned_window is the window that the provider named, 0 if it never did.
-	Refusals      int64 `json:"refusals"`
+	Refusals int64 `json:"refusals"`
+	// learned_window is the window that the provider named, 0 if it never named one.
 	LearnedWindow int64 `json:"learned_window"`
 }
 
-// LineCut is a cut of a line, its tokens without tools and system, as counted.
+// LineCut is a cut of a line.
 type LineCut struct {
 	Time time.Time `json:"time,omitzero"`
 	// reason is high_water, cold, forced, payback or demand.
@@ -1814,39 +1777,44 @@ type LineCut struct {
 // ModelSummary is the state of a model's notes on a branch of a session.
 type ModelSummary struct {
 	Branch string `json:"branch"`
-	// model is the model that was asked last, at time, about so many messages. It proposed so
-	// many operations. reason is OK, or why there are no notes on them.
-	Model      string    `json:"model"`
-	Time       time.Time `json:"time"`
-	Messages   int64     `json:"messages"`
-	Operations int64     `json:"operations"`
-	Reason     string    `json:"reason"`
-	// deltas counts how often a model answered.
+	// model is the model that was last asked for notes.
+	Model string `json:"model"`
+	// time is the time of that request.
+	Time time.Time `json:"time"`
+	// messages is the number of messages that the request was about.
+	Messages int64 `json:"messages"`
+	// operations is the number of operations that the model proposed.
+	Operations int64 `json:"operations"`
+	// reason is OK, or why there are no notes on these messages.
+	Reason string `json:"reason"`
+	// deltas counts the answers of models.
 	Deltas int64 `json:"deltas"`
-	// notes counts all of them, open or closed. closed counts the closed ones.
-	Notes  int64 `json:"notes"`
+	// notes counts all notes, open or closed.
+	Notes int64 `json:"notes"`
+	// closed counts the closed notes.
 	Closed int64 `json:"closed"`
 }
 
 // LifeStatus describes the boundaries of a session and their outcomes.
 type LifeStatus struct {
-	// epoch counts the resets. compactions counts the host's compactions since the last reset.
-	// last_compaction is the time of the newest.
-	Epoch          int64     `json:"epoch"`
-	Compactions    int64     `json:"compactions"`
+	// epoch counts the resets.
+	Epoch int64 `json:"epoch"`
+	// compactions counts the host's compactions since the last reset.
+	Compactions int64 `json:"compactions"`
+	// last_compaction is the time of the newest compaction.
 	LastCompaction time.Time `json:"last_compaction,omitzero"`
-	// checkpoints are on disk, newest first.
+	// checkpoints are the checkpoints on disk, newest first.
 	Checkpoints []string `json:"checkpoints"`
-	// flushed counts the entries of the day's logs that flushes wrote. last_flush is the time
-	// of the newest.
-	Flushed   int64     `json:"flushed"`
+	// flushed counts the entries that flushes wrote to the day's logs.
+	Flushed int64 `json:"flushed"`
+	// last_flush is the time of the newest flush.
 	LastFlush time.Time `json:"last_flush,omitzero"`
-	// flushed_by_model counts those of them that the session's model wrote down.
-	// last_flush_items and last_flush_path are the number of items of the newest flush and its
-	// file.
-	FlushedByModel int64  `json:"flushed_by_model"`
-	LastFlushItems int64  `json:"last_flush_items,omitempty"`
-	LastFlushPath  string `json:"last_flush_path,omitempty"`
+	// flushed_by_model counts the flushed entries that the session's model wrote.
+	FlushedByModel int64 `json:"flushed_by_model"`
+	// last_flush_items is the number of items of the newest flush.
+	LastFlushItems int64 `json:"last_flush_items,omitempty"`
+	// last_flush_path is the file of the newest flush.
+	LastFlushPath string `json:"last_flush_path,omitempty"`
 	// cut_waiting: a compaction was requested that the next plan will make.
 	CutWaiting bool `json:"cut_waiting"`
 	// warning names a session that was compacted again and again of late.
@@ -1855,92 +1823,93 @@ type LifeStatus struct {
 
 // Report is the summary of counts.
 type Report struct {
-	// explicit_faults are all but pinned misses; fault_codes counts all, by code.
-	ExplicitFaults int64            `json:"explicit_faults"`
-	FaultCodes     map[string]int64 `json:"fault_codes"`
-	// alerts counts duplicate_signature.
+	// explicit_faults is the number of all faults except pinned misses.
+	ExplicitFaults int64 `json:"explicit_faults"`
+	// fault_codes counts all faults by code.
+	FaultCodes map[string]int64 `json:"fault_codes"`
+	// alerts is the number of duplicate_signature alerts.
 	Alerts int64 `json:"alerts"`
 	Hits   int64 `json:"hits"`
-	// thrash is as Totals.Thrash.
+	// thrash is the thrash index, as in Totals.Thrash.
 	Thrash float64 `json:"thrash"`
 }
 
 // OtherSession is a session that was not read.
 type OtherSession struct {
 	Key string `json:"key"`
-	// folder is the name of its folder below sessions.
+	// folder is the name of the session's folder below sessions.
 	Folder string `json:"folder"`
-	// bytes is the size of its journal and projections. last is the time of the last write to
-	// them.
-	Bytes int64     `json:"bytes"`
-	Last  time.Time `json:"last,omitzero"`
+	// bytes is the size of the session's journal and projections.
+	Bytes int64 `json:"bytes"`
+	// last is the time of the last write to these files.
+	Last time.Time `json:"last,omitzero"`
 }
 
-// MaskCount is how many secrets a rule found.
+// MaskCount is the number of secrets that a rule found.
 type MaskCount struct {
-	// rule is unknown for pages of versions that did not say.
+	// rule is "unknown" for pages of versions that did not record the rule.
 	Rule  string `json:"rule"`
 	Count int64  `json:"count"`
 }
 
 // MemoryStatus holds the settings of memory and the size of its index.
 type MemoryStatus struct {
-	// workspace is the folder of the Markdown. If enabled is false, memory is off and all
-	// other fields are empty.
+	// workspace is the folder of the Markdown.
 	Workspace string `json:"workspace"`
 	Enabled   bool   `json:"enabled"`
-	// bootstrap names the files of standing instructions. remembered reports whether a session
-	// begins with MEMORY.md and USER.md, daily_logs whether it begins with the logs of two
-	// days.
-	Bootstrap  []string `json:"bootstrap"`
-	Remembered bool     `json:"remembered"`
-	DailyLogs  bool     `json:"daily_logs"`
+	// bootstrap names the files of standing instructions.
+	Bootstrap []string `json:"bootstrap"`
+	// remembered reports whether a session begins with MEMORY.md and USER.md.
+	Remembered bool `json:"remembered"`
+	// daily_logs reports whether a session begins with the logs of two days.
+	DailyLogs bool `json:"daily_logs"`
 	// workspace_tokens, recall_tokens and recall_items limit the memory in a prompt; 0 allows
 	// none.
 	WorkspaceTokens int64 `json:"workspace_tokens"`
 	RecallTokens    int64 `json:"recall_tokens"`
 	RecallItems     int64 `json:"recall_items"`
-	// embedder is the model by which questions become vectors, "" for words alone.
+	// embedder is the model that turns questions into vectors, "" if memory is searched by
+	// words only.
 	Embedder string `json:"embedder"`
-	// never_embedded counts the texts that exceed the embedder's tokens of a whole day.
+	// never_embedded counts the texts that are larger than the embedder's token limit for a
+	// whole day.
 	NeverEmbedded int64       `json:"never_embedded"`
 	Index         IndexStatus `json:"index"`
-	// sync is the state of the index's updates. sessions counts the past sessions that are
-	// searched.
-	Sync     SyncStatus   `json:"sync"`
+	// sync is the state of the index's updates.
+	Sync SyncStatus `json:"sync"`
+	// sessions counts the past sessions that are searched.
 	Sessions PastSessions `json:"sessions"`
 	// collections are the names of the searched collections: the workspace, and folders
-	// outside it.
+	// outside the workspace.
 	Collections []string `json:"collections"`
-	// searched_files counts the files of the workspace that are searched. Only a report of
-	// Report counts them.
+	// searched_files counts the files of the workspace that are searched.
 	SearchedFiles int64 `json:"searched_files"`
-	// left_out is the Markdown that is not searched: now in a Report, else when Reindex was
-	// last called.
+	// left_out is the Markdown that is not searched.
 	LeftOut LeftOut `json:"left_out"`
 }
 
 // IndexStatus describes an index file.
 type IndexStatus struct {
-	// backend is the kind of index: sqlite, postgres or qmd. path is the file, or names the
-	// database.
+	// backend is the kind of index: sqlite, postgres or qmd.
 	Backend string `json:"backend"`
-	Path    string `json:"path"`
+	// path is the index file, or the name of the database.
+	Path string `json:"path"`
 	// state is the state of an index file, in one word.
 	State string `json:"state"`
-	// detail is why state is none of the others.
+	// detail is the error if the index can't be read.
 	Detail string `json:"detail,omitempty"`
 	Files  int64  `json:"files"`
-	// unread are files that could not be read at the last try.
+	// unread counts the files that could not be read at the last try.
 	Unread int64 `json:"unread"`
 	Chunks int64 `json:"chunks"`
-	// text_bytes is the size of the chunks' text. file_bytes is the size of the file with its
-	// log.
+	// text_bytes is the size of the chunks' text.
 	TextBytes int64 `json:"text_bytes"`
+	// file_bytes is the size of the index file with its log.
 	FileBytes int64 `json:"file_bytes"`
-	// model is the model that made the vectors. vectors counts the chunks that have one.
-	Model   string `json:"model"`
-	Vectors int64  `json:"vectors"`
+	// model is the model that made the vectors.
+	Model string `json:"model"`
+	// vectors counts the chunks that have a vector.
+	Vectors int64 `json:"vectors"`
 	// behind: files or the rules have changed since the files were indexed.
 	Behind bool `json:"behind"`
 	// lag is how far the index is behind.
@@ -1954,16 +1923,17 @@ type SyncStatus struct {
 	// interval_seconds is 0 if updates do not follow the clock.
 	IntervalSeconds float64     `json:"interval_seconds"`
 	Watch           WatchStatus `json:"watch"`
-	// last is the last run, of this kernel or else of another process; nil if none is known.
+	// last is the last run of this kernel.
 	Last *SyncRun `json:"last,omitempty"`
 }
 
 // WatchStatus is the state of the watch over the workspace's folders.
 type WatchStatus struct {
-	// on: changes are seen as they happen. folders are watched.
-	On      bool  `json:"on"`
+	// on: changes are seen as they happen.
+	On bool `json:"on"`
+	// folders counts the watched folders.
 	Folders int64 `json:"folders"`
-	// detail is why it is off, or sees only a part; "" if there is nothing to say.
+	// detail is why the watch is off, or why it sees only some folders; "" otherwise.
 	Detail string `json:"detail,omitempty"`
 }
 
@@ -1971,15 +1941,17 @@ type WatchStatus struct {
 type SyncRun struct {
 	// reason is the event that started the syncer's last pass.
 	Reason string `json:"reason"`
-	// time is when it ended.
+	// time is the time at which the update ended.
 	Time time.Time `json:"time"`
-	// files were read, removed are gone.
-	Files   int64 `json:"files"`
+	// files counts the files that were read.
+	Files int64 `json:"files"`
+	// removed counts the files that are gone.
 	Removed int64 `json:"removed"`
-	// process did it; watching whether it saw changes as they happened.
-	Process  int64 `json:"process"`
-	Watching bool  `json:"watching"`
-	// error is why it failed, or why vectors are missing; "" if neither.
+	// process is the process that made the update.
+	Process int64 `json:"process"`
+	// watching reports whether that process saw changes as they happened.
+	Watching bool `json:"watching"`
+	// error is why the update failed, or why vectors are missing; "" otherwise.
 	Error string `json:"error,omitempty"`
 }
 
@@ -1987,27 +1959,29 @@ type SyncRun struct {
 type PastSessions struct {
 	Enabled bool   `json:"enabled"`
 	Agent   string `json:"agent"`
-	// sources are the folders of transcripts. own reports whether the kernel's own sessions
-	// are read too.
+	// sources are the folders of transcripts.
 	Sources []string `json:"sources"`
-	Own     bool     `json:"own"`
-	// sessions can be found, turns are in them, forgotten counts keys that were forgotten.
-	Sessions  int64 `json:"sessions"`
-	Turns     int64 `json:"turns"`
+	// own reports whether the kernel's own sessions are read too.
+	Own bool `json:"own"`
+	// sessions counts the sessions that can be found.
+	Sessions int64 `json:"sessions"`
+	// turns counts the turns in these sessions.
+	Turns int64 `json:"turns"`
+	// forgotten counts the keys that were forgotten.
 	Forgotten int64 `json:"forgotten"`
-	// error is why they can't be counted, "" if they can.
+	// error is why the past sessions can't be counted, "" if they were counted.
 	Error string `json:"error,omitempty"`
 }
 
 // LeftOut counts the Markdown files that are left out, and names some.
 type LeftOut struct {
 	Files int64 `json:"files"`
-	// reasons are those that there are, those of most interest first.
+	// reasons are the reasons that occur, the most interesting first.
 	Reasons []LeftCount `json:"reasons"`
 	// first are at most ten files, in the order of their reasons.
 	First []LeftFile `json:"first"`
-	// more: folders in which nothing is included were not all looked into, so that there may
-	// be more files than these.
+	// more reports whether more files may be left out, because not all folders without
+	// included files were searched.
 	More bool `json:"more"`
 }
 
@@ -2037,16 +2011,19 @@ type StateFileStatus struct {
 	Path string `json:"path"`
 	// enabled reports whether the kernel writes its section.
 	Enabled bool `json:"enabled"`
-	// size_bytes is the file's size, 0 if there is none. other_bytes is the part of it that is
-	// not the kernel's.
-	SizeBytes  int64 `json:"size_bytes"`
+	// size_bytes is the file's size, 0 if there is no file.
+	SizeBytes int64 `json:"size_bytes"`
+	// other_bytes is the size of the text in the file that the kernel did not write.
 	OtherBytes int64 `json:"other_bytes"`
-	// session is the folder of the session whose section the file has, "" if there is none.
-	// epoch, messages and time are the state at which the section was written.
-	Session  string    `json:"session"`
-	Epoch    int64     `json:"epoch"`
-	Messages int64     `json:"messages"`
-	Time     time.Time `json:"time,omitzero"`
+	// session is the folder of the session whose section the file has, "" if the file has no
+	// section.
+	Session string `json:"session"`
+	// epoch is the session's epoch when the section was written.
+	Epoch int64 `json:"epoch"`
+	// messages is the number of the session's messages when the section was written.
+	Messages int64 `json:"messages"`
+	// time is the time at which the section was written.
+	Time time.Time `json:"time,omitzero"`
 	// edited: somebody changed the section.
 	Edited bool `json:"edited"`
 	// detail is why the file can't be read.
@@ -2058,26 +2035,28 @@ type BufferStatus struct {
 	Path      string `json:"path"`
 	Enabled   bool   `json:"enabled"`
 	SizeBytes int64  `json:"size_bytes"`
-	// entries counts the kernel's entries. newest is the time of the last one. last_dump is
-	// the last time that all of the state was written.
-	Entries  int64     `json:"entries"`
-	Newest   time.Time `json:"newest,omitzero"`
+	// entries counts the kernel's entries.
+	Entries int64 `json:"entries"`
+	// newest is the time of the last entry.
+	Newest time.Time `json:"newest,omitzero"`
+	// last_dump is the last time at which the whole state was written.
 	LastDump time.Time `json:"last_dump,omitzero"`
 	// detail is why the file can't be read.
 	Detail string `json:"detail,omitempty"`
 }
 
-// Cooldown is the pause before a model that makes notes is asked again. All sessions of a
-// state directory share it, since they have one account at one server.
+// Cooldown is the pause before a model that makes notes is asked again.
 type Cooldown struct {
 	Model string `json:"model"`
-	// failures counts the failures since the last usable answer. until is when the model is
-	// asked again.
-	Failures int64     `json:"failures"`
-	Until    time.Time `json:"until,omitzero"`
-	// reason and detail describe the last failure. failed is its time.
-	Reason string    `json:"reason"`
-	Detail string    `json:"detail,omitempty"`
+	// failures counts the failures since the last usable answer.
+	Failures int64 `json:"failures"`
+	// until is the time from which the model is asked again.
+	Until time.Time `json:"until,omitzero"`
+	// reason is the reason of the last failure.
+	Reason string `json:"reason"`
+	// detail describes the last failure.
+	Detail string `json:"detail,omitempty"`
+	// failed is the time of the last failure.
 	Failed time.Time `json:"failed,omitzero"`
 	// answered is the time of the last usable answer.
 	Answered time.Time `json:"answered,omitzero"`
@@ -2087,7 +2066,7 @@ type Cooldown struct {
 type Check struct {
 	Schema   string `json:"schema"`
 	StateDir string `json:"state_dir"`
-	// ok reports whether nothing was found; the exit code is 3 otherwise.
+	// ok reports whether nothing was found.
 	Ok       bool      `json:"ok"`
 	Findings []Finding `json:"findings"`
 }
@@ -2103,12 +2082,13 @@ type DocumentStats struct {
 	Schema string `json:"schema"`
 	// total sums all selected calls.
 	Total Sum `json:"total"`
-	// sessions, days and models are the same calls by folder of the session, by date, and by
-	// model id, each sorted by name.
+	// sessions sums the calls by folder of the session, sorted by name.
 	Sessions []Sum `json:"sessions"`
-	Days     []Sum `json:"days"`
-	Models   []Sum `json:"models"`
-	// torn are files whose last line was cut off, as by a kill. That line is left out.
+	// days sums the calls by date, sorted by name.
+	Days []Sum `json:"days"`
+	// models sums the calls by model id, sorted by name.
+	Models []Sum `json:"models"`
+	// torn are files whose last line is incomplete, as after a kill.
 	Torn []string `json:"torn"`
 	// calls is sorted by time.
 	Calls []StatsCall `json:"calls"`
@@ -2119,98 +2099,99 @@ type Sum struct {
 	// name is total, the key of the session, the date, or the model.
 	Name  string `json:"name"`
 	Calls int64  `json:"calls"`
-	// turns counts the user turns in which the calls were made, as far as that was logged.
+	// turns counts the user turns in which the calls were made, as far as the turns were
+	// logged.
 	Turns int64 `json:"turns"`
-	// compared_calls counts the calls that have a plan to compare with. planned,
-	// planned_cost_usd, billed_compared and the errors are over these alone.
+	// compared_calls counts the calls that have a plan to compare with.
 	ComparedCalls  int64  `json:"compared_calls"`
 	Planned        Tokens `json:"planned"`
 	BilledCompared Tokens `json:"billed_compared"`
-	// billed is over all calls.
+	// billed covers all calls.
 	Billed Tokens `json:"billed"`
-	// Costs are the input side of the calls that have a price, nil if none has. unpriced_calls
-	// counts the others. billed_compared_cost_usd is the bill of the compared ones.
+	// The costs cover the input side of the calls with a price.
 	PlannedCostUSD        *float64 `json:"planned_cost_usd"`
 	BilledComparedCostUSD *float64 `json:"billed_compared_cost_usd"`
 	BilledCostUSD         *float64 `json:"billed_cost_usd"`
-	// unpriced_calls counts the calls that are in no cost.
+	// unpriced_calls counts the calls without a price.
 	UnpricedCalls int64 `json:"unpriced_calls"`
 	// hit_ratio is the share of billed input that was read from the cache; nil if nothing was
 	// billed.
 	HitRatio *float64 `json:"hit_ratio"`
-	// cuts counts the cuts that the plans made. saved_tokens is the number of tokens that they
-	// kept out of all prompts.
-	Cuts        int64 `json:"cuts"`
+	// cuts counts the cuts that the plans made.
+	Cuts int64 `json:"cuts"`
+	// saved_tokens is the number of tokens that the cuts kept out of all prompts.
 	SavedTokens int64 `json:"saved_tokens"`
 	// reasoning counts the lost reasoning of the models.
 	Reasoning BillingReasoning `json:"reasoning"`
-	// broke sums up the warm caches that hosts broke, by the part that they changed.
+	// broke sums up the warm caches that hosts broke, by the part of the request that the host
+	// changed.
 	Broke []Broken `json:"broke"`
 	// first_sight sums up the content that was left out of prompts at first sight, by kind.
 	FirstSight []FirstSight `json:"first_sight"`
-	// billed_usd is the cost of the calls, answers included. without_usd is the estimate for
-	// the same calls without memkernel. Both are nil if no call has a price. estimated_calls
-	// counts the calls that the estimate was made for: the others cost the same in both.
-	BilledUSD      *float64 `json:"billed_usd"`
-	WithoutUSD     *float64 `json:"without_usd"`
-	EstimatedCalls int64    `json:"estimated_calls"`
-	// cold_expected counts the calls that were planned as cold, cold_seen those billed as
-	// cold, cold_expected_and_seen those with both. calls for which this is not known are not
-	// counted.
-	ColdExpected        int64 `json:"cold_expected"`
-	ColdSeen            int64 `json:"cold_seen"`
+	// billed_usd is the cost of the calls, answers included.
+	BilledUSD *float64 `json:"billed_usd"`
+	// without_usd is the estimated cost of the same calls without memkernel.
+	WithoutUSD *float64 `json:"without_usd"`
+	// estimated_calls counts the calls that the estimate was made for.
+	EstimatedCalls int64 `json:"estimated_calls"`
+	// cold_expected counts the calls that were planned as cold.
+	ColdExpected int64 `json:"cold_expected"`
+	// cold_seen counts the calls that were billed as cold.
+	ColdSeen int64 `json:"cold_seen"`
+	// cold_expected_and_seen counts the calls that were both planned and billed as cold.
 	ColdExpectedAndSeen int64 `json:"cold_expected_and_seen"`
-	// Errors are medians over compared calls of |planned − billed| / billed.
+	// The errors are medians of |planned − billed| / billed over the compared calls.
 	InputErrorMedian      *float64 `json:"input_error_median"`
 	CacheReadErrorMedian  *float64 `json:"cache_read_error_median"`
 	CacheWriteErrorMedian *float64 `json:"cache_write_error_median"`
 }
 
-// Tokens are input tokens by how they were billed, and their sum.
+// Tokens counts input tokens by the way in which they were billed, and their sum.
 type Tokens struct {
 	UncachedTokens     int64 `json:"uncached_tokens"`
 	CacheReadTokens    int64 `json:"cache_read_tokens"`
 	CacheWrite5mTokens int64 `json:"cache_write_5m_tokens"`
 	CacheWrite1hTokens int64 `json:"cache_write_1h_tokens"`
-	// input_tokens is the sum of all.
+	// input_tokens is the sum of the other fields.
 	InputTokens int64 `json:"input_tokens"`
 }
 
 // BillingReasoning counts the lost reasoning of the models.
 type BillingReasoning struct {
-	// left_out_items and their tokens were left out by plans. dropped_items were sent for the
-	// provider to drop, by the plans' own count. lost_usd is the price of both as output, nil
-	// if nothing is lost or no price is known.
+	// left_out_items counts the reasoning items that plans left out.
 	LeftOutItems  int64 `json:"left_out_items"`
 	LeftOutTokens int64 `json:"left_out_tokens"`
-	// dropped_items are thinking blocks that plans sent for the provider to drop.
-	DroppedItems  int64    `json:"dropped_items"`
-	DroppedTokens int64    `json:"dropped_tokens"`
-	LostUSD       *float64 `json:"lost_usd"`
-	// removed are the removals that the providers reported. An item that later calls send
-	// again, and that is removed again, counts once.
+	// dropped_items counts the thinking blocks that plans sent for the provider to drop, by
+	// the plans' own count.
+	DroppedItems  int64 `json:"dropped_items"`
+	DroppedTokens int64 `json:"dropped_tokens"`
+	// lost_usd is the price of the left out and the dropped reasoning as output.
+	LostUSD *float64 `json:"lost_usd"`
+	// removed are the removals that the providers reported.
 	Removed []Removal `json:"removed"`
 }
 
 // Broken sums up changes by which hosts broke warm caches.
 type Broken struct {
-	// what names the part that they changed, as in cachelayout.Broke.
+	// what names the part that the hosts changed, as in cachelayout.Broke.
 	What  string `json:"what"`
 	Times int64  `json:"times"`
-	// tokens is the number of tokens that could have been read and were written anew. usd is
-	// their additional cost.
-	Tokens int64    `json:"tokens"`
-	USD    *float64 `json:"usd"`
+	// tokens is the number of tokens that were written although they could have been read from
+	// the cache.
+	Tokens int64 `json:"tokens"`
+	// usd is the additional cost of these tokens.
+	USD *float64 `json:"usd"`
 }
 
 // FirstSight sums up results of a kind that were shortened before the model saw them.
 type FirstSight struct {
-	// kind is the kind of content, as of represent.Door.
+	// kind is the kind of content, as in represent.Door.
 	Kind    string `json:"kind"`
 	Results int64  `json:"results"`
-	// tokens were left out of the prompts that were the first with the results. fetched_tokens
-	// were added back when the model read the results whole.
-	Tokens        int64 `json:"tokens"`
+	// tokens is the number of tokens that were left out of the first prompts with the results.
+	Tokens int64 `json:"tokens"`
+	// fetched_tokens is the number of tokens that came back when the model read the results
+	// whole.
 	FetchedTokens int64 `json:"fetched_tokens"`
 }
 
@@ -2222,7 +2203,7 @@ type StatsCall struct {
 	Branch  string    `json:"branch"`
 	Model   string    `json:"model"`
 	Plan    string    `json:"plan"`
-	// planned is null where it was not recorded.
+	// planned is null if no plan was recorded.
 	Planned        *Tokens  `json:"planned"`
 	Billed         Tokens   `json:"billed"`
 	PlannedCostUSD *float64 `json:"planned_cost_usd"`
@@ -2232,18 +2213,16 @@ type StatsCall struct {
 	Cut bool `json:"cut"`
 	// saved_tokens counts the tokens that cuts kept out of this prompt.
 	SavedTokens int64 `json:"saved_tokens"`
-	// billed_usd is the bill, answers included; without_usd is about what the call would have
-	// cost without memkernel, null for a call that memkernel did not send.
+	// billed_usd is the bill, including the answer.
 	BilledUSD    *float64 `json:"billed_usd"`
 	WithoutUSD   *float64 `json:"without_usd"`
 	ColdExpected *bool    `json:"cold_expected"`
-	// cold_seen is null at a first call, after a cut, and where nothing could be cached.
+	// cold_seen is null for a first call, after a cut, and if nothing could be cached.
 	ColdSeen *bool `json:"cold_seen"`
-	// reasoning is the model's reasoning that the plan lost, null if none. reported is the
-	// provider's report on the request.
+	// reasoning is the model's reasoning that the plan lost, null if the plan lost none.
 	Reasoning *Reasoning `json:"reasoning"`
 	Reported  *Reported  `json:"reported"`
-	// broke is the part of a warm cache that the host broke, null for nothing.
+	// broke is the part of a warm cache that the host broke, null if the host broke nothing.
 	Broke *Broke `json:"broke"`
 }
 
@@ -2253,8 +2232,7 @@ type ReindexParams struct {
 	Full bool `json:"full,omitempty"`
 	// wait_ms is how long to wait for another process that is indexing.
 	WaitMs int64 `json:"wait_ms,omitempty"`
-	// progress asks for notifications $/progress before the answer: id, stage (index or
-	// embed), done, total, files and chunks.
+	// progress requests $/progress notifications before the answer.
 	Progress bool `json:"progress,omitempty"`
 }
 
@@ -2263,28 +2241,27 @@ type Reindex struct {
 	Schema string `json:"schema"`
 	// index is the index file, or the database without its password.
 	Index string `json:"index"`
-	// rebuilt is the reason why the index was made anew, "" if it was not.
+	// rebuilt is the reason why the index was rebuilt, "" if it was not rebuilt.
 	Rebuilt string `json:"rebuilt"`
-	// aside is the place of the old file, "" if it is not kept.
+	// aside is the place of the old file, "" if the old file is not kept.
 	Aside   string         `json:"aside"`
 	Files   ReindexFiles   `json:"files"`
 	Chunks  ReindexChunks  `json:"chunks"`
 	Vectors ReindexVectors `json:"vectors"`
-	// sessions were read, if past sessions are searched.
+	// sessions counts the past sessions, if past sessions are searched.
 	Sessions ReindexSessions `json:"sessions"`
-	// skipped lists the files that were not indexed. notes lists oddities of the indexed
-	// files.
+	// skipped lists the files that were not indexed.
 	Skipped []SkippedFile `json:"skipped"`
 	Notes   []SkippedFile `json:"notes"`
-	// left_out is the Markdown of the workspace that is no memory.
+	// left_out is the Markdown of the workspace that is not memory.
 	LeftOut DocumentLeftOut `json:"left_out"`
-	// bytes were read in seconds.
+	// bytes is the number of bytes read.
 	Bytes   int64   `json:"bytes"`
 	Seconds float64 `json:"seconds"`
-	// mb_per_second counts 10⁶ bytes, chunks_per_second the added chunks.
+	// mb_per_second is the number of megabytes (10⁶ bytes) read per second.
 	MBPerSecond     float64 `json:"mb_per_second"`
 	ChunksPerSecond float64 `json:"chunks_per_second"`
-	// index_bytes is the size of the index on disk, afterwards.
+	// index_bytes is the size of the index on disk after the run.
 	IndexBytes int64 `json:"index_bytes"`
 }
 
@@ -2307,7 +2284,7 @@ type ReindexChunks struct {
 	Kept int64 `json:"kept"`
 	// reanalysed counts the chunks whose words were made again by newer rules.
 	Reanalysed int64 `json:"reanalysed"`
-	// total is how many there are afterwards.
+	// total is the number of chunks after the run.
 	Total int64 `json:"total"`
 }
 
@@ -2316,15 +2293,16 @@ type ReindexVectors struct {
 	// model is "" without vectors.
 	Model    string `json:"model"`
 	Embedded int64  `json:"embedded"`
-	// refused are texts that the provider does not take, or that no day has tokens for.
+	// refused counts the texts that the provider rejects, and the texts that alone exceed the
+	// daily limit of tokens.
 	Refused int64 `json:"refused"`
-	// refused_reason is the reason for the first refusal, "" if there was none.
+	// refused_reason is the reason for the first refusal, "" if no text was refused.
 	RefusedReason string `json:"refused_reason"`
-	// total is how many chunks have a vector afterwards.
+	// total is the number of chunks with a vector after the run.
 	Total int64 `json:"total"`
-	// estimate is the amount of text to embed, as counted before; null without a provider.
+	// estimate is the amount of text to embed, counted before the run.
 	Estimate *Estimate `json:"estimate"`
-	// error is the reason why vectors are missing, "" if none are.
+	// error is the reason why vectors are missing, "" if no vector is missing.
 	Error string `json:"error"`
 }
 
@@ -2343,7 +2321,7 @@ type Estimate struct {
 // ReindexSessions counts past sessions.
 type ReindexSessions struct {
 	Listed int64 `json:"listed"`
-	// read counts the new, grown or rewritten ones, and turns the turns read from them.
+	// read counts the new, grown or rewritten sessions.
 	Read  int64 `json:"read"`
 	Turns int64 `json:"turns"`
 	// forgotten counts the forgotten sessions, which are not indexed again.
@@ -2360,28 +2338,29 @@ type SkippedFile struct {
 	Reason string `json:"reason"`
 }
 
-// DocumentLeftOut is the Markdown that is no memory.
+// DocumentLeftOut is the Markdown that is not memory.
 type DocumentLeftOut struct {
 	Files int64 `json:"files"`
-	// more reports whether there may be more: not all folders without memory were looked into.
+	// more reports whether there may be more such files, because not all folders without
+	// memory were searched.
 	More bool `json:"more"`
-	// reasons have those of most interest first.
+	// reasons counts the files by reason, the most interesting reason first.
 	Reasons []LeftCount `json:"reasons"`
 	// first are at most ten of the files.
 	First []LeftFile `json:"first"`
 }
 
-// ToolsListParams asks for memory as tools for a model. It is refused as DISABLED if
-// capabilities.tools is false.
+// ToolsListParams requests the memory tools for a model.
 type ToolsListParams struct {
-	// session_key names the session; "" is "default".
+	// session_key names the session.
 	SessionKey string `json:"session_key,omitempty"`
-	// now is the time of the call; by default the server's.
+	// now is the time of the call.
 	Now time.Time `json:"now,omitzero"`
-	// private: the session is one person's own, which MEMORY.md and USER.md are shown to.
+	// private means that the session belongs to one person, so that MEMORY.md and USER.md may
+	// be shown.
 	Private bool   `json:"private,omitempty"`
 	Format  string `json:"format,omitempty"`
-	// all lists the tools and arguments that few conversations need, too.
+	// all also lists the tools and arguments that few conversations need.
 	All bool `json:"all,omitempty"`
 }
 
@@ -2393,11 +2372,12 @@ type ToolDefinitions struct {
 
 // ToolsParams are the parameters of tools.call.
 type ToolsParams struct {
-	// session_key names the session; "" is "default".
+	// session_key names the session.
 	SessionKey string `json:"session_key,omitempty"`
-	// now is the time of the call; by default the server's.
+	// now is the time of the call.
 	Now time.Time `json:"now,omitzero"`
-	// private: the session is one person's own, which MEMORY.md and USER.md are shown to.
+	// private means that the session belongs to one person, so that MEMORY.md and USER.md may
+	// be shown.
 	Private   bool   `json:"private,omitempty"`
 	Name      string `json:"name"`
 	Arguments any    `json:"arguments,omitempty"`

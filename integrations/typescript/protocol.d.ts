@@ -3,9 +3,9 @@
 import type { CallOptions } from "./index.js";
 
 export interface InitializeParams {
-  /** `deadline_ms` is how long the call may take, in milliseconds; 0 is the server's default. */
+  /** `deadline_ms` is how long the call may take, in milliseconds. */
   deadline_ms?: number;
-  /** `protocol` is the version that the client speaks; 0 doesn't say. */
+  /** `protocol` is the version that the client speaks. */
   protocol?: number;
   client?: ClientInfo;
 }
@@ -32,7 +32,7 @@ export interface Capabilities {
   methods: string[];
   dialects: string[];
   forms: string[];
-  /** `private`: a call may say that its session is private. Without it all are shared. */
+  /** `private` means that a call may say that its session is private. */
   private: boolean;
   tools: boolean;
   max_line_bytes: number;
@@ -42,73 +42,73 @@ export interface Capabilities {
 
 /** CallerParams has the parameters that every call may have. */
 export interface CallerParams {
-  /** `deadline_ms` is how long the call may take, in milliseconds; 0 is the server's default. */
+  /** `deadline_ms` is how long the call may take, in milliseconds. */
   deadline_ms?: number;
 }
 
 /** Stopping is the answer to shutdown. */
 export type Stopping = Record<string, never>;
 
-/** PlanParams asks for the messages to send with a model call. plan commits the new messages and records the plan. peek records nothing, and its pointers do not resolve. The conversation must end with a user message or tool results, unless there is a prompt. */
+/** PlanParams requests the messages to send with a model call. */
 export interface PlanParams {
-  /** `deadline_ms` is how long the call may take, in milliseconds; 0 is the server's default. */
+  /** `deadline_ms` is how long the call may take, in milliseconds. */
   deadline_ms?: number;
-  /** `session_key` names the session; "" is "default". */
+  /** `session_key` names the session. */
   session_key?: string;
-  /** `now` is the time of the call; by default the server's. */
+  /** `now` is the time of the call. */
   now?: string;
-  /** `private`: the session is one person's own, which MEMORY.md and USER.md are shown to. */
+  /** `private` means that the session belongs to one person, so that MEMORY.md and USER.md may be shown. */
   private?: boolean;
-  /** `session_file`, `channel` and `agent_id` are where the conversation comes from; checkpoints of the session name it from then on. */
+  /** `session_file`, `channel` and `agent_id` say where the conversation comes from. */
   session_file?: string;
   channel?: string;
   agent_id?: string;
-  /** `branch` is the id of a sidechain; "" is the main line. */
+  /** `branch` is the id of a sidechain. */
   branch?: string;
   /** `model` is the provider's id of the model. */
   model?: string;
-  /** `context_window` is in tokens; 0 takes the price book's. */
+  /** `context_window` is the size of the window in tokens. */
   context_window?: number;
-  /** `reserve` is the room for the answer, in tokens; 0 takes a fifth of the window, 8k to 40k. */
+  /** `reserve` is the room for the answer, in tokens. */
   reserve?: number;
   /** `fixed_tokens` is the size of a system prompt and tools that are not handed in. */
   fixed_tokens?: number;
-  /** `system` is the system prompt. `tools` are the definitions in any provider's shape. The host sends its own in either case. */
+  /** `system` is the system prompt. */
   system?: string | object[];
   tools?: object[];
-  /** `resolver` is the tool by which the model follows pointers; without one nothing is shown as a pointer. */
+  /** `resolver` is the tool by which the model follows pointers. */
   resolver?: string;
   /** `tool_choice`, `thinking`, `effort` and `drop_option` are settings that the provider's cache depends on. */
   tool_choice?: string;
   thinking?: string;
   effort?: string;
   drop_option?: boolean;
-  /** `format` is the format of the form body; by default the dialect's, for pi the model's. */
+  /** `format` is the format of the form body. */
   format?: "anthropic" | "openai" | "responses";
   overflow?: Overflow;
-  /** `economy` decides between memory and cost: a word, or a number from 0 (save) to 1 (keep); by default the setting. */
+  /** `economy` decides between memory and cost. */
   economy?: "save" | "balanced" | "keep" | number;
   conversation?: Conversation;
-  /** `prompt` is a user prompt that is not in the conversation yet. `turn` is its id, by which the later message is recognised. */
+  /** `prompt` is a user prompt that is not in the conversation yet. */
   prompt?: string;
   turn?: string;
-  /** `ttl_seconds` is the cache lifetime that the host asks for; 0 is the one that was seen before, -1 lets the kernel choose. */
+  /** `ttl_seconds` is the cache lifetime that the host requests. */
   ttl_seconds?: number;
   /** `memories` are the results of the host's own memory. */
   memories?: Memories[];
-  /** `loaded` are files that the host shows its model by itself, by their names. */
+  /** `loaded` are the names of files that the host itself shows to its model. */
   loaded?: string[];
-  /** `form` is how messages are handed out; items by default. */
+  /** `form` is the form in which messages are handed out. */
   form?: "items" | "body" | "none";
   /** `explain` adds layout, debug and deferred to the answer. */
   explain?: boolean;
-  /** `max_tokens` is that of the body. */
+  /** `max_tokens` is the max_tokens of the body. */
   max_tokens?: number;
   /** `known_plan` is a plan whose items the caller still has. */
   known_plan?: string;
 }
 
-/** Overflow is a provider's refusal of the last call as too long, or for thinking of another conversation. */
+/** Overflow is a provider's refusal of the last call, because the prompt was too long or contained thinking of another conversation. */
 export interface Overflow {
   text?: string;
   input_tokens?: number;
@@ -116,15 +116,17 @@ export interface Overflow {
   plan_id?: string;
 }
 
-/** Conversation has the messages that a host hands in: all of them, or the new ones after those that the server holds. */
+/** Conversation has the messages that a host hands in. */
 export interface Conversation {
   /** `dialect` is anthropic, openai, codex (items of the Responses API) or pi. */
   dialect?: "anthropic" | "openai" | "codex" | "pi";
-  /** `base` is the mark of the conversation that an answer gave; `keep` is how many of its messages are kept, nil for all. */
+  /** `base` is the mark of the held conversation, from the last answer. */
   base?: string;
+  /** `keep` is how many messages of the held conversation are kept. */
   keep?: number;
-  /** `messages` are the rest, `keys` their ids, "" for one without. Members that are not known are kept. Those of chat completions may begin with system messages. */
+  /** `messages` are the messages after the kept ones. */
   messages?: object[];
+  /** `keys` are the ids of the messages, "" for a message without an id. */
   keys?: string[];
 }
 
@@ -138,16 +140,16 @@ export interface Memories {
 /** Planned is the answer to plan and peek. */
 export interface Planned {
   schema: string;
-  /** `plan_id` names the plan. Hosts should hand it back in Turn.PlanID. It is "" for a plan that was only peeked at or could not be recorded: its pointers do not resolve yet. */
+  /** `plan_id` names the plan. */
   plan_id: string;
   session_key: string;
   branch: string;
   model: string;
   /** `format` is the shape of request that the plan is for. */
   format: string;
-  /** `generation` is the generation of the projection. It rises at every cut and host rewrite. */
+  /** `generation` is the generation of the projection. */
   generation: number;
-  /** `flush_due` asks for a flush turn before the next call (Kernel.FlushTurn): tokens or transcript_bytes; "" if none is due. */
+  /** `flush_due` is the reason why a flush turn (Kernel.FlushTurn) is due before the next call: tokens or transcript_bytes. */
   flush_due: string;
   budgets: Budgets;
   /** `regions` add up to `budgets`.PlannedInputTokens. */
@@ -156,17 +158,18 @@ export interface Planned {
   params: Params;
   /** `retrieval` is the outcome of recall for this call. */
   retrieval: Retrieval;
-  /** `reduced` are the pages of the conversation that are not shown in full, or not at all, with the way back. */
+  /** `reduced` are the pages of the conversation that are shortened or not shown, with the way to get their full content. */
   reduced: Reduced[];
   faults: Fault[];
   /** `alerts` are signs of trouble that no prompt could have prevented. */
   alerts: Fault[];
   /** `stats` is the kernel's own work for the plan. */
   stats: Stats;
-  /** `cut` reports whether this plan removed older messages. `cold` reports whether the provider's cache is assumed to be empty. */
+  /** `cut` reports whether this plan removed older messages. */
   cut: boolean;
+  /** `cold` reports whether the provider's cache is assumed to be empty. */
   cold: boolean;
-  /** `items` are the messages to send in the form "items"; a message that none covers is left out. A host whose provider does not merge messages of one role that follow each other does so. */
+  /** `items` are the messages to send in the form "items". */
   items?: Item[];
   /** `count` is the number of messages in all items. */
   count: number;
@@ -180,17 +183,17 @@ export interface Planned {
   layout?: Layout;
   /** `debug` lists every page with its outcome. */
   debug?: Debug;
-  /** `deferred` are changes that wait for a cut; nil unless asked for. */
+  /** `deferred` are changes that wait for a cut; nil unless PlanRequest.Deferred is set. */
   deferred?: Deferred[];
 }
 
 /** Budgets is the arithmetic of a plan, in tokens. */
 export interface Budgets {
-  /** `context_window` is 0 if it is not known. Then nothing is cut, and `margin_tokens` and `utilization` are 0. */
+  /** `context_window` is the size of the window, 0 if it is not known. */
   context_window: number;
   /** `window_from` is the source of a plan's window. */
   window_from: "request" | "prices" | "server" | "refusal" | "unknown" | (string & {});
-  /** `reserve_tokens` are kept free for the answer. */
+  /** `reserve_tokens` is the number of tokens that are kept free for the answer. */
   reserve_tokens: number;
   /** `planned_input_tokens` is the whole prompt. */
   planned_input_tokens: number;
@@ -201,9 +204,9 @@ export interface Budgets {
   planned_cost_usd: number | null;
   /** `tokens_are` is how far the counts can be trusted. */
   tokens_are: "exact" | "calibrated" | "estimated" | (string & {});
-  /** Margin is the room that was kept free for the counts' own error. */
+  /** `margin_tokens` is the room that was kept free for the error of the counts. */
   margin_tokens: number;
-  /** `utilization` is the size of the call before any cut, over the window. */
+  /** `utilization` is the size of the call before any cut, divided by the window. */
   utilization: number;
 }
 
@@ -214,106 +217,121 @@ export interface Region {
   tokens: number;
 }
 
-/** Params are request settings that the plan asks for. */
+/** Params are request settings that the plan requires. */
 export interface Params {
-  /** `thinking_off`: thinking must be off for this call, because the open tool loop lost the thinking blocks that the provider would ask for. It asks for them with a thinking budget ("enabled") and not with adaptive thinking, which some models can't turn off. */
+  /** `thinking_off`: thinking must be off for this call, because the open tool loop lost the thinking blocks that the provider would require. */
   thinking_off: boolean;
   /** `drop_option`: send thinking.block_binding.prefix_mismatch_behavior "drop_block" with the beta header in `betas`. */
   drop_option: boolean;
   betas: string[];
-  /** `cache_key` is a stable key for providers that route by one. */
+  /** `cache_key` is a stable key for providers that route requests by a key. */
   cache_key?: string;
 }
 
 /** Retrieval is the outcome of recall for the newest user turn. */
 export interface Retrieval {
-  /** `reason` and `mode` are those of package retrieval. `detail` is why recall found nothing, or less than it could. */
+  /** `reason` is a reason of package retrieval. */
   reason: string;
+  /** `mode` is a mode of package retrieval. */
   mode: string;
+  /** `detail` is why recall found nothing, or less than it could. */
   detail?: string;
   /** `page` is the block that shows recalled memory, "" if nothing was recalled. */
   page?: string;
-  /** `items` and `tokens` are the size of the block. `citations` are the sources of its items. */
+  /** `items` is the number of items in the block. */
   items: number;
+  /** `tokens` is the size of the block. */
   tokens: number;
+  /** `citations` are the sources of the items. */
   citations: string[];
-  /** `origins` name the system of each cited page's record, one for each citation; "" is our own. Nil if all are our own. */
+  /** `origins` names the system that each citation comes from; "" is the kernel's own memory. */
   origins?: string[];
-  /** `withheld` are parts of memory that were not searched since the session is shared. */
+  /** `withheld` are the parts of memory that were not searched because the session is shared. */
   withheld?: Withheld[];
 }
 
 /** Withheld is a part of memory that the user may not see: a file, or a class of files. */
 export interface Withheld {
-  /** `path` is a file. `class` is a class of files in its place: sessions, the conversations of other sessions; media; notes, Markdown that index.include does not name. */
+  /** `path` is the withheld file, or "" for a class of files. */
   path?: string;
+  /** `class` is a class of files: "sessions" for the conversations of other sessions, "media", or "notes" for Markdown that index.include does not name. */
   class?: string;
   reason: string;
 }
 
 /** Reduced is a page of the conversation that the prompt does not show in full. */
 export interface Reduced {
-  /** `page` is its id; `key` and `call_id` are the host message and tool call. */
+  /** `page` is the page's id. */
   page: string;
+  /** `key` is the host's message. */
   key: string;
+  /** `call_id` is the tool call. */
   call_id?: string;
-  /** `level` is how much of it is shown: gone if it left. */
+  /** `level` is the level at which the page is shown, gone if it left the prompt. */
   level: string;
-  /** `handle` is the id by which Kernel.Get restores the item, and that the prompt names: the page itself, or the span that it left with. A text that a host put in place of messages that had left was never shown: its page can be read, and no prompt names it. */
+  /** `handle` is the id by which Kernel.Get restores the item. */
   handle: string;
 }
 
-/** Fault is a problem of the model's or ours, by name. */
+/** Fault is a named problem of the model or of the kernel. */
 export interface Fault {
-  /** `code` names a fault or an alert: small letters and underscores. In addition to those listed here there are those of repairing. They are named after package transcript's notes, such as missing_result. */
+  /** `code` names a fault or an alert. */
   code: string;
   page?: string;
   /** `key` is the message that the fault is about. */
   key?: string;
   detail: string;
-  /** `turn` is the user message of the turn in which the fault showed. `cause` is the decision that removed the page, and `plan` the plan that made it. Each is "" if there is none. */
+  /** `turn` is the user message of the turn in which the fault showed, "" if it is not known. */
   turn?: string;
+  /** `cause` is the decision that removed the page, "" if no decision did. */
   cause?: string;
+  /** `plan` is the plan that made the decision, "" if no plan did. */
   plan?: string;
-  /** `budget_insufficient`: no policy could have helped, there was no room. */
+  /** `budget_insufficient`: there was no room, so that no policy could have helped. */
   budget_insufficient?: boolean;
 }
 
 /** Stats is the kernel's own work for a plan. */
 export interface Stats {
-  /** `ingested` counts messages new to the session. `counted` counts the tokenised texts. */
+  /** `ingested` counts messages new to the session. */
   ingested: number;
+  /** `counted` counts the tokenised texts. */
   counted: number;
-  /** `examined` counts the messages of an observed turn that were read, made valid or hashed: the new ones, and some before them. It does not count the messages of the turn before. */
+  /** `examined` counts the messages of an observed turn that were read, made valid or hashed. */
   examined?: number;
-  /** `blobs` and `blob_bytes` count the written blobs. `syncs` counts the calls to sync, which took `sync_ns`. */
+  /** `blobs` counts the written blobs. */
   blobs: number;
+  /** `blob_bytes` is the size of the written blobs. */
   blob_bytes: number;
-  /** `journal_bytes` were appended durably to the journal. `log_bytes` were appended to the projection's record and the trace, which are not synced. `files` is the number of files that these writes made or changed. */
+  /** `journal_bytes` is the number of bytes that were appended durably to the journal. */
   journal_bytes: number;
+  /** `log_bytes` is the number of bytes that were appended to the projection's record and the trace. */
   log_bytes: number;
+  /** `files` is the number of files that these writes made or changed. */
   files: number;
-  /** `state_bytes` were written for the working state: its files, which are not synced, and checkpoints, which are. */
+  /** `state_bytes` is the number of bytes that were written for the working state. */
   state_bytes: number;
-  /** `lifted_bytes` is the base64 that results held and that the prompt does not show: its content is a blob. */
+  /** `lifted_bytes` is the size of the base64 text in results that the prompt does not show. */
   lifted_bytes: number;
+  /** `syncs` counts the calls to sync. */
   syncs: number;
+  /** `sync_ns` is the time that these calls took. */
   sync_ns: number;
 }
 
-/** Item is a run of messages: unchanged ones of the host, or one message that is new or replaces the host's. */
+/** Item is a run of unchanged messages of the host, or one message that is new or replaces messages of the host. */
 export interface Item {
-  /** `host` are the messages from one index to before the other, byte for byte as the host has them. */
+  /** `host` is a range of the host's messages, which stay byte for byte unchanged. */
   host?: [number, number];
   /** `message` is JSON. */
   message?: any;
-  /** `known` is an item of the plan that the caller said to have, in the place of the message that it spells. */
+  /** `known` is an item of the plan that the caller named in known_plan. */
   known?: number;
-  /** `replaces` are the host's messages in whose place the message is. */
+  /** `replaces` is the range of the host's messages that the message replaces. */
   replaces?: [number, number];
 }
 
-/** Marker is a cache breakpoint after a message of the list that the items expand to; -1 is the system prompt, -2 the tools. */
+/** Marker is a cache breakpoint after a message of the list that the items expand to. */
 export interface Marker {
   message: number;
   /** `ttl` is 5m, 1h or "". */
@@ -328,8 +346,9 @@ export interface Note {
 
 /** Mark names the conversation that is held after a call. */
 export interface Mark {
-  /** `base` must be handed in with the next call. `count` is the number of messages that are held. */
+  /** `base` must be handed in with the next call. */
   base: string;
+  /** `count` is the number of messages that are held. */
   count: number;
 }
 
@@ -341,11 +360,13 @@ export interface Layout {
   change: Change;
   /** `bill` estimates the tokens that the call reads and writes, and their cost. */
   bill: Bill;
-  /** `cold` reports whether the cache holds none of the messages. `clock` is the clock by which that is known. */
+  /** `cold` reports whether the cache holds none of the messages. */
   cold: boolean;
+  /** `clock` is the clock by which `cold` was decided. */
   clock: string;
-  /** `cut` is the cut planner's answer with its figures. `made` is the cut that the projection granted, nil if none. */
+  /** `cut` is the cut planner's answer with its figures. */
   cut: Cut;
+  /** `made` is the cut that the projection granted, nil if it granted no cut. */
   made: CutPoint | null;
   /** `refused` are wishes that the rules did not allow. */
   refused: Refusal[];
@@ -355,7 +376,7 @@ export interface Layout {
   notes: string[];
   /** `reasoning` counts the model's reasoning that the plan loses. */
   reasoning: Reasoning;
-  /** `reported` is the provider's report on the last request that was billed, nil for none. */
+  /** `reported` is the provider's report on the last request that was billed, nil if there is no report. */
   reported: Reported | null;
   lifetimes: Lifetimes;
   pace: Pace;
@@ -365,7 +386,7 @@ export interface Layout {
 
 /** Breakpoint is a cache marker. */
 export interface Breakpoint {
-  /** `block` is an index into the blocks of the request, `message` one into its messages: -1 is the system prompt, -2 the tools. */
+  /** `block` is an index into the blocks of the request. */
   block: number;
   message: number;
   region: string;
@@ -376,23 +397,25 @@ export interface Breakpoint {
   cumulative_tokens: number;
 }
 
-/** Change is the first thing whose change broke a level of the cache. */
+/** Change describes the first change in a request that broke a level of the cache. */
 export interface Change {
-  /** `kind` names the difference between a request and the one before. */
+  /** `kind` names the difference between a request and the previous one. */
   kind: "first" | "none" | "append" | "identity" | "tools" | "system" | "messages" | (string & {});
-  /** `breaks` is the level from which on nothing can be read; LevelNone if the whole last request can still be. */
+  /** `breaks` is the level from which on nothing can be read. */
   breaks: string;
   /** `field` is the identity field that changed, "" otherwise. */
   field?: string;
   /** `block` is the index of the first changed block, -1 if none changed. */
   block: number;
-  /** `old` and `new` name the changed block ids, or the field's values. An empty name means that there was nothing, or is nothing now. */
+  /** `old` is the former block id, or the field's former value. */
   old?: string;
+  /** `new` is the present block id, or the field's present value. */
   new?: string;
-  /** `kept_tokens` of the last request can still be read by their content and identity, `broken_tokens` can't. Lifetimes are not looked at. */
+  /** `kept_tokens` is the number of tokens of the last request that can still be read by their content and identity. */
   kept_tokens: number;
+  /** `broken_tokens` is the number of tokens of the last request that can no longer be read. */
   broken_tokens: number;
-  /** `host` is the part of a warm cache that the host broke; nil if it broke nothing. */
+  /** `host` is the part of a warm cache that the host broke. */
   host: Broke | null;
 }
 
@@ -400,10 +423,11 @@ export interface Change {
 export interface Broke {
   /** `what` names the part that changed: tools, system, messages, or a setting. */
   what: string;
-  /** `place` is where, as exactly as is known: "tools3.description". */
+  /** `place` is the place of the change, as exactly as is known, such as "tools3.description". */
   place: string;
-  /** `tokens` could have been read and are written anew. `usd` is the extra cost of that. */
+  /** `tokens` is the number of tokens that could have been read and are written again. */
   tokens: number;
+  /** `usd` is the extra cost of writing them. */
   usd: number | null;
 }
 
@@ -411,19 +435,20 @@ export interface Broke {
 export interface Bill {
   /** The four buckets are disjoint and sum to the whole prompt. */
   read_tokens: number;
-  /** `write_5m_tokens` are written with the provider's short lifetime, `write_1h_tokens` with its long one. */
+  /** `write_5m_tokens` are written with the provider's short lifetime. */
   write_5m_tokens: number;
+  /** `write_1h_tokens` are written with the provider's long lifetime. */
   write_1h_tokens: number;
   uncached_tokens: number;
   /** `a`, `b` and `c` are the borders of the package comment, in tokens. */
   a: number;
   b: number;
   c: number;
-  /** `hit_block` is the last block that is read, -1 if none. */
+  /** `hit_block` is the index of the last block that is read, -1 if no block is read. */
   hit_block: number;
-  /** `cost_usd` is the input side in dollars; nil if a price that it needs is unknown. */
+  /** `cost_usd` is the cost of the input in dollars. */
   cost_usd: number | null;
-  /** `no_layout_cost_usd` is the same prompt sent without any caching. */
+  /** `no_layout_cost_usd` is the cost of the same prompt without any caching. */
   no_layout_cost_usd: number | null;
   /** `tier` is the AboveTokens of the tier that prices the request. */
   tier: number;
@@ -436,14 +461,15 @@ export interface Cut {
   do: boolean;
   /** `reason` is one of the `reason` constants. */
   reason: string;
-  /** `force` reports whether without a cut the prompt is over its limit. */
+  /** `force` reports whether the prompt exceeds its limit without a cut. */
   force?: boolean;
   /** `target_tokens` is the size to which the cut should bring the whole prompt. */
   target_tokens: number;
-  /** `most_tokens` is the size at which the prompt may stay if its content is worth its keep. `hurdle` is how often, per token, a call must be expected to need that content. */
+  /** `most_tokens` is the largest size that the prompt may keep if its content is worth the cost. */
   most_tokens: number;
+  /** `hurdle` is how often, per token, a call must be expected to need the content above `target_tokens`. */
   hurdle: number;
-  /** `figures` are the numbers that decided it, in tokens. */
+  /** `figures` are the numbers that led to the decision, in tokens. */
   figures: Figures;
   /** `economy` is the user's preference, "" for Balanced. */
   economy?: string;
@@ -452,35 +478,42 @@ export interface Cut {
 /** Figures are the numbers on which a decision rests, in tokens unless named otherwise. */
 export interface Figures {
   planned: number;
-  /** `budget` is window − reserve. `cliff` is the price cliff that is respected (0: none). `limit` is the smaller of them. */
+  /** `budget` is window − reserve. */
   budget: number;
+  /** `cliff` is the price cliff that limits the prompt, 0 if there is none. */
   cliff: number;
+  /** `limit` is the smaller of `budget` and `cliff`. */
   limit: number;
-  /** `high_water`, `low_water` and `cold_low_water` are whole-prompt marks. `high_water` is the smaller of `room_mark`, above which the next call may not fit, and `eoq_high_water`, above which reading on costs more than cutting. */
+  /** `high_water`, `low_water` and `cold_low_water` are marks for the size of the whole prompt. */
   high_water: number;
   room_mark: number;
   low_water: number;
   cold_low_water: number;
-  /** `max_growth` is that of the last ten calls. */
+  /** `max_growth` is the largest growth of the last ten calls. */
   max_growth: number;
   median_growth: number;
-  /** `mean_growth` is per call, over all growth that was given and the prior. */
+  /** `mean_growth` is the mean growth per call, over the given growths and the prior. */
   mean_growth: number;
   /** `cold_rate` is the chance that a call finds the cache cold. */
   cold_rate: number;
-  /** `call_cost` is the cost of an average call with these marks. `memory_cost` is the part of it for keeping the low-water conversation. `miss_cost` is the cost of fetching again. All are in base input tokens. */
+  /** `call_cost` is the cost of an average call with these marks, in base input tokens. */
   call_cost: number;
+  /** `memory_cost` is the part of `call_cost` for keeping the low-water conversation. */
   memory_cost: number;
+  /** `miss_cost` is the cost of fetching hidden content again, in base input tokens. */
   miss_cost: number;
-  /** `saved` and `rewritten` are the tokens that a warm cut to the low-water mark removes and causes to be written again. `break_even_turns` is the number of calls after which that has paid. (−1: never). */
+  /** `saved` is the number of tokens that a warm cut to the low-water mark removes. */
   saved: number;
+  /** `rewritten` is the number of tokens that such a cut causes to be written again. */
   rewritten: number;
+  /** `break_even_turns` is the number of calls after which such a cut has paid for itself (−1: never). */
   break_even_turns: number;
   expected_turns: number;
-  /** `eoq_batch` is how far the prompt may grow above the low-water mark before cutting is cheaper than reading on. `eoq_high_water` is the mark there (−1: no limit). */
+  /** `eoq_batch` is the number of tokens by which the prompt may grow above the low-water mark before it is cheaper to cut than to keep reading. */
   eoq_batch: number;
+  /** `eoq_high_water` is the low-water mark plus `eoq_batch` (−1: no limit). */
   eoq_high_water: number;
-  /** `write_ratio` is the price of a write over that of input. */
+  /** `write_ratio` is the price of a cache write divided by the price of input. */
   write_ratio: number;
   read_ratio: number;
   /** `ratios_assumed` reports whether the model is unpriced. */
@@ -491,38 +524,41 @@ export interface Figures {
 export interface CutPoint {
   generation: number;
   reason: string;
-  /** `covers` counts the host messages seen when the cut was made; `chain` is the hash chain over their keys and contents. */
+  /** `covers` is the number of host messages seen when the cut was made. */
   covers: number;
+  /** `chain` is the hash chain over the keys and contents of these messages. */
   chain: string;
   /** `event` names the cold event that the cut used up, "" for a warm cut. */
   event?: string;
   time?: string;
-  /** `before` and `after` are the tokens of all items around the cut. */
+  /** `before` is the number of tokens of all items before the cut. */
   before: number;
+  /** `after` is the number of tokens of all items after the cut. */
   after: number;
 }
 
 /** Refusal is a wish, or a part of one, that the rules did not allow. */
 export interface Refusal {
-  /** `page` or `atom` is the subject of the wish: "" and -1 for the cut itself. */
+  /** `page` is the id of the page that the wish was about. */
   page?: string;
+  /** `atom` is the number of the atom that the wish was about. */
   atom: number;
   rule: string;
 }
 
-/** Reasoning is the thinking that a request no longer shows the model although the message stays that held it. Thinking that leaves with its whole message is not counted. */
+/** Reasoning is the thinking that a request no longer shows the model although the message with the thinking stays. */
 export interface Reasoning {
-  /** `binding` is the model's. */
+  /** `binding` is the model's binding. */
   binding: "none" | "refuses" | "drops" | (string & {});
-  /** `left_out_items` are blocks that the request does not send again. */
+  /** `left_out_items` is the number of blocks that the request does not send again. */
   left_out_items: number;
   left_out_tokens: number;
-  /** `dropped_items` are blocks that it sends and the provider drops. */
+  /** `dropped_items` is the number of blocks that the request sends and the provider drops. */
   dropped_items: number;
   dropped_tokens: number;
-  /** `stale_items` are blocks that it sends and the provider drops since an earlier cut. They were counted then. */
+  /** `stale_items` is the number of blocks that the request sends and that the provider has dropped since an earlier cut. */
   stale_items: number;
-  /** `lost_usd` is the price of all these tokens as output: they were billed so when the model produced them, and cost as much if it must think them again. It is part of no other cost. Nil if nothing is lost or the price is unknown. */
+  /** `lost_usd` is the price of all lost tokens as output. */
   lost_usd: number | null;
 }
 
@@ -530,7 +566,7 @@ export interface Reasoning {
 export interface Reported {
   /** `removed` counts the reasoning items that were withheld from the model, by reason. */
   removed?: Removal[];
-  /** `cache_miss` is why the provider's cache was not read; nil if the answer does not say. */
+  /** `cache_miss` is the reason why the provider's cache was not read. */
   cache_miss?: CacheMiss;
 }
 
@@ -541,14 +577,14 @@ export interface Removal {
   items: number;
 }
 
-/** CacheMiss is a provider's own diagnosis of a cache that was not read, which it makes where the request names an earlier answer to compare with. */
+/** CacheMiss is a provider's own diagnosis of a cache that was not read. */
 export interface CacheMiss {
-  /** `reason` is the provider's reason. `tokens` is the number of tokens that were not read from the cache. */
+  /** `reason` is the provider's reason. */
   reason: string;
   tokens: number;
 }
 
-/** Lifetimes are the cache lifetimes that the breakpoints ask for, and the reasons: one for tools and system prompt, one for the messages. */
+/** Lifetimes are the cache lifetimes that the breakpoints request, with the reasons. */
 export interface Lifetimes {
   fixed_seconds: number;
   fixed_why: string;
@@ -563,19 +599,23 @@ export interface Pace {
   idle_seconds: number[];
 }
 
-/** Advice lists the actions that a host can take in the time between two calls. Times are by the clock that planned the call; costs are in base input tokens. */
+/** Advice lists the actions that a host can take in the time between two calls. */
 export interface Advice {
-  /** `expires_at` is when the messages of this request leave the cache, unless another request has started before; zero where none of them is cached. */
+  /** `expires_at` is the time at which the messages of this request leave the cache, unless another request starts before it. */
   expires_at?: string;
-  /** `summarise_by` is the latest time at which a model that writes a summary can still read the prompt from the cache; zero if the next call in a cold cache would cut nothing. `summary_warm` and `summary_cold` are the cost in base tokens of its input before and after that time, without its answer. */
+  /** `summarise_by` is the latest time at which a model that writes a summary can still read the prompt from the cache. */
   summarise_by?: string;
+  /** `summary_warm` is the cost of the summary's input until `summarise_by`. */
   summary_warm: number;
+  /** `summary_cold` is the cost of the summary's input after `summarise_by`. */
   summary_cold: number;
-  /** `keep_alive` reports whether repeating the request with no answer asked for, every `keep_alive_seconds` and not after `keep_alive_until`, is expected to cost less than letting the messages expire. `ping` is the price of one repetition. `expiry` is the price of expiry if the session continues. */
+  /** `keep_alive` reports whether repeating the request is expected to cost less than letting the messages expire. */
   keep_alive: boolean;
   keep_alive_seconds: number;
   keep_alive_until?: string;
+  /** `ping` is the price of one repetition. */
   ping: number;
+  /** `expiry` is the price of letting the messages expire if the session continues. */
   expiry: number;
 }
 
@@ -594,45 +634,47 @@ export interface Included {
   tokens: number;
   /** `level` is full, compressed, structured or pointer. */
   level: string;
-  /** `full_tokens` is the size of the page in full. It differs from `tokens` for degraded pages only. */
+  /** `full_tokens` is the size of the page in full. */
   full_tokens: number;
   note?: string;
 }
 
-/** Excluded is a page, or the part of one, that the prompt does not show. */
+/** Excluded is a page, or a part of a page, that the prompt does not show. */
 export interface Excluded {
   kind: string;
   id: string;
   tokens: number;
-  /** `reason` of a hit is shown_already, duplicate, over_items, over_budget or empty; of another system's record DENIED (private, and the session is shared), DISABLED or turn_recalled (it came after the recall), too. */
+  /** `reason` is the reason why the page is not shown. */
   reason: string;
 }
 
-/** Deferred is a change that would be right and has not been made, because making it now would rewrite bytes that the provider has cached. It is made at the next cut. The exception is a superseded result that names something that nothing else shows: it may be worth its room. */
+/** Deferred is a change that would be right and has not been made, because making it now would rewrite bytes that the provider has cached. */
 export interface Deferred {
-  /** `page` is the page that changes, `from` its current level and `to` its later one. */
+  /** `page` is the page that changes. */
   page: string;
+  /** `from` is the page's current level. */
   from: string;
+  /** `to` is the page's level after the change. */
   to: string;
   /** `saved_tokens` is the number of tokens that the change would remove from the prompt. */
   saved_tokens: number;
-  /** `why` is superseded (a newer read, an edit or the same call made it stale) or changed_in_workspace (a note says something that the carry block does not say yet). */
+  /** `why` is superseded or changed_in_workspace. */
   why: string;
   /** `waits_for` names the event that the change waits for, as the end of a sentence. */
   waits_for: string;
 }
 
-/** TurnParams hands in the conversation up to the end of a turn. It is one atomic commit, which is idempotent. observe_tool_result commits the messages in the middle of a turn. */
+/** TurnParams hands in the conversation up to the end of a turn. */
 export interface TurnParams {
-  /** `deadline_ms` is how long the call may take, in milliseconds; 0 is the server's default. */
+  /** `deadline_ms` is how long the call may take, in milliseconds. */
   deadline_ms?: number;
-  /** `session_key` names the session; "" is "default". */
+  /** `session_key` names the session. */
   session_key?: string;
-  /** `now` is the time of the call; by default the server's. */
+  /** `now` is the time of the call. */
   now?: string;
-  /** `private`: the session is one person's own, which MEMORY.md and USER.md are shown to. */
+  /** `private` means that the session belongs to one person, so that MEMORY.md and USER.md may be shown. */
   private?: boolean;
-  /** `session_file`, `channel` and `agent_id` are where the conversation comes from; checkpoints of the session name it from then on. */
+  /** `session_file`, `channel` and `agent_id` say where the conversation comes from. */
   session_file?: string;
   channel?: string;
   agent_id?: string;
@@ -641,36 +683,38 @@ export interface TurnParams {
   conversation?: Conversation;
   /** `plan_id` is the plan that was sent. */
   plan_id?: string;
-  /** `usage` is the bill: the object of the provider's answer (Messages API, chat completions, Responses API, Gemini's usageMetadata), or input_tokens, cache_read_tokens, cache_write_5m_tokens and cache_write_1h_tokens, which add up to the prompt, and output_tokens. Without it the newest message's own counts are taken. Other members are ignored here; figures that contradict each other are refused. */
+  /** `usage` is the bill: the object of the provider's answer (Messages API, chat completions, Responses API, Gemini's usageMetadata), or input_tokens, cache_read_tokens, cache_write_5m_tokens and cache_write_1h_tokens, which add up to the prompt, and output_tokens. */
   usage?: object;
-  /** `advancement_key` makes the delivery idempotent; by default a hash of session and last message. */
+  /** `advancement_key` makes the delivery idempotent. */
   advancement_key?: string;
   input_transformations?: any;
   diagnostics?: any;
   prompt_cache_diagnostics?: any;
-  /** `updates` are as those of write. */
+  /** `updates` have the form of the updates of write. */
   updates?: Update[];
-  /** `more`: another turn follows at once. */
+  /** `more` means that another turn follows at once. */
   more?: boolean;
 }
 
 /** Update is one staged change of one field. */
 export interface Update {
-  /** `id` names the update in its transaction; "" becomes "u1", "u2", ... by position. */
+  /** `id` names the update in its transaction. */
   id?: string;
-  /** `key` names the page, `type` its type. A page keeps its type for life; `type` may be "" for an existing page. */
+  /** `key` names the page. */
   key: string;
+  /** `type` is the type of the page, which never changes. */
   type?: "bootstrap" | "constraint" | "plan" | "preference" | "evidence" | "conversation";
   field: string;
   /** `op` is how an update changes a field. */
   op: "append" | "merge" | "set_with_version";
   value?: any;
-  /** `version` is the version of the field that a set_with_version was made from. */
+  /** `version` is the version of the field on which a set_with_version is based. */
   version?: number;
-  /** `scope` is the scope that the page belongs to. `session` is the session whose private state it is, "" for the principal's own. `session` means nothing in the project's scope. */
+  /** `scope` is the scope that the page belongs to. */
   scope: "session" | "project";
+  /** `session` is the session that owns a private page, "" for the principal's own session. */
   session?: string;
-  /** `evidence_ref` names where it comes from: whatever the Resolver knows, or a committed update, as update:TX#UPDATE. */
+  /** `evidence_ref` names the source of the update: a reference that the Resolver knows, or a committed update in the form update:TX#UPDATE. */
   evidence_ref: string;
 }
 
@@ -689,31 +733,33 @@ export interface Observed {
   rejected?: Rejection[];
   /** `stats` counts the ingested messages and the bytes written. */
   stats: Stats;
-  /** `faults` name the parts of the turn that were not learned. It is committed all the same. */
+  /** `faults` name the parts of the turn that were not learned. */
   faults?: Fault[];
   conversation?: Mark;
 }
 
 /** Rejection is an update that validation refused. */
 export interface Rejection {
-  /** `id` names the update, `code` is a rejection code such as "DESTRUCTIVE_OP", `detail` describes the fault. */
+  /** `id` names the update. */
   id: string;
+  /** `code` is a rejection code such as "DESTRUCTIVE_OP". */
   code: string;
+  /** `detail` describes the fault. */
   detail?: string;
   body?: any;
 }
 
-/** BoundaryParams is a moment of a session's life. Without a conversation it uses the messages that were planned or observed. A session without a record is refused as NO_SESSION, except by start_session and if a conversation or updates are handed in. */
+/** BoundaryParams has the parameters of a call at a boundary of a session, such as its start or its end. */
 export interface BoundaryParams {
-  /** `deadline_ms` is how long the call may take, in milliseconds; 0 is the server's default. */
+  /** `deadline_ms` is how long the call may take, in milliseconds. */
   deadline_ms?: number;
-  /** `session_key` names the session; "" is "default". */
+  /** `session_key` names the session. */
   session_key?: string;
-  /** `now` is the time of the call; by default the server's. */
+  /** `now` is the time of the call. */
   now?: string;
-  /** `private`: the session is one person's own, which MEMORY.md and USER.md are shown to. */
+  /** `private` means that the session belongs to one person, so that MEMORY.md and USER.md may be shown. */
   private?: boolean;
-  /** `session_file`, `channel` and `agent_id` are where the conversation comes from; checkpoints of the session name it from then on. */
+  /** `session_file`, `channel` and `agent_id` say where the conversation comes from. */
   session_file?: string;
   channel?: string;
   agent_id?: string;
@@ -732,8 +778,9 @@ export interface Passed {
   session_key: string;
   /** `outcome` is committed, or duplicate if nothing was new. */
   outcome: "committed" | "duplicate" | "conflict" | "open_turn" | (string & {});
-  /** `ingested` counts the new pages, `turns` the session's committed turns. */
+  /** `ingested` counts the new pages. */
   ingested: number;
+  /** `turns` counts the session's committed turns. */
   turns: number;
   /** `epoch` counts the resets of the session. */
   epoch: number;
@@ -741,7 +788,7 @@ export interface Passed {
   checkpoint?: string;
   /** `pinned` are the pages that hosts wrote and that every prompt shows. */
   pinned: string[];
-  /** `rejected` are updates that were refused, with their codes. The journal keeps them. */
+  /** `rejected` are updates that were refused, with their codes. */
   rejected?: Rejection[];
   faults?: Fault[];
   /** `flushed` counts the entries that were appended to the day's log. */
@@ -753,40 +800,46 @@ export interface Passed {
   conversation?: Mark;
 }
 
-/** Compaction is the outcome of a compaction on demand. Token counts are the plan's: of the whole prompt, calibrated, without the constant that the provider's own count would add to either figure. */
+/** Compaction is the outcome of a compaction on demand. */
 export interface Compaction {
   /** `reason` is the outcome of a compaction on demand. */
   reason: "OK" | "NOTHING_TO_CUT" | "ALREADY_AT_FLOOR" | "OPEN_LOOP" | "NO_PROGRESS" | "AT_NEXT_PLAN" | "NOT_PLANNED" | "BUDGET_INSUFFICIENT" | (string & {});
   /** `detail` gives the reason in words, and what can be done. */
   detail?: string;
-  /** `tokens_before` is the size that the next plan's prompt would have had, `tokens_after` the size that it will have. Reclaimed is their difference. */
+  /** `tokens_before` is the size that the next plan's prompt would have had without the compaction. */
   tokens_before: number;
+  /** `tokens_after` is the size that the next plan's prompt will have. */
   tokens_after: number;
   reclaimed_tokens: number;
   /** `target_tokens` is the size that the prompt should have been reduced to. */
   target_tokens: number;
-  /** `fixed_tokens` is the part of them that the host declared as system prompt and tools without handing them in. */
+  /** `fixed_tokens` is the size of system prompt and tools that the host declared without handing in their texts. */
   fixed_tokens: number;
   /** `context_window` is 0 if it is not known. */
   context_window: number;
-  /** `atoms` and `messages` left with this compaction; `lowered` results are shown shorter than before. */
+  /** `atoms` is the number of atoms that left with this compaction. */
   atoms: number;
+  /** `messages` is the number of messages that left with this compaction. */
   messages: number;
+  /** `lowered` is the number of results that are shown shorter than before. */
   lowered: number;
   /** `spans` are the ids by which Kernel.Get restores the messages that left. */
   spans: string[];
-  /** `first_kept` is the first message after all that ever left. A host that replaces its history by `summary` keeps the messages from here on. Nil if none is known. */
+  /** `first_kept` is the first message after all messages that ever left, nil if it is not known. */
   first_kept: KeptMessage | null;
-  /** `summary` is the past in the words of the carry block. `summary_version` counts its changes. `restore` is the working state from which the model continues. A host that calls a summariser of its own should hand it both texts. */
+  /** `summary` is the past in the words of the carry block. */
   summary: string;
+  /** `summary_version` counts the changes of the summary. */
   summary_version: number;
+  /** `restore` is the working state from which the model continues. */
   restore: string;
   /** `checkpoint` is the newest one, "" if there is none. */
   checkpoint: string;
   /** `generation` is the generation of the projection after the cut. */
   generation: number;
-  /** `largest` lists the largest items of the prompt where nothing could be reclaimed. `pinned_tokens` is then the size of pins and the workspace's files. */
+  /** `largest` lists the largest items of the prompt where nothing could be reclaimed. */
   largest: BudgetItem[];
+  /** `pinned_tokens` is the size of pins and the workspace's files where nothing could be reclaimed. */
   pinned_tokens: number;
   /** `warning` names a session that is compacted again and again; "" if this one is not. */
   warning?: string;
@@ -794,7 +847,7 @@ export interface Compaction {
   refusal?: BudgetOverflow;
 }
 
-/** KeptMessage is a message of the host's, by its key and its index. */
+/** KeptMessage names a message of the host by its key and its index. */
 export interface KeptMessage {
   key: string;
   /** `index` counts from 0. */
@@ -807,24 +860,24 @@ export interface BudgetItem {
   tokens: number;
 }
 
-/** BudgetOverflow is a provider's report about a request that it refused as too long. All figures are tokens by the provider's own count, 0 if it names none. */
+/** BudgetOverflow is a provider's report about a request that it refused as too long. */
 export interface BudgetOverflow {
-  /** `input_tokens` is the size of the request and `limit_tokens` the model's limit for input. `answer_tokens` is the size reserved for the answer if the limit is about both. */
+  /** `input_tokens` is the size of the request. */
   input_tokens: number;
   limit_tokens: number;
   answer_tokens: number;
 }
 
 export interface CompactParams {
-  /** `deadline_ms` is how long the call may take, in milliseconds; 0 is the server's default. */
+  /** `deadline_ms` is how long the call may take, in milliseconds. */
   deadline_ms?: number;
-  /** `session_key` names the session; "" is "default". */
+  /** `session_key` names the session. */
   session_key?: string;
-  /** `now` is the time of the call; by default the server's. */
+  /** `now` is the time of the call. */
   now?: string;
-  /** `private`: the session is one person's own, which MEMORY.md and USER.md are shown to. */
+  /** `private` means that the session belongs to one person, so that MEMORY.md and USER.md may be shown. */
   private?: boolean;
-  /** `session_file`, `channel` and `agent_id` are where the conversation comes from; checkpoints of the session name it from then on. */
+  /** `session_file`, `channel` and `agent_id` say where the conversation comes from. */
   session_file?: string;
   channel?: string;
   agent_id?: string;
@@ -835,41 +888,42 @@ export interface CompactParams {
   /** `key` makes the delivery idempotent. */
   key?: string;
   reason?: string;
-  /** `target_tokens` and `target_share` are the size to which the prompt should shrink, in tokens or as a share of the window; the smaller one counts. */
+  /** `target_tokens` is the size to which the prompt should shrink, in tokens. */
   target_tokens?: number;
+  /** `target_share` is the size to which the prompt should shrink, as a share of the window. */
   target_share?: number;
-  /** `force` cuts inside an open tool loop, too. Without it a loop is only cut when the cache is cold. */
+  /** `force` also cuts inside an open tool loop. */
   force?: boolean;
-  /** `call` has the settings of the next call. Missing ones are taken from the last plan. */
+  /** `call` has the settings of the next call. */
   call?: CallSettings;
 }
 
 /** CallSettings are the settings of a model call. */
 export interface CallSettings {
-  /** `branch` is the id of a sidechain; "" is the main line. */
+  /** `branch` is the id of a sidechain. */
   branch?: string;
   /** `model` is the provider's id of the model. */
   model?: string;
-  /** `context_window` is in tokens; 0 takes the price book's. */
+  /** `context_window` is the size of the window in tokens. */
   context_window?: number;
-  /** `reserve` is the room for the answer, in tokens; 0 takes a fifth of the window, 8k to 40k. */
+  /** `reserve` is the room for the answer, in tokens. */
   reserve?: number;
   /** `fixed_tokens` is the size of a system prompt and tools that are not handed in. */
   fixed_tokens?: number;
-  /** `system` is the system prompt. `tools` are the definitions in any provider's shape. The host sends its own in either case. */
+  /** `system` is the system prompt. */
   system?: string | object[];
   tools?: object[];
-  /** `resolver` is the tool by which the model follows pointers; without one nothing is shown as a pointer. */
+  /** `resolver` is the tool by which the model follows pointers. */
   resolver?: string;
   /** `tool_choice`, `thinking`, `effort` and `drop_option` are settings that the provider's cache depends on. */
   tool_choice?: string;
   thinking?: string;
   effort?: string;
   drop_option?: boolean;
-  /** `format` is the format of the form body; by default the dialect's, for pi the model's. */
+  /** `format` is the format of the form body. */
   format?: "anthropic" | "openai" | "responses";
   overflow?: Overflow;
-  /** `economy` decides between memory and cost: a word, or a number from 0 (save) to 1 (keep); by default the setting. */
+  /** `economy` decides between memory and cost. */
   economy?: "save" | "balanced" | "keep" | number;
 }
 
@@ -879,23 +933,23 @@ export interface Checkpointed {
   session_key: string;
   /** `id` is the id of the newest checkpoint, "" if nothing was captured. */
   id: string;
-  /** `text` is YAML. Its meta names the session's source. Its token_usage is the provider's bill for the newest call that was observed, or without one the kernel's estimate. */
+  /** `text` is YAML. */
   text: string;
   conversation?: Mark;
 }
 
 export interface RestoreParams {
-  /** `deadline_ms` is how long the call may take, in milliseconds; 0 is the server's default. */
+  /** `deadline_ms` is how long the call may take, in milliseconds. */
   deadline_ms?: number;
-  /** `session_key` names the session; "" is "default". */
+  /** `session_key` names the session. */
   session_key?: string;
-  /** `now` is the time of the call; by default the server's. */
+  /** `now` is the time of the call. */
   now?: string;
-  /** `private`: the session is one person's own, which MEMORY.md and USER.md are shown to. */
+  /** `private` means that the session belongs to one person, so that MEMORY.md and USER.md may be shown. */
   private?: boolean;
-  /** `occasion` is compaction, resume or new, which it is without. */
+  /** `occasion` is compaction, resume or new. */
   occasion?: string;
-  /** `resolver` is the tool or command by which the reader gets the content of an id; without it the text names no ids. */
+  /** `resolver` is the tool or command by which the reader gets the content of an id. */
   resolver?: string;
 }
 
@@ -905,31 +959,31 @@ export interface Restore {
   session_key: string;
   /** `checkpoint` is the newest one, "" if there is none. */
   checkpoint: string;
-  /** `net` is the record that the text was made from, "" if there is none; `text` is empty then. */
+  /** `net` is the record that the text was made from. */
   net: string;
   text: string;
   /** `damaged` are checkpoints and state files that could not be used. */
   damaged: string[];
 }
 
-/** FlushTurnParams asks for the prompts of a silent turn in which the host's model writes down the facts that should outlive a compaction. With a session the prompt shows the messages since the last such turn, with secrets masked and at most about 20,000 tokens, so that one completion without tools is enough. An empty prompt in the answer means that there is nothing to ask. */
+/** FlushTurnParams requests the prompts of a silent turn in which the host's model writes down the facts that should outlive a compaction. */
 export interface FlushTurnParams {
-  /** `deadline_ms` is how long the call may take, in milliseconds; 0 is the server's default. */
+  /** `deadline_ms` is how long the call may take, in milliseconds. */
   deadline_ms?: number;
-  /** `session_key` names the session; "" is "default". */
+  /** `session_key` names the session. */
   session_key?: string;
-  /** `now` is the time of the call; by default the server's. */
+  /** `now` is the time of the call. */
   now?: string;
-  /** `private`: the session is one person's own, which MEMORY.md and USER.md are shown to. */
+  /** `private` means that the session belongs to one person, so that MEMORY.md and USER.md may be shown. */
   private?: boolean;
-  /** `session_file`, `channel` and `agent_id` are where the conversation comes from; checkpoints of the session name it from then on. */
+  /** `session_file`, `channel` and `agent_id` say where the conversation comes from. */
   session_file?: string;
   channel?: string;
   agent_id?: string;
   branch?: string;
   model?: string;
   conversation?: Conversation;
-  /** `system` and `prompt` are prompts of the host's own. */
+  /** `system` and `prompt` are the host's own prompts. */
   system?: string;
   prompt?: string;
 }
@@ -937,9 +991,9 @@ export interface FlushTurnParams {
 export interface FlushTurn {
   schema: string;
   system: string;
-  /** `prompt` is the user message of the turn. It is "" if the named session has nothing new, or if this process was not shown its conversation: there is nothing to ask. Where flushes are switched off, `section` is "" as well. */
+  /** `prompt` is the user message of the turn. */
   prompt: string;
-  /** `section` asks for the same in a text that a model writes anyway, such as the host's own summary; see FlushReply.Section. */
+  /** `section` is the same request as `prompt`, for use inside another prompt whose answer is a text anyway, such as the host's own summary; see FlushReply.Section. */
   section: string;
   /** `path` is the file that the answer will be appended to. */
   path: string;
@@ -950,16 +1004,16 @@ export interface FlushTurn {
 
 /** ObserveFlushParams hands in the model's answer to a flush turn. */
 export interface ObserveFlushParams {
-  /** `deadline_ms` is how long the call may take, in milliseconds; 0 is the server's default. */
+  /** `deadline_ms` is how long the call may take, in milliseconds. */
   deadline_ms?: number;
-  /** `session_key` names the session; "" is "default". */
+  /** `session_key` names the session. */
   session_key?: string;
-  /** `now` is the time of the call; by default the server's. */
+  /** `now` is the time of the call. */
   now?: string;
-  /** `private`: the session is one person's own, which MEMORY.md and USER.md are shown to. */
+  /** `private` means that the session belongs to one person, so that MEMORY.md and USER.md may be shown. */
   private?: boolean;
   text: string;
-  /** `section`: the text is a longer one, in which memories are between a line <memory> and a line </memory>. */
+  /** `section` means that `text` is longer than the memories. */
   section?: boolean;
 }
 
@@ -967,27 +1021,27 @@ export interface Flushed {
   schema: string;
   /** `reason` is OK, NO_REPLY, or why nothing was written: EMPTY, TOO_LARGE. */
   reason: string;
-  /** `items` counts the memories that were new. */
+  /** `items` counts the new memories. */
   items: number;
   path?: string;
-  /** `unwritten` is why the file does not have them yet, "" if it has; see Remembered. */
+  /** `unwritten` is why the file does not have the new memories yet, "" if it has them; see Remembered. */
   unwritten?: string;
-  /** `line` describes the outcome to people, in one line: flush: 4 entries to memory/2026-11-23.md. */
+  /** `line` describes the outcome to people, in one line such as "flush: 4 entries to memory/2026-11-23.md". */
   line: string;
 }
 
 export interface RememberParams {
-  /** `deadline_ms` is how long the call may take, in milliseconds; 0 is the server's default. */
+  /** `deadline_ms` is how long the call may take, in milliseconds. */
   deadline_ms?: number;
-  /** `session_key` names the session; "" is "default". */
+  /** `session_key` names the session. */
   session_key?: string;
-  /** `now` is the time of the call; by default the server's. */
+  /** `now` is the time of the call. */
   now?: string;
-  /** `private`: the session is one person's own, which MEMORY.md and USER.md are shown to. */
+  /** `private` means that the session belongs to one person, so that MEMORY.md and USER.md may be shown. */
   private?: boolean;
   /** `text` is Markdown. */
   text: string;
-  /** `path` is a file of memory; by default today's log. */
+  /** `path` is a file of memory. */
   path?: string;
   /** `id` makes the call idempotent. */
   id?: string;
@@ -998,17 +1052,17 @@ export interface RememberParams {
 export interface Remembered {
   schema: string;
   session_key: string;
-  /** `id` is the entry's; its marker follows it in the file. */
+  /** `id` is the entry's id. */
   id: string;
-  /** `ref` is the entry's text. */
+  /** `ref` is the place of the entry's text. */
   ref: Ref;
-  /** `duplicate`: the file had the entry before. */
+  /** `duplicate`: the file already had the entry. */
   duplicate: boolean;
-  /** `late` is the past day's log that the entry was meant for. It is in today's log. */
+  /** `late` is the past day's log that the entry was meant for. */
   late?: string;
   /** `masked` counts the secrets that were masked. */
   masked: number;
-  /** `unwritten` is why the file does not have the entry yet, "" if it has. The session's journal keeps the entry. It will be written with the session's next call during which the file can be written. */
+  /** `unwritten` is why the file does not have the entry yet, "" if the file has it. */
   unwritten?: string;
 }
 
@@ -1024,13 +1078,13 @@ export interface Ref {
 }
 
 export interface UpdateParams {
-  /** `deadline_ms` is how long the call may take, in milliseconds; 0 is the server's default. */
+  /** `deadline_ms` is how long the call may take, in milliseconds. */
   deadline_ms?: number;
-  /** `session_key` names the session; "" is "default". */
+  /** `session_key` names the session. */
   session_key?: string;
-  /** `now` is the time of the call; by default the server's. */
+  /** `now` is the time of the call. */
   now?: string;
-  /** `private`: the session is one person's own, which MEMORY.md and USER.md are shown to. */
+  /** `private` means that the session belongs to one person, so that MEMORY.md and USER.md may be shown. */
   private?: boolean;
   path: string;
   old?: string;
@@ -1051,24 +1105,24 @@ export interface EditDocument {
   masked: number;
 }
 
-/** EditedFile is a file as an edit left it. */
+/** EditedFile is the state of a file after an edit. */
 export interface EditedFile {
   path: string;
-  /** `version` is "" for a file that is gone. */
+  /** `version` is "" if the file no longer exists. */
   version: string;
   start_line: number;
   end_line: number;
 }
 
-/** EditParams is an edit of memory. It must name the text that the caller has read. Either `path` and `old` name it: `old` must be in the file once or begin on line `from`. Or `path` and `version`, from read, name it: a passage with `from` and `lines`, the whole file without them. memory.delete removes the text. If the file has changed since, nothing is changed: the error is CONFLICT, with the file's present state as current in its data. PERSON refuses an edit of text that a person wrote, SECRET an edit of a file that holds a secret. */
+/** EditParams is an edit of memory. */
 export interface EditParams {
-  /** `deadline_ms` is how long the call may take, in milliseconds; 0 is the server's default. */
+  /** `deadline_ms` is how long the call may take, in milliseconds. */
   deadline_ms?: number;
-  /** `session_key` names the session; "" is "default". */
+  /** `session_key` names the session. */
   session_key?: string;
-  /** `now` is the time of the call; by default the server's. */
+  /** `now` is the time of the call. */
   now?: string;
-  /** `private`: the session is one person's own, which MEMORY.md and USER.md are shown to. */
+  /** `private` means that the session belongs to one person, so that MEMORY.md and USER.md may be shown. */
   private?: boolean;
   path: string;
   old?: string;
@@ -1078,15 +1132,15 @@ export interface EditParams {
 }
 
 export interface UndoParams {
-  /** `deadline_ms` is how long the call may take, in milliseconds; 0 is the server's default. */
+  /** `deadline_ms` is how long the call may take, in milliseconds. */
   deadline_ms?: number;
-  /** `session_key` names the session; "" is "default". */
+  /** `session_key` names the session. */
   session_key?: string;
-  /** `now` is the time of the call; by default the server's. */
+  /** `now` is the time of the call. */
   now?: string;
-  /** `private`: the session is one person's own, which MEMORY.md and USER.md are shown to. */
+  /** `private` means that the session belongs to one person, so that MEMORY.md and USER.md may be shown. */
   private?: boolean;
-  /** `edit` is the edit to undo; "" is the session's newest. */
+  /** `edit` is the edit to undo. */
   edit?: string;
 }
 
@@ -1098,17 +1152,17 @@ export interface UndoDocument {
   files: EditedFile[];
 }
 
-/** MemoryToolParams is a call of Anthropic's memory tool (memory_20250818). /memories/MEMORY.md is MEMORY.md, /memories/deploys.md is memory/deploys.md. */
+/** MemoryToolParams is a call of Anthropic's memory tool (memory_20250818). */
 export interface MemoryToolParams {
-  /** `deadline_ms` is how long the call may take, in milliseconds; 0 is the server's default. */
+  /** `deadline_ms` is how long the call may take, in milliseconds. */
   deadline_ms?: number;
-  /** `session_key` names the session; "" is "default". */
+  /** `session_key` names the session. */
   session_key?: string;
-  /** `now` is the time of the call; by default the server's. */
+  /** `now` is the time of the call. */
   now?: string;
-  /** `private`: the session is one person's own, which MEMORY.md and USER.md are shown to. */
+  /** `private` means that the session belongs to one person, so that MEMORY.md and USER.md may be shown. */
   private?: boolean;
-  /** `input` is the tool call's, as the model wrote it. */
+  /** `input` is the input of the tool call, as the model wrote it. */
   input: any;
 }
 
@@ -1120,19 +1174,20 @@ export interface MemoryToolDocument {
 }
 
 export interface ForgetParams {
-  /** `deadline_ms` is how long the call may take, in milliseconds; 0 is the server's default. */
+  /** `deadline_ms` is how long the call may take, in milliseconds. */
   deadline_ms?: number;
-  /** `session_key` names the session; "" is "default". */
+  /** `session_key` names the session. */
   session_key?: string;
-  /** `now` is the time of the call; by default the server's. */
+  /** `now` is the time of the call. */
   now?: string;
-  /** `private`: the session is one person's own, which MEMORY.md and USER.md are shown to. */
+  /** `private` means that the session belongs to one person, so that MEMORY.md and USER.md may be shown. */
   private?: boolean;
-  /** `ids` are pages, spans and blobs; `all` is the whole session. */
+  /** `ids` name the pages, spans and blobs to forget. */
   ids?: string[];
+  /** `all` forgets the whole session. */
   all?: boolean;
   reason?: string;
-  /** `apply` carries it out. Without it the answer lists the data that would be removed. */
+  /** `apply` removes the data. */
   apply?: boolean;
 }
 
@@ -1143,42 +1198,44 @@ export interface Forget {
   /** `applied` reports whether it was done. */
   applied: boolean;
   pages: ForgottenPage[];
-  /** `blobs` are the removed blobs. `kept_blobs` are blobs of these pages that other pages need too. */
+  /** `blobs` are the removed blobs. */
   blobs: string[];
+  /** `kept_blobs` are the blobs of the forgotten pages that stay because other pages need them. */
   kept_blobs: string[];
-  /** `backups` are those backups of memory's files that quote the pages, by hash. They are removed, and their prunings can't be undone. */
+  /** `backups` are the hashes of the backups of memory's files that quote the pages. */
   backups: string[];
   /** `bytes` is the size of the pages. */
   bytes: number;
   /** `already` are ids that were forgotten before. */
   already: string[];
-  /** `elsewhere` names places that say the same in other words, and stay: pages of equal content, texts that hosts wrote, entries of memory files. */
+  /** `elsewhere` names other places with the same content, which stay: pages of equal content, texts that hosts wrote, and entries of memory files. */
   elsewhere: string[];
-  /** `transcripts` are searchable documents that were made from the session. Their source transcripts stay, and are not read again. */
+  /** `transcripts` are the searchable documents that were made from the session. */
   transcripts: Forgotten[];
-  /** `memory` are files of facts that the session imported from other programs: its entries are removed. */
+  /** `memory` lists the files of facts that the session imported from other programs. */
   memory: ForgottenFacts[];
 }
 
 /** ForgottenPage is a page that was forgotten. */
 export interface ForgottenPage {
-  /** `session` is the key of its session. */
+  /** `session` is the key of the page's session. */
   session: string;
   id: string;
-  /** `type` is the kind of a page. Everything in a prompt belongs to a page, and a page has exactly one type for life. */
+  /** `type` is the kind of a page. */
   type: "bootstrap" | "constraint" | "plan" | "preference" | "evidence" | "conversation" | (string & {});
-  /** `tool` is "" for a message, `path` "" if the call names none. */
+  /** `tool` is the called tool, "" for a message. */
   tool: string;
+  /** `path` is the path that the call names, "" if it names no path. */
   path: string;
   bytes: number;
   created?: string;
 }
 
-/** Forgotten is a conversation that was forgotten, or would be. */
+/** Forgotten is a conversation that was forgotten or would be forgotten. */
 export interface Forgotten {
   agent: string;
   key: string;
-  /** `path` is the transcript that it was read from, which is not touched. */
+  /** `path` is the transcript from which the conversation was read. */
   path: string;
   /** `turns` counts the turns that could be found. */
   turns: number;
@@ -1191,9 +1248,9 @@ export interface ForgottenFacts {
 }
 
 export interface RetainParams {
-  /** `deadline_ms` is how long the call may take, in milliseconds; 0 is the server's default. */
+  /** `deadline_ms` is how long the call may take, in milliseconds. */
   deadline_ms?: number;
-  /** `apply` removes data that is older than the configuration keeps. Without it the answer lists the data that would be removed. */
+  /** `apply` removes data that is older than the configuration keeps. */
   apply?: boolean;
   now?: string;
 }
@@ -1203,68 +1260,75 @@ export interface Retain {
   schema: string;
   /** `applied` reports whether it was done. */
   applied: boolean;
-  /** `ended` are sessions that are removed as a whole. `cited` are the keys of equally old sessions that stay, because memory names pages of them. */
+  /** `ended` are the sessions that are removed as a whole. */
   ended: EndedSession[];
+  /** `cited` are the keys of equally old sessions that stay because memory names their pages. */
   cited: string[];
-  /** `sessions` are those that lose data, or that are old and stay. */
+  /** `sessions` are the sessions that lose data, and old sessions that stay. */
   sessions: RetainedSession[];
-  /** `unreadable` are sessions that can't be read. None of their data is removed, and no blob at all, since they may hold it. */
+  /** `unreadable` are the sessions that can't be read. */
   unreadable: Finding[];
-  /** `blobs` and `blob_bytes` are the removed blobs, orphans among them: a kill between two writes leaves blobs that no page of any session holds. */
+  /** `blobs` counts the removed blobs, including orphans. */
   blobs: number;
+  /** `blob_bytes` is the size of the removed blobs. */
   blob_bytes: number;
-  /** `orphans` are blobs that no page holds. */
+  /** `orphans` counts the removed blobs that no page of any session holds. */
   orphans: number;
   orphan_bytes: number;
-  /** `backups` and `backup_bytes` are those of memory's files that are removed. */
+  /** `backups` counts the removed backups of memory's files. */
   backups: number;
+  /** `backup_bytes` is the size of these backups. */
   backup_bytes: number;
 }
 
 /** EndedSession is a session that is removed. */
 export interface EndedSession {
-  /** `session` is its key, `last` when it was used last. */
+  /** `session` is the session's key. */
   session: string;
+  /** `last` is the time of the session's last use. */
   last: string;
-  /** `bytes` is the size of its folder, without blobs. */
+  /** `bytes` is the size of the session's folder, without blobs. */
   bytes: number;
 }
 
 /** RetainedSession is the data of one session that is removed. */
 export interface RetainedSession {
-  /** `session` is its key. */
+  /** `session` is the session's key. */
   session: string;
-  /** `pages` lose their content. `pointed` are equally old pages that keep it, because a prompt or memory points to them. */
+  /** `pages` counts the pages that lose their content. */
   pages: number;
+  /** `pointed` counts the equally old pages that keep their content because a prompt or memory points to them. */
   pointed: number;
-  /** `idle`: the session has not been planned for so long that it has no prompt left. */
+  /** `idle`: the session was last planned so long ago that it has no prompt left. */
   idle: boolean;
-  /** `usage_rows` is the number of rows that leave usage.jsonl. `trace_bytes` is the size of the removed trace. */
+  /** `usage_rows` is the number of rows that are removed from usage.jsonl. */
   usage_rows: number;
+  /** `trace_bytes` is the size of the removed trace. */
   trace_bytes: number;
 }
 
-/** Finding is one result of a check. Its JSON is that of a finding in the state folder; other documents have their own form. */
+/** Finding is one result of a check. */
 export interface Finding {
   /** `session` is the session's key, or its folder if the key is not known; "" for a finding about no session. */
   session: string;
-  /** `what` describes the finding, `hint` the remedy; "" if there is nothing to mend. */
+  /** `what` describes the finding. */
   what: string;
+  /** `hint` describes the remedy, "" if there is nothing to mend. */
   hint: string;
 }
 
-/** SearchParams searches memory. The first search makes the index and waits up to two seconds for it; past that the reason is INDEXING, and asking again finds more. */
+/** SearchParams searches memory. */
 export interface SearchParams {
-  /** `deadline_ms` is how long the call may take, in milliseconds; 0 is the server's default. */
+  /** `deadline_ms` is how long the call may take, in milliseconds. */
   deadline_ms?: number;
-  /** `session_key` is whose past sessions are searched, too; "" searches files only. */
+  /** `session_key` is the session whose past sessions are also searched. */
   session_key?: string;
   private?: boolean;
   /** `query` is the question in the user's words. */
   query: string;
   max_results?: number;
   min_score?: number;
-  /** `lines` has a result for each passage, not one for each place. */
+  /** `lines` returns a result for each passage, instead of one result for each place. */
   lines?: boolean;
   now?: string;
 }
@@ -1273,21 +1337,21 @@ export interface SearchParams {
 export interface Search {
   schema: string;
   query: string;
-  /** `results` are places, the best first, each with its best lines, at most five of a turn, an item or a paragraph; with --lines all such lines. */
+  /** `results` are places, the best first. */
   results: Hit[];
   /** `reason` is how the search of memory ended. */
   reason: "OK" | "NO_MATCH" | "DENIED" | "BACKEND_ERROR" | "DISABLED" | "INDEXING" | "STALE_INDEX" | (string & {});
   /** `mode` is the means by which a question was answered. */
   mode: "hybrid" | "keyword" | "vector" | "disabled" | (string & {});
-  /** `detail` says why there are no results, or which part of the search is missing; "" for nothing. */
+  /** `detail` is the reason why there are no results, or names the missing part of the search. */
   detail: string;
-  /** `behind` is how far the index lags. It is absent if the index is up to date. */
+  /** `behind` is the lag of the index. */
   behind?: Lag;
-  /** `progress` is the progress of the index, with the reason INDEXING. */
+  /** `progress` is the progress of the index if the reason is INDEXING. */
   progress?: Progress;
   /** `withheld` are parts of memory that a shared session may not see. */
   withheld?: Withheld[];
-  /** `weak` reports whether the results are probably unrelated to the question, absent if not. */
+  /** `weak` reports whether the results are probably unrelated to the question. */
   weak?: boolean;
   /** `also_asked` are the other texts that were searched for in addition to the words of the question. */
   also_asked?: Also[];
@@ -1295,9 +1359,9 @@ export interface Search {
 
 /** Hit is a piece of memory, or of the session, that answers a question. */
 export interface Hit {
-  /** `kind` is where a hit comes from. */
+  /** `kind` is the kind of source of a hit. */
   kind: "memory" | "session" | "foreign" | (string & {});
-  /** `source` is the part of memory that the hit is from, by the caller's name for it. */
+  /** `source` is the caller's name for the part of memory from which the hit comes. */
   source?: string;
   /** `id` is the chunk's, the span's or the record's. */
   id: string;
@@ -1306,60 +1370,60 @@ export interface Hit {
   /** `start_line` and `end_line` are 1-based and inclusive, in the file or in the span's text. */
   start_line: number;
   end_line: number;
-  /** `trail` is the headings above it, outermost first; a span's label. */
+  /** `trail` is the headings above the hit, outermost first. */
   trail?: string[];
-  /** `origin` is where a record of another system comes from, or the session whose agent made the decision, or left the task open, that a day's log records. Otherwise it is "". */
+  /** `origin` is the source of another system's record. */
   origin?: string;
   /** `date` is YYYY-MM-DD or "". */
   date?: string;
-  /** `score` is 0 to 1. Of passages the best hit's is the chance that the hits answer the question, where half of all questions have an answer: at .5 it is as likely that they do as that they don't. The others' scores are in proportion to the value of their `parts`. For chunks, and where the order is the index's own, the score is the value of `parts`. */
+  /** `score` is 0 to 1. */
   score: number;
   parts: Parts;
   /** `snippet` is the part of the text that holds most of the question's words, at most MaxSnippet characters; "" if the Query wants none. */
   snippet: string;
-  /** `snippet_start_line` and `snippet_end_line` are the lines that `snippet` is from. */
+  /** `snippet_start_line` and `snippet_end_line` are the first and last line of `snippet`. */
   snippet_start_line: number;
   snippet_end_line: number;
   /** `citation` names file and lines, or the span. */
   citation: string;
-  /** `superseded_by` is the citation of the hit's replacement. It is the hit's own if it is itself marked as no longer valid, and "" if no replacement is known. */
+  /** `superseded_by` is the citation of the hit's replacement, or "" if no replacement is known. */
   superseded_by?: string;
-  /** `by_fact` is the citation of the fact whose words found the lines, as far as they lack those of the question; "" if none did. It is in no snippet. */
+  /** `by_fact` is the citation of the fact by which the lines were found, if the fact has words of the question that the lines lack. */
   by_fact?: string;
-  /** `more` holds the other shown parts of the hit's place, in the order of their lines; the members above are about the best lines alone. nil if the Query wants lines. */
+  /** `more` holds the other shown parts of the hit's place, in the order of their lines. */
   more?: More[];
-  /** `dates` are the days that its text or that of `more` names by their distance from the text's own day, or without their year. */
+  /** `dates` are the days that the hit's text, or the text of `more`, names relative to the text's own day or without a year. */
   dates?: Dated[];
 }
 
 /** Parts are the parts of a hit's score. */
 export interface Parts {
-  /** `keyword` and `vector` are the scores of the two searches, 0 if that search did not find it, with their ranks from 1, 0 likewise. */
+  /** `keyword` is the score of the search by words, or 0 if this search did not find the hit. */
   keyword: number;
-  /** `keyword_rank` and `vector_rank` count from 1. */
+  /** `keyword_rank` is the rank in the search by words, from 1, or 0 if this search did not find the hit. */
   keyword_rank?: number;
-  /** `vector` is the chunk's score by meaning, 0 if it was not found so. */
+  /** `vector` is the score of the search by vectors, or 0 if this search did not find the hit. */
   vector: number;
   vector_rank?: number;
-  /** `merged` is their weighted mean. `decay` is the factor that age puts on it. Hits are ranked by the product of both. */
+  /** `merged` is the weighted mean of `keyword` and `vector`. */
   merged: number;
   decay: number;
   /** `age_days` is 0 for a hit that doesn't age. */
   age_days?: number;
   /** `rank` is the place by score alone, from 1. */
   rank: number;
-  /** `similarity` is the overlap with the most similar of the hits above, by which diversity judged; 0 if that is off. */
+  /** `similarity` is the overlap with the most similar of the hits above, as diversity measured it. */
   similarity?: number;
 }
 
 /** More is a further run of lines of a hit's place. */
 export interface More {
-  /** `start_line` and `end_line` are the lines that `text` is from, counted as the hit's are. */
+  /** `start_line` and `end_line` are the first and last line of `text`, counted like the hit's lines. */
   start_line: number;
   end_line: number;
   score: number;
   text: string;
-  /** `trail` is the headings above it, nil if they are the hit's. */
+  /** `trail` is the headings above the run, or nil if they are the same as the hit's. */
   trail?: string[];
   /** `citation` names these lines. */
   citation: string;
@@ -1370,28 +1434,29 @@ export interface More {
   id: string;
 }
 
-/** Dated is a time that a text names, by its distance from the day on which it was written ("yesterday", "letzte Woche") or without its year ("on 7 May"), and when that is. */
+/** Dated is an expression of time in a text and the date that it means. */
 export interface Dated {
   /** `line` is the date's line, counted as the hit's own lines are. */
   line: number;
-  /** `text` is how it is named there. */
+  /** `text` is the expression as the text has it. */
   text: string;
-  /** `date` is YYYY-MM-DD, YYYY-MM or YYYY; of other stretches the first day and the last, with a slash between them. */
+  /** `date` is YYYY-MM-DD, YYYY-MM or YYYY. */
   date: string;
 }
 
 /** Lag counts the changes of the files that an index lacks. */
 export interface Lag {
-  /** `files` were written or came since they were indexed, `removed` are gone. */
+  /** `files` counts the files that were added or written since the last Sync. */
   files: number;
+  /** `removed` counts the files that no longer exist. */
   removed: number;
   /** `bytes` are the sizes of `files`. */
   bytes: number;
-  /** `rules`: the index was made by other rules, so that the next Sync must read every file. */
+  /** `rules` reports whether the index was made by other rules. */
   rules: boolean;
 }
 
-/** Progress is how far an index is: it has `files` of `total`. */
+/** Progress is the progress of an index, which has `files` of `total` files. */
 export interface Progress {
   files: number;
   total: number;
@@ -1399,19 +1464,21 @@ export interface Progress {
 
 /** Also is a spelling in memory that was searched in addition to one or two words of the question. */
 export interface Also {
-  /** `typed` is as the question has it, `asked` as memory has it. */
+  /** `typed` is the spelling in the question. */
   typed: string;
+  /** `asked` are the spellings in memory. */
   asked: string[];
 }
 
 export interface ReadParams {
-  /** `deadline_ms` is how long the call may take, in milliseconds; 0 is the server's default. */
+  /** `deadline_ms` is how long the call may take, in milliseconds. */
   deadline_ms?: number;
-  /** `session_key` is whose past sessions may be read. */
+  /** `session_key` is the session whose past sessions may be read. */
   session_key?: string;
   private?: boolean;
-  /** `path` is a file of memory, or a past session of the session's agent; `from` counts lines from 1. */
+  /** `path` is a file of memory, or a past session of the session's agent. */
   path: string;
+  /** `from` is the first line to read, counted from 1. */
   from?: number;
   lines?: number;
 }
@@ -1419,30 +1486,30 @@ export interface ReadParams {
 /** Get is the document of get and read, for pages and for files. */
 export interface Get {
   schema: string;
-  /** `session_key` is "" for a file, and where several sessions have an id with different content. */
+  /** `session_key` is "" for a file, and if several sessions have the id with different content. */
   session_key: string;
-  /** `sessions` lists the sessions that have the page, if the call named none. */
+  /** `sessions` lists the sessions that have the page, if the call named no session. */
   sessions?: string[];
   /** `id` is the requested identifier. */
   id: string;
-  /** `reason` is OK, or why there is no text: NO_MATCH, FORGOTTEN, DENIED for a path that is not memory, AMBIGUOUS where several sessions have an id with different content and none was named. `detail` says it in words. */
+  /** `reason` is OK, or the reason why there is no text: NO_MATCH, FORGOTTEN, DENIED or AMBIGUOUS. */
   reason: string;
   detail: string;
   /** `bytes` is the size of the content. */
   bytes: number;
-  /** `encoding` is utf-8, or base64 for content that is no text. */
+  /** `encoding` is utf-8, or base64 for content that is not text. */
   encoding: string;
   text: string;
   /** `pages` are the members of a span, in order. */
   pages: string[];
-  /** `path`, `start_line` and `end_line` describe a file. They are "" and 0 for a page. */
+  /** `path` is the path of a file, "" for a page. */
   path: string;
-  /** `start_line` and `end_line` are the first and last line of the text, 0 for none. */
+  /** `start_line` is the first line of the text and `end_line` is the last line. */
   start_line: number;
   end_line: number;
   /** `truncated` reports whether the text was cut at workspace.max_file_size. */
   truncated: boolean;
-  /** `version` is the version of the whole file, for callers that edit it. It is "" for a page, and for a file of more than a mebibyte. */
+  /** `version` is the version of the whole file, for callers that edit it. */
   version: string;
   /** `references` are the parts of a page that are stored as blobs. */
   references: Reference[];
@@ -1464,7 +1531,7 @@ export interface Reference {
 }
 
 export interface GetParams {
-  /** `deadline_ms` is how long the call may take, in milliseconds; 0 is the server's default. */
+  /** `deadline_ms` is how long the call may take, in milliseconds. */
   deadline_ms?: number;
   session_key?: string;
   /** `id` is the id of a page, a span or a blob. */
@@ -1473,20 +1540,20 @@ export interface GetParams {
 
 /** WriteParams stages, checks and commits updates of pages. */
 export interface WriteParams {
-  /** `deadline_ms` is how long the call may take, in milliseconds; 0 is the server's default. */
+  /** `deadline_ms` is how long the call may take, in milliseconds. */
   deadline_ms?: number;
-  /** `session_key` names the session; "" is "default". */
+  /** `session_key` names the session. */
   session_key?: string;
-  /** `now` is the time of the call; by default the server's. */
+  /** `now` is the time of the call. */
   now?: string;
-  /** `private`: the session is one person's own, which MEMORY.md and USER.md are shown to. */
+  /** `private` means that the session belongs to one person, so that MEMORY.md and USER.md may be shown. */
   private?: boolean;
   /** `key` makes the delivery idempotent. */
   key?: string;
   point?: string;
   by?: string;
   project?: boolean;
-  /** `all_or_nothing` commits no update if one is rejected. */
+  /** `all_or_nothing` commits no update if any update is rejected. */
   all_or_nothing?: boolean;
   updates: Update[];
 }
@@ -1496,24 +1563,25 @@ export interface Receipt {
   session_key: string;
   /** `outcome` is Refused if nothing was accepted, or if not all updates of an all-or-nothing transaction were. */
   outcome: "committed" | "duplicate" | "conflict" | "rejected" | (string & {});
-  /** `seq` counts the journal's committed writebacks, from 1; 0 if this one is not. */
+  /** `seq` is the number of this writeback among the journal's committed ones, counted from 1. */
   seq?: number;
   /** `point` is the boundary at which a transaction was committed. */
   point?: "turn" | "eviction" | "downgrade" | "flush" | "compaction" | "reset" | "session_end" | "close" | (string & {});
-  /** `accepted` are the updates that were committed. `rejected` are the others with their codes. A duplicate has those of the first delivery. */
+  /** `accepted` are the updates that were committed. */
   accepted?: string[];
+  /** `rejected` are all other updates with their codes. */
   rejected?: Rejection[];
 }
 
 /** SessionParams has the common parameters of the calls of a session. */
 export interface SessionParams {
-  /** `deadline_ms` is how long the call may take, in milliseconds; 0 is the server's default. */
+  /** `deadline_ms` is how long the call may take, in milliseconds. */
   deadline_ms?: number;
-  /** `session_key` names the session; "" is "default". */
+  /** `session_key` names the session. */
   session_key?: string;
-  /** `now` is the time of the call; by default the server's. */
+  /** `now` is the time of the call. */
   now?: string;
-  /** `private`: the session is one person's own, which MEMORY.md and USER.md are shown to. */
+  /** `private` means that the session belongs to one person, so that MEMORY.md and USER.md may be shown. */
   private?: boolean;
 }
 
@@ -1523,19 +1591,19 @@ export interface PagesDocument {
   pages: StoredPage[];
 }
 
-/** StoredPage is a page as committed. `version` counts the updates that changed it. */
+/** StoredPage is a committed page. */
 export interface StoredPage {
-  /** `scope` is who may see a page or a memory. */
+  /** `scope` says who may see a page or a memory. */
   scope: "session" | "project" | (string & {});
   session?: string;
   key: string;
-  /** `type` is the kind of a page. Everything in a prompt belongs to a page, and a page has exactly one type for life. */
+  /** `type` is the kind of a page. */
   type: "bootstrap" | "constraint" | "plan" | "preference" | "evidence" | "conversation" | (string & {});
   version: number;
   fields: StoredField[];
 }
 
-/** StoredField is a field of a page: its entries in the order in which they were first committed. `version` counts the updates that changed it. */
+/** StoredField is a field of a page, with its entries in the order in which they were first committed. */
 export interface StoredField {
   name: string;
   /** `kind` says how a field grows, and by which operation. */
@@ -1544,25 +1612,30 @@ export interface StoredField {
   entries: Entry[];
 }
 
-/** Entry is a list's entry, a map's member or, with `id` "", a scalar: all the versions that it had, oldest first, the last of them current. */
+/** Entry is a list's entry, a map's member or, with `id` "", a scalar. */
 export interface Entry {
   id?: string;
   versions: Version[];
 }
 
-/** Version is one committed value, as it was and stays. */
+/** Version is one committed value. */
 export interface Version {
   /** `version` counts from 1. */
   version: number;
   value: any;
-  /** `seq`, `tx` and `update` name the commit that it came by; `time` is the transaction's. */
+  /** `seq` is the number of the commit that made the version. */
   seq: number;
+  /** `tx` is the key of the commit's transaction. */
   tx: string;
+  /** `update` is the id of the update in the transaction. */
   update: string;
+  /** `time` is the time of the transaction. */
   time?: string;
-  /** `by` and `session` are the principal, `evidence_ref` is the provenance. */
+  /** `by` is the principal's name. */
   by?: string;
+  /** `session` is the principal's session. */
   session?: string;
+  /** `evidence_ref` is the provenance. */
   evidence_ref: string;
 }
 
@@ -1571,21 +1644,23 @@ export interface Status {
   schema: string;
   state_dir: string;
   sessions: SessionStatus[];
-  /** `others` are sessions that were not read, the newest first. `masked`, `forgotten` and `retired` do not count their content. */
+  /** `others` are the sessions that were not read, the newest first. */
   others: OtherSession[];
-  /** `unreadable` are sessions that can't be read, and why. */
+  /** `unreadable` are the sessions that can't be read, with the reason. */
   unreadable: Finding[];
-  /** `blobs` and `blob_bytes` count the content-addressed store. */
+  /** `blobs` counts the blobs in the store. */
   blobs: number;
+  /** `blob_bytes` is the size of these blobs. */
   blob_bytes: number;
-  /** `masked` counts the secrets that were masked in stored pages, by rule. Pages of versions that did not record the rule are counted as "unknown". */
+  /** `masked` counts the secrets that were masked in stored pages, by rule. */
   masked: MaskCount[];
-  /** `forgotten` are forgotten pages. `retired` are pages whose content retention removed. */
+  /** `forgotten` counts the forgotten pages. */
   forgotten: number;
+  /** `retired` counts the pages whose content retention removed. */
   retired: number;
   /** `memory` describes the memory in the workspace's Markdown. */
   memory: MemoryStatus;
-  /** `nets` describes the copies of the sessions' working state in that Markdown. */
+  /** `nets` describes the copies of the sessions' working state in the workspace's Markdown. */
   nets: NetsStatus;
   /** `summary_models` are the models that were asked for notes, with their cool-downs. */
   summary_models: Cooldown[];
@@ -1593,8 +1668,9 @@ export interface Status {
 
 /** SessionStatus describes the stored state of one session. */
 export interface SessionStatus {
-  /** `key` is the session's, as the host spells it. A folder from before December 2026 may not record its key: then `key` is the folder's name. `folder` is the name of the session's folder. */
+  /** `key` is the session's key, as the host spells it. */
   key: string;
+  /** `folder` is the name of the session's folder. */
   folder: string;
   pages: number;
   turns: number;
@@ -1606,10 +1682,11 @@ export interface SessionStatus {
   model_summaries: ModelSummary[];
   /** `life` counts the compactions, resets and flushes and their outcomes. */
   life: LifeStatus;
-  /** `paging` sums up the paging of the plans of all its conversations. */
+  /** `paging` sums up the paging of the plans of all the session's conversations. */
   paging: Report;
-  /** `journal_bytes` and `projection_bytes` are file sizes. */
+  /** `journal_bytes` is the size of the journal. */
   journal_bytes: number;
+  /** `projection_bytes` is the size of the projections' files. */
   projection_bytes: number;
 }
 
@@ -1626,16 +1703,19 @@ export interface LineStatus {
   fixed_tokens: number;
   last_plan: string;
   last_start?: string;
-  /** `last_cut` is the newest cut, nil if there was none. `futile_cuts` counts the newest cuts that reclaimed next to nothing. `breaker_open`: further cuts are refused until the prompt grows. */
+  /** `last_cut` is the newest cut, nil if the line had no cut. */
   last_cut: LineCut | null;
+  /** `futile_cuts` counts the newest cuts in a row that reclaimed next to nothing. */
   futile_cuts: number;
+  /** `breaker_open`: further cuts are refused until the prompt grows. */
   breaker_open: boolean;
-  /** `refusals` counts the provider's refusals in a row that were answered by smaller plans. `learned_window` is the window that the provider named, 0 if it never did. */
+  /** `refusals` counts the provider's refusals in a row that were answered by smaller plans. */
   refusals: number;
+  /** `learned_window` is the window that the provider named, 0 if it never named one. */
   learned_window: number;
 }
 
-/** LineCut is a cut of a line, its tokens without tools and system, as counted. */
+/** LineCut is a cut of a line. */
 export interface LineCut {
   time?: string;
   /** `reason` is high_water, cold, forced, payback or demand. */
@@ -1647,33 +1727,43 @@ export interface LineCut {
 /** ModelSummary is the state of a model's notes on a branch of a session. */
 export interface ModelSummary {
   branch: string;
-  /** `model` is the model that was asked last, at `time`, about so many `messages`. It proposed so many `operations`. `reason` is OK, or why there are no notes on them. */
+  /** `model` is the model that was last asked for notes. */
   model: string;
+  /** `time` is the time of that request. */
   time: string;
+  /** `messages` is the number of messages that the request was about. */
   messages: number;
+  /** `operations` is the number of operations that the model proposed. */
   operations: number;
+  /** `reason` is OK, or why there are no notes on these messages. */
   reason: "OK" | "EMPTY" | "TOO_LARGE" | "INVALID" | "TIMEOUT" | "RATE_LIMITED" | "SERVER_ERROR" | "REFUSED" | "UNREACHABLE" | "CANCELLED" | "NOT_WRITTEN" | "COOLING" | (string & {});
-  /** `deltas` counts how often a model answered. */
+  /** `deltas` counts the answers of models. */
   deltas: number;
-  /** `notes` counts all of them, open or closed. `closed` counts the closed ones. */
+  /** `notes` counts all notes, open or closed. */
   notes: number;
+  /** `closed` counts the closed notes. */
   closed: number;
 }
 
 /** LifeStatus describes the boundaries of a session and their outcomes. */
 export interface LifeStatus {
-  /** `epoch` counts the resets. `compactions` counts the host's compactions since the last reset. `last_compaction` is the time of the newest. */
+  /** `epoch` counts the resets. */
   epoch: number;
+  /** `compactions` counts the host's compactions since the last reset. */
   compactions: number;
+  /** `last_compaction` is the time of the newest compaction. */
   last_compaction?: string;
-  /** `checkpoints` are on disk, newest first. */
+  /** `checkpoints` are the checkpoints on disk, newest first. */
   checkpoints: string[];
-  /** `flushed` counts the entries of the day's logs that flushes wrote. `last_flush` is the time of the newest. */
+  /** `flushed` counts the entries that flushes wrote to the day's logs. */
   flushed: number;
+  /** `last_flush` is the time of the newest flush. */
   last_flush?: string;
-  /** `flushed_by_model` counts those of them that the session's model wrote down. `last_flush_items` and `last_flush_path` are the number of items of the newest flush and its file. */
+  /** `flushed_by_model` counts the flushed entries that the session's model wrote. */
   flushed_by_model: number;
+  /** `last_flush_items` is the number of items of the newest flush. */
   last_flush_items?: number;
+  /** `last_flush_path` is the file of the newest flush. */
   last_flush_path?: string;
   /** `cut_waiting`: a compaction was requested that the next plan will make. */
   cut_waiting: boolean;
@@ -1683,80 +1773,88 @@ export interface LifeStatus {
 
 /** Report is the summary of counts. */
 export interface Report {
-  /** `explicit_faults` are all but pinned misses; `fault_codes` counts all, by code. */
+  /** `explicit_faults` is the number of all faults except pinned misses. */
   explicit_faults: number;
+  /** `fault_codes` counts all faults by code. */
   fault_codes: { [name: string]: number };
-  /** `alerts` counts duplicate_signature. */
+  /** `alerts` is the number of duplicate_signature alerts. */
   alerts: number;
   hits: number;
-  /** `thrash` is as Totals.Thrash. */
+  /** `thrash` is the thrash index, as in Totals.Thrash. */
   thrash: number;
 }
 
 /** OtherSession is a session that was not read. */
 export interface OtherSession {
   key: string;
-  /** `folder` is the name of its folder below sessions. */
+  /** `folder` is the name of the session's folder below sessions. */
   folder: string;
-  /** `bytes` is the size of its journal and projections. `last` is the time of the last write to them. */
+  /** `bytes` is the size of the session's journal and projections. */
   bytes: number;
+  /** `last` is the time of the last write to these files. */
   last?: string;
 }
 
-/** MaskCount is how many secrets a rule found. */
+/** MaskCount is the number of secrets that a rule found. */
 export interface MaskCount {
-  /** `rule` is unknown for pages of versions that did not say. */
+  /** `rule` is "unknown" for pages of versions that did not record the rule. */
   rule: string;
   count: number;
 }
 
 /** MemoryStatus holds the settings of memory and the size of its index. */
 export interface MemoryStatus {
-  /** `workspace` is the folder of the Markdown. If `enabled` is false, memory is off and all other fields are empty. */
+  /** `workspace` is the folder of the Markdown. */
   workspace: string;
   enabled: boolean;
-  /** `bootstrap` names the files of standing instructions. `remembered` reports whether a session begins with MEMORY.md and USER.md, `daily_logs` whether it begins with the logs of two days. */
+  /** `bootstrap` names the files of standing instructions. */
   bootstrap: string[];
+  /** `remembered` reports whether a session begins with MEMORY.md and USER.md. */
   remembered: boolean;
+  /** `daily_logs` reports whether a session begins with the logs of two days. */
   daily_logs: boolean;
   /** `workspace_tokens`, `recall_tokens` and `recall_items` limit the memory in a prompt; 0 allows none. */
   workspace_tokens: number;
   recall_tokens: number;
   recall_items: number;
-  /** `embedder` is the model by which questions become vectors, "" for words alone. */
+  /** `embedder` is the model that turns questions into vectors, "" if memory is searched by words only. */
   embedder: string;
-  /** `never_embedded` counts the texts that exceed the embedder's tokens of a whole day. */
+  /** `never_embedded` counts the texts that are larger than the embedder's token limit for a whole day. */
   never_embedded: number;
   index: IndexStatus;
-  /** `sync` is the state of the index's updates. `sessions` counts the past sessions that are searched. */
+  /** `sync` is the state of the index's updates. */
   sync: SyncStatus;
+  /** `sessions` counts the past sessions that are searched. */
   sessions: PastSessions;
-  /** `collections` are the names of the searched collections: the workspace, and folders outside it. */
+  /** `collections` are the names of the searched collections: the workspace, and folders outside the workspace. */
   collections: string[];
-  /** `searched_files` counts the files of the workspace that are searched. Only a report of Report counts them. */
+  /** `searched_files` counts the files of the workspace that are searched. */
   searched_files: number;
-  /** `left_out` is the Markdown that is not searched: now in a Report, else when Reindex was last called. */
+  /** `left_out` is the Markdown that is not searched. */
   left_out: LeftOut;
 }
 
 /** IndexStatus describes an index file. */
 export interface IndexStatus {
-  /** `backend` is the kind of index: sqlite, postgres or qmd. `path` is the file, or names the database. */
+  /** `backend` is the kind of index: sqlite, postgres or qmd. */
   backend: string;
+  /** `path` is the index file, or the name of the database. */
   path: string;
   /** `state` is the state of an index file, in one word. */
   state: "ok" | "off" | "missing" | "foreign" | "newer" | "older" | "damaged" | "failed" | (string & {});
-  /** `detail` is why `state` is none of the others. */
+  /** `detail` is the error if the index can't be read. */
   detail?: string;
   files: number;
-  /** `unread` are files that could not be read at the last try. */
+  /** `unread` counts the files that could not be read at the last try. */
   unread: number;
   chunks: number;
-  /** `text_bytes` is the size of the chunks' text. `file_bytes` is the size of the file with its log. */
+  /** `text_bytes` is the size of the chunks' text. */
   text_bytes: number;
+  /** `file_bytes` is the size of the index file with its log. */
   file_bytes: number;
-  /** `model` is the model that made the vectors. `vectors` counts the chunks that have one. */
+  /** `model` is the model that made the vectors. */
   model: string;
+  /** `vectors` counts the chunks that have a vector. */
   vectors: number;
   /** `behind`: files or the rules have changed since the files were indexed. */
   behind: boolean;
@@ -1771,16 +1869,17 @@ export interface SyncStatus {
   /** `interval_seconds` is 0 if updates do not follow the clock. */
   interval_seconds: number;
   watch: WatchStatus;
-  /** `last` is the last run, of this kernel or else of another process; nil if none is known. */
+  /** `last` is the last run of this kernel. */
   last?: SyncRun;
 }
 
 /** WatchStatus is the state of the watch over the workspace's folders. */
 export interface WatchStatus {
-  /** `on`: changes are seen as they happen. `folders` are watched. */
+  /** `on`: changes are seen as they happen. */
   on: boolean;
+  /** `folders` counts the watched folders. */
   folders: number;
-  /** `detail` is why it is off, or sees only a part; "" if there is nothing to say. */
+  /** `detail` is why the watch is off, or why it sees only some folders; "" otherwise. */
   detail?: string;
 }
 
@@ -1788,15 +1887,17 @@ export interface WatchStatus {
 export interface SyncRun {
   /** `reason` is the event that started the syncer's last pass. */
   reason: string;
-  /** `time` is when it ended. */
+  /** `time` is the time at which the update ended. */
   time: string;
-  /** `files` were read, `removed` are gone. */
+  /** `files` counts the files that were read. */
   files: number;
+  /** `removed` counts the files that are gone. */
   removed: number;
-  /** `process` did it; `watching` whether it saw changes as they happened. */
+  /** `process` is the process that made the update. */
   process: number;
+  /** `watching` reports whether that process saw changes as they happened. */
   watching: boolean;
-  /** `error` is why it failed, or why vectors are missing; "" if neither. */
+  /** `error` is why the update failed, or why vectors are missing; "" otherwise. */
   error?: string;
 }
 
@@ -1804,25 +1905,28 @@ export interface SyncRun {
 export interface PastSessions {
   enabled: boolean;
   agent: string;
-  /** `sources` are the folders of transcripts. `own` reports whether the kernel's own sessions are read too. */
+  /** `sources` are the folders of transcripts. */
   sources: string[];
+  /** `own` reports whether the kernel's own sessions are read too. */
   own: boolean;
-  /** `sessions` can be found, `turns` are in them, `forgotten` counts keys that were forgotten. */
+  /** `sessions` counts the sessions that can be found. */
   sessions: number;
+  /** `turns` counts the turns in these sessions. */
   turns: number;
+  /** `forgotten` counts the keys that were forgotten. */
   forgotten: number;
-  /** `error` is why they can't be counted, "" if they can. */
+  /** `error` is why the past sessions can't be counted, "" if they were counted. */
   error?: string;
 }
 
 /** LeftOut counts the Markdown files that are left out, and names some. */
 export interface LeftOut {
   files: number;
-  /** `reasons` are those that there are, those of most interest first. */
+  /** `reasons` are the reasons that occur, the most interesting first. */
   reasons: LeftCount[];
   /** `first` are at most ten files, in the order of their reasons. */
   first: LeftFile[];
-  /** `more`: folders in which nothing is included were not all looked into, so that there may be more files than these. */
+  /** `more` reports whether more files may be left out, because not all folders without included files were searched. */
   more: boolean;
 }
 
@@ -1851,13 +1955,17 @@ export interface StateFileStatus {
   path: string;
   /** `enabled` reports whether the kernel writes its section. */
   enabled: boolean;
-  /** `size_bytes` is the file's size, 0 if there is none. `other_bytes` is the part of it that is not the kernel's. */
+  /** `size_bytes` is the file's size, 0 if there is no file. */
   size_bytes: number;
+  /** `other_bytes` is the size of the text in the file that the kernel did not write. */
   other_bytes: number;
-  /** `session` is the folder of the session whose section the file has, "" if there is none. `epoch`, `messages` and `time` are the state at which the section was written. */
+  /** `session` is the folder of the session whose section the file has, "" if the file has no section. */
   session: string;
+  /** `epoch` is the session's epoch when the section was written. */
   epoch: number;
+  /** `messages` is the number of the session's messages when the section was written. */
   messages: number;
+  /** `time` is the time at which the section was written. */
   time?: string;
   /** `edited`: somebody changed the section. */
   edited: boolean;
@@ -1870,23 +1978,28 @@ export interface BufferStatus {
   path: string;
   enabled: boolean;
   size_bytes: number;
-  /** `entries` counts the kernel's entries. `newest` is the time of the last one. `last_dump` is the last time that all of the state was written. */
+  /** `entries` counts the kernel's entries. */
   entries: number;
+  /** `newest` is the time of the last entry. */
   newest?: string;
+  /** `last_dump` is the last time at which the whole state was written. */
   last_dump?: string;
   /** `detail` is why the file can't be read. */
   detail?: string;
 }
 
-/** Cooldown is the pause before a model that makes notes is asked again. All sessions of a state directory share it, since they have one account at one server. */
+/** Cooldown is the pause before a model that makes notes is asked again. */
 export interface Cooldown {
   model: string;
-  /** `failures` counts the failures since the last usable answer. `until` is when the model is asked again. */
+  /** `failures` counts the failures since the last usable answer. */
   failures: number;
+  /** `until` is the time from which the model is asked again. */
   until?: string;
-  /** `reason` and `detail` describe the last failure. `failed` is its time. */
+  /** `reason` is the reason of the last failure. */
   reason: "OK" | "EMPTY" | "TOO_LARGE" | "INVALID" | "TIMEOUT" | "RATE_LIMITED" | "SERVER_ERROR" | "REFUSED" | "UNREACHABLE" | "CANCELLED" | "NOT_WRITTEN" | "COOLING" | (string & {});
+  /** `detail` describes the last failure. */
   detail?: string;
+  /** `failed` is the time of the last failure. */
   failed?: string;
   /** `answered` is the time of the last usable answer. */
   answered?: string;
@@ -1896,13 +2009,13 @@ export interface Cooldown {
 export interface Check {
   schema: string;
   state_dir: string;
-  /** `ok` reports whether nothing was found; the exit code is 3 otherwise. */
+  /** `ok` reports whether nothing was found. */
   ok: boolean;
   findings: Finding[];
 }
 
 export interface UsageParams {
-  /** `deadline_ms` is how long the call may take, in milliseconds; 0 is the server's default. */
+  /** `deadline_ms` is how long the call may take, in milliseconds. */
   deadline_ms?: number;
   session_key?: string;
   since?: string;
@@ -1913,11 +2026,13 @@ export interface DocumentStats {
   schema: string;
   /** `total` sums all selected calls. */
   total: Sum;
-  /** `sessions`, `days` and `models` are the same calls by folder of the session, by date, and by model id, each sorted by name. */
+  /** `sessions` sums the calls by folder of the session, sorted by name. */
   sessions: Sum[];
+  /** `days` sums the calls by date, sorted by name. */
   days: Sum[];
+  /** `models` sums the calls by model id, sorted by name. */
   models: Sum[];
-  /** `torn` are files whose last line was cut off, as by a kill. That line is left out. */
+  /** `torn` are files whose last line is incomplete, as after a kill. */
   torn: string[];
   /** `calls` is sorted by time. */
   calls: StatsCall[];
@@ -1928,85 +2043,93 @@ export interface Sum {
   /** `name` is total, the key of the session, the date, or the model. */
   name: string;
   calls: number;
-  /** `turns` counts the user turns in which the calls were made, as far as that was logged. */
+  /** `turns` counts the user turns in which the calls were made, as far as the turns were logged. */
   turns: number;
-  /** `compared_calls` counts the calls that have a plan to compare with. `planned`, `planned_cost_usd`, `billed_compared` and the errors are over these alone. */
+  /** `compared_calls` counts the calls that have a plan to compare with. */
   compared_calls: number;
   planned: Tokens;
   billed_compared: Tokens;
-  /** `billed` is over all calls. */
+  /** `billed` covers all calls. */
   billed: Tokens;
-  /** Costs are the input side of the calls that have a price, nil if none has. `unpriced_calls` counts the others. `billed_compared_cost_usd` is the bill of the compared ones. */
+  /** The costs cover the input side of the calls with a price. */
   planned_cost_usd: number | null;
   billed_compared_cost_usd: number | null;
   billed_cost_usd: number | null;
-  /** `unpriced_calls` counts the calls that are in no cost. */
+  /** `unpriced_calls` counts the calls without a price. */
   unpriced_calls: number;
   /** `hit_ratio` is the share of billed input that was read from the cache; nil if nothing was billed. */
   hit_ratio: number | null;
-  /** `cuts` counts the cuts that the plans made. `saved_tokens` is the number of tokens that they kept out of all prompts. */
+  /** `cuts` counts the cuts that the plans made. */
   cuts: number;
+  /** `saved_tokens` is the number of tokens that the cuts kept out of all prompts. */
   saved_tokens: number;
   /** `reasoning` counts the lost reasoning of the models. */
   reasoning: BillingReasoning;
-  /** `broke` sums up the warm caches that hosts broke, by the part that they changed. */
+  /** `broke` sums up the warm caches that hosts broke, by the part of the request that the host changed. */
   broke: Broken[];
   /** `first_sight` sums up the content that was left out of prompts at first sight, by kind. */
   first_sight: FirstSight[];
-  /** `billed_usd` is the cost of the calls, answers included. `without_usd` is the estimate for the same calls without memkernel. Both are nil if no call has a price. `estimated_calls` counts the calls that the estimate was made for: the others cost the same in both. */
+  /** `billed_usd` is the cost of the calls, answers included. */
   billed_usd: number | null;
+  /** `without_usd` is the estimated cost of the same calls without memkernel. */
   without_usd: number | null;
+  /** `estimated_calls` counts the calls that the estimate was made for. */
   estimated_calls: number;
-  /** `cold_expected` counts the calls that were planned as cold, `cold_seen` those billed as cold, `cold_expected_and_seen` those with both. `calls` for which this is not known are not counted. */
+  /** `cold_expected` counts the calls that were planned as cold. */
   cold_expected: number;
+  /** `cold_seen` counts the calls that were billed as cold. */
   cold_seen: number;
+  /** `cold_expected_and_seen` counts the calls that were both planned and billed as cold. */
   cold_expected_and_seen: number;
-  /** Errors are medians over compared calls of |planned − billed| / billed. */
+  /** The errors are medians of |planned − billed| / billed over the compared calls. */
   input_error_median: number | null;
   cache_read_error_median: number | null;
   cache_write_error_median: number | null;
 }
 
-/** Tokens are input tokens by how they were billed, and their sum. */
+/** Tokens counts input tokens by the way in which they were billed, and their sum. */
 export interface Tokens {
   uncached_tokens: number;
   cache_read_tokens: number;
   cache_write_5m_tokens: number;
   cache_write_1h_tokens: number;
-  /** `input_tokens` is the sum of all. */
+  /** `input_tokens` is the sum of the other fields. */
   input_tokens: number;
 }
 
 /** BillingReasoning counts the lost reasoning of the models. */
 export interface BillingReasoning {
-  /** `left_out_items` and their tokens were left out by plans. `dropped_items` were sent for the provider to drop, by the plans' own count. `lost_usd` is the price of both as output, nil if nothing is lost or no price is known. */
+  /** `left_out_items` counts the reasoning items that plans left out. */
   left_out_items: number;
   left_out_tokens: number;
-  /** `dropped_items` are thinking blocks that plans sent for the provider to drop. */
+  /** `dropped_items` counts the thinking blocks that plans sent for the provider to drop, by the plans' own count. */
   dropped_items: number;
   dropped_tokens: number;
+  /** `lost_usd` is the price of the left out and the dropped reasoning as output. */
   lost_usd: number | null;
-  /** `removed` are the removals that the providers reported. An item that later calls send again, and that is removed again, counts once. */
+  /** `removed` are the removals that the providers reported. */
   removed: Removal[];
 }
 
 /** Broken sums up changes by which hosts broke warm caches. */
 export interface Broken {
-  /** `what` names the part that they changed, as in cachelayout.Broke. */
+  /** `what` names the part that the hosts changed, as in cachelayout.Broke. */
   what: string;
   times: number;
-  /** `tokens` is the number of tokens that could have been read and were written anew. `usd` is their additional cost. */
+  /** `tokens` is the number of tokens that were written although they could have been read from the cache. */
   tokens: number;
+  /** `usd` is the additional cost of these tokens. */
   usd: number | null;
 }
 
 /** FirstSight sums up results of a kind that were shortened before the model saw them. */
 export interface FirstSight {
-  /** `kind` is the kind of content, as of represent.Door. */
+  /** `kind` is the kind of content, as in represent.Door. */
   kind: string;
   results: number;
-  /** `tokens` were left out of the prompts that were the first with the results. `fetched_tokens` were added back when the model read the results whole. */
+  /** `tokens` is the number of tokens that were left out of the first prompts with the results. */
   tokens: number;
+  /** `fetched_tokens` is the number of tokens that came back when the model read the results whole. */
   fetched_tokens: number;
 }
 
@@ -2018,7 +2141,7 @@ export interface StatsCall {
   branch: string;
   model: string;
   plan: string;
-  /** `planned` is null where it was not recorded. */
+  /** `planned` is null if no plan was recorded. */
   planned: Tokens | null;
   billed: Tokens;
   planned_cost_usd: number | null;
@@ -2028,27 +2151,27 @@ export interface StatsCall {
   cut: boolean;
   /** `saved_tokens` counts the tokens that cuts kept out of this prompt. */
   saved_tokens: number;
-  /** `billed_usd` is the bill, answers included; `without_usd` is about what the call would have cost without memkernel, null for a call that memkernel did not send. */
+  /** `billed_usd` is the bill, including the answer. */
   billed_usd: number | null;
   without_usd: number | null;
   cold_expected: boolean | null;
-  /** `cold_seen` is null at a first call, after a cut, and where nothing could be cached. */
+  /** `cold_seen` is null for a first call, after a cut, and if nothing could be cached. */
   cold_seen: boolean | null;
-  /** `reasoning` is the model's reasoning that the plan lost, null if none. `reported` is the provider's report on the request. */
+  /** `reasoning` is the model's reasoning that the plan lost, null if the plan lost none. */
   reasoning: Reasoning | null;
   reported: Reported | null;
-  /** `broke` is the part of a warm cache that the host broke, null for nothing. */
+  /** `broke` is the part of a warm cache that the host broke, null if the host broke nothing. */
   broke: Broke | null;
 }
 
 export interface ReindexParams {
-  /** `deadline_ms` is how long the call may take, in milliseconds; 0 is the server's default. */
+  /** `deadline_ms` is how long the call may take, in milliseconds. */
   deadline_ms?: number;
   /** `full` makes the index anew. */
   full?: boolean;
   /** `wait_ms` is how long to wait for another process that is indexing. */
   wait_ms?: number;
-  /** `progress` asks for notifications $/progress before the answer: id, stage (index or embed), done, total, files and chunks. */
+  /** `progress` requests $/progress notifications before the answer. */
   progress?: boolean;
 }
 
@@ -2057,27 +2180,27 @@ export interface Reindex {
   schema: string;
   /** `index` is the index file, or the database without its password. */
   index: string;
-  /** `rebuilt` is the reason why the index was made anew, "" if it was not. */
+  /** `rebuilt` is the reason why the index was rebuilt, "" if it was not rebuilt. */
   rebuilt: string;
-  /** `aside` is the place of the old file, "" if it is not kept. */
+  /** `aside` is the place of the old file, "" if the old file is not kept. */
   aside: string;
   files: ReindexFiles;
   chunks: ReindexChunks;
   vectors: ReindexVectors;
-  /** `sessions` were read, if past sessions are searched. */
+  /** `sessions` counts the past sessions, if past sessions are searched. */
   sessions: ReindexSessions;
-  /** `skipped` lists the files that were not indexed. `notes` lists oddities of the indexed files. */
+  /** `skipped` lists the files that were not indexed. */
   skipped: SkippedFile[];
   notes: SkippedFile[];
-  /** `left_out` is the Markdown of the workspace that is no memory. */
+  /** `left_out` is the Markdown of the workspace that is not memory. */
   left_out: DocumentLeftOut;
-  /** `bytes` were read in `seconds`. */
+  /** `bytes` is the number of bytes read. */
   bytes: number;
   seconds: number;
-  /** `mb_per_second` counts 10⁶ bytes, `chunks_per_second` the added chunks. */
+  /** `mb_per_second` is the number of megabytes (10⁶ bytes) read per second. */
   mb_per_second: number;
   chunks_per_second: number;
-  /** `index_bytes` is the size of the index on disk, afterwards. */
+  /** `index_bytes` is the size of the index on disk after the run. */
   index_bytes: number;
 }
 
@@ -2100,7 +2223,7 @@ export interface ReindexChunks {
   kept: number;
   /** `reanalysed` counts the chunks whose words were made again by newer rules. */
   reanalysed: number;
-  /** `total` is how many there are afterwards. */
+  /** `total` is the number of chunks after the run. */
   total: number;
 }
 
@@ -2109,15 +2232,15 @@ export interface ReindexVectors {
   /** `model` is "" without vectors. */
   model: string;
   embedded: number;
-  /** `refused` are texts that the provider does not take, or that no day has tokens for. */
+  /** `refused` counts the texts that the provider rejects, and the texts that alone exceed the daily limit of tokens. */
   refused: number;
-  /** `refused_reason` is the reason for the first refusal, "" if there was none. */
+  /** `refused_reason` is the reason for the first refusal, "" if no text was refused. */
   refused_reason: string;
-  /** `total` is how many chunks have a vector afterwards. */
+  /** `total` is the number of chunks with a vector after the run. */
   total: number;
-  /** `estimate` is the amount of text to embed, as counted before; null without a provider. */
+  /** `estimate` is the amount of text to embed, counted before the run. */
   estimate: Estimate | null;
-  /** `error` is the reason why vectors are missing, "" if none are. */
+  /** `error` is the reason why vectors are missing, "" if no vector is missing. */
   error: string;
 }
 
@@ -2136,7 +2259,7 @@ export interface Estimate {
 /** ReindexSessions counts past sessions. */
 export interface ReindexSessions {
   listed: number;
-  /** `read` counts the new, grown or rewritten ones, and `turns` the turns read from them. */
+  /** `read` counts the new, grown or rewritten sessions. */
   read: number;
   turns: number;
   /** `forgotten` counts the forgotten sessions, which are not indexed again. */
@@ -2152,29 +2275,29 @@ export interface SkippedFile {
   reason: string;
 }
 
-/** DocumentLeftOut is the Markdown that is no memory. */
+/** DocumentLeftOut is the Markdown that is not memory. */
 export interface DocumentLeftOut {
   files: number;
-  /** `more` reports whether there may be more: not all folders without memory were looked into. */
+  /** `more` reports whether there may be more such files, because not all folders without memory were searched. */
   more: boolean;
-  /** `reasons` have those of most interest first. */
+  /** `reasons` counts the files by reason, the most interesting reason first. */
   reasons: LeftCount[];
   /** `first` are at most ten of the files. */
   first: LeftFile[];
 }
 
-/** ToolsListParams asks for memory as tools for a model. It is refused as DISABLED if capabilities.tools is false. */
+/** ToolsListParams requests the memory tools for a model. */
 export interface ToolsListParams {
-  /** `deadline_ms` is how long the call may take, in milliseconds; 0 is the server's default. */
+  /** `deadline_ms` is how long the call may take, in milliseconds. */
   deadline_ms?: number;
-  /** `session_key` names the session; "" is "default". */
+  /** `session_key` names the session. */
   session_key?: string;
-  /** `now` is the time of the call; by default the server's. */
+  /** `now` is the time of the call. */
   now?: string;
-  /** `private`: the session is one person's own, which MEMORY.md and USER.md are shown to. */
+  /** `private` means that the session belongs to one person, so that MEMORY.md and USER.md may be shown. */
   private?: boolean;
   format?: "anthropic" | "openai" | "responses" | "mcp";
-  /** `all` lists the tools and arguments that few conversations need, too. */
+  /** `all` also lists the tools and arguments that few conversations need. */
   all?: boolean;
 }
 
@@ -2185,13 +2308,13 @@ export interface ToolDefinitions {
 }
 
 export interface ToolsParams {
-  /** `deadline_ms` is how long the call may take, in milliseconds; 0 is the server's default. */
+  /** `deadline_ms` is how long the call may take, in milliseconds. */
   deadline_ms?: number;
-  /** `session_key` names the session; "" is "default". */
+  /** `session_key` names the session. */
   session_key?: string;
-  /** `now` is the time of the call; by default the server's. */
+  /** `now` is the time of the call. */
   now?: string;
-  /** `private`: the session is one person's own, which MEMORY.md and USER.md are shown to. */
+  /** `private` means that the session belongs to one person, so that MEMORY.md and USER.md may be shown. */
   private?: boolean;
   name: string;
   arguments?: object;

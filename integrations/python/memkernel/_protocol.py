@@ -40,7 +40,7 @@ class Stopping(TypedDict):
 
 
 class Overflow(TypedDict, total=False):
-    """Overflow is a provider's refusal of the last call as too long, or for thinking of another conversation."""
+    """Overflow is a provider's refusal of the last call, because the prompt was too long or contained thinking of another conversation."""
 
     text: str
     input_tokens: int
@@ -49,7 +49,7 @@ class Overflow(TypedDict, total=False):
 
 
 class Conversation(TypedDict, total=False):
-    """Conversation has the messages that a host hands in: all of them, or the new ones after those that the server holds."""
+    """Conversation has the messages that a host hands in."""
 
     dialect: Literal["anthropic" , "openai" , "codex" , "pi"]
     base: str
@@ -134,7 +134,7 @@ class _Params(TypedDict):
 
 
 class Params(_Params, total=False):
-    """Params are request settings that the plan asks for."""
+    """Params are request settings that the plan requires."""
 
     cache_key: str
 
@@ -193,7 +193,7 @@ class _Fault(TypedDict):
 
 
 class Fault(_Fault, total=False):
-    """Fault is a problem of the model's or ours, by name."""
+    """Fault is a named problem of the model or of the kernel."""
 
     page: str
     key: str
@@ -224,7 +224,7 @@ class Stats(_Stats, total=False):
 
 
 class Item(TypedDict, total=False):
-    """Item is a run of messages: unchanged ones of the host, or one message that is new or replaces the host's."""
+    """Item is a run of unchanged messages of the host, or one message that is new or replaces messages of the host."""
 
     host: List[int]
     message: Any
@@ -233,7 +233,7 @@ class Item(TypedDict, total=False):
 
 
 class Marker(TypedDict):
-    """Marker is a cache breakpoint after a message of the list that the items expand to; -1 is the system prompt, -2 the tools."""
+    """Marker is a cache breakpoint after a message of the list that the items expand to."""
 
     message: int
     ttl: str
@@ -293,7 +293,7 @@ class _Change(TypedDict):
 
 
 class Change(_Change, total=False):
-    """Change is the first thing whose change broke a level of the cache."""
+    """Change describes the first change in a request that broke a level of the cache."""
 
     field: str
     old: str
@@ -405,7 +405,7 @@ class Refusal(_Refusal, total=False):
 
 
 class Reasoning(TypedDict):
-    """Reasoning is the thinking that a request no longer shows the model although the message stays that held it. Thinking that leaves with its whole message is not counted."""
+    """Reasoning is the thinking that a request no longer shows the model although the message with the thinking stays."""
 
     binding: str
     left_out_items: int
@@ -431,14 +431,14 @@ class Removal(TypedDict):
 
 
 class CacheMiss(TypedDict):
-    """CacheMiss is a provider's own diagnosis of a cache that was not read, which it makes where the request names an earlier answer to compare with."""
+    """CacheMiss is a provider's own diagnosis of a cache that was not read."""
 
     reason: str
     tokens: int
 
 
 class Lifetimes(TypedDict):
-    """Lifetimes are the cache lifetimes that the breakpoints ask for, and the reasons: one for tools and system prompt, one for the messages."""
+    """Lifetimes are the cache lifetimes that the breakpoints request, with the reasons."""
 
     fixed_seconds: int
     fixed_why: str
@@ -463,7 +463,7 @@ class _Advice(TypedDict):
 
 
 class Advice(_Advice, total=False):
-    """Advice lists the actions that a host can take in the time between two calls. Times are by the clock that planned the call; costs are in base input tokens."""
+    """Advice lists the actions that a host can take in the time between two calls."""
 
     expires_at: str
     summarise_by: str
@@ -492,7 +492,7 @@ class Included(_Included, total=False):
 
 
 class Excluded(TypedDict):
-    """Excluded is a page, or the part of one, that the prompt does not show."""
+    """Excluded is a page, or a part of a page, that the prompt does not show."""
 
     kind: str
     id: str
@@ -612,7 +612,7 @@ class _Compaction(TypedDict):
 
 
 class Compaction(_Compaction, total=False):
-    """Compaction is the outcome of a compaction on demand. Token counts are the plan's: of the whole prompt, calibrated, without the constant that the provider's own count would add to either figure."""
+    """Compaction is the outcome of a compaction on demand."""
 
     detail: str
     warning: str
@@ -620,7 +620,7 @@ class Compaction(_Compaction, total=False):
 
 
 class KeptMessage(TypedDict):
-    """KeptMessage is a message of the host's, by its key and its index."""
+    """KeptMessage names a message of the host by its key and its index."""
 
     key: str
     index: int
@@ -634,7 +634,7 @@ class BudgetItem(TypedDict):
 
 
 class BudgetOverflow(TypedDict):
-    """BudgetOverflow is a provider's report about a request that it refused as too long. All figures are tokens by the provider's own count, 0 if it names none."""
+    """BudgetOverflow is a provider's report about a request that it refused as too long."""
 
     input_tokens: int
     limit_tokens: int
@@ -743,7 +743,7 @@ class EditDocument(TypedDict):
 
 
 class EditedFile(TypedDict):
-    """EditedFile is a file as an edit left it."""
+    """EditedFile is the state of a file after an edit."""
 
     path: str
     version: str
@@ -803,7 +803,7 @@ class ForgottenPage(_ForgottenPage, total=False):
 
 
 class Forgotten(TypedDict):
-    """Forgotten is a conversation that was forgotten, or would be."""
+    """Forgotten is a conversation that was forgotten or would be forgotten."""
 
     agent: str
     key: str
@@ -855,7 +855,7 @@ class RetainedSession(TypedDict):
 
 
 class Finding(TypedDict):
-    """Finding is one result of a check. Its JSON is that of a finding in the state folder; other documents have their own form."""
+    """Finding is one result of a check."""
 
     session: str
     what: str
@@ -943,7 +943,7 @@ class More(_More, total=False):
 
 
 class Dated(TypedDict):
-    """Dated is a time that a text names, by its distance from the day on which it was written ("yesterday", "letzte Woche") or without its year ("on 7 May"), and when that is."""
+    """Dated is an expression of time in a text and the date that it means."""
 
     line: int
     text: str
@@ -960,7 +960,7 @@ class Lag(TypedDict):
 
 
 class Progress(TypedDict):
-    """Progress is how far an index is: it has `files` of `total`."""
+    """Progress is the progress of an index, which has `files` of `total` files."""
 
     files: int
     total: int
@@ -1047,13 +1047,13 @@ _StoredPage = TypedDict(
 
 
 class StoredPage(_StoredPage, total=False):
-    """StoredPage is a page as committed. `version` counts the updates that changed it."""
+    """StoredPage is a committed page."""
 
     session: str
 
 
 class StoredField(TypedDict):
-    """StoredField is a field of a page: its entries in the order in which they were first committed. `version` counts the updates that changed it."""
+    """StoredField is a field of a page, with its entries in the order in which they were first committed."""
 
     name: str
     kind: str
@@ -1066,7 +1066,7 @@ class _Entry(TypedDict):
 
 
 class Entry(_Entry, total=False):
-    """Entry is a list's entry, a map's member or, with `id` "", a scalar: all the versions that it had, oldest first, the last of them current."""
+    """Entry is a list's entry, a map's member or, with `id` "", a scalar."""
 
     id: str
 
@@ -1081,7 +1081,7 @@ class _Version(TypedDict):
 
 
 class Version(_Version, total=False):
-    """Version is one committed value, as it was and stays."""
+    """Version is one committed value."""
 
     time: str
     by: str
@@ -1152,7 +1152,7 @@ class _LineCut(TypedDict):
 
 
 class LineCut(_LineCut, total=False):
-    """LineCut is a cut of a line, its tokens without tools and system, as counted."""
+    """LineCut is a cut of a line."""
 
     time: str
 
@@ -1213,7 +1213,7 @@ class OtherSession(_OtherSession, total=False):
 
 
 class MaskCount(TypedDict):
-    """MaskCount is how many secrets a rule found."""
+    """MaskCount is the number of secrets that a rule found."""
 
     rule: str
     count: int
@@ -1386,7 +1386,7 @@ class _Cooldown(TypedDict):
 
 
 class Cooldown(_Cooldown, total=False):
-    """Cooldown is the pause before a model that makes notes is asked again. All sessions of a state directory share it, since they have one account at one server."""
+    """Cooldown is the pause before a model that makes notes is asked again."""
 
     until: str
     detail: str
@@ -1447,7 +1447,7 @@ class Sum(TypedDict):
 
 
 class Tokens(TypedDict):
-    """Tokens are input tokens by how they were billed, and their sum."""
+    """Tokens counts input tokens by the way in which they were billed, and their sum."""
 
     uncached_tokens: int
     cache_read_tokens: int
@@ -1590,7 +1590,7 @@ class SkippedFile(TypedDict):
 
 
 class DocumentLeftOut(TypedDict):
-    """DocumentLeftOut is the Markdown that is no memory."""
+    """DocumentLeftOut is the Markdown that is not memory."""
 
     files: int
     more: bool
