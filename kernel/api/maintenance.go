@@ -188,7 +188,7 @@ type Facts struct {
 type Advice struct {
 	// Model is the model's name, "" if no model was asked.
 	Model string `json:"model"`
-	// Reason is OK, or why the chosen entries were kept unchanged.
+	// Reason is OK, why the chosen entries were kept unchanged, or "" if no model was asked.
 	Reason summary.Reason `json:"reason"`
 	Detail string         `json:"detail"`
 	// InputTokens and OutputTokens are the server's counts, 0 if it gave none.
