@@ -5,15 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"github.com/memkernel/memkernel/kernel/api"
 	"strings"
-
-	"github.com/spf13/cobra"
 
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/config"
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/document"
+	"github.com/memkernel/memkernel/kernel/api"
+	"github.com/spf13/cobra"
 )
 
 // forgetFlags are the flags of forget.

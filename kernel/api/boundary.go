@@ -2,12 +2,13 @@ package api
 
 import (
 	"fmt"
+	"time"
+
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/pagevm/journal"
-	"time"
 )
 
 // CompactWish is the goal of a compaction on demand. The zero value takes the low-water mark, or

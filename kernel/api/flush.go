@@ -1,9 +1,10 @@
 package api
 
 import (
+	"time"
+
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel/billing"
-	"time"
 )
 
 // FlushTurn is a silent turn that asks the host's model to write down facts that should outlive a

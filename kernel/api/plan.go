@@ -5,6 +5,8 @@
 package api
 
 import (
+	"time"
+
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/cachelayout"
@@ -13,7 +15,6 @@ import (
 	"github.com/memkernel/memkernel/pagevm/paging"
 	"github.com/memkernel/memkernel/retrieval/foreign"
 	"github.com/memkernel/memkernel/transcript"
-	"time"
 )
 
 // RuleNoProgress is the rule that refuses a cut after two cuts that reclaimed next to nothing.

@@ -1,10 +1,11 @@
 package api
 
 import (
+	"time"
+
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/consolidation"
 	"github.com/memkernel/memkernel/pagevm/journal"
-	"time"
 )
 
 // RememberRequest is a request to remember a text.

@@ -3,12 +3,12 @@ package tools
 import (
 	"context"
 	"fmt"
-	"github.com/memkernel/memkernel/kernel/api"
 	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/memkernel/memkernel/index"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/retrieval"
 )
