@@ -210,6 +210,7 @@ type RestoreRequest struct {
 	Neighbour bool
 }
 
+// Check refuses numbers that are out of range, with a *[NumberError]. A nil wish is valid.
 func (c *CompactWish) Check() error {
 	if c == nil {
 		return nil

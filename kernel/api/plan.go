@@ -40,6 +40,7 @@ func (r *PlanRequest) Check() error {
 		r.Overflow.Check())
 }
 
+// Check refuses negative numbers, with a *[NumberError]. A nil refusal is valid.
 func (o *Overflow) Check() error {
 	if o == nil {
 		return nil

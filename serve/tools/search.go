@@ -40,7 +40,7 @@ type found struct {
 	Mode      string    `json:"mode,omitempty"`
 	Fallback  bool      `json:"fallback,omitempty"`
 	Citations Citations `json:"citations"`
-	// Behind is the index's lag after the files.
+	// Behind is how far the index lags behind the files.
 	Behind *index.Lag `json:"behind,omitempty"`
 	// Progress is the progress of the index. It is set with the reason INDEXING.
 	Progress *retrieval.Progress `json:"progress,omitempty"`
