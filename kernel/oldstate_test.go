@@ -15,23 +15,25 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// oldState is a copy of a workspace with the state folder that a program of
-// 2026-11-22 kept beside it; testdata/state/README.md says what happened to it.
+// oldState is a copy of a folder of testdata/state: a workspace with the state folder that an
+// earlier program kept next to it. The README there lists the history of each.
 type oldState struct {
 	*testing.T
-	workspace, state string
-	k                *kernel.Kernel
+	dir, workspace, state string
+	opts                  kernel.Options
+	k                     *kernel.Kernel
 }
 
-const oldStateDir = "../testdata/state/2026-11"
+const oldStates = "../testdata/state"
 
-func openOldState(t *testing.T) *oldState {
+func openOldState(t *testing.T, name string, opts kernel.Options) *oldState {
 	t.Helper()
 	dir := t.TempDir()
-	if err := os.CopyFS(dir, os.DirFS(oldStateDir)); err != nil {
+	if err := os.CopyFS(dir, os.DirFS(filepath.Join(oldStates, name))); err != nil {
 		t.Fatal(err)
 	}
-	o := &oldState{T: t, workspace: filepath.Join(dir, "workspace"), state: filepath.Join(dir, "state")}
+	o := &oldState{T: t, dir: dir, workspace: filepath.Join(dir, "workspace"), state: filepath.Join(dir, "state"), opts: opts}
+	o.opts.StateDir = o.state
 	o.open()
 	return o
 }
@@ -41,12 +43,44 @@ func (o *oldState) open() {
 	if o.k != nil {
 		o.k.Close()
 	}
-	k, err := kernel.Open(context.Background(), o.workspace, &kernel.Options{StateDir: o.state})
+	k, err := kernel.Open(context.Background(), o.workspace, &o.opts)
 	if err != nil {
 		o.Fatal(err)
 	}
 	o.k = k
 	o.Cleanup(func() { k.Close() })
+}
+
+// conversation reads a transcript of the folder.
+func (o *oldState) conversation(name string) []memkernel.Message {
+	o.Helper()
+	s, err := transcript.LoadFile(filepath.Join(o.dir, name), nil)
+	if err != nil {
+		o.Fatal(err)
+	}
+	return s.View(transcript.Full)
+}
+
+// gets checks that Get returns reason for an id, and a text that contains text. If text is "", Get
+// must return no text.
+func (o *oldState) gets(key, id, reason, text string) {
+	o.Helper()
+	got, err := o.k.Get(context.Background(), key, id)
+	if err != nil {
+		o.Fatal(err)
+	}
+	if got.Reason != reason || !strings.Contains(got.Text, text) || text == "" && got.Text != "" {
+		o.Errorf("%s: %s, %.60q", id, got.Reason, got.Text)
+	}
+}
+
+// restores checks that the restore text of a session contains text.
+func (o *oldState) restores(key, text string) {
+	o.Helper()
+	got, err := o.k.Restore(context.Background(), api.RestoreRequest{SessionKey: key})
+	if err != nil || !strings.Contains(got.Text, text) {
+		o.Errorf("restore %s: %v, %+v", key, err, got)
+	}
 }
 
 // sound holds that check finds nothing.
@@ -76,15 +110,6 @@ func (o *oldState) morning() []memkernel.Message {
 	return s.View(transcript.Full)
 }
 
-func (o *oldState) harbour() []memkernel.Message {
-	o.Helper()
-	s, err := transcript.LoadFile(filepath.Join(oldStateDir, "harbour.jsonl"), nil)
-	if err != nil {
-		o.Fatal(err)
-	}
-	return s.View(transcript.Full)
-}
-
 const (
 	oldMorning = "morning"
 	oldHarbour = "harbour/night shift"
@@ -105,23 +130,11 @@ func (o *oldState) planMorning(msgs []memkernel.Message) *api.ContextPlan {
 
 // TestOldStateOpens: what a program of before kept is found as it left it.
 func TestOldStateOpens(t *testing.T) {
-	o := openOldState(t)
+	o := openOldState(t, "2026-11", kernel.Options{})
 	ctx := context.Background()
 	o.sound()
-	for _, c := range []struct {
-		key, id, reason, text string
-	}{
-		{oldHarbour, "ev-2c68b677ea1a46e2", "OK", "berth 3: taken by vessel 21"},
-		{oldHarbour, "ev-64ea8e93b4b9d86a", "FORGOTTEN", ""},
-	} {
-		got, err := o.k.Get(ctx, c.key, c.id)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if string(got.Reason) != c.reason || !strings.Contains(got.Text, c.text) {
-			t.Errorf("%s: %s, %.60q", c.id, got.Reason, got.Text)
-		}
-	}
+	o.gets(oldHarbour, "ev-2c68b677ea1a46e2", api.GetOK, "berth 3: taken by vessel 21")
+	o.gets(oldHarbour, "ev-64ea8e93b4b9d86a", api.GetForgotten, "")
 	res, err := o.k.Search(ctx, api.SearchRequest{Query: "which berth is for the pilot boat", Private: true})
 	if err != nil || len(res.Hits) == 0 {
 		t.Fatalf("search: %v, %+v", err, res)
@@ -129,16 +142,13 @@ func TestOldStateOpens(t *testing.T) {
 	if res.Reason != retrieval.OK && res.Reason != retrieval.StaleIndex {
 		t.Errorf("search: %s", res.Reason)
 	}
-	text, err := o.k.Restore(ctx, api.RestoreRequest{SessionKey: oldMorning})
-	if err != nil || !strings.Contains(text.Text, "reproduce the race") {
-		t.Errorf("restore: %v, %+v", err, text)
-	}
+	o.restores(oldMorning, "reproduce the race")
 }
 
 // TestOldStateGoesOn: both sessions are planned and observed further, and what
 // comes of it is sound, in the same process and in the next.
 func TestOldStateGoesOn(t *testing.T) {
-	o := openOldState(t)
+	o := openOldState(t, "2026-11", kernel.Options{})
 	ctx := context.Background()
 	before, err := o.k.Status(ctx, nil)
 	if err != nil {
@@ -160,7 +170,7 @@ func TestOldStateGoesOn(t *testing.T) {
 			t.Fatalf("observe: %v, %+v", err, ob)
 		}
 	}
-	h := o.harbour()
+	h := o.conversation("harbour.jsonl")
 	end := h[len(h)-1].Time
 	if ob, err := o.k.ObserveTurn(ctx, api.Turn{SessionKey: oldHarbour, Model: "claude-sonnet-4-5", Messages: h, Now: end, Private: true}); err != nil || ob.Outcome != api.Duplicate {
 		t.Fatalf("observe: %v, %+v", err, ob)
@@ -178,9 +188,7 @@ func TestOldStateGoesOn(t *testing.T) {
 	if len(after.Sessions) != len(before.Sessions) {
 		t.Errorf("%d sessions became %d", len(before.Sessions), len(after.Sessions))
 	}
-	if got, err := o.k.Get(ctx, oldHarbour, "ev-64ea8e93b4b9d86a"); err != nil || string(got.Reason) != "FORGOTTEN" {
-		t.Errorf("what was forgotten came back: %v, %+v", err, got)
-	}
+	o.gets(oldHarbour, "ev-64ea8e93b4b9d86a", api.GetForgotten, "") // and does not come back
 	// In a new process the prompt goes on where the last one stood.
 	msgs = append(msgs, memkernel.Message{Key: "last-user", Role: memkernel.RoleUser, Time: at.Add(4 * time.Minute), Parts: []memkernel.Part{words("Thanks. And the notes?")}})
 	if second := o.planMorning(msgs); !strings.HasPrefix(stream(second), stream(first)) {
