@@ -62,6 +62,7 @@ func TestQuotaOfBytes(t *testing.T) {
 	over(t, h.send("POST", "/rpc", mill, text), "6000 bytes", "22")
 	unsaid := func(r *http.Request) { r.ContentLength = -1 }
 	over(t, h.send("POST", "/rpc", mill, text, unsaid), "6000 bytes", "22")
+	waitFor(t, func() bool { return h.door.taken() == 0 })
 	pass(time.Minute)
 	if g := h.send("POST", "/rpc", mill, text+strings.Repeat(" ", 8000)); g.status != 200 {
 		t.Errorf("one of twice the quota: %d %s", g.status, g.body)

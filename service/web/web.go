@@ -657,13 +657,14 @@ func (in *incoming) Read(p []byte) (int, error) {
 		return 0, serve.ErrTooLong(int(in.d.o.MaxBody))
 	case in.came > in.held && !in.d.take(in.x.token, 0, in.came-in.held):
 		return 0, errNoRoom()
-	case in.size < 0:
+	}
+	in.held = max(in.held, in.came)
+	if in.size < 0 {
 		if err := in.d.spend(in.x, 0, int64(n), ""); err != nil {
 			return 0, err
 		}
 	}
-	switch in.held = max(in.held, in.came); {
-	case err == io.EOF && in.came < in.size:
+	if err == io.EOF && in.came < in.size {
 		return n, io.ErrUnexpectedEOF
 	}
 	return n, err
