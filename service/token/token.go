@@ -8,7 +8,6 @@ package token
 import (
 	"crypto/rand"
 	"crypto/sha256"
-	"crypto/subtle"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
@@ -122,42 +121,15 @@ type knownToken struct {
 const mostKnown = 10_000
 
 // In returns the tokens in a state store. It reads nothing yet.
-func In(state store.Store) *Tokens { return &Tokens{in: state.In(Folder)} }
+func In(state store.Store) *Tokens {
+	return &Tokens{in: state.In(Folder), known: map[string]knownToken{}}
+}
 
 // Remember makes Find trust its last read of a token for d. A revocation that another process
 // made may take effect up to d later. Unknown tokens are read each time.
 func (t *Tokens) Remember(d time.Duration) *Tokens {
 	t.keep = d
 	return t
-}
-
-// remembered returns the token of a hash, if it was read lately.
-func (t *Tokens) remembered(hash string, now time.Time) (tok Token, ok bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	k, ok := t.known[hash]
-	if age := now.Sub(k.read); !ok || age < 0 || age >= t.keep {
-		return tok, false
-	}
-	return k.token, true
-}
-
-func (t *Tokens) remember(hash string, tok *Token, now time.Time) {
-	if t.keep <= 0 {
-		return
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.known == nil || len(t.known) >= mostKnown {
-		t.known = map[string]knownToken{}
-	}
-	t.known[hash] = knownToken{*tok, now}
-}
-
-func (t *Tokens) forget(hash string) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	delete(t.known, hash)
 }
 
 // Create makes a token and returns its secret. The secret can't be read again later.
@@ -199,7 +171,9 @@ func (t *Tokens) put(hash string, tok *Token) error {
 	if err == nil {
 		_, err = t.in.Put(store.Synced, store.Doc{Name: hash + suffix, Data: append(data, '\n')})
 	}
-	t.forget(hash)
+	t.mu.Lock()
+	delete(t.known, hash)
+	t.mu.Unlock()
 	if err != nil {
 		return fmt.Errorf("write token %s: %w", tok.ID, err)
 	}
@@ -215,32 +189,32 @@ func (t *Tokens) Find(secret string, now time.Time) (*Token, error) {
 	// The look-up is by the secret's hash, so that its duration reveals nothing about other
 	// secrets.
 	hash := sum(secret)
-	if tok, ok := t.remembered(hash, now); ok {
-		return in(&tok, now)
+	t.mu.Lock()
+	k, ok := t.known[hash]
+	t.mu.Unlock()
+	if age := now.Sub(k.read); !ok || age < 0 || age >= t.keep {
+		d, err := t.read(hash + suffix)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, ErrUnknown
+		}
+		if err != nil {
+			return nil, err
+		}
+		k = knownToken{d.Token, now}
+		t.mu.Lock()
+		if len(t.known) >= mostKnown {
+			clear(t.known)
+		}
+		t.known[hash] = k
+		t.mu.Unlock()
 	}
-	d, err := t.read(hash + suffix)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, ErrUnknown
-	}
-	if err != nil {
-		return nil, err
-	}
-	if subtle.ConstantTimeCompare([]byte(d.Hash), []byte(hash)) != 1 {
-		return nil, ErrUnknown
-	}
-	t.remember(hash, &d.Token, now)
-	return in(&d.Token, now)
-}
-
-// in returns a token if it is valid now.
-func in(t *Token, now time.Time) (*Token, error) {
-	switch t.State(now) {
+	switch k.token.State(now) {
 	case "revoked":
 		return nil, ErrRevoked
 	case "expired":
 		return nil, ErrExpired
 	}
-	return t, nil
+	return &k.token, nil
 }
 
 func (t *Tokens) read(name string) (*document, error) {
@@ -255,31 +229,37 @@ func (t *Tokens) read(name string) (*document, error) {
 	return &d, nil
 }
 
+// names returns the names of the documents of all tokens.
+func (t *Tokens) names() ([]string, error) {
+	entries, err := t.in.List("")
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("list tokens: %w", err)
+	}
+	var out []string
+	for _, e := range entries {
+		if hash, ok := strings.CutSuffix(e.Name, suffix); ok && store.IsHash(hash) && !e.Folder {
+			out = append(out, e.Name)
+		}
+	}
+	return out, nil
+}
+
 // Ready returns an error if tokens can't be read from their store.
 func (t *Tokens) Ready() error {
-	_, err := t.in.List("")
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
+	_, err := t.names()
 	return err
 }
 
 // List returns all tokens, the oldest first. The error lists tokens that can't be read.
 func (t *Tokens) List() ([]Token, error) {
-	entries, err := t.in.List("")
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
+	names, err := t.names()
 	if err != nil {
-		return nil, fmt.Errorf("list tokens: %w", err)
+		return nil, err
 	}
 	var out []Token
 	var bad []error
-	for _, e := range entries {
-		if e.Folder || !isName(e.Name) {
-			continue
-		}
-		d, err := t.read(e.Name)
+	for _, name := range names {
+		d, err := t.read(name)
 		if err != nil {
 			bad = append(bad, err)
 			continue
@@ -290,32 +270,22 @@ func (t *Tokens) List() ([]Token, error) {
 	return out, errors.Join(bad...)
 }
 
-func isName(name string) bool {
-	hash, ok := strings.CutSuffix(name, suffix)
-	return ok && store.IsHash(hash)
-}
-
 // Revoke ends a token for good. The token is named by its id or by the first characters of the
 // id. A revoked token can't be restored.
 func (t *Tokens) Revoke(id string, now time.Time) (*Token, error) {
-	entries, err := t.in.List("")
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("list tokens: %w", err)
+	names, err := t.names()
+	if err != nil {
+		return nil, err
 	}
-	var found []string
-	for _, e := range entries {
-		if isName(e.Name) && len(id) >= 4 && strings.HasPrefix(e.Name, id) {
-			found = append(found, e.Name)
-		}
-	}
-	switch len(found) {
+	names = slices.DeleteFunc(names, func(name string) bool { return len(id) < 4 || !strings.HasPrefix(name, id) })
+	switch len(names) {
 	case 0:
 		return nil, fmt.Errorf("%q: %w", id, ErrNone)
 	case 1:
 	default:
-		return nil, fmt.Errorf("%q: %d tokens begin so: give all of the id", id, len(found))
+		return nil, fmt.Errorf("%q: %d tokens begin so: give all of the id", id, len(names))
 	}
-	d, err := t.read(found[0])
+	d, err := t.read(names[0])
 	if err != nil {
 		return nil, err
 	}
