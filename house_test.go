@@ -183,7 +183,7 @@ var arrows = map[string][]string{
 	"service/postgres":             {"internal/store", "markdownstore", "service/internal/bucket", "service/internal/pgstore"},
 	"service/telemetry":            {".", "kernel", "kernel/api", "serve", "serve/proxy", "serve/telemetry"},
 	"service/token":                {"internal/store"},
-	"service/web":                  {"internal/store", "internal/textutil", "kernel", "serve", "service/token", "sessions"},
+	"service/web":                  {"internal/store", "internal/textutil", "serve", "service/token", "sessions"},
 	"internal/longturns":           {"kernel", "kernel/api", "transcript"},
 	"internal/scripttest":          {"internal/cli"},
 }

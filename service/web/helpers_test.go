@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"log/slog"
 	"net/http"
@@ -82,26 +83,26 @@ func serveHouse(t *testing.T, h *house, change ...func(*Options, *serve.Options)
 	for _, c := range change {
 		c(&o, &so)
 	}
-	h.tenants = &Tenants{Root: h.root, Open: func(ctx context.Context, name, workspace, state string) (*Opened, error) {
+	h.tenants = &Tenants{Root: h.root, Open: func(ctx context.Context, name, workspace, state string) (*serve.Server, func() error, error) {
 		ko := &kernel.Options{StateDir: state, Memory: kernel.MemoryOptions{Sessions: kernel.SessionOptions{Enabled: true}}}
 		shut := func() error { return nil }
 		if h.state != nil {
 			st, err := h.state(ctx, name)
 			if err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 			ko.Store, shut = st, st.Close
 		}
 		k, err := kernel.Open(ctx, workspace, ko)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		own := so
 		own.Tools = func(key string, private bool) (serve.Toolset, error) {
 			s, err := tools.New(k, tools.Options{SessionKey: key, Private: private})
 			return boundTools{s}, err
 		}
-		return &Opened{k, &own, shut}, nil
+		return serve.New(k, &own), func() error { return errors.Join(k.Close(), shut()) }, nil
 	}}
 	o.Server = h.tenants.Server
 	h.door = New(o)

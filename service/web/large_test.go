@@ -525,22 +525,28 @@ func TestTurnsArePaidBack(t *testing.T) {
 
 // TestPanicGivesRoomBack: a reader that panics leaves no room taken, and nobody's turn.
 func TestPanicGivesRoomBack(t *testing.T) {
-	d := New(Options{Tenants: true, Running: 1, Logger: slog.New(slog.DiscardHandler)})
+	h := newHouse(t)
 	r := httptest.NewRequest(http.MethodPost, "/rpc", strings.NewReader(`{"jsonrpc":"2.0"}`))
 	r.Header.Set("Content-Type", "application/json")
-	x := &exchange{w: httptest.NewRecorder(), r: r, token: &token.Token{Rights: token.Rights{Tenant: "a"}}}
+	r.Header.Set("Authorization", "Bearer "+h.token(token.Rights{Tenant: "a"}))
+	x := &exchange{d: h.door, w: httptest.NewRecorder(), r: r}
 	func() {
 		defer func() {
 			if recover() == nil {
 				t.Error("the panic was swallowed")
 			}
 		}()
-		d.body(x, func(from io.Reader) error {
-			from.Read(make([]byte, 4)) // takes the turn
-			panic("a fault of the reader")
-		})
+		guarded(func(x *exchange) *serve.Error {
+			return x.body(func(from io.Reader) error {
+				from.Read(make([]byte, 4)) // takes the turn
+				if len(h.door.rooms) == 0 || len(h.door.running["a"].now) != 1 {
+					t.Errorf("rooms %v, %d turns while it is read", h.door.rooms, len(h.door.running["a"].now))
+				}
+				panic("a fault of the reader")
+			})
+		})(x)
 	}()
-	if len(d.rooms) != 0 || len(d.running["a"].now) != 0 {
-		t.Errorf("rooms %v, %d turns", d.rooms, len(d.running["a"].now))
+	if len(h.door.rooms) != 0 || len(h.door.running["a"].now) != 0 {
+		t.Errorf("rooms %v, %d turns", h.door.rooms, len(h.door.running["a"].now))
 	}
 }

@@ -2,6 +2,7 @@ package web
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"time"
 
@@ -14,87 +15,61 @@ type Quotas struct {
 	Calls, Bytes, Sessions int64
 }
 
-// spending is the rest of a tenant's quotas.
-type spending struct {
-	calls, bytes, sessions balance
-	// named holds when each session was last counted against the quota of sessions. For a minute
-	// after that, the session is not counted again.
-	named map[string]time.Time
+// spend takes n from a quota of the request's tenant.
+func (x *exchange) spend(of string, quota, n int64) *serve.Error {
+	x.d.mu.Lock()
+	defer x.d.mu.Unlock()
+	return x.pay(of, quota, n)
 }
 
-// balance is the rest of a quota. It is full at first, and again after a minute without calls.
-type balance struct {
-	used float64
-	at   time.Time
-}
-
-// spend takes n from a balance, or returns how long the caller must wait until it can. An n above
-// the quota needs the full balance, which is then overdrawn and refills in the following minutes.
-func (b *balance) spend(quota, n int64, now time.Time) (wait time.Duration) {
+// pay is spend for callers that hold d.mu. A quota refills steadily, all of it in a minute. An n above
+// the quota needs the full quota, which is then overdrawn and refills in the following minutes.
+func (x *exchange) pay(of string, quota, n int64) *serve.Error {
 	if quota <= 0 || n <= 0 {
-		return 0
-	}
-	each := float64(quota) / float64(time.Minute)
-	b.used, b.at = max(0, b.used-each*float64(now.Sub(b.at))), now
-	if over := b.used + float64(min(n, quota)) - float64(quota); over > 0 {
-		return time.Duration(math.Ceil(over / each))
-	}
-	b.used += float64(n)
-	return 0
-}
-
-// spend takes the cost of a request from its tenant's quotas. session is the session that a call
-// names, or "".
-func (d *Door) spend(x *exchange, calls, bytes int64, session string) *serve.Error {
-	q, now := &d.o.Quotas, d.o.Now()
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	s := d.spent[x.token.Tenant]
-	if s == nil {
-		s = &spending{named: map[string]time.Time{}}
-		d.spent[x.token.Tenant] = s
-	}
-	if wait := s.calls.spend(q.Calls, calls, now); wait > 0 {
-		return x.overQuota(q.Calls, "calls", wait)
-	}
-	if wait := s.bytes.spend(q.Bytes, bytes, now); wait > 0 {
-		return x.overQuota(q.Bytes, "bytes", wait)
-	}
-	if session == "" || q.Sessions <= 0 || now.Sub(s.named[session]) < time.Minute {
 		return nil
 	}
-	if wait := s.sessions.spend(q.Sessions, 1, now); wait > 0 {
-		return x.overQuota(q.Sessions, "sessions", wait)
+	key, now := [2]string{x.token.Tenant, of}, x.d.o.Now()
+	took := time.Duration(n) * time.Minute / time.Duration(quota) // until this is refilled
+	used := max(0, x.d.refilled[key].Sub(now))
+	if over := used + min(took, time.Minute) - time.Minute; over > 0 {
+		x.wait = int(math.Ceil(over.Seconds()))
+		return serve.ErrBusy(fmt.Sprintf("the quota of %d %s a minute is used up", quota, of),
+			fmt.Sprintf("deliver it again in %d s; --quota-%s of 'memkernel serve' sets the quota", x.wait, of))
 	}
-	for key, paid := range s.named {
-		if now.Sub(paid) >= time.Minute {
-			delete(s.named, key)
-		}
-	}
-	s.named[session] = now
+	x.d.refilled[key] = now.Add(used + took)
 	return nil
 }
 
-func (x *exchange) overQuota(quota int64, of string, wait time.Duration) *serve.Error {
-	x.wait = int(math.Ceil(wait.Seconds()))
-	return serve.ErrBusy(fmt.Sprintf("the quota of %d %s a minute is used up", quota, of),
-		fmt.Sprintf("deliver it again in %d s; --quota-%s of 'memkernel serve' sets the quota", x.wait, of))
+// visit takes a session from the quota of sessions, unless it was taken in the last minute.
+func (x *exchange) visit(session string) *serve.Error {
+	d, key, now := x.d, [2]string{x.token.Tenant, session}, x.d.o.Now()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.o.Quotas.Sessions <= 0 || now.Sub(d.named[key]) < time.Minute {
+		return nil
+	}
+	if err := x.pay("sessions", d.o.Quotas.Sessions, 1); err != nil {
+		return err
+	}
+	maps.DeleteFunc(d.named, func(_ [2]string, paid time.Time) bool { return now.Sub(paid) >= time.Minute })
+	d.named[key] = now
+	return nil
 }
 
 // asks decides about each call of a request, first by the token's rights and then by the quotas.
 // The first call is not counted, because it was counted with the request.
-func (d *Door) asks(x *exchange) func(serve.Asked) *serve.Error {
-	may, calls := d.may(x.token), int64(0)
+func (x *exchange) asks() func(serve.Asked) *serve.Error {
+	calls := int64(0)
 	return func(a serve.Asked) *serve.Error {
-		if err := may(a); err != nil {
-			return err
+		if why := x.d.refusal(x.token, a); why != "" {
+			return serve.ErrScope(a.Method+": "+why, "ask whoever made the token for one that may")
 		}
-		if err := d.spend(x, calls, 0, ""); err != nil {
+		if err := x.spend("calls", x.d.o.Quotas.Calls, calls); err != nil {
 			return err
 		}
 		calls = 1
 		for _, session := range a.Sessions {
-			if err := d.spend(x, 0, 0, session); err != nil {
+			if err := x.visit(session); err != nil {
 				return err
 			}
 		}

@@ -10,18 +10,8 @@ import (
 	"github.com/memkernel/memkernel/sessions"
 )
 
-// may decides about every call of a token's bearer. It does not check the tenant, because a call
-// can reach only the workspace and the state of the token's own tenant.
-func (d *Door) may(t *token.Token) func(serve.Asked) *serve.Error {
-	return func(a serve.Asked) *serve.Error {
-		if why := d.refusal(t, a); why != "" {
-			return serve.ErrScope(a.Method+": "+why, "ask whoever made the token for one that may")
-		}
-		return nil
-	}
-}
-
-// refusal returns why a token's rights do not allow a call, or "" if they do.
+// refusal returns why a token's rights do not allow a call, or "" if they do. It does not check the
+// tenant, because a call can reach only the workspace and the state of the token's own tenant.
 func (d *Door) refusal(t *token.Token, a serve.Asked) string {
 	switch {
 	case a.Need > serve.NeedWrite:

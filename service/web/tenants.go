@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/internal/textutil"
-	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/serve"
 )
 
@@ -23,14 +22,6 @@ const (
 	DefaultTenants = 64
 )
 
-// Opened is a tenant's kernel, its server, and the function that closes everything else with the
-// kernel.
-type Opened struct {
-	Kernel *kernel.Kernel
-	Serve  *serve.Options
-	Close  func() error
-}
-
 // Tenants are workspaces that know nothing of each other. Each tenant has its own folder and
 // state. A tenant is opened when it is first called, and closed when nobody has called it for a
 // while.
@@ -38,8 +29,9 @@ type Tenants struct {
 	// Root is the folder that holds the tenants, in tenants/NAME/workspace and
 	// tenants/NAME/state.
 	Root string
-	// Open opens a tenant's kernel.
-	Open func(ctx context.Context, name, workspace, state string) (*Opened, error)
+	// Open opens a tenant. It also returns the function that closes everything that it opened, for
+	// when the server has stopped.
+	Open func(ctx context.Context, name, workspace, state string) (*serve.Server, func() error, error)
 	// Most is how many tenants are open at once. The default is DefaultTenants. To open one more,
 	// the idle tenant that was called longest ago is closed.
 	Most int
@@ -53,137 +45,142 @@ type Tenants struct {
 
 // tenant is a tenant that is open, or being opened or closed.
 type tenant struct {
-	users int
-	last  time.Time
-	// ready is closed once the tenant is open or err is set. gone is closed once the tenant is
-	// closed.
+	name string
+	// users are the calls that use the tenant, or wait until it is open.
+	users   int
+	last    time.Time
+	closing bool
+	// ready is closed once server or failed is set, and gone once the tenant is closed.
 	ready, gone chan struct{}
-	closing     bool
 	server      *serve.Server
-	opened      *Opened
-	err         error
+	shut        func() error
+	// failed is why the tenant was not opened, and ended is what went wrong when it was closed.
+	failed, ended error
 }
-
-// Hold keeps other servers from the root, until release is called. The error wraps
-// [serve.ErrServed] if another process has it.
-func (t *Tenants) Hold() (release func(), err error) { return serve.Hold(t.Root) }
 
 // Server opens a tenant, for [Options.Server] of a door with [Options.Tenants].
 func (t *Tenants) Server(ctx context.Context, name string) (*serve.Server, func(), error) {
-	for {
-		x, mine, err := t.enter(ctx, name)
-		if err != nil {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for !t.closed {
+		x := t.open[name]
+		if x == nil && len(t.open) >= cmp.Or(t.Most, DefaultTenants) {
+			if x = t.idlest(); x == nil {
+				return nil, nil, errBusy("calls of too many tenants are running")
+			}
+		}
+		// What is begun here goes on if this call stops waiting, because other calls may wait for it
+		// too.
+		if x == nil {
+			x = t.begin(context.WithoutCancel(ctx), name)
+		}
+		if x.name == name && !x.closing {
+			return t.use(ctx, x)
+		}
+		if !x.closing {
+			t.end(context.WithoutCancel(ctx), x)
+		}
+		if err := t.wait(ctx, x.gone); err != nil {
 			return nil, nil, err
 		}
-		if x == nil {
-			continue // the tenant was being closed, and is opened again
+		if x.ended != nil {
+			return nil, nil, x.ended
 		}
-		if mine {
-			t.begin(ctx, name, x)
-		}
-		select {
-		case <-x.ready:
-		case <-ctx.Done():
-			t.leave(x)
-			return nil, nil, ctx.Err()
-		}
-		if x.err != nil {
-			t.leave(x)
-			return nil, nil, x.err
-		}
-		return x.server, func() { t.leave(x) }, nil
 	}
+	return nil, nil, serve.ErrStopping()
 }
 
-// enter counts a user of a tenant. If mine is true, the caller must open the tenant. If the
-// tenant is being closed, enter waits for that and returns nil.
-func (t *Tenants) enter(ctx context.Context, name string) (x *tenant, mine bool, err error) {
-	t.mu.Lock()
-	if x := t.open[name]; x != nil && x.closing && !t.closed {
-		t.mu.Unlock()
-		select {
-		case <-x.gone:
-			return nil, false, nil
-		case <-ctx.Done():
-			return nil, false, ctx.Err()
-		}
-	}
-	defer t.mu.Unlock()
-	if t.closed {
-		return nil, false, serve.ErrStopping()
-	}
-	if x = t.open[name]; x == nil {
-		if len(t.open) >= cmp.Or(t.Most, DefaultTenants) {
-			t.mu.Unlock()
-			err := t.makeRoom(ctx)
-			t.mu.Lock()
-			return nil, false, err
-		}
-		x = &tenant{ready: make(chan struct{}), gone: make(chan struct{})}
-		if t.open == nil {
-			t.open = map[string]*tenant{}
-		}
-		t.open[name], mine = x, true
-	}
-	x.users++
-	return x, mine, nil
-}
-
-// makeRoom closes the idle tenant that was called longest ago, or waits for one that is being
-// closed.
-func (t *Tenants) makeRoom(ctx context.Context) error {
-	var oldest, going *tenant
-	t.mu.Lock()
-	for _, x := range t.open {
+// idlest returns a tenant that is being closed, or else the one without users that was called
+// longest ago. It returns nil if there is none. Callers must hold t.mu, as those of the next four.
+func (t *Tenants) idlest() (x *tenant) {
+	for _, y := range t.open {
 		switch {
-		case x.closing:
-			going = x
-		case x.users > 0: // a tenant that is being opened has a user too
-		case oldest == nil || x.last.Before(oldest.last):
-			oldest = x
+		case y.closing:
+			return y
+		case y.users == 0 && (x == nil || y.last.Before(x.last)):
+			x = y
 		}
 	}
-	t.mu.Unlock()
-	switch {
-	case going != nil:
-		select {
-		case <-going.gone:
-			return nil
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	case oldest == nil:
-		return serve.ErrBusy("calls of too many tenants are running", "wait as long as Retry-After says, and deliver it again")
-	}
-	// The tenant is closed even if this call stops waiting, because other calls need the room
-	// too.
-	return t.close(context.WithoutCancel(ctx), func(x *tenant) bool { return x == oldest && x.users == 0 })
+	return x
 }
 
-func (t *Tenants) leave(x *tenant) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	x.users--
-	x.last = time.Now()
-}
-
-// begin opens a tenant and wakes the calls that wait for it. If it can't be opened, the next call
-// tries again.
-func (t *Tenants) begin(ctx context.Context, name string, x *tenant) {
-	defer close(x.ready)
-	workspace, state, err := t.folders(name)
+// use counts a user of a tenant, and waits until the tenant is open.
+func (t *Tenants) use(ctx context.Context, x *tenant) (*serve.Server, func(), error) {
+	x.users++
+	err := t.wait(ctx, x.ready)
 	if err == nil {
-		// The tenant is opened even if the first call stops waiting, because other calls may wait
-		// for it.
-		if x.opened, err = t.Open(context.WithoutCancel(ctx), name, workspace, state); err == nil {
-			x.server = serve.New(x.opened.Kernel, x.opened.Serve)
+		err = x.failed
+	}
+	if err != nil {
+		x.users--
+		return nil, nil, err
+	}
+	return x.server, func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		x.users--
+		x.last = time.Now()
+	}, nil
+}
+
+// wait releases t.mu until a channel is closed or ctx ends.
+func (t *Tenants) wait(ctx context.Context, until chan struct{}) error {
+	t.mu.Unlock()
+	defer t.mu.Lock()
+	select {
+	case <-until:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// begin begins to open a tenant. If it can't be opened, the next call tries again.
+func (t *Tenants) begin(ctx context.Context, name string) *tenant {
+	x := &tenant{name: name, ready: make(chan struct{}), gone: make(chan struct{})}
+	if t.open == nil {
+		t.open = map[string]*tenant{}
+	}
+	t.open[name] = x
+	go func() {
+		defer close(x.ready)
+		var s *serve.Server
+		workspace, state, err := t.folders(name)
+		if err == nil {
+			s, x.shut, err = t.Open(ctx, name, workspace, state)
+		}
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		if err != nil {
+			x.failed = fmt.Errorf("open tenant %q: %w", name, err)
+			delete(t.open, name)
 			return
 		}
-	}
-	x.err = fmt.Errorf("open tenant %q: %w", name, err)
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	delete(t.open, name)
+		x.server = s
+	}()
+	return x
+}
+
+// end begins to close a tenant, once it is open.
+func (t *Tenants) end(ctx context.Context, x *tenant) {
+	x.closing = true
+	go func() {
+		defer close(x.gone)
+		<-x.ready
+		if x.failed != nil {
+			return
+		}
+		err := x.server.Stop(ctx)
+		if err != nil {
+			err = fmt.Errorf("calls were still running: %w", err)
+		}
+		if err = errors.Join(err, x.shut()); err != nil {
+			x.ended = fmt.Errorf("close tenant %q: %w", x.name, err)
+		}
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		delete(t.open, x.name)
+	}()
 }
 
 // folders makes a tenant's folders. It refuses a link, which could lead to another tenant's
@@ -213,10 +210,7 @@ func (t *Tenants) Tidy(ctx context.Context) error {
 	for _, s := range t.servers() {
 		s.Release()
 	}
-	idle := t.Idle
-	if idle <= 0 {
-		idle = DefaultIdle
-	}
+	idle := cmp.Or(t.Idle, DefaultIdle)
 	return t.close(ctx, func(x *tenant) bool { return x.users == 0 && time.Since(x.last) >= idle })
 }
 
@@ -225,12 +219,8 @@ func (t *Tenants) servers() (out []*serve.Server) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, x := range t.open {
-		select {
-		case <-x.ready:
-			if x.err == nil && !x.closing {
-				out = append(out, x.server)
-			}
-		default: // the tenant is being opened
+		if x.server != nil && !x.closing {
+			out = append(out, x.server)
 		}
 	}
 	return out
@@ -245,53 +235,21 @@ func (t *Tenants) Close(ctx context.Context) error {
 	return t.close(ctx, func(*tenant) bool { return true })
 }
 
+// close closes the tenants that which selects.
 func (t *Tenants) close(ctx context.Context, which func(*tenant) bool) error {
-	going := map[string]*tenant{}
+	var going []*tenant
 	t.mu.Lock()
-	for name, x := range t.open {
-		select {
-		case <-x.ready:
-		default:
-			if !t.closed {
-				continue
-			}
-		}
+	for _, x := range t.open {
 		if !x.closing && which(x) {
-			x.closing = true
-			going[name] = x
+			t.end(ctx, x)
+			going = append(going, x)
 		}
 	}
 	t.mu.Unlock()
-	var wg sync.WaitGroup
-	errs := make(chan error, 2*len(going))
-	for name, x := range going {
-		wg.Go(func() {
-			defer close(x.gone)
-			<-x.ready
-			if x.err == nil {
-				if err := x.server.Stop(ctx); err != nil {
-					errs <- fmt.Errorf("stop tenant %q: calls were still running: %w", name, err)
-				}
-				err := x.opened.Kernel.Close()
-				if x.opened.Close != nil {
-					err = errors.Join(err, x.opened.Close())
-				}
-				if err != nil {
-					errs <- fmt.Errorf("close tenant %q: %w", name, err)
-				}
-			}
-			t.mu.Lock()
-			defer t.mu.Unlock()
-			if t.open[name] == x {
-				delete(t.open, name)
-			}
-		})
+	var errs []error
+	for _, x := range going {
+		<-x.gone
+		errs = append(errs, x.ended)
 	}
-	wg.Wait()
-	close(errs)
-	var all []error
-	for err := range errs {
-		all = append(all, err)
-	}
-	return errors.Join(all...)
+	return errors.Join(errs...)
 }

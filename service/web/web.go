@@ -1,6 +1,6 @@
 // Package web serves package serve's servers over HTTP, for bearers of tokens. A request holds
 // one message or a batch, and its response body holds the answer. The package plans nothing and
-// keeps nothing. Only the token selects the server. One function ([Door.may]) decides which calls
+// keeps nothing. Only the token selects the server. One function ([Door.refusal]) decides which calls
 // a token may make, by the parsed parameters of a call and never by their spelling.
 //
 //	request ─► token, tenant's name ─► room ─► body ─► tenant's server ─► rights ─► lanes, kernel
@@ -11,15 +11,18 @@ import (
 	"context"
 	"crypto/sha256"
 	"crypto/tls"
+	_ "embed"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"mime"
 	"net"
 	"net/http"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -116,8 +119,11 @@ type Door struct {
 	}
 	// refusals has a place for each refused client that waits for its answer.
 	refusals chan struct{}
-	// spent is how much of its quotas each tenant has used.
-	spent map[string]*spending
+	// refilled holds when each quota is full again, by tenant and quota.
+	refilled map[[2]string]time.Time
+	// named holds when each session was last counted against the quota of sessions, by tenant and
+	// session. For a minute after that, the session is not counted again.
+	named map[[2]string]time.Time
 	// refused bounds the log lines about refused tokens.
 	refused *rate.Limiter
 }
@@ -137,35 +143,21 @@ type taken struct {
 	bytes int64
 }
 
-// shares returns whose room a request of a token takes: everybody's, its tenant's and its own.
-// The value is the divisor of the door's room for each of them.
-func shares(t *token.Token) map[string]int64 {
-	out := map[string]int64{"": 1}
-	if t.Tenant != "" {
-		out["tenant "+t.Tenant], out["token "+t.ID] = tenantShare, tenantShare*tokenShare
-	}
-	return out
-}
-
 // New makes a door.
 func New(o Options) *Door {
-	if o.Requests <= 0 {
-		o.Requests = defaultRequests
-	}
-	if o.Bytes <= 0 {
-		o.Bytes = defaultBytes
-	}
-	if o.Running <= 0 {
-		o.Running = max(1, runtime.GOMAXPROCS(0)/2)
-	}
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
+	o.Requests = cmp.Or(o.Requests, defaultRequests)
+	o.Bytes = cmp.Or(o.Bytes, defaultBytes)
+	o.MaxBody = cmp.Or(o.MaxBody, serve.MaxMessage)
+	o.Running = cmp.Or(o.Running, max(1, runtime.GOMAXPROCS(0)/2))
+	o.bodyWait = cmp.Or(o.bodyWait, bodyWait)
+	o.turnWait = cmp.Or(o.turnWait, turnWait)
+	o.refusalWait = cmp.Or(o.refusalWait, refusalWait)
+	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	o.bodyWait, o.turnWait, o.refusalWait, o.MaxBody = cmp.Or(o.bodyWait, bodyWait), cmp.Or(o.turnWait, turnWait), cmp.Or(o.refusalWait, refusalWait), cmp.Or(o.MaxBody, serve.MaxMessage)
-	d := &Door{o: o, rooms: map[string]taken{}, running: map[string]*turns{}, refusals: make(chan struct{}, o.Requests), spent: map[string]*spending{}, refused: rate.NewLimiter(refusedLog, 100)}
+	d := &Door{o: o, rooms: map[string]taken{}, running: map[string]*turns{}, refusals: make(chan struct{}, o.Requests),
+		refilled: map[[2]string]time.Time{}, named: map[[2]string]time.Time{}, refused: rate.NewLimiter(refusedLog, 100)}
 	d.http = &http.Server{Handler: d, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 16 << 10,
 		ErrorLog: slog.NewLogLogger(o.Logger.Handler(), slog.LevelDebug)}
 	return d
@@ -174,22 +166,18 @@ func New(o Options) *Door {
 // Listen listens at an address. If cert and key name a certificate and its key, both in PEM, it
 // listens for TLS.
 func Listen(address, cert, key string) (net.Listener, error) {
-	var conf *tls.Config
-	if cert != "" {
-		pair, err := tls.LoadX509KeyPair(cert, key)
-		if err != nil {
-			return nil, fmt.Errorf("read certificate %s and key %s: %w", cert, key, err)
-		}
-		conf = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}}
-	}
 	l, err := net.Listen("tcp", address)
 	if err != nil {
 		return nil, fmt.Errorf("listen on %s: %w", address, err)
 	}
-	if conf != nil {
-		l = tls.NewListener(l, conf)
+	if cert == "" {
+		return l, nil
 	}
-	return l, nil
+	pair, err := tls.LoadX509KeyPair(cert, key)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("read certificate %s and key %s: %w", cert, key, err), l.Close())
+	}
+	return tls.NewListener(l, &tls.Config{Certificates: []tls.Certificate{pair}, NextProtos: []string{"h2", "http/1.1"}}), nil
 }
 
 // Serve answers the connections of a listener until Close is called.
@@ -214,6 +202,7 @@ func (d *Door) Close(ctx context.Context) error {
 
 // exchange is a request in progress, with the values for its log line.
 type exchange struct {
+	d      *Door
 	w      http.ResponseWriter
 	r      *http.Request
 	token  *token.Token
@@ -223,168 +212,168 @@ type exchange struct {
 	session string
 	code    string
 	calls   int
-	in, out int
-	status  int
-	// wait is how many seconds a client over its quota should wait.
+	// in is how many bytes of the body have arrived, and held is how many have room. All bytes that
+	// the client announced have room from the beginning.
+	in, held int64
+	out      int
+	status   int
+	// wait is how many seconds a refused client should wait, if that is known.
 	wait int
-	// detail reports that errors have the form that mem0's clients read.
-	detail bool
 }
+
+// handler answers a request, or returns the error to answer with.
+type handler func(*exchange) *serve.Error
+
+// routes are the handlers of each path, by the method of the request.
+var routes = map[string]map[string]handler{
+	"/rpc":          {http.MethodPost: guarded(rpc)},
+	"/openapi.json": {http.MethodGet: fixed(description)},
+	"/healthz":      {http.MethodGet: fixed([]byte(`{"status":"ok"}` + "\n"))},
+	"/readyz":       {http.MethodGet: ready},
+
+	"/v1/ping":            {http.MethodGet: mem0(ping)},
+	"/v1/memories":        {http.MethodPost: mem0(add)},
+	"/v3/memories/add":    {http.MethodPost: mem0(add)},
+	"/v1/memories/search": {http.MethodPost: mem0(search)},
+	"/v2/memories/search": {http.MethodPost: mem0(search)},
+	"/v3/memories/search": {http.MethodPost: mem0(search)},
+	"/v1/memories/*":      {http.MethodGet: mem0(get), http.MethodPut: mem0(update), http.MethodDelete: mem0(remove)},
+}
+
+// description is the OpenAPI description, which bench/clients makes from the table of methods.
+//
+//go:embed openapi.json
+var description []byte
 
 // ServeHTTP answers a request.
 func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	x := &exchange{w: w, r: r, began: d.o.Now(), method: r.Method + " " + pathOf(r.URL.Path)}
-	h := w.Header()
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Cache-Control", "no-store")
-	defer d.log(x)
-	handlers, known := d.routes(r.URL.Path)
-	if !known {
-		x.refuse(http.StatusNotFound, "NOT_FOUND", "there is nothing at this path", "calls go to POST /rpc; /openapi.json describes it")
-		return
+	path := r.URL.Path
+	named := path // for the log, without what a client chose
+	switch {
+	case isMem0(path):
+		path, named = mem0Path(path), "mem0"
+	case routes[path] == nil:
+		named = "other"
 	}
-	handle, ok := handlers[r.Method]
-	if !ok {
-		var allowed []string
-		for _, m := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodDelete} {
-			if handlers[m] != nil {
-				allowed = append(allowed, m)
-			}
-		}
-		h.Set("Allow", strings.Join(allowed, ", "))
-		x.refuse(http.StatusMethodNotAllowed, "METHOD", "this path takes "+strings.Join(allowed, ", "), "")
-		return
+	x := &exchange{d: d, w: w, r: r, began: d.o.Now(), method: r.Method + " " + named}
+	defer x.log()
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	w.Header().Set("Cache-Control", "no-store")
+	err := serve.ErrRequest(notFound, "there is nothing at this path", "calls go to POST /rpc; /openapi.json describes it")
+	if methods := routes[path]; methods[r.Method] != nil {
+		err = methods[r.Method](x)
+	} else if methods != nil {
+		allowed := strings.Join(slices.Sorted(maps.Keys(methods)), ", ")
+		w.Header().Set("Allow", allowed)
+		err = serve.ErrRequest("METHOD", "this path takes "+allowed, "")
 	}
-	handle(x)
+	if err != nil {
+		x.refuse(err, serve.Refusal(err).JSON())
+	}
 }
 
-type handler func(*exchange)
-
-// routes returns the methods of a path and their handlers. It returns false for an unknown path.
-func (d *Door) routes(path string) (map[string]handler, bool) {
-	switch path {
-	case "/rpc":
-		return map[string]handler{http.MethodPost: d.guarded(d.rpc)}, true
-	case "/openapi.json":
-		return map[string]handler{http.MethodGet: openAPI}, true
-	case "/healthz":
-		return map[string]handler{http.MethodGet: func(x *exchange) { x.json(http.StatusOK, []byte(`{"status":"ok"}`+"\n")) }}, true
-	case "/readyz":
-		return map[string]handler{http.MethodGet: d.ready}, true
+// fixed answers with a body that does not change.
+func fixed(body []byte) handler {
+	return func(x *exchange) *serve.Error {
+		x.json(http.StatusOK, body)
+		return nil
 	}
-	return d.mem0Route(path)
 }
 
-// pathOf returns a path for the log. An unknown path is replaced, because it may hold anything.
-func pathOf(path string) string {
-	switch path {
-	case "/rpc", "/openapi.json", "/healthz", "/readyz":
-		return path
+func ready(x *exchange) *serve.Error {
+	if x.d.draining.Load() {
+		return serve.ErrStopping()
 	}
-	if isMem0(path) {
-		return "mem0"
+	if x.d.full() {
+		x.wait = retryBusy
+		return serve.ErrRequest("NOT_READY", "there is no room for further requests", "wait as long as Retry-After says")
 	}
-	return "other"
-}
-
-func (d *Door) ready(x *exchange) {
-	if d.draining.Load() {
-		x.fail(serve.ErrStopping())
-		return
+	if err := x.d.o.Ready(x.r.Context()); err != nil {
+		return serve.ErrRequest("NOT_READY", err.Error(), "'memkernel doctor' says what is wrong")
 	}
-	if d.full() {
-		x.retry(retryBusy)
-		x.refuse(http.StatusServiceUnavailable, "NOT_READY", "there is no room for further requests", "wait as long as Retry-After says")
-		return
-	}
-	if err := d.o.Ready(x.r.Context()); err != nil {
-		x.retry(retryStopping)
-		x.refuse(http.StatusServiceUnavailable, "NOT_READY", err.Error(), "'memkernel doctor' says what is wrong")
-		return
-	}
-	x.json(http.StatusOK, []byte(`{"status":"ready"}`+"\n"))
+	return fixed([]byte(`{"status":"ready"}` + "\n"))(x)
 }
 
 // guarded runs next for bearers of valid tokens, while there is room.
-func (d *Door) guarded(next handler) handler {
-	return func(x *exchange) {
+func guarded(next handler) handler {
+	return func(x *exchange) *serve.Error {
+		d := x.d
+		if x.r.ContentLength != 0 {
+			x.w.Header().Set("Connection", "close") // until the body was read
+		}
 		if d.draining.Load() {
-			x.fail(serve.ErrStopping())
-			return
+			return serve.ErrStopping()
 		}
-		var err error
-		if x.token, err = d.bearer(x.r); err != nil {
-			d.delay(x)
-			d.unknown(x, err)
-			return
+		tok, err := d.bearer(x.r)
+		if err != nil {
+			x.delay()
+			return err
 		}
-		if (x.token.Tenant != "") != d.o.Tenants {
-			x.w.Header().Set("Connection", "close") // its body is not read
-			x.fail(serve.ErrScope("the token is not for this server", "a server with --tenants takes tokens with a tenant, any other those without"))
-			return
+		x.token = tok
+		if (tok.Tenant != "") != d.o.Tenants {
+			return serve.ErrScope("the token is not for this server", "a server with --tenants takes tokens with a tenant, any other those without")
 		}
-		if !d.take(x.token, 1, 0) {
-			d.delay(x)
-			x.fail(serve.ErrBusy("there are too many requests", "wait as long as Retry-After says, and deliver it again"))
-			return
+		if !d.take(tok, 1, 0) {
+			x.delay()
+			return errBusy("there are too many requests")
 		}
-		defer d.give(x.token, 1, 0)
-		if err := d.spend(x, 1, 0, ""); err != nil {
-			x.w.Header().Set("Connection", "close") // its body is not read
-			x.fail(err)
-			return
+		defer func() {
+			d.mu.Lock()
+			defer d.mu.Unlock()
+			d.add(tok, -1, -x.held)
+		}()
+		if err := x.spend("calls", d.o.Quotas.Calls, 1); err != nil {
+			return err
 		}
-		next(x)
+		return next(x)
 	}
 }
 
 // delay makes a client that will be refused wait for refusalWait, unless too many clients wait
 // already.
-func (d *Door) delay(x *exchange) {
+func (x *exchange) delay() {
 	select {
-	case d.refusals <- struct{}{}:
+	case x.d.refusals <- struct{}{}:
 	default:
 		return
 	}
-	defer func() { <-d.refusals }()
+	defer func() { <-x.d.refusals }()
 	select {
-	case <-time.After(d.o.refusalWait):
+	case <-time.After(x.d.o.refusalWait):
 	case <-x.r.Context().Done():
 	}
 }
 
-// errNoToken reports a request without a token, or with more than one.
-var errNoToken = errors.New("the request has no token")
-
 // bearer finds the token of a request, only by its one Authorization header.
-func (d *Door) bearer(r *http.Request) (*token.Token, error) {
-	said := r.Header.Values("Authorization")
-	if len(said) != 1 {
-		return nil, errNoToken
+func (d *Door) bearer(r *http.Request) (*token.Token, *serve.Error) {
+	const hint = "send the header Authorization: Bearer and a token of 'memkernel token create'"
+	scheme, secret, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	taken := strings.EqualFold(scheme, "Bearer") || strings.EqualFold(scheme, "Token") && isMem0(r.URL.Path)
+	if len(r.Header.Values("Authorization")) != 1 || !taken {
+		return nil, serve.ErrToken("the request has no token", hint)
 	}
-	scheme, secret, ok := strings.Cut(said[0], " ")
-	if !ok || !strings.EqualFold(scheme, "Bearer") && !(strings.EqualFold(scheme, "Token") && isMem0(r.URL.Path)) {
-		return nil, errNoToken
-	}
-	return d.o.Tokens.Find(secret, d.o.Now())
-}
-
-func (d *Door) unknown(x *exchange, err error) {
-	for _, known := range []error{errNoToken, token.ErrUnknown, token.ErrRevoked, token.ErrExpired} {
-		if errors.Is(err, known) {
-			x.w.Header().Set("WWW-Authenticate", `Bearer realm="memkernel"`)
-			x.w.Header().Set("Connection", "close") // its body is not read
-			x.fail(serve.ErrToken(known.Error(), "send the header Authorization: Bearer and a token of 'memkernel token create'"))
-			return
-		}
+	tok, err := d.o.Tokens.Find(secret, d.o.Now())
+	switch {
+	case err == nil:
+		return tok, nil
+	case errors.Is(err, token.ErrUnknown), errors.Is(err, token.ErrRevoked), errors.Is(err, token.ErrExpired):
+		return nil, serve.ErrToken(err.Error(), hint)
 	}
 	d.o.Logger.Error("tokens can't be read", "error", err.Error())
-	x.retry(retryStopping)
 	if store.Again(err) {
-		x.refuse(http.StatusServiceUnavailable, "TRY_AGAIN", "tokens can't be read", "deliver the call again: what keeps them was out of reach")
-		return
+		return nil, serve.ErrRequest("TRY_AGAIN", "tokens can't be read", "deliver the call again: what keeps them was out of reach")
 	}
-	x.refuse(http.StatusServiceUnavailable, "NOT_READY", "tokens can't be read", "")
+	return nil, serve.ErrRequest("NOT_READY", "tokens can't be read", "")
+}
+
+// shares returns whose room a request of a token takes: everybody's, its tenant's and its own.
+// The value is the divisor of the door's room for each of them.
+func shares(t *token.Token) map[string]int64 {
+	out := map[string]int64{"": 1}
+	if t.Tenant != "" {
+		out["tenant "+t.Tenant], out["token "+t.ID] = tenantShare, tenantShare*tokenShare
+	}
+	return out
 }
 
 // take takes room for a token's requests and for the bytes of their bodies. It returns false if
@@ -393,38 +382,33 @@ func (d *Door) unknown(x *exchange, err error) {
 func (d *Door) take(t *token.Token, requests int, bytes int64) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	of := shares(t)
-	for who, part := range of {
+	for who, part := range shares(t) {
 		has := d.rooms[who]
 		if has.open+requests > max(min(d.o.Requests, leastRequests), d.o.Requests/int(part)) || bytes > 0 && has.open > 1 && has.bytes+bytes > d.o.Bytes/part {
 			return false
 		}
 	}
-	for who := range of {
-		has := d.rooms[who]
-		d.rooms[who] = taken{has.open + requests, has.bytes + bytes}
-	}
+	d.add(t, requests, bytes)
 	return true
 }
 
-// give returns the room that take took.
-func (d *Door) give(t *token.Token, requests int, bytes int64) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
+// add adds to the room that is taken. Callers must hold d.mu.
+func (d *Door) add(t *token.Token, requests int, bytes int64) {
 	for who := range shares(t) {
 		has := d.rooms[who]
-		if has = (taken{has.open - requests, has.bytes - bytes}); has == (taken{}) {
+		has.open += requests
+		has.bytes += bytes
+		d.rooms[who] = has
+		if has == (taken{}) {
 			delete(d.rooms, who)
-		} else {
-			d.rooms[who] = has
 		}
 	}
 }
 
-// turns returns the [serve.Caller.Turn] of a token's calls, nil without tenants.
+// turns returns the [serve.Caller.Turn] of a token's calls. Without tenants no call waits.
 func (d *Door) turns(t *token.Token) func(context.Context) func() {
 	if t.Tenant == "" {
-		return nil
+		return func(context.Context) func() { return func() {} }
 	}
 	d.mu.Lock()
 	of := d.running[t.Tenant]
@@ -488,184 +472,137 @@ func (d *Door) full() bool {
 }
 
 // rpc answers a request with a message or a batch.
-func (d *Door) rpc(x *exchange) {
+func rpc(x *exchange) *serve.Error {
 	var m *serve.Message
-	free, ok := d.body(x, func(r io.Reader) (err error) {
+	err := x.body(func(r io.Reader) (err error) {
 		m, err = serve.ReadMessage(r, x.r.ContentLength)
 		return err
 	})
-	if !ok {
-		return
+	if err != nil {
+		return err
 	}
-	defer free()
-	s, done, ok := d.server(x)
-	if !ok {
-		return
+	events := &eventStream{x: x, over: !wantsEvents(x.r)}
+	reply, err := x.call(m, events.tell)
+	if err != nil {
+		return err
 	}
-	defer done()
-	who := serve.Caller{Name: x.token.ID, May: d.asks(x), Turn: d.turns(x.token)}
-	var events *eventStream
-	if wantsEvents(x.r) {
-		events = &eventStream{x: x}
-		who.Notify = events.tell
-	}
-	reply := s.Answer(x.r.Context(), m, who)
-	x.took(reply)
-	if events == nil || !events.end(reply) {
-		x.answer(reply)
-	}
-}
-
-// answer writes the answer to a message.
-func (x *exchange) answer(reply serve.Reply) {
 	switch {
+	case len(reply.Methods) > 1:
+		x.method = "batch"
+	case len(reply.Methods) == 1 && serve.IsMethod(reply.Methods[0]):
+		x.method = reply.Methods[0]
+	default:
+		x.method = "unknown"
+	}
+	switch {
+	case events.end(reply):
 	case reply.Error != nil:
-		x.failWith(reply.Error, reply.JSON())
+		x.refuse(reply.Error, reply.JSON())
 	case reply.Empty():
 		x.status = http.StatusNoContent
 		x.w.WriteHeader(x.status)
 	default:
 		x.head(http.StatusOK, "application/json; charset=utf-8", reply.Size())
-		_, _ = reply.WriteTo(x) // the client has gone
+		_, _ = reply.WriteTo(x) // if it fails, the client has gone
 	}
+	return nil
 }
 
-// took keeps the values of an answered call for the log line.
-func (x *exchange) took(r serve.Reply) {
-	x.calls, x.session = len(r.Methods), r.Session
-	switch len(r.Methods) {
-	case 0:
-	case 1:
-		x.method = r.Methods[0]
-	default:
-		x.method = "batch"
+// call passes a message on to the server of the token's tenant. Callers must have read the body first.
+// A slow body would keep the tenant open, and so keep another tenant from being opened.
+func (x *exchange) call(m *serve.Message, notify func(serve.Reply)) (serve.Reply, *serve.Error) {
+	s, done, err := x.d.o.Server(x.r.Context(), x.token.Tenant)
+	if refused, ok := errors.AsType[*serve.Error](err); ok {
+		return serve.Reply{}, refused
 	}
-	if !serve.IsMethod(x.method) && x.method != "batch" {
-		x.method = "unknown"
+	if err != nil {
+		x.d.o.Logger.Error("tenant can't be opened", "tenant", x.token.Tenant, "error", err.Error())
+		return serve.Reply{}, serve.ErrRequest("NOT_READY", "what the token is for can't be opened", "")
 	}
+	defer done()
+	reply := s.Answer(x.r.Context(), m, serve.Caller{Name: x.token.ID, May: x.asks(), Notify: notify, Turn: x.d.turns(x.token)})
+	x.calls += len(reply.Methods)
+	x.session = cmp.Or(x.session, reply.Session)
+	return reply, nil
 }
 
-// server opens the server of the token's tenant. Callers must have read the body first. A slow
-// body would keep the tenant open, and so keep another tenant from being opened.
-func (d *Door) server(x *exchange) (*serve.Server, func(), bool) {
-	s, done, err := d.o.Server(x.r.Context(), x.token.Tenant)
-	var refused *serve.Error
-	switch {
-	case errors.As(err, &refused):
-		x.fail(refused)
-	case err != nil:
-		d.o.Logger.Error("tenant can't be opened", "tenant", x.token.Tenant, "error", err.Error())
-		x.retry(retryStopping)
-		x.refuse(http.StatusServiceUnavailable, "NOT_READY", "what the token is for can't be opened", "")
-	}
-	return s, done, err == nil
-}
-
-// body reads a body, once and to its end. Callers must call free to return the room that the body
-// takes. If ok is false, the body was refused.
-func (d *Door) body(x *exchange, read func(io.Reader) error) (free func(), ok bool) {
-	x.w.Header().Set("Connection", "close") // as long as a part of the body was not read
+// body reads a body, once and to its end.
+func (x *exchange) body(read func(io.Reader) error) *serve.Error {
+	d := x.d
 	kind, params, err := mime.ParseMediaType(x.r.Header.Get("Content-Type"))
-	if charset := params["charset"]; err != nil || kind != "application/json" || charset != "" && !strings.EqualFold(charset, "utf-8") {
-		x.refuse(http.StatusUnsupportedMediaType, "MEDIA_TYPE", "the body is not application/json in UTF-8", "send Content-Type: application/json")
-		return nil, false
+	if charset := cmp.Or(params["charset"], "utf-8"); err != nil || kind != "application/json" || !strings.EqualFold(charset, "utf-8") {
+		return serve.ErrRequest("MEDIA_TYPE", "the body is not application/json in UTF-8", "send Content-Type: application/json")
 	}
 	if e := x.r.Header.Get("Content-Encoding"); e != "" && !strings.EqualFold(e, "identity") {
-		x.refuse(http.StatusUnsupportedMediaType, "MEDIA_TYPE", "the body is encoded, and none is taken so", "send it as it is")
-		return nil, false
+		return serve.ErrRequest("MEDIA_TYPE", "the body is encoded, and none is taken so", "send it as it is")
 	}
-	in := &incoming{x: x, d: d, size: x.r.ContentLength, began: time.Now(), turn: d.turns(x.token)}
-	if in.size > d.o.MaxBody {
-		x.fail(serve.ErrTooLong(int(d.o.MaxBody)))
-		return nil, false
+	size := max(x.r.ContentLength, 0)
+	if size > d.o.MaxBody {
+		return serve.ErrTooLong(int(d.o.MaxBody))
 	}
-	if err := d.spend(x, 0, max(in.size, 0), ""); err != nil {
-		x.fail(err)
-		return nil, false
+	if err := x.spend("bytes", d.o.Quotas.Bytes, size); err != nil {
+		return err
 	}
-	if in.size > 0 && !d.take(x.token, 0, in.size) {
-		d.delay(x)
-		x.fail(errNoRoom())
-		return nil, false
+	if !d.take(x.token, 0, size) {
+		x.delay()
+		return errBusy("there are too many large requests")
 	}
-	in.held = max(in.size, 0)
-	give := func() { d.give(x.token, 0, in.held) }
-	defer func() {
-		if !ok { // the reading failed or panicked
-			give()
-		}
-	}()
-	err = func() error {
-		defer in.done()
-		return read(in)
-	}()
-	x.in = int(in.came)
+	x.held = size
+	in := &incoming{x: x, began: time.Now(), turn: d.turns(x.token), end: func() {}}
+	defer func() { in.end() }()
+	err = read(in)
+	if refused, ok := errors.AsType[*serve.Error](err); ok {
+		return refused
+	}
 	if err != nil {
-		var why *serve.Error
-		if errors.As(err, &why) {
-			x.fail(why)
-		} else {
-			x.refuse(http.StatusBadRequest, "INVALID_REQUEST", "the body ended too soon, or took too long", "deliver it again")
-		}
-		return nil, false
+		return serve.ErrRequest("INVALID_REQUEST", "the body ended too soon, or took too long", "deliver it again")
 	}
 	_ = http.NewResponseController(x.w).SetReadDeadline(time.Time{})
 	x.w.Header().Del("Connection")
-	return give, true
+	return nil
 }
 
-func errNoRoom() *serve.Error {
-	return serve.ErrBusy("there are too many large requests", "wait as long as Retry-After says, and deliver it again")
+func errBusy(message string) *serve.Error {
+	return serve.ErrBusy(message, "wait as long as Retry-After says, and deliver it again")
 }
 
 // incoming is a body that is being received. Reading fails with a [serve.Error] if the body is
 // larger than allowed or larger than the free room.
 type incoming struct {
-	x *exchange
-	d *Door
-	// size is the announced number of bytes, -1 if none was announced. came is how many bytes have
-	// arrived. held is the number of bytes that have room: from the beginning all announced ones.
-	size, came, held int64
-	began            time.Time
+	x     *exchange
+	began time.Time
 	// turn takes a turn of the tenant. The body holds the turn, which end returns, while a
 	// received piece is parsed, and not while the next piece is awaited.
 	turn func(context.Context) func()
 	end  func()
 }
 
-// done returns the turn.
-func (in *incoming) done() {
-	if in.end != nil {
-		in.end()
-		in.end = nil
-	}
-}
-
 func (in *incoming) Read(p []byte) (int, error) {
+	x, d, ctx := in.x, in.x.d, in.x.r.Context()
 	// Arriving bytes extend the deadline, but too few bytes do not extend it enough.
-	by := in.began.Add(in.d.o.bodyWait + time.Duration(in.came)*time.Second/bodyRate)
-	_ = http.NewResponseController(in.x.w).SetReadDeadline(by) // if this fails, the read fails too
-	in.done()
-	n, err := in.x.r.Body.Read(p)
-	if in.turn != nil {
-		if in.end = in.turn(in.x.r.Context()); in.end == nil {
-			return 0, in.x.r.Context().Err()
+	by := in.began.Add(d.o.bodyWait + time.Duration(x.in)*time.Second/bodyRate)
+	_ = http.NewResponseController(x.w).SetReadDeadline(by) // if this fails, the read fails too
+	in.end()
+	n, err := x.r.Body.Read(p)
+	end := in.turn(ctx)
+	if end == nil {
+		return 0, ctx.Err()
+	}
+	in.end = sync.OnceFunc(end)
+	x.in += int64(n)
+	if x.in > d.o.MaxBody {
+		return 0, serve.ErrTooLong(int(d.o.MaxBody))
+	}
+	if more := x.in - x.held; more > 0 {
+		if !d.take(x.token, 0, more) {
+			return 0, errBusy("there are too many large requests")
 		}
+		x.held = x.in
 	}
-	switch in.came += int64(n); {
-	case in.came > in.d.o.MaxBody:
-		return 0, serve.ErrTooLong(int(in.d.o.MaxBody))
-	case in.came > in.held && !in.d.take(in.x.token, 0, in.came-in.held):
-		return 0, errNoRoom()
-	}
-	in.held = max(in.held, in.came)
-	if in.size < 0 {
-		if err := in.d.spend(in.x, 0, int64(n), ""); err != nil {
+	if x.r.ContentLength < 0 {
+		if err := x.spend("bytes", d.o.Quotas.Bytes, int64(n)); err != nil {
 			return 0, err
 		}
-	}
-	if err == io.EOF && in.came < in.size {
-		return n, io.ErrUnexpectedEOF
 	}
 	return n, err
 }
@@ -674,48 +611,34 @@ func (in *incoming) Read(p []byte) (int, error) {
 // answers.
 var statuses = map[string]int{
 	"NOT_JSON": http.StatusBadRequest, "INVALID_REQUEST": http.StatusBadRequest, "TOKEN": http.StatusUnauthorized, "SCOPE": http.StatusForbidden,
+	notFound: http.StatusNotFound, "METHOD": http.StatusMethodNotAllowed, "MEDIA_TYPE": http.StatusUnsupportedMediaType,
 	"LINE_TOO_LONG": http.StatusRequestEntityTooLarge, "BUSY": http.StatusTooManyRequests, "STOPPING": http.StatusServiceUnavailable,
-	"TRY_AGAIN": http.StatusServiceUnavailable,
+	"TRY_AGAIN": http.StatusServiceUnavailable, "NOT_READY": http.StatusServiceUnavailable,
 }
 
-// fail answers with an error of the protocol.
-func (x *exchange) fail(err *serve.Error) { x.failWith(err, x.said(err)) }
-
-// said returns the body for an error.
-func (x *exchange) said(err *serve.Error) []byte {
-	if x.detail {
-		return detailed(err)
-	}
-	return serve.Refusal(err).JSON()
-}
-
-func (x *exchange) failWith(err *serve.Error, body []byte) {
+// refuse answers with an error, in the body that says it.
+func (x *exchange) refuse(err *serve.Error, body []byte) {
 	x.code = err.Data.Code
-	status, ok := statuses[x.code]
-	if !ok {
-		status = http.StatusOK
+	status := cmp.Or(statuses[x.code], http.StatusOK)
+	if isMem0(x.r.URL.Path) {
+		status, body = cmp.Or(statuses[x.code], mem0Statuses[x.code], http.StatusInternalServerError), detailed(err)
 	}
+	h := x.w.Header()
 	switch status {
+	case http.StatusUnauthorized:
+		h.Set("WWW-Authenticate", `Bearer realm="memkernel"`)
 	case http.StatusTooManyRequests:
-		x.retry(max(retryBusy, x.wait))
+		h.Set("Retry-After", strconv.Itoa(max(retryBusy, x.wait)))
 	case http.StatusServiceUnavailable:
-		x.retry(retryStopping)
-		x.w.Header().Set("Connection", "close")
+		h.Set("Retry-After", strconv.Itoa(cmp.Or(x.wait, retryStopping)))
+		h.Set("Connection", "close")
 	}
 	x.json(status, body)
 }
 
-// refuse answers with an error that only HTTP requests can get.
-func (x *exchange) refuse(status int, code, message, hint string) {
-	x.code = code
-	x.json(status, x.said(serve.ErrRequest(code, message, hint)))
-}
-
-func (x *exchange) retry(seconds int) { x.w.Header().Set("Retry-After", strconv.Itoa(seconds)) }
-
 func (x *exchange) json(status int, body []byte) {
 	x.head(status, "application/json; charset=utf-8", len(body))
-	_, _ = x.Write(body) // the client has gone
+	_, _ = x.Write(body) // if it fails, the client has gone
 }
 
 // head begins an answer. A size of -1 means that the size is unknown.
@@ -726,45 +649,33 @@ func (x *exchange) head(status int, kind string, size int) {
 		h.Set("Content-Length", strconv.Itoa(size))
 	}
 	x.status = status
-	x.patience()
 	x.w.WriteHeader(status)
 }
 
-// patience gives the reader of the answer the time for one more piece.
-func (x *exchange) patience() {
-	_ = http.NewResponseController(x.w).SetWriteDeadline(time.Now().Add(writeWait)) // if this fails, the write fails too
-}
-
 // Write writes a piece of an answer. A slow client gets the whole answer as long as it keeps
-// reading.
+// reading: each piece has writeWait.
 func (x *exchange) Write(p []byte) (int, error) {
-	x.patience()
+	_ = http.NewResponseController(x.w).SetWriteDeadline(time.Now().Add(writeWait)) // if this fails, the write fails too
 	n, err := x.w.Write(p)
 	x.out += n
 	return n, err
 }
 
 // log writes a line about a request, without any of its texts.
-func (d *Door) log(x *exchange) {
-	tenant, id, name := "", "", ""
-	if x.token != nil {
-		tenant, id, name = x.token.Tenant, x.token.ID, x.token.Note
-	} else if x.status == http.StatusUnauthorized && !d.refused.Allow() {
+func (x *exchange) log() {
+	if x.status == http.StatusUnauthorized && !x.d.refused.Allow() {
 		return
 	}
 	level := slog.LevelInfo
 	if x.method == "GET /healthz" || x.method == "GET /readyz" {
 		level = slog.LevelDebug
 	}
-	d.o.Logger.Log(context.Background(), level, "call", "method", x.method, "calls", x.calls, "tenant", tenant, "token", id, "name", name, "address", x.r.RemoteAddr, "session", hashOf(tenant, x.session),
-		"status", x.status, "code", x.code, "ms", d.o.Now().Sub(x.began).Milliseconds(), "bytes_in", x.in, "bytes_out", x.out)
-}
-
-// hashOf tells sessions apart in a log without naming them.
-func hashOf(tenant, session string) string {
-	if session == "" {
-		return ""
+	t := cmp.Or(x.token, &token.Token{})
+	session := x.session
+	if session != "" { // its hash tells it from others without naming it
+		sum := sha256.Sum256([]byte(t.Tenant + "\x00" + session))
+		session = hex.EncodeToString(sum[:6])
 	}
-	sum := sha256.Sum256([]byte(tenant + "\x00" + session))
-	return hex.EncodeToString(sum[:6])
+	x.d.o.Logger.Log(context.Background(), level, "call", "method", x.method, "calls", x.calls, "tenant", t.Tenant, "token", t.ID, "name", t.Note, "address", x.r.RemoteAddr, "session", session,
+		"status", x.status, "code", x.code, "ms", x.d.o.Now().Sub(x.began).Milliseconds(), "bytes_in", x.in, "bytes_out", x.out)
 }

@@ -27,7 +27,6 @@ import (
 	"github.com/memkernel/memkernel/serve/tools"
 	"github.com/memkernel/memkernel/service/internal/databases"
 	export "github.com/memkernel/memkernel/service/telemetry"
-	"github.com/memkernel/memkernel/service/token"
 	"github.com/memkernel/memkernel/service/web"
 )
 
@@ -127,11 +126,11 @@ const waitingCalls = 8
 // options returns the options that all doors share. The tokens are kept with the state, so that
 // all machines that serve the state know the same ones.
 func (l *listenFlags) options(ctx context.Context, a *cli.App) (web.Options, error) {
-	state, err := a.Stored(ctx)
+	all, err := tokens(ctx, a)
 	if err != nil {
 		return web.Options{}, err
 	}
-	o := web.Options{Tokens: token.In(state.State()), PastSessions: a.Config.Retrieval.Sessions.Enabled, Logger: callLog(a), Quotas: l.quotas()}
+	o := web.Options{Tokens: all, PastSessions: a.Config.Retrieval.Sessions.Enabled, Logger: callLog(a), Quotas: l.quotas()}
 	if a.Config.Store.Backend == "postgres" {
 		o.Tokens.Remember(rememberTokens)
 		o.Running = waitingCalls * runtime.GOMAXPROCS(0)
@@ -212,7 +211,7 @@ func (l *listenFlags) serveTenants(ctx context.Context, a *cli.App, s *verbs.Ser
 	defer t.Close(ctx)
 	longwork.Bound(runtime.GOMAXPROCS(0)/2 - 1) // a tenant's calls may use half of the processors
 	tenants := &web.Tenants{Root: root, Open: openTenant(a, book, t), Most: l.mostTenants}
-	release, err := tenants.Hold()
+	release, err := serve.Hold(root)
 	if err != nil {
 		return verbs.ServedElsewhere(err)
 	}
@@ -255,19 +254,19 @@ func (l *listenFlags) serveTenants(ctx context.Context, a *cli.App, s *verbs.Ser
 }
 
 // openTenant returns a function that opens a tenant with the server's configuration.
-func openTenant(a *cli.App, book *cachelayout.Book, t *telemetry.Telemetry) func(context.Context, string, string, string) (*web.Opened, error) {
-	return func(ctx context.Context, name, workspace, state string) (*web.Opened, error) {
+func openTenant(a *cli.App, book *cachelayout.Book, t *telemetry.Telemetry) func(context.Context, string, string, string) (*serve.Server, func() error, error) {
+	return func(ctx context.Context, name, workspace, state string) (*serve.Server, func() error, error) {
 		own, err := a.Tenant(name, workspace, state)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		k, err := own.Kernel(ctx, cli.Needs{Prices: book, Vectors: true, Notes: true, Follow: true, Watch: t.Kernel()})
 		if err != nil {
-			return nil, errors.Join(err, own.Close())
+			return nil, nil, errors.Join(err, own.Close())
 		}
 		// A tenant must not learn anything about the server's folders.
 		o := &serve.Options{Private: a.Private(), Prices: book, Version: cli.Build().Version, Location: own.Config.Workspace.Timezone.Location(),
 			Tools: verbs.ToolsOf(k), ToolWrites: tools.Writes, Retain: own.Retention(), Watch: t.Serve()}
-		return &web.Opened{Kernel: k, Serve: o, Close: own.Close}, nil
+		return serve.New(k, o), func() error { return errors.Join(k.Close(), own.Close()) }, nil
 	}
 }
