@@ -22,11 +22,7 @@ import (
 
 // BeginProxied begins the span of a proxied call, in the client's own trace if it has one.
 func (x *exporter) BeginProxied(r *http.Request) context.Context {
-	ctx := r.Context()
-	if x.spans == nil {
-		return ctx
-	}
-	ctx = propagation.TraceContext{}.Extract(ctx, propagation.HeaderCarrier(r.Header))
+	ctx := propagation.TraceContext{}.Extract(r.Context(), propagation.HeaderCarrier(r.Header))
 	ctx, _ = x.tracer.Start(ctx, "chat", trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(attribute.String("gen_ai.operation.name", "chat")))
 	return ctx
 }
@@ -34,7 +30,7 @@ func (x *exporter) BeginProxied(r *http.Request) context.Context {
 // EndProxied ends the span of a proxied call.
 func (x *exporter) EndProxied(ctx context.Context, c *proxy.Call) {
 	s := trace.SpanFromContext(ctx)
-	if x.spans == nil || !s.IsRecording() {
+	if !s.IsRecording() {
 		return
 	}
 	op := telemetry.OperationOf(c)
@@ -70,9 +66,6 @@ func (x *exporter) EndProxied(ctx context.Context, c *proxy.Call) {
 
 // BeginServed begins the span of a call that a daemon answers.
 func (x *exporter) BeginServed(ctx context.Context, method string) context.Context {
-	if x.spans == nil {
-		return ctx
-	}
 	ctx, _ = x.tracer.Start(ctx, method, trace.WithSpanKind(trace.SpanKindServer),
 		trace.WithAttributes(attribute.String("rpc.system.name", "jsonrpc"), attribute.String("rpc.method", method)))
 	return ctx
@@ -80,9 +73,6 @@ func (x *exporter) BeginServed(ctx context.Context, method string) context.Conte
 
 // EndServed ends the span of a call that a daemon answers.
 func (x *exporter) EndServed(ctx context.Context, code string) {
-	if x.spans == nil {
-		return
-	}
 	s := trace.SpanFromContext(ctx)
 	if code != "" {
 		fail(s, code)
@@ -97,9 +87,6 @@ var operations = map[kernel.Op]string{kernel.OpSearch: "search_memory", kernel.O
 
 // Done writes a span for finished work.
 func (x *exporter) Done(ctx context.Context, d *kernel.Done) {
-	if x.spans == nil {
-		return
-	}
 	name := "memkernel." + string(d.Op)
 	var attrs []attribute.KeyValue
 	if op := operations[d.Op]; op != "" {

@@ -28,6 +28,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
+	"go.opentelemetry.io/otel/trace/noop"
 
 	"github.com/memkernel/memkernel/serve/telemetry"
 )
@@ -52,7 +53,7 @@ type exporter struct {
 // program must not fail because of a variable that is meant for other programs.
 func Open(ctx context.Context, o *telemetry.Options, gauges func(context.Context, func(*telemetry.Metric, float64))) (telemetry.Exporter, error) {
 	log := o.Logger
-	x := &exporter{hosts: o.Hosts, counters: map[*telemetry.Metric]metric.Float64Counter{}, times: map[*telemetry.Metric]metric.Float64Histogram{}}
+	x := &exporter{hosts: o.Hosts, tracer: noop.Tracer{}, counters: map[*telemetry.Metric]metric.Float64Counter{}, times: map[*telemetry.Metric]metric.Float64Histogram{}}
 	ask := func(s signal, open func() error) {
 		ok, err := s.wanted()
 		if ok {
@@ -62,7 +63,7 @@ func Open(ctx context.Context, o *telemetry.Options, gauges func(context.Context
 			log.Warn("telemetry: "+strings.ToLower(string(s))+" are not exported", "detail", err.Error())
 		}
 	}
-	var service *resource.Resource
+	service := sync.OnceValue(func() *resource.Resource { return resourceOf(ctx, log, o.Version) })
 	ask(spans, func() (err error) {
 		var to sdktrace.SpanExporter
 		if spans.grpc() {
@@ -71,8 +72,7 @@ func Open(ctx context.Context, o *telemetry.Options, gauges func(context.Context
 			to, err = otlptracehttp.New(ctx)
 		}
 		if err == nil {
-			service = resourceOf(ctx, log, o.Version)
-			x.spans = sdktrace.NewTracerProvider(sdktrace.WithResource(service), sdktrace.WithBatcher(to))
+			x.spans = sdktrace.NewTracerProvider(sdktrace.WithResource(service()), sdktrace.WithBatcher(to))
 			x.tracer = x.spans.Tracer(scope, trace.WithInstrumentationVersion(o.Version))
 		}
 		return err
@@ -87,10 +87,7 @@ func Open(ctx context.Context, o *telemetry.Options, gauges func(context.Context
 		if err != nil {
 			return err
 		}
-		if service == nil {
-			service = resourceOf(ctx, log, o.Version)
-		}
-		x.readings = sdkmetric.NewMeterProvider(sdkmetric.WithResource(service), sdkmetric.WithReader(sdkmetric.NewPeriodicReader(to)),
+		x.readings = sdkmetric.NewMeterProvider(sdkmetric.WithResource(service()), sdkmetric.WithReader(sdkmetric.NewPeriodicReader(to)),
 			sdkmetric.WithExemplarFilter(exemplar.AlwaysOffFilter), sdkmetric.WithCardinalityLimit(mostSeries))
 		return x.instruments(o.Version, gauges)
 	})
