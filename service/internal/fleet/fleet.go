@@ -89,7 +89,11 @@ func (f *Fleet) Config() string { return filepath.Join(f.Dir, "team.yaml") }
 
 // Run runs the program as if on another machine.
 func (f *Fleet) Run(args ...string) (string, error) {
-	cmd := exec.Command(f.Bin, append(args, "--workspace", f.Workspace(), "--state-dir", filepath.Join(f.Dir, "desk"), "--config", f.Config())...)
+	return f.run(f.Bin, filepath.Join(f.Dir, "desk"), args...)
+}
+
+func (f *Fleet) run(bin, state string, args ...string) (string, error) {
+	cmd := exec.Command(bin, append(args, "--workspace", f.Workspace(), "--state-dir", state, "--config", f.Config())...)
 	cmd.Env = append(os.Environ(), "STATE_DSN="+f.DSN)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
@@ -129,16 +133,12 @@ func (f *Fleet) Machine(args ...string) (*Machine, error) {
 func (f *Fleet) Of(bin string) (*Machine, error) {
 	m := &Machine{f: f, bin: bin, n: f.machines}
 	f.machines++
-	cmd := exec.Command(bin, "token", "create", "--access", "write", "--json", "--workspace", f.Workspace(), "--state-dir", m.state(), "--config", f.Config())
-	cmd.Env = append(os.Environ(), "STATE_DSN="+f.DSN)
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
+	out, err := f.run(bin, m.state(), "token", "create", "--access", "write", "--json")
 	if err != nil {
-		return nil, fmt.Errorf("token create: %w\n%s", err, &stderr)
+		return nil, err
 	}
 	var doc struct{ Token string }
-	if err := json.Unmarshal(out, &doc); err != nil || doc.Token == "" {
+	if err := json.Unmarshal([]byte(out), &doc); err != nil || doc.Token == "" {
 		return nil, fmt.Errorf("token create printed %q: %w", out, err)
 	}
 	m.token = doc.Token
