@@ -28,7 +28,7 @@ var bounds = map[string]int{
 	"tokens of generated Go":             6150,
 	"tokens of module .":                 1085291,
 	"tokens of module bench":             100992,
-	"tokens of module service":           74900,
+	"tokens of module service":           70800,
 	"words of doc":                       23445,
 }
 

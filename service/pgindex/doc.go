@@ -5,44 +5,41 @@
 //
 //	┌ schema memkernel ─────────────────────────────────────────────────────┐
 //	│ settings    schema version                                            │
-//	│ spaces      a row per workspace and agent: generation, rules, model    │
-//	│   └─ scopes two rows per space: one private, one shared                │
-//	│ files       path, size, time, hash          ┐                          │
-//	│ chunks      place, lines, headings, text    ├ each row names its scope │
-//	│ postings    word, chunk, weighted frequency ┘                          │
-//	│ models      name and length of vectors                                 │
-//	│ embeddings  a unit vector per workspace, model and text (pgvector)     │
-//	└────────────────────────────────────────────────────────────────────────┘
+//	│ spaces      a row per workspace and agent: generation, rules, model   │
+//	│ files       path, size, time, hash            ┐ each row names        │
+//	│ chunks      place, lines, headings, text,     │ its scope             │
+//	│             and terms: a tsvector             ┘                       │
+//	│ embeddings  a unit vector per workspace, model and text (pgvector)    │
+//	└───────────────────────────────────────────────────────────────────────┘
 //
 // # Visibility
 //
 // A space belongs to one agent of one workspace. Its agent sees all of it. The other agents of
 // the workspace see its shared files, under paths that begin with "@agent/". Nobody else sees
 // anything. One function (look) decides which scopes a query may see. Every statement that reads
-// files, chunks or postings has the condition "scope = ANY(…)" with these scopes, and a test
-// checks all statements for that condition. This guards against mistakes, not against somebody
-// who has the password. Agents that must not trust each other need separate databases. A text
-// that is in several agents' files of the same path is found once, in the agent's own file if it
-// has one.
+// files or chunks has the condition "scope = ANY(…)" with these scopes, and a test checks all
+// statements for that condition. This guards against mistakes, not against somebody who has the
+// password. Agents that must not trust each other need separate databases. A text that is in
+// several agents' files of the same path is found once, in the agent's own file if it has one.
 //
 // # Words
 //
-// Chunks are analysed by index/analysis before they are stored. PostgreSQL's own ranking (ts_rank
-// over a tsvector) knows neither how rare a word is nor how long a chunk, so its order would be
-// another one than SQLite's. Instead each word of a chunk is a row with its weighted frequency
-// and the chunk's length, found by a B-tree over word and scope. One statement sums up BM25
-// exactly as FTS5 does. The number of chunks, their mean length and the number of chunks with a
-// word are counted over the visible scopes. The rows take about 60 bytes for each distinct word
-// of a chunk, some three times the size of the text.
+// The server's full-text search finds and ranks the chunks. The server's own parsers are not
+// used: index/analysis makes the words of a chunk, and they are stored as a tsvector, with their
+// places and the weights of headings, file name and text. A GIN index finds the chunks with a
+// word. PostgreSQL's ranking knows neither how rare a word is nor how long the chunks are on
+// average, and its order of whole questions finds fewer of the right chunks. So each word is
+// ranked alone: for one word, ts_rank_cd is the weighted number of its places. One statement
+// counts the visible chunks with each word, and one makes BM25 of these numbers, as FTS5 does. A
+// tsvector holds at most 256 places of a word, so a word that a chunk holds more often counts as
+// 256. The tsvectors and their index take some two times the space of the text.
 //
 // # Vectors
 //
-// A vector is stored once for each text and found through an HNSW index of its model, by inner
-// product, which for unit vectors is the cosine. Vectors of up to 2,000 numbers are indexed in
-// full precision, and vectors of up to 4,000 numbers in half precision. Longer vectors are not
-// indexed, and a search compares every one of them. With pgvector 0.8 the walk through the index
-// continues until enough visible chunks were found. Without the extension only words are
-// searched, and a search by vectors returns an error that says so.
+// A vector is stored once for each text, and a search compares every visible vector by inner
+// product, which for unit vectors is the cosine. The result is exact. Its time grows with the
+// number of vectors. Without the extension pgvector only words are searched, and a search by
+// vectors returns an error that says so.
 //
 // # Several writers
 //

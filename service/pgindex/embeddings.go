@@ -24,63 +24,31 @@ func (ix *Index) Model(ctx context.Context) (model string, dim int, err error) {
 	return v.model, v.dim, nil
 }
 
-// UseModel makes searches use the vectors of a model, and makes an index over them. "" and 0 turn
-// vectors off.
+// UseModel makes searches use the vectors of a model. "" and 0 turn vectors off. If the model is
+// already in use, UseModel does nothing.
 func (ix *Index) UseModel(ctx context.Context, model string, dim int) error {
 	const op = "choose model"
 	switch {
 	case model == "" && dim != 0 || model != "" && dim <= 0:
 		return fmt.Errorf("%s of %s: model %q can't have vectors of length %d: give the model's own length", op, ix.site.place, model, dim)
-	case ix.site.index.ReadOnly:
-		return ix.site.index.Writable(op, ix.site.place)
-	case model != "" && !ix.site.vectors:
+	case model != "" && !ix.site.vectors && !ix.site.index.ReadOnly:
 		return errNoVectors(ix.site, op)
 	}
-	s, err := lockSpace(ctx, ix.site, op, defaultWait)
-	if err != nil {
-		return ix.site.explain(op, err)
+	if used, usedDim, err := ix.Model(ctx); err == nil && used == model && usedDim == dim {
+		return nil
 	}
-	defer s.release()
-	return ix.site.explain(op, s.useModel(ctx, model, dim))
+	return ix.site.locked(ctx, op, defaultWait, func(s *syncer) error {
+		return s.change(ctx, func(tx pgx.Tx) error {
+			_, err := tx.Exec(ctx, `UPDATE spaces SET model=$2::text, dim=$3::integer WHERE id=$1::integer`, s.space, model, dim)
+			return err
+		})
+	})
 }
 
 // errNoVectors returns the error of a server without the extension.
 func errNoVectors(st *site, op string) error {
 	return &index.Error{Op: op, Path: st.place, Kind: ErrNoVectors,
 		Hint: "install the extension vector there and say CREATE EXTENSION vector, or say embedding.provider: none"}
-}
-
-func (s *syncer) useModel(ctx context.Context, model string, dim int) error {
-	if model == "" {
-		return s.change(ctx, func(tx pgx.Tx) error {
-			_, err := tx.Exec(ctx, `UPDATE spaces SET model=NULL WHERE id=$1::integer`, s.space)
-			return err
-		})
-	}
-	id, err := modelRow(ctx, s.conn, model, dim)
-	if err != nil {
-		return err
-	}
-	if dim <= maxHalved {
-		kind := "vector"
-		if dim > maxIndexed {
-			kind = "halfvec"
-		}
-		_, err = s.conn.Exec(ctx, fmt.Sprintf(`CREATE INDEX IF NOT EXISTS embeddings_model_%d ON embeddings USING hnsw ((%s) %s_ip_ops) WHERE model=%[1]d`,
-			id, operand("vector", dim), kind))
-		if err != nil {
-			return err
-		}
-	}
-	var now int32
-	err = s.conn.QueryRow(ctx, `SELECT coalesce(model, 0) FROM spaces WHERE id=$1::integer`, s.space).Scan(&now)
-	if err != nil || now == id {
-		return err
-	}
-	return s.change(ctx, func(tx pgx.Tx) error {
-		_, err := tx.Exec(ctx, `UPDATE spaces SET model=$2::integer WHERE id=$1::integer`, s.space, id)
-		return err
-	})
 }
 
 // KeepLength forgets the workspace's vectors of a model that have another length, as
@@ -97,25 +65,9 @@ func (ix *Index) KeepLength(ctx context.Context, model string, dim int) (forgott
 			return 0, err
 		}
 	}
-	err = ix.site.transact(ctx, func(tx pgx.Tx) error {
-		tag, err := tx.Exec(ctx, `DELETE FROM embeddings AS e USING models AS m
-			WHERE m.id=e.model AND m.name=$2::text AND m.dim<>$3::integer AND e.workspace=$1::text`, ix.site.opts.Workspace, model, dim)
-		forgotten = tag.RowsAffected()
-		return err
-	})
-	return forgotten, ix.site.explain(op, err)
-}
-
-// modelRow finds or makes the row of a model.
-func modelRow(ctx context.Context, db querier, model string, dim int) (id int32, err error) {
-	const find = `SELECT id FROM models WHERE name=$1::text AND dim=$2::integer`
-	if err = db.QueryRow(ctx, find, model, dim).Scan(&id); !errors.Is(err, pgx.ErrNoRows) {
-		return id, err
-	}
-	if _, err := db.Exec(ctx, `INSERT INTO models(name, dim) VALUES($1::text, $2::integer) ON CONFLICT DO NOTHING`, model, dim); err != nil {
-		return 0, err
-	}
-	return id, db.QueryRow(ctx, find, model, dim).Scan(&id)
+	tag, err := ix.site.pool.Exec(ctx, `DELETE FROM embeddings WHERE workspace=$1::text AND model=$2::text AND vector_dims(vector)<>$3::integer`,
+		ix.site.opts.Workspace, model, dim)
+	return tag.RowsAffected(), ix.site.explain(op, err)
 }
 
 // missingStep is how many texts MissingEmbeddings reads at a time.
@@ -139,30 +91,22 @@ func missingAfter(ctx context.Context, st *site, model string, after int64) (out
 	if err != nil {
 		return nil, after, err
 	}
-	own, err := ownScopes(ctx, st, v)
-	if err != nil {
-		return nil, after, err
-	}
 	rows, err := st.pool.Query(ctx, `SELECT c.row, c.hash, c.trail, c.body, f.path FROM chunks AS c JOIN files AS f ON f.id=c.file
 		WHERE c.scope = ANY($1::integer[]) AND c.row>$2::bigint AND NOT EXISTS (
-			SELECT 1 FROM embeddings AS e JOIN models AS m ON m.id=e.model WHERE e.hash=c.hash AND e.workspace=$3::text AND m.name=$4::text)
-		ORDER BY c.row LIMIT $5::integer`, own, after, st.opts.Workspace, model, missingStep)
+			SELECT 1 FROM embeddings AS e WHERE e.hash=c.hash AND e.workspace=$3::text AND e.model=$4::text)
+		ORDER BY c.row LIMIT $5::integer`, ownScopes(v.space), after, st.opts.Workspace, model, missingStep)
 	if err != nil {
 		return nil, after, err
 	}
-	defer rows.Close()
 	last = after
-	for rows.Next() {
-		var m index.Missing
+	out, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (m index.Missing, err error) {
 		var hash, trail, body []byte
-		if err := rows.Scan(&last, &hash, &trail, &body, &m.Path); err != nil {
-			return nil, after, err
-		}
+		err = row.Scan(&last, &hash, &trail, &body, &m.Path)
 		copy(m.Hash[:], hash)
 		m.Trail, m.Text = index.SplitTrail(string(trail)), string(body)
-		out = append(out, m)
-	}
-	return out, last, rows.Err()
+		return m, err
+	})
+	return out, last, err
 }
 
 // PutEmbeddings stores vectors of a model in one transaction, as
@@ -181,27 +125,17 @@ func (ix *Index) PutEmbeddings(ctx context.Context, model string, vectors []inde
 	if err != nil {
 		return err
 	}
-	units := make([][]float32, len(vectors))
-	for i, e := range vectors {
+	var batch pgx.Batch
+	for _, e := range vectors {
 		if used == model && len(e.Vector) != dim {
 			return index.Problem(op, ix.site.place, index.ErrModel, fmt.Errorf("vectors of %q have length %d, not %d", model, dim, len(e.Vector)))
 		}
-		if units[i], err = index.Unit(e.Vector); err != nil {
+		unit, err := index.Unit(e.Vector)
+		if err != nil {
 			return fmt.Errorf("%s in %s: vector of text %s: %w", op, ix.site.place, e.Hash, err)
 		}
+		batch.Queue(`INSERT INTO embeddings(workspace, model, hash, vector) VALUES($1::text, $2::text, $3::bytea, $4::real[]::vector)
+			ON CONFLICT(workspace, model, hash) DO UPDATE SET vector=excluded.vector`, ix.site.opts.Workspace, model, e.Hash[:], unit)
 	}
-	return ix.site.explain(op, ix.site.transact(ctx, func(tx pgx.Tx) error {
-		for i, e := range vectors {
-			id, err := modelRow(ctx, tx, model, len(e.Vector))
-			if err != nil {
-				return err
-			}
-			_, err = tx.Exec(ctx, `INSERT INTO embeddings(workspace, model, hash, vector) VALUES($1::text, $2::integer, $3::bytea, $4::real[]::vector)
-				ON CONFLICT(workspace, model, hash) DO UPDATE SET vector=excluded.vector`, ix.site.opts.Workspace, id, e.Hash[:], units[i])
-			if err != nil {
-				return err
-			}
-		}
-		return nil
-	}))
+	return ix.site.explain(op, pgx.BeginFunc(ctx, ix.site.pool, func(tx pgx.Tx) error { return tx.SendBatch(ctx, &batch).Close() }))
 }

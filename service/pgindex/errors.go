@@ -29,10 +29,6 @@ func (f *fault) Unwrap() error { return f.err }
 // explain wraps an error with the operation and the place. If the server's code is known, it adds
 // the kind and a hint how to fix the error.
 func (st *site) explain(op string, err error) error {
-	return explain(op, st.place, st.password, err)
-}
-
-func explain(op, place, password string, err error) error {
 	var done *index.Error
 	switch {
 	case err == nil:
@@ -40,12 +36,12 @@ func explain(op, place, password string, err error) error {
 	case errors.As(err, &done), errors.Is(err, context.Canceled):
 		return err
 	}
-	f := &fault{pgdsn.Masked(err.Error(), password), err}
+	f := &fault{pgdsn.Masked(err.Error(), st.password), err}
 	kind, hint := classify(err)
 	if kind == nil {
-		return fmt.Errorf("%s %s: %w", op, place, f)
+		return fmt.Errorf("%s %s: %w", op, st.place, f)
 	}
-	return &index.Error{Op: op, Path: place, Kind: kind, Hint: hint, Err: f}
+	return &index.Error{Op: op, Path: st.place, Kind: kind, Hint: hint, Err: f}
 }
 
 // The kinds of a server's errors, in addition to the kinds in package index.

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/memkernel/memkernel/index"
@@ -24,9 +23,8 @@ type site struct {
 	index    index.Options
 	place    string
 	password string
-	// vectors reports that the tables for vectors exist. iterates reports that pgvector continues
-	// a walk after refused rows.
-	vectors, iterates bool
+	// vectors reports that there is a table of vectors.
+	vectors bool
 
 	analyzers analysis.Pool
 
@@ -37,14 +35,13 @@ type site struct {
 
 // querier has the methods that pools, connections and transactions share.
 type querier interface {
-	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 }
 
-// Open connects to the index. Unless o is ReadOnly, the tables are created or migrated to this
-// program's version, and pgvector is switched on if the server has it. If o is ReadOnly and the
-// index does not exist yet, the error is ErrMissing.
+// Open connects to the index. Unless o is ReadOnly, tables of an older version are replaced by empty
+// ones, which the next Sync fills, and pgvector is switched on if the server has it. If o is ReadOnly
+// and the index does not exist yet, the error is ErrMissing.
 func Open(ctx context.Context, opts Options, o *index.Options) (*Index, error) {
 	if err := opts.check(); err != nil {
 		return nil, err
@@ -72,9 +69,9 @@ func openTables(ctx context.Context, st *site) error {
 	switch {
 	case err != nil:
 		return err
-	case n == len(migrations):
+	case n == schemaNumber:
 	case !st.index.ReadOnly:
-		if err := migrate(ctx, st); err != nil {
+		if err := makeTables(ctx, st); err != nil {
 			return err
 		}
 	case n == 0:
@@ -82,11 +79,8 @@ func openTables(ctx context.Context, st *site) error {
 	default:
 		return index.Problem("open index", st.place, index.ErrOlder, nil)
 	}
-	if err := readyVectors(ctx, st, !st.index.ReadOnly); err != nil {
+	if err := readyVectors(ctx, st); err != nil || !st.index.ReadOnly {
 		return err
-	}
-	if !st.index.ReadOnly {
-		return nil
 	}
 	_, err = st.look(ctx)
 	return err
@@ -99,19 +93,15 @@ func Rebuild(ctx context.Context, opts Options, o *index.Options) (*Index, error
 	if err != nil {
 		return nil, err
 	}
-	const op = "rebuild index"
-	if err := ix.site.index.Writable(op, ix.site.place); err != nil {
-		ix.Close()
-		return nil, err
-	}
-	s, err := lockSpace(ctx, ix.site, op, defaultWait)
-	if err == nil {
-		err = s.clear(ctx)
-		s.release()
-	}
+	err = ix.site.locked(ctx, "rebuild index", defaultWait, func(s *syncer) error {
+		return s.change(ctx, func(tx pgx.Tx) error {
+			_, err := tx.Exec(ctx, `DELETE FROM files WHERE scope = ANY($1::integer[])`, ownScopes(s.space))
+			return err
+		})
+	})
 	if err != nil {
 		ix.Close()
-		return nil, ix.site.explain(op, err)
+		return nil, err
 	}
 	return ix, nil
 }
@@ -122,9 +112,6 @@ func (ix *Index) Close() error {
 	return nil
 }
 
-// Place names the database, without its password.
-func (ix *Index) Place() string { return ix.site.place }
-
 // read runs f, which must only read. If the connection is broken, read runs f once more: the
 // server may have been restarted since the connection was last used.
 func (st *site) read(ctx context.Context, f func() error) error {
@@ -134,11 +121,6 @@ func (st *site) read(ctx context.Context, f func() error) error {
 	}
 	st.pool.Reset()
 	return f()
-}
-
-// transact runs f in a transaction.
-func (st *site) transact(ctx context.Context, f func(tx pgx.Tx) error) error {
-	return pgx.BeginFunc(ctx, st.pool, f)
 }
 
 // defaultWait is how long to wait for another process that syncs.

@@ -1,6 +1,7 @@
 package pgindex
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,14 +37,8 @@ type Options struct {
 	MaxConns int
 }
 
-// The defaults of [Options].
-const (
-	defaultSchema           = "memkernel"
-	defaultAgent            = "default"
-	defaultStatementTimeout = 30 * time.Second
-	defaultConnectTimeout   = 5 * time.Second
-	defaultMaxConns         = 4
-)
+// defaultAgent is the default of Options.Agent.
+const defaultAgent = "default"
 
 var (
 	schemaName = textutil.LazyRegexp(`^[a-z_][a-z0-9_]{0,62}$`)
@@ -52,21 +47,10 @@ var (
 
 // check fills in the defaults and returns an error for impossible values.
 func (o *Options) check() error {
-	if o.Schema == "" {
-		o.Schema = defaultSchema
-	}
-	if o.Agent == "" {
-		o.Agent = defaultAgent
-	}
-	if o.StatementTimeout <= 0 {
-		o.StatementTimeout = defaultStatementTimeout
-	}
-	if o.ConnectTimeout <= 0 {
-		o.ConnectTimeout = defaultConnectTimeout
-	}
-	if o.MaxConns <= 0 {
-		o.MaxConns = defaultMaxConns
-	}
+	o.Schema, o.Agent = cmp.Or(o.Schema, "memkernel"), cmp.Or(o.Agent, defaultAgent)
+	o.StatementTimeout = cmp.Or(o.StatementTimeout, 30*time.Second)
+	o.ConnectTimeout = cmp.Or(o.ConnectTimeout, 5*time.Second)
+	o.MaxConns = cmp.Or(o.MaxConns, 4)
 	if o.Private == nil {
 		o.Private = func(string) bool { return true }
 	}
@@ -102,10 +86,11 @@ func (o *Options) pool() (*pgxpool.Config, error) {
 	c.ConnConfig.RuntimeParams["application_name"] = "memkernel"
 	// A statement sets these settings because not every server and pooler accepts them when a
 	// connection starts. A transaction whose program died must not hold its locks for ever.
+	// Compiling a statement (jit) takes longer than running it.
 	ms := o.StatementTimeout.Milliseconds()
 	settings := fmt.Sprintf(`SELECT set_config('search_path', '%s, public' || coalesce((SELECT ', ' || quote_ident(n.nspname)
 		FROM pg_extension AS e JOIN pg_namespace AS n ON n.oid=e.extnamespace WHERE e.extname='vector'), ''), false);
-		SET statement_timeout = %d; SET idle_in_transaction_session_timeout = %d`, o.Schema, ms, 2*ms)
+		SET statement_timeout = %d; SET jit = off; SET idle_in_transaction_session_timeout = %d`, o.Schema, ms, 2*ms)
 	c.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
 		_, err := conn.PgConn().Exec(ctx, settings).ReadAll()
 		return err

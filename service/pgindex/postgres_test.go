@@ -4,6 +4,12 @@ package pgindex
 
 import (
 	"context"
+	"fmt"
+	"maps"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -56,10 +62,49 @@ func TestSyncAndSearch(t *testing.T) {
 	sound(t, ix)
 }
 
+// Chunks have the scores that SQLite gives them: by the rarity of words, the length of chunks, and
+// the place of words in text, headings and file names.
+func TestScoresAreSQLites(t *testing.T) {
+	ix := open(t, freshSchema(t))
+	lite, err := index.Open(filepath.Join(t.TempDir(), "i.sqlite"), &index.Options{Chunker: "paragraphs"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lite.Close()
+	f := maps.Clone(notes)
+	f["memory/staging.md"] = "Port, port and port again.\n\n" + strings.Repeat("The harbour has a long port side. ", 20) + "\n\nIt's Ann's O'Neill\\port."
+	f["memory/friday.md"] = strings.Repeat("Friday staging ", 200) + "port"
+	fill(t, ix, f, day)
+	if _, err := lite.Sync(context.Background(), f.source(day), f.read, nil); err != nil {
+		t.Fatal(err)
+	}
+	for _, question := range []string{"port", "staging port", "which port does staging use on friday?", "vault code", "O'Neill\\port", "内存泄漏", "ann md"} {
+		q := index.Query{Text: question, K: 20, Holders: true}
+		want, err := lite.Search(context.Background(), q)
+		if err != nil || len(want.Keyword) == 0 {
+			t.Fatal(question, len(want.Keyword), err)
+		}
+		got, err := ix.Search(context.Background(), q)
+		if err != nil || places(got.Keyword) != places(want.Keyword) || !slices.Equal(got.Holders, want.Holders) {
+			t.Errorf("%q: %s %v, want %s %v, %v", question, places(got.Keyword), got.Holders, places(want.Keyword), want.Holders, err)
+			continue
+		}
+		for i := range want.Keyword {
+			if g, w := got.Keyword[i].Raw, want.Keyword[i].Raw; math.Abs(g-w) > 1e-5*w {
+				t.Errorf("%q: %s scores %g, want %g", question, places(got.Keyword[i:i+1]), g, w)
+			}
+		}
+	}
+}
+
 // Texts that no text of PostgreSQL can hold come back byte for byte.
 func TestOddTexts(t *testing.T) {
 	ix := open(t, freshSchema(t))
-	f := files{"memory/odd.md": "zero\x00byte and \xff\xfe bad utf8 marmalade", "memory/\xff.md": "unnamable"}
+	huge := []byte("marzipan")
+	for i := range 200_000 {
+		huge = fmt.Appendf(huge, " w%dx", i)
+	}
+	f := files{"memory/odd.md": "zero\x00byte and \xff\xfe bad utf8 marmalade", "memory/\xff.md": "unnamable", "memory/huge.md": string(huge)}
 	r := fill(t, ix, f, day)
 	if len(r.Failed) != 1 || r.Failed[0].Path != "memory/\xff.md" {
 		t.Errorf("failed: %v", r.Failed)
@@ -67,6 +112,9 @@ func TestOddTexts(t *testing.T) {
 	hits := find(t, ix, "marmalade")
 	if len(hits) != 1 || hits[0].Text != f["memory/odd.md"] {
 		t.Errorf("hits %+v", hits)
+	}
+	if got := places(find(t, ix, "marzipan")); got != "memory/huge.md:1" {
+		t.Errorf("a huge chunk: %q", got)
 	}
 	for _, q := range []string{"", "\x00", "\"", "NEAR(", "col:", "' OR 1=1 --", "\xff", "🦊", "מרמלדה"} {
 		if _, err := ix.Search(context.Background(), index.Query{Text: q, K: 5}); err != nil {

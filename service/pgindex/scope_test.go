@@ -56,13 +56,15 @@ func TestScopes(t *testing.T) {
 	sound(t, a)
 	sound(t, b)
 
-	// What others have is theirs: neither Sync nor Rebuild nor Drop touches it.
+	// What others have is theirs: neither Sync nor Rebuild touches it.
 	if _, err := a.Sync(context.Background(), files{}.source(day), nil, nil); err != nil {
 		t.Fatal(err)
 	}
-	if err := a.Drop(context.Background()); err != nil {
+	fresh, err := Rebuild(context.Background(), ann, nil)
+	if err != nil {
 		t.Fatal(err)
 	}
+	fresh.Close()
 	if got := places(find(t, b, "broke staging")); got != "memory/2026-01-01.md:3 memory/2026-01-01.md:1" {
 		t.Errorf("after Ann left Bob finds %s", got)
 	}
@@ -122,11 +124,11 @@ func TestPrivacyChanges(t *testing.T) {
 }
 
 // TestEveryStatementIsScoped holds every statement of this package that touches
-// files, chunks or postings to the predicate by which scopes are kept apart. What
+// files or chunks to the predicate by which scopes are kept apart. What
 // inserts names the scope as a column.
 func TestEveryStatementIsScoped(t *testing.T) {
-	touches := regexp.MustCompile(`(?i)\b(from|join|update|into)\s+(files|chunks|postings)\b`)
-	inserts := regexp.MustCompile(`(?is)^\s*INSERT INTO (files|chunks|postings)\([^)]*\bscope\b`)
+	touches := regexp.MustCompile(`(?i)\b(from|join|update|into)\s+(files|chunks)\b`)
+	inserts := regexp.MustCompile(`(?is)^\s*INSERT INTO (files|chunks)\([^)]*\bscope\b`)
 	entries, err := os.ReadDir(".")
 	if err != nil {
 		t.Fatal(err)

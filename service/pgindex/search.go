@@ -1,10 +1,11 @@
 package pgindex
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -14,12 +15,11 @@ import (
 
 // Search searches by words and by vectors, as [index.Index.Search] does.
 func (ix *Index) Search(ctx context.Context, q index.Query) (index.Hits, error) {
-	var out index.Hits
 	v, err := ix.site.look(ctx)
 	if err != nil {
-		return out, ix.site.explain("search", err)
+		return index.Hits{}, ix.site.explain("search", err)
 	}
-	out.Outdated, out.Chunks = outdated(ix.site, v), v.total
+	out := index.Hits{Outdated: outdated(ix.site, v), Chunks: v.total}
 	if q.KMany > 0 && v.total > 2*int64(q.K) {
 		q.K = q.KMany
 	}
@@ -30,12 +30,7 @@ func (ix *Index) Search(ctx context.Context, q index.Query) (index.Hits, error) 
 			out.Vector, out.VectorErr = nearestHits(ctx, ix.site, v, q)
 		}
 	}()
-	if out.Terms, err = questionTerms(ix.site, v, q.Text); err == nil {
-		out.Keyword, err = keywordHits(ctx, ix.site, v, q.Words(out.Terms), q)
-	}
-	if err == nil && q.Holders && len(out.Keyword) > 0 {
-		out.Holders, err = holdersOf(ctx, ix.site, v, out.Terms[:min(len(out.Terms), index.MaxLookup)])
-	}
+	err = searchWords(ctx, ix.site, v, q, &out)
 	<-vectors
 	out.KeywordErr, out.VectorErr = ix.site.explain("search", err), ix.site.explain("search vectors", out.VectorErr)
 	if out.KeywordErr != nil && (q.Vector == nil || out.VectorErr != nil) {
@@ -44,202 +39,174 @@ func (ix *Index) Search(ctx context.Context, q index.Query) (index.Hits, error) 
 	return out, nil
 }
 
-func questionTerms(st *site, v *view, question string) ([]string, error) {
+// searchWords fills in the terms, the hits by words and the holders.
+func searchWords(ctx context.Context, st *site, v *view, q index.Query, out *index.Hits) error {
 	a, err := st.analyzers.Lend()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	defer st.analyzers.Give(a)
-	return a.Query(question, v.langs), nil
-}
-
-// holdersOf counts, for each word, the chunks that hold it.
-func holdersOf(ctx context.Context, st *site, v *view, terms []string) ([]int64, error) {
-	st.mu.Lock()
-	var ask []string
-	for _, t := range terms {
-		if _, ok := v.holders[t]; !ok {
-			ask = append(ask, t)
-		}
-	}
-	st.mu.Unlock()
-	found := map[string]int64{}
-	if len(ask) > 0 {
-		err := st.read(ctx, func() (err error) { found, err = countHolders(ctx, st, v, ask); return err })
-		if err != nil {
-			return nil, err
-		}
-	}
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	if len(v.holders) > maxHolders {
-		clear(v.holders)
-	}
-	for _, t := range ask {
-		v.holders[t] = found[t]
-	}
-	out := make([]int64, len(terms))
-	for i, t := range terms {
-		n, ok := v.holders[t]
-		if !ok {
-			n = found[t]
-		}
-		out[i] = n
-	}
-	return out, nil
-}
-
-// maxHolders is the most words for which a view remembers the number of chunks.
-const maxHolders = 1 << 14
-
-func countHolders(ctx context.Context, st *site, v *view, terms []string) (map[string]int64, error) {
-	rows, err := st.pool.Query(ctx, `SELECT term, count(*) FROM postings WHERE term = ANY($2::text[]) AND scope = ANY($1::integer[]) GROUP BY term`,
-		v.scopes, terms)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	out := make(map[string]int64, len(terms))
-	for rows.Next() {
-		var t string
-		var n int64
-		if err := rows.Scan(&t, &n); err != nil {
-			return nil, err
-		}
-		out[t] = n
-	}
-	return out, rows.Err()
-}
-
-// keywordHits finds the best chunks by words.
-func keywordHits(ctx context.Context, st *site, v *view, terms []string, q index.Query) ([]index.Hit, error) {
-	if q.K <= 0 || len(terms) == 0 || v.total == 0 {
-		return nil, nil
-	}
+	out.Terms = a.Query(q.Text, v.langs)
+	st.analyzers.Give(a)
+	terms := q.Words(out.Terms)
 	terms = terms[:min(len(terms), index.MaxLookup)]
-	held, err := holdersOf(ctx, st, v, terms)
+	if q.K <= 0 || len(terms) == 0 || v.total == 0 {
+		return nil
+	}
+	var words []word
+	err = st.read(ctx, func() (err error) { words, err = countHolders(ctx, st, v, terms); return err })
+	if err != nil {
+		return err
+	}
+	if q.Holders {
+		for _, w := range words[:min(len(words), len(out.Terms))] {
+			out.Holders = append(out.Holders, w.held)
+		}
+	}
+	if out.Keyword, err = keywordHits(ctx, st, v, words, q); len(out.Keyword) == 0 {
+		out.Holders = nil
+	}
+	return err
+}
+
+// word is a word of a question, as a query of the server's text search.
+type word struct {
+	query string
+	// held is the number of visible chunks that hold the word.
+	held int64
+}
+
+// quoted writes a term between the quotes of a tsvector or tsquery.
+var quoted = strings.NewReplacer(`'`, `''`, `\`, `\\`)
+
+// countHolders counts, for each term, the chunks that hold it.
+func countHolders(ctx context.Context, st *site, v *view, terms []string) ([]word, error) {
+	words, queries := make([]word, len(terms)), make([]string, len(terms))
+	for i, t := range terms {
+		queries[i] = "'" + quoted.Replace(t) + "'"
+	}
+	rows, err := st.pool.Query(ctx, `SELECT (SELECT count(*) FROM chunks WHERE scope = ANY($1::integer[]) AND terms @@ t.query::tsquery)
+		FROM unnest($2::text[]) WITH ORDINALITY AS t(query, place) ORDER BY place`, v.scopes, queries)
 	if err != nil {
 		return nil, err
 	}
-	w := weigh(terms, held, v.total)
-	hits, err := matchWords(ctx, st, v, w.selective(), q)
-	if err == nil && len(hits) < q.K && len(w.selective()) < len(w) {
-		hits, err = matchWords(ctx, st, v, w, q)
+	held, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	for i, n := range held {
+		words[i] = word{queries[i], n}
 	}
+	return words, err
+}
+
+// keywordHits finds the best chunks by words. Of too many words only the rarest count. Words that
+// more than half of the chunks hold are left out if the others find enough, since they weigh next
+// to nothing and would be most of the work.
+func keywordHits(ctx context.Context, st *site, v *view, words []word, q index.Query) ([]index.Hit, error) {
+	words = slices.DeleteFunc(words, func(w word) bool { return w.held == 0 })
+	slices.SortStableFunc(words, func(a, b word) int { return cmp.Compare(a.held, b.held) })
+	words = words[:min(len(words), index.MaxTerms)]
+	rare := slices.IndexFunc(words, func(w word) bool { return 2*w.held > v.total })
+	if rare <= 0 {
+		rare = len(words)
+	}
+	hits, err := matchWords(ctx, st, v, words[:rare], q)
+	if err == nil && len(hits) < q.K && rare < len(words) {
+		hits, err = matchWords(ctx, st, v, words, q)
+	}
+	return index.RankKeyword(hits, q.K), err
+}
+
+// matchWords returns the chunks that hold any of the words, the best first.
+func matchWords(ctx context.Context, st *site, v *view, words []word, q index.Query) ([]index.Hit, error) {
+	queries, held := make([]string, len(words)), make([]int64, len(words))
+	for i, w := range words {
+		queries[i], held[i] = w.query, w.held
+	}
+	return wantedHits(q, func(limit int) ([]index.Hit, error) {
+		return readHits(ctx, st, v, matchQuery, v.scopes, queries, held, v.total, v.mean, limit)
+	})
+}
+
+// matchQuery sums up BM25 over the chunks with any of the words. For a single word ts_rank_cd
+// returns the sum of the weights of its places, which is BM25's weighted frequency. Weights can't
+// exceed 1, so they are shares of the largest.
+var matchQuery = fmt.Sprintf(`
+WITH q AS MATERIALIZED (
+	SELECT query::tsquery, greatest(ln(($4::float8 - held + 0.5) / (held + 0.5)), %g) AS idf
+	FROM unnest($2::text[], $3::float8[]) AS t(query, held)),
+m AS MATERIALIZED (
+	SELECT c.row, sum(q.idf * %g / (1 + (c.words / $5::float8 * %g + %g) / ts_rank_cd('{%g, %g, 0, 1}', c.terms, q.query))) AS score
+	FROM q JOIN chunks AS c ON c.terms @@ q.query
+	WHERE c.scope = ANY($1::integer[])
+	GROUP BY c.row ORDER BY score DESC LIMIT $6::bigint)`+hitQuery,
+	index.BM25Least, index.BM25K1+1, index.BM25K1*index.BM25B/index.WeightTrail, index.BM25K1*(1-index.BM25B)/index.WeightTrail,
+	index.WeightBody/index.WeightTrail, index.WeightFile/index.WeightTrail)
+
+// nearestHits returns the chunks with the nearest vectors.
+func nearestHits(ctx context.Context, st *site, v *view, q index.Query) ([]index.Hit, error) {
+	if v.model != q.Model || q.Model == "" || v.dim != len(q.Vector) {
+		return nil, index.Problem("search vectors", st.place, index.ErrModel,
+			fmt.Errorf("the index has %q of %d, the question %q of %d", v.model, v.dim, q.Model, len(q.Vector)))
+	}
+	vec, err := index.Unit(q.Vector)
+	if err != nil || q.K <= 0 {
+		return nil, err
+	}
+	hits, err := wantedHits(q, func(limit int) ([]index.Hit, error) {
+		return readHits(ctx, st, v, nearestQuery, v.scopes, st.opts.Workspace, v.model, v.dim, vec, limit)
+	})
+	return index.RankVector(hits, q.K), err
+}
+
+// nearestQuery compares every visible vector by inner product, which for unit vectors is the
+// cosine.
+const nearestQuery = `
+WITH m AS MATERIALIZED (
+	SELECT c.row, -(e.vector <#> $5::real[]::vector) AS score
+	FROM embeddings AS e JOIN chunks AS c ON c.hash=e.hash
+	WHERE c.scope = ANY($1::integer[]) AND e.workspace=$2::text AND e.model=$3::text AND vector_dims(e.vector)=$4::integer
+	ORDER BY score DESC LIMIT $6::bigint)` + hitQuery
+
+// hitQuery reads the chunks that a table m names.
+const hitQuery = `
+SELECT c.seq, c.id, c.hash, c.start_line, c.end_line, c.tokens, c.date, c.trail, c.keywords, c.body, f.path, f.mtime, f.space, m.score::float8
+FROM m JOIN chunks AS c ON c.row=m.row JOIN files AS f ON f.id=c.file
+WHERE c.scope = ANY($1::integer[])`
+
+// wantedHits fetches more and more hits, until it has as many as the query asks for or no more
+// are left.
+func wantedHits(q index.Query, fetch func(limit int) ([]index.Hit, error)) ([]index.Hit, error) {
+	for limit := q.K + index.Ties; ; limit *= 4 {
+		hits, err := fetch(limit)
+		found := len(hits)
+		if hits = keep(hits, q.Want); err != nil || found < limit || len(hits) >= q.K {
+			return hits, err
+		}
+	}
+}
+
+// readHits runs a statement that ends with hitQuery.
+func readHits(ctx context.Context, st *site, v *view, query string, args ...any) (hits []index.Hit, err error) {
+	err = st.read(ctx, func() error {
+		rows, err := st.pool.Query(ctx, query, args...)
+		if err != nil {
+			return err
+		}
+		hits, err = pgx.CollectRows(rows, v.hit)
+		return err
+	})
 	return hits, err
 }
 
-// weighted is a word with its weight.
-type weighted struct {
-	term string
-	held int64
-	idf  float64
-	// common reports that more than half of the chunks hold the word.
-	common bool
-}
-
-type words []weighted
-
-// weigh returns the words that occur, with their weights in BM25. If there are too many words,
-// only the rarest stay, in their order.
-func weigh(terms []string, held []int64, total int64) words {
-	var out words
-	for i, t := range terms {
-		if n := held[i]; n > 0 && !slices.ContainsFunc(out, func(w weighted) bool { return w.term == t }) {
-			idf := math.Log((float64(total-n) + 0.5) / (float64(n) + 0.5))
-			out = append(out, weighted{t, n, max(idf, index.BM25Least), 2*n > total})
-		}
-	}
-	if len(out) <= index.MaxTerms {
-		return out
-	}
-	rarest := slices.Clone(out)
-	slices.SortStableFunc(rarest, func(a, b weighted) int { return int(a.held - b.held) })
-	rarest = rarest[:index.MaxTerms]
-	return slices.DeleteFunc(out, func(w weighted) bool { return !slices.Contains(rarest, w) })
-}
-
-// selective leaves out the words that more than half of the chunks hold, unless there are no
-// other words. Such words weigh next to nothing and would be most of the work.
-func (w words) selective() words {
-	var out words
-	for _, x := range w {
-		if !x.common {
-			out = append(out, x)
-		}
-	}
-	if len(out) == 0 {
-		return w
-	}
-	return out
-}
-
-// matchWords returns the best chunks. If hits are dropped, it fetches more until it has enough
-// hits or no more are left.
-func matchWords(ctx context.Context, st *site, v *view, w words, q index.Query) ([]index.Hit, error) {
-	terms, idf := make([]string, len(w)), make([]float64, len(w))
-	for i, x := range w {
-		terms[i], idf[i] = x.term, x.idf
-	}
-	for limit := q.K + index.Ties; ; limit *= 4 {
-		var hits []index.Hit
-		err := st.read(ctx, func() (err error) {
-			hits, err = readHits(ctx, st, st.pool, v, matchQuery, v.scopes, terms, idf, v.mean, limit)
-			return err
-		})
-		if err != nil {
-			return nil, err
-		}
-		found := len(hits)
-		if hits = keep(hits, q.Want); found < limit || len(hits) >= q.K {
-			return index.RankKeyword(hits, q.K), nil
-		}
-	}
-}
-
-// matchQuery sums up BM25 over the chunks with any of the words.
-var matchQuery = fmt.Sprintf(`
-WITH q AS (SELECT * FROM unnest($2::text[], $3::float8[]) AS t(term, idf)),
-m AS MATERIALIZED (
-	SELECT p.chunk, sum(q.idf * p.tf * %g / (p.tf + %g * (%g + %g * p.words / $4::float8))) AS score
-	FROM q JOIN postings AS p ON p.term=q.term
-	WHERE p.scope = ANY($1::integer[])
-	GROUP BY p.chunk ORDER BY score DESC LIMIT $5::bigint)
-SELECT %s, m.score::float8
-FROM m JOIN chunks AS c ON c.row=m.chunk JOIN files AS f ON f.id=c.file
-WHERE c.scope = ANY($1::integer[])`, index.BM25K1+1, index.BM25K1, 1-index.BM25B, index.BM25B, hitColumns)
-
-const hitColumns = `c.seq, c.id, c.hash, c.start_line, c.end_line, c.tokens, c.date, c.trail, c.keywords, c.body, f.path, f.mtime, f.space`
-
-// readHits runs a query that returns hitColumns and a score.
-func readHits(ctx context.Context, st *site, db querier, v *view, query string, args ...any) ([]index.Hit, error) {
-	rows, err := db.Query(ctx, query, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var out []index.Hit
-	for rows.Next() {
-		h, err := v.scan(rows)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, h)
-	}
-	return out, rows.Err()
-}
-
-func (v *view) scan(rows pgx.Rows) (h index.Hit, err error) {
+func (v *view) hit(row pgx.CollectableRow) (h index.Hit, err error) {
 	var hash, trail, keywords, body []byte
 	var mtime int64
 	var space int32
-	err = rows.Scan(&h.Seq, &h.ID, &hash, &h.StartLine, &h.EndLine, &h.Tokens, &h.Date, &trail, &keywords, &body, &h.Path, &mtime, &space, &h.Raw)
+	err = row.Scan(&h.Seq, &h.ID, &hash, &h.StartLine, &h.EndLine, &h.Tokens, &h.Date, &trail, &keywords, &body, &h.Path, &mtime, &space, &h.Raw)
 	copy(h.Hash[:], hash)
 	_, h.Facts = index.SplitFacts(string(keywords), h.StartLine)
 	h.Trail, h.Text, h.ModTime = index.SplitTrail(string(trail)), string(body), time.Unix(0, mtime)
-	if agent := v.agents[space]; space != v.space {
-		h.Path = index.OwnedPath(agent, h.Path)
-		h.ID = agent + "/" + h.ID
+	if space != v.space {
+		h.Path = index.OwnedPath(v.agents[space], h.Path)
+		h.ID = v.agents[space] + "/" + h.ID
 	}
 	return h, err
 }

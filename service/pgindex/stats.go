@@ -19,15 +19,13 @@ func (ix *Index) Stats(ctx context.Context) (index.Stats, error) {
 }
 
 func readStats(ctx context.Context, st *site) (index.Stats, error) {
-	s := index.Stats{Languages: map[string]int64{}, Analysis: analysis.Version, Format: len(migrations), Driver: "pgx"}
+	s := index.Stats{Languages: map[string]int64{}, Format: schemaNumber, Driver: "pgx"}
 	v, err := st.look(ctx)
 	if err != nil {
 		return s, err
 	}
-	own, err := ownScopes(ctx, st, v)
-	if err != nil {
-		return s, err
-	}
+	s.Generation, s.Chunker, s.Model, s.Dim = v.generation, v.chunker, v.model, v.dim
+	own := ownScopes(v.space)
 	var newest int64
 	err = st.pool.QueryRow(ctx, `SELECT count(*), count(*) FILTER (WHERE again), coalesce(max(mtime), 0),
 		coalesce(min(analysis), $2::integer) FROM files WHERE scope = ANY($1::integer[])`, own, analysis.Version).Scan(&s.Files, &s.Unread, &newest, &s.Analysis)
@@ -37,32 +35,21 @@ func readStats(ctx context.Context, st *site) (index.Stats, error) {
 	if newest > 0 {
 		s.Newest = time.Unix(0, newest)
 	}
-	err = st.pool.QueryRow(ctx, `SELECT count(*), coalesce(sum(length(body)), 0), coalesce(sum(tokens), 0) FROM chunks WHERE scope = ANY($1::integer[])`,
-		own).Scan(&s.Chunks, &s.TextBytes, &s.Tokens)
+	rows, err := st.pool.Query(ctx, `SELECT lang, count(*), sum(length(body)), sum(tokens) FROM chunks WHERE scope = ANY($1::integer[]) GROUP BY lang`, own)
 	if err != nil {
 		return s, err
 	}
-	if err := countLanguages(ctx, st, own, s.Languages); err != nil {
-		return s, err
-	}
-	err = st.pool.QueryRow(ctx, `SELECT generation, chunker FROM spaces WHERE id=$1::integer
-		UNION ALL SELECT 0, '' LIMIT 1`, v.space).Scan(&s.Generation, &s.Chunker)
+	var lang string
+	var n, bytes, tokens int64
+	_, err = pgx.ForEachRow(rows, []any{&lang, &n, &bytes, &tokens}, func() error {
+		s.Languages[lang] = n
+		s.Chunks, s.TextBytes, s.Tokens = s.Chunks+n, s.TextBytes+bytes, s.Tokens+tokens
+		return nil
+	})
 	if err != nil || !st.vectors {
 		return s, err
 	}
-	s.Model, s.Dim = v.model, v.dim
 	return s, st.pool.QueryRow(ctx, `SELECT (SELECT count(*) FROM embeddings WHERE workspace=$2::text),
 		(SELECT count(*) FROM chunks AS c JOIN embeddings AS e ON e.hash=c.hash WHERE c.scope = ANY($1::integer[])
-			AND e.workspace=$2::text AND e.model=$3::integer)`, own, st.opts.Workspace, v.modelRow).Scan(&s.Cached, &s.Vectors)
-}
-
-func countLanguages(ctx context.Context, st *site, scopes []int32, into map[string]int64) error {
-	rows, err := st.pool.Query(ctx, `SELECT lang, count(*) FROM chunks WHERE scope = ANY($1::integer[]) GROUP BY lang`, scopes)
-	if err != nil {
-		return err
-	}
-	var lang string
-	var n int64
-	_, err = pgx.ForEachRow(rows, []any{&lang, &n}, func() error { into[lang] = n; return nil })
-	return err
+			AND e.workspace=$2::text AND e.model=$3::text)`, own, st.opts.Workspace, v.model).Scan(&s.Cached, &s.Vectors)
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"hash/fnv"
 	"iter"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -19,20 +17,29 @@ import (
 // lists, as [index.Index.Sync] does.
 func (ix *Index) Sync(ctx context.Context, source iter.Seq2[index.FileStat, error], read index.Reader, opts *index.SyncOptions) (index.SyncReport, error) {
 	o := opts.OrDefaults(defaultBatch)
-	const op = "sync index"
-	if err := ix.site.index.Writable(op, ix.site.place); err != nil {
-		return index.SyncReport{}, err
+	var report index.SyncReport
+	err := ix.site.locked(ctx, "sync index", o.Wait, func(s *syncer) error {
+		s.opts, s.read = o, read
+		began := time.Now()
+		err := s.sync(ctx, source)
+		report = s.report
+		report.Elapsed = time.Since(began)
+		return err
+	})
+	return report, err
+}
+
+// locked runs f with the lock that writers of this space must hold.
+func (st *site) locked(ctx context.Context, op string, wait time.Duration, f func(s *syncer) error) error {
+	if err := st.index.Writable(op, st.place); err != nil {
+		return err
 	}
-	s, err := lockSpace(ctx, ix.site, op, o.Wait)
-	if err != nil {
-		return index.SyncReport{}, ix.site.explain(op, err)
+	s, err := lockSpace(ctx, st, op, wait)
+	if err == nil {
+		defer s.release()
+		err = f(s)
 	}
-	defer s.release()
-	s.opts, s.read = o, read
-	began := time.Now()
-	err = s.sync(ctx, source)
-	s.report.Elapsed = time.Since(began)
-	return s.report, ix.site.explain(op, err)
+	return st.explain(op, err)
 }
 
 // defaultBatch is how many new chunks go into one transaction.
@@ -47,9 +54,8 @@ type syncer struct {
 	read index.Reader
 
 	space      int32
-	private    int32 // scopes
-	shared     int32
 	generation int64
+	chunker    string
 
 	report index.SyncReport
 	done   index.Progress
@@ -124,27 +130,10 @@ func (s *syncer) load(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		err = tx.QueryRow(ctx, `SELECT id, generation FROM spaces WHERE workspace=$1::text AND agent=$2::text`,
-			s.site.opts.Workspace, s.site.opts.Agent).Scan(&s.space, &s.generation)
-		if err != nil {
-			return err
-		}
-		for private, scope := range map[bool]*int32{true: &s.private, false: &s.shared} {
-			_, err := tx.Exec(ctx, `INSERT INTO scopes(space, private) VALUES($1::integer, $2::boolean) ON CONFLICT DO NOTHING`, s.space, private)
-			if err != nil {
-				return err
-			}
-			err = tx.QueryRow(ctx, `SELECT id FROM scopes WHERE space=$1::integer AND private=$2::boolean`, s.space, private).Scan(scope)
-			if err != nil {
-				return err
-			}
-		}
-		return nil
+		return tx.QueryRow(ctx, `SELECT id, generation, chunker FROM spaces WHERE workspace=$1::text AND agent=$2::text`,
+			s.site.opts.Workspace, s.site.opts.Agent).Scan(&s.space, &s.generation, &s.chunker)
 	})
 }
-
-// own returns the two scopes of this agent's space.
-func (s *syncer) own() []int32 { return []int32{s.private, s.shared} }
 
 func (s *syncer) sync(ctx context.Context, source iter.Seq2[index.FileStat, error]) error {
 	if err := s.rules(ctx); err != nil {
@@ -155,7 +144,7 @@ func (s *syncer) sync(ctx context.Context, source iter.Seq2[index.FileStat, erro
 		return err
 	}
 	s.report.Files, s.report.Failed = len(l.Files), l.Problems
-	known, err := knownFiles(ctx, s.conn, s.own())
+	known, err := knownFiles(ctx, s.conn, s.space)
 	if err != nil {
 		return err
 	}
@@ -171,51 +160,39 @@ func (s *syncer) sync(ctx context.Context, source iter.Seq2[index.FileStat, erro
 
 // rules marks the files that must be read even if their stat is unchanged.
 func (s *syncer) rules(ctx context.Context) error {
-	var chunker string
-	if err := s.conn.QueryRow(ctx, `SELECT chunker FROM spaces WHERE id=$1::integer`, s.space).Scan(&chunker); err != nil {
-		return err
-	}
-	if !s.opts.Full && chunker == s.site.index.Chunker {
+	if !s.opts.Full && s.chunker == s.site.index.Chunker {
 		return nil
 	}
 	return s.change(ctx, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, `UPDATE spaces SET chunker=$2::text WHERE id=$1::integer`, s.space, s.site.index.Chunker); err != nil {
 			return err
 		}
-		_, err := tx.Exec(ctx, `UPDATE files SET again=true WHERE scope = ANY($1::integer[])`, s.own())
+		_, err := tx.Exec(ctx, `UPDATE files SET again=true WHERE scope = ANY($1::integer[])`, ownScopes(s.space))
 		return err
 	})
 }
 
 // fileRow is a row of files.
 type fileRow struct {
-	id          int64
-	path        string
-	scope       int32
-	size, mtime int64
-	hash        []byte
-	chunks      int
-	again       bool
-	analysis    int
+	ID       int64
+	Path     string
+	Scope    int32
+	Size     int64
+	Mtime    int64
+	Hash     []byte
+	Chunks   int
+	Again    bool
+	Analysis int
 }
 
-// knownFiles returns the rows of files, by path.
-func knownFiles(ctx context.Context, db querier, scopes []int32) ([]fileRow, error) {
-	rows, err := db.Query(ctx, `SELECT id, path, scope, size, mtime, hash, chunks, again, analysis FROM files WHERE scope = ANY($1::integer[])`, scopes)
+// knownFiles returns the rows of a space's files, by path.
+func knownFiles(ctx context.Context, db querier, space int32) ([]fileRow, error) {
+	rows, err := db.Query(ctx, `SELECT id, path, scope, size, mtime, hash, chunks, again, analysis FROM files
+		WHERE scope = ANY($1::integer[]) ORDER BY path`, ownScopes(space))
 	if err != nil {
 		return nil, err
 	}
-	defer rows.Close()
-	var out []fileRow
-	for rows.Next() {
-		var f fileRow
-		if err := rows.Scan(&f.id, &f.path, &f.scope, &f.size, &f.mtime, &f.hash, &f.chunks, &f.again, &f.analysis); err != nil {
-			return nil, err
-		}
-		out = append(out, f)
-	}
-	slices.SortFunc(out, func(a, b fileRow) int { return strings.Compare(a.path, b.path) })
-	return out, rows.Err()
+	return pgx.CollectRows(rows, pgx.RowToStructByPos[fileRow])
 }
 
 // job is a file to be read.
@@ -226,7 +203,7 @@ type job = index.Job[fileRow]
 // always included.
 func compare(l *index.Listing, known []fileRow, again bool) index.Work[fileRow] {
 	return index.Compare(l, known, func(r *fileRow) index.Noted {
-		return index.Noted{Path: r.path, Size: r.size, Mtime: r.mtime, Again: again && r.again || r.analysis != analysis.Version}
+		return index.Noted{Path: r.Path, Size: r.Size, Mtime: r.Mtime, Again: again && r.Again || r.Analysis != analysis.Version}
 	})
 }
 
@@ -242,25 +219,10 @@ func (ix *Index) Lag(ctx context.Context, source iter.Seq2[index.FileStat, error
 		return index.Lag{}, err
 	}
 	var known []fileRow
-	err = ix.site.read(ctx, func() (err error) {
-		scopes, err := ownScopes(ctx, ix.site, v)
-		if err == nil {
-			known, err = knownFiles(ctx, ix.site.pool, scopes)
-		}
-		return err
-	})
+	err = ix.site.read(ctx, func() (err error) { known, err = knownFiles(ctx, ix.site.pool, v.space); return err })
 	if err != nil {
 		return index.Lag{}, ix.site.explain(op, err)
 	}
 	w := compare(l, known, false)
 	return index.Lag{Files: len(w.Read), Removed: len(w.Remove), Bytes: w.Bytes(), Rules: outdated(ix.site, v)}, nil
-}
-
-// ownScopes returns the scopes of this agent's space.
-func ownScopes(ctx context.Context, st *site, v *view) ([]int32, error) {
-	rows, err := st.pool.Query(ctx, `SELECT id FROM scopes WHERE space=$1::integer`, v.space)
-	if err != nil {
-		return nil, err
-	}
-	return pgx.CollectRows(rows, pgx.RowTo[int32])
 }

@@ -3,7 +3,6 @@ package pgindex
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/memkernel/memkernel/index"
 	"github.com/memkernel/memkernel/index/analysis"
@@ -20,14 +19,12 @@ type view struct {
 	space int32
 	// agents are the owners of the other spaces, by space.
 	agents map[int32]string
-	// modelRow is the row of the model whose vectors this agent uses.
-	modelRow int32
-	// model is the name of that model.
-	model string
-	// dim is the length of its vectors.
-	dim     int
-	chunker string
-	// langs holds the languages of the visible chunks.
+	// model is the model whose vectors this agent uses, and dim is their length.
+	model      string
+	dim        int
+	generation int64
+	chunker    string
+	// langs holds the languages of the visible chunks, the most frequent first.
 	langs []string
 	// total is the number of visible chunks.
 	total int64
@@ -35,15 +32,14 @@ type view struct {
 	mean float64
 	// mixed reports that the words of some files were made by other rules.
 	mixed bool
-	// holders holds the number of chunks with a word, for words that were looked up.
-	holders map[string]int64
 }
 
-// lookQuery is the rule of visibility: an agent sees everything in its own space, and the shared
-// scopes of the workspace's other spaces.
-const lookQuery = `SELECT s.id, s.agent, s.generation, s.chunker, coalesce(s.model, 0), c.id
-	FROM spaces AS s JOIN scopes AS c ON c.space=s.id
-	WHERE s.workspace=$1::text AND (s.agent=$2::text OR NOT c.private) ORDER BY s.id, c.id`
+// Each space has two scopes. Only its own agent sees the private scope.
+func privateScope(space int32) int32 { return 2 * space }
+func sharedScope(space int32) int32  { return 2*space + 1 }
+
+// ownScopes returns both scopes of a space.
+func ownScopes(space int32) []int32 { return []int32{privateScope(space), sharedScope(space)} }
 
 // look returns the view of the present state. If nothing has changed, it costs one small read.
 func (st *site) look(ctx context.Context) (*view, error) {
@@ -70,30 +66,30 @@ func (st *site) look(ctx context.Context) (*view, error) {
 	return v, nil
 }
 
+// visibleScopes is the rule of visibility: an agent sees everything in its own space, and the
+// shared scopes of the workspace's other spaces.
 func visibleScopes(ctx context.Context, st *site) (*view, error) {
-	rows, err := st.pool.Query(ctx, lookQuery, st.opts.Workspace, st.opts.Agent)
+	rows, err := st.pool.Query(ctx, `SELECT id, agent, generation, chunker, model, dim FROM spaces WHERE workspace=$1::text ORDER BY id`, st.opts.Workspace)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	v := &view{scopes: []int32{}, agents: map[int32]string{}, holders: map[string]int64{}}
-	var key strings.Builder
+	v := &view{agents: map[int32]string{}}
 	for rows.Next() {
-		var space, model, scope int32
-		var agent, chunker string
-		var generation int64
-		if err := rows.Scan(&space, &agent, &generation, &chunker, &model, &scope); err != nil {
+		var s view
+		var agent string
+		if err := rows.Scan(&s.space, &agent, &s.generation, &s.chunker, &s.model, &s.dim); err != nil {
 			return nil, err
 		}
-		v.scopes = append(v.scopes, scope)
-		fmt.Fprintf(&key, "%d.%d ", scope, generation)
-		if agent == st.opts.Agent {
-			v.space, v.modelRow, v.chunker = space, model, chunker
+		v.key += fmt.Sprintf("%d.%d ", s.space, s.generation)
+		if agent != st.opts.Agent {
+			v.agents[s.space] = agent
+			v.scopes = append(v.scopes, sharedScope(s.space))
 			continue
 		}
-		v.agents[space] = agent
+		v.space, v.generation, v.chunker, v.model, v.dim = s.space, s.generation, s.chunker, s.model, s.dim
+		v.scopes = append(v.scopes, ownScopes(s.space)...)
 	}
-	v.key = key.String()
 	if rows.Err() == nil && len(v.scopes) == 0 {
 		return nil, index.Problem("open index", st.place, index.ErrMissing, nil)
 	}
@@ -102,30 +98,14 @@ func visibleScopes(ctx context.Context, st *site) (*view, error) {
 
 // countView reads the figures of the visible scopes.
 func countView(ctx context.Context, st *site, v *view) error {
-	rows, err := st.pool.Query(ctx, `SELECT lang, count(*), sum(words) FROM chunks WHERE scope = ANY($1::integer[]) GROUP BY lang`, v.scopes)
+	err := st.pool.QueryRow(ctx, `SELECT array_agg(lang ORDER BY n DESC, lang), coalesce(sum(n), 0)::bigint, coalesce(sum(words) / sum(n), 0)::float8
+		FROM (SELECT lang, count(*) AS n, sum(words) AS words FROM chunks WHERE scope = ANY($1::integer[]) GROUP BY lang) AS l`,
+		v.scopes).Scan(&v.langs, &v.total, &v.mean)
 	if err != nil {
 		return err
 	}
-	defer rows.Close()
-	var words int64
-	for rows.Next() {
-		var lang string
-		var n, w int64
-		if err := rows.Scan(&lang, &n, &w); err != nil {
-			return err
-		}
-		v.langs, v.total, words = append(v.langs, lang), v.total+n, words+w
-	}
-	if rows.Err() != nil {
-		return rows.Err()
-	}
-	v.mean = float64(words) / float64(max(v.total, 1))
-	err = st.pool.QueryRow(ctx, `SELECT EXISTS(SELECT 1 FROM files WHERE scope = ANY($1::integer[]) AND analysis<>$2::integer)`,
+	return st.pool.QueryRow(ctx, `SELECT EXISTS(SELECT 1 FROM files WHERE scope = ANY($1::integer[]) AND analysis<>$2::integer)`,
 		v.scopes, analysis.Version).Scan(&v.mixed)
-	if err != nil || v.modelRow == 0 || !st.vectors {
-		return err
-	}
-	return st.pool.QueryRow(ctx, `SELECT name, dim FROM models WHERE id=$1::integer`, v.modelRow).Scan(&v.model, &v.dim)
 }
 
 // outdated reports whether words or chunks were made by other rules.

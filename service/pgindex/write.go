@@ -37,73 +37,26 @@ func (s *syncer) change(ctx context.Context, f func(tx pgx.Tx) error) error {
 	return err
 }
 
-// clear removes all files of the space.
-func (s *syncer) clear(ctx context.Context) error {
-	return s.change(ctx, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, `DELETE FROM postings WHERE scope = ANY($1::integer[])`, s.own()); err != nil {
-			return err
-		}
-		_, err := tx.Exec(ctx, `DELETE FROM files WHERE scope = ANY($1::integer[])`, s.own())
-		return err
-	})
-}
-
-// Drop removes this agent's part of the index, including its space. If no other agent has a space
-// in the workspace, Drop removes the workspace's vectors too.
-func (ix *Index) Drop(ctx context.Context) error {
-	const op = "drop index"
-	s, err := lockSpace(ctx, ix.site, op, defaultWait)
-	if err != nil {
-		return ix.site.explain(op, err)
-	}
-	defer s.release()
-	if err := s.clear(ctx); err != nil {
-		return ix.site.explain(op, err)
-	}
-	return ix.site.explain(op, s.change(ctx, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, `DELETE FROM spaces WHERE id=$1::integer`, s.space); err != nil || !ix.site.vectors {
-			return err
-		}
-		_, err := tx.Exec(ctx, `DELETE FROM embeddings WHERE workspace=$1::text
-			AND NOT EXISTS (SELECT 1 FROM spaces WHERE workspace=$1::text)`, ix.site.opts.Workspace)
-		return err
-	}))
-}
-
-// removeBatch is how many files are removed in one transaction.
-const removeBatch = 200
-
 // remove removes the rows of deleted files.
 func (s *syncer) remove(ctx context.Context, files []*fileRow) error {
-	for len(files) > 0 {
-		n := min(removeBatch, len(files))
-		ids, chunks := make([]int64, n), 0
-		for i, f := range files[:n] {
-			ids[i], chunks = f.id, chunks+f.chunks
-		}
-		err := s.change(ctx, func(tx pgx.Tx) error {
-			if err := s.empty(ctx, tx, ids); err != nil {
-				return err
-			}
-			_, err := tx.Exec(ctx, `DELETE FROM files WHERE id = ANY($2::bigint[]) AND scope = ANY($1::integer[])`, s.own(), ids)
-			return err
-		})
-		if err != nil {
-			return err
-		}
-		s.report.Removed, s.report.ChunksRemoved = s.report.Removed+n, s.report.ChunksRemoved+chunks
-		files = files[n:]
+	if len(files) == 0 {
+		return nil
 	}
-	return nil
+	var ids []int64
+	chunks := 0
+	for _, f := range files {
+		ids, chunks = append(ids, f.ID), chunks+f.Chunks
+	}
+	err := s.change(ctx, func(tx pgx.Tx) error { return s.delete(ctx, tx, ids) })
+	if err == nil {
+		s.report.Removed, s.report.ChunksRemoved = len(ids), chunks
+	}
+	return err
 }
 
-// empty removes the chunks of files, with their words.
-func (s *syncer) empty(ctx context.Context, tx pgx.Tx, files []int64) error {
-	if _, err := tx.Exec(ctx, `DELETE FROM postings WHERE scope = ANY($1::integer[])
-		AND chunk IN (SELECT row FROM chunks WHERE file = ANY($2::bigint[]))`, s.own(), files); err != nil {
-		return err
-	}
-	_, err := tx.Exec(ctx, `DELETE FROM chunks WHERE scope = ANY($1::integer[]) AND file = ANY($2::bigint[])`, s.own(), files)
+// delete removes rows of files. Their chunks go with them.
+func (s *syncer) delete(ctx context.Context, tx pgx.Tx, files []int64) error {
+	_, err := tx.Exec(ctx, `DELETE FROM files WHERE scope = ANY($1::integer[]) AND id = ANY($2::bigint[])`, ownScopes(s.space), files)
 	return err
 }
 
@@ -165,7 +118,7 @@ func (s *syncer) prepare(a *analysis.Analyzer, j job) *prepared {
 		return f
 	}
 	f.chunks, f.hash = index.Ready(j.Stat.Path, chunks)
-	f.same = j.Row != nil && string(j.Row.hash) == string(f.hash) && j.Row.analysis == analysis.Version && j.Row.scope == s.scope(j.Stat.Path)
+	f.same = j.Row != nil && string(j.Row.Hash) == string(f.hash) && j.Row.Analysis == analysis.Version && j.Row.Scope == s.scope(j.Stat.Path)
 	if f.same {
 		return f
 	}
@@ -185,9 +138,9 @@ func storable(s string) bool { return utf8.ValidString(s) && !strings.Contains(s
 
 func (s *syncer) scope(path string) int32 {
 	if s.site.opts.Private(path) {
-		return s.private
+		return privateScope(s.space)
 	}
-	return s.shared
+	return sharedScope(s.space)
 }
 
 // write writes files in one transaction. The report counts them only once they
@@ -210,47 +163,65 @@ func (s *syncer) write(ctx context.Context, batch []*prepared) error {
 }
 
 func (s *syncer) writeFiles(ctx context.Context, tx pgx.Tx, batch []*prepared, r *index.SyncReport) error {
-	var replaced []*prepared
+	var w pgx.Batch
+	var gone []int64 // the rows of removed and replaced files
+	var ids []string // the chunks of replaced files, with their hashes
+	var hashes [][]byte
 	for _, f := range batch {
-		replace, err := s.file(ctx, tx, f, r)
-		if err != nil {
-			return err
+		if !s.count(f, r) {
+			if f.Row != nil && errors.Is(f.err, fs.ErrNotExist) {
+				gone = append(gone, f.Row.ID)
+			} else if f.Row != nil {
+				w.Queue(`UPDATE files SET size=$3::bigint, mtime=$4::bigint, again=$5::boolean WHERE scope = ANY($1::integer[]) AND id=$2::bigint`,
+					ownScopes(s.space), f.Row.ID, f.Stat.Size, f.Stat.Nanos(), f.again)
+			}
+			continue
 		}
-		if replace {
-			replaced = append(replaced, f)
+		for i := range f.chunks {
+			c := &f.chunks[i]
+			if r.ChunkBytes += int64(len(c.Text)); f.Row != nil {
+				ids, hashes = append(ids, c.ID), append(hashes, c.Hash[:])
+			}
 		}
+		if r.ChunksAdded += len(f.chunks); f.Row != nil {
+			r.ChunksRemoved += f.Row.Chunks
+			gone = append(gone, f.Row.ID)
+		}
+		s.queue(&w, f)
 	}
-	return s.replace(ctx, tx, replaced, r)
+	var kept int
+	err := tx.QueryRow(ctx, `SELECT count(*) FROM (SELECT id, hash FROM chunks WHERE scope = ANY($1::integer[]) AND file = ANY($2::bigint[])
+		INTERSECT ALL SELECT * FROM unnest($3::text[], $4::bytea[])) AS kept`, ownScopes(s.space), gone, ids, hashes).Scan(&kept)
+	if err != nil {
+		return err
+	}
+	r.ChunksKept, r.ChunksAdded, r.ChunksRemoved = r.ChunksKept+kept, r.ChunksAdded-kept, r.ChunksRemoved-kept
+	if err := s.delete(ctx, tx, gone); err != nil {
+		return err
+	}
+	return tx.SendBatch(ctx, &w).Close()
 }
 
-// file decides between removing, keeping and replacing a file, and writes everything but its
-// chunks.
-func (s *syncer) file(ctx context.Context, tx pgx.Tx, f *prepared, r *index.SyncReport) (replace bool, err error) {
+// count counts a file in the report. It reports whether the file's rows must be replaced.
+func (s *syncer) count(f *prepared, r *index.SyncReport) (replace bool) {
 	switch {
 	case errors.Is(f.err, fs.ErrNotExist):
-		if f.Row == nil {
-			return false, nil
+		if f.Row != nil {
+			r.Removed, r.ChunksRemoved = r.Removed+1, r.ChunksRemoved+f.Row.Chunks
 		}
-		r.Removed, r.ChunksRemoved = r.Removed+1, r.ChunksRemoved+f.Row.chunks
-		if err := s.empty(ctx, tx, []int64{f.Row.id}); err != nil {
-			return false, err
-		}
-		_, err := tx.Exec(ctx, `DELETE FROM files WHERE id=$2::bigint AND scope = ANY($1::integer[])`, s.own(), f.Row.id)
-		return false, err
+		return false
 	case errors.Is(f.err, index.ErrSkip):
 		r.Read, r.Skipped = r.Read+1, r.Skipped+1
 		f.chunks, f.hash, f.again = nil, []byte{}, false
-		return true, nil
+		return true
 	case f.err != nil:
 		r.Failed = append(r.Failed, index.FileError{Path: f.Stat.Path, Err: f.err})
-		if f.Row == nil {
-			return false, nil // the next Sync treats the file as new again
-		}
-		return false, s.stat(ctx, tx, f, true)
+		f.again = true
+		return false
 	}
 	r.Read, r.Bytes = r.Read+1, r.Bytes+f.Stat.Size
 	switch {
-	case f.same && f.Row.size == f.Stat.Size && f.Row.mtime == f.Stat.Nanos():
+	case f.same && f.Row.Size == f.Stat.Size && f.Row.Mtime == f.Stat.Nanos():
 		r.Unchanged++
 	case f.same:
 		r.Touched++
@@ -259,91 +230,40 @@ func (s *syncer) file(ctx context.Context, tx pgx.Tx, f *prepared, r *index.Sync
 	default:
 		r.Changed++
 	}
-	if f.same {
-		return false, s.stat(ctx, tx, f, f.again)
-	}
-	return true, nil
+	return !f.same
 }
 
-// stat records a file's stat and leaves its chunks unchanged.
-func (s *syncer) stat(ctx context.Context, tx pgx.Tx, f *prepared, again bool) error {
-	_, err := tx.Exec(ctx, `UPDATE files SET size=$3::bigint, mtime=$4::bigint, again=$5::boolean WHERE id=$2::bigint AND scope = ANY($1::integer[])`,
-		s.own(), f.Row.id, f.Stat.Size, f.Stat.Nanos(), again)
-	return err
-}
-
-// replace makes the index hold the current content of files.
-func (s *syncer) replace(ctx context.Context, tx pgx.Tx, files []*prepared, r *index.SyncReport) error {
-	var c chunkRows
-	var old []int64
-	for _, f := range files {
-		id, err := s.upsert(ctx, tx, f)
-		if err != nil {
-			return err
-		}
-		kept, err := s.present(ctx, tx, f)
-		if err != nil {
-			return err
-		}
-		if f.Row != nil {
-			old = append(old, id)
-			r.ChunksRemoved += f.Row.chunks - kept
-		}
-		r.ChunksKept, r.ChunksAdded = r.ChunksKept+kept, r.ChunksAdded+len(f.chunks)-kept
-		for i := range f.chunks {
-			r.ChunkBytes += int64(len(f.chunks[i].Text))
-			c.add(id, s.scope(f.Stat.Path), i, &f.chunks[i])
-		}
-	}
-	if len(old) > 0 {
-		if err := s.empty(ctx, tx, old); err != nil {
-			return err
-		}
-	}
-	return c.insert(ctx, tx)
-}
-
-// upsert writes the row of a file.
-func (s *syncer) upsert(ctx context.Context, tx pgx.Tx, f *prepared) (id int64, err error) {
-	err = tx.QueryRow(ctx, `INSERT INTO files(space, scope, path, size, mtime, hash, chunks, again, analysis)
-		VALUES($1::integer, $2::integer, $3::text, $4::bigint, $5::bigint, $6::bytea, $7::integer, $8::boolean, $9::integer)
-		ON CONFLICT(space, path) DO UPDATE SET scope=excluded.scope, size=excluded.size, mtime=excluded.mtime, hash=excluded.hash,
-			chunks=excluded.chunks, again=excluded.again, analysis=excluded.analysis
-		RETURNING id`,
-		s.space, s.scope(f.Stat.Path), f.Stat.Path, f.Stat.Size, f.Stat.Nanos(), f.hash, len(f.chunks), f.again, analysis.Version).Scan(&id)
-	return id, err
-}
-
-// present counts the chunks of a file that the index has already.
-func (s *syncer) present(ctx context.Context, tx pgx.Tx, f *prepared) (n int, err error) {
-	if f.Row == nil || f.Row.chunks == 0 {
-		return 0, nil
-	}
-	rows, err := tx.Query(ctx, `SELECT id, hash FROM chunks WHERE scope = ANY($1::integer[]) AND file=$2::bigint`, s.own(), f.Row.id)
-	if err != nil {
-		return 0, err
-	}
-	defer rows.Close()
-	type key struct {
-		id   string
-		hash index.Hash
-	}
-	have := map[key]int{}
-	for rows.Next() {
-		var k key
-		var hash []byte
-		if err := rows.Scan(&k.id, &hash); err != nil {
-			return 0, err
-		}
-		copy(k.hash[:], hash)
-		have[k]++
-	}
+// queue adds the rows of a file and of its chunks to a batch.
+func (s *syncer) queue(w *pgx.Batch, f *prepared) {
+	scope := s.scope(f.Stat.Path)
+	w.Queue(`INSERT INTO files(space, scope, path, size, mtime, hash, chunks, again, analysis)
+		VALUES($1::integer, $2::integer, $3::text, $4::bigint, $5::bigint, $6::bytea, $7::integer, $8::boolean, $9::integer)`,
+		s.space, scope, f.Stat.Path, f.Stat.Size, f.Stat.Nanos(), f.hash, len(f.chunks), f.again, analysis.Version)
 	for i := range f.chunks {
-		k := key{f.chunks[i].ID, f.chunks[i].Hash}
-		if have[k] > 0 {
-			have[k]--
-			n++
+		c := &f.chunks[i]
+		terms, words := vectorOf(c.Words)
+		w.Queue(`INSERT INTO chunks(file, scope, seq, id, hash, start_line, end_line, tokens, lang, date, trail, keywords, body, words, terms)
+			VALUES(currval('files_id_seq'), $1::integer, $2::integer, $3::text, $4::bytea, $5::integer, $6::integer, $7::integer, $8::text, $9::text,
+				$10::bytea, $11::bytea, $12::bytea, $13::integer, $14::text::tsvector)`,
+			scope, i, c.ID, c.Hash[:], c.StartLine, c.EndLine, c.Tokens, c.Words.Lang, c.Date,
+			[]byte(c.TrailText), []byte(c.Keywords), []byte(c.Text), words, terms)
+	}
+}
+
+// maxVector is the most bytes of a tsvector's text. The server refuses a tsvector of 1 MiB, and
+// the text is longer than the tsvector.
+const maxVector = 1<<20 - 1<<10
+
+// vectorOf returns a chunk's terms as a tsvector, each with its places and the weight of its
+// field, and the number of places. The last words of a huge chunk are left out.
+func vectorOf(w *index.Words) (terms string, words int) {
+	var b []byte
+	for _, field := range []struct{ terms, weight string }{{w.Trail, "A"}, {w.File, "C"}, {w.Body, "D"}} {
+		for t := range strings.FieldsSeq(field.terms) {
+			if words++; len(b) < maxVector {
+				b = fmt.Appendf(b, "'%s':%d%s ", quoted.Replace(t), words, field.weight)
+			}
 		}
 	}
-	return n, rows.Err()
+	return string(b), words
 }

@@ -184,13 +184,60 @@ func TestVersions(t *testing.T) {
 	}
 }
 
+// Tables of version 1 make room for those of this version, and a Sync fills them. Tables of other
+// schemas with the same names stay.
+func TestOldTables(t *testing.T) {
+	o := freshSchema(t)
+	ctx := context.Background()
+	c, err := pgx.Connect(ctx, o.DSN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close(ctx)
+	other := o.Schema + "_other"
+	run := func(q string) {
+		t.Helper()
+		if _, err := c.PgConn().Exec(ctx, q).ReadAll(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run(`CREATE SCHEMA ` + other + `; SET search_path=` + other + `; CREATE TABLE postings(n integer); CREATE TABLE chunks(n integer)`)
+	defer run(`DROP SCHEMA ` + other + ` CASCADE`)
+	run(`CREATE SCHEMA ` + o.Schema + `; SET search_path=` + o.Schema + `;
+		CREATE TABLE settings(key text PRIMARY KEY, value text NOT NULL); INSERT INTO settings VALUES('schema', '1');
+		CREATE TABLE spaces(id serial PRIMARY KEY, workspace text NOT NULL, agent text NOT NULL, generation bigint NOT NULL DEFAULT 0,
+			chunker text NOT NULL DEFAULT '', model integer, UNIQUE(workspace, agent));
+		CREATE TABLE scopes(id serial PRIMARY KEY, space integer NOT NULL REFERENCES spaces(id) ON DELETE CASCADE, private boolean NOT NULL);
+		CREATE TABLE files(id bigserial PRIMARY KEY, space integer NOT NULL REFERENCES spaces(id), scope integer NOT NULL REFERENCES scopes(id), path text);
+		CREATE SEQUENCE chunk_row;
+		CREATE TABLE chunks(row bigint PRIMARY KEY DEFAULT nextval('chunk_row'), file bigint NOT NULL REFERENCES files(id), body bytea);
+		CREATE TABLE postings(chunk bigint NOT NULL, term text);
+		CREATE TABLE models(id serial PRIMARY KEY, name text NOT NULL, dim integer NOT NULL);
+		CREATE TABLE embeddings(workspace text NOT NULL, model integer NOT NULL REFERENCES models(id), hash bytea NOT NULL);
+		INSERT INTO spaces(workspace, agent) VALUES('project', 'ann'); INSERT INTO scopes(space, private) VALUES(1, true);
+		INSERT INTO files(space, scope, path) VALUES(1, 1, 'MEMORY.md'); INSERT INTO chunks(file, body) VALUES(1, 'old'); INSERT INTO postings VALUES(1, 'old');`)
+	if _, err := Open(ctx, o, &index.Options{ReadOnly: true}); !errors.Is(err, index.ErrOlder) {
+		t.Errorf("opened for reading: %v", err)
+	}
+	ix := open(t, o)
+	if r := fill(t, ix, notes, day); r.Added != 3 || places(find(t, ix, "vault code")) != "MEMORY.md:1" {
+		t.Errorf("%+v", r)
+	}
+	sound(t, ix)
+	var left bool
+	if err := c.QueryRow(ctx, `SELECT to_regclass($1::text) IS NOT NULL OR to_regclass($2::text) IS NULL OR to_regclass($3::text) IS NULL`,
+		o.Schema+".postings", other+".postings", other+".chunks").Scan(&left); err != nil || left {
+		t.Errorf("the wrong tables were dropped: %v", err)
+	}
+}
+
 // Check finds what was changed behind its back.
 func TestDamage(t *testing.T) {
 	for what, q := range map[string]string{
 		"a text":          "UPDATE chunks SET body='other'",
-		"a word":          "UPDATE postings SET term='other' WHERE term='stage' OR term='staging'",
+		"a word":          "UPDATE chunks SET terms=replace(terms::text, 'stag', 'other')::tsvector",
 		"a missing chunk": "DELETE FROM chunks WHERE seq=1",
-		"a scope":         "UPDATE chunks SET scope=(SELECT max(id) FROM scopes) WHERE scope=(SELECT min(id) FROM scopes)",
+		"a scope":         "UPDATE chunks SET scope=(SELECT max(scope) FROM chunks) WHERE scope=(SELECT min(scope) FROM chunks)",
 	} {
 		ix := open(t, freshSchema(t))
 		fill(t, ix, notes, day)
