@@ -1,0 +1,83 @@
+package store
+
+import (
+	"encoding/json"
+	"errors"
+	"iter"
+	"time"
+)
+
+// Record is one entry of a log.
+type Record struct {
+	// Op is the kind of event.
+	Op string `json:"op"`
+	// ID is the idempotency key of the record's subject.
+	ID string `json:"id"`
+	// Time is the time of the event by the writer's clock. It is zero if unknown.
+	Time time.Time `json:"time,omitzero"`
+	// Body is the operation's own content, compact JSON.
+	Body json.RawMessage `json:"body,omitempty"`
+}
+
+// LogOptions say how a log is opened.
+type LogOptions struct {
+	// ReadOnly leaves the log unchanged until [Log.Writable] is called.
+	ReadOnly bool
+	// Derived: the content can be made again. Its newest records may be lost in a crash even if
+	// they were synced.
+	Derived bool
+}
+
+// Log is an open log: records that are only ever appended, unless the log is replaced as a whole.
+// A Log value has read the records up to a place, and appends behind that place. It is for one
+// goroutine. There may be many readers, and one writer, who holds a [Unit] of the log's folder.
+type Log interface {
+	// Read passes the records behind the place to each, in order, and moves the place behind
+	// them. An error of each ends the reading. If the log no longer begins with the records that
+	// were read before, Read returns an error for which [ReplacedLog] is true, and the caller must
+	// open the log again. For a damaged log it returns a *LogError, for one of a newer program an
+	// error that wraps ErrNewer.
+	Read(each func(Record) error) error
+	// Records yields the records from the beginning up to the place.
+	Records() iter.Seq2[Record, error]
+	// Append puts records behind the place, all of them or none, and moves the place behind them.
+	// They survive the end of the process, and with sync a power cut. If somebody else appended
+	// behind the place, Append writes nothing and returns an error that wraps [ErrOvertaken]; a
+	// store that can't know it yet returns that error from [Unit.Sync] or [Unit.End].
+	Append(sync bool, recs ...Record) (Stats, error)
+	// Sync makes the first n records durable, whoever wrote them.
+	Sync(n int) error
+	// Replace gives the log new records instead of those up to the place, in one step. Others who
+	// have the log open learn it from Read.
+	Replace(recs iter.Seq2[Record, error]) error
+	// Writable makes a log that was opened for reading accept writes from now on.
+	Writable()
+	// Len returns the number of records up to the place, Size their bytes.
+	Len() int
+	Size() int64
+	// Torn returns the bytes behind the place that a killed writer left, 0 if there are none.
+	Torn() int64
+	// Fault returns a fault of the log that costs no record, such as [ErrHalfHead], and nil if
+	// there is none. Mend removes it. The caller of Mend must hold a [Unit].
+	Fault() error
+	Mend() error
+	Close() error
+}
+
+// ErrNewer is wrapped by the error for a record that a newer program wrote.
+var ErrNewer = errors.New("written by a newer version")
+
+// LostRecords is a stretch of a damaged log that can't be used.
+type LostRecords struct {
+	// Line is the first line of the stretch, counted from 1.
+	Line int `json:"line"`
+	// Offset is the offset of the stretch's first byte.
+	Offset int64 `json:"offset"`
+	// Bytes is the length of the stretch, or the number of missing bytes.
+	Bytes int64 `json:"bytes"`
+	// Reason is the fault.
+	Reason string `json:"reason"`
+	// About is the record that the line seems to have been. It is "" if the record can't be
+	// determined.
+	About string `json:"about,omitempty"`
+}
