@@ -13,7 +13,7 @@ import (
 // not an error either: Reason is then BACKEND_ERROR, and Fault is set. Get returns an error if
 // the content can't be read now.
 func (k *Kernel) Get(ctx context.Context, sessionKey, id string) (*api.Content, error) {
-	s, unlock, err := k.open(ctx, sessionKey, false)
+	s, unlock, err := k.open(ctx, sessionKey)
 	if err != nil {
 		return nil, err
 	}

@@ -128,7 +128,7 @@ func (k *Kernel) Restore(ctx context.Context, req api.RestoreRequest) (*api.Rest
 		}
 		return out, err
 	}
-	s, unlock, err := k.open(ctx, req.SessionKey, false)
+	s, unlock, err := k.open(ctx, req.SessionKey)
 	if err != nil {
 		return nil, err
 	}

@@ -220,7 +220,7 @@ func search(ctx context.Context, k *Kernel, req api.SearchRequest) (*retrieval.R
 		q.Now = k.now()
 	}
 	if req.SessionKey != "" && !k.desk.Carry.NoSpans && req.Source != api.SourceMemory && req.Collection == "" {
-		s, unlock, err := k.open(ctx, req.SessionKey, false)
+		s, unlock, err := k.open(ctx, req.SessionKey)
 		if err != nil {
 			return nil, err
 		}

@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/memkernel/memkernel/budget"
@@ -21,75 +22,57 @@ import (
 // leaves no trace. It stops within the work on one message. A plan whose recording has begun is
 // recorded and returned.
 func (k *Kernel) PlanContext(ctx context.Context, req api.PlanRequest) (*api.ContextPlan, error) {
-	return planned(ctx, k, &req, OpPlan, true, k.desk.Plan)
+	return k.planned(ctx, &req, OpPlan, func(out planning) error {
+		err := k.sessions.Write(ctx, req.SessionKey, func(s *session.Session) error { return out(s, k.desk.Plan) })
+		if unkept := (*session.UnkeptError)(nil); !errors.As(err, &unkept) || store.Again(err) {
+			return err
+		}
+		return k.reading(ctx, req.SessionKey, func(s *session.Session) error {
+			return out(s, func(ctx context.Context, s *session.Session, r *api.PlanRequest) (*turn.Planned, error) {
+				return k.desk.Unrecorded(ctx, s, r, err)
+			})
+		})
+	})
 }
 
 // Peek plans without writing anything. The plan treats the new messages as committed, and its
 // pointers do not resolve yet.
 func (k *Kernel) Peek(ctx context.Context, req api.PlanRequest) (*api.ContextPlan, error) {
-	return planned(ctx, k, &req, OpPeek, false, k.desk.Peek)
+	return k.planned(ctx, &req, OpPeek, func(out planning) error {
+		return k.reading(ctx, req.SessionKey, func(s *session.Session) error { return out(s, k.desk.Peek) })
+	})
 }
 
-// planned requests a plan from the desk, and reports the plan to the watcher.
-func planned(ctx context.Context, k *Kernel, req *api.PlanRequest, op Op, write bool, plan func(context.Context, *session.Session, *api.PlanRequest) (*turn.Planned, error)) (out *api.ContextPlan, err error) {
+// planning makes the plan of a request in an open session, by one of the desk's ways.
+type planning func(s *session.Session, by func(context.Context, *session.Session, *api.PlanRequest) (*turn.Planned, error)) error
+
+// planned checks a request, has plan open its session and make the plan, and reports the plan to
+// the watcher.
+func (k *Kernel) planned(ctx context.Context, req *api.PlanRequest, op Op, plan func(planning) error) (out *api.ContextPlan, err error) {
 	done := k.watch.begin(op)
 	defer func() { k.watch.end(ctx, done, err, func(d *Done) { d.Plan, d.Model = out, req.Model }) }()
 	if err := req.Check(); err != nil {
 		return nil, fmt.Errorf("plan %s: %w", req.SessionKey, err)
 	}
-	how := toRead
-	if write {
-		how = toResume
-	}
-	out, lost, err := plannedOnce(ctx, k, req, how, done, plan)
-	if store.Overtaken(lost) { // another machine was at work in the session: the plan is made again from its state
-		out, lost, err = plannedOnce(ctx, k, req, toWrite, done, plan)
-	}
-	switch {
-	case err != nil || lost == nil:
-		return out, err
-	case store.Again(lost):
-		return nil, lost
-	}
-	out, _, err = plannedOnce(ctx, k, req, toRead, done, func(ctx context.Context, s *session.Session, r *api.PlanRequest) (*turn.Planned, error) {
-		return k.desk.Unrecorded(ctx, s, r, lost)
+	err = plan(func(s *session.Session, by func(context.Context, *session.Session, *api.PlanRequest) (*turn.Planned, error)) error {
+		if err := k.freshMemory(ctx, s.Key); err != nil {
+			return err
+		}
+		pl, err := by(ctx, s, req)
+		if err != nil {
+			return err
+		}
+		out = contextPlan(req, pl)
+		if done != nil { // while the session is held
+			done.Paging = pagingOf(pl)
+			done.Recalled = out.Retrieval.Page != "" && out.Retrieval.Page != pl.Prev.Proj.Recall.Page
+		}
+		return nil
 	})
-	return out, err
-}
-
-// opening is how a plan opens its session. A plan with toResume writes like toWrite and may
-// resume the session's lock.
-type opening int
-
-const (
-	toRead opening = iota
-	toWrite
-	toResume
-)
-
-// plannedOnce makes one attempt at a plan. The result lost is why the plan could not be recorded.
-func plannedOnce(ctx context.Context, k *Kernel, req *api.PlanRequest, how opening, done *Done, plan func(context.Context, *session.Session, *api.PlanRequest) (*turn.Planned, error)) (out *api.ContextPlan, lost, err error) {
-	var s *session.Session
-	var unlock func()
-	if how == toRead {
-		s, unlock, err = k.open(ctx, req.SessionKey, false)
-	} else {
-		s, unlock, err = openDeferred(ctx, k, req.SessionKey, how == toResume, func(err error) { lost = err })
-	}
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	defer unlock()
-	pl, err := plan(ctx, s, req)
-	if err != nil {
-		return nil, nil, err
-	}
-	out = contextPlan(req, pl)
-	if done != nil { // while the session is held
-		done.Paging = pagingOf(pl)
-		done.Recalled = out.Retrieval.Page != "" && out.Retrieval.Page != pl.Prev.Proj.Recall.Page
-	}
-	return out, nil, nil
+	return out, nil
 }
 
 // contextPlan returns a plan in the form that the host gets. Callers must hold the session.

@@ -16,29 +16,37 @@ import (
 // defaultKeepSessions is the default number of sessions that a kernel holds in memory.
 const defaultKeepSessions = 64
 
-// open returns the session of key and holds the session's lock in this process. It reads the
-// session from disk if this process has not seen it.
-func (k *Kernel) open(ctx context.Context, key string, write bool) (*session.Session, func(), error) {
-	s, unlock, err := k.sessions.UseKey(ctx, key, write)
-	return fresh(ctx, k, key, write, s, unlock, err)
+// open returns the session of key for reading, and holds it in this process. It reads what was
+// written since this process has seen the session, and looks for later writes to memory.
+func (k *Kernel) open(ctx context.Context, key string) (*session.Session, func(), error) {
+	s, unlock, err := k.sessions.Read(ctx, key)
+	if err == nil {
+		if err = k.freshMemory(ctx, key); err != nil {
+			unlock()
+		}
+	}
+	return s, unlock, err
 }
 
-// openDeferred opens a session for a call that writes; see [session.Table.UseDeferred].
-func openDeferred(ctx context.Context, k *Kernel, key string, resume bool, lost func(error)) (*session.Session, func(), error) {
-	s, unlock, err := k.sessions.UseDeferred(ctx, key, resume, lost)
-	return fresh(ctx, k, key, true, s, unlock, err)
+// reading calls f with the session of key, opened for reading.
+func (k *Kernel) reading(ctx context.Context, key string, f func(*session.Session) error) error {
+	s, unlock, err := k.sessions.Read(ctx, key)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	return f(s)
 }
 
-// fresh looks for later writes to memory, unless the session's lock reported them.
-func fresh(ctx context.Context, k *Kernel, key string, write bool, s *session.Session, unlock func(), err error) (*session.Session, func(), error) {
-	if err != nil || k.memory == nil || write && k.lockTells && !s.Resumed {
-		return s, unlock, err
+// freshMemory looks for later writes to memory's files by other processes.
+func (k *Kernel) freshMemory(ctx context.Context, key string) error {
+	if k.memory == nil {
+		return nil
 	}
 	if err := memory.Fresh(ctx, k.memory); err != nil {
-		unlock()
-		return nil, nil, fmt.Errorf("look at the files of session %s: %w", key, err)
+		return fmt.Errorf("look at the files of session %s: %w", key, err)
 	}
-	return s, unlock, nil
+	return nil
 }
 
 // Release drops a session from this process's memory as soon as no call uses the session. Nothing

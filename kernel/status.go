@@ -22,7 +22,7 @@ func (k *Kernel) Status(ctx context.Context, o *api.StatusOptions) (*api.Status,
 // SessionStatus reads the stored state of one session, and the state of memory, without looking
 // at any other session. It writes nothing.
 func (k *Kernel) SessionStatus(ctx context.Context, key string) (api.SessionStatus, api.MemoryStatus, error) {
-	s, unlock, err := k.open(ctx, key, false)
+	s, unlock, err := k.open(ctx, key)
 	if err != nil {
 		return api.SessionStatus{}, api.MemoryStatus{}, err
 	}

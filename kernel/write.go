@@ -17,7 +17,7 @@ func (k *Kernel) Write(ctx context.Context, req api.WriteRequest) (*journal.Rece
 // Pages lists the pages that hosts wrote with [Kernel.Write], by scope and key. They are the
 // session's pages and the pages that all sessions share.
 func (k *Kernel) Pages(ctx context.Context, sessionKey string) ([]journal.StoredPage, error) {
-	s, unlock, err := k.open(ctx, sessionKey, false)
+	s, unlock, err := k.open(ctx, sessionKey)
 	if err != nil {
 		return nil, err
 	}

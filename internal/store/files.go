@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -342,6 +343,10 @@ func (s files) Lock(name string, share Share) (func(), error) {
 		return nil, &LockedError{Name: s.Where(name)}
 	}
 	return func() { l.Close() }, nil
+}
+
+func (s files) Begin(ctx context.Context, folder string, _ bool) (Unit, error) {
+	return LockedUnit(ctx, s, folder)
 }
 
 // fileReader is an open file.

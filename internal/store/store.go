@@ -71,6 +71,13 @@ type Store interface {
 	// others hold the lock, it returns a [*LockedError]. The system releases a lock when its
 	// process ends. Use [Wait] to wait for a lock.
 	Lock(name string, share Share) (release func(), err error)
+
+	// Begin begins a unit of work on a folder; it waits until ctx ends for the unit of another
+	// writer in this process or, where folders are locked, of any. The parameter seen says that
+	// the caller has read everything in the folder up to its own last unit. A store that collects
+	// writes then need not ask whether others have written since: [Unit.Sync] and [Unit.End] say
+	// so. If nothing can be written, Begin returns an error that [Unwritable] recognises.
+	Begin(ctx context.Context, folder string, seen bool) (Unit, error)
 }
 
 // Journal is a content that grows at its end. Only one goroutine may use a Journal value, and

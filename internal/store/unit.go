@@ -1,6 +1,11 @@
 package store
 
-import "context"
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+)
 
 // Unit is one writer's turn at a folder. From Begin to End nobody else's writes to the folder
 // come between its own. Everything that is written to the folder meanwhile belongs to the unit.
@@ -24,4 +29,68 @@ type Unit interface {
 	// End makes the other writes durable and ends the unit. Its errors are those of Sync. The
 	// caller must not report a result to anybody before End returned nil.
 	End() error
+}
+
+// These locks stand in a state directory. SessionsLock is shared by processes that take a folder's
+// lock; who ends sessions holds it alone, so that nobody waits for a lock that is removed.
+// BlobsLock is shared by writers of a blob and of the record that names it; who removes blobs
+// holds it alone.
+const SessionsLock, BlobsLock = "sessions.lock", "blobs.lock"
+
+// folderLock is the lock of a folder.
+const folderLock = "lock"
+
+// LockedUnit begins a unit on a store whose folders are locked: it waits for the folder's lock
+// until ctx ends.
+func LockedUnit(ctx context.Context, s Store, folder string) (Unit, error) {
+	for poll := firstPoll; ; poll = min(2*poll, lastPoll) {
+		release, err := tryFolder(ctx, s, folder)
+		if held := (*LockedError)(nil); !errors.As(err, &held) {
+			if err != nil {
+				return nil, err
+			}
+			return &lockedUnit{s: s, release: []func(){release}}, nil
+		}
+		if err := pause(ctx, poll); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// tryFolder takes a folder's lock if it is free. Nobody can remove the folder meanwhile.
+func tryFolder(ctx context.Context, s Store, folder string) (release func(), err error) {
+	unlock, err := Wait(ctx, s, SessionsLock, Shared)
+	if err != nil {
+		return nil, fmt.Errorf("take %s: %w", s.Where(SessionsLock), err)
+	}
+	defer unlock()
+	return s.Lock(folder+"/"+folderLock, Alone)
+}
+
+// lockedUnit is a unit whose writes happen at once.
+type lockedUnit struct {
+	s       Store
+	release []func() // the folder's lock, and the lock of blobs once it was needed
+}
+
+func (u *lockedUnit) State() Store    { return u.s }
+func (u *lockedUnit) Unchecked() bool { return false }
+func (u *lockedUnit) Sync() error     { return nil }
+
+func (u *lockedUnit) PutBlobs(ctx context.Context, b *Batch) (Stats, error) {
+	if b.Len() > 0 && len(u.release) == 1 {
+		unlock, err := Wait(ctx, u.s, BlobsLock, Shared)
+		if err != nil {
+			return Stats{}, fmt.Errorf("take %s: %w", u.s.Where(BlobsLock), err)
+		}
+		u.release = append(u.release, unlock)
+	}
+	return b.Commit(context.WithoutCancel(ctx))
+}
+
+func (u *lockedUnit) End() error {
+	for _, release := range slices.Backward(u.release) {
+		release()
+	}
+	return nil
 }

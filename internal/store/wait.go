@@ -20,11 +20,20 @@ func Wait(ctx context.Context, s Store, name string, share Share) (release func(
 		if held := (*LockedError)(nil); !errors.As(err, &held) {
 			return release, err
 		}
-		t := time.NewTimer(poll)
-		select {
-		case <-t.C:
-		case <-ctx.Done():
-			t.Stop()
+		if err := pause(ctx, poll); err != nil {
+			return nil, err
 		}
+	}
+}
+
+// pause waits for a time, or until ctx ends.
+func pause(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 }

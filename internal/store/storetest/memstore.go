@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -472,6 +473,11 @@ func (s *Store) Lock(name string, share store.Share) (func(), error) {
 		defer s.mu.Unlock()
 		s.locks[at] = max(s.locks[at]-1, 0)
 	}), nil
+}
+
+// Begin implements [store.Store].
+func (s *Store) Begin(ctx context.Context, folder string, _ bool) (store.Unit, error) {
+	return store.LockedUnit(ctx, s, folder)
 }
 
 // reader reads a node.

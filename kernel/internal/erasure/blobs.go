@@ -32,7 +32,7 @@ func removeBlobs(ctx context.Context, state store.Store, blobs *store.Blobs, has
 	if _, apart := state.(store.Apart); len(hashes) == 0 && !apart {
 		return nil
 	}
-	unlock, err := folder.LockBlobs(ctx, state, store.Alone)
+	unlock, err := folder.LockBlobs(ctx, state)
 	if err != nil {
 		return err
 	}
@@ -70,7 +70,7 @@ func Unneeded(blobs *store.Blobs, needed map[string]bool, f func(store.BlobInfo)
 
 // RemoveOrphans removes the blobs that no page holds.
 func RemoveOrphans(ctx context.Context, state store.Store, blobs *store.Blobs) error {
-	unlock, err := folder.LockBlobs(ctx, state, store.Alone)
+	unlock, err := folder.LockBlobs(ctx, state)
 	if err != nil {
 		return err
 	}

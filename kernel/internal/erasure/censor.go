@@ -52,6 +52,9 @@ func Censor(ctx context.Context, from Session, q Quoting, clean func(string) str
 	if err := removeFiles(&from, &Promise{Prompts: true}, true); err != nil {
 		return true, err
 	}
+	if err := from.Sync(); err != nil {
+		return true, err
+	}
 	return true, q.Nets(ctx)
 }
 

@@ -22,6 +22,8 @@ type Session struct {
 	Journal    *journal.Journal
 	Blobs      *store.Blobs
 	Reader     *archive.Reader
+	// Sync makes the session's writes durable.
+	Sync func() error
 	// Own are the types of the journal's pages that are made from the conversation. Texts that a
 	// host wrote stay as they are.
 	Own []pagevm.Type
@@ -76,9 +78,15 @@ func (l *Ledger) Erase(ctx context.Context, from Session, q Quoting) error {
 		}
 	}
 	if forgot {
+		if err := from.Sync(); err != nil {
+			return err
+		}
 		if err := q.Nets(ctx); err != nil {
 			return err
 		}
+	}
+	if err := from.Sync(); err != nil {
+		return err
 	}
 	if err := removeBlobs(ctx, from.State, from.Blobs, todo.Blobs, forgot); err != nil {
 		return err

@@ -74,7 +74,7 @@ func Ended() []string { return []string{endedFile, endedFolder} }
 // End ends a session that this process does not use. It does nothing if another process uses the
 // session, or if the session was written to after before.
 func End(ctx context.Context, state store.Store, name string, t Tombstone, before, now time.Time) (bool, error) {
-	unlock, err := lockState(ctx, state, sessionsLock, store.Alone)
+	unlock, err := lockState(ctx, state, store.SessionsLock)
 	if err != nil {
 		return false, err
 	}
@@ -128,7 +128,7 @@ func FinishEnded(ctx context.Context, state store.Store) error {
 	} else if err != nil {
 		return err
 	}
-	unlock, err := lockState(ctx, state, sessionsLock, store.Alone)
+	unlock, err := lockState(ctx, state, store.SessionsLock)
 	if err != nil {
 		return err
 	}

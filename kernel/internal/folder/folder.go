@@ -46,13 +46,16 @@ const (
 // journal and has its own lock. No session's folder can have this name.
 const Project = "/project"
 
-// In returns the folder of a name in a state directory.
-func In(state store.Store, name string) store.Store {
+// Path returns the path of a session's folder in a state directory.
+func Path(name string) string {
 	if name == Project {
-		return state.In("project")
+		return "project"
 	}
-	return state.In(Sessions).In(name)
+	return Sessions + "/" + name
 }
+
+// In returns the folder of a name in a state directory.
+func In(state store.Store, name string) store.Store { return state.In(Path(name)) }
 
 // All lists the folders of all sessions.
 func All(state store.Store) ([]string, error) {

@@ -58,7 +58,7 @@ func readable(ctx context.Context, in *Inspector) map[string]bool {
 		if len(out) == len(named) {
 			break
 		}
-		s, unlock, err := in.Sessions.Visit(ctx, f, false)
+		s, unlock, err := in.Sessions.Visit(ctx, f)
 		if err != nil {
 			continue
 		}

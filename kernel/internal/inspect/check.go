@@ -65,7 +65,7 @@ func checkSessions(ctx context.Context, in *Inspector, r *health.Report) error {
 		folders = append(folders, folder.Project)
 	}
 	for _, f := range longwork.Over(ctx, "session", folders) {
-		s, unlock, err := in.Sessions.Visit(ctx, f, false)
+		s, unlock, err := in.Sessions.Visit(ctx, f)
 		if err != nil {
 			r.Add(folder.Unreadable(f, err))
 			continue

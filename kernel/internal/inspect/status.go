@@ -47,7 +47,7 @@ func (in *Inspector) Status(ctx context.Context, o api.StatusOptions) (*api.Stat
 	}
 	masked := map[string]int{}
 	for _, f := range folders {
-		s, unlock, err := in.Sessions.Visit(ctx, f, false)
+		s, unlock, err := in.Sessions.Visit(ctx, f)
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}

@@ -43,7 +43,7 @@ func (in *Inspector) Use(ctx context.Context, text string) (api.Use, error) {
 		if ctx.Err() != nil {
 			return u, ctx.Err()
 		}
-		s, unlock, err := in.Sessions.Visit(ctx, f, false)
+		s, unlock, err := in.Sessions.Visit(ctx, f)
 		if err != nil {
 			continue // a check reports it
 		}

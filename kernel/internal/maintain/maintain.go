@@ -74,11 +74,17 @@ func New(o Options) *Keeper {
 type project struct{ k *Keeper }
 
 func (p project) Open(ctx context.Context, write bool) (upkeep.Journal, func(), error) {
-	s, unlock, err := p.k.Sessions.Use(ctx, folder.Project, folder.Project, write)
+	open := p.k.Sessions.Project
+	if !write {
+		open = func(ctx context.Context) (*session.Session, func(), error) {
+			return p.k.Sessions.ReadFolder(ctx, folder.Project)
+		}
+	}
+	s, end, err := open(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	return session.RunsIn(s), unlock, nil
+	return session.RunsIn(s), end, nil
 }
 
 // buffer is the working buffer, for runs over memory's files.

@@ -54,7 +54,7 @@ func (k *Keeper) endSessions(ctx context.Context, req *api.RetainRequest, out *a
 // over reports whether a session was not used since before, and no kept data names a page of the
 // session.
 func (k *Keeper) over(ctx context.Context, name string, before, now time.Time, named map[string]bool, out *api.Retained) (*api.EndedSession, bool, error) {
-	s, unlock, err := k.Sessions.Visit(ctx, name, false)
+	s, unlock, err := k.Sessions.Visit(ctx, name)
 	if err != nil {
 		return nil, false, err
 	}

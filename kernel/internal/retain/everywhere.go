@@ -98,7 +98,7 @@ func (k *Keeper) saidIn(ctx context.Context, key string) (out []words, err error
 	if err != nil {
 		return nil, err
 	}
-	s, unlock, err := k.Sessions.Visit(ctx, name, false)
+	s, unlock, err := k.Sessions.Visit(ctx, name)
 	if err != nil {
 		return nil, err
 	}
@@ -138,18 +138,15 @@ func (k *Keeper) forgetWords(ctx context.Context, name string, w *words, req *ap
 	if !req.Apply {
 		return nil
 	}
-	s, unlock, err := k.Sessions.Visit(ctx, name, true)
-	if err != nil {
+	return k.Sessions.WriteFolder(ctx, name, func(s *session.Session) error {
+		_, err := s.Censor(ctx, w.without)
 		return err
-	}
-	defer unlock()
-	_, err = s.Censor(ctx, w.without)
-	return err
+	})
 }
 
 // holding returns the pages of a session whose text or source holds words.
 func (k *Keeper) holding(ctx context.Context, name string, w *words) (key string, ids []string, err error) {
-	s, unlock, err := k.Sessions.Visit(ctx, name, false)
+	s, unlock, err := k.Sessions.Visit(ctx, name)
 	if err != nil {
 		return "", nil, err
 	}

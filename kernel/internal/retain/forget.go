@@ -105,12 +105,30 @@ func (k *Keeper) forgetFolders(req *api.ForgetRequest) ([]string, error) {
 
 // promiseForget looks up the contents to forget in one session and, with req.Apply, writes the
 // promise. It returns nil if the session holds no such contents.
-func (k *Keeper) promiseForget(ctx context.Context, name string, req *api.ForgetRequest, out *api.Forgotten, known, gone map[string]bool) (*erasure.Promise, error) {
-	s, unlock, err := k.Sessions.Visit(ctx, name, req.Apply)
+func (k *Keeper) promiseForget(ctx context.Context, name string, req *api.ForgetRequest, out *api.Forgotten, known, gone map[string]bool) (b *erasure.Promise, err error) {
+	before := *out
+	err = k.visit(ctx, name, req.Apply, func(s *session.Session) error {
+		*out = before
+		b, err = k.meantIn(ctx, s, req, out, known, gone)
+		return err
+	})
+	return b, err
+}
+
+// visit calls f with a session, for writing if apply is true.
+func (k *Keeper) visit(ctx context.Context, name string, apply bool, f func(*session.Session) error) error {
+	if apply {
+		return k.Sessions.WriteFolder(ctx, name, f)
+	}
+	s, unlock, err := k.Sessions.Visit(ctx, name)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer unlock()
+	return f(s)
+}
+
+func (k *Keeper) meantIn(ctx context.Context, s *session.Session, req *api.ForgetRequest, out *api.Forgotten, known, gone map[string]bool) (_ *erasure.Promise, err error) {
 	pages, already := s.Erasable().Meant(req.IDs, req.Session, known)
 	out.Already = append(out.Already, already...)
 	b := erasure.PromiseOf(pages, req.Session, s.Masker.Text(req.Reason))
@@ -125,12 +143,12 @@ func (k *Keeper) promiseForget(ctx context.Context, name string, req *api.Forget
 	for _, p := range pages {
 		out.Pages = append(out.Pages, api.ForgottenPage{Session: s.Key, ID: p.ID, Type: p.Type, Tool: p.Tool, Path: p.Path, Bytes: p.Bytes, Created: p.Created})
 		out.Bytes += p.Bytes
-		gone[name+"/"+p.ID] = true
+		gone[s.Name+"/"+p.ID] = true
 	}
 	out.Elsewhere = append(out.Elsewhere, elsewhere(s, pages)...)
 	clean := erasure.NewScrubber(s.Reader(), pages).Text
 	if req.Session {
-		if clean, err = k.Upkeep.Unwritten(ctx, name, clean); err != nil {
+		if clean, err = k.Upkeep.Unwritten(ctx, s.Name, clean); err != nil {
 			return nil, err
 		}
 	}
@@ -216,12 +234,7 @@ func (k *Keeper) splitBlobs(ctx context.Context, out *api.Forgotten, gone map[st
 // finishForget removes the promised contents. Opening a session for writing does that.
 func (k *Keeper) finishForget(ctx context.Context, folders []string) error {
 	for _, f := range longwork.Over(ctx, "session", folders) {
-		s, unlock, err := k.Sessions.Visit(ctx, f, true)
-		if err != nil {
-			return fmt.Errorf("session %s: it is forgotten, and will be removed when the session is next opened: %w", f, err)
-		}
-		err = s.EraseErr
-		unlock()
+		err := k.Sessions.WriteFolder(ctx, f, func(s *session.Session) error { return s.EraseErr })
 		if err != nil {
 			return fmt.Errorf("session %s: it is forgotten, and will be removed when the session is next opened: %w", f, err)
 		}

@@ -102,31 +102,29 @@ func (k *Keeper) Retain(ctx context.Context, req api.RetainRequest) (*api.Retain
 
 // retainSession finds the expired contents of a session and, with req.Apply, writes the
 // promise. It drops usage and traces at once, because nothing depends on them.
-func (k *Keeper) retainSession(ctx context.Context, name string, req *api.RetainRequest, cited, gone map[string]bool) (*api.RetainedSession, error) {
-	s, unlock, err := k.Sessions.Visit(ctx, name, req.Apply)
-	if err != nil {
-		return nil, err
-	}
-	defer unlock()
-	row := &api.RetainedSession{Session: s.Key}
-	b := expired(s, req, row, cited)
-	for _, t := range b.Pages {
-		gone[name+"/"+t.ID] = true
-	}
-	if req.Usage > 0 {
-		if row.UsageRows, err = erasure.ExpireUsage(s.Files, req.Now.Add(-req.Usage), req.Apply); err != nil {
-			return nil, err
+func (k *Keeper) retainSession(ctx context.Context, name string, req *api.RetainRequest, cited, gone map[string]bool) (row *api.RetainedSession, err error) {
+	err = k.visit(ctx, name, req.Apply, func(s *session.Session) (err error) {
+		row = &api.RetainedSession{Session: s.Key}
+		b := expired(s, req, row, cited)
+		for _, t := range b.Pages {
+			gone[name+"/"+t.ID] = true
 		}
-	}
-	if req.Traces > 0 {
-		if row.TraceBytes, err = erasure.ExpireTrace(s.Files, req.Now.Add(-req.Traces), req.Apply); err != nil {
-			return nil, err
+		if req.Usage > 0 {
+			if row.UsageRows, err = erasure.ExpireUsage(s.Files, req.Now.Add(-req.Usage), req.Apply); err != nil {
+				return err
+			}
 		}
-	}
-	if !req.Apply || len(b.Pages) == 0 {
-		return row, nil
-	}
-	return row, s.PromiseErasure(b, req.Now)
+		if req.Traces > 0 {
+			if row.TraceBytes, err = erasure.ExpireTrace(s.Files, req.Now.Add(-req.Traces), req.Apply); err != nil {
+				return err
+			}
+		}
+		if !req.Apply || len(b.Pages) == 0 {
+			return nil
+		}
+		return s.PromiseErasure(b, req.Now)
+	})
+	return row, err
 }
 
 // expired returns the pages whose blobs may be removed.

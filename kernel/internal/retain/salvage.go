@@ -36,12 +36,11 @@ func (k *Keeper) Salvage(ctx context.Context, req api.SalvageRequest) (*api.Salv
 		}
 		name = found
 	}
-	s, unlock, err := k.Sessions.Hold(ctx, key, name, req.Apply)
-	if err != nil {
-		return nil, fmt.Errorf("salvage session %s: %w", key, err)
-	}
-	defer unlock()
-	out, err := salvageSession(ctx, s, req.Apply)
+	var out *api.Salvaged
+	err := k.Sessions.Unread(ctx, key, name, req.Apply, func(s *session.Session) (err error) {
+		out, err = salvageSession(ctx, s, req.Apply)
+		return err
+	})
 	if err != nil {
 		return out, fmt.Errorf("salvage session %s: %w", key, err)
 	}

@@ -71,9 +71,13 @@ func (c *Calibrations) load() error {
 	return nil
 }
 
-// Set replaces the calibration of a model and writes it to the file, together with the
+// Learn replaces the calibration of a model and writes it to the file, together with the
 // calibrations of other models that other sessions and processes have learned since.
-func (c *Calibrations) Set(model string, cal budget.Calibration) error {
+func (s *Session) Learn(model string, cal budget.Calibration) error {
+	if s.unit == nil {
+		return s.unlocked
+	}
+	c := s.Calibrations
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.loaded = false
@@ -88,6 +92,6 @@ func (c *Calibrations) Set(model string, cal budget.Calibration) error {
 	if err != nil {
 		return err
 	}
-	_, err = c.state.Put(store.Synced, store.Doc{Name: CalibrationName, Data: raw})
+	_, err = s.unit.State().Put(store.Synced, store.Doc{Name: CalibrationName, Data: raw})
 	return err
 }

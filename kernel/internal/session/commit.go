@@ -42,18 +42,11 @@ func (s *Session) CommitPages(ctx context.Context, pages *ingest.Pages, cut *bra
 	if err := s.openJournal(); err != nil {
 		return w, err
 	}
-	if len(pages.Blobs) > 0 {
-		unlock, err := folder.LockBlobs(ctx, s.o.State, store.Shared)
-		if err != nil {
-			return w, err
-		}
-		defer s.done(unlock) // until a journal line names the blobs, no process may remove the blobs
-	}
 	batch := s.Blobs.NewBatch()
 	for _, b := range pages.Blobs {
 		batch.AddString(b)
 	}
-	if w.Blobs, err = batch.Commit(context.Background()); err != nil {
+	if w.Blobs, err = s.unit.PutBlobs(ctx, batch); err != nil {
 		return w, err
 	}
 	if w.Journal, err = s.Journal.Append(true, recs...); err != nil {
@@ -189,11 +182,8 @@ func listUpdate(name, field, id string, entry any) (journal.Update, error) {
 // a standby. Callers must call Stands before they name or repeat the result of an earlier call.
 // The earlier call may have been killed before it answered.
 func (s *Session) Stands() error {
-	if s.unlocked != nil || s.files == nil {
+	if s.unlocked != nil || s.unit == nil || s.Journal == nil {
 		return s.unlocked
-	}
-	if ok, err := store.Stands(s.files, folder.LockFile); ok || err != nil || s.Journal == nil {
-		return err
 	}
 	return s.Journal.Sync()
 }

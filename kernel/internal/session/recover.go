@@ -25,7 +25,11 @@ func (s *Session) PromiseErasure(b *erasure.Promise, now time.Time) error {
 	if err := s.openJournal(); err != nil {
 		return err
 	}
-	if _, err := s.Journal.Append(true, rec); err != nil {
+	_, err = s.Journal.Append(true, rec)
+	if err == nil {
+		err = s.Sync()
+	}
+	if err != nil {
 		s.Invalidate()
 		return err
 	}
@@ -54,14 +58,6 @@ func (s *Session) Recover(ctx context.Context) error {
 	return nil
 }
 
-// owes reports whether Recover may have something to do.
-func owes(s *Session) bool {
-	if s.Journal != nil && s.Memories.recall(s.Journal.Store(), addressIn(s.Name, memoryKey)) != nil {
-		return true
-	}
-	return s.untidy || s.Name == folder.Project || s.Graves.Owes() || s.o.Memory != nil && len(s.Memories.unwritten) > 0
-}
-
 // eraseAll removes all contents whose erasure was promised, and reads the session again. If
 // contents can't be removed now, their erasure stays promised, and EraseErr has the reason.
 func (s *Session) eraseAll(ctx context.Context) error {
@@ -78,7 +74,7 @@ func (s *Session) eraseAll(ctx context.Context) error {
 }
 
 func erasedOf(s *Session) erasure.Session {
-	return erasure.Session{State: s.o.State, Dir: s.Files, Journal: s.Journal, Blobs: s.Blobs, Reader: s.Reader(),
+	return erasure.Session{State: s.o.State, Dir: s.Files, Journal: s.Journal, Blobs: s.Blobs, Reader: s.Reader(), Sync: s.Sync,
 		Own: []pagevm.Type{summaryType, sessionType}, Said: []string{opRemember}}
 }
 

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"time"
@@ -43,7 +44,7 @@ func (p runs) Append(e upkeep.Entry, now time.Time) error {
 	if err == nil && out.Outcome == journal.Conflict {
 		err = errors.New("the run was promised with other contents")
 	}
-	return err
+	return cmp.Or(err, p.s.Sync())
 }
 
 func (p runs) Unfinished() error { return p.s.upkeepErr }

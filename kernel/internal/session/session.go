@@ -88,11 +88,16 @@ type Session struct {
 	EraseErr, upkeepErr error
 	// Upkept reports that the journal ends with a record of retention or forgetting.
 	Upkept bool
-	Deferral
-	servers servers
-	// readOnly reports that the journals were opened for reading. writing reports that the holder
-	// may write. untidy reports that the session was read and not written since.
-	readOnly, writing, untidy bool
+	// unit is the holder's turn at writing, nil for a reader. unlocked is why a holder who wants to
+	// write can't.
+	unit     store.Unit
+	unlocked error
+	// shared reports that another process writes to the session, too. leaves reports that the
+	// session leaves memory when its holder is done.
+	shared, leaves bool
+	// readOnly reports that the journals were opened for reading. untidy reports that the session
+	// was read and not written since.
+	readOnly, untidy bool
 }
 
 func newSession(o *Options, key, name string) *Session {
@@ -130,18 +135,17 @@ func (s *Session) Invalidate() {
 	s.init()
 }
 
-// Refresh reads the writes of this and other processes since the last call, all from one server.
-func (s *Session) Refresh(write bool) (err error) {
-	for range journalLooks {
-		if err = refresh(s, write); !s.servers.changed(s.Files) {
-			return err
-		}
-		s.Invalidate()
+// Sync makes the holder's writes so far durable. A holder must call it before it writes anything
+// elsewhere that depends on them.
+func (s *Session) Sync() error {
+	if s.unit == nil {
+		return nil
 	}
-	return fmt.Errorf("read session %s: one server after another takes over: %w", s.Key, store.ErrAgain)
+	return s.unit.Sync()
 }
 
-func refresh(s *Session, write bool) error {
+// Refresh reads the writes of this and other processes since the last call.
+func (s *Session) Refresh(write bool) error {
 	if err := follow(&s.Journal, s.Files, folder.JournalFile, write, write && s.readOnly, s.replay); err != nil {
 		return err
 	}

@@ -33,156 +33,172 @@ func NewTable(o Options) *Table { return &Table{o: o, all: map[string]*Session{}
 // journalLooks is how many times a journal is read again if another process may be rewriting it.
 const journalLooks = 4
 
-// Open returns the session of a folder, and reads the data on disk that this process has not
-// seen. No other caller has the session until unlock is called. If key is "", the folder names
-// it. If write is true, the session is locked among processes, too. If nothing can be written,
-// the session is opened for reading. Open repairs nothing, unlike [Table.Use].
-func (t *Table) Open(ctx context.Context, key, name string, write bool) (s *Session, unlock func(), err error) {
-	if !write {
-		return t.open(ctx, key, name, nil)
+// Read returns the session of key, and reads the data on disk that this process has not seen. No
+// other caller has the session until unlock is called.
+func (t *Table) Read(ctx context.Context, key string) (s *Session, unlock func(), err error) {
+	key = KeyOr(key)
+	name, err := folder.Of(t.o.State, key)
+	if err != nil {
+		return nil, nil, err
 	}
-	return t.open(ctx, key, name, lockFolder)
+	return t.read(ctx, key, name)
 }
 
-// open is Open with a function that locks the folder. If lock is nil, the folder is opened for
-// reading.
-func (t *Table) open(ctx context.Context, key, name string, lock func(context.Context, *Session) (release func(), err error)) (s *Session, unlock func(), err error) {
-	if err := ctx.Err(); err != nil {
+// ReadFolder is Read by the session's folder, which names the session.
+func (t *Table) ReadFolder(ctx context.Context, name string) (s *Session, unlock func(), err error) {
+	return t.read(ctx, "", name)
+}
+
+// Visit is ReadFolder for a caller that goes through all sessions. A session that was not in
+// memory before is not kept in memory afterwards.
+func (t *Table) Visit(ctx context.Context, name string) (*Session, func(), error) {
+	had := t.Holds(name)
+	s, unlock, err := t.read(ctx, "", name)
+	if err != nil || had {
+		return s, unlock, err
+	}
+	return s, func() { s.Invalidate(); unlock() }, nil
+}
+
+func (t *Table) read(ctx context.Context, key, name string) (*Session, func(), error) {
+	s, err := t.take(ctx, key, name)
+	if err != nil {
 		return nil, nil, err
 	}
-	if s, err = t.take(key, name); err != nil {
-		return nil, nil, err
-	}
-	if err := s.mu.LockContext(ctx); err != nil {
-		return nil, nil, fmt.Errorf("open session %s: %w", s.Key, err)
-	}
-	s.held.Store(true)
-	s.used.Store(time.Now().UnixNano())
-	unlock = func() {
-		if s.servers.changed(s.Files) {
-			s.Invalidate() // the data came from two servers
-		}
+	if err := s.look(key, false); err != nil {
 		s.mu.Unlock()
+		return nil, nil, err
 	}
-	s.Deferral = Deferral{}
-	if s.servers.changed(s.Files) {
-		s.Invalidate()
+	t.releaseOldest(s)
+	return s, s.mu.Unlock, nil
+}
+
+// mostAttempts is how often a call is made in a session that others write to meanwhile.
+const mostAttempts = 6
+
+// Write calls f with the session of key, which f may write to, and returns when everything that f
+// wrote is as durable as it has to be. If somebody else has written to the session meanwhile,
+// nothing of what f wrote is there, and Write calls f again, with the session as the other left
+// it. f must therefore set its results anew in each call. What f did elsewhere after
+// [Session.Sync] is there, and f must find it.
+//
+// If nothing can be written, f is called all the same, and its writes fail. An error of f is
+// returned as it is. If f succeeded and its writes can't be made, Write returns an [UnkeptError].
+func (t *Table) Write(ctx context.Context, key string, f func(*Session) error) error {
+	key = KeyOr(key)
+	name, err := folder.Of(t.o.State, key)
+	if err != nil {
+		return err
 	}
-	write := lock != nil
-	if write {
-		switch release, err := lock(ctx, s); {
-		case err == nil:
-			s.files = s.Files
-			unhold := unlock
-			unlock = func() {
-				release()
-				ended(s, store.Unwritten(s.Files, folder.LockFile))
-				unhold()
-			}
-		case store.Unwritable(err):
-			write, s.unlocked = false, err
-		default:
-			s.mu.Unlock()
-			return nil, nil, err
+	return t.write(ctx, key, name, f)
+}
+
+// WriteFolder is Write by the session's folder. A session that was not in memory before is not
+// kept in memory afterwards.
+func (t *Table) WriteFolder(ctx context.Context, name string, f func(*Session) error) error {
+	had := t.Holds(name)
+	return t.write(ctx, "", name, func(s *Session) error {
+		err := f(s)
+		s.leaves = !had
+		return err
+	})
+}
+
+func (t *Table) write(ctx context.Context, key, name string, f func(*Session) error) error {
+	for attempt := 1; ; attempt++ {
+		err := t.writeOnce(ctx, key, name, f)
+		if !store.Overtaken(err) || attempt == mostAttempts || ctx.Err() != nil {
+			return err
 		}
 	}
-	if write, err = s.read(key, write); err != nil {
-		s.Invalidate()
-		unlock()
-		return nil, nil, fmt.Errorf("open session %s: %w", s.Key, err)
-	}
-	s.untidy = s.readOnly && write
-	s.readOnly, s.writing = s.readOnly && !write, write
-	return s, unlock, nil
 }
 
-// servers counts the servers that have answered for a session's files.
-type servers struct{ n int64 }
-
-// changed reports whether the answering server differs from the server of the last call. The new
-// server may lack the data in memory.
-func (v *servers) changed(files store.Store) bool {
-	was := v.n
-	v.n = store.Takeovers(files)
-	return v.n != was
+func (t *Table) writeOnce(ctx context.Context, key, name string, f func(*Session) error) error {
+	s, end, err := t.begin(ctx, key, name)
+	if err != nil {
+		return err
+	}
+	err = f(s)
+	switch bad := end(); {
+	case bad == nil:
+		return err
+	case err == nil || store.Overtaken(bad): // then the other error may be a consequence of this
+		return &UnkeptError{Session: s.Key, Err: bad}
+	}
+	return err
 }
 
-// ended takes the result of a call's deferred writes after the lock is released. If some writes
-// are missing, the session is read again.
-func ended(s *Session, err error) {
-	for _, f := range s.after {
-		f()
+// UnkeptError reports that a call in a session succeeded, and that its writes are not there.
+type UnkeptError struct {
+	Session string
+	Err     error
+}
+
+func (e *UnkeptError) Error() string { return fmt.Sprintf("write session %s: %v", e.Session, e.Err) }
+func (e *UnkeptError) Unwrap() error { return e.Err }
+
+// Project returns the session that holds the workspace's shared pages and the runs over memory's
+// files, for a run that syncs each of its writes. end ends the run.
+func (t *Table) Project(ctx context.Context) (s *Session, end func(), err error) {
+	s, done, err := t.begin(ctx, folder.Project, folder.Project)
+	return s, func() { _ = done() }, err // what is not written is promised, and finished by the next run
+}
+
+// begin opens a session for writing and completes the work that a kill interrupted. Nobody else
+// writes to the session until end is called, whose error says that writes are missing.
+func (t *Table) begin(ctx context.Context, key, name string) (s *Session, end func() error, err error) {
+	if s, err = t.take(ctx, key, name); err != nil {
+		return nil, nil, err
 	}
-	if err == nil {
-		return
+	seen := s.held.Load() && !s.shared
+	s.unit, s.unlocked = nil, nil
+	switch unit, err := t.o.State.Begin(ctx, folder.Path(name), seen); {
+	case err == nil:
+		s.unit = unit
+	case store.Unwritable(err):
+		s.unlocked = err
+	default:
+		s.mu.Unlock()
+		return nil, nil, fmt.Errorf("lock session %s: %w", s.Key, err)
 	}
-	s.Invalidate()
-	if s.lost != nil {
-		s.lost(fmt.Errorf("write session %s: %w", s.Key, err))
+	end = func() (err error) {
+		if s.unit != nil {
+			err = s.unit.End()
+		}
+		s.unit, s.unlocked = nil, nil
+		if s.shared = store.Overtaken(err); err != nil || s.leaves {
+			s.Invalidate()
+		}
+		s.leaves = false
+		s.mu.Unlock()
+		return err
 	}
+	if err = s.look(key, s.unit != nil); err == nil && s.unlocked == nil {
+		err = s.Recover(ctx)
+	}
+	if err != nil {
+		return nil, nil, cmp.Or(overtaken(end()), err)
+	}
+	t.releaseOldest(s)
+	return s, end, nil
+}
+
+// overtaken returns err if somebody else was at work, else nil.
+func overtaken(err error) error {
+	if store.Overtaken(err) {
+		return err
+	}
+	return nil
 }
 
 // KeyOr returns key, or the key of the session without one.
 func KeyOr(key string) string { return cmp.Or(key, api.DefaultSession) }
 
-// UseKey is Use by the session's key.
-func (t *Table) UseKey(ctx context.Context, key string, write bool) (*Session, func(), error) {
-	key = KeyOr(key)
-	name, err := folder.Of(t.o.State, key)
-	if err != nil {
-		return nil, nil, err
-	}
-	return t.Use(ctx, key, name, write)
-}
-
-// Use is Open for a call that works on the session. With write the session is recovered first.
-// The sessions that were unused for longest leave memory.
-func (t *Table) Use(ctx context.Context, key, name string, write bool) (*Session, func(), error) {
-	s, unlock, err := t.Open(ctx, key, name, write)
-	if err != nil {
-		return nil, nil, err
-	}
-	if s.writing {
-		if err := s.Recover(ctx); err != nil {
-			unlock()
-			return nil, nil, err
-		}
-	}
-	t.releaseOldest(s)
-	return s, unlock, nil
-}
-
-// UseDeferred is Use for writing, with the writes delayed until the end of the call; see
-// [Deferral.Defer]. If resume is true, UseDeferred also delays the check whether another machine
-// has written to the session since this machine did. If another machine has, UseDeferred calls
-// lost, and the caller must repeat the call without resume.
-func (t *Table) UseDeferred(ctx context.Context, key string, resume bool, lost func(error)) (*Session, func(), error) {
-	key = KeyOr(key)
-	name, err := folder.Of(t.o.State, key)
-	if err != nil {
-		return nil, nil, err
-	}
-	if resume {
-		s, unlock, err := t.open(ctx, key, name, resumeFolder)
-		if err == nil && !owes(s) {
-			t.releaseOldest(s)
-			s.Defer(lost)
-			s.Resumed = true
-			return s, unlock, nil
-		}
-		if err == nil {
-			unlock() // promised work is done under a lock that others respect
-		} // else, if the lock was resumed, two machines may have written the data that was read
-	}
-	s, unlock, err := t.Use(ctx, key, name, true)
-	if err == nil {
-		s.Defer(lost)
-	}
-	return s, unlock, err
-}
-
-// read reads new data from disk, and reports whether it may be written.
-func (s *Session) read(key string, write bool) (writable bool, err error) {
+// look reads new data from disk. With write the session may be written afterwards, unless nothing
+// can be written: then its holder may only read it.
+func (s *Session) look(key string, write bool) error {
+	s.held.Store(true)
+	known := s.known()
 	look := func() (err error) {
 		s.Key, err = s.owner.Identify(s.o.State, s.Name, s.Key, key)
 		if s.Branches.session = s.Key; err != nil {
@@ -190,7 +206,7 @@ func (s *Session) read(key string, write bool) (writable bool, err error) {
 		}
 		return s.Refresh(write)
 	}
-	err = look()
+	err := look()
 	for range journalLooks {
 		// Another process may have compacted or ended the journal, which can then be read from
 		// its beginning.
@@ -203,61 +219,50 @@ func (s *Session) read(key string, write bool) (writable bool, err error) {
 	}
 	if write && store.Unwritable(err) {
 		s.Invalidate()
+		s.unlocked = err
 		write, err = false, s.Refresh(false)
 	}
-	return write, err
-}
-
-// lockFolder takes a session's lock among processes. It waits until ctx ends.
-func lockFolder(ctx context.Context, s *Session) (release func(), err error) {
-	if release, err = folder.Lock(ctx, s.o.State, s.Name); err != nil {
-		return nil, fmt.Errorf("lock session %s: %w", s.Key, err)
-	}
-	return release, nil
-}
-
-var errNotResumed = errors.New("the lock has to be taken")
-
-// resumeFolder resumes a session's lock, see [store.Resume].
-func resumeFolder(_ context.Context, s *Session) (release func(), err error) {
-	if release = store.Resume(s.Files, folder.LockFile); release == nil {
-		return nil, errNotResumed
-	}
-	return release, nil
-}
-
-// Visit is Use for a caller that goes through all sessions. A session that was not in memory
-// before is not kept in memory afterwards.
-func (t *Table) Visit(ctx context.Context, name string, write bool) (*Session, func(), error) {
-	had := t.Holds(name)
-	s, unlock, err := t.Use(ctx, "", name, write)
-	if err != nil || had {
-		return s, unlock, err
-	}
-	return s, func() { s.Invalidate(); unlock() }, nil
-}
-
-// Hold returns a session with its locks and without reading it. This process's data of the
-// session is dropped before and after the call.
-func (t *Table) Hold(ctx context.Context, key, name string, write bool) (*Session, func(), error) {
-	s, err := t.take(key, name)
 	if err != nil {
-		return nil, nil, err
+		s.Invalidate()
+		return fmt.Errorf("open session %s: %w", s.Key, err)
+	}
+	s.shared = known > 0 && s.known() > known // somebody else writes, too
+	s.untidy = s.readOnly && write
+	s.readOnly = s.readOnly && !write
+	return nil
+}
+
+// known returns the number of records in the journal that this process has read.
+func (s *Session) known() int {
+	if s.Journal == nil {
+		return 0
+	}
+	return s.Journal.Len()
+}
+
+// Unread calls f with a session for writing, or for reading, without having read it. This
+// process's data of the session is dropped before and after the call. If a call of this process
+// uses the session, Unread fails.
+func (t *Table) Unread(ctx context.Context, key, name string, write bool, f func(*Session) error) error {
+	s, err := t.get(key, name)
+	if err != nil {
+		return err
 	}
 	if !s.mu.TryLock() {
-		return nil, nil, errInUse
+		return errInUse
 	}
-	unlock := func() { s.Invalidate(); s.mu.Unlock() }
+	defer func() { s.unit = nil; s.Invalidate(); s.mu.Unlock() }()
 	s.Invalidate()
 	if !write {
-		return s, unlock, nil
+		return f(s)
 	}
-	release, err := lockFolder(ctx, s)
+	unit, err := t.o.State.Begin(ctx, folder.Path(name), false)
 	if err != nil {
-		unlock()
-		return nil, nil, err
+		return fmt.Errorf("lock session %s: %w", s.Key, err)
 	}
-	return s, func() { release(); unlock() }, nil
+	s.unit = unit
+	err = f(s)
+	return cmp.Or(err, unit.End())
 }
 
 // TakeUnread takes a session that has no data in memory, so that no other caller can read it. ok
@@ -274,8 +279,24 @@ func (t *Table) TakeUnread(name string) (unlock func(), ok bool) {
 	return s.mu.Unlock, true
 }
 
-// take returns a session. It makes a new session if this process does not know it.
-func (t *Table) take(key, name string) (*Session, error) {
+// take returns a session that no other caller has until its mutex is unlocked.
+func (t *Table) take(ctx context.Context, key, name string) (*Session, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	s, err := t.get(key, name)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.mu.LockContext(ctx); err != nil {
+		return nil, fmt.Errorf("open session %s: %w", s.Key, err)
+	}
+	s.used.Store(time.Now().UnixNano())
+	return s, nil
+}
+
+// get returns a session. It makes a new session if this process does not know it.
+func (t *Table) get(key, name string) (*Session, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.closed {

@@ -256,7 +256,7 @@ func learn(s *session.Session, t api.Turn, m cachelayout.Model) (*billing.Call, 
 		if shown := m.Bind(cachelayout.Binding(cal.Binding)).Shown(t.Reported.Of(memkernel.RemovedPrefix) > 0, l.LastCall().DropOption); shown != "" {
 			cal.Binding = string(shown)
 		}
-		err = s.Calibrations.Set(t.Model, cal)
+		err = s.Learn(t.Model, cal)
 	}
 	n := *l
 	n.Billed, n.Reported = t.PlanID, t.Reported

@@ -19,40 +19,53 @@ import (
 
 // Pass takes in the messages of a boundary, commits, and carries out its requests.
 func (d *Desk) Pass(ctx context.Context, of api.Boundary, point journal.CommitPoint) (*api.Passed, error) {
-	b := boundary{Boundary: of}
-	t := b.turn()
-	s, w, unlock, err := d.openBoundary(ctx, &t)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", point, err)
-	}
-	defer unlock()
-	b.Now = t.Now
-	var job *notes.Job
-	b.ending = func(st summary.State) {
-		if point != journal.PointFlush {
-			job = d.boundaryNotes(s, w, b, st)
-		}
-	}
-	p, err := passBoundary(ctx, s, w, b, point)
-	if err != nil {
-		s.Invalidate() // the data on disk counts
-		return nil, fmt.Errorf("%s of session %s: %w", point, s.Key, err)
-	}
-	d.askAtBoundary(s, job, point == journal.PointReset)
-	d.stateFacts(p.Flushed, b.Now)
-	return p, nil
+	return d.atBoundary(ctx, of, point, func(s *session.Session, w *intake, b boundary) (*api.Passed, error) {
+		return passBoundary(ctx, s, w, b, point)
+	})
 }
 
-// openBoundary is openTurn for a boundary, which may come without messages.
-func (d *Desk) openBoundary(ctx context.Context, t *api.Turn) (*session.Session, *intake, func(), error) {
-	if len(t.Messages) > 0 {
-		return d.openTurn(ctx, t, attempt{})
+// inBoundary calls f with the session of a boundary, opened for writing, and the boundary's
+// messages, made valid, or nil if it came without.
+func (d *Desk) inBoundary(ctx context.Context, of api.Boundary, what string, f func(*session.Session, *intake, boundary) error) error {
+	if of.Now.IsZero() {
+		of.Now = d.Now()
 	}
-	s, unlock, err := d.Sessions.UseKey(ctx, t.SessionKey, true)
-	if t.Now.IsZero() {
-		t.Now = d.Now()
+	return d.Sessions.Write(ctx, of.SessionKey, func(s *session.Session) (err error) {
+		b := boundary{Boundary: of}
+		var w *intake
+		if t := b.turn(); len(t.Messages) > 0 {
+			if w, err = d.take(ctx, s, &t); err != nil {
+				return fmt.Errorf("%s: observe session %s: %w", what, s.Key, err)
+			}
+		}
+		if err := f(s, w, b); err != nil {
+			s.Invalidate() // the data on disk counts
+			return fmt.Errorf("%s of session %s: %w", what, s.Key, err)
+		}
+		return nil
+	})
+}
+
+// atBoundary passes a boundary by the function pass. Then it asks the model for notes and facts.
+func (d *Desk) atBoundary(ctx context.Context, of api.Boundary, point journal.CommitPoint, pass func(*session.Session, *intake, boundary) (*api.Passed, error)) (p *api.Passed, err error) {
+	err = d.inBoundary(ctx, of, string(point), func(s *session.Session, w *intake, b boundary) (err error) {
+		var job *notes.Job
+		b.ending = func(st summary.State) {
+			if point != journal.PointFlush {
+				job = d.boundaryNotes(s, w, b, st)
+			}
+		}
+		if p, err = pass(s, w, b); err != nil {
+			return err
+		}
+		d.stateFacts(p.Flushed, b.Now)
+		d.askAtBoundary(s, job, point == journal.PointReset)
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
-	return s, nil, unlock, err
+	return p, nil
 }
 
 // passBoundary takes in the messages, commits, and carries out the boundary's requests.
@@ -154,18 +167,13 @@ func lastReading(s *session.Session, b boundary) checkpoint.Reading {
 // the newest checkpoint. It returns the newest checkpoint, or nil if nothing has been captured.
 func (d *Desk) Checkpoint(ctx context.Context, of api.Boundary) (*checkpoint.Checkpoint, error) {
 	of.Branch = ""
-	b := boundary{Boundary: of}
-	t := b.turn()
-	s, w, unlock, err := d.openBoundary(ctx, &t)
+	var c *checkpoint.Checkpoint
+	err := d.inBoundary(ctx, of, "checkpoint", func(s *session.Session, w *intake, b boundary) (err error) {
+		c, err = checkpointOnDemand(ctx, s, w, b)
+		return err
+	})
 	if err != nil {
-		return nil, fmt.Errorf("checkpoint: %w", err)
-	}
-	defer unlock()
-	b.Now = t.Now
-	c, err := checkpointOnDemand(ctx, s, w, b)
-	if err != nil {
-		s.Invalidate()
-		return nil, fmt.Errorf("checkpoint of session %s: %w", s.Key, err)
+		return nil, err
 	}
 	return c, nil
 }

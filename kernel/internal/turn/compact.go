@@ -14,7 +14,7 @@ import (
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
-	"github.com/memkernel/memkernel/kernel/internal/notes"
+
 	"github.com/memkernel/memkernel/kernel/internal/plan"
 	"github.com/memkernel/memkernel/kernel/internal/session"
 	"github.com/memkernel/memkernel/kernel/internal/tokencount"
@@ -36,24 +36,9 @@ import (
 
 // Compact passes the boundary of a compaction, then cuts.
 func (d *Desk) Compact(ctx context.Context, of api.Boundary) (*api.Passed, error) {
-	b := boundary{Boundary: of}
-	t := b.turn()
-	s, w, unlock, err := d.openBoundary(ctx, &t)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", journal.PointCompaction, err)
-	}
-	defer unlock()
-	b.Now = t.Now
-	var job *notes.Job
-	b.ending = func(st summary.State) { job = d.boundaryNotes(s, w, b, st) }
-	p, err := d.compact(ctx, s, w, b)
-	if err != nil {
-		s.Invalidate() // the data on disk counts
-		return nil, fmt.Errorf("%s of session %s: %w", journal.PointCompaction, s.Key, err)
-	}
-	d.askAtBoundary(s, job, false)
-	d.stateFacts(p.Flushed, b.Now)
-	return p, nil
+	return d.atBoundary(ctx, of, journal.PointCompaction, func(s *session.Session, w *intake, b boundary) (*api.Passed, error) {
+		return d.compact(ctx, s, w, b)
+	})
 }
 
 // errSecret is returned for a provider's compaction that contains a secret of the conversation.

@@ -11,62 +11,58 @@ import (
 
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
+	"github.com/memkernel/memkernel/kernel/internal/session"
 	"github.com/memkernel/memkernel/kernel/internal/upkeep"
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
 var errMemoryOff = errors.New("memory is switched off")
 
-// editor opens the session that requests an edit.
-func editor(d *Desk, ctx context.Context, key string, private bool, now time.Time) (e upkeep.Editor, unlock func(), err error) {
+// editing calls edit for the session that requests an edit, which nobody else uses meanwhile.
+func (d *Desk) editing(ctx context.Context, key string, private bool, now time.Time, edit func(upkeep.Editor) error) error {
 	if d.Memory == nil {
-		return e, nil, errMemoryOff
-	}
-	s, unlock, err := d.Sessions.UseKey(ctx, key, true)
-	if err != nil {
-		return e, nil, err
+		return errMemoryOff
 	}
 	if now.IsZero() {
 		now = d.Now()
 	}
-	return upkeep.Editor{Session: s.Name, See: d.Memory.Store(private), Rule: d.Edits, Now: now}, unlock, nil
+	return d.Sessions.Write(ctx, key, func(s *session.Session) error {
+		return edit(upkeep.Editor{Session: s.Name, See: d.Memory.Store(private), Rule: d.Edits, Now: now})
+	})
 }
 
 // EditPassage replaces or removes a passage of a file of memory.
-func (d *Desk) EditPassage(ctx context.Context, req *api.PassageRequest) (*api.Edited, error) {
-	e, unlock, err := editor(d, ctx, req.SessionKey, req.Private, req.Now)
-	if err != nil {
-		return nil, fmt.Errorf("edit %s: %w", req.Path, err)
-	}
-	defer unlock()
+func (d *Desk) EditPassage(ctx context.Context, req *api.PassageRequest) (out *api.Edited, err error) {
 	asked := *req
 	asked.Now = time.Time{}
 	raw, err := json.Marshal(asked)
 	if err != nil {
 		return nil, err
 	}
-	e.Key = ids.Page("ed", e.Session, string(raw))
-	return d.Upkeep.EditPassage(ctx, e, req)
+	err = d.editing(ctx, req.SessionKey, req.Private, req.Now, func(e upkeep.Editor) (err error) {
+		e.Key = ids.Page("ed", e.Session, string(raw))
+		out, err = d.Upkeep.EditPassage(ctx, e, req)
+		return err
+	})
+	return out, err
 }
 
 // Edit changes whole files of memory.
-func (d *Desk) Edit(ctx context.Context, req *api.EditRequest) (*api.Edited, error) {
-	e, unlock, err := editor(d, ctx, req.SessionKey, req.Private, req.Now)
-	if err != nil {
-		return nil, fmt.Errorf("edit: %w", err)
-	}
-	defer unlock()
-	return d.Upkeep.Edit(ctx, e, func(upkeep.Reading) ([]api.EditFile, error) { return req.Files, nil })
+func (d *Desk) Edit(ctx context.Context, req *api.EditRequest) (out *api.Edited, err error) {
+	err = d.editing(ctx, req.SessionKey, req.Private, req.Now, func(e upkeep.Editor) (err error) {
+		out, err = d.Upkeep.Edit(ctx, e, func(upkeep.Reading) ([]api.EditFile, error) { return req.Files, nil })
+		return err
+	})
+	return out, err
 }
 
 // UndoEdit takes an edit back.
-func (d *Desk) UndoEdit(ctx context.Context, req *api.UndoRequest) (*api.EditUndone, error) {
-	e, unlock, err := editor(d, ctx, req.SessionKey, req.Private, req.Now)
-	if err != nil {
-		return nil, fmt.Errorf("undo: %w", err)
-	}
-	defer unlock()
-	return d.Upkeep.UndoEdit(ctx, e, req.Edit)
+func (d *Desk) UndoEdit(ctx context.Context, req *api.UndoRequest) (out *api.EditUndone, err error) {
+	err = d.editing(ctx, req.SessionKey, req.Private, req.Now, func(e upkeep.Editor) (err error) {
+		out, err = d.Upkeep.UndoEdit(ctx, e, req.Edit)
+		return err
+	})
+	return out, err
 }
 
 // Content returns a file of memory as an agent sees it.

@@ -74,9 +74,9 @@ func (d *Desk) FlushTurn(ctx context.Context, r api.FlushRequest) (*api.FlushTur
 }
 
 // said returns the words of a session since a model was last asked.
-func (d *Desk) said(ctx context.Context, r *api.FlushRequest) (string, error) {
+func (d *Desk) said(ctx context.Context, r *api.FlushRequest) (said string, err error) {
 	if len(r.Messages) == 0 {
-		s, unlock, err := d.Sessions.UseKey(ctx, r.SessionKey, false)
+		s, unlock, err := d.Sessions.Read(ctx, r.SessionKey)
 		if err != nil {
 			return "", err
 		}
@@ -84,12 +84,12 @@ func (d *Desk) said(ctx context.Context, r *api.FlushRequest) (string, error) {
 		l := s.Branches.Newest("", r.Model)
 		return s.Life.Said(l.Msgs, l.Proj.Generation+1), nil
 	}
-	s, w, unlock, err := d.openTurn(ctx, &api.Turn{SessionKey: r.SessionKey, Model: r.Model, Messages: r.Messages, Now: r.Now}, attempt{})
-	if err != nil {
-		return "", err
-	}
-	defer unlock()
-	return s.Life.Said(w.Msgs, s.Branches.Newest("", r.Model).Proj.Generation+1), nil
+	t := api.Turn{SessionKey: r.SessionKey, Model: r.Model, Messages: r.Messages, Now: r.Now}
+	err = d.inTurn(ctx, &t, func(s *session.Session, w *intake) error {
+		said = s.Life.Said(w.Msgs, s.Branches.Newest("", r.Model).Proj.Generation+1)
+		return nil
+	})
+	return said, err
 }
 
 // Flushed appends a model's answer to the day's log.
@@ -97,21 +97,23 @@ func (d *Desk) Flushed(ctx context.Context, r api.FlushReply) (*api.Flushed, err
 	if d.Memory == nil {
 		return nil, errors.New("flush: memory is switched off")
 	}
-	s, unlock, err := d.Sessions.UseKey(ctx, r.SessionKey, true)
-	if err != nil {
-		return nil, err
-	}
-	defer unlock()
 	if r.Now.IsZero() {
 		r.Now = d.Now()
 	}
-	out, err := observeFlush(ctx, s, r)
-	if err == nil && r.Usage != nil {
-		out.Bill, err = d.billFlush(s, &r)
-	}
+	var out *api.Flushed
+	err := d.Sessions.Write(ctx, r.SessionKey, func(s *session.Session) (err error) {
+		out, err = observeFlush(ctx, s, r)
+		if err == nil && r.Usage != nil {
+			out.Bill, err = d.billFlush(s, &r)
+		}
+		if err != nil {
+			s.Invalidate()
+			return fmt.Errorf("flush session %s: %w", s.Key, err)
+		}
+		return nil
+	})
 	if err != nil {
-		s.Invalidate()
-		return nil, fmt.Errorf("flush session %s: %w", s.Key, err)
+		return nil, err
 	}
 	d.stateFacts(out.Items, r.Now)
 	out.Line = flushLine(out)

@@ -46,7 +46,7 @@ type noted struct {
 
 // Current reports whether no other process was faster.
 func (n *noted) Current(ctx context.Context, job *notes.Job) bool {
-	s, unlock, err := n.desk.Sessions.Use(ctx, n.key, n.name, false)
+	s, unlock, err := n.desk.Sessions.ReadFolder(ctx, n.name)
 	if err != nil {
 		return false
 	}
@@ -65,25 +65,24 @@ func upToDate(s *session.Session, job *notes.Job) bool {
 func (n *noted) Commit(job *notes.Job, updates []journal.Update, facts []summary.Fact) error {
 	// The request's context may have ended, but an answer that was paid for is kept.
 	ctx := context.Background()
-	s, unlock, err := n.desk.Sessions.Use(ctx, n.key, n.name, true)
+	err := n.desk.Sessions.Write(ctx, n.key, func(s *session.Session) error {
+		if !upToDate(s, job) {
+			return nil
+		}
+		if err := commitNotes(s, n.desk.Memory, job, updates, facts); err != nil {
+			s.Invalidate() // the data on disk counts
+			return err
+		}
+		s.WriteMemories(ctx)
+		if n.desk.Memory != nil {
+			n.desk.Memory.Sync.Written()
+		}
+		return nil
+	})
 	if errors.Is(err, api.ErrClosed) {
 		return nil
-	} else if err != nil {
-		return err
 	}
-	defer unlock()
-	if !upToDate(s, job) {
-		return nil
-	}
-	if err := commitNotes(s, n.desk.Memory, job, updates, facts); err != nil {
-		s.Invalidate() // the data on disk counts
-		return err
-	}
-	s.WriteMemories(ctx)
-	if n.desk.Memory != nil {
-		n.desk.Memory.Sync.Written()
-	}
-	return nil
+	return err
 }
 
 func commitNotes(s *session.Session, m *memory.Memory, job *notes.Job, updates []journal.Update, facts []summary.Fact) error {

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
@@ -20,70 +19,33 @@ import (
 
 // Observe commits a turn: its pages, its usage, and the updated summary.
 func (d *Desk) Observe(ctx context.Context, t api.Turn) (*api.Observation, error) {
-	return whole(func(try attempt) (*api.Observation, error) { return observeOnce(ctx, d, t, try) })
-}
-
-// attempt is one attempt to take a turn in.
-type attempt struct {
-	resume bool // the session's lock may be resumed
-	// lost is called at the end of the attempt if its writes are missing.
-	lost func(error)
-}
-
-// whole takes in a turn that must be stored when its call ends. If another machine wrote to the
-// session meanwhile, whole takes the turn in again, after the other machine's writes.
-func whole(once func(attempt) (*api.Observation, error)) (*api.Observation, error) {
-	for first := true; ; first = false {
-		var lost error
-		o, err := once(attempt{resume: first, lost: func(err error) { lost = err }})
-		switch {
-		case first && store.Overtaken(lost): // other errors may be a consequence of this
-		case err != nil || lost == nil:
-			return o, err
-		default:
-			return nil, lost
+	ctx = markdownstore.Since(ctx, time.Now()) // the session's unit brings new writes
+	var o *api.Observation
+	err := d.inTurn(ctx, &t, func(s *session.Session, w *intake) (err error) {
+		if o, err = observeTurn(ctx, d, s, w, t); err != nil {
+			s.Invalidate() // the data on disk counts
+			return err
 		}
-	}
+		o.Faults = append(o.Faults, markdownAfter(ctx, s, w, t, o)...)
+		d.takeNotes(s, w, t, o)
+		return nil
+	})
+	return o, err
 }
 
-func observeOnce(ctx context.Context, d *Desk, t api.Turn, try attempt) (*api.Observation, error) {
-	ctx = markdownstore.Since(ctx, time.Now()) // the session's lock brings new writes
-	s, w, unlock, err := d.openTurn(ctx, &t, try)
-	if err != nil {
-		return nil, err
-	}
-	defer unlock()
-	o, err := observeTurn(ctx, d, s, w, t)
-	if err != nil {
-		s.Invalidate() // the data on disk counts
-		return o, err
-	}
-	o.Faults = append(o.Faults, markdownAfter(ctx, s, w, t, o)...)
-	d.takeNotes(s, w, t, o)
-	return o, nil
-}
-
-// openTurn opens the session of a turn for writing and makes its messages valid. If the attempt
-// has a lost function, its writes wait for the end of the call. The lost function is then called
-// if the writes were lost.
-func (d *Desk) openTurn(ctx context.Context, t *api.Turn, try attempt) (s *session.Session, in *intake, unlock func(), err error) {
-	if try.lost != nil {
-		s, unlock, err = d.Sessions.UseDeferred(ctx, t.SessionKey, try.resume, try.lost)
-	} else {
-		s, unlock, err = d.Sessions.UseKey(ctx, t.SessionKey, true)
-	}
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	if t.Now.IsZero() {
-		t.Now = d.Now()
-	}
-	in, err = d.take(ctx, s, t)
-	if err != nil {
-		unlock()
-		return nil, nil, nil, fmt.Errorf("observe session %s: %w", s.Key, err)
-	}
-	return s, in, unlock, nil
+// inTurn calls f with the session of a turn, opened for writing, and the turn's messages, made
+// valid. If another process writes to the session meanwhile, it calls f again.
+func (d *Desk) inTurn(ctx context.Context, t *api.Turn, f func(*session.Session, *intake) error) error {
+	return d.Sessions.Write(ctx, t.SessionKey, func(s *session.Session) error {
+		if t.Now.IsZero() {
+			t.Now = d.Now()
+		}
+		in, err := d.take(ctx, s, t)
+		if err != nil {
+			return fmt.Errorf("observe session %s: %w", s.Key, err)
+		}
+		return f(s, in)
+	})
 }
 
 // observeTurn writes, in this order: the new pages (blobs, then a synced line of the journal),
@@ -220,28 +182,23 @@ func advance(s *session.Session, st summary.State, msgs []memkernel.Message) sum
 
 // Ingest takes in a host's messages so far, in the middle of a turn.
 func (d *Desk) Ingest(ctx context.Context, t api.Turn) (*api.Observation, error) {
-	return whole(func(try attempt) (*api.Observation, error) { return ingestOnce(ctx, d, t, try) })
-}
-
-func ingestOnce(ctx context.Context, d *Desk, t api.Turn, try attempt) (*api.Observation, error) {
-	s, w, unlock, err := d.openTurn(ctx, &t, try)
-	if err != nil {
-		return nil, err
-	}
-	defer unlock()
-	if err := ingestTurn(ctx, s, w); err != nil {
-		s.Invalidate()
-		return nil, fmt.Errorf("ingest into session %s: %w", s.Key, err)
-	}
-	if t.Branch == "" {
-		if err := s.Life.Capture(w.Msgs, heard(&t)); err != nil {
+	var o *api.Observation
+	err := d.inTurn(ctx, &t, func(s *session.Session, w *intake) error {
+		if err := ingestTurn(ctx, s, w); err != nil {
 			s.Invalidate()
-			return nil, fmt.Errorf("ingest into session %s: %w", s.Key, err)
+			return fmt.Errorf("ingest into session %s: %w", s.Key, err)
 		}
-	}
-	o := &api.Observation{Outcome: api.OpenTurn, Ingested: len(w.Out.New), Turns: s.Account.Committed, Stats: w.stats}
-	addState(&o.Stats, s.Life)
-	takeBill(s, o, w, t)
-	o.Faults = append(o.Faults, markdownAfter(ctx, s, w, t, o)...)
-	return o, nil
+		if t.Branch == "" {
+			if err := s.Life.Capture(w.Msgs, heard(&t)); err != nil {
+				s.Invalidate()
+				return fmt.Errorf("ingest into session %s: %w", s.Key, err)
+			}
+		}
+		o = &api.Observation{Outcome: api.OpenTurn, Ingested: len(w.Out.New), Turns: s.Account.Committed, Stats: w.stats}
+		addState(&o.Stats, s.Life)
+		takeBill(s, o, w, t)
+		o.Faults = append(o.Faults, markdownAfter(ctx, s, w, t, o)...)
+		return nil
+	})
+	return o, err
 }

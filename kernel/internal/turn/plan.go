@@ -64,7 +64,7 @@ func (d *Desk) noteUnfit(s *session.Session, model string, err error) {
 	}
 	if cal, err := s.Calibrations.Of(model); err == nil {
 		cal.Unfit = &budget.Unfit{At: d.Now(), System: small.System, Tools: small.Tools, Window: small.Window, Reserve: small.Reserve}
-		_ = s.Calibrations.Set(model, cal)
+		_ = s.Learn(model, cal)
 	}
 }
 
@@ -318,7 +318,7 @@ func (d *Desk) ask(ctx context.Context, s *session.Session, pl *Planned) (tooLar
 	cal, err := s.Calibrations.Of(pl.Request().Model)
 	if err == nil {
 		cal.Observe(budget.Count{Tokens: pl.Proj.Tokens(), Kind: budget.Estimated}, len(pl.Proj.Items), total-pl.Fixed)
-		err = s.Calibrations.Set(pl.Request().Model, cal)
+		err = s.Learn(pl.Request().Model, cal)
 	}
 	if err != nil {
 		pl.Faults = append(pl.Faults, fault.Fault{Code: fault.NotRecorded, Detail: err.Error()})
@@ -336,7 +336,7 @@ func (d *Desk) Shared(ctx context.Context) ([]journal.StoredPage, error) {
 	if _, err := folder.In(d.State, folder.Project).Stat(folder.JournalFile); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	p, unlock, err := d.Sessions.Use(ctx, folder.Project, folder.Project, false)
+	p, unlock, err := d.Sessions.ReadFolder(ctx, folder.Project)
 	if err != nil {
 		return nil, err
 	}

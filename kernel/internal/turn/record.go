@@ -117,7 +117,7 @@ func learnForGood(s *session.Session, pl *Planned) {
 	cal, err := s.Calibrations.Of(pl.Request().Model)
 	if o := pl.Request().Overflow; err == nil && o != nil && budget.RefusesThinking(o.Text) {
 		cal.Binding = string(cachelayout.BindingRefuses)
-		err = s.Calibrations.Set(pl.Request().Model, cal)
+		err = s.Learn(pl.Request().Model, cal)
 	}
 	fits := cal.Unfit != nil && (cal.Unfit.Tools == 0 || len(pl.Request().Tools) > 0)
 	if !refused && window == 0 && !fits {
@@ -134,7 +134,7 @@ func learnForGood(s *session.Session, pl *Planned) {
 		case !counted && !fits:
 			return
 		}
-		err = s.Calibrations.Set(pl.Request().Model, cal)
+		err = s.Learn(pl.Request().Model, cal)
 	}
 	if err != nil {
 		pl.Faults = append(pl.Faults, fault.Fault{Code: fault.NotRecorded, Detail: err.Error()})

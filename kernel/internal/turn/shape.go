@@ -6,6 +6,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
+	"github.com/memkernel/memkernel/kernel/internal/session"
 )
 
 // Shape stores a result that its host's model has not seen yet, and returns the text that the
@@ -14,24 +15,25 @@ import (
 // these pages. If shown is not 0, the host shows at most shown bytes of the result, and the
 // returned text has at most shown bytes.
 func Shape(ctx context.Context, d *Desk, key, resolver string, call *memkernel.ToolCall, r *memkernel.ToolResult, shown int) (string, error) {
-	s, unlock, err := d.Sessions.UseKey(ctx, key, true)
+	text := ""
+	err := d.Sessions.Write(ctx, key, func(s *session.Session) error {
+		price, _ := d.Prices.Lookup("", d.Now())
+		m, err := newMaker(ctx, d, s, price, "", "")
+		if err != nil {
+			return err
+		}
+		m.Resolver = resolver
+		if text = m.Shape(call, r, shown); text == "" {
+			return nil
+		}
+		if _, err := s.CommitPages(ctx, m.Out, &branch.Cut{}, d.Now()); err != nil {
+			s.Invalidate()
+			return fmt.Errorf("keep a result of session %s: %w", s.Key, err)
+		}
+		return nil
+	})
 	if err != nil {
 		return "", err
-	}
-	defer unlock()
-	price, _ := d.Prices.Lookup("", d.Now())
-	m, err := newMaker(ctx, d, s, price, "", "")
-	if err != nil {
-		return "", err
-	}
-	m.Resolver = resolver
-	text := m.Shape(call, r, shown)
-	if text == "" {
-		return "", nil
-	}
-	if _, err := s.CommitPages(ctx, m.Out, &branch.Cut{}, d.Now()); err != nil {
-		s.Invalidate()
-		return "", fmt.Errorf("keep a result of session %s: %w", s.Key, err)
 	}
 	return text, nil
 }

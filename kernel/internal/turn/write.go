@@ -23,28 +23,26 @@ import (
 
 // Write stages, validates and commits updates of pages.
 func (d *Desk) Write(ctx context.Context, req api.WriteRequest) (*journal.Receipt, error) {
-	s, unlock, err := d.Sessions.UseKey(ctx, req.SessionKey, true)
+	var r journal.Receipt
+	err := d.Sessions.Write(ctx, req.SessionKey, func(s *session.Session) error {
+		tx, scope, err := d.transaction(s, req)
+		if err != nil {
+			return fmt.Errorf("write to session %s: %w", s.Key, err)
+		}
+		write := func(to *session.Session) (err error) {
+			if r, err = to.WritebackFrom(tx, s); err != nil {
+				to.Invalidate()
+				return fmt.Errorf("write to session %s: %w", s.Key, err)
+			}
+			return nil
+		}
+		if scope == memkernel.ScopeProject {
+			return d.Sessions.WriteFolder(ctx, folder.Project, write)
+		}
+		return write(s)
+	})
 	if err != nil {
 		return nil, err
-	}
-	defer unlock()
-	tx, scope, err := d.transaction(s, req)
-	if err != nil {
-		return nil, fmt.Errorf("write to session %s: %w", s.Key, err)
-	}
-	to := s
-	if scope == memkernel.ScopeProject {
-		project, unlock, err := d.Sessions.Use(ctx, folder.Project, folder.Project, true)
-		if err != nil {
-			return nil, err
-		}
-		defer unlock()
-		to = project
-	}
-	r, err := to.WritebackFrom(tx, s)
-	if err != nil {
-		to.Invalidate()
-		return nil, fmt.Errorf("write to session %s: %w", s.Key, err)
 	}
 	return &r, nil
 }
@@ -81,17 +79,26 @@ func (d *Desk) Remember(ctx context.Context, req api.RememberRequest) (*api.Reme
 	if d.Memory == nil {
 		return nil, errors.New("remember: memory is switched off")
 	}
-	s, unlock, err := d.Sessions.UseKey(ctx, req.SessionKey, true)
-	if err != nil {
-		return nil, err
-	}
-	defer unlock()
 	if req.Now.IsZero() {
 		req.Now = d.Now()
 	}
+	var out *api.Remembered
+	err := d.Sessions.Write(ctx, req.SessionKey, func(s *session.Session) (err error) {
+		if out, err = d.remember(ctx, s, req); err != nil {
+			return fmt.Errorf("remember: %w", err)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (d *Desk) remember(ctx context.Context, s *session.Session, req api.RememberRequest) (*api.Remembered, error) {
 	text, masked := s.Masker.Mask(strings.ToValidUTF8(req.Text, "\uFFFD"))
 	if strings.TrimSpace(text) == "" {
-		return nil, errors.New("remember: there is nothing to keep: the text is empty")
+		return nil, errors.New("there is nothing to keep: the text is empty")
 	}
 	store := d.Memory.Store(req.Private)
 	if req.Path == "" {
@@ -103,7 +110,7 @@ func (d *Desk) Remember(ctx context.Context, req api.RememberRequest) (*api.Reme
 	}
 	text = consolidation.TagEntry(text, consolidation.MakeTags(req.Tags...))
 	if err := session.Appendable(store, req.Path); err != nil {
-		return nil, fmt.Errorf("remember: %w", err)
+		return nil, err
 	}
 	switch c, _ := markdownstore.Classify(req.Path); {
 	case req.ID == "":
@@ -112,7 +119,7 @@ func (d *Desk) Remember(ctx context.Context, req api.RememberRequest) (*api.Reme
 		req.ID = ids.Page("me", req.ID) // in a log the kind of an id shows the author
 	}
 	if err := d.Upkeep.Hear(ctx, remembered(store, &req, text)); err != nil {
-		return nil, fmt.Errorf("remember: %w", err)
+		return nil, err
 	}
 	a, err := s.Remember(ctx, req.ID, workstate.Entry{Path: req.Path, Text: text, Private: req.Private}, req.Evidence, req.Now)
 	if kept := (*session.UnwrittenError)(nil); errors.As(err, &kept) {
@@ -120,7 +127,7 @@ func (d *Desk) Remember(ctx context.Context, req api.RememberRequest) (*api.Reme
 	}
 	if err != nil {
 		s.Invalidate()
-		return nil, fmt.Errorf("remember: %w", err)
+		return nil, err
 	}
 	d.Memory.Sync.Written()
 	return &api.Remembered{ID: req.ID, Ref: a.Ref, Duplicate: a.Existed, Late: a.Late, Masked: masked}, nil
