@@ -1,6 +1,7 @@
 package turn
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -22,11 +23,10 @@ func (d *Desk) Observe(ctx context.Context, t api.Turn) (*api.Observation, error
 	ctx = markdownstore.Since(ctx, time.Now()) // the session's unit brings new writes
 	var o *api.Observation
 	err := d.inTurn(ctx, &t, func(s *session.Session, w *intake) (err error) {
-		if o, err = observeTurn(ctx, d, s, w, t); err != nil {
+		if o, err = d.endTurn(ctx, s, w, t); err != nil {
 			s.Invalidate() // the data on disk counts
-			return err
+			return fmt.Errorf("observe turn of session %s: %w", s.Key, err)
 		}
-		o.Faults = append(o.Faults, markdownAfter(ctx, s, w, t, o)...)
 		d.takeNotes(s, w, t, o)
 		return nil
 	})
@@ -48,70 +48,80 @@ func (d *Desk) inTurn(ctx context.Context, t *api.Turn, f func(*session.Session,
 	})
 }
 
-// observeTurn writes, in this order: the new pages (blobs, then a synced line of the journal),
-// the working state, the entries that the person asked to remember (the day's log), the authors
-// of lines in memory's files (the project's journal), then the turn itself, which is the commit:
-// a delivery after it is a duplicate. Calibration and usage.jsonl follow, and last, by the
-// caller, the Markdown: buffer, checkpoint, SESSION-STATE.md.
-func observeTurn(ctx context.Context, d *Desk, s *session.Session, w *intake, t api.Turn) (*api.Observation, error) {
+// endTurn writes what a turn leaves, in the order of its lines. The turn itself is the commit:
+// when the turn is delivered again after it, the delivery is a duplicate. So what the person asked
+// to remember, and the authors of lines in memory's files, are written before it. A turn that the
+// host calls open has no commit yet.
+func (d *Desk) endTurn(ctx context.Context, s *session.Session, w *intake, t api.Turn) (*api.Observation, error) {
 	w.absorb(s)
-	hosts := w.Hosts
-	o := &api.Observation{Outcome: api.Committed, Ingested: len(w.Out.New)}
 	end := w.turnEnd()
-	if err := w.commit(ctx, s); err != nil {
-		return nil, fmt.Errorf("observe turn of session %s: %w", s.Key, err)
-	}
-	var body session.Turn
+	start := turnStart(w.Msgs, end)
+	o := &api.Observation{Outcome: api.OpenTurn, Ingested: len(w.Out.New)}
+	entry := turnEntry(s, w, &t, start, end)
 	if end > 0 {
-		first := hosts[turnStart(w.Msgs, end)].Key
-		body = session.Turn{Branch: t.Branch, Over: turnEnd(w.Msgs) < end, Completes: s.Account.Over[first], Model: t.Model, Last: hosts[end-1].Key, Captured: t.Branch == "" && !s.Life.Options.Off,
-			Chain: pagevm.Chain(ingest.Seen(hosts[turnStart(w.Msgs, end):end]))}
-		if body.Over || body.Completes {
-			body.First = first
-		}
-		if o.AdvancementKey = t.AdvancementKey; o.AdvancementKey == "" {
-			o.AdvancementKey = ids.Page("turn", s.Name, t.Branch, body.Last)
-		}
+		o.Outcome, o.AdvancementKey = api.Committed, cmp.Or(t.AdvancementKey, ids.Page("turn", s.Name, t.Branch, entry.Last))
 	}
-	_, stands := s.Account.Chains[o.AdvancementKey]
-	if t.Branch == "" {
-		if err := s.Life.CaptureTurn(w.Msgs, turnStart(w.Msgs, end), stands, heard(&t)); err != nil {
-			return nil, fmt.Errorf("observe turn of session %s: %w", s.Key, err)
+	_, again := s.Account.Chains[o.AdvancementKey]
+
+	if err := w.commit(ctx, s); err != nil { // pages: blobs, then a record of the journal
+		return nil, err
+	}
+	if t.Branch == "" { // state/*.json
+		if err := s.Life.CaptureTurn(w.Msgs, start, again, heard(&t)); err != nil {
+			return nil, err
 		}
 	}
 	o.Faults = append(o.Faults, s.Life.Damages()...)
 	o.Stats = w.stats
 	addState(&o.Stats, s.Life)
-	if end == 0 {
-		o.Outcome, o.Turns = api.OpenTurn, s.Account.Committed
-		takeBill(s, o, w, t)
-		return o, nil
-	}
-	if !stands && t.Branch == "" {
-		// This must happen before the turn is committed: delivered again after a kill, the turn
-		// would be a duplicate.
-		o.Faults = append(o.Faults, s.Life.Log().Asked(ctx, w.Msgs[turnStart(w.Msgs, end):end], t.Now)...)
-	}
-	if !stands {
-		o.Faults = append(o.Faults, d.hearWrites(ctx, s, w.Msgs[:end], t)...)
-	}
-	if err := commitTurn(s, o, &body, w.Msgs[:end], t); err != nil {
-		return nil, fmt.Errorf("observe turn of session %s: %w", s.Key, err)
-	}
-	if newBill := t.Sent != "" || unbilled(s, &t) != nil; o.Outcome != api.Conflict || newBill {
-		if o.Outcome == api.Duplicate && end == len(w.Msgs) && !newBill {
-			if t.PlanID != "" {
-				t.Usage = nil
-			}
-			t.PlanID = "" // its bill was taken
+	if end > 0 && !again {
+		if t.Branch == "" { // the day's log
+			o.Faults = append(o.Faults, s.Life.Log().Asked(ctx, w.Msgs[start:end], t.Now)...)
 		}
-		takeBill(s, o, w, t)
+		o.Faults = append(o.Faults, d.hearWrites(ctx, s, w.Msgs[:end], t)...) // the project's journal
 	}
+	if end > 0 { // the turn and its summary: a record of the journal
+		if err := commitTurn(s, o, entry, w.Msgs[:end], t); err != nil {
+			return nil, err
+		}
+	}
+	o.Turns = s.Account.Committed
+	billed(s, o, w, t, end) // calibration.json, usage.jsonl
 	if o.Outcome == api.Committed && end < len(w.Msgs) {
 		o.Outcome = api.OpenTurn
 	}
-	o.Turns = s.Account.Committed
+	o.Faults = append(o.Faults, markdownAfter(ctx, s, w, t, o)...) // buffer, checkpoint, SESSION-STATE.md
 	return o, nil
+}
+
+// turnEntry returns the entry of the messages from start to end, which are a turn.
+func turnEntry(s *session.Session, w *intake, t *api.Turn, start, end int) *session.Turn {
+	if end == 0 {
+		return &session.Turn{}
+	}
+	first := w.Hosts[start].Key
+	e := &session.Turn{Branch: t.Branch, Over: turnEnd(w.Msgs) < end, Completes: s.Account.Over[first], Model: t.Model, Last: w.Hosts[end-1].Key,
+		Captured: t.Branch == "" && !s.Life.Options.Off, Chain: pagevm.Chain(ingest.Seen(w.Hosts[start:end]))}
+	if e.Over || e.Completes {
+		e.First = first
+	}
+	return e
+}
+
+// billed takes the bills of a delivery, unless it is a conflict, or a duplicate whose bills were
+// taken before.
+func billed(s *session.Session, o *api.Observation, w *intake, t api.Turn, end int) {
+	fresh := t.Sent != "" || unbilled(s, &t) != nil
+	if o.Outcome == api.Conflict && !fresh {
+		return
+	}
+	if o.Outcome == api.Duplicate && end == len(w.Msgs) && !fresh {
+		if t.PlanID != "" {
+			t.Usage = nil
+		}
+		t.PlanID = "" // its bill was taken
+	}
+	takeBill(s, o, w, t)
 }
 
 // commitTurn writes the turn to the journal, unless the journal has the turn already. The same
