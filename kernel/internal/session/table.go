@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/pagevm/journal"
@@ -36,8 +37,7 @@ const journalLooks = 4
 // Read returns the session of key, and reads the data on disk that this process has not seen. No
 // other caller has the session until unlock is called.
 func (t *Table) Read(ctx context.Context, key string) (s *Session, unlock func(), err error) {
-	key = KeyOr(key)
-	name, err := folder.Of(t.o.State, key)
+	key, name, err := t.folder(key)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -85,8 +85,7 @@ const mostAttempts = 6
 // If nothing can be written, f is called all the same, and its writes fail. An error of f is
 // returned as it is. If f succeeded and its writes can't be made, Write returns an [UnkeptError].
 func (t *Table) Write(ctx context.Context, key string, f func(*Session) error) error {
-	key = KeyOr(key)
-	name, err := folder.Of(t.o.State, key)
+	key, name, err := t.folder(key)
 	if err != nil {
 		return err
 	}
@@ -189,6 +188,15 @@ func overtaken(err error) error {
 		return err
 	}
 	return nil
+}
+
+// folder returns the session's key and folder. A folder in memory need not be looked up.
+func (t *Table) folder(key string) (_, name string, err error) {
+	key = KeyOr(key)
+	if name = textutil.SafeName(key); !t.Holds(name) {
+		name, err = folder.Of(t.o.State, key)
+	}
+	return key, name, err
 }
 
 // KeyOr returns key, or the key of the session without one.
