@@ -110,7 +110,7 @@ func TestUsageOfOldRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	row := []byte(`{"plan":"p","model":"m","usage":{"input_tokens":100,"cache_read_tokens":-20,"cache_write_5m_tokens":0,"output_tokens":5}}`)
-	if _, err := j.Append(false, journal.Record{Op: "usage", ID: "p", Body: row}); err != nil {
+	if _, err := j.Append(false, store.Record{Op: "usage", ID: "p", Body: row}); err != nil {
 		t.Fatal(err)
 	}
 	j.Close()

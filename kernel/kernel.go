@@ -161,7 +161,7 @@ func Open(ctx context.Context, workspaceDir string, opts *Options) (*Kernel, err
 		}
 	}
 	local := store.Files(o.StateDir)
-	state := local
+	state := store.Store(local)
 	if o.Store != nil {
 		state = o.Store.State()
 	}
@@ -210,7 +210,7 @@ func Open(ctx context.Context, workspaceDir string, opts *Options) (*Kernel, err
 	k.upkeep = maintain.New(maintain.Options{State: state, Backups: backups, Masker: masker, Now: o.Now,
 		Memory: m, MaxFileBytes: o.Memory.Store.MaxFileBytes, Timezone: o.Memory.Store.Timezone})
 	runs := k.upkeep.Upkeep
-	k.sessions = session.NewTable(session.Options{State: state, Blobs: blobs, Masker: masker, Prices: o.Prices, Contract: contract,
+	k.sessions = session.NewTable(session.Options{State: state, Local: local, Blobs: blobs, Masker: masker, Prices: o.Prices, Contract: contract,
 		Memory: m, Upkeep: runs, Life: o.Life.room(), Tracer: o.Trace.tracer, Now: o.Now,
 		Keep: max(cmp.Or(o.KeepSessions, defaultKeepSessions), 1)})
 	k.desk = &turn.Desk{Sessions: k.sessions, State: state, Prices: o.Prices, Counts: budget.NewCache(0), Counter: o.Counter, Represent: &o.Represent,
@@ -222,7 +222,7 @@ func Open(ctx context.Context, workspaceDir string, opts *Options) (*Kernel, err
 		Prices: o.Prices, Now: o.Now, Memory: m, Set: o.Memory.status(place), IndexPath: o.Memory.IndexPath, Embedder: o.Memory.Embedder,
 		StateFile: !o.Life.Off && !o.Life.StateFile.Off, Buffer: !o.Life.Off && !o.Life.Buffer.Off, NoSession: none}
 	k.upkeep.Sessions, k.upkeep.Inspector = k.sessions, k.inspect
-	k.retain = &retain.Keeper{State: state, Blobs: blobs, Sessions: k.sessions, Upkeep: runs, Masker: masker, Now: o.Now,
+	k.retain = &retain.Keeper{State: state, Local: local, Blobs: blobs, Sessions: k.sessions, Upkeep: runs, Masker: masker, Now: o.Now,
 		Memory: m, Past: k.inspect.Set.Sessions.Enabled, Shared: k.desk.Shared, NoSession: none}
 	if o.Summary.Model != nil {
 		so := o.Summary.filled()

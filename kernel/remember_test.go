@@ -170,7 +170,7 @@ func TestRememberOldJournal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := j.Append(true, journal.Record{Op: "remember", ID: "me-old", Body: []byte(`{"path":"memory/notes.md","text":"Old."}`)}); err != nil {
+	if _, err := j.Append(true, store.Record{Op: "remember", ID: "me-old", Body: []byte(`{"path":"memory/notes.md","text":"Old."}`)}); err != nil {
 		t.Fatal(err)
 	}
 	j.Close()

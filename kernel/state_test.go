@@ -14,10 +14,10 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/internal/atomicfile"
+	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/fault"
-	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
 // sessionFile is the path of a file of session "s".
@@ -158,7 +158,7 @@ func TestDamagedJournal(t *testing.T) {
 		"get":     func() error { _, err := k.Get(ctx, "s", "ev-1"); return err },
 	} {
 		err := call()
-		var d *journal.DamageError
+		var d *store.LogError
 		if !errors.As(err, &d) || d.Line != 1 || d.Hint == "" || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), d.Hint) {
 			t.Errorf("%s: got %v", name, err)
 		}
@@ -269,7 +269,7 @@ func TestNewerProjectionIsRefused(t *testing.T) {
 	os.WriteFile(path, bytes.Replace(b, []byte(`{"v":2,`), []byte(`{"v":99,`), 1), 0o600)
 	k = openKernel(t, dir)
 	defer k.Close()
-	if _, err := k.PlanContext(context.Background(), request(c)); !errors.Is(err, journal.ErrNewer) || !strings.Contains(err.Error(), path) {
+	if _, err := k.PlanContext(context.Background(), request(c)); !errors.Is(err, store.ErrNewer) || !strings.Contains(err.Error(), path) {
 		t.Errorf("got %v", err)
 	}
 }

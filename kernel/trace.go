@@ -21,17 +21,17 @@ type TraceOptions struct {
 // defaultTraceBytes is the default of TraceOptions.MaxBytes.
 const defaultTraceBytes = 64 << 20 // 64 MiB
 
-// tracer returns the tracer of a session's folder, nil if tracing is off.
-func (o TraceOptions) tracer(dir store.Store) *trace.Writer {
+// tracer returns the tracer of a session whose folder on the disk is in, nil if tracing is off.
+func (o TraceOptions) tracer(disk store.Disk, in string) *trace.Writer {
 	if o.Off {
 		return nil
 	}
 	if o.MaxBytes <= 0 {
 		o.MaxBytes = defaultTraceBytes
 	}
-	return trace.NewWriter(dir, trace.Version(), o.MaxBytes)
+	return trace.NewWriter(disk, in, trace.Version(), o.MaxBytes)
 }
 
 // ReplayTrace repeats all decisions in the decision trace r, and compares the results. Errors
-// name the file as name. An error that wraps [journal.ErrNoTrace] means that r holds no trace.
+// name the file as name. An error that wraps [store.ErrNoTrace] means that r holds no trace.
 func ReplayTrace(name string, r io.Reader) (*api.TraceReport, error) { return trace.Replay(name, r) }

@@ -15,11 +15,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/fault"
-	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
 var updateTrace = flag.Bool("update-trace", false, "record testdata/trace.jsonl anew")
@@ -277,7 +277,7 @@ func TestTraceTorn(t *testing.T) {
 		wantSame(t, path, 3)
 		k.Close()
 		flip(t, path, len(traceLines(t, path)[0])+100)
-		var d *journal.DamageError
+		var d *store.LogError
 		g, _ := os.Open(path)
 		defer g.Close()
 		if _, err := kernel.ReplayTrace(path, g); !errors.As(err, &d) || d.Line != 2 || !strings.Contains(err.Error(), path) {
@@ -400,7 +400,7 @@ func TestTraceNotReadable(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"", "\n", "hello\n", `{"paging_trace":1}`, "\x00"} {
-		if _, err := kernel.ReplayTrace("t.jsonl", strings.NewReader(text)); !errors.Is(err, journal.ErrNoTrace) {
+		if _, err := kernel.ReplayTrace("t.jsonl", strings.NewReader(text)); !errors.Is(err, store.ErrNoTrace) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}

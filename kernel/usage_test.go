@@ -134,15 +134,15 @@ func TestUsageFileIsReadWithCare(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, ".memkernel", "sessions", "s", "usage.jsonl")
 	os.MkdirAll(filepath.Dir(path), 0o700)
-	var recs []journal.Record
+	var recs []store.Record
 	for _, id := range []string{"1", "2", "3"} {
-		recs = append(recs, journal.Record{Op: "usage", ID: id, Time: time.Unix(1e9, 0), Body: []byte(strings.ReplaceAll(old, "%", id))})
+		recs = append(recs, store.Record{Op: "usage", ID: id, Time: time.Unix(1e9, 0), Body: []byte(strings.ReplaceAll(old, "%", id))})
 	}
 	j, err := journal.OpenJournalIn(store.Files(filepath.Dir(path)), filepath.Base(path), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := j.Append(false, append(recs, journal.Record{Op: "of-tomorrow", ID: "4", Body: []byte(`{"plan":5}`)})...); err != nil {
+	if _, err := j.Append(false, append(recs, store.Record{Op: "of-tomorrow", ID: "4", Body: []byte(`{"plan":5}`)})...); err != nil {
 		t.Fatal(err)
 	}
 	j.Close()

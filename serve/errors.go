@@ -11,7 +11,6 @@ import (
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/markdownstore"
-	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -164,7 +163,7 @@ var reasons = []struct {
 func reason(err error) (name, hint string) {
 	var small *budget.TooSmallError
 	var over *api.OverflowError
-	var damage *journal.DamageError
+	var damage *store.LogError
 	switch {
 	case store.Again(err): // whatever else went wrong for it
 		return "TRY_AGAIN", "deliver the call again: what keeps the state was out of reach, or another machine took the session"

@@ -18,7 +18,7 @@ var errDead = errors.New("dead")
 
 var kinds = map[string]storetest.Kind{
 	"files": {
-		Open: func(t *rapid.T) store.Store {
+		Open: func(t *rapid.T) store.Disk {
 			dir, err := os.MkdirTemp("", "store")
 			if err != nil {
 				t.Fatal(err)
@@ -26,7 +26,7 @@ var kinds = map[string]storetest.Kind{
 			t.Cleanup(func() { os.RemoveAll(dir) })
 			return store.Files(dir + "/state")
 		},
-		Kill: func(s store.Store, n, part int, refused bool) (func() bool, func() store.Store) {
+		Kill: func(s store.Disk, n, part int, refused bool) (func() bool, func() store.Disk) {
 			step := 0
 			restore := atomicfile.SetHook(func(op, _ string) error {
 				switch step++; {
@@ -37,12 +37,12 @@ var kinds = map[string]storetest.Kind{
 				}
 				return nil
 			})
-			return func() bool { restore(); return step >= n }, func() store.Store { return store.Files(s.Where("")) }
+			return func() bool { restore(); return step >= n }, func() store.Disk { return store.Files(s.Where("")) }
 		},
 	},
 	"memory": {
-		Open: func(*rapid.T) store.Store { return storetest.New() },
-		Kill: func(s store.Store, n, part int, refused bool) (func() bool, func() store.Store) {
+		Open: func(*rapid.T) store.Disk { return storetest.New() },
+		Kill: func(s store.Disk, n, part int, refused bool) (func() bool, func() store.Disk) {
 			m, step, err := s.(*storetest.Store), 0, storetest.ErrCrash
 			if refused {
 				err = errDead
@@ -56,7 +56,7 @@ var kinds = map[string]storetest.Kind{
 				}
 				return nil
 			})
-			return func() bool { died := step >= n; m.SetFault(nil); return died }, func() store.Store { return m.Restart(nil) }
+			return func() bool { died := step >= n; m.SetFault(nil); return died }, func() store.Disk { return m.Restart(nil) }
 		},
 	},
 }
@@ -74,6 +74,6 @@ func TestContractFewOpen(t *testing.T) {
 }
 
 func TestPowerCut(t *testing.T) {
-	storetest.PowerCut(t, func() store.Store { return storetest.New() },
-		func(s store.Store, pick func(n int) int) store.Store { return s.(*storetest.Store).Restart(pick) })
+	storetest.PowerCut(t, func() store.Disk { return storetest.New() },
+		func(s store.Disk, pick func(n int) int) store.Disk { return s.(*storetest.Store).Restart(pick) })
 }

@@ -15,6 +15,7 @@ import (
 	"syscall"
 
 	"github.com/memkernel/memkernel/internal/atomicfile"
+	"github.com/memkernel/memkernel/internal/longwork"
 	"github.com/memkernel/memkernel/internal/store/internal/statedir"
 )
 
@@ -39,13 +40,13 @@ type known struct {
 
 // Files returns the store in a state directory. The directory need not exist: the first write
 // makes it.
-func Files(dir string) Store {
+func Files(dir string) Disk {
 	return files{&known{durable: map[string]struct{}{}, staged: map[string]bool{}}, statedir.At(dir)}
 }
 
 // FilesIn returns the store in a folder of a directory that came from elsewhere. It refuses a
 // link in place of the folder.
-func FilesIn(dir, name string) (Store, error) {
+func FilesIn(dir, name string) (Disk, error) {
 	at, err := statedir.At(dir).Check(name)
 	return Files(at), err
 }
@@ -87,6 +88,16 @@ func (s files) In(folder string) Store          { return files{s.known, s.dir.Su
 func (s files) Where(name string) string        { return s.dir.Path(name) }
 func (s files) Get(name string) ([]byte, error) { return s.dir.ReadFile(name) }
 func (s files) Journal(name string) Journal     { return &fileJournal{dir: s.dir, name: name} }
+
+func (s files) OpenLog(name string, o LogOptions) (Log, error) { return OpenLineLog(s, name, o), nil }
+
+func (s files) Salvage(name string, tell longwork.Progress) ([]Record, []LostRecords, error) {
+	return SalvageLines(s, name, tell)
+}
+
+func (s files) Reset(name string, recs []Record) ([]string, error) {
+	return ResetLines(s, name, recs)
+}
 
 func (s files) Open(name string) (Reader, error) {
 	f, err := s.dir.Open(name)

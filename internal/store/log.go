@@ -3,6 +3,7 @@ package store
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"iter"
 	"time"
 )
@@ -33,29 +34,35 @@ type LogOptions struct {
 // goroutine. There may be many readers, and one writer, who holds a [Unit] of the log's folder.
 type Log interface {
 	// Read passes the records behind the place to each, in order, and moves the place behind
-	// them. An error of each ends the reading. If the log no longer begins with the records that
-	// were read before, Read returns an error for which [ReplacedLog] is true, and the caller must
-	// open the log again. For a damaged log it returns a *LogError, for one of a newer program an
-	// error that wraps ErrNewer.
+	// them. An error of each ends the reading before its record. Read returns the error with the
+	// record's place. If the log no longer begins with the records that were read before, Read
+	// returns an error for which [ReplacedLog] is true, and the caller must open the log again.
+	// For a damaged log it returns a *LogError, for one of a newer program an error that wraps
+	// ErrNewer. The first Read of a log that was not opened for reading only removes the remains
+	// of a killed append.
 	Read(each func(Record) error) error
-	// Records yields the records from the beginning up to the place.
+	// Records yields the records from the beginning up to the place at the time of the call. They
+	// are read again. An error ends the sequence.
 	Records() iter.Seq2[Record, error]
 	// Append puts records behind the place, all of them or none, and moves the place behind them.
 	// They survive the end of the process, and with sync a power cut. If somebody else appended
-	// behind the place, Append writes nothing and returns an error that wraps [ErrOvertaken]; a
-	// store that can't know it yet returns that error from [Unit.Sync] or [Unit.End].
+	// behind the place, Append writes nothing and returns an error that wraps [ErrOvertaken], and
+	// the caller must read on; a store that can't know it yet returns that error from [Unit.Sync]
+	// or [Unit.End]. Append of no records finds out whether the log can be appended to.
 	Append(sync bool, recs ...Record) (Stats, error)
-	// Sync makes the first n records durable, whoever wrote them.
+	// Sync makes the first n records durable, whoever wrote them. Its errors are those of Append.
 	Sync(n int) error
-	// Replace gives the log new records instead of those up to the place, in one step. Others who
-	// have the log open learn it from Read.
+	// Replace gives the log new records instead of those up to the place, in one step, and moves
+	// the place behind them. An error of recs leaves the log as it is. Others who have the log
+	// open learn it from Read. The other errors are those of Append.
 	Replace(recs iter.Seq2[Record, error]) error
 	// Writable makes a log that was opened for reading accept writes from now on.
 	Writable()
 	// Len returns the number of records up to the place, Size their bytes.
 	Len() int
 	Size() int64
-	// Torn returns the bytes behind the place that a killed writer left, 0 if there are none.
+	// Torn returns the bytes behind the place that the last Read found and that a killed writer
+	// left, 0 if there were none.
 	Torn() int64
 	// Fault returns a fault of the log that costs no record, such as [ErrHalfHead], and nil if
 	// there is none. Mend removes it. The caller of Mend must hold a [Unit].
@@ -63,6 +70,40 @@ type Log interface {
 	Mend() error
 	Close() error
 }
+
+// LogError reports a log that is damaged.
+type LogError struct {
+	File string
+	// Line is the 1-based number of the first broken line.
+	Line int
+	// Offset is the offset of the line's first byte.
+	Offset int64
+	// Reason is the fault of the line.
+	Reason string
+	// Hint tells the user how to repair the log.
+	Hint string
+	// Replaced: the log does not begin with the records that were read before, or it does not fit
+	// its head. It is then damaged, or was just replaced. A second reading tells the two apart.
+	Replaced bool
+
+	// whole marks a line that passes its checksum, which is never a torn tail.
+	whole bool
+}
+
+func (e *LogError) Error() string {
+	return fmt.Sprintf("journal %s, line %d (byte %d): %s (%s)", e.File, e.Line, e.Offset, e.Reason, e.Hint)
+}
+
+// ReplacedLog reports whether a log that can't be read may have been replaced meanwhile, so that
+// the caller must open it again.
+func ReplacedLog(err error) bool {
+	var e *LogError
+	return errors.As(err, &e) && e.Replaced
+}
+
+// ErrHalfHead: one of the two states in a head can't be read, for example after a power cut. No
+// record is lost, and the next append writes the state again.
+var ErrHalfHead = errors.New("one of its two states can't be read; the other says how far the journal was synced")
 
 // ErrNewer is wrapped by the error for a record that a newer program wrote.
 var ErrNewer = errors.New("written by a newer version")

@@ -1,7 +1,7 @@
-// Package store keeps the program's state: documents, journals and blobs by name, and locks among
-// processes. [Files] keeps them in a state directory. Package storetest keeps them in memory and
-// fails on demand, for tests. [Store] and [Journal] document the contract, and one suite of tests
-// checks every store against it.
+// Package store keeps the program's state: documents, logs of records and blobs by name, and locks
+// among processes. [Files] keeps them in a state directory. Package storetest keeps them in memory
+// and fails on demand, for tests. [Store], [Log], [Disk] and [Journal] document the contract, and
+// one suite of tests checks every store against it.
 //
 // A name consists of parts between slashes, such as sessions/main/journal.jsonl. The parts before
 // the last are folders, which the store makes as needed. Callers must choose names themselves and
@@ -21,11 +21,11 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/memkernel/memkernel/internal/longwork"
 	"github.com/memkernel/memkernel/internal/store/internal/statedir"
 )
 
-// Store keeps documents and journals by name. It is safe for concurrent use, also by several
-// processes. Writers that must not write at the same time must take a lock.
+// Store keeps documents and logs by name. It is safe for concurrent use, also by several processes. Writers that must not write at the same time must take a lock.
 //
 // For a missing name, methods return an error that wraps [fs.ErrNotExist]. If a file under a name
 // does not belong to the store, such as a link that somebody put there, they refuse it before
@@ -41,31 +41,37 @@ type Store interface {
 	// Open opens a name for reading in parts. The reader does not see later replacements of the
 	// content.
 	Open(name string) (Reader, error)
-	// Stat describes a document, a journal or a folder. The name "" is the store itself.
+	// Stat describes a document, a log or a folder. The name "" is the store itself.
 	Stat(name string) (Info, error)
 	// List returns the entries of a folder, sorted by name. The name "" is the store itself.
 	List(folder string) ([]Entry, error)
 
-	// Put gives documents and journals a new content, whether or not they exist. At any instant,
+	// Put gives documents a new content, whether or not they exist. At any instant,
 	// and after a kill at any instant, each of them has its whole old content or its whole new
 	// content. The same holds after a power cut, unless the document was put Unsynced. The
 	// parameter how sets the durability that callers may rely on when Put returns nil. After an
 	// error the first few of docs may have the new content.
 	Put(how Durability, docs ...Doc) (Stats, error)
-	// Move renames a document, journal or folder, and replaces a document or journal that has the
-	// new name. A folder keeps its content. Move is atomic. With Synced, the old name cannot come
+	// Move renames a document, log or folder, and replaces a document or log that has the new name. A folder keeps its content. Move is atomic. With Synced, the old name cannot come
 	// back.
 	Move(how Durability, from, to string) error
-	// Remove removes documents, journals, and folders with their content, in the given order. It
+	// Remove removes documents, logs, and folders with their content, in the given order. It
 	// skips missing names. A kill may leave part of a folder.
 	Remove(how Durability, names ...string) (Stats, error)
 	// Tidy removes the unfinished files of killed writers from folders. Such files show up only
 	// in lists.
 	Tidy(folders ...string) error
 
-	// Journal returns the journal of a name for appending. It does not open or make the journal
-	// yet.
-	Journal(name string) Journal
+	// OpenLog opens the log of a name. It reads and makes nothing yet. A missing log is an empty
+	// one, and the first append makes it.
+	OpenLog(name string, o LogOptions) (Log, error)
+	// Salvage returns the records of a log that are sound, whatever happened to the rest, and
+	// what is lost. It writes nothing. It reports to tell how many records it has examined.
+	Salvage(name string, tell longwork.Progress) (sound []Record, lost []LostRecords, err error)
+	// Reset gives a damaged log new records, in one step, and puts the whole old content aside.
+	// It returns the places of what it put aside, as Where returns them. The caller must hold the
+	// log's folder alone.
+	Reset(name string, recs []Record) (aside []string, err error)
 	// Lock takes a lock among processes and among callers in this process. The parameter share
 	// sets whether the holder shares the lock with other sharing holders. It does not wait: if
 	// others hold the lock, it returns a [*LockedError]. The system releases a lock when its
@@ -78,35 +84,6 @@ type Store interface {
 	// writes then need not ask whether others have written since: [Unit.Sync] and [Unit.End] say
 	// so. If nothing can be written, Begin returns an error that [Unwritable] recognises.
 	Begin(ctx context.Context, folder string, seen bool) (Unit, error)
-}
-
-// Journal is a content that grows at its end. Only one goroutine may use a Journal value, and
-// only one writer may write at a time: callers must hold a lock while they write. There may be
-// many readers. Readers see whole appends, except that the last append may be there in part.
-//
-// The first use, except Patch, durably makes a missing journal and its folder.
-type Journal interface {
-	// Reader reads the journal's content. Size asks the store each time, so it includes the
-	// appends of others.
-	Reader
-	// Append writes data in one piece after the first off bytes. The write is durable if sync is
-	// set. The journal must hold exactly off bytes. After a kill the journal holds all of data,
-	// the beginning of data, or none of it. After a power cut, data that was appended without
-	// sync may have holes. If the write fails, Append takes it back. If that fails too, Append
-	// returns an error that wraps [ErrTorn], and the caller must read the journal before
-	// appending to it again.
-	Append(off int64, data []byte, sync bool) (Stats, error)
-	// Sync makes earlier appends without sync durable.
-	Sync() (Stats, error)
-	// Cut truncates the journal to size bytes. The next sync makes this durable.
-	Cut(size int64) error
-	// Patch overwrites existing bytes in place and changes no other bytes. It is not atomic:
-	// readers must recognise a patch torn by a crash by its content. After a power cut, only the
-	// first few of the patches without sync may be there, and the patch after them may be torn.
-	Patch(off int64, data []byte, sync bool) error
-	// Current reports whether the name still refers to this journal. After a Put, a Move or a
-	// Remove of the name it returns false, and later appends to this journal are lost.
-	Current() (bool, error)
 }
 
 // Reader is an open content.
@@ -146,7 +123,7 @@ type Doc struct {
 	Data []byte
 }
 
-// Info describes the document, journal or folder of a name.
+// Info describes the document, log or folder of a name.
 type Info struct {
 	Size   int64     // in bytes; without meaning for a folder
 	Time   time.Time // when it was written last
@@ -179,9 +156,6 @@ func (s *Stats) Add(o Stats) {
 	s.Syncs += o.Syncs
 	s.SyncTime += o.SyncTime
 }
-
-// ErrTorn is wrapped by the error of an append that could not be taken back.
-var ErrTorn = errors.New("bytes of unknown content may stand at the end")
 
 // ErrOutOfReach is wrapped by the error of a store that can't be reached now. The error says
 // nothing about the store's content.
@@ -260,13 +234,6 @@ func Resume(s Store, lock string) (release func()) {
 	return nil
 }
 
-// WholeAppends reports whether every append to a journal is there as a whole or not at all, even
-// after a crash. If so, callers need not check the journal's end.
-func WholeAppends(j Journal) bool {
-	h, ok := j.(interface{ WholeAppends() bool })
-	return ok && h.WholeAppends()
-}
-
 // Find reports whether a name exists and may be used. It returns an error if it can't find out.
 func Find(s Store, name string) (bool, error) {
 	_, err := s.Stat(name)
@@ -327,7 +294,7 @@ func AsideName(s Store, name string) (string, error) {
 	return "", fmt.Errorf("%s: too many damaged files stand beside it; move them away", s.Where(name))
 }
 
-// PutAside moves a damaged document or journal to an [AsideName] and returns that name. If
+// PutAside moves a damaged document or log to an [AsideName] and returns that name. If
 // nothing has the name, it returns "" and no error.
 func PutAside(s Store, name string) (string, error) {
 	if _, err := s.Stat(name); err != nil {
@@ -378,8 +345,8 @@ func ignoresAll(rules string) bool {
 	return all
 }
 
-// ErrOvertaken is wrapped by the error of an append if somebody else appended first, without the
-// lock. Nothing was written, and the caller must read the journal again.
+// ErrOvertaken is wrapped by the error of an append if somebody else appended first. Nothing was
+// written, and the caller must read the log again.
 var ErrOvertaken = errors.New("somebody else appended first")
 
 // ErrAgain is wrapped by errors after which the caller may repeat the call unchanged: the store

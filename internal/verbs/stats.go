@@ -9,8 +9,8 @@ import (
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/document"
+	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/billing"
-	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
 // statsFlags are the flags of stats.
@@ -64,7 +64,7 @@ func runStats(ctx context.Context, a *cli.App, s *statsFlags) error {
 
 // statsHint adds a hint.
 func statsHint(err error) error {
-	var damage *journal.DamageError
+	var damage *store.LogError
 	switch {
 	case errors.As(err, &damage):
 		return cli.Hint(err, "the file is a report and no state: mend that line or move %s away", damage.File)

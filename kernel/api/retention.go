@@ -4,9 +4,9 @@ import (
 	"errors"
 	"time"
 
+	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/health"
 	"github.com/memkernel/memkernel/pagevm"
-	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/sessions"
 )
 
@@ -174,7 +174,7 @@ type Salvaged struct {
 	// Turns counts the turns in these records.
 	Turns int `json:"turns"`
 	// Lost are the stretches of the journal that can't be read.
-	Lost []journal.Lost `json:"lost"`
+	Lost []store.LostRecords `json:"lost"`
 	// Unfit are intact records that can't be used without the lost ones.
 	Unfit []string `json:"unfit"`
 	// Files are the other files that are damaged.

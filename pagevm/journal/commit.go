@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"iter"
 	"time"
+
+	"github.com/memkernel/memkernel/internal/store"
 )
 
 // Outcome is the result of a commit.
@@ -74,7 +76,7 @@ type committedBody struct {
 // Commit writes a transaction as one unit of three records: staged with the body, validated (or
 // rejected with the reason), and committed. It writes the unit in one write and one fsync. A unit
 // without its committed record does not count, so that a crash leaves the whole unit or nothing.
-// Commit first reads the commits of other processes.
+// Commit takes the commits of other processes into account.
 func (j *Journal) Commit(tx Tx) (Outcome, error) {
 	if tx.Key == "" {
 		return "", errors.New("commit: transaction without a key")
@@ -88,35 +90,33 @@ func (j *Journal) Commit(tx Tx) (Outcome, error) {
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if err := j.ready(); err != nil {
-		return "", fmt.Errorf("commit %q: %w", tx.Key, err)
-	}
-	if old, ok := j.commits[tx.Key]; ok {
-		if old == hash {
-			return Duplicate, nil
+	var out Outcome
+	_, err = j.append(true, func() (recs []store.Record, err error) {
+		if old, ok := j.commits[tx.Key]; ok {
+			if out = Conflict; old == hash {
+				out = Duplicate
+			}
+			return nil, nil
 		}
-		return Conflict, nil
-	}
-	recs, out, err := tx.records(body, hash)
+		recs, out, err = tx.records(body, hash)
+		return recs, err
+	})
 	if err != nil {
-		return "", fmt.Errorf("commit %q: %w", tx.Key, err)
-	}
-	if _, err := j.write(true, recs); err != nil {
 		return "", fmt.Errorf("commit %q: %w", tx.Key, err)
 	}
 	return out, nil
 }
 
 // records lays out the lines of the transaction.
-func (tx *Tx) records(body json.RawMessage, hash string) ([]Record, Outcome, error) {
-	rec := func(op string, v any) Record {
+func (tx *Tx) records(body json.RawMessage, hash string) ([]store.Record, Outcome, error) {
+	rec := func(op string, v any) store.Record {
 		raw, _ := v.(json.RawMessage)
 		if raw == nil {
 			raw, _ = json.Marshal(v)
 		}
-		return Record{Op: op, ID: tx.Key, Time: tx.Time, Body: raw}
+		return store.Record{Op: op, ID: tx.Key, Time: tx.Time, Body: raw}
 	}
-	recs := []Record{rec(OpStaged, body)}
+	recs := []store.Record{rec(OpStaged, body)}
 	for _, r := range tx.Rejected {
 		if _, err := json.Marshal(r); err != nil {
 			return nil, "", fmt.Errorf("rejected update %q: %w", r.ID, err)
@@ -164,18 +164,18 @@ func (j *Journal) IsCommitted(key string) (hash string, ok bool) {
 // Transactions yields the transactions that [Journal.Commit] committed, in the order of the
 // commits: the key, the time and the body of each. It leaves out refused units and units whose
 // commit a crash cut off. It also leaves out writebacks, whose result is in [Journal.Store].
-func (j *Journal) Transactions() iter.Seq2[Record, error] {
-	return func(yield func(Record, error) bool) {
-		staged := make(map[string]Record)
+func (j *Journal) Transactions() iter.Seq2[store.Record, error] {
+	return func(yield func(store.Record, error) bool) {
+		staged := make(map[string]store.Record)
 		for rec, err := range j.Records() {
 			if err != nil {
-				yield(Record{}, err)
+				yield(store.Record{}, err)
 				return
 			}
 			switch rec.Op {
 			case OpStaged:
 				delete(staged, rec.ID)
-				if !rec.IsWriteback() {
+				if !IsWriteback(&rec) {
 					staged[rec.ID] = rec
 				}
 			case OpCommitted:

@@ -4,100 +4,140 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
+	"iter"
+	"maps"
+
+	"github.com/memkernel/memkernel/internal/store"
 )
+
+// CompactStats describes the effect of a compaction, in bytes of the journal.
+type CompactStats struct {
+	Before, After int64
+}
+
+// Compact rewrites the journal with the writebacks replaced by one snapshot of their state.
+// Rejections, opaque transactions and all other records stay, in their order. The new records are
+// read and compared before they replace the old ones, in one step that a crash leaves done or not
+// done. The caller must hold the session's lock. In a process that has the old journal open, the
+// next Refresh or append reports the compaction. A journal without writebacks is left as it is.
+func (j *Journal) Compact() (CompactStats, error) {
+	st, err := j.rewrite(keepAll, func(n *Journal) error {
+		before, err := j.store.Snapshot()
+		if err != nil {
+			return err
+		}
+		after, err := n.store.Snapshot()
+		if err == nil && (!bytes.Equal(before, after) || !maps.Equal(j.commits, n.commits)) {
+			err = errors.New("the new file does not read as the old one; it was left as it is")
+		}
+		return err
+	})
+	if err != nil {
+		err = fmt.Errorf("compact journal %s: %w", j.path, err)
+	}
+	return st, err
+}
+
+func keepAll(*store.Record) (bool, error) { return true, nil }
 
 // Rewrite replaces the journal's records in one step, which a crash leaves done or not done. It
 // calls edit with a copy of every record. edit may change the copy, and must report whether to
 // keep it. All writebacks are passed to edit as one snapshot, which is the first record and the
-// same as in a compaction. The new file is read before it takes the old one's name.
+// same as in a compaction. The new records are read before they replace the old ones.
 //
 // Only Rewrite can remove chosen records from a journal. It is meant for records that a user
-// wants forgotten. The caller must hold the session's lock. In a process that has the old file
-// open, the next Refresh or append reports the rewrite. Rewrite holds the new file in memory.
-func (j *Journal) Rewrite(edit func(*Record) (keep bool, err error)) (CompactStats, error) {
+// wants forgotten. The caller must hold the session's lock. In a process that has the old journal
+// open, the next Refresh or append reports the rewrite.
+func (j *Journal) Rewrite(edit func(*store.Record) (keep bool, err error)) (CompactStats, error) {
+	st, err := j.rewrite(edit, nil)
+	if err != nil {
+		err = fmt.Errorf("rewrite journal %s: %w", j.path, err)
+	}
+	return st, err
+}
+
+// rewrite is Rewrite, or Compact if check is not nil. check compares the new journal with this
+// one.
+func (j *Journal) rewrite(edit func(*store.Record) (bool, error), check func(n *Journal) error) (st CompactStats, err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if err := j.ready(); err != nil {
-		return CompactStats{}, fmt.Errorf("rewrite journal: %w", err)
+	if _, err := j.append(false, func() ([]store.Record, error) { return nil, nil }); err != nil {
+		return st, err
 	}
-	st := CompactStats{j.off, j.off}
-	buf, n, err := j.rewritten(edit)
+	st = CompactStats{j.log.Size(), j.log.Size()}
+	if check != nil && j.store.Seq() == 0 {
+		return st, nil
+	}
+	n := emptyJournal()
+	old := j.log.Records()
+	err = j.log.Replace(func(yield func(store.Record, error) bool) {
+		for r, err := range j.compacted(n, old, edit) {
+			if !yield(r, err) || err != nil {
+				return
+			}
+		}
+		if check != nil {
+			if err := check(n); err != nil {
+				yield(store.Record{}, err)
+			}
+		}
+	})
 	if err != nil {
-		return st, fmt.Errorf("rewrite journal %s: %w", j.path, err)
+		return st, err
 	}
-	if err := j.replace(buf, n); err != nil {
-		return st, fmt.Errorf("rewrite journal: %w", err)
-	}
-	j.store, j.commits = n.store, n.commits
-	st.After = j.off
+	j.store, j.commits, j.records, j.needed = n.store, n.commits, n.records, n.needed
+	st.After = j.log.Size()
 	return st, nil
 }
 
-// rewritten returns the content of the new file, and a journal that has read it.
-func (j *Journal) rewritten(edit func(*Record) (bool, error)) ([]byte, *Journal, error) {
-	var buf bytes.Buffer
-	var sum chain
-	put := func(r Record) error {
-		keep, err := edit(&r)
-		if err != nil || !keep {
-			return err
+// compacted yields the records that remain of old: the state of all writebacks as one snapshot,
+// and the other records, both as edit leaves them. n learns them.
+func (j *Journal) compacted(n *Journal, old iter.Seq2[store.Record, error], edit func(*store.Record) (bool, error)) iter.Seq2[store.Record, error] {
+	return func(yield func(store.Record, error) bool) {
+		put := func(r store.Record, err error) bool {
+			keep := err == nil
+			if keep {
+				keep, err = edit(&r)
+			}
+			if err == nil && keep {
+				err = n.learn(r)
+			}
+			switch {
+			case err != nil:
+				yield(store.Record{}, err)
+				return false
+			case keep:
+				return yield(r, nil)
+			}
+			return true
 		}
-		return encodeRecord(&buf, &r, &sum)
-	}
-	if j.store.Seq() > 0 {
-		snapshot, err := j.store.Snapshot()
-		if err != nil {
-			return nil, nil, err
+		if j.store.Seq() > 0 {
+			snapshot, err := j.store.Snapshot()
+			if !put(store.Record{Op: OpSnapshot, ID: "store", Body: snapshot}, err) {
+				return
+			}
 		}
-		if err := put(Record{Op: OpSnapshot, ID: "store", Body: snapshot}); err != nil {
-			return nil, nil, err
-		}
-	}
-	if err := j.eachKept(func(r Record, _ []byte) error { return put(r) }); err != nil {
-		return nil, nil, err
-	}
-	n := newJournal(j.in, j.name)
-	n.derived = true // its head comes when the file is in place
-	if err := n.read(bytes.NewReader(buf.Bytes()), int64(buf.Len()), nil); err != nil {
-		return nil, nil, err
-	}
-	if n.torn > 0 {
-		return nil, nil, errors.New("the new file does not read to its end; the old one was left as it is")
-	}
-	return buf.Bytes(), n, nil
-}
-
-// eachKept calls f for every record that a snapshot does not replace, with the record's bytes.
-func (j *Journal) eachKept(f func(r Record, raw []byte) error) error {
-	r := newLineReader(j.path, io.NewSectionReader(j.f, 0, j.off), 0, 0)
-	k := kept{}
-	for {
-		rec, err := r.next()
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if !k.keeps(&rec) {
-			continue
-		}
-		if err := f(rec, r.raw); err != nil {
-			return err
+		k := kept{}
+		for r, err := range old {
+			if err == nil && !k.keeps(&r) {
+				continue
+			}
+			if !put(r, err) {
+				return
+			}
 		}
 	}
 }
 
 // kept keeps the records that a snapshot does not replace, in their order.
-type kept struct{ open string } // the key of the writeback whose lines these are
+type kept struct{ open string } // the key of the writeback whose records these are
 
-func (k *kept) keeps(rec *Record) bool {
+func (k *kept) keeps(rec *store.Record) bool {
 	switch rec.Op {
 	case OpSnapshot:
 		return false
 	case OpStaged:
-		if k.open = ""; rec.IsWriteback() {
+		if k.open = ""; IsWriteback(rec) {
 			k.open = rec.ID
 			return false
 		}

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/memkernel/memkernel/internal/atomicfile"
+
+	"github.com/memkernel/memkernel/internal/store"
 )
 
 // Rewriting drops and changes what it is asked to and nothing else; writebacks are
@@ -17,7 +19,7 @@ func TestJournalRewrite(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.jsonl")
 	j, r := openTestJournal(t, path), testRules(t)
 	note := func(id, body string) {
-		if _, err := j.Append(true, Record{Op: "note", ID: id, Body: []byte(body)}); err != nil {
+		if _, err := j.Append(true, store.Record{Op: "note", ID: id, Body: []byte(body)}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -26,7 +28,7 @@ func TestJournalRewrite(t *testing.T) {
 	note("2", `{"text":"goes"}`)
 	note("3", `{"text":"the word"}`)
 	var seen []string
-	st, err := j.Rewrite(func(rec *Record) (bool, error) {
+	st, err := j.Rewrite(func(rec *store.Record) (bool, error) {
 		seen = append(seen, rec.Op+rec.ID)
 		rec.Body = bytes.ReplaceAll(rec.Body, []byte("the word"), []byte("[gone]"))
 		return rec.ID != "2", nil
@@ -56,13 +58,16 @@ func TestJournalRewrite(t *testing.T) {
 func TestJournalRewriteFails(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.jsonl")
 	j := openTestJournal(t, path)
-	j.Append(true, Record{Op: "note", ID: "1", Body: []byte(`{}`)})
+	j.Append(true, store.Record{Op: "note", ID: "1", Body: []byte(`{}`)})
 	before, _ := os.ReadFile(path)
 	stop := errors.New("stop")
-	if _, err := j.Rewrite(func(*Record) (bool, error) { return true, stop }); !errors.Is(err, stop) {
+	if _, err := j.Rewrite(func(*store.Record) (bool, error) { return true, stop }); !errors.Is(err, stop) {
 		t.Error(err)
 	}
-	if _, err := j.Rewrite(func(r *Record) (bool, error) { r.Op, r.Body = OpSnapshot, []byte(`{"writeback":99}`); return true, nil }); !errors.Is(err, ErrNewer) {
+	if _, err := j.Rewrite(func(r *store.Record) (bool, error) {
+		r.Op, r.Body = OpSnapshot, []byte(`{"writeback":99}`)
+		return true, nil
+	}); !errors.Is(err, store.ErrNewer) {
 		t.Error(err)
 	}
 	restore := atomicfile.SetHook(func(op, _ string) error {
@@ -71,18 +76,18 @@ func TestJournalRewriteFails(t *testing.T) {
 		}
 		return nil
 	})
-	if _, err := j.Rewrite(func(*Record) (bool, error) { return false, nil }); !errors.Is(err, stop) {
+	if _, err := j.Rewrite(func(*store.Record) (bool, error) { return false, nil }); !errors.Is(err, stop) {
 		t.Error(err)
 	}
 	restore()
 	if after, _ := os.ReadFile(path); !bytes.Equal(before, after) {
 		t.Errorf("%s", after)
 	}
-	if _, err := j.Append(true, Record{Op: "note", ID: "2"}); err == nil {
+	if _, err := j.Append(true, store.Record{Op: "note", ID: "2"}); err == nil {
 		t.Error("a journal that may have been replaced takes another record")
 	}
 	ro, _ := openPath(path, &Options{ReadOnly: true})
-	if _, err := ro.Rewrite(func(*Record) (bool, error) { return true, nil }); err == nil {
+	if _, err := ro.Rewrite(func(*store.Record) (bool, error) { return true, nil }); err == nil {
 		t.Error("a read-only journal was rewritten")
 	}
 }

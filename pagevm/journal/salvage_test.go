@@ -21,7 +21,7 @@ func TestSalvage(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.jsonl")
 	j := openTestJournal(t, path)
 	for _, x := range crashScript() {
-		j.Append(true, Record{Op: "ingest", ID: "page of " + x.Key, Body: []byte(`{"pages":[]}`)})
+		j.Append(true, store.Record{Op: "ingest", ID: "page of " + x.Key, Body: []byte(`{"pages":[]}`)})
 		mustWriteback(t, j, rules, x)
 	}
 	whole, _ := os.ReadFile(path)

@@ -1,6 +1,13 @@
 package journal
 
 import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"hash/crc32"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -41,4 +48,84 @@ func readPath(path string) []byte {
 func openPath(path string, opt *Options) (*Journal, error) {
 	in, name := place(path)
 	return OpenJournalIn(in, name, opt)
+}
+
+// headMark is a place in the file of a journal, as its head records it.
+type headMark struct {
+	Off   int64  `json:"off"`
+	Lines int    `json:"lines"`
+	Sum   string `json:"sum"`
+}
+
+// headPath is the file of a journal's head.
+func headPath(path string) string { return strings.TrimSuffix(path, ".jsonl") + ".head" }
+
+// hasHead reports whether a path is a head that is there.
+func hasHead(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil && strings.HasSuffix(path, ".head")
+}
+
+// markNow is the newest mark of a journal's head.
+func markNow(t *testing.T, path string) headMark {
+	t.Helper()
+	type state struct {
+		Seq int64 `json:"seq"`
+		headMark
+	}
+	var newest state
+	for line := range bytes.Lines(readPath(headPath(path))) {
+		var slot struct{ Head state }
+		if err := json.Unmarshal(line, &slot); err != nil {
+			t.Fatal(err)
+		}
+		if slot.Head.Seq > newest.Seq {
+			newest = slot.Head
+		}
+	}
+	return newest.headMark
+}
+
+// lay writes a journal as it is after a crash: its bytes, and a head that records m.
+func lay(t *testing.T, path string, content []byte, m headMark) {
+	t.Helper()
+	var head []byte
+	for seq := range 2 {
+		state := fmt.Appendf(nil, `{"v":1,"seq":%d,"off":%d,"lines":%d,"sum":%q}`, seq+2, m.Off, m.Lines, m.Sum)
+		slot := fmt.Sprintf(`{"crc":"%08x","head":%s}`, crc32.Checksum(state, crc32.MakeTable(crc32.Castagnoli)), state)
+		head = fmt.Appendf(head, "%-255s\n", slot)
+	}
+	in, name := place(path)
+	if _, err := in.Put(store.Unsynced, store.Doc{Name: name, Data: content}, store.Doc{Name: headPath(name), Data: head}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// upTo is the mark of what was synced when the file had n bytes.
+func upTo(marks []headMark, n int) headMark {
+	last := headMark{}
+	for _, m := range marks {
+		if m.Off <= int64(n) {
+			last = m
+		}
+	}
+	return last
+}
+
+// reframe gives lines whose records were changed the lengths and sums that fit.
+func reframe(t *testing.T, lines []byte) []byte {
+	t.Helper()
+	var out []byte
+	sum := ""
+	for line := range bytes.Lines(lines) {
+		_, rec, ok := bytes.Cut(bytes.TrimSpace(line), []byte(`"rec":`))
+		if !ok {
+			t.Fatalf("no line of ours: %s", line)
+		}
+		rec = rec[:len(rec)-1]
+		hash := sha256.Sum256(append([]byte(sum), rec...))
+		sum = hex.EncodeToString(hash[:8])
+		out = fmt.Appendf(out, `{"v":2,"n":%d,"crc":"%08x","sum":"%s","rec":%s}`+"\n", len(rec), crc32.Checksum(rec, crc32.MakeTable(crc32.Castagnoli)), sum, rec)
+	}
+	return out
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/pagevm"
 )
 
@@ -156,7 +157,7 @@ type Receipt struct {
 	// first delivery.
 	Rejected []Rejection `json:"rejected,omitempty"`
 	// Stats are the costs.
-	Stats Stats `json:"-"`
+	Stats store.Stats `json:"-"`
 }
 
 // stagedBody is the body of the staged record of a writeback.
@@ -178,11 +179,13 @@ type malformedValue struct {
 
 // IsWriteback reports whether a staged record belongs to a writeback and not to an
 // opaque [Tx].
-func (r Record) IsWriteback() bool { return r.Op == OpStaged && bytes.HasPrefix(r.Body, writebackMark) }
+func IsWriteback(r *store.Record) bool {
+	return r.Op == OpStaged && bytes.HasPrefix(r.Body, writebackMark)
+}
 
 // Writeback stages, validates and commits a transaction as one unit, in one write and one fsync.
-// A crash leaves the whole unit or nothing. Writeback first reads the commits of other processes.
-// It is idempotent per key: the same updates again are a Duplicate, even at another commit point.
+// A crash leaves the whole unit or nothing. Writeback takes the commits of other processes into
+// account. It is idempotent per key: the same updates again are a Duplicate, even at another commit point.
 // Other updates under the same key are a Conflict. A caller may try a Refused transaction again.
 // An error means that nothing was written. A rejected update is not an error.
 func (j *Journal) Writeback(t Transaction, r *Rules) (Receipt, error) {
@@ -193,32 +196,26 @@ func (j *Journal) Writeback(t Transaction, r *Rules) (Receipt, error) {
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if err := j.ready(); err != nil {
-		return Receipt{}, fmt.Errorf("writeback %q: %w", t.Key, err)
-	}
-	hash := staged.hash()
-	if old, ok := j.commits[t.Key]; ok {
-		if old != hash {
-			return Receipt{Outcome: Conflict}, nil
+	hash, out, commits := staged.hash(), Receipt{}, false
+	st, err := j.append(true, func() ([]store.Record, error) {
+		if old, ok := j.commits[t.Key]; ok {
+			if out = (Receipt{Outcome: Conflict}); old == hash {
+				out = j.store.receipt(t.Key)
+				out.Outcome = Duplicate
+			}
+			return nil, nil
 		}
-		before := j.store.receipt(t.Key)
-		before.Outcome = Duplicate
-		return before, nil
-	}
-	v := r.validate(j.store.draft(t.Key), staged)
-	recs, err := v.records(&t, body, hash, j.store.Seq()+1)
+		v := r.validate(j.store.draft(t.Key), staged)
+		out, commits = Receipt{Outcome: Refused, Rejected: v.brief()}, v.commits()
+		return v.records(&t, body, hash, j.store.Seq()+1)
+	})
 	if err != nil {
 		return Receipt{}, fmt.Errorf("writeback %q: %w", t.Key, err)
 	}
-	st, err := j.write(true, recs)
-	if err != nil {
-		return Receipt{}, fmt.Errorf("writeback %q: %w", t.Key, err)
-	}
-	out := Receipt{Outcome: Refused, Rejected: v.brief(), Stats: st}
-	if v.commits() {
+	if commits {
 		out = j.store.receipt(t.Key)
-		out.Stats = st
 	}
+	out.Stats = st
 	return out, nil
 }
 
@@ -263,7 +260,7 @@ func readStaged(body []byte) (*stagedBody, error) {
 		return nil, fmt.Errorf("staged writeback: %w", err)
 	}
 	if s.Writeback > writebackVersion {
-		return nil, fmt.Errorf("staged writeback of format version %d: %w", s.Writeback, ErrNewer)
+		return nil, fmt.Errorf("staged writeback of format version %d: %w", s.Writeback, store.ErrNewer)
 	}
 	return &s, nil
 }

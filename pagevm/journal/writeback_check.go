@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/pagevm"
 )
 
@@ -138,13 +139,13 @@ func (r *Rules) validate(d *draft, s *stagedBody) *verdict {
 }
 
 // records lays out the unit.
-func (v *verdict) records(t *Transaction, staged json.RawMessage, hash string, seq int) ([]Record, error) {
-	recs := []Record{{Op: OpStaged, ID: t.Key, Time: t.Time, Body: staged}}
+func (v *verdict) records(t *Transaction, staged json.RawMessage, hash string, seq int) ([]store.Record, error) {
+	recs := []store.Record{{Op: OpStaged, ID: t.Key, Time: t.Time, Body: staged}}
 	var errs []error
 	add := func(op string, body any) {
 		b, err := marshalPlain(body)
 		errs = append(errs, err)
-		recs = append(recs, Record{Op: op, ID: t.Key, Time: t.Time, Body: b})
+		recs = append(recs, store.Record{Op: op, ID: t.Key, Time: t.Time, Body: b})
 	}
 	for _, r := range v.rejected {
 		add(OpRejected, r)

@@ -86,7 +86,7 @@ func TestCompactUnderAnotherProcess(t *testing.T) {
 		for i := range more { // until the new file is longer than the old one
 			mustWriteback(t, a, r, tx(fmt.Sprint("u", i), set("state", `"s"`, 5+i)))
 		}
-		var d *DamageError
+		var d *store.LogError
 		if _, err := b.Refresh(); !errors.As(err, &d) {
 			t.Errorf("refresh: %v", err)
 		}
@@ -134,7 +134,7 @@ func TestJournalReplaced(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	var d *DamageError
+	var d *store.LogError
 	if recs, err := a.Refresh(); !errors.As(err, &d) {
 		t.Errorf("%v, %v", recs, err)
 	}

@@ -121,7 +121,7 @@ func TestWritebackFailEveryOperation(t *testing.T) {
 				if n++; n != op {
 					return nil
 				}
-				failed, lag = true, j.head != nil && strings.HasSuffix(path, ".head")
+				failed, lag = true, hasHead(path)
 				return &atomicfile.PartialWrite{N: partial, Err: syscall.ENOSPC}
 			})
 			err := runScript(j, r, func(key string) { acked += "ACK " + key + "\n" })
@@ -149,7 +149,7 @@ func TestWritebackCutAtEveryByte(t *testing.T) {
 	marks := []headMark{{}}
 	for _, x := range script {
 		mustWriteback(t, j, r, x)
-		marks = append(marks, j.markNow())
+		marks = append(marks, markNow(t, path))
 		states[snapshotOf(t, j)] = true
 	}
 	want := snapshotOf(t, j)

@@ -16,6 +16,8 @@ import (
 	"github.com/memkernel/memkernel/pagevm"
 
 	"github.com/memkernel/memkernel"
+
+	"github.com/memkernel/memkernel/internal/store"
 )
 
 // model is the contract in its plainest form: for every place the list of values
@@ -237,7 +239,7 @@ func (m *machine) reopen(t failer, i int) {
 func (m *machine) write(t failer, j *Journal, x Transaction) {
 	want := m.model.commit(x)
 	got := mustWriteback(t, j, m.rules, x)
-	got.Stats = Stats{}
+	got.Stats = store.Stats{}
 	if got.Outcome == Duplicate {
 		want.Point = got.Point // the first delivery's
 	}
@@ -328,7 +330,7 @@ func TestWritebackModel(t *testing.T) {
 		n++
 		m := &machine{rules: testRules(t), model: newModel(), path: filepath.Join(dir, fmt.Sprint(n), "journal.jsonl")}
 		for i := range m.j {
-			m.j[i] = newJournal(place(m.path))
+			m.j[i], _ = openPath(m.path, nil)
 			m.reopen(t, i)
 		}
 		defer func() { m.j[0].Close(); m.j[1].Close() }()

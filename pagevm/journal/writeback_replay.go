@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+
+	"github.com/memkernel/memkernel/internal/store"
 )
 
 // validatedBody is the body of a writeback's validated record.
@@ -22,13 +24,13 @@ type openUnit struct {
 
 // learn applies one record of the journal. A record that does not fit the earlier ones is an
 // error and changes nothing.
-func (s *State) learn(rec Record) error {
+func (s *State) learn(rec store.Record) error {
 	switch rec.Op {
 	case OpSnapshot:
 		return s.restore(rec.Body)
 	case OpStaged:
 		s.open = nil
-		if !rec.IsWriteback() {
+		if !IsWriteback(&rec) {
 			return nil
 		}
 		staged, err := readStaged(rec.Body)
@@ -48,7 +50,7 @@ func (s *State) learn(rec Record) error {
 }
 
 // advance reads a line of the open unit.
-func (s *State) advance(rec Record) error {
+func (s *State) advance(rec store.Record) error {
 	switch rec.Op {
 	case OpRejected:
 		var r Rejection
@@ -78,7 +80,7 @@ func (s *State) advance(rec Record) error {
 }
 
 // commit applies a whole unit.
-func (s *State) commit(u *openUnit, rec Record, c committedBody) error {
+func (s *State) commit(u *openUnit, rec store.Record, c committedBody) error {
 	d := s.draft(u.key)
 	todo, stand := u.accepted, []string(nil)
 	for i := range u.staged.Updates {

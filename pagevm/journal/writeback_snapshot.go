@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+
+	"github.com/memkernel/memkernel/internal/store"
 )
 
 // OpSnapshot is the operation of the record that a compaction puts in place of the
@@ -49,7 +51,7 @@ func (s *State) restore(raw json.RawMessage) error {
 		return fmt.Errorf("snapshot: %w", err)
 	}
 	if body.Writeback > writebackVersion {
-		return fmt.Errorf("snapshot of format version %d: %w", body.Writeback, ErrNewer)
+		return fmt.Errorf("snapshot of format version %d: %w", body.Writeback, store.ErrNewer)
 	}
 	n := newStore()
 	n.seq = body.Seq

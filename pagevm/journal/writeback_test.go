@@ -15,6 +15,8 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/pagevm"
+
+	"github.com/memkernel/memkernel/internal/store"
 )
 
 // testEvidence resolves "call:1" to "call:3" and what rests on them; "loop:"
@@ -314,7 +316,7 @@ func TestWritebackPartialAndWhole(t *testing.T) {
 		t.Error(diff)
 	}
 	rejected := out.Rejected
-	out.Rejected, out.Stats = nil, Stats{}
+	out.Rejected, out.Stats = nil, store.Stats{}
 	if diff := cmp.Diff(want, out); diff != "" {
 		t.Error(diff)
 	}
@@ -361,7 +363,7 @@ func TestWritebackBadTransactions(t *testing.T) {
 		t.Error("a writeback passes as an opaque transaction")
 	}
 	for _, op := range []string{OpStaged, opValidated, OpRejected, OpCommitted, OpSnapshot} {
-		if _, err := j.Append(true, Record{Op: op, ID: "k", Body: body}); err == nil {
+		if _, err := j.Append(true, store.Record{Op: op, ID: "k", Body: body}); err == nil {
 			t.Errorf("%s was appended past the checks", op)
 		}
 	}
@@ -485,26 +487,11 @@ func TestWritebackDamage(t *testing.T) {
 		content = reframe(t, content)
 		os.WriteFile(p, content, 0o600)
 		_, err := openPath(p, nil)
-		if err == nil || !strings.Contains(err.Error(), p) || !strings.Contains(err.Error(), "line ") || errors.Is(err, ErrNewer) != (name == "newer") {
+		if err == nil || !strings.Contains(err.Error(), p) || !strings.Contains(err.Error(), "line ") || errors.Is(err, store.ErrNewer) != (name == "newer") {
 			t.Errorf("%s: %v", name, err)
 		}
 		if b, _ := os.ReadFile(p); !bytes.Equal(b, content) {
 			t.Errorf("%s: the file was changed", name)
 		}
 	}
-}
-
-// reframe gives lines whose records were changed the lengths and sums that fit.
-func reframe(t *testing.T, lines []byte) []byte {
-	t.Helper()
-	var b bytes.Buffer
-	var sum chain
-	for line := range bytes.Lines(lines) {
-		_, rec, ok := bytes.Cut(bytes.TrimSpace(line), []byte(`"rec":`))
-		if !ok {
-			t.Fatalf("no line of ours: %s", line)
-		}
-		writeLine(&b, &sum, rec[:len(rec)-1], nil, nil)
-	}
-	return b.Bytes()
 }

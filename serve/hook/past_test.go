@@ -89,7 +89,7 @@ func (p *project) inventory(key string) []string {
 		p.Fatalf("%q, %v", paths, err)
 	}
 	for _, path := range paths {
-		_, err := journal.OpenJournalIn(store.Files(filepath.Dir(path)), "journal.jsonl", &journal.Options{ReadOnly: true, Each: func(r journal.Record) error {
+		_, err := journal.OpenJournalIn(store.Files(filepath.Dir(path)), "journal.jsonl", &journal.Options{ReadOnly: true, Each: func(r store.Record) error {
 			var body struct {
 				Pages []struct {
 					ID, Role string

@@ -27,19 +27,19 @@ import (
 
 // Kind has the functions that make a store under test, kill it at a step, and open it again.
 type Kind struct {
-	Open func(t *rapid.T) store.Store
+	Open func(t *rapid.T) store.Disk
 	// Kill lets the process die at its nth write step from now on, after the first part bytes of
 	// that write. died ends this mode and reports whether the process died. next returns the
 	// store as the next process finds it. If refused is set, the process lives and only that step
 	// fails.
-	Kill func(s store.Store, n, part int, refused bool) (died func() bool, next func() store.Store)
+	Kill func(s store.Disk, n, part int, refused bool) (died func() bool, next func() store.Disk)
 }
 
 // Contract tests a kind of store.
 func Contract(t *testing.T, k Kind) {
 	for _, c := range []struct {
 		name  string
-		f     func(t *rapid.T, k Kind, s store.Store)
+		f     func(t *rapid.T, k Kind, s store.Disk)
 		draws bool // whether the steps are drawn at random
 	}{{"whatever is done", whateverIsDone, true}, {"handles", handles, false}, {"locks", locks, true}, {"deferred", deferred, true}, {"wait", wait, false}, {"refused", refused, true}, {"torn", torn, false}} {
 		t.Run(c.name, func(t *testing.T) {
@@ -60,7 +60,7 @@ type model map[string]string
 // in may. After success the name must have the last of these contents.
 type action struct {
 	what string
-	do   func(s store.Store) error
+	do   func(s store.Disk) error
 	may  map[string][]string
 }
 
@@ -93,7 +93,7 @@ func (m model) draw(t *rapid.T) action {
 	how := rapid.SampledFrom([]store.Durability{store.Synced, store.Unsynced}).Draw(t, "how")
 	sync, old := rapid.Bool().Draw(t, "sync"), m[log]
 	journal := func(what string, do func(j store.Journal) error, may ...string) action {
-		return action{what + " " + log, func(s store.Store) error {
+		return action{what + " " + log, func(s store.Disk) error {
 			j := s.Journal(log)
 			defer j.Close()
 			return do(j)
@@ -102,7 +102,7 @@ func (m model) draw(t *rapid.T) action {
 	switch op := rapid.SampledFrom([]string{"put", "put", "put many", "once", "remove", "remove all", "move", "append", "append", "append", "cut", "patch", "replace"}).Draw(t, "op"); op {
 	case "put":
 		c := content("content")
-		return action{fmt.Sprint("put ", doc, how), func(s store.Store) error { _, err := s.Put(how, store.Doc{Name: doc, Data: []byte(c)}); return err },
+		return action{fmt.Sprint("put ", doc, how), func(s store.Disk) error { _, err := s.Put(how, store.Doc{Name: doc, Data: []byte(c)}); return err },
 			map[string][]string{doc: {m.at(doc), c}}}
 	case "put many":
 		may, docs := map[string][]string{}, []store.Doc(nil)
@@ -110,15 +110,15 @@ func (m model) draw(t *rapid.T) action {
 			c := content(d)
 			docs, may[d] = append(docs, store.Doc{Name: d, Data: []byte(c)}), []string{m.at(d), c}
 		}
-		return action{fmt.Sprint("put many", how), func(s store.Store) error { _, err := s.Put(how, docs...); return err }, may}
+		return action{fmt.Sprint("put many", how), func(s store.Disk) error { _, err := s.Put(how, docs...); return err }, may}
 	case "once":
 		c := "named by its content"
-		return action{"put once", func(s store.Store) error {
+		return action{"put once", func(s store.Disk) error {
 			_, err := s.Put(store.Once, store.Doc{Name: "once/x", Data: []byte(c)}, store.Doc{Name: "once/y", Data: []byte(c)})
 			return err
 		}, map[string][]string{"once/x": {m.at("once/x"), c}, "once/y": {m.at("once/y"), c}}}
 	case "remove":
-		return action{fmt.Sprint("remove ", doc, how), func(s store.Store) error { _, err := s.Remove(how, doc); return err }, map[string][]string{doc: {m.at(doc), gone}}}
+		return action{fmt.Sprint("remove ", doc, how), func(s store.Disk) error { _, err := s.Remove(how, doc); return err }, map[string][]string{doc: {m.at(doc), gone}}}
 	case "remove all":
 		may := map[string][]string{}
 		for n := range m {
@@ -126,12 +126,12 @@ func (m model) draw(t *rapid.T) action {
 				may[n] = []string{m.at(n), gone}
 			}
 		}
-		return action{fmt.Sprint("remove in", how), func(s store.Store) error { _, err := s.Remove(how, "in"); return err }, may}
+		return action{fmt.Sprint("remove in", how), func(s store.Disk) error { _, err := s.Remove(how, "in"); return err }, may}
 	case "move":
 		if m.at(doc) == gone {
 			return m.draw(t)
 		}
-		return action{"move " + doc, func(s store.Store) error { return s.Move(how, doc, "moved/to") },
+		return action{"move " + doc, func(s store.Disk) error { return s.Move(how, doc, "moved/to") },
 			map[string][]string{doc: {m.at(doc), gone}, "moved/to": {m.at("moved/to"), m.at(doc)}}}
 	case "append":
 		c := content("appended")
@@ -156,7 +156,7 @@ func (m model) draw(t *rapid.T) action {
 		return a
 	default: // a journal is replaced, as a compaction does
 		c := content("compacted")
-		return action{"replace " + log, func(s store.Store) error {
+		return action{"replace " + log, func(s store.Disk) error {
 			_, err := s.Put(store.Synced, store.Doc{Name: log, Data: []byte(c)})
 			return err
 		},
@@ -208,7 +208,7 @@ func (m model) compare(t *rapid.T, got model, what string) {
 
 // Reads must return the written content. After the process dies at any step, all finished steps
 // must be there, and the unfinished step may be there only as far as the contract allows.
-func whateverIsDone(t *rapid.T, k Kind, s store.Store) {
+func whateverIsDone(t *rapid.T, k Kind, s store.Disk) {
 	m := model{}
 	for range rapid.IntRange(1, 12).Draw(t, "actions") {
 		a := m.draw(t)
@@ -246,7 +246,7 @@ func whateverIsDone(t *rapid.T, k Kind, s store.Store) {
 // journals up to their last sync.
 //
 // cut returns the store as the next process finds it. pick(n) chooses one of n outcomes.
-func PowerCut(t *testing.T, open func() store.Store, cut func(s store.Store, pick func(n int) int) store.Store) {
+func PowerCut(t *testing.T, open func() store.Disk, cut func(s store.Disk, pick func(n int) int) store.Disk) {
 	rapid.Check(t, func(t *rapid.T) {
 		s, pick := open(), func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "outcome") }
 		docs, logs, size := model{}, model{}, map[string]int64{} // synced content; current size
@@ -301,7 +301,7 @@ func PowerCut(t *testing.T, open func() store.Store, cut func(s store.Store, pic
 
 // Deferred: a writer under a lock reads its own writes, synced or not. Others must find all of
 // them once the lock is released or the writes are synced.
-func deferred(t *rapid.T, k Kind, s store.Store) {
+func deferred(t *rapid.T, k Kind, s store.Disk) {
 	must := func(err error) {
 		t.Helper()
 		if err != nil {
@@ -315,7 +315,7 @@ func deferred(t *rapid.T, k Kind, s store.Store) {
 		return m
 	}
 	_, next := k.Kill(s, 1<<30, 0, false)
-	in, m := s.In("d"), model{}
+	in, m := s.In("d").(store.Disk), model{}
 	for range rapid.IntRange(1, 3).Draw(t, "calls") {
 		release, err := in.Lock(lock, store.Alone)
 		must(err)
@@ -346,14 +346,14 @@ func deferred(t *rapid.T, k Kind, s store.Store) {
 
 // A replaced journal must not be current. A reader must keep reading the content that it opened.
 // A patch must not make a journal.
-func handles(t *rapid.T, _ Kind, s store.Store) {
+func handles(t *rapid.T, _ Kind, s store.Disk) {
 	must := func(err error) {
 		t.Helper()
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	in := s.In("x/y")
+	in := s.In("x/y").(store.Disk)
 	if err := in.Journal("j").Patch(0, []byte("p"), true); !errors.Is(err, fs.ErrNotExist) {
 		t.Fatalf("patch of nothing: %v", err)
 	}
@@ -417,7 +417,7 @@ func handles(t *rapid.T, _ Kind, s store.Store) {
 }
 
 // Locks must exclude other holders until they are released.
-func locks(t *rapid.T, _ Kind, s store.Store) {
+func locks(t *rapid.T, _ Kind, s store.Disk) {
 	type hold struct {
 		share   store.Share
 		release func()
@@ -450,7 +450,7 @@ func locks(t *rapid.T, _ Kind, s store.Store) {
 
 // A waiting caller must get a lock when its holder releases it, and must stop waiting when its
 // context ends.
-func wait(t *rapid.T, _ Kind, s store.Store) {
+func wait(t *rapid.T, _ Kind, s store.Disk) {
 	release, err := store.Wait(context.Background(), s, "lock", store.Shared)
 	if err != nil {
 		t.Fatal(err)
@@ -480,7 +480,7 @@ func wait(t *rapid.T, _ Kind, s store.Store) {
 
 // A step that fails without a crash must leave either the old content or the new content. The
 // store takes back the steps that it can.
-func refused(t *rapid.T, k Kind, s store.Store) {
+func refused(t *rapid.T, k Kind, s store.Disk) {
 	m := model{}
 	for range rapid.IntRange(1, 8).Draw(t, "actions") {
 		a := m.draw(t)
@@ -515,7 +515,7 @@ func refused(t *rapid.T, k Kind, s store.Store) {
 }
 
 // An append that fails and can't be taken back must return ErrTorn.
-func torn(t *rapid.T, k Kind, s store.Store) {
+func torn(t *rapid.T, k Kind, s store.Disk) {
 	j := s.Journal("j")
 	defer j.Close()
 	if _, err := j.Append(0, []byte("old"), true); err != nil {

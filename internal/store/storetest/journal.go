@@ -6,10 +6,26 @@ import (
 	"path"
 	"slices"
 
+	"github.com/memkernel/memkernel/internal/longwork"
 	"github.com/memkernel/memkernel/internal/store"
 )
 
-// Journal implements [store.Store].
+// OpenLog implements [store.Store].
+func (s *Store) OpenLog(name string, o store.LogOptions) (store.Log, error) {
+	return store.OpenLineLog(s, name, o), nil
+}
+
+// Salvage implements [store.Store].
+func (s *Store) Salvage(name string, tell longwork.Progress) ([]store.Record, []store.LostRecords, error) {
+	return store.SalvageLines(s, name, tell)
+}
+
+// Reset implements [store.Store].
+func (s *Store) Reset(name string, recs []store.Record) ([]string, error) {
+	return store.ResetLines(s, name, recs)
+}
+
+// Journal implements [store.Disk].
 func (s *Store) Journal(name string) store.Journal { return &journal{s: s, at: s.name(name)} }
 
 type journal struct {

@@ -52,7 +52,7 @@ type Store struct {
 	folder string // "" or with a slash at its end
 }
 
-var _ store.Store = (*Store)(nil)
+var _ store.Disk = (*Store)(nil)
 
 type core struct {
 	mu    sync.Mutex // guards all that follows

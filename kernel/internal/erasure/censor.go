@@ -5,9 +5,9 @@ import (
 	"context"
 	"encoding/json"
 
+	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
-	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
 // Censor removes quotes from the records of a journal, except from pages. clean returns a text
@@ -27,7 +27,7 @@ func Censor(ctx context.Context, from Session, q Quoting, clean func(string) str
 	if !found {
 		return false, ctx.Err()
 	}
-	_, err := from.Journal.Rewrite(func(r *journal.Record) (bool, error) {
+	_, err := from.Journal.Rewrite(func(r *store.Record) (bool, error) {
 		body, changed := censored(r, clean)
 		if !changed {
 			return true, nil
@@ -60,7 +60,7 @@ func Censor(ctx context.Context, from Session, q Quoting, clean func(string) str
 
 // censored returns a record's body with all its texts cleaned, and reports whether the body
 // changed. Pages and promises are left as they are.
-func censored(r *journal.Record, clean func(string) string) (json.RawMessage, bool) {
+func censored(r *store.Record, clean func(string) string) (json.RawMessage, bool) {
 	switch r.Op {
 	case ingest.Op, OpForget, OpForgotten:
 		return r.Body, false

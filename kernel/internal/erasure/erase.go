@@ -12,6 +12,7 @@ import (
 	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
+	"github.com/memkernel/memkernel/kernel/internal/trace"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
@@ -19,6 +20,7 @@ import (
 // Session is the part of a session that erasing needs.
 type Session struct {
 	State, Dir store.Store
+	Local      store.Store // the session's folder on this machine
 	Journal    *journal.Journal
 	Blobs      *store.Blobs
 	Reader     *archive.Reader
@@ -91,9 +93,9 @@ func (l *Ledger) Erase(ctx context.Context, from Session, q Quoting) error {
 	if err := removeBlobs(ctx, from.State, from.Blobs, todo.Blobs, forgot); err != nil {
 		return err
 	}
-	var done []journal.Record
+	var done []store.Record
 	for _, id := range ids {
-		done = append(done, journal.Record{Op: OpForgotten, ID: id, Body: json.RawMessage("{}")})
+		done = append(done, store.Record{Op: OpForgotten, ID: id, Body: json.RawMessage("{}")})
 	}
 	_, err := from.Journal.Append(true, done...)
 	return err
@@ -108,7 +110,7 @@ type eraser struct {
 	scrub *Scrubber
 }
 
-func (e *eraser) edit(r *journal.Record) (bool, error) {
+func (e *eraser) edit(r *store.Record) (bool, error) {
 	switch r.Op {
 	case OpForget, OpForgotten:
 		return true, nil
@@ -134,7 +136,7 @@ func (e *eraser) edit(r *journal.Record) (bool, error) {
 }
 
 // ingest drops the pages that were forgotten. It removes a record without other pages.
-func (e *eraser) ingest(r *journal.Record) (bool, error) {
+func (e *eraser) ingest(r *store.Record) (bool, error) {
 	var b ingest.Body
 	if err := decode(*r, &b); err != nil {
 		return false, err
@@ -158,7 +160,7 @@ func (e *eraser) ingest(r *journal.Record) (bool, error) {
 
 // cut keeps the spans, so that they can be read. It drops the texts of blocks, which no
 // projection shows any more, and the lists of recent work, which name no page.
-func (e *eraser) cut(r *journal.Record) error {
+func (e *eraser) cut(r *store.Record) error {
 	var b branch.Cut
 	if err := decode(*r, &b); err != nil {
 		return err
@@ -180,7 +182,7 @@ func (e *eraser) cut(r *journal.Record) error {
 
 // snapshot removes quotes from the summaries and the session's own account. Texts that a host
 // wrote stay as they are.
-func (e *eraser) snapshot(r *journal.Record) error {
+func (e *eraser) snapshot(r *store.Record) error {
 	var b struct {
 		Writeback    int                  `json:"writeback"`
 		Seq          int                  `json:"seq"`
@@ -227,6 +229,8 @@ func removeFiles(from *Session, todo *Promise, forgot bool) error {
 	if err != nil {
 		return err
 	}
-	_, err = from.Dir.Remove(store.Synced, gone...)
+	if _, err = from.Dir.Remove(store.Synced, gone...); err == nil && todo.Whole {
+		_, err = from.Local.Remove(store.Synced, trace.File, trace.OldFile)
+	}
 	return err
 }

@@ -11,9 +11,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/pagevm"
-	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
 // Forgetting is a logged operation: the journal first lists the contents to forget, by id and
@@ -73,12 +73,12 @@ func (b *Promise) add(p *pagevm.Page) {
 
 // Record returns the promise as a record of the journal of the session in the folder name. Once
 // the record is synced, the named contents are gone for every reader.
-func (b *Promise) Record(name string, now time.Time) (journal.Record, error) {
+func (b *Promise) Record(name string, now time.Time) (store.Record, error) {
 	body, err := json.Marshal(b)
 	if err != nil {
-		return journal.Record{}, err
+		return store.Record{}, err
 	}
-	return journal.Record{Op: OpForget, ID: ids.Page("fo", name, now.UTC().Format(time.RFC3339Nano), string(body)), Time: now, Body: body}, nil
+	return store.Record{Op: OpForget, ID: ids.Page("fo", name, now.UTC().Format(time.RFC3339Nano), string(body)), Time: now, Body: body}, nil
 }
 
 // Grave is a page that was forgotten, or whose content retention removed.
@@ -154,7 +154,7 @@ func (l *Ledger) Owes() bool { return len(l.unerased) > 0 }
 
 // Keep adds an OpForget or OpForgotten record to the ledger. It deletes forgotten pages from
 // pages. dropped reports whether it deleted any.
-func (l *Ledger) Keep(r journal.Record, pages map[string]*pagevm.Page) (dropped bool, err error) {
+func (l *Ledger) Keep(r store.Record, pages map[string]*pagevm.Page) (dropped bool, err error) {
 	if r.Op == OpForgotten {
 		delete(l.unerased, r.ID)
 		return false, nil
@@ -186,7 +186,7 @@ func (l *Ledger) Keep(r journal.Record, pages map[string]*pagevm.Page) (dropped 
 	return dropped, nil
 }
 
-func decode(r journal.Record, v any) error {
+func decode(r store.Record, v any) error {
 	if err := json.Unmarshal(r.Body, v); err != nil {
 		return fmt.Errorf("read %s record %s: %w", r.Op, r.ID, err)
 	}

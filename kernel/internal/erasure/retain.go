@@ -54,7 +54,7 @@ func ExpireUsage(dir store.Store, before time.Time, apply bool) (int, error) {
 	}
 	defer j.Close()
 	n := 0
-	old := func(r *journal.Record) bool { return !r.Time.IsZero() && r.Time.Before(before) }
+	old := func(r *store.Record) bool { return !r.Time.IsZero() && r.Time.Before(before) }
 	for r, err := range j.Records() {
 		if err != nil {
 			return 0, err
@@ -66,14 +66,14 @@ func ExpireUsage(dir store.Store, before time.Time, apply bool) (int, error) {
 	if n == 0 || !apply {
 		return n, nil
 	}
-	_, err = j.Rewrite(func(r *journal.Record) (bool, error) { return !old(r), nil })
+	_, err = j.Rewrite(func(r *store.Record) (bool, error) { return !old(r), nil })
 	return n, err
 }
 
 // ExpireTrace returns the size of a trace that was put aside before a time and, with apply,
 // removes it.
 func ExpireTrace(dir store.Store, before time.Time, apply bool) (int64, error) {
-	name := journal.TraceBefore(trace.File)
+	name := trace.OldFile
 	fi, err := dir.Stat(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, nil

@@ -13,15 +13,15 @@ import (
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
-// Headless returns why no file records how much of the journal was synced. It ignores a file that
-// can't be read now, which is reported elsewhere.
+// Headless returns why it is not known how much of the journal was synced. It ignores a journal
+// that can't be read now, which is reported elsewhere.
 func Headless(dir store.Store) error {
 	j, err := journal.OpenJournalIn(dir, JournalFile, &journal.Options{ReadOnly: true})
 	if err != nil {
 		return nil // is reported line by line
 	}
 	defer j.Close()
-	return j.HeadErr()
+	return j.Fault()
 }
 
 // MendHead rewrites the head of the journal.
@@ -31,28 +31,30 @@ func MendHead(dir store.Store) error {
 		return err
 	}
 	defer j.Close()
-	return j.MendHead()
+	return j.Mend()
 }
 
 // DamagedFile is a file of a session's folder that can't be read.
 type DamagedFile struct {
+	In   store.Store
 	Name string
 	Err  error
 }
 
-// DamagedDerived looks at the files of a session that can be made again.
-func DamagedDerived(dir store.Store) (out []DamagedFile) {
+// DamagedDerived looks at the files of a session that can be made again, in its folder and in its
+// folder on this machine.
+func DamagedDerived(dir, local store.Store) (out []DamagedFile) {
 	for _, name := range [...]string{RecordsFile, UsageFile} {
 		j, err := journal.OpenJournalIn(dir, name, &journal.Options{ReadOnly: true, Derived: true})
 		if err != nil {
-			out = append(out, DamagedFile{name, err})
+			out = append(out, DamagedFile{dir, name, err})
 			continue
 		}
 		j.Close()
 	}
-	for _, name := range [...]string{trace.File, journal.TraceBefore(trace.File)} {
-		if err := readTrace(dir, name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			out = append(out, DamagedFile{name, err})
+	for _, name := range [...]string{trace.File, trace.OldFile} {
+		if err := readTrace(local, name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			out = append(out, DamagedFile{local, name, err})
 		}
 	}
 	return out
@@ -70,8 +72,8 @@ func readTrace(in store.Store, name string) error {
 		return err
 	}
 	lines := io.NewSectionReader(f, 0, size)
-	r, err := journal.ReadTrace(in.Where(name), lines)
-	if errors.Is(err, journal.ErrNoTrace) && !wholeLine(lines) {
+	r, err := store.ReadTrace(in.Where(name), lines)
+	if errors.Is(err, store.ErrNoTrace) && !wholeLine(lines) {
 		return nil // the trace was just begun
 	}
 	if err != nil {
@@ -107,7 +109,7 @@ func SalvageHint(name string) string {
 func Unreadable(name string, err error) health.Finding {
 	f := health.Wrong(name, err.Error(), SalvageHint(name))
 	f.Code = health.Journals
-	var d *journal.DamageError
+	var d *store.LogError
 	switch {
 	case errors.As(err, &d):
 		f.What = fmt.Sprintf("%s, line %d (byte %d): %s", d.File, d.Line, d.Offset, d.Reason)
@@ -117,7 +119,7 @@ func Unreadable(name string, err error) health.Finding {
 		f.Hint = "look again, and see to the disk if it lasts; nothing is known to be damaged"
 	case store.Foreign(err):
 		f.Hint = "move it away: what it leads to was not touched"
-	case errors.Is(err, journal.ErrNewer):
+	case errors.Is(err, store.ErrNewer):
 		f.Hint = "use the newer program"
 	}
 	return f

@@ -117,7 +117,7 @@ func bury(state store.Store, name string, t Tombstone, now time.Time) error {
 		return err
 	}
 	defer j.Close()
-	_, err = j.Append(true, journal.Record{Op: opEnded, ID: name, Time: now, Body: body})
+	_, err = j.Append(true, store.Record{Op: opEnded, ID: name, Time: now, Body: body})
 	return err
 }
 

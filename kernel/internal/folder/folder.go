@@ -18,6 +18,7 @@ package folder
 import (
 	"errors"
 	"io/fs"
+	"path"
 
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/internal/textutil"
@@ -46,12 +47,12 @@ const (
 // journal and has its own lock. No session's folder can have this name.
 const Project = "/project"
 
-// Path returns the path of a session's folder in a state directory.
+// Path returns the folder of a name, as a state directory names it.
 func Path(name string) string {
 	if name == Project {
 		return "project"
 	}
-	return Sessions + "/" + name
+	return path.Join(Sessions, name)
 }
 
 // In returns the folder of a name in a state directory.

@@ -21,7 +21,6 @@ import (
 	"github.com/memkernel/memkernel/kernel/internal/plan"
 	"github.com/memkernel/memkernel/kernel/internal/session"
 	"github.com/memkernel/memkernel/pagevm"
-	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
 // stored are the checks of the state folder, in the order in which they run.
@@ -196,8 +195,8 @@ func checkSession(s *session.Session) []health.Finding {
 		out = append(out, health.Wrong(s.Key, fmt.Sprintf(format, args...), folder.SalvageHint(s.Name)+"; prompts are then made anew, at the price of one cache miss"))
 	}
 	if s.Journal != nil {
-		switch err := s.Journal.HeadErr(); {
-		case errors.Is(err, journal.ErrHalfHead):
+		switch err := s.Journal.Fault(); {
+		case errors.Is(err, store.ErrHalfHead):
 			out = append(out, health.Wrong(s.Key, err.Error(), "nothing is lost by it, and the next write to the session makes it good"))
 		case err != nil:
 			out = append(out, health.Wrong(s.Key, fmt.Sprintf("how far the journal was synced is not known: %v", err), folder.SalvageHint(s.Name)))
@@ -214,7 +213,7 @@ func checkSession(s *session.Session) []health.Finding {
 	if err != nil {
 		out = append(out, folder.Unreadable(s.Name, err))
 	}
-	for _, d := range folder.DamagedDerived(s.Files) {
+	for _, d := range folder.DamagedDerived(s.Files, s.Local) {
 		if store.OutOfReach(d.Err) {
 			out = append(out, folder.Unreadable(s.Name, d.Err))
 			continue

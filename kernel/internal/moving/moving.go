@@ -19,6 +19,7 @@ import (
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
+	"github.com/memkernel/memkernel/kernel/internal/trace"
 )
 
 // Marker is a file in the target until the move is complete. A kernel does not open a target with
@@ -201,7 +202,8 @@ func alone(ctx context.Context, s store.Store, wait time.Duration) (release func
 	return release, nil
 }
 
-// listed returns the documents under some names, with their sizes. It leaves out locks.
+// listed returns the documents under some names, with their sizes. It leaves out locks, and
+// traces, which stay on their machine.
 func listed(s store.Store, names []string) (map[string]int64, error) {
 	out := map[string]int64{}
 	for _, name := range names {
@@ -217,7 +219,8 @@ func listed(s store.Store, names []string) (map[string]int64, error) {
 			continue
 		}
 		err = store.Walk(s.In(name), func(at string, e store.Entry) error {
-			if base := path.Base(at); base == folder.LockFile || path.Ext(base) == ".lock" || path.Dir(at) == "tmp" {
+			switch base := path.Base(at); {
+			case base == folder.LockFile, path.Ext(base) == ".lock", path.Dir(at) == "tmp", base == trace.File, base == trace.OldFile:
 				return nil
 			}
 			i, err := e.Info()

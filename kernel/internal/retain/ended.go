@@ -6,8 +6,10 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/internal/longwork"
+	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
+	"github.com/memkernel/memkernel/kernel/internal/trace"
 )
 
 // endSessions finds the sessions that are over and, with req.Apply, ends them. It adds to gone
@@ -93,7 +95,11 @@ func (k *Keeper) endSession(ctx context.Context, name string, e *api.EndedSessio
 		return false, nil // a call has the session, or had it meanwhile
 	}
 	defer unlock()
-	return folder.End(ctx, k.State, name, folder.Tombstone{Key: e.Session, Last: e.Last, Reason: "retention"}, before, now)
+	ended, err := folder.End(ctx, k.State, name, folder.Tombstone{Key: e.Session, Last: e.Last, Reason: "retention"}, before, now)
+	if ended && err == nil {
+		_, err = folder.In(k.Local, name).Remove(store.Unsynced, trace.File, trace.OldFile)
+	}
+	return ended, err
 }
 
 // mentioned returns the pages that memory names: the cited pages, and the pages that the

@@ -19,6 +19,7 @@ import (
 // Keeper holds the parts of a kernel that retention uses.
 type Keeper struct {
 	State    store.Store // the state directory
+	Local    store.Store // the state directory of this machine
 	Blobs    *store.Blobs
 	Sessions *session.Table
 	Upkeep   *upkeep.Keeper

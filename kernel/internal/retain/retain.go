@@ -115,7 +115,7 @@ func (k *Keeper) retainSession(ctx context.Context, name string, req *api.Retain
 			}
 		}
 		if req.Traces > 0 {
-			if row.TraceBytes, err = erasure.ExpireTrace(s.Files, req.Now.Add(-req.Traces), req.Apply); err != nil {
+			if row.TraceBytes, err = erasure.ExpireTrace(s.Local, req.Now.Add(-req.Traces), req.Apply); err != nil {
 				return err
 			}
 		}

@@ -48,7 +48,7 @@ func (k *Keeper) Salvage(ctx context.Context, req api.SalvageRequest) (*api.Salv
 }
 
 func salvageSession(ctx context.Context, s *session.Session, apply bool) (*api.Salvaged, error) {
-	out := &api.Salvaged{Session: s.Key, Lost: []journal.Lost{}, Unfit: []string{}, Files: []api.DamagedFile{}, Aside: []string{}}
+	out := &api.Salvaged{Session: s.Key, Lost: []store.LostRecords{}, Unfit: []string{}, Files: []api.DamagedFile{}, Aside: []string{}}
 	j, err := journal.Recover(ctx, s.Files, folder.JournalFile)
 	if err != nil {
 		return out, err
@@ -66,7 +66,7 @@ func salvageSession(ctx context.Context, s *session.Session, apply bool) (*api.S
 	if err != nil {
 		return out, err
 	}
-	derived := folder.DamagedDerived(s.Files)
+	derived := folder.DamagedDerived(s.Files, s.Local)
 	for _, d := range derived {
 		if store.OutOfReach(d.Err) {
 			return out, d.Err
@@ -75,7 +75,7 @@ func salvageSession(ctx context.Context, s *session.Session, apply bool) (*api.S
 	if err := folder.Damaged(s.Files, s.Name); store.OutOfReach(err) {
 		return out, err
 	} else if err != nil {
-		derived = append(derived, folder.DamagedFile{Name: folder.WhoseFile, Err: err})
+		derived = append(derived, folder.DamagedFile{In: s.Files, Name: folder.WhoseFile, Err: err})
 	}
 	for _, d := range states {
 		out.Files = append(out.Files, api.DamagedFile{Path: d.File, Reason: d.Err.Error()})
@@ -85,7 +85,7 @@ func salvageSession(ctx context.Context, s *session.Session, apply bool) (*api.S
 		out.Files = append(out.Files, api.DamagedFile{Path: s.Files.Where(folder.HeadFile), Reason: headless.Error()})
 	}
 	for _, d := range derived {
-		out.Files = append(out.Files, api.DamagedFile{Path: s.Files.Where(d.Name), Reason: d.Err.Error()})
+		out.Files = append(out.Files, api.DamagedFile{Path: d.In.Where(d.Name), Reason: d.Err.Error()})
 	}
 	for _, d := range blobs {
 		out.Files = append(out.Files, api.DamagedFile{Path: d.File, Reason: "its content is not what its name says"})
@@ -98,7 +98,7 @@ func salvageSession(ctx context.Context, s *session.Session, apply bool) (*api.S
 		out.Aside = append(out.Aside, paths...)
 		return err
 	}
-	if errors.Is(headless, journal.ErrHalfHead) {
+	if errors.Is(headless, store.ErrHalfHead) {
 		if err := folder.MendHead(s.Files); err != nil {
 			return out, err
 		}
@@ -109,7 +109,7 @@ func salvageSession(ctx context.Context, s *session.Session, apply bool) (*api.S
 			return out, err
 		}
 		// Contents that prompts showed may depend on lost contents.
-		derived = append(derived, folder.DamagedFile{Name: folder.RecordsFile})
+		derived = append(derived, folder.DamagedFile{In: s.Files, Name: folder.RecordsFile})
 	}
 	if err := aside(points.PutAside(states)); err != nil {
 		return out, err
@@ -124,12 +124,12 @@ func salvageSession(ctx context.Context, s *session.Session, apply bool) (*api.S
 		}
 	}
 	for _, d := range derived {
-		name, err := store.PutAside(s.Files, d.Name)
+		name, err := store.PutAside(d.In, d.Name)
 		if err != nil {
 			return out, err
 		}
 		if name != "" {
-			out.Aside = append(out.Aside, s.Files.Where(name))
+			out.Aside = append(out.Aside, d.In.Where(name))
 		}
 	}
 	return out, nil

@@ -23,7 +23,7 @@ const opPlan = "plan"
 // Wrote is the cost of writing pages.
 type Wrote struct {
 	Blobs   store.Stats
-	Journal journal.Stats
+	Journal store.Stats
 }
 
 // CommitPages writes new pages, their contents, and the blocks that replace the messages a cut
@@ -57,36 +57,36 @@ func (s *Session) CommitPages(ctx context.Context, pages *ingest.Pages, cut *bra
 	return w, nil
 }
 
-func captureRecords(pages *ingest.Pages, cut *branch.Cut, now time.Time) ([]journal.Record, error) {
-	var recs []journal.Record
+func captureRecords(pages *ingest.Pages, cut *branch.Cut, now time.Time) ([]store.Record, error) {
+	var recs []store.Record
 	if !pages.Empty() {
 		body, err := pages.AppendJSON(nil)
 		if err != nil {
 			return nil, err
 		}
-		recs = append(recs, journal.Record{Op: ingest.Op, ID: ids.HashBytes(body)[:24], Time: now, Body: body})
+		recs = append(recs, store.Record{Op: ingest.Op, ID: ids.HashBytes(body)[:24], Time: now, Body: body})
 	}
 	if len(cut.Texts) > 0 {
 		body, err := json.Marshal(cut)
 		if err != nil {
 			return nil, err
 		}
-		recs = append(recs, journal.Record{Op: branch.OpCut, ID: ids.HashBytes(body)[:24], Time: now, Body: body})
+		recs = append(recs, store.Record{Op: branch.OpCut, ID: ids.HashBytes(body)[:24], Time: now, Body: body})
 	}
 	return recs, nil
 }
 
 // CommitPlan appends the changes of a plan to projection.jsonl. It syncs the file if the plan
 // promised something. next becomes the state of the conversation.
-func (s *Session) CommitPlan(next *branch.State, diff *branch.Record, synced bool, now time.Time) (journal.Stats, error) {
+func (s *Session) CommitPlan(next *branch.State, diff *branch.Record, synced bool, now time.Time) (store.Stats, error) {
 	if err := s.openRecords(); err != nil {
-		return journal.Stats{}, err
+		return store.Stats{}, err
 	}
 	body, err := json.Marshal(diff)
 	if err != nil {
-		return journal.Stats{}, err
+		return store.Stats{}, err
 	}
-	st, err := s.records.Append(synced, journal.Record{Op: opPlan, ID: next.Plan, Time: now, Body: body})
+	st, err := s.records.Append(synced, store.Record{Op: opPlan, ID: next.Plan, Time: now, Body: body})
 	if err != nil {
 		return st, err
 	}

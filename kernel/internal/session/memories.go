@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/internal/workstate"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/pagevm"
@@ -176,7 +177,7 @@ func (s *Session) write(ctx context.Context, id string, e workstate.Entry) (mark
 	}
 	if s.Memories.unwritten[id] {
 		s.Memories.wrote(id)
-		if _, err := s.Journal.Append(false, journal.Record{Op: journal.OpRemembered, ID: id, Time: s.o.Now(), Body: []byte("{}")}); err != nil {
+		if _, err := s.Journal.Append(false, store.Record{Op: journal.OpRemembered, ID: id, Time: s.o.Now(), Body: []byte("{}")}); err != nil {
 			return a, err
 		}
 	}

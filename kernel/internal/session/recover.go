@@ -74,7 +74,7 @@ func (s *Session) eraseAll(ctx context.Context) error {
 }
 
 func erasedOf(s *Session) erasure.Session {
-	return erasure.Session{State: s.o.State, Dir: s.Files, Journal: s.Journal, Blobs: s.Blobs, Reader: s.Reader(), Sync: s.Sync,
+	return erasure.Session{State: s.o.State, Dir: s.Files, Local: s.Local, Journal: s.Journal, Blobs: s.Blobs, Reader: s.Reader(), Sync: s.Sync,
 		Own: []pagevm.Type{summaryType, sessionType}, Said: []string{opRemember}}
 }
 

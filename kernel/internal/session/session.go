@@ -33,6 +33,7 @@ import (
 // Options are shared by all sessions of a kernel.
 type Options struct {
 	State    store.Store // the state directory
+	Local    store.Disk  // the state directory of this machine, which holds the traces
 	Blobs    *store.Blobs
 	Masker   *mask.Masker // removes secrets from everything that is kept
 	Prices   *cachelayout.Book
@@ -40,8 +41,9 @@ type Options struct {
 	Memory   *memory.Memory // the workspace's Markdown, nil if memory is off
 	Upkeep   *upkeep.Keeper // finishes runs over memory's files, and knows their backups
 	Life     workstate.Options
-	Tracer   func(dir store.Store) *trace.Writer // returns nil to have no trace
-	Now      func() time.Time
+	// Tracer returns the trace of the session whose folder on the disk is in, nil to have no trace.
+	Tracer func(disk store.Disk, in string) *trace.Writer
+	Now    func() time.Time
 	// Keep is the number of sessions that stay in memory.
 	Keep int
 }
@@ -53,6 +55,7 @@ type Session struct {
 	Key    string // as the host spells it
 	Name   string // the folder's name, from which page ids derive
 	Files  store.Store
+	Local  store.Store // the session's folder on this machine
 	Blobs  *store.Blobs
 	Masker *mask.Masker
 
@@ -102,8 +105,8 @@ type Session struct {
 
 func newSession(o *Options, key, name string) *Session {
 	dir := folder.In(o.State, name)
-	s := &Session{Key: key, Name: name, Files: dir, Blobs: o.Blobs, Masker: o.Masker, o: o, readOnly: true,
-		mu: newLock(), Tracer: o.Tracer(dir), Calibrations: &Calibrations{state: o.State}}
+	s := &Session{Key: key, Name: name, Files: dir, Local: folder.In(o.Local, name), Blobs: o.Blobs, Masker: o.Masker, o: o, readOnly: true,
+		mu: newLock(), Tracer: o.Tracer(o.Local, folder.Path(name)), Calibrations: &Calibrations{state: o.State}}
 	s.Life = &workstate.Keeper{Options: o.Life, Session: kept{s}, Files: dir, Mask: o.Masker, Sync: s.Sync}
 	if o.Memory != nil {
 		s.Life.Private, s.Life.Shared = o.Memory.Private, o.Memory.Shared
@@ -156,9 +159,9 @@ func (s *Session) Refresh(write bool) error {
 	switch err := follow(&s.records, s.Files, folder.RecordsFile, write, write && s.readOnly, s.replayPlan); {
 	case err == nil:
 		s.Branches.lost = nil
-	case errors.Is(err, journal.ErrNewer), store.Unwritable(err), store.OutOfReach(err):
+	case errors.Is(err, store.ErrNewer), store.Unwritable(err), store.OutOfReach(err):
 		return err
-	case known && s.Journal != nil && errors.As(err, new(*journal.DamageError)):
+	case known && s.Journal != nil && errors.As(err, new(*store.LogError)):
 		// This process may hold data that it failed to write, so it reads the session again.
 		return err
 	default:
@@ -181,7 +184,7 @@ func closeFile(j **journal.Journal) {
 
 // follow opens a journal, or looks for appended records, and passes every new record to each.
 // again says that the journal was opened for reading and must now be opened for writing, too.
-func follow(j **journal.Journal, in store.Store, name string, write, again bool, each func(journal.Record) error) error {
+func follow(j **journal.Journal, in store.Store, name string, write, again bool, each func(store.Record) error) error {
 	if *j == nil {
 		opened, err := journal.OpenJournalIn(in, name, &journal.Options{ReadOnly: !write, Derived: name == folder.RecordsFile, Each: each})
 		if err == nil {
@@ -217,7 +220,7 @@ func (s *Session) close() error {
 }
 
 // replay applies one journal record to the state in memory.
-func (s *Session) replay(r journal.Record) error {
+func (s *Session) replay(r store.Record) error {
 	s.Upkept = r.Op == erasure.OpForget || r.Op == erasure.OpForgotten
 	switch r.Op {
 	case ingest.Op:
@@ -247,7 +250,7 @@ func (s *Session) replay(r journal.Record) error {
 	case journal.OpRemembered:
 		s.Memories.wrote(r.ID)
 	case journal.OpStaged:
-		if s.Account.staged = nil; r.IsWriteback() {
+		if s.Account.staged = nil; journal.IsWriteback(&r) {
 			return nil // the journal's store has it
 		}
 		s.Account.staged = &oldTurn{}
@@ -262,7 +265,7 @@ func (s *Session) replay(r journal.Record) error {
 }
 
 // replayPlan applies one record of projection.jsonl.
-func (s *Session) replayPlan(r journal.Record) error {
+func (s *Session) replayPlan(r store.Record) error {
 	if r.Op != opPlan {
 		return nil
 	}
@@ -277,7 +280,7 @@ func (s *Session) replayPlan(r journal.Record) error {
 	return nil
 }
 
-func unmarshal(r journal.Record, v any) error {
+func unmarshal(r store.Record, v any) error {
 	if err := json.Unmarshal(r.Body, v); err != nil {
 		return fmt.Errorf("read %s record %s: %w", r.Op, r.ID, err)
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
-	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
 // errInUse is returned for a session that somebody else holds.
@@ -218,8 +217,8 @@ func (s *Session) look(key string, write bool) error {
 	for range journalLooks {
 		// Another process may have compacted or ended the journal, which can then be read from
 		// its beginning.
-		d := (*journal.DamageError)(nil)
-		if replaced := errors.As(err, &d) && (d.Replaced() || s.Journal != nil) || errors.Is(err, fs.ErrNotExist) && s.Journal != nil; !replaced {
+		d := (*store.LogError)(nil)
+		if replaced := errors.As(err, &d) && (d.Replaced || s.Journal != nil) || errors.Is(err, fs.ErrNotExist) && s.Journal != nil; !replaced {
 			break
 		}
 		s.Invalidate()

@@ -8,9 +8,9 @@ import (
 	"slices"
 
 	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/internal/plan"
 	"github.com/memkernel/memkernel/pagevm"
-	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
 // line is the body of a trace's record: one plan.
@@ -74,12 +74,12 @@ type nextIn struct {
 
 // record is a trace's record with its body.
 type record struct {
-	journal.Record
+	store.Record
 	Body line `json:"body"`
 }
 
 // decode reads the body of a trace's record.
-func decode(r *journal.Record) (*line, error) {
+func decode(r *store.Record) (*line, error) {
 	if r.Op != opDecided {
 		return nil, fmt.Errorf("no operation %q is known", r.Op)
 	}

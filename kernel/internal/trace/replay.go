@@ -9,15 +9,15 @@ import (
 	"slices"
 
 	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/pagevm"
-	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
 // Replay repeats all recorded decisions of the decision trace in r, and compares the results.
-// Errors name the file as name. If the file is not a trace, the error wraps [journal.ErrNoTrace].
+// Errors name the file as name. If the file is not a trace, the error wraps [store.ErrNoTrace].
 func Replay(name string, r io.Reader) (*api.TraceReport, error) {
-	t, err := journal.ReadTrace(name, r)
+	t, err := store.ReadTrace(name, r)
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +53,7 @@ type replayed struct {
 }
 
 // line decides one plan again.
-func (p *replay) line(l journal.TraceLine) error {
+func (p *replay) line(l store.TraceLine) error {
 	rec, err := decode(&l.Record)
 	if err != nil {
 		return fmt.Errorf("line %d: %w", l.Line, err)
@@ -81,7 +81,7 @@ func (p *replay) line(l journal.TraceLine) error {
 }
 
 // file files the result of a plan. d is the difference that ended the plan, if any.
-func (p *replay) file(l journal.TraceLine, a *planAgain, d *api.TraceDifference) {
+func (p *replay) file(l store.TraceLine, a *planAgain, d *api.TraceDifference) {
 	r := p.report
 	switch {
 	case d == nil:

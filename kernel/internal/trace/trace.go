@@ -16,13 +16,13 @@ package trace
 import (
 	"encoding/json"
 	"fmt"
+	"path"
 	"time"
 
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/internal/plan"
 	"github.com/memkernel/memkernel/pagevm"
-	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
 // File is the trace in a session's folder. OldFile is the previous trace.
@@ -77,7 +77,7 @@ type conversation struct{ branch, model string }
 
 // Writer writes a session's trace. A nil Writer writes nothing.
 type Writer struct {
-	file *journal.Trace
+	file *store.Trace
 	// lines holds each conversation as the newest line of the file describes it. The next line is
 	// written as the differences.
 	lines map[conversation]*traced
@@ -101,12 +101,12 @@ type base struct {
 	cut    cachelayout.CutInput
 }
 
-// NewWriter prepares the trace of the session in dir, and reads and writes nothing. program is
-// the version of the writing program. When the file reaches maxBytes, or four times the size of
+// NewWriter prepares the trace of the session with the folder in of this machine's disk, and reads
+// and writes nothing. program is the version of the writing program. When the file reaches maxBytes, or four times the size of
 // its first line if that is more, it is put aside, and a new file is begun.
-func NewWriter(dir store.Store, program string, maxBytes int64) *Writer {
-	head := journal.TraceHeader{Program: program, Deciders: deciders}
-	return &Writer{file: journal.NewTrace(dir, File, head, maxBytes), lines: map[conversation]*traced{}}
+func NewWriter(disk store.Disk, in, program string, maxBytes int64) *Writer {
+	head := store.TraceHeader{Program: program, Deciders: deciders}
+	return &Writer{file: store.NewTrace(disk, path.Join(in, File), head, maxBytes), lines: map[conversation]*traced{}}
 }
 
 // Write records how a plan was decided, and returns the size of the written line in bytes. After
@@ -147,7 +147,7 @@ func (t *Writer) write(p *Plan) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	if err := t.file.Append(journal.Record{Op: opDecided, ID: p.ID, Time: p.Time, Body: body}); err != nil {
+	if err := t.file.Append(store.Record{Op: opDecided, ID: p.ID, Time: p.Time, Body: body}); err != nil {
 		return 0, err
 	}
 	t.lines[key] = after

@@ -32,7 +32,7 @@ func messages(n int) (hosts []pagevm.HostMessage, places []pagevm.Place) {
 // Forget, stands by itself; a changed line is told by its number.
 func TestWrittenPlansReplay(t *testing.T) {
 	dir := t.TempDir()
-	w := trace.NewWriter(store.Files(dir), "v1.2.3", 1<<20)
+	w := trace.NewWriter(store.Files(dir), "", "v1.2.3", 1<<20)
 	defer w.Close()
 	before := &pagevm.Projection{Version: pagevm.ProjectionVersion, Session: "s"}
 	for i := range 20 {
@@ -111,7 +111,7 @@ func TestWritersTakeTurns(t *testing.T) {
 		writers := map[rune]*trace.Writer{}
 		writer := func(r rune) *trace.Writer {
 			if writers[r] == nil {
-				writers[r] = trace.NewWriter(store.Files(dir), "v1.2.3", 1<<20)
+				writers[r] = trace.NewWriter(store.Files(dir), "", "v1.2.3", 1<<20)
 				t.Cleanup(func() { writers[r].Close() })
 			}
 			return writers[r]
@@ -124,7 +124,7 @@ func TestWritersTakeTurns(t *testing.T) {
 				writer('a').Forget()
 				r, alone = 'a', alone+1
 			case '-':
-				c.plan(trace.NewWriter(store.Files(t.TempDir()), "v1.2.3", 1<<20))
+				c.plan(trace.NewWriter(store.Files(t.TempDir()), "", "v1.2.3", 1<<20))
 				alone++
 				continue
 			case 'X': // of the plan that stands in the trace not what is kept

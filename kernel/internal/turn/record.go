@@ -7,6 +7,7 @@ import (
 
 	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
@@ -58,7 +59,7 @@ func recordPlan(ctx context.Context, s *session.Session, pl *Planned) error {
 }
 
 // addJournal adds the cost of an append to the journal.
-func addJournal(s *api.Stats, st journal.Stats) {
+func addJournal(s *api.Stats, st store.Stats) {
 	if s.JournalBytes == 0 && st.Bytes > 0 {
 		s.Files++
 	}

@@ -142,14 +142,8 @@ func (k *Keeper) recordJob(name, failure string, now time.Time) error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("record the job %s: %w", name, err)
 	}
-	// A last line that a kill cut short is removed, so that the next line can be read.
-	if n := len(old); n > 0 && old[n-1] != '\n' || n > mostJobBytes {
-		_, err := k.State.Put(store.Synced, store.Doc{Name: api.JobsFile, Data: append(wholeLines(old), append(line, '\n')...)})
-		return err
-	}
-	f := k.State.Journal(api.JobsFile)
-	defer f.Close()
-	_, err = f.Append(int64(len(old)), append(line, '\n'), true)
+	// Earlier versions appended, so that a kill could cut the last line short.
+	_, err = k.State.Put(store.Synced, store.Doc{Name: api.JobsFile, Data: append(wholeLines(old), append(line, '\n')...)})
 	return err
 }
 

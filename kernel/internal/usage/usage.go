@@ -207,7 +207,7 @@ func Log(dir store.Store, rows []billing.Call) error {
 	if len(rows) == 0 {
 		return nil
 	}
-	var records []journal.Record
+	var records []store.Record
 	for i := range rows {
 		raw, err := json.Marshal(&rows[i])
 		if err != nil {
@@ -217,10 +217,10 @@ func Log(dir store.Store, rows []billing.Call) error {
 		if id == "" {
 			id = "call:" + rows[i].Call
 		}
-		records = append(records, journal.Record{Op: opUsage, ID: strings.ToValidUTF8(id, "\ufffd"), Time: rows[i].Time, Body: raw})
+		records = append(records, store.Record{Op: opUsage, ID: strings.ToValidUTF8(id, "\ufffd"), Time: rows[i].Time, Body: raw})
 	}
 	j, err := journal.OpenJournalIn(dir, folder.UsageFile, &journal.Options{Derived: true})
-	var damage *journal.DamageError
+	var damage *store.LogError
 	if errors.As(err, &damage) {
 		if _, err = store.PutAside(dir, folder.UsageFile); err == nil {
 			j, err = journal.OpenJournalIn(dir, folder.UsageFile, &journal.Options{Derived: true})

@@ -9,10 +9,26 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/memkernel/memkernel/internal/longwork"
 	"github.com/memkernel/memkernel/internal/store"
 )
 
-// Journal implements [store.Store].
+// OpenLog implements [store.Store].
+func (s *Store) OpenLog(name string, o store.LogOptions) (store.Log, error) {
+	return store.OpenLineLog(s, name, o), nil
+}
+
+// Salvage implements [store.Store].
+func (s *Store) Salvage(name string, tell longwork.Progress) ([]store.Record, []store.LostRecords, error) {
+	return store.SalvageLines(s, name, tell)
+}
+
+// Reset implements [store.Store].
+func (s *Store) Reset(name string, recs []store.Record) ([]string, error) {
+	return store.ResetLines(s, name, recs)
+}
+
+// Journal implements [store.Disk].
 func (s *Store) Journal(name string) store.Journal {
 	at, err := s.at(name)
 	if hash, _, _ := strings.Cut(path.Base(at), "."); err == nil && store.IsHash(hash) {
@@ -312,9 +328,6 @@ func (j *journal) held(off int64, data []byte) (was window, f file, ok bool) {
 	f, ok = j.c.hold(store.Unsynced, j.at, j.content, off, data, false)
 	return was, f, ok
 }
-
-// WholeAppends is for [store.WholeAppends].
-func (j *journal) WholeAppends() bool { return true }
 
 // smallContent is the size of a journal's head, which is created as one piece.
 const smallContent = 512

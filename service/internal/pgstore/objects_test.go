@@ -105,7 +105,7 @@ func contractInABucket(t *testing.T, m *pgstore.Model) {
 	var last *pgstore.Store
 	n := 0
 	storetest.Contract(t, storetest.Kind{
-		Open: func(*rapid.T) store.Store {
+		Open: func(*rapid.T) store.Disk {
 			n++
 			o.Root = fmt.Sprint("root ", n)
 			if last != nil {
@@ -123,10 +123,10 @@ func contractInABucket(t *testing.T, m *pgstore.Model) {
 			last = apart(both)
 			return last
 		},
-		Kill: func(in store.Store, n, _ int, refused bool) (func() bool, func() store.Store) {
+		Kill: func(in store.Disk, n, _ int, refused bool) (func() bool, func() store.Disk) {
 			s, d := in.(*pgstore.Store), &death{n: n, refused: refused}
 			setFault(s, o, d.befalls)
-			return func() bool { setFault(s, o, nil); return d.came() }, func() store.Store { return s }
+			return func() bool { setFault(s, o, nil); return d.came() }, func() store.Disk { return s }
 		},
 	})
 	if k, err := s3.Keys(); err != nil || len(k) == 0 {

@@ -158,7 +158,7 @@ type Store struct {
 	folder string // "" or a path
 }
 
-var _ store.Store = (*Store)(nil)
+var _ store.Disk = (*Store)(nil)
 
 // core is shared by the stores of one root at all depths.
 type core struct {

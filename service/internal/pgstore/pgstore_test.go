@@ -167,16 +167,16 @@ func contract(t *testing.T, open opener) {
 	var n int
 	defer func() { s.Close() }()
 	storetest.Contract(t, storetest.Kind{
-		Open: func(*rapid.T) store.Store {
+		Open: func(*rapid.T) store.Disk {
 			n++
 			s.Close()
 			s = open(fmt.Sprint("root ", n), 0)
 			return s
 		},
-		Kill: func(in store.Store, n, _ int, refused bool) (func() bool, func() store.Store) {
+		Kill: func(in store.Disk, n, _ int, refused bool) (func() bool, func() store.Disk) {
 			s, d := in.(*pgstore.Store), &death{n: n, refused: refused}
 			s.SetFault(d.befalls)
-			return func() bool { s.SetFault(nil); return d.came() }, func() store.Store { return s }
+			return func() bool { s.SetFault(nil); return d.came() }, func() store.Disk { return s }
 		},
 	})
 }
@@ -189,7 +189,7 @@ func contractUnderALock(t *testing.T, open opener) {
 	var n int
 	var root string
 	var roots []*pgstore.Store
-	locked := func(t *rapid.T) store.Store {
+	locked := func(t *rapid.T) store.Disk {
 		s := open(root, 0)
 		if roots = append(roots, s); len(roots) > 4 {
 			roots[0].Close()
@@ -198,7 +198,7 @@ func contractUnderALock(t *testing.T, open opener) {
 		if _, err := s.Lock("top/lock", store.Alone); err != nil {
 			t.Fatal(err)
 		}
-		return s.In("top/sub")
+		return s.In("top/sub").(store.Disk)
 	}
 	defer func() {
 		for _, s := range roots {
@@ -206,18 +206,18 @@ func contractUnderALock(t *testing.T, open opener) {
 		}
 	}()
 	storetest.Contract(t, storetest.Kind{
-		Open: func(t *rapid.T) store.Store {
+		Open: func(t *rapid.T) store.Disk {
 			n++
 			root = fmt.Sprint("root ", n)
 			return locked(t)
 		},
-		Kill: func(in store.Store, n, _ int, refused bool) (func() bool, func() store.Store) {
+		Kill: func(in store.Disk, n, _ int, refused bool) (func() bool, func() store.Disk) {
 			s, d := in.(*pgstore.Store), &death{n: n, refused: refused}
 			if err := s.Settle(); err != nil {
 				t.Error(err)
 			}
 			s.SetFault(d.befalls)
-			return func() bool { s.SetFault(nil); return d.came() }, func() store.Store {
+			return func() bool { s.SetFault(nil); return d.came() }, func() store.Disk {
 				if !d.came() {
 					return s
 				}
@@ -229,7 +229,7 @@ func contractUnderALock(t *testing.T, open opener) {
 				if _, err := next.Lock("top/lock", store.Alone); err != nil {
 					t.Error(err)
 				}
-				return next.In("top/sub")
+				return next.In("top/sub").(store.Disk)
 			}
 		},
 	})

@@ -67,7 +67,7 @@ func TestContractOfTenants(t *testing.T) {
 	var n int
 	var last *pgstore.Store
 	storetest.Contract(t, storetest.Kind{
-		Open: func(*rapid.T) store.Store {
+		Open: func(*rapid.T) store.Disk {
 			n++
 			if last != nil {
 				last.Close()
@@ -75,10 +75,10 @@ func TestContractOfTenants(t *testing.T) {
 			last = openTenant(t, o, fmt.Sprint("root ", n%7, "/", n))
 			return last
 		},
-		Kill: func(in store.Store, n, _ int, refused bool) (func() bool, func() store.Store) {
+		Kill: func(in store.Disk, n, _ int, refused bool) (func() bool, func() store.Disk) {
 			s, d := in.(*pgstore.Store), &death{n: n, refused: refused}
 			s.SetFault(d.befalls)
-			return func() bool { s.SetFault(nil); return d.came() }, func() store.Store { return s }
+			return func() bool { s.SetFault(nil); return d.came() }, func() store.Disk { return s }
 		},
 	})
 }

@@ -1,4 +1,4 @@
-package journal
+package store
 
 import (
 	"bytes"
@@ -272,7 +272,7 @@ func TestTraceDamage(t *testing.T) {
 		for l, err := range r.Lines() {
 			ids, failure = ids+l.ID, err
 		}
-		var d *DamageError
+		var d *LogError
 		damaged := errors.As(failure, &d) && d.Line == 3 && d.File == "t.jsonl"
 		if torn := len(text) == len(whole)-9; ids != "a" || damaged == torn {
 			t.Errorf("read %q, %v", ids, failure)
@@ -281,6 +281,6 @@ func TestTraceDamage(t *testing.T) {
 }
 
 func traceAt(path string, h TraceHeader, max int64) *Trace {
-	dir, name := place(path)
-	return NewTrace(dir, name, h, max)
+	dir, name := filepath.Split(path)
+	return NewTrace(Files(dir), name, h, max)
 }

@@ -1,4 +1,4 @@
-package journal
+package store
 
 import (
 	"bytes"
@@ -8,8 +8,6 @@ import (
 	"hash/crc32"
 	"io/fs"
 	"strings"
-
-	"github.com/memkernel/memkernel/internal/store"
 )
 
 // Next to a journal is its head. It records how far the journal was synced, so that the remains
@@ -63,11 +61,11 @@ var errUnreadableHead = errors.New("the head of the journal can't be read")
 
 // readHead reads the head. It returns nil if there is no head, and an error that wraps
 // errUnreadableHead if neither slot is whole.
-func (j *Journal) readHead() (*journalHead, error) {
-	if j.derived {
+func (l *lineLog) readHead() (*journalHead, error) {
+	if l.derived {
 		return nil, nil
 	}
-	data, err := j.in.Get(headName(j.name))
+	data, err := l.d.Get(headName(l.name))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -91,12 +89,12 @@ func (j *Journal) readHead() (*journalHead, error) {
 			newest = h
 		}
 	}
-	j.halfHead = newest != nil && whole != headSlots
+	l.halfHead = newest != nil && whole != headSlots
 	if newer != nil {
-		return nil, fmt.Errorf("%s: %w; upgrade memkernel, or point it at another state directory", j.in.Where(headName(j.name)), newer)
+		return nil, fmt.Errorf("%s: %w; upgrade memkernel, or point it at another state directory", l.d.Where(headName(l.name)), newer)
 	}
 	if newest == nil {
-		return nil, fmt.Errorf("%s: %w", j.in.Where(headName(j.name)), errUnreadableHead)
+		return nil, fmt.Errorf("%s: %w", l.d.Where(headName(l.name)), errUnreadableHead)
 	}
 	return newest, nil
 }
@@ -141,32 +139,33 @@ func decodeHead(slot []byte) (*journalHead, error) {
 // vouch compares the file that was read up to r's place with the head. It reports whether the
 // bytes after that place may be a torn tail. It returns an error for damage that the lines
 // themselves don't show.
-func (j *Journal) vouch(r *lineReader, h *journalHead, passed *headMark) (tail bool, err error) {
+func (l *lineLog) vouch(r *lineReader, passed *headMark) (tail bool, err error) {
+	h := l.head
 	switch {
-	case j.derived:
+	case l.derived:
 		return true, nil
 	case h == nil:
 		return !r.chained, nil // a journal of before there were heads
 	case passed != nil || h.Off == 0 || h.Next != nil && h.Next.Off == 0:
 		return true, nil
-	case r.off < h.Off:
-		d := r.damage(fmt.Errorf("%d bytes are missing, which had been synced: the file should hold %d bytes in %d lines", h.Off-r.off, h.Off, h.Lines))
-		d.unvouched = true
+	case r.Off < h.Off:
+		d := r.damage(fmt.Errorf("%d bytes are missing, which had been synced: the file should hold %d bytes in %d lines", h.Off-r.Off, h.Off, h.Lines))
+		d.Replaced = true
 		return false, d
 	default:
 		d := r.damage(fmt.Errorf("what stands before it is not what was synced: up to byte %d there should be %d lines with the sum %s", h.Off, h.Lines, h.Sum))
-		d.unvouched = true
+		d.Replaced = true
 		return false, d
 	}
 }
 
-// at returns the mark of the head that a reader at this place has reached.
-func (h *journalHead) at(off int64, sum chain) *headMark {
+// mark returns the mark of the head that a reader at this place has reached.
+func (h *journalHead) mark(at headMark) *headMark {
 	switch {
 	case h == nil:
-	case h.Off == off && h.Sum == sum:
+	case h.Off == at.Off && h.Sum == at.Sum:
 		return &h.headMark
-	case h.Next != nil && h.Next.Off == off && h.Next.Sum == sum:
+	case h.Next != nil && h.Next.Off == at.Off && h.Next.Sum == at.Sum:
 		return h.Next
 	}
 	return nil
@@ -175,39 +174,41 @@ func (h *journalHead) at(off int64, sum chain) *headMark {
 // keepHead records the end of the journal in the head. The caller must have synced the journal up
 // to there. If the head can't be written, it vouches for less of the journal, and nothing else
 // changes.
-func (j *Journal) keepHead() {
-	if j.derived {
+func (l *lineLog) keepHead() {
+	if l.derived {
 		return
 	}
-	j.headErr = j.writeHead(headMark{j.off, j.line, j.sum}, nil, false)
+	if l.headErr = l.writeHead(l.at, nil, false); l.headErr == nil {
+		l.durable = l.records
+	}
 }
 
 // settle makes the journal durable up to the place where it was read and written, before a synced
 // head records that place. The record of a head that is not synced may be lost with it.
-func (j *Journal) settle() error {
-	if j.f == nil || j.off == 0 || j.head != nil && j.head.Next == nil && j.head.headMark == (headMark{j.off, j.line, j.sum}) {
+func (l *lineLog) settle() error {
+	if l.f == nil || l.at.Off == 0 || l.head != nil && l.head.Next == nil && l.head.headMark == l.at {
 		return nil
 	}
-	_, err := j.f.Sync()
+	_, err := l.f.Sync()
 	return err
 }
 
 // needHead makes the head of a journal that is about to be written, if the journal has no head or
 // one that can't be read. It puts an unreadable head aside.
-func (j *Journal) needHead() error {
-	if j.derived || j.head != nil {
+func (l *lineLog) needHead() error {
+	if l.derived || l.head != nil {
 		return nil
 	}
-	j.closeHead()
-	if errors.Is(j.headErr, errUnreadableHead) && j.chained {
-		if _, err := store.PutAside(j.in, headName(j.name)); err != nil {
+	l.closeHead()
+	if errors.Is(l.headErr, errUnreadableHead) && l.chained {
+		if _, err := PutAside(l.d, headName(l.name)); err != nil {
 			return err
 		}
 	}
-	if err := j.settle(); err != nil {
+	if err := l.settle(); err != nil {
 		return err
 	}
-	h := journalHead{V: headVersion, Seq: headSlots, headMark: headMark{j.off, j.line, j.sum}}
+	h := journalHead{V: headVersion, Seq: headSlots, headMark: l.at}
 	var both []byte
 	for range headSlots {
 		slot, err := encodeHead(&h)
@@ -220,94 +221,57 @@ func (j *Journal) needHead() error {
 	h.Seq--
 	// The head must be written whole or not at all, since a part that a killed process leaves
 	// would survive a power cut.
-	if _, err := j.in.Put(store.Synced, store.Doc{Name: headName(j.name), Data: both}); err != nil {
+	if _, err := l.d.Put(Synced, Doc{headName(l.name), both}); err != nil {
 		return fmt.Errorf("head of the journal: %w", err)
 	}
-	j.head, j.headErr, j.halfHead = &h, nil, false
+	l.head, l.headErr, l.halfHead = &h, nil, false
 	return nil
 }
 
-// MendHead writes the head's readable state over the unreadable one. The caller must hold the
-// session's lock.
-func (j *Journal) MendHead() error {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if err := j.ready(); err != nil {
+// Mend writes the head's readable state over the unreadable one.
+func (l *lineLog) Mend() error {
+	if err := l.ready(); err != nil {
 		return fmt.Errorf("mend head: %w", err)
 	}
-	if err := j.settle(); err != nil {
+	if err := l.settle(); err != nil {
 		return fmt.Errorf("mend head: %w", err)
 	}
-	return j.writeHead(headMark{j.off, j.line, j.sum}, nil, true)
+	return l.writeHead(l.at, nil, true)
 }
 
-// ErrHalfHead: one of the two states in a head can't be read, for example after a power cut. No
-// record is lost, and the next append writes the state again.
-var ErrHalfHead = errors.New("one of its two states can't be read; the other says how far the journal was synced")
-
 // writeHead writes a state into the slot that the newest one is not in.
-func (j *Journal) writeHead(m headMark, next *headMark, sync bool) error {
+func (l *lineLog) writeHead(m headMark, next *headMark, sync bool) error {
 	h := &journalHead{V: headVersion, Seq: 1, headMark: m, Next: next}
-	if j.head != nil {
-		h.Seq = j.head.Seq + 1
+	if l.head != nil {
+		h.Seq = l.head.Seq + 1
 	}
 	slot, err := encodeHead(h)
 	if err != nil {
 		return fmt.Errorf("head of the journal: %w", err)
 	}
-	if j.hf == nil {
-		j.hf = j.in.Journal(headName(j.name))
+	if l.hf == nil {
+		l.hf = l.d.Journal(headName(l.name))
 	}
-	if err := j.hf.Patch(h.Seq%headSlots*headSlot, slot, sync); err != nil {
+	if err := l.hf.Patch(h.Seq%headSlots*headSlot, slot, sync); err != nil {
 		return fmt.Errorf("head of the journal: %w", err)
 	}
-	j.head, j.halfHead = h, false // the one that could not be read was the older
+	l.head, l.halfHead = h, false // the one that could not be read was the older
 	return nil
 }
 
 // closeHead closes the file of the head. The next write opens the file by its name again.
-func (j *Journal) closeHead() {
-	if j.hf != nil {
-		j.hf.Close()
-		j.hf = nil
+func (l *lineLog) closeHead() {
+	if l.hf != nil {
+		l.hf.Close()
+		l.hf = nil
 	}
 }
 
-// HeadErr returns the fault of the journal's head, nil if there is none. With such a fault the
-// journal itself can be read, but it is not known how far it was synced.
-func (j *Journal) HeadErr() error {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if j.headErr == nil && j.halfHead {
-		return fmt.Errorf("%s: %w", j.in.Where(headName(j.name)), ErrHalfHead)
+// Fault returns the fault of the log's head, nil if there is none. With such a fault the log
+// itself can be read, but it is not known how far it was synced.
+func (l *lineLog) Fault() error {
+	if l.headErr == nil && l.halfHead {
+		return fmt.Errorf("%s: %w", l.d.Where(headName(l.name)), ErrHalfHead)
 	}
-	return j.headErr
-}
-
-// replace gives the journal the content that n has read. The head records the new content before
-// the new file takes the journal's name, so that at any moment one of the head's two marks fits
-// the file.
-func (j *Journal) replace(content []byte, n *Journal) error {
-	if !j.derived {
-		if err := j.settle(); err != nil {
-			return err
-		}
-	}
-	j.f.Close() // some systems refuse to replace an open file
-	j.f = nil
-	mark := headMark{n.off, n.line, n.sum}
-	var err error
-	if !j.derived {
-		err = j.writeHead(headMark{j.off, j.line, j.sum}, &mark, true)
-	}
-	if err == nil {
-		_, err = j.in.Put(store.Synced, store.Doc{Name: j.name, Data: content})
-	}
-	if err != nil {
-		j.broken = err // which of the two is there is known when it is read
-		return err
-	}
-	j.off, j.needed, j.line, j.sum, j.records, j.needNL, j.chained, j.last = n.off, n.needed, n.line, n.sum, n.records, n.needNL, n.chained, n.last
-	j.keepHead()
-	return nil
+	return l.headErr
 }

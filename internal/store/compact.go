@@ -1,6 +1,6 @@
-package journal
+package store
 
-import "github.com/memkernel/memkernel/pagevm/internal/lex"
+import "strings"
 
 // compactJSON reports whether b is one valid JSON value without white space between its tokens. A
 // value that it rejects may still be valid. The caller must then use encoding/json, which is much
@@ -127,7 +127,7 @@ func escapeLen(b []byte) int {
 			return 0
 		}
 		for _, h := range b[2:6] {
-			if lex.ByteClass[h]&lex.CHex == 0 {
+			if strings.IndexByte("0123456789abcdefABCDEF", h) < 0 {
 				return 0
 			}
 		}

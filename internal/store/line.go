@@ -1,4 +1,4 @@
-package journal
+package store
 
 import (
 	"bufio"
@@ -13,6 +13,13 @@ import (
 	"slices"
 	"strconv"
 )
+
+// lineVersion is the version of the lines that are written. plainVersion is the version of lines
+// without a sum, which are older lines and the lines of traces.
+//
+//	1: first version
+//	2: with a sum
+const lineVersion, plainVersion = 2, 1
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
@@ -78,7 +85,7 @@ func writeLine(b *bytes.Buffer, sum *chain, head, body, tail []byte) {
 		fmt.Fprintf(b, `{"v":%d,"n":%d,"crc":"%08x","rec":`, plainVersion, n, crc)
 	} else {
 		*sum = sum.next(head, body, tail)
-		fmt.Fprintf(b, `{"v":%d,"n":%d,"crc":"%08x","sum":"%s","rec":`, journalVersion, n, crc, *sum)
+		fmt.Fprintf(b, `{"v":%d,"n":%d,"crc":"%08x","sum":"%s","rec":`, lineVersion, n, crc, *sum)
 	}
 	b.Write(head)
 	b.Write(body)
@@ -88,11 +95,9 @@ func writeLine(b *bytes.Buffer, sum *chain, head, body, tail []byte) {
 
 // lineReader reads records line by line and keeps count of its position.
 type lineReader struct {
-	file string
-	r    *bufio.Reader
-	off  int64 // first byte after the last good line
-	line int   // lines up to off
-	sum  chain // over the records up to off
+	file     string
+	r        *bufio.Reader
+	headMark // behind the last good line
 	// chained reports whether a line had a sum.
 	chained bool
 	// wantSum reports whether the sums must be right.
@@ -103,29 +108,21 @@ type lineReader struct {
 	// head is the beginning of the last good line, which begins at headAt.
 	head   []byte
 	headAt int64
-	// raw is the record of the last good line.
-	raw []byte
 	// last is the line that was read last, good or not. first is the beginning of this line.
 	last, first []byte
 }
 
-func newLineReader(file string, r io.Reader, off int64, line int) *lineReader {
+func newLineReader(file string, r io.Reader) *lineReader {
 	size := int64(64 << 10)
 	if s, ok := r.(*io.SectionReader); ok {
 		size = min(size, s.Size()+1) // mostly a few lines, or none, are new
 	}
-	return &lineReader{file: file, r: bufio.NewReaderSize(r, int(size)), off: off, line: line}
-}
-
-// summed makes the reader check the sum of every line, given the sum over the lines before.
-func (l *lineReader) summed(sum chain) *lineReader {
-	l.sum, l.wantSum = sum, true
-	return l
+	return &lineReader{file: file, r: bufio.NewReaderSize(r, int(size))}
 }
 
 // next returns the next record. At the end it returns io.EOF. For a line that is not a record of
-// a known version it returns a *DamageError or an error that wraps ErrNewer. An error leaves off
-// unchanged.
+// a known version it returns a *LogError or an error that wraps ErrNewer. An error leaves
+// the place unchanged.
 func (l *lineReader) next() (Record, error) {
 	for {
 		line, n, err := l.readLine()
@@ -133,28 +130,26 @@ func (l *lineReader) next() (Record, error) {
 			return Record{}, err
 		}
 		if len(line) == 0 {
-			l.off += int64(n)
-			l.line++
+			l.Off += int64(n)
+			l.Lines++
 			continue
 		}
 		env, err := decodeEnvelope(line)
 		if err != nil {
 			return Record{}, l.fail(err)
 		}
-		raw := env.rec
-		l.raw = raw
 		if err := l.follow(&env); err != nil {
 			return Record{}, err
 		}
 		var rec Record
-		if err := json.Unmarshal(raw, &rec); err != nil {
+		if err := json.Unmarshal(env.rec, &rec); err != nil {
 			d := l.damage(err)
 			d.whole = true
 			return Record{}, d
 		}
-		l.headAt = l.off
-		l.off += int64(n)
-		l.line++
+		l.headAt = l.Off
+		l.Off += int64(n)
+		l.Lines++
 		l.head = append(l.head[:0], l.first...)
 		return rec, nil
 	}
@@ -165,13 +160,13 @@ func (l *lineReader) follow(e *envelope) error {
 	if !l.wantSum {
 		return nil
 	}
-	sum := l.sum.next(e.rec)
+	sum := l.Sum.next(e.rec)
 	if e.sum != "" && chain(e.sum) != sum {
 		d := l.damage(errors.New("it does not follow the line before it: one is missing, was moved, or stands twice"))
 		d.whole = true
 		return d
 	}
-	l.sum, l.chained = sum, l.chained || e.sum != ""
+	l.Sum, l.chained = sum, l.chained || e.sum != ""
 	return nil
 }
 
@@ -198,7 +193,7 @@ func (l *lineReader) readLine() (line []byte, n int, err error) {
 	n = len(line)
 	l.last, l.first = line, line[:min(n, maxLineHead)]
 	l.noBreak = line[n-1] != '\n'
-	if l.off == 0 && l.line == 0 {
+	if l.Off == 0 && l.Lines == 0 {
 		line = bytes.TrimPrefix(line, []byte("\ufeff"))
 	}
 	return bytes.TrimRight(line, "\r\n"), n, nil
@@ -206,13 +201,13 @@ func (l *lineReader) readLine() (line []byte, n int, err error) {
 
 func (l *lineReader) fail(err error) error {
 	if errors.Is(err, ErrNewer) {
-		return fmt.Errorf("journal %s, line %d: %w; upgrade memkernel, or point it at another state directory", l.file, l.line+1, err)
+		return fmt.Errorf("journal %s, line %d: %w; upgrade memkernel, or point it at another state directory", l.file, l.Lines+1, err)
 	}
 	return l.damage(err)
 }
 
-func (l *lineReader) damage(err error) *DamageError {
-	return &DamageError{File: l.file, Line: l.line + 1, Offset: l.off, Reason: err.Error(),
+func (l *lineReader) damage(err error) *LogError {
+	return &LogError{File: l.file, Line: l.Lines + 1, Offset: l.Off, Reason: err.Error(),
 		Hint: salvageHint}
 }
 
@@ -265,7 +260,7 @@ func decodeEnvelope(line []byte) (envelope, error) {
 			Rec json.RawMessage `json:"rec"`
 		}
 		err := json.Unmarshal(line, &e)
-		if v := leadingVersion(line); v > journalVersion || err == nil && e.V > journalVersion {
+		if v := leadingVersion(line); v > lineVersion || err == nil && e.V > lineVersion {
 			return envelope{}, fmt.Errorf("format version %d: %w", max(v, e.V), ErrNewer)
 		}
 		if err != nil {
@@ -274,7 +269,7 @@ func decodeEnvelope(line []byte) (envelope, error) {
 		env = envelope{e.V, e.N, e.CRC, e.Sum, e.Rec}
 	}
 	switch {
-	case env.v > journalVersion:
+	case env.v > lineVersion:
 		return envelope{}, fmt.Errorf("format version %d: %w", env.v, ErrNewer)
 	case env.v < plainVersion:
 		return envelope{}, errors.New("no format version")

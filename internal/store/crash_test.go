@@ -1,4 +1,4 @@
-package journal
+package store_test
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/internal/store/storetest"
 )
 
@@ -20,7 +21,7 @@ func TestJournalCrash(t *testing.T) {
 		firm, least := 0, 0 // least is how many of them have to be read
 		var may [][]string  // what may be there instead, for what was under way
 		for life := range rapid.IntRange(1, 4).Draw(t, "lives") {
-			j, err := OpenJournalIn(s, "s/journal.jsonl", nil)
+			j, err := openIn(s, "s/journal.jsonl", nil)
 			if err != nil {
 				t.Fatalf("life %d: %v", life, err)
 			}
@@ -61,14 +62,14 @@ func TestJournalCrash(t *testing.T) {
 
 // act writes to a journal, and returns what it then holds, how much of it is synced, and
 // what else may be kept if the process died meanwhile.
-func act(t *rapid.T, j *Journal, id string, want []string, firm int) ([]string, int, [][]string) {
+func act(t *rapid.T, j *testLog, id string, want []string, firm int) ([]string, int, [][]string) {
 	sync := rapid.Bool().Draw(t, "sync")
 	switch rapid.SampledFrom([]string{"append", "append", "sync", "rewrite"}).Draw(t, "op") {
 	case "append":
-		var recs []Record
+		var recs []store.Record
 		more := slices.Clone(want)
 		for n := range rapid.IntRange(1, 3).Draw(t, "records") {
-			recs = append(recs, Record{Op: "turn", ID: fmt.Sprint(id, "-", n)})
+			recs = append(recs, store.Record{Op: "turn", ID: fmt.Sprint(id, "-", n)})
 			more = append(more, recs[n].ID)
 		}
 		if _, err := j.Append(sync, recs...); err != nil {
@@ -79,14 +80,14 @@ func act(t *rapid.T, j *Journal, id string, want []string, firm int) ([]string, 
 		}
 		return more, firm, nil
 	case "sync":
-		if err := j.Sync(); err == nil && j.Size() > 0 {
+		if err := j.Sync(j.Len()); err == nil && j.Size() > 0 {
 			firm = len(want)
 		}
 		return want, firm, nil
 	default:
 		drop := rapid.IntRange(0, len(want)).Draw(t, "dropped")
 		n := 0
-		_, err := j.Rewrite(func(*Record) (bool, error) { n++; return n > drop, nil })
+		err := j.Rewrite(func(*store.Record) (bool, error) { n++; return n > drop, nil })
 		if err != nil {
 			return want, firm, [][]string{want[drop:]}
 		}
@@ -94,7 +95,7 @@ func act(t *rapid.T, j *Journal, id string, want []string, firm int) ([]string, 
 	}
 }
 
-func idsOf(t *rapid.T, j *Journal) []string {
+func idsOf(t *rapid.T, j *testLog) []string {
 	var out []string
 	for r, err := range j.Records() {
 		if err != nil {

@@ -1,4 +1,4 @@
-package journal
+package store_test
 
 import (
 	"bytes"
@@ -15,56 +15,23 @@ import (
 	"github.com/memkernel/memkernel/internal/suite"
 )
 
-// lay writes a journal as it is after a crash: its bytes, and the newest head of
-// those that were true by then. No marks: a journal of before there were heads.
-func lay(t *testing.T, path string, content []byte, marks ...headMark) {
-	t.Helper()
-	in, name := place(path)
-	if _, err := in.Put(store.Unsynced, store.Doc{Name: name, Data: content}); err != nil {
-		t.Fatal(err)
-	}
-	in.Remove(store.Unsynced, headName(name))
-	j := newJournal(in, name)
-	defer j.Close()
-	for _, m := range marks {
-		j.off, j.line, j.sum = m.Off, m.Lines, m.Sum
-		if err := j.needHead(); err != nil {
-			t.Fatal(err)
-		}
-		j.keepHead()
-	}
-}
-
-// upTo is the mark of what was synced when the file had n bytes.
-func upTo(marks []headMark, n int) headMark {
-	last := headMark{}
-	for _, m := range marks {
-		if m.Off <= int64(n) {
-			last = m
-		}
-	}
-	return last
-}
-
-func (j *Journal) markNow() headMark { return headMark{j.off, j.line, j.sum} }
-
 // plain makes lines of version 1 of lines, as journals had them before heads.
 func plain(t *testing.T, lines []byte) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	for line := range bytes.Lines(lines) {
-		rec, err := decodeLine(bytes.TrimSpace(line))
+		rec, err := store.DecodeLine(bytes.TrimSpace(line))
 		if err != nil {
 			t.Fatal(err)
 		}
-		writeLine(&b, nil, rec, nil, nil)
+		store.WriteLine(&b, nil, rec, nil, nil)
 	}
 	return b.Bytes()
 }
 
 // vouchedJournal has three units that were synced, and one of three lines that was
 // not.
-func vouchedJournal(t *testing.T) (synced, tail []byte, m headMark) {
+func vouchedJournal(t *testing.T) (synced, tail []byte, m store.HeadMark) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "journal.jsonl")
 	j := openTestJournal(t, path)
@@ -73,7 +40,7 @@ func vouchedJournal(t *testing.T) (synced, tail []byte, m headMark) {
 			t.Fatal(err)
 		}
 	}
-	m = j.markNow()
+	m = store.MarkNow(j.Log)
 	synced, _ = os.ReadFile(path)
 	if _, err := j.Append(false, testRecord(3), testRecord(4), testRecord(5)); err != nil {
 		t.Fatal(err)
@@ -112,11 +79,11 @@ func TestJournalVouched(t *testing.T) {
 	}
 	path := filepath.Join(memoryDir(t), "journal.jsonl")
 	for name, content := range damaged {
-		lay(t, path, content, headMark{}, m)
+		lay(t, path, content, store.HeadMark{}, m)
 		for _, ro := range []bool{true, false} {
-			_, err := openPath(path, &Options{ReadOnly: ro})
-			var d *DamageError
-			if !errors.As(err, &d) && !errors.Is(err, ErrNewer) {
+			_, err := openPath(path, &store.LogOptions{ReadOnly: ro})
+			var d *store.LogError
+			if !errors.As(err, &d) && !errors.Is(err, store.ErrNewer) {
 				t.Fatalf("%s: %v", name, err)
 			}
 			if !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "line ") {
@@ -137,8 +104,8 @@ func TestJournalPowerCut(t *testing.T) {
 		for i, rest := range [][]byte{nil, make([]byte, len(tail)-cut), append(make([]byte, min(40, len(tail)-cut)), tail[min(cut+40, len(tail)):]...)} {
 			path := filepath.Join(memoryDir(t), fmt.Sprint(cut, "-", i), "journal.jsonl")
 			content := bytes.Join([][]byte{synced, tail[:cut], rest}, nil)
-			lay(t, path, content, headMark{}, m)
-			ro, err := openPath(path, &Options{ReadOnly: true})
+			lay(t, path, content, store.HeadMark{}, m)
+			ro, err := openPath(path, &store.LogOptions{ReadOnly: true})
 			if err != nil || ro.Len() < 3 {
 				t.Fatalf("cut %d: %v", cut, err)
 			}
@@ -155,8 +122,8 @@ func TestJournalPowerCut(t *testing.T) {
 				t.Fatal(err)
 			}
 			j.Close()
-			if again := openTestJournal(t, path); again.Len() != ro.Len()+1 || again.Torn() != 0 || again.HeadErr() != nil {
-				t.Fatalf("cut %d: %d records, torn %d, %v", cut, again.Len(), again.Torn(), again.HeadErr())
+			if again := openTestJournal(t, path); again.Len() != ro.Len()+1 || again.Torn() != 0 || again.Fault() != nil {
+				t.Fatalf("cut %d: %d records, torn %d, %v", cut, again.Len(), again.Torn(), again.Fault())
 			}
 		}
 	}
@@ -168,7 +135,7 @@ func TestJournalHeadItself(t *testing.T) {
 	synced, tail, m := vouchedJournal(t)
 	path := filepath.Join(t.TempDir(), "journal.jsonl")
 	whole := bytes.Join([][]byte{synced, tail}, nil)
-	lay(t, path, whole, headMark{}, m)
+	lay(t, path, whole, store.HeadMark{}, m)
 	head := filepath.Join(filepath.Dir(path), "journal.head")
 	good, err := os.ReadFile(head)
 	if err != nil {
@@ -176,7 +143,7 @@ func TestJournalHeadItself(t *testing.T) {
 	}
 	flip := func(slot int) []byte {
 		b := bytes.Clone(good)
-		b[slot*headSlot+20] ^= 4
+		b[slot*store.HeadSlot+20] ^= 4
 		return b
 	}
 	for name, tc := range map[string]struct {
@@ -186,7 +153,7 @@ func TestJournalHeadItself(t *testing.T) {
 		"as it was":     {good, false},
 		"one slot":      {flip(0), true},
 		"other slot":    {flip(1), true},
-		"torn":          {good[:headSlot+30], true},
+		"torn":          {good[:store.HeadSlot+30], true},
 		"empty":         {[]byte{}, true},
 		"zeroed":        {make([]byte, len(good)), true},
 		"another thing": {[]byte("hello\n"), true},
@@ -198,13 +165,13 @@ func TestJournalHeadItself(t *testing.T) {
 			os.WriteFile(head, tc.content, 0o600)
 		}
 		j, err := openPath(path, nil)
-		if err != nil || j.Len() != 6 || (j.HeadErr() != nil) != tc.told {
-			t.Errorf("%s: %v, %v", name, err, j.HeadErr())
+		if err != nil || j.Len() != 6 || (j.Fault() != nil) != tc.told {
+			t.Errorf("%s: %v, %v", name, err, j.Fault())
 			continue
 		}
-		if j.head == nil { // then a tail is no tail
+		if !store.HasHead(j.Log) { // then a tail is no tail
 			os.WriteFile(path, whole[:len(whole)-9], 0o600)
-			var d *DamageError
+			var d *store.LogError
 			if _, err := openPath(path, nil); !errors.As(err, &d) {
 				t.Errorf("%s: a tail was dropped: %v", name, err)
 			}
@@ -213,7 +180,7 @@ func TestJournalHeadItself(t *testing.T) {
 		if _, err := j.Append(true, testRecord(9)); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		if again, err := openPath(path, nil); err != nil || again.Len() != 7 || again.HeadErr() != nil {
+		if again, err := openPath(path, nil); err != nil || again.Len() != 7 || again.Fault() != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -237,11 +204,11 @@ func TestJournalWithoutHead(t *testing.T) {
 		n := j.Len()
 		j.Close()
 		now, _ := os.ReadFile(path)
-		if again := openTestJournal(t, path); again.Len() != n || again.HeadErr() != nil {
-			t.Fatalf("cut %d: %d records of %d, %v", cut, again.Len(), n, again.HeadErr())
+		if again := openTestJournal(t, path); again.Len() != n || again.Fault() != nil {
+			t.Fatalf("cut %d: %d records of %d, %v", cut, again.Len(), n, again.Fault())
 		}
 		os.WriteFile(path, now[:len(now)-5], 0o600) // from now on it is reported
-		var d *DamageError
+		var d *store.LogError
 		if _, err := openPath(path, nil); !errors.As(err, &d) {
 			t.Fatalf("cut %d: %v", cut, err)
 		}
@@ -251,7 +218,7 @@ func TestJournalWithoutHead(t *testing.T) {
 		"bit in the last line": append(bytes.Clone(old[:len(old)-20]), append([]byte{old[len(old)-20] ^ 2}, old[len(old)-19:]...)...),
 	} {
 		lay(t, path, content)
-		var d *DamageError
+		var d *store.LogError
 		if _, err := openPath(path, nil); !errors.As(err, &d) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -273,7 +240,7 @@ func TestJournalHeadNeverAhead(t *testing.T) {
 			failed = true // from here on nothing reaches the disk
 			return &atomicfile.PartialWrite{N: 11, Err: errors.New("power cut")}
 		})
-		_, err := j.Rewrite(func(r *Record) (bool, error) { return r.ID != "k1", nil })
+		err := j.Rewrite(func(r *store.Record) (bool, error) { return r.ID != "k1", nil })
 		restore()
 		again, oops := openPath(path, nil)
 		if oops != nil {
@@ -346,7 +313,7 @@ func TestJournalReadWhileRewritten(t *testing.T) {
 			}
 			if i%3 == 0 {
 				n := 0
-				if _, e := j.Rewrite(func(*Record) (bool, error) { n++; return n%2 == 1, nil }); e != nil {
+				if e := j.Rewrite(func(*store.Record) (bool, error) { n++; return n%2 == 1, nil }); e != nil {
 					err = e
 				}
 			}
@@ -354,7 +321,7 @@ func TestJournalReadWhileRewritten(t *testing.T) {
 		done <- err
 	}()
 	for {
-		r, err := openPath(path, &Options{ReadOnly: true})
+		r, err := openPath(path, &store.LogOptions{ReadOnly: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -386,19 +353,19 @@ func TestHeadBehindAnEmptyLine(t *testing.T) {
 		}
 	}
 	j := openTestJournal(t, path)
-	if _, err := j.Append(true, Record{Op: "turn", ID: "1"}); err != nil {
+	if _, err := j.Append(true, store.Record{Op: "turn", ID: "1"}); err != nil {
 		t.Fatal(err)
 	}
 	j.Close()
 	write("\n")
 	j = openTestJournal(t, path)
-	if err := j.Sync(); err != nil {
+	if err := j.Sync(j.Len()); err != nil {
 		t.Fatal(err)
 	}
 	j.Close()
 	write(`{"v":`)
 	j = openTestJournal(t, path)
-	if _, err := j.Append(true, Record{Op: "turn", ID: "2"}); err != nil {
+	if _, err := j.Append(true, store.Record{Op: "turn", ID: "2"}); err != nil {
 		t.Fatal(err)
 	}
 	j.Close()

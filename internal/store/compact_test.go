@@ -1,4 +1,4 @@
-package journal
+package store_test
 
 import (
 	"bytes"
@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/memkernel/memkernel/internal/store"
 )
 
 var compactSeeds = []string{
@@ -21,25 +23,25 @@ var compactSeeds = []string{
 func checkCompact(t *testing.T, body []byte) {
 	var want bytes.Buffer
 	err := json.Compact(&want, body)
-	got := compactJSON(body)
+	got := store.CompactJSON(body)
 	if got && (err != nil || !bytes.Equal(want.Bytes(), body)) {
 		t.Fatalf("%q passes as compact JSON (%v)", body, err)
 	}
-	shallow := bytes.Count(body, []byte("["))+bytes.Count(body, []byte("{")) < maxCompactDepth
+	shallow := bytes.Count(body, []byte("["))+bytes.Count(body, []byte("{")) < store.MaxCompactDepth
 	if !got && err == nil && bytes.Equal(want.Bytes(), body) && shallow {
 		t.Errorf("%q is compact JSON and does not pass", body)
 	}
-	r := Record{Op: "x", ID: "k\"<é>", Time: time.Unix(1, 0).UTC(), Body: body}
+	r := store.Record{Op: "x", ID: "k\"<é>", Time: time.Unix(1, 0).UTC(), Body: body}
 	var fast bytes.Buffer
-	fastErr := encodeRecord(&fast, &r, nil)
-	slow, slowErr := slowRecord(&r)
+	fastErr := store.EncodeRecord(&fast, &r, nil)
+	slow, slowErr := store.SlowRecord(&r)
 	if (fastErr == nil) != (slowErr == nil) {
 		t.Fatalf("%q: error %v, encoding/json says %v", body, fastErr, slowErr)
 	}
 	if fastErr != nil {
 		return
 	}
-	raw, err := decodeLine(bytes.TrimSuffix(fast.Bytes(), []byte("\n")))
+	raw, err := store.DecodeLine(bytes.TrimSuffix(fast.Bytes(), []byte("\n")))
 	if err != nil || !bytes.Equal(raw, slow) {
 		t.Fatalf("%q: wrote %s (%v), want %s", body, raw, err, slow)
 	}

@@ -1,4 +1,4 @@
-package journal
+package store
 
 import (
 	"bytes"
@@ -8,8 +8,6 @@ import (
 	"io"
 	"iter"
 	"strings"
-
-	"github.com/memkernel/memkernel/internal/store"
 )
 
 // A trace is a file of decisions, which can be replayed. Its lines have the format of the
@@ -45,12 +43,12 @@ type TraceHeader struct {
 // Trace appends to a trace file. It is for one goroutine. Writers in different processes must
 // hold the session's lock.
 type Trace struct {
-	in   store.Store
+	in   Disk
 	name string
 	head TraceHeader
 	max  int64
 	line []byte // the header's, made when it is needed
-	f    store.Journal
+	f    Journal
 	off  int64 // whole valid lines up to here, the header among them
 	// first is the offset at which the first line after the header ends, 0 if this value did not
 	// write it.
@@ -60,7 +58,7 @@ type Trace struct {
 // NewTrace prepares a trace for [Trace.Begin]. It reads and writes nothing. A file of max bytes
 // or more is put aside and a new file begun. A file smaller than four times its first line, which
 // may be long, is never put aside.
-func NewTrace(in store.Store, name string, h TraceHeader, max int64) *Trace {
+func NewTrace(in Disk, name string, h TraceHeader, max int64) *Trace {
 	h.Format = traceFormat
 	return &Trace{in: in, name: name, head: h, max: max}
 }
@@ -114,7 +112,7 @@ func (t *Trace) current(most int64) (others []json.RawMessage, fresh bool) {
 		return nil, true
 	}
 	from := t.off
-	if size > from && !store.WholeAppends(t.f) {
+	if size > from {
 		more, err := wholeLines(io.NewSectionReader(t.f, from, size-from), size-from)
 		if err == nil && from+more < size { // somebody was killed over it
 			err = t.f.Cut(from + more)
@@ -177,9 +175,6 @@ func (t *Trace) open() error {
 	if !same {
 		return t.rotate()
 	}
-	if store.WholeAppends(f) {
-		return nil
-	}
 	end, err := wholeLines(f, t.off)
 	if err != nil || end == t.off {
 		return err
@@ -234,7 +229,7 @@ func wholeLines(f io.ReaderAt, size int64) (int64, error) {
 // rotate puts the file aside and begins a new one.
 func (t *Trace) rotate() error {
 	t.Close()
-	if err := t.in.Move(store.Unsynced, t.name, TraceBefore(t.name)); err != nil {
+	if err := t.in.Move(Unsynced, t.name, TraceBefore(t.name)); err != nil {
 		return err
 	}
 	f := t.in.Journal(t.name)
@@ -293,9 +288,9 @@ type TraceReader struct {
 // an error that wraps ErrNewer for a newer format, and an error that wraps ErrNoTrace for a file
 // that is not a trace.
 func ReadTrace(name string, r io.Reader) (*TraceReader, error) {
-	t := &TraceReader{lines: newLineReader(name, r, 0, 0)}
+	t := &TraceReader{lines: newLineReader(name, r)}
 	rec, err := t.lines.next()
-	var d *DamageError
+	var d *LogError
 	if err == io.EOF || errors.As(err, &d) || err == nil && rec.Op != opTrace {
 		return nil, fmt.Errorf("read %s: %w", name, ErrNoTrace)
 	}
@@ -312,12 +307,12 @@ func ReadTrace(name string, r io.Reader) (*TraceReader, error) {
 }
 
 // Lines yields the records after the header with their line numbers. It leaves out a torn last
-// line. For damage before the end it yields a *DamageError and stops.
+// line. For damage before the end it yields a *LogError and stops.
 func (t *TraceReader) Lines() iter.Seq2[TraceLine, error] {
 	return func(yield func(TraceLine, error) bool) {
 		for {
 			rec, err := t.lines.next()
-			var d *DamageError
+			var d *LogError
 			if errors.As(err, &d) && !d.whole {
 				switch behind, cant := t.lines.validBehind(); {
 				case cant != nil:
@@ -332,7 +327,7 @@ func (t *TraceReader) Lines() iter.Seq2[TraceLine, error] {
 			if d != nil {
 				d.Hint = "the plans before this line can still be replayed; delete the file to begin a new trace"
 			}
-			if !yield(TraceLine{t.lines.line, rec}, err) || err != nil {
+			if !yield(TraceLine{t.lines.Lines, rec}, err) || err != nil {
 				return
 			}
 		}

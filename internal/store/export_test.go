@@ -1,0 +1,42 @@
+package store
+
+var (
+	EncodeRecord = encodeRecord
+	SlowRecord   = slowRecord
+	CompactJSON  = compactJSON
+	DecodeLine   = decodeLine
+	WriteLine    = writeLine
+)
+
+type (
+	Chain    = chain
+	HeadMark = headMark
+)
+
+const (
+	HeadSlot        = headSlot
+	MaxCompactDepth = maxCompactDepth
+)
+
+// LayHead gives a log the head that records marks, one after the other.
+func LayHead(d Disk, name string, marks ...HeadMark) error {
+	if _, err := d.Remove(Unsynced, headName(name)); err != nil {
+		return err
+	}
+	l := newLineLog(d, name, LogOptions{})
+	defer l.Close()
+	for _, m := range marks {
+		l.at = m
+		if err := l.needHead(); err != nil {
+			return err
+		}
+		l.keepHead()
+	}
+	return nil
+}
+
+// MarkNow returns a log's place.
+func MarkNow(l Log) HeadMark { return l.(*lineLog).at }
+
+// HasHead reports whether a log has a head that can be read.
+func HasHead(l Log) bool { return l.(*lineLog).head != nil }

@@ -1,0 +1,434 @@
+package store
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+)
+
+// On a [Disk] a log is a file with one record per line:
+//
+//	journal.jsonl
+//	┌───────────────────────────────────────────────────────────────────┐
+//	│ {"v":2,"n":<bytes of rec>,"crc":"<crc32c of rec>","sum":"…","rec":{…}}⏎ │
+//	│ {"v":2,"n":…,"crc":"…","sum":"…","rec":{"op":…,"id":…,"body":…}}⏎ │
+//	│ …                                                                 │
+//	└───────────────────────────────────────────────────────────────────┘
+//	v    format version of the line; a reader refuses newer ones
+//	n    length of rec in bytes, decimal
+//	crc  CRC-32C (Castagnoli) of rec, eight lower-case hex digits
+//	sum  over the records up to this one, sixteen lower-case hex digits (chain)
+//	rec  the record, one JSON object without line breaks
+//
+// Lines are only ever appended. All records of one append are written by one write and made
+// durable by one fsync. The log's head (head.go) records how far the log was synced. A tail that
+// a crash tore can only be after that place, and its writer never reported success. Such a tail
+// is dropped, or put aside if it has whole lines. Any other broken, missing, moved or doubled
+// line is damage: reading returns an error that names the line, and the file stays unchanged.
+//
+// A log from a version without heads may end in the beginning of a line. CRLF line ends, blank
+// lines and a missing last line break are accepted: other tools may have touched the file. A
+// derived log has no head, and its tail may be torn at any place.
+type lineLog struct {
+	d                 Disk
+	name, path        string // path is for messages
+	readOnly, derived bool
+	opened            bool // Read was called
+
+	// Invariant: the file's first at.Off bytes are whole valid lines. If f is open, all lines
+	// after these bytes were appended by another process.
+	f       Journal // nil until the first append
+	hf      Journal // of the head, nil until it is written
+	at      headMark
+	records int  // records up to at
+	needNL  bool // the last line lacks its line break
+	chained bool // a line up to at has a sum
+	torn    int64
+	last    lineHead // of the last line up to at
+	broken  error    // set once an append could not be taken back
+
+	head    *journalHead // the newest state, nil if there is none
+	headErr error        // why there is none, though there should be
+	// halfHead: one of the head's two states can't be read.
+	halfHead bool
+	durable  int // records up to a mark of the head
+}
+
+// lineHead is the beginning of a line and its place. The beginning contains the checksum, which
+// shows that the file up to this line is still the one that was read.
+type lineHead struct {
+	at    int64
+	bytes []byte
+}
+
+// maxLineHead holds the envelope up to the record.
+const maxLineHead = 64
+
+// OpenLineLog returns the log that a file of lines is. It accesses nothing yet.
+func OpenLineLog(d Disk, name string, o LogOptions) Log { return newLineLog(d, name, o) }
+
+func newLineLog(d Disk, name string, o LogOptions) *lineLog {
+	return &lineLog{d: d, name: name, path: d.Where(name), readOnly: o.ReadOnly, derived: o.Derived}
+}
+
+func (l *lineLog) Torn() int64 { return l.torn }
+func (l *lineLog) Len() int    { return l.records }
+func (l *lineLog) Size() int64 { return l.at.Off }
+func (l *lineLog) Writable()   { l.readOnly = false }
+
+// Close closes the files. It syncs nothing.
+func (l *lineLog) Close() error {
+	l.closeHead()
+	if l.f == nil {
+		return nil
+	}
+	err := l.f.Close()
+	l.f = nil
+	return err
+}
+
+func (l *lineLog) Read(each func(Record) error) error {
+	first := !l.opened
+	l.opened = true
+	if err := l.catchUp(each); err != nil {
+		return err
+	}
+	if first && !l.readOnly && l.torn > 0 {
+		if err := l.dropTail(); err != nil {
+			return fmt.Errorf("drop torn tail: %w", err)
+		}
+	}
+	return nil
+}
+
+// catchUp reads the file from the place to its end and ignores a torn tail.
+func (l *lineLog) catchUp(each func(Record) error) error {
+	h, err := l.readHead()
+	if err != nil && !errors.Is(err, errUnreadableHead) {
+		return err
+	}
+	headErr := err
+	f, err := l.d.Open(l.name)
+	if errors.Is(err, fs.ErrNotExist) && l.at.Off == 0 {
+		l.head = h
+		_, err := l.vouch(newLineReader(l.path, nil), nil)
+		return err
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	size, err := f.Size()
+	if err != nil {
+		return err
+	}
+	same, err := l.sameStart(f)
+	if err != nil {
+		return err
+	}
+	l.torn = 0
+	if size < l.at.Off || !same {
+		return fmt.Errorf("%w: %w", ErrOvertaken, &LogError{File: l.path, Line: l.at.Lines, Offset: min(size, l.last.at), Reason: "the file was rewritten while in use",
+			Hint: "it was compacted or changed by another program; open the session again", Replaced: true})
+	}
+	l.head, l.headErr = h, headErr
+	if err := l.read(f, size, each); err != nil {
+		return err
+	}
+	switch {
+	case !l.chained: // nothing was ever vouched for
+		l.headErr = nil
+	case h == nil && headErr == nil && !l.derived:
+		l.headErr = fmt.Errorf("%s is missing", l.d.Where(headName(l.name)))
+	}
+	return nil
+}
+
+// sameStart reports whether the last line that was read is still in f.
+func (l *lineLog) sameStart(f io.ReaderAt) (bool, error) {
+	now := make([]byte, len(l.last.bytes))
+	if len(now) == 0 {
+		return true, nil
+	}
+	if _, err := f.ReadAt(now, l.last.at); err != nil && err != io.EOF {
+		return false, err
+	}
+	return bytes.Equal(now, l.last.bytes), nil
+}
+
+// read reads f from the place to its end at size, and compares it with the head.
+func (l *lineLog) read(f io.ReaderAt, size int64, each func(Record) error) error {
+	passed := l.head.mark(l.at)
+	if passed == nil && l.head != nil && l.at.Off > l.head.Off && l.at.Off > 0 {
+		passed = &l.head.headMark // it was held against the file when it was read
+	}
+	r := newLineReader(l.path, io.NewSectionReader(f, l.at.Off, size-l.at.Off))
+	r.headMark, r.wantSum, r.chained = l.at, true, l.chained
+	for {
+		rec, err := r.next()
+		read := l.records
+		if err == nil {
+			read++
+		}
+		if m := l.head.mark(r.headMark); m != nil { // after a record, or empty lines
+			passed, l.durable = m, read
+		}
+		if err == io.EOF {
+			l.take(r)
+			_, err := l.vouch(r, passed)
+			return err
+		}
+		var d *LogError
+		if errors.As(err, &d) && !d.whole && (l.head == nil || r.Off >= l.head.Off || passed != nil) {
+			tail, bad := l.vouch(r, passed)
+			if tail && passed == nil && !r.tornLine() {
+				behind, err := r.validBehind()
+				if err != nil {
+					return err
+				}
+				tail = l.derived && r.Off > 0 && !behind
+			}
+			if tail {
+				l.take(r)
+				l.needNL, l.torn = false, size-l.at.Off // a line without its break is the torn one
+				return nil
+			}
+			if bad != nil {
+				err = bad
+			}
+		}
+		if err != nil {
+			return err
+		}
+		if err := each(rec); err != nil {
+			return fmt.Errorf("journal %s, line %d: %w; %s", l.path, r.Lines, err, salvageHint)
+		}
+		l.take(r)
+		l.records++
+	}
+}
+
+// take moves the place to the end of the bytes that r has read.
+func (l *lineLog) take(r *lineReader) {
+	l.at, l.needNL, l.chained = r.headMark, r.noBreak, r.chained
+	if r.headAt >= l.last.at && len(r.head) > 0 {
+		l.last = lineHead{r.headAt, append(l.last.bytes[:0], r.head...)}
+	}
+}
+
+// dropTail cuts the torn tail off the file. It keeps a tail with whole lines in a file next to
+// the log, since one killed write does not leave such a tail.
+func (l *lineLog) dropTail() error {
+	if err := l.openFile(); err != nil {
+		return err
+	}
+	tail := make([]byte, l.torn)
+	if _, err := l.f.ReadAt(tail, l.at.Off); err != nil && err != io.EOF {
+		return err
+	}
+	if bytes.IndexByte(tail, '\n') >= 0 {
+		aside, err := AsideName(l.d, l.name)
+		if err != nil {
+			return err
+		}
+		if _, err := l.d.Put(Synced, Doc{aside, tail}); err != nil {
+			return err
+		}
+	}
+	return l.f.Cut(l.at.Off)
+}
+
+func (l *lineLog) Records() iter.Seq2[Record, error] {
+	end := l.at.Off
+	return func(yield func(Record, error) bool) {
+		f, err := l.d.Open(l.name)
+		if errors.Is(err, fs.ErrNotExist) && end == 0 {
+			return
+		}
+		if err != nil {
+			yield(Record{}, fmt.Errorf("read journal: %w", err))
+			return
+		}
+		defer f.Close()
+		r := newLineReader(l.path, io.NewSectionReader(f, 0, end))
+		for {
+			rec, err := r.next()
+			if err == io.EOF {
+				return
+			}
+			if err != nil {
+				yield(Record{}, fmt.Errorf("read journal: %w", err))
+				return
+			}
+			if !yield(rec, nil) {
+				return
+			}
+		}
+	}
+}
+
+// ready opens the file for appending at the place. It returns an error that wraps ErrOvertaken if
+// other processes appended records.
+func (l *lineLog) ready() error {
+	if l.readOnly {
+		return fmt.Errorf("%s is open for reading only", l.path)
+	}
+	if l.broken != nil {
+		return fmt.Errorf("%s must be opened again after: %w", l.path, l.broken)
+	}
+	if err := l.dropStale(); err != nil {
+		return err
+	}
+	if err := l.openFile(); err != nil {
+		return err
+	}
+	size, err := l.f.Size()
+	if err != nil {
+		return err
+	}
+	same, err := l.sameStart(l.f)
+	if err != nil {
+		return err
+	}
+	if size != l.at.Off || !same {
+		if err := l.catchUp(func(Record) error { return ErrOvertaken }); err != nil {
+			return fmt.Errorf("refresh journal: %w", err)
+		}
+		if l.torn > 0 {
+			if err := l.dropTail(); err != nil {
+				return err
+			}
+		}
+	}
+	return l.needHead()
+}
+
+// dropStale closes the file if another file has taken its name, for example in a compaction by
+// another process. Anything appended to the old file would be lost.
+func (l *lineLog) dropStale() error {
+	if l.f == nil {
+		return nil
+	}
+	if ok, err := l.f.Current(); ok && err == nil {
+		return nil
+	}
+	return l.Close()
+}
+
+func (l *lineLog) openFile() error {
+	if l.f != nil {
+		return nil
+	}
+	f := l.d.Journal(l.name)
+	if _, err := f.Size(); err != nil {
+		return err
+	}
+	l.f = f
+	return nil
+}
+
+func (l *lineLog) Append(sync bool, recs ...Record) (Stats, error) {
+	if err := l.ready(); err != nil || len(recs) == 0 {
+		return Stats{}, err
+	}
+	var buf bytes.Buffer
+	if l.needNL {
+		buf.WriteByte('\n')
+	}
+	last, at := 0, l.at
+	for i := range recs {
+		last = buf.Len()
+		if err := encodeRecord(&buf, &recs[i], &at.Sum); err != nil {
+			return Stats{}, err
+		}
+	}
+	st, err := l.f.Append(l.at.Off, buf.Bytes(), sync)
+	if err != nil {
+		if errors.Is(err, ErrTorn) {
+			l.broken = err
+		}
+		return st, err
+	}
+	head := buf.Bytes()[last:min(last+maxLineHead, buf.Len())]
+	l.last = lineHead{l.at.Off + int64(last), append(l.last.bytes[:0], head...)}
+	at.Off, at.Lines = at.Off+int64(buf.Len()), at.Lines+len(recs)
+	l.at, l.needNL, l.chained = at, false, true
+	l.records += len(recs)
+	if sync {
+		l.keepHead()
+	}
+	return st, nil
+}
+
+func (l *lineLog) Sync(n int) error {
+	if n <= l.durable {
+		return nil
+	}
+	if err := l.ready(); err != nil {
+		return err
+	}
+	if _, err := l.f.Sync(); err != nil {
+		return err
+	}
+	l.keepHead()
+	return nil
+}
+
+// Replace writes a new file, which is read before it takes the old one's name. It holds the new
+// file in memory.
+func (l *lineLog) Replace(recs iter.Seq2[Record, error]) error {
+	if err := l.ready(); err != nil {
+		return err
+	}
+	content, n, err := linesOf(l.d, l.name, recs)
+	if err != nil {
+		return err
+	}
+	if !l.derived {
+		if err := l.settle(); err != nil {
+			return err
+		}
+	}
+	l.f.Close() // some systems refuse to replace an open file
+	l.f = nil
+	// The head records the new content before the new file takes the log's name, so that at any
+	// moment one of the head's two marks fits the file.
+	if !l.derived {
+		err = l.writeHead(l.at, &n.at, true)
+	}
+	if err == nil {
+		_, err = l.d.Put(Synced, Doc{l.name, content})
+	}
+	if err != nil {
+		l.broken = err // which of the two is there is known when it is read
+		return err
+	}
+	l.at, l.records, l.needNL, l.chained, l.last, l.durable = n.at, n.records, n.needNL, n.chained, n.last, 0
+	l.keepHead()
+	return nil
+}
+
+// linesOf returns a file of lines with records, and a log that has read it.
+func linesOf(d Disk, name string, recs iter.Seq2[Record, error]) ([]byte, *lineLog, error) {
+	var buf bytes.Buffer
+	var sum chain
+	for r, err := range recs {
+		if err == nil {
+			err = encodeRecord(&buf, &r, &sum)
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+	}
+	n := newLineLog(d, name, LogOptions{Derived: true}) // its head comes when the file is in place
+	if err := n.read(bytes.NewReader(buf.Bytes()), int64(buf.Len()), func(Record) error { return nil }); err != nil {
+		return nil, nil, err
+	}
+	if n.torn > 0 {
+		return nil, nil, errors.New("the new file does not read to its end; the old one was left as it is")
+	}
+	return buf.Bytes(), n, nil
+}

@@ -1,0 +1,153 @@
+package store
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+
+	"github.com/memkernel/memkernel/internal/longwork"
+	"github.com/memkernel/memkernel/internal/textutil"
+)
+
+// SalvageLines is [Store.Salvage] for a file of lines.
+func SalvageLines(d Disk, name string, tell longwork.Progress) ([]Record, []LostRecords, error) {
+	data, err := d.Get(name)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, fmt.Errorf("salvage: %w", err)
+	}
+	l := newLineLog(d, name, LogOptions{})
+	head, err := l.readHead()
+	if err != nil && !errors.Is(err, errUnreadableHead) {
+		return nil, nil, fmt.Errorf("salvage: %w", err)
+	}
+	s := salvage{data: data}
+	if err := s.lines(l.path, tell); err != nil {
+		return nil, nil, fmt.Errorf("salvage: %w", err)
+	}
+	if size := int64(len(data)); head != nil && size < head.Off && (head.Next == nil || size < head.Next.Off) {
+		s.lost = append(s.lost, LostRecords{Line: head.Lines, Offset: size, Bytes: head.Off - size, Reason: "the end of the file is missing"})
+	}
+	return s.sound, s.lost, nil
+}
+
+// salvage is the sound and the lost part of a file of lines.
+type salvage struct {
+	data  []byte
+	sound []Record
+	lost  []LostRecords
+}
+
+// lines separates the sound lines from the lost ones.
+func (s *salvage) lines(path string, tell longwork.Progress) error {
+	r := newLineReader(path, bytes.NewReader(s.data))
+	// counted is the sum over all records before. written is the same sum as the line before
+	// records it, if that line is whole.
+	var counted, written chain
+	known := true
+	all := bytes.Count(s.data, []byte("\n"))
+	for {
+		tell("line", min(r.Lines, all), all)
+		rec, err := r.next()
+		if err == io.EOF {
+			tell("line", all, all)
+			return nil
+		}
+		if errors.Is(err, ErrNewer) && s.newer(r.Off) {
+			return err
+		}
+		if err != nil {
+			s.lose(r, err)
+			known = false
+			continue
+		}
+		env, _ := decodeEnvelope(bytes.TrimRight(bytes.TrimPrefix(r.last, []byte("\ufeff")), "\r\n"))
+		follows := !known || env.sum == ""
+		for _, c := range [...]chain{counted, written} {
+			follows = follows || c.next(env.rec) == chain(env.sum)
+		}
+		if !follows {
+			s.lost = append(s.lost, LostRecords{Line: r.Lines, Offset: r.headAt, Reason: "lines before this one are missing, were moved or stand twice, or its sum is damaged"})
+		}
+		counted, written, known = counted.next(env.rec), chain(env.sum), true
+		s.sound = append(s.sound, rec)
+	}
+}
+
+// newer reports whether the line at off was really written by a newer version. It was not if any
+// line after it is of a known version. Then a digit of the version is damaged.
+func (s *salvage) newer(off int64) bool {
+	rest := s.data[off:]
+	for line := range bytes.Lines(rest) {
+		if _, err := decodeEnvelope(bytes.TrimRight(line, "\r\n")); err == nil {
+			return false // a damaged digit
+		}
+	}
+	first, _, _ := bytes.Cut(rest, []byte("\n"))
+	return bytes.HasPrefix(rest, []byte(`{"v":`)) && json.Valid(first)
+}
+
+// begins is the apparent beginning of a record that can't be read any more.
+var begins = textutil.LazyRegexp(`"op":"([a-z_]+)","id":"([^"]{1,120})"`)
+
+// lose notes a line that can't be used and continues after it.
+func (s *salvage) lose(r *lineReader, err error) {
+	n := int64(len(r.last))
+	l := LostRecords{Line: r.Lines + 1, Offset: r.Off, Bytes: n, Reason: err.Error()}
+	if d := (*LogError)(nil); errors.As(err, &d) {
+		l.Reason = d.Reason
+	}
+	if m := begins.FindSubmatch(r.last); m != nil {
+		l.About = fmt.Sprintf("%s %s", m[1], m[2])
+	}
+	r.Off, r.Lines = r.Off+n, r.Lines+1
+	if k := len(s.lost) - 1; k >= 0 && s.lost[k].Offset+s.lost[k].Bytes == l.Offset && s.lost[k].About == "" && l.About == "" {
+		s.lost[k].Bytes += n // a stretch of garbage is reported once
+		return
+	}
+	s.lost = append(s.lost, l)
+}
+
+// ResetLines is [Store.Reset] for a file of lines. A crash leaves the damaged file in place or
+// the new one.
+func ResetLines(d Disk, name string, recs []Record) (aside []string, err error) {
+	content, n, err := linesOf(d, name, func(yield func(Record, error) bool) {
+		for _, r := range recs {
+			if !yield(r, nil) {
+				return
+			}
+		}
+	})
+	if err != nil {
+		return nil, fmt.Errorf("salvage: %w", err)
+	}
+	data, err := d.Get(name)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("salvage: %w", err)
+	}
+	if err == nil {
+		// Put a copy aside, so that the old file has the name until the new file takes it.
+		copied, err := AsideName(d, name)
+		if err == nil {
+			_, err = d.Put(Synced, Doc{copied, data})
+		}
+		if err != nil {
+			return nil, fmt.Errorf("salvage: %w", err)
+		}
+		aside = append(aside, d.Where(copied))
+	}
+	head, err := PutAside(d, headName(name))
+	if err != nil {
+		return aside, fmt.Errorf("salvage: %w", err)
+	}
+	if head != "" {
+		aside = append(aside, d.Where(head))
+	}
+	if _, err := d.Put(Synced, Doc{name, content}); err != nil {
+		return aside, fmt.Errorf("salvage: %w", err)
+	}
+	n.derived = false
+	return aside, n.needHead()
+}
