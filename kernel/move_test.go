@@ -18,12 +18,12 @@ type inStore struct{ store.Store }
 
 func (s inStore) State() store.Store { return s.Store }
 
-// all is what a store holds, but for locks.
+// all is what a store holds, but for locks and what is the machine's.
 func all(t *testing.T, s store.Store) map[string]string {
 	t.Helper()
 	out := map[string]string{}
 	err := store.Walk(s, func(name string, _ store.Entry) error {
-		if strings.HasSuffix(name, "lock") || name == ".gitignore" || strings.HasPrefix(name, "index") || name == "sync.json" {
+		if strings.HasSuffix(name, "lock") || name == ".gitignore" || strings.HasPrefix(name, "index") || name == "sync.json" || strings.HasSuffix(name, "/trace.jsonl") {
 			return nil
 		}
 		data, err := s.Get(name)

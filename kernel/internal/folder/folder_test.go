@@ -2,9 +2,11 @@ package folder
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"syscall"
 	"testing"
 	"time"
 
@@ -118,6 +120,26 @@ func TestEndSurvivesDeath(t *testing.T) {
 			if left, err := next.List(endedFolder); err == nil && len(left) > 0 {
 				t.Errorf("%s: %d folders are left", what, len(left))
 			}
+		}
+	}
+}
+
+// A trace that can't be read now is told as that, wherever the session is kept.
+func TestTraceUnread(t *testing.T) {
+	state, local := storetest.New(), storetest.New()
+	if _, err := local.Put(store.Unsynced, store.Doc{Name: "s/trace.jsonl", Data: []byte("no trace\n")}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []error{syscall.EACCES, store.ErrNoTrace} {
+		local.SetUnread(func(string) error {
+			if want == syscall.EACCES {
+				return want
+			}
+			return nil
+		})
+		got := DamagedDerived(state.In("s"), local.In("s"))
+		if len(got) == 0 || got[0].Name != "trace.jsonl" || got[0].In.Where("") != "memory:s" || !errors.Is(got[0].Err, want) || store.OutOfReach(got[0].Err) != (want == syscall.EACCES) {
+			t.Errorf("%v: %+v", want, got)
 		}
 	}
 }
