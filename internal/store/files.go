@@ -15,7 +15,6 @@ import (
 	"syscall"
 
 	"github.com/memkernel/memkernel/internal/atomicfile"
-	"github.com/memkernel/memkernel/internal/longwork"
 	"github.com/memkernel/memkernel/internal/store/internal/statedir"
 )
 
@@ -91,7 +90,7 @@ func (s files) Journal(name string) Journal     { return &fileJournal{dir: s.dir
 
 func (s files) OpenLog(name string, o LogOptions) (Log, error) { return OpenLineLog(s, name, o), nil }
 
-func (s files) Salvage(name string, tell longwork.Progress) ([]Record, []LostRecords, error) {
+func (s files) Salvage(name string, tell func(unit string, done, all int)) ([]Record, []Lost, error) {
 	return SalvageLines(s, name, tell)
 }
 

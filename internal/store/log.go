@@ -108,8 +108,8 @@ var ErrHalfHead = errors.New("one of its two states can't be read; the other say
 // ErrNewer is wrapped by the error for a record that a newer program wrote.
 var ErrNewer = errors.New("written by a newer version")
 
-// LostRecords is a stretch of a damaged log that can't be used.
-type LostRecords struct {
+// Lost is a stretch of a journal that can't be used.
+type Lost struct {
 	// Line is the first line of the stretch, counted from 1.
 	Line int `json:"line"`
 	// Offset is the offset of the stretch's first byte.

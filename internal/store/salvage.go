@@ -8,12 +8,11 @@ import (
 	"io"
 	"io/fs"
 
-	"github.com/memkernel/memkernel/internal/longwork"
 	"github.com/memkernel/memkernel/internal/textutil"
 )
 
 // SalvageLines is [Store.Salvage] for a file of lines.
-func SalvageLines(d Disk, name string, tell longwork.Progress) ([]Record, []LostRecords, error) {
+func SalvageLines(d Disk, name string, tell func(unit string, done, all int)) ([]Record, []Lost, error) {
 	data, err := d.Get(name)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, fmt.Errorf("salvage: %w", err)
@@ -28,7 +27,7 @@ func SalvageLines(d Disk, name string, tell longwork.Progress) ([]Record, []Lost
 		return nil, nil, fmt.Errorf("salvage: %w", err)
 	}
 	if size := int64(len(data)); head != nil && size < head.Off && (head.Next == nil || size < head.Next.Off) {
-		s.lost = append(s.lost, LostRecords{Line: head.Lines, Offset: size, Bytes: head.Off - size, Reason: "the end of the file is missing"})
+		s.lost = append(s.lost, Lost{Line: head.Lines, Offset: size, Bytes: head.Off - size, Reason: "the end of the file is missing"})
 	}
 	return s.sound, s.lost, nil
 }
@@ -37,11 +36,11 @@ func SalvageLines(d Disk, name string, tell longwork.Progress) ([]Record, []Lost
 type salvage struct {
 	data  []byte
 	sound []Record
-	lost  []LostRecords
+	lost  []Lost
 }
 
 // lines separates the sound lines from the lost ones.
-func (s *salvage) lines(path string, tell longwork.Progress) error {
+func (s *salvage) lines(path string, tell func(unit string, done, all int)) error {
 	r := newLineReader(path, bytes.NewReader(s.data))
 	// counted is the sum over all records before. written is the same sum as the line before
 	// records it, if that line is whole.
@@ -69,7 +68,7 @@ func (s *salvage) lines(path string, tell longwork.Progress) error {
 			follows = follows || c.next(env.rec) == chain(env.sum)
 		}
 		if !follows {
-			s.lost = append(s.lost, LostRecords{Line: r.Lines, Offset: r.headAt, Reason: "lines before this one are missing, were moved or stand twice, or its sum is damaged"})
+			s.lost = append(s.lost, Lost{Line: r.Lines, Offset: r.headAt, Reason: "lines before this one are missing, were moved or stand twice, or its sum is damaged"})
 		}
 		counted, written, known = counted.next(env.rec), chain(env.sum), true
 		s.sound = append(s.sound, rec)
@@ -95,7 +94,7 @@ var begins = textutil.LazyRegexp(`"op":"([a-z_]+)","id":"([^"]{1,120})"`)
 // lose notes a line that can't be used and continues after it.
 func (s *salvage) lose(r *lineReader, err error) {
 	n := int64(len(r.last))
-	l := LostRecords{Line: r.Lines + 1, Offset: r.Off, Bytes: n, Reason: err.Error()}
+	l := Lost{Line: r.Lines + 1, Offset: r.Off, Bytes: n, Reason: err.Error()}
 	if d := (*LogError)(nil); errors.As(err, &d) {
 		l.Reason = d.Reason
 	}

@@ -21,7 +21,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/memkernel/memkernel/internal/longwork"
 	"github.com/memkernel/memkernel/internal/store/internal/statedir"
 )
 
@@ -67,7 +66,7 @@ type Store interface {
 	OpenLog(name string, o LogOptions) (Log, error)
 	// Salvage returns the records of a log that are sound, whatever happened to the rest, and
 	// what is lost. It writes nothing. It reports to tell how many records it has examined.
-	Salvage(name string, tell longwork.Progress) (sound []Record, lost []LostRecords, err error)
+	Salvage(name string, tell func(unit string, done, all int)) (sound []Record, lost []Lost, err error)
 	// Reset gives a damaged log new records, in one step, and puts the whole old content aside.
 	// It returns the places of what it put aside, as Where returns them. The caller must hold the
 	// log's folder alone.

@@ -174,7 +174,7 @@ type Salvaged struct {
 	// Turns counts the turns in these records.
 	Turns int `json:"turns"`
 	// Lost are the stretches of the journal that can't be read.
-	Lost []store.LostRecords `json:"lost"`
+	Lost []store.Lost `json:"lost"`
 	// Unfit are intact records that can't be used without the lost ones.
 	Unfit []string `json:"unfit"`
 	// Files are the other files that are damaged.

@@ -15,7 +15,7 @@ type Salvage struct {
 	// Records is the number of sound records. Commits is the number of sound commits.
 	Records, Commits int
 	// Lost lists the unusable stretches of the journal in their order.
-	Lost []store.LostRecords
+	Lost []store.Lost
 	// Unfit names whole records that can't be kept without lost ones.
 	Unfit []string
 

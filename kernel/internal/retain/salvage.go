@@ -48,7 +48,7 @@ func (k *Keeper) Salvage(ctx context.Context, req api.SalvageRequest) (*api.Salv
 }
 
 func salvageSession(ctx context.Context, s *session.Session, apply bool) (*api.Salvaged, error) {
-	out := &api.Salvaged{Session: s.Key, Lost: []store.LostRecords{}, Unfit: []string{}, Files: []api.DamagedFile{}, Aside: []string{}}
+	out := &api.Salvaged{Session: s.Key, Lost: []store.Lost{}, Unfit: []string{}, Files: []api.DamagedFile{}, Aside: []string{}}
 	j, err := journal.Recover(ctx, s.Files, folder.JournalFile)
 	if err != nil {
 		return out, err

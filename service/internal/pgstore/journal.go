@@ -9,7 +9,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/memkernel/memkernel/internal/longwork"
 	"github.com/memkernel/memkernel/internal/store"
 )
 
@@ -19,7 +18,7 @@ func (s *Store) OpenLog(name string, o store.LogOptions) (store.Log, error) {
 }
 
 // Salvage implements [store.Store].
-func (s *Store) Salvage(name string, tell longwork.Progress) ([]store.Record, []store.LostRecords, error) {
+func (s *Store) Salvage(name string, tell func(unit string, done, all int)) ([]store.Record, []store.Lost, error) {
 	return store.SalvageLines(s, name, tell)
 }
 
