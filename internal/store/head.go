@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// Next to a journal is its head. It records how far the journal was synced, so that the remains
-// of a crash after that point are distinguished from damage before it:
+// Next to a log on a [Disk] is its head. It records how far the log was synced, so that the
+// remains of a crash after that point are distinguished from damage before it:
 //
 //	journal.head
 //	┌───────────────────────────────────────────────────────────────────┐

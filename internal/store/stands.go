@@ -4,7 +4,7 @@ package store
 // matter which process wrote it. The caller must hold the lock. A write can be readable before it
 // is durable: for example, a database makes it visible while its standby does not have it yet,
 // because the writer's connection was ended. Callers that report something as already stored
-// should call Stands first. ok is false if the store leaves this to [Journal.Sync].
+// should call Stands first. ok is false if the store leaves this to [Log.Sync].
 func Stands(s Store, lock string) (ok bool, err error) {
 	h, ok := s.(interface{ Stands(lock string) error })
 	if ok {

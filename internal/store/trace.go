@@ -229,7 +229,7 @@ func wholeLines(f io.ReaderAt, size int64) (int64, error) {
 // rotate puts the file aside and begins a new one.
 func (t *Trace) rotate() error {
 	t.Close()
-	if err := t.in.Move(Unsynced, t.name, TraceBefore(t.name)); err != nil {
+	if err := t.in.Move(Unsynced, t.name, traceBefore(t.name)); err != nil {
 		return err
 	}
 	f := t.in.Journal(t.name)
@@ -240,8 +240,8 @@ func (t *Trace) rotate() error {
 	return nil
 }
 
-// TraceBefore returns the name under which a trace is put aside.
-func TraceBefore(path string) string { return strings.TrimSuffix(path, ".jsonl") + ".1.jsonl" }
+// traceBefore returns the name under which a trace is put aside.
+func traceBefore(path string) string { return strings.TrimSuffix(path, ".jsonl") + ".1.jsonl" }
 
 // Append writes a line with one write call and no sync, with the header before it in a new file.
 // The caller must call Begin before every Append. After an error the file does not hold the line,

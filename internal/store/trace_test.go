@@ -92,7 +92,7 @@ func TestTraceAppends(t *testing.T) {
 	defer newer.Close()
 	mustNote(t, newer, "f", true)
 	mustNote(t, tr, "g", true)
-	if got, old := notes(t, path), notes(t, TraceBefore(path)); got != "g" || old != "f" {
+	if got, old := notes(t, path), notes(t, traceBefore(path)); got != "g" || old != "f" {
 		t.Errorf("read %q and %q", got, old)
 	}
 	if err := os.Remove(path); err != nil {
@@ -241,8 +241,8 @@ func TestTraceFailEveryOperation(t *testing.T) {
 			restore()
 			tr.Close()
 			got := notes(t, path)
-			if _, err := os.Stat(TraceBefore(path)); err == nil {
-				got = notes(t, TraceBefore(path)) + got
+			if _, err := os.Stat(traceBefore(path)); err == nil {
+				got = notes(t, traceBefore(path)) + got
 			}
 			if failed && want != 8 || !failed && want != 9 || len(got) < want-5 || !strings.HasSuffix("012345678", got) && want == 9 {
 				t.Fatalf("operation %d: %d lines were written, %q are there", op, want, got)

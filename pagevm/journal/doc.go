@@ -1,11 +1,9 @@
-// Package journal commits state durably. After a crash a line of a journal is whole or absent.
+// Package journal commits state durably, in a log of records ([store.Log]).
 //
-//   - A [Journal] is an append-only file of framed lines. Opening one reads the part that a
-//     synced head vouches for and cuts off a tail that a crash tore. It reports any other damage
-//     ([DamageError]) and never overwrites it; [Recover] reads on after it.
+//   - A [Journal] is a log with the commits among its records. [Recover] reads the sound part of
+//     a damaged one.
 //   - A [State] is the result of the journal's writebacks: pages by scope and key, with every
 //     version that their entries ever had.
-//   - A [Trace] is a file of decisions in the same framing, never synced.
 //
 // The contract, for every writer ([Journal.Writeback]):
 //
@@ -18,7 +16,7 @@
 //  3. Nothing that was committed is lost or changed by a later commit: entries of a list stay. A
 //     member or scalar is superseded only by a writer that knew its last version, and keeps its
 //     old ones.
-//  4. A transaction is one write and one fsync: after a crash it is there whole or
+//  4. A transaction is one append: after a crash it is there whole or
 //     not at all. An acknowledged one is there, and a second delivery of it is a
 //     duplicate.
 //  5. Replaying the journal gives the same state, byte for byte, whatever the
