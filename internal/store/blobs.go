@@ -259,6 +259,12 @@ func (b *Batch) Len() int { return len(b.seen) }
 // Bytes returns the size of the content held in memory until Commit.
 func (b *Batch) Bytes() int64 { return b.bytes }
 
+// CommitTo is [Batch.Commit] into the blobs of another view of the store, such as a unit's.
+func (b *Batch) CommitTo(ctx context.Context, blobs Store) (Stats, error) {
+	b.b = BlobsIn(blobs)
+	return b.Commit(ctx)
+}
+
 // Commit writes the blobs that are not stored yet and makes the whole batch durable. Callers must
 // not hand out a pointer to a blob of the batch before Commit returns nil. After an error some
 // blobs may be stored, but no blob is half written. Commit empties the batch. Commit of an empty

@@ -1,0 +1,74 @@
+package rows
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// database is the server as a store uses it: a pool of connections, and in tests a model of the
+// server.
+type database interface {
+	// Ask runs a statement as a transaction of its own, and calls row with each row of its answer.
+	Ask(ctx context.Context, s *statement, args []any, row func(scan func(into ...any) error) error) error
+	Close()
+}
+
+// statement is what a store asks a server. Tables in the text have $S for their schema.
+type statement struct {
+	name string // for messages
+	text string
+}
+
+// server is a database of pgx.
+type server struct {
+	*pgxpool.Pool
+	schema string
+}
+
+func (s server) Ask(ctx context.Context, st *statement, args []any, row func(scan func(into ...any) error) error) error {
+	rows, err := s.Query(ctx, strings.ReplaceAll(st.text, "$S", s.schema), args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := row(rows.Scan); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// pauses has the wait before each attempt to send a statement whose connection dies.
+var pauses = []time.Duration{0, 20 * time.Millisecond, 500 * time.Millisecond}
+
+// statementTimeout is how long a statement may take.
+const statementTimeout = 30 * time.Second
+
+// ask runs a statement, and again if its connection dies. Each attempt calls begin before its
+// rows. unsure reports that an answer was lost, so that the statement may have been done more than
+// once.
+func (c *core) ask(s *statement, at string, args []any, begin func(), row func(scan func(into ...any) error) error) (unsure bool, err error) {
+	for _, pause := range pauses {
+		time.Sleep(pause)
+		if begin != nil {
+			begin()
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), statementTimeout)
+		err = c.db.Ask(ctx, s, append([]any{c.tenant}, args...), row)
+		cancel()
+		unsure = unsure || err != nil && lost(err)
+		if err == nil || !lost(err) && !again(err) {
+			break
+		}
+	}
+	return unsure, c.explain(s.name, c.where(at), err)
+}
+
+// one is ask for a statement whose answer is one row.
+func (c *core) one(s *statement, at string, args []any, into ...any) (unsure bool, err error) {
+	return c.ask(s, at, args, nil, func(scan func(...any) error) error { return scan(into...) })
+}

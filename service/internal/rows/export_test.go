@@ -1,0 +1,120 @@
+package rows
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// faulty is a database that calls a function before each statement and after its answer.
+type faulty struct {
+	database
+	f func(name string, answered bool) error
+}
+
+func (d faulty) Ask(ctx context.Context, s *statement, args []any, row func(func(...any) error) error) error {
+	if err := d.f(s.name, false); err != nil {
+		return err
+	}
+	if err := d.database.Ask(ctx, s, args, row); err != nil {
+		return err
+	}
+	return d.f(s.name, true)
+}
+
+// SetFault asks f before every statement and after its answer. The store is in use by nobody else.
+func (s *Store) SetFault(f func(name string, answered bool) error) {
+	if d, ok := s.db.(faulty); ok {
+		s.core.db = d.database
+	}
+	if f != nil {
+		s.core.db = faulty{s.db, f}
+	}
+}
+
+
+// OpenAlone opens a tenant as Open does, with a new connection for each statement: what a pooler
+// in transaction mode may do. The tables must be there.
+func OpenAlone(ctx context.Context, o Options) (*Store, error) {
+	s, err := Open(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	s.core.db = &alternating{pool: s.db.(server).Pool, schema: o.Schema}
+	return s, nil
+}
+
+type alternating struct {
+	pool   *pgxpool.Pool
+	schema string
+}
+
+func (a *alternating) Ask(ctx context.Context, st *statement, args []any, row func(func(...any) error) error) error {
+	err := server{a.pool, a.schema}.Ask(ctx, st, args, row)
+	for _, c := range a.pool.AcquireAllIdle(ctx) {
+		if _, err := c.Exec(ctx, `DISCARD ALL`, pgx.QueryExecModeSimpleProtocol); err != nil {
+			return err
+		}
+		c.Release()
+	}
+	return err
+}
+
+func (a *alternating) Close() { a.pool.Close() }
+
+// NoPauses has lost connections tried again at once.
+func NoPauses() { pauses = []time.Duration{0, 0, 0} }
+
+// Migrations are the schema files.
+func Migrations() ([]string, error) { return migrations() }
+
+// Renew renews the leases now.
+func (s *Store) Renew() { s.core.renew() }
+
+// pool is the store's own connections.
+func (s *Store) pool() *pgxpool.Pool {
+	switch d := s.db.(type) {
+	case faulty:
+		return d.database.(server).Pool
+	case *alternating:
+		return d.pool
+	default:
+		return d.(server).Pool
+	}
+}
+
+// Exec runs a statement as it is.
+func (s *Store) Exec(ctx context.Context, q string, args ...any) error {
+	_, err := s.pool().Exec(ctx, q, args...)
+	return err
+}
+
+// Value reads one value.
+func (s *Store) Value(ctx context.Context, into any, q string, args ...any) error {
+	return s.pool().QueryRow(ctx, q, args...).Scan(into)
+}
+
+// Conn gives a connection of the store's own, until release.
+func (s *Store) Conn(ctx context.Context) (conn *pgx.Conn, release func(), err error) {
+	c, err := s.pool().Acquire(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	return c.Conn(), c.Release, nil
+}
+
+// TenantID is the number of the tenant.
+func (s *Store) TenantID() int64 { return s.tenant }
+
+var _ pgx.QueryTracer = (*Counter)(nil)
+
+// Counter counts statements.
+type Counter struct{ N int }
+
+func (c *Counter) TraceQueryStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceQueryStartData) context.Context {
+	c.N++
+	return ctx
+}
+func (c *Counter) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}

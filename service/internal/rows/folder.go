@@ -1,0 +1,184 @@
+package rows
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/memkernel/memkernel/internal/store"
+)
+
+// folder is what this process knows of a folder.
+type folder struct {
+	at   string
+	turn chan struct{} // held by the open unit
+
+	mu   sync.Mutex // guards the fields below
+	unit *unit      // the open unit, nil if there is none
+	// known is false if the folder must be read before anything is done on this knowledge.
+	known bool
+	// durable reports that everything known survives a crash of the server.
+	durable bool
+	// gen counts how often the folder was not the one that was known, or lost records.
+	gen int
+	head
+	docs map[string]doc // without those of the folder ""
+	// tail has the records behind the number from. It is kept while a unit is open.
+	tail []row
+	from int64
+}
+
+// head is the row of a folder. The zero value is a folder that does not exist.
+type head struct {
+	rev, epoch, seq int64
+	turns           int
+	counts          [len(logs)]int
+	trail           []int64
+	moving          string
+}
+
+// mark is the newest mark, 0 for a folder that does not exist.
+func (h *head) mark() int64 {
+	if len(h.trail) == 0 {
+		return 0
+	}
+	return h.trail[len(h.trail)-1]
+}
+
+// doc is a document. Its data is nil if only the rest is known.
+type doc struct {
+	rev, size int64
+	data      []byte
+	written   time.Time
+}
+
+// row is a record in its place.
+type row struct {
+	seq     int64
+	turn, n int
+	log     string
+	size    int64
+	time    string
+	rec     store.Record
+}
+
+// changes are the news of a folder.
+type changes struct {
+	head
+	there bool
+	same  bool // the folder that was known has grown; otherwise everything in it is new
+	some  bool // docs are only those written since
+	docs  map[string]doc
+	recs  []row
+}
+
+// read reads what is new in a folder of which k is known.
+func (c *core) read(at string, k *head, logs []string, docs bool) (n changes, err error) {
+	_, err = c.ask(&news, at, []any{at, k.mark(), k.epoch, k.rev, k.seq, logs, docs}, func() { n = changes{docs: map[string]doc{}} }, func(scan func(...any) error) error {
+		var what int
+		var name, kind, id, when string
+		var nums, trail []int64
+		var counts []int
+		var data []byte
+		var body *string
+		var written time.Time
+		if err := scan(&what, &name, &nums, &trail, &counts, &kind, &id, &when, &data, &body, &written); err != nil {
+			return err
+		}
+		switch what {
+		case 0:
+			n.head = head{rev: nums[0], epoch: nums[1], seq: nums[2], turns: int(nums[3]), trail: trail, moving: name}
+			copy(n.counts[:], counts)
+			n.there, n.same, n.some = true, nums[4] == 1, nums[5] == 1
+		case 1:
+			n.docs[name] = doc{rev: nums[0], size: nums[1], data: data, written: written}
+		default:
+			r := row{seq: nums[0], turn: int(nums[1]), n: int(nums[2]), size: nums[3], log: name, time: when, rec: store.Record{Op: kind, ID: id}}
+			if when != "" {
+				if r.rec.Time, err = time.Parse(time.RFC3339Nano, when); err != nil {
+					return err
+				}
+			}
+			if body != nil {
+				r.rec.Body = []byte(*body)
+			}
+			n.recs = append(n.recs, r)
+		}
+		return nil
+	})
+	slices.SortFunc(n.recs, func(a, b row) int { return cmp.Compare(a.seq, b.seq) })
+	return n, err
+}
+
+// folder returns what is known of a folder.
+func (c *core) folder(at string) *folder {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	f := c.folders[at]
+	if f == nil {
+		f = &folder{at: at, turn: make(chan struct{}, 1), docs: map[string]doc{}}
+		c.folders[at] = f
+	}
+	return f
+}
+
+// refresh reads what is new. Callers must hold f.mu.
+func (f *folder) refresh(c *core) error {
+	n, err := c.read(f.at, &f.head, logs[:], f.at != "")
+	if err != nil {
+		return err
+	}
+	f.durable = f.durable && n.mark() == f.mark()
+	switch {
+	case n.same:
+		f.from = f.seq
+	case n.there || f.mark() != 0:
+		f.from = 0
+		f.gen++
+	}
+	if !n.some {
+		clear(f.docs)
+	}
+	for name, d := range n.docs {
+		f.docs[name] = d
+	}
+	f.head, f.tail, f.known = n.head, n.recs, true
+	return nil
+}
+
+// forget makes the next unit read the folder.
+func (c *core) forget(at string) {
+	f := c.folder(at)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.known = false
+}
+
+// Begin implements [store.Store]. Others may write to the folder meanwhile: the unit is then
+// overtaken.
+func (s *Store) Begin(ctx context.Context, name string, seen bool) (store.Unit, error) {
+	p, err := s.at(name)
+	if err != nil {
+		return nil, err
+	}
+	f := s.core.folder(p.at)
+	select {
+	case f.turn <- struct{}{}:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	u := &unit{c: s.core, f: f, unchecked: seen && f.known}
+	if !u.unchecked {
+		if err := f.refresh(s.core); err != nil {
+			<-f.turn
+			return nil, err
+		}
+	}
+	u.reset()
+	f.unit = u
+	return u, nil
+}

@@ -1,0 +1,128 @@
+package rows
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/memkernel/memkernel/internal/store"
+)
+
+// holds are the locks of this process. A lock is a lease in a row, which a goroutine renews. A
+// holder that is paused for longer than the lease may lose it.
+type holds struct {
+	mu   sync.Mutex
+	mine map[string]*hold // by holder
+	n    int
+	stop chan struct{} // nil while there is none to renew
+}
+
+type hold struct{ name string }
+
+// Lock implements [store.Store].
+func (s *Store) Lock(name string, share store.Share) (func(), error) {
+	p, err := s.at(name)
+	if err != nil {
+		return nil, err
+	}
+	h := &s.holds
+	h.mu.Lock()
+	h.n++
+	holder := fmt.Sprintf("%s %d", s.holder, h.n)
+	h.mu.Unlock()
+	var ok bool
+	var other string
+	if _, err := s.one(&take, p.at, []any{p.at, holder, bool(share == store.Alone), s.lease.Microseconds()}, &ok, &other); err != nil {
+		return nil, err
+	}
+	if !ok {
+		if strings.HasPrefix(other, s.holder) {
+			other = "this process"
+		}
+		return nil, &store.LockedError{Name: s.where(p.at), Holder: other}
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.mine[holder] = &hold{p.at}
+	if h.stop == nil {
+		h.stop = make(chan struct{})
+		go s.renewing(h.stop)
+	}
+	return sync.OnceFunc(func() { s.letGo(holder) }), nil
+}
+
+// letGo releases a lock. One that can't be released ends with its lease.
+func (c *core) letGo(holder string) {
+	h := &c.holds
+	h.mu.Lock()
+	held := h.mine[holder]
+	delete(h.mine, holder)
+	if len(h.mine) == 0 && h.stop != nil {
+		close(h.stop)
+		h.stop = nil
+	}
+	h.mu.Unlock()
+	if held != nil {
+		_, _ = c.ask(&release, held.name, []any{held.name, holder}, nil, nothing)
+	}
+}
+
+// nothing reads the answer of a statement that has none.
+func nothing(func(...any) error) error { return nil }
+
+// holding returns by which names this process holds a lock.
+func (c *core) holding(name string) []string {
+	c.holds.mu.Lock()
+	defer c.holds.mu.Unlock()
+	out := []string{}
+	for holder, h := range c.holds.mine {
+		if h.name == name {
+			out = append(out, holder)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// renewing renews the leases every third of their time, until stop is closed.
+func (c *core) renewing(stop chan struct{}) {
+	t := time.NewTicker(max(c.lease/3, time.Millisecond))
+	defer t.Stop()
+	for {
+		select {
+		case <-t.C:
+			c.renew()
+		case <-stop:
+			return
+		}
+	}
+}
+
+// renew extends the leases. It ignores a server that does not answer: a lock that nobody else has
+// taken is still valid when the server is back.
+func (c *core) renew() {
+	c.holds.mu.Lock()
+	names := map[string]string{}
+	for holder, h := range c.holds.mine {
+		names[holder] = h.name
+	}
+	c.holds.mu.Unlock()
+	for holder, name := range names {
+		_, _ = c.ask(&renew, name, []any{name, holder, c.lease.Microseconds()}, nil, nothing)
+	}
+}
+
+// releaseAll releases all locks.
+func (c *core) releaseAll() {
+	c.holds.mu.Lock()
+	var all []string
+	for holder := range c.holds.mine {
+		all = append(all, holder)
+	}
+	c.holds.mu.Unlock()
+	for _, holder := range all {
+		c.letGo(holder)
+	}
+}

@@ -1,0 +1,319 @@
+package rows
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"slices"
+
+	"github.com/memkernel/memkernel/internal/longwork"
+	"github.com/memkernel/memkernel/internal/store"
+)
+
+// log is an open log. Its place is behind the record with the number seq.
+type log struct {
+	s        *Store
+	f        *folder
+	place    place
+	name     string
+	i        int // in logs
+	readOnly bool
+
+	// gen is the folder's when the log was read in a unit, and -1 if it was read without one. The
+	// head is then the folder's of that moment.
+	gen  int
+	head head
+	seq  int64
+	n    int
+	size int64
+	// replaced: records that it had are no longer there, or were not written.
+	replaced bool
+}
+
+// OpenLog implements [store.Store].
+func (s *Store) OpenLog(name string, o store.LogOptions) (store.Log, error) { return s.log(name, o) }
+
+func (s *Store) log(name string, o store.LogOptions) (*log, error) {
+	p, err := s.at(name)
+	if err != nil {
+		return nil, err
+	}
+	l := &log{s: s, f: s.core.folder(p.folder), place: p, name: p.log(), readOnly: o.ReadOnly, gen: -1}
+	if l.i = slices.Index(logs[:], l.name); l.i < 0 {
+		return nil, fmt.Errorf("open %s: the database has no log of this name", s.where(p.at))
+	}
+	return l, nil
+}
+
+// fits reports whether the records up to the place are still in the folder as it is known. Callers
+// must hold f.mu.
+func (l *log) fits() bool {
+	if !l.replaced && l.gen < 0 && (l.head.mark() == 0 || l.head.epoch == l.f.epoch && slices.Contains(l.f.trail, l.head.mark())) {
+		l.gen = l.f.gen
+	}
+	return !l.replaced && l.gen == l.f.gen
+}
+
+// error returns the error of a log that can't be read on.
+func (l *log) error(reason string, replaced bool) error {
+	hint := "run 'memkernel salvage' on its session, which keeps the sound records"
+	if replaced {
+		hint = "open it again"
+	}
+	return &store.LogError{File: l.s.where(l.place.at), Line: l.n + 1, Offset: l.size, Reason: reason, Hint: hint, Replaced: replaced}
+}
+
+func (l *log) wasReplaced() error { return l.error("it was replaced meanwhile", true) }
+
+// behind returns the records behind a number, and how many the log has in all.
+func (l *log) behind(seq int64) (out []row, count int, err error) {
+	l.f.mu.Lock()
+	defer l.f.mu.Unlock()
+	u := l.f.unit
+	if u == nil {
+		k := l.head
+		if l.gen >= 0 {
+			k, l.replaced = l.f.head, l.replaced || l.gen != l.f.gen
+		}
+		k.seq = seq
+		n, err := l.s.read(l.f.at, &k, []string{l.name}, false)
+		if err != nil {
+			return nil, 0, err
+		}
+		if l.replaced || !n.same && k.mark() != 0 {
+			return nil, 0, l.wasReplaced()
+		}
+		l.head, l.gen = n.head, -1
+		return n.recs, n.counts[l.i], nil
+	}
+	if u.failed != nil {
+		return nil, 0, u.failed
+	}
+	if !l.fits() {
+		return nil, 0, l.wasReplaced()
+	}
+	written := l.f.tail
+	if seq < l.f.from && l.f.seq > 0 {
+		k := l.f.head
+		k.seq = seq
+		n, err := l.s.read(l.f.at, &k, []string{l.name}, false)
+		if err == nil && n.mark() != l.f.mark() {
+			err = u.overtaken()
+		}
+		if err != nil {
+			return nil, 0, u.fail(err)
+		}
+		written = n.recs
+	}
+	if slices.Contains(u.replaced, l.name) {
+		written = nil
+	}
+	for _, rows := range [...][]row{written, u.recs} {
+		for _, r := range rows {
+			if r.log == l.name && r.seq > seq {
+				out = append(out, r)
+			}
+		}
+	}
+	return out, u.counts[l.i], nil
+}
+
+// advance moves the place behind a record.
+func (l *log) advance(r row) { l.seq, l.n, l.size = r.seq, r.n, l.size+r.size }
+
+// Read implements [store.Log].
+func (l *log) Read(each func(store.Record) error) error {
+	rows, count, err := l.behind(l.seq)
+	if err != nil {
+		return err
+	}
+	for _, r := range rows {
+		if r.n != l.n+1 {
+			return l.error(fmt.Sprintf("the records %d to %d are missing", l.n+1, r.n-1), false)
+		}
+		if err := each(r.rec); err != nil {
+			return fmt.Errorf("%s, record %d: %w", l.s.where(l.place.at), r.n, err)
+		}
+		l.advance(r)
+	}
+	if l.n != count {
+		return l.error(fmt.Sprintf("the records %d to %d are missing", l.n+1, count), false)
+	}
+	return nil
+}
+
+// Records implements [store.Log].
+func (l *log) Records() iter.Seq2[store.Record, error] {
+	end := l.seq
+	return func(yield func(store.Record, error) bool) {
+		if end == 0 {
+			return
+		}
+		rows, _, err := l.behind(0)
+		if err != nil {
+			yield(store.Record{}, err)
+			return
+		}
+		for _, r := range rows {
+			if r.seq > end || !yield(r.rec, nil) {
+				return
+			}
+		}
+	}
+}
+
+// write runs f with the open unit of the folder, if the place is the log's end.
+func (l *log) write(f func(u *unit) error) error {
+	l.f.mu.Lock()
+	defer l.f.mu.Unlock()
+	u := l.f.unit
+	switch {
+	case l.readOnly:
+		return fmt.Errorf("%s is open for reading only", l.s.where(l.place.at))
+	case u == nil:
+		return fmt.Errorf("write %s: %w", l.s.where(l.place.at), errNoUnit)
+	case u.failed != nil:
+		return u.failed
+	case !l.fits(), u.counts[l.i] != l.n:
+		return u.overtaken()
+	}
+	return f(u)
+}
+
+// Append implements [store.Log].
+func (l *log) Append(sync bool, recs ...store.Record) (st store.Stats, err error) {
+	return st, l.write(func(u *unit) error {
+		rows, h, err := numbered(l.name, recs, u.head, false)
+		if err != nil || len(rows) == 0 {
+			return err
+		}
+		u.head, u.recs, u.synced, u.appended[l] = h, append(u.recs, rows...), u.synced || sync, true
+		st.Files = 1
+		for _, r := range rows {
+			st.Bytes += r.size
+			l.advance(r)
+		}
+		return nil
+	})
+}
+
+// Sync implements [store.Log]. In a unit, the end of the unit, or its next Sync, waits.
+func (l *log) Sync(n int) error {
+	l.f.mu.Lock()
+	defer l.f.mu.Unlock()
+	if u := l.f.unit; u != nil {
+		u.wait = true
+		return u.failed
+	}
+	has, _, err := l.s.stand(l.f.at, l.head.mark())
+	if err == nil && !has && n > 0 && l.gen < 0 {
+		err = l.wasReplaced()
+	}
+	return err
+}
+
+// Replace implements [store.Log].
+func (l *log) Replace(recs iter.Seq2[store.Record, error]) error {
+	var all []store.Record
+	for r, err := range recs {
+		if err != nil {
+			return err
+		}
+		all = append(all, r)
+	}
+	return l.write(func(u *unit) error {
+		if err := u.restart(l.name, all); err != nil {
+			return err
+		}
+		l.gen, l.n, l.size, u.appended[l] = l.f.gen, 0, 0, true
+		for _, r := range u.recs {
+			if r.log == l.name {
+				l.advance(r)
+			}
+		}
+		return nil
+	})
+}
+
+func (l *log) Writable()    { l.readOnly = false }
+func (l *log) Len() int     { return l.n }
+func (l *log) Size() int64  { return l.size }
+func (l *log) Torn() int64  { return 0 }
+func (l *log) Fault() error { return nil }
+func (l *log) Mend() error  { return nil }
+func (l *log) Close() error { return nil }
+
+// Salvage implements [store.Store]. What is lost are records that somebody removed from the table.
+func (s *Store) Salvage(name string, tell longwork.Progress) (sound []store.Record, lost []store.LostRecords, err error) {
+	l, err := s.log(name, store.LogOptions{ReadOnly: true})
+	if err != nil {
+		return nil, nil, err
+	}
+	rows, count, err := l.behind(0)
+	if err != nil {
+		return nil, nil, err
+	}
+	lose := func(from, to int) {
+		if from <= to {
+			lost = append(lost, store.LostRecords{Line: from, Offset: l.size, Reason: fmt.Sprintf("the records %d to %d are missing", from, to)})
+		}
+	}
+	for i, r := range rows {
+		tell("record", i, len(rows))
+		lose(l.n+1, r.n-1)
+		l.advance(r)
+		sound = append(sound, r.rec)
+	}
+	tell("record", len(rows), len(rows))
+	lose(l.n+1, count)
+	return sound, lost, nil
+}
+
+// Reset implements [store.Store]. The old records become a document of lines.
+func (s *Store) Reset(name string, recs []store.Record) (aside []string, err error) {
+	l, err := s.log(name, store.LogOptions{})
+	if err != nil {
+		return nil, err
+	}
+	old, err := s.Get(name)
+	if err != nil && !isNotThere(err) {
+		return nil, err
+	}
+	return aside, s.within(l.f.at, func() error {
+		if old != nil {
+			to, err := store.AsideName(s, name)
+			if err == nil {
+				_, err = s.Put(store.Synced, store.Doc{Name: to, Data: old})
+			}
+			if err != nil {
+				return err
+			}
+			aside = []string{s.Where(to)}
+		}
+		l.f.mu.Lock()
+		defer l.f.mu.Unlock()
+		return l.f.unit.restart(l.name, recs)
+	})
+}
+
+// lines returns the records of the log as lines, as a file would have them.
+func (l *log) lines() ([]byte, error) {
+	rows, _, err := l.behind(0)
+	if err != nil {
+		return nil, err
+	}
+	if len(rows) == 0 {
+		return nil, l.s.notThere("read", l.place.at)
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	for _, r := range rows {
+		if err := e.Encode(r.rec); err != nil {
+			return nil, err
+		}
+	}
+	return b.Bytes(), nil
+}
+

@@ -1,0 +1,289 @@
+// Package rows keeps a store in a PostgreSQL database, as rows that an operator can read: records,
+// documents and blobs. Any of several machines may serve any session, and no lock is held while
+// one does.
+//
+// # Folders and marks
+//
+// A unit of work writes in a folder, such as a session. The folder's row counts the writes (rev),
+// and has a random mark of each of the newest writes (trail). Whoever read the folder knows its
+// newest mark. A unit collects its writes in memory, and one statement makes them all if the
+// folder still has the mark that was known; otherwise it writes nothing, and the unit is
+// overtaken. A server that crashed, or a standby that took over, may lack the newest writes and
+// give their numbers again. It has other marks, so that its state is never taken for the one that
+// was known.
+//
+// # Lost answers
+//
+// When a connection dies, it is unknown whether the server ran the statement. It is sent again: a
+// unit whose mark is in the trail is written. A statement that arrives late finds another mark.
+// Every other statement has the same result when it is done twice.
+//
+// # Poolers
+//
+// Each statement is a transaction of its own and needs no state of its connection, so that a
+// pooler may give every statement another one.
+//
+// # Tenants
+//
+// A tenant that is opened by [OpenTenant] has a database role of its own, and the tables' policies
+// show this role only that tenant's rows. All statements name the tenant as well. The policies
+// guard against a statement that forgets the tenant, and against an injected statement.
+package rows
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/service/internal/pgdsn"
+)
+
+// Options names the place of a store.
+type Options struct {
+	// DSN names the server and the database, as a URL or as key=value pairs. It must name the
+	// host. A DSN without a password means an empty one, even if the environment holds one.
+	DSN string
+	// Root names the tenant. It must be the same on every machine that shares the state.
+	Root string
+	// Schema is the schema of the tables; default memkernel.
+	Schema string
+	// Lease is how long a lock outlives a holder that was killed; default 15 s.
+	Lease time.Duration
+	// MaxConns bounds the connections; default 8.
+	MaxConns int
+	// Tracer gets every statement; nil traces none.
+	Tracer pgx.QueryTracer
+}
+
+const (
+	defaultSchema   = "memkernel"
+	defaultLease    = 15 * time.Second
+	defaultMaxConns = 8
+	connectTimeout  = 5 * time.Second
+	tenantIdle      = 30 * time.Second // how long a connection of a tenant is kept unused
+)
+
+var (
+	schemaName = regexp.MustCompile(`^[a-z_][a-z0-9_]{0,62}$`)
+	roleName   = regexp.MustCompile(`^memkernel_[0-9a-f]{16}$`)
+)
+
+func (o *Options) check() error {
+	if o.Schema == "" {
+		o.Schema = defaultSchema
+	}
+	if o.Lease <= 0 {
+		o.Lease = defaultLease
+	}
+	if o.MaxConns <= 0 {
+		o.MaxConns = defaultMaxConns
+	}
+	switch {
+	case !schemaName.MatchString(o.Schema):
+		return fmt.Errorf("schema %q: take lower case letters, digits and _", o.Schema)
+	case o.Root == "" || len(o.Root) > 200 || !utf8.ValidString(o.Root) || strings.ContainsFunc(o.Root, func(r rune) bool { return r < ' ' }):
+		return fmt.Errorf("root %q: take a name of up to 200 bytes, alike on every machine that shares it", o.Root)
+	}
+	return pgdsn.Check(o.DSN)
+}
+
+// Store is a store in a database.
+type Store struct {
+	*core
+	folder string // "" or a path
+	unit   *unit  // puts through the store belong to it; nil for most
+}
+
+// core is shared by the stores of one tenant.
+type core struct {
+	db       database
+	tenant   int64
+	place    string
+	password string
+	lease    time.Duration
+	holder   string // the name of this process
+
+	mu      sync.Mutex
+	folders map[string]*folder
+	holds   holds
+	files   *Workspace // nil until it is asked for
+}
+
+// Open opens a tenant of a database, and creates missing tables.
+func Open(ctx context.Context, o Options) (*Store, error) {
+	c, cfg, err := prepare(&o)
+	if err != nil {
+		return nil, err
+	}
+	pool, err := pgxpool.NewWithConfig(ctx, cfg)
+	if err != nil {
+		return nil, c.explain("open", c.place, err)
+	}
+	c.db = server{pool, o.Schema}
+	if err = migrate(ctx, pool, o.Schema); err == nil {
+		c.tenant, err = findTenant(ctx, pool, o.Schema, o.Root)
+	}
+	if err != nil {
+		pool.Close()
+		return nil, c.explain("open", c.place, err)
+	}
+	return &Store{core: c}, nil
+}
+
+// prepare makes a store from options, and the configuration of its connections.
+func prepare(o *Options) (*core, *pgxpool.Config, error) {
+	if err := o.check(); err != nil {
+		return nil, nil, fmt.Errorf("open the state in PostgreSQL: %w", err)
+	}
+	cfg, err := pgxpool.ParseConfig(o.DSN)
+	if err != nil { // err may repeat the DSN
+		return nil, nil, errors.New("open the state in PostgreSQL: the DSN can't be read: " + pgdsn.Form)
+	}
+	if !pgdsn.NamesPassword(o.DSN) {
+		cfg.ConnConfig.Password = ""
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		host = "a machine without a name"
+	}
+	var id [6]byte
+	_, _ = rand.Read(id[:]) // which never fails
+	c := newCore(pgdsn.Place(o.DSN)+"#"+o.Root, fmt.Sprintf("process %d on %s (%s)", os.Getpid(), host, hex.EncodeToString(id[:])), o.Lease)
+	c.password = cfg.ConnConfig.Password
+	cfg.MaxConns = int32(o.MaxConns)
+	cfg.ConnConfig.ConnectTimeout = connectTimeout
+	cfg.ConnConfig.Tracer = o.Tracer
+	// A pooler may run each statement on another connection, which has no prepared statements.
+	cfg.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe
+	return c, cfg, nil
+}
+
+func newCore(place, holder string, lease time.Duration) *core {
+	c := &core{place: place, holder: holder, lease: lease, folders: map[string]*folder{}}
+	c.holds.mine = map[string]*hold{}
+	return c
+}
+
+// findTenant finds a tenant, and creates a missing one.
+func findTenant(ctx context.Context, pool *pgxpool.Pool, schema, name string) (id int64, err error) {
+	in := func(q string) string { return strings.ReplaceAll(q, "$S", schema) }
+	if err = pool.QueryRow(ctx, in(`SELECT id FROM $S.tenants WHERE name=$1::text`), name).Scan(&id); !errors.Is(err, pgx.ErrNoRows) {
+		return id, err
+	}
+	var owner string
+	var bound bool
+	if err := pool.QueryRow(ctx, in(`SELECT row_security_active(oid), relowner::regrole::text FROM pg_class WHERE oid='$S.tenants'::regclass`)).Scan(&bound, &owner); err != nil {
+		return 0, err
+	}
+	if bound {
+		return 0, &Error{Kind: ErrRefused, Hint: "the tables are " + owner + "'s: name that user in the DSN, or make this one a member of it (GRANT " + owner + " TO me)",
+			Err: errors.New("row-level security hides all rows from this user")}
+	}
+	// The row of the lock of blobs is there before the first blob, so that a writer of blobs can
+	// always hold on to it.
+	err = pool.QueryRow(ctx, in(`WITH t AS (INSERT INTO $S.tenants(name) VALUES($1::text) ON CONFLICT(name) DO UPDATE SET name=excluded.name RETURNING id),
+		h AS (INSERT INTO $S.holds(tenant, name, alone, holders) SELECT id, '`+store.BlobsLock+`', false, '{}' FROM t ON CONFLICT DO NOTHING)
+		SELECT id FROM t`), name).Scan(&id)
+	return id, err
+}
+
+// Close releases the locks and closes the connections.
+func (s *Store) Close() error {
+	s.releaseAll()
+	s.db.Close()
+	return nil
+}
+
+// In implements [store.Store].
+func (s *Store) In(folder string) store.Store {
+	return &Store{core: s.core, folder: path.Join(s.folder, folder), unit: s.unit}
+}
+
+// Where implements [store.Store].
+func (s *Store) Where(name string) string { return s.where(path.Join(s.folder, name)) }
+
+func (c *core) where(at string) string {
+	if at == "" || at == "." {
+		return c.place
+	}
+	return c.place + "/" + at
+}
+
+// place is a name in the tables.
+type place struct {
+	at     string // the whole path
+	folder string // its row of the table folders
+	name   string // within the folder; "" for the folder itself
+}
+
+// at returns the place of a name. The path must stay in the store, and the server must be able to
+// hold it.
+func (s *Store) at(name string) (place, error) {
+	at := path.Join(s.folder, name)
+	if at == "." {
+		at = ""
+	}
+	if at == ".." || strings.HasPrefix(at, "../") || strings.HasPrefix(at, "/") || strings.ContainsRune(at, 0) || !utf8.ValidString(at) {
+		return place{}, fmt.Errorf("%s: %q is no name of a document", s.core.place, name)
+	}
+	return placeOf(at), nil
+}
+
+func placeOf(at string) place {
+	first, rest, deeper := strings.Cut(at, "/")
+	switch {
+	case first == "project":
+		return place{at, first, rest}
+	case deeper && (first == "sessions" || first == "ended"):
+		second, name, _ := strings.Cut(rest, "/")
+		return place{at, first + "/" + second, name}
+	}
+	return place{at, "", at}
+}
+
+// logs are the names of logs, in the order of their counts in the table folders.
+var logs = [...]string{"journal", "projection", "usage", "ended"}
+
+// log returns the name of the log at a place, "" if the place is none of a log.
+func (p place) log() string {
+	for i, l := range logs {
+		if p.name == l+".jsonl" && (p.folder == "") == (i == ended) {
+			return l
+		}
+	}
+	return ""
+}
+
+// ended is the place in logs of the only log outside a session.
+const ended = 3
+
+// blob returns the hash of the blob at a place, "" if the place is none of a blob.
+func (p place) blob() string {
+	if rest, ok := strings.CutPrefix(p.at, "blobs/"); ok {
+		if dir, hash, _ := strings.Cut(rest, "/"); store.IsHash(hash) && hash[:2] == dir {
+			return hash
+		}
+	}
+	return ""
+}
+
+// newMark returns a random number that is not 0.
+func newMark() int64 {
+	var b [8]byte
+	_, _ = rand.Read(b[:]) // which never fails
+	return int64(binary.BigEndian.Uint64(b[:])>>1) | 1
+}

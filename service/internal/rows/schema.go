@@ -1,0 +1,107 @@
+package rows
+
+import (
+	"context"
+	"embed"
+	"fmt"
+	"io/fs"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// schemaFiles holds the migrations, in the order of their names. A released migration must never
+// be changed.
+//
+//go:embed schema/*.sql
+var schemaFiles embed.FS
+
+// schemaLock keeps two programs from making the tables at once: "mkrw" as the key of an
+// advisory lock.
+const schemaLock = 0x6d6b7277
+
+// leastServer is the version of the oldest server that this package was tried with, as
+// server_version_num.
+const leastServer = 150000
+
+func migrations() ([]string, error) {
+	names, err := fs.Glob(schemaFiles, "schema/*.sql")
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, n := range names {
+		text, err := schemaFiles.ReadFile(n)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, string(text))
+	}
+	return out, nil
+}
+
+// migrate brings the tables to this program's version, in one transaction. If the tables have
+// that version already, migrate makes one query.
+func migrate(ctx context.Context, pool *pgxpool.Pool, schema string) error {
+	all, err := migrations()
+	if err != nil {
+		return err
+	}
+	var server int
+	var there bool
+	err = pool.QueryRow(ctx, `SELECT current_setting('server_version_num')::int, to_regclass($1::text) IS NOT NULL`, schema+".versions").Scan(&server, &there)
+	if err != nil {
+		return err
+	}
+	if server < leastServer {
+		return &Error{Kind: ErrSchema, Hint: "name a server of PostgreSQL 15 or newer", Err: fmt.Errorf("the server is of version %d.%d", server/10000, server%10000)}
+	}
+	if there {
+		n, err := schemaVersion(ctx, pool, schema, len(all))
+		if err != nil || n == len(all) {
+			return err
+		}
+	}
+	return bringUp(ctx, pool, schema, all)
+}
+
+// bringUp runs the missing migrations, in one transaction.
+func bringUp(ctx context.Context, pool *pgxpool.Pool, schema string, all []string) error {
+	return pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock($1::bigint)`, int64(schemaLock)); err != nil {
+			return err
+		}
+		for _, q := range []string{`CREATE SCHEMA IF NOT EXISTS ` + schema, `SET LOCAL search_path = '` + schema + `'`,
+			`CREATE TABLE IF NOT EXISTS versions(version int PRIMARY KEY, time timestamptz NOT NULL DEFAULT now())`} {
+			if _, err := tx.Exec(ctx, q); err != nil {
+				return err
+			}
+		}
+		n, err := schemaVersion(ctx, tx, schema, len(all))
+		if err != nil || n == len(all) {
+			return err
+		}
+		for v := n; v < len(all); v++ {
+			if _, err := tx.Conn().PgConn().Exec(ctx, all[v]).ReadAll(); err != nil {
+				return fmt.Errorf("schema version %d: %w", v+1, err)
+			}
+			if _, err := tx.Exec(ctx, `INSERT INTO versions(version) VALUES($1::int)`, v+1); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+type querier interface {
+	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+}
+
+func schemaVersion(ctx context.Context, db querier, schema string, known int) (n int, err error) {
+	err = db.QueryRow(ctx, `SELECT coalesce(max(version), 0) FROM `+schema+`.versions`).Scan(&n)
+	if err == nil && n > known {
+		err = &Error{Kind: ErrSchema, Hint: "upgrade memkernel on this machine, or name another database",
+			Err: fmt.Errorf("the tables are of version %d, and this program knows %d", n, known)}
+	}
+	return n, err
+}

@@ -1,0 +1,306 @@
+package rows
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/pbkdf2"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// tenantConns bounds the connections of one tenant, because a server may have many tenants.
+const tenantConns = 3
+
+// tenantLock keeps two machines from making the same roles at once: "mktn" as the key of an
+// advisory lock.
+const tenantLock = 0x6d6b746e
+
+// ErrTenants reports that a database would not keep tenants apart.
+var ErrTenants = errors.New("tenants would not be kept apart")
+
+// OpenTenant opens a tenant as [Open] does, with connections that reach only that tenant, whatever
+// statement they send. The connections log in as a role of the tenant's own, and the tables'
+// policies show that role only the rows of the tenant. The user of the DSN creates the role once
+// and owns the tables. That user must not be a superuser, and needs the right to create roles
+// only until every tenant has a role.
+func OpenTenant(ctx context.Context, o Options) (*Store, error) {
+	if o.MaxConns <= 0 {
+		o.MaxConns = tenantConns
+	}
+	c, cfg, err := prepare(&o)
+	if err != nil {
+		return nil, err
+	}
+	t, err := c.asTenant(ctx, o, cfg)
+	if err != nil {
+		return nil, c.explain("open", c.place, err)
+	}
+	cfg.ConnConfig.User, cfg.ConnConfig.Password, c.password = t.role, t.secret, t.secret
+	// Idle connections are closed, because another machine may need them more.
+	cfg.MinConns, cfg.MaxConnIdleTime = 0, tenantIdle
+	pool, err := pgxpool.NewWithConfig(ctx, cfg)
+	if err != nil {
+		return nil, c.explain("open", c.place, err)
+	}
+	c.db = server{pool, o.Schema}
+	if err = bound(ctx, pool, o.Schema, t); err != nil {
+		pool.Close()
+		return nil, c.explain("open", c.place, err)
+	}
+	return &Store{core: c}, nil
+}
+
+// tenant is a role for a tenant.
+type tenant struct{ role, secret, group string }
+
+// asTenant creates or migrates the tables, finds the tenant and creates its role, as the DSN's
+// user.
+func (c *core) asTenant(ctx context.Context, o Options, cfg *pgxpool.Config) (t tenant, err error) {
+	own := cfg.Copy()
+	own.MaxConns = 1
+	pool, err := pgxpool.NewWithConfig(ctx, own)
+	if err != nil {
+		return t, err
+	}
+	defer pool.Close()
+	if err := bindable(ctx, pool); err != nil {
+		return t, err
+	}
+	if err := migrate(ctx, pool, o.Schema); err != nil {
+		return t, err
+	}
+	if c.tenant, err = findTenant(ctx, pool, o.Schema, o.Root); err != nil {
+		return t, err
+	}
+	err = pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock($1::bigint)`, int64(tenantLock)); err != nil {
+			return err
+		}
+		if err := grant(ctx, tx, o.Schema, &t); err != nil {
+			return err
+		}
+		return c.giveRole(ctx, tx, o.Schema, &t, cfg.ConnConfig.Password)
+	})
+	return t, err
+}
+
+// Bound returns an error if the user of the DSN is not bound by policies. Such a user must not
+// serve tenants, and must not create the tables, because it would own them.
+func Bound(ctx context.Context, o Options) error {
+	c, cfg, err := prepare(&o)
+	if err != nil {
+		return err
+	}
+	pool, err := pgxpool.NewWithConfig(ctx, cfg)
+	if err != nil {
+		return c.explain("open", c.place, err)
+	}
+	defer pool.Close()
+	return c.explain("open", c.place, bindable(ctx, pool))
+}
+
+// bindable returns an error if the user of the connections is not bound by policies.
+func bindable(ctx context.Context, pool *pgxpool.Pool) error {
+	var user string
+	var super, bypass bool
+	err := pool.QueryRow(ctx, `SELECT rolname, rolsuper, rolbypassrls FROM pg_roles WHERE rolname=current_user`).Scan(&user, &super, &bypass)
+	if err != nil || !super && !bypass {
+		return err
+	}
+	what := "has BYPASSRLS"
+	if super {
+		what = "is a superuser"
+	}
+	return &Error{Kind: ErrTenants, Hint: "name another user in the DSN, who owns the tables and may make roles (CREATE ROLE me LOGIN CREATEROLE)",
+		Err: fmt.Errorf("the user %s %s, whom row-level security does not bind", user, what)}
+}
+
+// owned lists the tables of the schema whose rows belong to a tenant.
+const owned = `SELECT c.oid, c.relname FROM pg_class AS c JOIN pg_attribute AS a ON a.attrelid=c.oid
+	WHERE c.relnamespace=$1::text::regnamespace AND c.relkind='r' AND a.attname='tenant' AND NOT a.attisdropped`
+
+// grant gives the tenants of a schema their common rights through a role that they are members
+// of. Separate rights for each tenant would fill the server's catalogs.
+func grant(ctx context.Context, tx pgx.Tx, schema string, t *tenant) error {
+	var there bool
+	err := tx.QueryRow(ctx, `SELECT g.name, EXISTS(SELECT FROM pg_roles WHERE rolname=g.name)
+		FROM (SELECT 'memkernel_' || substr(md5(current_database() || '/' || $1::text), 1, 16) AS name) AS g`, schema).Scan(&t.group, &there)
+	if err != nil {
+		return err
+	}
+	if !there {
+		if err := makeRole(ctx, tx, `CREATE ROLE `+t.group+` NOLOGIN`); err != nil {
+			return err
+		}
+	}
+	var missing []string
+	err = tx.QueryRow(ctx, `SELECT coalesce(array_agg(t.relname::text), '{}') FROM (`+owned+`) AS t
+		WHERE NOT (has_table_privilege($2::text, t.oid, 'SELECT') AND has_table_privilege($2::text, t.oid, 'INSERT') AND has_table_privilege($2::text, t.oid, 'UPDATE') AND has_table_privilege($2::text, t.oid, 'DELETE'))`,
+		schema, t.group).Scan(&missing)
+	if err != nil || len(missing) == 0 && there {
+		return err
+	}
+	q := []string{`GRANT USAGE ON SCHEMA ` + schema + ` TO ` + t.group, `GRANT SELECT(id, name, role) ON ` + schema + `.tenants TO ` + t.group}
+	if len(missing) > 0 {
+		q = append(q, `GRANT SELECT, INSERT, UPDATE, DELETE ON `+schema+`.`+strings.Join(missing, ", "+schema+".")+` TO `+t.group)
+	}
+	for _, q := range q {
+		if _, err := tx.Exec(ctx, q); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// giveRole creates the tenant's role if the server does not have it. A server that was restored
+// from a backup has the tables without the roles. The role's password is derived from the
+// password of the DSN's user, so that no dump of the tables holds it. If that user has no
+// password, a random password is kept in the tables.
+func (c *core) giveRole(ctx context.Context, tx pgx.Tx, schema string, t *tenant, owners string) error {
+	var kept string
+	var member bool
+	err := tx.QueryRow(ctx, `SELECT coalesce(role, ''), coalesce(secret, ''), EXISTS(SELECT FROM pg_auth_members AS m JOIN pg_roles AS r ON r.oid=m.member WHERE r.rolname=role AND m.roleid=$2::text::regrole)
+		FROM `+schema+`.tenants WHERE id=$1::bigint FOR UPDATE`, c.tenant, t.group).Scan(&t.role, &kept, &member)
+	if err != nil {
+		return err
+	}
+	var random [40]byte
+	_, _ = rand.Read(random[:]) // which never fails
+	if t.role == "" {
+		// All users of the server see the name, so it is random.
+		t.role = "memkernel_" + hex.EncodeToString(random[:8])
+	}
+	if !roleName.MatchString(t.role) {
+		return &Error{Kind: ErrSchema, Hint: "set it to NULL, and another is made", Err: fmt.Errorf("the role %q of the table tenants is none of this program's", t.role)}
+	}
+	proof := kept
+	switch {
+	case owners != "":
+		if t.secret, proof, err = derived(owners, t.role); err != nil {
+			return err
+		}
+	case kept == "" || strings.HasPrefix(kept, derivedMark):
+		proof = hex.EncodeToString(random[8:])
+		fallthrough
+	default:
+		t.secret = proof
+	}
+	if member && kept == proof {
+		return nil
+	}
+	var there bool
+	if err := tx.QueryRow(ctx, `SELECT EXISTS(SELECT FROM pg_roles WHERE rolname=$1::text)`, t.role).Scan(&there); err != nil {
+		return err
+	}
+	password, err := verifier(t.secret)
+	if err != nil {
+		return err
+	}
+	if !there {
+		err = makeRole(ctx, tx, `CREATE ROLE `+t.role+` LOGIN IN ROLE `+t.group+` PASSWORD '`+password+`'`)
+	} else if !member { // the role belongs to another database of the server, of which this one is a copy
+		err = makeRole(ctx, tx, `GRANT `+t.group+` TO `+t.role)
+	}
+	if err == nil && there && kept != proof {
+		err = pgx.BeginFunc(ctx, tx, func(tx pgx.Tx) error { return makeRole(ctx, tx, `ALTER ROLE `+t.role+` PASSWORD '`+password+`'`) })
+		if errors.Is(err, ErrTenants) && !strings.HasPrefix(kept, derivedMark) {
+			t.secret = kept // an earlier version created the role, and the user has no right to change it
+			return nil
+		}
+	}
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec(ctx, `UPDATE `+schema+`.tenants SET role=$2::text, secret=$3::text WHERE id=$1::bigint`, c.tenant, t.role, proof)
+	return err
+}
+
+// derivedMark begins the proof of a derived password in the table tenants.
+const derivedMark = "pbkdf2:"
+
+// derived derives a tenant's password from the password of the DSN's user. It also returns the
+// proof that the table keeps. The proof shows whether the user's password has changed.
+func derived(owners, role string) (secret, proof string, err error) {
+	key, err := pbkdf2.Key(sha256.New, owners, []byte("memkernel tenant "+role), rounds, sha256.Size)
+	if err != nil {
+		return "", "", err
+	}
+	secret = hex.EncodeToString(key)
+	sum := sha256.Sum256([]byte(secret))
+	return secret, derivedMark + hex.EncodeToString(sum[:]), nil
+}
+
+// rounds is the number of iterations of PBKDF2. PostgreSQL uses the same number for its own
+// passwords.
+const rounds = 4096
+
+// makeRole runs a statement that needs the right to create roles.
+func makeRole(ctx context.Context, tx pgx.Tx, q string) error {
+	_, err := tx.Exec(ctx, q)
+	if pg := (*pgconn.PgError)(nil); errors.As(err, &pg) && pg.Code == "42501" {
+		return &Error{Kind: ErrTenants, Hint: "each tenant is a role of the server: give the DSN's user the right to make them (ALTER ROLE me CREATEROLE)", Err: err}
+	}
+	return err
+}
+
+// verifier returns the form of a password that the server keeps (RFC 5803): the password itself
+// could end up in the server's log.
+func verifier(secret string) (string, error) {
+	salt := make([]byte, 16)
+	_, _ = rand.Read(salt) // which never fails
+	salted, err := pbkdf2.Key(sha256.New, secret, salt, rounds, sha256.Size)
+	if err != nil {
+		return "", err
+	}
+	sign := func(what string) []byte {
+		h := hmac.New(sha256.New, salted)
+		h.Write([]byte(what))
+		return h.Sum(nil)
+	}
+	stored := sha256.Sum256(sign("Client Key"))
+	b64 := base64.StdEncoding.EncodeToString
+	return fmt.Sprintf("SCRAM-SHA-256$%d:%s$%s:%s", rounds, b64(salt), b64(stored[:]), b64(sign("Server Key"))), nil
+}
+
+// bound checks on the tenant's own connection that policies bind it. Somebody may have changed
+// the tables or the role since they were created.
+func bound(ctx context.Context, pool *pgxpool.Pool, schema string, t tenant) error {
+	var free bool
+	var tenants, policies int
+	var open, more []string
+	err := pool.QueryRow(ctx, `SELECT r.rolsuper OR r.rolbypassrls OR r.rolcreaterole OR r.rolname<>$2::text,
+		(SELECT coalesce(array_agg(g.rolname::text), '{}') FROM pg_auth_members AS m JOIN pg_roles AS g ON g.oid=m.roleid WHERE m.member=r.oid AND g.rolname<>$3::text),
+		(SELECT coalesce(array_agg(t.relname::text), '{}') FROM pg_class AS t WHERE t.relnamespace=$1::text::regnamespace AND t.relkind IN ('r', 'p', 'v', 'm', 'f')
+			AND has_any_column_privilege(t.oid, 'SELECT, INSERT, UPDATE') AND NOT row_security_active(t.oid)),
+		(SELECT count(*) FROM pg_policies WHERE schemaname=$1::text AND policyname<>'tenant'), (SELECT count(*) FROM `+schema+`.tenants)
+		FROM pg_roles AS r WHERE r.rolname=current_user`, schema, t.role, t.group).Scan(&free, &more, &open, &policies, &tenants)
+	if pg := (*pgconn.PgError)(nil); errors.As(err, &pg) && strings.HasPrefix(pg.Code, "28") {
+		return &Error{Kind: ErrRefused, Hint: "let its pg_hba.conf, and a pooler before it, take roles whose names begin with memkernel_; if the role's password was changed, drop the role, and it is made anew", Err: err}
+	}
+	if err != nil {
+		return err
+	}
+	hint := "give the tables and the role back what they had, or restore them from a backup"
+	switch {
+	case free:
+		err = fmt.Errorf("the role %s has more rights than a tenant's", t.role)
+	case len(more) > 0:
+		err = fmt.Errorf("the role %s is a member of %s", t.role, strings.Join(more, ", "))
+	case len(open) > 0:
+		err, hint = fmt.Errorf("row-level security is off for %s", strings.Join(open, ", ")), "switch it on (ALTER TABLE ... ENABLE ROW LEVEL SECURITY)"
+	case policies > 0 || tenants != 1:
+		err = errors.New("the tables have other policies than this program made")
+	default:
+		return nil
+	}
+	return &Error{Kind: ErrTenants, Hint: hint, Err: err}
+}

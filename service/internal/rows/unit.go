@@ -1,0 +1,361 @@
+package rows
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/memkernel/memkernel/internal/store"
+)
+
+// unit collects the writes of a unit of work in a folder. The folder's mutex guards it.
+type unit struct {
+	c *core
+	f *folder
+	// unchecked: it began without reading the folder.
+	unchecked bool
+	failed    error // why nothing more can be written
+
+	// asked reports that the folder was found, or written, with the known mark.
+	asked bool
+	// synced reports that a write must survive a crash of the server. wait reports the same for
+	// what was read.
+	synced, wait bool
+	head         // with the collected writes
+	writes
+	appended map[*log]bool // whose places are behind records that are not written yet
+}
+
+// writes are what one statement writes.
+type writes struct {
+	recs     []row
+	replaced []string // the logs that lose their records of before
+	puts     map[string]put
+	gone     []place // written before puts
+	blobs    map[string][]byte
+	once     bool // documents that have the length already are not written
+}
+
+// put is a document to be written.
+type put struct {
+	place
+	data    []byte
+	written time.Time
+}
+
+// reset drops the collected writes.
+func (u *unit) reset() {
+	u.head, u.writes = u.f.head, writes{puts: map[string]put{}, blobs: map[string][]byte{}}
+	u.synced, u.wait, u.appended = false, false, map[*log]bool{}
+}
+
+// State implements [store.Unit].
+func (u *unit) State() store.Store { return &Store{core: u.c, unit: u} }
+
+// Unchecked implements [store.Unit].
+func (u *unit) Unchecked() bool { return u.unchecked }
+
+// PutBlobs implements [store.Unit]. The blobs are written with the record that names them.
+func (u *unit) PutBlobs(ctx context.Context, b *store.Batch) (store.Stats, error) {
+	return b.CommitTo(ctx, u.State().In("blobs"))
+}
+
+// Sync implements [store.Unit].
+func (u *unit) Sync() error {
+	u.f.mu.Lock()
+	defer u.f.mu.Unlock()
+	return u.sync()
+}
+
+func (u *unit) sync() error {
+	if u.failed != nil || u.f.unit != u {
+		return u.failed
+	}
+	var err error
+	switch {
+	case len(u.recs)+len(u.replaced)+len(u.puts)+len(u.gone)+len(u.blobs) > 0:
+		err = u.commit()
+	case u.wait && !u.f.durable:
+		err = u.stand()
+	case u.unchecked && !u.asked:
+		var n changes
+		if n, err = u.c.read(u.f.at, &head{}, []string{}, false); err == nil && n.mark() != u.f.mark() {
+			err = u.overtaken()
+		}
+	}
+	u.asked = true
+	return u.fail(err)
+}
+
+// fail ends all writing after an error: what was collected is not written.
+func (u *unit) fail(err error) error {
+	if err == nil {
+		return nil
+	}
+	for l := range u.appended {
+		l.replaced = true
+	}
+	u.reset()
+	u.failed, u.f.known = err, false
+	return err
+}
+
+// overtaken returns the error of a unit whose folder has another mark.
+func (u *unit) overtaken() error {
+	return fmt.Errorf("write %s: %w; nothing was written: make the call again", u.c.where(u.f.at), store.ErrOvertaken)
+}
+
+// stand waits until the folder is durable.
+func (u *unit) stand() error {
+	has, newest, err := u.c.stand(u.f.at, u.f.mark())
+	if err == nil && !newest && (has || u.f.mark() != 0) {
+		err = u.overtaken()
+	}
+	u.f.durable = err == nil
+	return err
+}
+
+// stand waits until a folder is durable. has and newest report whether it has a mark, and as its
+// newest.
+func (c *core) stand(at string, mark int64) (has, newest bool, err error) {
+	_, err = c.one(&stands, at, []any{at, mark}, &has, &newest)
+	return has, newest, err
+}
+
+// commit writes what was collected.
+func (u *unit) commit() error {
+	mark := newMark()
+	synced := u.synced || u.wait
+	ok, unsure, err := u.c.commit(u.f.at, u.f.mark(), mark, synced, &u.head, &u.writes)
+	newest := true
+	if err == nil && !ok && unsure { // it was written before an answer was lost, or it was overtaken
+		ok, newest, err = u.c.stand(u.f.at, mark)
+	}
+	switch {
+	case err != nil:
+		return err
+	case !ok:
+		return u.overtaken()
+	}
+	f := u.f
+	f.durable = synced
+	if len(u.replaced) > 0 {
+		u.head.epoch++
+		f.tail = slices.DeleteFunc(f.tail, func(r row) bool { return slices.Contains(u.replaced, r.log) })
+	}
+	u.head.rev++
+	u.head.trail = append(slices.Clone(f.trail[max(0, len(f.trail)-15):]), mark)
+	f.head, f.tail, f.known = u.head, append(f.tail, u.recs...), newest
+	for name := range f.docs {
+		if slices.ContainsFunc(u.gone, func(g place) bool { return g.folder == f.at && g.covers(f.path(name)) }) {
+			delete(f.docs, name)
+		}
+	}
+	others := map[string]bool{}
+	for _, g := range u.gone {
+		others[g.folder] = true
+	}
+	for _, p := range u.puts {
+		if others[p.folder] = true; p.folder == f.at && f.at != "" {
+			f.docs[p.name] = doc{rev: f.rev, size: int64(len(p.data)), data: p.data, written: p.written}
+		}
+	}
+	delete(others, f.at)
+	u.reset()
+	f.mu.Unlock()
+	for at := range others {
+		u.c.forget(at)
+	}
+	f.mu.Lock()
+	return nil
+}
+
+// path returns the path of a name in the folder.
+func (f *folder) path(name string) string {
+	if f.at == "" {
+		return name
+	}
+	return f.at + "/" + name
+}
+
+// covers reports whether a path is this place or below it.
+func (p place) covers(at string) bool {
+	return at == p.at || p.at == "" || strings.HasPrefix(at, p.at+"/")
+}
+
+// blobWaits is how often a writer of blobs asks again while somebody removes blobs, and blobPause
+// the time between.
+const blobWaits, blobPause = 200, 25 * time.Millisecond
+
+// commit writes in a folder whose newest mark is base, with -1 in none. ok is false if it has
+// another mark.
+func (c *core) commit(at string, base, mark int64, synced bool, h *head, w *writes) (ok, unsure bool, err error) {
+	how := "off"
+	if synced {
+		how = "on"
+	}
+	var seqs, turns, ns []int64
+	var in, kinds, ids, times, bodies []string
+	added := int64(0)
+	for _, r := range w.recs {
+		seqs, turns, ns, added = append(seqs, r.seq), append(turns, int64(r.turn)), append(ns, int64(r.n)), added+r.size
+		in, kinds, ids, times, bodies = append(in, r.log), append(kinds, r.rec.Op), append(ids, r.rec.ID), append(times, r.time), append(bodies, string(r.rec.Body))
+	}
+	var folders, names, keys, goneIn, gone []string
+	var data, blobs [][]byte
+	for _, at := range slices.Sorted(maps.Keys(w.puts)) { // writers of the same rows wait for the same one first
+		p := w.puts[at]
+		folders, names, keys, data = append(folders, p.folder), append(names, p.name), append(keys, p.key()), append(data, p.data)
+	}
+	for _, g := range w.gone {
+		goneIn, gone = append(goneIn, g.folder), append(gone, g.name)
+	}
+	hashes := slices.Sorted(maps.Keys(w.blobs))
+	for _, hash := range hashes {
+		blobs = append(blobs, w.blobs[hash])
+	}
+	args := []any{how, at, base, mark, h.seq, h.turns, h.counts[:], added, some(seqs), some(turns), some(in), some(ns), some(kinds), some(ids), some(w.replaced), h.before(w), some(folders), some(names), some(keys), some(data),
+		w.once, some(goneIn), some(gone), some(hashes), some(blobs), c.holding(store.BlobsLock), some(times), some(bodies)}
+	for range blobWaits {
+		var free, again bool
+		again, err = c.one(&commit, at, args, &free, &ok)
+		if unsure = unsure || again; err != nil || free {
+			return ok, unsure, err
+		}
+		time.Sleep(blobPause)
+	}
+	return false, unsure, &store.LockedError{Name: c.where(store.BlobsLock), Holder: "another process, which removes blobs"}
+}
+
+// before returns the number of the newest record that was there before the collected ones.
+func (h *head) before(w *writes) int64 { return h.seq - int64(len(w.recs)) }
+
+// some returns an array, which is not NULL.
+func some[T any](s []T) []T {
+	if s == nil {
+		return []T{}
+	}
+	return s
+}
+
+// key returns the session's key, if the document is the one that holds it.
+func (p *put) key() string {
+	var whose struct{ Key string }
+	if p.name != "session.json" || json.Unmarshal(p.data, &whose) != nil {
+		return ""
+	}
+	return strings.ReplaceAll(whose.Key, "\x00", "\ufffd")
+}
+
+// End implements [store.Unit].
+func (u *unit) End() error {
+	u.f.mu.Lock()
+	defer u.f.mu.Unlock()
+	if u.f.unit != u {
+		return u.failed
+	}
+	err := u.sync()
+	u.f.unit, u.f.tail, u.f.from = nil, nil, u.f.seq
+	<-u.f.turn
+	return err
+}
+
+// writing returns the unit that a write to a place belongs to, with its folder locked, or nil.
+func (s *Store) writing(p place) *unit {
+	f := s.core.folder(p.folder)
+	f.mu.Lock()
+	if f.unit != nil {
+		return f.unit
+	}
+	f.mu.Unlock()
+	if u := s.unit; u != nil {
+		u.f.mu.Lock()
+		if u.f.unit == u {
+			return u
+		}
+		u.f.mu.Unlock()
+	}
+	return nil
+}
+
+// put collects a document.
+func (u *unit) put(p place, data []byte, how store.Durability) {
+	u.puts[p.at] = put{p, slices.Clone(data), time.Now()}
+	u.synced = u.synced || how != store.Unsynced
+}
+
+// remove collects the removal of a document with all below it.
+func (u *unit) remove(p place, how store.Durability) {
+	maps.DeleteFunc(u.puts, func(at string, _ put) bool { return p.covers(at) })
+	u.gone = append(u.gone, p)
+	u.synced = u.synced || how != store.Unsynced
+}
+
+// restart collects the replacement of a log by records.
+func (u *unit) restart(log string, recs []store.Record) error {
+	rows, h, err := numbered(log, recs, u.head, true)
+	if err != nil {
+		return err
+	}
+	u.recs = slices.DeleteFunc(u.recs, func(r row) bool { return r.log == log })
+	u.recs, u.head, u.synced = append(u.recs, rows...), h, true
+	if !slices.Contains(u.replaced, log) {
+		u.replaced = append(u.replaced, log)
+	}
+	u.f.gen++
+	return nil
+}
+
+var errNoUnit = errors.New("only a unit of work may write to a log")
+
+// numbered gives records their places behind a head, or in a log that begins anew, and returns
+// the head with them.
+func numbered(name string, recs []store.Record, h head, anew bool) (out []row, _ head, err error) {
+	i := slices.Index(logs[:], name)
+	if anew {
+		h.counts[i] = 0
+		for _, r := range recs {
+			h.turns -= commits(r)
+		}
+		h.turns = max(h.turns, 0)
+	}
+	for _, r := range recs {
+		if err := sound(r); err != nil {
+			return nil, h, err
+		}
+		h.seq, h.turns, h.counts[i] = h.seq+1, h.turns+commits(r), h.counts[i]+1
+		n := row{seq: h.seq, turn: h.turns, n: h.counts[i], log: name, size: int64(len(r.Body)), rec: r}
+		if !r.Time.IsZero() {
+			n.time = r.Time.Format(time.RFC3339Nano)
+			n.rec.Time, _ = time.Parse(time.RFC3339Nano, n.time) // as others read it
+		}
+		n.rec.Body = slices.Clone(r.Body)
+		out = append(out, n)
+	}
+	return out, h, nil
+}
+
+// commits returns 1 if a record commits a turn.
+func commits(r store.Record) int {
+	if r.Op == "committed" && strings.HasPrefix(r.ID, "turn:") {
+		return 1
+	}
+	return 0
+}
+
+// sound returns an error for a record that the server would not take.
+func sound(r store.Record) error {
+	text := func(s string) bool { return !strings.ContainsRune(s, 0) && strings.ToValidUTF8(s, "") == s }
+	switch {
+	case r.Op == "":
+		return errors.New("record without an operation")
+	case !text(r.Op) || !text(r.ID) || len(r.Body) > 0 && (!text(string(r.Body)) || !json.Valid(r.Body)):
+		return fmt.Errorf("encode %s record %q: it is no JSON of UTF-8", r.Op, r.ID)
+	}
+	return nil
+}

@@ -1,0 +1,3 @@
+package rows
+
+type Workspace struct{}
