@@ -105,12 +105,12 @@ func (s *Store) Get(name string) ([]byte, error) {
 		found := false
 		_, err = s.ask(&get, p.at, []any{p.folder, p.name, p.blob()}, func() { found = false }, func(scan func(...any) error) error {
 			found = true
-			return scan(&d.data, &d.rev, &d.written)
+			return scan(&d.data, &d.rev, &d.written, &d.mark)
 		})
 		switch {
 		case err != nil:
 			return nil, err
-		case ok && (!found || d.rev != known.rev):
+		case ok && (!found || d.mark != known.mark):
 			return nil, s.changed(p)
 		case found:
 			return d.data, nil

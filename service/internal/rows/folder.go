@@ -3,6 +3,7 @@ package rows
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -49,9 +50,9 @@ func (h *head) mark() int64 {
 
 // doc is a document. Its data is nil if only the rest is known.
 type doc struct {
-	rev, size int64
-	data      []byte
-	written   time.Time
+	rev, size, mark int64
+	data            []byte
+	written         time.Time
 }
 
 // row is a record in its place.
@@ -93,7 +94,7 @@ func (c *core) read(at string, k *head, logs []string, docs bool) (n changes, er
 			copy(n.counts[:], counts)
 			n.there, n.same, n.some = true, nums[4] == 1, nums[5] == 1
 		case 1:
-			n.docs[name] = doc{rev: nums[0], size: nums[1], data: data, written: written}
+			n.docs[name] = doc{rev: nums[0], size: nums[1], mark: nums[2], data: data, written: written}
 		default:
 			r := row{seq: nums[0], turn: int(nums[1]), n: int(nums[2]), size: nums[3], log: name, time: when, rec: store.Record{Op: kind, ID: id}}
 			if when != "" {
@@ -110,6 +111,20 @@ func (c *core) read(at string, k *head, logs []string, docs bool) (n changes, er
 	})
 	slices.SortFunc(n.recs, func(a, b row) int { return cmp.Compare(a.seq, b.seq) })
 	return n, err
+}
+
+// merged returns the documents that a folder has, of which old were known.
+func (n *changes) merged(old map[string]doc) map[string]doc {
+	if n.some {
+		maps.Copy(old, n.docs)
+		return old
+	}
+	for name, d := range n.docs {
+		if o, ok := old[name]; ok && o.mark == d.mark && d.data == nil {
+			n.docs[name] = o
+		}
+	}
+	return n.docs
 }
 
 // folder returns what is known of a folder.
@@ -138,12 +153,7 @@ func (f *folder) refresh(c *core) error {
 		f.from = 0
 		f.gen++
 	}
-	if !n.some {
-		clear(f.docs)
-	}
-	for name, d := range n.docs {
-		f.docs[name] = d
-	}
+	f.docs = n.merged(f.docs)
 	f.head, f.tail, f.known = n.head, n.recs, true
 	return nil
 }

@@ -162,7 +162,7 @@ func (u *unit) commit() error {
 	}
 	for _, p := range u.puts {
 		if others[p.folder] = true; p.folder == f.at && f.at != "" {
-			f.docs[p.name] = doc{rev: f.rev, size: int64(len(p.data)), data: p.data, written: p.written}
+			f.docs[p.name] = doc{rev: f.rev, size: int64(len(p.data)), mark: mark, data: some(p.data), written: p.written}
 		}
 	}
 	delete(others, f.at)
