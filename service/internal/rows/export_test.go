@@ -132,3 +132,6 @@ func (w *Workspace) PutAsAnother(name, text string) error {
 	}
 	return in.write("put", name, f, text, false)
 }
+
+// Schema is the schema of the tables.
+func (s *Store) Schema() string { return s.db.(server).schema }
