@@ -7,7 +7,6 @@ import (
 	"iter"
 	"slices"
 
-	"github.com/memkernel/memkernel/internal/longwork"
 	"github.com/memkernel/memkernel/internal/store"
 )
 
@@ -245,7 +244,7 @@ func (l *log) Mend() error  { return nil }
 func (l *log) Close() error { return nil }
 
 // Salvage implements [store.Store]. What is lost are records that somebody removed from the table.
-func (s *Store) Salvage(name string, tell longwork.Progress) (sound []store.Record, lost []store.LostRecords, err error) {
+func (s *Store) Salvage(name string, tell func(unit string, done, all int)) (sound []store.Record, lost []store.Lost, err error) {
 	l, err := s.log(name, store.LogOptions{ReadOnly: true})
 	if err != nil {
 		return nil, nil, err
@@ -256,7 +255,7 @@ func (s *Store) Salvage(name string, tell longwork.Progress) (sound []store.Reco
 	}
 	lose := func(from, to int) {
 		if from <= to {
-			lost = append(lost, store.LostRecords{Line: from, Offset: l.size, Reason: fmt.Sprintf("the records %d to %d are missing", from, to)})
+			lost = append(lost, store.Lost{Line: from, Offset: l.size, Reason: fmt.Sprintf("the records %d to %d are missing", from, to)})
 		}
 	}
 	for i, r := range rows {
