@@ -93,9 +93,6 @@ func (c *Config) checkStore() error {
 
 // checkIndex checks that the settings of an index backend fit together.
 func (c *Config) checkIndex() error {
-	if s := &c.Store; s.Blobs.S3.Bucket != "" && s.Backend != "postgres" && s.Postgres.DSNEnv == "" {
-		return c.errorAt(errors.New("a bucket keeps what is large of a database, and the state is in files"), "set store.backend to postgres, or take the bucket away", "store.blobs.s3.bucket", "store.backend")
-	}
 	p := &c.Index.Postgres
 	switch {
 	case c.Index.Backend == "qmd" && len(c.Index.QMD.Command) == 0:

@@ -143,7 +143,6 @@ type IndexPostgres struct {
 // Store holds the settings for the place of the state.
 type Store struct {
 	Backend   string        `key:"backend" default:"files" of:"files|postgres" doc:"files keeps the state in the state folder. postgres keeps it in a database that several machines share (doc/scaling.md)."`
-	Blobs     StoreBlobs    `key:"blobs" doc:"Where large contents are kept, if store.backend is postgres."`
 	Postgres  StorePostgres `key:"postgres" doc:"The database of store.backend postgres. The full content of sessions is sent to it."`
 	Workspace string        `key:"workspace" experimental:"yes" default:"folder" of:"folder|rows" doc:"Where the workspace's Markdown is: in the project's folder, or in rows of the database. 'memkernel-server migrate --memory' moves it."`
 }
@@ -153,24 +152,6 @@ type StorePostgres struct {
 	DSNEnv EnvName  `key:"dsn_env" empty:"an error" doc:"The environment variable that holds the DSN, such as postgres://me:secret@host/memory."`
 	Root   string   `key:"root" empty:"the value of index.postgres.workspace; an error if both are empty" doc:"The state's name in the database, the same on every machine."`
 	Lease  Duration `key:"lease" experimental:"yes" default:"15s" range:"1s..1h" doc:"How long a lock stays valid after its machine stops. A machine that is paused for longer loses its locks."`
-}
-
-// StoreBlobs holds the settings for the place of large contents.
-type StoreBlobs struct {
-	S3 StoreS3 `key:"s3" doc:"A bucket that keeps large tool results and media, if store.backend is postgres (doc/scaling.md)."`
-}
-
-// StoreS3 holds the settings for a bucket and its credentials.
-type StoreS3 struct {
-	Bucket          string  `key:"bucket" experimental:"yes" empty:"no bucket" doc:"The bucket's name."`
-	Endpoint        URL     `key:"endpoint" experimental:"yes" empty:"Amazon's server for the region" doc:"The S3 server, such as https://s3.example.com:9000. Plain http is allowed on this machine only."`
-	Region          string  `key:"region" experimental:"yes" default:"us-east-1" doc:"The bucket's region."`
-	Prefix          string  `key:"prefix" experimental:"yes" empty:"no prefix" doc:"The beginning of every key, such as team/memory."`
-	AccessKeyEnv    EnvName `key:"access_key_env" experimental:"yes" default:"AWS_ACCESS_KEY_ID" doc:"The environment variable that holds the access key."`
-	SecretKeyEnv    EnvName `key:"secret_key_env" experimental:"yes" default:"AWS_SECRET_ACCESS_KEY" doc:"The environment variable that holds the secret key."`
-	SessionTokenEnv EnvName `key:"session_token_env" experimental:"yes" empty:"keys have no session token" doc:"The environment variable that holds the session token of a temporary key."`
-	PathStyle       bool    `key:"path_style" experimental:"yes" default:"true" doc:"Whether the bucket's name is in the path of an address. If false, it is in the host's name."`
-	Above           Size    `key:"above" experimental:"yes" default:"256KiB" range:"1..1GiB" doc:"Larger contents go to the bucket."`
 }
 
 // IndexQMD holds the settings for running the program qmd.

@@ -35,8 +35,8 @@ type Key struct {
 // server is set if the program is memkernel-server.
 var server bool
 
-// ForServer adds the settings that only memkernel-server has: the settings of databases and
-// buckets. Callers must call it before they read or make a configuration.
+// ForServer adds the settings that only memkernel-server has: the settings of databases. Callers
+// must call it before they read or make a configuration.
 func ForServer() { server = true }
 
 // never is a word of [Key.Project].

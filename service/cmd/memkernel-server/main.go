@@ -1,5 +1,5 @@
 // Command memkernel-server is memkernel for several machines: it keeps state and index in
-// PostgreSQL and large contents in a bucket, answers over HTTP for bearers of tokens, and exports
+// PostgreSQL, answers over HTTP for bearers of tokens, and exports
 // spans and metrics to a collector of OpenTelemetry. Its verbs are memkernel's and its own.
 package main
 

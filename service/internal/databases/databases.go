@@ -1,5 +1,4 @@
-// Package databases opens the parts of a configuration that are kept in PostgreSQL and in
-// buckets. Only this package turns these settings into options.
+// Package databases opens the parts of a configuration that are kept in PostgreSQL. Only this package turns these settings into options.
 package databases
 
 import (
@@ -12,8 +11,6 @@ import (
 
 	"github.com/memkernel/memkernel/index"
 	"github.com/memkernel/memkernel/internal/cli"
-	"github.com/memkernel/memkernel/internal/config"
-	"github.com/memkernel/memkernel/internal/endpoint"
 	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/markdownstore"
@@ -30,15 +27,11 @@ func (PostgreSQL) State(ctx context.Context, s *cli.Settings) (cli.Database, err
 	if err != nil {
 		return nil, err
 	}
-	with := []postgres.Option{postgres.Lease(at.lease)}
-	if at.bucket.Name != "" {
-		with = append(with, postgres.WithBucket(at.bucket))
-	}
 	open, root := postgres.Open, at.root
 	if s.TenantName != "" {
 		open, root = postgres.OpenTenant, tenantRoot(at.root, s.TenantName)
 	}
-	db, err := open(ctx, at.dsn, root, with...)
+	db, err := open(ctx, at.dsn, root, postgres.Lease(at.lease))
 	if err != nil {
 		return nil, err
 	}
@@ -52,32 +45,6 @@ func (PostgreSQL) Index(s *cli.Settings) (api.Backend, error) {
 		return api.Backend{}, err
 	}
 	return postgresBackend(o), nil
-}
-
-// bucketOf returns the bucket for large contents. The bucket's name is "" if none is configured.
-func bucketOf(s *cli.Settings) (postgres.Bucket, error) {
-	b := &s.Config.Store.Blobs.S3
-	if b.Bucket == "" {
-		return postgres.Bucket{}, nil
-	}
-	in := postgres.Bucket{Name: b.Bucket, Prefix: b.Prefix, Endpoint: string(b.Endpoint), Region: b.Region, VirtualHost: !b.PathStyle, Above: int64(b.Above)}
-	for _, v := range []struct {
-		key  string
-		env  config.EnvName
-		into *string
-	}{{"access_key_env", b.AccessKeyEnv, &in.AccessKey}, {"secret_key_env", b.SecretKeyEnv, &in.SecretKey}, {"session_token_env", b.SessionTokenEnv, &in.SessionToken}} {
-		key := "store.blobs.s3." + v.key
-		value, err := endpoint.Key(string(v.env))
-		switch {
-		case err != nil:
-			return in, cli.Hint(fmt.Errorf("%s: %w", s.Config.Origin(key), err), "put what the bucket's server gave you into it, and nothing else")
-		case value == "" && (v.env != "" || v.into != &in.SessionToken):
-			return in, cli.Hint(fmt.Errorf("%s: no %s for the bucket %s: the variable %s is empty", s.Config.Origin(key), v.key[:len(v.key)-len("_env")], b.Bucket, v.env),
-				"put it there, or name another variable by %s", key)
-		}
-		*v.into = value
-	}
-	return in, nil
 }
 
 // BoundByPolicies returns an error if the database's policies would not bind its user, so that
@@ -101,7 +68,6 @@ func tenantRoot(root, tenant string) string { return root + "/tenants/" + textut
 type place struct {
 	dsn, root string
 	lease     time.Duration
-	bucket    postgres.Bucket
 }
 
 // database returns the location of the state, if a database keeps the state.
@@ -120,9 +86,7 @@ func database(s *cli.Settings) (at place, err error) {
 	if err != nil {
 		return at, err
 	}
-	at = place{dsn: dsn, root: root, lease: time.Duration(p.Lease)}
-	at.bucket, err = bucketOf(s)
-	return at, err
+	return place{dsn: dsn, root: root, lease: time.Duration(p.Lease)}, nil
 }
 
 // leaveAlone is the time after a failed attempt to open a database in which no other attempt is

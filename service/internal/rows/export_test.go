@@ -34,7 +34,6 @@ func (s *Store) SetFault(f func(name string, answered bool) error) {
 	}
 }
 
-
 // OpenAlone opens a tenant as Open does, with a new connection for each statement: what a pooler
 // in transaction mode may do. The tables must be there.
 func OpenAlone(ctx context.Context, o Options) (*Store, error) {

@@ -315,4 +315,3 @@ func (l *log) lines() ([]byte, error) {
 	}
 	return b.Bytes(), nil
 }
-

@@ -164,7 +164,7 @@ var removeFile = statement{"remove", `WITH how AS MATERIALIZED (SELECT set_confi
 	d AS (DELETE FROM $S.documents AS d USING f WHERE d.tenant=$1::bigint AND d.folder=$2::text AND d.name=$3::text AND d.mark=$4::bigint RETURNING 1)
 	SELECT EXISTS(SELECT FROM d), EXISTS(SELECT FROM cur) FROM how`}
 
-// moving marks the workspace ($2) as the target of a move from a place ($3), '' for none. $4 is
+// moving marks the workspace ($2) as the target of a move from a place ($3), ” for none. $4 is
 // the new mark.
 var moving = statement{"mark", `INSERT INTO $S.folders AS f(tenant, folder, rev, trail, epoch, removed, seq, turns, counts, moving, bytes, written)
 	VALUES($1::bigint, $2::text, 1, ARRAY[$4::bigint], 0, 0, 0, 0, '{0,0,0,0}', $3::text, 0, clock_timestamp())

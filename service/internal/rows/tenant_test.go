@@ -17,8 +17,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/memkernel/memkernel/internal/store"
-	"github.com/memkernel/memkernel/service/internal/rows"
 	"github.com/memkernel/memkernel/service/internal/pgtest"
+	"github.com/memkernel/memkernel/service/internal/rows"
 )
 
 var userIn, passwordIn = regexp.MustCompile(`user=\S+`), regexp.MustCompile(`password=\S+`)
