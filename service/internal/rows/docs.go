@@ -16,14 +16,10 @@ import (
 	"github.com/memkernel/memkernel/internal/store"
 )
 
-// pathError returns an error about a name, as package fs does.
-type pathError struct{ op, at string }
-
-func (e *pathError) Error() string { return e.op + " " + e.at + ": " + fs.ErrNotExist.Error() }
-func (e *pathError) Unwrap() error { return fs.ErrNotExist }
-
 // notThere returns the error for a missing name.
-func (c *core) notThere(op, at string) error { return &pathError{op, c.where(at)} }
+func (c *core) notThere(op, at string) error {
+	return &fs.PathError{Op: op, Path: c.where(at), Err: fs.ErrNotExist}
+}
 
 func isNotThere(err error) bool { return errors.Is(err, fs.ErrNotExist) }
 

@@ -66,9 +66,6 @@ func (a *alternating) Close() { a.pool.Close() }
 // NoPauses has lost connections tried again at once.
 func NoPauses() { pauses = []time.Duration{0, 0, 0} }
 
-// Migrations are the schema files.
-func Migrations() ([]string, error) { return migrations() }
-
 // Renew renews the leases now.
 func (s *Store) Renew() { s.core.renew() }
 

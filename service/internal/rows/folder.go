@@ -3,6 +3,7 @@ package rows
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"sync"
@@ -158,6 +159,29 @@ func (f *folder) refresh(c *core) error {
 	return nil
 }
 
+// mostFolders bounds the folders whose documents are kept.
+const mostFolders = 256
+
+// shed drops the documents of folders that no unit uses, if there are too many.
+func (c *core) shed() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	full := 0
+	for _, f := range c.folders {
+		if !f.mu.TryLock() {
+			continue
+		}
+		if len(f.docs) > 0 {
+			full++
+		}
+		if full > mostFolders && f.unit == nil { // all documents are written after the rev 0
+			f.docs, f.rev, f.known = map[string]doc{}, 0, false
+			full--
+		}
+		f.mu.Unlock()
+	}
+}
+
 // forget makes the next unit read the folder.
 func (c *core) forget(at string) {
 	f := c.folder(at)
@@ -173,7 +197,10 @@ func (s *Store) Begin(ctx context.Context, name string, seen bool) (store.Unit, 
 	if err != nil {
 		return nil, err
 	}
-	f := s.core.folder(p.at)
+	if p.name != "" {
+		return nil, fmt.Errorf("begin in %s: the database has no such folder", s.where(p.at))
+	}
+	f := s.core.folder(p.folder)
 	select {
 	case f.turn <- struct{}{}:
 	case <-ctx.Done():

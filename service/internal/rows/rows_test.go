@@ -752,3 +752,29 @@ func TestKilledAtAnyStatement(t *testing.T) {
 		}
 	}
 }
+
+// Of many folders some documents are forgotten; they are read again.
+func TestManyFolders(t *testing.T) {
+	o := fresh(t)
+	s := open(t, o)
+	for i := range 300 {
+		u := begin(t, s, fmt.Sprint("sessions/", i), false)
+		_, err := s.Put(store.Unsynced, store.Doc{Name: fmt.Sprintf("sessions/%d/d", i), Data: []byte(fmt.Sprint(i))})
+		must(t, err)
+		must(t, u.End())
+	}
+	asked := 0
+	for i := range 300 {
+		u := begin(t, s, fmt.Sprint("sessions/", i), true)
+		if !u.Unchecked() {
+			asked++
+		}
+		if data, err := s.Get(fmt.Sprintf("sessions/%d/d", i)); err != nil || string(data) != fmt.Sprint(i) {
+			t.Fatalf("%d: %q, %v", i, data, err)
+		}
+		must(t, u.End())
+	}
+	if asked == 0 {
+		t.Error("nothing was forgotten")
+	}
+}

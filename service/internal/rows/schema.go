@@ -2,19 +2,18 @@ package rows
 
 import (
 	"context"
-	"embed"
+	_ "embed"
 	"fmt"
-	"io/fs"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// schemaFiles holds the migrations, in the order of their names. A released migration must never
-// be changed.
-//
-//go:embed schema/*.sql
-var schemaFiles embed.FS
+//go:embed schema/0001_rows.sql
+var first string
+
+// migrations are the steps to this program's tables. A released one must never be changed.
+var migrations = []string{first}
 
 // schemaLock keeps two programs from making the tables at once: "mkrw" as the key of an
 // advisory lock.
@@ -24,32 +23,12 @@ const schemaLock = 0x6d6b7277
 // server_version_num.
 const leastServer = 150000
 
-func migrations() ([]string, error) {
-	names, err := fs.Glob(schemaFiles, "schema/*.sql")
-	if err != nil {
-		return nil, err
-	}
-	var out []string
-	for _, n := range names {
-		text, err := schemaFiles.ReadFile(n)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, string(text))
-	}
-	return out, nil
-}
-
 // migrate brings the tables to this program's version, in one transaction. If the tables have
 // that version already, migrate makes one query.
 func migrate(ctx context.Context, pool *pgxpool.Pool, schema string) error {
-	all, err := migrations()
-	if err != nil {
-		return err
-	}
 	var server int
 	var there bool
-	err = pool.QueryRow(ctx, `SELECT current_setting('server_version_num')::int, to_regclass($1::text) IS NOT NULL`, schema+".versions").Scan(&server, &there)
+	err := pool.QueryRow(ctx, `SELECT current_setting('server_version_num')::int, to_regclass($1::text) IS NOT NULL`, schema+".versions").Scan(&server, &there)
 	if err != nil {
 		return err
 	}
@@ -57,16 +36,16 @@ func migrate(ctx context.Context, pool *pgxpool.Pool, schema string) error {
 		return &Error{Kind: ErrSchema, Hint: "name a server of PostgreSQL 15 or newer", Err: fmt.Errorf("the server is of version %d.%d", server/10000, server%10000)}
 	}
 	if there {
-		n, err := schemaVersion(ctx, pool, schema, len(all))
-		if err != nil || n == len(all) {
+		n, err := schemaVersion(ctx, pool, schema)
+		if err != nil || n == len(migrations) {
 			return err
 		}
 	}
-	return bringUp(ctx, pool, schema, all)
+	return bringUp(ctx, pool, schema)
 }
 
 // bringUp runs the missing migrations, in one transaction.
-func bringUp(ctx context.Context, pool *pgxpool.Pool, schema string, all []string) error {
+func bringUp(ctx context.Context, pool *pgxpool.Pool, schema string) error {
 	return pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock($1::bigint)`, int64(schemaLock)); err != nil {
 			return err
@@ -77,12 +56,12 @@ func bringUp(ctx context.Context, pool *pgxpool.Pool, schema string, all []strin
 				return err
 			}
 		}
-		n, err := schemaVersion(ctx, tx, schema, len(all))
-		if err != nil || n == len(all) {
+		n, err := schemaVersion(ctx, tx, schema)
+		if err != nil || n == len(migrations) {
 			return err
 		}
-		for v := n; v < len(all); v++ {
-			if _, err := tx.Conn().PgConn().Exec(ctx, all[v]).ReadAll(); err != nil {
+		for v := n; v < len(migrations); v++ {
+			if _, err := tx.Conn().PgConn().Exec(ctx, migrations[v]).ReadAll(); err != nil {
 				return fmt.Errorf("schema version %d: %w", v+1, err)
 			}
 			if _, err := tx.Exec(ctx, `INSERT INTO versions(version) VALUES($1::int)`, v+1); err != nil {
@@ -97,11 +76,11 @@ type querier interface {
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 }
 
-func schemaVersion(ctx context.Context, db querier, schema string, known int) (n int, err error) {
+func schemaVersion(ctx context.Context, db querier, schema string) (n int, err error) {
 	err = db.QueryRow(ctx, `SELECT coalesce(max(version), 0) FROM `+schema+`.versions`).Scan(&n)
-	if err == nil && n > known {
+	if err == nil && n > len(migrations) {
 		err = &Error{Kind: ErrSchema, Hint: "upgrade memkernel on this machine, or name another database",
-			Err: fmt.Errorf("the tables are of version %d, and this program knows %d", n, known)}
+			Err: fmt.Errorf("the tables are of version %d, and this program knows %d", n, len(migrations))}
 	}
 	return n, err
 }

@@ -229,7 +229,7 @@ func (c *core) commit(at string, base, mark int64, synced bool, h *head, w *writ
 		}
 		time.Sleep(blobPause)
 	}
-	return false, unsure, &store.LockedError{Name: c.where(store.BlobsLock), Holder: "another process, which removes blobs"}
+	return false, unsure, fmt.Errorf("%w: %w", &store.LockedError{Name: c.where(store.BlobsLock), Holder: "another process, which removes blobs"}, store.ErrAgain)
 }
 
 // before returns the number of the newest record that was there before the collected ones.
@@ -254,6 +254,7 @@ func (p *put) key() string {
 
 // End implements [store.Unit].
 func (u *unit) End() error {
+	defer u.c.shed()
 	u.f.mu.Lock()
 	defer u.f.mu.Unlock()
 	if u.f.unit != u {
