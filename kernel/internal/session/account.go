@@ -54,8 +54,7 @@ type Boundary struct {
 	Pending bool `json:"pending,omitempty"`
 }
 
-// Account is the journal's record of a session's turns, boundaries and summaries. It knows the
-// journal and the folder's name, and nothing else of the session.
+// Account is the journal's record of a session's turns, boundaries and summaries.
 type Account struct {
 	// Over has the keys of the first messages of turns that the host ended while a call was open.
 	Over map[string]bool
@@ -88,67 +87,21 @@ type Account struct {
 }
 
 func newAccount() Account {
-	return Account{Over: map[string]bool{}, Chains: map[string]string{}, Boundaries: map[string]int{}, Observed: map[string]summary.State{}}
+	return Account{Over: map[string]bool{}, Chains: map[string]string{}, Boundaries: map[string]int{}, Observed: map[string]summary.State{},
+		Pending: map[string]int{}, summaries: map[string]int{}}
 }
+
+// keptTimes is the number of compactions whose times are kept.
+const keptTimes = 16
 
 // recallAccount adds the journal's new records of turns, boundaries and summaries to the account.
 func (s *Session) recallAccount() error {
-	if s.Journal == nil {
-		return nil
-	}
-	epoch := s.Account.Epoch
-	err := s.Account.recall(s.Journal.Store(), s.Name)
-	if s.Account.Epoch != epoch {
-		// A reset ends the projections. Pages, spans, turns and the hosts' own pages stay.
-		s.Branches.drop()
-		s.Branches.cut = map[branch.Key]bool{}
-	}
-	return err
-}
-
-// recall adds the new records in the journal of the session in the folder name.
-func (a *Account) recall(store *journal.State, name string) error {
+	a, store := &s.Account, s.Journal.Store()
 	if store.Seq() == a.seq {
 		return nil
 	}
-	page := addressIn(name, sessionKey)
-	if err := a.recallTurns(store, page); err != nil {
-		return err
-	}
-	if err := a.recallBoundaries(store, page); err != nil {
-		return err
-	}
-	prefix := a.SummaryPage("")
-	for _, p := range store.Heads(name) {
-		branch, ok := strings.CutPrefix(p.Key, prefix)
-		if !ok || p.Type != summaryType || a.summaries[p.Key] == p.Version {
-			continue
-		}
-		if err := a.recallSummary(store, branch, p); err != nil {
-			return err
-		}
-	}
-	a.seq = store.Seq()
-	return nil
-}
-
-// keepTurn adds a turn that was committed before turns were written back.
-func (a *Account) keepTurn(key string, b *oldTurn) {
-	a.Committed++
-	a.Chains[key] = b.Chain
-	if b.Summary.Offset.Messages >= a.Observed[b.Branch].Offset.Messages {
-		a.Observed[b.Branch] = b.Summary
-	}
-}
-
-func (a *Account) recallTurns(store *journal.State, page journal.Address) error {
-	entries := store.Entries(page, turnsField, a.turns)
-	for _, e := range entries {
-		var t Turn
-		if err := json.Unmarshal(e.Current().Value, &t); err != nil {
-			return fmt.Errorf("read turn %s: %w", e.ID, err)
-		}
-		if a.Chains[e.ID] = t.Chain; !t.Completes {
+	if err := recall(s, sessionKey, turnsField, "turn", &a.turns, func(id string, t *Turn) {
+		if a.Chains[id] = t.Chain; !t.Completes {
 			a.Committed++
 		}
 		if t.Over {
@@ -157,51 +110,60 @@ func (a *Account) recallTurns(store *journal.State, page journal.Address) error 
 			delete(a.Over, t.First)
 		}
 		a.Captured = a.Captured || t.Captured
+	}); err != nil {
+		return err
 	}
-	a.turns += len(entries)
-	return nil
-}
-
-func (a *Account) recallBoundaries(store *journal.State, page journal.Address) error {
-	entries := store.Entries(page, boundariesField, a.boundaries)
-	for i, e := range entries {
-		var b Boundary
-		if err := json.Unmarshal(e.Current().Value, &b); err != nil {
-			return fmt.Errorf("read boundary %s: %w", e.ID, err)
-		}
-		a.Boundaries[e.ID] = a.boundaries + i + 1
+	if err := recall(s, sessionKey, boundariesField, "boundary", &a.boundaries, func(id string, b *Boundary) {
+		a.Boundaries[id] = a.boundaries
 		switch b.Point {
-		case journal.PointReset:
-			a.beginEpoch()
+		case journal.PointReset: // pages, spans, turns and the hosts' own pages stay
+			a.Epoch++
+			a.Compactions, a.Compacted = 0, nil
+			clear(a.Pending)
+			clear(a.Observed)
+			s.Branches.drop()
+			clear(s.Branches.cut)
 		case journal.PointCompaction:
-			a.compaction(&b, a.boundaries+i+1)
+			a.Compactions++
+			a.Compacted = append(a.Compacted, b.Time)
+			a.Compacted = a.Compacted[max(0, len(a.Compacted)-keptTimes):]
+			if b.Pending {
+				a.Pending[b.Branch] = a.boundaries
+			}
 		}
+	}); err != nil {
+		return err
 	}
-	a.boundaries += len(entries)
+	for _, p := range store.Heads(s.Name) {
+		branch, ok := strings.CutPrefix(p.Key, a.SummaryPage(""))
+		if !ok || p.Type != summaryType || a.summaries[p.Key] == p.Version {
+			continue
+		}
+		st, err := summary.Assemble(func(name string) json.RawMessage {
+			v, _ := store.Entry(p.Address, membersField, name)
+			return v.Value
+		})
+		if err != nil {
+			return fmt.Errorf("read %s: %w", p.Address, err)
+		}
+		a.Observed[branch], a.summaries[p.Key] = st, p.Version
+	}
+	a.seq = store.Seq()
 	return nil
 }
 
-// keptTimes is the number of compactions whose times are kept.
-const keptTimes = 16
-
-// compaction takes note of a compaction, the nth boundary of the session.
-func (a *Account) compaction(b *Boundary, n int) {
-	a.Compactions++
-	a.Compacted = append(a.Compacted, b.Time)
-	a.Compacted = a.Compacted[max(0, len(a.Compacted)-keptTimes):]
-	if b.Pending {
-		if a.Pending == nil {
-			a.Pending = map[string]int{}
+// recall reads the new entries of a list in the journal. read counts the entries that were read,
+// with the one that is passed to each.
+func recall[T any](s *Session, page, field, what string, read *int, each func(id string, v *T)) error {
+	for _, e := range s.Journal.Store().Entries(addressIn(s.Name, page), field, *read) {
+		v := new(T)
+		if err := json.Unmarshal(e.Current().Value, v); err != nil {
+			return fmt.Errorf("read %s %s: %w", what, e.ID, err)
 		}
-		a.Pending[b.Branch] = n
+		*read++
+		each(e.ID, v)
 	}
-}
-
-// beginEpoch drops the summaries and the requests to plans, which a reset ends.
-func (a *Account) beginEpoch() {
-	a.Epoch++
-	a.Compactions, a.Compacted, a.Pending = 0, nil, nil
-	a.Observed = map[string]summary.State{}
+	return nil
 }
 
 // SummaryPage returns the page of a branch's summary in this epoch.
@@ -209,37 +171,17 @@ func (a *Account) SummaryPage(branch string) string {
 	return fmt.Sprintf("summary/%d/%s", a.Epoch, branch)
 }
 
-func (a *Account) recallSummary(store *journal.State, branch string, p journal.StoredPage) error {
-	st, err := summary.Assemble(func(name string) json.RawMessage {
-		v, _ := store.Entry(p.Address, membersField, name)
-		return v.Value
-	})
-	if err != nil {
-		return fmt.Errorf("read %s: %w", p.Address, err)
-	}
-	a.Observed[branch] = st
-	if a.summaries == nil {
-		a.summaries = map[string]int{}
-	}
-	a.summaries[p.Key] = p.Version
-	return nil
-}
-
-// summaryUpdate returns the update that brings a branch's summary in the journal up to st. j is
-// the journal of the session in the folder name, or nil if the session has no journal yet. ok is
+// summaryUpdate returns the update that brings a branch's summary in the journal up to st. ok is
 // false if the summary is already up to date.
-func (a *Account) summaryUpdate(j *journal.Journal, name, branch string, st summary.State) (u journal.Update, ok bool, err error) {
+func (s *Session) summaryUpdate(branch string, st summary.State) (u journal.Update, ok bool, err error) {
 	next, err := st.Members()
 	if err != nil {
 		return u, false, err
 	}
 	var items []mapItem
-	page := a.SummaryPage(branch)
+	page := s.Account.SummaryPage(branch)
 	for _, member := range slices.Sorted(maps.Keys(next)) {
-		var known journal.Version
-		if j != nil {
-			known, _ = j.Store().Entry(addressIn(name, page), membersField, member)
-		}
+		known, _ := s.Journal.Store().Entry(addressIn(s.Name, page), membersField, member)
 		// An entry that left its list stays in the journal, but the list no longer names it.
 		if !bytes.Equal(known.Value, next[member]) {
 			items = append(items, mapItem{ID: member, Version: known.Version, Value: next[member]})
@@ -247,7 +189,7 @@ func (a *Account) summaryUpdate(j *journal.Journal, name, branch string, st summ
 	}
 	value, err := json.Marshal(items)
 	return journal.Update{ID: "memkernel-summary", Key: page, Type: summaryType, Field: membersField, Op: journal.OpMerge,
-		Value: value, Scope: memkernel.ScopeSession, EvidenceRef: evidenceOf(name)}, len(items) > 0, err
+		Value: value, Scope: memkernel.ScopeSession, EvidenceRef: s.Evidence()}, len(items) > 0, err
 }
 
 // mapItem is a member in the value of a merge.

@@ -135,7 +135,7 @@ func (s *Session) settle(tx journal.Transaction, entry journal.Update, branch st
 	if entry.ID != "" {
 		tx.Updates = append(tx.Updates, entry)
 	}
-	u, ok, err := s.Account.summaryUpdate(s.Journal, s.Name, branch, st)
+	u, ok, err := s.summaryUpdate(branch, st)
 	if err != nil {
 		return journal.Receipt{}, err
 	}

@@ -32,7 +32,11 @@ func (r kept) Window(model string) int {
 }
 
 func (r kept) Has(item string) bool { return r.s.Memories.flushed[item] }
-func (r kept) Keep(items []string)  { r.s.Memories.keepFlushed(items) }
+func (r kept) Keep(items []string) {
+	for _, i := range items {
+		r.s.Memories.flushed[i] = true
+	}
+}
 
 func (r kept) Promised(id string) (e workstate.Entry, written, ok bool) {
 	e, ok = r.s.Memories.Entries[id]

@@ -74,37 +74,6 @@ func newMemories() Memories {
 	return Memories{Entries: map[string]workstate.Entry{}, unwritten: map[string]bool{}, written: map[string]bool{}, flushed: map[string]bool{}}
 }
 
-func (m *Memories) promised(id string, e workstate.Entry) { m.Entries[id], m.unwritten[id] = e, true }
-
-func (m *Memories) wrote(id string) {
-	delete(m.unwritten, id)
-	m.written[id] = true
-}
-
-func (m *Memories) keepFlushed(items []string) {
-	for _, i := range items {
-		m.flushed[i] = true
-	}
-}
-
-// recall adds the entries that a page of the journal holds.
-func (m *Memories) recall(store *journal.State, page journal.Address) error {
-	entries := store.Entries(page, memoryField, m.read)
-	for _, e := range entries {
-		var b workstate.Entry
-		if err := json.Unmarshal(e.Current().Value, &b); err != nil {
-			return fmt.Errorf("read entry %s of memory: %w", e.ID, err)
-		}
-		m.Entries[e.ID] = b
-		m.keepFlushed(b.Items)
-		if !m.written[e.ID] {
-			m.unwritten[e.ID] = true
-		}
-	}
-	m.read += len(entries)
-	return nil
-}
-
 // Remember promises an entry in the journal and appends it to its file. The entry cites evidence,
 // or the session itself if evidence is "". If the file can't be written now, Remember returns an
 // [UnwrittenError].
@@ -119,7 +88,7 @@ func (s *Session) Remember(ctx context.Context, id string, e workstate.Entry, ev
 		if err := s.promise(id, e, evidence, now); err != nil {
 			return markdownstore.Appended{}, err
 		}
-		s.Memories.promised(id, e)
+		s.Memories.Entries[id], s.Memories.unwritten[id] = e, true
 	}
 	out, err := s.write(ctx, id, e)
 	if errors.Is(err, markdownstore.ErrReadOnly) || errors.Is(err, markdownstore.ErrFull) {
@@ -176,7 +145,8 @@ func (s *Session) write(ctx context.Context, id string, e workstate.Entry) (mark
 		return a, err
 	}
 	if s.Memories.unwritten[id] {
-		s.Memories.wrote(id)
+		delete(s.Memories.unwritten, id)
+		s.Memories.written[id] = true
 		if _, err := s.Journal.Append(false, store.Record{Op: journal.OpRemembered, ID: id, Time: s.o.Now(), Body: []byte("{}")}); err != nil {
 			return a, err
 		}
@@ -187,19 +157,23 @@ func (s *Session) write(ctx context.Context, id string, e workstate.Entry) (mark
 // WriteMemories writes the promised entries that are not written yet. An entry that can't be
 // written now stays promised.
 func (s *Session) WriteMemories(ctx context.Context) {
-	if s.Journal != nil {
-		if err := s.Memories.recall(s.Journal.Store(), addressIn(s.Name, memoryKey)); err != nil {
-			return
+	m := &s.Memories
+	err := recall(s, memoryKey, memoryField, "entry of memory", &m.read, func(id string, e *workstate.Entry) {
+		if m.Entries[id] = *e; !m.written[id] {
+			m.unwritten[id] = true
 		}
-	}
-	if s.o.Memory == nil {
+		for _, i := range e.Items {
+			m.flushed[i] = true
+		}
+	})
+	if err != nil || s.o.Memory == nil {
 		return
 	}
-	for _, id := range slices.Sorted(maps.Keys(s.Memories.unwritten)) {
+	for _, id := range slices.Sorted(maps.Keys(m.unwritten)) {
 		if err := s.openJournal(); err != nil {
 			return
 		}
-		if _, err := s.write(ctx, id, s.Memories.Entries[id]); err != nil {
+		if _, err := s.write(ctx, id, m.Entries[id]); err != nil {
 			return
 		}
 	}

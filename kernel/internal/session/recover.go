@@ -69,7 +69,7 @@ func (s *Session) eraseAll(ctx context.Context) error {
 		s.EraseErr = s.Graves.Erase(ctx, erasedOf(s), quoting{s})
 	}
 	s.Invalidate()
-	s.readOnly = false
+	s.untidy = false
 	return s.Refresh(true)
 }
 
@@ -91,7 +91,7 @@ func (s *Session) Censor(ctx context.Context, clean func(string) string) (bool, 
 	if err != nil || !found {
 		return found, err
 	}
-	s.readOnly = false
+	s.untidy = false
 	return true, s.Refresh(true)
 }
 

@@ -98,14 +98,13 @@ type Session struct {
 	// shared reports that another process writes to the session, too. leaves reports that the
 	// session leaves memory when its holder is done.
 	shared, leaves bool
-	// readOnly reports that the journals were opened for reading. untidy reports that the session
-	// was read and not written since.
-	readOnly, untidy bool
+	// untidy reports that the session was read and not opened for writing since.
+	untidy bool
 }
 
 func newSession(o *Options, key, name string) *Session {
 	dir := folder.In(o.State, name)
-	s := &Session{Key: key, Name: name, Files: dir, Local: folder.In(o.Local, name), Blobs: o.Blobs, Masker: o.Masker, o: o, readOnly: true,
+	s := &Session{Key: key, Name: name, Files: dir, Local: folder.In(o.Local, name), Blobs: o.Blobs, Masker: o.Masker, o: o, untidy: true,
 		mu: newLock(), Tracer: o.Tracer(o.Local, folder.Path(name)), Calibrations: &Calibrations{state: o.State}}
 	s.Life = &workstate.Keeper{Options: o.Life, Session: kept{s}, Files: dir, Mask: o.Masker, Sync: s.Sync}
 	if o.Memory != nil {
@@ -134,7 +133,7 @@ func (s *Session) Invalidate() {
 	closeFile(&s.records)
 	s.Tracer.Forget()
 	s.held.Store(false)
-	s.readOnly = true
+	s.untidy = true
 	s.init()
 }
 
@@ -149,14 +148,14 @@ func (s *Session) Sync() error {
 
 // Refresh reads the writes of this and other processes since the last call.
 func (s *Session) Refresh(write bool) error {
-	if err := follow(&s.Journal, s.Files, folder.JournalFile, write, write && s.readOnly, s.replay); err != nil {
+	if err := follow(&s.Journal, s.Files, folder.JournalFile, write, s.replay); err != nil {
 		return err
 	}
 	if err := s.recallAccount(); err != nil {
 		return err
 	}
 	known := s.records != nil
-	switch err := follow(&s.records, s.Files, folder.RecordsFile, write, write && s.readOnly, s.replayPlan); {
+	switch err := follow(&s.records, s.Files, folder.RecordsFile, write, s.replayPlan); {
 	case err == nil:
 		s.Branches.lost = nil
 	case errors.Is(err, store.ErrNewer), store.Unwritable(err), store.OutOfReach(err):
@@ -183,8 +182,7 @@ func closeFile(j **journal.Journal) {
 }
 
 // follow opens a journal, or looks for appended records, and passes every new record to each.
-// again says that the journal was opened for reading and must now be opened for writing, too.
-func follow(j **journal.Journal, in store.Store, name string, write, again bool, each func(store.Record) error) error {
+func follow(j **journal.Journal, in store.Store, name string, write bool, each func(store.Record) error) error {
 	if *j == nil {
 		opened, err := journal.OpenJournalIn(in, name, &journal.Options{ReadOnly: !write, Derived: name == folder.RecordsFile, Each: each})
 		if err == nil {
@@ -196,7 +194,7 @@ func follow(j **journal.Journal, in store.Store, name string, write, again bool,
 	if err != nil {
 		return err
 	}
-	if again {
+	if write {
 		(*j).Writable()
 	}
 	for _, r := range recs {
@@ -240,7 +238,7 @@ func (s *Session) replay(r store.Record) error {
 		if err := unmarshal(r, &b); err != nil {
 			return err
 		}
-		s.Memories.promised(r.ID, b)
+		s.Memories.Entries[r.ID], s.Memories.unwritten[r.ID] = b, true
 	case erasure.OpForget, erasure.OpForgotten:
 		dropped, err := s.Graves.Keep(r, s.Pages)
 		if dropped {
@@ -248,7 +246,8 @@ func (s *Session) replay(r store.Record) error {
 		}
 		return err
 	case journal.OpRemembered:
-		s.Memories.wrote(r.ID)
+		delete(s.Memories.unwritten, r.ID)
+		s.Memories.written[r.ID] = true
 	case journal.OpStaged:
 		if s.Account.staged = nil; journal.IsWriteback(&r) {
 			return nil // the journal's store has it
@@ -256,8 +255,12 @@ func (s *Session) replay(r store.Record) error {
 		s.Account.staged = &oldTurn{}
 		return unmarshal(r, s.Account.staged)
 	case journal.OpCommitted:
-		if s.Account.staged != nil {
-			s.Account.keepTurn(r.ID, s.Account.staged)
+		if t := s.Account.staged; t != nil {
+			s.Account.Committed++
+			s.Account.Chains[r.ID] = t.Chain
+			if t.Summary.Offset.Messages >= s.Account.Observed[t.Branch].Offset.Messages {
+				s.Account.Observed[t.Branch] = t.Summary
+			}
 		}
 		s.Account.staged = nil
 	}

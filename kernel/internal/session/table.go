@@ -234,8 +234,6 @@ func (s *Session) look(key string, write bool) error {
 		return fmt.Errorf("open session %s: %w", s.Key, err)
 	}
 	s.shared = known > 0 && s.known() > known // somebody else writes, too
-	s.untidy = s.readOnly && write
-	s.readOnly = s.readOnly && !write
 	return nil
 }
 
