@@ -3,16 +3,19 @@ package session
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
+	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/summary"
 )
@@ -20,41 +23,73 @@ import (
 // opPlan is the only operation of projection.jsonl: the changes of a plan.
 const opPlan = "plan"
 
-// Wrote is the cost of writing pages.
-type Wrote struct {
-	Blobs   store.Stats
-	Journal store.Stats
+// TakeSpent returns the cost of the writes in this call that were not returned before.
+func (s *Session) TakeSpent() api.Stats {
+	st := s.Life.Spent()
+	s.spend(st)
+	out := s.Spent
+	out.StateBytes += st.Bytes
+	s.Spent = api.Stats{}
+	return out
+}
+
+func (s *Session) spend(st store.Stats) {
+	s.Spent.Files += st.Files
+	s.Spent.Syncs += st.Syncs
+	s.Spent.SyncTime += st.SyncTime
+}
+
+// SpendLog adds the cost of an append to a file that is not synced.
+func (s *Session) SpendLog(bytes int64) {
+	s.Spent.LogBytes += bytes
+	s.Spent.Files++
+}
+
+// spendJournal adds the cost of an append to the journal, which counts as a file once.
+func (s *Session) spendJournal(st store.Stats) {
+	files := 0
+	if s.Spent.JournalBytes == 0 && st.Bytes > 0 {
+		files = 1
+	}
+	s.Spent.JournalBytes += st.Bytes
+	s.spend(store.Stats{Files: files, Syncs: st.Syncs, SyncTime: st.SyncTime})
 }
 
 // CommitPages writes new pages, their contents, and the blocks that replace the messages a cut
 // removed.
-func (s *Session) CommitPages(ctx context.Context, pages *ingest.Pages, cut *branch.Cut, now time.Time) (w Wrote, err error) {
+func (s *Session) CommitPages(ctx context.Context, pages *ingest.Pages, cut *branch.Cut, now time.Time) error {
 	if s.unlocked != nil {
-		return w, s.unlocked
+		return s.unlocked
 	}
 	recs, err := captureRecords(pages, cut, now)
 	if err != nil {
-		return w, err
+		return err
 	}
 	if len(recs) == 0 { // all shown pages are already written
-		return w, s.Stands()
+		return s.Stands()
 	}
 	if err := s.openJournal(); err != nil {
-		return w, err
+		return err
 	}
 	batch := s.Blobs.NewBatch()
 	for _, b := range pages.Blobs {
 		batch.AddString(b)
 	}
-	if w.Blobs, err = s.unit.PutBlobs(ctx, batch); err != nil {
-		return w, err
+	blobs, err := s.unit.PutBlobs(ctx, batch)
+	if err != nil {
+		return err
 	}
-	if w.Journal, err = s.Journal.Append(true, recs...); err != nil {
-		return w, err
+	s.Spent.Blobs += blobs.Files
+	s.Spent.BlobBytes += blobs.Bytes
+	s.spend(blobs)
+	st, err := s.Journal.Append(true, recs...)
+	if err != nil {
+		return err
 	}
+	s.spendJournal(st)
 	s.keepPages(pages.New)
 	s.keepCut(cut)
-	return w, nil
+	return nil
 }
 
 func captureRecords(pages *ingest.Pages, cut *branch.Cut, now time.Time) ([]store.Record, error) {
@@ -78,62 +113,59 @@ func captureRecords(pages *ingest.Pages, cut *branch.Cut, now time.Time) ([]stor
 
 // CommitPlan appends the changes of a plan to projection.jsonl. It syncs the file if the plan
 // promised something. next becomes the state of the conversation.
-func (s *Session) CommitPlan(next *branch.State, diff *branch.Record, synced bool, now time.Time) (store.Stats, error) {
+func (s *Session) CommitPlan(next *branch.State, diff *branch.Record, synced bool, now time.Time) error {
 	if err := s.openRecords(); err != nil {
-		return store.Stats{}, err
+		return err
 	}
 	body, err := json.Marshal(diff)
 	if err != nil {
-		return store.Stats{}, err
+		return err
 	}
 	st, err := s.records.Append(synced, store.Record{Op: opPlan, ID: next.Plan, Time: now, Body: body})
 	if err != nil {
-		return st, err
+		return err
 	}
+	s.SpendLog(st.Bytes)
+	s.spend(store.Stats{Syncs: st.Syncs, SyncTime: st.SyncTime})
 	key := branch.Key{Branch: next.Branch, Model: next.Model}
 	s.Branches.All[key] = next
 	delete(s.Branches.heard, key)
-	return st, nil
+	return nil
 }
 
 // CommitTurn writes a turn to the journal, with the summary of its branch and the host's updates.
 func (s *Session) CommitTurn(key string, t *Turn, st summary.State, host []journal.Update, now time.Time) (journal.Receipt, error) {
-	entry, err := listUpdate(s.Name, turnsField, key, t)
-	if err != nil {
-		return journal.Receipt{}, err
-	}
-	return s.settle(journal.Transaction{Key: "turn:" + key, Time: now, Point: journal.PointTurn, By: journal.Principal{Name: "host"}}, entry, t.Branch, st, host)
+	return s.settle(journal.Transaction{Key: "turn:" + key, Time: now, Point: journal.PointTurn, By: journal.Principal{Name: "host"}}, turnsField, key, t, t.Branch, st, host)
 }
 
 // CommitBoundary is CommitTurn for a boundary.
 func (s *Session) CommitBoundary(key string, b *Boundary, st summary.State, host []journal.Update) (journal.Receipt, error) {
-	entry, err := listUpdate(s.Name, boundariesField, key, b)
-	if err != nil {
-		return journal.Receipt{}, err
-	}
-	return s.settle(journal.Transaction{Key: "boundary:" + key, Time: b.Time, Point: b.Point, By: journal.Principal{Name: "host"}}, entry, b.Branch, st, host)
+	return s.settle(journal.Transaction{Key: "boundary:" + key, Time: b.Time, Point: b.Point, By: journal.Principal{Name: "host"}}, boundariesField, key, b, b.Branch, st, host)
 }
 
 // CommitCut makes the summary of the messages that a cut removes durable.
-func (s *Session) CommitCut(key string, point journal.CommitPoint, branch string, st summary.State, now time.Time) (journal.Receipt, error) {
-	return s.settle(journal.Transaction{Key: "cut:" + key, Time: now, Point: point, By: journal.Principal{Name: "plan"}}, journal.Update{}, branch, st, nil)
+func (s *Session) CommitCut(key string, point journal.CommitPoint, branch string, st summary.State, now time.Time) error {
+	_, err := s.settle(journal.Transaction{Key: "cut:" + key, Time: now, Point: point, By: journal.Principal{Name: "plan"}}, "", "", nil, branch, st, nil)
+	return err
 }
 
 // Passed reports whether a boundary is in the journal.
 func (s *Session) Passed(key string) bool {
-	if s.Journal == nil {
-		return false
-	}
-	_, ok := s.Journal.Store().Entry(addressIn(s.Name, sessionKey), boundariesField, key)
+	_, ok := s.Account.Boundaries[key]
 	return ok
 }
 
-// settle commits, as one transaction, an entry of the session's page, the summary of a branch and
-// the host's updates.
-func (s *Session) settle(tx journal.Transaction, entry journal.Update, branch string, st summary.State, host []journal.Update) (journal.Receipt, error) {
+// settle commits, as one transaction, an entry of the session's page if there is one, the summary
+// of a branch and the host's updates.
+func (s *Session) settle(tx journal.Transaction, field, id string, entry any, branch string, st summary.State, host []journal.Update) (journal.Receipt, error) {
 	tx.By.Session = s.Name
-	if entry.ID != "" {
-		tx.Updates = append(tx.Updates, entry)
+	if entry != nil {
+		u, err := entryUpdate(sessionType, sessionKey, field, id, entry, s.Evidence())
+		if err != nil {
+			return journal.Receipt{}, err
+		}
+		u.ID = "memkernel-" + field
+		tx.Updates = append(tx.Updates, u)
 	}
 	u, ok, err := s.summaryUpdate(branch, st)
 	if err != nil {
@@ -159,6 +191,7 @@ func (s *Session) settle(tx journal.Transaction, entry journal.Update, branch st
 	if err != nil {
 		return r, err
 	}
+	s.spendJournal(r.Stats)
 	for _, rej := range r.Rejected {
 		if strings.HasPrefix(rej.ID, "memkernel-") {
 			return r, &journal.RejectionError{Code: rej.Code, Detail: rej.Detail}
@@ -167,15 +200,26 @@ func (s *Session) settle(tx journal.Transaction, entry journal.Update, branch st
 	return r, s.recallAccount()
 }
 
-// listUpdate returns the update that appends one entry to a list. The list is on the page of the
-// session whose folder is name.
-func listUpdate(name, field, id string, entry any) (journal.Update, error) {
+// entryUpdate returns the update that appends one entry to a list on a private page.
+func entryUpdate(t pagevm.Type, page, field, id string, entry any, evidence string) (journal.Update, error) {
 	value, err := json.Marshal([]struct {
 		ID    string `json:"id"`
 		Value any    `json:"value"`
 	}{{id, entry}})
-	return journal.Update{ID: "memkernel-" + field, Key: sessionKey, Type: sessionType, Field: field, Op: journal.OpAppend, Value: value,
-		Scope: memkernel.ScopeSession, EvidenceRef: evidenceOf(name)}, err
+	return journal.Update{Key: page, Type: t, Field: field, Op: journal.OpAppend, Value: value, Scope: memkernel.ScopeSession, EvidenceRef: evidence}, err
+}
+
+// commitEntry commits one entry. conflict describes an entry that has the id and another value.
+func (s *Session) commitEntry(by, id string, u journal.Update, conflict string, now time.Time) error {
+	out, err := s.Writeback(journal.Transaction{Key: by + ":" + id, Time: now, Point: journal.PointFlush,
+		By: journal.Principal{Name: by, Session: s.Name}, Updates: []journal.Update{u}})
+	switch {
+	case err == nil && len(out.Rejected) > 0:
+		return &journal.RejectionError{Code: out.Rejected[0].Code, Detail: out.Rejected[0].Detail}
+	case err == nil && out.Outcome == journal.Conflict:
+		return errors.New(conflict)
+	}
+	return err
 }
 
 // Stands waits until the data that was read of the session survives a power cut and a failover to

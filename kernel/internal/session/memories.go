@@ -2,14 +2,12 @@ package session
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"time"
 
-	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/internal/workstate"
 	"github.com/memkernel/memkernel/markdownstore"
@@ -106,25 +104,12 @@ func (s *Session) promise(id string, e workstate.Entry, evidence string, now tim
 	if err != nil {
 		return err
 	}
-	out, err := s.Writeback(journal.Transaction{Key: "remember:" + id, Time: now, Point: journal.PointFlush,
-		By: journal.Principal{Name: "remember", Session: s.Name}, Updates: []journal.Update{u}})
-	if err == nil && len(out.Rejected) > 0 {
-		err = &journal.RejectionError{Code: out.Rejected[0].Code, Detail: out.Rejected[0].Detail}
-	}
-	if err == nil && out.Outcome == journal.Conflict {
-		err = fmt.Errorf("entry %s was remembered from other evidence", id)
-	}
-	return err
+	return s.commitEntry("remember", id, u, fmt.Sprintf("entry %s was remembered from other evidence", id), now)
 }
 
 // MemoryUpdate returns the update that promises an entry of memory when the update is committed.
 func MemoryUpdate(id string, e workstate.Entry, evidence string) (journal.Update, error) {
-	value, err := json.Marshal([]struct {
-		ID    string          `json:"id"`
-		Value workstate.Entry `json:"value"`
-	}{{id, e}})
-	return journal.Update{Key: memoryKey, Type: memoryType, Field: memoryField, Op: journal.OpAppend, Value: value,
-		Scope: memkernel.ScopeSession, EvidenceRef: evidence}, err
+	return entryUpdate(memoryType, memoryKey, memoryField, id, e, evidence)
 }
 
 // Promised returns the entries of memory as the journal has them.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/internal/archive"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/erasure"
@@ -91,13 +92,14 @@ type Session struct {
 	EraseErr, upkeepErr error
 	// Upkept reports that the journal ends with a record of retention or forgetting.
 	Upkept bool
+	// Spent is the cost of the call's writes; see [Session.TakeSpent].
+	Spent api.Stats
 	// unit is the holder's turn at writing, nil for a reader. unlocked is why a holder who wants to
 	// write can't.
 	unit     store.Unit
 	unlocked error
-	// shared reports that another process writes to the session, too. leaves reports that the
-	// session leaves memory when its holder is done.
-	shared, leaves bool
+	// shared reports that another process writes to the session, too.
+	shared bool
 	// untidy reports that the session was read and not opened for writing since.
 	untidy bool
 }
@@ -123,7 +125,7 @@ func (s *Session) init() {
 	s.Life.Forget()
 	s.Billed = nil
 	s.Left = archive.Left{}
-	s.Graves, s.Upkept = erasure.NewLedger(), false
+	s.Graves, s.Upkept, s.Spent = erasure.NewLedger(), false, api.Stats{}
 	s.owner.Unread()
 }
 

@@ -91,15 +91,35 @@ func (t *Table) Write(ctx context.Context, key string, f func(*Session) error) e
 	return t.write(ctx, key, name, f)
 }
 
+// In is Write for a call with a result.
+func In[T any](ctx context.Context, t *Table, key string, f func(*Session) (T, error)) (T, error) {
+	var out, none T
+	err := t.Write(ctx, key, func(s *Session) (err error) {
+		out, err = f(s)
+		return err
+	})
+	if err != nil {
+		return none, err
+	}
+	return out, nil
+}
+
+// Failed returns the error of a call that may have written a part. The session is read again,
+// because the data on disk counts.
+func (s *Session) Failed(doing string, err error) error {
+	s.Invalidate()
+	return fmt.Errorf("%s session %s: %w", doing, s.Key, err)
+}
+
 // WriteFolder is Write by the session's folder. A session that was not in memory before is not
 // kept in memory afterwards.
 func (t *Table) WriteFolder(ctx context.Context, name string, f func(*Session) error) error {
 	had := t.Holds(name)
-	return t.write(ctx, "", name, func(s *Session) error {
-		err := f(s)
-		s.leaves = !had
-		return err
-	})
+	err := t.write(ctx, "", name, f)
+	if s := t.find(name); s != nil && !had {
+		s.release()
+	}
+	return err
 }
 
 func (t *Table) write(ctx context.Context, key, name string, f func(*Session) error) error {
@@ -149,7 +169,7 @@ func (t *Table) begin(ctx context.Context, key, name string) (s *Session, end fu
 		return nil, nil, err
 	}
 	seen := s.held.Load() && !s.shared
-	s.unit, s.unlocked = nil, nil
+	s.unit, s.unlocked, s.Spent = nil, nil, api.Stats{}
 	switch unit, err := t.o.State.Begin(ctx, folder.Path(name), seen); {
 	case err == nil:
 		s.unit = unit
@@ -164,10 +184,9 @@ func (t *Table) begin(ctx context.Context, key, name string) (s *Session, end fu
 			err = s.unit.End()
 		}
 		s.unit, s.unlocked = nil, nil
-		if s.shared = store.Overtaken(err); err != nil || s.leaves {
+		if s.shared = store.Overtaken(err); err != nil {
 			s.Invalidate()
 		}
-		s.leaves = false
 		s.mu.Unlock()
 		return err
 	}

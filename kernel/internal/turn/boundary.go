@@ -26,46 +26,41 @@ func (d *Desk) Pass(ctx context.Context, of api.Boundary, point journal.CommitPo
 
 // inBoundary calls f with the session of a boundary, opened for writing, and the boundary's
 // messages, made valid, or nil if it came without.
-func (d *Desk) inBoundary(ctx context.Context, of api.Boundary, what string, f func(*session.Session, *intake, boundary) error) error {
-	if of.Now.IsZero() {
-		of.Now = d.Now()
-	}
-	return d.Sessions.Write(ctx, of.SessionKey, func(s *session.Session) (err error) {
+func inBoundary[T any](ctx context.Context, d *Desk, of api.Boundary, what string, f func(*session.Session, *intake, boundary) (*T, error)) (*T, error) {
+	of.Now = d.at(of.Now)
+	return session.In(ctx, d.Sessions, of.SessionKey, func(s *session.Session) (out *T, err error) {
 		b := boundary{Boundary: of}
 		var w *intake
 		if t := b.turn(); len(t.Messages) > 0 {
 			if w, err = d.take(ctx, s, &t); err != nil {
-				return fmt.Errorf("%s: observe session %s: %w", what, s.Key, err)
+				return nil, fmt.Errorf("%s: observe session %s: %w", what, s.Key, err)
 			}
 		}
-		if err := f(s, w, b); err != nil {
-			s.Invalidate() // the data on disk counts
-			return fmt.Errorf("%s of session %s: %w", what, s.Key, err)
+		if out, err = f(s, w, b); err != nil {
+			return nil, s.Failed(what+" of", err)
 		}
-		return nil
+		return out, nil
 	})
 }
 
 // atBoundary passes a boundary by the function pass. Then it asks the model for notes and facts.
-func (d *Desk) atBoundary(ctx context.Context, of api.Boundary, point journal.CommitPoint, pass func(*session.Session, *intake, boundary) (*api.Passed, error)) (p *api.Passed, err error) {
-	err = d.inBoundary(ctx, of, string(point), func(s *session.Session, w *intake, b boundary) (err error) {
+func (d *Desk) atBoundary(ctx context.Context, of api.Boundary, point journal.CommitPoint, pass func(*session.Session, *intake, boundary) (*api.Passed, error)) (*api.Passed, error) {
+	return inBoundary(ctx, d, of, string(point), func(s *session.Session, w *intake, b boundary) (*api.Passed, error) {
 		var job *notes.Job
 		b.ending = func(st summary.State) {
-			if point != journal.PointFlush {
-				job = d.boundaryNotes(s, w, b, st)
-			}
+			job = d.boundaryNotes(s, w, b, point, st)
 		}
-		if p, err = pass(s, w, b); err != nil {
-			return err
+		p, err := pass(s, w, b)
+		if err != nil {
+			return nil, err
 		}
+		st := s.TakeSpent()
+		st.Ingested, st.LiftedBytes = p.Stats.Ingested, p.Stats.LiftedBytes
+		p.Stats = st
 		d.stateFacts(p.Flushed, b.Now)
-		d.askAtBoundary(s, job, point == journal.PointReset)
-		return nil
+		d.startNotes(s, job)
+		return p, nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	return p, nil
 }
 
 // passBoundary takes in the messages, commits, and carries out the boundary's requests.
@@ -93,25 +88,11 @@ func passBoundary(ctx context.Context, s *session.Session, w *intake, b boundary
 			Detail: fmt.Sprintf("%d messages that were planned are not in the summary, and the host did not send them; their pages stand", n)})
 	}
 	newest, faults, n, err := s.Life.Pass(ctx, &workstate.Boundary{Point: point, Begins: b.Reason == StartReason, Main: b.Branch == "",
-		Private: b.Private || l.Private, Msgs: msgs, From: b.Source, Reading: lastReading(s, b), Now: b.Now})
+		Private: b.Private || l.Private, Msgs: msgs, From: b.Source, Reading: lastReading(s, b), Rules: st.Constraints, Now: b.Now})
 	if err != nil {
 		return nil, err
 	}
 	out.Checkpoint, out.Faults, out.Flushed = newest, append(out.Faults, faults...), n
-	if b.Reason != StartReason && b.Branch == "" {
-		ended := point == journal.PointReset || point == journal.PointSessionEnd
-		out.Faults = append(out.Faults, s.Life.Log().Asked(ctx, msgs, b.Now)...)
-		faults, n := s.Life.Flush(ctx, ended, b.Now)
-		out.Faults, out.Flushed = append(out.Faults, faults...), out.Flushed+n
-		if ended {
-			out.Faults = append(out.Faults, s.Life.Log().Rules(ctx, st.Constraints, b.Now)...)
-		}
-	}
-	if point == journal.PointReset {
-		if err := s.Life.Begin(); err != nil {
-			return nil, err
-		}
-	}
 	if b.ending != nil {
 		b.ending(st)
 	}
@@ -120,9 +101,8 @@ func passBoundary(ctx context.Context, s *session.Session, w *intake, b boundary
 	}
 	out.Turns, out.Epoch, out.Pinned = s.Account.Committed, s.Account.Epoch, pinnedKeys(s)
 	if w != nil {
-		addStats(&out.Stats, w.stats)
+		out.Stats.LiftedBytes = w.LiftedBytes
 	}
-	addState(&out.Stats, s.Life)
 	return out, compactJournal(s, point)
 }
 
@@ -140,7 +120,6 @@ func commitBoundary(s *session.Session, out *api.Passed, b boundary, point journ
 	}
 	r, err := s.CommitBoundary(b.Key, &session.Boundary{Point: point, Branch: b.Branch, Checkpoint: out.Checkpoint, Reason: s.Masker.Text(b.Reason), Last: st.Offset.Key, Time: b.Now, Pending: b.pending}, st, b.Updates)
 	out.Rejected = r.Rejected
-	addJournal(&out.Stats, r.Stats)
 	return err
 }
 
@@ -167,30 +146,20 @@ func lastReading(s *session.Session, b boundary) checkpoint.Reading {
 // the newest checkpoint. It returns the newest checkpoint, or nil if nothing has been captured.
 func (d *Desk) Checkpoint(ctx context.Context, of api.Boundary) (*checkpoint.Checkpoint, error) {
 	of.Branch = ""
-	var c *checkpoint.Checkpoint
-	err := d.inBoundary(ctx, of, "checkpoint", func(s *session.Session, w *intake, b boundary) (err error) {
-		c, err = checkpointOnDemand(ctx, s, w, b)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return c, nil
-}
-
-func checkpointOnDemand(ctx context.Context, s *session.Session, w *intake, b boundary) (*checkpoint.Checkpoint, error) {
-	if s.Life.Options.Off {
-		return nil, errors.New("checkpoints are switched off")
-	}
-	msgs := s.Branches.Newest("", b.Model).Msgs
-	if w != nil {
-		msgs = w.Msgs
-		if err := ingestTurn(ctx, s, w); err != nil {
+	return inBoundary(ctx, d, of, "checkpoint", func(s *session.Session, w *intake, b boundary) (*checkpoint.Checkpoint, error) {
+		if s.Life.Options.Off {
+			return nil, errors.New("checkpoints are switched off")
+		}
+		msgs := s.Branches.Newest("", b.Model).Msgs
+		if w != nil {
+			msgs = w.Msgs
+			if err := ingestTurn(ctx, s, w); err != nil {
+				return nil, err
+			}
+		}
+		if err := s.Life.Capture(msgs, workstate.Heard{From: b.Source}); err != nil {
 			return nil, err
 		}
-	}
-	if err := s.Life.Capture(msgs, workstate.Heard{From: b.Source}); err != nil {
-		return nil, err
-	}
-	return s.Life.WriteCheckpoint(s.Life.Input(checkpoint.TriggerManual, lastReading(s, b), b.Now))
+		return s.Life.WriteCheckpoint(s.Life.Input(checkpoint.TriggerManual, lastReading(s, b), b.Now))
+	})
 }

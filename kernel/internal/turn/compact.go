@@ -139,7 +139,7 @@ func (d *Desk) cutOnDemand(ctx context.Context, s *session.Session, p *api.Passe
 			return nil, err
 		}
 		p.Faults = append(p.Faults, w.Faults...)
-		addStats(&p.Stats, w.Stats)
+		p.Stats.Ingested, p.Stats.LiftedBytes = w.Ingested, p.Stats.LiftedBytes+w.LiftedBytes
 	}
 	return d.compaction(w), nil
 }

@@ -19,50 +19,42 @@ import (
 var errMemoryOff = errors.New("memory is switched off")
 
 // editing calls edit for the session that requests an edit, which nobody else uses meanwhile.
-func (d *Desk) editing(ctx context.Context, key string, private bool, now time.Time, edit func(upkeep.Editor) error) error {
+func editing[T any](ctx context.Context, d *Desk, key string, private bool, now time.Time, edit func(upkeep.Editor) (*T, error)) (*T, error) {
 	if d.Memory == nil {
-		return errMemoryOff
+		return nil, errMemoryOff
 	}
-	if now.IsZero() {
-		now = d.Now()
-	}
-	return d.Sessions.Write(ctx, key, func(s *session.Session) error {
+	now = d.at(now)
+	return session.In(ctx, d.Sessions, key, func(s *session.Session) (*T, error) {
 		return edit(upkeep.Editor{Session: s.Name, See: d.Memory.Store(private), Rule: d.Edits, Now: now})
 	})
 }
 
 // EditPassage replaces or removes a passage of a file of memory.
-func (d *Desk) EditPassage(ctx context.Context, req *api.PassageRequest) (out *api.Edited, err error) {
+func (d *Desk) EditPassage(ctx context.Context, req *api.PassageRequest) (*api.Edited, error) {
 	asked := *req
 	asked.Now = time.Time{}
 	raw, err := json.Marshal(asked)
 	if err != nil {
 		return nil, err
 	}
-	err = d.editing(ctx, req.SessionKey, req.Private, req.Now, func(e upkeep.Editor) (err error) {
+	return editing(ctx, d, req.SessionKey, req.Private, req.Now, func(e upkeep.Editor) (*api.Edited, error) {
 		e.Key = ids.Page("ed", e.Session, string(raw))
-		out, err = d.Upkeep.EditPassage(ctx, e, req)
-		return err
+		return d.Upkeep.EditPassage(ctx, e, req)
 	})
-	return out, err
 }
 
 // Edit changes whole files of memory.
-func (d *Desk) Edit(ctx context.Context, req *api.EditRequest) (out *api.Edited, err error) {
-	err = d.editing(ctx, req.SessionKey, req.Private, req.Now, func(e upkeep.Editor) (err error) {
-		out, err = d.Upkeep.Edit(ctx, e, func(upkeep.Reading) ([]api.EditFile, error) { return req.Files, nil })
-		return err
+func (d *Desk) Edit(ctx context.Context, req *api.EditRequest) (*api.Edited, error) {
+	return editing(ctx, d, req.SessionKey, req.Private, req.Now, func(e upkeep.Editor) (*api.Edited, error) {
+		return d.Upkeep.Edit(ctx, e, func(upkeep.Reading) ([]api.EditFile, error) { return req.Files, nil })
 	})
-	return out, err
 }
 
 // UndoEdit takes an edit back.
-func (d *Desk) UndoEdit(ctx context.Context, req *api.UndoRequest) (out *api.EditUndone, err error) {
-	err = d.editing(ctx, req.SessionKey, req.Private, req.Now, func(e upkeep.Editor) (err error) {
-		out, err = d.Upkeep.UndoEdit(ctx, e, req.Edit)
-		return err
+func (d *Desk) UndoEdit(ctx context.Context, req *api.UndoRequest) (*api.EditUndone, error) {
+	return editing(ctx, d, req.SessionKey, req.Private, req.Now, func(e upkeep.Editor) (*api.EditUndone, error) {
+		return d.Upkeep.UndoEdit(ctx, e, req.Edit)
 	})
-	return out, err
 }
 
 // Content returns a file of memory as an agent sees it.

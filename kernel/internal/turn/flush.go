@@ -1,6 +1,7 @@
 package turn
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +16,12 @@ import (
 
 // flushTokens is the budget of an answer: thirty lines or so.
 const flushTokens = 1500
+
+// The prompts of a host that has none of its own.
+const (
+	flushSystem = "The session will be compacted soon. Write down what has to outlive it: decisions with their reasons, what was learned, what the user asked to be remembered."
+	flushPrompt = "What of this session should be remembered?"
+)
 
 // flushRules hold for all that a model writes down.
 const flushRules = `Begin each with why it matters, in brackets: [decision] a decision or plan changed, [surprise] it was not
@@ -42,18 +49,11 @@ func (d *Desk) FlushTurn(ctx context.Context, r api.FlushRequest) (*api.FlushTur
 	if d.Memory == nil {
 		return nil, errors.New("flush: memory is switched off")
 	}
-	if r.Now.IsZero() {
-		r.Now = d.Now()
-	}
-	f := &api.FlushTurn{System: r.System, Prompt: r.Prompt, Path: d.Memory.Shared.DailyPath(r.Now), MaxTokens: flushTokens}
-	if f.System == "" {
-		f.System = "The session will be compacted soon. Write down what has to outlive it: decisions with their reasons, what was learned, what the user asked to be remembered."
-	}
-	if f.Prompt == "" {
-		f.Prompt = "What of this session should be remembered?"
-	}
-	hints := fmt.Sprintf(flushHints, f.Path)
-	f.System, f.Prompt, f.Section = f.System+"\n"+hints, f.Prompt+"\n"+hints, fmt.Sprintf(flushSection, f.Path)
+	r.Now = d.at(r.Now)
+	path := d.Memory.Shared.DailyPath(r.Now)
+	hints := "\n" + fmt.Sprintf(flushHints, path)
+	f := &api.FlushTurn{System: cmp.Or(r.System, flushSystem) + hints, Prompt: cmp.Or(r.Prompt, flushPrompt) + hints,
+		Section: fmt.Sprintf(flushSection, path), Path: path, MaxTokens: flushTokens}
 	if r.SessionKey == "" {
 		return f, nil
 	}
@@ -65,16 +65,15 @@ func (d *Desk) FlushTurn(ctx context.Context, r api.FlushRequest) (*api.FlushTur
 	if err != nil {
 		return nil, err
 	}
-	if said != "" {
-		f.Prompt += flushData + said
-	} else {
+	f.Prompt += flushData + said
+	if said == "" {
 		f.Prompt = ""
 	}
 	return f, nil
 }
 
 // said returns the words of a session since a model was last asked.
-func (d *Desk) said(ctx context.Context, r *api.FlushRequest) (said string, err error) {
+func (d *Desk) said(ctx context.Context, r *api.FlushRequest) (string, error) {
 	if len(r.Messages) == 0 {
 		s, unlock, err := d.Sessions.Read(ctx, r.SessionKey)
 		if err != nil {
@@ -85,11 +84,9 @@ func (d *Desk) said(ctx context.Context, r *api.FlushRequest) (said string, err 
 		return s.Life.Said(l.Msgs, l.Proj.Generation+1), nil
 	}
 	t := api.Turn{SessionKey: r.SessionKey, Model: r.Model, Messages: r.Messages, Now: r.Now}
-	err = d.inTurn(ctx, &t, func(s *session.Session, w *intake) error {
-		said = s.Life.Said(w.Msgs, s.Branches.Newest("", r.Model).Proj.Generation+1)
-		return nil
+	return inTurn(ctx, d, &t, func(s *session.Session, w *intake) (string, error) {
+		return s.Life.Said(w.Msgs, s.Branches.Newest("", r.Model).Proj.Generation+1), nil
 	})
-	return said, err
 }
 
 // Flushed appends a model's answer to the day's log.
@@ -97,20 +94,16 @@ func (d *Desk) Flushed(ctx context.Context, r api.FlushReply) (*api.Flushed, err
 	if d.Memory == nil {
 		return nil, errors.New("flush: memory is switched off")
 	}
-	if r.Now.IsZero() {
-		r.Now = d.Now()
-	}
-	var out *api.Flushed
-	err := d.Sessions.Write(ctx, r.SessionKey, func(s *session.Session) (err error) {
-		out, err = observeFlush(ctx, s, r)
+	r.Now = d.at(r.Now)
+	out, err := session.In(ctx, d.Sessions, r.SessionKey, func(s *session.Session) (*api.Flushed, error) {
+		out, err := observeFlush(ctx, s, r)
 		if err == nil && r.Usage != nil {
 			out.Bill, err = d.billFlush(s, &r)
 		}
 		if err != nil {
-			s.Invalidate()
-			return fmt.Errorf("flush session %s: %w", s.Key, err)
+			return nil, s.Failed("flush", err)
 		}
-		return nil
+		return out, nil
 	})
 	if err != nil {
 		return nil, err

@@ -54,7 +54,6 @@ type intake struct {
 	turn   *api.Turn
 	model  cachelayout.Model
 	prices *cachelayout.Book
-	stats  api.Stats // of the writes
 }
 
 // take makes the messages of a turn valid.
@@ -81,8 +80,6 @@ func (d *Desk) take(ctx context.Context, s *session.Session, t *api.Turn) (*inta
 // absorb makes pages of new messages. If later work fails, the session is forgotten.
 func (in *intake) absorb(s *session.Session) {
 	in.Absorb()
-	in.stats.Examined = in.Examined + len(in.Hosts) - in.Absorbed
-	in.stats.LiftedBytes = in.LiftedBytes
 	if h := in.Heard(); h != nil {
 		s.Branches.Hear(in.turn.Branch, in.turn.Model, h)
 	}
@@ -96,9 +93,14 @@ func ingestTurn(ctx context.Context, s *session.Session, in *intake) error {
 
 // commit writes the pages that were made.
 func (in *intake) commit(ctx context.Context, s *session.Session) error {
-	w, err := s.CommitPages(ctx, in.Out, &branch.Cut{Branch: in.turn.Branch, Model: in.turn.Model}, in.turn.Now)
-	addPages(&in.stats, w)
-	return err
+	return s.CommitPages(ctx, in.Out, &branch.Cut{Branch: in.turn.Branch, Model: in.turn.Model}, in.turn.Now)
+}
+
+// cost returns the cost of taking the messages in.
+func (in *intake) cost(s *session.Session) api.Stats {
+	out := s.TakeSpent()
+	out.Examined, out.LiftedBytes = in.Examined+len(in.Hosts)-in.Absorbed, in.LiftedBytes
+	return out
 }
 
 // turnEnd returns the number of leading messages that belong to ended turns, without the messages

@@ -22,7 +22,12 @@ func (d *Desk) takeNotes(s *session.Session, w *intake, t api.Turn, o *api.Obser
 	if o.Outcome == api.Conflict || d.Notes.Busy(s.Files) {
 		return
 	}
-	if job := d.noteJob(s, w, t, s.Account.Observed[t.Branch], false); job != nil {
+	d.startNotes(s, d.noteJob(s, w, t, s.Account.Observed[t.Branch], false))
+}
+
+// startNotes asks the model about a job in the background, unless the job is nil. No caller waits.
+func (d *Desk) startNotes(s *session.Session, job *notes.Job) {
+	if job != nil {
 		d.Notes.Start(job, &noted{d, s.Key, s.Name})
 	}
 }
@@ -130,11 +135,15 @@ func notesOn(s *session.Session, page string) (summary.Notes, error) {
 
 // boundaryNotes returns the delta up to a boundary, however small. It returns nil if there is no
 // delta, or no model.
-func (d *Desk) boundaryNotes(s *session.Session, w *intake, b boundary, st summary.State) *notes.Job {
-	if w == nil || b.Reason == StartReason || d.Notes.Busy(s.Files) {
+func (d *Desk) boundaryNotes(s *session.Session, w *intake, b boundary, point journal.CommitPoint, st summary.State) *notes.Job {
+	if w == nil || b.Reason == StartReason || point == journal.PointFlush || d.Notes.Busy(s.Files) {
 		return nil
 	}
-	return d.noteJob(s, w, b.turn(), st, true)
+	job := d.noteJob(s, w, b.turn(), st, true)
+	if job != nil {
+		job.EndsEpoch = point == journal.PointReset
+	}
+	return job
 }
 
 // stateFacts asks for facts of the day's log in the background, after a write to the log that
@@ -143,13 +152,4 @@ func (d *Desk) stateFacts(written int, now time.Time) {
 	if written > 0 && d.Facts != nil {
 		d.Notes.Also("facts", func(ctx context.Context) { d.Facts(ctx, now) })
 	}
-}
-
-// askAtBoundary asks the model about a boundary's delta in the background. No caller waits.
-func (d *Desk) askAtBoundary(s *session.Session, job *notes.Job, ended bool) {
-	if job == nil {
-		return
-	}
-	job.EndsEpoch = ended
-	d.Notes.Start(job, &noted{d, s.Key, s.Name})
 }

@@ -21,28 +21,24 @@ import (
 // Observe commits a turn: its pages, its usage, and the updated summary.
 func (d *Desk) Observe(ctx context.Context, t api.Turn) (*api.Observation, error) {
 	ctx = markdownstore.Since(ctx, time.Now()) // the session's unit brings new writes
-	var o *api.Observation
-	err := d.inTurn(ctx, &t, func(s *session.Session, w *intake) (err error) {
-		if o, err = d.endTurn(ctx, s, w, t); err != nil {
-			s.Invalidate() // the data on disk counts
-			return fmt.Errorf("observe turn of session %s: %w", s.Key, err)
+	return inTurn(ctx, d, &t, func(s *session.Session, w *intake) (*api.Observation, error) {
+		o, err := d.endTurn(ctx, s, w, t)
+		if err != nil {
+			return nil, s.Failed("observe turn of", err)
 		}
 		d.takeNotes(s, w, t, o)
-		return nil
+		return o, nil
 	})
-	return o, err
 }
 
 // inTurn calls f with the session of a turn, opened for writing, and the turn's messages, made
 // valid. If another process writes to the session meanwhile, it calls f again.
-func (d *Desk) inTurn(ctx context.Context, t *api.Turn, f func(*session.Session, *intake) error) error {
-	return d.Sessions.Write(ctx, t.SessionKey, func(s *session.Session) error {
-		if t.Now.IsZero() {
-			t.Now = d.Now()
-		}
+func inTurn[T any](ctx context.Context, d *Desk, t *api.Turn, f func(*session.Session, *intake) (T, error)) (T, error) {
+	return session.In(ctx, d.Sessions, t.SessionKey, func(s *session.Session) (out T, err error) {
+		t.Now = d.at(t.Now)
 		in, err := d.take(ctx, s, t)
 		if err != nil {
-			return fmt.Errorf("observe session %s: %w", s.Key, err)
+			return out, fmt.Errorf("observe session %s: %w", s.Key, err)
 		}
 		return f(s, in)
 	})
@@ -72,8 +68,6 @@ func (d *Desk) endTurn(ctx context.Context, s *session.Session, w *intake, t api
 		}
 	}
 	o.Faults = append(o.Faults, s.Life.Damages()...)
-	o.Stats = w.stats
-	addState(&o.Stats, s.Life)
 	if end > 0 && !again {
 		if t.Branch == "" { // the day's log
 			o.Faults = append(o.Faults, s.Life.Log().Asked(ctx, w.Msgs[start:end], t.Now)...)
@@ -85,7 +79,7 @@ func (d *Desk) endTurn(ctx context.Context, s *session.Session, w *intake, t api
 			return nil, err
 		}
 	}
-	o.Turns = s.Account.Committed
+	o.Turns, o.Stats = s.Account.Committed, w.cost(s)
 	billed(s, o, w, t, end) // calibration.json, usage.jsonl
 	if o.Outcome == api.Committed && end < len(w.Msgs) {
 		o.Outcome = api.OpenTurn
@@ -145,7 +139,6 @@ func commitTurn(s *session.Session, o *api.Observation, body *session.Turn, msgs
 	if err != nil {
 		return err
 	}
-	addJournal(&o.Stats, r.Stats)
 	if r.Outcome == journal.Conflict && there() { // another machine committed the turn meanwhile
 		return s.Stands()
 	}
@@ -192,23 +185,17 @@ func advance(s *session.Session, st summary.State, msgs []memkernel.Message) sum
 
 // Ingest takes in a host's messages so far, in the middle of a turn.
 func (d *Desk) Ingest(ctx context.Context, t api.Turn) (*api.Observation, error) {
-	var o *api.Observation
-	err := d.inTurn(ctx, &t, func(s *session.Session, w *intake) error {
-		if err := ingestTurn(ctx, s, w); err != nil {
-			s.Invalidate()
-			return fmt.Errorf("ingest into session %s: %w", s.Key, err)
+	return inTurn(ctx, d, &t, func(s *session.Session, w *intake) (*api.Observation, error) {
+		err := ingestTurn(ctx, s, w)
+		if err == nil && t.Branch == "" {
+			err = s.Life.Capture(w.Msgs, heard(&t))
 		}
-		if t.Branch == "" {
-			if err := s.Life.Capture(w.Msgs, heard(&t)); err != nil {
-				s.Invalidate()
-				return fmt.Errorf("ingest into session %s: %w", s.Key, err)
-			}
+		if err != nil {
+			return nil, s.Failed("ingest into", err)
 		}
-		o = &api.Observation{Outcome: api.OpenTurn, Ingested: len(w.Out.New), Turns: s.Account.Committed, Stats: w.stats}
-		addState(&o.Stats, s.Life)
+		o := &api.Observation{Outcome: api.OpenTurn, Ingested: len(w.Out.New), Turns: s.Account.Committed, Stats: w.cost(s)}
 		takeBill(s, o, w, t)
 		o.Faults = append(o.Faults, markdownAfter(ctx, s, w, t, o)...)
-		return nil
+		return o, nil
 	})
-	return o, err
 }

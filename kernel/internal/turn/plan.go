@@ -33,14 +33,13 @@ import (
 // Plan plans a call and records the plan. If recording fails, the session is invalid and read
 // again, and the plan reports that.
 func (d *Desk) Plan(ctx context.Context, s *session.Session, req *api.PlanRequest) (*Planned, error) {
-	pl, err := d.plan(ctx, s, req, how{})
+	pl, recorded, err := d.planOnce(ctx, s, req)
 	if err != nil {
 		d.noteUnfit(s, req.Model, err)
 		return nil, err
 	}
-	if err := record(ctx, s, pl); err != nil {
-		s.Invalidate()
-		return d.Unrecorded(ctx, s, req, err)
+	if !recorded {
+		return pl, nil
 	}
 	if len(pl.Prev.Proj.Seen) == 0 && d.Memory != nil {
 		d.Memory.Sync.SessionStarts()
@@ -48,11 +47,27 @@ func (d *Desk) Plan(ctx context.Context, s *session.Session, req *api.PlanReques
 	d.noteHabits(pl)
 	pl.Faults = append(pl.Faults, s.Life.Damages()...)
 	if d.Counter != nil && pl.Count.Kind != budget.Exact && d.ask(ctx, s, pl) {
-		if p, err := d.planCounted(ctx, s, req); ctx.Err() == nil {
+		// The plan is too large. The conversation is now anchored on the provider's count.
+		if p, _, err := d.planOnce(ctx, s, req); ctx.Err() == nil {
 			return p, err
 		}
 	}
 	return pl, nil
+}
+
+// planOnce plans and records the plan. recorded is false if the plan could not be recorded.
+func (d *Desk) planOnce(ctx context.Context, s *session.Session, req *api.PlanRequest) (pl *Planned, recorded bool, err error) {
+	if pl, err = d.plan(ctx, s, req, how{}); err != nil {
+		return nil, false, err
+	}
+	if err := record(ctx, s, pl); err != nil {
+		s.Invalidate()
+		pl, err = d.Unrecorded(ctx, s, req, err)
+		return pl, false, err
+	}
+	pl.Stats = s.TakeSpent()
+	pl.Stats.Ingested, pl.Stats.LiftedBytes = pl.Ingested, pl.LiftedBytes
+	return pl, true, nil
 }
 
 // noteUnfit records, for the doctor, that system prompt and tools alone don't fit. A failed write
@@ -79,20 +94,6 @@ func (d *Desk) noteHabits(pl *Planned) {
 		return
 	}
 	_ = d.Habits.Note(pl.Request().Source.Agent, pl.Session.Name, habit.Did{Pauses: paused})
-}
-
-// planCounted plans once more after the provider counted a plan and found it too large. The line
-// is now anchored on the provider's count.
-func (d *Desk) planCounted(ctx context.Context, s *session.Session, req *api.PlanRequest) (*Planned, error) {
-	pl, err := d.plan(ctx, s, req, how{})
-	if err != nil {
-		return nil, err
-	}
-	if err := record(ctx, s, pl); err != nil {
-		s.Invalidate()
-		return d.Unrecorded(ctx, s, req, err)
-	}
-	return pl, nil
 }
 
 // Unrecorded plans when nothing can be written, as on a full or read-only disk, because a model
@@ -122,13 +123,10 @@ func (d *Desk) Peek(ctx context.Context, s *session.Session, req *api.PlanReques
 // so only the session's holder may use it.
 type Planned struct {
 	*plan.Result
-	Session        *session.Session
-	Faults, Alerts []fault.Fault
-	Stats          api.Stats
+	Session *session.Session
+	Stats   api.Stats
 	// Withheld are parts of memory that a shared session may not see.
 	Withheld []retrieval.Withheld
-
-	demand bool // a compaction on demand, without a call
 }
 
 // how configures how a plan is made.
@@ -165,8 +163,8 @@ func (d *Desk) plan(ctx context.Context, s *session.Session, asked *api.PlanRequ
 	if d.Memory != nil {
 		withheld = d.Memory.Withheld(req.Private, "")
 	}
-	return &Planned{Result: r, Session: s, Withheld: withheld, demand: h.demand != nil, Faults: append(faults, r.Faults...), Alerts: r.Alerts,
-		Stats: api.Stats{Ingested: r.Ingested, LiftedBytes: r.LiftedBytes}}, nil
+	r.Faults = append(faults, r.Faults...)
+	return &Planned{Result: r, Session: s, Withheld: withheld, Stats: api.Stats{Ingested: r.Ingested, LiftedBytes: r.LiftedBytes}}, nil
 }
 
 // prior returns the state on which a plan is made, and faults for the parts that could not be
@@ -262,12 +260,6 @@ func (r sessionReader) Searchable(pages []string, shown func(id string) (*pagevm
 	return spans, faults
 }
 
-// file reads a file of the workspace. ok is false if the file does not exist.
-func file(m *memory.Memory, private bool, path string) (src plan.File, ok bool, err error) {
-	f, ok, err := m.File(private, path)
-	return plan.File{Path: f.Path, Type: pagevm.Type(f.Type), Text: f.Text, Hash: f.Hash, Lines: f.Lines}, ok, err
-}
-
 // workspaceReader reads the workspace for a plan of a session.
 type workspaceReader struct {
 	m       *memory.Memory
@@ -279,7 +271,8 @@ type workspaceReader struct {
 }
 
 func (r workspaceReader) File(path string) (plan.File, bool, error) {
-	return file(r.m, r.private, path)
+	f, ok, err := r.m.File(r.private, path)
+	return plan.File{Path: f.Path, Type: pagevm.Type(f.Type), Text: f.Text, Hash: f.Hash, Lines: f.Lines}, ok, err
 }
 
 func (r workspaceReader) Remembered() string {

@@ -7,8 +7,6 @@ import (
 
 	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/cachelayout"
-	"github.com/memkernel/memkernel/internal/store"
-	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
@@ -21,71 +19,35 @@ import (
 // record makes a plan durable in an order that survives a kill at any instant: first blobs, then
 // the journal line that names the blobs, then the projection that shows them. Captured state is
 // committed even if the last step fails.
-func record(ctx context.Context, s *session.Session, pl *Planned) error {
-	if err := recordPlan(ctx, s, pl); err != nil {
-		return fmt.Errorf("record plan of session %s: %w", s.Key, err)
-	}
-	return nil
-}
-
-func recordPlan(ctx context.Context, s *session.Session, pl *Planned) error {
+func record(ctx context.Context, s *session.Session, pl *Planned) (err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("record plan of session %s: %w", s.Key, err)
+		}
+	}()
 	key := branch.Key{Branch: pl.Request().Branch, Model: pl.Request().Model}
 	cut := &branch.Cut{Branch: key.Branch, Model: key.Model, Spans: pl.NewSpans(), Texts: pl.Texts}
-	wrote, err := s.CommitPages(ctx, pl.Out, cut, pl.Request().Now)
-	addPages(&pl.Stats, wrote)
-	if err != nil {
+	if err := s.CommitPages(ctx, pl.Out, cut, pl.Request().Now); err != nil {
 		return err
 	}
-	ctx = context.WithoutCancel(ctx) // a record that is begun is completed
-	if err := recordLife(ctx, s, pl); err != nil {
+	ctx = context.WithoutCancel(ctx)                 // a record that is begun is completed
+	faults, err := s.Life.BeforePlan(ctx, pl.Result) // the checkpoint
+	pl.Faults = append(pl.Faults, faults...)
+	if err != nil {
 		return err
 	}
 	if err := commitCut(s, pl); err != nil {
 		return err
 	}
-	pl.Next.Plan, pl.Next.Expected, pl.Next.Unsent = nextPlanID(s, pl), report.Expected(pl.Result), pl.demand
+	pl.Next.Plan, pl.Next.Expected, pl.Next.Unsent = nextPlanID(s, pl), report.Expected(pl.Result), pl.Request().Demand != nil
 	learnForGood(s, pl)
 	fixed := pl.Blocks[:len(pl.Blocks)-len(pl.Proj.Carry)-len(pl.Proj.Items)]
 	diff := pl.Next.Diff(s.Branches.Of(key.Branch, key.Model), s.Account.Epoch, fixed, pl.Made.Cut != nil || pl.Renewed())
-	st, err := s.CommitPlan(pl.Next, &diff, pl.demand, pl.Request().Now) // a compaction was promised
-	if err != nil {
+	if err := s.CommitPlan(pl.Next, &diff, pl.Next.Unsent, pl.Request().Now); err != nil { // a compaction was promised
 		return err
 	}
-	addLog(&pl.Stats, st.Bytes)
-	pl.Stats.Syncs, pl.Stats.SyncTime = pl.Stats.Syncs+st.Syncs, pl.Stats.SyncTime+st.SyncTime
-	addState(&pl.Stats, s.Life)
 	writeTrace(s, pl, &diff)
 	return nil
-}
-
-// addJournal adds the cost of an append to the journal.
-func addJournal(s *api.Stats, st store.Stats) {
-	if s.JournalBytes == 0 && st.Bytes > 0 {
-		s.Files++
-	}
-	s.JournalBytes += st.Bytes
-	s.Syncs += st.Syncs
-	s.SyncTime += st.SyncTime
-}
-
-// addPages adds the cost of writing pages.
-func addPages(s *api.Stats, w session.Wrote) {
-	addStats(s, api.Stats{Blobs: w.Blobs.Files, BlobBytes: w.Blobs.Bytes, Syncs: w.Blobs.Syncs, SyncTime: w.Blobs.SyncTime, Files: w.Blobs.Files})
-	addJournal(s, w.Journal)
-}
-
-// add sums up two.
-func addStats(s *api.Stats, o api.Stats) {
-	s.Ingested, s.Counted, s.Files, s.Syncs = s.Ingested+o.Ingested, s.Counted+o.Counted, s.Files+o.Files, s.Syncs+o.Syncs
-	s.Blobs, s.BlobBytes, s.LiftedBytes = s.Blobs+o.Blobs, s.BlobBytes+o.BlobBytes, s.LiftedBytes+o.LiftedBytes
-	s.JournalBytes, s.LogBytes, s.StateBytes = s.JournalBytes+o.JournalBytes, s.LogBytes+o.LogBytes, s.StateBytes+o.StateBytes
-	s.SyncTime += o.SyncTime
-}
-
-// log adds an append to a file that is not synced.
-func addLog(s *api.Stats, bytes int64) {
-	s.LogBytes += bytes
-	s.Files++
 }
 
 // nextPlanID names a plan by its content, so that equal plans of equal states have equal names.
@@ -105,9 +67,7 @@ func commitCut(s *session.Session, pl *Planned) error {
 		point = journal.PointEviction
 	}
 	key := ids.Page("ct", s.Name, pl.Request().Branch, fmt.Sprint(s.Account.Epoch), pl.Next.Summary.Offset.Key, pl.Made.Cut.Chain)
-	r, err := s.CommitCut(key, point, pl.Request().Branch, pl.Next.Summary, pl.Request().Now)
-	addJournal(&pl.Stats, r.Stats)
-	return err
+	return s.CommitCut(key, point, pl.Request().Branch, pl.Next.Summary, pl.Request().Now)
 }
 
 // learnForGood keeps the model's window, trains its calibration on a refusal that named figures,
@@ -153,7 +113,7 @@ func writeTrace(s *session.Session, w *Planned, diff *branch.Record) {
 		w.Faults = append(w.Faults, fault.Fault{Code: fault.NotTraced, Detail: err.Error()})
 		return
 	}
-	addLog(&w.Stats, int64(n))
+	s.SpendLog(int64(n))
 }
 
 // tracedPlan returns the trace's part of a plan.

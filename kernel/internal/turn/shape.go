@@ -2,7 +2,6 @@ package turn
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
@@ -15,25 +14,20 @@ import (
 // these pages. If shown is not 0, the host shows at most shown bytes of the result, and the
 // returned text has at most shown bytes.
 func Shape(ctx context.Context, d *Desk, key, resolver string, call *memkernel.ToolCall, r *memkernel.ToolResult, shown int) (string, error) {
-	text := ""
-	err := d.Sessions.Write(ctx, key, func(s *session.Session) error {
+	return session.In(ctx, d.Sessions, key, func(s *session.Session) (string, error) {
 		price, _ := d.Prices.Lookup("", d.Now())
 		m, err := newMaker(ctx, d, s, price, "", "")
 		if err != nil {
-			return err
+			return "", err
 		}
 		m.Resolver = resolver
-		if text = m.Shape(call, r, shown); text == "" {
-			return nil
+		text := m.Shape(call, r, shown)
+		if text == "" {
+			return "", nil
 		}
-		if _, err := s.CommitPages(ctx, m.Out, &branch.Cut{}, d.Now()); err != nil {
-			s.Invalidate()
-			return fmt.Errorf("keep a result of session %s: %w", s.Key, err)
+		if err := s.CommitPages(ctx, m.Out, &branch.Cut{}, d.Now()); err != nil {
+			return "", s.Failed("keep a result of", err)
 		}
-		return nil
+		return text, nil
 	})
-	if err != nil {
-		return "", err
-	}
-	return text, nil
 }

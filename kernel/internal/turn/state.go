@@ -78,20 +78,3 @@ func behindAnswer(msgs []memkernel.Message) int {
 	}
 	return 0
 }
-
-// recordLife writes the checkpoint that the plan requires. It must run before the plan is used.
-func recordLife(ctx context.Context, s *session.Session, pl *Planned) error {
-	faults, err := s.Life.BeforePlan(ctx, &workstate.Planned{Trigger: pl.Trigger, Behind: pl.Behind, Captured: pl.Captured, Msgs: pl.Msgs,
-		From: pl.Request().Source, Reading: pl.Reading, Cut: pl.Made.Cut != nil, Refused: pl.Refused, Now: pl.Request().Now})
-	pl.Faults = append(pl.Faults, faults...)
-	return err
-}
-
-// addState adds the cost of the working state's files since the last call.
-func addState(s *api.Stats, k *workstate.Keeper) {
-	spent := k.Spent()
-	s.StateBytes += spent.Bytes
-	s.Files += spent.Files
-	s.Syncs += spent.Syncs
-	s.SyncTime += spent.SyncTime
-}

@@ -54,6 +54,14 @@ type Desk struct {
 	Recalled func(ctx context.Context, began time.Time, r *retrieval.Result)
 }
 
+// at returns the time of a request, which is now if the request names none.
+func (d *Desk) at(t time.Time) time.Time {
+	if t.IsZero() {
+		return d.Now()
+	}
+	return t
+}
+
 // Counter asks a provider how many tokens a request body would be.
 type Counter interface {
 	CountPrompt(ctx context.Context, model string, body []byte) (int, error)

@@ -1,6 +1,7 @@
 package turn
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -23,45 +24,35 @@ import (
 
 // Write stages, validates and commits updates of pages.
 func (d *Desk) Write(ctx context.Context, req api.WriteRequest) (*journal.Receipt, error) {
-	var r journal.Receipt
-	err := d.Sessions.Write(ctx, req.SessionKey, func(s *session.Session) error {
+	return session.In(ctx, d.Sessions, req.SessionKey, func(s *session.Session) (r *journal.Receipt, err error) {
 		tx, scope, err := d.transaction(s, req)
 		if err != nil {
-			return fmt.Errorf("write to session %s: %w", s.Key, err)
+			return nil, fmt.Errorf("write to session %s: %w", s.Key, err)
 		}
-		write := func(to *session.Session) (err error) {
-			if r, err = to.WritebackFrom(tx, s); err != nil {
+		write := func(to *session.Session) error {
+			got, err := to.WritebackFrom(tx, s)
+			if err != nil {
 				to.Invalidate()
 				return fmt.Errorf("write to session %s: %w", s.Key, err)
 			}
+			r = &got
 			return nil
 		}
 		if scope == memkernel.ScopeProject {
-			return d.Sessions.WriteFolder(ctx, folder.Project, write)
+			err = d.Sessions.WriteFolder(ctx, folder.Project, write)
+		} else {
+			err = write(s)
 		}
-		return write(s)
+		return r, err
 	})
-	if err != nil {
-		return nil, err
-	}
-	return &r, nil
 }
 
 // transaction completes the request.
 func (d *Desk) transaction(s *session.Session, req api.WriteRequest) (tx journal.Transaction, scope memkernel.Scope, err error) {
-	tx = journal.Transaction{Key: req.Key, Time: req.Now, Point: req.Point, AllOrNothing: req.AllOrNothing,
-		By: journal.Principal{Name: req.By, Session: s.Name, Project: req.Project}}
+	tx = journal.Transaction{Key: req.Key, Time: d.at(req.Now), Point: cmp.Or(req.Point, journal.PointFlush), AllOrNothing: req.AllOrNothing,
+		By: journal.Principal{Name: cmp.Or(req.By, "host"), Session: s.Name, Project: req.Project}}
 	if tx.Updates, scope, err = session.Masked(s.Masker, req.Updates); err != nil {
 		return tx, scope, err
-	}
-	if tx.Time.IsZero() {
-		tx.Time = d.Now()
-	}
-	if tx.Point == "" {
-		tx.Point = journal.PointFlush
-	}
-	if tx.By.Name == "" {
-		tx.By.Name = "host"
 	}
 	if tx.Key == "" {
 		raw, err := json.Marshal(tx.Updates)
@@ -79,20 +70,14 @@ func (d *Desk) Remember(ctx context.Context, req api.RememberRequest) (*api.Reme
 	if d.Memory == nil {
 		return nil, errors.New("remember: memory is switched off")
 	}
-	if req.Now.IsZero() {
-		req.Now = d.Now()
-	}
-	var out *api.Remembered
-	err := d.Sessions.Write(ctx, req.SessionKey, func(s *session.Session) (err error) {
-		if out, err = d.remember(ctx, s, req); err != nil {
-			return fmt.Errorf("remember: %w", err)
+	req.Now = d.at(req.Now)
+	return session.In(ctx, d.Sessions, req.SessionKey, func(s *session.Session) (*api.Remembered, error) {
+		out, err := d.remember(ctx, s, req)
+		if err != nil {
+			return nil, fmt.Errorf("remember: %w", err)
 		}
-		return nil
+		return out, nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
 }
 
 func (d *Desk) remember(ctx context.Context, s *session.Session, req api.RememberRequest) (*api.Remembered, error) {

@@ -73,7 +73,7 @@ type Answer struct {
 // why nothing was written, the number of new items, and the log's path.
 func (k *Keeper) Reply(ctx context.Context, a Answer, now time.Time) (reason string, n int, path string, err error) {
 	l := k.Log()
-	text := l.mask.Text(a.Text) // masked as a whole, because the code below looks at single lines
+	text := l.Mask.Text(a.Text) // masked as a whole, because the code below looks at single lines
 	if a.Section {
 		text = section(text)
 	}
@@ -93,7 +93,7 @@ func (k *Keeper) Reply(ctx context.Context, a Answer, now time.Time) (reason str
 	var lines, items []string
 	for _, line := range said {
 		item := ids.Page("fi", line)
-		if line == api.NoReply || len(line) > maxItemBytes || l.session.Has(item) || slices.Contains(items, item) || len(items) == maxFlushItems {
+		if line == api.NoReply || len(line) > maxItemBytes || l.Session.Has(item) || slices.Contains(items, item) || len(items) == maxFlushItems {
 			continue
 		}
 		lines, items = append(lines, "- "+line), append(items, item)
@@ -101,16 +101,16 @@ func (k *Keeper) Reply(ctx context.Context, a Answer, now time.Time) (reason str
 	n = len(items)
 	if n == 0 {
 		k.answered()
-		return "OK", 0, l.shared.DailyPath(now), nil
+		return "OK", 0, l.Shared.DailyPath(now), nil
 	}
 	if k.asked.upTo != "" {
 		items = append(items, k.asked.upTo) // recorded with the entry, to outlive the process
 	}
-	err = l.write(ctx, byAgent, fmt.Sprintf("Session %s, written down by its model:\n%s", oneLine(l.session.Key()), strings.Join(lines, "\n")), items, now)
+	err = l.write(ctx, byAgent, fmt.Sprintf("Session %s, written down by its model:\n%s", oneLine(l.Session.Key()), strings.Join(lines, "\n")), items, now)
 	if k.Session.Has(items[len(items)-1]) {
 		k.answered()
 	}
-	return "OK", n, l.shared.DailyPath(now), err
+	return "OK", n, l.Shared.DailyPath(now), err
 }
 
 // answered notes that the model has read the text in asked.

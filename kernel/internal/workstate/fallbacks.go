@@ -240,12 +240,14 @@ type Boundary struct {
 	Msgs                  []memkernel.Message
 	From                  checkpoint.Source
 	Reading               checkpoint.Reading
+	Rules                 []summary.Entry // that were told in the conversation
 	Now                   time.Time
 }
 
-// Pass captures the working state at a boundary and updates the Markdown records. If the boundary
-// ends something, Pass writes a checkpoint. It returns the newest checkpoint's id, or "" without
-// a checkpoint, and the number of entries that went to the day's log.
+// Pass captures the working state at a boundary and updates the Markdown records and the day's
+// log. If the boundary ends something, Pass writes a checkpoint. After a reset the working state
+// begins anew. It returns the newest checkpoint's id, or "" without a checkpoint, and the number
+// of entries that went to the day's log.
 func (k *Keeper) Pass(ctx context.Context, b *Boundary) (newest string, faults []fault.Fault, flushed int, err error) {
 	if b.Main && !k.Options.Off {
 		if err := k.Capture(b.Msgs, Heard{From: b.From}); err != nil {
@@ -261,17 +263,26 @@ func (k *Keeper) Pass(ctx context.Context, b *Boundary) (newest string, faults [
 			newest = string(c.Meta.CheckpointID)
 		}
 	}
-	if b.Begins {
-		return newest, faults, 0, nil
+	if b.Main && !b.Begins {
+		if b.Private && k.HasMarkdown() && k.life != nil {
+			if b.Point == journal.PointCompaction || b.Point == journal.PointReset || b.Reading.Utilization() >= k.Options.BufferAt && b.Point == journal.PointSessionEnd {
+				dumped, n := k.dump(ctx, triggers[b.Point], b.Reading, b.Now)
+				faults, flushed = append(faults, dumped...), n
+			}
+			faults = append(faults, (&stateWrite{Keeper: k, now: b.Now}).write(ctx)...)
+		}
+		ended := b.Point == journal.PointReset || b.Point == journal.PointSessionEnd
+		faults = append(faults, k.Log().Asked(ctx, b.Msgs, b.Now)...)
+		skipped, n := k.Flush(ctx, ended, b.Now)
+		faults, flushed = append(faults, skipped...), flushed+n
+		if ended {
+			faults = append(faults, k.Log().rules(ctx, b.Rules, b.Now)...)
+		}
 	}
-	if !b.Main || !b.Private || !k.HasMarkdown() || k.life == nil {
-		return newest, faults, 0, nil
+	if b.Point == journal.PointReset {
+		err = k.begin()
 	}
-	if b.Point == journal.PointCompaction || b.Point == journal.PointReset || b.Reading.Utilization() >= k.Options.BufferAt && b.Point == journal.PointSessionEnd {
-		dumped, n := k.dump(ctx, triggers[b.Point], b.Reading, b.Now)
-		faults, flushed = append(faults, dumped...), n
-	}
-	return newest, append(faults, (&stateWrite{Keeper: k, now: b.Now}).write(ctx)...), flushed, nil
+	return newest, faults, flushed, err
 }
 
 // dump writes all of the working state: the checkpoint, if it is new, the entries worth
@@ -288,9 +299,9 @@ func (k *Keeper) dump(ctx context.Context, trigger checkpoint.Trigger, r checkpo
 	return append(out, k.buffer(now).state(ctx, r)...), n
 }
 
-// Begin forgets the captured state at a reset. The next conversation continues from the newest
+// begin forgets the captured state at a reset. The next conversation continues from the newest
 // checkpoint.
-func (k *Keeper) Begin() error {
+func (k *Keeper) begin() error {
 	l := k.life
 	if l == nil {
 		return nil
@@ -309,27 +320,9 @@ func (k *Keeper) Begin() error {
 	return err
 }
 
-// Planned is a plan's request for writes that precede its use.
-type Planned struct {
-	// Trigger names the checkpoint to write, "" for no checkpoint.
-	Trigger checkpoint.Trigger
-	// Behind requests a checkpoint of an earlier conversation's state, before the messages of
-	// this conversation are captured.
-	Behind bool
-	// Captured is the state after the plan's messages. It is nil if the plan did not ask for the
-	// state.
-	Captured *checkpoint.State
-	Msgs     []memkernel.Message
-	From     checkpoint.Source
-	Reading  checkpoint.Reading
-	// Cut reports that the plan makes a cut. Refused reports that a provider's refusal made the
-	// cut necessary.
-	Cut, Refused bool
-	Now          time.Time
-}
-
-// BeforePlan writes the checkpoint that a plan requires.
-func (k *Keeper) BeforePlan(ctx context.Context, p *Planned) ([]fault.Fault, error) {
+// BeforePlan writes the checkpoint that a plan requires before the plan is used.
+func (k *Keeper) BeforePlan(ctx context.Context, p *plan.Result) ([]fault.Fault, error) {
+	now := p.Request().Now
 	if p.Trigger == "" && !p.Behind {
 		return nil, nil
 	}
@@ -338,7 +331,7 @@ func (k *Keeper) BeforePlan(ctx context.Context, p *Planned) ([]fault.Fault, err
 		return nil, err
 	}
 	if p.Behind {
-		left := k.Input(checkpoint.TriggerSessionEnd, checkpoint.Reading{}, p.Now)
+		left := k.Input(checkpoint.TriggerSessionEnd, checkpoint.Reading{}, now)
 		if _, err := k.WriteCheckpoint(left); err != nil || p.Trigger == "" {
 			return nil, err
 		}
@@ -347,19 +340,19 @@ func (k *Keeper) BeforePlan(ctx context.Context, p *Planned) ([]fault.Fault, err
 		l.State = *p.Captured
 	} else {
 		l.State = checkpoint.UpdateMasked(l.State, p.Msgs, k.Mask.Text)
-		k.Tell(&l.State, p.From)
+		k.Tell(&l.State, p.Request().Source)
 	}
-	in := k.Input(p.Trigger, p.Reading, p.Now)
+	in := k.Input(p.Trigger, p.Reading, now)
 	if checkpoint.Redundant(l.Written(), in) {
 		return nil, nil
 	}
 	if _, err := k.WriteCheckpoint(in); err != nil {
 		return nil, fmt.Errorf("checkpoint: %w", err)
 	}
-	if !p.Cut || !p.Refused {
+	if p.Made.Cut == nil || !p.Refused {
 		return nil, nil
 	}
-	faults, _ := k.Flush(ctx, false, p.Now)
+	faults, _ := k.Flush(ctx, false, now)
 	return faults, nil
 }
 

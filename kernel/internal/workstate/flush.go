@@ -9,13 +9,10 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/consolidation"
 	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
-	"github.com/memkernel/memkernel/markdownstore"
-	"github.com/memkernel/memkernel/pagevm/mask"
 	"github.com/memkernel/memkernel/summary"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -29,15 +26,13 @@ import (
 
 // DayLog writes a session's entries to the day's log.
 type DayLog struct {
-	session Session
-	shared  *markdownstore.Store
-	mask    *mask.Masker
-	off     bool // except for a model's answers
+	*Keeper
+	off bool // except for a model's answers
 }
 
 // Log returns the session's log.
 func (k *Keeper) Log() *DayLog {
-	return &DayLog{k.Session, k.Shared, k.Mask, k.Options.FlushOff || k.Options.Off || k.Shared == nil}
+	return &DayLog{k, k.Options.FlushOff || k.Options.Off || k.Shared == nil}
 }
 
 // Flush writes the entries of the newest checkpoint that no flush has written yet, and returns
@@ -51,16 +46,11 @@ func (k *Keeper) Flush(ctx context.Context, ended bool, now time.Time) ([]fault.
 	if c == nil {
 		return nil, 0
 	}
-	return log.checkpoint(ctx, c, k.life.State.Thread.CallsOf, string(c.Meta.CheckpointID), ended, now)
-}
-
-// checkpoint writes the entries of the checkpoint called name, with the cost of learnings.
-func (l *DayLog) checkpoint(ctx context.Context, c *checkpoint.Checkpoint, cost func(learning string) int, name string, ended bool, now time.Time) ([]fault.Fault, int) {
 	var lines, items []string
-	before := sync.OnceValue(func() *before { return saidBefore(l.shared, now) })
+	before := sync.OnceValue(func() *before { return saidBefore(k.Shared, now) })
 	add := func(tag, text string, calls int) {
 		item := ids.Page("fi", tag, text)
-		if text = oneLine(text); text == "" || l.session.Has(item) || slices.Contains(items, item) {
+		if text = oneLine(text); text == "" || k.Session.Has(item) || slices.Contains(items, item) {
 			return
 		}
 		if calls >= consolidation.CostlyCalls {
@@ -76,21 +66,22 @@ func (l *DayLog) checkpoint(ctx context.Context, c *checkpoint.Checkpoint, cost 
 		add("decision", string(d.What), 0)
 	}
 	for _, learned := range c.Learnings {
-		add("lesson", string(learned), cost(string(learned)))
+		add("lesson", string(learned), k.life.State.Thread.CallsOf(string(learned)))
 	}
 	for _, changed := range identityTouched(c) {
 		add("identity", changed, 0)
 	}
-	for _, o := range c.OpenItems {
-		if ended {
+	if ended {
+		for _, o := range c.OpenItems {
 			add("open", string(o), 0)
 		}
 	}
 	if len(items) == 0 {
 		return nil, 0
 	}
-	text := fmt.Sprintf("Session %s, %s:\n%s", oneLine(l.session.Key()), name, strings.Join(lines, "\n"))
-	if err := l.write(ctx, byUs, text, items, now); err != nil {
+	name := string(c.Meta.CheckpointID)
+	text := fmt.Sprintf("Session %s, %s:\n%s", oneLine(k.Session.Key()), name, strings.Join(lines, "\n"))
+	if err := log.write(ctx, byUs, text, items, now); err != nil {
 		return []fault.Fault{{Code: fault.FlushSkipped, Cause: name, Detail: err.Error()}}, 0
 	}
 	return nil, len(items)
@@ -110,11 +101,11 @@ func WrittenBy(id string) (flush, agent bool) {
 
 // write appends a text to the day's log, once for its items.
 func (l *DayLog) write(ctx context.Context, by, text string, items []string, now time.Time) error {
-	masked, _ := l.mask.Mask(strings.ToValidUTF8(text, "\uFFFD"))
-	id := ids.Page(by, append([]string{l.session.Name()}, items...)...)
-	promised, err := l.session.Append(ctx, id, Entry{Path: l.shared.DailyPath(now), Text: masked, Items: items}, now)
+	masked, _ := l.Mask.Mask(strings.ToValidUTF8(text, "\uFFFD"))
+	id := ids.Page(by, append([]string{l.Session.Name()}, items...)...)
+	promised, err := l.Session.Append(ctx, id, Entry{Path: l.Shared.DailyPath(now), Text: masked, Items: items}, now)
 	if err == nil || promised {
-		l.session.Keep(items)
+		l.Session.Keep(items)
 	}
 	return err
 }
@@ -141,9 +132,9 @@ func (l *DayLog) Asked(ctx context.Context, msgs []memkernel.Message, now time.T
 	}
 	var out []fault.Fault
 	for i := range msgs {
-		text := l.mask.Text(wished(&msgs[i]))
+		text := l.Mask.Text(wished(&msgs[i]))
 		item, words := ids.Page("fi", "human", msgs[i].Key), ids.Page("fi", "human-words", oneLine(text))
-		if text == "" || len(text) > maxItemBytes || l.session.Has(item) || l.session.Has(words) {
+		if text == "" || len(text) > maxItemBytes || l.Session.Has(item) || l.Session.Has(words) {
 			continue
 		}
 		if err := l.write(ctx, byUs, "- [human] "+oneLine(text), []string{item, words}, now); err != nil {
@@ -172,10 +163,10 @@ func wished(m *memkernel.Message) string {
 	return own
 }
 
-// Rules writes the rules that were stated in conversation to the day's log, each rule once. Only
-// the summary knows these rules, and a new summary begins when a session ends. Without Rules they
-// would then be lost.
-func (l *DayLog) Rules(ctx context.Context, rules []summary.Entry, now time.Time) []fault.Fault {
+// rules writes the rules that were stated in conversation to the day's log, each rule once. Only
+// the summary knows these rules, and a new summary begins when a session ends. They would then be
+// lost.
+func (l *DayLog) rules(ctx context.Context, rules []summary.Entry, now time.Time) []fault.Fault {
 	if l.off {
 		return nil
 	}
@@ -183,7 +174,7 @@ func (l *DayLog) Rules(ctx context.Context, rules []summary.Entry, now time.Time
 	for _, e := range rules {
 		text := oneLine(e.Text)
 		item := ids.Page("fi", "rule", text)
-		if text == "" || l.session.Has(item) || asksToRemember.MatchString(text) {
+		if text == "" || l.Session.Has(item) || asksToRemember.MatchString(text) {
 			continue // or remembered by itself
 		}
 		lines, items = append(lines, "- [rule] "+text), append(items, item)
@@ -191,7 +182,7 @@ func (l *DayLog) Rules(ctx context.Context, rules []summary.Entry, now time.Time
 	if len(items) == 0 {
 		return nil
 	}
-	text := fmt.Sprintf("Session %s, rules told in it:\n%s", oneLine(l.session.Key()), strings.Join(lines, "\n"))
+	text := fmt.Sprintf("Session %s, rules told in it:\n%s", oneLine(l.Session.Key()), strings.Join(lines, "\n"))
 	if err := l.write(ctx, byUs, text, items, now); err != nil {
 		return []fault.Fault{{Code: fault.FlushSkipped, Cause: "rules", Detail: err.Error()}}
 	}
