@@ -22,7 +22,7 @@ func (k *Kernel) Compact(ctx context.Context, b api.Boundary) (*api.Passed, erro
 		return nil, fmt.Errorf("%s: %w", journal.PointCompaction, err)
 	}
 	done := k.watch.begin(OpCompact)
-	p, err := k.desk.Compact(ctx, b)
+	p, err := k.desk.Pass(ctx, b, journal.PointCompaction)
 	k.watch.end(ctx, done, err, func(d *Done) { d.Passed = p })
 	return p, err
 }

@@ -210,11 +210,12 @@ func Open(ctx context.Context, workspaceDir string, opts *Options) (*Kernel, err
 	k.upkeep = maintain.New(maintain.Options{State: state, Backups: backups, Masker: masker, Now: o.Now,
 		Memory: m, MaxFileBytes: o.Memory.Store.MaxFileBytes, Timezone: o.Memory.Store.Timezone})
 	runs := k.upkeep.Upkeep
-	k.sessions = session.NewTable(session.Options{State: state, Local: local, Blobs: blobs, Masker: masker, Prices: o.Prices, Contract: contract,
+	so := &session.Options{State: state, Local: local, Blobs: blobs, Masker: masker, Prices: o.Prices, Contract: contract,
 		Memory: m, Upkeep: runs, Life: o.Life.room(), Tracer: o.Trace.tracer, Now: o.Now,
-		Keep: max(cmp.Or(o.KeepSessions, defaultKeepSessions), 1)})
-	k.desk = &turn.Desk{Sessions: k.sessions, State: state, Prices: o.Prices, Counts: budget.NewCache(0), Counter: o.Counter, Represent: &o.Represent,
-		Memory: m, Carry: o.Memory.carry(), Life: o.Life.plan(), Keeping: o.Life.room(), LowWater: o.LowWater, Economy: o.Economy, Now: o.Now, Upkeep: runs, Edits: o.Memory.edits(), Masker: masker, Habits: habit.In(state)}
+		Keep: max(cmp.Or(o.KeepSessions, defaultKeepSessions), 1)}
+	k.sessions = session.NewTable(so)
+	k.desk = &turn.Desk{Options: so, Sessions: k.sessions, Counts: budget.NewCache(0), Counter: o.Counter, Represent: &o.Represent,
+		Carry: o.Memory.carry(), PlanLife: o.Life.plan(), LowWater: o.LowWater, Economy: o.Economy, Edits: o.Memory.edits(), Habits: habit.In(state)}
 	if o.Watch != nil {
 		k.desk.Recalled = k.watch.recalled
 	}

@@ -25,6 +25,14 @@ type Fault struct {
 	BudgetInsufficient bool `json:"budget_insufficient,omitempty"`
 }
 
+// Of returns an error as a fault, or nothing if there is no error.
+func Of(code Code, err error) []Fault {
+	if err == nil {
+		return nil
+	}
+	return []Fault{{Code: code, Detail: err.Error()}}
+}
+
 // Code names a fault or an alert. It consists of small letters and underscores. Repairs of a
 // conversation have further codes, which are the names of package transcript's notes, such as
 // missing_result.

@@ -20,22 +20,9 @@ type Branches struct {
 	lost error
 }
 
-func newBranches(session string) Branches {
-	b := Branches{session: session, cut: map[branch.Key]bool{}}
-	b.drop()
-	return b
-}
-
 // drop forgets all states.
 func (b *Branches) drop() {
 	b.All, b.heard = map[branch.Key]*branch.State{}, map[branch.Key]*ingest.Heard{}
-}
-
-// lose forgets the states of all conversations, because their file is damaged or gone. The next
-// plan puts the file aside and builds a new projection, which costs a cache miss.
-func (b *Branches) lose(cause error) {
-	b.lost = cause
-	b.drop()
 }
 
 // Of returns the state of a conversation. It returns a new state if the conversation has none
@@ -109,6 +96,3 @@ func (b *Branches) Lost(key branch.Key) string {
 	}
 	return ""
 }
-
-// known reports whether anything of a conversation is in memory.
-func (b *Branches) known() bool { return len(b.All)+len(b.heard) > 0 }

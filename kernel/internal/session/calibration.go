@@ -2,7 +2,6 @@ package session
 
 import (
 	"encoding/json"
-	"sync"
 
 	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/internal/store"
@@ -11,9 +10,7 @@ import (
 // Calibrations are the real token counts learned for each model. The file is derived data. A
 // damaged file is replaced by an empty one.
 type Calibrations struct {
-	state store.Store
-
-	mu     sync.Mutex // guards the fields below
+	state  store.Store
 	loaded bool
 	newer  bool // a newer version wrote the file, which is left alone
 	models map[string]budget.Calibration
@@ -30,12 +27,8 @@ type calibrationFile struct {
 // Of returns the calibration of a model, or the zero Calibration if the model has none. It
 // returns an error if the file can't be read now.
 func (c *Calibrations) Of(model string) (budget.Calibration, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if err := c.load(); err != nil {
-		return budget.Calibration{}, err
-	}
-	return c.models[model], nil
+	err := c.load()
+	return c.models[model], err
 }
 
 // Unfit lists the requests whose system prompt and tools alone did not fit, by model.
@@ -71,15 +64,18 @@ func (c *Calibrations) load() error {
 	return nil
 }
 
-// Learn replaces the calibration of a model and writes it to the file, together with the
-// calibrations of other models that other sessions and processes have learned since.
-func (s *Session) Learn(model string, cal budget.Calibration) error {
+// Learn changes the calibration of a model by learn. If learn reports a change, it writes the
+// calibration to the file, together with the calibrations of other models that other sessions and
+// processes have learned since.
+func (s *Session) Learn(model string, learn func(*budget.Calibration) bool) error {
+	c := &s.Calibrations
+	cal, err := c.Of(model)
+	if err != nil || !learn(&cal) {
+		return err
+	}
 	if s.unit == nil {
 		return s.unlocked
 	}
-	c := s.Calibrations
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	c.loaded = false
 	if err := c.load(); err != nil {
 		return err

@@ -267,10 +267,5 @@ func openFile(j **journal.Journal, in store.Store, name string) error {
 	if *j != nil {
 		return nil
 	}
-	opened, err := journal.OpenJournalIn(in, name, &journal.Options{Derived: name == folder.RecordsFile})
-	if err != nil {
-		return err
-	}
-	*j = opened
-	return nil
+	return follow(j, in, name, true, nil)
 }

@@ -29,12 +29,13 @@ func bookkeeping(t pagevm.Type) bool {
 	return t == sessionType || t == summaryType || t == memoryType || t == upkeep.PageType || t == summary.NotesType
 }
 
-// schemaOf returns the page types of pagevm, of the host, and of the kernel itself.
-func schemaOf(host journal.Schema) (journal.Schema, error) {
+// NewContract returns the contract with the host's rules, and with the page types of the host, of
+// pagevm and of the kernel itself.
+func NewContract(host journal.Schema, policies []journal.Policy) (Contract, error) {
 	all := journal.DefaultSchema()
 	for t, spec := range host {
 		if bookkeeping(t) {
-			return nil, fmt.Errorf("page type %q is the kernel's own: give yours another name", t)
+			return Contract{}, fmt.Errorf("page type %q is the kernel's own: give yours another name", t)
 		}
 		all[t] = spec
 	}
@@ -46,28 +47,20 @@ func schemaOf(host journal.Schema) (journal.Schema, error) {
 	all[summaryType] = journal.TypeSpec{Scopes: private, Fields: map[string]journal.FieldSpec{
 		membersField: {Kind: journal.KindMap, Value: journal.ValueAny, MaxBytes: maxMemoryBytes, MaxEntries: maxMemoryEntries}}}
 	all[summary.NotesType] = summary.NotesSpec()
-	_, err := journal.NewRules(all, nil)
-	return all, err
+	if _, err := journal.NewRules(all, nil); err != nil {
+		return Contract{}, err
+	}
+	c := Contract{schema: all}
+	for _, p := range policies {
+		c.policies = append(c.policies, hostPolicy{p})
+	}
+	return c, nil
 }
 
 // Contract holds the rules for every writeback of a kernel.
 type Contract struct {
 	schema   journal.Schema
 	policies []journal.Policy
-}
-
-// NewContract returns the contract with the host's rules, and with the page types of the host, of
-// pagevm and of the kernel itself.
-func NewContract(host journal.Schema, policies []journal.Policy) (Contract, error) {
-	schema, err := schemaOf(host)
-	if err != nil {
-		return Contract{}, err
-	}
-	c := Contract{schema: schema}
-	for _, p := range policies {
-		c.policies = append(c.policies, hostPolicy{p})
-	}
-	return c, nil
 }
 
 // hostPolicy asks one of the host's rules about every update except the kernel's account of

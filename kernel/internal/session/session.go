@@ -77,7 +77,7 @@ type Session struct {
 	Texts        map[string]string // representations and kernel blocks by hash
 	Branches     Branches
 	Spans        map[string]branch.Span
-	Calibrations *Calibrations
+	Calibrations Calibrations
 	// Account records which part of the journal's pages has been read.
 	Account Account
 	// Life keeps the working state.
@@ -107,7 +107,7 @@ type Session struct {
 func newSession(o *Options, key, name string) *Session {
 	dir := folder.In(o.State, name)
 	s := &Session{Key: key, Name: name, Files: dir, Local: folder.In(o.Local, name), Blobs: o.Blobs, Masker: o.Masker, o: o, untidy: true,
-		mu: newLock(), Tracer: o.Tracer(o.Local, folder.Path(name)), Calibrations: &Calibrations{state: o.State}}
+		mu: newLock(), Tracer: o.Tracer(o.Local, folder.Path(name)), Calibrations: Calibrations{state: o.State}}
 	s.Life = &workstate.Keeper{Options: o.Life, Session: kept{s}, Files: dir, Mask: o.Masker, Sync: s.Sync}
 	if o.Memory != nil {
 		s.Life.Private, s.Life.Shared = o.Memory.Private, o.Memory.Shared
@@ -120,7 +120,8 @@ func (s *Session) init() {
 	s.Pages = map[string]*pagevm.Page{}
 	s.Texts = map[string]string{}
 	s.Spans = map[string]branch.Span{}
-	s.Branches = newBranches(s.Key)
+	s.Branches = Branches{session: s.Key, cut: map[branch.Key]bool{}}
+	s.Branches.drop()
 	s.Account, s.Memories = newAccount(), newMemories()
 	s.Life.Forget()
 	s.Billed = nil
@@ -167,7 +168,9 @@ func (s *Session) Refresh(write bool) error {
 		return err
 	default:
 		closeFile(&s.records)
-		s.Branches.lose(err)
+		// The next plan puts the file aside and builds a new projection, which costs a cache miss.
+		s.Branches.drop()
+		s.Branches.lost = err
 	}
 	for _, l := range s.Branches.All {
 		l.RestoreLedger()
@@ -224,23 +227,11 @@ func (s *Session) replay(r store.Record) error {
 	s.Upkept = r.Op == erasure.OpForget || r.Op == erasure.OpForgotten
 	switch r.Op {
 	case ingest.Op:
-		var b ingest.Body
-		if err := unmarshal(r, &b); err != nil {
-			return err
-		}
-		s.keepPages(b.Pages)
+		return body(r, func(b *ingest.Body) { s.keepPages(b.Pages) })
 	case branch.OpCut:
-		var b branch.Cut
-		if err := unmarshal(r, &b); err != nil {
-			return err
-		}
-		s.keepCut(&b)
+		return body(r, s.keepCut)
 	case opRemember:
-		var b workstate.Entry
-		if err := unmarshal(r, &b); err != nil {
-			return err
-		}
-		s.Memories.Entries[r.ID], s.Memories.unwritten[r.ID] = b, true
+		return body(r, func(e *workstate.Entry) { s.Memories.Entries[r.ID], s.Memories.unwritten[r.ID] = *e, true })
 	case erasure.OpForget, erasure.OpForgotten:
 		dropped, err := s.Graves.Keep(r, s.Pages)
 		if dropped {
@@ -254,8 +245,7 @@ func (s *Session) replay(r store.Record) error {
 		if s.Account.staged = nil; journal.IsWriteback(&r) {
 			return nil // the journal's store has it
 		}
-		s.Account.staged = &oldTurn{}
-		return unmarshal(r, s.Account.staged)
+		return body(r, func(t *oldTurn) { s.Account.staged = t })
 	case journal.OpCommitted:
 		if t := s.Account.staged; t != nil {
 			s.Account.Committed++
@@ -274,21 +264,20 @@ func (s *Session) replayPlan(r store.Record) error {
 	if r.Op != opPlan {
 		return nil
 	}
-	var b branch.Record
-	if err := unmarshal(r, &b); err != nil {
-		return err
-	}
-	if b.Epoch != s.Account.Epoch {
-		return nil // of before a reset
-	}
-	s.Branches.All[branch.Key{Branch: b.Branch, Model: b.Model}] = s.Branches.Of(b.Branch, b.Model).Apply(s.Key, &b)
-	return nil
+	return body(r, func(b *branch.Record) {
+		if b.Epoch == s.Account.Epoch { // not of before a reset
+			s.Branches.All[branch.Key{Branch: b.Branch, Model: b.Model}] = s.Branches.Of(b.Branch, b.Model).Apply(s.Key, b)
+		}
+	})
 }
 
-func unmarshal(r store.Record, v any) error {
-	if err := json.Unmarshal(r.Body, v); err != nil {
+// body passes the body of a record to keep.
+func body[T any](r store.Record, keep func(*T)) error {
+	b := new(T)
+	if err := json.Unmarshal(r.Body, b); err != nil {
 		return fmt.Errorf("read %s record %s: %w", r.Op, r.ID, err)
 	}
+	keep(b)
 	return nil
 }
 
@@ -318,7 +307,7 @@ func (s *Session) keepCut(b *branch.Cut) {
 }
 
 // Keeps reports whether anything that was said in the session is in memory.
-func (s *Session) Keeps() bool { return s.Branches.known() || len(s.Pages) > 0 }
+func (s *Session) Keeps() bool { return len(s.Branches.All)+len(s.Branches.heard)+len(s.Pages) > 0 }
 
 // ReadSalvaged reads the sound part of a damaged journal as the session would be read, and skips
 // the rest. Callers must invalidate the session afterwards.

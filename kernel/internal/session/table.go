@@ -15,12 +15,9 @@ import (
 	"github.com/memkernel/memkernel/kernel/internal/folder"
 )
 
-// errInUse is returned for a session that somebody else holds.
-var errInUse = errors.New("the session is in use")
-
 // Table holds the sessions that this process has used, by folder. It is safe for concurrent use.
 type Table struct {
-	o Options
+	o *Options
 
 	mu     sync.Mutex // never held while waiting for a session
 	all    map[string]*Session
@@ -28,7 +25,7 @@ type Table struct {
 }
 
 // NewTable makes a table without sessions.
-func NewTable(o Options) *Table { return &Table{o: o, all: map[string]*Session{}} }
+func NewTable(o *Options) *Table { return &Table{o: o, all: map[string]*Session{}} }
 
 // journalLooks is how many times a journal is read again if another process may be rewriting it.
 const journalLooks = 4
@@ -194,18 +191,13 @@ func (t *Table) begin(ctx context.Context, key, name string) (s *Session, end fu
 		err = s.Recover(ctx)
 	}
 	if err != nil {
-		return nil, nil, cmp.Or(overtaken(end()), err)
+		if bad := end(); store.Overtaken(bad) {
+			err = bad
+		}
+		return nil, nil, err
 	}
 	t.releaseOldest(s)
 	return s, end, nil
-}
-
-// overtaken returns err if somebody else was at work, else nil.
-func overtaken(err error) error {
-	if store.Overtaken(err) {
-		return err
-	}
-	return nil
 }
 
 // folder returns the session's key and folder. A folder in memory need not be looked up.
@@ -273,7 +265,7 @@ func (t *Table) Unread(ctx context.Context, key, name string, write bool, f func
 		return err
 	}
 	if !s.mu.TryLock() {
-		return errInUse
+		return errors.New("the session is in use")
 	}
 	defer func() { s.unit = nil; s.Invalidate(); s.mu.Unlock() }()
 	s.Invalidate()
@@ -328,7 +320,7 @@ func (t *Table) get(key, name string) (*Session, error) {
 	}
 	s := t.all[name]
 	if s == nil {
-		s = newSession(&t.o, key, name)
+		s = newSession(t.o, key, name)
 		t.all[name] = s
 	}
 	return s, nil

@@ -1,6 +1,7 @@
 package turn
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -96,63 +97,53 @@ func takeBill(s *session.Session, o *api.Observation, w *intake, t api.Turn) {
 	if t.Reported == nil && newest.message != nil {
 		t.Reported = newest.message.Reported
 	}
-	row, doubt := learn(s, t, w.model)
+	row := learn(s, o, t, w.model)
 	if row == nil && t.Sent != "" {
 		row = unplanned(s, t, w.model)
 	}
-	var rows []billing.Call
 	if row != nil {
 		row.Turn, row.Time = newest.turn, t.Now
 		if t.Sent == "" && newest.usage != (memkernel.Usage{}) {
 			row.Call = newest.call
 		}
-		rows = append(rows, *row)
+		o.Bills = append(o.Bills, *row)
 	}
-	if doubt != nil {
-		o.Faults = append(o.Faults, *doubt)
+	var unread error
+	if !t.More && len(told) > 0 {
+		if unread = readBilled(s); unread != nil {
+			told = nil
+		} else if row != nil {
+			s.Billed[billID(t.Branch, row.Call)] = true
+		}
+		for _, b := range told {
+			if id := billID(t.Branch, b.call); !s.Billed[id] {
+				s.Billed[id] = true
+				o.Bills = append(o.Bills, w.row(&b))
+			}
+		}
 	}
-	var err error
-	if !t.More {
-		var more []billing.Call
-		more, err = unlogged(s, w, &t, told, row)
-		rows = append(rows, more...)
-	}
-	o.Bills = rows
-	if err = errors.Join(err, usage.Log(s.Files, rows)); err != nil {
-		o.Faults = append(o.Faults, fault.Fault{Code: fault.NotRecorded, Detail: err.Error()})
-	}
+	o.Faults = append(o.Faults, fault.Of(fault.NotRecorded, errors.Join(unread, usage.Log(s.Files, o.Bills)))...)
 }
 
-// unlogged returns the rows of calls that usage.jsonl does not have, without the row of a plan.
-func unlogged(s *session.Session, w *intake, t *api.Turn, told []bill, planned *billing.Call) (rows []billing.Call, err error) {
-	if len(told) == 0 {
-		return nil, nil
+func billID(branch, call string) string { return branch + "\x00" + call }
+
+// readBilled reads which calls usage.jsonl has, once.
+func readBilled(s *session.Session) error {
+	if s.Billed != nil {
+		return nil
 	}
-	if s.Billed == nil {
-		logged, _, err := usage.Read(s.Files, s.Key)
-		if store.OutOfReach(err) {
-			return nil, err
-		}
-		s.Billed = map[string]bool{}
-		if err != nil {
-			logged = nil // a damaged report is put aside when it is written
-		}
-		for i := range logged {
-			s.Billed[logged[i].Branch+"\x00"+logged[i].Call] = true
-		}
+	logged, _, err := usage.Read(s.Files, s.Key)
+	if store.OutOfReach(err) {
+		return err
 	}
-	if planned != nil {
-		s.Billed[t.Branch+"\x00"+planned.Call] = true
+	if err != nil {
+		logged = nil // a damaged report is put aside when it is written
 	}
-	for _, b := range told {
-		if id := t.Branch + "\x00" + b.call; !s.Billed[id] {
-			s.Billed[id] = true
-			row := b.row(w.prices, t)
-			row.FirstSight = w.firstSight(b.news)
-			rows = append(rows, row)
-		}
+	s.Billed = map[string]bool{}
+	for i := range logged {
+		s.Billed[billID(logged[i].Branch, logged[i].Call)] = true
 	}
-	return rows, nil
+	return nil
 }
 
 // firstSight returns the results of new messages that a hook shortened before the model saw them,
@@ -186,23 +177,20 @@ func (w *intake) firstSight(news []memkernel.Message) (out []billing.FirstSight)
 }
 
 // row returns the row of a bill without a plan.
-func (b *bill) row(prices *cachelayout.Book, t *api.Turn) billing.Call {
-	r := billing.Call{Branch: t.Branch, Model: b.message.Model, Usage: b.usage, Reported: b.message.Reported, Call: b.call, Turn: b.turn, Time: b.message.Time}
-	if r.Model == "" {
-		r.Model = t.Model
-	}
+func (w *intake) row(b *bill) billing.Call {
+	t := w.turn
+	r := billing.Call{Branch: t.Branch, Model: cmp.Or(b.message.Model, t.Model), Usage: b.usage, Reported: b.message.Reported, Call: b.call, Turn: b.turn, Time: b.message.Time,
+		FirstSight: w.firstSight(b.news)}
 	if r.Time.IsZero() {
 		r.Time = t.Now
 	}
-	m, _ := prices.Lookup(r.Model, r.Time)
+	m, _ := w.prices.Lookup(r.Model, r.Time)
 	usage.Price(&r, m)
 	return r
 }
 
-// A call without a plan of its own went out in one of these ways.
-const (
-	sentFlush = "flush" // a flush turn of memkernel's
-)
+// sentFlush marks the bill of a flush turn, which has no plan.
+const sentFlush = "flush"
 
 // unplanned returns the row of a call without a plan of its own. It returns nil if the turn has
 // no bill.
@@ -240,35 +228,33 @@ func unbilled(s *session.Session, t *api.Turn) *branch.State {
 
 // learn takes the provider's bill for a planned call: it trains the model's calibration, and
 // anchors the line on the measured prompt. It returns the row to log.
-func learn(s *session.Session, t api.Turn, m cachelayout.Model) (*billing.Call, *fault.Fault) {
+func learn(s *session.Session, o *api.Observation, t api.Turn, m cachelayout.Model) *billing.Call {
 	l := unbilled(s, &t)
 	if t.Usage == nil || l == nil {
-		return nil, nil
+		return nil
 	}
-	if actual, counted := t.Usage.InputTotal(), l.Planned+l.LedgerFixed(); !plausible(actual, counted) {
-		return nil, &fault.Fault{Code: fault.UsageIgnored, Detail: fmt.Sprintf("%d tokens were reported for a prompt of about %d", actual, counted)}
+	actual, fixed := t.Usage.InputTotal(), l.LedgerFixed()
+	if counted := l.Planned + fixed; !plausible(actual, counted) {
+		o.Faults = append(o.Faults, fault.Fault{Code: fault.UsageIgnored, Detail: fmt.Sprintf("%d tokens were reported for a prompt of about %d", actual, counted)})
+		return nil
 	}
 	row := usage.Compare(t.Usage, l, m)
 	row.Reported = t.Reported
-	cal, err := s.Calibrations.Of(t.Model)
-	if err == nil {
-		cal.Observe(budget.Count{Tokens: l.Proj.Tokens(), Kind: budget.Estimated}, len(l.Proj.Items), t.Usage.InputTotal()-l.LedgerFixed())
+	err := s.Learn(t.Model, func(cal *budget.Calibration) bool {
+		cal.Observe(budget.Count{Tokens: l.Proj.Tokens(), Kind: budget.Estimated}, len(l.Proj.Items), actual-fixed)
 		if shown := m.Bind(cachelayout.Binding(cal.Binding)).Shown(t.Reported.Of(memkernel.RemovedPrefix) > 0, l.LastCall().DropOption); shown != "" {
 			cal.Binding = string(shown)
 		}
-		err = s.Learn(t.Model, cal)
-	}
+		return true
+	})
 	n := *l
 	n.Billed, n.Reported = t.PlanID, t.Reported
 	if row.ColdSeen != nil {
 		n.Ledger.Hit = !*row.ColdSeen
 	}
-	n.Overflow = l.Overflow.Billed(l.Proj.Tokens(), t.Usage.InputTotal()-l.LedgerFixed())
-	n.Anchor = branch.Anchor{Total: t.Usage.InputTotal(), Carry: len(l.Proj.Carry), Items: len(l.Proj.Items),
-		Generation: l.Proj.Generation, Fixed: l.LedgerFixed()}
+	n.Overflow = l.Overflow.Billed(l.Proj.Tokens(), actual-fixed)
+	n.Anchor = branch.Anchor{Total: actual, Carry: len(l.Proj.Carry), Items: len(l.Proj.Items), Generation: l.Proj.Generation, Fixed: fixed}
 	s.Branches.All[branch.Key{Branch: t.Branch, Model: t.Model}] = &n
-	if err != nil {
-		return &row, &fault.Fault{Code: fault.NotRecorded, Detail: err.Error()}
-	}
-	return &row, nil
+	o.Faults = append(o.Faults, fault.Of(fault.NotRecorded, err)...)
+	return &row
 }

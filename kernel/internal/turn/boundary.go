@@ -10,7 +10,6 @@ import (
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
-	"github.com/memkernel/memkernel/kernel/internal/notes"
 	"github.com/memkernel/memkernel/kernel/internal/session"
 	"github.com/memkernel/memkernel/kernel/internal/workstate"
 	"github.com/memkernel/memkernel/pagevm/journal"
@@ -19,38 +18,12 @@ import (
 
 // Pass takes in the messages of a boundary, commits, and carries out its requests.
 func (d *Desk) Pass(ctx context.Context, of api.Boundary, point journal.CommitPoint) (*api.Passed, error) {
-	return d.atBoundary(ctx, of, point, func(s *session.Session, w *intake, b boundary) (*api.Passed, error) {
-		return passBoundary(ctx, s, w, b, point)
-	})
-}
-
-// inBoundary calls f with the session of a boundary, opened for writing, and the boundary's
-// messages, made valid, or nil if it came without.
-func inBoundary[T any](ctx context.Context, d *Desk, of api.Boundary, what string, f func(*session.Session, *intake, boundary) (*T, error)) (*T, error) {
-	of.Now = d.at(of.Now)
-	return session.In(ctx, d.Sessions, of.SessionKey, func(s *session.Session) (out *T, err error) {
-		b := boundary{Boundary: of}
-		var w *intake
-		if t := b.turn(); len(t.Messages) > 0 {
-			if w, err = d.take(ctx, s, &t); err != nil {
-				return nil, fmt.Errorf("%s: observe session %s: %w", what, s.Key, err)
-			}
+	return inBoundary(ctx, d, of, point, func(s *session.Session, w *intake, b *boundary) (p *api.Passed, err error) {
+		if point == journal.PointCompaction {
+			p, err = d.compact(ctx, s, w, b)
+		} else {
+			p, err = d.passBoundary(ctx, s, w, b)
 		}
-		if out, err = f(s, w, b); err != nil {
-			return nil, s.Failed(what+" of", err)
-		}
-		return out, nil
-	})
-}
-
-// atBoundary passes a boundary by the function pass. Then it asks the model for notes and facts.
-func (d *Desk) atBoundary(ctx context.Context, of api.Boundary, point journal.CommitPoint, pass func(*session.Session, *intake, boundary) (*api.Passed, error)) (*api.Passed, error) {
-	return inBoundary(ctx, d, of, string(point), func(s *session.Session, w *intake, b boundary) (*api.Passed, error) {
-		var job *notes.Job
-		b.ending = func(st summary.State) {
-			job = d.boundaryNotes(s, w, b, point, st)
-		}
-		p, err := pass(s, w, b)
 		if err != nil {
 			return nil, err
 		}
@@ -58,15 +31,34 @@ func (d *Desk) atBoundary(ctx context.Context, of api.Boundary, point journal.Co
 		st.Ingested, st.LiftedBytes = p.Stats.Ingested, p.Stats.LiftedBytes
 		p.Stats = st
 		d.stateFacts(p.Flushed, b.Now)
-		d.startNotes(s, job)
+		d.startNotes(s, b.job)
 		return p, nil
 	})
 }
 
+// inBoundary calls f with the session of a boundary, opened for writing, and the boundary's
+// messages, made valid, or nil if it came without.
+func inBoundary[T any](ctx context.Context, d *Desk, of api.Boundary, point journal.CommitPoint, f func(*session.Session, *intake, *boundary) (*T, error)) (*T, error) {
+	of.Now = d.at(of.Now)
+	return session.In(ctx, d.Sessions, of.SessionKey, func(s *session.Session) (out *T, err error) {
+		b := &boundary{Boundary: of, point: point}
+		var w *intake
+		if t := b.turn(); len(t.Messages) > 0 {
+			if w, err = d.take(ctx, s, &t); err != nil {
+				return nil, fmt.Errorf("%s: observe session %s: %w", point, s.Key, err)
+			}
+		}
+		if out, err = f(s, w, b); err != nil {
+			return nil, s.Failed(string(point)+" of", err)
+		}
+		return out, nil
+	})
+}
+
 // passBoundary takes in the messages, commits, and carries out the boundary's requests.
-func passBoundary(ctx context.Context, s *session.Session, w *intake, b boundary, point journal.CommitPoint) (*api.Passed, error) {
+func (d *Desk) passBoundary(ctx context.Context, s *session.Session, w *intake, b *boundary) (*api.Passed, error) {
 	out := &api.Passed{Outcome: api.Committed}
-	if point == journal.PointReset && b.Key != "" && s.Passed(b.Key) {
+	if b.point == journal.PointReset && b.Key != "" && s.Passed(b.Key) {
 		// The present state is already the next epoch's.
 		out.Outcome, out.Turns, out.Epoch, out.Pinned = api.Duplicate, s.Account.Committed, s.Account.Epoch, pinnedKeys(s)
 		return out, s.Stands()
@@ -84,41 +76,40 @@ func passBoundary(ctx context.Context, s *session.Session, w *intake, b boundary
 	if msgs != nil {
 		st = advance(s, st, msgs)
 	} else if n := len(l.Proj.Seen) - st.Offset.Messages; n > 0 {
-		out.Faults = append(out.Faults, fault.Fault{Code: fault.FlushMiss, Cause: string(point),
+		out.Faults = append(out.Faults, fault.Fault{Code: fault.FlushMiss, Cause: string(b.point),
 			Detail: fmt.Sprintf("%d messages that were planned are not in the summary, and the host did not send them; their pages stand", n)})
 	}
-	newest, faults, n, err := s.Life.Pass(ctx, &workstate.Boundary{Point: point, Begins: b.Reason == StartReason, Main: b.Branch == "",
+	newest, faults, n, err := s.Life.Pass(ctx, &workstate.Boundary{Point: b.point, Begins: b.Reason == StartReason, Main: b.Branch == "",
 		Private: b.Private || l.Private, Msgs: msgs, From: b.Source, Reading: lastReading(s, b), Rules: st.Constraints, Now: b.Now})
 	if err != nil {
 		return nil, err
 	}
 	out.Checkpoint, out.Faults, out.Flushed = newest, append(out.Faults, faults...), n
-	if b.ending != nil {
-		b.ending(st)
-	}
-	if err := commitBoundary(s, out, b, point, st); err != nil {
+	b.job = d.boundaryNotes(s, w, b, st)
+	if err := commitBoundary(s, out, b, st); err != nil {
 		return nil, err
 	}
 	out.Turns, out.Epoch, out.Pinned = s.Account.Committed, s.Account.Epoch, pinnedKeys(s)
 	if w != nil {
 		out.Stats.LiftedBytes = w.LiftedBytes
 	}
-	return out, compactJournal(s, point)
+	return out, compactJournal(s, b.point)
 }
 
-func commitBoundary(s *session.Session, out *api.Passed, b boundary, point journal.CommitPoint, st summary.State) error {
-	if b.Key == "" {
+func commitBoundary(s *session.Session, out *api.Passed, b *boundary, st summary.State) error {
+	key := b.Key
+	if key == "" {
 		own, err := json.Marshal(b.Updates)
 		if err != nil {
 			return err
 		}
-		b.Key = ids.Page("bd", s.Name, b.Branch, string(point), b.Reason, fmt.Sprint(s.Account.Epoch, st.Offset.Messages), st.Offset.Key, string(own))
+		key = ids.Page("bd", s.Name, b.Branch, string(b.point), b.Reason, fmt.Sprint(s.Account.Epoch, st.Offset.Messages), st.Offset.Key, string(own))
 	}
-	if s.Passed(b.Key) {
+	if s.Passed(key) {
 		out.Outcome = api.Duplicate
 		return s.Stands()
 	}
-	r, err := s.CommitBoundary(b.Key, &session.Boundary{Point: point, Branch: b.Branch, Checkpoint: out.Checkpoint, Reason: s.Masker.Text(b.Reason), Last: st.Offset.Key, Time: b.Now, Pending: b.pending}, st, b.Updates)
+	r, err := s.CommitBoundary(key, &session.Boundary{Point: b.point, Branch: b.Branch, Checkpoint: out.Checkpoint, Reason: s.Masker.Text(b.Reason), Last: st.Offset.Key, Time: b.Now, Pending: b.pending}, st, b.Updates)
 	out.Rejected = r.Rejected
 	return err
 }
@@ -137,7 +128,7 @@ func compactJournal(s *session.Session, point journal.CommitPoint) error {
 }
 
 // lastReading returns the gauge of the branch's last plan, as far as it is known.
-func lastReading(s *session.Session, b boundary) checkpoint.Reading {
+func lastReading(s *session.Session, b *boundary) checkpoint.Reading {
 	l := s.Branches.Newest(b.Branch, b.Model)
 	return checkpoint.Reading{Tokens: l.Whole(), Window: l.Window, Estimated: l.Anchor.Total == 0}
 }
@@ -146,7 +137,7 @@ func lastReading(s *session.Session, b boundary) checkpoint.Reading {
 // the newest checkpoint. It returns the newest checkpoint, or nil if nothing has been captured.
 func (d *Desk) Checkpoint(ctx context.Context, of api.Boundary) (*checkpoint.Checkpoint, error) {
 	of.Branch = ""
-	return inBoundary(ctx, d, of, "checkpoint", func(s *session.Session, w *intake, b boundary) (*checkpoint.Checkpoint, error) {
+	return inBoundary(ctx, d, of, "checkpoint", func(s *session.Session, w *intake, b *boundary) (*checkpoint.Checkpoint, error) {
 		if s.Life.Options.Off {
 			return nil, errors.New("checkpoints are switched off")
 		}

@@ -18,7 +18,6 @@ import (
 	"github.com/memkernel/memkernel/kernel/internal/plan"
 	"github.com/memkernel/memkernel/kernel/internal/session"
 	"github.com/memkernel/memkernel/kernel/internal/tokencount"
-	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/summary"
 )
 
@@ -34,19 +33,12 @@ import (
 // No model is asked: the summary was kept up to date turn by turn. A refused cut is not recorded,
 // and the answer says why.
 
-// Compact passes the boundary of a compaction, then cuts.
-func (d *Desk) Compact(ctx context.Context, of api.Boundary) (*api.Passed, error) {
-	return d.atBoundary(ctx, of, journal.PointCompaction, func(s *session.Session, w *intake, b boundary) (*api.Passed, error) {
-		return d.compact(ctx, s, w, b)
-	})
-}
-
 // errSecret is returned for a provider's compaction that contains a secret of the conversation.
 // Such a compaction can't be masked, because its provider accepts it only unchanged.
 var errSecret = errors.New("the provider's compaction holds a secret: it is neither kept nor sent")
 
 // compact passes the boundary, then cuts.
-func (d *Desk) compact(ctx context.Context, s *session.Session, w *intake, b boundary) (*api.Passed, error) {
+func (d *Desk) compact(ctx context.Context, s *session.Session, w *intake, b *boundary) (*api.Passed, error) {
 	demand := &plan.Demand{}
 	if b.Compact != nil {
 		demand.CompactWish = *b.Compact
@@ -54,18 +46,19 @@ func (d *Desk) compact(ctx context.Context, s *session.Session, w *intake, b bou
 	if c := demand.Provider; c != nil && slices.ContainsFunc(c.Blocks, func(raw string) bool { return s.Masker.Text(raw) != raw }) {
 		return nil, errSecret
 	}
-	req, known := nextCall(s, &b, demand.Call)
+	req, known := nextCall(s, b, demand.Call)
 	if req.FixedTokens == 0 && len(s.Branches.Newest(b.Branch, b.Model).Proj.Seen) == 0 {
 		req.FixedTokens = demand.FixedTokens
 	}
 	b.pending = !known
-	p, err := passBoundary(ctx, s, w, b, journal.PointCompaction)
+	p, err := d.passBoundary(ctx, s, w, b)
 	if err != nil {
 		return nil, err
 	}
 	demand.Boundary = s.Account.Boundaries[b.Key]
 	if l := s.Branches.Of(req.Branch, req.Model); b.Key != "" && p.Outcome == api.Duplicate && l.Compacted >= demand.Boundary {
-		p.Compaction = compactedBefore(l)
+		// A call whose answer was lost passed the boundary and made the cut.
+		p.Compaction = unchanged(l, api.CompactOK, "the cut was made before, when this boundary was passed")
 	} else if p.Compaction, err = d.cutOnDemand(ctx, s, p, req, demand, known); err != nil {
 		return nil, err
 	}
@@ -79,10 +72,7 @@ func (d *Desk) compact(ctx context.Context, s *session.Session, w *intake, b bou
 func nextCall(s *session.Session, b *boundary, call *api.PlanRequest) (req api.PlanRequest, known bool) {
 	l := s.Branches.Newest(b.Branch, b.Model)
 	req = nextRequest(l, call)
-	req.SessionKey, req.Branch, req.Now, req.Model = b.SessionKey, b.Branch, b.Now, b.Model
-	if req.Model == "" {
-		req.Model = l.Model
-	}
+	req.SessionKey, req.Branch, req.Now, req.Model = b.SessionKey, b.Branch, b.Now, cmp.Or(b.Model, l.Model)
 	req.Private = req.Private || l.Private
 	req.Messages, req.Prompt = b.Messages, ""
 	if len(req.Messages) == 0 {
@@ -120,9 +110,10 @@ func nextRequest(l *branch.State, o *api.PlanRequest) api.PlanRequest {
 
 // cutOnDemand plans without a call and records the cut, if the plan made one.
 func (d *Desk) cutOnDemand(ctx context.Context, s *session.Session, p *api.Passed, req api.PlanRequest, demand *plan.Demand, known bool) (*api.Compaction, error) {
-	l := s.Branches.Of(req.Branch, req.Model)
-	if !known {
-		return compactLater(s, l), nil
+	if l := s.Branches.Of(req.Branch, req.Model); !known && len(l.Proj.Seen) == 0 {
+		return unchanged(l, api.CompactUnplanned, "no plan of this conversation was made here; hand in its messages, or plan it"), nil
+	} else if !known {
+		return unchanged(l, api.CompactNextPlan, "the conversation is not known to this process and was not handed in; the next plan makes the cut"), nil
 	}
 	if demand.Overflow != nil {
 		req.Overflow = demand.Overflow
@@ -144,21 +135,9 @@ func (d *Desk) cutOnDemand(ctx context.Context, s *session.Session, p *api.Passe
 	return d.compaction(w), nil
 }
 
-// compactedBefore returns the answer for a boundary that was passed before, by a call whose
-// answer was lost. That first call made the cut.
-func compactedBefore(l *branch.State) *api.Compaction {
-	c := newCompaction(api.CompactOK, "the cut was made before, when this boundary was passed")
-	c.TokensBefore = l.FixedTokens() + int(math.Ceil(float64(l.Proj.Tokens())*l.Overflow.Scale()))
-	c.TokensAfter, c.ContextWindow, c.Generation = c.TokensBefore, l.LastCall().ContextWindow, l.Proj.Generation
-	return c
-}
-
-// compactLater returns the answer that the next plan cuts.
-func compactLater(s *session.Session, l *branch.State) *api.Compaction {
-	c := newCompaction(api.CompactNextPlan, "the conversation is not known to this process and was not handed in; the next plan makes the cut")
-	if len(l.Proj.Seen) == 0 {
-		c.Reason, c.Detail = api.CompactUnplanned, "no plan of this conversation was made here; hand in its messages, or plan it"
-	}
+// unchanged returns the answer for a conversation that the call leaves as it is.
+func unchanged(l *branch.State, r api.CompactReason, detail string) *api.Compaction {
+	c := newCompaction(r, detail)
 	c.TokensBefore = l.FixedTokens() + int(math.Ceil(float64(l.Proj.Tokens())*l.Overflow.Scale()))
 	c.TokensAfter, c.ContextWindow, c.Generation = c.TokensBefore, l.LastCall().ContextWindow, l.Proj.Generation
 	return c
@@ -191,19 +170,14 @@ func newCompaction(r api.CompactReason, detail string) *api.Compaction {
 
 // fillTexts fills in the texts for the host: the journal's summary, and the text to continue
 // from.
-func fillTexts(prices *cachelayout.Book, s *session.Session, p *api.Passed, b boundary, resolver string) {
+func fillTexts(prices *cachelayout.Book, s *session.Session, p *api.Passed, b *boundary, resolver string) {
 	c := p.Compaction
 	if page, ok := s.Page(s.Account.SummaryPage(b.Branch)); ok {
 		c.SummaryVersion = page.Version
 	}
 	l := s.Branches.Newest(b.Branch, b.Model)
-	window := l.Window
-	if window == 0 {
-		window = max(c.ContextWindow, l.LastCall().ContextWindow)
-	}
-	if window == 0 {
-		window = 200_000 // the common size, for a conversation that was never planned
-	}
+	// A conversation that was never planned has the common size.
+	window := cmp.Or(l.Window, max(c.ContextWindow, l.LastCall().ContextWindow), 200_000)
 	model := cmp.Or(b.Model, l.Model)
 	price, _ := prices.Lookup(model, b.Now)
 	count, err := tokencount.New(price.Tokenizer, model, nil)
@@ -214,13 +188,11 @@ func fillTexts(prices *cachelayout.Book, s *session.Session, p *api.Passed, b bo
 		notes, _ := NotesOf(s, b.Branch)
 		c.Summary = summary.RenderNoted(s.Account.Furthest(l), notes, summary.Cap(window), count.Text, nil)
 	}
-	if s.Life.Known() == nil || b.Branch != "" || s.Life.Options.Off {
+	life := s.Life.Known()
+	if life == nil || life.Latest == nil || b.Branch != "" || s.Life.Options.Off {
 		return
 	}
-	from := s.Life.Known().Latest
-	if from == nil {
-		return
-	}
+	from := life.Latest
 	c.Checkpoint = string(from.Meta.CheckpointID)
 	if room := plan.RestoreRoom(window); room > 0 {
 		c.Restore = checkpoint.Restore(from, &checkpoint.RestoreOptions{Occasion: checkpoint.AfterCompaction, Cap: room, Count: count.Text, More: plan.More(from), Resolver: resolver})

@@ -57,7 +57,7 @@ func (d *Desk) FlushTurn(ctx context.Context, r api.FlushRequest) (*api.FlushTur
 	if r.SessionKey == "" {
 		return f, nil
 	}
-	if d.Life.FlushOff {
+	if d.PlanLife.FlushOff {
 		f.Prompt, f.Section = "", ""
 		return f, nil
 	}

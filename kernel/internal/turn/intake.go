@@ -19,22 +19,6 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// shortener asks the host's compressor. All requests for one plan or observation share one time
-// limit, so that a first plan over a long session does not wait for each of its results.
-type shortener struct {
-	ctx   context.Context
-	opt   *represent.Options
-	begin sync.Once
-	until time.Time
-}
-
-func (s *shortener) compress(in represent.EvidenceInput, reps []pagevm.Rep) []pagevm.Rep {
-	s.begin.Do(func() { s.until = time.Now().Add(s.opt.Time()) })
-	ctx, cancel := context.WithDeadline(s.ctx, s.until)
-	defer cancel()
-	return represent.Recompress(ctx, in, reps, s.opt)
-}
-
 // newMaker returns a maker of pages for a session. The pages must be on disk before they are
 // used.
 func newMaker(ctx context.Context, d *Desk, s *session.Session, m cachelayout.Model, branch, model string) (ingest.Maker, error) {
@@ -42,7 +26,14 @@ func newMaker(ctx context.Context, d *Desk, s *session.Session, m cachelayout.Mo
 	g := ingest.Maker{Out: &ingest.Pages{}, Known: s.Pages, Graves: &s.Graves, Mask: s.Masker.Remembering(), Count: count, Represent: d.Represent,
 		Branch: branch, Large: math.MaxInt, Durable: true}
 	if d.Represent.Compressor != nil {
-		g.Compress = (&shortener{ctx: ctx, opt: d.Represent}).compress
+		// All requests for one plan or observation share one time limit, so that a first plan over a
+		// long session does not wait for each of its results.
+		until := sync.OnceValue(func() time.Time { return time.Now().Add(d.Represent.Time()) })
+		g.Compress = func(in represent.EvidenceInput, reps []pagevm.Rep) []pagevm.Rep {
+			ctx, cancel := context.WithDeadline(ctx, until())
+			defer cancel()
+			return represent.Recompress(ctx, in, reps, d.Represent)
+		}
 	}
 	return g, err
 }

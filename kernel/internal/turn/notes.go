@@ -135,13 +135,13 @@ func notesOn(s *session.Session, page string) (summary.Notes, error) {
 
 // boundaryNotes returns the delta up to a boundary, however small. It returns nil if there is no
 // delta, or no model.
-func (d *Desk) boundaryNotes(s *session.Session, w *intake, b boundary, point journal.CommitPoint, st summary.State) *notes.Job {
-	if w == nil || b.Reason == StartReason || point == journal.PointFlush || d.Notes.Busy(s.Files) {
+func (d *Desk) boundaryNotes(s *session.Session, w *intake, b *boundary, st summary.State) *notes.Job {
+	if w == nil || b.Reason == StartReason || b.point == journal.PointFlush || d.Notes.Busy(s.Files) {
 		return nil
 	}
 	job := d.noteJob(s, w, b.turn(), st, true)
 	if job != nil {
-		job.EndsEpoch = point == journal.PointReset
+		job.EndsEpoch = b.point == journal.PointReset
 	}
 	return job
 }

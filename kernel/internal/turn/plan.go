@@ -77,10 +77,10 @@ func (d *Desk) noteUnfit(s *session.Session, model string, err error) {
 	if !errors.As(err, &small) || !small.Always() {
 		return
 	}
-	if cal, err := s.Calibrations.Of(model); err == nil {
+	_ = s.Learn(model, func(cal *budget.Calibration) bool {
 		cal.Unfit = &budget.Unfit{At: d.Now(), System: small.System, Tools: small.Tools, Window: small.Window, Reserve: small.Reserve}
-		_ = s.Learn(model, cal)
-	}
+		return true
+	})
 }
 
 // noteHabits keeps a pause of the session, to plan the agent's next session. A pause that can't
@@ -155,7 +155,7 @@ func (d *Desk) plan(ctx context.Context, s *session.Session, asked *api.PlanRequ
 	if d.Memory != nil {
 		files = workspaceReader{d.Memory, req.Private, s.Key, req.Loaded, h.peek, d.Recalled}
 	}
-	r, err := plan.Plan(ctx, prior, &req, sessionReader{s, &req, d.Habits, d.State}, files)
+	r, err := plan.Plan(ctx, prior, &req, sessionReader{s, &req, d}, files)
 	if err != nil {
 		return nil, err
 	}
@@ -180,9 +180,7 @@ func (d *Desk) prior(ctx context.Context, s *session.Session, req *plan.Request)
 		faults = append(faults, fault.Fault{Code: fault.ProjectionLost, Detail: lost})
 	}
 	shared, err := d.Shared(ctx)
-	if err != nil {
-		faults = append(faults, fault.Fault{Code: fault.Project, Detail: err.Error()})
-	}
+	faults = append(faults, fault.Of(fault.Project, err)...)
 	cal, err := s.Calibrations.Of(req.Model)
 	if err != nil {
 		return nil, nil, fmt.Errorf("plan %s: %w", req.SessionKey, err)
@@ -195,28 +193,27 @@ func (d *Desk) prior(ctx context.Context, s *session.Session, req *plan.Request)
 		Observed: s.Account.Observed[req.Branch], Calibration: cal,
 		Pinned:  plan.InScope(plan.Standing(append(shared, s.Stored()...)), req.Branch),
 		Pending: s.Account.Pending[req.Branch], Compacted: s.Account.Compacted,
-		Life: d.Life, Memory: d.Carry}
+		Life: d.PlanLife, Memory: d.Carry}
 	return p, faults, nil
 }
 
 // sessionReader reads data for a plan that most plans do not need.
 type sessionReader struct {
-	s      *session.Session
-	req    *plan.Request
-	habits *habit.Book
-	state  store.Store
+	s    *session.Session
+	req  *plan.Request
+	desk *Desk
 }
 
 func (r sessionReader) Earlier() []cachelayout.Pace {
 	var out []cachelayout.Pace
-	for _, did := range r.habits.Earlier(r.req.Source.Agent, r.s.Name) {
+	for _, did := range r.desk.Habits.Earlier(r.req.Source.Agent, r.s.Name) {
 		out = append(out, did.Pace())
 	}
 	return out
 }
 
 func (r sessionReader) Neighbour() *plan.Neighbour {
-	return Neighbour(r.state, r.s.Life.Private, r.s.Key, r.req.Now)
+	return Neighbour(r.desk.State, r.s.Life.Private, r.s.Key, r.req.Now)
 }
 
 // Neighbour returns the session that SESSION-STATE.md shows, except the session of key. It
@@ -284,12 +281,11 @@ func (r workspaceReader) DailyLogs(now time.Time) (today, yesterday markdownstor
 }
 
 func (r workspaceReader) Recall(ctx context.Context, q retrieval.Query) retrieval.Result {
-	if r.told == nil {
-		return r.m.Recall(ctx, r.private, r.key, r.loaded, q, memory.Patience{Peek: r.peek})
-	}
 	began := time.Now()
 	res := r.m.Recall(ctx, r.private, r.key, r.loaded, q, memory.Patience{Peek: r.peek})
-	r.told(ctx, began, &res)
+	if r.told != nil {
+		r.told(ctx, began, &res)
+	}
 	return res
 }
 
@@ -308,14 +304,11 @@ func (d *Desk) ask(ctx context.Context, s *session.Session, pl *Planned) (tooLar
 		return false
 	}
 	total := n + pl.Request().FixedTokens
-	cal, err := s.Calibrations.Of(pl.Request().Model)
-	if err == nil {
+	err = s.Learn(pl.Request().Model, func(cal *budget.Calibration) bool {
 		cal.Observe(budget.Count{Tokens: pl.Proj.Tokens(), Kind: budget.Estimated}, len(pl.Proj.Items), total-pl.Fixed)
-		err = s.Learn(pl.Request().Model, cal)
-	}
-	if err != nil {
-		pl.Faults = append(pl.Faults, fault.Fault{Code: fault.NotRecorded, Detail: err.Error()})
-	}
+		return true
+	})
+	pl.Faults = append(pl.Faults, fault.Of(fault.NotRecorded, err)...)
 	next := *pl.Next
 	next.Anchor = branch.Anchor{Total: total, Carry: len(pl.Proj.Carry), Items: len(pl.Proj.Items), Generation: pl.Proj.Generation, Fixed: pl.Fixed}
 	pl.Next = &next

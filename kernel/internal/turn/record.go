@@ -75,31 +75,22 @@ func commitCut(s *session.Session, pl *Planned) error {
 func learnForGood(s *session.Session, pl *Planned) {
 	refused := pl.Learned && pl.Refusal != nil && pl.Refusal.Input > 0 && pl.RefusedCount > 0
 	window, from := pl.LearnedWindow()
-	cal, err := s.Calibrations.Of(pl.Request().Model)
-	if o := pl.Request().Overflow; err == nil && o != nil && budget.RefusesThinking(o.Text) {
-		cal.Binding = string(cachelayout.BindingRefuses)
-		err = s.Learn(pl.Request().Model, cal)
-	}
-	fits := cal.Unfit != nil && (cal.Unfit.Tools == 0 || len(pl.Request().Tools) > 0)
-	if !refused && window == 0 && !fits {
-		return
-	}
-	if fits {
-		cal.Unfit = nil
-	}
-	if err == nil {
-		counted := refused && cal.Observe(budget.Count{Tokens: pl.RefusedCount, Kind: budget.Estimated}, len(pl.Msgs), pl.RefusedActual)
-		switch {
-		case window > 0:
-			cal.Window, cal.WindowFrom = window, string(from)
-		case !counted && !fits:
-			return
+	unwritten := s.Learn(pl.Request().Model, func(cal *budget.Calibration) (learned bool) {
+		if o := pl.Request().Overflow; o != nil && budget.RefusesThinking(o.Text) {
+			cal.Binding, learned = string(cachelayout.BindingRefuses), true
 		}
-		err = s.Learn(pl.Request().Model, cal)
-	}
-	if err != nil {
-		pl.Faults = append(pl.Faults, fault.Fault{Code: fault.NotRecorded, Detail: err.Error()})
-	}
+		if cal.Unfit != nil && (cal.Unfit.Tools == 0 || len(pl.Request().Tools) > 0) {
+			cal.Unfit, learned = nil, true
+		}
+		if refused && cal.Observe(budget.Count{Tokens: pl.RefusedCount, Kind: budget.Estimated}, len(pl.Msgs), pl.RefusedActual) {
+			learned = true
+		}
+		if window > 0 {
+			cal.Window, cal.WindowFrom, learned = window, string(from), true
+		}
+		return learned
+	})
+	pl.Faults = append(pl.Faults, fault.Of(fault.NotRecorded, unwritten)...)
 }
 
 // writeTrace records how a recorded plan was decided. If writing fails, the plan reports the

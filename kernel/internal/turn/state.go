@@ -1,6 +1,7 @@
 package turn
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -42,10 +43,7 @@ func markdownAfter(ctx context.Context, s *session.Session, w *intake, t api.Tur
 // messages.
 func readingAfter(s *session.Session, w *intake, t api.Turn) (checkpoint.Reading, error) {
 	l := s.Branches.Newest(t.Branch, t.Model)
-	r := checkpoint.Reading{Window: l.Window, Estimated: true}
-	if r.Window == 0 {
-		r.Window = w.model.ContextWindow
-	}
+	r := checkpoint.Reading{Window: cmp.Or(l.Window, w.model.ContextWindow), Estimated: true}
 	ratio := 1.0
 	cal, err := s.Calibrations.Of(t.Model)
 	if err != nil {

@@ -11,45 +11,34 @@ import (
 
 	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/cachelayout"
-	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/internal/habit"
-	"github.com/memkernel/memkernel/kernel/internal/memory"
 	"github.com/memkernel/memkernel/kernel/internal/notes"
 	"github.com/memkernel/memkernel/kernel/internal/plan"
 	"github.com/memkernel/memkernel/kernel/internal/session"
-	"github.com/memkernel/memkernel/kernel/internal/upkeep"
-	"github.com/memkernel/memkernel/kernel/internal/workstate"
-	"github.com/memkernel/memkernel/pagevm/mask"
+	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/pagevm/represent"
 	"github.com/memkernel/memkernel/retrieval"
-	"github.com/memkernel/memkernel/summary"
 )
 
 // Desk takes turns in, with the parts that the sessions of a kernel share.
 type Desk struct {
+	*session.Options
 	Sessions  *session.Table
-	State     store.Store // the state directory
-	Prices    *cachelayout.Book
 	Counts    *budget.Cache
 	Counter   Counter // nil counts nothing
 	Represent *represent.Options
-	Memory    *memory.Memory    // nil if it is off
-	Carry     plan.Memory       // the part of Memory that prompts show
-	Life      plan.Life         // the plans' view of the working state
-	Keeping   workstate.Options // settings for keeping the working state
-	Notes     *notes.Taker      // nil without a model
+	Carry     plan.Memory  // the part of Memory that prompts show
+	PlanLife  plan.Life    // the plans' view of the working state
+	Notes     *notes.Taker // nil without a model
 	// Facts asks the model of Notes for facts of the logs at a moment. The call may take long.
 	// Facts may be nil.
 	Facts    func(ctx context.Context, now time.Time)
-	Habits   *habit.Book    // pauses of agents' sessions
-	Upkeep   *upkeep.Keeper // records the authors of lines in memory's files
-	Edits    api.EditRule   // the changes that agents may make to memory's files
-	Masker   *mask.Masker
+	Habits   *habit.Book  // pauses of agents' sessions
+	Edits    api.EditRule // the changes that agents may make to memory's files
 	LowWater int
 	// Economy is the default for calls that name no economy.
 	Economy cachelayout.Economy
-	Now     func() time.Time
 	// Recalled is called for the searches that plans make. It may be nil.
 	Recalled func(ctx context.Context, began time.Time, r *retrieval.Result)
 }
@@ -70,8 +59,9 @@ type Counter interface {
 // boundary is a boundary that the desk is processing.
 type boundary struct {
 	api.Boundary
-	pending bool                // the next plan must cut
-	ending  func(summary.State) // called when all messages are taken in, before the commit
+	point   journal.CommitPoint
+	pending bool       // the next plan must cut
+	job     *notes.Job // the last delta before the boundary
 }
 
 // StartReason is the reason that the journal gives for a flush at the start of a session. The

@@ -27,9 +27,8 @@ const coldShare = 0.6
 
 // Compare sets a bill against a conversation's last plan.
 func Compare(u *memkernel.Usage, l *branch.State, m cachelayout.Model) billing.Call {
-	row := billing.Call{Plan: l.Plan, Branch: l.Branch, Model: l.Model, PlannedInputTokens: l.Planned + l.LedgerFixed(), Planned: l.Expected, Usage: *u}
-	Price(&row, m)
-	row.WithoutUSD = row.BilledUSD
+	row := sent(u, l, m)
+	row.Plan, row.PlannedInputTokens, row.Planned = l.Plan, l.Planned+l.LedgerFixed(), l.Expected
 	e := row.Planned
 	if e == nil {
 		return row
@@ -57,9 +56,7 @@ func Compare(u *memkernel.Usage, l *branch.State, m cachelayout.Model) billing.C
 // too. Without the plan they would have been read from a warm cache, or else written to the
 // cache.
 func Extend(u *memkernel.Usage, l *branch.State, m cachelayout.Model) billing.Call {
-	row := billing.Call{Branch: l.Branch, Model: l.Model, Usage: *u}
-	Price(&row, m)
-	row.WithoutUSD = row.BilledUSD
+	row := sent(u, l, m)
 	if e := l.Expected; e != nil && e.Alone.Tokens > 0 && !e.Alone.Same {
 		last := billing.Call{Planned: e}
 		planned, _ := last.Expected()
@@ -70,6 +67,14 @@ func Extend(u *memkernel.Usage, l *branch.State, m cachelayout.Model) billing.Ca
 		}
 		row.WithoutUSD = price(without(*u, whole, min(read, whole)), m)
 	}
+	return row
+}
+
+// sent makes the row of a call that would have cost as much without the kernel.
+func sent(u *memkernel.Usage, l *branch.State, m cachelayout.Model) billing.Call {
+	row := billing.Call{Branch: l.Branch, Model: l.Model, Usage: *u}
+	Price(&row, m)
+	row.WithoutUSD = row.BilledUSD
 	return row
 }
 

@@ -225,7 +225,7 @@ func (k *Keeper) AfterTurn(ctx context.Context, t *Turn) []fault.Fault {
 		out = append(out, faults...)
 	}
 	if t.Ended || over {
-		out = append(out, (&stateWrite{Keeper: k, now: t.Now, takes: t.Ended}).write(ctx)...)
+		out = append(out, k.writeStateFile(ctx, t.Ended, t.Now)...)
 	}
 	return out
 }
@@ -269,7 +269,7 @@ func (k *Keeper) Pass(ctx context.Context, b *Boundary) (newest string, faults [
 				dumped, n := k.dump(ctx, triggers[b.Point], b.Reading, b.Now)
 				faults, flushed = append(faults, dumped...), n
 			}
-			faults = append(faults, (&stateWrite{Keeper: k, now: b.Now}).write(ctx)...)
+			faults = append(faults, k.writeStateFile(ctx, false, b.Now)...)
 		}
 		ended := b.Point == journal.PointReset || b.Point == journal.PointSessionEnd
 		faults = append(faults, k.Log().Asked(ctx, b.Msgs, b.Now)...)
@@ -315,9 +315,7 @@ func (k *Keeper) begin() error {
 	l.State = checkpoint.Begin(checkpoint.State{}, l.Latest)
 	from.Past = from.Compactions
 	l.State.Thread.From = from
-	err := l.store.SaveState(l.State)
-	k.wrote(l)
-	return err
+	return k.save(l)
 }
 
 // BeforePlan writes the checkpoint that a plan requires before the plan is used.

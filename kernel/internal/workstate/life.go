@@ -57,12 +57,7 @@ type Life struct {
 	damaged []checkpoint.Damage
 	// stamp identifies the file of the reading position when the state was read or written.
 	// Another process that continues from that position changes the file.
-	stamp fileStamp
-}
-
-type fileStamp struct {
-	size int64
-	mod  time.Time
+	stamp store.Info
 }
 
 // Written returns the newest checkpoint on disk, or nil if no checkpoint is on disk.
@@ -95,12 +90,12 @@ func (k *Keeper) Now() (*Life, error) {
 	return l, nil
 }
 
-func (k *Keeper) stamp() (fileStamp, error) {
+func (k *Keeper) stamp() (store.Info, error) {
 	fi, err := k.Files.Stat("state/thread.json")
 	if store.OutOfReach(err) {
-		return fileStamp{}, err
+		return fi, err
 	}
-	return fileStamp{fi.Size, fi.Time}, nil
+	return fi, nil
 }
 
 // wrote notes that the file matches the known state. If the file can't be looked at now, the next
@@ -108,7 +103,7 @@ func (k *Keeper) stamp() (fileStamp, error) {
 func (k *Keeper) wrote(l *Life) {
 	stamp, err := k.stamp()
 	if err != nil {
-		stamp.size = -1 // which no file has
+		stamp.Size = -1 // which no file has
 	}
 	l.stamp = stamp
 }

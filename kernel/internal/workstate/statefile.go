@@ -28,36 +28,29 @@ import (
 // the file is read again. After three such attempts, the file is left alone until the next turn.
 // A kill leaves the old file or the new one.
 
-// stateWrite brings SESSION-STATE.md up to date.
-type stateWrite struct {
-	*Keeper
-	now time.Time
-	// takes reports that the session spoke, so that the file may show it in full.
-	takes bool
-}
-
 // stateTries is how often the file is read again after another program's write.
 const stateTries = 3
 
-// write brings the session's section up to date.
-func (w *stateWrite) write(ctx context.Context) []fault.Fault {
-	c := w.standing(w.now)
-	if w.Options.StateFileOff || c == nil {
+// writeStateFile brings the session's section up to date. spoke reports that the session spoke, so
+// that the file may show it in full.
+func (k *Keeper) writeStateFile(ctx context.Context, spoke bool, now time.Time) []fault.Fault {
+	c := k.standing(now)
+	if k.Options.StateFileOff || c == nil {
 		return nil
 	}
 	var faults []fault.Fault
 	for range stateTries {
-		f, hash, err := ReadStateFile(w.Private)
+		f, hash, err := ReadStateFile(k.Private)
 		if err == nil {
 			var text string
-			if text, faults = w.newState(f, c); text != "" {
-				err = w.replace(ctx, StatePath, hash, text)
+			if text, faults = k.newStateFile(f, c, spoke, now); text != "" {
+				err = k.replace(ctx, StatePath, hash, text)
 			}
 		}
 		if errors.Is(err, markdownstore.ErrConflict) {
 			continue
 		}
-		return append(faults, w.faults(api.NetSessionState, err)...)
+		return append(faults, k.faults(api.NetSessionState, err)...)
 	}
 	return append(faults, fault.Fault{Code: fault.Net, Cause: string(api.NetSessionState),
 		Detail: fmt.Sprintf("%s was written to %d times while it was being read; it is brought up to date after the next turn", StatePath, stateTries)})
@@ -90,11 +83,11 @@ func ReadStateFile(private *markdownstore.Store) (StateFile, string, error) {
 	return ParseStateFile(l.Text), l.Hash, nil
 }
 
-// newState returns the new text of the file, or "" if the file should stay as it is.
-func (w *stateWrite) newState(f StateFile, c *checkpoint.Checkpoint) (string, []fault.Fault) {
-	old, key := f.Section, w.Mask.Text(w.Session.Key())
+// newStateFile returns the new text of the file, or "" if the file should stay as it is.
+func (k *Keeper) newStateFile(f StateFile, c *checkpoint.Checkpoint, spoke bool, now time.Time) (string, []fault.Fault) {
+	old, key := f.Section, k.Mask.Text(k.Session.Key())
 	lines := checkpoint.Lines(c, stateBytes)
-	sec := Section{Owner: w.Session.Name(), Epoch: w.Session.Progress().Epoch, Captured: w.life.State.Thread.Captured, At: w.now}
+	sec := Section{Owner: k.Session.Name(), Epoch: k.Session.Progress().Epoch, Captured: k.life.State.Thread.Captured, At: now}
 	var faults []fault.Fault
 	if old != nil && old.Edited {
 		f, old = f.disowned(), nil
@@ -111,13 +104,13 @@ func (w *stateWrite) newState(f StateFile, c *checkpoint.Checkpoint) (string, []
 		}
 		sec.setBody(key, lines, old.Briefs())
 		return f.with(sec), faults
-	case !w.takes:
+	case !spoke:
 		return "", nil // another session spoke last
 	}
 	others := slices.DeleteFunc(old.Briefs(), func(b Brief) bool { return b.Key == key })
-	if old.At.After(w.now) {
+	if old.At.After(now) {
 		younger := *old
-		younger.setBody(old.Key(), old.lines(), append(others, Brief{key, w.now, task(lines)}))
+		younger.setBody(old.Key(), old.lines(), append(others, Brief{key, now, task(lines)}))
 		return f.with(younger), faults
 	}
 	sec.setBody(key, lines, append(others, Brief{old.Key(), old.At, task(old.lines())}))
