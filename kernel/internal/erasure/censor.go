@@ -13,7 +13,7 @@ import (
 // Censor removes quotes from the records of a journal, except from pages. clean returns a text
 // without its quotes. Data that derives from the changed records is removed, too. It reports
 // whether it found a quote. [Ledger.Erase] removes pages, whose tombstones stay.
-func Censor(ctx context.Context, from Session, clean func(string) string) (bool, error) {
+func Censor(ctx context.Context, from Session, q Quoting, clean func(string) string) (bool, error) {
 	found := false
 	for r, err := range from.Journal.Records() {
 		if err != nil {
@@ -48,14 +48,14 @@ func Censor(ctx context.Context, from Session, clean func(string) string) (bool,
 	if err != nil {
 		return true, err
 	}
-	from.Derived()
+	q.Derived()
 	if err := removeFiles(&from, &Promise{Prompts: true}, true); err != nil {
 		return true, err
 	}
 	if err := from.Sync(); err != nil {
 		return true, err
 	}
-	return true, from.Nets(ctx)
+	return true, q.Nets(ctx)
 }
 
 // censored returns a record's body with all its texts cleaned, and reports whether the body

@@ -31,19 +31,22 @@ type Session struct {
 	Own []pagevm.Type
 	// Said are the operations of the records that quote the conversation.
 	Said []string
+}
 
+// Quoting reaches the other places that may quote a session.
+type Quoting interface {
 	// Backups removes the backups of memory's files that clean would change. If whole is true, it
 	// removes the backups that hold the session's own writes.
-	Backups func(ctx context.Context, clean func(string) string, whole bool) error
+	Backups(ctx context.Context, clean func(string) string, whole bool) error
 	// Nets removes the session's words from the workspace's records of the session's state.
-	Nets func(ctx context.Context) error
+	Nets(ctx context.Context) error
 	// Derived closes the session's derived files, because they are removed.
-	Derived func()
+	Derived()
 }
 
 // Erase removes the promised contents that still exist, and records that they are removed. The
 // caller must read the session again afterwards.
-func (l *Ledger) Erase(ctx context.Context, from Session) error {
+func (l *Ledger) Erase(ctx context.Context, from Session, q Quoting) error {
 	var todo Promise // all promises together
 	ids := sortedKeys(l.unerased)
 	rewrite, forgot := false, false
@@ -61,7 +64,7 @@ func (l *Ledger) Erase(ctx context.Context, from Session) error {
 		}
 		scrub := NewScrubber(from.Reader, condemned)
 		if forgot && (len(condemned) > 0 || todo.Whole) {
-			if err := from.Backups(ctx, scrub.Text, todo.Whole); err != nil {
+			if err := q.Backups(ctx, scrub.Text, todo.Whole); err != nil {
 				return err
 			}
 		}
@@ -71,7 +74,7 @@ func (l *Ledger) Erase(ctx context.Context, from Session) error {
 		}
 	}
 	if todo.Prompts || todo.Whole {
-		from.Derived()
+		q.Derived()
 		if err := removeFiles(&from, &todo, forgot); err != nil {
 			return err
 		}
@@ -80,7 +83,7 @@ func (l *Ledger) Erase(ctx context.Context, from Session) error {
 		if err := from.Sync(); err != nil {
 			return err
 		}
-		if err := from.Nets(ctx); err != nil {
+		if err := q.Nets(ctx); err != nil {
 			return err
 		}
 	}

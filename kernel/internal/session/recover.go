@@ -66,13 +66,8 @@ func (s *Session) eraseAll(ctx context.Context) error {
 		return nil
 	}
 	if s.EraseErr = s.openJournal(); s.EraseErr == nil {
-		s.EraseErr = s.Graves.Erase(ctx, erasedOf(s))
+		s.EraseErr = s.Graves.Erase(ctx, erasedOf(s), quoting{s})
 	}
-	return s.reread()
-}
-
-// reread reads the session again after its files were rewritten.
-func (s *Session) reread() error {
 	s.Invalidate()
 	s.untidy = false
 	return s.Refresh(true)
@@ -80,11 +75,7 @@ func (s *Session) reread() error {
 
 func erasedOf(s *Session) erasure.Session {
 	return erasure.Session{State: s.o.State, Dir: s.Files, Local: s.Local, Journal: s.Journal, Blobs: s.Blobs, Reader: s.Reader(), Sync: s.Sync,
-		Own: []pagevm.Type{summaryType, sessionType}, Said: []string{opRemember},
-		Backups: s.forgetBackups, Nets: s.Life.ForgetMarkdown, Derived: func() {
-			closeFile(&s.records)
-			s.Tracer.Forget()
-		}}
+		Own: []pagevm.Type{summaryType, sessionType}, Said: []string{opRemember}}
 }
 
 // Censor removes words from the journal's records, pages excepted, and reports whether it did.
@@ -93,25 +84,36 @@ func (s *Session) Censor(ctx context.Context, clean func(string) string) (bool, 
 	if err := s.openJournal(); err != nil {
 		return false, err
 	}
-	found, err := erasure.Censor(ctx, erasedOf(s), clean)
-	if err == nil && found {
-		return true, s.reread()
-	}
-	if err != nil {
+	found, err := erasure.Censor(ctx, erasedOf(s), quoting{s}, clean)
+	if err != nil || found {
 		s.Invalidate()
 	}
-	return found, err
+	if err != nil || !found {
+		return found, err
+	}
+	s.untidy = false
+	return true, s.Refresh(true)
 }
 
-// forgetBackups removes the backups of memory's files that quote the session.
-func (s *Session) forgetBackups(ctx context.Context, clean func(string) string, whole bool) (err error) {
-	if s.Name == folder.Project {
+// quoting reaches the other places that may quote a session.
+type quoting struct{ s *Session }
+
+func (q quoting) Backups(ctx context.Context, clean func(string) string, whole bool) error {
+	if q.s.Name == folder.Project {
 		return nil
 	}
 	if whole {
-		if clean, err = s.o.Upkeep.Unwritten(ctx, s.Name, clean); err != nil {
+		var err error
+		if clean, err = q.s.o.Upkeep.Unwritten(ctx, q.s.Name, clean); err != nil {
 			return err
 		}
 	}
-	return s.o.Upkeep.Forget(ctx, clean)
+	return q.s.o.Upkeep.Forget(ctx, clean)
+}
+
+func (q quoting) Nets(ctx context.Context) error { return q.s.Life.ForgetMarkdown(ctx) }
+
+func (q quoting) Derived() {
+	closeFile(&q.s.records)
+	q.s.Tracer.Forget()
 }
