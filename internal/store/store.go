@@ -397,12 +397,3 @@ type Stray struct {
 	// writer had given up.
 	Known bool
 }
-
-// Sweep calls [Apart.Sweep] if the store is an [Apart]. Otherwise it does nothing.
-func Sweep(ctx context.Context, s Store, now bool) error {
-	if a, ok := s.(Apart); ok {
-		_, err := a.Sweep(ctx, now)
-		return err
-	}
-	return nil
-}

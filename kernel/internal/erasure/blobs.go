@@ -26,10 +26,9 @@ func BlobsOf(p *pagevm.Page) []string {
 	return out
 }
 
-// removeBlobs deletes blobs that no page needs. If forgot is true, it also deletes blobs whose
-// journal line was never written.
-func removeBlobs(ctx context.Context, state store.Store, blobs *store.Blobs, hashes []string, forgot bool) error {
-	if _, apart := state.(store.Apart); len(hashes) == 0 && !apart {
+// removeBlobs deletes those of some blobs that no page needs.
+func removeBlobs(ctx context.Context, state store.Store, blobs *store.Blobs, hashes []string) error {
+	if len(hashes) == 0 {
 		return nil
 	}
 	unlock, err := folder.LockBlobs(ctx, state)
@@ -49,7 +48,7 @@ func removeBlobs(ctx context.Context, state store.Store, blobs *store.Blobs, has
 			return err
 		}
 	}
-	return store.Sweep(ctx, state, forgot) // no process can write a blob now
+	return nil
 }
 
 // Unneeded calls f for every blob that is not needed.

@@ -90,7 +90,7 @@ func (l *Ledger) Erase(ctx context.Context, from Session, q Quoting) error {
 	if err := from.Sync(); err != nil {
 		return err
 	}
-	if err := removeBlobs(ctx, from.State, from.Blobs, todo.Blobs, forgot); err != nil {
+	if err := removeBlobs(ctx, from.State, from.Blobs, todo.Blobs); err != nil {
 		return err
 	}
 	var done []store.Record

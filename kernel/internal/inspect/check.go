@@ -76,39 +76,7 @@ func checkSessions(ctx context.Context, in *Inspector, r *health.Report) error {
 }
 
 func checkBlobs(ctx context.Context, in *Inspector, r *health.Report) error {
-	if err := checkContents(ctx, in.Blobs, "blob", r, "", "delete the file: the next ingest of the same content writes it again"); err != nil {
-		return err
-	}
-	return checkStrays(ctx, in, r)
-}
-
-// checkStrays reports together the files that the state keeps apart and that no journal names.
-func checkStrays(ctx context.Context, in *Inspector, r *health.Report) error {
-	apart, ok := in.State.(store.Apart)
-	if !ok {
-		return nil
-	}
-	n, bytes, example := 0, int64(0), ""
-	err := apart.Strays(ctx, func(s store.Stray) error {
-		if s.Known {
-			return nil
-		}
-		if n++; n == 1 {
-			example = s.Where
-		}
-		bytes += s.Size
-		return ctx.Err()
-	})
-	switch {
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case err != nil:
-		r.Add(health.Wrong("", err.Error(), "nothing is lost by it; until it can be listed, nobody knows of objects that came too late"))
-	case n > 0:
-		r.Add(health.Finding{Severity: health.Note, What: fmt.Sprintf("%d objects of %d bytes are in the bucket and belong to nothing, such as %s", n, bytes, example),
-			Hint: "they came after their writer was given up, or the database was brought back from a backup: remove them once that is clear"})
-	}
-	return nil
+	return checkContents(ctx, in.Blobs, "blob", r, "", "delete the file: the next ingest of the same content writes it again")
 }
 
 func checkBackups(ctx context.Context, in *Inspector, r *health.Report) error {

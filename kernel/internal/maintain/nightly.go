@@ -49,11 +49,6 @@ func (k *Keeper) Nightly(ctx context.Context, req api.NightlyRequest) (*api.Nigh
 		return nil, err
 	}
 	out.Steps = append(out.Steps, came...)
-	if err == nil {
-		if err = store.Sweep(ctx, k.State, false); err != nil {
-			err = fmt.Errorf("nightly: %w", err)
-		}
-	}
 	return out, err
 }
 

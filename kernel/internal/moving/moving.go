@@ -142,9 +142,6 @@ func Move(ctx context.Context, from, to store.Store, o Options) (*api.MoveReport
 				return nil, err
 			}
 		}
-		if err := store.Sweep(ctx, from, true); err != nil {
-			return r, err
-		}
 		r.Removed = true
 	}
 	return r, nil

@@ -56,11 +56,6 @@ func (k *Keeper) Everywhere(ctx context.Context, req api.EverywhereRequest) (*ap
 	if err := k.forgetCopies(ctx, &w, req.Apply, out); err != nil {
 		return out, fmt.Errorf("forget everywhere: %w", err)
 	}
-	if req.Apply {
-		if err := store.Sweep(ctx, k.State, true); err != nil {
-			return out, fmt.Errorf("forget everywhere: %w", err)
-		}
-	}
 	return out, k.scan(ctx, []words{w}, req.Apply, out)
 }
 

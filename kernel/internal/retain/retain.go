@@ -188,8 +188,5 @@ func (k *Keeper) retainBlobs(ctx context.Context, folders []string, told bool) e
 			return fmt.Errorf("retain: %w", err)
 		}
 	}
-	if err := store.Sweep(ctx, k.State, false); err != nil {
-		return fmt.Errorf("retain: %w", err)
-	}
 	return nil
 }
