@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/memkernel/memkernel/kernel/api"
-	"github.com/memkernel/memkernel/kernel/internal/fetch"
 )
 
 // Get restores a page, a span or a blob of a session, byte for byte as stored. If the id has a
@@ -18,5 +17,5 @@ func (k *Kernel) Get(ctx context.Context, sessionKey, id string) (*api.Content, 
 		return nil, err
 	}
 	defer unlock()
-	return fetch.Get(k.state, s, id, func(key string) string { return (&api.NoSessionError{Key: key}).Error() })
+	return k.inspect.Get(s, id)
 }

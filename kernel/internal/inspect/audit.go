@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync"
@@ -8,12 +9,10 @@ import (
 
 	"github.com/memkernel/memkernel/consolidation"
 	"github.com/memkernel/memkernel/internal/longwork"
-	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/health"
-	"github.com/memkernel/memkernel/kernel/internal/erasure"
-	"github.com/memkernel/memkernel/kernel/internal/fetch"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
+	"github.com/memkernel/memkernel/kernel/internal/session"
 )
 
 // orphanAge is the age from which a blob that no page holds is reported. A younger blob may
@@ -63,7 +62,7 @@ func readable(ctx context.Context, in *Inspector) map[string]bool {
 			continue
 		}
 		for id := range named {
-			if c, err := fetch.Of(s, id); err == nil && c.Reason == api.GetOK {
+			if c, err := contentOf(s, id); err == nil && c.Reason == api.GetOK {
 				out[id] = true
 			}
 		}
@@ -84,38 +83,32 @@ func auditJournals(ctx context.Context, in *Inspector, r *health.Report, _ time.
 	return err
 }
 
-func anyBlob(in *Inspector) bool {
-	for range in.Blobs.Walk() {
-		return true
-	}
-	return false
-}
-
 // auditBlobs reports all blobs without a page together, because their names are only hashes.
 func auditBlobs(ctx context.Context, in *Inspector, r *health.Report, now time.Time) error {
-	if !anyBlob(in) {
-		return nil // no journal needs to be read
-	}
-	needed, err := erasure.Needed(ctx, in.State, nil)
-	if err != nil {
-		r.Skip(err.Error())
-		return nil
-	}
 	n, bytes, example := 0, int64(0), ""
-	err = erasure.Unneeded(in.Blobs, needed, func(info store.BlobInfo) error {
+	var held map[string][]session.Holder
+	for info, err := range in.Blobs.Walk() {
+		if err = cmp.Or(err, ctx.Err()); err != nil {
+			return err
+		}
+		if held == nil {
+			if held, err = session.Holders(ctx, in.State); err != nil {
+				r.Skip(err.Error())
+				return nil
+			}
+		}
 		at, err := in.Blobs.Stat(info.Hash)
-		if err != nil || now.Sub(at.Time) < orphanAge {
-			return nil
+		if len(held[info.Hash]) > 0 || err != nil || now.Sub(at.Time) < orphanAge {
+			continue
 		}
 		if n++; n == 1 {
 			example = info.Hash
 		}
 		bytes += info.Bytes
-		return ctx.Err()
-	})
-	if n > 0 && err == nil {
+	}
+	if n > 0 {
 		r.Add(health.Finding{Severity: health.Note,
 			What: fmt.Sprintf("%d blobs of %d bytes belong to no page, such as %s", n, bytes, example), Hint: "'memkernel retain --apply' removes them"})
 	}
-	return err
+	return nil
 }

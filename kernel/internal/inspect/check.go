@@ -14,7 +14,6 @@ import (
 	"github.com/memkernel/memkernel/kernel/health"
 	"github.com/memkernel/memkernel/kernel/internal/archive"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
-	"github.com/memkernel/memkernel/kernel/internal/erasure"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/kernel/internal/memory"
@@ -190,7 +189,7 @@ func checkSession(s *session.Session) []health.Finding {
 	}
 	r := s.Reader()
 	for _, id := range sorted(s.Pages) {
-		if err := checkPage(r, &s.Graves, s.Pages[id]); store.OutOfReach(err) {
+		if err := checkPage(r, s.Graves.Blobs, s.Pages[id]); store.OutOfReach(err) {
 			out = append(out, folder.Unreadable(s.Name, err))
 		} else if err != nil {
 			out = append(out, health.Wrong(s.Key, err.Error(), folder.SalvageHint(s.Name)+"; then observe the session's transcript again"))
@@ -202,9 +201,9 @@ func checkSession(s *session.Session) []health.Finding {
 	return out
 }
 
-func checkPage(r *archive.Reader, graves *erasure.Ledger, p *pagevm.Page) error {
+func checkPage(r *archive.Reader, removed map[string]bool, p *pagevm.Page) error {
 	for _, m := range p.Media {
-		if _, gone := graves.GoneBlob(m.Blob); m.Blob == "" || gone {
+		if _, gone := removed[m.Blob]; m.Blob == "" || gone {
 			continue
 		}
 		if _, err := r.Blobs.Stat(m.Blob); store.OutOfReach(err) {

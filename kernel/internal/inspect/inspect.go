@@ -1,7 +1,9 @@
-// Package inspect reports on a kernel's state. Status reports the places and sizes of everything
-// that is kept. Check verifies that the state is whole. Doctor reports findings, and Kept has the
-// state directory's part in an audit of memory. The package opens sessions for reading, and never
-// writes, mends or removes anything.
+// Package inspect reads a kernel's state. Status reports the places and sizes of everything that
+// is kept. Check verifies that the state is whole. Doctor reports findings, and Kept has the state
+// directory's part in an audit of memory. Get follows a pointer of a session to the stored
+// content: a page, a span, a blob, a checkpoint, or the whole of a capped list. Known content that
+// can't be read is reported as a fault, never as empty. The package opens sessions for reading,
+// and never writes, mends or removes anything.
 package inspect
 
 import (

@@ -57,8 +57,8 @@ func (in *Inspector) Status(ctx context.Context, o api.StatusOptions) (*api.Stat
 		}
 		st.Sessions = append(st.Sessions, sessionStatus(s, in.Now()))
 		countMasked(s, masked)
-		forgotten, retired := s.Graves.Count()
-		st.Forgotten, st.Retired = st.Forgotten+forgotten, st.Retired+retired
+		st.Forgotten += len(s.Graves.Pages)
+		st.Retired += len(s.Graves.Unkept)
 		unlock()
 	}
 	for _, rule := range sorted(masked) {

@@ -3,18 +3,20 @@ package retain
 import (
 	"context"
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/memkernel/memkernel/internal/longwork"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
+	"github.com/memkernel/memkernel/kernel/internal/session"
 	"github.com/memkernel/memkernel/kernel/internal/trace"
 )
 
 // endSessions finds the sessions that are over and, with req.Apply, ends them. It adds to gone
 // the folders of the sessions that are removed, or would be removed with req.Apply.
-func (k *Keeper) endSessions(ctx context.Context, req *api.RetainRequest, out *api.Retained, cited, gone map[string]bool) error {
+func (k *Keeper) endSessions(ctx context.Context, req *api.RetainRequest, out *api.Retained, cited map[string]bool, gone map[session.Holder]bool) error {
 	if req.Sessions <= 0 {
 		return nil
 	}
@@ -36,29 +38,38 @@ func (k *Keeper) endSessions(ctx context.Context, req *api.RetainRequest, out *a
 				return err
 			}
 		}
-		e, ok, err := k.over(ctx, f, before, req.Now, named, out)
-		if err != nil {
+		e, err := k.over(ctx, f, before, req.Now, named, out)
+		if e == nil || err != nil {
 			continue // an unreadable session stays, and is reported
 		}
-		if ok && req.Apply {
-			ok, err = k.endSession(ctx, f, e, before, req.Now)
+		if req.Apply {
+			unlock, ok := k.Sessions.TakeUnread(f)
+			if !ok {
+				continue // a call has the session, or had it meanwhile
+			}
+			ended, err := folder.End(ctx, k.State, f, folder.Tombstone{Key: e.Session, Last: e.Last, Reason: "retention"}, before, req.Now)
+			unlock()
+			if ended && err == nil {
+				_, err = folder.In(k.Local, f).Remove(store.Unsynced, trace.File, trace.OldFile)
+			}
+			if err != nil {
+				return err
+			}
+			if !ended {
+				continue
+			}
 		}
-		if err != nil {
-			return err
-		}
-		if ok {
-			out.Ended, gone[f] = append(out.Ended, *e), true
-		}
+		out.Ended, gone[session.Holder{Folder: f}] = append(out.Ended, *e), true
 	}
 	return nil
 }
 
-// over reports whether a session was not used since before, and no kept data names a page of the
+// over describes a session that was not used since before, unless kept data names a page of the
 // session.
-func (k *Keeper) over(ctx context.Context, name string, before, now time.Time, named map[string]bool, out *api.Retained) (*api.EndedSession, bool, error) {
+func (k *Keeper) over(ctx context.Context, name string, before, now time.Time, named map[string]bool, out *api.Retained) (*api.EndedSession, error) {
 	s, unlock, err := k.Sessions.Visit(ctx, name)
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	defer unlock()
 	var also []string
@@ -71,53 +82,28 @@ func (k *Keeper) over(ctx context.Context, name string, before, now time.Time, n
 		e.Last = t
 	}
 	if !e.Last.Before(before) {
-		return nil, false, nil
+		return nil, nil
 	}
-	for id := range s.Pages {
-		if named[id] {
+	for id := range named {
+		if _, span := s.Spans[id]; span || s.Pages[id] != nil {
 			out.Cited = append(out.Cited, s.Key)
-			return nil, false, nil
+			return nil, nil
 		}
 	}
-	for id := range s.Spans {
-		if named[id] {
-			out.Cited = append(out.Cited, s.Key)
-			return nil, false, nil
-		}
-	}
-	return e, true, nil
-}
-
-// endSession ends a session, unless somebody uses it.
-func (k *Keeper) endSession(ctx context.Context, name string, e *api.EndedSession, before, now time.Time) (bool, error) {
-	unlock, ok := k.Sessions.TakeUnread(name)
-	if !ok {
-		return false, nil // a call has the session, or had it meanwhile
-	}
-	defer unlock()
-	ended, err := folder.End(ctx, k.State, name, folder.Tombstone{Key: e.Session, Last: e.Last, Reason: "retention"}, before, now)
-	if ended && err == nil {
-		_, err = folder.In(k.Local, name).Remove(store.Unsynced, trace.File, trace.OldFile)
-	}
-	return ended, err
+	return e, nil
 }
 
 // mentioned returns the pages that memory names: the cited pages, and the pages that the
 // workspace's files mention.
 func (k *Keeper) mentioned(ctx context.Context, cited map[string]bool) (map[string]bool, error) {
-	out := map[string]bool{}
-	for id := range cited {
-		out[id] = true
-	}
 	if k.Memory == nil {
-		return out, nil
+		return cited, nil
 	}
 	snap, err := k.Upkeep.ReadAll(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("which sessions memory names can't be told: %w", err)
 	}
-	for id := range snap.Mentioned() {
-		out[id] = true
-	}
+	out := snap.Mentioned()
+	maps.Copy(out, cited)
 	return out, nil
 }

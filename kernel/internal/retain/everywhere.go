@@ -134,8 +134,7 @@ func (k *Keeper) forgetWords(ctx context.Context, name string, w *words, req *ap
 		return nil
 	}
 	return k.Sessions.WriteFolder(ctx, name, func(s *session.Session) error {
-		_, err := s.Censor(ctx, w.without)
-		return err
+		return s.Censor(ctx, w.without)
 	})
 }
 

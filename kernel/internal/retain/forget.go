@@ -14,7 +14,6 @@ import (
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/internal/archive"
-	"github.com/memkernel/memkernel/kernel/internal/erasure"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/session"
 	"github.com/memkernel/memkernel/markdownstore"
@@ -45,15 +44,25 @@ func (k *Keeper) Forget(ctx context.Context, req api.ForgetRequest) (*api.Forgot
 	if err != nil {
 		return nil, fmt.Errorf("forget: %w", err)
 	}
-	known, gone := map[string]bool{}, map[string]bool{}
+	known, gone := map[string]bool{}, map[session.Holder]bool{}
 	var changed, blobs []string
 	for _, f := range longwork.Over(ctx, "session", folders) {
-		b, err := k.promiseForget(ctx, f, &req, out, known, gone)
+		before := *out
+		var b *session.Promise
+		err := k.visit(ctx, f, req.Apply, func(s *session.Session) (err error) {
+			*out = before
+			b, err = k.promiseForget(ctx, s, &req, out, known)
+			return err
+		})
 		if err != nil {
 			return nil, fmt.Errorf("forget: %w", err)
 		}
-		if b != nil {
-			changed, blobs = append(changed, f), append(blobs, b.Blobs...)
+		if b == nil {
+			continue
+		}
+		changed, blobs = append(changed, f), append(blobs, b.Blobs...)
+		for _, t := range b.Pages {
+			gone[session.Holder{Folder: f, Page: t.ID}] = true
 		}
 	}
 	for _, id := range req.IDs {
@@ -61,8 +70,19 @@ func (k *Keeper) Forget(ctx context.Context, req api.ForgetRequest) (*api.Forgot
 			return nil, fmt.Errorf("forget: nothing is known of %s in session %q; get and plan --explain name what is", id, req.SessionKey)
 		}
 	}
-	if err := k.splitBlobs(ctx, out, gone, blobs); err != nil {
-		return nil, fmt.Errorf("forget: %w", err)
+	var held map[string][]session.Holder
+	if len(blobs) > 0 {
+		if held, err = session.Holders(ctx, k.State); err != nil {
+			return nil, fmt.Errorf("forget: %w", err)
+		}
+	}
+	slices.Sort(blobs)
+	for _, h := range slices.Compact(blobs) {
+		if slices.ContainsFunc(held[h], func(p session.Holder) bool { return !gone[p] }) {
+			out.Kept = append(out.Kept, h)
+		} else {
+			out.Blobs = append(out.Blobs, h)
+		}
 	}
 	if !req.Apply {
 		return out, ctx.Err()
@@ -103,18 +123,6 @@ func (k *Keeper) forgetFolders(req *api.ForgetRequest) ([]string, error) {
 	return folders, nil
 }
 
-// promiseForget looks up the contents to forget in one session and, with req.Apply, writes the
-// promise. It returns nil if the session holds no such contents.
-func (k *Keeper) promiseForget(ctx context.Context, name string, req *api.ForgetRequest, out *api.Forgotten, known, gone map[string]bool) (b *erasure.Promise, err error) {
-	before := *out
-	err = k.visit(ctx, name, req.Apply, func(s *session.Session) error {
-		*out = before
-		b, err = k.meantIn(ctx, s, req, out, known, gone)
-		return err
-	})
-	return b, err
-}
-
 // visit calls f with a session, for writing if apply is true.
 func (k *Keeper) visit(ctx context.Context, name string, apply bool, f func(*session.Session) error) error {
 	if apply {
@@ -128,14 +136,16 @@ func (k *Keeper) visit(ctx context.Context, name string, apply bool, f func(*ses
 	return f(s)
 }
 
-func (k *Keeper) meantIn(ctx context.Context, s *session.Session, req *api.ForgetRequest, out *api.Forgotten, known, gone map[string]bool) (_ *erasure.Promise, err error) {
-	pages, already := s.Erasable().Meant(req.IDs, req.Session, known)
+// promiseForget looks up the contents to forget in one session and, with req.Apply, writes the
+// promise. It returns nil if the session holds no such contents. It notes known ids in known.
+func (k *Keeper) promiseForget(ctx context.Context, s *session.Session, req *api.ForgetRequest, out *api.Forgotten, known map[string]bool) (_ *session.Promise, err error) {
+	pages, already := meant(s, req, known)
 	out.Already = append(out.Already, already...)
-	b := erasure.PromiseOf(pages, req.Session, s.Masker.Text(req.Reason))
-	if len(b.Pages) == 0 && !b.Whole {
+	if len(pages) == 0 && !req.Session {
 		return nil, nil
 	}
-	if req.Session {
+	b := session.PromiseOf(pages, s.Masker.Text(req.Reason))
+	if b.Whole = req.Session; b.Whole {
 		if err := k.forgetImported(ctx, s, req.Apply, out); err != nil {
 			return nil, err
 		}
@@ -143,10 +153,10 @@ func (k *Keeper) meantIn(ctx context.Context, s *session.Session, req *api.Forge
 	for _, p := range pages {
 		out.Pages = append(out.Pages, api.ForgottenPage{Session: s.Key, ID: p.ID, Type: p.Type, Tool: p.Tool, Path: p.Path, Bytes: p.Bytes, Created: p.Created})
 		out.Bytes += p.Bytes
-		gone[s.Name+"/"+p.ID] = true
 	}
-	out.Elsewhere = append(out.Elsewhere, elsewhere(s, pages)...)
-	clean := erasure.NewScrubber(s.Reader(), pages).Text
+	scrub := s.Scrubber(pages)
+	out.Elsewhere = append(out.Elsewhere, elsewhere(s, pages, scrub)...)
+	clean := scrub.Text
 	if req.Session {
 		if clean, err = k.Upkeep.Unwritten(ctx, s.Name, clean); err != nil {
 			return nil, err
@@ -170,7 +180,45 @@ func (k *Keeper) meantIn(ctx context.Context, s *session.Session, req *api.Forge
 	if err := k.forgetSaid(ctx, s, pages); err != nil {
 		return nil, err
 	}
-	return b, s.PromiseErasure(b, req.Now)
+	return b, s.Promise(b, req.Now)
+}
+
+// meant returns the pages of a session that a request names, in order, and the pages among them
+// that were forgotten before. An id is the id of a page or of a span, or the hash of a blob.
+func meant(s *session.Session, req *api.ForgetRequest, known map[string]bool) (pages []*pagevm.Page, already []string) {
+	set := map[string]*pagevm.Page{}
+	if req.Session {
+		set = s.Pages
+	}
+	for _, id := range req.IDs {
+		page, _, _ := archive.CutLines(id)
+		switch sp, span := s.Spans[page]; {
+		case store.IsHash(id):
+			for _, p := range s.Pages {
+				if p.Hash == id || slices.Contains(session.BlobsOf(p), id) {
+					set[p.ID], known[id] = p, true
+				}
+			}
+			_, gone := s.Graves.Blobs[id]
+			known[id] = known[id] || gone
+		case s.Pages[page] != nil:
+			set[page], known[id] = s.Pages[page], true
+		case span:
+			known[id] = true
+			for _, m := range sp.Pages {
+				if p := s.Pages[m]; p != nil {
+					set[m] = p
+				}
+			}
+		case s.Graves.Pages[page].ID != "":
+			known[id] = true
+			already = append(already, page)
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(set)) {
+		pages = append(pages, set[id])
+	}
+	return pages, already
 }
 
 // forgetImported removes from memory's files the texts that a session imported from another
@@ -211,26 +259,6 @@ func (k *Keeper) forgetImported(ctx context.Context, s *session.Session, apply b
 	return nil
 }
 
-// splitBlobs separates the blobs to remove from the blobs that other pages need.
-func (k *Keeper) splitBlobs(ctx context.Context, out *api.Forgotten, gone map[string]bool, blobs []string) error {
-	slices.Sort(blobs)
-	needed := map[string]bool{}
-	if len(blobs) > 0 {
-		var err error
-		if needed, err = erasure.Needed(ctx, k.State, gone); err != nil {
-			return err
-		}
-	}
-	for _, h := range slices.Compact(blobs) {
-		if needed[h] {
-			out.Kept = append(out.Kept, h)
-		} else {
-			out.Blobs = append(out.Blobs, h)
-		}
-	}
-	return nil
-}
-
 // finishForget removes the promised contents. Opening a session for writing does that.
 func (k *Keeper) finishForget(ctx context.Context, folders []string) error {
 	for _, f := range longwork.Over(ctx, "session", folders) {
@@ -243,12 +271,17 @@ func (k *Keeper) finishForget(ctx context.Context, folders []string) error {
 }
 
 // elsewhere names places outside of pages that hold the same content as the pages.
-func elsewhere(s *session.Session, pages []*pagevm.Page) []string {
+func elsewhere(s *session.Session, pages []*pagevm.Page, sc *session.Scrubber) []string {
 	var out []string
-	for _, id := range s.Erasable().Same(pages) {
-		out = append(out, "page "+id+" has the same content")
+	hashes, meant := map[string]bool{}, map[string]bool{}
+	for _, p := range pages {
+		meant[p.ID], hashes[p.Hash] = true, p.Bytes >= session.SameBytes
 	}
-	sc := erasure.NewScrubber(s.Reader(), pages)
+	for _, id := range slices.Sorted(maps.Keys(s.Pages)) {
+		if hashes[s.Pages[id].Hash] && !meant[id] {
+			out = append(out, "page "+id+" has the same content")
+		}
+	}
 	for _, id := range slices.Sorted(maps.Keys(s.Memories.Entries)) {
 		if b := s.Memories.Entries[id]; sc.Text(b.Text) != b.Text {
 			out = append(out, fmt.Sprintf("entry %s of %s quotes it", id, b.Path))

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"slices"
 	"time"
 
 	"github.com/memkernel/memkernel/internal/longwork"
@@ -13,14 +14,12 @@ import (
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/health"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
-	"github.com/memkernel/memkernel/kernel/internal/erasure"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/session"
+	"github.com/memkernel/memkernel/kernel/internal/trace"
+	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/journal"
 )
-
-func empty(r *api.RetainedSession) bool {
-	return r.Pages == 0 && r.UsageRows == 0 && r.TraceBytes == 0
-}
 
 // A process that applies retention must hold retainLock, which all machines that share the state
 // respect. If a holder loses the lock while paused, its later writes are refused.
@@ -54,9 +53,16 @@ func (k *Keeper) Retain(ctx context.Context, req api.RetainRequest) (*api.Retain
 	if err != nil {
 		return nil, fmt.Errorf("retain: what all sessions share can't be read: %w", err)
 	}
-	erasure.Cite(cited, shared)
-	held, noBlobs := erasure.Needed(ctx, k.State, nil)
-	gone := map[string]bool{}
+	cite(cited, shared)
+	var stored []store.BlobInfo // listed before the pages, because a blob is written before its page
+	for info, err := range k.Blobs.Walk() {
+		if err != nil {
+			return nil, fmt.Errorf("retain: %w", err)
+		}
+		stored = append(stored, info)
+	}
+	held, noBlobs := session.Holders(ctx, k.State)
+	gone := map[session.Holder]bool{}
 	if err := k.endSessions(ctx, &req, out, cited, gone); err != nil {
 		return nil, fmt.Errorf("retain: %w", err)
 	}
@@ -66,7 +72,7 @@ func (k *Keeper) Retain(ctx context.Context, req api.RetainRequest) (*api.Retain
 	}
 	var read []string
 	for _, f := range longwork.Over(ctx, "session", folders) {
-		if gone[f] {
+		if gone[session.Holder{Folder: f}] {
 			continue // with req.Apply the session would have ended
 		}
 		row, err := k.retainSession(ctx, f, &req, cited, gone)
@@ -78,16 +84,15 @@ func (k *Keeper) Retain(ctx context.Context, req api.RetainRequest) (*api.Retain
 			continue
 		}
 		read = append(read, f)
-		if !empty(row) || row.Pointed > 0 {
+		if row.Pages > 0 || row.UsageRows > 0 || row.TraceBytes > 0 || row.Pointed > 0 {
 			out.Sessions = append(out.Sessions, *row)
 		}
 	}
-	if noBlobs == nil && len(out.Unreadable) == 0 {
-		if err := k.countBlobs(ctx, out, held, gone); err != nil {
-			return nil, fmt.Errorf("retain: %w", err)
-		}
-	} else if len(out.Unreadable) == 0 {
+	if noBlobs != nil && len(out.Unreadable) == 0 {
 		out.Unreadable = append(out.Unreadable, health.Wrong("", noBlobs.Error(), "'memkernel check' says which session it is"))
+	}
+	if len(out.Unreadable) == 0 {
+		countBlobs(out, stored, held, gone)
 	}
 	if req.Backups > 0 {
 		if out.Backups, out.BackupBytes, err = k.Upkeep.RetainBackups(ctx, req.Now.Add(-req.Backups), req.Now, req.Apply); err != nil {
@@ -102,49 +107,134 @@ func (k *Keeper) Retain(ctx context.Context, req api.RetainRequest) (*api.Retain
 
 // retainSession finds the expired contents of a session and, with req.Apply, writes the
 // promise. It drops usage and traces at once, because nothing depends on them.
-func (k *Keeper) retainSession(ctx context.Context, name string, req *api.RetainRequest, cited, gone map[string]bool) (row *api.RetainedSession, err error) {
+func (k *Keeper) retainSession(ctx context.Context, name string, req *api.RetainRequest, cited map[string]bool, gone map[session.Holder]bool) (row *api.RetainedSession, err error) {
 	err = k.visit(ctx, name, req.Apply, func(s *session.Session) (err error) {
 		row = &api.RetainedSession{Session: s.Key}
 		b := expired(s, req, row, cited)
 		for _, t := range b.Pages {
-			gone[name+"/"+t.ID] = true
+			gone[session.Holder{Folder: name, Page: t.ID}] = true
 		}
 		if req.Usage > 0 {
-			if row.UsageRows, err = erasure.ExpireUsage(s.Files, req.Now.Add(-req.Usage), req.Apply); err != nil {
+			if row.UsageRows, err = expireUsage(s.Files, req.Now.Add(-req.Usage), req.Apply); err != nil {
 				return err
 			}
 		}
 		if req.Traces > 0 {
-			if row.TraceBytes, err = erasure.ExpireTrace(s.Local, req.Now.Add(-req.Traces), req.Apply); err != nil {
+			if row.TraceBytes, err = expireTrace(s.Local, req.Now.Add(-req.Traces), req.Apply); err != nil {
 				return err
 			}
 		}
 		if !req.Apply || len(b.Pages) == 0 {
 			return nil
 		}
-		return s.PromiseErasure(b, req.Now)
+		return s.Promise(b, req.Now)
 	})
 	return row, err
 }
 
-// expired returns the pages whose blobs may be removed.
-func expired(s *session.Session, req *api.RetainRequest, row *api.RetainedSession, cited map[string]bool) *erasure.Promise {
+// expired returns the promise for the pages whose blobs may be removed, and counts them in row.
+// Pages that are cited, or that are pointed to by page or blob, stay.
+func expired(s *session.Session, req *api.RetainRequest, row *api.RetainedSession, cited map[string]bool) *session.Promise {
 	if req.Blobs <= 0 {
-		return &erasure.Promise{}
+		return &session.Promise{}
 	}
 	before := req.Now.Add(-req.Blobs)
 	row.Idle = lastStart(s.Branches.All).Before(before)
 	pointed := map[string]bool{}
 	if s.Journal != nil {
-		erasure.Cite(pointed, s.Journal.Store().Pages(s.Name))
+		cite(pointed, s.Journal.Store().Pages(s.Name))
 	}
 	if !row.Idle {
-		erasure.Show(pointed, maps.Values(s.Branches.All))
+		show(pointed, s.Branches.All)
 	}
-	b, kept := s.Erasable().Expired(before, pointed, cited)
-	row.Pages, row.Pointed = len(b.Pages), kept
-	b.Prompts = row.Idle && len(s.Branches.All) > 0 && len(b.Pages) > 0
+	var pages []*pagevm.Page
+	for _, id := range slices.Sorted(maps.Keys(s.Pages)) {
+		p := s.Pages[id]
+		blobs := session.BlobsOf(p)
+		if s.Graves.Retired(id) || len(blobs) == 0 || p.Created.IsZero() || !p.Created.Before(before) {
+			continue
+		}
+		if pointed[id] || cited[id] || slices.ContainsFunc(blobs, func(h string) bool { return pointed[h] }) {
+			row.Pointed++
+			continue
+		}
+		pages = append(pages, p)
+	}
+	row.Pages = len(pages)
+	b := session.PromiseOf(pages, "retention")
+	b.Retire, b.Prompts = true, row.Idle && len(s.Branches.All) > 0 && len(pages) > 0
 	return b
+}
+
+// cite adds to out the ids that pages of a journal name as their evidence.
+func cite(out map[string]bool, pages []journal.StoredPage) {
+	for _, p := range pages {
+		for _, f := range p.Fields {
+			for _, e := range f.Entries {
+				for _, v := range e.Versions {
+					out[v.EvidenceRef] = true
+				}
+			}
+		}
+	}
+}
+
+// show adds to out the ids that the projections of some conversations show or name.
+func show(out map[string]bool, lines map[branch.Key]*branch.State) {
+	for _, l := range lines {
+		for _, items := range [][]pagevm.Item{l.Proj.Carry, l.Proj.Items} {
+			for i := range items {
+				out[items[i].Page] = true
+			}
+		}
+		for i := range l.Spans {
+			for _, id := range l.Spans[i].Pages {
+				out[id] = true
+			}
+		}
+	}
+}
+
+// expireUsage counts the calls that were logged before a time and, with apply, drops them.
+func expireUsage(dir store.Store, before time.Time, apply bool) (n int, err error) {
+	if size, err := folder.Size(dir, folder.UsageFile); size == 0 || err != nil {
+		return 0, err
+	}
+	j, err := journal.OpenJournalIn(dir, folder.UsageFile, &journal.Options{ReadOnly: !apply, Derived: true})
+	if err != nil {
+		return 0, err
+	}
+	defer j.Close()
+	old := func(r *store.Record) bool { return !r.Time.IsZero() && r.Time.Before(before) }
+	for r, err := range j.Records() {
+		if err != nil {
+			return 0, err
+		}
+		if old(&r) {
+			n++
+		}
+	}
+	if n == 0 || !apply {
+		return n, nil
+	}
+	_, err = j.Rewrite(func(r *store.Record) (bool, error) { return !old(r), nil })
+	return n, err
+}
+
+// expireTrace returns the size of a trace that was put aside before a time and, with apply,
+// removes it.
+func expireTrace(dir store.Store, before time.Time, apply bool) (int64, error) {
+	fi, err := dir.Stat(trace.OldFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil || !fi.Time.Before(before) {
+		return 0, err
+	}
+	if apply {
+		_, err = dir.Remove(store.Synced, trace.OldFile)
+	}
+	return fi.Size, err
 }
 
 // lastStart returns the time of the newest plan of any of the conversations.
@@ -157,21 +247,20 @@ func lastStart(lines map[branch.Key]*branch.State) (last time.Time) {
 	return last
 }
 
-// countBlobs counts the blobs that are removed with pages, and the blobs that no page holds.
-func (k *Keeper) countBlobs(ctx context.Context, out *api.Retained, held, gone map[string]bool) error {
-	needed, err := erasure.Needed(ctx, k.State, gone)
-	if err != nil {
-		return err
-	}
-	return erasure.Unneeded(k.Blobs, needed, func(info store.BlobInfo) error {
+// countBlobs counts the stored blobs that are removed with pages, and the blobs that no page holds.
+func countBlobs(out *api.Retained, stored []store.BlobInfo, held map[string][]session.Holder, gone map[session.Holder]bool) {
+	for _, info := range stored {
+		holders := held[info.Hash]
+		if slices.ContainsFunc(holders, func(p session.Holder) bool { return !gone[p] && !gone[session.Holder{Folder: p.Folder}] }) {
+			continue
+		}
 		out.Blobs++
 		out.BlobBytes += info.Bytes
-		if !held[info.Hash] {
+		if len(holders) == 0 {
 			out.Orphans++
 			out.OrphanBytes += info.Bytes
 		}
-		return nil
-	})
+	}
 }
 
 // retainBlobs keeps the promises, and removes blobs that no page holds, if that can be
@@ -184,7 +273,7 @@ func (k *Keeper) retainBlobs(ctx context.Context, folders []string, told bool) e
 		return fmt.Errorf("retain: %w", err)
 	}
 	if _, err := k.State.Stat(folder.Blobs); !errors.Is(err, fs.ErrNotExist) && told {
-		if err := erasure.RemoveOrphans(ctx, k.State, k.Blobs); err != nil {
+		if err := session.RemoveUnheld(ctx, k.State, k.Blobs, nil); err != nil {
 			return fmt.Errorf("retain: %w", err)
 		}
 	}

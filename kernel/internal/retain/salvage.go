@@ -11,7 +11,6 @@ import (
 	"github.com/memkernel/memkernel/internal/longwork"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/api"
-	"github.com/memkernel/memkernel/kernel/internal/erasure"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/session"
 	"github.com/memkernel/memkernel/pagevm/journal"
@@ -143,7 +142,7 @@ func countSalvaged(ctx context.Context, s *session.Session, j *journal.Salvage, 
 	out.Pages, out.Turns = len(s.Pages), s.Account.Committed
 	held := map[string]bool{}
 	for _, p := range s.Pages {
-		for _, h := range erasure.BlobsOf(p) {
+		for _, h := range session.BlobsOf(p) {
 			held[h] = true
 		}
 	}

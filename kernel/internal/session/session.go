@@ -18,7 +18,6 @@ import (
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/internal/archive"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
-	"github.com/memkernel/memkernel/kernel/internal/erasure"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/kernel/internal/memory"
@@ -86,7 +85,7 @@ type Session struct {
 	// Billed has the calls that are in usage.jsonl. It is nil until the first use.
 	Billed map[string]bool
 	Left   archive.Left // the searched text that left the prompts
-	Graves erasure.Ledger
+	Graves Graves
 	// EraseErr is the reason why a promised erasure is not done yet. upkeepErr is the reason why
 	// a run over memory's files is not finished yet.
 	EraseErr, upkeepErr error
@@ -126,7 +125,7 @@ func (s *Session) init() {
 	s.Life.Forget()
 	s.Billed = nil
 	s.Left = archive.Left{}
-	s.Graves, s.Upkept, s.Spent = erasure.NewLedger(), false, api.Stats{}
+	s.Graves, s.Upkept, s.Spent = newGraves(), false, api.Stats{}
 	s.owner.Unread()
 }
 
@@ -224,7 +223,7 @@ func (s *Session) close() error {
 
 // replay applies one journal record to the state in memory.
 func (s *Session) replay(r store.Record) error {
-	s.Upkept = r.Op == erasure.OpForget || r.Op == erasure.OpForgotten
+	s.Upkept = r.Op == opForget || r.Op == opForgotten
 	switch r.Op {
 	case ingest.Op:
 		return body(r, func(b *ingest.Body) { s.keepPages(b.Pages) })
@@ -232,12 +231,8 @@ func (s *Session) replay(r store.Record) error {
 		return body(r, s.keepCut)
 	case opRemember:
 		return body(r, func(e *workstate.Entry) { s.Memories.Entries[r.ID], s.Memories.unwritten[r.ID] = *e, true })
-	case erasure.OpForget, erasure.OpForgotten:
-		dropped, err := s.Graves.Keep(r, s.Pages)
-		if dropped {
-			s.Left = archive.Left{}
-		}
-		return err
+	case opForget, opForgotten:
+		return s.dig(r)
 	case journal.OpRemembered:
 		delete(s.Memories.unwritten, r.ID)
 		s.Memories.written[r.ID] = true
@@ -274,10 +269,17 @@ func (s *Session) replayPlan(r store.Record) error {
 // body passes the body of a record to keep.
 func body[T any](r store.Record, keep func(*T)) error {
 	b := new(T)
-	if err := json.Unmarshal(r.Body, b); err != nil {
-		return fmt.Errorf("read %s record %s: %w", r.Op, r.ID, err)
+	if err := unmarshal(r, b); err != nil {
+		return err
 	}
 	keep(b)
+	return nil
+}
+
+func unmarshal(r store.Record, v any) error {
+	if err := json.Unmarshal(r.Body, v); err != nil {
+		return fmt.Errorf("read %s record %s: %w", r.Op, r.ID, err)
+	}
 	return nil
 }
 
@@ -287,7 +289,7 @@ func (s *Session) keepPages(pages []*pagevm.Page) {
 			s.Releveled++
 		}
 		s.Pages[p.ID] = p
-		s.Graves.Back(p.ID)
+		delete(s.Graves.Unkept, p.ID)
 		for _, r := range p.Reps {
 			s.Texts[r.Hash] = r.Text
 		}

@@ -1,4 +1,4 @@
-package erasure
+package session
 
 import (
 	"context"
@@ -26,22 +26,28 @@ func BlobsOf(p *pagevm.Page) []string {
 	return out
 }
 
-// removeBlobs deletes those of some blobs that no page needs.
-func removeBlobs(ctx context.Context, state store.Store, blobs *store.Blobs, hashes []string) error {
-	if len(hashes) == 0 {
-		return nil
-	}
+// RemoveUnheld removes the blobs among hashes that no page holds. If hashes is nil, it removes all
+// such blobs.
+func RemoveUnheld(ctx context.Context, state store.Store, blobs *store.Blobs, hashes []string) error {
 	unlock, err := folder.LockBlobs(ctx, state)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	needed, err := Needed(ctx, state, nil)
+	held, err := Holders(ctx, state)
 	if err != nil {
 		return err
 	}
+	if hashes == nil {
+		for info, err := range blobs.Walk() {
+			if err != nil {
+				return err
+			}
+			hashes = append(hashes, info.Hash)
+		}
+	}
 	for _, h := range hashes {
-		if needed[h] {
+		if len(held[h]) > 0 {
 			continue
 		}
 		if err := blobs.Delete(h); err != nil {
@@ -51,63 +57,29 @@ func removeBlobs(ctx context.Context, state store.Store, blobs *store.Blobs, has
 	return nil
 }
 
-// Unneeded calls f for every blob that is not needed.
-func Unneeded(blobs *store.Blobs, needed map[string]bool, f func(store.BlobInfo) error) error {
-	for info, err := range blobs.Walk() {
-		if err != nil {
-			return err
-		}
-		if needed[info.Hash] {
-			continue
-		}
-		if err := f(info); err != nil {
-			return err
-		}
-	}
-	return nil
-}
+// A Holder is a page that holds a blob.
+type Holder struct{ Folder, Page string }
 
-// RemoveOrphans removes the blobs that no page holds.
-func RemoveOrphans(ctx context.Context, state store.Store, blobs *store.Blobs) error {
-	unlock, err := folder.LockBlobs(ctx, state)
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	needed, err := Needed(ctx, state, nil)
-	if err != nil {
-		return err
-	}
-	return Unneeded(blobs, needed, func(info store.BlobInfo) error { return blobs.Delete(info.Hash) })
-}
-
-// Needed returns the blobs that pages of any journal hold. It reads the files and takes no
-// session's lock. gone names the pages and sessions that don't count. A page is named by
-// folder/id, a session by its folder.
-func Needed(ctx context.Context, root store.Store, gone map[string]bool) (map[string]bool, error) {
-	folders, err := folder.All(root)
+// Holders returns the pages of all journals that hold a blob, by blob. It reads the files and
+// takes no session's lock.
+func Holders(ctx context.Context, state store.Store) (map[string][]Holder, error) {
+	folders, err := folder.All(state)
 	if err != nil {
 		return nil, err
 	}
-	needed := map[string]bool{}
+	out := map[string][]Holder{}
 	for _, f := range longwork.Over(ctx, "journal", folders) {
-		if gone[f] {
-			continue
-		}
-		pages, err := holders(folder.In(root, f))
+		pages, err := holders(folder.In(state, f))
 		if err != nil {
 			return nil, fmt.Errorf("which blobs are needed can't be told: %w", err)
 		}
 		for id, blobs := range pages {
-			if gone[f+"/"+id] {
-				continue
-			}
 			for _, h := range blobs {
-				needed[h] = true
+				out[h] = append(out[h], Holder{f, id})
 			}
 		}
 	}
-	return needed, nil
+	return out, nil
 }
 
 // holders returns the blobs that the pages of a journal hold, by page.
@@ -125,15 +97,15 @@ func holders(dir store.Store) (map[string][]string, error) {
 		switch r.Op {
 		case ingest.Op:
 			var b ingest.Body
-			if err := decode(r, &b); err != nil {
+			if err := unmarshal(r, &b); err != nil {
 				return nil, err
 			}
 			for _, p := range b.Pages {
 				pages[p.ID] = append(pages[p.ID], BlobsOf(p)...)
 			}
-		case OpForget:
+		case opForget:
 			var b Promise
-			if err := decode(r, &b); err != nil {
+			if err := unmarshal(r, &b); err != nil {
 				return nil, err
 			}
 			for _, t := range b.Pages {

@@ -1,4 +1,4 @@
-package erasure
+package session
 
 import (
 	"bytes"
@@ -23,10 +23,11 @@ type Scrubber struct {
 	lens map[int]bool    // lengths of the shorter runs
 }
 
-// NewScrubber returns the scrubber for some pages. It can't recognise quotes of a page that can't
-// be read any more.
-func NewScrubber(r *archive.Reader, pages []*pagevm.Page) *Scrubber {
+// Scrubber returns the scrubber for some pages. It can't recognise quotes of a page that can't be
+// read any more.
+func (s *Session) Scrubber(pages []*pagevm.Page) *Scrubber {
 	sc := &Scrubber{keys: map[string]bool{}, runs: map[string]bool{}, lens: map[int]bool{}}
+	r := s.Reader()
 	for _, p := range pages {
 		if p.MessageKey != "" {
 			sc.keys[p.MessageKey] = true
@@ -46,7 +47,7 @@ func NewScrubber(r *archive.Reader, pages []*pagevm.Page) *Scrubber {
 func (sc *Scrubber) add(text string) {
 	words := strings.Fields(text)
 	if n := len(words); n < shingleWords {
-		if run := strings.Join(words, " "); len(run) >= sameBytes/2 {
+		if run := strings.Join(words, " "); len(run) >= SameBytes/2 {
 			sc.runs[run], sc.lens[n] = true, true
 		}
 		return
@@ -83,7 +84,7 @@ func (sc *Scrubber) Text(t string) string {
 		// A word that is cut off at the end of an excerpt belongs to the words before it.
 		if quoted[i] || i > 0 && quoted[i-1] && strings.HasSuffix(w, "…") {
 			if i == 0 || !quoted[i-1] {
-				out = append(out, "["+ingest.ForgottenText+"]")
+				out = append(out, ingest.ForgottenPart)
 			}
 			continue
 		}
@@ -94,63 +95,69 @@ func (sc *Scrubber) Text(t string) string {
 
 // JSON returns a JSON value without quotes of the pages. Names and identifiers stay.
 func (sc *Scrubber) JSON(raw json.RawMessage) json.RawMessage {
-	if len(raw) == 0 {
-		return raw
-	}
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.UseNumber()
-	var v any
-	if dec.Decode(&v) != nil {
-		return raw
-	}
-	changed := false
-	v = sc.value(v, "", &changed)
-	if !changed {
-		return raw
-	}
-	out, err := json.Marshal(v)
-	if err != nil {
-		return raw
-	}
-	return out
+	raw, _ = editJSON(raw, sc.blank, func(field, t string) string {
+		if !said[field] {
+			return t
+		}
+		return sc.Text(t)
+	})
+	return raw
 }
 
 // said are the fields of our own records that hold words of a conversation.
 var said = map[string]bool{"text": true, "why": true, "label": true, "detail": true, "said": true, "reason": true, "value": true, "command": true, "": true}
 
-func (sc *Scrubber) value(v any, field string, changed *bool) any {
-	switch v := v.(type) {
-	case string:
-		if !said[field] {
-			return v
-		}
-		t := sc.Text(v)
-		*changed = *changed || t != v
-		return t
-	case []any:
-		for i := range v {
-			v[i] = sc.value(v[i], field, changed)
-		}
-	case map[string]any:
-		if key, _ := v["key"].(string); sc.keys[key] {
-			sc.blank(v, changed)
-		}
-		for k := range v {
-			v[k] = sc.value(v[k], k, changed)
-		}
-	}
-	return v
-}
-
 // blank removes the words of an entry that names a forgotten message as its source.
-func (sc *Scrubber) blank(v map[string]any, changed *bool) {
+func (sc *Scrubber) blank(v map[string]any) (changed bool) {
+	if key, _ := v["key"].(string); !sc.keys[key] {
+		return false
+	}
 	for _, field := range [...]string{"text", "why"} {
 		if t, ok := v[field].(string); ok && t != "" {
-			v[field], *changed = "["+ingest.ForgottenText+"]", true
+			v[field], changed = ingest.ForgottenPart, true
 		}
 	}
-	if _, ok := v["options"]; ok {
-		delete(v, "options")
-		*changed = true
+	_, ok := v["options"]
+	delete(v, "options")
+	return changed || ok
+}
+
+// editJSON edits the objects and the texts of a JSON value, and reports whether that changed the
+// value. A text in a list has the field of the list.
+func editJSON(raw json.RawMessage, object func(map[string]any) (changed bool), text func(field, t string) string) (json.RawMessage, bool) {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	var all any
+	if dec.Decode(&all) != nil {
+		return raw, false
 	}
+	changed := false
+	var edit func(v any, field string) any
+	edit = func(v any, field string) any {
+		switch v := v.(type) {
+		case string:
+			t := text(field, v)
+			changed = changed || t != v
+			return t
+		case []any:
+			for i := range v {
+				v[i] = edit(v[i], field)
+			}
+		case map[string]any:
+			changed = object(v) || changed
+			for k := range v {
+				v[k] = edit(v[k], k)
+			}
+		}
+		return v
+	}
+	all = edit(all, "")
+	if !changed {
+		return raw, false
+	}
+	out, err := json.Marshal(all)
+	if err != nil {
+		return raw, false
+	}
+	return out, true
 }

@@ -1,13 +1,12 @@
-// Package fetch follows a pointer of a session to the stored content: a page, a span, a blob, a
-// checkpoint, or the whole of a capped list. Known content that can't be read is reported as a
-// fault, never as empty. The package writes nothing.
-package fetch
+package inspect
 
 import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/memkernel/memkernel/internal/store"
@@ -15,30 +14,30 @@ import (
 	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/archive"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
-	"github.com/memkernel/memkernel/kernel/internal/erasure"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/kernel/internal/session"
 	"github.com/memkernel/memkernel/kernel/internal/turn"
 	"github.com/memkernel/memkernel/kernel/internal/workstate"
+	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/mask"
 	"github.com/memkernel/memkernel/summary"
 )
 
-// Get returns the content that a session's pointer names. none returns the error for a session
-// without kept data.
-func Get(state store.Store, s *session.Session, id string, none func(key string) string) (*api.Content, error) {
+// Get returns the content that a session's pointer names.
+func (in *Inspector) Get(s *session.Session, id string) (*api.Content, error) {
 	page, from, to := archive.CutLines(id)
-	c, err := Of(s, page)
+	c, err := contentOf(s, page)
 	if store.OutOfReach(err) {
 		return nil, fmt.Errorf("get %s of session %s: %w", id, s.Key, err)
 	}
 	if err != nil {
-		return lost(id, err), nil
+		return &api.Content{ID: id, Reason: api.GetBackendError, Detail: err.Error(),
+			Fault: &fault.Fault{Code: fault.SilentRecall, Page: id, Cause: api.GetBackendError, Detail: err.Error()}}, nil
 	}
 	if c.Reason == api.GetNoMatch {
-		if e, err := ended(state, s.Key, page); e != nil || err != nil {
+		if e, err := ended(in.State, s.Key, page); e != nil || err != nil {
 			return e, err
 		}
 		if c.Detail == "" && !s.Keeps() {
@@ -47,7 +46,7 @@ func Get(state store.Store, s *session.Session, id string, none func(key string)
 				return nil, err
 			}
 			if !there {
-				c.Detail = none(s.Key)
+				c.Detail = (&api.NoSessionError{Key: s.Key}).Error()
 			}
 		}
 	}
@@ -67,46 +66,45 @@ func Get(state store.Store, s *session.Session, id string, none func(key string)
 	return c, nil
 }
 
-// lost returns the answer for content that is known and can't be read.
-func lost(id string, err error) *api.Content {
-	return &api.Content{ID: id, Reason: api.GetBackendError, Detail: err.Error(),
-		Fault: &fault.Fault{Code: fault.SilentRecall, Page: id, Cause: api.GetBackendError, Detail: err.Error()}}
-}
-
-// Of returns the content that a session's pointer names. It returns an error if the content is
-// known and can't be read.
-func Of(s *session.Session, id string) (*api.Content, error) {
+// contentOf returns the content that a session's pointer names: a page, a span, a blob, a
+// checkpoint, or the whole of a capped list. It returns an error if the content is known and
+// can't be read.
+func contentOf(s *session.Session, id string) (*api.Content, error) {
 	if store.IsHash(id) {
 		return blob(s, id)
 	}
 	if workstate.IsCheckpoint(id) {
-		return checkpoint(s, id)
+		text, note, ok, err := workstate.CheckpointText(s.Files, id)
+		if err != nil || !ok {
+			return &api.Content{ID: id, Reason: api.GetNoMatch}, err
+		}
+		return &api.Content{ID: id, Reason: api.GetOK, Detail: note, Text: text}, nil
 	}
 	if p := s.Pages[id]; p != nil {
 		text, err := s.Reader().Content(p)
 		if errors.Is(err, archive.ErrRetired) {
-			return gone(id, s.Graves.Retirement(id), "its content is no longer kept"), nil
+			return gone(id, s.Graves.Unkept[id], "its content is no longer kept"), nil
 		}
 		if err != nil {
 			return nil, err
 		}
-		return &api.Content{ID: id, Reason: api.GetOK, Text: text, Page: p, References: archive.References(p, text)}, nil
+		return &api.Content{ID: id, Reason: api.GetOK, Text: text, Page: p, References: references(p, text)}, nil
 	}
-	if g, ok := s.Graves.Burial(id); ok {
+	if g, ok := s.Graves.Pages[id]; ok {
 		return gone(id, g, "it was forgotten"), nil
 	}
 	if sp, ok := s.Spans[id]; ok {
 		return span(s, sp)
 	}
-	if st, ok := list(s, id); ok {
-		return &api.Content{ID: id, Reason: api.GetOK, Text: st}, nil
+	if text := list(s, id); text != "" {
+		return &api.Content{ID: id, Reason: api.GetOK, Text: text}, nil
 	}
 	return &api.Content{ID: id, Reason: api.GetNoMatch}, nil
 }
 
 func blob(s *session.Session, hash string) (*api.Content, error) {
 	b, err := s.Blobs.Get(hash)
-	if forgotten, buried := s.Graves.GoneBlob(hash); buried && (errors.Is(err, fs.ErrNotExist) || err == nil && forgotten) && !s.Erasable().Holds(hash) {
+	if forgotten, buried := s.Graves.Blobs[hash]; buried && (errors.Is(err, fs.ErrNotExist) || err == nil && forgotten) && !holds(s, hash) {
 		return &api.Content{ID: hash, Reason: api.GetForgotten, Detail: "what it belonged to was forgotten, or is no longer kept"}, nil
 	}
 	if errors.Is(err, fs.ErrNotExist) {
@@ -118,6 +116,16 @@ func blob(s *session.Session, hash string) (*api.Content, error) {
 	return &api.Content{ID: hash, Reason: api.GetOK, Text: string(b)}, nil
 }
 
+// holds reports whether a page of a session holds a blob that must exist.
+func holds(s *session.Session, hash string) bool {
+	for id, p := range s.Pages {
+		if !s.Graves.Retired(id) && slices.Contains(session.BlobsOf(p), hash) {
+			return true
+		}
+	}
+	return false
+}
+
 // span joins the pages of a span. A line above each page names the page.
 func span(s *session.Session, sp branch.Span) (*api.Content, error) {
 	c := &api.Content{ID: sp.ID, Reason: api.GetOK, Pages: sp.Pages}
@@ -126,7 +134,7 @@ func span(s *session.Session, sp branch.Span) (*api.Content, error) {
 	for _, id := range sp.Pages {
 		p := s.Pages[id]
 		if p == nil {
-			if _, buried := s.Graves.Forgotten(id); buried {
+			if _, buried := s.Graves.Pages[id]; buried {
 				fmt.Fprintf(&b, "--- %s\n%s\n", id, ingest.ForgottenPart)
 			}
 			continue
@@ -145,7 +153,7 @@ func span(s *session.Session, sp branch.Span) (*api.Content, error) {
 }
 
 // gone returns the answer for content that was forgotten or removed by retention.
-func gone(id string, g erasure.Grave, what string) *api.Content {
+func gone(id string, g session.Grave, what string) *api.Content {
 	detail := what
 	if !g.Time.IsZero() {
 		detail += " on " + g.Time.UTC().Format("2006-01-02")
@@ -169,30 +177,70 @@ func ended(state store.Store, key, id string) (*api.Content, error) {
 	if e == nil || err != nil {
 		return nil, err
 	}
-	return gone(id, erasure.Grave{Reason: e.Reason, Time: at}, "its session ended"), nil
+	return gone(id, session.Grave{Reason: e.Reason, Time: at}, "its session ended"), nil
 }
 
-// list returns the whole list to which a capped summary points. The id is the summary's page, a
-// dot, and the list's name.
-func list(s *session.Session, id string) (string, bool) {
+// list returns the whole list to which a capped summary points, or "". The id is the summary's
+// page, a dot, and the list's name.
+func list(s *session.Session, id string) string {
 	page, kind, _ := strings.Cut(id, ".")
 	for _, l := range s.Branches.All {
-		if page == ids.Page("su", s.Name, l.Branch) {
-			text := summary.List(l.Summary, kind)
-			if n, err := turn.NotesOf(s, l.Branch); err == nil && kind == summary.KindNotes {
-				text = summary.ListNotes(n)
-			}
-			return text, text != ""
+		if page != ids.Page("su", s.Name, l.Branch) {
+			continue
 		}
+		if n, err := turn.NotesOf(s, l.Branch); err == nil && kind == summary.KindNotes {
+			return summary.ListNotes(n)
+		}
+		return summary.List(l.Summary, kind)
 	}
-	return "", false
+	return ""
 }
 
-// checkpoint returns the text of a checkpoint, or one section in full.
-func checkpoint(s *session.Session, id string) (*api.Content, error) {
-	text, note, ok, err := workstate.CheckpointText(s.Files, id)
-	if err != nil || !ok {
-		return &api.Content{ID: id, Reason: api.GetNoMatch}, err
+// previewChars is how much of a text a reference shows.
+const previewChars = 500
+
+// references returns the blobs of a page whose content is text.
+func references(p *pagevm.Page, text string) []api.Reference {
+	var out []api.Reference
+	add := func(kind, hash, media, preview string, bytes int64) {
+		out = append(out, api.Reference{Type: kind, Page: p.ID, ToolCallID: p.CallID, Path: path.Join("blobs", hash[:2], hash),
+			Bytes: bytes, SHA256: hash, MediaType: media, Preview: preview})
 	}
-	return &api.Content{ID: id, Reason: api.GetOK, Detail: note, Text: text}, nil
+	if p.Blob != "" {
+		kind := api.RefText
+		if p.Type == pagevm.Evidence {
+			kind = api.RefToolOutput
+		}
+		add(kind, p.Blob, "", head(text, previewChars), p.Bytes)
+	}
+	for _, m := range p.Media {
+		if m.Blob != "" {
+			add(mediaRef(m.Type), m.Blob, m.Type, "", m.Bytes)
+		}
+	}
+	return out
+}
+
+// mediaRef returns the type of a reference to a medium.
+func mediaRef(media string) string {
+	switch kind, _, _ := strings.Cut(media, "/"); kind {
+	case "image":
+		return api.RefImage
+	case "audio":
+		return api.RefAudio
+	case "video":
+		return api.RefVideo
+	}
+	return api.RefDocument
+}
+
+// head returns the first n characters of a text, as valid UTF-8.
+func head(text string, n int) string {
+	text = strings.ToValidUTF8(text[:min(len(text), 4*n)], "\uFFFD")
+	for i := range text {
+		if n--; n < 0 {
+			return text[:i]
+		}
+	}
+	return text
 }
