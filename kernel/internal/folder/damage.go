@@ -13,27 +13,6 @@ import (
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
-// Headless returns why it is not known how much of the journal was synced. It ignores a journal
-// that can't be read now, which is reported elsewhere.
-func Headless(dir store.Store) error {
-	j, err := journal.OpenJournalIn(dir, JournalFile, &journal.Options{ReadOnly: true})
-	if err != nil {
-		return nil // is reported line by line
-	}
-	defer j.Close()
-	return j.Fault()
-}
-
-// MendHead rewrites the head of the journal.
-func MendHead(dir store.Store) error {
-	j, err := journal.OpenJournalIn(dir, JournalFile, nil)
-	if err != nil {
-		return err
-	}
-	defer j.Close()
-	return j.Mend()
-}
-
 // DamagedFile is a file of a session's folder that can't be read.
 type DamagedFile struct {
 	In   store.Store
@@ -41,9 +20,9 @@ type DamagedFile struct {
 	Err  error
 }
 
-// DamagedDerived looks at the files of a session that can be made again, in its folder and in its
-// folder on this machine.
-func DamagedDerived(dir, local store.Store) (out []DamagedFile) {
+// Damaged looks at the files of a session's folder that can be made again: the record of its owner
+// and the derived files. Traces are in the folder on this machine.
+func Damaged(dir, local store.Store, name string) (out []DamagedFile) {
 	for _, name := range [...]string{RecordsFile, UsageFile} {
 		j, err := journal.OpenJournalIn(dir, name, &journal.Options{ReadOnly: true, Derived: true})
 		if err != nil {
@@ -56,6 +35,12 @@ func DamagedDerived(dir, local store.Store) (out []DamagedFile) {
 		if err := readTrace(local, name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			out = append(out, DamagedFile{local, name, err})
 		}
+	}
+	if name == Project {
+		return out
+	}
+	if _, _, err := readWhose(dir, name); err != nil {
+		out = append(out, DamagedFile{dir, WhoseFile, err})
 	}
 	return out
 }

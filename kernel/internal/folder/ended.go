@@ -74,7 +74,7 @@ func Ended() []string { return []string{endedFile, endedFolder} }
 // End ends a session that this process does not use. It does nothing if another process uses the
 // session, or if the session was written to after before.
 func End(ctx context.Context, state store.Store, name string, t Tombstone, before, now time.Time) (bool, error) {
-	unlock, err := lockState(ctx, state, store.SessionsLock)
+	unlock, err := Lock(ctx, state, store.SessionsLock)
 	if err != nil {
 		return false, err
 	}
@@ -91,7 +91,17 @@ func End(ctx context.Context, state store.Store, name string, t Tombstone, befor
 	if last, _ := LastWrite(dir, now); !last.Before(before) {
 		return false, nil
 	}
-	if err := bury(state, name, t, now); err != nil {
+	t.Bytes, t.Last = asBytes(t.Key), t.Last.UTC()
+	body, err := json.Marshal(t)
+	if err != nil {
+		return false, err
+	}
+	stones, err := journal.OpenJournalIn(state, endedFile, nil)
+	if err != nil {
+		return false, err
+	}
+	defer stones.Close()
+	if _, err := stones.Append(true, store.Record{Op: opEnded, ID: name, Time: now, Body: body}); err != nil {
 		return false, err
 	}
 	to := endedFolder + "/" + name
@@ -105,22 +115,6 @@ func End(ctx context.Context, state store.Store, name string, t Tombstone, befor
 	return true, err
 }
 
-// bury writes a session's tombstone.
-func bury(state store.Store, name string, t Tombstone, now time.Time) error {
-	t.Bytes, t.Last = asBytes(t.Key), t.Last.UTC()
-	body, err := json.Marshal(t)
-	if err != nil {
-		return err
-	}
-	j, err := journal.OpenJournalIn(state, endedFile, nil)
-	if err != nil {
-		return err
-	}
-	defer j.Close()
-	_, err = j.Append(true, store.Record{Op: opEnded, ID: name, Time: now, Body: body})
-	return err
-}
-
 // FinishEnded removes the rest of sessions that ended.
 func FinishEnded(ctx context.Context, state store.Store) error {
 	if _, err := state.Stat(endedFolder); errors.Is(err, fs.ErrNotExist) {
@@ -128,7 +122,7 @@ func FinishEnded(ctx context.Context, state store.Store) error {
 	} else if err != nil {
 		return err
 	}
-	unlock, err := lockState(ctx, state, store.SessionsLock)
+	unlock, err := Lock(ctx, state, store.SessionsLock)
 	if err != nil {
 		return err
 	}

@@ -16,9 +16,13 @@
 package folder
 
 import (
+	"cmp"
+	"context"
 	"errors"
+	"fmt"
 	"io/fs"
-	"path"
+	"slices"
+	"strings"
 
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/internal/textutil"
@@ -52,7 +56,7 @@ func Path(name string) string {
 	if name == Project {
 		return "project"
 	}
-	return path.Join(Sessions, name)
+	return Sessions + "/" + name
 }
 
 // In returns the folder of a name in a state directory.
@@ -105,4 +109,45 @@ func Size(dir store.Store, name string) (int64, error) {
 		return 0, err
 	}
 	return st.Size, nil
+}
+
+// Keys returns the keys of all sessions, in the order of their folders. A session without a known
+// key has the name of its folder, as in check and status.
+func Keys(state store.Store) (keys []string, err error) {
+	folders, err := All(state)
+	for _, f := range folders {
+		key, err := KeyIn(state, f)
+		if err != nil {
+			key = f
+		}
+		keys = append(keys, key)
+	}
+	return keys, err
+}
+
+// Near returns the keys of all sessions. The keys most like key come first: those that contain key
+// or that key contains, then those that differ from it in the fewest letters. Case does not matter.
+func Near(state store.Store, key string) ([]string, error) {
+	keys, err := Keys(state)
+	if err != nil {
+		return nil, err
+	}
+	x, away := strings.ToLower(key), map[string]int{}
+	for _, k := range keys {
+		y := strings.ToLower(k)
+		if x != "" && strings.Contains(y, x) || y != "" && strings.Contains(x, y) {
+			continue
+		}
+		away[k] = textutil.Distance(x, y)
+	}
+	slices.SortStableFunc(keys, func(a, b string) int { return cmp.Or(cmp.Compare(away[a], away[b]), strings.Compare(a, b)) })
+	return keys, nil
+}
+
+// Lock takes a lock of the state directory alone.
+func Lock(ctx context.Context, state store.Store, name string) (release func(), err error) {
+	if release, err = store.Wait(ctx, state, name, store.Alone); err != nil {
+		return nil, fmt.Errorf("take %s: %w", state.Where(name), err)
+	}
+	return release, nil
 }

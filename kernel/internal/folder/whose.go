@@ -57,16 +57,6 @@ func readWhose(dir store.Store, name string) (string, bool, error) {
 	return w.Key, true, nil
 }
 
-func writeWhose(dir store.Store, key string) error {
-	w := whose{Format: whoseFormat, Key: key, Bytes: asBytes(key)}
-	data, err := json.Marshal(w)
-	if err != nil {
-		return err
-	}
-	_, err = dir.Put(store.Synced, store.Doc{Name: WhoseFile, Data: append(data, '\n')})
-	return err
-}
-
 // asBytes returns the bytes of a key that is not valid UTF-8, because a JSON string can't hold
 // such a key. For valid UTF-8 it returns nil.
 func asBytes(key string) []byte {
@@ -228,16 +218,6 @@ func KeyOf(folder string) (string, error) {
 	return "", fmt.Errorf("session %s: its key can't be told from its folder, so nobody knows whose it is: it is not searched", folder)
 }
 
-// Damaged returns why a folder's record of its owner can't be used. It returns nil if the record
-// is usable or missing.
-func Damaged(dir store.Store, name string) error {
-	if name == Project {
-		return nil
-	}
-	_, _, err := readWhose(dir, name)
-	return err
-}
-
 // Owner knows the owner of a folder that is in use.
 type Owner struct {
 	said  bool // the folder names its owner
@@ -292,7 +272,11 @@ func (o *Owner) Sign(dir store.Store, key string) error {
 	if !o.signs || o.said {
 		return nil
 	}
-	if err := writeWhose(dir, key); err != nil {
+	data, err := json.Marshal(whose{Format: whoseFormat, Key: key, Bytes: asBytes(key)})
+	if err != nil {
+		return err
+	}
+	if _, err := dir.Put(store.Synced, store.Doc{Name: WhoseFile, Data: append(data, '\n')}); err != nil {
 		return err
 	}
 	o.said, o.signs = true, false

@@ -21,58 +21,47 @@ const orphanAge = time.Hour
 
 // Kept returns an audit's checks of the state next to memory.
 func (in *Inspector) Kept(now time.Time) map[health.Code]consolidation.Kept {
-	kept := map[health.Code]consolidation.Kept{}
-	for code, find := range auditState {
-		kept[code] = func(ctx context.Context, r *health.Report) error { return find(ctx, in, r, now) }
-	}
-	return kept
+	blobs := func(ctx context.Context, r *health.Report) error { return in.auditBlobs(ctx, r, now) }
+	return map[health.Code]consolidation.Kept{health.Blobs: blobs, health.Journals: in.auditJournals, health.Index: in.auditIndex}
 }
 
-// Resolves returns a function that reports whether a page that memory names can be read. The
-// function looks at the sessions when it is first called.
+// Resolves returns a function that reports whether a page that memory names can be read in a
+// session. The function opens each session once, when it is first called. If memory names no page,
+// it opens no session.
 func (in *Inspector) Resolves(ctx context.Context) func(id string) bool {
-	readable := sync.OnceValue(func() map[string]bool { return readable(ctx, in) })
+	readable := sync.OnceValue(func() map[string]bool {
+		out := map[string]bool{}
+		snap, err := in.Upkeep.ReadAll(ctx)
+		if err != nil {
+			return out
+		}
+		named := snap.Mentioned()
+		folders, err := folder.All(in.State)
+		if err != nil {
+			return out
+		}
+		for _, f := range longwork.Over(ctx, "session", folders) {
+			if len(out) == len(named) {
+				break
+			}
+			s, unlock, err := in.Sessions.Visit(ctx, f)
+			if err != nil {
+				continue
+			}
+			for id := range named {
+				if c, err := contentOf(s, id); err == nil && c.Reason == api.GetOK {
+					out[id] = true
+				}
+			}
+			unlock()
+		}
+		return out
+	})
 	return func(id string) bool { return readable()[id] }
 }
 
-// auditState are the checks of the kernel's state.
-var auditState = map[health.Code]func(context.Context, *Inspector, *health.Report, time.Time) error{
-	health.Blobs: auditBlobs, health.Journals: auditJournals, health.Index: auditIndex,
-}
-
-// readable returns the pages that memory names and that can be read in a session. It opens each
-// session once. If memory names no page, it opens no session.
-func readable(ctx context.Context, in *Inspector) map[string]bool {
-	out := map[string]bool{}
-	snap, err := in.Upkeep.ReadAll(ctx)
-	if err != nil {
-		return out
-	}
-	named := snap.Mentioned()
-	folders, err := folder.All(in.State)
-	if err != nil {
-		return out
-	}
-	for _, f := range longwork.Over(ctx, "session", folders) {
-		if len(out) == len(named) {
-			break
-		}
-		s, unlock, err := in.Sessions.Visit(ctx, f)
-		if err != nil {
-			continue
-		}
-		for id := range named {
-			if c, err := contentOf(s, id); err == nil && c.Reason == api.GetOK {
-				out[id] = true
-			}
-		}
-		unlock()
-	}
-	return out
-}
-
 // auditJournals checks the invariants of journals, pages, projections and blobs.
-func auditJournals(ctx context.Context, in *Inspector, r *health.Report, _ time.Time) error {
+func (in *Inspector) auditJournals(ctx context.Context, r *health.Report) error {
 	found, err := found(ctx, in, stored)
 	for _, f := range found {
 		if f.Code = health.Journals; f.Session != "" {
@@ -84,7 +73,7 @@ func auditJournals(ctx context.Context, in *Inspector, r *health.Report, _ time.
 }
 
 // auditBlobs reports all blobs without a page together, because their names are only hashes.
-func auditBlobs(ctx context.Context, in *Inspector, r *health.Report, now time.Time) error {
+func (in *Inspector) auditBlobs(ctx context.Context, r *health.Report, now time.Time) error {
 	n, bytes, example := 0, int64(0), ""
 	var held map[string][]session.Holder
 	for info, err := range in.Blobs.Walk() {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/index"
@@ -124,7 +123,7 @@ func checkIndex(ctx context.Context, in *Inspector, r *health.Report) error {
 }
 
 // auditIndex checks the index and leaves no file of its own next to it.
-func auditIndex(ctx context.Context, in *Inspector, r *health.Report, _ time.Time) error {
+func (in *Inspector) auditIndex(ctx context.Context, r *health.Report) error {
 	found, err := in.Memory.Audit(ctx, in.IndexPath)
 	switch {
 	case ctx.Err() != nil:
@@ -180,7 +179,7 @@ func checkSession(s *session.Session) []health.Finding {
 	if err != nil {
 		out = append(out, folder.Unreadable(s.Name, err))
 	}
-	for _, d := range folder.DamagedDerived(s.Files, s.Local) {
+	for _, d := range folder.Damaged(s.Files, s.Local, s.Name) {
 		if store.OutOfReach(d.Err) {
 			out = append(out, folder.Unreadable(s.Name, d.Err))
 			continue

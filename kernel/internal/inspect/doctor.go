@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/budget"
-	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/embed"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/health"
@@ -123,7 +122,11 @@ func (d *doctor) files() {
 	}
 	d.tell(health.OK, fmt.Sprintf("%s holds %d Markdown files, %d of them memory that is searched", d.in.Workspace, files, searched), hint)
 	if left, err := m.LeftOut(d.ctx); err == nil && left.Files > 0 {
-		d.tell(health.OK, left.String()+": "+leftNames(&left), "index.include and index.exclude say what is memory")
+		var names []string
+		for _, f := range left.First {
+			names = append(names, f.Path)
+		}
+		d.tell(health.OK, left.String()+": "+strings.Join(names, ", "), "index.include and index.exclude say what is memory")
 	}
 	if markdownstore.IsRemote(m.Private) {
 		return // the other checks concern its state, which is in the same place
@@ -131,15 +134,6 @@ func (d *doctor) files() {
 	if err := writable(d.in.Workspace); err != nil {
 		d.tell(health.Warning, fmt.Sprintf("%s can't be written: %v", d.in.Workspace, err), "nothing can be remembered in it; give yourself the right to write there")
 	}
-}
-
-// leftNames names files that are left out.
-func leftNames(l *markdownstore.LeftOut) string {
-	var names []string
-	for _, f := range l.First {
-		names = append(names, f.Path)
-	}
-	return strings.Join(names, ", ")
 }
 
 // file looks for oddities of one file. It returns an error if the file can't be read.
@@ -400,7 +394,10 @@ func (d *doctor) window() {
 
 // book looks at the age of the price book.
 func (d *doctor) book() {
-	newest := newestPrices(d.in.Prices)
+	newest := ""
+	for _, m := range d.in.Prices.Models() {
+		newest = max(newest, m.AsOf)
+	}
 	day, err := time.Parse(time.DateOnly, newest)
 	switch age := d.opts.Now.Sub(day); {
 	case err != nil:
@@ -411,12 +408,4 @@ func (d *doctor) book() {
 	default:
 		d.tell(health.OK, "the newest prices are of "+newest, "")
 	}
-}
-
-func newestPrices(b *cachelayout.Book) string {
-	newest := ""
-	for _, m := range b.Models() {
-		newest = max(newest, m.AsOf)
-	}
-	return newest
 }

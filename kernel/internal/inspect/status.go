@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -9,18 +10,14 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/checkpoint"
-	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/health"
-	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
-	"github.com/memkernel/memkernel/kernel/internal/memory"
 	"github.com/memkernel/memkernel/kernel/internal/notes"
 	"github.com/memkernel/memkernel/kernel/internal/plan"
 	"github.com/memkernel/memkernel/kernel/internal/session"
 	"github.com/memkernel/memkernel/kernel/internal/turn"
 	"github.com/memkernel/memkernel/kernel/internal/workstate"
-	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/pagevm/paging"
 	"github.com/memkernel/memkernel/summary"
@@ -29,7 +26,10 @@ import (
 // Status reports the places and sizes of everything that is kept. It writes nothing. For a
 // missing session it returns the error of [Inspector.NoSession].
 func (in *Inspector) Status(ctx context.Context, o api.StatusOptions) (*api.Status, error) {
-	st := &api.Status{Others: []api.OtherSession{}, Unreadable: []health.Finding{}, StateDir: in.StateDir, Sessions: []api.SessionStatus{}, Masked: []api.MaskCount{}, Memory: in.MemoryStatus(ctx), Nets: in.nets(), SummaryModels: cooldowns(in.State)}
+	st := &api.Status{Others: []api.OtherSession{}, Unreadable: []health.Finding{}, StateDir: in.StateDir, Sessions: []api.SessionStatus{}, Masked: []api.MaskCount{}, Memory: in.MemoryStatus(ctx), Nets: in.nets(), SummaryModels: []api.Cooldown{}}
+	for _, c := range notes.OpenCooldowns(in.State).All() {
+		st.SummaryModels = append(st.SummaryModels, api.Cooldown(c))
+	}
 	if err := in.survey(ctx, &st.Memory); err != nil {
 		return nil, err
 	}
@@ -55,8 +55,17 @@ func (in *Inspector) Status(ctx context.Context, o api.StatusOptions) (*api.Stat
 			st.Unreadable = append(st.Unreadable, folder.Unreadable(f, err))
 			continue
 		}
-		st.Sessions = append(st.Sessions, sessionStatus(s, in.Now()))
-		countMasked(s, masked)
+		st.Sessions = append(st.Sessions, in.Session(s))
+		for _, p := range s.Pages {
+			rest := p.Masked
+			for rule, n := range p.MaskedBy {
+				masked[rule] += n
+				rest -= n
+			}
+			if rest > 0 {
+				masked["unknown"] += rest
+			}
+		}
 		st.Forgotten += len(s.Graves.Pages)
 		st.Retired += len(s.Graves.Unkept)
 		unlock()
@@ -72,11 +81,6 @@ func (in *Inspector) Status(ctx context.Context, o api.StatusOptions) (*api.Stat
 		st.BlobBytes += info.Bytes
 	}
 	return st, ctx.Err()
-}
-
-// Session returns the status of one open session. It writes nothing.
-func (in *Inspector) Session(s *session.Session) api.SessionStatus {
-	return sessionStatus(s, in.Now())
 }
 
 // folders returns the folders of the sessions to read. For the other sessions it returns a report
@@ -114,41 +118,30 @@ func folders(in *Inspector, o *api.StatusOptions) (read []string, others []api.O
 	return read, others[n:], nil
 }
 
-func sessionStatus(s *session.Session, now time.Time) api.SessionStatus {
-	st := api.SessionStatus{Key: s.Key, Folder: s.Name, Pages: len(s.Pages), Turns: s.Account.Committed, Spans: len(s.Spans), Lines: []api.LineStatus{}, ModelSummaries: modelSummaries(s), Life: lifeStatus(s, now), Paging: pagingReport(s),
-		JournalBytes: shown(s.Files, folder.JournalFile), ProjectionBytes: shown(s.Files, folder.RecordsFile)}
-	names := map[string]branch.Key{}
-	for key := range s.Branches.All {
-		names[key.Branch+"\x00"+key.Model] = key
-	}
-	for _, name := range sorted(names) {
-		l := s.Branches.All[names[name]]
-		st.Lines = append(st.Lines, api.LineStatus{Branch: l.Branch, Model: l.Model, Generation: l.Proj.Generation,
+// Session returns the status of one open session. It writes nothing.
+func (in *Inspector) Session(s *session.Session) api.SessionStatus {
+	st := api.SessionStatus{Key: s.Key, Folder: s.Name, Pages: len(s.Pages), Turns: s.Account.Committed, Spans: len(s.Spans), Lines: []api.LineStatus{}, ModelSummaries: modelSummaries(s), Life: lifeStatus(s, in.Now())}
+	// A size that is unknown is reported as 0.
+	st.JournalBytes, _ = folder.Size(s.Files, folder.JournalFile)
+	st.ProjectionBytes, _ = folder.Size(s.Files, folder.RecordsFile)
+	var counts paging.Counts
+	for _, l := range s.Branches.All {
+		counts = counts.Plus(l.Paging)
+		line := api.LineStatus{Branch: l.Branch, Model: l.Model, Generation: l.Proj.Generation,
 			Messages: len(l.Proj.Seen), Items: len(l.Proj.Items), Cuts: len(l.Proj.Cuts), Tokens: l.Proj.Tokens(), FixedTokens: l.FixedTokens(),
-			LastPlan: l.Plan, LastStart: l.Ledger.LastStart})
-		broken(&st.Lines[len(st.Lines)-1], l)
+			LastPlan: l.Plan, LastStart: l.Ledger.LastStart, FutileCuts: l.Breaker.Futile, BreakerOpen: l.Breaker.Futile >= plan.MaxFutile,
+			Refusals: l.Overflow.Tries, LearnedWindow: l.Overflow.Window}
+		if n := len(l.Proj.Cuts); n > 0 {
+			c := &l.Proj.Cuts[n-1]
+			line.LastCut = &api.LineCut{Time: c.Time, Reason: c.Reason, Before: c.Before, After: c.After}
+		}
+		st.Lines = append(st.Lines, line)
 	}
+	slices.SortFunc(st.Lines, func(a, b api.LineStatus) int {
+		return cmp.Or(strings.Compare(a.Branch, b.Branch), strings.Compare(a.Model, b.Model))
+	})
+	st.Paging = counts.Report()
 	return st
-}
-
-// shown returns the size of a file, or 0 if the size is unknown.
-func shown(dir store.Store, name string) int64 {
-	n, _ := folder.Size(dir, name)
-	return n
-}
-
-// countMasked counts the masked secrets in the session's pages.
-func countMasked(s *session.Session, by map[string]int) {
-	for _, p := range s.Pages {
-		rest := p.Masked
-		for rule, n := range p.MaskedBy {
-			by[rule] += n
-			rest -= n
-		}
-		if rest > 0 {
-			by["unknown"] += rest
-		}
-	}
 }
 
 // lifeStatus reads the results of the boundaries, by the clock now.
@@ -175,69 +168,44 @@ func lifeStatus(s *session.Session, now time.Time) api.LifeStatus {
 		}
 		st.CutWaiting = st.CutWaiting || done < n
 	}
-	if st.Warning = spiral(s, s.Branches.Newest("", "").Proj, now); st.Warning == "" && st.Compactions > checkpoint.SpiralCount {
+	if st.Warning = plan.Spiral(s.Account.Compacted, s.Branches.Newest("", "").Proj, now); st.Warning == "" && st.Compactions > checkpoint.SpiralCount {
 		st.Warning = fmt.Sprintf("%d compactions in this session: each one loses more; go on in a fresh session", st.Compactions)
 	}
 	return st
 }
 
-// broken fills in the results of a line's cuts.
-func broken(st *api.LineStatus, l *branch.State) {
-	st.FutileCuts, st.Refusals, st.LearnedWindow = l.Breaker.Futile, l.Overflow.Tries, l.Overflow.Window
-	st.BreakerOpen = l.Breaker.Futile >= plan.MaxFutile
-	if n := len(l.Proj.Cuts); n > 0 {
-		c := &l.Proj.Cuts[n-1]
-		st.LastCut = &api.LineCut{Time: c.Time, Reason: c.Reason, Before: c.Before, After: c.After}
-	}
-}
-
-// pagingReport sums up the paging of the plans of the session's conversations.
-func pagingReport(s *session.Session) paging.Report {
-	var sum paging.Counts
-	for _, l := range s.Branches.All {
-		sum = sum.Plus(l.Paging)
-	}
-	return sum.Report()
-}
-
 // nets reads how much of the working state the workspace's Markdown holds.
-func (in *Inspector) nets() api.NetsStatus {
-	st := api.NetsStatus{SessionState: api.StateFileStatus{Path: workstate.StatePath}, Buffer: api.BufferStatus{Path: workstate.BufferPath}}
-	if m := in.Memory; m != nil {
-		st.SessionState.Enabled, st.Buffer.Enabled = in.StateFile, in.Buffer
-		readStateFile(&st.SessionState, m)
-		readBuffer(&st.Buffer, m)
+func (in *Inspector) nets() (st api.NetsStatus) {
+	sum, buf := &st.SessionState, &st.Buffer
+	sum.Path, buf.Path = workstate.StatePath, workstate.BufferPath
+	m := in.Memory
+	if m == nil {
+		return st
 	}
-	return st
-}
-
-func readStateFile(st *api.StateFileStatus, m *memory.Memory) {
+	sum.Enabled, buf.Enabled = in.StateFile, in.Buffer
 	f, _, err := workstate.ReadStateFile(m.Private)
 	if err != nil {
-		st.Detail = err.Error()
-		return
+		sum.Detail = err.Error()
 	}
-	st.Bytes, st.OtherBytes = len(f.Text), len(f.Text)
+	sum.Bytes, sum.OtherBytes = len(f.Text), len(f.Text)
 	if sec := f.Section; sec != nil {
-		st.OtherBytes = len(f.Others())
-		st.Session, st.Epoch, st.Messages, st.Time, st.Edited = sec.Owner, sec.Epoch, sec.Captured, sec.At, sec.Edited
+		sum.OtherBytes = len(f.Others())
+		sum.Session, sum.Epoch, sum.Messages, sum.Time, sum.Edited = sec.Owner, sec.Epoch, sec.Captured, sec.At, sec.Edited
 	}
-}
-
-func readBuffer(st *api.BufferStatus, m *memory.Memory) {
 	text, err := workstate.ReadBuffer(m.Private)
 	if err != nil {
-		st.Detail = err.Error()
-		return
+		buf.Detail = err.Error()
+		return st
 	}
-	st.Bytes = len(text)
+	buf.Bytes = len(text)
 	for _, e := range workstate.Buffered(text) {
-		st.Entries++
-		st.Newest = later(st.Newest, e.At)
+		buf.Entries++
+		buf.Newest = later(buf.Newest, e.At)
 		if e.What == workstate.BufferDump {
-			st.LastDump = later(st.LastDump, e.At)
+			buf.LastDump = later(buf.LastDump, e.At)
 		}
 	}
+	return st
 }
 
 func later(a, b time.Time) time.Time {
@@ -267,21 +235,6 @@ func modelSummaries(s *session.Session) []api.ModelSummary {
 		}
 	}
 	return out
-}
-
-// cooldowns returns the cool-downs of all models that were asked, by name.
-func cooldowns(state store.Store) []api.Cooldown {
-	out := []api.Cooldown{}
-	for _, c := range notes.OpenCooldowns(state).All() {
-		out = append(out, api.Cooldown(c))
-	}
-	return out
-}
-
-// spiral returns a warning if there were too many compactions within a short time, and ""
-// otherwise. The cuts of a projection count as compactions.
-func spiral(s *session.Session, p *pagevm.Projection, now time.Time) string {
-	return plan.Spiral(s.Account.Compacted, p, now)
 }
 
 // countFlush counts an entry of memory that a flush wrote.

@@ -165,7 +165,7 @@ func alone(ctx context.Context, s store.Store, wait time.Duration) (release func
 		}
 		return r, err
 	}
-	for _, name := range append(folder.StateLocks(), "nightly.lock") {
+	for _, name := range []string{store.SessionsLock, store.BlobsLock, "nightly.lock"} {
 		r, err := take(s, name)
 		if err != nil {
 			release()

@@ -65,52 +65,44 @@ func salvageSession(ctx context.Context, s *session.Session, apply bool) (*api.S
 	if err != nil {
 		return out, err
 	}
-	derived := folder.DamagedDerived(s.Files, s.Local)
-	for _, d := range derived {
+	damaged := func(path, reason string) { out.Files = append(out.Files, api.DamagedFile{Path: path, Reason: reason}) }
+	for _, d := range states {
+		damaged(d.File, d.Err.Error())
+	}
+	noHead := headless(s)
+	if noHead != nil {
+		damaged(s.Files.Where(folder.HeadFile), noHead.Error())
+	}
+	others := folder.Damaged(s.Files, s.Local, s.Name)
+	for _, d := range others {
 		if store.OutOfReach(d.Err) {
 			return out, d.Err
 		}
-	}
-	if err := folder.Damaged(s.Files, s.Name); store.OutOfReach(err) {
-		return out, err
-	} else if err != nil {
-		derived = append(derived, folder.DamagedFile{In: s.Files, Name: folder.WhoseFile, Err: err})
-	}
-	for _, d := range states {
-		out.Files = append(out.Files, api.DamagedFile{Path: d.File, Reason: d.Err.Error()})
-	}
-	headless := folder.Headless(s.Files)
-	if headless != nil {
-		out.Files = append(out.Files, api.DamagedFile{Path: s.Files.Where(folder.HeadFile), Reason: headless.Error()})
-	}
-	for _, d := range derived {
-		out.Files = append(out.Files, api.DamagedFile{Path: d.In.Where(d.Name), Reason: d.Err.Error()})
+		damaged(d.In.Where(d.Name), d.Err.Error())
 	}
 	for _, d := range blobs {
-		out.Files = append(out.Files, api.DamagedFile{Path: d.File, Reason: "its content is not what its name says"})
+		damaged(d.File, "its content is not what its name says")
 	}
 	if out.Sound = j.Sound() && len(out.Files) == 0; out.Sound || !apply {
 		return out, nil
 	}
 	out.Applied = true
-	aside := func(paths []string, err error) error {
-		out.Aside = append(out.Aside, paths...)
-		return err
-	}
-	if errors.Is(headless, store.ErrHalfHead) {
-		if err := folder.MendHead(s.Files); err != nil {
+	if errors.Is(noHead, store.ErrHalfHead) {
+		if err := mendHead(s); err != nil {
 			return out, err
 		}
-		headless = nil
+		noHead = nil
 	}
-	if !j.Sound() || headless != nil {
-		if err := aside(j.Apply()); err != nil {
+	if !j.Sound() || noHead != nil {
+		aside, err := j.Apply()
+		if out.Aside = append(out.Aside, aside...); err != nil {
 			return out, err
 		}
 		// Contents that prompts showed may depend on lost contents.
-		derived = append(derived, folder.DamagedFile{In: s.Files, Name: folder.RecordsFile})
+		others = append(others, folder.DamagedFile{In: s.Files, Name: folder.RecordsFile})
 	}
-	if err := aside(points.PutAside(states)); err != nil {
+	aside, err := points.PutAside(states)
+	if out.Aside = append(out.Aside, aside...); err != nil {
 		return out, err
 	}
 	for _, d := range blobs {
@@ -122,7 +114,7 @@ func salvageSession(ctx context.Context, s *session.Session, apply bool) (*api.S
 			out.Aside = append(out.Aside, at)
 		}
 	}
-	for _, d := range derived {
+	for _, d := range others {
 		name, err := store.PutAside(d.In, d.Name)
 		if err != nil {
 			return out, err
@@ -132,6 +124,27 @@ func salvageSession(ctx context.Context, s *session.Session, apply bool) (*api.S
 		}
 	}
 	return out, nil
+}
+
+// headless returns why no file records how much of the journal was synced. It ignores a file that
+// can't be read now, which is reported elsewhere.
+func headless(s *session.Session) error {
+	j, err := journal.OpenJournalIn(s.Files, folder.JournalFile, &journal.Options{ReadOnly: true})
+	if err != nil {
+		return nil // is reported line by line
+	}
+	defer j.Close()
+	return j.Fault()
+}
+
+// mendHead rewrites the head of the journal.
+func mendHead(s *session.Session) error {
+	j, err := journal.OpenJournalIn(s.Files, folder.JournalFile, nil)
+	if err != nil {
+		return err
+	}
+	defer j.Close()
+	return j.Mend()
 }
 
 // countSalvaged reads the sound part like the session itself, and returns the damaged blobs of

@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/memkernel/memkernel/internal/longwork"
 	"github.com/memkernel/memkernel/internal/store"
@@ -14,22 +15,17 @@ import (
 
 // BlobsOf returns the blobs that a page holds.
 func BlobsOf(p *pagevm.Page) []string {
-	var out []string
-	if p.Blob != "" {
-		out = append(out, p.Blob)
-	}
+	out := []string{p.Blob}
 	for _, m := range p.Media {
-		if m.Blob != "" {
-			out = append(out, m.Blob)
-		}
+		out = append(out, m.Blob)
 	}
-	return out
+	return slices.DeleteFunc(out, func(h string) bool { return h == "" })
 }
 
 // RemoveUnheld removes the blobs among hashes that no page holds. If hashes is nil, it removes all
 // such blobs.
 func RemoveUnheld(ctx context.Context, state store.Store, blobs *store.Blobs, hashes []string) error {
-	unlock, err := folder.LockBlobs(ctx, state)
+	unlock, err := folder.Lock(ctx, state, store.BlobsLock) // keeps all writers of blobs away
 	if err != nil {
 		return err
 	}
