@@ -3,9 +3,7 @@ package archive
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"strings"
 
 	"github.com/memkernel/memkernel"
@@ -23,15 +21,14 @@ type Journals struct{ State store.Store }
 
 // List lists the sessions.
 func (m Journals) List(ctx context.Context, yield func(sessions.Conversation) bool, failed func(string, error)) {
-	in := m.State.In(folder.Sessions)
-	root := in.Where("")
-	entries, err := in.List("")
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		failed(root, fmt.Errorf("list sessions: %w", err))
+	folders, err := folder.All(m.State)
+	if err != nil {
+		failed(m.State.In(folder.Sessions).Where(""), fmt.Errorf("list sessions: %w", err))
 	}
-	for _, e := range entries {
-		path := in.In(e.Name).Where(folder.JournalFile)
-		fi, err := in.In(e.Name).Stat(folder.JournalFile)
+	for _, name := range folders {
+		in := folder.In(m.State, name)
+		path := in.Where(folder.JournalFile)
+		fi, err := in.Stat(folder.JournalFile)
 		if store.OutOfReach(err) {
 			failed(path, err)
 			continue
@@ -39,16 +36,16 @@ func (m Journals) List(ctx context.Context, yield func(sessions.Conversation) bo
 		if err != nil {
 			continue // the session has no messages yet
 		}
-		key, err := folder.KeyIn(m.State, e.Name)
-		if err == nil && key == e.Name {
+		key, err := folder.KeyIn(m.State, name)
+		if err == nil && key == name {
 			_, err = folder.KeyOf(key)
 		}
 		if err != nil {
 			failed(path, err)
 			continue
 		}
-		c := sessions.Conversation{Key: key, Name: e.Name, Path: path, Size: fi.Size, ModTime: fi.Time, Read: m.read,
-			Open: func() (sessions.Bytes, error) { return in.In(e.Name).Open(folder.JournalFile) }}
+		c := sessions.Conversation{Key: key, Name: name, Path: path, Size: fi.Size, ModTime: fi.Time, Read: m.read,
+			Open: func() (sessions.Bytes, error) { return in.Open(folder.JournalFile) }}
 		if !yield(c) || ctx.Err() != nil {
 			return
 		}
@@ -58,7 +55,7 @@ func (m Journals) List(ctx context.Context, yield func(sessions.Conversation) bo
 // read calls turn with the words of people and models in a session's journal. Positions count the
 // journal's records.
 func (m Journals) read(ctx context.Context, c *sessions.Conversation, from sessions.Position, turn func(sessions.Turn) error) (sessions.Position, error) {
-	j, err := journal.OpenJournalIn(m.State.In(folder.Sessions).In(c.Name), folder.JournalFile, &journal.Options{ReadOnly: true})
+	j, err := journal.OpenJournalIn(folder.In(m.State, c.Name), folder.JournalFile, &journal.Options{ReadOnly: true})
 	if err != nil {
 		return from, err
 	}

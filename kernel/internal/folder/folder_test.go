@@ -137,7 +137,7 @@ func TestTraceUnread(t *testing.T) {
 			}
 			return nil
 		})
-		got := DamagedDerived(state.In("s"), local.In("s"))
+		got := Damaged(state.In("s"), local.In("s"), Project)
 		if len(got) == 0 || got[0].Name != "trace.jsonl" || got[0].In.Where("") != "memory:s" || !errors.Is(got[0].Err, want) || store.OutOfReach(got[0].Err) != (want == syscall.EACCES) {
 			t.Errorf("%v: %+v", want, got)
 		}

@@ -2,6 +2,7 @@ package retain
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,7 +12,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/memkernel/memkernel/internal/longwork"
 	"github.com/memkernel/memkernel/internal/store"
@@ -98,11 +98,12 @@ func (k *Keeper) saidIn(ctx context.Context, key string) (out []words, err error
 		return nil, err
 	}
 	defer unlock()
+	r := s.Reader()
 	for _, p := range s.Pages {
 		if p.Type != pagevm.Conversation || len(out) == mostSaid {
 			continue
 		}
-		text, err := s.Reader().Content(p)
+		text, err := r.Content(p)
 		if err != nil {
 			continue // it is gone already
 		}
@@ -116,14 +117,28 @@ func (k *Keeper) saidIn(ctx context.Context, key string) (out []words, err error
 	return out, nil
 }
 
-// forgetWords forgets the pages of a session that hold the words. If other data of the session
-// holds them, it forgets the whole session.
+// forgetWords forgets the pages of a session that hold the words, and takes the lines that hold
+// them out of the session's other records.
 func (k *Keeper) forgetWords(ctx context.Context, name string, w *words, req *api.EverywhereRequest, out *api.Everywhere) error {
-	key, ids, err := k.holding(ctx, name, w)
+	s, unlock, err := k.Sessions.Visit(ctx, name)
 	if err != nil {
 		return err
 	}
+	var ids []string
+	r := s.Reader()
+	for id, p := range s.Pages {
+		text, err := r.Content(p)
+		if err == nil && w.in(text) || w.in(p.Path) || slices.ContainsFunc(p.Reps, func(r pagevm.Rep) bool { return w.in(r.Text) }) {
+			ids = append(ids, id)
+		}
+	}
+	key := s.Key
+	unlock()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	if len(ids) > 0 {
+		slices.Sort(ids)
 		f, err := k.Forget(ctx, api.ForgetRequest{SessionKey: key, IDs: ids, Reason: req.Reason, Apply: req.Apply, Now: req.Now})
 		if err != nil {
 			return err
@@ -133,33 +148,7 @@ func (k *Keeper) forgetWords(ctx context.Context, name string, w *words, req *ap
 	if !req.Apply {
 		return nil
 	}
-	return k.Sessions.WriteFolder(ctx, name, func(s *session.Session) error {
-		return s.Censor(ctx, w.without)
-	})
-}
-
-// holding returns the pages of a session whose text or source holds words.
-func (k *Keeper) holding(ctx context.Context, name string, w *words) (key string, ids []string, err error) {
-	s, unlock, err := k.Sessions.Visit(ctx, name)
-	if err != nil {
-		return "", nil, err
-	}
-	defer unlock()
-	for id, p := range s.Pages {
-		if held(s, p, w) {
-			ids = append(ids, id)
-		}
-	}
-	slices.Sort(ids)
-	return s.Key, ids, ctx.Err()
-}
-
-func held(s *session.Session, p *pagevm.Page, w *words) bool {
-	if w.in(p.Path) || slices.ContainsFunc(p.Reps, func(r pagevm.Rep) bool { return w.in(r.Text) }) {
-		return true
-	}
-	text, err := s.Reader().Content(p)
-	return err == nil && w.in(text)
+	return k.Sessions.WriteFolder(ctx, name, func(s *session.Session) error { return s.Censor(ctx, w.without) })
 }
 
 // forgetLines takes the lines that hold words out of memory's own files, also of logs that are
@@ -238,9 +227,9 @@ func (k *Keeper) reindexed(ctx context.Context, out *api.Everywhere) error {
 // scan searches all of memkernel's files for words, byte for byte.
 func (k *Keeper) scan(ctx context.Context, of []words, applied bool, out *api.Everywhere) error {
 	look := func(where string, r io.Reader, err error, why string) {
-		var n int64
 		found := false
 		if err == nil {
+			var n int64
 			n, found, err = scanned(ctx, r, of)
 			out.Files, out.Bytes = out.Files+1, out.Bytes+n
 		}
@@ -257,33 +246,26 @@ func (k *Keeper) scan(ctx context.Context, of []words, applied bool, out *api.Ev
 			return ctx.Err() // it has no content
 		}
 		f, err := k.State.Open(name)
-		if err != nil {
-			look(k.State.Where(name), nil, err, "")
-			return ctx.Err()
+		var size int64
+		if err == nil {
+			defer f.Close()
+			size, err = f.Size()
 		}
-		defer f.Close()
-		size, err := f.Size()
 		look(k.State.Where(name), io.NewSectionReader(f, 0, size), err, k.whyLeft(name))
 		return ctx.Err()
 	})
-	if err != nil {
-		return err
+	if err != nil || k.Memory == nil {
+		return cmp.Or(err, ctx.Err())
 	}
-	if k.Memory == nil {
-		return ctx.Err()
-	}
-	files := k.Memory.Private.FS()
 	for f, err := range k.Memory.Private.Walk(ctx) {
 		if err != nil || !f.Memory {
 			continue
 		}
-		r, err := files.Open(f.Path)
-		if err != nil {
-			look(f.Path, nil, err, "")
-			continue
+		r, err := k.Memory.Private.FS().Open(f.Path)
+		look(f.Path, r, err, "edit the file")
+		if err == nil {
+			r.Close()
 		}
-		look(f.Path, r, nil, "edit the file")
-		r.Close()
 	}
 	return ctx.Err()
 }
@@ -312,18 +294,13 @@ type words struct {
 
 func lookFor(s string) words {
 	w := words{folded: fold(s)}
-	add := func(form string) {
-		if b := []byte(form); len(b) > 0 && !slices.ContainsFunc(w.forms, func(f []byte) bool { return bytes.Equal(f, b) }) {
-			w.forms = append(w.forms, b)
-		}
-	}
-	add(w.folded)
+	w.forms = [][]byte{[]byte(w.folded)}
 	for _, escape := range []bool{true, false} {
-		var b strings.Builder
+		var b bytes.Buffer
 		e := json.NewEncoder(&b)
 		e.SetEscapeHTML(escape)
 		if e.Encode(w.folded) == nil {
-			add(strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(b.String()), `"`), `"`))
+			w.forms = append(w.forms, b.Bytes()[1:b.Len()-len("\"\n")])
 		}
 	}
 	return w
@@ -374,40 +351,13 @@ func (w *words) lines(text string) (out []int) {
 	return out
 }
 
+// blanks are the ways in which JSON escapes white space.
+var blanks = strings.NewReplacer(`\n`, " ", `\t`, " ", `\r`, " ")
+
 // fold returns a text in lower case with one blank between words. White space that JSON escapes
 // becomes a blank, too.
 func fold(s string) string {
-	var b strings.Builder
-	b.Grow(len(s))
-	blank := true
-	escaped := false
-	for _, r := range s {
-		switch {
-		case escaped && (r == 'n' || r == 't' || r == 'r'):
-			r = ' '
-			escaped = false
-		case escaped:
-			b.WriteByte('\\')
-			blank, escaped = false, false
-		}
-		if r == '\\' {
-			escaped = true
-			continue
-		}
-		if unicode.IsSpace(r) {
-			if !blank {
-				b.WriteByte(' ')
-			}
-			blank = true
-			continue
-		}
-		b.WriteRune(unicode.ToLower(r))
-		blank = false
-	}
-	if escaped {
-		b.WriteByte('\\')
-	}
-	return strings.TrimSuffix(b.String(), " ")
+	return strings.ToLower(strings.Join(strings.Fields(blanks.Replace(s)), " "))
 }
 
 // scanChunk is how much of a file is looked at together, in bytes.

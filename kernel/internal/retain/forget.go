@@ -138,7 +138,7 @@ func (k *Keeper) visit(ctx context.Context, name string, apply bool, f func(*ses
 
 // promiseForget looks up the contents to forget in one session and, with req.Apply, writes the
 // promise. It returns nil if the session holds no such contents. It notes known ids in known.
-func (k *Keeper) promiseForget(ctx context.Context, s *session.Session, req *api.ForgetRequest, out *api.Forgotten, known map[string]bool) (_ *session.Promise, err error) {
+func (k *Keeper) promiseForget(ctx context.Context, s *session.Session, req *api.ForgetRequest, out *api.Forgotten, known map[string]bool) (*session.Promise, error) {
 	pages, already := meant(s, req, known)
 	out.Already = append(out.Already, already...)
 	if len(pages) == 0 && !req.Session {
@@ -156,11 +156,9 @@ func (k *Keeper) promiseForget(ctx context.Context, s *session.Session, req *api
 	}
 	scrub := s.Scrubber(pages)
 	out.Elsewhere = append(out.Elsewhere, elsewhere(s, pages, scrub)...)
-	clean := scrub.Text
-	if req.Session {
-		if clean, err = k.Upkeep.Unwritten(ctx, s.Name, clean); err != nil {
-			return nil, err
-		}
+	clean, err := s.Unquoted(ctx, scrub, req.Session)
+	if err != nil {
+		return nil, err
 	}
 	quoting, err := k.Upkeep.Quoting(clean)
 	if err != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/memkernel/memkernel/checkpoint"
@@ -153,13 +152,12 @@ func countSalvaged(ctx context.Context, s *session.Session, j *journal.Salvage, 
 	defer s.Invalidate()
 	err = s.ReadSalvaged(j)
 	out.Pages, out.Turns = len(s.Pages), s.Account.Committed
-	held := map[string]bool{}
+	var held []string
 	for _, p := range s.Pages {
-		for _, h := range session.BlobsOf(p) {
-			held[h] = true
-		}
+		held = append(held, session.BlobsOf(p)...)
 	}
-	for _, h := range longwork.Over(ctx, "blob", slices.Sorted(maps.Keys(held))) {
+	slices.Sort(held)
+	for _, h := range longwork.Over(ctx, "blob", slices.Compact(held)) {
 		bad := s.Blobs.Verify(h)
 		if store.OutOfReach(bad) {
 			return nil, bad

@@ -39,8 +39,12 @@ func (s *Session) erase(ctx context.Context) error {
 			condemned = append(condemned, s.Graves.condemned[id])
 		}
 		scrub := s.Scrubber(condemned)
-		if forgot && (len(condemned) > 0 || todo.Whole) {
-			if err := s.forgetBackups(ctx, scrub, todo.Whole); err != nil {
+		if forgot && (len(condemned) > 0 || todo.Whole) && s.Name != folder.Project {
+			clean, err := s.Unquoted(ctx, scrub, todo.Whole)
+			if err != nil {
+				return err
+			}
+			if err := s.o.Upkeep.Forget(ctx, clean); err != nil {
 				return err
 			}
 		}
@@ -68,19 +72,13 @@ func (s *Session) erase(ctx context.Context) error {
 	return err
 }
 
-// forgetBackups removes the backups of memory's files that quote forgotten pages and, if the whole
-// session is forgotten, the backups that hold the session's own writes.
-func (s *Session) forgetBackups(ctx context.Context, scrub *Scrubber, whole bool) (err error) {
-	if s.Name == folder.Project {
-		return nil
+// Unquoted returns a function that removes quotes of pages from memory's files and their backups
+// and, if the whole session is forgotten, the session's own writes, too.
+func (s *Session) Unquoted(ctx context.Context, scrub *Scrubber, whole bool) (func(string) string, error) {
+	if !whole {
+		return scrub.Text, nil
 	}
-	clean := scrub.Text
-	if whole {
-		if clean, err = s.o.Upkeep.Unwritten(ctx, s.Name, clean); err != nil {
-			return err
-		}
-	}
-	return s.o.Upkeep.Forget(ctx, clean)
+	return s.o.Upkeep.Unwritten(ctx, s.Name, scrub.Text)
 }
 
 // erased edits a record of the journal, and reports whether to keep it. It removes forgotten

@@ -124,8 +124,8 @@ func (g *Graves) Retired(page string) bool {
 	return ok
 }
 
-// dig applies an opForget or opForgotten record. It deletes forgotten pages from the session.
-func (s *Session) dig(r store.Record) error {
+// bury applies an opForget or opForgotten record. It deletes forgotten pages from the session.
+func (s *Session) bury(r store.Record) error {
 	g := &s.Graves
 	if r.Op == opForgotten {
 		delete(g.unerased, r.ID)

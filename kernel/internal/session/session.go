@@ -232,7 +232,7 @@ func (s *Session) replay(r store.Record) error {
 	case opRemember:
 		return body(r, func(e *workstate.Entry) { s.Memories.Entries[r.ID], s.Memories.unwritten[r.ID] = *e, true })
 	case opForget, opForgotten:
-		return s.dig(r)
+		return s.bury(r)
 	case journal.OpRemembered:
 		delete(s.Memories.unwritten, r.ID)
 		s.Memories.written[r.ID] = true
