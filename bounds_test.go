@@ -21,7 +21,7 @@ import (
 // a hundredth above its count.
 var bounds = map[string]int{
 	"bytes of TypeScript, JavaScript and Python": 660500,
-	"exported names": 3186,
+	"exported names": 3153,
 	"functions that are handed a plan in the making": 81,
 	"packages":                           145,
 	"structs that embed deeper than two": 15,

@@ -37,12 +37,9 @@ type SyncOptions struct {
 
 // room returns the options as package syncer uses them.
 func (o *SyncOptions) room() syncer.Options {
-	out := syncer.Options{OnStart: o.OnStart, OnSearch: o.OnSearch, Interval: o.Interval}
+	out := syncer.Options{OnStart: o.OnStart, OnSearch: o.OnSearch, Interval: o.Interval, Report: o.Report}
 	if o.Watch {
 		out.Watch = &watch.Options{}
-	}
-	if tell := o.Report; tell != nil {
-		out.Report = func(r syncer.Run) { tell(api.SyncRun(r)) }
 	}
 	return out
 }

@@ -16,8 +16,7 @@ func (in *Inspector) MemoryStatus(ctx context.Context) api.MemoryStatus {
 	}
 	st.NeverEmbedded, _, _ = m.NeverEmbedded(ctx) // IndexStatus reports an index that can't be read
 	st.Index = in.IndexStatus(ctx)
-	watching, last := m.Sync.Status()
-	st.Sync.Watch, st.Sync.Last = api.WatchStatus(watching), (*api.SyncRun)(last)
+	st.Sync.Watch, st.Sync.Last = m.Sync.Status()
 	n, err := m.Past.Stats()
 	if err != nil {
 		st.Sessions.Error = err.Error()

@@ -26,10 +26,7 @@ import (
 // Status reports the places and sizes of everything that is kept. It writes nothing. For a
 // missing session it returns the error of [Inspector.NoSession].
 func (in *Inspector) Status(ctx context.Context, o api.StatusOptions) (*api.Status, error) {
-	st := &api.Status{Others: []api.OtherSession{}, Unreadable: []health.Finding{}, StateDir: in.StateDir, Sessions: []api.SessionStatus{}, Masked: []api.MaskCount{}, Memory: in.MemoryStatus(ctx), Nets: in.nets(), SummaryModels: []api.Cooldown{}}
-	for _, c := range notes.OpenCooldowns(in.State).All() {
-		st.SummaryModels = append(st.SummaryModels, api.Cooldown(c))
-	}
+	st := &api.Status{Others: []api.OtherSession{}, Unreadable: []health.Finding{}, StateDir: in.StateDir, Sessions: []api.SessionStatus{}, Masked: []api.MaskCount{}, Memory: in.MemoryStatus(ctx), Nets: in.nets(), SummaryModels: notes.OpenCooldowns(in.State).All()}
 	if err := in.survey(ctx, &st.Memory); err != nil {
 		return nil, err
 	}

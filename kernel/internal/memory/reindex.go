@@ -33,7 +33,7 @@ func done(r *api.Reindexed) syncer.Done {
 func (m *Memory) Reindex(ctx context.Context, o *api.ReindexOptions) (*api.Reindexed, error) {
 	r, err := m.reindex(ctx, &how{ReindexOptions: *o})
 	if ctx.Err() == nil {
-		m.Sync.Ran(syncer.Asked, done(r), err)
+		m.Sync.Ran(api.SyncAsked, done(r), err)
 	}
 	if err == nil {
 		m.Sync.Renewed(index.Lag{Files: len(r.Failed)})

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/index/watch"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/internal/memory/syncer"
 	"github.com/memkernel/memkernel/retrieval"
 )
@@ -19,7 +20,7 @@ type driver struct {
 	ticks   chan chan time.Time // one per time that the clock is set
 	every   chan time.Duration
 	changed chan struct{}
-	runs    chan syncer.Run
+	runs    chan api.SyncRun
 	closed  chan struct{}
 	watched watch.Options
 }
@@ -31,7 +32,7 @@ func (d *driver) Close() error             { close(d.closed); return nil }
 // drive puts the clock and the watch of a memory into a test's hands; refuse is why
 // nothing can be watched.
 func drive(o *syncer.Options, refuse error) *driver {
-	d := &driver{ticks: make(chan chan time.Time, 100), every: make(chan time.Duration, 100), changed: make(chan struct{}), runs: make(chan syncer.Run, 100), closed: make(chan struct{})}
+	d := &driver{ticks: make(chan chan time.Time, 100), every: make(chan time.Duration, 100), changed: make(chan struct{}), runs: make(chan api.SyncRun, 100), closed: make(chan struct{})}
 	o.After = func(every time.Duration) <-chan time.Time {
 		c := make(chan time.Time)
 		d.every <- every
@@ -45,7 +46,7 @@ func drive(o *syncer.Options, refuse error) *driver {
 		d.watched = w
 		return d, nil
 	}
-	o.Report = func(r syncer.Run) { d.runs <- r }
+	o.Report = func(r api.SyncRun) { d.runs <- r }
 	return d
 }
 
@@ -82,10 +83,10 @@ func TestSyncByClock(t *testing.T) {
 		t.Errorf("the clock is set to %v", every)
 	}
 	(<-d.ticks) <- time.Now()
-	d.run(t, syncer.Interval, 2)
+	d.run(t, api.SyncInterval, 2)
 	note(t, dir, "memory/birds.md", "The heron eats herring.\n")
 	(<-d.ticks) <- time.Now()
-	d.run(t, syncer.Interval, 1)
+	d.run(t, api.SyncInterval, 1)
 	if res := found(m, "herring"); len(res.Hits) != 1 || res.Reason != retrieval.OK || res.Behind != nil {
 		t.Errorf("%+v", res)
 	}
@@ -97,11 +98,11 @@ func TestSyncByWatch(t *testing.T) {
 	reindexed(t, m)
 	note(t, dir, "memory/deep/birds.md", "The heron eats herring.\n")
 	d.changed <- struct{}{}
-	d.run(t, syncer.Watch, 1)
+	d.run(t, api.SyncWatch, 1)
 	if len(found(m, "herring").Hits) != 1 {
 		t.Error("not found")
 	}
-	if w, last := m.Sync.Status(); !w.On || w.Folders != 2 || last == nil || last.Reason != syncer.Watch || !last.Watching {
+	if w, last := m.Sync.Status(); !w.On || w.Folders != 2 || last == nil || last.Reason != api.SyncWatch || !last.Watching {
 		t.Errorf("%+v %+v", w, last)
 	}
 	if w := d.watched; w.Root != m.Private.Dir() || w.Debounce != time.Second || !w.Relevant("memory/x.md") || w.Relevant("main.go") || w.Relevant("AGENTS.md") {
@@ -148,7 +149,7 @@ func TestSyncByTwo(t *testing.T) {
 	}
 	// Another process's run is known by what it wrote down, a broken record is none.
 	third := opens(t, dir, nil)
-	if _, last := third.Sync.Status(); last == nil || last.Reason != syncer.Interval || last.Process != os.Getpid() {
+	if _, last := third.Sync.Status(); last == nil || last.Reason != api.SyncInterval || last.Process != os.Getpid() {
 		t.Errorf("%+v", last)
 	}
 	for _, text := range []string{"{", `{"format":2,"reason":"interval"}`, ""} {

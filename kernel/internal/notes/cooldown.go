@@ -8,25 +8,10 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/pagevm/mask"
 	"github.com/memkernel/memkernel/summary"
 )
-
-// Cooldown records whether a model that makes notes may be asked now. All sessions of a state
-// directory share it, because they use the same account at the same server.
-type Cooldown struct {
-	Model string `json:"model"`
-	// Failures counts the failures since the last usable answer.
-	Failures int `json:"failures"`
-	// Until is when the model is asked again.
-	Until time.Time `json:"until,omitzero"`
-	// Reason and Detail describe the last failure. Failed is its time.
-	Reason summary.Reason `json:"reason"`
-	Detail string         `json:"detail,omitempty"`
-	Failed time.Time      `json:"failed,omitzero"`
-	// Answered is the time of the model's last usable answer.
-	Answered time.Time `json:"answered,omitzero"`
-}
 
 // Cool-downs double from the first to the longest. If the server demands a longer wait, this wait
 // is used, up to the longest.
@@ -58,8 +43,8 @@ func OpenCooldowns(state store.Store) *Cooldowns { return &Cooldowns{state: stat
 const CooldownsFile = "summary-model.json"
 
 type cooldownFile struct {
-	Version int                 `json:"version"`
-	Models  map[string]Cooldown `json:"models"`
+	Version int                     `json:"version"`
+	Models  map[string]api.Cooldown `json:"models"`
 }
 
 // read returns the present file, since other processes write it too. ok is false if a newer
@@ -76,7 +61,7 @@ func (c *Cooldowns) read() (f cooldownFile, ok bool) {
 		return cooldownFile{}, false
 	}
 	if err != nil || f.Models == nil {
-		f.Models = map[string]Cooldown{}
+		f.Models = map[string]api.Cooldown{}
 	}
 	f.Version = 1
 	return f, true
@@ -104,7 +89,15 @@ func (c *Cooldowns) Note(model string, e *summary.ModelError, now time.Time) {
 	if e == nil && m.Failures == 0 && now.Sub(m.Answered) < firstCooldown {
 		return // nothing new that would be worth a write
 	}
-	f.Models[model] = m.after(e, model, now)
+	m.Model = model
+	if e == nil {
+		m.Failures, m.Until, m.Answered = 0, time.Time{}, now.UTC()
+	} else {
+		m.Failures++
+		m.Reason, m.Detail, m.Failed = e.Reason, summary.Excerpt((*mask.Masker)(nil).Text(e.Error()), 300), now.UTC()
+		m.Until = now.Add(cooldown(m.Failures, e.RetryAfter)).UTC()
+	}
+	f.Models[model] = m
 	raw, err := json.Marshal(f)
 	if err != nil {
 		return
@@ -112,22 +105,10 @@ func (c *Cooldowns) Note(model string, e *summary.ModelError, now time.Time) {
 	_, _ = c.state.Put(store.Synced, store.Doc{Name: CooldownsFile, Data: raw})
 }
 
-func (m Cooldown) after(e *summary.ModelError, model string, now time.Time) Cooldown {
-	m.Model = model
-	if e == nil {
-		m.Failures, m.Until, m.Answered = 0, time.Time{}, now.UTC()
-		return m
-	}
-	m.Failures++
-	m.Reason, m.Detail, m.Failed = e.Reason, summary.Excerpt((*mask.Masker)(nil).Text(e.Error()), 300), now.UTC()
-	m.Until = now.Add(cooldown(m.Failures, e.RetryAfter)).UTC()
-	return m
-}
-
 // All returns the models that were asked, by name.
-func (c *Cooldowns) All() []Cooldown {
+func (c *Cooldowns) All() []api.Cooldown {
 	f, _ := c.read()
-	out := []Cooldown{}
+	out := []api.Cooldown{}
 	for _, name := range slices.Sorted(maps.Keys(f.Models)) {
 		out = append(out, f.Models[name])
 	}

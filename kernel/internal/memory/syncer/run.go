@@ -3,32 +3,15 @@ package syncer
 import (
 	"encoding/json"
 	"os"
-	"time"
 
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/api"
 )
-
-// Run is one update of the index.
-type Run struct {
-	Reason string `json:"reason"`
-	// Time is when the run ended.
-	Time time.Time `json:"time"`
-	// Files were read, Removed are gone.
-	Files   int `json:"files"`
-	Removed int `json:"removed"`
-	// Process is the process that did the run.
-	Process int `json:"process"`
-	// Watching reports whether Process saw changes as they happened.
-	Watching bool `json:"watching"`
-	// Error is why the run failed, or why vectors are missing. It is "" if the run had no
-	// problem.
-	Error string `json:"error,omitempty"`
-}
 
 // Ran records a run by the syncer, by a search, or at a caller's request. A failed run is
 // recorded, too. A run at a caller's request is not reported.
 func (s *Syncer) Ran(why string, d Done, err error) {
-	run := &Run{Reason: why, Time: s.o.Now(), Process: os.Getpid(), Files: d.Files, Removed: d.Removed}
+	run := &api.SyncRun{Reason: why, Time: s.o.Now(), Process: os.Getpid(), Files: d.Files, Removed: d.Removed}
 	switch {
 	case err != nil:
 		run.Error = err.Error()
@@ -40,7 +23,7 @@ func (s *Syncer) Ran(why string, d Done, err error) {
 	s.last = run
 	s.mu.Unlock()
 	keepRun(s.o.State, run)
-	if why != Asked && s.o.Report != nil {
+	if why != api.SyncAsked && s.o.Report != nil {
 		s.o.Report(*run)
 	}
 }
@@ -57,12 +40,12 @@ const recordFormat = 1
 // depends on it.
 type record struct {
 	Format int `json:"format"`
-	Run
+	api.SyncRun
 }
 
 // keepRun writes the record of a run. A failed write is ignored, because it is not a fault of the
 // run.
-func keepRun(state store.Store, run *Run) {
+func keepRun(state store.Store, run *api.SyncRun) {
 	data, err := json.Marshal(record{recordFormat, *run})
 	if err == nil {
 		_, _ = state.Put(store.Synced, store.Doc{Name: recordName, Data: append(data, '\n')})
@@ -70,11 +53,11 @@ func keepRun(state store.Store, run *Run) {
 }
 
 // lastRun reads the record of the last run. It returns nil if no record can be read.
-func lastRun(state store.Store) *Run {
+func lastRun(state store.Store) *api.SyncRun {
 	data, err := state.Get(recordName)
 	var r record
 	if err != nil || json.Unmarshal(data, &r) != nil || r.Format != recordFormat {
 		return nil
 	}
-	return &r.Run
+	return &r.SyncRun
 }

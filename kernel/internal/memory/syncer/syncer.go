@@ -12,6 +12,7 @@ import (
 	"github.com/memkernel/memkernel/index"
 	"github.com/memkernel/memkernel/index/watch"
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/api"
 )
 
 // DefaultInterval is the clock's interval if a watch is wanted and the system can't watch.
@@ -20,16 +21,6 @@ const DefaultInterval = 5 * time.Minute
 // believed is how long the index is trusted to agree with the files after a look at them. A look
 // costs a stat per file, for which searches do not wait.
 const believed = 5 * time.Second
-
-// The reasons for a look.
-const (
-	Start    = "session_start"
-	Search   = "search"
-	Interval = "interval"
-	Watch    = "watch"
-	// Asked is a run at a caller's request.
-	Asked = "reindex"
-)
 
 // Options decide when and how the index is brought up to date. Without OnStart, OnSearch,
 // Interval and Watch it is never brought up to date.
@@ -43,7 +34,7 @@ type Options struct {
 	// the system can't watch, Interval is used, or DefaultInterval.
 	Watch *watch.Options
 	// Report, if not nil, is called after every run, by the goroutine that did the run.
-	Report func(Run)
+	Report func(api.SyncRun)
 
 	// Update brings the index up to date.
 	Update func(context.Context) (Done, error)
@@ -78,15 +69,6 @@ type Done struct {
 	Vectors        error
 }
 
-// WatchState describes the watch.
-type WatchState struct {
-	// On reports that changes are seen as they happen. Folders is the number of watched folders.
-	On      bool
-	Folders int
-	// Detail is the reason why the watch is off, or sees only a part of the files.
-	Detail string
-}
-
 // Syncer keeps one index up to date. Its goroutine starts with the first signal, or
 // with Begin if it watches or has a clock.
 type Syncer struct {
@@ -108,9 +90,9 @@ type Syncer struct {
 	done   chan struct{}
 	closed bool
 	// last is the last run, failed when the last run that failed ended.
-	last     *Run
+	last     *api.SyncRun
 	failed   time.Time
-	watching WatchState
+	watching api.WatchStatus
 }
 
 // New makes a syncer that does not run yet.
@@ -155,7 +137,7 @@ func (s *Syncer) SessionStarts() {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.signal(Start)
+	s.signal(api.SyncStart)
 }
 
 // Wanting signals that a search found documents missing in the index.
@@ -166,7 +148,7 @@ func (s *Syncer) Wanting() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.justFailed() {
-		s.signal(Search)
+		s.signal(api.SyncSearch)
 	}
 }
 
@@ -187,7 +169,7 @@ func (s *Syncer) Stale(ctx context.Context) (lag index.Lag, own bool) {
 		}
 		s.lag, s.checked, s.version = lag, time.Now(), version
 	} else if time.Since(s.checked) >= believed {
-		s.signal(Search)
+		s.signal(api.SyncSearch)
 	}
 	return s.lag, s.o.Version == nil && s.lag.Removed == 0 && !s.lag.Rules && s.lag.Files <= s.own
 }
@@ -272,7 +254,7 @@ func (s *Syncer) Written() {
 
 // Status returns the state of the watch and the last run. If this process had no run, it returns
 // the last run of another process, or nil if no run is known.
-func (s *Syncer) Status() (WatchState, *Run) {
+func (s *Syncer) Status() (api.WatchStatus, *api.SyncRun) {
 	before := lastRun(s.o.State)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -330,10 +312,10 @@ func (s *Syncer) run(ctx context.Context, wake <-chan struct{}, done chan<- stru
 			if w == nil {
 				w = s.openWatch() // the system may have room by now
 			}
-			s.attend(ctx, Interval)
+			s.attend(ctx, api.SyncInterval)
 			tick = nil
 		case <-changes(w):
-			s.attend(ctx, Watch)
+			s.attend(ctx, api.SyncWatch)
 		}
 		if w != nil {
 			s.noteWatch(w, nil)
@@ -344,7 +326,7 @@ func (s *Syncer) run(ctx context.Context, wake <-chan struct{}, done chan<- stru
 // attend measures the lag of the index and, unless a search only wanted to know, brings the index
 // up to date.
 func (s *Syncer) attend(ctx context.Context, why string) {
-	if why == Search && !s.o.OnSearch {
+	if why == api.SyncSearch && !s.o.OnSearch {
 		s.Look(ctx)
 		return
 	}
@@ -405,7 +387,7 @@ func (s *Syncer) openWatch() Watcher {
 
 // noteWatch keeps the state of the watch, or the error that prevents a watch.
 func (s *Syncer) noteWatch(w Watcher, err error) {
-	st := WatchState{On: w != nil}
+	st := api.WatchStatus{On: w != nil}
 	if w != nil {
 		st.Folders, err = w.State()
 	}

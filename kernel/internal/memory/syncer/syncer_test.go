@@ -8,6 +8,7 @@ import (
 
 	"github.com/memkernel/memkernel/index"
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/api"
 )
 
 // fake is what a syncer keeps up to date.
@@ -17,12 +18,12 @@ type fake struct {
 	look func() // is called when it is looked for, if not nil
 	done Done
 	err  error
-	runs chan Run
+	runs chan api.SyncRun
 }
 
 func (f *fake) syncer(t *testing.T, o Options) *Syncer {
 	t.Helper()
-	f.runs = make(chan Run, 10)
+	f.runs = make(chan api.SyncRun, 10)
 	o.State, o.Now = store.Files(t.TempDir()), time.Now
 	o.Lag = func(context.Context) (index.Lag, bool) {
 		lag, whole := f.lag, !f.part
@@ -33,7 +34,7 @@ func (f *fake) syncer(t *testing.T, o Options) *Syncer {
 		return lag, whole
 	}
 	o.Update = func(context.Context) (Done, error) { return f.done, f.err }
-	o.Report = func(r Run) { f.runs <- r }
+	o.Report = func(r api.SyncRun) { f.runs <- r }
 	s := New(o)
 	t.Cleanup(s.Close)
 	return s
@@ -44,11 +45,11 @@ func TestFailureIsNotRepeated(t *testing.T) {
 	f := &fake{lag: index.Lag{Files: 1}, err: errors.New("the disk is full")}
 	s := f.syncer(t, Options{OnStart: true, OnSearch: true})
 	s.Wanting()
-	if r := <-f.runs; r.Reason != Search || r.Error != "the disk is full" {
+	if r := <-f.runs; r.Reason != api.SyncSearch || r.Error != "the disk is full" {
 		t.Errorf("%+v", r)
 	}
 	s.SessionStarts() // is no search: it tries again
-	if r := <-f.runs; r.Reason != Start {
+	if r := <-f.runs; r.Reason != api.SyncStart {
 		t.Errorf("%+v", r)
 	}
 	s.Wanting()
@@ -57,7 +58,7 @@ func TestFailureIsNotRepeated(t *testing.T) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.why != Start {
+	if s.why != api.SyncStart {
 		t.Errorf("the newest signal is %s", s.why)
 	}
 }
@@ -67,11 +68,11 @@ func TestMissingVectorsAreTold(t *testing.T) {
 	f := &fake{done: Done{Files: 3, Removed: 1, Vectors: errors.New("nobody answers")}}
 	s := f.syncer(t, Options{OnStart: true, OnSearch: true})
 	s.SessionStarts()
-	if r := <-f.runs; r.Reason != Start || r.Files != 3 || r.Removed != 1 || r.Error != "vectors: nobody answers" {
+	if r := <-f.runs; r.Reason != api.SyncStart || r.Files != 3 || r.Removed != 1 || r.Error != "vectors: nobody answers" {
 		t.Errorf("%+v", r)
 	}
 	s.Wanting()
-	if r := <-f.runs; r.Reason != Search {
+	if r := <-f.runs; r.Reason != api.SyncSearch {
 		t.Errorf("%+v", r)
 	}
 }
