@@ -80,6 +80,19 @@ func All(state store.Store) ([]string, error) {
 	return out, nil
 }
 
+// AllAndProject lists the folders of all sessions, and [Project] if it exists.
+func AllAndProject(state store.Store) ([]string, error) {
+	all, err := All(state)
+	if err != nil {
+		return nil, err
+	}
+	project, err := store.Find(In(state, Project), "")
+	if project {
+		all = append(all, Project)
+	}
+	return all, err
+}
+
 // Find returns the folder of a session, or "" if the session has no folder. A folder that no
 // longer names its owner is found by the folder's own name.
 func Find(state store.Store, key string) (string, error) {

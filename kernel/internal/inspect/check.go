@@ -50,16 +50,9 @@ func found(ctx context.Context, in *Inspector, table []health.Check[*Inspector])
 }
 
 func checkSessions(ctx context.Context, in *Inspector, r *health.Report) error {
-	folders, err := folder.All(in.State)
+	folders, err := folder.AllAndProject(in.State)
 	if err != nil {
 		return err
-	}
-	project, err := store.Find(folder.In(in.State, folder.Project), "")
-	if err != nil {
-		return err
-	}
-	if project {
-		folders = append(folders, folder.Project)
 	}
 	for _, f := range longwork.Over(ctx, "session", folders) {
 		s, unlock, err := in.Sessions.Visit(ctx, f)

@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -215,24 +216,15 @@ func references(p *pagevm.Page, text string) []api.Reference {
 	}
 	for _, m := range p.Media {
 		if m.Blob != "" {
-			add(mediaRef(m.Type), m.Blob, m.Type, "", m.Bytes)
+			kind, _, _ := strings.Cut(m.Type, "/")
+			add(cmp.Or(mediaRefs[kind], api.RefDocument), m.Blob, m.Type, "", m.Bytes)
 		}
 	}
 	return out
 }
 
-// mediaRef returns the type of a reference to a medium.
-func mediaRef(media string) string {
-	switch kind, _, _ := strings.Cut(media, "/"); kind {
-	case "image":
-		return api.RefImage
-	case "audio":
-		return api.RefAudio
-	case "video":
-		return api.RefVideo
-	}
-	return api.RefDocument
-}
+// mediaRefs are the types of references to media. All other media are documents.
+var mediaRefs = map[string]string{"image": api.RefImage, "audio": api.RefAudio, "video": api.RefVideo}
 
 // head returns the first n characters of a text, as valid UTF-8.
 func head(text string, n int) string {

@@ -1,11 +1,13 @@
 package inspect
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
 	"github.com/memkernel/memkernel/index"
 	"github.com/memkernel/memkernel/kernel/api"
+	"github.com/memkernel/memkernel/kernel/internal/memory"
 )
 
 // MemoryStatus reads the settings and the index of memory.
@@ -58,39 +60,38 @@ func (in *Inspector) IndexStatus(ctx context.Context) api.IndexStatus {
 	if m == nil {
 		return st
 	}
-	st.State = api.IndexOK
-	fail := func(err error) api.IndexStatus {
-		st.State, st.Detail = api.IndexFailed, err.Error()
-		if e := (*index.Error)(nil); errors.As(err, &e) {
-			st.Detail = e.Kind.Error()
-			if e.Err != nil {
-				st.Detail += " (" + e.Err.Error() + ")"
-			}
-			if st.Hint = e.Hint; st.Hint == "" {
-				st.Hint = unsearchable[api.IndexFailed].Hint
-			}
-		}
-		for _, s := range indexStates {
-			if errors.Is(err, s.err) {
-				st.State = s.state
-			}
-		}
+	err := fillIndex(ctx, m, &st)
+	if err == nil {
+		st.State = api.IndexOK
 		return st
 	}
+	st.State, st.Detail = api.IndexFailed, err.Error()
+	if e := (*index.Error)(nil); errors.As(err, &e) {
+		st.Detail, st.Hint = e.Kind.Error(), cmp.Or(e.Hint, unsearchable[api.IndexFailed].Hint)
+		if e.Err != nil {
+			st.Detail += " (" + e.Err.Error() + ")"
+		}
+	}
+	for _, s := range indexStates {
+		if errors.Is(err, s.err) {
+			st.State = s.state
+		}
+	}
+	return st
+}
+
+func fillIndex(ctx context.Context, m *memory.Memory, st *api.IndexStatus) error {
 	ix, err := m.Index(ctx)
 	if err != nil {
-		return fail(err)
+		return err
 	}
 	s, err := ix.Stats(ctx)
 	if err != nil {
-		return fail(err)
+		return err
 	}
 	st.Files, st.Unread, st.Chunks, st.TextBytes, st.FileBytes = s.Files, s.Unread, s.Chunks, s.TextBytes, s.FileBytes
 	st.Model, st.Vectors = s.Model, s.Vectors
 	st.Lag, err = m.Behind(ctx, ix)
-	if err != nil {
-		return fail(err)
-	}
-	st.Behind = !st.Lag.Zero()
-	return st
+	st.Behind = err == nil && !st.Lag.Zero()
+	return err
 }

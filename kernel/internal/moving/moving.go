@@ -173,14 +173,7 @@ func alone(ctx context.Context, s store.Store, wait time.Duration) (release func
 		}
 		held = append(held, r)
 	}
-	names, err := folder.All(s)
-	project := false
-	if err == nil {
-		project, err = store.Find(folder.In(s, folder.Project), "")
-	}
-	if project {
-		names = append(names, folder.Project)
-	}
+	names, err := folder.AllAndProject(s)
 	if err != nil {
 		release()
 		return nil, err

@@ -40,7 +40,7 @@ func (k *Keeper) endSessions(ctx context.Context, req *api.RetainRequest, out *a
 		}
 		e, err := k.over(ctx, f, before, req.Now, named, out)
 		if e == nil || err != nil {
-			continue // an unreadable session stays, and is reported
+			continue // it stays; an unreadable session is reported
 		}
 		if req.Apply {
 			unlock, ok := k.Sessions.TakeUnread(f)
