@@ -237,6 +237,9 @@ func TestSynchronousStandby(t *testing.T) {
 	}()
 	waiting(1)
 	execute(t, primary.DSN(), `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event='SyncRep'`)
+	for there := 0; there == 0; { // until what is not durable can be read
+		must(t, b.Value(t.Context(), &there, `SELECT count(*) FROM memkernel.log WHERE id='second'`))
+	}
 	waiting(1)
 	go func() {
 		u, err := b.Begin(context.Background(), "sessions/x", false)
