@@ -27,7 +27,10 @@ func Blocks(fixed []cachelayout.Block, p *pagevm.Projection, ratio float64) []ca
 		out = append(out, cachelayout.Block{ID: it.Page, Region: region, Hash: it.Hash, Tokens: Scaled(it.Tokens, ratio),
 			Positions: it.Positions, Markable: it.Markable, Image: it.Image, Message: message})
 	}
-	newest := newestKey(p)
+	newest := ""
+	if n := len(p.Seen); n > 0 {
+		newest = p.Seen[n-1].Key
+	}
 	for i := range p.Len() {
 		it := p.At(i)
 		add(it, regionOf(p, it, newest))
@@ -44,19 +47,10 @@ func MessageOf(it *pagevm.Item) string {
 	switch it.Kind {
 	case pagevm.ItemCarry:
 		return carryKey
-	case pagevm.ItemCompaction:
-		return keyPrefix + it.Page
-	case pagevm.ItemNote, pagevm.ItemRetrieval:
+	case pagevm.ItemCompaction, pagevm.ItemNote, pagevm.ItemRetrieval:
 		return keyPrefix + it.Page
 	}
 	return it.Key
-}
-
-func newestKey(p *pagevm.Projection) string {
-	if n := len(p.Seen); n > 0 {
-		return p.Seen[n-1].Key
-	}
-	return ""
 }
 
 // regionOf returns the region that an item belongs to. Memory that was recalled for earlier turns

@@ -118,10 +118,6 @@ func (b *Book) Note(of, name string, did Did) error {
 	}
 	a.Sessions = newest(append(a.Sessions, session{id, did}), most)
 	f.Version, f.Agents = 1, newest(append(f.Agents, a), mostAgents)
-	return b.write(f)
-}
-
-func (b *Book) write(f file) error {
 	raw, err := json.Marshal(f)
 	if err != nil {
 		return err

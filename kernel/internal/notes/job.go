@@ -2,6 +2,7 @@ package notes
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/memkernel/memkernel"
@@ -93,12 +94,7 @@ func (n *Taker) Job(s *Said) *Job {
 // reaches reports whether the ended turns go as far as the summary. An old turn that is delivered
 // again does not, and has nothing new.
 func reaches(msgs []memkernel.Message, end int, key string) bool {
-	for i := end - 1; i < len(msgs); i++ {
-		if msgs[i].Key == key {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(msgs[end-1:], func(m memkernel.Message) bool { return m.Key == key })
 }
 
 // noted returns the number of messages that a model has read. They end at the newest mark whose
@@ -193,16 +189,12 @@ func (n *Taker) ask(ctx context.Context, job *Job, s Session) {
 	if !job.Answered.Mark.Reason.Spent() {
 		return
 	}
-	if err := n.commit(job, ops, s); err != nil {
+	updates, facts, err := job.Answered.Updates(ops)
+	if err == nil {
+		err = s.Commit(job, updates, facts)
+	}
+	if err != nil {
 		// Asking again at once would only be paid for again.
 		n.calm.Note(n.opt.Model.Name(), &summary.ModelError{Reason: summary.ReasonNotWritten, Err: err}, n.now())
 	}
-}
-
-func (n *Taker) commit(job *Job, ops []summary.Operation, s Session) error {
-	updates, facts, err := job.Answered.Updates(ops)
-	if err != nil {
-		return err
-	}
-	return s.Commit(job, updates, facts)
 }

@@ -1,8 +1,6 @@
 package session
 
-import "context"
-
-// lock is a mutex. Waiting for it ends with a context.
+// lock is a mutex. A call that waits for its slot can give up.
 type lock struct{ slot chan struct{} }
 
 func newLock() lock { return lock{make(chan struct{}, 1)} }
@@ -17,19 +15,5 @@ func (l lock) TryLock() bool {
 		return true
 	default:
 		return false
-	}
-}
-
-// LockContext locks l like Lock. If ctx ends first, it returns the error of ctx. It takes a free
-// lock even if ctx has ended.
-func (l lock) LockContext(ctx context.Context) error {
-	if l.TryLock() {
-		return nil
-	}
-	select {
-	case l.slot <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
 	}
 }

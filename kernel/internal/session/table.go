@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"sync"
 	"time"
 
@@ -304,8 +305,10 @@ func (t *Table) take(ctx context.Context, key, name string) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.mu.LockContext(ctx); err != nil {
-		return nil, fmt.Errorf("open session %s: %w", s.Key, err)
+	select {
+	case s.mu.slot <- struct{}{}:
+	case <-ctx.Done():
+		return nil, fmt.Errorf("open session %s: %w", s.Key, ctx.Err())
 	}
 	s.used.Store(time.Now().UnixNano())
 	return s, nil
@@ -370,18 +373,14 @@ func (t *Table) held() (out []*Session) {
 // memory. It never releases but.
 func (t *Table) releaseOldest(but *Session) {
 	all := t.held()
-	for n := len(all) - t.o.Keep; n > 0; n-- {
-		oldest := -1
-		for i, s := range all {
-			if s != nil && s != but && (oldest < 0 || s.used.Load() < all[oldest].used.Load()) {
-				oldest = i
-			}
-		}
-		if oldest < 0 {
-			return
-		}
-		all[oldest].release()
-		all[oldest] = nil
+	n := len(all) - t.o.Keep
+	if n <= 0 {
+		return
+	}
+	all = slices.DeleteFunc(all, func(s *Session) bool { return s == but })
+	slices.SortFunc(all, func(s, o *Session) int { return cmp.Compare(s.used.Load(), o.used.Load()) })
+	for _, s := range all[:min(n, len(all))] {
+		s.release()
 	}
 }
 

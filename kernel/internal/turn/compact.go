@@ -33,10 +33,6 @@ import (
 // No model is asked: the summary was kept up to date turn by turn. A refused cut is not recorded,
 // and the answer says why.
 
-// errSecret is returned for a provider's compaction that contains a secret of the conversation.
-// Such a compaction can't be masked, because its provider accepts it only unchanged.
-var errSecret = errors.New("the provider's compaction holds a secret: it is neither kept nor sent")
-
 // compact passes the boundary, then cuts.
 func (d *Desk) compact(ctx context.Context, s *session.Session, w *intake, b *boundary) (*api.Passed, error) {
 	demand := &plan.Demand{}
@@ -44,7 +40,8 @@ func (d *Desk) compact(ctx context.Context, s *session.Session, w *intake, b *bo
 		demand.CompactWish = *b.Compact
 	}
 	if c := demand.Provider; c != nil && slices.ContainsFunc(c.Blocks, func(raw string) bool { return s.Masker.Text(raw) != raw }) {
-		return nil, errSecret
+		// It can't be masked, because its provider accepts it only unchanged.
+		return nil, errors.New("the provider's compaction holds a secret: it is neither kept nor sent")
 	}
 	req, known := nextCall(s, b, demand.Call)
 	if req.FixedTokens == 0 && len(s.Branches.Newest(b.Branch, b.Model).Proj.Seen) == 0 {
@@ -71,41 +68,33 @@ func (d *Desk) compact(ctx context.Context, s *session.Session, w *intake, b *bo
 // from the request of the last plan. known is false if the conversation is unknown.
 func nextCall(s *session.Session, b *boundary, call *api.PlanRequest) (req api.PlanRequest, known bool) {
 	l := s.Branches.Newest(b.Branch, b.Model)
-	req = nextRequest(l, call)
-	req.SessionKey, req.Branch, req.Now, req.Model = b.SessionKey, b.Branch, b.Now, cmp.Or(b.Model, l.Model)
-	req.Private = req.Private || l.Private
-	req.Messages, req.Prompt = b.Messages, ""
+	last := l.LastCall()
+	if call == nil {
+		call = &api.PlanRequest{}
+	}
+	req = api.PlanRequest{
+		SessionKey: b.SessionKey, Branch: b.Branch, Now: b.Now, Messages: b.Messages, Model: cmp.Or(b.Model, l.Model),
+		ContextWindow: cmp.Or(call.ContextWindow, last.ContextWindow),
+		Reserve:       cmp.Or(call.Reserve, last.Reserve),
+		FixedTokens:   cmp.Or(call.FixedTokens, last.FixedTokens),
+		Resolver:      cmp.Or(call.Resolver, last.Resolver),
+		ToolChoice:    cmp.Or(call.ToolChoice, last.ToolChoice),
+		Thinking:      cmp.Or(call.Thinking, last.Thinking),
+		Effort:        cmp.Or(call.Effort, last.Effort),
+		DropOption:    call.DropOption || last.DropOption,
+		Format:        cmp.Or(call.Format, last.Format),
+		TTL:           cmp.Or(call.TTL, last.TTL),
+		Economy:       cmp.Or(call.Economy, last.Economy),
+		Private:       call.Private || l.Private,
+		System:        l.System, Tools: l.Tools,
+	}
+	if call.System != nil || call.Tools != nil {
+		req.System, req.Tools = call.System, call.Tools
+	}
 	if len(req.Messages) == 0 {
 		req.Messages = l.Raw
 	}
 	return req, len(req.Messages) > 0
-}
-
-// nextRequest returns the request of the last call, with the host's values for the next one.
-func nextRequest(l *branch.State, o *api.PlanRequest) api.PlanRequest {
-	c := l.LastCall()
-	req := api.PlanRequest{ContextWindow: c.ContextWindow, Reserve: c.Reserve, FixedTokens: c.FixedTokens, Resolver: c.Resolver,
-		ToolChoice: c.ToolChoice, Thinking: c.Thinking, Effort: c.Effort, DropOption: c.DropOption, Format: c.Format, TTL: c.TTL, Economy: c.Economy,
-		System: l.System, Tools: l.Tools}
-	if o == nil {
-		return req
-	}
-	req.ContextWindow = cmp.Or(o.ContextWindow, req.ContextWindow)
-	req.Reserve = cmp.Or(o.Reserve, req.Reserve)
-	req.FixedTokens = cmp.Or(o.FixedTokens, req.FixedTokens)
-	req.Resolver = cmp.Or(o.Resolver, req.Resolver)
-	req.ToolChoice = cmp.Or(o.ToolChoice, req.ToolChoice)
-	req.Thinking = cmp.Or(o.Thinking, req.Thinking)
-	req.Effort = cmp.Or(o.Effort, req.Effort)
-	req.DropOption = req.DropOption || o.DropOption
-	req.Format = cmp.Or(o.Format, req.Format)
-	req.TTL = cmp.Or(o.TTL, req.TTL)
-	req.Economy = cmp.Or(o.Economy, req.Economy)
-	req.Private = req.Private || o.Private
-	if o.System != nil || o.Tools != nil {
-		req.System, req.Tools = o.System, o.Tools
-	}
-	return req
 }
 
 // cutOnDemand plans without a call and records the cut, if the plan made one.

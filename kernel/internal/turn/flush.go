@@ -96,7 +96,11 @@ func (d *Desk) Flushed(ctx context.Context, r api.FlushReply) (*api.Flushed, err
 	}
 	r.Now = d.at(r.Now)
 	out, err := session.In(ctx, d.Sessions, r.SessionKey, func(s *session.Session) (*api.Flushed, error) {
-		out, err := observeFlush(ctx, s, r)
+		reason, n, path, err := s.Life.Reply(ctx, workstate.Answer{Text: r.Text, Section: r.Section}, r.Now)
+		out := &api.Flushed{Reason: reason, Items: n, Path: path}
+		if kept := (*session.UnwrittenError)(nil); errors.As(err, &kept) {
+			out.Unwritten, err = kept.Error(), nil
+		}
 		if err == nil && r.Usage != nil {
 			out.Bill, err = d.billFlush(s, &r)
 		}
@@ -137,13 +141,4 @@ func (d *Desk) billFlush(s *session.Session, r *api.FlushReply) (*billing.Call, 
 		row.WithoutUSD = new(float64)
 	}
 	return &row, usage.Log(s.Files, []billing.Call{row})
-}
-
-func observeFlush(ctx context.Context, s *session.Session, r api.FlushReply) (*api.Flushed, error) {
-	reason, n, path, err := s.Life.Reply(ctx, workstate.Answer{Text: r.Text, Section: r.Section}, r.Now)
-	out := &api.Flushed{Reason: reason, Items: n, Path: path}
-	if kept := (*session.UnwrittenError)(nil); errors.As(err, &kept) {
-		out.Unwritten, err = kept.Error(), nil
-	}
-	return out, err
 }

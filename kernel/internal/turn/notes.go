@@ -92,11 +92,13 @@ func (n *noted) Commit(job *notes.Job, updates []journal.Update, facts []summary
 
 func commitNotes(s *session.Session, m *memory.Memory, job *notes.Job, updates []journal.Update, facts []summary.Fact) error {
 	if m != nil {
-		for _, f := range facts {
-			u, err := factUpdate(s, m, job, f)
+		for _, f := range facts { // promised entries of today's log
+			body := workstate.Entry{Path: m.Store(false).DailyPath(job.Now), Text: "- " + f.Text + " (noted by " + summary.Excerpt(job.Answered.Mark.Model, 80) + ")"}
+			u, err := session.MemoryUpdate(ids.Page("me", s.Name, body.Path, body.Text), body, f.Evidence)
 			if err != nil {
 				return err
 			}
+			u.ID = f.ID
 			updates = append(updates, u)
 		}
 	}
@@ -108,14 +110,6 @@ func commitNotes(s *session.Session, m *memory.Memory, job *notes.Job, updates [
 		err = errors.New("the mark of the delta was refused")
 	}
 	return err
-}
-
-// factUpdate promises an entry of today's log.
-func factUpdate(s *session.Session, m *memory.Memory, job *notes.Job, f summary.Fact) (journal.Update, error) {
-	body := workstate.Entry{Path: m.Store(false).DailyPath(job.Now), Text: "- " + f.Text + " (noted by " + summary.Excerpt(job.Answered.Mark.Model, 80) + ")"}
-	u, err := session.MemoryUpdate(ids.Page("me", s.Name, body.Path, body.Text), body, f.Evidence)
-	u.ID = f.ID
-	return u, err
 }
 
 // NotesPage returns the page of the notes on a branch in this epoch.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/memkernel/memkernel"
@@ -170,12 +171,7 @@ func turnEnd(msgs []memkernel.Message) int {
 }
 
 func hasCalls(m *memkernel.Message) bool {
-	for i := range m.Parts {
-		if c := m.Parts[i].Call; c != nil && !c.Server {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(m.Parts, func(p memkernel.Part) bool { return p.Call != nil && !p.Call.Server })
 }
 
 // advance updates a summary by the messages of msgs that the summary does not cover.

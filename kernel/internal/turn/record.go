@@ -99,17 +99,12 @@ func writeTrace(s *session.Session, w *Planned, diff *branch.Record) {
 	if s.Tracer == nil {
 		return
 	}
-	n, err := s.Tracer.Write(tracedPlan(w, diff))
+	n, err := s.Tracer.Write(&trace.Plan{ID: w.Next.Plan, Time: w.Request().Now, Branch: w.Request().Branch, Model: w.Request().Model,
+		On: w.Prev.Plan, Before: w.Prev.Proj, After: w.Proj, KeepSeen: diff.KeepSeen, KeepItems: diff.KeepItems,
+		Host: w.Hosts, Places: w.Places, Align: w.Align, Trail: w.Trail})
 	if err != nil {
 		w.Faults = append(w.Faults, fault.Fault{Code: fault.NotTraced, Detail: err.Error()})
 		return
 	}
 	s.SpendLog(int64(n))
-}
-
-// tracedPlan returns the trace's part of a plan.
-func tracedPlan(pl *Planned, diff *branch.Record) *trace.Plan {
-	return &trace.Plan{ID: pl.Next.Plan, Time: pl.Request().Now, Branch: pl.Request().Branch, Model: pl.Request().Model,
-		On: pl.Prev.Plan, Before: pl.Prev.Proj, After: pl.Proj, KeepSeen: diff.KeepSeen, KeepItems: diff.KeepItems,
-		Host: pl.Hosts, Places: pl.Places, Align: pl.Align, Trail: pl.Trail}
 }

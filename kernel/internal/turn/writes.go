@@ -4,6 +4,7 @@ import (
 	"context"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/memkernel/memkernel"
@@ -180,12 +181,7 @@ func (e *evidence) origin(key string) consolidation.Origin {
 }
 
 func holds(texts []string, s string) bool {
-	for _, t := range texts {
-		if strings.Contains(t, s) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(texts, func(t string) bool { return strings.Contains(t, s) })
 }
 
 // textOf returns the text of a result.
