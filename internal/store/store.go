@@ -376,24 +376,3 @@ type LostError struct {
 func (e *LostError) Error() string {
 	return fmt.Sprintf("%s: nothing was written: this process was out of reach for so long that %s is no longer its own; make the call again", e.Name, e.Lock)
 }
-
-// Apart is a store that keeps large contents elsewhere, such as in a bucket.
-type Apart interface {
-	Store
-	// Sweep removes large contents that no name refers to, and returns their number. Unless now
-	// is set, Sweep keeps recent contents, because a writer may still need them. If now is set,
-	// such a writer fails. After an error some contents are left, which the next Sweep removes.
-	Sweep(ctx context.Context, now bool) (int, error)
-	// Strays calls f for every large content that no name refers to.
-	Strays(ctx context.Context, f func(Stray) error) error
-}
-
-// Stray is a large content that no name refers to.
-type Stray struct {
-	Where string
-	Size  int64
-	// Known is set if the store has a record of a write or a removal of the content. A sweep
-	// removes known contents in time. Other contents came from elsewhere, or arrived after their
-	// writer had given up.
-	Known bool
-}
