@@ -259,7 +259,7 @@ func TestUnit(t *testing.T) {
 		must(t, err)
 		return strings.Join(append(out, ids...), " ")
 	}
-	const before, after = " gone  old   gone old", "c  new  goal"
+	const before = " gone  old   gone old"
 	if got := see(other); got != before {
 		t.Errorf("before its end others see %q", got)
 	}
@@ -287,7 +287,6 @@ func TestUnit(t *testing.T) {
 	if _, err := j.Append(true, rec("d")); err == nil {
 		t.Error("a record was appended without a unit")
 	}
-	_ = after
 }
 
 // A record comes back as it was appended.
@@ -458,6 +457,17 @@ func TestTwoMachines(t *testing.T) {
 	}
 	if d, err := a.Get("sessions/x/d"); err != nil || string(d) != "b3" {
 		t.Errorf("%q, %v", d, err)
+	}
+	must(t, u.End())
+	// A document that the other removed is gone.
+	_, err = b.Remove(store.Synced, "sessions/x/d")
+	must(t, err)
+	u = begin(t, a, "sessions/x", false)
+	if _, err := a.Get("sessions/x/d"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a document that is gone: %v", err)
+	}
+	if _, err := a.Stat("sessions/x/d"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a document that is gone: %v", err)
 	}
 	must(t, u.End())
 	// One that only read learns of the other, too.

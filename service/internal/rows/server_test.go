@@ -346,7 +346,6 @@ func TestLocks(t *testing.T) {
 	taken(b, store.Alone, "process")
 	taken(b, store.Shared, "process")
 	taken(a, store.Shared, "this process")
-	_ = free
 	release()
 	release()
 	one, two, three := free(a, store.Shared), free(b, store.Shared), free(a, store.Shared)

@@ -292,6 +292,18 @@ func TestAttackBySQL(t *testing.T) {
 		}
 		return true
 	}
+	// The view shows its reader's rows, should somebody let tenants read it.
+	for _, view := range []struct {
+		q       string
+		through int
+	}{{`GRANT SELECT ON records TO PUBLIC`, 0}, {`ALTER VIEW records SET (security_invoker=false)`, 1}, {`ALTER VIEW records SET (security_invoker=true)`, 0}, {`REVOKE SELECT ON records FROM PUBLIC`, 0}} {
+		if _, err := super.Exec(t.Context(), view.q); err != nil {
+			t.Fatal(err)
+		}
+		if through := attack(t, conn, o.Schema, []string{`SELECT x.*::text FROM records AS x`}, stands); len(through) != view.through {
+			t.Errorf("%s: %v", view.q, through)
+		}
+	}
 	all := tried(b.TenantID(), a.TenantID(), ownRole, otherRole, owner, o.Schema)
 	if through := attack(t, conn, o.Schema, all, stands); len(through) > 0 || len(all) < 60 {
 		t.Errorf("of %d tries %d went through:\n%s", len(all), len(through), strings.Join(through, "\n"))

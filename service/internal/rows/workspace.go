@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"math/rand/v2"
 	"path"
 	"slices"
 	"strings"
@@ -492,21 +493,27 @@ func hashText(text string) string {
 	return hex.EncodeToString(sum[:])
 }
 
+// appends is how often an append is tried while others write to the file, and appendPause bounds
+// the first pause in between.
+const appends, appendPause = 16, 4 * time.Millisecond
+
 // Append implements [markdownstore.Writer].
 func (w fileWriter) Append(name string, add func(old string) (string, error)) (now string, settled bool, err error) {
-	f, old, _, err := w.now("append", name)
-	if err != nil {
-		return "", false, err
+	for try := range appends {
+		f, old, _, err := w.now("append", name)
+		if err != nil {
+			return "", false, err
+		}
+		block, err := add(old)
+		if err != nil || block == "" {
+			return old, true, err
+		}
+		if err = w.write("append", name, f, block, true); !errors.Is(err, errOther) {
+			return old + block, err == nil, err
+		}
+		time.Sleep(rand.N(appendPause * time.Duration(try+1))) // or writers in step would meet again
 	}
-	block, err := add(old)
-	if err != nil || block == "" {
-		return old, true, err
-	}
-	err = w.write("append", name, f, block, true)
-	if errors.Is(err, errOther) {
-		return "", false, nil
-	}
-	return old + block, err == nil, err
+	return "", false, nil
 }
 
 // Create implements [markdownstore.Writer].
