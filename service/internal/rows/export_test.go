@@ -2,6 +2,7 @@ package rows
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -11,27 +12,37 @@ import (
 // faulty is a database that calls a function before each statement and after its answer.
 type faulty struct {
 	database
-	f func(name string, answered bool) error
+	f *atomic.Pointer[func(name string, answered bool) error]
 }
 
 func (d faulty) Ask(ctx context.Context, s *statement, args []any, row func(func(...any) error) error) error {
-	if err := d.f(s.name, false); err != nil {
+	at := func(answered bool) error {
+		if f := d.f.Load(); f != nil {
+			return (*f)(s.name, answered)
+		}
+		return nil
+	}
+	if err := at(false); err != nil {
 		return err
 	}
 	if err := d.database.Ask(ctx, s, args, row); err != nil {
 		return err
 	}
-	return d.f(s.name, true)
+	return at(true)
 }
 
-// SetFault asks f before every statement and after its answer. The store is in use by nobody else.
+// SetFault asks f before every statement and after its answer. The first call must come before
+// others use the store.
 func (s *Store) SetFault(f func(name string, answered bool) error) {
-	if d, ok := s.db.(faulty); ok {
-		s.core.db = d.database
+	if _, ok := s.db.(faulty); !ok {
+		s.core.db = faulty{s.db, new(atomic.Pointer[func(string, bool) error])}
 	}
-	if f != nil {
-		s.core.db = faulty{s.db, f}
+	at := s.db.(faulty).f
+	if f == nil {
+		at.Store(nil)
+		return
 	}
+	at.Store(&f)
 }
 
 // OpenAlone opens a tenant as Open does, with a new connection for each statement: what a pooler

@@ -329,6 +329,7 @@ func TestLocks(t *testing.T) {
 	o := fresh(t)
 	o.Lease = 400 * time.Millisecond
 	a, b := open(t, o), open(t, o)
+	b.SetFault(nil)
 	held := (*store.LockedError)(nil)
 	free := func(s *rows.Store, share store.Share) func() {
 		t.Helper()
