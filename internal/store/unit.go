@@ -41,8 +41,11 @@ const SessionsLock, BlobsLock = "sessions.lock", "blobs.lock"
 const folderLock = "lock"
 
 // LockedUnit begins a unit on a store whose folders are locked: it waits for the folder's lock
-// until ctx ends.
+// until ctx ends. The store itself has no such lock: who writes a log in it holds SessionsLock.
 func LockedUnit(ctx context.Context, s Store, folder string) (Unit, error) {
+	if folder == "" {
+		return &lockedUnit{s: s}, nil
+	}
 	for poll := firstPoll; ; poll = min(2*poll, lastPoll) {
 		release, err := tryFolder(ctx, s, folder)
 		if held := (*LockedError)(nil); !errors.As(err, &held) {
@@ -70,7 +73,8 @@ func tryFolder(ctx context.Context, s Store, folder string) (release func(), err
 // lockedUnit is a unit whose writes happen at once.
 type lockedUnit struct {
 	s       Store
-	release []func() // the folder's lock, and the lock of blobs once it was needed
+	release []func() // the folder's lock, and that of blobs
+	blobs   bool     // the lock of blobs was needed
 }
 
 func (u *lockedUnit) State() Store    { return u.s }
@@ -78,12 +82,12 @@ func (u *lockedUnit) Unchecked() bool { return false }
 func (u *lockedUnit) Sync() error     { return nil }
 
 func (u *lockedUnit) PutBlobs(ctx context.Context, b *Batch) (Stats, error) {
-	if b.Len() > 0 && len(u.release) == 1 {
+	if b.Len() > 0 && !u.blobs {
 		unlock, err := Wait(ctx, u.s, BlobsLock, Shared)
 		if err != nil {
 			return Stats{}, fmt.Errorf("take %s: %w", u.s.Where(BlobsLock), err)
 		}
-		u.release = append(u.release, unlock)
+		u.release, u.blobs = append(u.release, unlock), true
 	}
 	return b.Commit(context.WithoutCancel(ctx))
 }

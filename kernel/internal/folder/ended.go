@@ -1,6 +1,7 @@
 package folder
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -71,48 +72,67 @@ func LastWrite(in store.Store, now time.Time, also ...string) (last time.Time, b
 // Ended returns the document and the folder of sessions that ended.
 func Ended() []string { return []string{endedFile, endedFolder} }
 
+// patience is how long End waits for another process that uses the session.
+const patience = 50 * time.Millisecond
+
 // End ends a session that this process does not use. It does nothing if another process uses the
 // session, or if the session was written to after before.
-func End(ctx context.Context, state store.Store, name string, t Tombstone, before, now time.Time) (bool, error) {
-	unlock, err := Lock(ctx, state, store.SessionsLock)
-	if err != nil {
-		return false, err
-	}
-	defer unlock()
-	dir := In(state, name)
-	release, err := dir.Lock(LockFile, store.Alone)
-	if held := (*store.LockedError)(nil); errors.As(err, &held) {
+func End(ctx context.Context, state store.Store, name string, t Tombstone, before, now time.Time) (ended bool, err error) {
+	soon, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	unit, err := state.Begin(soon, Path(name), false)
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
 		return false, nil // another process uses the session
 	}
 	if err != nil {
 		return false, err
 	}
-	release() // no process takes this lock while we hold sessionsLock
-	if last, _ := LastWrite(dir, now); !last.Before(before) {
+	defer func() {
+		if bad := unit.End(); store.Overtaken(bad) {
+			ended, err = false, nil
+		} else {
+			err = cmp.Or(err, bad)
+		}
+	}()
+	if last, _ := LastWrite(In(state, name), now); !last.Before(before) {
 		return false, nil
 	}
-	t.Bytes, t.Last = asBytes(t.Key), t.Last.UTC()
-	body, err := json.Marshal(t)
+	unlock, err := Lock(ctx, state, store.SessionsLock)
 	if err != nil {
 		return false, err
 	}
-	stones, err := journal.OpenJournalIn(state, endedFile, nil)
-	if err != nil {
-		return false, err
-	}
-	defer stones.Close()
-	if _, err := stones.Append(true, store.Record{Op: opEnded, ID: name, Time: now, Body: body}); err != nil {
+	defer unlock()
+	if err := bury(ctx, state, name, t, now); err != nil {
 		return false, err
 	}
 	to := endedFolder + "/" + name
 	if _, err := state.Remove(store.Unsynced, to); err != nil { // left by an interrupted end
 		return false, err
 	}
-	if err := state.Move(store.Synced, Sessions+"/"+name, to); err != nil {
+	if err := state.Move(store.Synced, Path(name), to); err != nil {
 		return false, err
 	}
 	_, err = state.Remove(store.Unsynced, to)
 	return true, err
+}
+
+// bury writes a session's tombstone. The caller must hold SessionsLock.
+func bury(ctx context.Context, state store.Store, name string, t Tombstone, now time.Time) error {
+	t.Bytes, t.Last = asBytes(t.Key), t.Last.UTC()
+	body, err := json.Marshal(t)
+	if err != nil {
+		return err
+	}
+	unit, err := state.Begin(ctx, "", false)
+	if err != nil {
+		return err
+	}
+	j, err := journal.OpenJournalIn(state, endedFile, nil)
+	if err == nil {
+		_, err = j.Append(true, store.Record{Op: opEnded, ID: name, Time: now, Body: body})
+		j.Close()
+	}
+	return cmp.Or(err, unit.End())
 }
 
 // FinishEnded removes the rest of sessions that ended.
