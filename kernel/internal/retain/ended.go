@@ -48,10 +48,10 @@ func (k *Keeper) endSessions(ctx context.Context, req *api.RetainRequest, out *a
 				continue // a call has the session, or had it meanwhile
 			}
 			ended, err := folder.End(ctx, k.State, f, folder.Tombstone{Key: e.Session, Last: e.Last, Reason: "retention"}, before, req.Now)
-			unlock()
 			if ended && err == nil {
 				_, err = folder.In(k.Local, f).Remove(store.Unsynced, trace.File, trace.OldFile)
 			}
+			unlock()
 			if err != nil {
 				return err
 			}

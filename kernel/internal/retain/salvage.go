@@ -125,8 +125,8 @@ func salvageSession(ctx context.Context, s *session.Session, apply bool) (*api.S
 	return out, nil
 }
 
-// headless returns why no file records how much of the journal was synced. It ignores a file that
-// can't be read now, which is reported elsewhere.
+// headless returns why it is not known how much of the journal was synced. It ignores a journal
+// that can't be read now, which is reported elsewhere.
 func headless(s *session.Session) error {
 	j, err := journal.OpenJournalIn(s.Files, folder.JournalFile, &journal.Options{ReadOnly: true})
 	if err != nil {
