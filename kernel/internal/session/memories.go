@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -83,7 +84,11 @@ func (s *Session) Remember(ctx context.Context, id string, e workstate.Entry, ev
 			return markdownstore.Appended{}, err
 		}
 	} else {
-		if err := s.promise(id, e, evidence, now); err != nil {
+		u, err := MemoryUpdate(id, e, cmp.Or(evidence, s.Evidence()))
+		if err == nil {
+			err = s.commitEntry("remember", id, u, fmt.Sprintf("entry %s was remembered from other evidence", id), now)
+		}
+		if err != nil {
 			return markdownstore.Appended{}, err
 		}
 		s.Memories.Entries[id], s.Memories.unwritten[id] = e, true
@@ -93,18 +98,6 @@ func (s *Session) Remember(ctx context.Context, id string, e workstate.Entry, ev
 		err = &UnwrittenError{ID: id, Path: e.Path, Err: err}
 	}
 	return out, err
-}
-
-// promise commits an entry of memory to the journal.
-func (s *Session) promise(id string, e workstate.Entry, evidence string, now time.Time) error {
-	if evidence == "" {
-		evidence = s.Evidence()
-	}
-	u, err := MemoryUpdate(id, e, evidence)
-	if err != nil {
-		return err
-	}
-	return s.commitEntry("remember", id, u, fmt.Sprintf("entry %s was remembered from other evidence", id), now)
 }
 
 // MemoryUpdate returns the update that promises an entry of memory when the update is committed.

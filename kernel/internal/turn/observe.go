@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/memkernel/memkernel"
@@ -162,16 +161,11 @@ func turnStart(msgs []memkernel.Message, end int) int {
 // when the assistant spoke without calling a tool.
 func turnEnd(msgs []memkernel.Message) int {
 	for i := len(msgs); i > 0; i-- {
-		m := &msgs[i-1]
-		if m.Role == memkernel.RoleAssistant && !hasCalls(m) {
+		if m := msgs[i-1]; m.Role == memkernel.RoleAssistant && !transcript.HasCalls(m) {
 			return i
 		}
 	}
 	return 0
-}
-
-func hasCalls(m *memkernel.Message) bool {
-	return slices.ContainsFunc(m.Parts, func(p memkernel.Part) bool { return p.Call != nil && !p.Call.Server })
 }
 
 // advance updates a summary by the messages of msgs that the summary does not cover.

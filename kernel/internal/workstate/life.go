@@ -208,22 +208,12 @@ func (k *Keeper) Input(t checkpoint.Trigger, r checkpoint.Reading, now time.Time
 		return in
 	}
 	in.Compactions = max(in.Compactions, k.life.State.Thread.From.Since())
-	if in.Reading.Window == 0 {
-		in.Reading.Window = windowOf(k.Session, k.life.State.Thread.Usage)
+	if u := k.life.State.Thread.Usage; in.Reading.Window == 0 && u != nil && u.Model != "" {
+		if window := k.Session.Window(u.Model); window >= u.Tokens { // else the bill is of another window
+			in.Reading.Window = window
+		}
 	}
 	return in
-}
-
-// windowOf returns the window of the model that a call was billed for. It returns 0 if the window
-// is unknown, or if the bill is too large for it.
-func windowOf(s Session, u *checkpoint.Usage) int {
-	if u == nil || u.Model == "" {
-		return 0
-	}
-	if window := s.Window(u.Model); window >= u.Tokens {
-		return window
-	}
-	return 0
 }
 
 // Damages reports, once, the parts of the state that could not be used.
@@ -261,7 +251,8 @@ func CheckpointText(files store.Store, id string) (text, note string, ok bool, e
 	kept := checkpoint.NewStore(files)
 	c, err := kept.Load(m[1])
 	if errors.Is(err, fs.ErrNotExist) {
-		if c, err = succeeding(kept, m[1]); c == nil {
+		// Prompts and hosts' own summaries name a checkpoint for longer than the checkpoint is kept.
+		if c, _, err = kept.Latest(); err != nil || c == nil || ordinal(m[1]) >= ordinal(string(c.Meta.CheckpointID)) {
 			return "", "", false, err
 		}
 		note = fmt.Sprintf("%s is not kept any more; %s goes on from it", m[1], c.Meta.CheckpointID)
@@ -275,17 +266,6 @@ func CheckpointText(files store.Store, id string) (text, note string, ok bool, e
 	}
 	whole, err := checkpoint.Marshal(c)
 	return text + string(whole), note, true, err
-}
-
-// succeeding returns the newest checkpoint, if it is newer than the checkpoint with id. Prompts
-// and hosts' own summaries name a checkpoint for longer than the checkpoint is kept. It returns
-// nil if no checkpoint ever had the id.
-func succeeding(kept checkpoint.Store, id string) (*checkpoint.Checkpoint, error) {
-	latest, _, err := kept.Latest()
-	if err != nil || latest == nil || ordinal(id) >= ordinal(string(latest.Meta.CheckpointID)) {
-		return nil, err
-	}
-	return latest, nil
 }
 
 // ordinal returns the number in a checkpoint's id.
