@@ -431,7 +431,7 @@ func (c *core) forgetBelow(paths []string) {
 			switch p := placeOf(at); {
 			case p.name == "" && p.covers(f.at), strings.HasPrefix(f.at, at+"/"):
 				f.mu.Lock()
-				f.head, f.docs, f.tail, f.from, f.known = head{}, map[string]doc{}, nil, 0, false
+				f.head, f.docs, f.tail, f.known = head{}, map[string]doc{}, nil, false
 				f.gen++
 				if f.unit != nil {
 					f.unit.reset()

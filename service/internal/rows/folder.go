@@ -27,9 +27,8 @@ type folder struct {
 	gen int
 	head
 	docs map[string]doc // without those of the folder ""
-	// tail has the records behind the number from. It is kept while a unit is open.
+	// tail has the newest records, nil if no unit is open.
 	tail []row
-	from int64
 }
 
 // head is the row of a folder. The zero value is a folder that does not exist.
@@ -147,11 +146,7 @@ func (f *folder) refresh(c *core) error {
 		return err
 	}
 	f.durable = f.durable && n.mark() == f.mark()
-	switch {
-	case n.same:
-		f.from = f.seq
-	case n.there || f.mark() != 0:
-		f.from = 0
+	if !n.same && (n.there || f.mark() != 0) {
 		f.gen++
 	}
 	f.docs = n.merged(f.docs)

@@ -92,18 +92,26 @@ func (l *log) behind(seq int64) (out []row, count int, err error) {
 	if !l.fits() {
 		return nil, 0, l.wasReplaced()
 	}
-	written := l.f.tail
-	if seq < l.f.from && l.f.seq > 0 {
+	written, n, kept := l.f.tail, 0, 0
+	if seq == l.seq {
+		n = l.n
+	}
+	for _, r := range written {
+		if r.log == l.name && r.seq > seq {
+			kept++
+		}
+	}
+	if n+kept < l.f.counts[l.i] { // others are behind the place, too
 		k := l.f.head
 		k.seq = seq
-		n, err := l.s.read(l.f.at, &k, []string{l.name}, false)
-		if err == nil && n.mark() != l.f.mark() {
+		now, err := l.s.read(l.f.at, &k, []string{l.name}, false)
+		if err == nil && now.mark() != l.f.mark() {
 			err = u.overtaken()
 		}
 		if err != nil {
 			return nil, 0, u.fail(err)
 		}
-		written = n.recs
+		written = now.recs
 	}
 	if slices.Contains(u.replaced, l.name) {
 		written = nil

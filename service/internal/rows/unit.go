@@ -261,7 +261,7 @@ func (u *unit) End() error {
 		return u.failed
 	}
 	err := u.sync()
-	u.f.unit, u.f.tail, u.f.from = nil, nil, u.f.seq
+	u.f.unit, u.f.tail = nil, nil
 	<-u.f.turn
 	return err
 }
