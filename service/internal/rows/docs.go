@@ -358,6 +358,9 @@ func (s *Store) Put(how store.Durability, docs ...store.Doc) (st store.Stats, er
 
 // write writes documents and blobs without a unit.
 func (s *Store) write(how store.Durability, w writes) error {
+	if err := s.stillHeld(); err != nil {
+		return err
+	}
 	_, _, err := s.commit("", -1, newMark(), how != store.Unsynced, &head{}, &w)
 	for _, p := range w.puts {
 		s.forget(p.folder)
@@ -408,6 +411,9 @@ func (s *Store) Remove(how store.Durability, names ...string) (st store.Stats, e
 	}
 	if len(paths) == 0 {
 		return st, nil
+	}
+	if err := s.stillHeld(); err != nil {
+		return st, err
 	}
 	var ok bool
 	if _, err := s.one(&remove, paths[0], []any{paths, folders, docs, some(hashes), newMark(), s.holding(store.BlobsLock)}, &ok, &st.Files); err != nil {

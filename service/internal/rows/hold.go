@@ -103,15 +103,40 @@ func (c *core) renewing(stop chan struct{}) {
 // renew extends the leases. It ignores a server that does not answer: a lock that nobody else has
 // taken is still valid when the server is back.
 func (c *core) renew() {
+	for holder, name := range c.held() {
+		_, _ = c.renewed(holder, name)
+	}
+}
+
+// stillHeld extends the leases, and returns an error if somebody else has taken a lock meanwhile.
+// Whoever does the work that the lock is for would otherwise do it twice.
+func (c *core) stillHeld() error {
+	for holder, name := range c.held() {
+		ok, err := c.renewed(holder, name)
+		if err != nil {
+			return err
+		}
+		if _, ours := c.held()[holder]; !ok && ours {
+			return &store.LostError{Name: c.where(name), Lock: c.where(name)}
+		}
+	}
+	return nil
+}
+
+// held returns the locks of this process, by holder.
+func (c *core) held() map[string]string {
 	c.holds.mu.Lock()
-	names := map[string]string{}
+	defer c.holds.mu.Unlock()
+	out := map[string]string{}
 	for holder, h := range c.holds.mine {
-		names[holder] = h.name
+		out[holder] = h.name
 	}
-	c.holds.mu.Unlock()
-	for holder, name := range names {
-		_, _ = c.ask(&renew, name, []any{name, holder, c.lease.Microseconds()}, nil, nothing)
-	}
+	return out
+}
+
+func (c *core) renewed(holder, name string) (ok bool, err error) {
+	_, err = c.one(&renew, name, []any{name, holder, c.lease.Microseconds()}, &ok)
+	return ok, err
 }
 
 // releaseAll releases all locks.

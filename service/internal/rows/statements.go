@@ -131,7 +131,8 @@ var take = statement{"take", `WITH t AS (INSERT INTO $S.holds AS h(tenant, name,
 	SELECT EXISTS(SELECT FROM t), coalesce((SELECT min(key) FROM $S.holds AS h, jsonb_each(h.holders) AS e WHERE h.tenant=$1::bigint AND h.name=$2::text), '')`}
 
 // renew extends the lease of a holder ($3) by a time ($4), if it still has its hold ($2).
-var renew = statement{"renew", `UPDATE $S.holds SET holders=holders || jsonb_build_object($3::text, ` + now + `+$4::bigint) WHERE tenant=$1::bigint AND name=$2::text AND holders ? $3::text`}
+var renew = statement{"renew", `WITH r AS (UPDATE $S.holds SET holders=holders || jsonb_build_object($3::text, ` + now + `+$4::bigint) WHERE tenant=$1::bigint AND name=$2::text AND holders ? $3::text RETURNING 1)
+	SELECT EXISTS(SELECT FROM r)`}
 
 // release takes a hold ($2) from its holder ($3).
 var release = statement{"release", `UPDATE $S.holds SET holders=holders-$3::text WHERE tenant=$1::bigint AND name=$2::text AND holders ? $3::text`}
