@@ -319,8 +319,10 @@ func (d *Desk) ask(ctx context.Context, s *session.Session, pl *Planned) (tooLar
 // Shared returns the pages that all sessions share. A workspace without shared pages has no
 // journal for such pages.
 func (d *Desk) Shared(ctx context.Context) ([]journal.StoredPage, error) {
-	if _, err := folder.In(d.State, folder.Project).Stat(folder.JournalFile); errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+	if !d.Sessions.Holds(folder.Project) {
+		if _, err := folder.In(d.State, folder.Project).Stat(folder.JournalFile); errors.Is(err, fs.ErrNotExist) {
+			return nil, nil
+		}
 	}
 	p, unlock, err := d.Sessions.ReadFolder(ctx, folder.Project)
 	if err != nil {
