@@ -97,8 +97,8 @@ type Session struct {
 	// write can't.
 	unit     store.Unit
 	unlocked error
-	// shared reports that another process writes to the session, too.
-	shared bool
+	// shared is how many of the next calls ask whether another process has written to the session.
+	shared int
 	// untidy reports that the session was read and not opened for writing since.
 	untidy bool
 }

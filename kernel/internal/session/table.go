@@ -70,6 +70,10 @@ func (t *Table) read(ctx context.Context, key, name string) (*Session, func(), e
 	return s, s.mu.Unlock, nil
 }
 
+// sharedCalls is after how many calls without another process's writes a session counts as this
+// process's own again. To begin anew, because another has written, costs more than to ask.
+const sharedCalls = 32
+
 // mostAttempts is how often a call is made in a session that others write to meanwhile.
 const mostAttempts = 6
 
@@ -166,7 +170,8 @@ func (t *Table) begin(ctx context.Context, key, name string) (s *Session, end fu
 	if s, err = t.take(ctx, key, name); err != nil {
 		return nil, nil, err
 	}
-	seen := s.held.Load() && !s.shared
+	seen := s.held.Load() && s.shared == 0
+	s.shared = max(s.shared-1, 0)
 	s.unit, s.unlocked, s.Spent = nil, nil, api.Stats{}
 	switch unit, err := t.o.State.Begin(ctx, folder.Path(name), seen); {
 	case err == nil:
@@ -182,7 +187,10 @@ func (t *Table) begin(ctx context.Context, key, name string) (s *Session, end fu
 			err = s.unit.End()
 		}
 		s.unit, s.unlocked = nil, nil
-		if s.shared = store.Overtaken(err); err != nil {
+		if store.Overtaken(err) {
+			s.shared = sharedCalls
+		}
+		if err != nil {
 			s.Invalidate()
 		}
 		s.mu.Unlock()
@@ -245,7 +253,9 @@ func (s *Session) look(key string, write bool) error {
 		s.Invalidate()
 		return fmt.Errorf("open session %s: %w", s.Key, err)
 	}
-	s.shared = known > 0 && s.known() > known // somebody else writes, too
+	if known > 0 && s.known() > known { // somebody else writes, too
+		s.shared = sharedCalls
+	}
 	return nil
 }
 
