@@ -577,7 +577,7 @@ func BenchmarkScalingGrowth(b *testing.B) {
 			}
 			b.ReportMetric(p50(warm)/smallest, "x-smallest")
 			b.ReportMetric(float64(value(`SELECT pg_database_size(current_database())`)-empty)/float64(size)/1000, "kB/session")
-			b.ReportMetric(float64(value(`SELECT count(*) FROM memkernel_state.files`))/float64(size), "names/session")
+			b.ReportMetric(float64(value(`SELECT count(*) FROM memkernel.log`)+value(`SELECT count(*) FROM memkernel.documents`))/float64(size), "rows/session")
 		})
 	}
 }

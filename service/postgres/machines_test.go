@@ -20,8 +20,8 @@ import (
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/journal"
-	"github.com/memkernel/memkernel/service/internal/pgstore"
 	"github.com/memkernel/memkernel/service/internal/pgtest"
+	"github.com/memkernel/memkernel/service/internal/rows"
 	"github.com/memkernel/memkernel/service/postgres"
 )
 
@@ -66,9 +66,9 @@ func own(t testing.TB, settings ...string) *pgtest.Server {
 var schemas atomic.Int64
 
 // fresh names a database with a schema of the test's own.
-func fresh(t testing.TB) pgstore.Options {
+func fresh(t testing.TB) rows.Options {
 	t.Helper()
-	o := pgstore.Options{DSN: server.DSN(t), Root: "shop", Schema: fmt.Sprintf("mkm_%d_%d", os.Getpid(), schemas.Add(1))}
+	o := rows.Options{DSN: server.DSN(t), Root: "shop", Schema: fmt.Sprintf("mkm_%d_%d", os.Getpid(), schemas.Add(1))}
 	t.Cleanup(func() {
 		if c, err := pgx.Connect(context.Background(), o.DSN); err == nil {
 			_, _ = c.Exec(context.Background(), "DROP SCHEMA IF EXISTS "+o.Schema+" CASCADE")
@@ -129,7 +129,7 @@ func (c *counter) take() (said []string, trips int) {
 
 // machine opens a kernel as another machine has it: its own state folder, and the
 // workspace and the database that all share.
-func machine(t testing.TB, o pgstore.Options, workspace string) *kernel.Kernel {
+func machine(t testing.TB, o rows.Options, workspace string) *kernel.Kernel {
 	t.Helper()
 	s, err := postgres.OpenWith(context.Background(), o)
 	if err != nil {

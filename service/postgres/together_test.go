@@ -20,13 +20,13 @@ import (
 	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
-	"github.com/memkernel/memkernel/service/internal/pgstore"
+	"github.com/memkernel/memkernel/service/internal/rows"
 	"github.com/memkernel/memkernel/service/postgres"
 	"github.com/memkernel/memkernel/summary"
 )
 
 // statements runs statements on the server, behind everybody's back.
-func statements(t testing.TB, o pgstore.Options, of ...string) {
+func statements(t testing.TB, o rows.Options, of ...string) {
 	t.Helper()
 	c, err := pgx.Connect(context.Background(), o.DSN)
 	if err != nil {
@@ -149,7 +149,7 @@ func TestTwoMachinesAtOnceForOneSession(t *testing.T) {
 }
 
 // machineWith is machine with settings of memory.
-func machineWith(t testing.TB, o pgstore.Options, workspace string, m kernel.MemoryOptions) *kernel.Kernel {
+func machineWith(t testing.TB, o rows.Options, workspace string, m kernel.MemoryOptions) *kernel.Kernel {
 	t.Helper()
 	s, err := postgres.OpenWith(context.Background(), o)
 	if err != nil {
@@ -231,9 +231,9 @@ func (a *asked) count() int {
 }
 
 // jobs are how often each was recorded.
-func jobs(t *testing.T, o pgstore.Options) map[string]int {
+func jobs(t *testing.T, o rows.Options) map[string]int {
 	t.Helper()
-	s, err := pgstore.Open(t.Context(), o)
+	s, err := rows.Open(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -324,7 +324,7 @@ func TestPausedInUpkeep(t *testing.T) {
 	dir, night := remembering(t)
 	paused, other := machine(t, o, dir), machine(t, o, dir)
 	out, err := paused.Maintenance().Nightly(context.Background(), api.NightlyRequest{Now: night, Before: func(context.Context) error {
-		statements(t, o, `UPDATE locks SET held='{}' WHERE path='nightly.lock'`)
+		statements(t, o, `UPDATE holds SET holders='{}' WHERE name='nightly.lock'`)
 		if out, err := other.Maintenance().Nightly(context.Background(), api.NightlyRequest{Now: night}); err != nil || out.Failed() {
 			t.Errorf("the other: %+v, %v", out, err)
 		}
@@ -409,7 +409,7 @@ func TestOneRetention(t *testing.T) {
 	if err := machines[1].Close(); err != nil {
 		t.Fatal(err)
 	}
-	s, err := pgstore.Open(t.Context(), o)
+	s, err := rows.Open(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -422,7 +422,7 @@ func TestOneRetention(t *testing.T) {
 	if _, err := machines[0].Retain(context.Background(), req); !errors.Is(err, api.ErrRetainRuns) {
 		t.Errorf("while another has the lease: %v", err)
 	}
-	statements(t, o, `UPDATE locks SET held='{}' WHERE path='retain.lock'`)
+	statements(t, o, `UPDATE holds SET holders='{}' WHERE name='retain.lock'`)
 	release2, err := machine2(t, o).Lock("retain.lock", store.Alone)
 	if err != nil {
 		t.Fatal(err)
@@ -435,9 +435,9 @@ func TestOneRetention(t *testing.T) {
 }
 
 // machine2 is another machine's store.
-func machine2(t *testing.T, o pgstore.Options) *pgstore.Store {
+func machine2(t *testing.T, o rows.Options) *rows.Store {
 	t.Helper()
-	s, err := pgstore.Open(t.Context(), o)
+	s, err := rows.Open(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}

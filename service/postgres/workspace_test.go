@@ -18,12 +18,12 @@ import (
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/markdownstore"
-	"github.com/memkernel/memkernel/service/internal/pgstore"
+	"github.com/memkernel/memkernel/service/internal/rows"
 	"github.com/memkernel/memkernel/service/postgres"
 )
 
 // rowsMachine opens a kernel as a machine has it that shares no folder with any other.
-func rowsMachine(t testing.TB, o pgstore.Options) (*kernel.Kernel, *markdownstore.Store) {
+func rowsMachine(t testing.TB, o rows.Options) (*kernel.Kernel, *markdownstore.Store) {
 	t.Helper()
 	s, err := postgres.OpenWith(context.Background(), o)
 	if err != nil {

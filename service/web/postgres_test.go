@@ -3,7 +3,6 @@ package web
 import (
 	"context"
 	"fmt"
-	"path"
 	"regexp"
 	"strings"
 	"testing"
@@ -31,7 +30,7 @@ func database(t *testing.T) (dsn string, super *pgx.Conn) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { super.Close(context.Background()) })
-	for _, q := range []string{`CREATE ROLE owner LOGIN CREATEROLE`, `GRANT CREATE ON DATABASE postgres TO owner`, `SET search_path=memkernel_state`} {
+	for _, q := range []string{`CREATE ROLE owner LOGIN CREATEROLE`, `GRANT CREATE ON DATABASE postgres TO owner`} {
 		if _, err := super.Exec(t.Context(), q); err != nil {
 			t.Fatal(err)
 		}
@@ -53,7 +52,10 @@ func machine(t *testing.T, dsn string, super *pgx.Conn) *house {
 	root := func(tenant string) string { return "shop/tenants/" + textutil.SafeName(tenant) }
 	rows := func(tenant string) map[string]string {
 		out := map[string]string{}
-		rows, err := super.Query(context.Background(), `SELECT f.path, md5(coalesce((SELECT string_agg(p.data, '' ORDER BY p.off) FROM pieces AS p WHERE p.root=f.root AND p.content=f.content), '')) FROM files AS f JOIN roots AS r ON r.id=f.root WHERE r.name=$1::text`, root(tenant))
+		rows, err := super.Query(context.Background(), `WITH t AS (SELECT id FROM memkernel.tenants WHERE name=$1::text)
+			SELECT folder || '/' || name, md5(data) FROM memkernel.documents, t WHERE tenant=t.id
+			UNION ALL SELECT 'blobs/' || hash, md5(data) FROM memkernel.blobs, t WHERE tenant=t.id
+			UNION ALL SELECT session || '/' || log || '/' || seq, md5(body::text) FROM memkernel.log, t WHERE tenant=t.id`, root(tenant))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -75,8 +77,8 @@ func machine(t *testing.T, dsn string, super *pgx.Conn) *house {
 		},
 		blobs: func(tenant string) (out []string) {
 			for at := range rows(tenant) {
-				if strings.HasPrefix(at, "blobs/") && path.Base(at) != "blobs" {
-					out = append(out, path.Base(at))
+				if hash, ok := strings.CutPrefix(at, "blobs/"); ok {
+					out = append(out, hash)
 				}
 			}
 			return out
@@ -102,7 +104,7 @@ func tenantNames(t *testing.T, h *house) {
 	pageOf(h, b, "a/one", ofB)
 	before, blob := h.ofTenant("victim"), blobsOf(t, h, "victim")[0]
 	n := 0
-	for _, name := range []string{"victi", "victim ", "victim/", "victim/x", "Victim", "VICTIM", "../victim", "./victim", "x/../victim", "victim/.", "tenants/victim", "shop/tenants/victim", "/victim", "victim.", "v%", "victi_", "victim'--", "' OR ''='", "victim'; DROP TABLE files; --", "$1", "\u200bvictim", "vіctim", "victim\u2215", strings.Repeat("victim/", 20)} {
+	for _, name := range []string{"victi", "victim ", "victim/", "victim/x", "Victim", "VICTIM", "../victim", "./victim", "x/../victim", "victim/.", "tenants/victim", "shop/tenants/victim", "/victim", "victim.", "v%", "victi_", "victim'--", "' OR ''='", "victim'; DROP TABLE documents; --", "$1", "\u200bvictim", "vіctim", "victim\u2215", strings.Repeat("victim/", 20)} {
 		a := h.token(token.Rights{Tenant: name})
 		for method, params := range map[string]string{"restore": `{"session_key":"a/one"}`, "pages": `{"session_key":"a/one"}`, "get": `{"session_key":"a/one","id":"` + blob + `"}`,
 			"read": `{"private":true,"path":"MEMORY.md"}`, "search": `{"private":true,"query":"heron word crimson"}`, "forget": `{"session_key":"a/one","all":true,"apply":true}`, "retain": `{"apply":true,"now":"2100-01-01T00:00:00Z"}`, "remember": `{"text":"planted","path":"MEMORY.md"}`} {

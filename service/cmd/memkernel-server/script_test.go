@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,7 +16,6 @@ import (
 
 	"github.com/memkernel/memkernel/internal/scripttest"
 	"github.com/memkernel/memkernel/service/internal/pgtest"
-	"github.com/memkernel/memkernel/service/internal/s3test"
 )
 
 const sample = "../../../testdata/session.jsonl"
@@ -59,7 +57,6 @@ func TestScripts(t *testing.T) {
 			"envsubst": scripttest.Envsubst,
 			"citation": scripttest.Citation,
 			"database": database,
-			"bucket":   bucket,
 			"owner":    owner,
 		},
 		Condition: func(cond string) (bool, error) {
@@ -102,17 +99,6 @@ func database(ts *testscript.TestScript, neg bool, args []string) {
 	_, err = c.Exec(context.Background(), "CREATE DATABASE "+name)
 	ts.Check(err)
 	ts.Setenv(args[0], strings.Replace(dsn, "dbname=postgres", "dbname="+name, 1))
-}
-
-// bucket serves an empty bucket for a script, and gives a variable its server's address. What
-// else is said is how the server misbehaves.
-func bucket(ts *testscript.TestScript, neg bool, args []string) {
-	s := s3test.Start()
-	ts.Defer(s.Close)
-	ts.Setenv(args[0], s.URL)
-	if len(args) > 1 {
-		s.SetFault(s3test.Refuse(http.StatusForbidden, args[1]))
-	}
 }
 
 // owner has a variable that names a database name a user in it who owns what it makes, and may
