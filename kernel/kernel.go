@@ -42,7 +42,6 @@ import (
 	"github.com/memkernel/memkernel/kernel/internal/inspect"
 	"github.com/memkernel/memkernel/kernel/internal/maintain"
 	mem "github.com/memkernel/memkernel/kernel/internal/memory"
-	"github.com/memkernel/memkernel/kernel/internal/moving"
 	"github.com/memkernel/memkernel/kernel/internal/notes"
 	"github.com/memkernel/memkernel/kernel/internal/retain"
 	"github.com/memkernel/memkernel/kernel/internal/session"
@@ -166,7 +165,7 @@ func Open(ctx context.Context, workspaceDir string, opts *Options) (*Kernel, err
 		state = o.Store.State()
 	}
 	elsewhere := state.Where("") != local.Where("")
-	if err := moving.Half(state); err != nil {
+	if _, err := store.HalfMoved(state); err != nil {
 		return nil, fmt.Errorf("open workspace %s: %w", workspaceDir, err)
 	}
 	if o.Prices == nil {

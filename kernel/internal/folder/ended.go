@@ -69,8 +69,8 @@ func LastWrite(in store.Store, now time.Time, also ...string) (last time.Time, b
 	return last, bytes
 }
 
-// Ended returns the document and the folder of sessions that ended.
-func Ended() []string { return []string{endedFile, endedFolder} }
+// Ended returns the log of sessions that ended, with its head, and their folder.
+func Ended() []string { return []string{endedFile, "ended.head", endedFolder} }
 
 // patience is how long End waits for another process that uses the session.
 const patience = 50 * time.Millisecond

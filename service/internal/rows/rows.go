@@ -65,6 +65,9 @@ type Options struct {
 	Lease time.Duration
 	// MaxConns bounds the connections; default 8.
 	MaxConns int
+	// Filling opens the target of a move from the tables of an earlier version. Otherwise a store
+	// whose state is still in those tables is not opened.
+	Filling bool
 	// Tracer gets every statement; nil traces none.
 	Tracer pgx.QueryTracer
 }
@@ -135,7 +138,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	}
 	c.db = server{pool, o.Schema}
 	if err = migrate(ctx, pool, o.Schema); err == nil {
-		c.tenant, err = findTenant(ctx, pool, o.Schema, o.Root)
+		c.tenant, err = findTenant(ctx, pool, o)
 	}
 	if err != nil {
 		pool.Close()
@@ -179,9 +182,16 @@ func newCore(place, holder string, lease time.Duration) *core {
 }
 
 // findTenant finds a tenant, and creates a missing one.
-func findTenant(ctx context.Context, pool *pgxpool.Pool, schema, name string) (id int64, err error) {
-	in := func(q string) string { return strings.ReplaceAll(q, "$S", schema) }
-	if err = pool.QueryRow(ctx, in(`SELECT id FROM $S.tenants WHERE name=$1::text`), name).Scan(&id); !errors.Is(err, pgx.ErrNoRows) {
+func findTenant(ctx context.Context, pool *pgxpool.Pool, o Options) (id int64, err error) {
+	in := func(q string) string { return strings.ReplaceAll(q, "$S", o.Schema) }
+	var used bool
+	err = pool.QueryRow(ctx, in(`SELECT id, EXISTS(SELECT FROM $S.folders WHERE tenant=id) FROM $S.tenants WHERE name=$1::text`), o.Root).Scan(&id, &used)
+	if !used && !o.Filling && (err == nil || errors.Is(err, pgx.ErrNoRows)) {
+		if err := notMoved(ctx, pool, o.Root); err != nil {
+			return 0, err
+		}
+	}
+	if !errors.Is(err, pgx.ErrNoRows) {
 		return id, err
 	}
 	var owner string
@@ -197,7 +207,7 @@ func findTenant(ctx context.Context, pool *pgxpool.Pool, schema, name string) (i
 	// always hold on to it.
 	err = pool.QueryRow(ctx, in(`WITH t AS (INSERT INTO $S.tenants(name) VALUES($1::text) ON CONFLICT(name) DO UPDATE SET name=excluded.name RETURNING id),
 		h AS (INSERT INTO $S.holds(tenant, name, alone, holders) SELECT id, '`+store.BlobsLock+`', false, '{}' FROM t ON CONFLICT DO NOTHING)
-		SELECT id FROM t`), name).Scan(&id)
+		SELECT id FROM t`), o.Root).Scan(&id)
 	return id, err
 }
 

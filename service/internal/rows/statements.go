@@ -97,7 +97,7 @@ var remove = statement{"remove", `WITH how AS MATERIALIZED (SELECT set_config('s
 	d AS (DELETE FROM $S.documents AS d USING p, go WHERE go.ok AND d.tenant=$1::bigint AND (d.folder=p.folder AND (d.name=p.name OR d.name>=p.name||'/' AND d.name<p.name||'0') OR d.folder=p.at AND p.name='' OR d.folder>=p.at||'/' AND d.folder<p.at||'0') RETURNING 1),
 	l AS (DELETE FROM $S.log AS l USING p, go WHERE go.ok AND l.tenant=$1::bigint AND (l.session=p.at AND p.name='' OR l.session>=p.at||'/' AND l.session<p.at||'0')),
 	f AS (DELETE FROM $S.folders AS f USING p, go WHERE go.ok AND f.tenant=$1::bigint AND (f.folder=p.at AND p.name='' OR f.folder>=p.at||'/' AND f.folder<p.at||'0') RETURNING 1),
-	b AS (DELETE FROM $S.blobs AS b USING go WHERE go.ok AND b.tenant=$1::bigint AND b.hash=ANY($5::text[]) RETURNING 1)
+	b AS (DELETE FROM $S.blobs AS b USING go WHERE go.ok AND b.tenant=$1::bigint AND (b.hash=ANY($5::text[]) OR EXISTS(SELECT FROM p WHERE p.at='blobs' OR p.at='blobs/'||left(b.hash, 2))) RETURNING 1)
 	SELECT go.ok, (SELECT count(*) FROM d)+(SELECT count(*) FROM f)+(SELECT count(*) FROM b) FROM go`}
 
 // move renames a document and what is below it, from a folder and name ($2, $3) to another ($4,

@@ -78,7 +78,7 @@ func (c *core) asTenant(ctx context.Context, o Options, cfg *pgxpool.Config) (t 
 	if err := migrate(ctx, pool, o.Schema); err != nil {
 		return t, err
 	}
-	if c.tenant, err = findTenant(ctx, pool, o.Schema, o.Root); err != nil {
+	if c.tenant, err = findTenant(ctx, pool, o); err != nil {
 		return t, err
 	}
 	err = pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {

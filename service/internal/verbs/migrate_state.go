@@ -2,9 +2,14 @@ package verbs
 
 import (
 	"context"
+	"strings"
 
 	"github.com/memkernel/memkernel/internal/cli"
+	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/service/internal/databases"
+	"github.com/memkernel/memkernel/service/internal/moving"
+	"github.com/memkernel/memkernel/service/internal/rows"
 	"github.com/memkernel/memkernel/service/token"
 )
 
@@ -18,16 +23,18 @@ func moveState(ctx context.Context, a *cli.App, f *migrateFlags) error {
 		return err
 	}
 	defer release()
-	database, err := a.State(ctx)
-	if err != nil {
-		return err
+	o := moving.Options{Names: append(kernel.Kept(), token.Folder), RemoveSource: f.remove, Wait: max(f.wait, 1),
+		Progress: func(what string, done, all int) { a.Step(what, done, all, "document") }}
+	var r *moving.Report
+	var left []string
+	if f.from == "tables" {
+		var at rows.Options
+		if at, err = databases.Rows(&a.Settings); err == nil {
+			r, left, err = moving.Tables(ctx, at, databases.Tenants(at.Root), o)
+		}
+	} else {
+		r, err = moveFiles(ctx, a, f.to, o)
 	}
-	from, to := kernel.Files(a.StateDir), kernel.Store(database)
-	if f.to == "files" {
-		from, to = to, from
-	}
-	r, err := kernel.MoveState(ctx, from, to, kernel.MoveOptions{Also: []string{token.Folder}, RemoveSource: f.remove, Wait: max(f.wait, 1),
-		Progress: func(what string, done, all int) { a.Step(what, done, all, "document") }})
 	a.ProgressDone()
 	if err != nil {
 		return err
@@ -38,8 +45,28 @@ func moveState(ctx context.Context, a *cli.App, f *migrateFlags) error {
 	} else {
 		err = showMoved(a.Out, "documents", doc, nil, a.Style())
 	}
+	switch {
+	case err != nil:
+	case len(left) > 0:
+		a.Tip("the tables of the earlier version also have %s: set store.postgres.root to it, and move it too", strings.Join(left, ", "))
+	case f.from == "tables":
+		a.Tip("the tables of the earlier version stay as they are; when you no longer want them: DROP SCHEMA %s CASCADE", rows.OldSchema)
+	}
 	if err == nil && a.Config.Store.Backend != f.to {
 		a.Tip("set store.backend to %s to use it", f.to)
 	}
 	return err
+}
+
+// moveFiles moves the state between the state folder and the database.
+func moveFiles(ctx context.Context, a *cli.App, to string, o moving.Options) (*moving.Report, error) {
+	database, err := a.State(ctx)
+	if err != nil {
+		return nil, err
+	}
+	folder, db := store.Store(store.Files(a.StateDir)), database.State()
+	if to == "files" {
+		return moving.Move(ctx, db, folder, o)
+	}
+	return moving.Move(ctx, folder, db, o)
 }
