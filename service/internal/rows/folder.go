@@ -6,19 +6,27 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/memkernel/memkernel/internal/store"
 )
+
+// mutex is a lock that may be held while the server is asked. It is a channel, because a bubble of
+// testing/synctest goes on while a goroutine waits for a channel.
+type mutex chan struct{}
+
+func newMutex() mutex { return make(mutex, 1) }
+
+func (m mutex) Lock()   { m <- struct{}{} }
+func (m mutex) Unlock() { <-m }
 
 // folder is what this process knows of a folder.
 type folder struct {
 	at   string
 	turn chan struct{} // held by the open unit
 
-	mu   sync.Mutex // guards the fields below
-	unit *unit      // the open unit, nil if there is none
+	mu   mutex // guards the fields below
+	unit *unit // the open unit, nil if there is none
 	// known is false if the folder must be read before anything is done on this knowledge.
 	known bool
 	// durable reports that everything known survives a crash of the server.
@@ -133,7 +141,7 @@ func (c *core) folder(at string) *folder {
 	defer c.mu.Unlock()
 	f := c.folders[at]
 	if f == nil {
-		f = &folder{at: at, turn: make(chan struct{}, 1), docs: map[string]doc{}}
+		f = &folder{at: at, turn: make(chan struct{}, 1), mu: newMutex(), docs: map[string]doc{}}
 		c.folders[at] = f
 	}
 	return f

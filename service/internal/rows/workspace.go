@@ -13,7 +13,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 	"unicode/utf8"
@@ -32,12 +31,12 @@ type Workspace struct {
 	// writing is held by the one writer of this process.
 	writing chan struct{}
 
-	mu      sync.Mutex // guards the fields below
-	head    head       // up to which the files are known
-	news    int64      // counts what was learned
-	stood   int64      // the mark up to which the files are known to survive a crash
-	checked time.Time  // when news were asked for last
-	mover   bool       // this process moves the files
+	mu      mutex     // guards the fields below
+	head    head      // up to which the files are known
+	news    int64     // counts what was learned
+	stood   int64     // the mark up to which the files are known to survive a crash
+	checked time.Time // when news were asked for last
+	mover   bool      // this process moves the files
 	files   map[string]doc
 	names   []string // the paths in order, nil if they must be sorted again
 	bytes   int      // of the texts in files
@@ -64,7 +63,7 @@ func (s *Store) Workspace() *Workspace {
 	s.core.mu.Lock()
 	defer s.core.mu.Unlock()
 	if s.files == nil {
-		s.files = &Workspace{c: s.core, writing: make(chan struct{}, 1), files: map[string]doc{}}
+		s.files = &Workspace{c: s.core, mu: newMutex(), writing: make(chan struct{}, 1), files: map[string]doc{}}
 	}
 	return s.files
 }
