@@ -137,7 +137,10 @@ func (w *Workspace) lock(old time.Duration) error {
 
 // Version implements [markdownstore.Remote].
 func (w *Workspace) Version(ctx context.Context, old time.Duration) (int64, error) {
-	if err := cmp.Or(ctx.Err(), w.lock(old)); err != nil {
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	if err := w.lock(old); err != nil {
 		return 0, err
 	}
 	defer w.mu.Unlock()
