@@ -74,8 +74,8 @@ func (a *alternating) Ask(ctx context.Context, st *statement, args []any, row fu
 
 func (a *alternating) Close() { a.pool.Close() }
 
-// NoPauses has lost connections tried again at once.
-func NoPauses() { pauses = []time.Duration{0, 0, 0} }
+// NoPauses has lost connections tried again at once, and writers of blobs soon.
+func NoPauses() { pauses, blobPause = []time.Duration{0, 0, 0}, time.Millisecond }
 
 // Renew renews the leases now.
 func (s *Store) Renew() { s.core.renew() }
@@ -87,6 +87,8 @@ func (s *Store) pool() *pgxpool.Pool {
 		return d.database.(server).Pool
 	case *alternating:
 		return d.pool
+	case *twin:
+		return d.database.(server).Pool
 	default:
 		return d.(server).Pool
 	}

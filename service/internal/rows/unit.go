@@ -190,7 +190,9 @@ func (p place) covers(at string) bool {
 
 // blobWaits is how often a writer of blobs asks again while somebody removes blobs, and blobPause
 // the time between.
-const blobWaits, blobPause = 200, 25 * time.Millisecond
+const blobWaits = 200
+
+var blobPause = 25 * time.Millisecond
 
 // commit writes in a folder whose newest mark is base, with -1 in none. ok is false if it has
 // another mark.

@@ -1,0 +1,600 @@
+package rows
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/memkernel/memkernel/internal/store"
+)
+
+// Model is a server with one tenant, in memory. It knows for each statement of this package what
+// it does to the tables, and parses no SQL. Statements run one after the other. TestModelIsTheServer
+// compares it with a server.
+type Model struct {
+	// Now is the server's clock.
+	Now func() time.Time
+	// Break is a rule that the server breaks, to see that tests notice it.
+	Break Broken
+	// Audit is told when a lock has holders that exclude each other; nil tells nobody.
+	Audit func(what string)
+	// Route reports whether a process's nth connection reaches the old primary, while one lives
+	// next to the new one; nil reaches the new one.
+	Route func(holder string, n int) (old bool)
+	// Async: no commit waits for the standby.
+	Async bool
+
+	mu sync.Mutex
+	// sites are the primaries in the order in which they took over.
+	sites []*site
+}
+
+// Broken is a rule that is not kept.
+type Broken string
+
+const (
+	BrokenMark    Broken = "a unit is written whatever the newest mark of its folder is"
+	BrokenTrail   Broken = "every mark is in the trail, so that what another server forgot is taken for known"
+	BrokenEpoch   Broken = "a log that was replaced is read on"
+	BrokenBlobs   Broken = "blobs are written while somebody removes blobs"
+	BrokenRemove  Broken = "blobs are removed by somebody who has lost the lock"
+	BrokenHold    Broken = "a lock is given to whoever asks"
+	BrokenWait    Broken = "whoever waits for a folder waits for no standby"
+	BrokenStandby Broken = "a commit that waits is acknowledged whether or not the standby has it"
+	BrokenAnswer  Broken = "a unit whose answer was lost is taken for written"
+	BrokenLate    Broken = "a unit that was overtaken is taken for written"
+	BrokenAsync   Broken = "no commit of a unit waits for the disk"
+	BrokenFile    Broken = "a file of the workspace is written whatever mark it has"
+	BrokenMade    Broken = "a file is made although a file was removed meanwhile"
+)
+
+// tables have the rows of a server. Their slices and the maps in them are never changed in place.
+type tables struct {
+	folders map[string]folderRow
+	log     map[string][]row // by folder
+	docs    map[docKey]docRow
+	blobs   map[string]docRow
+	holds   map[string]holdRow
+	// touched: the transaction has written or locked a row, so that its commit has something to
+	// wait for.
+	touched bool
+}
+
+type folderRow struct {
+	head
+	removed int64
+	written time.Time
+}
+
+type docKey struct{ folder, name string }
+
+type docRow struct {
+	rev, mark int64
+	data      []byte
+	written   time.Time
+}
+
+type holdRow struct {
+	alone   bool
+	holders map[string]int64
+}
+
+// NewModel returns a server with a tenant without any state.
+func NewModel() *Model {
+	return &Model{Now: time.Now, sites: []*site{{now: tables{folders: map[string]folderRow{}, log: map[string][]row{}, docs: map[docKey]docRow{}, blobs: map[string]docRow{},
+		holds: map[string]holdRow{store.BlobsLock: {}}}}}}
+}
+
+func (t *tables) clone() tables {
+	return tables{folders: maps.Clone(t.folders), log: maps.Clone(t.log), docs: maps.Clone(t.docs), blobs: maps.Clone(t.blobs), holds: maps.Clone(t.holds)}
+}
+
+// args are the arguments of a statement, from 1 on.
+type args []any
+
+func (a args) int(i int) int64        { return reflect.ValueOf(a[i-1]).Int() }
+func (a args) str(i int) string       { return a[i-1].(string) }
+func (a args) is(i int) bool          { return a[i-1].(bool) }
+func (a args) strs(i int) []string    { return a[i-1].([]string) }
+func (a args) ints(i int) []int64     { return a[i-1].([]int64) }
+func (a args) data(i int) [][]byte    { return a[i-1].([][]byte) }
+func one(vals ...any) [][]any         { return [][]any{vals} }
+func below(name, of string) bool      { return name == of || strings.HasPrefix(name, of+"/") }
+func within(path, folder string) bool { return strings.HasPrefix(path, folder+"/") }
+
+// effects are what the statements do.
+var effects = map[*statement]func(m *Model, t *tables, a args) [][]any{
+	&news: func(m *Model, t *tables, a args) (out [][]any) {
+		f, there := t.folders[a.str(2)]
+		if !there {
+			return nil
+		}
+		same := (slices.Contains(f.trail, a.int(3)) || m.Break == BrokenTrail && a.int(3) != 0) && (f.epoch == a.int(4) || m.Break == BrokenEpoch)
+		some := same && f.removed <= a.int(5)
+		out = one(0, f.moving, []int64{f.rev, f.epoch, f.seq, int64(f.turns), bit(same), bit(some)}, f.trail, f.counts[:], "", "", "", nil, "", f.written)
+		for k, d := range t.docs {
+			if fresh := !same || d.rev > a.int(5); k.folder == a.str(2) && a.is(8) && (!some || fresh) {
+				var data any
+				if fresh && len(d.data) <= 32768 {
+					data = d.data
+				}
+				out = append(out, []any{1, k.name, []int64{d.rev, int64(len(d.data)), d.mark}, nil, nil, "", "", "", data, "", d.written})
+			}
+		}
+		for _, r := range t.log[a.str(2)] {
+			if slices.Contains(a.strs(7), r.log) && (!same || r.seq > a.int(6)) {
+				var body any
+				if len(r.rec.Body) > 0 {
+					body = string(r.rec.Body)
+				}
+				out = append(out, []any{2, r.log, []int64{r.seq, int64(r.turn), int64(r.n), r.size}, nil, nil, r.rec.Op, r.rec.ID, r.time, nil, body, f.written})
+			}
+		}
+		return out
+	},
+	&commit: (*Model).commit,
+	&stands: func(m *Model, t *tables, a args) [][]any {
+		f, there := t.folders[a.str(2)]
+		t.touched = there && m.Break != BrokenWait
+		if m.Break == BrokenAnswer {
+			return one(true, true)
+		}
+		return one(slices.Contains(f.trail, a.int(3)), there && f.mark() == a.int(3))
+	},
+	&get: func(_ *Model, t *tables, a args) [][]any {
+		if d, there := t.docs[docKey{a.str(2), a.str(3)}]; there && a.str(4) == "" {
+			return one(d.data, d.rev, d.written, d.mark)
+		}
+		if b, there := t.blobs[a.str(4)]; there {
+			return one(b.data, int64(0), b.written, int64(0))
+		}
+		return nil
+	},
+	&stat: func(_ *Model, t *tables, a args) (out [][]any) {
+		at, in, name := a.str(2), a.str(3), a.str(4)
+		folder := at == ""
+		for f := range t.folders {
+			folder = folder || below(f, at)
+		}
+		for k, d := range t.docs {
+			folder = folder || k.folder == in && within(k.name, name)
+			if k == (docKey{in, name}) {
+				out = append(out, []any{false, int64(len(d.data)), d.written})
+			}
+		}
+		for h, b := range t.blobs {
+			folder = folder || at == "blobs" || at == "blobs/"+h[:2]
+			if h == a.str(6) {
+				out = append(out, []any{false, int64(len(b.data)), b.written})
+			}
+		}
+		size, count := int64(0), 0
+		for _, r := range t.log[in] {
+			if r.log == a.str(5) {
+				size, count = size+r.size, count+1
+			}
+		}
+		if count > 0 {
+			out = append(out, []any{false, size, t.folders[in].written})
+		}
+		if folder {
+			out = append(out, []any{true, int64(0), time.Time{}})
+		}
+		return out
+	},
+	&list: func(_ *Model, t *tables, a args) (out [][]any) {
+		at, in, prefix := a.str(2), a.str(3), a.str(4)
+		type entry struct {
+			folder bool
+			size   int64
+		}
+		names := map[string]entry{}
+		add := func(path string, size int64) {
+			first, _, deeper := strings.Cut(path, "/")
+			e := names[first]
+			names[first] = entry{e.folder || deeper, max(e.size, size)}
+		}
+		for k, d := range t.docs {
+			if k.folder == in && k.name >= prefix && k.name < a.str(5) {
+				add(k.name[len(prefix):], int64(len(d.data)))
+			}
+		}
+		sizes := map[string]int64{}
+		for _, r := range t.log[in] {
+			if at == in {
+				sizes[r.log+".jsonl"] += r.size
+			}
+		}
+		for l, size := range sizes {
+			add(l, size)
+		}
+		for f := range t.folders {
+			switch {
+			case f == "" || strings.HasPrefix(f, "/"):
+			case at == "":
+				add(f+"/", 0)
+			case within(f, at):
+				add(f[len(at)+1:]+"/", 0)
+			}
+		}
+		for h, b := range t.blobs {
+			switch at {
+			case "":
+				add("blobs/", 0)
+			case "blobs":
+				add(h[:2]+"/", 0)
+			case "blobs/" + h[:2]:
+				add(h, int64(len(b.data)))
+			}
+		}
+		for first, e := range names {
+			out = append(out, []any{first, e.folder, e.size, time.Time{}})
+		}
+		return out
+	},
+	&remove: func(m *Model, t *tables, a args) [][]any {
+		hashes, holding := a.strs(5), a.strs(7)
+		if len(hashes) > 0 && len(holding) > 0 && m.Break != BrokenRemove {
+			h := t.holds[store.BlobsLock].holders
+			if !slices.ContainsFunc(holding, func(mine string) bool { _, has := h[mine]; return has }) {
+				return one(false, 0)
+			}
+			t.touched = true
+		}
+		n, changed := 0, map[string]bool{}
+		for i, at := range a.strs(2) {
+			in, name := a.strs(3)[i], a.strs(4)[i]
+			whole := func(folder string) bool { return folder == at && name == "" || within(folder, at) }
+			for k := range t.docs {
+				named := k.folder == in && below(k.name, name)
+				if named || whole(k.folder) {
+					changed[k.folder] = changed[k.folder] || named
+					delete(t.docs, k)
+					n++
+				}
+			}
+			for f := range t.folders {
+				if whole(f) {
+					delete(t.folders, f)
+					delete(t.log, f)
+					n++
+				}
+			}
+		}
+		for f, named := range changed {
+			if _, there := t.folders[f]; there && named {
+				t.write(f, a.int(6), true, m.Now())
+			}
+		}
+		for _, h := range hashes {
+			if _, there := t.blobs[h]; there {
+				delete(t.blobs, h)
+				n++
+			}
+		}
+		t.touched = t.touched || n > 0
+		return one(true, n)
+	},
+	&move: func(m *Model, t *tables, a args) [][]any {
+		in, name, to, now := a.str(2), a.str(3), a.str(4), a.str(5)
+		d, is := t.docs[docKey{to, now}]
+		there := is && d.mark == a.int(6)
+		moved := map[docKey]docRow{}
+		for k, d := range t.docs {
+			if k.folder == in && below(k.name, name) {
+				moved[docKey{to, now + k.name[len(name):]}] = d
+				delete(t.docs, k)
+			}
+		}
+		if len(moved) > 0 {
+			t.write(in, a.int(6), true, m.Now())
+			if to != in {
+				t.write(to, a.int(6), true, m.Now())
+			}
+		}
+		for k, d := range moved {
+			d.mark, d.rev = a.int(6), t.folders[to].rev
+			t.docs[k] = d
+		}
+		return one(len(moved), there)
+	},
+	&moveFolder: func(_ *Model, t *tables, a args) [][]any {
+		old, now, mark := a.str(2), a.str(3), a.int(5)
+		f, source := t.folders[old]
+		g, target := t.folders[now]
+		if !source || target || a.int(4) != 0 && f.mark() != a.int(4) {
+			return one(slices.Contains(g.trail, mark), source, target)
+		}
+		t.touched = true
+		f.trail = append(slices.Clone(f.trail[max(0, len(f.trail)-15):]), mark)
+		t.folders[now], t.log[now] = f, t.log[old]
+		delete(t.folders, old)
+		delete(t.log, old)
+		for k, d := range t.docs {
+			if k.folder == old {
+				delete(t.docs, k)
+				t.docs[docKey{now, k.name}] = d
+			}
+		}
+		return one(true, source, target)
+	},
+	&take: func(m *Model, t *tables, a args) [][]any {
+		h := t.holds[a.str(2)]
+		other := ""
+		if all := slices.Sorted(maps.Keys(h.holders)); len(all) > 0 {
+			other = all[0]
+		}
+		now := m.Now().UnixMicro()
+		live := maps.Clone(h.holders)
+		maps.DeleteFunc(live, func(holder string, end int64) bool { return end <= now || holder == a.str(3) })
+		t.touched = true // the row is locked even if nothing is written
+		if (h.alone || a.is(4)) && len(live) > 0 && m.Break != BrokenHold {
+			return one(false, other)
+		}
+		if live == nil {
+			live = map[string]int64{}
+		}
+		live[a.str(3)] = now + a.int(5)
+		t.holds[a.str(2)] = holdRow{a.is(4), live}
+		if m.Audit != nil && a.is(4) && len(live) > 1 {
+			m.Audit(fmt.Sprintf("%d have %s, and one has it alone", len(live), a.str(2)))
+		}
+		return one(true, other)
+	},
+	&renew: func(m *Model, t *tables, a args) [][]any {
+		t.hold(a.str(2), a.str(3), func(h map[string]int64) { h[a.str(3)] = m.Now().UnixMicro() + a.int(4) })
+		return nil
+	},
+	&release: func(_ *Model, t *tables, a args) [][]any {
+		t.hold(a.str(2), a.str(3), func(h map[string]int64) { delete(h, a.str(3)) })
+		return nil
+	},
+	&writeFile: func(m *Model, t *tables, a args) [][]any {
+		k, was, mark := docKey{a.str(2), a.str(3)}, a.int(4), a.int(7)
+		d, there := t.docs[k]
+		f, made := t.folders[k.folder]
+		t.touched = there
+		other := ""
+		for o := range t.docs {
+			if was == 0 && o.folder == k.folder && (slices.Contains(a.strs(8), o.name) || within(o.name, k.name)) && (other == "" || o.name < other) {
+				other = o.name
+			}
+		}
+		kept := f.removed <= a.int(9) && slices.Contains(f.trail, a.int(10)) || m.Break == BrokenMade
+		switch {
+		case (d.mark == was || m.Break == BrokenFile && there) && other == "" && (!made || (f.moving == "" || a.is(11)) && (was != 0 || kept)):
+			now := t.write(k.folder, mark, false, m.Now())
+			data := bytes.Clone(a[4].([]byte))
+			if a.is(6) {
+				data = slices.Concat(d.data, data)
+			}
+			d = docRow{now.rev, mark, data, now.written}
+			t.docs[k] = d
+		case d.mark != mark:
+			d = docRow{written: time.Time{}}
+		}
+		return one(other, d.rev, int64(len(d.data)), d.written)
+	},
+	&removeFile: func(m *Model, t *tables, a args) [][]any {
+		k := docKey{a.str(2), a.str(3)}
+		d, there := t.docs[k]
+		t.touched = there
+		if f := t.folders[k.folder]; !there || d.mark != a.int(4) || f.moving != "" && !a.is(6) {
+			return one(false, there)
+		}
+		t.write(k.folder, a.int(5), true, m.Now())
+		delete(t.docs, k)
+		return one(true, true)
+	},
+	&moving: func(m *Model, t *tables, a args) [][]any {
+		f := t.write(a.str(2), a.int(4), false, m.Now())
+		f.moving = a.str(3)
+		t.folders[a.str(2)] = f
+		return nil
+	},
+}
+
+func bit(is bool) int64 {
+	if is {
+		return 1
+	}
+	return 0
+}
+
+// write counts a write in a folder, which it makes.
+func (t *tables) write(folder string, mark int64, removes bool, now time.Time) folderRow {
+	f, there := t.folders[folder]
+	f.rev++
+	f.trail = append(slices.Clone(f.trail[max(0, len(f.trail)-15):]), mark)
+	if removes && there {
+		f.removed = f.rev
+	}
+	f.written, t.touched = now, true
+	t.folders[folder] = f
+	return f
+}
+
+// hold changes the holders of a lock that has the holder.
+func (t *tables) hold(name, holder string, f func(map[string]int64)) {
+	if h := t.holds[name]; h.holders != nil {
+		if _, has := h.holders[holder]; has {
+			h.holders, t.touched = maps.Clone(h.holders), true
+			f(h.holders)
+			t.holds[name] = h
+		}
+	}
+}
+
+func (m *Model) commit(t *tables, a args) [][]any {
+	folder, base, mark, now := a.str(3), a.int(4), a.int(5), m.Now()
+	blobs := t.holds[store.BlobsLock]
+	t.touched = len(a.strs(25)) > 0
+	for holder, end := range blobs.holders {
+		if t.touched && blobs.alone && end > now.UnixMicro() && !slices.Contains(a.strs(27), holder) && m.Break != BrokenBlobs {
+			return one(false, false)
+		}
+	}
+	f, there := t.folders[folder]
+	if base >= 0 && f.mark() != base && m.Break != BrokenMark {
+		return one(true, m.Break == BrokenLate && slices.Contains(f.trail, base))
+	}
+	revs := map[string]int64{} // of the folders that are written
+	gone := a.strs(23)
+	for _, in := range slices.Concat(a.strs(18), gone) {
+		if _, done := revs[in]; !done && (base < 0 || in != folder) {
+			revs[in] = t.write(in, mark, slices.Contains(gone, in), now).rev
+		}
+	}
+	if base >= 0 {
+		f = t.write(folder, mark, slices.Contains(gone, folder), now)
+		revs[folder] = f.rev
+		f.seq, f.turns = a.int(6), int(a.int(7))
+		copy(f.counts[:], a[7].([]int))
+		if replaced := a.strs(16); len(replaced) > 0 {
+			f.epoch += bit(there)
+			t.log[folder] = slices.DeleteFunc(slices.Clone(t.log[folder]), func(r row) bool { return slices.Contains(replaced, r.log) && r.seq <= a.int(17) })
+		}
+		t.folders[folder] = f
+		for i, seq := range a.ints(10) {
+			r := row{seq: seq, turn: int(a.ints(11)[i]), log: a.strs(12)[i], n: int(a.ints(13)[i]), time: a.strs(28)[i], size: int64(len(a.strs(29)[i])),
+				rec: store.Record{Op: a.strs(14)[i], ID: a.strs(15)[i], Body: []byte(a.strs(29)[i])}}
+			t.log[folder] = append(slices.Clip(t.log[folder]), r)
+		}
+	}
+	for i, in := range gone {
+		for k := range t.docs {
+			if k.folder == in && below(k.name, a.strs(24)[i]) {
+				delete(t.docs, k)
+			}
+		}
+	}
+	for i, in := range a.strs(18) {
+		k, data := docKey{in, a.strs(19)[i]}, a.data(21)[i]
+		if d, there := t.docs[k]; !there || !a.is(22) || len(d.data) != len(data) {
+			t.docs[k] = docRow{revs[in], mark, bytes.Clone(data), now}
+		}
+	}
+	for i, hash := range a.strs(25) {
+		if b, there := t.blobs[hash]; !there || len(b.data) != len(a.data(26)[i]) {
+			t.blobs[hash] = docRow{data: bytes.Clone(a.data(26)[i]), written: now}
+		}
+	}
+	return one(true, true)
+}
+
+// Statement is a statement on its way to the server.
+type Statement struct {
+	Context     context.Context // of who waits for the answer
+	Name, About string
+	// Do runs it. ErrWaits is that its commit waits for the standby, and nobody else can see it
+	// yet. Commit ends that waiting without the standby.
+	Do, Commit func() error
+	at         life
+}
+
+// Wire brings a statement to the server and the answer back, and may do neither.
+type Wire func(Statement) error
+
+// client is a process's connections to a model.
+type client struct {
+	m      *Model
+	wire   Wire
+	holder string
+
+	mu   sync.Mutex
+	idle []life
+	made int
+}
+
+// OnModel opens the tenant of a model.
+func OnModel(m *Model, wire Wire, holder string, lease time.Duration) *Store {
+	c := newCore("model", holder, lease)
+	c.db, c.tenant = &client{m: m, wire: wire, holder: holder}, 1
+	return &Store{core: c}
+}
+
+func (c *client) Close() {}
+
+// connect returns an idle connection, or a new one.
+func (c *client) connect() life {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for n := len(c.idle) - 1; n >= 0; n-- {
+		at := c.idle[n]
+		c.idle = c.idle[:n]
+		if c.m.lives(at) {
+			return at
+		}
+	}
+	c.made++
+	return c.m.reach(c.holder, c.made)
+}
+
+func (c *client) Ask(ctx context.Context, s *statement, a []any, row func(func(...any) error) error) error {
+	sent := slices.Clone(a)
+	for i, v := range a {
+		if ints, ok := v.([]int); ok {
+			sent[i] = slices.Clone(ints)
+		}
+	}
+	at := c.connect()
+	var out [][]any
+	do := func(wait bool) func() error {
+		return func() (err error) { out, err = c.m.transact(at, s, sent, wait); return err }
+	}
+	about := fmt.Sprint(a[1])
+	if s == &commit {
+		about = fmt.Sprintf("%s, %d records", a[2], len(a[9].([]int64)))
+	}
+	err := c.wire(Statement{Context: ctx, Name: s.name, About: about, Do: do(true), Commit: do(false), at: at})
+	if err == nil || errors.As(err, new(*pgconn.PgError)) {
+		c.mu.Lock()
+		c.idle = append(c.idle, at)
+		c.mu.Unlock()
+	}
+	if err != nil {
+		return err
+	}
+	for _, vals := range out {
+		if err := row(func(into ...any) error { return scan(vals, into) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// scan reads a row.
+func scan(vals, into []any) error {
+	if len(into) != len(vals) {
+		return fmt.Errorf("%d columns, and %d are scanned", len(vals), len(into))
+	}
+	for i, to := range into {
+		at := reflect.ValueOf(to).Elem()
+		at.SetZero()
+		if vals[i] == nil {
+			continue
+		}
+		v := reflect.ValueOf(vals[i])
+		if v.Kind() == reflect.Slice {
+			v = reflect.AppendSlice(reflect.MakeSlice(v.Type(), 0, v.Len()), v)
+		}
+		if at.Kind() == reflect.Pointer {
+			at.Set(reflect.New(at.Type().Elem()))
+			at = at.Elem()
+		}
+		if !v.CanConvert(at.Type()) || v.Kind() != at.Kind() && !v.CanInt() {
+			return fmt.Errorf("column %d is %v, and scanned as %v", i+1, v.Type(), at.Type())
+		}
+		at.Set(v.Convert(at.Type()))
+	}
+	return nil
+}
