@@ -20,6 +20,16 @@ func newMutex() mutex { return make(mutex, 1) }
 func (m mutex) Lock()   { m <- struct{}{} }
 func (m mutex) Unlock() { <-m }
 
+// TryLock locks the mutex if it is free, and reports whether it did.
+func (m mutex) TryLock() bool {
+	select {
+	case m <- struct{}{}:
+		return true
+	default:
+		return false
+	}
+}
+
 // folder is what this process knows of a folder.
 type folder struct {
 	at   string
