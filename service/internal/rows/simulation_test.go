@@ -117,7 +117,6 @@ type lateStatement struct {
 
 var (
 	errKilled = errors.New("this process was killed")
-	errFull   = &pgconn.PgError{Severity: "ERROR", Code: "53100", Message: "could not extend file: No space left on device"}
 	errUndone = &pgconn.PgError{Severity: "ERROR", Code: "40P01", Message: "deadlock detected"}
 )
 
