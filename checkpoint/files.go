@@ -95,15 +95,39 @@ func (s Store) write(c *Checkpoint) error {
 	if err := s.put(store.Synced, store.Doc{Name: file(id), Data: data}); err != nil {
 		return fmt.Errorf("write checkpoint: %w", err)
 	}
-	p, err := c.pointer()
-	if err != nil {
+	if err := s.point(c); err != nil {
 		return fmt.Errorf("write checkpoint %s: %w", id, err)
 	}
-	// The pointer only repeats the listing, and is not synced.
-	if err := s.put(store.Unsynced, store.Doc{Name: pointerName, Data: p}); err != nil {
-		return fmt.Errorf("write checkpoint: %w", err)
-	}
 	return nil
+}
+
+// point makes the pointer to the newest checkpoint. It only repeats the listing, and is not synced.
+func (s Store) point(c *Checkpoint) error {
+	p, err := c.pointer()
+	if err != nil {
+		return err
+	}
+	return s.put(store.Unsynced, store.Doc{Name: pointerName, Data: p})
+}
+
+// gone returns the checkpoints that are neither there nor put aside, though an older one or fewer
+// than the kept ones are: only the oldest are ever removed, and those beyond the kept ones.
+func (s Store) gone(all []int) (bad []Damage, err error) {
+	if len(all) == 0 {
+		return nil, nil
+	}
+	for n := all[0]; n > max(0, all[0]-Kept); n-- {
+		name := file(string(checkpointID(n)))
+		if slices.Contains(all, n) {
+			continue
+		}
+		if _, err := s.in.Stat(name + ".damaged-1"); store.OutOfReach(err) {
+			return nil, err
+		} else if err != nil {
+			bad = append(bad, s.damage(name, errMissing))
+		}
+	}
+	return bad, nil
 }
 
 // nextNumber returns a number above all numbers that the files and the pointer show as used, so

@@ -94,7 +94,14 @@ func (s Store) Verify() ([]Damage, error) {
 	}
 	if p, err := s.pointer(); err == nil && len(bad) == 0 && !slices.Contains(all, number(p.CheckpointID)) {
 		bad = append(bad, s.damage(pointerName, fmt.Errorf("it names %s, which is not there", p.CheckpointID)))
+	} else if errors.Is(err, fs.ErrNotExist) && len(all) > 1 { // a kill leaves a first checkpoint without it
+		bad = append(bad, s.damage(pointerName, errMissing))
 	}
+	gone, err := s.gone(all)
+	if err != nil {
+		return bad, err
+	}
+	bad = append(bad, gone...)
 	for _, n := range all {
 		c, err := s.Load(string(checkpointID(n)))
 		if store.OutOfReach(err) {
@@ -141,11 +148,26 @@ func (s Store) PutAside(bad []Damage) ([]string, error) {
 	}
 	for _, d := range bad {
 		aside, err := store.PutAside(s.in, d.name)
+		if err == nil && aside == "" && errors.Is(d.Err, errMissing) && d.name != pointerName {
+			// A note in its place says that this is known.
+			if aside, err = store.AsideName(s.in, d.name); err == nil {
+				err = s.put(store.Synced, store.Doc{Name: aside, Data: []byte("it was gone\n")})
+			}
+		}
 		if err != nil {
 			return out, fmt.Errorf("put aside: %w", err)
 		}
 		if aside != "" {
 			out = append(out, s.in.Where(aside))
+		}
+	}
+	if slices.ContainsFunc(bad, func(d Damage) bool { return d.name == pointerName }) {
+		if c, _, err := s.Latest(); err != nil {
+			return out, err
+		} else if c != nil {
+			if err := s.point(c); err != nil {
+				return out, err
+			}
 		}
 	}
 	if !slices.ContainsFunc(bad, func(d Damage) bool { return path.Dir(d.name) == stateFolder }) {
@@ -224,6 +246,8 @@ func (s *State) files() []stateFile {
 var (
 	errNewer = errors.New("written by a newer version")
 	errGone  = errors.New("is gone, though " + threadFile + " names it")
+	// errMissing is the damage of a checkpoint, or of the pointer, that no kill removes.
+	errMissing = errors.New("is gone, though there are others")
 )
 
 func (s Store) loadFile(f stateFile) error {
@@ -276,11 +300,11 @@ func (s Store) SaveState(st State) error {
 	none.setVersions()
 	empty := none.files()
 	for i, f := range st.files() {
-		data, old, nothing, err := s.sealed(f, empty[i])
+		data, old, there, err := s.sealed(f, empty[i])
 		if err != nil {
 			return fmt.Errorf("save state %s: %w", f.name, err)
 		}
-		if !bytes.Equal(data, nothing) {
+		if there || !bytes.Equal(data, old) {
 			st.Thread.Beside = append(st.Thread.Beside, f.name) // the thread is the last
 		}
 		if !bytes.Equal(data, old) {
@@ -293,23 +317,20 @@ func (s Store) SaveState(st State) error {
 	return nil
 }
 
-// sealed returns three forms of a file. data is the file to be written, old is the file as it is
-// now, and nothing is the file without contents. For a missing file, old is the file without
+// sealed returns a file as it is to be written, and as it is now. A missing file is one without
 // contents.
-func (s Store) sealed(f, empty stateFile) (data, old, nothing []byte, err error) {
+func (s Store) sealed(f, empty stateFile) (data, old []byte, there bool, err error) {
 	if data, err = seal(f.value); err != nil {
-		return nil, nil, nil, err
-	}
-	if nothing, err = seal(empty.value); err != nil {
-		return nil, nil, nil, err
+		return nil, nil, false, err
 	}
 	switch old, err = s.readFile(stateName(f.name)); {
 	case errors.Is(err, fs.ErrNotExist):
-		old = nothing
+		old, err = seal(empty.value)
+		return data, old, false, err
 	case store.OutOfReach(err):
-		return nil, nil, nil, err
+		return nil, nil, false, err
 	case err != nil:
 		old = nil // an unreadable file is written again
 	}
-	return data, old, nothing, nil
+	return data, old, true, nil
 }

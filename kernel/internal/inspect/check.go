@@ -163,7 +163,7 @@ func checkSession(s *session.Session) []health.Finding {
 	}
 	kept := checkpoint.NewStore(s.Files)
 	states, err := kept.Verify()
-	if there, oops := kept.Captured(); oops == nil && !there && s.Account.Captured && !s.Graves.Any() {
+	if there, oops := kept.Captured(); oops == nil && !there && s.Account.Captured && (!s.Graves.Any() || store.Exists(s.Files, "state")) {
 		out = append(out, health.Wrong(s.Key, fmt.Sprintf("%s: what was captured of %d observed turns is gone", kept.Folder(), s.Account.Committed), "observe the session's transcript again"))
 	}
 	for _, d := range states {

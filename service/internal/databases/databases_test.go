@@ -72,7 +72,7 @@ func TestEverySettingReachesWhatItIsFor(t *testing.T) {
 			t.Errorf("%s changes nothing", k.Name)
 		}
 	}
-	if n != 19 {
+	if n != 10 {
 		t.Errorf("%d settings", n)
 	}
 }
