@@ -156,6 +156,9 @@ func (s *Session) Refresh(write bool) error {
 	if err := s.recallAccount(); err != nil {
 		return err
 	}
+	if s.Name == folder.Project {
+		return nil // nothing is planned in it
+	}
 	known := s.records != nil
 	switch err := follow(&s.records, s.Files, folder.RecordsFile, write, s.replayPlan); {
 	case err == nil:
