@@ -53,8 +53,8 @@ test-cgo: ## the index's tests with the cgo driver, and both drivers on one file
 # PGlite is PostgreSQL and pgvector as WebAssembly; npm installs it in a temporary
 # folder. MEMKERNEL_POSTGRES_DSN names a server instead.
 test-postgres: ## the database's tests, on PGlite from npm and on this machine's postgres
-	MEMKERNEL_PGLITE=1 $(GO) test -C service -count=1 -timeout 20m ./pgindex ./internal/pgstore ./postgres
-	$(GO) test -C service -count=1 ./pgindex ./internal/pgstore ./postgres
+	MEMKERNEL_PGLITE=1 $(GO) test -C service -count=1 -timeout 20m ./pgindex ./internal/rows ./postgres
+	$(GO) test -C service -count=1 ./pgindex ./internal/rows ./postgres
 
 test-mcp-inspector: build ## the MCP server through the official inspector from npm, if there is one
 	serve/mcp/inspector.sh $(CURDIR)/$(BIN)
