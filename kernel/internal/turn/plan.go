@@ -151,11 +151,12 @@ func (d *Desk) plan(ctx context.Context, s *session.Session, asked *api.PlanRequ
 		return nil, err
 	}
 	prior.Maker.Durable = !h.unwritten
+	from := reader{s, &req, d, h.peek}
 	var files plan.Workspace // nil if memory is off
 	if d.Memory != nil {
-		files = workspaceReader{d.Memory, req.Private, s.Key, req.Loaded, h.peek, d.Recalled}
+		files = from
 	}
-	r, err := plan.Plan(ctx, prior, &req, sessionReader{s, &req, d}, files)
+	r, err := plan.Plan(ctx, prior, &req, from, files)
 	if err != nil {
 		return nil, err
 	}
@@ -197,14 +198,15 @@ func (d *Desk) prior(ctx context.Context, s *session.Session, req *plan.Request)
 	return p, faults, nil
 }
 
-// sessionReader reads data for a plan that most plans do not need.
-type sessionReader struct {
+// reader reads the workspace for a plan, and the data of the session that most plans do not need.
+type reader struct {
 	s    *session.Session
 	req  *plan.Request
 	desk *Desk
+	peek bool // nothing may be written
 }
 
-func (r sessionReader) Earlier() []cachelayout.Pace {
+func (r reader) Earlier() []cachelayout.Pace {
 	var out []cachelayout.Pace
 	for _, did := range r.desk.Habits.Earlier(r.req.Source.Agent, r.s.Name) {
 		out = append(out, did.Pace())
@@ -212,7 +214,7 @@ func (r sessionReader) Earlier() []cachelayout.Pace {
 	return out
 }
 
-func (r sessionReader) Neighbour() *plan.Neighbour {
+func (r reader) Neighbour() *plan.Neighbour {
 	return Neighbour(r.desk.State, r.s.Life.Private, r.s.Key, r.req.Now)
 }
 
@@ -232,9 +234,9 @@ func Neighbour(state store.Store, private *markdownstore.Store, key string, now 
 	}}
 }
 
-func (r sessionReader) Notes() (summary.Notes, error) { return NotesOf(r.s, r.req.Branch) }
+func (r reader) Notes() (summary.Notes, error) { return NotesOf(r.s, r.req.Branch) }
 
-func (r sessionReader) WorkState() (*plan.WorkState, error) {
+func (r reader) WorkState() (*plan.WorkState, error) {
 	s, now := r.s, r.req.Now
 	l, err := s.Life.Now()
 	if err != nil {
@@ -248,7 +250,7 @@ func (r sessionReader) WorkState() (*plan.WorkState, error) {
 		Source: s.Life.Source}, nil
 }
 
-func (r sessionReader) Searchable(pages []string, shown func(id string) (*pagevm.Page, string, bool)) (*retrieval.Spans, []fault.Fault) {
+func (r reader) Searchable(pages []string, shown func(id string) (*pagevm.Page, string, bool)) (*retrieval.Spans, []fault.Fault) {
 	spans, unread := r.s.Left.Take(r.s.Reader(), pages, shown)
 	var faults []fault.Fault
 	for _, u := range unread {
@@ -257,34 +259,24 @@ func (r sessionReader) Searchable(pages []string, shown func(id string) (*pagevm
 	return spans, faults
 }
 
-// workspaceReader reads the workspace for a plan of a session.
-type workspaceReader struct {
-	m       *memory.Memory
-	private bool
-	key     string
-	loaded  []string
-	peek    bool // nothing may be written
-	told    func(ctx context.Context, began time.Time, r *retrieval.Result)
-}
-
-func (r workspaceReader) File(path string) (plan.File, bool, error) {
-	f, ok, err := r.m.File(r.private, path)
+func (r reader) File(path string) (plan.File, bool, error) {
+	f, ok, err := r.desk.Memory.File(r.req.Private, path)
 	return plan.File{Path: f.Path, Type: pagevm.Type(f.Type), Text: f.Text, Hash: f.Hash, Lines: f.Lines}, ok, err
 }
 
-func (r workspaceReader) Remembered() string {
-	return r.m.Remembered()
+func (r reader) Remembered() string {
+	return r.desk.Memory.Remembered()
 }
 
-func (r workspaceReader) DailyLogs(now time.Time) (today, yesterday markdownstore.File) {
-	return r.m.DailyLogs(r.private, now)
+func (r reader) DailyLogs(now time.Time) (today, yesterday markdownstore.File) {
+	return r.desk.Memory.DailyLogs(r.req.Private, now)
 }
 
-func (r workspaceReader) Recall(ctx context.Context, q retrieval.Query) retrieval.Result {
+func (r reader) Recall(ctx context.Context, q retrieval.Query) retrieval.Result {
 	began := time.Now()
-	res := r.m.Recall(ctx, r.private, r.key, r.loaded, q, memory.Patience{Peek: r.peek})
-	if r.told != nil {
-		r.told(ctx, began, &res)
+	res := r.desk.Memory.Recall(ctx, r.req.Private, r.s.Key, r.req.Loaded, q, memory.Patience{Peek: r.peek})
+	if r.desk.Recalled != nil {
+		r.desk.Recalled(ctx, began, &res)
 	}
 	return res
 }
