@@ -194,45 +194,6 @@ func (e *LockedError) Error() string {
 	return e.Name + " is held by another process"
 }
 
-// Unwritten returns the error by which writes under a lock were lost although the process lives,
-// or nil if all writes are there. A store may hold back writes until the lock is released, and
-// may fail to write them then. It may do so with Unsynced writes, and with all writes under a
-// lock with [Defer]. The caller must call Unwritten once, after it released the lock and before
-// anybody in this process takes the lock again.
-func Unwritten(s Store, lock string) error {
-	if h, ok := s.(interface{ Unwritten(lock string) error }); ok {
-		return h.Unwritten(lock)
-	}
-	return nil
-}
-
-// Defer lets a store hold back Synced writes, too, in the folder of a lock. The caller must hold
-// the lock alone. The writes become durable together, or not at all, when sync returns nil or
-// when the lock is released, unless [Unwritten] returns an error. Until then, the caller must not
-// report a result to anybody. The caller must call sync before it does anything elsewhere that
-// depends on its writes. A store that gains nothing from this ignores Defer.
-func Defer(s Store, lock string) (sync func() error) {
-	if h, ok := s.(interface {
-		Defer(lock string) func() error
-	}); ok {
-		return h.Defer(lock)
-	}
-	return func() error { return nil }
-}
-
-// Resume takes an exclusive lock again after this process released it. It does not check whether
-// another process has held the lock since. The process continues with its old knowledge of the
-// lock's folder, and another process may take the lock meanwhile. The caller must call [Defer] at
-// once, and must not report a result to anybody before it released the lock and [Unwritten]
-// returned nil. If another process held the lock, Unwritten returns an error and the writes are
-// lost. Resume returns nil if the caller must use [Store.Lock] instead.
-func Resume(s Store, lock string) (release func()) {
-	if h, ok := s.(interface{ Resume(lock string) func() }); ok {
-		return h.Resume(lock)
-	}
-	return nil
-}
-
 // Find reports whether a name exists and may be used. It returns an error if it can't find out.
 func Find(s Store, name string) (bool, error) {
 	_, err := s.Stat(name)

@@ -41,7 +41,7 @@ func Contract(t *testing.T, k Kind) {
 		name  string
 		f     func(t *rapid.T, k Kind, s store.Disk)
 		draws bool // whether the steps are drawn at random
-	}{{"whatever is done", whateverIsDone, true}, {"handles", handles, false}, {"locks", locks, true}, {"deferred", deferred, true}, {"wait", wait, false}, {"refused", refused, true}, {"torn", torn, false}} {
+	}{{"whatever is done", whateverIsDone, true}, {"handles", handles, false}, {"locks", locks, true}, {"wait", wait, false}, {"refused", refused, true}, {"torn", torn, false}} {
 		t.Run(c.name, func(t *testing.T) {
 			n := 0
 			rapid.Check(t, func(t *rapid.T) {
@@ -297,51 +297,6 @@ func PowerCut(t *testing.T, open func() store.Disk, cut func(s store.Disk, pick 
 			}
 		}
 	})
-}
-
-// Deferred: a writer under a lock reads its own writes, synced or not. Others must find all of
-// them once the lock is released or the writes are synced.
-func deferred(t *rapid.T, k Kind, s store.Disk) {
-	must := func(err error) {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	const lock = "lock"
-	look := func(s store.Store) model {
-		m := found(t, s)
-		delete(m, lock) // as files have it
-		return m
-	}
-	_, next := k.Kill(s, 1<<30, 0, false)
-	in, m := s.In("d").(store.Disk), model{}
-	for range rapid.IntRange(1, 3).Draw(t, "calls") {
-		release, err := in.Lock(lock, store.Alone)
-		must(err)
-		sync := store.Defer(in, lock)
-		for range rapid.IntRange(1, 8).Draw(t, "actions") {
-			a := m.draw(t)
-			must(a.do(in))
-			for n, may := range a.may {
-				m.set(n, may[len(may)-1])
-				if data, err := in.Get(n); err == nil && m.at(n) != string(data) || err != nil && (m.at(n) != gone || !errors.Is(err, fs.ErrNotExist)) {
-					t.Fatalf("after %s: %s holds %q, %v, want %q", a.what, n, data, err, m.at(n))
-				}
-			}
-			switch rapid.IntRange(0, 5).Draw(t, "then") {
-			case 0:
-				m.compare(t, look(in), a.what)
-			case 1:
-				must(sync())
-				m.compare(t, look(next().In("d")), "sync")
-			}
-		}
-		release()
-		must(store.Unwritten(in, lock))
-		must(sync()) // does nothing any more
-		m.compare(t, look(next().In("d")), "release")
-	}
 }
 
 // A replaced journal must not be current. A reader must keep reading the content that it opened.
