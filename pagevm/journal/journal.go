@@ -2,18 +2,16 @@ package journal
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
-	"maps"
 	"sync"
 
 	"github.com/memkernel/memkernel/internal/store"
 )
 
-// These operations are the phases of a commit, shown in writeback.go. Only Commit and Writeback
-// write them. Other operations ("ingest", "turn", "cut", "forget", ...) belong to the packages
+// These operations are the phases of a commit, shown in writeback.go. Only Writeback writes
+// them. Other operations ("ingest", "turn", "cut", "forget", ...) belong to the packages
 // that write them.
 const (
 	OpStaged    = "staged"
@@ -49,9 +47,8 @@ type Journal struct {
 
 	mu      sync.Mutex
 	log     store.Log
-	records int               // records learned
-	needed  int               // of these, up to the last one that Sync must make durable
-	commits map[string]string // committed key to hash of its body
+	records int // records learned
+	needed  int // of these, up to the last one that Sync must make durable
 	store   *State
 	broken  error // set once a record that was written could not be learned
 }
@@ -111,7 +108,7 @@ func newJournal(in store.Store, name string, opt *Options) (*Journal, error) {
 
 // emptyJournal returns a journal without a log, which can learn records.
 func emptyJournal() *Journal {
-	return &Journal{commits: make(map[string]string), store: newStore()}
+	return &Journal{store: newStore()}
 }
 
 // read reads the records that were appended since, and passes each to each once it is learned.
@@ -124,23 +121,13 @@ func (j *Journal) read(each func(store.Record) error) error {
 	})
 }
 
-// learn keeps the members of a record that idempotence needs, and applies the record to the
-// state.
+// learn applies a record to the state.
 func (j *Journal) learn(rec store.Record) error {
 	if err := j.store.learn(rec); err != nil {
 		return err
 	}
 	if j.records++; rec.Op != OpRemembered {
 		j.needed = j.records
-	}
-	switch rec.Op {
-	case OpSnapshot:
-		maps.Copy(j.commits, j.store.hashes())
-	case OpCommitted:
-		var c committedBody
-		if json.Unmarshal(rec.Body, &c) == nil && c.Hash != "" {
-			j.commits[rec.ID] = c.Hash
-		}
 	}
 	return nil
 }
@@ -228,7 +215,7 @@ func (j *Journal) Append(sync bool, recs ...store.Record) (store.Stats, error) {
 	for i := range recs {
 		switch op := recs[i].Op; op {
 		case OpStaged, opValidated, OpRejected, OpCommitted, OpSnapshot:
-			return store.Stats{}, fmt.Errorf("append to journal: %q belongs to commits; use Commit or Writeback", op)
+			return store.Stats{}, fmt.Errorf("append to journal: %q belongs to commits; use Writeback", op)
 		}
 	}
 	st, err := j.append(sync, func() ([]store.Record, error) { return recs, nil })

@@ -44,27 +44,27 @@ func readAll(t *testing.T, j *Journal) (recs []store.Record) {
 	return recs
 }
 
-func TestCommitIsIdempotent(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "journal.jsonl")
+func TestWritebackIsIdempotent(t *testing.T) {
+	path, r := filepath.Join(t.TempDir(), "journal.jsonl"), testRules(t)
 	j := openTestJournal(t, path)
-	tx := Tx{Key: "turn 1", Time: time.Unix(1, 0).UTC(), Body: json.RawMessage(`{"a": 1}`)}
+	line := func(key, value string) Transaction { return tx(key, note("lines", OpAppend, value)) }
+	first := line("turn 1", `[{"id":"1","value":"a"}]`)
 	for _, step := range []struct {
 		name string
 		j    *Journal
-		tx   Tx
+		tx   Transaction
 		want Outcome
 	}{
-		{"first", j, tx, Committed},
-		{"again", j, tx, Duplicate},
-		{"other white space", j, Tx{Key: tx.Key, Body: json.RawMessage(`{"a":1}`)}, Duplicate},
-		{"other content", j, Tx{Key: tx.Key, Body: json.RawMessage(`{"a":2}`)}, Conflict},
-		{"reopened", openTestJournal(t, path), tx, Duplicate},
-		{"other key", j, Tx{Key: "turn 2", Body: tx.Body}, Committed},
+		{"first", j, first, Committed},
+		{"again", j, first, Duplicate},
+		{"other white space", j, line("turn 1", `[{"id": "1", "value": "a"}]`), Duplicate},
+		{"other content", j, line("turn 1", `[{"id":"1","value":"b"}]`), Conflict},
+		{"reopened", openTestJournal(t, path), first, Duplicate},
+		{"other key", j, line("turn 2", `[{"id":"1","value":"a"}]`), Committed},
 	} {
 		before, _ := os.ReadFile(path)
-		got, err := step.j.Commit(step.tx)
-		if err != nil || got != step.want {
-			t.Errorf("%s: %s, %v", step.name, got, err)
+		if got := mustWriteback(t, step.j, r, step.tx); got.Outcome != step.want {
+			t.Errorf("%s: %+v", step.name, got)
 		}
 		if after, _ := os.ReadFile(path); step.want != Committed && !bytes.Equal(before, after) {
 			t.Errorf("%s: the journal grew", step.name)
@@ -78,26 +78,17 @@ func TestCommitIsIdempotent(t *testing.T) {
 	if diff := cmp.Diff(want, ops); diff != "" {
 		t.Error(diff)
 	}
-	if _, err := j.Commit(Tx{Key: "x", Body: json.RawMessage("{")}); err == nil {
-		t.Error("broken body is accepted")
-	}
-	if _, err := j.Commit(Tx{}); err == nil {
-		t.Error("missing key is accepted")
-	}
 }
 
-func TestCommitRejects(t *testing.T) {
-	j := openTestJournal(t, filepath.Join(t.TempDir(), "journal.jsonl"))
-	refuse := func(json.RawMessage) error { return &RejectionError{"SCOPE_DENIED", "not yours"} }
-	if got, err := j.Commit(Tx{Key: "a", Body: json.RawMessage("1"), Check: refuse}); got != Refused || err != nil {
-		t.Errorf("%s, %v", got, err)
+// What was refused may come again and be accepted, in part or whole.
+func TestWritebackRejects(t *testing.T) {
+	j, r := openTestJournal(t, filepath.Join(t.TempDir(), "journal.jsonl")), testRules(t)
+	denied := tx("a", with(set("state", `"s"`, 0), func(u *Update) { u.Session = "B" }))
+	if got := mustWriteback(t, j, r, denied); got.Outcome != Refused {
+		t.Errorf("%+v", got)
 	}
-	if got, err := j.Commit(Tx{Key: "a", Body: json.RawMessage("1"), Check: func(json.RawMessage) error { return errors.New("no disk") }}); got != "" || err == nil {
-		t.Errorf("failed check: %s, %v", got, err)
-	}
-	// What was refused may come again and be accepted.
-	if got, err := j.Commit(Tx{Key: "a", Body: json.RawMessage("1"), Rejected: []Rejection{{ID: "f", Code: "SCHEMA_INVALID"}}}); got != Committed || err != nil {
-		t.Errorf("%s, %v", got, err)
+	if got := mustWriteback(t, j, r, tx("a", set("colour", `"f"`, 0), set("state", `"s"`, 0))); got.Outcome != Committed {
+		t.Errorf("%+v", got)
 	}
 	var got []string
 	for _, r := range readAll(t, j) {
@@ -109,28 +100,18 @@ func TestCommitRejects(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	n := 0
-	for tx, err := range j.Transactions() {
-		if err != nil || tx.ID != "a" || string(tx.Body) != "1" {
-			t.Errorf("transaction %+v, %v", tx, err)
-		}
-		n++
-	}
-	if n != 1 {
-		t.Errorf("%d transactions", n)
+	if s := j.Store(); s.Seq() != 1 || len(s.Pages("A")) != 1 {
+		t.Errorf("%d commits, %+v", s.Seq(), s.Pages("A"))
 	}
 }
 
 // A commit that a crash cut anywhere is there whole or not at all, and can be
 // delivered again.
 func TestCommitCutAtEveryByte(t *testing.T) {
-	dir := memoryDir(t)
+	dir, r := memoryDir(t), testRules(t)
 	path := filepath.Join(dir, "a.jsonl")
-	j := openTestJournal(t, path)
-	tx := Tx{Key: "k", Body: json.RawMessage(`{"x":"y"}`)}
-	if _, err := j.Commit(tx); err != nil {
-		t.Fatal(err)
-	}
+	x := tx("k", set("state", `"y"`, 0))
+	mustWriteback(t, openTestJournal(t, path), r, x)
 	whole := readPath(path)
 	for cut := range len(whole) {
 		p := filepath.Join(dir, "b.jsonl")
@@ -140,15 +121,11 @@ func TestCommitCutAtEveryByte(t *testing.T) {
 		if cut == len(whole)-1 {
 			want = Duplicate
 		}
-		if got, err := c.Commit(tx); got != want || err != nil {
-			t.Fatalf("cut %d: %s, %v", cut, got, err)
+		if got := mustWriteback(t, c, r, x); got.Outcome != want {
+			t.Fatalf("cut %d: %+v", cut, got)
 		}
-		n := 0
-		for range c.Transactions() {
-			n++
-		}
-		if n != 1 {
-			t.Fatalf("cut %d: %d transactions", cut, n)
+		if again := openTestJournal(t, p).Store(); again.Seq() != 1 || len(again.Pages("A")) != 1 {
+			t.Fatalf("cut %d: %d transactions", cut, again.Seq())
 		}
 	}
 }
@@ -168,7 +145,7 @@ func TestJournalFailEveryOperation(t *testing.T) {
 
 func failedCommit(t *testing.T, path string, fail, partial int) (failed bool) {
 	t.Helper()
-	j := openTestJournal(t, path)
+	j, r := openTestJournal(t, path), testRules(t)
 	i := 0
 	lag := false
 	restore := atomicfile.SetHook(func(op, path string) error {
@@ -179,47 +156,45 @@ func failedCommit(t *testing.T, path string, fail, partial int) (failed bool) {
 		return &atomicfile.PartialWrite{N: partial, Err: syscall.ENOSPC}
 	})
 	defer restore()
+	line := func(k int) Transaction {
+		return tx(fmt.Sprint("k", k), note("lines", OpAppend, fmt.Sprintf(`[{"id":"%d","value":"v"}]`, k)))
+	}
 	var acked []string
 	for k := range 3 {
-		key := fmt.Sprint("k", k)
-		out, err := j.Commit(Tx{Key: key, Body: json.RawMessage("1")})
-		if err == nil && out == Committed {
-			acked = append(acked, key)
+		if out, err := j.Writeback(line(k), r); err == nil && out.Outcome == Committed {
+			acked = append(acked, fmt.Sprint(k))
 		}
 	}
 	restore()
 	again := openTestJournal(t, path)
 	var have []string
-	for tx, err := range again.Transactions() {
-		if err != nil {
-			t.Fatal(err)
-		}
-		have = append(have, tx.ID)
+	for _, e := range again.Store().Entries(Address{"session", "A", "k"}, "lines", 0) {
+		have = append(have, e.ID)
 	}
 	if diff := cmp.Diff(acked, have); diff != "" || failed != (len(acked) < 3) && !lag {
 		t.Errorf("op %d failed %v: %s", fail, failed, diff)
 	}
 	for k := range 3 {
-		if out, err := again.Commit(Tx{Key: fmt.Sprint("k", k), Body: json.RawMessage("1")}); err != nil || out == Conflict {
-			t.Errorf("op %d: later: %s, %v", fail, out, err)
+		if out, err := again.Writeback(line(k), r); err != nil || out.Outcome == Conflict {
+			t.Errorf("op %d: later: %+v, %v", fail, out, err)
 		}
 	}
 	return failed
 }
 
 func TestTwoProcesses(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "journal.jsonl")
+	path, r := filepath.Join(t.TempDir(), "journal.jsonl"), testRules(t)
 	a, b := openTestJournal(t, path), openTestJournal(t, path)
 	a.Append(true, testRecord(1))
 	recs, err := b.Refresh()
 	if diff := cmp.Diff([]store.Record{testRecord(1)}, recs); diff != "" || err != nil {
 		t.Errorf("refresh: %v %s", err, diff)
 	}
-	if out, _ := a.Commit(Tx{Key: "k", Body: json.RawMessage("1")}); out != Committed {
-		t.Error(out)
+	if out := mustWriteback(t, a, r, tx("k", set("state", `"1"`, 0))); out.Outcome != Committed {
+		t.Errorf("%+v", out)
 	}
-	if out, err := b.Commit(Tx{Key: "k", Body: json.RawMessage("2")}); out != Conflict || err != nil {
-		t.Errorf("%s, %v", out, err)
+	if out := mustWriteback(t, b, r, tx("k", set("state", `"2"`, 0))); out.Outcome != Conflict {
+		t.Errorf("%+v", out)
 	}
 	if _, err := b.Append(true, testRecord(2)); err != nil {
 		t.Error(err)
@@ -245,12 +220,12 @@ func TestTwoProcesses(t *testing.T) {
 }
 
 func TestAppendWritesOnce(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "journal.jsonl")
+	path, r := filepath.Join(t.TempDir(), "journal.jsonl"), testRules(t)
 	j := openTestJournal(t, path)
 	var ops []string
 	t.Cleanup(atomicfile.SetHook(func(op, _ string) error { ops = append(ops, op); return nil }))
 	j.Append(true, testRecord(1))
-	j.Commit(Tx{Key: "k", Body: json.RawMessage("1")})
+	mustWriteback(t, j, r, tx("k", set("state", `"1"`, 0)))
 	// The journal, its head, and twice a line and then how far it goes.
 	want := []string{"create", "syncdir", "create", "write", "sync", "rename", "syncdir", "write", "sync", "write", "write", "sync", "write"}
 	if diff := cmp.Diff(want, ops); diff != "" {

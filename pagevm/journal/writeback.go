@@ -2,6 +2,8 @@ package journal
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -177,8 +179,7 @@ type malformedValue struct {
 	Text string `json:"text"`
 }
 
-// IsWriteback reports whether a staged record belongs to a writeback and not to an
-// opaque [Tx].
+// IsWriteback reports whether a record is a writeback's staged record.
 func IsWriteback(r *store.Record) bool {
 	return r.Op == OpStaged && bytes.HasPrefix(r.Body, writebackMark)
 }
@@ -196,24 +197,26 @@ func (j *Journal) Writeback(t Transaction, r *Rules) (Receipt, error) {
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	hash, out, commits := staged.hash(), Receipt{}, false
+	hash, out := staged.hash(), Receipt{}
 	st, err := j.append(true, func() ([]store.Record, error) {
-		if old, ok := j.commits[t.Key]; ok {
-			if out = (Receipt{Outcome: Conflict}); old == hash {
-				out = j.store.receipt(t.Key)
-				out.Outcome = Duplicate
+		if old := j.store.txs[t.Key]; old != nil {
+			if out = (Receipt{Outcome: Conflict}); old.hash == hash {
+				out = old.receipt(Duplicate)
 			}
 			return nil, nil
 		}
 		v := r.validate(j.store.draft(t.Key), staged)
-		out, commits = Receipt{Outcome: Refused, Rejected: v.brief()}, v.commits()
+		out = Receipt{Outcome: Refused, Rejected: v.brief()}
+		if v.commits() {
+			out.Outcome = Committed
+		}
 		return v.records(&t, body, hash, j.store.Seq()+1)
 	})
 	if err != nil {
 		return Receipt{}, fmt.Errorf("writeback %q: %w", t.Key, err)
 	}
-	if commits {
-		out = j.store.receipt(t.Key)
+	if out.Outcome == Committed {
+		out = j.store.txs[t.Key].receipt(Committed)
 	}
 	out.Stats = st
 	return out, nil
@@ -271,7 +274,8 @@ func (s *stagedBody) hash() string {
 	c := *s
 	c.Point = ""
 	b, _ := marshalPlain(&c)
-	return hashBytes(b)
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
 }
 
 // marshalPlain is json.Marshal that leaves <, > and & as they are.

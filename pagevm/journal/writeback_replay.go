@@ -40,7 +40,7 @@ func (s *State) learn(rec store.Record) error {
 		s.open = &openUnit{key: rec.ID, staged: staged}
 	case OpRejected, opValidated, OpCommitted:
 		if s.open == nil || s.open.key != rec.ID {
-			return nil // of an opaque transaction, or left over by a compaction
+			return nil // left over by a compaction
 		}
 		if err := s.advance(rec); err != nil {
 			return fmt.Errorf("%s record %q: %w", rec.Op, rec.ID, err)

@@ -87,14 +87,3 @@ func (s *State) restorePage(p StoredPage) error {
 	s.pages[p.Address] = st
 	return nil
 }
-
-// hashes returns the transactions by key, as [Journal.Writeback] compares them.
-func (s *State) hashes() map[string]string {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	out := make(map[string]string, len(s.txs))
-	for key, tx := range s.txs {
-		out[key] = tx.hash
-	}
-	return out
-}

@@ -216,15 +216,9 @@ func (p *pageState) view(a Address) StoredPage {
 	return out
 }
 
-// receipt returns the answer to the committed transaction of key.
-func (s *State) receipt(key string) Receipt {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	tx := s.txs[key]
-	if tx == nil {
-		return Receipt{}
-	}
-	return Receipt{Outcome: Committed, Seq: tx.seq, Point: tx.point, Accepted: slices.Clone(tx.accepted), Rejected: slices.Clone(tx.rejected)}
+// receipt returns the answer to a delivery of a committed transaction.
+func (tx *txState) receipt(o Outcome) Receipt {
+	return Receipt{Outcome: o, Seq: tx.seq, Point: tx.point, Accepted: slices.Clone(tx.accepted), Rejected: slices.Clone(tx.rejected)}
 }
 
 // current returns the last committed version of an entry.
