@@ -1,6 +1,7 @@
 package atomicfile
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,7 +13,7 @@ import (
 //
 // Append takes back a failed or short write by truncating f to off. It does the same after a
 // failed fsync, because the kernel may have dropped the dirty pages and a later fsync would then
-// succeed without them. If the truncation fails too, Append returns a *TornError: callers must
+// succeed without them. If the truncation fails too, the error wraps ErrTorn: callers must
 // read the file again before appending to it.
 func Append(f *os.File, off int64, data []byte, sync bool) (Stats, error) {
 	st := Stats{Files: 1, Bytes: int64(len(data))}
@@ -25,7 +26,7 @@ func Append(f *os.File, off int64, data []byte, sync bool) (Stats, error) {
 	}
 	err = fmt.Errorf("append to %s: %w", f.Name(), err)
 	if terr := Truncate(f, off); terr != nil {
-		return st, &TornError{File: f.Name(), Offset: off, Err: err}
+		return st, &tornError{off, err}
 	}
 	return st, err
 }
@@ -72,19 +73,20 @@ func OpenAppend(path string, perm os.FileMode) (*os.File, error) {
 	return f, nil
 }
 
-// TornError reports a failed append that could not be taken back. Bytes of unknown content may
-// follow Offset.
-type TornError struct {
-	File   string
-	Offset int64
-	Err    error
+// ErrTorn is wrapped by the error of an append that could not be taken back.
+var ErrTorn = errors.New("bytes of unknown content may stand at the end")
+
+// tornError reports that bytes of unknown content may follow offset.
+type tornError struct {
+	offset int64
+	err    error
 }
 
-func (e *TornError) Error() string {
-	return fmt.Sprintf("%v, and the file could not be cut back to byte %d", e.Err, e.Offset)
+func (e *tornError) Error() string {
+	return fmt.Sprintf("%v, and the file could not be cut back to byte %d", e.err, e.offset)
 }
 
-func (e *TornError) Unwrap() error { return e.Err }
+func (e *tornError) Unwrap() []error { return []error{e.err, ErrTorn} }
 
 // Rename renames a file and replaces a file that has the new name. It syncs nothing.
 func Rename(from, to string) error {

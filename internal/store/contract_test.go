@@ -67,12 +67,6 @@ func TestContract(t *testing.T) {
 	}
 }
 
-// TestContractFewOpen holds the contract while each journal's file is shut for the next one.
-func TestContractFewOpen(t *testing.T) {
-	defer store.SetMostOpen(1)()
-	storetest.Contract(t, kinds["files"])
-}
-
 func TestPowerCut(t *testing.T) {
 	storetest.PowerCut(t, func() store.Disk { return storetest.New() },
 		func(s store.Disk, pick func(n int) int) store.Disk { return s.(*storetest.Store).Restart(pick) })

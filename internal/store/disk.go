@@ -1,21 +1,26 @@
 package store
 
-import "errors"
+import "github.com/memkernel/memkernel/internal/atomicfile"
 
 // Disk is a store that keeps bytes: files, or contents in memory that fail as files do. Its logs
 // are files of lines, see [OpenLineLog]. [Store.In] of a Disk returns a Disk.
 type Disk interface {
 	Store
-	// Journal returns the journal of a name for appending. It does not open or make the journal
-	// yet.
-	Journal(name string) Journal
+	// Journal opens the journal of a name for appending. It durably makes a missing journal and
+	// its folder.
+	Journal(name string) (Journal, error)
+	// Patch overwrites existing bytes of a name in place and changes no other bytes. It is not
+	// atomic: readers must recognise a patch torn by a crash by its content. After a power cut,
+	// only the first few of the patches without sync may be there, and the patch after them may be
+	// torn.
+	Patch(name string, off int64, data []byte, sync bool) error
 }
 
-// Journal is a content that grows at its end. Only one goroutine may use a Journal value, and
-// only one writer may write at a time: callers must hold a lock while they write. There may be
-// many readers. Readers see whole appends, except that the last append may be there in part.
-//
-// The first use, except Patch, durably makes a missing journal and its folder.
+// Journal is an open content that grows at its end. Only one goroutine may use a Journal value,
+// and only one writer may write at a time: callers must hold a lock while they write, and must
+// open the journal anew whenever they took the lock, since the name may have got another content.
+// There may be many readers. Readers see whole appends, except that the last append may be there
+// in part.
 type Journal interface {
 	// Reader reads the journal's content. Size asks the store each time, so it includes the
 	// appends of others.
@@ -31,14 +36,7 @@ type Journal interface {
 	Sync() (Stats, error)
 	// Cut truncates the journal to size bytes. The next sync makes this durable.
 	Cut(size int64) error
-	// Patch overwrites existing bytes in place and changes no other bytes. It is not atomic:
-	// readers must recognise a patch torn by a crash by its content. After a power cut, only the
-	// first few of the patches without sync may be there, and the patch after them may be torn.
-	Patch(off int64, data []byte, sync bool) error
-	// Current reports whether the name still refers to this journal. After a Put, a Move or a
-	// Remove of the name it returns false, and later appends to this journal are lost.
-	Current() (bool, error)
 }
 
 // ErrTorn is wrapped by the error of an append that could not be taken back.
-var ErrTorn = errors.New("bytes of unknown content may stand at the end")
+var ErrTorn = atomicfile.ErrTorn

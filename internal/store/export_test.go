@@ -27,8 +27,10 @@ func LayHead(d Disk, name string, marks ...HeadMark) error {
 	defer l.Close()
 	for _, m := range marks {
 		l.at = m
-		if err := l.needHead(); err != nil {
-			return err
+		if l.head == nil {
+			if err := l.makeHead(); err != nil {
+				return err
+			}
 		}
 		l.keepHead()
 	}

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -10,7 +9,6 @@ import (
 	"path"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"sync"
 	"syscall"
 
@@ -86,7 +84,6 @@ func Unwritable(err error) bool {
 func (s files) In(folder string) Store          { return files{s.known, s.dir.Sub(folder)} }
 func (s files) Where(name string) string        { return s.dir.Path(name) }
 func (s files) Get(name string) ([]byte, error) { return s.dir.ReadFile(name) }
-func (s files) Journal(name string) Journal     { return &fileJournal{dir: s.dir, name: name} }
 
 func (s files) OpenLog(name string, o LogOptions) (Log, error) { return OpenLineLog(s, name, o), nil }
 
@@ -152,12 +149,12 @@ func (s files) Put(how Durability, docs ...Doc) (st Stats, err error) {
 
 func (s files) putSynced(d Doc, st *Stats) error {
 	made, err := s.dir.MkdirAll(path.Dir(d.Name), dirPerm)
-	st.Add(Stats(made))
+	st.Add(made)
 	if err != nil {
 		return err
 	}
 	made, err = s.dir.WriteFile(d.Name, d.Data, filePerm)
-	st.Add(Stats(made))
+	st.Add(made)
 	return err
 }
 
@@ -178,7 +175,7 @@ func (s files) putUnsynced(docs []Doc, st *Stats) error {
 
 func (s files) putGroup(folder string, docs []Doc, st *Stats) error {
 	made, err := s.dir.MkdirAll(folder, dirPerm)
-	st.Add(Stats(made))
+	st.Add(made)
 	if err != nil {
 		return err
 	}
@@ -194,7 +191,7 @@ func (s files) putGroup(folder string, docs []Doc, st *Stats) error {
 		}
 	}
 	made, err = g.CommitUnsynced()
-	st.Add(Stats(made))
+	st.Add(made)
 	return err
 }
 
@@ -241,7 +238,7 @@ func (s files) putOnce(docs []Doc, st *Stats) error {
 		return nil
 	}
 	done, err := g.Commit()
-	st.Add(Stats(done))
+	st.Add(done)
 	if err != nil {
 		return err
 	}
@@ -306,9 +303,9 @@ func (s files) Remove(how Durability, names ...string) (Stats, error) {
 				st.Syncs++
 			}
 		case how == Synced: // a link is removed itself
-			var done atomicfile.Stats
+			var done Stats
 			done, err = s.dir.Remove(name)
-			st.Add(Stats(done))
+			st.Add(done)
 			s.mu.Lock()
 			delete(s.durable, at)
 			s.mu.Unlock()
@@ -362,211 +359,42 @@ func (s files) Begin(ctx context.Context, folder string, _ bool) (Unit, error) {
 // fileReader is an open file.
 type fileReader struct{ *os.File }
 
-func (r fileReader) Size() (int64, error) { return fileSize(r.File) }
-
-func fileSize(f *os.File) (int64, error) {
-	fi, err := f.Stat()
+func (r fileReader) Size() (int64, error) {
+	fi, err := r.Stat()
 	if err != nil {
 		return 0, err
 	}
 	return fi.Size(), nil
 }
 
-// fileJournal is a journal in a file. A file open for appending can't be written in place, so the
-// file is open either for appending or for writing in place.
-type fileJournal struct {
-	dir  statedir.Dir
-	name string
+// fileJournal is a file that is open for appending.
+type fileJournal struct{ fileReader }
 
-	mu    sync.Mutex
-	f     *os.File // nil if it is not open
-	patch bool     // f is for writing in place
-	// was describes the file that was shut to make room for other files, nil if no file was shut.
-	// end is the end of the content of that file.
-	was os.FileInfo
-	end []byte
-	// other is set if the name referred to another file when the journal was opened again.
-	other bool
-}
-
-// mostOpen bounds the number of journal files that this process keeps open between calls. There
-// may be many more sessions and tenants. Opening a file again costs a few system calls. Tests set
-// it.
-var mostOpen = 64
-
-// opened lists the journals with open files, the most recently used one last.
-var opened struct {
-	sync.Mutex
-	all []*fileJournal
-}
-
-// used notes that a journal's file is open and in use. Callers must hold j.mu. If too many files
-// are open, used shuts the least recently used one. It skips files in use.
-func (j *fileJournal) used() {
-	opened.Lock()
-	defer opened.Unlock()
-	if n := len(opened.all); n == 0 || opened.all[n-1] != j {
-		opened.all = append(slices.DeleteFunc(opened.all, func(o *fileJournal) bool { return o == j }), j)
-	}
-	for i := 0; len(opened.all) > mostOpen && i < len(opened.all); i++ {
-		if o := opened.all[i]; o.mu.TryLock() {
-			o.shut()
-			o.mu.Unlock()
-			opened.all = slices.Delete(opened.all, i, i+1)
-			i--
+func (s files) Journal(name string) (Journal, error) {
+	if _, err := s.dir.Stat(name); errors.Is(err, fs.ErrNotExist) {
+		if _, err := s.dir.MkdirAll(path.Dir(name), dirPerm); err != nil {
+			return nil, err
 		}
 	}
+	f, err := s.dir.OpenAppend(name, filePerm)
+	if err != nil {
+		return nil, err
+	}
+	return fileJournal{fileReader{f}}, nil
 }
 
-// endBytes is the length of a file's end that identifies the file, because another file may get
-// its inode number.
-const endBytes = 64
-
-// shut closes the file until the next use. Callers must hold j.mu.
-func (j *fileJournal) shut() {
-	if !j.patch {
-		var err error
-		if j.was, err = j.f.Stat(); err == nil {
-			j.end = make([]byte, min(j.was.Size(), endBytes))
-			_, err = j.f.ReadAt(j.end, j.was.Size()-int64(len(j.end)))
-		}
-		j.other = j.other || err != nil
-	}
-	j.f.Close()
-	j.f = nil
+func (j fileJournal) Append(off int64, data []byte, sync bool) (Stats, error) {
+	return atomicfile.Append(j.File, off, data, sync)
 }
 
-// same reports whether f is the file that was shut.
-func (j *fileJournal) same(f *os.File) bool {
-	fi, err := f.Stat()
-	end := make([]byte, len(j.end))
-	if err == nil {
-		_, err = f.ReadAt(end, j.was.Size()-int64(len(end)))
-	}
-	return err == nil && os.SameFile(fi, j.was) && bytes.Equal(end, j.end)
-}
+func (j fileJournal) Sync() (Stats, error) { return atomicfile.Sync(j.File) }
+func (j fileJournal) Cut(size int64) error { return atomicfile.Truncate(j.File, size) }
 
-// open opens the file for reading and appending, and makes a missing file. Callers must hold
-// j.mu.
-func (j *fileJournal) open() error {
-	if j.f != nil && !j.patch {
-		j.used()
-		return nil
-	}
-	if j.patch {
-		j.close()
-	}
-	if _, err := j.dir.Stat(j.name); errors.Is(err, fs.ErrNotExist) {
-		if _, err := j.dir.MkdirAll(path.Dir(j.name), dirPerm); err != nil {
-			return err
-		}
-	}
-	f, err := j.dir.OpenAppend(j.name, filePerm)
+func (s files) Patch(name string, off int64, data []byte, sync bool) error {
+	f, err := s.dir.OpenPatch(name)
 	if err != nil {
 		return err
 	}
-	j.other = j.other || j.was != nil && !j.same(f)
-	j.f, j.was = f, nil
-	j.used()
-	return nil
-}
-
-// Close closes the file. The next use opens the file that has the name at that time.
-func (j *fileJournal) Close() error {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.close()
-}
-
-func (j *fileJournal) close() error {
-	j.was, j.end, j.other, j.patch = nil, nil, false, false
-	if j.f == nil {
-		return nil
-	}
-	opened.Lock()
-	defer opened.Unlock()
-	opened.all = slices.DeleteFunc(opened.all, func(o *fileJournal) bool { return o == j })
-	err := j.f.Close()
-	j.f = nil
-	return err
-}
-
-// use opens the file if necessary and calls do.
-func (j *fileJournal) use(do func() error) error {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if err := j.open(); err != nil {
-		return err
-	}
-	return do()
-}
-
-func (j *fileJournal) ReadAt(p []byte, off int64) (n int, err error) {
-	err = j.use(func() (err error) { n, err = j.f.ReadAt(p, off); return err })
-	return n, err
-}
-
-func (j *fileJournal) Size() (n int64, err error) {
-	err = j.use(func() (err error) { n, err = fileSize(j.f); return err })
-	return n, err
-}
-
-func (j *fileJournal) Append(off int64, data []byte, sync bool) (st Stats, err error) {
-	err = j.use(func() error {
-		done, err := atomicfile.Append(j.f, off, data, sync)
-		if torn := (*atomicfile.TornError)(nil); errors.As(err, &torn) {
-			err = tornError{err}
-		}
-		st = Stats(done)
-		return err
-	})
-	return st, err
-}
-
-// tornError is an error that wraps ErrTorn and adds nothing.
-type tornError struct{ error }
-
-func (e tornError) Unwrap() []error { return []error{e.error, ErrTorn} }
-
-func (j *fileJournal) Sync() (st Stats, err error) {
-	err = j.use(func() error {
-		done, err := atomicfile.Sync(j.f)
-		st = Stats(done)
-		return err
-	})
-	return st, err
-}
-
-func (j *fileJournal) Cut(size int64) error {
-	return j.use(func() error { return atomicfile.Truncate(j.f, size) })
-}
-
-func (j *fileJournal) Patch(off int64, data []byte, sync bool) error {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if j.f == nil || !j.patch {
-		j.close()
-		f, err := j.dir.OpenPatch(j.name)
-		if err != nil {
-			return err
-		}
-		j.f, j.patch = f, true
-	}
-	j.used()
-	return atomicfile.Patch(j.f, off, data, sync)
-}
-
-func (j *fileJournal) Current() (is bool, err error) {
-	err = j.use(func() error {
-		mine, err := j.f.Stat()
-		if err != nil {
-			return err
-		}
-		fi, err := j.dir.Stat(j.name)
-		if is = err == nil && !j.other && os.SameFile(fi, mine); errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
-		return err
-	})
-	return is, err
+	defer f.Close()
+	return atomicfile.Patch(f, off, data, sync)
 }

@@ -185,28 +185,21 @@ func (l *lineLog) keepHead() {
 
 // settle makes the journal durable up to the place where it was read and written, before a synced
 // head records that place. The record of a head that is not synced may be lost with it.
-func (l *lineLog) settle() error {
-	if l.f == nil || l.at.Off == 0 || l.head != nil && l.head.Next == nil && l.head.headMark == l.at {
+func (l *lineLog) settle(f Journal) error {
+	if l.at.Off == 0 || l.head != nil && l.head.Next == nil && l.head.headMark == l.at {
 		return nil
 	}
-	_, err := l.f.Sync()
+	_, err := f.Sync()
 	return err
 }
 
-// needHead makes the head of a journal that is about to be written, if the journal has no head or
-// one that can't be read. It puts an unreadable head aside.
-func (l *lineLog) needHead() error {
-	if l.derived || l.head != nil {
-		return nil
-	}
-	l.closeHead()
+// makeHead makes the head of a journal that has none or one that can't be read, and that is
+// durable up to the place. It puts an unreadable head aside.
+func (l *lineLog) makeHead() error {
 	if errors.Is(l.headErr, errUnreadableHead) && l.chained {
 		if _, err := PutAside(l.d, headName(l.name)); err != nil {
 			return err
 		}
-	}
-	if err := l.settle(); err != nil {
-		return err
 	}
 	h := journalHead{V: headVersion, Seq: headSlots, headMark: l.at}
 	var both []byte
@@ -230,10 +223,12 @@ func (l *lineLog) needHead() error {
 
 // Mend writes the head's readable state over the unreadable one.
 func (l *lineLog) Mend() error {
-	if err := l.ready(); err != nil {
+	f, err := l.ready()
+	if err != nil {
 		return fmt.Errorf("mend head: %w", err)
 	}
-	if err := l.settle(); err != nil {
+	defer f.Close()
+	if err := l.settle(f); err != nil {
 		return fmt.Errorf("mend head: %w", err)
 	}
 	return l.writeHead(l.at, nil, true)
@@ -249,22 +244,11 @@ func (l *lineLog) writeHead(m headMark, next *headMark, sync bool) error {
 	if err != nil {
 		return fmt.Errorf("head of the journal: %w", err)
 	}
-	if l.hf == nil {
-		l.hf = l.d.Journal(headName(l.name))
-	}
-	if err := l.hf.Patch(h.Seq%headSlots*headSlot, slot, sync); err != nil {
+	if err := l.d.Patch(headName(l.name), h.Seq%headSlots*headSlot, slot, sync); err != nil {
 		return fmt.Errorf("head of the journal: %w", err)
 	}
 	l.head, l.halfHead = h, false // the one that could not be read was the older
 	return nil
-}
-
-// closeHead closes the file of the head. The next write opens the file by its name again.
-func (l *lineLog) closeHead() {
-	if l.hf != nil {
-		l.hf.Close()
-		l.hf = nil
-	}
 }
 
 // Fault returns the fault of the log's head, nil if there is none. With such a fault the log

@@ -38,10 +38,7 @@ type lineLog struct {
 	readOnly, derived bool
 	opened            bool // Read was called
 
-	// Invariant: the file's first at.Off bytes are whole valid lines. If f is open, all lines
-	// after these bytes were appended by another process.
-	f       Journal // nil until the first append
-	hf      Journal // of the head, nil until it is written
+	// Invariant: the file's first at.Off bytes are whole valid lines.
 	at      headMark
 	records int  // records up to at
 	needNL  bool // the last line lacks its line break
@@ -64,6 +61,18 @@ type lineHead struct {
 	bytes []byte
 }
 
+// in reports whether the line is still in f.
+func (h lineHead) in(f io.ReaderAt) (bool, error) {
+	now := make([]byte, len(h.bytes))
+	if len(now) == 0 {
+		return true, nil
+	}
+	if _, err := f.ReadAt(now, h.at); err != nil && err != io.EOF {
+		return false, err
+	}
+	return bytes.Equal(now, h.bytes), nil
+}
+
 // maxLineHead holds the envelope up to the record.
 const maxLineHead = 64
 
@@ -79,16 +88,8 @@ func (l *lineLog) Len() int    { return l.records }
 func (l *lineLog) Size() int64 { return l.at.Off }
 func (l *lineLog) Writable()   { l.readOnly = false }
 
-// Close closes the files. It syncs nothing.
-func (l *lineLog) Close() error {
-	l.closeHead()
-	if l.f == nil {
-		return nil
-	}
-	err := l.f.Close()
-	l.f = nil
-	return err
-}
+// Close does nothing, because no file is open between calls.
+func (l *lineLog) Close() error { return nil }
 
 func (l *lineLog) Read(each func(Record) error) error {
 	first := !l.opened
@@ -96,10 +97,16 @@ func (l *lineLog) Read(each func(Record) error) error {
 	if err := l.catchUp(each); err != nil {
 		return err
 	}
-	if first && !l.readOnly && l.torn > 0 {
-		if err := l.dropTail(); err != nil {
-			return fmt.Errorf("drop torn tail: %w", err)
-		}
+	if !first || l.readOnly || l.torn == 0 {
+		return nil
+	}
+	f, err := l.d.Journal(l.name)
+	if err == nil {
+		defer f.Close()
+		err = l.dropTail(f)
+	}
+	if err != nil {
+		return fmt.Errorf("drop torn tail: %w", err)
 	}
 	return nil
 }
@@ -125,7 +132,7 @@ func (l *lineLog) catchUp(each func(Record) error) error {
 	if err != nil {
 		return err
 	}
-	same, err := l.sameStart(f)
+	same, err := l.last.in(f)
 	if err != nil {
 		return err
 	}
@@ -145,18 +152,6 @@ func (l *lineLog) catchUp(each func(Record) error) error {
 		l.headErr = fmt.Errorf("%s is missing", l.d.Where(headName(l.name)))
 	}
 	return nil
-}
-
-// sameStart reports whether the last line that was read is still in f.
-func (l *lineLog) sameStart(f io.ReaderAt) (bool, error) {
-	now := make([]byte, len(l.last.bytes))
-	if len(now) == 0 {
-		return true, nil
-	}
-	if _, err := f.ReadAt(now, l.last.at); err != nil && err != io.EOF {
-		return false, err
-	}
-	return bytes.Equal(now, l.last.bytes), nil
 }
 
 // read reads f from the place to its end at size, and compares it with the head.
@@ -221,12 +216,9 @@ func (l *lineLog) take(r *lineReader) {
 
 // dropTail cuts the torn tail off the file. It keeps a tail with whole lines in a file next to
 // the log, since one killed write does not leave such a tail.
-func (l *lineLog) dropTail() error {
-	if err := l.openFile(); err != nil {
-		return err
-	}
+func (l *lineLog) dropTail(f Journal) error {
 	tail := make([]byte, l.torn)
-	if _, err := l.f.ReadAt(tail, l.at.Off); err != nil && err != io.EOF {
+	if _, err := f.ReadAt(tail, l.at.Off); err != nil && err != io.EOF {
 		return err
 	}
 	if bytes.IndexByte(tail, '\n') >= 0 {
@@ -238,7 +230,7 @@ func (l *lineLog) dropTail() error {
 			return err
 		}
 	}
-	return l.f.Cut(l.at.Off)
+	return f.Cut(l.at.Off)
 }
 
 func (l *lineLog) Records() iter.Seq2[Record, error] {
@@ -272,67 +264,56 @@ func (l *lineLog) Records() iter.Seq2[Record, error] {
 
 // ready opens the file for appending at the place. It returns an error that wraps ErrOvertaken if
 // other processes appended records.
-func (l *lineLog) ready() error {
+func (l *lineLog) ready() (f Journal, err error) {
 	if l.readOnly {
-		return fmt.Errorf("%s is open for reading only", l.path)
+		return nil, fmt.Errorf("%s is open for reading only", l.path)
 	}
 	if l.broken != nil {
-		return fmt.Errorf("%s must be opened again after: %w", l.path, l.broken)
+		return nil, fmt.Errorf("%s must be opened again after: %w", l.path, l.broken)
 	}
-	if err := l.dropStale(); err != nil {
-		return err
+	if f, err = l.d.Journal(l.name); err != nil {
+		return nil, err
 	}
-	if err := l.openFile(); err != nil {
-		return err
-	}
-	size, err := l.f.Size()
+	defer func() {
+		if err != nil {
+			f.Close()
+		}
+	}()
+	size, err := f.Size()
 	if err != nil {
-		return err
+		return f, err
 	}
-	same, err := l.sameStart(l.f)
+	same, err := l.last.in(f)
 	if err != nil {
-		return err
+		return f, err
 	}
 	if size != l.at.Off || !same {
 		if err := l.catchUp(func(Record) error { return ErrOvertaken }); err != nil {
-			return fmt.Errorf("refresh journal: %w", err)
+			return f, fmt.Errorf("refresh journal: %w", err)
 		}
 		if l.torn > 0 {
-			if err := l.dropTail(); err != nil {
-				return err
+			if err := l.dropTail(f); err != nil {
+				return f, err
 			}
 		}
 	}
-	return l.needHead()
-}
-
-// dropStale closes the file if another file has taken its name, for example in a compaction by
-// another process. Anything appended to the old file would be lost.
-func (l *lineLog) dropStale() error {
-	if l.f == nil {
-		return nil
+	if l.derived || l.head != nil {
+		return f, nil
 	}
-	if ok, err := l.f.Current(); ok && err == nil {
-		return nil
+	if err := l.settle(f); err != nil {
+		return f, err
 	}
-	return l.Close()
-}
-
-func (l *lineLog) openFile() error {
-	if l.f != nil {
-		return nil
-	}
-	f := l.d.Journal(l.name)
-	if _, err := f.Size(); err != nil {
-		return err
-	}
-	l.f = f
-	return nil
+	return f, l.makeHead()
 }
 
 func (l *lineLog) Append(sync bool, recs ...Record) (Stats, error) {
-	if err := l.ready(); err != nil || len(recs) == 0 {
+	f, err := l.ready()
+	if err != nil {
 		return Stats{}, err
+	}
+	defer f.Close()
+	if len(recs) == 0 {
+		return Stats{}, nil
 	}
 	var buf bytes.Buffer
 	if l.needNL {
@@ -345,7 +326,7 @@ func (l *lineLog) Append(sync bool, recs ...Record) (Stats, error) {
 			return Stats{}, err
 		}
 	}
-	st, err := l.f.Append(l.at.Off, buf.Bytes(), sync)
+	st, err := f.Append(l.at.Off, buf.Bytes(), sync)
 	if err != nil {
 		if errors.Is(err, ErrTorn) {
 			l.broken = err
@@ -367,10 +348,12 @@ func (l *lineLog) Sync(n int) error {
 	if n <= l.durable {
 		return nil
 	}
-	if err := l.ready(); err != nil {
+	f, err := l.ready()
+	if err != nil {
 		return err
 	}
-	if _, err := l.f.Sync(); err != nil {
+	defer f.Close()
+	if _, err := f.Sync(); err != nil {
 		return err
 	}
 	l.keepHead()
@@ -380,20 +363,21 @@ func (l *lineLog) Sync(n int) error {
 // Replace writes a new file, which is read before it takes the old one's name. It holds the new
 // file in memory.
 func (l *lineLog) Replace(recs iter.Seq2[Record, error]) error {
-	if err := l.ready(); err != nil {
+	f, err := l.ready()
+	if err != nil {
 		return err
 	}
+	defer f.Close()
 	content, n, err := linesOf(l.d, l.name, recs)
 	if err != nil {
 		return err
 	}
 	if !l.derived {
-		if err := l.settle(); err != nil {
+		if err := l.settle(f); err != nil {
 			return err
 		}
 	}
-	l.f.Close() // some systems refuse to replace an open file
-	l.f = nil
+	f.Close() // some systems refuse to replace an open file
 	// The head records the new content before the new file takes the log's name, so that at any
 	// moment one of the head's two marks fits the file.
 	if !l.derived {

@@ -148,5 +148,5 @@ func ResetLines(d Disk, name string, recs []Record) (aside []string, err error) 
 		return aside, fmt.Errorf("salvage: %w", err)
 	}
 	n.derived = false
-	return aside, n.needHead()
+	return aside, n.makeHead()
 }

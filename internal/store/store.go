@@ -21,6 +21,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/memkernel/memkernel/internal/atomicfile"
 	"github.com/memkernel/memkernel/internal/store/internal/statedir"
 )
 
@@ -139,22 +140,7 @@ type Entry struct {
 }
 
 // Stats describes the cost of a write.
-type Stats struct {
-	// Files and Bytes count the written files and bytes.
-	Files int
-	Bytes int64
-	// Syncs counts the waits for a disk. SyncTime is the total time of these waits.
-	Syncs    int
-	SyncTime time.Duration
-}
-
-// Add sums o into s.
-func (s *Stats) Add(o Stats) {
-	s.Files += o.Files
-	s.Bytes += o.Bytes
-	s.Syncs += o.Syncs
-	s.SyncTime += o.SyncTime
-}
+type Stats = atomicfile.Stats
 
 // ErrOutOfReach is wrapped by the error of a store that can't be reached now. The error says
 // nothing about the store's content.

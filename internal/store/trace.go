@@ -47,9 +47,9 @@ type Trace struct {
 	name string
 	head TraceHeader
 	max  int64
-	line []byte // the header's, made when it is needed
-	f    Journal
-	off  int64 // whole valid lines up to here, the header among them
+	line []byte   // the header's, made when it is needed
+	off  int64    // whole valid lines up to here, the header among them; 0 if nothing is known
+	last lineHead // of the last of them
 	// first is the offset at which the first line after the header ends, 0 if this value did not
 	// write it.
 	first int64
@@ -70,18 +70,56 @@ func NewTrace(in Disk, name string, h TraceHeader, max int64) *Trace {
 // them. fresh reports whether the file no longer holds this value's own earlier lines, so that
 // the next line can only build on the lines of other writers.
 func (t *Trace) Begin(most int64) (others []json.RawMessage, fresh bool, err error) {
-	if t.f != nil {
-		others, fresh = t.current(most)
+	if others, fresh, err = t.begin(most); err != nil {
+		t.Forget()
+		return nil, false, fmt.Errorf("trace: %w", err)
 	}
-	if t.f == nil {
-		others, fresh, err = nil, true, errors.Join(t.header(), t.open())
+	return others, fresh, nil
+}
+
+func (t *Trace) begin(most int64) (others []json.RawMessage, fresh bool, err error) {
+	if err := t.header(); err != nil {
+		return nil, false, err
 	}
-	if err == nil && t.off > 0 && t.off >= max(t.max, 4*t.first) {
-		others, fresh, err = nil, true, t.rotate()
+	f, err := t.in.Journal(t.name)
+	if err != nil {
+		return nil, false, err
+	}
+	defer f.Close()
+	size, err := f.Size()
+	if err != nil {
+		return nil, false, err
+	}
+	same, err := t.last.in(f)
+	if err != nil {
+		return nil, false, err
+	}
+	if fresh = t.off == 0 || size < t.off || !same; fresh {
+		t.Forget()
+		same, err := lineHead{0, t.line}.in(f)
+		if err != nil {
+			return nil, false, err
+		}
+		if size > 0 && !same {
+			return nil, true, t.rotate(f)
+		}
+	}
+	last, more, err := wholeLines(io.NewSectionReader(f, t.off, size-t.off), size-t.off)
+	end := t.off + more
+	if err == nil && end < size { // somebody was killed over it
+		err = f.Cut(end)
+	}
+	if err == nil && !fresh && more > 0 {
+		others, fresh, err = readBehind(f, t.off, end, most)
 	}
 	if err != nil {
-		t.Close()
-		return nil, false, fmt.Errorf("trace: %w", err)
+		return nil, false, err
+	}
+	if more > 0 {
+		t.off, t.last = end, lineHead{t.off + last.at, last.bytes}
+	}
+	if t.off > 0 && t.off >= max(t.max, 4*t.first) {
+		return nil, true, t.rotate(f)
 	}
 	return others, fresh, nil
 }
@@ -96,41 +134,6 @@ func (t *Trace) header() error {
 	err = encodeRecord(&line, &Record{Op: opTrace, ID: traceID, Body: body}, nil)
 	t.line = line.Bytes()
 	return err
-}
-
-// current closes the file if another file has taken its name, or if it lacks lines that were
-// appended to it. If other writers have appended, current cuts off their unfinished line and
-// returns their records as described at Begin.
-func (t *Trace) current(most int64) (others []json.RawMessage, fresh bool) {
-	size, err := t.f.Size()
-	if err != nil || size < t.off {
-		t.Close()
-		return nil, true
-	}
-	if ok, err := t.f.Current(); !ok || err != nil {
-		t.Close()
-		return nil, true
-	}
-	from := t.off
-	if size > from {
-		more, err := wholeLines(io.NewSectionReader(t.f, from, size-from), size-from)
-		if err == nil && from+more < size { // somebody was killed over it
-			err = t.f.Cut(from + more)
-		}
-		if err != nil {
-			t.Close()
-			return nil, true
-		}
-		size = from + more
-	}
-	if t.off = size; size == from {
-		return nil, false
-	}
-	if others, fresh, err = readBehind(t.f, from, size, most); err != nil {
-		t.Close()
-		return nil, true
-	}
-	return others, fresh
 }
 
 // readBehind reads the records of f between the offsets from and to. If there are more than most
@@ -156,48 +159,12 @@ func readBehind(f io.ReaderAt, from, to, most int64) (recs []json.RawMessage, ga
 	return recs, gap, nil
 }
 
-// open opens the file and finds the end of its last whole line.
-func (t *Trace) open() error {
-	f := t.in.Journal(t.name)
-	size, err := f.Size()
-	if err != nil {
-		f.Close()
-		return err
-	}
-	t.f, t.off = f, size
-	if t.off == 0 {
-		return nil
-	}
-	same, err := t.sameHeader()
-	if err != nil {
-		return err
-	}
-	if !same {
-		return t.rotate()
-	}
-	end, err := wholeLines(f, t.off)
-	if err != nil || end == t.off {
-		return err
-	}
-	t.off = end
-	return f.Cut(end)
-}
-
-func (t *Trace) sameHeader() (bool, error) {
-	head := make([]byte, len(t.line))
-	n, err := t.f.ReadAt(head, 0)
-	if err != nil && err != io.EOF {
-		return false, err
-	}
-	return bytes.Equal(head[:n], t.line), nil
-}
-
 // tailStep is how many bytes are read at once when the last line is looked for.
 const tailStep = 64 << 10
 
-// wholeLines returns the end of the last valid line of a file of size bytes. It reads from the
+// wholeLines returns the last valid line of a file of size bytes, and its end. It reads from the
 // end, so that for a sound file it reads only the last line.
-func wholeLines(f io.ReaderAt, size int64) (int64, error) {
+func wholeLines(f io.ReaderAt, size int64) (last lineHead, end int64, err error) {
 	var tail []byte // of the file, from at on
 	at := size
 	for {
@@ -207,37 +174,31 @@ func wholeLines(f io.ReaderAt, size int64) (int64, error) {
 			from = int64(bytes.LastIndexByte(tail[:end-1], '\n') + 1)
 		}
 		if from > 0 || from == 0 && at == 0 {
-			if _, err := decodeLine(tail[from : end-1]); err == nil {
-				return at + end, nil
+			line := tail[from : end-1]
+			if _, err := decodeLine(line); err == nil {
+				return lineHead{at + from, line[:min(len(line), maxLineHead)]}, at + end, nil
 			}
 			tail = tail[:from]
 			continue
 		}
 		if at == 0 {
-			return 0, nil
+			return last, 0, nil
 		}
 		n := min(at, max(tailStep, int64(len(tail))))
 		more := make([]byte, n+int64(len(tail)))
 		if _, err := f.ReadAt(more[:n], at-n); err != nil {
-			return 0, err
+			return last, 0, err
 		}
 		copy(more[n:], tail)
 		tail, at = more, at-n
 	}
 }
 
-// rotate puts the file aside and begins a new one.
-func (t *Trace) rotate() error {
-	t.Close()
-	if err := t.in.Move(Unsynced, t.name, traceBefore(t.name)); err != nil {
-		return err
-	}
-	f := t.in.Journal(t.name)
-	if _, err := f.Size(); err != nil {
-		return err
-	}
-	t.f, t.off = f, 0
-	return nil
+// rotate puts the file aside. The next line begins a new one.
+func (t *Trace) rotate(f Journal) error {
+	t.Forget()
+	f.Close() // some systems refuse to rename an open file
+	return t.in.Move(Unsynced, t.name, traceBefore(t.name))
 }
 
 // traceBefore returns the name under which a trace is put aside.
@@ -251,29 +212,34 @@ func (t *Trace) Append(r Record) error {
 	if t.off == 0 {
 		buf.Write(t.line)
 	}
+	begins := buf.Len()
 	err := encodeRecord(&buf, &r, nil)
 	if err == nil {
-		_, err = t.f.Append(t.off, buf.Bytes(), false)
+		err = t.append(buf.Bytes())
 	}
 	if err != nil {
-		t.Close()
+		t.Forget()
 		return fmt.Errorf("trace: %w", err)
 	}
+	t.last = lineHead{t.off + int64(begins), buf.Bytes()[begins:min(begins+maxLineHead, buf.Len())]}
 	if t.off += int64(buf.Len()); t.first == 0 && t.off == int64(buf.Len()) {
 		t.first = t.off
 	}
 	return nil
 }
 
-// Close closes the file. Begin opens it again.
-func (t *Trace) Close() error {
-	if t.f == nil {
-		return nil
+func (t *Trace) append(lines []byte) error {
+	f, err := t.in.Journal(t.name)
+	if err != nil {
+		return err
 	}
-	err := t.f.Close()
-	t.f, t.off, t.first = nil, 0, 0
+	defer f.Close()
+	_, err = f.Append(t.off, lines, false)
 	return err
 }
+
+// Forget makes the next line one that can't build on the lines before it.
+func (t *Trace) Forget() { t.off, t.last, t.first = 0, lineHead{}, 0 }
 
 // ErrNoTrace is returned by [ReadTrace] for a file whose first line is not a header.
 var ErrNoTrace = errors.New("no trace: the first line is no header")

@@ -70,7 +70,6 @@ func notes(t *testing.T, path string) (ids string) {
 func newTestTrace(t *testing.T) (*Trace, string) {
 	path := filepath.Join(t.TempDir(), "s", "trace.jsonl")
 	tr := traceAt(path, testHeader, 1<<20)
-	t.Cleanup(func() { tr.Close() })
 	return tr, path
 }
 
@@ -81,7 +80,6 @@ func TestTraceAppends(t *testing.T) {
 	mustNote(t, tr, "a", true)
 	mustNote(t, tr, "b", false)
 	other := traceAt(path, testHeader, 1<<20)
-	defer other.Close()
 	mustNote(t, other, "c", true)
 	mustNote(t, tr, "d", false)
 	mustNote(t, tr, "e", false)
@@ -89,7 +87,6 @@ func TestTraceAppends(t *testing.T) {
 		t.Errorf("read %q", got)
 	}
 	newer := traceAt(path, TraceHeader{Program: "v2"}, 1<<20)
-	defer newer.Close()
 	mustNote(t, newer, "f", true)
 	mustNote(t, tr, "g", true)
 	if got, old := notes(t, path), notes(t, traceBefore(path)); got != "g" || old != "f" {
@@ -110,7 +107,6 @@ func TestTraceOfSeveral(t *testing.T) {
 	tr, path := newTestTrace(t)
 	mustNote(t, tr, "a", true)
 	other := traceAt(path, testHeader, 1<<20)
-	defer other.Close()
 	for _, id := range []string{"b", "c", "d"} {
 		if _, err := other.note(id); err != nil {
 			t.Fatal(err)
@@ -152,7 +148,6 @@ func TestTraceOfSeveral(t *testing.T) {
 			t.Errorf("%s: %q, fresh %v, %v; want %q, %v", name, others, fresh, err, tc.others, tc.fresh)
 		}
 		mustNote(t, tr, "f", false)
-		tr.Close()
 	}
 }
 
@@ -184,7 +179,6 @@ func TestTraceCutAtEveryByte(t *testing.T) {
 		}
 		again := traceAt(path, testHeader, 1<<20)
 		mustNote(t, again, "d", true)
-		again.Close()
 		if got := notes(t, path); got != want+"d" {
 			t.Fatalf("cut at %d: read %q, want %q", cut, got, want+"d")
 		}
@@ -202,12 +196,12 @@ func TestWholeLines(t *testing.T) {
 		for _, torn := range []string{"", "x", strings.Repeat("y", 2*tailStep), line(9)[:20], "\x00\x00\n\x00\n", "\n\n"} {
 			head := line(5) + line(n)
 			text := head + torn
-			if end, err := wholeLines(strings.NewReader(text), int64(len(text))); err != nil || end != int64(len(head)) {
+			if _, end, err := wholeLines(strings.NewReader(text), int64(len(text))); err != nil || end != int64(len(head)) {
 				t.Errorf("a line of %d and %d bytes behind: ends at %d, want %d; %v", n, len(torn), end, len(head), err)
 			}
 		}
 	}
-	if end, err := wholeLines(strings.NewReader("nothing\nof ours\n"), 16); end != 0 || err != nil {
+	if _, end, err := wholeLines(strings.NewReader("nothing\nof ours\n"), 16); end != 0 || err != nil {
 		t.Errorf("no line: %d, %v", end, err)
 	}
 }
@@ -239,7 +233,6 @@ func TestTraceFailEveryOperation(t *testing.T) {
 				}
 			}
 			restore()
-			tr.Close()
 			got := notes(t, path)
 			if _, err := os.Stat(traceBefore(path)); err == nil {
 				got = notes(t, traceBefore(path)) + got

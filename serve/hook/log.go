@@ -37,7 +37,10 @@ func logLine(stateDir string, now time.Time, text string) error {
 	if len(text) > maxLogLine {
 		text = strings.ToValidUTF8(text[:maxLogLine], "") + "…"
 	}
-	log := dir.Journal(logFile) // appended to by several processes: a write that fails may take a line of another with it
+	log, err := dir.Journal(logFile) // appended to by several processes: a write that fails may take a line of another with it
+	if err != nil {
+		return err
+	}
 	defer log.Close()
 	size, err := log.Size()
 	if err == nil {

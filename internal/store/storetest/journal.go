@@ -25,79 +25,35 @@ func (s *Store) Reset(name string, recs []store.Record) ([]string, error) {
 }
 
 // Journal implements [store.Disk].
-func (s *Store) Journal(name string) store.Journal { return &journal{s: s, at: s.name(name)} }
-
-type journal struct {
-	s  *Store
-	at string
-	v  *node // nil until it is used
-}
-
-// use locks the store and finds the content. It makes a missing content if make is set.
-func (j *journal) use(make bool) (unlock func(), err error) {
-	j.s.mu.Lock()
-	defer func() {
-		if err != nil {
-			j.s.mu.Unlock()
+func (s *Store) Journal(name string) (store.Journal, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at := s.name(name)
+	v := s.names[at]
+	if v == nil {
+		if err := s.step(Rename, at); err != nil {
+			return nil, fmt.Errorf("create %s: %w", at, err)
 		}
-	}()
-	if j.v != nil {
-		return j.s.mu.Unlock, nil
+		v = &node{time: s.now()}
+		s.rename(map[string]*node{at: v})
+		if err := s.syncNames(path.Dir(at), &store.Stats{}); err != nil {
+			return nil, fmt.Errorf("create %s: %w", at, err)
+		}
 	}
-	if v := j.s.names[j.at]; v != nil {
-		j.v = v
-		return j.s.mu.Unlock, nil
-	}
-	if !make {
-		_, err := (&Store{core: j.s.core}).find("open", j.at)
-		return nil, err
-	}
-	if err := j.s.step(Rename, j.at); err != nil {
-		return nil, fmt.Errorf("create %s: %w", j.at, err)
-	}
-	v := &node{time: j.s.now()}
-	j.s.rename(map[string]*node{j.at: v})
-	if err := j.s.syncNames(path.Dir(j.at), &store.Stats{}); err != nil {
-		return nil, fmt.Errorf("create %s: %w", j.at, err)
-	}
-	j.v = v
-	return j.s.mu.Unlock, nil
+	return journal{reader{s.core, at, v}}, nil
 }
 
-func (j *journal) Close() error { j.v = nil; return nil }
+// journal is a node that is open for appending.
+type journal struct{ reader }
 
-func (j *journal) ReadAt(p []byte, off int64) (int, error) {
-	unlock, err := j.use(true)
-	if err != nil {
-		return 0, err
-	}
-	unlock()
-	return (&reader{j.s.core, j.at, j.v}).ReadAt(p, off)
-}
-
-func (j *journal) Size() (int64, error) {
-	unlock, err := j.use(true)
-	if err != nil {
-		return 0, err
-	}
-	defer unlock()
-	if err := j.s.reads(j.at); err != nil {
-		return 0, err
-	}
-	return int64(len(j.v.data)), nil
-}
-
-func (j *journal) Append(off int64, data []byte, sync bool) (store.Stats, error) {
+func (j journal) Append(off int64, data []byte, sync bool) (store.Stats, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
 	st := store.Stats{Files: 1, Bytes: int64(len(data))}
-	unlock, err := j.use(true)
-	if err != nil {
-		return st, err
-	}
-	defer unlock()
-	n, err := j.part(Write, len(data))
-	j.v.data, j.v.time = append(j.v.data, data[:n]...), j.s.now()
+	n, err := j.part(Write, j.at, len(data))
+	j.v.data, j.v.time = append(j.v.data, data[:n]...), j.now()
 	if err == nil && sync {
-		err = j.s.sync(j.at, j.v, &st)
+		err = j.sync(j.at, j.v, &st)
 	}
 	if err == nil {
 		return st, nil
@@ -110,8 +66,8 @@ func (j *journal) Append(off int64, data []byte, sync bool) (store.Stats, error)
 }
 
 // part returns the number of bytes to write, at most n.
-func (j *journal) part(op Op, n int) (int, error) {
-	err := j.s.step(op, j.at)
+func (c *core) part(op Op, name string, n int) (int, error) {
+	err := c.step(op, name)
 	if err == nil {
 		return n, nil
 	}
@@ -121,45 +77,42 @@ func (j *journal) part(op Op, n int) (int, error) {
 	return 0, err
 }
 
-func (j *journal) Sync() (store.Stats, error) {
-	var st store.Stats
-	unlock, err := j.use(true)
-	if err != nil {
-		return st, err
-	}
-	defer unlock()
-	return st, j.s.sync(j.at, j.v, &st)
+func (j journal) Sync() (st store.Stats, err error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	err = j.sync(j.at, j.v, &st)
+	return st, err
 }
 
-func (j *journal) Cut(size int64) error {
-	unlock, err := j.use(true)
-	if err != nil {
-		return err
-	}
-	defer unlock()
+func (j journal) Cut(size int64) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
 	return j.cut(size)
 }
 
-func (j *journal) cut(size int64) error {
-	if err := j.s.step(Cut, j.at); err != nil {
+func (j journal) cut(size int64) error {
+	if err := j.step(Cut, j.at); err != nil {
 		return err
 	}
 	if v := j.v; int(size) < v.firm {
 		v.ghost = append(slices.Clone(v.data[size:v.firm]), v.ghost...)
 		v.firm = int(size)
 	}
-	j.v.data, j.v.time = j.v.data[:min(int(size), len(j.v.data))], j.s.now()
+	j.v.data, j.v.time = j.v.data[:min(int(size), len(j.v.data))], j.now()
 	return nil
 }
 
-func (j *journal) Patch(off int64, data []byte, sync bool) error {
-	unlock, err := j.use(false)
+// Patch implements [store.Disk].
+func (s *Store) Patch(name string, off int64, data []byte, sync bool) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	v, err := s.find("open", name)
 	if err != nil {
 		return err
 	}
-	defer unlock()
-	n, err := j.part(Patch, len(data))
-	v, end := j.v, int(off)+n
+	at := s.name(name)
+	n, err := s.part(Patch, at, len(data))
+	end := int(off) + n
 	if int(off) < v.firm {
 		v.old = append(v.old, piece{int(off), slices.Clone(v.data[off:min(end, v.firm)])})
 	}
@@ -167,21 +120,9 @@ func (j *journal) Patch(off int64, data []byte, sync bool) error {
 		v.data = append(v.data, make([]byte, grow)...)
 	}
 	copy(v.data[off:], data[:n])
-	v.time = j.s.now()
+	v.time = s.now()
 	if err == nil && sync {
-		err = j.s.sync(j.at, v, &store.Stats{})
+		err = s.sync(at, v, &store.Stats{})
 	}
 	return err
-}
-
-func (j *journal) Current() (bool, error) {
-	unlock, err := j.use(true)
-	if err != nil {
-		return false, err
-	}
-	defer unlock()
-	if err := j.s.reads(j.at); err != nil {
-		return false, err
-	}
-	return j.s.names[j.at] == j.v, nil
 }

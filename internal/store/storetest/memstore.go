@@ -295,7 +295,7 @@ func (s *Store) Open(name string) (store.Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &reader{s.core, s.name(name), v}, nil
+	return reader{s.core, s.name(name), v}, nil
 }
 
 // Stat implements [store.Store].
@@ -487,7 +487,7 @@ type reader struct {
 	v  *node
 }
 
-func (r *reader) ReadAt(p []byte, off int64) (int, error) {
+func (r reader) ReadAt(p []byte, off int64) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if err := r.reads(r.at); err != nil {
@@ -503,7 +503,7 @@ func (r *reader) ReadAt(p []byte, off int64) (int, error) {
 	return n, nil
 }
 
-func (r *reader) Size() (int64, error) {
+func (r reader) Size() (int64, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if err := r.reads(r.at); err != nil {
@@ -512,4 +512,4 @@ func (r *reader) Size() (int64, error) {
 	return int64(len(r.v.data)), nil
 }
 
-func (r *reader) Close() error { return nil }
+func (r reader) Close() error { return nil }

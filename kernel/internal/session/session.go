@@ -221,7 +221,7 @@ func (s *Session) close() error {
 			errs = append(errs, j.Close())
 		}
 	}
-	return errors.Join(append(errs, s.Tracer.Close())...)
+	return errors.Join(errs...)
 }
 
 // replay applies one journal record to the state in memory.

@@ -15,7 +15,6 @@ package trace
 
 import (
 	"encoding/json"
-	"fmt"
 	"path"
 	"time"
 
@@ -196,18 +195,7 @@ func (t *traced) leadsTo(p *Plan) bool {
 // Forget makes the next line complete by itself.
 func (t *Writer) Forget() {
 	if t != nil {
-		t.file.Close()
+		t.file.Forget()
 		clear(t.lines)
 	}
-}
-
-// Close closes the file.
-func (t *Writer) Close() error {
-	if t == nil {
-		return nil
-	}
-	if err := t.file.Close(); err != nil {
-		return fmt.Errorf("close trace: %w", err)
-	}
-	return nil
 }
