@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"reflect"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/memkernel/memkernel/cachelayout"
@@ -21,14 +20,7 @@ type Book struct {
 	// One writer of this process at a time. The slot is a channel, so that tests with their own
 	// clock see the goroutines that wait for a writer.
 	slot chan struct{}
-
-	mu    sync.Mutex // guards the fields below
-	known file
-	read  time.Time // when known was read
 }
-
-// fresh is how long [Book.Earlier] answers from what was read before.
-const fresh = time.Minute
 
 // In returns the book of a state directory.
 func In(state store.Store) *Book { return &Book{state: state, slot: make(chan struct{}, 1)} }
@@ -70,9 +62,9 @@ type session struct {
 // idOf returns a session's id in the book.
 func idOf(session string) string { return ids.Hash(session)[:16] }
 
-// load returns the file, or an empty one if the file is missing or damaged. It returns an error
+// read returns the file, or an empty one if the file is missing or damaged. It returns an error
 // if the file can't be read now.
-func (b *Book) load() (f file, newer bool, err error) {
+func (b *Book) read() (f file, newer bool, err error) {
 	raw, err := b.state.Get(Name)
 	if store.OutOfReach(err) {
 		return file{}, false, err
@@ -86,16 +78,10 @@ func (b *Book) load() (f file, newer bool, err error) {
 	return f, false, nil
 }
 
-// Earlier returns the records of an agent's newest other sessions. What other processes wrote in
-// the last minute may be missing. It returns nothing if the records can't be read. The plan is then made as for the agent's first session.
+// Earlier returns the records of an agent's newest other sessions. It returns nothing if the
+// records can't be read. The plan is then made as for the agent's first session.
 func (b *Book) Earlier(of, except string) []Did {
-	b.mu.Lock()
-	if time.Since(b.read) > fresh {
-		b.known, _, _ = b.load()
-		b.read = time.Now()
-	}
-	f := b.known
-	b.mu.Unlock()
+	f, _, _ := b.read()
 	i := slices.IndexFunc(f.Agents, func(a agent) bool { return a.Agent == of })
 	if i < 0 {
 		return nil
@@ -113,7 +99,7 @@ func (b *Book) Earlier(of, except string) []Did {
 func (b *Book) Note(of, name string, did Did) error {
 	b.slot <- struct{}{}
 	defer func() { <-b.slot }()
-	f, newer, err := b.load()
+	f, newer, err := b.read()
 	if newer || err != nil {
 		return err // a newer version wrote the file, which is left alone
 	}
@@ -137,9 +123,6 @@ func (b *Book) Note(of, name string, did Did) error {
 		return err
 	}
 	_, err = b.state.Put(store.Unsynced, store.Doc{Name: Name, Data: append(raw, '\n')})
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.read = time.Time{}
 	return err
 }
 
