@@ -163,7 +163,7 @@ func checkSession(s *session.Session) []health.Finding {
 	}
 	kept := checkpoint.NewStore(s.Files)
 	states, err := kept.Verify()
-	if there, oops := kept.Captured(); oops == nil && !there && s.Account.Captured && (!s.Graves.Any() || store.Exists(s.Files, "state")) {
+	if there, oops := kept.Captured(); oops == nil && !there && s.Account.Captured && (!s.Graves.Any() || others(s.Files)) {
 		out = append(out, health.Wrong(s.Key, fmt.Sprintf("%s: what was captured of %d observed turns is gone", kept.Folder(), s.Account.Committed), "observe the session's transcript again"))
 	}
 	for _, d := range states {
@@ -191,6 +191,13 @@ func checkSession(s *session.Session) []health.Finding {
 		checkBranch(s, key, l, add)
 	}
 	return out
+}
+
+// others reports whether a folder holds captured files, though none says how far was captured. To
+// forget removes them together.
+func others(dir store.Store) bool {
+	all, err := dir.List("state")
+	return err == nil && len(all) > 0
 }
 
 func checkPage(r *archive.Reader, removed map[string]bool, p *pagevm.Page) error {

@@ -85,7 +85,11 @@ type Session struct {
 	// Billed has the calls that are in usage.jsonl. It is nil until the first use.
 	Billed map[string]bool
 	Left   archive.Left // the searched text that left the prompts
-	Graves Graves
+	// Paces are those of the other sessions of the agent PacesOf when they were first asked for,
+	// nil before.
+	Paces   []cachelayout.Pace
+	PacesOf string
+	Graves  Graves
 	// EraseErr is the reason why a promised erasure is not done yet. upkeepErr is the reason why
 	// a run over memory's files is not finished yet.
 	EraseErr, upkeepErr error
@@ -123,7 +127,7 @@ func (s *Session) init() {
 	s.Branches.drop()
 	s.Account, s.Memories = newAccount(), newMemories()
 	s.Life.Forget()
-	s.Billed = nil
+	s.Billed, s.Paces = nil, nil
 	s.Left = archive.Left{}
 	s.Graves, s.Upkept, s.Spent = newGraves(), false, api.Stats{}
 	s.owner.Unread()

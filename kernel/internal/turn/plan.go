@@ -207,11 +207,13 @@ type reader struct {
 }
 
 func (r reader) Earlier() []cachelayout.Pace {
-	var out []cachelayout.Pace
-	for _, did := range r.desk.Habits.Earlier(r.req.Source.Agent, r.s.Name) {
-		out = append(out, did.Pace())
+	if of := r.req.Source.Agent; r.s.Paces == nil || r.s.PacesOf != of {
+		r.s.Paces, r.s.PacesOf = []cachelayout.Pace{}, of
+		for _, did := range r.desk.Habits.Earlier(of, r.s.Name) {
+			r.s.Paces = append(r.s.Paces, did.Pace())
+		}
 	}
-	return out
+	return r.s.Paces
 }
 
 func (r reader) Neighbour() *plan.Neighbour {
