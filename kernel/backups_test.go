@@ -128,6 +128,37 @@ func TestBackupsEnd(t *testing.T) {
 	clean(t, k)
 }
 
+// TestForgetLeavesWhatWasRecalled: to forget a session whose prompt showed memory's files takes no
+// backup of those files away.
+func TestForgetLeavesWhatWasRecalled(t *testing.T) {
+	dir := t.TempDir()
+	overgrown(t, dir)
+	k := nightKernel(t, dir)
+	defer k.Close()
+	c := newConversation(3)
+	c.add("user", words("Where do the night shifts leave the keys?"))
+	r := request(c)
+	r.Private = true
+	p := mustPlan(t, k, r)
+	c.say()
+	observe(t, k, api.Turn{Messages: c.msgs, Model: model, PlanID: p.ID, Private: true, Now: c.now})
+	if !strings.Contains(stream(p), "MEMORY.md") {
+		t.Fatal("the prompt shows no file of memory")
+	}
+	pruned(t, k, true)
+	all := backups(t, dir)
+	if all == 0 {
+		t.Fatal("there is no backup")
+	}
+	if out := forget(t, k, true); len(out.Backups) > 0 || backups(t, dir) != all {
+		t.Errorf("%v went of %d backups", out.Backups, all)
+	}
+	if _, err := k.Maintenance().UndoPrune(context.Background(), nightAt.Add(time.Hour)); err != nil {
+		t.Errorf("undo: %v", err)
+	}
+	clean(t, k)
+}
+
 // TestForgetReachesBackups: what is forgotten is in no backup either; the file stays, and
 // an undo that would need the backup says why it can't be done.
 func TestForgetReachesBackups(t *testing.T) {

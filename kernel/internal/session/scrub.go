@@ -3,6 +3,7 @@ package session
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/memkernel/memkernel/kernel/internal/archive"
@@ -28,7 +29,11 @@ type Scrubber struct {
 func (s *Session) Scrubber(pages []*pagevm.Page) *Scrubber {
 	sc := &Scrubber{keys: map[string]bool{}, runs: map[string]bool{}, lens: map[int]bool{}}
 	r := s.Reader()
+	own := slices.ContainsFunc(pages, func(p *pagevm.Page) bool { return !ofMemory(p) })
 	for _, p := range pages {
+		if own && ofMemory(p) {
+			continue // the file that it quotes stays, and so do the file's backups
+		}
 		if p.MessageKey != "" {
 			sc.keys[p.MessageKey] = true
 		}
@@ -42,6 +47,13 @@ func (s *Session) Scrubber(pages []*pagevm.Page) *Scrubber {
 		}
 	}
 	return sc
+}
+
+// ofMemory reports whether a page quotes memory's files: what was recalled, a file that the prompt
+// shows, or a change of it.
+func ofMemory(p *pagevm.Page) bool {
+	kind, _, _ := strings.Cut(p.ID, "-")
+	return kind == "rt" || kind == "ws" || kind == "nt"
 }
 
 func (sc *Scrubber) add(text string) {
