@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"iter"
 	"maps"
 	"path"
 	"slices"
@@ -18,6 +17,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/service/internal/rows"
 )
 
 // Options select how a move works.
@@ -38,30 +38,26 @@ type Options struct {
 
 // Report is the outcome of a move.
 type Report struct {
-	// From is the source, and To is the target.
-	From, To string
-	// Documents counts the documents and logs in the target. Copied counts those that this move
-	// wrote.
-	Documents, Copied int
-	// Bytes is the total size of the documents and of the records in the source.
-	Bytes int64
-	// Removed: the state was removed from the source.
-	Removed bool
+	From string `json:"from"`
+	To   string `json:"to"`
+	// Documents is the number of documents in the target.
+	Documents int `json:"documents"`
+	// Copied is the number of these documents that were not in the target before.
+	Copied  int   `json:"copied"`
+	Bytes   int64 `json:"bytes"`
+	Removed bool  `json:"removed"`
 }
 
 // Move copies all documents and logs of the store from into the store to, reads all of them again
 // and compares them. Only then it removes them. An interrupted move leaves the source unchanged,
 // and no kernel opens its target. The next move continues the copy.
-func Move(ctx context.Context, from, to store.Store, o Options) (*Report, error) {
-	r, err := move(ctx, from, to, o)
-	if err != nil {
-		return nil, fmt.Errorf("move the state: %w", err)
-	}
-	return r, nil
-}
-
-func move(ctx context.Context, from, to store.Store, o Options) (*Report, error) {
-	r := &Report{From: from.Where(""), To: to.Where("")}
+func Move(ctx context.Context, from, to store.Store, o Options) (r *Report, err error) {
+	defer func() {
+		if err != nil {
+			r, err = nil, fmt.Errorf("move the state: %w", err)
+		}
+	}()
+	r = &Report{From: from.Where(""), To: to.Where("")}
 	if r.From == r.To {
 		return nil, fmt.Errorf("%s can't be moved to itself", r.From)
 	}
@@ -83,12 +79,12 @@ func move(ctx context.Context, from, to store.Store, o Options) (*Report, error)
 	if err != nil {
 		return nil, err
 	}
-	if err := begin(from, to, have, there); err != nil {
+	if err := begin(from, to, there); err != nil {
 		return nil, err
 	}
 	names := slices.Sorted(maps.Keys(have))
-	for len(names) > r.Documents {
-		if err := folder(ctx, from, to, names, there, r, o.Progress); err != nil {
+	for r.Documents < len(names) {
+		if err := folder(ctx, from, to, names, have, there, r, o.Progress); err != nil {
 			return nil, err
 		}
 	}
@@ -102,9 +98,11 @@ func move(ctx context.Context, from, to store.Store, o Options) (*Report, error)
 	for i, name := range names {
 		o.Progress("comparing", i, len(names))
 		r.Bytes += have[name]
-		if same, err := alike(from, to, name, false); err != nil || ctx.Err() != nil {
-			return nil, cmp.Or(err, ctx.Err())
-		} else if !same {
+		whole, _, err := one(from, to, name, true, nil)
+		if err = cmp.Or(err, ctx.Err()); err != nil {
+			return nil, err
+		}
+		if !whole {
 			return nil, fmt.Errorf("%s is not what %s is after it was copied: nothing was removed; run it again, and look after the target's disk if that does not help", to.Where(name), from.Where(name))
 		}
 	}
@@ -113,19 +111,12 @@ func move(ctx context.Context, from, to store.Store, o Options) (*Report, error)
 			return nil, err
 		}
 	}
-	if _, err := to.Remove(store.Synced, store.MoveMark); err != nil {
-		return nil, err
+	if _, err := to.Remove(store.Synced, store.MoveMark); err != nil || !o.RemoveSource {
+		return r, err
 	}
-	if o.RemoveSource {
-		for i, name := range o.Names {
-			o.Progress("removing", i, len(o.Names))
-			if _, err := from.Remove(store.Synced, name); err != nil {
-				return nil, err
-			}
-		}
-		r.Removed = true
-	}
-	return r, nil
+	r.Removed = true
+	_, err = from.Remove(store.Synced, o.Names...)
+	return r, err
 }
 
 // alone keeps all processes from writing: new holders by the locks of all sessions and all blobs,
@@ -154,58 +145,49 @@ func alone(ctx context.Context, s store.Store, wait time.Duration) (release func
 		}
 		held = append(held, r)
 	}
-	for _, name := range [...]string{"sessions", "project"} {
-		err := store.Walk(s.In(name), func(at string, _ store.Entry) error {
-			if path.Base(at) != "lock" {
-				return nil
-			}
-			r, err := take(path.Join(name, at))
-			if err == nil {
-				r() // no process takes this lock while we hold the lock of all sessions
-			}
-			return err
-		})
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return release, err
+	return release, walk(s, func(at string, _ store.Entry) error {
+		if path.Base(at) != "lock" {
+			return nil
 		}
+		r, err := take(at)
+		if err == nil {
+			r() // no process takes this lock while we hold the lock of all sessions
+		}
+		return err
+	})
+}
+
+// walk is store.Walk of a store that need not be there.
+func walk(s store.Store, f func(string, store.Entry) error) error {
+	if err := store.Walk(s, f); !errors.Is(err, fs.ErrNotExist) {
+		return err
 	}
-	return release, nil
+	return nil
 }
 
 // listed returns the documents and logs under some names, with their sizes.
 func listed(s store.Store, names []string) (map[string]int64, error) {
 	out := map[string]int64{}
-	for _, name := range names {
-		info, err := s.Stat(name)
-		if err == nil && !info.Folder && path.Ext(name) != ".head" {
-			out[name] = info.Size
+	return out, walk(s, func(at string, e store.Entry) error {
+		first, _, _ := strings.Cut(at, "/")
+		switch base := path.Base(at); {
+		case !slices.Contains(names, first), base == "lock", path.Ext(base) == ".lock", path.Ext(base) == ".head", base[0] == '.', path.Base(path.Dir(at)) == "tmp", base == "trace.jsonl", base == "trace.1.jsonl":
+			return nil
 		}
-		if err == nil && info.Folder {
-			err = store.Walk(s.In(name), func(at string, e store.Entry) error {
-				switch base := path.Base(at); {
-				case base == "lock", path.Ext(base) == ".lock", path.Ext(base) == ".head", base[0] == '.', path.Dir(at) == "tmp", base == "trace.jsonl", base == "trace.1.jsonl":
-					return nil
-				}
-				i, err := e.Info()
-				if err == nil {
-					out[path.Join(name, at)] = i.Size
-				}
-				if errors.Is(err, fs.ErrNotExist) {
-					err = nil
-				}
-				return err
-			})
+		i, err := e.Info()
+		if err == nil {
+			out[at] = i.Size
 		}
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, err
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
 		}
-	}
-	return out, nil
+		return err
+	})
 }
 
 // begin marks the target. It refuses a target that has something which did not come from the
 // source.
-func begin(from, to store.Store, have, there map[string]int64) error {
+func begin(from, to store.Store, there map[string]int64) error {
 	was, half := store.HalfMoved(to)
 	switch {
 	case store.OutOfReach(half):
@@ -214,14 +196,11 @@ func begin(from, to store.Store, have, there map[string]int64) error {
 		return fmt.Errorf("%s has a part of what %s has: move that first, or name another target", to.Where(""), was)
 	case half == nil:
 		for _, name := range slices.Sorted(maps.Keys(there)) {
-			_, same := have[name]
-			if same {
-				var err error
-				if same, err = alike(from, to, name, true); err != nil {
-					return err
-				}
+			_, part, err := one(from, to, name, true, nil)
+			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
 			}
-			if !same {
+			if !part {
 				return fmt.Errorf("%s has state of its own, as %s: name an empty target, or move what it has elsewhere first", to.Where(""), name)
 			}
 		}
@@ -238,8 +217,8 @@ const most = 16 << 20
 
 // folder copies the next names, which the target writes as one unit: those of one folder of a
 // session, or of none.
-func folder(ctx context.Context, from, to store.Store, names []string, there map[string]int64, r *Report, progress func(string, int, int)) (err error) {
-	at := unitOf(names[r.Documents])
+func folder(ctx context.Context, from, to store.Store, names []string, have, there map[string]int64, r *Report, progress func(string, int, int)) (err error) {
+	at, _ := rows.Place(names[r.Documents])
 	sync := func() error { return nil }
 	if _, files := to.(store.Disk); !files { // the locks of files are held already
 		u, err := to.Begin(ctx, at, false)
@@ -252,155 +231,96 @@ func folder(ctx context.Context, from, to store.Store, names []string, there map
 			err = cmp.Or(err, end)
 		}()
 	}
-	for collected := int64(0); r.Documents < len(names) && unitOf(names[r.Documents]) == at; r.Documents++ {
+	for collected := int64(0); r.Documents < len(names); r.Documents++ {
+		name := names[r.Documents]
+		if in, _ := rows.Place(name); in != at {
+			return nil
+		}
 		progress("moving", r.Documents, len(names))
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		name := names[r.Documents]
 		_, old := there[name]
-		if old {
-			if same, err := alike(from, to, name, false); err != nil {
-				return err
-			} else if same {
-				continue
-			}
-		}
-		r.Copied++
-		if isLog(name) {
-			if err := copyLog(from, to, name, sync); err != nil {
-				return err
-			}
-			continue
-		}
-		data, err := from.Get(name)
-		if err == nil {
-			_, err = to.Put(store.Synced, store.Doc{Name: name, Data: data})
-		}
-		if collected += int64(len(data)); err == nil && collected > most {
+		whole, _, err := one(from, to, name, old, sync)
+		if collected += have[name]; err == nil && collected > most {
 			collected, err = 0, sync()
 		}
 		if err != nil {
 			return err
 		}
+		if !whole {
+			r.Copied++
+		}
 	}
 	return nil
 }
 
-// unitOf returns the folder of the unit that writes a name.
-func unitOf(name string) string {
-	parts := strings.Split(name, "/")
-	switch {
-	case parts[0] == "project":
-		return "project"
-	case len(parts) > 2 && (parts[0] == "sessions" || parts[0] == "ended"):
-		return parts[0] + "/" + parts[1]
+// one reports whether the target has under a name what the source has, and whether it has a
+// part of it: a log may have fewer records. old says whether the target has the name. With sync,
+// one then copies what the target lacks. A target with other contents is of a move that began when
+// the source had them.
+func one(from, to store.Store, name string, old bool, sync func() error) (whole, part bool, err error) {
+	if _, log := rows.Place(name); log {
+		return oneLog(from, to, name, sync)
 	}
-	return ""
+	data, err := from.Get(name)
+	if err == nil && old {
+		var now []byte
+		now, err = to.Get(name)
+		whole = bytes.Equal(data, now)
+	}
+	if err == nil && sync != nil && !whole {
+		_, err = to.Put(store.Synced, store.Doc{Name: name, Data: data})
+	}
+	return whole, whole, err
 }
 
-// isLog reports whether a name is one of a log.
-func isLog(name string) bool {
-	at := unitOf(name)
-	switch strings.TrimPrefix(name, at+"/") {
-	case "journal.jsonl", "projection.jsonl", "usage.jsonl":
-		return at != ""
-	}
-	return name == "ended.jsonl"
-}
-
-// openLog opens a log and reads it to its end.
-func openLog(s store.Store, name string, write bool) (store.Log, error) {
-	derived := path.Base(name) == "projection.jsonl" || path.Base(name) == "usage.jsonl"
-	l, err := s.OpenLog(name, store.LogOptions{ReadOnly: !write, Derived: derived})
+// oneLog is one for a log.
+func oneLog(from, to store.Store, name string, sync func() error) (whole, part bool, err error) {
+	src, recs, err := records(from, name, false)
 	if err != nil {
-		return nil, err
-	}
-	if err := l.Read(func(store.Record) error { return nil }); err != nil {
-		return nil, errors.Join(err, l.Close())
-	}
-	return l, nil
-}
-
-// copyLog appends to the target's log the records that it lacks. A target with other records is of
-// a move that began when the source had them; it loses them.
-func copyLog(from, to store.Store, name string, sync func() error) error {
-	src, err := openLog(from, name, false)
-	if err != nil {
-		return err
+		return false, false, err
 	}
 	defer src.Close()
-	dst, err := openLog(to, name, true)
+	dst, old, err := records(to, name, sync != nil)
 	if err != nil {
-		return err
+		return false, false, err
 	}
 	defer dst.Close()
-	begins, err := beginsWith(src, dst)
-	if err == nil && !begins {
+	part = len(recs) >= len(old) && slices.EqualFunc(recs[:len(old)], old, func(a, b store.Record) bool {
+		return a.Op == b.Op && a.ID == b.ID && a.Time.Equal(b.Time) && bytes.Equal(a.Body, b.Body)
+	})
+	if whole = part && len(recs) == len(old); whole || sync == nil {
+		return whole, part, nil
+	}
+	if !part {
+		old = nil
 		err = dst.Replace(func(func(store.Record, error) bool) {})
 	}
-	if err != nil {
-		return err
-	}
-	var recs []store.Record
-	skip, collected := dst.Len(), 0
-	for r, err := range src.Records() {
-		if skip--; err == nil && skip >= 0 {
-			continue
+	for some := range slices.Chunk(recs[len(old):], 1000) {
+		if err == nil {
+			_, err = dst.Append(true, some...)
 		}
-		if recs, collected = append(recs, r), collected+len(r.Body); err == nil && collected > most {
-			if _, err = dst.Append(true, recs...); err == nil {
-				err = sync()
-			}
-			recs, collected = nil, 0
-		}
-		if err != nil {
-			return err
+		if err == nil {
+			err = sync()
 		}
 	}
-	_, err = dst.Append(true, recs...)
-	return err
+	return whole, part, err
 }
 
-// alike reports whether the target has under a name what the source has. With part, the source's
-// log may have more records.
-func alike(from, to store.Store, name string, part bool) (bool, error) {
-	if !isLog(name) {
-		a, err := from.Get(name)
-		if err != nil {
-			return false, err
-		}
-		b, err := to.Get(name)
-		return err == nil && bytes.Equal(a, b), err
-	}
-	src, err := openLog(from, name, false)
+// records opens a log and reads it to its end.
+func records(s store.Store, name string, write bool) (l store.Log, recs []store.Record, err error) {
+	base := path.Base(name)
+	l, err = s.OpenLog(name, store.LogOptions{ReadOnly: !write, Derived: base == "projection.jsonl" || base == "usage.jsonl"})
 	if err != nil {
-		return false, err
+		return nil, nil, err
 	}
-	defer src.Close()
-	dst, err := openLog(to, name, false)
+	err = l.Read(func(r store.Record) error {
+		recs = append(recs, r)
+		return nil
+	})
 	if err != nil {
-		return false, err
+		err = errors.Join(err, l.Close())
 	}
-	defer dst.Close()
-	if !part && src.Len() != dst.Len() {
-		return false, nil
-	}
-	return beginsWith(src, dst)
-}
-
-// beginsWith reports whether a log begins with the records of another.
-func beginsWith(src, dst store.Log) (bool, error) {
-	next, stop := iter.Pull2(src.Records())
-	defer stop()
-	for b, err := range dst.Records() {
-		a, err2, ok := next()
-		if err := cmp.Or(err, err2); err != nil {
-			return false, err
-		}
-		if !ok || a.Op != b.Op || a.ID != b.ID || !a.Time.Equal(b.Time) || !bytes.Equal(a.Body, b.Body) {
-			return false, nil
-		}
-	}
-	return true, nil
+	return l, recs, err
 }

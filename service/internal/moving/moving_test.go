@@ -366,3 +366,54 @@ func TestSourceChanges(t *testing.T) {
 	}
 	same(t, "the refused target", contents(t, other), before)
 }
+
+// liar is a store that does not keep what was written to one name.
+type liar struct {
+	store.Disk
+	name string
+}
+
+func (l liar) Get(name string) ([]byte, error) {
+	data, err := l.Disk.Get(name)
+	if name == l.name && len(data) > 0 {
+		data[len(data)/2] ^= 1
+	}
+	return data, err
+}
+
+func (l liar) OpenLog(name string, o store.LogOptions) (store.Log, error) {
+	if name == l.name && o.ReadOnly {
+		name = "elsewhere.jsonl"
+	}
+	return l.Disk.OpenLog(name, o)
+}
+
+// A target that does not have what was copied is found, and the source stays. So is a source that
+// can't be read.
+func TestCompared(t *testing.T) {
+	dir, from := harbour(t)
+	want := contents(t, from)
+	o := options()
+	o.RemoveSource = true
+	for _, name := range []string{"calibration.json", "sessions/crane/journal.jsonl", "ended.jsonl"} {
+		to := liar{storetest.New(), name}
+		if _, err := moving.Move(t.Context(), from, to, o); err == nil || !strings.Contains(err.Error(), name+" is not what") {
+			t.Errorf("%s: %v", name, err)
+		}
+		halfOpens(t, dir, to.Disk)
+	}
+	same(t, "the source", contents(t, from), want)
+
+	at := filepath.Join(dir, "state", "sessions/crane/journal.jsonl")
+	data, err := os.ReadFile(at)
+	if err == nil {
+		data[len(data)/2] ^= 1
+		err = os.WriteFile(at, data, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := moving.Move(t.Context(), from, storetest.New(), o); err == nil || !strings.Contains(err.Error(), "memkernel salvage") {
+		t.Errorf("a damaged journal: %v", err)
+	}
+}

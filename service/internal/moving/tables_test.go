@@ -125,6 +125,9 @@ func TestTables(t *testing.T) {
 			if len(left) > 0 || r.Documents != 12+10+2*3 { // of the state, of the tenant, files of their workspaces
 				t.Errorf("%+v, %v", r, left)
 			}
+			if r, _, err := moving.Tables(t.Context(), o, tenants, p); err != nil || r.Copied != 0 {
+				t.Errorf("again: %+v, %v", r, err)
+			}
 			break
 		}
 		if !errors.Is(err, context.Canceled) {
@@ -196,7 +199,8 @@ func TestTablesRefused(t *testing.T) {
 		"in the bucket s3://large":   `INSERT INTO memkernel_state.objects(content, root, key, size, place, time, named) SELECT content, root, 'k', size, 's3://large', time, true FROM memkernel_state.files WHERE path LIKE '%journal.jsonl'`,
 		"the files of /srv/notes":    `UPDATE memkernel_state.workspaces SET moving='/srv/notes'`,
 		"restore it from a backup":   `DELETE FROM memkernel_state.pieces WHERE off>0`,
-		"no tables of version 6":     `DELETE FROM memkernel_state.versions WHERE version=6`,
+		"of version 5, not 6":        `DELETE FROM memkernel_state.versions WHERE version=6`,
+		"versions\" does not exist":  `DROP SCHEMA memkernel_state CASCADE`,
 		"they have: shop/tenants/an": `DELETE FROM memkernel_state.files WHERE root=1; DELETE FROM memkernel_state.workspace WHERE root=1; UPDATE memkernel_state.roots SET name='shop/tenants/an' WHERE id=2`,
 	} {
 		o, exec := tables(t)

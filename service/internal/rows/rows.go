@@ -265,6 +265,12 @@ func placeOf(at string) place {
 	return place{at, "", at}
 }
 
+// Place returns the folder whose units write a name, and whether the name is one of a log.
+func Place(name string) (folder string, log bool) {
+	p := placeOf(name)
+	return p.folder, p.log() != ""
+}
+
 // logs are the names of logs, in the order of their counts in the table folders.
 var logs = [...]string{"journal", "projection", "usage", "ended"}
 

@@ -8,6 +8,7 @@ import (
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/markdownstore"
+	"github.com/memkernel/memkernel/service/internal/moving"
 )
 
 // moveMemory copies the workspace's Markdown between its folder and the database.
@@ -45,7 +46,7 @@ func moveMemory(ctx context.Context, a *cli.App, f *migrateFlags) error {
 	if err != nil {
 		return err
 	}
-	doc := &movedFiles{movedState{"memkernel/migrate_memory/v1", r.From, r.To, r.Files, r.Copied, r.Bytes, r.Removed}, document.List(r.LeftOut)}
+	doc := &movedFiles{movedState{"memkernel/migrate_memory/v1", moving.Report{From: r.From, To: r.To, Documents: r.Files, Copied: r.Copied, Bytes: r.Bytes, Removed: r.Removed}}, document.List(r.LeftOut)}
 	if a.JSON {
 		err = a.WriteJSON(doc)
 	} else {

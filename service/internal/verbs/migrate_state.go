@@ -39,7 +39,7 @@ func moveState(ctx context.Context, a *cli.App, f *migrateFlags) error {
 	if err != nil {
 		return err
 	}
-	doc := &movedState{"memkernel/migrate_state/v1", r.From, r.To, r.Documents, r.Copied, r.Bytes, r.Removed}
+	doc := &movedState{"memkernel/migrate_state/v1", *r}
 	if a.JSON {
 		err = a.WriteJSON(doc)
 	} else {

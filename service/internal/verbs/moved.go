@@ -7,19 +7,13 @@ import (
 
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/markdownstore"
+	"github.com/memkernel/memkernel/service/internal/moving"
 )
 
 // movedState is the document of migrate --state, and a part of the document of migrate --memory.
 type movedState struct {
 	Schema string `json:"schema"`
-	From   string `json:"from"`
-	To     string `json:"to"`
-	// Documents is the number of documents in the target.
-	Documents int `json:"documents"`
-	// Copied is the number of these documents that were not in the target before.
-	Copied  int   `json:"copied"`
-	Bytes   int64 `json:"bytes"`
-	Removed bool  `json:"removed"`
+	moving.Report
 }
 
 // movedFiles is the document of migrate --memory.
