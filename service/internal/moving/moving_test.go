@@ -10,6 +10,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -196,7 +197,7 @@ func TestThereAndBack(t *testing.T) {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	if got := contents(t, again()); len(got) > 0 {
-		t.Errorf("the source still has %v", maps.Keys(got))
+		t.Errorf("the source still has %v", slices.Sorted(maps.Keys(got)))
 	}
 	if _, err := moving.Move(t.Context(), from, from, o); err == nil || !strings.Contains(err.Error(), "to itself") {
 		t.Errorf("to itself: %v", err)

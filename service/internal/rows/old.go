@@ -35,8 +35,8 @@ func notMoved(ctx context.Context, pool *pgxpool.Pool, root string) error {
 		err = pool.QueryRow(ctx, `SELECT $1::text IN (`+inUse+`)`, root).Scan(&there)
 	}
 	if err == nil && there {
-		err = &Error{Kind: ErrSchema, Hint: "end all programs that use it, and run 'memkernel-server migrate --state --from tables --to postgres', which moves it",
-			Err: errors.New("the state is in the tables of an earlier version, in the schema " + OldSchema)}
+		err = &Error{Kind: ErrNotMoved, Hint: "end all programs that use it, and run 'memkernel-server migrate --state --from tables --to postgres', which moves it",
+			Err: errors.New("they are in the schema " + OldSchema)}
 	}
 	return err
 }
