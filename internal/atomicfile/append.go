@@ -3,6 +3,7 @@ package atomicfile
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 )
@@ -17,7 +18,7 @@ import (
 // read the file again before appending to it.
 func Append(f *os.File, off int64, data []byte, sync bool) (Stats, error) {
 	st := Stats{Files: 1, Bytes: int64(len(data))}
-	err := writeAll(f, data)
+	err := writeAll(f, f.Name(), data)
 	if err == nil && sync {
 		err = syncFile(f, &st)
 	}
@@ -99,13 +100,7 @@ func Rename(from, to string) error {
 // Patch overwrites the bytes of f that begin at offset off, and syncs f if sync is set. Patch is
 // not atomic: readers must recognise a torn patch by its content.
 func Patch(f *os.File, off int64, data []byte, sync bool) error {
-	err := runHook(OpWrite, f.Name())
-	if p, ok := err.(*PartialWrite); ok {
-		f.WriteAt(data[:min(p.N, len(data))], off)
-	}
-	if err == nil {
-		_, err = f.WriteAt(data, off)
-	}
+	err := writeAll(io.NewOffsetWriter(f, off), f.Name(), data)
 	if err == nil && sync {
 		err = syncFile(f, &Stats{})
 	}

@@ -20,6 +20,7 @@ package atomicfile
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -92,7 +93,7 @@ func writeTemp(dir string, data []byte, perm fs.FileMode, st *Stats) (string, er
 	}
 	err = f.Chmod(perm)
 	if err == nil {
-		err = writeAll(f, data)
+		err = writeAll(f, f.Name(), data)
 	}
 	if err == nil {
 		err = syncFile(f, st)
@@ -155,11 +156,15 @@ func rename(from, to string) error {
 }
 
 // writeAll writes data with one write call where the system allows it.
-func writeAll(f *os.File, data []byte) error {
-	if err := runHook(OpWrite, f.Name()); err != nil {
-		return partialWrite(f, data, err)
+func writeAll(w io.Writer, path string, data []byte) error {
+	err := runHook(OpWrite, path)
+	if p, ok := err.(*PartialWrite); ok {
+		w.Write(data[:min(p.N, len(data))])
 	}
-	_, err := f.Write(data)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(data)
 	return err
 }
 

@@ -286,23 +286,19 @@ func TestCleanTemps(t *testing.T) {
 		tempPrefix + "what" + tempSuffix:                                              false,
 		"file":                                                                        false,
 	}
-	want := 0
-	for n, litter := range names {
+	for n := range names {
 		os.WriteFile(filepath.Join(dir, n), nil, 0o600)
-		if litter {
-			want++
-		}
 	}
-	if n, err := CleanTemps(dir); err != nil || n != want {
-		t.Errorf("cleaned %d, %v", n, err)
+	if err := CleanTemps(dir); err != nil {
+		t.Error(err)
 	}
 	for n, litter := range names {
 		if _, err := os.Stat(filepath.Join(dir, n)); (err != nil) != litter {
 			t.Errorf("%s: litter %v, stat %v", n, litter, err)
 		}
 	}
-	if n, err := CleanTemps(filepath.Join(dir, "none")); n != 0 || err != nil {
-		t.Errorf("missing directory: %d, %v", n, err)
+	if err := CleanTemps(filepath.Join(dir, "none")); err != nil {
+		t.Errorf("missing directory: %v", err)
 	}
 }
 

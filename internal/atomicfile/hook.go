@@ -1,9 +1,6 @@
 package atomicfile
 
-import (
-	"io"
-	"sync/atomic"
-)
+import "sync/atomic"
 
 // The operations that a hook sees. A hook gets the path of the operation. For a rename, this is
 // the new path.
@@ -51,12 +48,4 @@ func runHook(op, path string) error {
 		return nil
 	}
 	return (*h)(op, path)
-}
-
-// partialWrite writes the first bytes of data if err is a *PartialWrite.
-func partialWrite(w io.Writer, data []byte, err error) error {
-	if p, ok := err.(*PartialWrite); ok {
-		w.Write(data[:min(p.N, len(data))])
-	}
-	return err
 }

@@ -63,31 +63,30 @@ func IsTemp(name string) bool {
 	return strings.HasPrefix(name, tempPrefix) && strings.HasSuffix(name, tempSuffix)
 }
 
-// CleanTemps removes the temps of killed processes from dir and returns their number. It keeps
-// the temps of running processes. For a missing directory it returns 0.
-func CleanTemps(dir string) (int, error) {
+// CleanTemps removes the temps of killed processes from dir, which may be missing. It keeps the
+// temps of running processes.
+func CleanTemps(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return 0, nil
+		return nil
 	}
 	if err != nil {
-		return 0, fmt.Errorf("clean temps: %w", err)
+		return fmt.Errorf("clean temps: %w", err)
 	}
-	n := 0
 	for _, e := range entries {
 		if !IsTemp(e.Name()) || !stale(e) {
 			continue
 		}
 		path := filepath.Join(dir, e.Name())
-		if err := runHook(OpRemove, path); err != nil {
-			return n, fmt.Errorf("clean temps: %w", err)
+		err := runHook(OpRemove, path)
+		if err == nil {
+			err = os.Remove(path)
 		}
-		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return n, fmt.Errorf("clean temps: %w", err)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("clean temps: %w", err)
 		}
-		n++
 	}
-	return n, nil
+	return nil
 }
 
 func stale(e fs.DirEntry) bool {

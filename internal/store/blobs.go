@@ -183,44 +183,24 @@ func (b *Blobs) PutAside(hash string) (string, error) {
 // Walk yields every blob in order of its hash and skips other files. An error ends the walk.
 func (b *Blobs) Walk() iter.Seq2[BlobInfo, error] {
 	return func(yield func(BlobInfo, error) bool) {
-		folders, err := b.in.List("")
-		if err != nil {
-			if !errors.Is(err, fs.ErrNotExist) {
-				yield(BlobInfo{}, fmt.Errorf("walk blobs: %w", err))
+		stop := errors.New("stop")
+		err := Walk(b.in, func(name string, e Entry) error {
+			if !IsHash(e.Name) || name != blobName(e.Name) {
+				return nil
 			}
-			return
-		}
-		for _, f := range folders {
-			if len(f.Name) == 2 && f.Folder && !b.walkFolder(f.Name, yield) {
-				return
+			info, err := e.Info()
+			if errors.Is(err, fs.ErrNotExist) {
+				return nil // removed since
 			}
-		}
-	}
-}
-
-func (b *Blobs) walkFolder(name string, yield func(BlobInfo, error) bool) bool {
-	entries, err := b.in.List(name)
-	if err != nil {
-		yield(BlobInfo{}, fmt.Errorf("walk blobs: %w", err))
-		return false
-	}
-	for _, e := range entries {
-		if !IsHash(e.Name) || e.Name[:2] != name {
-			continue
-		}
-		info, err := e.Info()
-		if errors.Is(err, fs.ErrNotExist) {
-			continue // removed since
-		}
-		if err != nil {
+			if err == nil && !yield(BlobInfo{Hash: e.Name, Bytes: info.Size}, nil) {
+				return stop
+			}
+			return err
+		})
+		if err != nil && err != stop && !errors.Is(err, fs.ErrNotExist) {
 			yield(BlobInfo{}, fmt.Errorf("walk blobs: %w", err))
-			return false
-		}
-		if !yield(BlobInfo{Hash: e.Name, Bytes: info.Size}, nil) {
-			return false
 		}
 	}
-	return true
 }
 
 // Batch collects blobs that become durable together. It is for one goroutine.

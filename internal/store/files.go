@@ -268,7 +268,7 @@ func (s files) prepare() error {
 	if _, err := s.dir.MkdirAll(tempFolder, dirPerm); err != nil {
 		return err
 	}
-	if _, err := s.dir.CleanTemps(tempFolder); err != nil {
+	if err := s.dir.CleanTemps(tempFolder); err != nil {
 		return err
 	}
 	s.staged[at] = true
@@ -324,8 +324,7 @@ func (s files) Remove(how Durability, names ...string) (Stats, error) {
 func (s files) Tidy(folders ...string) error {
 	var errs []error
 	for _, f := range folders {
-		_, err := s.dir.CleanTemps(f)
-		errs = append(errs, err)
+		errs = append(errs, s.dir.CleanTemps(f))
 	}
 	return errors.Join(errs...)
 }

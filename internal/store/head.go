@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io/fs"
+	"slices"
 	"strings"
 )
 
@@ -75,9 +76,7 @@ func (l *lineLog) readHead() (*journalHead, error) {
 	var newest *journalHead
 	var newer error
 	whole := 0
-	for len(data) > 0 {
-		slot := data[:min(headSlot, len(data))]
-		data = data[len(slot):]
+	for slot := range slices.Chunk(data, headSlot) {
 		h, err := decodeHead(slot)
 		if err == nil {
 			whole++
@@ -99,17 +98,11 @@ func (l *lineLog) readHead() (*journalHead, error) {
 	return newest, nil
 }
 
-func encodeHead(h *journalHead) ([]byte, error) {
-	raw, err := json.Marshal(h)
-	if err != nil {
-		return nil, err
-	}
-	slot := fmt.Appendf(nil, `{"crc":"%08x","head":%s}`, crc32.Checksum(raw, castagnoli), raw)
-	if len(slot) >= headSlot {
-		return nil, fmt.Errorf("a head of %d bytes", len(slot))
-	}
-	slot = append(slot, bytes.Repeat([]byte{' '}, headSlot-1-len(slot))...)
-	return append(slot, '\n'), nil
+// encodeHead returns a state as a slot, into which a state of the largest numbers fits, too.
+func encodeHead(h *journalHead) []byte {
+	raw, _ := json.Marshal(h) // numbers and sums only
+	slot := fmt.Sprintf(`{"crc":"%08x","head":%s}`, crc32.Checksum(raw, castagnoli), raw)
+	return fmt.Appendf(nil, "%-*s\n", headSlot-1, slot)
 }
 
 func decodeHead(slot []byte) (*journalHead, error) {
@@ -130,7 +123,7 @@ func decodeHead(slot []byte) (*journalHead, error) {
 	if h.V > headVersion {
 		return nil, fmt.Errorf("format version %d: %w", h.V, ErrNewer)
 	}
-	if again, err := encodeHead(h); err != nil || !bytes.Equal(again, slot) {
+	if !bytes.Equal(encodeHead(h), slot) {
 		return nil, errUnreadableHead
 	}
 	return h, nil
@@ -201,23 +194,16 @@ func (l *lineLog) makeHead() error {
 			return err
 		}
 	}
-	h := journalHead{V: headVersion, Seq: headSlots, headMark: l.at}
-	var both []byte
-	for range headSlots {
-		slot, err := encodeHead(&h)
-		if err != nil {
-			return fmt.Errorf("head of the journal: %w", err)
-		}
-		both = append(both, slot...)
-		h.Seq++
-	}
-	h.Seq--
+	h := &journalHead{V: headVersion, Seq: headSlots, headMark: l.at}
+	both := encodeHead(h)
+	h.Seq++
+	both = append(both, encodeHead(h)...)
 	// The head must be written whole or not at all, since a part that a killed process leaves
 	// would survive a power cut.
 	if _, err := l.d.Put(Synced, Doc{headName(l.name), both}); err != nil {
 		return fmt.Errorf("head of the journal: %w", err)
 	}
-	l.head, l.headErr, l.halfHead = &h, nil, false
+	l.head, l.headErr, l.halfHead = h, nil, false
 	return nil
 }
 
@@ -240,11 +226,7 @@ func (l *lineLog) writeHead(m headMark, next *headMark, sync bool) error {
 	if l.head != nil {
 		h.Seq = l.head.Seq + 1
 	}
-	slot, err := encodeHead(h)
-	if err != nil {
-		return fmt.Errorf("head of the journal: %w", err)
-	}
-	if err := l.d.Patch(headName(l.name), h.Seq%headSlots*headSlot, slot, sync); err != nil {
+	if err := l.d.Patch(headName(l.name), h.Seq%headSlots*headSlot, encodeHead(h), sync); err != nil {
 		return fmt.Errorf("head of the journal: %w", err)
 	}
 	l.head, l.halfHead = h, false // the one that could not be read was the older

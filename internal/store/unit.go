@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 )
@@ -46,18 +45,11 @@ func LockedUnit(ctx context.Context, s Store, folder string) (Unit, error) {
 	if folder == "" {
 		return &lockedUnit{s: s}, nil
 	}
-	for poll := firstPoll; ; poll = min(2*poll, lastPoll) {
-		release, err := tryFolder(ctx, s, folder)
-		if held := (*LockedError)(nil); !errors.As(err, &held) {
-			if err != nil {
-				return nil, err
-			}
-			return &lockedUnit{s: s, release: []func(){release}}, nil
-		}
-		if err := pause(ctx, poll); err != nil {
-			return nil, err
-		}
+	release, err := waitFor(ctx, func() (func(), error) { return tryFolder(ctx, s, folder) })
+	if err != nil {
+		return nil, err
 	}
+	return &lockedUnit{s: s, release: []func(){release}}, nil
 }
 
 // tryFolder takes a folder's lock if it is free. Nobody can remove the folder meanwhile.

@@ -214,7 +214,7 @@ func look(f *file, c *Change, tidy bool) (path string, data []byte, err error) {
 		return "", nil, err
 	}
 	if tidy {
-		_, _ = atomicfile.CleanTemps(filepath.Dir(path)) // a file that can't be removed does no harm
+		_ = atomicfile.CleanTemps(filepath.Dir(path)) // a file that can't be removed does no harm
 	}
 	if st, err := os.Lstat(f.path); err == nil && st.Mode()&fs.ModeSymlink != 0 {
 		c.Target = path

@@ -295,12 +295,11 @@ func (d Dir) Lock(name string) (*flock.Flock, error) {
 	return flock.New(at, flock.SetPermissions(0o600)), nil
 }
 
-// CleanTemps removes the half-written files of killed processes from a folder and returns their
-// number.
-func (d Dir) CleanTemps(name string) (int, error) {
+// CleanTemps removes the half-written files of killed processes from a folder.
+func (d Dir) CleanTemps(name string) error {
 	at, err := d.Check(name)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	return atomicfile.CleanTemps(at)
 }
