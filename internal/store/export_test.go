@@ -13,10 +13,7 @@ type (
 	HeadMark = headMark
 )
 
-const (
-	HeadSlot        = headSlot
-	MaxCompactDepth = maxCompactDepth
-)
+const HeadSlot = headSlot
 
 // LayHead gives a log the head that records marks, one after the other.
 func LayHead(d Disk, name string, marks ...HeadMark) error {
