@@ -68,7 +68,8 @@ func OpenAppend(path string, perm os.FileMode) (*os.File, error) {
 		return nil, err
 	}
 	if err := SyncDir(filepath.Dir(path)); err != nil {
-		discard(f) // so that the next call syncs the directory again
+		f.Close()
+		os.Remove(path) // so that the next call syncs the directory again
 		return nil, err
 	}
 	return f, nil

@@ -59,18 +59,24 @@ func WriteFile(path string, data []byte, perm fs.FileMode) error {
 // WriteFileIf is like WriteFile, but calls check after the new content is durable and before the
 // rename. If check fails, WriteFileIf keeps the old content and returns the error of check.
 func WriteFileIf(path string, data []byte, perm fs.FileMode, check func() error) error {
-	_, err := writeFile(path, data, perm, check)
+	_, err := writeFile(path, data, perm, true, check)
 	return err
 }
 
 // WriteFileStats is like WriteFile and also returns the cost of the syncs.
 func WriteFileStats(path string, data []byte, perm fs.FileMode) (Stats, error) {
-	return writeFile(path, data, perm, func() error { return nil })
+	return writeFile(path, data, perm, true, func() error { return nil })
 }
 
-func writeFile(path string, data []byte, perm fs.FileMode, check func() error) (Stats, error) {
+// WriteFileUnsynced is like WriteFileStats, but syncs nothing: the new content survives the end of
+// the process at any instant, and not a power cut.
+func WriteFileUnsynced(path string, data []byte, perm fs.FileMode) (Stats, error) {
+	return writeFile(path, data, perm, false, func() error { return nil })
+}
+
+func writeFile(path string, data []byte, perm fs.FileMode, sync bool, check func() error) (Stats, error) {
 	st := Stats{Files: 1, Bytes: int64(len(data))}
-	tmp, err := writeTemp(filepath.Dir(path), data, perm, &st)
+	tmp, err := writeTemp(filepath.Dir(path), data, perm, sync, &st)
 	if err != nil {
 		return st, fmt.Errorf("write file %s: %w", path, err)
 	}
@@ -82,11 +88,14 @@ func writeFile(path string, data []byte, perm fs.FileMode, check func() error) (
 		os.Remove(tmp)
 		return st, fmt.Errorf("write file %s: %w", path, err)
 	}
+	if !sync {
+		return st, nil
+	}
 	return st, syncDir(filepath.Dir(path), &st)
 }
 
-// writeTemp makes a synced temp in dir. After an error no temp is left.
-func writeTemp(dir string, data []byte, perm fs.FileMode, st *Stats) (string, error) {
+// writeTemp makes a temp in dir, and syncs it if sync is set. After an error no temp is left.
+func writeTemp(dir string, data []byte, perm fs.FileMode, sync bool, st *Stats) (string, error) {
 	f, err := createTemp(dir, perm)
 	if err != nil {
 		return "", err
@@ -95,13 +104,10 @@ func writeTemp(dir string, data []byte, perm fs.FileMode, st *Stats) (string, er
 	if err == nil {
 		err = writeAll(f, f.Name(), data)
 	}
-	if err == nil {
+	if err == nil && sync {
 		err = syncFile(f, st)
 	}
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	if err != nil {
+	if err = errors.Join(err, f.Close()); err != nil {
 		os.Remove(f.Name())
 		return "", err
 	}

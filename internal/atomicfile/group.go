@@ -4,14 +4,16 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 )
 
-// maxOpenStaged is the largest number of staged files that a group keeps open to call fsync on
-// each. For more files, one syncfs call is cheaper (BenchmarkGroup), although it also flushes the
-// writes of other programs to the file system.
-const maxOpenStaged = 4
+// maxEach is the largest number of files or directories that a group syncs one by one. For more,
+// one syncfs call is cheaper (BenchmarkGroup), although it also flushes the writes of other
+// programs to the file system.
+const maxEach = 4
 
 // Group makes many new files durable together: Write stages each file as a temp. Commit syncs all
 // temps, renames them, and syncs each directory once. On Linux a large group costs two syncfs
@@ -25,52 +27,37 @@ type Group struct {
 	stage  string   // directory of the temps
 	root   *os.File // stage, opened before the first write, for syncfs
 	staged []staged
-	open   int // staged files that are still open
-	dirs   []string
-	seen   map[string]bool
+	dirs   map[string]bool
 	st     Stats
 }
 
-type staged struct {
-	tmp, path string
-	f         *os.File // nil once closed
-	synced    bool
-}
+type staged struct{ tmp, path string }
 
 // NewGroup returns a group whose temps are in the directory stage, which
 // must exist and be on the file system of the targets.
 func NewGroup(stage string) *Group {
-	return &Group{stage: stage, seen: make(map[string]bool)}
+	return &Group{stage: stage, dirs: make(map[string]bool)}
 }
 
-// Write stages data for path. perm is subject to the umask.
+// Write stages data for path.
 func (g *Group) Write(path string, data []byte, perm fs.FileMode) error {
-	f, err := g.create(perm)
+	err := g.openRoot()
+	var tmp string
+	if err == nil {
+		tmp, err = writeTemp(g.stage, data, perm, false, &g.st)
+	}
 	if err != nil {
 		return fmt.Errorf("stage %s: %w", path, err)
 	}
-	if err := writeAll(f, data); err != nil {
-		discard(f)
-		return fmt.Errorf("stage %s: %w", path, err)
-	}
-	return g.add(path, f, int64(len(data)))
+	g.st.Files++
+	g.st.Bytes += int64(len(data))
+	g.staged = append(g.staged, staged{tmp, path})
+	return nil
 }
 
 // NeedDir makes Commit sync dir too. Callers need this for a file in dir that they rely on but
 // did not stage.
-func (g *Group) NeedDir(dir string) {
-	if !g.seen[dir] {
-		g.seen[dir] = true
-		g.dirs = append(g.dirs, dir)
-	}
-}
-
-func (g *Group) create(perm fs.FileMode) (*os.File, error) {
-	if err := g.openRoot(); err != nil {
-		return nil, err
-	}
-	return createTemp(g.stage, perm)
-}
+func (g *Group) NeedDir(dir string) { g.dirs[dir] = true }
 
 func (g *Group) openRoot() (err error) {
 	if haveSyncFS && g.root == nil {
@@ -79,72 +66,21 @@ func (g *Group) openRoot() (err error) {
 	return err
 }
 
-// add takes over f. The first few files stay open for their fsync. On systems without syncfs, add
-// syncs every file at once.
-func (g *Group) add(path string, f *os.File, n int64) error {
-	s := staged{tmp: f.Name(), path: path, f: f}
-	g.st.Files++
-	g.st.Bytes += n
-	var err error
-	switch {
-	case !haveSyncFS:
-		err = syncFile(f, &g.st)
-		s.synced = true
-		err = errors.Join(err, f.Close())
-		s.f = nil
-	case g.open >= maxOpenStaged:
-		err = f.Close()
-		s.f = nil
-	default:
-		g.open++
-	}
-	if err != nil {
-		os.Remove(s.tmp)
-		return fmt.Errorf("stage %s: %w", path, err)
-	}
-	g.staged = append(g.staged, s)
-	return nil
-}
-
 // Commit makes every staged file durable under its name. It creates missing directories. After an
 // error no temp is left.
 func (g *Group) Commit() (Stats, error) {
 	defer g.Abort()
-	if len(g.staged) == 0 && len(g.dirs) == 0 {
-		return g.st, nil
+	err := g.syncFiles()
+	for err == nil && len(g.staged) > 0 {
+		if err = g.place(g.staged[0]); err == nil {
+			g.staged = g.staged[1:]
+		}
 	}
-	if err := g.syncFiles(); err != nil {
+	if err == nil {
+		err = g.syncDirs()
+	}
+	if err != nil {
 		return g.st, fmt.Errorf("commit group: %w", err)
-	}
-	for len(g.staged) > 0 {
-		if err := g.place(g.staged[0]); err != nil {
-			return g.st, fmt.Errorf("commit group: %w", err)
-		}
-		g.staged = g.staged[1:]
-	}
-	if err := g.syncDirs(); err != nil {
-		return g.st, fmt.Errorf("commit group: %w", err)
-	}
-	return g.st, nil
-}
-
-// CommitUnsynced puts every staged file under its name, in the order in which they were staged,
-// and syncs nothing. The files survive the end of the process at any instant, but not a power
-// cut: callers must be able to make them again.
-func (g *Group) CommitUnsynced() (Stats, error) {
-	defer g.Abort()
-	for len(g.staged) > 0 {
-		s := g.staged[0]
-		if s.f != nil {
-			if err := s.f.Close(); err != nil {
-				return g.st, fmt.Errorf("commit group: %w", err)
-			}
-			g.staged[0].f = nil
-		}
-		if err := g.place(s); err != nil {
-			return g.st, fmt.Errorf("commit group: %w", err)
-		}
-		g.staged = g.staged[1:]
 	}
 	return g.st, nil
 }
@@ -152,71 +88,45 @@ func (g *Group) CommitUnsynced() (Stats, error) {
 // Abort removes the staged files. After Commit it does nothing.
 func (g *Group) Abort() {
 	for _, s := range g.staged {
-		if s.f != nil {
-			s.f.Close()
-		}
 		os.Remove(s.tmp)
 	}
-	g.staged, g.dirs, g.open = nil, nil, 0
+	g.staged = nil
 	if g.root != nil {
 		g.root.Close()
 		g.root = nil
 	}
 }
 
-// large reports whether the group has so many files that syncfs is cheaper.
-func (g *Group) large() bool { return haveSyncFS && len(g.staged) > maxOpenStaged }
+// syncAll syncs n files or directories with one call if that is cheaper and the system can.
+func (g *Group) syncAll(n int) (done bool, err error) {
+	if !haveSyncFS || n <= maxEach {
+		return false, nil
+	}
+	if err = g.openRoot(); err == nil {
+		err = syncFS(g.root, &g.st)
+	}
+	// Sandboxes refuse the call itself.
+	if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, fs.ErrPermission) {
+		return false, nil
+	}
+	return true, err
+}
 
 func (g *Group) syncFiles() error {
-	if g.large() {
-		err := syncFS(g.root, &g.st)
-		if err == nil {
-			return g.closeAll()
-		}
-		if !unsupported(err) {
-			return err
-		}
-	}
-	for i := range g.staged {
-		if err := g.syncOne(&g.staged[i]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (g *Group) closeAll() error {
-	for i := range g.staged {
-		s := &g.staged[i]
-		if s.f == nil {
-			continue
-		}
-		if err := s.f.Close(); err != nil {
-			return err
-		}
-		s.f = nil
-	}
-	return nil
-}
-
-func (g *Group) syncOne(s *staged) (err error) {
-	if s.synced {
-		return nil
-	}
-	if s.f == nil {
-		// This happens only if the system refused syncfs. An fsync of the reopened file still
-		// covers all its content.
-		if s.f, err = os.OpenFile(s.tmp, os.O_WRONLY, 0); err != nil {
-			return err
-		}
-	}
-	if err := syncFile(s.f, &g.st); err != nil {
+	if done, err := g.syncAll(len(g.staged)); done {
 		return err
 	}
-	s.synced = true
-	err = s.f.Close()
-	s.f = nil
-	return err
+	for _, s := range g.staged {
+		f, err := os.OpenFile(s.tmp, os.O_WRONLY, 0)
+		if err != nil {
+			return err
+		}
+		err = syncFile(f, &g.st)
+		if err = errors.Join(err, f.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // place renames a temp to its target. It makes further calls only if the target's directory is
@@ -238,16 +148,10 @@ func (g *Group) place(s staged) error {
 }
 
 func (g *Group) syncDirs() error {
-	if haveSyncFS && len(g.dirs) > maxOpenStaged {
-		err := g.openRoot()
-		if err == nil {
-			err = syncFS(g.root, &g.st)
-		}
-		if err == nil || !unsupported(err) {
-			return err
-		}
+	if done, err := g.syncAll(len(g.dirs)); done {
+		return err
 	}
-	for _, d := range g.dirs {
+	for _, d := range slices.Sorted(maps.Keys(g.dirs)) {
 		if err := syncDir(d, &g.st); err != nil {
 			return err
 		}
@@ -258,14 +162,4 @@ func (g *Group) syncDirs() error {
 func exists(dir string) bool {
 	_, err := os.Stat(dir)
 	return err == nil
-}
-
-// unsupported reports whether the system refuses the call itself, as sandboxes do.
-func unsupported(err error) bool {
-	return errors.Is(err, errors.ErrUnsupported) || errors.Is(err, fs.ErrPermission)
-}
-
-func discard(f *os.File) {
-	f.Close()
-	os.Remove(f.Name())
 }

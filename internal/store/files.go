@@ -134,87 +134,31 @@ func (s files) List(folder string) ([]Entry, error) {
 }
 
 func (s files) Put(how Durability, docs ...Doc) (st Stats, err error) {
-	switch how {
-	case Once:
+	if how == Once {
 		err = s.putOnce(docs, &st)
-	case Unsynced:
-		err = s.putUnsynced(docs, &st)
-	default:
-		for i := 0; i < len(docs) && err == nil; i++ {
-			err = s.putSynced(docs[i], &st)
-		}
+		return st, err
 	}
-	return st, err
-}
-
-func (s files) putSynced(d Doc, st *Stats) error {
-	made, err := s.dir.MkdirAll(path.Dir(d.Name), dirPerm)
-	st.Add(made)
-	if err != nil {
-		return err
-	}
-	made, err = s.dir.WriteFile(d.Name, d.Data, filePerm)
-	st.Add(made)
-	return err
-}
-
-// putUnsynced writes runs of documents of the same folder together.
-func (s files) putUnsynced(docs []Doc, st *Stats) error {
-	for len(docs) > 0 {
-		folder, n := path.Dir(docs[0].Name), 1
-		for n < len(docs) && path.Dir(docs[n].Name) == folder {
-			n++
-		}
-		if err := s.putGroup(folder, docs[:n], st); err != nil {
-			return err
-		}
-		docs = docs[n:]
-	}
-	return nil
-}
-
-func (s files) putGroup(folder string, docs []Doc, st *Stats) error {
-	made, err := s.dir.MkdirAll(folder, dirPerm)
-	st.Add(made)
-	if err != nil {
-		return err
-	}
-	g := atomicfile.NewGroup(s.dir.Path(folder))
-	defer g.Abort()
 	for _, d := range docs {
-		at, err := s.dir.Check(d.Name)
-		if err == nil {
-			err = g.Write(at, d.Data, filePerm)
-		}
+		made, err := s.dir.MkdirAll(path.Dir(d.Name), dirPerm)
+		st.Add(made)
 		if err != nil {
-			return err
+			return st, err
+		}
+		made, err = s.dir.WriteFile(d.Name, d.Data, filePerm, how == Synced)
+		st.Add(made)
+		if err != nil {
+			return st, err
 		}
 	}
-	made, err = g.CommitUnsynced()
-	st.Add(made)
-	return err
+	return st, nil
 }
 
 // tempFolder holds documents that are put with Once until they are complete.
 const tempFolder = "tmp"
 
 func (s files) putOnce(docs []Doc, st *Stats) error {
-	var g *atomicfile.Group // nil until something is to be done
-	begin := func() error {
-		if g != nil {
-			return nil
-		}
-		if err := s.prepare(); err != nil {
-			return err
-		}
-		g = atomicfile.NewGroup(s.dir.Path(tempFolder))
-		return nil
-	}
-	defer func() {
-		if g != nil {
-			g.Abort()
-		}
-	}()
+	g := atomicfile.NewGroup(s.dir.Path(tempFolder))
+	defer g.Abort()
 	for _, d := range docs {
 		at := s.dir.Path(d.Name)
 		fi, err := s.dir.Stat(d.Name)
@@ -225,7 +169,7 @@ func (s files) putOnce(docs []Doc, st *Stats) error {
 		if stands && s.isDurable(at) {
 			continue
 		}
-		if err := begin(); err != nil {
+		if err := s.prepare(); err != nil {
 			return err
 		}
 		if stands {
@@ -233,9 +177,6 @@ func (s files) putOnce(docs []Doc, st *Stats) error {
 		} else if err := g.Write(at, d.Data, filePerm); err != nil {
 			return err
 		}
-	}
-	if g == nil {
-		return nil
 	}
 	done, err := g.Commit()
 	st.Add(done)

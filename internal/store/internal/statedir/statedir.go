@@ -246,12 +246,15 @@ func (d Dir) own(name string) error {
 	return atomicfile.WriteFile(d.Path(name), data, fi.Mode().Perm())
 }
 
-// WriteFile replaces a file, durably and in one step; see [atomicfile.WriteFile].
+// WriteFile replaces a file in one step, and durably if sync is set; see [atomicfile.WriteFile].
 // A link in its place is refused.
-func (d Dir) WriteFile(name string, data []byte, perm fs.FileMode) (atomicfile.Stats, error) {
+func (d Dir) WriteFile(name string, data []byte, perm fs.FileMode, sync bool) (atomicfile.Stats, error) {
 	at, err := d.Check(name)
 	if err != nil {
 		return atomicfile.Stats{}, err
+	}
+	if !sync {
+		return atomicfile.WriteFileUnsynced(at, data, perm)
 	}
 	return atomicfile.WriteFileStats(at, data, perm)
 }

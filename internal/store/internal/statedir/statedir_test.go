@@ -44,7 +44,7 @@ func TestLinksAreRefused(t *testing.T) {
 			"patch":  func() error { _, err := d.OpenPatch("f"); return err },
 			"read":   func() error { _, err := d.ReadFile("f"); return err },
 			"append": func() error { _, err := d.OpenAppend("f", 0o600); return err },
-			"write":  func() error { _, err := d.WriteFile("f", []byte("new"), 0o600); return err },
+			"write":  func() error { _, err := d.WriteFile("f", []byte("new"), 0o600, true); return err },
 			"rename": func() error { return d.Rename("g", "f") },
 		} {
 			err := open()
@@ -74,7 +74,7 @@ func TestBaseMayBeBehindALink(t *testing.T) {
 	os.Mkdir(filepath.Join(dir, "real"), 0o700)
 	link(t, "real", filepath.Join(dir, "l"))
 	d := At(filepath.Join(dir, "l"))
-	if _, err := d.WriteFile("f", []byte("x"), 0o600); err != nil {
+	if _, err := d.WriteFile("f", []byte("x"), 0o600, true); err != nil {
 		t.Fatal(err)
 	}
 	if b, err := d.ReadFile("f"); err != nil || string(b) != "x" {
