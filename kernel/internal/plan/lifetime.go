@@ -88,9 +88,9 @@ func chooseMessages(d *deciding) (time.Duration, string) {
 }
 
 // earlier returns the paces of earlier sessions. For a sidechain it returns nil, since no earlier
-// pace is comparable.
+// pace is comparable, and for a prompt without a fixed part, which costs nothing for any lifetime.
 func (d *deciding) earlier() []cachelayout.Pace {
-	if d.req.Branch != "" {
+	if d.req.Branch != "" || d.Fixed == 0 {
 		return nil
 	}
 	return d.session.Earlier()
