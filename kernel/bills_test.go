@@ -113,7 +113,6 @@ func TestUsageOfOldRows(t *testing.T) {
 	if _, err := j.Append(false, store.Record{Op: "usage", ID: "p", Body: row}); err != nil {
 		t.Fatal(err)
 	}
-	j.Close()
 	k := openKernel(t, dir)
 	defer k.Close()
 	st, err := k.Usage(context.Background(), billing.Options{})

@@ -226,7 +226,6 @@ func TestCompactedByAnotherProcess(t *testing.T) {
 	if _, err := j.Compact(); err != nil {
 		t.Fatal(err)
 	}
-	j.Close()
 	if o := observe(t, k, api.Turn{Messages: c.msgs[:len(c.msgs)-1]}); o.Outcome != api.Duplicate || o.Turns != 1 {
 		t.Errorf("after the compaction: %+v", o)
 	}

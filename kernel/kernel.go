@@ -244,11 +244,11 @@ func Open(ctx context.Context, workspaceDir string, opts *Options) (*Kernel, err
 // a model that is making notes.
 func (k *Kernel) Close() error {
 	k.desk.Notes.Stop()
-	closed, err := k.sessions.Close()
+	closed := k.sessions.Close()
 	if m := k.memory; m != nil && !closed {
-		err = errors.Join(err, m.Close())
+		return m.Close()
 	}
-	return err
+	return nil
 }
 
 // StateDir returns the directory of derived state.

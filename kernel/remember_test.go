@@ -173,7 +173,6 @@ func TestRememberOldJournal(t *testing.T) {
 	if _, err := j.Append(true, store.Record{Op: "remember", ID: "me-old", Body: []byte(`{"path":"memory/notes.md","text":"Old."}`)}); err != nil {
 		t.Fatal(err)
 	}
-	j.Close()
 	k := openKernel(t, dir)
 	defer k.Close()
 	again, err := k.Remember(context.Background(), api.RememberRequest{SessionKey: "s", ID: "me-old", Path: "memory/notes.md", Text: "Old."})

@@ -145,7 +145,6 @@ func TestUsageFileIsReadWithCare(t *testing.T) {
 	if _, err := j.Append(false, append(recs, store.Record{Op: "of-tomorrow", ID: "4", Body: []byte(`{"plan":5}`)})...); err != nil {
 		t.Fatal(err)
 	}
-	j.Close()
 	whole, _ := os.ReadFile(path)
 	k := openKernel(t, dir)
 	defer k.Close()

@@ -254,7 +254,6 @@ func TestNothingIsLost(t *testing.T) {
 			closed += c
 		}
 		checkCaps(t, d)
-		d.journal.Close()
 		again, err := journal.OpenJournalIn(store.Files(sub), "journal.jsonl", &journal.Options{ReadOnly: true})
 		if err != nil {
 			t.Fatalf("reopen: %v", err)
@@ -264,7 +263,6 @@ func TestNothingIsLost(t *testing.T) {
 		if got := RenderNoted(d.state, d.notes(), 1200, nil, pointer); got != want {
 			t.Fatalf("read again it is\n%s\nwant\n%s", got, want)
 		}
-		again.Close()
 	})
 	if closed == 0 {
 		t.Error("nothing was ever closed: the property is empty")

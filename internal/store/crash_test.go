@@ -46,7 +46,6 @@ func TestJournalCrash(t *testing.T) {
 			for op := 0; op < 8 && step < at; op++ {
 				want, firm, may = act(t, j, fmt.Sprint(life, op), want, firm)
 			}
-			j.Close()
 			var power func(int) int
 			if rapid.Bool().Draw(t, "power") {
 				power, least = func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "outcome") }, firm

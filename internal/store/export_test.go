@@ -21,7 +21,6 @@ func LayHead(d Disk, name string, marks ...HeadMark) error {
 		return err
 	}
 	l := newLineLog(d, name, LogOptions{})
-	defer l.Close()
 	for _, m := range marks {
 		l.at = m
 		if l.head == nil {

@@ -121,7 +121,6 @@ func TestJournalPowerCut(t *testing.T) {
 			if _, err := j.Append(true, testRecord(9)); err != nil {
 				t.Fatal(err)
 			}
-			j.Close()
 			if again := openTestJournal(t, path); again.Len() != ro.Len()+1 || again.Torn() != 0 || again.Fault() != nil {
 				t.Fatalf("cut %d: %d records, torn %d, %v", cut, again.Len(), again.Torn(), again.Fault())
 			}
@@ -202,7 +201,6 @@ func TestJournalWithoutHead(t *testing.T) {
 			t.Fatal(err)
 		}
 		n := j.Len()
-		j.Close()
 		now, _ := os.ReadFile(path)
 		if again := openTestJournal(t, path); again.Len() != n || again.Fault() != nil {
 			t.Fatalf("cut %d: %d records of %d, %v", cut, again.Len(), n, again.Fault())
@@ -321,11 +319,9 @@ func TestJournalReadWhileRewritten(t *testing.T) {
 		done <- err
 	}()
 	for {
-		r, err := openPath(path, &store.LogOptions{ReadOnly: true})
-		if err != nil {
+		if _, err := openPath(path, &store.LogOptions{ReadOnly: true}); err != nil {
 			t.Fatal(err)
 		}
-		r.Close()
 		select {
 		case err := <-done:
 			if err != nil {
@@ -356,19 +352,16 @@ func TestHeadBehindAnEmptyLine(t *testing.T) {
 	if _, err := j.Append(true, store.Record{Op: "turn", ID: "1"}); err != nil {
 		t.Fatal(err)
 	}
-	j.Close()
 	write("\n")
 	j = openTestJournal(t, path)
 	if err := j.Sync(j.Len()); err != nil {
 		t.Fatal(err)
 	}
-	j.Close()
 	write(`{"v":`)
 	j = openTestJournal(t, path)
 	if _, err := j.Append(true, store.Record{Op: "turn", ID: "2"}); err != nil {
 		t.Fatal(err)
 	}
-	j.Close()
 	if got := openTestJournal(t, path).Len(); got != 2 {
 		t.Errorf("%d records", got)
 	}

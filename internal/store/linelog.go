@@ -88,9 +88,6 @@ func (l *lineLog) Len() int    { return l.records }
 func (l *lineLog) Size() int64 { return l.at.Off }
 func (l *lineLog) Writable()   { l.readOnly = false }
 
-// Close does nothing, because no file is open between calls.
-func (l *lineLog) Close() error { return nil }
-
 func (l *lineLog) Read(each func(Record) error) error {
 	first := !l.opened
 	l.opened = true

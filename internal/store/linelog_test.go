@@ -117,7 +117,6 @@ func openTestJournal(t *testing.T, path string) *testLog {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { j.Close() })
 	return j
 }
 
@@ -227,12 +226,10 @@ func TestJournalCutAtEveryByte(t *testing.T) {
 		if _, err := c.Append(true, testRecord(9)); err != nil {
 			t.Fatal(err)
 		}
-		c.Close()
 		again, err := openPath(p, nil)
 		if err != nil || again.Len() != want+1 || again.Torn() != 0 {
 			t.Fatalf("cut %d, after append: %d records, torn %d, %v", cut, again.Len(), again.Torn(), err)
 		}
-		again.Close()
 	}
 }
 
@@ -302,7 +299,6 @@ func TestJournalDamage(t *testing.T) {
 			if _, err := j.Append(true, testRecord(7)); err != nil {
 				t.Fatal(err)
 			}
-			j.Close()
 			if again := openTestJournal(t, p); again.Len() != tc.records+1 {
 				t.Errorf("%d records after append", again.Len())
 			}

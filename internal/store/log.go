@@ -68,7 +68,6 @@ type Log interface {
 	// there is none. Mend removes it. The caller of Mend must hold a [Unit].
 	Fault() error
 	Mend() error
-	Close() error
 }
 
 // LogError reports a log that is damaged.

@@ -90,9 +90,6 @@ func readJournal(in store.Store, name string, opt *Options) (*Journal, error) {
 		}
 		return failed
 	})
-	if err != nil {
-		j.Close()
-	}
 	return j, cmp.Or(failed, err)
 }
 
@@ -166,14 +163,6 @@ func (j *Journal) Mend() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.log.Mend()
-}
-
-// Close closes the journal. It syncs nothing: records that Append was asked to sync are durable
-// already.
-func (j *Journal) Close() error {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.log.Close()
 }
 
 // Records yields every record that the journal has at the time of the call. It reads them again,

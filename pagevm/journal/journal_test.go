@@ -25,7 +25,6 @@ func openTestJournal(t *testing.T, path string) *Journal {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { j.Close() })
 	return j
 }
 

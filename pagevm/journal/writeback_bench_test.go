@@ -28,12 +28,10 @@ func BenchmarkWriteback(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer opaque.Close()
 	checked, err := openPath(filepath.Join(dir, "checked.jsonl"), nil)
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer checked.Close()
 	var slow, fast time.Duration
 	i := 0
 	for b.Loop() {
@@ -85,5 +83,4 @@ func BenchmarkReplay(b *testing.B) {
 		short += open()
 	}
 	b.ReportMetric(float64(whole)/float64(short), "x-compacted")
-	j.Close()
 }

@@ -64,7 +64,6 @@ func TestWritebackKillAnywhere(t *testing.T) {
 		if err != nil {
 			t.Fatalf("killed at %d: %v", n, err)
 		}
-		defer j.Close()
 		checkAcknowledged(t, j, n, string(out))
 		if err := runScript(j, r, func(string) {}); err != nil {
 			t.Fatalf("killed at %d: %v", n, err)
@@ -169,6 +168,5 @@ func TestWritebackCutAtEveryByte(t *testing.T) {
 				t.Fatalf("cut %d: %s", cut, snapshotOf(t, c))
 			}
 		}
-		c.Close()
 	}
 }

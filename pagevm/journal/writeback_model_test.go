@@ -228,7 +228,6 @@ type machine struct {
 }
 
 func (m *machine) reopen(t failer, i int) {
-	m.j[i].Close()
 	j, err := openPath(m.path, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -333,7 +332,6 @@ func TestWritebackModel(t *testing.T) {
 			m.j[i], _ = openPath(m.path, nil)
 			m.reopen(t, i)
 		}
-		defer func() { m.j[0].Close(); m.j[1].Close() }()
 		t.Repeat(m.actions())
 	})
 }
@@ -358,7 +356,6 @@ func TestWritebackDeterministic(t *testing.T) {
 			for _, x := range txs {
 				mustWriteback(t, j, testRules(t), x)
 			}
-			j.Close()
 			b, _ := os.ReadFile(path)
 			files[i] = string(b) + snapshotOf(t, j)
 		}

@@ -59,7 +59,6 @@ func (m Journals) read(ctx context.Context, c *sessions.Conversation, from sessi
 	if err != nil {
 		return from, err
 	}
-	defer j.Close()
 	at, seen := sessions.Position{Dialect: "journal"}, map[string]bool{}
 	for rec, err := range j.Records() {
 		if err == nil {

@@ -24,12 +24,10 @@ type DamagedFile struct {
 // and the derived files. Traces are in the folder on this machine.
 func Damaged(dir, local store.Store, name string) (out []DamagedFile) {
 	for _, name := range [...]string{RecordsFile, UsageFile} {
-		j, err := journal.OpenJournalIn(dir, name, &journal.Options{ReadOnly: true, Derived: true})
+		_, err := journal.OpenJournalIn(dir, name, &journal.Options{ReadOnly: true, Derived: true})
 		if err != nil {
 			out = append(out, DamagedFile{dir, name, err})
-			continue
 		}
-		j.Close()
 	}
 	for _, name := range [...]string{trace.File, trace.OldFile} {
 		if err := readTrace(local, name); err != nil && !errors.Is(err, fs.ErrNotExist) {

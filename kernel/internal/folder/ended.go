@@ -130,7 +130,6 @@ func bury(ctx context.Context, state store.Store, name string, t Tombstone, now 
 	j, err := journal.OpenJournalIn(state, endedFile, nil)
 	if err == nil {
 		_, err = j.Append(true, store.Record{Op: opEnded, ID: name, Time: now, Body: body})
-		j.Close()
 	}
 	return cmp.Or(err, unit.End())
 }
@@ -161,7 +160,6 @@ func EndOf(state store.Store, key string) (end *Tombstone, at time.Time, err err
 	if err != nil {
 		return nil, at, err
 	}
-	defer j.Close()
 	for r, err := range j.Records() {
 		if err != nil {
 			return nil, at, err

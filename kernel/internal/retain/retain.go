@@ -204,7 +204,6 @@ func expireUsage(dir store.Store, before time.Time, apply bool) (n int, err erro
 	if err != nil {
 		return 0, err
 	}
-	defer j.Close()
 	old := func(r *store.Record) bool { return !r.Time.IsZero() && r.Time.Before(before) }
 	for r, err := range j.Records() {
 		if err != nil {

@@ -132,7 +132,6 @@ func headless(s *session.Session) error {
 	if err != nil {
 		return nil // is reported line by line
 	}
-	defer j.Close()
 	return j.Fault()
 }
 
@@ -142,7 +141,6 @@ func mendHead(s *session.Session) error {
 	if err != nil {
 		return err
 	}
-	defer j.Close()
 	return j.Mend()
 }
 

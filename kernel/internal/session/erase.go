@@ -245,7 +245,7 @@ func censored(r *store.Record, clean func(string) string) (changed bool) {
 // is captured again from the host's next messages. If a whole session was forgotten, it keeps
 // only the journal and the lock.
 func (s *Session) removeFiles(whole, forgot bool) error {
-	closeFile(&s.records)
+	s.records = nil
 	s.Tracer.Forget()
 	var gone []string
 	err := store.Walk(s.Files, func(at string, _ store.Entry) error {

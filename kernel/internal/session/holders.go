@@ -84,7 +84,6 @@ func holders(dir store.Store) (map[string][]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer j.Close()
 	pages := map[string][]string{}
 	for r, err := range j.Records() {
 		if err != nil {

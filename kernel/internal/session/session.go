@@ -135,8 +135,7 @@ func (s *Session) init() {
 
 // Invalidate drops the data that was read, so that the next use reads the session again.
 func (s *Session) Invalidate() {
-	closeFile(&s.Journal)
-	closeFile(&s.records)
+	s.Journal, s.records = nil, nil // are read again
 	s.Tracer.Forget()
 	s.held.Store(false)
 	s.untidy = true
@@ -173,7 +172,7 @@ func (s *Session) Refresh(write bool) error {
 		// This process may hold data that it failed to write, so it reads the session again.
 		return err
 	default:
-		closeFile(&s.records)
+		s.records = nil
 		// The next plan puts the file aside and builds a new projection, which costs a cache miss.
 		s.Branches.drop()
 		s.Branches.lost = err
@@ -182,14 +181,6 @@ func (s *Session) Refresh(write bool) error {
 		l.RestoreLedger()
 	}
 	return nil
-}
-
-// closeFile closes a journal, so that the next use reads the journal again.
-func closeFile(j **journal.Journal) {
-	if *j != nil {
-		(*j).Close()
-	}
-	*j = nil
 }
 
 // follow opens a journal, or looks for appended records, and passes every new record to each.
@@ -214,18 +205,6 @@ func follow(j **journal.Journal, in store.Store, name string, write bool, each f
 		}
 	}
 	return nil
-}
-
-func (s *Session) close() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var errs []error
-	for _, j := range []*journal.Journal{s.Journal, s.records} {
-		if j != nil {
-			errs = append(errs, j.Close())
-		}
-	}
-	return errors.Join(errs...)
 }
 
 // replay applies one journal record to the state in memory.

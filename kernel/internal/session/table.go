@@ -424,16 +424,16 @@ func (s *Session) release() bool {
 	return was
 }
 
-// Close closes the sessions and ends the table. It is idempotent. was reports whether the table
-// had ended before.
-func (t *Table) Close() (was bool, err error) {
+// Close ends the table and waits for the calls that use its sessions. It is idempotent. was
+// reports whether the table had ended before.
+func (t *Table) Close() (was bool) {
 	t.mu.Lock()
 	all := t.all
 	was, t.all, t.closed = t.closed, map[string]*Session{}, true
 	t.mu.Unlock()
-	var errs []error
 	for _, s := range all {
-		errs = append(errs, s.close())
+		s.mu.Lock() // waits for the call that uses the session
+		s.mu.Unlock()
 	}
-	return was, errors.Join(errs...)
+	return was
 }

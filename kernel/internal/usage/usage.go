@@ -139,7 +139,6 @@ func Read(dir store.Store, session string) (rows []billing.Call, torn bool, err 
 	if err != nil {
 		return nil, false, err
 	}
-	defer j.Close()
 	plans, calls, n := map[string]int{}, map[string]int{}, 0
 	for rec, err := range j.Records() {
 		if err != nil {
@@ -235,7 +234,7 @@ func Log(dir store.Store, rows []billing.Call) error {
 		return fmt.Errorf("log usage: %w", err)
 	}
 	_, err = j.Append(false, records...)
-	return errors.Join(err, j.Close())
+	return err
 }
 
 // All reads the bills for the calls of all sessions, or of one session. It writes nothing. For a

@@ -249,7 +249,6 @@ func (l *log) Size() int64  { return l.size }
 func (l *log) Torn() int64  { return 0 }
 func (l *log) Fault() error { return nil }
 func (l *log) Mend() error  { return nil }
-func (l *log) Close() error { return nil }
 
 // Salvage implements [store.Store]. What is lost are records that somebody removed from the table.
 func (s *Store) Salvage(name string, tell func(unit string, done, all int)) (sound []store.Record, lost []store.Lost, err error) {
