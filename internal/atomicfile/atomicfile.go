@@ -96,7 +96,11 @@ func writeFile(path string, data []byte, perm fs.FileMode, sync bool, check func
 
 // writeTemp makes a temp in dir, and syncs it if sync is set. After an error no temp is left.
 func writeTemp(dir string, data []byte, perm fs.FileMode, sync bool, st *Stats) (string, error) {
-	f, err := createTemp(dir, perm)
+	path := tempPath(dir)
+	if err := runHook(OpCreate, path); err != nil {
+		return "", err
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
 	if err != nil {
 		return "", err
 	}
@@ -108,10 +112,10 @@ func writeTemp(dir string, data []byte, perm fs.FileMode, sync bool, st *Stats) 
 		err = syncFile(f, st)
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
-		os.Remove(f.Name())
+		os.Remove(path)
 		return "", err
 	}
-	return f.Name(), nil
+	return path, nil
 }
 
 // SyncDir makes earlier creations, renames and removals of files in dir durable. On Windows it
@@ -133,11 +137,7 @@ func syncDir(dir string, st *Stats) error {
 		return fmt.Errorf("sync directory: %w", err)
 	}
 	defer d.Close()
-	start := time.Now()
-	err = fsync(d)
-	st.Syncs++
-	st.SyncTime += time.Since(start)
-	if err != nil {
+	if err := st.wait(d.Sync); err != nil {
 		return fmt.Errorf("sync directory %s: %w", dir, err)
 	}
 	return nil
@@ -147,11 +147,7 @@ func syncFile(f *os.File, st *Stats) error {
 	if err := runHook(OpSync, f.Name()); err != nil {
 		return err
 	}
-	start := time.Now()
-	err := fsync(f)
-	st.Syncs++
-	st.SyncTime += time.Since(start)
-	return err
+	return st.wait(f.Sync)
 }
 
 func rename(from, to string) error {

@@ -1,8 +1,8 @@
 package atomicfile
 
 import (
-	"os"
 	"sync/atomic"
+	"time"
 )
 
 // noSync is false outside tests.
@@ -17,10 +17,13 @@ func NoSync() (restore func()) {
 	return func() { noSync.Store(old) }
 }
 
-// fsync syncs a file or a directory.
-func fsync(f *os.File) error {
-	if noSync.Load() {
-		return nil
+// wait calls a sync, unless syncs are off, and counts it.
+func (s *Stats) wait(sync func() error) (err error) {
+	start := time.Now()
+	if !noSync.Load() {
+		err = sync()
 	}
-	return f.Sync()
+	s.Syncs++
+	s.SyncTime += time.Since(start)
+	return err
 }

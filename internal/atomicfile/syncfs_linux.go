@@ -3,7 +3,6 @@ package atomicfile
 import (
 	"os"
 	"runtime"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -19,13 +18,6 @@ func syncFS(d *os.File, st *Stats) error {
 	if err := runHook(OpSyncFS, d.Name()); err != nil {
 		return err
 	}
-	start := time.Now()
-	var err error
-	if !noSync.Load() {
-		err = unix.Syncfs(int(d.Fd()))
-	}
-	st.Syncs++
-	st.SyncTime += time.Since(start)
-	runtime.KeepAlive(d)
-	return err
+	defer runtime.KeepAlive(d)
+	return st.wait(func() error { return unix.Syncfs(int(d.Fd())) })
 }

@@ -43,14 +43,6 @@ var process = sync.OnceValue(func() (p struct {
 	return p
 })
 
-func createTemp(dir string, perm fs.FileMode) (*os.File, error) {
-	path := tempPath(dir)
-	if err := runHook(OpCreate, path); err != nil {
-		return nil, err
-	}
-	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
-}
-
 func tempPath(dir string) string {
 	p := process()
 	return dir + string(filepath.Separator) + tempPrefix + strconv.Itoa(p.pid) + "-" + p.nonce + "-" + p.host + "-" +

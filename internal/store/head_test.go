@@ -24,7 +24,7 @@ func plain(t *testing.T, lines []byte) []byte {
 		if err != nil {
 			t.Fatal(err)
 		}
-		store.WriteLine(&b, nil, rec, nil, nil)
+		store.WriteLine(&b, nil, rec)
 	}
 	return b.Bytes()
 }

@@ -28,12 +28,10 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // "".
 type chain string
 
-func (c chain) next(parts ...[]byte) chain {
+func (c chain) next(rec []byte) chain {
 	h := sha256.New()
 	io.WriteString(h, string(c))
-	for _, p := range parts {
-		h.Write(p)
-	}
+	h.Write(rec)
 	var sum [sha256.Size]byte
 	return chain(hex.EncodeToString(h.Sum(sum[:0])[:8]))
 }
@@ -45,21 +43,19 @@ func encodeRecord(b *bytes.Buffer, r *Record, sum *chain) error {
 	if r.Op == "" {
 		return errors.New("record without an operation")
 	}
-	if len(r.Body) == 0 || !compactJSON(r.Body) {
-		raw, err := slowRecord(r)
-		if err != nil {
-			return err
-		}
-		writeLine(b, sum, raw, nil, nil)
-		return nil
-	}
+	compact := compactJSON(r.Body)
 	head := *r
-	head.Body = nil
-	raw, err := slowRecord(&head)
+	if compact {
+		head.Body = nil
+	}
+	rec, err := slowRecord(&head)
 	if err != nil {
 		return err
 	}
-	writeLine(b, sum, append(raw[:len(raw)-1], `,"body":`...), r.Body, []byte{'}'})
+	if compact {
+		rec = slices.Concat(rec[:len(rec)-1], []byte(`,"body":`), r.Body, []byte{'}'})
+	}
+	writeLine(b, sum, rec)
 	return nil
 }
 
@@ -74,22 +70,17 @@ func slowRecord(r *Record) ([]byte, error) {
 	return bytes.TrimSuffix(rec.Bytes(), []byte("\n")), nil
 }
 
-// writeLine puts a record, in three parts, into its envelope.
-func writeLine(b *bytes.Buffer, sum *chain, head, body, tail []byte) {
-	n := len(head) + len(body) + len(tail)
-	crc := crc32.Checksum(head, castagnoli)
-	crc = crc32.Update(crc, castagnoli, body)
-	crc = crc32.Update(crc, castagnoli, tail)
-	b.Grow(n + 96)
+// writeLine puts a record into its envelope.
+func writeLine(b *bytes.Buffer, sum *chain, rec []byte) {
+	crc := crc32.Checksum(rec, castagnoli)
+	b.Grow(len(rec) + 96)
 	if sum == nil {
-		fmt.Fprintf(b, `{"v":%d,"n":%d,"crc":"%08x","rec":`, plainVersion, n, crc)
+		fmt.Fprintf(b, `{"v":%d,"n":%d,"crc":"%08x","rec":`, plainVersion, len(rec), crc)
 	} else {
-		*sum = sum.next(head, body, tail)
-		fmt.Fprintf(b, `{"v":%d,"n":%d,"crc":"%08x","sum":"%s","rec":`, lineVersion, n, crc, *sum)
+		*sum = sum.next(rec)
+		fmt.Fprintf(b, `{"v":%d,"n":%d,"crc":"%08x","sum":"%s","rec":`, lineVersion, len(rec), crc, *sum)
 	}
-	b.Write(head)
-	b.Write(body)
-	b.Write(tail)
+	b.Write(rec)
 	b.WriteString("}\n")
 }
 

@@ -145,7 +145,7 @@ func reframe(t *testing.T, lines []byte) []byte {
 		if !ok {
 			t.Fatalf("no line of ours: %s", line)
 		}
-		store.WriteLine(&b, &sum, rec[:len(rec)-1], nil, nil)
+		store.WriteLine(&b, &sum, rec[:len(rec)-1])
 	}
 	return b.Bytes()
 }

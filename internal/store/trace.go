@@ -45,9 +45,8 @@ type TraceHeader struct {
 type Trace struct {
 	in   Disk
 	name string
-	head TraceHeader
 	max  int64
-	line []byte   // the header's, made when it is needed
+	line []byte   // the header's
 	off  int64    // whole valid lines up to here, the header among them; 0 if nothing is known
 	last lineHead // of the last of them
 	// first is the offset at which the first line after the header ends, 0 if this value did not
@@ -60,7 +59,10 @@ type Trace struct {
 // may be long, is never put aside.
 func NewTrace(in Disk, name string, h TraceHeader, max int64) *Trace {
 	h.Format = traceFormat
-	return &Trace{in: in, name: name, head: h, max: max}
+	body, _ := json.Marshal(h) // strings and numbers only
+	var line bytes.Buffer
+	encodeRecord(&line, &Record{Op: opTrace, ID: traceID, Body: body}, nil)
+	return &Trace{in: in, name: name, max: max, line: line.Bytes()}
 }
 
 // Begin prepares the file for the next line. It cuts off a torn tail. It renames a file that is
@@ -78,9 +80,6 @@ func (t *Trace) Begin(most int64) (others []json.RawMessage, fresh bool, err err
 }
 
 func (t *Trace) begin(most int64) (others []json.RawMessage, fresh bool, err error) {
-	if err := t.header(); err != nil {
-		return nil, false, err
-	}
 	f, err := t.in.Journal(t.name)
 	if err != nil {
 		return nil, false, err
@@ -122,18 +121,6 @@ func (t *Trace) begin(most int64) (others []json.RawMessage, fresh bool, err err
 		return nil, true, t.rotate(f)
 	}
 	return others, fresh, nil
-}
-
-// header makes the header's line.
-func (t *Trace) header() error {
-	body, err := json.Marshal(t.head)
-	if err != nil {
-		return err
-	}
-	var line bytes.Buffer
-	err = encodeRecord(&line, &Record{Op: opTrace, ID: traceID, Body: body}, nil)
-	t.line = line.Bytes()
-	return err
 }
 
 // readBehind reads the records of f between the offsets from and to. If there are more than most

@@ -58,18 +58,15 @@ type core struct {
 	mu    sync.Mutex // guards all that follows
 	names map[string]*node
 	// disk holds the names that survive a power cut. changes are the later changes to these
-	// names, in order.
+	// names, in order. Each gives names new contents in one step. A nil content removes the name.
 	disk    map[string]*node
-	changes []change
+	changes []map[string]*node
 	locks   map[string]int // the number of holders that share it, or -1 for an exclusive holder
 	fault   fault
 	unread  func(name string) error
 	dead    bool
 	last    time.Time
 }
-
-// change gives names new contents in one step. A nil content removes the name.
-type change struct{ set map[string]*node }
 
 // node is a content.
 type node struct {
@@ -144,14 +141,8 @@ func (c *core) now() time.Time {
 
 // rename makes a change of names. The caller must hold the lock.
 func (c *core) rename(set map[string]*node) {
-	for n, v := range set {
-		if v == nil {
-			delete(c.names, n)
-		} else {
-			c.names[n] = v
-		}
-	}
-	c.changes = append(c.changes, change{set})
+	apply(c.names, set)
+	c.changes = append(c.changes, set)
 }
 
 // syncNames makes the changes in a folder durable, and all earlier changes.
@@ -162,20 +153,20 @@ func (c *core) syncNames(folder string, st *store.Stats) error {
 	st.Syncs++
 	upto := 0
 	for i, ch := range c.changes {
-		for n := range ch.set {
+		for n := range ch {
 			if path.Dir(n) == folder || strings.HasPrefix(n, folder+"/") {
 				upto = i + 1
 			}
 		}
 	}
-	apply(c.disk, c.changes[:upto])
+	apply(c.disk, c.changes[:upto]...)
 	c.changes = slices.Delete(c.changes, 0, upto)
 	return nil
 }
 
-func apply(names map[string]*node, changes []change) {
+func apply(names map[string]*node, changes ...map[string]*node) {
 	for _, ch := range changes {
-		for n, v := range ch.set {
+		for n, v := range ch {
 			if v == nil {
 				delete(names, n)
 			} else {
@@ -201,7 +192,7 @@ func (s *Store) Restart(pick func(n int) int) *Store {
 		return &Store{core: next.core, folder: s.folder}
 	}
 	names := maps.Clone(s.disk)
-	apply(names, s.changes[:pick(len(s.changes)+1)])
+	apply(names, s.changes[:pick(len(s.changes)+1)]...)
 	for _, n := range slices.Sorted(maps.Keys(names)) { // so that the order of the calls of pick is always the same
 		data := names[n].afterCut(pick)
 		fresh := &node{data: data, time: names[n].time, firm: len(data)}
@@ -302,10 +293,6 @@ func (s *Store) Open(name string) (store.Reader, error) {
 func (s *Store) Stat(name string) (store.Info, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.stat(name)
-}
-
-func (s *Store) stat(name string) (store.Info, error) {
 	if err := s.reads(s.name(name)); err != nil {
 		return store.Info{}, err
 	}
