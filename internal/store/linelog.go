@@ -249,10 +249,9 @@ func (l *lineLog) Records() iter.Seq2[Record, error] {
 				return
 			}
 			if err != nil {
-				yield(Record{}, fmt.Errorf("read journal: %w", err))
-				return
+				err = fmt.Errorf("read journal: %w", err)
 			}
-			if !yield(rec, nil) {
+			if !yield(rec, err) || err != nil {
 				return
 			}
 		}

@@ -61,18 +61,16 @@ func OpenJournalIn(in store.Store, name string, opt *Options) (*Journal, error) 
 	if opt == nil {
 		opt = &Options{}
 	}
-	j, err := readJournal(in, name, opt)
-	for range rewritesMet {
-		// A reader without the lock may meet a journal that is just being rewritten.
-		if !store.ReplacedLog(err) || !opt.ReadOnly || opt.Each != nil {
-			break
+	for try := 0; ; try++ {
+		j, err := readJournal(in, name, opt)
+		if err == nil {
+			return j, nil
 		}
-		j, err = readJournal(in, name, opt)
+		// A reader without the lock may meet a journal that is just being rewritten.
+		if try == rewritesMet || !store.ReplacedLog(err) || !opt.ReadOnly || opt.Each != nil {
+			return nil, fmt.Errorf("open journal: %w", err)
+		}
 	}
-	if err != nil {
-		return nil, fmt.Errorf("open journal: %w", err)
-	}
-	return j, nil
 }
 
 // rewritesMet is how often a reader reads a journal again that was rewritten meanwhile.

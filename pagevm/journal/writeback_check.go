@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -216,7 +217,7 @@ func (c *checker) checkSchema(u *Update, a *acceptedUpdate) (spec FieldSpec, ite
 		return spec, nil, refuse(CodeSchema, "type %q has no field %q", a.typ, u.Field)
 	}
 	size, kind := c.draft.size(a.at, u.Field)
-	if a.kind = spec.Kind; u.Op != a.kind.op() || kind != "" && kind != a.kind {
+	if a.kind = spec.Kind; u.Op != writes[a.kind] || kind != "" && kind != a.kind {
 		return spec, nil, refuse(CodeSchema, "%s is not how field %q, a %s, is written", u.Op, u.Field, spec.Kind)
 	}
 	items, bad := u.items()
@@ -235,7 +236,7 @@ func (c *checker) checkValues(u *Update, a *acceptedUpdate, spec FieldSpec, item
 			size++
 		}
 	}
-	if limit := orDefault(spec.MaxEntries, defaultMaxEntries); size > limit && a.kind != KindScalar {
+	if limit := cmp.Or(spec.MaxEntries, defaultMaxEntries); size > limit && a.kind != KindScalar {
 		return refuse(CodeSchema, "field %q would have %d entries, at most %d are allowed", u.Field, size, limit)
 	}
 	return nil

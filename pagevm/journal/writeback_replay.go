@@ -121,14 +121,16 @@ func (d *draft) replay(u *Update, by Principal, origin Version) error {
 		a.typ = u.Type
 	}
 	_, a.kind = d.size(a.at, u.Field)
-	if a.kind == "" {
-		a.kind = kindOf(u.Op)
+	for kind, op := range writes {
+		if a.kind == "" && op == u.Op {
+			a.kind = kind
+		}
 	}
 	items, err := u.items()
 	switch {
 	case err != nil:
 		return err
-	case a.kind.op() != u.Op:
+	case writes[a.kind] != u.Op:
 		return fmt.Errorf("%s of %s, a %s", u.Op, u.Field, a.kind)
 	}
 	changes, why := d.changes(u, a.at, items, origin)
@@ -138,14 +140,4 @@ func (d *draft) replay(u *Update, by Principal, origin Version) error {
 	a.changes = changes
 	d.accept(a)
 	return nil
-}
-
-// kindOf returns the kind of field that an operation writes.
-func kindOf(op UpdateOp) FieldKind {
-	for _, k := range []FieldKind{KindList, KindMap, KindScalar} {
-		if k.op() == op {
-			return k
-		}
-	}
-	return ""
 }

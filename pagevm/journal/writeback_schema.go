@@ -2,6 +2,7 @@ package journal
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -24,18 +25,8 @@ const (
 	KindScalar FieldKind = "scalar"
 )
 
-// op returns the operation that writes fields of the kind.
-func (k FieldKind) op() UpdateOp {
-	switch k {
-	case KindList:
-		return OpAppend
-	case KindMap:
-		return OpMerge
-	case KindScalar:
-		return OpSetWithVersion
-	}
-	return ""
-}
+// writes is the operation that writes fields of a kind.
+var writes = map[FieldKind]UpdateOp{KindList: OpAppend, KindMap: OpMerge, KindScalar: OpSetWithVersion}
 
 // ValueType is the JSON type of a field's values.
 type ValueType string
@@ -142,7 +133,7 @@ func (s Schema) check() error {
 
 func (f FieldSpec) check() error {
 	switch {
-	case f.Kind.op() == "":
+	case writes[f.Kind] == "":
 		return fmt.Errorf("unknown kind %q; use list, map or scalar", f.Kind)
 	case f.MaxBytes < 0 || f.MaxEntries < 0:
 		return fmt.Errorf("negative limit")
@@ -172,7 +163,7 @@ func (s Schema) clone() Schema {
 
 // refuse returns why a value is not allowed, "" if it is allowed.
 func (f FieldSpec) refuse(v json.RawMessage) string {
-	if limit := orDefault(f.MaxBytes, defaultMaxBytes); len(v) > limit {
+	if limit := cmp.Or(f.MaxBytes, defaultMaxBytes); len(v) > limit {
 		return fmt.Sprintf("value of %d bytes, at most %d are allowed", len(v), limit)
 	}
 	if t := valueType(v); t != f.Value && (f.Value != ValueAny || t == "") && (f.Value != ValueNumber || t != ValueInteger) {
@@ -191,13 +182,6 @@ func (f FieldSpec) rank(v json.RawMessage) int {
 		return -1
 	}
 	return slices.Index(f.Ranks, s)
-}
-
-func orDefault(n, d int) int {
-	if n == 0 {
-		return d
-	}
-	return n
 }
 
 // valueType returns the type of a valid JSON value. It returns "" for null and for an empty
