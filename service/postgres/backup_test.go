@@ -47,7 +47,6 @@ func journalOf(t *testing.T, in store.Store, key string) (committed, pages []str
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
 	err = l.Read(func(r store.Record) error {
 		if turn, ok := strings.CutPrefix(r.ID, "turn:t"); ok && r.Op == "committed" {
 			committed = append(committed, turn)

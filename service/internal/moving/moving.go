@@ -277,16 +277,14 @@ func one(from, to store.Store, name string, old bool, sync func() error) (whole,
 
 // oneLog is one for a log.
 func oneLog(from, to store.Store, name string, sync func() error) (whole, part bool, err error) {
-	src, recs, err := records(from, name, false)
+	_, recs, err := records(from, name, false)
 	if err != nil {
 		return false, false, err
 	}
-	defer src.Close()
 	dst, old, err := records(to, name, sync != nil)
 	if err != nil {
 		return false, false, err
 	}
-	defer dst.Close()
 	part = len(recs) >= len(old) && slices.EqualFunc(recs[:len(old)], old, func(a, b store.Record) bool {
 		return a.Op == b.Op && a.ID == b.ID && a.Time.Equal(b.Time) && bytes.Equal(a.Body, b.Body)
 	})
@@ -319,8 +317,5 @@ func records(s store.Store, name string, write bool) (l store.Log, recs []store.
 		recs = append(recs, r)
 		return nil
 	})
-	if err != nil {
-		err = errors.Join(err, l.Close())
-	}
 	return l, recs, err
 }

@@ -68,13 +68,25 @@ CREATE TABLE holds(
 	holders jsonb NOT NULL,
 	PRIMARY KEY(tenant, name)
 );
+-- The words of a page, whose parts are JSON objects one behind the other: what was said, and what a
+-- tool was called with.
+CREATE FUNCTION said(content text) RETURNS text LANGUAGE plpgsql IMMUTABLE AS $$
+BEGIN
+	IF content NOT LIKE '{"type":%' THEN
+		RETURN content;
+	END IF;
+	RETURN (SELECT string_agg(coalesce(part->>'text', part->>'thinking', (part->>'name') || ' ' || (part->>'input'), part::text), E'\n' ORDER BY n)
+		FROM json_array_elements(('[' || regexp_replace(content, '\}\s*\{"type":', '},{"type":', 'g') || ']')::json) WITH ORDINALITY AS parts(part, n));
+EXCEPTION WHEN invalid_text_representation THEN
+	RETURN content;
+END $$;
 -- What people read: the records, and of new pages what was said. JSON may hold characters that a
 -- text of the server can't hold; they are shown as U+FFFD.
 CREATE VIEW records WITH (security_invoker = true) AS
 SELECT l.tenant, l.session, l.seq, l.turn, l.log, l.kind, l.id, nullif(l.time, '')::timestamptz AS time, l.size,
 	CASE WHEN l.kind = 'ingest' THEN (
 		SELECT json_build_object('text', string_agg(coalesce(p->>'role', p->>'type', '') || ': ' ||
-			coalesce(b.body->'content'->>(p->>'id'), nullif(p->'reps'->0->>'text', ''), '[' || (p->>'bytes') || ' bytes: blob ' || (p->>'hash') || ']'), E'\n' ORDER BY n))
+			coalesce(said(b.body->'content'->>(p->>'id')), nullif(p->'reps'->0->>'text', ''), '[' || (p->>'bytes') || ' bytes: blob ' || (p->>'hash') || ']'), E'\n' ORDER BY n))
 		FROM json_array_elements(b.body->'pages') WITH ORDINALITY AS pages(p, n))
 	ELSE b.body END AS body
 FROM log AS l, LATERAL (SELECT regexp_replace(l.body::text, '\\u(0000|[dD][89a-fA-F][0-9a-fA-F]{2})', '\\ufffd', 'g')::json AS body) AS b;
