@@ -90,7 +90,6 @@ func contents(t *testing.T, s store.Store) map[string]string {
 			if err != nil {
 				return err
 			}
-			defer l.Close()
 			return l.Read(func(r store.Record) error {
 				b, err := json.Marshal(r)
 				out[name] += string(b) + "\n"
@@ -317,7 +316,7 @@ func log(t *testing.T, s store.Store, name string, ids ...string) {
 			_, err = l.Append(true, store.Record{Op: "note", ID: id})
 		}
 	}
-	if err = errors.Join(err, l.Close()); err != nil {
+	if err != nil {
 		t.Fatal(err)
 	}
 }

@@ -367,7 +367,7 @@ func TestReadByAnOperator(t *testing.T) {
 	l := openLog(t, s, journal)
 	body := func(s string) json.RawMessage { return json.RawMessage(s) }
 	_, err := l.Append(true, store.Record{Op: "ingest", ID: "1", Body: body(`{"pages":[{"id":"a","type":"turn","role":"user","hash":"h","bytes":3},{"id":"b","role":"assistant","hash":"h","bytes":4},{"id":"c","type":"tool","hash":"cafe","blob":"cafe","bytes":70000}],"content":{"a":"when?\u0000","b":"now"}}`)},
-		store.Record{Op: "staged", ID: "turn:1", Body: body(`{"x":1}`)}, store.Record{Op: "committed", ID: "turn:1"}, store.Record{Op: "ingest", ID: "2", Body: body(`{"pages":[{"id":"d","role":"user","bytes":2}],"content":{"d":"ok"}}`)})
+		store.Record{Op: "staged", ID: "turn:1", Body: body(`{"x":1}`)}, store.Record{Op: "committed", ID: "turn:1"}, store.Record{Op: "ingest", ID: "2", Body: body(`{"pages":[{"id":"d","role":"user","bytes":2},{"id":"e","role":"assistant"},{"id":"f","role":"user"}],"content":{"d":"ok","e":"{\"type\":\"text\",\"text\":\"I read }{\\\"type\\\": it.\"}\n{\"type\":\"tool_use\",\"name\":\"Read\",\"input\":\"a.go\"}","f":"{\"type\": no JSON"}}`)})
 	must(t, err)
 	must(t, u.End())
 	c, err := pgx.Connect(t.Context(), o.DSN)
@@ -386,7 +386,7 @@ func TestReadByAnOperator(t *testing.T) {
 		}
 		got = append(got, fmt.Sprint(turn, " ", kind, " ", *text))
 	}
-	want := []string{"0 ingest user: when?\ufffd\nassistant: now\ntool: [70000 bytes: blob cafe]", "0 staged ", "1 committed ", "1 ingest user: ok"}
+	want := []string{"0 ingest user: when?\ufffd\nassistant: now\ntool: [70000 bytes: blob cafe]", "0 staged ", "1 committed ", "1 ingest user: ok\nassistant: I read }{\"type\": it.\nRead a.go\nuser: {\"type\": no JSON"}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
