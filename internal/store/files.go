@@ -26,19 +26,18 @@ type files struct {
 
 // known holds facts about a folder. All stores in the folder and below it share them.
 type known struct {
-	mu sync.Mutex // guards the fields below
 	// durable holds the files that were put Once and survive a power cut. A file that another
 	// process has just renamed may not survive yet.
-	durable map[string]struct{}
+	durable sync.Map
 	// staged holds the existing folders for temps from which the temps of killed processes were
 	// removed.
-	staged map[string]bool
+	staged sync.Map
 }
 
 // Files returns the store in a state directory. The directory need not exist: the first write
 // makes it.
 func Files(dir string) Disk {
-	return files{&known{durable: map[string]struct{}{}, staged: map[string]bool{}}, statedir.At(dir)}
+	return files{new(known), statedir.At(dir)}
 }
 
 // FilesIn returns the store in a folder of a directory that came from elsewhere. It refuses a
@@ -166,7 +165,7 @@ func (s files) putOnce(docs []Doc, st *Stats) error {
 			return err
 		}
 		stands := err == nil && fi.Size() == int64(len(d.Data))
-		if stands && s.isDurable(at) {
+		if _, durable := s.durable.Load(at); stands && durable {
 			continue
 		}
 		if err := s.prepare(); err != nil {
@@ -183,27 +182,17 @@ func (s files) putOnce(docs []Doc, st *Stats) error {
 	if err != nil {
 		return err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	for _, d := range docs {
-		s.durable[s.dir.Path(d.Name)] = struct{}{}
+		s.durable.Store(s.dir.Path(d.Name), true)
 	}
 	return nil
 }
 
-func (s files) isDurable(at string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	_, ok := s.durable[at]
-	return ok
-}
-
-// prepare makes the folder for temps and removes the temps of killed processes. It does so once.
+// prepare makes the folder for temps and removes the temps of killed processes. It does nothing
+// once that is done.
 func (s files) prepare() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	at := s.dir.Path(tempFolder)
-	if s.staged[at] {
+	if _, staged := s.staged.Load(at); staged {
 		return nil
 	}
 	if _, err := s.dir.MkdirAll(tempFolder, dirPerm); err != nil {
@@ -212,7 +201,7 @@ func (s files) prepare() error {
 	if err := s.dir.CleanTemps(tempFolder); err != nil {
 		return err
 	}
-	s.staged[at] = true
+	s.staged.Store(at, true)
 	return nil
 }
 
@@ -247,9 +236,7 @@ func (s files) Remove(how Durability, names ...string) (Stats, error) {
 			var done Stats
 			done, err = s.dir.Remove(name)
 			st.Add(done)
-			s.mu.Lock()
-			delete(s.durable, at)
-			s.mu.Unlock()
+			s.durable.Delete(at)
 		default:
 			if _, err = s.dir.Check(path.Dir(name)); err == nil {
 				err = os.Remove(at)

@@ -126,8 +126,11 @@ func (l *lineReader) next() (Record, error) {
 			continue
 		}
 		env, err := decodeEnvelope(line)
+		if errors.Is(err, ErrNewer) {
+			return Record{}, fmt.Errorf("journal %s, line %d: %w; upgrade memkernel, or point it at another state directory", l.file, l.Lines+1, err)
+		}
 		if err != nil {
-			return Record{}, l.fail(err)
+			return Record{}, l.damage(err)
 		}
 		if err := l.follow(&env); err != nil {
 			return Record{}, err
@@ -188,13 +191,6 @@ func (l *lineReader) readLine() (line []byte, n int, err error) {
 		line = bytes.TrimPrefix(line, []byte("\ufeff"))
 	}
 	return bytes.TrimRight(line, "\r\n"), n, nil
-}
-
-func (l *lineReader) fail(err error) error {
-	if errors.Is(err, ErrNewer) {
-		return fmt.Errorf("journal %s, line %d: %w; upgrade memkernel, or point it at another state directory", l.file, l.Lines+1, err)
-	}
-	return l.damage(err)
 }
 
 func (l *lineReader) damage(err error) *LogError {

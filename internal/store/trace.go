@@ -201,8 +201,13 @@ func (t *Trace) Append(r Record) error {
 	}
 	begins := buf.Len()
 	err := encodeRecord(&buf, &r, nil)
+	var f Journal
 	if err == nil {
-		err = t.append(buf.Bytes())
+		f, err = t.in.Journal(t.name)
+	}
+	if err == nil {
+		_, err = f.Append(t.off, buf.Bytes(), false)
+		f.Close()
 	}
 	if err != nil {
 		t.Forget()
@@ -213,16 +218,6 @@ func (t *Trace) Append(r Record) error {
 		t.first = t.off
 	}
 	return nil
-}
-
-func (t *Trace) append(lines []byte) error {
-	f, err := t.in.Journal(t.name)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	_, err = f.Append(t.off, lines, false)
-	return err
 }
 
 // Forget makes the next line one that can't build on the lines before it.

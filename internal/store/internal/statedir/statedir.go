@@ -77,19 +77,14 @@ func (d Dir) look(name string) (fs.FileInfo, error) {
 	}
 	var fi fs.FileInfo
 	var err error
-	for end := 0; end < len(rel); {
-		next := strings.IndexByte(rel[end+1:], '/')
-		if next < 0 {
-			end = len(rel)
-		} else {
-			end += 1 + next
-		}
-		at := d.base + string(filepath.Separator) + filepath.FromSlash(rel[:end])
+	at, parts := d.base, strings.Split(rel, "/")
+	for i, part := range parts {
+		at += string(filepath.Separator) + part
 		fi, err = os.Lstat(at)
 		if err != nil {
 			return nil, d.rename(err, rel)
 		}
-		if is := kind(fi.Mode(), end < len(rel)); is != "" {
+		if is := kind(fi.Mode(), i < len(parts)-1); is != "" {
 			return nil, &LinkError{Path: at, Is: is}
 		}
 	}
