@@ -183,19 +183,18 @@ func apply(names map[string]*node, changes ...map[string]*node) {
 func (s *Store) Restart(pick func(n int) int) *Store {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	next := New()
-	if pick == nil {
-		for n, v := range s.names {
-			same := &node{data: slices.Clone(v.data), time: v.time, firm: v.firm, old: slices.Clone(v.old), ghost: slices.Clone(v.ghost)}
-			next.names[n], next.disk[n] = same, same
-		}
-		return &Store{core: next.core, folder: s.folder}
+	next, names := New(), s.names
+	if pick != nil {
+		names = maps.Clone(s.disk)
+		apply(names, s.changes[:pick(len(s.changes)+1)]...)
 	}
-	names := maps.Clone(s.disk)
-	apply(names, s.changes[:pick(len(s.changes)+1)]...)
 	for _, n := range slices.Sorted(maps.Keys(names)) { // so that the order of the calls of pick is always the same
-		data := names[n].afterCut(pick)
-		fresh := &node{data: data, time: names[n].time, firm: len(data)}
+		v := names[n]
+		fresh := &node{data: slices.Clone(v.data), time: v.time, firm: v.firm, old: slices.Clone(v.old), ghost: slices.Clone(v.ghost)}
+		if pick != nil {
+			data := v.afterCut(pick)
+			fresh = &node{data: data, time: v.time, firm: len(data)}
+		}
 		next.names[n], next.disk[n] = fresh, fresh
 	}
 	return &Store{core: next.core, folder: s.folder}
