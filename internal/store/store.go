@@ -84,6 +84,9 @@ type Store interface {
 	// writes then need not ask whether others have written since: [Unit.Sync] and [Unit.End] say
 	// so. If nothing can be written, Begin returns an error that [Unwritable] recognises.
 	Begin(ctx context.Context, folder string, seen bool) (Unit, error)
+	// View is for a reader of a whole folder, who writes nothing to it. Until done is called, a
+	// store that is far away may answer from what it read of the folder in one moment.
+	View(ctx context.Context, folder string) (done func(), err error)
 }
 
 // Reader is an open content.

@@ -62,12 +62,21 @@ func (t *Table) read(ctx context.Context, key, name string) (*Session, func(), e
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := s.look(key, false); err != nil {
+	done, err := t.o.State.View(ctx, folder.Path(name))
+	if err != nil {
 		s.mu.Unlock()
+		return nil, nil, fmt.Errorf("open session %s: %w", s.Key, err)
+	}
+	unlock := func() {
+		done()
+		s.mu.Unlock()
+	}
+	if err := s.look(key, false); err != nil {
+		unlock()
 		return nil, nil, err
 	}
 	t.releaseOldest(s)
-	return s, s.mu.Unlock, nil
+	return s, unlock, nil
 }
 
 // sharedCalls is after how many calls without another process's writes a session counts as this
