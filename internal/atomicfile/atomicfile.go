@@ -121,8 +121,7 @@ func writeTemp(dir string, data []byte, perm fs.FileMode, sync bool, st *Stats) 
 // SyncDir makes earlier creations, renames and removals of files in dir durable. On Windows it
 // does nothing, because the system has no such call and the file system logs renames.
 func SyncDir(dir string) error {
-	var st Stats
-	return syncDir(dir, &st)
+	return syncDir(dir, &Stats{})
 }
 
 func syncDir(dir string, st *Stats) error {

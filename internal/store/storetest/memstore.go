@@ -416,21 +416,18 @@ func (s *Store) Remove(how store.Durability, names ...string) (store.Stats, erro
 	defer s.mu.Unlock()
 	var st store.Stats
 	for _, name := range names {
-		var in []string
-		at := s.name(name)
-		for n := range s.names {
-			if n == at || strings.HasPrefix(n, at+"/") {
-				in = append(in, n)
+		at, found := s.name(name), false
+		for _, n := range slices.Sorted(maps.Keys(s.names)) {
+			if n != at && !strings.HasPrefix(n, at+"/") {
+				continue
 			}
-		}
-		slices.Sort(in)
-		for _, n := range in {
+			found = true
 			if err := s.step(Remove, n); err != nil {
 				return st, err
 			}
 			s.rename(map[string]*node{n: nil})
 		}
-		if len(in) > 0 && how == store.Synced {
+		if found && how == store.Synced {
 			if err := s.syncNames(path.Dir(at), &st); err != nil {
 				return st, err
 			}
