@@ -205,10 +205,9 @@ func (b *Blobs) Walk() iter.Seq2[BlobInfo, error] {
 
 // Batch collects blobs that become durable together. It is for one goroutine.
 type Batch struct {
-	b     *Blobs
-	docs  []Doc
-	seen  map[string]struct{}
-	bytes int64
+	b    *Blobs
+	docs []Doc
+	seen map[string]struct{}
 }
 
 // NewBatch starts an empty batch.
@@ -223,7 +222,6 @@ func (b *Batch) Add(content []byte) string {
 	if _, dup := b.seen[h]; !dup {
 		b.seen[h] = struct{}{}
 		b.docs = append(b.docs, Doc{blobName(h), content})
-		b.bytes += int64(len(content))
 	}
 	return h
 }
@@ -235,9 +233,6 @@ func (b *Batch) AddString(content string) string {
 
 // Len returns the number of distinct blobs in the batch.
 func (b *Batch) Len() int { return len(b.seen) }
-
-// Bytes returns the size of the content held in memory until Commit.
-func (b *Batch) Bytes() int64 { return b.bytes }
 
 // CommitTo is [Batch.Commit] into the blobs of another view of the store, such as a unit's.
 func (b *Batch) CommitTo(ctx context.Context, blobs Store) (Stats, error) {
@@ -251,7 +246,7 @@ func (b *Batch) CommitTo(ctx context.Context, blobs Store) (Stats, error) {
 // batch does nothing. Stats.Files counts the new blobs.
 func (b *Batch) Commit(ctx context.Context) (Stats, error) {
 	docs := b.docs
-	b.docs, b.bytes = nil, 0
+	b.docs = nil
 	b.seen = make(map[string]struct{})
 	if len(docs) == 0 {
 		return Stats{}, nil
