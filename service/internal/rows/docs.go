@@ -438,7 +438,7 @@ func (c *core) forgetBelow(paths []string) {
 			case p.name == "" && p.covers(f.at), strings.HasPrefix(f.at, at+"/"):
 				f.mu.Lock()
 				f.head, f.docs, f.tail, f.known = head{}, map[string]doc{}, nil, false
-				f.gen++
+				f.renewed()
 				if f.unit != nil {
 					f.unit.reset()
 				}

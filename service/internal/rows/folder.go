@@ -41,8 +41,8 @@ type folder struct {
 	known bool
 	// durable reports that everything known survives a crash of the server.
 	durable bool
-	// gen counts how often the folder was not the one that was known, or lost records.
-	gen int
+	// gen counts for each log how often its records were not those that were known.
+	gen [len(logs)]int
 	head
 	docs map[string]doc // without those of the folder ""
 	// tail has the newest records, nil if no unit is open.
@@ -64,6 +64,16 @@ func (h *head) mark() int64 {
 		return 0
 	}
 	return h.trail[len(h.trail)-1]
+}
+
+// wrote reports whether a write with a mark is one of the newest.
+func (h *head) wrote(mark int64) bool {
+	for i := 1; i < len(h.trail); i++ {
+		if after(h.trail[i-1], mark) == h.trail[i] {
+			return true
+		}
+	}
+	return false
 }
 
 // doc is a document. Its data is nil if only the rest is known.
@@ -165,7 +175,7 @@ func (f *folder) refresh(c *core) error {
 	}
 	f.durable = f.durable && n.mark() == f.mark()
 	if !n.same && (n.there || f.mark() != 0) {
-		f.gen++
+		f.renewed()
 	}
 	f.docs = n.merged(f.docs)
 	f.head, f.tail, f.known = n.head, n.recs, true
@@ -192,6 +202,13 @@ func (c *core) shed() {
 			full--
 		}
 		f.mu.Unlock()
+	}
+}
+
+// renewed notes that no log has the records that were known. Callers must hold f.mu.
+func (f *folder) renewed() {
+	for i := range f.gen {
+		f.gen[i]++
 	}
 }
 

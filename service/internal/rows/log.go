@@ -19,7 +19,7 @@ type log struct {
 	i        int // in logs
 	readOnly bool
 
-	// gen is the folder's when the log was read in a unit, and -1 if it was read without one. The
+	// gen is the folder's for this log when the log was read in a unit, and -1 if it was read without one. The
 	// head is then the folder's of that moment.
 	gen  int
 	head head
@@ -49,9 +49,9 @@ func (s *Store) log(name string, o store.LogOptions) (*log, error) {
 // must hold f.mu.
 func (l *log) fits() bool {
 	if !l.replaced && l.gen < 0 && (l.head.mark() == 0 || l.head.epoch == l.f.epoch && slices.Contains(l.f.trail, l.head.mark())) {
-		l.gen = l.f.gen
+		l.gen = l.f.gen[l.i]
 	}
-	return !l.replaced && l.gen == l.f.gen
+	return !l.replaced && l.gen == l.f.gen[l.i]
 }
 
 // error returns the error of a log that can't be read on.
@@ -73,7 +73,7 @@ func (l *log) behind(seq int64) (out []row, count int, err error) {
 	if u == nil {
 		k := l.head
 		if l.gen >= 0 {
-			k, l.replaced = l.f.head, l.replaced || l.gen != l.f.gen
+			k, l.replaced = l.f.head, l.replaced || l.gen != l.f.gen[l.i]
 		}
 		k.seq = seq
 		n, err := l.s.read(l.f.at, &k, []string{l.name}, false)
@@ -233,7 +233,7 @@ func (l *log) Replace(recs iter.Seq2[store.Record, error]) error {
 		if err := u.restart(l.name, all); err != nil {
 			return err
 		}
-		l.gen, l.n, l.size, u.appended[l] = l.f.gen, 0, 0, true
+		l.gen, l.n, l.size, u.appended[l] = l.f.gen[l.i], 0, 0, true
 		for _, r := range u.recs {
 			if r.log == l.name {
 				l.advance(r)

@@ -44,8 +44,8 @@ type Broken string
 const (
 	BrokenMark    Broken = "a unit is written whatever the newest mark of its folder is"
 	BrokenTrail   Broken = "every mark is in the trail, so that what another server forgot is taken for known"
-	BrokenEpoch   Broken = "a log that was replaced is read on"
 	BrokenBlobs   Broken = "blobs are written while somebody removes blobs"
+	BrokenEnded   Broken = "whoever has let the lease of the lock of blobs end still removes blobs"
 	BrokenRemove  Broken = "blobs are removed by somebody who has lost the lock"
 	BrokenHold    Broken = "a lock is given to whoever asks"
 	BrokenWait    Broken = "whoever waits for a folder waits for no standby"
@@ -54,6 +54,7 @@ const (
 	BrokenLate    Broken = "a unit that was overtaken is taken for written"
 	BrokenAsync   Broken = "no commit of a unit waits for the disk"
 	BrokenFile    Broken = "a file of the workspace is written whatever mark it has"
+	BrokenNext    Broken = "a write of a file whose number is the next is taken for the next of what is known"
 	BrokenMade    Broken = "a file is made although a file was removed meanwhile"
 )
 
@@ -118,7 +119,7 @@ var effects = map[*statement]func(m *Model, t *tables, a args) [][]any{
 		if !there {
 			return nil
 		}
-		same := (slices.Contains(f.trail, a.int(3)) || m.Break == BrokenTrail && a.int(3) != 0) && (f.epoch == a.int(4) || m.Break == BrokenEpoch)
+		same := (slices.Contains(f.trail, a.int(3)) || m.Break == BrokenTrail && a.int(3) != 0) && f.epoch == a.int(4)
 		some := same && f.removed <= a.int(5)
 		out = one(0, f.moving, []int64{f.rev, f.epoch, f.seq, int64(f.turns), bit(same), bit(some)}, f.trail, f.counts[:], "", "", "", nil, "", f.written)
 		for k, d := range t.docs {
@@ -275,8 +276,8 @@ var effects = map[*statement]func(m *Model, t *tables, a args) [][]any{
 				t.write(f, a.int(6), true, m.Now())
 			}
 		}
-		for _, h := range hashes {
-			if _, there := t.blobs[h]; there {
+		for h := range t.blobs {
+			if slices.Contains(hashes, h) || slices.Contains(a.strs(2), "blobs") || slices.Contains(a.strs(2), "blobs/"+h[:2]) {
 				delete(t.blobs, h)
 				n++
 			}
@@ -351,8 +352,7 @@ var effects = map[*statement]func(m *Model, t *tables, a args) [][]any{
 		return one(true, other)
 	},
 	&renew: func(m *Model, t *tables, a args) [][]any {
-		t.hold(a.str(2), a.str(3), func(h map[string]int64) { h[a.str(3)] = m.Now().UnixMicro() + a.int(4) })
-		return nil
+		return one(t.hold(a.str(2), a.str(3), func(h map[string]int64) { h[a.str(3)] = m.Now().UnixMicro() + a.int(4) }))
 	},
 	&release: func(_ *Model, t *tables, a args) [][]any {
 		t.hold(a.str(2), a.str(3), func(h map[string]int64) { delete(h, a.str(3)) })
@@ -362,6 +362,7 @@ var effects = map[*statement]func(m *Model, t *tables, a args) [][]any{
 		k, was, mark := docKey{a.str(2), a.str(3)}, a.int(4), a.int(7)
 		d, there := t.docs[k]
 		f, made := t.folders[k.folder]
+		before := int64(0)
 		t.touched = there
 		other := ""
 		for o := range t.docs {
@@ -372,6 +373,9 @@ var effects = map[*statement]func(m *Model, t *tables, a args) [][]any{
 		kept := f.removed <= a.int(9) && slices.Contains(f.trail, a.int(10)) || m.Break == BrokenMade
 		switch {
 		case (d.mark == was || m.Break == BrokenFile && there) && other == "" && (!made || (f.moving == "" || a.is(11)) && (was != 0 || kept)):
+			if before = f.mark(); m.Break == BrokenNext && f.rev == a.int(9) {
+				before = a.int(10)
+			}
 			now := t.write(k.folder, mark, false, m.Now())
 			data := bytes.Clone(a[4].([]byte))
 			if a.is(6) {
@@ -382,7 +386,7 @@ var effects = map[*statement]func(m *Model, t *tables, a args) [][]any{
 		case d.mark != mark:
 			d = docRow{written: time.Time{}}
 		}
-		return one(other, d.rev, int64(len(d.data)), d.written)
+		return one(other, d.rev, int64(len(d.data)), d.written, before)
 	},
 	&removeFile: func(m *Model, t *tables, a args) [][]any {
 		k := docKey{a.str(2), a.str(3)}
@@ -414,7 +418,7 @@ func bit(is bool) int64 {
 func (t *tables) write(folder string, mark int64, removes bool, now time.Time) folderRow {
 	f, there := t.folders[folder]
 	f.rev++
-	f.trail = append(slices.Clone(f.trail[max(0, len(f.trail)-15):]), mark)
+	f.trail = append(slices.Clone(f.trail[max(0, len(f.trail)-15):]), after(f.mark(), mark))
 	if removes && there {
 		f.removed = f.rev
 	}
@@ -423,23 +427,24 @@ func (t *tables) write(folder string, mark int64, removes bool, now time.Time) f
 	return f
 }
 
-// hold changes the holders of a lock that has the holder.
-func (t *tables) hold(name, holder string, f func(map[string]int64)) {
-	if h := t.holds[name]; h.holders != nil {
-		if _, has := h.holders[holder]; has {
-			h.holders, t.touched = maps.Clone(h.holders), true
-			f(h.holders)
-			t.holds[name] = h
-		}
+// hold changes the holders of a lock that has the holder, and reports whether it has.
+func (t *tables) hold(name, holder string, f func(map[string]int64)) bool {
+	h := t.holds[name]
+	if _, has := h.holders[holder]; !has {
+		return false
 	}
+	h.holders, t.touched = maps.Clone(h.holders), true
+	f(h.holders)
+	t.holds[name] = h
+	return true
 }
 
 func (m *Model) commit(t *tables, a args) [][]any {
 	folder, base, mark, now := a.str(3), a.int(4), a.int(5), m.Now()
 	blobs := t.holds[store.BlobsLock]
 	t.touched = len(a.strs(25)) > 0
-	for holder, end := range blobs.holders {
-		if t.touched && blobs.alone && end > now.UnixMicro() && !slices.Contains(a.strs(27), holder) && m.Break != BrokenBlobs {
+	for _, end := range blobs.holders {
+		if t.touched && blobs.alone && end > now.UnixMicro() && m.Break != BrokenBlobs {
 			return one(false, false)
 		}
 	}
@@ -465,8 +470,8 @@ func (m *Model) commit(t *tables, a args) [][]any {
 		}
 		t.folders[folder] = f
 		for i, seq := range a.ints(10) {
-			r := row{seq: seq, turn: int(a.ints(11)[i]), log: a.strs(12)[i], n: int(a.ints(13)[i]), time: a.strs(28)[i], size: int64(len(a.strs(29)[i])),
-				rec: store.Record{Op: a.strs(14)[i], ID: a.strs(15)[i], Body: []byte(a.strs(29)[i])}}
+			r := row{seq: seq, turn: int(a.ints(11)[i]), log: a.strs(12)[i], n: int(a.ints(13)[i]), time: a.strs(27)[i], size: int64(len(a.strs(28)[i])),
+				rec: store.Record{Op: a.strs(14)[i], ID: a.strs(15)[i], Body: []byte(a.strs(28)[i])}}
 			t.log[folder] = append(slices.Clip(t.log[folder]), r)
 		}
 	}
@@ -482,6 +487,9 @@ func (m *Model) commit(t *tables, a args) [][]any {
 		if d, there := t.docs[k]; !there || !a.is(22) || len(d.data) != len(data) {
 			t.docs[k] = docRow{revs[in], mark, bytes.Clone(data), now}
 		}
+	}
+	if len(a.strs(25)) > 0 && blobs.alone && m.Break != BrokenEnded {
+		t.holds[store.BlobsLock] = holdRow{true, map[string]int64{}}
 	}
 	for i, hash := range a.strs(25) {
 		if b, there := t.blobs[hash]; !there || len(b.data) != len(a.data(26)[i]) {

@@ -5,12 +5,13 @@
 // # Folders and marks
 //
 // A unit of work writes in a folder, such as a session. The folder's row counts the writes (rev),
-// and has a random mark of each of the newest writes (trail). Whoever read the folder knows its
-// newest mark. A unit collects its writes in memory, and one statement makes them all if the
-// folder still has the mark that was known; otherwise it writes nothing, and the unit is
-// overtaken. A server that crashed, or a standby that took over, may lack the newest writes and
-// give their numbers again. It has other marks, so that its state is never taken for the one that
-// was known.
+// and has a mark of each of the newest writes (trail). A mark is made of a random number of the
+// write and of the mark before it, so that it stands for all writes up to this one. Whoever read
+// the folder knows its newest mark. A unit collects its writes in memory, and one statement makes
+// them all if the folder still has the mark that was known; otherwise it writes nothing, and the
+// unit is overtaken. A server that crashed, or a standby that took over, may lack the newest
+// writes and give their numbers again. It has other marks, so that its state is never taken for
+// the one that was known.
 //
 // # Lost answers
 //

@@ -31,6 +31,8 @@ type host struct {
 	last     *api.ContextPlan
 	forgets  int     // the simulation's, when last was asked for
 	pointers []acked // of prompts
+	// scratches is how often a plan of its scratch session was recorded.
+	scratches int
 }
 
 // acked is something that was acknowledged. Its age is the number of takeovers that were complete.
@@ -48,11 +50,12 @@ func (h *host) say(role memkernel.Role, parts ...memkernel.Part) {
 	h.msgs = append(h.msgs, memkernel.Message{Key: fmt.Sprintf("%s%03d", h.key, len(h.msgs)), Role: role, Parts: parts, Time: h.now, Model: simModel})
 }
 
-func (h *host) work() {
+// work calls a tool, whose result has some bytes at least.
+func (h *host) work(size int) {
 	id := fmt.Sprint("call_", len(h.msgs))
 	h.say(memkernel.RoleAssistant, memkernel.Part{Kind: memkernel.PartToolUse, Call: &memkernel.ToolCall{ID: id, Name: "Read", Input: fmt.Sprintf(`{"file_path":"pkg/worker_%d.go"}`, h.rng.IntN(9))}})
 	var b strings.Builder
-	for size := 500 + h.rng.IntN(6000); b.Len() < size; {
+	for size += h.rng.IntN(6000); b.Len() < size; {
 		fmt.Fprintf(&b, "func (w *Worker) step%d(ctx context.Context) error { // of %s\n", h.rng.IntN(1000), h.key)
 	}
 	h.say(memkernel.RoleUser, memkernel.Part{Kind: memkernel.PartToolResult, Result: &memkernel.ToolResult{CallID: id, Content: words(b.String()), Text: true}})
@@ -68,7 +71,7 @@ func (h *host) talk(turns int) {
 		}
 		for range 1 + h.rng.IntN(2) {
 			h.plan()
-			h.work()
+			h.work(500)
 		}
 		p := h.plan()
 		h.say(memkernel.RoleAssistant, words("It retries now, and the test passes.")...)
@@ -106,30 +109,45 @@ func (h *host) boundary() api.Boundary {
 // goes on: contents that were removed with that session are written again.
 func (h *host) scratch(i int) {
 	s := h.s
-	h.work()
+	h.work(4500) // a blob
 	req := h.request()
 	req.SessionKey = "scratch-" + h.key
 	h.deliver("plan of "+req.SessionKey, func(ctx context.Context, mc *machine) (func(), error) {
-		_, err := mc.k.PlanContext(ctx, req)
-		return nil, err
+		p, err := mc.k.PlanContext(ctx, req)
+		return func() {
+			if p.ID != "" { // otherwise it was not recorded
+				h.scratches++
+			}
+		}, err
 	})
 	s.mu.Lock()
 	mc := s.machines[h.rng.IntN(len(s.machines))]
 	s.calls++
 	s.mu.Unlock()
 	s.note(h.key, "forget "+req.SessionKey+" to "+mc.name)
-	on := time.Duration(1 + h.rng.IntN(5_000_000))
+	on := time.Duration(1 + h.rng.IntN(1_000_000))
 	go func() {
-		time.Sleep(on)
-		f, err := mc.k.Forget(context.Background(), api.ForgetRequest{SessionKey: req.SessionKey, Session: true, Apply: true})
-		s.note(h.key, fmt.Sprintf("forget %s: %v", req.SessionKey, err))
-		if err == nil {
-			s.count("blobs are forgotten", len(f.Blobs))
+		for range 3 {
+			time.Sleep(on)
+			err := h.forgetScratch(mc)
+			s.note(h.key, fmt.Sprintf("forget %s: %v", req.SessionKey, err))
+			if err == nil {
+				break
+			}
 		}
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.calls--
 	}()
+	time.Sleep(time.Duration(h.rng.IntN(12_000_000)))
+}
+
+func (h *host) forgetScratch(mc *machine) error {
+	f, err := mc.k.Forget(context.Background(), api.ForgetRequest{SessionKey: "scratch-" + h.key, Session: true, Apply: true})
+	if err == nil {
+		h.s.count("blobs are forgotten", len(f.Blobs))
+	}
+	return err
 }
 
 func (h *host) request() api.PlanRequest {
@@ -343,6 +361,10 @@ func (h *host) check(fresh *machine) {
 		if c, err := fresh.k.Get(ctx, h.key, p.what); (err != nil || c.Reason != api.GetOK) && !s.mayBeLost(p.age) {
 			s.fault("%s: %s was named by a prompt, and is %+v, %v", h.key, p.what, c, err)
 		}
+	}
+	// What was promised by a call that failed is done by one that doesn't.
+	if err := h.forgetScratch(fresh); err != nil && !(errors.Is(err, api.ErrNoSession) && (h.scratches == 0 || s.mayBeLost(0))) {
+		s.fault("%s: its scratch session can't be forgotten: %v", h.key, err)
 	}
 	h.say(memkernel.RoleUser, words("And what is next?"+h.recallsLine(1))...)
 	req := h.request()

@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -244,14 +245,15 @@ func (s *simulation) run() {
 			return
 		}
 		s.calm = s.calm || steps > 5000 // otherwise a host may never get an answer
-		if steps > 50_000 {
+		if steps == 50_000 {
 			s.fault("it does not come to an end")
 			for _, mc := range s.machines {
 				mc.killed.Store(true)
 			}
-			if steps > 100_000 {
-				panic(strings.Join(s.shown(), "\n"))
-			}
+		}
+		if steps > 100_000 {
+			debug.SetTraceback("all")
+			panic(fmt.Sprintf("seed %d\n%s", s.seed, strings.Join(s.shown(), "\n")))
 		}
 		s.step()
 	}
@@ -669,5 +671,30 @@ func TestSimulationRepeats(t *testing.T) {
 	}
 	if !recalls {
 		t.Error("in none of these seeds is memory read")
+	}
+}
+
+// What breaks a rule is noticed. Each rule has a seed that notices it. If that seed notices it no
+// more, all are tried, and the long suite tries all from the first.
+func TestSimulationFinds(t *testing.T) {
+	dir := t.TempDir()
+	rules := map[rows.Broken]uint64{rows.BrokenMark: 0, rows.BrokenTrail: 0, rows.BrokenBlobs: 0, rows.BrokenEnded: 0, rows.BrokenRemove: 0, rows.BrokenHold: 0, rows.BrokenWait: 0,
+		rows.BrokenStandby: 0, rows.BrokenAnswer: 0, rows.BrokenLate: 0, rows.BrokenAsync: 0, rows.BrokenFile: 0, rows.BrokenMade: 0, rows.BrokenNext: 0, brokenIndex: 0}
+	most := suite.Number(t, "MEMKERNEL_MOST", 200, 200)
+	for rule, known := range rules {
+		if only := os.Getenv("ONLY"); only != "" && !strings.Contains(string(rule), only) {
+			continue
+		}
+		found := uint64(0)
+		for seed := suite.Pick[uint64](0, 1); seed <= uint64(most) && found == 0; seed++ {
+			seed := cmp.Or(seed, known)
+			if s := simulate(t, dir, plot{seed: seed, broken: rule}); len(s.wrong) > 0 {
+				found = seed
+				t.Logf("%s: seed %d notices it: %.300s", rule, seed, s.wrong[0])
+			}
+		}
+		if found == 0 {
+			t.Errorf("%s: none of %d seeds notices it", rule, most)
+		}
 	}
 }

@@ -1,9 +1,23 @@
 package rows
 
-import "github.com/memkernel/memkernel/internal/store"
+import (
+	"math"
+
+	"github.com/memkernel/memkernel/internal/store"
+)
 
 // now reads the server's clock, in microseconds since 1970.
 const now = `(extract(epoch FROM clock_timestamp())*1000000)::bigint`
+
+// grown is the trail of a folder f with the newest mark of after. It keeps 16 marks.
+func grown(mark string) string {
+	return `f.trail[greatest(cardinality(f.trail)-14, 1):]||((((f.trail[cardinality(f.trail)]<<1)&9223372036854775807)|(f.trail[cardinality(f.trail)]>>62))#` + mark + `::bigint)`
+}
+
+// after returns the newest mark of a folder after a write with a mark, where before was the newest.
+// It stands for all writes up to this one: a statement that was sent to two servers, because an
+// answer was lost, leaves the same mark only if both had the same writes before.
+func after(before, mark int64) int64 { return (before<<1&math.MaxInt64 | before>>62) ^ mark }
 
 // news reads a folder in one moment: its row, the documents that were written since a rev ($5),
 // and the records behind a number ($6). If the known mark ($3) is no longer in the trail, or the
@@ -20,16 +34,17 @@ var news = statement{"read", `WITH f AS MATERIALIZED (SELECT *, $3::bigint=ANY(t
 	FROM f JOIN $S.log AS l ON l.tenant=$1::bigint AND l.session=f.folder AND l.log=ANY($7::text[]) AND l.seq > CASE WHEN f.same THEN $6::bigint ELSE 0 END`}
 
 // commit writes everything of a unit, if the folder ($3) still has the newest mark $4, or does
-// not exist for 0. Without a folder (-1) it only writes documents and blobs. The new mark is $5.
-// Records: $6 to $15, $28 and $29; the logs $16 lose their records up to $17. Documents: put $18 to $21, and
+// not exist for 0. Without a folder (-1) it only writes documents and blobs. The write's mark is $5.
+// Records: $6 to $15, $27 and $28; the logs $16 lose their records up to $17. Documents: put $18 to $21, and
 // with $22 only where the length differs; removed $23 and $24, with what lies below. Blobs: $25
-// and $26. It writes no blob while somebody removes blobs who is not among $27.
+// and $26. It writes no blob while anybody removes blobs, this process included. Whoever has let
+// the lease of that lock end loses the lock, because their list of needed blobs is too old.
 var commit = statement{"write", `WITH how AS MATERIALIZED (SELECT set_config('synchronous_commit', $2::text, true)),
 	hold AS MATERIALIZED (SELECT alone, holders FROM $S.holds WHERE tenant=$1::bigint AND name='` + store.BlobsLock + `' AND cardinality($25::text[])>0 FOR SHARE),
-	free AS MATERIALIZED (SELECT NOT EXISTS(SELECT FROM hold, jsonb_each(hold.holders) AS e WHERE hold.alone AND e.value::bigint > ` + now + ` AND e.key<>ALL($27::text[])) AS ok FROM how),
+	free AS MATERIALIZED (SELECT NOT EXISTS(SELECT FROM hold, jsonb_each(hold.holders) AS e WHERE hold.alone AND e.value::bigint > ` + now + `) AS ok FROM how),
 	puts AS MATERIALIZED (SELECT * FROM unnest($18::text[], $19::text[], $20::text[], $21::bytea[]) AS p(folder, name, key, data)),
 	gone AS MATERIALIZED (SELECT * FROM unnest($23::text[], $24::text[]) AS g(folder, name)),
-	u AS (UPDATE $S.folders AS f SET rev=rev+1, trail=f.trail[greatest(cardinality(f.trail)-14, 1):]||$5::bigint, seq=$6::bigint, turns=$7::int, counts=$8::int[], epoch=f.epoch+least(cardinality($16::text[]), 1),
+	u AS (UPDATE $S.folders AS f SET rev=rev+1, trail=` + grown(`$5`) + `, seq=$6::bigint, turns=$7::int, counts=$8::int[], epoch=f.epoch+least(cardinality($16::text[]), 1),
 			removed=CASE WHEN EXISTS(SELECT FROM gone WHERE gone.folder=f.folder) THEN f.rev+1 ELSE f.removed END, key=coalesce((SELECT max(key) FROM puts WHERE puts.folder=f.folder AND key<>''), f.key),
 			bytes=f.bytes+$9::bigint-coalesce((SELECT sum(size) FROM $S.log AS l WHERE l.tenant=$1::bigint AND l.session=f.folder AND l.log=ANY($16::text[]) AND l.seq<=$17::bigint), 0), written=clock_timestamp()
 		WHERE f.tenant=$1::bigint AND f.folder=$3::text AND $4::bigint>0 AND f.trail[cardinality(f.trail)]=$4::bigint AND (SELECT ok FROM free) RETURNING folder, rev),
@@ -41,19 +56,20 @@ var commit = statement{"write", `WITH how AS MATERIALIZED (SELECT set_config('sy
 	o AS (INSERT INTO $S.folders AS f(tenant, folder, rev, trail, epoch, removed, seq, turns, counts, key, bytes, written)
 		SELECT $1::bigint, x.folder, 1, ARRAY[$5::bigint], 0, 0, 0, 0, '{0,0,0,0}', nullif(max(x.key), ''), 0, clock_timestamp()
 		FROM (SELECT folder, key FROM puts UNION ALL SELECT folder, '' FROM gone) AS x, go WHERE go.ok AND ($4::bigint<0 OR x.folder<>$3::text) GROUP BY x.folder ORDER BY x.folder
-		ON CONFLICT(tenant, folder) DO UPDATE SET rev=f.rev+1, trail=f.trail[greatest(cardinality(f.trail)-14, 1):]||$5::bigint, key=coalesce(excluded.key, f.key), written=excluded.written,
+		ON CONFLICT(tenant, folder) DO UPDATE SET rev=f.rev+1, trail=` + grown(`$5`) + `, key=coalesce(excluded.key, f.key), written=excluded.written,
 			removed=CASE WHEN EXISTS(SELECT FROM gone WHERE gone.folder=f.folder) THEN f.rev+1 ELSE f.removed END RETURNING folder, rev),
 	w AS (SELECT folder, rev FROM main UNION ALL SELECT folder, rev FROM o),
 	r AS (INSERT INTO $S.log(tenant, session, seq, turn, log, n, kind, id, time, size, written, body)
 		SELECT $1::bigint, $3::text, x.seq, x.turn, x.log, x.n, x.kind, x.id, x.time, octet_length(x.body), clock_timestamp(), nullif(x.body, '')::json
-		FROM main, unnest($10::bigint[], $11::int[], $12::text[], $13::int[], $14::text[], $15::text[], $28::text[], $29::text[]) AS x(seq, turn, log, n, kind, id, time, body)),
+		FROM main, unnest($10::bigint[], $11::int[], $12::text[], $13::int[], $14::text[], $15::text[], $27::text[], $28::text[]) AS x(seq, turn, log, n, kind, id, time, body)),
 	z AS (DELETE FROM $S.log AS l USING main WHERE l.tenant=$1::bigint AND l.session=$3::text AND l.log=ANY($16::text[]) AND l.seq<=$17::bigint),
 	d AS (INSERT INTO $S.documents AS d(tenant, folder, name, rev, mark, data, written) SELECT $1::bigint, p.folder, p.name, w.rev, $5::bigint, p.data, clock_timestamp() FROM puts AS p JOIN w USING(folder)
 		ON CONFLICT(tenant, folder, name) DO UPDATE SET rev=excluded.rev, mark=excluded.mark, data=excluded.data, written=excluded.written WHERE NOT ($22::boolean AND length(d.data)=length(excluded.data))),
 	g AS (DELETE FROM $S.documents AS d USING gone, w WHERE d.tenant=$1::bigint AND d.folder=gone.folder AND w.folder=gone.folder AND (d.name=gone.name OR d.name>=gone.name||'/' AND d.name<gone.name||'0')
 		AND NOT EXISTS(SELECT FROM puts WHERE puts.folder=d.folder AND puts.name=d.name)),
 	b AS (INSERT INTO $S.blobs AS b(tenant, hash, data, size, written) SELECT $1::bigint, x.hash, x.data, length(x.data), clock_timestamp() FROM go, unnest($25::text[], $26::bytea[]) AS x(hash, data) WHERE go.ok ORDER BY x.hash
-		ON CONFLICT(tenant, hash) DO UPDATE SET data=excluded.data, size=excluded.size, written=excluded.written WHERE b.size<>excluded.size)
+		ON CONFLICT(tenant, hash) DO UPDATE SET data=excluded.data, size=excluded.size, written=excluded.written WHERE b.size<>excluded.size),
+	ended AS (UPDATE $S.holds SET holders='{}' FROM go WHERE go.ok AND tenant=$1::bigint AND name='` + store.BlobsLock + `' AND cardinality($25::text[])>0 AND alone AND holders<>'{}')
 	SELECT free.ok, go.ok FROM free, go`}
 
 // stands waits until a folder is as durable as a synchronous commit: its own commit waits for all
@@ -92,7 +108,7 @@ var remove = statement{"remove", `WITH how AS MATERIALIZED (SELECT set_config('s
 	p AS MATERIALIZED (SELECT * FROM unnest($2::text[], $3::text[], $4::text[]) AS p(at, folder, name), how),
 	mine AS MATERIALIZED (SELECT FROM $S.holds WHERE tenant=$1::bigint AND name='` + store.BlobsLock + `' AND cardinality($5::text[])>0 AND cardinality($7::text[])>0 AND holders ?| $7::text[] FOR SHARE),
 	go AS MATERIALIZED (SELECT cardinality($5::text[])=0 OR cardinality($7::text[])=0 OR EXISTS(SELECT FROM mine) AS ok),
-	t AS (UPDATE $S.folders AS f SET rev=rev+1, removed=rev+1, trail=f.trail[greatest(cardinality(f.trail)-14, 1):]||$6::bigint, written=clock_timestamp()
+	t AS (UPDATE $S.folders AS f SET rev=rev+1, removed=rev+1, trail=` + grown(`$6`) + `, written=clock_timestamp()
 		WHERE tenant=$1::bigint AND folder IN (SELECT p.folder FROM p JOIN $S.documents AS d ON d.tenant=$1::bigint AND d.folder=p.folder AND (d.name=p.name OR d.name>=p.name||'/' AND d.name<p.name||'0')) AND (SELECT ok FROM go)),
 	d AS (DELETE FROM $S.documents AS d USING p, go WHERE go.ok AND d.tenant=$1::bigint AND (d.folder=p.folder AND (d.name=p.name OR d.name>=p.name||'/' AND d.name<p.name||'0') OR d.folder=p.at AND p.name='' OR d.folder>=p.at||'/' AND d.folder<p.at||'0') RETURNING 1),
 	l AS (DELETE FROM $S.log AS l USING p, go WHERE go.ok AND l.tenant=$1::bigint AND (l.session=p.at AND p.name='' OR l.session>=p.at||'/' AND l.session<p.at||'0')),
@@ -107,7 +123,7 @@ var move = statement{"move", `WITH how AS MATERIALIZED (SELECT set_config('synch
 		WHERE d.tenant=$1::bigint AND d.folder=$2::text AND (d.name=$3::text OR d.name>=$3::text||'/' AND d.name<$3::text||'0') FOR UPDATE OF d),
 	t AS (INSERT INTO $S.folders AS f(tenant, folder, rev, trail, epoch, removed, seq, turns, counts, bytes, written)
 		SELECT $1::bigint, y.folder, 1, ARRAY[$6::bigint], 0, 0, 0, 0, '{0,0,0,0}', 0, clock_timestamp() FROM (SELECT $2::text AS folder UNION SELECT $4::text) AS y WHERE EXISTS(SELECT FROM x) ORDER BY y.folder
-		ON CONFLICT(tenant, folder) DO UPDATE SET rev=f.rev+1, removed=f.rev+1, trail=f.trail[greatest(cardinality(f.trail)-14, 1):]||$6::bigint, written=excluded.written RETURNING folder, rev),
+		ON CONFLICT(tenant, folder) DO UPDATE SET rev=f.rev+1, removed=f.rev+1, trail=` + grown(`$6`) + `, written=excluded.written RETURNING folder, rev),
 	over AS (DELETE FROM $S.documents AS d USING x WHERE d.tenant=$1::bigint AND d.folder=$4::text AND d.name=x.now RETURNING 1),
 	m AS (UPDATE $S.documents AS d SET folder=$4::text, name=x.now, mark=$6::bigint, rev=(SELECT rev FROM t WHERE t.folder=$4::text) FROM x
 		WHERE d.tenant=$1::bigint AND d.folder=$2::text AND d.name=x.name AND (SELECT count(*) FROM over) >= 0 RETURNING 1)
@@ -141,26 +157,26 @@ var release = statement{"release", `UPDATE $S.holds SET holders=holders-$3::text
 // file has the mark $4, or does not exist for 0. The new mark is $7. Only the process that moves
 // files ($11) writes during a move. A file is made only where no other is in its way ($8), and if
 // no file was removed since the rev $9 of the mark $10: a statement that arrives late may find its
-// own file removed.
+// own file removed. The answer has the newest mark from before the write.
 var writeFile = statement{"write", `WITH how AS MATERIALIZED (SELECT set_config('synchronous_commit', 'on', true)),
 	cur AS MATERIALIZED (SELECT d.mark, d.rev, length(d.data)::bigint AS size, d.written FROM $S.documents AS d, how WHERE d.tenant=$1::bigint AND d.folder=$2::text AND d.name=$3::text FOR UPDATE OF d),
 	other AS MATERIALIZED (SELECT name FROM $S.documents WHERE $4::bigint=0 AND tenant=$1::bigint AND folder=$2::text AND (name=ANY($8::text[]) OR name>=$3::text||'/' AND name<$3::text||'0') LIMIT 1),
 	f AS (INSERT INTO $S.folders AS f(tenant, folder, rev, trail, epoch, removed, seq, turns, counts, bytes, written)
 		SELECT $1::bigint, $2::text, 1, ARRAY[$7::bigint], 0, 0, 0, 0, '{0,0,0,0}', 0, clock_timestamp() FROM how WHERE coalesce((SELECT mark FROM cur), 0)=$4::bigint AND NOT EXISTS(SELECT FROM other)
-		ON CONFLICT(tenant, folder) DO UPDATE SET rev=f.rev+1, trail=f.trail[greatest(cardinality(f.trail)-14, 1):]||$7::bigint, written=greatest(clock_timestamp(), f.written+interval '1 microsecond')
-		WHERE (f.moving='' OR $11::boolean) AND ($4::bigint<>0 OR f.removed<=$9::bigint AND $10::bigint=ANY(f.trail)) RETURNING rev, written),
+		ON CONFLICT(tenant, folder) DO UPDATE SET rev=f.rev+1, trail=` + grown(`$7`) + `, written=greatest(clock_timestamp(), f.written+interval '1 microsecond')
+		WHERE (f.moving='' OR $11::boolean) AND ($4::bigint<>0 OR f.removed<=$9::bigint AND $10::bigint=ANY(f.trail)) RETURNING rev, written, trail[cardinality(trail)-1] AS before),
 	i AS (INSERT INTO $S.documents(tenant, folder, name, rev, mark, data, written) SELECT $1::bigint, $2::text, $3::text, f.rev, $7::bigint, $5::bytea, f.written FROM f WHERE $4::bigint=0
 		ON CONFLICT DO NOTHING RETURNING mark, rev, length(data)::bigint AS size, written),
 	u AS (UPDATE $S.documents AS d SET rev=f.rev, mark=$7::bigint, data=CASE WHEN $6::boolean THEN d.data||$5::bytea ELSE $5::bytea END, written=f.written FROM f
 		WHERE d.tenant=$1::bigint AND d.folder=$2::text AND d.name=$3::text AND d.mark=$4::bigint AND $4::bigint<>0 RETURNING d.mark, d.rev, length(d.data)::bigint AS size, d.written),
 	done AS (SELECT * FROM i UNION ALL SELECT * FROM u UNION ALL SELECT * FROM cur WHERE mark=$7::bigint)
-	SELECT coalesce((SELECT name FROM other), ''), coalesce(done.rev, 0), coalesce(done.size, 0), coalesce(done.written, 'epoch') FROM how LEFT JOIN done ON true`}
+	SELECT coalesce((SELECT name FROM other), ''), coalesce(done.rev, 0), coalesce(done.size, 0), coalesce(done.written, 'epoch'), coalesce((SELECT before FROM f), 0) FROM how LEFT JOIN done ON true`}
 
 // removeFile removes a file ($3) of the workspace ($2) that has the mark $4. $5 is the new mark of
 // the workspace, and $6 says whether this process moves files.
 var removeFile = statement{"remove", `WITH how AS MATERIALIZED (SELECT set_config('synchronous_commit', 'on', true)),
 	cur AS MATERIALIZED (SELECT d.mark FROM $S.documents AS d, how WHERE d.tenant=$1::bigint AND d.folder=$2::text AND d.name=$3::text FOR UPDATE OF d),
-	f AS (UPDATE $S.folders AS f SET rev=rev+1, removed=rev+1, trail=f.trail[greatest(cardinality(f.trail)-14, 1):]||$5::bigint, written=greatest(clock_timestamp(), written+interval '1 microsecond')
+	f AS (UPDATE $S.folders AS f SET rev=rev+1, removed=rev+1, trail=` + grown(`$5`) + `, written=greatest(clock_timestamp(), written+interval '1 microsecond')
 		WHERE tenant=$1::bigint AND folder=$2::text AND (SELECT mark FROM cur)=$4::bigint AND (moving='' OR $6::boolean) RETURNING rev),
 	d AS (DELETE FROM $S.documents AS d USING f WHERE d.tenant=$1::bigint AND d.folder=$2::text AND d.name=$3::text AND d.mark=$4::bigint RETURNING 1)
 	SELECT EXISTS(SELECT FROM d), EXISTS(SELECT FROM cur) FROM how`}
@@ -169,4 +185,4 @@ var removeFile = statement{"remove", `WITH how AS MATERIALIZED (SELECT set_confi
 // the new mark.
 var moving = statement{"mark", `INSERT INTO $S.folders AS f(tenant, folder, rev, trail, epoch, removed, seq, turns, counts, moving, bytes, written)
 	VALUES($1::bigint, $2::text, 1, ARRAY[$4::bigint], 0, 0, 0, 0, '{0,0,0,0}', $3::text, 0, clock_timestamp())
-	ON CONFLICT(tenant, folder) DO UPDATE SET rev=f.rev+1, trail=f.trail[greatest(cardinality(f.trail)-14, 1):]||$4::bigint, moving=excluded.moving`}
+	ON CONFLICT(tenant, folder) DO UPDATE SET rev=f.rev+1, trail=` + grown(`$4`) + `, moving=excluded.moving`}

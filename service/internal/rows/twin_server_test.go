@@ -133,7 +133,7 @@ func (mc *twinMachine) step() {
 			_, _ = mc.unit.State().Put(how, docs[mc.rng.IntN(3)])
 		}
 	case n == 12:
-		_, _ = s.Remove(how, mc.pick(mc.name(), mc.name(), mc.hash(), mc.hash(), "past", "ended", "ended/x", "sessions/y", "sessions/x/state"), mc.pick(mc.name(), mc.hash()))
+		_, _ = s.Remove(how, mc.pick(mc.name(), mc.name(), mc.hash(), mc.hash(), "blobs", mc.hash()[:8], "past", "ended", "ended/x", "sessions/y", "sessions/x/state"), mc.pick(mc.name(), mc.hash()))
 	case n == 13 && mc.rng.IntN(2) == 0:
 		_ = s.Move(how, mc.name(), mc.name())
 	case n == 13:

@@ -99,6 +99,7 @@ func (u *unit) fail(err error) error {
 	}
 	for l := range u.appended {
 		l.replaced = true
+		u.f.gen[l.i]++ // others in this process may have read on to records that are not there
 	}
 	u.reset()
 	u.failed, u.f.known = err, false
@@ -134,7 +135,7 @@ func (u *unit) commit() error {
 	ok, unsure, err := u.c.commit(u.f.at, u.f.mark(), mark, synced, &u.head, &u.writes)
 	newest := true
 	if err == nil && !ok && unsure { // it was written before an answer was lost, or it was overtaken
-		ok, newest, err = u.c.stand(u.f.at, mark)
+		ok, newest, err = u.c.stand(u.f.at, after(u.f.mark(), mark))
 	}
 	switch {
 	case err != nil:
@@ -149,7 +150,7 @@ func (u *unit) commit() error {
 		f.tail = slices.DeleteFunc(f.tail, func(r row) bool { return slices.Contains(u.replaced, r.log) })
 	}
 	u.head.rev++
-	u.head.trail = append(slices.Clone(f.trail[max(0, len(f.trail)-15):]), mark)
+	u.head.trail = append(slices.Clone(f.trail[max(0, len(f.trail)-15):]), after(f.mark(), mark))
 	f.head, f.tail, f.known = u.head, append(f.tail, u.recs...), newest
 	for name := range f.docs {
 		if slices.ContainsFunc(u.gone, func(g place) bool { return g.folder == f.at && g.covers(f.path(name)) }) {
@@ -222,7 +223,7 @@ func (c *core) commit(at string, base, mark int64, synced bool, h *head, w *writ
 		blobs = append(blobs, w.blobs[hash])
 	}
 	args := []any{how, at, base, mark, h.seq, h.turns, h.counts[:], added, some(seqs), some(turns), some(in), some(ns), some(kinds), some(ids), some(w.replaced), h.before(w), some(folders), some(names), some(keys), some(data),
-		w.once, some(goneIn), some(gone), some(hashes), some(blobs), c.holding(store.BlobsLock), some(times), some(bodies)}
+		w.once, some(goneIn), some(gone), some(hashes), some(blobs), some(times), some(bodies)}
 	for range blobWaits {
 		var free, again bool
 		again, err = c.one(&commit, at, args, &free, &ok)
@@ -231,7 +232,7 @@ func (c *core) commit(at string, base, mark int64, synced bool, h *head, w *writ
 		}
 		time.Sleep(blobPause)
 	}
-	return false, unsure, fmt.Errorf("%w: %w", &store.LockedError{Name: c.where(store.BlobsLock), Holder: "another process, which removes blobs"}, store.ErrAgain)
+	return false, unsure, fmt.Errorf("%w: %w", &store.LockedError{Name: c.where(store.BlobsLock), Holder: "a process that removes blobs"}, store.ErrAgain)
 }
 
 // before returns the number of the newest record that was there before the collected ones.
@@ -310,7 +311,7 @@ func (u *unit) restart(log string, recs []store.Record) error {
 	if !slices.Contains(u.replaced, log) {
 		u.replaced = append(u.replaced, log)
 	}
-	u.f.gen++
+	u.f.gen[slices.Index(logs[:], log)]++
 	return nil
 }
 

@@ -7,9 +7,9 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io/fs"
 	"maps"
-	"math/rand/v2"
 	"path"
 	"slices"
 	"strings"
@@ -297,7 +297,7 @@ func (w *Workspace) text(op, name string, f doc) (doc, string, error) {
 	if f.data != nil || f.size == 0 {
 		return f, string(f.data), nil
 	}
-	there := false
+	there, known := false, f.mark
 	_, err := w.c.ask(&get, filesIn+"/"+name, []any{filesIn, name, ""}, func() { there = false }, func(scan func(...any) error) error {
 		there = true
 		return scan(&f.data, &f.rev, &f.written, &f.mark)
@@ -309,7 +309,11 @@ func (w *Workspace) text(op, name string, f doc) (doc, string, error) {
 		return f, "", &fs.PathError{Op: op, Path: name, Err: err}
 	}
 	f.size = int64(len(f.data))
-	w.set(name, f)
+	if f.mark == known {
+		w.set(name, f)
+	} else { // w.files has no file that is newer than w.head
+		w.checked = time.Time{}
+	}
 	return f, string(f.data), nil
 }
 
@@ -432,7 +436,8 @@ func (w fileWriter) write(op, name string, was doc, text string, appends bool) e
 	for range creations {
 		f := doc{mark: newMark()}
 		var inTheWay string
-		unsure, err := w.c.one(&writeFile, filesIn+"/"+name, []any{filesIn, name, was.mark, []byte(text), appends, f.mark, above, w.head.rev, w.head.mark(), w.mover}, &inTheWay, &f.rev, &f.size, &f.written)
+		var before int64
+		unsure, err := w.c.one(&writeFile, filesIn+"/"+name, []any{filesIn, name, was.mark, []byte(text), appends, f.mark, above, w.head.rev, w.head.mark(), w.mover}, &inTheWay, &f.rev, &f.size, &f.written, &before)
 		switch {
 		case err != nil:
 			w.checked = time.Time{}
@@ -441,7 +446,11 @@ func (w fileWriter) write(op, name string, was doc, text string, appends bool) e
 			if f.data = []byte(text); appends && was.mark != 0 {
 				f.data = slices.Concat(was.data, f.data)
 			}
-			w.wrote(name, f)
+			if before == w.head.mark() {
+				w.wrote(name, f)
+			} else if w.refresh() != nil { // others wrote, too
+				w.checked = time.Time{}
+			}
 			return nil
 		case len(inTheWay) > len(name):
 			return &fs.PathError{Op: op, Path: name, Err: syscall.EISDIR}
@@ -452,28 +461,31 @@ func (w fileWriter) write(op, name string, was doc, text string, appends bool) e
 			return err
 		}
 		if unsure && !appends {
-			return &fs.PathError{Op: op, Path: name, Err: fmt.Errorf("an answer was lost, and others wrote since, so that it is not known whether it was done: read it and %w", store.ErrAgain)}
+			return w.unsure(op, name)
 		}
-		if _, there := w.files[name]; there || unsure || was.mark != 0 {
+		if _, there := w.files[name]; there || unsure || appends || was.mark != 0 {
 			break
 		}
 	}
 	return errOther // the caller reads the file and checks whether its text is there
 }
 
+// unsure returns the error of a write that may have been done.
+func (w fileWriter) unsure(op, name string) error {
+	return &fs.PathError{Op: op, Path: name, Err: fmt.Errorf("an answer was lost, and others wrote since, so that it is not known whether it was done: read it and %w", store.ErrAgain)}
+}
+
 // creations is how often a file is made that is not there while others write other files.
 const creations = 8
 
-// wrote records a write. Callers must hold w.mu.
+// wrote records a write right after the known state. Callers must hold w.mu.
 func (w *Workspace) wrote(name string, f doc) {
 	if f.size != int64(len(f.data)) { // the old text was not kept
 		f.data = nil
 	}
 	w.set(name, f)
-	if f.rev == w.head.rev+1 { // otherwise others wrote too, and the next refresh brings all of it
-		w.head.rev, w.head.trail = f.rev, []int64{f.mark}
-		w.news++
-	}
+	w.head.rev, w.head.trail = f.rev, []int64{after(w.head.mark(), f.mark)}
+	w.news++
 	w.stood = w.head.mark() // a synchronous commit waits for all earlier ones
 }
 
@@ -513,7 +525,8 @@ func (w fileWriter) Append(name string, add func(old string) (string, error)) (n
 		if err = w.write("append", name, f, block, true); !errors.Is(err, errOther) {
 			return old + block, err == nil, err
 		}
-		time.Sleep(rand.N(appendPause * time.Duration(try+1))) // or writers in step would meet again
+		apart := time.Duration(crc32.ChecksumIEEE([]byte(w.c.holder))%1000 + 1) // or writers in step would meet again
+		time.Sleep(appendPause * time.Duration(try+1) * apart / 1000)
 	}
 	return "", false, nil
 }
@@ -563,14 +576,17 @@ func (w fileWriter) Remove(name string, check func(fi fs.FileInfo, old string) e
 		return err
 	}
 	w.mu.Lock()
+	mark := newMark()
 	var gone, left bool
-	unsure, err := w.c.one(&removeFile, filesIn+"/"+name, []any{filesIn, name, f.mark, newMark(), w.mover}, &gone, &left)
-	if err = cmp.Or(err, w.refresh()); err == nil && gone {
-		w.stood = w.head.mark()
-	}
+	unsure, err := w.c.one(&removeFile, filesIn+"/"+name, []any{filesIn, name, f.mark, mark, w.mover}, &gone, &left)
+	err = cmp.Or(err, w.refresh())
+	gone = gone || w.head.wrote(mark) // before an answer was lost
 	w.mu.Unlock()
-	if err == nil && !gone && (left || !unsure) {
-		return w.conflict("remove", name, hashText(old))
+	switch {
+	case err != nil || gone:
+		return err
+	case unsure && !left: // it may have been removed by a server that is not asked any more
+		return w.unsure("remove", name)
 	}
-	return err
+	return w.conflict("remove", name, hashText(old))
 }
