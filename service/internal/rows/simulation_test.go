@@ -599,9 +599,12 @@ func TestMachinesOnAServer(t *testing.T) {
 
 var oneSeed = flag.Uint64("seed", 0, "the seed of a simulation to run and to print")
 
-// keptSeeds found something once. What a seed draws changes with the simulation: whoever changes
-// it must look for seeds anew, with the faults that they found.
-var keptSeeds = []uint64{}
+// keptSeeds found something once: a process that wrote a blob while it removed blobs (363), a file
+// of another machine that was taken for durable (913), a write that two servers ran in different
+// states (885, 1457), a file that is newer than the state it was kept with (1668), and a removal
+// that another server was asked to repeat (1791). What a seed draws changes with the simulation:
+// whoever changes it must look for seeds anew, with the faults that they found.
+var keptSeeds = []uint64{363, 885, 913, 1457, 1668, 1791}
 
 // report fails the test with the history of a seed that went wrong.
 func (s *simulation) report(t *testing.T) {
@@ -680,13 +683,10 @@ func TestSimulationFinds(t *testing.T) {
 	dir := t.TempDir()
 	rules := map[rows.Broken]uint64{rows.BrokenMark: 0, rows.BrokenTrail: 0, rows.BrokenBlobs: 0, rows.BrokenEnded: 0, rows.BrokenRemove: 0, rows.BrokenHold: 0, rows.BrokenWait: 0,
 		rows.BrokenStandby: 0, rows.BrokenAnswer: 0, rows.BrokenLate: 0, rows.BrokenAsync: 0, rows.BrokenFile: 0, rows.BrokenMade: 0, rows.BrokenNext: 0, brokenIndex: 0}
-	most := suite.Number(t, "MEMKERNEL_MOST", 200, 200)
+	const most = 2000
 	for rule, known := range rules {
-		if only := os.Getenv("ONLY"); only != "" && !strings.Contains(string(rule), only) {
-			continue
-		}
 		found := uint64(0)
-		for seed := suite.Pick[uint64](0, 1); seed <= uint64(most) && found == 0; seed++ {
+		for seed := suite.Pick[uint64](0, 1); seed <= most && found == 0; seed++ {
 			seed := cmp.Or(seed, known)
 			if s := simulate(t, dir, plot{seed: seed, broken: rule}); len(s.wrong) > 0 {
 				found = seed

@@ -148,12 +148,13 @@ func (mc *twinMachine) step() {
 		_, _ = s.List(mc.place())
 		_, _ = s.Get(mc.place())
 	default:
-		mc.file()
+		mc.file(mc.other)
 	}
 }
 
-// file does something with a file of the workspace.
-func (mc *twinMachine) file() {
+// file does something with a file of the workspace. Another machine, if there is one, does so in
+// the middle of it.
+func (mc *twinMachine) file(other *twinMachine) {
 	w, ctx := mc.s.Workspace(), context.Background()
 	name, text := mc.pick("MEMORY.md", "memory", "memory/a.md", "memory/b/c.md"), string(mc.data())
 	_, _ = fs.ReadFile(w, name)
@@ -166,8 +167,8 @@ func (mc *twinMachine) file() {
 			err = w.Create(name, text)
 		case 1:
 			_, _, err = w.Append(name, func(string) (string, error) {
-				if mc.rng.IntN(2) == 0 {
-					mc.other.file()
+				if other != nil && mc.rng.IntN(2) == 0 {
+					other.file(nil)
 				}
 				return text, nil
 			})
