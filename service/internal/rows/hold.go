@@ -2,6 +2,7 @@ package rows
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -103,15 +104,18 @@ func (c *core) renewing(stop chan struct{}) {
 // renew extends the leases. It ignores a server that does not answer: a lock that nobody else has
 // taken is still valid when the server is back.
 func (c *core) renew() {
-	for holder, name := range c.held() {
-		_, _ = c.renewed(holder, name)
+	held := c.held()
+	for _, holder := range slices.Sorted(maps.Keys(held)) {
+		_, _ = c.renewed(holder, held[holder])
 	}
 }
 
 // stillHeld extends the leases, and returns an error if somebody else has taken a lock meanwhile.
 // Whoever does the work that the lock is for would otherwise do it twice.
 func (c *core) stillHeld() error {
-	for holder, name := range c.held() {
+	held := c.held()
+	for _, holder := range slices.Sorted(maps.Keys(held)) {
+		name := held[holder]
 		ok, err := c.renewed(holder, name)
 		if err != nil {
 			return err

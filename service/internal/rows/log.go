@@ -65,8 +65,26 @@ func (l *log) error(reason string, replaced bool) error {
 
 func (l *log) wasReplaced() error { return l.error("it was replaced meanwhile", true) }
 
-// behind returns the records behind a number, and how many the log has in all.
+// written returns the records behind a number that the server has, and how many the log has in
+// all. k is what is known of the folder.
+func (l *log) written(k head, seq int64) (out []row, count int, err error) {
+	k.seq = seq
+	n, err := l.s.read(l.f.at, &k, []string{l.name}, false)
+	if err != nil {
+		return nil, 0, err
+	}
+	if l.replaced || !n.same && k.mark() != 0 {
+		return nil, 0, l.wasReplaced()
+	}
+	l.head, l.gen = n.head, -1
+	return n.recs, n.counts[l.i], nil
+}
+
+// behind is written, with what the open unit has collected.
 func (l *log) behind(seq int64) (out []row, count int, err error) {
+	if l.readOnly && l.gen < 0 && l.s.unit == nil { // a unit may be another caller's, and know only what is old
+		return l.written(l.head, seq)
+	}
 	l.f.mu.Lock()
 	defer l.f.mu.Unlock()
 	u := l.f.unit
@@ -75,16 +93,7 @@ func (l *log) behind(seq int64) (out []row, count int, err error) {
 		if l.gen >= 0 {
 			k, l.replaced = l.f.head, l.replaced || l.gen != l.f.gen[l.i]
 		}
-		k.seq = seq
-		n, err := l.s.read(l.f.at, &k, []string{l.name}, false)
-		if err != nil {
-			return nil, 0, err
-		}
-		if l.replaced || !n.same && k.mark() != 0 {
-			return nil, 0, l.wasReplaced()
-		}
-		l.head, l.gen = n.head, -1
-		return n.recs, n.counts[l.i], nil
+		return l.written(k, seq)
 	}
 	if u.failed != nil {
 		return nil, 0, u.failed
