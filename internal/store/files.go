@@ -300,12 +300,12 @@ func (r fileReader) Size() (int64, error) {
 type fileJournal struct{ fileReader }
 
 func (s files) Journal(name string) (Journal, error) {
-	if _, err := s.dir.Stat(name); errors.Is(err, fs.ErrNotExist) {
-		if _, err := s.dir.MkdirAll(path.Dir(name), dirPerm); err != nil {
-			return nil, err
+	f, err := s.dir.OpenAppend(name, filePerm)
+	if errors.Is(err, fs.ErrNotExist) { // its folder is missing
+		if _, err = s.dir.MkdirAll(path.Dir(name), dirPerm); err == nil {
+			f, err = s.dir.OpenAppend(name, filePerm)
 		}
 	}
-	f, err := s.dir.OpenAppend(name, filePerm)
 	if err != nil {
 		return nil, err
 	}

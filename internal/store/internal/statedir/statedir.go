@@ -125,13 +125,17 @@ func (d Dir) Open(name string) (*os.File, error) {
 	return d.open(name, os.O_RDONLY)
 }
 
-// OpenPatch opens a regular file, which must exist, for reading and writing in
-// place.
+// OpenPatch opens a regular file, which must exist, for reading and writing in place.
 func (d Dir) OpenPatch(name string) (*os.File, error) {
-	if err := d.own(name); err != nil {
+	fi, err := d.own(name)
+	if err != nil {
 		return nil, err
 	}
-	return d.open(name, os.O_RDWR)
+	f, err := os.OpenFile(d.Path(name), os.O_RDWR, 0)
+	if err != nil {
+		return nil, err
+	}
+	return d.same(f, fi, name)
 }
 
 func (d Dir) open(name string, flag int) (f *os.File, err error) {
@@ -210,35 +214,38 @@ func (d Dir) ReadDir(name string) ([]fs.DirEntry, error) {
 // OpenAppend opens a file for reading and appending, and makes a missing file and its folder; see
 // [atomicfile.OpenAppend]. A file with several names gets an inode of its own first.
 func (d Dir) OpenAppend(name string, perm fs.FileMode) (*os.File, error) {
-	if err := d.own(name); err != nil {
+	fi, err := d.own(name)
+	missing := errors.Is(err, fs.ErrNotExist)
+	if err != nil && !missing {
 		return nil, err
 	}
 	f, err := atomicfile.OpenAppend(d.Path(name), perm)
 	if err != nil {
 		return nil, err
 	}
-	fi, err := d.look(name)
-	if err != nil {
-		f.Close()
-		return nil, err
+	if missing {
+		if fi, err = d.look(name); err != nil {
+			f.Close()
+			return nil, err
+		}
 	}
 	return d.same(f, fi, name)
 }
 
-// own gives a file that has other names an inode of its own.
-func (d Dir) own(name string) error {
+// own describes a file, and gives one that has other names an inode of its own.
+func (d Dir) own(name string) (fs.FileInfo, error) {
 	fi, err := d.look(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
 	if err != nil || names(fi) < 2 {
-		return err
+		return fi, err
 	}
 	data, err := d.ReadFile(name)
-	if err != nil {
-		return err
+	if err == nil {
+		err = atomicfile.WriteFile(d.Path(name), data, fi.Mode().Perm())
 	}
-	return atomicfile.WriteFile(d.Path(name), data, fi.Mode().Perm())
+	if err != nil {
+		return nil, err
+	}
+	return d.look(name)
 }
 
 // WriteFile replaces a file in one step, and durably if sync is set; see [atomicfile.WriteFile].
