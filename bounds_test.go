@@ -26,10 +26,10 @@ var bounds = map[string]int{
 	"packages":                           143,
 	"structs that embed deeper than two": 15,
 	"tokens of generated Go":             6150,
-	"tokens of module .":                 1085291,
+	"tokens of module .":                 1073000,
 	"tokens of module bench":             100992,
-	"tokens of module service":           70800,
-	"words of doc":                       23445,
+	"tokens of module service":           63600,
+	"words of doc":                       22950,
 }
 
 // TestBounds counts the house. Tokens are those of Go without comments, tests and generated
