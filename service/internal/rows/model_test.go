@@ -54,7 +54,6 @@ const (
 	BrokenLate    Broken = "a unit that was overtaken is taken for written"
 	BrokenAsync   Broken = "no commit of a unit waits for the disk"
 	BrokenFile    Broken = "a file of the workspace is written whatever mark it has"
-	BrokenNext    Broken = "a write of a file whose number is the next is taken for the next of what is known"
 	BrokenMade    Broken = "a file is made although a file was removed meanwhile"
 )
 
@@ -373,9 +372,7 @@ var effects = map[*statement]func(m *Model, t *tables, a args) [][]any{
 		kept := f.removed <= a.int(9) && slices.Contains(f.trail, a.int(10)) || m.Break == BrokenMade
 		switch {
 		case (d.mark == was || m.Break == BrokenFile && there) && other == "" && (!made || (f.moving == "" || a.is(11)) && (was != 0 || kept)):
-			if before = f.mark(); m.Break == BrokenNext && f.rev == a.int(9) {
-				before = a.int(10)
-			}
+			before = f.mark()
 			now := t.write(k.folder, mark, false, m.Now())
 			data := bytes.Clone(a[4].([]byte))
 			if a.is(6) {
@@ -488,7 +485,7 @@ func (m *Model) commit(t *tables, a args) [][]any {
 			t.docs[k] = docRow{revs[in], mark, bytes.Clone(data), now}
 		}
 	}
-	if len(a.strs(25)) > 0 && blobs.alone && m.Break != BrokenEnded {
+	if len(a.strs(25)) > 0 && blobs.alone && m.Break != BrokenEnded && m.Break != BrokenBlobs {
 		t.holds[store.BlobsLock] = holdRow{true, map[string]int64{}}
 	}
 	for i, hash := range a.strs(25) {
