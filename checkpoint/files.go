@@ -110,8 +110,8 @@ func (s Store) point(c *Checkpoint) error {
 	return s.put(store.Unsynced, store.Doc{Name: pointerName, Data: p})
 }
 
-// gone returns the checkpoints that are neither there nor put aside, though an older one or fewer
-// than the kept ones are: only the oldest are ever removed, and those beyond the kept ones.
+// gone returns the missing checkpoints among the newest [Kept] numbers, except those that were put
+// aside. Only older checkpoints are ever removed.
 func (s Store) gone(all []int) (bad []Damage, err error) {
 	if len(all) == 0 {
 		return nil, nil

@@ -16,8 +16,8 @@ import (
 // defaultKeepSessions is the default number of sessions that a kernel holds in memory.
 const defaultKeepSessions = 64
 
-// open returns the session of key for reading, and holds it in this process. It reads what was
-// written since this process has seen the session, and looks for later writes to memory.
+// open returns the session of key for reading, and holds it in this process. It reads all writes
+// since this process last read the session, and looks for later writes to memory.
 func (k *Kernel) open(ctx context.Context, key string) (*session.Session, func(), error) {
 	s, unlock, err := k.sessions.Read(ctx, key)
 	if err == nil {

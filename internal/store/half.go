@@ -29,8 +29,8 @@ func NewMoveMark(from string, now time.Time) ([]byte, error) {
 	return append(data, '\n'), err
 }
 
-// HalfMoved returns an error if a store is the target of an interrupted move, and the place that
-// the move is from. The place is "" if the mark can't be read.
+// HalfMoved returns an error if a store is the target of an interrupted move, and the source of the
+// move. The source is "" if the mark can't be read.
 func HalfMoved(s Store) (from string, err error) {
 	data, err := s.Get(MoveMark)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -88,7 +88,7 @@ func writeLine(b *bytes.Buffer, sum *chain, rec []byte) {
 type lineReader struct {
 	file     string
 	r        *bufio.Reader
-	headMark // behind the last good line
+	headMark // after the last good line
 	// chained reports whether a line had a sum.
 	chained bool
 	// wantSum reports whether the sums must be right.

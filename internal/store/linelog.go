@@ -76,7 +76,7 @@ func (h lineHead) in(f io.ReaderAt) (bool, error) {
 // maxLineHead holds the envelope up to the record.
 const maxLineHead = 64
 
-// OpenLineLog returns the log that a file of lines is. It accesses nothing yet.
+// OpenLineLog returns the log in a file of lines. It accesses nothing yet.
 func OpenLineLog(d Disk, name string, o LogOptions) Log { return newLineLog(d, name, o) }
 
 func newLineLog(d Disk, name string, o LogOptions) *lineLog {

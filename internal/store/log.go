@@ -29,40 +29,43 @@ type LogOptions struct {
 	Derived bool
 }
 
-// Log is an open log: records that are only ever appended, unless the log is replaced as a whole.
-// A Log value has read the records up to a place, and appends behind that place. It is for one
-// goroutine. There may be many readers, and one writer, who holds a [Unit] of the log's folder.
+// Log is an open log: records that are only ever appended, unless the log is replaced as a whole. A
+// Log value has read the records up to a place, and appends after that place. It is for one
+// goroutine. There may be many readers and one writer, which must hold a [Unit] of the log's
+// folder.
 type Log interface {
-	// Read passes the records behind the place to each, in order, and moves the place behind
-	// them. An error of each ends the reading before its record. Read returns the error with the
+	// Read passes the records after the place to each, in order, and moves the place to their end.
+	// If each returns an error, Read stops before that record, and returns the error with the
 	// record's place. If the log no longer begins with the records that were read before, Read
-	// returns an error for which [ReplacedLog] is true, and the caller must open the log again.
-	// For a damaged log it returns a *LogError, for one of a newer program an error that wraps
-	// ErrNewer. The first Read of a log that was not opened for reading only removes the remains
-	// of a killed append.
+	// returns an error for which [ReplacedLog] is true, and the caller must open the log again. For
+	// a damaged log, Read returns a *LogError. For a log of a newer program, it returns an error
+	// that wraps ErrNewer. Unless the log is ReadOnly, its first Read removes the remains of a
+	// killed append.
 	Read(each func(Record) error) error
-	// Records yields the records from the beginning up to the place at the time of the call. They
-	// are read again. An error ends the sequence.
+	// Records yields the records from the beginning up to the place at the time of the call. It
+	// reads them again. An error ends the sequence.
 	Records() iter.Seq2[Record, error]
-	// Append puts records behind the place, all of them or none, and moves the place behind them.
-	// They survive the end of the process, and with sync a power cut. If somebody else appended
-	// behind the place, Append writes nothing and returns an error that wraps [ErrOvertaken], and
-	// the caller must read on; a store that can't know it yet returns that error from [Unit.Sync]
-	// or [Unit.End]. Append of no records finds out whether the log can be appended to.
+	// Append puts records after the place, all of them or none, and moves the place to their end.
+	// They survive the end of the process, and with sync a power cut. If another process appended
+	// after the place, Append writes nothing and returns an error that wraps [ErrOvertaken], and
+	// the caller must read on. A store that can't know it yet returns that error from [Unit.Sync]
+	// or [Unit.End]. Append of no records reports whether the log can be appended to.
 	Append(sync bool, recs ...Record) (Stats, error)
-	// Sync makes the first n records durable, whoever wrote them. Its errors are those of Append.
+	// Sync makes the first n records durable, also those of other writers. Its errors are those of
+	// Append.
 	Sync(n int) error
-	// Replace gives the log new records instead of those up to the place, in one step, and moves
-	// the place behind them. An error of recs leaves the log as it is. Others who have the log
-	// open learn it from Read. The other errors are those of Append.
+	// Replace replaces the records up to the place by new records, in one step, and moves the place
+	// to their end. If recs yields an error, the log is unchanged. For others that have the log
+	// open, the next Read returns the error of a replaced log. The other errors are those of
+	// Append.
 	Replace(recs iter.Seq2[Record, error]) error
 	// Writable makes a log that was opened for reading accept writes from now on.
 	Writable()
 	// Len returns the number of records up to the place, Size their bytes.
 	Len() int
 	Size() int64
-	// Torn returns the bytes behind the place that the last Read found and that a killed writer
-	// left, 0 if there were none.
+	// Torn returns the number of bytes of a killed writer that the last Read found after the place,
+	// 0 if there were none.
 	Torn() int64
 	// Fault returns a fault of the log that costs no record, such as [ErrHalfHead], and nil if
 	// there is none. Mend removes it. The caller of Mend must hold a [Unit].

@@ -25,7 +25,8 @@ import (
 	"github.com/memkernel/memkernel/internal/store/internal/statedir"
 )
 
-// Store keeps documents and logs by name. It is safe for concurrent use, also by several processes. Writers that must not write at the same time must take a lock.
+// Store keeps documents and logs by name. It is safe for concurrent use, also by several processes.
+// Writers that must not write at the same time must take a lock.
 //
 // For a missing name, methods return an error that wraps [fs.ErrNotExist]. If a file under a name
 // does not belong to the store, such as a link that somebody put there, they refuse it before
@@ -46,14 +47,14 @@ type Store interface {
 	// List returns the entries of a folder, sorted by name. The name "" is the store itself.
 	List(folder string) ([]Entry, error)
 
-	// Put gives documents a new content, whether or not they exist. At any instant,
-	// and after a kill at any instant, each of them has its whole old content or its whole new
-	// content. The same holds after a power cut, unless the document was put Unsynced. The
-	// parameter how sets the durability that callers may rely on when Put returns nil. After an
-	// error the first few of docs may have the new content.
+	// Put gives documents a new content. It makes missing documents. At any instant, and after a
+	// kill at any instant, each of them has its whole old content or its whole new content. The
+	// same holds after a power cut, unless the document was put Unsynced. The parameter how sets
+	// the durability that callers may rely on when Put returns nil. After an error the first few of
+	// docs may have the new content.
 	Put(how Durability, docs ...Doc) (Stats, error)
-	// Move renames a document, log or folder, and replaces a document or log that has the new name. A folder keeps its content. Move is atomic. With Synced, the old name cannot come
-	// back.
+	// Move renames a document, log or folder, and replaces a document or log that has the new name.
+	// A folder keeps its content. Move is atomic. With Synced, the old name cannot come back.
 	Move(how Durability, from, to string) error
 	// Remove removes documents, logs, and folders with their content, in the given order. It
 	// skips missing names. A kill may leave part of a folder.
@@ -65,12 +66,12 @@ type Store interface {
 	// OpenLog opens the log of a name. It reads and makes nothing yet. A missing log is an empty
 	// one, and the first append makes it.
 	OpenLog(name string, o LogOptions) (Log, error)
-	// Salvage returns the records of a log that are sound, whatever happened to the rest, and
-	// what is lost. It writes nothing. It reports to tell how many records it has examined.
+	// Salvage returns the sound records of a log, even if the rest is damaged, and the lost
+	// stretches. It writes nothing. It calls tell with the number of records that it has examined.
 	Salvage(name string, tell func(unit string, done, all int)) (sound []Record, lost []Lost, err error)
-	// Reset gives a damaged log new records, in one step, and puts the whole old content aside.
-	// It returns the places of what it put aside, as Where returns them. The caller must hold the
-	// log's folder alone.
+	// Reset gives a damaged log new records, in one step, and puts the whole old content aside. It
+	// returns the places of the files that it put aside, as Where returns them. No other caller may
+	// hold the log's folder.
 	Reset(name string, recs []Record) (aside []string, err error)
 	// Lock takes a lock among processes and among callers in this process. The parameter share
 	// sets whether the holder shares the lock with other sharing holders. It does not wait: if
@@ -78,14 +79,15 @@ type Store interface {
 	// process ends. Use [Wait] to wait for a lock.
 	Lock(name string, share Share) (release func(), err error)
 
-	// Begin begins a unit of work on a folder; it waits until ctx ends for the unit of another
-	// writer in this process or, where folders are locked, of any. The parameter seen says that
-	// the caller has read everything in the folder up to its own last unit. A store that collects
-	// writes then need not ask whether others have written since: [Unit.Sync] and [Unit.End] say
-	// so. If nothing can be written, Begin returns an error that [Unwritable] recognises.
+	// Begin begins a unit of work on a folder. It waits until ctx ends for the unit of another
+	// writer in this process. In a store that locks folders, it also waits for writers in other
+	// processes. The parameter seen reports that the caller has read everything in the folder up to
+	// its own last unit. A store that collects writes then need not ask whether others have written
+	// since: [Unit.Sync] and [Unit.End] return an error if they have. If nothing can be written,
+	// Begin returns an error that [Unwritable] recognises.
 	Begin(ctx context.Context, folder string, seen bool) (Unit, error)
-	// View is for a reader of a whole folder, who writes nothing to it. Until done is called, a
-	// store that is far away may answer from what it read of the folder in one moment.
+	// View begins to read a whole folder. The caller must not write to the folder. Until done is
+	// called, a remote store may answer from one earlier reading of the folder.
 	View(ctx context.Context, folder string) (done func(), err error)
 }
 

@@ -16,7 +16,7 @@ import (
 //
 //	trace.jsonl    {"v":1,"n":…,"crc":"…","rec":{"op":"trace","id":"memkernel","body":<TraceHeader>}}
 //	               {"v":1,"n":…,"crc":"…","rec":{"op":"plan",…}}
-//	trace.1.jsonl  what trace.jsonl was before it grew too large, or before
+//	trace.1.jsonl  the former trace.jsonl, from before it grew too large, or before
 //	               another version wrote to it
 
 // traceFormat is the version of the traces that are written.

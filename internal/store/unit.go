@@ -6,41 +6,42 @@ import (
 	"slices"
 )
 
-// Unit is one writer's turn at a folder. From Begin to End nobody else's writes to the folder
-// come between its own. Everything that is written to the folder meanwhile belongs to the unit.
+// Unit is one writer's turn at a folder. From Begin to End no other writer's writes to the folder
+// come between its own. All writes to the folder meanwhile belong to the unit.
 //
 // Files are locked for the unit, and each write happens at once, in the order of the calls. A
 // database collects the writes and makes them together, in one transaction that fails if somebody
 // else has written to the folder since it was read.
 type Unit interface {
-	// State returns the whole store. What is put through it belongs to the unit, too.
+	// State returns the whole store. Writes through it belong to the unit, too.
 	State() Store
-	// PutBlobs stores blobs. Nobody removes them before the unit ends.
+	// PutBlobs stores blobs. No process removes them before the unit ends.
 	PutBlobs(ctx context.Context, b *Batch) (Stats, error)
-	// Unchecked reports that it was not asked whether somebody else has written to the folder
+	// Unchecked reports that Begin did not check whether another process has written to the folder
 	// since this process did.
 	Unchecked() bool
 	// Sync makes the writes so far durable, as their durability says. The caller must call it
-	// before it does anything elsewhere that depends on them. An error that [Overtaken] recognises
-	// says that somebody else has written, and that nothing of the unit since its last Sync is
-	// there: the caller must begin anew, from what the other wrote.
+	// before it does anything elsewhere that depends on them. If another process has written to the
+	// folder, Sync returns an error that [Overtaken] recognises, and the unit's writes since its
+	// last Sync are lost. The caller must then begin anew, from the other process's writes.
 	Sync() error
 	// End makes the other writes durable and ends the unit. Its errors are those of Sync. The
 	// caller must not report a result to anybody before End returned nil.
 	End() error
 }
 
-// These locks stand in a state directory. SessionsLock is shared by processes that take a folder's
-// lock; who ends sessions holds it alone, so that nobody waits for a lock that is removed.
-// BlobsLock is shared by writers of a blob and of the record that names it; who removes blobs
-// holds it alone.
+// These locks are in a state directory. SessionsLock is shared by processes that take a folder's
+// lock. A process that ends sessions holds it alone, so that no process waits for a lock that is
+// removed. BlobsLock is shared by writers of a blob and of the record that names it. A process that
+// removes blobs holds it alone.
 const SessionsLock, BlobsLock = "sessions.lock", "blobs.lock"
 
 // folderLock is the lock of a folder.
 const folderLock = "lock"
 
 // LockedUnit begins a unit on a store whose folders are locked: it waits for the folder's lock
-// until ctx ends. The store itself has no such lock: who writes a log in it holds SessionsLock.
+// until ctx ends. The store itself has no such lock: the writer of a log in it must hold
+// SessionsLock.
 func LockedUnit(ctx context.Context, s Store, folder string) (Unit, error) {
 	if folder == "" {
 		return &lockedUnit{s: s}, nil

@@ -11,8 +11,8 @@
 // the key. It does if no file in it names another key, and its name can't derive from another
 // key.
 //
-// This package reads no session's content, keeps no session in memory, and never decides what to
-// remove.
+// This package reads no session's content, keeps no session in memory, and never decides about
+// removals.
 package folder
 
 import (

@@ -193,8 +193,8 @@ func checkSession(s *session.Session) []health.Finding {
 	return out
 }
 
-// others reports whether a folder holds captured files, though none says how far was captured. To
-// forget removes them together.
+// others reports whether a folder without a reading position holds captured files. Forgetting
+// removes all of these files together.
 func others(dir store.Store) bool {
 	all, err := dir.List("state")
 	return err == nil && len(all) > 0

@@ -211,8 +211,8 @@ func (d *doctor) index() {
 	}
 }
 
-// unsearchable are the states in which an index can't be searched. Without a What, the index's
-// own words are used.
+// unsearchable are the states in which an index can't be searched. If the finding has no text, the
+// index's own words are used.
 var unsearchable = map[api.IndexState]health.Finding{
 	api.IndexMissing: {Severity: health.Warning, What: "there is no index yet; the first search makes it", Hint: "run 'memkernel reindex'"},
 	api.IndexOlder:   {Severity: health.Warning, Hint: "run 'memkernel reindex', which makes it anew"},

@@ -21,8 +21,8 @@ import (
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
-// A process that applies retention must hold retainLock, which all machines that share the state
-// respect. If a holder loses the lock while paused, its later writes are refused.
+// A process that applies retention must hold retainLock. The lock holds for all machines that share
+// the state. If a holder loses the lock while paused, its later writes are refused.
 const retainLock = "retain.lock"
 
 // Retain removes contents whose retention time is over, and blobs that no page holds. Only one

@@ -222,9 +222,9 @@ func (s *Session) commitEntry(by, id string, u journal.Update, conflict string, 
 	return err
 }
 
-// Stands waits until the data that was read of the session survives a power cut and a failover to
-// a standby. Callers must call Stands before they name or repeat the result of an earlier call.
-// The earlier call may have been killed before it answered.
+// Stands waits until the session's data survives a power cut and a failover to a standby. Callers
+// must call Stands before they report or repeat the result of an earlier call, because a kill may
+// have ended that call before its data was durable.
 func (s *Session) Stands() error {
 	if s.unlocked != nil || s.unit == nil || s.Journal == nil {
 		return s.unlocked

@@ -127,7 +127,7 @@ func (s *Session) erasePages(r *store.Record) (keep bool, err error) {
 	return len(b.Pages) > 0, err
 }
 
-// eraseCut keeps the spans, so that they can be read. It drops the texts of blocks, which no
+// eraseCut keeps the spans, so that they can still be read. It drops the texts of blocks, which no
 // projection shows any more, and the lists of recent work, which name no page.
 func (s *Session) eraseCut(r *store.Record) (err error) {
 	var b branch.Cut

@@ -49,8 +49,8 @@ func (s *Session) Scrubber(pages []*pagevm.Page) *Scrubber {
 	return sc
 }
 
-// ofMemory reports whether a page quotes memory's files: what was recalled, a file that the prompt
-// shows, or a change of it.
+// ofMemory reports whether a page quotes memory's files: a recalled text, a file that the prompt
+// shows, or a change of such a file.
 func ofMemory(p *pagevm.Page) bool {
 	kind, _, _ := strings.Cut(p.ID, "-")
 	return kind == "rt" || kind == "ws" || kind == "nt"

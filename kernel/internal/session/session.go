@@ -85,8 +85,8 @@ type Session struct {
 	// Billed has the calls that are in usage.jsonl. It is nil until the first use.
 	Billed map[string]bool
 	Left   archive.Left // the searched text that left the prompts
-	// Paces are those of the other sessions of the agent PacesOf when they were first asked for,
-	// nil before.
+	// Paces are the paces of the other sessions of the agent PacesOf, as of their first use. They
+	// are nil before that.
 	Paces   []cachelayout.Pace
 	PacesOf string
 	Graves  Graves
@@ -97,11 +97,12 @@ type Session struct {
 	Upkept bool
 	// Spent is the cost of the call's writes; see [Session.TakeSpent].
 	Spent api.Stats
-	// unit is the holder's turn at writing, nil for a reader. unlocked is why a holder who wants to
-	// write can't.
+	// unit is the holder's turn at writing, nil for a reader. unlocked is the reason why a holder
+	// that wants to write can't.
 	unit     store.Unit
 	unlocked error
-	// shared is how many of the next calls ask whether another process has written to the session.
+	// shared is the number of next calls that ask whether another process has written to the
+	// session.
 	shared int
 	// untidy reports that the session was read and not opened for writing since.
 	untidy bool
@@ -294,11 +295,11 @@ func (s *Session) keepCut(b *branch.Cut) {
 	}
 }
 
-// Keeps reports whether anything that was said in the session is in memory.
+// Keeps reports whether any content of the session is in memory.
 func (s *Session) Keeps() bool { return len(s.Branches.All)+len(s.Branches.heard)+len(s.Pages) > 0 }
 
-// ReadSalvaged reads the sound part of a damaged journal as the session would be read, and skips
-// the rest. Callers must invalidate the session afterwards.
+// ReadSalvaged reads the sound part of a damaged journal into the session, and skips the rest.
+// Callers must invalidate the session afterwards.
 func (s *Session) ReadSalvaged(j *journal.Salvage) error {
 	s.Journal = j.Journal()
 	var errs []error

@@ -79,21 +79,22 @@ func (t *Table) read(ctx context.Context, key, name string) (*Session, func(), e
 	return s, unlock, nil
 }
 
-// sharedCalls is after how many calls without another process's writes a session counts as this
-// process's own again. To begin anew, because another has written, costs more than to ask.
+// sharedCalls is the number of calls without another process's writes after which a session counts
+// as this process's own again. To begin a call anew, because another process has written, costs
+// more than to ask first.
 const sharedCalls = 32
 
-// mostAttempts is how often a call is made in a session that others write to meanwhile.
+// mostAttempts is the number of times that a call is made while others write to its session.
 const mostAttempts = 6
 
-// Write calls f with the session of key, which f may write to, and returns when everything that f
-// wrote is as durable as it has to be. If somebody else has written to the session meanwhile,
-// nothing of what f wrote is there, and Write calls f again, with the session as the other left
-// it. f must therefore set its results anew in each call. What f did elsewhere after
-// [Session.Sync] is there, and f must find it.
+// Write calls f with the session of key, opened for writing, and returns when the writes of f are
+// as durable as they must be. If another process has written to the session meanwhile, the writes
+// of f are lost, and Write calls f again with the session's new state. f must therefore set its
+// results anew in each call. Work that f did elsewhere after [Session.Sync] is not undone, and f
+// must find it.
 //
-// If nothing can be written, f is called all the same, and its writes fail. An error of f is
-// returned as it is. If f succeeded and its writes can't be made, Write returns an [UnkeptError].
+// If nothing can be written, Write still calls f, and the writes of f fail. Write returns an error
+// of f unchanged. If f succeeded and its writes can't be made, Write returns an [UnkeptError].
 func (t *Table) Write(ctx context.Context, key string, f func(*Session) error) error {
 	key, name, err := t.folder(key)
 	if err != nil {
@@ -157,7 +158,7 @@ func (t *Table) writeOnce(ctx context.Context, key, name string, f func(*Session
 	return err
 }
 
-// UnkeptError reports that a call in a session succeeded, and that its writes are not there.
+// UnkeptError reports that a call in a session succeeded, and that its writes are lost.
 type UnkeptError struct {
 	Session string
 	Err     error
@@ -170,11 +171,11 @@ func (e *UnkeptError) Unwrap() error { return e.Err }
 // files, for a run that syncs each of its writes. end ends the run.
 func (t *Table) Project(ctx context.Context) (s *Session, end func(), err error) {
 	s, done, err := t.begin(ctx, folder.Project, folder.Project)
-	return s, func() { _ = done() }, err // what is not written is promised, and finished by the next run
+	return s, func() { _ = done() }, err // unwritten work is promised, and the next run finishes it
 }
 
-// begin opens a session for writing and completes the work that a kill interrupted. Nobody else
-// writes to the session until end is called, whose error says that writes are missing.
+// begin opens a session for writing and completes the work that a kill interrupted. No other caller
+// writes to the session until end is called. An error of end reports that writes are lost.
 func (t *Table) begin(ctx context.Context, key, name string) (s *Session, end func() error, err error) {
 	if s, err = t.take(ctx, key, name); err != nil {
 		return nil, nil, err
@@ -230,8 +231,8 @@ func (t *Table) folder(key string) (_, name string, err error) {
 // KeyOr returns key, or the key of the session without one.
 func KeyOr(key string) string { return cmp.Or(key, api.DefaultSession) }
 
-// look reads new data from disk. With write the session may be written afterwards, unless nothing
-// can be written: then its holder may only read it.
+// look reads new data from disk. With write the session may be written afterwards. If nothing can
+// be written, its holder may only read it.
 func (s *Session) look(key string, write bool) error {
 	s.held.Store(true)
 	known := s.known()
@@ -276,9 +277,9 @@ func (s *Session) known() int {
 	return s.Journal.Len()
 }
 
-// Unread calls f with a session for writing, or for reading, without having read it. This
-// process's data of the session is dropped before and after the call. If a call of this process
-// uses the session, Unread fails.
+// Unread calls f with a session for writing, or for reading, and does not read the session first.
+// This process's data of the session is dropped before and after the call. If a call of this
+// process uses the session, Unread fails.
 func (t *Table) Unread(ctx context.Context, key, name string, write bool, f func(*Session) error) error {
 	s, err := t.get(key, name)
 	if err != nil {
@@ -355,7 +356,7 @@ func (t *Table) find(name string) *Session {
 	return t.all[name]
 }
 
-// Holds reports whether something of a session is in memory.
+// Holds reports whether data of a session is in memory.
 func (t *Table) Holds(name string) bool {
 	s := t.find(name)
 	return s != nil && s.held.Load()
@@ -376,7 +377,7 @@ func (t *Table) Keeps(name string) bool {
 // Len returns the number of sessions in memory.
 func (t *Table) Len() int { return len(t.held()) }
 
-// held lists the sessions of which something was read.
+// held lists the sessions with data in memory.
 func (t *Table) held() (out []*Session) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

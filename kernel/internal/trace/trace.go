@@ -100,9 +100,10 @@ type base struct {
 	cut    cachelayout.CutInput
 }
 
-// NewWriter prepares the trace of the session with the folder in of this machine's disk, and reads
-// and writes nothing. program is the version of the writing program. When the file reaches maxBytes, or four times the size of
-// its first line if that is more, it is put aside, and a new file is begun.
+// NewWriter prepares the trace of the session whose folder on this machine's disk is in. It reads
+// and writes nothing. program is the version of the writing program. When the file reaches
+// maxBytes, or four times the size of its first line if that is more, the file is put aside, and a
+// new file is begun.
 func NewWriter(disk store.Disk, in, program string, maxBytes int64) *Writer {
 	head := store.TraceHeader{Program: program, Deciders: deciders}
 	return &Writer{file: store.NewTrace(disk, path.Join(in, File), head, maxBytes), lines: map[conversation]*traced{}}

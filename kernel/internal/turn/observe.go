@@ -44,10 +44,10 @@ func inTurn[T any](ctx context.Context, d *Desk, t *api.Turn, f func(*session.Se
 	})
 }
 
-// endTurn writes what a turn leaves, in the order of its lines. The turn itself is the commit:
-// when the turn is delivered again after it, the delivery is a duplicate. So what the person asked
-// to remember, and the authors of lines in memory's files, are written before it. A turn that the
-// host calls open has no commit yet.
+// endTurn writes the results of a turn, in the order of its lines. The turn itself is the commit: a
+// delivery of the turn after the commit is a duplicate. So entries that the person asked to
+// remember, and the authors of lines in memory's files, are written before it. A turn that the host
+// calls open has no commit yet.
 func (d *Desk) endTurn(ctx context.Context, s *session.Session, w *intake, t api.Turn) (*api.Observation, error) {
 	w.absorb(s)
 	end := w.turnEnd()

@@ -283,8 +283,8 @@ func (r reader) Recall(ctx context.Context, q retrieval.Query) retrieval.Result 
 	return res
 }
 
-// ask has the provider count a recorded plan. The answer anchors the line, so that the next plan
-// counts only new messages, and trains the model's calibration. It reports whether the prompt
+// ask asks the provider to count a recorded plan. The answer anchors the line, so that the next
+// plan counts only new messages, and trains the model's calibration. It reports whether the prompt
 // turned out too large for the window.
 func (d *Desk) ask(ctx context.Context, s *session.Session, pl *Planned) (tooLarge bool) {
 	body, _, err := transcript.Render(pl.Format(), &transcript.Request{Model: pl.Request().Model, Tools: pl.Request().Tools,

@@ -118,10 +118,10 @@ func (d *Desk) remember(ctx context.Context, s *session.Session, req api.Remembe
 	return &api.Remembered{ID: req.ID, Ref: a.Ref, Duplicate: a.Existed, Late: a.Late, Masked: masked}, nil
 }
 
-// remembered returns the author of a text to remember. The author is the agent, unless the
-// request says that the user asked for the text. For the log of a day it returns no lines,
-// because nobody may change such a log. Lines that are already in the file are left out, because
-// whoever repeats a line is not its author.
+// remembered returns the author of a text to remember. The author is the agent, unless the request
+// says that the user asked for the text. For the log of a day it returns no lines, because nobody
+// may change such a log. Lines that are already in the file are left out, because a caller that
+// repeats a line is not its author.
 func remembered(files *markdownstore.Store, req *api.RememberRequest, text string) upkeep.Heard {
 	h := upkeep.Heard{ID: req.ID, Path: req.Path, Lines: map[string]consolidation.Origin{}, Now: req.Now}
 	if c, ok := markdownstore.Classify(req.Path); !ok || c.Kind == markdownstore.KindDaily {

@@ -121,8 +121,8 @@ type Heard struct {
 }
 
 // CaptureTurn is Capture for a turn that begins at message number from. stands reports that the
-// journal has the turn. CaptureTurn then does nothing if the state knows the messages, and
-// otherwise ignores the bill.
+// journal already has the turn. In that case CaptureTurn ignores the bill, and does nothing if the
+// state knows the messages.
 func (k *Keeper) CaptureTurn(msgs []memkernel.Message, from int, stands bool, h Heard) error {
 	if stands && !k.Options.Off {
 		if l, err := k.Now(); err != nil || l.State.Old(msgs[max(0, from-ingest.Rewound):]) {
