@@ -36,9 +36,9 @@ type Alignment struct {
 }
 
 // Align compares host with the messages that p has seen, by key and content hash. It keeps the
-// longest common prefix. The Rewrite of the result says what the host did after the prefix: it
-// changed only messages that had left the prompt, it took messages back, or it changed messages
-// in the prompt. In the first case every byte of the prompt is kept.
+// longest common prefix. The Rewrite of the result describes the host's change after the prefix: it
+// changed only messages that had left the prompt, it took messages back, or it changed messages in
+// the prompt. In the first case every byte of the prompt is kept.
 func Align(p *Projection, host []HostMessage) Alignment {
 	lcp := 0
 	for lcp < len(p.Seen) && lcp < len(host) && same(p.Seen[lcp], &host[lcp]) {

@@ -34,7 +34,7 @@
 //
 // Its subpackages: [github.com/memkernel/memkernel/pagevm/represent] makes representations,
 // [github.com/memkernel/memkernel/pagevm/journal] commits pages and updates of them,
-// [github.com/memkernel/memkernel/pagevm/mask] takes secrets out of what is stored, and
+// [github.com/memkernel/memkernel/pagevm/mask] takes secrets out of stored texts, and
 // [github.com/memkernel/memkernel/pagevm/toolcall] determines what a call does.
 //
 // Pagevm never counts tokens, reads a clock, or calls a model: token counts, times and the state

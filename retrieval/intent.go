@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// intent is what the form of a question implies about its answer.
+// intent holds the properties of an answer that the form of its question implies.
 type intent struct {
 	// when reports whether the answer is a time.
 	when bool

@@ -60,9 +60,8 @@ func bridged(group []segment) []segment {
 	return out
 }
 
-// between returns what is shown for the lines from..to of the file: the line
-// itself if it is one and not long, nothing if they are blank, and a mark
-// otherwise.
+// between returns the text shown for the lines from..to of the file: the line itself if it is one
+// and not long, nothing if they are blank, and a mark otherwise.
 func between(h *Hit, from, to int) line {
 	text, blank := "", true
 	for no := from; no <= to; no++ {

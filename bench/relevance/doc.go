@@ -14,7 +14,7 @@
 //	mrr                   1 over the rank of the first hit that covers any
 //	                      evidence, 0 if none does
 //	ndcg_at_10            every evidence line counts 1/log2(1+rank) by the first
-//	                      of ten hits that covers it, over what the lines would
+//	                      of ten hits that covers it, over the sum that the lines would
 //	                      count at ranks 1, 2, 3 …; at most 1, since one hit may
 //	                      cover several
 //

@@ -83,8 +83,8 @@ func (s *Salvage) Journal() *Journal { return s.j }
 func (s *Salvage) All() iter.Seq[store.Record] { return slices.Values(s.recs) }
 
 // Apply puts the journal aside and begins a new one with the sound part, as a compaction would. A
-// crash leaves the damaged journal in place or the new one. It returns the places of what it put
-// aside. The caller must hold the session's lock.
+// crash leaves the damaged journal in place or the new one. It returns the places of the files that
+// it put aside. The caller must hold the session's lock.
 func (s *Salvage) Apply() (aside []string, err error) {
 	var recs []store.Record
 	for r, err := range s.j.compacted(emptyJournal(), s.sound, keepAll) {

@@ -19,9 +19,9 @@ import (
 // updates are staged, validated and committed in one unit of the journal (ClawVM, section 3 and
 // appendix A):
 //
-//	staged      {"writeback":1,"point":…,"by":…,"updates":[…]}   what is asked for
+//	staged      {"writeback":1,"point":…,"by":…,"updates":[…]}   the requested updates
 //	rejected    {"id":…,"code":…,"detail":…,"body":{the update}}  one per refusal
-//	validated   {"hash":…,"accepted":["u1",…]}                    what passed
+//	validated   {"hash":…,"accepted":["u1",…]}                    the accepted updates
 //	committed   {"hash":…,"point":"flush","seq":7}                the commit point
 //
 // A replay applies the updates that "validated" names. It does not check them again, since the

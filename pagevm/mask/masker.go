@@ -262,8 +262,8 @@ func Marks(s string) int { return strings.Count(s, "[masked:") }
 // Mask is [Masker.Mask] with all rules and no exceptions.
 func Mask(s string) (string, int) { return (*Masker)(nil).Mask(s) }
 
-// Lines returns what [Masker.Text] returns but keeps the number of every line, for texts that are
-// cited by line.
+// Lines is like [Masker.Text], but keeps the number of every line, for texts that are cited by
+// line.
 func (m *Masker) Lines(s string) string {
 	keep := m.copy()
 	keep.lines, keep.known = true, nil

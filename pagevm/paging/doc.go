@@ -25,7 +25,7 @@
 //
 // Every page has a floor, its type's minimum fidelity (Table 1): bootstrap, constraint and active
 // plan pages structured, all others the handle. Hard-pinned pages and work in flight come first,
-// then what is demanded, then the rest by score. When the floors of pinned pages and of work in
+// then demanded pages, then the rest by score. When the floors of pinned pages and of work in
 // flight do not fit, the decision names those that fell out and the number of missing tokens, and
 // the misses that follow are marked budget_insufficient: no policy could help.
 //
@@ -59,12 +59,12 @@
 //
 // # Writeback
 //
-// Pages that a turn changed are dirty until a commit point. A policy commits at the boundaries
-// that its knobs name. Dirty pages at a boundary without a commit are lost, and each loss is
-// counted once (flush_miss). A commit names the version that it was based on. If two sessions
-// change one shared page, the later commit is rejected (DESTRUCTIVE_OP), and its change is kept.
-// The validated journal is in package journal. This engine only reports when a commit is due, and
-// what is lost without one.
+// Pages that a turn changed are dirty until a commit point. A policy commits at the boundaries that
+// its knobs name. Dirty pages at a boundary without a commit are lost, and each loss is counted
+// once (flush_miss). A commit names the version that it was based on. If two sessions change one
+// shared page, the later commit is rejected (DESTRUCTIVE_OP), and its change is kept. The validated
+// journal is in package journal. This engine only reports when a commit is due, and the loss
+// without one.
 //
 // The engine is a function of its input: no clock, no randomness, no map order. It does no I/O,
 // except that a [Tracer] writes to the writer that it was given. An engine is not safe for

@@ -196,7 +196,7 @@ func (x *shellLexer) step() bool {
 			x.word, x.inWord = append(x.word, x.line[x.i]), true
 		}
 		x.i++
-	case '$', '`', '(', '{': // what it expands to is not known
+	case '$', '`', '(', '{': // the expansion is unknown
 		x.lost = true
 		return false
 	case '<':

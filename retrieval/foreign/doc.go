@@ -1,4 +1,4 @@
-// Package foreign reads what other memory systems found: the search results of QMD, Mem0 and
+// Package foreign reads the results of other memory systems: the search results of QMD, Mem0 and
 // Cognee, as JSON, become records of one shape, which the kernel shows next to its own search
 // results.
 //

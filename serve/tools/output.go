@@ -6,8 +6,8 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// Output returns the JSON schema of what a tool answers, made of the answer's own type;
-// nil for a name that is no tool's.
+// Output returns the JSON schema of a tool's answer, made from the answer's Go type. It returns nil
+// if no tool has the name.
 func Output(name string) json.RawMessage {
 	switch name {
 	case MemorySearch:

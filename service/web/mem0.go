@@ -67,7 +67,7 @@ func mem0Path(path string) string {
 	return path
 }
 
-// mem0 answers a request of a mem0 client with the JSON of what do returns.
+// mem0 answers a request of a mem0 client with the result of do as JSON.
 func mem0(do func(*exchange) (any, *serve.Error)) handler {
 	return guarded(func(x *exchange) *serve.Error {
 		v, err := do(x)

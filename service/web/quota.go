@@ -22,8 +22,9 @@ func (x *exchange) spend(of string, quota, n int64) *serve.Error {
 	return x.pay(of, quota, n)
 }
 
-// pay is spend for callers that hold d.mu. A quota refills steadily, all of it in a minute. An n above
-// the quota needs the full quota, which is then overdrawn and refills in the following minutes.
+// pay is spend for callers that hold d.mu.  A quota refills steadily, all of it in a minute. An n
+// above the quota needs the full quota, which is then overdrawn and refills in the following
+// minutes.
 func (x *exchange) pay(of string, quota, n int64) *serve.Error {
 	if quota <= 0 || n <= 0 {
 		return nil

@@ -54,7 +54,7 @@ type tenant struct {
 	ready, gone chan struct{}
 	server      *serve.Server
 	shut        func() error
-	// failed is why the tenant was not opened, and ended is what went wrong when it was closed.
+	// failed is the error of opening the tenant, and ended is the error of closing it.
 	failed, ended error
 }
 
@@ -69,8 +69,7 @@ func (t *Tenants) Server(ctx context.Context, name string) (*serve.Server, func(
 				return nil, nil, errBusy("calls of too many tenants are running")
 			}
 		}
-		// What is begun here goes on if this call stops waiting, because other calls may wait for it
-		// too.
+		// Opening continues if this call stops waiting, because other calls may wait for it too.
 		if x == nil {
 			x = t.begin(context.WithoutCancel(ctx), name)
 		}

@@ -1,7 +1,7 @@
-// Package web serves package serve's servers over HTTP, for bearers of tokens. A request holds
-// one message or a batch, and its response body holds the answer. The package plans nothing and
-// keeps nothing. Only the token selects the server. One function ([Door.refusal]) decides which calls
-// a token may make, by the parsed parameters of a call and never by their spelling.
+// Package web serves package serve's servers over HTTP, for bearers of tokens. A request holds one
+// message or a batch, and its response body holds the answer. The package plans nothing and keeps
+// nothing. Only the token selects the server. One function  ([Door.refusal]) decides which calls a
+// token may make, by the parsed parameters of a call and never by their spelling.
 //
 //	request ─► token, tenant's name ─► room ─► body ─► tenant's server ─► rights ─► lanes, kernel
 package web
@@ -248,7 +248,7 @@ var description []byte
 // ServeHTTP answers a request.
 func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	path := r.URL.Path
-	named := path // for the log, without what a client chose
+	named := path // for the log, without the parts that a client chose
 	switch {
 	case isMem0(path):
 		path, named = mem0Path(path), "mem0"
@@ -508,7 +508,7 @@ func rpc(x *exchange) *serve.Error {
 	return nil
 }
 
-// call passes a message on to the server of the token's tenant. Callers must have read the body first.
+// call passes a message to the server of the token's tenant. Callers must have read the body first.
 // A slow body would keep the tenant open, and so keep another tenant from being opened.
 func (x *exchange) call(m *serve.Message, notify func(serve.Reply)) (serve.Reply, *serve.Error) {
 	s, done, err := x.d.o.Server(x.r.Context(), x.token.Tenant)

@@ -26,7 +26,7 @@ func (o *openAI) Complete(parent context.Context, p summary.Prompt) (summary.Com
 	conf.HTTPClient = exchange{o.server, p.Limit}
 	req := openai.ChatCompletionRequest{Model: o.model, Messages: []openai.ChatCompletionMessage{
 		{Role: openai.ChatMessageRoleSystem, Content: p.System}, {Role: openai.ChatMessageRoleUser, Content: p.User}}}
-	//lint:ignore SA1019 what servers other than the provider's own know
+	//lint:ignore SA1019 the name that servers other than the provider's own know
 	req.MaxTokens = p.MaxTokens
 	if o.own || openai.NewReasoningValidator().Validate(req) != nil {
 		//lint:ignore SA1019 see above

@@ -126,8 +126,8 @@ func sum(all []*fitted) (n int) {
 	return n
 }
 
-// shares divides room among items. An item that needs less than an equal share gets what it
-// needs, and all others get equal shares of the rest. An item that can't be shown in its share
+// shares divides room among items. An item that needs less than an equal share gets the room that
+// it needs, and all others get equal shares of the rest. An item that can't be shown in its share
 // gets its least size.
 func shares(all []*fitted, room int) {
 	low, high := 0, 0

@@ -17,7 +17,8 @@ const reuseDays = 7
 type before struct{ said, failed map[string]bool }
 
 // Judge tags a flushed entry by the evidence of its worth: a decision, a learning, or a file that
-// says what the agent is. An entry with such evidence that occurred before is tagged as reusable.
+// defines the agent's identity. An entry with such evidence that occurred before is tagged as
+// reusable.
 func Judge(tag, text string, b *before) consolidation.Tags {
 	var t consolidation.Tags
 	switch tag {
@@ -33,7 +34,7 @@ func Judge(tag, text string, b *before) consolidation.Tags {
 	return t
 }
 
-// identityTouched returns lines for the files of a checkpoint that say what the agent is.
+// identityTouched returns lines for the files of a checkpoint that define the agent's identity.
 func identityTouched(c *checkpoint.Checkpoint) []string {
 	var out []string
 	for _, f := range c.Resources.FilesModified {

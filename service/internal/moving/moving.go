@@ -1,6 +1,6 @@
-// Package moving moves the state of a workspace from one store to another: documents, blobs and
-// the records of logs. It opens no session, and does not interpret what it moves. Locks, traces,
-// unfinished files and the heads of logs in files stay behind.
+// Package moving moves the state of a workspace from one store to another: documents, blobs and the
+// records of logs. It opens no session, and does not interpret the contents. It does not move
+// locks, traces, unfinished files, or the heads of logs in files.
 package moving
 
 import (
@@ -24,13 +24,13 @@ import (
 type Options struct {
 	// Names are the documents and folders that move.
 	Names []string
-	// Also, if not nil, moves what belongs to the state and is in no store. It is called before
-	// the target can be opened.
+	// Also, if not nil, moves the parts of the state that are in no store. It is called before the
+	// target can be opened.
 	Also func() error
 	// RemoveSource removes the names from the source as soon as all of them are in the target.
 	RemoveSource bool
 	// Wait is how long to wait for programs that use either store. A database ends the lock of a
-	// program that was killed only after a time.
+	// killed program only after a time.
 	Wait time.Duration
 	// Progress is called with the progress.
 	Progress func(what string, done, all int)
@@ -185,8 +185,7 @@ func listed(s store.Store, names []string) (map[string]int64, error) {
 	})
 }
 
-// begin marks the target. It refuses a target that has something which did not come from the
-// source.
+// begin marks the target. It refuses a target with contents that did not come from the source.
 func begin(from, to store.Store, there map[string]int64) error {
 	was, half := store.HalfMoved(to)
 	switch {
@@ -215,8 +214,8 @@ func begin(from, to store.Store, there map[string]int64) error {
 // most is how many bytes are collected before they are written.
 const most = 16 << 20
 
-// folder copies the next names, which the target writes as one unit: those of one folder of a
-// session, or of none.
+// folder copies the next names, which the target writes as one unit: the names in one session's
+// folder, or names outside of sessions.
 func folder(ctx context.Context, from, to store.Store, names []string, have, there map[string]int64, r *Report, progress func(string, int, int)) (err error) {
 	at, _ := rows.Place(names[r.Documents])
 	sync := func() error { return nil }
@@ -255,10 +254,10 @@ func folder(ctx context.Context, from, to store.Store, names []string, have, the
 	return nil
 }
 
-// one reports whether the target has under a name what the source has, and whether it has a
+// one reports whether the target has the source's whole content of a name, and whether it has a
 // part of it: a log may have fewer records. old says whether the target has the name. With sync,
-// one then copies what the target lacks. A target with other contents is of a move that began when
-// the source had them.
+// one then copies the missing part. If the contents differ, the source has changed since an earlier
+// move began.
 func one(from, to store.Store, name string, old bool, sync func() error) (whole, part bool, err error) {
 	if _, log := rows.Place(name); log {
 		return oneLog(from, to, name, sync)

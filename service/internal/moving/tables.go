@@ -38,7 +38,7 @@ func Tables(ctx context.Context, at rows.Options, tenants string, o Options) (su
 	return sum, left, nil
 }
 
-// table moves one state, and adds what it did to sum.
+// table moves one state, and adds its report to sum.
 func table(ctx context.Context, at rows.Options, o Options, sum *Report) error {
 	to, err := rows.Open(ctx, at)
 	if errors.Is(err, rows.ErrNotMoved) {

@@ -16,7 +16,8 @@ type database interface {
 	Close()
 }
 
-// statement is what a store asks a server. Tables in the text have $S for their schema.
+// statement is a statement that a store sends to a server. In its text, $S is the schema of the
+// tables.
 type statement struct {
 	name string // for messages
 	text string

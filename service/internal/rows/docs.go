@@ -54,7 +54,7 @@ func (u *unit) drop(why error) error {
 	return u.End()
 }
 
-// collected returns what an open unit knows of a place. known is false if the server must be
+// collected returns the document of a place from an open unit. known is false if the server must be
 // asked.
 func (s *Store) collected(p place) (d doc, there, known bool) {
 	u := s.writing(p)
@@ -187,8 +187,8 @@ func (s *Store) Stat(name string) (store.Info, error) {
 	return info, nil
 }
 
-// unwritten returns how many bytes an open unit adds to a log, and how many records the log then
-// has, -1 if no unit says so.
+// unwritten returns the number of bytes that an open unit adds to a log, and the number of records
+// that the log then has. Without an open unit, count is -1.
 func (s *Store) unwritten(p place) (added int64, count int) {
 	i := slices.Index(logs[:], p.log())
 	f := s.core.folder(p.folder)

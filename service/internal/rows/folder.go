@@ -30,18 +30,18 @@ func (m mutex) TryLock() bool {
 	}
 }
 
-// folder is what this process knows of a folder.
+// folder is this process's knowledge of a folder.
 type folder struct {
 	at   string
 	turn chan struct{} // held by the open unit
 
 	mu   mutex // guards the fields below
 	unit *unit // the open unit, nil if there is none
-	// known is false if the folder must be read before anything is done on this knowledge.
+	// known is false if the folder must be read before this knowledge is used.
 	known bool
 	// durable reports that everything known survives a crash of the server.
 	durable bool
-	// gen counts for each log how often its records were not those that were known.
+	// gen counts for each log how often its records were found to differ from the known ones.
 	gen [len(logs)]int
 	head
 	docs map[string]doc // without those of the folder ""
@@ -103,7 +103,7 @@ type changes struct {
 	recs  []row
 }
 
-// read reads what is new in a folder of which k is known.
+// read reads the news of a folder since the known state k.
 func (c *core) read(at string, k *head, logs []string, docs bool) (n changes, err error) {
 	_, err = c.ask(&news, at, []any{at, k.mark(), k.epoch, k.rev, k.seq, logs, docs}, func() { n = changes{docs: map[string]doc{}} }, func(scan func(...any) error) error {
 		var what int
@@ -141,7 +141,7 @@ func (c *core) read(at string, k *head, logs []string, docs bool) (n changes, er
 	return n, err
 }
 
-// merged returns the documents that a folder has, of which old were known.
+// merged returns the documents of a folder, given the known documents old.
 func (n *changes) merged(old map[string]doc) map[string]doc {
 	if n.some {
 		maps.Copy(old, n.docs)
@@ -155,7 +155,7 @@ func (n *changes) merged(old map[string]doc) map[string]doc {
 	return n.docs
 }
 
-// folder returns what is known of a folder.
+// folder returns this process's knowledge of a folder.
 func (c *core) folder(at string) *folder {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -167,7 +167,7 @@ func (c *core) folder(at string) *folder {
 	return f
 }
 
-// refresh reads what is new. Callers must hold f.mu.
+// refresh reads the news of the folder. Callers must hold f.mu.
 func (f *folder) refresh(c *core) error {
 	n, err := c.read(f.at, &f.head, logs[:], f.at != "")
 	if err != nil {
@@ -205,7 +205,7 @@ func (c *core) shed() {
 	}
 }
 
-// renewed notes that no log has the records that were known. Callers must hold f.mu.
+// renewed records that the known records of all logs are out of date. Callers must hold f.mu.
 func (f *folder) renewed() {
 	for i := range f.gen {
 		f.gen[i]++

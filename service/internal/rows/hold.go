@@ -101,8 +101,8 @@ func (c *core) renewing(stop chan struct{}) {
 	}
 }
 
-// renew extends the leases. It ignores a server that does not answer: a lock that nobody else has
-// taken is still valid when the server is back.
+// renew extends the leases. It ignores a server that does not answer: a lock that no other process
+// has taken is still valid when the server is back.
 func (c *core) renew() {
 	held := c.held()
 	for _, holder := range slices.Sorted(maps.Keys(held)) {
@@ -110,8 +110,8 @@ func (c *core) renew() {
 	}
 }
 
-// stillHeld extends the leases, and returns an error if somebody else has taken a lock meanwhile.
-// Whoever does the work that the lock is for would otherwise do it twice.
+// stillHeld extends the leases, and returns an error if another process has taken a lock meanwhile.
+// Otherwise two processes would do the work that the lock protects.
 func (c *core) stillHeld() error {
 	held := c.held()
 	for _, holder := range slices.Sorted(maps.Keys(held)) {

@@ -10,7 +10,7 @@ import (
 	"github.com/memkernel/memkernel/internal/store"
 )
 
-// log is an open log. Its place is behind the record with the number seq.
+// log is an open log. Its place is after the record with the number seq.
 type log struct {
 	s        *Store
 	f        *folder
@@ -19,14 +19,14 @@ type log struct {
 	i        int // in logs
 	readOnly bool
 
-	// gen is the folder's for this log when the log was read in a unit, and -1 if it was read without one. The
-	// head is then the folder's of that moment.
+	// gen is the folder's gen for this log at the time when a unit read the log. It is -1 if the
+	// log was read without a unit. In that case head is the folder's head of that moment.
 	gen  int
 	head head
 	seq  int64
 	n    int
 	size int64
-	// replaced: records that it had are no longer there, or were not written.
+	// replaced reports that records of the log were removed, or were not written.
 	replaced bool
 }
 
@@ -54,7 +54,7 @@ func (l *log) fits() bool {
 	return !l.replaced && l.gen == l.f.gen[l.i]
 }
 
-// error returns the error of a log that can't be read on.
+// error returns the error of a log that can't be read further.
 func (l *log) error(reason string, replaced bool) error {
 	hint := "run 'memkernel salvage' on its session, which keeps the sound records"
 	if replaced {
@@ -65,8 +65,8 @@ func (l *log) error(reason string, replaced bool) error {
 
 func (l *log) wasReplaced() error { return l.error("it was replaced meanwhile", true) }
 
-// written returns the records behind a number that the server has, and how many the log has in
-// all. k is what is known of the folder.
+// written returns the server's records after a number, and the number of all records of the log. k
+// is the known state of the folder.
 func (l *log) written(k head, seq int64) (out []row, count int, err error) {
 	k.seq = seq
 	n, err := l.s.read(l.f.at, &k, []string{l.name}, false)
@@ -80,9 +80,9 @@ func (l *log) written(k head, seq int64) (out []row, count int, err error) {
 	return n.recs, n.counts[l.i], nil
 }
 
-// behind is written, with what the open unit has collected.
+// behind is written with the records that the open unit has collected.
 func (l *log) behind(seq int64) (out []row, count int, err error) {
-	if l.readOnly && l.gen < 0 && l.s.unit == nil { // a unit may be another caller's, and know only what is old
+	if l.readOnly && l.gen < 0 && l.s.unit == nil { // an open unit may be another caller's, and its knowledge old
 		return l.written(l.head, seq)
 	}
 	l.f.mu.Lock()
@@ -110,7 +110,7 @@ func (l *log) behind(seq int64) (out []row, count int, err error) {
 			kept++
 		}
 	}
-	if n+kept < l.f.counts[l.i] { // others are behind the place, too
+	if n+kept < l.f.counts[l.i] { // the log has more records after the place
 		k := l.f.head
 		k.seq = seq
 		now, err := l.s.read(l.f.at, &k, []string{l.name}, false)
@@ -135,7 +135,7 @@ func (l *log) behind(seq int64) (out []row, count int, err error) {
 	return out, u.counts[l.i], nil
 }
 
-// advance moves the place behind a record.
+// advance moves the place to the end of a record.
 func (l *log) advance(r row) { l.seq, l.n, l.size = r.seq, r.n, l.size+r.size }
 
 // Read implements [store.Log].
@@ -259,7 +259,8 @@ func (l *log) Torn() int64  { return 0 }
 func (l *log) Fault() error { return nil }
 func (l *log) Mend() error  { return nil }
 
-// Salvage implements [store.Store]. What is lost are records that somebody removed from the table.
+// Salvage implements [store.Store]. Lost records are those that were removed from the table by
+// hand.
 func (s *Store) Salvage(name string, tell func(unit string, done, all int)) (sound []store.Record, lost []store.Lost, err error) {
 	l, err := s.log(name, store.LogOptions{ReadOnly: true})
 	if err != nil {

@@ -41,8 +41,8 @@ func notMoved(ctx context.Context, pool *pgxpool.Pool, root string) error {
 	return err
 }
 
-// Old is a state in the tables of an earlier version, as it was when it was opened. Only what reads
-// may be called: nothing is behind the Disk that it embeds.
+// Old is a state in the tables of an earlier version, as it was when it was opened. Callers may
+// call only methods that read: the embedded Disk is nil.
 type Old struct {
 	store.Disk
 	*old
@@ -102,8 +102,8 @@ func OldRoots(ctx context.Context, o Options) ([]string, error) {
 	return names, t.explain("read", t.place, err)
 }
 
-// OpenOld opens a state in the tables of an earlier version. It refuses one that a program uses, and
-// one of which a part is elsewhere.
+// OpenOld opens a state in the tables of an earlier version. It refuses a state that a program
+// uses, and a state of which a part is elsewhere.
 func OpenOld(ctx context.Context, o Options) (*Old, error) {
 	t, err := begin(ctx, o)
 	if err != nil {
@@ -218,7 +218,7 @@ func (s *Old) OpenLog(name string, o store.LogOptions) (store.Log, error) {
 	return store.OpenLineLog(s, name, o), nil
 }
 
-// Lock implements [store.Store]. Nobody can write to what was opened.
+// Lock implements [store.Store]. No process can write to an opened state.
 func (s *Old) Lock(string, store.Share) (release func(), err error) { return func() {}, nil }
 
 // MoveFiles copies the workspace's files into another workspace, and reads and compares each. It

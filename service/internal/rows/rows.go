@@ -1,17 +1,16 @@
 // Package rows keeps a store in a PostgreSQL database, as rows that an operator can read: records,
-// documents and blobs. Any of several machines may serve any session, and no lock is held while
-// one does.
+// documents and blobs. Any of several machines may serve any session, without holding a lock.
 //
 // # Folders and marks
 //
 // A unit of work writes in a folder, such as a session. The folder's row counts the writes (rev),
 // and has a mark of each of the newest writes (trail). A mark is made of a random number of the
-// write and of the mark before it, so that it stands for all writes up to this one. Whoever read
-// the folder knows its newest mark. A unit collects its writes in memory, and one statement makes
-// them all if the folder still has the mark that was known; otherwise it writes nothing, and the
-// unit is overtaken. A server that crashed, or a standby that took over, may lack the newest
-// writes and give their numbers again. It has other marks, so that its state is never taken for
-// the one that was known.
+// write and of the mark before it, so that it identifies all writes up to this one. A process that
+// has read the folder knows its newest mark. A unit collects its writes in memory, and one
+// statement makes them all if the folder still has the known mark. Otherwise the statement writes
+// nothing, and the unit is overtaken. A server that crashed, or a standby that took over, may lack
+// the newest writes and give their numbers again. Its marks differ, so that its state is never
+// taken for the known state.
 //
 // # Lost answers
 //

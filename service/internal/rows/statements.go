@@ -15,15 +15,14 @@ func grown(mark string) string {
 }
 
 // after returns the newest mark of a folder after a write with a mark, where before was the newest.
-// It stands for all writes up to this one: a statement that was sent to two servers, because an
-// answer was lost, leaves the same mark only if both had the same writes before.
+// It identifies all writes up to this one. If a lost answer makes a statement reach two servers,
+// both have the same mark only if they had the same writes before.
 func after(before, mark int64) int64 { return (before<<1&math.MaxInt64 | before>>62) ^ mark }
 
-// news reads a folder in one moment: its row, the documents that were written since a rev ($5),
-// and the records behind a number ($6). If the known mark ($3) is no longer in the trail, or the
-// epoch ($4) is another, it reads all. $7 are the logs to read, and $8 says whether to read
-// documents. It brings the small contents
-// that were written since.
+// news reads a folder in one moment: its row, the documents that were written since a rev ($5), and
+// the records after a number ($6). If the known mark ($3) is no longer in the trail, or the epoch
+// ($4) is another, it reads all. $7 are the logs to read, and $8 says whether to read documents. It
+// also reads small contents that were written since.
 var news = statement{"read", `WITH f AS MATERIALIZED (SELECT *, $3::bigint=ANY(trail) AND epoch=$4::bigint AS same FROM $S.folders WHERE tenant=$1::bigint AND folder=$2::text)
 	SELECT 0, moving, ARRAY[rev, epoch, seq, turns, CASE WHEN same THEN 1 ELSE 0 END, CASE WHEN same AND removed<=$5::bigint THEN 1 ELSE 0 END]::bigint[], trail, counts, '', '', '', NULL::bytea, '', written FROM f
 	UNION ALL
@@ -33,12 +32,13 @@ var news = statement{"read", `WITH f AS MATERIALIZED (SELECT *, $3::bigint=ANY(t
 	SELECT 2, l.log, ARRAY[l.seq, l.turn, l.n, l.size]::bigint[], NULL, NULL, l.kind, l.id, l.time, NULL, l.body::text, l.written
 	FROM f JOIN $S.log AS l ON l.tenant=$1::bigint AND l.session=f.folder AND l.log=ANY($7::text[]) AND l.seq > CASE WHEN f.same THEN $6::bigint ELSE 0 END`}
 
-// commit writes everything of a unit, if the folder ($3) still has the newest mark $4, or does
-// not exist for 0. Without a folder (-1) it only writes documents and blobs. The write's mark is $5.
-// Records: $6 to $15, $27 and $28; the logs $16 lose their records up to $17. Documents: put $18 to $21, and
-// with $22 only where the length differs; removed $23 and $24, with what lies below. Blobs: $25
-// and $26. It writes no blob while anybody removes blobs, this process included. Whoever has let
-// the lease of that lock end loses the lock, because their list of needed blobs is too old.
+// commit writes everything of a unit, if the folder ($3) still has the newest mark $4, or does not
+// exist for 0. Without a folder (-1) it only writes documents and blobs. The write's mark is $5.
+// Records: $6 to $15, $27 and $28; the logs $16 lose their records up to $17. Documents: put $18 to
+// $21, and with $22 only where the length differs; removed $23 and $24, with everything below.
+// Blobs: $25 and $26. It writes no blob while any process removes blobs, this process included. A
+// remover whose lease of that lock has ended loses the lock, because its list of needed blobs is
+// too old.
 var commit = statement{"write", `WITH how AS MATERIALIZED (SELECT set_config('synchronous_commit', $2::text, true)),
 	hold AS MATERIALIZED (SELECT alone, holders FROM $S.holds WHERE tenant=$1::bigint AND name='` + store.BlobsLock + `' AND cardinality($25::text[])>0 FOR SHARE),
 	free AS MATERIALIZED (SELECT NOT EXISTS(SELECT FROM hold, jsonb_each(hold.holders) AS e WHERE hold.alone AND e.value::bigint > ` + now + `) AS ok FROM how),
@@ -72,8 +72,8 @@ var commit = statement{"write", `WITH how AS MATERIALIZED (SELECT set_config('sy
 	ended AS (UPDATE $S.holds SET holders='{}' FROM go WHERE go.ok AND tenant=$1::bigint AND name='` + store.BlobsLock + `' AND cardinality($25::text[])>0 AND alone AND holders<>'{}')
 	SELECT free.ok, go.ok FROM free, go`}
 
-// stands waits until a folder is as durable as a synchronous commit: its own commit waits for all
-// earlier ones. It reports whether the folder has a mark, and whether that is the newest.
+// stands waits until a folder is as durable as a synchronous commit. Its own commit waits for all
+// earlier ones. It reports whether the folder has the mark, and whether the mark is its newest.
 var stands = statement{"wait for", `WITH how AS MATERIALIZED (SELECT set_config('synchronous_commit', 'on', true)),
 	f AS (UPDATE $S.folders SET written=written FROM how WHERE tenant=$1::bigint AND folder=$2::text RETURNING trail)
 	SELECT coalesce(bool_or($3::bigint=ANY(trail)), false), coalesce(bool_or(trail[cardinality(trail)]=$3::bigint), false) FROM f`}
@@ -102,8 +102,8 @@ var list = statement{"list", `WITH x AS (
 	SELECT split_part(path, '/', 1), bool_or(strpos(path, '/')>0), max(size), max(written) FROM x GROUP BY 1`}
 
 // remove removes paths ($2) with everything below: documents of folders ($3) with names ($4),
-// folders, and blobs ($5), the blobs only if the lock of blobs is nobody else's than $7 says. The
-// mark $6 tells others.
+// folders, and blobs ($5), the blobs only if no holder other than $7 has the lock of blobs. The
+// mark $6 tells other processes.
 var remove = statement{"remove", `WITH how AS MATERIALIZED (SELECT set_config('synchronous_commit', 'on', true)),
 	p AS MATERIALIZED (SELECT * FROM unnest($2::text[], $3::text[], $4::text[]) AS p(at, folder, name), how),
 	mine AS MATERIALIZED (SELECT FROM $S.holds WHERE tenant=$1::bigint AND name='` + store.BlobsLock + `' AND cardinality($5::text[])>0 AND cardinality($7::text[])>0 AND holders ?| $7::text[] FOR SHARE),
@@ -116,8 +116,8 @@ var remove = statement{"remove", `WITH how AS MATERIALIZED (SELECT set_config('s
 	b AS (DELETE FROM $S.blobs AS b USING go WHERE go.ok AND b.tenant=$1::bigint AND (b.hash=ANY($5::text[]) OR EXISTS(SELECT FROM p WHERE p.at='blobs' OR p.at='blobs/'||left(b.hash, 2))) RETURNING 1)
 	SELECT go.ok, (SELECT count(*) FROM d)+(SELECT count(*) FROM f)+(SELECT count(*) FROM b) FROM go`}
 
-// move renames a document and what is below it, from a folder and name ($2, $3) to another ($4,
-// $5), in place of what is there. The mark $6 tells others.
+// move renames a document and everything below it, from a folder and name ($2, $3) to another ($4,
+// $5). It replaces an existing document of that name. The mark $6 tells other processes.
 var move = statement{"move", `WITH how AS MATERIALIZED (SELECT set_config('synchronous_commit', 'on', true)),
 	x AS MATERIALIZED (SELECT d.name, $5::text||substr(d.name, length($3::text)+1) AS now FROM $S.documents AS d, how
 		WHERE d.tenant=$1::bigint AND d.folder=$2::text AND (d.name=$3::text OR d.name>=$3::text||'/' AND d.name<$3::text||'0') FOR UPDATE OF d),

@@ -17,21 +17,21 @@ import (
 type unit struct {
 	c *core
 	f *folder
-	// unchecked: it began without reading the folder.
+	// unchecked reports that the unit began without reading the folder.
 	unchecked bool
-	failed    error // why nothing more can be written
+	failed    error // the reason why nothing more can be written
 
-	// asked reports that the folder was found, or written, with the known mark.
+	// asked reports that a read or write has found the folder with the known mark.
 	asked bool
-	// synced reports that a write must survive a crash of the server. wait reports the same for
-	// what was read.
+	// synced reports that a write must survive a crash of the server. wait reports the same for the
+	// writes that were read.
 	synced, wait bool
 	head         // with the collected writes
 	writes
-	appended map[*log]bool // whose places are behind records that are not written yet
+	appended map[*log]bool // whose places are after records that are not written yet
 }
 
-// writes are what one statement writes.
+// writes are the writes of one statement.
 type writes struct {
 	recs     []row
 	replaced []string // the logs that lose their records of before
@@ -92,7 +92,7 @@ func (u *unit) sync() error {
 	return u.fail(err)
 }
 
-// fail ends all writing after an error: what was collected is not written.
+// fail ends all writing after an error. The collected writes are dropped.
 func (u *unit) fail(err error) error {
 	if err == nil {
 		return nil
@@ -121,14 +121,14 @@ func (u *unit) stand() error {
 	return err
 }
 
-// stand waits until a folder is durable. has and newest report whether it has a mark, and as its
-// newest.
+// stand waits until a folder is durable. has reports whether the folder has a mark, and newest
+// whether the mark is its newest.
 func (c *core) stand(at string, mark int64) (has, newest bool, err error) {
 	_, err = c.one(&stands, at, []any{at, mark}, &has, &newest)
 	return has, newest, err
 }
 
-// commit writes what was collected.
+// commit makes the collected writes.
 func (u *unit) commit() error {
 	mark := newMark()
 	synced := u.synced || u.wait
@@ -189,14 +189,14 @@ func (p place) covers(at string) bool {
 	return at == p.at || p.at == "" || strings.HasPrefix(at, p.at+"/")
 }
 
-// blobWaits is how often a writer of blobs asks again while somebody removes blobs, and blobPause
-// the time between.
+// blobWaits is how often a writer of blobs tries again while a process removes blobs. blobPause is
+// the time between two tries.
 const blobWaits = 200
 
 var blobPause = 25 * time.Millisecond
 
-// commit writes in a folder whose newest mark is base, with -1 in none. ok is false if it has
-// another mark.
+// commit writes in a folder whose newest mark is base, or without a folder if base is -1. ok is
+// false if the folder has another mark.
 func (c *core) commit(at string, base, mark int64, synced bool, h *head, w *writes) (ok, unsure bool, err error) {
 	how := "off"
 	if synced {
@@ -238,7 +238,7 @@ func (c *core) commit(at string, base, mark int64, synced bool, h *head, w *writ
 // before returns the number of the newest record that was there before the collected ones.
 func (h *head) before(w *writes) int64 { return h.seq - int64(len(w.recs)) }
 
-// some returns an array, which is not NULL.
+// some returns an array that is not NULL.
 func some[T any](s []T) []T {
 	if s == nil {
 		return []T{}
@@ -269,7 +269,8 @@ func (u *unit) End() error {
 	return err
 }
 
-// writing returns the unit that a write to a place belongs to, with its folder locked, or nil.
+// writing returns the unit to which a write to a place belongs, with its folder locked. It returns
+// nil if there is no such unit.
 func (s *Store) writing(p place) *unit {
 	f := s.core.folder(p.folder)
 	f.mu.Lock()
@@ -317,8 +318,8 @@ func (u *unit) restart(log string, recs []store.Record) error {
 
 var errNoUnit = errors.New("only a unit of work may write to a log")
 
-// numbered gives records their places behind a head, or in a log that begins anew, and returns
-// the head with them.
+// numbered gives records their places after a head, or in a log that begins anew, and returns the
+// head that includes them.
 func numbered(name string, recs []store.Record, h head, anew bool) (out []row, _ head, err error) {
 	i := slices.Index(logs[:], name)
 	if anew {

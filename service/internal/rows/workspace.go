@@ -24,16 +24,16 @@ import (
 // Workspace keeps the files of a workspace as documents of a folder of their own. A Workspace has
 // no links, and a folder exists as long as a file is below it.
 //
-// A Workspace trusts what it knows for a moment. A write sees all writes from before its call
-// began, and compares the mark of the file that was read, in the statement that writes.
+// A Workspace trusts its knowledge for a moment. A write sees all writes from before its call
+// began. The statement that writes compares the mark of the file that was read.
 type Workspace struct {
 	c *core
-	// writing is held by the one writer of this process.
+	// writing is full while a caller in this process writes.
 	writing chan struct{}
 
 	mu      mutex     // guards the fields below
 	head    head      // up to which the files are known
-	news    int64     // counts what was learned
+	news    int64     // counts the changes that were learned of
 	stood   int64     // the mark up to which the files are known to survive a crash
 	checked time.Time // when news were asked for last
 	mover   bool      // this process moves the files
@@ -74,7 +74,7 @@ func (w *Workspace) Where() string { return w.c.place }
 // Close does nothing: the opener of the store must close it.
 func (w *Workspace) Close() error { return nil }
 
-// refresh reads what is new. Callers must hold w.mu.
+// refresh reads the news of the workspace. Callers must hold w.mu.
 func (w *Workspace) refresh() error {
 	asked := time.Now()
 	n, err := w.c.read(filesIn, &w.head, []string{}, true)
@@ -94,7 +94,7 @@ func (w *Workspace) refresh() error {
 	return nil
 }
 
-// shrink forgets texts beyond the bound, but not that of keep. Callers must hold w.mu.
+// shrink drops texts beyond the bound, except the text of keep. Callers must hold w.mu.
 func (w *Workspace) shrink(keep string) {
 	for name, f := range w.files {
 		if w.bytes <= mostTexts {
@@ -119,7 +119,7 @@ func (w *Workspace) set(name string, f doc) {
 	w.shrink(name)
 }
 
-// lock locks w.mu, with files that were current at most old ago.
+// lock locks w.mu. If the news were last read old ago or earlier, it first reads them again.
 func (w *Workspace) lock(old time.Duration) error {
 	w.mu.Lock()
 	if time.Since(w.checked) >= old {
@@ -292,7 +292,8 @@ func (w *Workspace) list(dir string) []fs.DirEntry {
 	return out
 }
 
-// text returns the text of a file, which may be a newer one than is known. Callers must hold w.mu.
+// text returns the text of a file. The text may be newer than the known one. Callers must hold
+// w.mu.
 func (w *Workspace) text(op, name string, f doc) (doc, string, error) {
 	if f.data != nil || f.size == 0 {
 		return f, string(f.data), nil
@@ -340,8 +341,8 @@ func (w *Workspace) Write(ctx context.Context, f func(markdownstore.Writer) erro
 	return err
 }
 
-// stand waits until the files of others that were read are as durable as a write. A caller that
-// finds its text there already reports that text as written.
+// stand waits until the writes of other processes that were read are as durable as a write. A
+// caller that finds its text in a file reports that text as written.
 func (w *Workspace) stand() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -415,7 +416,7 @@ func checkName(op, name string) error {
 // errOther reports that a file no longer is the one that was read.
 var errOther = errors.New("the file has changed")
 
-// write replaces a file that was read, or makes the file of the zero doc, or appends text.
+// write replaces a file that was read, or appends to it. For the zero doc it makes a new file.
 func (w fileWriter) write(op, name string, was doc, text string, appends bool) error {
 	if err := checkName(op, name); err != nil {
 		return err
@@ -470,12 +471,12 @@ func (w fileWriter) write(op, name string, was doc, text string, appends bool) e
 	return errOther // the caller reads the file and checks whether its text is there
 }
 
-// unsure returns the error of a write that may have been done.
+// unsure returns the error for a write that may have been done.
 func (w fileWriter) unsure(op, name string) error {
 	return &fs.PathError{Op: op, Path: name, Err: fmt.Errorf("an answer was lost, and others wrote since, so that it is not known whether it was done: read it and %w", store.ErrAgain)}
 }
 
-// creations is how often a file is made that is not there while others write other files.
+// creations is how often a writer tries to make a missing file while others write other files.
 const creations = 8
 
 // wrote records a write right after the known state. Callers must hold w.mu.
@@ -540,7 +541,7 @@ func (w fileWriter) Create(name, text string) error {
 	return err
 }
 
-// there is now for a file that must exist.
+// there is like now, but returns an error for a missing file.
 func (w fileWriter) there(op, name string) (doc, string, error) {
 	f, text, there, err := w.now(op, name)
 	if err == nil && !there {
