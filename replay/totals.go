@@ -23,8 +23,7 @@ type Totals struct {
 	CostUSD *float64 `json:"cost_usd"`
 	// NetCostUSD leaves out the cost of the fixed part.
 	NetCostUSD *float64 `json:"net_cost_usd"`
-	// OutputCostUSD is the cost of the recorded answers. The whole bill is the sum of CostUSD and
-	// OutputCostUSD.
+	// OutputCostUSD is what the recorded answers cost: with CostUSD the whole bill.
 	OutputTokens  int      `json:"output_tokens"`
 	OutputCostUSD *float64 `json:"output_cost_usd"`
 	Cuts          int      `json:"cuts"`

@@ -184,11 +184,11 @@ func IsWriteback(r *store.Record) bool {
 	return r.Op == OpStaged && bytes.HasPrefix(r.Body, writebackMark)
 }
 
-// Writeback stages, validates and commits a transaction as one unit, in one write and one fsync.
-// A crash leaves the whole unit or nothing. Writeback takes the commits of other processes into
-// account. It is idempotent per key: the same updates again are a Duplicate, even at another commit point.
-// Other updates under the same key are a Conflict. A caller may try a Refused transaction again.
-// An error means that nothing was written. A rejected update is not an error.
+// Writeback stages, validates and commits a transaction as one unit, in one write and one fsync. A
+// crash leaves the whole unit or nothing. Writeback takes the commits of other processes into
+// account. It is idempotent per key: the same updates again are a Duplicate, even at another commit
+// point. Other updates under the same key are a Conflict. A caller may try a Refused transaction
+// again. An error means that nothing was written. A rejected update is not an error.
 func (j *Journal) Writeback(t Transaction, r *Rules) (Receipt, error) {
 	t.Time = t.Time.UTC().Round(0) // as it is read back
 	body, staged, err := t.stage()

@@ -39,9 +39,9 @@ type querier interface {
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 }
 
-// Open connects to the index. Unless o is ReadOnly, tables of an older version are replaced by empty
-// ones, which the next Sync fills, and pgvector is switched on if the server has it. If o is ReadOnly
-// and the index does not exist yet, the error is ErrMissing.
+// Open connects to the index. Unless o is ReadOnly, tables of an older version are replaced by
+// empty ones, which the next Sync fills, and pgvector is switched on if the server has it. If o is
+// ReadOnly and the index does not exist yet, the error is ErrMissing.
 func Open(ctx context.Context, opts Options, o *index.Options) (*Index, error) {
 	if err := opts.check(); err != nil {
 		return nil, err

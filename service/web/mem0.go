@@ -370,8 +370,8 @@ func search(x *exchange) (any, *serve.Error) {
 	return out, nil
 }
 
-// flatten adds the conditions of a filter that must all hold to the members of a request. It refuses
-// filters of another kind.
+// flatten adds the conditions of a filter to the members of a request. It refuses a filter unless
+// all of its conditions must hold.
 func flatten(raw json.RawMessage, members map[string]json.RawMessage) *serve.Error {
 	var filter map[string]json.RawMessage
 	if json.Unmarshal(raw, &filter) != nil {

@@ -22,7 +22,7 @@ func (x *exchange) spend(of string, quota, n int64) *serve.Error {
 	return x.pay(of, quota, n)
 }
 
-// pay is spend for callers that hold d.mu.  A quota refills steadily, all of it in a minute. An n
+// pay is spend for callers that hold d.mu. A quota refills steadily, all of it in a minute. An n
 // above the quota needs the full quota, which is then overdrawn and refills in the following
 // minutes.
 func (x *exchange) pay(of string, quota, n int64) *serve.Error {

@@ -1,6 +1,6 @@
 // Package web serves package serve's servers over HTTP, for bearers of tokens. A request holds one
 // message or a batch, and its response body holds the answer. The package plans nothing and keeps
-// nothing. Only the token selects the server. One function  ([Door.refusal]) decides which calls a
+// nothing. Only the token selects the server. One function ([Door.refusal]) decides which calls a
 // token may make, by the parsed parameters of a call and never by their spelling.
 //
 //	request ─► token, tenant's name ─► room ─► body ─► tenant's server ─► rights ─► lanes, kernel

@@ -1,4 +1,5 @@
-// Package databases opens the parts of a configuration that are kept in PostgreSQL. Only this package turns these settings into options.
+// Package databases opens the parts of a configuration that are kept in PostgreSQL. Only this
+// package turns these settings into options.
 package databases
 
 import (
