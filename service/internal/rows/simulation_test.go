@@ -609,12 +609,12 @@ func TestMachinesOnAServer(t *testing.T) {
 
 var oneSeed = flag.Uint64("seed", 0, "the seed of a simulation to run and to print")
 
-// keptSeeds found something once: a process that wrote a blob while it removed blobs (363), a file
-// of another machine that was taken for durable (913), a write that two servers ran in different
-// states (885, 1457), a file that is newer than the state it was kept with (1668), and a removal
-// that another server was asked to repeat (1791). What a seed draws changes with the simulation:
-// whoever changes it must look for seeds anew, with the faults that they found.
-var keptSeeds = []uint64{363, 885, 913, 1457, 1668, 1791}
+// keptSeeds found something once: a reader that saw what another call's unit knew (167), files of
+// another machine that were taken for durable (723), a write that two servers ran in different
+// states (1232), a file that is newer than the state it was kept with (1668), and a removal that
+// another server was asked to repeat (1807). What a seed draws changes with the simulation: whoever
+// changes it must look for seeds anew, with the faults that they found.
+var keptSeeds = []uint64{167, 723, 1232, 1668, 1807}
 
 // report fails the test with the history of a seed that went wrong.
 func (s *simulation) report(t *testing.T) {
@@ -674,6 +674,7 @@ func TestSimulationRepeats(t *testing.T) {
 	recalls := false
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	for seed := range uint64(suite.Pick(3, 200)) {
+		seed += 3
 		s := simulate(t, dir, plot{seed: seed})
 		recalls = recalls || s.recalls
 		a, b := s.shown(), simulate(t, dir, plot{seed: seed}).shown()
@@ -693,8 +694,8 @@ func TestSimulationRepeats(t *testing.T) {
 // more, all are tried, and the long suite tries all from the first.
 func TestSimulationFinds(t *testing.T) {
 	dir := t.TempDir()
-	rules := map[rows.Broken]uint64{rows.BrokenMark: 0, rows.BrokenTrail: 0, rows.BrokenBlobs: 0, rows.BrokenEnded: 0, rows.BrokenRemove: 0, rows.BrokenHold: 0, rows.BrokenWait: 0,
-		rows.BrokenStandby: 0, rows.BrokenAnswer: 0, rows.BrokenLate: 0, rows.BrokenAsync: 0, rows.BrokenFile: 0, rows.BrokenMade: 0, brokenIndex: 0}
+	rules := map[rows.Broken]uint64{rows.BrokenMark: 1, rows.BrokenTrail: 1, rows.BrokenBlobs: 4, rows.BrokenEnded: 4, rows.BrokenRemove: 184, rows.BrokenHold: 5, rows.BrokenWait: 5,
+		rows.BrokenStandby: 6, rows.BrokenAnswer: 13, rows.BrokenLate: 1, rows.BrokenAsync: 2, rows.BrokenFile: 4, rows.BrokenMade: 3, brokenIndex: 5}
 	const most = 2000
 	for rule, known := range rules {
 		found := uint64(0)
