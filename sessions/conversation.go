@@ -29,6 +29,9 @@ type Conversation struct {
 	Read func(ctx context.Context, c *Conversation, from Position, turn func(Turn) error) (Position, error)
 	// Open opens the transcript, byte for byte. If Open is nil, the file at Path is opened.
 	Open func() (Bytes, error)
+	// Far reports that to open the transcript costs a transfer of all of it. A conversation that
+	// goes on is then not opened to count its new lines.
+	Far bool
 }
 
 // Bytes are the data of a conversation.

@@ -127,6 +127,12 @@ func (u *update) due(c *Conversation, l *log) (was *log, do bool, err error) {
 	if l.Size == c.Size && l.ModTime.Equal(c.ModTime) {
 		return l, false, nil
 	}
+	grown := c.Size - l.Position.Offset
+	late := u.opts.All || u.opts.Now.Sub(c.ModTime) >= u.Store.opts.Settle || grown >= u.Store.opts.DeltaBytes
+	if c.Far && !late && grown >= 0 {
+		u.report.Waiting++
+		return l, false, nil
+	}
 	sum, enough, err := hashPrefix(c, l.Position.Offset)
 	if err != nil {
 		return nil, false, err
@@ -135,7 +141,7 @@ func (u *update) due(c *Conversation, l *log) (was *log, do bool, err error) {
 		u.report.Renewed++
 		return nil, true, nil
 	}
-	if u.opts.All || u.opts.Now.Sub(c.ModTime) >= u.Store.opts.Settle || c.Size-l.Position.Offset >= u.Store.opts.DeltaBytes {
+	if late {
 		return l, true, nil
 	}
 	lines, err := linesFrom(c, l.Position.Offset)

@@ -21,6 +21,7 @@ type Journals struct{ State store.Store }
 
 // List lists the sessions.
 func (m Journals) List(ctx context.Context, yield func(sessions.Conversation) bool, failed func(string, error)) {
+	_, here := m.State.(store.Disk)
 	folders, err := folder.All(m.State)
 	if err != nil {
 		failed(m.State.In(folder.Sessions).Where(""), fmt.Errorf("list sessions: %w", err))
@@ -44,7 +45,7 @@ func (m Journals) List(ctx context.Context, yield func(sessions.Conversation) bo
 			failed(path, err)
 			continue
 		}
-		c := sessions.Conversation{Key: key, Name: name, Path: path, Size: fi.Size, ModTime: fi.Time, Read: m.read,
+		c := sessions.Conversation{Key: key, Name: name, Path: path, Size: fi.Size, ModTime: fi.Time, Far: !here, Read: m.read,
 			Open: func() (sessions.Bytes, error) { return in.Open(folder.JournalFile) }}
 		if !yield(c) || ctx.Err() != nil {
 			return

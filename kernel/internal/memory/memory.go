@@ -90,7 +90,7 @@ type Memory struct {
 	Private, Shared *markdownstore.Store
 	// Past are documents of the words said in sessions.
 	Past  *sessions.Store
-	heard past // reads them
+	heard *past // reads them
 	// Sync keeps the index up to date.
 	Sync *syncer.Syncer
 
@@ -124,7 +124,7 @@ func Open(ctx context.Context, dir string, o Options) (*Memory, error) {
 	m := &Memory{o: o, Private: store, Shared: store.Shared(), files: map[string]readFile{}}
 	m.Past = sessions.Open(o.State.In(pastDir), &sessions.Options{Mask: o.Masker.Text, Location: m.location(),
 		DeltaBytes: o.Sessions.DeltaBytes, DeltaMessages: o.Sessions.DeltaMessages})
-	m.heard = past{m.Past, &m.o, m.Agent}
+	m.heard = &past{store: m.Past, o: &m.o, agent: m.Agent}
 	m.corpus = corpus{store: store, shared: m.Shared, extras: newExtras(o.Folders, store.Dir(), o.Store), masker: o.Masker, embedder: o.Embedder, mediaPaths: o.MediaPaths, past: m.Past, searched: o.Sessions.Enabled}
 	m.index = opened{backend: o.Backend, ranking: &m.o.Ranking, rules: index.Options{Chunker: store.Chunking().Name() + chunkerMark}}
 	m.nothing = &reading{retriever: m.worded(noFiles{})}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"sync/atomic"
 
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/sessions"
@@ -14,6 +15,7 @@ type past struct {
 	store *sessions.Store
 	o     *Options
 	agent func(key string) string
+	found atomic.Bool // a past session exists, or has existed
 }
 
 // sources list past sessions.
@@ -27,12 +29,18 @@ func (p *past) sources() (from []sessions.Lister) {
 	return from
 }
 
-// any reports whether a past session exists.
+// any reports whether a past session exists, or has existed.
 func (p *past) any(ctx context.Context) (any bool) {
+	if p.found.Load() {
+		return true
+	}
 	for _, list := range p.sources() {
 		if !any {
 			list(ctx, func(sessions.Conversation) bool { any = true; return false }, func(string, error) {})
 		}
+	}
+	if any {
+		p.found.Store(true)
 	}
 	return any
 }
