@@ -279,8 +279,6 @@ func (s files) Lock(name string, share Share) (func(), error) {
 	return func() { l.Close() }, nil
 }
 
-func (s files) View(context.Context, string) (func(), error) { return func() {}, nil }
-
 func (s files) Begin(ctx context.Context, folder string, _ bool) (Unit, error) {
 	return LockedUnit(ctx, s, folder)
 }

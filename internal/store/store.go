@@ -86,9 +86,6 @@ type Store interface {
 	// since: [Unit.Sync] and [Unit.End] return an error if they have. If nothing can be written,
 	// Begin returns an error that [Unwritable] recognises.
 	Begin(ctx context.Context, folder string, seen bool) (Unit, error)
-	// View begins to read a whole folder. The caller must not write to the folder. Until done is
-	// called, a remote store may answer from one earlier reading of the folder.
-	View(ctx context.Context, folder string) (done func(), err error)
 }
 
 // Reader is an open content.

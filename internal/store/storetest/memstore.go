@@ -458,9 +458,6 @@ func (s *Store) Lock(name string, share store.Share) (func(), error) {
 	}), nil
 }
 
-// View implements [store.Store].
-func (s *Store) View(context.Context, string) (func(), error) { return func() {}, nil }
-
 // Begin implements [store.Store].
 func (s *Store) Begin(ctx context.Context, folder string, _ bool) (store.Unit, error) {
 	return store.LockedUnit(ctx, s, folder)

@@ -62,21 +62,12 @@ func (t *Table) read(ctx context.Context, key, name string) (*Session, func(), e
 	if err != nil {
 		return nil, nil, err
 	}
-	done, err := t.o.State.View(ctx, folder.Path(name))
-	if err != nil {
-		s.mu.Unlock()
-		return nil, nil, fmt.Errorf("open session %s: %w", s.Key, err)
-	}
-	unlock := func() {
-		done()
-		s.mu.Unlock()
-	}
 	if err := s.look(key, false); err != nil {
-		unlock()
+		s.mu.Unlock()
 		return nil, nil, err
 	}
 	t.releaseOldest(s)
-	return s, unlock, nil
+	return s, s.mu.Unlock, nil
 }
 
 // sharedCalls is the number of calls without another process's writes after which a session counts

@@ -138,7 +138,11 @@ func alone(ctx context.Context, s store.Store, wait time.Duration) (release func
 		}
 		return r, err
 	}
-	for _, name := range [...]string{store.SessionsLock, store.BlobsLock, "nightly.lock"} {
+	locks := []string{store.SessionsLock, "nightly.lock"}
+	if _, files := s.(store.Disk); files { // a database takes no blobs while anybody holds their lock
+		locks = append(locks, store.BlobsLock)
+	}
+	for _, name := range locks {
 		r, err := take(name)
 		if err != nil {
 			return release, err

@@ -220,15 +220,6 @@ func (c *core) forget(at string) {
 	f.known = false
 }
 
-// View implements [store.Store]. It is a unit that writes nothing.
-func (s *Store) View(ctx context.Context, name string) (func(), error) {
-	u, err := s.Begin(ctx, name, false)
-	if err != nil {
-		return nil, err
-	}
-	return func() { _ = u.End() }, nil
-}
-
 // Begin implements [store.Store]. Others may write to the folder meanwhile: the unit is then
 // overtaken.
 func (s *Store) Begin(ctx context.Context, name string, seen bool) (store.Unit, error) {
