@@ -31,9 +31,11 @@ const header = `{"type":"session","version":3,"id":"s1","timestamp":"2026-03-09T
 
 type fixture struct {
 	*testing.T
-	store *Store
-	dir   string
-	file  string
+	store  *Store
+	dir    string
+	file   string
+	far    bool // transcripts are far away
+	opened int  // how often one was opened
 }
 
 func newFixture(t *testing.T, o *Options) *fixture {
@@ -71,7 +73,14 @@ func (f *fixture) update(o UpdateOptions) Report {
 	if o.Now.IsZero() {
 		o.Now = time.Now() // the files were just written
 	}
-	r, err := f.store.Update(context.Background(), o, Source{Path: filepath.Join(f.dir, "host")}.Find)
+	find := Source{Path: filepath.Join(f.dir, "host")}.Find
+	r, err := f.store.Update(context.Background(), o, func(ctx context.Context, yield func(Conversation) bool, failed func(string, error)) {
+		find(ctx, func(c Conversation) bool {
+			c.Far = f.far
+			c.Open = func() (Bytes, error) { f.opened++; return os.Open(c.Path) }
+			return yield(c)
+		}, failed)
+	})
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -167,6 +176,31 @@ func TestDeltas(t *testing.T) {
 	big.grow(piLine(3, "user", strings.Repeat("long ", 200)))
 	if r := big.update(UpdateOptions{}); r.Read != 1 || r.Turns != 1 {
 		t.Errorf("a kilobyte: %+v", r)
+	}
+}
+
+// A transcript that is far away is opened again once it has doubled or rests, however many lines
+// are new.
+func TestFar(t *testing.T) {
+	f := newFixture(t, &Options{DeltaMessages: 1, DeltaBytes: 1})
+	f.far = true
+	f.update(UpdateOptions{})
+	f.opened = 0
+	f.grow(piLine(3, "user", "Third."))
+	if r := f.update(UpdateOptions{}); r.Waiting != 1 || r.Read != 0 || f.opened != 0 {
+		t.Errorf("a line: %+v, opened %d times", r, f.opened)
+	}
+	f.grow(piLine(4, "user", strings.Repeat("long ", 400)))
+	if r := f.update(UpdateOptions{}); r.Read != 1 || r.Turns != 2 {
+		t.Errorf("it has doubled: %+v", r)
+	}
+	f.grow(piLine(5, "user", "Fifth."))
+	if r := f.update(UpdateOptions{Now: time.Now().Add(2 * time.Hour)}); r.Read != 1 || r.Turns != 1 {
+		t.Errorf("it has rested: %+v", r)
+	}
+	f.write(header + piLine(1, "user", "Cut short."))
+	if r := f.update(UpdateOptions{}); r.Renewed != 1 || r.Turns != 1 {
+		t.Errorf("truncated: %+v", r)
 	}
 }
 

@@ -127,8 +127,11 @@ func (u *update) due(c *Conversation, l *log) (was *log, do bool, err error) {
 	if l.Size == c.Size && l.ModTime.Equal(c.ModTime) {
 		return l, false, nil
 	}
-	grown := c.Size - l.Position.Offset
-	late := u.opts.All || u.opts.Now.Sub(c.ModTime) >= u.Store.opts.Settle || grown >= u.Store.opts.DeltaBytes
+	grown, enoughGrown := c.Size-l.Position.Offset, u.Store.opts.DeltaBytes
+	if c.Far { // each reading transfers all of it
+		enoughGrown = max(enoughGrown, l.Position.Offset)
+	}
+	late := u.opts.All || u.opts.Now.Sub(c.ModTime) >= u.Store.opts.Settle || grown >= enoughGrown
 	if c.Far && !late && grown >= 0 {
 		u.report.Waiting++
 		return l, false, nil
