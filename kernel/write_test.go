@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel"
@@ -223,4 +224,40 @@ func TestPinWithoutRoom(t *testing.T) {
 	if !missed {
 		t.Errorf("faults: %+v", p.Faults)
 	}
+}
+
+// TestPanicLetsTheSessionGo: a panic of a host's policy, from which a server recovers, leaves the
+// session free for the next call and for other processes.
+func TestPanicLetsTheSessionGo(t *testing.T) {
+	panics, dir := true, t.TempDir()
+	no := journal.PolicyFunc("no", func(journal.Proposal) string {
+		if panics {
+			panic("the policy")
+		}
+		return ""
+	})
+	k, err := kernel.Open(context.Background(), dir, &kernel.Options{Policies: []journal.Policy{no}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer k.Close()
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("there was no panic")
+			}
+		}()
+		write(t, k, pin("r1", "Rule r1 binds."))
+	}()
+	panics = false
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	other := openKernel(t, dir)
+	defer other.Close()
+	for _, k := range []*kernel.Kernel{k, other} {
+		if _, err := k.Flush(ctx, api.Boundary{SessionKey: "s"}); err != nil {
+			t.Errorf("the next call: %v", err)
+		}
+	}
+	write(t, k, pin("r1", "Rule r1 binds."))
 }

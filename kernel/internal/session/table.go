@@ -134,18 +134,23 @@ func (t *Table) write(ctx context.Context, key, name string, f func(*Session) er
 	}
 }
 
-func (t *Table) writeOnce(ctx context.Context, key, name string, f func(*Session) error) error {
+func (t *Table) writeOnce(ctx context.Context, key, name string, f func(*Session) error) (err error) {
 	s, end, err := t.begin(ctx, key, name)
 	if err != nil {
 		return err
 	}
+	returned := false
+	defer func() {
+		if !returned { // f panicked, and left the session in memory half changed
+			s.Invalidate()
+		}
+		// If the session was overtaken, the other error may be a consequence.
+		if bad := end(); bad != nil && (err == nil || store.Overtaken(bad)) {
+			err = &UnkeptError{Session: s.Key, Err: bad}
+		}
+	}()
 	err = f(s)
-	switch bad := end(); {
-	case bad == nil:
-		return err
-	case err == nil || store.Overtaken(bad): // then the other error may be a consequence of this
-		return &UnkeptError{Session: s.Key, Err: bad}
-	}
+	returned = true
 	return err
 }
 
@@ -271,7 +276,7 @@ func (s *Session) known() int {
 // Unread calls f with a session for writing, or for reading, and does not read the session first.
 // This process's data of the session is dropped before and after the call. If a call of this
 // process uses the session, Unread fails.
-func (t *Table) Unread(ctx context.Context, key, name string, write bool, f func(*Session) error) error {
+func (t *Table) Unread(ctx context.Context, key, name string, write bool, f func(*Session) error) (err error) {
 	s, err := t.get(key, name)
 	if err != nil {
 		return err
@@ -289,8 +294,8 @@ func (t *Table) Unread(ctx context.Context, key, name string, write bool, f func
 		return fmt.Errorf("lock session %s: %w", s.Key, err)
 	}
 	s.unit = unit
-	err = f(s)
-	return cmp.Or(err, unit.End())
+	defer func() { err = cmp.Or(err, unit.End()) }()
+	return f(s)
 }
 
 // TakeUnread takes a session that has no data in memory, so that no other caller can read it. ok
