@@ -21,13 +21,13 @@ import (
 // a hundredth above its count.
 var bounds = map[string]int{
 	"bytes of TypeScript, JavaScript and Python": 660500,
-	"exported names": 3153,
+	"exported names": 3125,
 	"functions that are handed a plan in the making": 81,
 	"packages":                           143,
 	"structs that embed deeper than two": 15,
 	"tokens of generated Go":             6150,
-	"tokens of module .":                 1073000,
-	"tokens of module bench":             100992,
+	"tokens of module .":                 1063000,
+	"tokens of module bench":             106000,
 	"tokens of module service":           63600,
 	"words of doc":                       22950,
 }

@@ -11,6 +11,9 @@ type SelectInput struct {
 	// Traits are the known facts about each segment, by its place in Host. A message without an
 	// entry is judged by its size alone.
 	Traits [][]Traits
+	// Worth, if set, is how often a turn needs each segment, by its place in Host. Only the names
+	// of Traits count then. Set it to select by another policy than [Traits.Worth].
+	Worth [][]float64
 	// Names describes the past use of each name. Traits refer to names by their index in it.
 	Names []NameUse
 	// Target is the size that the conversation may have after the cut, in tokens.
@@ -30,12 +33,22 @@ type SelectInput struct {
 // not durable) come first, at their lowest level. All other atoms are chosen by worth. An atom
 // comes in whole, with each of its results at the level that gives the atom the most worth per
 // token. It may then rise level by level. Atoms and levels compete in one order of worth per
-// token ([Climb]) until the target is reached. A name counts for the first atom that shows it, a
+// token until the target is reached. A name counts for the first atom that shows it, a
 // little for the second atom, and for no other atom. A page whose names are shown elsewhere, such
 // as a file that was read again, therefore loses its worth. Of two equal atoms the earlier one is
 // chosen. Equal inputs give equal choices.
 func Select(in SelectInput) *CutWish {
-	s := selection{in: in, shown: make([]uint8, len(in.Names)), mark: make([]int32, len(in.Names))}
+	s, used := newSelection(in)
+	if in.Most > in.Target {
+		used = in.Most - s.climb(in.Most-used, in.Hurdle)
+	}
+	s.climb(in.Target-used, 0)
+	return s.wish()
+}
+
+// newSelection returns a selection of the atoms that must stay, at their lowest level, with their cost.
+func newSelection(in SelectInput) (s *selection, used int) {
+	s = &selection{in: in, shown: make([]uint8, len(in.Names)), mark: make([]int32, len(in.Names))}
 	s.need = make([]float64, len(in.Names))
 	for i := range in.Names {
 		s.need[i] = in.Names[i].Worth()
@@ -48,7 +61,7 @@ func Select(in SelectInput) *CutWish {
 		s.add(i, end)
 		i = end
 	}
-	used := s.held
+	used = s.held
 	for i := range s.atoms {
 		if a := &s.atoms[i]; a.stands {
 			used += a.tokens()
@@ -57,16 +70,10 @@ func Select(in SelectInput) *CutWish {
 		}
 	}
 	s.version++
-	if in.Most > in.Target {
-		s.hurdle = in.Hurdle
-		left, _ := Climb(&s, len(s.atoms), in.Most-used, nil)
-		used, s.hurdle = in.Most-left, 0
-	}
-	Climb(&s, len(s.atoms), in.Target-used, nil)
-	return s.wish()
+	return s, used
 }
 
-// selection is the state of Select. Its atoms are the entries of the climb.
+// selection is the state of Select.
 type selection struct {
 	in    SelectInput
 	atoms []atomChoice
@@ -82,8 +89,6 @@ type selection struct {
 	round int32
 	// held is the cost of the messages that stay even if their atoms leave.
 	held int
-	// hurdle is the least rank of a step that is taken.
-	hurdle float64
 }
 
 // atomChoice is the choice for one atom.
@@ -98,10 +103,12 @@ type atomChoice struct {
 
 // pageChoice is a page of an atom. A page without a choice of levels has only its present level.
 type pageChoice struct {
-	seg    *Segment
-	traits *Traits
-	level  Level
-	free   bool
+	seg *Segment
+	// worth is how often a turn needs the whole page. names are the names that each level shows.
+	worth float64
+	names *[Full + 1][]int32
+	level Level
+	free  bool
 }
 
 func (p *pageChoice) tokens(l Level) int { return p.seg.At[l].Tokens }
@@ -129,7 +136,8 @@ func (s *selection) add(from, end int) {
 		a.stands = a.stands || s.mustStay(i)
 		for j := range s.in.Host[i].Segments {
 			seg := &s.in.Host[i].Segments[j]
-			p := pageChoice{seg: seg, traits: s.traits(i, j), level: seg.First}
+			p := pageChoice{seg: seg, level: seg.First}
+			p.worth, p.names = s.judge(i, j)
 			if low := seg.Lowest(s.in.Resolver); s.in.Places[i].Closed && low < Full {
 				p.level, p.free = low, true
 			}
@@ -142,11 +150,19 @@ func (s *selection) add(from, end int) {
 	}
 }
 
-func (s *selection) traits(i, j int) *Traits {
+// judge returns the worth of a segment and the names that it shows.
+func (s *selection) judge(i, j int) (float64, *[Full + 1][]int32) {
+	var t *Traits
 	if i < len(s.in.Traits) && j < len(s.in.Traits[i]) {
-		return &s.in.Traits[i][j]
+		t = &s.in.Traits[i][j]
+	} else {
+		t = &Traits{}
 	}
-	return &Traits{}
+	if s.in.Worth != nil {
+		return s.in.Worth[i][j], &t.Names
+	}
+	seg := &s.in.Host[i].Segments[j]
+	return t.Worth(seg.At[Full].Tokens, seg.Superseded), &t.Names
 }
 
 func (s *selection) mustStay(i int) bool {
@@ -157,10 +173,85 @@ func (s *selection) mustStay(i int) bool {
 	return slices.ContainsFunc(s.in.Host[i].Segments, func(g Segment) bool { return !g.Committed })
 }
 
-// Next returns the best step of an atom within room. The step brings the atom in, or shows more
-// of one of its pages.
-func (s *selection) Next(entry int32, room int) (Step, bool) {
-	a := &s.atoms[entry]
+// step brings one atom in, or shows more of one of its pages.
+type step struct {
+	// rank is the worth that the step adds per token.
+	rank float64
+	cost int
+	atom int32
+}
+
+// climb makes the steps of all atoms that have a rank of at least hurdle, best rank first, for as
+// long as room tokens last, and returns the tokens left (Listing 1 of the ClawVM paper, second
+// phase). It asks for an atom's next step only after the previous step was made, and ranks a step
+// again if other steps were made since.
+func (s *selection) climb(room int, hurdle float64) (left int) {
+	h := make(steps, 0, len(s.atoms))
+	for i := range int32(len(s.atoms)) {
+		if st, ok := s.best(i, room); ok {
+			h = append(h, st)
+		}
+	}
+	for i := len(h)/2 - 1; i >= 0; i-- {
+		h.down(i)
+	}
+	for len(h) > 0 {
+		st := h[0]
+		if st.cost <= room && s.atoms[st.atom].version == s.version {
+			if st.rank < hurdle {
+				h = h.pop()
+				continue
+			}
+			s.take(st.atom)
+			room -= st.cost
+		}
+		if next, ok := s.best(st.atom, room); ok {
+			h[0] = next
+			h.down(0)
+		} else {
+			h = h.pop()
+		}
+	}
+	return room
+}
+
+// steps is a heap of at most one step per atom, best first. It is written out because
+// container/heap would allocate an interface per step.
+type steps []step
+
+func (h steps) pop() steps {
+	last := len(h) - 1
+	h[0] = h[last]
+	h = h[:last]
+	h.down(0)
+	return h
+}
+
+func (h steps) down(i int) {
+	for {
+		c := 2*i + 1
+		if c >= len(h) {
+			return
+		}
+		if c+1 < len(h) && h.better(c+1, c) {
+			c++
+		}
+		if !h.better(c, i) {
+			return
+		}
+		h[i], h[c] = h[c], h[i]
+		i = c
+	}
+}
+
+// better orders steps by rank. Of two equal steps the earlier atom's comes first.
+func (h steps) better(i, j int) bool {
+	return h[i].rank > h[j].rank || h[i].rank == h[j].rank && h[i].atom < h[j].atom
+}
+
+// best returns the best step of an atom within room, false if there is none.
+func (s *selection) best(atom int32, room int) (step, bool) {
+	a := &s.atoms[atom]
 	a.version = s.version
 	s.round++
 	var worth float64
@@ -171,7 +262,7 @@ func (s *selection) Next(entry int32, room int) (Step, bool) {
 	} else {
 		worth, tokens = s.enter(a, room)
 	}
-	return Step{Rank: worth / float64(max(tokens, 1)), Cost: tokens, Entry: entry}, tokens >= 0 && tokens <= room
+	return step{worth / float64(max(tokens, 1)), tokens, atom}, tokens >= 0 && tokens <= room
 }
 
 // enter returns the atom coming in, with the rises that lift its worth per token.
@@ -183,7 +274,7 @@ func (s *selection) enter(a *atomChoice, room int) (worth float64, tokens int) {
 		tokens += p.tokens(p.level)
 	}
 	for {
-		i, l, g, t := s.best(a, room-tokens)
+		i, l, g, t := s.bestRise(a, room-tokens)
 		if i < 0 || g*float64(tokens) <= worth*float64(t) {
 			return worth, tokens
 		}
@@ -198,7 +289,7 @@ func (s *selection) rise(a *atomChoice, room int) (worth float64, tokens int) {
 	for i := range a.pages {
 		a.next[i] = a.pages[i].level
 	}
-	i, l, g, t := s.best(a, room)
+	i, l, g, t := s.bestRise(a, room)
 	if i < 0 {
 		return 0, -1
 	}
@@ -206,8 +297,8 @@ func (s *selection) rise(a *atomChoice, room int) (worth float64, tokens int) {
 	return g, t
 }
 
-// best returns the rise of one page above next with the most worth per token.
-func (s *selection) best(a *atomChoice, room int) (page int, to Level, worth float64, tokens int) {
+// bestRise returns the rise of one page above next with the most worth per token.
+func (s *selection) bestRise(a *atomChoice, room int) (page int, to Level, worth float64, tokens int) {
 	page = -1
 	for i := range a.pages {
 		p := &a.pages[i]
@@ -234,12 +325,12 @@ func (s *selection) best(a *atomChoice, room int) (page int, to Level, worth flo
 // content, and the names that no atom shows yet. If count is set, gain marks these names as
 // counted in this round.
 func (s *selection) gain(p *pageChoice, from, to Level, count bool) float64 {
-	g := p.traits.Worth(p.tokens(Full), p.seg.Superseded) * (levelLines[to] - levelLines[from])
+	g := p.worth * (levelLines[to] - levelLines[from])
 	most := uint8(maxShown)
 	if p.seg.Superseded {
 		most = 1 // a stale page is no second place for a name
 	}
-	for _, n := range p.traits.Names[to] {
+	for _, n := range p.names[to] {
 		if s.shown[n] < most && s.mark[n] != s.round {
 			g += s.need[n] * shownShare[s.shown[n]]
 			if count {
@@ -254,7 +345,7 @@ func (s *selection) gain(p *pageChoice, from, to Level, count bool) float64 {
 // higher level.
 func (s *selection) own(a *atomChoice) {
 	for i := range a.pages {
-		for _, n := range a.pages[i].traits.Names[a.pages[i].level] {
+		for _, n := range a.pages[i].names[a.pages[i].level] {
 			s.mark[n] = s.round
 		}
 	}
@@ -263,7 +354,7 @@ func (s *selection) own(a *atomChoice) {
 // show counts the names that an atom shows now and did not show before.
 func (s *selection) show(a *atomChoice) {
 	for i := range a.pages {
-		for _, n := range a.pages[i].traits.Names[a.pages[i].level] {
+		for _, n := range a.pages[i].names[a.pages[i].level] {
 			if s.mark[n] != s.round {
 				s.mark[n] = s.round
 				s.shown[n] = min(s.shown[n]+1, maxShown)
@@ -272,16 +363,9 @@ func (s *selection) show(a *atomChoice) {
 	}
 }
 
-// Take makes a step. If other steps were made since it was ranked, Take has it ranked again
-// instead.
-func (s *selection) Take(st Step) Taken {
-	a := &s.atoms[st.Entry]
-	if a.version != s.version {
-		return Faded
-	}
-	if st.Rank < s.hurdle {
-		return Barred
-	}
+// take makes the step of an atom that was ranked last.
+func (s *selection) take(atom int32) {
+	a := &s.atoms[atom]
 	s.round++
 	if a.stands {
 		s.own(a)
@@ -292,7 +376,6 @@ func (s *selection) Take(st Step) Taken {
 	}
 	s.show(a)
 	s.version++
-	return Made
 }
 
 // wish returns the choice as a wish.

@@ -235,6 +235,60 @@ func withReason(w *CutWish) *CutWish {
 	return w
 }
 
+// Select makes the steps of a walk that ranks all steps again after each one, and takes the best
+// that fits: the heap and the ranks that it keeps only save work. What is left fits no step.
+func TestSelectIsTheGreedyWalk(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := drawChoice(t)
+		c.in.Most = c.in.Target + rapid.IntRange(0, 4000).Draw(t, "most")
+		c.in.Hurdle = rapid.SampledFrom([]float64{1e-6, 1e-5, 1e-4}).Draw(t, "hurdle")
+		s, used := newSelection(c.in)
+		used = s.walk(used, c.in.Most, c.in.Hurdle)
+		used = s.walk(used, c.in.Target, 0)
+		if diff := cmp.Diff(s.wish(), Select(c.in)); diff != "" {
+			t.Fatalf("the walk (-) and Select (+):\n%s", diff)
+		}
+		for i := range int32(len(s.atoms)) {
+			if st, ok := s.best(i, c.in.Target-used); ok {
+				t.Fatalf("%+v fits in the %d that are left", st, c.in.Target-used)
+			}
+		}
+	})
+}
+
+// walk makes steps up to a size, and returns the size reached.
+func (s *selection) walk(used, most int, hurdle float64) int {
+	for {
+		var top *step
+		for i := range int32(len(s.atoms)) {
+			if st, ok := s.best(i, most-used); ok && st.rank >= hurdle && (top == nil || st.rank > top.rank) {
+				top = &st
+			}
+		}
+		if top == nil {
+			return used
+		}
+		s.best(top.atom, most-used)
+		s.take(top.atom)
+		used += top.cost
+	}
+}
+
+// Given worth replaces what the traits say, and only their names count besides.
+func TestSelectByGivenWorth(t *testing.T) {
+	c := choiceOf(2, 4000)
+	c.result(0).InHand, c.result(0).Edited = true, 1
+	c.in.Worth = make([][]float64, len(c.host))
+	for i := range c.host {
+		c.in.Worth[i] = make([]float64, len(c.host[i].Segments))
+	}
+	c.in.Worth[4][0] = 1
+	c.in.Target = 50 + 40 + 50 + 30 + 4000 + 100
+	if w := Select(c.in); c.shows(w, 0) == Full || c.shows(w, 1) != Full {
+		t.Errorf("the first is shown %v, the second %v", c.shows(w, 0), c.shows(w, 1))
+	}
+}
+
 func TestWorthFalls(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		age, more := rapid.IntRange(0, 500).Draw(t, "age"), rapid.IntRange(1, 500).Draw(t, "more")

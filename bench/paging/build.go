@@ -54,7 +54,7 @@ func (t *Turn) demand(pages ...string) { t.Demand = append(t.Demand, pages...) }
 
 // call runs the tool that returns the page.
 func (t *Turn) call(page string) {
-	t.Calls = append(t.Calls, paging.Call{Signature: "tool(" + page + ")", Page: page})
+	t.Calls = append(t.Calls, Call{Signature: "tool(" + page + ")", Page: page})
 }
 
-func (t *Turn) event(e paging.Event) { t.Events = append(t.Events, e) }
+func (t *Turn) event(e Event) { t.Events = append(t.Events, e) }

@@ -1,5 +1,51 @@
-// Package paging runs the ClawVM paper's evaluation on the engine of pagevm/paging. It has the
-// workloads, a runner, and tables that show our figures next to the paper's.
+// Package paging runs the evaluation of the ClawVM paper (EuroMLSys 2026). It has the paper's
+// policies, the workloads, a runner, and tables that show our figures next to the paper's.
+//
+// A policy assembles every prompt as the kernel does: pagevm.Select chooses, and pagevm.Next makes
+// the projection. The policy only says which pages must stay, how much each page is worth, and
+// which changes are written back when.
+//
+// # A turn
+//
+//  1. The prompt is assembled: the minimum set, then upgrades (Listing 1). With prefetch the
+//     turn's demand is known by then.
+//  2. The observer looks at the assembled prompt: pinned pages, bootstrap pages after a
+//     compaction, equal tool calls, demanded pages.
+//  3. Results arrive: new pages, and pages that had to be fetched again.
+//  4. Pages become dirty; work begins and ends.
+//  5. Events strike in their order (flush, compaction, reset, session_end), then recalls are
+//     judged.
+//
+// Every page has a floor, its type's minimum fidelity (Table 1): bootstrap, constraint and active
+// plan pages structured, all others the handle. Hard-pinned pages and work in flight come first,
+// then demanded pages, then the rest by score. When the floors of pinned pages and of work in
+// flight do not fit, the decision names those that fell out and the number of missing tokens, and
+// the misses that follow are marked budget_insufficient: no policy could help.
+//
+// A bootstrap or constraint page that nobody pins is loaded when its session starts, and the
+// first compaction removes it. From then on the page must win its place as an upgrade. Automatic
+// pinning prevents this.
+//
+// Upgrades are chosen by pagevm.Select, with the score B of a page as its worth:
+//
+//	B = pin + boot + plan + recency·R + scope·S + recompute·C (+ future·N)
+//
+// Select gives each level the share of the worth that the level of a tool result carries in the
+// kernel, and ranks upgrades by worth per token. The weights of pin, recency and recompute cost,
+// the weights of the recency strategy and the oracle's weight are from the paper. The shapes of R,
+// S and C and the other three weights are our choice. A page that another page supersedes is never
+// raised above its floor.
+//
+// With the resolver a pointer meets a demand. Without it a demand needs the structured level, and
+// evidence or conversation that a prompt once left out, or showed at a lower level, can't rise
+// again until it is fetched again, because its content is no longer available.
+//
+// Pages that a turn changed are dirty until a commit point. A policy commits at the boundaries that
+// its knobs name. Dirty pages at a boundary without a commit are lost, and each loss is counted
+// once (flush_miss). A commit names the version that it was based on. If two sessions change one
+// shared page, the later commit is rejected (DESTRUCTIVE_OP), and its change is kept.
+//
+// # The figures
 //
 // The paper's workload files are not public. Ours are made by rules, and the rules fix some
 // counts for all sizes of pages and all orders of upgrades. The rules were chosen so that these
@@ -22,17 +68,17 @@
 // All other figures are ours: page sizes, and so tokens and every fault that depends on the space
 // left (upgrades without resolver or pins, the practitioner's setup under pressure), hits and
 // thrash. The tables print these figures next to the paper's for comparison, and the two need not
-// be equal. The engine does not know any of these figures. An equals sign in the tables marks a
+// be equal. The policies do not know any of these figures. An equals sign in the tables marks a
 // structural cell.
 //
 // The recorded sessions of the trace-derived runs are not the paper's. trace.go says how they are
 // cut.
 //
 // The policy memkernel (kernelPolicy) is the kernel itself, opened on a workspace of its own and
-// driven through its public API by a simulated host and model. The observer of pagevm/paging
-// judges its prompts by their words, as it judges the prompts of any other policy. live_faults
-// are the faults that the kernel named in its plans. They are stricter: they also count pointers
-// that were followed, and calls that ran again because their result had been shortened.
+// driven through its public API by a simulated host and model. The observer judges its prompts by
+// their words, as it judges the prompts of any other policy. live_faults are the faults that the
+// kernel named in its plans. They are stricter: they also count pointers that were followed, and
+// calls that ran again because their result had been shortened.
 //
 // Budgets and page sizes are tokens. In trace-derived workloads, and whenever the policy is the
 // kernel, one unit is 50 tokens, so that the paper's budget of 300 means 15,000 tokens. The

@@ -76,7 +76,7 @@ func evidenceHeavy() *Workload {
 		}
 		t.think(n, plan, rule)
 		if n%8 == 0 && n < 40 {
-			t.event(paging.EventCompaction)
+			t.event(EventCompaction)
 		}
 	}
 	return &b.w
@@ -110,9 +110,9 @@ func interruptionHeavy() *Workload {
 		t.think(n, plan, rule)
 		switch n {
 		case 9, 18, 27:
-			t.event(paging.EventCompaction)
+			t.event(EventCompaction)
 		case 13, 22, 31:
-			t.event(paging.EventReset)
+			t.event(EventReset)
 		}
 	}
 	return &b.w
@@ -131,7 +131,7 @@ func lifecycleTorture() *Workload {
 		}
 		t.think(n, plan, rule)
 		if n%3 == 0 {
-			t.event(paging.EventCompaction)
+			t.event(EventCompaction)
 		}
 	}
 	return &b.w
@@ -159,7 +159,7 @@ func multiSession() *Workload {
 		}
 		t.think(at, plan[i], rule[i])
 		if i == 0 && (at == 8 || at == 16) || i == 1 && at == 12 {
-			t.event(paging.EventCompaction)
+			t.event(EventCompaction)
 		}
 	}
 	return &b.w
@@ -193,7 +193,7 @@ func churn() *Workload {
 		}
 		t.Dirty = append(t.Dirty, plan)
 		if n%5 == 0 && n < 50 {
-			t.event(paging.EventCompaction)
+			t.event(EventCompaction)
 		}
 	}
 	return &b.w
@@ -224,10 +224,10 @@ func cascade() *Workload {
 			t.Dirty = append(t.Dirty, notes)
 		}
 		if slices.Contains(compactions, n) {
-			t.event(paging.EventCompaction)
+			t.event(EventCompaction)
 		}
 		if slices.Contains(resets, n) {
-			t.event(paging.EventReset)
+			t.event(EventReset)
 		}
 	}
 	return &b.w

@@ -26,33 +26,20 @@ func flight(t *testing.T) *Workload {
 }
 
 // levelsOf is the level of a page in the prompt of every turn.
-func levelsOf(t *testing.T, w *Workload, policy paging.Policy, budget int, page string) []pagevm.Level {
+func levelsOf(t *testing.T, w *Workload, policy Policy, budget int, page string) []pagevm.Level {
 	t.Helper()
-	e, err := paging.New(paging.Config{Policy: policy, Budget: budget})
-	if err != nil {
-		t.Fatal(err)
-	}
-	sc := newScript(w, policy)
-	for _, p := range sc.first {
-		if err := e.Add(p); err != nil {
-			t.Fatal(err)
-		}
-	}
+	e := newEngine(w, policy, budget)
 	level := pagevm.Gone
 	var out []pagevm.Level
-	for i := range sc.turns {
-		turn := sc.turn(i)
-		o, err := e.Step(turn)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, c := range o.Changes {
+	for i := range w.Turns {
+		_, waits := e.later[page]
+		for _, c := range e.step(i).Changes {
 			if c.Page == page {
 				level = c.To
 			}
 		}
 		out = append(out, level)
-		if slices.ContainsFunc(turn.Arrive, func(p paging.Page) bool { return p.ID == page }) {
+		if _, still := e.later[page]; waits && !still {
 			level = pagevm.Full
 		}
 	}
@@ -69,7 +56,7 @@ func TestFlightSurvivesPressure(t *testing.T) {
 	for i := range grounded.Turns {
 		grounded.Turns[i].Begin, grounded.Turns[i].End = nil, nil
 	}
-	for _, name := range paging.Policies() {
+	for _, name := range paperPolicies {
 		p := policy(t, name)
 		got := levelsOf(t, w, p, budget, "build")
 		if slices.ContainsFunc(got[1:6], func(l pagevm.Level) bool { return l != pagevm.Full }) {

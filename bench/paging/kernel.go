@@ -19,13 +19,6 @@ import (
 	"github.com/memkernel/memkernel/pagevm/paging"
 )
 
-// kernelPolicy is the policy that the engine does not have: the kernel of this module. It is
-// opened on an empty workspace and driven through its public API, as a host would drive it.
-const kernelPolicy = "memkernel"
-
-// Policies lists the names of all policies: the engine's policies and the kernel.
-func Policies() []string { return append(paging.Policies(), kernelPolicy) }
-
 // kernelModel is a model whose tokens are counted exactly and on this machine, so that a unit is
 // the same everywhere.
 const kernelModel = "gpt-6"
@@ -65,7 +58,7 @@ type talk struct {
 
 // runKernel runs a workload under the kernel. The same observer and the same table judge its
 // prompts as for every other policy.
-func runKernel(ctx context.Context, w *Workload, p paging.Policy, budget int, opt Options) (_ *Result, err error) {
+func runKernel(ctx context.Context, w *Workload, p Policy, budget int, opt Options) (_ *Result, err error) {
 	if opt.Trace != nil {
 		return nil, fmt.Errorf("policy %s has no trace of the engine's: leave --trace out", p.Name)
 	}
@@ -74,36 +67,21 @@ func runKernel(ctx context.Context, w *Workload, p paging.Policy, budget int, op
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	e, err := paging.New(paging.Config{Policy: p, Budget: budget})
-	if err != nil {
-		return nil, err
-	}
 	pl, err := newPlayer(ctx, dir, w, budget)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, pl.k.Close()) }()
-	r := newResult(w, p, budget)
-	sc := newScript(w, p)
-	for _, page := range sc.first {
-		if err := e.Add(page); err != nil {
-			return nil, err
-		}
-	}
-	for i := range sc.turns {
-		turn := sc.turn(i)
-		prompt, err := pl.turn(ctx, turn)
+	r, e := newResult(w, p, budget), newEngine(w, p, budget)
+	for i := range w.Turns {
+		shown, err := pl.turn(ctx, &w.Turns[i])
 		if err != nil {
-			return nil, fmt.Errorf("workload %s under %s with budget %d, turn %d: %w", w.Name, p.Name, budget, turn.Turn, err)
+			return nil, fmt.Errorf("turn %d: %w", w.Turns[i].Turn, err)
 		}
-		out, err := e.Observe(turn, *prompt)
-		if err != nil {
-			return nil, err
-		}
-		r.see(out, opt)
+		r.see(e.judge(i, shown), opt)
 	}
 	r.Live = pl.live
-	r.sum(e.Totals())
+	r.sum(e.totals)
 	return r, nil
 }
 
@@ -234,13 +212,13 @@ func (pl *player) updates(p *Page) []journal.Update {
 
 // turn plays one turn. It plans the prompt, finds the level of each page in the prompt, answers
 // as the model would, and passes the turn's boundaries.
-func (pl *player) turn(ctx context.Context, t *paging.Turn) (*paging.Prompt, error) {
+func (pl *player) turn(ctx context.Context, t *Turn) (*prompt, error) {
 	pl.clock = pl.clock.Add(time.Minute)
 	s := pl.talk(t.Session)
 	s.add(memkernel.RoleUser, pl.clock, memkernel.Part{Kind: memkernel.PartText, Text: fmt.Sprintf("Go on with step %d.", t.Turn), Typed: true})
 	plan, err := pl.k.PlanContext(ctx, api.PlanRequest{SessionKey: t.Session, Model: kernelModel, ContextWindow: pl.window, Reserve: 1,
 		Messages: s.msgs, Now: pl.clock, Resolver: expand, Private: true})
-	prompt := &paging.Prompt{Levels: map[string]pagevm.Level{}}
+	shown := &prompt{levels: map[string]pagevm.Level{}}
 	var full *budget.TooSmallError
 	switch {
 	case errors.As(err, &full):
@@ -248,17 +226,17 @@ func (pl *player) turn(ctx context.Context, t *paging.Turn) (*paging.Prompt, err
 	case err != nil:
 		return nil, err
 	default:
-		prompt.Levels, prompt.Tokens = pl.levels(s, plan), (plan.Budgets.PlannedInputTokens+unitTokens-1)/unitTokens
+		shown.levels, shown.tokens = pl.levels(s, plan), (plan.Budgets.PlannedInputTokens+unitTokens-1)/unitTokens
 		for _, f := range plan.Faults {
 			pl.live[string(f.Code)]++
 		}
 	}
-	pl.answer(s, t, prompt.Levels)
-	if prompt.Rejected, err = pl.observe(ctx, s, t, plan); err != nil {
+	pl.answer(s, t, shown.levels)
+	if shown.rejected, err = pl.observe(ctx, s, t, plan); err != nil {
 		return nil, err
 	}
-	prompt.Lost, err = pl.events(ctx, s, t)
-	return prompt, err
+	shown.lost, err = pl.events(ctx, s, t)
+	return shown, err
 }
 
 func (pl *player) talk(session string) *talk {
@@ -345,7 +323,7 @@ func promptText(plan *api.ContextPlan) string {
 // answer plays the model's turn. It makes the calls of the workload, and calls the resolver for
 // each page that the prompt only points to. For each page that the prompt lacks, it runs the
 // page's tool again.
-func (pl *player) answer(s *talk, t *paging.Turn, levels map[string]pagevm.Level) {
+func (pl *player) answer(s *talk, t *Turn, levels map[string]pagevm.Level) {
 	var calls, results []memkernel.Part
 	run := func(name, id string, input map[string]string) {
 		s.n++
@@ -384,7 +362,7 @@ func (pl *player) answer(s *talk, t *paging.Turn, levels map[string]pagevm.Level
 
 // observe commits the turn with the pages that it made dirty, and returns the pages whose changes
 // were refused.
-func (pl *player) observe(ctx context.Context, s *talk, t *paging.Turn, plan *api.ContextPlan) (rejected []string, err error) {
+func (pl *player) observe(ctx context.Context, s *talk, t *Turn, plan *api.ContextPlan) (rejected []string, err error) {
 	turn := api.Turn{SessionKey: t.Session, Model: kernelModel, Messages: s.msgs, Now: pl.clock, Private: true}
 	if plan != nil {
 		turn.PlanID = plan.ID
@@ -414,16 +392,16 @@ func (pl *player) observe(ctx context.Context, s *talk, t *paging.Turn, plan *ap
 
 // events passes the turn's boundaries, and returns the dirty pages whose newest version the
 // journal lacks afterwards.
-func (pl *player) events(ctx context.Context, s *talk, t *paging.Turn) (lost []string, err error) {
+func (pl *player) events(ctx context.Context, s *talk, t *Turn) (lost []string, err error) {
 	for _, ev := range t.Events {
 		b := api.Boundary{SessionKey: t.Session, Model: kernelModel, Messages: s.msgs, Now: pl.clock, Private: true}
 		switch ev {
-		case paging.EventCompaction:
+		case EventCompaction:
 			_, err = pl.k.Compact(ctx, b)
-		case paging.EventReset:
+		case EventReset:
 			_, err = pl.k.Reset(ctx, b)
 			*s = talk{calls: map[string][]string{}, n: s.n}
-		case paging.EventSessionEnd:
+		case EventSessionEnd:
 			_, err = pl.k.EndSession(ctx, b)
 		default:
 			_, err = pl.k.Flush(ctx, b)

@@ -39,7 +39,7 @@ func TestKernelPolicy(t *testing.T) {
 }
 
 func resets(w *Workload) bool {
-	return slices.ContainsFunc(w.Turns, func(t Turn) bool { return slices.Contains(t.Events, paging.EventReset) })
+	return slices.ContainsFunc(w.Turns, func(t Turn) bool { return slices.Contains(t.Events, EventReset) })
 }
 
 // The player sees a page where its words are, and nowhere else.

@@ -1,6 +1,10 @@
 package paging
 
-import "github.com/memkernel/memkernel/pagevm/paging"
+// Future gives an oracle how often a page will be demanded within its horizon.
+type Future struct {
+	Page    string
+	Demands int
+}
 
 // foresight gives an oracle the remaining demands of its session. It indexes a whole run once.
 // Otherwise the unlimited horizon would count the rest of the run at every turn.
@@ -9,7 +13,7 @@ type foresight struct {
 	turns   map[string][]int // a session's turns
 	played  map[string]int   // how many of a session's turns are past
 	left    map[string]*tally
-	future  []paging.Future // the last answer, reused
+	future  []Future // the last answer, reused
 }
 
 // tally counts demands per page, in the order of the pages' first demands.
@@ -27,7 +31,7 @@ func (t *tally) add(pages []string, by int) {
 	}
 }
 
-func newForesight(turns []paging.Turn, horizon int) *foresight {
+func newForesight(turns []Turn, horizon int) *foresight {
 	f := &foresight{horizon: horizon, turns: map[string][]int{}, played: map[string]int{}, left: map[string]*tally{}}
 	for i := range turns {
 		s := turns[i].Session
@@ -35,7 +39,7 @@ func newForesight(turns []paging.Turn, horizon int) *foresight {
 		if f.left[s] == nil {
 			f.left[s] = &tally{n: map[string]int{}}
 		}
-		if horizon == paging.Forever {
+		if horizon == Forever {
 			f.left[s].add(turns[i].Demand, 1)
 		}
 	}
@@ -43,11 +47,11 @@ func newForesight(turns []paging.Turn, horizon int) *foresight {
 }
 
 // from returns the future after turn i. Callers must call it for the turns in order.
-func (f *foresight) from(turns []paging.Turn, i int) []paging.Future {
+func (f *foresight) from(turns []Turn, i int) []Future {
 	s := turns[i].Session
 	f.played[s]++
 	t := f.left[s]
-	if f.horizon == paging.Forever {
+	if f.horizon == Forever {
 		t.add(turns[i].Demand, -1)
 	} else {
 		at := f.turns[s][f.played[s]:]
@@ -59,7 +63,7 @@ func (f *foresight) from(turns []paging.Turn, i int) []paging.Future {
 	f.future = f.future[:0]
 	for _, id := range t.order {
 		if t.n[id] > 0 {
-			f.future = append(f.future, paging.Future{Page: id, Demands: t.n[id]})
+			f.future = append(f.future, Future{Page: id, Demands: t.n[id]})
 		}
 	}
 	return f.future

@@ -6,6 +6,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/pagevm/paging"
 )
 
@@ -16,7 +17,7 @@ type regression struct {
 	// Code is the fault or rejection that the scenario must raise. Cause is its reason.
 	Code, Cause string
 	policy      string
-	without     func(*paging.Knobs) // takes the policy's feature away
+	without     func(*Knobs) // takes the policy's feature away
 	workload    func() *Workload
 }
 
@@ -27,9 +28,9 @@ func regressions() []regression {
 		{Name: "post-compaction bootstrap", Code: string(paging.PostCompactionBootstrap), Cause: string(paging.CauseCompaction), policy: "retrieval", workload: lostRules},
 		{Name: "reset dirty-page flush miss", Code: string(paging.FlushMiss), Cause: string(paging.CauseReset), policy: "comp-hybrid", workload: dirtyReset},
 		{Name: "threshold jump race", Code: string(paging.FlushMiss), Cause: string(paging.CauseCompaction), policy: "clawvm", workload: thresholdJump,
-			without: func(k *paging.Knobs) { k.WritebackCompaction = false }},
+			without: func(k *Knobs) { k.WritebackCompaction = false }},
 		{Name: "silent recall visibility", Code: string(paging.SilentRecall), Cause: string(paging.CauseDenied), policy: "clawvm", workload: deniedRecall},
-		{Name: "unsafe persistence rejection", Code: paging.DestructiveOp, policy: "clawvm", workload: twoWriters},
+		{Name: "unsafe persistence rejection", Code: journal.CodeDestructive, policy: "clawvm", workload: twoWriters},
 		{Name: "evidence churn duplicate tool", Code: string(paging.DuplicateTool), Cause: string(paging.CauseSelection), policy: "retrieval", workload: sameCall},
 	}
 }
@@ -37,7 +38,7 @@ func regressions() []regression {
 // run runs the scenario. It returns an error if the scenario's code is not raised exactly once,
 // for its reason, or if there is another fault.
 func (g *regression) run(ctx context.Context) error {
-	p, err := paging.ByName(g.policy)
+	p, err := PolicyByName(g.policy)
 	if err != nil {
 		return err
 	}
@@ -63,7 +64,7 @@ func (g *regression) run(ctx context.Context) error {
 func lostRules() *Workload {
 	b := build("lost-rules", "main")
 	b.frame("main", 60, 24)
-	b.turn("main").event(paging.EventCompaction)
+	b.turn("main").event(EventCompaction)
 	b.turn("main")
 	return &b.w
 }
@@ -73,7 +74,7 @@ func dirtyReset() *Workload {
 	plan, _ := b.frame("main", 60, 24)
 	t := b.turn("main")
 	t.Dirty = []string{plan}
-	t.event(paging.EventReset)
+	t.event(EventReset)
 	return &b.w
 }
 
@@ -86,16 +87,16 @@ func thresholdJump() *Workload {
 		t := b.turn("main")
 		t.Dirty = []string{plan}
 		if n == 0 {
-			t.event(paging.EventFlush)
+			t.event(EventFlush)
 		}
-		t.event(paging.EventCompaction)
+		t.event(EventCompaction)
 	}
 	return &b.w
 }
 
 func deniedRecall() *Workload {
 	b := build("denied-recall", "main")
-	b.turn("main").Recall = []paging.Recall{{Query: "nothing there", Outcome: paging.RecallNoMatch}, {Query: "salary", Outcome: paging.RecallDenied}}
+	b.turn("main").Recall = []Recall{{Query: "nothing there", Outcome: RecallNoMatch}, {Query: "salary", Outcome: RecallDenied}}
 	return &b.w
 }
 
@@ -108,7 +109,7 @@ func twoWriters() *Workload {
 		b.turn(s).Dirty = []string{id}
 	}
 	for _, s := range []string{"a", "b"} {
-		b.turn(s).event(paging.EventFlush)
+		b.turn(s).event(EventFlush)
 	}
 	return &b.w
 }

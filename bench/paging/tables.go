@@ -49,7 +49,7 @@ func (s *Sum) add(r *Result) {
 func (s *Sum) mean(v float64) float64 { return v / float64(max(s.Runs, 1)) }
 
 // sumOf runs workloads under a policy at budgets.
-func sumOf(ctx context.Context, ws []*Workload, p paging.Policy, budgets ...int) (s Sum, err error) {
+func sumOf(ctx context.Context, ws []*Workload, p Policy, budgets ...int) (s Sum, err error) {
 	for _, w := range ws {
 		for _, b := range budgets {
 			r, err := Run(ctx, w, p, b, Options{NoOracle: true})
@@ -63,7 +63,7 @@ func sumOf(ctx context.Context, ws []*Workload, p paging.Policy, budgets ...int)
 }
 
 func sumByName(ctx context.Context, ws []*Workload, policy string, budgets ...int) (Sum, error) {
-	p, err := paging.ByName(policy)
+	p, err := PolicyByName(policy)
 	if err != nil {
 		return Sum{}, err
 	}
@@ -108,13 +108,13 @@ func table4(ctx context.Context) (*Table, error) {
 // duplicate and refetch, total.
 type variant struct {
 	name  string
-	turn  func(*paging.Policy)
+	turn  func(*Policy)
 	kinds [4]Kind
 	paper [4]float64
 }
 
-func (v *variant) policy(base string) (paging.Policy, error) {
-	p, err := paging.ByName(base)
+func (v *variant) policy(base string) (Policy, error) {
+	p, err := PolicyByName(base)
 	if err == nil && v.turn != nil {
 		v.turn(&p)
 	}
@@ -149,8 +149,8 @@ var (
 )
 
 // upgradeBy sets a strategy with its weights.
-func upgradeBy(u paging.Upgrade) func(*paging.Policy) {
-	return func(p *paging.Policy) { p.Upgrade, p.Weights = u, u.Weights() }
+func upgradeBy(u Upgrade) func(*Policy) {
+	return func(p *Policy) { p.Upgrade, p.Weights = u, u.Weights() }
 }
 
 // table5 adds single features to the bare baseline.
@@ -158,11 +158,11 @@ func table5(ctx context.Context) (*Table, error) {
 	t := &Table{Name: "Table 5", Title: "additive ablation at budget 180, summed over 4 families"}
 	t, err := ablate(ctx, t, "retrieval", []variant{
 		{"baseline", nil, allStructural, [4]float64{20, 23, 228, 271}},
-		{"+pin", func(p *paging.Policy) { p.Pin = true }, allStructural, [4]float64{0, 23, 228, 251}},
-		{"+resolve", func(p *paging.Policy) { p.Resolve = true }, allStructural, [4]float64{20, 23, 0, 43}},
-		{"+commit compact", func(p *paging.Policy) { p.WritebackCompaction = true }, allStructural, [4]float64{20, 3, 228, 251}},
-		{"+commit reset", func(p *paging.Policy) { p.WritebackReset = true }, allStructural, [4]float64{20, 20, 228, 268}},
-		{"+upgrade", upgradeBy(paging.UpgradeUtility), flushOnly, [4]float64{7, 23, 42, 72}},
+		{"+pin", func(p *Policy) { p.Pin = true }, allStructural, [4]float64{0, 23, 228, 251}},
+		{"+resolve", func(p *Policy) { p.Resolve = true }, allStructural, [4]float64{20, 23, 0, 43}},
+		{"+commit compact", func(p *Policy) { p.WritebackCompaction = true }, allStructural, [4]float64{20, 3, 228, 251}},
+		{"+commit reset", func(p *Policy) { p.WritebackReset = true }, allStructural, [4]float64{20, 20, 228, 268}},
+		{"+upgrade", upgradeBy(UpgradeUtility), flushOnly, [4]float64{7, 23, 42, 72}},
 	})
 	if err != nil {
 		return nil, err
@@ -175,12 +175,12 @@ func table6(ctx context.Context) (*Table, error) {
 	t := &Table{Name: "Table 6", Title: "subtractive ablation at budget 180, summed over 4 families"}
 	return ablate(ctx, t, "clawvm", []variant{
 		{"clawvm", nil, allStructural, [4]float64{}},
-		{"-pin", func(p *paging.Policy) { p.Pin = false }, [4]Kind{Ours, Structural, Structural, Ours}, [4]float64{9, 0, 0, 9}},
-		{"-resolve", func(p *paging.Policy) { p.Resolve = false }, [4]Kind{Structural, Structural, Ours, Ours}, [4]float64{0, 0, 126, 126}},
-		{"-commit compact", func(p *paging.Policy) { p.WritebackCompaction = false }, allStructural, [4]float64{0, 20, 0, 20}},
-		{"-commit reset", func(p *paging.Policy) { p.WritebackReset = false }, allStructural, [4]float64{0, 3, 0, 3}},
-		{"-upgrade", upgradeBy(paging.UpgradeNone), allStructural, [4]float64{}},
-		{"-prefetch", func(p *paging.Policy) { p.Prefetch = false }, allStructural, [4]float64{}},
+		{"-pin", func(p *Policy) { p.Pin = false }, [4]Kind{Ours, Structural, Structural, Ours}, [4]float64{9, 0, 0, 9}},
+		{"-resolve", func(p *Policy) { p.Resolve = false }, [4]Kind{Structural, Structural, Ours, Ours}, [4]float64{0, 0, 126, 126}},
+		{"-commit compact", func(p *Policy) { p.WritebackCompaction = false }, allStructural, [4]float64{0, 20, 0, 20}},
+		{"-commit reset", func(p *Policy) { p.WritebackReset = false }, allStructural, [4]float64{0, 3, 0, 3}},
+		{"-upgrade", upgradeBy(UpgradeNone), allStructural, [4]float64{}},
+		{"-prefetch", func(p *Policy) { p.Prefetch = false }, allStructural, [4]float64{}},
 	})
 }
 
@@ -204,7 +204,7 @@ func sweep(ctx context.Context) (*Table, error) {
 	for _, v := range sweeps {
 		low, high, explicit := 1e300, 0.0, 0
 		for _, x := range v.values {
-			p, err := paging.ByName("clawvm")
+			p, err := PolicyByName("clawvm")
 			if err != nil {
 				return nil, err
 			}
@@ -225,11 +225,11 @@ func sweep(ctx context.Context) (*Table, error) {
 var sweeps = []struct {
 	name   string
 	values []float64
-	set    func(*paging.Weights, float64)
+	set    func(*Weights, float64)
 }{
-	{"defaults", []float64{0}, func(*paging.Weights, float64) {}},
-	{"pin hard", []float64{0.5, 1, 1.5, 3, 4}, func(w *paging.Weights, x float64) { w.PinHard = x }},
-	{"pin soft", []float64{0, 0.3, 0.9, 1.2, 1.5}, func(w *paging.Weights, x float64) { w.PinSoft = x }},
-	{"recency", []float64{0.1, 0.3, 0.5, 0.9, 1.2}, func(w *paging.Weights, x float64) { w.Recency = x }},
-	{"recompute", []float64{0, 0.2, 0.6, 0.9, 1.2}, func(w *paging.Weights, x float64) { w.Recompute = x }},
+	{"defaults", []float64{0}, func(*Weights, float64) {}},
+	{"pin hard", []float64{0.5, 1, 1.5, 3, 4}, func(w *Weights, x float64) { w.PinHard = x }},
+	{"pin soft", []float64{0, 0.3, 0.9, 1.2, 1.5}, func(w *Weights, x float64) { w.PinSoft = x }},
+	{"recency", []float64{0.1, 0.3, 0.5, 0.9, 1.2}, func(w *Weights, x float64) { w.Recency = x }},
+	{"recompute", []float64{0, 0.2, 0.6, 0.9, 1.2}, func(w *Weights, x float64) { w.Recompute = x }},
 }

@@ -3,8 +3,6 @@ package paging
 import (
 	"context"
 	"fmt"
-
-	"github.com/memkernel/memkernel/pagevm/paging"
 )
 
 // KernelTable returns the figures of the kernel itself in the same workloads (see kernelPolicy):
@@ -14,7 +12,7 @@ func KernelTable(ctx context.Context) (*Table, error) {
 	t := &Table{Name: kernelPolicy, Title: "the kernel, driven through its public calls; sums over all runs",
 		Columns: []string{"runs", "without fault", "explicit", "pinned"},
 		Note:    "clawvm and oracle are told each turn's demand before they assemble, and meet\nit by a pointer: their 0 is by construction. memkernel is told nothing."}
-	p, err := paging.ByName(kernelPolicy)
+	p, err := PolicyByName(kernelPolicy)
 	if err != nil {
 		return nil, err
 	}

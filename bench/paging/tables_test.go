@@ -4,8 +4,6 @@ import (
 	"math"
 	"strings"
 	"testing"
-
-	"github.com/memkernel/memkernel/pagevm/paging"
 )
 
 // TestTables holds every structural and shaped cell against the paper's figure, and
@@ -48,8 +46,8 @@ func narrow(t *testing.T, tab *Table) {
 	}
 }
 
-func policy(t testing.TB, name string) paging.Policy {
-	p, err := paging.ByName(name)
+func policy(t testing.TB, name string) Policy {
+	p, err := PolicyByName(name)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/memkernel/memkernel/pagevm/paging"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -27,7 +26,7 @@ func Table10(ctx context.Context, sessions []*transcript.Session, kernel bool, l
 			label = "all"
 		}
 		for _, name := range policies {
-			p, err := paging.ByName(name)
+			p, err := PolicyByName(name)
 			if err != nil {
 				return nil, err
 			}

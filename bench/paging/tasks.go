@@ -2,8 +2,6 @@ package paging
 
 import (
 	"fmt"
-
-	"github.com/memkernel/memkernel/pagevm/paging"
 )
 
 // kinds lists the kinds of tasks, how many tasks each kind has and how their turns run.
@@ -46,7 +44,7 @@ func task(kind string, i, evidence int, compacts bool) *Workload {
 		}
 		t.think(n, plan, rule)
 		if compacts && n == evidence+1 {
-			t.event(paging.EventCompaction)
+			t.event(EventCompaction)
 		}
 	}
 	return &b.w

@@ -83,15 +83,15 @@ type tracer struct {
 // mark and a summary, which together count as one.
 func (t *tracer) compaction() {
 	if n := len(t.w.Turns); n > 0 {
-		if last := &t.w.Turns[n-1]; !slices.Contains(last.Events, paging.EventCompaction) {
-			last.event(paging.EventCompaction)
+		if last := &t.w.Turns[n-1]; !slices.Contains(last.Events, EventCompaction) {
+			last.event(EventCompaction)
 		}
 	}
 }
 
 func (t *tracer) end() *Workload {
 	if n := len(t.w.Turns); n > 0 {
-		t.w.Turns[n-1].event(paging.EventSessionEnd)
+		t.w.Turns[n-1].event(EventSessionEnd)
 	}
 	return &t.w
 }
@@ -149,7 +149,7 @@ func (t *tracer) tool(turn *Turn, c *memkernel.ToolCall, bytes int) {
 	if !known {
 		id = t.add(key, file, bytes)
 	}
-	turn.Calls = append(turn.Calls, paging.Call{Signature: fmt.Sprintf("%s#%d", canonical, t.edits[file]), Page: id})
+	turn.Calls = append(turn.Calls, Call{Signature: fmt.Sprintf("%s#%d", canonical, t.edits[file]), Page: id})
 }
 
 // add makes a page for a file or a call's result.

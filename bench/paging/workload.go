@@ -2,12 +2,13 @@ package paging
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
-	"strings"
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/pagevm"
@@ -34,7 +35,7 @@ type Page struct {
 	Scope         memkernel.Scope `json:"scope"`
 	Tokens        paging.Tokens   `json:"tokens"`
 	RecomputeCost float64         `json:"recompute_cost"`
-	Fields        *Fields         `json:"fields,omitempty"`
+	Fields        Fields          `json:"fields,omitzero"`
 }
 
 // Fields are the optional fields of a page in addition to its costs. Unknown members are the
@@ -42,12 +43,8 @@ type Page struct {
 type Fields struct {
 	// Version is the version of the content when the run begins.
 	Version int `json:"version,omitempty"`
-	// Supersedes names an older page that this page replaces. Group names a group of pages that
-	// exclude each other.
+	// Supersedes names an older page that this page replaces.
 	Supersedes string `json:"supersedes,omitempty"`
-	Group      string `json:"group,omitempty"`
-	// DerivedFrom lists the pages from which this page was made.
-	DerivedFrom []string `json:"derived_from,omitempty"`
 }
 
 // Turn is one model call. Turns are in the order of their numbers.
@@ -57,16 +54,59 @@ type Turn struct {
 	// Demand names pages that the call needs. Dirty names pages that the call changes.
 	Demand []string `json:"demand,omitempty"`
 	// Calls are the tool calls that the turn runs. Equal calls have equal signatures.
-	Calls []paging.Call `json:"tool_calls,omitempty"`
-	Dirty []string      `json:"dirty,omitempty"`
+	Calls []Call   `json:"tool_calls,omitempty"`
+	Dirty []string `json:"dirty,omitempty"`
 	// Begin and End name pages of work in flight, such as a running tool call. The pages are
 	// neither evicted nor lowered between their Begin and their End.
 	Begin []string `json:"begin,omitempty"`
 	End   []string `json:"end,omitempty"`
 	// Events happen after the call, in order.
-	Events []paging.Event `json:"events,omitempty"`
+	Events []Event `json:"events,omitempty"`
 	// Recall has lookups in memory with their outcomes.
-	Recall []paging.Recall `json:"recall,omitempty"`
+	Recall []Recall `json:"recall,omitempty"`
+}
+
+// names returns all pages that a turn names.
+func (t *Turn) names() []string {
+	names := slices.Concat(t.Demand, t.Dirty, t.Begin, t.End)
+	for _, c := range t.Calls {
+		if c.Page != "" {
+			names = append(names, c.Page)
+		}
+	}
+	return names
+}
+
+// Event is something that happens to a session's context.
+type Event string
+
+// The events. A compaction or reset destroys the content of the context; a flush only commits.
+const (
+	EventFlush      Event = "flush"
+	EventCompaction Event = "compaction"
+	EventReset      Event = "reset"
+	EventSessionEnd Event = "session_end"
+)
+
+// Call is a tool call by its canonical signature, with the page of its result ("" if the call
+// makes no page).
+type Call struct {
+	Signature string `json:"signature"`
+	Page      string `json:"page"`
+}
+
+// Outcomes of a lookup in memory, as its backend reports them.
+const (
+	RecallOK      = "ok"
+	RecallNoMatch = "no_match"
+	RecallDenied  = "denied"
+	RecallError   = "error"
+)
+
+// Recall is a lookup in memory.
+type Recall struct {
+	Query   string `json:"query"`
+	Outcome string `json:"outcome"`
 }
 
 // maxWorkload is the largest workload file that is read, in bytes.
@@ -123,7 +163,7 @@ func (f *Fields) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, (*plain)(f))
 }
 
-// check returns the fault of a workload, or nil if the workload can be run.
+// check fills in the defaults of a workload. It returns the fault of a workload that can't be run.
 func (w *Workload) check() error {
 	if len(w.Sessions) == 0 {
 		return errors.New(`it names no session: list them in "sessions"`)
@@ -139,91 +179,84 @@ func (w *Workload) check() error {
 			return err
 		}
 	}
-	if err := checkLinks(pages, w.Pages); err != nil {
-		return err
+	for _, p := range w.Pages {
+		if p.Fields.Supersedes == "" {
+			continue
+		}
+		switch q, ok := pages[p.Fields.Supersedes]; {
+		case !ok:
+			return fmt.Errorf("page %q supersedes %q, which is no page of this workload", p.ID, p.Fields.Supersedes)
+		case p.Fields.Version <= q.Fields.Version:
+			return fmt.Errorf("versions out of order: page %q (version %d) supersedes %q (version %d): give it a higher one", p.ID, p.Fields.Version, q.ID, q.Fields.Version)
+		}
 	}
 	return w.checkTurns(pages)
 }
 
+// maxTokens is the largest cost of a representation. It keeps sums far from overflow.
+const maxTokens = 1 << 30
+
+// types in the order of the paper's Table 1.
+var types = []pagevm.Type{pagevm.Bootstrap, pagevm.Constraint, pagevm.Plan, pagevm.Preference, pagevm.Evidence, pagevm.Conversation}
+
+// checkPage fills in the defaults of a page, and returns an error if the page is invalid.
 func (w *Workload) checkPage(p *Page) error {
-	ep := p.page()
-	if err := ep.Check(); err != nil {
-		return err
-	}
-	if p.Session != "" && !slices.Contains(w.Sessions, p.Session) {
+	p.Pin, p.Scope = cmp.Or(p.Pin, paging.PinNone), cmp.Or(p.Scope, memkernel.ScopeSession)
+	switch {
+	case p.ID == "":
+		return errors.New("page without id: give it a stable one")
+	case !slices.Contains(types, p.Type):
+		return fmt.Errorf("page %q: unknown type %q, use one of %v", p.ID, p.Type, types)
+	case p.Pin != paging.PinNone && p.Pin != paging.PinSoft && p.Pin != paging.PinHard:
+		return fmt.Errorf("page %q: unknown pin %q, use none, soft or hard", p.ID, p.Pin)
+	case p.Scope != memkernel.ScopeSession && p.Scope != memkernel.ScopeProject:
+		return fmt.Errorf("page %q: unknown scope %q, use session or project", p.ID, p.Scope)
+	case p.Scope == memkernel.ScopeSession && p.Session == "":
+		return fmt.Errorf("page %q is private and names no session: name one, or share it with scope project", p.ID)
+	case p.Session != "" && !slices.Contains(w.Sessions, p.Session):
 		return fmt.Errorf(`page %q belongs to session %q, which is not in "sessions"`, p.ID, p.Session)
+	case p.Fields.Version < 0:
+		return fmt.Errorf("page %q: version %d is negative", p.ID, p.Fields.Version)
+	case math.IsNaN(p.RecomputeCost) || math.IsInf(p.RecomputeCost, 0) || p.RecomputeCost < 0:
+		return fmt.Errorf("page %q: recompute cost %v is no cost, give a number from 0", p.ID, p.RecomputeCost)
+	case p.Tokens.Full <= 0:
+		return fmt.Errorf("page %q: full costs %d tokens, want at least 1", p.ID, p.Tokens.Full)
 	}
-	return nil
-}
-
-// page returns the page in the engine's form.
-func (p *Page) page() paging.Page {
-	out := paging.Page{ID: p.ID, Type: p.Type, Scope: p.Scope, Session: p.Session, Pin: p.Pin, Tokens: p.Tokens, RecomputeCost: p.RecomputeCost}
-	if out.Pin == "" {
-		out.Pin = paging.PinNone
-	}
-	if out.Scope == "" {
-		out.Scope = memkernel.ScopeSession
-	}
-	if f := p.Fields; f != nil {
-		out.Version, out.Supersedes, out.Group = f.Version, f.Supersedes, f.Group
-		out.Provenance.From = f.DerivedFrom
-	}
-	return out
-}
-
-// links returns the pages that a page supersedes or was made from.
-func (p *Page) links() []string {
-	if p.Fields == nil {
-		return nil
-	}
-	out := slices.Clone(p.Fields.DerivedFrom)
-	if s := p.Fields.Supersedes; s != "" {
-		out = append(out, s)
-	}
-	return out
-}
-
-// checkLinks returns an error for links to missing pages, for cycles, and for versions out of
-// order.
-func checkLinks(pages map[string]*Page, all []Page) error {
-	for i := range all {
-		p := &all[i]
-		for _, id := range p.links() {
-			q, ok := pages[id]
-			switch {
-			case !ok:
-				return fmt.Errorf("page %q comes from %q, which is no page of this workload", p.ID, id)
-			case id == p.Fields.Supersedes && q.Fields != nil && p.Fields.Version <= q.Fields.Version:
-				return fmt.Errorf("versions out of order: page %q (version %d) supersedes %q (version %d): give it a higher one", p.ID, p.Fields.Version, id, q.Fields.Version)
-			}
-		}
-	}
-	done := map[string]bool{}
-	for i := range all {
-		if circle := follow(pages, all[i].ID, nil, done); circle != nil {
-			return fmt.Errorf("cyclic provenance: %s: take one of these links out", strings.Join(circle, " comes from "))
+	above, cost := pagevm.Full, p.Tokens.Full
+	for l := pagevm.Full; l >= pagevm.Pointer; l-- {
+		n := p.Tokens.At(l)
+		switch {
+		case n < 0 || n > maxTokens:
+			return fmt.Errorf("page %q: %v costs %d tokens, want 0 to %d", p.ID, l, n, maxTokens)
+		case n == 0:
+		case n > cost:
+			return fmt.Errorf("page %q is over its own budget: %v costs %d tokens, %v only %d; leave %v out (0)", p.ID, l, n, above, cost, l)
+		default:
+			above, cost = l, n
 		}
 	}
 	return nil
 }
 
-// follow walks a page's links and returns a cycle if it finds one.
-func follow(pages map[string]*Page, id string, path []string, done map[string]bool) []string {
-	if at := slices.Index(path, id); at >= 0 {
-		return append(slices.Clone(path[at:]), id)
+// floor returns the lowest level at which the page may be shown while it is held (Table 1):
+// structured for bootstrap, constraint and plan, and the handle for all others. If the page lacks
+// that level, floor returns the next better level of the page.
+func (p *Page) floor() pagevm.Level {
+	if p.Type == pagevm.Plan {
+		return p.has(pagevm.Structured)
 	}
-	if done[id] {
-		return nil
-	}
-	path = append(path, id)
-	for _, next := range pages[id].links() {
-		if c := follow(pages, next, path, done); c != nil {
-			return c
+	return p.has(pagevm.Floor(p.Type, true))
+}
+
+// has returns the page's lowest level on its degradation path that is not below l.
+func (p *Page) has(l pagevm.Level) pagevm.Level {
+	low := pagevm.Full
+	for _, at := range pagevm.Path(p.Type) {
+		if at >= l && p.Tokens.At(at) > 0 {
+			low = at
 		}
 	}
-	done[id] = true
-	return nil
+	return low
 }
 
 func (w *Workload) checkTurns(pages map[string]*Page) error {
@@ -269,16 +302,12 @@ func checkFlight(t *Turn, flying map[string]string) error {
 }
 
 func checkTurn(t *Turn, pages map[string]*Page) error {
-	names := slices.Concat(t.Demand, t.Dirty, t.Begin, t.End)
 	for _, c := range t.Calls {
 		if c.Signature == "" {
 			return errors.New("a tool call has no signature")
 		}
-		if c.Page != "" {
-			names = append(names, c.Page)
-		}
 	}
-	for _, id := range names {
+	for _, id := range t.names() {
 		p, ok := pages[id]
 		switch {
 		case !ok:
@@ -288,12 +317,12 @@ func checkTurn(t *Turn, pages map[string]*Page) error {
 		}
 	}
 	for _, e := range t.Events {
-		if !slices.Contains([]paging.Event{paging.EventCompaction, paging.EventReset, paging.EventFlush, paging.EventSessionEnd}, e) {
+		if !slices.Contains([]Event{EventCompaction, EventReset, EventFlush, EventSessionEnd}, e) {
 			return fmt.Errorf("unknown event %q, use compaction, reset, flush or session_end", e)
 		}
 	}
 	for _, r := range t.Recall {
-		if !slices.Contains([]string{paging.RecallOK, paging.RecallNoMatch, paging.RecallDenied, paging.RecallError}, r.Outcome) {
+		if !slices.Contains([]string{RecallOK, RecallNoMatch, RecallDenied, RecallError}, r.Outcome) {
 			return fmt.Errorf("recall of %q: unknown outcome %q, use ok, no_match, denied or error", r.Query, r.Outcome)
 		}
 	}

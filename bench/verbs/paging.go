@@ -35,9 +35,9 @@ type benchPagingFlags struct {
 func Paging(a *cli.App) *cobra.Command {
 	b := &benchPagingFlags{}
 	cmd := &cobra.Command{
-		Long: `paging runs the policy engine over workloads: pages, the turns that need, make and
-change them, and the compactions and resets that strike. Alone it prints the tables
-of the ClawVM paper with our figures beside the paper's; = marks what follows from
+		Long: `paging runs the policies of the ClawVM paper over workloads: pages, the turns that
+need, make and change them, and the compactions and resets that strike. Alone it prints
+the tables of the paper with our figures beside the paper's; = marks what follows from
 the rules of our workloads, ~ what their page sizes were chosen for, all else is to
 be compared and not to be equal. With --transcript recorded sessions are replayed
 as well.
@@ -206,7 +206,7 @@ func runPolicies(ctx context.Context, w *judge.Workload, b *benchPagingFlags, op
 		budgets = []int{judge.BudgetOf(w.Name)}
 	}
 	for _, name := range b.policies {
-		p, err := paging.ByName(name)
+		p, err := judge.PolicyByName(name)
 		if err != nil {
 			return nil, err
 		}
@@ -278,7 +278,7 @@ func (b *benchPagingFlags) table10(ctx context.Context) (*judge.Table, error) {
 	return judge.Table10(ctx, sessions, !b.noKernel, lengths...)
 }
 
-// drawRuns prints runs of the paging engine, one on each line.
+// drawRuns prints runs, one on each line.
 func drawRuns(w io.Writer, rs []*judge.Result, p display.Style) error {
 	var b strings.Builder
 	last := ""

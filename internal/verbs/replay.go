@@ -66,9 +66,9 @@ and the bill as it grows, under at most three policies (append-late and memkerne
 if --policy names none).
 
 With --trace it decides again what a trace says was decided, and shows the first
-decision that comes out otherwise (exit code 3). A trace is what stands in a
-session's folder as trace.jsonl, or what mkbench paging --trace writes. Decisions of
-another version are counted apart: they may well differ.`,
+decision that comes out otherwise (exit code 3). A trace is the file trace.jsonl of a
+session's folder. Decisions of another version are counted apart: they may well
+differ.`,
 		Example: `  memkernel replay -t session.jsonl --policy all --room 128k
   memkernel replay -t session.jsonl --context-window 128k --fixed-tokens 25k
   memkernel replay -t session.jsonl --policy memkernel --json

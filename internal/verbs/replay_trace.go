@@ -1,8 +1,6 @@
 package verbs
 
 import (
-	"bufio"
-	"bytes"
 	"cmp"
 	"fmt"
 	"io"
@@ -12,25 +10,34 @@ import (
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
-	"github.com/memkernel/memkernel/pagevm/paging"
 )
 
-// replayTrace replays a trace. The kind of the trace is read from its first line.
+// replayTrace replays the decisions of a session's plans.
 func replayTrace(a *cli.App, path string) error {
 	f, err := a.OpenFile(path)
 	if err != nil {
 		return fmt.Errorf("read trace: %w", err)
 	}
 	defer f.Close()
-	r := bufio.NewReader(f)
-	if head, _ := r.Peek(len(journalHead)); bytes.Equal(head, []byte(journalHead)) {
-		return replayDecisions(a, path, r)
+	t, err := kernel.ReplayTrace(path, f)
+	if err != nil {
+		return cli.Hint(err, "a trace is trace.jsonl in a session's folder")
 	}
-	return replayPaging(a, path, r)
+	doc := decisionsJSON{Schema: "memkernel/trace/v1", Program: t.Program, Plans: t.Plans, Decisions: t.Decisions,
+		Same: t.Difference == nil, Difference: newDecisionJSON(t.Difference)}
+	if t.Other > 0 {
+		doc.OtherVersion = &otherVersionJSON{t.Other, t.Skipped, newDecisionJSON(t.FirstOther)}
+	}
+	if a.JSON {
+		err = a.WriteJSON(doc)
+	} else {
+		_, err = io.WriteString(a.Out, doc.text())
+	}
+	if err == nil && !doc.Same {
+		err = cli.WithFindings(1)
+	}
+	return err
 }
-
-// journalHead is the beginning of every line of a session's files.
-const journalHead = `{"v":`
 
 // decisionsJSON is the document of a session's trace.
 type decisionsJSON struct {
@@ -77,28 +84,6 @@ func newDecisionJSON(d *api.TraceDifference) *decisionJSON {
 	return &decisionJSON{d.Line, d.Plan, d.Decider, d.Field, d.Recorded, d.Now}
 }
 
-// replayDecisions replays the decisions of a session's plans.
-func replayDecisions(a *cli.App, path string, r io.Reader) error {
-	t, err := kernel.ReplayTrace(path, r)
-	if err != nil {
-		return cli.Hint(err, "a trace is trace.jsonl in a session's folder, or what mkbench paging --trace writes")
-	}
-	doc := decisionsJSON{Schema: "memkernel/trace/v1", Program: t.Program, Plans: t.Plans, Decisions: t.Decisions,
-		Same: t.Difference == nil, Difference: newDecisionJSON(t.Difference)}
-	if t.Other > 0 {
-		doc.OtherVersion = &otherVersionJSON{t.Other, t.Skipped, newDecisionJSON(t.FirstOther)}
-	}
-	if a.JSON {
-		err = a.WriteJSON(doc)
-	} else {
-		_, err = io.WriteString(a.Out, doc.text())
-	}
-	if err == nil && !doc.Same {
-		err = cli.WithFindings(1)
-	}
-	return err
-}
-
 func (d *decisionsJSON) text() string {
 	var b strings.Builder
 	if x := d.Difference; x != nil {
@@ -122,42 +107,4 @@ func (d *decisionJSON) write(b *strings.Builder) {
 		{"recorded", cmp.Or(d.Recorded, "nothing")}, {"replayed", cmp.Or(d.Replayed, "nothing")}} {
 		fmt.Fprintf(b, "  %-10s  %s\n", row[0], row[1])
 	}
-}
-
-// traceJSON is the document of a trace of the paging engine.
-type traceJSON struct {
-	Schema     string          `json:"schema"`
-	Turns      int             `json:"turns"`
-	Same       bool            `json:"same"`
-	Difference *differenceJSON `json:"difference"`
-}
-
-type differenceJSON struct {
-	Line     int    `json:"line"`
-	Recorded string `json:"recorded"`
-	Replayed string `json:"replayed"`
-}
-
-// replayPaging repeats the operations of the paging engine.
-func replayPaging(a *cli.App, path string, r io.Reader) error {
-	turns, diff, err := paging.Replay(r)
-	if err != nil {
-		return cli.Hint(fmt.Errorf("replay %s: %w", path, err), "a trace is what mkbench paging --trace writes, or trace.jsonl in a session's folder; a line that was cut off can be removed")
-	}
-	doc := traceJSON{Schema: "memkernel/bench_trace/v1", Turns: turns, Same: diff == nil}
-	if diff != nil {
-		doc.Difference = &differenceJSON{diff.Line, diff.Recorded, diff.Replayed}
-	}
-	switch {
-	case a.JSON:
-		err = a.WriteJSON(doc)
-	case diff == nil:
-		_, err = fmt.Fprintf(a.Out, "%s turns, every decision the same\n", display.Thousands(turns))
-	default:
-		_, err = fmt.Fprintf(a.Out, "line %d differs, after %s turns that are the same\n  recorded %s\n  replayed %s\n", diff.Line, display.Thousands(turns), diff.Recorded, diff.Replayed)
-	}
-	if err == nil && diff != nil {
-		err = cli.WithFindings(1)
-	}
-	return err
 }

@@ -125,7 +125,6 @@ func TestJSONKeepsItsContract(t *testing.T) {
 		{"paging", "--no-kernel"},
 		{"paging", "--workload", "starvation", "--policy", "clawvm"},
 		{"paging", "--workload", "churn", "--policy", "comp-hybrid", "--trace", trace},
-		{"replay", "--trace", trace},
 		{"replay", "-t", short, "--policy", "oracle", "--room", "64k", "--resolver", "page"},
 		{"predict", "-t", sample},
 		{"tasks", "--window", "16k", "--policy", "turns-1"},

@@ -1,12 +1,15 @@
 package paging
 
 import (
+	"cmp"
 	"fmt"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/pagevm"
-	"pgregory.net/rapid"
+	"github.com/memkernel/memkernel/pagevm/paging"
 )
 
 // drawPage makes a page with random costs on its degradation path.
@@ -14,7 +17,7 @@ func drawPage(t *rapid.T, id string) Page {
 	full := rapid.IntRange(1, 60).Draw(t, "full")
 	below := func(n int, name string) int { return rapid.IntRange(0, n).Draw(t, name) }
 	p := Page{ID: id, Type: rapid.SampledFrom(types).Draw(t, "type"), Scope: memkernel.ScopeSession, Session: "s",
-		Pin: rapid.SampledFrom([]Pin{PinNone, PinNone, PinSoft, PinHard}).Draw(t, "pin"), RecomputeCost: float64(rapid.IntRange(0, 8).Draw(t, "cost"))}
+		Pin: rapid.SampledFrom([]paging.Pin{paging.PinNone, paging.PinNone, paging.PinSoft, paging.PinHard}).Draw(t, "pin"), RecomputeCost: float64(rapid.IntRange(0, 8).Draw(t, "cost"))}
 	p.Tokens.Full = full
 	p.Tokens.Compressed = below(full, "compressed")
 	last := full
@@ -61,17 +64,29 @@ func drawPages(t *rapid.T) (pages []Page) {
 	return pages
 }
 
-func mustNew(t interface{ Fatal(...any) }, cfg Config, pages ...Page) *Engine {
-	e, err := New(cfg)
-	if err != nil {
+// engineOf makes an engine of a policy with pages. Turns are added by step.
+func engineOf(t interface{ Fatal(...any) }, p Policy, budget int, pages ...Page) *engine {
+	w := &Workload{Name: "drawn", Sessions: []string{"s", "x", "y"}, Pages: pages}
+	if err := w.check(); err != nil {
 		t.Fatal(err)
 	}
-	for _, p := range pages {
-		if err := e.Add(p); err != nil {
-			t.Fatal(err)
-		}
-	}
+	e := newEngine(w, p, budget)
+	e.sight = nil // an oracle that is told nothing
 	return e
+}
+
+// play adds a turn to the workload of an engine, and runs it.
+func play(t interface{ Fatal(...any) }, e *engine, turn Turn) *Outcome {
+	added(t, e, turn)
+	return e.step(len(e.w.Turns) - 1)
+}
+
+func added(t interface{ Fatal(...any) }, e *engine, turn Turn) {
+	turn.Session = cmp.Or(turn.Session, "s")
+	e.w.Turns = append(e.w.Turns, turn)
+	if err := e.w.check(); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // TestEngineIsTheReference runs random turns through the engine and the reference
@@ -79,8 +94,8 @@ func mustNew(t interface{ Fatal(...any) }, cfg Config, pages ...Page) *Engine {
 func TestEngineIsTheReference(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		pages := drawPages(t)
-		cfg := Config{Policy: drawPolicy(t), Budget: rapid.IntRange(20, 400).Draw(t, "budget")}
-		e, ref := mustNew(t, cfg, pages...), newReference(cfg.Policy, cfg.Budget)
+		p, budget := drawPolicy(t), rapid.IntRange(20, 400).Draw(t, "budget")
+		e, ref := engineOf(t, p, budget, pages...), newReference(p, budget)
 		for _, p := range pages {
 			ref.add(p)
 		}
@@ -89,27 +104,21 @@ func TestEngineIsTheReference(t *testing.T) {
 			if !ref.step(turn) {
 				return
 			}
-			out, err := e.Step(turn)
-			if err != nil {
-				t.Fatal(err)
-			}
-			compare(t, e, ref, out)
+			compare(t, e, ref, play(t, e, *turn))
 		}
 	})
 }
 
-func compare(t *rapid.T, e *Engine, ref *reference, out *Outcome) {
+func compare(t *rapid.T, e *engine, ref *reference, out *Outcome) {
 	if out.Tokens != ref.tokens || e.totals.Hits != ref.hits || e.totals.Alerts != ref.alerts {
 		t.Fatalf("turn %d: tokens %d, hits %d, alerts %d; the reference has %d, %d, %d", e.turn, out.Tokens, e.totals.Hits, e.totals.Alerts, ref.tokens, ref.hits, ref.alerts)
 	}
-	for _, c := range Codes() {
-		if e.totals.Of(c) != ref.faults[c] {
-			t.Fatalf("turn %d: %d %s, the reference has %d", e.turn, e.totals.Of(c), c, ref.faults[c])
+	for _, c := range paging.Codes() {
+		if e.totals.Faults[c] != ref.faults[c] {
+			t.Fatalf("turn %d: %d %s, the reference has %d", e.turn, e.totals.Faults[c], c, ref.faults[c])
 		}
 	}
-	s := e.sessions[0]
-	for id := range ref.pages {
-		en := e.entry(s, id)
+	for id, en := range e.sessions["s"].of {
 		if en.level != ref.level[id] || en.limit != ref.limit[id] || en.loaded != ref.loaded[id] {
 			t.Fatalf("turn %d: %s at %v below %v, loaded %v; the reference has %v, %v, %v", e.turn, id, en.level, en.limit, en.loaded, ref.level[id], ref.limit[id], ref.loaded[id])
 		}
@@ -122,64 +131,62 @@ func compare(t *rapid.T, e *Engine, ref *reference, out *Outcome) {
 func TestInvariants(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		pages := drawPages(t)
-		cfg := Config{Policy: drawPolicy(t), Budget: rapid.IntRange(1, 200).Draw(t, "budget")}
+		p, budget := drawPolicy(t), rapid.IntRange(1, 200).Draw(t, "budget")
 		if rapid.Bool().Draw(t, "whole") {
-			cfg.Policy, _ = ByName(rapid.SampledFrom([]string{"clawvm", "lru", "oracle"}).Draw(t, "policy"))
+			p, _ = PolicyByName(rapid.SampledFrom([]string{"clawvm", "lru", "oracle"}).Draw(t, "policy"))
 		}
-		cfg.Fixed = rapid.IntRange(0, cfg.Budget).Draw(t, "fixed")
-		e := mustNew(t, cfg, pages...)
+		e := engineOf(t, p, budget, pages...)
+		flying := map[string]string{}
 		for n := 1; n <= 12; n++ {
 			turn := drawTurn(t, n, pages)
-			turn.Begin, turn.End = drawFlight(t, pages)
-			held := holds(e)
-			out, err := e.Step(turn)
-			if err != nil {
-				t.Fatal(err)
-			}
-			invariants(t, e, cfg, out, turn)
-			stillHeld(t, e, held, out)
+			drawFlight(t, turn, pages, flying)
+			held := holds(e.sessions["s"])
+			out := play(t, e, *turn)
+			invariants(t, e, out, turn)
+			stillHeld(t, held, out)
 		}
 	})
 }
 
-func drawFlight(t *rapid.T, pages []Page) (begin, end []string) {
+// drawFlight may begin or end the work of a page. flying holds the session of every page in flight.
+func drawFlight(t *rapid.T, turn *Turn, pages []Page, flying map[string]string) {
 	id := pages[rapid.IntRange(0, len(pages)-1).Draw(t, "flight")].ID
-	switch rapid.IntRange(0, 4).Draw(t, "flies") {
-	case 0:
-		return []string{id}, nil
-	case 1:
-		return nil, []string{id}
+	if rapid.IntRange(0, 2).Draw(t, "flies") > 0 {
+		return
 	}
-	return nil, nil
+	switch session, ok := flying[id]; {
+	case !ok:
+		flying[id], turn.Begin = turn.Session, []string{id}
+	case session == turn.Session:
+		delete(flying, id)
+		turn.End = []string{id}
+	}
 }
 
-func holds(e *Engine) map[string]pagevm.Level {
+func holds(s *session) map[string]pagevm.Level {
 	out := map[string]pagevm.Level{}
-	for _, s := range e.sessions {
-		for _, en := range s.entries {
-			if en.hold != pagevm.Gone {
-				out[e.rows[en.row].page.ID] = en.hold
-			}
+	for _, en := range s.entries {
+		if en.hold != pagevm.Gone {
+			out[en.ID] = en.hold
 		}
 	}
 	return out
 }
 
-func invariants(t *rapid.T, e *Engine, cfg Config, out *Outcome, turn *Turn) {
-	if out.Tokens > cfg.Budget {
-		t.Fatalf("%d tokens are over the budget of %d", out.Tokens, cfg.Budget)
+func invariants(t *rapid.T, e *engine, out *Outcome, turn *Turn) {
+	if out.Tokens > e.budget {
+		t.Fatalf("%d tokens are over the budget of %d", out.Tokens, e.budget)
 	}
-	room := cfg.Budget - cfg.Fixed
-	if (out.Over > 0) != (out.Required > room) || (len(out.Short) > 0) != (out.Over > 0) {
-		t.Fatalf("over %d, short %v; required %d, room %d", out.Over, out.Short, out.Required, room)
+	if (out.Over > 0) != (out.Required > e.budget) || (len(out.Short) > 0) != (out.Over > 0) {
+		t.Fatalf("over %d, short %v; required %d, budget %d", out.Over, out.Short, out.Required, e.budget)
 	}
-	k := cfg.Policy.Knobs
+	k := e.policy.Knobs
 	for _, f := range out.Faults {
-		if f.Code == PinnedInvariantMiss && (!f.BudgetInsufficient || out.Over == 0) {
+		if f.Code == paging.PinnedInvariantMiss && (!f.BudgetInsufficient || out.Over == 0) {
 			t.Fatalf("%+v although the pinned fit", f)
 		}
 		whole := k.Pin && k.Prefetch && k.Resolve && k.WritebackCompaction && k.WritebackReset
-		if whole && out.Minimum <= room {
+		if whole && out.Minimum <= e.budget {
 			t.Fatalf("%+v although the minimum set fits", f)
 		}
 		if f.Turn != turn.Turn || f.Decision == 0 || f.Decision > e.seq || f.Cause == "" {
@@ -190,7 +197,7 @@ func invariants(t *rapid.T, e *Engine, cfg Config, out *Outcome, turn *Turn) {
 
 // stillHeld: work in flight is never lowered in a decision where the required set
 // fits.
-func stillHeld(t *rapid.T, e *Engine, held map[string]pagevm.Level, out *Outcome) {
+func stillHeld(t *rapid.T, held map[string]pagevm.Level, out *Outcome) {
 	for _, c := range out.Changes {
 		if h, ok := held[c.Page]; ok && out.Over == 0 && c.To < h {
 			t.Fatalf("%s is in flight at %v and went to %v", c.Page, h, c.To)

@@ -3,8 +3,7 @@ package paging
 import (
 	"fmt"
 	"math"
-
-	"github.com/memkernel/memkernel/pagevm"
+	"slices"
 )
 
 // Upgrade names how a policy spends the tokens that the minimum set leaves.
@@ -22,8 +21,8 @@ const (
 	UpgradeUtility Upgrade = "utility"
 	// UpgradeOracle adds future demands to the utility.
 	UpgradeOracle Upgrade = "oracle"
-	// UpgradeOutside leaves the whole prompt to somebody else; see [Engine.Observe].
-	UpgradeOutside Upgrade = "outside"
+	// upgradeKernel is the kernel's own: it assembles its prompts itself.
+	upgradeKernel Upgrade = "kernel"
 )
 
 // Forever is the horizon of an oracle that sees the whole rest of a run.
@@ -81,18 +80,22 @@ type Policy struct {
 	Weights Weights `json:"weights"`
 }
 
-// Policies returns the names of the policies that an engine runs, with the bare baseline first.
-func Policies() []string {
-	return []string{"retrieval", "retrieval+cache", "comp-hybrid", "lru", "clawvm", "oracle"}
-}
+// kernelPolicy is the kernel of this module. It is opened on an empty workspace and driven through
+// its public API, as a host would drive it.
+const kernelPolicy = "memkernel"
+
+// paperPolicies are the policies of Table 2 and LRU, with the bare baseline first.
+var paperPolicies = []string{"retrieval", "retrieval+cache", "comp-hybrid", "lru", "clawvm", "oracle"}
+
+// Policies lists the names of all policies: the paper's and the kernel.
+func Policies() []string { return append(slices.Clone(paperPolicies), kernelPolicy) }
 
 // OracleHorizon is the lookahead of the policy "oracle", in turns. The value is from the paper.
 const OracleHorizon = 3
 
-// ByName returns a policy of Table 2, LRU (section 5.2), or memkernel: the kernel of
-// this module, which pins nothing that its host does not pin, is given no demand, and
-// assembles its prompts itself. The oracle looks OracleHorizon turns ahead.
-func ByName(name string) (Policy, error) {
+// PolicyByName returns a policy of Table 2, LRU (section 5.2), or memkernel, which pins nothing
+// that its host does not pin and is given no demand. The oracle looks OracleHorizon turns ahead.
+func PolicyByName(name string) (Policy, error) {
 	whole := Knobs{Pin: true, Prefetch: true, WritebackCompaction: true, WritebackReset: true, Resolve: true}
 	p := Policy{Name: name}
 	switch name {
@@ -108,8 +111,8 @@ func ByName(name string) (Policy, error) {
 		p.Knobs, p.Upgrade = whole, UpgradeUtility
 	case "oracle":
 		p.Knobs, p.Upgrade, p.Horizon = whole, UpgradeOracle, OracleHorizon
-	case "memkernel":
-		p.Knobs = Knobs{WritebackCompaction: true, WritebackReset: true, Resolve: true, Upgrade: UpgradeOutside}
+	case kernelPolicy:
+		p.Knobs = Knobs{WritebackCompaction: true, WritebackReset: true, Resolve: true, Upgrade: upgradeKernel}
 	default:
 		return Policy{}, fmt.Errorf("unknown paging policy %q, use one of %v", name, Policies())
 	}
@@ -128,22 +131,6 @@ func (u Upgrade) Weights() Weights {
 	return Weights{}
 }
 
-// check refuses a policy that can't be run.
-func (p *Policy) check() error {
-	switch p.Upgrade {
-	case UpgradeNone, UpgradeRecency, UpgradeLRU, UpgradeUtility, UpgradeOracle, UpgradeOutside:
-	default:
-		return fmt.Errorf("policy %q: unknown upgrade strategy %q", p.Name, p.Upgrade)
-	}
-	w := p.Weights
-	for _, v := range []float64{w.PinHard, w.PinSoft, w.Bootstrap, w.Plan, w.Recency, w.Scope, w.Recompute, w.Future} {
-		if !(v >= 0) || math.IsInf(v, 0) {
-			return fmt.Errorf("policy %q: weight %v is not a number from 0", p.Name, v)
-		}
-	}
-	return nil
-}
-
 // The shapes of the utility's terms. They are ours.
 const (
 	// recencyHalfLife is the age, in turns since the last access, at which recency
@@ -154,9 +141,12 @@ const (
 	sharedScope = 0.5
 )
 
-// levelShare is the function v: the share of a page's worth that a level carries. It is coarser
-// than the measure of pagevm's selector of cuts, which knows the content of each level.
-var levelShare = [pagevm.Full + 1]float64{pagevm.Pointer: 0.02, pagevm.Structured: 0.45, pagevm.Compressed: 0.85, pagevm.Full: 1}
+// The worth of a page under LRU falls by 2^lruDecay with every turn since its last access, up to
+// lruAges turns, so that all upgrades of a page precede those of pages that were used earlier.
+const (
+	lruDecay = 16
+	lruAges  = 60
+)
 
 // recencyAt is the value of R by age. For greater ages R is 0.
 var recencyAt = func() (t [128]float64) {

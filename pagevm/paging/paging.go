@@ -1,7 +1,14 @@
+// Package paging has the page table of a running conversation as readers see it ([PageTable]), and
+// the names of the faults that show that a needed page was missing ([Code], [Counts]). The faults
+// and the thrash index are those of the ClawVM paper (EuroMLSys 2026).
+//
+// The kernel fills the table and finds the faults. Module bench judges the paper's policies by the
+// same names. Sizes are tokens.
 package paging
 
 import (
 	"maps"
+	"slices"
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/pagevm"
@@ -99,12 +106,93 @@ const (
 	UseNamed    Use = "named"    // the model named its id, or a call its path
 )
 
+// Pin is how firmly a page is held in the prompt.
+type Pin string
+
+// The three pin classes. A soft pin only raises the score; a hard pin is an
+// invariant.
+const (
+	PinNone Pin = "none"
+	PinSoft Pin = "soft"
+	PinHard Pin = "hard"
+)
+
+// Tokens is the cost of each representation of a page; 0 means that the page does not have it.
+// Levels outside the type's degradation path are not used.
+type Tokens struct {
+	Full       int `json:"full"`
+	Compressed int `json:"compressed"`
+	Structured int `json:"structured"`
+	Pointer    int `json:"pointer"`
+}
+
+// At returns the cost of one level, 0 for Gone.
+func (t Tokens) At(l pagevm.Level) int {
+	switch l {
+	case pagevm.Full:
+		return t.Full
+	case pagevm.Compressed:
+		return t.Compressed
+	case pagevm.Structured:
+		return t.Structured
+	case pagevm.Pointer:
+		return t.Pointer
+	}
+	return 0
+}
+
+// Code names a fault.
+type Code string
+
+// The fault codes. All codes but the pinned miss count as explicit faults.
+const (
+	// Refetch: a page was fetched again by its handle.
+	Refetch Code = "refetch"
+	// DuplicateTool: an equal canonical call ran again because its result was not
+	// resident.
+	DuplicateTool Code = "duplicate_tool"
+	// PinnedInvariantMiss: a hard-pinned page was below its floor at assembly.
+	PinnedInvariantMiss Code = "pinned_invariant_miss"
+	// PostCompactionBootstrap: a bootstrap page was below its floor at the first
+	// assembly after a compaction.
+	PostCompactionBootstrap Code = "post_compaction_bootstrap"
+	// SilentRecall: a lookup came back empty because it was denied or failed.
+	SilentRecall Code = "silent_recall"
+	// FlushMiss: a dirty page was lost because the context was destroyed before it
+	// was committed.
+	FlushMiss Code = "flush_miss"
+)
+
+var codes = [6]Code{Refetch, DuplicateTool, PinnedInvariantMiss, PostCompactionBootstrap, SilentRecall, FlushMiss}
+
+// Codes lists all fault codes.
+func Codes() []Code { return slices.Clone(codes[:]) }
+
+// AlertDuplicateSignature is the code of an alert: an equal call ran again although its result
+// was resident. The alert describes the workload and is not a fault.
+const AlertDuplicateSignature = "duplicate_signature"
+
+// Cause is the event that took a page away.
+type Cause string
+
+// The causes of faults.
+const (
+	CauseSelection  Cause = "selection"           // the selector lowered or left it out
+	CauseBudget     Cause = "budget_insufficient" // the minimum set did not fit
+	CauseCompaction Cause = "compaction"
+	CauseReset      Cause = "reset"
+	CauseSessionEnd Cause = "session_end"
+	CauseDenied     Cause = "DENIED"
+	CauseBackend    Cause = "BACKEND_ERROR"
+)
+
 // Counts are the paging events of a conversation.
 type Counts struct {
 	// Faults counts the faults by code.
 	Faults map[Code]int `json:"faults,omitempty"`
-	Alerts int          `json:"alerts,omitempty"`
-	Hits   int          `json:"hits,omitempty"`
+	// Alerts counts the duplicate_signature alerts.
+	Alerts int `json:"alerts,omitempty"`
+	Hits   int `json:"hits,omitempty"`
 }
 
 // Plus returns the sum of c and o. It does not share memory with them.
@@ -131,19 +219,22 @@ type Report struct {
 	// Alerts is the number of duplicate_signature alerts.
 	Alerts int `json:"alerts"`
 	Hits   int `json:"hits"`
-	// Thrash is the thrash index, as in [Totals.Thrash].
+	// Thrash is the thrash index of the paper's Appendix A: explicit faults and alerts over hits
+	// plus one.
 	Thrash float64 `json:"thrash"`
 }
 
 // Report sums the counts up.
 func (c Counts) Report() Report {
-	t := Totals{Alerts: c.Alerts, Hits: c.Hits}
 	r := Report{Faults: map[Code]int{}, Alerts: c.Alerts, Hits: c.Hits}
-	for i, code := range codes {
+	for _, code := range codes {
 		if n := c.Faults[code]; n > 0 {
-			t.Faults[i], r.Faults[code] = n, n
+			r.Faults[code] = n
+			if code != PinnedInvariantMiss {
+				r.ExplicitFaults += n
+			}
 		}
 	}
-	r.ExplicitFaults, r.Thrash = t.Explicit(), t.Thrash()
+	r.Thrash = float64(r.ExplicitFaults+r.Alerts) / float64(r.Hits+1)
 	return r
 }

@@ -1,14 +1,16 @@
 package paging
 
 import (
+	"maps"
+	"math"
 	"slices"
-	"strings"
 
 	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/paging"
 )
 
 // reference is the contract again, written for reading and not for speed: maps, and
-// Listing 1 with all upgrades made and sorted. It knows one session, no groups and
+// Listing 1 with every upgrade of every page ranked for every step. It knows one session and
 // no oracle.
 type reference struct {
 	policy                Policy
@@ -19,13 +21,13 @@ type reference struct {
 	loaded, dirty, missed map[string]bool
 	calls                 map[string]string
 	compacted             bool
-	faults                map[Code]int
+	faults                map[paging.Code]int
 	hits, alerts, tokens  int
 }
 
 func newReference(p Policy, budget int) *reference {
 	return &reference{policy: p, budget: budget, pages: map[string]Page{}, level: map[string]pagevm.Level{}, limit: map[string]pagevm.Level{}, last: map[string]int{},
-		loaded: map[string]bool{}, dirty: map[string]bool{}, calls: map[string]string{}, faults: map[Code]int{}}
+		loaded: map[string]bool{}, dirty: map[string]bool{}, calls: map[string]string{}, faults: map[paging.Code]int{}}
 }
 
 func (m *reference) add(p Page) {
@@ -35,13 +37,13 @@ func (m *reference) add(p Page) {
 func rule(p Page) bool     { return p.Type == pagevm.Bootstrap || p.Type == pagevm.Constraint }
 func fleeting(p Page) bool { return p.Type == pagevm.Evidence || p.Type == pagevm.Conversation }
 
-func (m *reference) hard(p Page) bool { return p.Pin == PinHard || m.policy.Pin && rule(p) }
+func (m *reference) hard(p Page) bool { return p.Pin == paging.PinHard || m.policy.Pin && rule(p) }
 
 func (m *reference) floor(id string) pagevm.Level {
 	p := m.pages[id]
 	switch {
 	case m.hard(p), rule(p) && m.loaded[id], p.Type == pagevm.Plan:
-		return p.Floor()
+		return p.floor()
 	case rule(p):
 		return pagevm.Gone
 	case !m.policy.Resolve && fleeting(p):
@@ -55,16 +57,19 @@ func (m *reference) need(id string) pagevm.Level {
 	if !m.policy.Resolve {
 		return p.has(pagevm.Structured)
 	}
-	return p.Floor()
+	return p.floor()
 }
 
 func (m *reference) score(id string) float64 {
 	p, w := m.pages[id], m.policy.Weights
+	if m.policy.Upgrade == UpgradeLRU {
+		return float64(p.Tokens.Full) * math.Exp2(-16*float64(m.turn-m.last[id]))
+	}
 	b := w.Recompute * p.RecomputeCost / (1 + p.RecomputeCost)
 	switch {
 	case m.hard(p):
 		b += w.PinHard
-	case p.Pin == PinSoft:
+	case p.Pin == paging.PinSoft:
 		b += w.PinSoft
 	}
 	if p.Type == pagevm.Bootstrap {
@@ -80,42 +85,40 @@ func (m *reference) score(id string) float64 {
 	return b
 }
 
-type refUpgrade struct {
-	id       string
-	from, to pagevm.Level
-	rank     float64
+// worthShare is the share of a page's worth that a level carries.
+var worthShare = [pagevm.Full + 1]float64{pagevm.Structured: 0.18, pagevm.Compressed: 0.56, pagevm.Full: 1}
+
+// rises lists the levels that a page may rise to within room, with the worth that they add to the
+// level from.
+func (m *reference) rises(id string, from pagevm.Level, room int) (to []pagevm.Level, cost []int, gain []float64) {
+	p := m.pages[id]
+	for l := from + 1; l <= pagevm.Full; l++ {
+		n := p.Tokens.At(l)
+		if n == 0 || !slices.Contains(pagevm.Path(p.Type), l) || !m.policy.Resolve && fleeting(p) && l > m.limit[id] || n-p.Tokens.At(from) > room {
+			continue
+		}
+		to, cost, gain = append(to, l), append(cost, n-p.Tokens.At(from)), append(gain, m.score(id)*(worthShare[l]-worthShare[from]))
+	}
+	return to, cost, gain
 }
 
-// upgrades makes every step of every page from its level up.
-func (m *reference) upgrades(next map[string]pagevm.Level) (all []refUpgrade) {
-	for id, p := range m.pages {
-		from, rank := next[id], 1e300
-		for to := from + 1; to <= pagevm.Full; to++ {
-			if p.Tokens.At(to) == 0 || !slices.Contains(pagevm.Path(p.Type), to) || !m.policy.Resolve && fleeting(p) && to > m.limit[id] {
-				continue
-			}
-			ratio := (levelShare[to] - levelShare[from]) / float64(max(p.Tokens.At(to)-p.Tokens.At(from), 1))
-			r := m.score(id) * ratio
-			if m.policy.Upgrade == UpgradeLRU {
-				r = 1 / float64(1+m.turn-m.last[id])
-			}
-			rank = min(rank, r)
-			all = append(all, refUpgrade{id, from, to, rank})
-			from = to
+// upgrade returns the best rise of a page: the one that is worth most per token. A page that is not
+// shown yet comes in at its lowest level first, and rises at once if that is worth more per token.
+func (m *reference) upgrade(id string, from pagevm.Level, room int) (best pagevm.Level, cost int, rank float64) {
+	p := m.pages[id]
+	to, costs, gains := m.rises(id, from, room)
+	if len(to) == 0 || from == pagevm.Gone && to[0] != p.has(pagevm.Pointer) {
+		return pagevm.Gone, 0, 0
+	}
+	at := 0
+	for i := range to {
+		more, dearer := gains[i]-gains[at], costs[i]-costs[at]
+		if from == pagevm.Gone && more*float64(costs[at]) > gains[at]*float64(dearer) ||
+			from != pagevm.Gone && gains[i]*float64(max(costs[at], 1)) > gains[at]*float64(max(costs[i], 1)) {
+			at = i
 		}
 	}
-	slices.SortFunc(all, func(a, b refUpgrade) int {
-		switch {
-		case a.rank != b.rank && a.rank > b.rank:
-			return -1
-		case a.rank != b.rank:
-			return 1
-		case a.id != b.id:
-			return strings.Compare(a.id, b.id)
-		}
-		return int(a.to) - int(b.to)
-	})
-	return all
+	return to[at], costs[at], gains[at] / float64(max(costs[at], 1))
 }
 
 // assemble is Listing 1. It reports whether the minimum set fits; if not, the caller
@@ -142,10 +145,7 @@ func (m *reference) assemble(demand []string) bool {
 		}
 	}
 	if m.policy.Upgrade != UpgradeNone {
-		for _, u := range m.upgrades(next) {
-			if next[u.id] == u.from {
-				raise(u.id, u.to)
-			}
+		for m.raiseBest(next, &used) {
 		}
 	}
 	for id := range m.pages {
@@ -160,7 +160,26 @@ func (m *reference) assemble(demand []string) bool {
 	return true
 }
 
-func (m *reference) fault(c Code, id string) { m.faults[c]++; m.missed[id] = true }
+// raiseBest makes the best of all upgrades that fit, and reports whether there was one. Of two equal
+// upgrades it makes the one of the smaller page id.
+func (m *reference) raiseBest(next map[string]pagevm.Level, used *int) bool {
+	var page string
+	var level pagevm.Level
+	var cost int
+	rank := -1.0
+	for _, id := range slices.Sorted(maps.Keys(m.pages)) {
+		if to, n, r := m.upgrade(id, next[id], m.budget-*used); to != pagevm.Gone && r > rank {
+			page, level, cost, rank = id, to, n, r
+		}
+	}
+	if page == "" {
+		return false
+	}
+	next[page], *used = level, *used+cost
+	return true
+}
+
+func (m *reference) fault(c paging.Code, id string) { m.faults[c]++; m.missed[id] = true }
 
 func (m *reference) step(t *Turn) bool {
 	m.turn, m.missed = t.Turn, map[string]bool{}
@@ -173,8 +192,8 @@ func (m *reference) step(t *Turn) bool {
 		return false
 	}
 	for id, p := range m.pages {
-		if m.compacted && p.Type == pagevm.Bootstrap && !m.hard(p) && m.level[id] < p.Floor() {
-			m.fault(PostCompactionBootstrap, id)
+		if m.compacted && p.Type == pagevm.Bootstrap && !m.hard(p) && m.level[id] < p.floor() {
+			m.fault(paging.PostCompactionBootstrap, id)
 		}
 	}
 	m.compacted = false
@@ -182,14 +201,14 @@ func (m *reference) step(t *Turn) bool {
 		if before, ok := m.calls[c.Signature]; ok && (m.level[before] >= m.need(before) || m.missed[before]) {
 			m.alerts++
 		} else if ok {
-			m.fault(DuplicateTool, before)
+			m.fault(paging.DuplicateTool, before)
 		}
 	}
 	for _, id := range t.Demand {
 		if m.level[id] >= m.need(id) {
 			m.hits++
 		} else if !m.missed[id] {
-			m.fault(Refetch, id)
+			m.fault(paging.Refetch, id)
 		}
 	}
 	m.arrive(t)
@@ -228,7 +247,7 @@ func (m *reference) strike(ev Event) {
 		return
 	}
 	if !commits {
-		m.faults[FlushMiss] += len(m.dirty)
+		m.faults[paging.FlushMiss] += len(m.dirty)
 	}
 	clear(m.dirty)
 	m.compacted = ev == EventCompaction
