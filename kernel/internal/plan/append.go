@@ -9,14 +9,17 @@ import (
 	"github.com/memkernel/memkernel/pagevm"
 )
 
-// appended is a decision with the kernel's blocks after the newest message.
-type appended struct {
-	decision
+// Appended is the prompt with the kernel's blocks after the newest message.
+type Appended struct {
+	Proj *pagevm.Projection
+	Made pagevm.Decision
 	// Flush is why the host should run a flush turn, "" if it should not run one.
 	Flush                 string
 	flushAsked, flushSeen int
 	// Left are the hits that were not recalled.
 	Left []api.Excluded
+	// level and cutLevel are the highest levels of the gauge that were announced.
+	level, cutLevel int
 }
 
 // appendBlocks calls Next once more for the same projection, with notes and recalled memory
@@ -24,71 +27,61 @@ type appended struct {
 // request. If such system messages were sent already, nothing may come before them, and all
 // blocks wait for the next call. Recalled memory comes last. It takes the remaining room, and
 // makes no cut.
-func appendBlocks(ctx context.Context, d decision) appended {
-	a := appended{decision: d, flushAsked: d.Prev.FlushAsked, flushSeen: d.Prev.FlushSeen}
-	if a.req.Demand != nil {
-		untold(&a)
+func appendBlocks(ctx context.Context, c *Call, l *Limits, d *Decision) Appended {
+	a := Appended{Proj: d.Chosen.Proj, Made: d.Chosen.Made, flushAsked: c.Prev.FlushAsked, flushSeen: c.Prev.FlushSeen}
+	// The gauge's line waits for the next call, unless it is shown.
+	a.level, a.cutLevel = min(d.Gauge.level, c.Prev.Level), int(toldOfCut(c, a.Proj))
+	if c.Request.Demand != nil {
 		return a
 	}
-	flushDue(&a)
-	for n := len(a.Msgs); a.Wishes.Ahead < n && ingest.SystemRole(a.Msgs[n-1-a.Wishes.Ahead].Role); {
-		a.Wishes.Ahead++
+	a.Flush, a.flushAsked, a.flushSeen = flushDue(c, l, d)
+	wishes := d.Chosen.wishes
+	for n := len(c.Msgs); wishes.Ahead < n && ingest.SystemRole(c.Msgs[n-1-wishes.Ahead].Role); {
+		wishes.Ahead++
 	}
-	if n := len(a.Msgs); a.Wishes.Ahead == n || a.Wishes.Ahead > n-a.Align.At {
-		untold(&a)
+	if n := len(c.Msgs); wishes.Ahead == n || wishes.Ahead > n-c.Align.At {
 		return a
 	}
-	a.leadGone = a.Proj.Seen[0].Gone
-	line := gaugeNote(&a)
-	blocks := fitting(&a, slices.Concat(pinNotes(&a), line, tellings(&a)))
-	if len(line) > 0 && !slices.Contains(blocks, line[0]) {
-		untold(&a)
+	line := gaugeNote(c, d)
+	blocks := withRoom(l, a.Proj, slices.Concat(pinNotes(c, a.Proj), line, tellings(c, d)))
+	if len(line) == 0 || slices.Contains(blocks, line[0]) {
+		a.level, a.cutLevel = d.Gauge.level, d.Gauge.cutLevel
 	}
 	if len(blocks) > 0 {
-		grant(&a, blocks, nil)
+		wishes.Append = blocks
+		a.Proj, a.Made = c.nextProjection(wishes, d.Chosen.cache)
 	}
-	recall, recalled := recalled(ctx, &a)
-	if recall != nil {
-		grant(&a, append(blocks, recalled...), recall)
+	r := recalled(ctx, c, l, d, a.Proj)
+	if a.Left = r.left; r.recall != nil {
+		wishes.Append, wishes.Recall = append(blocks, r.blocks...), r.recall
+		a.Proj, a.Made = c.nextProjection(wishes, d.Chosen.cache)
 	}
 	return a
 }
 
-// untold defers the gauge's line to the next call.
-func untold(a *appended) {
-	a.level, a.cutLevel = min(a.level, a.Prev.Level), int(a.toldOfCut())
-}
-
-// grant requests the same projection with blocks after it.
-func grant(a *appended, blocks []pagevm.Block, recall *pagevm.Recall) {
-	wishes := a.Wishes
-	wishes.Append, wishes.Recall = blocks, recall
-	a.Proj, a.Made = a.nextProjection(a.delta(), wishes, a.granted)
-}
-
-// flushDue decides whether the host should run a flush turn before its next call. A flush turn is
-// due if the conversation is about to be compacted or has grown by much, and has not been flushed
-// since.
-func flushDue(a *appended) {
-	if a.prior.Life.FlushOff || a.workspace == nil || a.req.Branch != "" {
-		return
+// flushDue returns why the host should run a flush turn before its next call, "" if it should
+// not, with the size and the message at which one was requested last. A flush turn is due if the
+// conversation is about to be compacted or has grown by much, and has not been flushed since.
+func flushDue(c *Call, l *Limits, d *Decision) (why string, asked, seen int) {
+	asked, seen = c.Prev.FlushAsked, c.Prev.FlushSeen
+	if c.prior.Life.FlushOff || c.workspace == nil || c.Request.Branch != "" {
+		return "", asked, seen
 	}
-	soft := min(a.Window/20, 10_000) // the distance before a compaction
-	last := a.Prev.FlushAsked
-	if last > a.Before || a.Made.Cut != nil {
-		last = 0 // another compaction cycle
+	soft := min(l.Window/20, 10_000) // the distance before a compaction
+	if asked > d.Before || d.Chosen.Made.Cut != nil {
+		asked = 0 // another compaction cycle
 	}
-	a.flushAsked = last
-	mark := a.Window - a.Reserve
-	if h := a.Cut.Figures.HighWater; h > 0 {
+	mark := l.Window - l.Reserve
+	if h := d.Cut.Figures.HighWater; h > 0 {
 		mark = min(mark, h) // where the kernel's own cut is due
 	}
-	if a.Reading.Window > 0 && a.Before >= mark-soft && (last == 0 || a.Before-last >= soft) {
-		a.flushAsked, a.Flush = a.Before, api.FlushTokens
+	if d.Gauge.Reading.Window > 0 && d.Before >= mark-soft && (asked == 0 || d.Before-asked >= soft) {
+		asked, why = d.Before, api.FlushTokens
 	}
-	if a.bytesFrom(a.Prev.FlushSeen) >= flushBytes {
-		a.flushSeen, a.Flush = len(a.Msgs), api.FlushBytes
+	if c.bytesFrom(seen) >= flushBytes {
+		seen, why = len(c.Msgs), api.FlushBytes
 	}
+	return why, asked, seen
 }
 
 // flushBytes is the growth of a conversation after which a flush turn is requested: 2 MiB.

@@ -11,31 +11,13 @@ import (
 	"github.com/memkernel/memkernel/pagevm"
 )
 
-// blame finds the part of a warm cache that the host broke, and the place of the change. A cut of
-// the kernel changes only messages.
-func blame(a *appended, l *layout) {
-	c, ledger := &l.Change, &a.ledger
-	if last := a.prior.Last; c.Kind == cachelayout.ChangeFirst && last != nil {
-		// Another model has its own cache.
-		*c = cachelayout.Change{Kind: cachelayout.ChangeIdentity, Field: "model", Broken: cachelayout.LevelTools, Block: -1,
-			Old: last.Model, New: a.req.Model, BrokenTokens: last.Ledger.Tokens()}
-		ledger = &last.Ledger
-	}
-	if c.Kind == cachelayout.ChangeMessages && a.Made.Cut != nil && a.Align.Rewrite == pagevm.RewriteNone {
-		return
-	}
-	if c.Host = ledger.Blame(*c, a.req.Price, l.Bill, a.req.Now); c.Host != nil {
-		c.Host.Place = a.placeOf(c)
-	}
-}
-
 // placeOf names the part that a host changed, as exactly as this process can tell.
-func (c *conversation) placeOf(change *cachelayout.Change) string {
+func (c *Call) placeOf(change *cachelayout.Change) string {
 	switch change.Kind {
 	case cachelayout.ChangeTools:
-		return toolChanged(c.Prev.Tools, c.req.Tools)
+		return toolChanged(c.Prev.Tools, c.Request.Tools)
 	case cachelayout.ChangeSystem:
-		return systemChanged(c.Prev.System, c.req.System)
+		return systemChanged(c.Prev.System, c.Request.System)
 	case cachelayout.ChangeIdentity:
 		if len(change.Old)+len(change.New) > 80 { // settings in JSON
 			return change.Field
@@ -50,7 +32,7 @@ func (c *conversation) placeOf(change *cachelayout.Change) string {
 	for i := range m.Parts {
 		if r := m.Parts[i].Result; r != nil {
 			what = "tool result"
-			if call := c.Calls[r.CallID]; call != nil {
+			if call := c.Maker.Calls[r.CallID]; call != nil {
 				what += " of " + call.Name
 			}
 			break

@@ -2,10 +2,10 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
@@ -23,82 +23,123 @@ const maxSpanLines = 8
 // the user's words.
 const carryIntro = "[Context kept by memkernel: earlier messages of this session left the prompt. What follows is reference, not a request.]"
 
-// carryBlocks makes the blocks of the carry block: the provider's compaction, the workspace's
-// files as they are now, the messages that left, then the summary.
-func carryBlocks(d *deciding) []pagevm.Block {
-	blocks := append(compactionBlocks(d), workspaceBlocks(d)...)
-	blocks = append(blocks, restoreBlock(d, checkpoint.AfterCompaction, d.Cut.Do)...)
-	if len(d.Spans) > 0 {
-		blocks = append(blocks, d.carryBlock(pagevm.ItemCarry, ids.Page("cy", d.prior.Name, d.req.Branch), pagevm.Pointer, spanText(d)))
+// material is what carry blocks are made of.
+type material struct {
+	// files are the pins and workspace files as they were shown last. squeezed is the room that
+	// they have to give up, in calibrated tokens.
+	files    files
+	squeezed int
+	// spans are the messages that left. summary covers them.
+	spans   []branch.Span
+	summary summary.State
+	work    Work
+}
+
+// carry is a carry block, with the material as it is once the block is made, and the version of
+// the model's notes that the block shows.
+type carry struct {
+	material
+	blocks []textBlock
+	notes  int
+}
+
+// textBlock is a block of the carry block. Its text is kept by its hash if it is the kernel's
+// own, and found by the block's page otherwise.
+type textBlock struct {
+	pagevm.Block
+	own  bool
+	text string
+}
+
+// ownBlock makes a block of a text of the kernel.
+func (c *Call) ownBlock(kind pagevm.ItemKind, page string, level pagevm.Level, text string) textBlock {
+	return textBlock{pagevm.Block{Kind: kind, Page: page, Level: level, Hash: ids.Hash(text), Tokens: c.Maker.Count.Text(text)}, true, text}
+}
+
+// plain returns blocks without their texts.
+func plain(blocks []textBlock) (out []pagevm.Block) {
+	for i := range blocks {
+		out = append(out, blocks[i].Block)
 	}
-	text := summary.RenderNoted(d.Summary, modelNotes(d), summary.Cap(d.Window), d.Count.Text, func(kind string, n int) string { return more(d, kind) })
-	return append(blocks, d.carryBlock(pagevm.ItemCarry, ids.Page("su", d.prior.Name, d.req.Branch), pagevm.Structured, text))
+	return out
+}
+
+// textsOf returns the kernel's own texts of blocks, by hash.
+func textsOf(blocks []textBlock) map[string]string {
+	out := map[string]string{}
+	for i := range blocks {
+		if blocks[i].own {
+			out[blocks[i].Hash] = blocks[i].text
+		}
+	}
+	return out
+}
+
+// carryBlocks makes the blocks of the carry block: the provider's compaction, the workspace's
+// files as they are now, the text to go on from, the messages that left, then the summary. The
+// parameter leadGone reports that the host's first messages are not shown, cut that messages
+// leave now, and notes is the version of the notes if they can't be read.
+func carryBlocks(c *Call, l *Limits, m material, leadGone, cut bool, notes int) carry {
+	m = m.withFiles(c, l, leadGone)
+	restore, work := restoreBlock(c, l, m.work, cut, leadGone)
+	m.work = work
+	blocks := slices.Concat(compactionBlocks(c), m.files.shown(), restore)
+	if len(m.spans) > 0 {
+		blocks = append(blocks, c.ownBlock(pagevm.ItemCarry, ids.Page("cy", c.prior.Name, c.Request.Branch), pagevm.Pointer, spanText(c, m.spans)))
+	}
+	page := ids.Page("su", c.prior.Name, c.Request.Branch)
+	said, version := modelNotes(c, notes)
+	text := summary.RenderNoted(m.summary, said, summary.Cap(l.Window), c.Maker.Count.Text, func(kind string, _ int) string { return page + "." + kind })
+	return carry{m, append(blocks, c.ownBlock(pagevm.ItemCarry, page, pagevm.Structured, text)), version}
 }
 
 // compactionBlocks shows a provider's compaction. It is the compaction that comes with the cut,
 // or else the compaction in the prompt, unless the host has rewritten its past since.
-func compactionBlocks(d *deciding) (blocks []pagevm.Block) {
-	if w := d.req.Demand; w != nil && w.Provider != nil {
+func compactionBlocks(c *Call) (blocks []textBlock) {
+	if w := c.Request.Demand; w != nil && w.Provider != nil {
 		for i, raw := range w.Provider.Blocks {
-			page := ids.Page("pc", d.prior.Name, d.req.Branch, fmt.Sprint(d.Prev.Proj.Generation, i))
-			blocks = append(blocks, d.carryBlock(pagevm.ItemCompaction, page, pagevm.Full, raw))
+			page := ids.Page("pc", c.prior.Name, c.Request.Branch, fmt.Sprint(c.Prev.Proj.Generation, i))
+			blocks = append(blocks, c.ownBlock(pagevm.ItemCompaction, page, pagevm.Full, raw))
 		}
 		return blocks
 	}
-	if d.Renewed() {
+	if c.Renewed() {
 		return nil
 	}
-	for _, it := range d.Prev.Proj.Carry {
+	for _, it := range c.Prev.Proj.Carry {
 		if it.Kind == pagevm.ItemCompaction {
-			blocks = append(blocks, d.carryBlock(it.Kind, it.Page, it.Level, d.Text(it.Hash)))
+			blocks = append(blocks, c.ownBlock(it.Kind, it.Page, it.Level, c.text(nil, it.Hash)))
 		}
 	}
 	return blocks
 }
 
-// modelNotes returns a model's notes that rest on messages still in the conversation. If the
-// notes can't be read, the mechanical summary is shown without them.
-func modelNotes(d *deciding) summary.Notes {
-	n, err := d.session.Notes()
+// modelNotes returns a model's notes that rest on messages still in the conversation, and their
+// version. If the notes can't be read, the mechanical summary is shown without them.
+func modelNotes(c *Call, before int) (summary.Notes, int) {
+	n, err := c.session.Notes()
 	if err != nil {
-		d.log.faults = append(d.log.faults, fault.Fault{Code: fault.NotesUnread, Detail: err.Error()})
-		return summary.Notes{}
+		c.log.fault(fault.Fault{Code: fault.NotesUnread, Detail: err.Error()})
+		return summary.Notes{}, before
 	}
-	d.notesShown = n.Version
-	return n.Rooted(ingest.RootedIn(d.Msgs))
+	return n.Rooted(ingest.RootedIn(c.Msgs)), n.Version
 }
 
-// carryIfGone returns the carry block if any message is still out of the prompt.
-func carryIfGone(d *deciding) []pagevm.Block {
-	for i := range d.Align.Seen {
-		if d.Align.Seen[i].Gone {
-			return carryBlocks(d)
-		}
+// carryIfGone returns the carry block if any message is still out of the prompt. Otherwise it
+// shows only the workspace's files.
+func carryIfGone(c *Call, l *Limits, m material, leadGone bool, notes int) carry {
+	if c.summaryFirst() || slices.ContainsFunc(c.Align.Seen, func(s pagevm.Seen) bool { return s.Gone }) {
+		return carryBlocks(c, l, m, leadGone, false, notes)
 	}
-	if first := d.Align.First; first < len(d.Msgs) && d.Msgs[first].Origin == memkernel.OriginSummary {
-		return carryBlocks(d)
-	}
-	d.Spans = nil
-	return workspaceBlocks(d)
-}
-
-// carryBlock makes a kernel block and keeps its text.
-func (d *decision) carryBlock(kind pagevm.ItemKind, page string, level pagevm.Level, text string) pagevm.Block {
-	h := ids.Hash(text)
-	d.Texts[h] = text
-	return pagevm.Block{Kind: kind, Page: page, Level: level, Hash: h, Tokens: d.Count.Text(text)}
-}
-
-// more returns a text that names the page with the rest of a summary list.
-func more(d *deciding, kind string) string {
-	return ids.Page("su", d.prior.Name, d.req.Branch) + "." + kind
+	m = m.withFiles(c, l, leadGone)
+	m.spans = nil
+	return carry{m, m.files.shown(), notes}
 }
 
 // spanText lists the spans that left the prompt, newest last.
-func spanText(d *deciding) string {
+func spanText(c *Call, spans []branch.Span) string {
 	var b strings.Builder
 	b.WriteString(carryIntro)
-	spans := d.Spans
 	b.WriteString(spans[len(spans)-1].Worked)
 	if older := len(spans) - maxSpanLines; older > 0 {
 		fmt.Fprintf(&b, "\n+%d older: get %s", older, spans[older-1].ID)
@@ -108,26 +149,26 @@ func spanText(d *deciding) string {
 		b.WriteByte('\n')
 		b.WriteString(spans[i].Text)
 	}
-	if d.req.Resolver != "" {
-		fmt.Fprintf(&b, "\nTo read any of it in full: %s ID", d.req.Resolver)
+	if c.Request.Resolver != "" {
+		fmt.Fprintf(&b, "\nTo read any of it in full: %s ID", c.Request.Resolver)
 	}
 	return b.String()
 }
 
 // leavingSpan makes the page of the messages that leave at a cut.
-func leavingSpan(d *deciding, seen []pagevm.Seen, leave map[int]bool) (branch.Span, bool) {
+func leavingSpan(c *Call, seen []pagevm.Seen, leave map[int]bool) (branch.Span, bool) {
 	var s branch.Span
 	var turns []represent.Utterance
-	for i := range d.Hosts {
-		if seen[i].Gone || !leave[d.Places[i].Atom] {
+	for i := range c.Hosts {
+		if seen[i].Gone || !leave[c.Places[i].Atom] {
 			continue
 		}
-		m := &d.Msgs[i]
+		m := &c.Msgs[i]
 		s.Keys = append(s.Keys, m.Key)
-		for j := range d.Hosts[i].Segments {
-			s.Pages = append(s.Pages, d.Hosts[i].Segments[j].Page)
+		for j := range c.Hosts[i].Segments {
+			s.Pages = append(s.Pages, c.Hosts[i].Segments[j].Page)
 		}
-		s.Tokens += d.Hosts[i].Tokens()
+		s.Tokens += c.Hosts[i].Tokens()
 		if s.From.IsZero() {
 			s.From = m.Time
 		}
@@ -139,19 +180,19 @@ func leavingSpan(d *deciding, seen []pagevm.Seen, leave map[int]bool) (branch.Sp
 	if len(s.Keys) == 0 {
 		return s, false
 	}
-	s.ID = ids.Page("sp", d.prior.Name, d.req.Branch, s.Keys[0], s.Keys[len(s.Keys)-1])
-	s.Level, s.Text = d.spanLine(s, turns)
-	s.Worked = d.workedText(func(i int) bool { return seen[i].Gone || leave[d.Places[i].Atom] })
+	s.ID = ids.Page("sp", c.prior.Name, c.Request.Branch, s.Keys[0], s.Keys[len(s.Keys)-1])
+	s.Level, s.Text = c.spanLine(s, turns)
+	s.Worked = c.workedText(func(i int) bool { return seen[i].Gone || leave[c.Places[i].Atom] })
 	return s, true
 }
 
 // spanLine shows a span. It shows a pointer if the model can follow pointers, otherwise the
 // span's structure.
-func (m *measured) spanLine(s branch.Span, turns []represent.Utterance) (pagevm.Level, string) {
-	want := pagevm.Floor(pagevm.Conversation, m.req.Resolver != "")
-	for _, r := range represent.Conversation(represent.SpanInput{PageID: s.ID, Utterances: turns, Resolver: m.req.Resolver}, nil) {
+func (c *Call) spanLine(s branch.Span, turns []represent.Utterance) (pagevm.Level, string) {
+	want := pagevm.Floor(pagevm.Conversation, c.Request.Resolver != "")
+	for _, r := range represent.Conversation(represent.SpanInput{PageID: s.ID, Utterances: turns, Resolver: c.Request.Resolver}, nil) {
 		if r.Level == want {
-			return want, m.Mask.Text(r.Text)
+			return want, c.Maker.Mask.Text(r.Text)
 		}
 	}
 	return want, fmt.Sprintf("[%s: %d messages]", s.ID, len(s.Keys))

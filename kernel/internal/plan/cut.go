@@ -14,48 +14,47 @@ import (
 
 // cacheOf returns the state that the provider's cache would have for the prompt without a cut, in
 // the form that Next needs. It also returns the clock by which the state is known.
-func cacheOf(d *deciding) (pagevm.Cache, string) {
-	id := d.identity(d.Grown)
-	cold, clock := d.ledger.Cold(d.req.Price, id, d.req.Now)
-	return pagevm.Cache{Cold: cold, Event: d.ledger.ColdEvent(d.req.Price, id, d.req.Now),
-		Resolver: d.req.Resolver != "", StripThinking: d.stripThinking(), Now: d.req.Now}, clock
+func cacheOf(c *Call, d *Decision) (pagevm.Cache, string) {
+	r, id := c.Request, c.identity(d.Grown)
+	cold, clock := d.cached.Cold(r.Price, id, r.Now)
+	return pagevm.Cache{Cold: cold, Event: d.cached.ColdEvent(r.Price, id, r.Now),
+		Resolver: r.Resolver != "", StripThinking: c.stripThinking(), Now: r.Now}, clock
 }
 
 // cutInput gives the cut planner its figures. The counts' own error is taken off the limits, so
 // that a prompt within them fits.
-func cutInput(d *deciding, c pagevm.Cache) cachelayout.CutInput {
+func cutInput(c *Call, l *Limits, d *Decision, cache pagevm.Cache) cachelayout.CutInput {
 	in := cachelayout.CutInput{
-		Model: d.ledger.Expect(d.req.Price), Window: d.Hard + d.Reserve, Reserve: d.Reserve,
-		Fixed: d.Fixed + d.Standing, Conversation: d.Before - d.Fixed - d.Standing, Planned: d.Before,
-		Growth: d.growth(), Cold: c.Cold, ColdEventUsed: c.Event != "" && c.Event == d.Grown.LastEvent(),
-		OpenLoop: len(d.Places) > 0 && d.Places[len(d.Places)-1].InLoop, TTL: d.Lifetimes.Messages,
-		ColdRate:      d.Pace.Rate(d.Lifetimes.Messages),
-		ExpectedTurns: cachelayout.ExpectedTurns(d.callsSoFar()), LowWater: d.req.LowWater, ColdLowWater: d.req.LowWater, Economy: d.economy().Short(),
+		Model: d.cached.Expect(c.Request.Price), Window: l.Hard + l.Reserve, Reserve: l.Reserve,
+		Fixed: l.Fixed + d.Standing, Conversation: d.Before - l.Fixed - d.Standing, Planned: d.Before,
+		Growth: growth(c, l), Cold: cache.Cold, ColdEventUsed: cache.Event != "" && cache.Event == d.Grown.LastEvent(),
+		OpenLoop: c.InLoop(), TTL: d.Lifetimes.Messages, ColdRate: d.Pace.Rate(d.Lifetimes.Messages),
+		ExpectedTurns: cachelayout.ExpectedTurns(c.callsSoFar()), LowWater: c.Request.LowWater, ColdLowWater: c.Request.LowWater, Economy: c.economy().Short(),
 	}
-	in.Pending = d.Before - d.Fixed - d.Standing
-	if c.Cold && !d.sent() {
+	in.Pending = d.Before - l.Fixed - d.Standing
+	if cache.Cold && !sent(&d.cached) {
 		// Nothing was ever sent, so that the messages are new and not pending.
 		in.Pending = 0
 	}
-	if d.BoundLoop() {
+	if c.BoundLoop() {
 		// A cut would remove the loop's thinking. It waits unless the prompt would not fit.
 		in.Pending = 0
 	}
-	in.Pending = max(in.Pending, 0, d.Before-d.Hard)
+	in.Pending = max(in.Pending, 0, d.Before-l.Hard)
 	return in
 }
 
 // sent reports whether a request of this conversation is known to have been made.
-func (d *decision) sent() bool { return !d.ledger.LastStart.IsZero() }
+func sent(l *cachelayout.Ledger) bool { return !l.LastStart.IsZero() }
 
 // growthCalls is the number of calls from which a session's growth is measured.
 const growthCalls = 64
 
 // growth lists the tokens that the last calls added, calibrated, newest last.
-func (m *measured) growth() []int {
-	g := growthOf(m.Hosts, m.Places, growthCalls)
+func growth(c *Call, l *Limits) []int {
+	g := growthOf(c.Hosts, c.Places, growthCalls)
 	for i := range g {
-		g[i] = m.Scale(g[i])
+		g[i] = l.Scale(g[i])
 	}
 	return g
 }
@@ -78,68 +77,86 @@ func growthOf(hosts []pagevm.HostMessage, at []pagevm.Place, n int) []int {
 	return out
 }
 
-// makeCut submits the cut. If the prompt after the granted cut is still above the goal, it
-// submits the cut once more with a lower target. The last granted cut applies.
-func makeCut(d *deciding, delta pagevm.Delta, cache pagevm.Cache) {
-	captured := captureAhead(d)
-	advanceSummary(d)
-	seen := slices.Concat(d.Align.Seen, ingest.Seen(d.Hosts[d.Align.At:]))
-	target, most, worth, texts := d.Cut.TargetTokens, d.Cut.MostTokens, score(d, seen), d.Texts
-	captured()
-	stands := d.attempt
-	stands.Spans = d.Prev.Spans
-	for range 3 {
-		d.Texts, d.Spans = maps.Clone(texts), d.Prev.Spans
-		wish := pressing(d, selectFor(d, worth, target, most))
-		if w := d.req.Demand; w != nil && w.Provider != nil {
-			wish = &pagevm.CutWish{Leave: coveredAtoms(d), Compacted: true}
-		}
-		wish.Reason = pagevm.CutReason(d.Cut.Reason)
-		if span, ok := leavingSpan(d, seen, wish.Leave); ok {
-			d.Spans = append(d.Spans[:len(d.Spans):len(d.Spans)], span)
-		}
-		d.leadGone = seen[0].Gone || wish.Leave[d.Places[0].Atom]
-		wishes := pagevm.Wishes{Cut: wish, Carry: carryBlocks(d)}
-		wishes.Drop = saidBy(d, wishes.Carry)
-		proj, dec := d.nextProjection(delta, wishes, cache)
-		if dec.Cut == nil {
-			d.attempt = stands
-			d.Made.Refused = dec.Refused
-			return
-		}
-		d.Proj, d.Made, d.Wishes, d.granted = proj, dec, wishes, cache
-		if stands = d.attempt; d.Planned(proj) <= cutGoal(d) || wish.Compacted {
-			return
-		}
-		target = d.Fixed + d.Standing + (target-d.Fixed-d.Standing)/3
-		most = target
-	}
+// wanted is a cut that is wanted, in the state that the provider's cache is in.
+type wanted struct {
+	cut   cachelayout.Cut
+	cache pagevm.Cache
+	// goal is the size that the prompt may have after the cut. standing is the size of pins and
+	// workspace files in it.
+	goal, standing int
+	// pressed are the sent pages that must be shown and have to be shown shorter.
+	pressed map[string]pagevm.Level
 }
 
-// pressing adds to a wish the items that have to be shown shorter for anything to fit.
-func pressing(d *deciding, wish *pagevm.CutWish) *pagevm.CutWish {
-	if len(d.pressed) == 0 {
-		return wish
+// makeCut submits the cut. If the prompt after the granted cut is still above the goal, it
+// submits the cut again with a lower target. The last granted cut applies. If none was granted,
+// the prompt stays as it was, with the reasons.
+func makeCut(c *Call, l *Limits, want *wanted, from Candidate, m material) (Candidate, Work) {
+	captured := captureAhead(c, l, m.work)
+	m.summary = advanced(c, m.summary)
+	seen := slices.Concat(c.Align.Seen, ingest.Seen(c.Hosts[c.Align.At:]))
+	worth := score(c, from.Texts, seen)
+	m.work = captured()
+	best := from
+	best.summary, best.Spans = m.summary, c.Prev.Spans
+	target, most := want.cut.TargetTokens, want.cut.MostTokens
+	for range 3 {
+		wish := leaving(c, l, want, worth, target, most)
+		m.spans = c.Prev.Spans
+		if span, ok := leavingSpan(c, seen, wish.Leave); ok {
+			m.spans = append(m.spans[:len(m.spans):len(m.spans)], span)
+		}
+		made := carryBlocks(c, l, m, seen[0].Gone || wish.Leave[c.Places[0].Atom], true, from.notes)
+		m = made.material
+		carry := plain(made.blocks)
+		wishes := pagevm.Wishes{Cut: wish, Carry: carry, Drop: saidBy(c, best.Proj, carry)}
+		proj, dec := c.nextProjection(wishes, want.cache)
+		if dec.Cut == nil {
+			best.Made.Refused = dec.Refused
+			break
+		}
+		best = Candidate{Proj: proj, Made: dec, wishes: wishes, cache: want.cache, Texts: merged(from.Texts, textsOf(made.blocks)),
+			Spans: m.spans, summary: m.summary, notes: made.notes}
+		if l.Planned(proj) <= want.goal || wish.Compacted {
+			break
+		}
+		bare := l.Fixed + want.standing
+		target = bare + (target-bare)/3
+		most = target
 	}
-	own := *wish // the trace keeps the selector's own wish
-	own.Levels = maps.Clone(wish.Levels)
-	maps.Copy(own.Levels, d.pressed)
-	return &own
+	return best, m.work
+}
+
+// leaving returns what is to leave or to be shown shorter, so that the prompt has target tokens.
+// A provider's own compaction names the messages itself.
+func leaving(c *Call, l *Limits, want *wanted, worth *scores, target, most int) *pagevm.CutWish {
+	wish := selectFor(c, l, want, worth, target, most)
+	if len(want.pressed) > 0 {
+		own := *wish // the trace keeps the selector's own wish
+		own.Levels = maps.Clone(wish.Levels)
+		maps.Copy(own.Levels, want.pressed)
+		wish = &own
+	}
+	if w := c.Request.Demand; w != nil && w.Provider != nil {
+		wish = &pagevm.CutWish{Leave: coveredAtoms(c), Compacted: true}
+	}
+	wish.Reason = pagevm.CutReason(want.cut.Reason)
+	return wish
 }
 
 // saidBy returns the notes on pins and workspace files that a carry block shows in their current
 // version. The cut drops these notes.
-func saidBy(d *deciding, carry []pagevm.Block) map[string]bool {
+func saidBy(c *Call, proj *pagevm.Projection, carry []pagevm.Block) map[string]bool {
 	shown := map[string]bool{}
 	for _, b := range carry {
-		if p := d.Page(b.Page); p != nil && len(p.Refs) > 0 {
+		if p := c.Page(b.Page); p != nil && len(p.Refs) > 0 {
 			shown[p.Refs[0].Path] = true
 		}
 	}
 	var drop map[string]bool
-	for i := range d.Proj.Items {
-		it := &d.Proj.Items[i]
-		if p := d.Page(it.Page); it.Kind == pagevm.ItemNote && p != nil && len(p.Refs) > 0 && shown[p.Refs[0].Path] {
+	for i := range proj.Items {
+		it := &proj.Items[i]
+		if p := c.Page(it.Page); it.Kind == pagevm.ItemNote && p != nil && len(p.Refs) > 0 && shown[p.Refs[0].Path] {
 			if drop == nil {
 				drop = map[string]bool{}
 			}
@@ -151,93 +168,79 @@ func saidBy(d *deciding, carry []pagevm.Block) map[string]bool {
 
 // selectFor lets the selector choose for a whole prompt of target tokens, or of most tokens for
 // items that are worth their cost.
-func selectFor(d *deciding, a *scores, target, most int) *pagevm.CutWish {
-	carry := carryRoom(d.Window)
-	room := func(whole int) int { return max(d.unscale(whole-d.Fixed-d.Standing)-carry, 0) }
-	return choose(&d.measured, pagevm.SelectInput{
-		Host: d.Supersede(), Places: d.Places, Seen: a.seen, Traits: a.traits, Names: a.uses,
-		Target: room(target), Most: room(most), Hurdle: d.Cut.Hurdle, Resolver: d.req.Resolver != "",
-	})
+func selectFor(c *Call, l *Limits, want *wanted, a *scores, target, most int) *pagevm.CutWish {
+	carry := carryRoom(l.Window)
+	room := func(whole int) int { return max(l.unscale(whole-l.Fixed-want.standing)-carry, 0) }
+	in := pagevm.SelectInput{
+		Host: c.Supersede(), Places: c.Places, Seen: a.seen, Traits: a.traits, Names: a.uses,
+		Target: room(target), Most: room(most), Hurdle: want.cut.Hurdle, Resolver: c.Request.Resolver != "",
+	}
+	wish := pagevm.Select(in)
+	c.log.step(Step{Select: &SelectStep{in, wish, *wish}})
+	return wish
 }
 
 // notesWait reports whether a model's notes are newer than the notes in the carry block while the
 // cache is cold, so that showing the new notes costs nothing. Before the first cut it returns
 // false, since there is no summary to add notes to.
-func notesWait(d *deciding, c pagevm.Cache) bool {
-	if d.req.Demand != nil || !c.Cold || !d.sent() || len(d.Proj.Cuts) == 0 || c.Event != "" && c.Event == d.Proj.LastEvent() {
+func notesWait(c *Call, d *Decision, cache pagevm.Cache) bool {
+	if c.Request.Demand != nil || !cache.Cold || !sent(&d.cached) || len(d.Grown.Cuts) == 0 || cache.Event != "" && cache.Event == d.Grown.LastEvent() {
 		return false
 	}
-	n, err := d.session.Notes()
-	return err == nil && n.Version > d.Prev.Notes
+	n, err := c.session.Notes()
+	return err == nil && n.Version > c.Prev.Notes
 }
 
 // showNotes makes the carry block again with the current notes. This is a cut at which no message
 // leaves. It uses up the cold event.
-func showNotes(d *deciding, delta pagevm.Delta, cache pagevm.Cache) {
-	before := d.Summary
-	advanceSummary(d)
-	wishes := pagevm.Wishes{Cut: &pagevm.CutWish{Reason: pagevm.CutCold, CarryOnly: true}, Carry: carryBlocks(d)}
-	wishes.Drop = saidBy(d, wishes.Carry)
-	proj, dec := d.nextProjection(delta, wishes, cache)
-	if dec.Cut == nil || d.Planned(proj) > d.Hard {
-		d.Summary = before
-		return
+func showNotes(c *Call, l *Limits, want *wanted, from Candidate, m material) (Candidate, Work) {
+	m.summary = advanced(c, m.summary)
+	made := carryBlocks(c, l, m, c.leadGone(), false, from.notes)
+	carry := plain(made.blocks)
+	wishes := pagevm.Wishes{Cut: &pagevm.CutWish{Reason: pagevm.CutCold, CarryOnly: true}, Carry: carry, Drop: saidBy(c, from.Proj, carry)}
+	proj, dec := c.nextProjection(wishes, want.cache)
+	if dec.Cut == nil || l.Planned(proj) > l.Hard {
+		return from, made.work
 	}
-	d.Proj, d.Made, d.Wishes, d.granted = proj, dec, wishes, cache
+	return Candidate{Proj: proj, Made: dec, wishes: wishes, cache: want.cache, Texts: merged(from.Texts, textsOf(made.blocks)),
+		Spans: from.Spans, summary: m.summary, notes: made.notes}, made.work
 }
 
-// advanceSummary brings the summary up to the newest message, so that it covers the messages that
+// advanced returns the summary up to the newest message, so that it covers the messages that
 // leave at a cut. Observed turns have done most of the work.
-func advanceSummary(d *deciding) {
-	st := d.Summary
-	if o := d.prior.Observed; o.Offset.Messages > st.Offset.Messages {
+func advanced(c *Call, st summary.State) summary.State {
+	if o := c.prior.Observed; o.Offset.Messages > st.Offset.Messages {
 		st = o
 	}
-	d.Summary = d.advance(st)
+	return c.summarized(st)
 }
 
-// renewSummary makes the summary again after the host rewrote its source. If the host compacted
-// and removed the originals, the old summary is kept. A fork has another past, so that its
-// summary starts empty.
-func renewSummary(d *deciding) {
-	first := d.Align.First
-	if first < len(d.Msgs) && d.Msgs[first].Origin == memkernel.OriginSummary {
-		advanceSummary(d)
-		return
+// renewed makes the summary again after the host rewrote its source. If the host compacted and
+// removed the originals, the old summary is kept. A fork has another past, so that its summary
+// starts empty.
+func renewed(c *Call, st summary.State) summary.State {
+	if c.summaryFirst() {
+		return advanced(c, st)
 	}
-	d.Summary = d.advance(summary.State{})
+	return c.summarized(summary.State{})
+}
+
+// summarized updates a summary by the part of the conversation that it has not seen.
+func (c *Call) summarized(st summary.State) summary.State {
+	return summary.UpdateMasked(st, c.Msgs[ingest.Unseen(st.Offset.Key, c.Msgs):], c.Maker.Mask.Text)
 }
 
 // NewSpans are the spans that this plan added.
-func (d *decision) NewSpans() []branch.Span {
-	if len(d.Spans) <= len(d.Prev.Spans) {
+func (r *Result) NewSpans() []branch.Span {
+	if len(r.Chosen.Spans) <= len(r.Prev.Spans) {
 		return nil
 	}
-	return d.Spans[len(d.Prev.Spans):]
+	return r.Chosen.Spans[len(r.Prev.Spans):]
 }
 
 // planCut asks the cut planner.
-func planCut(m *measured, in cachelayout.CutInput) cachelayout.Cut {
+func (c *Call) planCut(in cachelayout.CutInput) cachelayout.Cut {
 	out := cachelayout.PlanCut(in)
-	m.log.trail = append(m.log.trail, Step{Cut: &CutStep{in, out}})
+	c.log.step(Step{Cut: &CutStep{in, out}})
 	return out
-}
-
-// choose asks the selector.
-func choose(m *measured, in pagevm.SelectInput) *pagevm.CutWish {
-	wish := pagevm.Select(in)
-	m.log.trail = append(m.log.trail, Step{Select: &SelectStep{in, wish, *wish}})
-	return wish
-}
-
-// nextProjection returns the projection that pagevm.Next derives from the previous one.
-func (m *measured) nextProjection(d pagevm.Delta, wishes pagevm.Wishes, c pagevm.Cache) (*pagevm.Projection, pagevm.Decision) {
-	p, dec := pagevm.Next(m.Prev.Proj, d, wishes, c)
-	m.log.trail = append(m.log.trail, Step{Next: &NextStep{wishes, c, p, dec}})
-	return p, dec
-}
-
-// advance updates a summary by the part of the conversation that it has not seen.
-func (c *conversation) advance(st summary.State) summary.State {
-	return summary.UpdateMasked(st, c.Msgs[ingest.Unseen(st.Offset.Key, c.Msgs):], c.Mask.Text)
 }

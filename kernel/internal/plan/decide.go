@@ -3,200 +3,233 @@ package plan
 import (
 	"context"
 	"errors"
+	"maps"
 	"time"
 
 	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/cachelayout"
-	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/summary"
 )
 
-// decision is the content that the prompt is to show of the conversation, and why.
-type decision struct {
-	measured
-	attempt
-	// Grown is the prompt without a cut.
-	Grown *pagevm.Projection
-	// Before is the calibrated size of Grown, including texts that wait to be shown.
+// Decision is the content that the prompt is to show of the conversation, and why.
+type Decision struct {
+	// Chosen is the prompt, before the kernel's blocks after the newest message.
+	Chosen Candidate
+	// Work is the working state as far as the plan has made it. Gauge is how full the context is.
+	Work  Work
+	Gauge Gauge
+	// Grown is the prompt without a cut. Before is its calibrated size, including texts that wait
+	// to be shown.
+	Grown  *pagevm.Projection
 	Before int
-	// Cut is the cut that the cut planner requested.
-	Cut cachelayout.Cut
-	// Held reports that the breaker prevented the cut.
-	Held bool
-	// CutMade reports that a cut on demand was made.
+	// Cut is the cut that was wanted. Held reports that the breaker prevented it. CutMade reports
+	// that a cut on demand was made, WhyNot why it was not made.
+	Cut     cachelayout.Cut
+	Held    bool
 	CutMade bool
-	// WhyNot is why a cut on demand was not made.
-	WhyNot api.CompactReason
-	// Cold and Clock describe the provider's cache.
-	Cold  bool
-	Clock string
-	// Lifetimes are the cache lifetimes to request.
+	WhyNot  api.CompactReason
+	// Cold and Clock describe the provider's cache. Lifetimes are the cache lifetimes to request.
+	Cold      bool
+	Clock     string
 	Lifetimes lifetimes
-	// Split is the division of the window.
-	Split budget.Plan
-	// Standing is the size of pins and workspace files in the carry block, calibrated.
+	// Split is the division of the window. Standing is the size of pins and workspace files in
+	// the carry block, calibrated.
+	Split    budget.Plan
 	Standing int
-	// Reading is the gauge's reading.
-	Reading checkpoint.Reading
-	// NextCut is the distance to the next cut.
-	NextCut checkpoint.NextCut
-	// crossed is the highest level of the gauge or of the next cut that this plan crossed.
-	crossed checkpoint.Level
-	// Trigger is the reason for a checkpoint that is due.
-	Trigger checkpoint.Trigger
-	// Behind reports that an earlier conversation left state that no checkpoint holds.
-	Behind bool
-	// Captured is the working state with this plan's messages, if it was made.
-	Captured *checkpoint.State
 	// Parts of the next state.
-	Summary    summary.State
-	Breaker    branch.Breaker
-	ttl        time.Duration
-	compacted  int
-	notesShown int
-	level      int
-	cutLevel   int
-	fitted     map[string]bool
-	settled    branch.Settled
-
-	// leadGone: the host's first messages are no longer shown.
-	leadGone bool
+	Pace      cachelayout.Pace
+	ttl       time.Duration
+	cached    cachelayout.Ledger
+	Breaker   branch.Breaker
+	compacted int
+	fitted    map[string]bool
+	settled   branch.Settled
 }
 
-// deciding is a decision in the making, with fields that no later stage needs.
-type deciding struct {
-	decision
-	// squeezed is the room that pins and workspace files have to give up, in calibrated tokens.
-	squeezed int
-	// carried is the part of the carry block with pins and workspace files, as it was made last.
-	carried *carried
-	// pressed are the sent pages that must be shown and have to be shown shorter.
-	pressed map[string]pagevm.Level
-}
-
-// attempt is a projection with the wishes and the cache state of its request.
-type attempt struct {
-	Proj    *pagevm.Projection
-	Made    pagevm.Decision
-	Wishes  pagevm.Wishes
-	granted pagevm.Cache
+// Candidate is a prompt that a plan may choose, with the question to pagevm.Next that made it. A
+// cut is tried by making another candidate.
+type Candidate struct {
+	Proj   *pagevm.Projection
+	Made   pagevm.Decision
+	wishes pagevm.Wishes
+	cache  pagevm.Cache
 	// Texts are the kernel's blocks by hash.
 	Texts map[string]string
-	// Spans are all spans that have left.
-	Spans []branch.Span
+	// Spans are all spans that have left. summary covers them.
+	Spans   []branch.Span
+	summary summary.State
+	// notes is the version of the model's notes that the carry block shows.
+	notes int
 }
 
-// carried holds pins and workspace files in a carry block, and the values that they depend on.
-type carried struct {
-	blocks   []pagevm.Block
-	texts    map[string]string // of excerpts, by hash
-	leadGone bool
-	squeezed int
+// opening is the carry block that a prompt gets before the question of a cut, and the material
+// for the carry block of a cut.
+type opening struct {
+	material
+	// blocks is the carry block. now reports that the prompt gets it now.
+	blocks []textBlock
+	now    bool
+	// texts are all texts that were made for it so far.
+	texts map[string]string
+	notes int
+	// standing is the size of pins and workspace files in the carry block, calibrated.
+	standing int
+}
+
+// open makes the carry block of a new conversation, and makes it again if the host has rewritten
+// the past that it describes.
+func open(c *Call, l *Limits) opening {
+	p := c.prior.Before
+	o := opening{material: material{spans: p.Spans, summary: p.Summary}, texts: map[string]string{}, notes: p.Notes}
+	leadGone := c.leadGone()
+	if len(c.Prev.Proj.Seen) == 0 {
+		m := o.withFiles(c, l, leadGone)
+		left, m := resumed(c, l, m, leadGone)
+		o, o.now = o.showing(m, append(m.files.shown(), left...)), true
+	}
+	if c.Renewed() {
+		o.summary = renewed(c, o.summary)
+		made := carryIfGone(c, l, o.material, leadGone, o.notes)
+		o = o.showing(made.material, made.blocks)
+		o.notes, o.now = made.notes, o.now || c.hostCompacted()
+	}
+	if c.anew() {
+		left, m := resumed(c, l, o.material, leadGone)
+		if o.material = m; left != nil {
+			m = m.withFiles(c, l, leadGone)
+			o, o.now = o.showing(m, append(m.files.shown(), left...)), true
+		}
+	}
+	o.standing = standing(c, l, &o)
+	return o
+}
+
+// showing returns the opening with another carry block. It keeps the texts of the earlier block.
+func (o opening) showing(m material, blocks []textBlock) opening {
+	o.material, o.blocks, o.texts = m, blocks, merged(o.texts, textsOf(blocks))
+	return o
+}
+
+// squeeze makes the workspace's files give up room if the newest messages do not fit next to the
+// files. The files give up room down to their floors. They do so in this plan if the carry block
+// is made now, otherwise at the next cut.
+func squeeze(c *Call, l *Limits, o opening) opening {
+	over := l.Fixed + o.standing + newestTokens(c, l) + l.Scale(carryRoom(l.Window)) - l.Hard
+	if over <= 0 || o.standing == 0 {
+		return o
+	}
+	o.squeezed = over
+	if o.now {
+		m := o.withFiles(c, l, c.leadGone())
+		o = o.showing(m, m.files.shown())
+		o.standing = standing(c, l, &o)
+	}
+	return o
+}
+
+// standing returns the size of pins and workspace files in the carry block. If the carry block is
+// about to be made, it returns the size in the new block.
+func standing(c *Call, l *Limits, o *opening) (n int) {
+	if o.blocks != nil {
+		for _, b := range o.files.blocks {
+			n += l.Scale(b.Tokens)
+		}
+		return n
+	}
+	for i := range c.Prev.Proj.Carry {
+		if p := c.Page(c.Prev.Proj.Carry[i].Page); p != nil && len(p.Refs) > 0 {
+			n += l.Scale(c.Prev.Proj.Carry[i].Tokens)
+		}
+	}
+	return n
 }
 
 // decide gets the next projection from Next. The projection has a cut if the cut planner wants a
 // cut and the rules allow it.
-func decide(ctx context.Context, m measured) (decision, error) {
-	own := *m.Batch
-	m.Batch = &own // this stage alone sees the fitted texts
-	p := m.prior.Before
-	d := &deciding{decision: decision{measured: m, Summary: p.Summary, Breaker: p.Breaker, ttl: p.TTL, compacted: p.Compacted, notesShown: p.Notes, level: p.Level}}
-	d.Texts, d.Spans = map[string]string{}, p.Spans
-	d.leadGone = len(d.Align.Seen) > 0 && d.Align.Seen[0].Gone
-	if len(d.Prev.Proj.Seen) == 0 {
-		d.Wishes = pagevm.Wishes{Carry: append(workspaceBlocks(d), resumed(d)...), CarryNow: true}
-	}
-	if d.Renewed() {
-		renewSummary(d)
-		d.Wishes.Carry, d.Wishes.CarryNow = carryIfGone(d), d.Wishes.CarryNow || d.hostCompacted()
-	}
-	if left := anew(d); left != nil {
-		d.Wishes = pagevm.Wishes{Carry: append(workspaceBlocks(d), left...), CarryNow: true}
-	}
-	d.Standing = sizeCarried(d)
-	fitNewest(d)
-	squeezeCarried(d)
+func decide(ctx context.Context, c *Call, l *Limits, past *Past, o opening, f *fitting) (Decision, error) {
+	d := Decision{Standing: o.standing, fitted: f.own, settled: f.settled, Pace: past.pace}
 	var err error
-	if d.Split, err = d.splitWindow(); err != nil {
-		return d.decision, err
+	if d.Split, err = splitWindow(c, l); err != nil {
+		return d, err
 	}
-	delta := d.delta()
-	d.granted = pagevm.Cache{StripThinking: d.stripThinking()}
-	d.Proj, d.Made = d.nextProjection(delta, d.Wishes, d.granted)
-	d.Grown = d.Proj
-	d.Before = d.Planned(d.Grown) + d.waitingPins()
-	d.ledger, d.ttl = seed(d)
-	if d.req.Demand == nil {
-		d.Pace = nextPace(d)
+	grown := Candidate{wishes: pagevm.Wishes{Carry: plain(o.blocks), CarryNow: o.now}, cache: pagevm.Cache{StripThinking: c.stripThinking()},
+		Texts: merged(o.texts, f.texts), Spans: o.spans, summary: o.summary, notes: o.notes}
+	grown.Proj, grown.Made = c.nextProjection(grown.wishes, grown.cache)
+	d.Grown = grown.Proj
+	d.Before = l.Planned(d.Grown) + waitingPins(c, l, d.Grown)
+	d.cached, d.ttl = seed(c, l, past.sent, d.Grown)
+	if c.Request.Demand == nil {
+		d.Pace = nextPace(c, &d.cached, past.pace)
 	}
-	d.Lifetimes = chooseLifetimes(d)
-	cache, clock := cacheOf(d)
+	d.Lifetimes = chooseLifetimes(c, l, &d)
+	cache, clock := cacheOf(c, &d)
 	d.Cold, d.Clock = cache.Cold, clock
-	d.Cut = planCut(&d.measured, cutInput(d, cache))
-	wantCut(d)
+	d.Cut = c.planCut(cutInput(c, l, &d, cache))
+	d.Cut, d.Held, d.WhyNot = wantCut(c, l, past, &d)
 	cache.Forced = d.Cut.Force
-	switch err := ctx.Err(); {
-	case err != nil:
-		return d.decision, err
-	case d.Cut.Do && d.Cut.Reason == string(pagevm.CutDemand), d.Cut.Do && d.req.Demand != nil:
-		makeDemanded(d, delta, cache)
+	if err := ctx.Err(); err != nil {
+		return d, err
+	}
+	want := wanted{cut: d.Cut, cache: cache, goal: cutGoal(c, l, past, &d.Cut), standing: d.Standing, pressed: f.pressed}
+	d.Chosen, d.Work = grown, o.work
+	switch {
+	case d.Cut.Do && (d.Cut.Reason == string(pagevm.CutDemand) || c.Request.Demand != nil):
+		d.Chosen, d.Work = makeDemanded(c, l, &want, grown, o.material)
+		if d.CutMade = c.Request.Demand != nil && d.Chosen.Made.Cut != nil; c.Request.Demand != nil && !d.CutMade {
+			d.WhyNot = whyNot(c, &d.Chosen)
+		}
 	case d.Cut.Do:
-		makeCut(d, delta, cache)
-	case notesWait(d, cache):
-		showNotes(d, delta, cache)
+		d.Chosen, d.Work = makeCut(c, l, &want, grown, o.material)
+	case notesWait(c, &d, cache):
+		d.Chosen, d.Work = showNotes(c, l, &want, grown, o.material)
 	}
-	if d.thinkingRefused && d.Made.Cut == nil {
+	if past.Refusal.thinking && d.Chosen.Made.Cut == nil {
 		cache.Forced = true
-		takeThinkingOut(d, delta, cache)
+		d.Chosen = thinkingOut(c, d.Chosen, cache)
 	}
-	settleCuts(d)
-	if len(d.pressed) > 0 && d.Made.Cut == nil {
+	d.Breaker, d.compacted = judge(c, l, &d), compacted(c, &d)
+	if d.Chosen.Made.Cut == nil && !c.Align.Stale {
+		d.Chosen.notes = c.Prev.Notes
+	}
+	if len(f.pressed) > 0 && d.Chosen.Made.Cut == nil {
 		d.settled.Generation = -1 // nothing became of it
 	}
-	if over := d.Planned(d.Proj) - d.Hard; over > 0 && !d.CutMade {
-		return d.decision, d.tooSmall(over)
+	if over := l.Planned(d.Chosen.Proj) - l.Hard; over > 0 && !d.CutMade {
+		return d, tooSmall(c, l, d.Chosen.Proj, over)
 	}
-	if err := stuck(d); err != nil {
-		return d.decision, err
+	if err := stuck(c, l, &past.Refusal, d.Chosen.Proj); err != nil {
+		return d, err
 	}
-	gauge(d)
-	return d.decision, ctx.Err()
-}
-
-// delta returns the new part of the conversation.
-func (c *conversation) delta() pagevm.Delta {
-	return pagevm.Delta{Host: c.Hosts, Places: c.Places, Align: c.Align}
+	d.Gauge = readGauge(c, l, &d)
+	return d, ctx.Err()
 }
 
 // splitWindow divides the window among the regions. It returns an error if tools, system prompt,
 // the newest messages and the reserve do not fit together. The error names the largest of these
 // parts.
-func (d *decision) splitWindow() (budget.Plan, error) {
-	split, err := budget.Split(budget.Request{Window: d.Window, Reserve: d.Reserve, Fixed: []budget.Item{
-		{Name: api.RegionTools, Tokens: d.ToolTokens}, {Name: api.RegionSystem, Tokens: d.SystemTokens},
-		{Name: api.RegionNewest, Tokens: d.newestTokens()}}})
+func splitWindow(c *Call, l *Limits) (budget.Plan, error) {
+	split, err := budget.Split(budget.Request{Window: l.Window, Reserve: l.Reserve, Fixed: []budget.Item{
+		{Name: api.RegionTools, Tokens: l.ToolTokens}, {Name: api.RegionSystem, Tokens: l.SystemTokens},
+		{Name: api.RegionNewest, Tokens: newestTokens(c, l)}}})
 	if small := (*budget.TooSmallError)(nil); errors.As(err, &small) {
-		small.Largest, small.System, small.Tools = d.LargestItems(d.newestItems()), d.SystemTokens, d.ToolTokens
+		small.Largest, small.System, small.Tools = largestItems(c, l, newestItems(c)), l.SystemTokens, l.ToolTokens
 	}
 	return split, err
 }
 
-// tooSmall returns an error that says by how much the prompt does not fit, and names its largest
+// tooSmall returns an error that says by how much a prompt does not fit, and names its largest
 // items.
-func (d *decision) tooSmall(over int) error {
-	return &budget.TooSmallError{Window: d.Window, Reserve: d.Reserve, Fixed: d.Fixed, Over: over, Largest: d.LargestItems(d.Proj.Carry, d.Proj.Items), System: d.SystemTokens, Tools: d.ToolTokens}
+func tooSmall(c *Call, l *Limits, p *pagevm.Projection, over int) error {
+	return &budget.TooSmallError{Window: l.Window, Reserve: l.Reserve, Fixed: l.Fixed, Over: over, Largest: largestItems(c, l, p.Carry, p.Items), System: l.SystemTokens, Tools: l.ToolTokens}
 }
 
-// Text finds the bytes of a representation or kernel block by hash.
-func (d *decision) Text(hash string) string {
-	if t, ok := d.Texts[hash]; ok {
-		return t
-	}
-	if t, ok := d.Out.Text(hash); ok {
-		return t
-	}
-	return d.prior.Texts[hash]
+// merged returns a map with the entries of both.
+func merged(a, b map[string]string) map[string]string {
+	out := make(map[string]string, len(a)+len(b))
+	maps.Copy(out, a)
+	maps.Copy(out, b)
+	return out
 }

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/pagevm"
@@ -8,72 +9,89 @@ import (
 
 // wantCut applies the wishes for a cut that do not come from the cut planner: a compaction on
 // demand, a refusal by the provider, and a compaction that was requested before the conversation
-// was known. If the window is unknown, wantCut refuses cuts of the cut planner. Otherwise the
-// breaker decides about a cut that would achieve nothing.
-func wantCut(d *deciding) {
+// was known. If the window is unknown, it refuses cuts of the cut planner. Otherwise the breaker
+// decides about a cut that would achieve nothing. It returns the cut, whether the breaker held it,
+// and why a cut on demand is not made.
+func wantCut(c *Call, l *Limits, past *Past, d *Decision) (cut cachelayout.Cut, held bool, why api.CompactReason) {
+	cut = d.Cut
 	switch {
-	case d.req.Demand != nil:
-		demandCut(d, &d.req.Demand.CompactWish)
-	case d.overflowed():
-		overflowCut(d)
-	case d.pendingCut():
-		demandCut(d, &api.CompactWish{})
-	case d.From == api.WindowUnknown:
-		d.Cut.Do = false // nothing is cut on a guess
-	case d.Cut.Do && d.stalled(d.Grown):
-		breakOff(d)
+	case c.Request.Demand != nil:
+		cut, why = demandCut(c, l, past, d, &c.Request.Demand.CompactWish)
+	case past.Refusal.Refused:
+		cut = overflowCut(l, &past.Refusal, cut)
+	case c.pendingCut():
+		cut, _ = demandCut(c, l, past, d, &api.CompactWish{})
+	case l.From == api.WindowUnknown:
+		cut.Do = false // nothing is cut on a guess
+	case cut.Do && stalled(c, l, d.Grown) && !cut.Force:
+		cut.Do, held = false, true
+	case cut.Do && stalled(c, l, d.Grown):
+		// The prompt has to get smaller: the cut goes deep enough to last.
+		cut.TargetTokens = min(cut.TargetTokens, halved(l, d))
 	}
+	return cut, held, why
 }
 
-// breakOff prevents one more futile cut. The cut is not made. If the prompt has to get smaller,
-// the cut goes deep enough to last.
-func breakOff(d *deciding) {
-	if !d.Cut.Force {
-		d.Cut.Do, d.Held = false, true
-		return
-	}
-	bare := d.Fixed + d.Standing
-	d.Cut.TargetTokens = min(d.Cut.TargetTokens, bare+max(0, d.Before-bare)/2)
+// halved returns the size of the prompt with half of its conversation.
+func halved(l *Limits, d *Decision) int {
+	bare := l.Fixed + d.Standing
+	return bare + max(0, d.Before-bare)/2
 }
 
-// demandCut requests a cut unless the rules certainly prevent it.
-func demandCut(d *deciding, wish *api.CompactWish) {
+// demandCut returns the cut that is demanded, unless the rules certainly prevent it.
+func demandCut(c *Call, l *Limits, past *Past, d *Decision, wish *api.CompactWish) (cachelayout.Cut, api.CompactReason) {
+	cut, refused := d.Cut, past.Refusal.Refused
+	no := func(why api.CompactReason) (cachelayout.Cut, api.CompactReason) {
+		cut.Do = false
+		return cut, why
+	}
 	switch {
-	case wish.Provider != nil && coveredAtoms(d) == nil:
-		refuseDemand(d, api.CompactNothing)
-		return
+	case wish.Provider != nil && coveredAtoms(c) == nil:
+		return no(api.CompactNothing)
 	case wish.Provider != nil:
-		d.Cut.Do, d.Cut.Reason, d.Cut.Force = true, string(pagevm.CutDemand), true
-		return
-	case d.overflowed():
-		overflowCut(d)
-	case d.stalled(d.Proj) && !d.Cut.Force:
-		refuseDemand(d, api.CompactNoProgress)
-		return
-	case d.InLoop() && !d.Cold && !d.Cut.Force && !wish.Force:
-		refuseDemand(d, api.CompactOpenLoop)
-		return
+		cut.Do, cut.Reason, cut.Force = true, string(pagevm.CutDemand), true
+		return cut, ""
+	case refused:
+		cut = overflowCut(l, &past.Refusal, cut)
+	case stalled(c, l, d.Grown) && !cut.Force:
+		return no(api.CompactNoProgress)
+	case c.InLoop() && !d.Cold && !cut.Force && !wish.Force:
+		return no(api.CompactOpenLoop)
 	}
-	if !d.Cut.Do {
-		d.Cut.Do, d.Cut.Reason = true, string(pagevm.CutDemand)
+	if !cut.Do {
+		cut.Do, cut.Reason = true, string(pagevm.CutDemand)
 	}
-	d.Cut.Force = d.Cut.Force || wish.Force
-	d.Cut.TargetTokens = demandTarget(d, wish)
+	cut.Force = cut.Force || wish.Force
+	// The goal is the host's wish. Without a wish it is the low-water mark, or half of the
+	// conversation if that is less.
+	target := min(cut.Figures.LowWater, halved(l, d))
+	own := wishedSize(l, wish)
+	switch {
+	case refused && own > 0:
+		cut.TargetTokens = min(own, target, cut.TargetTokens)
+	case refused:
+		cut.TargetTokens = min(target, cut.TargetTokens)
+	case own > 0:
+		cut.TargetTokens = own
+	default:
+		cut.TargetTokens = target
+	}
+	return cut, ""
 }
 
 // coveredAtoms returns the atoms that the provider's compaction covers. It returns nil if the
 // compaction covers no atom, or if healing moved the messages that the compaction counts.
-func coveredAtoms(d *deciding) map[int]bool {
-	covers := d.req.Demand.Provider.Covers
-	if d.Msgs[0].Key == branch.OpeningKey {
+func coveredAtoms(c *Call) map[int]bool {
+	covers := c.Request.Demand.Provider.Covers
+	if c.Msgs[0].Key == branch.OpeningKey {
 		covers++
 	}
-	if covers >= len(d.Msgs) || len(d.Msgs)-covers != len(d.req.Messages)-d.req.Demand.Provider.Covers {
+	if covers >= len(c.Msgs) || len(c.Msgs)-covers != len(c.Request.Messages)-c.Request.Demand.Provider.Covers {
 		return nil
 	}
 	var leave map[int]bool
 	for i := 0; i < covers; i++ {
-		if atom := d.Places[i].Atom; d.Places[covers].Atom != atom {
+		if atom := c.Places[i].Atom; c.Places[covers].Atom != atom {
 			if leave == nil {
 				leave = map[int]bool{}
 			}
@@ -83,34 +101,11 @@ func coveredAtoms(d *deciding) map[int]bool {
 	return leave
 }
 
-func refuseDemand(d *deciding, r api.CompactReason) {
-	d.Cut.Do = false
-	if d.req.Demand != nil {
-		d.WhyNot = r
-	}
-}
-
-// demandTarget returns the goal for the size of the whole prompt. The goal is the host's wish.
-// Without a wish it is the low-water mark, or half of the conversation if that is less.
-func demandTarget(d *deciding, wish *api.CompactWish) int {
-	bare := d.Fixed + d.Standing
-	target := min(d.Cut.Figures.LowWater, bare+max(0, d.Before-bare)/2)
-	if d.overflowed() {
-		target = min(target, d.Cut.TargetTokens)
-	}
-	switch own := d.wishedSize(wish); {
-	case own > 0 && d.overflowed():
-		return min(own, target)
-	case own > 0:
-		return own
-	}
-	return target
-}
-
-func (m *measured) wishedSize(wish *api.CompactWish) int {
+// wishedSize returns the size of the prompt that a host wishes, 0 if it wishes none.
+func wishedSize(l *Limits, wish *api.CompactWish) int {
 	n := wish.Tokens
-	if wish.Share > 0 && m.From != api.WindowUnknown {
-		if share := int(wish.Share * float64(m.Window)); n == 0 || share < n {
+	if wish.Share > 0 && l.From != api.WindowUnknown {
+		if share := int(wish.Share * float64(l.Window)); n == 0 || share < n {
 			n = share
 		}
 	}
@@ -119,13 +114,13 @@ func (m *measured) wishedSize(wish *api.CompactWish) int {
 
 // cutGoal returns the size that the prompt may have after a cut. It is the limit, or the host's
 // wish if the wish is less.
-func cutGoal(d *deciding) int {
-	goal := d.Cut.Figures.Limit
-	if d.Refused && d.Refusal.Input == 0 {
-		goal = min(goal, d.Cut.TargetTokens)
+func cutGoal(c *Call, l *Limits, past *Past, cut *cachelayout.Cut) int {
+	goal := cut.Figures.Limit
+	if past.Refusal.Refused && past.Refusal.Figures.Input == 0 {
+		goal = min(goal, cut.TargetTokens)
 	}
-	if d.req.Demand != nil {
-		if own := d.wishedSize(&d.req.Demand.CompactWish); own > 0 {
+	if c.Request.Demand != nil {
+		if own := wishedSize(l, &c.Request.Demand.CompactWish); own > 0 {
 			goal = min(goal, own)
 		}
 	}
@@ -133,56 +128,45 @@ func cutGoal(d *deciding) int {
 }
 
 // pendingCut reports whether a compaction was requested that no plan has made yet.
-func (m *measured) pendingCut() bool {
-	return m.prior.Pending > m.Prev.Compacted
+func (c *Call) pendingCut() bool {
+	return c.prior.Pending > c.Prev.Compacted
 }
 
 // makeDemanded makes a cut on demand and keeps it only if the prompt gets smaller.
-func makeDemanded(d *deciding, delta pagevm.Delta, cache pagevm.Cache) {
-	before, sum := d.attempt, d.Summary
-	makeCut(d, delta, cache)
-	made := d.Made.Cut != nil
-	if made && d.Conversation(d.Proj) >= d.Conversation(before.Proj) {
-		made = false
-		refused := d.Made.Refused
-		d.attempt, d.Summary = before, sum
-		d.Wishes, d.granted = pagevm.Wishes{}, pagevm.Cache{StripThinking: d.stripThinking()}
-		d.Made = pagevm.Decision{Refused: refused}
+func makeDemanded(c *Call, l *Limits, want *wanted, from Candidate, m material) (Candidate, Work) {
+	made, work := makeCut(c, l, want, from, m)
+	if made.Made.Cut == nil || l.Conversation(made.Proj) < l.Conversation(from.Proj) {
+		return made, work
 	}
-	if d.req.Demand == nil {
-		return
-	}
-	if d.CutMade = made; !made {
-		d.WhyNot = whyNot(d)
-	}
+	from.wishes, from.cache = pagevm.Wishes{}, pagevm.Cache{StripThinking: c.stripThinking()}
+	from.Made = pagevm.Decision{Refused: made.Made.Refused}
+	return from, work
 }
 
 // whyNot returns why a cut was not granted, or achieved nothing.
-func whyNot(d *deciding) api.CompactReason {
-	for _, r := range d.Made.Refused {
+func whyNot(c *Call, made *Candidate) api.CompactReason {
+	for _, r := range made.Made.Refused {
 		if r.Atom < 0 && r.Page == "" && r.Rule == pagevm.RuleOpenLoop {
 			return api.CompactOpenLoop
 		}
 	}
-	newest := d.Places[len(d.Places)-1].Atom
-	for i, pl := range d.Places {
-		if pl.Closed && !pl.Opener && pl.Atom != newest && !d.Proj.Seen[i].Gone {
+	newest := c.Places[len(c.Places)-1].Atom
+	for i, pl := range c.Places {
+		if pl.Closed && !pl.Opener && pl.Atom != newest && !made.Proj.Seen[i].Gone {
 			return api.CompactFloor
 		}
 	}
 	return api.CompactNothing
 }
 
-// settleCuts takes the steps that follow the decision about a cut, whether a cut was made or not.
-func settleCuts(d *deciding) {
-	judge(d)
-	if d.Made.Cut == nil && !d.Align.Stale {
-		d.notesShown = d.Prev.Notes
+// compacted returns the number of the session's boundaries whose request for a cut is done with.
+func compacted(c *Call, d *Decision) int {
+	n, cut := c.prior.Before.Compacted, d.Chosen.Made.Cut != nil
+	if c.pendingCut() && (cut || !c.InLoop() || d.Cold) {
+		n = c.prior.Pending
 	}
-	if d.pendingCut() && (d.Made.Cut != nil || !d.InLoop() || d.Cold) {
-		d.compacted = d.prior.Pending
+	if c.Request.Demand != nil && cut {
+		n = max(n, c.Request.Demand.Boundary)
 	}
-	if d.req.Demand != nil && d.Made.Cut != nil {
-		d.compacted = max(d.compacted, d.req.Demand.Boundary)
-	}
+	return n
 }

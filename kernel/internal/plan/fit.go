@@ -1,9 +1,11 @@
 package plan
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/represent"
@@ -37,107 +39,140 @@ const (
 	nearly = 97
 )
 
-// fitNewest lowers the new items that do not fit, as described above.
-func fitNewest(d *deciding) {
-	settle(d)
-	over := grownTokens(d) - d.Hard
+// fitting is the conversation with the new items as they are shown where they are larger than the
+// free room.
+type fitting struct {
+	// hosts is the projection's view of the messages.
+	hosts []pagevm.HostMessage
+	// texts are the texts of a special size, by hash. own are the pages that are shown by one.
+	texts map[string]string
+	own   map[string]bool
+	// pressed are the sent pages that must be shown and have to be shown shorter.
+	pressed map[string]pagevm.Level
+	settled branch.Settled
+}
+
+// fit lowers the new items that do not fit, as described above.
+func fit(c *Call, l *Limits, o *opening) fitting {
+	f := settle(c)
+	at := *c // with the messages as they are settled
+	at.Hosts = f.hosts
+	over := grownTokens(&at, l, o) - l.Hard
 	if over <= 0 {
-		return
+		return f
 	}
-	d.Hosts = append([]pagevm.HostMessage(nil), d.Hosts...) // earlier lines share them
-	if large := largeResults(d); len(large) > 0 {
-		now := int(freeShare * float64(sum(large)-over))
-		share(d, large, max(now, d.Scale(d.maker().Large)))
-		over = grownTokens(d) - d.Hard
+	if large := largeResults(&at, l); len(large) > 0 {
+		size := 0
+		for i := range large {
+			size += large[i].size
+		}
+		room := max(int(freeShare*float64(size-over)), l.Scale(at.Maker.Large))
+		for i, share := range shares(large, room) {
+			large[i] = lowered(&at, l, large[i], share)
+		}
+		f = f.with(large)
+		at.Hosts = f.hosts
+		over = grownTokens(&at, l, o) - l.Hard
 	}
 	if over > 0 {
-		press(d, over)
+		f = press(&at, l, o, f, over)
 	}
+	return f
+}
+
+// with returns the fitting with texts as they are now.
+func (f fitting) with(all []fitted) fitting {
+	f.hosts, f.texts, f.own = slices.Clone(f.hosts), maps.Clone(f.texts), maps.Clone(f.own)
+	for i := range all {
+		t := &all[i]
+		f.hosts[t.i].Segments = slices.Clone(f.hosts[t.i].Segments)
+		f.hosts[t.i].Segments[t.j] = t.seg
+		if t.excerpt != "" {
+			f.texts[t.seg.At[pagevm.Compressed].Hash] = t.excerpt
+			f.own[t.seg.Page] = true
+		}
+	}
+	return f
 }
 
 // press makes the required items fit into the window. Sent items only change if a cut is needed
 // in any case.
-func press(d *deciding, over int) {
-	room := d.Hard - d.Fixed - d.Standing - d.Scale(carryRoom(d.Window)) - loopBlocks(d)
-	must := d.newestTokens()
+func press(c *Call, l *Limits, o *opening, f fitting, over int) fitting {
+	room := l.Hard - l.Fixed - o.standing - l.Scale(carryRoom(l.Window)) - loopBlocks(c, l)
+	must := newestTokens(c, l)
 	if must <= room {
-		return // a cut makes room
+		return f // a cut makes room
 	}
-	all := candidates(d, leastBroken)
-	fresh := slices.DeleteFunc(slices.Clone(all), func(c *fitted) bool { return c.sent })
-	floors(d, all)
-	shares(all, room-(must-sum(all)))
-	saved := 0
-	for _, c := range fresh {
-		saved += c.size - min(c.share, c.size)
+	all := candidates(c, l, leastBroken)
+	size, saved := 0, 0
+	for i := range all {
+		all[i] = withFloor(c, l, all[i])
+		size += all[i].size
 	}
-	if saved >= over {
-		all = fresh
-	}
-	for _, c := range all {
-		if c.share < c.size {
-			lower(d, c)
-		}
-		if c.sent && c.share < c.size {
-			d.pressed = withLevel(d.pressed, segment(d, c).Page, segment(d, c).First)
+	share := shares(all, room-(must-size))
+	for i := range all {
+		if !all[i].sent {
+			saved += max(0, all[i].size-share[i])
 		}
 	}
+	f.pressed = map[string]pagevm.Level{}
+	for i := range all {
+		t := &all[i]
+		if share[i] >= t.size || t.sent && saved >= over {
+			continue
+		}
+		all[i] = lowered(c, l, *t, share[i])
+		if t.sent {
+			f.pressed[t.seg.Page] = t.seg.First
+		}
+	}
+	return f.with(all)
 }
 
 // loopBlocks returns the size of the notes and recalled memory that stay with the open loop.
-func loopBlocks(d *deciding) (n int) {
+func loopBlocks(c *Call, l *Limits) (n int) {
 	loop := map[string]bool{}
-	for i := range d.Hosts {
-		if d.Places[i].InLoop || d.Places[i].Opener {
-			loop[d.Hosts[i].Key] = true
+	for i := range c.Hosts {
+		if c.Places[i].InLoop || c.Places[i].Opener {
+			loop[c.Hosts[i].Key] = true
 		}
 	}
-	for i := range d.Prev.Proj.Items[:d.Align.Items] {
-		if it := &d.Prev.Proj.Items[i]; loop[it.Key] && (it.Kind == pagevm.ItemNote || it.Kind == pagevm.ItemRetrieval) {
-			n += d.Scale(it.Tokens)
+	for i := range c.Prev.Proj.Items[:c.Align.Items] {
+		if it := &c.Prev.Proj.Items[i]; loop[it.Key] && (it.Kind == pagevm.ItemNote || it.Kind == pagevm.ItemRetrieval) {
+			n += l.Scale(it.Tokens)
 		}
 	}
 	return n
 }
 
-func withLevel(m map[string]pagevm.Level, page string, l pagevm.Level) map[string]pagevm.Level {
-	if m == nil {
-		m = map[string]pagevm.Level{}
-	}
-	m[page] = l
-	return m
-}
-
-// fitted is a text that may be shown shorter. It has the text's segment, and whether the segment
-// was sent.
+// fitted is a text that may be shown shorter: segment j of message i.
 type fitted struct {
 	i, j int
 	sent bool
-	// size is the item's size as it would be shown. least is the size of the item's lowest level.
-	// share is the size that the item may have. All sizes are in calibrated tokens.
-	size, least, share int
-	text               *represent.EvidenceInput // the source of representations, once it is wanted
+	seg  pagevm.Segment
+	// size is the item's size as it would be shown. least is the size of its lowest level, 0 if it
+	// was not asked for. Both are in calibrated tokens.
+	size, least int
+	// excerpt is the text of a special size by which the segment is shown, "" if there is none.
+	excerpt string
 }
 
-func sum(all []*fitted) (n int) {
-	for _, c := range all {
-		n += c.size
-	}
-	return n
-}
+// parts returns the parts of the message that hold the text.
+func (t *fitted) parts(c *Call) []memkernel.Part { return c.SegmentParts(t.i, &t.seg) }
 
-// shares divides room among items. An item that needs less than an equal share gets the room that
-// it needs, and all others get equal shares of the rest. An item that can't be shown in its share
-// gets its least size.
-func shares(all []*fitted, room int) {
+// shares divides room among items, and returns the share of each in calibrated tokens. An item
+// that needs less than an equal share gets the room that it needs, and all others get equal shares
+// of the rest. An item that can't be shown in its share gets its least size.
+func shares(all []fitted, room int) []int {
 	low, high := 0, 0
-	for _, c := range all {
-		high = max(high, c.size)
+	for i := range all {
+		high = max(high, all[i].size)
 	}
+	out := make([]int, len(all))
 	at := func(level int) (n int) {
-		for _, c := range all {
-			c.share = max(min(level, c.size), min(c.least, c.size))
-			n += c.share
+		for i := range all {
+			out[i] = max(min(level, all[i].size), min(all[i].least, all[i].size))
+			n += out[i]
 		}
 		return n
 	}
@@ -149,44 +184,30 @@ func shares(all []*fitted, room int) {
 		}
 	}
 	at(low)
-}
-
-// share lowers some new texts so that together they fit into room.
-func share(d *deciding, all []*fitted, room int) {
-	shares(all, room)
-	for _, c := range all {
-		if c.share < c.size {
-			lower(d, c)
-		}
-	}
+	return out
 }
 
 // largeResults returns the new results that count as large.
-func largeResults(d *deciding) []*fitted {
-	large := d.maker().Large
-	return slices.DeleteFunc(candidates(d, large+1), func(c *fitted) bool {
-		return c.sent || segment(d, c).Kind != pagevm.ItemResult
+func largeResults(c *Call, l *Limits) []fitted {
+	return slices.DeleteFunc(candidates(c, l, c.Maker.Large+1), func(t fitted) bool {
+		return t.sent || t.seg.Kind != pagevm.ItemResult
 	})
 }
 
 // candidates returns the texts that every cut keeps, that may be shown shorter, and that have at
-// least so many tokens as the parameter least says. It copies their messages.
-func candidates(d *deciding, least int) []*fitted {
-	var out []*fitted
-	g := d.maker()
-	for i := range d.Hosts {
-		if !d.mustStand(i) {
+// least so many tokens as the parameter least says.
+func candidates(c *Call, l *Limits, least int) (out []fitted) {
+	for i := range c.Hosts {
+		if !c.mustStand(i) {
 			continue
 		}
-		for j := range d.Hosts[i].Segments {
-			s := &d.Hosts[i].Segments[j]
-			parts := d.SegmentParts(i, s)
-			if !s.Committed || s.At[s.First].Tokens-g.MediaTokens(parts) < least || !breakable(d.Msgs[i].Role, parts) {
-				continue
+		for j := range c.Hosts[i].Segments {
+			s := &c.Hosts[i].Segments[j]
+			parts := c.SegmentParts(i, s)
+			if s.Committed && s.At[s.First].Tokens-c.Maker.MediaTokens(parts) >= least && breakable(c.Msgs[i].Role, parts) {
+				out = append(out, fitted{i: i, j: j, sent: i < c.Align.At, seg: *s, size: l.Scale(s.At[s.First].Tokens)})
 			}
-			out = append(out, &fitted{i: i, j: j, sent: i < d.Align.At, size: d.Scale(s.At[s.First].Tokens)})
 		}
-		d.Hosts[i].Segments = append([]pagevm.Segment(nil), d.Hosts[i].Segments...)
 	}
 	return out
 }
@@ -201,99 +222,89 @@ func breakable(role memkernel.Role, parts []memkernel.Part) bool {
 		!slices.ContainsFunc(parts, func(p memkernel.Part) bool { return p.Call != nil || ingest.Thinking(&p) })
 }
 
-func segment(d *deciding, c *fitted) *pagevm.Segment { return &d.Hosts[c.i].Segments[c.j] }
-
-// floors fills in the least sizes of texts. Messages get their levels now.
-func floors(d *deciding, all []*fitted) {
-	for _, c := range all {
-		s := segment(d, c)
-		if s.Kind == pagevm.ItemHost && s.Lowest(true) == pagevm.Full {
-			representMessage(d, c)
-		}
-		media := d.maker().MediaTokens(d.SegmentParts(c.i, s))
-		c.least = min(c.size, d.Scale(media+leastExcerpt))
-		for l := pagevm.Floor(s.Type, d.req.Resolver != ""); l <= s.First; l++ {
-			if s.At[l].Hash != "" {
-				c.least = min(c.least, d.Scale(s.At[l].Tokens))
-			}
+// withFloor returns a text with its least size. Messages get their levels now.
+func withFloor(c *Call, l *Limits, t fitted) fitted {
+	parts := t.parts(c)
+	if page := c.Page(t.seg.Page); page != nil && t.seg.Kind == pagevm.ItemHost && t.seg.Lowest(true) == pagevm.Full {
+		m, s := &c.Msgs[t.i], &t.seg
+		leveled := *page
+		leveled.Reps = slices.Concat(page.Reps, represent.Message(sourceOf(c, parts, page), c.Maker.Represent))
+		leveled.Resolver = c.Request.Resolver
+		c.Maker.Out.Replace(&leveled, func() string { return c.Maker.RunText(m, s.Part, s.Part+s.Parts) })
+		c.Maker.Levels(&t.seg, &leveled, parts, c.overhead(t.j))
+	}
+	t.least = min(t.size, l.Scale(c.Maker.MediaTokens(parts)+leastExcerpt))
+	for level := pagevm.Floor(t.seg.Type, c.Request.Resolver != ""); level <= t.seg.First; level++ {
+		if t.seg.At[level].Hash != "" {
+			t.least = min(t.least, l.Scale(t.seg.At[level].Tokens))
 		}
 	}
-}
-
-// representMessage gives a message's page its levels, and captures it with them.
-func representMessage(d *deciding, c *fitted) {
-	s, m, g := segment(d, c), &d.Msgs[c.i], d.maker()
-	parts := d.SegmentParts(c.i, s)
-	page := d.Page(s.Page)
-	if page == nil {
-		return
-	}
-	leveled := *page
-	leveled.Reps = slices.Concat(page.Reps, represent.Message(textOf(d, c, page), d.Represent))
-	leveled.Resolver = d.req.Resolver
-	d.Out.Replace(&leveled, func() string { return g.RunText(m, s.Part, s.Part+s.Parts) })
-	g.Levels(s, &leveled, parts, overhead(d, c.j))
+	return t
 }
 
 // overhead is the framing that the first segment of a message bears.
-func overhead(d *deciding, j int) int {
-	if j > 0 {
+func (c *Call) overhead(segment int) int {
+	if segment > 0 {
 		return 0
 	}
-	return d.Count.Overheads.PerMessage
+	return c.Maker.Count.Overheads.PerMessage
 }
 
-// lower lowers a text to the highest level that fits its share. If even the lowest level is too
-// large, the text is shown by a few lines.
-func lower(d *deciding, c *fitted) {
-	s := segment(d, c)
-	own := hostMade(d, s) && d.Scale(s.At[pagevm.Compressed].Tokens) <= c.share
-	if !own && s.First >= pagevm.Compressed && d.unscale(c.share) >= max(2*s.At[pagevm.Structured].Tokens, 2*leastExcerpt) && excerpt(d, c) {
-		return
+// lowered returns a text at the highest level that fits its share. If even the lowest level is
+// too large, the text is shown by a few lines. A text that fits is returned as it is.
+func lowered(c *Call, l *Limits, t fitted, share int) fitted {
+	if share >= t.size {
+		return t
 	}
-	lowest := s.First
-	for l := min(s.First, pagevm.Compressed); l >= pagevm.Floor(s.Type, d.req.Resolver != ""); l-- {
-		if t := s.At[l]; t.Hash != "" && t.Tokens < s.At[lowest].Tokens {
-			lowest = l
+	at := &t.seg.At
+	own := hostMade(c, &t.seg) && l.Scale(at[pagevm.Compressed].Tokens) <= share
+	if !own && t.seg.First >= pagevm.Compressed && l.unscale(share) >= max(2*at[pagevm.Structured].Tokens, 2*leastExcerpt) {
+		if short, ok := excerpted(c, l, t, share); ok {
+			return short
 		}
-		if d.Scale(s.At[lowest].Tokens) <= c.share {
+	}
+	lowest := t.seg.First
+	for level := min(t.seg.First, pagevm.Compressed); level >= pagevm.Floor(t.seg.Type, c.Request.Resolver != ""); level-- {
+		if s := at[level]; s.Hash != "" && s.Tokens < at[lowest].Tokens {
+			lowest = level
+		}
+		if l.Scale(at[lowest].Tokens) <= share {
 			break
 		}
 	}
-	if d.Scale(s.At[lowest].Tokens) > c.share && excerpt(d, c) {
-		return
+	if l.Scale(at[lowest].Tokens) > share {
+		if short, ok := excerpted(c, l, t, share); ok {
+			return short
+		}
 	}
-	s.First = lowest
+	t.seg.First = lowest
+	return t
 }
 
 // hostMade reports whether a host's own compressor made the compressed level.
-func hostMade(d *deciding, s *pagevm.Segment) bool {
-	page := d.Page(s.Page)
+func hostMade(c *Call, s *pagevm.Segment) bool {
+	page := c.Page(s.Page)
 	return page != nil && s.At[pagevm.Compressed].Hash != "" &&
 		slices.ContainsFunc(page.Reps, func(r pagevm.Rep) bool { return r.Hash == s.At[pagevm.Compressed].Hash && r.Maker != "" })
 }
 
-// excerpt shows a text by the largest compressed form that fits its share. It returns false if no
-// form fits.
-func excerpt(d *deciding, c *fitted) bool {
-	s, g := segment(d, c), d.maker()
-	parts := d.SegmentParts(c.i, s)
-	page := d.Page(s.Page)
-	if page == nil {
-		return false
+// excerpted returns a text shown by the largest compressed form that fits its share. It returns
+// false if no form fits.
+func excerpted(c *Call, l *Limits, t fitted, share int) (fitted, bool) {
+	parts := t.parts(c)
+	page := c.Page(t.seg.Page)
+	media := c.Maker.MediaTokens(parts)
+	room := l.unscale(share) - media
+	if page == nil || room <= 0 {
+		return t, false
 	}
 	var best pagevm.Shown
-	room := d.unscale(c.share)
-	media := g.MediaTokens(parts)
-	if room -= media; room <= 0 {
-		return false
-	}
-	in := textOf(d, c, page)
+	in := sourceOf(c, parts, page)
 	e, text, low, high := represent.NewExcerpts(in), "", 0, len(in.Text)
-	n := scaled(high, room, s.At[pagevm.Full].Tokens-media)
+	n := scaled(high, room, t.seg.At[pagevm.Full].Tokens-media)
 	for range fitTries {
 		rep := e.Rep(n)
-		sh := g.Lowered(s, parts, rep.Text, rep.Hash, overhead(d, c.j))
+		sh := c.Maker.Lowered(&t.seg, parts, rep.Text, rep.Hash, c.overhead(t.j))
 		took := sh.Tokens - media
 		if took <= room {
 			if low = n; took > best.Tokens-media || text == "" {
@@ -314,52 +325,45 @@ func excerpt(d *deciding, c *fitted) bool {
 		}
 	}
 	if text == "" {
-		return false
+		return t, false
 	}
-	d.Texts[best.Hash] = text
-	s.At[pagevm.Compressed], s.First = best, pagevm.Compressed
-	ownSize(d, s.Page)
-	return true
+	t.seg.At[pagevm.Compressed], t.seg.First, t.excerpt = best, pagevm.Compressed, text
+	return t, true
 }
 
 func scaled(n, by, of int) int { return int(float64(n) * float64(by) / float64(max(of, 1))) }
 
-// textOf returns the source of a page's representations.
-func textOf(d *deciding, c *fitted, page *pagevm.Page) represent.EvidenceInput {
-	if c.text == nil {
-		in := readInput(d, d.SegmentParts(c.i, segment(d, c)), page)
-		c.text = &in
-	}
-	return *c.text
-}
-
-func readInput(d *deciding, parts []memkernel.Part, page *pagevm.Page) represent.EvidenceInput {
-	g, r := d.maker(), parts[0].Result
+// sourceOf returns the source of a page's representations.
+func sourceOf(c *Call, parts []memkernel.Part, page *pagevm.Page) represent.EvidenceInput {
+	r := parts[0].Result
 	if r == nil {
-		return g.MessageInput(parts, page)
+		return c.Maker.MessageInput(parts, page)
 	}
-	call := d.Calls[r.CallID]
+	call := c.Maker.Calls[r.CallID]
 	if call == nil {
 		call = &memkernel.ToolCall{Name: r.Name}
 	}
-	input, _ := g.Mask.Mask(call.Input)
-	in := g.Evidence(r, call.Name, input, page)
-	in.Text, in.Breaks, _ = g.Joined(r.Content)
+	input, _ := c.Maker.Mask.Mask(call.Input)
+	in := c.Maker.Evidence(r, call.Name, input, page)
+	in.Text, in.Breaks, _ = c.Maker.Joined(r.Content)
 	return in
 }
 
 // grownTokens returns the size that the prompt would have if it only grew.
-func grownTokens(d *deciding) int {
-	p := *d.Prev.Proj
-	p.Items = p.Items[:d.Align.Items]
-	n := d.Fixed + d.scaledFresh()
-	if d.Wishes.CarryNow {
+func grownTokens(c *Call, l *Limits, o *opening) int {
+	p := *c.Prev.Proj
+	p.Items = p.Items[:c.Align.Items]
+	n := 0
+	for i := c.Align.At; i < len(c.Hosts); i++ {
+		n += l.message(&c.Hosts[i])
+	}
+	if o.now {
 		p.Carry = nil
-		for _, b := range d.Wishes.Carry {
-			n += d.Scale(b.Tokens)
+		for i := range o.blocks {
+			n += l.Scale(o.blocks[i].Tokens)
 		}
 	}
-	return n + d.Conversation(&p) + d.AnchorShift(d.Prev.Anchor, &p)
+	return n + l.Planned(&p)
 }
 
 // carryRoom returns the room for the summary and the list of spans in a carry block.

@@ -20,42 +20,42 @@ const maxLaterLine = 400
 
 // sayLater adds the user's later words about the same subject to recalled words of the user. For
 // example, "the port of X is 1" is not recalled without a later "the port of X is 2". If several
-// notes have the same later line, the best note is kept. The second result has the additional
-// citations.
-func sayLater(a *appended, items []retrieval.Item) (out []retrieval.Item, also []memkernel.Ref) {
-	at := placesOfPages(a.Hosts)
+// notes have the same later line, the best note is kept, and the others are the third result. The
+// second result has the additional citations.
+func sayLater(c *Call, l *Limits, items []retrieval.Item) (out []retrieval.Item, also []memkernel.Ref, same []api.Excluded) {
+	at := placesOfPages(c.Hosts)
 	said := map[string]bool{}
 	for _, it := range items {
 		page, _, _ := strings.Cut(it.ID, retrieval.LinesMark)
 		i, here := at[page]
-		if it.Kind != retrieval.Session || !here || !transcript.PlainUser(a.Msgs[i]) {
+		if it.Kind != retrieval.Session || !here || !transcript.PlainUser(c.Msgs[i]) {
 			out = append(out, it)
 			continue
 		}
-		j, line := restated(a, i, it.Text)
+		j, line := restated(c, i, it.Text)
 		switch {
 		case line == "":
 			out = append(out, it)
 			continue
 		case said[line]:
-			a.Left = append(a.Left, api.Excluded{Kind: api.RegionRetrieval, ID: it.Citation, Tokens: a.Scale(a.Count.Text(it.Text)), Reason: string(retrieval.Duplicate)})
+			same = append(same, api.Excluded{Kind: api.RegionRetrieval, ID: it.Citation, Tokens: l.Scale(c.Maker.Count.Text(it.Text)), Reason: string(retrieval.Duplicate)})
 			continue
 		}
 		said[line] = true
-		it.Text += "\n" + laterLead + a.Mask.Text(line)
+		it.Text += "\n" + laterLead + c.Maker.Mask.Text(line)
 		out = append(out, it)
-		for k := range a.Hosts[j].Segments {
-			also = append(also, memkernel.Ref{Path: a.Hosts[j].Segments[k].Page, Hash: ids.Hash(line)})
+		for k := range c.Hosts[j].Segments {
+			also = append(also, memkernel.Ref{Path: c.Hosts[j].Segments[k].Page, Hash: ids.Hash(line)})
 		}
 	}
-	return out, also
+	return out, also, same
 }
 
 // restated returns the newest message after message i in which the user repeated a line of a text
 // with another value. It also returns the repeated line, "" if there is no such message.
-func restated(a *appended, i int, text string) (message int, line string) {
-	for j := len(a.Msgs) - 1; j > i; j-- {
-		m := &a.Msgs[j]
+func restated(c *Call, i int, text string) (message int, line string) {
+	for j := len(c.Msgs) - 1; j > i; j-- {
+		m := &c.Msgs[j]
 		if m.Origin != memkernel.OriginHost || !transcript.PlainUser(*m) {
 			continue
 		}

@@ -1,9 +1,12 @@
 package plan
 
-import "github.com/memkernel/memkernel/cachelayout"
+import (
+	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/pagevm"
+)
 
-// layout is the cache side of a plan, and its bill.
-type layout struct {
+// Layout is the cache side of a plan, and its bill.
+type Layout struct {
 	// Blocks are the blocks of the prompt in provider order.
 	Blocks []cachelayout.Block
 	// Breakpoints are the ends of the parts to be cached.
@@ -19,17 +22,31 @@ type layout struct {
 
 // layOut puts breakpoints on the planned prompt, compares it with the last request, and estimates
 // the bill. Without a call the ledger of the provider's cache stays as it was.
-func layOut(a *appended) layout {
-	l := layout{Blocks: a.blockList(a.Proj), ledger: a.ledger}
-	if a.req.Demand != nil {
+func layOut(c *Call, limits *Limits, d *Decision, a *Appended) Layout {
+	r := c.Request
+	l := Layout{Blocks: limits.blockList(a.Proj), ledger: d.cached}
+	if r.Demand != nil {
 		return l
 	}
-	id := a.identity(a.Proj)
-	l.Breakpoints, l.Notes = cachelayout.Layout(l.Blocks, a.req.Price, l.ledger.Tail(l.Blocks), a.Lifetimes.LayoutOptions)
-	l.Change = l.ledger.Compare(id, l.Blocks)
-	l.Bill = l.ledger.Bill(a.req.Price, id, l.Blocks, l.Breakpoints, a.req.Now)
-	blame(a, &l)
-	l.ledger = l.ledger.Advance(id, l.Blocks, l.Breakpoints, a.req.Now)
-	l.Advice = l.ledger.Advise(a.req.Price, a.Pace, a.Cut, l.Bill.Total(), a.req.Now)
+	id := c.identity(a.Proj)
+	l.Breakpoints, l.Notes = cachelayout.Layout(l.Blocks, r.Price, d.cached.Tail(l.Blocks), d.Lifetimes.LayoutOptions)
+	l.Change = d.cached.Compare(id, l.Blocks)
+	l.Bill = d.cached.Bill(r.Price, id, l.Blocks, l.Breakpoints, r.Now)
+	from := &d.cached
+	if last := c.prior.Last; l.Change.Kind == cachelayout.ChangeFirst && last != nil {
+		// Another model has its own cache.
+		l.Change = cachelayout.Change{Kind: cachelayout.ChangeIdentity, Field: "model", Broken: cachelayout.LevelTools, Block: -1,
+			Old: last.Model, New: r.Model, BrokenTokens: last.Ledger.Tokens()}
+		from = &last.Ledger
+	}
+	// A cut of the kernel changes only messages. Any other part of a warm cache that is broken, the
+	// host broke.
+	if l.Change.Kind != cachelayout.ChangeMessages || a.Made.Cut == nil || c.Align.Rewrite != pagevm.RewriteNone {
+		if l.Change.Host = from.Blame(l.Change, r.Price, l.Bill, r.Now); l.Change.Host != nil {
+			l.Change.Host.Place = c.placeOf(&l.Change)
+		}
+	}
+	l.ledger = d.cached.Advance(id, l.Blocks, l.Breakpoints, r.Now)
+	l.Advice = l.ledger.Advise(r.Price, d.Pace, d.Cut, l.Bill.Total(), r.Now)
 	return l
 }

@@ -17,14 +17,13 @@ type lifetimes struct {
 
 // nextPace returns the pace including this call. Before the first call it begins with the pace of
 // the calls in the transcript.
-func nextPace(d *deciding) cachelayout.Pace {
-	last, pace := d.ledger.LastStart, d.Pace
-	if pace.Calls == 0 && len(d.Prev.Proj.Seen) == 0 {
-		pace = paceOf(d.Msgs)
+func nextPace(c *Call, cached *cachelayout.Ledger, pace cachelayout.Pace) cachelayout.Pace {
+	if pace.Calls == 0 && len(c.Prev.Proj.Seen) == 0 {
+		pace = paceOf(c.Msgs)
 	}
 	gap := time.Duration(0)
-	if !last.IsZero() {
-		gap = d.req.Now.Sub(last)
+	if sent(cached) {
+		gap = c.Request.Now.Sub(cached.LastStart)
 	}
 	return pace.Add(gap)
 }
@@ -47,29 +46,30 @@ func paceOf(msgs []memkernel.Message) cachelayout.Pace {
 // lifetime, its messages get that lifetime. If the host names no lifetime but was seen to use
 // one, it is expected to use that lifetime for all parts. All other lifetimes are chosen by price
 // and pace, and stay until the cache entry has expired.
-func chooseLifetimes(d *deciding) lifetimes {
-	if seen := d.ttl; d.req.TTL == 0 && seen != 0 {
-		t := d.req.Price.TTL(seen)
+func chooseLifetimes(c *Call, l *Limits, d *Decision) lifetimes {
+	r := c.Request
+	if r.TTL == 0 && d.ttl != 0 {
+		t := r.Price.TTL(d.ttl)
 		return lifetimes{cachelayout.LayoutOptions{Fixed: t, Carry: t, Messages: t}, whySeen, whySeen}
 	}
-	fixed, messages := d.ledger.Lifetimes(d.req.Now)
-	l := lifetimes{FixedWhy: whyStands, MessagesWhy: whyStands}
-	if d.req.TTL > 0 {
-		messages, l.MessagesWhy = d.req.Price.TTL(d.req.TTL), whyAsked
+	fixed, messages := d.cached.Lifetimes(r.Now)
+	out := lifetimes{FixedWhy: whyStands, MessagesWhy: whyStands}
+	if r.TTL > 0 {
+		messages, out.MessagesWhy = r.Price.TTL(r.TTL), whyAsked
 	} else if messages == 0 {
-		messages, l.MessagesWhy = chooseMessages(d)
+		messages, out.MessagesWhy = chooseMessages(c, l, d.Pace)
 	}
 	switch {
-	case d.req.FixedTTL > 0:
-		fixed, l.FixedWhy = d.req.Price.TTL(d.req.FixedTTL), whyMarked
+	case r.FixedTTL > 0:
+		fixed, out.FixedWhy = r.Price.TTL(r.FixedTTL), whyMarked
 	case fixed == 0:
-		fixed, l.FixedWhy = cachelayout.ChooseFixedTTL(d.Pace, d.earlier(), d.req.Price, d.Fixed, d.expectedCalls())
+		fixed, out.FixedWhy = cachelayout.ChooseFixedTTL(d.Pace, earlier(c, l), r.Price, l.Fixed, expectedCalls(c))
 	}
 	if fixed < messages {
-		fixed, l.FixedWhy = messages, whyOrder
+		fixed, out.FixedWhy = messages, whyOrder
 	}
-	l.LayoutOptions = cachelayout.LayoutOptions{Fixed: fixed, Carry: messages, Messages: messages}
-	return l
+	out.LayoutOptions = cachelayout.LayoutOptions{Fixed: fixed, Carry: messages, Messages: messages}
+	return out
 }
 
 // The reasons of a lifetime that was not chosen by price.
@@ -82,25 +82,25 @@ const (
 )
 
 // chooseMessages picks the messages' lifetime by the cost of an average call.
-func chooseMessages(d *deciding) (time.Duration, string) {
-	c := cachelayout.Cycle{Growth: float64(cachelayout.MeanGrowth(d.growth())), Fixed: float64(d.Fixed), Room: float64(d.Hard - d.Fixed), Economy: d.economy()}
-	return cachelayout.ChooseTTL(d.Pace, d.req.Price, c, c.Kept())
+func chooseMessages(c *Call, l *Limits, pace cachelayout.Pace) (time.Duration, string) {
+	cycle := cachelayout.Cycle{Growth: float64(cachelayout.MeanGrowth(growth(c, l))), Fixed: float64(l.Fixed), Room: float64(l.Hard - l.Fixed), Economy: c.economy()}
+	return cachelayout.ChooseTTL(pace, c.Request.Price, cycle, cycle.Kept())
 }
 
 // earlier returns the paces of earlier sessions. For a sidechain it returns nil, since no earlier
 // pace is comparable, and for a prompt without a fixed part, which costs nothing for any lifetime.
-func (d *deciding) earlier() []cachelayout.Pace {
-	if d.req.Branch != "" || d.Fixed == 0 {
+func earlier(c *Call, l *Limits) []cachelayout.Pace {
+	if c.Request.Branch != "" || l.Fixed == 0 {
 		return nil
 	}
-	return d.session.Earlier()
+	return c.session.Earlier()
 }
 
 // expectedCalls returns the expected number of calls that will use the fixed part. A sidechain
 // has only one task and is expected to be short.
-func (m *measured) expectedCalls() float64 {
-	n := cachelayout.ExpectedTurns(m.callsSoFar())
-	if m.req.Branch == "" {
+func expectedCalls(c *Call) float64 {
+	n := cachelayout.ExpectedTurns(c.callsSoFar())
+	if c.Request.Branch == "" {
 		n = max(n, cachelayout.SessionCalls)
 	}
 	return n
@@ -110,29 +110,30 @@ func (m *measured) expectedCalls() float64 {
 // last recorded call, so that a kernel which takes over a session knows whether
 // the cache is warm. Without a recorded call the cache is cold with nothing
 // pending.
-func seed(d *deciding) (ledger cachelayout.Ledger, ttl time.Duration) {
-	if d.sent() || len(d.Prev.Proj.Seen) > 0 {
-		return d.ledger, d.ttl
+func seed(c *Call, l *Limits, cached cachelayout.Ledger, grown *pagevm.Projection) (cachelayout.Ledger, time.Duration) {
+	ttl := c.prior.Before.TTL
+	if sent(&cached) || len(c.Prev.Proj.Seen) > 0 {
+		return cached, ttl
 	}
-	i := lastCall(d.Msgs)
+	i := lastCall(c.Msgs)
 	if i < 0 {
-		return d.ledger, d.ttl
+		return cached, ttl
 	}
-	u := d.Msgs[i].Usage
+	u := c.Msgs[i].Usage
 	ttl = usageTTL(u)
-	start := callStart(d.Msgs, i)
+	start := callStart(c.Msgs, i)
 	if start.IsZero() {
-		return d.ledger, ttl
+		return cached, ttl
 	}
-	blocks := blocksBefore(d, d.Grown, d.Msgs[i].Key)
+	blocks := blocksBefore(l, grown, c.Msgs[i].Key)
 	ours := 0
 	for j := range blocks {
 		ours += blocks[j].Tokens
 	}
 	if float64(u.InputTotal()) < seedShare*float64(ours) {
-		return d.ledger, ttl
+		return cached, ttl
 	}
-	id := d.identity(d.Grown)
+	id := c.identity(grown)
 	id.Images = cachelayout.HasImage(blocks)
 	return cachelayout.Seed(id, blocks, ttl, start), ttl
 }
@@ -176,8 +177,8 @@ func usageTTL(u *memkernel.Usage) time.Duration {
 }
 
 // blocksBefore returns the blocks of p in front of the message with key.
-func blocksBefore(d *deciding, p *pagevm.Projection, key string) []cachelayout.Block {
-	blocks := d.blockList(p)
+func blocksBefore(l *Limits, p *pagevm.Projection, key string) []cachelayout.Block {
+	blocks := l.blockList(p)
 	at := len(blocks) - len(p.Items)
 	for i := range p.Items {
 		if p.Items[i].Key == key {

@@ -27,16 +27,32 @@ type memoryRecord struct {
 }
 
 // memoryRecords returns the records that were handed over and may be shown. It takes one record
-// of each answer at a time, and keeps the order of each answer.
-func memoryRecords(a *appended) []memoryRecord {
+// of each answer at a time, and keeps the order of each answer. It also returns the private
+// records that a shared session may not see.
+func memoryRecords(c *Call, l *Limits) (out []memoryRecord, denied []api.Excluded) {
 	var answers [][]memoryRecord
 	longest := 0
-	for i := range a.req.Memories {
-		from := &a.req.Memories[i]
-		rs := allowed(a, i, from, answer(a, i, from))
+	for i := range c.Request.Memories {
+		from := &c.Request.Memories[i]
+		var rs []memoryRecord
+		private, all := 0, answer(c, i, from)
+		for _, r := range all {
+			if from.Scope != "" {
+				r.Scope = from.Scope
+			}
+			m := recordOf(c, r)
+			if r.Scope != memkernel.ScopeProject && !c.Request.Private {
+				private++
+				denied = append(denied, leftOut(c, l, &m.hit, string(retrieval.Denied)))
+				continue
+			}
+			rs = append(rs, m)
+		}
+		if private > 0 {
+			silent(c, retrieval.Denied, fmt.Sprintf("memories %d: %d of %d records are private, and the session is shared", i+1, private, len(all)))
+		}
 		answers, longest = append(answers, rs), max(longest, len(rs))
 	}
-	var out []memoryRecord
 	for n := range longest {
 		for _, rs := range answers {
 			if n < len(rs) {
@@ -44,11 +60,11 @@ func memoryRecords(a *appended) []memoryRecord {
 			}
 		}
 	}
-	return out
+	return out, denied
 }
 
 // answer reads one answer. A part of it that can't be read is a fault.
-func answer(a *appended, i int, from *api.MemoryAnswer) []foreign.Record {
+func answer(c *Call, i int, from *api.MemoryAnswer) []foreign.Record {
 	var out []foreign.Record
 	var bad []error
 	if len(from.JSON) > 0 {
@@ -73,7 +89,7 @@ func answer(a *appended, i int, from *api.MemoryAnswer) []foreign.Record {
 		if n == maxNamed {
 			err = fmt.Errorf("%d more records can't be read", len(bad)-n)
 		}
-		silent(a, retrieval.BackendError, fmt.Sprintf("memories %d: %v", i+1, err))
+		silent(c, retrieval.BackendError, fmt.Sprintf("memories %d: %v", i+1, err))
 		if n == maxNamed {
 			break
 		}
@@ -81,39 +97,17 @@ func answer(a *appended, i int, from *api.MemoryAnswer) []foreign.Record {
 	return out
 }
 
-func silent(a *appended, why retrieval.Reason, detail string) {
-	a.fault(fault.Fault{Code: fault.SilentRecall, Cause: string(why), Detail: detail})
-}
-
-// allowed keeps private records from sessions that are shared.
-func allowed(a *appended, i int, from *api.MemoryAnswer, rs []foreign.Record) []memoryRecord {
-	var out []memoryRecord
-	denied := 0
-	for _, r := range rs {
-		if from.Scope != "" {
-			r.Scope = from.Scope
-		}
-		m := recordOf(a, r)
-		if r.Scope != memkernel.ScopeProject && !a.req.Private {
-			denied++
-			a.leave(&m.hit, string(retrieval.Denied))
-			continue
-		}
-		out = append(out, m)
-	}
-	if denied > 0 {
-		silent(a, retrieval.Denied, fmt.Sprintf("memories %d: %d of %d records are private, and the session is shared", i+1, denied, len(rs)))
-	}
-	return out
+func silent(c *Call, why retrieval.Reason, detail string) {
+	c.fault(fault.Fault{Code: fault.SilentRecall, Cause: string(why), Detail: detail})
 }
 
 // recordOf makes the hit of a record. The hit's id is the page that the record becomes if it is
 // shown.
-func recordOf(a *appended, r foreign.Record) memoryRecord {
+func recordOf(c *Call, r foreign.Record) memoryRecord {
 	m := memoryRecord{Record: r}
-	mask := a.Mask
+	mask := c.Maker.Mask
 	m.Text, m.masked = mask.Find(r.Text)
-	id := ids.Page("fm", a.prior.Name, string(r.Format), r.ID, ids.Hash(m.Text))
+	id := ids.Page("fm", c.prior.Name, string(r.Format), r.ID, ids.Hash(m.Text))
 	m.hit = retrieval.Hit{Kind: retrieval.Foreign, ID: id, StartLine: 1, EndLine: 1 + strings.Count(m.Text, "\n"), Origin: mask.Text(r.Origin()),
 		Date: r.Date(), Score: r.Score, Citation: Citation(m.ref(mask)), Text: m.Text}
 	if r.Title != "" {
@@ -124,7 +118,7 @@ func recordOf(a *appended, r foreign.Record) memoryRecord {
 
 // keepMemories makes pages of the records that a block shows. The pages have the type preference
 // and the record as provenance.
-func keepMemories(a *appended, items []retrieval.Item, records []memoryRecord, turn string) {
+func keepMemories(c *Call, items []retrieval.Item, records []memoryRecord, turn string) {
 	for _, it := range items {
 		i := slices.IndexFunc(records, func(m memoryRecord) bool { return it.Kind == retrieval.Foreign && m.hit.ID == it.ID })
 		if i < 0 {
@@ -132,9 +126,9 @@ func keepMemories(a *appended, items []retrieval.Item, records []memoryRecord, t
 		}
 		m := &records[i]
 		p := &pagevm.Page{ID: it.ID, Type: pagevm.Preference, Scope: m.Scope, MessageKey: turn, Created: m.Created, Masked: m.masked.Total(), MaskedBy: m.masked,
-			Refs: []memkernel.Ref{m.ref(a.Mask)}}
-		a.maker().Keep(p, m.Text, func(p *pagevm.Page) []pagevm.Rep {
-			return represent.Preference(p.ID, m.hit.Origin, m.Text, a.req.Resolver, a.Represent)
+			Refs: []memkernel.Ref{m.ref(c.Maker.Mask)}}
+		c.Maker.Keep(p, m.Text, func(p *pagevm.Page) []pagevm.Rep {
+			return represent.Preference(p.ID, m.hit.Origin, m.Text, c.Request.Resolver, c.Maker.Represent)
 		})
 	}
 }
@@ -146,14 +140,10 @@ func (m *memoryRecord) ref(mask *mask.Masker) memkernel.Ref {
 	return r
 }
 
-// leave records a hit that is not shown.
-func (a *appended) leave(h *retrieval.Hit, reason string) {
-	a.Left = append(a.Left, api.Excluded{Kind: api.RegionRetrieval, ID: h.Citation, Tokens: a.Scale(a.Count.Text(h.Text)), Reason: reason})
-}
-
-// leaveMemories records that the answers were not examined.
-func leaveMemories(a *appended, reason string) {
-	for i := range a.req.Memories {
-		a.Left = append(a.Left, api.Excluded{Kind: api.RegionRetrieval, ID: fmt.Sprintf("memories %d", i+1), Reason: reason})
+// unread names the answers of other systems that were not examined, and why.
+func unread(c *Call, why string) (out []api.Excluded) {
+	for i := range c.Request.Memories {
+		out = append(out, api.Excluded{Kind: api.RegionRetrieval, ID: fmt.Sprintf("memories %d", i+1), Reason: why})
 	}
+	return out
 }

@@ -6,6 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/retrieval"
 )
@@ -15,28 +16,30 @@ import (
 // the best of each comes before the second of any. A hit that both found is kept once, in the
 // kernel's words and at the better of the two places.
 type merger struct {
-	a *appended
 	// prompt are the texts that the prompt shows, in the form for comparison.
 	prompt []string
 	hits   []retrieval.Hit
 	// taken are the texts of hits, in the form for comparison.
 	taken []string
+	// leave notes a hit that is left out.
+	leave func(*retrieval.Hit, retrieval.LeftReason)
 }
 
-// mergeHits orders the hits. The hits in first come first. The kernel's own hits and the records
-// follow in turn. If there are far more records than fit, the rest of the records are not
-// compared.
-func mergeHits(a *appended, first, own []retrieval.Hit, records []memoryRecord) []retrieval.Hit {
+// mergeHits orders the hits, and returns the hits that are left out. The hits in first come first.
+// The kernel's own hits and the records follow in turn. If there are far more records than fit,
+// the rest of the records are not compared.
+func mergeHits(p prompt, l *Limits, first, own []retrieval.Hit, records []memoryRecord) (hits []retrieval.Hit, left []api.Excluded) {
 	if len(records) == 0 {
-		return append(first, own...)
+		return append(first, own...), nil
 	}
+	m := &merger{prompt: promptTexts(p)}
+	m.leave = func(h *retrieval.Hit, why retrieval.LeftReason) { left = append(left, leftOut(p.Call, l, h, string(why))) }
 	if n := 2 * recallSpans; len(records) > n {
 		for i := range records[n:] {
-			a.leave(&records[n+i].hit, string(retrieval.OverItems))
+			m.leave(&records[n+i].hit, retrieval.OverItems)
 		}
 		records = records[:n]
 	}
-	m := &merger{a: a, prompt: promptTexts(a)}
 	for _, h := range first {
 		m.take(h)
 	}
@@ -49,7 +52,7 @@ func mergeHits(a *appended, first, own []retrieval.Hit, records []memoryRecord) 
 			own = m.foreign(records[n].hit, own)
 		}
 	}
-	return m.hits
+	return m.hits, left
 }
 
 func (m *merger) take(h retrieval.Hit) {
@@ -61,7 +64,7 @@ func (m *merger) take(h retrieval.Hit) {
 func (m *merger) own(h retrieval.Hit) {
 	for i := range m.hits {
 		if m.hits[i].Kind == retrieval.Foreign && says(m.taken[i:i+1], h.Text) {
-			m.a.leave(&h, string(retrieval.Duplicate))
+			m.leave(&h, retrieval.Duplicate)
 			return
 		}
 	}
@@ -74,15 +77,15 @@ func (m *merger) own(h retrieval.Hit) {
 func (m *merger) foreign(h retrieval.Hit, waiting []retrieval.Hit) []retrieval.Hit {
 	switch {
 	case says(m.prompt, h.Text):
-		m.a.leave(&h, string(retrieval.ShownAlready))
+		m.leave(&h, retrieval.ShownAlready)
 		return waiting
 	case says(m.taken, h.Text):
-		m.a.leave(&h, string(retrieval.Duplicate))
+		m.leave(&h, retrieval.Duplicate)
 		return waiting
 	}
 	for i := range waiting {
 		if says([]string{bareWords(waiting[i].Text)}, h.Text) {
-			m.a.leave(&h, string(retrieval.Duplicate))
+			m.leave(&h, retrieval.Duplicate)
 			m.own(waiting[i])
 			return slices.Delete(slices.Clone(waiting), i, i+1)
 		}
@@ -93,23 +96,23 @@ func (m *merger) foreign(h retrieval.Hit, waiting []retrieval.Hit) []retrieval.H
 
 // promptTexts returns all texts in the prompt, in the form for comparison: the host's system
 // prompt and messages, and the kernel's own blocks.
-func promptTexts(a *appended) []string {
+func promptTexts(p prompt) []string {
 	var out []string
 	add := func(text string) {
 		if text != "" {
 			out = append(out, bareWords(text))
 		}
 	}
-	for i := range a.req.System {
-		add(a.req.System[i].Text)
+	for i := range p.Request.System {
+		add(p.Request.System[i].Text)
 	}
-	eachShown(a, add)
-	for i := range a.Proj.Carry {
-		add(a.Text(a.Proj.Carry[i].Hash))
+	eachShown(p, add)
+	for i := range p.proj.Carry {
+		add(p.text(p.texts, p.proj.Carry[i].Hash))
 	}
-	for i := range a.Proj.Items {
-		if k := a.Proj.Items[i].Kind; k == pagevm.ItemNote || k == pagevm.ItemRetrieval {
-			add(a.Text(a.Proj.Items[i].Hash))
+	for i := range p.proj.Items {
+		if k := p.proj.Items[i].Kind; k == pagevm.ItemNote || k == pagevm.ItemRetrieval {
+			add(p.text(p.texts, p.proj.Items[i].Hash))
 		}
 	}
 	return out

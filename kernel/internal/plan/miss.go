@@ -17,22 +17,22 @@ import (
 // misses looks at the model's calls since the last plan for signs that the prompt of that plan
 // lacked something. It reports them as the faults of ClawVM (EuroMLSys 2026, section 3), and as
 // the alert of the same form. It judges neither the first plan of a process nor a plan after the
-// host rewrote its past.
-func misses(m *measured) {
-	if m.Prev.Plan == "" || m.Align.Rewrite != pagevm.RewriteNone {
-		m.ran = branch.Ran{}
-		return
+// host rewrote its past. It returns the calls that ran, and the number of pages that the model
+// used while the prompt showed them.
+func misses(c *Call) (branch.Ran, int) {
+	if c.Prev.Plan == "" || c.Align.Rewrite != pagevm.RewriteNone {
+		return branch.Ran{}, 0
 	}
-	from := len(m.Prev.Proj.Seen)
-	if !m.calledSince(from) {
-		return
+	from := len(c.Prev.Proj.Seen)
+	if !c.calledSince(from) {
+		return c.Prev.Ran, 0
 	}
-	j := repeats{m: m, Ran: m.Prev.Ran.Clone(), from: from, calls: map[string]*memkernel.ToolCall{}, hit: map[string]bool{}}
-	for i := j.Messages; i < len(m.Msgs); i++ {
+	j := repeats{c: c, Ran: c.Prev.Ran.Clone(), from: from, calls: map[string]*memkernel.ToolCall{}, hit: map[string]bool{}}
+	for i := j.Messages; i < len(c.Msgs); i++ {
 		j.message(i)
 	}
-	j.Messages = len(m.Msgs)
-	m.ran, m.hits = j.Ran, len(j.hit)
+	j.Messages = len(c.Msgs)
+	return j.Ran, len(j.hit)
 }
 
 // repeats records the calls that ran, and judges the calls after message from, which the last
@@ -40,20 +40,20 @@ func misses(m *measured) {
 // the pages that the model used while the prompt showed them.
 type repeats struct {
 	branch.Ran
-	m     *measured
+	c     *Call
 	from  int
 	calls map[string]*memkernel.ToolCall
 	hit   map[string]bool
 }
 
 func (j *repeats) message(i int) {
-	for k := range j.m.Msgs[i].Parts {
-		if c := j.m.Msgs[i].Parts[k].Call; c != nil {
+	for k := range j.c.Msgs[i].Parts {
+		if c := j.c.Msgs[i].Parts[k].Call; c != nil {
 			j.calls[c.ID] = c
 		}
 	}
-	for k := range j.m.Hosts[i].Segments {
-		if s := &j.m.Hosts[i].Segments[k]; s.Kind == pagevm.ItemResult {
+	for k := range j.c.Hosts[i].Segments {
+		if s := &j.c.Hosts[i].Segments[k]; s.Kind == pagevm.ItemResult {
 			j.result(i, s)
 		}
 	}
@@ -61,18 +61,18 @@ func (j *repeats) message(i int) {
 
 // result files a result, and judges it if it is new.
 func (j *repeats) result(i int, s *pagevm.Segment) {
-	r := j.m.Msgs[i].Parts[s.Part].Result
+	r := j.c.Msgs[i].Parts[s.Part].Result
 	call := j.calls[r.CallID]
 	if call == nil {
-		call = j.m.Calls[r.CallID]
+		call = j.c.Maker.Calls[r.CallID]
 	}
-	page := j.m.Page(s.Page)
+	page := j.c.Page(s.Page)
 	if call == nil || page == nil {
 		return
 	}
-	if j.m.req.Resolver != "" && call.Name == j.m.req.Resolver {
+	if j.c.Request.Resolver != "" && call.Name == j.c.Request.Resolver {
 		if i >= j.from {
-			j.refetched(j.m.Hosts[i].Key, call)
+			j.refetched(j.c.Hosts[i].Key, call)
 		}
 		return
 	}
@@ -93,7 +93,7 @@ func (j *repeats) result(i int, s *pagevm.Segment) {
 		before, again := j.Last[key]
 		now.Moved = again && (before.Moved || before.Said != now.Said)
 		if again && i >= j.from && before.At < j.from && before.Said == now.Said && !j.asksAnew(look, of, before) {
-			j.again(j.m.Hosts[i].Key, call, before.Page)
+			j.again(j.c.Hosts[i].Key, call, before.Page)
 			about = branch.About{}
 		}
 		j.Last[key] = now
@@ -101,7 +101,7 @@ func (j *repeats) result(i int, s *pagevm.Segment) {
 			j.About[page.Path] = branch.About{Page: s.Page, At: i}
 		}
 	}
-	if about.Page != "" && i >= j.from && about.At < j.from && j.m.shownBefore(about.Page) >= pagevm.Structured {
+	if about.Page != "" && i >= j.from && about.At < j.from && j.c.shownBefore(about.Page) >= pagevm.Structured {
 		j.hit[about.Page] = true
 	}
 	if look == toolcall.LookAct || look == toolcall.LookUnknown {
@@ -140,32 +140,32 @@ func outcome(page *pagevm.Page, r *memkernel.ToolResult) (hash string, nothing b
 
 // again judges a call that ran before and had the same outcome.
 func (j *repeats) again(key string, call *memkernel.ToolCall, page string) {
-	level := j.m.shownBefore(page)
+	level := j.c.shownBefore(page)
 	what := call.Name
-	if p := j.m.Page(page); p != nil && p.Path != "" {
+	if p := j.c.Page(page); p != nil && p.Path != "" {
 		what += " " + p.Path
 	}
-	f := fault.Fault{Code: fault.DuplicateTool, Page: page, Key: j.m.HostKey(key), Cause: level.String(), Plan: j.m.Prev.Plan,
-		Detail: fmt.Sprintf("%s ran again with the same result; its first one stood as %s, generation %d", what, level, j.m.Prev.Proj.Generation)}
+	f := fault.Fault{Code: fault.DuplicateTool, Page: page, Key: j.c.HostKey(key), Cause: level.String(), Plan: j.c.Prev.Plan,
+		Detail: fmt.Sprintf("%s ran again with the same result; its first one stood as %s, generation %d", what, level, j.c.Prev.Proj.Generation)}
 	if level == pagevm.Full {
 		f.Code, f.Cause, j.hit[page] = fault.AlertDuplicateSignature, "", true
-		j.m.log.alerts = append(j.m.log.alerts, f)
+		j.c.log.alert(f)
 		return
 	}
-	j.m.fault(f)
+	j.c.fault(f)
 }
 
 // refetched records the pages that the model fetched by their handles.
 func (j *repeats) refetched(key string, call *memkernel.ToolCall) {
-	m := j.m
+	c := j.c
 	for _, id := range pagevm.Handles(call.Input) {
-		level := m.shownBefore(id)
+		level := c.shownBefore(id)
 		if level == pagevm.Full {
 			j.hit[id] = true
 			continue
 		}
-		m.fault(fault.Fault{Code: fault.Refetch, Page: id, Key: m.HostKey(key), Cause: level.String(), Plan: m.Prev.Plan,
-			Detail: fmt.Sprintf("the model fetched what stood as %s, generation %d", level, m.Prev.Proj.Generation)})
+		c.fault(fault.Fault{Code: fault.Refetch, Page: id, Key: c.HostKey(key), Cause: level.String(), Plan: c.Prev.Plan,
+			Detail: fmt.Sprintf("the model fetched what stood as %s, generation %d", level, c.Prev.Proj.Generation)})
 	}
 }
 
@@ -174,14 +174,14 @@ func (j *repeats) refetched(key string, call *memkernel.ToolCall) {
 // that was fetched by its id. It is also a page shown structured or better that is the newest
 // look at a path which a call named. Each page counts once per plan. The definition is the
 // kernel's own. The model's own words are not searched.
-func counted(a *appended) paging.Counts {
-	c := paging.Counts{Hits: a.hits}
-	for _, f := range a.log.faults {
+func counted(r *Result) paging.Counts {
+	c := paging.Counts{Hits: r.hits}
+	for _, f := range r.Faults {
 		if code := paging.Code(f.Code); slices.Contains(paging.Codes(), code) {
 			c = c.Plus(paging.Counts{Faults: map[paging.Code]int{code: 1}})
 		}
 	}
-	for _, f := range a.log.alerts {
+	for _, f := range r.Alerts {
 		if f.Code == fault.AlertDuplicateSignature {
 			c.Alerts++
 		}
@@ -190,4 +190,4 @@ func counted(a *appended) paging.Counts {
 }
 
 // shownBefore returns the level at which the last plan showed a page.
-func (m *measured) shownBefore(id string) pagevm.Level { return LevelIn(m.Prev.Proj, id) }
+func (c *Call) shownBefore(id string) pagevm.Level { return LevelIn(c.Prev.Proj, id) }

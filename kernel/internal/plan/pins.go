@@ -74,12 +74,12 @@ func scopeName(s memkernel.Scope) string {
 }
 
 // pinPage makes the page of a host's own write, as the carry block shows it.
-func (m *measured) pinPage(p *journal.StoredPage) *pagevm.Page {
+func pinPage(c *Call, p *journal.StoredPage) *pagevm.Page {
 	id := ids.Page("pn", p.String(), string(p.Type))
 	full, short := pinText(p, false), pinText(p, true)
-	page := &pagevm.Page{ID: id, Type: p.Type, Scope: p.Scope, Role: string(memkernel.RoleUser), Created: m.req.Now,
+	page := &pagevm.Page{ID: id, Type: p.Type, Scope: p.Scope, Role: string(memkernel.RoleUser), Created: c.Request.Now,
 		Refs: []memkernel.Ref{{Path: pinRef(p), Hash: ids.Hash(full)}}}
-	return m.maker().Keep(page, full, func(*pagevm.Page) []pagevm.Rep {
+	return c.Maker.Keep(page, full, func(*pagevm.Page) []pagevm.Rep {
 		reps := []pagevm.Rep{{Level: pagevm.Full, Hash: ids.Hash(full), Text: full}}
 		if len(short) < len(full) {
 			reps = append(reps, pagevm.Rep{Level: pagevm.Structured, Hash: ids.Hash(short), Text: short})
@@ -150,12 +150,12 @@ func TextField(p journal.StoredPage, name string) string {
 	return plainValue(f.Entries[0].Current().Value)
 }
 
-// untold returns the pins whose current version the prompt does not show.
-func (d *decision) untold() []*journal.StoredPage {
+// untold returns the pins whose current version a prompt does not show.
+func untold(c *Call, proj *pagevm.Projection) []*journal.StoredPage {
 	var out []*journal.StoredPage
-	for i := range d.prior.Pinned {
-		p := &d.prior.Pinned[i]
-		if told := d.told(pinRef(p)); told == nil || told.Refs[0].Hash != ids.Hash(pinText(p, false)) {
+	for i := range c.prior.Pinned {
+		p := &c.prior.Pinned[i]
+		if told := c.told(proj, pinRef(p)); told == nil || told.Refs[0].Hash != ids.Hash(pinText(p, false)) {
 			out = append(out, p)
 		}
 	}
@@ -165,26 +165,26 @@ func (d *decision) untold() []*journal.StoredPage {
 // noteHead is the heading of a page that was pinned or changed after the carry block was made.
 const noteHead = "[Set now, and binding from here on]\n"
 
-// waitingPins returns the size that notes on untold pins would add to the prompt. If they need
+// waitingPins returns the size that notes on untold pins would add to a prompt. If they need
 // room, a cut is made for them.
-func (d *decision) waitingPins() int {
+func waitingPins(c *Call, l *Limits, proj *pagevm.Projection) int {
 	n := 0
-	for _, p := range d.untold() {
-		n += d.Scale(d.Count.Text(noteHead+pinText(p, false)) + d.Count.Overheads.PerMessage)
+	for _, p := range untold(c, proj) {
+		n += l.Scale(c.Maker.Count.Text(noteHead+pinText(p, false)) + c.Maker.Count.Overheads.PerMessage)
 	}
 	return n
 }
 
 // pinNotes returns notes on untold pins for the place after the newest message, each version
 // once.
-func pinNotes(a *appended) []pagevm.Block {
-	key := a.Hosts[len(a.Hosts)-1].Key
+func pinNotes(c *Call, proj *pagevm.Projection) []pagevm.Block {
+	key := c.Hosts[len(c.Hosts)-1].Key
 	var blocks []pagevm.Block
-	for _, p := range a.untold() {
+	for _, p := range untold(c, proj) {
 		text := pinText(p, false)
 		ref := memkernel.Ref{Path: pinRef(p), Hash: ids.Hash(text)}
-		id := ids.Page("nt", a.prior.Name, a.req.Branch, ref.Path, ref.Hash)
-		blocks = append(blocks, a.blockPage(pagevm.ItemNote, id, p.Type, noteHead+text, key, []memkernel.Ref{ref}))
+		id := ids.Page("nt", c.prior.Name, c.Request.Branch, ref.Path, ref.Hash)
+		blocks = append(blocks, blockPage(c, pagevm.ItemNote, id, p.Type, noteHead+text, key, []memkernel.Ref{ref}))
 	}
 	return blocks
 }

@@ -1,12 +1,12 @@
 // Package plan decides the messages of one model call. [Plan] is a function of the prior state,
 // the request, a reader of the session and a reader of the workspace:
 //
-//	resolve ── take ── measure ── decide ── append ── lay out ── Result
+//	take ── measure ── open ── fit ── decide ── append ── lay out ── Result
 //
-// Each stage is a function that returns a value. The value contains the results of the earlier
-// stages, and no later stage changes them. The logs of new pages, faults and decisions only grow.
-// They also keep the entries of an abandoned attempt. The package opens no session, writes no
-// file, and uses neither clock nor network. The caller must record the result or discard it.
+// Each stage is a function from the results of earlier stages to a result of its own, and no
+// later stage changes a result. The logs of new pages, faults and decisions only grow. They also
+// keep the entries of an attempt that was given up. The package opens no session, writes no file,
+// and uses neither clock nor network. The caller must record the result or discard it.
 package plan
 
 import (
@@ -155,10 +155,14 @@ type Workspace interface {
 	Recall(ctx context.Context, q retrieval.Query) retrieval.Result
 }
 
-// Result is a plan.
+// Result is a plan, stage by stage.
 type Result struct {
-	appended
-	layout
+	Call
+	Limits
+	Past
+	Decision
+	Appended
+	Layout
 	// Faults are the plan's faults. Alerts are signs of trouble that no prompt could have
 	// prevented.
 	Faults, Alerts []fault.Fault
@@ -170,80 +174,39 @@ type Result struct {
 
 // Plan plans a call, or a compaction on demand. If workspace is nil, no workspace is used.
 func Plan(ctx context.Context, prior *Prior, req *Request, s Session, ws Workspace) (*Result, error) {
-	in := input{prior: prior, req: req, session: s, workspace: ws, shelf: &shelf{}, log: &log{}}
-	res, err := resolve(in)
+	w, err := windowOf(prior, req)
 	if err != nil {
 		return nil, err
 	}
-	c, err := take(ctx, in, res)
+	c, err := take(ctx, prior, req, s, ws, w)
 	if err != nil {
 		return nil, err
 	}
-	m, err := measure(c, res)
+	c, l, past, err := measure(c, w)
 	if err != nil {
 		return nil, err
 	}
-	d, err := decide(ctx, m)
+	o := open(&c, &l)
+	f := fit(&c, &l, &o)
+	c.Hosts = f.hosts
+	d, err := decide(ctx, &c, &l, &past, squeeze(&c, &l, o), &f)
 	if err != nil {
 		return nil, err
 	}
-	a := appendBlocks(ctx, d)
-	verify(&a)
+	a := appendBlocks(ctx, &c, &l, &d)
+	verify(&c, &l, &a)
 	if err := ctx.Err(); err != nil {
 		return nil, err // recall may have found only a part
 	}
-	l := layOut(&a)
-	return &Result{appended: a, layout: l, Faults: in.log.faults, Alerts: in.log.alerts, Trail: in.log.trail, Next: next(&a, &l)}, nil
+	r := &Result{Call: c, Limits: l, Past: past, Decision: d, Appended: a, Layout: layOut(&c, &l, &d, &a)}
+	r.Faults, r.Alerts, r.Trail = c.log.faults, c.log.alerts, c.log.trail
+	r.Next = next(r)
+	return r, nil
 }
 
-// input is the input of all stages.
-type input struct {
-	prior     *Prior
-	req       *Request
-	session   Session
-	workspace Workspace // nil if it is left alone
-	shelf     *shelf
-	log       *log
-}
-
-// log holds entries that stages add, also those of an abandoned attempt.
-type log struct {
-	faults, alerts []fault.Fault
-	trail          []Step
-}
-
-// Step is one call of a decider. Exactly one of its fields is set.
-type Step struct {
-	Cut    *CutStep
-	Select *SelectStep
-	Next   *NextStep
-}
-
-// CutStep is a question to the cut planner.
-type CutStep struct {
-	In  cachelayout.CutInput
-	Out cachelayout.Cut
-}
-
-// SelectStep is a question to the selector. Out is the selector's answer. Wish is the answer that
-// was passed on to Next.
-type SelectStep struct {
-	In   pagevm.SelectInput
-	Wish *pagevm.CutWish
-	Out  pagevm.CutWish
-}
-
-// NextStep is a question for the next projection.
-type NextStep struct {
-	Wishes pagevm.Wishes
-	Cache  pagevm.Cache
-	Proj   *pagevm.Projection
-	Out    pagevm.Decision
-}
-
-// resolved holds window and reserve in tokens, and the source of the window.
-type resolved struct {
-	window, reserve int
+// window holds the window and the reserve in tokens, and the source of the window.
+type window struct {
+	tokens, reserve int
 	from            api.WindowFrom
 }
 
@@ -253,43 +216,29 @@ const noWindow = 1 << 30
 // leastReserve is the reserve for an unknown window. It is the smallest usual reserve.
 const leastReserve = 8_000
 
-// resolve fills in the request's defaults. It returns an error for a request that can't be
+// windowOf returns the window of a request. It returns an error for a request that can't be
 // planned.
-func resolve(in input) (resolved, error) {
-	r := in.req
-	kept := in.prior.Calibration
-	res := resolved{noWindow, cmp.Or(r.Reserve, leastReserve), api.WindowUnknown}
+func windowOf(prior *Prior, r *Request) (window, error) {
+	kept := prior.Calibration
+	w := window{noWindow, cmp.Or(r.Reserve, leastReserve), api.WindowUnknown}
 	switch {
 	case r.ContextWindow > 0:
-		res = resolved{r.ContextWindow, r.Reserve, api.WindowRequest}
+		w = window{r.ContextWindow, r.Reserve, api.WindowRequest}
 	case r.Price.ContextWindow > 0:
-		res = resolved{r.Price.ContextWindow, r.Reserve, api.WindowPrices}
+		w = window{r.Price.ContextWindow, r.Reserve, api.WindowPrices}
 	case r.ServerWindow > 0 && api.WindowFrom(kept.WindowFrom) != api.WindowRefusal:
-		res = resolved{r.ServerWindow, r.Reserve, api.WindowServer}
+		w = window{r.ServerWindow, r.Reserve, api.WindowServer}
 	case kept.Window > 0:
-		res = resolved{kept.Window, r.Reserve, api.WindowFrom(kept.WindowFrom)}
+		w = window{kept.Window, r.Reserve, api.WindowFrom(kept.WindowFrom)}
 	}
-	if res.reserve == 0 {
-		res.reserve = budget.DefaultReserve(res.window)
+	if w.reserve == 0 {
+		w.reserve = budget.DefaultReserve(w.tokens)
 	}
-	if in.prior.Before.Private && !r.Private {
-		return res, fmt.Errorf("plan %s: %w", r.SessionKey, api.ErrPrivate)
+	if prior.Before.Private && !r.Private {
+		return w, fmt.Errorf("plan %s: %w", r.SessionKey, api.ErrPrivate)
 	}
-	return res, nil
+	return w, nil
 }
-
-// Request returns the planned call.
-func (in *input) Request() *Request { return in.req }
-func (in *input) Session() string   { return in.prior.Key }
-
-// economy returns the preference where memory costs money.
-func (in *input) economy() cachelayout.Economy { return cmp.Or(in.req.Economy, in.prior.Economy) }
-
-// LeftAlone reports whether no workspace was used.
-func (in *input) LeftAlone() bool { return in.workspace == nil }
-
-// Format returns the shape of the request that the host will send.
-func (in *input) Format() transcript.Format { return FormatOf(in.req.Format, &in.req.Price) }
 
 // FormatOf returns a request's shape: the host's wish, else the format of the model's provider.
 func FormatOf(wish transcript.Format, m *cachelayout.Model) transcript.Format {
@@ -302,18 +251,28 @@ func FormatOf(wish transcript.Format, m *cachelayout.Model) transcript.Format {
 	return transcript.FormatAnthropic
 }
 
+// Text finds the bytes of a representation or kernel block by hash.
+func (r *Result) Text(hash string) string { return r.text(r.Chosen.Texts, hash) }
+
+// LargestItems returns the largest of the fixed parts and of the items in the prompt.
+func (r *Result) LargestItems() []budget.Item {
+	return largestItems(&r.Call, &r.Limits, r.Proj.Carry, r.Proj.Items)
+}
+
 // next returns the state after the plan, made of the results of all stages.
-func next(a *appended, l *layout) *branch.State {
-	n := *a.Prev
-	n.Plan, n.Private = "", a.req.Private
-	n.Raw, n.Msgs, n.Hosts, n.Places, n.Adopted, n.Removed, n.Calls = a.Raw, a.Msgs, a.Hosts, a.Places, a.Adopted, a.Removed, a.Calls
-	n.Call, n.System, n.Tools = a.lastCall(), a.req.System, a.req.Tools
-	n.Overflow, n.Ran, n.Pace, n.TTL, n.Ledger = a.overflow, a.ran, a.Pace, a.ttl, l.ledger
-	n.Summary, n.Spans, n.Breaker, n.Compacted, n.Notes = a.Summary, a.Spans, a.Breaker, a.compacted, a.notesShown
-	n.Fitted, n.Settled, n.Level, n.CutLevel = a.fitted, a.settled, a.level, a.cutLevel
-	n.FlushAsked, n.FlushSeen = a.flushAsked, a.flushSeen
-	n.Proj, n.Planned, n.Full, n.Window = a.Proj, a.Proj.Tokens(), a.Planned(a.Proj), a.KnownWindow()
-	n.Before, n.Ratio = a.Before, a.Ratio
-	n.Paging = n.Paging.Plus(counted(a))
+func next(r *Result) *branch.State {
+	n := *r.Prev
+	n.Plan, n.Private = "", r.Request.Private
+	n.Raw, n.Msgs, n.Hosts, n.Places, n.Adopted, n.Removed, n.Calls = r.Raw, r.Msgs, r.Hosts, r.Places, r.Adopted, r.Removed, r.Maker.Calls
+	n.Call, n.System, n.Tools = r.lastCall(), r.Request.System, r.Request.Tools
+	n.Overflow, n.Ran = r.Refusal.limits, r.ran
+	n.Pace, n.TTL, n.Ledger = r.Pace, r.ttl, r.Layout.ledger
+	n.Summary, n.Spans, n.Notes = r.Chosen.summary, r.Chosen.Spans, r.Chosen.notes
+	n.Breaker, n.Compacted = r.Breaker, r.compacted
+	n.Fitted, n.Settled = r.fitted, r.settled
+	n.Level, n.CutLevel, n.FlushAsked, n.FlushSeen = r.Appended.level, r.Appended.cutLevel, r.flushAsked, r.flushSeen
+	n.Proj, n.Planned, n.Full, n.Window = r.Proj, r.Proj.Tokens(), r.Planned(r.Proj), r.KnownWindow()
+	n.Before, n.Ratio = r.Before, r.Ratio
+	n.Paging = n.Paging.Plus(counted(r))
 	return &n
 }

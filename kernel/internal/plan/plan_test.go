@@ -86,13 +86,13 @@ func (d *desk) plan(t *testing.T, msgs []memkernel.Message, window int, wish *De
 
 // keep records a result as a caller does.
 func (d *desk) keep(r *Result) {
-	for _, p := range r.Out.New {
+	for _, p := range r.Maker.Out.New {
 		d.known[p.ID] = p
 		for _, rep := range p.Reps {
 			d.texts[rep.Hash] = rep.Text
 		}
 	}
-	for h, text := range r.Texts {
+	for h, text := range r.Chosen.Texts {
 		d.texts[h] = text
 	}
 	d.before, d.now = r.Next, d.now.Add(20*time.Second)
@@ -151,7 +151,7 @@ func TestPlanIsAFunction(t *testing.T) {
 		if diff := cmp.Diff(said(t, first.Next, first.Proj), said(t, again.Next, again.Proj)); diff != "" {
 			t.Fatalf("call %d planned twice differs:\n%.2000s", i, diff)
 		}
-		if len(first.Trail) != len(again.Trail) || cmp.Diff(first.Faults, again.Faults) != "" || cmp.Diff(first.Out.New, again.Out.New) != "" {
+		if len(first.Trail) != len(again.Trail) || cmp.Diff(first.Faults, again.Faults) != "" || cmp.Diff(first.Maker.Out.New, again.Maker.Out.New) != "" {
 			t.Fatalf("call %d: trail, faults or pages differ", i)
 		}
 		if diff := cmp.Diff(before, said(t, d.before, d.before.Proj)); diff != "" {

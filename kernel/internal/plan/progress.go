@@ -27,32 +27,34 @@ const (
 )
 
 // MinReclaim returns the least reclaimed size that counts as progress.
-func (m *measured) MinReclaim() int {
-	return min(minReclaim, max(1, m.Window/20))
+func (l *Limits) MinReclaim() int {
+	return min(minReclaim, max(1, l.Window/20))
 }
 
 // stalled reports whether a cut of p would be one more futile cut. It is false for a cut that a
 // prompt needs to fit.
-func (m *measured) stalled(p *pagevm.Projection) bool {
-	b := m.Prev.Breaker
-	return b.Futile >= MaxFutile && m.Conversation(p) < b.Size+m.MinReclaim() && m.turnsSoFar()-b.Turn <= futileTurns
+func stalled(c *Call, l *Limits, p *pagevm.Projection) bool {
+	b := c.Prev.Breaker
+	return b.Futile >= MaxFutile && l.Conversation(p) < b.Size+l.MinReclaim() && c.turnsSoFar()-b.Turn <= futileTurns
 }
 
-// judge records the effect of a cut, and reports a session that is cut again and again.
-func judge(d *deciding) {
-	if d.Made.Cut == nil || d.Made.Cut.Event != "" {
-		return // a cold cache makes cuts free
+// judge returns the breaker with the effect of a cut, and reports a session that is cut again and
+// again.
+func judge(c *Call, l *Limits, d *Decision) branch.Breaker {
+	made := &d.Chosen
+	if made.Made.Cut == nil || made.Made.Cut.Event != "" {
+		return c.prior.Before.Breaker // a cold cache makes cuts free
 	}
-	b := branch.Breaker{Size: d.Conversation(d.Proj), Turn: d.turnsSoFar()}
-	if d.Conversation(d.Grown)-b.Size < d.MinReclaim() {
-		if b.Futile = 1; b.Turn-d.Prev.Breaker.Turn <= futileTurns {
-			b.Futile += d.Prev.Breaker.Futile
+	b := branch.Breaker{Size: l.Conversation(made.Proj), Turn: c.turnsSoFar()}
+	if l.Conversation(d.Grown)-b.Size < l.MinReclaim() {
+		if b.Futile = 1; b.Turn-c.Prev.Breaker.Turn <= futileTurns {
+			b.Futile += c.Prev.Breaker.Futile
 		}
 	}
-	d.Breaker = b
-	if text := Spiral(d.prior.Compacted, d.Proj, d.req.Now); text != "" {
-		d.log.alerts = append(d.log.alerts, fault.Fault{Code: fault.AlertSpiral, Detail: text})
+	if text := Spiral(c.prior.Compacted, made.Proj, c.Request.Now); text != "" {
+		c.log.alert(fault.Fault{Code: fault.AlertSpiral, Detail: text})
 	}
+	return b
 }
 
 // Spiral returns a warning of too many compactions within a short time, "" if there are few. It

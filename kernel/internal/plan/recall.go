@@ -2,6 +2,7 @@ package plan
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -10,6 +11,7 @@ import (
 	"github.com/memkernel/memkernel/internal/choice"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/fault"
+	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/markdownstore"
@@ -29,58 +31,66 @@ const recallSpans = 12
 // recallFloor is the room below which nothing is recalled.
 const recallFloor = 80
 
+// recollection is what was recalled for a user turn: the recall to be recorded, nil if there was
+// none, its blocks, and the hits that were left out.
+type recollection struct {
+	recall *pagevm.Recall
+	blocks []pagevm.Block
+	left   []api.Excluded
+}
+
 // recalled searches memory for a user turn, once. The hits, together with the hits of the host's
 // own memory, become one block after the newest message. Hits that the prompt already shows are
 // left out. The block stays.
-func recalled(ctx context.Context, a *appended) (*pagevm.Recall, []pagevm.Block) {
-	tokens := a.prior.Memory.RecallTokens
+func recalled(ctx context.Context, c *Call, l *Limits, d *Decision, proj *pagevm.Projection) recollection {
+	tokens := c.prior.Memory.RecallTokens
 	if tokens < 0 {
-		leaveMemories(a, string(retrieval.Disabled))
-		return nil, nil
+		return recollection{left: unread(c, string(retrieval.Disabled))}
 	}
-	turn, text, _ := a.userTurn()
-	if turn == "" || a.Prev.Proj.Recalled(a.Align).Turn == turn {
-		leaveMemories(a, api.ReasonTurnRecalled)
-		return nil, nil
+	turn, text, _ := c.userTurn()
+	if turn == "" || c.Prev.Proj.Recalled(c.Align).Turn == turn {
+		return recollection{left: unread(c, api.ReasonTurnRecalled)}
 	}
-	if a.workspace == nil && len(a.req.Memories) == 0 {
-		return nil, nil
+	if c.workspace == nil && len(c.Request.Memories) == 0 {
+		return recollection{}
 	}
-	if a.brought(turn) {
-		leaveMemories(a, api.ReasonTurnRecalled)
-		return &pagevm.Recall{Turn: turn, Reason: string(retrieval.NoMatch), Detail: "the host brought what memory holds with the message"}, nil
+	if c.brought(turn) {
+		return recollection{left: unread(c, api.ReasonTurnRecalled),
+			recall: &pagevm.Recall{Turn: turn, Reason: string(retrieval.NoMatch), Detail: "the host brought what memory holds with the message"}}
 	}
-	out := &pagevm.Recall{Turn: turn}
-	room := min(tokens, a.Hard-a.Planned(a.Proj)) - a.Scale(a.Count.Overheads.PerMessage)
-	if a.Ratio != 1 {
+	room := min(tokens, l.Hard-l.Planned(proj)) - l.Scale(c.Maker.Count.Overheads.PerMessage)
+	if l.Ratio != 1 {
 		room-- // sizes are rounded up apart, and the block's as one
 	}
 	if room < recallFloor {
-		leaveMemories(a, string(retrieval.OverBudget))
-		out.Reason, out.Detail = string(retrieval.NoMatch), "no room is left for it"
-		return out, nil
+		return recollection{left: unread(c, string(retrieval.OverBudget)),
+			recall: &pagevm.Recall{Turn: turn, Reason: string(retrieval.NoMatch), Detail: "no room is left for it"}}
 	}
-	res, records := askMemory(ctx, a, text), memoryRecords(a)
-	out.Reason, out.Mode, out.Detail = string(res.Reason), string(res.Mode), res.Detail
-	packed := pack(a, mergeHits(a, dailyLogs(a, room), res.Hits, records), room)
-	if len(packed.Items) == 0 {
-		if res.Reason == retrieval.OK {
+	own := askMemory(ctx, c, d, proj, text)
+	records, denied := memoryRecords(c, l)
+	out := &pagevm.Recall{Turn: turn, Reason: string(own.Reason), Mode: string(own.Mode), Detail: own.Detail}
+	p := prompt{c, proj, d.Chosen.Texts}
+	hits, repeated := mergeHits(p, l, dailyLogs(c, l, room), own.Hits, records)
+	items, over := pack(p, l, hits, room)
+	left := slices.Concat(denied, repeated, over)
+	if len(items) == 0 {
+		if own.Reason == retrieval.OK {
 			out.Reason, out.Detail = string(retrieval.NoMatch), "what was found stands in the prompt already"
 		}
-		return out, nil
+		return recollection{recall: out, left: left}
 	}
-	notes, also := sayLater(a, packed.Items)
-	keepMemories(a, notes, records, turn)
-	block := a.blockPage(pagevm.ItemRetrieval, ids.Page("rt", a.prior.Name, a.req.Branch, turn), pagevm.Preference, retrieval.Render(notes), turn, append(refsOf(notes), also...))
+	notes, also, same := sayLater(c, l, items)
+	keepMemories(c, notes, records, turn)
+	block := blockPage(c, pagevm.ItemRetrieval, ids.Page("rt", c.prior.Name, c.Request.Branch, turn), pagevm.Preference, retrieval.Render(notes), turn, append(refsOf(notes), also...))
 	out.Page = block.Page
-	return out, []pagevm.Block{block}
+	return recollection{out, []pagevm.Block{block}, append(left, same...)}
 }
 
 // brought reports whether the host's own messages of a turn already hold the memory that was
 // recalled for the turn, because a hook added it.
-func (a *appended) brought(turn string) bool {
-	for i := len(a.Msgs) - 1; i >= 0; i-- {
-		m := &a.Msgs[i]
+func (c *Call) brought(turn string) bool {
+	for i := len(c.Msgs) - 1; i >= 0; i-- {
+		m := &c.Msgs[i]
 		for j := range m.Parts {
 			if m.Role == memkernel.RoleUser && m.Parts[j].Kind == memkernel.PartText && retrieval.Rendered(m.Parts[j].Text) {
 				return true
@@ -95,22 +105,22 @@ func (a *appended) brought(turn string) bool {
 
 // askMemory searches for the user's text and nothing else, since its words decide how likely the
 // hits are to answer it.
-func askMemory(ctx context.Context, a *appended, text string) retrieval.Result {
-	if a.workspace == nil {
+func askMemory(ctx context.Context, c *Call, d *Decision, proj *pagevm.Projection, text string) retrieval.Result {
+	if c.workspace == nil {
 		return retrieval.Result{Reason: retrieval.Disabled, Mode: retrieval.NoSearch, Detail: MemoryOff}
 	}
-	o := &a.prior.Memory
+	o := &c.prior.Memory
 	if choice.Agrees(text) {
 		return retrieval.Result{Reason: retrieval.NoMatch, Mode: retrieval.NoSearch, Detail: "the message asks nothing"}
 	}
 	if brief(text) && strings.ContainsAny(text, "?？؟") {
-		text = strings.TrimSpace(a.asked() + "\n" + text)
+		text = strings.TrimSpace(c.asked() + "\n" + text)
 	}
-	q := retrieval.Query{Text: text, Limit: recallPool, MinBest: o.RecallScore, MinShare: o.RecallShare, Passages: true, Lines: true, MostSpans: recallSpans, NoSnippets: true, Now: a.req.Now}
+	q := retrieval.Query{Text: text, Limit: recallPool, MinBest: o.RecallScore, MinShare: o.RecallShare, Passages: true, Lines: true, MostSpans: recallSpans, NoSnippets: true, Now: c.Request.Now}
 	if !o.NoSpans {
-		q.Spans, q.WantSpan = searchable(a)
+		q.Spans, q.WantSpan = searchable(c, d.Chosen.Spans, proj)
 	}
-	return a.workspace.Recall(ctx, q)
+	return c.workspace.Recall(ctx, q)
 }
 
 // MemoryOff is the reason for an empty result if no workspace is used.
@@ -128,9 +138,9 @@ func brief(text string) bool {
 }
 
 // asked returns the user's last message that is not brief, "" if there is none.
-func (a *appended) asked() string {
-	for i := len(a.Msgs) - 1; i >= 0; i-- {
-		m := &a.Msgs[i]
+func (c *Call) asked() string {
+	for i := len(c.Msgs) - 1; i >= 0; i-- {
+		m := &c.Msgs[i]
 		if m.Origin != memkernel.OriginHost || !transcript.PlainUser(*m) {
 			continue
 		}
@@ -145,31 +155,31 @@ func (a *appended) asked() string {
 // and a filter for the messages to search. The filter is needed because the session's other
 // conversations share the set, and because a call without its result is of no use. If a message
 // is still in the host's conversation, its page is not read from disk.
-func searchable(a *appended) (*retrieval.Spans, func(*retrieval.Span) bool) {
+func searchable(c *Call, left []branch.Span, proj *pagevm.Projection) (*retrieval.Spans, func(*retrieval.Span) bool) {
 	wanted := map[string]bool{}
 	var pages []string
-	for i := range a.Spans {
-		for _, id := range a.Spans[i].Pages {
+	for i := range left {
+		for _, id := range left[i].Pages {
 			wanted[id] = true
 			pages = append(pages, id)
 		}
 	}
-	for i := range a.Proj.Items {
-		delete(wanted, a.Proj.Items[i].Page)
+	for i := range proj.Items {
+		delete(wanted, proj.Items[i].Page)
 	}
 	var at map[string]int
-	spans, faults := a.session.Searchable(pages, func(id string) (*pagevm.Page, string, bool) {
-		p := a.Page(id)
+	spans, faults := c.session.Searchable(pages, func(id string) (*pagevm.Page, string, bool) {
+		p := c.Page(id)
 		if at == nil {
-			at = placesOfPages(a.Hosts)
+			at = placesOfPages(c.Hosts)
 		}
 		i, here := at[id]
 		if p == nil || !here {
 			return p, "", false
 		}
-		return p, shownText(a, i, p), true
+		return p, shownText(c, i, p), true
 	})
-	a.log.faults = append(a.log.faults, faults...)
+	c.log.faults = append(c.log.faults, faults...)
 	return spans, func(s *retrieval.Span) bool {
 		page, _, _ := strings.Cut(s.ID, retrieval.LinesMark)
 		return wanted[page] && !s.Call
@@ -188,17 +198,17 @@ func placesOfPages(hosts []pagevm.HostMessage) map[string]int {
 }
 
 // shownText returns the text of a page of message i, without thinking, secrets masked.
-func shownText(a *appended, i int, page *pagevm.Page) string {
+func shownText(c *Call, i int, page *pagevm.Page) string {
 	var b strings.Builder
-	for _, s := range a.Hosts[i].Segments {
+	for _, s := range c.Hosts[i].Segments {
 		if s.Page != page.ID {
 			continue
 		}
 		if s.Kind == pagevm.ItemResult {
-			return MaskedResult(a.Mask, page, ingest.ResultContent(&a.Msgs[i].Parts[s.Part]))
+			return MaskedResult(c.Maker.Mask, page, ingest.ResultContent(&c.Msgs[i].Parts[s.Part]))
 		}
 		for j := s.Part; j < s.Part+s.Parts; j++ {
-			p := &a.Msgs[i].Parts[j]
+			p := &c.Msgs[i].Parts[j]
 			switch {
 			case p.Kind == memkernel.PartText:
 				b.WriteString(p.Text)
@@ -210,7 +220,7 @@ func shownText(a *appended, i int, page *pagevm.Page) string {
 			b.WriteByte('\n')
 		}
 	}
-	return a.Mask.Text(b.String())
+	return c.Maker.Mask.Text(b.String())
 }
 
 // MaskedResult returns a result's text without secrets. If the text's hash is the hash of a page
@@ -223,22 +233,26 @@ func MaskedResult(m *mask.Masker, p *pagevm.Page, text string) string {
 }
 
 // pack fits hits into the room. It leaves out the hits that the prompt already shows.
-func pack(a *appended, hits []retrieval.Hit, room int) retrieval.Packed {
-	shows := showing(a, hits)
-	packed := retrieval.Pack(hits, &retrieval.PackOptions{Tokens: room,
-		Count: func(s string) int { return a.Scale(a.Count.Text(s)) }, Shown: shows})
+func pack(p prompt, l *Limits, hits []retrieval.Hit, room int) (items []retrieval.Item, left []api.Excluded) {
+	size := func(s string) int { return l.Scale(p.Maker.Count.Text(s)) }
+	packed := retrieval.Pack(hits, &retrieval.PackOptions{Tokens: room, Count: size, Shown: showing(p, hits)})
 	byID := make(map[string]*retrieval.Hit, len(hits))
 	for i := range hits {
 		byID[hits[i].ID] = &hits[i]
 	}
-	for _, l := range packed.Left {
+	for _, out := range packed.Left {
 		tokens := 0
-		if h := byID[l.ID]; h != nil {
-			tokens = a.Scale(a.Count.Text(h.Text))
+		if h := byID[out.ID]; h != nil {
+			tokens = size(h.Text)
 		}
-		a.Left = append(a.Left, api.Excluded{Kind: api.RegionRetrieval, ID: l.Citation, Tokens: tokens, Reason: string(l.Reason)})
+		left = append(left, api.Excluded{Kind: api.RegionRetrieval, ID: out.Citation, Tokens: tokens, Reason: string(out.Reason)})
 	}
-	return packed
+	return packed.Items, left
+}
+
+// leftOut returns a hit that is not shown, and why.
+func leftOut(c *Call, l *Limits, h *retrieval.Hit, why string) api.Excluded {
+	return api.Excluded{Kind: api.RegionRetrieval, ID: h.Citation, Tokens: l.Scale(c.Maker.Count.Text(h.Text)), Reason: why}
 }
 
 // refsOf returns citations for the items of a block. A span of the session and a record of
@@ -257,23 +271,23 @@ func refsOf(items []retrieval.Item) []memkernel.Ref {
 
 // dailyLogs returns the newest lines of today's and yesterday's log, with which a session begins.
 // The lines count toward the room for recalled memory.
-func dailyLogs(a *appended, room int) []retrieval.Hit {
-	if a.workspace == nil || a.prior.Memory.NoDailyLogs || a.req.Branch != "" || len(a.Prev.Proj.Seen) > 0 {
+func dailyLogs(c *Call, l *Limits, room int) []retrieval.Hit {
+	if c.workspace == nil || c.prior.Memory.NoDailyLogs || c.Request.Branch != "" || len(c.Prev.Proj.Seen) > 0 {
 		return nil
 	}
-	today, yesterday := a.workspace.DailyLogs(a.req.Now)
+	today, yesterday := c.workspace.DailyLogs(c.Request.Now)
 	var out []retrieval.Hit
 	for _, f := range []struct {
 		path, date string
 	}{{today.Path, today.Date}, {yesterday.Path, yesterday.Date}} {
-		src, ok, err := a.workspace.File(f.path)
+		src, ok, err := c.workspace.File(f.path)
 		if err != nil {
-			a.log.faults = append(a.log.faults, fault.Fault{Code: fault.WorkspaceFile, Detail: err.Error()})
+			c.log.fault(fault.Fault{Code: fault.WorkspaceFile, Detail: err.Error()})
 		}
 		if err != nil || !ok {
 			continue
 		}
-		from, text := tail(a, markdownstore.ProjectLog(src.Text, a.prior.Key), room*3/10)
+		from, text := tail(c, l, markdownstore.ProjectLog(src.Text, c.prior.Key), room*3/10)
 		out = append(out, retrieval.Hit{Kind: retrieval.Memory, ID: f.path, Path: f.path, StartLine: from, EndLine: src.Lines, Date: f.date,
 			Score: 1, Citation: f.path, Text: text})
 	}
@@ -282,11 +296,11 @@ func dailyLogs(a *appended, room int) []retrieval.Hit {
 
 // tail returns the end of a text, of about the given number of tokens, and the line on which that
 // end begins.
-func tail(a *appended, text string, tokens int) (from int, end string) {
+func tail(c *Call, l *Limits, text string, tokens int) (from int, end string) {
 	lines := strings.SplitAfter(strings.TrimSuffix(text, "\n"), "\n")
 	i, sum := len(lines), 0
 	for i > 0 {
-		if sum += a.Scale(a.Count.Text(lines[i-1])); sum > tokens && i < len(lines) {
+		if sum += l.Scale(c.Maker.Count.Text(lines[i-1])); sum > tokens && i < len(lines) {
 			break
 		}
 		i--

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/pagevm"
 )
 
@@ -18,11 +17,10 @@ func TestShownText(t *testing.T) {
 		{Kind: memkernel.PartToolUse, Call: &memkernel.ToolCall{Name: "Bash", Input: `{"command":"ls"}`}},
 		{Kind: memkernel.PartToolResult, Result: &memkernel.ToolResult{Content: []memkernel.Part{{Kind: memkernel.PartText, Text: "listed"}}}},
 	}
-	a := &appended{}
-	a.Batch = &ingest.Batch{Msgs: []memkernel.Message{{Parts: parts}}}
-	a.Hosts = []pagevm.HostMessage{{Segments: []pagevm.Segment{{Kind: pagevm.ItemHost, Page: "run", Parts: 4}, {Kind: pagevm.ItemResult, Page: "ev", Part: 3, Parts: 1}}}}
+	c := &Call{Msgs: []memkernel.Message{{Parts: parts}}}
+	c.Hosts = []pagevm.HostMessage{{Segments: []pagevm.Segment{{Kind: pagevm.ItemHost, Page: "run", Parts: 4}, {Kind: pagevm.ItemResult, Page: "ev", Part: 3, Parts: 1}}}}
 	for id, want := range map[string]string{"run": "said Bash {\"command\":\"ls\"} listed", "ev": "listed"} {
-		if got := strings.Join(strings.Fields(shownText(a, 0, &pagevm.Page{ID: id})), " "); got != want {
+		if got := strings.Join(strings.Fields(shownText(c, 0, &pagevm.Page{ID: id})), " "); got != want {
 			t.Errorf("%s says %q, want %q", id, got, fmt.Sprint(want))
 		}
 	}

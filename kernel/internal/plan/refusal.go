@@ -1,11 +1,11 @@
 package plan
 
 import (
-	"math"
-
 	"github.com/memkernel/memkernel/budget"
+	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/fault"
+	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -14,63 +14,80 @@ import (
 // content that the host did not show us rather than to our count.
 const maxRefusedRatio = 2
 
-// overflowed reports whether this plan answers a refusal.
-func (d *decision) overflowed() bool { return d.Refused }
+// Refusal is what a plan learns from the provider's refusal of the last request.
+type Refusal struct {
+	// Refused reports that this plan answers a refusal of the prompt's size. Figures are the
+	// refusal's figures.
+	Refused bool
+	Figures *budget.Overflow
+	// Count is the counted size of the refused conversation, and Actual is its real size. Both
+	// are 0 if they are unknown.
+	Count, Actual int
+	// prompt is the refused prompt.
+	prompt *pagevm.Projection
+	// thinking: this plan answers the refusal of thinking.
+	thinking bool
+	// limits are all limits that refusals have taught so far.
+	limits branch.Refusals
+}
 
 // learnRefusal learns the limits that a refusal implies, before the plan is measured by them.
-func learnRefusal(m *measured) error {
-	o := m.req.Overflow
+func learnRefusal(c *Call, l *Limits) (Refusal, error) {
+	r := Refusal{limits: c.Prev.Overflow}
+	o := c.Request.Overflow
 	if o == nil {
-		m.overflow.Tries = 0
-		return nil
+		r.limits.Tries = 0
+		return r, nil
 	}
 	if budget.RefusesThinking(o.Text) {
-		return refuseThinking(m)
+		var err error
+		r.thinking, err = refusesThinking(c)
+		return r, err
 	}
 	figures, err := figuresOf(o)
 	if err != nil {
-		return err
+		return r, err
 	}
-	m.Refusal = figures
-	if answered(m, o, figures) {
-		return nil
+	r.Figures = figures
+	if answered(c, figures) {
+		return r, nil
 	}
-	m.Refused, m.Learned, m.refusedProj = true, true, m.Prev.Proj
-	st := &m.overflow
-	if st.Tries++; st.Tries > overflowTries {
-		return &api.OverflowError{Tries: st.Tries - 1, Planned: m.Unanchored(m.Prev.Proj), Window: m.Window, Largest: m.LargestItems(m.Prev.Proj.Carry, m.Prev.Proj.Items)}
+	r.Refused, r.prompt = true, c.Prev.Proj
+	r.limits.Tries++
+	if r.limits.Tries > overflowTries {
+		return r, &api.OverflowError{Tries: r.limits.Tries - 1, Planned: l.Unanchored(r.prompt), Window: l.Window, Largest: largestItems(c, l, r.prompt.Carry, r.prompt.Items)}
 	}
-	learnSizes(m, figures)
-	return nil
+	return withSizes(c, l, r), nil
 }
 
-// refuseThinking makes the plan leave out all thinking of earlier turns.
-func refuseThinking(m *measured) error {
-	if answered(m, m.req.Overflow, &budget.Overflow{}) {
-		return nil
+// refusesThinking reports whether the plan has to leave out all thinking of earlier turns.
+func refusesThinking(c *Call) (bool, error) {
+	if answered(c, &budget.Overflow{}) {
+		return false, nil
 	}
-	for i := range m.Hosts {
-		for j := range m.Hosts[i].Segments {
-			m.thinkingRefused = m.thinkingRefused || m.Hosts[i].Segments[j].Bare.Hash != ""
+	for i := range c.Hosts {
+		for j := range c.Hosts[i].Segments {
+			if c.Hosts[i].Segments[j].Bare.Hash != "" {
+				c.log.fault(fault.Fault{Code: fault.ThinkingRefused, Detail: "the provider refused thinking of earlier turns whose prefix had changed: this request holds none"})
+				return true, nil
+			}
 		}
 	}
-	if !m.thinkingRefused {
-		return api.ErrNoThinking
-	}
-	m.log.faults = append(m.log.faults, fault.Fault{Code: fault.ThinkingRefused, Detail: "the provider refused thinking of earlier turns whose prefix had changed: this request holds none"})
-	return nil
+	return false, api.ErrNoThinking
 }
 
-// takeThinkingOut submits a cut that removes only thinking.
-func takeThinkingOut(d *deciding, delta pagevm.Delta, cache pagevm.Cache) {
+// thinkingOut asks for a cut that removes only thinking.
+func thinkingOut(c *Call, from Candidate, cache pagevm.Cache) Candidate {
 	wishes := pagevm.Wishes{Cut: &pagevm.CutWish{Reason: pagevm.CutThinking}}
-	for _, it := range d.Proj.Carry {
+	for _, it := range from.Proj.Carry {
 		wishes.Carry = append(wishes.Carry, pagevm.Block{Kind: it.Kind, Page: it.Page, Level: it.Level, Hash: it.Hash, Tokens: it.Tokens})
 	}
-	proj, dec := d.nextProjection(delta, wishes, cache)
-	if dec.Cut != nil {
-		d.Proj, d.Made, d.Wishes, d.granted = proj, dec, wishes, cache
+	proj, dec := c.nextProjection(wishes, cache)
+	if dec.Cut == nil {
+		return from
 	}
+	from.Proj, from.Made, from.wishes, from.cache = proj, dec, wishes, cache
+	return from
 }
 
 // figuresOf returns the figures of the text. The host's own figures take precedence.
@@ -85,87 +102,73 @@ func figuresOf(o *api.Overflow) (*budget.Overflow, error) {
 }
 
 // answered reports whether the newest plan was already made for the refusal.
-func answered(m *measured, o *api.Overflow, f *budget.Overflow) bool {
-	switch st := &m.Prev.Overflow; {
-	case m.Prev.Plan == "":
+func answered(c *Call, f *budget.Overflow) bool {
+	switch o, past := c.Request.Overflow, &c.Prev.Overflow; {
+	case c.Prev.Plan == "":
 		return false
 	case o.PlanID != "":
-		return o.PlanID != m.Prev.Plan
-	case f.Input > 0 && f.Input == st.Last:
+		return o.PlanID != c.Prev.Plan
+	case f.Input > 0 && f.Input == past.Last:
 		return true
 	}
-	return m.Prev.Unsent && m.Prev.Overflow.Tries > 0
+	return c.Prev.Unsent && c.Prev.Overflow.Tries > 0
 }
 
-// learnSizes sets the window, and the ratio of the refused prompt's real size to its counted
-// size.
-func learnSizes(m *measured, f *budget.Overflow) {
-	st := &m.overflow
-	st.Last = f.Input
-	if f.Limit > 0 && f.Limit < m.Window {
-		st.Window = f.Limit
+// withSizes adds to a refusal the window, and the ratio of the refused prompt's real size to its
+// counted size.
+func withSizes(c *Call, l *Limits, r Refusal) Refusal {
+	f := r.Figures
+	r.limits.Last = f.Input
+	if f.Limit > 0 && f.Limit < l.Window {
+		r.limits.Window = f.Limit
 	}
-	st.Reserve = max(st.Reserve, f.Answer)
-	if m.Prev.Unsent {
-		return // the refused request is from before the last compaction
+	r.limits.Reserve = max(r.limits.Reserve, f.Answer)
+	if c.Prev.Unsent {
+		return r // the refused request is from before the last compaction
 	}
-	fixed, counted := m.Prev.FixedTokens(), m.Prev.Proj.Tokens()
-	if m.Prev.Plan == "" { // the refused request is the host's own prompt
-		fixed, counted = m.Fixed, 0
-		for i := range m.Hosts {
-			counted += m.Hosts[i].Tokens()
+	fixed, counted := c.Prev.FixedTokens(), c.Prev.Proj.Tokens()
+	if c.Prev.Plan == "" { // the refused request is the host's own prompt
+		fixed, counted = l.Fixed, 0
+		for i := range c.Hosts {
+			counted += c.Hosts[i].Tokens()
 		}
 	}
-	if f.Limit == 0 && m.From == api.WindowUnknown {
-		st.Window = fixed + counted // the window is smaller than the refused prompt
+	if f.Limit == 0 && l.From == api.WindowUnknown {
+		r.limits.Window = fixed + counted // the window is smaller than the refused prompt
 	}
 	actual := f.Input
 	if actual == 0 {
-		actual = max(f.Limit, min(m.Window, fixed+counted)) + 1
+		actual = max(f.Limit, min(l.Window, fixed+counted)) + 1
 	}
 	if counted <= 0 || actual <= fixed {
-		return
+		return r
 	}
-	m.RefusedCount, m.RefusedActual = counted, actual-fixed
+	r.Count, r.Actual = counted, actual-fixed
 	switch ratio := float64(actual-fixed) / float64(counted); {
 	case ratio <= maxRefusedRatio:
-		st.Ratio = math.Max(st.Ratio, ratio)
+		r.limits.Ratio = max(r.limits.Ratio, ratio)
 	case f.Input > 0:
-		st.Hidden += actual - fixed - int(float64(counted)*math.Max(1, m.Ratio))
+		r.limits.Hidden += actual - fixed - int(float64(counted)*max(1, l.Ratio))
 	default:
-		st.Ratio = maxRefusedRatio // without figures the largest ratio is assumed
+		r.limits.Ratio = maxRefusedRatio // without figures the largest ratio is assumed
 	}
+	return r
 }
 
-// applyRefusals measures the plan by the limits learned from refusals.
-func applyRefusals(m *measured) {
-	st := m.overflow
-	if st.Window > 0 && st.Window < m.Window {
-		m.Window, m.From = st.Window, api.WindowRefusal
-		if m.req.Reserve == 0 || m.Reserve >= m.Window {
-			m.Reserve = budget.DefaultReserve(m.Window)
-		}
-	}
-	if st.Reserve < m.Window/2 {
-		m.Reserve = max(m.Reserve, st.Reserve)
-	}
-	m.Ratio = math.Max(m.Ratio, st.Ratio)
-}
-
-// takeBackRefused marks the results that only the refused request showed as new again: the model
-// has not seen them, so they may be shown shorter.
-func takeBackRefused(m *measured) {
-	at := len(m.Hosts)
-	for at > 0 && transcript.HasResults(m.Msgs[at-1]) {
+// takenBack returns the last state without the results that only the refused request showed. The
+// model has not seen these results, so that they may be shown shorter. It returns nil if there
+// are no such results.
+func takenBack(c *Call) *branch.State {
+	at := len(c.Hosts)
+	for at > 0 && transcript.HasResults(c.Msgs[at-1]) {
 		at--
 	}
-	if !m.Refused || at == len(m.Hosts) || at >= len(m.Prev.Proj.Seen) || m.Align.Rewrite != pagevm.RewriteNone {
-		return
+	if at == len(c.Hosts) || at >= len(c.Prev.Proj.Seen) || c.Align.Rewrite != pagevm.RewriteNone {
+		return nil
 	}
-	prev := *m.Prev
-	prev.Proj = m.Prev.Proj.TakeBack(m.Hosts[:at])
-	m.Prev = &prev
-	m.Align = pagevm.Align(prev.Proj, m.Hosts)
+	prev := *c.Prev
+	prev.Proj = c.Prev.Proj.TakeBack(c.Hosts[:at])
+	return &prev
 }
 
 func setIf[T comparable](to *T, v T) {
@@ -175,16 +178,17 @@ func setIf[T comparable](to *T, v T) {
 	}
 }
 
-// overflowCut requests the cut that a refusal needs. Only the floors can prevent this cut.
-func overflowCut(d *deciding) {
-	if !d.Cut.Do || d.Cut.Reason != string(pagevm.CutCold) {
-		d.Cut.Reason = string(pagevm.CutForced)
+// overflowCut returns the cut that a refusal needs. Only the floors can prevent this cut.
+func overflowCut(l *Limits, r *Refusal, cut cachelayout.Cut) cachelayout.Cut {
+	if !cut.Do || cut.Reason != string(pagevm.CutCold) {
+		cut.Reason = string(pagevm.CutForced)
 	}
-	d.Cut.Do, d.Cut.Force = true, true
-	d.Cut.TargetTokens = min(d.Cut.Figures.LowWater, d.Hard)
-	if d.Refusal.Input == 0 {
-		d.Cut.TargetTokens = min(d.Cut.TargetTokens, d.Fixed+int(blindly*float64(d.Conversation(d.refusedProj))))
+	cut.Do, cut.Force = true, true
+	cut.TargetTokens = min(cut.Figures.LowWater, l.Hard)
+	if r.Figures.Input == 0 {
+		cut.TargetTokens = min(cut.TargetTokens, l.Fixed+int(blindly*float64(l.Conversation(r.prompt))))
 	}
+	return cut
 }
 
 // blindly is the share of a refused conversation that is kept if the provider named no figures.
@@ -192,9 +196,24 @@ const blindly = 0.75
 
 // stuck returns an error for a refused prompt that can't be made smaller. The provider would
 // refuse the same prompt again.
-func stuck(d *deciding) error {
-	if !d.Refused || d.Prev.Unsent || len(d.refusedProj.Seen) == 0 || d.Conversation(d.Proj) < d.Conversation(d.refusedProj) {
+func stuck(c *Call, l *Limits, r *Refusal, p *pagevm.Projection) error {
+	if !r.Refused || c.Prev.Unsent || len(r.prompt.Seen) == 0 || l.Conversation(p) < l.Conversation(r.prompt) {
 		return nil
 	}
-	return &api.OverflowError{Tries: d.overflow.Tries, Planned: d.Unanchored(d.Proj), Window: d.Window, Largest: d.LargestItems(d.Proj.Carry, d.Proj.Items)}
+	return &api.OverflowError{Tries: r.limits.Tries, Planned: l.Unanchored(p), Window: l.Window, Largest: largestItems(c, l, p.Carry, p.Items)}
+}
+
+// LearnedWindow returns the window to store for a model whose window is neither in the request
+// nor in the price book, with the window's source. It returns 0 if nothing new was learned.
+func (r *Result) LearnedWindow() (window int, from api.WindowFrom) {
+	asked, _ := windowOf(r.prior, r.Call.Request)
+	kept := r.prior.Calibration.Window
+	switch {
+	case asked.from == api.WindowRequest || asked.from == api.WindowPrices:
+	case r.Refusal.Refused && r.Refusal.Figures.Limit > 0 && r.Refusal.Figures.Limit != kept:
+		return r.Refusal.Figures.Limit, api.WindowRefusal
+	case asked.from == api.WindowServer && !r.Refusal.Refused && r.Call.Request.ServerWindow > 0 && r.Call.Request.ServerWindow != kept:
+		return r.Call.Request.ServerWindow, api.WindowServer
+	}
+	return 0, ""
 }

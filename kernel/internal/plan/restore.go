@@ -13,65 +13,81 @@ import (
 	"github.com/memkernel/memkernel/pagevm"
 )
 
-// gauge reads how full the context is. It decides on a line for the model and on a checkpoint. If
-// a cut is made, it decides on a checkpoint before the cut.
-func gauge(d *deciding) {
-	if d.prior.Life.Off || d.prior.Life.NoRestore || d.req.Branch != "" {
-		return
+// Gauge is how full the context is, and what follows from it.
+type Gauge struct {
+	Reading checkpoint.Reading
+	// NextCut is the distance to the next cut.
+	NextCut checkpoint.NextCut
+	// crossed is the highest level of the gauge or of the next cut that this plan crossed.
+	crossed checkpoint.Level
+	// Trigger is the reason for a checkpoint that is due.
+	Trigger checkpoint.Trigger
+	// level and cutLevel are the highest levels that were announced.
+	level, cutLevel int
+}
+
+// readGauge reads how full the context is. It decides on a line for the model and on a checkpoint.
+// If a cut is made, it decides on a checkpoint before the cut.
+func readGauge(c *Call, l *Limits, d *Decision) Gauge {
+	g := Gauge{Trigger: d.Work.trigger, level: c.prior.Before.Level}
+	if !c.keepsWork() {
+		return g
 	}
-	d.Reading = checkpoint.Reading{Tokens: d.Before, Window: d.KnownWindow(), Estimated: d.Prev.Anchor.Total == 0}
-	if d.Made.Cut != nil {
-		d.level, d.Trigger = int(checkpoint.LevelNone), checkpoint.TriggerCompaction
-		return
+	g.Reading = checkpoint.Reading{Tokens: d.Before, Window: l.KnownWindow(), Estimated: l.anchor.Total == 0}
+	if d.Chosen.Made.Cut != nil {
+		g.level, g.Trigger = int(checkpoint.LevelNone), checkpoint.TriggerCompaction
+		return g
 	}
-	if d.Reading.Window == 0 || d.Align.At == len(d.Msgs) {
+	told := toldOfCut(c, d.Chosen.Proj)
+	if g.Reading.Window == 0 || c.Align.At == len(c.Msgs) {
 		// The window is unknown, or the host repeats the same request. In a repeated request the
 		// blocks of the previous plan filled the prompt, and a new line would change bytes that
 		// were sent.
-		d.level, d.cutLevel = d.Prev.Level, int(d.toldOfCut())
-		return
+		g.level, g.cutLevel = c.Prev.Level, int(told)
+		return g
 	}
-	t := d.prior.Life.Thresholds(d.Window, d.Reserve)
-	now, crossed := t.Cross(checkpoint.Level(d.Prev.Level), d.Reading)
-	d.level = int(now)
-	for _, l := range crossed {
-		d.crossed = max(d.crossed, l)
-		if l >= checkpoint.LevelCheckpoint {
-			d.Trigger = checkpoint.TriggerAuto
+	t := c.prior.Life.Thresholds(l.Window, l.Reserve)
+	now, crossed := t.Cross(checkpoint.Level(c.Prev.Level), g.Reading)
+	g.level = int(now)
+	for _, level := range crossed {
+		g.crossed = max(g.crossed, level)
+		if level >= checkpoint.LevelCheckpoint {
+			g.Trigger = checkpoint.TriggerAuto
 		}
 	}
-	gaugeCut(d, t)
+	if t.Show >= 1 {
+		return g
+	}
+	// The next cut may come long before the window is full. Each level is announced once between
+	// two cuts, even if the marks move.
+	g.NextCut = checkpoint.NextCut{Told: told >= checkpoint.LevelCheckpoint, Low: d.Cut.Figures.LowWater, High: d.Cut.Next(), InLoop: c.InLoop(), Resolver: c.Request.Resolver}
+	g.NextCut.Tool, g.NextCut.Maybe = memoryTool(c.Request.Tools)
+	t.Compact = 1
+	near := t.Level(g.NextCut.Way(d.Before))
+	if near == checkpoint.LevelCompact && !c.InLoop() {
+		near = told // the due cut was not made: it is not announced
+	}
+	if g.crossed == checkpoint.LevelShow && told > checkpoint.LevelShow {
+		g.crossed = checkpoint.LevelNone // a higher level was announced
+	}
+	if near > told && g.level < int(near) {
+		g.crossed = max(g.crossed, near)
+	}
+	g.cutLevel = int(max(told, near, g.crossed))
+	return g
 }
 
-// gaugeCut reads how near the next cut is, which may come long before the window is full. Each
-// level is announced once between two cuts, even if the marks move.
-func gaugeCut(d *deciding, t checkpoint.Thresholds) {
-	if t.Show >= 1 {
-		return
-	}
-	told := d.toldOfCut()
-	d.NextCut = checkpoint.NextCut{Told: told >= checkpoint.LevelCheckpoint, Low: d.Cut.Figures.LowWater, High: d.Cut.Next(), InLoop: d.InLoop(), Resolver: d.req.Resolver}
-	d.NextCut.Tool, d.NextCut.Maybe = memoryTool(d.req.Tools)
-	t.Compact = 1
-	now := t.Level(d.NextCut.Way(d.Before))
-	if now == checkpoint.LevelCompact && !d.InLoop() {
-		now = told // the due cut was not made: it is not announced
-	}
-	if d.crossed == checkpoint.LevelShow && told > checkpoint.LevelShow {
-		d.crossed = checkpoint.LevelNone // a higher level was announced
-	}
-	if now > told && d.level < int(now) {
-		d.crossed = max(d.crossed, now)
-	}
-	d.cutLevel = int(max(told, now, d.crossed))
+// keepsWork reports whether the working state of this conversation is kept and restored.
+func (c *Call) keepsWork() bool {
+	return !c.prior.Life.Off && !c.prior.Life.NoRestore && c.Request.Branch == ""
 }
 
 // toldOfCut returns the level on the way to the next cut that was announced since the last cut.
-func (d *decision) toldOfCut() checkpoint.Level {
-	if d.Proj.Generation != d.Prev.Proj.Generation {
+func toldOfCut(c *Call, p *pagevm.Projection) checkpoint.Level {
+	if p.Generation != c.Prev.Proj.Generation {
 		return checkpoint.LevelNone
 	}
-	return checkpoint.Level(d.Prev.CutLevel)
+	return checkpoint.Level(c.Prev.CutLevel)
 }
 
 // memoryTools are the names by which models write memory, in memkernel and elsewhere.
@@ -93,165 +109,156 @@ func memoryTool(tools []memkernel.Tool) (name string, maybe bool) {
 	return "", false
 }
 
-// stateNow returns the working state including the plan's messages.
-func stateNow(d *deciding, ws *WorkState) checkpoint.State {
-	if d.Captured == nil {
-		st := checkpoint.UpdateMasked(ws.State, d.Msgs, d.Mask.Text)
+// Work is the working state as far as a plan has made it. What was made for an attempt that was
+// given up stays.
+type Work struct {
+	// Captured is the working state with this plan's messages, nil if it was not made.
+	Captured *checkpoint.State
+	// Behind reports that an earlier conversation left state that no checkpoint holds.
+	Behind bool
+	// trigger is the reason for a checkpoint that a restore text shows ahead of its writing.
+	trigger checkpoint.Trigger
+}
+
+// captured returns the work with the working state including the plan's messages.
+func (w Work) captured(c *Call, ws *WorkState) Work {
+	if w.Captured == nil {
+		st := checkpoint.UpdateMasked(ws.State, c.Msgs, c.Maker.Mask.Text)
 		ws.Tell(&st)
-		d.Captured = &st
+		w.Captured = &st
 	}
-	return *d.Captured
+	return w
 }
 
 // captureAhead begins to make the working state for a restore text while a cut is decided, since
-// both take equally long. The caller must call wait before it uses d.Captured.
-func captureAhead(d *deciding) (wait func()) {
-	if d.restoreRoom() <= 0 || d.Captured != nil {
-		return func() {}
+// both take equally long. The returned function waits for it.
+func captureAhead(c *Call, l *Limits, w Work) (wait func() Work) {
+	same := func() Work { return w }
+	if c.restoreRoom(l) <= 0 || w.Captured != nil {
+		return same
 	}
-	ws, err := d.session.WorkState()
+	ws, err := c.session.WorkState()
 	if err != nil {
-		return func() {} // the first reader reports it
+		return same // the first reader reports it
 	}
 	var st checkpoint.State
-	made := longwork.Aside(func() { st = checkpoint.UpdateMasked(ws.State, d.Msgs, d.Mask.Text) })
-	return func() {
+	made := longwork.Aside(func() { st = checkpoint.UpdateMasked(ws.State, c.Msgs, c.Maker.Mask.Text) })
+	return func() Work {
 		made()
 		ws.Tell(&st)
-		d.Captured = &st
+		w.Captured = &st
+		return w
 	}
 }
 
 // restoreRoom returns the greatest length of a restore text, 0 if no restore text is made.
-func (d *deciding) restoreRoom() int {
-	if d.prior.Life.Off || d.prior.Life.NoRestore || d.req.Branch != "" {
+func (c *Call) restoreRoom(l *Limits) int {
+	if !c.keepsWork() {
 		return 0
 	}
-	return RestoreRoom(d.Window)
+	return RestoreRoom(l.Window)
 }
 
-// worked reads the session's working state. It returns nil if it can't be read.
-func worked(d *deciding) *WorkState {
-	ws, err := d.session.WorkState()
+// worked reads the session's working state. It returns nil if no restore text is made, or if the
+// state can't be read.
+func worked(c *Call, l *Limits) *WorkState {
+	if c.restoreRoom(l) <= 0 {
+		return nil
+	}
+	ws, err := c.session.WorkState()
 	if err != nil {
-		d.fault(fault.Fault{Code: fault.Checkpoint, Detail: err.Error()})
+		c.fault(fault.Fault{Code: fault.Checkpoint, Detail: err.Error()})
 		return nil
 	}
 	return ws
-}
-
-// checkpointNow returns the checkpoint for a restore text: the state including the plan's
-// messages, whether it has been written or not.
-func checkpointNow(d *deciding, ws *WorkState) *checkpoint.Checkpoint {
-	st := stateNow(d, ws)
-	if st.Thread.Captured == 0 || !st.Changed(ws.Written) && ws.Written != nil {
-		return ws.Latest
-	}
-	d.Trigger = checkpoint.TriggerCompaction
-	return checkpoint.Build(st, ws.Latest, ws.Input(d.Trigger, d.Reading))
 }
 
 // besideSummary are the sections of a restore text that follows a summary of the kernel. The
 // summary lacks these sections.
 var besideSummary = []checkpoint.Section{checkpoint.SectionWorking, checkpoint.SectionThread, checkpoint.SectionLearnings}
 
-// restoreBlock returns the text from which the model continues, for the carry block.
-func restoreBlock(d *deciding, occasion checkpoint.Occasion, beside bool) []pagevm.Block {
-	room := d.restoreRoom()
-	if room <= 0 {
-		return nil
-	}
-	ws := worked(d)
+// restoreBlock returns the text from which the model continues, for the carry block. It shows the
+// state including the plan's messages, whether a checkpoint of it has been written or not.
+func restoreBlock(c *Call, l *Limits, w Work, beside, leadGone bool) ([]textBlock, Work) {
+	ws := worked(c, l)
 	if ws == nil {
-		return nil
+		return nil, w
 	}
+	w = w.captured(c, ws)
+	now := ws.Latest
+	if w.Captured.Changed(ws.Written) {
+		w.trigger = checkpoint.TriggerCompaction
+		now = checkpoint.Build(*w.Captured, ws.Latest, ws.Input(w.trigger, checkpoint.Reading{}))
+	}
+	opt := checkpoint.RestoreOptions{Occasion: checkpoint.AfterCompaction, Cap: c.restoreRoom(l)}
 	if beside {
-		return restored(d, ws, checkpointNow(d, ws), checkpoint.RestoreOptions{Occasion: occasion, Cap: room / 2, Sections: besideSummary})
+		opt.Cap, opt.Sections = opt.Cap/2, besideSummary
 	}
-	return restored(d, ws, checkpointNow(d, ws), checkpoint.RestoreOptions{Occasion: occasion, Cap: room})
+	return restored(c, ws, now, opt, leadGone), w
 }
 
 // resumed returns the restore text of a new conversation, if an earlier conversation of the
 // session left a checkpoint.
-func resumed(d *deciding) []pagevm.Block {
-	room := d.restoreRoom()
-	if room <= 0 {
-		return nil
-	}
-	ws := worked(d)
+func resumed(c *Call, l *Limits, m material, leadGone bool) ([]textBlock, material) {
+	ws := worked(c, l)
 	if ws == nil {
-		return nil
+		return nil, m
 	}
 	if ws.State.Thread.Captured == 0 && ws.Latest == nil {
-		return neighbour(d, ws)
+		return neighbour(c, l, ws, leadGone), m
 	}
-	if key := ws.State.Thread.Reader.Offset.Key; key != "" && ingest.Unseen(key, d.Msgs) > 0 {
-		return nil // the same conversation, taken up again
+	if key := ws.State.Thread.Reader.Offset.Key; key != "" && ingest.Unseen(key, c.Msgs) > 0 {
+		return nil, m // the same conversation, taken up again
 	}
-	return restored(d, ws, leftBehind(d, ws), checkpoint.RestoreOptions{Occasion: checkpoint.NewSession, Cap: room})
+	left := ws.Latest
+	if ws.State.Changed(ws.Written) {
+		// A checkpoint for the state that was captured since the newest one is written now.
+		m.work.Behind = true
+		left = checkpoint.Build(ws.State, ws.Latest, ws.Input(checkpoint.TriggerSessionEnd, checkpoint.Reading{}))
+	}
+	return restored(c, ws, left, checkpoint.RestoreOptions{Occasion: checkpoint.NewSession, Cap: c.restoreRoom(l)}, leadGone), m
 }
 
 // neighbour returns a line that names the session that was at work before a new conversation. If
 // the user wants to continue from that session, it returns the session's state instead.
-func neighbour(d *deciding, ws *WorkState) []pagevm.Block {
-	if !d.req.Private || d.hostShows(checkpoint.BesideMark) || slices.ContainsFunc(d.Msgs, func(m memkernel.Message) bool { return m.Role == memkernel.RoleAssistant }) {
+func neighbour(c *Call, l *Limits, ws *WorkState, leadGone bool) []textBlock {
+	if !c.Request.Private || c.hostShows(checkpoint.BesideMark, leadGone) || slices.ContainsFunc(c.Msgs, func(m memkernel.Message) bool { return m.Role == memkernel.RoleAssistant }) {
 		return nil
 	}
-	n := d.session.Neighbour()
+	n := c.session.Neighbour()
 	if n == nil {
 		return nil
 	}
-	if _, words, _ := d.userTurn(); checkpoint.GoesOn(words) {
-		c, err := n.State()
+	if _, words, _ := c.userTurn(); checkpoint.GoesOn(words) {
+		left, err := n.State()
 		if err != nil {
-			d.fault(fault.Fault{Code: fault.Checkpoint, Detail: err.Error()})
+			c.fault(fault.Fault{Code: fault.Checkpoint, Detail: err.Error()})
 		}
-		return restored(d, ws, c, checkpoint.RestoreOptions{Occasion: checkpoint.OtherSession, Cap: d.restoreRoom()})
+		return restored(c, ws, left, checkpoint.RestoreOptions{Occasion: checkpoint.OtherSession, Cap: c.restoreRoom(l)}, leadGone)
 	}
-	return d.restoreText(checkpoint.Beside(n.Key, n.At))
-}
-
-// leftBehind returns the state that an earlier conversation of the session left. It is the
-// conversation's checkpoint with the state that was captured since. A checkpoint for this state
-// is written now.
-func leftBehind(d *deciding, ws *WorkState) *checkpoint.Checkpoint {
-	if ws.State.Thread.Captured == 0 || !ws.State.Changed(ws.Written) {
-		return ws.Latest
-	}
-	d.Behind = true
-	return checkpoint.Build(ws.State, ws.Latest, ws.Input(checkpoint.TriggerSessionEnd, checkpoint.Reading{}))
-}
-
-// anew returns the restore text if the host's messages differ from the first message on, because
-// they are another conversation of the session. It returns nil if the host compacted the same
-// conversation.
-func anew(d *deciding) []pagevm.Block {
-	if len(d.Prev.Proj.Seen) == 0 || d.Align.Rewrite != pagevm.RewriteBehind || d.Align.First > 0 || d.hostCompacted() {
-		return nil
-	}
-	return resumed(d)
+	return restoreText(c, checkpoint.Beside(n.Key, n.At), leadGone)
 }
 
 // restored makes the block of a checkpoint. It returns no block if there is no checkpoint.
-func restored(d *deciding, ws *WorkState, c *checkpoint.Checkpoint, opt checkpoint.RestoreOptions) []pagevm.Block {
-	if c == nil {
+func restored(c *Call, ws *WorkState, cp *checkpoint.Checkpoint, opt checkpoint.RestoreOptions, leadGone bool) []textBlock {
+	if cp == nil {
 		return nil
 	}
-	opt.Count = d.Count.Text
+	opt.Count = c.Maker.Count.Text
 	if opt.Occasion != checkpoint.OtherSession { // whose ids lead nowhere in this one
-		opt.More, opt.Source, opt.Resolver = More(c), ws.Source(c), d.req.Resolver
+		opt.More, opt.Source, opt.Resolver = More(cp), ws.Source(cp), c.Request.Resolver
 	}
-	return d.restoreText(checkpoint.Restore(c, &opt))
+	return restoreText(c, checkpoint.Restore(cp, &opt), leadGone)
 }
 
 // restoreText makes the block of a restore text. It returns no block if a hook put the text into
 // the prompt.
-func (d *deciding) restoreText(text string) []pagevm.Block {
+func restoreText(c *Call, text string, leadGone bool) []textBlock {
 	first, _, _ := strings.Cut(text, "\n")
-	if text == "" || d.hostShows(first) {
+	if text == "" || c.hostShows(first, leadGone) {
 		return nil
 	}
-	return []pagevm.Block{d.carryBlock(pagevm.ItemCarry, ids.Page("rs", d.prior.Name), pagevm.Structured, text)}
+	return []textBlock{c.ownBlock(pagevm.ItemCarry, ids.Page("rs", c.prior.Name), pagevm.Structured, text)}
 }
 
 // More names the id by which a whole section of a checkpoint can be fetched.

@@ -16,9 +16,10 @@ import (
 // scores gathers the worth of every shown item, for the selector. It looks from the newest
 // message back, so that the later messages are known.
 type scores struct {
-	d      *deciding
-	seen   []pagevm.Seen // all messages as a cut sees them
-	newest int           // the newest atom
+	c      *Call
+	texts  map[string]string // of items of a special size, by hash
+	seen   []pagevm.Seen     // all messages as a cut sees them
+	newest int               // the newest atom
 	traits [][]pagevm.Traits
 	ids    map[represent.Name]int32
 	uses   []pagevm.NameUse
@@ -38,19 +39,19 @@ type scores struct {
 
 // score looks at all messages. Messages that have left count only with their words, because a
 // name that was said once is likelier to be said again.
-func score(d *deciding, seen []pagevm.Seen) *scores {
-	a := &scores{d: d, seen: seen, traits: make([][]pagevm.Traits, len(d.Hosts)), ids: map[represent.Name]int32{},
-		worked: map[string]bool{}, lastEdit: map[string]int{}, reread: map[string]int{}, asked: map[represent.Name]bool{}, newest: d.Places[len(d.Places)-1].Atom}
-	_, words, _ := d.userTurn()
+func score(c *Call, texts map[string]string, seen []pagevm.Seen) *scores {
+	a := &scores{c: c, texts: texts, seen: seen, traits: make([][]pagevm.Traits, len(c.Hosts)), ids: map[represent.Name]int32{},
+		worked: map[string]bool{}, lastEdit: map[string]int{}, reread: map[string]int{}, asked: map[represent.Name]bool{}, newest: c.Places[len(c.Places)-1].Atom}
+	_, words, _ := c.userTurn()
 	for _, n := range represent.Names(words) {
 		a.asked[n] = true
 	}
 	a.find()
 	a.edits()
-	for i := len(d.Hosts) - 1; i >= 0; i-- {
-		a.traits[i] = make([]pagevm.Traits, len(d.Hosts[i].Segments))
-		for j := range d.Hosts[i].Segments {
-			if s := &d.Hosts[i].Segments[j]; s.Kind == pagevm.ItemResult {
+	for i := len(c.Hosts) - 1; i >= 0; i-- {
+		a.traits[i] = make([]pagevm.Traits, len(c.Hosts[i].Segments))
+		for j := range c.Hosts[i].Segments {
+			if s := &c.Hosts[i].Segments[j]; s.Kind == pagevm.ItemResult {
 				a.result(i, j)
 			} else {
 				a.dialogue(i, j)
@@ -60,18 +61,18 @@ func score(d *deciding, seen []pagevm.Seen) *scores {
 	return a
 }
 
-func (a *scores) age(i int) int { return a.newest - a.d.Places[i].Atom }
+func (a *scores) age(i int) int { return a.newest - a.c.Places[i].Atom }
 
 // edits looks for the newest edit of every file.
 func (a *scores) edits() {
-	for i := range a.d.Msgs {
-		for _, p := range a.d.Msgs[i].Parts {
+	for i := range a.c.Msgs {
+		for _, p := range a.c.Msgs[i].Parts {
 			if p.Call == nil {
 				continue
 			}
 			if kind, paths := toolcall.Classify(p.Call.Name, p.Call.Input); kind == toolcall.CallEdit {
 				for _, path := range paths {
-					a.lastEdit[path] = a.d.Places[i].Atom
+					a.lastEdit[path] = a.c.Places[i].Atom
 				}
 			}
 		}
@@ -89,12 +90,12 @@ func (a *scores) since(path string) int {
 
 // find looks for the names in all texts. It uses helpers because this is most of the work.
 func (a *scores) find() {
-	a.found = make([][][pagevm.Full + 1][]represent.Name, len(a.d.Hosts))
-	a.d.Page("") // the index of pages is made on first use, by one
+	a.found = make([][][pagevm.Full + 1][]represent.Name, len(a.c.Hosts))
+	a.c.Page("") // the index of pages is made on first use, by one
 	var next atomic.Int32
 	longwork.Run(len(a.found), func() {
 		for i := int(next.Add(1)) - 1; i < len(a.found); i = int(next.Add(1)) - 1 {
-			a.found[i] = make([][pagevm.Full + 1][]represent.Name, len(a.d.Hosts[i].Segments))
+			a.found[i] = make([][pagevm.Full + 1][]represent.Name, len(a.c.Hosts[i].Segments))
 			for j := range a.found[i] {
 				a.found[i][j] = a.namesOf(i, j)
 			}
@@ -105,17 +106,17 @@ func (a *scores) find() {
 // namesOf returns the names that each level of a segment shows. For results that have left it
 // returns no names.
 func (a *scores) namesOf(i, j int) (names [pagevm.Full + 1][]represent.Name) {
-	m, s := &a.d.Msgs[i], &a.d.Hosts[i].Segments[j]
+	m, s := &a.c.Msgs[i], &a.c.Hosts[i].Segments[j]
 	if s.Kind != pagevm.ItemResult {
 		names[pagevm.Full] = represent.Names(saidIn(m.Parts[s.Part : s.Part+s.Parts]))
-	} else if a.seen[i].Gone || a.d.Page(s.Page) == nil {
+	} else if a.seen[i].Gone || a.c.Page(s.Page) == nil {
 		return names
 	} else {
 		names[pagevm.Full] = represent.Names(ingest.ResultText(m.Parts[s.Part].Result))
 	}
 	for l := pagevm.Pointer; l < pagevm.Full; l++ {
 		if s.At[l].Hash != "" {
-			names[l] = represent.Names(a.d.Text(s.At[l].Hash))
+			names[l] = represent.Names(a.c.text(a.texts, s.At[l].Hash))
 		}
 	}
 	return names
@@ -138,7 +139,7 @@ func saidIn(parts []memkernel.Part) string {
 
 // dialogue scores words and tool inputs.
 func (a *scores) dialogue(i, j int) {
-	m, s, t := &a.d.Msgs[i], &a.d.Hosts[i].Segments[j], &a.traits[i][j]
+	m, s, t := &a.c.Msgs[i], &a.c.Hosts[i].Segments[j], &a.traits[i][j]
 	t.Act, t.Age = toolcall.ActUser, a.age(i)
 	if m.Role == memkernel.RoleAssistant {
 		t.Act = toolcall.ActSay
@@ -149,7 +150,7 @@ func (a *scores) dialogue(i, j int) {
 		}
 	}
 	if s.Lowest(true) < pagevm.Full { // mostly pasted: every level shows its request
-		t.Act, t.InHand = toolcall.ActRead, a.d.Places[i].Opener
+		t.Act, t.InHand = toolcall.ActRead, a.c.Places[i].Opener
 	}
 	for l, names := range a.found[i][j] {
 		if len(names) > 0 || pagevm.Level(l) == pagevm.Full {
@@ -166,9 +167,9 @@ var unescape = strings.NewReplacer(`\\`, `\`, `\n`, "\n", `\r`, "\r", `\t`, "\t"
 
 // result scores a tool result.
 func (a *scores) result(i, j int) {
-	s, t := &a.d.Hosts[i].Segments[j], &a.traits[i][j]
-	r := a.d.Msgs[i].Parts[s.Part].Result
-	page, call := a.d.Page(s.Page), a.d.Calls[r.CallID]
+	s, t := &a.c.Hosts[i].Segments[j], &a.traits[i][j]
+	r := a.c.Msgs[i].Parts[s.Part].Result
+	page, call := a.c.Page(s.Page), a.c.Maker.Calls[r.CallID]
 	t.Age = a.age(i)
 	if page == nil || call == nil {
 		return

@@ -9,48 +9,44 @@ import (
 	"github.com/memkernel/memkernel/pagevm"
 )
 
-// ownSize records that a page is shown by a text of a special size.
-func ownSize(d *deciding, page string) {
-	if d.fitted == nil {
-		d.fitted = map[string]bool{}
-	}
-	d.fitted[page] = true
-}
-
 // settle sets the segments of messages that were sent to the levels at which they are shown. A
 // segment that must be shown keeps its level, and its text of a special size for as long as the
 // message is open. Any other segment gets the ordinary levels of its page, among which the next
 // cut chooses. If the shown text is shorter, the segment keeps the shown text. The result is the
 // same in a process that planned the messages itself, in one that planned some of them, and in
 // one that reads the session.
-func settle(d *deciding) {
-	d.fitted, d.settled = nil, branch.Settled{Generation: d.Prev.Proj.Generation, Releveled: d.prior.Releveled}
-	changed := d.Prev.Settled != d.settled
-	standing := sync.OnceValue(func() map[string]*pagevm.Item { return shortened(d.Prev.Proj.Items[:d.Align.Items]) })
-	answered := lastAnswer(d)
-	before := sync.OnceValue(func() map[string]*pagevm.Item { return shortened(d.Prev.Proj.Items) })
-	shared := true // earlier lines share them
-	for i := range d.Hosts {
-		sent := i < d.Align.At
-		anew := !sent && i < d.Absorbed // a message that had left returns
-		read := sent && (changed || i >= d.Absorbed)
+func settle(c *Call) fitting {
+	f := fitting{hosts: c.Hosts, texts: map[string]string{}, own: map[string]bool{},
+		settled: branch.Settled{Generation: c.Prev.Proj.Generation, Releveled: c.prior.Releveled}}
+	changed := c.Prev.Settled != f.settled
+	standing := sync.OnceValue(func() map[string]*pagevm.Item { return shortened(c.Prev.Proj.Items[:c.Align.Items]) })
+	answered := lastAnswer(c)
+	before := sync.OnceValue(func() map[string]*pagevm.Item { return shortened(c.Prev.Proj.Items) })
+	shared := true // earlier states share the messages
+	for i := range c.Hosts {
+		sent := i < c.Align.At
+		anew := !sent && i < c.absorbed // a message that had left returns
+		read := sent && (changed || i >= c.absorbed)
 		copied := false
-		for j := range d.Hosts[i].Segments {
-			was := &d.Hosts[i].Segments[j]
-			fitted := d.Prev.Fitted[was.Page]
+		for j := range c.Hosts[i].Segments {
+			was := &c.Hosts[i].Segments[j]
+			fitted := c.Prev.Fitted[was.Page]
 			seen := !sent && i < answered && was.First == pagevm.Compressed
 			if !anew && !read && !fitted && !seen && (!sent || was.First == pagevm.Full) {
 				continue
 			}
 			now := *was
-			if anew || fitted || read && represented(d, was) {
-				relevel(d, i, j, &now)
+			if anew || fitted || read && represented(c, was) {
+				now = releveled(c, i, j)
 			}
 			switch {
-			case sent && d.Align.Seen[i].Gone:
+			case sent && c.Align.Seen[i].Gone:
 				now.First = pagevm.Full
 			case sent:
-				settleSegment(d, i, &now, standing()[now.Page])
+				var special bool
+				if now, special = asShown(now, standing()[now.Page], c.mustStand(i), c.Places[i].Closed); special {
+					f.own[now.Page] = true
+				}
 			case i < answered && now.First == pagevm.Compressed:
 				// The model has seen the content whole already, unless an earlier prompt showed
 				// the same text.
@@ -62,20 +58,21 @@ func settle(d *deciding) {
 				continue
 			}
 			if shared {
-				d.Hosts, shared = slices.Clone(d.Hosts), false
+				f.hosts, shared = slices.Clone(f.hosts), false
 			}
 			if !copied {
-				d.Hosts[i].Segments, copied = slices.Clone(d.Hosts[i].Segments), true
+				f.hosts[i].Segments, copied = slices.Clone(f.hosts[i].Segments), true
 			}
-			d.Hosts[i].Segments[j] = now
+			f.hosts[i].Segments[j] = now
 		}
 	}
+	return f
 }
 
 // lastAnswer returns the index of the model's newest message, -1 if there is none.
-func lastAnswer(d *deciding) int {
-	for i := len(d.Msgs) - 1; i >= 0; i-- {
-		if d.Msgs[i].Role == memkernel.RoleAssistant && d.Msgs[i].Origin == memkernel.OriginHost {
+func lastAnswer(c *Call) int {
+	for i := len(c.Msgs) - 1; i >= 0; i-- {
+		if c.Msgs[i].Role == memkernel.RoleAssistant && c.Msgs[i].Origin == memkernel.OriginHost {
 			return i
 		}
 	}
@@ -93,39 +90,42 @@ func shortened(items []pagevm.Item) map[string]*pagevm.Item {
 	return found
 }
 
-// settleSegment settles a segment of a message. The parameter it is the item that shows the
-// segment, nil if the segment is shown in full.
-func settleSegment(d *deciding, i int, s *pagevm.Segment, it *pagevm.Item) {
+// asShown returns a segment of a sent message as the item shows it, in full if there is no item.
+// It reports whether the segment is shown by a text of a special size.
+func asShown(s pagevm.Segment, it *pagevm.Item, mustStand, closed bool) (now pagevm.Segment, special bool) {
 	s.First = pagevm.Full
 	if it == nil {
-		return
+		return s, false
 	}
-	if sh := &s.At[it.Level]; sh.Hash != it.Hash && (sh.Hash == "" || sh.Tokens > it.Tokens || !d.Places[i].Closed) {
+	if sh := &s.At[it.Level]; sh.Hash != it.Hash && (sh.Hash == "" || sh.Tokens > it.Tokens || !closed) {
 		*sh = pagevm.Shown{Hash: it.Hash, Tokens: it.Tokens, Positions: it.Positions, Markable: it.Markable, Image: it.Image}
-		ownSize(d, s.Page)
+		special = true
 	}
-	if d.mustStand(i) {
+	if mustStand {
 		s.First = it.Level
 	}
+	return s, special
 }
 
 // represented reports whether a segment lacks the levels that its page has. Another process made
 // such levels because it had to show the message shorter.
-func represented(d *deciding, s *pagevm.Segment) bool {
+func represented(c *Call, s *pagevm.Segment) bool {
 	if s.Kind != pagevm.ItemHost || s.Lowest(true) < pagevm.Full {
 		return false
 	}
-	page := d.Page(s.Page)
+	page := c.Page(s.Page)
 	return page != nil && slices.ContainsFunc(page.Reps, func(r pagevm.Rep) bool { return r.Level < pagevm.Full })
 }
 
-// relevel gives a segment the ordinary levels of its page.
-func relevel(d *deciding, i, j int, s *pagevm.Segment) {
+// releveled returns a segment with the ordinary levels of its page.
+func releveled(c *Call, i, j int) pagevm.Segment {
+	s := c.Hosts[i].Segments[j]
 	clear(s.At[:pagevm.Full])
 	s.First = pagevm.Full
-	if page := d.Page(s.Page); page != nil {
-		d.maker().Levels(s, page, d.SegmentParts(i, s), overhead(d, j))
+	if page := c.Page(s.Page); page != nil {
+		c.Maker.Levels(&s, page, c.SegmentParts(i, &s), c.overhead(j))
 	}
+	return s
 }
 
 // Shortened reports whether an item shows less than the host's message.

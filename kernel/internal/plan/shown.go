@@ -9,12 +9,19 @@ import (
 	"github.com/memkernel/memkernel/retrieval"
 )
 
+// prompt is a call's prompt, with the texts of the kernel's blocks by hash.
+type prompt struct {
+	*Call
+	proj  *pagevm.Projection
+	texts map[string]string
+}
+
 // showing returns a function that reports whether the prompt shows a hit already. A hit is shown
 // if a block of the kernel cites the same lines. It is also shown if most of its lines are in the
 // host's messages, as after the model read the file itself.
-func showing(a *appended, hits []retrieval.Hit) func(retrieval.Hit) bool {
-	refs := shownRefs(a)
-	standing := standingLines(a, hits)
+func showing(p prompt, hits []retrieval.Hit) func(retrieval.Hit) bool {
+	refs := shownRefs(p)
+	standing := standingLines(p, hits)
 	return func(h retrieval.Hit) bool {
 		for _, r := range refs {
 			if h.Kind == retrieval.Memory && r.Path == h.Path && overlaps(r, h.StartLine, h.EndLine) {
@@ -41,19 +48,19 @@ func overlaps(r memkernel.Ref, from, to int) bool {
 }
 
 // shownRefs returns the places that the kernel's blocks show in full.
-func shownRefs(a *appended) []memkernel.Ref {
+func shownRefs(p prompt) []memkernel.Ref {
 	var refs []memkernel.Ref
 	add := func(it *pagevm.Item) {
-		if p := a.Page(it.Page); p != nil && it.Level == pagevm.Full {
-			refs = append(refs, p.Refs...)
+		if page := p.Page(it.Page); page != nil && it.Level == pagevm.Full {
+			refs = append(refs, page.Refs...)
 		}
 	}
-	for i := range a.Proj.Carry {
-		add(&a.Proj.Carry[i])
+	for i := range p.proj.Carry {
+		add(&p.proj.Carry[i])
 	}
-	for i := range a.Proj.Items {
-		if k := a.Proj.Items[i].Kind; k == pagevm.ItemNote || k == pagevm.ItemRetrieval {
-			add(&a.Proj.Items[i])
+	for i := range p.proj.Items {
+		if k := p.proj.Items[i].Kind; k == pagevm.ItemNote || k == pagevm.ItemRetrieval {
+			add(&p.proj.Items[i])
 		}
 	}
 	return refs
@@ -85,7 +92,7 @@ func bareLine(l string) string {
 }
 
 // standingLines returns those lines of the hits that occur in the host's messages.
-func standingLines(a *appended, hits []retrieval.Hit) map[string]bool {
+func standingLines(p prompt, hits []retrieval.Hit) map[string]bool {
 	wanted := map[string]bool{}
 	for i := range hits {
 		for l := range strings.SplitSeq(hits[i].Text, "\n") {
@@ -109,36 +116,36 @@ func standingLines(a *appended, hits []retrieval.Hit) map[string]bool {
 			}
 		}
 	}
-	for i := range a.req.System {
-		look(a.req.System[i].Text)
+	for i := range p.Request.System {
+		look(p.Request.System[i].Text)
 	}
-	eachShown(a, look)
+	eachShown(p, look)
 	return wanted
 }
 
 // eachShown walks the texts of the host's messages as they are in the prompt.
-func eachShown(a *appended, look func(string)) {
+func eachShown(p prompt, look func(string)) {
 	next := 0
-	for i := range a.Proj.Items {
-		it := &a.Proj.Items[i]
+	for i := range p.proj.Items {
+		it := &p.proj.Items[i]
 		if it.Kind != pagevm.ItemHost && it.Kind != pagevm.ItemResult {
 			continue
 		}
-		for a.Msgs[next].Key != it.Key {
+		for p.Msgs[next].Key != it.Key {
 			next++
 		}
 		if it.Level != pagevm.Full {
-			look(a.Text(it.Hash))
+			look(p.text(p.texts, it.Hash))
 			continue
 		}
 		for j := it.Part; j < it.Part+it.Parts; j++ {
-			p := &a.Msgs[next].Parts[j]
-			if p.Kind == memkernel.PartText {
-				look(p.Text)
+			part := &p.Msgs[next].Parts[j]
+			if part.Kind == memkernel.PartText {
+				look(part.Text)
 			}
-			if p.Result != nil {
-				for k := range p.Result.Content {
-					look(p.Result.Content[k].Text)
+			if part.Result != nil {
+				for k := range part.Result.Content {
+					look(part.Result.Content[k].Text)
 				}
 			}
 		}

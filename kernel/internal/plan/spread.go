@@ -7,8 +7,6 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel/internal/textutil"
-	"github.com/memkernel/memkernel/kernel/fault"
-	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/represent"
 )
@@ -17,49 +15,10 @@ import (
 // the part of the room, in percent, that is near enough.
 const spreadTries, spreadNearly = 6, 97
 
-// spread gives the remaining room to files that are not shown in full, most important first. Each
-// file is shown by the largest excerpt that fits, instead of a smaller level. The files belong to
-// the last of the pages. It returns the excerpts' texts by hash.
-func (d *deciding) spread(files []File, pages []*pagevm.Page, fits []pagevm.Fit, levels []pagevm.Level, room int) (blocks []pagevm.Block, texts map[string]string) {
-	for i := range fits {
-		room -= fits[i].Tokens[levels[i]]
-	}
-	blocks, texts = blocksAt(pages, fits, levels), map[string]string{}
-	at := func(id string) int {
-		return slices.IndexFunc(blocks, func(b pagevm.Block) bool { return b.Page == id })
-	}
-	for i := range files {
-		n := len(pages) - len(files) + i
-		j := at(pages[n].ID)
-		if levels[n] == pagevm.Full || j < 0 || room <= 0 {
-			continue
-		}
-		took, text := d.excerptOf(&files[i], pages[n].ID, fits[n].Tokens[pagevm.Full], room+blocks[j].Tokens)
-		if took <= blocks[j].Tokens {
-			continue
-		}
-		room -= took - blocks[j].Tokens
-		h := ids.Hash(text)
-		texts[h] = text
-		blocks[j].Level, blocks[j].Hash, blocks[j].Tokens = pagevm.Compressed, h, took
-	}
-	for i := range files {
-		n := len(pages) - len(files) + i
-		shown := 0
-		if j := at(pages[n].ID); j >= 0 {
-			shown = blocks[j].Tokens
-		}
-		if full := fits[n].Tokens[pagevm.Full]; 2*shown < full {
-			d.log.faults = append(d.log.faults, fault.Fault{Code: fault.WorkspaceCut, Page: pages[n].ID, Detail: d.cutDetail(&files[i], full, shown)})
-		}
-	}
-	return blocks, texts
-}
-
 // excerptOf returns the size and the text of the largest excerpt of a file that takes at most
 // room tokens. It returns 0 if no excerpt fits.
-func (d *deciding) excerptOf(f *File, page string, full, room int) (best int, text string) {
-	e := represent.FileExcerpts(page, f.Text, d.req.Resolver, f.Type == pagevm.Bootstrap)
+func excerptOf(c *Call, f *File, page string, full, room int) (best int, text string) {
+	e := represent.FileExcerpts(page, f.Text, c.Request.Resolver, f.Type == pagevm.Bootstrap)
 	excerpt := func(n int) string {
 		if text := memoryPart(f, n); f.Type != pagevm.Bootstrap && len(text) <= n+200 {
 			return text
@@ -70,7 +29,7 @@ func (d *deciding) excerptOf(f *File, page string, full, room int) (best int, te
 	n := scaled(high, room, full)
 	for range spreadTries {
 		shown := f.headed(excerpt(n))
-		took := d.Count.Text(shown)
+		took := c.Maker.Count.Text(shown)
 		if took > room {
 			high = n
 		} else if low = n; took > best {
@@ -103,16 +62,16 @@ func memoryPart(f *File, n int) string {
 }
 
 // cutDetail says how much of a file is left out, by which limit, and the ways out.
-func (d *deciding) cutDetail(f *File, full, shown int) string {
-	bound := fmt.Sprintf("%d tokens, workspace.max_tokens, which can be raised", d.prior.Memory.CarryTokens)
+func cutDetail(c *Call, l *Limits, f *File, full, shown, squeezed int) string {
+	bound := fmt.Sprintf("%d tokens, workspace.max_tokens, which can be raised", c.prior.Memory.CarryTokens)
 	switch {
-	case d.squeezed > 0:
+	case squeezed > 0:
 		bound = "what the newest messages leave of the window"
-	case d.carryBound() < d.prior.Memory.CarryTokens:
-		bound = fmt.Sprintf("%d tokens, an eighth of the window, whatever workspace.max_tokens says", d.carryBound())
+	case carryBound(c, l) < c.prior.Memory.CarryTokens:
+		bound = fmt.Sprintf("%d tokens, an eighth of the window, whatever workspace.max_tokens says", carryBound(c, l))
 	}
 	detail := fmt.Sprintf("%s has %d tokens and %d of them are shown: pins and the workspace's files share %s; move what is rarely needed to memory/, where it is found by searching",
-		f.Path, d.Scale(full), d.Scale(shown), bound)
+		f.Path, l.Scale(full), l.Scale(shown), bound)
 	if names := largest(f.Text); len(names) > 0 {
 		detail += ", first of all " + strings.Join(names, ", ")
 	}

@@ -19,12 +19,12 @@ func Table(r *Result) []paging.PageRow {
 	for i := range r.prior.Pinned {
 		t.pins[pinRef(&r.prior.Pinned[i])] = pinClass(r.prior.Pinned[i])
 	}
-	for i := range r.Spans {
-		for _, key := range r.Spans[i].Keys {
-			t.spans[key] = r.Spans[i].ID
+	for i := range r.Chosen.Spans {
+		for _, key := range r.Chosen.Spans[i].Keys {
+			t.spans[key] = r.Chosen.Spans[i].ID
 		}
 	}
-	out := make([]paging.PageRow, 0, len(r.Proj.Carry)+len(r.Proj.Items)+len(r.Spans))
+	out := make([]paging.PageRow, 0, len(r.Proj.Carry)+len(r.Proj.Items)+len(r.Chosen.Spans))
 	for i := range r.Proj.Carry {
 		out = append(out, t.block(&r.Proj.Carry[i], paging.InCarry))
 	}
@@ -75,7 +75,7 @@ func (t *tabling) standing() []paging.PageRow {
 
 // segment returns the row of a run of a host's message, without its place.
 func (t *tabling) segment(i int, s *pagevm.Segment) paging.PageRow {
-	row := paging.PageRow{ID: s.Page, Type: s.Type, Scope: memkernel.ScopeSession, Floor: s.Lowest(t.req.Resolver != ""), Pin: paging.PinNone,
+	row := paging.PageRow{ID: s.Page, Type: s.Type, Scope: memkernel.ScopeSession, Floor: s.Lowest(t.Request.Resolver != ""), Pin: paging.PinNone,
 		Dirty: !s.Committed || t.unwritten(s.Page), Last: t.used[s.Page],
 		Tokens: paging.Tokens{Full: t.Scale(s.At[pagevm.Full].Tokens), Compressed: t.Scale(s.At[pagevm.Compressed].Tokens),
 			Structured: t.Scale(s.At[pagevm.Structured].Tokens), Pointer: t.Scale(s.At[pagevm.Pointer].Tokens)}}
@@ -83,7 +83,7 @@ func (t *tabling) segment(i int, s *pagevm.Segment) paging.PageRow {
 	row.Key = t.HostKey(t.Hosts[i].Key)
 	if s.Kind == pagevm.ItemResult {
 		row.CallID = t.Msgs[i].Parts[s.Part].Result.CallID
-		if call := t.Calls[row.CallID]; call != nil {
+		if call := t.Maker.Calls[row.CallID]; call != nil {
 			if look, _ := toolcall.Looks(call.Name, call.Input); look == toolcall.LookContent || look == toolcall.LookState {
 				row.RecomputeCost = cost(1)
 			}
@@ -100,7 +100,7 @@ func acts(call *memkernel.ToolCall) bool {
 func cost(calls float64) *float64 { return &calls }
 
 // unwritten reports whether a page is new with a plan that was not recorded.
-func (t *tabling) unwritten(id string) bool { return !t.recorded && t.Known[id] == nil }
+func (t *tabling) unwritten(id string) bool { return !t.recorded && t.Maker.Known[id] == nil }
 
 // origin fills in the columns that a page itself holds.
 func (t *tabling) origin(row *paging.PageRow) *pagevm.Page {
@@ -140,12 +140,12 @@ func (t *tabling) block(it *pagevm.Item, place paging.Place) paging.PageRow {
 
 // levels fills in the size of each level of a kernel block's page, and its floor.
 func (t *tabling) levels(row *paging.PageRow, p *pagevm.Page) {
-	floor := pagevm.Floor(p.Type, t.req.Resolver != "")
+	floor := pagevm.Floor(p.Type, t.Request.Resolver != "")
 	row.Floor = pagevm.Full
 	for i := range p.Reps {
 		r := &p.Reps[i]
 		if r.Text != "" {
-			setTokens(row, r.Level, t.Scale(t.Count.Text(r.Text)))
+			setTokens(row, r.Level, t.Scale(t.Maker.Count.Text(r.Text)))
 			if r.Level >= floor {
 				row.Floor = min(row.Floor, r.Level)
 			}
@@ -171,14 +171,14 @@ func (t *tabling) untoldPins() []paging.PageRow {
 	var out []paging.PageRow
 	for i := range t.prior.Pinned {
 		p := &t.prior.Pinned[i]
-		if t.told(pinRef(p)) != nil {
+		if t.told(t.Proj, pinRef(p)) != nil {
 			continue
 		}
 		full, short := pinText(p, false), pinText(p, true)
 		row := paging.PageRow{ID: ids.Page("pn", p.String(), string(p.Type)), Type: p.Type, Scope: p.Scope, Pin: pinClass(*p), Place: paging.Nowhere,
-			Floor: pagevm.Full, Tokens: paging.Tokens{Full: t.Scale(t.Count.Text(full))}, RecomputeCost: cost(0)}
+			Floor: pagevm.Full, Tokens: paging.Tokens{Full: t.Scale(t.Maker.Count.Text(full))}, RecomputeCost: cost(0)}
 		if len(short) < len(full) {
-			row.Floor, row.Tokens.Structured = pagevm.Structured, t.Scale(t.Count.Text(short))
+			row.Floor, row.Tokens.Structured = pagevm.Structured, t.Scale(t.Maker.Count.Text(short))
 		}
 		row.Refs = []memkernel.Ref{{Path: pinRef(p), Hash: ids.Hash(full)}}
 		row.Last = t.used[row.ID]
@@ -210,15 +210,15 @@ func (t *tabling) gone() []paging.PageRow {
 // of its list.
 func (t *tabling) spanRows() []paging.PageRow {
 	var out []paging.PageRow
-	for i := range t.Spans {
-		s := &t.Spans[i]
+	for i := range t.Chosen.Spans {
+		s := &t.Chosen.Spans[i]
 		row := paging.PageRow{ID: s.ID, Type: pagevm.Conversation, Scope: memkernel.ScopeSession, Pin: paging.PinNone, Place: paging.Nowhere,
 			Floor: s.Level, Tokens: paging.Tokens{Full: t.Scale(s.Tokens)}, Last: t.used[s.ID], Dirty: !t.recorded && i >= len(t.Prev.Spans)}
 		if len(s.Keys) > 0 {
 			row.Key = t.HostKey(s.Keys[0])
 		}
-		setTokens(&row, s.Level, t.Scale(t.Count.Text(s.Text)))
-		if i >= len(t.Spans)-maxSpanLines && len(t.Proj.Carry) > 0 {
+		setTokens(&row, s.Level, t.Scale(t.Maker.Count.Text(s.Text)))
+		if i >= len(t.Chosen.Spans)-maxSpanLines && len(t.Proj.Carry) > 0 {
 			row.Place, row.Level, row.ShownTokens = paging.InCarry, s.Level, row.Tokens.At(s.Level)
 		}
 		out = append(out, row)
@@ -281,8 +281,8 @@ func (u *usage) carried(now paging.Access) {
 	for i := range u.Proj.Carry {
 		u.last[u.Proj.Carry[i].Page] = now
 	}
-	for i := range u.Spans {
-		u.last[u.Spans[i].ID] = now
+	for i := range u.Chosen.Spans {
+		u.last[u.Chosen.Spans[i].ID] = now
 	}
 }
 
@@ -297,7 +297,7 @@ func (u *usage) says(m *memkernel.Message, now paging.Access) {
 			continue
 		}
 		u.calls[p.Call.ID] = p.Call
-		if u.req.Resolver != "" && p.Call.Name == u.req.Resolver {
+		if u.Request.Resolver != "" && p.Call.Name == u.Request.Resolver {
 			u.names(p.Call.Input, now, paging.UseFetched)
 			continue
 		}

@@ -1,51 +1,48 @@
 package plan
 
 import (
-	"time"
-
 	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/pagevm"
 )
 
-// takeUnplanned adds the request that went out without a plan to the earlier state, as if a plan
-// had made the request. The prompt grows by the new messages, each in full. If nothing was
-// planned before, or if messages that had left would have to return, takeUnplanned ignores the
-// request.
-func takeUnplanned(m *measured) {
-	u := m.req.Unplanned
-	if u == nil || m.Align.First == 0 || m.Renewed() {
-		return
+// unplanned returns the last state with the request that went out without a plan, as if a plan
+// had made the request. The prompt grows by the new messages, each in full. It returns nil if
+// there is no such request, if nothing was planned before, or if messages that had left would
+// have to return.
+func unplanned(c *Call, l *Limits) *branch.State {
+	u := c.Request.Unplanned
+	if u == nil || c.Align.First == 0 || c.Renewed() {
+		return nil
 	}
-	n := m.Align.First
-	for n < len(m.Hosts) && n < len(u.Messages) && ingest.HashMessage(&u.Messages[n]) == m.Hosts[n].Hash {
+	n := c.Align.First
+	for n < len(c.Hosts) && n < len(u.Messages) && ingest.HashMessage(&u.Messages[n]) == c.Hosts[n].Hash {
 		n++
 	}
-	hosts := shownInFull(m.Hosts[:n], min(m.Align.At, n))
-	align := pagevm.Align(m.Prev.Proj, hosts)
+	hosts := shownInFull(c.Hosts[:n], min(c.Align.At, n))
+	align := pagevm.Align(c.Prev.Proj, hosts)
 	if align.Stale {
-		return
+		return nil
 	}
-	prev := *m.Prev
-	prev.Proj, _ = pagevm.Next(m.Prev.Proj, pagevm.Delta{Host: hosts, Places: m.Places[:n], Align: align}, pagevm.Wishes{}, pagevm.Cache{StripThinking: m.stripThinking()})
-	prev.Ledger, prev.Pace = unplannedLedger(m, prev.Proj, u.Now), m.Prev.Pace.Add(max(0, u.Now.Sub(m.Prev.Ledger.LastStart)))
+	prev := *c.Prev
+	prev.Proj, _ = pagevm.Next(c.Prev.Proj, pagevm.Delta{Host: hosts, Places: c.Places[:n], Align: align}, pagevm.Wishes{}, pagevm.Cache{StripThinking: c.stripThinking()})
+	prev.Ledger, prev.Pace = unplannedLedger(c, l, prev.Proj), c.Prev.Pace.Add(max(0, u.Now.Sub(c.Prev.Ledger.LastStart)))
 	prev.Planned = prev.Proj.Tokens()
-	m.ledger, m.Pace = prev.Ledger, prev.Pace
-	m.Prev = &prev
-	m.Align = pagevm.Align(prev.Proj, m.Hosts)
+	return &prev
 }
 
 // unplannedLedger returns the content of the provider's cache after a projection was sent without
 // a plan, with the lifetimes of the plan before it.
-func unplannedLedger(m *measured, p *pagevm.Projection, now time.Time) cachelayout.Ledger {
-	l := &m.Prev.Ledger
-	fixed, messages := l.Lifetimes(l.LastStart)
+func unplannedLedger(c *Call, l *Limits, p *pagevm.Projection) cachelayout.Ledger {
+	last := &c.Prev.Ledger
+	fixed, messages := last.Lifetimes(last.LastStart)
 	if messages == 0 {
 		messages = cachelayout.AssumedTTL
 	}
-	blocks := m.blockList(p)
-	at, _ := cachelayout.Layout(blocks, m.req.Price, l.Tail(blocks), cachelayout.LayoutOptions{Fixed: max(fixed, messages), Carry: messages, Messages: messages})
-	return l.Advance(m.identity(p), blocks, at, now)
+	blocks := l.blockList(p)
+	at, _ := cachelayout.Layout(blocks, c.Request.Price, last.Tail(blocks), cachelayout.LayoutOptions{Fixed: max(fixed, messages), Carry: messages, Messages: messages})
+	return last.Advance(c.identity(p), blocks, at, c.Request.Unplanned.Now)
 }
 
 // shownInFull returns a copy of hosts in which message from and all later ones are shown in full.

@@ -39,18 +39,18 @@ const maxCommand = 120
 // more than once, the likeliest to be needed again first. It leaves out the files and commands
 // that a remaining message names. A path or a command takes few tokens to show and many to find
 // again.
-func (m *measured) workedText(gone func(i int) bool) string {
+func (c *Call) workedText(gone func(i int) bool) string {
 	files, commands := map[string]*tried{}, map[string]*tried{}
 	stays := map[string]bool{}
 	newest := 0
-	for i := range m.Msgs {
-		newest = m.Places[i].Atom
-		for j := range m.Msgs[i].Parts {
-			c := m.Msgs[i].Parts[j].Call
-			if c == nil {
+	for i := range c.Msgs {
+		newest = c.Places[i].Atom
+		for j := range c.Msgs[i].Parts {
+			call := c.Msgs[i].Parts[j].Call
+			if call == nil {
 				continue
 			}
-			kind, paths := toolcall.Classify(c.Name, c.Input)
+			kind, paths := toolcall.Classify(call.Name, call.Input)
 			for _, p := range paths {
 				if !textutil.IsVisible(p) {
 					continue
@@ -58,14 +58,14 @@ func (m *measured) workedText(gone func(i int) bool) string {
 				use(files, p, newest, kind == toolcall.CallEdit)
 				stays[p] = stays[p] || !gone(i)
 			}
-			if cmd := toolcall.Command(c.Name, c.Input); cmd != "" && len(cmd) <= maxCommand && textutil.IsVisible(cmd) {
+			if cmd := toolcall.Command(call.Name, call.Input); cmd != "" && len(cmd) <= maxCommand && textutil.IsVisible(cmd) {
 				use(commands, cmd, newest, false)
 				stays[cmd] = stays[cmd] || !gone(i)
 			}
 		}
 	}
-	for name, c := range commands {
-		if c.times < 2 {
+	for name, used := range commands {
+		if used.times < 2 {
 			delete(commands, name)
 		}
 	}
@@ -74,11 +74,11 @@ func (m *measured) workedText(gone func(i int) bool) string {
 	list := func(title string, all map[string]*tried, room int) int {
 		first := true
 		for _, w := range ranked(all, stays, newest) {
-			line := "\n- " + m.Mask.Text(w.name)
+			line := "\n- " + c.Maker.Mask.Text(w.name)
 			if w.edited {
 				line += " (edited)"
 			}
-			n := m.Count.Text(line)
+			n := c.Maker.Count.Text(line)
 			if n > room {
 				break
 			}

@@ -20,7 +20,7 @@ func DeferredIn(pl *plan.Result) []api.Deferred {
 			out = append(out, api.Deferred{Page: it.Page, From: it.Level, To: pagevm.Gone, SavedTokens: pl.Scale(it.Tokens), Why: api.WhyChanged, Waits: waits})
 		case stale[it.Page] != nil && it.Level == pagevm.Full: // a cut already lowered the others
 			s := stale[it.Page]
-			if to := s.Lowest(pl.Request().Resolver != ""); to < it.Level {
+			if to := s.Lowest(pl.Request.Resolver != ""); to < it.Level {
 				out = append(out, api.Deferred{Page: it.Page, From: it.Level, To: to, Why: api.WhySuperseded, Waits: waits,
 					SavedTokens: pl.Scale(it.Tokens - s.At[to].Tokens)})
 			}

@@ -13,7 +13,7 @@ import (
 // drops all thinking after the first changed byte. Thinking that an earlier cut already made
 // invalid does not count.
 func reasoningOf(pl *plan.Result) cachelayout.Reasoning {
-	price := pl.Request().Price
+	price := pl.Request.Price
 	lost := cachelayout.Reasoning{Binding: price.Binding()}
 	if !price.PreservedThinking {
 		return lost
@@ -22,7 +22,7 @@ func reasoningOf(pl *plan.Result) cachelayout.Reasoning {
 	for i := range pl.Prev.Proj.Items {
 		before[pl.Prev.Proj.Items[i].Page] = &pl.Prev.Proj.Items[i]
 	}
-	drops := price.DropsThinking || pl.Request().DropOption
+	drops := price.DropsThinking || pl.Request.DropOption
 	moved := pl.Made.Cut != nil || !slices.EqualFunc(pl.Prev.Proj.Carry, pl.Proj.Carry, func(a, b pagevm.Item) bool { return a.Hash == b.Hash })
 	invalid, at := 0, 0
 	if cuts := pl.Prev.Proj.Cuts; len(cuts) > 0 {

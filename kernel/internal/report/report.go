@@ -129,16 +129,16 @@ const bindingBeta = "thinking-binding-controls-2026-08-01"
 // ParamsOf returns the request settings that a plan requires.
 func ParamsOf(pl *plan.Result) api.Params {
 	p := api.Params{Betas: []string{}}
-	if pl.Request().Price.Cache == cachelayout.CacheOpenAIAuto || pl.Request().Price.Cache == cachelayout.CacheOpenAIExplicit {
+	if pl.Request.Price.Cache == cachelayout.CacheOpenAIAuto || pl.Request.Price.Cache == cachelayout.CacheOpenAIExplicit {
 		p.CacheKey = cachelayout.CacheKey(pl.Session(), pl.Blocks)
 	}
-	if !pl.Request().Price.PreservedThinking {
+	if !pl.Request.Price.PreservedThinking {
 		return p
 	}
-	if pl.Request().DropOption && len(pl.Proj.Cuts) > 0 {
+	if pl.Request.DropOption && len(pl.Proj.Cuts) > 0 {
 		p.DropOption, p.Betas = true, append(p.Betas, bindingBeta)
 	}
-	p.ThinkingOff = bareLoop(pl) && strings.Contains(pl.Request().Thinking, `"enabled"`)
+	p.ThinkingOff = bareLoop(pl) && strings.Contains(pl.Request.Thinking, `"enabled"`)
 	return p
 }
 
@@ -281,7 +281,7 @@ func fromWorkspace(pl *plan.Result, row *api.Included, it *pagevm.Item) {
 	case it.Level != pagevm.Full:
 		for i := range p.Reps {
 			if p.Reps[i].Level == pagevm.Full {
-				row.FullTokens = pl.Scale(pl.Count.Text(p.Reps[i].Text))
+				row.FullTokens = pl.Scale(pl.Maker.Count.Text(p.Reps[i].Text))
 			}
 		}
 	}
@@ -322,13 +322,13 @@ func Gone(pl *plan.Result) int {
 // spanOf finds the span that a message left with, by its key.
 func spanOf(pl *plan.Result) map[string]string {
 	n := 0
-	for i := range pl.Spans {
-		n += len(pl.Spans[i].Keys)
+	for i := range pl.Chosen.Spans {
+		n += len(pl.Chosen.Spans[i].Keys)
 	}
 	spans := make(map[string]string, n)
-	for i := range pl.Spans {
-		for _, k := range pl.Spans[i].Keys {
-			spans[k] = pl.Spans[i].ID
+	for i := range pl.Chosen.Spans {
+		for _, k := range pl.Chosen.Spans[i].Keys {
+			spans[k] = pl.Chosen.Spans[i].ID
 		}
 	}
 	return spans
@@ -522,7 +522,7 @@ func Expected(pl *plan.Result) *billing.Expected {
 		FirstSight:     firstSight(pl),
 		UncachedTokens: pl.Bill.UncachedTokens, CacheReadTokens: pl.Bill.ReadTokens,
 		CacheWrite5mTokens: pl.Bill.Write5mTokens, CacheWrite1hTokens: pl.Bill.Write1hTokens,
-		CostUSD: pl.Bill.CostUSD, Cold: pl.Cold, Cut: pl.Made.Cut != nil, SavedTokens: savedTokens(pl), BeforeTokens: pl.Prev.Ledger.Tokens(), At: pl.Request().Now, Alone: pl.Alone(),
+		CostUSD: pl.Bill.CostUSD, Cold: pl.Cold, Cut: pl.Made.Cut != nil, SavedTokens: savedTokens(pl), BeforeTokens: pl.Prev.Ledger.Tokens(), At: pl.Request.Now, Alone: pl.Alone(),
 	}
 }
 
@@ -539,8 +539,8 @@ func firstSight(pl *plan.Result) (out []billing.FirstSight) {
 			if kind := page.Door(); kind != "" && s.First == pagevm.Compressed {
 				out = billing.AddFirstSight(out, billing.FirstSight{Kind: kind, Results: 1, Tokens: pl.Scale(s.At[pagevm.Full].Tokens - s.At[s.First].Tokens)})
 			}
-			call := pl.Calls[page.CallID]
-			if call == nil || !represent.Resolves(pl.Request().Resolver, call.Name, call.Input) {
+			call := pl.Maker.Calls[page.CallID]
+			if call == nil || !represent.Resolves(pl.Request.Resolver, call.Name, call.Input) {
 				continue
 			}
 			for _, id := range pagevm.Handles(call.Input) {

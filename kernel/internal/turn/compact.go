@@ -114,7 +114,7 @@ func (d *Desk) cutOnDemand(ctx context.Context, s *session.Session, p *api.Passe
 	if err != nil {
 		return nil, err
 	}
-	if w.CutMade || w.Learned {
+	if w.CutMade || w.Refusal.Refused {
 		if err := record(ctx, s, w); err != nil {
 			return nil, err
 		}
@@ -194,26 +194,26 @@ func fillTexts(prices *cachelayout.Book, s *session.Session, p *api.Passed, b *b
 // compaction returns the result of the request.
 func (d *Desk) compaction(pl *Planned) *api.Compaction {
 	c := newCompaction(api.CompactOK, "")
-	c.ContextWindow, c.Generation, c.Refusal = pl.KnownWindow(), pl.Proj.Generation, pl.Refusal
+	c.ContextWindow, c.Generation, c.Refusal = pl.KnownWindow(), pl.Proj.Generation, pl.Refusal.Figures
 	c.TokensBefore, c.TokensAfter = pl.Unanchored(pl.Grown), pl.Unanchored(pl.Proj)
 	c.ReclaimedTokens, c.TargetTokens = c.TokensBefore-c.TokensAfter, pl.Cut.TargetTokens
 	c.FirstKept = pl.firstKept()
 	c.PinnedTokens = pl.Standing
 	if !pl.CutMade {
 		c.Reason, c.Detail = pl.WhyNot, pl.compactHint(pl.WhyNot)
-		c.Largest = pl.LargestItems(pl.Proj.Carry, pl.Proj.Items)
+		c.Largest = pl.LargestItems()
 		return c
 	}
 	pl.leftBy(c)
-	for _, b := range pl.Wishes.Carry {
-		if b.Page == ids.Page("su", pl.Session.Name, pl.Request().Branch) {
+	for _, b := range pl.Proj.Carry {
+		if b.Page == ids.Page("su", pl.Session.Name, pl.Request.Branch) {
 			c.Summary = pl.Text(b.Hash)
 		}
 	}
-	c.Warning = plan.Spiral(pl.Session.Account.Compacted, pl.Proj, pl.Request().Now)
+	c.Warning = plan.Spiral(pl.Session.Account.Compacted, pl.Proj, pl.Request.Now)
 	if over := pl.Planned(pl.Proj) - pl.Hard; over > 0 {
 		c.Detail = fmt.Sprintf("still %d tokens over what fits beside the reserve", over)
-		c.Largest = pl.LargestItems(pl.Proj.Carry, pl.Proj.Items)
+		c.Largest = pl.LargestItems()
 	}
 	return c
 }

@@ -46,7 +46,7 @@ func (d *Desk) Plan(ctx context.Context, s *session.Session, req *api.PlanReques
 	}
 	d.noteHabits(pl)
 	pl.Faults = append(pl.Faults, s.Life.Damages()...)
-	if d.Counter != nil && pl.Count.Kind != budget.Exact && d.ask(ctx, s, pl) {
+	if d.Counter != nil && pl.Maker.Count.Kind != budget.Exact && d.ask(ctx, s, pl) {
 		// The plan is too large. The conversation is now anchored on the provider's count.
 		if p, _, err := d.planOnce(ctx, s, req); ctx.Err() == nil {
 			return p, err
@@ -86,14 +86,14 @@ func (d *Desk) noteUnfit(s *session.Session, model string, err error) {
 // noteHabits keeps a pause of the session, to plan the agent's next session. A pause that can't
 // be kept is lost, because it is not part of the plan.
 func (d *Desk) noteHabits(pl *Planned) {
-	if pl.Request().Branch != "" {
+	if pl.Request.Branch != "" {
 		return
 	}
 	paused := habit.PausesOf(pl.Next.Pace)
 	if slices.Equal(paused, habit.PausesOf(pl.Prev.Pace)) {
 		return
 	}
-	_ = d.Habits.Note(pl.Request().Source.Agent, pl.Session.Name, habit.Did{Pauses: paused})
+	_ = d.Habits.Note(pl.Request.Source.Agent, pl.Session.Name, habit.Did{Pauses: paused})
 }
 
 // Unrecorded plans when nothing can be written, as on a full or read-only disk, because a model
@@ -287,18 +287,18 @@ func (r reader) Recall(ctx context.Context, q retrieval.Query) retrieval.Result 
 // plan counts only new messages, and trains the model's calibration. It reports whether the prompt
 // turned out too large for the window.
 func (d *Desk) ask(ctx context.Context, s *session.Session, pl *Planned) (tooLarge bool) {
-	body, _, err := transcript.Render(pl.Format(), &transcript.Request{Model: pl.Request().Model, Tools: pl.Request().Tools,
-		System: pl.Request().System, Messages: report.Messages(pl.Result)})
+	body, _, err := transcript.Render(pl.Format(), &transcript.Request{Model: pl.Request.Model, Tools: pl.Request.Tools,
+		System: pl.Request.System, Messages: report.Messages(pl.Result)})
 	n := 0
 	if err == nil {
-		n, err = d.Counter.CountPrompt(ctx, pl.Request().Model, body)
+		n, err = d.Counter.CountPrompt(ctx, pl.Request.Model, body)
 	}
 	if err != nil {
 		pl.Faults = append(pl.Faults, fault.Fault{Code: fault.NotCounted, Detail: err.Error()})
 		return false
 	}
-	total := n + pl.Request().FixedTokens
-	err = s.Learn(pl.Request().Model, func(cal *budget.Calibration) bool {
+	total := n + pl.Request.FixedTokens
+	err = s.Learn(pl.Request.Model, func(cal *budget.Calibration) bool {
 		cal.Observe(budget.Count{Tokens: pl.Proj.Tokens(), Kind: budget.Estimated}, len(pl.Proj.Items), total-pl.Fixed)
 		return true
 	})
@@ -306,7 +306,7 @@ func (d *Desk) ask(ctx context.Context, s *session.Session, pl *Planned) (tooLar
 	next := *pl.Next
 	next.Anchor = branch.Anchor{Total: total, Carry: len(pl.Proj.Carry), Items: len(pl.Proj.Items), Generation: pl.Proj.Generation, Fixed: pl.Fixed}
 	pl.Next = &next
-	s.Branches.All[branch.Key{Branch: pl.Request().Branch, Model: pl.Request().Model}] = pl.Next
+	s.Branches.All[branch.Key{Branch: pl.Request.Branch, Model: pl.Request.Model}] = pl.Next
 	return total > pl.Window-pl.Reserve
 }
 

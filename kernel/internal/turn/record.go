@@ -25,9 +25,9 @@ func record(ctx context.Context, s *session.Session, pl *Planned) (err error) {
 			err = fmt.Errorf("record plan of session %s: %w", s.Key, err)
 		}
 	}()
-	key := branch.Key{Branch: pl.Request().Branch, Model: pl.Request().Model}
-	cut := &branch.Cut{Branch: key.Branch, Model: key.Model, Spans: pl.NewSpans(), Texts: pl.Texts}
-	if err := s.CommitPages(ctx, pl.Out, cut, pl.Request().Now); err != nil {
+	key := branch.Key{Branch: pl.Request.Branch, Model: pl.Request.Model}
+	cut := &branch.Cut{Branch: key.Branch, Model: key.Model, Spans: pl.NewSpans(), Texts: pl.Chosen.Texts}
+	if err := s.CommitPages(ctx, pl.Maker.Out, cut, pl.Request.Now); err != nil {
 		return err
 	}
 	ctx = context.WithoutCancel(ctx)                 // a record that is begun is completed
@@ -39,11 +39,11 @@ func record(ctx context.Context, s *session.Session, pl *Planned) (err error) {
 	if err := commitCut(s, pl); err != nil {
 		return err
 	}
-	pl.Next.Plan, pl.Next.Expected, pl.Next.Unsent = nextPlanID(s, pl), report.Expected(pl.Result), pl.Request().Demand != nil
+	pl.Next.Plan, pl.Next.Expected, pl.Next.Unsent = nextPlanID(s, pl), report.Expected(pl.Result), pl.Request.Demand != nil
 	learnForGood(s, pl)
 	fixed := pl.Blocks[:len(pl.Blocks)-len(pl.Proj.Carry)-len(pl.Proj.Items)]
 	diff := pl.Next.Diff(s.Branches.Of(key.Branch, key.Model), s.Account.Epoch, fixed, pl.Made.Cut != nil || pl.Renewed())
-	if err := s.CommitPlan(pl.Next, &diff, pl.Next.Unsent, pl.Request().Now); err != nil { // a compaction was promised
+	if err := s.CommitPlan(pl.Next, &diff, pl.Next.Unsent, pl.Request.Now); err != nil { // a compaction was promised
 		return err
 	}
 	writeTrace(s, pl, &diff)
@@ -52,37 +52,37 @@ func record(ctx context.Context, s *session.Session, pl *Planned) (err error) {
 
 // nextPlanID names a plan by its content, so that equal plans of equal states have equal names.
 func nextPlanID(s *session.Session, pl *Planned) string {
-	return ids.Page("pl", s.Name, pl.Request().Branch, pl.Request().Model, pl.Prev.Plan, fmt.Sprint(pl.Proj.Generation, len(pl.Proj.Items)),
-		pl.Request().Now.UTC().Format(time.RFC3339Nano))
+	return ids.Page("pl", s.Name, pl.Request.Branch, pl.Request.Model, pl.Prev.Plan, fmt.Sprint(pl.Proj.Generation, len(pl.Proj.Items)),
+		pl.Request.Now.UTC().Format(time.RFC3339Nano))
 }
 
 // commitCut makes the summary of the messages that a cut removes durable, before the cut itself
 // is durable. The summary is recorded as an eviction, or as a downgrade if all messages stay.
 func commitCut(s *session.Session, pl *Planned) error {
-	if pl.Made.Cut == nil || pl.Next.Summary.Offset.Messages <= s.Account.Observed[pl.Request().Branch].Offset.Messages {
+	if pl.Made.Cut == nil || pl.Next.Summary.Offset.Messages <= s.Account.Observed[pl.Request.Branch].Offset.Messages {
 		return nil
 	}
 	point := journal.PointDowngrade
 	if len(pl.NewSpans()) > 0 {
 		point = journal.PointEviction
 	}
-	key := ids.Page("ct", s.Name, pl.Request().Branch, fmt.Sprint(s.Account.Epoch), pl.Next.Summary.Offset.Key, pl.Made.Cut.Chain)
-	return s.CommitCut(key, point, pl.Request().Branch, pl.Next.Summary, pl.Request().Now)
+	key := ids.Page("ct", s.Name, pl.Request.Branch, fmt.Sprint(s.Account.Epoch), pl.Next.Summary.Offset.Key, pl.Made.Cut.Chain)
+	return s.CommitCut(key, point, pl.Request.Branch, pl.Next.Summary, pl.Request.Now)
 }
 
 // learnForGood keeps the model's window, trains its calibration on a refusal that named figures,
 // and drops the record of a request that did not fit once a similar one fits.
 func learnForGood(s *session.Session, pl *Planned) {
-	refused := pl.Learned && pl.Refusal != nil && pl.Refusal.Input > 0 && pl.RefusedCount > 0
+	refused := pl.Refusal.Refused && pl.Refusal.Figures.Input > 0 && pl.Refusal.Count > 0
 	window, from := pl.LearnedWindow()
-	unwritten := s.Learn(pl.Request().Model, func(cal *budget.Calibration) (learned bool) {
-		if o := pl.Request().Overflow; o != nil && budget.RefusesThinking(o.Text) {
+	unwritten := s.Learn(pl.Request.Model, func(cal *budget.Calibration) (learned bool) {
+		if o := pl.Request.Overflow; o != nil && budget.RefusesThinking(o.Text) {
 			cal.Binding, learned = string(cachelayout.BindingRefuses), true
 		}
-		if cal.Unfit != nil && (cal.Unfit.Tools == 0 || len(pl.Request().Tools) > 0) {
+		if cal.Unfit != nil && (cal.Unfit.Tools == 0 || len(pl.Request.Tools) > 0) {
 			cal.Unfit, learned = nil, true
 		}
-		if refused && cal.Observe(budget.Count{Tokens: pl.RefusedCount, Kind: budget.Estimated}, len(pl.Msgs), pl.RefusedActual) {
+		if refused && cal.Observe(budget.Count{Tokens: pl.Refusal.Count, Kind: budget.Estimated}, len(pl.Msgs), pl.Refusal.Actual) {
 			learned = true
 		}
 		if window > 0 {
@@ -99,7 +99,7 @@ func writeTrace(s *session.Session, w *Planned, diff *branch.Record) {
 	if s.Tracer == nil {
 		return
 	}
-	n, err := s.Tracer.Write(&trace.Plan{ID: w.Next.Plan, Time: w.Request().Now, Branch: w.Request().Branch, Model: w.Request().Model,
+	n, err := s.Tracer.Write(&trace.Plan{ID: w.Next.Plan, Time: w.Request.Now, Branch: w.Request.Branch, Model: w.Request.Model,
 		On: w.Prev.Plan, Before: w.Prev.Proj, After: w.Proj, KeepSeen: diff.KeepSeen, KeepItems: diff.KeepItems,
 		Host: w.Hosts, Places: w.Places, Align: w.Align, Trail: w.Trail})
 	if err != nil {

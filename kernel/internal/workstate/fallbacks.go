@@ -320,34 +320,34 @@ func (k *Keeper) begin() error {
 
 // BeforePlan writes the checkpoint that a plan requires before the plan is used.
 func (k *Keeper) BeforePlan(ctx context.Context, p *plan.Result) ([]fault.Fault, error) {
-	now := p.Request().Now
-	if p.Trigger == "" && !p.Behind {
+	now := p.Request.Now
+	if p.Gauge.Trigger == "" && !p.Work.Behind {
 		return nil, nil
 	}
 	l, err := k.Now()
 	if err != nil {
 		return nil, err
 	}
-	if p.Behind {
+	if p.Work.Behind {
 		left := k.Input(checkpoint.TriggerSessionEnd, checkpoint.Reading{}, now)
-		if _, err := k.WriteCheckpoint(left); err != nil || p.Trigger == "" {
+		if _, err := k.WriteCheckpoint(left); err != nil || p.Gauge.Trigger == "" {
 			return nil, err
 		}
 	}
-	if p.Captured != nil {
-		l.State = *p.Captured
+	if p.Work.Captured != nil {
+		l.State = *p.Work.Captured
 	} else {
 		l.State = checkpoint.UpdateMasked(l.State, p.Msgs, k.Mask.Text)
-		k.Tell(&l.State, p.Request().Source)
+		k.Tell(&l.State, p.Request.Source)
 	}
-	in := k.Input(p.Trigger, p.Reading, now)
+	in := k.Input(p.Gauge.Trigger, p.Gauge.Reading, now)
 	if checkpoint.Redundant(l.Written(), in) {
 		return nil, nil
 	}
 	if _, err := k.WriteCheckpoint(in); err != nil {
 		return nil, fmt.Errorf("checkpoint: %w", err)
 	}
-	if p.Made.Cut == nil || !p.Refused {
+	if p.Made.Cut == nil || !p.Refusal.Refused {
 		return nil, nil
 	}
 	faults, _ := k.Flush(ctx, false, now)

@@ -1,0 +1,389 @@
+package plan
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/budget"
+	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/kernel/api"
+	"github.com/memkernel/memkernel/kernel/fault"
+	"github.com/memkernel/memkernel/kernel/internal/branch"
+	"github.com/memkernel/memkernel/kernel/internal/ingest"
+	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/toolcall"
+	"github.com/memkernel/memkernel/transcript"
+)
+
+// Call is a model call as it was taken: the request, the state before it, and the host's
+// conversation, made valid and compared with the messages that were shown before.
+type Call struct {
+	Request   *Request
+	prior     *Prior
+	session   Session
+	workspace Workspace // nil if it is left alone
+	log       *log
+	// files returns the workspace's files that have a place in the session's prompts, most
+	// important first. They are read once.
+	files func() []File
+	// Maker made the pages of the messages, and makes the pages of the kernel's own texts.
+	Maker ingest.Maker
+	// Raw is the conversation as the host sent it. Msgs is the conversation after it was made
+	// valid. Hosts is the projection's view of Msgs.
+	Raw, Msgs []memkernel.Message
+	Hosts     []pagevm.HostMessage
+	// Places are the places of the messages.
+	Places []pagevm.Place
+	// Prev is the state that the provider was sent last. Align is how far the messages agree
+	// with its messages. absorbed counts the leading messages that the prior state has, too.
+	Prev     *branch.State
+	Align    pagevm.Alignment
+	absorbed int
+	// Adopted maps the key of a prompt to the host's key of the message that the prompt became.
+	Adopted map[string]string
+	// Removed are the parts that were removed to make the messages valid.
+	Removed []api.Excluded
+	// Ingested counts the pages that were new. LiftedBytes is the size of the base64 in results
+	// that prompts do not show.
+	Ingested    int
+	LiftedBytes int64
+}
+
+// take makes the request valid, aligns it with the projection and makes pages of the new
+// messages.
+func take(ctx context.Context, prior *Prior, r *Request, s Session, ws Workspace, w window) (Call, error) {
+	m := prior.Maker
+	m.Large = budget.LargeResult(w.tokens)
+	format := FormatOf(r.Format, &r.Price)
+	b, err := ingest.Repair(m, prior.Before, ingest.Request{Messages: r.Messages, Prompt: r.Prompt, Turn: r.Turn, Now: r.Now, Lead: format == transcript.FormatAnthropic || format == transcript.FormatGemini})
+	if err != nil && (r.Demand == nil || !errors.Is(err, api.ErrAnswered)) {
+		return Call{}, err
+	}
+	if !b.Absorb() {
+		return Call{}, ctx.Err()
+	}
+	c := Call{Request: r, prior: prior, session: s, workspace: ws, log: &log{faults: b.Faults}, Maker: b.Maker,
+		Raw: b.Raw, Msgs: b.Msgs, Hosts: b.Hosts, Places: ingest.Places(prior.Before.Places, b.Absorbed, b.Msgs), absorbed: b.Absorbed,
+		Adopted: b.Adopted, Removed: b.Removed, Ingested: len(b.Out.New), LiftedBytes: b.LiftedBytes}
+	c.files = sync.OnceValue(func() []File { return readFiles(prior, r, ws, c.log) })
+	c = c.after(prior.Before)
+	if c.Align.Rewrite != pagevm.RewriteNone {
+		c.log.fault(fault.Fault{Code: fault.Code(c.Align.Rewrite), Key: keyAt(b.Hosts, c.Align.First),
+			Detail: fmt.Sprintf("the host's messages differ from message %d on", c.Align.First+1)})
+	}
+	return c, nil
+}
+
+// after returns the call compared with another state that the provider was sent.
+func (c Call) after(prev *branch.State) Call {
+	c.Prev, c.Align = prev, pagevm.Align(prev.Proj, c.Hosts)
+	return c
+}
+
+// log holds what the stages report, in order. It only grows.
+type log struct {
+	faults, alerts []fault.Fault
+	trail          []Step
+}
+
+func (l *log) fault(f fault.Fault) { l.faults = append(l.faults, f) }
+func (l *log) alert(f fault.Fault) { l.alerts = append(l.alerts, f) }
+func (l *log) step(s Step)         { l.trail = append(l.trail, s) }
+
+// Step is one call of a decider. Exactly one of its fields is set.
+type Step struct {
+	Cut    *CutStep
+	Select *SelectStep
+	Next   *NextStep
+}
+
+// CutStep is a question to the cut planner.
+type CutStep struct {
+	In  cachelayout.CutInput
+	Out cachelayout.Cut
+}
+
+// SelectStep is a question to the selector. Out is the selector's answer. Wish is the answer that
+// was passed on to Next.
+type SelectStep struct {
+	In   pagevm.SelectInput
+	Wish *pagevm.CutWish
+	Out  pagevm.CutWish
+}
+
+// NextStep is a question for the next projection.
+type NextStep struct {
+	Wishes pagevm.Wishes
+	Cache  pagevm.Cache
+	Proj   *pagevm.Projection
+	Out    pagevm.Decision
+}
+
+// fault files a fault under the user's turn and the plan that caused it: the last one, which the
+// model has acted on, unless the fault is this plan's own.
+func (c *Call) fault(f fault.Fault) {
+	if f.Turn == "" {
+		f.Turn, _, _ = c.userTurn()
+	}
+	c.log.fault(f)
+}
+
+// nextProjection returns the projection that pagevm.Next derives from the previous one.
+func (c *Call) nextProjection(wishes pagevm.Wishes, cache pagevm.Cache) (*pagevm.Projection, pagevm.Decision) {
+	p, dec := pagevm.Next(c.Prev.Proj, pagevm.Delta{Host: c.Hosts, Places: c.Places, Align: c.Align}, wishes, cache)
+	c.log.step(Step{Next: &NextStep{wishes, cache, p, dec}})
+	return p, dec
+}
+
+// economy returns the preference where memory costs money.
+func (c *Call) economy() cachelayout.Economy { return cmp.Or(c.Request.Economy, c.prior.Economy) }
+
+// Format returns the shape of the request that the host will send.
+func (c *Call) Format() transcript.Format { return FormatOf(c.Request.Format, &c.Request.Price) }
+
+// LeftAlone reports whether no workspace was used.
+func (c *Call) LeftAlone() bool { return c.workspace == nil }
+
+// Session returns the session's key.
+func (c *Call) Session() string { return c.prior.Key }
+
+// text finds the bytes of a representation or kernel block by hash, first in the given texts.
+func (c *Call) text(texts map[string]string, hash string) string {
+	if t, ok := texts[hash]; ok {
+		return t
+	}
+	if t, ok := c.Maker.Out.Text(hash); ok {
+		return t
+	}
+	return c.prior.Texts[hash]
+}
+
+func keyAt(hosts []pagevm.HostMessage, i int) string {
+	if i < len(hosts) {
+		return hosts[i].Key
+	}
+	return ""
+}
+
+// userTurn finds the newest message by which a person opened a turn. It returns the message's key
+// and all text that the person typed. The result fresh reports that the turn has no answer yet.
+// If no person is known to have spoken, as with a subagent, userTurn takes the newest user
+// message that needs an answer.
+func (c *Call) userTurn() (key, text string, fresh bool) {
+	asked, askedFresh := -1, false
+	fresh = true
+	for i := len(c.Msgs) - 1; i >= 0; i-- {
+		m := &c.Msgs[i]
+		if m.Role == memkernel.RoleAssistant {
+			fresh = false
+		}
+		if m.Origin != memkernel.OriginHost || !transcript.PlainUser(*m) {
+			continue
+		}
+		if transcript.MarkedTyped(*m) {
+			own, quoted := transcript.Typed(*m)
+			if text := strings.TrimSpace(own + "\n" + quoted); text != "" || hasMedia(m) {
+				return m.Key, text, fresh
+			}
+		}
+		if asked < 0 {
+			asked, askedFresh = i, fresh
+		}
+	}
+	if asked < 0 {
+		return "", "", false
+	}
+	return c.Msgs[asked].Key, transcript.Words(c.Msgs[asked]), askedFresh
+}
+
+func hasMedia(m *memkernel.Message) bool {
+	for i := range m.Parts {
+		if m.Parts[i].Media != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// InLoop reports whether a tool loop is open.
+func (c *Call) InLoop() bool { return len(c.Places) > 0 && c.Places[len(c.Places)-1].InLoop }
+
+// stripThinking reports whether thinking that a cut makes invalid must be removed. This is so if
+// the model binds thinking to its prefix and the provider does not drop invalid thinking. A
+// provider that refused such thinking does not drop it, whatever option it was sent.
+func (c *Call) stripThinking() bool {
+	refused := c.Request.Overflow != nil && budget.RefusesThinking(c.Request.Overflow.Text)
+	return refused || c.Request.Price.PreservedThinking && !c.Request.DropOption && !c.Request.Price.DropsThinking
+}
+
+// BoundLoop reports whether the open tool loop holds thinking that a cut would make
+// invalid and that the provider does not drop.
+func (c *Call) BoundLoop() bool {
+	if !c.stripThinking() {
+		return false
+	}
+	for i := len(c.Places) - 1; i >= 0 && c.Places[i].InLoop; i-- {
+		for j := range c.Hosts[i].Segments {
+			if c.Hosts[i].Segments[j].Bare.Hash != "" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// hostCompacted reports whether the host has replaced messages by its own summary. A restore text
+// follows such a compaction, as it follows a compaction by the kernel.
+func (c *Call) hostCompacted() bool {
+	return c.Align.Rewrite == pagevm.RewriteBehind && c.summaryFirst()
+}
+
+// summaryFirst reports whether the first message that differs is a summary of the host.
+func (c *Call) summaryFirst() bool {
+	first := c.Align.First
+	return first < len(c.Msgs) && c.Msgs[first].Origin == memkernel.OriginSummary
+}
+
+// anew reports whether the host's messages differ from the first message on, because they are
+// another conversation of the session, and not the same one compacted.
+func (c *Call) anew() bool {
+	return len(c.Prev.Proj.Seen) > 0 && c.Align.Rewrite == pagevm.RewriteBehind && c.Align.First == 0 && !c.hostCompacted()
+}
+
+// leadGone reports whether the host's first messages had left the last prompt.
+func (c *Call) leadGone() bool { return len(c.Align.Seen) > 0 && c.Align.Seen[0].Gone }
+
+// Renewed reports whether the carry block has to be made again, because the past that it
+// describes has changed.
+func (c *Call) Renewed() bool { return c.Align.Stale || c.hostCompacted() }
+
+// callsSoFar counts the model calls of the conversation so far.
+func (c *Call) callsSoFar() int {
+	n := 0
+	for i := range c.Msgs {
+		if c.Msgs[i].Role == memkernel.RoleAssistant && c.Msgs[i].Origin == memkernel.OriginHost {
+			n++
+		}
+	}
+	return n
+}
+
+// turnsSoFar counts the user's turns of the conversation.
+func (c *Call) turnsSoFar() int {
+	n := 0
+	for i := range c.Hosts {
+		if transcript.PlainUser(c.Msgs[i]) {
+			n++
+		}
+	}
+	return n
+}
+
+// mustStand reports whether every cut keeps a message. It is so for a message that is not closed,
+// that opened the loop, or that is the newest.
+func (c *Call) mustStand(i int) bool {
+	return !c.Places[i].Closed || c.Places[i].Opener || i == len(c.Hosts)-1
+}
+
+func (c *Call) SegmentParts(i int, s *pagevm.Segment) []memkernel.Part {
+	return c.Msgs[i].Parts[s.Part : s.Part+s.Parts]
+}
+
+// Supersede marks evidence that was replaced by a newer read or an edit of the same path. The
+// result of a call that has no path and acts on nothing is replaced by the same call. Supersede
+// returns a copy and does not change c.Hosts.
+func (c *Call) Supersede() []pagevm.HostMessage {
+	out := append([]pagevm.HostMessage(nil), c.Hosts...)
+	newer := map[string]bool{}
+	for i := len(out) - 1; i >= 0; i-- {
+		for j := range out[i].Segments {
+			s := &out[i].Segments[j]
+			what := c.evidenceOf(i, s)
+			if what == "" {
+				continue
+			}
+			if newer[what] && !s.Superseded {
+				segs := append([]pagevm.Segment(nil), out[i].Segments...)
+				segs[j].Superseded = true
+				out[i].Segments = segs
+			}
+			newer[what] = true
+		}
+	}
+	return out
+}
+
+// evidenceOf returns the name of the thing that a segment shows, "" if no later segment can
+// replace it.
+func (c *Call) evidenceOf(i int, s *pagevm.Segment) string {
+	p := c.Page(s.Page)
+	switch {
+	case p == nil:
+		return ""
+	case p.Path != "" || s.Kind != pagevm.ItemResult:
+		return p.Path
+	}
+	call := c.Maker.Calls[c.Msgs[i].Parts[s.Part].Result.CallID]
+	if call == nil {
+		return ""
+	}
+	if look, _ := toolcall.Looks(call.Name, call.Input); look == toolcall.LookAct {
+		return ""
+	}
+	return toolcall.Canonical(call.Name, call.Input)
+}
+
+// calledSince reports whether message from or a later message has a result.
+func (c *Call) calledSince(from int) bool {
+	for i := from; i < len(c.Hosts); i++ {
+		for j := range c.Hosts[i].Segments {
+			if c.Hosts[i].Segments[j].Kind == pagevm.ItemResult {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// identity returns the values, other than the blocks of p, on which the provider's cache depends.
+func (c *Call) identity(p *pagevm.Projection) cachelayout.Identity {
+	id := cachelayout.Identity{Model: c.Request.Model, ToolChoice: c.Request.ToolChoice, Thinking: c.Request.Thinking, Effort: c.Request.Effort}
+	for i := range p.Items {
+		id.Images = id.Images || p.Items[i].Image
+	}
+	return id
+}
+
+// bytesFrom returns the size of the text in message from and all later messages.
+func (c *Call) bytesFrom(from int) int {
+	n := 0
+	for i := min(from, len(c.Hosts)); i < len(c.Hosts); i++ {
+		for j := range c.Hosts[i].Segments {
+			if p := c.Page(c.Hosts[i].Segments[j].Page); p != nil {
+				n += int(p.Bytes)
+			}
+		}
+	}
+	return n
+}
+
+// Page finds a page, new or known.
+func (c *Call) Page(id string) *pagevm.Page {
+	if p := c.Maker.Out.Page(id); p != nil {
+		return p
+	}
+	return c.Maker.Known[id]
+}
+
+// HostKey returns the host's key of a message.
+func (c *Call) HostKey(key string) string {
+	if k, ok := c.Adopted[key]; ok {
+		return k
+	}
+	return key
+}
