@@ -11,108 +11,88 @@ import (
 	"github.com/memkernel/memkernel/retrieval"
 )
 
-// merger merges the kernel's hits and the records of other systems into one order. Their scores
-// can't be compared. It therefore takes one from each in turn, the kernel's hit first, so that
-// the best of each comes before the second of any. A hit that both found is kept once, in the
-// kernel's words and at the better of the two places.
-type merger struct {
-	// prompt are the texts that the prompt shows, in the form for comparison.
-	prompt []string
-	hits   []retrieval.Hit
-	// taken are the texts of hits, in the form for comparison.
-	taken []string
-	// leave notes a hit that is left out.
-	leave func(*retrieval.Hit, retrieval.LeftReason)
-}
-
-// mergeHits orders the hits, and returns the hits that are left out. The hits in first come first.
-// The kernel's own hits and the records follow in turn. If there are far more records than fit,
-// the rest of the records are not compared.
-func mergeHits(p prompt, l *Limits, first, own []retrieval.Hit, records []memoryRecord) (hits []retrieval.Hit, left []api.Excluded) {
+// mergeHits merges the kernel's hits and the records of other systems into one order, and returns
+// the hits that are left out. The hits in first come first. The scores of the others can't be
+// compared. It therefore takes one from each in turn, the kernel's hit first, so that the best of
+// each comes before the second of any. A hit that both found is kept once, in the kernel's words
+// and at the better of the two places. If there are far more records than fit, the rest of the
+// records are not compared. The parameter shown has the texts in the prompt, in the form for
+// comparison.
+func mergeHits(c *Call, l *Limits, shown []string, first, own []retrieval.Hit, records []memoryRecord) (hits []retrieval.Hit, left []api.Excluded) {
 	if len(records) == 0 {
 		return append(first, own...), nil
 	}
-	m := &merger{prompt: promptTexts(p)}
-	m.leave = func(h *retrieval.Hit, why retrieval.LeftReason) { left = append(left, leftOut(p.Call, l, h, string(why))) }
+	leave := func(h retrieval.Hit, why retrieval.LeftReason) { left = append(left, leftOut(c, l, &h, string(why))) }
 	if n := 2 * recallSpans; len(records) > n {
 		for i := range records[n:] {
-			m.leave(&records[n+i].hit, retrieval.OverItems)
+			leave(records[n+i].hit, retrieval.OverItems)
 		}
 		records = records[:n]
 	}
-	for _, h := range first {
-		m.take(h)
+	var taken []string // the texts of hits, in the form for comparison
+	take := func(h retrieval.Hit) {
+		hits, taken = append(hits, h), append(taken, bareWords(h.Text))
 	}
+	takeOwn := func(h retrieval.Hit) { // unless a record already says the same
+		for i := range hits {
+			if hits[i].Kind == retrieval.Foreign && says(taken[i:i+1], h.Text) {
+				leave(h, retrieval.Duplicate)
+				return
+			}
+		}
+		take(h)
+	}
+	for _, h := range first {
+		take(h)
+	}
+	own = slices.Clone(own)
 	for n := 0; len(own) > 0 || n < len(records); n++ {
 		if len(own) > 0 {
-			m.own(own[0])
+			takeOwn(own[0])
 			own = own[1:]
 		}
-		if n < len(records) {
-			own = m.foreign(records[n].hit, own)
+		if n >= len(records) {
+			continue
+		}
+		switch h := records[n].hit; {
+		case says(shown, h.Text):
+			leave(h, retrieval.ShownAlready)
+		case says(taken, h.Text):
+			leave(h, retrieval.Duplicate)
+		default:
+			// A waiting hit of the kernel that says the same takes the record's place.
+			i := slices.IndexFunc(own, func(o retrieval.Hit) bool { return says([]string{bareWords(o.Text)}, h.Text) })
+			if i < 0 {
+				take(h)
+				continue
+			}
+			leave(h, retrieval.Duplicate)
+			takeOwn(own[i])
+			own = slices.Delete(own, i, i+1)
 		}
 	}
-	return m.hits, left
-}
-
-func (m *merger) take(h retrieval.Hit) {
-	m.hits = append(m.hits, h)
-	m.taken = append(m.taken, bareWords(h.Text))
-}
-
-// own takes a hit of the kernel, unless a record already says the same.
-func (m *merger) own(h retrieval.Hit) {
-	for i := range m.hits {
-		if m.hits[i].Kind == retrieval.Foreign && says(m.taken[i:i+1], h.Text) {
-			m.leave(&h, retrieval.Duplicate)
-			return
-		}
-	}
-	m.take(h)
-}
-
-// foreign takes a record, unless the prompt or a hit says the same. If a waiting hit of the
-// kernel says the same, the hit takes the record's place. foreign returns the hits that keep
-// waiting.
-func (m *merger) foreign(h retrieval.Hit, waiting []retrieval.Hit) []retrieval.Hit {
-	switch {
-	case says(m.prompt, h.Text):
-		m.leave(&h, retrieval.ShownAlready)
-		return waiting
-	case says(m.taken, h.Text):
-		m.leave(&h, retrieval.Duplicate)
-		return waiting
-	}
-	for i := range waiting {
-		if says([]string{bareWords(waiting[i].Text)}, h.Text) {
-			m.leave(&h, retrieval.Duplicate)
-			m.own(waiting[i])
-			return slices.Delete(slices.Clone(waiting), i, i+1)
-		}
-	}
-	m.take(h)
-	return waiting
+	return hits, left
 }
 
 // promptTexts returns all texts in the prompt, in the form for comparison: the host's system
 // prompt and messages, and the kernel's own blocks.
-func promptTexts(p prompt) []string {
+func promptTexts(c *Call, proj *pagevm.Projection, texts map[string]string) []string {
 	var out []string
 	add := func(text string) {
 		if text != "" {
 			out = append(out, bareWords(text))
 		}
 	}
-	for i := range p.Request.System {
-		add(p.Request.System[i].Text)
+	for i := range c.Request.System {
+		add(c.Request.System[i].Text)
 	}
-	eachShown(p, add)
-	for i := range p.proj.Carry {
-		add(p.text(p.texts, p.proj.Carry[i].Hash))
+	eachShown(c, proj, texts, add)
+	for i := range proj.Carry {
+		add(c.text(texts, proj.Carry[i].Hash))
 	}
-	for i := range p.proj.Items {
-		if k := p.proj.Items[i].Kind; k == pagevm.ItemNote || k == pagevm.ItemRetrieval {
-			add(p.text(p.texts, p.proj.Items[i].Hash))
+	for i := range proj.Items {
+		if k := proj.Items[i].Kind; k == pagevm.ItemNote || k == pagevm.ItemRetrieval {
+			add(c.text(texts, proj.Items[i].Hash))
 		}
 	}
 	return out

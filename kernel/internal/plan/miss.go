@@ -1,8 +1,10 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel/fault"
@@ -23,92 +25,76 @@ func misses(c *Call) (branch.Ran, int) {
 	if c.Prev.Plan == "" || c.Align.Rewrite != pagevm.RewriteNone {
 		return branch.Ran{}, 0
 	}
-	from := len(c.Prev.Proj.Seen)
+	from := len(c.Prev.Proj.Seen) // the last plan did not show this message yet
 	if !c.calledSince(from) {
 		return c.Prev.Ran, 0
 	}
-	j := repeats{c: c, Ran: c.Prev.Ran.Clone(), from: from, calls: map[string]*memkernel.ToolCall{}, hit: map[string]bool{}}
-	for i := j.Messages; i < len(c.Msgs); i++ {
-		j.message(i)
-	}
-	j.Messages = len(c.Msgs)
-	return j.Ran, len(j.hit)
-}
-
-// repeats records the calls that ran, and judges the calls after message from, which the last
-// plan did not show yet. calls holds the calls so far by id, since hosts use ids again. hit holds
-// the pages that the model used while the prompt showed them.
-type repeats struct {
-	branch.Ran
-	c     *Call
-	from  int
-	calls map[string]*memkernel.ToolCall
-	hit   map[string]bool
-}
-
-func (j *repeats) message(i int) {
-	for k := range j.c.Msgs[i].Parts {
-		if c := j.c.Msgs[i].Parts[k].Call; c != nil {
-			j.calls[c.ID] = c
+	ran, used := c.Prev.Ran.Clone(), map[string]bool{}
+	calls := map[string]*memkernel.ToolCall{} // so far by id, since hosts use ids again
+	for i := ran.Messages; i < len(c.Msgs); i++ {
+		for k := range c.Msgs[i].Parts {
+			if call := c.Msgs[i].Parts[k].Call; call != nil {
+				calls[call.ID] = call
+			}
+		}
+		for k := range c.Hosts[i].Segments {
+			s := &c.Hosts[i].Segments[k]
+			if s.Kind != pagevm.ItemResult {
+				continue
+			}
+			r := c.Msgs[i].Parts[s.Part].Result
+			call, page := cmp.Or(calls[r.CallID], c.Maker.Calls[r.CallID]), c.Page(s.Page)
+			if call == nil || page == nil {
+				continue
+			}
+			key := c.HostKey(c.Hosts[i].Key)
+			if c.Request.Resolver != "" && call.Name == c.Request.Resolver {
+				for _, id := range pagevm.Handles(call.Input) {
+					if i >= from && c.shownWhole(id, fault.Fault{Code: fault.Refetch, Key: key}, "the model fetched what stood as %s, generation %d") {
+						used[id] = true
+					}
+				}
+				continue
+			}
+			ran.Calls++
+			look, of := toolcall.Looks(call.Name, call.Input)
+			if look == toolcall.LookMoving {
+				ran.Acts[timePasses] = ran.Calls
+				continue
+			}
+			about := ran.About[page.Path]
+			if look != toolcall.LookAct {
+				form := ids.Hash(toolcall.Canonical(call.Name, call.Input))
+				said, nothing := outcome(page, r)
+				if nothing { // which may be otherwise after an edit
+					of = append(of, toolcall.Files)
+				}
+				now := branch.Run{Page: s.Page, Said: said, Call: ran.Calls, At: i}
+				before, again := ran.Last[form]
+				now.Moved = again && (before.Moved || before.Said != now.Said)
+				if again && i >= from && before.At < from && before.Said == now.Said && !asksAnew(&ran, look, of, before) {
+					if repeated(c, key, call, before.Page) {
+						used[before.Page] = true
+					}
+					about = branch.About{}
+				}
+				ran.Last[form] = now
+				if page.Path != "" {
+					ran.About[page.Path] = branch.About{Page: s.Page, At: i}
+				}
+			}
+			if about.Page != "" && i >= from && about.At < from && c.shownBefore(about.Page) >= pagevm.Structured {
+				used[about.Page] = true
+			}
+			if look == toolcall.LookAct || look == toolcall.LookUnknown {
+				for _, what := range of {
+					ran.Acts[what] = ran.Calls
+				}
+			}
 		}
 	}
-	for k := range j.c.Hosts[i].Segments {
-		if s := &j.c.Hosts[i].Segments[k]; s.Kind == pagevm.ItemResult {
-			j.result(i, s)
-		}
-	}
-}
-
-// result files a result, and judges it if it is new.
-func (j *repeats) result(i int, s *pagevm.Segment) {
-	r := j.c.Msgs[i].Parts[s.Part].Result
-	call := j.calls[r.CallID]
-	if call == nil {
-		call = j.c.Maker.Calls[r.CallID]
-	}
-	page := j.c.Page(s.Page)
-	if call == nil || page == nil {
-		return
-	}
-	if j.c.Request.Resolver != "" && call.Name == j.c.Request.Resolver {
-		if i >= j.from {
-			j.refetched(j.c.Hosts[i].Key, call)
-		}
-		return
-	}
-	look, of := toolcall.Looks(call.Name, call.Input)
-	j.Ran.Calls++
-	if look == toolcall.LookMoving {
-		j.Acts[timePasses] = j.Ran.Calls
-		return
-	}
-	about := j.About[page.Path]
-	if look != toolcall.LookAct {
-		key := ids.Hash(toolcall.Canonical(call.Name, call.Input))
-		said, nothing := outcome(page, r)
-		if nothing { // which may be otherwise after an edit
-			of = append(of, toolcall.Files)
-		}
-		now := branch.Run{Page: s.Page, Said: said, Call: j.Ran.Calls, At: i}
-		before, again := j.Last[key]
-		now.Moved = again && (before.Moved || before.Said != now.Said)
-		if again && i >= j.from && before.At < j.from && before.Said == now.Said && !j.asksAnew(look, of, before) {
-			j.again(j.c.Hosts[i].Key, call, before.Page)
-			about = branch.About{}
-		}
-		j.Last[key] = now
-		if page.Path != "" {
-			j.About[page.Path] = branch.About{Page: s.Page, At: i}
-		}
-	}
-	if about.Page != "" && i >= j.from && about.At < j.from && j.c.shownBefore(about.Page) >= pagevm.Structured {
-		j.hit[about.Page] = true
-	}
-	if look == toolcall.LookAct || look == toolcall.LookUnknown {
-		for _, what := range of {
-			j.Acts[what] = j.Ran.Calls
-		}
-	}
+	ran.Messages = len(c.Msgs)
+	return ran, len(used)
 }
 
 // timePasses is the thing that a waiting call changes.
@@ -118,13 +104,40 @@ const timePasses = "time"
 // same. It had a reason if something that the call may depend on was changed, or if the call
 // reads a state that has changed before. It also had a reason if nothing was done meanwhile
 // except waiting.
-func (j *repeats) asksAnew(look toolcall.Look, of []string, before branch.Run) bool {
+func asksAnew(ran *branch.Ran, look toolcall.Look, of []string, before branch.Run) bool {
 	for _, what := range of {
-		if j.Acts[what] > before.Call {
+		if ran.Acts[what] > before.Call {
 			return true
 		}
 	}
-	return look != toolcall.LookContent && (before.Moved || before.Call == j.Ran.Calls-1 || j.Acts[timePasses] > before.Call)
+	return look != toolcall.LookContent && (before.Moved || before.Call == ran.Calls-1 || ran.Acts[timePasses] > before.Call)
+}
+
+// repeated reports whether the prompt showed in full what a call returned once more. It files a
+// fault if it did not, and an alert if it did.
+func repeated(c *Call, key string, call *memkernel.ToolCall, page string) bool {
+	what := call.Name
+	if p := c.Page(page); p != nil && p.Path != "" {
+		what += " " + p.Path
+	}
+	format := strings.ReplaceAll(what, "%", "%%") + " ran again with the same result; its first one stood as %s, generation %d"
+	if !c.shownWhole(page, fault.Fault{Code: fault.DuplicateTool, Key: key}, format) {
+		return false
+	}
+	c.log.alert(fault.Fault{Code: fault.AlertDuplicateSignature, Page: page, Key: key, Plan: c.Prev.Plan, Detail: fmt.Sprintf(format, pagevm.Full, c.Prev.Proj.Generation)})
+	return true
+}
+
+// shownWhole reports whether the last plan showed a page in full. Otherwise it files a fault,
+// whose detail names the level and the generation at which the page stood.
+func (c *Call) shownWhole(page string, f fault.Fault, detail string) bool {
+	level := c.shownBefore(page)
+	if level == pagevm.Full {
+		return true
+	}
+	f.Page, f.Cause, f.Plan, f.Detail = page, level.String(), c.Prev.Plan, fmt.Sprintf(detail, level, c.Prev.Proj.Generation)
+	c.fault(f)
+	return false
 }
 
 // outcome returns the hash of a result's text without the parts that differ on every run. It also
@@ -136,37 +149,6 @@ func outcome(page *pagevm.Page, r *memkernel.ToolResult) (hash string, nothing b
 		return ids.Hash(said), nothing
 	}
 	return page.Hash, nothing
-}
-
-// again judges a call that ran before and had the same outcome.
-func (j *repeats) again(key string, call *memkernel.ToolCall, page string) {
-	level := j.c.shownBefore(page)
-	what := call.Name
-	if p := j.c.Page(page); p != nil && p.Path != "" {
-		what += " " + p.Path
-	}
-	f := fault.Fault{Code: fault.DuplicateTool, Page: page, Key: j.c.HostKey(key), Cause: level.String(), Plan: j.c.Prev.Plan,
-		Detail: fmt.Sprintf("%s ran again with the same result; its first one stood as %s, generation %d", what, level, j.c.Prev.Proj.Generation)}
-	if level == pagevm.Full {
-		f.Code, f.Cause, j.hit[page] = fault.AlertDuplicateSignature, "", true
-		j.c.log.alert(f)
-		return
-	}
-	j.c.fault(f)
-}
-
-// refetched records the pages that the model fetched by their handles.
-func (j *repeats) refetched(key string, call *memkernel.ToolCall) {
-	c := j.c
-	for _, id := range pagevm.Handles(call.Input) {
-		level := c.shownBefore(id)
-		if level == pagevm.Full {
-			j.hit[id] = true
-			continue
-		}
-		c.fault(fault.Fault{Code: fault.Refetch, Page: id, Key: c.HostKey(key), Cause: level.String(), Plan: c.Prev.Plan,
-			Detail: fmt.Sprintf("the model fetched what stood as %s, generation %d", level, c.Prev.Proj.Generation)})
-	}
 }
 
 // counted returns the paging events of a plan. A hit is a page of the last prompt that the

@@ -69,9 +69,12 @@ func recalled(ctx context.Context, c *Call, l *Limits, d *Decision, proj *pagevm
 	own := askMemory(ctx, c, d, proj, text)
 	records, denied := memoryRecords(c, l)
 	out := &pagevm.Recall{Turn: turn, Reason: string(own.Reason), Mode: string(own.Mode), Detail: own.Detail}
-	p := prompt{c, proj, d.Chosen.Texts}
-	hits, repeated := mergeHits(p, l, dailyLogs(c, l, room), own.Hits, records)
-	items, over := pack(p, l, hits, room)
+	var shown []string
+	if len(records) > 0 {
+		shown = promptTexts(c, proj, d.Chosen.Texts)
+	}
+	hits, repeated := mergeHits(c, l, shown, dailyLogs(c, l, room), own.Hits, records)
+	items, over := pack(c, l, hits, room, showing(c, proj, d.Chosen.Texts, hits))
 	left := slices.Concat(denied, repeated, over)
 	if len(items) == 0 {
 		if own.Reason == retrieval.OK {
@@ -179,7 +182,9 @@ func searchable(c *Call, left []branch.Span, proj *pagevm.Projection) (*retrieva
 		}
 		return p, shownText(c, i, p), true
 	})
-	c.log.faults = append(c.log.faults, faults...)
+	for _, f := range faults {
+		c.log.fault(f)
+	}
 	return spans, func(s *retrieval.Span) bool {
 		page, _, _ := strings.Cut(s.ID, retrieval.LinesMark)
 		return wanted[page] && !s.Call
@@ -233,9 +238,9 @@ func MaskedResult(m *mask.Masker, p *pagevm.Page, text string) string {
 }
 
 // pack fits hits into the room. It leaves out the hits that the prompt already shows.
-func pack(p prompt, l *Limits, hits []retrieval.Hit, room int) (items []retrieval.Item, left []api.Excluded) {
-	size := func(s string) int { return l.Scale(p.Maker.Count.Text(s)) }
-	packed := retrieval.Pack(hits, &retrieval.PackOptions{Tokens: room, Count: size, Shown: showing(p, hits)})
+func pack(c *Call, l *Limits, hits []retrieval.Hit, room int, shown func(retrieval.Hit) bool) (items []retrieval.Item, left []api.Excluded) {
+	size := func(s string) int { return l.Scale(c.Maker.Count.Text(s)) }
+	packed := retrieval.Pack(hits, &retrieval.PackOptions{Tokens: room, Count: size, Shown: shown})
 	byID := make(map[string]*retrieval.Hit, len(hits))
 	for i := range hits {
 		byID[hits[i].ID] = &hits[i]

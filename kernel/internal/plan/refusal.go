@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"cmp"
+
 	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/kernel/api"
@@ -96,8 +98,7 @@ func figuresOf(o *api.Overflow) (*budget.Overflow, error) {
 	if !ok && o.Text != "" {
 		return nil, api.ErrNoOverflow
 	}
-	setIf(&f.Input, o.Input)
-	setIf(&f.Limit, o.Limit)
+	f.Input, f.Limit = cmp.Or(o.Input, f.Input), cmp.Or(o.Limit, f.Limit)
 	return &f, nil
 }
 
@@ -169,13 +170,6 @@ func takenBack(c *Call) *branch.State {
 	prev := *c.Prev
 	prev.Proj = c.Prev.Proj.TakeBack(c.Hosts[:at])
 	return &prev
-}
-
-func setIf[T comparable](to *T, v T) {
-	var zero T
-	if v != zero {
-		*to = v
-	}
 }
 
 // overflowCut returns the cut that a refusal needs. Only the floors can prevent this cut.

@@ -13,110 +13,134 @@ import (
 	"github.com/memkernel/memkernel/pagevm/toolcall"
 )
 
-// scores gathers the worth of every shown item, for the selector. It looks from the newest
-// message back, so that the later messages are known.
+// scores is the worth of every shown item, for the selector.
 type scores struct {
-	c      *Call
-	texts  map[string]string // of items of a special size, by hash
-	seen   []pagevm.Seen     // all messages as a cut sees them
-	newest int               // the newest atom
+	seen   []pagevm.Seen // all messages as a cut sees them
 	traits [][]pagevm.Traits
-	ids    map[represent.Name]int32
 	uses   []pagevm.NameUse
-	// worked are the tools and paths of newer results that were not errors.
-	worked map[string]bool
-	// found are the names of every segment's levels, by its place in the messages.
-	found [][][pagevm.Full + 1][]represent.Name
-	// lastEdit is the newest atom that edited a path.
-	lastEdit map[string]int
-	// reread is the size of the path's largest newer read.
-	reread map[string]int
-	// edited is the path that was edited last.
-	edited string
-	// asked are the names in the user's newest words.
-	asked map[represent.Name]bool
 }
 
-// score looks at all messages. Messages that have left count only with their words, because a
-// name that was said once is likelier to be said again.
+// score looks at all messages from the newest back, so that the later messages are known. Messages
+// that have left count only with their words, because a name that was said once is likelier to be
+// said again. The texts are those of items of a special size, by hash.
 func score(c *Call, texts map[string]string, seen []pagevm.Seen) *scores {
-	a := &scores{c: c, texts: texts, seen: seen, traits: make([][]pagevm.Traits, len(c.Hosts)), ids: map[represent.Name]int32{},
-		worked: map[string]bool{}, lastEdit: map[string]int{}, reread: map[string]int{}, asked: map[represent.Name]bool{}, newest: c.Places[len(c.Places)-1].Atom}
-	_, words, _ := c.userTurn()
-	for _, n := range represent.Names(words) {
-		a.asked[n] = true
-	}
-	a.find()
-	a.edits()
+	out := &scores{seen: seen, traits: make([][]pagevm.Traits, len(c.Hosts))}
+	newest := c.Places[len(c.Places)-1].Atom
+	found, edits, asked := namesShown(c, texts, seen), newestEdits(c), askedNames(c)
+	numbers := map[represent.Name]int32{}
+	worked := map[string]bool{} // the tools and paths of newer results that were not errors
+	reread := map[string]int{}  // the size of a path's largest newer read
+	edited := ""                // the path that was edited last
 	for i := len(c.Hosts) - 1; i >= 0; i-- {
-		a.traits[i] = make([]pagevm.Traits, len(c.Hosts[i].Segments))
+		age := newest - c.Places[i].Atom
+		out.traits[i] = make([]pagevm.Traits, len(c.Hosts[i].Segments))
 		for j := range c.Hosts[i].Segments {
-			if s := &c.Hosts[i].Segments[j]; s.Kind == pagevm.ItemResult {
-				a.result(i, j)
-			} else {
-				a.dialogue(i, j)
+			s := &c.Hosts[i].Segments[j]
+			t := pagevm.Traits{Age: age}
+			if s.Kind != pagevm.ItemResult {
+				t.Act, t.Edited, t.InHand = dialogueAct(c, i, s, edits, newest)
+			} else if page, call := c.Page(s.Page), c.Maker.Calls[c.Msgs[i].Parts[s.Part].Result.CallID]; page != nil && call != nil {
+				failed := c.Msgs[i].Parts[s.Part].Result.IsError
+				what := page.Tool + "\x00" + page.Path
+				t.Act = toolcall.ActOf(call.Name, call.Input)
+				t.Resolved = failed && worked[what]
+				worked[what] = worked[what] || !failed
+				if t.Act == toolcall.ActEdited && edited == "" && !failed {
+					edited = page.Path
+				}
+				t.InHand = page.Path != "" && (page.Path == edited || namedIn(asked, page.Path))
+				if t.Act == toolcall.ActRead {
+					size := s.At[pagevm.Full].Tokens
+					t.Edited, t.Reread = editedSince(edits, page.Path, newest), reread[page.Path] >= size
+					reread[page.Path] = max(reread[page.Path], size)
+				}
 			}
+			for level, names := range found[i][j] {
+				if len(names) == 0 && (s.Kind == pagevm.ItemResult || pagevm.Level(level) < pagevm.Full) {
+					continue
+				}
+				t.Names[level] = make([]int32, len(names))
+				for k, n := range names {
+					id, known := numbers[n]
+					if !known { // the newest message with a name sets the name's age
+						id = int32(len(out.uses))
+						numbers[n] = id
+						out.uses = append(out.uses, pagevm.NameUse{Age: age})
+					}
+					t.Names[level][k] = id
+				}
+			}
+			if s.Kind != pagevm.ItemResult {
+				for _, id := range t.Names[pagevm.Full] {
+					out.uses[id].Said++
+				}
+			}
+			out.traits[i][j] = t
 		}
 	}
-	return a
+	return out
 }
 
-func (a *scores) age(i int) int { return a.newest - a.c.Places[i].Atom }
-
-// edits looks for the newest edit of every file.
-func (a *scores) edits() {
-	for i := range a.c.Msgs {
-		for _, p := range a.c.Msgs[i].Parts {
+// newestEdits returns the newest atom that edited each path.
+func newestEdits(c *Call) map[string]int {
+	edits := map[string]int{}
+	for i := range c.Msgs {
+		for _, p := range c.Msgs[i].Parts {
 			if p.Call == nil {
 				continue
 			}
 			if kind, paths := toolcall.Classify(p.Call.Name, p.Call.Input); kind == toolcall.CallEdit {
 				for _, path := range paths {
-					a.lastEdit[path] = a.c.Places[i].Atom
+					edits[path] = c.Places[i].Atom
 				}
 			}
 		}
 	}
+	return edits
 }
 
-// since returns the number of atoms that are newer than the newest edit of a file, plus one. It
-// returns 0 if the file was not edited.
-func (a *scores) since(path string) int {
-	if atom, ok := a.lastEdit[path]; ok && path != "" {
-		return a.newest - atom + 1
+// editedSince returns the number of atoms that are newer than the newest edit of a path, plus one.
+// It returns 0 if the path was not edited.
+func editedSince(edits map[string]int, path string, newest int) int {
+	if atom, ok := edits[path]; ok && path != "" {
+		return newest - atom + 1
 	}
 	return 0
 }
 
-// find looks for the names in all texts. It uses helpers because this is most of the work.
-func (a *scores) find() {
-	a.found = make([][][pagevm.Full + 1][]represent.Name, len(a.c.Hosts))
-	a.c.Page("") // the index of pages is made on first use, by one
+// namesShown returns the names that each level of each segment shows. Results that have left show
+// none. It uses helpers because this is most of the work.
+func namesShown(c *Call, texts map[string]string, seen []pagevm.Seen) [][]levelNames {
+	found := make([][]levelNames, len(c.Hosts))
+	c.Page("") // the index of pages is made on first use, by one
 	var next atomic.Int32
-	longwork.Run(len(a.found), func() {
-		for i := int(next.Add(1)) - 1; i < len(a.found); i = int(next.Add(1)) - 1 {
-			a.found[i] = make([][pagevm.Full + 1][]represent.Name, len(a.c.Hosts[i].Segments))
-			for j := range a.found[i] {
-				a.found[i][j] = a.namesOf(i, j)
+	longwork.Run(len(found), func() {
+		for i := int(next.Add(1)) - 1; i < len(found); i = int(next.Add(1)) - 1 {
+			found[i] = make([]levelNames, len(c.Hosts[i].Segments))
+			for j := range found[i] {
+				s := &c.Hosts[i].Segments[j]
+				if s.Kind == pagevm.ItemResult && (seen[i].Gone || c.Page(s.Page) == nil || c.Maker.Calls[c.Msgs[i].Parts[s.Part].Result.CallID] == nil) {
+					continue
+				}
+				found[i][j] = namesOf(c, texts, &c.Msgs[i], s)
 			}
 		}
 	})
+	return found
 }
 
-// namesOf returns the names that each level of a segment shows. For results that have left it
-// returns no names.
-func (a *scores) namesOf(i, j int) (names [pagevm.Full + 1][]represent.Name) {
-	m, s := &a.c.Msgs[i], &a.c.Hosts[i].Segments[j]
-	if s.Kind != pagevm.ItemResult {
-		names[pagevm.Full] = represent.Names(saidIn(m.Parts[s.Part : s.Part+s.Parts]))
-	} else if a.seen[i].Gone || a.c.Page(s.Page) == nil {
-		return names
-	} else {
+// levelNames are the names that each level of a segment shows.
+type levelNames [pagevm.Full + 1][]represent.Name
+
+func namesOf(c *Call, texts map[string]string, m *memkernel.Message, s *pagevm.Segment) (names levelNames) {
+	if s.Kind == pagevm.ItemResult {
 		names[pagevm.Full] = represent.Names(ingest.ResultText(m.Parts[s.Part].Result))
+	} else {
+		names[pagevm.Full] = represent.Names(saidIn(m.Parts[s.Part : s.Part+s.Parts]))
 	}
-	for l := pagevm.Pointer; l < pagevm.Full; l++ {
-		if s.At[l].Hash != "" {
-			names[l] = represent.Names(a.c.text(a.texts, s.At[l].Hash))
+	for level := pagevm.Pointer; level < pagevm.Full; level++ {
+		if s.At[level].Hash != "" {
+			names[level] = represent.Names(c.text(texts, s.At[level].Hash))
 		}
 	}
 	return names
@@ -137,89 +161,44 @@ func saidIn(parts []memkernel.Part) string {
 	return text.String()
 }
 
-// dialogue scores words and tool inputs.
-func (a *scores) dialogue(i, j int) {
-	m, s, t := &a.c.Msgs[i], &a.c.Hosts[i].Segments[j], &a.traits[i][j]
-	t.Act, t.Age = toolcall.ActUser, a.age(i)
-	if m.Role == memkernel.RoleAssistant {
-		t.Act = toolcall.ActSay
+// dialogueAct returns the act that left a segment of words or of a tool's input, the edit that it
+// is about, and whether it is in hand.
+func dialogueAct(c *Call, i int, s *pagevm.Segment, edits map[string]int, newest int) (act toolcall.Act, edited int, inHand bool) {
+	act = toolcall.ActUser
+	if c.Msgs[i].Role == memkernel.RoleAssistant {
+		act = toolcall.ActSay
 	}
-	for _, p := range m.Parts[s.Part : s.Part+s.Parts] {
+	for _, p := range c.SegmentParts(i, s) {
 		if p.Call != nil && toolcall.IsEdit(p.Call.Name, p.Call.Input) {
-			t.Act, t.Edited = toolcall.ActEdit, a.since(toolcall.Path(p.Call.Name, p.Call.Input))
+			act, edited = toolcall.ActEdit, editedSince(edits, toolcall.Path(p.Call.Name, p.Call.Input), newest)
 		}
 	}
 	if s.Lowest(true) < pagevm.Full { // mostly pasted: every level shows its request
-		t.Act, t.InHand = toolcall.ActRead, a.c.Places[i].Opener
+		act, inHand = toolcall.ActRead, c.Places[i].Opener
 	}
-	for l, names := range a.found[i][j] {
-		if len(names) > 0 || pagevm.Level(l) == pagevm.Full {
-			t.Names[l] = a.names(names, t.Age)
-		}
-	}
-	for _, id := range t.Names[pagevm.Full] {
-		a.uses[id].Said++
-	}
+	return act, edited, inHand
 }
 
 // unescape undoes JSON's escapes in the text of a call's input, as far as names are concerned.
 var unescape = strings.NewReplacer(`\\`, `\`, `\n`, "\n", `\r`, "\r", `\t`, "\t", `\"`, `"`, `\/`, "/")
 
-// result scores a tool result.
-func (a *scores) result(i, j int) {
-	s, t := &a.c.Hosts[i].Segments[j], &a.traits[i][j]
-	r := a.c.Msgs[i].Parts[s.Part].Result
-	page, call := a.c.Page(s.Page), a.c.Maker.Calls[r.CallID]
-	t.Age = a.age(i)
-	if page == nil || call == nil {
-		return
+// askedNames returns the names in the user's newest words.
+func askedNames(c *Call) map[represent.Name]bool {
+	_, words, _ := c.userTurn()
+	asked := map[represent.Name]bool{}
+	for _, n := range represent.Names(words) {
+		asked[n] = true
 	}
-	t.Act = toolcall.ActOf(call.Name, call.Input)
-	what := page.Tool + "\x00" + page.Path
-	t.Resolved = r.IsError && a.worked[what]
-	a.worked[what] = a.worked[what] || !r.IsError
-	if t.Act == toolcall.ActEdited && a.edited == "" && !r.IsError {
-		a.edited = page.Path
-	}
-	t.InHand = page.Path != "" && (page.Path == a.edited || a.askedFor(page.Path))
-	if t.Act == toolcall.ActRead {
-		size := s.At[pagevm.Full].Tokens
-		t.Edited, t.Reread = a.since(page.Path), a.reread[page.Path] >= size
-		a.reread[page.Path] = max(a.reread[page.Path], size)
-	}
-	if a.seen[i].Gone {
-		return
-	}
-	for l, names := range a.found[i][j] {
-		if len(names) > 0 {
-			t.Names[l] = a.names(names, t.Age)
-		}
-	}
+	return asked
 }
 
-// askedFor reports whether a path is named, whole or by its last element. The last of
-// a text's names is the longest.
-func (a *scores) askedFor(p string) bool {
+// namedIn reports whether a path is among names, whole or by its last element. The last of a
+// text's names is the longest.
+func namedIn(names map[represent.Name]bool, p string) bool {
 	for _, s := range []string{p, path.Base(p)} {
-		if names := represent.Names(s); len(names) > 0 && a.asked[names[len(names)-1]] {
+		if own := represent.Names(s); len(own) > 0 && names[own[len(own)-1]] {
 			return true
 		}
 	}
 	return false
-}
-
-// names numbers the names of a text. Messages are looked at from the newest back, so that the
-// first message with a name sets the name's age.
-func (a *scores) names(names []represent.Name, age int) []int32 {
-	out := make([]int32, len(names))
-	for i, n := range names {
-		id, known := a.ids[n]
-		if !known {
-			id = int32(len(a.uses))
-			a.ids[n] = id
-			a.uses = append(a.uses, pagevm.NameUse{Age: age})
-		}
-		out[i] = id
-	}
-	return out
 }

@@ -9,19 +9,12 @@ import (
 	"github.com/memkernel/memkernel/retrieval"
 )
 
-// prompt is a call's prompt, with the texts of the kernel's blocks by hash.
-type prompt struct {
-	*Call
-	proj  *pagevm.Projection
-	texts map[string]string
-}
-
 // showing returns a function that reports whether the prompt shows a hit already. A hit is shown
 // if a block of the kernel cites the same lines. It is also shown if most of its lines are in the
 // host's messages, as after the model read the file itself.
-func showing(p prompt, hits []retrieval.Hit) func(retrieval.Hit) bool {
-	refs := shownRefs(p)
-	standing := standingLines(p, hits)
+func showing(c *Call, proj *pagevm.Projection, texts map[string]string, hits []retrieval.Hit) func(retrieval.Hit) bool {
+	refs := shownRefs(c, proj)
+	standing := standingLines(c, proj, texts, hits)
 	return func(h retrieval.Hit) bool {
 		for _, r := range refs {
 			if h.Kind == retrieval.Memory && r.Path == h.Path && overlaps(r, h.StartLine, h.EndLine) {
@@ -48,19 +41,19 @@ func overlaps(r memkernel.Ref, from, to int) bool {
 }
 
 // shownRefs returns the places that the kernel's blocks show in full.
-func shownRefs(p prompt) []memkernel.Ref {
+func shownRefs(c *Call, proj *pagevm.Projection) []memkernel.Ref {
 	var refs []memkernel.Ref
 	add := func(it *pagevm.Item) {
-		if page := p.Page(it.Page); page != nil && it.Level == pagevm.Full {
+		if page := c.Page(it.Page); page != nil && it.Level == pagevm.Full {
 			refs = append(refs, page.Refs...)
 		}
 	}
-	for i := range p.proj.Carry {
-		add(&p.proj.Carry[i])
+	for i := range proj.Carry {
+		add(&proj.Carry[i])
 	}
-	for i := range p.proj.Items {
-		if k := p.proj.Items[i].Kind; k == pagevm.ItemNote || k == pagevm.ItemRetrieval {
-			add(&p.proj.Items[i])
+	for i := range proj.Items {
+		if k := proj.Items[i].Kind; k == pagevm.ItemNote || k == pagevm.ItemRetrieval {
+			add(&proj.Items[i])
 		}
 	}
 	return refs
@@ -92,7 +85,7 @@ func bareLine(l string) string {
 }
 
 // standingLines returns those lines of the hits that occur in the host's messages.
-func standingLines(p prompt, hits []retrieval.Hit) map[string]bool {
+func standingLines(c *Call, proj *pagevm.Projection, texts map[string]string, hits []retrieval.Hit) map[string]bool {
 	wanted := map[string]bool{}
 	for i := range hits {
 		for l := range strings.SplitSeq(hits[i].Text, "\n") {
@@ -116,30 +109,30 @@ func standingLines(p prompt, hits []retrieval.Hit) map[string]bool {
 			}
 		}
 	}
-	for i := range p.Request.System {
-		look(p.Request.System[i].Text)
+	for i := range c.Request.System {
+		look(c.Request.System[i].Text)
 	}
-	eachShown(p, look)
+	eachShown(c, proj, texts, look)
 	return wanted
 }
 
 // eachShown walks the texts of the host's messages as they are in the prompt.
-func eachShown(p prompt, look func(string)) {
+func eachShown(c *Call, proj *pagevm.Projection, texts map[string]string, look func(string)) {
 	next := 0
-	for i := range p.proj.Items {
-		it := &p.proj.Items[i]
+	for i := range proj.Items {
+		it := &proj.Items[i]
 		if it.Kind != pagevm.ItemHost && it.Kind != pagevm.ItemResult {
 			continue
 		}
-		for p.Msgs[next].Key != it.Key {
+		for c.Msgs[next].Key != it.Key {
 			next++
 		}
 		if it.Level != pagevm.Full {
-			look(p.text(p.texts, it.Hash))
+			look(c.text(texts, it.Hash))
 			continue
 		}
 		for j := it.Part; j < it.Part+it.Parts; j++ {
-			part := &p.Msgs[next].Parts[j]
+			part := &c.Msgs[next].Parts[j]
 			if part.Kind == memkernel.PartText {
 				look(part.Text)
 			}

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"slices"
+
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
@@ -15,54 +17,50 @@ import (
 // that hold these pages. A recalled block has one row, and the pages that the block shows have no
 // rows. A plan that was not recorded has made nothing durable.
 func Table(r *Result) []paging.PageRow {
-	t := tabling{Result: r, used: accesses(r), pins: map[string]paging.Pin{}, spans: map[string]string{}, recorded: r.Next.Plan != ""}
+	x := index{used: accesses(r), pins: map[string]paging.Pin{}, spans: map[string]string{}, recorded: r.Next.Plan != ""}
 	for i := range r.prior.Pinned {
-		t.pins[pinRef(&r.prior.Pinned[i])] = pinClass(r.prior.Pinned[i])
+		x.pins[pinRef(&r.prior.Pinned[i])] = pinClass(r.prior.Pinned[i])
 	}
 	for i := range r.Chosen.Spans {
 		for _, key := range r.Chosen.Spans[i].Keys {
-			t.spans[key] = r.Chosen.Spans[i].ID
+			x.spans[key] = r.Chosen.Spans[i].ID
 		}
 	}
 	out := make([]paging.PageRow, 0, len(r.Proj.Carry)+len(r.Proj.Items)+len(r.Chosen.Spans))
 	for i := range r.Proj.Carry {
-		out = append(out, t.block(&r.Proj.Carry[i], paging.InCarry))
+		out = append(out, blockRow(r, &x, &r.Proj.Carry[i], paging.InCarry))
 	}
-	out = append(append(out, t.standing()...), t.untoldPins()...)
-	out = append(out, t.gone()...)
-	return append(out, t.spanRows()...)
+	return slices.Concat(out, shownRows(r, &x), untoldRows(r, &x), goneRows(r, &x), spanRows(r, &x))
 }
 
-// tabling is a table in the making.
-type tabling struct {
-	*Result
+// index finds what rows need of a plan.
+type index struct {
 	used     map[string]paging.Access
 	pins     map[string]paging.Pin // by the place that a page cites
 	spans    map[string]string     // by the messages' keys
 	recorded bool
 }
 
-// standing returns the rows of the messages and of the blocks after them.
-func (t *tabling) standing() []paging.PageRow {
-	var out []paging.PageRow
+// shownRows returns the rows of the messages and of the blocks after them.
+func shownRows(r *Result, x *index) (out []paging.PageRow) {
 	at := 0
-	for i := range t.Proj.Items {
-		it := &t.Proj.Items[i]
+	for i := range r.Proj.Items {
+		it := &r.Proj.Items[i]
 		switch it.Kind {
 		case pagevm.ItemNote:
-			out = append(out, t.block(it, paging.InNote))
+			out = append(out, blockRow(r, x, it, paging.InNote))
 			continue
 		case pagevm.ItemRetrieval:
-			out = append(out, t.block(it, paging.InRetrieval))
+			out = append(out, blockRow(r, x, it, paging.InRetrieval))
 			continue
 		}
-		for at < len(t.Hosts)-1 && t.Hosts[at].Key != it.Key { // both are in the host's order
+		for at < len(r.Hosts)-1 && r.Hosts[at].Key != it.Key { // both are in the host's order
 			at++
 		}
-		for j := range t.Hosts[at].Segments {
-			if s := &t.Hosts[at].Segments[j]; s.Page == it.Page {
-				row := t.segment(at, s)
-				row.Place, row.Level, row.ShownTokens, row.Bare = paging.InConversation, it.Level, t.Scale(it.Tokens), it.Bare
+		for j := range r.Hosts[at].Segments {
+			if s := &r.Hosts[at].Segments[j]; s.Page == it.Page {
+				row := segmentRow(r, x, at, s)
+				row.Place, row.Level, row.ShownTokens, row.Bare = paging.InConversation, it.Level, r.Scale(it.Tokens), it.Bare
 				if branch.Blank(it) {
 					row.Place, row.Level = paging.Nowhere, pagevm.Gone
 				}
@@ -73,17 +71,17 @@ func (t *tabling) standing() []paging.PageRow {
 	return out
 }
 
-// segment returns the row of a run of a host's message, without its place.
-func (t *tabling) segment(i int, s *pagevm.Segment) paging.PageRow {
-	row := paging.PageRow{ID: s.Page, Type: s.Type, Scope: memkernel.ScopeSession, Floor: s.Lowest(t.Request.Resolver != ""), Pin: paging.PinNone,
-		Dirty: !s.Committed || t.unwritten(s.Page), Last: t.used[s.Page],
-		Tokens: paging.Tokens{Full: t.Scale(s.At[pagevm.Full].Tokens), Compressed: t.Scale(s.At[pagevm.Compressed].Tokens),
-			Structured: t.Scale(s.At[pagevm.Structured].Tokens), Pointer: t.Scale(s.At[pagevm.Pointer].Tokens)}}
-	t.origin(&row)
-	row.Key = t.HostKey(t.Hosts[i].Key)
+// segmentRow returns the row of a run of a host's message, without its place.
+func segmentRow(r *Result, x *index, i int, s *pagevm.Segment) paging.PageRow {
+	row := paging.PageRow{ID: s.Page, Type: s.Type, Scope: memkernel.ScopeSession, Floor: s.Lowest(r.Request.Resolver != ""), Pin: paging.PinNone,
+		Dirty: !s.Committed || unwritten(r, x, s.Page), Last: x.used[s.Page],
+		Tokens: paging.Tokens{Full: r.Scale(s.At[pagevm.Full].Tokens), Compressed: r.Scale(s.At[pagevm.Compressed].Tokens),
+			Structured: r.Scale(s.At[pagevm.Structured].Tokens), Pointer: r.Scale(s.At[pagevm.Pointer].Tokens)}}
+	row = ofPage(r, x, row, r.Page(s.Page))
+	row.Key = r.HostKey(r.Hosts[i].Key)
 	if s.Kind == pagevm.ItemResult {
-		row.CallID = t.Msgs[i].Parts[s.Part].Result.CallID
-		if call := t.Maker.Calls[row.CallID]; call != nil {
+		row.CallID = r.Msgs[i].Parts[s.Part].Result.CallID
+		if call := r.Maker.Calls[row.CallID]; call != nil {
 			if look, _ := toolcall.Looks(call.Name, call.Input); look == toolcall.LookContent || look == toolcall.LookState {
 				row.RecomputeCost = cost(1)
 			}
@@ -100,103 +98,97 @@ func acts(call *memkernel.ToolCall) bool {
 func cost(calls float64) *float64 { return &calls }
 
 // unwritten reports whether a page is new with a plan that was not recorded.
-func (t *tabling) unwritten(id string) bool { return !t.recorded && t.Maker.Known[id] == nil }
+func unwritten(r *Result, x *index, id string) bool { return !x.recorded && r.Maker.Known[id] == nil }
 
-// origin fills in the columns that a page itself holds.
-func (t *tabling) origin(row *paging.PageRow) *pagevm.Page {
-	p := t.Page(row.ID)
+// ofPage returns a row with the columns that a page itself holds.
+func ofPage(r *Result, x *index, row paging.PageRow, p *pagevm.Page) paging.PageRow {
 	if p == nil {
-		return nil
+		return row
 	}
 	row.Type, row.Scope = p.Type, p.Scope
 	row.Origin = paging.Origin{Tool: p.Tool, Path: p.Path, CallID: p.CallID, Refs: p.Refs}
 	if p.MessageKey != "" {
-		row.Key = t.HostKey(p.MessageKey)
+		row.Key = r.HostKey(p.MessageKey)
 	}
-	if len(p.Refs) > 0 && t.pins[p.Refs[0].Path] != "" {
-		row.Pin = t.pins[p.Refs[0].Path]
+	if len(p.Refs) > 0 && x.pins[p.Refs[0].Path] != "" {
+		row.Pin = x.pins[p.Refs[0].Path]
 	}
-	return p
-}
-
-// block returns the row of a block of the kernel.
-func (t *tabling) block(it *pagevm.Item, place paging.Place) paging.PageRow {
-	row := paging.PageRow{ID: it.Page, Type: pagevm.Conversation, Scope: memkernel.ScopeSession, Pin: paging.PinNone, Place: place, Level: it.Level,
-		ShownTokens: t.Scale(it.Tokens), Last: t.used[it.Page], RecomputeCost: cost(0)}
-	p := t.origin(&row)
-	if p == nil { // the list of spans, the summary, the text to go on from: made with the block
-		setTokens(&row, it.Level, row.ShownTokens)
-		if it.Page == ids.Page("rs", t.prior.Name) {
-			row.Type = pagevm.Plan
-		}
-		row.Floor, row.Dirty = it.Level, !t.recorded && t.prior.Texts[it.Hash] == ""
-		return row
-	}
-	t.levels(&row, p)
-	setTokens(&row, it.Level, row.ShownTokens)
-	row.Dirty = t.unwritten(it.Page)
 	return row
 }
 
-// levels fills in the size of each level of a kernel block's page, and its floor.
-func (t *tabling) levels(row *paging.PageRow, p *pagevm.Page) {
-	floor := pagevm.Floor(p.Type, t.Request.Resolver != "")
+// blockRow returns the row of a block of the kernel.
+func blockRow(r *Result, x *index, it *pagevm.Item, place paging.Place) paging.PageRow {
+	row := paging.PageRow{ID: it.Page, Type: pagevm.Conversation, Scope: memkernel.ScopeSession, Pin: paging.PinNone, Place: place, Level: it.Level,
+		ShownTokens: r.Scale(it.Tokens), Last: x.used[it.Page], RecomputeCost: cost(0)}
+	p := r.Page(it.Page)
+	if p == nil { // the list of spans, the summary, the text to go on from: made with the block
+		row.Tokens = withTokens(row.Tokens, it.Level, row.ShownTokens)
+		if it.Page == ids.Page("rs", r.prior.Name) {
+			row.Type = pagevm.Plan
+		}
+		row.Floor, row.Dirty = it.Level, !x.recorded && r.prior.Texts[it.Hash] == ""
+		return row
+	}
+	row = ofPage(r, x, row, p)
+	floor := pagevm.Floor(p.Type, r.Request.Resolver != "")
 	row.Floor = pagevm.Full
 	for i := range p.Reps {
-		r := &p.Reps[i]
-		if r.Text != "" {
-			setTokens(row, r.Level, t.Scale(t.Maker.Count.Text(r.Text)))
-			if r.Level >= floor {
-				row.Floor = min(row.Floor, r.Level)
+		if rep := &p.Reps[i]; rep.Text != "" {
+			row.Tokens = withTokens(row.Tokens, rep.Level, r.Scale(r.Maker.Count.Text(rep.Text)))
+			if rep.Level >= floor {
+				row.Floor = min(row.Floor, rep.Level)
 			}
 		}
 	}
+	row.Tokens = withTokens(row.Tokens, it.Level, row.ShownTokens)
+	row.Dirty = unwritten(r, x, it.Page)
+	return row
 }
 
-func setTokens(row *paging.PageRow, l pagevm.Level, n int) {
+// withTokens returns sizes with the size of one level.
+func withTokens(t paging.Tokens, l pagevm.Level, n int) paging.Tokens {
 	switch l {
 	case pagevm.Full:
-		row.Tokens.Full = n
+		t.Full = n
 	case pagevm.Compressed:
-		row.Tokens.Compressed = n
+		t.Compressed = n
 	case pagevm.Structured:
-		row.Tokens.Structured = n
+		t.Structured = n
 	case pagevm.Pointer:
-		row.Tokens.Pointer = n
+		t.Pointer = n
 	}
+	return t
 }
 
-// untoldPins returns the pins that the prompt does not show at all.
-func (t *tabling) untoldPins() []paging.PageRow {
-	var out []paging.PageRow
-	for i := range t.prior.Pinned {
-		p := &t.prior.Pinned[i]
-		if t.told(t.Proj, pinRef(p)) != nil {
+// untoldRows returns the rows of the pins that the prompt does not show at all.
+func untoldRows(r *Result, x *index) (out []paging.PageRow) {
+	for i := range r.prior.Pinned {
+		p := &r.prior.Pinned[i]
+		if r.told(r.Proj, pinRef(p)) != nil {
 			continue
 		}
 		full, short := pinText(p, false), pinText(p, true)
-		row := paging.PageRow{ID: ids.Page("pn", p.String(), string(p.Type)), Type: p.Type, Scope: p.Scope, Pin: pinClass(*p), Place: paging.Nowhere,
-			Floor: pagevm.Full, Tokens: paging.Tokens{Full: t.Scale(t.Maker.Count.Text(full))}, RecomputeCost: cost(0)}
+		id := ids.Page("pn", p.String(), string(p.Type))
+		row := paging.PageRow{ID: id, Type: p.Type, Scope: p.Scope, Pin: pinClass(*p), Place: paging.Nowhere,
+			Floor: pagevm.Full, Tokens: paging.Tokens{Full: r.Scale(r.Maker.Count.Text(full))}, RecomputeCost: cost(0), Last: x.used[id]}
 		if len(short) < len(full) {
-			row.Floor, row.Tokens.Structured = pagevm.Structured, t.Scale(t.Maker.Count.Text(short))
+			row.Floor, row.Tokens.Structured = pagevm.Structured, r.Scale(r.Maker.Count.Text(short))
 		}
 		row.Refs = []memkernel.Ref{{Path: pinRef(p), Hash: ids.Hash(full)}}
-		row.Last = t.used[row.ID]
 		out = append(out, row)
 	}
 	return out
 }
 
-// gone returns the rows of the messages that left.
-func (t *tabling) gone() []paging.PageRow {
-	var out []paging.PageRow
-	for i := range t.Hosts {
-		if !t.Proj.Seen[i].Gone {
+// goneRows returns the rows of the messages that left.
+func goneRows(r *Result, x *index) (out []paging.PageRow) {
+	for i := range r.Hosts {
+		if !r.Proj.Seen[i].Gone {
 			continue
 		}
-		for j := range t.Hosts[i].Segments {
-			row := t.segment(i, &t.Hosts[i].Segments[j])
-			row.Place, row.Span = paging.Nowhere, t.spans[t.Hosts[i].Key]
+		for j := range r.Hosts[i].Segments {
+			row := segmentRow(r, x, i, &r.Hosts[i].Segments[j])
+			row.Place, row.Span = paging.Nowhere, x.spans[r.Hosts[i].Key]
 			if row.Span != "" {
 				row.Place = paging.InSpan
 			}
@@ -208,17 +200,17 @@ func (t *tabling) gone() []paging.PageRow {
 
 // spanRows returns the rows of the spans. The carry block names the newest spans, each by a line
 // of its list.
-func (t *tabling) spanRows() []paging.PageRow {
-	var out []paging.PageRow
-	for i := range t.Chosen.Spans {
-		s := &t.Chosen.Spans[i]
+func spanRows(r *Result, x *index) (out []paging.PageRow) {
+	spans := r.Chosen.Spans
+	for i := range spans {
+		s := &spans[i]
 		row := paging.PageRow{ID: s.ID, Type: pagevm.Conversation, Scope: memkernel.ScopeSession, Pin: paging.PinNone, Place: paging.Nowhere,
-			Floor: s.Level, Tokens: paging.Tokens{Full: t.Scale(s.Tokens)}, Last: t.used[s.ID], Dirty: !t.recorded && i >= len(t.Prev.Spans)}
+			Floor: s.Level, Tokens: paging.Tokens{Full: r.Scale(s.Tokens)}, Last: x.used[s.ID], Dirty: !x.recorded && i >= len(r.Prev.Spans)}
 		if len(s.Keys) > 0 {
-			row.Key = t.HostKey(s.Keys[0])
+			row.Key = r.HostKey(s.Keys[0])
 		}
-		setTokens(&row, s.Level, t.Scale(t.Maker.Count.Text(s.Text)))
-		if i >= len(t.Chosen.Spans)-maxSpanLines && len(t.Proj.Carry) > 0 {
+		row.Tokens = withTokens(row.Tokens, s.Level, r.Scale(r.Maker.Count.Text(s.Text)))
+		if i >= len(spans)-maxSpanLines && len(r.Proj.Carry) > 0 {
 			row.Place, row.Level, row.ShownTokens = paging.InCarry, s.Level, row.Tokens.At(s.Level)
 		}
 		out = append(out, row)
@@ -229,120 +221,93 @@ func (t *tabling) spanRows() []paging.PageRow {
 // accesses returns the newest uses of pages, as the conversation shows them. A page that is made
 // again, such as a carry block at a cut, counts as new.
 func accesses(r *Result) map[string]paging.Access {
-	u := usage{Result: r, last: map[string]paging.Access{}, ran: map[string]string{}, about: map[string]string{}, blocks: map[string][]string{},
-		calls: map[string]*memkernel.ToolCall{}}
-	for i := range r.Proj.Items {
-		if it := &r.Proj.Items[i]; it.Kind == pagevm.ItemNote || it.Kind == pagevm.ItemRetrieval {
-			u.blocks[it.Key] = append(u.blocks[it.Key], it.Page)
+	last := map[string]paging.Access{}
+	now := paging.Access{Call: 1}
+	use := func(page string, how paging.Use) {
+		if page != "" {
+			now.How = how
+			last[page] = now
 		}
 	}
-	covers := 0 // the carry block's, which the newest cut made
+	blocks := map[string][]string{} // the kernel's blocks after each message
+	for i := range r.Proj.Items {
+		if it := &r.Proj.Items[i]; it.Kind == pagevm.ItemNote || it.Kind == pagevm.ItemRetrieval {
+			blocks[it.Key] = append(blocks[it.Key], it.Page)
+		}
+	}
+	carried := func() { // the carry block was made
+		for i := range r.Proj.Carry {
+			use(r.Proj.Carry[i].Page, paging.UseShown)
+		}
+		for i := range r.Chosen.Spans {
+			use(r.Chosen.Spans[i].ID, paging.UseShown)
+		}
+	}
+	covers := 0 // by the newest cut
 	if n := len(r.Proj.Cuts); n > 0 {
 		covers = min(r.Proj.Cuts[n-1].Covers, len(r.Msgs))
 	}
-	now := paging.Access{Call: 1, How: paging.UseShown}
-	for i := 0; i <= len(r.Msgs); i++ {
+	calls := map[string]*memkernel.ToolCall{} // by id
+	// ran is the newest result of each call that only looks, by the call's canonical form. about
+	// is the newest result about each path.
+	ran, about := map[string]string{}, map[string]string{}
+	for i := range r.Msgs {
 		if i == covers {
-			u.carried(now)
-		}
-		if i == len(r.Msgs) {
-			break
+			carried()
 		}
 		m := &r.Msgs[i]
 		if transcript.PlainUser(*m) {
 			now.Turn++
 		}
-		if m.Role == memkernel.RoleAssistant {
-			u.says(m, now)
-			if m.Origin == memkernel.OriginHost {
-				now.Call++
+		for k := range m.Parts {
+			p := &m.Parts[k]
+			if m.Role != memkernel.RoleAssistant || p.Kind != memkernel.PartText && p.Call == nil {
+				continue
+			}
+			text, how := p.Text, paging.UseNamed
+			if p.Call != nil {
+				text, calls[p.Call.ID] = p.Call.Input, p.Call
+				if r.Request.Resolver != "" && p.Call.Name == r.Request.Resolver {
+					how = paging.UseFetched
+				}
+			}
+			for _, id := range pagevm.Handles(text) {
+				use(id, how)
+			}
+			if p.Call == nil || how == paging.UseFetched {
+				continue
+			}
+			if path := toolcall.Path(p.Call.Name, p.Call.Input); path != "" {
+				use(about[path], paging.UseNamed)
+			}
+			if !acts(p.Call) {
+				use(ran[toolcall.Canonical(p.Call.Name, p.Call.Input)], paging.UseRepeated)
 			}
 		}
-		u.shows(i, now)
-	}
-	return u.last
-}
-
-// usage walks a conversation.
-type usage struct {
-	*Result
-	last map[string]paging.Access
-	// ran is the newest result of each call that only looks, by the call's canonical form. about
-	// is the newest result about each path.
-	ran, about map[string]string
-	// blocks are the kernel's blocks after each message.
-	blocks map[string][]string
-	// calls are the calls by id.
-	calls map[string]*memkernel.ToolCall
-}
-
-// carried records the time at which the carry block was made.
-func (u *usage) carried(now paging.Access) {
-	for i := range u.Proj.Carry {
-		u.last[u.Proj.Carry[i].Page] = now
-	}
-	for i := range u.Chosen.Spans {
-		u.last[u.Chosen.Spans[i].ID] = now
-	}
-}
-
-// says records the pages that an answer of the model uses.
-func (u *usage) says(m *memkernel.Message, now paging.Access) {
-	for i := range m.Parts {
-		p := &m.Parts[i]
-		if p.Kind == memkernel.PartText {
-			u.names(p.Text, now, paging.UseNamed)
+		if m.Role == memkernel.RoleAssistant && m.Origin == memkernel.OriginHost {
+			now.Call++
 		}
-		if p.Call == nil {
-			continue
+		for j := range r.Hosts[i].Segments {
+			s := &r.Hosts[i].Segments[j]
+			use(s.Page, paging.UseShown)
+			if s.Kind != pagevm.ItemResult {
+				continue
+			}
+			call := calls[m.Parts[s.Part].Result.CallID]
+			if call == nil || acts(call) {
+				continue
+			}
+			ran[toolcall.Canonical(call.Name, call.Input)] = s.Page
+			if p := r.Page(s.Page); p != nil && p.Path != "" {
+				about[p.Path] = s.Page
+			}
 		}
-		u.calls[p.Call.ID] = p.Call
-		if u.Request.Resolver != "" && p.Call.Name == u.Request.Resolver {
-			u.names(p.Call.Input, now, paging.UseFetched)
-			continue
-		}
-		u.names(p.Call.Input, now, paging.UseNamed)
-		if path := toolcall.Path(p.Call.Name, p.Call.Input); path != "" {
-			u.use(u.about[path], now, paging.UseNamed)
-		}
-		if !acts(p.Call) {
-			u.use(u.ran[toolcall.Canonical(p.Call.Name, p.Call.Input)], now, paging.UseRepeated)
+		for _, page := range blocks[r.Hosts[i].Key] {
+			use(page, paging.UseShown)
 		}
 	}
-}
-
-func (u *usage) names(text string, now paging.Access, how paging.Use) {
-	for _, id := range pagevm.Handles(text) {
-		u.use(id, now, how)
+	if covers == len(r.Msgs) {
+		carried()
 	}
-}
-
-func (u *usage) use(page string, now paging.Access, how paging.Use) {
-	if page != "" {
-		now.How = how
-		u.last[page] = now
-	}
-}
-
-// shows records the pages that a message is the first to show, and the paths that the message's
-// results are about.
-func (u *usage) shows(i int, now paging.Access) {
-	for j := range u.Hosts[i].Segments {
-		s := &u.Hosts[i].Segments[j]
-		u.use(s.Page, now, paging.UseShown)
-		if s.Kind != pagevm.ItemResult {
-			continue
-		}
-		call := u.calls[u.Msgs[i].Parts[s.Part].Result.CallID]
-		if call == nil || acts(call) {
-			continue
-		}
-		u.ran[toolcall.Canonical(call.Name, call.Input)] = s.Page
-		if p := u.Page(s.Page); p != nil && p.Path != "" {
-			u.about[p.Path] = s.Page
-		}
-	}
-	for _, page := range u.blocks[u.Hosts[i].Key] {
-		u.use(page, now, paging.UseShown)
-	}
+	return last
 }
