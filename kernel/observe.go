@@ -11,19 +11,17 @@ import (
 // ObserveTurn commits a turn: its pages, its usage, and the updated summary. It is atomic, since
 // a single journal line is the commit. It is idempotent per AdvancementKey.
 func (k *Kernel) ObserveTurn(ctx context.Context, t api.Turn) (*api.Observation, error) {
-	return observed(ctx, k, OpTurn, t, k.desk.Observe)
+	done := k.watch.begin(OpTurn)
+	out, err := k.desk.Observe(ctx, t)
+	k.watch.end(ctx, done, err, func(d *Done) { d.Model, d.Observation = t.Model, out })
+	return out, err
 }
 
 // ObserveToolResult ingests a host's messages so far, in the middle of a turn, so that a kill
 // loses at most the running call. It does not change the prompt.
 func (k *Kernel) ObserveToolResult(ctx context.Context, t api.Turn) (*api.Observation, error) {
-	return observed(ctx, k, OpToolResult, t, k.desk.Ingest)
-}
-
-// observed ingests a turn, and reports it to the watcher.
-func observed(ctx context.Context, k *Kernel, op Op, t api.Turn, observe func(context.Context, api.Turn) (*api.Observation, error)) (*api.Observation, error) {
-	done := k.watch.begin(op)
-	out, err := observe(ctx, t)
+	done := k.watch.begin(OpToolResult)
+	out, err := k.desk.Ingest(ctx, t)
 	k.watch.end(ctx, done, err, func(d *Done) { d.Model, d.Observation = t.Model, out })
 	return out, err
 }

@@ -22,61 +22,85 @@ import (
 // leaves no trace. It stops within the work on one message. A plan whose recording has begun is
 // recorded and returned.
 func (k *Kernel) PlanContext(ctx context.Context, req api.PlanRequest) (*api.ContextPlan, error) {
-	return k.planned(ctx, &req, OpPlan, func(out planning) error {
-		err := k.sessions.Write(ctx, req.SessionKey, func(s *session.Session) error { return out(s, k.desk.Plan) })
-		if unkept := (*session.UnkeptError)(nil); !errors.As(err, &unkept) || store.Again(err) {
-			return err
-		}
-		return k.reading(ctx, req.SessionKey, func(s *session.Session) error {
-			return out(s, func(ctx context.Context, s *session.Session, r *api.PlanRequest) (*turn.Planned, error) {
-				return k.desk.Unrecorded(ctx, s, r, err)
-			})
-		})
-	})
+	done := k.watch.begin(OpPlan)
+	out, err := k.plan(ctx, &req, done)
+	k.watch.end(ctx, done, err, func(d *Done) { d.Plan, d.Model = out, req.Model })
+	return out, err
 }
 
 // Peek plans without writing anything. The plan treats the new messages as committed, and its
 // pointers do not resolve yet.
 func (k *Kernel) Peek(ctx context.Context, req api.PlanRequest) (*api.ContextPlan, error) {
-	return k.planned(ctx, &req, OpPeek, func(out planning) error {
-		return k.reading(ctx, req.SessionKey, func(s *session.Session) error { return out(s, k.desk.Peek) })
-	})
+	done := k.watch.begin(OpPeek)
+	out, err := k.peek(ctx, &req, done)
+	k.watch.end(ctx, done, err, func(d *Done) { d.Plan, d.Model = out, req.Model })
+	return out, err
 }
 
-// planning makes the plan of a request in an open session, by one of the desk's ways.
-type planning func(s *session.Session, by func(context.Context, *session.Session, *api.PlanRequest) (*turn.Planned, error)) error
-
-// planned checks a request, has plan open its session and make the plan, and reports the plan to
-// the watcher.
-func (k *Kernel) planned(ctx context.Context, req *api.PlanRequest, op Op, plan func(planning) error) (out *api.ContextPlan, err error) {
-	done := k.watch.begin(op)
-	defer func() { k.watch.end(ctx, done, err, func(d *Done) { d.Plan, d.Model = out, req.Model }) }()
+// plan plans a call in its session. If nothing can be written there, it plans without writing.
+func (k *Kernel) plan(ctx context.Context, req *api.PlanRequest, done *Done) (out *api.ContextPlan, err error) {
 	if err := req.Check(); err != nil {
 		return nil, fmt.Errorf("plan %s: %w", req.SessionKey, err)
 	}
-	err = plan(func(s *session.Session, by func(context.Context, *session.Session, *api.PlanRequest) (*turn.Planned, error)) error {
+	err = k.sessions.Write(ctx, req.SessionKey, func(s *session.Session) error {
 		if err := k.freshMemory(ctx, s.Key); err != nil {
 			return err
 		}
-		pl, err := by(ctx, s, req)
+		pl, err := k.desk.Plan(ctx, s, req)
 		if err != nil {
 			return err
 		}
-		out = contextPlan(req, pl)
-		if done != nil { // while the session is held
-			done.Paging = pagingOf(pl)
-			done.Recalled = out.Retrieval.Page != "" && out.Retrieval.Page != pl.Prev.Proj.Recall.Page
-		}
+		out = contextPlan(req, pl, done)
 		return nil
 	})
+	if unkept := (*session.UnkeptError)(nil); !errors.As(err, &unkept) || store.Again(err) {
+		return only(out, err)
+	}
+	cause := err
+	err = k.reading(ctx, req.SessionKey, func(s *session.Session) error {
+		if err := k.freshMemory(ctx, s.Key); err != nil {
+			return err
+		}
+		pl, err := k.desk.Unrecorded(ctx, s, req, cause)
+		if err != nil {
+			return err
+		}
+		out = contextPlan(req, pl, done)
+		return nil
+	})
+	return only(out, err)
+}
+
+// peek plans a call in its session without writing.
+func (k *Kernel) peek(ctx context.Context, req *api.PlanRequest, done *Done) (out *api.ContextPlan, err error) {
+	if err := req.Check(); err != nil {
+		return nil, fmt.Errorf("plan %s: %w", req.SessionKey, err)
+	}
+	err = k.reading(ctx, req.SessionKey, func(s *session.Session) error {
+		if err := k.freshMemory(ctx, s.Key); err != nil {
+			return err
+		}
+		pl, err := k.desk.Peek(ctx, s, req)
+		if err != nil {
+			return err
+		}
+		out = contextPlan(req, pl, done)
+		return nil
+	})
+	return only(out, err)
+}
+
+// only returns a plan if there is no error.
+func only(out *api.ContextPlan, err error) (*api.ContextPlan, error) {
 	if err != nil {
 		return nil, err
 	}
 	return out, nil
 }
 
-// contextPlan returns a plan in the form that the host gets. Callers must hold the session.
-func contextPlan(req *api.PlanRequest, pl *turn.Planned) *api.ContextPlan {
+// contextPlan returns a plan in the form that the host gets, and adds its figures to the report of
+// the call, if there is one. Callers must hold the session.
+func contextPlan(req *api.PlanRequest, pl *turn.Planned, done *Done) *api.ContextPlan {
 	r := pl.Result
 	regions, total := report.Regions(r)
 	markers := report.Markers(r)
@@ -120,6 +144,10 @@ func contextPlan(req *api.PlanRequest, pl *turn.Planned) *api.ContextPlan {
 	if r.KnownWindow() == 0 {
 		out.Budgets.MarginTokens, out.Budgets.Utilization = 0, 0
 		out.Split, out.Layout.Cut = budget.Plan{}, cachelayout.Cut{Reason: cachelayout.ReasonNone, Economy: r.Cut.Economy}
+	}
+	if done != nil {
+		done.Paging = pagingOf(pl)
+		done.Recalled = out.Retrieval.Page != "" && out.Retrieval.Page != pl.Prev.Proj.Recall.Page
 	}
 	return out
 }
