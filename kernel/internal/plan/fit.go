@@ -33,9 +33,9 @@ const (
 	leastExcerpt = 120
 	// leastBroken is the size in tokens below which a text is not shortened.
 	leastBroken = 200
-	// fitTries limits the number of sizes that are tried for a share.
+	// fitTries limits the number of sizes that are tried for an excerpt.
 	fitTries = 6
-	// nearly is the part of the share, in percent, from which a size is good enough.
+	// nearly is the part of the room, in percent, from which a size is good enough.
 	nearly = 97
 )
 
@@ -300,35 +300,44 @@ func excerpted(c *Call, l *Limits, t fitted, share int) (fitted, bool) {
 	}
 	var best pagevm.Shown
 	in := sourceOf(c, parts, page)
-	e, text, low, high := represent.NewExcerpts(in), "", 0, len(in.Text)
-	n := scaled(high, room, t.seg.At[pagevm.Full].Tokens-media)
-	for range fitTries {
+	e, text := represent.NewExcerpts(in), ""
+	largestWithin(room, scaled(len(in.Text), room, t.seg.At[pagevm.Full].Tokens-media), len(in.Text), func(n int) int {
 		rep := e.Rep(n)
 		sh := c.Maker.Lowered(&t.seg, parts, rep.Text, rep.Hash, c.overhead(t.j))
-		took := sh.Tokens - media
-		if took <= room {
-			if low = n; took > best.Tokens-media || text == "" {
-				best, text = sh, rep.Text
-			}
-			if 100*took >= nearly*room {
-				break
-			}
-		} else {
+		if took := sh.Tokens - media; took <= room && (text == "" || took > best.Tokens-media) {
+			best, text = sh, rep.Text
+		}
+		return sh.Tokens - media
+	})
+	if text == "" {
+		return t, false
+	}
+	t.seg.At[pagevm.Compressed], t.seg.First, t.excerpt = best, pagevm.Compressed, text
+	return t, true
+}
+
+// largestWithin looks for the largest excerpt of at most room tokens, from excerpts of n bytes on.
+// No excerpt is longer than high bytes. The function try makes an excerpt, and returns its tokens.
+func largestWithin(room, n, high int, try func(n int) int) {
+	low := 0
+	for range fitTries {
+		took := try(n)
+		switch {
+		case took > room:
 			high = n
+		case 100*took >= nearly*room:
+			return
+		default:
+			low = n
 		}
 		next := scaled(n, (100+nearly)*room, 200*max(took, 1))
 		if next >= high || next <= low {
 			next = (low + high) / 2
 		}
 		if n = next; n <= low {
-			break
+			return
 		}
 	}
-	if text == "" {
-		return t, false
-	}
-	t.seg.At[pagevm.Compressed], t.seg.First, t.excerpt = best, pagevm.Compressed, text
-	return t, true
 }
 
 func scaled(n, by, of int) int { return int(float64(n) * float64(by) / float64(max(of, 1))) }

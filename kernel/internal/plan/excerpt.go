@@ -11,10 +11,6 @@ import (
 	"github.com/memkernel/memkernel/pagevm/represent"
 )
 
-// spreadTries is how often an excerpt is made to come near the size of its room. spreadNearly is
-// the part of the room, in percent, that is near enough.
-const spreadTries, spreadNearly = 6, 97
-
 // excerptOf returns the size and the text of the largest excerpt of a file that takes at most
 // room tokens. It returns 0 if no excerpt fits.
 func excerptOf(c *Call, f *File, page string, full, room int) (best int, text string) {
@@ -25,27 +21,14 @@ func excerptOf(c *Call, f *File, page string, full, room int) (best int, text st
 		}
 		return e.Rep(n).Text // of instructions, and of lines that are too long
 	}
-	low, high := 0, len(f.Text)
-	n := scaled(high, room, full)
-	for range spreadTries {
+	largestWithin(room, scaled(len(f.Text), room, full), len(f.Text), func(n int) int {
 		shown := f.headed(excerpt(n))
 		took := c.Maker.Count.Text(shown)
-		if took > room {
-			high = n
-		} else if low = n; took > best {
+		if took <= room && took > best {
 			best, text = took, shown
 		}
-		if took <= room && 100*took >= spreadNearly*room {
-			break
-		}
-		next := scaled(n, (100+spreadNearly)*room, 200*max(took, 1))
-		if next >= high || next <= low {
-			next = (low + high) / 2
-		}
-		if n = next; n <= low {
-			break
-		}
-	}
+		return took
+	})
 	return best, text
 }
 
