@@ -1,0 +1,93 @@
+package plan
+
+import "maps"
+
+// opening is the carry block that a prompt gets before the question of a cut, and the material
+// for the carry block of a cut.
+type opening struct {
+	material
+	// blocks is the carry block. now reports that the prompt gets it now.
+	blocks []textBlock
+	now    bool
+	// texts are all texts that were made for it so far.
+	texts map[string]string
+	notes int
+	// standing is the size of pins and workspace files in the carry block, calibrated.
+	standing int
+}
+
+// open makes the carry block of a new conversation, and makes it again if the host has rewritten
+// the past that it describes.
+func open(c *Call, l *Limits) opening {
+	p := c.prior.Before
+	o := opening{material: material{spans: p.Spans, summary: p.Summary}, texts: map[string]string{}, notes: p.Notes}
+	leadGone := c.leadGone()
+	if len(c.Prev.Proj.Seen) == 0 {
+		m := o.withFiles(c, l, leadGone)
+		left, m := resumed(c, l, m, leadGone)
+		o, o.now = o.showing(m, append(m.files.shown(), left...)), true
+	}
+	if c.Renewed() {
+		o.summary = renewed(c, o.summary)
+		made := carryIfGone(c, l, o.material, leadGone, o.notes)
+		o = o.showing(made.material, made.blocks)
+		o.notes, o.now = made.notes, o.now || c.hostCompacted()
+	}
+	if c.anew() {
+		left, m := resumed(c, l, o.material, leadGone)
+		if o.material = m; left != nil {
+			m = m.withFiles(c, l, leadGone)
+			o, o.now = o.showing(m, append(m.files.shown(), left...)), true
+		}
+	}
+	o.standing = standing(c, l, &o)
+	return o
+}
+
+// showing returns the opening with another carry block. It keeps the texts of the earlier block.
+func (o opening) showing(m material, blocks []textBlock) opening {
+	o.material, o.blocks, o.texts = m, blocks, merged(o.texts, textsOf(blocks))
+	return o
+}
+
+// squeeze makes the workspace's files give up room if the newest messages do not fit next to the
+// files. The files give up room down to their floors. They do so in this plan if the carry block
+// is made now, otherwise at the next cut.
+func squeeze(c *Call, l *Limits, o opening) opening {
+	over := l.Fixed + o.standing + newestTokens(c, l) + l.Scale(carryRoom(l.Window)) - l.Hard
+	if over <= 0 || o.standing == 0 {
+		return o
+	}
+	o.squeezed = over
+	if o.now {
+		m := o.withFiles(c, l, c.leadGone())
+		o = o.showing(m, m.files.shown())
+		o.standing = standing(c, l, &o)
+	}
+	return o
+}
+
+// standing returns the size of pins and workspace files in the carry block. If the carry block is
+// about to be made, it returns the size in the new block.
+func standing(c *Call, l *Limits, o *opening) (n int) {
+	if o.blocks != nil {
+		for _, b := range o.files.blocks {
+			n += l.Scale(b.Tokens)
+		}
+		return n
+	}
+	for i := range c.Prev.Proj.Carry {
+		if p := c.Page(c.Prev.Proj.Carry[i].Page); p != nil && len(p.Refs) > 0 {
+			n += l.Scale(c.Prev.Proj.Carry[i].Tokens)
+		}
+	}
+	return n
+}
+
+// merged returns a map with the entries of both.
+func merged(a, b map[string]string) map[string]string {
+	out := make(map[string]string, len(a)+len(b))
+	maps.Copy(out, a)
+	maps.Copy(out, b)
+	return out
+}
