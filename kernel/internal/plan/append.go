@@ -56,6 +56,10 @@ func appendBlocks(ctx context.Context, c *Call, l *Limits, d *Decision) Appended
 		wishes.Append, wishes.Recall = append(blocks, r.blocks...), r.recall
 		a.Proj, a.Made = c.nextProjection(wishes, d.Chosen.cache)
 	}
+	if d.Chosen.Made.Cut == nil && a.Proj != d.Chosen.Proj {
+		// The question for the blocks repeats a granted cut, but not a refused one.
+		a.Made.Refused = slices.Concat(d.Chosen.Made.Refused, a.Made.Refused)
+	}
 	return a
 }
 

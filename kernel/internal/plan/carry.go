@@ -214,3 +214,8 @@ func Utterance(m *memkernel.Message) represent.Utterance {
 	t.Text = b.String()
 	return t
 }
+
+// carryRoom returns the room for the summary and the list of spans in a carry block.
+func carryRoom(window int) int {
+	return summary.Cap(window) + maxSpanLines*60 + workedTokens + RestoreRoom(window)/2
+}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/pagevm"
@@ -46,6 +47,37 @@ func cutInput(c *Call, l *Limits, d *Decision, cache pagevm.Cache) cachelayout.C
 
 // sent reports whether a request of this conversation is known to have been made.
 func sent(l *cachelayout.Ledger) bool { return !l.LastStart.IsZero() }
+
+// wantCut applies the wishes for a cut that do not come from the cut planner: a compaction on
+// demand, a refusal by the provider, and a compaction that was requested before the conversation
+// was known. If the window is unknown, it refuses cuts of the cut planner. Otherwise the breaker
+// decides about a cut that would achieve nothing. It returns the cut, whether the breaker held it,
+// and why a cut on demand is not made.
+func wantCut(c *Call, l *Limits, past *Past, d *Decision) (cut cachelayout.Cut, held bool, why api.CompactReason) {
+	cut = d.Cut
+	switch {
+	case c.Request.Demand != nil:
+		cut, why = demandCut(c, l, past, d, &c.Request.Demand.CompactWish)
+	case past.Refusal.Refused:
+		cut = overflowCut(l, &past.Refusal, cut)
+	case c.pendingCut():
+		cut, _ = demandCut(c, l, past, d, &api.CompactWish{})
+	case l.From == api.WindowUnknown:
+		cut.Do = false // nothing is cut on a guess
+	case cut.Do && stalled(c, l, d.Grown) && !cut.Force:
+		cut.Do, held = false, true
+	case cut.Do && stalled(c, l, d.Grown):
+		// The prompt has to get smaller: the cut goes deep enough to last.
+		cut.TargetTokens = min(cut.TargetTokens, halved(l, d))
+	}
+	return cut, held, why
+}
+
+// halved returns the size of the prompt with half of its conversation.
+func halved(l *Limits, d *Decision) int {
+	bare := l.Fixed + d.Standing
+	return bare + max(0, d.Before-bare)/2
+}
 
 // growthCalls is the number of calls from which a session's growth is measured.
 const growthCalls = 64
@@ -89,15 +121,15 @@ type wanted struct {
 }
 
 // makeCut submits the cut. If the prompt after the granted cut is still above the goal, it
-// submits the cut again with a lower target. The last granted cut applies. If none was granted,
-// the prompt stays as it was, with the reasons.
-func makeCut(c *Call, l *Limits, want *wanted, from Candidate, m material) (Candidate, Work) {
+// submits the cut again with a third of the target's conversation. The last granted cut applies.
+// If none was granted, the prompt stays uncut, with the reasons.
+func makeCut(c *Call, l *Limits, want *wanted, uncut Candidate, m material) (Candidate, Work) {
 	captured := captureAhead(c, l, m.work)
 	m.summary = advanced(c, m.summary)
 	seen := slices.Concat(c.Align.Seen, ingest.Seen(c.Hosts[c.Align.At:]))
-	worth := score(c, from.Texts, seen)
+	worth := score(c, uncut.Texts, seen)
 	m.work = captured()
-	best := from
+	best := uncut
 	best.summary, best.Spans = m.summary, c.Prev.Spans
 	target, most := want.cut.TargetTokens, want.cut.MostTokens
 	for range 3 {
@@ -106,7 +138,7 @@ func makeCut(c *Call, l *Limits, want *wanted, from Candidate, m material) (Cand
 		if span, ok := leavingSpan(c, seen, wish.Leave); ok {
 			m.spans = append(m.spans[:len(m.spans):len(m.spans)], span)
 		}
-		made := carryBlocks(c, l, m, seen[0].Gone || wish.Leave[c.Places[0].Atom], true, from.notes)
+		made := carryBlocks(c, l, m, seen[0].Gone || wish.Leave[c.Places[0].Atom], true, uncut.notes)
 		m = made.material
 		carry := plain(made.blocks)
 		wishes := pagevm.Wishes{Cut: wish, Carry: carry, Drop: saidBy(c, best.Proj, carry)}
@@ -115,7 +147,7 @@ func makeCut(c *Call, l *Limits, want *wanted, from Candidate, m material) (Cand
 			best.Made.Refused = dec.Refused
 			break
 		}
-		best = Candidate{Proj: proj, Made: dec, wishes: wishes, cache: want.cache, Texts: merged(from.Texts, textsOf(made.blocks)),
+		best = Candidate{Proj: proj, Made: dec, wishes: wishes, cache: want.cache, Texts: merged(uncut.Texts, textsOf(made.blocks)),
 			Spans: m.spans, summary: m.summary, notes: made.notes}
 		if l.Planned(proj) <= want.goal || wish.Compacted {
 			break

@@ -20,8 +20,8 @@ type Decision struct {
 	// Work is the working state as far as the plan has made it. Gauge is how full the context is.
 	Work  Work
 	Gauge Gauge
-	// Grown is the prompt without a cut. Before is its calibrated size, including texts that wait
-	// to be shown.
+	// Grown is the prompt without a cut, with new items as fit shows them. Before is its calibrated
+	// size, including texts that wait to be shown.
 	Grown  *pagevm.Projection
 	Before int
 	// Cut is the cut that was wanted. Held reports that the breaker prevented it. CutMade reports
@@ -44,7 +44,7 @@ type Decision struct {
 	cached    cachelayout.Ledger
 	Breaker   branch.Breaker
 	compacted int
-	fitted    map[string]bool
+	ownSize   map[string]bool
 	settled   branch.Settled
 }
 
@@ -67,7 +67,7 @@ type Candidate struct {
 // decide gets the next projection from Next. The projection has a cut if the cut planner wants a
 // cut and the rules allow it.
 func decide(ctx context.Context, c *Call, l *Limits, past *Past, o opening, f *fitting) (Decision, error) {
-	d := Decision{Standing: o.standing, fitted: f.own, settled: f.settled, Pace: past.pace}
+	d := Decision{Standing: o.standing, ownSize: f.own, settled: f.settled, Pace: past.pace}
 	var err error
 	if d.Split, err = splitWindow(c, l); err != nil {
 		return d, err
@@ -130,9 +130,9 @@ func decide(ctx context.Context, c *Call, l *Limits, past *Past, o opening, f *f
 func splitWindow(c *Call, l *Limits) (budget.Plan, error) {
 	split, err := budget.Split(budget.Request{Window: l.Window, Reserve: l.Reserve, Fixed: []budget.Item{
 		{Name: api.RegionTools, Tokens: l.ToolTokens}, {Name: api.RegionSystem, Tokens: l.SystemTokens},
-		{Name: api.RegionNewest, Tokens: newestTokens(c, l)}}})
+		{Name: api.RegionNewest, Tokens: mustStandTokens(c, l)}}})
 	if small := (*budget.TooSmallError)(nil); errors.As(err, &small) {
-		small.Largest, small.System, small.Tools = largestItems(c, l, newestItems(c)), l.SystemTokens, l.ToolTokens
+		small.Largest, small.System, small.Tools = largestItems(c, l, mustStandItems(c)), l.SystemTokens, l.ToolTokens
 	}
 	return split, err
 }

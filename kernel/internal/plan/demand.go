@@ -7,37 +7,6 @@ import (
 	"github.com/memkernel/memkernel/pagevm"
 )
 
-// wantCut applies the wishes for a cut that do not come from the cut planner: a compaction on
-// demand, a refusal by the provider, and a compaction that was requested before the conversation
-// was known. If the window is unknown, it refuses cuts of the cut planner. Otherwise the breaker
-// decides about a cut that would achieve nothing. It returns the cut, whether the breaker held it,
-// and why a cut on demand is not made.
-func wantCut(c *Call, l *Limits, past *Past, d *Decision) (cut cachelayout.Cut, held bool, why api.CompactReason) {
-	cut = d.Cut
-	switch {
-	case c.Request.Demand != nil:
-		cut, why = demandCut(c, l, past, d, &c.Request.Demand.CompactWish)
-	case past.Refusal.Refused:
-		cut = overflowCut(l, &past.Refusal, cut)
-	case c.pendingCut():
-		cut, _ = demandCut(c, l, past, d, &api.CompactWish{})
-	case l.From == api.WindowUnknown:
-		cut.Do = false // nothing is cut on a guess
-	case cut.Do && stalled(c, l, d.Grown) && !cut.Force:
-		cut.Do, held = false, true
-	case cut.Do && stalled(c, l, d.Grown):
-		// The prompt has to get smaller: the cut goes deep enough to last.
-		cut.TargetTokens = min(cut.TargetTokens, halved(l, d))
-	}
-	return cut, held, why
-}
-
-// halved returns the size of the prompt with half of its conversation.
-func halved(l *Limits, d *Decision) int {
-	bare := l.Fixed + d.Standing
-	return bare + max(0, d.Before-bare)/2
-}
-
 // demandCut returns the cut that is demanded, unless the rules certainly prevent it.
 func demandCut(c *Call, l *Limits, past *Past, d *Decision, wish *api.CompactWish) (cachelayout.Cut, api.CompactReason) {
 	cut, refused := d.Cut, past.Refusal.Refused

@@ -9,12 +9,13 @@ import (
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/represent"
-	"github.com/memkernel/memkernel/summary"
 )
 
-// New items that do not fit are shown as large as there is room, in this order: in full;
-// compressed, at whatever size fits; structured; as a pointer, if the model can follow one.
-// Nothing that was sent changes without a cut:
+// When a message is taken, ingest.Maker.Levels chooses the level at which a new result is first
+// shown, without knowing the free room. This file lowers the new items that do not fit. They are
+// shown as large as there is room, in this order: in full; compressed, at whatever size fits;
+// structured; as a pointer, if the model can follow one. Nothing that was sent changes without a
+// cut:
 //
 //	a large result   takes the free room, so that no cut is needed; at least the size
 //	                 that counts as large, for which a cut makes room
@@ -81,7 +82,7 @@ func fit(c *Call, l *Limits, o *opening) fitting {
 }
 
 // with returns the fitting with texts as they are now.
-func (f fitting) with(all []fitted) fitting {
+func (f fitting) with(all []shortenable) fitting {
 	f.hosts, f.texts, f.own = slices.Clone(f.hosts), maps.Clone(f.texts), maps.Clone(f.own)
 	for i := range all {
 		t := &all[i]
@@ -99,7 +100,7 @@ func (f fitting) with(all []fitted) fitting {
 // in any case.
 func press(c *Call, l *Limits, o *opening, f fitting, over int) fitting {
 	room := l.Hard - l.Fixed - o.standing - l.Scale(carryRoom(l.Window)) - loopBlocks(c, l)
-	must := newestTokens(c, l)
+	must := mustStandTokens(c, l)
 	if must <= room {
 		return f // a cut makes room
 	}
@@ -145,8 +146,8 @@ func loopBlocks(c *Call, l *Limits) (n int) {
 	return n
 }
 
-// fitted is a text that may be shown shorter: segment j of message i.
-type fitted struct {
+// shortenable is a text that may be shown shorter: segment j of message i.
+type shortenable struct {
 	i, j int
 	sent bool
 	seg  pagevm.Segment
@@ -158,12 +159,12 @@ type fitted struct {
 }
 
 // parts returns the parts of the message that hold the text.
-func (t *fitted) parts(c *Call) []memkernel.Part { return c.SegmentParts(t.i, &t.seg) }
+func (t *shortenable) parts(c *Call) []memkernel.Part { return c.SegmentParts(t.i, &t.seg) }
 
 // shares divides room among items, and returns the share of each in calibrated tokens. An item
 // that needs less than an equal share gets the room that it needs, and all others get equal shares
 // of the rest. An item that can't be shown in its share gets its least size.
-func shares(all []fitted, room int) []int {
+func shares(all []shortenable, room int) []int {
 	low, high := 0, 0
 	for i := range all {
 		high = max(high, all[i].size)
@@ -188,15 +189,15 @@ func shares(all []fitted, room int) []int {
 }
 
 // largeResults returns the new results that count as large.
-func largeResults(c *Call, l *Limits) []fitted {
-	return slices.DeleteFunc(candidates(c, l, c.Maker.Large+1), func(t fitted) bool {
+func largeResults(c *Call, l *Limits) []shortenable {
+	return slices.DeleteFunc(candidates(c, l, c.Maker.Large+1), func(t shortenable) bool {
 		return t.sent || t.seg.Kind != pagevm.ItemResult
 	})
 }
 
 // candidates returns the texts that every cut keeps, that may be shown shorter, and that have at
 // least so many tokens as the parameter least says.
-func candidates(c *Call, l *Limits, least int) (out []fitted) {
+func candidates(c *Call, l *Limits, least int) (out []shortenable) {
 	for i := range c.Hosts {
 		if !c.mustStand(i) {
 			continue
@@ -205,7 +206,7 @@ func candidates(c *Call, l *Limits, least int) (out []fitted) {
 			s := &c.Hosts[i].Segments[j]
 			parts := c.SegmentParts(i, s)
 			if s.Committed && s.At[s.First].Tokens-c.Maker.MediaTokens(parts) >= least && breakable(c.Msgs[i].Role, parts) {
-				out = append(out, fitted{i: i, j: j, sent: i < c.Align.At, seg: *s, size: l.Scale(s.At[s.First].Tokens)})
+				out = append(out, shortenable{i: i, j: j, sent: i < c.Align.At, seg: *s, size: l.Scale(s.At[s.First].Tokens)})
 			}
 		}
 	}
@@ -223,7 +224,7 @@ func breakable(role memkernel.Role, parts []memkernel.Part) bool {
 }
 
 // withFloor returns a text with its least size. Messages get their levels now.
-func withFloor(c *Call, l *Limits, t fitted) fitted {
+func withFloor(c *Call, l *Limits, t shortenable) shortenable {
 	parts := t.parts(c)
 	if page := c.Page(t.seg.Page); page != nil && t.seg.Kind == pagevm.ItemHost && t.seg.Lowest(true) == pagevm.Full {
 		m, s := &c.Msgs[t.i], &t.seg
@@ -252,7 +253,7 @@ func (c *Call) overhead(segment int) int {
 
 // lowered returns a text at the highest level that fits its share. If even the lowest level is
 // too large, the text is shown by a few lines. A text that fits is returned as it is.
-func lowered(c *Call, l *Limits, t fitted, share int) fitted {
+func lowered(c *Call, l *Limits, t shortenable, share int) shortenable {
 	if share >= t.size {
 		return t
 	}
@@ -290,7 +291,7 @@ func hostMade(c *Call, s *pagevm.Segment) bool {
 
 // excerpted returns a text shown by the largest compressed form that fits its share. It returns
 // false if no form fits.
-func excerpted(c *Call, l *Limits, t fitted, share int) (fitted, bool) {
+func excerpted(c *Call, l *Limits, t shortenable, share int) (shortenable, bool) {
 	parts := t.parts(c)
 	page := c.Page(t.seg.Page)
 	media := c.Maker.MediaTokens(parts)
@@ -373,9 +374,4 @@ func grownTokens(c *Call, l *Limits, o *opening) int {
 		}
 	}
 	return n + l.Planned(&p)
-}
-
-// carryRoom returns the room for the summary and the list of spans in a carry block.
-func carryRoom(window int) int {
-	return summary.Cap(window) + maxSpanLines*60 + workedTokens + RestoreRoom(window)/2
 }

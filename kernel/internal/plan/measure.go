@@ -224,9 +224,9 @@ func (l *Limits) AnchorShift(a branch.Anchor, p *pagevm.Projection) int {
 // Unanchored returns the size of a prompt by a measure that is the same before and after a cut.
 func (l *Limits) Unanchored(p *pagevm.Projection) int { return l.Fixed + l.Conversation(p) }
 
-// newestTokens returns the size, in calibrated tokens, of the messages that every cut keeps. They
+// mustStandTokens returns the size, in calibrated tokens, of the messages that every cut keeps. They
 // are the atoms that are not closed and the opener of the loop.
-func newestTokens(c *Call, l *Limits) (n int) {
+func mustStandTokens(c *Call, l *Limits) (n int) {
 	for i := range c.Hosts {
 		if c.mustStand(i) {
 			n += l.message(&c.Hosts[i])
@@ -235,8 +235,8 @@ func newestTokens(c *Call, l *Limits) (n int) {
 	return n
 }
 
-// newestItems returns the items that must be shown.
-func newestItems(c *Call) (items []pagevm.Item) {
+// mustStandItems returns the items that must be shown.
+func mustStandItems(c *Call) (items []pagevm.Item) {
 	for i := range c.Hosts {
 		for j := range c.Hosts[i].Segments {
 			if s := &c.Hosts[i].Segments[j]; c.mustStand(i) {

@@ -54,7 +54,7 @@ func (o opening) showing(m material, blocks []textBlock) opening {
 // files. The files give up room down to their floors. They do so in this plan if the carry block
 // is made now, otherwise at the next cut.
 func squeeze(c *Call, l *Limits, o opening) opening {
-	over := l.Fixed + o.standing + newestTokens(c, l) + l.Scale(carryRoom(l.Window)) - l.Hard
+	over := l.Fixed + o.standing + mustStandTokens(c, l) + l.Scale(carryRoom(l.Window)) - l.Hard
 	if over <= 0 || o.standing == 0 {
 		return o
 	}

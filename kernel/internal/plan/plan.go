@@ -188,7 +188,7 @@ func Plan(ctx context.Context, prior *Prior, req *Request, s Session, ws Workspa
 	}
 	o := open(&c, &l)
 	f := fit(&c, &l, &o)
-	c.Hosts = f.hosts
+	c.Hosts = f.hosts // all later stages see the messages as they are shown
 	d, err := decide(ctx, &c, &l, &past, squeeze(&c, &l, o), &f)
 	if err != nil {
 		return nil, err
@@ -269,7 +269,7 @@ func next(r *Result) *branch.State {
 	n.Pace, n.TTL, n.Ledger = r.Pace, r.ttl, r.Layout.ledger
 	n.Summary, n.Spans, n.Notes = r.Chosen.summary, r.Chosen.Spans, r.Chosen.notes
 	n.Breaker, n.Compacted = r.Breaker, r.compacted
-	n.Fitted, n.Settled = r.fitted, r.settled
+	n.Fitted, n.Settled = r.ownSize, r.settled
 	n.Level, n.CutLevel, n.FlushAsked, n.FlushSeen = r.Appended.level, r.Appended.cutLevel, r.flushAsked, r.flushSeen
 	n.Proj, n.Planned, n.Full, n.Window = r.Proj, r.Proj.Tokens(), r.Planned(r.Proj), r.KnownWindow()
 	n.Before, n.Ratio = r.Before, r.Ratio

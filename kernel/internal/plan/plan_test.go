@@ -19,6 +19,7 @@ import (
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/kernel/internal/tokencount"
 	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/pagevm/mask"
 	"github.com/memkernel/memkernel/retrieval"
 	"github.com/memkernel/memkernel/summary"
@@ -59,6 +60,9 @@ type desk struct {
 	known  map[string]*pagevm.Page
 	texts  map[string]string
 	now    time.Time
+	// pinned are the session's pins. pending counts the boundaries that requested a cut.
+	pinned  []journal.StoredPage
+	pending int
 }
 
 func newDesk() *desk {
@@ -76,7 +80,7 @@ func (d *desk) plan(t *testing.T, msgs []memkernel.Message, window int, wish *De
 	if err != nil {
 		t.Fatal(err)
 	}
-	prior := &Prior{Key: "s", Name: "s", Before: d.before, Texts: d.texts,
+	prior := &Prior{Key: "s", Name: "s", Before: d.before, Texts: d.texts, Pinned: d.pinned, Pending: d.pending, Memory: Memory{CarryTokens: 4000},
 		Maker: ingest.Maker{Out: &ingest.Pages{}, Known: d.known, Graves: noGraves{}, Mask: masker, Count: count, Resolver: "memory_get", Durable: true},
 		Life:  Life{Off: true, FlushOff: true}}
 	req := &Request{PlanRequest: api.PlanRequest{SessionKey: "s", Model: testModel, ContextWindow: window, Reserve: window / 8, Messages: msgs, Now: d.now,
@@ -167,6 +171,34 @@ func TestPlanIsAFunction(t *testing.T) {
 	}
 	if cuts == 0 || demanded == 0 {
 		t.Errorf("%d cuts by the planner and %d on demand: the test wants some of each", cuts, demanded)
+	}
+}
+
+// The reasons for which a cut was refused are in the plan, also if it notes something after the
+// newest message.
+func TestRefusedCutIsTold(t *testing.T) {
+	d := newDesk()
+	first, err := d.plan(t, talk(1, 40), 100_000, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.keep(first)
+	d.pending = 1 // the host wants a cut, and there is nothing to cut
+	plain, err := d.plan(t, talk(1, 40), 100_000, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.pinned = []journal.StoredPage{{Address: journal.Address{Key: "rule", Scope: memkernel.ScopeSession}, Type: pagevm.Constraint, Version: 1,
+		Fields: []journal.StoredField{{Name: "text", Kind: journal.KindScalar, Entries: []journal.Entry{{Versions: []journal.Version{{Value: json.RawMessage(`"Never push."`)}}}}}}}}
+	noted, err := d.plan(t, talk(1, 40), 100_000, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(plain.Made.Refused) == 0 || len(noted.Proj.Items) <= len(plain.Proj.Items) {
+		t.Fatalf("refused: %v; %d items, and %d with a note: the test wants a refused cut and a note", plain.Made.Refused, len(plain.Proj.Items), len(noted.Proj.Items))
+	}
+	if diff := cmp.Diff(plain.Made.Refused, noted.Made.Refused); diff != "" {
+		t.Errorf("a note hides why the cut was refused:\n%s", diff)
 	}
 }
 
