@@ -23,7 +23,7 @@ func BenchmarkCall1000Blocks(b *testing.B) {
 	now := noon.Add(time.Minute)
 	b.ReportAllocs()
 	for b.Loop() {
-		bps := Breakpoints(next, m, l.Tail(next), LayoutOptions{})
+		bps, _ := Layout(next, m, l.Tail(next), LayoutOptions{})
 		bill := l.Bill(m, id, next, bps, now)
 		l2 := l.Advance(id, next, bps, now)
 		if bill.ReadTokens == 0 || len(l2.Chain) == 0 {
@@ -34,7 +34,7 @@ func BenchmarkCall1000Blocks(b *testing.B) {
 
 func BenchmarkAdvance1000Blocks(b *testing.B) {
 	m, id, _, next, l := benchSession(b, 1000)
-	bps := Breakpoints(next, m, l.Tail(next), LayoutOptions{})
+	bps, _ := Layout(next, m, l.Tail(next), LayoutOptions{})
 	b.ReportAllocs()
 	for b.Loop() {
 		l.Advance(id, next, bps, noon)

@@ -35,14 +35,6 @@ func (b Bill) Total() int {
 	return b.ReadTokens + b.Write5mTokens + b.Write1hTokens + b.UncachedTokens
 }
 
-// HitRatio returns the share of the prompt that is read, between 0 and 1.
-func (b Bill) HitRatio() float64 {
-	if t := b.Total(); t > 0 {
-		return float64(b.ReadTokens) / float64(t)
-	}
-	return 0
-}
-
 func (b *Bill) note(format string, args ...any) {
 	b.Notes = append(b.Notes, fmt.Sprintf(format, args...))
 }

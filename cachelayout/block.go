@@ -1,5 +1,7 @@
 package cachelayout
 
+import "slices"
+
 // The regions of a prompt, in provider order.
 const (
 	RegionTools      = "tools"
@@ -40,9 +42,6 @@ type Block struct {
 	Message int
 }
 
-// positions is b.Positions with its floor applied.
-func (b *Block) positions() int { return max(b.Positions, 0) }
-
 // HasImage reports whether any block holds an image.
 func HasImage(blocks []Block) bool {
 	for i := range blocks {
@@ -61,7 +60,7 @@ func sums(blocks []Block) []sum {
 	s := make([]sum, len(blocks)+1)
 	for i := range blocks {
 		b := &blocks[i]
-		s[i+1] = sum{s[i].tokens + max(b.Tokens, 0), s[i].positions + b.positions()}
+		s[i+1] = sum{s[i].tokens + max(b.Tokens, 0), s[i].positions + max(b.Positions, 0)}
 	}
 	return s
 }
@@ -77,26 +76,19 @@ const (
 	LevelNone
 )
 
+var levelNames = [...]string{"tools", "system", "messages", "none"}
+
+func (l Level) String() string { return levelNames[l] }
+
 // MarshalText writes a level as its name.
 func (l Level) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
 
 // UnmarshalText reads a level from its name. An unknown name is LevelNone.
 func (l *Level) UnmarshalText(text []byte) error {
-	for *l = LevelTools; *l < LevelNone && l.String() != string(text); *l++ {
+	if *l = Level(slices.Index(levelNames[:], string(text))); *l < 0 {
+		*l = LevelNone
 	}
 	return nil
-}
-
-func (l Level) String() string {
-	switch l {
-	case LevelTools:
-		return "tools"
-	case LevelSystem:
-		return "system"
-	case LevelMessages:
-		return "messages"
-	}
-	return "none"
 }
 
 // levelOf returns the level that a region belongs to.

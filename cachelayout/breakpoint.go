@@ -39,12 +39,6 @@ type LayoutOptions struct {
 	Fixed, Carry, Messages time.Duration
 }
 
-// Breakpoints places the markers of a request; see [Layout].
-func Breakpoints(blocks []Block, m Model, prevTail int, opt LayoutOptions) []Breakpoint {
-	bps, _ := Layout(blocks, m, prevTail, opt)
-	return bps
-}
-
 // Layout places the markers of a request, in the order of its blocks, and returns notes on the
 // markers that the model's cache will not honour.
 //

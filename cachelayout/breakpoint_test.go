@@ -68,7 +68,8 @@ func TestLayoutPlaces(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if diff := cmp.Diff(tt.want, places(Breakpoints(tt.blocks, tt.model, tt.prev, tt.opt))); diff != "" {
+			bps, _ := Layout(tt.blocks, tt.model, tt.prev, tt.opt)
+			if diff := cmp.Diff(tt.want, places(bps)); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
 			}
 		})

@@ -16,15 +16,15 @@ func (l *Ledger) Cold(m Model, id Identity, now time.Time) (cold bool, why strin
 	if len(l.Chain) == 0 {
 		return true, "nothing was sent yet"
 	}
-	if field, level := l.Identity.Broken(id); level != LevelNone && !l.warmMark(id, now) {
-		return true, fmt.Sprintf("%s changed from %q to %q", field, l.Identity.value(field), id.value(field))
+	if field, was, is, level := l.Identity.Broken(id); level != LevelNone && !l.warmMark(id, now) {
+		return true, fmt.Sprintf("%s changed from %q to %q", field, was, is)
 	}
 	age := now.Sub(l.LastStart)
 	if len(l.Marks) > 0 && m.Cache.marked() {
 		if l.warmMark(id, now) {
 			return false, fmt.Sprintf("last request started %s ago", round(age))
 		}
-		return true, fmt.Sprintf("last request started %s ago, its entries lived %s", round(age), l.tailTTL())
+		return true, fmt.Sprintf("last request started %s ago, its entries lived %s", round(age), l.furthest().TTL)
 	}
 	ttl := m.TTL(0)
 	if age < ttl {
@@ -36,33 +36,18 @@ func (l *Ledger) Cold(m Model, id Identity, now time.Time) (cold bool, why strin
 // warmMark reports whether an entry after the fixed part and the carry block is live and can be
 // read under id. If no such entry was written, warmMark judges the furthest entry.
 func (l *Ledger) warmMark(id Identity, now time.Time) bool {
-	last := -1
-	for i := range l.Marks {
-		last = max(last, l.Marks[i].Index)
-	}
 	for i := range l.Marks {
 		m := &l.Marks[i]
-		if !m.live(now) || !m.readable(id, l.level(m.Index)) {
-			continue
-		}
-		if m.Index == last || l.level(m.Index) == LevelMessages && l.Chain[m.Index].Region != RegionCarry {
+		if m.live(now) && m.readable(id, l.level(m.Index)) &&
+			(m.Index == l.furthest().Index || l.level(m.Index) == LevelMessages && l.Chain[m.Index].Region != RegionCarry) {
 			return true
 		}
 	}
 	return false
 }
 
-// tailTTL returns the lifetime of the furthest entry.
-func (l *Ledger) tailTTL() time.Duration {
-	var ttl time.Duration
-	last := -1
-	for i := range l.Marks {
-		if l.Marks[i].Index >= last {
-			last, ttl = l.Marks[i].Index, l.Marks[i].TTL
-		}
-	}
-	return ttl
-}
+// furthest returns the furthest entry. There must be one.
+func (l *Ledger) furthest() *Mark { return &l.Marks[len(l.Marks)-1] }
 
 // level returns the level of a block of the last request.
 func (l *Ledger) level(i int) Level {
@@ -84,7 +69,7 @@ func (l *Ledger) ColdEvent(m Model, id Identity, now time.Time) string {
 		return "first"
 	}
 	event := "after " + l.LastStart.UTC().Format(time.RFC3339Nano)
-	if field, level := l.Identity.Broken(id); level != LevelNone {
+	if field, _, _, level := l.Identity.Broken(id); level != LevelNone {
 		event += " " + field
 	}
 	return event

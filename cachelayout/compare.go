@@ -131,9 +131,8 @@ func (l *Ledger) Compare(id Identity, blocks []Block) Change {
 	}
 	n := l.common(blocks)
 	c := l.compareBlocks(n, blocks)
-	if field, level := l.Identity.Broken(id); level != LevelNone && level <= c.Broken {
-		c = Change{Kind: ChangeIdentity, Field: field, Broken: level, Block: -1,
-			Old: l.Identity.value(field), New: id.value(field)}
+	if field, was, is, level := l.Identity.Broken(id); level != LevelNone && level <= c.Broken {
+		c = Change{Kind: ChangeIdentity, Field: field, Broken: level, Block: -1, Old: was, New: is}
 		n = min(n, l.above(level))
 	}
 	if n > 0 {

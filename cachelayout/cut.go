@@ -1,7 +1,7 @@
 package cachelayout
 
 import (
-	"fmt"
+	"cmp"
 	"math"
 	"slices"
 	"time"
@@ -260,7 +260,7 @@ func (in *CutInput) figures(t thrift) Figures {
 // budget returns window − reserve. If the window is unknown, it uses the model's window. If that
 // is unknown too, there is no limit.
 func (in *CutInput) budget() int {
-	window := orDefault(in.Window, in.Model.ContextWindow)
+	window := cmp.Or(in.Window, in.Model.ContextWindow)
 	if window <= 0 {
 		return math.MaxInt32
 	}
@@ -291,8 +291,8 @@ func (in *CutInput) marks(f *Figures, t thrift) {
 	// A prompt below the provider's minimum would not be cached at all.
 	kept = max(kept, in.Model.MinCacheTokens-in.Fixed)
 	ceiling := max(in.Fixed, f.Limit-2*f.MedianGrowth)
-	f.LowWater = min(in.Fixed+min(most, orDefault(in.LowWater, kept)), ceiling)
-	f.ColdLowWater = min(in.Fixed+min(most, orDefault(in.ColdLowWater, orDefault(in.LowWater, kept))), f.LowWater)
+	f.LowWater = min(in.Fixed+min(most, cmp.Or(in.LowWater, kept)), ceiling)
+	f.ColdLowWater = min(in.Fixed+min(most, cmp.Or(in.ColdLowWater, in.LowWater, kept)), f.LowWater)
 	f.RoomMark = min(f.Limit, max(f.Limit-f.MaxGrowth, f.LowWater+2*f.MedianGrowth))
 	low := float64(f.LowWater - in.Fixed)
 	f.CallCost, f.MemoryCost = c.Cost(low)
@@ -351,24 +351,4 @@ func MeanGrowth(all []int) int {
 		sum += max(0, g)
 	}
 	return sum / (len(all) + priorGrowthCalls)
-}
-
-func orDefault(v, def int) int {
-	if v > 0 {
-		return v
-	}
-	return def
-}
-
-// String returns the decision in one line.
-func (c Cut) String() string {
-	f := c.Figures
-	if !c.Do {
-		return fmt.Sprintf("append: %d of %d tokens, high-water mark %d", f.Planned, f.Limit, f.HighWater)
-	}
-	pays := "would never pay back warm"
-	if f.BreakEvenTurns >= 0 {
-		pays = fmt.Sprintf("warm it would pay after %.1f calls", f.BreakEvenTurns)
-	}
-	return fmt.Sprintf("cut (%s): from %d to %d tokens, limit %d; %s", c.Reason, f.Planned, c.TargetTokens, f.Limit, pays)
 }

@@ -64,8 +64,9 @@ func batchCost(growth, fixed, low, batch float64, ratios Ratios) float64 {
 func TestOptimalBatch(t *testing.T) {
 	for _, tt := range []struct{ r, batch float64 }{{.1, 73_000}, {.05, 103_000}, {.025, 146_000}} {
 		ratios := Ratios{Write: 1.25, Read: tt.r}
-		batch, high := optimalBatch(2_500, 15_000, 100_000, ratios, 0)
-		if math.Abs(batch/tt.batch-1) > .01 || high != 100_000+batch {
+		c := Cycle{Growth: 2_500, Ratios: Ratios{Write: 1.25, Read: tt.r / holdShare}}
+		batch := c.Batch(100_000 - 15_000) // of the conversation, without the fixed part
+		if math.Abs(batch/tt.batch-1) > .01 {
 			t.Errorf("r=%v: batch %.0f", tt.r, batch)
 		}
 		best := batchCost(2_500, 15_000, 100_000, batch, ratios)
@@ -79,7 +80,7 @@ func TestOptimalBatch(t *testing.T) {
 			}
 		}
 	}
-	if b, h := optimalBatch(0, 0, 0, Ratios{Write: 1, Read: .1}, 0); !math.IsInf(b, 1) || !math.IsInf(h, 1) {
+	if b := (Cycle{Ratios: Ratios{Write: 1, Read: .1}}).Batch(0); !math.IsInf(b, 1) {
 		t.Error("no growth needs no cut")
 	}
 }

@@ -11,18 +11,6 @@ import "math"
 // This is the formula of the economic order quantity: a cut is an order, and reading is the cost
 // of holding stock.
 
-// optimalBatch returns the batch D* that makes the cost above smallest, and the high-water mark L
-// + D*, both in tokens. Without growth, or if reading is free, the batch is infinite, and money
-// alone is never a reason to cut.
-func optimalBatch(growth, fixed, low float64, ratios Ratios, extra float64) (batch, high float64) {
-	rewrite := ratios.Write*math.Max(0, low-fixed) + math.Max(0, extra)
-	if ratios.Read <= 0 || growth <= 0 {
-		return math.Inf(1), math.Inf(1)
-	}
-	batch = math.Sqrt(2 * growth * rewrite / ratios.Read)
-	return batch, low + batch
-}
-
 // Cycle describes a session as a repeated cycle. The conversation grows from the size that a cut
 // kept until the next rewrite, which is a cut at the mark or a cold cache. Sizes are tokens.
 type Cycle struct {
@@ -46,11 +34,13 @@ type Cycle struct {
 const holdShare = 0.5
 
 // Batch returns the number of tokens by which the conversation grows above low before it is cut:
-// the optimum by price, limited by the room.
+// the batch D that makes the cost above smallest with S = 0, limited by the room.
 func (c Cycle) Batch(low float64) float64 {
-	ratios := c.Ratios
-	ratios.Read *= holdShare
-	batch, _ := optimalBatch(c.Growth, 0, low, ratios, c.Extra)
+	batch := math.Inf(1) // without growth, or if reading is free, money is never a reason to cut
+	if read := c.Ratios.Read * holdShare; read > 0 && c.Growth > 0 {
+		rewrite := c.Ratios.Write*math.Max(0, low) + math.Max(0, c.Extra)
+		batch = math.Sqrt(2 * c.Growth * rewrite / read)
+	}
 	if batch *= c.Economy.thrift().patience; math.IsNaN(batch) {
 		batch = math.Inf(1) // nothing is kept, and nothing is a reason to cut
 	}

@@ -44,7 +44,7 @@ func send(l Ledger, m Model, id Identity, blocks []Block, now time.Time) (Bill, 
 }
 
 func sendWith(l Ledger, m Model, id Identity, blocks []Block, opt LayoutOptions, now time.Time) (Bill, Ledger) {
-	bps := Breakpoints(blocks, m, l.Tail(blocks), opt)
+	bps, _ := Layout(blocks, m, l.Tail(blocks), opt)
 	bill := l.Bill(m, id, blocks, bps, now)
 	return bill, l.Advance(id, blocks, bps, now)
 }

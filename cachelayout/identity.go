@@ -21,20 +21,18 @@ type Identity struct {
 	Images bool `json:"images,omitempty"`
 }
 
-// Broken returns the field whose change breaks the cache earliest in the prefix, and the first
-// broken level. An unchanged identity gives "", LevelNone.
+// Broken returns the field whose change breaks the cache earliest in the prefix, its former and
+// its present value, and the first broken level. If nothing breaks, the level is LevelNone.
 //
 // The rules are Anthropic's invalidation table. For other providers only the
 // model is documented to matter, so only the model breaks.
-func (old Identity) Broken(now Identity) (field string, level Level) {
-	if old == now {
-		return "", LevelNone
-	}
+func (old Identity) Broken(now Identity) (field, was, is string, level Level) {
 	if old.Model != now.Model {
-		return "model", LevelTools
+		return "model", old.Model, now.Model, LevelTools
 	}
-	if !strings.HasPrefix(modelKey(now.Model), "claude") {
-		return "", LevelNone
+	level = LevelNone
+	if old == now || !strings.HasPrefix(modelKey(now.Model), "claude") {
+		return "", "", "", level
 	}
 	// On models up to 4.6 a change of thinking settings leaves tools and system cached. Newer
 	// models key the cache by effort as well.
@@ -42,40 +40,22 @@ func (old Identity) Broken(now Identity) (field string, level Level) {
 	if keepsFixedOnThinking(now.Model) {
 		thought = LevelMessages
 	}
-	level = LevelNone
-	mark := func(changed bool, name string, l Level) {
-		if changed && l < level {
-			field, level = name, l
+	for _, f := range [...]struct {
+		name, was, is string
+		breaks        Level
+	}{
+		{"thinking", old.Thinking, now.Thinking, thought},
+		{"effort", old.Effort, now.Effort, thought},
+		{"speed", old.Speed, now.Speed, LevelSystem},
+		{"features", old.Features, now.Features, LevelSystem},
+		{"tool_choice", old.ToolChoice, now.ToolChoice, LevelMessages},
+		{"images", strconv.FormatBool(old.Images), strconv.FormatBool(now.Images), LevelMessages},
+	} {
+		if f.was != f.is && f.breaks < level {
+			field, was, is, level = f.name, f.was, f.is, f.breaks
 		}
 	}
-	mark(old.Thinking != now.Thinking, "thinking", thought)
-	mark(old.Effort != now.Effort, "effort", thought)
-	mark(old.Speed != now.Speed, "speed", LevelSystem)
-	mark(old.Features != now.Features, "features", LevelSystem)
-	mark(old.ToolChoice != now.ToolChoice, "tool_choice", LevelMessages)
-	mark(old.Images != now.Images, "images", LevelMessages)
-	return field, level
-}
-
-// value prints the field that Broken named.
-func (id Identity) value(field string) string {
-	switch field {
-	case "model":
-		return id.Model
-	case "tool_choice":
-		return id.ToolChoice
-	case "thinking":
-		return id.Thinking
-	case "effort":
-		return id.Effort
-	case "speed":
-		return id.Speed
-	case "features":
-		return id.Features
-	case "images":
-		return strconv.FormatBool(id.Images)
-	}
-	return ""
+	return field, was, is, level
 }
 
 // keepsFixedOnThinking reports whether model is a Claude of the generations (3

@@ -15,63 +15,100 @@ type Skipped struct {
 	Reason string `json:"reason"`
 }
 
-// Import turns the api.json of models.dev into rows, which [WriteRows] writes and [Book.With]
+// firstParty lists the providers whose model ids have no prefix. Every other provider resells
+// models at its own prices.
+var firstParty = []string{"anthropic", "openai", "google", "deepseek", "xai", "mistral"}
+
+// modelsDevCost is a price object of models.dev; prices are dollars per million tokens.
+type modelsDevCost struct {
+	Input      *float64 `json:"input"`
+	Output     *float64 `json:"output"`
+	CacheRead  *float64 `json:"cache_read"`
+	CacheWrite *float64 `json:"cache_write"`
+}
+
+// modelsDevModel is a model of models.dev; tiers come in three generations of the format.
+type modelsDevModel struct {
+	Cost *struct {
+		modelsDevCost
+		Over200k *modelsDevCost `json:"context_over_200k"`
+		Tiers    []struct {
+			modelsDevCost
+			Tier struct {
+				Type string `json:"type"`
+				Size int    `json:"size"`
+			} `json:"tier"`
+			Context struct {
+				Min int `json:"min"`
+			} `json:"context"`
+		} `json:"tiers"`
+	} `json:"cost"`
+	Limit struct {
+		Context int `json:"context"`
+		Output  int `json:"output"`
+	} `json:"limit"`
+}
+
+// Import turns the api.json of models.dev into rows, which [WriteRows] writes and [Book.Overlay]
 // adds to a book. It takes only stated prices. A price that the catalogue leaves out stays
-// unknown, so that no bill rests on a guess. It returns entries without token prices as skipped.
-// Rows are sorted by id and date. A file without a model is an error.
+// unknown, so that no bill rests on a guess. The catalogue has only one write price, which is for
+// the short lifetime. Import returns entries without token prices as skipped. Rows are sorted by
+// id. A file without a model is an error.
 func Import(r io.Reader) (rows []Row, skipped []Skipped, err error) {
-	rows, skipped, err = importModelsDev(json.NewDecoder(r))
-	if err == nil && len(rows)+len(skipped) == 0 {
-		err = errors.New("no provider in it has models")
+	var all map[string]struct {
+		Models map[string]modelsDevModel `json:"models"`
+	}
+	if err = json.NewDecoder(r).Decode(&all); err == nil {
+		for provider, p := range all {
+			for id, m := range p.Models {
+				row := m.row(provider, id)
+				if row.Tiers == nil {
+					skipped = append(skipped, Skipped{row.ID, "no price per input token"})
+				} else if err := row.check(); err != nil {
+					skipped = append(skipped, Skipped{row.ID, err.Error()})
+				} else {
+					rows = append(rows, row)
+				}
+			}
+		}
+		if len(rows)+len(skipped) == 0 {
+			err = errors.New("no provider in it has models")
+		}
 	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("import prices: no api.json of models.dev: %w", err)
 	}
-	rows = slices.DeleteFunc(rows, func(row Row) bool {
-		if err := row.check(); err != nil {
-			skipped = append(skipped, Skipped{row.ID, err.Error()})
-			return true
-		}
-		return false
-	})
-	slices.SortStableFunc(rows, func(a, b Row) int {
-		if c := strings.Compare(a.ID, b.ID); c != 0 {
-			return c
-		}
-		return strings.Compare(a.EffectiveFrom, b.EffectiveFrom)
-	})
+	slices.SortFunc(rows, func(a, b Row) int { return strings.Compare(a.ID, b.ID) })
 	slices.SortFunc(skipped, func(a, b Skipped) int { return strings.Compare(a.ID, b.ID) })
 	return rows, skipped, nil
 }
 
-// tierSet gathers prices that a catalogue gives field by field.
-type tierSet map[int]*Tier
-
-func (s tierSet) at(above int) *Tier {
-	if s[above] == nil {
-		s[above] = &Tier{AboveTokens: above}
+// row returns a model as a row, without tiers if it has no base input price. Only OpenAI models
+// with explicit breakpoints charge for cache writes. For all other models the base row decides on
+// the cache.
+func (m modelsDevModel) row(provider, id string) Row {
+	r := Row{ID: id, Provider: provider, ContextWindow: max(0, m.Limit.Context), MaxOutput: max(0, m.Limit.Output), Source: "models.dev api.json"}
+	if !slices.Contains(firstParty, provider) {
+		r.ID = provider + "/" + id
 	}
-	return s[above]
-}
-
-// list returns the tiers by rising size. It returns nil if there is no base input price.
-func (s tierSet) list() []Tier {
-	if s[0] == nil || s[0].Input == nil {
-		return nil
+	if m.Cost == nil || m.Cost.Input == nil {
+		return r
 	}
-	out := make([]Tier, 0, len(s))
-	for _, t := range s {
-		out = append(out, *t)
+	tiers := map[int]modelsDevCost{0: m.Cost.modelsDevCost}
+	if o := m.Cost.Over200k; o != nil {
+		tiers[200_000] = *o
 	}
-	slices.SortFunc(out, func(a, b Tier) int { return a.AboveTokens - b.AboveTokens })
-	return out
-}
-
-// cacheOf recognises OpenAI models that charge for cache writes. Only OpenAI models with explicit
-// breakpoints do so. For all other models it returns "", and the base row decides.
-func cacheOf(provider string, tiers []Tier) CacheKind {
-	if provider == "openai" && tiers[0].Write5m != nil && *tiers[0].Write5m > 0 {
-		return CacheOpenAIExplicit
+	for _, t := range m.Cost.Tiers {
+		if above := max(t.Tier.Size, t.Context.Min); above > 0 && (t.Tier.Type == "" || t.Tier.Type == "context") {
+			tiers[above] = t.modelsDevCost
+		}
 	}
-	return ""
+	for above, c := range tiers {
+		r.Tiers = append(r.Tiers, Tier{AboveTokens: above, Input: c.Input, Output: c.Output, Write5m: c.CacheWrite, Read: c.CacheRead})
+	}
+	slices.SortFunc(r.Tiers, func(a, b Tier) int { return a.AboveTokens - b.AboveTokens })
+	if w := m.Cost.CacheWrite; provider == "openai" && w != nil && *w > 0 {
+		r.Cache = CacheOpenAIExplicit
+	}
+	return r
 }

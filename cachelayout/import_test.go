@@ -88,7 +88,14 @@ func TestImportedRowsLearnBehaviour(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	book := DefaultBook().With(rows)
+	var file bytes.Buffer
+	if err := WriteRows(&file, rows); err != nil {
+		t.Fatal(err)
+	}
+	book, err := DefaultBook().Overlay(&file, "imported.json")
+	if err != nil {
+		t.Fatal(err)
+	}
 	if m, _ := book.Lookup("azure/gpt-6-sol", noon); m.Cache != CacheOpenAIExplicit || *m.Tiers[0].Input != 2.2 || m.ContextWindow != 1_050_000 {
 		t.Errorf("a gateway's row: %+v", m)
 	}

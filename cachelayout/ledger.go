@@ -1,6 +1,7 @@
 package cachelayout
 
 import (
+	"encoding/binary"
 	"slices"
 	"time"
 )
@@ -16,29 +17,34 @@ const ledgerVersion = 1
 //
 //	Chain │ block 0 │ block 1 │ … │ block n │    content hashes, running sums
 //	Marks │            ▲5m           ▲5m    │    entries in the cache
+//
+// As JSON it is small enough to be written for every call, since it lacks the chain. The chain can
+// be computed from the sent blocks, which a caller that keeps the prompt has; see [Ledger.Restore].
 type Ledger struct {
 	Version  int      `json:"version"`
 	Identity Identity `json:"identity"`
-	Chain    []Entry  `json:"chain"`
 	// Marks are the entries that may still live, by rising Index.
 	Marks []Mark `json:"marks"`
 	// LastStart is the start of the last request, by our own clock.
 	LastStart time.Time `json:"last_start,omitzero"`
 	// Hit reports whether usage showed that the newest billed call read the cache.
 	Hit bool `json:"hit,omitempty"`
+	// Blocks is the length of the chain. Tip is the name of the whole chain, which proves that
+	// blocks are those of the chain.
+	Blocks int     `json:"blocks"`
+	Tip    uint64  `json:"tip,string"`
+	Chain  []Entry `json:"-"`
 }
 
 // Entry is one block of the last request.
 type Entry struct {
-	Hash string `json:"h"`
+	Hash string
 	// Chain names the prefix that ends here: a running hash over the blocks' hashes. It serves
 	// records and explanations. Equality of prefixes is decided by the block hashes.
-	Chain  uint64 `json:"c,string"`
-	ID     string `json:"id,omitempty"`
-	Region string `json:"r,omitempty"`
-	// Tokens and Positions are sums up to and including the block.
-	Tokens    int `json:"t"`
-	Positions int `json:"p"`
+	Chain      uint64
+	ID, Region string
+	// Tokens is the sum up to and including the block.
+	Tokens int
 }
 
 // Mark is an entry in the provider's cache: the prefix up to and including
@@ -61,7 +67,7 @@ func (m *Mark) live(now time.Time) bool {
 // readable reports whether a request under id can read the entry, given the
 // level that the entry ends in.
 func (m *Mark) readable(id Identity, ends Level) bool {
-	_, broken := m.Identity.Broken(id)
+	_, _, _, broken := m.Identity.Broken(id)
 	return ends < broken
 }
 
@@ -98,14 +104,25 @@ func (l *Ledger) common(blocks []Block) int {
 // first changed block. It copies the unchanged part of the chain and does not hash it again.
 func (l *Ledger) Advance(id Identity, blocks []Block, bps []Breakpoint, now time.Time) Ledger {
 	n := l.common(blocks)
-	return Ledger{
-		Version:   ledgerVersion,
-		Identity:  id,
-		Chain:     extend(l.Chain[:n], blocks),
-		Marks:     l.marks(n, id, len(blocks), bps, now),
-		LastStart: now,
-		Hit:       l.Hit,
+	next := Ledger{Version: ledgerVersion, Identity: id, Marks: l.marks(n, id, len(blocks), bps, now), LastStart: now, Hit: l.Hit}
+	next.setChain(l.Chain[:n], blocks)
+	return next
+}
+
+// Restore returns the ledger with its chain, made from the blocks of the last request, which may
+// be followed by newer ones. It returns false, and the zero Ledger, if the blocks are not the sent
+// ones or the ledger was written in another format. Callers must then assume that nothing is
+// cached.
+func (l Ledger) Restore(blocks []Block) (Ledger, bool) {
+	if l.Version != ledgerVersion || l.Blocks <= 0 || l.Blocks > len(blocks) ||
+		slices.ContainsFunc(l.Marks, func(m Mark) bool { return m.Index < 0 || m.Index >= l.Blocks }) {
+		return Ledger{}, false
 	}
+	tip := l.Tip
+	if l.setChain(nil, blocks[:l.Blocks]); l.Tip != tip {
+		return Ledger{}, false
+	}
+	return l, true
 }
 
 // Expect returns m as forecasts may use it. Gemini's implicit cache promises no hit: in public
@@ -118,23 +135,18 @@ func (l *Ledger) Expect(m Model) Model {
 	return m
 }
 
-// extend copies the kept part of a chain and adds the hashes of the new blocks.
-func extend(kept []Entry, blocks []Block) []Entry {
-	chain := make([]Entry, len(kept), len(blocks))
-	copy(chain, kept)
+// setChain makes the chain of blocks, of which the first are in the kept part of a chain.
+func (l *Ledger) setChain(kept []Entry, blocks []Block) {
+	l.Chain = append(make([]Entry, 0, len(blocks)), kept...)
 	var last Entry
 	if len(kept) > 0 {
 		last = kept[len(kept)-1]
 	}
-	for i := len(kept); i < len(blocks); i++ {
-		b := &blocks[i]
-		last = Entry{
-			Hash: b.Hash, Chain: chainHash(last.Chain, b.Hash), ID: b.ID, Region: b.Region,
-			Tokens: last.Tokens + max(b.Tokens, 0), Positions: last.Positions + b.positions(),
-		}
-		chain = append(chain, last)
+	for _, b := range blocks[len(kept):] {
+		last = Entry{Hash: b.Hash, Chain: chainHash(last.Chain, b.Hash), ID: b.ID, Region: b.Region, Tokens: last.Tokens + max(b.Tokens, 0)}
+		l.Chain = append(l.Chain, last)
 	}
-	return chain
+	l.Blocks, l.Tip = len(l.Chain), last.Chain
 }
 
 // chainHash runs the chain on over a hash, eight bytes at a time: FNV-1a's
@@ -143,7 +155,7 @@ func chainHash(before uint64, hash string) uint64 {
 	const prime = 1099511628211
 	h := before ^ 14695981039346656037
 	for ; len(hash) >= 8; hash = hash[8:] {
-		h = (h ^ word(hash)) * prime
+		h = (h ^ binary.LittleEndian.Uint64([]byte(hash[:8]))) * prime
 		h ^= h >> 32
 	}
 	for i := range len(hash) {
@@ -151,13 +163,6 @@ func chainHash(before uint64, hash string) uint64 {
 	}
 	h ^= h >> 29
 	return h * prime
-}
-
-// word returns the first eight bytes of s, little endian.
-func word(s string) uint64 {
-	_ = s[7]
-	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
-		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
 }
 
 // marks keeps the live entries and adds the entries of the request. An entry that the request
@@ -186,21 +191,16 @@ func (l *Ledger) marks(kept int, id Identity, blocks int, bps []Breakpoint, now 
 		out[i].Start = now
 	}
 	slices.SortStableFunc(out, func(a, b Mark) int { return a.Index - b.Index })
-	return thin(out)
+	if len(out) > maxMarks {
+		const head = 4 // the first entries are after the fixed part and the carry block
+		out = append(out[:head:head], out[len(out)-(maxMarks-head):]...)
+	}
+	return out
 }
 
 // maxMarks bounds the entries remembered. Old tails are useful only after a rewind, and for that
 // the newest entries suffice.
 const maxMarks = 64
-
-func thin(marks []Mark) []Mark {
-	if len(marks) <= maxMarks {
-		return marks
-	}
-	// The first entries are after the fixed part and the carry block.
-	const head = 4
-	return append(marks[:head:head], marks[len(marks)-(maxMarks-head):]...)
-}
 
 // Tail returns the index in blocks where [Layout] should put the previous-tail marker. It is the
 // last block of the last request if the whole request is unchanged. Otherwise it is the furthest

@@ -1,8 +1,10 @@
 package cachelayout
 
 import (
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // modelKey strips from a model id the parts that do not change the model: case, the provider and
@@ -30,16 +32,27 @@ func modelKey(id string) string {
 	if i := strings.IndexByte(s, ':'); i > 0 {
 		s = s[:i]
 	}
-	s = cutBedrockVersion(s)
+	s = bedrockVersion().ReplaceAllString(s, "$1")
 	for _, suffix := range []string{"-thinking", "-latest", "-preview", "-exp"} {
 		s = strings.TrimSuffix(s, suffix)
 	}
-	s = cutDate(s)
+	s = snapshotDate().ReplaceAllString(s, "$1")
 	if strings.HasPrefix(s, "claude") {
 		s = nameFirst(strings.ReplaceAll(s, ".", "-"))
 	}
 	return s
 }
+
+// These endings do not change a model. Nothing is left without them of a name that is one.
+var (
+	// bedrockVersion is a trailing "-v1" or "-v2".
+	bedrockVersion = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(.+)-v\d$`) })
+	// snapshotDate is a trailing date in the form -YYYYMMDD, -YYYY-MM-DD, or -MM-DD after
+	// "preview" and "exp".
+	snapshotDate = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^(.+?)-(?:20\d{6}|20\d\d-\d\d-\d\d|preview-\d\d-(?:20)?\d\d|exp-\d\d-\d\d)$`)
+	})
+)
 
 // gateways are prefixes that end with a colon or a dash.
 var gateways = []string{"anthropic", "openai", "google", "google_genai", "google-gla", "google_vertexai", "deepseek", "bedrock", "vertex", "vertex_ai", "azure", "azure_openai", "databricks"}
@@ -70,37 +83,4 @@ func nameFirst(s string) string {
 		return strings.Join(slices.Concat(w[:1], w[last:], w[1:last]), "-")
 	}
 	return s
-}
-
-// cutBedrockVersion drops a trailing "-v1" or "-v2".
-func cutBedrockVersion(s string) string {
-	if n := len(s); n > 3 && s[n-3:n-1] == "-v" && s[n-1] >= '0' && s[n-1] <= '9' {
-		return s[:n-3]
-	}
-	return s
-}
-
-// cutDate drops a trailing snapshot date in the form -YYYYMMDD, -YYYY-MM-DD or -MM-DD. It drops
-// the last form only after "preview" and "exp".
-func cutDate(s string) string {
-	for _, form := range []string{"-20dddddd", "-20dd-dd-dd", "-preview-dd-dd", "-preview-dd-20dd", "-exp-dd-dd"} {
-		if n := len(s) - len(form); n > 0 && matches(s[n:], form) {
-			return s[:n]
-		}
-	}
-	return s
-}
-
-// matches reports whether s matches a form of equal length, in which d matches a digit.
-func matches(s, form string) bool {
-	for i := range len(form) {
-		if form[i] == 'd' {
-			if s[i] < '0' || s[i] > '9' {
-				return false
-			}
-		} else if s[i] != form[i] {
-			return false
-		}
-	}
-	return true
 }

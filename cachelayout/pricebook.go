@@ -105,17 +105,6 @@ func (m Model) TierFor(tokens int) Tier {
 	return t
 }
 
-// Cliff returns the size of the largest prompt in the same price tier as a prompt of the given
-// size. It returns 0 if no more expensive tier follows.
-func (m Model) Cliff(tokens int) int {
-	for _, t := range m.Tiers {
-		if t.AboveTokens > 0 && t.AboveTokens >= tokens {
-			return t.AboveTokens
-		}
-	}
-	return 0
-}
-
 // TTL returns the offered lifetime for a wished one. It is the shortest offered lifetime that is
 // not shorter than wish, or the longest if all are shorter. A wish of 0 gives the default, which
 // is the shortest.

@@ -187,16 +187,10 @@ func (r *Row) model() Model {
 // undated row replaces all rows of its model. A dated row replaces the row of the same date, or
 // is added. name is the name of the file in error messages.
 func (b *Book) Overlay(r io.Reader, name string) (*Book, error) {
-	rows, err := parseRows(r, name)
+	over, err := parseRows(r, name)
 	if err != nil {
 		return nil, err
 	}
-	return b.With(rows), nil
-}
-
-// With is [Book.Overlay] for rows that are already parsed, such as imported
-// ones.
-func (b *Book) With(over []Row) *Book {
 	replaced := map[string]bool{} // ids with an undated row above
 	dated := map[[2]string]bool{} // id and date of the rows above
 	rows := make([]Row, 0, len(b.rows)+len(over))
@@ -214,7 +208,7 @@ func (b *Book) With(over []Row) *Book {
 			rows = append(rows, r)
 		}
 	}
-	return newBook(rows)
+	return newBook(rows), nil
 }
 
 // inherit fills the members that r leaves out, except prices and their dates, from base.

@@ -30,7 +30,13 @@ func ChooseTTL(p Pace, m Model, c Cycle, low int) (ttl time.Duration, why string
 		call, _ := c.Cost(float64(low))
 		return call
 	}
-	return cheaper(p, m, cost(m.TTLs[0]), cost(m.TTLs[1]))
+	short, long := cost(m.TTLs[0]), cost(m.TTLs[1])
+	why = fmt.Sprintf("%.1f %% of calls are expected after %s, %.1f %% after %s: a call costs %.0f base tokens with the short lifetime, %.0f with the long",
+		100*p.Rate(m.TTLs[0]), m.TTLs[0], 100*p.Rate(m.TTLs[1]), m.TTLs[1], short, long)
+	if long < short {
+		ttl = m.TTLs[1]
+	}
+	return ttl, why
 }
 
 // ChooseFixedTTL picks the lifetime for tools and system when their entry is written again. The
@@ -71,17 +77,6 @@ func choosable(m Model) (ttl time.Duration, why string, several bool) {
 		}
 	}
 	return ttl, "", true
-}
-
-// cheaper picks between a model's first two lifetimes by the cost of a call with each, in base
-// input tokens.
-func cheaper(p Pace, m Model, short, long float64) (ttl time.Duration, why string) {
-	why = fmt.Sprintf("%.1f %% of calls are expected after %s, %.1f %% after %s: a call costs %.0f base tokens with the short lifetime, %.0f with the long",
-		100*p.Rate(m.TTLs[0]), m.TTLs[0], 100*p.Rate(m.TTLs[1]), m.TTLs[1], short, long)
-	if long < short {
-		return m.TTLs[1], why
-	}
-	return m.TTLs[0], why
 }
 
 // Lifetimes returns the lifetime of the furthest live entry in tools and system, and that of the

@@ -33,7 +33,7 @@ func TestEconomy(t *testing.T) {
 		req.Messages = conv.msgs
 		p := planned(t, k, req)
 		if made := p.Layout.Made != nil; made != c.cuts {
-			t.Errorf("%+v: cut %t, %s", c, made, p.Layout.Cut)
+			t.Errorf("%+v: cut %t, %+v", c, made, p.Layout.Cut)
 		}
 		if low := p.Layout.Cut.Figures.LowWater; (low > 400_000) == c.cuts {
 			t.Errorf("%+v: a cut would keep %d", c, low)

@@ -1,6 +1,10 @@
 package pagevm
 
-import "github.com/memkernel/memkernel"
+import (
+	"slices"
+
+	"github.com/memkernel/memkernel"
+)
 
 // Rewrite names how a host's request differs from its previous request.
 type Rewrite string
@@ -85,7 +89,7 @@ func truncate(p *Projection, host []HostMessage, n int) Alignment {
 	for items < len(p.Items) && standing[p.Items[items].Key] {
 		items++
 	}
-	return Alignment{Seen: p.Seen[:at:at], Items: items, At: at, First: n, Stale: anyGone(p.Seen[at:])}
+	return Alignment{Seen: p.Seen[:at:at], Items: items, At: at, First: n, Stale: slices.ContainsFunc(p.Seen[at:], func(s Seen) bool { return s.Gone })}
 }
 
 // plainUser reports whether m is a user's words and no tool result.
@@ -93,21 +97,7 @@ func (m *HostMessage) plainUser() bool {
 	if m.Role != memkernel.RoleUser {
 		return false
 	}
-	for i := range m.Segments {
-		if m.Segments[i].Kind == ItemResult {
-			return false
-		}
-	}
-	return true
-}
-
-func anyGone(seen []Seen) bool {
-	for _, s := range seen {
-		if s.Gone {
-			return true
-		}
-	}
-	return false
+	return !slices.ContainsFunc(m.Segments, func(s Segment) bool { return s.Kind == ItemResult })
 }
 
 // resync tries to find all remaining messages after the common prefix again, in order, allowing
@@ -137,14 +127,5 @@ func resync(p *Projection, host []HostMessage, lcp int) ([]Seen, int, bool) {
 		seen = append(seen, p.Seen[i])
 		h, i = at+1, i+1
 	}
-	return seen, h, anyInPrompt(p.Seen[lcp:])
-}
-
-func anyInPrompt(seen []Seen) bool {
-	for _, s := range seen {
-		if !s.Gone {
-			return true
-		}
-	}
-	return false
+	return seen, h, slices.ContainsFunc(p.Seen[lcp:], func(s Seen) bool { return !s.Gone })
 }

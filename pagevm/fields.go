@@ -2,6 +2,7 @@ package pagevm
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strconv"
@@ -202,13 +203,6 @@ func (q Quote) apart(p Quote) bool {
 	return q.Line > p.Line+1 || q.At > 0
 }
 
-func compareQuotes(a, b Quote) int {
-	if a.Line != b.Line {
-		return a.Line - b.Line
-	}
-	return a.At - b.At
-}
-
 // OutlineText writes sections, with a note at the end of each about its missing parts.
 func OutlineText(b []byte, sections []Outline) string {
 	for i := range sections {
@@ -217,17 +211,12 @@ func OutlineText(b []byte, sections []Outline) string {
 			b = append(append(b, s.Heading...), '\n')
 		}
 		b = append(b, s.Whole...)
-		b = textLines(b, s.Commands)
+		for _, l := range s.Commands {
+			b = append(append(b, l...), '\n')
+		}
 		b = leftMark(b, s.Left)
 	}
 	return string(b)
-}
-
-func textLines(b []byte, lines []string) []byte {
-	for _, l := range lines {
-		b = append(append(b, l...), '\n')
-	}
-	return b
 }
 
 func leftMark(b []byte, lines int) []byte {
@@ -254,7 +243,7 @@ func (f *EvidenceFields) Quotes() []Quote {
 		}
 	}
 	qs = append(append(qs, f.Errors...), f.Telling...)
-	slices.SortStableFunc(qs, compareQuotes)
+	slices.SortStableFunc(qs, func(a, b Quote) int { return cmp.Or(a.Line-b.Line, a.At-b.At) })
 	return qs
 }
 

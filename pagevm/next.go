@@ -234,7 +234,7 @@ func cut(p, q *Projection, d Delta, w Wishes, c Cache, dec *Decision) {
 		dec.Refused = append(dec.Refused, Refusal{Atom: -1, Rule: rule})
 		return
 	}
-	n := builder{p: p, d: d, wish: w.Cut, drop: w.Drop, cache: c, levels: itemLevels(q.Items), bare: barePages(q.Items)}
+	n := builder{p: p, d: d, wish: w.Cut, drop: w.Drop, cache: c, was: itemsByPage(q.Items)}
 	r := *q
 	r.Seen = n.leave(q.Seen)
 	r.Items = n.items(r.Seen, q.Items)
@@ -242,7 +242,7 @@ func cut(p, q *Projection, d Delta, w Wishes, c Cache, dec *Decision) {
 	r.Items = dropCarried(r.Items, r.Carry)
 	dec.Refused = append(dec.Refused, n.refused...)
 	renewed := w.Cut.CarryOnly && !equalItems(r.Carry, q.Carry)
-	if !renewed && equalItems(r.Items, q.Items) && equalSeen(r.Seen, q.Seen) {
+	if !renewed && equalItems(r.Items, q.Items) && slices.Equal(r.Seen, q.Seen) {
 		dec.Refused = append(dec.Refused, Refusal{Atom: -1, Rule: ruleNothingPending})
 		return
 	}
@@ -285,10 +285,10 @@ func inLoop(places []Place) bool {
 	return n > 0 && places[n-1].InLoop
 }
 
-func itemLevels(items []Item) map[string]Level {
-	m := make(map[string]Level, len(items))
+func itemsByPage(items []Item) map[string]*Item {
+	m := make(map[string]*Item, len(items))
 	for i := range items {
-		m[items[i].Page] = items[i].Level
+		m[items[i].Page] = &items[i]
 	}
 	return m
 }
@@ -300,8 +300,7 @@ type builder struct {
 	wish    *CutWish
 	drop    map[string]bool
 	cache   Cache
-	levels  map[string]Level
-	bare    map[string]bool
+	was     map[string]*Item // the item of each page before the cut
 	refused []Refusal
 }
 
@@ -349,10 +348,8 @@ func (b *builder) mayLeave(i int) string {
 	case b.d.Host[i].Held && !b.d.Host[i].apart() && !b.wish.Compacted:
 		return ruleHeld
 	}
-	for j := range b.d.Host[i].Segments {
-		if !b.d.Host[i].Segments[j].Committed {
-			return ruleNotDurable
-		}
+	if slices.ContainsFunc(b.d.Host[i].Segments, func(s Segment) bool { return !s.Committed }) {
+		return ruleNotDurable
 	}
 	return ""
 }
@@ -381,23 +378,10 @@ func (b *builder) items(seen []Seen, old []Item) []Item {
 // item renders one segment. Thinking that was taken out never comes back: its
 // signature belongs to a prefix that is gone.
 func (b *builder) item(m *HostMessage, s *Segment, pl Place) Item {
-	if s.Bare.Hash != "" && (b.cache.StripThinking || b.bare[s.Page]) {
+	if was := b.was[s.Page]; s.Bare.Hash != "" && (b.cache.StripThinking || was != nil && was.Bare) {
 		return s.bare(m)
 	}
 	return s.item(m, b.level(s, pl))
-}
-
-func barePages(items []Item) map[string]bool {
-	var m map[string]bool
-	for i := range items {
-		if items[i].Bare {
-			if m == nil {
-				m = map[string]bool{}
-			}
-			m[items[i].Page] = true
-		}
-	}
-	return m
 }
 
 func kernelBlocks(items []Item, recalled string, drop map[string]bool) map[string][]Item {
@@ -418,9 +402,9 @@ func kernelBlocks(items []Item, recalled string, drop map[string]bool) map[strin
 
 // level grants the wished level of a segment, or keeps its present level.
 func (b *builder) level(s *Segment, pl Place) Level {
-	now, standing := b.levels[s.Page]
-	if !standing {
-		now = s.First
+	now := s.First
+	if was := b.was[s.Page]; was != nil {
+		now = was.Level
 	}
 	want, wished := b.wish.Levels[s.Page]
 	if !wished || want == now {
@@ -451,27 +435,7 @@ func (b *builder) mayShow(s *Segment, pl Place, want, now Level) string {
 }
 
 func equalItems(a, b []Item) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i].Hash != b[i].Hash || a[i].Key != b[i].Key || a[i].Part != b[i].Part {
-			return false
-		}
-	}
-	return true
-}
-
-func equalSeen(a, b []Seen) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i] != b[i] {
-			return false
-		}
-	}
-	return true
+	return slices.EqualFunc(a, b, func(x, y Item) bool { return x.Hash == y.Hash && x.Key == y.Key && x.Part == y.Part })
 }
 
 // commonItems counts the leading items of q whose bytes are in p at the same

@@ -390,7 +390,7 @@ func checkRules(t *rapid.T, p, q *Projection, d Delta, w Wishes, c Cache, dec De
 		pages[it.Page] = true
 	}
 	next := 0
-	was := itemLevels(p.Items)
+	was := itemsByPage(p.Items)
 	for _, it := range q.Items {
 		if pages[it.Page] {
 			t.Fatalf("page %s stands twice", it.Page)
@@ -411,7 +411,7 @@ func checkRules(t *rapid.T, p, q *Projection, d Delta, w Wishes, c Cache, dec De
 		if q.Seen[next].Gone {
 			t.Fatalf("message %s left and stands", it.Key)
 		}
-		if l, ok := was[it.Page]; it.Level < Floor(Evidence, c.Resolver) && (!ok || l != it.Level) {
+		if before := was[it.Page]; it.Level < Floor(Evidence, c.Resolver) && (before == nil || before.Level != it.Level) {
 			t.Fatalf("page %s below its floor", it.Page)
 		}
 	}

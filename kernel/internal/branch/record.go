@@ -36,7 +36,7 @@ type Record struct {
 	Recall    *pagevm.Recall      `json:"recall,omitempty"`
 	Kept
 	// Ledger is the assumed content of the provider's cache.
-	Ledger cachelayout.Record `json:"ledger"`
+	Ledger cachelayout.Ledger `json:"ledger"`
 	Sent
 }
 
@@ -100,7 +100,7 @@ type Sent struct {
 func (s *State) Diff(on *State, epoch int, fixed []cachelayout.Block, carry bool) Record {
 	p, q := on.Proj, s.Proj
 	b := Record{Plan: s.Plan, Branch: s.Branch, Model: s.Model, Generation: q.Generation, Epoch: epoch, Fixed: fixed,
-		Kept: s.Kept, Ledger: s.Ledger.Record(), Sent: s.Sent}
+		Kept: s.Kept, Ledger: s.Ledger, Sent: s.Sent}
 	for b.KeepSeen < len(p.Seen) && b.KeepSeen < len(q.Seen) && p.Seen[b.KeepSeen] == q.Seen[b.KeepSeen] {
 		b.KeepSeen++
 	}

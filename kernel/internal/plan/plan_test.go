@@ -106,7 +106,7 @@ func (d *desk) keep(r *Result) {
 // said is all of a state that a plan could change by mistake.
 func said(t *testing.T, s *branch.State, p *pagevm.Projection) string {
 	t.Helper()
-	raw, err := json.Marshal([]any{s, p, s.Ledger.Record()})
+	raw, err := json.Marshal([]any{s, p, s.Ledger})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,11 +11,14 @@ func TestRecordRestores(t *testing.T) {
 	m, id := mustModel(t, "claude-opus-5-5"), Identity{Model: "claude-opus-5-5", Thinking: "adaptive"}
 	blocks := grow(fixedPart(), 4, 1000)
 	_, l := send(Ledger{}, m, id, blocks, noon)
-	raw, err := json.Marshal(l.Record())
+	if l.Version != ledgerVersion {
+		t.Errorf("version %d", l.Version)
+	}
+	raw, err := json.Marshal(l)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var r Record
+	var r Ledger
 	if err := json.Unmarshal(raw, &r); err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +37,7 @@ func TestRecordRestores(t *testing.T) {
 		"edited":       func() bool { _, ok := r.Restore(edited); return ok },
 		"shorter":      func() bool { _, ok := r.Restore(blocks[:3]); return ok },
 		"newer format": func() bool { _, ok := newer.Restore(blocks); return ok },
-		"empty":        func() bool { _, ok := Record{}.Restore(blocks); return ok },
+		"empty":        func() bool { _, ok := Ledger{}.Restore(blocks); return ok },
 	} {
 		if f() {
 			t.Errorf("%s: restored", name)
