@@ -12,7 +12,7 @@ import (
 // a single journal line is the commit. It is idempotent per AdvancementKey.
 func (k *Kernel) ObserveTurn(ctx context.Context, t api.Turn) (*api.Observation, error) {
 	done := k.watch.begin(OpTurn)
-	out, err := k.desk.Observe(ctx, t)
+	out, err := k.desk.TakeTurn(ctx, t)
 	k.watch.end(ctx, done, err, func(d *Done) { d.Model, d.Observation = t.Model, out })
 	return out, err
 }

@@ -46,7 +46,7 @@ func (k *Kernel) plan(ctx context.Context, req *api.PlanRequest, done *Done) (ou
 		if err := k.freshMemory(ctx, s.Key); err != nil {
 			return err
 		}
-		pl, err := k.desk.Plan(ctx, s, req)
+		pl, err := k.desk.PlanCall(ctx, s, req)
 		if err != nil {
 			return err
 		}
@@ -80,7 +80,7 @@ func (k *Kernel) peek(ctx context.Context, req *api.PlanRequest, done *Done) (ou
 		if err := k.freshMemory(ctx, s.Key); err != nil {
 			return err
 		}
-		pl, err := k.desk.Peek(ctx, s, req)
+		pl, err := k.desk.PeekCall(ctx, s, req)
 		if err != nil {
 			return err
 		}

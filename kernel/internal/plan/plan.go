@@ -1,4 +1,4 @@
-// Package plan decides the messages of one model call. [Plan] is a function of the prior state,
+// Package plan decides the messages of one model call. [Make] is a function of the prior state,
 // the request, a reader of the session and a reader of the workspace:
 //
 //	take ── measure ── open ── fit ── decide ── append ── lay out ── Result
@@ -172,8 +172,8 @@ type Result struct {
 	Next *branch.State
 }
 
-// Plan plans a call, or a compaction on demand. If workspace is nil, no workspace is used.
-func Plan(ctx context.Context, prior *Prior, req *Request, s Session, ws Workspace) (*Result, error) {
+// Make plans a call, or a compaction on demand. If workspace is nil, no workspace is used.
+func Make(ctx context.Context, prior *Prior, req *Request, s Session, ws Workspace) (*Result, error) {
 	w, err := windowOf(prior, req)
 	if err != nil {
 		return nil, err

@@ -54,7 +54,7 @@ func (noGraves) Retired(string) bool             { return false }
 
 const testModel = "claude-opus-4-6"
 
-// desk is what a caller of Plan keeps between calls.
+// desk is what a caller of Make keeps between calls.
 type desk struct {
 	before *branch.State
 	known  map[string]*pagevm.Page
@@ -85,7 +85,7 @@ func (d *desk) plan(t *testing.T, msgs []memkernel.Message, window int, wish *De
 		Life:  Life{Off: true, FlushOff: true}}
 	req := &Request{PlanRequest: api.PlanRequest{SessionKey: "s", Model: testModel, ContextWindow: window, Reserve: window / 8, Messages: msgs, Now: d.now,
 		Resolver: "memory_get"}, Price: price, Demand: wish}
-	return Plan(t.Context(), prior, req, noSession{}, nil)
+	return Make(t.Context(), prior, req, noSession{}, nil)
 }
 
 // keep records a result as a caller does.

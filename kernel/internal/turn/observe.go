@@ -18,8 +18,8 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// Observe commits a turn: its pages, its usage, and the updated summary.
-func (d *Desk) Observe(ctx context.Context, t api.Turn) (*api.Observation, error) {
+// TakeTurn commits a turn: its pages, its usage, and the updated summary.
+func (d *Desk) TakeTurn(ctx context.Context, t api.Turn) (*api.Observation, error) {
 	ctx = markdownstore.Since(ctx, time.Now()) // the session's unit brings new writes
 	return inTurn(ctx, d, &t, func(s *session.Session, w *intake) (*api.Observation, error) {
 		o, err := d.endTurn(ctx, s, w, t)

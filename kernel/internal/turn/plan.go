@@ -30,9 +30,9 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// Plan plans a call and records the plan. If recording fails, the session is invalid and read
+// PlanCall plans a call and records the plan. If recording fails, the session is invalid and read
 // again, and the plan reports that.
-func (d *Desk) Plan(ctx context.Context, s *session.Session, req *api.PlanRequest) (*Planned, error) {
+func (d *Desk) PlanCall(ctx context.Context, s *session.Session, req *api.PlanRequest) (*Planned, error) {
 	pl, recorded, err := d.planOnce(ctx, s, req)
 	if err != nil {
 		d.noteUnfit(s, req.Model, err)
@@ -114,8 +114,8 @@ func (d *Desk) Unrecorded(ctx context.Context, s *session.Session, req *api.Plan
 	return pl, nil
 }
 
-// Peek plans without writing anything.
-func (d *Desk) Peek(ctx context.Context, s *session.Session, req *api.PlanRequest) (*Planned, error) {
+// PeekCall plans without writing anything.
+func (d *Desk) PeekCall(ctx context.Context, s *session.Session, req *api.PlanRequest) (*Planned, error) {
 	return d.plan(ctx, s, req, how{peek: true})
 }
 
@@ -156,7 +156,7 @@ func (d *Desk) plan(ctx context.Context, s *session.Session, asked *api.PlanRequ
 	if d.Memory != nil {
 		files = from
 	}
-	r, err := plan.Plan(ctx, prior, &req, from, files)
+	r, err := plan.Make(ctx, prior, &req, from, files)
 	if err != nil {
 		return nil, err
 	}
