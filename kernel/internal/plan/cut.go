@@ -204,7 +204,7 @@ func selectFor(c *Call, l *Limits, want *wanted, a *scores, target, most int) *p
 	carry := carryRoom(l.Window)
 	room := func(whole int) int { return max(l.unscale(whole-l.Fixed-want.standing)-carry, 0) }
 	in := pagevm.SelectInput{
-		Host: c.Supersede(), Places: c.Places, Seen: a.seen, Traits: a.traits, Names: a.uses,
+		Host: a.hosts, Places: c.Places, Seen: a.seen, Traits: a.traits, Names: a.uses,
 		Target: room(target), Most: room(most), Hurdle: want.cut.Hurdle, Resolver: c.Request.Resolver != "",
 	}
 	wish := pagevm.Select(in)

@@ -15,7 +15,8 @@ import (
 
 // scores is the worth of every shown item, for the selector.
 type scores struct {
-	seen   []pagevm.Seen // all messages as a cut sees them
+	hosts  []pagevm.HostMessage // with superseded evidence marked
+	seen   []pagevm.Seen        // all messages as a cut sees them
 	traits [][]pagevm.Traits
 	uses   []pagevm.NameUse
 }
@@ -24,7 +25,7 @@ type scores struct {
 // that have left count only with their words, because a name that was said once is likelier to be
 // said again. The texts are those of items of a special size, by hash.
 func score(c *Call, texts map[string]string, seen []pagevm.Seen) *scores {
-	out := &scores{seen: seen, traits: make([][]pagevm.Traits, len(c.Hosts))}
+	out := &scores{hosts: c.Supersede(), seen: seen, traits: make([][]pagevm.Traits, len(c.Hosts))}
 	newest := c.Places[len(c.Places)-1].Atom
 	found, edits, asked := namesShown(c, texts, seen), newestEdits(c), askedNames(c)
 	numbers := map[represent.Name]int32{}
