@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// cpuTime is what this process has had of the processors.
+// cpuTime returns the processor time that this process has used in all threads. On a machine that
+// others use too, it is a better measure than the clock.
 func cpuTime() time.Duration {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {

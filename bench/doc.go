@@ -8,8 +8,8 @@
 // A time alone means little on another machine, so every figure is compared with the figure of a
 // reference, measured in the same run:
 //
-//	BenchmarkPlan    a plan, as a share of the time that the reference tokenizer
-//	                 (tiktoken-go) takes to tokenise the same texts once
+//	BenchmarkPlan    a plan, as a share of the processor time that the reference
+//	                 tokenizer (tiktoken-go) takes to tokenise the same texts once
 //	BenchmarkCount   the o200k counter against the reference tokenizer
 //	BenchmarkRead    transcripts of every dialect against bare encoding/json
 //	BenchmarkIndex…  the index against a bare FTS5 table, and against find
@@ -28,8 +28,10 @@
 //
 // Metrics, in addition to those of package testing:
 //
-//	%-of-tiktoken    time of the plan without its syncs, in percent of the
-//	                 reference's time for all texts of the conversation
+//	%-of-tiktoken    processor time of the plan, in percent of the reference's for
+//	                 all texts of the conversation; clock-% is the same by the clock,
+//	                 without syncs
+//	peak-MB          growth of the heap while a first plan is made
 //	sync-ms/op       time inside fsync and syncfs, milliseconds per plan; the
 //	                 file system's name is in the benchmark's name
 //	bill-%           the proxy's addition to the bill of all input, in percent;

@@ -3,6 +3,8 @@ package bench
 import (
 	"context"
 	"fmt"
+	"runtime"
+	"runtime/metrics"
 	"testing"
 	"time"
 
@@ -101,39 +103,49 @@ func openKernel(b *testing.B) *kernel.Kernel {
 	return k
 }
 
-// tally sums what a benchmark measured, syncs apart.
+// tally sums what a benchmark measured.
 type tally struct {
-	plans                 int
-	own, sync, ref        time.Duration
-	refs                  int
+	plans, refs           int
+	own, ref              time.Duration // processor time
+	clock, refClock, sync time.Duration // clock is without sync
 	syncs, blobs, planned int
 }
 
-func (t *tally) add(own time.Duration, plan *api.ContextPlan) {
+// measure plans a step and adds its cost.
+func (t *tally) measure(b *testing.B, p planner, k *kernel.Kernel, s step) {
+	start, at := cpuTime(), time.Now()
+	plan := p.plan(b, k, s)
+	t.own += cpuTime() - start
+	t.clock += time.Since(at) - plan.Stats.SyncTime
 	t.plans++
-	t.own += own - plan.Stats.SyncTime
 	t.sync += plan.Stats.SyncTime
 	t.syncs += plan.Stats.Syncs
 	t.blobs += plan.Stats.Blobs
 	t.planned = plan.Budgets.PlannedInputTokens
 }
 
-// compare tokenises the conversation once more, next to what was just measured.
+// compare tokenises the conversation once more, next to what is measured. Neither pays for the
+// other's garbage.
 func (t *tally) compare(b *testing.B, all []string) {
+	runtime.GC()
+	start := cpuTime()
 	_, took := tokenise(b, all)
-	t.ref += took
+	t.ref += cpuTime() - start
+	t.refClock += took
 	t.refs++
+	runtime.GC()
 }
 
 func (t *tally) report(b *testing.B) {
 	own := t.own.Seconds() / float64(t.plans)
 	ref := t.ref.Seconds() / float64(t.refs)
 	b.ReportMetric(100*own/ref, "%-of-tiktoken")
-	b.ReportMetric(1000*own, "ms/op")
+	b.ReportMetric(100*t.clock.Seconds()/float64(t.plans)/t.refClock.Seconds()*float64(t.refs), "clock-%")
+	b.ReportMetric(1000*own, "cpu-ms/op")
 	b.ReportMetric(1000*t.sync.Seconds()/float64(t.plans), "sync-ms/op")
 	b.ReportMetric(float64(t.syncs)/float64(t.plans), "syncs/op")
 	b.ReportMetric(float64(t.blobs)/float64(t.plans), "blobs/op")
-	b.ReportMetric(1000*ref, "tiktoken-ms")
+	b.ReportMetric(1000*ref, "tiktoken-cpu-ms")
 }
 
 // first times plans of the whole conversation by a kernel that knows nothing.
@@ -147,14 +159,42 @@ func (p planner) first(b *testing.B, msgs step) {
 		t.compare(b, p.texts)
 		k := openKernel(b)
 		b.StartTimer()
-		start := time.Now()
-		plan := p.plan(b, k, msgs)
-		t.add(time.Since(start), plan)
+		t.measure(b, p, k, msgs)
 		b.StopTimer()
 		k.Close()
 		b.StartTimer()
 	}
+	b.StopTimer()
 	t.report(b)
+	k := openKernel(b)
+	b.ReportMetric(peakHeap(func() { p.plan(b, k, msgs) })/1e6, "peak-MB")
+	k.Close()
+}
+
+// peakHeap returns the largest size of the heap during f, above its size before, in bytes.
+func peakHeap(f func()) float64 {
+	heap := func() float64 {
+		sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+		metrics.Read(sample)
+		return float64(sample[0].Value.Uint64())
+	}
+	runtime.GC()
+	before, done, peak := heap(), make(chan bool), make(chan float64)
+	go func() {
+		most := before
+		for {
+			select {
+			case <-done:
+				peak <- most
+				return
+			case <-time.After(time.Millisecond / 4):
+				most = max(most, heap())
+			}
+		}
+	}()
+	f()
+	close(done)
+	return <-peak - before
 }
 
 // warm loads the vocabularies of both sides.
@@ -184,13 +224,11 @@ func (p planner) later(b *testing.B, steps []step) {
 			if k != nil {
 				k.Close()
 			}
-			t.compare(b, p.texts)
 			k = p.begin(b, steps[0])
+			t.compare(b, p.texts)
 			b.StartTimer()
 		}
-		start := time.Now()
-		plan := p.plan(b, k, steps[i%(len(steps)-1)+1])
-		t.add(time.Since(start), plan)
+		t.measure(b, p, k, steps[i%(len(steps)-1)+1])
 	}
 	b.StopTimer()
 	k.Close()

@@ -122,9 +122,9 @@ func (s *stand) measure(b *testing.B) string {
 		r.Search(ctx, retrieval.Query{Text: q, Passages: true, Now: now})
 	}
 	timed := func(to *times, f func()) {
-		t, c := time.Now(), cpu()
+		t, c := time.Now(), cpuTime()
 		f()
-		to.cpu += cpu() - c
+		to.cpu += cpuTime() - c
 		to.clock = append(to.clock, time.Since(t))
 	}
 	var ours, words, vectors, bare times

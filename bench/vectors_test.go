@@ -111,18 +111,18 @@ func vectors(b *testing.B, kind string, n, dim int) {
 		q := next()
 		mix(q, 0.5, all[rng.Intn(n)].Vector, float32(math.Sqrt(float64(dim))))
 		normal(q)
-		t, c := time.Now(), cpu()
+		t, c := time.Now(), cpuTime()
 		hits, err := ix.Vector(ctx, "m", q, wanted, nil)
-		ours.cpu += cpu() - c
+		ours.cpu += cpuTime() - c
 		ours.clock = append(ours.clock, time.Since(t))
 		if err != nil || len(hits) != wanted {
 			b.Fatal(len(hits), err)
 		}
-		t, c = time.Now(), cpu()
+		t, c = time.Now(), cpuTime()
 		for i := range all {
 			products[i] = dot(q, all[i].Vector)
 		}
-		loop.cpu += cpu() - c
+		loop.cpu += cpuTime() - c
 		loop.clock = append(loop.clock, time.Since(t))
 		best := slices.Clone(products)
 		slices.SortFunc(best, func(x, y float32) int { return cmp.Compare(y, x) })

@@ -78,14 +78,14 @@ func BenchmarkWorkspaces(b *testing.B) {
 	var ours, theirs times
 	for i := 0; b.Loop(); i++ {
 		q, terms := asked(i)
-		at := cpu()
+		at := cpuTime()
 		t := time.Now()
 		peers[i%n].search(terms, wanted)
 		theirs.clock = append(theirs.clock, time.Since(t))
-		theirs.cpu += cpu() - at
-		at = cpu()
+		theirs.cpu += cpuTime() - at
+		at = cpuTime()
 		ours.clock = append(ours.clock, ask(b, kernels[i%n], q))
-		ours.cpu += cpu() - at
+		ours.cpu += cpuTime() - at
 	}
 	b.ReportMetric(ours.at(0.5), "p50-µs")
 	b.ReportMetric(theirs.at(0.5), "bare-p50-µs")
