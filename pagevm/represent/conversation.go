@@ -49,6 +49,7 @@ func Conversation(in SpanInput, opt *Options) []pagevm.Rep {
 		return nil
 	}
 	s := scanText(full, kindProse, false)
+	defer s.free()
 	label := s.favourRoles(said)
 	tail := ""
 	if in.Resolver != "" && in.PageID != "" {

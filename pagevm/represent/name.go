@@ -9,11 +9,8 @@ type Name uint64
 // Names lists the names in a text, each once, in the order in which they first end, so that a
 // path follows its elements. Plain words and numbers are not names.
 func Names(text string) []Name {
-	size := 64
-	for size < len(text)/8 {
-		size <<= 1
-	}
-	s := scan{text: text, table: make([]int32, size), toks: make([]int32, 0, 32), known: make([]token, 0, len(text)/24+8)}
+	s := newScan(text)
+	defer s.free()
 	for a := 0; a < len(text); {
 		n := strings.IndexByte(text[a:], '\n')
 		if n < 0 {
@@ -23,11 +20,20 @@ func Names(text string) []Name {
 		s.tokens(a, a+n)
 		a += n + 1
 	}
-	out := make([]Name, 0, len(s.known)/2)
+	names := 0
 	for i := range s.known {
-		if k := &s.known[i]; k.worth >= worthIdent || k.worth == worthHex {
-			out = append(out, Name(k.hash))
+		if s.known[i].named() {
+			names++
+		}
+	}
+	out := make([]Name, 0, names)
+	for i := range s.known {
+		if s.known[i].named() {
+			out = append(out, Name(s.known[i].hash))
 		}
 	}
 	return out
 }
+
+// named reports whether a token is a name.
+func (t *token) named() bool { return t.worth >= worthIdent || t.worth == worthHex }

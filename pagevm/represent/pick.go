@@ -1,6 +1,8 @@
 package represent
 
 import (
+	"slices"
+
 	"github.com/memkernel/memkernel/pagevm/internal/lex"
 )
 
@@ -17,7 +19,9 @@ type picker struct {
 	stamp   []int32
 	round   int32
 	heap    []candidateUnit
-	used    int // bytes
+	used    int     // bytes
+	kept    []bool  // by head
+	count   []int32 // units with each token, see names
 }
 
 // markBytes is the length of an elision mark with its line break.
@@ -28,16 +32,21 @@ type candidateUnit struct {
 	unit  int32
 }
 
-// pick chooses units until about budget bytes are used.
+// zeroed returns n zero values, in the memory of old if it is large enough.
+func zeroed[T any](old []T, n int) []T {
+	s := slices.Grow(old[:0], n)[:n]
+	clear(s)
+	return s
+}
+
+// pick chooses units until about budget bytes are used. Callers must not use the picker after
+// another pick.
 func (s *scan) pick(budget int) *picker {
-	p := &picker{
-		scan:    s,
-		chosen:  make([]bool, len(s.units)),
-		order:   make([]int, 0, len(s.units)/3+4),
-		covered: make([]bool, len(s.known)),
-		stamp:   make([]int32, len(s.known)),
-		heap:    make([]candidateUnit, 0, len(s.units)+16),
-	}
+	p := &s.picked
+	p.scan, p.order, p.heap, p.round, p.used = s, p.order[:0], p.heap[:0], 0, 0
+	p.chosen = zeroed(p.chosen, len(s.units))
+	p.covered = zeroed(p.covered, len(s.known))
+	p.stamp = zeroed(p.stamp, len(s.known))
 	for i := range s.units {
 		p.heap = append(p.heap, candidateUnit{p.score(i), int32(i)})
 	}
@@ -172,7 +181,8 @@ func (p *picker) push(c candidateUnit) {
 // half of the lines, then the best of the rest until lines or bytes run out, as
 // flags by unit.
 func (p *picker) head(lines, bytes int) []bool {
-	keep := make([]bool, len(p.units))
+	p.kept = zeroed(p.kept, len(p.units))
+	keep := p.kept
 	take := func(i int) {
 		n := p.units[i].end - p.units[i].start + 1
 		if !keep[i] && lines > 0 && bytes >= n {
@@ -202,7 +212,8 @@ func (p *picker) head(lines, bytes int) []bool {
 // names lists up to n names that no kept unit shows: the paths and identifiers
 // that occur in most units, ties by first appearance, in at most bytes.
 func (s *scan) names(keep []bool, worth float32, n, bytes int) []string {
-	count := make([]int32, len(s.known))
+	s.picked.count = zeroed(s.picked.count, len(s.known))
+	count := s.picked.count
 	for _, t := range s.toks {
 		count[t]++
 	}

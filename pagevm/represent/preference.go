@@ -15,6 +15,7 @@ func Preference(id, source, text, resolver string, opt *Options) []pagevm.Rep {
 	reps := repChain{left: len(text)}
 	head := "[from " + lex.OrUnknown(source) + "]\n"
 	s := scanText(text, kindProse, false)
+	defer s.free()
 	p := s.pick(o.room(len(text), len(head)))
 	if len(text) >= o.MinBytes {
 		reps.add(pagevm.Compressed, string(s.excerpt([]byte(head), p.chosen)))

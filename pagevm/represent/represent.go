@@ -122,16 +122,20 @@ func Evidence(in EvidenceInput, opt *Options) []pagevm.Rep {
 	o := opt.withDefaults()
 	in = in.valid()
 	reps := repChain{left: len(in.Text)}
-	if len(pointerText(&in, "")) >= len(in.Text) {
+	call, about := pointerEnds(&in)
+	if len(call)+len(about) >= len(in.Text) {
 		return nil
 	}
 	args := canonicalArgs(in.Tool, in.Input)
-	ptr := pointerText(&in, args)
-	if len(ptr) >= len(in.Text) {
+	if shown := clip(args, 100); shown != "" {
+		call += " " + shown
+	}
+	if len(call)+len(about) >= len(in.Text) {
 		return nil
 	}
 	k, numbered := detectKind(in.Text)
 	s := scanText(in.Text, k, numbered)
+	defer s.free()
 	s.breaks = in.Breaks
 	door := ""
 	if !o.Whole {
@@ -140,18 +144,22 @@ func Evidence(in EvidenceInput, opt *Options) []pagevm.Rep {
 	foot := footer(&in, s)
 	room := o.room(len(in.Text), len(foot))
 	p := s.pick(room)
-	short := ""
-	if door != "" {
-		short = shortJSON(in.Text, room)
-	}
-	if short == "" {
-		short = string(s.excerpt(nil, p.chosen))
-	}
-	if len(in.Text) >= o.MinBytes && reps.add(pagevm.Compressed, short+foot) {
-		reps.reps[0].Door = door
+	if len(in.Text) >= o.MinBytes {
+		short := ""
+		if door != "" {
+			short = shortJSON(in.Text, room)
+		}
+		if short == "" {
+			short = string(append(s.excerpt(make([]byte, 0, room+room/8+len(foot)+64), p.chosen), foot...))
+		} else {
+			short += foot
+		}
+		if reps.add(pagevm.Compressed, short) {
+			reps.reps[0].Door = door
+		}
 	}
 	reps.addFields(&pagevm.Fields{Evidence: evidenceFields(&in, args, s, p, &o)})
-	reps.add(pagevm.Pointer, ptr)
+	reps.add(pagevm.Pointer, call+about)
 	return reps.reps
 }
 
@@ -173,6 +181,9 @@ func (c *repChain) add(l pagevm.Level, text string) bool {
 		return false
 	}
 	c.left = len(text)
+	if c.reps == nil {
+		c.reps = make([]pagevm.Rep, 0, int(pagevm.Full))
+	}
 	c.reps = append(c.reps, newRep(l, text))
 	return true
 }
@@ -247,31 +258,21 @@ func Preview(in EvidenceInput) string {
 // name it, few enough tokens to have hundreds of pointers in a prompt.
 const pointerHash = 16
 
-// PointerText returns the pointer to a tool result. It names the call, the size of the result,
-// the blob that holds the result, and the read that restores the stored bytes.
-func PointerText(in EvidenceInput) string {
-	in = in.valid()
-	return pointerText(&in, canonicalArgs(in.Tool, in.Input))
-}
-
-func pointerText(in *EvidenceInput, args string) string {
-	var b strings.Builder
-	b.WriteString("[page " + lex.OrUnknown(in.PageID) + ": " + lex.OrUnknown(in.Tool))
-	if args = clip(args, 100); args != "" {
-		b.WriteString(" " + args)
-	}
+// pointerEnds returns the two ends of the pointer to a tool result, without the arguments between
+// them. The pointer names the call, the size of the result, the blob that holds the result, and
+// the read that restores the stored bytes.
+func pointerEnds(in *EvidenceInput) (call, about string) {
 	if in.IsError {
-		b.WriteString(" (error)")
+		about = " (error)"
 	}
-	b.WriteString(", " + strconv.FormatInt(in.size(), 10) + " bytes")
+	about += ", " + strconv.FormatInt(in.size(), 10) + " bytes"
 	if in.Blob != "" {
-		b.WriteString(", sha256 " + in.Blob[:min(len(in.Blob), pointerHash)])
+		about += ", sha256 " + in.Blob[:min(len(in.Blob), pointerHash)]
 	}
 	if in.Masked > 0 {
-		b.WriteString(", " + lex.Plural(in.Masked, "masked secret"))
+		about += ", " + lex.Plural(in.Masked, "masked secret")
 	}
-	b.WriteString("; " + howToRead(in.Resolver, in.PageID) + "]")
-	return b.String()
+	return "[page " + lex.OrUnknown(in.PageID) + ": " + lex.OrUnknown(in.Tool), about + "; " + howToRead(in.Resolver, in.PageID) + "]"
 }
 
 func howToRead(resolver, page string) string {

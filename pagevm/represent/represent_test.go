@@ -232,7 +232,7 @@ func TestStatusFields(t *testing.T) {
 func TestPointerAndPreview(t *testing.T) {
 	in := evidence(strings.Repeat("héllo ", 1000))
 	in.Masked = 1
-	ptr := PointerText(in)
+	ptr := repAt(Evidence(in, nil), pagevm.Pointer).Text
 	for _, w := range []string{"p_1", in.Blob[:16], "7000 bytes", "1 masked secret", "read it with memkernel get p_1", "make all"} {
 		if !strings.Contains(ptr, w) {
 			t.Errorf("pointer lacks %q: %s", w, ptr)
@@ -249,7 +249,7 @@ func TestPointerAndPreview(t *testing.T) {
 		t.Errorf("preview shows %d characters", n)
 	}
 	in.Resolver = ""
-	if p := PointerText(in); strings.Contains(p, "read it") || !strings.Contains(p, "not shown") {
+	if p := repAt(Evidence(in, nil), pagevm.Pointer).Text; strings.Contains(p, "read it") || !strings.Contains(p, "not shown") {
 		t.Errorf("pointer without a resolver: %s", p)
 	}
 	in.Text = "short"

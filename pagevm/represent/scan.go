@@ -3,6 +3,7 @@ package represent
 import (
 	"math"
 	"strings"
+	"sync"
 
 	"github.com/memkernel/memkernel/pagevm/internal/lex"
 )
@@ -31,12 +32,40 @@ type scan struct {
 	breaks   bool // the text has breaks between parts, which stay
 	units    []unit
 	toks     []int32
-	known    []token // by token number
-	table    []int32 // open addressing, token number + 1
-	lines    int     // lines seen that are not blank
-	line     int32   // number of the current line
-	errs     int     // units that speak of errors
-	paths    int     // distinct paths
+	known    []token        // by token number
+	table    []int32        // open addressing, token number + 1
+	lines    int            // lines seen that are not blank
+	line     int32          // number of the current line
+	errs     int            // units that speak of errors
+	paths    int            // distinct paths
+	shapes   map[uint64]int // units met by reward, by templateHash
+	picked picker
+}
+
+// scans are used scans, whose memory later scans take over.
+var scans = sync.Pool{New: func() any { return &scan{shapes: map[uint64]int{}} }}
+
+// newScan returns a scan without units.
+func newScan(text string) *scan {
+	s := scans.Get().(*scan)
+	s.text = text
+	size := 64
+	for size < min(len(text), wholeScan)/8 {
+		size <<= 1
+	}
+	if s.table = s.table[:0]; cap(s.table) < size {
+		s.table = make([]int32, size)
+	}
+	s.table = s.table[:size]
+	clear(s.table)
+	return s
+}
+
+// free gives the memory of s to later scans. Only texts taken from s may be used afterwards.
+func (s *scan) free() {
+	clear(s.shapes)
+	*s = scan{units: s.units[:0], toks: s.toks[:0], known: s.known[:0], table: s.table, shapes: s.shapes, picked: s.picked}
+	scans.Put(s)
 }
 
 // token is a distinct token: text[a:b] where it first occurs. The top of a text
@@ -78,20 +107,8 @@ func scanText(text string, k kind, numbered bool) *scan {
 // scanEdges is scanText for a huge text. Within edge bytes of either end every line becomes a
 // unit.
 func scanEdges(text string, k kind, numbered bool, edge int) *scan {
-	size := 64
-	for size < min(len(text), wholeScan)/8 {
-		size <<= 1
-	}
-	s := &scan{
-		text:     text,
-		kind:     k,
-		numbered: numbered,
-		edge:     edge,
-		units:    make([]unit, 0, len(text)/48+4),
-		toks:     make([]int32, 0, len(text)/8+8),
-		known:    make([]token, 0, min(len(text), wholeScan)/20+8),
-		table:    make([]int32, size),
-	}
+	s := newScan(text)
+	s.kind, s.numbered, s.edge = k, numbered, edge
 	sh := shaper{kind: k}
 	for pos := 0; pos < len(text); {
 		end := strings.IndexByte(text[pos:], '\n')
@@ -342,17 +359,16 @@ func (s *scan) reward() {
 	if n == 0 {
 		return
 	}
-	seen := make(map[uint64]int)
 	for i := range s.units {
 		u := &s.units[i]
 		if u.base == 0 {
 			continue
 		}
 		h := templateHash(s.text[u.start:u.end])
-		if k := seen[h]; k > 0 {
+		if k := s.shapes[h]; k > 0 {
 			u.base /= float32(k + 1)
 		}
-		seen[h]++
+		s.shapes[h]++
 	}
 	s.units[0].base += worthEdge
 	s.units[n-1].base += worthEdge

@@ -2,35 +2,25 @@ package ingest
 
 import (
 	"bufio"
-	"crypto/sha256"
 	"encoding/base64"
-	"encoding/hex"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/pagevm/represent"
 )
 
 // HashMessage returns the hash of a host message's content. The hash stays the same if the host
 // moves its cache markers or re-encodes a known block.
 func HashMessage(m *memkernel.Message) string {
-	return hashed(func(h *bufio.Writer) {
+	return ids.HashOf(func(h *bufio.Writer) {
 		field(h, string(m.Role))
 		for i := range m.Parts {
 			hashPart(h, &m.Parts[i])
 		}
 	})
-}
-
-// hashed returns the hash of the written bytes, in hex.
-func hashed(write func(h *bufio.Writer)) string {
-	sum := sha256.New()
-	h := bufio.NewWriterSize(sum, 512)
-	write(h)
-	h.Flush()
-	return hex.EncodeToString(sum.Sum(nil))
 }
 
 func field(h *bufio.Writer, s string) {
@@ -215,7 +205,7 @@ func Lowered(parts []memkernel.Part, text string) []memkernel.Part {
 
 // hashResult returns the content hash of one tool result part.
 func hashResult(p *memkernel.Part) string {
-	return hashed(func(h *bufio.Writer) { hashPart(h, p) })
+	return ids.HashOf(func(h *bufio.Writer) { hashPart(h, p) })
 }
 
 // decodeBase64 returns the bytes of a payload, or the payload itself if it is not valid base64.

@@ -112,32 +112,40 @@ func (g *Maker) run(m *memkernel.Message, from, to, overhead int, hash string) p
 	hash += "/" + strconv.Itoa(from)
 	s := pagevm.Segment{Kind: pagevm.ItemHost, Part: from, Parts: to - from, Page: page.ID, Type: pagevm.Conversation,
 		Committed: g.committed(page.ID), First: pagevm.Full}
-	s.At[pagevm.Full] = g.shown(m.Parts[from:to], overhead, hash, false)
+	full, bare := g.shown(m.Parts[from:to], overhead, hash)
+	s.At[pagevm.Full] = full
 	g.Levels(&s, page, m.Parts[from:to], overhead)
 	if slices.ContainsFunc(m.Parts[from:to], func(p memkernel.Part) bool { return Thinking(&p) }) {
-		s.Bare = g.shown(m.Parts[from:to], overhead, hash+"/bare", true)
+		s.Bare = bare
+		s.Bare.Hash += "/bare"
 	}
 	return s
 }
 
-// shown sums the cost of a run of parts, with or without its thinking.
-func (g *Maker) shown(parts []memkernel.Part, overhead int, hash string, bare bool) pagevm.Shown {
-	sh := pagevm.Shown{Hash: hash, Tokens: overhead}
-	calls := false
+// shown sums the cost of a run of parts, with and without its thinking.
+func (g *Maker) shown(parts []memkernel.Part, overhead int, hash string) (full, bare pagevm.Shown) {
+	full = pagevm.Shown{Hash: hash, Tokens: overhead}
+	bare = full
+	var before, bareBefore *memkernel.Part
 	for i := range parts {
-		p := &parts[i]
-		if bare && Thinking(p) {
-			continue
+		p, tokens := &parts[i], g.Count.Part(&parts[i])
+		show(&full, before, p, tokens)
+		if before = p; !Thinking(p) {
+			show(&bare, bareBefore, p, tokens)
+			bareBefore = p
 		}
-		sh.Tokens += g.Count.Part(p)
-		sh.Image = sh.Image || p.Kind == memkernel.PartImage
-		if p.Call == nil || !calls {
-			sh.Positions++
-		}
-		calls = p.Call != nil
-		sh.Markable = markable(p)
 	}
-	return sh
+	return full, bare
+}
+
+// show adds a part to sh, which is shown after the part before. Neighbouring calls share a position.
+func show(sh *pagevm.Shown, before, p *memkernel.Part, tokens int) {
+	sh.Tokens += tokens
+	sh.Image = sh.Image || p.Kind == memkernel.PartImage
+	if p.Call == nil || before == nil || before.Call == nil {
+		sh.Positions++
+	}
+	sh.Markable = markable(p)
 }
 
 // committed reports whether a page is on disk, or will be on disk before it is used.
@@ -282,7 +290,7 @@ func (g *Maker) Levels(s *pagevm.Segment, page *pagevm.Page, parts []memkernel.P
 
 // Lowered returns the cost of a segment that shows text instead of its own content.
 func (g *Maker) Lowered(s *pagevm.Segment, parts []memkernel.Part, text, hash string, overhead int) pagevm.Shown {
-	sh := g.shown(Lowered(parts, text), overhead, hash, false)
+	sh, _ := g.shown(Lowered(parts, text), overhead, hash)
 	sh.Image = s.At[pagevm.Full].Image
 	if s.Kind == pagevm.ItemResult {
 		sh.Positions = s.At[pagevm.Full].Positions
