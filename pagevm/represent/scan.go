@@ -39,7 +39,7 @@ type scan struct {
 	errs     int            // units that speak of errors
 	paths    int            // distinct paths
 	shapes   map[uint64]int // units met by reward, by templateHash
-	picked picker
+	picked   picker
 }
 
 // scans are used scans, whose memory later scans take over.

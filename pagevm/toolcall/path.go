@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"path"
 	"slices"
-	"sort"
 	"strings"
 	"unicode/utf8"
 
@@ -143,21 +142,34 @@ func cleanPath(p, dir string) string {
 	return path.Clean(p)
 }
 
-// args returns the raw members of a call's JSON arguments. It returns nil if input is not a JSON
-// object.
-func args(input string) map[string]string {
+// arg is a member of a call's JSON arguments.
+type arg struct{ name, raw string }
+
+// args returns the members of a call's JSON arguments, in order. It returns nil if input is not a
+// JSON object.
+func args(input string) []arg {
 	t := strings.TrimLeft(input, " \t\r\n")
 	if t == "" || t[0] != '{' || !json.Valid([]byte(t)) {
 		return nil
 	}
-	m := map[string]string{}
+	out := make([]arg, 0, 6)
 	for k, raw := range lex.Members(t) {
 		if strings.IndexByte(k, '\\') >= 0 || !utf8.ValidString(k) {
 			k, _ = lex.Unquote(`"` + k + `"`)
 		}
-		m[k] = strings.TrimRight(raw, " \t\r\n")
+		out = append(out, arg{k, strings.TrimRight(raw, " \t\r\n")})
 	}
-	return m
+	return out
+}
+
+// valueOf returns the raw value of an argument, "" if there is none. The last of equal names counts.
+func valueOf(args []arg, name string) (raw string) {
+	for _, a := range args {
+		if a.name == name {
+			raw = a.raw
+		}
+	}
+	return raw
 }
 
 // stringArg returns a string argument, "" if the input has none of that name. It decodes only
@@ -210,23 +222,21 @@ func Canonical(tool, input string) string {
 		return tool + " " + strings.Join(lines, "\n")
 	}
 	shell := shellTools[baseTool(tool)]
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		if !shell || !shellNoise[k] {
-			keys = append(keys, k)
-		}
-	}
-	sort.Strings(keys)
+	slices.SortStableFunc(m, func(a, b arg) int { return strings.Compare(a.name, b.name) })
 	var b bytes.Buffer
-	b.WriteString(tool + " {")
-	for i, k := range keys {
-		if i > 0 {
-			b.WriteByte(',')
+	b.Grow(len(tool) + len(input) + 16)
+	b.WriteString(tool)
+	b.WriteString(" {")
+	sep := ""
+	for i, a := range m {
+		if i+1 < len(m) && m[i+1].name == a.name || shell && shellNoise[a.name] {
+			continue // the last of equal names counts
 		}
-		name, _ := json.Marshal(k)
-		b.Write(name)
+		b.WriteString(sep)
+		writeCanonicalString(&b, a.name, true)
 		b.WriteByte(':')
-		writeCanonical(&b, m[k], shell)
+		writeCanonical(&b, a.raw, shell)
+		sep = ","
 	}
 	b.WriteByte('}')
 	return b.String()
@@ -237,27 +247,46 @@ var shellNoise = Names("description timeout timeout_ms yield_time_ms max_output_
 // writeCanonical writes any JSON value with sorted keys, its numbers as they
 // were written.
 func writeCanonical(b *bytes.Buffer, raw string, trim bool) {
-	var v any
 	switch raw[0] {
 	case '"':
-		s, _ := lex.Unquote(raw)
+		s := raw[1 : len(raw)-1]
+		if strings.IndexByte(s, '\\') >= 0 || !utf8.ValidString(s) {
+			s, _ = lex.Unquote(raw)
+		}
 		if trim {
 			s = strings.TrimSpace(s)
 		}
-		v = s
+		writeCanonicalString(b, s, false)
 	case '{', '[':
+		var v any
 		d := json.NewDecoder(strings.NewReader(raw))
 		d.UseNumber()
 		if d.Decode(&v) != nil {
 			b.WriteString(raw)
 			return
 		}
+		encode(b, v, false)
 	default: // a number, true, false or null
 		b.WriteString(raw)
-		return
 	}
+}
+
+// writeCanonicalString writes a JSON string. If html is set, it escapes <, > and &.
+func writeCanonicalString(b *bytes.Buffer, s string, html bool) {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' || html && strings.IndexByte("<>&", c) >= 0 {
+			encode(b, s, html)
+			return
+		}
+	}
+	b.WriteByte('"')
+	b.WriteString(s)
+	b.WriteByte('"')
+}
+
+func encode(b *bytes.Buffer, v any, html bool) {
 	e := json.NewEncoder(b)
-	e.SetEscapeHTML(false)
+	e.SetEscapeHTML(html)
 	if e.Encode(v) == nil {
 		b.Truncate(b.Len() - 1) // the encoder's line break
 	}

@@ -59,16 +59,17 @@ func shellCommand(input string) (cmd, dir string) {
 	if m == nil {
 		return input, ""
 	}
-	dir = lex.RawString(m["workdir"])
+	dir = lex.RawString(valueOf(m, "workdir"))
 	if dir == "" {
-		dir = lex.RawString(m["cwd"])
+		dir = lex.RawString(valueOf(m, "cwd"))
 	}
 	for _, k := range [...]string{"command", "cmd", "script"} {
-		if s := lex.RawString(m[k]); s != "" {
+		raw := valueOf(m, k)
+		if s := lex.RawString(raw); s != "" {
 			return s, dir
 		}
 		var argv []string
-		if len(m[k]) > 0 && json.Unmarshal([]byte(m[k]), &argv) == nil && len(argv) > 0 {
+		if strings.HasPrefix(raw, "[") && json.Unmarshal([]byte(raw), &argv) == nil && len(argv) > 0 {
 			if len(argv) == 3 && (argv[1] == "-lc" || argv[1] == "-c") {
 				return argv[2], dir
 			}
@@ -170,13 +171,25 @@ type shellLexer struct {
 	i      int
 	cmds   []simpleCommand
 	cur    simpleCommand
-	word   []byte
+	word   string
 	inWord bool
 	target bool // the word is the target of a redirection
 	lost   bool // the current command can't be understood
 }
 
-// step reads one character or one quoted string. It returns false to end the line early.
+// special are the characters that end a run of plain characters.
+const special = " \t'\"\\$`({<>;\n&|"
+
+// add adds s, a part of the line, to the current word.
+func (x *shellLexer) add(s string) {
+	if x.inWord {
+		s = x.word + s
+	}
+	x.word, x.inWord = s, true
+}
+
+// step reads one run of plain characters, one special character or one quoted string. It returns
+// false to end the line early.
 func (x *shellLexer) step() bool {
 	c := x.line[x.i]
 	x.i++
@@ -189,11 +202,11 @@ func (x *shellLexer) step() bool {
 			x.lost = true
 			return false
 		}
-		x.word, x.inWord = append(x.word, x.line[x.i:x.i+n]...), true
+		x.add(x.line[x.i : x.i+n])
 		x.i += n + 1
 	case '\\':
 		if x.i < len(x.line) && x.line[x.i] != '\n' {
-			x.word, x.inWord = append(x.word, x.line[x.i]), true
+			x.add(x.line[x.i : x.i+1])
 		}
 		x.i++
 	case '$', '`', '(', '{': // the expansion is unknown
@@ -203,7 +216,7 @@ func (x *shellLexer) step() bool {
 		if strings.HasPrefix(x.line[x.i:], "<") {
 			return false // the rest is a document
 		}
-		x.word, x.inWord = append(x.word, c), true
+		x.add("<")
 	case '>':
 		x.redirect()
 	case ';', '\n', '&':
@@ -211,15 +224,21 @@ func (x *shellLexer) step() bool {
 	case '|':
 		x.endCommand(!strings.HasPrefix(x.line[x.i:], "|"))
 	default:
-		x.word, x.inWord = append(x.word, c), true
+		from := x.i - 1
+		if n := strings.IndexAny(x.line[x.i:], special); n >= 0 {
+			x.i += n
+		} else {
+			x.i = len(x.line)
+		}
+		x.add(x.line[from:x.i])
 	}
 	return true
 }
 
 // redirect handles ">", ">>", "2>" and "2>&1"; the target is the next word.
 func (x *shellLexer) redirect() {
-	if lex.AllDigits(string(x.word)) {
-		x.word, x.inWord = x.word[:0], false
+	if x.inWord && lex.AllDigits(x.word) {
+		x.word, x.inWord = "", false
 	}
 	x.endWord()
 	rest := strings.TrimLeft(x.line[x.i:], ">")
@@ -240,11 +259,11 @@ func (x *shellLexer) endWord() {
 		return
 	}
 	if x.target {
-		x.cur.out = append(x.cur.out, string(x.word))
+		x.cur.out = append(x.cur.out, x.word)
 	} else {
-		x.cur.words = append(x.cur.words, string(x.word))
+		x.cur.words = append(x.cur.words, x.word)
 	}
-	x.word, x.inWord, x.target = x.word[:0], false, false
+	x.word, x.inWord, x.target = "", false, false
 }
 
 // endCommand closes the current command; the next one reads its output if
