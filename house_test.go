@@ -147,7 +147,7 @@ var arrows = map[string][]string{
 	"serve/ui":        {".", "cachelayout", "cachelayout/predict", "consolidation", "internal/display", "internal/document", "internal/store", "internal/textutil", "kernel", "kernel/api", "kernel/billing", "kernel/fault", "kernel/health", "markdownstore", "pagevm", "pagevm/journal", "pagevm/mask", "pagevm/paging", "replay", "serve/meter", "sessions", "transcript"},
 	"serve/telemetry": {".", "cachelayout", "kernel", "kernel/api", "kernel/fault", "serve", "serve/meter", "serve/proxy", "transcript"},
 
-	"summary":       {".", "internal/choice", "internal/textutil", "pagevm", "pagevm/journal", "transcript"},
+	"summary":       {".", "internal/choice", "internal/textutil", "pagevm", "pagevm/journal", "pagevm/toolcall", "transcript"},
 	"summary/model": {".", "internal/endpoint", "summary"},
 
 	"transport": {"kernel", "serve/proxy"},

@@ -3,6 +3,8 @@ package summary
 import (
 	"encoding/json"
 	"strings"
+
+	"github.com/memkernel/memkernel/pagevm/toolcall"
 )
 
 // Question is a question that a call asks the user.
@@ -14,15 +16,15 @@ type Question struct {
 
 // questionsOf returns the questions that a call asks the user, if its input has questions with
 // options.
-func questionsOf(mask masker, in map[string]json.RawMessage) (ask string, out []Question) {
+func questionsOf(mask masker, in toolcall.Args) (ask string, out []Question) {
 	type question struct {
 		ID       string `json:"id"`
 		Question string `json:"question"`
 	}
 	var qs []question
-	if raw := in["questions"]; len(raw) == 0 || json.Unmarshal(raw, &qs) != nil {
-		one := question{Question: str(in["question"])}
-		if one.Question == "" || in["options"] == nil {
+	if raw := in.Get("questions"); len(raw) == 0 || json.Unmarshal([]byte(raw), &qs) != nil {
+		one := question{Question: str(in.Get("question"))}
+		if one.Question == "" || in.Get("options") == "" {
 			return "", nil
 		}
 		qs = []question{one}
@@ -139,8 +141,8 @@ func answersIn(raw json.RawMessage) (values []string, note string) {
 		Answers []string `json:"answers"`
 	}
 	switch {
-	case str(raw) != "":
-		list = []string{str(raw)}
+	case str(string(raw)) != "":
+		list = []string{str(string(raw))}
 	case json.Unmarshal(raw, &list) == nil:
 	case json.Unmarshal(raw, &object) == nil:
 		list = object.Answers

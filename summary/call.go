@@ -1,13 +1,13 @@
 package summary
 
 import (
-	"bytes"
 	"encoding/json"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/pagevm/toolcall"
 )
 
 // Call is a tool call that has no result yet, reduced to the data that its result needs.
@@ -77,15 +77,18 @@ func (u *updater) call(tc *memkernel.ToolCall) {
 	tc = &clean
 	u.unasked() // the turn continues, so the text was no last word
 	c := Call{ID: tc.ID, Name: oneLine(tc.Name, nameRunes), Why: u.s.Said}
-	in := fields(tc)
+	var in toolcall.Args
+	if !tc.Custom {
+		in = toolcall.ArgsOf(tc.Input)
+	}
 	if line := commandLine(in); line != "" {
 		u.shell(&c, line)
-		workedIn(&u.s.Place, str(in["workdir"]))
-	} else if session := id(in["session_id"]); session != "" {
+		workedIn(&u.s.Place, str(in.Get("workdir")))
+	} else if session := id(in.Get("session_id")); session != "" {
 		resume(&u.s, &c, session)
 	}
 	for _, k := range pathKeys {
-		if p := str(in[k]); p != "" {
+		if p := str(in.Get(k)); p != "" {
 			c.Path = cleanPath(p)
 			break
 		}
@@ -95,8 +98,8 @@ func (u *updater) call(tc *memkernel.ToolCall) {
 		c.Paths = patched(tc.Input)
 	case c.Path != "" && writes(in):
 		c.Paths = []string{c.Path}
-	case in["input"] != nil || in["patch"] != nil:
-		c.Paths = patched(str(in["input"]) + str(in["patch"]))
+	case in.Get("input") != "" || in.Get("patch") != "":
+		c.Paths = patched(str(in.Get("input")) + str(in.Get("patch")))
 	}
 	u.planning(&c, tc, in)
 	if len(c.Paths) > maxPaths {
@@ -108,28 +111,16 @@ func (u *updater) call(tc *memkernel.ToolCall) {
 	}
 }
 
-// fields returns the input as a JSON object, nil if the input is not an object.
-func fields(tc *memkernel.ToolCall) map[string]json.RawMessage {
-	if tc.Custom || !strings.HasPrefix(strings.TrimLeft(tc.Input, " \t\r\n"), "{") {
-		return nil
-	}
-	var m map[string]json.RawMessage
-	if json.Unmarshal([]byte(tc.Input), &m) != nil {
-		return nil
-	}
-	return m
-}
-
 // str returns a JSON string's value, "" for other values. raw is valid JSON.
-func str(raw json.RawMessage) string {
+func str(raw string) string {
 	if len(raw) == 0 || raw[0] != '"' {
 		return ""
 	}
-	if bytes.IndexByte(raw, '\\') < 0 && utf8.Valid(raw) {
-		return string(raw[1 : len(raw)-1])
+	if strings.IndexByte(raw, '\\') < 0 && utf8.ValidString(raw) {
+		return raw[1 : len(raw)-1]
 	}
 	var s string
-	if json.Unmarshal(raw, &s) != nil {
+	if json.Unmarshal([]byte(raw), &s) != nil {
 		return ""
 	}
 	return s
@@ -137,14 +128,17 @@ func str(raw json.RawMessage) string {
 
 // commandLine returns the shell command of an input. The input holds the command as a string, or
 // as the last word of an argument vector that a shell runs.
-func commandLine(in map[string]json.RawMessage) string {
+func commandLine(in toolcall.Args) string {
 	for _, k := range commandKeys {
-		raw := in[k]
+		raw := in.Get(k)
 		if s := str(raw); s != "" {
 			return s
 		}
+		if len(raw) == 0 || raw[0] != '[' {
+			continue
+		}
 		var argv []string
-		if len(raw) == 0 || raw[0] != '[' || json.Unmarshal(raw, &argv) != nil || len(argv) == 0 {
+		if json.Unmarshal([]byte(raw), &argv) != nil || len(argv) == 0 {
 			continue
 		}
 		if len(argv) >= 3 && strings.HasPrefix(argv[1], "-") && strings.HasSuffix(argv[0], "sh") {
@@ -167,9 +161,9 @@ func resume(s *State, c *Call, session string) {
 	s.Running = remove(s.Running, func(r Call) bool { return r.Session == session })
 }
 
-func writes(in map[string]json.RawMessage) bool {
+func writes(in toolcall.Args) bool {
 	for _, k := range payloadKeys {
-		if _, ok := in[k]; ok {
+		if in.Get(k) != "" {
 			return true
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/internal/textutil"
+	"github.com/memkernel/memkernel/pagevm/toolcall"
 )
 
 // The states of a plan item that mean something here. Any other word of a host counts as open.
@@ -49,29 +50,32 @@ func (it item) text() string {
 
 // planning reads calls that write the agent's plan or put something before the user. Such calls
 // have whole lists, single items, plans in prose, or questions.
-func (u *updater) planning(c *Call, tc *memkernel.ToolCall, in map[string]json.RawMessage) {
+func (u *updater) planning(c *Call, tc *memkernel.ToolCall, in toolcall.Args) {
 	for _, k := range [...]string{"todos", "plan", "items", "tasks"} {
-		if list := items(in[k]); list != nil {
+		if list := items(in.Get(k)); list != nil {
 			u.todoList(list)
 			return
 		}
 	}
-	if p := str(in["plan"]); p != "" {
+	if p := str(in.Get("plan")); p != "" {
 		c.Plan = gist(u.mask.source(p, userWindow), optionRunes)
 	}
 	c.Ask, c.Questions = questionsOf(u.mask, in)
 	switch strings.ToLower(strings.ReplaceAll(tc.Name, "_", "")) {
 	case "taskcreate":
-		c.Task = oneLine(u.mask.source(str(in["subject"]), userWindow), todoRunes)
+		c.Task = oneLine(u.mask.source(str(in.Get("subject")), userWindow), todoRunes)
 	case "taskupdate":
-		updateTask(&u.s, id(in["taskId"]), str(in["status"]), oneLine(u.mask.source(str(in["subject"]), userWindow), todoRunes))
+		updateTask(&u.s, id(in.Get("taskId")), str(in.Get("status")), oneLine(u.mask.source(str(in.Get("subject")), userWindow), todoRunes))
 	}
 }
 
 // items reads a list of plan items. It returns nil if the input is not such a list.
-func items(raw json.RawMessage) []item {
+func items(raw string) []item {
+	if len(raw) == 0 || raw[0] != '[' {
+		return nil
+	}
 	var list []item
-	if len(raw) == 0 || raw[0] != '[' || json.Unmarshal(raw, &list) != nil {
+	if json.Unmarshal([]byte(raw), &list) != nil {
 		return nil
 	}
 	for _, it := range list {
@@ -83,11 +87,11 @@ func items(raw json.RawMessage) []item {
 }
 
 // id returns an identifier that may be a string or a number.
-func id(raw json.RawMessage) string {
+func id(raw string) string {
 	if s := str(raw); s != "" {
 		return oneLine(s, nameRunes)
 	}
-	return oneLine(string(raw), nameRunes)
+	return oneLine(raw, nameRunes)
 }
 
 // todoList replaces the plan.

@@ -142,31 +142,34 @@ func cleanPath(p, dir string) string {
 	return path.Clean(p)
 }
 
-// arg is a member of a call's JSON arguments.
-type arg struct{ name, raw string }
+// Args are the members of a call's JSON arguments, in order.
+type Args []Arg
 
-// args returns the members of a call's JSON arguments, in order. It returns nil if input is not a
-// JSON object.
-func args(input string) []arg {
+// Arg is an argument. Raw is its JSON value.
+type Arg struct{ Name, Raw string }
+
+// ArgsOf returns the members of a call's JSON arguments. It returns nil if input is not a JSON
+// object.
+func ArgsOf(input string) Args {
 	t := strings.TrimLeft(input, " \t\r\n")
 	if t == "" || t[0] != '{' || !json.Valid([]byte(t)) {
 		return nil
 	}
-	out := make([]arg, 0, 6)
+	out := make(Args, 0, 6)
 	for k, raw := range lex.Members(t) {
 		if strings.IndexByte(k, '\\') >= 0 || !utf8.ValidString(k) {
 			k, _ = lex.Unquote(`"` + k + `"`)
 		}
-		out = append(out, arg{k, strings.TrimRight(raw, " \t\r\n")})
+		out = append(out, Arg{k, strings.TrimRight(raw, " \t\r\n")})
 	}
 	return out
 }
 
-// valueOf returns the raw value of an argument, "" if there is none. The last of equal names counts.
-func valueOf(args []arg, name string) (raw string) {
-	for _, a := range args {
-		if a.name == name {
-			raw = a.raw
+// Get returns the raw value of an argument, "" if there is none. The last of equal names counts.
+func (a Args) Get(name string) (raw string) {
+	for i := range a {
+		if a[i].Name == name {
+			raw = a[i].Raw
 		}
 	}
 	return raw
@@ -213,7 +216,7 @@ func patchPaths(input string) []string {
 // description and time limit) left out. In text that is not JSON, only the ends of lines are
 // trimmed.
 func Canonical(tool, input string) string {
-	m := args(input)
+	m := ArgsOf(input)
 	if m == nil {
 		lines := strings.Split(strings.TrimSpace(input), "\n")
 		for i := range lines {
@@ -222,20 +225,20 @@ func Canonical(tool, input string) string {
 		return tool + " " + strings.Join(lines, "\n")
 	}
 	shell := shellTools[baseTool(tool)]
-	slices.SortStableFunc(m, func(a, b arg) int { return strings.Compare(a.name, b.name) })
+	slices.SortStableFunc(m, func(a, b Arg) int { return strings.Compare(a.Name, b.Name) })
 	var b bytes.Buffer
 	b.Grow(len(tool) + len(input) + 16)
 	b.WriteString(tool)
 	b.WriteString(" {")
 	sep := ""
 	for i, a := range m {
-		if i+1 < len(m) && m[i+1].name == a.name || shell && shellNoise[a.name] {
+		if i+1 < len(m) && m[i+1].Name == a.Name || shell && shellNoise[a.Name] {
 			continue // the last of equal names counts
 		}
 		b.WriteString(sep)
-		writeCanonicalString(&b, a.name, true)
+		writeCanonicalString(&b, a.Name, true)
 		b.WriteByte(':')
-		writeCanonical(&b, a.raw, shell)
+		writeCanonical(&b, a.Raw, shell)
 		sep = ","
 	}
 	b.WriteByte('}')

@@ -55,16 +55,16 @@ func Command(tool, input string) string {
 // shellCommand returns the command line and the working directory of a shell call. The input
 // holds the command as a string, or as an argument vector such as ["bash","-lc","cat f"].
 func shellCommand(input string) (cmd, dir string) {
-	m := args(input)
+	m := ArgsOf(input)
 	if m == nil {
 		return input, ""
 	}
-	dir = lex.RawString(valueOf(m, "workdir"))
+	dir = lex.RawString(m.Get("workdir"))
 	if dir == "" {
-		dir = lex.RawString(valueOf(m, "cwd"))
+		dir = lex.RawString(m.Get("cwd"))
 	}
 	for _, k := range [...]string{"command", "cmd", "script"} {
-		raw := valueOf(m, k)
+		raw := m.Get(k)
 		if s := lex.RawString(raw); s != "" {
 			return s, dir
 		}
