@@ -1,6 +1,11 @@
 package store
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"unicode"
+)
 
 // plain marks the bytes that mean nothing within a JSON string.
 var plain = func() (t [256]bool) {
@@ -23,17 +28,28 @@ func compactJSON(b []byte) bool {
 		switch c := b[i]; {
 		case c == '"':
 			inString = !inString
-		case inString && c == '\\' && i+1 < len(b):
-			rest = append(rest, c)
-			i++
-			if b[i] == 'u' { // the digits are plain
-				rest = append(rest, b[i:min(i+4, len(b))]...)
-				i = min(i+4, len(b)-1)
+		case inString && c == '\\':
+			n := escapeLen(b[i:])
+			if n == 0 {
+				return false
 			}
+			i += n - 1
+			continue
 		case !inString && (c == ' ' || c == '\t' || c == '\r' || c == '\n'):
 			return false
 		}
 		rest = append(rest, b[i])
 	}
 	return json.Valid(rest)
+}
+
+// escapeLen returns the length of the escape that a JSON string continues with, 0 if it is none.
+func escapeLen(b []byte) int {
+	switch {
+	case len(b) > 1 && strings.IndexByte(`"\/bfnrt`, b[1]) >= 0:
+		return 2
+	case len(b) > 5 && b[1] == 'u' && !slices.ContainsFunc(b[2:6], func(c byte) bool { return !unicode.Is(unicode.ASCII_Hex_Digit, rune(c)) }):
+		return 6
+	}
+	return 0
 }

@@ -213,7 +213,7 @@ func (t *Trace) Append(r Record) error {
 		t.Forget()
 		return fmt.Errorf("trace: %w", err)
 	}
-	t.last = lineHead{t.off + int64(begins), buf.Bytes()[begins:min(begins+maxLineHead, buf.Len())]}
+	t.last = lineHead{t.off + int64(begins), bytes.Clone(buf.Bytes()[begins:min(begins+maxLineHead, buf.Len())])}
 	if t.off += int64(buf.Len()); t.first == 0 && t.off == int64(buf.Len()) {
 		t.first = t.off
 	}
