@@ -123,8 +123,50 @@ func windowKey(id uint32, i int) uint64 {
 	return uint64(id)<<32 | uint64(i)
 }
 
+// shortPiece is the number of bytes up to which a piece is merged without a window. Most pieces are
+// so short.
+const shortPiece = 32
+
+// mergeShort counts the tokens of a piece of at most shortPiece bytes.
+func (v *vocabulary) mergeShort(piece string) int {
+	var id, pair [shortPiece]uint32 // pair is the merge with the next part
+	n := 0
+	for i := 0; i < len(piece); n++ {
+		part, size := v.part(piece, i)
+		id[n] = part
+		i += size
+	}
+	for i := range n - 1 {
+		pair[i] = v.pair(id[i], id[i+1])
+	}
+	for {
+		best, at := uint32(noID), 0
+		for i, p := range pair[:n-1] {
+			if p < best {
+				best, at = p, i
+			}
+		}
+		if best == noID {
+			return n
+		}
+		n--
+		copy(id[at+1:n], id[at+2:])
+		copy(pair[at:n-1], pair[at+1:])
+		id[at] = best
+		if at > 0 {
+			pair[at-1] = v.pair(id[at-1], best)
+		}
+		if at+1 < n {
+			pair[at] = v.pair(best, id[at+1])
+		}
+	}
+}
+
 // merge counts the tokens of a piece of valid UTF-8, which is not empty.
 func (v *vocabulary) merge(piece string) int {
+	if len(piece) <= shortPiece {
+		return v.mergeShort(piece)
+	}
 	if len(piece) <= windowSize {
 		var f fixedWindow
 		w := f.window()
