@@ -21,13 +21,16 @@ func questionsOf(mask masker, in toolcall.Args) (ask string, out []Question) {
 		ID       string `json:"id"`
 		Question string `json:"question"`
 	}
+	one, many := str(in.Get("question")), in.Get("questions")
+	if many == "" && (one == "" || in.Get("options") == "") {
+		return "", nil
+	}
 	var qs []question
-	if raw := in.Get("questions"); len(raw) == 0 || json.Unmarshal([]byte(raw), &qs) != nil {
-		one := question{Question: str(in.Get("question"))}
-		if one.Question == "" || in.Get("options") == "" {
+	if many == "" || json.Unmarshal([]byte(many), &qs) != nil {
+		if one == "" || in.Get("options") == "" {
 			return "", nil
 		}
-		qs = []question{one}
+		qs = []question{{Question: one}}
 	}
 	var all []string
 	for _, q := range qs {

@@ -36,8 +36,11 @@ func Door(in EvidenceInput) string {
 // Resolves reports whether a call is made to read a page: its tool is the resolver, or its
 // command runs the resolver's.
 func Resolves(resolver, tool, input string) bool {
+	if tool == resolver {
+		return true
+	}
 	words := strings.Fields(resolver)
-	return tool == resolver || len(words) > 1 && strings.Contains(input, words[0]+" "+words[1])
+	return len(words) > 1 && strings.Contains(input, words[0]+" "+words[1])
 }
 
 // tellsError reports whether a line has a word for an error or failure other than a warning.

@@ -261,6 +261,9 @@ func (x *shellLexer) endWord() {
 	if x.target {
 		x.cur.out = append(x.cur.out, x.word)
 	} else {
+		if x.cur.words == nil {
+			x.cur.words = make([]string, 0, 8)
+		}
 		x.cur.words = append(x.cur.words, x.word)
 	}
 	x.word, x.inWord, x.target = "", false, false

@@ -169,11 +169,11 @@ func TextRuns(parts []memkernel.Part) (runs [][]memkernel.Part) {
 // there are fewer breaks, the first runs show it.
 func withText(parts []memkernel.Part, text string) []memkernel.Part {
 	runs := len(TextRuns(parts))
-	chunks := strings.SplitN(text, represent.PartBreak, max(runs, 1))
 	out := make([]memkernel.Part, 0, len(parts))
 	if runs == 0 {
 		return append(out, parts...)
 	}
+	chunks := strings.SplitN(text, represent.PartBreak, runs)
 	for i := range parts {
 		switch {
 		case parts[i].Kind != memkernel.PartText:
