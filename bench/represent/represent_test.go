@@ -85,7 +85,7 @@ func sample(t testing.TB) (out []represent.EvidenceInput) {
 // TestReport prints how much each kind of content shrinks and what survives of it.
 // What is quoted must be more than the first and last bytes of the same size have.
 func TestReport(t *testing.T) {
-	r, err := Run(recorded(t), nil)
+	r, err := Run(recorded(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +103,7 @@ func TestReport(t *testing.T) {
 
 func TestSample(t *testing.T) {
 	in := sample(t)
-	r, err := Run(in, nil)
+	r, err := Run(in)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,16 +132,12 @@ func TestResults(t *testing.T) {
 	if len(in) == 0 || in[0].Tool == "" || in[0].Input == "" || in[0].Resolver != "memory_get" {
 		t.Fatalf("%d results", len(in))
 	}
-	r, err := Run(in, &represent.Options{Ratio: 0.2})
+	r, err := Run(in)
 	if err != nil {
 		t.Fatal(err)
 	}
-	wide, err := Run(in, &represent.Options{Ratio: 0.5})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if a, b := r[pagevm.Compressed][All].Share(), wide[pagevm.Compressed][All].Share(); a >= b {
-		t.Errorf("ratio 0.2 shows %.3f of the tokens, 0.5 %.3f", a, b)
+	if a, b := r[pagevm.Structured][All].Share(), r[pagevm.Compressed][All].Share(); a >= b {
+		t.Errorf("structured shows %.3f of the tokens, compressed %.3f", a, b)
 	}
 }
 

@@ -86,7 +86,7 @@ func input(call *memkernel.ToolCall, r *memkernel.ToolResult, resolver string) r
 }
 
 // Run represents results and judges what is left of them.
-func Run(results []represent.EvidenceInput, opt *represent.Options) (Report, error) {
+func Run(results []represent.EvidenceInput) (Report, error) {
 	count, err := budget.For(budget.O200k)
 	if err != nil {
 		return nil, err
@@ -94,7 +94,7 @@ func Run(results []represent.EvidenceInput, opt *represent.Options) (Report, err
 	out := Report{}
 	for i := range results {
 		in := &results[i]
-		reps := represent.Evidence(*in, opt)
+		reps := represent.Evidence(*in, nil)
 		if len(reps) == 0 {
 			continue
 		}

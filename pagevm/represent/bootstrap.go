@@ -18,15 +18,6 @@ func Bootstrap(name, text string) []pagevm.Rep {
 	return reps.reps
 }
 
-// constraint makes the structured representation of a rule: its commanding lines and headings. A
-// rule of a few lines has no structured representation, since it can't be shortened.
-func constraint(text string) []pagevm.Rep {
-	text = strings.ToValidUTF8(text, "\uFFFD")
-	reps := repChain{left: len(text)}
-	reps.addFields(&pagevm.Fields{Constraint: &pagevm.ConstraintFields{Sections: outline(text, nil)}})
-	return reps.reps
-}
-
 // outline cuts a Markdown text into its sections, with the parts of each that must stay. A
 // section with one of the names in roles stays whole, including its subsections.
 func outline(text string, roles map[string]string) []pagevm.Outline {

@@ -42,12 +42,11 @@ type CompressInput struct {
 //
 // Unlike the other functions, Recompress is not pure.
 func Recompress(ctx context.Context, in EvidenceInput, reps []pagevm.Rep, opt *Options) []pagevm.Rep {
-	o := opt.withDefaults()
-	if o.Compressor == nil || len(reps) == 0 || len(in.Text) < o.MinBytes {
+	if opt == nil || opt.Compressor == nil || len(reps) == 0 || len(in.Text) < minBytes {
 		return reps
 	}
 	in = in.valid()
-	text, refused := o.compress(ctx, &in)
+	text, refused := opt.compress(ctx, &in)
 	own := reps[0].Level == pagevm.Compressed
 	switch {
 	case refused == "":
@@ -63,7 +62,7 @@ func Recompress(ctx context.Context, in EvidenceInput, reps []pagevm.Rep, opt *O
 	}
 	chain := repChain{left: len(in.Text)}
 	chain.add(pagevm.Compressed, text)
-	chain.reps[0].Maker = o.Compressor.Name()
+	chain.reps[0].Maker = opt.Compressor.Name()
 	for _, r := range rest {
 		if len(r.Text) < chain.left {
 			chain.left = len(r.Text)
@@ -81,7 +80,7 @@ func (o *Options) compress(ctx context.Context, in *EvidenceInput) (text, refuse
 	if ctx.Err() != nil {
 		return "", "no time left"
 	}
-	want := CompressInput{Type: pagevm.Evidence, Tool: in.Tool, Kind: ContentKind(in.Text), Text: in.Text, Bytes: o.room(len(in.Text), 0)}
+	want := CompressInput{Type: pagevm.Evidence, Tool: in.Tool, Kind: ContentKind(in.Text), Text: in.Text, Bytes: roomFor(len(in.Text), 0)}
 	text, err := o.Compressor.Compress(ctx, want)
 	foot := "\n[of " + lex.SizeText(in.size()) + ", shortened by " + o.Compressor.Name() + readWhole(in) + "]"
 	switch {

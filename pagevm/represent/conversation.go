@@ -37,8 +37,7 @@ type SpanInput struct {
 // [ConversationFields]: span id, time range, counts, gist, the most telling lines
 // and names that these do not show; the pointer has span id, time range and
 // counts. Sizes are against the texts of the span, roles included.
-func Conversation(in SpanInput, opt *Options) []pagevm.Rep {
-	o := opt.withDefaults()
+func Conversation(in SpanInput) []pagevm.Rep {
 	in.Utterances = validUtterances(in.Utterances)
 	said := said(in.Utterances)
 	full := spanText(said)
@@ -55,12 +54,12 @@ func Conversation(in SpanInput, opt *Options) []pagevm.Rep {
 	if in.Resolver != "" && in.PageID != "" {
 		tail = "\n[whole: " + in.Resolver + " " + in.PageID + "]"
 	}
-	p := s.pick(o.room(len(full), len(tail)))
-	if len(full) >= o.MinBytes {
+	p := s.pick(roomFor(len(full), len(tail)))
+	if len(full) >= minBytes {
 		b := s.excerpt(nil, withLabels(p.chosen, label))
 		reps.add(pagevm.Compressed, string(append(b, tail...)))
 	}
-	keep := withLabels(p.head(o.Lines, min(o.QuoteBytes, len(full)/6+120)), label)
+	keep := withLabels(p.head(quoteLines, min(quoteBytes, len(full)/6+120)), label)
 	f.Entities = s.names(keep, worthIdent, 8, 240)
 	placeSaid(f, s, keep, label)
 	reps.addFields(&pagevm.Fields{Conversation: f})

@@ -14,7 +14,7 @@ const maxArgs = 240
 
 // evidenceFields fills in the typed fields of a result from its scan: the call, how it ended, and
 // its most telling lines.
-func evidenceFields(in *EvidenceInput, args string, s *scan, p *picker, o *Options) *pagevm.EvidenceFields {
+func evidenceFields(in *EvidenceInput, args string, s *scan, p *picker) *pagevm.EvidenceFields {
 	f := &pagevm.EvidenceFields{Page: in.PageID, Tool: in.Tool, Args: clip(args, maxArgs), Status: "ok", Kind: s.kind.String(),
 		Lines: s.lines, Bytes: in.size(), PathCount: s.paths, ErrorCount: s.errs, Masked: in.Masked, Numbered: s.numbered}
 	if in.IsError {
@@ -26,12 +26,12 @@ func evidenceFields(in *EvidenceInput, args string, s *scan, p *picker, o *Optio
 	if in.PageID != "" {
 		f.Resolver = in.Resolver
 	}
-	room := min(o.QuoteBytes, len(in.Text)/6+120)
+	room := min(quoteBytes, len(in.Text)/6+120)
 	if s.kind == kindJSON {
 		f.Shape = jsonShape(in.Text, room/3)
 		room -= len(f.Shape)
 	}
-	keep := p.head(o.Lines, room)
+	keep := p.head(quoteLines, room)
 	f.Paths = s.names(keep, worthPath, 5, room/4)
 	placeQuotes(f, s, keep)
 	return f

@@ -96,8 +96,7 @@ const (
 // the original size of the message. All representations are excerpts that prefer the text that
 // the person probably wrote ([EvidenceInput.Own]). They name the page that holds the whole
 // message. Like [RepresentEvidence] it is pure.
-func Message(in EvidenceInput, opt *Options) []pagevm.Rep {
-	o := opt.withDefaults()
+func Message(in EvidenceInput) []pagevm.Rep {
 	in.Message = true
 	e := NewExcerpts(in)
 	n := len(e.in.Text)
@@ -105,7 +104,7 @@ func Message(in EvidenceInput, opt *Options) []pagevm.Rep {
 	for _, size := range [...]struct {
 		level pagevm.Level
 		bytes int
-	}{{pagevm.Compressed, o.room(n, 0)}, {pagevm.Structured, min(structuredMessage, n/3)}, {pagevm.Pointer, min(pointerMessage, n/4)}} {
+	}{{pagevm.Compressed, roomFor(n, 0)}, {pagevm.Structured, min(structuredMessage, n/3)}, {pagevm.Pointer, min(pointerMessage, n/4)}} {
 		c.add(size.level, e.Rep(size.bytes).Text)
 	}
 	return c.reps

@@ -65,7 +65,7 @@ func TestExcerptShorterThanItsFooter(t *testing.T) {
 func TestMessagesKeepTheirWritersWords(t *testing.T) {
 	text := "What is wrong here?\n" + manyLines(2_000) + PartBreak + "\n" + manyLines(2_000) + "Answer in one line."
 	in := EvidenceInput{PageID: "cv-1", Text: text, Breaks: true, Own: []Range{{0, 400, false}, {len(text) - 400, len(text), true}}}
-	reps := Message(in, nil)
+	reps := Message(in)
 	if len(reps) != 3 {
 		t.Fatalf("%d levels", len(reps))
 	}

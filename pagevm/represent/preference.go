@@ -9,19 +9,18 @@ import (
 
 // Preference makes the representations of a remembered preference. source is the provenance (file
 // and lines), which every level shows.
-func Preference(id, source, text, resolver string, opt *Options) []pagevm.Rep {
-	o := opt.withDefaults()
+func Preference(id, source, text, resolver string) []pagevm.Rep {
 	text = strings.ToValidUTF8(text, "\uFFFD")
 	reps := repChain{left: len(text)}
 	head := "[from " + lex.OrUnknown(source) + "]\n"
 	s := scanText(text, kindProse, false)
 	defer s.free()
-	p := s.pick(o.room(len(text), len(head)))
-	if len(text) >= o.MinBytes {
+	p := s.pick(roomFor(len(text), len(head)))
+	if len(text) >= minBytes {
 		reps.add(pagevm.Compressed, string(s.excerpt([]byte(head), p.chosen)))
 	}
 	f := &pagevm.PreferenceFields{Page: id, Source: source, Resolver: resolver}
-	for i, k := range p.head(4, min(o.QuoteBytes/3, len(text)/3)) {
+	for i, k := range p.head(4, min(quoteBytes/3, len(text)/3)) {
 		if k {
 			f.Telling = append(f.Telling, s.quote(i))
 		}

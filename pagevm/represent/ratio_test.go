@@ -47,9 +47,16 @@ func kindText(kind, word string, size int) string {
 	return b.String() + end
 }
 
-// Whatever the kind, a compressed representation is never larger than its ratio
-// allows, but for what a few lines need, and not much smaller while there is
-// something new to show.
+// excerptOf returns an excerpt of about room bytes.
+func excerptOf(text string, room int) string {
+	k, numbered := detectKind(text)
+	s := scanText(text, k, numbered)
+	defer s.free()
+	return string(s.excerpt(nil, s.pick(room).chosen))
+}
+
+// Whatever the kind, an excerpt is never larger than its room, but for what a few lines need, and
+// not much smaller while there is something new to show.
 func TestRatioIsKept(t *testing.T) {
 	for kind := range freshLine {
 		t.Run(kind, func(t *testing.T) {
@@ -60,13 +67,9 @@ func TestRatioIsKept(t *testing.T) {
 				if got := ContentKind(text); got != kind {
 					t.Fatalf("taken for %s", got)
 				}
-				rep := repAt(Evidence(evidence(text), &Options{Ratio: ratio}), pagevm.Compressed)
-				if rep == nil {
-					t.Fatalf("none for %.2f", ratio)
-				}
 				want := ratio * float64(len(text))
-				if got := float64(len(rep.Text)); got > want+64 || got < 0.85*want-64 {
-					t.Errorf("%.0f bytes for a ratio that allows %.0f", got, want)
+				if got := float64(len(excerptOf(text, int(want)))); got > want+64 || got < 0.85*want-64 {
+					t.Errorf("%.0f bytes in a room of %.0f", got, want)
 				}
 			})
 		})
@@ -78,14 +81,13 @@ func TestRatioBound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		kind := rapid.SampledFrom([]string{"log", "code", "search hits", "table", "prose", "listing", "diff", "json"}).Draw(t, "kind")
 		size := rapid.IntRange(800, 6<<10).Draw(t, "size")
-		o := Options{Ratio: rapid.Float64Range(0.05, 1).Draw(t, "ratio"), MaxBytes: rapid.IntRange(200, 4<<10).Draw(t, "max")}
+		room := rapid.IntRange(200, 4<<10).Draw(t, "room")
 		text := kindText(kind, "word", size)
-		rep := repAt(Evidence(evidence(text), &o), pagevm.Compressed)
-		if rep == nil {
-			return
+		if n := len(excerptOf(text, room)); n > room+maxUnit {
+			t.Errorf("%s: %d of %d bytes, want at most %d", kind, n, len(text), room+maxUnit)
 		}
-		limit := max(min(int(o.Ratio*float64(len(text))), o.MaxBytes), 1200/8+80) + maxUnit
-		if len(rep.Text) > limit {
+		rep := repAt(Evidence(evidence(text), nil), pagevm.Compressed)
+		if limit := max(int(0.35*float64(len(text))), 1200/8+80) + maxUnit; rep != nil && len(rep.Text) > limit {
 			t.Errorf("%s: %d of %d bytes, want at most %d", kind, len(rep.Text), len(text), limit)
 		}
 	})

@@ -13,21 +13,9 @@ import (
 	"github.com/memkernel/memkernel/pagevm/internal/lex"
 )
 
-// Options are the options of the extractors. Nil and zero values mean the defaults.
+// Options are the options of the representations of tool results. Nil and zero values mean the
+// defaults.
 type Options struct {
-	// Ratio is the size of a compressed representation divided by the size of the full content.
-	// The default is 0.35.
-	Ratio float64
-	// MaxBytes bounds a compressed representation. Default 64 KiB.
-	MaxBytes int
-	// MinBytes is the size below which content has no compressed
-	// representation. Default 800.
-	MinBytes int
-	// Lines bounds the number of lines that a structured representation quotes. The default is
-	// 14.
-	Lines int
-	// QuoteBytes bounds the size of these lines in bytes. The default is 1,200.
-	QuoteBytes int
 	// Compressor makes compressed representations in place of the mechanical ones, see
 	// [Recompress]. By default it is nil, and the mechanical ones are used.
 	Compressor Compressor
@@ -46,28 +34,15 @@ func (o *Options) Time() time.Duration {
 	return o.CompressTime
 }
 
-func (o *Options) withDefaults() Options {
-	r := Options{}
-	if o != nil {
-		r = *o
-	}
-	if r.Ratio <= 0 || r.Ratio > 1 {
-		r.Ratio = 0.35
-	}
-	if r.MaxBytes <= 0 {
-		r.MaxBytes = 64 << 10
-	}
-	if r.MinBytes <= 0 {
-		r.MinBytes = 800
-	}
-	if r.Lines <= 0 {
-		r.Lines = 14
-	}
-	if r.QuoteBytes <= 0 {
-		r.QuoteBytes = 1200
-	}
-	return r
-}
+const (
+	// ratio is the size of a compressed representation divided by the size of the full content.
+	ratio = 0.35
+	// maxBytes bounds a compressed representation. Content of less than minBytes has none.
+	maxBytes, minBytes = 64 << 10, 800
+	// quoteLines bounds the lines that a structured representation quotes. quoteBytes bounds their
+	// size.
+	quoteLines, quoteBytes = 14, 1200
+)
 
 // EvidenceInput is a tool call with its result, as ingested.
 type EvidenceInput struct {
@@ -119,7 +94,6 @@ func (in EvidenceInput) valid() EvidenceInput {
 // Evidence makes a pointer even without a resolver. The pointer then says so, and [pagevm.Floor]
 // forbids its use.
 func Evidence(in EvidenceInput, opt *Options) []pagevm.Rep {
-	o := opt.withDefaults()
 	in = in.valid()
 	reps := repChain{left: len(in.Text)}
 	call, about := pointerEnds(&in)
@@ -138,13 +112,13 @@ func Evidence(in EvidenceInput, opt *Options) []pagevm.Rep {
 	defer s.free()
 	s.breaks = in.Breaks
 	door := ""
-	if !o.Whole {
+	if opt == nil || !opt.Whole {
 		door = Door(in)
 	}
 	foot := footer(&in, s)
-	room := o.room(len(in.Text), len(foot))
+	room := roomFor(len(in.Text), len(foot))
 	p := s.pick(room)
-	if len(in.Text) >= o.MinBytes {
+	if len(in.Text) >= minBytes {
 		short := ""
 		if door != "" {
 			short = shortJSON(in.Text, room)
@@ -158,17 +132,15 @@ func Evidence(in EvidenceInput, opt *Options) []pagevm.Rep {
 			reps.reps[0].Door = door
 		}
 	}
-	reps.addFields(&pagevm.Fields{Evidence: evidenceFields(&in, args, s, p, &o)})
+	reps.addFields(&pagevm.Fields{Evidence: evidenceFields(&in, args, s, p)})
 	reps.add(pagevm.Pointer, call+about)
 	return reps.reps
 }
 
-// room returns how many bytes of a text of n bytes a compressed representation may quote in
+// roomFor returns how many bytes of a text of n bytes a compressed representation may quote in
 // addition to extra bytes of its own. A very short quotation is useless, so short texts get a few
 // lines at any ratio.
-func (o *Options) room(n, extra int) int {
-	return max(min(int(o.Ratio*float64(n)), o.MaxBytes)-extra, o.QuoteBytes/8)
-}
+func roomFor(n, extra int) int { return max(min(int(ratio*float64(n)), maxBytes)-extra, quoteBytes/8) }
 
 // repChain collects representations and drops those that do not shrink.
 type repChain struct {

@@ -87,10 +87,6 @@ func TestEvidenceLevels(t *testing.T) {
 			if !strings.Contains(reps[1].Text, "make all") || !strings.Contains(reps[1].Text, kind) {
 				t.Errorf("structured lacks fields:\n%s", reps[1].Text)
 			}
-			half := Evidence(in, &Options{Ratio: 0.6})
-			if len(half[0].Text) < len(reps[0].Text) {
-				t.Error("a larger ratio shows less")
-			}
 		})
 	}
 }
@@ -309,7 +305,7 @@ func TestConversation(t *testing.T) {
 			Utterance{Role: memkernel.RoleUser, Time: at.Add(time.Duration(i) * time.Minute), Text: fmt.Sprintf("Please fix the flaky test number %d in pkg/mod%d/flaky_test.go.\nIt fails at night.", i, i)},
 			Utterance{Role: memkernel.RoleAssistant, Time: at.Add(-time.Minute), Text: fmt.Sprintf("I looked at it: waitForPort%d gives up too early.\nI will change the timeout.", i), Tools: []string{"Read", "Bash", "Read"}})
 	}
-	reps := Conversation(in, nil)
+	reps := Conversation(in)
 	checkReps(t, spanText(in.Utterances), reps)
 	if len(reps) != 3 {
 		t.Fatalf("%d representations", len(reps))
@@ -327,10 +323,10 @@ func TestConversation(t *testing.T) {
 	if !strings.Contains(reps[0].Text, "assistant (Read x2, Bash):") {
 		t.Errorf("no roles:\n%s", reps[0].Text)
 	}
-	if reps := Conversation(SpanInput{Utterances: []Utterance{{Role: memkernel.RoleUser, Text: "go on"}}}, nil); len(reps) > 0 {
+	if reps := Conversation(SpanInput{Utterances: []Utterance{{Role: memkernel.RoleUser, Text: "go on"}}}); len(reps) > 0 {
 		t.Errorf("one short message: %v", reps)
 	}
-	if reps := Conversation(SpanInput{}, nil); len(reps) > 0 {
+	if reps := Conversation(SpanInput{}); len(reps) > 0 {
 		t.Errorf("empty span: %v", reps)
 	}
 }
@@ -411,23 +407,13 @@ func TestImperativeLines(t *testing.T) {
 	}
 }
 
-func TestConstraintPreference(t *testing.T) {
-	rule := "# Data\n" + strings.Repeat("Background of the rule, told at length so that it can be understood.\n", 5) + "Customer data must never leave the region.\n"
-	reps := constraint(rule)
-	checkReps(t, rule, reps)
-	if len(reps) != 1 || !strings.Contains(reps[0].Text, "Customer data must never leave the region.") || strings.Contains(reps[0].Text, "Background") {
-		t.Errorf("constraint: %v", reps)
-	}
-	if reps := constraint("Never push to main."); len(reps) > 0 {
-		t.Errorf("short rule: %v", reps)
-	}
-
+func TestPreference(t *testing.T) {
 	var b strings.Builder
 	for i := range 20 {
 		fmt.Fprintf(&b, "Likes short answers with code first, as said on day %d. Works on build_tools_%d in the evening, mostly.\n", i, i)
 	}
 	pref := b.String()
-	reps = Preference("pref_2", "USER.md:3-17", pref, "memkernel get", nil)
+	reps := Preference("pref_2", "USER.md:3-17", pref, "memkernel get")
 	for _, r := range reps {
 		if !strings.Contains(r.Text, "USER.md:3-17") {
 			t.Errorf("%s has no provenance: %s", r.Level, r.Text)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -45,7 +46,13 @@ func RepairHeard(m Maker, h *Heard, r Request) (*Batch, error) {
 	b := &Batch{Maker: m, req: r, before: h.state, heard: h, Adopted: h.state.Adopted}
 	b.Calls = h.state.Calls
 	raw, msgs := b.repairHeard()
-	return b, b.ready(func() { b.keyHeard(raw, msgs) })
+	if len(b.Msgs) == 0 {
+		return b, api.ErrNoMessages
+	}
+	b.lead()
+	b.adoptPrompts()
+	b.keyHeard(raw, msgs)
+	return b, b.clean()
 }
 
 // keep stores the messages that were handed in for the next observation.

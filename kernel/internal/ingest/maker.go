@@ -202,26 +202,23 @@ func (g *Maker) keepRun(m *memkernel.Message, from, to int, id string) *pagevm.P
 	page := &pagevm.Page{ID: id, Type: pagevm.Conversation, Scope: memkernel.ScopeSession, MessageKey: m.Key,
 		Role: string(m.Role), Created: m.Time, Masked: c.masked.Total(), MaskedBy: c.masked, Media: media}
 	page.Untyped = m.Role == memkernel.RoleUser && !slices.ContainsFunc(m.Parts[from:to], func(p memkernel.Part) bool { return p.Typed })
-	return g.Keep(page, c.text, func(p *pagevm.Page) (reps []pagevm.Rep) {
-		if strings.HasPrefix(m.Key, promptPrefix) && c.masked == nil && c.lifted == nil {
-			reps = promptRep(m.Parts[from].Text)
-		}
-		if old := g.Known[p.ID]; old != nil && degraded(old) {
-			reps = append(reps, g.RepresentMessage(m.Parts[from:to], p)...)
-		}
-		return reps
-	})
+	if known := g.known(page, c.text); known != nil {
+		return known
+	}
+	if strings.HasPrefix(m.Key, promptPrefix) && c.masked == nil && c.lifted == nil {
+		page.Reps = promptRep(m.Parts[from].Text)
+	}
+	if old := g.Known[page.ID]; old != nil && degraded(old) {
+		// Messages get levels when they do not fit for the first time. All others are shown in full.
+		page.Reps = append(page.Reps, represent.Message(g.MessageInput(m.Parts[from:to], page))...)
+	}
+	g.Out.add(page, c.text)
+	return page
 }
 
 // degraded reports whether a page has representations that do not show the whole content.
 func degraded(p *pagevm.Page) bool {
 	return slices.ContainsFunc(p.Reps, func(r pagevm.Rep) bool { return r.Level < pagevm.Full })
-}
-
-// RepresentMessage makes the representations of a long message. They are made when the message
-// does not fit for the first time. All other messages are always shown in full.
-func (g *Maker) RepresentMessage(parts []memkernel.Part, p *pagevm.Page) []pagevm.Rep {
-	return represent.Message(g.MessageInput(parts, p), g.Represent)
 }
 
 // promptRep keeps the text of a planned prompt as it was sent, so that this or another process
@@ -330,13 +327,16 @@ func (g *Maker) keepResult(m *memkernel.Message, part *memkernel.Part, call *mem
 	page.Media = append(page.Media, g.keepPayloads(lifted)...)
 	text, found := g.Mask.Find(lean)
 	page.Masked, page.MaskedBy = found.Total(), found
-	return g.Keep(page, text, func(p *pagevm.Page) []pagevm.Rep {
-		in := g.Evidence(r, call.Name, input, p)
-		if in.Text = text; !textOnly(r.Content) {
-			in.Text, in.Breaks, _ = g.Joined(r.Content)
-		}
-		return g.represent(in)
-	})
+	if known := g.known(page, text); known != nil {
+		return known
+	}
+	in := g.Evidence(r, call.Name, input, page)
+	if in.Text = text; !textOnly(r.Content) {
+		in.Text, in.Breaks, _ = g.Joined(r.Content)
+	}
+	page.Reps = g.represent(in)
+	g.Out.add(page, text)
+	return page
 }
 
 // Evidence returns the source of a result's representations, without the result's text.
@@ -416,9 +416,21 @@ func (g *Maker) represent(in represent.EvidenceInput) []pagevm.Rep {
 	return reps
 }
 
-// Keep files a page's content, unless the same page is committed already. Content that the host
-// changed gets a new page, because the page that a pointer or a span names must not change.
+// Keep files a page's content, unless the same page is committed already. Only a page that it files
+// is represented.
 func (g *Maker) Keep(p *pagevm.Page, content string, represent func(*pagevm.Page) []pagevm.Rep) *pagevm.Page {
+	if known := g.known(p, content); known != nil {
+		return known
+	}
+	p.Reps = represent(p)
+	g.Out.add(p, content)
+	return p
+}
+
+// known returns the committed page with p's content, nil if p is a new page. Content that the host
+// changed gets a new page, because the page that a pointer or a span names must not change. known
+// fills in the fields of p that depend on its content.
+func (g *Maker) known(p *pagevm.Page, content string) *pagevm.Page {
 	p.Hash, p.Bytes = ids.Hash(content), int64(len(content))
 	old := g.Known[p.ID]
 	if hash, gone := g.Graves.Forgotten(p.ID); old != nil && old.Hash != p.Hash || gone && hash != p.Hash {
@@ -429,11 +441,7 @@ func (g *Maker) Keep(p *pagevm.Page, content string, represent func(*pagevm.Page
 		return old
 	}
 	p.Resolver = g.Resolver
-	if represent != nil {
-		p.Reps = represent(p)
-	}
-	g.Out.add(p, content)
-	return p
+	return nil
 }
 
 // keepPayloads files the payloads that were taken out of a text as base64.

@@ -97,18 +97,18 @@ func Repair(m Maker, before *branch.State, r Request) (*Batch, error) {
 		b.note(notes)
 		b.Msgs = msgs
 	}
-	return b, b.ready(b.key)
-}
-
-// ready takes the remaining steps after the messages are valid. The parameter key gives the
-// messages their keys.
-func (b *Batch) ready(key func()) error {
 	if len(b.Msgs) == 0 {
-		return api.ErrNoMessages
+		return b, api.ErrNoMessages
 	}
 	b.lead()
 	b.adoptPrompts()
-	key()
+	b.key()
+	return b, b.clean()
+}
+
+// clean replaces content that prompts do not show, after the messages got their keys. It returns
+// ErrAnswered if the last message is the assistant's.
+func (b *Batch) clean() error {
 	b.liftBase64()
 	b.showWhole()
 	b.dropForgotten()

@@ -190,7 +190,7 @@ func leavingSpan(c *Call, seen []pagevm.Seen, leave map[int]bool) (branch.Span, 
 // span's structure.
 func (c *Call) spanLine(s branch.Span, turns []represent.Utterance) (pagevm.Level, string) {
 	want := pagevm.Floor(pagevm.Conversation, c.Request.Resolver != "")
-	for _, r := range represent.Conversation(represent.SpanInput{PageID: s.ID, Utterances: turns, Resolver: c.Request.Resolver}, nil) {
+	for _, r := range represent.Conversation(represent.SpanInput{PageID: s.ID, Utterances: turns, Resolver: c.Request.Resolver}) {
 		if r.Level == want {
 			return want, c.Maker.Mask.Text(r.Text)
 		}

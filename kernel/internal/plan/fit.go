@@ -229,7 +229,7 @@ func withFloor(c *Call, l *Limits, t shortenable) shortenable {
 	if page := c.Page(t.seg.Page); page != nil && t.seg.Kind == pagevm.ItemHost && t.seg.Lowest(true) == pagevm.Full {
 		m, s := &c.Msgs[t.i], &t.seg
 		leveled := *page
-		leveled.Reps = slices.Concat(page.Reps, represent.Message(sourceOf(c, parts, page), c.Maker.Represent))
+		leveled.Reps = slices.Concat(page.Reps, represent.Message(sourceOf(c, parts, page)))
 		leveled.Resolver = c.Request.Resolver
 		c.Maker.Out.Replace(&leveled, func() string { return c.Maker.RunText(m, s.Part, s.Part+s.Parts) })
 		c.Maker.Levels(&t.seg, &leveled, parts, c.overhead(t.j))

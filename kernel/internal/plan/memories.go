@@ -128,7 +128,7 @@ func keepMemories(c *Call, items []retrieval.Item, records []memoryRecord, turn 
 		p := &pagevm.Page{ID: it.ID, Type: pagevm.Preference, Scope: m.Scope, MessageKey: turn, Created: m.Created, Masked: m.masked.Total(), MaskedBy: m.masked,
 			Refs: []memkernel.Ref{m.ref(c.Maker.Mask)}}
 		c.Maker.Keep(p, m.Text, func(p *pagevm.Page) []pagevm.Rep {
-			return represent.Preference(p.ID, m.hit.Origin, m.Text, c.Request.Resolver, c.Maker.Represent)
+			return represent.Preference(p.ID, m.hit.Origin, m.Text, c.Request.Resolver)
 		})
 	}
 }

@@ -167,7 +167,7 @@ func filePage(c *Call, src *File) *pagevm.Page {
 		if src.Type == pagevm.Bootstrap {
 			reps = represent.Bootstrap(src.Path, src.Text)
 		} else {
-			reps = represent.Preference(p.ID, src.Path, src.Text, c.Request.Resolver, c.Maker.Represent)
+			reps = represent.Preference(p.ID, src.Path, src.Text, c.Request.Resolver)
 		}
 		reps = append([]pagevm.Rep{{Level: pagevm.Full, Text: src.Text}}, reps...)
 		for i := range reps {
