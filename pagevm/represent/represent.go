@@ -169,8 +169,9 @@ func (c *repChain) addFields(f *pagevm.Fields) {
 }
 
 func newRep(l pagevm.Level, text string) pagevm.Rep {
-	h := sha256.Sum256([]byte(text))
-	return pagevm.Rep{Level: l, Hash: hex.EncodeToString(h[:]), Text: text}
+	var digits [2 * sha256.Size]byte
+	sum := sha256.Sum256([]byte(text))
+	return pagevm.Rep{Level: l, Hash: string(hex.AppendEncode(digits[:0], sum[:])), Text: text}
 }
 
 // footer returns the end of a compressed result: its description and the way to read the whole.
@@ -234,17 +235,18 @@ const pointerHash = 16
 // them. The pointer names the call, the size of the result, the blob that holds the result, and
 // the read that restores the stored bytes.
 func pointerEnds(in *EvidenceInput) (call, about string) {
+	failed, blob, masked := "", "", ""
 	if in.IsError {
-		about = " (error)"
+		failed = " (error)"
 	}
-	about += ", " + strconv.FormatInt(in.size(), 10) + " bytes"
 	if in.Blob != "" {
-		about += ", sha256 " + in.Blob[:min(len(in.Blob), pointerHash)]
+		blob = ", sha256 " + in.Blob[:min(len(in.Blob), pointerHash)]
 	}
 	if in.Masked > 0 {
-		about += ", " + lex.Plural(in.Masked, "masked secret")
+		masked = ", " + lex.Plural(in.Masked, "masked secret")
 	}
-	return "[page " + lex.OrUnknown(in.PageID) + ": " + lex.OrUnknown(in.Tool), about + "; " + howToRead(in.Resolver, in.PageID) + "]"
+	return "[page " + lex.OrUnknown(in.PageID) + ": " + lex.OrUnknown(in.Tool),
+		failed + ", " + strconv.FormatInt(in.size(), 10) + " bytes" + blob + masked + "; " + howToRead(in.Resolver, in.PageID) + "]"
 }
 
 func howToRead(resolver, page string) string {

@@ -89,16 +89,22 @@ type simpleCommand struct {
 	piped bool     // reads another command's output
 }
 
+// fileCommands are the commands that simpleCall knows.
+var fileCommands = Names("cat head tail nl bat less more type Get-Content sed tee rm touch truncate unlink mv cp")
+
 // simpleCall classifies one command.
 func simpleCall(c simpleCommand, dir string) (Kind, []string) {
-	var files []string
-	for _, f := range operands(c.words) {
-		files = append(files, cleanPath(f, dir))
-	}
 	for _, o := range c.out {
 		if !strings.HasPrefix(o, "/dev/") && !strings.HasPrefix(o, "&") {
 			return CallEdit, []string{cleanPath(o, dir)}
 		}
+	}
+	if !fileCommands[c.words[0]] {
+		return CallOther, nil
+	}
+	files := operands(c.words)
+	for i := range files {
+		files[i] = cleanPath(files[i], dir)
 	}
 	switch c.words[0] {
 	case "cat", "head", "tail", "nl", "bat", "less", "more", "type", "Get-Content":
@@ -274,6 +280,9 @@ func (x *shellLexer) endWord() {
 func (x *shellLexer) endCommand(pipe bool) {
 	x.endWord()
 	if len(x.cur.words) > 0 {
+		if x.cmds == nil {
+			x.cmds = make([]simpleCommand, 0, 4)
+		}
 		x.cmds = append(x.cmds, x.cur)
 	}
 	x.cur = simpleCommand{piped: pipe}
