@@ -45,10 +45,11 @@ func Command(tool, input string) string {
 	if !shellTools[baseTool(tool)] {
 		return ""
 	}
-	if k, _ := Classify(tool, input); k != CallOther {
+	cmd, dir := shellCommand(input)
+	cmds, _ := parseShell(cmd)
+	if k, _ := shellCall(cmd, dir, cmds); k != CallOther {
 		return ""
 	}
-	cmd, _ := shellCommand(input)
 	return strings.TrimSpace(cmd)
 }
 
