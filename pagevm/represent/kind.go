@@ -1,6 +1,7 @@
 package represent
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/memkernel/memkernel/pagevm/internal/lex"
@@ -217,15 +218,31 @@ func listed(t string) bool {
 	return strings.IndexByte(t, '/') >= 0 || dot > 0 && isExt(t[dot+1:])
 }
 
+// starts are beginnings of lines, by their first byte.
+type starts [256][]string
+
+func startsOf(list ...string) (by starts) {
+	for _, s := range list {
+		by[s[0]] = append(by[s[0]], s)
+	}
+	return by
+}
+
+// begin reports whether a line has one of the beginnings.
+func (by *starts) begin(t string) bool {
+	return t != "" && slices.ContainsFunc(by[t[0]], func(s string) bool { return strings.HasPrefix(t, s) })
+}
+
+var (
+	testStarts = startsOf("(pass)", "(fail)", "(skip)", "=== RUN", "=== PAUSE", "=== CONT", "--- PASS", "--- FAIL", "--- SKIP", "FAIL\t",
+		"✓", "✔", "✗", "✘", "×", "ok ", "not ok ", "[ RUN ", "[       OK ]", "[  FAILED  ]", "PASS ", "FAIL ")
+	logStarts = startsOf("=== ", "--- ", "ok  ", "?   ", "FAIL", "PASS", "[INFO", "[WARN", "[ERROR", "INFO", "WARN", "ERROR", "DEBUG",
+		"✓", "✗", "✔", "✘", "npm ", "> ")
+)
+
 // testLine reports whether a line reports the result of one test.
 func testLine(t string) bool {
-	for _, p := range [...]string{"(pass)", "(fail)", "(skip)", "=== RUN", "=== PAUSE", "=== CONT", "--- PASS", "--- FAIL", "--- SKIP", "ok  \t", "FAIL\t",
-		"✓", "✔", "✗", "✘", "×", "ok ", "not ok ", "[ RUN ", "[       OK ]", "[  FAILED  ]", "PASS ", "FAIL "} {
-		if strings.HasPrefix(t, p) {
-			return true
-		}
-	}
-	return strings.HasPrefix(t, "test ") && (strings.HasSuffix(t, " ... ok") || strings.HasSuffix(t, " ... FAILED")) ||
+	return testStarts.begin(t) || strings.HasPrefix(t, "test ") && (strings.HasSuffix(t, " ... ok") || strings.HasSuffix(t, " ... FAILED")) ||
 		strings.Contains(t, "::") && (strings.Contains(t, " PASSED") || strings.Contains(t, " FAILED"))
 }
 
@@ -233,10 +250,8 @@ func logLine(t string) bool {
 	if t == "" {
 		return false
 	}
-	for _, p := range [...]string{"=== ", "--- ", "ok  ", "?   ", "FAIL", "PASS", "[INFO", "[WARN", "[ERROR", "INFO", "WARN", "ERROR", "DEBUG", "✓", "✗", "✔", "✘", "npm ", "> "} {
-		if strings.HasPrefix(t, p) {
-			return true
-		}
+	if logStarts.begin(t) {
+		return true
 	}
 	if i := strings.LastIndexByte(t[:min(len(t), 60)], '\t'); i >= 0 && timed(t[i+1:]) {
 		return true // a time after the names of job and step
