@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// DefaultCacheSize is the minimum number of counts that a cache keeps.
-const DefaultCacheSize = 1 << 16
+// defaultCacheSize is the minimum number of counts that a cache keeps.
+const defaultCacheSize = 1 << 16
 
 // uncached is the size in bytes up to which counting a text is as cheap as finding its count in
 // the cache.
@@ -34,10 +34,10 @@ type cacheKey struct {
 }
 
 // NewCache returns an empty cache. It keeps at least the last size counts that were used, and at
-// most twice as many counts. A size of 0 means [DefaultCacheSize].
+// most twice as many counts. A size of 0 means 65,536.
 func NewCache(size int) *Cache {
 	if size <= 0 {
-		size = DefaultCacheSize
+		size = defaultCacheSize
 	}
 	return &Cache{size: size, seed: maphash.MakeSeed(), young: map[cacheKey]Count{}}
 }

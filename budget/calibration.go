@@ -45,9 +45,9 @@ type Calibration struct {
 	// Version is the version of the format.
 	Version int `json:"version"`
 	// Ratio holds the moments of log(actual/estimated), so that half and double weigh the same.
-	Ratio Moments `json:"log_ratio"`
+	Ratio moments `json:"log_ratio"`
 	// Framing holds the moments of the tokens added per message.
-	Framing Moments `json:"framing"`
+	Framing moments `json:"framing"`
 	// Window is the model's context window in tokens if no price book has it, 0 if unknown.
 	Window int `json:"window,omitempty"`
 	// WindowFrom is the source of Window.
@@ -69,8 +69,8 @@ type Unfit struct {
 	Reserve int       `json:"reserve"`
 }
 
-// Moments is an exponentially weighted mean and variance.
-type Moments struct {
+// moments is an exponentially weighted mean and variance.
+type moments struct {
 	Mean     float64 `json:"mean"`
 	Variance float64 `json:"variance"`
 	// Samples is the number of accepted values.
@@ -110,13 +110,13 @@ func (c *Calibration) Observe(estimated Count, messages, actual int) bool {
 
 // add adds x with a weight of at most 1, unless it is an outlier by more than
 // least.
-func (m *Moments) add(x, weight, least float64) bool {
+func (m *moments) add(x, weight, least float64) bool {
 	d := x - m.Mean
 	if m.Samples >= minSamples && math.Abs(d) > max(surprise*math.Sqrt(m.Variance), least) {
 		if m.Outliers++; m.Outliers < patience {
 			return false
 		}
-		*m = Moments{}
+		*m = moments{}
 		d = x
 	}
 	m.Outliers = 0
@@ -158,6 +158,6 @@ func (c *Calibration) UnmarshalJSON(data []byte) error {
 }
 
 // sane reports whether m can come from observations of at most limit.
-func (m Moments) sane(limit float64) bool {
+func (m moments) sane(limit float64) bool {
 	return math.Abs(m.Mean) <= limit && m.Variance >= 0 && m.Variance <= 4*limit*limit && m.Samples >= 0 && m.Outliers >= 0
 }

@@ -143,10 +143,9 @@ func cleanPath(p, dir string) string {
 }
 
 // Args are the members of a call's JSON arguments, in order.
-type Args []Arg
+type Args []arg
 
-// Arg is an argument. Raw is its JSON value.
-type Arg struct{ Name, Raw string }
+type arg struct{ name, raw string } // raw is the JSON value
 
 // ArgsOf returns the members of a call's JSON arguments. It returns nil if input is not a JSON
 // object.
@@ -160,7 +159,7 @@ func ArgsOf(input string) Args {
 		if strings.IndexByte(k, '\\') >= 0 || !utf8.ValidString(k) {
 			k, _ = lex.Unquote(`"` + k + `"`)
 		}
-		out = append(out, Arg{k, strings.TrimRight(raw, " \t\r\n")})
+		out = append(out, arg{k, strings.TrimRight(raw, " \t\r\n")})
 	}
 	return out
 }
@@ -168,8 +167,8 @@ func ArgsOf(input string) Args {
 // Get returns the raw value of an argument, "" if there is none. The last of equal names counts.
 func (a Args) Get(name string) (raw string) {
 	for i := range a {
-		if a[i].Name == name {
-			raw = a[i].Raw
+		if a[i].name == name {
+			raw = a[i].raw
 		}
 	}
 	return raw
@@ -225,20 +224,20 @@ func Canonical(tool, input string) string {
 		return tool + " " + strings.Join(lines, "\n")
 	}
 	shell := shellTools[baseTool(tool)]
-	slices.SortStableFunc(m, func(a, b Arg) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortStableFunc(m, func(a, b arg) int { return strings.Compare(a.name, b.name) })
 	var b bytes.Buffer
 	b.Grow(len(tool) + len(input) + 16)
 	b.WriteString(tool)
 	b.WriteString(" {")
 	sep := ""
 	for i, a := range m {
-		if i+1 < len(m) && m[i+1].Name == a.Name || shell && shellNoise[a.Name] {
+		if i+1 < len(m) && m[i+1].name == a.name || shell && shellNoise[a.name] {
 			continue // the last of equal names counts
 		}
 		b.WriteString(sep)
-		writeCanonicalString(&b, a.Name, true)
+		writeCanonicalString(&b, a.name, true)
 		b.WriteByte(':')
-		writeCanonical(&b, a.Raw, shell)
+		writeCanonical(&b, a.raw, shell)
 		sep = ","
 	}
 	b.WriteByte('}')
