@@ -239,7 +239,7 @@ func TestHalfASchema(t *testing.T) {
 	if err := ask(t.Context(), o.DSN, "SELECT count(*) FROM "+o.Schema+".versions", &n); err != nil || n != 0 {
 		t.Errorf("the tables are of version %d, %v", n, err)
 	}
-	in("INSERT INTO versions(version) VALUES(1)")
+	in("INSERT INTO versions(version) VALUES(1), (2)")
 	st, err := machine(t, o, t.TempDir()).Status(t.Context(), &api.StatusOptions{Session: "s"})
 	if err != nil || len(st.Sessions) != 1 || st.Sessions[0].Turns != 1 {
 		t.Errorf("%+v, %v", st, err)

@@ -10,6 +10,7 @@ import (
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
+	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/sessions"
@@ -22,14 +23,15 @@ type Journals struct{ State store.Store }
 // List lists the sessions.
 func (m Journals) List(ctx context.Context, yield func(sessions.Conversation) bool, failed func(string, error)) {
 	_, here := m.State.(store.Disk)
-	folders, err := folder.All(m.State)
+	all, err := store.Logs(m.State, folder.Sessions, folder.JournalFile, markdownstore.SinceOf(ctx))
 	if err != nil {
 		failed(m.State.In(folder.Sessions).Where(""), fmt.Errorf("list sessions: %w", err))
 	}
-	for _, name := range folders {
+	for _, e := range all {
+		name := e.Name
 		in := folder.In(m.State, name)
 		path := in.Where(folder.JournalFile)
-		fi, err := in.Stat(folder.JournalFile)
+		fi, err := e.Info()
 		if store.OutOfReach(err) {
 			failed(path, err)
 			continue

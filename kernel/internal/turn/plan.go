@@ -141,6 +141,7 @@ type how struct {
 
 // plan reads the session, plans, and writes nothing.
 func (d *Desk) plan(ctx context.Context, s *session.Session, asked *api.PlanRequest, h how) (*Planned, error) {
+	ctx = markdownstore.Since(ctx, time.Now())
 	req := plan.Request{PlanRequest: *asked, LowWater: d.LowWater, Demand: h.demand}
 	if req.Now.IsZero() {
 		req.Now = d.Now()

@@ -23,27 +23,44 @@ func (c *core) notThere(op, at string) error {
 
 func isNotThere(err error) bool { return errors.Is(err, fs.ErrNotExist) }
 
-// within runs f with the open unit of a folder, or with one of its own.
-func (s *Store) within(folder string, f func() error) error {
-	if u := s.core.folder(folder).open(); u != nil {
-		return f()
+// tries is how often a unit of [Store.within] is made anew while others write in its folder.
+const tries = 16
+
+// within runs f with the open unit of a folder, or with one of its own and the store of that unit.
+// If others write in the folder meanwhile, f runs again. With seen, the first run does not ask for
+// their writes.
+func (s *Store) within(folder string, seen bool, f func(s *Store, u *unit) error) error {
+	at := s.core.folder(folder)
+	at.mu.Lock()
+	u := at.of(s)
+	at.mu.Unlock()
+	if u != nil {
+		return f(s, u)
 	}
-	u, err := (&Store{core: s.core}).Begin(context.Background(), folder, false)
-	if err != nil {
-		return err
+	for try := 1; ; try++ {
+		u, err := s.begin(context.Background(), at, seen && try == 1, true)
+		if err != nil {
+			return err
+		}
+		if err = f(&Store{core: s.core, folder: s.folder, unit: u}, u); err != nil {
+			_ = u.drop(err)
+		} else {
+			err = u.End()
+		}
+		if err == nil || !store.Overtaken(err) || try == tries {
+			return err
+		}
 	}
-	if err := f(); err != nil {
-		_ = u.(*unit).drop(err)
-		return err
-	}
-	return u.End()
 }
 
-// open returns the open unit, or nil.
-func (f *folder) open() *unit {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.unit
+// collect runs f, which collects writes, unless the unit has failed.
+func (u *unit) collect(f func() error) error {
+	u.f.mu.Lock()
+	defer u.f.mu.Unlock()
+	if u.failed != nil {
+		return u.failed
+	}
+	return f()
 }
 
 // drop ends a unit without its writes.
@@ -72,7 +89,7 @@ func (s *Store) collected(p place) (d doc, there, known bool) {
 	if slices.ContainsFunc(u.gone, func(g place) bool { return g.covers(p.at) }) {
 		return d, false, true
 	}
-	if u.f.at != p.folder || p.folder == "" || p.name == "" || p.log() != "" || u.failed != nil {
+	if u.f.at != p.folder || p.folder == "" || p.name == "" || p.log() >= 0 || u.failed != nil {
 		return d, false, false
 	}
 	d, there = u.f.docs[p.name]
@@ -85,7 +102,7 @@ func (s *Store) Get(name string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p.log() != "" {
+	if p.log() >= 0 {
 		l, err := s.log(name, store.LogOptions{ReadOnly: true})
 		if err != nil {
 			return nil, err
@@ -146,63 +163,190 @@ func (s *Store) Open(name string) (store.Reader, error) {
 	return content{bytes.NewReader(data)}, nil
 }
 
+// listing is what a path is and has.
+type listing struct {
+	self          store.Info
+	there, folder bool
+	below         map[string]store.Info
+}
+
+// add adds the document, log or blob of a path to the listing of another path.
+func (l *listing) add(of, at string, i store.Info) {
+	rest, below := strings.CutPrefix(at, of+"/")
+	if of == "" {
+		rest, below = at, true
+	}
+	first, _, deeper := strings.Cut(rest, "/")
+	switch {
+	case at == of:
+		l.self, l.there = i, true
+	case below && deeper:
+		l.below[first] = store.Info{Folder: true}
+	case below:
+		l.below[first] = i
+	}
+}
+
+// look describes a path, with what the open unit has collected.
+func (s *Store) look(p place) (l listing, err error) {
+	l = listing{folder: p.at == "", below: map[string]store.Info{}}
+	u := s.writing(p)
+	whole := u != nil && u.f.at == p.folder && p.folder != "" && u.failed == nil
+	if whole {
+		for n, d := range u.f.docs {
+			if at := u.f.path(n); !slices.ContainsFunc(u.gone, func(g place) bool { return g.covers(at) }) {
+				l.add(p.at, at, store.Info{Size: d.size, Time: d.written})
+			}
+		}
+		l.folder = p.name == "" && u.f.mark() != 0
+	} else {
+		if u != nil {
+			u.f.mu.Unlock()
+		}
+		if p.at == projectJournal {
+			l, err = s.project(p)
+		} else {
+			l, err = s.asked(p)
+		}
+		if err != nil {
+			return l, err
+		}
+		u = s.writing(p)
+	}
+	if u == nil {
+		return l, nil
+	}
+	defer u.f.mu.Unlock()
+	for _, g := range u.gone {
+		if g.covers(p.at) {
+			l = listing{below: map[string]store.Info{}}
+		} else if path.Dir(g.at) == cmp.Or(p.at, ".") {
+			delete(l.below, path.Base(g.at))
+		}
+	}
+	for at, w := range u.puts {
+		l.add(p.at, at, store.Info{Size: int64(len(w.data)), Time: w.written})
+	}
+	if hash := p.blob(); hash != "" && u.blobs[hash] != nil {
+		l.add(p.at, p.at, store.Info{Size: int64(len(u.blobs[hash])), Time: time.Now()})
+	}
+	for i, name := range logs {
+		switch at := u.f.path(name + ".jsonl"); {
+		case u.f.at != p.folder || u.failed != nil:
+		case u.counts[i] > 0 && placeOf(at).log() == i:
+			l.add(p.at, at, store.Info{Size: u.sizes[i], Time: u.times[i]})
+		case at == p.at:
+			l.there = false
+		case path.Dir(at) == cmp.Or(p.at, "."):
+			delete(l.below, path.Base(at))
+		}
+	}
+	return l, nil
+}
+
+// asked asks the server what a path is and has.
+func (s *Store) asked(p place) (l listing, err error) {
+	lo, hi := "", "\U0010ffff"
+	if p.name != "" {
+		lo, hi = p.name+"/", p.name+"0"
+	}
+	_, err = s.ask(&list, p.at, []any{p.at, p.folder, p.name, p.log(), p.blob(), lo, hi}, func() { l = listing{folder: p.at == "", below: map[string]store.Info{}} }, func(scan func(...any) error) error {
+		var first string
+		var i store.Info
+		if err := scan(&first, &i.Folder, &i.Size, &i.Time); err != nil {
+			return err
+		}
+		switch {
+		case first != "":
+			l.below[first] = i
+		case i.Folder:
+			l.folder = true
+		default:
+			l.self, l.there = i, true
+		}
+		return nil
+	})
+	return l, err
+}
+
 // Stat implements [store.Store].
 func (s *Store) Stat(name string) (store.Info, error) {
 	p, err := s.at(name)
 	if err != nil {
 		return store.Info{}, err
 	}
-	if d, there, ok := s.collected(p); ok && there {
-		return store.Info{Size: d.size, Time: d.written}, nil
-	} else if ok && p.folder != "" {
-		if entries, err := s.List(name); err == nil && len(entries) > 0 {
-			return store.Info{Folder: true}, nil
-		}
-		return store.Info{}, s.notThere("stat", p.at)
+	l, err := s.look(p)
+	switch {
+	case err != nil:
+	case l.there:
+		return l.self, nil
+	case l.folder || len(l.below) > 0:
+		return store.Info{Folder: true}, nil
+	default:
+		err = s.notThere("stat", p.at)
 	}
-	var found bool
-	var info store.Info
-	_, err = s.ask(&stat, p.at, []any{p.at, p.folder, p.name, p.log(), p.blob()}, func() { found, info = false, store.Info{} }, func(scan func(...any) error) error {
-		var i store.Info
-		if err := scan(&i.Folder, &i.Size, &i.Time); err != nil {
-			return err
-		}
-		if !found || !i.Folder {
-			found, info = true, i
-		}
-		return nil
-	})
-	if err != nil {
-		return info, err
-	}
-	if added, count := s.unwritten(p); count >= 0 {
-		info.Size, found = info.Size+added, count > 0
-		if added > 0 {
-			info.Time = time.Now()
-		}
-	}
-	if !found {
-		return info, s.notThere("stat", p.at)
-	}
-	return info, nil
+	return store.Info{}, err
 }
 
-// unwritten returns the number of bytes that an open unit adds to a log, and the number of records
-// that the log then has. Without an open unit, count is -1.
-func (s *Store) unwritten(p place) (added int64, count int) {
-	i := slices.Index(logs[:], p.log())
-	f := s.core.folder(p.folder)
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if i < 0 || f.unit == nil {
-		return 0, -1
+// found are the journals of the project and of all sessions at a moment.
+type found struct {
+	mu   mutex
+	at   time.Time // the zero value if nobody has asked yet
+	logs map[string]store.Info
+}
+
+// projectJournal is the log that is looked for with the journals of sessions.
+const projectJournal = "project/journal.jsonl"
+
+// find asks for the journals. Callers must hold found.mu.
+func (c *core) find() error {
+	at := time.Now()
+	var logs map[string]store.Info
+	_, err := c.ask(&journals, "sessions", nil, func() { logs = map[string]store.Info{} }, func(scan func(...any) error) error {
+		var folder string
+		var i store.Info
+		err := scan(&folder, &i.Size, &i.Time)
+		logs[folder] = i
+		return err
+	})
+	if err == nil {
+		c.found.at, c.found.logs = at, logs
 	}
-	for _, r := range f.unit.recs {
-		if r.log == p.log() {
-			added += r.size
+	return err
+}
+
+// project describes the project's journal. If sessions are listed as well, one statement does both.
+func (s *Store) project(p place) (l listing, err error) {
+	s.found.mu.Lock()
+	defer s.found.mu.Unlock()
+	if s.found.at.IsZero() {
+		return s.asked(p)
+	}
+	err = s.find()
+	l.self, l.there = s.found.logs[p.folder]
+	return l, err
+}
+
+// Logs implements [store.Lister] for the journals of sessions.
+func (s *Store) Logs(folder, name string, since time.Time) (in []store.Entry, ok bool, err error) {
+	p, err := s.at(folder)
+	if err != nil || p.at != "sessions" || name != logs[0]+".jsonl" {
+		return nil, false, err
+	}
+	s.found.mu.Lock()
+	defer s.found.mu.Unlock()
+	if s.found.at.Before(since) {
+		if err := s.find(); err != nil {
+			return nil, true, err
 		}
 	}
-	return added, f.unit.counts[i]
+	for _, at := range slices.Sorted(maps.Keys(s.found.logs)) {
+		if session, ok := strings.CutPrefix(at, p.at+"/"); ok {
+			i := s.found.logs[at]
+			in = append(in, store.Entry{Name: session, Info: func() (store.Info, error) { return i, nil }})
+		}
+	}
+	return in, true, nil
 }
 
 // List implements [store.Store].
@@ -211,85 +355,20 @@ func (s *Store) List(name string) ([]store.Entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	in := map[string]store.Info{}
-	whole, prefix := false, p.at+"/"
-	if p.at == "" {
-		prefix = ""
-	}
-	add := func(at string, i store.Info) {
-		if rest, ok := strings.CutPrefix(at, prefix); ok && rest != "" {
-			first, _, deeper := strings.Cut(rest, "/")
-			if deeper {
-				i = store.Info{Folder: true}
-			}
-			in[first] = i
-		}
-	}
-	if u := s.writing(p); u != nil {
-		if u.f.at == p.folder && p.folder != "" && u.failed == nil {
-			whole = true
-			for n, d := range u.f.docs {
-				if at := u.f.path(n); !slices.ContainsFunc(u.gone, func(g place) bool { return g.covers(at) }) {
-					add(at, store.Info{Size: d.size, Time: d.written})
-				}
-			}
-			for i, l := range logs {
-				if u.counts[i] > 0 {
-					add(u.f.path(l+".jsonl"), store.Info{Size: -1})
-				}
-			}
-		}
-		u.f.mu.Unlock()
-	}
-	if !whole {
-		lo, hi := "", "\U0010ffff"
-		if p.name != "" {
-			lo, hi = p.name+"/", p.name+"0"
-		}
-		_, err := s.ask(&list, p.at, []any{p.at, p.folder, lo, hi}, func() { clear(in) }, func(scan func(...any) error) error {
-			var first string
-			var i store.Info
-			if err := scan(&first, &i.Folder, &i.Size, &i.Time); err != nil {
-				return err
-			}
-			in[first] = i
-			return nil
-		})
-		if err != nil {
-			return nil, err
-		}
-	}
-	if u := s.writing(p); u != nil {
-		for _, g := range u.gone {
-			if path.Dir(g.at) == cmp.Or(p.at, ".") {
-				delete(in, path.Base(g.at))
-			}
-		}
-		for at, w := range u.puts {
-			add(at, store.Info{Size: int64(len(w.data)), Time: w.written})
-		}
-		u.f.mu.Unlock()
-	}
-	if len(in) == 0 && p.at != "" {
-		info, err := store.Info{}, error(nil)
-		if !whole || p.name == "" {
-			info, err = s.Stat(name)
-		} else if _, there, _ := s.collected(p); !there {
-			err = s.notThere("list", p.at)
-		}
-		if err == nil && !info.Folder {
-			err = fmt.Errorf("list %s: is no folder", s.where(p.at))
-		}
+	l, err := s.look(p)
+	switch {
+	case err != nil:
 		return nil, err
+	case len(l.below) > 0:
+	case l.there:
+		return nil, fmt.Errorf("list %s: is no folder", s.where(p.at))
+	case !l.folder:
+		return nil, s.notThere("list", p.at)
 	}
 	var out []store.Entry
-	for _, n := range slices.Sorted(maps.Keys(in)) {
-		i := in[n]
-		e := store.Entry{Name: n, Folder: i.Folder, Info: func() (store.Info, error) { return i, nil }}
-		if i.Size < 0 { // a log, whose size the server knows
-			e.Info = func() (store.Info, error) { return s.Stat(path.Join(name, n)) }
-		}
-		out = append(out, e)
+	for _, n := range slices.Sorted(maps.Keys(l.below)) {
+		i := l.below[n]
+		out = append(out, store.Entry{Name: n, Folder: i.Folder, Info: func() (store.Info, error) { return i, nil }})
 	}
 	return out, nil
 }
@@ -301,54 +380,37 @@ const mostBytes = 256 << 20
 // Put implements [store.Store]. Documents of one call get their new contents in one moment, unless
 // they are too large for that.
 func (s *Store) Put(how store.Durability, docs ...store.Doc) (st store.Stats, err error) {
-	places := make([]place, len(docs))
-	for i, d := range docs {
+	begun, bytes := time.Now(), 0
+	var rest []put // which belong to no open unit
+	for _, d := range docs {
 		p, err := s.at(d.Name)
-		if err == nil && (p.name == "" || p.log() != "") {
+		if err == nil && (p.name == "" || p.log() >= 0) {
 			err = fmt.Errorf("write %s: it is no document", s.where(p.at))
 		}
 		if err != nil {
 			return st, err
 		}
-		places[i] = p
-	}
-	begun, bytes := time.Now(), 0
-	w := writes{puts: map[string]put{}, blobs: map[string][]byte{}, once: how == store.Once}
-	for i, d := range docs {
-		p := places[i]
 		st.Files, st.Bytes = st.Files+1, st.Bytes+int64(len(d.Data))
-		hash := p.blob()
+		w := put{p, slices.Clone(some(d.Data)), begun}
 		if u := s.writing(p); u != nil {
-			switch {
-			case u.failed != nil:
-				err = u.failed
-			case hash != "":
-				u.blobs[hash], u.synced = some(d.Data), true
-			default:
-				u.put(p, d.Data, how)
-			}
+			err = u.failed
+			u.put(w, how)
 			u.f.mu.Unlock()
 			if err != nil {
 				return st, err
 			}
 			continue
 		}
-		if bytes += len(d.Data); bytes > mostBytes && len(w.puts)+len(w.blobs) > 0 {
-			if err := s.write(how, w); err != nil {
+		if bytes += len(d.Data); bytes > mostBytes && len(rest) > 0 {
+			if err := s.write(how, rest); err != nil {
 				return st, err
 			}
-			clear(w.puts)
-			clear(w.blobs)
-			bytes = len(d.Data)
+			rest, bytes = nil, len(d.Data)
 		}
-		if hash != "" {
-			w.blobs[hash] = some(d.Data)
-		} else {
-			w.puts[p.at] = put{place: p, data: some(d.Data)}
-		}
+		rest = append(rest, w)
 	}
-	if len(w.puts)+len(w.blobs) > 0 {
-		err = s.write(how, w)
+	if len(rest) > 0 {
+		err = s.write(how, rest)
 		if how != store.Unsynced {
 			st.Syncs, st.SyncTime = 1, time.Since(begun)
 		}
@@ -356,75 +418,101 @@ func (s *Store) Put(how store.Durability, docs ...store.Doc) (st store.Stats, er
 	return st, err
 }
 
-// write writes documents and blobs without a unit.
-func (s *Store) write(how store.Durability, w writes) error {
+// write writes documents and blobs with a unit of their own.
+func (s *Store) write(how store.Durability, puts []put) error {
 	if err := s.stillHeld(); err != nil {
 		return err
 	}
-	_, _, err := s.commit("", -1, newMark(), how != store.Unsynced, &head{}, &w)
-	for _, p := range w.puts {
-		s.forget(p.folder)
+	i := slices.IndexFunc(puts, func(p put) bool { return p.blob() == "" })
+	if i < 0 { // blobs need no unit: their contents never change
+		w := writes{blobs: map[string][]byte{}}
+		for _, p := range puts {
+			w.blobs[p.blob()] = p.data
+		}
+		_, _, err := s.commit("", -1, newMark(), true, &head{}, &w)
+		return err
 	}
-	return err
+	return s.within(puts[i].folder, true, func(_ *Store, u *unit) error {
+		return u.collect(func() error {
+			for _, p := range puts {
+				u.put(p, how)
+			}
+			return nil
+		})
+	})
 }
 
 // Remove implements [store.Store].
 func (s *Store) Remove(how store.Durability, names ...string) (st store.Stats, err error) {
-	var paths, folders, docs, hashes []string
+	var docs []place
+	paths, hashes := []string{}, []string{}
 	for _, name := range names {
 		p, err := s.at(name)
 		if err != nil {
 			return st, err
 		}
-		if p.at == "" {
+		switch log, hash := p.log(), p.blob(); {
+		case p.at == "":
 			return st, fmt.Errorf("remove %s: a store keeps its root", s.where(""))
-		}
-		if log := p.log(); log != "" {
-			if err := s.within(p.folder, func() error {
-				f := s.core.folder(p.folder)
-				f.mu.Lock()
-				defer f.mu.Unlock()
-				return f.unit.restart(log, nil)
-			}); err != nil {
-				return st, err
-			}
-			continue
-		}
-		hash := p.blob()
-		if u := s.writing(p); u != nil {
-			if p.name != "" && hash == "" {
-				if err = u.failed; err == nil {
-					u.remove(p, how)
-				}
-				u.f.mu.Unlock()
-				if err != nil {
-					return st, err
-				}
+		case log >= 0:
+			err = s.within(p.folder, false, func(_ *Store, u *unit) error {
+				return u.collect(func() error { return u.restart(log, nil) })
+			})
+		case hash != "":
+			hashes = append(hashes, hash)
+		case p.name == "" || slices.Contains(above, p.at) || path.Dir(p.at) == "blobs":
+			paths = append(paths, p.at)
+		default:
+			u := s.writing(p)
+			if u == nil {
+				docs = append(docs, p)
 				continue
+			}
+			if err = u.failed; err == nil {
+				u.remove(p, how)
 			}
 			u.f.mu.Unlock()
 		}
-		if hash != "" {
-			hashes = append(hashes, hash)
+		if err != nil {
+			return st, err
 		}
-		paths, folders, docs = append(paths, p.at), append(folders, p.folder), append(docs, p.name)
-	}
-	if len(paths) == 0 {
-		return st, nil
 	}
 	if err := s.stillHeld(); err != nil {
 		return st, err
 	}
-	var ok bool
-	if _, err := s.one(&remove, paths[0], []any{paths, folders, docs, some(hashes), newMark(), s.holding(store.BlobsLock)}, &ok, &st.Files); err != nil {
+	if len(docs) > 0 {
+		err = s.within(docs[0].folder, true, func(_ *Store, u *unit) error {
+			return u.collect(func() error {
+				for _, p := range docs {
+					u.remove(p, how)
+				}
+				return nil
+			})
+		})
+	}
+	if err != nil || len(paths)+len(hashes) == 0 {
 		return st, err
 	}
-	s.forgetBelow(paths)
-	if !ok {
-		return st, &store.LostError{Name: s.where(paths[0]), Lock: s.where(store.BlobsLock)}
+	where := slices.Concat(paths, hashes)[0]
+	for try := 1; ; try++ {
+		var still, held bool
+		if _, err := s.one(&remove, where, []any{paths, hashes, s.holding(store.BlobsLock)}, &still, &held, &st.Files); err != nil {
+			return st, err
+		}
+		s.forgetBelow(paths)
+		switch {
+		case !held:
+			return st, &store.LostError{Name: s.where(where), Lock: s.where(store.BlobsLock)}
+		case still:
+			return st, nil
+		case try == tries:
+			return st, fmt.Errorf("remove %s: others write there: %w", s.where(where), store.ErrAgain)
+		}
 	}
-	return st, nil
 }
+
+// above are the folders that have folders of their own.
+var above = []string{"sessions", "ended", "blobs"}
 
 // forgetBelow makes the next units read folders that were changed as a whole. A unit that is open
 // there begins with nothing.
@@ -450,74 +538,72 @@ func (c *core) forgetBelow(paths []string) {
 	}
 }
 
-// Move implements [store.Store]. A folder is moved with its records; it must not be there yet.
+// Move implements [store.Store]. A folder is moved with its records, and only if nobody else has
+// written to it; it must not be there yet.
 func (s *Store) Move(how store.Durability, from, to string) error {
 	old, err := s.at(from)
 	now, err2 := s.at(to)
 	if err := cmp.Or(err, err2); err != nil {
 		return err
 	}
-	if old.at == now.at {
+	folder := old.name == "" && now.name == "" && old.folder != "" && now.folder != ""
+	switch {
+	case old.at == now.at:
 		_, err := s.Stat(from)
 		return err
-	}
-	if old.name == "" && now.name == "" && old.folder != "" && now.folder != "" {
-		return s.moveFolder(old, now)
-	}
-	if old.name == "" || now.name == "" || old.log() != "" || now.log() != "" || now.blob() != "" {
+	case !folder && (old.name == "" || now.name == "" || old.log() >= 0 || now.log() >= 0 || now.blob() != ""):
 		return fmt.Errorf("move %s to %s: the database can't", s.where(old.at), s.where(now.at))
 	}
-	u := s.writing(old)
-	if u != nil {
-		u.f.mu.Unlock()
-	}
-	if u != nil || old.blob() != "" { // in a unit, the two are written together
-		data, err := s.Get(from)
-		if err != nil {
+	return s.within(old.folder, false, func(s *Store, u *unit) error {
+		if folder {
+			return u.move(now)
+		}
+		var docs []store.Doc
+		take := func(below string, _ store.Entry) error {
+			data, err := s.Get(path.Join(from, below))
+			docs = append(docs, store.Doc{Name: path.Join(to, below), Data: data})
 			return err
 		}
-		if _, err = s.Put(how, store.Doc{Name: to, Data: data}); err == nil {
+		i, err := s.Stat(from)
+		switch {
+		case err != nil:
+		case i.Folder:
+			err = store.Walk(s.In(from), take)
+		default:
+			err = take("", store.Entry{})
+		}
+		if err == nil {
+			_, err = s.Put(how, docs...)
+		}
+		if err == nil {
 			_, err = s.Remove(how, from)
 		}
 		return err
-	}
-	var moved int
-	var there bool
-	unsure, err := s.one(&move, old.at, []any{old.folder, old.name, now.folder, now.name, newMark()}, &moved, &there)
-	s.forget(old.folder)
-	s.forget(now.folder)
-	if err == nil && moved == 0 && !(unsure && there) {
-		err = s.notThere("move", old.at)
-	}
-	return err
+	})
 }
 
-// moveFolder renames a folder. In a unit of the folder, it does so only if nobody else has written
-// to it.
-func (s *Store) moveFolder(old, now place) error {
-	base, u := int64(0), s.core.folder(old.folder).open()
-	if u != nil {
-		if err := u.Sync(); err != nil {
-			return err
-		}
-		base = u.f.mark()
-	}
-	var moved, source, target bool
-	_, err := s.one(&moveFolder, old.at, []any{old.folder, now.folder, base, newMark()}, &moved, &source, &target)
-	if err != nil {
+// move renames the unit's folder.
+func (u *unit) move(to place) error {
+	if err := u.Sync(); err != nil {
 		return err
 	}
+	from := place{at: u.f.at, folder: u.f.at}
+	var moved, source, target bool
+	_, err := u.c.one(&move, from.at, []any{from.at, to.at, u.f.mark(), newMark()}, &moved, &source, &target)
 	switch {
+	case err != nil:
 	case moved:
-		s.forgetBelow([]string{old.at, now.at})
+		u.c.forgetBelow([]string{from.at, to.at})
 	case !source:
-		return s.notThere("move", old.at)
+		err = u.c.notThere("move", from.at)
 	case target:
-		return fmt.Errorf("move %s to %s: it is there already", s.where(old.at), s.where(now.at))
+		err = fmt.Errorf("move %s to %s: it is there already", u.c.where(from.at), u.c.where(to.at))
 	default:
-		return u.drop(u.overtaken())
+		u.f.mu.Lock()
+		defer u.f.mu.Unlock()
+		err = u.fail(u.overtaken())
 	}
-	return nil
+	return err
 }
 
 // Tidy implements [store.Store]. No write leaves anything unfinished.

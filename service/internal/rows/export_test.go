@@ -144,3 +144,15 @@ func (w *Workspace) PutAsAnother(name, text string) error {
 
 // Schema is the schema of the tables.
 func (s *Store) Schema() string { return s.db.(server).schema }
+
+// First makes the tables as their first version had them.
+func First(ctx context.Context, o Options) error {
+	c, err := pgx.Connect(ctx, o.DSN)
+	if err != nil {
+		return err
+	}
+	defer c.Close(ctx)
+	_, err = c.PgConn().Exec(ctx, `CREATE SCHEMA `+o.Schema+`; SET search_path = `+o.Schema+`;
+		CREATE TABLE versions(version int PRIMARY KEY, time timestamptz NOT NULL DEFAULT now()); INSERT INTO versions(version) VALUES(1);`+first).ReadAll()
+	return err
+}

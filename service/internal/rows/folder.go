@@ -51,11 +51,13 @@ type folder struct {
 
 // head is the row of a folder. The zero value is a folder that does not exist.
 type head struct {
-	rev, epoch, seq int64
-	turns           int
-	counts          [len(logs)]int
-	trail           []int64
-	moving          string
+	rev, seq int64
+	turns    int
+	counts   [len(logs)]int
+	sizes    [len(logs)]int64
+	times    [len(logs)]time.Time
+	trail    []int64
+	moving   string
 }
 
 // mark is the newest mark, 0 for a folder that does not exist.
@@ -87,9 +89,7 @@ type doc struct {
 type row struct {
 	seq     int64
 	turn, n int
-	log     string
-	size    int64
-	time    string
+	log     int // in logs
 	rec     store.Record
 }
 
@@ -104,32 +104,31 @@ type changes struct {
 }
 
 // read reads the news of a folder since the known state k.
-func (c *core) read(at string, k *head, logs []string, docs bool) (n changes, err error) {
-	_, err = c.ask(&news, at, []any{at, k.mark(), k.epoch, k.rev, k.seq, logs, docs}, func() { n = changes{docs: map[string]doc{}} }, func(scan func(...any) error) error {
+func (c *core) read(folder string, k *head, of []int, docs bool) (n changes, err error) {
+	_, err = c.ask(&news, folder, []any{folder, k.mark(), k.rev, k.seq, of, docs}, func() { n = changes{docs: map[string]doc{}} }, func(scan func(...any) error) error {
 		var what int
-		var name, kind, id, when string
-		var nums, trail []int64
-		var counts []int
+		var name, kind, id string
+		var nums []int64
 		var data []byte
 		var body *string
-		var written time.Time
-		if err := scan(&what, &name, &nums, &trail, &counts, &kind, &id, &when, &data, &body, &written); err != nil {
+		var written *time.Time
+		var times []time.Time
+		if err := scan(&what, &name, &nums, &times, &kind, &id, &data, &body, &written); err != nil {
 			return err
 		}
 		switch what {
 		case 0:
-			n.head = head{rev: nums[0], epoch: nums[1], seq: nums[2], turns: int(nums[3]), trail: trail, moving: name}
-			copy(n.counts[:], counts)
-			n.there, n.same, n.some = true, nums[4] == 1, nums[5] == 1
-		case 1:
-			n.docs[name] = doc{rev: nums[0], size: nums[1], mark: nums[2], data: data, written: written}
-		default:
-			r := row{seq: nums[0], turn: int(nums[1]), n: int(nums[2]), size: nums[3], log: name, time: when, rec: store.Record{Op: kind, ID: id}}
-			if when != "" {
-				if r.rec.Time, err = time.Parse(time.RFC3339Nano, when); err != nil {
-					return err
-				}
+			n.head = head{rev: nums[0], seq: nums[1], turns: int(nums[2]), moving: name}
+			n.there, n.same, n.some = true, nums[3] == 1, nums[4] == 1
+			for i := range logs {
+				n.counts[i], n.sizes[i] = int(nums[5+i]), nums[5+len(logs)+i]
+				n.times[i] = times[i]
 			}
+			n.trail = nums[5+2*len(logs):]
+		case 1:
+			n.docs[name] = doc{rev: nums[0], size: nums[1], mark: nums[2], data: data, written: *written}
+		default:
+			r := row{seq: nums[0], turn: int(nums[1]), n: int(nums[2]), log: int(nums[3]), rec: store.Record{Op: kind, ID: id, Time: at(nums[5], int(nums[4]))}}
 			if body != nil {
 				r.rec.Body = []byte(*body)
 			}
@@ -139,6 +138,26 @@ func (c *core) read(at string, k *head, logs []string, docs bool) (n changes, er
 	})
 	slices.SortFunc(n.recs, func(a, b row) int { return cmp.Compare(a.seq, b.seq) })
 	return n, err
+}
+
+// at returns the time of a record: nanoseconds since 1970, 0 for none, in a zone of minutes.
+func at(nanoseconds int64, zone int) (t time.Time) {
+	switch {
+	case nanoseconds == 0:
+		return t
+	case zone == 0:
+		return time.Unix(0, nanoseconds).UTC()
+	}
+	return time.Unix(0, nanoseconds).In(time.FixedZone("", zone*60))
+}
+
+// since1970 is the inverse of at.
+func since1970(t time.Time) (nanoseconds int64, zone int) {
+	if t.IsZero() {
+		return 0, 0
+	}
+	_, seconds := t.Zone()
+	return t.UnixNano(), seconds / 60
 }
 
 // merged returns the documents of a folder, given the known documents old.
@@ -167,9 +186,12 @@ func (c *core) folder(at string) *folder {
 	return f
 }
 
+// allLogs are all places in logs.
+var allLogs = []int{0, 1, 2, ended}
+
 // refresh reads the news of the folder. Callers must hold f.mu.
 func (f *folder) refresh(c *core) error {
-	n, err := c.read(f.at, &f.head, logs[:], f.at != "")
+	n, err := c.read(f.at, &f.head, allLogs, f.at != "")
 	if err != nil {
 		return err
 	}
@@ -205,6 +227,14 @@ func (c *core) shed() {
 	}
 }
 
+// of returns the open unit to which the calls of a store belong. Callers must hold f.mu.
+func (f *folder) of(s *Store) *unit {
+	if f.unit != nil && f.unit.alone && f.unit != s.unit {
+		return nil
+	}
+	return f.unit
+}
+
 // renewed records that the known records of all logs are out of date. Callers must hold f.mu.
 func (f *folder) renewed() {
 	for i := range f.gen {
@@ -230,7 +260,15 @@ func (s *Store) Begin(ctx context.Context, name string, seen bool) (store.Unit, 
 	if p.name != "" {
 		return nil, fmt.Errorf("begin in %s: the database has no such folder", s.where(p.at))
 	}
-	f := s.core.folder(p.folder)
+	u, err := s.begin(ctx, s.core.folder(p.folder), seen, false)
+	if err != nil {
+		return nil, err
+	}
+	return u, nil
+}
+
+// begin begins a unit, for all callers in this process or alone for those that are given it.
+func (s *Store) begin(ctx context.Context, f *folder, seen, alone bool) (*unit, error) {
 	select {
 	case f.turn <- struct{}{}:
 	case <-ctx.Done():
@@ -238,7 +276,7 @@ func (s *Store) Begin(ctx context.Context, name string, seen bool) (store.Unit, 
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	u := &unit{c: s.core, f: f, unchecked: seen && f.known}
+	u := &unit{c: s.core, f: f, unchecked: seen && f.known, alone: alone}
 	if !u.unchecked {
 		if err := f.refresh(s.core); err != nil {
 			<-f.turn

@@ -15,7 +15,6 @@ type log struct {
 	s        *Store
 	f        *folder
 	place    place
-	name     string
 	i        int // in logs
 	readOnly bool
 
@@ -38,8 +37,8 @@ func (s *Store) log(name string, o store.LogOptions) (*log, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &log{s: s, f: s.core.folder(p.folder), place: p, name: p.log(), readOnly: o.ReadOnly, gen: -1}
-	if l.i = slices.Index(logs[:], l.name); l.i < 0 {
+	l := &log{s: s, f: s.core.folder(p.folder), place: p, i: p.log(), readOnly: o.ReadOnly, gen: -1}
+	if l.i < 0 {
 		return nil, fmt.Errorf("open %s: the database has no log of this name", s.where(p.at))
 	}
 	return l, nil
@@ -48,7 +47,7 @@ func (s *Store) log(name string, o store.LogOptions) (*log, error) {
 // fits reports whether the records up to the place are still in the folder as it is known. Callers
 // must hold f.mu.
 func (l *log) fits() bool {
-	if !l.replaced && l.gen < 0 && (l.head.mark() == 0 || l.head.epoch == l.f.epoch && slices.Contains(l.f.trail, l.head.mark())) {
+	if !l.replaced && l.gen < 0 && (l.head.mark() == 0 || slices.Contains(l.f.trail, l.head.mark())) {
 		l.gen = l.f.gen[l.i]
 	}
 	return !l.replaced && l.gen == l.f.gen[l.i]
@@ -69,7 +68,7 @@ func (l *log) wasReplaced() error { return l.error("it was replaced meanwhile", 
 // is the known state of the folder.
 func (l *log) written(k head, seq int64) (out []row, count int, err error) {
 	k.seq = seq
-	n, err := l.s.read(l.f.at, &k, []string{l.name}, false)
+	n, err := l.s.read(l.f.at, &k, []int{l.i}, false)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -87,7 +86,7 @@ func (l *log) behind(seq int64) (out []row, count int, err error) {
 	}
 	l.f.mu.Lock()
 	defer l.f.mu.Unlock()
-	u := l.f.unit
+	u := l.f.of(l.s)
 	if u == nil {
 		k := l.head
 		if l.gen >= 0 {
@@ -106,14 +105,14 @@ func (l *log) behind(seq int64) (out []row, count int, err error) {
 		n = l.n
 	}
 	for _, r := range written {
-		if r.log == l.name && r.seq > seq {
+		if r.log == l.i && r.seq > seq {
 			kept++
 		}
 	}
 	if n+kept < l.f.counts[l.i] { // the log has more records after the place
 		k := l.f.head
 		k.seq = seq
-		now, err := l.s.read(l.f.at, &k, []string{l.name}, false)
+		now, err := l.s.read(l.f.at, &k, []int{l.i}, false)
 		if err == nil && now.mark() != l.f.mark() {
 			err = u.overtaken()
 		}
@@ -122,12 +121,12 @@ func (l *log) behind(seq int64) (out []row, count int, err error) {
 		}
 		written = now.recs
 	}
-	if slices.Contains(u.replaced, l.name) {
+	if slices.Contains(u.replaced, l.i) {
 		written = nil
 	}
 	for _, rows := range [...][]row{written, u.recs} {
 		for _, r := range rows {
-			if r.log == l.name && r.seq > seq {
+			if r.log == l.i && r.seq > seq {
 				out = append(out, r)
 			}
 		}
@@ -136,7 +135,7 @@ func (l *log) behind(seq int64) (out []row, count int, err error) {
 }
 
 // advance moves the place to the end of a record.
-func (l *log) advance(r row) { l.seq, l.n, l.size = r.seq, r.n, l.size+r.size }
+func (l *log) advance(r row) { l.seq, l.n, l.size = r.seq, r.n, l.size+int64(len(r.rec.Body)) }
 
 // Read implements [store.Log].
 func (l *log) Read(each func(store.Record) error) error {
@@ -183,7 +182,7 @@ func (l *log) Records() iter.Seq2[store.Record, error] {
 func (l *log) write(f func(u *unit) error) error {
 	l.f.mu.Lock()
 	defer l.f.mu.Unlock()
-	u := l.f.unit
+	u := l.f.of(l.s)
 	switch {
 	case l.readOnly:
 		return fmt.Errorf("%s is open for reading only", l.s.where(l.place.at))
@@ -200,14 +199,14 @@ func (l *log) write(f func(u *unit) error) error {
 // Append implements [store.Log].
 func (l *log) Append(sync bool, recs ...store.Record) (st store.Stats, err error) {
 	return st, l.write(func(u *unit) error {
-		rows, h, err := numbered(l.name, recs, u.head, false)
+		rows, h, err := numbered(l.i, recs, u.head, false)
 		if err != nil || len(rows) == 0 {
 			return err
 		}
 		u.head, u.recs, u.synced, u.appended[l] = h, append(u.recs, rows...), u.synced || sync, true
 		st.Files = 1
 		for _, r := range rows {
-			st.Bytes += r.size
+			st.Bytes += int64(len(r.rec.Body))
 			l.advance(r)
 		}
 		return nil
@@ -218,7 +217,7 @@ func (l *log) Append(sync bool, recs ...store.Record) (st store.Stats, err error
 func (l *log) Sync(n int) error {
 	l.f.mu.Lock()
 	defer l.f.mu.Unlock()
-	if u := l.f.unit; u != nil {
+	if u := l.f.of(l.s); u != nil {
 		u.wait = true
 		return u.failed
 	}
@@ -239,12 +238,12 @@ func (l *log) Replace(recs iter.Seq2[store.Record, error]) error {
 		all = append(all, r)
 	}
 	return l.write(func(u *unit) error {
-		if err := u.restart(l.name, all); err != nil {
+		if err := u.restart(l.i, all); err != nil {
 			return err
 		}
 		l.gen, l.n, l.size, u.appended[l] = l.f.gen[l.i], 0, 0, true
 		for _, r := range u.recs {
-			if r.log == l.name {
+			if r.log == l.i {
 				l.advance(r)
 			}
 		}
@@ -292,11 +291,12 @@ func (s *Store) Reset(name string, recs []store.Record) (aside []string, err err
 	if err != nil {
 		return nil, err
 	}
-	old, err := s.Get(name)
-	if err != nil && !isNotThere(err) {
-		return nil, err
-	}
-	return aside, s.within(l.f.at, func() error {
+	return aside, s.within(l.f.at, false, func(s *Store, u *unit) error {
+		aside = nil
+		old, err := s.Get(name)
+		if err != nil && !isNotThere(err) {
+			return err
+		}
 		if old != nil {
 			to, err := store.AsideName(s, name)
 			if err == nil {
@@ -307,9 +307,7 @@ func (s *Store) Reset(name string, recs []store.Record) (aside []string, err err
 			}
 			aside = []string{s.Where(to)}
 		}
-		l.f.mu.Lock()
-		defer l.f.mu.Unlock()
-		return l.f.unit.restart(l.name, recs)
+		return u.collect(func() error { return u.restart(l.i, recs) })
 	})
 }
 

@@ -2,6 +2,7 @@ package rows
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,6 +33,8 @@ type Model struct {
 	Route func(holder string, n int) (old bool)
 	// Async: no commit waits for the standby.
 	Async bool
+	// Marks bounds the trails; 0 is the server's bound.
+	Marks int
 
 	mu sync.Mutex
 	// sites are the primaries in the order in which they took over.
@@ -105,7 +108,8 @@ func (a args) int(i int) int64        { return reflect.ValueOf(a[i-1]).Int() }
 func (a args) str(i int) string       { return a[i-1].(string) }
 func (a args) is(i int) bool          { return a[i-1].(bool) }
 func (a args) strs(i int) []string    { return a[i-1].([]string) }
-func (a args) ints(i int) []int64     { return a[i-1].([]int64) }
+func (a args) longs(i int) []int64    { return a[i-1].([]int64) }
+func (a args) ints(i int) []int       { return a[i-1].([]int) }
 func (a args) data(i int) [][]byte    { return a[i-1].([][]byte) }
 func one(vals ...any) [][]any         { return [][]any{vals} }
 func below(name, of string) bool      { return name == of || strings.HasPrefix(name, of+"/") }
@@ -118,25 +122,30 @@ var effects = map[*statement]func(m *Model, t *tables, a args) [][]any{
 		if !there {
 			return nil
 		}
-		same := (slices.Contains(f.trail, a.int(3)) || m.Break == BrokenTrail && a.int(3) != 0) && f.epoch == a.int(4)
-		some := same && f.removed <= a.int(5)
-		out = one(0, f.moving, []int64{f.rev, f.epoch, f.seq, int64(f.turns), bit(same), bit(some)}, f.trail, f.counts[:], "", "", "", nil, "", f.written)
+		same := slices.Contains(f.trail, a.int(3)) || m.Break == BrokenTrail && a.int(3) != 0
+		some := same && f.removed <= a.int(4)
+		nums := []int64{f.rev, f.seq, int64(f.turns), bit(same), bit(some)}
+		for _, n := range f.counts {
+			nums = append(nums, int64(n))
+		}
+		out = one(0, f.moving, slices.Concat(nums, f.sizes[:], f.trail), f.times[:], "", "", nil, "", f.written)
 		for k, d := range t.docs {
-			if fresh := !same || d.rev > a.int(5); k.folder == a.str(2) && a.is(8) && (!some || fresh) {
+			if fresh := !same || d.rev > a.int(4); k.folder == a.str(2) && a.is(7) && (!some || fresh) {
 				var data any
 				if fresh && len(d.data) <= 32768 {
 					data = d.data
 				}
-				out = append(out, []any{1, k.name, []int64{d.rev, int64(len(d.data)), d.mark}, nil, nil, "", "", "", data, "", d.written})
+				out = append(out, []any{1, k.name, []int64{d.rev, int64(len(d.data)), d.mark}, nil, "", "", data, "", d.written})
 			}
 		}
 		for _, r := range t.log[a.str(2)] {
-			if slices.Contains(a.strs(7), r.log) && (!same || r.seq > a.int(6)) {
+			if slices.Contains(a.ints(6), r.log) && (!same || r.seq > a.int(5)) {
 				var body any
 				if len(r.rec.Body) > 0 {
 					body = string(r.rec.Body)
 				}
-				out = append(out, []any{2, r.log, []int64{r.seq, int64(r.turn), int64(r.n), r.size}, nil, nil, r.rec.Op, r.rec.ID, r.time, nil, body, f.written})
+				t, zone := since1970(r.rec.Time)
+				out = append(out, []any{2, "", []int64{r.seq, int64(r.turn), int64(r.n), int64(r.log), int64(zone), t}, nil, r.rec.Op, r.rec.ID, nil, body, nil})
 			}
 		}
 		return out
@@ -159,40 +168,8 @@ var effects = map[*statement]func(m *Model, t *tables, a args) [][]any{
 		}
 		return nil
 	},
-	&stat: func(_ *Model, t *tables, a args) (out [][]any) {
-		at, in, name := a.str(2), a.str(3), a.str(4)
-		folder := at == ""
-		for f := range t.folders {
-			folder = folder || below(f, at)
-		}
-		for k, d := range t.docs {
-			folder = folder || k.folder == in && within(k.name, name)
-			if k == (docKey{in, name}) {
-				out = append(out, []any{false, int64(len(d.data)), d.written})
-			}
-		}
-		for h, b := range t.blobs {
-			folder = folder || at == "blobs" || at == "blobs/"+h[:2]
-			if h == a.str(6) {
-				out = append(out, []any{false, int64(len(b.data)), b.written})
-			}
-		}
-		size, count := int64(0), 0
-		for _, r := range t.log[in] {
-			if r.log == a.str(5) {
-				size, count = size+r.size, count+1
-			}
-		}
-		if count > 0 {
-			out = append(out, []any{false, size, t.folders[in].written})
-		}
-		if folder {
-			out = append(out, []any{true, int64(0), time.Time{}})
-		}
-		return out
-	},
 	&list: func(_ *Model, t *tables, a args) (out [][]any) {
-		at, in, prefix := a.str(2), a.str(3), a.str(4)
+		at, in, name, prefix := a.str(2), a.str(3), a.str(4), a.str(7)
 		type entry struct {
 			folder bool
 			size   int64
@@ -204,21 +181,27 @@ var effects = map[*statement]func(m *Model, t *tables, a args) [][]any{
 			names[first] = entry{e.folder || deeper, max(e.size, size)}
 		}
 		for k, d := range t.docs {
-			if k.folder == in && k.name >= prefix && k.name < a.str(5) {
+			if k == (docKey{in, name}) {
+				add("", int64(len(d.data)))
+			}
+			if k.folder == in && k.name >= prefix && k.name < a.str(8) {
 				add(k.name[len(prefix):], int64(len(d.data)))
 			}
 		}
-		sizes := map[string]int64{}
-		for _, r := range t.log[in] {
-			if at == in {
-				sizes[r.log+".jsonl"] += r.size
+		for i, l := range logs {
+			if f := t.folders[in]; f.counts[i] > 0 {
+				if int(a.int(5)) == i {
+					add("", f.sizes[i])
+				}
+				if at == in {
+					add(l+".jsonl", f.sizes[i])
+				}
 			}
-		}
-		for l, size := range sizes {
-			add(l, size)
 		}
 		for f := range t.folders {
 			switch {
+			case f == at:
+				add("/", 0)
 			case f == "" || strings.HasPrefix(f, "/"):
 			case at == "":
 				add(f+"/", 0)
@@ -227,6 +210,9 @@ var effects = map[*statement]func(m *Model, t *tables, a args) [][]any{
 			}
 		}
 		for h, b := range t.blobs {
+			if h == a.str(6) {
+				add("", int64(len(b.data)))
+			}
 			switch at {
 			case "":
 				add("blobs/", 0)
@@ -241,38 +227,37 @@ var effects = map[*statement]func(m *Model, t *tables, a args) [][]any{
 		}
 		return out
 	},
+	&journals: func(_ *Model, t *tables, _ args) (out [][]any) {
+		for at, f := range t.folders {
+			if f.counts[0] > 0 && (at == "project" || within(at, "sessions")) {
+				out = append(out, []any{at, f.sizes[0], f.times[0]})
+			}
+		}
+		return out
+	},
 	&remove: func(m *Model, t *tables, a args) [][]any {
-		hashes, holding := a.strs(5), a.strs(7)
+		hashes, holding := a.strs(3), a.strs(4)
 		if len(hashes) > 0 && len(holding) > 0 && m.Break != BrokenRemove {
 			h := t.holds[store.BlobsLock].holders
 			if !slices.ContainsFunc(holding, func(mine string) bool { _, has := h[mine]; return has }) {
-				return one(false, 0)
+				return one(true, false, 0)
 			}
 			t.touched = true
 		}
-		n, changed := 0, map[string]bool{}
-		for i, at := range a.strs(2) {
-			in, name := a.strs(3)[i], a.strs(4)[i]
-			whole := func(folder string) bool { return folder == at && name == "" || within(folder, at) }
+		n := 0
+		for _, at := range a.strs(2) {
 			for k := range t.docs {
-				named := k.folder == in && below(k.name, name)
-				if named || whole(k.folder) {
-					changed[k.folder] = changed[k.folder] || named
+				if below(k.folder, at) {
 					delete(t.docs, k)
 					n++
 				}
 			}
 			for f := range t.folders {
-				if whole(f) {
+				if below(f, at) {
 					delete(t.folders, f)
 					delete(t.log, f)
 					n++
 				}
-			}
-		}
-		for f, named := range changed {
-			if _, there := t.folders[f]; there && named {
-				t.write(f, a.int(6), true, m.Now())
 			}
 		}
 		for h := range t.blobs {
@@ -282,40 +267,17 @@ var effects = map[*statement]func(m *Model, t *tables, a args) [][]any{
 			}
 		}
 		t.touched = t.touched || n > 0
-		return one(true, n)
+		return one(true, true, n)
 	},
 	&move: func(m *Model, t *tables, a args) [][]any {
-		in, name, to, now := a.str(2), a.str(3), a.str(4), a.str(5)
-		d, is := t.docs[docKey{to, now}]
-		there := is && d.mark == a.int(6)
-		moved := map[docKey]docRow{}
-		for k, d := range t.docs {
-			if k.folder == in && below(k.name, name) {
-				moved[docKey{to, now + k.name[len(name):]}] = d
-				delete(t.docs, k)
-			}
-		}
-		if len(moved) > 0 {
-			t.write(in, a.int(6), true, m.Now())
-			if to != in {
-				t.write(to, a.int(6), true, m.Now())
-			}
-		}
-		for k, d := range moved {
-			d.mark, d.rev = a.int(6), t.folders[to].rev
-			t.docs[k] = d
-		}
-		return one(len(moved), there)
-	},
-	&moveFolder: func(_ *Model, t *tables, a args) [][]any {
 		old, now, mark := a.str(2), a.str(3), a.int(5)
 		f, source := t.folders[old]
 		g, target := t.folders[now]
-		if !source || target || a.int(4) != 0 && f.mark() != a.int(4) {
+		if !source || target || f.mark() != a.int(4) {
 			return one(slices.Contains(g.trail, mark), source, target)
 		}
 		t.touched = true
-		f.trail = append(slices.Clone(f.trail[max(0, len(f.trail)-15):]), mark)
+		f.trail = append(m.kept(f.trail), mark)
 		t.folders[now], t.log[now] = f, t.log[old]
 		delete(t.folders, old)
 		delete(t.log, old)
@@ -373,7 +335,7 @@ var effects = map[*statement]func(m *Model, t *tables, a args) [][]any{
 		switch {
 		case (d.mark == was || m.Break == BrokenFile && there) && other == "" && (!made || (f.moving == "" || a.is(11)) && (was != 0 || kept)):
 			before = f.mark()
-			now := t.write(k.folder, mark, false, m.Now())
+			now := m.write(t, k.folder, mark, false)
 			data := bytes.Clone(a[4].([]byte))
 			if a.is(6) {
 				data = slices.Concat(d.data, data)
@@ -392,12 +354,12 @@ var effects = map[*statement]func(m *Model, t *tables, a args) [][]any{
 		if f := t.folders[k.folder]; !there || d.mark != a.int(4) || f.moving != "" && !a.is(6) {
 			return one(false, there)
 		}
-		t.write(k.folder, a.int(5), true, m.Now())
+		m.write(t, k.folder, a.int(5), true)
 		delete(t.docs, k)
 		return one(true, true)
 	},
 	&moving: func(m *Model, t *tables, a args) [][]any {
-		f := t.write(a.str(2), a.int(4), false, m.Now())
+		f := m.write(t, a.str(2), a.int(4), false)
 		f.moving = a.str(3)
 		t.folders[a.str(2)] = f
 		return nil
@@ -411,15 +373,20 @@ func bit(is bool) int64 {
 	return 0
 }
 
+// kept are the newest marks of a trail, with room for one more.
+func (m *Model) kept(trail []int64) []int64 {
+	return slices.Clone(trail[max(0, len(trail)+1-cmp.Or(m.Marks, marks)):])
+}
+
 // write counts a write in a folder, which it makes.
-func (t *tables) write(folder string, mark int64, removes bool, now time.Time) folderRow {
+func (m *Model) write(t *tables, folder string, mark int64, removes bool) folderRow {
 	f, there := t.folders[folder]
 	f.rev++
-	f.trail = append(slices.Clone(f.trail[max(0, len(f.trail)-15):]), after(f.mark(), mark))
+	f.trail = append(m.kept(f.trail), after(f.mark(), mark))
 	if removes && there {
 		f.removed = f.rev
 	}
-	f.written, t.touched = now, true
+	f.written, t.touched = m.Now(), true
 	t.folders[folder] = f
 	return f
 }
@@ -445,44 +412,50 @@ func (m *Model) commit(t *tables, a args) [][]any {
 			return one(false, false)
 		}
 	}
-	f, there := t.folders[folder]
+	f := t.folders[folder]
 	if base >= 0 && f.mark() != base && m.Break != BrokenMark {
 		return one(true, m.Break == BrokenLate && slices.Contains(f.trail, base))
 	}
-	revs := map[string]int64{} // of the folders that are written
-	gone := a.strs(23)
-	for _, in := range slices.Concat(a.strs(18), gone) {
-		if _, done := revs[in]; !done && (base < 0 || in != folder) {
-			revs[in] = t.write(in, mark, slices.Contains(gone, in), now).rev
+	gone, revs := map[string]bool{}, map[string]int64{} // of the folders that are written
+	for i, in := range a.strs(22) {
+		gone[in] = gone[in] || a.data(24)[i] == nil
+	}
+	for in, removes := range gone {
+		if base < 0 || in != folder {
+			revs[in] = m.write(t, in, mark, removes).rev
 		}
 	}
 	if base >= 0 {
-		f = t.write(folder, mark, slices.Contains(gone, folder), now)
+		f = m.write(t, folder, mark, gone[folder])
 		revs[folder] = f.rev
-		f.seq, f.turns = a.int(6), int(a.int(7))
-		copy(f.counts[:], a[7].([]int))
-		if replaced := a.strs(16); len(replaced) > 0 {
-			f.epoch += bit(there)
-			t.log[folder] = slices.DeleteFunc(slices.Clone(t.log[folder]), func(r row) bool { return slices.Contains(replaced, r.log) && r.seq <= a.int(17) })
+		replaced := a.ints(11)
+		for i := range logs {
+			if n, size := a.ints(9)[i], a.longs(10)[i]; n != f.counts[i] || size != f.sizes[i] || slices.Contains(replaced, i) {
+				f.counts[i], f.sizes[i], f.times[i] = n, size, now
+			}
+		}
+		f.seq, f.turns = a.int(7), int(a.int(8))
+		if len(replaced) > 0 {
+			f.trail = f.trail[len(f.trail)-1:]
+			t.log[folder] = slices.DeleteFunc(slices.Clone(t.log[folder]), func(r row) bool { return slices.Contains(replaced, r.log) && r.seq <= a.int(12) })
 		}
 		t.folders[folder] = f
-		for i, seq := range a.ints(10) {
-			r := row{seq: seq, turn: int(a.ints(11)[i]), log: a.strs(12)[i], n: int(a.ints(13)[i]), time: a.strs(27)[i], size: int64(len(a.strs(28)[i])),
-				rec: store.Record{Op: a.strs(14)[i], ID: a.strs(15)[i], Body: []byte(a.strs(28)[i])}}
+		for i, seq := range a.longs(13) {
+			r := row{seq: seq, turn: a.ints(14)[i], log: a.ints(15)[i], n: a.ints(16)[i],
+				rec: store.Record{Op: a.strs(17)[i], ID: a.strs(18)[i], Time: at(a.longs(19)[i], a.ints(20)[i]), Body: []byte(a.strs(21)[i])}}
 			t.log[folder] = append(slices.Clip(t.log[folder]), r)
 		}
 	}
-	for i, in := range gone {
+	for i, in := range a.strs(22) {
 		for k := range t.docs {
-			if k.folder == in && below(k.name, a.strs(24)[i]) {
+			if a.data(24)[i] == nil && k.folder == in && below(k.name, a.strs(23)[i]) {
 				delete(t.docs, k)
 			}
 		}
 	}
-	for i, in := range a.strs(18) {
-		k, data := docKey{in, a.strs(19)[i]}, a.data(21)[i]
-		if d, there := t.docs[k]; !there || !a.is(22) || len(d.data) != len(data) {
-			t.docs[k] = docRow{revs[in], mark, bytes.Clone(data), now}
+	for i, in := range a.strs(22) {
+		if data := a.data(24)[i]; data != nil {
+			t.docs[docKey{in, a.strs(23)[i]}] = docRow{revs[in], mark, bytes.Clone(data), now}
 		}
 	}
 	if len(a.strs(25)) > 0 && blobs.alone && m.Break != BrokenEnded && m.Break != BrokenBlobs {
@@ -547,8 +520,11 @@ func (c *client) connect() life {
 func (c *client) Ask(ctx context.Context, s *statement, a []any, row func(func(...any) error) error) error {
 	sent := slices.Clone(a)
 	for i, v := range a {
-		if ints, ok := v.([]int); ok {
-			sent[i] = slices.Clone(ints)
+		switch v := v.(type) {
+		case []int:
+			sent[i] = slices.Clone(v)
+		case []int64:
+			sent[i] = slices.Clone(v)
 		}
 	}
 	at := c.connect()
@@ -556,9 +532,11 @@ func (c *client) Ask(ctx context.Context, s *statement, a []any, row func(func(.
 	do := func(wait bool) func() error {
 		return func() (err error) { out, err = c.m.transact(at, s, sent, wait); return err }
 	}
-	about := fmt.Sprint(a[1])
+	about := ""
 	if s == &commit {
-		about = fmt.Sprintf("%s, %d records", a[2], len(a[9].([]int64)))
+		about = fmt.Sprintf("%s, %d records", a[2], len(a[12].([]int64)))
+	} else if len(a) > 1 {
+		about = fmt.Sprint(a[1])
 	}
 	err := c.wire(Statement{Context: ctx, Name: s.name, About: about, Do: do(true), Commit: do(false), at: at})
 	if err == nil || errors.As(err, new(*pgconn.PgError)) {

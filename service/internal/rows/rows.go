@@ -40,6 +40,7 @@ import (
 	"os"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -124,6 +125,7 @@ type core struct {
 	folders map[string]*folder
 	holds   holds
 	files   *Workspace // nil until it is asked for
+	found   found
 }
 
 // Open opens a tenant of a database, and creates missing tables.
@@ -177,7 +179,7 @@ func prepare(o *Options) (*core, *pgxpool.Config, error) {
 
 func newCore(place, holder string, lease time.Duration) *core {
 	c := &core{place: place, holder: holder, lease: lease, folders: map[string]*folder{}}
-	c.holds.mine = map[string]*hold{}
+	c.holds.mine, c.found.mu = map[string]*hold{}, newMutex()
 	return c
 }
 
@@ -268,20 +270,19 @@ func placeOf(at string) place {
 // Place returns the folder whose units write a name, and whether the name is one of a log.
 func Place(name string) (folder string, log bool) {
 	p := placeOf(name)
-	return p.folder, p.log() != ""
+	return p.folder, p.log() >= 0
 }
 
-// logs are the names of logs, in the order of their counts in the table folders.
+// logs are the names of logs. The tables have their places in this order.
 var logs = [...]string{"journal", "projection", "usage", "ended"}
 
-// log returns the name of the log at a place, "" if the place is none of a log.
-func (p place) log() string {
-	for i, l := range logs {
-		if p.name == l+".jsonl" && (p.folder == "") == (i == ended) {
-			return l
-		}
+// log returns which log is at a place, -1 for none.
+func (p place) log() int {
+	i := slices.IndexFunc(logs[:], func(l string) bool { return p.name == l+".jsonl" })
+	if (p.folder == "") != (i == ended) {
+		return -1
 	}
-	return ""
+	return i
 }
 
 // ended is the place in logs of the only log outside a session.

@@ -490,7 +490,7 @@ func TestTwoMachines(t *testing.T) {
 	if more, err := read(reader); err != nil || !slices.Equal(more, []string{"b5"}) || len(ids) != 7 {
 		t.Error(ids, more, err)
 	}
-	for i := range 40 { // more than a trail has marks
+	for i := range 80 { // more than a trail has marks
 		step(b, lb, nil, fmt.Sprint("many", i))
 	}
 	if _, err := read(reader); !store.ReplacedLog(err) {

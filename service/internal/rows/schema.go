@@ -12,8 +12,11 @@ import (
 //go:embed schema/0001_rows.sql
 var first string
 
+//go:embed schema/0002_logs.sql
+var second string
+
 // migrations are the steps to this program's tables. A released one must never be changed.
-var migrations = []string{first}
+var migrations = []string{first, second}
 
 // schemaLock keeps two programs from making the tables at once: "mkrw" as the key of an
 // advisory lock.

@@ -678,6 +678,56 @@ func TestPutsAtOnce(t *testing.T) {
 	must(t, r.Close())
 }
 
+// Tables of the first version keep their content.
+func TestFirstTables(t *testing.T) {
+	o := fresh(t)
+	must(t, rows.First(t.Context(), o))
+	written := time.Date(2026, 11, 28, 1, 2, 3, 0, time.UTC)
+	insert := func(q string, args ...any) {
+		t.Helper()
+		c, err := pgx.Connect(t.Context(), o.DSN)
+		must(t, err)
+		defer c.Close(context.Background())
+		_, err = c.Exec(t.Context(), strings.ReplaceAll(q, "$S", o.Schema), args...)
+		must(t, err)
+	}
+	insert(`INSERT INTO $S.tenants(name) VALUES($1)`, o.Root)
+	insert(`INSERT INTO $S.folders(tenant, folder, rev, trail, epoch, removed, seq, turns, counts, key, bytes, written) VALUES(1, 'sessions/x', 9, '{5,7}', 1, 2, 4, 1, '{2,1,0,0}', 'chat', 9, $1)`, written.Add(time.Hour))
+	times := []string{"2026-11-28T01:02:03.123456789Z", "", "2026-11-27T22:32:03.02-02:30"}
+	for i, log := range []string{"journal", "projection", "journal"} {
+		insert(`INSERT INTO $S.log(tenant, session, seq, turn, log, n, kind, id, time, size, written, body) VALUES(1, 'sessions/x', $1, 0, $2, $3, 'op', $4, $5, 3, $6, '"a"')`,
+			i+2, log, i/2+1, fmt.Sprint("id", i), times[i], written.Add(time.Duration(i)*time.Minute))
+	}
+	insert(`INSERT INTO $S.documents(tenant, folder, name, rev, mark, data, written) VALUES(1, 'sessions/x', 'session.json', 3, 1, '{"key":"chat"}', $1)`, written)
+	s := open(t, o)
+	u := begin(t, s, "sessions/x", false)
+	var got []string
+	l := openLog(t, s, journal)
+	must(t, l.Read(func(r store.Record) error {
+		got = append(got, r.ID+" "+r.Time.Format(time.RFC3339Nano)+" "+string(r.Body))
+		return nil
+	}))
+	if want := []string{"id0 " + times[0] + ` "a"`, "id2 " + times[2] + ` "a"`}; !slices.Equal(got, want) {
+		t.Errorf("the journal has %q, want %q", got, want)
+	}
+	_, err := l.Append(true, rec("next"))
+	must(t, err)
+	must(t, u.End())
+	for name, want := range map[string]store.Info{"projection.jsonl": {Size: 3, Time: written.Add(time.Minute)}, "session.json": {Size: 14, Time: written}} {
+		if i, err := s.Stat("sessions/x/" + name); err != nil || i.Size != want.Size || !i.Time.Equal(want.Time) || i.Folder {
+			t.Errorf("%s: %+v, %v", name, i, err)
+		}
+	}
+	if ids, err := read(openLog(t, open(t, o), journal)); err != nil || !slices.Equal(ids, []string{"id0", "id2", "next"}) {
+		t.Errorf("%v, %v", ids, err)
+	}
+	var shown string
+	must(t, s.Value(t.Context(), &shown, `SELECT string_agg(log||' '||coalesce(time::timestamptz(0)::text, 'no time')||' '||size, '; ' ORDER BY seq) FROM (SELECT * FROM `+o.Schema+`.records WHERE seq<=4) AS r`))
+	if strings.Count(shown, "journal 2026-11-28 ") != 2 || !strings.Contains(shown, "projection no time 3") {
+		t.Errorf("people read %q", shown)
+	}
+}
+
 // A turn costs the database little more than its own bytes.
 func TestBytesOfATurn(t *testing.T) {
 	srv := own(t, "full_page_writes=off")

@@ -407,6 +407,9 @@ func simulate(t *testing.T, dir string, p plot) (s *simulation) {
 		s.m = rows.NewModel()
 		s.m.Now = func() time.Time { return time.Now().Add(s.skew) }
 		s.m.Break = p.broken
+		if p.seed%2 == 0 { // machines that come back after a few writes read the whole folder
+			s.m.Marks = 4
+		}
 		s.m.Audit = func(what string) { s.fault("%s", what) }
 		some := func(most int) int { return s.rng.IntN(2) * s.rng.IntN(most+1) }
 		s.rates = rates{kill: some(12), pause: some(20), jump: some(20), before: some(60), stuck: some(60), answer: some(60), refuse: some(80), again: some(20)}

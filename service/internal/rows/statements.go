@@ -1,7 +1,9 @@
 package rows
 
 import (
+	"fmt"
 	"math"
+	"strings"
 
 	"github.com/memkernel/memkernel/internal/store"
 )
@@ -9,64 +11,74 @@ import (
 // now reads the server's clock, in microseconds since 1970.
 const now = `(extract(epoch FROM clock_timestamp())*1000000)::bigint`
 
-// grown is the trail of a folder f with the newest mark of after. It keeps 16 marks.
-func grown(mark string) string {
-	return `f.trail[greatest(cardinality(f.trail)-14, 1):]||((((f.trail[cardinality(f.trail)]<<1)&9223372036854775807)|(f.trail[cardinality(f.trail)]>>62))#` + mark + `::bigint)`
+// marks bounds a trail. A process that comes back after as many writes of others reads the whole
+// folder again.
+const marks = 64
+
+// kept are the newest marks of a folder f, with room for one more.
+var kept = fmt.Sprintf(`f.trail[greatest(cardinality(f.trail)-%d, 1):]`, marks-2)
+
+// next is the mark of after, where the newest of a folder f was before.
+func next(mark string) string {
+	return `((((f.trail[cardinality(f.trail)]<<1)&9223372036854775807)|(f.trail[cardinality(f.trail)]>>62))#` + mark + `::bigint)`
 }
+
+// grown is the trail of a folder f with one mark more.
+func grown(mark string) string { return kept + `||` + next(mark) }
 
 // after returns the newest mark of a folder after a write with a mark, where before was the newest.
 // It identifies all writes up to this one. If a lost answer makes a statement reach two servers,
 // both have the same mark only if they had the same writes before.
 func after(before, mark int64) int64 { return (before<<1&math.MaxInt64 | before>>62) ^ mark }
 
-// news reads a folder in one moment: its row, the documents that were written since a rev ($5), and
-// the records after a number ($6). If the known mark ($3) is no longer in the trail, or the epoch
-// ($4) is another, it reads all. $7 are the logs to read, and $8 says whether to read documents. It
-// also reads small contents that were written since.
-var news = statement{"read", `WITH f AS MATERIALIZED (SELECT *, $3::bigint=ANY(trail) AND epoch=$4::bigint AS same FROM $S.folders WHERE tenant=$1::bigint AND folder=$2::text)
-	SELECT 0, moving, ARRAY[rev, epoch, seq, turns, CASE WHEN same THEN 1 ELSE 0 END, CASE WHEN same AND removed<=$5::bigint THEN 1 ELSE 0 END]::bigint[], trail, counts, '', '', '', NULL::bytea, '', written FROM f
+// news reads a folder in one moment: its row, the documents that were written since a rev ($4), and
+// the records after a number ($5). If the known mark ($3) is no longer in the trail, it reads all.
+// $6 are the logs to read, and $7 says whether to read documents. It also reads small contents that
+// were written since.
+var news = statement{"read", `WITH f AS MATERIALIZED (SELECT *, $3::bigint=ANY(trail) AS same FROM $S.folders WHERE tenant=$1::bigint AND folder=$2::text)
+	SELECT 0, moving, ARRAY[rev, seq, turns, CASE WHEN same THEN 1 ELSE 0 END, CASE WHEN same AND removed<=$4::bigint THEN 1 ELSE 0 END]||counts::bigint[]||sizes||trail, times, '', '', NULL::bytea, '', written FROM f
 	UNION ALL
-	SELECT 1, d.name, ARRAY[d.rev, length(d.data), d.mark]::bigint[], NULL, NULL, '', '', '', CASE WHEN length(d.data) <= 32768 AND (NOT f.same OR d.rev > $5::bigint) THEN d.data END, '', d.written
-	FROM f JOIN $S.documents AS d ON d.tenant=$1::bigint AND d.folder=f.folder AND $8::boolean WHERE NOT f.same OR f.removed > $5::bigint OR d.rev > $5::bigint
+	SELECT 1, d.name, ARRAY[d.rev, length(d.data), d.mark]::bigint[], NULL, '', '', CASE WHEN length(d.data) <= 32768 AND (NOT f.same OR d.rev > $4::bigint) THEN d.data END, '', d.written
+	FROM f JOIN $S.documents AS d ON d.tenant=$1::bigint AND d.folder=f.folder AND $7::boolean WHERE NOT f.same OR f.removed > $4::bigint OR d.rev > $4::bigint
 	UNION ALL
-	SELECT 2, l.log, ARRAY[l.seq, l.turn, l.n, l.size]::bigint[], NULL, NULL, l.kind, l.id, l.time, NULL, l.body::text, l.written
-	FROM f JOIN $S.log AS l ON l.tenant=$1::bigint AND l.session=f.folder AND l.log=ANY($7::text[]) AND l.seq > CASE WHEN f.same THEN $6::bigint ELSE 0 END`}
+	SELECT 2, '', ARRAY[l.seq, l.turn, l.n, l.log, l.zone, l.time]::bigint[], NULL, l.kind, l.id, NULL, l.body::text, NULL
+	FROM f JOIN $S.log AS l ON l.tenant=$1::bigint AND l.session=f.folder AND l.log=ANY($6::int[]) AND l.seq > CASE WHEN f.same THEN $5::bigint ELSE 0 END`}
 
 // commit writes everything of a unit, if the folder ($3) still has the newest mark $4, or does not
 // exist for 0. Without a folder (-1) it only writes documents and blobs. The write's mark is $5.
-// Records: $6 to $15, $27 and $28; the logs $16 lose their records up to $17. Documents: put $18 to
-// $21, and with $22 only where the length differs; removed $23 and $24, with everything below.
+// $6 is the key of the folder's session, ” if it is not written. $7 to $10 are the state of the
+// logs, of which $11 lose their records up to $12 and the folder its trail. Records: $13 to $21.
+// Documents: $22 to $24, of which those without content are removed first, with everything below.
 // Blobs: $25 and $26. It writes no blob while any process removes blobs, this process included. A
 // remover whose lease of that lock has ended loses the lock, because its list of needed blobs is
 // too old.
 var commit = statement{"write", `WITH how AS MATERIALIZED (SELECT set_config('synchronous_commit', $2::text, true)),
 	hold AS MATERIALIZED (SELECT alone, holders FROM $S.holds WHERE tenant=$1::bigint AND name='` + store.BlobsLock + `' AND cardinality($25::text[])>0 FOR SHARE),
 	free AS MATERIALIZED (SELECT NOT EXISTS(SELECT FROM hold, jsonb_each(hold.holders) AS e WHERE hold.alone AND e.value::bigint > ` + now + `) AS ok FROM how),
-	puts AS MATERIALIZED (SELECT * FROM unnest($18::text[], $19::text[], $20::text[], $21::bytea[]) AS p(folder, name, key, data)),
-	gone AS MATERIALIZED (SELECT * FROM unnest($23::text[], $24::text[]) AS g(folder, name)),
-	u AS (UPDATE $S.folders AS f SET rev=rev+1, trail=` + grown(`$5`) + `, seq=$6::bigint, turns=$7::int, counts=$8::int[], epoch=f.epoch+least(cardinality($16::text[]), 1),
-			removed=CASE WHEN EXISTS(SELECT FROM gone WHERE gone.folder=f.folder) THEN f.rev+1 ELSE f.removed END, key=coalesce((SELECT max(key) FROM puts WHERE puts.folder=f.folder AND key<>''), f.key),
-			bytes=f.bytes+$9::bigint-coalesce((SELECT sum(size) FROM $S.log AS l WHERE l.tenant=$1::bigint AND l.session=f.folder AND l.log=ANY($16::text[]) AND l.seq<=$17::bigint), 0), written=clock_timestamp()
+	docs AS MATERIALIZED (SELECT * FROM unnest($22::text[], $23::text[], $24::bytea[]) AS d(folder, name, data)),
+	u AS (UPDATE $S.folders AS f SET rev=rev+1, trail=CASE WHEN cardinality($11::int[])=0 THEN ` + kept + ` END||` + next(`$5`) + `,
+			seq=$7::bigint, turns=$8::int, counts=$9::int[], sizes=$10::bigint[], key=coalesce(nullif($6::text, ''), f.key), written=clock_timestamp(),
+			times=ARRAY(SELECT CASE WHEN (x.n, x.size)=(x.had, x.was) AND x.i-1<>ALL($11::int[]) THEN x.time ELSE clock_timestamp() END FROM unnest($9::int[], f.counts, $10::bigint[], f.sizes, f.times) WITH ORDINALITY AS x(n, had, size, was, time, i)),
+			removed=CASE WHEN EXISTS(SELECT FROM docs WHERE docs.folder=f.folder AND data IS NULL) THEN f.rev+1 ELSE f.removed END
 		WHERE f.tenant=$1::bigint AND f.folder=$3::text AND $4::bigint>0 AND f.trail[cardinality(f.trail)]=$4::bigint AND (SELECT ok FROM free) RETURNING folder, rev),
-	i AS (INSERT INTO $S.folders(tenant, folder, rev, trail, epoch, removed, seq, turns, counts, key, bytes, written)
-		SELECT $1::bigint, $3::text, 1, ARRAY[$5::bigint], 0, 0, $6::bigint, $7::int, $8::int[], (SELECT max(key) FROM puts WHERE puts.folder=$3::text AND key<>''), $9::bigint, clock_timestamp()
+	i AS (INSERT INTO $S.folders(tenant, folder, rev, trail, seq, turns, counts, sizes, times, key)
+		SELECT $1::bigint, $3::text, 1, ARRAY[$5::bigint], $7::bigint, $8::int, $9::int[], $10::bigint[], array_fill(clock_timestamp(), ARRAY[4]), nullif($6::text, '')
 		FROM free WHERE ok AND $4::bigint=0 ON CONFLICT DO NOTHING RETURNING folder, rev),
 	main AS (SELECT folder, rev FROM u UNION ALL SELECT folder, rev FROM i),
 	go AS MATERIALIZED (SELECT free.ok AND ($4::bigint<0 OR EXISTS(SELECT FROM main)) AS ok FROM free),
-	o AS (INSERT INTO $S.folders AS f(tenant, folder, rev, trail, epoch, removed, seq, turns, counts, key, bytes, written)
-		SELECT $1::bigint, x.folder, 1, ARRAY[$5::bigint], 0, 0, 0, 0, '{0,0,0,0}', nullif(max(x.key), ''), 0, clock_timestamp()
-		FROM (SELECT folder, key FROM puts UNION ALL SELECT folder, '' FROM gone) AS x, go WHERE go.ok AND ($4::bigint<0 OR x.folder<>$3::text) GROUP BY x.folder ORDER BY x.folder
-		ON CONFLICT(tenant, folder) DO UPDATE SET rev=f.rev+1, trail=` + grown(`$5`) + `, key=coalesce(excluded.key, f.key), written=excluded.written,
-			removed=CASE WHEN EXISTS(SELECT FROM gone WHERE gone.folder=f.folder) THEN f.rev+1 ELSE f.removed END RETURNING folder, rev),
+	o AS (INSERT INTO $S.folders AS f(tenant, folder, rev, trail)
+		SELECT $1::bigint, docs.folder, 1, ARRAY[$5::bigint] FROM docs, go WHERE go.ok AND ($4::bigint<0 OR docs.folder<>$3::text) GROUP BY docs.folder ORDER BY docs.folder
+		ON CONFLICT(tenant, folder) DO UPDATE SET rev=f.rev+1, trail=` + grown(`$5`) + `, written=excluded.written,
+			removed=CASE WHEN EXISTS(SELECT FROM docs WHERE docs.folder=f.folder AND data IS NULL) THEN f.rev+1 ELSE f.removed END RETURNING folder, rev),
 	w AS (SELECT folder, rev FROM main UNION ALL SELECT folder, rev FROM o),
-	r AS (INSERT INTO $S.log(tenant, session, seq, turn, log, n, kind, id, time, size, written, body)
-		SELECT $1::bigint, $3::text, x.seq, x.turn, x.log, x.n, x.kind, x.id, x.time, octet_length(x.body), clock_timestamp(), nullif(x.body, '')::json
-		FROM main, unnest($10::bigint[], $11::int[], $12::text[], $13::int[], $14::text[], $15::text[], $27::text[], $28::text[]) AS x(seq, turn, log, n, kind, id, time, body)),
-	z AS (DELETE FROM $S.log AS l USING main WHERE l.tenant=$1::bigint AND l.session=$3::text AND l.log=ANY($16::text[]) AND l.seq<=$17::bigint),
-	d AS (INSERT INTO $S.documents AS d(tenant, folder, name, rev, mark, data, written) SELECT $1::bigint, p.folder, p.name, w.rev, $5::bigint, p.data, clock_timestamp() FROM puts AS p JOIN w USING(folder)
-		ON CONFLICT(tenant, folder, name) DO UPDATE SET rev=excluded.rev, mark=excluded.mark, data=excluded.data, written=excluded.written WHERE NOT ($22::boolean AND length(d.data)=length(excluded.data))),
-	g AS (DELETE FROM $S.documents AS d USING gone, w WHERE d.tenant=$1::bigint AND d.folder=gone.folder AND w.folder=gone.folder AND (d.name=gone.name OR d.name>=gone.name||'/' AND d.name<gone.name||'0')
-		AND NOT EXISTS(SELECT FROM puts WHERE puts.folder=d.folder AND puts.name=d.name)),
+	r AS (INSERT INTO $S.log(tenant, session, seq, turn, log, n, kind, id, time, zone, body)
+		SELECT $1::bigint, $3::text, x.seq, x.turn, x.log, x.n, x.kind, x.id, x.time, x.zone, nullif(x.body, '')::json
+		FROM main, unnest($13::bigint[], $14::int[], $15::int[], $16::int[], $17::text[], $18::text[], $19::bigint[], $20::int[], $21::text[]) AS x(seq, turn, log, n, kind, id, time, zone, body)),
+	z AS (DELETE FROM $S.log AS l USING main WHERE l.tenant=$1::bigint AND l.session=$3::text AND l.log=ANY($11::int[]) AND l.seq<=$12::bigint),
+	d AS (INSERT INTO $S.documents(tenant, folder, name, rev, mark, data, written) SELECT $1::bigint, docs.folder, docs.name, w.rev, $5::bigint, docs.data, clock_timestamp() FROM docs JOIN w USING(folder) WHERE docs.data IS NOT NULL
+		ON CONFLICT(tenant, folder, name) DO UPDATE SET rev=excluded.rev, mark=excluded.mark, data=excluded.data, written=excluded.written),
+	g AS (DELETE FROM $S.documents AS d USING docs, w WHERE docs.data IS NULL AND d.tenant=$1::bigint AND d.folder=docs.folder AND w.folder=docs.folder AND (d.name=docs.name OR d.name>=docs.name||'/' AND d.name<docs.name||'0')
+		AND NOT EXISTS(SELECT FROM docs AS p WHERE p.data IS NOT NULL AND p.folder=d.folder AND p.name=d.name)),
 	b AS (INSERT INTO $S.blobs AS b(tenant, hash, data, size, written) SELECT $1::bigint, x.hash, x.data, length(x.data), clock_timestamp() FROM go, unnest($25::text[], $26::bytea[]) AS x(hash, data) WHERE go.ok ORDER BY x.hash
 		ON CONFLICT(tenant, hash) DO UPDATE SET data=excluded.data, size=excluded.size, written=excluded.written WHERE b.size<>excluded.size),
 	ended AS (UPDATE $S.holds SET holders='{}' FROM go WHERE go.ok AND tenant=$1::bigint AND name='` + store.BlobsLock + `' AND cardinality($25::text[])>0 AND alone AND holders<>'{}')
@@ -82,18 +94,15 @@ var stands = statement{"wait for", `WITH how AS MATERIALIZED (SELECT set_config(
 var get = statement{"read", `SELECT data, rev, written, mark FROM $S.documents WHERE tenant=$1::bigint AND folder=$2::text AND name=$3::text AND $4::text=''
 	UNION ALL SELECT data, 0, written, 0 FROM $S.blobs WHERE tenant=$1::bigint AND hash=$4::text`}
 
-// stat describes a path ($2) in a folder ($3) with a name ($4), a log ($5) or a blob ($6).
-var stat = statement{"stat", `SELECT false, length(data)::bigint, written FROM $S.documents WHERE tenant=$1::bigint AND folder=$3::text AND name=$4::text
-	UNION ALL SELECT false, coalesce(sum(size), 0)::bigint, max(written) FROM $S.log WHERE tenant=$1::bigint AND session=$3::text AND log=$5::text HAVING count(*) > 0
-	UNION ALL SELECT false, size, written FROM $S.blobs WHERE tenant=$1::bigint AND hash=$6::text
-	UNION ALL SELECT true, 0, 'epoch' WHERE $2::text='' OR EXISTS(SELECT FROM $S.folders WHERE tenant=$1::bigint AND (folder=$2::text OR folder>=$2::text||'/' AND folder<$2::text||'0'))
-		OR EXISTS(SELECT FROM $S.documents WHERE tenant=$1::bigint AND folder=$3::text AND name>=$4::text||'/' AND name<$4::text||'0')
-		OR $2::text LIKE 'blobs%' AND EXISTS(SELECT FROM $S.blobs WHERE tenant=$1::bigint AND ($2::text='blobs' OR 'blobs/'||left(hash, 2)=$2::text))`}
-
-// list lists a path ($2) in a folder ($3), whose names begin with $4 and end before $5.
+// list describes a path ($2) that is a name ($4) in a folder ($3), the log $5 of it or a blob ($6),
+// and what is below it: the documents whose names begin with $7 and end before $8.
 var list = statement{"list", `WITH x AS (
-		SELECT substr(name, length($4::text)+1) AS path, length(data)::bigint AS size, written FROM $S.documents WHERE tenant=$1::bigint AND folder=$3::text AND name>=$4::text AND name<$5::text
-		UNION ALL SELECT log||'.jsonl', sum(size)::bigint, max(written) FROM $S.log WHERE tenant=$1::bigint AND session=$3::text AND $2::text=$3::text GROUP BY log
+		SELECT '' AS path, length(data)::bigint AS size, written FROM $S.documents WHERE tenant=$1::bigint AND folder=$3::text AND name=$4::text
+		UNION ALL SELECT '', sizes[$5::int+1], times[$5::int+1] FROM $S.folders WHERE tenant=$1::bigint AND folder=$3::text AND counts[$5::int+1]>0
+		UNION ALL SELECT '', size, written FROM $S.blobs WHERE tenant=$1::bigint AND hash=$6::text
+		UNION ALL SELECT '/', 0, written FROM $S.folders WHERE tenant=$1::bigint AND folder=$2::text
+		UNION ALL SELECT substr(name, length($7::text)+1), length(data)::bigint, written FROM $S.documents WHERE tenant=$1::bigint AND folder=$3::text AND name>=$7::text AND name<$8::text
+		UNION ALL SELECT l.name||'.jsonl', l.size, l.time FROM $S.folders AS f, unnest('{` + strings.Join(logs[:], ",") + `}'::text[], f.counts, f.sizes, f.times) AS l(name, n, size, time) WHERE tenant=$1::bigint AND folder=$3::text AND $2::text=$3::text AND l.n>0
 		UNION ALL SELECT CASE $2::text WHEN '' THEN folder ELSE substr(folder, length($2::text)+2) END||'/', 0, written FROM $S.folders
 			WHERE tenant=$1::bigint AND folder<>'' AND folder NOT LIKE '/%' AND ($2::text='' OR folder>=$2::text||'/' AND folder<$2::text||'0')
 		UNION ALL SELECT DISTINCT 'blobs/', 0, 'epoch'::timestamptz FROM $S.blobs WHERE tenant=$1::bigint AND $2::text=''
@@ -101,39 +110,31 @@ var list = statement{"list", `WITH x AS (
 		UNION ALL SELECT hash, size, written FROM $S.blobs WHERE tenant=$1::bigint AND $2::text LIKE 'blobs/__' AND hash>=right($2::text, 2) AND hash<right($2::text, 2)||'g')
 	SELECT split_part(path, '/', 1), bool_or(strpos(path, '/')>0), max(size), max(written) FROM x GROUP BY 1`}
 
-// remove removes paths ($2) with everything below: documents of folders ($3) with names ($4),
-// folders, and blobs ($5), the blobs only if no holder other than $7 has the lock of blobs. The
-// mark $6 tells other processes.
+// journals describes the journals of the project and of all sessions.
+var journals = statement{"list", `SELECT folder, sizes[1], times[1] FROM $S.folders WHERE tenant=$1::bigint AND counts[1]>0 AND (folder='project' OR folder>='sessions/' AND folder<'sessions0')`}
+
+// remove removes folders ($2) with all below and blobs ($3), the blobs only if no holder other than
+// $4 has the lock of blobs. It removes nothing while somebody writes in one of the folders: what
+// this write adds it would not see.
 var remove = statement{"remove", `WITH how AS MATERIALIZED (SELECT set_config('synchronous_commit', 'on', true)),
-	p AS MATERIALIZED (SELECT * FROM unnest($2::text[], $3::text[], $4::text[]) AS p(at, folder, name), how),
-	mine AS MATERIALIZED (SELECT FROM $S.holds WHERE tenant=$1::bigint AND name='` + store.BlobsLock + `' AND cardinality($5::text[])>0 AND cardinality($7::text[])>0 AND holders ?| $7::text[] FOR SHARE),
-	go AS MATERIALIZED (SELECT cardinality($5::text[])=0 OR cardinality($7::text[])=0 OR EXISTS(SELECT FROM mine) AS ok),
-	t AS (UPDATE $S.folders AS f SET rev=rev+1, removed=rev+1, trail=` + grown(`$6`) + `, written=clock_timestamp()
-		WHERE tenant=$1::bigint AND folder IN (SELECT p.folder FROM p JOIN $S.documents AS d ON d.tenant=$1::bigint AND d.folder=p.folder AND (d.name=p.name OR d.name>=p.name||'/' AND d.name<p.name||'0')) AND (SELECT ok FROM go)),
-	d AS (DELETE FROM $S.documents AS d USING p, go WHERE go.ok AND d.tenant=$1::bigint AND (d.folder=p.folder AND (d.name=p.name OR d.name>=p.name||'/' AND d.name<p.name||'0') OR d.folder=p.at AND p.name='' OR d.folder>=p.at||'/' AND d.folder<p.at||'0') RETURNING 1),
-	l AS (DELETE FROM $S.log AS l USING p, go WHERE go.ok AND l.tenant=$1::bigint AND (l.session=p.at AND p.name='' OR l.session>=p.at||'/' AND l.session<p.at||'0')),
-	f AS (DELETE FROM $S.folders AS f USING p, go WHERE go.ok AND f.tenant=$1::bigint AND (f.folder=p.at AND p.name='' OR f.folder>=p.at||'/' AND f.folder<p.at||'0') RETURNING 1),
-	b AS (DELETE FROM $S.blobs AS b USING go WHERE go.ok AND b.tenant=$1::bigint AND (b.hash=ANY($5::text[]) OR EXISTS(SELECT FROM p WHERE p.at='blobs' OR p.at='blobs/'||left(b.hash, 2))) RETURNING 1)
-	SELECT go.ok, (SELECT count(*) FROM d)+(SELECT count(*) FROM f)+(SELECT count(*) FROM b) FROM go`}
+	p AS MATERIALIZED (SELECT at FROM unnest($2::text[]) AS p(at), how),
+	seen AS MATERIALIZED (SELECT DISTINCT f.folder, f.rev FROM $S.folders AS f JOIN p ON f.folder=p.at OR f.folder>=p.at||'/' AND f.folder<p.at||'0' WHERE f.tenant=$1::bigint),
+	now AS MATERIALIZED (SELECT f.folder, f.rev FROM $S.folders AS f WHERE f.tenant=$1::bigint AND f.folder IN (SELECT folder FROM seen) ORDER BY f.folder FOR UPDATE),
+	still AS MATERIALIZED (SELECT NOT EXISTS(SELECT folder, rev FROM seen EXCEPT SELECT folder, rev FROM now) AS ok),
+	mine AS MATERIALIZED (SELECT FROM $S.holds WHERE tenant=$1::bigint AND name='` + store.BlobsLock + `' AND cardinality($3::text[])>0 AND cardinality($4::text[])>0 AND holders ?| $4::text[] FOR SHARE),
+	held AS MATERIALIZED (SELECT cardinality($3::text[])=0 OR cardinality($4::text[])=0 OR EXISTS(SELECT FROM mine) AS ok),
+	go AS (SELECT FROM still, held WHERE still.ok AND held.ok),
+	d AS (DELETE FROM $S.documents AS d USING seen, go WHERE d.tenant=$1::bigint AND d.folder=seen.folder RETURNING 1),
+	l AS (DELETE FROM $S.log AS l USING seen, go WHERE l.tenant=$1::bigint AND l.session=seen.folder),
+	f AS (DELETE FROM $S.folders AS f USING seen, go WHERE f.tenant=$1::bigint AND f.folder=seen.folder RETURNING 1),
+	b AS (DELETE FROM $S.blobs AS b USING go WHERE b.tenant=$1::bigint AND (b.hash=ANY($3::text[]) OR EXISTS(SELECT FROM p WHERE p.at='blobs' OR p.at='blobs/'||left(b.hash, 2))) RETURNING 1)
+	SELECT still.ok, held.ok, (SELECT count(*) FROM d)+(SELECT count(*) FROM f)+(SELECT count(*) FROM b) FROM still, held`}
 
-// move renames a document and everything below it, from a folder and name ($2, $3) to another ($4,
-// $5). It replaces an existing document of that name. The mark $6 tells other processes.
+// move renames a folder ($2 to $3) that has the newest mark $4. The mark $5 is of the new name.
 var move = statement{"move", `WITH how AS MATERIALIZED (SELECT set_config('synchronous_commit', 'on', true)),
-	x AS MATERIALIZED (SELECT d.name, $5::text||substr(d.name, length($3::text)+1) AS now FROM $S.documents AS d, how
-		WHERE d.tenant=$1::bigint AND d.folder=$2::text AND (d.name=$3::text OR d.name>=$3::text||'/' AND d.name<$3::text||'0') FOR UPDATE OF d),
-	t AS (INSERT INTO $S.folders AS f(tenant, folder, rev, trail, epoch, removed, seq, turns, counts, bytes, written)
-		SELECT $1::bigint, y.folder, 1, ARRAY[$6::bigint], 0, 0, 0, 0, '{0,0,0,0}', 0, clock_timestamp() FROM (SELECT $2::text AS folder UNION SELECT $4::text) AS y WHERE EXISTS(SELECT FROM x) ORDER BY y.folder
-		ON CONFLICT(tenant, folder) DO UPDATE SET rev=f.rev+1, removed=f.rev+1, trail=` + grown(`$6`) + `, written=excluded.written RETURNING folder, rev),
-	over AS (DELETE FROM $S.documents AS d USING x WHERE d.tenant=$1::bigint AND d.folder=$4::text AND d.name=x.now RETURNING 1),
-	m AS (UPDATE $S.documents AS d SET folder=$4::text, name=x.now, mark=$6::bigint, rev=(SELECT rev FROM t WHERE t.folder=$4::text) FROM x
-		WHERE d.tenant=$1::bigint AND d.folder=$2::text AND d.name=x.name AND (SELECT count(*) FROM over) >= 0 RETURNING 1)
-	SELECT (SELECT count(*) FROM m), EXISTS(SELECT FROM $S.documents WHERE tenant=$1::bigint AND folder=$4::text AND name=$5::text AND mark=$6::bigint)`}
-
-// moveFolder renames a folder ($2 to $3) that has the newest mark $4, or any for 0.
-var moveFolder = statement{"move", `WITH how AS MATERIALIZED (SELECT set_config('synchronous_commit', 'on', true)),
-	x AS MATERIALIZED (SELECT f.folder FROM $S.folders AS f, how WHERE f.tenant=$1::bigint AND f.folder=$2::text AND ($4::bigint=0 OR f.trail[cardinality(f.trail)]=$4::bigint)
+	x AS MATERIALIZED (SELECT f.folder FROM $S.folders AS f, how WHERE f.tenant=$1::bigint AND f.folder=$2::text AND f.trail[cardinality(f.trail)]=$4::bigint
 		AND NOT EXISTS(SELECT FROM $S.folders WHERE tenant=$1::bigint AND folder=$3::text) FOR UPDATE OF f),
-	f AS (UPDATE $S.folders AS f SET folder=$3::text, trail=f.trail[greatest(cardinality(f.trail)-14, 1):]||$5::bigint FROM x WHERE f.tenant=$1::bigint AND f.folder=x.folder RETURNING 1),
+	f AS (UPDATE $S.folders AS f SET folder=$3::text, trail=` + kept + `||$5::bigint FROM x WHERE f.tenant=$1::bigint AND f.folder=x.folder RETURNING 1),
 	d AS (UPDATE $S.documents AS d SET folder=$3::text FROM x WHERE d.tenant=$1::bigint AND d.folder=x.folder),
 	l AS (UPDATE $S.log AS l SET session=$3::text FROM x WHERE l.tenant=$1::bigint AND l.session=x.folder)
 	SELECT EXISTS(SELECT FROM f) OR coalesce((SELECT $5::bigint=ANY(trail) FROM $S.folders WHERE tenant=$1::bigint AND folder=$3::text), false),
@@ -161,8 +162,8 @@ var release = statement{"release", `UPDATE $S.holds SET holders=holders-$3::text
 var writeFile = statement{"write", `WITH how AS MATERIALIZED (SELECT set_config('synchronous_commit', 'on', true)),
 	cur AS MATERIALIZED (SELECT d.mark, d.rev, length(d.data)::bigint AS size, d.written FROM $S.documents AS d, how WHERE d.tenant=$1::bigint AND d.folder=$2::text AND d.name=$3::text FOR UPDATE OF d),
 	other AS MATERIALIZED (SELECT name FROM $S.documents WHERE $4::bigint=0 AND tenant=$1::bigint AND folder=$2::text AND (name=ANY($8::text[]) OR name>=$3::text||'/' AND name<$3::text||'0') LIMIT 1),
-	f AS (INSERT INTO $S.folders AS f(tenant, folder, rev, trail, epoch, removed, seq, turns, counts, bytes, written)
-		SELECT $1::bigint, $2::text, 1, ARRAY[$7::bigint], 0, 0, 0, 0, '{0,0,0,0}', 0, clock_timestamp() FROM how WHERE coalesce((SELECT mark FROM cur), 0)=$4::bigint AND NOT EXISTS(SELECT FROM other)
+	f AS (INSERT INTO $S.folders AS f(tenant, folder, rev, trail)
+		SELECT $1::bigint, $2::text, 1, ARRAY[$7::bigint] FROM how WHERE coalesce((SELECT mark FROM cur), 0)=$4::bigint AND NOT EXISTS(SELECT FROM other)
 		ON CONFLICT(tenant, folder) DO UPDATE SET rev=f.rev+1, trail=` + grown(`$7`) + `, written=greatest(clock_timestamp(), f.written+interval '1 microsecond')
 		WHERE (f.moving='' OR $11::boolean) AND ($4::bigint<>0 OR f.removed<=$9::bigint AND $10::bigint=ANY(f.trail)) RETURNING rev, written, trail[cardinality(trail)-1] AS before),
 	i AS (INSERT INTO $S.documents(tenant, folder, name, rev, mark, data, written) SELECT $1::bigint, $2::text, $3::text, f.rev, $7::bigint, $5::bytea, f.written FROM f WHERE $4::bigint=0
@@ -183,6 +184,5 @@ var removeFile = statement{"remove", `WITH how AS MATERIALIZED (SELECT set_confi
 
 // moving marks the workspace ($2) as the target of a move from a place ($3), ” for none. $4 is
 // the new mark.
-var moving = statement{"mark", `INSERT INTO $S.folders AS f(tenant, folder, rev, trail, epoch, removed, seq, turns, counts, moving, bytes, written)
-	VALUES($1::bigint, $2::text, 1, ARRAY[$4::bigint], 0, 0, 0, 0, '{0,0,0,0}', $3::text, 0, clock_timestamp())
+var moving = statement{"mark", `INSERT INTO $S.folders AS f(tenant, folder, rev, trail, moving) VALUES($1::bigint, $2::text, 1, ARRAY[$4::bigint], $3::text)
 	ON CONFLICT(tenant, folder) DO UPDATE SET rev=f.rev+1, trail=` + grown(`$4`) + `, moving=excluded.moving`}

@@ -70,7 +70,7 @@ func shown(row []any) string {
 	var b strings.Builder
 	for _, col := range row {
 		switch v := reflect.ValueOf(col).Elem().Interface().(type) {
-		case time.Time:
+		case time.Time, *time.Time, []time.Time:
 			b.WriteString("a time")
 		case []byte:
 			fmt.Fprintf(&b, "%t %q", v == nil, v)

@@ -1,6 +1,7 @@
 package rows
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -19,7 +20,9 @@ type unit struct {
 	f *folder
 	// unchecked reports that the unit began without reading the folder.
 	unchecked bool
-	failed    error // the reason why nothing more can be written
+	// alone: only callers that were given the unit use it.
+	alone  bool
+	failed error // the reason why nothing more can be written
 
 	// asked reports that a read or write has found the folder with the known mark.
 	asked bool
@@ -34,11 +37,10 @@ type unit struct {
 // writes are the writes of one statement.
 type writes struct {
 	recs     []row
-	replaced []string // the logs that lose their records of before
+	replaced []int // the logs that lose their records of before
 	puts     map[string]put
 	gone     []place // written before puts
 	blobs    map[string][]byte
-	once     bool // documents that have the length already are not written
 }
 
 // put is a document to be written.
@@ -84,7 +86,7 @@ func (u *unit) sync() error {
 		err = u.stand()
 	case u.unchecked && !u.asked:
 		var n changes
-		if n, err = u.c.read(u.f.at, &head{}, []string{}, false); err == nil && n.mark() != u.f.mark() {
+		if n, err = u.c.read(u.f.at, &head{}, []int{}, false); err == nil && n.mark() != u.f.mark() {
 			err = u.overtaken()
 		}
 	}
@@ -145,12 +147,13 @@ func (u *unit) commit() error {
 	}
 	f := u.f
 	f.durable = synced
+	u.head.rev++
+	u.head.trail = slices.Clone(f.trail[max(0, len(f.trail)-marks+1):])
 	if len(u.replaced) > 0 {
-		u.head.epoch++
+		u.head.trail = nil
 		f.tail = slices.DeleteFunc(f.tail, func(r row) bool { return slices.Contains(u.replaced, r.log) })
 	}
-	u.head.rev++
-	u.head.trail = append(slices.Clone(f.trail[max(0, len(f.trail)-15):]), after(f.mark(), mark))
+	u.head.trail = append(u.head.trail, after(f.mark(), mark))
 	f.head, f.tail, f.known = u.head, append(f.tail, u.recs...), newest
 	for name := range f.docs {
 		if slices.ContainsFunc(u.gone, func(g place) bool { return g.folder == f.at && g.covers(f.path(name)) }) {
@@ -202,28 +205,35 @@ func (c *core) commit(at string, base, mark int64, synced bool, h *head, w *writ
 	if synced {
 		how = "on"
 	}
-	var seqs, turns, ns []int64
-	var in, kinds, ids, times, bodies []string
-	added := int64(0)
+	var seqs []int64
+	var turns, in, ns, zones []int
+	var times []int64
+	var kinds, ids, bodies []string
 	for _, r := range w.recs {
-		seqs, turns, ns, added = append(seqs, r.seq), append(turns, int64(r.turn)), append(ns, int64(r.n)), added+r.size
-		in, kinds, ids, times, bodies = append(in, r.log), append(kinds, r.rec.Op), append(ids, r.rec.ID), append(times, r.time), append(bodies, string(r.rec.Body))
+		seqs, turns, in, ns = append(seqs, r.seq), append(turns, r.turn), append(in, r.log), append(ns, r.n)
+		kinds, ids, bodies = append(kinds, r.rec.Op), append(ids, r.rec.ID), append(bodies, string(r.rec.Body))
+		t, zone := since1970(r.rec.Time)
+		times, zones = append(times, t), append(zones, zone)
 	}
-	var folders, names, keys, goneIn, gone []string
+	var key string
+	var folders, names []string
 	var data, blobs [][]byte
-	for _, at := range slices.Sorted(maps.Keys(w.puts)) { // writers of the same rows wait for the same one first
-		p := w.puts[at]
-		folders, names, keys, data = append(folders, p.folder), append(names, p.name), append(keys, p.key()), append(data, p.data)
-	}
 	for _, g := range w.gone {
-		goneIn, gone = append(goneIn, g.folder), append(gone, g.name)
+		folders, names, data = append(folders, g.folder), append(names, g.name), append(data, nil)
+	}
+	for _, path := range slices.Sorted(maps.Keys(w.puts)) { // writers of the same rows wait for the same one first
+		p := w.puts[path]
+		folders, names, data = append(folders, p.folder), append(names, p.name), append(data, some(p.data))
+		if p.folder == at {
+			key = cmp.Or(p.key(), key)
+		}
 	}
 	hashes := slices.Sorted(maps.Keys(w.blobs))
 	for _, hash := range hashes {
 		blobs = append(blobs, w.blobs[hash])
 	}
-	args := []any{how, at, base, mark, h.seq, h.turns, h.counts[:], added, some(seqs), some(turns), some(in), some(ns), some(kinds), some(ids), some(w.replaced), h.before(w), some(folders), some(names), some(keys), some(data),
-		w.once, some(goneIn), some(gone), some(hashes), some(blobs), some(times), some(bodies)}
+	args := []any{how, at, base, mark, key, h.seq, h.turns, h.counts[:], h.sizes[:], some(w.replaced), h.before(w),
+		some(seqs), some(turns), some(in), some(ns), some(kinds), some(ids), some(times), some(zones), some(bodies), some(folders), some(names), some(data), some(hashes), some(blobs)}
 	for range blobWaits {
 		var free, again bool
 		again, err = c.one(&commit, at, args, &free, &ok)
@@ -274,8 +284,8 @@ func (u *unit) End() error {
 func (s *Store) writing(p place) *unit {
 	f := s.core.folder(p.folder)
 	f.mu.Lock()
-	if f.unit != nil {
-		return f.unit
+	if u := f.of(s); u != nil {
+		return u
 	}
 	f.mu.Unlock()
 	if u := s.unit; u != nil {
@@ -288,10 +298,14 @@ func (s *Store) writing(p place) *unit {
 	return nil
 }
 
-// put collects a document.
-func (u *unit) put(p place, data []byte, how store.Durability) {
-	u.puts[p.at] = put{p, slices.Clone(data), time.Now()}
+// put collects a document or a blob.
+func (u *unit) put(p put, how store.Durability) {
 	u.synced = u.synced || how != store.Unsynced
+	if hash := p.blob(); hash != "" {
+		u.blobs[hash], u.synced = p.data, true
+	} else {
+		u.puts[p.at] = p
+	}
 }
 
 // remove collects the removal of a document with all below it.
@@ -302,7 +316,7 @@ func (u *unit) remove(p place, how store.Durability) {
 }
 
 // restart collects the replacement of a log by records.
-func (u *unit) restart(log string, recs []store.Record) error {
+func (u *unit) restart(log int, recs []store.Record) error {
 	rows, h, err := numbered(log, recs, u.head, true)
 	if err != nil {
 		return err
@@ -312,7 +326,7 @@ func (u *unit) restart(log string, recs []store.Record) error {
 	if !slices.Contains(u.replaced, log) {
 		u.replaced = append(u.replaced, log)
 	}
-	u.f.gen[slices.Index(logs[:], log)]++
+	u.f.gen[log]++
 	return nil
 }
 
@@ -320,10 +334,9 @@ var errNoUnit = errors.New("only a unit of work may write to a log")
 
 // numbered gives records their places after a head, or in a log that begins anew, and returns the
 // head that includes them.
-func numbered(name string, recs []store.Record, h head, anew bool) (out []row, _ head, err error) {
-	i := slices.Index(logs[:], name)
+func numbered(log int, recs []store.Record, h head, anew bool) (out []row, _ head, err error) {
 	if anew {
-		h.counts[i] = 0
+		h.counts[log], h.sizes[log], h.times[log] = 0, 0, time.Now()
 		for _, r := range recs {
 			h.turns -= commits(r)
 		}
@@ -333,12 +346,10 @@ func numbered(name string, recs []store.Record, h head, anew bool) (out []row, _
 		if err := sound(r); err != nil {
 			return nil, h, err
 		}
-		h.seq, h.turns, h.counts[i] = h.seq+1, h.turns+commits(r), h.counts[i]+1
-		n := row{seq: h.seq, turn: h.turns, n: h.counts[i], log: name, size: int64(len(r.Body)), rec: r}
-		if !r.Time.IsZero() {
-			n.time = r.Time.Format(time.RFC3339Nano)
-			n.rec.Time, _ = time.Parse(time.RFC3339Nano, n.time) // as others read it
-		}
+		h.seq, h.turns, h.counts[log], h.sizes[log] = h.seq+1, h.turns+commits(r), h.counts[log]+1, h.sizes[log]+int64(len(r.Body))
+		h.times[log] = time.Now()
+		n := row{seq: h.seq, turn: h.turns, n: h.counts[log], log: log, rec: r}
+		n.rec.Time = at(since1970(r.Time)) // as others read it
 		n.rec.Body = slices.Clone(r.Body)
 		out = append(out, n)
 	}
@@ -359,6 +370,8 @@ func sound(r store.Record) error {
 	switch {
 	case r.Op == "":
 		return errors.New("record without an operation")
+	case !r.Time.IsZero() && !at(since1970(r.Time)).Equal(r.Time):
+		return fmt.Errorf("record %s %q of %s: the time is too far away", r.Op, r.ID, r.Time)
 	case !text(r.Op) || !text(r.ID) || len(r.Body) > 0 && (!text(string(r.Body)) || !json.Valid(r.Body)):
 		return fmt.Errorf("encode %s record %q: it is no JSON of UTF-8", r.Op, r.ID)
 	}

@@ -77,7 +77,7 @@ func (w *Workspace) Close() error { return nil }
 // refresh reads the news of the workspace. Callers must hold w.mu.
 func (w *Workspace) refresh() error {
 	asked := time.Now()
-	n, err := w.c.read(filesIn, &w.head, []string{}, true)
+	n, err := w.c.read(filesIn, &w.head, []int{}, true)
 	if err != nil {
 		return err
 	}
