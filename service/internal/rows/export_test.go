@@ -52,17 +52,17 @@ func OpenAlone(ctx context.Context, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.core.db = &alternating{pool: s.db.(server).Pool, schema: o.Schema}
+	s.core.db = &alternating{pool: s.db.(server).Pool, server: s.db.(server)}
 	return s, nil
 }
 
 type alternating struct {
 	pool   *pgxpool.Pool
-	schema string
+	server server
 }
 
 func (a *alternating) Ask(ctx context.Context, st *statement, args []any, row func(func(...any) error) error) error {
-	err := server{a.pool, a.schema}.Ask(ctx, st, args, row)
+	err := a.server.Ask(ctx, st, args, row)
 	for _, c := range a.pool.AcquireAllIdle(ctx) {
 		if _, err := c.Exec(ctx, `DISCARD ALL`, pgx.QueryExecModeSimpleProtocol); err != nil {
 			return err

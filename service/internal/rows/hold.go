@@ -17,7 +17,8 @@ type holds struct {
 	mu   sync.Mutex
 	mine map[string]*hold // by holder
 	n    int
-	stop chan struct{} // nil while there is none to renew
+	stop chan struct{}  // nil while there is none to renew
+	runs sync.WaitGroup // of the goroutine that renews
 }
 
 type hold struct{ name string }
@@ -49,7 +50,8 @@ func (s *Store) Lock(name string, share store.Share) (func(), error) {
 	h.mine[holder] = &hold{p.at}
 	if h.stop == nil {
 		h.stop = make(chan struct{})
-		go s.renewing(h.stop)
+		stop := h.stop
+		h.runs.Go(func() { s.renewing(stop) })
 	}
 	return sync.OnceFunc(func() { s.letGo(holder) }), nil
 }

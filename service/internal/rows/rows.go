@@ -138,7 +138,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err != nil {
 		return nil, c.explain("open", c.place, err)
 	}
-	c.db = server{pool, o.Schema}
+	c.db = newServer(pool, o.Schema)
 	if err = migrate(ctx, pool, o.Schema); err == nil {
 		c.tenant, err = findTenant(ctx, pool, o)
 	}
@@ -216,6 +216,7 @@ func findTenant(ctx context.Context, pool *pgxpool.Pool, o Options) (id int64, e
 // Close releases the locks and closes the connections.
 func (s *Store) Close() error {
 	s.releaseAll()
+	s.holds.runs.Wait()
 	s.db.Close()
 	return nil
 }

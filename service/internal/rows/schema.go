@@ -4,6 +4,7 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -29,9 +30,10 @@ const leastServer = 150000
 // migrate brings the tables to this program's version, in one transaction. If the tables have
 // that version already, migrate makes one query.
 func migrate(ctx context.Context, pool *pgxpool.Pool, schema string) error {
-	var server int
+	var server, functions int
 	var there bool
-	err := pool.QueryRow(ctx, `SELECT current_setting('server_version_num')::int, to_regclass($1::text) IS NOT NULL`, schema+".versions").Scan(&server, &there)
+	err := pool.QueryRow(ctx, `SELECT current_setting('server_version_num')::int, to_regclass($1::text) IS NOT NULL, count(*) FROM pg_proc WHERE pronamespace=to_regnamespace($2::text) AND proname=ANY($3::text[])`,
+		schema+".versions", schema, functionNames()).Scan(&server, &there, &functions)
 	if err != nil {
 		return err
 	}
@@ -40,7 +42,7 @@ func migrate(ctx context.Context, pool *pgxpool.Pool, schema string) error {
 	}
 	if there {
 		n, err := schemaVersion(ctx, pool, schema)
-		if err != nil || n == len(migrations) {
+		if err != nil || n == len(migrations) && functions == len(functionNames()) {
 			return err
 		}
 	}
@@ -60,7 +62,7 @@ func bringUp(ctx context.Context, pool *pgxpool.Pool, schema string) error {
 			}
 		}
 		n, err := schemaVersion(ctx, tx, schema)
-		if err != nil || n == len(migrations) {
+		if err != nil {
 			return err
 		}
 		for v := n; v < len(migrations); v++ {
@@ -71,8 +73,36 @@ func bringUp(ctx context.Context, pool *pgxpool.Pool, schema string) error {
 				return err
 			}
 		}
-		return nil
+		return addFunctions(ctx, tx, schema)
 	})
+}
+
+// functionNames are the names of the functions of statements.
+func functionNames() (names []string) {
+	for _, st := range statements {
+		if st.answer != nil {
+			names = append(names, st.function())
+		}
+	}
+	return names
+}
+
+// addFunctions makes the functions that are missing. Programs of other versions have others.
+func addFunctions(ctx context.Context, tx pgx.Tx, schema string) error {
+	for _, st := range statements {
+		if st.answer == nil {
+			continue
+		}
+		var there bool
+		err := tx.QueryRow(ctx, `SELECT to_regproc($1::text) IS NOT NULL`, schema+"."+st.function()).Scan(&there)
+		if err == nil && !there {
+			_, err = tx.Exec(ctx, strings.ReplaceAll(st.create(), "$S", schema))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 type querier interface {

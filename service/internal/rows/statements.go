@@ -31,18 +31,22 @@ func grown(mark string) string { return kept + `||` + next(mark) }
 // both have the same mark only if they had the same writes before.
 func after(before, mark int64) int64 { return (before<<1&math.MaxInt64 | before>>62) ^ mark }
 
+// statements are all that a store sends.
+var statements = []*statement{&news, &commit, &stands, &get, &list, &journals, &remove, &move, &take, &renew, &release, &writeFile, &removeFile, &moving}
+
 // news reads a folder in one moment: its row, the documents that were written since a rev ($4), and
 // the records after a number ($5). If the known mark ($3) is no longer in the trail, it reads all.
 // $6 are the logs to read, and $7 says whether to read documents. It also reads small contents that
 // were written since.
-var news = statement{"read", `WITH f AS MATERIALIZED (SELECT *, $3::bigint=ANY(trail) AS same FROM $S.folders WHERE tenant=$1::bigint AND folder=$2::text)
+var news = statement{name: "read", text: `WITH f AS MATERIALIZED (SELECT *, $3::bigint=ANY(trail) AS same FROM $S.folders WHERE tenant=$1::bigint AND folder=$2::text)
 	SELECT 0, moving, ARRAY[rev, seq, turns, CASE WHEN same THEN 1 ELSE 0 END, CASE WHEN same AND removed<=$4::bigint THEN 1 ELSE 0 END]||counts::bigint[]||sizes||trail, times, '', '', NULL::bytea, '', written FROM f
 	UNION ALL
 	SELECT 1, d.name, ARRAY[d.rev, length(d.data), d.mark]::bigint[], NULL, '', '', CASE WHEN length(d.data) <= 32768 AND (NOT f.same OR d.rev > $4::bigint) THEN d.data END, '', d.written
 	FROM f JOIN $S.documents AS d ON d.tenant=$1::bigint AND d.folder=f.folder AND $7::boolean WHERE NOT f.same OR f.removed > $4::bigint OR d.rev > $4::bigint
 	UNION ALL
 	SELECT 2, '', ARRAY[l.seq, l.turn, l.n, l.log, l.zone, l.time]::bigint[], NULL, l.kind, l.id, NULL, l.body::text, NULL
-	FROM f JOIN $S.log AS l ON l.tenant=$1::bigint AND l.session=f.folder AND l.log=ANY($6::int[]) AND l.seq > CASE WHEN f.same THEN $5::bigint ELSE 0 END`}
+	FROM f JOIN $S.log AS l ON l.tenant=$1::bigint AND l.session=f.folder AND l.log=ANY($6::int[]) AND l.seq > CASE WHEN f.same THEN $5::bigint ELSE 0 END`,
+	answer: []string{"int", "text", "bigint[]", "timestamptz[]", "text", "text", "bytea", "text", "timestamptz"}}
 
 // commit writes everything of a unit, if the folder ($3) still has the newest mark $4, or does not
 // exist for 0. Without a folder (-1) it only writes documents and blobs. The write's mark is $5.
@@ -52,7 +56,7 @@ var news = statement{"read", `WITH f AS MATERIALIZED (SELECT *, $3::bigint=ANY(t
 // Blobs: $25 and $26. It writes no blob while any process removes blobs, this process included. A
 // remover whose lease of that lock has ended loses the lock, because its list of needed blobs is
 // too old.
-var commit = statement{"write", `WITH how AS MATERIALIZED (SELECT set_config('synchronous_commit', $2::text, true)),
+var commit = statement{name: "write", text: `WITH how AS MATERIALIZED (SELECT set_config('synchronous_commit', $2::text, true)),
 	hold AS MATERIALIZED (SELECT alone, holders FROM $S.holds WHERE tenant=$1::bigint AND name='` + store.BlobsLock + `' AND cardinality($25::text[])>0 FOR SHARE),
 	free AS MATERIALIZED (SELECT NOT EXISTS(SELECT FROM hold, jsonb_each(hold.holders) AS e WHERE hold.alone AND e.value::bigint > ` + now + `) AS ok FROM how),
 	docs AS MATERIALIZED (SELECT * FROM unnest($22::text[], $23::text[], $24::bytea[]) AS d(folder, name, data)),
@@ -82,21 +86,21 @@ var commit = statement{"write", `WITH how AS MATERIALIZED (SELECT set_config('sy
 	b AS (INSERT INTO $S.blobs AS b(tenant, hash, data, size, written) SELECT $1::bigint, x.hash, x.data, length(x.data), clock_timestamp() FROM go, unnest($25::text[], $26::bytea[]) AS x(hash, data) WHERE go.ok ORDER BY x.hash
 		ON CONFLICT(tenant, hash) DO UPDATE SET data=excluded.data, size=excluded.size, written=excluded.written WHERE b.size<>excluded.size),
 	ended AS (UPDATE $S.holds SET holders='{}' FROM go WHERE go.ok AND tenant=$1::bigint AND name='` + store.BlobsLock + `' AND cardinality($25::text[])>0 AND alone AND holders<>'{}')
-	SELECT free.ok, go.ok FROM free, go`}
+	SELECT free.ok, go.ok FROM free, go`, answer: []string{"boolean", "boolean"}}
 
 // stands waits until a folder is as durable as a synchronous commit. Its own commit waits for all
 // earlier ones. It reports whether the folder has the mark, and whether the mark is its newest.
-var stands = statement{"wait for", `WITH how AS MATERIALIZED (SELECT set_config('synchronous_commit', 'on', true)),
+var stands = statement{name: "wait for", text: `WITH how AS MATERIALIZED (SELECT set_config('synchronous_commit', 'on', true)),
 	f AS (UPDATE $S.folders SET written=written FROM how WHERE tenant=$1::bigint AND folder=$2::text RETURNING trail)
 	SELECT coalesce(bool_or($3::bigint=ANY(trail)), false), coalesce(bool_or(trail[cardinality(trail)]=$3::bigint), false) FROM f`}
 
 // get reads a document, a blob ($4) or the row of neither.
-var get = statement{"read", `SELECT data, rev, written, mark FROM $S.documents WHERE tenant=$1::bigint AND folder=$2::text AND name=$3::text AND $4::text=''
+var get = statement{name: "read", text: `SELECT data, rev, written, mark FROM $S.documents WHERE tenant=$1::bigint AND folder=$2::text AND name=$3::text AND $4::text=''
 	UNION ALL SELECT data, 0, written, 0 FROM $S.blobs WHERE tenant=$1::bigint AND hash=$4::text`}
 
 // list describes a path ($2) that is a name ($4) in a folder ($3), the log $5 of it or a blob ($6),
 // and what is below it: the documents whose names begin with $7 and end before $8.
-var list = statement{"list", `WITH x AS (
+var list = statement{name: "list", text: `WITH x AS (
 		SELECT '' AS path, length(data)::bigint AS size, written FROM $S.documents WHERE tenant=$1::bigint AND folder=$3::text AND name=$4::text
 		UNION ALL SELECT '', sizes[$5::int+1], times[$5::int+1] FROM $S.folders WHERE tenant=$1::bigint AND folder=$3::text AND counts[$5::int+1]>0
 		UNION ALL SELECT '', size, written FROM $S.blobs WHERE tenant=$1::bigint AND hash=$6::text
@@ -111,12 +115,12 @@ var list = statement{"list", `WITH x AS (
 	SELECT split_part(path, '/', 1), bool_or(strpos(path, '/')>0), max(size), max(written) FROM x GROUP BY 1`}
 
 // journals describes the journals of the project and of all sessions.
-var journals = statement{"list", `SELECT folder, sizes[1], times[1] FROM $S.folders WHERE tenant=$1::bigint AND counts[1]>0 AND (folder='project' OR folder>='sessions/' AND folder<'sessions0')`}
+var journals = statement{name: "list", text: `SELECT folder, sizes[1], times[1] FROM $S.folders WHERE tenant=$1::bigint AND counts[1]>0 AND (folder='project' OR folder>='sessions/' AND folder<'sessions0')`}
 
 // remove removes folders ($2) with all below and blobs ($3), the blobs only if no holder other than
 // $4 has the lock of blobs. It removes nothing while somebody writes in one of the folders: what
 // this write adds it would not see.
-var remove = statement{"remove", `WITH how AS MATERIALIZED (SELECT set_config('synchronous_commit', 'on', true)),
+var remove = statement{name: "remove", text: `WITH how AS MATERIALIZED (SELECT set_config('synchronous_commit', 'on', true)),
 	p AS MATERIALIZED (SELECT at FROM unnest($2::text[]) AS p(at), how),
 	seen AS MATERIALIZED (SELECT DISTINCT f.folder, f.rev FROM $S.folders AS f JOIN p ON f.folder=p.at OR f.folder>=p.at||'/' AND f.folder<p.at||'0' WHERE f.tenant=$1::bigint),
 	now AS MATERIALIZED (SELECT f.folder, f.rev FROM $S.folders AS f WHERE f.tenant=$1::bigint AND f.folder IN (SELECT folder FROM seen) ORDER BY f.folder FOR UPDATE),
@@ -131,7 +135,7 @@ var remove = statement{"remove", `WITH how AS MATERIALIZED (SELECT set_config('s
 	SELECT still.ok, held.ok, (SELECT count(*) FROM d)+(SELECT count(*) FROM f)+(SELECT count(*) FROM b) FROM still, held`}
 
 // move renames a folder ($2 to $3) that has the newest mark $4. The mark $5 is of the new name.
-var move = statement{"move", `WITH how AS MATERIALIZED (SELECT set_config('synchronous_commit', 'on', true)),
+var move = statement{name: "move", text: `WITH how AS MATERIALIZED (SELECT set_config('synchronous_commit', 'on', true)),
 	x AS MATERIALIZED (SELECT f.folder FROM $S.folders AS f, how WHERE f.tenant=$1::bigint AND f.folder=$2::text AND f.trail[cardinality(f.trail)]=$4::bigint
 		AND NOT EXISTS(SELECT FROM $S.folders WHERE tenant=$1::bigint AND folder=$3::text) FOR UPDATE OF f),
 	f AS (UPDATE $S.folders AS f SET folder=$3::text, trail=` + kept + `||$5::bigint FROM x WHERE f.tenant=$1::bigint AND f.folder=x.folder RETURNING 1),
@@ -142,24 +146,24 @@ var move = statement{"move", `WITH how AS MATERIALIZED (SELECT set_config('synch
 
 // take gives a hold ($2) to a holder ($3) alone or shared ($4), for a time ($5), unless another
 // holder has it whose lease has not ended and with whom it can't be shared.
-var take = statement{"take", `WITH t AS (INSERT INTO $S.holds AS h(tenant, name, alone, holders) VALUES($1::bigint, $2::text, $4::boolean, jsonb_build_object($3::text, ` + now + `+$5::bigint))
+var take = statement{name: "take", text: `WITH t AS (INSERT INTO $S.holds AS h(tenant, name, alone, holders) VALUES($1::bigint, $2::text, $4::boolean, jsonb_build_object($3::text, ` + now + `+$5::bigint))
 		ON CONFLICT(tenant, name) DO UPDATE SET alone=excluded.alone, holders=excluded.holders || coalesce((SELECT jsonb_object_agg(key, value) FROM jsonb_each(h.holders) WHERE value::bigint > ` + now + ` AND key<>$3::text), '{}')
 		WHERE NOT (h.alone OR excluded.alone) OR NOT EXISTS(SELECT FROM jsonb_each(h.holders) WHERE value::bigint > ` + now + ` AND key<>$3::text) RETURNING 1)
 	SELECT EXISTS(SELECT FROM t), coalesce((SELECT min(key) FROM $S.holds AS h, jsonb_each(h.holders) AS e WHERE h.tenant=$1::bigint AND h.name=$2::text), '')`}
 
 // renew extends the lease of a holder ($3) by a time ($4), if it still has its hold ($2).
-var renew = statement{"renew", `WITH r AS (UPDATE $S.holds SET holders=holders || jsonb_build_object($3::text, ` + now + `+$4::bigint) WHERE tenant=$1::bigint AND name=$2::text AND holders ? $3::text RETURNING 1)
+var renew = statement{name: "renew", text: `WITH r AS (UPDATE $S.holds SET holders=holders || jsonb_build_object($3::text, ` + now + `+$4::bigint) WHERE tenant=$1::bigint AND name=$2::text AND holders ? $3::text RETURNING 1)
 	SELECT EXISTS(SELECT FROM r)`}
 
 // release takes a hold ($2) from its holder ($3).
-var release = statement{"release", `UPDATE $S.holds SET holders=holders-$3::text WHERE tenant=$1::bigint AND name=$2::text AND holders ? $3::text`}
+var release = statement{name: "release", text: `UPDATE $S.holds SET holders=holders-$3::text WHERE tenant=$1::bigint AND name=$2::text AND holders ? $3::text`}
 
 // writeFile replaces a file ($3) of the workspace ($2) by data ($5), or appends them ($6), if the
 // file has the mark $4, or does not exist for 0. The new mark is $7. Only the process that moves
 // files ($11) writes during a move. A file is made only where no other is in its way ($8), and if
 // no file was removed since the rev $9 of the mark $10: a statement that arrives late may find its
 // own file removed. The answer has the newest mark from before the write.
-var writeFile = statement{"write", `WITH how AS MATERIALIZED (SELECT set_config('synchronous_commit', 'on', true)),
+var writeFile = statement{name: "write", text: `WITH how AS MATERIALIZED (SELECT set_config('synchronous_commit', 'on', true)),
 	cur AS MATERIALIZED (SELECT d.mark, d.rev, length(d.data)::bigint AS size, d.written FROM $S.documents AS d, how WHERE d.tenant=$1::bigint AND d.folder=$2::text AND d.name=$3::text FOR UPDATE OF d),
 	other AS MATERIALIZED (SELECT name FROM $S.documents WHERE $4::bigint=0 AND tenant=$1::bigint AND folder=$2::text AND (name=ANY($8::text[]) OR name>=$3::text||'/' AND name<$3::text||'0') LIMIT 1),
 	f AS (INSERT INTO $S.folders AS f(tenant, folder, rev, trail)
@@ -175,7 +179,7 @@ var writeFile = statement{"write", `WITH how AS MATERIALIZED (SELECT set_config(
 
 // removeFile removes a file ($3) of the workspace ($2) that has the mark $4. $5 is the new mark of
 // the workspace, and $6 says whether this process moves files.
-var removeFile = statement{"remove", `WITH how AS MATERIALIZED (SELECT set_config('synchronous_commit', 'on', true)),
+var removeFile = statement{name: "remove", text: `WITH how AS MATERIALIZED (SELECT set_config('synchronous_commit', 'on', true)),
 	cur AS MATERIALIZED (SELECT d.mark FROM $S.documents AS d, how WHERE d.tenant=$1::bigint AND d.folder=$2::text AND d.name=$3::text FOR UPDATE OF d),
 	f AS (UPDATE $S.folders AS f SET rev=rev+1, removed=rev+1, trail=` + grown(`$5`) + `, written=greatest(clock_timestamp(), written+interval '1 microsecond')
 		WHERE tenant=$1::bigint AND folder=$2::text AND (SELECT mark FROM cur)=$4::bigint AND (moving='' OR $6::boolean) RETURNING rev),
@@ -184,5 +188,5 @@ var removeFile = statement{"remove", `WITH how AS MATERIALIZED (SELECT set_confi
 
 // moving marks the workspace ($2) as the target of a move from a place ($3), ” for none. $4 is
 // the new mark.
-var moving = statement{"mark", `INSERT INTO $S.folders AS f(tenant, folder, rev, trail, moving) VALUES($1::bigint, $2::text, 1, ARRAY[$4::bigint], $3::text)
+var moving = statement{name: "mark", text: `INSERT INTO $S.folders AS f(tenant, folder, rev, trail, moving) VALUES($1::bigint, $2::text, 1, ARRAY[$4::bigint], $3::text)
 	ON CONFLICT(tenant, folder) DO UPDATE SET rev=f.rev+1, trail=` + grown(`$4`) + `, moving=excluded.moving`}
