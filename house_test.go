@@ -199,7 +199,7 @@ var thirdParty = map[string][]string{
 	"index":                            {"github.com/gofrs/flock"},
 	"index/watch":                      {"github.com/fsnotify/fsnotify"},
 	"service/pgindex":                  {"github.com/jackc/pgx/v5/..."},
-	"service/internal/pgdsn":           {"github.com/jackc/pgx/v5"},
+	"service/internal/pgdsn":           {"github.com/jackc/pgx/v5/..."},
 	"service/internal/pgtest":          {"github.com/jackc/pgx/v5"},
 	"service/internal/rows":            {"github.com/jackc/pgx/v5/..."},
 	"internal/store/storetest":         {"pgregory.net/rapid"},

@@ -4,10 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"net"
-
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/memkernel/memkernel/index"
 	"github.com/memkernel/memkernel/service/internal/pgdsn"
@@ -37,11 +33,11 @@ func (st *site) explain(op string, err error) error {
 		return err
 	}
 	f := &fault{pgdsn.Masked(err.Error(), st.password), err}
-	kind, hint := classify(err)
-	if kind == nil {
+	as := classify(err)
+	if as.Kind == nil {
 		return fmt.Errorf("%s %s: %w", op, st.place, f)
 	}
-	return &index.Error{Op: op, Path: st.place, Kind: kind, Hint: hint, Err: f}
+	return &index.Error{Op: op, Path: st.place, Kind: as.Kind, Hint: as.Hint, Err: f}
 }
 
 // The kinds of a server's errors, in addition to the kinds in package index.
@@ -51,12 +47,8 @@ var (
 	errTimeout     = errors.New("the database took too long")
 )
 
-// codes maps the server's codes to kinds and hints. Two digits cover all codes of their class
-// (PostgreSQL's manual, appendix A).
-var codes = map[string]struct {
-	kind error
-	hint string
-}{
+// codes maps the server's codes to kinds and hints.
+var codes = map[string]pgdsn.Fault{
 	"28":    {errRefused, "see that user and password of index.postgres are right"},
 	"3D000": {errRefused, "make the database, or name another in the DSN"},
 	"42501": {errRefused, "give the user the right to use and create tables in the schema"},
@@ -73,34 +65,15 @@ var codes = map[string]struct {
 	"0A000": {errRefused, "the server lacks something: see its message"},
 }
 
-//lint:ignore ST1008 the kind is what the error is, not how classifying failed
-func classify(err error) (kind error, hint string) {
-	var pg *pgconn.PgError
-	if errors.As(err, &pg) {
-		for _, n := range []int{5, 3, 2} {
-			if c, ok := codes[pg.Code[:min(n, len(pg.Code))]]; ok {
-				return c.kind, c.hint
-			}
-		}
-		return nil, ""
-	}
+func classify(err error) pgdsn.Fault {
+	f, server := pgdsn.FaultOf(err, codes)
 	switch {
+	case server:
+		return f
 	case errors.Is(err, context.DeadlineExceeded):
-		return errTimeout, "see what keeps the server busy"
-	case broken(err):
-		return errUnreachable, "see that the server runs and index.postgres names it rightly"
+		return pgdsn.Fault{Kind: errTimeout, Hint: "see what keeps the server busy"}
+	case pgdsn.Lost(err):
+		return pgdsn.Fault{Kind: errUnreachable, Hint: "see that the server runs and index.postgres names it rightly"}
 	}
-	return nil, ""
-}
-
-// broken reports whether the connection was lost or could not be made.
-func broken(err error) bool {
-	var pg *pgconn.PgError
-	if errors.As(err, &pg) {
-		return len(pg.Code) == 5 && (pg.Code[:2] == "08" || pg.Code[:3] == "57P")
-	}
-	var connect *pgconn.ConnectError
-	var network net.Error
-	return pgconn.SafeToRetry(err) || errors.As(err, &connect) || errors.As(err, &network) ||
-		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed)
+	return f
 }

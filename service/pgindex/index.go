@@ -10,6 +10,7 @@ import (
 
 	"github.com/memkernel/memkernel/index"
 	"github.com/memkernel/memkernel/index/analysis"
+	"github.com/memkernel/memkernel/service/internal/pgdsn"
 )
 
 // Index is the index of one workspace and agent. Its methods may be called from
@@ -116,7 +117,7 @@ func (ix *Index) Close() error {
 // server may have been restarted since the connection was last used.
 func (st *site) read(ctx context.Context, f func() error) error {
 	err := f()
-	if err == nil || !broken(err) || ctx.Err() != nil {
+	if err == nil || !pgdsn.Lost(err) || ctx.Err() != nil {
 		return err
 	}
 	st.pool.Reset()

@@ -70,15 +70,9 @@ func (o *Options) check() error {
 // pool returns the configuration of the connections. Its errors never repeat the DSN, which may
 // hold a password.
 func (o *Options) pool() (*pgxpool.Config, error) {
-	if err := pgdsn.Check(o.DSN); err != nil {
-		return nil, err
-	}
-	c, err := pgxpool.ParseConfig(o.DSN)
+	c, err := pgdsn.Config(o.DSN)
 	if err != nil {
-		return nil, errors.New("the DSN can't be read: " + pgdsn.Form)
-	}
-	if !pgdsn.NamesPassword(o.DSN) {
-		c.ConnConfig.Password = ""
+		return nil, err
 	}
 	c.MaxConns = int32(o.MaxConns)
 	c.MinConns = 0

@@ -6,7 +6,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -19,7 +18,6 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/client"
-	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/service/postgres"
 	"github.com/memkernel/memkernel/service/token"
 )
@@ -36,49 +34,28 @@ func Build(pkg, to string) (bin string, err error) {
 // Fleet is a workspace that machines share. Dir is the folder of all their files.
 type Fleet struct {
 	Bin, Dir string
-	DSN      string // "" keeps the state in files, for one machine only
-	Lease    time.Duration
+	DSN      string
 	token    string
 	machines int
 }
 
-// New makes a workspace.
+// New makes a workspace, and a token for its machines.
 func New(bin, dir, dsn string, lease time.Duration) (*Fleet, error) {
-	f, err := Mixed(dir, dsn, lease)
-	if err == nil {
-		f.Bin = bin
-		err = f.makeToken()
-	}
-	return f, err
-}
-
-// Mixed makes a workspace for machines with programs of several versions. It does not open the
-// database.
-func Mixed(dir, dsn string, lease time.Duration) (*Fleet, error) {
-	f := &Fleet{Dir: dir, DSN: dsn, Lease: lease}
+	f := &Fleet{Bin: bin, Dir: dir, DSN: dsn}
 	if err := os.MkdirAll(f.Workspace(), 0o700); err != nil {
 		return nil, err
 	}
-	conf := "store:\n  backend: files\n"
-	if dsn != "" {
-		conf = fmt.Sprintf("store:\n  backend: postgres\n  postgres:\n    dsn_env: STATE_DSN\n    root: shop\nexperimental:\n  store:\n    postgres:\n      lease: %s\n", lease)
+	conf := fmt.Sprintf("store:\n  backend: postgres\n  postgres:\n    dsn_env: STATE_DSN\n    root: shop\nexperimental:\n  store:\n    postgres:\n      lease: %s\n", lease)
+	if err := os.WriteFile(f.Config(), []byte(conf), 0o600); err != nil {
+		return nil, err
 	}
-	return f, os.WriteFile(f.Config(), []byte(conf), 0o600)
-}
-
-// makeToken makes a token in the machines' state.
-func (f *Fleet) makeToken() (err error) {
-	in := store.Store(store.Files(filepath.Join(f.Dir, "tokens")))
-	if f.DSN != "" {
-		state, err := postgres.Open(context.Background(), f.DSN, "shop")
-		if err != nil {
-			return err
-		}
-		defer state.Close()
-		in = state.State()
+	state, err := postgres.Open(context.Background(), dsn, "shop")
+	if err != nil {
+		return nil, err
 	}
-	_, f.token, err = token.In(in).Create(token.Rights{Access: token.Write}, time.Now())
-	return err
+	defer state.Close()
+	_, f.token, err = token.In(state.State()).Create(token.Rights{Access: token.Write}, time.Now())
+	return f, err
 }
 
 // Workspace is the folder that all machines share.
@@ -89,11 +66,7 @@ func (f *Fleet) Config() string { return filepath.Join(f.Dir, "team.yaml") }
 
 // Run runs the program as if on another machine.
 func (f *Fleet) Run(args ...string) (string, error) {
-	return f.run(f.Bin, filepath.Join(f.Dir, "desk"), args...)
-}
-
-func (f *Fleet) run(bin, state string, args ...string) (string, error) {
-	cmd := exec.Command(bin, append(args, "--workspace", f.Workspace(), "--state-dir", state, "--config", f.Config())...)
+	cmd := exec.Command(f.Bin, append(args, "--workspace", f.Workspace(), "--state-dir", filepath.Join(f.Dir, "desk"), "--config", f.Config())...)
 	cmd.Env = append(os.Environ(), "STATE_DSN="+f.DSN)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
@@ -106,10 +79,9 @@ func (f *Fleet) run(bin, state string, args ...string) (string, error) {
 
 // Machine is one machine of a fleet.
 type Machine struct {
-	f          *Fleet
-	bin, token string
-	n          int
-	more       []string
+	f    *Fleet
+	n    int
+	more []string
 
 	mu     sync.Mutex
 	url    string
@@ -120,29 +92,8 @@ type Machine struct {
 
 // Machine makes a machine, which does not run yet. Args are further arguments of serve.
 func (f *Fleet) Machine(args ...string) (*Machine, error) {
-	m := &Machine{f: f, bin: f.Bin, token: f.token, n: f.machines, more: args}
 	f.machines++
-	if f.DSN != "" {
-		return m, nil
-	}
-	return m, os.CopyFS(m.state(), os.DirFS(filepath.Join(f.Dir, "tokens")))
-}
-
-// Of makes a machine that runs another program, which makes the token itself: versions differ in
-// where they keep tokens.
-func (f *Fleet) Of(bin string) (*Machine, error) {
-	m := &Machine{f: f, bin: bin, n: f.machines}
-	f.machines++
-	out, err := f.run(bin, m.state(), "token", "create", "--access", "write", "--json")
-	if err != nil {
-		return nil, err
-	}
-	var doc struct{ Token string }
-	if err := json.Unmarshal([]byte(out), &doc); err != nil || doc.Token == "" {
-		return nil, fmt.Errorf("token create printed %q: %w", out, err)
-	}
-	m.token = doc.Token
-	return m, nil
+	return &Machine{f: f, n: f.machines - 1, more: args}, nil
 }
 
 func (m *Machine) state() string { return filepath.Join(m.f.Dir, fmt.Sprint("state", m.n)) }
@@ -156,7 +107,7 @@ func (m *Machine) Start() error {
 	if m.url != "" {
 		at = strings.TrimPrefix(m.url, "http://")
 	}
-	m.cmd = exec.Command(m.bin, append([]string{"serve", "--listen", at, "--quiet", "--workspace", m.f.Workspace(), "--state-dir", m.state(), "--config", m.f.Config()}, m.more...)...)
+	m.cmd = exec.Command(m.f.Bin, append([]string{"serve", "--listen", at, "--quiet", "--workspace", m.f.Workspace(), "--state-dir", m.state(), "--config", m.f.Config()}, m.more...)...)
 	m.cmd.Env = append(os.Environ(), "STATE_DSN="+m.f.DSN)
 	m.cmd.Stderr = &m.stderr
 	out, err := m.cmd.StdoutPipe()
@@ -226,9 +177,7 @@ func (m *Machine) End(s syscall.Signal) {
 }
 
 // Client returns the options of a client of the machine.
-func (m *Machine) Client() client.Options {
-	return client.Options{URL: m.URL(), Token: m.token, Timeout: 30 * time.Second}
-}
+func (m *Machine) Client() client.Options { return m.f.Client(m.URL()) }
 
 // Client returns the options of a client of a URL.
 func (f *Fleet) Client(url string) client.Options {

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/memkernel/memkernel/internal/textutil"
 )
@@ -39,6 +40,22 @@ func Check(dsn string) error {
 	return nil
 }
 
+// Config returns the configuration of connections to an address. Without a password in the address,
+// the password is empty, even if the environment holds one.
+func Config(dsn string) (*pgxpool.Config, error) {
+	if err := Check(dsn); err != nil {
+		return nil, err
+	}
+	c, err := pgxpool.ParseConfig(dsn)
+	if err != nil { // err may repeat the address
+		return nil, errors.New("the DSN can't be read: " + Form)
+	}
+	if !namesPassword(dsn) {
+		c.ConnConfig.Password = ""
+	}
+	return c, nil
+}
+
 // namesHost reports whether an address names a host.
 func namesHost(dsn string) bool {
 	if !isURL(dsn) {
@@ -48,8 +65,8 @@ func namesHost(dsn string) bool {
 	return err == nil && (u.Host != "" || u.Query().Get("host") != "")
 }
 
-// NamesPassword reports whether an address holds a password.
-func NamesPassword(dsn string) bool {
+// namesPassword reports whether an address holds a password.
+func namesPassword(dsn string) bool {
 	if u, err := url.Parse(dsn); isURL(dsn) && err == nil {
 		if _, ok := u.User.Password(); ok {
 			return true

@@ -113,13 +113,10 @@ func (s *Store) Get(name string) ([]byte, error) {
 	if ok && there && known.data != nil {
 		return slices.Clone(known.data), nil
 	}
-	var d doc
 	if !ok || there {
-		found := false
-		_, err = s.ask(&get, p.at, []any{p.folder, p.name, p.blob()}, func() { found = false }, func(scan func(...any) error) error {
-			found = true
-			return scan(&d.data, &d.rev, &d.written, &d.mark)
-		})
+		var d doc
+		var found bool
+		d, found, err = s.get(p)
 		switch {
 		case err != nil:
 			return nil, err
@@ -133,6 +130,16 @@ func (s *Store) Get(name string) ([]byte, error) {
 		return nil, cmp.Or(err, fmt.Errorf("read %s: is a folder", s.where(p.at)))
 	}
 	return nil, s.notThere("read", p.at)
+}
+
+// get asks the server for a document or a blob.
+func (c *core) get(p place) (d doc, found bool, err error) {
+	_, err = c.ask(&get, p.at, []any{p.folder, p.name, p.blob()}, func() { found = false }, func(scan func(...any) error) error {
+		found = true
+		return scan(&d.data, &d.rev, &d.written, &d.mark)
+	})
+	d.size = int64(len(d.data))
+	return d, found, err
 }
 
 // changed ends the unit of a folder in which somebody else has written a document.
@@ -420,7 +427,7 @@ func (s *Store) Put(how store.Durability, docs ...store.Doc) (st store.Stats, er
 
 // write writes documents and blobs with a unit of their own.
 func (s *Store) write(how store.Durability, puts []put) error {
-	if err := s.stillHeld(); err != nil {
+	if err := s.renew(); err != nil {
 		return err
 	}
 	i := slices.IndexFunc(puts, func(p put) bool { return p.blob() == "" })
@@ -477,7 +484,7 @@ func (s *Store) Remove(how store.Durability, names ...string) (st store.Stats, e
 			return st, err
 		}
 	}
-	if err := s.stillHeld(); err != nil {
+	if err := s.renew(); err != nil {
 		return st, err
 	}
 	if len(docs) > 0 {
@@ -494,21 +501,12 @@ func (s *Store) Remove(how store.Durability, names ...string) (st store.Stats, e
 		return st, err
 	}
 	where := slices.Concat(paths, hashes)[0]
-	for try := 1; ; try++ {
-		var still, held bool
-		if _, err := s.one(&remove, where, []any{paths, hashes, s.holding(store.BlobsLock)}, &still, &held, &st.Files); err != nil {
-			return st, err
-		}
-		s.forgetBelow(paths)
-		switch {
-		case !held:
-			return st, &store.LostError{Name: s.where(where), Lock: s.where(store.BlobsLock)}
-		case still:
-			return st, nil
-		case try == tries:
-			return st, fmt.Errorf("remove %s: others write there: %w", s.where(where), store.ErrAgain)
-		}
+	var held bool
+	_, err = s.one(&remove, where, []any{paths, hashes, s.holding(store.BlobsLock)}, &held, &st.Files)
+	if s.forgetBelow(paths); err == nil && !held {
+		err = &store.LostError{Name: s.where(where), Lock: s.where(store.BlobsLock)}
 	}
+	return st, err
 }
 
 // above are the folders that have folders of their own.

@@ -3,8 +3,6 @@ package rows
 import (
 	"context"
 	"errors"
-	"io"
-	"net"
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -56,12 +54,8 @@ func (e *Error) Unwrap() []error {
 	return out
 }
 
-// codes maps the server's codes to kinds and hints. A code of fewer than five characters covers
-// all codes that begin with it (PostgreSQL's manual, appendix A).
-var codes = map[string]struct {
-	kind error
-	hint string
-}{
+// codes maps the server's codes to kinds and hints.
+var codes = map[string]pgdsn.Fault{
 	"28":    {ErrRefused, "see that user and password in the DSN are right"},
 	"3D000": {ErrRefused, "make the database, or name another in the DSN"},
 	"42501": {ErrRefused, "give the user the right to create a schema and tables, or to use those that are there"},
@@ -93,40 +87,19 @@ func (c *core) explain(op, place string, err error) error {
 		}
 		return done
 	}
-	kind, hint := classify(err)
-	return &Error{Op: op, Place: place, Kind: kind, Hint: hint, Err: err, password: c.password}
-}
-
-//lint:ignore ST1008 the kind is what the error is, not how classifying failed
-func classify(err error) (kind error, hint string) {
-	var pg *pgconn.PgError
-	if errors.As(err, &pg) {
-		for _, n := range []int{5, 3, 2} {
-			if c, ok := codes[pg.Code[:min(n, len(pg.Code))]]; ok {
-				return c.kind, c.hint
-			}
-		}
-		return ErrRefused, "see the server's log"
+	f, server := pgdsn.FaultOf(err, codes)
+	switch {
+	case f.Kind != nil:
+	case server:
+		f = pgdsn.Fault{Kind: ErrRefused, Hint: "see the server's log"}
+	case errors.Is(err, context.DeadlineExceeded):
+		f = pgdsn.Fault{Kind: ErrUnreachable, Hint: "it took too long to answer: see what keeps the server or the network busy, and try again"}
+	case strings.HasSuffix(err.Error(), pgdsn.NoTLS):
+		f = pgdsn.Fault{Kind: ErrUnreachable, Hint: "have the server speak TLS, or put sslmode=disable into the DSN where nobody else can listen"}
+	default:
+		f = pgdsn.Fault{Kind: ErrUnreachable, Hint: "see that the server runs and the DSN names it rightly"}
 	}
-	if errors.Is(err, context.DeadlineExceeded) {
-		return ErrUnreachable, "it took too long to answer: see what keeps the server or the network busy, and try again"
-	}
-	if strings.HasSuffix(err.Error(), pgdsn.NoTLS) {
-		return ErrUnreachable, "have the server speak TLS, or put sslmode=disable into the DSN where nobody else can listen"
-	}
-	return ErrUnreachable, "see that the server runs and the DSN names it rightly"
-}
-
-// lost reports whether the connection was lost, so that it is unknown whether the server ran the
-// statement.
-func lost(err error) bool {
-	var pg *pgconn.PgError
-	if errors.As(err, &pg) {
-		return len(pg.Code) == 5 && (pg.Code[:2] == "08" || pg.Code[:3] == "57P")
-	}
-	var network net.Error
-	return pgconn.SafeToRetry(err) || errors.As(err, &network) || errors.Is(err, context.DeadlineExceeded) ||
-		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed)
+	return &Error{Op: op, Place: place, Kind: f.Kind, Hint: f.Hint, Err: err, password: c.password}
 }
 
 // again reports whether the server undid a statement that may be run again without a change.

@@ -52,17 +52,17 @@ func OpenAlone(ctx context.Context, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.core.db = &alternating{pool: s.db.(server).Pool, server: s.db.(server)}
+	s.core.db = &alternating{pool: s.db.(server).Pool, schema: o.Schema}
 	return s, nil
 }
 
 type alternating struct {
 	pool   *pgxpool.Pool
-	server server
+	schema string
 }
 
 func (a *alternating) Ask(ctx context.Context, st *statement, args []any, row func(func(...any) error) error) error {
-	err := a.server.Ask(ctx, st, args, row)
+	err := server{a.pool, a.schema}.Ask(ctx, st, args, row)
 	for _, c := range a.pool.AcquireAllIdle(ctx) {
 		if _, err := c.Exec(ctx, `DISCARD ALL`, pgx.QueryExecModeSimpleProtocol); err != nil {
 			return err
@@ -78,7 +78,7 @@ func (a *alternating) Close() { a.pool.Close() }
 func NoPauses() { pauses, blobPause = []time.Duration{0, 0, 0}, time.Millisecond }
 
 // Renew renews the leases now.
-func (s *Store) Renew() { s.core.renew() }
+func (s *Store) Renew() { _ = s.core.renew() }
 
 // pool is the store's own connections.
 func (s *Store) pool() *pgxpool.Pool {

@@ -1,6 +1,7 @@
 package rows
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -15,13 +16,11 @@ import (
 // holder that is paused for longer than the lease may lose it.
 type holds struct {
 	mu   sync.Mutex
-	mine map[string]*hold // by holder
+	mine map[string]string // names, by holder
 	n    int
 	stop chan struct{}  // nil while there is none to renew
 	runs sync.WaitGroup // of the goroutine that renews
 }
-
-type hold struct{ name string }
 
 // Lock implements [store.Store].
 func (s *Store) Lock(name string, share store.Share) (func(), error) {
@@ -47,7 +46,7 @@ func (s *Store) Lock(name string, share store.Share) (func(), error) {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.mine[holder] = &hold{p.at}
+	h.mine[holder] = p.at
 	if h.stop == nil {
 		h.stop = make(chan struct{})
 		stop := h.stop
@@ -60,15 +59,15 @@ func (s *Store) Lock(name string, share store.Share) (func(), error) {
 func (c *core) letGo(holder string) {
 	h := &c.holds
 	h.mu.Lock()
-	held := h.mine[holder]
+	name, held := h.mine[holder]
 	delete(h.mine, holder)
 	if len(h.mine) == 0 && h.stop != nil {
 		close(h.stop)
 		h.stop = nil
 	}
 	h.mu.Unlock()
-	if held != nil {
-		_, _ = c.ask(&release, held.name, []any{held.name, holder}, nil, nothing)
+	if held {
+		_, _ = c.ask(&release, name, []any{name, holder}, nil, nothing)
 	}
 }
 
@@ -77,11 +76,9 @@ func nothing(func(...any) error) error { return nil }
 
 // holding returns by which names this process holds a lock.
 func (c *core) holding(name string) []string {
-	c.holds.mu.Lock()
-	defer c.holds.mu.Unlock()
 	out := []string{}
-	for holder, h := range c.holds.mine {
-		if h.name == name {
+	for holder, held := range c.held() {
+		if held == name {
 			out = append(out, holder)
 		}
 	}
@@ -96,64 +93,39 @@ func (c *core) renewing(stop chan struct{}) {
 	for {
 		select {
 		case <-t.C:
-			c.renew()
+			_ = c.renew() // whoever writes asks again
 		case <-stop:
 			return
 		}
 	}
 }
 
-// renew extends the leases. It ignores a server that does not answer: a lock that no other process
-// has taken is still valid when the server is back.
-func (c *core) renew() {
+// renew extends the leases, and returns an error if another process has taken a lock meanwhile:
+// otherwise two processes would do the work that the lock protects. A lock that no other process
+// has taken is still valid after a server that did not answer is back.
+func (c *core) renew() (failed error) {
 	held := c.held()
 	for _, holder := range slices.Sorted(maps.Keys(held)) {
-		_, _ = c.renewed(holder, held[holder])
-	}
-}
-
-// stillHeld extends the leases, and returns an error if another process has taken a lock meanwhile.
-// Otherwise two processes would do the work that the lock protects.
-func (c *core) stillHeld() error {
-	held := c.held()
-	for _, holder := range slices.Sorted(maps.Keys(held)) {
-		name := held[holder]
-		ok, err := c.renewed(holder, name)
-		if err != nil {
-			return err
+		name, ok := held[holder], false
+		_, err := c.one(&renew, name, []any{name, holder, c.lease.Microseconds()}, &ok)
+		if _, ours := c.held()[holder]; err == nil && !ok && ours {
+			err = &store.LostError{Name: c.where(name), Lock: c.where(name)}
 		}
-		if _, ours := c.held()[holder]; !ok && ours {
-			return &store.LostError{Name: c.where(name), Lock: c.where(name)}
-		}
+		failed = cmp.Or(failed, err)
 	}
-	return nil
+	return failed
 }
 
 // held returns the locks of this process, by holder.
 func (c *core) held() map[string]string {
 	c.holds.mu.Lock()
 	defer c.holds.mu.Unlock()
-	out := map[string]string{}
-	for holder, h := range c.holds.mine {
-		out[holder] = h.name
-	}
-	return out
-}
-
-func (c *core) renewed(holder, name string) (ok bool, err error) {
-	_, err = c.one(&renew, name, []any{name, holder, c.lease.Microseconds()}, &ok)
-	return ok, err
+	return maps.Clone(c.holds.mine)
 }
 
 // releaseAll releases all locks.
 func (c *core) releaseAll() {
-	c.holds.mu.Lock()
-	var all []string
-	for holder := range c.holds.mine {
-		all = append(all, holder)
-	}
-	c.holds.mu.Unlock()
-	for _, holder := range all {
+	for holder := range c.held() {
 		c.letGo(holder)
 	}
 }

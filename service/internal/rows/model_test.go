@@ -240,7 +240,7 @@ var effects = map[*statement]func(m *Model, t *tables, a args) [][]any{
 		if len(hashes) > 0 && len(holding) > 0 && m.Break != BrokenRemove {
 			h := t.holds[store.BlobsLock].holders
 			if !slices.ContainsFunc(holding, func(mine string) bool { _, has := h[mine]; return has }) {
-				return one(true, false, 0)
+				return one(false, 0)
 			}
 			t.touched = true
 		}
@@ -267,7 +267,7 @@ var effects = map[*statement]func(m *Model, t *tables, a args) [][]any{
 			}
 		}
 		t.touched = t.touched || n > 0
-		return one(true, true, n)
+		return one(true, n)
 	},
 	&move: func(m *Model, t *tables, a args) [][]any {
 		old, now, mark := a.str(2), a.str(3), a.int(5)

@@ -239,8 +239,8 @@ func (s *Old) MoveFiles(ctx context.Context, to *Workspace) (files, copied int, 
 		} else if !errors.As(err, &there) {
 			return err
 		}
-		var now doc
-		if _, err := to.c.one(&get, filesIn+"/"+name, []any{filesIn, name, ""}, &now.data, &now.rev, &now.written, &now.mark); err != nil {
+		now, _, err := to.c.get(place{filesIn + "/" + name, filesIn, name})
+		if err != nil {
 			return err
 		}
 		if !bytes.Equal(now.data, text) {

@@ -102,7 +102,7 @@ func (o *Options) check() error {
 	case o.Root == "" || len(o.Root) > 200 || !utf8.ValidString(o.Root) || strings.ContainsFunc(o.Root, func(r rune) bool { return r < ' ' }):
 		return fmt.Errorf("root %q: take a name of up to 200 bytes, alike on every machine that shares it", o.Root)
 	}
-	return pgdsn.Check(o.DSN)
+	return nil
 }
 
 // Store is a store in a database.
@@ -138,7 +138,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err != nil {
 		return nil, c.explain("open", c.place, err)
 	}
-	c.db = newServer(pool, o.Schema)
+	c.db = server{pool, o.Schema}
 	if err = migrate(ctx, pool, o.Schema); err == nil {
 		c.tenant, err = findTenant(ctx, pool, o)
 	}
@@ -151,15 +151,13 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 
 // prepare makes a store from options, and the configuration of its connections.
 func prepare(o *Options) (*core, *pgxpool.Config, error) {
-	if err := o.check(); err != nil {
+	err := o.check()
+	var cfg *pgxpool.Config
+	if err == nil {
+		cfg, err = pgdsn.Config(o.DSN)
+	}
+	if err != nil {
 		return nil, nil, fmt.Errorf("open the state in PostgreSQL: %w", err)
-	}
-	cfg, err := pgxpool.ParseConfig(o.DSN)
-	if err != nil { // err may repeat the DSN
-		return nil, nil, errors.New("open the state in PostgreSQL: the DSN can't be read: " + pgdsn.Form)
-	}
-	if !pgdsn.NamesPassword(o.DSN) {
-		cfg.ConnConfig.Password = ""
 	}
 	host, err := os.Hostname()
 	if err != nil {
@@ -179,7 +177,7 @@ func prepare(o *Options) (*core, *pgxpool.Config, error) {
 
 func newCore(place, holder string, lease time.Duration) *core {
 	c := &core{place: place, holder: holder, lease: lease, folders: map[string]*folder{}}
-	c.holds.mine, c.found.mu = map[string]*hold{}, newMutex()
+	c.holds.mine, c.found.mu = map[string]string{}, newMutex()
 	return c
 }
 

@@ -16,7 +16,8 @@ var first string
 //go:embed schema/0002_logs.sql
 var second string
 
-// migrations are the steps to this program's tables. A released one must never be changed.
+// migrations are the steps to this program's tables and functions, in the schema $S. A released one
+// must never be changed.
 var migrations = []string{first, second}
 
 // schemaLock keeps two programs from making the tables at once: "mkrw" as the key of an
@@ -30,10 +31,9 @@ const leastServer = 150000
 // migrate brings the tables to this program's version, in one transaction. If the tables have
 // that version already, migrate makes one query.
 func migrate(ctx context.Context, pool *pgxpool.Pool, schema string) error {
-	var server, functions int
+	var server int
 	var there bool
-	err := pool.QueryRow(ctx, `SELECT current_setting('server_version_num')::int, to_regclass($1::text) IS NOT NULL, count(*) FROM pg_proc WHERE pronamespace=to_regnamespace($2::text) AND proname=ANY($3::text[])`,
-		schema+".versions", schema, functionNames()).Scan(&server, &there, &functions)
+	err := pool.QueryRow(ctx, `SELECT current_setting('server_version_num')::int, to_regclass($1::text) IS NOT NULL`, schema+".versions").Scan(&server, &there)
 	if err != nil {
 		return err
 	}
@@ -42,7 +42,7 @@ func migrate(ctx context.Context, pool *pgxpool.Pool, schema string) error {
 	}
 	if there {
 		n, err := schemaVersion(ctx, pool, schema)
-		if err != nil || n == len(migrations) && functions == len(functionNames()) {
+		if err != nil || n == len(migrations) {
 			return err
 		}
 	}
@@ -62,47 +62,19 @@ func bringUp(ctx context.Context, pool *pgxpool.Pool, schema string) error {
 			}
 		}
 		n, err := schemaVersion(ctx, tx, schema)
-		if err != nil {
+		if err != nil || n == len(migrations) {
 			return err
 		}
 		for v := n; v < len(migrations); v++ {
-			if _, err := tx.Conn().PgConn().Exec(ctx, migrations[v]).ReadAll(); err != nil {
+			if _, err := tx.Conn().PgConn().Exec(ctx, strings.ReplaceAll(migrations[v], "$S", schema)).ReadAll(); err != nil {
 				return fmt.Errorf("schema version %d: %w", v+1, err)
 			}
 			if _, err := tx.Exec(ctx, `INSERT INTO versions(version) VALUES($1::int)`, v+1); err != nil {
 				return err
 			}
 		}
-		return addFunctions(ctx, tx, schema)
+		return nil
 	})
-}
-
-// functionNames are the names of the functions of statements.
-func functionNames() (names []string) {
-	for _, st := range statements {
-		if st.answer != nil {
-			names = append(names, st.function())
-		}
-	}
-	return names
-}
-
-// addFunctions makes the functions that are missing. Programs of other versions have others.
-func addFunctions(ctx context.Context, tx pgx.Tx, schema string) error {
-	for _, st := range statements {
-		if st.answer == nil {
-			continue
-		}
-		var there bool
-		err := tx.QueryRow(ctx, `SELECT to_regproc($1::text) IS NOT NULL`, schema+"."+st.function()).Scan(&there)
-		if err == nil && !there {
-			_, err = tx.Exec(ctx, strings.ReplaceAll(st.create(), "$S", schema))
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 type querier interface {

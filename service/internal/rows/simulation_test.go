@@ -222,8 +222,14 @@ func (s *simulation) start(slot, n int) *machine {
 	err := error(nil)
 	if s.server == nil {
 		mc.store = rows.OnModel(s.m, mc.ask, mc.name, simLease)
-	} else if mc.store, err = rows.Open(context.Background(), *s.server); err == nil {
-		mc.store.SetFault(mc.befalls)
+	} else {
+		mc.store, err = rows.Open(context.Background(), *s.server)
+		for try := 0; errors.Is(err, rows.ErrUnreachable) && try < 10; try++ { // the server ends all connections at times
+			mc.store, err = rows.Open(context.Background(), *s.server)
+		}
+		if err == nil {
+			mc.store.SetFault(mc.befalls)
+		}
 	}
 	if err == nil {
 		mc.k, err = kernel.Open(context.Background(), s.dir, &kernel.Options{Store: someState{mc.store}, StateDir: s.own(slot), Memory: s.memory(mc),

@@ -51,7 +51,7 @@ func OpenTenant(ctx context.Context, o Options) (*Store, error) {
 	if err != nil {
 		return nil, c.explain("open", c.place, err)
 	}
-	c.db = newServer(pool, o.Schema)
+	c.db = server{pool, o.Schema}
 	if err = bound(ctx, pool, o.Schema, t); err != nil {
 		pool.Close()
 		return nil, c.explain("open", c.place, err)

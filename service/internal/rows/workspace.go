@@ -298,18 +298,14 @@ func (w *Workspace) text(op, name string, f doc) (doc, string, error) {
 	if f.data != nil || f.size == 0 {
 		return f, string(f.data), nil
 	}
-	there, known := false, f.mark
-	_, err := w.c.ask(&get, filesIn+"/"+name, []any{filesIn, name, ""}, func() { there = false }, func(scan func(...any) error) error {
-		there = true
-		return scan(&f.data, &f.rev, &f.written, &f.mark)
-	})
+	known := f.mark
+	f, there, err := w.c.get(place{filesIn + "/" + name, filesIn, name})
 	if err == nil && !there {
 		err = fs.ErrNotExist
 	}
 	if err != nil {
 		return f, "", &fs.PathError{Op: op, Path: name, Err: err}
 	}
-	f.size = int64(len(f.data))
 	if f.mark == known {
 		w.set(name, f)
 	} else { // w.files has no file that is newer than w.head

@@ -72,3 +72,117 @@ BEGIN
 		EXECUTE format('CREATE POLICY tenant ON %I USING (tenant=(SELECT id FROM tenants WHERE role=current_user))', t);
 	END LOOP;
 END $$;
+
+-- The trail of a folder with one mark more. The new mark identifies all writes up to its own. A
+-- process that comes back after 64 writes of others reads the whole folder again.
+CREATE FUNCTION grown(trail bigint[], mark bigint) RETURNS bigint[] LANGUAGE sql IMMUTABLE AS $$
+	SELECT trail[greatest(cardinality(trail)-62, 1):]||((((trail[cardinality(trail)]<<1)&9223372036854775807)|(trail[cardinality(trail)]>>62))#mark)
+$$;
+
+-- Writes everything of a unit, if its folder still has the newest mark _base, or does not exist for
+-- 0. Without a folder (-1) it only writes blobs. The logs _replaced lose their records up to
+-- _before, and the folder loses its trail. Of the documents, which may be in other folders, those
+-- without content are removed first, with everything below. It writes no blob while any process
+-- removes blobs, this process included: then free is false. A remover whose lease of that lock has
+-- ended loses the lock, because its list of needed blobs is too old. ok is false if the folder has
+-- another mark, or none of this was done.
+CREATE FUNCTION write(_tenant bigint, _how text, _folder text, _base bigint, _mark bigint, _key text, _seq bigint, _turns int, _counts int[], _sizes bigint[], _replaced int[], _before bigint,
+	_seqs bigint[], _turn int[], _logs int[], _ns int[], _kinds text[], _ids text[], _times bigint[], _zones int[], _bodies text[],
+	_folders text[], _names text[], _data bytea[], _hashes text[], _blobs bytea[], OUT free boolean, OUT ok boolean) LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+	_hold record;
+	_gone text[] := ARRAY(SELECT DISTINCT d.folder FROM unnest(_folders, _data) AS d(folder, data) WHERE d.data IS NULL);
+BEGIN
+	PERFORM set_config('synchronous_commit', _how, true);
+	free := true;
+	ok := false;
+	IF cardinality(_hashes)>0 THEN
+		SELECT alone, holders INTO _hold FROM $S.holds WHERE tenant=_tenant AND name='blobs.lock' FOR SHARE;
+		free := NOT _hold.alone OR NOT EXISTS(SELECT FROM jsonb_each(_hold.holders) AS e WHERE e.value::bigint > extract(epoch FROM clock_timestamp())*1000000);
+		IF NOT free THEN
+			RETURN;
+		END IF;
+	END IF;
+	IF _base>=0 THEN
+		IF _base=0 THEN
+			INSERT INTO $S.folders(tenant, folder, rev, trail, seq, turns, counts, sizes, times, key)
+			VALUES(_tenant, _folder, 1, ARRAY[_mark], _seq, _turns, _counts, _sizes, array_fill(clock_timestamp(), ARRAY[4]), nullif(_key, '')) ON CONFLICT DO NOTHING;
+		ELSE
+			UPDATE $S.folders AS f SET rev=rev+1, trail=CASE WHEN cardinality(_replaced)=0 THEN $S.grown(trail, _mark) ELSE ($S.grown(trail[cardinality(trail):], _mark))[2:] END,
+				removed=CASE WHEN _folder=ANY(_gone) THEN rev+1 ELSE removed END, seq=_seq, turns=_turns, counts=_counts, sizes=_sizes, key=coalesce(nullif(_key, ''), key), written=clock_timestamp(),
+				times=ARRAY(SELECT CASE WHEN (x.n, x.size)=(x.had, x.was) AND x.i-1<>ALL(_replaced) THEN x.time ELSE clock_timestamp() END
+					FROM unnest(_counts, f.counts, _sizes, f.sizes, f.times) WITH ORDINALITY AS x(n, had, size, was, time, i))
+			WHERE tenant=_tenant AND folder=_folder AND trail[cardinality(trail)]=_base;
+		END IF;
+		IF NOT FOUND THEN
+			RETURN;
+		END IF;
+		DELETE FROM $S.log WHERE cardinality(_replaced)>0 AND tenant=_tenant AND session=_folder AND log=ANY(_replaced) AND seq<=_before;
+		INSERT INTO $S.log(tenant, session, seq, turn, log, n, kind, id, time, zone, body)
+		SELECT _tenant, _folder, x.seq, x.turn, x.log, x.n, x.kind, x.id, x.time, x.zone, nullif(x.body, '')::json
+		FROM unnest(_seqs, _turn, _logs, _ns, _kinds, _ids, _times, _zones, _bodies) AS x(seq, turn, log, n, kind, id, time, zone, body);
+	END IF;
+	IF cardinality(_folders)>0 THEN
+		INSERT INTO $S.folders AS f(tenant, folder, rev, trail) SELECT DISTINCT _tenant, d.folder, 1, ARRAY[_mark] FROM unnest(_folders) AS d(folder) WHERE d.folder<>_folder ORDER BY d.folder
+		ON CONFLICT(tenant, folder) DO UPDATE SET rev=f.rev+1, trail=$S.grown(f.trail, _mark), written=excluded.written, removed=CASE WHEN f.folder=ANY(_gone) THEN f.rev+1 ELSE f.removed END;
+		DELETE FROM $S.documents AS d USING unnest(_folders, _names, _data) AS g(folder, name, data)
+		WHERE g.data IS NULL AND d.tenant=_tenant AND d.folder=g.folder AND (d.name=g.name OR d.name>=g.name||'/' AND d.name<g.name||'0');
+		INSERT INTO $S.documents(tenant, folder, name, rev, mark, data, written)
+		SELECT _tenant, d.folder, d.name, f.rev, _mark, d.data, clock_timestamp() FROM unnest(_folders, _names, _data) AS d(folder, name, data) JOIN $S.folders AS f ON f.tenant=_tenant AND f.folder=d.folder WHERE d.data IS NOT NULL
+		ON CONFLICT(tenant, folder, name) DO UPDATE SET rev=excluded.rev, mark=excluded.mark, data=excluded.data, written=excluded.written;
+	END IF;
+	IF cardinality(_hashes)>0 THEN
+		INSERT INTO $S.blobs AS b(tenant, hash, data, size, written) SELECT _tenant, x.hash, x.data, length(x.data), clock_timestamp() FROM unnest(_hashes, _blobs) AS x(hash, data) ORDER BY x.hash
+		ON CONFLICT(tenant, hash) DO UPDATE SET data=excluded.data, size=excluded.size, written=excluded.written WHERE b.size<>excluded.size;
+		UPDATE $S.holds SET holders='{}' WHERE tenant=_tenant AND name='blobs.lock' AND alone AND holders<>'{}';
+	END IF;
+	ok := true;
+END $$;
+
+-- Removes folders with all below and blobs, the blobs only if none of _holders or one of them has
+-- the lock of blobs. A write in one of the folders is waited for, and goes with it.
+CREATE FUNCTION remove(_tenant bigint, _paths text[], _hashes text[], _holders text[], OUT held boolean, OUT removed bigint) LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+	_folders text[];
+	_n bigint;
+BEGIN
+	PERFORM set_config('synchronous_commit', 'on', true);
+	removed := 0;
+	held := true;
+	IF cardinality(_hashes)>0 AND cardinality(_holders)>0 THEN
+		PERFORM FROM $S.holds WHERE tenant=_tenant AND name='blobs.lock' AND holders ?| _holders FOR SHARE;
+		held := FOUND;
+		IF NOT held THEN
+			RETURN;
+		END IF;
+	END IF;
+	_folders := ARRAY(SELECT f.folder FROM $S.folders AS f JOIN unnest(_paths) AS p(at) ON f.folder=p.at OR f.folder>=p.at||'/' AND f.folder<p.at||'0' WHERE f.tenant=_tenant ORDER BY f.folder FOR UPDATE OF f);
+	DELETE FROM $S.log WHERE tenant=_tenant AND session=ANY(_folders);
+	DELETE FROM $S.documents WHERE tenant=_tenant AND folder=ANY(_folders);
+	GET DIAGNOSTICS removed = ROW_COUNT;
+	DELETE FROM $S.folders WHERE tenant=_tenant AND folder=ANY(_folders);
+	GET DIAGNOSTICS _n = ROW_COUNT;
+	removed := removed+_n;
+	DELETE FROM $S.blobs AS b WHERE b.tenant=_tenant AND (b.hash=ANY(_hashes) OR EXISTS(SELECT FROM unnest(_paths) AS p(at) WHERE p.at='blobs' OR p.at='blobs/'||left(b.hash, 2)));
+	GET DIAGNOSTICS _n = ROW_COUNT;
+	removed := removed+_n;
+END $$;
+
+-- Renames a folder that has the newest mark _base. _mark is the new name's.
+CREATE FUNCTION move(_tenant bigint, _from text, _to text, _base bigint, _mark bigint, OUT moved boolean, OUT source boolean, OUT target boolean) LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+BEGIN
+	PERFORM set_config('synchronous_commit', 'on', true);
+	source := EXISTS(SELECT FROM $S.folders WHERE tenant=_tenant AND folder=_from);
+	target := EXISTS(SELECT FROM $S.folders WHERE tenant=_tenant AND folder=_to);
+	UPDATE $S.folders SET folder=_to, trail=trail[greatest(cardinality(trail)-62, 1):]||_mark WHERE tenant=_tenant AND folder=_from AND trail[cardinality(trail)]=_base AND NOT target;
+	moved := FOUND;
+	IF moved THEN
+		UPDATE $S.documents SET folder=_to WHERE tenant=_tenant AND folder=_from;
+		UPDATE $S.log SET session=_to WHERE tenant=_tenant AND session=_from;
+	ELSE
+		moved := EXISTS(SELECT FROM $S.folders WHERE tenant=_tenant AND folder=_to AND _mark=ANY(trail));
+	END IF;
+END $$;
