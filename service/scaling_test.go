@@ -103,11 +103,8 @@ func services(b *testing.B, dsn string, n int) (f *fleet.Fleet, urls []string, p
 		b.Fatal(err)
 	}
 	for range n {
-		m, err := f.Machine()
-		if err == nil {
-			err = m.Start()
-		}
-		if err != nil {
+		m := f.Machine()
+		if err := m.Start(); err != nil {
 			b.Fatal(err)
 		}
 		b.Cleanup(func() { m.End(syscall.SIGTERM) })

@@ -85,11 +85,8 @@ func TestBackup(t *testing.T) {
 	}
 	machine := func(f *fleet.Fleet) *fleet.Machine {
 		t.Helper()
-		m, err := f.Machine()
-		if err == nil {
-			err = m.Start()
-		}
-		if err != nil {
+		m := f.Machine()
+		if err := m.Start(); err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { m.End(syscall.SIGKILL) })

@@ -78,11 +78,8 @@ func TestSoak(t *testing.T) {
 	}
 	var machines []*fleet.Machine
 	for range soakMachines {
-		m, err := f.Machine()
-		if err == nil {
-			err = m.Start()
-		}
-		if err != nil {
+		m := f.Machine()
+		if err := m.Start(); err != nil {
 			t.Fatal(err)
 		}
 		machines = append(machines, m)

@@ -182,11 +182,8 @@ func TestTwoVersions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := f.Machine()
-	if err == nil {
-		err = m.Start()
-	}
-	if err != nil {
+	m := f.Machine()
+	if err := m.Start(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { m.End(syscall.SIGKILL) })
@@ -268,11 +265,8 @@ func TestAsynchronousStandby(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := f.Machine()
-	if err == nil {
-		err = m.Start()
-	}
-	if err != nil {
+	m := f.Machine()
+	if err := m.Start(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { m.End(syscall.SIGKILL) })

@@ -91,9 +91,9 @@ type Machine struct {
 }
 
 // Machine makes a machine, which does not run yet. Args are further arguments of serve.
-func (f *Fleet) Machine(args ...string) (*Machine, error) {
+func (f *Fleet) Machine(args ...string) *Machine {
 	f.machines++
-	return &Machine{f: f, n: f.machines - 1, more: args}, nil
+	return &Machine{f: f, n: f.machines - 1, more: args}
 }
 
 func (m *Machine) state() string { return filepath.Join(m.f.Dir, fmt.Sprint("state", m.n)) }
