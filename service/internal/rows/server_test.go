@@ -841,3 +841,79 @@ func TestFullDatabase(t *testing.T) {
 		t.Errorf("%d of %d records, %v", len(ids), n, err)
 	}
 }
+
+// What a write adds to a folder that is being removed or renamed goes with it.
+func TestFolderAgainstAWrite(t *testing.T) {
+	for _, renamed := range []bool{false, true} {
+		o := fresh(t)
+		s := open(t, o)
+		add(t, s, journal, "one")
+		conn, err := pgx.Connect(t.Context(), o.DSN)
+		must(t, err)
+		defer conn.Close(context.Background())
+		write, err := conn.Begin(t.Context())
+		must(t, err)
+		for _, q := range []string{`UPDATE $S.folders SET seq=2, counts='{2,0,0,0}' WHERE folder='sessions/x'`,
+			`INSERT INTO $S.log(tenant, seq, turn, n, log, zone, time, session, kind, id, body) SELECT tenant, 2, turn, 2, log, zone, time, session, kind, 'two', body FROM $S.log WHERE session='sessions/x'`,
+			`INSERT INTO $S.documents(tenant, folder, name, rev, mark, data, written) SELECT tenant, folder, 'late', rev, 1, 'x', now() FROM $S.folders WHERE folder='sessions/x'`} {
+			_, err := write.Exec(t.Context(), strings.ReplaceAll(q, "$S", o.Schema))
+			must(t, err)
+		}
+		done := make(chan error)
+		go func() {
+			if renamed {
+				done <- s.Move(store.Synced, "sessions/x", "ended/x")
+			} else {
+				_, err := s.Remove(store.Synced, "sessions/x")
+				done <- err
+			}
+		}()
+		for waits := 0; waits == 0; time.Sleep(time.Millisecond) {
+			must(t, s.Value(t.Context(), &waits, `SELECT count(*) FROM pg_locks WHERE NOT granted AND pid IN (SELECT pid FROM pg_stat_activity WHERE datname=current_database())`))
+		}
+		must(t, write.Commit(t.Context()))
+		must(t, <-done)
+		other := open(t, o)
+		if _, err := other.Stat("sessions/x"); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("renamed %v: the old folder: %v", renamed, err)
+		}
+		left := 0
+		must(t, other.Value(t.Context(), &left, `SELECT (SELECT count(*) FROM `+o.Schema+`.log WHERE session='sessions/x')+(SELECT count(*) FROM `+o.Schema+`.documents WHERE folder='sessions/x')`))
+		if left > 0 {
+			t.Errorf("renamed %v: %d rows are left", renamed, left)
+		}
+		if !renamed {
+			continue
+		}
+		ids, err := read(openLog(t, other, "ended/x/journal.jsonl"))
+		if data, bad := other.Get("ended/x/late"); err != nil || bad != nil || !slices.Equal(ids, []string{"one", "two"}) || string(data) != "x" {
+			t.Errorf("%q, %v; %q, %v", ids, err, data, bad)
+		}
+	}
+}
+
+// A put that arrives late, after it was sent again, does not undo what was put since.
+func TestLatePut(t *testing.T) {
+	m := rows.NewModel()
+	var late func() error
+	lose := func(st rows.Statement) error {
+		if st.Name == "write" && late == nil {
+			late = st.Do
+			return io.ErrUnexpectedEOF
+		}
+		return st.Do()
+	}
+	plain := func(st rows.Statement) error { return st.Do() }
+	a, b := rows.OnModel(m, lose, "a", time.Second), rows.OnModel(m, plain, "b", time.Second)
+	put := func(s *rows.Store, text string) {
+		t.Helper()
+		_, err := s.Put(store.Synced, store.Doc{Name: "calibration.json", Data: []byte(text)})
+		must(t, err)
+	}
+	put(a, "old")
+	put(b, "new")
+	must(t, late())
+	if data, err := b.Get("calibration.json"); err != nil || string(data) != "new" {
+		t.Errorf("%q, %v", data, err)
+	}
+}
