@@ -35,7 +35,8 @@ type Files interface {
 type sinceKey struct{}
 
 // Since makes a write, which is part of a call that began at a moment, see the writes of others
-// before that moment. It need not see their later writes, and does not write over them.
+// before that moment. It need not see their later writes, and does not write over them. The same
+// holds for a list of sessions.
 func Since(ctx context.Context, began time.Time) context.Context {
 	return context.WithValue(ctx, sinceKey{}, began)
 }

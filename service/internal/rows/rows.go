@@ -8,7 +8,8 @@
 // write and of the mark before it, so that it identifies all writes up to this one. A process that
 // has read the folder knows its newest mark. A unit collects its writes in memory, and one
 // statement makes them all if the folder still has the known mark. Otherwise the statement writes
-// nothing, and the unit is overtaken. A server that crashed, or a standby that took over, may lack
+// nothing, and the unit is overtaken. A put, a removal or a move outside of a unit gets one of its
+// own, which is made again after that. A server that crashed, or a standby that took over, may lack
 // the newest writes and give their numbers again. Its marks differ, so that its state is never
 // taken for the known state.
 //
