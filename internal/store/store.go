@@ -191,16 +191,16 @@ func Find(s Store, name string) (bool, error) {
 	return err == nil, nil
 }
 
-// Lister is a store that describes the logs of many folders at once.
-type Lister interface {
-	// Logs is [Logs]. ok is false if it must be asked folder by folder.
+// lister is a store that describes the logs of many folders at once.
+type lister interface {
+	// Logs is [Logs]. ok is false if the store must be asked folder by folder.
 	Logs(folder, name string, since time.Time) (in []Entry, ok bool, err error)
 }
 
 // Logs returns the folders in a folder, sorted by name, whose entries describe the log of a name in
 // them. A folder without that log may be among them. What they say is not older than since.
 func Logs(s Store, folder, name string, since time.Time) ([]Entry, error) {
-	if l, ok := s.(Lister); ok {
+	if l, ok := s.(lister); ok {
 		if in, ok, err := l.Logs(folder, name, since); ok || err != nil {
 			return in, err
 		}

@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	// DefaultIdle is how long a tenant that nobody calls stays open.
-	DefaultIdle = 15 * time.Minute
+	// defaultIdle is how long a tenant that nobody calls stays open.
+	defaultIdle = 15 * time.Minute
 	// DefaultTenants is how many tenants are open at once.
 	DefaultTenants = 64
 )
@@ -35,7 +35,7 @@ type Tenants struct {
 	// Most is how many tenants are open at once. The default is DefaultTenants. To open one more,
 	// the idle tenant that was called longest ago is closed.
 	Most int
-	// Idle is how long a tenant that nobody calls stays open. The default is DefaultIdle.
+	// Idle is how long a tenant that nobody calls stays open. The default is defaultIdle.
 	Idle time.Duration
 
 	mu     sync.Mutex
@@ -209,7 +209,7 @@ func (t *Tenants) Tidy(ctx context.Context) error {
 	for _, s := range t.servers() {
 		s.Release()
 	}
-	idle := cmp.Or(t.Idle, DefaultIdle)
+	idle := cmp.Or(t.Idle, defaultIdle)
 	return t.close(ctx, func(x *tenant) bool { return x.users == 0 && time.Since(x.last) >= idle })
 }
 

@@ -46,7 +46,7 @@ func New(bin, dir, dsn string, lease time.Duration) (*Fleet, error) {
 		return nil, err
 	}
 	conf := fmt.Sprintf("store:\n  backend: postgres\n  postgres:\n    dsn_env: STATE_DSN\n    root: shop\nexperimental:\n  store:\n    postgres:\n      lease: %s\n", lease)
-	if err := os.WriteFile(f.Config(), []byte(conf), 0o600); err != nil {
+	if err := os.WriteFile(f.config(), []byte(conf), 0o600); err != nil {
 		return nil, err
 	}
 	state, err := postgres.Open(context.Background(), dsn, "shop")
@@ -61,12 +61,12 @@ func New(bin, dir, dsn string, lease time.Duration) (*Fleet, error) {
 // Workspace is the folder that all machines share.
 func (f *Fleet) Workspace() string { return filepath.Join(f.Dir, "workspace") }
 
-// Config is the file of settings.
-func (f *Fleet) Config() string { return filepath.Join(f.Dir, "team.yaml") }
+// config is the file of settings.
+func (f *Fleet) config() string { return filepath.Join(f.Dir, "team.yaml") }
 
 // Run runs the program as if on another machine.
 func (f *Fleet) Run(args ...string) (string, error) {
-	cmd := exec.Command(f.Bin, append(args, "--workspace", f.Workspace(), "--state-dir", filepath.Join(f.Dir, "desk"), "--config", f.Config())...)
+	cmd := exec.Command(f.Bin, append(args, "--workspace", f.Workspace(), "--state-dir", filepath.Join(f.Dir, "desk"), "--config", f.config())...)
 	cmd.Env = append(os.Environ(), "STATE_DSN="+f.DSN)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
@@ -107,7 +107,7 @@ func (m *Machine) Start() error {
 	if m.url != "" {
 		at = strings.TrimPrefix(m.url, "http://")
 	}
-	m.cmd = exec.Command(m.f.Bin, append([]string{"serve", "--listen", at, "--quiet", "--workspace", m.f.Workspace(), "--state-dir", m.state(), "--config", m.f.Config()}, m.more...)...)
+	m.cmd = exec.Command(m.f.Bin, append([]string{"serve", "--listen", at, "--quiet", "--workspace", m.f.Workspace(), "--state-dir", m.state(), "--config", m.f.config()}, m.more...)...)
 	m.cmd.Env = append(os.Environ(), "STATE_DSN="+m.f.DSN)
 	m.cmd.Stderr = &m.stderr
 	out, err := m.cmd.StdoutPipe()

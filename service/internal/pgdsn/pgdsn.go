@@ -16,8 +16,8 @@ import (
 	"github.com/memkernel/memkernel/internal/textutil"
 )
 
-// Form is how an address is written.
-const Form = "write postgres://user@host/database, or host=… dbname=…"
+// form is how an address is written.
+const form = "write postgres://user@host/database, or host=… dbname=…"
 
 var (
 	hostPair     = textutil.LazyRegexp(`(?:^|\s)(?:host|hostaddr)\s*=\s*\S`)
@@ -32,10 +32,10 @@ func isURL(dsn string) bool {
 // part may be the password.
 func Check(dsn string) error {
 	if _, err := pgx.ParseConfig(dsn); err != nil && (isURL(dsn) || strings.Contains(dsn, "=")) {
-		return errors.New("the DSN can't be read: " + Form + "; a port is a number, and in a password of the first form % / : @ ? # are %25 %2F %3A %40 %3F %23")
+		return errors.New("the DSN can't be read: " + form + "; a port is a number, and in a password of the first form % / : @ ? # are %25 %2F %3A %40 %3F %23")
 	}
 	if !namesHost(dsn) {
-		return errors.New("the DSN names no host: " + Form)
+		return errors.New("the DSN names no host: " + form)
 	}
 	return nil
 }
@@ -48,7 +48,7 @@ func Config(dsn string) (*pgxpool.Config, error) {
 	}
 	c, err := pgxpool.ParseConfig(dsn)
 	if err != nil { // err may repeat the address
-		return nil, errors.New("the DSN can't be read: " + Form)
+		return nil, errors.New("the DSN can't be read: " + form)
 	}
 	if !namesPassword(dsn) {
 		c.ConnConfig.Password = ""

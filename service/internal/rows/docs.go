@@ -334,7 +334,7 @@ func (s *Store) project(p place) (l listing, err error) {
 	return l, err
 }
 
-// Logs implements [store.Lister] for the journals of sessions.
+// Logs answers [store.Logs] for the journals of sessions.
 func (s *Store) Logs(folder, name string, since time.Time) (in []store.Entry, ok bool, err error) {
 	p, err := s.at(folder)
 	if err != nil || p.at != "sessions" || name != logs[0]+".jsonl" {
