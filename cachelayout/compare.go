@@ -89,9 +89,9 @@ func (l *Ledger) Blame(c Change, m Model, bill Bill, now time.Time) *Broke {
 func (l *Ledger) held(m Model, now time.Time) (n int) {
 	switch cache := l.Expect(m).Cache; {
 	case cache.marked():
-		for i := range l.Marks {
-			if l.Marks[i].live(now) && l.Marks[i].Index < len(l.Chain) {
-				n = max(n, l.Chain[l.Marks[i].Index].Tokens)
+		for _, mark := range l.Marks {
+			if mark.live(now) && mark.Index < len(l.Chain) {
+				n = l.Chain[mark.Index].Tokens
 			}
 		}
 	case cache.automatic() && now.Sub(l.LastStart) < m.TTL(0):

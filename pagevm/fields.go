@@ -234,8 +234,8 @@ func wholeMark(b []byte, resolver, page string) []byte {
 	return append(append(append(append(b, "whole: "...), resolver...), ' '), page...)
 }
 
-// Quotes returns all lines that the fields quote, in the order of the content.
-func (f *EvidenceFields) Quotes() []Quote {
+// quotes returns all lines that the fields quote, in the order of the content.
+func (f *EvidenceFields) quotes() []Quote {
 	qs := make([]Quote, 0, len(f.Errors)+len(f.Telling)+2)
 	for _, q := range [...]*Quote{f.First, f.Last} {
 		if q != nil {
@@ -248,7 +248,7 @@ func (f *EvidenceFields) Quotes() []Quote {
 }
 
 func (f *EvidenceFields) text() string {
-	qs := f.Quotes()
+	qs := f.quotes()
 	n := 400
 	for i := range qs {
 		n += len(qs[i].Text) + 8

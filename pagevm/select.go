@@ -12,7 +12,7 @@ type SelectInput struct {
 	// entry is judged by its size alone.
 	Traits [][]Traits
 	// Worth, if set, is how often a turn needs each segment, by its place in Host. Only the names
-	// of Traits count then. Set it to select by another policy than [Traits.Worth].
+	// of Traits count then. Set it to select by another policy than the kernel's.
 	Worth [][]float64
 	// Names describes the past use of each name. Traits refer to names by their index in it.
 	Names []NameUse
@@ -51,7 +51,7 @@ func newSelection(in SelectInput) (s *selection, used int) {
 	s = &selection{in: in, shown: make([]uint8, len(in.Names)), mark: make([]int32, len(in.Names))}
 	s.need = make([]float64, len(in.Names))
 	for i := range in.Names {
-		s.need[i] = in.Names[i].Worth()
+		s.need[i] = in.Names[i].worth()
 	}
 	for i := 0; i < len(in.Host); {
 		end := i + 1
@@ -162,7 +162,7 @@ func (s *selection) judge(i, j int) (float64, *[Full + 1][]int32) {
 		return s.in.Worth[i][j], &t.Names
 	}
 	seg := &s.in.Host[i].Segments[j]
-	return t.Worth(seg.At[Full].Tokens, seg.Superseded), &t.Names
+	return t.worth(seg.At[Full].Tokens, seg.Superseded), &t.Names
 }
 
 func (s *selection) mustStay(i int) bool {

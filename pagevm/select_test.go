@@ -293,20 +293,20 @@ func TestWorthFalls(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		age, more := rapid.IntRange(0, 500).Draw(t, "age"), rapid.IntRange(1, 500).Draw(t, "more")
 		said := rapid.IntRange(0, 50).Draw(t, "said")
-		if a, b := (NameUse{said, age}).Worth(), (NameUse{said, age + more}).Worth(); !(a > b && b > 0) {
+		if a, b := (NameUse{said, age}).worth(), (NameUse{said, age + more}).worth(); !(a > b && b > 0) {
 			t.Fatalf("a name is worth %v at %d, %v at %d", a, age, b, age+more)
 		}
-		if a, b := (NameUse{said, age}).Worth(), (NameUse{said + 1, age}).Worth(); !(a < b) {
+		if a, b := (NameUse{said, age}).worth(), (NameUse{said + 1, age}).worth(); !(a < b) {
 			t.Fatalf("said %d times it is worth %v, once more %v", said, a, b)
 		}
 		tr := Traits{Act: toolcall.Act(rapid.IntRange(0, int(toolcall.ActShell)).Draw(t, "act")), Age: age}
 		older := tr
 		older.Age += more
 		n := rapid.IntRange(1, 20000).Draw(t, "tokens")
-		if a, b := tr.Worth(n, false), older.Worth(n, false); !(a > b && b > 0) {
+		if a, b := tr.worth(n, false), older.worth(n, false); !(a > b && b > 0) {
 			t.Fatalf("%v: %v at %d, %v at %d", tr.Act, a, age, b, older.Age)
 		}
-		if a, b := tr.Worth(n, true), tr.Worth(n, false); !(a < b) {
+		if a, b := tr.worth(n, true), tr.worth(n, false); !(a < b) {
 			t.Fatalf("stale it is worth %v, else %v", a, b)
 		}
 	})

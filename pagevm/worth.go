@@ -92,19 +92,19 @@ const maxShown = 2
 
 var shownShare = [maxShown]float64{1, 0.25}
 
-// Worth returns how often the next turn is expected to need the name. Repetition counts,
+// worth returns how often the next turn is expected to need the name. Repetition counts,
 // but less and less: a name said nine times is needed about twice as often as one
 // that was said once.
-func (n NameUse) Worth() float64 {
+func (n NameUse) worth() float64 {
 	if n.Said == 0 {
 		return unsaidWorth * aged(n.Age, unsaidHalfAge)
 	}
 	return saidWorth * math.Cbrt(float64(n.Said)) * aged(n.Age, halfAge)
 }
 
-// Worth returns how often the next turn is expected to need the segment for anything other than
+// worth returns how often the next turn is expected to need the segment for anything other than
 // its names.
-func (t *Traits) Worth(tokens int, superseded bool) float64 {
+func (t *Traits) worth(tokens int, superseded bool) float64 {
 	w := unnamedShare * float64(tokens)
 	if t.Act == toolcall.ActUser {
 		w = float64(min(tokens, wordsTokens))

@@ -94,7 +94,7 @@ func TestFaultsSayWhy(t *testing.T) {
 		t.Errorf("faults %+v, want one refetch led to by decision 3", out.Faults)
 	}
 	out = play(t, e, Turn{Turn: 4, Demand: []string{"e"}, Recall: []Recall{{"q", RecallDenied}, {"q", RecallNoMatch}, {"r", RecallError}}})
-	if len(out.Faults) != 3 || out.Faults[0].Cause != paging.CauseCompaction || out.Faults[0].Decision != 4 || out.Faults[1].Cause != paging.CauseDenied || out.Faults[2].Cause != paging.CauseBackend {
+	if len(out.Faults) != 3 || out.Faults[0].Cause != paging.CauseCompaction || out.Faults[0].Decision != 4 || out.Faults[1].Cause != causeDenied || out.Faults[2].Cause != causeBackend {
 		t.Errorf("faults %+v, want a refetch after the compaction, and recalls DENIED and BACKEND_ERROR", out.Faults)
 	}
 	if tot := e.totals; tot.Cold != 1 || tot.Hits != 0 || tot.Report().ExplicitFaults != 5 || tot.Report().Thrash != 5 {

@@ -24,6 +24,12 @@ type Fault struct {
 	BudgetInsufficient bool `json:"budget_insufficient,omitempty"`
 }
 
+// The causes of faults in addition to the kernel's. A reset and a session's end are causes, too.
+const (
+	causeDenied  paging.Cause = "DENIED"
+	causeBackend paging.Cause = "BACKEND_ERROR"
+)
+
 // Change is one page's move in a decision or at a boundary.
 type Change struct {
 	Page string       `json:"page"`
@@ -154,7 +160,7 @@ func (e *engine) note(f Fault) {
 // recall judges a lookup. It reports a denied or failed lookup with an empty result as a fault,
 // since the model can't see the failure.
 func (e *engine) recall(s *session, r Recall) {
-	why := map[string]paging.Cause{RecallDenied: paging.CauseDenied, RecallError: paging.CauseBackend}[r.Outcome]
+	why := map[string]paging.Cause{RecallDenied: causeDenied, RecallError: causeBackend}[r.Outcome]
 	if why != "" {
 		e.note(Fault{Code: paging.SilentRecall, Turn: e.turn, Session: s.name, Query: r.Query, Cause: why, Decision: e.out.Decision})
 	}

@@ -26,10 +26,10 @@ type regression struct {
 func regressions() []regression {
 	return []regression{
 		{Name: "post-compaction bootstrap", Code: string(paging.PostCompactionBootstrap), Cause: string(paging.CauseCompaction), policy: "retrieval", workload: lostRules},
-		{Name: "reset dirty-page flush miss", Code: string(paging.FlushMiss), Cause: string(paging.CauseReset), policy: "comp-hybrid", workload: dirtyReset},
+		{Name: "reset dirty-page flush miss", Code: string(paging.FlushMiss), Cause: string(EventReset), policy: "comp-hybrid", workload: dirtyReset},
 		{Name: "threshold jump race", Code: string(paging.FlushMiss), Cause: string(paging.CauseCompaction), policy: "clawvm", workload: thresholdJump,
 			without: func(k *Knobs) { k.WritebackCompaction = false }},
-		{Name: "silent recall visibility", Code: string(paging.SilentRecall), Cause: string(paging.CauseDenied), policy: "clawvm", workload: deniedRecall},
+		{Name: "silent recall visibility", Code: string(paging.SilentRecall), Cause: string(causeDenied), policy: "clawvm", workload: deniedRecall},
 		{Name: "unsafe persistence rejection", Code: journal.CodeDestructive, policy: "clawvm", workload: twoWriters},
 		{Name: "evidence churn duplicate tool", Code: string(paging.DuplicateTool), Cause: string(paging.CauseSelection), policy: "retrieval", workload: sameCall},
 	}

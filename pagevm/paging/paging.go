@@ -180,10 +180,6 @@ const (
 	CauseSelection  Cause = "selection"           // the selector lowered or left it out
 	CauseBudget     Cause = "budget_insufficient" // the minimum set did not fit
 	CauseCompaction Cause = "compaction"
-	CauseReset      Cause = "reset"
-	CauseSessionEnd Cause = "session_end"
-	CauseDenied     Cause = "DENIED"
-	CauseBackend    Cause = "BACKEND_ERROR"
 )
 
 // Counts are the paging events of a conversation.

@@ -19,13 +19,6 @@ const (
 	ActShell
 )
 
-var actNames = [...]string{"other result", "user", "say", "edit", "read result", "edit result", "search result", "shell result"}
-
-func (a Act) String() string { return actNames[a] }
-
-// Dialogue reports whether the act is words or a tool input rather than a result.
-func (a Act) Dialogue() bool { return a == ActUser || a == ActSay || a == ActEdit }
-
 var searchTools = Names("grep glob find search search_files search_code list list_files list_directory ls ripgrep")
 
 // ActOf returns the act that produced the result of a call.

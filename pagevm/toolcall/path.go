@@ -92,12 +92,6 @@ func Path(tool, input string) string {
 	return ""
 }
 
-// isRead reports whether the call shows the content of a file.
-func isRead(tool, input string) bool {
-	k, ps := Classify(tool, input)
-	return k == CallRead && len(ps) > 0
-}
-
 // IsEdit reports whether the call changes a file.
 func IsEdit(tool, input string) bool {
 	k, _ := Classify(tool, input)

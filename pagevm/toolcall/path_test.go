@@ -56,7 +56,12 @@ func TestClassifyCall(t *testing.T) {
 			t.Errorf("%s %s: kind %d %s", tc.tool, tc.input, k, diff)
 		}
 	}
-	if !isRead("Read", `{"file_path":"/a"}`) || isRead("Read", ``) || !IsEdit("Write", `{}`) || Path("Edit", `{"file_path":"/a"}`) != "/a" || Path("X", "") != "" {
+	for input, want := range map[string][]string{`{"file_path":"/a"}`: {"/a"}, ``: nil} {
+		if k, ps := Classify("Read", input); k != CallRead || !slices.Equal(ps, want) {
+			t.Errorf("Read %q: %v %q, want a read of %q", input, k, ps, want)
+		}
+	}
+	if !IsEdit("Write", `{}`) || Path("Edit", `{"file_path":"/a"}`) != "/a" || Path("X", "") != "" {
 		t.Error("IsRead, IsEdit or CallPath")
 	}
 }
