@@ -56,7 +56,7 @@ func (t *Table) row(label string, cells ...Cell) {
 	t.Rows = append(t.Rows, Row{Label: label, Cells: cells})
 }
 
-// columnWidth leaves room for labels of up to 17 columns next to four columns of figures.
+// columnWidth leaves room for labels of up to 18 columns next to four columns of figures.
 const columnWidth = 15
 
 // Text formats the table for a terminal of 80 columns. Each of our figures is followed by the
@@ -69,13 +69,13 @@ func (t *Table) Text() string {
 	for _, r := range t.Rows {
 		width = max(width, utf8.RuneCountInString(r.Label))
 	}
-	b.WriteString(strings.Repeat(" ", width+3))
+	b.WriteString(strings.Repeat(" ", width+2))
 	for _, c := range t.Columns {
 		b.WriteString(pad(c, columnWidth))
 	}
 	b.WriteString("\n")
 	for _, r := range t.Rows {
-		line := "  " + left(r.Label, width+1)
+		line := "  " + left(r.Label, width)
 		for i, c := range r.Cells {
 			line += pad(t.figure(i, c), columnWidth)
 		}
