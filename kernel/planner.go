@@ -108,23 +108,16 @@ func contextPlan(req *api.PlanRequest, pl *turn.Planned, done *Done) *api.Contex
 		Outline: api.Outline{
 			ID: r.Next.Plan, SessionKey: pl.Session.Key, Branch: req.Branch, Model: req.Model, Format: r.Format(), Generation: r.Proj.Generation,
 			FlushDue: pl.Flush, Regions: regions, Params: report.ParamsOf(r), Retrieval: report.RetrievalOf(r, pl.Withheld),
-			Reduced: make([]api.Reduced, 0, report.Gone(r)+len(r.Proj.Items)/4),
-			Faults:  append([]fault.Fault{}, pl.Faults...),
-			Alerts:  append([]fault.Fault{}, pl.Alerts...),
-			Stats:   pl.Stats,
+			Faults: append([]fault.Fault{}, pl.Faults...),
+			Alerts: append([]fault.Fault{}, pl.Alerts...),
+			Stats:  pl.Stats,
 		},
 		Details: api.Details{
 			Layout: report.LayoutOf(r, markers),
-			Debug:  api.Debug{Included: make([]api.Included, 0, len(r.Blocks)), Excluded: make([]api.Excluded, 0, report.Gone(r))},
 		},
 		Tools: req.Tools, System: req.System, Messages: report.Messages(r), Markers: markers, Split: r.Split,
 	}
-	d := &out.Debug
-	report.Pages(r, report.Rows{
-		Included: func(p api.Included) { d.Included = append(d.Included, p) },
-		Excluded: func(p api.Excluded) { d.Excluded = append(d.Excluded, p) },
-		Reduced:  func(p api.Reduced) { out.Reduced = append(out.Reduced, p) },
-	})
+	out.Debug.Included, out.Debug.Excluded, out.Reduced = report.Pages(r)
 	if req.Deferred {
 		out.Deferred = report.DeferredIn(r)
 	}

@@ -4,6 +4,7 @@ package report
 
 import (
 	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -178,52 +179,67 @@ func calibrated(pl *plan.Result, c pagevm.CutPoint) pagevm.CutPoint {
 	return c
 }
 
-// Rows receive the outcome of each page: the page is shown, it is not shown, or it is not shown
-// in full.
-type Rows struct {
-	Included func(api.Included)
-	Excluded func(api.Excluded)
-	Reduced  func(api.Reduced)
-}
-
-// Pages reports all pages.
-func Pages(pl *plan.Result, to Rows) {
-	span := spanOf(pl)
-	debug(pl, span, to)
-	reduced(pl, span, to.Reduced)
-}
-
-// debug reports for every page where the page is shown, or why it is not shown.
-func debug(pl *plan.Result, span map[string]string, to Rows) {
-	if pl.ToolTokens > 0 {
-		to.Included(api.Included{Kind: api.RegionTools, ID: api.RegionTools, Tokens: pl.ToolTokens, FullTokens: pl.ToolTokens, Level: pagevm.Full})
+// Pages returns the outcome of each page: the pages that are shown, those that are not shown and
+// why, and those that are not shown in full.
+func Pages(pl *plan.Result) (in []api.Included, out []api.Excluded, reduced []api.Reduced) {
+	gone := 0
+	for i := range pl.Hosts {
+		if pl.Proj.Seen[i].Gone {
+			gone += len(pl.Hosts[i].Segments)
+		}
 	}
-	if pl.SystemTokens > 0 {
-		to.Included(api.Included{Kind: api.RegionSystem, ID: api.RegionSystem, Tokens: pl.SystemTokens, FullTokens: pl.SystemTokens, Level: pagevm.Full})
+	in = make([]api.Included, 0, len(pl.Blocks)+1)
+	left := make([]api.Excluded, 0, gone)
+	reduced = make([]api.Reduced, 0, gone+len(pl.Proj.Items)/4)
+	for _, b := range pl.Blocks[:len(pl.Blocks)-len(pl.Proj.Carry)-len(pl.Proj.Items)] { // tools and system
+		in = append(in, api.Included{Kind: b.Region, ID: b.ID, Tokens: b.Tokens, FullTokens: b.Tokens, Level: pagevm.Full})
 	}
 	fulls := fullTokens(pl)
 	for i := range pl.Proj.Carry {
-		to.Included(included(pl, &pl.Proj.Carry[i], fulls))
+		in = append(in, included(pl, &pl.Proj.Carry[i], fulls))
+	}
+	span := spanOf(pl)
+	reason, before := "", "?"
+	for i := range pl.Hosts {
+		if !pl.Proj.Seen[i].Gone {
+			continue
+		}
+		id := span[pl.Hosts[i].Key]
+		if id != before { // neighbours that left together share one string
+			reason, before = cmp.Or(id, "changed by the host under a cut"), id
+			if id != "" {
+				reason = "left at a cut, kept in span " + id
+			}
+		}
+		for j := range pl.Hosts[i].Segments {
+			s := &pl.Hosts[i].Segments[j]
+			left = append(left, api.Excluded{Kind: plan.KindOf(&pagevm.Item{Kind: s.Kind}), ID: s.Page, Tokens: pl.Scale(s.At[pagevm.Full].Tokens), Reason: reason})
+			reduced = append(reduced, api.Reduced{Page: s.Page, Key: pl.HostKey(pl.Hosts[i].Key), CallID: callID(pl, i, s), Level: pagevm.Gone, Handle: cmp.Or(id, s.Page)})
+		}
 	}
 	for i := range pl.Proj.Items {
-		row := included(pl, &pl.Proj.Items[i], fulls)
-		to.Included(row)
-		if it := &pl.Proj.Items[i]; it.Bare {
-			to.Excluded(api.Excluded{Kind: string(memkernel.PartThinking), ID: pl.HostKey(it.Key),
-				Tokens: row.FullTokens - row.Tokens, Reason: "a cut made it invalid"})
+		it := &pl.Proj.Items[i]
+		row := included(pl, it, fulls)
+		in = append(in, row)
+		if it.Bare {
+			out = append(out, api.Excluded{Kind: string(memkernel.PartThinking), ID: pl.HostKey(it.Key), Tokens: row.FullTokens - row.Tokens, Reason: "a cut made it invalid"})
+		}
+		switch {
+		case branch.Blank(it):
+			reduced = append(reduced, api.Reduced{Page: it.Page, Key: pl.HostKey(it.Key), Level: pagevm.Gone, Handle: it.Page})
+		case plan.Shortened(it):
+			r := api.Reduced{Page: it.Page, Key: pl.HostKey(it.Key), Level: it.Level, Handle: it.Page}
+			if p := pl.Page(it.Page); p != nil {
+				r.CallID = p.CallID
+			}
+			reduced = append(reduced, r)
 		}
 	}
 	if shift := pl.AnchorShift(pl.Next.Anchor, pl.Proj); shift != 0 {
-		to.Included(api.Included{Kind: "anchor", ID: pl.Next.Plan, Tokens: shift, FullTokens: shift, Level: pagevm.Full,
+		in = append(in, api.Included{Kind: "anchor", ID: pl.Next.Plan, Tokens: shift, FullTokens: shift, Level: pagevm.Full,
 			Note: "difference between the provider's count of the prompt before and ours"})
 	}
-	goneRows(pl, span, to.Excluded)
-	for _, r := range pl.Removed {
-		to.Excluded(api.Excluded(r))
-	}
-	for _, l := range pl.Left {
-		to.Excluded(l)
-	}
+	return in, list(slices.Concat(out, left, pl.Removed, pl.Left)), reduced
 }
 
 // fullTokens returns the full size of each item that is not shown in full.
@@ -287,38 +303,6 @@ func fromWorkspace(pl *plan.Result, row *api.Included, it *pagevm.Item) {
 	}
 }
 
-// goneRows reports the pages that left, each with the cut at which it left.
-func goneRows(pl *plan.Result, span map[string]string, add func(api.Excluded)) {
-	reason, before := "", "?"
-	for i := range pl.Hosts {
-		if !pl.Proj.Seen[i].Gone {
-			continue
-		}
-		switch id := span[pl.Hosts[i].Key]; {
-		case id == before: // neighbours that left together share one string
-		case id == "":
-			reason, before = "changed by the host under a cut", id
-		default:
-			reason, before = "left at a cut, kept in span "+id, id
-		}
-		for j := range pl.Hosts[i].Segments {
-			s := &pl.Hosts[i].Segments[j]
-			add(api.Excluded{Kind: plan.KindOf(&pagevm.Item{Kind: s.Kind}), ID: s.Page, Tokens: pl.Scale(s.At[pagevm.Full].Tokens), Reason: reason})
-		}
-	}
-}
-
-// Gone counts the segments of the messages that left.
-func Gone(pl *plan.Result) int {
-	n := 0
-	for i := range pl.Hosts {
-		if pl.Proj.Seen[i].Gone {
-			n += len(pl.Hosts[i].Segments)
-		}
-	}
-	return n
-}
-
 // spanOf finds the span that a message left with, by its key.
 func spanOf(pl *plan.Result) map[string]string {
 	n := 0
@@ -334,38 +318,11 @@ func spanOf(pl *plan.Result) map[string]string {
 	return spans
 }
 
-// reduced reports the items that the prompt does not show in full.
-func reduced(pl *plan.Result, span map[string]string, add func(api.Reduced)) {
-	for i := range pl.Hosts {
-		if pl.Proj.Seen[i].Gone {
-			for j := range pl.Hosts[i].Segments {
-				s := &pl.Hosts[i].Segments[j]
-				add(api.Reduced{Page: s.Page, Key: pl.HostKey(pl.Hosts[i].Key), CallID: callID(pl, i, s), Level: pagevm.Gone, Handle: cmp.Or(span[pl.Hosts[i].Key], s.Page)})
-			}
-		}
-	}
-	for i := range pl.Proj.Items {
-		switch it := &pl.Proj.Items[i]; {
-		case branch.Blank(it):
-			add(api.Reduced{Page: it.Page, Key: pl.HostKey(it.Key), Level: pagevm.Gone, Handle: it.Page})
-		case plan.Shortened(it):
-			add(api.Reduced{Page: it.Page, Key: pl.HostKey(it.Key), CallID: pageCall(pl, it.Page), Level: it.Level, Handle: it.Page})
-		}
-	}
-}
-
 func callID(pl *plan.Result, i int, s *pagevm.Segment) string {
 	if s.Kind != pagevm.ItemResult {
 		return ""
 	}
 	return pl.Msgs[i].Parts[s.Part].Result.CallID
-}
-
-func pageCall(pl *plan.Result, id string) string {
-	if p := pl.Page(id); p != nil {
-		return p.CallID
-	}
-	return ""
 }
 
 // RetrievalOf returns a plan's report on retrieval.
