@@ -236,12 +236,12 @@ func TestResetForgetsNotes(t *testing.T) {
 // the mark.
 func TestHostRefusesNotes(t *testing.T) {
 	dir, ck, c := t.TempDir(), newClock(), ruled(11)
-	no := journal.PolicyFunc("no models", func(p journal.Proposal) string {
+	no := journal.Policy{Name: "no models", Refuse: func(p journal.Proposal) string {
 		if strings.HasPrefix(p.By.Name, "model ") {
 			return "a model wrote it"
 		}
 		return ""
-	})
+	}}
 	m := stubModel(func(context.Context, summary.Prompt) (string, error) { return goodAnswer, nil })
 	k, err := kernel.Open(context.Background(), dir, &kernel.Options{Now: ck.Now, Policies: []journal.Policy{no}, Summary: kernel.SummaryOptions{Model: m, Tokens: 1, CloseWait: 20 * time.Second}})
 	if err != nil {

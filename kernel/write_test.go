@@ -98,12 +98,12 @@ func TestProjectPagesAreShared(t *testing.T) {
 
 func TestWritesAreChecked(t *testing.T) {
 	ctx := context.Background()
-	no := journal.PolicyFunc("no_friday", func(p journal.Proposal) string {
+	no := journal.Policy{Name: "no_friday", Refuse: func(p journal.Proposal) string {
 		if strings.Contains(string(p.Update.Value), "friday") {
 			return "not on fridays"
 		}
 		return ""
-	})
+	}}
 	k, err := kernel.Open(ctx, t.TempDir(), &kernel.Options{Policies: []journal.Policy{no},
 		Schema: journal.Schema{"ticket": {Scopes: []memkernel.Scope{memkernel.ScopeSession}, Fields: map[string]journal.FieldSpec{
 			"state": {Kind: journal.KindScalar, Value: journal.ValueString}}}}})
@@ -230,12 +230,12 @@ func TestPinWithoutRoom(t *testing.T) {
 // session free for the next call and for other processes.
 func TestPanicLetsTheSessionGo(t *testing.T) {
 	panics, dir := true, t.TempDir()
-	no := journal.PolicyFunc("no", func(journal.Proposal) string {
+	no := journal.Policy{Name: "no", Refuse: func(journal.Proposal) string {
 		if panics {
 			panic("the policy")
 		}
 		return ""
-	})
+	}}
 	k, err := kernel.Open(context.Background(), dir, &kernel.Options{Policies: []journal.Policy{no}})
 	if err != nil {
 		t.Fatal(err)

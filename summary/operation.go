@@ -258,7 +258,7 @@ func (a *Answered) entry(id string) (kind, key string, ok bool) {
 // have content. A constraint or a goal must be a person's words. Only an open entry may be
 // closed, and a closing must have a reason. A constraint may be closed only on a person's later
 // words.
-func (a *Answered) Policy() journal.Policy { return journal.PolicyFunc("notes", a.refuse) }
+func (a *Answered) Policy() journal.Policy { return journal.Policy{Name: "notes", Refuse: a.refuse} }
 
 func (a *Answered) refuse(p journal.Proposal) string {
 	if p.Type != NotesType || p.Update.Field == fieldOffset {

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"iter"
-	"sync"
 
 	"github.com/memkernel/memkernel/internal/store"
 )
@@ -37,18 +35,16 @@ type Options struct {
 }
 
 // Journal is an open journal: a log of records with the commits among them. Every event in it has
-// happened, and every other file can be made again from it. It is safe for concurrent use by one
-// process. Several processes may read at any time. Callers that open it for writing or append
-// must hold the session's lock.
+// happened, and every other file can be made again from it. It is for one goroutine. Several processes
+// may read at any time. Callers that open it for writing or append must hold the session's lock.
 type Journal struct {
-	in   store.Store
-	name string
-	path string // its place, for messages
+	store.Log // is written by Append, Writeback, Compact and Rewrite alone
 
-	mu      sync.Mutex
-	log     store.Log
-	records int // records learned
-	needed  int // of these, up to the last one that Sync must make durable
+	in      store.Store
+	name    string
+	path    string // its place, for messages
+	records int    // records learned
+	needed  int    // of these, up to the last one that Sync must make durable
 	store   *State
 	broken  error // set once a record that was written could not be learned
 }
@@ -97,7 +93,7 @@ func newJournal(in store.Store, name string, opt *Options) (*Journal, error) {
 		return nil, err
 	}
 	j := emptyJournal()
-	j.in, j.name, j.path, j.log = in, name, in.Where(name), log
+	j.in, j.name, j.path, j.Log = in, name, in.Where(name), log
 	return j, nil
 }
 
@@ -108,7 +104,7 @@ func emptyJournal() *Journal {
 
 // read reads the records that were appended since, and passes each to each once it is learned.
 func (j *Journal) read(each func(store.Record) error) error {
-	return j.log.Read(func(r store.Record) error {
+	return j.Log.Read(func(r store.Record) error {
 		if err := j.learn(r); err != nil {
 			return err
 		}
@@ -127,56 +123,10 @@ func (j *Journal) learn(rec store.Record) error {
 	return nil
 }
 
-// Torn returns the size in bytes of the torn tail that was found on open or by the last Refresh,
-// 0 if there was no torn tail.
-func (j *Journal) Torn() int64 {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.log.Torn()
-}
-
-// Len returns the number of records read and written so far.
-func (j *Journal) Len() int {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.records
-}
-
-// Size returns the bytes of the records read and written so far.
-func (j *Journal) Size() int64 {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.log.Size()
-}
-
-// Fault is [store.Log.Fault].
-func (j *Journal) Fault() error {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.log.Fault()
-}
-
-// Mend is [store.Log.Mend].
-func (j *Journal) Mend() error {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.log.Mend()
-}
-
-// Records yields every record that the journal has at the time of the call. It reads them again,
-// one at a time. An error ends the sequence.
-func (j *Journal) Records() iter.Seq2[store.Record, error] {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.log.Records()
-}
-
 // Refresh reads and returns the records that another process has appended since. If the journal
 // was rewritten, as by a compaction, it returns a *store.LogError and the caller must open the
 // journal again.
 func (j *Journal) Refresh() ([]store.Record, error) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
 	var recs []store.Record
 	if err := j.read(func(r store.Record) error { recs = append(recs, r); return nil }); err != nil {
 		return recs, fmt.Errorf("refresh journal: %w", err)
@@ -184,18 +134,9 @@ func (j *Journal) Refresh() ([]store.Record, error) {
 	return recs, nil
 }
 
-// Writable makes a journal that was opened for reading accept writes from now on.
-func (j *Journal) Writable() {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	j.log.Writable()
-}
-
 // Append writes records in one piece, durably if sync is set. It first reads the records that
 // another process has appended. On an error none of the caller's records are in the journal.
 func (j *Journal) Append(sync bool, recs ...store.Record) (store.Stats, error) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
 	if len(recs) == 0 {
 		return store.Stats{}, nil
 	}
@@ -218,7 +159,7 @@ func (j *Journal) append(sync bool, decide func() ([]store.Record, error)) (st s
 	var recs []store.Record
 	err = j.current(func() error {
 		if recs, err = decide(); err == nil {
-			st, err = j.log.Append(sync, recs...)
+			st, err = j.Log.Append(sync, recs...)
 		}
 		return err
 	})
@@ -258,9 +199,7 @@ func (j *Journal) current(write func() error) error {
 // durable, since a killed process may not have synced its records. It does nothing if every
 // record that is not durable is an [OpRemembered].
 func (j *Journal) Sync() error {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if err := j.current(func() error { return j.log.Sync(j.needed) }); err != nil {
+	if err := j.current(func() error { return j.Log.Sync(j.needed) }); err != nil {
 		return fmt.Errorf("sync journal: %w", err)
 	}
 	return nil

@@ -58,18 +58,16 @@ func (j *Journal) Rewrite(edit func(*store.Record) (keep bool, err error)) (Comp
 // rewrite is Rewrite, or Compact if check is not nil. check compares the new journal with this
 // one.
 func (j *Journal) rewrite(edit func(*store.Record) (bool, error), check func(n *Journal) error) (st CompactStats, err error) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
 	if _, err := j.append(false, func() ([]store.Record, error) { return nil, nil }); err != nil {
 		return st, err
 	}
-	st = CompactStats{j.log.Size(), j.log.Size()}
+	st = CompactStats{j.Size(), j.Size()}
 	if check != nil && j.store.Seq() == 0 {
 		return st, nil
 	}
 	n := emptyJournal()
-	old := j.log.Records()
-	err = j.log.Replace(func(yield func(store.Record, error) bool) {
+	old := j.Records()
+	err = j.Replace(func(yield func(store.Record, error) bool) {
 		for r, err := range j.compacted(n, old, edit) {
 			if !yield(r, err) || err != nil {
 				return
@@ -85,7 +83,7 @@ func (j *Journal) rewrite(edit func(*store.Record) (bool, error), check func(n *
 		return st, err
 	}
 	j.store, j.records, j.needed = n.store, n.records, n.needed
-	st.After = j.log.Size()
+	st.After = j.Size()
 	return st, nil
 }
 

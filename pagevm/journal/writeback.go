@@ -195,12 +195,10 @@ func (j *Journal) Writeback(t Transaction, r *Rules) (Receipt, error) {
 	if err != nil {
 		return Receipt{}, fmt.Errorf("writeback %q: %w", t.Key, err)
 	}
-	j.mu.Lock()
-	defer j.mu.Unlock()
 	hash, out := staged.hash(), Receipt{}
 	st, err := j.append(true, func() ([]store.Record, error) {
 		if old := j.store.txs[t.Key]; old != nil {
-			if out = (Receipt{Outcome: Conflict}); old.hash == hash {
+			if out = (Receipt{Outcome: Conflict}); old.Hash == hash {
 				out = old.receipt(Duplicate)
 			}
 			return nil, nil

@@ -24,24 +24,12 @@ type Resolver interface {
 	Gone(page Address) bool
 }
 
-// Policy is a rule of the host's. It must be deterministic and do no I/O.
-type Policy interface {
-	// Name returns the name that a refusal cites.
-	Name() string
-	// Refuse returns why the update is refused, "" if it is not.
-	Refuse(p Proposal) string
+// Policy is a rule of the host's. Refuse returns why an update is refused, "" if it is not, and a
+// refusal cites Name. Refuse must be deterministic and do no I/O.
+type Policy struct {
+	Name   string
+	Refuse func(Proposal) string
 }
-
-// PolicyFunc makes a [Policy] of a function.
-func PolicyFunc(name string, refuse func(Proposal) string) Policy { return policyFunc{name, refuse} }
-
-type policyFunc struct {
-	name   string
-	refuse func(Proposal) string
-}
-
-func (p policyFunc) Name() string             { return p.name }
-func (p policyFunc) Refuse(q Proposal) string { return p.refuse(q) }
 
 // Proposal is an update that passed the other checks.
 type Proposal struct {
@@ -94,7 +82,7 @@ func NewRules(schema Schema, resolver Resolver, policies ...Policy) (*Rules, err
 		return nil, err
 	}
 	for i, p := range policies {
-		if p == nil || p.Name() == "" {
+		if p.Name == "" {
 			return nil, fmt.Errorf("policy %d has no name", i+1)
 		}
 	}
@@ -322,7 +310,7 @@ func (c *checker) against(u *Update, a *acceptedUpdate, spec FieldSpec) string {
 	}
 	for _, policy := range c.policies {
 		if why := policy.Refuse(p); why != "" {
-			return fmt.Sprintf("policy %q: %s", policy.Name(), why)
+			return fmt.Sprintf("policy %q: %s", policy.Name, why)
 		}
 	}
 	return ""

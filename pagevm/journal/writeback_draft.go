@@ -78,10 +78,8 @@ func (d *draft) typeOf(a Address) pagevm.Type {
 	if t, ok := d.types[a]; ok {
 		return t
 	}
-	d.store.mu.RLock()
-	defer d.store.mu.RUnlock()
 	if p := d.store.pages[a]; p != nil {
-		return p.typ
+		return p.Type
 	}
 	return ""
 }
@@ -90,10 +88,8 @@ func (d *draft) typeOf(a Address) pagevm.Type {
 // does not exist.
 func (d *draft) size(a Address, field string) (int, FieldKind) {
 	here := d.fields[slot{Address: a, field: field}]
-	d.store.mu.RLock()
-	defer d.store.mu.RUnlock()
 	if f := d.store.field(a, field); f != nil {
-		return len(f.entries) + here.added, f.kind
+		return len(f.Entries) + here.added, f.Kind
 	}
 	return here.added, here.kind
 }
@@ -103,9 +99,7 @@ func (d *draft) size(a Address, field string) (int, FieldKind) {
 func (d *draft) resolves(ref, session string) bool {
 	a, ok := d.refs[ref]
 	if !ok {
-		d.store.mu.RLock()
 		a, ok = d.store.refs[ref]
-		d.store.mu.RUnlock()
 	}
 	return ok && (a.Scope == memkernel.ScopeProject || a.Session == session)
 }

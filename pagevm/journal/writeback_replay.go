@@ -110,7 +110,7 @@ func (s *State) commit(u *openUnit, rec store.Record, c committedBody) error {
 	case c.Seq != s.seq+1:
 		return fmt.Errorf("commit %d follows commit %d", c.Seq, s.seq)
 	}
-	s.merge(d, &txState{seq: c.Seq, hash: c.Hash, point: c.Point, accepted: u.accepted, rejected: u.rejected})
+	s.merge(d, &transaction{Seq: c.Seq, Key: u.key, Hash: c.Hash, Point: c.Point, Accepted: u.accepted, Rejected: u.rejected})
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/memkernel/memkernel/internal/store"
@@ -15,33 +16,17 @@ const OpSnapshot = "snapshot"
 
 // snapshotBody is the body of a snapshot record. Equal stores have equal bytes.
 type snapshotBody struct {
-	Writeback    int          `json:"writeback"`
-	Seq          int          `json:"seq"`
-	Transactions []snapshotTx `json:"transactions"`
-	Pages        []StoredPage `json:"pages"`
-}
-
-type snapshotTx struct {
-	Seq      int         `json:"seq"`
-	Key      string      `json:"key"`
-	Hash     string      `json:"hash"`
-	Point    CommitPoint `json:"point"`
-	Accepted []string    `json:"accepted"`
-	Rejected []Rejection `json:"rejected,omitempty"`
+	Writeback    int            `json:"writeback"`
+	Seq          int            `json:"seq"`
+	Transactions []*transaction `json:"transactions"`
+	Pages        []*StoredPage  `json:"pages"`
 }
 
 // Snapshot returns the store as JSON, the same bytes for the same history. A compaction writes
 // these bytes. Two stores are equal if their snapshots are equal.
 func (s *State) Snapshot() ([]byte, error) {
-	body := snapshotBody{Writeback: writebackVersion, Pages: s.list(func(Address) bool { return true })}
-	s.mu.RLock()
-	body.Seq = s.seq
-	for key, tx := range s.txs {
-		body.Transactions = append(body.Transactions, snapshotTx{tx.seq, key, tx.hash, tx.point, tx.accepted, tx.rejected})
-	}
-	s.mu.RUnlock()
-	slices.SortFunc(body.Transactions, func(a, b snapshotTx) int { return cmp.Compare(a.Seq, b.Seq) })
-	return marshalPlain(&body)
+	txs := slices.SortedFunc(maps.Values(s.txs), func(a, b *transaction) int { return cmp.Compare(a.Seq, b.Seq) })
+	return marshalPlain(&snapshotBody{writebackVersion, s.seq, txs, s.list(func(Address) bool { return true })})
 }
 
 // restore replaces the content of the store by a snapshot.
@@ -56,34 +41,34 @@ func (s *State) restore(raw json.RawMessage) error {
 	n := newStore()
 	n.seq = body.Seq
 	for _, t := range body.Transactions {
-		n.txs[t.Key] = &txState{t.Seq, t.Hash, t.Point, t.Accepted, t.Rejected}
+		n.txs[t.Key] = t
 	}
 	for _, p := range body.Pages {
 		if err := n.restorePage(p); err != nil {
 			return fmt.Errorf("snapshot: page %s: %w", p.Address, err)
 		}
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.seq, s.pages, s.txs, s.refs, s.open = n.seq, n.pages, n.txs, n.refs, nil
+	n.salvage, n.lost = s.salvage, s.lost
+	*s = *n
 	return nil
 }
 
-func (s *State) restorePage(p StoredPage) error {
-	st := &pageState{typ: p.Type, version: p.Version, fields: make(map[string]*fieldState)}
-	for _, f := range p.Fields {
-		fs := &fieldState{kind: f.Kind, version: f.Version, at: make(map[string]int)}
-		for _, e := range f.Entries {
-			for i, v := range e.Versions {
-				if v.Version != i+1 {
-					return fmt.Errorf("field %q: version %d of %q in place of %d", f.Name, v.Version, e.ID, i+1)
+func (s *State) restorePage(p *StoredPage) error {
+	for i := range p.Fields {
+		f := &p.Fields[i]
+		f.at = make(map[string]int, len(f.Entries))
+		for at, e := range f.Entries {
+			if f.at[e.ID] = at; len(e.Versions) == 0 {
+				return fmt.Errorf("field %q: no version of %q", f.Name, e.ID)
+			}
+			for n, v := range e.Versions {
+				if v.Version != n+1 {
+					return fmt.Errorf("field %q: version %d of %q in place of %d", f.Name, v.Version, e.ID, n+1)
 				}
-				fs.put(e.ID, v)
 				s.refs[updateRef(v.Tx, v.Update)] = p.Address
 			}
 		}
-		st.fields[f.Name] = fs
 	}
-	s.pages[p.Address] = st
+	s.pages[p.Address] = p
 	return nil
 }

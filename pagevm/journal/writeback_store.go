@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/memkernel/memkernel"
@@ -14,13 +12,12 @@ import (
 )
 
 // State is the committed state of a journal: every page that was written, by scope and key, with
-// every version that its entries ever had. It follows its journal and is safe for concurrent use.
-// Callers must not change the JSON values that it returns.
+// every version that its entries ever had. It follows its journal. Callers must not change the JSON
+// values that it returns.
 type State struct {
-	mu    sync.RWMutex
 	seq   int
-	pages map[Address]*pageState
-	txs   map[string]*txState
+	pages map[Address]*StoredPage
+	txs   map[string]*transaction
 	// refs maps the updateRef of a committed update to the page that it changed.
 	refs map[string]Address
 	// open is the unit whose commit has not been read yet.
@@ -77,9 +74,12 @@ type StoredField struct {
 	Kind    FieldKind `json:"kind"`
 	Version int       `json:"version"`
 	Entries []Entry   `json:"entries"`
+
+	at map[string]int // id to place in Entries
 }
 
-// StoredPage is a committed page. Version is the number of updates that changed the page.
+// StoredPage is a committed page with its fields by name. Version is the number of updates that
+// changed the page.
 type StoredPage struct {
 	Address
 	Type    pagevm.Type   `json:"type"`
@@ -89,75 +89,76 @@ type StoredPage struct {
 
 // Field finds a field by its name.
 func (p StoredPage) Field(name string) (StoredField, bool) {
-	i := slices.IndexFunc(p.Fields, func(f StoredField) bool { return f.Name == name })
-	if i < 0 {
-		return StoredField{}, false
+	if f := p.field(name); f != nil {
+		return *f, true
 	}
-	return p.Fields[i], true
+	return StoredField{}, false
 }
 
-// pageState and fieldState are a page as the store keeps it.
-type pageState struct {
-	typ     pagevm.Type
-	version int
-	fields  map[string]*fieldState
+// field returns the field of a name, nil if the page has none.
+func (p *StoredPage) field(name string) *StoredField {
+	if i, ok := p.place(name); ok {
+		return &p.Fields[i]
+	}
+	return nil
 }
 
-type fieldState struct {
-	kind    FieldKind
-	version int
-	entries []Entry
-	at      map[string]int // id to place in entries
+func (p *StoredPage) place(name string) (int, bool) {
+	return slices.BinarySearchFunc(p.Fields, name, func(f StoredField, name string) int { return cmp.Compare(f.Name, name) })
 }
 
-// txState is the recorded outcome of a committed transaction.
-type txState struct {
-	seq      int
-	hash     string
-	point    CommitPoint
-	accepted []string
-	rejected []Rejection
+// Copy returns a page that later commits do not change. It shares the versions, since new versions
+// are only ever appended.
+func (p *StoredPage) Copy() StoredPage {
+	out := *p
+	out.Fields = slices.Clone(p.Fields)
+	for i := range out.Fields {
+		out.Fields[i].Entries = slices.Clone(out.Fields[i].Entries)
+	}
+	return out
+}
+
+// transaction is the recorded outcome of a committed transaction.
+type transaction struct {
+	Seq      int         `json:"seq"`
+	Key      string      `json:"key"`
+	Hash     string      `json:"hash"`
+	Point    CommitPoint `json:"point"`
+	Accepted []string    `json:"accepted"`
+	Rejected []Rejection `json:"rejected,omitempty"`
+}
+
+// receipt returns the answer to a delivery of a committed transaction.
+func (tx *transaction) receipt(o Outcome) Receipt {
+	return Receipt{Outcome: o, Seq: tx.Seq, Point: tx.Point, Accepted: slices.Clone(tx.Accepted), Rejected: slices.Clone(tx.Rejected)}
 }
 
 func newStore() *State {
-	return &State{pages: make(map[Address]*pageState), txs: make(map[string]*txState), refs: make(map[string]Address)}
+	return &State{pages: make(map[Address]*StoredPage), txs: make(map[string]*transaction), refs: make(map[string]Address)}
 }
 
 // Store returns the committed state of the journal's writebacks.
 func (j *Journal) Store() *State { return j.store }
 
 // Seq returns the number of committed writebacks.
-func (s *State) Seq() int {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	return s.seq
-}
+func (s *State) Seq() int { return s.seq }
 
-// Page returns the page at an address. A private page is found with its session
-// only.
+// Page returns a copy of the page at an address. A private page is found with its session only.
 func (s *State) Page(a Address) (StoredPage, bool) {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
 	p := s.pages[a]
 	if p == nil {
 		return StoredPage{}, false
 	}
-	return p.view(a), true
+	return p.Copy(), true
 }
 
-// Entries returns the entries of a field from index from on.
+// Entries returns the entries of a field from index from on. Later commits change them.
 func (s *State) Entries(a Address, field string, from int) []Entry {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
 	f := s.field(a, field)
-	if f == nil || from >= len(f.entries) {
+	if f == nil || from >= len(f.Entries) {
 		return nil
 	}
-	out := slices.Clone(f.entries[from:])
-	for i := range out {
-		out[i].Versions = slices.Clip(out[i].Versions)
-	}
-	return out
+	return f.Entries[from:]
 }
 
 // Entry returns the current version of a field's entry.
@@ -165,115 +166,69 @@ func (s *State) Entry(a Address, field, id string) (Version, bool) {
 	return s.current(slot{a, field, id})
 }
 
-// Heads returns the same pages as [State.Pages], without their fields.
-func (s *State) Heads(session string) []StoredPage {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	var out []StoredPage
-	for a, p := range s.pages {
-		if a.Scope == memkernel.ScopeProject || a.Session == session {
-			out = append(out, StoredPage{Address: a, Type: p.typ, Version: p.version})
-		}
-	}
-	slices.SortFunc(out, func(p, q StoredPage) int { return p.compare(q.Address) })
-	return out
-}
-
 // Pages returns the pages that a session may see, by scope and key: the project's pages and its
-// own. Session "" sees only the project's pages.
-func (s *State) Pages(session string) []StoredPage {
+// own. Session "" sees only the project's pages. Later commits change these pages: a caller that
+// keeps a page must copy it.
+func (s *State) Pages(session string) []*StoredPage {
 	return s.list(func(a Address) bool { return a.Scope == memkernel.ScopeProject || a.Session == session })
 }
 
-func (s *State) list(keep func(Address) bool) []StoredPage {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	var out []StoredPage
+func (s *State) list(keep func(Address) bool) []*StoredPage {
+	var out []*StoredPage
 	for a, p := range s.pages {
 		if keep(a) {
-			out = append(out, p.view(a))
+			out = append(out, p)
 		}
 	}
-	slices.SortFunc(out, func(p, q StoredPage) int { return p.compare(q.Address) })
+	slices.SortFunc(out, func(p, q *StoredPage) int {
+		return cmp.Or(cmp.Compare(p.Scope, q.Scope), cmp.Compare(p.Session, q.Session), cmp.Compare(p.Key, q.Key))
+	})
 	return out
-}
-
-func (a Address) compare(b Address) int {
-	return cmp.Or(cmp.Compare(a.Scope, b.Scope), cmp.Compare(a.Session, b.Session), cmp.Compare(a.Key, b.Key))
-}
-
-// view copies a page. The copy shares the versions, since new versions are only ever appended.
-func (p *pageState) view(a Address) StoredPage {
-	out := StoredPage{Address: a, Type: p.typ, Version: p.version}
-	for _, name := range slices.Sorted(maps.Keys(p.fields)) {
-		f := p.fields[name]
-		v := StoredField{Name: name, Kind: f.kind, Version: f.version, Entries: slices.Clone(f.entries)}
-		for i := range v.Entries {
-			v.Entries[i].Versions = slices.Clip(v.Entries[i].Versions)
-		}
-		out.Fields = append(out.Fields, v)
-	}
-	return out
-}
-
-// receipt returns the answer to a delivery of a committed transaction.
-func (tx *txState) receipt(o Outcome) Receipt {
-	return Receipt{Outcome: o, Seq: tx.seq, Point: tx.point, Accepted: slices.Clone(tx.accepted), Rejected: slices.Clone(tx.rejected)}
 }
 
 // current returns the last committed version of an entry.
 func (s *State) current(at slot) (Version, bool) {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
 	if f := s.field(at.Address, at.field); f != nil {
 		if i, ok := f.at[at.id]; ok {
-			return f.entries[i].Current(), true
+			return f.Entries[i].Current(), true
 		}
 	}
 	return Version{}, false
 }
 
-// field finds a field. The caller must hold the lock.
-func (s *State) field(a Address, name string) *fieldState {
+func (s *State) field(a Address, name string) *StoredField {
 	if p := s.pages[a]; p != nil {
-		return p.fields[name]
+		return p.field(name)
 	}
 	return nil
 }
 
-// put adds a version to an entry. The caller must hold the lock for writing.
-func (f *fieldState) put(id string, v Version) {
-	i, ok := f.at[id]
-	if !ok {
-		i = len(f.entries)
-		f.at[id], f.entries = i, append(f.entries, Entry{ID: id})
-	}
-	f.entries[i].Versions = append(f.entries[i].Versions, v)
-}
-
 // merge applies the changes of a draft as one commit.
-func (s *State) merge(d *draft, tx *txState) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+func (s *State) merge(d *draft, tx *transaction) {
 	for _, c := range d.accepted {
 		p := s.pages[c.at]
 		if p == nil {
-			p = &pageState{typ: c.typ, fields: make(map[string]*fieldState)}
+			p = &StoredPage{Address: c.at, Type: c.typ}
 			s.pages[c.at] = p
 		}
-		f := p.fields[c.field]
-		if f == nil {
-			f = &fieldState{kind: c.kind, at: make(map[string]int)}
-			p.fields[c.field] = f
+		i, ok := p.place(c.field)
+		if !ok {
+			p.Fields = slices.Insert(p.Fields, i, StoredField{Name: c.field, Kind: c.kind, at: make(map[string]int)})
 		}
+		f := &p.Fields[i]
 		for _, ch := range c.changes {
-			f.put(ch.ID, ch.version)
+			at, ok := f.at[ch.ID]
+			if !ok {
+				at = len(f.Entries)
+				f.at[ch.ID], f.Entries = at, append(f.Entries, Entry{ID: ch.ID})
+			}
+			f.Entries[at].Versions = append(f.Entries[at].Versions, ch.version)
 		}
-		p.version++
-		f.version++
+		p.Version++
+		f.Version++
 		s.refs[c.ref] = c.at
 	}
-	s.seq = tx.seq
+	s.seq = tx.Seq
 	s.txs[d.tx] = tx
 }
 

@@ -70,14 +70,14 @@ type failer interface {
 }
 
 func testRules(t failer) *Rules {
-	noX := PolicyFunc("no-x", func(p Proposal) string {
+	noX := Policy{Name: "no-x", Refuse: func(p Proposal) string {
 		for id, v := range p.Values {
 			if string(v) == `"x"` {
 				return fmt.Sprintf("%q is an x", id)
 			}
 		}
 		return ""
-	})
+	}}
 	r, err := NewRules(testSchema(), testEvidence{}, noX)
 	if err != nil {
 		t.Fatal(err)
@@ -391,7 +391,7 @@ func TestSchemaCheck(t *testing.T) {
 			t.Errorf("%s: accepted", name)
 		}
 	}
-	if _, err := NewRules(DefaultSchema(), nil, PolicyFunc("", nil)); err == nil {
+	if _, err := NewRules(DefaultSchema(), nil, Policy{}); err == nil {
 		t.Error("a policy without a name")
 	}
 	s := one(FieldSpec{Kind: KindScalar, Value: ValueString})

@@ -224,7 +224,7 @@ func modelSummaries(s *session.Session) []api.ModelSummary {
 		if !ok || p.Type != summary.NotesType {
 			continue
 		}
-		if n, err := summary.ReadNotes(p); err == nil {
+		if n, err := summary.ReadNotes(*p); err == nil {
 			last := n.Last()
 			m := api.ModelSummary{Branch: branch, Deltas: n.Version, Model: last.Model, Time: last.Time, Messages: last.Messages, Operations: last.Operations, Reason: last.Reason}
 			m.Notes, m.Closed = n.Count()

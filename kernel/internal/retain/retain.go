@@ -53,7 +53,7 @@ func (k *Keeper) Retain(ctx context.Context, req api.RetainRequest) (*api.Retain
 	if err != nil {
 		return nil, fmt.Errorf("retain: what all sessions share can't be read: %w", err)
 	}
-	cite(cited, shared)
+	cite(cited, shared...)
 	var stored []store.BlobInfo // listed before the pages, because a blob is written before its page
 	for info, err := range k.Blobs.Walk() {
 		if err != nil {
@@ -142,7 +142,9 @@ func expired(s *session.Session, req *api.RetainRequest, row *api.RetainedSessio
 	row.Idle = lastStart(s.Branches.All).Before(before)
 	pointed := map[string]bool{}
 	if s.Journal != nil {
-		cite(pointed, s.Journal.Store().Pages(s.Name))
+		for _, p := range s.Journal.Store().Pages(s.Name) {
+			cite(pointed, *p)
+		}
 	}
 	if !row.Idle {
 		show(pointed, s.Branches.All)
@@ -167,7 +169,7 @@ func expired(s *session.Session, req *api.RetainRequest, row *api.RetainedSessio
 }
 
 // cite adds to out the ids that pages of a journal name as their evidence.
-func cite(out map[string]bool, pages []journal.StoredPage) {
+func cite(out map[string]bool, pages ...journal.StoredPage) {
 	for _, p := range pages {
 		for _, f := range p.Fields {
 			for _, e := range f.Entries {

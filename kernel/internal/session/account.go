@@ -134,7 +134,7 @@ func (s *Session) recallAccount() error {
 	}); err != nil {
 		return err
 	}
-	for _, p := range store.Heads(s.Name) {
+	for _, p := range store.Pages(s.Name) {
 		branch, ok := strings.CutPrefix(p.Key, a.SummaryPage(""))
 		if !ok || p.Type != summaryType || a.summaries[p.Key] == p.Version {
 			continue

@@ -47,12 +47,12 @@ func NewContract(host journal.Schema, policies []journal.Policy) (Contract, erro
 	all[summaryType] = journal.TypeSpec{Scopes: private, Fields: map[string]journal.FieldSpec{
 		membersField: {Kind: journal.KindMap, Value: journal.ValueAny, MaxBytes: maxMemoryBytes, MaxEntries: maxMemoryEntries}}}
 	all[summary.NotesType] = summary.NotesSpec()
-	if _, err := journal.NewRules(all, nil); err != nil {
+	if _, err := journal.NewRules(all, nil, policies...); err != nil {
 		return Contract{}, err
 	}
 	c := Contract{schema: all}
 	for _, p := range policies {
-		c.policies = append(c.policies, hostPolicy{p})
+		c.policies = append(c.policies, journal.Policy{Name: p.Name, Refuse: func(q journal.Proposal) string { return refuse(p, q) }})
 	}
 	return c, nil
 }
@@ -63,17 +63,15 @@ type Contract struct {
 	policies []journal.Policy
 }
 
-// hostPolicy asks one of the host's rules about every update except the kernel's account of
-// turns. A refused account would be lost. The rule is also asked about entries to remember and
-// about a model's notes.
-type hostPolicy struct{ journal.Policy }
-
-func (p hostPolicy) Refuse(q journal.Proposal) string {
+// refuse asks one of the host's rules about every update except the kernel's account of turns. A
+// refused account would be lost. The rule is also asked about entries to remember and about a
+// model's notes.
+func refuse(p journal.Policy, q journal.Proposal) string {
 	noted := q.Type == summary.NotesType && q.Update.ID != summary.MarkID
 	if bookkeeping(q.Type) && q.Type != memoryType && !noted {
 		return ""
 	}
-	return p.Policy.Refuse(q)
+	return p.Refuse(q)
 }
 
 // Writeback commits a transaction to the session's journal under the contract and the caller's

@@ -343,10 +343,9 @@ func (s *Session) Stored() []journal.StoredPage {
 		return nil
 	}
 	var out []journal.StoredPage
-	store := s.Journal.Store()
-	for _, head := range store.Heads(s.Name) {
-		if p, ok := store.Page(head.Address); ok && !bookkeeping(head.Type) {
-			out = append(out, p)
+	for _, p := range s.Journal.Store().Pages(s.Name) {
+		if !bookkeeping(p.Type) {
+			out = append(out, p.Copy())
 		}
 	}
 	return out
