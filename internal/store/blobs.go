@@ -1,13 +1,11 @@
 package store
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"iter"
 	"unsafe"
@@ -24,8 +22,7 @@ var errBadHash = errors.New("not a blob hash")
 
 // DamageError reports a blob whose content does not match its hash.
 type DamageError struct {
-	// Hash is the expected hash of the content. Got is its actual hash, or "" if the content
-	// could not be read to its end.
+	// Hash is the expected hash of the content. Got is its actual hash.
 	Hash, Got string
 	// File is the place of the damaged blob.
 	File string
@@ -34,9 +31,6 @@ type DamageError struct {
 }
 
 func (e *DamageError) Error() string {
-	if e.Got == "" {
-		return fmt.Sprintf("blob %s is damaged: it is not there, or can't be read to its end (%s)", e.File, e.Hint)
-	}
 	return fmt.Sprintf("blob %s is damaged: content hashes to %s (%s)", e.File, e.Got, e.Hint)
 }
 
@@ -89,86 +83,38 @@ func (b *Blobs) Has(hash string) bool {
 }
 
 // Stat describes a blob without reading it.
-func (b *Blobs) Stat(hash string) (Info, error) {
-	if !IsHash(hash) {
-		return Info{}, fmt.Errorf("stat blob %q: %w", hash, errBadHash)
-	}
-	info, err := b.in.Stat(blobName(hash))
-	if err != nil {
-		return Info{}, b.notFound("stat", hash, err)
-	}
-	return info, nil
-}
-
-func (b *Blobs) notFound(verb, hash string, err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s blob %s in %s: %w", verb, hash, b.in.Where(""), errNoBlob)
-	}
-	return fmt.Errorf("%s blob: %w", verb, err)
-}
+func (b *Blobs) Stat(hash string) (Info, error) { return blob(b, "stat", hash, b.in.Stat) }
 
 // Get returns the content of a blob, checked against its hash.
 func (b *Blobs) Get(hash string) ([]byte, error) {
-	if !IsHash(hash) {
-		return nil, fmt.Errorf("get blob %q: %w", hash, errBadHash)
-	}
-	data, err := b.in.Get(blobName(hash))
+	data, err := blob(b, "get", hash, b.in.Get)
 	if err != nil {
-		return nil, b.notFound("get", hash, err)
+		return nil, err
 	}
 	if got := Sum(data); got != hash {
-		return nil, b.damaged(hash, got)
+		return nil, &DamageError{Hash: hash, Got: got, File: b.in.Where(blobName(hash)),
+			Hint: "restore the file from a backup, or delete it: the blob is written again when its content is next ingested"}
 	}
 	return data, nil
 }
 
-// Verify reads a blob in bounded memory and checks it.
-func (b *Blobs) Verify(hash string) error {
-	if !IsHash(hash) {
-		return fmt.Errorf("get blob %q: %w", hash, errBadHash)
-	}
-	r, err := b.in.Open(blobName(hash))
-	if err != nil {
-		return b.notFound("get", hash, err)
-	}
-	defer r.Close()
-	size, err := r.Size()
-	if err != nil {
-		return err
-	}
-	sum := sha256.New()
-	if _, err := io.Copy(sum, io.NewSectionReader(r, 0, size)); err != nil {
-		return err
-	}
-	got := sum.Sum(nil)
-	if want, _ := hex.DecodeString(hash); !bytes.Equal(got, want) {
-		return b.damaged(hash, hex.EncodeToString(got))
-	}
-	return nil
-}
-
-func (b *Blobs) damaged(hash, got string) error {
-	return &DamageError{
-		Hash: hash,
-		Got:  got,
-		File: b.in.Where(blobName(hash)),
-		Hint: "restore the file from a backup, or delete it: the blob is written again when its content is next ingested",
-	}
-}
-
 // Delete removes the blob, durably. A missing blob is no error.
 func (b *Blobs) Delete(hash string) error {
-	if !IsHash(hash) {
-		return fmt.Errorf("delete blob %q: %w", hash, errBadHash)
-	}
-	_, err := b.Stat(hash)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err == nil {
-		_, err = b.in.Remove(Synced, blobName(hash))
-	}
+	_, err := blob(b, "delete", hash, func(name string) (Stats, error) { return b.in.Remove(Synced, name) })
 	return err
+}
+
+// blob calls do with the name of a blob.
+func blob[T any](b *Blobs, verb, hash string, do func(name string) (T, error)) (out T, err error) {
+	if !IsHash(hash) {
+		return out, fmt.Errorf("%s blob %q: %w", verb, hash, errBadHash)
+	}
+	if out, err = do(blobName(hash)); errors.Is(err, fs.ErrNotExist) {
+		return out, fmt.Errorf("%s blob %s in %s: %w", verb, hash, b.in.Where(""), errNoBlob)
+	} else if err != nil {
+		return out, fmt.Errorf("%s blob: %w", verb, err)
+	}
+	return out, nil
 }
 
 // PutAside renames a damaged blob and returns its new name, "" if the blob is missing.

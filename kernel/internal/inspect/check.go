@@ -84,7 +84,7 @@ func checkContents(ctx context.Context, b *store.Blobs, unit string, r *health.R
 		all = append(all, info.Hash)
 	}
 	for _, hash := range longwork.Over(ctx, unit, all) {
-		if err := b.Verify(hash); store.OutOfReach(err) {
+		if _, err := b.Get(hash); store.OutOfReach(err) {
 			f := folder.Unreadable("", err)
 			f.What = before + f.What
 			r.Add(f)

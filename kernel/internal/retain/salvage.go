@@ -156,7 +156,7 @@ func countSalvaged(ctx context.Context, s *session.Session, j *journal.Salvage, 
 	}
 	slices.Sort(held)
 	for _, h := range longwork.Over(ctx, "blob", slices.Compact(held)) {
-		bad := s.Blobs.Verify(h)
+		_, bad := s.Blobs.Get(h)
 		if store.OutOfReach(bad) {
 			return nil, bad
 		}
