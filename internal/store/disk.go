@@ -25,6 +25,8 @@ type Journal interface {
 	// Reader reads the journal's content. Size asks the store each time, so it includes the
 	// appends of others.
 	Reader
+	// Info describes the content as it is now, as [Store.Stat] does.
+	Info() (Info, error)
 	// Append writes data in one piece after the first off bytes. The write is durable if sync is
 	// set. The journal must hold exactly off bytes. After a kill the journal holds all of data,
 	// the beginning of data, or none of it. After a power cut, data that was appended without

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -12,8 +13,9 @@ import (
 	"sync"
 	"syscall"
 
+	"github.com/gofrs/flock"
+
 	"github.com/memkernel/memkernel/internal/atomicfile"
-	"github.com/memkernel/memkernel/internal/store/internal/statedir"
 )
 
 const filePerm, dirPerm = 0o600, 0o700
@@ -21,7 +23,8 @@ const filePerm, dirPerm = 0o600, 0o700
 // files is a store in a folder. A name is a regular file in the folder, never a link.
 type files struct {
 	*known
-	dir statedir.Dir
+	base string // the state directory
+	rel  string // the folder in it, "." for itself
 }
 
 // known holds facts about a folder. All stores in the folder and below it share them.
@@ -37,13 +40,13 @@ type known struct {
 // Files returns the store in a state directory. The directory need not exist: the first write
 // makes it.
 func Files(dir string) Disk {
-	return files{new(known), statedir.At(dir)}
+	return files{new(known), filepath.Clean(dir), "."}
 }
 
 // FilesIn returns the store in a folder of a directory that came from elsewhere. It refuses a
 // link in place of the folder.
 func FilesIn(dir, name string) (Disk, error) {
-	at, err := statedir.At(dir).Check(name)
+	at, err := files{base: filepath.Clean(dir), rel: "."}.check(name)
 	return Files(at), err
 }
 
@@ -71,8 +74,7 @@ func Narrow(dir string) (n int, err error) {
 // Foreign reports whether err says that the file under a name does not belong to the store, such
 // as a link. If so, a link was not followed.
 func Foreign(err error) bool {
-	var link *statedir.LinkError
-	return errors.As(err, &link)
+	return errors.As(err, new(*linkError))
 }
 
 // Unwritable reports whether err says that a disk is full or may not be written.
@@ -80,9 +82,20 @@ func Unwritable(err error) bool {
 	return errors.Is(err, ErrReadOnly) || errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) || errors.Is(err, syscall.ENOSPC)
 }
 
-func (s files) In(folder string) Store          { return files{s.known, s.dir.Sub(folder)} }
-func (s files) Where(name string) string        { return s.dir.Path(name) }
-func (s files) Get(name string) ([]byte, error) { return s.dir.ReadFile(name) }
+func (s files) In(folder string) Store { return files{s.known, s.base, path.Join(s.rel, folder)} }
+
+func (s files) Where(name string) string {
+	return filepath.Join(s.base, filepath.FromSlash(path.Join(s.rel, name)))
+}
+
+func (s files) Get(name string) ([]byte, error) {
+	f, err := s.open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(f)
+}
 
 func (s files) OpenLog(name string, o LogOptions) (Log, error) { return OpenLineLog(s, name, o), nil }
 
@@ -95,7 +108,7 @@ func (s files) Reset(name string, recs []Record) ([]string, error) {
 }
 
 func (s files) Open(name string) (Reader, error) {
-	f, err := s.dir.Open(name)
+	f, err := s.open(name)
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +116,7 @@ func (s files) Open(name string) (Reader, error) {
 }
 
 func (s files) Stat(name string) (Info, error) {
-	fi, err := s.dir.Stat(name)
+	fi, err := s.look(name)
 	if err != nil {
 		return Info{}, err
 	}
@@ -115,13 +128,20 @@ func info(fi fs.FileInfo) Info {
 }
 
 func (s files) List(folder string) ([]Entry, error) {
-	entries, err := s.dir.ReadDir(folder)
+	fi, err := s.look(folder)
+	if err == nil && !fi.IsDir() {
+		err = &linkError{s.Where(folder), "a file where a folder should be"}
+	}
+	if err != nil {
+		return nil, err
+	}
+	entries, err := os.ReadDir(s.Where(folder))
 	out := make([]Entry, 0, len(entries))
 	for _, e := range entries {
 		out = append(out, Entry{Name: e.Name(), Folder: e.IsDir(), Info: func() (Info, error) {
 			fi, err := e.Info()
 			if err == nil && !fi.IsDir() && !fi.Mode().IsRegular() {
-				_, err = s.dir.Stat(path.Join(folder, e.Name()))
+				_, err = s.look(path.Join(folder, e.Name()))
 			}
 			if err != nil {
 				return Info{}, err
@@ -137,13 +157,20 @@ func (s files) Put(how Durability, docs ...Doc) (st Stats, err error) {
 		err = s.putOnce(docs, &st)
 		return st, err
 	}
+	write := atomicfile.WriteFileStats
+	if how == Unsynced {
+		write = atomicfile.WriteFileUnsynced
+	}
 	for _, d := range docs {
-		made, err := s.dir.MkdirAll(path.Dir(d.Name), dirPerm)
-		st.Add(made)
+		err := s.makeFolder(path.Dir(d.Name), &st)
 		if err != nil {
 			return st, err
 		}
-		made, err = s.dir.WriteFile(d.Name, d.Data, filePerm, how == Synced)
+		at, err := s.check(d.Name)
+		if err != nil {
+			return st, err
+		}
+		made, err := write(at, d.Data, filePerm)
 		st.Add(made)
 		if err != nil {
 			return st, err
@@ -152,15 +179,26 @@ func (s files) Put(how Durability, docs ...Doc) (st Stats, err error) {
 	return st, nil
 }
 
+// makeFolder makes a folder and the missing folders above it.
+func (s files) makeFolder(name string, st *Stats) error {
+	at, err := s.check(name)
+	if err != nil {
+		return err
+	}
+	made, err := atomicfile.MkdirAllStats(at, dirPerm)
+	st.Add(made)
+	return err
+}
+
 // tempFolder holds documents that are put with Once until they are complete.
 const tempFolder = "tmp"
 
 func (s files) putOnce(docs []Doc, st *Stats) error {
-	g := atomicfile.NewGroup(s.dir.Path(tempFolder))
+	g := atomicfile.NewGroup(s.Where(tempFolder))
 	defer g.Abort()
 	for _, d := range docs {
-		at := s.dir.Path(d.Name)
-		fi, err := s.dir.Stat(d.Name)
+		at := s.Where(d.Name)
+		fi, err := s.look(d.Name)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
@@ -183,7 +221,7 @@ func (s files) putOnce(docs []Doc, st *Stats) error {
 		return err
 	}
 	for _, d := range docs {
-		s.durable.Store(s.dir.Path(d.Name), true)
+		s.durable.Store(s.Where(d.Name), true)
 	}
 	return nil
 }
@@ -191,14 +229,14 @@ func (s files) putOnce(docs []Doc, st *Stats) error {
 // prepare makes the folder for temps and removes the temps of killed processes. It does nothing
 // once that is done.
 func (s files) prepare() error {
-	at := s.dir.Path(tempFolder)
+	at := s.Where(tempFolder)
 	if _, staged := s.staged.Load(at); staged {
 		return nil
 	}
-	if _, err := s.dir.MkdirAll(tempFolder, dirPerm); err != nil {
+	if err := s.makeFolder(tempFolder, new(Stats)); err != nil {
 		return err
 	}
-	if err := s.dir.CleanTemps(tempFolder); err != nil {
+	if err := s.Tidy(tempFolder); err != nil {
 		return err
 	}
 	s.staged.Store(at, true)
@@ -206,15 +244,23 @@ func (s files) prepare() error {
 }
 
 func (s files) Move(how Durability, from, to string) error {
-	if _, err := s.dir.MkdirAll(path.Dir(to), dirPerm); err != nil {
+	if err := s.makeFolder(path.Dir(to), new(Stats)); err != nil {
 		return err
 	}
-	if err := s.dir.Rename(from, to); err != nil || how != Synced {
+	old, err := s.check(from)
+	if err != nil {
 		return err
 	}
-	err := atomicfile.SyncDir(s.dir.Path(path.Dir(to)))
+	at, err := s.check(to)
+	if err != nil {
+		return err
+	}
+	if err := atomicfile.Rename(old, at); err != nil || how != Synced {
+		return err
+	}
+	err = atomicfile.SyncDir(filepath.Dir(at))
 	if path.Dir(from) != path.Dir(to) {
-		err = errors.Join(err, atomicfile.SyncDir(s.dir.Path(path.Dir(from))))
+		err = errors.Join(err, atomicfile.SyncDir(filepath.Dir(old)))
 	}
 	return err
 }
@@ -222,25 +268,27 @@ func (s files) Move(how Durability, from, to string) error {
 func (s files) Remove(how Durability, names ...string) (Stats, error) {
 	var st Stats
 	for _, name := range names {
-		fi, err := s.dir.Stat(name)
-		switch at := s.dir.Path(name); {
+		fi, err := s.look(name)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) { // a link is removed itself
+			_, err = s.check(path.Dir(name))
+		}
+		var done Stats
+		switch at := s.Where(name); {
 		case errors.Is(err, fs.ErrNotExist):
 			continue
-		case err == nil && fi.IsDir():
+		case err != nil:
+		case fi != nil && fi.IsDir():
 			err = os.RemoveAll(at)
 			if err == nil && how == Synced {
 				err = atomicfile.SyncDir(filepath.Dir(at))
 				st.Syncs++
 			}
-		case how == Synced: // a link is removed itself
-			var done Stats
-			done, err = s.dir.Remove(name)
+		case how == Synced:
+			done, err = atomicfile.RemoveStats(at)
 			st.Add(done)
 			s.durable.Delete(at)
 		default:
-			if _, err = s.dir.Check(path.Dir(name)); err == nil {
-				err = os.Remove(at)
-			}
+			err = os.Remove(at)
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return st, err
@@ -252,19 +300,26 @@ func (s files) Remove(how Durability, names ...string) (Stats, error) {
 func (s files) Tidy(folders ...string) error {
 	var errs []error
 	for _, f := range folders {
-		errs = append(errs, s.dir.CleanTemps(f))
+		at, err := s.check(f)
+		if err == nil {
+			err = atomicfile.CleanTemps(at)
+		}
+		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
 }
 
 func (s files) Lock(name string, share Share) (func(), error) {
-	if _, err := s.dir.MkdirAll(path.Dir(name), dirPerm); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrReadOnly, err)
-	}
-	l, err := s.dir.Lock(name)
+	at, err := s.check(name)
 	if err != nil {
 		return nil, err
 	}
+	if _, err := os.Lstat(filepath.Dir(at)); err != nil {
+		if err := s.makeFolder(path.Dir(name), new(Stats)); err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrReadOnly, err)
+		}
+	}
+	l := flock.New(at, flock.SetPermissions(filePerm))
 	try := l.TryLock
 	if share == Shared {
 		try = l.TryRLock
@@ -298,16 +353,24 @@ func (r fileReader) Size() (int64, error) {
 type fileJournal struct{ fileReader }
 
 func (s files) Journal(name string) (Journal, error) {
-	f, err := s.dir.OpenAppend(name, filePerm)
+	f, err := s.openAppend(name)
 	if errors.Is(err, fs.ErrNotExist) { // its folder is missing
-		if _, err = s.dir.MkdirAll(path.Dir(name), dirPerm); err == nil {
-			f, err = s.dir.OpenAppend(name, filePerm)
+		if err = s.makeFolder(path.Dir(name), new(Stats)); err == nil {
+			f, err = s.openAppend(name)
 		}
 	}
 	if err != nil {
 		return nil, err
 	}
 	return fileJournal{fileReader{f}}, nil
+}
+
+func (j fileJournal) Info() (Info, error) {
+	fi, err := j.File.Stat()
+	if err != nil {
+		return Info{}, err
+	}
+	return info(fi), nil
 }
 
 func (j fileJournal) Append(off int64, data []byte, sync bool) (Stats, error) {
@@ -318,8 +381,15 @@ func (j fileJournal) Sync() (Stats, error) { return atomicfile.Sync(j.File) }
 func (j fileJournal) Cut(size int64) error { return atomicfile.Truncate(j.File, size) }
 
 func (s files) Patch(name string, off int64, data []byte, sync bool) error {
-	f, err := s.dir.OpenPatch(name)
+	fi, err := s.own(name)
 	if err != nil {
+		return err
+	}
+	f, err := os.OpenFile(s.Where(name), os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	if f, err = s.same(f, fi, name); err != nil {
 		return err
 	}
 	defer f.Close()

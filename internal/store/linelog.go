@@ -45,6 +45,8 @@ type lineLog struct {
 	chained bool // a line up to at has a sum
 	torn    int64
 	last    lineHead // of the last line up to at
+	// known describes the file that ends at at. While it stays so, it need not be read.
+	known Info
 	broken  error    // set once an append could not be taken back
 
 	head    *journalHead // the newest state, nil if there is none
@@ -110,6 +112,11 @@ func (l *lineLog) Read(each func(Record) error) error {
 
 // catchUp reads the file from the place to its end and ignores a torn tail.
 func (l *lineLog) catchUp(each func(Record) error) error {
+	now, err := l.d.Stat(l.name)
+	if err == nil && now == l.known {
+		return nil
+	}
+	l.known = Info{}
 	h, err := l.readHead()
 	if err != nil && !errors.Is(err, errUnreadableHead) {
 		return err
@@ -141,6 +148,9 @@ func (l *lineLog) catchUp(each func(Record) error) error {
 	l.head, l.headErr = h, headErr
 	if err := l.read(f, size, each); err != nil {
 		return err
+	}
+	if now.Size == l.at.Off {
+		l.known = now
 	}
 	switch {
 	case !l.chained: // nothing was ever vouched for
@@ -334,6 +344,9 @@ func (l *lineLog) Append(sync bool, recs ...Record) (Stats, error) {
 	at.Off, at.Lines = at.Off+int64(buf.Len()), at.Lines+len(recs)
 	l.at, l.needNL, l.chained = at, false, true
 	l.records += len(recs)
+	if l.known, err = f.Info(); err != nil {
+		l.known = Info{}
+	}
 	if sync {
 		l.keepHead()
 	}

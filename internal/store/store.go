@@ -22,7 +22,6 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/internal/atomicfile"
-	"github.com/memkernel/memkernel/internal/store/internal/statedir"
 )
 
 // Store keeps documents and logs by name. It is safe for concurrent use, also by several processes.
@@ -154,7 +153,7 @@ var ErrOutOfReach = errors.New("the store can't be asked now")
 // missing rights or a failing disk. Only an error that wraps [fs.ErrNotExist] means that a name
 // is missing.
 func OutOfReach(err error) bool {
-	if err == nil || errors.Is(err, ErrOutOfReach) || statedir.Replaced(err) {
+	if err == nil || errors.Is(err, ErrOutOfReach) || errors.Is(err, errReplaced) {
 		return err != nil
 	}
 	var system syscall.Errno

@@ -52,6 +52,7 @@ type Trace struct {
 	// first is the offset at which the first line after the header ends, 0 if this value did not
 	// write it.
 	first int64
+	f     Journal // is open from Begin to Append, nil if the file must be made
 }
 
 // NewTrace prepares a trace for [Trace.Begin]. It reads and writes nothing. A file of max bytes
@@ -84,7 +85,11 @@ func (t *Trace) begin(most int64) (others []json.RawMessage, fresh bool, err err
 	if err != nil {
 		return nil, false, err
 	}
-	defer f.Close()
+	defer func() {
+		if t.f == nil {
+			f.Close()
+		}
+	}()
 	size, err := f.Size()
 	if err != nil {
 		return nil, false, err
@@ -120,6 +125,7 @@ func (t *Trace) begin(most int64) (others []json.RawMessage, fresh bool, err err
 	if t.off > 0 && t.off >= max(t.max, 4*t.first) {
 		return nil, true, t.rotate(f)
 	}
+	t.f = f
 	return others, fresh, nil
 }
 
@@ -201,13 +207,12 @@ func (t *Trace) Append(r Record) error {
 	}
 	begins := buf.Len()
 	err := encodeRecord(&buf, &r, nil)
-	var f Journal
-	if err == nil {
-		f, err = t.in.Journal(t.name)
+	if err == nil && t.f == nil {
+		t.f, err = t.in.Journal(t.name)
 	}
 	if err == nil {
-		_, err = f.Append(t.off, buf.Bytes(), false)
-		f.Close()
+		_, err = t.f.Append(t.off, buf.Bytes(), false)
+		t.close()
 	}
 	if err != nil {
 		t.Forget()
@@ -221,7 +226,17 @@ func (t *Trace) Append(r Record) error {
 }
 
 // Forget makes the next line one that can't build on the lines before it.
-func (t *Trace) Forget() { t.off, t.last, t.first = 0, lineHead{}, 0 }
+func (t *Trace) Forget() {
+	t.close()
+	t.off, t.last, t.first = 0, lineHead{}, 0
+}
+
+func (t *Trace) close() {
+	if t.f != nil {
+		t.f.Close()
+		t.f = nil
+	}
+}
 
 // ErrNoTrace is returned by [ReadTrace] for a file whose first line is not a header.
 var ErrNoTrace = errors.New("no trace: the first line is no header")

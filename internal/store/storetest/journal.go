@@ -46,6 +46,12 @@ func (s *Store) Journal(name string) (store.Journal, error) {
 // journal is a node that is open for appending.
 type journal struct{ reader }
 
+func (j journal) Info() (store.Info, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return store.Info{Size: int64(len(j.v.data)), Time: j.v.time}, nil
+}
+
 func (j journal) Append(off int64, data []byte, sync bool) (store.Stats, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -1,4 +1,4 @@
-package statedir
+package store
 
 import (
 	"errors"
@@ -38,24 +38,23 @@ func TestLinksAreRefused(t *testing.T) {
 		os.WriteFile(filepath.Join(dir, "a", "g"), []byte("kept"), 0o600)
 		os.WriteFile(filepath.Join(out, "f"), []byte("kept"), 0o600)
 		lay(dir, out)
-		d := At(dir).Sub("a")
+		d := Files(filepath.Join(dir, ".")).In("a").(files)
 		for door, open := range map[string]func() error{
 			"open":   func() error { _, err := d.Open("f"); return err },
-			"patch":  func() error { _, err := d.OpenPatch("f"); return err },
-			"read":   func() error { _, err := d.ReadFile("f"); return err },
-			"append": func() error { _, err := d.OpenAppend("f", 0o600); return err },
-			"write":  func() error { _, err := d.WriteFile("f", []byte("new"), 0o600, true); return err },
-			"rename": func() error { return d.Rename("g", "f") },
+			"patch":  func() error { return d.Patch("f", 0, []byte("new"), true) },
+			"read":   func() error { _, err := d.Get("f"); return err },
+			"append": func() error { _, err := d.Journal("f"); return err },
+			"write":  func() error { _, err := d.Put(Synced, Doc{"f", []byte("new")}); return err },
+			"rename": func() error { return d.Move(Synced, "g", "f") },
 		} {
 			err := open()
-			var le *LinkError
 			if name == "a folder" {
 				if err == nil {
 					t.Errorf("%s, %s: a folder was taken for a file", name, door)
 				}
 				continue
 			}
-			if !errors.As(err, &le) {
+			if !Foreign(err) {
 				t.Errorf("%s, %s: %v", name, door, err)
 			}
 		}
@@ -73,11 +72,11 @@ func TestBaseMayBeBehindALink(t *testing.T) {
 	dir := t.TempDir()
 	os.Mkdir(filepath.Join(dir, "real"), 0o700)
 	link(t, "real", filepath.Join(dir, "l"))
-	d := At(filepath.Join(dir, "l"))
-	if _, err := d.WriteFile("f", []byte("x"), 0o600, true); err != nil {
+	d := Files(filepath.Join(dir, "l"))
+	if _, err := d.Put(Synced, Doc{"f", []byte("x")}); err != nil {
 		t.Fatal(err)
 	}
-	if b, err := d.ReadFile("f"); err != nil || string(b) != "x" {
+	if b, err := d.Get("f"); err != nil || string(b) != "x" {
 		t.Errorf("%q, %v", b, err)
 	}
 }
@@ -85,15 +84,15 @@ func TestBaseMayBeBehindALink(t *testing.T) {
 // A name never leads out of the folder, and a file that is not there is named by its
 // whole path.
 func TestNames(t *testing.T) {
-	d := At(t.TempDir())
+	d := Files(t.TempDir())
 	for _, name := range []string{"../f", "a/../../f", "/etc/hosts"} {
-		if _, err := d.ReadFile(name); err == nil {
+		if _, err := d.Get(name); err == nil {
 			t.Errorf("%s was read", name)
 		}
 	}
-	_, err := d.Sub("a/b").ReadFile("c")
+	_, err := d.In("a/b").Get("c")
 	var pe *fs.PathError
-	if !errors.Is(err, fs.ErrNotExist) || !errors.As(err, &pe) || pe.Path != d.Path("a/b/c") {
+	if !errors.Is(err, fs.ErrNotExist) || !errors.As(err, &pe) || pe.Path != d.Where("a/b/c") {
 		t.Errorf("%v", err)
 	}
 }
@@ -106,12 +105,14 @@ func TestOwnInode(t *testing.T) {
 	if err := os.Link(other, filepath.Join(dir, "log")); err != nil {
 		t.Skip("no hard links here")
 	}
-	f, err := At(dir).OpenAppend("log", 0o600)
+	f, err := Files(dir).Journal("log")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	f.WriteString("new\n")
+	if _, err := f.Append(4, []byte("new\n"), false); err != nil {
+		t.Fatal(err)
+	}
 	was, _ := os.ReadFile(other)
 	now, _ := os.ReadFile(filepath.Join(dir, "log"))
 	if string(was) != "old\n" || string(now) != "old\nnew\n" {

@@ -1,6 +1,6 @@
 //go:build !unix
 
-package statedir
+package store
 
 import "io/fs"
 
