@@ -112,28 +112,23 @@ func (s Store) point(c *Checkpoint) error {
 
 // gone returns the missing checkpoints among the newest [Kept] numbers, except those that were put
 // aside. Only older checkpoints are ever removed.
-func (s Store) gone(all []int) (bad []Damage, err error) {
+func (s Store) gone(all []int, there map[string]bool) (bad []Damage) {
 	if len(all) == 0 {
-		return nil, nil
+		return nil
 	}
 	for n := all[0]; n > max(0, all[0]-Kept); n-- {
-		name := file(string(checkpointID(n)))
-		if slices.Contains(all, n) {
-			continue
-		}
-		if _, err := s.in.Stat(name + ".damaged-1"); store.OutOfReach(err) {
-			return nil, err
-		} else if err != nil {
-			bad = append(bad, s.damage(name, errMissing))
+		id := string(checkpointID(n))
+		if !slices.Contains(all, n) && !there[id+".yaml.damaged-1"] {
+			bad = append(bad, s.damage(file(id), errMissing))
 		}
 	}
-	return bad, nil
+	return bad
 }
 
 // nextNumber returns a number above all numbers that the files and the pointer show as used, so
 // that no file is written twice.
 func (s Store) nextNumber() (int, error) {
-	all, err := s.numbers()
+	all, there, err := s.numbers()
 	if err != nil {
 		return 0, err
 	}
@@ -148,41 +143,45 @@ func (s Store) nextNumber() (int, error) {
 	if err == nil {
 		top = max(top, number(p.CheckpointID))
 	}
-	entries, err := s.in.List(checkpointFolder)
-	if store.OutOfReach(err) {
-		return 0, err
-	}
-	for _, e := range entries {
-		if id, _, ok := strings.Cut(e.Name, ".yaml"); ok && store.IsAside(e.Name) {
+	for name := range there {
+		if id, _, ok := strings.Cut(name, ".yaml"); ok && store.IsAside(name) {
 			top = max(top, number(id))
 		}
 	}
 	return top + 1, nil
 }
 
-// numbers lists the checkpoints on disk, newest first.
-func (s Store) numbers() ([]int, error) {
-	entries, err := s.in.List(checkpointFolder)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+// numbers lists the checkpoints on disk, newest first, and all names in their folder.
+func (s Store) numbers() (all []int, there map[string]bool, err error) {
+	if there, err = s.names(checkpointFolder); err != nil {
+		return nil, nil, fmt.Errorf("list checkpoints: %w", err)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("list checkpoints: %w", err)
-	}
-	var out []int
-	for _, e := range entries {
-		id, ok := strings.CutSuffix(e.Name, ".yaml")
+	for name := range there {
+		id, ok := strings.CutSuffix(name, ".yaml")
 		if n := number(id); ok && n > 0 && string(checkpointID(n)) == id {
-			out = append(out, n)
+			all = append(all, n)
 		}
 	}
-	slices.SortFunc(out, func(a, b int) int { return b - a })
-	return out, nil
+	slices.SortFunc(all, func(a, b int) int { return b - a })
+	return all, there, nil
+}
+
+// names lists a folder.
+func (s Store) names(folder string) (map[string]bool, error) {
+	entries, err := s.in.List(folder)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	there := make(map[string]bool, len(entries))
+	for _, e := range entries {
+		there[e.Name] = true
+	}
+	return there, nil
 }
 
 // List returns the ids of the checkpoints on disk, newest first, including damaged checkpoints.
 func (s Store) List() ([]string, error) {
-	all, err := s.numbers()
+	all, _, err := s.numbers()
 	var out []string
 	for _, n := range all {
 		out = append(out, string(checkpointID(n)))
@@ -214,11 +213,15 @@ func (s Store) Load(id string) (*Checkpoint, error) {
 // damaged checkpoint is left in place and reported as damage with its replacement. Latest returns
 // an error if a checkpoint can't be read now.
 func (s Store) Latest() (*Checkpoint, []Damage, error) {
-	all, err := s.numbers()
+	all, there, err := s.numbers()
 	if err != nil {
 		return nil, nil, err
 	}
-	bad, err := s.pointerDamage(all)
+	return s.latest(all, there)
+}
+
+func (s Store) latest(all []int, there map[string]bool) (*Checkpoint, []Damage, error) {
+	bad, err := s.pointerDamage(all, there)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -282,11 +285,12 @@ func (s Store) pointsTo(c *Checkpoint) error {
 // pointerDamage returns the damage of the pointer. A kill may leave a pointer to an older file,
 // which loses nothing. A pointer to a newer file means that the newer file is gone. pointerDamage
 // returns an error if the pointer can't be read now.
-func (s Store) pointerDamage(all []int) ([]Damage, error) {
+func (s Store) pointerDamage(all []int, there map[string]bool) ([]Damage, error) {
+	if !there[pointerFile] {
+		return nil, nil
+	}
 	p, err := s.pointer()
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, nil
 	case store.OutOfReach(err):
 		return nil, err
 	case err != nil:
@@ -303,7 +307,7 @@ func (s Store) prune() error {
 	if err := s.in.Tidy(checkpointFolder, stateFolder); err != nil {
 		return fmt.Errorf("tidy checkpoints: %w", err)
 	}
-	all, err := s.numbers()
+	all, _, err := s.numbers()
 	if err != nil {
 		return err
 	}

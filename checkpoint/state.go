@@ -166,8 +166,9 @@ type ThreadState struct {
 	Usage *Usage `json:"usage,omitempty"`
 	// Reader is the position of the reader that finds decisions and open items.
 	Reader summary.State `json:"reader"`
-	// Beside names the state files that were not empty when thread.json was written, so that a
-	// reader notices a deleted file. It is empty in a [State].
+	// Beside names the state files that were not empty when thread.json was written, and the
+	// pointer to the newest checkpoint. A reader notices by it that one was deleted. It is empty
+	// in a [State].
 	Beside []string `json:"beside,omitempty"`
 }
 

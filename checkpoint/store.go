@@ -84,24 +84,24 @@ type Resumed struct {
 // Verify reads every checkpoint, the pointer to the newest checkpoint, and the state files, and
 // returns the damaged files. It returns an error if a file can't be read now. It writes nothing.
 func (s Store) Verify() ([]Damage, error) {
-	all, err := s.numbers()
+	all, there, err := s.numbers()
 	if err != nil {
 		return nil, err
 	}
-	bad, err := s.pointerDamage(all)
+	bad, err := s.pointerDamage(all, there)
 	if err != nil {
 		return nil, err
 	}
-	if p, err := s.pointer(); err == nil && len(bad) == 0 && !slices.Contains(all, number(p.CheckpointID)) {
-		bad = append(bad, s.damage(pointerName, fmt.Errorf("it names %s, which is not there", p.CheckpointID)))
-	} else if errors.Is(err, fs.ErrNotExist) && len(all) > 1 { // a kill leaves a first checkpoint without it
-		bad = append(bad, s.damage(pointerName, errMissing))
-	}
-	gone, err := s.gone(all)
+	_, worse, err := s.loadState(there)
 	if err != nil {
 		return bad, err
 	}
-	bad = append(bad, gone...)
+	if p, err := s.pointer(); err == nil && len(bad) == 0 && !slices.Contains(all, number(p.CheckpointID)) {
+		bad = append(bad, s.damage(pointerName, fmt.Errorf("it names %s, which is not there", p.CheckpointID)))
+	} else if !there[pointerFile] && len(all) > 1 && !slices.ContainsFunc(worse, func(d Damage) bool { return d.name == pointerName }) {
+		bad = append(bad, s.damage(pointerName, errMissing))
+	}
+	bad = append(bad, s.gone(all, there)...)
 	for _, n := range all {
 		c, err := s.Load(string(checkpointID(n)))
 		if store.OutOfReach(err) {
@@ -113,8 +113,7 @@ func (s Store) Verify() ([]Damage, error) {
 			bad = append(bad, s.damage(pointerName, err))
 		}
 	}
-	_, worse, err := s.loadState()
-	return append(bad, worse...), err
+	return append(bad, worse...), nil
 }
 
 // Folder returns the folder of the state files.
@@ -170,10 +169,14 @@ func (s Store) PutAside(bad []Damage) ([]string, error) {
 			}
 		}
 	}
-	if !slices.ContainsFunc(bad, func(d Damage) bool { return path.Dir(d.name) == stateFolder }) {
+	if !slices.ContainsFunc(bad, func(d Damage) bool { return d.name == pointerName || path.Dir(d.name) == stateFolder }) {
 		return out, nil
 	}
-	st, _, err := s.loadState()
+	_, there, err := s.numbers()
+	if err != nil {
+		return out, err
+	}
+	st, _, err := s.loadState(there)
 	if err == nil {
 		err = s.SaveState(st)
 	}
@@ -184,11 +187,15 @@ func (s Store) PutAside(bad []Damage) ([]string, error) {
 // is a new one. Resume writes nothing. It restores the whole state of a process that ended,
 // except for the entries that the newest checkpoint holds.
 func (s Store) Resume() (Resumed, error) {
-	st, bad, err := s.loadState()
+	all, there, err := s.numbers()
 	if err != nil {
 		return Resumed{}, err
 	}
-	latest, worse, err := s.Latest()
+	st, bad, err := s.loadState(there)
+	if err != nil {
+		return Resumed{}, err
+	}
+	latest, worse, err := s.latest(all, there)
 	if err != nil {
 		return Resumed{}, err
 	}
@@ -197,11 +204,18 @@ func (s Store) Resume() (Resumed, error) {
 
 // loadState reads the five state files. A damaged file is replaced by an empty one and reported.
 // loadState returns an error for a file of a newer version, since saving would destroy the file,
-// and for a file that can't be read now.
-func (s Store) loadState() (State, []Damage, error) {
+// and for a file that can't be read now. points are the names in the folder of the checkpoints.
+func (s Store) loadState(points map[string]bool) (State, []Damage, error) {
 	var st State
 	var bad []Damage
+	there, err := s.names(stateFolder)
+	if store.OutOfReach(err) {
+		return State{}, nil, err
+	}
 	for _, f := range st.files() {
+		if err == nil && !there[f.name] {
+			continue
+		}
 		switch err := s.loadFile(f); {
 		case errors.Is(err, errNewer), store.OutOfReach(err):
 			return State{}, nil, err
@@ -211,9 +225,10 @@ func (s Store) loadState() (State, []Damage, error) {
 		}
 	}
 	for _, name := range st.Thread.Beside {
-		if _, err := s.in.Stat(stateName(name)); store.OutOfReach(err) {
-			return State{}, nil, err
-		} else if errors.Is(err, fs.ErrNotExist) {
+		switch {
+		case name == pointerName && !points[pointerFile]:
+			bad = append(bad, instead([]Damage{s.damage(name, errGone)}, "listed the files")...)
+		case name != pointerName && err == nil && !there[name]:
 			bad = append(bad, instead([]Damage{s.damage(stateName(name), errGone)}, "begun anew")...)
 		}
 	}
@@ -299,6 +314,9 @@ func (s Store) SaveState(st State) error {
 	var none State
 	none.setVersions()
 	empty := none.files()
+	if _, err := s.in.Stat(pointerName); err == nil {
+		st.Thread.Beside = append(st.Thread.Beside, pointerName)
+	}
 	for i, f := range st.files() {
 		data, old, there, err := s.sealed(f, empty[i])
 		if err != nil {

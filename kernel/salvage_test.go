@@ -32,9 +32,13 @@ func damageTalk() *conversation {
 	return c
 }
 
-// damageStory is a state folder with two sessions that have a file of every kind.
+// damageStory is a state folder with two sessions that have a file of every kind, and with the
+// tombstone of one that ended.
 func damageStory(t *testing.T, dir string) {
 	t.Helper()
+	before := openKernel(t, dir)
+	large(t, before, "old", 1)
+	before.Close()
 	k := openKernel(t, dir)
 	defer k.Close()
 	for _, key := range []string{"s", "other"} {
@@ -53,6 +57,9 @@ func damageStory(t *testing.T, dir string) {
 	if _, err := k.Write(context.Background(), api.WriteRequest{SessionKey: "other", Updates: []journal.Update{{Key: "no-prod", Type: pagevm.Constraint, Field: "text",
 		Op: journal.OpSetWithVersion, Value: []byte(`"Never touch production."`), Scope: memkernel.ScopeProject, EvidenceRef: "session:other"}}}); err != nil {
 		t.Fatal(err)
+	}
+	if out := ended(t, k, true); len(out.Ended) != 1 {
+		t.Fatalf("%d sessions ended", len(out.Ended))
 	}
 	clean(t, k)
 }
@@ -78,7 +85,7 @@ func stateFiles(t *testing.T, state string) (out []string) {
 
 // vouched tells the files of which no damage may pass unnoticed.
 func vouched(name string) bool {
-	return strings.HasSuffix(name, "journal.jsonl") || strings.HasSuffix(name, "journal.head") || strings.HasPrefix(name, "blobs/") || strings.HasPrefix(name, "backups/") || strings.Contains(name, "/checkpoints/") || strings.Contains(name, "/state/")
+	return strings.HasSuffix(name, "journal.jsonl") || strings.HasSuffix(name, ".head") || name == "ended.jsonl" || strings.HasPrefix(name, "blobs/") || strings.HasPrefix(name, "backups/") || strings.Contains(name, "/checkpoints/") || strings.Contains(name, "/state/")
 }
 
 // TestDamage damages every kind of file at random. Check and salvage notice it and name
@@ -100,7 +107,7 @@ func TestDamage(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 5))
 	tried, noticed, silent := 0, 0, map[string]int{}
 	for _, f := range files {
-		for n := range rounds {
+		for n := range rounds + 1 { // the last removes the file
 			dir := t.TempDir()
 			if err := os.CopyFS(dir, os.DirFS(whole)); err != nil {
 				t.Fatal(err)
@@ -111,11 +118,15 @@ func TestDamage(t *testing.T) {
 				t.Fatal(err)
 			}
 			bad, what := spoilt(good, n, r)
-			if bytes.Equal(bad, good) {
+			if n == rounds {
+				what = "removed"
+				err = os.Remove(path)
+			} else if os.Chmod(path, 0o600); bytes.Equal(bad, good) {
 				continue
+			} else {
+				err = os.WriteFile(path, bad, 0o600)
 			}
-			os.Chmod(path, 0o600)
-			if err := os.WriteFile(path, bad, 0o600); err != nil {
+			if err != nil {
 				t.Fatal(err)
 			}
 			tried++
@@ -124,7 +135,7 @@ func TestDamage(t *testing.T) {
 				noticed++
 			} else {
 				silent[f]++
-				if vouched(f) {
+				if vouched(f) && !(n == rounds && strings.HasPrefix(f, "backups/")) { // nothing but its name says that there was one
 					t.Errorf("%s, %s: nobody noticed", f, what)
 				}
 			}
@@ -198,7 +209,7 @@ func mended(t *testing.T, dir, what string) {
 		t.Fatalf("%s: %v", what, err)
 	}
 	for _, f := range found {
-		if f.Session == "s" && !strings.Contains(f.What, "blob") {
+		if f.Session == "s" && !strings.Contains(f.What, "blob") && !strings.Contains(f.What, "what was captured") {
 			t.Fatalf("%s: after salvage check says %+v", what, f)
 		}
 	}

@@ -124,7 +124,10 @@ func (s files) Stat(name string) (Info, error) {
 }
 
 func info(fi fs.FileInfo) Info {
-	return Info{Size: fi.Size(), Time: fi.ModTime(), Folder: fi.IsDir()}
+	if fi.IsDir() {
+		return Info{Time: fi.ModTime(), Folder: true}
+	}
+	return Info{Size: fi.Size(), Time: fi.ModTime()}
 }
 
 func (s files) List(folder string) ([]Entry, error) {

@@ -88,6 +88,24 @@ func SalvageHint(name string) string {
 	return "'memkernel salvage " + of + "' says what is sound and what is lost; with --apply it puts aside what is damaged"
 }
 
+// EndedDamage returns the findings for the log of sessions that ended.
+func EndedDamage(state store.Store) []health.Finding {
+	j, err := journal.OpenJournalIn(state, endedFile, &journal.Options{ReadOnly: true})
+	if err != nil {
+		f := Unreadable("", err)
+		if errors.As(err, new(*store.LogError)) {
+			f.Hint = "move it away: nobody can tell any more which sessions ended, and nothing else is lost"
+		}
+		return []health.Finding{f}
+	}
+	if err := j.Fault(); err != nil {
+		f := health.Wrong("", fmt.Sprintf("how far %s was synced is not known: %v", state.Where(endedFile), err), "the next session that ends makes it good")
+		f.Code = health.Journals
+		return []health.Finding{f}
+	}
+	return nil
+}
+
 // Unreadable returns the finding for a session that can't be read.
 func Unreadable(name string, err error) health.Finding {
 	f := health.Wrong(name, err.Error(), SalvageHint(name))

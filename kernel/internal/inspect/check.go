@@ -63,6 +63,7 @@ func checkSessions(ctx context.Context, in *Inspector, r *health.Report) error {
 		r.Add(checkSession(s)...)
 		unlock()
 	}
+	r.Add(folder.EndedDamage(in.State)...)
 	return nil
 }
 

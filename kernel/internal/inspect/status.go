@@ -83,28 +83,33 @@ func (in *Inspector) Status(ctx context.Context, o api.StatusOptions) (*api.Stat
 // folders returns the folders of the sessions to read. For the other sessions it returns a report
 // that needs no file opened.
 func folders(in *Inspector, o *api.StatusOptions) (read []string, others []api.OtherSession, err error) {
-	all, err := folder.All(in.State)
-	if err != nil || o.All {
-		return all, nil, err
-	}
-	if o.Session != "" {
+	if o.All || o.Session != "" {
+		if read, err = folder.All(in.State); err != nil || o.All {
+			return read, nil, err
+		}
 		name, err := folder.Of(in.State, o.Session)
-		if err == nil && !slices.Contains(all, name) {
+		if err == nil && !slices.Contains(read, name) {
 			err = fmt.Errorf("status: %w", in.NoSession(o.Session))
 		}
 		return []string{name}, nil, err
 	}
+	all, err := folder.Listed(in.State)
+	if err != nil {
+		return nil, nil, err
+	}
 	for _, f := range all {
-		s := api.OtherSession{Folder: f}
+		others = append(others, api.OtherSession{Folder: f.Name})
+		s := &others[len(others)-1]
+		if fi, err := f.Info(); err == nil && fi.Size > 0 {
+			s.Bytes, s.Last = fi.Size, fi.Time
+			continue
+		}
 		for _, name := range []string{folder.JournalFile, folder.RecordsFile} {
-			if fi, err := folder.In(in.State, f).Stat(name); err == nil {
+			if fi, err := folder.In(in.State, f.Name).Stat(name); err == nil {
 				s.Bytes += fi.Size
-				if fi.Time.After(s.Last) {
-					s.Last = fi.Time
-				}
+				s.Last = later(s.Last, fi.Time)
 			}
 		}
-		others = append(others, s)
 	}
 	slices.SortStableFunc(others, func(a, b api.OtherSession) int { return b.Last.Compare(a.Last) })
 	n := min(api.MostSessions, len(others))
@@ -118,9 +123,7 @@ func folders(in *Inspector, o *api.StatusOptions) (read []string, others []api.O
 // Session returns the status of one open session. It writes nothing.
 func (in *Inspector) Session(s *session.Session) api.SessionStatus {
 	st := api.SessionStatus{Key: s.Key, Folder: s.Name, Pages: len(s.Pages), Turns: s.Account.Committed, Spans: len(s.Spans), Lines: []api.LineStatus{}, ModelSummaries: modelSummaries(s), Life: lifeStatus(s, in.Now())}
-	// A size that is unknown is reported as 0.
-	st.JournalBytes, _ = folder.Size(s.Files, folder.JournalFile)
-	st.ProjectionBytes, _ = folder.Size(s.Files, folder.RecordsFile)
+	st.JournalBytes, st.ProjectionBytes = s.Bytes()
 	var counts paging.Counts
 	for _, l := range s.Branches.All {
 		counts = counts.Plus(l.Paging)

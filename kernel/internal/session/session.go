@@ -295,6 +295,17 @@ func (s *Session) keepCut(b *branch.Cut) {
 	}
 }
 
+// Bytes returns the sizes of the journal and of the projections, 0 for one that was not read.
+func (s *Session) Bytes() (pages, projections int64) {
+	if s.Journal != nil {
+		pages = s.Journal.Size()
+	}
+	if s.records != nil {
+		projections = s.records.Size()
+	}
+	return pages, projections
+}
+
 // Keeps reports whether any content of the session is in memory.
 func (s *Session) Keeps() bool { return len(s.Branches.All)+len(s.Branches.heard)+len(s.Pages) > 0 }
 
