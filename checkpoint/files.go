@@ -23,6 +23,8 @@ const pointerVersion = 1
 const (
 	pointerFile = "_latest.json"
 	pointerName = checkpointFolder + "/" + pointerFile
+	// pointerBeside is the pointer as a file beside thread.json.
+	pointerBeside = "../" + pointerName
 )
 
 // Pointer is the file _latest.json, which names the newest checkpoint. It is for readers that

@@ -226,9 +226,9 @@ func (s Store) loadState(points map[string]bool) (State, []Damage, error) {
 	}
 	for _, name := range st.Thread.Beside {
 		switch {
-		case name == pointerName && !points[pointerFile]:
-			bad = append(bad, instead([]Damage{s.damage(name, errGone)}, "listed the files")...)
-		case name != pointerName && err == nil && !there[name]:
+		case name == pointerBeside && !points[pointerFile]:
+			bad = append(bad, instead([]Damage{s.damage(pointerName, errGone)}, "listed the files")...)
+		case name != pointerBeside && err == nil && !there[name]:
 			bad = append(bad, instead([]Damage{s.damage(stateName(name), errGone)}, "begun anew")...)
 		}
 	}
@@ -315,7 +315,7 @@ func (s Store) SaveState(st State) error {
 	none.setVersions()
 	empty := none.files()
 	if _, err := s.in.Stat(pointerName); err == nil {
-		st.Thread.Beside = append(st.Thread.Beside, pointerName)
+		st.Thread.Beside = append(st.Thread.Beside, pointerBeside)
 	}
 	for i, f := range st.files() {
 		data, old, there, err := s.sealed(f, empty[i])
