@@ -9,7 +9,7 @@ MODULES := . service bench
 # each runs a command of go with its arguments in every module, and fails if one failed.
 each = status=0; for m in $(MODULES); do $(GO) $(1) -C $$m $(2) || status=1; done; exit $$status
 
-.PHONY: check-all lint build mkbench test test-all test-long test-cgo test-postgres bench-peers check bench bench-scaling bench-retrieval bench-retrieval-cgo bench-paging bench-predict bench-memory bench-economics bench-economy bench-tasks plan-hashes search-hashes release test-release demo replay picture test-race fuzz mask-rules contract test-clients soak soak-machines test-mcp-inspector bench-retrieval-quality e2e bills test-frameworks test-ui picture-ui vendor-ui clean
+.PHONY: check-all lint build mkbench test test-all test-long test-cgo test-postgres bench-peers check bench bench-scaling bench-retrieval bench-retrieval-cgo bench-paging bench-predict bench-memory bench-economics bench-economy bench-tasks plan-hashes search-hashes release test-release demo replay picture test-race fuzz mask-rules contract test-clients soak soak-machines kills test-mcp-inspector bench-retrieval-quality e2e bills test-frameworks test-ui picture-ui vendor-ui clean
 
 build: ## build bin/memkernel
 	$(GO) build -o $(BIN) ./cmd/memkernel
@@ -152,6 +152,14 @@ soak: ## 64 sessions on one daemon for five minutes, or SOAK=90s: no lost commit
 
 soak-machines: ## services over a primary and a standby, killed and paused for five minutes, or SOAK=90s: no turn lost or doubled
 	MEMKERNEL_LONG=1 MEMKERNEL_SOAK=$(SOAK) $(GO) test -C service -count=1 -v -timeout 0 -run 'TestSoak$$' ./postgres
+
+KILLED := $(CURDIR)/bin/killed
+
+kills: ## kill -9 every verb, the daemon, the nightly run and the services' machines; one line says what was lost
+	@mkdir -p bin && rm -f $(KILLED); export MEMKERNEL_LONG=1 MEMKERNEL_KILLED=$(KILLED) MEMKERNEL_SOAK=$(SOAK); status=0; \
+	  $(GO) test -count=1 -timeout 6h -run Kill ./... | grep -v 'no test' || status=1; \
+	  $(GO) test -C service -count=1 -timeout 6h -run 'TestSoak$$' ./postgres || status=1; \
+	  awk '{k += $$2; l += $$3; d += $$4} END {printf "%d kills in %d tests: %d lost, %d doubled\n", k, NR, l, d}' $(KILLED); exit $$status
 
 fuzz: ## a minute of the tokenizer's differential fuzz
 	$(GO) test -run '^$$' -fuzz FuzzO200kEqualsReference -fuzztime 60s ./budget

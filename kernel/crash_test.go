@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/memkernel/memkernel/internal/crashtest"
+	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/fault"
@@ -19,7 +20,12 @@ import (
 // what stands: check is clean, everything that was acknowledged restores, the trace
 // replays up to its last whole line, and plans go on.
 func TestKillAnywhere(t *testing.T) {
-	crashtest.EveryWrite(t, "TestCrashChild", 20, func(dir string, n int, out []byte) { afterKill(t, dir, n, out) })
+	steps := crashtest.EveryWrite(t, "TestCrashChild", 20, func(dir string, n int, out []byte) { afterKill(t, dir, n, out) })
+	for _, step := range suite.Pick(nil, []string{"commitPages", "CaptureTurn", "commitTurn", "markdownAfter"}) {
+		if steps["ObserveTurn: endTurn/"+step] == 0 {
+			t.Errorf("nothing was killed in the step %s of a turn's end", step)
+		}
+	}
 }
 
 // TestCrashChild is the session that TestKillAnywhere kills.

@@ -7,7 +7,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -39,12 +42,45 @@ func Arm(t *testing.T, at int) *atomic.Int64 {
 	ops := new(atomic.Int64)
 	t.Cleanup(atomicfile.SetHook(func(string, string) error {
 		if ops.Add(1) == int64(at) {
+			if file := os.Getenv(envStep); file != "" {
+				_ = os.WriteFile(file, []byte(step()), 0o600) // the parent misses it
+			}
 			syscall.Kill(os.Getpid(), syscall.SIGKILL)
 			select {}
 		}
 		return nil
 	}))
 	return ops
+}
+
+// below are the packages that write for others.
+var below = []string{"internal/crashtest.", "internal/atomicfile.", "internal/store.", "pagevm/journal."}
+
+// step names the step that the caller interrupts, as [EveryWrite] says.
+func step() string {
+	const module = "github.com/memkernel/memkernel/"
+	pcs := make([]uintptr, 64)
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(1, pcs)])
+	writer, verb, last := "", "", ""
+	for more := true; more; {
+		var f runtime.Frame
+		f, more = frames.Next()
+		at, ours := strings.CutPrefix(f.Function, module)
+		if !ours || strings.HasSuffix(f.File, "_test.go") || slices.ContainsFunc(below, func(p string) bool { return strings.HasPrefix(at, p) }) {
+			continue
+		}
+		parts := strings.FieldsFunc(at[strings.LastIndex(at, "/")+1:], func(r rune) bool { return strings.ContainsRune(".()*[]", r) })
+		parts = slices.DeleteFunc(parts, func(p string) bool { return strings.HasPrefix(p, "func") || strings.Trim(p, "0123456789-gowrap") == "" })
+		name := parts[len(parts)-1]
+		switch {
+		case writer == "":
+			writer = name
+		case name == "endTurn":
+			writer = name + "/" + last
+		}
+		verb, last = name, name
+	}
+	return verb + ": " + writer
 }
 
 // count runs a script in a child that is not killed, and returns the number of its write

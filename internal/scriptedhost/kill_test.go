@@ -102,6 +102,13 @@ func Kills(t *testing.T, child string, s Setup, n int) *Host {
 	s.setDefaults()
 	script := NewScript(s)
 	g := &gallery{t: t, child: child, script: script, h: New(t.TempDir(), s)}
+	defer func() {
+		lost := 0
+		if t.Failed() {
+			lost = 1
+		}
+		crashtest.Tell(t, g.killed, lost, 0)
+	}()
 	for i, sh := range shots(s, len(script), n) {
 		sh.arm = max(sh.arm, g.acked)
 		if !g.run(&sh) {

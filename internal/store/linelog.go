@@ -46,8 +46,8 @@ type lineLog struct {
 	torn    int64
 	last    lineHead // of the last line up to at
 	// known describes the file that ends at at. While it stays so, it need not be read.
-	known Info
-	broken  error    // set once an append could not be taken back
+	known  Info
+	broken error // set once an append could not be taken back
 
 	head    *journalHead // the newest state, nil if there is none
 	headErr error        // why there is none, though there should be

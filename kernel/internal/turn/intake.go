@@ -79,11 +79,11 @@ func (in *intake) absorb(s *session.Session) {
 // ingestTurn makes pages of new messages and commits them.
 func ingestTurn(ctx context.Context, s *session.Session, in *intake) error {
 	in.absorb(s)
-	return in.commit(ctx, s)
+	return in.commitPages(ctx, s)
 }
 
-// commit writes the pages that were made.
-func (in *intake) commit(ctx context.Context, s *session.Session) error {
+// commitPages writes the pages that were made.
+func (in *intake) commitPages(ctx context.Context, s *session.Session) error {
 	return s.CommitPages(ctx, in.Out, &branch.Cut{Branch: in.turn.Branch, Model: in.turn.Model}, in.turn.Now)
 }
 

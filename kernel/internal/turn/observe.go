@@ -59,7 +59,7 @@ func (d *Desk) endTurn(ctx context.Context, s *session.Session, w *intake, t api
 	}
 	_, again := s.Account.Chains[o.AdvancementKey]
 
-	if err := w.commit(ctx, s); err != nil { // pages: blobs, then a record of the journal
+	if err := w.commitPages(ctx, s); err != nil { // pages: blobs, then a record of the journal
 		return nil, err
 	}
 	if t.Branch == "" { // state/*.json
