@@ -158,6 +158,7 @@ KILLED := $(CURDIR)/bin/killed
 kills: ## kill -9 every verb, the daemon, the nightly run and the services' machines; one line says what was lost
 	@mkdir -p bin && rm -f $(KILLED); export MEMKERNEL_LONG=1 MEMKERNEL_KILLED=$(KILLED) MEMKERNEL_SOAK=$(SOAK); status=0; \
 	  $(GO) test -count=1 -timeout 6h -run Kill ./... | grep -v 'no test' || status=1; \
+	  $(GO) test -count=1 -run 'TestSession$$' ./client || status=1; \
 	  $(GO) test -C service -count=1 -timeout 6h -run 'TestSoak$$' ./postgres || status=1; \
 	  awk '{k += $$2; l += $$3; d += $$4} END {printf "%d kills in %d tests: %d lost, %d doubled\n", k, NR, l, d}' $(KILLED); exit $$status
 

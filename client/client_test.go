@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/client/protocol"
+	"github.com/memkernel/memkernel/internal/crashtest"
 	"github.com/memkernel/memkernel/internal/rendezvous"
 )
 
@@ -140,11 +141,15 @@ func TestSession(t *testing.T) {
 	processOf(t, ws).Kill()
 	all.Wait()
 	text, err := os.ReadFile(filepath.Join(ws, "memory", "facts.md"))
+	lost, doubled := 0, 0
 	for i := range 20 {
-		if n := strings.Count(string(text), fmt.Sprintf("number %d is", i)); n != 1 {
+		n := strings.Count(string(text), fmt.Sprintf("number %d is", i))
+		if n != 1 {
 			t.Errorf("fact %d stands %d times (%v)", i, n, err)
 		}
+		lost, doubled = lost+max(1-n, 0), doubled+max(n-1, 0)
 	}
+	crashtest.Tell(t, 4, lost, doubled)
 	found, err := c.Search(t.Context(), &protocol.SearchParams{Query: "fact number 7", SessionKey: "s", Private: true})
 	if err != nil || len(found.Results) == 0 {
 		t.Errorf("%+v, %v", found, err)
