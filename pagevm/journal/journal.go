@@ -77,14 +77,7 @@ func readJournal(in store.Store, name string, opt *Options) (*Journal, error) {
 	if err != nil {
 		return nil, err
 	}
-	var failed error
-	err = j.read(func(r store.Record) error {
-		if opt.Each != nil {
-			failed = opt.Each(r)
-		}
-		return failed
-	})
-	return j, cmp.Or(failed, err)
+	return j, j.refresh(opt.Each)
 }
 
 func newJournal(in store.Store, name string, opt *Options) (*Journal, error) {
@@ -102,14 +95,18 @@ func emptyJournal() *Journal {
 	return &Journal{store: newStore()}
 }
 
-// read reads the records that were appended since, and passes each to each once it is learned.
-func (j *Journal) read(each func(store.Record) error) error {
-	return j.Log.Read(func(r store.Record) error {
-		if err := j.learn(r); err != nil {
-			return err
+// refresh reads the records that were appended since, and passes each to each, which may be nil,
+// once it is learned. An error of each is returned as it is.
+func (j *Journal) refresh(each func(store.Record) error) error {
+	var failed error
+	err := j.Log.Read(func(r store.Record) error {
+		err := j.learn(r)
+		if err == nil && each != nil {
+			failed = each(r)
 		}
-		return each(r)
+		return cmp.Or(err, failed)
 	})
+	return cmp.Or(failed, err)
 }
 
 // learn applies a record to the state.
@@ -123,15 +120,14 @@ func (j *Journal) learn(rec store.Record) error {
 	return nil
 }
 
-// Refresh reads and returns the records that another process has appended since. If the journal
-// was rewritten, as by a compaction, it returns a *store.LogError and the caller must open the
-// journal again.
-func (j *Journal) Refresh() ([]store.Record, error) {
-	var recs []store.Record
-	if err := j.read(func(r store.Record) error { recs = append(recs, r); return nil }); err != nil {
-		return recs, fmt.Errorf("refresh journal: %w", err)
+// Refresh reads the records that another process has appended since, and passes each to each. If
+// the journal was rewritten, as by a compaction, it returns a *store.LogError and the caller must
+// open the journal again.
+func (j *Journal) Refresh(each func(store.Record) error) error {
+	if err := j.refresh(each); err != nil {
+		return fmt.Errorf("refresh journal: %w", err)
 	}
-	return recs, nil
+	return nil
 }
 
 // Append writes records in one piece, durably if sync is set. It first reads the records that
@@ -186,7 +182,7 @@ func (j *Journal) current(write func() error) error {
 			return err
 		}
 		known := j.records
-		if oops := j.read(func(store.Record) error { return nil }); oops != nil {
+		if oops := j.refresh(nil); oops != nil {
 			return fmt.Errorf("refresh journal: %w", oops)
 		}
 		if j.records == known {

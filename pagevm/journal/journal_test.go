@@ -185,7 +185,7 @@ func TestTwoProcesses(t *testing.T) {
 	path, r := filepath.Join(t.TempDir(), "journal.jsonl"), testRules(t)
 	a, b := openTestJournal(t, path), openTestJournal(t, path)
 	a.Append(true, testRecord(1))
-	recs, err := b.Refresh()
+	recs, err := refreshed(b)
 	if diff := cmp.Diff([]store.Record{testRecord(1)}, recs); diff != "" || err != nil {
 		t.Errorf("refresh: %v %s", err, diff)
 	}
@@ -202,7 +202,7 @@ func TestTwoProcesses(t *testing.T) {
 	f, _ := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
 	f.WriteString(`{"v":1,"n":3`)
 	f.Close()
-	if recs, err := a.Refresh(); len(recs) != 1 || err != nil || a.Torn() == 0 {
+	if recs, err := refreshed(a); len(recs) != 1 || err != nil || a.Torn() == 0 {
 		t.Errorf("%d records, torn %d, %v", len(recs), a.Torn(), err)
 	}
 	if _, err := a.Append(true, testRecord(3)); err != nil {
@@ -213,7 +213,7 @@ func TestTwoProcesses(t *testing.T) {
 	}
 	os.Truncate(path, 10)
 	var d *store.LogError
-	if _, err := b.Refresh(); !errors.As(err, &d) {
+	if _, err := refreshed(b); !errors.As(err, &d) {
 		t.Errorf("shortened file: %v", err)
 	}
 }

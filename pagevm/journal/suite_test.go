@@ -129,3 +129,9 @@ func reframe(t *testing.T, lines []byte) []byte {
 	}
 	return out
 }
+
+// refreshed is what others appended to a journal since.
+func refreshed(j *Journal) (recs []store.Record, err error) {
+	err = j.Refresh(func(r store.Record) error { recs = append(recs, r); return nil })
+	return recs, err
+}

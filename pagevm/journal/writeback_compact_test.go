@@ -83,7 +83,7 @@ func TestCompactUnderAnotherProcess(t *testing.T) {
 		for i := range 5 {
 			mustWriteback(t, b, r, tx(fmt.Sprint("t", i), set("state", `"s"`, i)))
 		}
-		a.Refresh()
+		refreshed(a)
 		if _, err := a.Compact(); err != nil {
 			t.Fatal(err)
 		}
@@ -91,7 +91,7 @@ func TestCompactUnderAnotherProcess(t *testing.T) {
 			mustWriteback(t, a, r, tx(fmt.Sprint("u", i), set("state", `"s"`, 5+i)))
 		}
 		var d *store.LogError
-		if _, err := b.Refresh(); !errors.As(err, &d) {
+		if _, err := refreshed(b); !errors.As(err, &d) {
 			t.Errorf("refresh: %v", err)
 		}
 		if out, err := b.Writeback(tx("lost", set("state", `"s"`, 5)), r); err == nil {
@@ -139,7 +139,7 @@ func TestJournalReplaced(t *testing.T) {
 		}
 	}
 	var d *store.LogError
-	if recs, err := a.Refresh(); !errors.As(err, &d) {
+	if recs, err := refreshed(a); !errors.As(err, &d) {
 		t.Errorf("%v, %v", recs, err)
 	}
 	if _, err := a.Append(true, testRecord(6)); !errors.As(err, &d) || !store.Overtaken(err) {

@@ -252,7 +252,7 @@ func (m *machine) write(t failer, j *Journal, x Transaction) {
 
 func (m *machine) check(t *rapid.T) {
 	for i := range m.j {
-		if _, err := m.j[i].Refresh(); err != nil {
+		if _, err := refreshed(m.j[i]); err != nil {
 			t.Fatal(err)
 		}
 		got := valuesOf(m.j[i].Store())

@@ -440,7 +440,7 @@ func TestWritebackTwoSessions(t *testing.T) {
 			t.Errorf("%d: %+v", i, out)
 		}
 	}
-	if _, err := a.Refresh(); err != nil {
+	if _, err := refreshed(a); err != nil {
 		t.Fatal(err)
 	}
 	if snapshotOf(t, a) != snapshotOf(t, b) {

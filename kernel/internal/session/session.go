@@ -193,19 +193,11 @@ func follow(j **journal.Journal, in store.Store, name string, write bool, each f
 		}
 		return err
 	}
-	recs, err := (*j).Refresh()
-	if err != nil {
-		return err
-	}
-	if write {
+	err := (*j).Refresh(each)
+	if err == nil && write {
 		(*j).Writable()
 	}
-	for _, r := range recs {
-		if err := each(r); err != nil {
-			return err
-		}
-	}
-	return nil
+	return err
 }
 
 // replay applies one journal record to the state in memory.
