@@ -1,8 +1,6 @@
 package journal
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
 	"iter"
 
@@ -15,26 +13,14 @@ type CompactStats struct {
 }
 
 // Compact rewrites the journal with the writebacks replaced by one snapshot of their state.
-// Rejections and all other records stay, in their order. The new records are
-// read and compared before they replace the old ones, in one step that a crash leaves done or not
-// done. The caller must hold the session's lock. In a process that has the old journal open, the
-// next Refresh or append reports the compaction. A journal without writebacks is left as it is.
+// Rejections and all other records stay, in their order. A journal without writebacks is left as it
+// is. Otherwise Compact is a [Journal.Rewrite].
 func (j *Journal) Compact() (CompactStats, error) {
-	st, err := j.rewrite(keepAll, func(n *Journal) error {
-		before, err := j.store.Snapshot()
-		if err != nil {
-			return err
-		}
-		after, err := n.store.Snapshot()
-		if err == nil && !bytes.Equal(before, after) {
-			err = errors.New("the new file does not read as the old one; it was left as it is")
-		}
-		return err
-	})
-	if err != nil {
-		err = fmt.Errorf("compact journal %s: %w", j.path, err)
+	if j.store.Seq() == 0 {
+		_, err := j.append(false, func() ([]store.Record, error) { return nil, nil })
+		return CompactStats{j.Size(), j.Size()}, err
 	}
-	return st, err
+	return j.Rewrite(keepAll)
 }
 
 func keepAll(*store.Record) (bool, error) { return true, nil }
@@ -47,39 +33,18 @@ func keepAll(*store.Record) (bool, error) { return true, nil }
 // Only Rewrite can remove chosen records from a journal. It is meant for records that a user
 // wants forgotten. The caller must hold the session's lock. In a process that has the old journal
 // open, the next Refresh or append reports the rewrite.
-func (j *Journal) Rewrite(edit func(*store.Record) (keep bool, err error)) (CompactStats, error) {
-	st, err := j.rewrite(edit, nil)
-	if err != nil {
-		err = fmt.Errorf("rewrite journal %s: %w", j.path, err)
-	}
-	return st, err
-}
-
-// rewrite is Rewrite, or Compact if check is not nil. check compares the new journal with this
-// one.
-func (j *Journal) rewrite(edit func(*store.Record) (bool, error), check func(n *Journal) error) (st CompactStats, err error) {
+func (j *Journal) Rewrite(edit func(*store.Record) (keep bool, err error)) (st CompactStats, err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("rewrite journal %s: %w", j.path, err)
+		}
+	}()
 	if _, err := j.append(false, func() ([]store.Record, error) { return nil, nil }); err != nil {
 		return st, err
 	}
 	st = CompactStats{j.Size(), j.Size()}
-	if check != nil && j.store.Seq() == 0 {
-		return st, nil
-	}
 	n := emptyJournal()
-	old := j.Records()
-	err = j.Replace(func(yield func(store.Record, error) bool) {
-		for r, err := range j.compacted(n, old, edit) {
-			if !yield(r, err) || err != nil {
-				return
-			}
-		}
-		if check != nil {
-			if err := check(n); err != nil {
-				yield(store.Record{}, err)
-			}
-		}
-	})
-	if err != nil {
+	if err := j.Replace(j.compacted(n, j.Records(), edit)); err != nil {
 		return st, err
 	}
 	j.store, j.records, j.needed = n.store, n.records, n.needed
