@@ -314,7 +314,9 @@ func (s Store) SaveState(st State) error {
 	var none State
 	none.setVersions()
 	empty := none.files()
-	if _, err := s.in.Stat(pointerName); err == nil {
+	if there, err := store.Find(s.in, pointerName); err != nil {
+		return fmt.Errorf("save state: %w", err)
+	} else if there {
 		st.Thread.Beside = append(st.Thread.Beside, pointerBeside)
 	}
 	for i, f := range st.files() {
