@@ -124,10 +124,7 @@ func (s files) Stat(name string) (Info, error) {
 }
 
 func info(fi fs.FileInfo) Info {
-	if fi.IsDir() {
-		return Info{Time: fi.ModTime(), Folder: true}
-	}
-	return Info{Size: fi.Size(), Time: fi.ModTime()}
+	return Info{Size: fi.Size(), Time: fi.ModTime(), Folder: fi.IsDir()}
 }
 
 func (s files) List(folder string) ([]Entry, error) {

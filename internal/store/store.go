@@ -126,7 +126,7 @@ type Doc struct {
 
 // Info describes the document, log or folder of a name.
 type Info struct {
-	Size   int64     // in bytes; of a listed folder those of the logs in it, 0 if the store has no sum
+	Size   int64     // in bytes; without meaning for a folder
 	Time   time.Time // when it was written last
 	Folder bool
 }

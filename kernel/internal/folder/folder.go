@@ -63,21 +63,21 @@ func Path(name string) string {
 func In(state store.Store, name string) store.Store { return state.In(Path(name)) }
 
 // All lists the folders of all sessions.
-func All(state store.Store) (out []string, err error) {
-	all, err := Listed(state)
-	for _, e := range all {
-		out = append(out, e.Name)
-	}
-	return out, err
-}
-
-// Listed is All with what the store knows of the folders.
-func Listed(state store.Store) ([]store.Entry, error) {
-	all, err := state.List(Sessions)
+func All(state store.Store) ([]string, error) {
+	entries, err := state.List(Sessions)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	return slices.DeleteFunc(all, func(e store.Entry) bool { return !e.Folder }), err
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, e := range entries {
+		if e.Folder {
+			out = append(out, e.Name)
+		}
+	}
+	return out, nil
 }
 
 // AllAndProject lists the folders of all sessions, and [Project] if it exists.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/checkpoint"
+	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/health"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
@@ -93,21 +94,21 @@ func folders(in *Inspector, o *api.StatusOptions) (read []string, others []api.O
 		}
 		return []string{name}, nil, err
 	}
-	all, err := folder.Listed(in.State)
-	if err != nil {
-		return nil, nil, err
-	}
-	for _, f := range all {
-		others = append(others, api.OtherSession{Folder: f.Name})
-		s := &others[len(others)-1]
-		if fi, err := f.Info(); err == nil && fi.Size > 0 {
-			s.Bytes, s.Last = fi.Size, fi.Time
-			continue
+	at := map[string]int{}
+	for _, name := range []string{folder.JournalFile, folder.RecordsFile} {
+		logs, err := store.Logs(in.State, folder.Sessions, name, time.Now())
+		if err != nil {
+			return nil, nil, err
 		}
-		for _, name := range []string{folder.JournalFile, folder.RecordsFile} {
-			if fi, err := folder.In(in.State, f.Name).Stat(name); err == nil {
-				s.Bytes += fi.Size
-				s.Last = later(s.Last, fi.Time)
+		for _, l := range logs {
+			i, known := at[l.Name]
+			if !known {
+				i = len(others)
+				at[l.Name], others = i, append(others, api.OtherSession{Folder: l.Name})
+			}
+			if fi, err := l.Info(); err == nil {
+				others[i].Bytes += fi.Size
+				others[i].Last = later(others[i].Last, fi.Time)
 			}
 		}
 	}
