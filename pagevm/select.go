@@ -33,10 +33,11 @@ type SelectInput struct {
 // not durable) come first, at their lowest level. All other atoms are chosen by worth. An atom
 // comes in whole, with each of its results at the level that gives the atom the most worth per
 // token. It may then rise level by level. Atoms and levels compete in one order of worth per
-// token until the target is reached. A name counts for the first atom that shows it, a
-// little for the second atom, and for no other atom. A page whose names are shown elsewhere, such
-// as a file that was read again, therefore loses its worth. Of two equal atoms the earlier one is
-// chosen. Equal inputs give equal choices.
+// token until the target is reached. An atom that no step brings in leaves, and a result that no
+// step raises is shown at its lowest level, as a pointer for example. A name counts for the first
+// atom that shows it, a little for the second atom, and for no other atom. A page whose names are
+// shown elsewhere, such as a file that was read again, therefore loses its worth. Of two equal
+// atoms the earlier one is chosen. Equal inputs give equal choices.
 func Select(in SelectInput) *CutWish {
 	s, used := newSelection(in)
 	if in.Most > in.Target {
@@ -139,7 +140,7 @@ func (s *selection) add(from, end int) {
 			p := pageChoice{seg: seg, level: seg.First}
 			p.worth, p.names = s.judge(i, j)
 			if low := seg.Lowest(s.in.Resolver); s.in.Places[i].Closed && low < Full {
-				p.level, p.free = low, true
+				p.level, p.free = low, true // and so it is shown unless a step of climb raises it
 			}
 			a.pages = append(a.pages, p)
 		}
