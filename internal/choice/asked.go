@@ -163,7 +163,8 @@ func titleOf(line string) string {
 
 // Answered returns the decision that an agent's question and a person's reply make. The decision
 // holds the question and the reply, word for word. It also holds the options if the reply is
-// short or points at an option. An offer without a question mark is answered by a label, or by a
+// short or points at an option. A long reply is an answer only if it begins like one, names a
+// label or repeats one of the question's words. An offer without a question mark is answered by a label, or by a
 // yes or no that repeats one of its words. Answered returns false if the reply doesn't answer, or
 // if it asks or doubts.
 func (a Asked) Answered(reply string) (string, bool) {
@@ -175,6 +176,8 @@ func (a Asked) Answered(reply string) (string, bool) {
 	switch {
 	case Wonders(reply), Asking(reply) && !begins && !labels:
 		return "", false
+	case utf8.RuneCountInString(reply) > freeRunes && !begins && !labels && !a.shares(reply):
+		return "", false // the person goes on to something else
 	case a.Question, labels && utf8.RuneCountInString(reply) <= labelRunes, begins && (labels || a.shares(reply)):
 	default:
 		return "", false
@@ -194,7 +197,8 @@ func (a Asked) Answered(reply string) (string, bool) {
 
 // pointingRunes is the largest length, in characters, of a reply that may point at an option
 // without its label ("the second"). labelRunes is the largest length of a label alone ("#12").
-const pointingRunes, labelRunes = 30, 3
+// freeRunes is the largest length of a reply that may answer in words of its own.
+const pointingRunes, labelRunes, freeRunes = 30, 3, 120
 
 // named matches a figure or a single letter in a reply.
 var named = textutil.LazyRegexp(`(?:^|[^\p{L}\p{N}])(\d{1,2}|\p{L})(?:[^\p{L}\p{N}]|$)`)

@@ -40,6 +40,7 @@ func TestAnswered(t *testing.T) {
 		{"The crane moves. Shall I paint the bridge?", "the other side of it needs no paint", "The crane moves. Shall I paint the bridge? → the other side of it needs no paint"},
 		{"Chcesz pociąg czy samolot?", "wolę to pierwsze", "Chcesz pociąg czy samolot? → wolę to pierwsze"},
 		{"Is it A or B?", "B", "Is it A or B? → B"},
+		{"The crane moves. Shall I paint the bridge?", "a painted bridge needs care, and the ferry's people would have to look after it in the winter when nobody else is here, so leave it grey", "The crane moves. Shall I paint the bridge? → a painted bridge needs care, and the ferry's people would have to look after it in the winter when nobody else is here, so leave it grey"},
 
 		// Answers to nothing.
 		{"Done: the crane moves.", "yes", ""},
@@ -54,6 +55,7 @@ func TestAnswered(t *testing.T) {
 		{"The crane moves. Shall I paint the bridge?", "how do I move the crane from here", ""},
 		{"The crane moves. Shall I paint the bridge?", "panic: nil pointer\n\tcrane.go:12\n\tcrane.go:90\n\tmain.go:7\nexit 2", ""},
 		{"The crane moves. Shall I paint the bridge?", "yes " + strings.Repeat("and then the other side of it ", 12), ""},
+		{"The crane moves. Shall I paint the bridge?", "please find out why the ferry leaves an hour late when the tide is low, and mend it so that the passengers see the new time on both quays", ""},
 		{"1. Poll\n2. Push\n\nBoth are done.", "now the ferry", ""},
 		{"", "yes", ""},
 		{"```\nShall I?\n```", "yes", ""},
