@@ -22,7 +22,8 @@ import (
 // traceFormat is the version of the traces that are written.
 //
 //	1: first format
-const traceFormat = 1
+//	2: a line can name a plan that it continues and the projection that it started from
+const traceFormat = 2
 
 // opTrace is the operation of a header. traceID is its id.
 const (

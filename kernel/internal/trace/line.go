@@ -17,10 +17,14 @@ import (
 type line struct {
 	Branch string `json:"branch,omitempty"`
 	Model  string `json:"model"`
-	// After is the plan that the line continues. A line without After is complete by itself. Its
-	// Before is the whole projection that the plan started from.
-	After  string             `json:"after,omitempty"`
-	Before *pagevm.Projection `json:"before,omitempty"`
+	// After is the plan of the line that this line continues. A line without After is complete by
+	// itself.
+	After string `json:"after,omitempty"`
+	// Before is the projection that the plan started from, unless it is the one of After. Of the
+	// projection of After, it has the first KeepSeen and KeepItems entries, which are left out.
+	Before    *pagevm.Projection `json:"before,omitempty"`
+	KeepSeen  int                `json:"keep_seen,omitempty"`
+	KeepItems int                `json:"keep_items,omitempty"`
 	// KeepHost and KeepPlaces count the unchanged entries of the previous line. Host and Places
 	// follow them.
 	KeepHost   int                  `json:"keep_host,omitempty"`
@@ -107,6 +111,26 @@ func (b *base) talk(l *line) error {
 	return nil
 }
 
+// start sets the projection that a line's plan started from.
+func (b *base) start(l *line) error {
+	if l.Before == nil && b.proj == nil {
+		return errors.New("it has no projection to start from")
+	}
+	if l.Before == nil {
+		return nil
+	}
+	p := *l.Before
+	if l.After != "" {
+		if l.KeepSeen < 0 || l.KeepSeen > len(b.proj.Seen) || l.KeepItems < 0 || l.KeepItems > len(b.proj.Items) {
+			return fmt.Errorf("it keeps more than there is: keep_seen %d of %d, keep_items %d of %d", l.KeepSeen, len(b.proj.Seen), l.KeepItems, len(b.proj.Items))
+		}
+		p.Seen = append(b.proj.Seen[:l.KeepSeen:l.KeepSeen], p.Seen...)
+		p.Items = append(b.proj.Items[:l.KeepItems:l.KeepItems], p.Items...)
+	}
+	b.proj = &p
+	return nil
+}
+
 // cutWas asks the cut planner with the input of a step.
 func (b *base) cutWas(s *step) error {
 	var f cutIn
@@ -134,23 +158,29 @@ func (b *base) follow(l *line) error {
 }
 
 // lineOf returns the line of a plan, as the differences from before, and the new state. before is
-// the trace's last state of the conversation, or nil if no usable state is known.
+// the trace's last state of the conversation, whose projection is known, or nil if no such state is.
 func lineOf(p *Plan, before *traced) (*line, *traced, error) {
 	l := &line{Branch: p.Branch, Model: p.Model, Align: p.Align, Generation: p.After.Generation, Chosen: -1}
 	after := &traced{plan: p.ID}
-	from := &base{}
-	if before == nil {
-		l.Before = p.Before
-	} else {
+	from := &base{proj: &pagevm.Projection{}}
+	if before != nil {
 		from, after.digest = &before.base, before.digest
 		l.After = before.plan
+	}
+	keepSeen, keepItems := p.KeepSeen, p.KeepItems
+	if from.proj != p.Before {
+		start := *p.Before
+		l.KeepSeen, l.KeepItems = common(from.proj.Seen, start.Seen), common(from.proj.Items, start.Items)
+		start.Seen, start.Items = start.Seen[l.KeepSeen:], start.Items[l.KeepItems:]
+		l.Before = &start
+		keepSeen, keepItems = min(keepSeen, l.KeepSeen), min(keepItems, l.KeepItems)
 	}
 	l.KeepHost = sameHosts(from.hosts, p.Host)
 	l.Host = p.Host[l.KeepHost:]
 	l.KeepPlaces = common(from.places, p.Places)
 	l.Places = p.Places[l.KeepPlaces:]
 	after.base = base{proj: p.After, hosts: p.Host, places: p.Places, cut: from.cut}
-	l.Projection = after.digest.sum(p.After, p.KeepSeen, p.KeepItems)
+	l.Projection = after.digest.sum(p.After, keepSeen, keepItems)
 	after.sum = l.Projection
 	for i, c := range p.Trail {
 		if c.Next != nil && c.Next.Proj == p.After {

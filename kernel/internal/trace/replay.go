@@ -104,8 +104,8 @@ func (p *replay) file(l store.TraceLine, a *planAgain, d *api.TraceDifference) {
 // base returns the state that a line continues, updated by the line's own conversation. It
 // returns nil if that state could not be decided again.
 func (p *replay) base(key conversation, rec *line) (*base, error) {
-	b := base{proj: rec.Before}
-	if rec.Before == nil {
+	var b base
+	if rec.After != "" {
 		before := p.lines[key]
 		switch {
 		case before != nil && before.plan == "":
@@ -114,6 +114,9 @@ func (p *replay) base(key conversation, rec *line) (*base, error) {
 			return nil, fmt.Errorf("it goes on from plan %q, which is not the one before it", rec.After)
 		}
 		b = before.base
+	}
+	if err := b.start(rec); err != nil {
+		return nil, err
 	}
 	return &b, b.talk(rec)
 }

@@ -1,8 +1,8 @@
 // Package trace records how plans were decided, and decides plans again.
 //
-// The decision trace of a session, trace.jsonl, holds one line for every recorded plan: the
-// decisions in order, and for each decision the function that made it and all inputs of that
-// function. A plan notes the calls while it is made ([plan.Step]), a [Writer] makes a line of
+// The decision trace of a session, trace.jsonl, holds one line for every plan that was recorded on
+// this machine: the decisions in order, and for each decision the function that made it and all
+// inputs of that function. A plan notes the calls while it is made ([plan.Step]), a [Writer] makes a line of
 // them, and [Replay] decides again and compares.
 //
 // The inputs of a function are written field by field, as differences from the function's
@@ -136,8 +136,8 @@ func (t *Writer) write(p *Plan) (int, error) {
 	}
 	key := conversation{p.Branch, p.Model}
 	before := t.lines[key]
-	if before != nil && !before.leadsTo(p) {
-		before = nil // another process planned in between, or the projection was lost
+	if before != nil && !before.known(p) {
+		before = nil
 	}
 	line, after, err := lineOf(p, before)
 	if err != nil {
@@ -170,9 +170,9 @@ func (t *Writer) take(raw json.RawMessage) {
 	l := &r.Body
 	key := conversation{l.Branch, l.Model}
 	var b base
-	if before := t.lines[key]; l.Before == nil && before != nil && before.plan == l.After {
+	if before := t.lines[key]; l.After != "" && before != nil && before.plan == l.After {
 		b = before.base
-	} else if l.Before == nil {
+	} else if l.After != "" {
 		delete(t.lines, key)
 		return
 	}
@@ -184,13 +184,14 @@ func (t *Writer) take(raw json.RawMessage) {
 	t.lines[key] = &traced{base: b, plan: r.ID, sum: l.Projection}
 }
 
-// leadsTo reports whether a plan was made on the known state. The plan's own copy of the state
-// may have been read from disk again.
-func (t *traced) leadsTo(p *Plan) bool {
+// known reports whether the state's projection is known. The one that a plan started from may be it,
+// read from the store again. If it is another, the conversation was planned in between by a machine
+// that has a trace of its own, or a projection was lost.
+func (t *traced) known(p *Plan) bool {
 	if t.proj != p.Before && t.plan == p.On && t.digest.sum(p.Before, 0, 0) == t.sum {
 		t.proj = p.Before
 	}
-	return t.proj == p.Before
+	return t.proj != nil
 }
 
 // Forget makes the next line complete by itself.

@@ -103,9 +103,10 @@ func (c *conv) plan(w *trace.Writer) int {
 
 // TestWritersTakeTurns: of writers that take turns at one conversation each goes on from the
 // line of the other, as one that stays does: a line that stands by itself is written by each once,
-// and behind a plan that the trace does not have.
+// and behind a plan that the trace does not have, if the line before it is another's. Behind plans
+// of another machine a writer's line goes on from its own, and says where the plan began.
 func TestWritersTakeTurns(t *testing.T) {
-	for name, turns := range map[string]string{"two": "abababab", "as it comes": "aabbbabaab", "four": "abcdabcdabcddcba", "long": "abbbbbbbbbbbbbbbbbbbbbbbba", "one is begun anew": "ababAbab", "a plan is not in it": "abab-abab", "another wrote it": "ababXabab"} {
+	for name, turns := range map[string]string{"two": "abababab", "as it comes": "aabbbabaab", "four": "abcdabcdabcddcba", "long": "abbbbbbbbbbbbbbbbbbbbbbbba", "one is begun anew": "ababAbab", "a plan is not in it": "abab-abab", "another wrote it": "ababXabab", "two machines": "a~a~a~~~aa~a", "three machines, two writers": "aa~ab~ba"} {
 		dir := t.TempDir()
 		writers := map[rune]*trace.Writer{}
 		writer := func(r rune) *trace.Writer {
@@ -115,9 +116,16 @@ func TestWritersTakeTurns(t *testing.T) {
 			return writers[r]
 		}
 		c := &conv{t: t}
-		alone := 0
-		for _, r := range turns {
+		alone, behind := 0, 0
+		elsewhere := trace.NewWriter(store.Files(t.TempDir()), "", "v1.2.3", 1<<20)
+		for i, r := range turns {
 			switch r {
+			case '~':
+				c.plan(elsewhere)
+				if turns[i+1] != '~' {
+					behind++
+				}
+				continue
 			case 'A':
 				writer('a').Forget()
 				r, alone = 'a', alone+1
@@ -148,8 +156,9 @@ func TestWritersTakeTurns(t *testing.T) {
 		if err != nil || r.Difference != nil || r.Plans != bytes.Count(text, []byte("\n"))-1 {
 			t.Errorf("%s: %+v, %v", name, r, err)
 		}
-		if n := bytes.Count(text, []byte(`"before":{`)); n != alone {
-			t.Errorf("%s: %d lines stand by themselves, want %d", name, n, alone)
+		began := bytes.Count(text, []byte(`"before":{`))
+		if n := began - bytes.Count(text, []byte(`"keep_seen":`)); n != alone || began != alone+behind {
+			t.Errorf("%s: %d lines stand by themselves, want %d; %d say where they began, want %d", name, n, alone, began, alone+behind)
 		}
 	}
 }
