@@ -87,11 +87,18 @@ const mostAttempts = 6
 // If nothing can be written, Write still calls f, and the writes of f fail. Write returns an error
 // of f unchanged. If f succeeded and its writes can't be made, Write returns an [UnkeptError].
 func (t *Table) Write(ctx context.Context, key string, f func(*Session) error) error {
+	return t.WriteAfter(ctx, "", key, f)
+}
+
+// WriteAfter is Write for a call that follows a plan. A host mostly observes a turn where it was
+// planned. So if this process knows the plan as the newest one of a conversation, it does not ask
+// first whether another process has written since.
+func (t *Table) WriteAfter(ctx context.Context, plan, key string, f func(*Session) error) error {
 	key, name, err := t.folder(key)
 	if err != nil {
 		return err
 	}
-	return t.write(ctx, key, name, f)
+	return t.write(ctx, plan, key, name, f)
 }
 
 // In is Write for a call with a result.
@@ -118,24 +125,24 @@ func (s *Session) Failed(doing string, err error) error {
 // kept in memory afterwards.
 func (t *Table) WriteFolder(ctx context.Context, name string, f func(*Session) error) error {
 	had := t.Holds(name)
-	err := t.write(ctx, "", name, f)
+	err := t.write(ctx, "", "", name, f)
 	if s := t.find(name); s != nil && !had {
 		s.release()
 	}
 	return err
 }
 
-func (t *Table) write(ctx context.Context, key, name string, f func(*Session) error) error {
+func (t *Table) write(ctx context.Context, plan, key, name string, f func(*Session) error) error {
 	for attempt := 1; ; attempt++ {
-		err := t.writeOnce(ctx, key, name, f)
+		err := t.writeOnce(ctx, plan, key, name, f)
 		if !store.Overtaken(err) || attempt == mostAttempts || ctx.Err() != nil {
 			return err
 		}
 	}
 }
 
-func (t *Table) writeOnce(ctx context.Context, key, name string, f func(*Session) error) (err error) {
-	s, end, err := t.begin(ctx, key, name)
+func (t *Table) writeOnce(ctx context.Context, plan, key, name string, f func(*Session) error) (err error) {
+	s, end, err := t.begin(ctx, plan, key, name)
 	if err != nil {
 		return err
 	}
@@ -166,17 +173,17 @@ func (e *UnkeptError) Unwrap() error { return e.Err }
 // Project returns the session that holds the workspace's shared pages and the runs over memory's
 // files, for a run that syncs each of its writes. end ends the run.
 func (t *Table) Project(ctx context.Context) (s *Session, end func(), err error) {
-	s, done, err := t.begin(ctx, folder.Project, folder.Project)
+	s, done, err := t.begin(ctx, "", folder.Project, folder.Project)
 	return s, func() { _ = done() }, err // unwritten work is promised, and the next run finishes it
 }
 
 // begin opens a session for writing and completes the work that a kill interrupted. No other caller
 // writes to the session until end is called. An error of end reports that writes are lost.
-func (t *Table) begin(ctx context.Context, key, name string) (s *Session, end func() error, err error) {
+func (t *Table) begin(ctx context.Context, plan, key, name string) (s *Session, end func() error, err error) {
 	if s, err = t.take(ctx, key, name); err != nil {
 		return nil, nil, err
 	}
-	seen := s.held.Load() && s.shared == 0
+	seen := s.held.Load() && (s.shared == 0 || s.Branches.planned(plan))
 	s.shared = max(s.shared-1, 0)
 	s.unit, s.unlocked, s.Spent = nil, nil, api.Stats{}
 	switch unit, err := t.o.State.Begin(ctx, folder.Path(name), seen); {
