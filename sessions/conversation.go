@@ -25,12 +25,13 @@ type Conversation struct {
 	Size       int64
 	ModTime    time.Time
 	// Read reads turns from a position on, up to Size at most. It returns the position up to
-	// which everything was read. The Offset of a position counts bytes of the file at Path.
+	// which everything was read. The Offset of a position counts bytes of the file at Path. If the
+	// Sum of the position shows that what was read has changed, Read returns ErrRewritten.
 	Read func(ctx context.Context, c *Conversation, from Position, turn func(Turn) error) (Position, error)
 	// Open opens the transcript, byte for byte. If Open is nil, the file at Path is opened.
 	Open func() (Bytes, error)
-	// Far reports that to open the transcript costs a transfer of all of it. A conversation that
-	// goes on is then not opened to count its new lines.
+	// Far reports that to read the transcript costs a transfer of all of it. The transcript is then
+	// never opened, and Read alone finds out whether it was rewritten.
 	Far bool
 }
 
@@ -54,7 +55,12 @@ type Position struct {
 	Line int `json:"line"`
 	// Dialect is how the file is written.
 	Dialect string `json:"dialect,omitempty"`
+	// Sum identifies what was read. Only the Read of a conversation that is far away sets it.
+	Sum string `json:"sum,omitempty"`
 }
+
+// ErrRewritten is returned by the Read of a conversation whose earlier content has changed.
+var ErrRewritten = errors.New("the conversation was rewritten")
 
 // Turn is a message of one speaker.
 type Turn struct {

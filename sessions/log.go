@@ -34,7 +34,7 @@ type log struct {
 	Size     int64     `json:"size"`
 	ModTime  time.Time `json:"mod_time"`
 	Position Position  `json:"position"`
-	// Prefix is the sha256 of the file up to Position.
+	// Prefix is the sha256 of the file up to Position, "" for a conversation that is far away.
 	Prefix string `json:"prefix"`
 	Turns  int    `json:"turns"`
 	Parts  []part `json:"parts"`

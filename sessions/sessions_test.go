@@ -2,6 +2,7 @@ package sessions
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -31,11 +32,11 @@ const header = `{"type":"session","version":3,"id":"s1","timestamp":"2026-03-09T
 
 type fixture struct {
 	*testing.T
-	store  *Store
-	dir    string
-	file   string
-	far    bool // transcripts are far away
-	opened int  // how often one was opened
+	store *Store
+	dir   string
+	file  string
+	far   bool // transcripts are far away
+	read  int  // how often one was read
 }
 
 func newFixture(t *testing.T, o *Options) *fixture {
@@ -68,6 +69,22 @@ func (f *fixture) grow(text string) {
 	f.write(string(data) + text)
 }
 
+// readFar reads a transcript and tells by a sum whether the beginning is another.
+func (f *fixture) readFar(ctx context.Context, c *Conversation, from Position, turn func(Turn) error) (Position, error) {
+	f.read++
+	data, err := os.ReadFile(c.Path)
+	sum := func(n int64) string { return fmt.Sprintf("%x", sha256.Sum256(data[:n])) }
+	if err == nil && from.Offset > 0 && (from.Offset > int64(len(data)) || sum(from.Offset) != from.Sum) {
+		err = ErrRewritten
+	}
+	if err != nil {
+		return from, err
+	}
+	at, err := readTranscript(ctx, c, from, turn)
+	at.Sum = sum(at.Offset)
+	return at, err
+}
+
 func (f *fixture) update(o UpdateOptions) Report {
 	f.Helper()
 	if o.Now.IsZero() {
@@ -76,8 +93,10 @@ func (f *fixture) update(o UpdateOptions) Report {
 	find := Source{Path: filepath.Join(f.dir, "host")}.Find
 	r, err := f.store.Update(context.Background(), o, func(ctx context.Context, yield func(Conversation) bool, failed func(string, error)) {
 		find(ctx, func(c Conversation) bool {
-			c.Far = f.far
-			c.Open = func() (Bytes, error) { f.opened++; return os.Open(c.Path) }
+			if c.Far = f.far; f.far {
+				c.Open = func() (Bytes, error) { f.Error("opened from far"); return os.Open(c.Path) }
+				c.Read = f.readFar
+			}
 			return yield(c)
 		}, failed)
 	})
@@ -179,29 +198,38 @@ func TestDeltas(t *testing.T) {
 	}
 }
 
-// A transcript that is far away is opened again once it has doubled or rests, however many lines
-// are new.
+// A transcript that is far away is read again, once, when it has doubled or rests, however many
+// lines are new, and never opened. It is read twice if it was rewritten.
 func TestFar(t *testing.T) {
 	f := newFixture(t, &Options{DeltaMessages: 1, DeltaBytes: 1})
 	f.far = true
-	f.update(UpdateOptions{})
-	f.opened = 0
+	update := func(o UpdateOptions, reads int) Report {
+		f.read = 0
+		r := f.update(o)
+		if f.read != reads {
+			t.Errorf("it was read %d times, want %d: %+v", f.read, reads, r)
+		}
+		return r
+	}
+	update(UpdateOptions{}, 1)
 	f.grow(piLine(3, "user", "Third."))
-	if r := f.update(UpdateOptions{}); r.Waiting != 1 || r.Read != 0 || f.opened != 0 {
-		t.Errorf("a line: %+v, opened %d times", r, f.opened)
+	if r := update(UpdateOptions{}, 0); r.Waiting != 1 || r.Read != 0 {
+		t.Errorf("a line: %+v", r)
 	}
 	f.grow(piLine(4, "user", strings.Repeat("long ", 400)))
-	if r := f.update(UpdateOptions{}); r.Read != 1 || r.Turns != 2 {
+	if r := update(UpdateOptions{}, 1); r.Read != 1 || r.Turns != 2 {
 		t.Errorf("it has doubled: %+v", r)
 	}
 	f.grow(piLine(5, "user", "Fifth."))
-	if r := f.update(UpdateOptions{Now: time.Now().Add(2 * time.Hour)}); r.Read != 1 || r.Turns != 1 {
+	if r := update(UpdateOptions{Now: time.Now().Add(2 * time.Hour)}, 1); r.Read != 1 || r.Turns != 1 {
 		t.Errorf("it has rested: %+v", r)
 	}
 	f.write(header + piLine(1, "user", "Cut short."))
-	if r := f.update(UpdateOptions{}); r.Renewed != 1 || r.Turns != 1 {
+	if r := update(UpdateOptions{}, 2); r.Renewed != 1 || r.Turns != 1 || len(r.Failed) != 0 {
 		t.Errorf("truncated: %+v", r)
 	}
+	f.has("Cut short.")
+	f.lacks("Fifth")
 }
 
 // A transcript that was rewritten or cut is read from its beginning, however little

@@ -110,6 +110,10 @@ func (u *update) conversation(ctx context.Context, c *Conversation) {
 	if err == nil && do {
 		err = u.read(ctx, c, folder, was)
 	}
+	if errors.Is(err, ErrRewritten) || store.ReplacedLog(err) {
+		u.report.Renewed++
+		err = u.read(ctx, c, folder, nil)
+	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		delete(u.seen, folder)
@@ -135,6 +139,9 @@ func (u *update) due(c *Conversation, l *log) (was *log, do bool, err error) {
 	if c.Far && !late && grown >= 0 {
 		u.report.Waiting++
 		return l, false, nil
+	}
+	if c.Far {
+		return l, true, nil
 	}
 	sum, enough, err := hashPrefix(c, l.Position.Offset)
 	if err != nil {
@@ -170,11 +177,13 @@ func (u *update) read(ctx context.Context, c *Conversation, folder string, was *
 	}
 	l := &w.log
 	l.Size, l.ModTime, l.Position = c.Size, c.ModTime, at
-	sum, enough, err := hashPrefix(c, at.Offset)
-	if err != nil || !enough {
-		return errors.Join(err, ctx.Err()) // the file shrank meanwhile: the next Update reads it from the beginning
+	if l.Prefix = ""; !c.Far {
+		sum, enough, err := hashPrefix(c, at.Offset)
+		if err != nil || !enough {
+			return errors.Join(err, ctx.Err()) // the file shrank meanwhile: the next Update reads it from the beginning
+		}
+		l.Prefix = sum
 	}
-	l.Prefix = sum
 	if _, err := w.parts.Put(store.Synced, store.Doc{Name: marksName, Data: []byte(strings.Join(w.marks, "\n") + "\n")}); err != nil {
 		return err
 	}

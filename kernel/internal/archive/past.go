@@ -2,6 +2,8 @@ package archive
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -12,7 +14,6 @@ import (
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/pagevm"
-	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/sessions"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -56,42 +57,56 @@ func (m Journals) List(ctx context.Context, yield func(sessions.Conversation) bo
 }
 
 // read calls turn with the words of people and models in a session's journal. Positions count the
-// journal's records.
+// journal's records. It reads the journal once.
 func (m Journals) read(ctx context.Context, c *sessions.Conversation, from sessions.Position, turn func(sessions.Turn) error) (sessions.Position, error) {
-	j, err := journal.OpenJournalIn(folder.In(m.State, c.Name), folder.JournalFile, &journal.Options{ReadOnly: true})
+	in := folder.In(m.State, c.Name)
+	j, err := in.OpenLog(folder.JournalFile, store.LogOptions{ReadOnly: true})
 	if err != nil {
 		return from, err
 	}
-	at, seen := sessions.Position{Dialect: "journal"}, map[string]bool{}
-	for rec, err := range j.Records() {
-		if err == nil {
-			err = ctx.Err()
-		}
-		if err != nil {
-			return from, err
+	at, sum, seen := sessions.Position{Dialect: "journal"}, sha256.New(), map[string]bool{}
+	rewritten := func() bool {
+		return at.Line == from.Line && from.Line > 0 && hex.EncodeToString(sum.Sum(nil)) != from.Sum
+	}
+	err = j.Read(func(rec store.Record) error {
+		if c.Far && rewritten() {
+			return sessions.ErrRewritten
 		}
 		at.Line++
-		if rec.Op != ingest.Op {
-			continue
+		if c.Far {
+			fmt.Fprintf(sum, "%q %q %d ", rec.Op, rec.ID, len(rec.Body))
+			sum.Write(rec.Body)
+		}
+		if err := ctx.Err(); err != nil || rec.Op != ingest.Op {
+			return err
 		}
 		var b ingest.Body
 		if err := json.Unmarshal(rec.Body, &b); err != nil {
-			return from, fmt.Errorf("read %s record %s: %w", rec.Op, rec.ID, err)
+			return fmt.Errorf("read %s record %s: %w", rec.Op, rec.ID, err)
 		}
 		for _, p := range b.Pages {
 			t, ok, err := m.said(p, b.Content, seen)
 			if err != nil {
-				return from, err
+				return err
 			}
 			if t.Line = at.Line; !ok || at.Line <= from.Line {
 				continue
 			}
 			if err := turn(t); err != nil {
-				return from, err
+				return err
 			}
 		}
+		return nil
+	})
+	if err == nil && c.Far && (at.Line < from.Line || rewritten()) {
+		err = sessions.ErrRewritten
 	}
-	at.Offset = j.Size()
+	if err != nil {
+		return from, err
+	}
+	if at.Offset = j.Size(); c.Far {
+		at.Sum = hex.EncodeToString(sum.Sum(nil))
+	}
 	return at, nil
 }
 
