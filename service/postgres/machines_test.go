@@ -339,6 +339,44 @@ func TestStatements(t *testing.T) {
 	}
 }
 
+// A turn is observed where it was planned, without a look first. What another machine has written
+// between the two stands, and the turn with it, once.
+func TestWrittenBetweenPlanAndTurn(t *testing.T) {
+	o := fresh(t)
+	var ks []*kernel.Kernel
+	dir := t.TempDir()
+	for range 2 {
+		ks = append(ks, machine(t, o, dir))
+	}
+	talk := newTalk()
+	const turns = 6
+	for i := range turns {
+		here, there := ks[i%2], ks[1-i%2]
+		talk.ask()
+		talk.work(400)
+		p := talk.plan(t, here)
+		u := journal.Update{Key: fmt.Sprint("tone-", i), Type: pagevm.Constraint, Field: "text", Op: journal.OpSetWithVersion, Scope: memkernel.ScopeSession,
+			Value: []byte(`"Answer in one line."`), EvidenceRef: "session:s"}
+		if r, err := there.Write(t.Context(), api.WriteRequest{SessionKey: "s", Updates: []journal.Update{u}}); err != nil || len(r.Accepted) != 1 {
+			t.Fatal(r, err)
+		}
+		talk.observe(t, here, p)
+	}
+	for i, k := range ks {
+		st, err := k.Status(t.Context(), &api.StatusOptions{Session: "s"})
+		if err != nil || len(st.Sessions) != 1 || st.Sessions[0].Turns != turns {
+			t.Errorf("machine %d: %+v, %v", i, st.Sessions, err)
+		}
+		if found, err := k.Check(t.Context()); err != nil || len(found) > 0 {
+			t.Errorf("machine %d: %+v, %v", i, found, err)
+		}
+	}
+	var kept int
+	if err := ask(t.Context(), o.DSN, "SELECT count(DISTINCT substring(body::text from 'tone-[0-9]')) FROM "+o.Schema+".log WHERE kind='staged'", &kept); err != nil || kept != turns {
+		t.Errorf("%d of %d writes are kept, %v", kept, turns, err)
+	}
+}
+
 // A turn of .1 to 10 kB takes little more of the database than it says, everything included.
 func TestBytesOfATurn(t *testing.T) {
 	o := fresh(t)
