@@ -7,7 +7,6 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/pagevm"
-	"github.com/memkernel/memkernel/pagevm/internal/lex"
 )
 
 // Utterance is one message of a dialogue.
@@ -17,61 +16,52 @@ type Utterance struct {
 	Text string
 	// Time is the host's time, zero if unknown.
 	Time time.Time
-	// Key is the host's message key.
-	Key string
 	// Tools are the names of the tools that the message calls.
 	Tools []string
 }
 
-// SpanInput is a span of dialogue, in order.
-type SpanInput struct {
-	// PageID, Blob, Masked and Resolver are as in EvidenceInput. The page id is the span id.
-	PageID, Blob string
-	Masked       int
-	Resolver     string
-	Utterances   []Utterance
-}
-
-// Conversation makes the representations of a span of dialogue:
-// compressed keeps the telling lines of each message in order; structured has the
-// [ConversationFields]: span id, time range, counts, gist, the most telling lines
-// and names that these do not show; the pointer has span id, time range and
-// counts. Sizes are against the texts of the span, roles included.
-func Conversation(in SpanInput) []pagevm.Rep {
-	in.Utterances = validUtterances(in.Utterances)
-	said := said(in.Utterances)
-	full := spanText(said)
-	reps := repChain{left: len(full)}
-	f := spanFields(&in, len(full))
-	ptr := spanPointer(&in, f)
-	if len(ptr) >= len(full) {
+// Conversation makes the representations of a span of dialogue. The compressed one keeps the
+// telling lines of each message in order. The structured one has the span's id, time range and
+// counts, the gist, the most telling lines, and names that these lines do not show. The pointer
+// has the id, time range and counts. Sizes are against the texts of the span, roles included.
+func Conversation(id, resolver string, us []Utterance) []pagevm.Rep {
+	said := said(us)
+	full, ends := spanText(said)
+	f := &pagevm.ConversationFields{Span: id, Resolver: resolver, Messages: len(us), Bytes: len(full), Gist: gist(said)}
+	for _, u := range us {
+		f.Calls += len(u.Tools)
+		during(f, u.Time.UTC())
+	}
+	pointer := f.Head() + "; " + howToRead(resolver, id) + "]"
+	if len(pointer) >= len(full) {
 		return nil
 	}
 	s := scanText(full, kindProse, false)
 	defer s.free()
-	label := s.favourRoles(said)
+	label := s.favourRoles(said, ends)
 	tail := ""
-	if in.Resolver != "" && in.PageID != "" {
-		tail = "\n[whole: " + in.Resolver + " " + in.PageID + "]"
+	if resolver != "" {
+		tail = "\n[whole: " + resolver + " " + id + "]"
 	}
+	reps := repChain{left: len(full)}
 	p := s.pick(roomFor(len(full), len(tail)))
 	if len(full) >= minBytes {
-		b := s.excerpt(nil, withLabels(p.chosen, label))
-		reps.add(pagevm.Compressed, string(append(b, tail...)))
+		reps.add(pagevm.Compressed, string(s.excerpt(nil, withLabels(p.chosen, label)))+tail)
 	}
 	keep := withLabels(p.head(quoteLines, min(quoteBytes, len(full)/6+120)), label)
 	f.Entities = s.names(keep, worthIdent, 8, 240)
 	placeSaid(f, s, keep, label)
 	reps.addFields(&pagevm.Fields{Conversation: f})
-	reps.add(pagevm.Pointer, ptr)
+	reps.add(pagevm.Pointer, pointer)
 	return reps.reps
 }
 
 // said returns the messages with a text. Messages that only call tools are counted but not
-// quoted. If no message has a text, said holds all of them.
+// quoted. If no message has a text, said returns all of them.
 func said(us []Utterance) (out []Utterance) {
 	for _, u := range us {
 		if strings.TrimSpace(u.Text) != "" {
+			u.Text = strings.ToValidUTF8(u.Text, "\uFFFD")
 			out = append(out, u)
 		}
 	}
@@ -79,28 +69,6 @@ func said(us []Utterance) (out []Utterance) {
 		return us
 	}
 	return out
-}
-
-func validUtterances(us []Utterance) []Utterance {
-	out := make([]Utterance, len(us))
-	for i, u := range us {
-		u.Text = strings.ToValidUTF8(u.Text, "\uFFFD")
-		out[i] = u
-	}
-	return out
-}
-
-// spanFields returns the fields of a span except the quotations.
-func spanFields(in *SpanInput, n int) *pagevm.ConversationFields {
-	f := &pagevm.ConversationFields{Span: in.PageID, Messages: len(in.Utterances), Bytes: n, Gist: in.gist()}
-	if in.PageID != "" {
-		f.Resolver = in.Resolver
-	}
-	for _, u := range in.Utterances {
-		f.Calls += len(u.Tools)
-		during(f, u.Time.UTC())
-	}
-	return f
 }
 
 // during widens the range of times. Host clocks may go back, so the range covers the times and
@@ -123,7 +91,7 @@ func placeSaid(f *pagevm.ConversationFields, s *scan, keep []bool, label []int) 
 		switch {
 		case !k:
 		case label[i] == i:
-			f.Said = append(f.Said, pagevm.Said{Who: strings.TrimSuffix(s.text[s.units[i].start:s.units[i].end], ":"), Lines: []pagevm.Quote{}})
+			f.Said = append(f.Said, pagevm.Said{Who: strings.TrimSuffix(s.text[s.units[i].start:s.units[i].end], ":")})
 		default:
 			said := &f.Said[len(f.Said)-1]
 			said.Lines = append(said.Lines, s.quote(i))
@@ -131,14 +99,10 @@ func placeSaid(f *pagevm.ConversationFields, s *scan, keep []bool, label []int) 
 	}
 }
 
-// spanText returns the full text of a span: each message after a line with its role and tools.
-func spanText(us []Utterance) string {
-	n := 0
-	for i := range us {
-		n += len(us[i].Text) + 40
-	}
+// spanText returns the full text of a span: each message after a line with its role and tools. It
+// also returns where each message ends.
+func spanText(us []Utterance) (text string, ends []int) {
 	var b strings.Builder
-	b.Grow(n)
 	for i, u := range us {
 		if i > 0 {
 			b.WriteByte('\n')
@@ -149,25 +113,18 @@ func spanText(us []Utterance) string {
 		}
 		b.WriteString(":\n")
 		b.WriteString(u.Text)
+		ends = append(ends, b.Len())
 	}
-	return b.String()
+	return b.String(), ends
 }
 
 // favourRoles raises the user's messages, since the model's words follow from it, and returns for
 // each unit the unit that holds its message's role.
-func (s *scan) favourRoles(us []Utterance) (label []int) {
+func (s *scan) favourRoles(us []Utterance, ends []int) (label []int) {
 	label = make([]int, len(s.units))
-	end, i := 0, 0
+	i := 0
 	for k, u := range us {
-		// A message's text ends its stretch; before it come a line break,
-		// unless it is the first, and the label's line.
-		start := end
-		if k > 0 {
-			start++
-		}
-		body := start + strings.IndexByte(s.text[start:], '\n') + 1
-		end = body + len(u.Text)
-		for first := i; i < len(s.units) && s.units[i].start < max(end, body); i++ {
+		for first := i; i < len(s.units) && s.units[i].start < ends[k]; i++ {
 			label[i] = first
 			if u.Role != memkernel.RoleUser || i == first {
 				continue
@@ -195,8 +152,8 @@ func withLabels(keep []bool, label []int) []bool {
 }
 
 // gist returns the first line that the user wrote.
-func (in *SpanInput) gist() string {
-	for _, u := range in.Utterances {
+func gist(us []Utterance) string {
+	for _, u := range us {
 		if u.Role != memkernel.RoleUser {
 			continue
 		}
@@ -207,17 +164,6 @@ func (in *SpanInput) gist() string {
 		}
 	}
 	return ""
-}
-
-func spanPointer(in *SpanInput, f *pagevm.ConversationFields) string {
-	p := f.Head()
-	if in.Blob != "" {
-		p += ", sha256 " + in.Blob[:min(len(in.Blob), pointerHash)]
-	}
-	if in.Masked > 0 {
-		p += ", " + lex.Plural(in.Masked, "masked secret")
-	}
-	return p + "; " + howToRead(in.Resolver, in.PageID) + "]"
 }
 
 // countNames lists names in order of appearance, repeats counted: "Read x3,

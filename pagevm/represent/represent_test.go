@@ -299,14 +299,15 @@ func TestOneHugeLine(t *testing.T) {
 
 func TestConversation(t *testing.T) {
 	at := time.Date(2026, 3, 4, 10, 0, 0, 0, time.UTC)
-	in := SpanInput{PageID: "span_7", Resolver: "memkernel get"}
+	var us []Utterance
 	for i := range 30 {
-		in.Utterances = append(in.Utterances,
+		us = append(us,
 			Utterance{Role: memkernel.RoleUser, Time: at.Add(time.Duration(i) * time.Minute), Text: fmt.Sprintf("Please fix the flaky test number %d in pkg/mod%d/flaky_test.go.\nIt fails at night.", i, i)},
 			Utterance{Role: memkernel.RoleAssistant, Time: at.Add(-time.Minute), Text: fmt.Sprintf("I looked at it: waitForPort%d gives up too early.\nI will change the timeout.", i), Tools: []string{"Read", "Bash", "Read"}})
 	}
-	reps := Conversation(in)
-	checkReps(t, spanText(in.Utterances), reps)
+	reps := Conversation("span_7", "memkernel get", us)
+	full, _ := spanText(us)
+	checkReps(t, full, reps)
 	if len(reps) != 3 {
 		t.Fatalf("%d representations", len(reps))
 	}
@@ -323,10 +324,10 @@ func TestConversation(t *testing.T) {
 	if !strings.Contains(reps[0].Text, "assistant (Read x2, Bash):") {
 		t.Errorf("no roles:\n%s", reps[0].Text)
 	}
-	if reps := Conversation(SpanInput{Utterances: []Utterance{{Role: memkernel.RoleUser, Text: "go on"}}}); len(reps) > 0 {
+	if reps := Conversation("span_7", "", []Utterance{{Role: memkernel.RoleUser, Text: "go on"}}); len(reps) > 0 {
 		t.Errorf("one short message: %v", reps)
 	}
-	if reps := Conversation(SpanInput{}); len(reps) > 0 {
+	if reps := Conversation("span_7", "", nil); len(reps) > 0 {
 		t.Errorf("empty span: %v", reps)
 	}
 }

@@ -19,7 +19,7 @@ func TestSpansHaveNoEmptyLines(t *testing.T) {
 			Utterance{Role: memkernel.RoleAssistant, Text: fmt.Sprintf("The queue %d is drained before the worker stops, so the retry never runs.\nI moved it to stop_%d.go.", i, i)})
 	}
 	levels := map[pagevm.Level]bool{}
-	for _, r := range Conversation(SpanInput{PageID: "sp-1", Utterances: us}) {
+	for _, r := range Conversation("sp-1", "", us) {
 		if empty := regexp.MustCompile(`(?m)^(user|assistant)[^:\n]*:\n(\[…\]\n)?(user|assistant|\z)`).FindString(r.Text); empty != "" {
 			t.Errorf("level %v has the line %q in\n%s", r.Level, empty, r.Text)
 		}

@@ -190,7 +190,7 @@ func leavingSpan(c *Call, seen []pagevm.Seen, leave map[int]bool) (branch.Span, 
 // span's structure.
 func (c *Call) spanLine(s branch.Span, turns []represent.Utterance) (pagevm.Level, string) {
 	want := pagevm.Floor(pagevm.Conversation, c.Request.Resolver != "")
-	for _, r := range represent.Conversation(represent.SpanInput{PageID: s.ID, Utterances: turns, Resolver: c.Request.Resolver}) {
+	for _, r := range represent.Conversation(s.ID, c.Request.Resolver, turns) {
 		if r.Level == want {
 			return want, c.Maker.Mask.Text(r.Text)
 		}
@@ -200,7 +200,7 @@ func (c *Call) spanLine(s branch.Span, turns []represent.Utterance) (pagevm.Leve
 
 // Utterance returns a message's text for a span.
 func Utterance(m *memkernel.Message) represent.Utterance {
-	t := represent.Utterance{Role: m.Role, Time: m.Time, Key: m.Key}
+	t := represent.Utterance{Role: m.Role, Time: m.Time}
 	var b strings.Builder
 	for i := range m.Parts {
 		switch p := &m.Parts[i]; {
