@@ -1,6 +1,7 @@
 package represent
 
 import (
+	"iter"
 	"strings"
 	"unicode"
 
@@ -14,29 +15,20 @@ import (
 func Bootstrap(name, text string) []pagevm.Rep {
 	text = strings.ToValidUTF8(text, "\uFFFD")
 	reps := repChain{left: len(text)}
-	reps.addFields(&pagevm.Fields{Bootstrap: &pagevm.BootstrapFields{Name: name, Sections: outline(text, startupNames(text))}})
+	reps.addFields(&pagevm.Fields{Bootstrap: &pagevm.BootstrapFields{Name: name, Sections: outline(text)}})
 	return reps.reps
 }
 
-// outline cuts a Markdown text into its sections, with the parts of each that must stay. A
-// section with one of the names in roles stays whole, including its subsections.
-func outline(text string, roles map[string]string) []pagevm.Outline {
+// outline cuts a Markdown text into its sections, with the parts of each that must stay.
+func outline(text string) []pagevm.Outline {
 	out := []pagevm.Outline{{}}
-	depth := 0 // of the section that is kept whole
-	for l := range eachLine(text) {
-		if l.heading > 0 && (depth == 0 || l.heading <= depth) {
-			depth = 0
-			role := roleOf(l.text, roles)
-			if role != "" {
-				depth = l.heading
-			}
-			out = append(out, pagevm.Outline{Heading: l.text, Role: role})
-			continue
-		}
+	for l := range eachRule(text) {
 		switch s := &out[len(out)-1]; {
-		case depth > 0:
+		case l.opens:
+			out = append(out, pagevm.Outline{Heading: l.text, Role: l.role})
+		case l.role != "":
 			s.Whole += l.text + "\n"
-		case !l.code && (imperative(l) || modal(l.text)):
+		case l.command:
 			s.Commands = append(s.Commands, l.text)
 		case !blank(l.text):
 			s.Left++
@@ -46,6 +38,33 @@ func outline(text string, roles map[string]string) []pagevm.Outline {
 		out = out[1:]
 	}
 	return out
+}
+
+// rules are the places of the text that outline keeps word for word.
+func rules(text string) (out []Range) {
+	for l := range eachRule(text) {
+		if l.role != "" || l.command {
+			out = append(out, Range{Start: l.start, End: l.end})
+		}
+	}
+	return out
+}
+
+// eachRule walks the lines of a text of instructions. It sets what a line is among them.
+func eachRule(text string) iter.Seq[line] {
+	return func(yield func(line) bool) {
+		names, role, depth := startupNames(text), "", 0
+		for l := range eachLine(text) {
+			if l.opens = l.heading > 0 && (role == "" || l.heading <= depth); l.opens {
+				role, depth = roleOf(l.text, names), l.heading
+			}
+			l.role = role
+			l.command = !l.opens && !l.code && (imperative(l) || modal(l.text))
+			if !yield(l) {
+				return
+			}
+		}
+	}
 }
 
 // startupNames returns the headings of the sections that stay whole, by role. Older
@@ -81,10 +100,16 @@ type line struct {
 	// code reports whether the line is in a fenced block.
 	code       bool
 	start, end int
+	// The next fields are set by eachRule. opens reports whether the line is the heading of an
+	// [pagevm.Outline]. role is the role of the section that the line is in.
+	opens bool
+	role  string
+	// command reports whether the line commands something.
+	command bool
 }
 
 // eachLine walks the lines of a Markdown text.
-func eachLine(text string) func(yield func(line) bool) {
+func eachLine(text string) iter.Seq[line] {
 	return func(yield func(line) bool) {
 		fence := ""
 		for pos := 0; pos < len(text); {
@@ -147,21 +172,4 @@ func FileExcerpts(id, text, resolver string, instructions bool) *Excerpts {
 		in.Own = rules(strings.ToValidUTF8(text, "\uFFFD"))
 	}
 	return NewExcerpts(in)
-}
-
-// rules are the places of the text that outline keeps word for word.
-func rules(text string) (out []Range) {
-	names, depth := startupNames(text), 0
-	for l := range eachLine(text) {
-		if l.heading > 0 && (depth == 0 || l.heading <= depth) {
-			depth = 0
-			if roleOf(l.text, names) != "" {
-				depth = l.heading
-			}
-		}
-		if depth > 0 || !l.code && l.heading == 0 && (imperative(l) || modal(l.text)) {
-			out = append(out, Range{Start: l.start, End: l.end})
-		}
-	}
-	return out
 }

@@ -24,7 +24,7 @@ func Change(name, old, now string, limit int) string {
 	}
 	body := strings.Join(fresh, "")
 	if len(body) > limit {
-		body = pagevm.OutlineText(nil, outline(body, startupNames(body)))
+		body = pagevm.OutlineText(nil, outline(body))
 	}
 	if len(body) > limit {
 		cut := strings.LastIndexByte(body[:limit], '\n') + 1

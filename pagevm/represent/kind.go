@@ -218,31 +218,21 @@ func listed(t string) bool {
 	return strings.IndexByte(t, '/') >= 0 || dot > 0 && isExt(t[dot+1:])
 }
 
-// starts are beginnings of lines, by their first byte.
-type starts [256][]string
-
-func startsOf(list ...string) (by starts) {
-	for _, s := range list {
-		by[s[0]] = append(by[s[0]], s)
-	}
-	return by
-}
-
-// begin reports whether a line has one of the beginnings.
-func (by *starts) begin(t string) bool {
-	return t != "" && slices.ContainsFunc(by[t[0]], func(s string) bool { return strings.HasPrefix(t, s) })
+// begins reports whether a line has one of the beginnings.
+func begins(t string, list []string) bool {
+	return slices.ContainsFunc(list, func(s string) bool { return strings.HasPrefix(t, s) })
 }
 
 var (
-	testStarts = startsOf("(pass)", "(fail)", "(skip)", "=== RUN", "=== PAUSE", "=== CONT", "--- PASS", "--- FAIL", "--- SKIP", "FAIL\t",
-		"✓", "✔", "✗", "✘", "×", "ok ", "not ok ", "[ RUN ", "[       OK ]", "[  FAILED  ]", "PASS ", "FAIL ")
-	logStarts = startsOf("=== ", "--- ", "ok  ", "?   ", "FAIL", "PASS", "[INFO", "[WARN", "[ERROR", "INFO", "WARN", "ERROR", "DEBUG",
-		"✓", "✗", "✔", "✘", "npm ", "> ")
+	testStarts = []string{"(pass)", "(fail)", "(skip)", "=== RUN", "=== PAUSE", "=== CONT", "--- PASS", "--- FAIL", "--- SKIP", "FAIL\t",
+		"✓", "✔", "✗", "✘", "×", "ok ", "not ok ", "[ RUN ", "[       OK ]", "[  FAILED  ]", "PASS ", "FAIL "}
+	logStarts = []string{"=== ", "--- ", "ok  ", "?   ", "FAIL", "PASS", "[INFO", "[WARN", "[ERROR", "INFO", "WARN", "ERROR", "DEBUG",
+		"✓", "✗", "✔", "✘", "npm ", "> "}
 )
 
 // testLine reports whether a line reports the result of one test.
 func testLine(t string) bool {
-	return testStarts.begin(t) || strings.HasPrefix(t, "test ") && (strings.HasSuffix(t, " ... ok") || strings.HasSuffix(t, " ... FAILED")) ||
+	return begins(t, testStarts) || strings.HasPrefix(t, "test ") && (strings.HasSuffix(t, " ... ok") || strings.HasSuffix(t, " ... FAILED")) ||
 		strings.Contains(t, "::") && (strings.Contains(t, " PASSED") || strings.Contains(t, " FAILED"))
 }
 
@@ -250,7 +240,7 @@ func logLine(t string) bool {
 	if t == "" {
 		return false
 	}
-	if logStarts.begin(t) {
+	if begins(t, logStarts) {
 		return true
 	}
 	if i := strings.LastIndexByte(t[:min(len(t), 60)], '\t'); i >= 0 && timed(t[i+1:]) {

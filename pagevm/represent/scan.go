@@ -402,21 +402,12 @@ func blank(s string) bool {
 
 // errorWord reports whether a word names an error, as a strong or a weak sign.
 func errorWord(w string) (strong, weak bool) {
-	switch w[0] | 0x20 {
-	case 'e', 'f', 'p', 't', 'w', 'c', 'u', 'd', 'i', 'r', 'a', 'k', 'm', 'v':
-		for _, e := range errorWords[w[0]&31] {
-			if len(e.word) == len(w) && strings.EqualFold(e.word, w) {
-				return e.strong, !e.strong
-			}
+	for _, e := range errorWords[w[0]&31] {
+		if len(e.word) == len(w) && strings.EqualFold(e.word, w) {
+			return e.strong, !e.strong
 		}
 	}
-	switch w[len(w)-1] {
-	case 'r':
-		strong = len(w) > 5 && w[len(w)-5:] == "Error"
-	case 'n':
-		strong = len(w) > 9 && w[len(w)-9:] == "Exception"
-	}
-	return strong, false
+	return len(w) > 5 && strings.HasSuffix(w, "Error") || len(w) > 9 && strings.HasSuffix(w, "Exception"), false
 }
 
 type errWord struct {

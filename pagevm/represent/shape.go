@@ -72,31 +72,10 @@ func appendObject(b []byte, t string, depth, limit int) []byte {
 }
 
 func appendArray(b []byte, t string, depth, limit int) []byte {
-	n, first := 0, ""
-	for raw := range elements(t) {
-		if n == 0 {
-			first = raw
-		}
-		n++
-	}
 	b = append(b, '[')
-	if n > 0 {
-		b = append(strconv.AppendInt(b, int64(n), 10), ' ')
-		b = appendShape(b, first, depth-1, limit)
+	if list := valuesIn(t, 1); len(list) > 0 {
+		b = append(strconv.AppendInt(b, int64(len(list)), 10), ' ')
+		b = appendShape(b, t[list[0].start:list[0].end], depth-1, limit)
 	}
 	return append(b, ']')
-}
-
-// elements yields the raw values of a JSON array, as members does an object's.
-func elements(t string) func(yield func(string) bool) {
-	return func(yield func(string) bool) {
-		for t = t[1:]; ; {
-			t = strings.TrimLeft(t, " \t\r\n,")
-			n := lex.ValueLen(t)
-			if n <= 0 || !yield(t[:n]) {
-				return
-			}
-			t = t[n:]
-		}
-	}
 }
