@@ -32,39 +32,35 @@ type scan struct {
 	breaks   bool // the text has breaks between parts, which stay
 	units    []unit
 	toks     []int32
-	known    []token        // by token number
-	table    []int32        // open addressing, token number + 1
-	lines    int            // lines seen that are not blank
-	line     int32          // number of the current line
-	errs     int            // units that speak of errors
-	paths    int            // distinct paths
-	shapes   map[uint64]int // units met by reward, by templateHash
+	known    []token          // by token number
+	numbers  map[uint64]int32 // token numbers by hash
+	lines    int              // lines seen that are not blank
+	line     int32            // number of the current line
+	errs     int              // units that speak of errors
+	paths    int              // distinct paths
+	shapes   map[uint64]int   // units met by reward, by templateHash
 	picked   picker
 }
 
 // scans are used scans, whose memory later scans take over.
-var scans = sync.Pool{New: func() any { return &scan{shapes: map[uint64]int{}} }}
+var scans = sync.Pool{New: func() any { return &scan{numbers: map[uint64]int32{}, shapes: map[uint64]int{}} }}
 
 // newScan returns a scan without units.
 func newScan(text string) *scan {
 	s := scans.Get().(*scan)
 	s.text = text
-	size := 64
-	for size < min(len(text), wholeScan)/8 {
-		size <<= 1
-	}
-	if s.table = s.table[:0]; cap(s.table) < size {
-		s.table = make([]int32, size)
-	}
-	s.table = s.table[:size]
-	clear(s.table)
 	return s
 }
 
-// free gives the memory of s to later scans. Only texts taken from s may be used afterwards.
+// free gives the memory of s to later scans. Only texts taken from s may be used afterwards. It
+// keeps no large map, since clearing one takes as long as filling it.
 func (s *scan) free() {
+	if len(s.known) > largeScan {
+		return
+	}
+	clear(s.numbers)
 	clear(s.shapes)
-	*s = scan{units: s.units[:0], toks: s.toks[:0], known: s.known[:0], table: s.table, shapes: s.shapes, picked: s.picked}
+	*s = scan{units: s.units[:0], toks: s.toks[:0], known: s.known[:0], numbers: s.numbers, shapes: s.shapes, picked: s.picked}
 	scans.Put(s)
 }
 
@@ -85,6 +81,7 @@ const (
 	wholeScan  = 2 << 20 // bytes up to which every line becomes a unit
 	edgeScan   = 1 << 19 // bytes at either end that do so in a longer text
 	maxErrUnit = 20000   // error lines kept from between
+	largeScan  = 1 << 13 // tokens of a scan whose memory is not used again
 	logTail    = 5       // last lines of a log that are favoured
 )
 
@@ -319,36 +316,14 @@ func wordWorth(w string, seen uint8, hump, allHex bool) float32 {
 // token adds text[a:b], of this hash, to the current unit and returns its
 // number. Two tokens that collide in 64 bits count as one.
 func (s *scan) token(h uint64, worth float32, a, b int) int {
-	mask := uint64(len(s.table) - 1)
-	for i := (h ^ h>>29) & mask; ; i = (i + 1) & mask {
-		n := s.table[i]
-		if n == 0 {
-			s.known = append(s.known, token{h, int32(min(a, math.MaxInt32)), int32(min(b, math.MaxInt32)), worth})
-			s.table[i] = int32(len(s.known))
-			s.toks = append(s.toks, int32(len(s.known)-1))
-			if 4*len(s.known) > 3*len(s.table) {
-				s.grow()
-			}
-			return len(s.known) - 1
-		}
-		if s.known[n-1].hash == h {
-			s.toks = append(s.toks, n-1)
-			return int(n - 1)
-		}
+	n, ok := s.numbers[h]
+	if !ok {
+		n = int32(len(s.known))
+		s.numbers[h] = n
+		s.known = append(s.known, token{h, int32(min(a, math.MaxInt32)), int32(min(b, math.MaxInt32)), worth})
 	}
-}
-
-func (s *scan) grow() {
-	s.table = make([]int32, 2*len(s.table))
-	mask := uint64(len(s.table) - 1)
-	for n := range s.known {
-		h := s.known[n].hash
-		i := (h ^ h>>29) & mask
-		for s.table[i] != 0 {
-			i = (i + 1) & mask
-		}
-		s.table[i] = int32(n + 1)
-	}
+	s.toks = append(s.toks, n)
+	return int(n)
 }
 
 // reward puts a premium on the first and the last unit, and takes the worth of
