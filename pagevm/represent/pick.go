@@ -1,6 +1,7 @@
 package represent
 
 import (
+	"container/heap"
 	"slices"
 
 	"github.com/memkernel/memkernel/pagevm/internal/lex"
@@ -18,7 +19,7 @@ type picker struct {
 	covered []bool // by token number
 	stamp   []int32
 	round   int32
-	heap    []candidateUnit
+	heap    unitHeap
 	used    int     // bytes
 	kept    []bool  // by head
 	count   []int32 // units with each token, see names
@@ -50,13 +51,11 @@ func (s *scan) pick(budget int) *picker {
 	for i := range s.units {
 		p.heap = append(p.heap, candidateUnit{p.score(i), int32(i)})
 	}
-	for i := len(p.heap)/2 - 1; i >= 0; i-- {
-		p.down(i)
-	}
+	heap.Init(&p.heap)
 	for len(p.heap) > 0 && p.used < budget && p.heap[0].score >= 0 {
 		i := int(p.heap[0].unit)
 		if p.chosen[i] {
-			p.pop()
+			heap.Pop(&p.heap)
 			continue
 		}
 		// Scores only fall as tokens get covered, and rise only for the neighbours of a chosen
@@ -64,14 +63,14 @@ func (s *scan) pick(budget int) *picker {
 		// is the best unit.
 		if sc := p.score(i); sc < p.heap[0].score {
 			if sc <= 0 {
-				p.pop()
+				heap.Pop(&p.heap)
 				continue
 			}
 			p.heap[0].score = sc
-			p.down(0)
+			heap.Fix(&p.heap, 0)
 			continue
 		}
-		p.pop()
+		heap.Pop(&p.heap)
 		c := p.cost(i)
 		if p.used+c > budget && len(p.order) > 0 {
 			continue
@@ -91,7 +90,8 @@ func (p *picker) choose(i int) {
 	for _, j := range [2]int{i - 1, i + 1} {
 		if j >= 0 && j < len(p.units) && !p.chosen[j] {
 			if sc := p.score(j); sc > 0 {
-				p.push(candidateUnit{sc, int32(j)})
+				p.heap = append(p.heap, candidateUnit{sc, int32(j)})
+				heap.Fix(&p.heap, len(p.heap)-1) // heap.Push allocates
 			}
 		}
 	}
@@ -137,44 +137,21 @@ func (p *picker) shown(i int) bool {
 	return i < 0 || i >= len(p.units) || p.chosen[i]
 }
 
-func (p *picker) less(a, b candidateUnit) bool {
-	return a.score > b.score || a.score == b.score && a.unit < b.unit
+// unitHeap has the best unit on top.
+type unitHeap []candidateUnit
+
+func (h unitHeap) Len() int      { return len(h) }
+func (h unitHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
+
+func (h unitHeap) Less(i, j int) bool {
+	return h[i].score > h[j].score || h[i].score == h[j].score && h[i].unit < h[j].unit
 }
 
-func (p *picker) down(i int) {
-	for {
-		c := 2*i + 1
-		if c >= len(p.heap) {
-			return
-		}
-		if c+1 < len(p.heap) && p.less(p.heap[c+1], p.heap[c]) {
-			c++
-		}
-		if !p.less(p.heap[c], p.heap[i]) {
-			return
-		}
-		p.heap[i], p.heap[c] = p.heap[c], p.heap[i]
-		i = c
-	}
-}
+func (h *unitHeap) Push(c any) { *h = append(*h, c.(candidateUnit)) }
 
-func (p *picker) pop() {
-	n := len(p.heap) - 1
-	p.heap[0] = p.heap[n]
-	p.heap = p.heap[:n]
-	p.down(0)
-}
-
-func (p *picker) push(c candidateUnit) {
-	p.heap = append(p.heap, c)
-	for i := len(p.heap) - 1; i > 0; {
-		up := (i - 1) / 2
-		if !p.less(p.heap[i], p.heap[up]) {
-			return
-		}
-		p.heap[i], p.heap[up] = p.heap[up], p.heap[i]
-		i = up
-	}
+func (h *unitHeap) Pop() any {
+	*h = (*h)[:len(*h)-1]
+	return nil
 }
 
 // head returns the first and last unit, then the best that speak of errors, up to
