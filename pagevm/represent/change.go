@@ -39,10 +39,13 @@ func Change(name, old, now string, limit int) string {
 // changedSections compares two texts by their sections: the sections of now that old does not
 // have, and the headings of old that now does not have.
 func changedSections(old, now string) (fresh, gone []string) {
-	had, has := sectionSet(old), map[string]bool{}
+	had, has := map[string]bool{}, map[string]bool{}
+	for _, s := range Sections(old) {
+		had[strings.TrimSpace(s.Text)] = true
+	}
 	for _, s := range Sections(now) {
 		has[s.Heading] = true
-		if !had[strings.TrimSpace(s.Text)] && strings.TrimSpace(s.Text) != "" {
+		if text := strings.TrimSpace(s.Text); text != "" && !had[text] {
 			fresh = append(fresh, s.Text)
 		}
 	}
@@ -52,14 +55,6 @@ func changedSections(old, now string) (fresh, gone []string) {
 		}
 	}
 	return fresh, gone
-}
-
-func sectionSet(text string) map[string]bool {
-	set := map[string]bool{}
-	for _, s := range Sections(text) {
-		set[strings.TrimSpace(s.Text)] = true
-	}
-	return set
 }
 
 // Section is a heading of a Markdown text with its text, up to the next heading of whatever

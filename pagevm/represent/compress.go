@@ -47,24 +47,17 @@ func Recompress(ctx context.Context, in EvidenceInput, reps []pagevm.Rep, opt *O
 	}
 	in = in.valid()
 	text, refused := opt.compress(ctx, &in)
-	own := reps[0].Level == pagevm.Compressed
-	switch {
-	case refused == "":
-	case own:
-		reps[0].Refused = refused
+	if refused != "" {
+		if reps[0].Level == pagevm.Compressed {
+			reps[0].Refused = refused
+		}
 		return reps
-	default:
-		return reps
-	}
-	rest := reps
-	if own {
-		rest = reps[1:]
 	}
 	chain := repChain{left: len(in.Text)}
 	chain.add(pagevm.Compressed, text)
 	chain.reps[0].Maker = opt.Compressor.Name()
-	for _, r := range rest {
-		if len(r.Text) < chain.left {
+	for _, r := range reps {
+		if r.Level != pagevm.Compressed && len(r.Text) < chain.left {
 			chain.left = len(r.Text)
 			chain.reps = append(chain.reps, r)
 		}
@@ -82,7 +75,7 @@ func (o *Options) compress(ctx context.Context, in *EvidenceInput) (text, refuse
 	}
 	want := CompressInput{Type: pagevm.Evidence, Tool: in.Tool, Kind: ContentKind(in.Text), Text: in.Text, Bytes: roomFor(len(in.Text), 0)}
 	text, err := o.Compressor.Compress(ctx, want)
-	foot := "\n[of " + lex.SizeText(in.size()) + ", shortened by " + o.Compressor.Name() + readWhole(in) + "]"
+	foot := "\n[of " + lex.SizeText(in.Bytes) + ", shortened by " + o.Compressor.Name() + readWhole(in) + "]"
 	switch {
 	case ctx.Err() != nil:
 		return "", "no answer in time"

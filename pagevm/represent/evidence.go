@@ -16,7 +16,7 @@ const maxArgs = 240
 // its most telling lines.
 func evidenceFields(in *EvidenceInput, args string, s *scan, p *picker) *pagevm.EvidenceFields {
 	f := &pagevm.EvidenceFields{Page: in.PageID, Tool: in.Tool, Args: clip(args, maxArgs), Status: "ok", Kind: s.kind.String(),
-		Lines: s.lines, Bytes: in.size(), PathCount: s.paths, ErrorCount: s.errs, Masked: in.Masked, Numbered: s.numbered}
+		Lines: s.lines, Bytes: in.Bytes, PathCount: s.paths, ErrorCount: s.errs, Masked: in.Masked, Numbered: s.numbered}
 	if in.IsError {
 		f.Status = "error"
 	}

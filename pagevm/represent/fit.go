@@ -100,7 +100,7 @@ func Message(in EvidenceInput) []pagevm.Rep {
 	in.Message = true
 	e := NewExcerpts(in)
 	n := len(e.in.Text)
-	c := repChain{left: int(e.in.size())}
+	c := repChain{left: int(e.in.Bytes)}
 	for _, size := range [...]struct {
 		level pagevm.Level
 		bytes int

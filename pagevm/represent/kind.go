@@ -114,13 +114,10 @@ func isJSONish(t string) bool {
 }
 
 func vote(text string) (v lineVotes) {
-	for pos := 0; pos < len(text) && v.n < sampleLines; {
-		end := strings.IndexByte(text[pos:], '\n')
-		if end < 0 {
-			end = len(text) - pos
+	for line := range strings.SplitSeq(text, "\n") {
+		if v.n == sampleLines {
+			break
 		}
-		line := text[pos : pos+end]
-		pos += end + 1
 		if !blank(line) {
 			v.count(line[:min(len(line), 400)])
 		}
@@ -270,22 +267,8 @@ func codeLine(t string) bool {
 		strings.Contains(t, " := ") || strings.HasPrefix(t, "return") || strings.Contains(t, " = ") || signature(t)
 }
 
-// shaper gives lines their base worth as a text is scanned. It sees every
-// line once, in order.
-type shaper struct {
-	kind     kind
-	n        int  // lines seen that are not blank
-	afterGap bool // the line before was blank
-}
-
-func (s *shaper) worth(line string) float32 {
-	if blank(line) {
-		s.afterGap = true
-		return 0
-	}
-	s.n++
-	first := s.afterGap || s.n == 1
-	s.afterGap = false
+// lineWorth returns the base worth of a line that is not blank. It must see these lines in order.
+func (s *scan) lineWorth(line string) float32 {
 	switch s.kind {
 	case kindDiff:
 		return diffWorth(line)
@@ -299,7 +282,7 @@ func (s *shaper) worth(line string) float32 {
 			return 5
 		}
 	case kindTable, kindListing, kindGrep:
-		if s.n <= 2 {
+		if s.lines <= 2 {
 			return 5
 		}
 	case kindLog, kindTest:
@@ -307,7 +290,7 @@ func (s *shaper) worth(line string) float32 {
 			return 6
 		}
 	case kindProse:
-		return proseWorth(lex.Unnumbered(line), first)
+		return proseWorth(lex.Unnumbered(line), s.gapped || s.lines == 1)
 	}
 	return 0
 }

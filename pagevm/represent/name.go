@@ -11,14 +11,11 @@ type Name uint64
 func Names(text string) []Name {
 	s := newScan(text)
 	defer s.free()
-	for a := 0; a < len(text); {
-		n := strings.IndexByte(text[a:], '\n')
-		if n < 0 {
-			n = len(text) - a
-		}
+	a := 0
+	for line := range strings.SplitSeq(text, "\n") {
 		s.toks = s.toks[:0]
-		s.tokens(a, a+n)
-		a += n + 1
+		s.tokens(a, a+len(line))
+		a += len(line) + 1
 	}
 	names := 0
 	for i := range s.known {

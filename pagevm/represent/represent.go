@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/pagevm"
@@ -68,17 +67,12 @@ type EvidenceInput struct {
 	Breaks bool
 }
 
-func (in *EvidenceInput) size() int64 {
-	if in.Bytes > 0 {
-		return in.Bytes
-	}
-	return int64(len(in.Text))
-}
-
 // valid returns the input with U+FFFD in place of bytes that are not UTF-8, since shown and
-// stored texts are written as JSON.
+// stored texts are written as JSON. It sets Bytes.
 func (in EvidenceInput) valid() EvidenceInput {
-	in.Bytes = in.size()
+	if in.Bytes == 0 {
+		in.Bytes = int64(len(in.Text))
+	}
 	for _, s := range [...]*string{&in.Tool, &in.Input, &in.Text} {
 		*s = strings.ToValidUTF8(*s, "\uFFFD")
 	}
@@ -95,18 +89,12 @@ func (in EvidenceInput) valid() EvidenceInput {
 // forbids its use.
 func Evidence(in EvidenceInput, opt *Options) []pagevm.Rep {
 	in = in.valid()
-	reps := repChain{left: len(in.Text)}
-	call, about := pointerEnds(&in)
-	if len(call)+len(about) >= len(in.Text) {
-		return nil
-	}
 	args := canonicalArgs(in.Tool, in.Input)
-	if shown := clip(args, 100); shown != "" {
-		call += " " + shown
-	}
-	if len(call)+len(about) >= len(in.Text) {
+	pointer := pointerText(&in, clip(args, 100))
+	if len(pointer) >= len(in.Text) {
 		return nil
 	}
+	reps := repChain{left: len(in.Text)}
 	k, numbered := detectKind(in.Text)
 	s := scanText(in.Text, k, numbered)
 	defer s.free()
@@ -133,7 +121,7 @@ func Evidence(in EvidenceInput, opt *Options) []pagevm.Rep {
 		}
 	}
 	reps.addFields(&pagevm.Fields{Evidence: evidenceFields(&in, args, s, p)})
-	reps.add(pagevm.Pointer, call+about)
+	reps.add(pagevm.Pointer, pointer)
 	return reps.reps
 }
 
@@ -177,13 +165,13 @@ func newRep(l pagevm.Level, text string) pagevm.Rep {
 // footer returns the end of a compressed result: its description and the way to read the whole.
 func footer(in *EvidenceInput, s *scan) string {
 	if in.Message {
-		f := "\n[this message is shown shortened: of " + lex.Plural(s.lines, "line") + ", " + lex.SizeText(in.size()) + "; stored whole as page " + lex.OrUnknown(in.PageID)
+		f := "\n[this message is shown shortened: of " + lex.Plural(s.lines, "line") + ", " + lex.SizeText(in.Bytes) + "; stored whole as page " + lex.OrUnknown(in.PageID)
 		if in.Resolver != "" {
 			f += "; " + howToRead(in.Resolver, in.PageID)
 		}
 		return f + "]"
 	}
-	f := "\n[of " + lex.Plural(s.lines, "line") + ", " + lex.SizeText(in.size())
+	f := "\n[of " + lex.Plural(s.lines, "line") + ", " + lex.SizeText(in.Bytes)
 	if n := min(len(in.Text)/100, 400); s.kind == kindJSON && n >= 80 {
 		f += ", " + jsonShape(in.Text, n)
 	}
@@ -206,20 +194,20 @@ const previewRunes = 500
 func Preview(in EvidenceInput) string {
 	in = in.valid()
 	head := in.Text
-	for i, n := 0, 0; i < len(in.Text); n++ {
-		if n == previewRunes {
+	runes := 0
+	for i := range in.Text {
+		if runes == previewRunes {
 			head = in.Text[:i]
 			break
 		}
-		_, w := utf8.DecodeRuneInString(in.Text[i:])
-		i += w
+		runes++
 	}
 	var b strings.Builder
 	b.WriteString(head)
 	if len(head) < len(in.Text) {
 		b.WriteString("\n[… " + lex.SizeText(int64(len(in.Text)-len(head))) + " left out]")
 	}
-	b.WriteString("\n[page " + lex.OrUnknown(in.PageID) + ", " + strconv.FormatInt(in.size(), 10) + " bytes, sha256 " + lex.OrUnknown(in.Blob))
+	b.WriteString("\n[page " + lex.OrUnknown(in.PageID) + ", " + strconv.FormatInt(in.Bytes, 10) + " bytes, sha256 " + lex.OrUnknown(in.Blob))
 	if in.Masked > 0 {
 		b.WriteString(", " + lex.Plural(in.Masked, "masked secret"))
 	}
@@ -231,22 +219,25 @@ func Preview(in EvidenceInput) string {
 // name it, few enough tokens to have hundreds of pointers in a prompt.
 const pointerHash = 16
 
-// pointerEnds returns the two ends of the pointer to a tool result, without the arguments between
-// them. The pointer names the call, the size of the result, the blob that holds the result, and
-// the read that restores the stored bytes.
-func pointerEnds(in *EvidenceInput) (call, about string) {
-	failed, blob, masked := "", "", ""
-	if in.IsError {
-		failed = " (error)"
+// pointerText returns the pointer to a tool result. The pointer names the call with its arguments,
+// the size of the result, the blob that holds the result, and the read that restores the stored
+// bytes.
+func pointerText(in *EvidenceInput, args string) string {
+	p := "[page " + lex.OrUnknown(in.PageID) + ": " + lex.OrUnknown(in.Tool)
+	if args != "" {
+		p += " " + args
 	}
+	if in.IsError {
+		p += " (error)"
+	}
+	p += ", " + strconv.FormatInt(in.Bytes, 10) + " bytes"
 	if in.Blob != "" {
-		blob = ", sha256 " + in.Blob[:min(len(in.Blob), pointerHash)]
+		p += ", sha256 " + in.Blob[:min(len(in.Blob), pointerHash)]
 	}
 	if in.Masked > 0 {
-		masked = ", " + lex.Plural(in.Masked, "masked secret")
+		p += ", " + lex.Plural(in.Masked, "masked secret")
 	}
-	return "[page " + lex.OrUnknown(in.PageID) + ": " + lex.OrUnknown(in.Tool),
-		failed + ", " + strconv.FormatInt(in.size(), 10) + " bytes" + blob + masked + "; " + howToRead(in.Resolver, in.PageID) + "]"
+	return p + "; " + howToRead(in.Resolver, in.PageID) + "]"
 }
 
 func howToRead(resolver, page string) string {

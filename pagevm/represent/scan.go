@@ -36,6 +36,7 @@ type scan struct {
 	numbers  map[uint64]int32 // token numbers by hash
 	lines    int              // lines seen that are not blank
 	line     int32            // number of the current line
+	gapped   bool             // the line before was blank
 	errs     int              // units that speak of errors
 	paths    int              // distinct paths
 	shapes   map[uint64]int   // units met by reward, by templateHash
@@ -106,17 +107,11 @@ func scanText(text string, k kind, numbered bool) *scan {
 func scanEdges(text string, k kind, numbered bool, edge int) *scan {
 	s := newScan(text)
 	s.kind, s.numbered, s.edge = k, numbered, edge
-	sh := shaper{kind: k}
-	for pos := 0; pos < len(text); {
-		end := strings.IndexByte(text[pos:], '\n')
-		if end < 0 {
-			end = len(text)
-		} else {
-			end += pos
-		}
+	pos := 0
+	for line := range strings.SplitSeq(text, "\n") {
 		s.line++
-		s.addLine(pos, end, &sh)
-		pos = end + 1
+		s.addLine(pos, pos+len(line))
+		pos += len(line) + 1
 	}
 	s.reward()
 	return s
@@ -124,12 +119,15 @@ func scanEdges(text string, k kind, numbered bool, edge int) *scan {
 
 // addLine turns the line text[a:b] into units. In the middle of a huge text only
 // those that speak of errors are kept.
-func (s *scan) addLine(a, b int, sh *shaper) {
-	body := s.text[a:b]
-	base := sh.worth(body)
-	if !blank(body) {
-		s.lines++
+func (s *scan) addLine(a, b int) {
+	line := s.text[a:b]
+	if blank(line) {
+		s.gapped = true
+		return
 	}
+	s.lines++
+	base := s.lineWorth(line)
+	s.gapped = false
 	if b-a <= s.kind.maxUnit() {
 		s.unit(a, b, base)
 		return

@@ -1,9 +1,9 @@
 package represent
 
 import (
+	"slices"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/memkernel/memkernel/pagevm/toolcall"
 )
@@ -25,19 +25,8 @@ func imperative(l line) bool {
 // modal reports whether a line commands by a word of obligation, in any place. In
 // languages without spaces the word may be inside a run.
 func modal(s string) bool {
-	ascii := true
-	for i := range len(s) {
-		if s[i] >= utf8.RuneSelf {
-			ascii = false
-			break
-		}
-	}
-	if !ascii {
-		for _, w := range modalRuns {
-			if strings.Contains(s, w) {
-				return true
-			}
-		}
+	if slices.ContainsFunc(modalRuns, func(w string) bool { return strings.Contains(s, w) }) {
+		return true
 	}
 	prev, ne := "", false
 	for w := range strings.FieldsFuncSeq(s, func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' && r != '’' }) {
