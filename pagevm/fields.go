@@ -1,9 +1,7 @@
 package pagevm
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
@@ -161,18 +159,6 @@ func (f *Fields) Text() string {
 		return f.Conversation.text()
 	}
 	return ""
-}
-
-// AppendJSON appends the fields as JSON. It leaves out the escapes for HTML that encoding/json
-// writes, since they make quoted code longer.
-func (f *Fields) AppendJSON(dst []byte) ([]byte, error) {
-	b := bytes.NewBuffer(dst)
-	e := json.NewEncoder(b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(f); err != nil {
-		return dst, err
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'}), nil
 }
 
 // quotes writes quotes in order, one on each line. If numbers is set, each quote is preceded by

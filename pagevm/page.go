@@ -117,11 +117,11 @@ type Page struct {
 	Media []Media `json:"media,omitempty"`
 	// Untyped: no person typed the content, although a user's message holds it.
 	Untyped bool `json:"untyped,omitempty"`
-	// Resolver is the tool that the pointer representation names.
-	Resolver string `json:"resolver,omitempty"`
 	// Refs cite the places that the content was taken from, if it was recalled or read from the
 	// workspace.
 	Refs []memkernel.Ref `json:"refs,omitempty"`
+	// Resolver is the tool that the pointer representation names.
+	Resolver string `json:"resolver,omitempty"`
 	// Created is the host's time of the content.
 	Created time.Time `json:"created,omitzero"`
 	// Reps are the degraded representations, made at ingestion.

@@ -1,10 +1,9 @@
 package ingest
 
 import (
+	"bytes"
 	"encoding/json"
-	"slices"
-	"strconv"
-	"time"
+	"errors"
 	"unicode/utf8"
 
 	"github.com/memkernel/memkernel/pagevm"
@@ -31,7 +30,7 @@ type Pages struct {
 // contents are already stored as blobs.
 const Op = "ingest"
 
-// Body is the document that [Pages.AppendJSON] writes.
+// Body is the document that [Pages.JSON] returns.
 type Body struct {
 	Pages []*pagevm.Page `json:"pages"`
 	// Content is the content of small pages, by page id.
@@ -115,185 +114,33 @@ func (c *Pages) Text(hash string) (string, bool) {
 	return t, ok
 }
 
-// size returns the approximate length of the pages' JSON, in bytes.
-func (c *Pages) size() int {
-	n := 256
-	for i, p := range c.New {
-		n += 512 + len(c.contents[i]) + len(c.contents[i])/16
-		for j := range p.Reps {
-			n += 128 + len(p.Reps[j].Text) + len(p.Reps[j].Text)/16
-			if p.Reps[j].Fields != nil {
-				n += 256 + 2*len(p.Reps[j].Text) // the content consists of these texts
-			}
+// JSON returns the pages and the contents of small pages as the JSON of a [Body]. It leaves
+// out the escapes for HTML that encoding/json writes, since they make quoted code longer.
+func (c *Pages) JSON() ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	put := func(before string, v any) error {
+		b.WriteString(before)
+		if err := e.Encode(v); err != nil {
+			return err
 		}
+		b.Truncate(b.Len() - 1) // the line break at the end
+		return nil
 	}
-	return n
-}
-
-// AppendJSON appends the pages and the contents of small pages as the JSON of a [Body]. It does
-// not use encoding/json because that would take longer than all other writes of a first plan
-// together. The decoded result is the same.
-func (c *Pages) AppendJSON(dst []byte) ([]byte, error) {
-	dst = append(slices.Grow(dst, c.size()), `{"pages":[`...)
-	for i, p := range c.New {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		var err error
-		if dst, err = appendPage(dst, p); err != nil {
-			return nil, err
-		}
+	if err := put(`{"pages":`, c.New); err != nil {
+		return nil, err
 	}
-	dst = append(dst, ']')
-	sep := `,"content":{`
+	sep, end := `,"content":{`, `}`
 	for i, p := range c.New {
 		if p.Blob != "" || c.Page(p.ID) != p || FullRep(p) != nil {
 			continue // a blob or a representation has it, or a later page of that name
 		}
-		dst = appendString(append(dst, sep...), p.ID)
-		dst = appendString(append(dst, ':'), c.contents[i])
-		sep = ","
-	}
-	if sep == "," {
-		dst = append(dst, '}')
-	}
-	return append(dst, '}'), nil
-}
-
-func appendPage(dst []byte, p *pagevm.Page) ([]byte, error) {
-	dst = appendString(append(dst, `{"id":`...), p.ID)
-	dst = appendString(append(dst, `,"type":`...), string(p.Type))
-	dst = appendString(append(dst, `,"scope":`...), string(p.Scope))
-	dst = appendField(dst, `,"message_key":`, p.MessageKey)
-	dst = appendField(dst, `,"call_id":`, p.CallID)
-	dst = appendField(dst, `,"tool":`, p.Tool)
-	dst = appendField(dst, `,"path":`, p.Path)
-	dst = appendString(append(dst, `,"hash":`...), p.Hash)
-	dst = appendField(dst, `,"blob":`, p.Blob)
-	dst = strconv.AppendInt(append(dst, `,"bytes":`...), p.Bytes, 10)
-	if p.Masked != 0 {
-		dst = strconv.AppendInt(append(dst, `,"masked":`...), int64(p.Masked), 10)
-	}
-	if len(p.MaskedBy) > 0 {
-		raw, err := json.Marshal(p.MaskedBy)
-		if err != nil {
+		if err := errors.Join(put(sep, &p.ID), put(`:`, &c.contents[i])); err != nil {
 			return nil, err
 		}
-		dst = append(append(dst, `,"masked_by":`...), raw...)
+		sep, end = `,`, `}}`
 	}
-	dst = appendField(dst, `,"role":`, p.Role)
-	if len(p.Media) > 0 {
-		raw, err := json.Marshal(p.Media)
-		if err != nil {
-			return nil, err
-		}
-		dst = append(append(dst, `,"media":`...), raw...)
-	}
-	if p.Untyped {
-		dst = append(dst, `,"untyped":true`...)
-	}
-	if len(p.Refs) > 0 {
-		raw, err := json.Marshal(p.Refs)
-		if err != nil {
-			return nil, err
-		}
-		dst = append(append(dst, `,"refs":`...), raw...)
-	}
-	dst = appendField(dst, `,"resolver":`, p.Resolver)
-	dst, err := appendTime(dst, `,"created":`, p.Created)
-	if err != nil {
-		return nil, err
-	}
-	if dst, err = appendReps(dst, p.Reps); err != nil {
-		return nil, err
-	}
-	return append(dst, '}'), nil
-}
-
-func appendReps(dst []byte, reps []pagevm.Rep) ([]byte, error) {
-	sep := `,"reps":[`
-	for i := range reps {
-		r := &reps[i]
-		dst = appendString(append(append(dst, sep...), `{"level":`...), r.Level.String())
-		dst = appendString(append(dst, `,"hash":`...), r.Hash)
-		dst = appendField(dst, `,"text":`, r.Text)
-		if r.Fields != nil {
-			var err error
-			if dst, err = r.Fields.AppendJSON(append(dst, `,"fields":`...)); err != nil {
-				return nil, err
-			}
-		}
-		dst = appendField(dst, `,"maker":`, r.Maker)
-		dst = append(appendField(appendField(dst, `,"refused":`, r.Refused), `,"door":`, r.Door), '}')
-		sep = ","
-	}
-	if len(reps) > 0 {
-		dst = append(dst, ']')
-	}
-	return dst, nil
-}
-
-// appendField appends a name and a string. It appends nothing if the string is empty.
-func appendField(dst []byte, name, s string) []byte {
-	if s == "" {
-		return dst
-	}
-	return appendString(append(dst, name...), s)
-}
-
-func appendTime(dst []byte, name string, t time.Time) ([]byte, error) {
-	if t.IsZero() {
-		return dst, nil
-	}
-	dst, err := t.AppendText(append(append(dst, name...), '"'))
-	return append(dst, '"'), err
-}
-
-// escaped marks the ASCII bytes that a JSON string can't hold as they are.
-var escaped = func() (t [utf8.RuneSelf]bool) {
-	for c := range 0x20 {
-		t[c] = true
-	}
-	t['"'], t['\\'] = true, true
-	return t
-}()
-
-// appendString appends a JSON string. Bytes that are not UTF-8 become U+FFFD, as in
-// encoding/json. Unlike encoding/json, appendString escapes nothing for the sake of HTML.
-func appendString(dst []byte, s string) []byte {
-	dst = append(dst, '"')
-	from := 0
-	for i := 0; i < len(s); {
-		c := s[i]
-		if c >= utf8.RuneSelf {
-			if r, n := utf8.DecodeRuneInString(s[i:]); r != utf8.RuneError || n > 1 {
-				i += n
-				continue
-			}
-			dst = append(append(dst, s[from:i]...), "\uFFFD"...)
-		} else if escaped[c] {
-			dst = appendEscape(append(dst, s[from:i]...), c)
-		} else {
-			i++
-			continue
-		}
-		i++
-		from = i
-	}
-	return append(append(dst, s[from:]...), '"')
-}
-
-func appendEscape(dst []byte, c byte) []byte {
-	switch c {
-	case '"', '\\':
-		return append(dst, '\\', c)
-	case '\n':
-		return append(dst, `\n`...)
-	case '\t':
-		return append(dst, `\t`...)
-	case '\r':
-		return append(dst, `\r`...)
-	}
-	const hex = "0123456789abcdef"
-	return append(append(dst, `\u00`...), hex[c>>4], hex[c&15])
+	b.WriteString(end)
+	return b.Bytes(), nil
 }

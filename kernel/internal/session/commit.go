@@ -95,7 +95,7 @@ func (s *Session) CommitPages(ctx context.Context, pages *ingest.Pages, cut *bra
 func captureRecords(pages *ingest.Pages, cut *branch.Cut, now time.Time) ([]store.Record, error) {
 	var recs []store.Record
 	if !pages.Empty() {
-		body, err := pages.AppendJSON(nil)
+		body, err := pages.JSON()
 		if err != nil {
 			return nil, err
 		}
