@@ -46,7 +46,7 @@ func Conversation(id, resolver string, us []Utterance) []pagevm.Rep {
 	reps := repChain{left: len(full)}
 	p := s.pick(roomFor(len(full), len(tail)))
 	if len(full) >= minBytes {
-		reps.add(pagevm.Compressed, string(s.excerpt(nil, withLabels(p.chosen, label)))+tail)
+		reps.add(pagevm.Compressed, s.excerpt(withLabels(p.chosen, label))+tail)
 	}
 	keep := withLabels(p.head(quoteLines, min(quoteBytes, len(full)/6+120)), label)
 	f.Entities = s.names(keep, worthIdent, 8, 240)

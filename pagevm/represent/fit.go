@@ -2,7 +2,6 @@ package represent
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/memkernel/memkernel/pagevm"
 )
@@ -39,13 +38,8 @@ func (e *Excerpts) Rep(bytes int) pagevm.Rep {
 		e.scan.prefer(e.in.Own)
 	}
 	foot := footer(&e.in, e.scan)
-	return newRep(pagevm.Compressed, e.shown(bytes-len(foot), foot))
-}
-
-func (e *Excerpts) shown(bytes int, foot string) string {
-	bytes = max(bytes, 1) // a footer may be longer than the room
-	p := e.scan.pickRuns(bytes)
-	return string(append(e.scan.excerpt(make([]byte, 0, bytes+bytes/8+len(foot)+64), p.chosen), foot...))
+	p := e.scan.pickRuns(max(bytes-len(foot), 1)) // a footer may be longer than the room
+	return newRep(pagevm.Compressed, e.scan.excerpt(p.chosen)+foot)
 }
 
 // pickRuns is pick for an excerpt that shows a good part of the text: the most telling comes
@@ -135,17 +129,5 @@ func (s *scan) prefer(own []Range) {
 			}
 			u.base += ownWorth / float32(2+max(away, 0)/100) * float32(u.end-u.start+24)
 		}
-	}
-}
-
-// gapParts is gap for a text with other parts in it: each keeps its place.
-func (s *scan) gapParts(dst []byte, a, b int) []byte {
-	for {
-		n := strings.Index(s.text[a:b], PartBreak)
-		if n < 0 || !s.breaks {
-			return s.gap(dst, a, b)
-		}
-		dst = append(s.gap(dst, a, a+n), PartBreak...)
-		a += n + len(PartBreak)
 	}
 }

@@ -3,6 +3,7 @@ package represent
 import (
 	"container/heap"
 	"slices"
+	"strings"
 
 	"github.com/memkernel/memkernel/pagevm/internal/lex"
 )
@@ -222,48 +223,62 @@ func (s *scan) names(keep []bool, worth float32, n, bytes int) []string {
 	return list
 }
 
-// excerpt writes the kept units in order, verbatim, with a mark wherever
-// something is left out.
-func (s *scan) excerpt(dst []byte, keep []bool) []byte {
+// excerpt returns the kept units in order, verbatim, with a mark wherever something is left out.
+func (s *scan) excerpt(keep []bool) string {
+	var b strings.Builder
+	b.Grow(s.picked.used + s.picked.used/8)
 	pos := 0
 	for i, k := range keep {
 		if !k {
 			continue
 		}
 		u := s.units[i]
-		dst = s.gapParts(dst, pos, u.start)
-		dst = append(dst, s.text[u.start:u.end]...)
+		s.gapParts(&b, pos, u.start)
+		b.WriteString(s.text[u.start:u.end])
 		pos = u.end
 	}
-	return s.gapParts(dst, pos, len(s.text))
+	s.gapParts(&b, pos, len(s.text))
+	return b.String()
 }
 
-// gap writes a replacement for text[a:b], or the bytes themselves if they are no longer than a
-// mark or show nothing.
-func (s *scan) gap(dst []byte, a, b int) []byte {
-	g := s.text[a:b]
-	if len(g) <= len("\n[…]\n") || len(g) <= 8 && blank(g) {
-		return append(dst, g...)
+// gapParts is gap for a text with other parts in it: each keeps its place.
+func (s *scan) gapParts(b *strings.Builder, from, to int) {
+	for s.breaks {
+		n := strings.Index(s.text[from:to], PartBreak)
+		if n < 0 {
+			break
+		}
+		s.gap(b, from, from+n)
+		b.WriteString(PartBreak)
+		from += n + len(PartBreak)
 	}
+	s.gap(b, from, to)
+}
+
+// gap writes a replacement for a part of the text, or the bytes themselves if they are hardly
+// longer than a mark or show nothing.
+func (s *scan) gap(b *strings.Builder, from, to int) {
+	g := s.text[from:to]
 	mark := gapMark(g)
-	if len(g) <= len(mark)+2 {
-		return append(dst, g...)
+	if len(g) <= len(mark)+2 || len(g) <= 8 && blank(g) {
+		b.WriteString(g)
+		return
 	}
 	switch {
-	case a == 0:
+	case from == 0:
 	case g[0] == '\n':
-		dst = append(dst, '\n')
+		b.WriteByte('\n')
 	default:
-		dst = append(dst, ' ')
+		b.WriteByte(' ')
 	}
-	dst = append(dst, mark...)
-	if b == len(s.text) {
-		return dst
+	b.WriteString(mark)
+	switch {
+	case to == len(s.text):
+	case g[len(g)-1] == '\n':
+		b.WriteByte('\n')
+	default:
+		b.WriteByte(' ')
 	}
-	if g[len(g)-1] == '\n' {
-		return append(dst, '\n')
-	}
-	return append(dst, ' ')
 }
 
 // gapMark returns the mark for a gap: how much is missing is worth its tokens only

@@ -17,7 +17,7 @@ func Preference(id, source, text, resolver string) []pagevm.Rep {
 	defer s.free()
 	p := s.pick(roomFor(len(text), len(head)))
 	if len(text) >= minBytes {
-		reps.add(pagevm.Compressed, string(s.excerpt([]byte(head), p.chosen)))
+		reps.add(pagevm.Compressed, head+s.excerpt(p.chosen))
 	}
 	f := &pagevm.PreferenceFields{Page: id, Source: source, Resolver: resolver}
 	for i, k := range p.head(4, min(quoteBytes/3, len(text)/3)) {

@@ -52,7 +52,7 @@ func excerptOf(text string, room int) string {
 	k, numbered := detectKind(text)
 	s := scanText(text, k, numbered)
 	defer s.free()
-	return string(s.excerpt(nil, s.pick(room).chosen))
+	return s.excerpt(s.pick(room).chosen)
 }
 
 // Whatever the kind, an excerpt is never larger than its room, but for what a few lines need, and

@@ -112,11 +112,9 @@ func Evidence(in EvidenceInput, opt *Options) []pagevm.Rep {
 			short = shortJSON(in.Text, room)
 		}
 		if short == "" {
-			short = string(append(s.excerpt(make([]byte, 0, room+room/8+len(foot)+64), p.chosen), foot...))
-		} else {
-			short += foot
+			short = s.excerpt(p.chosen)
 		}
-		if reps.add(pagevm.Compressed, short) {
+		if reps.add(pagevm.Compressed, short+foot) {
 			reps.reps[0].Door = door
 		}
 	}

@@ -1,9 +1,11 @@
 package represent
 
 import (
+	"cmp"
 	"math"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/memkernel/memkernel/pagevm/internal/lex"
 )
@@ -74,11 +76,7 @@ type token struct {
 }
 
 const (
-	maxUnit    = 480 // bytes of a line that is kept whole
-	partMin    = 220 // bytes of a part of a longer line
-	partMax    = 380 //
-	jsonMin    = 40  // the same for JSON
-	jsonMax    = 160
+	maxUnit    = 480     // bytes of a line that is kept whole
 	wholeScan  = 2 << 20 // bytes up to which every line becomes a unit
 	edgeScan   = 1 << 19 // bytes at either end that do so in a longer text
 	maxErrUnit = 20000   // error lines kept from between
@@ -128,12 +126,13 @@ func (s *scan) addLine(a, b int) {
 	s.lines++
 	base := s.lineWorth(line)
 	s.gapped = false
-	if b-a <= s.kind.maxUnit() {
+	whole, least, most := s.kind.unitSizes()
+	if b-a <= whole {
 		s.unit(a, b, base)
 		return
 	}
 	for a < b {
-		cut := s.kind.splitPoint(s.text, a, b)
+		cut := splitPoint(s.text, a, b, least, most)
 		s.unit(a, cut, base)
 		base = 0
 		a = cut
@@ -165,27 +164,23 @@ func (s *scan) unit(a, b int, base float32) {
 	s.units = append(s.units, u)
 }
 
-// maxUnit returns how many bytes of a line are kept whole. A line of JSON contains as much
-// as a page of anything else.
-func (k kind) maxUnit() int {
+// unitSizes returns how many bytes of a line are kept whole, and the bounds of the parts of a
+// longer line. A line of JSON contains as much as a page of anything else.
+func (k kind) unitSizes() (whole, least, most int) {
 	if k == kindJSON {
-		return jsonMax
+		return 160, 40, 160
 	}
-	return maxUnit
+	return maxUnit, 220, 380
 }
 
 // splitPoint finds the place to part a long line: after an escaped line break, a comma, a brace
 // or a space, else anywhere between two runes.
-func (k kind) splitPoint(t string, a, b int) int {
-	partMin, partMax := partMin, partMax
-	if k == kindJSON {
-		partMin, partMax = jsonMin, jsonMax
-	}
-	if b-a <= partMax {
+func splitPoint(t string, a, b, least, most int) int {
+	if b-a <= most {
 		return b
 	}
 	space, comma := 0, 0
-	for i := a + partMax - 1; i >= a+partMin; i-- {
+	for i := a + most - 1; i >= a+least; i-- {
 		switch t[i] {
 		case 'n':
 			if t[i-1] == '\\' {
@@ -197,15 +192,9 @@ func (k kind) splitPoint(t string, a, b int) int {
 			space = max(space, i+1)
 		}
 	}
-	best := comma
-	if best == 0 {
-		best = space
-	}
-	if best == 0 {
-		best = a + partMax
-		for n := 0; n < 3 && t[best]&0xC0 == 0x80; n++ {
-			best--
-		}
+	best := cmp.Or(comma, space, a+most)
+	for !utf8.RuneStart(t[best]) {
+		best--
 	}
 	return best
 }
