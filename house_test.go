@@ -103,7 +103,7 @@ var arrows = map[string][]string{
 	"kernel/fault":                  {"pagevm", "pagevm/paging"},
 	"kernel/health":                 {"internal/longwork"},
 	"kernel/internal/archive":       {".", "internal/store", "internal/textutil", "kernel/internal/folder", "kernel/internal/ingest", "markdownstore", "pagevm", "pagevm/journal", "retrieval", "sessions", "transcript"},
-	"kernel/internal/branch":        {".", "cachelayout", "kernel/api", "kernel/billing", "pagevm", "pagevm/paging", "summary", "transcript"},
+	"kernel/internal/branch":        {".", "cachelayout", "kernel/api", "kernel/billing", "pagevm", "pagevm/paging", "pagevm/toolcall", "summary", "transcript"},
 	"kernel/internal/folder":        {"checkpoint", "internal/store", "internal/textutil", "kernel/health", "kernel/internal/trace", "pagevm/journal"},
 	"kernel/internal/habit":         {"cachelayout", "internal/store", "kernel/internal/ids"},
 	"kernel/internal/ids":           {},

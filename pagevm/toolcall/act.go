@@ -21,16 +21,16 @@ const (
 
 var searchTools = Names("grep glob find search search_files search_code list list_files list_directory ls ripgrep")
 
-// ActOf returns the act that produced the result of a call.
-func ActOf(tool, input string) Act {
-	switch k, _ := Classify(tool, input); {
+// actOf returns the act that produced the result of a call.
+func actOf(base string, k Kind) Act {
+	switch {
 	case k == CallRead:
 		return ActRead
 	case k == CallEdit:
 		return ActEdited
-	case searchTools[baseTool(tool)]:
+	case searchTools[base]:
 		return ActSearch
-	case shellTools[baseTool(tool)]:
+	case shellTools[base]:
 		return ActShell
 	}
 	return ActOther

@@ -16,7 +16,7 @@ func TestActOf(t *testing.T) {
 		{"WebFetch", `{"url":"https://example.org"}`, ActOther},
 	}
 	for _, tc := range cases {
-		if got := ActOf(tc.tool, tc.input); got != tc.want {
+		if got := Read(tc.tool, tc.input).Act; got != tc.want {
 			t.Errorf("%s %s: %v, want %v", tc.tool, tc.input, got, tc.want)
 		}
 	}

@@ -31,26 +31,6 @@ const (
 // be determined.
 const Files = "files"
 
-// Looks returns the object that a call looks at. of names the objects that the call depends on or
-// changes: the programs of a command, the server of an MCP tool, any other tool itself, or
-// "files" for everything that edits change. of is empty if no act of an agent can change the
-// result.
-func Looks(tool, input string) (l Look, of []string) {
-	base := baseTool(tool)
-	if shellTools[base] {
-		return looksShell(input)
-	}
-	kind, _ := classifyCall(tool, input)
-	switch {
-	case kind == CallEdit:
-		return LookAct, []string{Files}
-	case kind == CallRead, searchTools[base]:
-		return LookContent, nil
-	}
-	l, server := looksTool(tool)
-	return l, []string{server}
-}
-
 // The words of tool names and commands that show the effect of a call. The words of moving count
 // only as a tool's first or last word ("list_time_entries" is a list).
 var (
@@ -122,14 +102,9 @@ var (
 	prefixPrograms = Names("sudo time nice nohup command xargs timeout env")
 )
 
-// looksShell decides by the commands of a line. If a command edits, that command decides.
-// Otherwise the command that shows least decides.
-func looksShell(input string) (l Look, of []string) {
-	line, dir := shellCommand(input)
-	cmds, whole := parseShell(line)
-	if kind, _ := shellCall(line, dir, cmds); kind == CallEdit {
-		return LookAct, []string{Files}
-	}
+// looksShell decides by the commands of a line that edits no file. The command that shows least
+// decides.
+func looksShell(line string, cmds []simpleCommand, whole bool) (l Look, of []string) {
 	whole = whole && !strings.Contains(line, "$(") && !strings.Contains(line, "`")
 	l = LookMoving
 	for i := range cmds {

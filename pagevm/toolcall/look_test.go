@@ -50,8 +50,8 @@ func TestLooks(t *testing.T) {
 
 func checkLook(t *testing.T, tool, input, want string) {
 	t.Helper()
-	l, of := Looks(tool, input)
-	got := strings.TrimSpace([]string{"unknown", "act", "state", "content", "moving"}[l] + " " + strings.Join(of, " "))
+	c := Read(tool, input)
+	got := strings.TrimSpace([]string{"unknown", "act", "state", "content", "moving"}[c.Look] + " " + strings.Join(c.Of, " "))
 	if got != want {
 		t.Errorf("%s %s: %s, want %s", tool, input, got, want)
 	}

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/pagevm/internal/lex"
 )
 
@@ -58,17 +57,20 @@ func baseTool(tool string) string {
 // the call counts. A shell command is understood if it is a plain read or write of files.
 // Classify leaves out a path that can't be shown, since prompts and checkpoints name paths.
 func Classify(tool, input string) (Kind, []string) {
-	k, ps := classifyCall(tool, input)
-	return k, slices.DeleteFunc(ps, func(p string) bool { return !textutil.IsVisible(p) })
+	base := baseTool(tool)
+	if !shellTools[base] {
+		k, ps := fileCall(base, input)
+		return k, visible(ps)
+	}
+	cmd, dir := shellCommand(input)
+	cmds, _ := parseShell(cmd)
+	k, ps := shellCall(cmd, dir, cmds)
+	return k, visible(ps)
 }
 
-func classifyCall(tool, input string) (Kind, []string) {
-	t := baseTool(tool)
+// fileCall classifies a call of any tool but a shell.
+func fileCall(t, input string) (Kind, []string) {
 	switch {
-	case shellTools[t]:
-		cmd, dir := shellCommand(input)
-		cmds, _ := parseShell(cmd)
-		return shellCall(cmd, dir, cmds)
 	case editTools[t]:
 		if ps := patchPaths(input); len(ps) > 0 {
 			return CallEdit, ps

@@ -39,20 +39,6 @@ func shellCall(cmd, dir string, cmds []simpleCommand) (Kind, []string) {
 	return CallOther, nil
 }
 
-// Command returns the command line of a shell call that is not a plain read or write of files. It
-// returns "" for any other call.
-func Command(tool, input string) string {
-	if !shellTools[baseTool(tool)] {
-		return ""
-	}
-	cmd, dir := shellCommand(input)
-	cmds, _ := parseShell(cmd)
-	if k, _ := shellCall(cmd, dir, cmds); k != CallOther {
-		return ""
-	}
-	return strings.TrimSpace(cmd)
-}
-
 // shellCommand returns the command line and the working directory of a shell call. The input
 // holds the command as a string, or as an argument vector such as ["bash","-lc","cat f"].
 func shellCommand(input string) (cmd, dir string) {

@@ -55,6 +55,9 @@ func TestClassifyCall(t *testing.T) {
 		if diff := cmp.Diff(tc.paths, ps); k != tc.kind || diff != "" {
 			t.Errorf("%s %s: kind %d %s", tc.tool, tc.input, k, diff)
 		}
+		if c := Read(tc.tool, tc.input); c.Kind != k || !slices.Equal(c.Paths, ps) {
+			t.Errorf("%s %s: read as kind %d %q", tc.tool, tc.input, c.Kind, c.Paths)
+		}
 	}
 	for input, want := range map[string][]string{`{"file_path":"/a"}`: {"/a"}, ``: nil} {
 		if k, ps := Classify("Read", input); k != CallRead || !slices.Equal(ps, want) {
@@ -141,8 +144,8 @@ func TestCommand(t *testing.T) {
 		{"Bash", `{"command":"cat a.go"}`, ""},
 		{"Read", `{"file_path":"/a.go"}`, ""},
 	} {
-		if got := Command(tc.tool, tc.input); got != tc.want {
-			t.Errorf("Command(%s, %s) = %q, want %q", tc.tool, tc.input, got, tc.want)
+		if got := Read(tc.tool, tc.input).Command; got != tc.want {
+			t.Errorf("the command of %s %s is %q, want %q", tc.tool, tc.input, got, tc.want)
 		}
 	}
 }

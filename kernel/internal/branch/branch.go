@@ -13,6 +13,7 @@ import (
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/toolcall"
 	"github.com/memkernel/memkernel/summary"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -40,7 +41,7 @@ type State struct {
 	// Removed are the parts that were removed to make the messages valid.
 	Removed []api.Excluded
 	// Calls finds a tool call by its id.
-	Calls map[string]*memkernel.ToolCall
+	Calls map[string]*toolcall.Call
 	// Summary is the state of the mechanical summary.
 	Summary summary.State
 	// Spans are the messages that have left.
@@ -71,7 +72,7 @@ func New(session, branch, model string) *State {
 	return &State{
 		Branch: branch, Model: model,
 		Proj:  &pagevm.Projection{Version: pagevm.ProjectionVersion, Session: session, Branch: branch, Model: model},
-		Calls: map[string]*memkernel.ToolCall{},
+		Calls: map[string]*toolcall.Call{},
 	}
 }
 

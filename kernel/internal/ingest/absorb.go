@@ -7,6 +7,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/internal/longwork"
 	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/toolcall"
 )
 
 // parallelFrom is the number of new messages from which the work is divided among the processors.
@@ -18,8 +19,8 @@ const parallelFrom = 16
 func (b *Batch) Absorb() bool {
 	b.keepTaken()
 	before, msgs := b.before, b.Msgs
-	n := min(b.kept, len(before.Hosts))
-	tail := b.was
+	kept := min(b.kept, len(before.Hosts))
+	n, tail := kept, b.was
 	if b.heard == nil {
 		tail = before.Msgs[min(n, len(before.Msgs)):]
 	}
@@ -30,17 +31,11 @@ func (b *Batch) Absorb() bool {
 	fresh := msgs[n:]
 	if b.heard != nil {
 		b.Hosts = before.Hosts[:n]
-		b.unindex(tail[min(n-b.kept, len(tail)):])
 	} else {
-		if n < len(before.Hosts) {
-			b.Calls = map[string]*memkernel.ToolCall{}
-			b.index(msgs[:n])
-		}
 		b.Hosts = append(make([]pagevm.HostMessage, 0, len(msgs)), before.Hosts[:n]...)
-		if len(fresh) > 0 {
-			b.Calls = maps.Clone(b.Calls) // a state is never changed once made
-		}
+		b.Calls = maps.Clone(b.Calls) // a state is never changed once made
 	}
+	b.unindex(tail[min(n-kept, len(tail)):])
 	if len(fresh) >= parallelFrom && b.indexAhead(fresh) {
 		b.Hosts = b.share(b.Hosts, fresh)
 	} else {
@@ -60,7 +55,7 @@ func (b *Batch) keepTaken() {
 	for _, t := range b.taken {
 		if t.part.Result != nil {
 			m := memkernel.Message{Key: t.key, Role: memkernel.RoleUser}
-			b.keepResult(&m, t.part, &memkernel.ToolCall{ID: t.part.Result.CallID, Name: t.part.Result.Name}, t.page)
+			b.keepResult(&m, t.part, &toolcall.Call{Name: t.part.Result.Name}, t.page)
 			continue
 		}
 		m := memkernel.Message{Key: t.key, Role: memkernel.RoleUser, Parts: []memkernel.Part{*t.part}}
@@ -73,7 +68,7 @@ func (g *Maker) index(msgs []memkernel.Message) {
 	for i := range msgs {
 		for j := range msgs[i].Parts {
 			if c := msgs[i].Parts[j].Call; c != nil {
-				g.Calls[c.ID] = c
+				g.Calls[c.ID] = toolcall.Read(c.Name, c.Input)
 			}
 		}
 	}
@@ -98,10 +93,10 @@ func (g *Maker) indexAhead(msgs []memkernel.Message) bool {
 	for i := range msgs {
 		for j := range msgs[i].Parts {
 			switch p := &msgs[i].Parts[j]; {
-			case p.Call != nil && g.Calls[p.Call.ID] == nil:
-				g.Calls[p.Call.ID] = p.Call
-			case p.Call != nil && g.Calls[p.Call.ID] != p.Call:
+			case p.Call != nil && g.Calls[p.Call.ID] != nil:
 				return false
+			case p.Call != nil:
+				g.Calls[p.Call.ID] = toolcall.Read(p.Call.Name, p.Call.Input)
 			case p.Result != nil && g.Calls[p.Result.CallID] == nil:
 				return false
 			}

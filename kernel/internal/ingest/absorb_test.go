@@ -8,6 +8,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel/internal/tokencount"
 	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/toolcall"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -17,7 +18,7 @@ func testMaker(t *testing.T) *Maker {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &Maker{Known: map[string]*pagevm.Page{}, Calls: map[string]*memkernel.ToolCall{}, Count: c, Resolver: "memory_get", Graves: noGraves{},
+	return &Maker{Known: map[string]*pagevm.Page{}, Calls: map[string]*toolcall.Call{}, Count: c, Resolver: "memory_get", Graves: noGraves{},
 		Large: math.MaxInt, Durable: true, Out: &Pages{}}
 }
 

@@ -45,7 +45,7 @@ type Maker struct {
 	// Durable: content that is kept now will be on disk before it is used.
 	Durable bool
 	// Calls finds the conversation's calls by id.
-	Calls map[string]*memkernel.ToolCall
+	Calls map[string]*toolcall.Call
 	// Lifted is the binary content that results held as base64, by page.
 	Lifted map[string][]mask.Payload
 	whole  map[string]bool // the pages whose shaped results show their content again
@@ -233,7 +233,7 @@ func (g *Maker) result(m *memkernel.Message, i, overhead int, first bool) pagevm
 	r := m.Parts[i].Result
 	call := g.Calls[r.CallID]
 	if call == nil {
-		call = &memkernel.ToolCall{ID: r.CallID, Name: r.Name}
+		call = &toolcall.Call{Name: r.Name}
 	}
 	full := pagevm.Shown{Hash: hashResult(&m.Parts[i]), Tokens: overhead + g.Count.Part(&m.Parts[i]), Markable: true}
 	if first {
@@ -309,14 +309,17 @@ func (g *Maker) MediaTokens(parts []memkernel.Part) (n int) {
 }
 
 // keepResult captures a tool result and makes its representations.
-func (g *Maker) keepResult(m *memkernel.Message, part *memkernel.Part, call *memkernel.ToolCall, id string) *pagevm.Page {
+func (g *Maker) keepResult(m *memkernel.Message, part *memkernel.Part, call *toolcall.Call, id string) *pagevm.Page {
 	r := part.Result
 	if old := g.Known[id]; old != nil && (g.whole[id] || Shapes(r, id)) {
 		return old
 	}
 	input, _ := g.Mask.Mask(call.Input)
+	if input != call.Input {
+		call = toolcall.Read(call.Name, input)
+	}
 	page := &pagevm.Page{ID: id, Type: pagevm.Evidence, Scope: memkernel.ScopeSession, MessageKey: m.Key, CallID: r.CallID,
-		Tool: call.Name, Path: toolcall.Path(call.Name, input), Role: string(m.Role), Created: m.Time}
+		Tool: call.Name, Path: call.Path(), Role: string(m.Role), Created: m.Time}
 	page.Media = g.keepPayloads(g.Lifted[id])
 	for i := range r.Content {
 		if md := r.Content[i].Media; md != nil {

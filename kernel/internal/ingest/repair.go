@@ -15,6 +15,7 @@ import (
 	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/mask"
+	"github.com/memkernel/memkernel/pagevm/toolcall"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -178,7 +179,7 @@ func samePrefix(a, b []memkernel.Message) int {
 
 // independent reports whether a tail can be healed without the messages before it. Such a tail
 // holds no result of an earlier call and uses no call id again.
-func independent(tail []memkernel.Message, before map[string]*memkernel.ToolCall) bool {
+func independent(tail []memkernel.Message, before map[string]*toolcall.Call) bool {
 	calls := map[string]bool{}
 	for i := range tail {
 		for j := range tail[i].Parts {

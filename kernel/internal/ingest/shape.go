@@ -7,6 +7,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/toolcall"
 )
 
 // Shape makes the page of a result that its host's model has not seen yet, and returns the text
@@ -20,7 +21,7 @@ func (g *Maker) Shape(call *memkernel.ToolCall, r *memkernel.ToolResult, shown i
 		return "" // its call's id was used before
 	}
 	m := memkernel.Message{Role: memkernel.RoleUser, Parts: []memkernel.Part{{Kind: memkernel.PartToolResult, Result: r}}}
-	page := g.keepResult(&m, &m.Parts[0], call, id)
+	page := g.keepResult(&m, &m.Parts[0], toolcall.Read(call.Name, call.Input), id)
 	if page.ID != id || page.Door() == "" {
 		return ""
 	}

@@ -332,10 +332,18 @@ func (c *Call) evidenceOf(i int, s *pagevm.Segment) string {
 	if call == nil {
 		return ""
 	}
-	if look, _ := toolcall.Looks(call.Name, call.Input); look == toolcall.LookAct {
+	if call.Look == toolcall.LookAct {
 		return ""
 	}
-	return toolcall.Canonical(call.Name, call.Input)
+	return call.Canonical()
+}
+
+// shown returns what a call of the messages shows of itself. Hosts may use an id again.
+func (c *Call) shown(call *memkernel.ToolCall) *toolcall.Call {
+	if known := c.Maker.Calls[call.ID]; known != nil && known.Is(call.Name, call.Input) {
+		return known
+	}
+	return toolcall.Read(call.Name, call.Input)
 }
 
 // calledSince reports whether message from or a later message has a result.

@@ -30,11 +30,11 @@ func misses(c *Call) (branch.Ran, int) {
 		return c.Prev.Ran, 0
 	}
 	ran, used := c.Prev.Ran.Clone(), map[string]bool{}
-	calls := map[string]*memkernel.ToolCall{} // so far by id, since hosts use ids again
+	calls := map[string]*toolcall.Call{} // so far by id, since hosts use ids again
 	for i := ran.Messages; i < len(c.Msgs); i++ {
 		for k := range c.Msgs[i].Parts {
 			if call := c.Msgs[i].Parts[k].Call; call != nil {
-				calls[call.ID] = call
+				calls[call.ID] = c.shown(call)
 			}
 		}
 		for k := range c.Hosts[i].Segments {
@@ -57,14 +57,14 @@ func misses(c *Call) (branch.Ran, int) {
 				continue
 			}
 			ran.Calls++
-			look, of := toolcall.Looks(call.Name, call.Input)
+			look, of := call.Look, slices.Clip(call.Of)
 			if look == toolcall.LookMoving {
 				ran.Acts[timePasses] = ran.Calls
 				continue
 			}
 			about := ran.About[page.Path]
 			if look != toolcall.LookAct {
-				form := ids.Hash(toolcall.Canonical(call.Name, call.Input))
+				form := ids.Hash(call.Canonical())
 				said, nothing := outcome(page, r)
 				if nothing { // which may be otherwise after an edit
 					of = append(of, toolcall.Files)
@@ -115,7 +115,7 @@ func asksAnew(ran *branch.Ran, look toolcall.Look, of []string, before branch.Ru
 
 // repeated reports whether the prompt showed in full what a call returned once more. It files a
 // fault if it did not, and an alert if it did.
-func repeated(c *Call, key string, call *memkernel.ToolCall, page string) bool {
+func repeated(c *Call, key string, call *toolcall.Call, page string) bool {
 	what := call.Name
 	if p := c.Page(page); p != nil && p.Path != "" {
 		what += " " + p.Path

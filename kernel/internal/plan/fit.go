@@ -9,6 +9,7 @@ import (
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/represent"
+	"github.com/memkernel/memkernel/pagevm/toolcall"
 )
 
 // When a message is taken, ingest.Maker.Levels chooses the level at which a new result is first
@@ -351,7 +352,7 @@ func sourceOf(c *Call, parts []memkernel.Part, page *pagevm.Page) represent.Evid
 	}
 	call := c.Maker.Calls[r.CallID]
 	if call == nil {
-		call = &memkernel.ToolCall{Name: r.Name}
+		call = &toolcall.Call{Name: r.Name}
 	}
 	input, _ := c.Maker.Mask.Mask(call.Input)
 	in := c.Maker.Evidence(r, call.Name, input, page)

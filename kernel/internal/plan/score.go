@@ -43,7 +43,7 @@ func score(c *Call, texts map[string]string, seen []pagevm.Seen) *scores {
 			} else if page, call := c.Page(s.Page), c.Maker.Calls[c.Msgs[i].Parts[s.Part].Result.CallID]; page != nil && call != nil {
 				failed := c.Msgs[i].Parts[s.Part].Result.IsError
 				what := page.Tool + "\x00" + page.Path
-				t.Act = toolcall.ActOf(call.Name, call.Input)
+				t.Act = call.Act
 				t.Resolved = failed && worked[what]
 				worked[what] = worked[what] || !failed
 				if t.Act == toolcall.ActEdited && edited == "" && !failed {
@@ -90,8 +90,8 @@ func newestEdits(c *Call) map[string]int {
 			if p.Call == nil {
 				continue
 			}
-			if kind, paths := toolcall.Classify(p.Call.Name, p.Call.Input); kind == toolcall.CallEdit {
-				for _, path := range paths {
+			if call := c.shown(p.Call); call.Kind == toolcall.CallEdit {
+				for _, path := range call.Paths {
 					edits[path] = c.Places[i].Atom
 				}
 			}
@@ -170,8 +170,11 @@ func dialogueAct(c *Call, i int, s *pagevm.Segment, edits map[string]int, newest
 		act = toolcall.ActSay
 	}
 	for _, p := range c.SegmentParts(i, s) {
-		if p.Call != nil && toolcall.IsEdit(p.Call.Name, p.Call.Input) {
-			act, edited = toolcall.ActEdit, editedSince(edits, toolcall.Path(p.Call.Name, p.Call.Input), newest)
+		if p.Call == nil {
+			continue
+		}
+		if call := c.shown(p.Call); call.Kind == toolcall.CallEdit {
+			act, edited = toolcall.ActEdit, editedSince(edits, call.Path(), newest)
 		}
 	}
 	if s.Lowest(true) < pagevm.Full { // mostly pasted: every level shows its request

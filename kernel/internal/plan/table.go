@@ -81,18 +81,11 @@ func segmentRow(r *Result, x *index, i int, s *pagevm.Segment) paging.PageRow {
 	row.Key = r.HostKey(r.Hosts[i].Key)
 	if s.Kind == pagevm.ItemResult {
 		row.CallID = r.Msgs[i].Parts[s.Part].Result.CallID
-		if call := r.Maker.Calls[row.CallID]; call != nil {
-			if look, _ := toolcall.Looks(call.Name, call.Input); look == toolcall.LookContent || look == toolcall.LookState {
-				row.RecomputeCost = cost(1)
-			}
+		if call := r.Maker.Calls[row.CallID]; call != nil && (call.Look == toolcall.LookContent || call.Look == toolcall.LookState) {
+			row.RecomputeCost = cost(1)
 		}
 	}
 	return row
-}
-
-func acts(call *memkernel.ToolCall) bool {
-	look, _ := toolcall.Looks(call.Name, call.Input)
-	return look == toolcall.LookAct
 }
 
 func cost(calls float64) *float64 { return &calls }
@@ -247,7 +240,7 @@ func accesses(r *Result) map[string]paging.Access {
 	if n := len(r.Proj.Cuts); n > 0 {
 		covers = min(r.Proj.Cuts[n-1].Covers, len(r.Msgs))
 	}
-	calls := map[string]*memkernel.ToolCall{} // by id
+	calls := map[string]*toolcall.Call{} // by id
 	// ran is the newest result of each call that only looks, by the call's canonical form. about
 	// is the newest result about each path.
 	ran, about := map[string]string{}, map[string]string{}
@@ -265,8 +258,10 @@ func accesses(r *Result) map[string]paging.Access {
 				continue
 			}
 			text, how := p.Text, paging.UseNamed
+			var call *toolcall.Call
 			if p.Call != nil {
-				text, calls[p.Call.ID] = p.Call.Input, p.Call
+				call = r.shown(p.Call)
+				text, calls[p.Call.ID] = call.Input, call
 				if r.Request.Resolver != "" && p.Call.Name == r.Request.Resolver {
 					how = paging.UseFetched
 				}
@@ -274,14 +269,14 @@ func accesses(r *Result) map[string]paging.Access {
 			for _, id := range pagevm.Handles(text) {
 				use(id, how)
 			}
-			if p.Call == nil || how == paging.UseFetched {
+			if call == nil || how == paging.UseFetched {
 				continue
 			}
-			if path := toolcall.Path(p.Call.Name, p.Call.Input); path != "" {
+			if path := call.Path(); path != "" {
 				use(about[path], paging.UseNamed)
 			}
-			if !acts(p.Call) {
-				use(ran[toolcall.Canonical(p.Call.Name, p.Call.Input)], paging.UseRepeated)
+			if call.Look != toolcall.LookAct {
+				use(ran[call.Canonical()], paging.UseRepeated)
 			}
 		}
 		if m.Role == memkernel.RoleAssistant && m.Origin == memkernel.OriginHost {
@@ -294,10 +289,10 @@ func accesses(r *Result) map[string]paging.Access {
 				continue
 			}
 			call := calls[m.Parts[s.Part].Result.CallID]
-			if call == nil || acts(call) {
+			if call == nil || call.Look == toolcall.LookAct {
 				continue
 			}
-			ran[toolcall.Canonical(call.Name, call.Input)] = s.Page
+			ran[call.Canonical()] = s.Page
 			if p := r.Page(s.Page); p != nil && p.Path != "" {
 				about[p.Path] = s.Page
 			}

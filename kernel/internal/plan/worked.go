@@ -46,19 +46,15 @@ func (c *Call) workedText(gone func(i int) bool) string {
 	for i := range c.Msgs {
 		newest = c.Places[i].Atom
 		for j := range c.Msgs[i].Parts {
-			call := c.Msgs[i].Parts[j].Call
-			if call == nil {
+			if c.Msgs[i].Parts[j].Call == nil {
 				continue
 			}
-			kind, paths := toolcall.Classify(call.Name, call.Input)
-			for _, p := range paths {
-				if !textutil.IsVisible(p) {
-					continue
-				}
-				use(files, p, newest, kind == toolcall.CallEdit)
+			call := c.shown(c.Msgs[i].Parts[j].Call)
+			for _, p := range call.Paths {
+				use(files, p, newest, call.Kind == toolcall.CallEdit)
 				stays[p] = stays[p] || !gone(i)
 			}
-			if cmd := toolcall.Command(call.Name, call.Input); cmd != "" && len(cmd) <= maxCommand && textutil.IsVisible(cmd) {
+			if cmd := call.Command; cmd != "" && len(cmd) <= maxCommand && textutil.IsVisible(cmd) {
 				use(commands, cmd, newest, false)
 				stays[cmd] = stays[cmd] || !gone(i)
 			}

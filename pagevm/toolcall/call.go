@@ -1,0 +1,77 @@
+package toolcall
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/memkernel/memkernel/internal/textutil"
+)
+
+// Call is a tool call and what it shows of itself, read once.
+type Call struct {
+	// Name is the tool. Input is the input as the model wrote it.
+	Name, Input string
+	// Kind is the effect on files. Paths are the canonical paths of these files, without those
+	// that can't be shown.
+	Kind  Kind
+	Paths []string
+	// Act is the act that leaves the call's result.
+	Act Act
+	// Look is the object that the call looks at. Of names the objects that the call depends on or
+	// changes: the programs of a command, the server of an MCP tool, any other tool itself, or
+	// [Files] for everything that edits change. Of is empty if no act of an agent can change the
+	// result.
+	Look Look
+	Of   []string
+	// Command is the command line of a shell call that is not a plain read or write of files.
+	Command string
+}
+
+// Read returns what a call shows of itself.
+func Read(tool, input string) *Call {
+	c := &Call{Name: tool, Input: input}
+	base := baseTool(tool)
+	if shellTools[base] {
+		line, dir := shellCommand(input)
+		cmds, whole := parseShell(line)
+		c.Kind, c.Paths = shellCall(line, dir, cmds)
+		if c.Look, c.Of = LookAct, []string{Files}; c.Kind != CallEdit {
+			c.Look, c.Of = looksShell(line, cmds, whole)
+		}
+		if c.Kind == CallOther {
+			c.Command = strings.TrimSpace(line)
+		}
+	} else {
+		c.Kind, c.Paths = fileCall(base, input)
+		switch {
+		case c.Kind == CallEdit:
+			c.Look, c.Of = LookAct, []string{Files}
+		case c.Kind == CallRead, searchTools[base]:
+			c.Look = LookContent
+		default:
+			l, server := looksTool(tool)
+			c.Look, c.Of = l, []string{server}
+		}
+	}
+	c.Paths, c.Act = visible(c.Paths), actOf(base, c.Kind)
+	return c
+}
+
+// Is reports whether c is the call of a tool with an input.
+func (c *Call) Is(tool, input string) bool { return c.Name == tool && c.Input == input }
+
+// Path returns the first path that the call names, "" if it names no path.
+func (c *Call) Path() string {
+	if len(c.Paths) > 0 {
+		return c.Paths[0]
+	}
+	return ""
+}
+
+// Canonical returns the form of the call that is equal for equal calls.
+func (c *Call) Canonical() string { return Canonical(c.Name, c.Input) }
+
+// visible returns the paths that can be shown.
+func visible(paths []string) []string {
+	return slices.DeleteFunc(paths, func(p string) bool { return !textutil.IsVisible(p) })
+}
