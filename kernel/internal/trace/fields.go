@@ -18,7 +18,7 @@ func changedFields[T any](base, now *T) (fields, error) {
 	var out fields
 	for i := range a.NumField() {
 		f := a.Type().Field(i)
-		if !f.IsExported() || reflect.DeepEqual(a.Field(i).Interface(), b.Field(i).Interface()) {
+		if !f.IsExported() || reflect.DeepEqual(a.Field(i).Addr().Interface(), b.Field(i).Addr().Interface()) {
 			continue
 		}
 		raw, err := json.Marshal(b.Field(i).Interface())

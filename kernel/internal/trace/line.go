@@ -250,13 +250,14 @@ func selectInOf(p *Plan, in *pagevm.SelectInput, seen []pagevm.Seen) (selectIn, 
 			return out, fmt.Errorf("the selector was given other segments of message %d than Next", i)
 		}
 		for j := range in.Host[i].Segments {
+			if in.Host[i].Segments[j] == p.Host[i].Segments[j] {
+				continue
+			}
 			f, err := changedFields(&p.Host[i].Segments[j], &in.Host[i].Segments[j])
 			if err != nil {
 				return out, err
 			}
-			if len(f) > 0 {
-				out.Segments = append(out.Segments, segmentPatch{i, j, f})
-			}
+			out.Segments = append(out.Segments, segmentPatch{i, j, f})
 		}
 	}
 	if common(in.Seen, seen) != len(seen) || len(in.Seen) != len(seen) {
