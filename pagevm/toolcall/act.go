@@ -28,9 +28,9 @@ func actOf(base string, k Kind) Act {
 		return ActRead
 	case k == CallEdit:
 		return ActEdited
-	case searchTools[base]:
+	case among(searchTools, base):
 		return ActSearch
-	case shellTools[base]:
+	case among(shellTools, base):
 		return ActShell
 	}
 	return ActOther

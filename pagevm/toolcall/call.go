@@ -31,7 +31,7 @@ type Call struct {
 func Read(tool, input string) *Call {
 	c := &Call{Name: tool, Input: input}
 	base := baseTool(tool)
-	if shellTools[base] {
+	if among(shellTools, base) {
 		line, dir := shellCommand(input)
 		cmds, whole := parseShell(line)
 		c.Kind, c.Paths = shellCall(line, dir, cmds)
@@ -46,7 +46,7 @@ func Read(tool, input string) *Call {
 		switch {
 		case c.Kind == CallEdit:
 			c.Look, c.Of = LookAct, []string{Files}
-		case c.Kind == CallRead, searchTools[base]:
+		case c.Kind == CallRead, among(searchTools, base):
 			c.Look = LookContent
 		default:
 			l, server := looksTool(tool)

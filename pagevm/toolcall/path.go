@@ -41,16 +41,34 @@ func Names(list string) map[string]bool {
 	return m
 }
 
-// baseTool returns a tool's lower-cased name without an MCP prefix
-// ("mcp__server__read_file" is "read_file").
+// baseTool returns a tool's name without an MCP prefix ("mcp__server__read_file" is "read_file").
 func baseTool(tool string) string {
-	t := strings.ToLower(tool)
-	if strings.HasPrefix(t, "mcp__") {
-		if i := strings.LastIndex(t, "__"); i > 4 {
-			t = t[i+2:]
+	const mcp = "mcp__"
+	if len(tool) > len(mcp) && strings.EqualFold(tool[:len(mcp)], mcp) {
+		if i := strings.LastIndex(tool, "__"); i >= len(mcp) {
+			return tool[i+2:]
 		}
 	}
-	return t
+	return tool
+}
+
+// among reports whether a list of lower-cased names has a name, in any case.
+func among(names map[string]bool, name string) bool {
+	var lower [48]byte
+	if len(name) > len(lower) {
+		return names[strings.ToLower(name)]
+	}
+	for i := range len(name) {
+		c := name[i]
+		switch {
+		case c >= utf8.RuneSelf:
+			return names[strings.ToLower(name)]
+		case c >= 'A' && c <= 'Z':
+			c += 'a' - 'A'
+		}
+		lower[i] = c
+	}
+	return names[string(lower[:len(name)])]
 }
 
 // Classify returns the effect of a call and its files, as canonical paths. Only the content of
@@ -58,7 +76,7 @@ func baseTool(tool string) string {
 // Classify leaves out a path that can't be shown, since prompts and checkpoints name paths.
 func Classify(tool, input string) (Kind, []string) {
 	base := baseTool(tool)
-	if !shellTools[base] {
+	if !among(shellTools, base) {
 		k, ps := fileCall(base, input)
 		return k, visible(ps)
 	}
@@ -71,15 +89,15 @@ func Classify(tool, input string) (Kind, []string) {
 // fileCall classifies a call of any tool but a shell.
 func fileCall(t, input string) (Kind, []string) {
 	switch {
-	case editTools[t]:
+	case among(editTools, t):
 		if ps := patchPaths(input); len(ps) > 0 {
 			return CallEdit, ps
 		}
-		if c := stringArg(input, "command"); t == "str_replace_based_edit_tool" && c == "view" {
+		if c := stringArg(input, "command"); c == "view" && strings.EqualFold(t, "str_replace_based_edit_tool") {
 			return CallRead, argPaths(input)
 		}
 		return CallEdit, argPaths(input)
-	case readTools[t]:
+	case among(readTools, t):
 		return CallRead, argPaths(input)
 	}
 	return CallOther, argPaths(input)
@@ -219,9 +237,9 @@ func Canonical(tool, input string) string {
 		}
 		return tool + " " + strings.Join(lines, "\n")
 	}
-	shell := shellTools[baseTool(tool)]
+	shell := among(shellTools, baseTool(tool))
 	slices.SortStableFunc(m, func(a, b arg) int { return strings.Compare(a.name, b.name) })
-	var b bytes.Buffer
+	var b strings.Builder
 	b.Grow(len(tool) + len(input) + 16)
 	b.WriteString(tool)
 	b.WriteString(" {")
@@ -244,7 +262,7 @@ var shellNoise = Names("description timeout timeout_ms yield_time_ms max_output_
 
 // writeCanonical writes any JSON value with sorted keys, its numbers as they
 // were written.
-func writeCanonical(b *bytes.Buffer, raw string, trim bool) {
+func writeCanonical(b *strings.Builder, raw string, trim bool) {
 	switch raw[0] {
 	case '"':
 		s := raw[1 : len(raw)-1]
@@ -270,7 +288,7 @@ func writeCanonical(b *bytes.Buffer, raw string, trim bool) {
 }
 
 // writeCanonicalString writes a JSON string. If html is set, it escapes <, > and &.
-func writeCanonicalString(b *bytes.Buffer, s string, html bool) {
+func writeCanonicalString(b *strings.Builder, s string, html bool) {
 	for i := range len(s) {
 		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' || html && strings.IndexByte("<>&", c) >= 0 {
 			encode(b, s, html)
@@ -282,10 +300,11 @@ func writeCanonicalString(b *bytes.Buffer, s string, html bool) {
 	b.WriteByte('"')
 }
 
-func encode(b *bytes.Buffer, v any, html bool) {
-	e := json.NewEncoder(b)
+func encode(b *strings.Builder, v any, html bool) {
+	var line bytes.Buffer
+	e := json.NewEncoder(&line)
 	e.SetEscapeHTML(html)
 	if e.Encode(v) == nil {
-		b.Truncate(b.Len() - 1) // the encoder's line break
+		b.Write(bytes.TrimSuffix(line.Bytes(), []byte("\n")))
 	}
 }

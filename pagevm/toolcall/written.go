@@ -31,7 +31,7 @@ func Written(tool, input string) Text {
 		return Text{}
 	}
 	var t Text
-	if shellTools[baseTool(tool)] {
+	if among(shellTools, baseTool(tool)) {
 		cmd, _ := shellCommand(input)
 		if !strings.Contains(cmd, "*** Begin Patch") {
 			t.Whole = !strings.Contains(cmd, ">>") && !strings.Contains(cmd, "tee -a")
@@ -58,7 +58,7 @@ func Written(tool, input string) Text {
 	if json.Unmarshal([]byte(input), &v) == nil {
 		t.arguments("", v)
 	}
-	t.Whole = len(t.Old) == 0 && (wholeTools[baseTool(tool)] || stringArg(input, "command") == "create")
+	t.Whole = len(t.Old) == 0 && (among(wholeTools, baseTool(tool)) || stringArg(input, "command") == "create")
 	return t
 }
 
