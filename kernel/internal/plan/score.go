@@ -29,6 +29,7 @@ func score(c *Call, texts map[string]string, seen []pagevm.Seen) *scores {
 	newest := c.Places[len(c.Places)-1].Atom
 	found, edits, asked := namesShown(c, texts, seen), newestEdits(c), askedNames(c)
 	numbers := map[represent.Name]int32{}
+	all := []int32{}            // the names of all levels, which take their part of it
 	worked := map[string]bool{} // the tools and paths of newer results that were not errors
 	reread := map[string]int{}  // the size of a path's largest newer read
 	edited := ""                // the path that was edited last
@@ -60,16 +61,17 @@ func score(c *Call, texts map[string]string, seen []pagevm.Seen) *scores {
 				if len(names) == 0 && (s.Kind == pagevm.ItemResult || pagevm.Level(level) < pagevm.Full) {
 					continue
 				}
-				t.Names[level] = make([]int32, len(names))
-				for k, n := range names {
+				from := len(all)
+				for _, n := range names {
 					id, known := numbers[n]
 					if !known { // the newest message with a name sets the name's age
 						id = int32(len(out.uses))
 						numbers[n] = id
 						out.uses = append(out.uses, pagevm.NameUse{Age: age})
 					}
-					t.Names[level][k] = id
+					all = append(all, id)
 				}
+				t.Names[level] = all[from:len(all):len(all)]
 			}
 			if s.Kind != pagevm.ItemResult {
 				for _, id := range t.Names[pagevm.Full] {
@@ -150,10 +152,17 @@ func namesOf(c *Call, texts map[string]string, m *memkernel.Message, s *pagevm.S
 // saidIn returns the text of a run of parts, tool inputs included.
 func saidIn(parts []memkernel.Part) string {
 	var text strings.Builder
+	size := 0
+	for i := range parts {
+		if size += len(parts[i].Text) + 1; parts[i].Call != nil {
+			size += len(parts[i].Call.Input)
+		}
+	}
+	text.Grow(size)
 	for i := range parts {
 		switch p := &parts[i]; {
 		case p.Call != nil:
-			text.WriteString(unescape.Replace(p.Call.Input))
+			unescape.WriteString(&text, p.Call.Input)
 		case p.Kind == memkernel.PartText:
 			text.WriteString(p.Text)
 		}
