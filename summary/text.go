@@ -43,6 +43,9 @@ const header = "[SESSION_SUMMARY v1]"
 // Terminal escapes, control characters and bidirectional-override characters are removed. Invalid
 // UTF-8 becomes U+FFFD. oneLine stops reading after max runes.
 func oneLine(s string, max int) string {
+	if len(s) <= max && clean(s) {
+		return disarm(s)
+	}
 	var b strings.Builder
 	if max > 0 {
 		b.Grow(min(len(s), max+len("…")))
@@ -75,6 +78,16 @@ func oneLine(s string, max int) string {
 		n++
 	}
 	return disarm(strings.TrimRight(b.String(), " "))
+}
+
+// clean reports whether s is visible ASCII with single spaces between its words.
+func clean(s string) bool {
+	for i := range len(s) {
+		if s[i] <= ' ' && (s[i] != ' ' || i == 0 || i == len(s)-1 || s[i-1] == ' ') || s[i] >= 0x7f {
+			return false
+		}
+	}
+	return true
 }
 
 // hidden reports whether r is a character that changes how text is shown without being seen.
