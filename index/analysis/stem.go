@@ -77,7 +77,14 @@ func (lx *lexicon) term(w string, l int) string {
 	case arabic:
 		return lightArabic(lx.folded(w))
 	}
-	ts := analysis.TokenStream{&analysis.Token{Term: []byte(w)}}
+	var one struct { // in one piece, since this is made for every word
+		token  analysis.Token
+		stream [1]*analysis.Token
+		term   [32]byte
+	}
+	one.token.Term = append(one.term[:0], w...)
+	one.stream[0] = &one.token
+	ts := analysis.TokenStream(one.stream[:])
 	for _, f := range lx.tongues[l].filters {
 		ts = f.Filter(ts)
 	}
