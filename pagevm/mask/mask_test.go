@@ -173,3 +173,29 @@ func TestMaskOfRecordedSessions(t *testing.T) {
 		t.Errorf("%.0f values per MiB of %d are masked: a rule takes what is no secret", perMiB, size)
 	}
 }
+
+// TestNameRegion shows that the part of a text in which names are looked for has all of them.
+func TestNameRegion(t *testing.T) {
+	names := []string{"Token", "SECRET", "credential", "passwd", "Password", "passphrase", "api key", "licence.key", "signing_key", "x-KEY",
+		"Stripe key", "invalid key", "myKeys", "gh_pat", "a PAT", "密钥", "トークン", "キー", "Schlüssel", "GEHEIMNIS", "jeton", "Pepper", "토큰", "klucz", "anahtar",
+		"nyckel", "nøgle", "klíč", "kulcs", "مفتاح", "main keys are", `key" =`, `auth":`, "clave", "LLAVE", "clé", "chave", "chiave", "sleutel", "ключ", "ТОКЕН",
+		"to\u212aen", "\u017fecret"}
+	for _, name := range names {
+		if !secretName.MatchString(name + " ") && !secretName.MatchString("a "+name) {
+			t.Errorf("%q is no name", name)
+		}
+	}
+	between := []string{"", " ", "a", "B", "_", "-", ".", ":", "\n", "1", "é", "\xff", "word", " x ", `"`, "=", "app", "Key", "keys", "s"}
+	rapid.Check(t, func(t *rapid.T) {
+		parts := rapid.SliceOfN(rapid.OneOf(rapid.SampledFrom(between), rapid.SampledFrom(between), rapid.SampledFrom(names)), 0, 16).Draw(t, "parts")
+		text := strings.Join(parts, "")
+		from, to := nameRegion(text)
+		got := secretName.FindAllStringSubmatchIndex(text[from:to], -1)
+		for i := range got {
+			got[i][0], got[i][1] = got[i][0]+from, got[i][1]+from
+		}
+		if want := secretName.FindAllStringSubmatchIndex(text, -1); !slices.EqualFunc(got, want, slices.Equal) {
+			t.Fatalf("%q: names at %v of [%d:%d], want %v", text, got, from, to, want)
+		}
+	})
+}

@@ -89,9 +89,10 @@ func named(before string, plain bool) bool {
 	if !plain && secretID.MatchString(before) {
 		return true
 	}
-	at := secretName.FindAllStringSubmatchIndex(before, -1)
+	start, end := nameRegion(before)
+	at := secretName.FindAllStringSubmatchIndex(before[start:end], -1)
 	for _, at := range slices.Backward(at) {
-		from, to := at[0], at[1]
+		from, to := start+at[0], start+at[1]
 		for from > 0 && nameByte(before[from-1]) {
 			from--
 		}
@@ -109,6 +110,36 @@ func named(before string, plain bool) bool {
 		}
 	}
 	return false
+}
+
+// nameWords finds a word in every ASCII match of secretName.
+var nameWords = indexWords("token secret credential passw passphrase key ·pat _pat -pat geheimnis jeton pepper klucz anahtar nyckel kulcs auth " +
+	"clave llave chave chiave sleutel")
+
+// nameRegion returns the part of a text that has all matches of secretName. It is much shorter
+// than the text, and a search for names takes long. A match begins at most one run of letters, a
+// separator and another run before its word. It ends at most a few bytes after its word.
+func nameRegion(s string) (from, to int) {
+	from, to = len(s), len(s)
+	nameWords.find(s, func(_ string, at, end int) bool {
+		from, to = min(from, at), min(end+len("s which:"), len(s))
+		return false
+	})
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return 0, len(s)
+		}
+	}
+	for from > 0 && setAlnum.has(s[from-1]) {
+		from--
+	}
+	if from > 0 && strings.IndexByte(" ._-", s[from-1]) >= 0 {
+		from--
+	}
+	for from > 0 && setAlnum.has(s[from-1]) {
+		from--
+	}
+	return from, to
 }
 
 // inBase64Word reports whether a name is a part of base64.
