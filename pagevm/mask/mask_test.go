@@ -181,7 +181,7 @@ func TestNameRegion(t *testing.T) {
 		"nyckel", "nøgle", "klíč", "kulcs", "مفتاح", "main keys are", `key" =`, `auth":`, "clave", "LLAVE", "clé", "chave", "chiave", "sleutel", "ключ", "ТОКЕН",
 		"to\u212aen", "\u017fecret"}
 	for _, name := range names {
-		if !secretName.MatchString(name + " ") && !secretName.MatchString("a "+name) {
+		if !secretName.MatchString(name+" ") && !secretName.MatchString("a "+name) {
 			t.Errorf("%q is no name", name)
 		}
 	}
