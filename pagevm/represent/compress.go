@@ -33,7 +33,7 @@ type CompressInput struct {
 }
 
 // Recompress replaces the mechanical compressed representation among reps by the text that opt's
-// compressor makes of a tool result. The caller must pass reps from [RepresentEvidence].
+// compressor makes of a tool result. The caller must pass reps from [Evidence].
 // Recompress uses the text only if it came in time, is valid UTF-8, holds no secrets, and is
 // smaller with its footer than the whole. It then drops lower representations that are not
 // smaller than the new one. Otherwise the mechanical representation stays, and its Refused holds

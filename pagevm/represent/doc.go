@@ -1,6 +1,6 @@
 // Package represent makes the representations of pages: from the whole content the compressed,
 // structured and pointer forms, each an extract of it, made without a model. Tool results,
-// messages, bootstrap files, rules, plans, preferences and spans of a conversation each have
+// messages, bootstrap files, preferences and spans of a conversation each have
 // their own form. An [Excerpts] makes a text of any wanted size; [Change] returns the changes of
 // a file's new version.
 //

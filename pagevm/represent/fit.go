@@ -89,7 +89,7 @@ const (
 // Message makes the degraded representations of a person's long message, best first. in.Bytes is
 // the original size of the message. All representations are excerpts that prefer the text that
 // the person probably wrote ([EvidenceInput.Own]). They name the page that holds the whole
-// message. Like [RepresentEvidence] it is pure.
+// message. Like [Evidence] it is pure.
 func Message(in EvidenceInput) []pagevm.Rep {
 	in.Message = true
 	e := NewExcerpts(in)
