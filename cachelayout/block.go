@@ -44,12 +44,7 @@ type Block struct {
 
 // HasImage reports whether any block holds an image.
 func HasImage(blocks []Block) bool {
-	for i := range blocks {
-		if blocks[i].Image {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(blocks, func(b Block) bool { return b.Image })
 }
 
 // sum is the size of a prompt up to and including a block.
