@@ -226,7 +226,7 @@ func (s *scan) names(keep []bool, worth float32, n, bytes int) []string {
 // excerpt returns the kept units in order, verbatim, with a mark wherever something is left out.
 func (s *scan) excerpt(keep []bool) string {
 	var b strings.Builder
-	b.Grow(s.picked.used + s.picked.used/8)
+	b.Grow(max(0, s.picked.used+s.picked.used/8)) // a unit between two others saves a mark
 	pos := 0
 	for i, k := range keep {
 		if !k {
