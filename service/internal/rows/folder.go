@@ -137,6 +137,9 @@ func (c *core) read(folder string, k *head, of []int, docs bool) (n changes, err
 		return nil
 	})
 	slices.SortFunc(n.recs, func(a, b row) int { return cmp.Compare(a.seq, b.seq) })
+	if err == nil {
+		c.verify(folder, &n)
+	}
 	return n, err
 }
 

@@ -17,9 +17,12 @@ import (
 type holds struct {
 	mu   sync.Mutex
 	mine map[string]string // names, by holder
-	n    int
-	stop chan struct{}  // nil while there is none to renew
-	runs sync.WaitGroup // of the goroutine that renews
+	// unread are the newest marks that folders had when this process took the lock of blobs alone,
+	// of those that it has not read since.
+	unread map[string]int64
+	n      int
+	stop   chan struct{}  // nil while there is none to renew
+	runs   sync.WaitGroup // of the goroutine that renews
 }
 
 // Lock implements [store.Store].
@@ -35,7 +38,9 @@ func (s *Store) Lock(name string, share store.Share) (func(), error) {
 	h.mu.Unlock()
 	var ok bool
 	var other string
-	if _, err := s.one(&take, p.at, []any{p.at, holder, bool(share == store.Alone), s.lease.Microseconds()}, &ok, &other); err != nil {
+	var folders []string
+	var marks []int64
+	if _, err := s.one(&take, p.at, []any{p.at, holder, bool(share == store.Alone), s.lease.Microseconds()}, &ok, &other, &folders, &marks); err != nil {
 		return nil, err
 	}
 	if !ok {
@@ -47,6 +52,12 @@ func (s *Store) Lock(name string, share store.Share) (func(), error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.mine[holder] = p.at
+	if p.at == store.BlobsLock && share == store.Alone {
+		h.unread = make(map[string]int64, len(folders))
+		for i, folder := range folders {
+			h.unread[folder] = marks[i]
+		}
+	}
 	if h.stop == nil {
 		h.stop = make(chan struct{})
 		stop := h.stop
@@ -61,6 +72,9 @@ func (c *core) letGo(holder string) {
 	h.mu.Lock()
 	name, held := h.mine[holder]
 	delete(h.mine, holder)
+	if name == store.BlobsLock {
+		h.unread = nil
+	}
 	if len(h.mine) == 0 && h.stop != nil {
 		close(h.stop)
 		h.stop = nil
@@ -84,6 +98,25 @@ func (c *core) holding(name string) []string {
 	}
 	slices.Sort(out)
 	return out
+}
+
+// verify notes that a folder was read, unless the server that answered lacks what the folder had
+// when this process took the lock of blobs alone. An old primary may live on after a standby took
+// over, and blobs that its records do not name may be needed.
+func (c *core) verify(folder string, n *changes) {
+	c.holds.mu.Lock()
+	defer c.holds.mu.Unlock()
+	if mark, there := c.holds.unread[folder]; there && slices.Contains(n.trail, mark) {
+		delete(c.holds.unread, folder)
+	}
+}
+
+// unverified returns the folders that were there when this process took the lock of blobs alone,
+// and that it has not read since.
+func (c *core) unverified() []string {
+	c.holds.mu.Lock()
+	defer c.holds.mu.Unlock()
+	return slices.AppendSeq([]string{}, maps.Keys(c.holds.unread))
 }
 
 // renewing renews the leases every third of their time, until stop is closed.

@@ -239,7 +239,8 @@ var effects = map[*statement]func(m *Model, t *tables, a args) [][]any{
 		hashes, holding := a.strs(3), a.strs(4)
 		if len(hashes) > 0 && len(holding) > 0 && m.Break != BrokenRemove {
 			h := t.holds[store.BlobsLock].holders
-			if !slices.ContainsFunc(holding, func(mine string) bool { _, has := h[mine]; return has }) {
+			unread := slices.ContainsFunc(a.strs(5), func(at string) bool { _, there := t.folders[at]; return there })
+			if unread || !slices.ContainsFunc(holding, func(mine string) bool { _, has := h[mine]; return has }) {
 				return one(false, 0)
 			}
 			t.touched = true
@@ -299,8 +300,17 @@ var effects = map[*statement]func(m *Model, t *tables, a args) [][]any{
 		live := maps.Clone(h.holders)
 		maps.DeleteFunc(live, func(holder string, end int64) bool { return end <= now || holder == a.str(3) })
 		t.touched = true // the row is locked even if nothing is written
+		var folders []string
+		var newest []int64
+		if a.str(2) == store.BlobsLock && a.is(4) {
+			for _, at := range slices.Sorted(maps.Keys(t.folders)) {
+				if f := t.folders[at]; f.seq > 0 {
+					folders, newest = append(folders, at), append(newest, f.mark())
+				}
+			}
+		}
 		if (h.alone || a.is(4)) && len(live) > 0 && m.Break != BrokenHold {
-			return one(false, other)
+			return one(false, other, folders, newest)
 		}
 		if live == nil {
 			live = map[string]int64{}
@@ -310,7 +320,7 @@ var effects = map[*statement]func(m *Model, t *tables, a args) [][]any{
 		if m.Audit != nil && a.is(4) && len(live) > 1 {
 			m.Audit(fmt.Sprintf("%d have %s, and one has it alone", len(live), a.str(2)))
 		}
-		return one(true, other)
+		return one(true, other, folders, newest)
 	},
 	&renew: func(m *Model, t *tables, a args) [][]any {
 		return one(t.hold(a.str(2), a.str(3), func(h map[string]int64) { h[a.str(3)] = m.Now().UnixMicro() + a.int(4) }))

@@ -450,6 +450,11 @@ func TestBlobsAgainstTheirRemoval(t *testing.T) {
 	release, err = sweeper.Lock(store.BlobsLock, store.Alone)
 	must(t, err)
 	defer release()
+	if _, err := sweeper.Remove(store.Synced, name); !errors.As(err, &lost) {
+		t.Errorf("who has not read what a session names removes blobs: %v", err)
+	}
+	_, err = read(openLog(t, sweeper, journal))
+	must(t, err)
 	if st, err := sweeper.Remove(store.Synced, name); err != nil || st.Files != 1 {
 		t.Error(st, err)
 	}

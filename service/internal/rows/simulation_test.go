@@ -620,10 +620,11 @@ var oneSeed = flag.Uint64("seed", 0, "the seed of a simulation to run and to pri
 
 // keptSeeds found something once: a reader that saw what another call's unit knew (167), files of
 // another machine that were taken for durable (723), a write that two servers ran in different
-// states (1232), a file that is newer than the state it was kept with (1668), and a removal that
-// another server was asked to repeat (1807). What a seed draws changes with the simulation: whoever
-// changes it must look for seeds anew, with the faults that they found.
-var keptSeeds = []uint64{167, 723, 1232, 1668, 1807}
+// states (1232), a file that is newer than the state it was kept with (1668), a removal that
+// another server was asked to repeat (1807), and blobs that were needed by records which an old
+// primary lacked (8937). What a seed draws changes with the simulation: whoever changes it must look
+// for seeds anew, with the faults that they found.
+var keptSeeds = []uint64{167, 723, 1232, 1668, 1807, 8937}
 
 // report fails the test with the history of a seed that went wrong.
 func (s *simulation) report(t *testing.T) {

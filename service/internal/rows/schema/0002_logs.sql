@@ -141,8 +141,9 @@ BEGIN
 END $$;
 
 -- Removes folders with all below and blobs, the blobs only if none of _holders or one of them has
--- the lock of blobs. A write in one of the folders is waited for, and goes with it.
-CREATE FUNCTION remove(_tenant bigint, _paths text[], _hashes text[], _holders text[], OUT held boolean, OUT removed bigint) LANGUAGE plpgsql AS $$
+-- the lock of blobs, and if none of the folders _unread is there. A write in one of the folders is
+-- waited for, and goes with it.
+CREATE FUNCTION remove(_tenant bigint, _paths text[], _hashes text[], _holders text[], _unread text[], OUT held boolean, OUT removed bigint) LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
 	_folders text[];
@@ -153,7 +154,7 @@ BEGIN
 	held := true;
 	IF cardinality(_hashes)>0 AND cardinality(_holders)>0 THEN
 		PERFORM FROM $S.holds WHERE tenant=_tenant AND name='blobs.lock' AND holders ?| _holders FOR SHARE;
-		held := FOUND;
+		held := FOUND AND NOT EXISTS(SELECT FROM $S.folders WHERE tenant=_tenant AND folder=ANY(_unread));
 		IF NOT held THEN
 			RETURN;
 		END IF;
