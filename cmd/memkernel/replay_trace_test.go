@@ -56,7 +56,7 @@ func TestReplayTrace(t *testing.T) {
 		{"a reason", retell(t, path, `"reason":"none"`, `"reason":"cold"`), cli.ExitFindings, []string{"line 2 differs, after 0 plans", "decided by  plan_cut", "out.reason", `recorded    "cold"`, `replayed    "none"`}},
 		{"another version", retell(t, retell(t, path, `"plan_cut":`, `"plan_cut":9`), `"reason":"none"`, `"reason":"cold"`), cli.ExitOK, []string{"2 plans, ", "by another version", "first on line 2", `replayed    "none"`}},
 		{"no trace", filepath.Join(filepath.Dir(path), "journal.jsonl"), cli.ExitError, []string{"no trace: the first line is no header", "hint: a trace is trace.jsonl"}},
-		{"newer", retell(t, path, `"format":1`, `"format":9`), cli.ExitError, []string{"written by a newer version"}},
+		{"newer", retell(t, path, `"format":2`, `"format":9`), cli.ExitError, []string{"written by a newer version"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			code, stdout, stderr := invoke(t, "replay", "--trace", tt.path)
