@@ -501,8 +501,9 @@ func (s *Store) Remove(how store.Durability, names ...string) (st store.Stats, e
 		return st, err
 	}
 	where := slices.Concat(paths, hashes)[0]
+	holders, unread := s.removing()
 	var held bool
-	_, err = s.one(&remove, where, []any{paths, hashes, s.holding(store.BlobsLock), s.unverified()}, &held, &st.Files)
+	_, err = s.one(&remove, where, []any{paths, hashes, holders, unread}, &held, &st.Files)
 	if s.forgetBelow(paths); err == nil && !held {
 		err = &store.LostError{Name: s.where(where), Lock: s.where(store.BlobsLock)}
 	}

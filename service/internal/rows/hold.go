@@ -52,11 +52,8 @@ func (s *Store) Lock(name string, share store.Share) (func(), error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.mine[holder] = p.at
-	if p.at == store.BlobsLock && share == store.Alone {
-		h.unread = make(map[string]int64, len(folders))
-		for i, folder := range folders {
-			h.unread[folder] = marks[i]
-		}
+	for i, folder := range folders {
+		h.unread[folder] = marks[i]
 	}
 	if h.stop == nil {
 		h.stop = make(chan struct{})
@@ -73,7 +70,7 @@ func (c *core) letGo(holder string) {
 	name, held := h.mine[holder]
 	delete(h.mine, holder)
 	if name == store.BlobsLock {
-		h.unread = nil
+		clear(h.unread)
 	}
 	if len(h.mine) == 0 && h.stop != nil {
 		close(h.stop)
@@ -88,18 +85,6 @@ func (c *core) letGo(holder string) {
 // nothing reads the answer of a statement that has none.
 func nothing(func(...any) error) error { return nil }
 
-// holding returns by which names this process holds a lock.
-func (c *core) holding(name string) []string {
-	out := []string{}
-	for holder, held := range c.held() {
-		if held == name {
-			out = append(out, holder)
-		}
-	}
-	slices.Sort(out)
-	return out
-}
-
 // verify notes that a folder was read, unless the server that answered lacks what the folder had
 // when this process took the lock of blobs alone. An old primary may live on after a standby took
 // over, and blobs that its records do not name may be needed.
@@ -111,12 +96,18 @@ func (c *core) verify(folder string, n *changes) {
 	}
 }
 
-// unverified returns the folders that were there when this process took the lock of blobs alone,
-// and that it has not read since.
-func (c *core) unverified() []string {
+// removing returns by which names this process holds the lock of blobs, and the folders that were
+// there when it took the lock and that it has not read since.
+func (c *core) removing() (holders, unread []string) {
 	c.holds.mu.Lock()
 	defer c.holds.mu.Unlock()
-	return slices.AppendSeq([]string{}, maps.Keys(c.holds.unread))
+	for holder, name := range c.holds.mine {
+		if name == store.BlobsLock {
+			holders = append(holders, holder)
+		}
+	}
+	slices.Sort(holders)
+	return holders, slices.Sorted(maps.Keys(c.holds.unread))
 }
 
 // renewing renews the leases every third of their time, until stop is closed.
@@ -154,11 +145,4 @@ func (c *core) held() map[string]string {
 	c.holds.mu.Lock()
 	defer c.holds.mu.Unlock()
 	return maps.Clone(c.holds.mine)
-}
-
-// releaseAll releases all locks.
-func (c *core) releaseAll() {
-	for holder := range c.held() {
-		c.letGo(holder)
-	}
 }

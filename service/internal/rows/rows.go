@@ -178,7 +178,7 @@ func prepare(o *Options) (*core, *pgxpool.Config, error) {
 
 func newCore(place, holder string, lease time.Duration) *core {
 	c := &core{place: place, holder: holder, lease: lease, folders: map[string]*folder{}}
-	c.holds.mine, c.found.mu = map[string]string{}, newMutex()
+	c.holds.mine, c.holds.unread, c.found.mu = map[string]string{}, map[string]int64{}, newMutex()
 	return c
 }
 
@@ -214,7 +214,9 @@ func findTenant(ctx context.Context, pool *pgxpool.Pool, o Options) (id int64, e
 
 // Close releases the locks and closes the connections.
 func (s *Store) Close() error {
-	s.releaseAll()
+	for holder := range s.held() {
+		s.letGo(holder)
+	}
 	s.holds.runs.Wait()
 	s.db.Close()
 	return nil
