@@ -304,7 +304,7 @@ var effects = map[*statement]func(m *Model, t *tables, a args) [][]any{
 		var newest []int64
 		if a.str(2) == store.BlobsLock && a.is(4) {
 			for _, at := range slices.Sorted(maps.Keys(t.folders)) {
-				if f := t.folders[at]; f.seq > 0 {
+				if f := t.folders[at]; f.counts[0] > 0 && (at == "project" || within(at, "sessions")) {
 					folders, newest = append(folders, at), append(newest, f.mark())
 				}
 			}
