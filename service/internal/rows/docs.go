@@ -452,7 +452,7 @@ func (s *Store) write(how store.Durability, puts []put) error {
 // Remove implements [store.Store].
 func (s *Store) Remove(how store.Durability, names ...string) (st store.Stats, err error) {
 	var docs []place
-	paths, hashes := []string{}, []string{}
+	var paths, hashes []string
 	for _, name := range names {
 		p, err := s.at(name)
 		if err != nil {

@@ -138,7 +138,7 @@ func (c *core) read(folder string, k *head, of []int, docs bool) (n changes, err
 	})
 	slices.SortFunc(n.recs, func(a, b row) int { return cmp.Compare(a.seq, b.seq) })
 	if err == nil {
-		c.verify(folder, &n)
+		err = c.verify(folder, slices.Contains(of, 0), n.trail)
 	}
 	return n, err
 }

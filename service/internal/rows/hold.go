@@ -17,9 +17,10 @@ import (
 type holds struct {
 	mu   sync.Mutex
 	mine map[string]string // names, by holder
-	// unread are the newest marks that folders had when this process took the lock of blobs alone,
-	// of those that it has not read since.
-	unread map[string]int64
+	// newest are the newest marks that journals' folders had when this process took the lock of
+	// blobs alone. read names the folders whose journal was read since.
+	newest map[string]int64
+	read   map[string]bool
 	n      int
 	stop   chan struct{}  // nil while there is none to renew
 	runs   sync.WaitGroup // of the goroutine that renews
@@ -38,9 +39,8 @@ func (s *Store) Lock(name string, share store.Share) (func(), error) {
 	h.mu.Unlock()
 	var ok bool
 	var other string
-	var folders []string
-	var marks []int64
-	if _, err := s.one(&take, p.at, []any{p.at, holder, bool(share == store.Alone), s.lease.Microseconds()}, &ok, &other, &folders, &marks); err != nil {
+	var newest map[string]int64
+	if _, err := s.one(&take, p.at, []any{p.at, holder, bool(share == store.Alone), s.lease.Microseconds()}, &ok, &other, &newest); err != nil {
 		return nil, err
 	}
 	if !ok {
@@ -52,8 +52,8 @@ func (s *Store) Lock(name string, share store.Share) (func(), error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.mine[holder] = p.at
-	for i, folder := range folders {
-		h.unread[folder] = marks[i]
+	if len(newest) > 0 {
+		h.newest, h.read = newest, map[string]bool{}
 	}
 	if h.stop == nil {
 		h.stop = make(chan struct{})
@@ -70,7 +70,7 @@ func (c *core) letGo(holder string) {
 	name, held := h.mine[holder]
 	delete(h.mine, holder)
 	if name == store.BlobsLock {
-		clear(h.unread)
+		clear(h.newest)
 	}
 	if len(h.mine) == 0 && h.stop != nil {
 		close(h.stop)
@@ -85,29 +85,40 @@ func (c *core) letGo(holder string) {
 // nothing reads the answer of a statement that has none.
 func nothing(func(...any) error) error { return nil }
 
-// verify notes that a folder was read, unless the server that answered lacks what the folder had
-// when this process took the lock of blobs alone. An old primary may live on after a standby took
-// over, and blobs that its records do not name may be needed.
-func (c *core) verify(folder string, n *changes) {
-	c.holds.mu.Lock()
-	defer c.holds.mu.Unlock()
-	if mark, there := c.holds.unread[folder]; there && slices.Contains(n.trail, mark) {
-		delete(c.holds.unread, folder)
+// verify returns an error if the server that answered for a folder lacks what the folder had when
+// this process took the lock of blobs alone. An old primary may live on after a standby took over,
+// and blobs that its records do not name may be needed.
+func (c *core) verify(folder string, journal bool, trail []int64) error {
+	h := &c.holds
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch mark, there := h.newest[folder]; {
+	case !there:
+	case !slices.Contains(trail, mark):
+		return &store.LostError{Name: c.where(folder), Lock: c.where(store.BlobsLock)}
+	case journal:
+		h.read[folder] = true
 	}
+	return nil
 }
 
 // removing returns by which names this process holds the lock of blobs, and the folders that were
-// there when it took the lock and that it has not read since.
+// there when it took the lock and whose journal it has not read since.
 func (c *core) removing() (holders, unread []string) {
-	c.holds.mu.Lock()
-	defer c.holds.mu.Unlock()
-	for holder, name := range c.holds.mine {
+	h := &c.holds
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for holder, name := range h.mine {
 		if name == store.BlobsLock {
 			holders = append(holders, holder)
 		}
 	}
-	slices.Sort(holders)
-	return holders, slices.Sorted(maps.Keys(c.holds.unread))
+	for folder := range h.newest {
+		if !h.read[folder] {
+			unread = append(unread, folder)
+		}
+	}
+	return holders, unread
 }
 
 // renewing renews the leases every third of their time, until stop is closed.

@@ -300,17 +300,14 @@ var effects = map[*statement]func(m *Model, t *tables, a args) [][]any{
 		live := maps.Clone(h.holders)
 		maps.DeleteFunc(live, func(holder string, end int64) bool { return end <= now || holder == a.str(3) })
 		t.touched = true // the row is locked even if nothing is written
-		var folders []string
-		var newest []int64
-		if a.str(2) == store.BlobsLock && a.is(4) {
-			for _, at := range slices.Sorted(maps.Keys(t.folders)) {
-				if f := t.folders[at]; f.counts[0] > 0 && (at == "project" || within(at, "sessions")) {
-					folders, newest = append(folders, at), append(newest, f.mark())
-				}
+		newest := map[string]int64{}
+		for at, f := range t.folders {
+			if a.str(2) == store.BlobsLock && a.is(4) && f.counts[0] > 0 && (at == "project" || within(at, "sessions")) {
+				newest[at] = f.mark()
 			}
 		}
 		if (h.alone || a.is(4)) && len(live) > 0 && m.Break != BrokenHold {
-			return one(false, other, folders, newest)
+			return one(false, other, newest)
 		}
 		if live == nil {
 			live = map[string]int64{}
@@ -320,7 +317,7 @@ var effects = map[*statement]func(m *Model, t *tables, a args) [][]any{
 		if m.Audit != nil && a.is(4) && len(live) > 1 {
 			m.Audit(fmt.Sprintf("%d have %s, and one has it alone", len(live), a.str(2)))
 		}
-		return one(true, other, folders, newest)
+		return one(true, other, newest)
 	},
 	&renew: func(m *Model, t *tables, a args) [][]any {
 		return one(t.hold(a.str(2), a.str(3), func(h map[string]int64) { h[a.str(3)] = m.Now().UnixMicro() + a.int(4) }))

@@ -178,7 +178,7 @@ func prepare(o *Options) (*core, *pgxpool.Config, error) {
 
 func newCore(place, holder string, lease time.Duration) *core {
 	c := &core{place: place, holder: holder, lease: lease, folders: map[string]*folder{}}
-	c.holds.mine, c.holds.unread, c.found.mu = map[string]string{}, map[string]int64{}, newMutex()
+	c.holds.mine, c.found.mu = map[string]string{}, newMutex()
 	return c
 }
 

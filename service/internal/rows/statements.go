@@ -77,8 +77,7 @@ var take = statement{"take", `WITH t AS (INSERT INTO $S.holds AS h(tenant, name,
 		ON CONFLICT(tenant, name) DO UPDATE SET alone=excluded.alone, holders=excluded.holders || coalesce((SELECT jsonb_object_agg(key, value) FROM jsonb_each(h.holders) WHERE value::bigint > ` + now + ` AND key<>$3::text), '{}')
 		WHERE NOT (h.alone OR excluded.alone) OR NOT EXISTS(SELECT FROM jsonb_each(h.holders) WHERE value::bigint > ` + now + ` AND key<>$3::text) RETURNING 1)
 	SELECT EXISTS(SELECT FROM t), coalesce((SELECT min(key) FROM $S.holds AS h, jsonb_each(h.holders) AS e WHERE h.tenant=$1::bigint AND h.name=$2::text), ''),
-		ARRAY(SELECT folder FROM $S.folders WHERE tenant=$1::bigint AND counts[1]>0 AND (folder='project' OR folder>='sessions/' AND folder<'sessions0') AND $4::boolean AND $2::text='` + store.BlobsLock + `' ORDER BY folder),
-		ARRAY(SELECT trail[cardinality(trail)] FROM $S.folders WHERE tenant=$1::bigint AND counts[1]>0 AND (folder='project' OR folder>='sessions/' AND folder<'sessions0') AND $4::boolean AND $2::text='` + store.BlobsLock + `' ORDER BY folder)`}
+		coalesce((SELECT jsonb_object_agg(folder, trail[cardinality(trail)]) FROM $S.folders WHERE tenant=$1::bigint AND counts[1]>0 AND (folder='project' OR folder>='sessions/' AND folder<'sessions0') AND $4::boolean AND $2::text='` + store.BlobsLock + `'), '{}')`}
 
 // renew extends the lease of a holder ($3) by a time ($4), if it still has its hold ($2).
 var renew = statement{"renew", `WITH r AS (UPDATE $S.holds SET holders=holders || jsonb_build_object($3::text, ` + now + `+$4::bigint) WHERE tenant=$1::bigint AND name=$2::text AND holders ? $3::text RETURNING 1)

@@ -233,7 +233,7 @@ func (c *core) commit(at string, base, mark int64, synced bool, h *head, w *writ
 		blobs = append(blobs, w.blobs[hash])
 	}
 	args := []any{how, at, base, mark, key, h.seq, h.turns, h.counts[:], h.sizes[:], some(w.replaced), h.before(w),
-		some(seqs), some(turns), some(in), some(ns), some(kinds), some(ids), some(times), some(zones), some(bodies), some(folders), some(names), some(data), some(hashes), some(blobs)}
+		seqs, turns, in, ns, kinds, ids, times, zones, bodies, folders, names, data, hashes, blobs}
 	for range blobWaits {
 		var free, again bool
 		again, err = c.one(&commit, at, args, &free, &ok)
