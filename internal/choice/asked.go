@@ -164,9 +164,9 @@ func titleOf(line string) string {
 // Answered returns the decision that an agent's question and a person's reply make. The decision
 // holds the question and the reply, word for word. It also holds the options if the reply is
 // short or points at an option. A long reply is an answer only if it begins like one, names a
-// label or repeats one of the question's words. An offer without a question mark is answered by a label, or by a
-// yes or no that repeats one of its words. Answered returns false if the reply doesn't answer, or
-// if it asks or doubts.
+// label or repeats one of the question's words. An offer without a question mark is answered by a
+// label, or by a yes or no that repeats one of its words. Answered returns false if the reply
+// doesn't answer, or if it asks or doubts.
 func (a Asked) Answered(reply string) (string, bool) {
 	reply = strings.TrimSpace(reply)
 	if a.Text == "" || reply == "" || utf8.RuneCountInString(reply) > ReplyRunes || strings.Count(reply, "\n") >= replyLines || strings.Contains(reply, "```") {

@@ -129,7 +129,7 @@ func repeated(c *Call, key string, call *toolcall.Call, page string) bool {
 }
 
 // shownWhole reports whether the last plan showed a page in full. Otherwise it files a fault,
-// whose detail names the level and the generation at which the page stood.
+// whose detail names the level at which the page was shown, and the prompt's generation.
 func (c *Call) shownWhole(page string, f fault.Fault, detail string) bool {
 	level := c.shownBefore(page)
 	if level == pagevm.Full {

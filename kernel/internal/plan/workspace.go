@@ -62,7 +62,7 @@ type files struct {
 	blocks   []textBlock
 }
 
-// shown returns the blocks, for others to be put behind.
+// shown returns the blocks. A caller that appends to them does not change the files.
 func (f *files) shown() []textBlock { return f.blocks[:len(f.blocks):len(f.blocks)] }
 
 // withFiles returns the material with the files as they are to be shown now.

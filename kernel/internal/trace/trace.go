@@ -2,8 +2,8 @@
 //
 // The decision trace of a session, trace.jsonl, holds one line for every plan that was recorded on
 // this machine: the decisions in order, and for each decision the function that made it and all
-// inputs of that function. A plan notes the calls while it is made ([plan.Step]), a [Writer] makes a line of
-// them, and [Replay] decides again and compares.
+// inputs of that function. A plan notes the calls while it is made ([plan.Step]), a [Writer] makes
+// a line of them, and [Replay] decides again and compares.
 //
 // The inputs of a function are written field by field, as differences from the function's
 // previous inputs in the trace. A new field of an input is therefore recorded without a change
