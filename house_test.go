@@ -134,7 +134,7 @@ var arrows = map[string][]string{
 	"pagevm/toolcall":          {"internal/textutil", "pagevm/internal/lex"},
 
 	"replay":        {".", "budget", "cachelayout", "kernel", "kernel/api", "kernel/fault", "pagevm/represent", "replay/recall", "transcript"},
-	"replay/recall": {"."},
+	"replay/recall": {".", "pagevm/toolcall"},
 
 	"serve":           {".", "budget", "cachelayout", "checkpoint", "index", "internal/atomicfile", "internal/document", "internal/jsonl", "internal/rendezvous", "internal/store", "kernel", "kernel/api", "kernel/billing", "kernel/fault", "markdownstore", "pagevm/journal", "retrieval/foreign", "transcript"},
 	"serve/hook":      {".", "cachelayout", "checkpoint", "internal/atomicfile", "internal/choice", "internal/jsonl", "internal/settings", "internal/store", "internal/textutil", "kernel", "kernel/api", "kernel/fault", "markdownstore", "pagevm/mask", "pagevm/represent", "retrieval", "transcript"},

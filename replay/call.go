@@ -61,7 +61,8 @@ type Call struct {
 	// Edits counts the answer's edits of a line that was seen before.
 	Edits int `json:"edits,omitempty"`
 	// BlindEdits counts the Edits whose line was not shown.
-	BlindEdits int `json:"blind_edits,omitempty"`
+	BlindEdits int  `json:"blind_edits,omitempty"`
+	Held       Held `json:"-"`
 
 	bound Bound
 }
@@ -132,6 +133,8 @@ func (c *Call) act(all []recall.Action) {
 		c.ActionsReady += count(a.Tokens > 0 && a.Ready())
 		c.Edits += a.Edits
 		c.BlindEdits += a.Blind
+		c.Held.Fresh.Add(a.Fresh)
+		c.Held.Changed.Add(a.Changed)
 	}
 }
 

@@ -108,3 +108,26 @@ func TestNeedsArePlaces(t *testing.T) {
 		t.Errorf("without: %+v, %+v", score, needs)
 	}
 }
+
+// TestHeldText: of what died or was finished, only what the prompt shows in full counts as shown.
+func TestHeldText(t *testing.T) {
+	const input = `{"file_path":"/p/a.go"}`
+	rec := newScript().user(10, "go").tool("Read", input, 500, "old text").tool("Read", input, 500, "new text").
+		tool("Bash", `{"command":"git commit -qm x"}`, 10, "").answer(10, "so").record(t, Options{})
+	j := &judge{rec: rec, tracker: recall.New()}
+	for _, m := range rec.Messages {
+		j.tracker.Append(m)
+	}
+	end := len(rec.Messages)
+	size := func(i int, id string) int { return rec.size(recall.Place{Message: i, CallID: id}) }
+	var all, none Held
+	all.hold(j, rec.Messages, end)
+	none.hold(j, rec.Messages[end-3:], end)
+	dead, both := size(2, "call1"), size(2, "call1")+size(4, "call2")
+	if want := (Held{Dead: Share{dead, dead}, Finished: Share{both, both}}); all != want {
+		t.Errorf("all is shown: %+v, want %+v", all, want)
+	}
+	if want := (Held{Dead: Share{dead, 0}, Finished: Share{both, 0}}); none != want {
+		t.Errorf("nothing is shown: %+v, want %+v", none, want)
+	}
+}

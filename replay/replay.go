@@ -218,6 +218,9 @@ func (j *judge) call(n int, pr *prompt) Call {
 	var needs []recall.Need
 	c.Recall, needs = j.tracker.Judge(&j.shown, j.rec.Messages[at.Index], pr.behind)
 	c.act(j.tracker.Actions(&j.shown, j.rec.Messages[at.Index]))
+	if c.Cut != "" {
+		c.Held.hold(j, pr.messages, at.Index)
+	}
 	j.restore.call(&c, needs, m)
 	return c
 }

@@ -75,6 +75,7 @@ type Totals struct {
 	HitRatio float64 `json:"hit_ratio"`
 	// WarmHitRatio is HitRatio without the calls that found the cache cold.
 	WarmHitRatio float64 `json:"warm_hit_ratio"`
+	Held         Held    `json:"-"`
 }
 
 // sum adds the calls up.
@@ -140,6 +141,7 @@ func (t *Totals) events(c *Call, n int) {
 	t.Actions += c.Actions
 	t.Edits += c.Edits
 	t.BlindEdits += c.BlindEdits
+	t.Held.add(&c.Held)
 	t.Cuts += count(c.Cut != "")
 	t.ColdEvents += count(c.Cold && n > 0)
 	t.Overflows += count(c.Overflow)

@@ -94,7 +94,7 @@ func sample(t *testing.T) []Session {
 
 // TestReport runs a small grid twice, once on one processor: the report is the same.
 func TestReport(t *testing.T) {
-	opt := Options{Sessions: sample(t), Rooms: []int{64_000}, Regimes: Regimes()[:1], Policies: []string{replay.Memkernel, replay.AppendLate, replay.Fullest, replay.Oracle}, NoCurve: true}
+	opt := Options{Sessions: sample(t), Rooms: []int{64_000}, Regimes: Regimes()[:1], Policies: []string{replay.Memkernel, replay.AppendLate, replay.Fullest, replay.Oracle}, NoCurve: true, Rowwise: true}
 	now := time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)
 	first, err := Run(context.Background(), opt)
 	if err != nil {
@@ -112,7 +112,7 @@ func TestReport(t *testing.T) {
 	if len(first.Rows) != 8 || first.Rows[3].Policy != replay.Oracle || first.Rows[4].Session != "two" {
 		t.Errorf("%d rows", len(first.Rows))
 	}
-	for _, want := range []string{"Made on 2026-11-21 by `x`", "\n## claude-5m (claude-opus-4-5, cache entries that live 5m0s), fixed part + 64k\n", "| append-late | $", " | 0 % | 0 % |", "2 recorded sessions"} {
+	for _, want := range []string{"Made on 2026-11-21 by `x`", "\n## claude-5m (claude-opus-4-5, cache entries that live 5m0s), fixed part + 64k\n", "| append-late | $", " | 0 % | 0 % |", "2 recorded sessions", "\n| two | fullest | $"} {
 		if !strings.Contains(a, want) {
 			t.Errorf("the report lacks %q", want)
 		}

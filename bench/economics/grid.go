@@ -79,6 +79,8 @@ type Options struct {
 	Policies []string
 	// NoCurve leaves the curve out.
 	NoCurve bool
+	// Rowwise adds a table with a row for each session and policy.
+	Rowwise bool
 	// Progress is called with the number of finished runs and of all runs. It may be nil.
 	Progress func(done, all int)
 }

@@ -53,6 +53,9 @@ func (r *Report) Markdown(command string, now time.Time) string {
 				signed(spreadOf(r.each(c, p, billRatio), true).worst), part(s.ready), part(s.blind), pair(spreadOf(r.each(c, p, references), false), part))
 		}
 		b.WriteString(r.leftOut(c))
+		if r.Options.Rowwise {
+			b.WriteString(r.sessions(c))
+		}
 	}
 	if len(r.Points) > 0 {
 		fmt.Fprintf(&b, "\n## Cost against recall\n\n![%s](%s)\n\n| policy | figure | cost | references shown |\n|---|---|---|---|\n", r.curveTitle(), pictureFile)
@@ -64,6 +67,33 @@ func (r *Report) Markdown(command string, now time.Time) string {
 	}
 	return b.String()
 }
+
+// sessions returns the rows of a cell, by session and policy. A share of lines or tokens is followed
+// by its whole in brackets.
+func (r *Report) sessions(c cell) string {
+	var b strings.Builder
+	b.WriteString("\n| session | policy | bill | against append-late | cuts | actions ready | blind edits | quoted, unedited since read | quoted, edited since | dead text | finished tasks | refused |\n|---|---|---|---|---|---|---|---|---|---|---|---|\n")
+	for _, s := range r.Options.Sessions {
+		for _, p := range r.Options.Policies {
+			w, late := r.of(c, p)[s.Name], r.of(c, replay.AppendLate)[s.Name]
+			t, h, ratio, refused := &w.Totals, &w.Totals.Held, math.NaN(), 0
+			if late != nil {
+				ratio = billRatio(w, late)
+			}
+			for _, n := range t.Unplanned {
+				refused += n
+			}
+			fmt.Fprintf(&b, "| %s | %s | %s | %s | %d | %s | %d of %d, %s | %s | %s | %s | %s | %d |\n", s.Name, p, usd(bill(w)), signed(ratio), t.Cuts, part(t.ActionsReady),
+				t.BlindEdits, t.Edits, of(t.BlindEdits, t.Edits), shown(h.Fresh.Shown, h.Fresh.Lines), shown(h.Changed.Shown, h.Changed.Lines),
+				shown(h.Dead.Shown, h.Dead.Tokens), shown(h.Finished.Shown, h.Finished.Tokens), refused)
+		}
+	}
+	return b.String()
+}
+
+func of(n, all int) string { return part(over(float64(n), float64(all))) }
+
+func shown(n, all int) string { return fmt.Sprintf("%s (%d)", of(n, all), all) }
 
 // leftOut names the calls that some policy could not plan. These calls count for no policy.
 func (r *Report) leftOut(c cell) string {

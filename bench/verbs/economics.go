@@ -25,6 +25,7 @@ type economicsFlags struct {
 	rooms       []string
 	regimes     []string
 	noCurve     bool
+	sessions    bool
 	economy     bool
 	write       string
 }
@@ -37,6 +38,9 @@ func Economics(a *cli.App) *cobra.Command {
 a table of each window and regime, and the points of the curve of cost against recall.
 With --write DIR it writes the report and its picture there, as economics.md and
 economics.svg.
+
+With --sessions each table is followed by one with a row for each session and policy,
+which also says what the prompts hold of the files that the agent reads and edits.
 
 With --economy it measures what each choice of the setting economy costs and keeps,
 instead, in windows of 200k and 1m tokens above the fixed part; with --write DIR that
@@ -57,10 +61,11 @@ session and processor.`,
 	f.StringSliceVar(&e.rooms, "room", []string{"64k", "128k", "200k"}, "windows, as `tokens` above the fixed part")
 	f.StringSliceVar(&e.regimes, "regime", regimeNames(), "price `regimes`")
 	f.BoolVar(&e.noCurve, "no-curve", false, "leave out the curve, which takes half of the time")
+	f.BoolVar(&e.sessions, "sessions", false, "add a table with a row for each session and policy")
 	f.BoolVar(&e.economy, "economy", false, "measure the choices of the setting economy instead")
 	cli.Must(f.SetAnnotation("economy", cli.OwnFlag, []string{}))
 	f.StringVar(&e.write, "write", "", "write the report into this `folder` instead of printing it")
-	for _, grid := range []string{"policy", "room", "regime", "no-curve"} {
+	for _, grid := range []string{"policy", "room", "regime", "no-curve", "sessions"} {
 		cmd.MarkFlagsMutuallyExclusive("economy", grid)
 	}
 	cli.CompleteWords(cmd, "policy", replay.Policies())
@@ -129,7 +134,7 @@ func writeEconomy(a *cli.App, e *economicsFlags, report *economics.Report, comma
 
 // options checks the flags.
 func (e *economicsFlags) options(json bool) (economics.Options, error) {
-	opt := economics.Options{NoCurve: e.noCurve, Policies: e.policies}
+	opt := economics.Options{NoCurve: e.noCurve, Rowwise: e.sessions, Policies: e.policies}
 	if len(e.transcripts) == 0 {
 		return opt, cli.Usagef("economics needs --transcript FILE, once for each session")
 	}

@@ -2,11 +2,13 @@ package recall
 
 import (
 	"encoding/json"
+	"path"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/pagevm/toolcall"
 )
 
 // Action is a tool call judged by the input that it needed from its prompt. An input token is a
@@ -23,6 +25,18 @@ type Action struct {
 	// Edits counts the edits of the call that replace a line which was seen before. Blind counts
 	// the Edits with such a line that is not in the prompt word for word.
 	Edits, Blind int
+	// Fresh has the edits of files that were not edited since the agent last read them. Changed
+	// has the others.
+	Fresh, Changed Quoted
+}
+
+// Quoted counts Edits, their Blind ones, and the lines that were seen before and that the edits
+// replace. Shown counts the Lines that are in the prompt.
+type Quoted struct{ Edits, Blind, Lines, Shown int }
+
+// Add adds the counts of o.
+func (q *Quoted) Add(o Quoted) {
+	q.Edits, q.Blind, q.Lines, q.Shown = q.Edits+o.Edits, q.Blind+o.Blind, q.Lines+o.Lines, q.Shown+o.Shown
 }
 
 // Ready reports whether all the action's input tokens were in its prompt.
@@ -55,26 +69,30 @@ func (t *Tracker) Actions(p *Prompt, m memkernel.Message) []Action {
 			}
 		}
 		for _, old := range oldTexts(in) {
-			seen, blind := t.edit(p, old)
-			a.Edits += one(seen)
-			a.Blind += one(blind)
+			q := t.edit(p, old.lines)
+			a.Edits, a.Blind = a.Edits+q.Edits, a.Blind+q.Blind
+			if t.files.file(old.file).changed() {
+				a.Changed.Add(q)
+			} else {
+				a.Fresh.Add(q)
+			}
 		}
 		out = append(out, a)
 	}
 	return out
 }
 
-// edit reports whether any of the lines that an edit replaces was seen before, and whether any
-// such earlier seen line is not in the prompt.
-func (t *Tracker) edit(p *Prompt, old []string) (seen, blind bool) {
+// edit counts the lines that an edit replaces and that were seen before.
+func (t *Tracker) edit(p *Prompt, old []string) (q Quoted) {
 	for _, line := range old {
 		line = strings.TrimSpace(line)
 		if utf8.RuneCountInString(line) < leastAnchor || !t.hist.contains(line) {
 			continue
 		}
-		seen, blind = true, blind || !p.Contains(line)
+		q.Lines, q.Shown = q.Lines+1, q.Shown+one(p.Contains(line))
 	}
-	return seen, blind
+	q.Edits, q.Blind = one(q.Lines > 0), one(q.Shown < q.Lines)
+	return q
 }
 
 // EditPlaces returns the places of every line that the edits of m replace and that was seen
@@ -85,7 +103,7 @@ func (t *Tracker) EditPlaces(m memkernel.Message) [][]Place {
 	for i := range m.Parts {
 		if c := m.Parts[i].Call; m.Parts[i].Kind == memkernel.PartToolUse && c != nil {
 			for _, old := range oldTexts(c) {
-				for _, line := range old {
+				for _, line := range old.lines {
 					if places := t.lineAt(strings.TrimSpace(line)); len(places) > 0 {
 						out = append(out, places)
 					}
@@ -116,13 +134,19 @@ func one(yes bool) int {
 	return 0
 }
 
-// oldTexts lists the old text of each edit of a call, as lines. Edits are tool inputs
-// with an old text, lists of them under "edits", and hunks of patches in the
-// "*** Begin Patch" format.
-func oldTexts(c *memkernel.ToolCall) [][]string {
-	var out [][]string
+// oldText is the lines of a file that an edit replaces.
+type oldText struct {
+	file  string
+	lines []string
+}
+
+// oldTexts lists the old text of each edit of a call. Edits are tool inputs with an old text,
+// lists of them under "edits", and hunks of patches in the "*** Begin Patch" format.
+func oldTexts(c *memkernel.ToolCall) (out []oldText) {
 	if !c.Custom {
-		out = inputOld(json.RawMessage(c.Input))
+		for _, lines := range inputOld(json.RawMessage(c.Input)) {
+			out = append(out, oldText{toolcall.Path(c.Name, c.Input), lines})
+		}
 	}
 	for _, s := range inputLeaves(c) {
 		out = append(out, patchOld(s)...)
@@ -156,21 +180,24 @@ func inputOld(raw json.RawMessage) [][]string {
 
 // patchOld reads the hunks of a patch. The lines that stay and the lines that go are the old
 // text.
-func patchOld(s string) [][]string {
+func patchOld(s string) []oldText {
 	_, s, ok := strings.Cut(s, "*** Begin Patch\n")
 	if !ok {
 		return nil
 	}
-	var out [][]string
-	var old []string
+	var out []oldText
+	var old oldText
 	for line := range strings.SplitSeq(s, "\n") {
 		switch {
 		case strings.HasPrefix(line, "@@"), strings.HasPrefix(line, "*** "):
-			out, old = append(out, old), nil
+			out, old.lines = append(out, old), nil
+			if file, ok := strings.CutPrefix(line, "*** Update File: "); ok {
+				old.file = path.Clean(file)
+			}
 		case strings.HasPrefix(line, " "), strings.HasPrefix(line, "-"):
-			old = append(old, line[1:])
+			old.lines = append(old.lines, line[1:])
 		}
 	}
 	out = append(out, old)
-	return slices.DeleteFunc(out, func(lines []string) bool { return len(lines) == 0 })
+	return slices.DeleteFunc(out, func(o oldText) bool { return len(o.lines) == 0 })
 }

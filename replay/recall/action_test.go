@@ -37,14 +37,14 @@ func TestActionsByHand(t *testing.T) {
 			Action{Tool: "Bash", Tokens: 1, Lacked: []string{"5433"}}},
 		{"what nobody said yet is the model's own", `{"path":"new/unheard_of.go"}`, "Write", late, Action{Tool: "Write"}},
 		{"near", `{"id":"build_7"}`, "Log", late, Action{Tool: "Log", Tokens: 1}},
-		{"an edit with its line", `{"old_string":"\treturn nil\n}","new_string":"\treturn err"}`, "Edit", all, Action{Tool: "Edit", Edits: 1}},
-		{"an edit without", `{"old_string":"\treturn nil\n}","new_string":"\treturn err"}`, "Edit", late, Action{Tool: "Edit", Edits: 1, Blind: 1}},
+		{"an edit with its line", `{"old_string":"\treturn nil\n}","new_string":"\treturn err"}`, "Edit", all, Action{Tool: "Edit", Edits: 1, Fresh: Quoted{1, 0, 1, 1}}},
+		{"an edit without", `{"old_string":"\treturn nil\n}","new_string":"\treturn err"}`, "Edit", late, Action{Tool: "Edit", Edits: 1, Blind: 1, Fresh: Quoted{1, 1, 1, 0}}},
 		{"a brace tells nothing", `{"old_string":"}\n","new_string":"})"}`, "Edit", late, Action{Tool: "Edit"}},
 		{"a line that was never seen", `{"old_string":"return 7, io.EOF","new_string":"x"}`, "Edit", late, Action{Tool: "Edit"}},
 		{"each edit of a list", `{"edits":[{"old_string":"return nil","new_string":"a"},{"old_string":"the run of build_7 failed","new_string":"b"}]}`, "MultiEdit", late,
-			Action{Tool: "MultiEdit", Tokens: 1, Edits: 2, Blind: 1}},
+			Action{Tool: "MultiEdit", Tokens: 1, Edits: 2, Blind: 1, Fresh: Quoted{2, 1, 2, 1}}},
 		{"each hunk of a patch", `{"input":"*** Begin Patch\n*** Update File: h.go\n@@\n func parseHeader() {\n-\treturn nil\n+\treturn err\n@@\n-the run of build_7 failed\n*** End Patch\n"}`, "apply_patch", late,
-			Action{Tool: "apply_patch", Tokens: 2, Lacked: []string{"parseHeader"}, Edits: 2, Blind: 1}},
+			Action{Tool: "apply_patch", Tokens: 2, Lacked: []string{"parseHeader"}, Edits: 2, Blind: 1, Fresh: Quoted{2, 1, 3, 1}}},
 	} {
 		var p Prompt
 		p.Set(c.prompt)

@@ -64,6 +64,7 @@ type Tracker struct {
 	// newest maps a token to 1 + the index of its newest occurrence.
 	newest map[string]int32
 	occs   []occurrence
+	files  fileHistory
 }
 
 // message is a message of the history. start is where its text starts, and chars is how many
@@ -80,7 +81,9 @@ type part struct {
 type occurrence struct{ pos, prev int32 }
 
 // New returns a Tracker of an empty session.
-func New() *Tracker { return &Tracker{newest: map[string]int32{}} }
+func New() *Tracker {
+	return &Tracker{newest: map[string]int32{}, files: fileHistory{calls: map[string]*memkernel.ToolCall{}}}
+}
 
 // Append extends the history by a message of any role.
 func (t *Tracker) Append(m memkernel.Message) {
@@ -102,6 +105,7 @@ func (t *Tracker) Append(m memkernel.Message) {
 			t.newest[p.text[i:j]] = int32(len(t.occs))
 		})
 	}
+	t.files.note(len(t.messages), &m)
 	t.messages = append(t.messages, msg)
 }
 

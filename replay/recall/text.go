@@ -148,7 +148,7 @@ func anchorsOf(m memkernel.Message) []string {
 	for i := range m.Parts {
 		if c := m.Parts[i].Call; m.Parts[i].Kind == memkernel.PartToolUse && c != nil {
 			for _, old := range oldTexts(c) {
-				out = appendAnchor(out, old)
+				out = appendAnchor(out, old.lines)
 			}
 		}
 	}

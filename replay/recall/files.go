@@ -1,0 +1,195 @@
+package recall
+
+import (
+	"encoding/json"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/pagevm/toolcall"
+)
+
+// file is what the history did with one file. Its figures count results from 1 on, and are 0 for
+// what did not happen.
+type file struct {
+	path string
+	// read and edited are the newest results of a read and of an edit.
+	read, edited int
+	// replaced is the newest result after which no earlier text of the file is needed: the file
+	// was deleted, written over, or read whole.
+	replaced int
+	// touched is the message of the newest of all these results.
+	touched int
+}
+
+// changed reports whether the file was edited after the agent last read it.
+func (f *file) changed() bool { return f.edited > f.read }
+
+// FileResult is a result of a call that reads or edits files.
+type FileResult struct {
+	Place Place
+	Text  string
+	// Dead reports whether the result shows text of files and all of them were deleted, written
+	// over or read whole since.
+	Dead bool
+	// Finished reports whether a task or a commit was completed after the last touch of all the
+	// files, and none of them was named since.
+	Finished bool
+
+	seq   int
+	shows bool
+	files []*file
+}
+
+// fileHistory follows the files of a session.
+type fileHistory struct {
+	known   []*file
+	calls   map[string]*memkernel.ToolCall
+	results []FileResult
+	seq     int
+	// done is the number of completed entries of the task list. finished is the message of the
+	// newest completed task or commit.
+	done, finished int
+}
+
+// FileResults returns the results of the history that concern files, oldest first.
+func (t *Tracker) FileResults() []FileResult {
+	out := slices.Clone(t.files.results)
+	for i := range out {
+		r := &out[i]
+		r.Dead, r.Finished = r.shows, true
+		for _, f := range r.files {
+			r.Dead = r.Dead && f.replaced > r.seq
+			r.Finished = r.Finished && t.files.finished > f.touched && t.files.finished >= t.named(f.path)
+		}
+	}
+	return out
+}
+
+// named returns the message that last names a file by its base name.
+func (t *Tracker) named(name string) (at int) {
+	t.hist.each(path.Base(name), func(pos int) bool { at = t.place(pos).Message; return false })
+	return at
+}
+
+// note follows the calls of a message, and the results of calls. message is the message's index.
+func (s *fileHistory) note(message int, m *memkernel.Message) {
+	for i := range m.Parts {
+		switch p := &m.Parts[i]; {
+		case p.Kind == memkernel.PartToolUse && p.Call != nil:
+			s.calls[p.Call.ID] = p.Call
+		case p.Kind == memkernel.PartToolResult && p.Result != nil:
+			if c := s.calls[p.Result.CallID]; c != nil && !p.Result.IsError && !p.Result.Synthetic {
+				s.result(Place{message, m.Key, c.ID}, c, TextOf(memkernel.Message{Parts: m.Parts[i : i+1]}))
+			}
+		}
+	}
+}
+
+func (s *fileHistory) result(at Place, c *memkernel.ToolCall, text string) {
+	s.seq++
+	if s.completes(c) {
+		s.finished = at.Message
+	}
+	call, whole := toolcall.Read(c.Name, c.Input), false
+	r := FileResult{Place: at, Text: text, seq: s.seq}
+	for _, p := range call.Paths {
+		f := s.file(p)
+		switch call.Kind {
+		case toolcall.CallRead:
+			if strings.HasPrefix(text, "File unchanged since") { // what Claude Code says instead of the text
+				return
+			}
+			f.read, r.shows, whole = s.seq, true, readsWhole(c.Input) && !strings.Contains(text, "truncated")
+		case toolcall.CallEdit:
+			whole = writesWhole(c, p)
+			f.edited, r.shows = s.seq, !whole && commandOf(c.Input) == ""
+		default:
+			return
+		}
+		if f.touched = at.Message; whole {
+			f.replaced = s.seq
+		}
+		r.files = append(r.files, f)
+	}
+	if len(r.files) > 0 {
+		s.results = append(s.results, r)
+	}
+}
+
+// file returns the file of a path. A relative path means the only known file whose path ends with
+// it, if there is one.
+func (s *fileHistory) file(name string) *file {
+	var like []*file
+	for _, f := range s.known {
+		switch {
+		case f.path == name:
+			return f
+		case strings.HasSuffix(f.path, "/"+name), strings.HasSuffix(name, "/"+f.path):
+			like = append(like, f)
+		}
+	}
+	if len(like) == 1 {
+		return like[0]
+	}
+	s.known = append(s.known, &file{path: name})
+	return s.known[len(s.known)-1]
+}
+
+// completes reports whether a call completes an entry of the task list, or commits.
+func (s *fileHistory) completes(c *memkernel.ToolCall) bool {
+	done := 0
+	switch strings.ToLower(c.Name) {
+	case "taskupdate":
+		return slices.Contains(inputLeaves(c), "completed")
+	case "todowrite", "todo_write", "write_todos", "update_plan":
+		for _, leaf := range inputLeaves(c) {
+			done += one(leaf == "completed")
+		}
+		was := s.done
+		s.done = done
+		return done > was
+	}
+	return commits(commandOf(c.Input))
+}
+
+// commandOf returns the command of a shell call in JSON, "" for any other call.
+func commandOf(input string) string {
+	var in struct{ Command, Cmd json.RawMessage }
+	if json.Unmarshal([]byte(input), &in) != nil || strings.Contains(string(in.Command), "*** Begin Patch") {
+		return ""
+	}
+	return string(in.Command) + string(in.Cmd)
+}
+
+// commits reports whether a command runs git commit.
+func commits(command string) bool {
+	for _, rest := range strings.Split(command, "git ")[1:] {
+		words := strings.Fields(rest)
+		for len(words) > 1 && strings.HasPrefix(words[0], "-") {
+			words = words[1+one(words[0] == "-C" || words[0] == "-c"):]
+		}
+		if len(words) > 0 && words[0] == "commit" {
+			return true
+		}
+	}
+	return false
+}
+
+// readsWhole reports whether a call that reads files reads them from the first line to the last.
+func readsWhole(input string) bool {
+	part := []string{`"offset"`, `"limit"`, `"view_range"`, `"start_line"`, `"end_line"`}
+	if commandOf(input) != "" {
+		part = []string{"sed ", "head ", "tail ", "|"}
+	}
+	return !slices.ContainsFunc(part, func(s string) bool { return strings.Contains(input, s) })
+}
+
+// writesWhole reports whether a call that edits files deletes a file or writes all its text.
+func writesWhole(c *memkernel.ToolCall, name string) bool {
+	if strings.Contains(c.Input, "*** Begin Patch") {
+		return strings.Contains(c.Input, "*** Delete File: "+name) || strings.Contains(c.Input, "*** Add File: "+name)
+	}
+	return toolcall.Written(c.Name, c.Input).Whole && !strings.Contains(c.Input, "sed ") && !strings.Contains(c.Input, "cp ")
+}
