@@ -26,6 +26,10 @@ type file struct {
 // changed reports whether the file was edited after the agent last read it.
 func (f *file) changed() bool { return f.edited > f.read }
 
+// leastShown is the least number of line breaks of an edit's result that shows text of the file. Our
+// choice: agents confirm an edit in one or two lines.
+const leastShown = 3
+
 // FileResult is a result of a call that reads or edits files.
 type FileResult struct {
 	Place Place
@@ -92,7 +96,7 @@ func (s *fileHistory) result(at Place, c *memkernel.ToolCall, text string) {
 	if s.completes(c) {
 		s.finished = at.Message
 	}
-	call, whole := toolcall.Read(c.Name, c.Input), false
+	call, whole, shell := toolcall.Read(c.Name, c.Input), false, commandOf(c.Input) != ""
 	r := FileResult{Place: at, Text: text, seq: s.seq}
 	for _, p := range call.Paths {
 		f := s.file(p)
@@ -104,7 +108,7 @@ func (s *fileHistory) result(at Place, c *memkernel.ToolCall, text string) {
 			f.read, r.shows, whole = s.seq, true, readsWhole(c.Input) && !strings.Contains(text, "truncated")
 		case toolcall.CallEdit:
 			whole = writesWhole(c, p)
-			f.edited, r.shows = s.seq, !whole && commandOf(c.Input) == ""
+			f.edited, r.shows = s.seq, strings.Count(text, "\n") >= leastShown
 		default:
 			return
 		}
@@ -113,7 +117,7 @@ func (s *fileHistory) result(at Place, c *memkernel.ToolCall, text string) {
 		}
 		r.files = append(r.files, f)
 	}
-	if len(r.files) > 0 {
+	if len(r.files) > 0 && (call.Kind == toolcall.CallRead || !shell) {
 		s.results = append(s.results, r)
 	}
 }
