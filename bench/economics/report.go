@@ -68,11 +68,11 @@ func (r *Report) Markdown(command string, now time.Time) string {
 	return b.String()
 }
 
-// sessions returns the rows of a cell, by session and policy. A share of lines or tokens is followed
-// by its whole in brackets.
+// sessions returns the rows of a cell, by session and policy. A share of lines or tokens is
+// followed by its whole in brackets.
 func (r *Report) sessions(c cell) string {
 	var b strings.Builder
-	b.WriteString("\n| session | policy | bill | against append-late | cuts | actions ready | blind edits | quoted, unedited since read | quoted, edited since | dead text | finished tasks | refused |\n|---|---|---|---|---|---|---|---|---|---|---|---|\n")
+	b.WriteString("\n| session | policy | bill | against append-late | cuts | actions ready | blind edits | blind, edited since read | quoted, unedited since read | quoted, edited since read | dead text | finished tasks | refused |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|\n")
 	for _, s := range r.Options.Sessions {
 		for _, p := range r.Options.Policies {
 			w, late := r.of(c, p)[s.Name], r.of(c, replay.AppendLate)[s.Name]
@@ -83,8 +83,8 @@ func (r *Report) sessions(c cell) string {
 			for _, n := range t.Unplanned {
 				refused += n
 			}
-			fmt.Fprintf(&b, "| %s | %s | %s | %s | %d | %s | %d of %d, %s | %s | %s | %s | %s | %d |\n", s.Name, p, usd(bill(w)), signed(ratio), t.Cuts, part(t.ActionsReady),
-				t.BlindEdits, t.Edits, of(t.BlindEdits, t.Edits), shown(h.Fresh.Shown, h.Fresh.Lines), shown(h.Changed.Shown, h.Changed.Lines),
+			fmt.Fprintf(&b, "| %s | %s | %s | %s | %d | %s | %d of %d, %s | %d of %d | %s | %s | %s | %s | %d |\n", s.Name, p, usd(bill(w)), signed(ratio), t.Cuts, part(t.ActionsReady),
+				t.BlindEdits, t.Edits, of(t.BlindEdits, t.Edits), h.Changed.Blind, h.Changed.Edits, shown(h.Fresh.Shown, h.Fresh.Lines), shown(h.Changed.Shown, h.Changed.Lines),
 				shown(h.Dead.Shown, h.Dead.Tokens), shown(h.Finished.Shown, h.Finished.Tokens), refused)
 		}
 	}

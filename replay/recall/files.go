@@ -26,8 +26,8 @@ type file struct {
 // changed reports whether the file was edited after the agent last read it.
 func (f *file) changed() bool { return f.edited > f.read }
 
-// leastShown is the least number of line breaks of an edit's result that shows text of the file. Our
-// choice: agents confirm an edit in one or two lines.
+// leastShown is the least number of line breaks of an edit's result that shows text of the file.
+// Our choice: agents confirm an edit in one or two lines.
 const leastShown = 3
 
 // FileResult is a result of a call that reads or edits files.
