@@ -27,9 +27,13 @@ type Call struct {
 	Command string
 }
 
-// Read returns what a call shows of itself.
+// Read returns what a call shows of itself. A script shows what its calls show together.
 func Read(tool, input string) *Call {
 	c := &Call{Name: tool, Input: input}
+	if isScript(tool, input) {
+		c.script()
+		return c
+	}
 	base := baseTool(tool)
 	if among(shellTools, base) {
 		line, dir := shellCommand(input)
@@ -55,6 +59,38 @@ func Read(tool, input string) *Call {
 	}
 	c.Paths, c.Act = visible(c.Paths), actOf(base, c.Kind)
 	return c
+}
+
+// script reads the calls of a script. An edit decides before a read, and a read before any other
+// call. The call that shows least decides on the look.
+func (c *Call) script() {
+	calls, whole := Unwrap(c.Name, c.Input)
+	var lines []string
+	for i, in := range calls {
+		r := Read(in.Name, in.Input)
+		switch {
+		case r.Kind > c.Kind:
+			c.Kind, c.Paths, c.Act = r.Kind, r.Paths, r.Act
+		case r.Kind == c.Kind:
+			c.Paths, c.Act = append(c.Paths, r.Paths...), max(c.Act, r.Act)
+		}
+		if r.Command != "" {
+			lines = append(lines, r.Command)
+		}
+		switch {
+		case i == 0, r.Look == LookMoving, r.Look < c.Look && c.Look != LookMoving:
+			c.Look, c.Of = r.Look, r.Of
+		case r.Look == c.Look:
+			c.Of = append(c.Of, r.Of...)
+		}
+	}
+	switch {
+	case c.Kind == CallEdit:
+		c.Look, c.Of = LookAct, []string{Files}
+	case !whole:
+		c.Look, c.Of = LookUnknown, append(c.Of, Files)
+	}
+	c.Command = strings.Join(lines, "\n")
 }
 
 // Is reports whether c is the call of a tool with an input.

@@ -208,7 +208,7 @@ func CanonicalResult(text string) (said string, nothing bool) {
 	}
 	var b strings.Builder
 	for l := range strings.Lines(head) {
-		if !strings.HasPrefix(l, "Chunk ID: ") && !strings.HasPrefix(l, "Wall time: ") {
+		if !strings.HasPrefix(l, "Chunk ID: ") && !strings.HasPrefix(l, "Wall time") {
 			b.WriteString(l)
 		}
 	}
@@ -217,7 +217,7 @@ func CanonicalResult(text string) (said string, nothing bool) {
 
 // headed reports whether a result begins with Codex's heading.
 func headed(head string) bool {
-	for _, first := range [...]string{"Chunk ID: ", "Wall time: ", "Exit code: "} {
+	for _, first := range [...]string{"Chunk ID: ", "Wall time: ", "Exit code: ", "Script "} {
 		if strings.HasPrefix(head, first) {
 			return strings.Count(head, "\n") <= 6
 		}

@@ -27,10 +27,11 @@ const (
 // prefix of an MCP server: Claude Code, Pi and OpenClaw, Codex, Gemini CLI,
 // and the reference file-system server.
 var (
-	readTools = Names("read read_file readfile view view_file open_file cat notebookread read_text_file get_file_contents")
+	readTools = Names("read read_file readfile view view_file view_image open_file cat notebookread read_text_file get_file_contents")
 	editTools = Names("edit write multiedit notebookedit apply_patch applypatch edit_file write_file create_file " +
 		"str_replace_editor str_replace_based_edit_tool replace update_file append_file delete_file move_file insert")
-	shellTools = Names("bash shell exec exec_command local_shell run_shell_command run_command execute_command terminal container.exec")
+	shellTools = Names("bash shell exec exec_command shell_command local_shell run_shell_command run_command execute_command " +
+		"run_terminal_cmd terminal container.exec")
 )
 
 func Names(list string) map[string]bool {
@@ -75,15 +76,8 @@ func among(names map[string]bool, name string) bool {
 // the call counts. A shell command is understood if it is a plain read or write of files.
 // Classify leaves out a path that can't be shown, since prompts and checkpoints name paths.
 func Classify(tool, input string) (Kind, []string) {
-	base := baseTool(tool)
-	if !among(shellTools, base) {
-		k, ps := fileCall(base, input)
-		return k, visible(ps)
-	}
-	cmd, dir := shellCommand(input)
-	cmds, _ := parseShell(cmd)
-	k, ps := shellCall(cmd, dir, cmds)
-	return k, visible(ps)
+	c := Read(tool, input)
+	return c.Kind, c.Paths
 }
 
 // fileCall classifies a call of any tool but a shell.
@@ -229,6 +223,18 @@ func patchPaths(input string) []string {
 // description and time limit) left out. In text that is not JSON, only the ends of lines are
 // trimmed.
 func Canonical(tool, input string) string {
+	if isScript(tool, input) {
+		if calls, whole := Unwrap(tool, input); whole {
+			for i, in := range calls {
+				sep := " "
+				if i > 0 {
+					sep = "\n"
+				}
+				tool += sep + Canonical(in.Name, in.Input)
+			}
+			return tool
+		}
+	}
 	m := ArgsOf(input)
 	if m == nil {
 		lines := strings.Split(strings.TrimSpace(input), "\n")

@@ -31,6 +31,14 @@ func Written(tool, input string) Text {
 		return Text{}
 	}
 	var t Text
+	if isScript(tool, input) {
+		calls, _ := Unwrap(tool, input)
+		for _, in := range calls {
+			one := Written(in.Name, in.Input)
+			t.New, t.Old, t.Whole = append(t.New, one.New...), append(t.Old, one.Old...), t.Whole || one.Whole
+		}
+		return t
+	}
 	if among(shellTools, baseTool(tool)) {
 		cmd, _ := shellCommand(input)
 		if !strings.Contains(cmd, "*** Begin Patch") {
