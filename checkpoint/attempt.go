@@ -92,11 +92,18 @@ func (u *updater) attempt(tc *memkernel.ToolCall) Attempt {
 
 // reading returns the reader's own view of a call.
 func (u *updater) reading(id string) summary.Call {
-	calls := u.s.Thread.Reader.Pending
-	if i := slices.IndexFunc(calls, func(c summary.Call) bool { return c.ID == id }); i >= 0 {
-		return calls[i]
+	return made(u.s.Thread.Reader.Pending, id)
+}
+
+// made returns the pending call with an id. Of several calls that a script makes it returns the
+// first check, or else the first call.
+func made(pending []summary.Call, id string) (c summary.Call) {
+	for _, p := range pending {
+		if p.ID == id && (c.ID == "" || p.Check && !c.Check) {
+			c = p
+		}
 	}
-	return summary.Call{}
+	return c
 }
 
 func (u *updater) params(tc *memkernel.ToolCall, read summary.Call, paths []string) string {
@@ -174,10 +181,7 @@ func (u *updater) result(r *memkernel.ToolResult, before summary.State) {
 	}
 	a := t.Pending[i]
 	t.Pending = orNil(slices.Delete(t.Pending, i, i+1))
-	var read summary.Call
-	if j := slices.IndexFunc(before.Pending, func(c summary.Call) bool { return c.ID == r.CallID }); j >= 0 {
-		read = before.Pending[j]
-	}
+	read := made(before.Pending, r.CallID)
 	switch status, line := read.Outcome(r); {
 	case summary.Failed(status):
 		u.failed(a, u.complaint(line))

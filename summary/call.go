@@ -1,6 +1,7 @@
 package summary
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -72,20 +73,26 @@ var (
 // call reads a tool call by the shape of its input. Names matter only where shapes don't
 // distinguish tools.
 func (u *updater) call(tc *memkernel.ToolCall) {
-	clean := *tc // paths and names come from it too
-	clean.Input = u.mask.of(tc.Input)
-	tc = &clean
 	u.unasked() // the turn continues, so the text was no last word
-	c := Call{ID: tc.ID, Name: oneLine(tc.Name, nameRunes), Why: u.s.Said}
-	var in toolcall.Args
-	if !tc.Custom {
-		in = toolcall.ArgsOf(tc.Input)
+	inner, _ := toolcall.Unwrap(tc.Name, tc.Input)
+	if len(inner) == 0 {
+		inner = []toolcall.Inner{{Name: tc.Name}}
 	}
+	for _, made := range inner {
+		made.Input = u.mask.of(made.Input) // paths and names come from it too
+		u.inner(tc.ID, made)
+	}
+}
+
+// inner reads one of the calls that a call with the given id makes.
+func (u *updater) inner(callID string, made toolcall.Inner) {
+	c := Call{ID: callID, Name: oneLine(made.Name, nameRunes), Why: u.s.Said}
+	in := toolcall.ArgsOf(made.Input)
 	if line := commandLine(in); line != "" {
 		u.shell(&c, line)
 		workedIn(&u.s.Place, str(in.Get("workdir")))
-	} else if session := id(in.Get("session_id")); session != "" {
-		resume(&u.s, &c, session)
+	} else if session := cmp.Or(id(in.Get("session_id")), id(in.Get("cell_id"))); session != "" && u.resume(c, session) {
+		return
 	}
 	for _, k := range pathKeys {
 		if p := str(in.Get(k)); p != "" {
@@ -94,17 +101,22 @@ func (u *updater) call(tc *memkernel.ToolCall) {
 		}
 	}
 	switch {
-	case tc.Custom:
-		c.Paths = patched(tc.Input)
+	case in == nil:
+		c.Paths = patched(made.Input)
 	case c.Path != "" && writes(in):
 		c.Paths = []string{c.Path}
 	case in.Get("input") != "" || in.Get("patch") != "":
 		c.Paths = patched(str(in.Get("input")) + str(in.Get("patch")))
 	}
-	u.planning(&c, tc, in)
+	u.planning(&c, in)
 	if len(c.Paths) > maxPaths {
 		c.Paths = c.Paths[:maxPaths]
 	}
+	u.pend(c)
+}
+
+// pend adds a call that waits for its result.
+func (u *updater) pend(c Call) {
 	u.s.Pending = slices.DeleteFunc(u.s.Pending, func(o Call) bool { return o.Lost && o.Label() == c.Label() })
 	if u.s.Pending = append(u.s.Pending, c); len(u.s.Pending) > maxPending {
 		u.s.Pending = slices.Delete(u.s.Pending, 0, 1)
@@ -149,16 +161,19 @@ func commandLine(in toolcall.Args) string {
 	return ""
 }
 
-// resume copies the data of a running command into the call that waits for it.
-func resume(s *State, c *Call, session string) {
-	i := slices.IndexFunc(s.Running, func(r Call) bool { return r.Session == session })
-	if i < 0 {
-		return
+// resume makes c, a call that waits for a running command or script, the call that it waits for.
+// It returns false if nothing runs under that name.
+func (u *updater) resume(c Call, session string) bool {
+	runs := func(r Call) bool { return r.Session == session }
+	found := false
+	for _, r := range u.s.Running {
+		if runs(r) {
+			found, r.ID, r.Why = true, c.ID, c.Why
+			u.pend(r)
+		}
 	}
-	id, why := c.ID, c.Why
-	*c = s.Running[i]
-	c.ID, c.Why = id, why
-	s.Running = remove(s.Running, func(r Call) bool { return r.Session == session })
+	u.s.Running = remove(u.s.Running, runs)
+	return found
 }
 
 func writes(in toolcall.Args) bool {

@@ -185,7 +185,7 @@ var checkers = [...]string{"pytest", "jest", "vitest", "mocha", "ava", "tsc", "t
 // runners are programs that test, build or lint if one of their first words is a verb.
 var runners = [...]string{"go", "npm", "npx", "pnpm", "yarn", "bun", "bunx", "deno", "cargo", "mise", "just", "task",
 	"dotnet", "swift", "zig", "cmake", "python", "python3", "uv", "poetry", "pipenv", "hatch", "bundle", "rake",
-	"composer", "mix", "sbt", "lein", "stack", "cabal", "dune", "flutter", "dart", "rails", "node", "turbo", "nx", "moon", "pre-commit"}
+	"composer", "mix", "sbt", "lein", "stack", "cabal", "dune", "flutter", "dart", "rails", "node", "turbo", "nx", "moon", "vp", "pre-commit"}
 
 var verbs = [...]string{"test", "tests", "build", "check", "lint", "vet", "typecheck", "clippy", "compile", "verify",
 	"ci", "spec", "e2e", "tsc", "pytest", "unittest", "jest", "vitest", "eslint", "mypy", "ruff", "playwright", "nextest"}

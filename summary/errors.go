@@ -53,7 +53,7 @@ func digitsBefore(s string) string {
 
 // dull are starts of lines that report no error, even if they contain an error word. Such lines
 // are a host's heading, a running or passed test, or the echo of a script.
-var dull = [...]string{"Chunk ID: ", "Wall time: ", "Original token count: ", "Output:", "=== ", "--- PASS", "ok ", "PASS", "> ", "$ ", "+ ", "✓ ", "✔ "}
+var dull = [...]string{"Chunk ID: ", "Wall time", "Script completed", "Script failed", "Script error:", "Original token count: ", "Output:", "=== ", "--- PASS", "ok ", "PASS", "> ", "$ ", "+ ", "✓ ", "✔ "}
 
 // errorLine returns the line that describes the error best. That is the first line with a fail
 // mark at its start and more text after it. If there is none, it is the first line with an error

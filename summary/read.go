@@ -39,14 +39,16 @@ func (c Call) Outcome(r *memkernel.ToolResult) (status, line string) {
 // Failed reports whether a status means a failure.
 func Failed(status string) bool { return failed(status) }
 
-// ended returns the outcome of a call that was not refused. A check whose status a pipe may hide
-// has failed if its output shows a failure. A search that found nothing has succeeded.
+// ended returns the outcome of a call that was not refused. A check whose status a pipe or a
+// script may hide has failed if its output shows a failure. A search that found nothing has succeeded.
 func (c Call) ended(r *memkernel.ToolResult, first, last string) string {
 	out := outcome(r, first, last)
 	if out == statusFailed+" (exit 1)" && c.searches() && silent(first) {
 		return statusOK
 	}
-	if out == statusOK && c.Check && c.Piped && failMark(last) != "" {
+	_, told := exitCode(textutil.Head(first, 400))
+	unseen := c.Piped || !told && strings.HasPrefix(first, scriptMark)
+	if out == statusOK && c.Check && unseen && failMark(last) != "" {
 		return statusFailed
 	}
 	return out
@@ -68,7 +70,7 @@ func silent(text string) bool {
 	lines(text, func(line string) bool {
 		t := strings.Trim(line, " \t()")
 		_, code := exitCode(t)
-		empty = t == "" || code || starts(t, dull[:4]) || strings.EqualFold(t, "no output")
+		empty = t == "" || code || starts(t, dull[:7]) || strings.EqualFold(t, "no output")
 		return empty
 	})
 	return empty

@@ -8,6 +8,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/internal/choice"
 	"github.com/memkernel/memkernel/internal/textutil"
+	"github.com/memkernel/memkernel/pagevm/toolcall"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -23,19 +24,26 @@ const (
 
 func failed(status string) bool { return strings.HasPrefix(status, statusFailed) }
 
-// result settles the call that r answers. It ignores results of calls that are not pending.
+// result settles the calls that r answers. It ignores results of calls that are not pending.
 func (u *updater) result(r *memkernel.ToolResult) {
-	i := slices.IndexFunc(u.s.Pending, func(c Call) bool { return c.ID == r.CallID })
-	if i < 0 {
-		return
+	var answered []Call
+	for i, c := range u.s.Pending {
+		if c.ID == r.CallID {
+			u.s.Pending[i].Lost = c.Lost || r.Synthetic
+			answered = append(answered, c)
+		}
 	}
 	if r.Synthetic {
-		u.s.Pending[i].Lost = true
 		return
 	}
-	c := u.s.Pending[i]
-	u.s.Pending = remove(u.s.Pending, func(o Call) bool { return o.ID == c.ID })
-	text := resultText(r)
+	u.s.Pending = remove(u.s.Pending, func(c Call) bool { return c.ID == r.CallID })
+	for i, c := range answered {
+		u.settle(c, r, textAbout(r, i, len(answered)))
+	}
+}
+
+// settle records how a call ended.
+func (u *updater) settle(c Call, r *memkernel.ToolResult, text string) {
 	first := u.mask.source(text, resultWindow)
 	last := first
 	if len(text) > resultWindow {
@@ -71,22 +79,49 @@ func (u *updater) result(r *memkernel.ToolResult) {
 	}
 }
 
-// resultText returns a result's text. Several blocks are joined.
-func resultText(r *memkernel.ToolResult) string {
+// resultText returns a result's text.
+func resultText(r *memkernel.ToolResult) string { return textAbout(r, 0, 1) }
+
+// textAbout returns the text of a result that is about call i of the n calls that it answers.
+// Several blocks are joined. If the result has a block for each of n calls after its heading, the
+// other calls' blocks are left out.
+func textAbout(r *memkernel.ToolResult, i, n int) string {
 	if r.Opaque {
 		return ""
 	}
-	text, n := "", 0
-	for i := range r.Content {
-		if p := &r.Content[i]; p.Kind == memkernel.PartText {
-			if n++; n == 1 {
-				text = p.Text
-			} else {
-				text += "\n" + p.Text
-			}
+	var blocks []string
+	for j := range r.Content {
+		if p := &r.Content[j]; p.Kind == memkernel.PartText {
+			blocks = append(blocks, p.Text)
 		}
 	}
-	return text
+	if len(blocks) > 1 && strings.HasPrefix(blocks[0], scriptMark) {
+		if n > 1 && len(blocks) == n+1 {
+			blocks = []string{blocks[0], blocks[i+1]}
+		}
+		for j := range blocks {
+			blocks[j] = printed(blocks[j])
+		}
+	}
+	return strings.Join(blocks, "\n")
+}
+
+// scriptMark begins the heading of a script's result.
+const scriptMark = "Script "
+
+// printed returns the text of a command's result that a script printed as JSON.
+func printed(block string) string {
+	in := toolcall.ArgsOf(block)
+	code, session := in.Get("exit_code"), in.Get("session_id")
+	switch {
+	case code != "":
+		block = "Process exited with code " + code + "\n"
+	case session != "":
+		block = runningMark + session + "\n"
+	default:
+		return block
+	}
+	return strings.TrimPrefix(block, "\n") + "Output:\n" + str(in.Get("output"))
 }
 
 // rejection records a person's words with which the person refused a call. The words are the
@@ -124,13 +159,15 @@ func outcome(r *memkernel.ToolResult, first, last string) string {
 		code, found = exitCode(textutil.Tail(last, 200))
 	}
 	switch {
+	case strings.HasPrefix(first, scriptMark+"failed"):
+		return statusFailed
 	case found && code != 0:
 		return statusFailed + " (exit " + strconv.Itoa(code) + ")"
 	case r.IsError && interrupted(first, last):
 		return statusStopped
 	case r.IsError:
 		return statusFailed
-	case !found && strings.Contains(textutil.Head(first, 400), runningMark):
+	case !found && sessionOf(first) != "":
 		return statusStarted
 	}
 	return statusOK
@@ -171,14 +208,28 @@ func exitCode(s string) (code int, found bool) {
 	return code, found
 }
 
-// runningMark precedes the handle of a command that its host left running.
-const runningMark = "\nProcess running with session ID "
+// runningMark precedes the handle of a command that its host left running, cellMark that of a
+// script.
+const (
+	runningMark = "\nProcess running with session ID "
+	cellMark    = "\n" + scriptMark + "running with cell ID "
+)
+
+// sessionOf returns the handle of a command or script that its host left running.
+func sessionOf(first string) string {
+	head := "\n" + textutil.Head(first, 400)
+	for _, mark := range [...]string{runningMark, cellMark} {
+		if _, after, ok := strings.Cut(head, mark); ok {
+			after, _, _ = strings.Cut(after, "\n")
+			return oneLine(after, nameRunes)
+		}
+	}
+	return ""
+}
 
 // keepRunning keeps a command that is still running. The call that waits for it will settle it.
 func keepRunning(s *State, c Call, first string) {
-	_, after, _ := strings.Cut(first, runningMark)
-	session, _, _ := strings.Cut(after, "\n")
-	c.Session = oneLine(session, nameRunes)
+	c.Session = sessionOf(first)
 	if s.Running = append(s.Running, c); len(s.Running) > maxRunning {
 		s.Running = slices.Delete(s.Running, 0, 1)
 	}

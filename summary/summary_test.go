@@ -421,6 +421,71 @@ func TestRunningCommand(t *testing.T) {
 	}
 }
 
+// scripted is the call of a script and its result, with a heading and the blocks that the script
+// printed.
+func scripted(id, script, verdict string, blocks ...string) []memkernel.Message {
+	out := answers(id, "Script "+verdict+"\nWall time 0.3 seconds\nOutput:\n", false)
+	for _, b := range blocks {
+		r := out.Parts[0].Result
+		r.Content = append(r.Content, memkernel.Part{Kind: memkernel.PartText, Text: b})
+	}
+	return []memkernel.Message{calls(id, "exec", script), out}
+}
+
+// The calls of a script count as if the agent had made them itself.
+func TestScript(t *testing.T) {
+	const both = `const r = await Promise.all([tools.exec_command({cmd:"pnpm test",workdir:"/w"}), tools.exec_command({cmd:"pnpm build",workdir:"/w"})]); r.forEach(x => text(x.output))`
+	for _, c := range []struct {
+		name string
+		msgs [][]memkernel.Message
+		want string // failing checks | decisions | files | plan | last command
+	}{
+		{"a check that fails", [][]memkernel.Message{scripted("1", `const r = await tools.exec_command({cmd:"pnpm test"}); text(JSON.stringify(r))`, "completed",
+			`{"chunk_id":"a","exit_code":1,"output":"FAIL test/a.test.ts > adds\nTests 1 failed"}`)}, "pnpm test: FAIL test/a.test.ts > adds||||pnpm test failed (exit 1)"},
+		{"a status after the output", [][]memkernel.Message{scripted("1", `text(await tools.exec_command({cmd:"make"}))`, "completed",
+			`{"output":"`+strings.Repeat(`cc -c a.c\n`, 400)+`","exit_code":2}`)}, "make: cc -c a.c||||make failed (exit 2)"},
+		{"a check without its status", [][]memkernel.Message{scripted("1", `text((await tools.exec_command({cmd:"pnpm test"})).output)`, "completed", "Tests  1 failed | 3 passed")},
+			"pnpm test: Tests 1 failed | 3 passed||||pnpm test failed"},
+		{"one of two checks", [][]memkernel.Message{scripted("1", both, "completed", "Tests 3 passed", "error: no such module")}, "pnpm build: error: no such module||||pnpm build failed"},
+		{"and then it passes", [][]memkernel.Message{scripted("1", both, "completed", "Tests 3 passed", "error: no such module"),
+			scripted("2", `text((await tools.exec_command({cmd:"pnpm build"})).output)`, "completed", "built")}, "||||pnpm build ok"},
+		{"a commit", [][]memkernel.Message{scripted("1", `const r = await tools.exec_command({cmd:"git add -A && git commit -m 'Mend the door'"}); text(r.output)`, "completed", "[main 1a2b3c4] Mend the door\n 1 file changed")},
+			"|commit 1a2b3c4: Mend the door|||git add -A && git commit -m 'Mend the door' ok"},
+		{"a patch", [][]memkernel.Message{scripted("1", `const patch = "*** Begin Patch\n*** Update File: src/a.ts\n@@\n-x\n+y\n*** End Patch"; text(await tools.apply_patch(patch))`, "completed", "{}")}, "||src/a.ts||"},
+		{"a patch that fails", [][]memkernel.Message{scripted("1", `text(await tools.apply_patch("*** Begin Patch\n*** Update File: src/a.ts\n@@\n-x\n*** End Patch"))`, "failed", "Script error:\napply_patch verification failed")}, "||||"},
+		{"a plan", [][]memkernel.Message{scripted("1", `await tools.update_plan({plan:[{step:"Mend", status:"in_progress"},{step:'Test',status:'pending'}]}); text("ok")`, "completed", "ok")}, "|||Mend in_progress, Test pending|"},
+		{"a check that runs on", [][]memkernel.Message{scripted("1", `const r = await tools.exec_command({cmd:"pnpm test"}); text(JSON.stringify(r))`, "completed", `{"session_id":7,"output":"x"}`),
+			scripted("2", `text(JSON.stringify(await tools.write_stdin({session_id:7, chars:""})))`, "completed", `{"output":"FAIL a","exit_code":1}`)}, "pnpm test: FAIL a||||pnpm test failed (exit 1)"},
+		{"a script that runs on", [][]memkernel.Message{scripted("1", both, "running with cell ID 9"),
+			{calls("2", "wait", `{"cell_id":"9"}`), scripted("2", "", "completed", "FAIL a", "built")[1]}}, "pnpm test: FAIL a||||pnpm build ok"},
+		{"no plain script", [][]memkernel.Message{scripted("1", `const names = ALL_TOOLS.filter(x => /skill/i.test(x.name)); text(names)`, "completed", "[]")}, "||||"},
+	} {
+		var msgs []memkernel.Message
+		for _, m := range c.msgs {
+			msgs = append(msgs, m...)
+		}
+		s := update(State{}, keyed(msgs...))
+		var failing, decided, files, plan []string
+		for _, e := range s.Threads {
+			failing = append(failing, e.Text+": "+e.Why)
+		}
+		for _, e := range s.Decisions {
+			decided = append(decided, e.Text)
+		}
+		for _, e := range s.Artifacts {
+			files = append(files, e.Text)
+		}
+		for _, e := range s.Todos {
+			plan = append(plan, e.Text+" "+e.Status)
+		}
+		join := func(l []string) string { return strings.Join(l, ", ") }
+		got := strings.Join([]string{join(failing), join(decided), join(files), join(plan), strings.TrimSpace(s.LastCommand.Text + " " + s.LastCommand.Status)}, "|")
+		if got != c.want || len(s.Pending)+len(s.Running) > 0 {
+			t.Errorf("%s:\n%s\nwant\n%s\n%v %v", c.name, got, c.want, s.Pending, s.Running)
+		}
+	}
+}
+
 func TestArtifacts(t *testing.T) {
 	patch := "*** Begin Patch\n*** Update File: a.go\n@@\n-x\n+y\n*** Add File: ./b.go\n+z\n*** Delete File: c.go\n*** End Patch"
 	shellPatch, _ := json.Marshal(map[string]any{"command": []string{"bash", "-lc", "apply_patch <<'EOF'\n" + patch + "\nEOF"}})
