@@ -141,7 +141,7 @@ var arrows = map[string][]string{
 	"serve/install":   {"internal/atomicfile", "internal/jsonl", "internal/rendezvous", "internal/settings", "internal/store", "internal/textutil", "markdownstore", "serve/hook"},
 	"serve/mcp":       {"index/watch", "internal/jsonl", "kernel", "kernel/api", "markdownstore", "serve/tools"},
 	"serve/meter":     {".", "cachelayout", "internal/store", "kernel/api", "kernel/billing", "serve/proxy"},
-	"serve/proxy":     {".", "budget", "cachelayout", "checkpoint", "internal/store", "kernel", "kernel/api", "kernel/billing", "kernel/fault", "transcript"},
+	"serve/proxy":     {".", "budget", "cachelayout", "checkpoint", "internal/store", "kernel", "kernel/api", "kernel/billing", "kernel/fault", "pagevm/toolcall", "transcript"},
 	"serve/tools":     {"index", "internal/textutil", "kernel", "kernel/api", "markdownstore", "pagevm/journal", "retrieval"},
 	"serve/ui":        {".", "cachelayout", "cachelayout/predict", "consolidation", "internal/display", "internal/document", "internal/store", "internal/textutil", "kernel", "kernel/api", "kernel/billing", "kernel/fault", "kernel/health", "markdownstore", "pagevm", "pagevm/journal", "pagevm/mask", "pagevm/paging", "replay", "serve/meter", "sessions", "transcript"},
 	"serve/telemetry": {".", "cachelayout", "kernel", "kernel/api", "kernel/fault", "serve", "serve/meter", "serve/proxy", "transcript"},

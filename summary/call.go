@@ -67,7 +67,7 @@ var (
 	pathKeys    = [...]string{"file_path", "path", "filePath", "filepath", "file", "filename", "notebook_path", "target_file", "absolute_path", "uri"}
 	payloadKeys = [...]string{"content", "contents", "new_string", "newString", "newText", "new_text", "new_str", "new_source",
 		"file_text", "insert_text", "edits", "replacement", "diff", "patch", "code_edit", "old_string", "oldText", "old_str"}
-	commandKeys = [...]string{"command", "cmd", "script"}
+	commandKeys = [...]string{"command", "cmd", "script", "commands"}
 )
 
 // call reads a tool call by the shape of its input. Names matter only where shapes don't
@@ -152,6 +152,9 @@ func commandLine(in toolcall.Args) string {
 		var argv []string
 		if json.Unmarshal([]byte(raw), &argv) != nil || len(argv) == 0 {
 			continue
+		}
+		if k == "commands" {
+			return strings.Join(argv, "\n")
 		}
 		if len(argv) >= 3 && strings.HasPrefix(argv[1], "-") && strings.HasSuffix(argv[0], "sh") {
 			return argv[len(argv)-1]

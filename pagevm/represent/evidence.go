@@ -87,8 +87,11 @@ func exitCode(text string) (int, bool) {
 
 // canonicalArgs returns a call's arguments on one line: the string of a call that has
 // only one, else canonical JSON. Of long arguments only the head matters, and it
-// is kept as it came.
+// is kept as it came. A script that makes one call has that call's arguments.
 func canonicalArgs(tool, input string) string {
+	if calls, whole := toolcall.Unwrap(tool, input); whole && len(calls) == 1 {
+		tool, input = calls[0].Name, calls[0].Input
+	}
 	input = input[:min(len(input), 4096)]
 	if v := lex.SoleString(input); v != "" {
 		input = v

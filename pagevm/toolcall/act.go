@@ -19,7 +19,8 @@ const (
 	ActShell
 )
 
-var searchTools = Names("grep glob find search search_files search_code list list_files list_directory ls ripgrep")
+var searchTools = Names("grep glob find search search_files search_code list list_files list_directory list_dir ls ripgrep " +
+	"search_file_content grep_search grep_files file_search semantic_search codebase_search list_code_definition_names")
 
 // actOf returns the act that produced the result of a call.
 func actOf(base string, k Kind) Act {

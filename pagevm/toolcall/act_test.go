@@ -12,6 +12,8 @@ func TestActOf(t *testing.T) {
 		{"Edit", `{"file_path":"a/b.go"}`, ActEdited},
 		{"Grep", `{"pattern":"x"}`, ActSearch},
 		{"mcp__fs__search_files", `{"pattern":"x"}`, ActSearch},
+		{"list_files", `{"path":"src"}`, ActSearch},
+		{"shell_command", `{"command":"pnpm test","workdir":"/w"}`, ActShell},
 		{"Bash", `{"command":"go test ./..."}`, ActShell},
 		{"WebFetch", `{"url":"https://example.org"}`, ActOther},
 	}

@@ -90,7 +90,7 @@ func (c *Call) script() {
 	case !whole:
 		c.Look, c.Of = LookUnknown, append(c.Of, Files)
 	}
-	c.Command = strings.Join(lines, "\n")
+	c.Command = strings.Join(lines, "; ")
 }
 
 // Is reports whether c is the call of a tool with an input.

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/memkernel/memkernel/internal/textutil"
 )
 
 // Look is the object that a call looks at, as far as the call itself shows. A repeated look with
@@ -55,6 +57,12 @@ func looksTool(tool string) (Look, string) {
 	words := nameWords(tool)
 	if len(words) == 0 {
 		return LookUnknown, of
+	}
+	switch first := words[0]; {
+	case first == "request", first == "task" && len(words) == 1, first == "todowrite": // asks a person or an agent, or plans
+		return LookAct, of
+	case first == "read" && IsShell(words[len(words)-1]): // what a command printed since
+		return LookMoving, of
 	}
 	if movingWords[words[0]] || movingWords[words[len(words)-1]] {
 		return LookMoving, of
@@ -212,8 +220,14 @@ func CanonicalResult(text string) (said string, nothing bool) {
 			b.WriteString(l)
 		}
 	}
+	if strings.HasPrefix(head, "Script ") {
+		body = runMarks.ReplaceAllString(body, "")
+	}
 	return b.String() + "Output:\n" + body, isEmptyResult(body)
 }
+
+// runMarks are the ids and times in the result of a command that a script prints as JSON.
+var runMarks = textutil.LazyRegexp(`"(?:chunk_id":"[^"]*"|wall_time_seconds":[0-9.]+),?`)
 
 // headed reports whether a result begins with Codex's heading.
 func headed(head string) bool {

@@ -12,6 +12,8 @@ func TestLooks(t *testing.T) {
 		"Read": "content", "Grep": "content", "Glob": "content", "LS": "content", "search_files": "content", "mcp__fs__read_text_file": "content",
 		"WebFetch": "content WebFetch", "WebSearch": "content WebSearch", "web_search": "content web_search", "mcp__linear-server__get_issue": "content linear-server",
 		"mcp__gh__pull_request_read": "content gh", "ListMcpResourcesTool": "content ListMcpResourcesTool", "memory_search": "content memory_search",
+		"Task": "act Task", "Agent": "act Agent", "todowrite": "act todowrite", "request_user_input": "act request_user_input", "read_bash": "moving read_bash",
+		"list_files": "content", "search_file_content": "content", "grep_files": "content",
 		"list_time_entries": "content list_time_entries", "getUserByID": "content getUserByID", "weather": "content weather", "TaskGet": "content TaskGet",
 		"mcp__linear-server__create_issue": "act linear-server", "TodoWrite": "act TodoWrite", "update_plan": "act update_plan", "mcp__mail__send": "act mail",
 		"AskUserQuestion": "act AskUserQuestion", "browser_navigate": "act browser_navigate", "Skill": "act Skill", "ExitPlanMode": "act ExitPlanMode",
@@ -70,7 +72,13 @@ func TestCanonicalResult(t *testing.T) {
 	} else if failed, _ := CanonicalResult(strings.Replace(a, "code 0", "code 1", 1)); failed == one {
 		t.Error("another status is the same")
 	}
-	for text, nothing := range map[string]bool{"": true, " \n": true, "No matches found": true, "(no output)": true, "Wall time: 1\nOutput:\n": true, "Wall time: 1\nOutput:\n0": false,
+	const script = "Script completed\nWall time 0.3 seconds\nOutput:\n" + `{"chunk_id":"a1","wall_time_seconds":1.25,"exit_code":0,"output":"x"}`
+	one, _ := CanonicalResult(script)
+	two, _ := CanonicalResult(strings.NewReplacer("a1", "b2", "1.25", "0.5", "0.3", "7.1").Replace(script))
+	if other, _ := CanonicalResult(strings.Replace(script, `:"x"`, `:"y"`, 1)); one != two || one == other {
+		t.Errorf("%q against %q and %q", one, two, other)
+	}
+	for text, nothing := range map[string]bool{"": true, " \n": true, "No matches found": true, "(no output)": true, "Wall time: 1\nOutput:\n": true, "Script completed\nWall time 0.1 seconds\nOutput:\n\n": true, "Wall time: 1\nOutput:\n0": false,
 		"no": false, "Output:\n": false, "a": false} {
 		if _, got := CanonicalResult(text); got != nothing {
 			t.Errorf("%q says nothing: %v", text, got)

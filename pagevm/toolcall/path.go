@@ -24,14 +24,15 @@ const (
 )
 
 // The tools of the coding agents in use, by lower-cased name without the
-// prefix of an MCP server: Claude Code, Pi and OpenClaw, Codex, Gemini CLI,
-// and the reference file-system server.
+// prefix of an MCP server: Claude Code, Pi and OpenClaw, Codex, Gemini CLI, OpenCode, Cline,
+// Copilot, Cursor, and the reference file-system server.
 var (
-	readTools = Names("read read_file readfile view view_file view_image open_file cat notebookread read_text_file get_file_contents")
-	editTools = Names("edit write multiedit notebookedit apply_patch applypatch edit_file write_file create_file " +
-		"str_replace_editor str_replace_based_edit_tool replace update_file append_file delete_file move_file insert")
-	shellTools = Names("bash shell exec exec_command shell_command local_shell run_shell_command run_command execute_command " +
-		"run_terminal_cmd terminal container.exec")
+	readTools = Names("read read_file read_many_files readfile view view_file view_image open_file cat notebookread read_text_file get_file_contents")
+	editTools = Names("edit write multiedit notebookedit apply_patch applypatch edit_file write_file write_to_file create_file " +
+		"str_replace str_replace_editor str_replace_based_edit_tool replace replace_in_file replace_string_in_file " +
+		"multi_replace_string_in_file insert_edit_into_file search_replace update_file append_file delete_file move_file insert")
+	shellTools = Names("bash shell exec exec_command shell_command local_shell run_shell_command run_command run_commands " +
+		"execute_command run_terminal_cmd run_in_terminal terminal powershell container.exec")
 )
 
 func Names(list string) map[string]bool {
@@ -41,6 +42,9 @@ func Names(list string) map[string]bool {
 	}
 	return m
 }
+
+// IsShell reports whether a host's own tool of that name runs commands.
+func IsShell(tool string) bool { return among(shellTools, tool) }
 
 // baseTool returns a tool's name without an MCP prefix ("mcp__server__read_file" is "read_file").
 func baseTool(tool string) string {
@@ -83,8 +87,8 @@ func Classify(tool, input string) (Kind, []string) {
 // fileCall classifies a call of any tool but a shell.
 func fileCall(t, input string) (Kind, []string) {
 	switch {
-	case among(editTools, t):
-		if ps := patchPaths(input); len(ps) > 0 {
+	case among(editTools, t), t == "patch", t == "create" && stringArg(input, "file_text") != "":
+		if ps := patchPaths(input); len(ps) > 0 || t == "patch" {
 			return CallEdit, ps
 		}
 		if c := stringArg(input, "command"); c == "view" && strings.EqualFold(t, "str_replace_based_edit_tool") {
@@ -113,14 +117,17 @@ func IsEdit(tool, input string) bool {
 }
 
 // pathKeys are the arguments that hold a path, most telling first.
-var pathKeys = [...]string{"file_path", "notebook_path", "path", "filename", "filepath", "file", "absolute_path", "target_file", "uri"}
+var pathKeys = [...]string{"file_path", "filePath", "notebook_path", "path", "filename", "filepath", "file", "absolute_path", "target_file", "uri"}
 
 func argPaths(input string) []string {
 	var named [len(pathKeys)]string
 	dir := ""
+	var several []string
 	for k, raw := range lex.Members(input) {
 		if i := slices.Index(pathKeys[:], k); i >= 0 {
 			named[i] = lex.RawString(raw)
+		} else if k == "paths" {
+			json.Unmarshal([]byte(raw), &several)
 		} else if k == "workdir" {
 			dir = lex.RawString(raw)
 		}
@@ -130,7 +137,10 @@ func argPaths(input string) []string {
 			return []string{cleanPath(v, dir)}
 		}
 	}
-	return nil
+	for i := range several {
+		several[i] = cleanPath(several[i], dir)
+	}
+	return several
 }
 
 // cleanPath makes equal files equal strings as far as the call alone allows:
@@ -196,13 +206,16 @@ func stringArg(input, key string) (val string) {
 	return val
 }
 
+// patchKeys are the arguments that hold a patch.
+var patchKeys = [...]string{"input", "patch", "patchText", "command"}
+
 // patchPaths returns the files that a patch in the Codex format touches.
 func patchPaths(input string) []string {
 	if !strings.Contains(input, "*** ") {
 		return nil
 	}
 	body := input
-	for _, k := range [...]string{"input", "patch", "command"} {
+	for _, k := range patchKeys {
 		if v := stringArg(input, k); v != "" {
 			body = v
 		}

@@ -50,13 +50,16 @@ func shellCommand(input string) (cmd, dir string) {
 	if dir == "" {
 		dir = lex.RawString(m.Get("cwd"))
 	}
-	for _, k := range [...]string{"command", "cmd", "script"} {
+	for _, k := range [...]string{"command", "cmd", "script", "commands"} {
 		raw := m.Get(k)
 		if s := lex.RawString(raw); s != "" {
 			return s, dir
 		}
 		var argv []string
 		if strings.HasPrefix(raw, "[") && json.Unmarshal([]byte(raw), &argv) == nil && len(argv) > 0 {
+			if k == "commands" {
+				return strings.Join(argv, "\n"), dir
+			}
 			if len(argv) == 3 && (argv[1] == "-lc" || argv[1] == "-c") {
 				return argv[2], dir
 			}

@@ -21,7 +21,7 @@ type Text struct {
 var (
 	oldKeys    = Names("old_string old_str old_text oldtext oldstring search find before old_content")
 	whereKeys  = Names(strings.Join(pathKeys[:], " ") + " workdir cwd command description mode encoding explanation instruction")
-	wholeTools = Names("write write_file create_file update_file create")
+	wholeTools = Names("write write_file write_to_file create_file update_file create")
 )
 
 // Written returns the text that a call writes into the files it changes. It is empty for any
@@ -54,7 +54,7 @@ func Written(tool, input string) Text {
 	}
 	if len(patchPaths(input)) > 0 {
 		body := input
-		for _, k := range [...]string{"input", "patch", "command"} {
+		for _, k := range patchKeys {
 			if v := stringArg(input, k); v != "" {
 				body = v
 			}

@@ -143,13 +143,14 @@ type oldText struct {
 // oldTexts lists the old text of each edit of a call. Edits are tool inputs with an old text,
 // lists of them under "edits", and hunks of patches in the "*** Begin Patch" format.
 func oldTexts(c *memkernel.ToolCall) (out []oldText) {
-	if !c.Custom {
-		for _, lines := range inputOld(json.RawMessage(c.Input)) {
-			out = append(out, oldText{toolcall.Path(c.Name, c.Input), lines})
+	calls, _ := toolcall.Unwrap(c.Name, c.Input)
+	for _, in := range calls {
+		for _, lines := range inputOld(json.RawMessage(in.Input)) {
+			out = append(out, oldText{toolcall.Path(in.Name, in.Input), lines})
 		}
-	}
-	for _, s := range inputLeaves(c) {
-		out = append(out, patchOld(s)...)
+		for _, s := range leavesOf(in) {
+			out = append(out, patchOld(s)...)
+		}
 	}
 	return out
 }

@@ -45,6 +45,10 @@ func TestActionsByHand(t *testing.T) {
 			Action{Tool: "MultiEdit", Tokens: 1, Edits: 2, Blind: 1, Fresh: Quoted{2, 1, 2, 1}}},
 		{"each hunk of a patch", `{"input":"*** Begin Patch\n*** Update File: h.go\n@@\n func parseHeader() {\n-\treturn nil\n+\treturn err\n@@\n-the run of build_7 failed\n*** End Patch\n"}`, "apply_patch", late,
 			Action{Tool: "apply_patch", Tokens: 2, Lacked: []string{"parseHeader"}, Edits: 2, Blind: 1, Fresh: Quoted{2, 1, 3, 1}}},
+		{"a patch in a script", `const patch = "*** Begin Patch\n*** Update File: h.go\n@@\n func parseHeader() {\n-\treturn nil\n+\treturn err\n@@\n-the run of build_7 failed\n*** End Patch"; text(await tools.apply_patch(patch));`, "exec", late,
+			Action{Tool: "exec", Tokens: 2, Lacked: []string{"parseHeader"}, Edits: 2, Blind: 1, Fresh: Quoted{2, 1, 3, 1}}},
+		{"an edit in a script that also does more", `await tools.apply_patch("*** Begin Patch\n*** Update File: h.go\n@@\n-\treturn nil\n*** End Patch"); await tools.exec_command({cmd: check()})`, "exec", late,
+			Action{Tool: "exec", Edits: 1, Blind: 1, Fresh: Quoted{1, 1, 1, 1}}},
 	} {
 		var p Prompt
 		p.Set(c.prompt)

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/pagevm/toolcall"
 )
 
 // Place is the place of a text in the session.
@@ -70,15 +71,28 @@ func pieces(m memkernel.Message) []piece {
 	return out
 }
 
-// inputLeaves returns a call's input as its string values, in order.
+// inputLeaves returns a call's input as its string values, in order. The input of a script is the
+// inputs of its calls.
 func inputLeaves(c *memkernel.ToolCall) []string {
-	if c.Custom {
+	calls, whole := toolcall.Unwrap(c.Name, c.Input)
+	if !whole {
 		return []string{c.Input}
 	}
-	if out, ok := leaves(c.Input); ok {
-		return out
+	var out []string
+	for _, in := range calls {
+		out = append(out, leavesOf(in)...)
 	}
-	return []string{c.Input}
+	return out
+}
+
+// leavesOf returns the string values of an input. A text without arguments is one string.
+func leavesOf(in toolcall.Inner) []string {
+	if strings.HasPrefix(strings.TrimLeft(in.Input, " \t\r\n"), "{") {
+		if out, ok := leaves(in.Input); ok {
+			return out
+		}
+	}
+	return []string{in.Input}
 }
 
 // leaves lists the string values of a JSON text without its keys. It does not validate the text.

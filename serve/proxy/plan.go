@@ -11,15 +11,12 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/kernel/api"
+	"github.com/memkernel/memkernel/pagevm/toolcall"
 	"github.com/memkernel/memkernel/transcript"
 )
 
 // MemkernelGet as [Options.Resolver] lets the model follow pointers with a shell.
 const MemkernelGet = "memkernel-get"
-
-// shells are the names that harnesses give to a tool that runs commands.
-var shells = map[string]bool{"bash": true, "shell": true, "exec": true, "exec_command": true, "run_command": true, "terminal": true,
-	"run_shell_command": true, "execute_command": true, "run_terminal_cmd": true, "local_shell": true, "shell_command": true}
 
 // outcome is the decision on a request.
 type outcome struct {
@@ -123,7 +120,7 @@ func (o *Options) resolver(ln *line, b *transcript.Body) string {
 		switch {
 		case o.Resolver == "":
 			return ""
-		case o.Resolver == MemkernelGet && shells[strings.ToLower(t.Name)]:
+		case o.Resolver == MemkernelGet && toolcall.IsShell(t.Name):
 			return o.Command + " --session " + Quote(ln.session)
 		case t.Name == o.Resolver:
 			return t.Name
