@@ -65,6 +65,49 @@ func TestCapture(t *testing.T) {
 	}
 }
 
+// The work of a Codex session whose agent runs everything by scripts is known.
+func TestScriptedSession(t *testing.T) {
+	var log strings.Builder
+	item := func(payload map[string]any) {
+		line, _ := json.Marshal(map[string]any{"timestamp": "2026-11-03T09:00:00Z", "type": "response_item", "payload": payload})
+		log.Write(append(line, '\n'))
+	}
+	item(map[string]any{"type": "message", "role": "user", "content": []map[string]string{{"type": "input_text", "text": "Mend the door in src/door.ts"}}})
+	run := func(id, script string, blocks ...string) {
+		item(map[string]any{"type": "custom_tool_call", "call_id": id, "name": "exec", "input": script})
+		var out []map[string]string
+		for _, b := range append([]string{"Script completed\nWall time 0.3 seconds\nOutput:\n"}, blocks...) {
+			out = append(out, map[string]string{"type": "input_text", "text": b})
+		}
+		item(map[string]any{"type": "custom_tool_call_output", "call_id": id, "output": out})
+	}
+	run("1", `const r = await Promise.all([
+  tools.exec_command({cmd:"sed -n '1,80p' src/door.ts",workdir:"/w",yield_time_ms:10000}),
+  tools.exec_command({cmd:"cat README.md",workdir:"/w"})
+]);
+r.forEach(x=>text(x.output));`, "const open = false;", "# Doors")
+	run("2", `const patch = "*** Begin Patch\n*** Update File: /w/src/door.ts\n@@\n-const open = false;\n+const open = true;\n*** End Patch";
+text(await tools.apply_patch(patch));`, "{}")
+	run("3", `const r = await tools.exec_command({cmd:"git commit -am 'Open the door'",workdir:"/w"}); text(r.output);`, "[main 1a2b3c4] Open the door\n 1 file changed\n")
+	run("4", `const r = await tools.exec_command({cmd:"pnpm test",workdir:"/w"}); text(JSON.stringify({output:r.output, exit_code:r.exit_code}));`,
+		`{"output":"FAIL test/door.test.ts > it is shut at night","exit_code":1}`)
+	s, err := transcript.Load(strings.NewReader(log.String()), "rollout.jsonl", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := build(s.View(transcript.Full))
+	for _, l := range []struct{ name, got, want string }{
+		{"read", all(c.Resources.FilesRead), "/w/src/door.ts | /w/README.md"},
+		{"modified", all(c.Resources.FilesModified), "/w/src/door.ts"},
+		{"decisions", decisions(c), "commit 1a2b3c4: Open the door"},
+		{"open", all(c.OpenItems), "failing: pnpm test (FAIL test/door.test.ts > it is shut at night)"},
+	} {
+		if l.got != l.want {
+			t.Errorf("%s: %q, want %q", l.name, l.got, l.want)
+		}
+	}
+}
+
 // A short reply to a question is a decision, in every language.
 func TestDecisionsInAnyLanguage(t *testing.T) {
 	for _, c := range []struct{ name, agent, reply string }{
