@@ -79,14 +79,18 @@ func (u *updater) call(tc *memkernel.ToolCall) {
 		inner = []toolcall.Inner{{Name: tc.Name}}
 	}
 	for _, made := range inner {
-		made.Input = u.mask.of(made.Input) // paths and names come from it too
-		u.inner(tc.ID, made)
+		u.inner(tc, made)
 	}
 }
 
-// inner reads one of the calls that a call with the given id makes.
-func (u *updater) inner(callID string, made toolcall.Inner) {
-	c := Call{ID: callID, Name: oneLine(made.Name, nameRunes), Why: u.s.Said}
+// inner reads one of the calls that tc makes.
+func (u *updater) inner(tc *memkernel.ToolCall, made toolcall.Inner) {
+	made.Input = u.mask.of(made.Input) // paths and names come from it too
+	c := Call{ID: tc.ID, Name: oneLine(made.Name, nameRunes), Why: u.s.Said}
+	scripted := made.Name != tc.Name
+	if scripted { // no tool that the host itself calls has this name
+		c.Name = oneLine("tools."+made.Name, nameRunes)
+	}
 	in := toolcall.ArgsOf(made.Input)
 	if line := commandLine(in); line != "" {
 		u.shell(&c, line)
@@ -108,7 +112,10 @@ func (u *updater) inner(callID string, made toolcall.Inner) {
 	case in.Get("input") != "" || in.Get("patch") != "":
 		c.Paths = patched(str(in.Get("input")) + str(in.Get("patch")))
 	}
-	u.planning(&c, in)
+	u.planning(&c, made.Name, in)
+	if scripted { // a script prints its results itself, so no text of them is sure to be a person's
+		c.Ask, c.Questions, c.Plan = "", nil, ""
+	}
 	if len(c.Paths) > maxPaths {
 		c.Paths = c.Paths[:maxPaths]
 	}

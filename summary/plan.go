@@ -49,7 +49,7 @@ func (it item) text() string {
 
 // planning reads calls that write the agent's plan or put something before the user. Such calls
 // have whole lists, single items, plans in prose, or questions.
-func (u *updater) planning(c *Call, in toolcall.Args) {
+func (u *updater) planning(c *Call, tool string, in toolcall.Args) {
 	for _, k := range [...]string{"todos", "plan", "items", "tasks"} {
 		if list := items(in.Get(k)); list != nil {
 			u.todoList(list)
@@ -60,7 +60,7 @@ func (u *updater) planning(c *Call, in toolcall.Args) {
 		c.Plan = gist(u.mask.source(p, userWindow), optionRunes)
 	}
 	c.Ask, c.Questions = questionsOf(u.mask, in)
-	switch strings.ToLower(strings.ReplaceAll(c.Name, "_", "")) {
+	switch strings.ToLower(strings.ReplaceAll(tool, "_", "")) {
 	case "taskcreate":
 		c.Task = oneLine(u.mask.source(str(in.Get("subject")), userWindow), todoRunes)
 	case "taskupdate":

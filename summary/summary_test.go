@@ -458,6 +458,7 @@ func TestScript(t *testing.T) {
 			scripted("2", `text(JSON.stringify(await tools.write_stdin({session_id:7, chars:""})))`, "completed", `{"output":"FAIL a","exit_code":1}`)}, "pnpm test: FAIL a||||pnpm test failed (exit 1)"},
 		{"a script that runs on", [][]memkernel.Message{scripted("1", both, "running with cell ID 9"),
 			{calls("2", "wait", `{"cell_id":"9"}`), scripted("2", "", "completed", "FAIL a", "built")[1]}}, "pnpm test: FAIL a||||pnpm build ok"},
+		{"words that no person typed", [][]memkernel.Message{scripted("1", `text(await tools.request_user_input({questions:[{id:"a",question:"Delete it?",options:[]}]}))`, "completed", `{"answers":{"a":{"answers":["yes"]}}}`)}, "||||"},
 		{"no plain script", [][]memkernel.Message{scripted("1", `const names = ALL_TOOLS.filter(x => /skill/i.test(x.name)); text(names)`, "completed", "[]")}, "||||"},
 	} {
 		var msgs []memkernel.Message

@@ -38,6 +38,8 @@ func TestScript(t *testing.T) {
 		{"a map", "const dir = '/p'; await Promise.all(['a', 'b'].map(async (f) => tools.exec_command({cmd: `cat ${f}`, workdir: dir})))", CallRead, []string{"/p/a", "/p/b"}, ActRead, LookContent, ""},
 		{"a list of calls", `const cmds = [{cmd:"cat a"},{cmd:"cat b"}]; await Promise.all(cmds.map(c => tools.exec_command(c)))`, CallRead, []string{"a", "b"}, ActRead, LookContent, ""},
 		{"members", `const jobs = [{c:"cat a"},{c:"cat b"}]; for (const j of jobs) await tools.exec_command({cmd: j.c})`, CallRead, []string{"a", "b"}, ActRead, LookContent, ""},
+		{"another value", `let c = "cat a"; c = f("x"); await tools.exec_command({cmd: c})`, CallOther, nil, ActOther, LookUnknown, ""},
+		{"reads and waits", `const r = await tools.exec_command({cmd:"cat a"}); if (r.session_id) await tools.write_stdin({session_id:r.session_id, chars:""})`, CallRead, []string{"a"}, ActRead, LookContent, ""},
 		{"then it waits", `const r = await tools.exec_command({cmd:"make"}); if (r.session_id) await tools.write_stdin({session_id:r.session_id, chars:""})`, CallOther, nil, ActShell, LookUnknown, "make"},
 		{"a wait", `text(await tools.write_stdin({session_id:7058,chars:""}))`, CallOther, nil, ActOther, LookMoving, ""},
 		{"a plan", `await tools.update_plan({plan:[{step:"x",status:"pending"}]})`, CallOther, nil, ActOther, LookAct, ""},
