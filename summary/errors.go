@@ -17,6 +17,9 @@ var (
 func failMark(s string) string {
 	found := ""
 	lines(body(s), func(line string) bool {
+		if strings.IndexByte(line, 0x1b) >= 0 {
+			line = oneLine(line, errorRunes) // without a terminal's colors
+		}
 		t := strings.TrimLeft(line, " \t✗✖✘×●")
 		if starts(t, failMarks[:]) || counted(t) {
 			found = line

@@ -42,6 +42,9 @@ func Failed(status string) bool { return failed(status) }
 // ended returns the outcome of a call that was not refused. A check whose status a pipe or a
 // script may hide has failed if its output shows a failure. A search that found nothing has succeeded.
 func (c Call) ended(r *memkernel.ToolResult, first, last string) string {
+	if c.Command != "" && strings.HasPrefix(first, scriptMark+"failed") {
+		return statusStopped // commands don't end a script, so another call did
+	}
 	out := outcome(r, first, last)
 	if out == statusFailed+" (exit 1)" && c.searches() && silent(first) {
 		return statusOK
