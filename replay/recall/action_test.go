@@ -48,7 +48,7 @@ func TestActionsByHand(t *testing.T) {
 		{"a patch in a script", `const patch = "*** Begin Patch\n*** Update File: h.go\n@@\n func parseHeader() {\n-\treturn nil\n+\treturn err\n@@\n-the run of build_7 failed\n*** End Patch"; text(await tools.apply_patch(patch));`, "exec", late,
 			Action{Tool: "exec", Tokens: 2, Lacked: []string{"parseHeader"}, Edits: 2, Blind: 1, Fresh: Quoted{2, 1, 3, 1}}},
 		{"an edit in a script that also does more", `await tools.apply_patch("*** Begin Patch\n*** Update File: h.go\n@@\n-\treturn nil\n*** End Patch"); await tools.exec_command({cmd: check()})`, "exec", late,
-			Action{Tool: "exec", Edits: 1, Blind: 1, Fresh: Quoted{1, 1, 1, 1}}},
+			Action{Tool: "exec", Edits: 1, Blind: 1, Fresh: Quoted{1, 1, 1, 0}}},
 	} {
 		var p Prompt
 		p.Set(c.prompt)
