@@ -111,31 +111,41 @@ type line struct {
 // eachLine walks the lines of a Markdown text.
 func eachLine(text string) iter.Seq[line] {
 	return func(yield func(line) bool) {
-		fence := ""
+		var f fence
 		for pos := 0; pos < len(text); {
 			end := len(text)
 			if n := strings.IndexByte(text[pos:], '\n'); n >= 0 {
 				end = pos + n
 			}
-			l := line{text: strings.TrimSuffix(text[pos:end], "\r"), start: pos, end: end}
+			l := f.line(strings.TrimSuffix(text[pos:end], "\r"))
+			l.start, l.end = pos, end
 			pos = end + 1
-			t := strings.TrimLeft(l.text, " \t")
-			switch {
-			case fence != "":
-				l.code = true
-				if strings.HasPrefix(t, fence) {
-					fence = ""
-				}
-			case strings.HasPrefix(t, "```"), strings.HasPrefix(t, "~~~"):
-				l.code, fence = true, t[:3]
-			default:
-				l.heading, l.item = headingDepth(l.text), listItem(t)
-			}
 			if !yield(l) {
 				return
 			}
 		}
 	}
+}
+
+// fence is the mark of the fenced block that the next line is in, "" if it is in none.
+type fence string
+
+// line reads the next line of a text.
+func (f *fence) line(text string) line {
+	l := line{text: text}
+	t := strings.TrimLeft(text, " \t")
+	switch {
+	case *f != "":
+		l.code = true
+		if strings.HasPrefix(t, string(*f)) {
+			*f = ""
+		}
+	case strings.HasPrefix(t, "```"), strings.HasPrefix(t, "~~~"):
+		l.code, *f = true, fence(t[:3])
+	default:
+		l.heading, l.item = headingDepth(text), listItem(t)
+	}
+	return l
 }
 
 func headingDepth(s string) int {

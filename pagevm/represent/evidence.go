@@ -31,7 +31,11 @@ func evidenceFields(in *EvidenceInput, args string, s *scan, p *picker) *pagevm.
 		f.Shape = jsonShape(in.Text, room/3)
 		room -= len(f.Shape)
 	}
-	keep := p.head(quoteLines, room)
+	lines := quoteLines
+	if s.kind == kindMarkdown {
+		lines, room = outlineLines, min(structuredMessage, len(in.Text)/6+120)
+	}
+	keep := p.head(lines, room)
 	f.Paths = s.names(keep, worthPath, 5, room/4)
 	placeQuotes(f, s, keep)
 	return f

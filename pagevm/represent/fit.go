@@ -24,7 +24,7 @@ type Excerpts struct {
 // NewExcerpts makes no copy of the text.
 func NewExcerpts(in EvidenceInput) *Excerpts {
 	e := &Excerpts{in: in.valid()}
-	e.kind, e.numbered = detectKind(e.in.Text)
+	e.kind, e.numbered = kindOf(&e.in)
 	return e
 }
 

@@ -1,10 +1,12 @@
 package represent
 
 import (
+	"path"
 	"slices"
 	"strings"
 
 	"github.com/memkernel/memkernel/pagevm/internal/lex"
+	"github.com/memkernel/memkernel/pagevm/toolcall"
 )
 
 // kind is the kind of a text; each kind shrinks in its own way.
@@ -20,17 +22,54 @@ const (
 	kindListing
 	kindTable
 	kindTest
+	kindMarkdown
 )
 
 func (k kind) String() string {
-	return [...]string{"prose", "code", "diff", "json", "log", "search hits", "listing", "table", "test output"}[k]
+	return [...]string{"prose", "code", "diff", "json", "log", "search hits", "listing", "table", "test output", "markdown"}[k]
 }
 
 // ContentKind returns the kind of a text, which decides how it is shortened: "code", "diff",
-// "json", "log", "test output", "search hits", "listing", "table", or "prose" for any other text.
+// "json", "log", "test output", "search hits", "listing", "table", "markdown" for prose with
+// headings, or "prose" for any other text.
 func ContentKind(text string) string {
-	k, _ := detectKind(text)
+	k, _ := kindOf(&EvidenceInput{Text: text})
 	return k.String()
+}
+
+// kindOf returns the kind of a content. Instructions are Markdown. Prose is Markdown if it has
+// headings, and so is the text of a file whose name says so.
+func kindOf(in *EvidenceInput) (k kind, numbered bool) {
+	k, numbered = detectKind(in.Text)
+	switch {
+	case in.Rules, k != kindJSON && k != kindDiff && headed(in.Text) &&
+		(k == kindProse || slices.Contains(markdownFiles, path.Ext(toolcall.Path(in.Tool, in.Input)))):
+		k = kindMarkdown
+	}
+	return k, numbered
+}
+
+// markdownFiles are the extensions of files in Markdown.
+var markdownFiles = []string{".md", ".mdc", ".markdown", ".mdx"}
+
+// leastHeadings is the number of headings from which prose counts as Markdown. It is our choice.
+const leastHeadings = 2
+
+// headed reports whether a text has headings that begin a paragraph.
+func headed(text string) bool {
+	if !strings.Contains(text, "# ") {
+		return false
+	}
+	n, gap := 0, true
+	var f fence
+	for text := range strings.SplitSeq(text, "\n") {
+		l := f.line(lex.Unnumbered(text))
+		if l.heading > 0 && gap {
+			n++
+		}
+		gap = l.heading > 0 || !l.code && blank(l.text)
+	}
+	return n >= leastHeadings
 }
 
 // errorWorth returns the worth that a unit gains by naming an error. In code such words are
@@ -289,6 +328,8 @@ func (s *scan) lineWorth(line string) float32 {
 		if strings.HasPrefix(line, "--- FAIL") || strings.HasPrefix(line, "FAIL") {
 			return 6
 		}
+	case kindMarkdown:
+		return s.markdownWorth(lex.Unnumbered(line))
 	case kindProse:
 		return proseWorth(lex.Unnumbered(line), s.gapped || s.lines == 1)
 	}
@@ -325,6 +366,37 @@ func proseWorth(line string, first bool) float32 {
 		return 1.5
 	}
 	return 0
+}
+
+// The worth per byte of the lines of an outline, in the order in which an excerpt shows them:
+// headings, the line after each, and the lines that command something. Only the order matters.
+const (
+	headingWorth = 4000
+	topicWorth   = 400
+	commandWorth = 40
+)
+
+// markdownWorth favours the headings of the fewest marks, the line after each heading, and the
+// lines that command something.
+func (s *scan) markdownWorth(line string) float32 {
+	topic, worth := s.topic, float32(0)
+	if blank(line) {
+		return 0
+	}
+	switch l := s.fence.line(line); {
+	case l.heading > 0:
+		worth = headingWorth / float32(l.heading)
+	case l.code:
+		return 0
+	case topic:
+		worth = topicWorth
+	case imperative(l) || modal(line):
+		worth = commandWorth
+	default:
+		return proseWorth(line, s.gapped)
+	}
+	s.topic = worth >= headingWorth/6
+	return worth * float32(len(line)+2*markBytes)
 }
 
 // signature reports whether a trimmed line declares something, in the languages

@@ -41,6 +41,8 @@ const (
 	// quoteLines bounds the lines that a structured representation quotes. quoteBytes bounds their
 	// size.
 	quoteLines, quoteBytes = 14, 1200
+	// outlineLines bounds the lines of a structured representation of Markdown.
+	outlineLines = 80
 )
 
 // EvidenceInput is a tool call with its result, as ingested.
@@ -63,6 +65,8 @@ type EvidenceInput struct {
 	// parts of the message that an excerpt keeps first.
 	Message bool
 	Own     []Range
+	// Rules reports whether the text instructs the agent. It is shortened as Markdown.
+	Rules bool
 	// Breaks reports whether Text consists of parts with PartBreak between them.
 	Breaks bool
 }
@@ -95,7 +99,7 @@ func Evidence(in EvidenceInput, opt *Options) []pagevm.Rep {
 		return nil
 	}
 	reps := repChain{left: len(in.Text)}
-	k, numbered := detectKind(in.Text)
+	k, numbered := kindOf(&in)
 	s := scanText(in.Text, k, numbered)
 	defer s.free()
 	s.breaks = in.Breaks

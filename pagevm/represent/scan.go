@@ -39,6 +39,8 @@ type scan struct {
 	lines    int              // lines seen that are not blank
 	line     int32            // number of the current line
 	gapped   bool             // the line before was blank
+	topic    bool             // the line before was a heading
+	fence    fence            // of the current block of code
 	errs     int              // units that speak of errors
 	paths    int              // distinct paths
 	shapes   map[uint64]int   // units met by reward, by templateHash
@@ -149,6 +151,9 @@ func (s *scan) unit(a, b int, base float32) {
 		said = b - len(lex.Unnumbered(s.text[a:b]))
 	}
 	strong, weak := s.tokens(said, b)
+	if s.kind == kindMarkdown {
+		strong, weak = false, false
+	}
 	u.err = strong
 	if strong || weak {
 		u.base += s.kind.errorWorth(strong)
@@ -323,7 +328,7 @@ func (s *scan) reward() {
 	}
 	for i := range s.units {
 		u := &s.units[i]
-		if u.base == 0 {
+		if u.base == 0 || s.kind == kindMarkdown {
 			continue
 		}
 		h := templateHash(s.text[u.start:u.end])
