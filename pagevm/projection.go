@@ -210,6 +210,13 @@ type Segment struct {
 	// Superseded marks evidence that a newer read or an edit of the same path
 	// made stale.
 	Superseded bool `json:"superseded,omitempty"`
+	// Instruction names the instruction that the segment holds, such as a skill, a file of rules or
+	// a plan. It is "" if the segment holds none. A later segment with the same name replaces it.
+	Instruction string `json:"instruction,omitempty"`
+	// Ends: the segment only replaces others with its name. It need not stay itself.
+	Ends bool `json:"ends,omitempty"`
+	// Mixed: the segment also holds other words, which a later instruction does not replace.
+	Mixed bool `json:"mixed,omitempty"`
 }
 
 // Shown is the content that one level of a segment puts into the prompt.

@@ -23,6 +23,9 @@ type SelectInput struct {
 	Most int
 	// Hurdle is the least rank of a step above Target, in needs per token and turn.
 	Hurdle float64
+	// Instructions is the size up to which a cut keeps instructions at least as outlines, in
+	// tokens. The newest come first.
+	Instructions int
 	// Resolver: pages may go down to a pointer.
 	Resolver bool
 }
@@ -54,6 +57,7 @@ func newSelection(in SelectInput) (s *selection, used int) {
 	for i := range in.Names {
 		s.need[i] = in.Names[i].worth()
 	}
+	s.rules = in.rules()
 	for i := 0; i < len(in.Host); {
 		end := i + 1
 		for end < len(in.Host) && in.Places[end].Atom == in.Places[i].Atom {
@@ -88,6 +92,8 @@ type selection struct {
 	// already.
 	mark  []int32
 	round int32
+	// rules is the lowest level of each page with an instruction that stays.
+	rules map[string]Level
 	// held is the cost of the messages that stay even if their atoms leave.
 	held int
 }
@@ -142,6 +148,9 @@ func (s *selection) add(from, end int) {
 			if low := seg.Lowest(s.in.Resolver); s.in.Places[i].Closed && low < Full {
 				p.level, p.free = low, true // and so it is shown unless a step of climb raises it
 			}
+			if low, stays := s.rules[seg.Page]; stays {
+				a.stands, p.level = true, max(p.level, low)
+			}
 			a.pages = append(a.pages, p)
 		}
 	}
@@ -163,6 +172,9 @@ func (s *selection) judge(i, j int) (float64, *[Full + 1][]int32) {
 		return s.in.Worth[i][j], &t.Names
 	}
 	seg := &s.in.Host[i].Segments[j]
+	if worth, names, ok := seg.instructionWorth(&t.Names); ok {
+		return worth, names
+	}
 	return t.worth(seg.At[Full].Tokens, seg.Superseded), &t.Names
 }
 

@@ -80,7 +80,7 @@ func (g *Maker) message(m *memkernel.Message) pagevm.HostMessage {
 			firstResult = false
 			i++
 		} else {
-			end := runEnd(m.Parts, i)
+			end := runEnd(m, i)
 			h.Segments = append(h.Segments, g.run(m, i, end, overhead, h.Hash))
 			i = end
 		}
@@ -98,8 +98,19 @@ func (g *Maker) message(m *memkernel.Message) pagevm.HostMessage {
 
 func (g *Maker) stopped() bool { return g.Stopped != nil && g.Stopped() }
 
-// runEnd returns the end of the run of parts without tool results that begins at i.
-func runEnd(parts []memkernel.Part, i int) int {
+// runEnd returns the end of the run of parts without tool results that begins at from. A part with
+// an instruction is a run of its own.
+func runEnd(m *memkernel.Message, from int) int {
+	alone := func(i int) bool { name, _ := instructionOf(m, i); return name != "" }
+	end, last := from+1, untilResult(m.Parts, from)
+	for end < last && !alone(from) && !alone(end) {
+		end++
+	}
+	return end
+}
+
+// untilResult returns the index of the first tool result from i on.
+func untilResult(parts []memkernel.Part, i int) int {
 	for i < len(parts) && parts[i].Kind != memkernel.PartToolResult {
 		i++
 	}
@@ -112,6 +123,7 @@ func (g *Maker) run(m *memkernel.Message, from, to, overhead int, hash string) p
 	hash += "/" + strconv.Itoa(from)
 	s := pagevm.Segment{Kind: pagevm.ItemHost, Part: from, Parts: to - from, Page: page.ID, Type: pagevm.Conversation,
 		Committed: g.committed(page.ID), First: pagevm.Full}
+	instruction(&s, m, m.Parts[from:to])
 	full, bare := g.shown(m.Parts[from:to], overhead, hash)
 	s.At[pagevm.Full] = full
 	g.Levels(&s, page, m.Parts[from:to], overhead)
@@ -208,8 +220,9 @@ func (g *Maker) keepRun(m *memkernel.Message, from, to int, id string) *pagevm.P
 	if strings.HasPrefix(m.Key, promptPrefix) && c.masked == nil && c.lifted == nil {
 		page.Reps = promptRep(m.Parts[from].Text)
 	}
-	if old := g.Known[page.ID]; old != nil && degraded(old) {
-		// Messages get levels when they do not fit for the first time. All others are shown in full.
+	rules := len(c.text) >= leastOutlined && instructs(m.Role, m.Parts[from:to])
+	if old := g.Known[page.ID]; rules || old != nil && degraded(old) {
+		// Other messages get levels when they do not fit for the first time.
 		page.Reps = append(page.Reps, represent.Message(g.MessageInput(m.Parts[from:to], page))...)
 	}
 	g.Out.add(page, c.text)
@@ -249,6 +262,7 @@ func (g *Maker) result(m *memkernel.Message, i, overhead int, first bool) pagevm
 		return s
 	}
 	page := g.keepResult(m, &m.Parts[i], call, s.Page)
+	s.Instruction, s.Ends = resultInstruction(call, r)
 	s.Page, s.Committed = page.ID, g.committed(page.ID)
 	if !r.Opaque {
 		g.Levels(&s, page, m.Parts[i:i+1], overhead)
@@ -337,7 +351,10 @@ func (g *Maker) keepResult(m *memkernel.Message, part *memkernel.Part, call *too
 	if in.Text = text; !textOnly(r.Content) {
 		in.Text, in.Breaks, _ = g.Joined(r.Content)
 	}
+	name, ends := resultInstruction(call, r)
+	in.Rules = name != "" && !ends
 	page.Reps = g.represent(in)
+	page.Reps = approval(call, text, page.Reps)
 	g.Out.add(page, text)
 	return page
 }
@@ -356,6 +373,9 @@ const ownWords = 2 << 10
 func (g *Maker) MessageInput(parts []memkernel.Part, p *pagevm.Page) represent.EvidenceInput {
 	in := represent.EvidenceInput{PageID: p.ID, Blob: p.Hash, Masked: p.Masked, Resolver: g.Resolver, Message: true}
 	in.Text, in.Breaks, in.Own = g.Joined(parts)
+	if in.Rules = instructs(memkernel.Role(p.Role), parts); in.Rules {
+		in.Own = nil
+	}
 	for _, run := range TextRuns(parts) {
 		for i := range run {
 			in.Bytes += int64(len(run[i].Text))

@@ -471,8 +471,14 @@ func (g *Maker) withoutForgotten(m *memkernel.Message) (out []memkernel.Part, ch
 			i = end
 			continue
 		}
-		end = runEnd(m.Parts, i)
-		if c := g.runContent(m, i, end); g.buried(ids.Conversation(g.Branch, m.Key, i), c.text) {
+		// Older versions made one page of all parts up to a result.
+		end = untilResult(m.Parts, i)
+		gone := g.buriedRun(m, i, end)
+		if !gone {
+			end = runEnd(m, i)
+			gone = g.buriedRun(m, i, end)
+		}
+		if gone {
 			changed = true
 			out = append(out, stubs(m.Parts[i:end])...)
 		} else {
@@ -481,6 +487,10 @@ func (g *Maker) withoutForgotten(m *memkernel.Message) (out []memkernel.Part, ch
 		i = end
 	}
 	return out, changed
+}
+
+func (g *Maker) buriedRun(m *memkernel.Message, from, to int) bool {
+	return g.buried(ids.Conversation(g.Branch, m.Key, from), g.runContent(m, from, to).text)
 }
 
 // buried reports whether content was forgotten, as the content of the page itself or under

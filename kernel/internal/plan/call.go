@@ -294,7 +294,8 @@ func (c *Call) SegmentParts(i int, s *pagevm.Segment) []memkernel.Part {
 	return c.Msgs[i].Parts[s.Part : s.Part+s.Parts]
 }
 
-// Supersede marks evidence that was replaced by a newer read or an edit of the same path. The
+// Supersede marks evidence that was replaced by a newer read or an edit of the same path, and
+// instructions that were replaced by a newer version. The
 // result of a call that has no path and acts on nothing is replaced by the same call. Supersede
 // returns a copy and does not change c.Hosts.
 func (c *Call) Supersede() []pagevm.HostMessage {
@@ -323,6 +324,8 @@ func (c *Call) Supersede() []pagevm.HostMessage {
 func (c *Call) evidenceOf(i int, s *pagevm.Segment) string {
 	p := c.Page(s.Page)
 	switch {
+	case s.Instruction != "":
+		return s.Instruction
 	case p == nil:
 		return ""
 	case p.Path != "" || s.Kind != pagevm.ItemResult:

@@ -198,6 +198,9 @@ func saidBy(c *Call, proj *pagevm.Projection, carry []pagevm.Block) map[string]b
 	return drop
 }
 
+// instructionShare is the part of the window that a cut reserves for instructions. It is our choice.
+const instructionShare = 10
+
 // selectFor lets the selector choose for a whole prompt of target tokens, or of most tokens for
 // items that are worth their cost.
 func selectFor(c *Call, l *Limits, want *wanted, a *scores, target, most int) *pagevm.CutWish {
@@ -206,6 +209,7 @@ func selectFor(c *Call, l *Limits, want *wanted, a *scores, target, most int) *p
 	in := pagevm.SelectInput{
 		Host: a.hosts, Places: c.Places, Seen: a.seen, Traits: a.traits, Names: a.uses,
 		Target: room(target), Most: room(most), Hurdle: want.cut.Hurdle, Resolver: c.Request.Resolver != "",
+		Instructions: l.unscale(l.Window) / instructionShare,
 	}
 	wish := pagevm.Select(in)
 	c.log.step(Step{Select: &SelectStep{in, wish, *wish}})

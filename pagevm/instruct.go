@@ -1,0 +1,45 @@
+package pagevm
+
+import "github.com/memkernel/memkernel/pagevm/toolcall"
+
+// rules returns the lowest level of each page that a cut keeps because it holds an instruction. It
+// goes from the newest instruction back until they have in.Instructions tokens.
+func (in *SelectInput) rules() map[string]Level {
+	keep, room := map[string]Level{}, in.Instructions
+	for i := len(in.Host) - 1; i >= 0; i-- {
+		if in.Seen[i].Gone || in.Host[i].Held {
+			continue
+		}
+		for j := range in.Host[i].Segments {
+			s := &in.Host[i].Segments[j]
+			if !s.instructs() {
+				continue
+			}
+			low := max(s.Lowest(in.Resolver), s.Lowest(false))
+			if n := s.At[low].Tokens; n <= room {
+				room -= n
+				keep[s.Page] = low
+			}
+		}
+	}
+	return keep
+}
+
+// instructs reports whether the segment holds an instruction that is valid.
+func (s *Segment) instructs() bool { return s.Instruction != "" && !s.Ends && !s.Superseded }
+
+// instructionWorth returns the worth of a segment that holds an instruction, false if it holds
+// none. An instruction does not age, and all of it is needed. A text that the host showed again is
+// worth less than nothing, so that it leaves even if there is room.
+func (s *Segment) instructionWorth(names *[Full + 1][]int32) (float64, *[Full + 1][]int32, bool) {
+	switch {
+	case s.instructs():
+		return actWorth[toolcall.ActUser] * float64(s.At[Full].Tokens), names, true
+	case s.Instruction != "" && s.Superseded && s.Kind == ItemHost && !s.Mixed:
+		return repeatedWorth, new([Full + 1][]int32), true
+	}
+	return 0, nil, false
+}
+
+// repeatedWorth is less than nothing, and less than any other worth by amount.
+const repeatedWorth = -1e-12
