@@ -2,8 +2,10 @@ package represent
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/internal/lex"
 )
 
 // PartBreak marks, on a line of its own, the place of a part that is not text between two texts.
@@ -101,6 +103,21 @@ func Message(in EvidenceInput) []pagevm.Rep {
 	}{{pagevm.Compressed, roomFor(n, 0)}, {pagevm.Structured, min(structuredMessage, n/3)}, {pagevm.Pointer, min(pointerMessage, n/4)}} {
 		c.add(size.level, e.Rep(size.bytes).Text)
 	}
+	return c.reps
+}
+
+// leastOutlined is the size in bytes from which a host's text has an outline.
+const leastOutlined = structuredMessage
+
+// HostText makes the degraded representations of a text that a host wrote in a conversation: an
+// outline if outlined is set and the text is long, and a pointer.
+func HostText(in EvidenceInput, outlined bool) []pagevm.Rep {
+	c := repChain{left: len(in.Text)}
+	if outlined && len(in.Text) >= leastOutlined {
+		c.reps = slices.DeleteFunc(Message(in), func(r pagevm.Rep) bool { return r.Level == pagevm.Pointer })
+	}
+	first, _, _ := strings.Cut(strings.TrimSpace(in.Text), "\n")
+	c.add(pagevm.Pointer, "[not shown here: "+clip(first, 80)+", "+lex.SizeText(in.Bytes)+"; "+howToRead(in.Resolver, in.PageID)+"]")
 	return c.reps
 }
 

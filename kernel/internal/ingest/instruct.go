@@ -16,13 +16,9 @@ import (
 // and developer, invoked skills, files of rules, accepted plans, lists of tasks, and messages of
 // other agents. The name of an instruction is the same for each of its versions.
 
-// leastNote is the size in bytes from which equal texts that no person typed count as one note
-// that was shown again. It is our choice.
+// leastNote is the size in bytes from which equal texts of the host count as one note that was
+// shown again. It is our choice.
 const leastNote = 400
-
-// leastOutlined is the size in bytes from which an instruction is shown shortened. It is the size
-// of an outline.
-const leastOutlined = 2400
 
 var (
 	// hostElement matches the element of a Codex developer message, of which the newest is valid.
@@ -54,7 +50,8 @@ func ruleFile(p string) bool {
 }
 
 // instructionOf returns the name of the instruction that a text part of a message holds, "" if it
-// holds none. Any other long text that no person typed is a note, which need not stay.
+// holds none. Any other long text of the host is a note, of which only the newest copy counts. It
+// need not stay.
 func instructionOf(m *memkernel.Message, i int) (name string, ends bool) {
 	p := &m.Parts[i]
 	if p.Kind != memkernel.PartText || p.Typed && !strings.HasPrefix(p.Text, planAccepted) {
@@ -67,7 +64,7 @@ func instructionOf(m *memkernel.Message, i int) (name string, ends bool) {
 	if m.Role != memkernel.RoleUser || m.Origin == memkernel.OriginSummary {
 		return "", false
 	}
-	if name = userInstruction(m, i, text); name == "" && len(text) >= leastNote {
+	if name = userInstruction(m, i, text); name == "" && len(text) >= leastNote && (text[0] == '<' || m.Origin == memkernel.OriginMeta) {
 		return noteName(text), true
 	}
 	return name, false
@@ -159,10 +156,10 @@ func instruction(s *pagevm.Segment, m *memkernel.Message, parts []memkernel.Part
 	s.Mixed = s.Mixed || m.Role == memkernel.RoleAssistant && others > 0
 }
 
-// instructs reports whether parts are a single text that instructs the agent.
-func instructs(role memkernel.Role, parts []memkernel.Part) bool {
-	name, ends := instructionOf(&memkernel.Message{Role: role, Parts: parts}, 0)
-	return name != "" && !ends && len(parts) == 1
+// hostText reports whether parts are a single text that the host wrote, or a plan.
+func hostText(role memkernel.Role, parts []memkernel.Part) bool {
+	name, _ := instructionOf(&memkernel.Message{Role: role, Parts: parts}, 0)
+	return name != "" && len(parts) == 1
 }
 
 // planIn reports whether a call shows a plan to the person. An approval of such a plan repeats it.

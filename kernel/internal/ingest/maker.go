@@ -220,9 +220,10 @@ func (g *Maker) keepRun(m *memkernel.Message, from, to int, id string) *pagevm.P
 	if strings.HasPrefix(m.Key, promptPrefix) && c.masked == nil && c.lifted == nil {
 		page.Reps = promptRep(m.Parts[from].Text)
 	}
-	rules := len(c.text) >= leastOutlined && instructs(m.Role, m.Parts[from:to])
-	if old := g.Known[page.ID]; rules || old != nil && degraded(old) {
-		// Other messages get levels when they do not fit for the first time.
+	// Other messages get levels when they do not fit for the first time.
+	if name, ends := instructionOf(m, from); name != "" {
+		page.Reps = append(page.Reps, represent.HostText(g.MessageInput(m.Parts[from:to], page), !ends)...)
+	} else if old := g.Known[page.ID]; old != nil && degraded(old) {
 		page.Reps = append(page.Reps, represent.Message(g.MessageInput(m.Parts[from:to], page))...)
 	}
 	g.Out.add(page, c.text)
@@ -373,7 +374,7 @@ const ownWords = 2 << 10
 func (g *Maker) MessageInput(parts []memkernel.Part, p *pagevm.Page) represent.EvidenceInput {
 	in := represent.EvidenceInput{PageID: p.ID, Blob: p.Hash, Masked: p.Masked, Resolver: g.Resolver, Message: true}
 	in.Text, in.Breaks, in.Own = g.Joined(parts)
-	if in.Rules = instructs(memkernel.Role(p.Role), parts); in.Rules {
+	if in.Rules = hostText(memkernel.Role(p.Role), parts); in.Rules {
 		in.Own = nil
 	}
 	for _, run := range TextRuns(parts) {
