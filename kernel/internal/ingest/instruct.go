@@ -37,7 +37,7 @@ var (
 
 // ruleFiles are the names of files with rules for agents. ruleFolders hold such files.
 var (
-	ruleFiles   = toolcall.Names("agents.md agents.override.md claude.md claude.local.md gemini.md skill.md soul.md " +
+	ruleFiles = toolcall.Names("agents.md agents.override.md claude.md claude.local.md gemini.md skill.md soul.md " +
 		"copilot-instructions.md constitution.md conventions.md .cursorrules .windsurfrules .clinerules")
 	ruleFolders = []string{".cursor/rules/", ".claude/rules/", ".clinerules/", ".windsurf/rules/"}
 )
