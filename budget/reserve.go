@@ -1,10 +1,20 @@
 package budget
 
-// DefaultReserve returns the part of the window kept free for the answer: 20 %, at least 8,000
-// and at most 40,000 tokens. For a window under 16,000 tokens it is half the window, so that room
-// for a prompt remains.
-func DefaultReserve(window int) int {
-	return min(max(window/5, 8_000), 40_000, max(window, 0)/2)
+// Reserve returns the part of a window kept free for the answer. It is one and a half times the
+// longest answer of the session, at least an eighth of the window or 8,000 tokens, and at most a
+// fifth of the window or 40,000 tokens. Before the first answer, with a longest of 0, it is that
+// most. An answer of at most limit tokens needs no more than limit; 0 means no limit. The shares
+// are our choice.
+func Reserve(window, longest, limit int) int {
+	window = max(window, 0)
+	n := min(window/5, 40_000)
+	if longest > 0 {
+		n = min(n, max(longest+longest/2, min(window/8, 8_000)))
+	}
+	if limit > 0 {
+		n = min(n, limit)
+	}
+	return n
 }
 
 // LargeResult returns the size above which a tool result counts as large when

@@ -17,8 +17,8 @@ type Item struct {
 type Request struct {
 	// Window is the model's context window in tokens.
 	Window int
-	// Reserve is kept free for the answer. 0 means [DefaultReserve]. A negative number means no
-	// reserve.
+	// Reserve is kept free for the answer. 0 means the [Reserve] of a session without
+	// answers. A negative number means no reserve.
 	Reserve int
 	// Fixed lists the items that are never dropped: tools, system prompt, the newest message, and
 	// any other item that the caller requires.
@@ -95,7 +95,7 @@ func Split(r Request) (Plan, error) {
 	}
 	p := Plan{Window: r.Window, Reserve: max(r.Reserve, 0)}
 	if r.Reserve == 0 {
-		p.Reserve = DefaultReserve(r.Window)
+		p.Reserve = Reserve(r.Window, 0, 0)
 	}
 	for _, it := range r.Fixed {
 		if it.Tokens < 0 {

@@ -193,7 +193,12 @@ func TestExpectedTurns(t *testing.T) {
 }
 
 func TestRatios(t *testing.T) {
-	if r := (Model{}).Ratios(1, 0); !r.Assumed || r.Write != 1.25 || r.Read != .1 {
+	for _, local := range []Model{{}, Assume("qwen3-coder:30b")} {
+		if r := local.Ratios(1, 0); !r.Assumed || r.Write != 1 || r.Read != 0 {
+			t.Errorf("local: %+v", r)
+		}
+	}
+	if r := Assume("claude-opus-9").Ratios(1, 0); !r.Assumed || r.Write != 1.25 || r.Read != .1 {
 		t.Errorf("unpriced: %+v", r)
 	}
 	m := mustModel(t, "claude-haiku-5-5")

@@ -84,3 +84,16 @@ func nameFirst(s string) string {
 	}
 	return s
 }
+
+// olderClaude is a Claude model before 4.5.
+var olderClaude = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^claude-(?:[123]\b|instant|[a-z]+-4(?:-[01])?$)`)
+})
+
+// RefusesLongAnswers reports whether a model's provider refuses a request whose prompt and longest
+// allowed answer together are larger than the window. Claude since 4.5 answers such a request and
+// stops at the end of the window. Gemini's window is for the prompt alone.
+func RefusesLongAnswers(id string) bool {
+	m := Assume(id)
+	return m.Provider != "google" && (m.Provider != "anthropic" || olderClaude().MatchString(m.ID))
+}

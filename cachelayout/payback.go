@@ -9,15 +9,20 @@ import (
 // the price of a cache read. If writing is not charged extra, w is 1. Without a cache both are 1.
 type Ratios struct {
 	Write, Read float64
-	// Assumed reports whether the model is unpriced and the ratios are the commonest ones (1.25
-	// and 0.1). Money is never computed from assumed ratios.
+	// Assumed reports whether the model is unpriced. Money is never computed from assumed ratios.
 	Assumed bool
 }
 
 // Ratios returns the model's ratios for a prompt of the given size, whose messages are written
-// with the given lifetime.
+// with the given lifetime. An unpriced model of a provider with a cache gets the commonest ratios,
+// 1.25 and 0.1. Any other unpriced model is taken for a local one, whose cost is the time to
+// process tokens that the server has not kept: a new token counts 1, a kept one 0. Reading is then
+// never a reason to cut.
 func (m Model) Ratios(tokens int, ttl time.Duration) Ratios {
-	if m.Cache == CacheNone {
+	if m.Cache == CacheNone || m.Cache == "" {
+		if !m.Priced() {
+			return Ratios{Write: 1, Assumed: true}
+		}
 		return Ratios{Write: 1, Read: 1}
 	}
 	t := m.TierFor(tokens)

@@ -277,3 +277,15 @@ func TestModelsListsAllRows(t *testing.T) {
 		}
 	}
 }
+
+func TestRefusesLongAnswers(t *testing.T) {
+	for id, want := range map[string]bool{
+		"claude-3-5-haiku-20241022": true, "claude-sonnet-4-20250514": true, "us.anthropic.claude-opus-4-1-20250805-v1:0": true,
+		"claude-opus-4-5-20251101": false, "claude-sonnet-4-6": false, "claude-fable-5": false, "claude-opus-9": false,
+		"gpt-4o": true, "qwen3-coder:30b": true, "gemini-2.5-pro": false,
+	} {
+		if got := RefusesLongAnswers(id); got != want {
+			t.Errorf("%s: %v", id, got)
+		}
+	}
+}

@@ -131,7 +131,7 @@ func contextPlan(req *api.PlanRequest, pl *turn.Planned, done *Done) *api.Contex
 		PlannedUncachedTokens:   r.Bill.UncachedTokens,
 		PlannedCostUSD:          r.Bill.CostUSD,
 		TokensAre:               r.Kind,
-		MarginTokens:            r.Window - r.Reserve - r.Hard,
+		MarginTokens:            r.Window - r.Reserve - r.Most(r.Proj),
 		Utilization:             float64(r.Before) / float64(r.Window),
 	}
 	if r.KnownWindow() == 0 {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/retrieval/foreign"
@@ -35,8 +36,8 @@ type callSettings struct {
 	Model string `json:"model"`
 	// ContextWindow is the size of the window in tokens. 0 takes the price book's window.
 	ContextWindow int `json:"context_window"`
-	// Reserve is the room for the answer, in tokens. 0 takes a fifth of the window, but at least
-	// 8k and at most 40k.
+	// Reserve is the room for the answer, in tokens. 0 takes max_tokens if the provider refuses a
+	// prompt that leaves less, else what the session's answers need.
 	Reserve int `json:"reserve"`
 	// FixedTokens is the size of a system prompt and tools that are not handed in.
 	FixedTokens int `json:"fixed_tokens"`
@@ -101,7 +102,7 @@ type planCall struct {
 	Form string `json:"form" rpc:"items|body|none"`
 	// Explain adds layout, debug and deferred to the answer.
 	Explain bool `json:"explain"`
-	// MaxTokens is the max_tokens of the body.
+	// MaxTokens is the max_tokens of the body, or of the request that the host sends itself.
 	MaxTokens int `json:"max_tokens"`
 	// KnownPlan is a plan whose items the caller still has.
 	KnownPlan string `json:"known_plan"`
@@ -192,6 +193,7 @@ func (p *planCall) request() (*api.PlanRequest, error) {
 		ttl = api.ChooseTTL
 	}
 	req.SessionKey, req.Prompt, req.Turn, req.Now, req.TTL, req.Loaded, req.Deferred = p.SessionKey, p.Prompt, p.Turn, p.Now, ttl, p.Loaded, p.Explain
+	req.MaxTokens = p.MaxTokens
 	for i, m := range p.Memories {
 		if len(m.Answer) == 0 {
 			return nil, badParams("answer is the JSON as that system gave it", "memories: no answer in number %d", i)
@@ -298,12 +300,14 @@ func oneOf(name, value string, of []string) error {
 	return badParams(fmt.Sprintf("%s is one of %q", name, of), "%s %q is not known", name, value)
 }
 
-// outputTokens returns the bound of the answer for a request body that must have one.
+// outputTokens returns the bound of the answer for a request body that must have one. An answer
+// may be longer than the reserve if the prompt leaves the room.
 func outputTokens(prices *cachelayout.Book, p *planCall, made *api.ContextPlan) int {
 	if p.MaxTokens > 0 {
 		return p.MaxTokens
 	}
-	n := made.Budgets.ReserveTokens
+	b := made.Budgets
+	n := max(b.ReserveTokens, min(budget.Reserve(b.ContextWindow, 0, 0), b.ContextWindow-b.MarginTokens-b.PlannedInputTokens))
 	if m, ok := prices.Lookup(made.Model, time.Now()); ok && m.MaxOutput > 0 {
 		n = min(n, m.MaxOutput)
 	}

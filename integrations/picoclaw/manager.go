@@ -100,7 +100,7 @@ func (m *Manager[M]) Assemble(ctx context.Context, req AssembleRequest) (*Assemb
 		return &AssembleResponse[M]{History: m.opt.History(req.SessionKey)}, nil
 	}
 	defer s.mu.Unlock()
-	s.window, s.reserve, s.fixed = req.Budget, req.MaxTokens, req.ReserveTokens
+	s.window, s.answer, s.fixed = req.Budget, req.MaxTokens, req.ReserveTokens
 	history, err := s.assemble(ctx)
 	if err != nil {
 		m.opt.Logger.Error("history is not planned", "session", req.SessionKey, "error", err)

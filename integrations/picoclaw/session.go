@@ -29,7 +29,7 @@ type session[M any] struct {
 	host []M
 	// plan is the plan that the last call was made of, "" once a turn named it.
 	plan                   string
-	window, reserve, fixed int
+	window, answer, fixed int
 	// limit is a size that was too large for the provider. It bounds the window that the host
 	// gives. 0 is no limit.
 	limit int
@@ -134,15 +134,12 @@ func tokensOf(json string) int { return len(json)/3 + 4 }
 // call returns the plan request for the host's calls.
 func (s *session[M]) call() *api.PlanRequest {
 	o := &s.m.opt
-	req := &api.PlanRequest{Model: o.Model, ContextWindow: s.window, Reserve: s.reserve, FixedTokens: s.fixed, Resolver: o.Resolver, Format: transcript.FormatOpenAI}
+	req := &api.PlanRequest{Model: o.Model, ContextWindow: s.window, MaxTokens: s.answer, FixedTokens: s.fixed, Resolver: o.Resolver, Format: transcript.FormatOpenAI}
 	if s.limit > 0 {
 		req.ContextWindow = min(req.ContextWindow, s.limit)
 	}
 	if req.FixedTokens == 0 {
 		req.FixedTokens = o.FixedTokens
-	}
-	if 2*req.Reserve > req.ContextWindow {
-		req.Reserve = 0 // an answer as large as the window is no reserve: the default is
 	}
 	return req
 }

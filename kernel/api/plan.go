@@ -33,6 +33,7 @@ func (r *PlanRequest) Check() error {
 		notBelow("ContextWindow", r.ContextWindow, 0, wantTokens),
 		notBelow("ServerWindow", r.ServerWindow, 0, wantTokens),
 		notBelow("Reserve", r.Reserve, 0, wantTokens),
+		notBelow("MaxTokens", r.MaxTokens, 0, wantTokens),
 		notBelow("FixedTokens", r.FixedTokens, 0, wantTokens),
 		notBelow("TTL", r.TTL, min(0, ChooseTTL), "a lifetime, 0 or ChooseTTL"),
 		notBelow("FixedTTL", r.FixedTTL, 0, "a lifetime, or 0"),
@@ -65,9 +66,11 @@ type PlanRequest struct {
 	// ServerWindow is the window that the model's server lists, 0 if unknown. The kernel keeps
 	// the value for later plans that lack it.
 	ServerWindow int
-	// Reserve is the number of tokens to keep free for the answer; 0 takes
-	// [budget.DefaultReserve].
+	// Reserve is the number of tokens to keep free for the answer. 0 takes MaxTokens if the
+	// provider refuses a prompt that leaves less, else [budget.Reserve].
 	Reserve int
+	// MaxTokens is the longest answer that the host's request allows, 0 if unknown.
+	MaxTokens int
 	// System is the host's system prompt. It is always sent in full.
 	System []memkernel.Part
 	// Tools are the host's tools. They are always sent in full.

@@ -104,10 +104,16 @@ func number(b *transcript.Body, name string) (n float64, ok bool) {
 // isProbe reports whether a request only checks the API or warms a cache. The answer to such a
 // request has one token at most.
 func isProbe(b *transcript.Body) bool {
+	n, ok := longestAnswer(b)
+	return ok && n <= 1
+}
+
+// longestAnswer returns the limit that a request sets to the tokens of its answer.
+func longestAnswer(b *transcript.Body) (least float64, ok bool) {
 	for _, name := range []string{"max_tokens", "max_completion_tokens", "max_output_tokens"} {
-		if n, ok := number(b, name); ok && n <= 1 {
-			return true
+		if n, here := number(b, name); here && (!ok || n < least) {
+			least, ok = n, true
 		}
 	}
-	return false
+	return least, ok
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -61,6 +62,9 @@ func (o *Options) request(e *exchange) api.PlanRequest {
 		Messages: b.Messages, ContextWindow: o.ContextWindow, ServerWindow: e.window, Reserve: o.Reserve, Format: b.Format, Private: o.Private,
 		ToolChoice: b.Member("tool_choice"), Thinking: b.Member("thinking"), Effort: b.Text("reasoning_effort"),
 		Now: e.began, TTL: lifetime(b), FixedTTL: fixedLifetime(b), Resolver: o.resolver(ln, b)}
+	if n, ok := longestAnswer(b); ok && n > 0 && n < math.MaxInt32 {
+		req.MaxTokens = int(n)
+	}
 	if b.Format == transcript.FormatAnthropic {
 		req.Effort, req.DropOption = b.Member("output_config"), dropsBlocks(req.Thinking)
 	}

@@ -26,7 +26,7 @@ func cacheOf(c *Call, d *Decision) (pagevm.Cache, string) {
 // that a prompt within them fits.
 func cutInput(c *Call, l *Limits, d *Decision, cache pagevm.Cache) cachelayout.CutInput {
 	in := cachelayout.CutInput{
-		Model: d.cached.Expect(c.Request.Price), Window: l.Hard + l.Reserve, Reserve: l.Reserve,
+		Model: d.cached.Expect(c.Request.Price), Window: l.Most(d.Grown) + l.Reserve, Reserve: l.Reserve,
 		Fixed: l.Fixed + d.Standing, Conversation: d.Before - l.Fixed - d.Standing, Planned: d.Before,
 		Growth: growth(c, l), Cold: cache.Cold, ColdEventUsed: cache.Event != "" && cache.Event == d.Grown.LastEvent(),
 		OpenLoop: c.InLoop(), TTL: d.Lifetimes.Messages, ColdRate: d.Pace.Rate(d.Lifetimes.Messages),
@@ -41,7 +41,7 @@ func cutInput(c *Call, l *Limits, d *Decision, cache pagevm.Cache) cachelayout.C
 		// A cut would remove the loop's thinking. It waits unless the prompt would not fit.
 		in.Pending = 0
 	}
-	in.Pending = max(in.Pending, 0, d.Before-l.Hard)
+	in.Pending = max(in.Pending, 0, d.Before-l.Most(d.Grown))
 	return in
 }
 
@@ -235,7 +235,7 @@ func showNotes(c *Call, l *Limits, want *wanted, from Candidate, m material) (Ca
 	carry := plain(made.blocks)
 	wishes := pagevm.Wishes{Cut: &pagevm.CutWish{Reason: pagevm.CutCold, CarryOnly: true}, Carry: carry, Drop: saidBy(c, from.Proj, carry)}
 	proj, dec := c.nextProjection(wishes, want.cache)
-	if dec.Cut == nil || l.Planned(proj) > l.Hard {
+	if dec.Cut == nil || l.room(proj) < 0 {
 		return from, made.work
 	}
 	return Candidate{Proj: proj, Made: dec, wishes: wishes, cache: want.cache, Texts: merged(from.Texts, textsOf(made.blocks)),

@@ -90,7 +90,7 @@ func decide(ctx context.Context, c *Call, l *Limits, past *Past, o opening, f *f
 	if err := ctx.Err(); err != nil {
 		return d, err
 	}
-	want := wanted{cut: d.Cut, cache: cache, goal: cutGoal(c, l, past, &d.Cut), standing: d.Standing, pressed: f.pressed}
+	want := wanted{cut: d.Cut, cache: cache, goal: min(cutGoal(c, l, past, &d.Cut), l.Hard), standing: d.Standing, pressed: f.pressed}
 	d.Chosen, d.Work = grown, o.work
 	switch {
 	case d.Cut.Do && (d.Cut.Reason == string(pagevm.CutDemand) || c.Request.Demand != nil):
@@ -114,7 +114,7 @@ func decide(ctx context.Context, c *Call, l *Limits, past *Past, o opening, f *f
 	if len(f.pressed) > 0 && d.Chosen.Made.Cut == nil {
 		d.settled.Generation = -1 // nothing became of it
 	}
-	if over := l.Planned(d.Chosen.Proj) - l.Hard; over > 0 && !d.CutMade {
+	if over := -l.room(d.Chosen.Proj); over > 0 && !d.CutMade {
 		return d, tooSmall(c, l, d.Chosen.Proj, over)
 	}
 	if err := stuck(c, l, &past.Refusal, d.Chosen.Proj); err != nil {

@@ -59,7 +59,7 @@ func fit(c *Call, l *Limits, o *opening) fitting {
 	f := settle(c)
 	at := *c // with the messages as they are settled
 	at.Hosts = f.hosts
-	over := grownTokens(&at, l, o) - l.Hard
+	over := grownOver(&at, l, o)
 	if over <= 0 {
 		return f
 	}
@@ -74,7 +74,7 @@ func fit(c *Call, l *Limits, o *opening) fitting {
 		}
 		f = f.with(large)
 		at.Hosts = f.hosts
-		over = grownTokens(&at, l, o) - l.Hard
+		over = grownOver(&at, l, o)
 	}
 	if over > 0 {
 		f = press(&at, l, o, f, over)
@@ -360,8 +360,8 @@ func sourceOf(c *Call, parts []memkernel.Part, page *pagevm.Page) represent.Evid
 	return in
 }
 
-// grownTokens returns the size that the prompt would have if it only grew.
-func grownTokens(c *Call, l *Limits, o *opening) int {
+// grownOver returns by how many tokens the prompt would be too large if it only grew.
+func grownOver(c *Call, l *Limits, o *opening) int {
 	p := *c.Prev.Proj
 	p.Items = p.Items[:c.Align.Items]
 	n := 0
@@ -374,5 +374,5 @@ func grownTokens(c *Call, l *Limits, o *opening) int {
 			n += l.Scale(o.blocks[i].Tokens)
 		}
 	}
-	return n + l.Planned(&p)
+	return n - l.room(&p)
 }

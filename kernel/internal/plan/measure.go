@@ -18,9 +18,9 @@ import (
 // Limits holds the numbers of tokens that a plan may spend, and the ratios by which tokens are
 // measured.
 type Limits struct {
-	// Window and Reserve are corrected by refusals. Hard is Window minus Reserve, with the
-	// counts' own error taken off.
-	Window, Reserve, Hard int
+	// Window and Reserve are corrected by refusals. limit is Window minus Reserve. Hard is the
+	// limit with the counts' own error taken off, for a prompt that the provider has not measured.
+	Window, Reserve, Hard, limit int
 	// From is the source of Window.
 	From api.WindowFrom
 	// Fixed is the size of the parts that are always shown in full: tools, system prompt and the
@@ -78,15 +78,9 @@ func measure(c Call, w window) (Call, Limits, Past, error) {
 // weigh returns the limits in a window, corrected by the limits that refusals taught.
 func weigh(c *Call, w window, learned *branch.Refusals) Limits {
 	r := c.Request
-	l := Limits{Window: w.tokens, Reserve: w.reserve, From: w.from, anchor: c.Prev.Anchor}
+	l := Limits{Window: w.tokens, From: w.from, anchor: c.Prev.Anchor}
 	if learned.Window > 0 && learned.Window < l.Window {
 		l.Window, l.From = learned.Window, api.WindowRefusal
-		if r.Reserve == 0 || l.Reserve >= l.Window {
-			l.Reserve = budget.DefaultReserve(l.Window)
-		}
-	}
-	if learned.Reserve < l.Window/2 {
-		l.Reserve = max(l.Reserve, learned.Reserve)
 	}
 	l.Ratio, l.spread, l.Kind = calibration(c)
 	l.Ratio = max(l.Ratio, learned.Ratio)
@@ -98,15 +92,65 @@ func weigh(c *Call, w window, learned *branch.Refusals) Limits {
 		l.toolHash, l.systemHash = hashOfTools(r.Tools), hashOfSystem(r.System, r.FixedTokens)
 	}
 	l.Fixed = l.ToolTokens + l.SystemTokens
-	l.Hard = learned.Tightened(l.withMargin(l.Window-l.Reserve), l.Fixed)
+	l.Reserve = l.reserveFor(c, learned)
+	l.limit = learned.Tightened(l.Window-l.Reserve, l.Fixed)
+	l.Hard = l.withMargin(l.Fixed)
 	return l
 }
 
-// withMargin subtracts the error of the counts from a limit. The fixed part that the host
-// measured itself has no such error.
-func (l *Limits) withMargin(limit int) int {
-	return l.Fixed + int(float64(limit-l.Fixed)/l.spread)
+// leastReserve is the reserve for an unknown window.
+const leastReserve = 8_000
+
+// reserveFor returns the part of the window that stays free for the answer. It is the reserve that
+// the host requires. If the host names the longest answer instead, and the provider refuses a
+// prompt that leaves less room, it is that answer. Otherwise it follows the answers of the session.
+func (l *Limits) reserveFor(c *Call, learned *branch.Refusals) int {
+	r, free := c.Request, l.Window-l.Fixed
+	n := budget.Reserve(l.Window, longestAnswer(c, l), r.MaxTokens)
+	switch {
+	case r.Reserve > 0 && (r.Reserve < l.Window || l.From != api.WindowRefusal):
+		n = r.Reserve
+	case l.From == api.WindowUnknown:
+		n = leastReserve
+	case r.MaxTokens > n && r.MaxTokens < free && cachelayout.RefusesLongAnswers(r.Model):
+		n = r.MaxTokens
+	}
+	if learned.Reserve < free {
+		n = max(n, learned.Reserve)
+	}
+	return n
 }
+
+// longestAnswer returns the size of the longest answer in the conversation. Recorded output may
+// be a stub, so that it only counts if it is larger than the message.
+func longestAnswer(c *Call, l *Limits) (n int) {
+	for i := range c.Msgs {
+		if m := &c.Msgs[i]; m.Role == memkernel.RoleAssistant && m.Origin == memkernel.OriginHost {
+			n = max(n, l.Scale(c.Hosts[i].Tokens()))
+			if m.Usage != nil {
+				n = max(n, m.Usage.OutputTokens)
+			}
+		}
+	}
+	return n
+}
+
+// withMargin returns the limit for a prompt of which the provider has measured a part, with the
+// error of the counts taken off the rest. The fixed part has no such error.
+func (l *Limits) withMargin(measured int) int {
+	return measured + int(float64(l.limit-measured)/l.spread)
+}
+
+// Most returns the largest size to which a prompt may grow.
+func (l *Limits) Most(p *pagevm.Projection) int {
+	if l.anchored(l.anchor, p) {
+		return l.withMargin(l.anchor.Total)
+	}
+	return l.Hard
+}
+
+// room returns the number of tokens that may be added to a prompt.
+func (l *Limits) room(p *pagevm.Projection) int { return l.Most(p) - l.Planned(p) }
 
 // hashOfTools returns the hash of definitions.
 func hashOfTools(tools []memkernel.Tool) (hash string) {
@@ -214,11 +258,16 @@ func (l *Limits) Planned(p *pagevm.Projection) int {
 // AnchorShift returns the difference between the provider's count of a measured prompt and the
 // kernel's count, as long as p extends that prompt.
 func (l *Limits) AnchorShift(a branch.Anchor, p *pagevm.Projection) int {
-	if a.Total == 0 || a.Generation != p.Generation || a.Fixed != l.Fixed || a.Items > len(p.Items) || a.Carry != len(p.Carry) {
+	if !l.anchored(a, p) {
 		return 0
 	}
 	covered := pagevm.Projection{Carry: p.Carry, Items: p.Items[:a.Items]}
 	return a.Total - l.Fixed - l.Conversation(&covered)
+}
+
+// anchored reports whether p extends the measured prompt.
+func (l *Limits) anchored(a branch.Anchor, p *pagevm.Projection) bool {
+	return a.Total > 0 && a.Generation == p.Generation && a.Fixed == l.Fixed && a.Items <= len(p.Items) && a.Carry == len(p.Carry)
 }
 
 // Unanchored returns the size of a prompt by a measure that is the same before and after a cut.

@@ -10,7 +10,6 @@
 package plan
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -204,35 +203,29 @@ func Make(ctx context.Context, prior *Prior, req *Request, s Session, ws Workspa
 	return r, nil
 }
 
-// window holds the window and the reserve in tokens, and the source of the window.
+// window holds the window in tokens, and its source.
 type window struct {
-	tokens, reserve int
-	from            api.WindowFrom
+	tokens int
+	from   api.WindowFrom
 }
 
 // noWindow replaces an unknown window. No prompt is cut to fit this size.
 const noWindow = 1 << 30
 
-// leastReserve is the reserve for an unknown window. It is the smallest usual reserve.
-const leastReserve = 8_000
-
 // windowOf returns the window of a request. It returns an error for a request that can't be
 // planned.
 func windowOf(prior *Prior, r *Request) (window, error) {
 	kept := prior.Calibration
-	w := window{noWindow, cmp.Or(r.Reserve, leastReserve), api.WindowUnknown}
+	w := window{noWindow, api.WindowUnknown}
 	switch {
 	case r.ContextWindow > 0:
-		w = window{r.ContextWindow, r.Reserve, api.WindowRequest}
+		w = window{r.ContextWindow, api.WindowRequest}
 	case r.Price.ContextWindow > 0:
-		w = window{r.Price.ContextWindow, r.Reserve, api.WindowPrices}
+		w = window{r.Price.ContextWindow, api.WindowPrices}
 	case r.ServerWindow > 0 && api.WindowFrom(kept.WindowFrom) != api.WindowRefusal:
-		w = window{r.ServerWindow, r.Reserve, api.WindowServer}
+		w = window{r.ServerWindow, api.WindowServer}
 	case kept.Window > 0:
-		w = window{kept.Window, r.Reserve, api.WindowFrom(kept.WindowFrom)}
-	}
-	if w.reserve == 0 {
-		w.reserve = budget.DefaultReserve(w.tokens)
+		w = window{kept.Window, api.WindowFrom(kept.WindowFrom)}
 	}
 	if prior.Before.Private && !r.Private {
 		return w, fmt.Errorf("plan %s: %w", r.SessionKey, api.ErrPrivate)

@@ -58,7 +58,7 @@ func recalled(ctx context.Context, c *Call, l *Limits, d *Decision, proj *pagevm
 		return recollection{left: unread(c, api.ReasonTurnRecalled),
 			recall: &pagevm.Recall{Turn: turn, Reason: string(retrieval.NoMatch), Detail: "the host brought what memory holds with the message"}}
 	}
-	room := min(tokens, l.Hard-l.Planned(proj)) - l.Scale(c.Maker.Count.Overheads.PerMessage)
+	room := min(tokens, l.room(proj)) - l.Scale(c.Maker.Count.Overheads.PerMessage)
 	if l.Ratio != 1 {
 		room-- // sizes are rounded up apart, and the block's as one
 	}

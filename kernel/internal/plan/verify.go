@@ -34,7 +34,7 @@ func verifyPin(c *Call, l *Limits, proj *pagevm.Projection, p *journal.StoredPag
 	need := l.Scale(c.Maker.Count.Text(pinText(p, true)))
 	f := fault.Fault{Code: fault.Pinned, Page: p.String(), Cause: string(paging.CauseSelection),
 		Detail: fmt.Sprintf("the pinned %s %s does not stand in the prompt", p.Type, p.Key)}
-	if room := l.Hard - l.Planned(proj); room < need {
+	if room := l.room(proj); room < need {
 		f.Cause, f.BudgetInsufficient = string(paging.CauseBudget), true
 		f.Detail += fmt.Sprintf(": it takes %d tokens, %d more than there are; it stands from the next cut on", need, need-max(room, 0))
 	}

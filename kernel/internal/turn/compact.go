@@ -211,7 +211,7 @@ func (d *Desk) compaction(pl *Planned) *api.Compaction {
 		}
 	}
 	c.Warning = plan.Spiral(pl.Session.Account.Compacted, pl.Proj, pl.Request.Now)
-	if over := pl.Planned(pl.Proj) - pl.Hard; over > 0 {
+	if over := pl.Planned(pl.Proj) - pl.Most(pl.Proj); over > 0 {
 		c.Detail = fmt.Sprintf("still %d tokens over what fits beside the reserve", over)
 		c.Largest = pl.LargestItems()
 	}

@@ -1,0 +1,110 @@
+package kernel_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/kernel/api"
+	"github.com/memkernel/memkernel/transcript"
+)
+
+// local is a model of a person's own machine, which no price book lists.
+const local = "qwen3-coder:30b"
+
+// smallWindows are the windows that local servers often run with.
+var smallWindows = []int{8_000, 16_000, 32_000}
+
+// TestAnyWindowPlansASession: in the small windows of local models every call of a session is
+// planned. The prompt leaves the reserve free, and shows the newest words of the user whole, or
+// with a notice of the part that is missing.
+func TestAnyWindowPlansASession(t *testing.T) {
+	s, err := transcript.LoadFile("../testdata/session.jsonl", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	msgs, _ := transcript.Repair(s.View(transcript.Full), false)
+	for _, name := range []string{local, model} {
+		for _, window := range smallWindows {
+			t.Run(fmt.Sprintf("%s/%d", name, window), func(t *testing.T) {
+				k := memoryKernel(t)
+				defer k.Close()
+				last := ""
+				for n, c := range transcript.Calls(msgs) {
+					if c.Index == 0 || msgs[c.Index-1].Role == memkernel.RoleAssistant {
+						continue
+					}
+					p := mustPlan(t, k, api.PlanRequest{SessionKey: "s", Model: name, ContextWindow: window, FixedTokens: 4_000, Messages: msgs[:c.Index:c.Index], Now: c.Start})
+					checkSmall(t, p, msgs[:c.Index])
+					if p.Layout.Made == nil && !strings.HasPrefix(stream(p), last) {
+						t.Fatalf("call %d: no cut, and not an extension of the request before", n+1)
+					}
+					last = stream(p)
+				}
+			})
+		}
+	}
+}
+
+// checkSmall checks a plan that a small window forced to leave much out.
+func checkSmall(t *testing.T, p *api.ContextPlan, msgs []memkernel.Message) {
+	t.Helper()
+	checkPlan(t, p, msgs)
+	if b := p.Budgets; b.ReserveTokens < b.ContextWindow/8 || 4*b.ReserveTokens > b.ContextWindow {
+		t.Fatalf("a reserve of %d in a window of %d", b.ReserveTokens, b.ContextWindow)
+	}
+	said := ""
+	for i := len(msgs) - 1; i >= 0 && said == ""; i-- {
+		if msgs[i].Origin == memkernel.OriginHost && transcript.PlainUser(msgs[i]) {
+			said = strings.TrimSpace(transcript.Words(msgs[i]))
+		}
+	}
+	sent := stream(p)
+	begin := strings.Fields(said)
+	if !strings.Contains(sent, said) && (!strings.Contains(sent, begin[0]) || !strings.Contains(sent, "left out")) {
+		t.Fatalf("the newest words of the user are neither shown nor said to be missing: %.200q", said)
+	}
+}
+
+// TestAnyWindowShortensTheNewestPair: a paste, an input of a call and a result that are each larger
+// than the window are shown shortened, with a notice. The next prompts keep their bytes until a
+// cut.
+func TestAnyWindowShortensTheNewestPair(t *testing.T) {
+	for _, window := range smallWindows {
+		t.Run(fmt.Sprint(window), func(t *testing.T) {
+			k := memoryKernel(t)
+			defer k.Close()
+			c := newConversation(7)
+			last := ""
+			plan := func() {
+				t.Helper()
+				req := request(c)
+				req.Model, req.ContextWindow, req.FixedTokens, req.System, req.Tools, req.Resolver = local, window, window/2, nil, nil, ""
+				p := mustPlan(t, k, req)
+				checkSmall(t, p, c.msgs)
+				if p.Layout.Made == nil && !strings.HasPrefix(stream(p), last) {
+					t.Fatal("no cut, and not an extension of the request before")
+				}
+				if last = stream(p); !strings.Contains(last, "left out") {
+					t.Fatal("nothing says that a part is missing")
+				}
+			}
+			c.add(memkernel.RoleUser, words("Why does this fail?\n"+c.code(8*window)+"\nAnswer in one line."))
+			plan()
+			for range 2 {
+				c.call(1)
+				call := c.msgs[len(c.msgs)-1].Parts[2].Call
+				call.Name, call.Input = "Write", fmt.Sprintf(`{"file_path":"a.go","content":%q,"mode":420}`, c.code(8*window))
+				c.results(1, 8*window)
+				plan()
+				if !strings.Contains(last, `"file_path":"a.go"`) && !strings.Contains(last, `\"file_path\":\"a.go\"`) {
+					t.Fatal("the newest call does not name its file")
+				}
+			}
+			c.say()
+			c.user()
+			plan()
+		})
+	}
+}
