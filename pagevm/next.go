@@ -241,7 +241,7 @@ func cut(p, q *Projection, d Delta, w Wishes, c Cache, dec *Decision) {
 	r.Carry = carryItems(w.Carry)
 	r.Items = dropCarried(r.Items, r.Carry)
 	dec.Refused = append(dec.Refused, n.refused...)
-	renewed := w.Cut.CarryOnly && !equalItems(r.Carry, q.Carry)
+	renewed := (w.Cut.CarryOnly || c.Forced && r.Tokens() < q.Tokens()) && !equalItems(r.Carry, q.Carry)
 	if !renewed && equalItems(r.Items, q.Items) && slices.Equal(r.Seen, q.Seen) {
 		dec.Refused = append(dec.Refused, Refusal{Atom: -1, Rule: ruleNothingPending})
 		return

@@ -194,6 +194,9 @@ func withText(parts []memkernel.Part, text string) []memkernel.Part {
 
 // Lowered returns the parts of an item that is shown by text instead of its own content.
 func Lowered(parts []memkernel.Part, text string) []memkernel.Part {
+	if slices.ContainsFunc(parts, func(p memkernel.Part) bool { return p.Call != nil || Thinking(&p) }) {
+		return unclipped(parts, text)
+	}
 	if len(parts) != 1 || parts[0].Result == nil {
 		return withText(parts, text)
 	}

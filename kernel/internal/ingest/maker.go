@@ -310,13 +310,14 @@ func (g *Maker) Lowered(s *pagevm.Segment, parts []memkernel.Part, text, hash st
 	return sh
 }
 
-// MediaTokens returns the size of the parts that cost the same at every level.
+// MediaTokens returns the size of the parts that cost the same at every level. Thinking and calls
+// do not, since a clipped message has no thinking and clipped inputs.
 func (g *Maker) MediaTokens(parts []memkernel.Part) (n int) {
 	if len(parts) == 1 && parts[0].Result != nil {
 		parts = parts[0].Result.Content
 	}
 	for i := range parts {
-		if parts[i].Kind != memkernel.PartText {
+		if parts[i].Kind != memkernel.PartText && !Clippable(parts[i]) && !Thinking(&parts[i]) {
 			n += g.Count.Part(&parts[i])
 		}
 	}

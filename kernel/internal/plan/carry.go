@@ -29,6 +29,7 @@ type material struct {
 	// they have to give up, in calibrated tokens.
 	files    files
 	squeezed int
+	yields
 	// spans are the messages that left. summary covers them.
 	spans   []branch.Span
 	summary summary.State
@@ -83,14 +84,31 @@ func carryBlocks(c *Call, l *Limits, m material, leadGone, cut bool, notes int) 
 	m = m.withFiles(c, l, leadGone)
 	restore, work := restoreBlock(c, l, m.work, cut, leadGone)
 	m.work = work
-	blocks := slices.Concat(compactionBlocks(c), m.files.shown(), restore)
-	if len(m.spans) > 0 {
-		blocks = append(blocks, c.ownBlock(pagevm.ItemCarry, ids.Page("cy", c.prior.Name, c.Request.Branch), pagevm.Pointer, spanText(c, m.spans)))
+	blocks := slices.Concat(compactionBlocks(c), m.files.shown())
+	said, version := modelNotes(c, notes)
+	room := l.unscale(m.carry)
+	if m.carry >= l.Scale(carryRoom(l.Window)) { // the window is large enough for all of it
+		room = noWindow
+	}
+	most := room
+	for _, b := range restore {
+		if b.Tokens <= most/4 {
+			blocks, room = append(blocks, b), room-b.Tokens
+		}
+	}
+	for lines := min(len(m.spans), maxSpanLines); lines > 0; lines-- {
+		b := c.ownBlock(pagevm.ItemCarry, ids.Page("cy", c.prior.Name, c.Request.Branch), pagevm.Pointer, spanText(c, m.spans, lines))
+		if b.Tokens <= most/2 {
+			blocks, room = append(blocks, b), room-b.Tokens
+			break
+		}
 	}
 	page := ids.Page("su", c.prior.Name, c.Request.Branch)
-	said, version := modelNotes(c, notes)
-	text := summary.RenderNoted(m.summary, said, summary.Cap(l.Window), c.Maker.Count.Text, func(kind string, _ int) string { return page + "." + kind })
-	return carry{m, append(blocks, c.ownBlock(pagevm.ItemCarry, page, pagevm.Structured, text)), version}
+	text := summary.RenderNoted(m.summary, said, min(summary.Cap(l.Window), room), c.Maker.Count.Text, func(kind string, _ int) string { return page + "." + kind })
+	if b := c.ownBlock(pagevm.ItemCarry, page, pagevm.Structured, text); text != "" && b.Tokens <= room {
+		blocks = append(blocks, b)
+	}
+	return carry{m, blocks, version}
 }
 
 // compactionBlocks shows a provider's compaction. It is the compaction that comes with the cut,
@@ -136,12 +154,12 @@ func carryIfGone(c *Call, l *Limits, m material, leadGone bool, notes int) carry
 	return carry{m, m.files.shown(), notes}
 }
 
-// spanText lists the spans that left the prompt, newest last.
-func spanText(c *Call, spans []branch.Span) string {
+// spanText lists the spans that left the prompt, newest last, the last ones a line each.
+func spanText(c *Call, spans []branch.Span, lines int) string {
 	var b strings.Builder
 	b.WriteString(carryIntro)
 	b.WriteString(spans[len(spans)-1].Worked)
-	if older := len(spans) - maxSpanLines; older > 0 {
+	if older := len(spans) - lines; older > 0 {
 		fmt.Fprintf(&b, "\n+%d older: get %s", older, spans[older-1].ID)
 		spans = spans[older:]
 	}

@@ -118,6 +118,7 @@ type wanted struct {
 	goal, standing int
 	// pressed are the sent pages that must be shown and have to be shown shorter.
 	pressed map[string]pagevm.Level
+	yields
 }
 
 // makeCut submits the cut. If the prompt after the granted cut is still above the goal, it
@@ -141,7 +142,7 @@ func makeCut(c *Call, l *Limits, want *wanted, uncut Candidate, m material) (Can
 		made := carryBlocks(c, l, m, seen[0].Gone || wish.Leave[c.Places[0].Atom], true, uncut.notes)
 		m = made.material
 		carry := plain(made.blocks)
-		wishes := pagevm.Wishes{Cut: wish, Carry: carry, Drop: saidBy(c, best.Proj, carry)}
+		wishes := pagevm.Wishes{Cut: wish, Carry: carry, Drop: want.dropped(c, best.Proj, carry)}
 		proj, dec := c.nextProjection(wishes, want.cache)
 		if dec.Cut == nil {
 			best.Made.Refused = dec.Refused
@@ -204,7 +205,7 @@ const instructionShare = 10
 // selectFor lets the selector choose for a whole prompt of target tokens, or of most tokens for
 // items that are worth their cost.
 func selectFor(c *Call, l *Limits, want *wanted, a *scores, target, most int) *pagevm.CutWish {
-	carry := carryRoom(l.Window)
+	carry := l.unscale(want.carry)
 	room := func(whole int) int { return max(l.unscale(whole-l.Fixed-want.standing)-carry, 0) }
 	in := pagevm.SelectInput{
 		Host: a.hosts, Places: c.Places, Seen: a.seen, Traits: a.traits, Names: a.uses,

@@ -6,6 +6,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
+	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/represent"
@@ -35,6 +36,8 @@ const (
 	leastExcerpt = 120
 	// leastBroken is the size in tokens below which a text is not shortened.
 	leastBroken = 200
+	// leastClip is the least size of a clipped text of the model, in bytes.
+	leastClip = 40
 	// fitTries limits the number of sizes that are tried for an excerpt.
 	fitTries = 6
 	// nearly is the part of the room, in percent, from which a size is good enough.
@@ -52,11 +55,21 @@ type fitting struct {
 	// pressed are the sent pages that must be shown and have to be shown shorter.
 	pressed map[string]pagevm.Level
 	settled branch.Settled
+	yields
+}
+
+// yields is the room that the kernel's own texts take if a cut is made.
+type yields struct {
+	// carry is the room for the carry block without pins and files, in calibrated tokens.
+	carry int
+	// bare: the notes and the recalled memory of the open loop leave, too.
+	bare bool
 }
 
 // fit lowers the new items that do not fit, as described above.
 func fit(c *Call, l *Limits, o *opening) fitting {
 	f := settle(c)
+	f.yields = o.yields
 	at := *c // with the messages as they are settled
 	at.Hosts = f.hosts
 	over := grownOver(&at, l, o)
@@ -97,38 +110,92 @@ func (f fitting) with(all []shortenable) fitting {
 	return f
 }
 
+// carryShare returns the room for the carry block without pins and files: at most a quarter of
+// the room for the conversation. The share is our choice.
+func carryShare(l *Limits) int { return min(l.Scale(carryRoom(l.Window)), max(0, l.Hard-l.Fixed)/4) }
+
 // press makes the required items fit into the window. Sent items only change if a cut is needed
-// in any case.
+// in any case. If results and users' messages can't be made short enough, the carry block gives up
+// half of its room. Then the model's newest message is shortened with the inputs of its calls, and
+// so are instructions that the host put among the messages.
+// At last the carry block is left out, and so are the loop's notes and recalled memory.
 func press(c *Call, l *Limits, o *opening, f fitting, over int) fitting {
-	room := l.Hard - l.Fixed - o.standing - l.Scale(carryRoom(l.Window)) - loopBlocks(c, l)
+	blocks := loopBlocks(c, l)
+	room := l.Hard - l.Fixed - o.standing - blocks
 	must := mustStandTokens(c, l)
-	if must <= room {
+	if must <= room-f.carry {
 		return f // a cut makes room
 	}
-	all := candidates(c, l, leastBroken)
-	size, saved := 0, 0
-	for i := range all {
-		all[i] = withFloor(c, l, all[i])
-		size += all[i].size
+	all := candidates(c, l, leastBroken, false)
+	size, least := floors(c, l, all)
+	if must-size+least > room-f.carry {
+		f.carry /= 2
 	}
-	share := shares(all, room-(must-size))
-	for i := range all {
-		if !all[i].sent {
-			saved += max(0, all[i].size-share[i])
+	if must-size+least > room-f.carry {
+		all = candidates(c, l, leastBroken, true)
+		size, least = floors(c, l, all)
+	}
+	if spare := room - (must - size + least); spare < f.carry {
+		f.carry = max(0, spare)
+		if f.bare = spare < 0; f.bare {
+			room += blocks
 		}
 	}
+	share := shares(all, room-f.carry-(must-size))
 	f.pressed = map[string]pagevm.Level{}
-	for i := range all {
-		t := &all[i]
-		if share[i] >= t.size || t.sent && saved >= over {
-			continue
+	for _, sent := range []bool{false, true} {
+		if sent && over <= 0 {
+			break // without a cut the new texts alone make the room
 		}
-		all[i] = lowered(c, l, *t, share[i])
-		if t.sent {
-			f.pressed[t.seg.Page] = t.seg.First
+		for i := range all {
+			t := &all[i]
+			if share[i] >= t.size || t.sent != sent {
+				continue
+			}
+			all[i] = lowered(c, l, *t, share[i])
+			over -= t.size - l.Scale(t.seg.At[t.seg.First].Tokens)
+			if sent {
+				f.pressed[t.seg.Page] = t.seg.First
+			}
 		}
 	}
 	return f.with(all)
+}
+
+// floors gives every text its least size. It returns the sum of the sizes, and the sum of the
+// least sizes.
+func floors(c *Call, l *Limits, all []shortenable) (size, least int) {
+	for i := range all {
+		all[i] = withFloor(c, l, all[i])
+		size += all[i].size
+		least += all[i].least
+	}
+	return size, least
+}
+
+// yielding returns the opening with the room that the carry block has.
+func (o opening) yielding(f *fitting) opening {
+	o.yields = f.yields
+	return o
+}
+
+// dropped returns the notes and recalled memory that a cut drops although they stay with an open
+// loop.
+func (y *yields) dropped(c *Call, proj *pagevm.Projection, carry []pagevm.Block) map[string]bool {
+	drop := saidBy(c, proj, carry)
+	if !y.bare {
+		return drop
+	}
+	drop = maps.Clone(drop)
+	for i := range proj.Items {
+		if it := &proj.Items[i]; it.Kind == pagevm.ItemNote || it.Kind == pagevm.ItemRetrieval {
+			if drop == nil {
+				drop = map[string]bool{}
+			}
+			drop[it.Page] = true
+		}
+	}
+	return drop
 }
 
 // loopBlocks returns the size of the notes and recalled memory that stay with the open loop.
@@ -191,14 +258,15 @@ func shares(all []shortenable, room int) []int {
 
 // largeResults returns the new results that count as large.
 func largeResults(c *Call, l *Limits) []shortenable {
-	return slices.DeleteFunc(candidates(c, l, c.Maker.Large+1), func(t shortenable) bool {
+	return slices.DeleteFunc(candidates(c, l, c.Maker.Large+1, false), func(t shortenable) bool {
 		return t.sent || t.seg.Kind != pagevm.ItemResult
 	})
 }
 
 // candidates returns the texts that every cut keeps, that may be shown shorter, and that have at
-// least so many tokens as the parameter least says.
-func candidates(c *Call, l *Limits, least int) (out []shortenable) {
+// least so many tokens as the parameter least says. The parameter own adds the model's own
+// messages and the host's instructions.
+func candidates(c *Call, l *Limits, least int, own bool) (out []shortenable) {
 	for i := range c.Hosts {
 		if !c.mustStand(i) {
 			continue
@@ -206,7 +274,7 @@ func candidates(c *Call, l *Limits, least int) (out []shortenable) {
 		for j := range c.Hosts[i].Segments {
 			s := &c.Hosts[i].Segments[j]
 			parts := c.SegmentParts(i, s)
-			if s.Committed && s.At[s.First].Tokens-c.Maker.MediaTokens(parts) >= least && breakable(c.Msgs[i].Role, parts) {
+			if s.Committed && s.At[s.First].Tokens-c.Maker.MediaTokens(parts) >= least && (breakable(c.Msgs[i].Role, parts) || own && !c.Hosts[i].Held && clippable(c.Msgs[i].Role, parts)) {
 				out = append(out, shortenable{i: i, j: j, sent: i < c.Align.At, seg: *s, size: l.Scale(s.At[s.First].Tokens)})
 			}
 		}
@@ -227,6 +295,11 @@ func breakable(role memkernel.Role, parts []memkernel.Part) bool {
 // withFloor returns a text with its least size. Messages get their levels now.
 func withFloor(c *Call, l *Limits, t shortenable) shortenable {
 	parts := t.parts(c)
+	if c.Msgs[t.i].Role == memkernel.RoleAssistant {
+		text := ingest.Clipped(parts, leastClip, c.Maker.Mask.Text)
+		t.least = min(t.size, l.Scale(c.Maker.Lowered(&t.seg, parts, text, "", c.overhead(t.j)).Tokens))
+		return t
+	}
 	if page := c.Page(t.seg.Page); page != nil && t.seg.Kind == pagevm.ItemHost && t.seg.Lowest(true) == pagevm.Full {
 		m, s := &c.Msgs[t.i], &t.seg
 		leveled := *page
@@ -283,6 +356,12 @@ func lowered(c *Call, l *Limits, t shortenable, share int) shortenable {
 	return t
 }
 
+// clippable reports whether a message of the model or of the host's own instructions may be
+// shortened, because it holds words or inputs of the host's tools.
+func clippable(role memkernel.Role, parts []memkernel.Part) bool {
+	return role == memkernel.RoleAssistant && slices.ContainsFunc(parts, ingest.Clippable) || ingest.SystemRole(role) && len(ingest.TextRuns(parts)) > 0
+}
+
 // hostMade reports whether a host's own compressor made the compressed level.
 func hostMade(c *Call, s *pagevm.Segment) bool {
 	page := c.Page(s.Page)
@@ -301,21 +380,42 @@ func excerpted(c *Call, l *Limits, t shortenable, share int) (shortenable, bool)
 		return t, false
 	}
 	var best pagevm.Shown
-	in := sourceOf(c, parts, page)
-	e, text := represent.NewExcerpts(in), ""
-	largestWithin(room, scaled(len(in.Text), room, t.seg.At[pagevm.Full].Tokens-media), len(in.Text), func(n int) int {
-		rep := e.Rep(n)
-		sh := c.Maker.Lowered(&t.seg, parts, rep.Text, rep.Hash, c.overhead(t.j))
+	text := ""
+	excerpt, size := excerpts(c, parts, page, c.Msgs[t.i].Role)
+	try := func(n int) int {
+		short, hash := excerpt(n)
+		sh := c.Maker.Lowered(&t.seg, parts, short, hash, c.overhead(t.j))
 		if took := sh.Tokens - media; took <= room && (text == "" || took > best.Tokens-media) {
-			best, text = sh, rep.Text
+			best, text = sh, short
 		}
 		return sh.Tokens - media
-	})
+	}
+	largestWithin(room, scaled(size, room, t.seg.At[pagevm.Full].Tokens-media), size, try)
+	if text == "" {
+		try(0)
+	}
 	if text == "" {
 		return t, false
 	}
 	t.seg.At[pagevm.Compressed], t.seg.First, t.excerpt = best, pagevm.Compressed, text
 	return t, true
+}
+
+// excerpts returns a function that makes a text of about n bytes out of parts, with its hash, and
+// the size of the whole text. A message of the model keeps all its parts, each clipped.
+func excerpts(c *Call, parts []memkernel.Part, page *pagevm.Page, role memkernel.Role) (make func(n int) (text, hash string), size int) {
+	if role == memkernel.RoleAssistant {
+		return func(n int) (string, string) {
+			text := ingest.Clipped(parts, max(n/len(parts), leastClip), c.Maker.Mask.Text)
+			return text, ids.Hash(text)
+		}, len(parts) * int(page.Bytes)
+	}
+	in := sourceOf(c, parts, page)
+	e := represent.NewExcerpts(in)
+	return func(n int) (string, string) {
+		rep := e.Rep(n)
+		return rep.Text, rep.Hash
+	}, len(in.Text)
 }
 
 // largestWithin looks for the largest excerpt of at most room tokens, from excerpts of n bytes on.

@@ -20,7 +20,7 @@ type opening struct {
 // the past that it describes.
 func open(c *Call, l *Limits) opening {
 	p := c.prior.Before
-	o := opening{material: material{spans: p.Spans, summary: p.Summary}, texts: map[string]string{}, notes: p.Notes}
+	o := opening{material: material{spans: p.Spans, summary: p.Summary, yields: yields{carry: carryShare(l)}}, texts: map[string]string{}, notes: p.Notes}
 	leadGone := c.leadGone()
 	if len(c.Prev.Proj.Seen) == 0 {
 		m := o.withFiles(c, l, leadGone)
@@ -54,7 +54,7 @@ func (o opening) showing(m material, blocks []textBlock) opening {
 // files. The files give up room down to their floors. They do so in this plan if the carry block
 // is made now, otherwise at the next cut.
 func squeeze(c *Call, l *Limits, o opening) opening {
-	over := l.Fixed + o.standing + mustStandTokens(c, l) + l.Scale(carryRoom(l.Window)) - l.Hard
+	over := l.Fixed + o.standing + mustStandTokens(c, l) + o.carry - l.Hard
 	if over <= 0 || o.standing == 0 {
 		return o
 	}

@@ -188,7 +188,7 @@ func Make(ctx context.Context, prior *Prior, req *Request, s Session, ws Workspa
 	o := open(&c, &l)
 	f := fit(&c, &l, &o)
 	c.Hosts = f.hosts // all later stages see the messages as they are shown
-	d, err := decide(ctx, &c, &l, &past, squeeze(&c, &l, o), &f)
+	d, err := decide(ctx, &c, &l, &past, squeeze(&c, &l, o.yielding(&f)), &f)
 	if err != nil {
 		return nil, err
 	}

@@ -28,6 +28,10 @@ const recallPool = 48
 // recallSpans is the number of spans of the session that a search returns in addition.
 const recallSpans = 12
 
+// recallShare is the part of the room for the conversation that recalled memory may take, as a
+// divisor. It bounds the memory of small windows. Our choice.
+const recallShare = 8
+
 // recallFloor is the room below which nothing is recalled.
 const recallFloor = 80
 
@@ -58,7 +62,7 @@ func recalled(ctx context.Context, c *Call, l *Limits, d *Decision, proj *pagevm
 		return recollection{left: unread(c, api.ReasonTurnRecalled),
 			recall: &pagevm.Recall{Turn: turn, Reason: string(retrieval.NoMatch), Detail: "the host brought what memory holds with the message"}}
 	}
-	room := min(tokens, l.room(proj)) - l.Scale(c.Maker.Count.Overheads.PerMessage)
+	room := min(tokens, l.room(proj), (l.Hard-l.Fixed)/recallShare) - l.Scale(c.Maker.Count.Overheads.PerMessage)
 	if l.Ratio != 1 {
 		room-- // sizes are rounded up apart, and the block's as one
 	}

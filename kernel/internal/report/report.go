@@ -133,13 +133,13 @@ func ParamsOf(pl *plan.Result) api.Params {
 	if pl.Request.Price.Cache == cachelayout.CacheOpenAIAuto || pl.Request.Price.Cache == cachelayout.CacheOpenAIExplicit {
 		p.CacheKey = cachelayout.CacheKey(pl.Session(), pl.Blocks)
 	}
+	p.ThinkingOff = bareLoop(pl) && strings.Contains(pl.Request.Thinking, `"enabled"`)
 	if !pl.Request.Price.PreservedThinking {
 		return p
 	}
 	if pl.Request.DropOption && len(pl.Proj.Cuts) > 0 {
 		p.DropOption, p.Betas = true, append(p.Betas, bindingBeta)
 	}
-	p.ThinkingOff = bareLoop(pl) && strings.Contains(pl.Request.Thinking, `"enabled"`)
 	return p
 }
 
@@ -150,7 +150,8 @@ func bareLoop(pl *plan.Result) bool {
 		inLoop[pl.Hosts[i].Key] = true
 	}
 	for i := range pl.Proj.Items {
-		if pl.Proj.Items[i].Bare && inLoop[pl.Proj.Items[i].Key] {
+		it := &pl.Proj.Items[i]
+		if (it.Bare || it.Role == memkernel.RoleAssistant && it.Level < pagevm.Full) && inLoop[it.Key] {
 			return true
 		}
 	}
