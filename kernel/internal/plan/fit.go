@@ -397,8 +397,20 @@ func excerpted(c *Call, l *Limits, t shortenable, share int) (shortenable, bool)
 	if text == "" {
 		return t, false
 	}
-	t.seg.At[pagevm.Compressed], t.seg.First, t.excerpt = best, pagevm.Compressed, text
+	t.seg, t.seg.First, t.excerpt = withSpecial(t.seg, pagevm.Compressed, best), pagevm.Compressed, text
 	return t, true
+}
+
+// withSpecial returns a segment with a text of a special size at a level, without the lower levels
+// that are not smaller.
+func withSpecial(s pagevm.Segment, level pagevm.Level, text pagevm.Shown) pagevm.Segment {
+	for lower := range level {
+		if s.At[lower].Tokens >= text.Tokens {
+			s.At[lower] = pagevm.Shown{}
+		}
+	}
+	s.At[level] = text
+	return s
 }
 
 // excerpts returns a function that makes a text of about n bytes out of parts, with its hash, and

@@ -98,7 +98,7 @@ func asShown(s pagevm.Segment, it *pagevm.Item, mustStand, closed bool) (now pag
 		return s, false
 	}
 	if sh := &s.At[it.Level]; sh.Hash != it.Hash && (sh.Hash == "" || sh.Tokens > it.Tokens || !closed) {
-		*sh = pagevm.Shown{Hash: it.Hash, Tokens: it.Tokens, Positions: it.Positions, Markable: it.Markable, Image: it.Image}
+		s = withSpecial(s, it.Level, pagevm.Shown{Hash: it.Hash, Tokens: it.Tokens, Positions: it.Positions, Markable: it.Markable, Image: it.Image})
 		special = true
 	}
 	if mustStand {
