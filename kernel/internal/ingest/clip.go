@@ -31,7 +31,7 @@ func Clipped(parts []memkernel.Part, n int, mask func(string) string) string {
 			if p.Call != nil {
 				text = p.Call.Input
 			}
-			out = append(out, clip(mask(text), n))
+			out = append(out, Clip(mask(text), n))
 		default:
 			out = append(out, clippedInput(p.Call.Input, n, mask))
 		}
@@ -65,9 +65,9 @@ func unclipped(parts []memkernel.Part, text string) []memkernel.Part {
 	return out
 }
 
-// clip returns the beginning and the end of a text, together about n bytes, with a mark between
+// Clip returns the beginning and the end of a text, together about n bytes, with a mark between
 // them.
-func clip(text string, n int) string {
+func Clip(text string, n int) string {
 	if len(text) <= n+clipMark {
 		return text
 	}
@@ -89,7 +89,7 @@ const clipMark = 48
 func clippedInput(input string, n int, mask func(string) string) string {
 	masked := mask(input)
 	if !json.Valid([]byte(masked)) {
-		return `{"input":` + quoted(clip(masked, n)) + `}`
+		return `{"input":` + quoted(Clip(masked, n)) + `}`
 	}
 	var b strings.Builder
 	for i := 0; i < len(masked); {
@@ -110,7 +110,7 @@ func clippedInput(input string, n int, mask func(string) string) string {
 		i = end
 	}
 	if whole := 8*n + 16*clipMark; b.Len() > whole {
-		return `{"input":` + quoted(clip(masked, n)) + `}`
+		return `{"input":` + quoted(Clip(masked, n)) + `}`
 	}
 	return b.String()
 }
@@ -121,7 +121,7 @@ func clippedString(raw string, n int) string {
 	if len(raw) <= n || json.Unmarshal([]byte(raw), &text) != nil {
 		return raw
 	}
-	if short := clip(text, n); short != text {
+	if short := Clip(text, n); short != text {
 		return quoted(short)
 	}
 	return raw

@@ -86,6 +86,9 @@ func decide(ctx context.Context, c *Call, l *Limits, past *Past, o opening, f *f
 	d.Cold, d.Clock = cache.Cold, clock
 	d.Cut = c.planCut(cutInput(c, l, &d, cache))
 	d.Cut, d.Held, d.WhyNot = wantCut(c, l, past, &d)
+	if d.Cut.Reason == string(pagevm.CutForced) && c.Request.Demand == nil && !past.Refusal.Refused {
+		d.Cut = lasting(l, &d)
+	}
 	cache.Forced = d.Cut.Force
 	if err := ctx.Err(); err != nil {
 		return d, err
@@ -122,6 +125,21 @@ func decide(ctx context.Context, c *Call, l *Limits, past *Past, o opening, f *f
 	}
 	d.Gauge = readGauge(c, l, &d)
 	return d, ctx.Err()
+}
+
+// lastingCalls is the number of calls for which the room after a forced cut should last. Our
+// choice.
+const lastingCalls = 13
+
+// lasting returns a forced cut that leaves room for the growth of lastingCalls calls, as far as it
+// still keeps a third of the room for the conversation.
+func lasting(l *Limits, d *Decision) cachelayout.Cut {
+	cut, bare := d.Cut, l.Fixed+d.Standing
+	f := &cut.Figures
+	most := max(f.Limit-lastingCalls*max(f.MeanGrowth, f.MedianGrowth), bare+(f.Limit-bare)/3)
+	cut.TargetTokens = min(cut.TargetTokens, most)
+	cut.MostTokens = min(cut.MostTokens, most)
+	return cut
 }
 
 // splitWindow divides the window among the regions. It returns an error if tools, system prompt,

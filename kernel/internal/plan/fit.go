@@ -36,7 +36,7 @@ const (
 	leastExcerpt = 120
 	// leastBroken is the size in tokens below which a text is not shortened.
 	leastBroken = 200
-	// leastClip is the least size of a clipped text of the model, in bytes.
+	// leastClip is the least size of a clipped text in bytes. A text of fewer tokens is not clipped.
 	leastClip = 40
 	// fitTries limits the number of sizes that are tried for an excerpt.
 	fitTries = 6
@@ -132,8 +132,11 @@ func press(c *Call, l *Limits, o *opening, f fitting, over int) fitting {
 		f.carry /= 2
 	}
 	if must-size+least > room-f.carry {
-		all = candidates(c, l, leastBroken, true)
+		all = candidates(c, l, leastClip, true)
 		size, least = floors(c, l, all)
+		for i := range all {
+			least += shortest(c, l, &all[i])
+		}
 	}
 	if spare := room - (must - size + least); spare < f.carry {
 		f.carry = max(0, spare)
@@ -296,8 +299,7 @@ func breakable(role memkernel.Role, parts []memkernel.Part) bool {
 func withFloor(c *Call, l *Limits, t shortenable) shortenable {
 	parts := t.parts(c)
 	if c.Msgs[t.i].Role == memkernel.RoleAssistant {
-		text := ingest.Clipped(parts, leastClip, c.Maker.Mask.Text)
-		t.least = min(t.size, l.Scale(c.Maker.Lowered(&t.seg, parts, text, "", c.overhead(t.j)).Tokens))
+		t.least = t.size // the model's messages have no levels
 		return t
 	}
 	if page := c.Page(t.seg.Page); page != nil && t.seg.Kind == pagevm.ItemHost && t.seg.Lowest(true) == pagevm.Full {
@@ -315,6 +317,20 @@ func withFloor(c *Call, l *Limits, t shortenable) shortenable {
 		}
 	}
 	return t
+}
+
+// shortest sets the least size of a text to the size of its shortest excerpt, if that is less. It
+// returns the difference.
+func shortest(c *Call, l *Limits, t *shortenable) int {
+	page := c.Page(t.seg.Page)
+	if page == nil {
+		return 0
+	}
+	excerpt, _ := excerpts(c, t.parts(c), page, c.Msgs[t.i].Role)
+	text, hash := excerpt(0)
+	was := t.least
+	t.least = min(was, l.Scale(c.Maker.Lowered(&t.seg, t.parts(c), text, hash, c.overhead(t.j)).Tokens))
+	return t.least - was
 }
 
 // overhead is the framing that the first segment of a message bears.
@@ -414,7 +430,7 @@ func withSpecial(s pagevm.Segment, level pagevm.Level, text pagevm.Shown) pagevm
 }
 
 // excerpts returns a function that makes a text of about n bytes out of parts, with its hash, and
-// the size of the whole text. A message of the model keeps all its parts, each clipped.
+// the size of the whole text. With an n of 0 the text is as short as possible. A message of the model keeps all its parts, each clipped.
 func excerpts(c *Call, parts []memkernel.Part, page *pagevm.Page, role memkernel.Role) (make func(n int) (text, hash string), size int) {
 	if role == memkernel.RoleAssistant {
 		return func(n int) (string, string) {
@@ -425,6 +441,10 @@ func excerpts(c *Call, parts []memkernel.Part, page *pagevm.Page, role memkernel
 	in := sourceOf(c, parts, page)
 	e := represent.NewExcerpts(in)
 	return func(n int) (string, string) {
+		if n == 0 {
+			text := ingest.Clip(in.Text, leastClip)
+			return text, ids.Hash(text)
+		}
 		rep := e.Rep(n)
 		return rep.Text, rep.Hash
 	}, len(in.Text)

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 
@@ -171,20 +172,56 @@ func hashOfSystem(system []memkernel.Part, unseen int) (hash string) {
 
 // calibration returns the ratio between real and counted tokens, its spread and how far it can
 // be trusted. They come from the bills of this model: persisted observations, and the growth from
-// call to call that the transcript recorded.
+// call to call that the transcript recorded. If the session itself has recorded enough, its sums
+// give the ratio and the spread of a whole prompt, whose parts err less together than alone.
 func calibration(c *Call) (ratio, spread float64, kind budget.Kind) {
 	count := &c.Maker.Count
-	if cal := c.recordedGrowth(c.prior.Calibration); count.Kind == budget.Estimated && cal.Trusted() {
-		ratio, spread = cal.Factor()
-		return ratio, spread, budget.Calibrated
+	cal, own := c.recordedGrowth(c.prior.Calibration)
+	if count.Kind != budget.Estimated || !cal.Trusted() {
+		return 1, count.Spread(), count.Kind
 	}
-	return 1, count.Spread(), count.Kind
+	ratio, spread = cal.Factor()
+	if len(own) >= leastCalls {
+		ratio, spread = ownRatio(c, own, spread)
+	}
+	return ratio, spread, budget.Calibrated
+}
+
+// leastCalls is the number of calls from which a session's own sums are used.
+const leastCalls = 5
+
+// growthOfCall is the growth of the prompt by a call, by the kernel's count and by the bill.
+type growthOfCall struct{ counted, actual int }
+
+// ownRatio returns the ratio of the sums of a session's growth, and the spread of a prompt of the
+// session. The measured calls that a cut has left err by two standard deviations of their sum. The
+// error is largest if half of the calls are left. All other messages err by the spread of a single
+// call.
+func ownRatio(c *Call, own []growthOfCall, single float64) (ratio, spread float64) {
+	counted, actual, all := 0, 0, 0
+	for _, g := range own {
+		counted, actual = counted+g.counted, actual+g.actual
+	}
+	for i := range c.Hosts {
+		all += c.Hosts[i].Tokens()
+	}
+	ratio = float64(actual) / float64(counted)
+	squares := 0.0
+	for _, g := range own {
+		d := float64(g.actual) - ratio*float64(g.counted)
+		squares += d * d
+	}
+	known := float64(actual) / 2
+	rest := math.Max(0, ratio*float64(all-counted))
+	return ratio, math.Min(single, 1+(math.Sqrt(squares)+rest*(single-1))/(known+rest))
 }
 
 // recordedGrowth returns a calibration that is trained on the growth of the recorded prompt from
-// one call to the next. It ignores prompts that shrank and prompts that another model answered.
-func (c *Call) recordedGrowth(cal budget.Calibration) budget.Calibration {
+// one call to the next, and the growth of the calls that trained it. It ignores prompts that
+// shrank and prompts that another model answered.
+func (c *Call) recordedGrowth(cal budget.Calibration) (budget.Calibration, []growthOfCall) {
 	last, sum, n := 0, 0, 0
+	var own []growthOfCall
 	for i := range c.Msgs {
 		msg := &c.Msgs[i]
 		if msg.Origin == memkernel.OriginSummary {
@@ -192,15 +229,16 @@ func (c *Call) recordedGrowth(cal budget.Calibration) budget.Calibration {
 		}
 		if msg.Role == memkernel.RoleAssistant && msg.Usage != nil && msg.Usage.InputTotal() > 0 {
 			total := msg.Usage.InputTotal()
-			if last > 0 && total > last && msg.Model == c.Request.Model {
-				cal.Observe(budget.Count{Tokens: sum, Bound: sum, Kind: c.Maker.Count.Kind}, n, total-last)
+			if last > 0 && total > last && msg.Model == c.Request.Model &&
+				cal.Observe(budget.Count{Tokens: sum, Bound: sum, Kind: c.Maker.Count.Kind}, n, total-last) {
+				own = append(own, growthOfCall{sum, total - last})
 			}
 			last, sum, n = total, 0, 0
 		}
 		sum += c.Hosts[i].Tokens()
 		n++
 	}
-	return cal
+	return cal, own
 }
 
 // lastCall returns the call of the plan, for the state to remember.
