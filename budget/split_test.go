@@ -19,9 +19,9 @@ func TestSplit(t *testing.T) {
 		{"openclaw", Request{Window: 64_000, Reserve: 20_000},
 			Plan{Window: 64_000, Reserve: 20_000, Budget: 44_000, WorkingSet: 40_800, LowWater: 24_200, Summary: 1_200, Retrieval: 2_000}},
 		{"small", Request{Window: 8_000},
-			Plan{Window: 8_000, Reserve: 4_000, Budget: 4_000, WorkingSet: 2_200, LowWater: 2_200, Summary: 480, Retrieval: 1_320}},
+			Plan{Window: 8_000, Reserve: 1_600, Budget: 6_400, WorkingSet: 3_632, LowWater: 3_520, Summary: 768, Retrieval: 2_000}},
 		{"tight", Request{Window: 32_000, Fixed: []Item{{"tools", 15_000}}},
-			Plan{Window: 32_000, Reserve: 8_000, Budget: 24_000, Fixed: 15_000, WorkingSet: 9_000, LowWater: 9_000}},
+			Plan{Window: 32_000, Reserve: 6_400, Budget: 25_600, Fixed: 15_000, WorkingSet: 10_600, LowWater: 10_600}},
 		{"full", Request{Window: 32_000, Reserve: -1, Fixed: []Item{{"tools", 32_000}}},
 			Plan{Window: 32_000, Budget: 32_000, Fixed: 32_000}},
 	} {

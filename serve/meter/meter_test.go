@@ -199,7 +199,7 @@ func TestFlushTurnsBilled(t *testing.T) {
 	}})
 	up := httptest.NewServer(server)
 	defer up.Close()
-	sum := process(t, t.TempDir(), c, up.URL, proxy.Options{ContextWindow: 60_000, FlushTurns: true}, func(url string) { c.talk(t, url, 16, 12_000, time.Minute) })
+	sum := process(t, t.TempDir(), c, up.URL, proxy.Options{ContextWindow: 60_000, Reserve: 12_000, FlushTurns: true}, func(url string) { c.talk(t, url, 16, 12_000, time.Minute) })
 	flushes, cost := 0, 0.0
 	for i, r := range server.Requests() {
 		if strings.Contains(string(r.Body), api.NoReply) {

@@ -21,7 +21,7 @@ import (
 // new, and so does what can't wait for its turn behind it. The next plan repeats it.
 func TestDeadlineExtends(t *testing.T) {
 	for name, a := range map[string]clientAPI{"anthropic": caching(anthropic), "openai": openai, "responses": responses} {
-		s := newStage(t, fakemodel.Options{}, proxy.Options{ContextWindow: 14_000}, nil)
+		s := newStage(t, fakemodel.Options{}, proxy.Options{ContextWindow: 14_000, Reserve: 7_000}, nil)
 		msgs := s.turns(a, 10, "X-Memkernel-Session", "s") // and a cut
 		first := s.proxy
 		wait := make(chan struct{})

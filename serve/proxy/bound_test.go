@@ -106,7 +106,7 @@ func TestBoundReasoningThroughCuts(t *testing.T) {
 		"gpt, dropped":          {responses, "gpt-6.2-sol", `"include":["reasoning.encrypted_content"],`, nil, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := &thinker{stage: newStage(t, fakemodel.Options{Script: two, Thinks: true}, proxy.Options{}, nil), api: bare(tt.api), named: tt.model, extra: tt.extra, header: tt.header}
+			c := &thinker{stage: newStage(t, fakemodel.Options{Script: two, Thinks: true}, proxy.Options{Reserve: 8_000}, nil), api: bare(tt.api), named: tt.model, extra: tt.extra, header: tt.header}
 			for range 16 {
 				c.turn(1500)
 			}
