@@ -509,7 +509,9 @@ func TestKilledInALongLoop(t *testing.T) {
 		size = st.Size()
 	}
 	held := 0
-	p := planned(t, k, request(c))
+	req := request(c)
+	req.ContextWindow = 200_000 // which holds all results
+	p := planned(t, k, req)
 	if p.Stats.Ingested > 4*36 {
 		t.Errorf("%d pages were ingested again", p.Stats.Ingested)
 	}

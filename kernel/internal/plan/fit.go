@@ -135,7 +135,9 @@ func press(c *Call, l *Limits, o *opening, f fitting, over int) fitting {
 		all = candidates(c, l, leastClip, true)
 		size, least = floors(c, l, all)
 		for i := range all {
-			least += shortest(c, l, &all[i])
+			least -= all[i].least
+			all[i].least = min(all[i].least, shortest(c, l, all[i]))
+			least += all[i].least
 		}
 	}
 	if spare := room - (must - size + least); spare < f.carry {
@@ -319,18 +321,15 @@ func withFloor(c *Call, l *Limits, t shortenable) shortenable {
 	return t
 }
 
-// shortest sets the least size of a text to the size of its shortest excerpt, if that is less. It
-// returns the difference.
-func shortest(c *Call, l *Limits, t *shortenable) int {
+// shortest returns the size of a text's shortest excerpt.
+func shortest(c *Call, l *Limits, t shortenable) int {
 	page := c.Page(t.seg.Page)
 	if page == nil {
-		return 0
+		return t.size
 	}
 	excerpt, _ := excerpts(c, t.parts(c), page, c.Msgs[t.i].Role)
 	text, hash := excerpt(0)
-	was := t.least
-	t.least = min(was, l.Scale(c.Maker.Lowered(&t.seg, t.parts(c), text, hash, c.overhead(t.j)).Tokens))
-	return t.least - was
+	return l.Scale(c.Maker.Lowered(&t.seg, t.parts(c), text, hash, c.overhead(t.j)).Tokens)
 }
 
 // overhead is the framing that the first segment of a message bears.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -207,13 +208,14 @@ func TestPlanRefuses(t *testing.T) {
 	d := newDesk()
 	small := (*budget.TooSmallError)(nil)
 	said := []memkernel.Part{{Kind: memkernel.PartText, Text: strings.Repeat("rule ", 9000)}}
+	picture := memkernel.Part{Kind: memkernel.PartImage, Media: &memkernel.Media{Type: "image/png", Data: "cG5n", Width: 1000, Height: 1000}}
 	for name, c := range map[string]struct {
 		msgs []memkernel.Message
 		want func(error) bool
 	}{
 		"nothing":   {nil, func(err error) bool { return errors.Is(err, api.ErrNoMessages) }},
 		"answered":  {append(talk(1, 1), memkernel.Message{Role: memkernel.RoleAssistant, Parts: said}), func(err error) bool { return errors.Is(err, api.ErrAnswered) }},
-		"too large": {append([]memkernel.Message{{Role: memkernel.RoleSystem, Parts: said}}, talk(1, 1)...), func(err error) bool { return errors.As(err, &small) }},
+		"too large": {[]memkernel.Message{{Role: memkernel.RoleUser, Parts: slices.Repeat([]memkernel.Part{picture}, 9)}}, func(err error) bool { return errors.As(err, &small) }},
 	} {
 		if r, err := d.plan(t, c.msgs, 4000, nil); r != nil || !c.want(err) {
 			t.Errorf("%s: %v", name, err)
