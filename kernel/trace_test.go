@@ -171,7 +171,7 @@ func TestTraceOfMany(t *testing.T) {
 				c.loop(1, 4000+c.rng.Intn(4000))
 			}
 			req := request(c)
-			req.Reserve, req.Resolver, req.Messages = 12_800, resolver, slices.Clone(c.msgs)
+			req.ContextWindow, req.Resolver, req.Messages = 48_000, resolver, slices.Clone(c.msgs)
 			last = reopen(t, last, anew)
 			p := mustPlan(t, one, req)
 			for _, k := range []*kernel.Kernel{ks[i*3%4], last} {
