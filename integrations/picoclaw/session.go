@@ -28,7 +28,7 @@ type session[M any] struct {
 	// host has the values that the JSON was made of.
 	host []M
 	// plan is the plan that the last call was made of, "" once a turn named it.
-	plan                   string
+	plan                  string
 	window, answer, fixed int
 	// limit is a size that was too large for the provider. It bounds the window that the host
 	// gives. 0 is no limit.
