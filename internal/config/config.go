@@ -52,7 +52,7 @@ func (c *Config) Ignored() []Ignored { return c.ignored }
 // Plan holds the defaults of the planning verbs.
 type Plan struct {
 	ContextWindow Tokens `key:"context_window" flag:"context-window" empty:"the window in the price book" doc:"The model's window."`
-	Reserve       Tokens `key:"reserve" flag:"reserve" empty:"as the answers need, at most a fifth of the window" doc:"Tokens that stay free for the answer."`
+	Reserve       Tokens `key:"reserve" flag:"reserve" empty:"by the answers, at most a fifth" doc:"Tokens that stay free for the answer."`
 	Door          bool   `key:"door" experimental:"yes" default:"true" doc:"Whether a large JSON result is shortened before the model sees it for the first time, if it can read the whole by a resolver. Errors, files that were read and results under 8,000 bytes are always shown whole."`
 }
 
