@@ -16,9 +16,9 @@ const local = "qwen3-coder:30b"
 // smallWindows are the windows that local servers often run with.
 var smallWindows = []int{8_000, 16_000, 32_000}
 
-// TestAnyWindowPlansASession: in the small windows of local models every call of a session is
-// planned. The prompt leaves the reserve free, and shows the newest words of the user whole, or
-// with a notice of the part that is missing.
+// TestAnyWindowPlansASession: in the small windows of local models, and in one of which the system
+// prompt takes more than half, every call of a session is planned. The prompt leaves the reserve
+// free, and shows the newest words of the user whole, or with a notice of the part that is missing.
 func TestAnyWindowPlansASession(t *testing.T) {
 	s, err := transcript.LoadFile("../testdata/session.jsonl", nil)
 	if err != nil {
@@ -26,7 +26,7 @@ func TestAnyWindowPlansASession(t *testing.T) {
 	}
 	msgs, _ := transcript.Repair(s.View(transcript.Full), false)
 	for _, name := range []string{local, model} {
-		for _, window := range smallWindows {
+		for _, window := range append([]int{7_000}, smallWindows...) {
 			t.Run(fmt.Sprintf("%s/%d", name, window), func(t *testing.T) {
 				k := memoryKernel(t)
 				defer k.Close()

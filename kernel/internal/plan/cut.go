@@ -116,14 +116,17 @@ type wanted struct {
 	// goal is the size that the prompt may have after the cut. standing is the size of pins and
 	// workspace files in it.
 	goal, standing int
+	// instructions is the size up to which the cut keeps instructions, in counted tokens.
+	instructions int
 	// pressed are the sent pages that must be shown and have to be shown shorter.
 	pressed map[string]pagevm.Level
 	yields
 }
 
 // makeCut submits the cut. If the prompt after the granted cut is still above the goal, it
-// submits the cut again with a third of the target's conversation. The last granted cut applies.
-// If none was granted, the prompt stays uncut, with the reasons.
+// submits the cut again with a third of the target's conversation. If the prompt does not even fit
+// into the window, it first submits the cut without room for instructions. The last granted cut
+// applies. If none was granted, the prompt stays uncut, with the reasons.
 func makeCut(c *Call, l *Limits, want *wanted, uncut Candidate, m material) (Candidate, Work) {
 	captured := captureAhead(c, l, m.work)
 	m.summary = advanced(c, m.summary)
@@ -146,11 +149,16 @@ func makeCut(c *Call, l *Limits, want *wanted, uncut Candidate, m material) (Can
 		proj, dec := c.nextProjection(wishes, want.cache)
 		if dec.Cut == nil {
 			best.Made.Refused = dec.Refused
-			break
+		} else {
+			best = Candidate{Proj: proj, Made: dec, wishes: wishes, cache: want.cache, Texts: merged(uncut.Texts, textsOf(made.blocks)),
+				Spans: m.spans, summary: m.summary, notes: made.notes}
 		}
-		best = Candidate{Proj: proj, Made: dec, wishes: wishes, cache: want.cache, Texts: merged(uncut.Texts, textsOf(made.blocks)),
-			Spans: m.spans, summary: m.summary, notes: made.notes}
-		if l.Planned(proj) <= want.goal || wish.Compacted {
+		if want.instructions > 0 && l.room(best.Proj) < 0 {
+			own := *want
+			own.instructions, want = 0, &own
+			continue
+		}
+		if dec.Cut == nil || l.Planned(proj) <= want.goal || wish.Compacted {
 			break
 		}
 		bare := l.Fixed + want.standing
@@ -210,7 +218,7 @@ func selectFor(c *Call, l *Limits, want *wanted, a *scores, target, most int) *p
 	in := pagevm.SelectInput{
 		Host: a.hosts, Places: c.Places, Seen: a.seen, Traits: a.traits, Names: a.uses,
 		Target: room(target), Most: room(most), Hurdle: want.cut.Hurdle, Resolver: c.Request.Resolver != "",
-		Instructions: l.unscale(l.Window) / instructionShare,
+		Instructions: want.instructions,
 	}
 	wish := pagevm.Select(in)
 	c.log.step(Step{Select: &SelectStep{in, wish, *wish}})

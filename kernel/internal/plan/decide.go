@@ -93,7 +93,8 @@ func decide(ctx context.Context, c *Call, l *Limits, past *Past, o opening, f *f
 	if err := ctx.Err(); err != nil {
 		return d, err
 	}
-	want := wanted{cut: d.Cut, cache: cache, goal: min(cutGoal(c, l, past, &d.Cut), l.Hard), standing: d.Standing, pressed: f.pressed, yields: f.yields}
+	want := wanted{cut: d.Cut, cache: cache, goal: min(cutGoal(c, l, past, &d.Cut), l.Hard), standing: d.Standing, pressed: f.pressed, yields: f.yields,
+		instructions: l.unscale(l.Window) / instructionShare}
 	d.Chosen, d.Work = grown, o.work
 	switch {
 	case d.Cut.Do && (d.Cut.Reason == string(pagevm.CutDemand) || c.Request.Demand != nil):
