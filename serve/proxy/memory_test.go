@@ -73,7 +73,8 @@ func TestMemoryComesBack(t *testing.T) {
 			outcome string
 			held    bool // by the conversation, until it is released
 		}{
-			"unplanned": {a.body([]string{a.user("go"), a.call("c1", "BIG"), a.result("c1", "ok")}, false), "passed; reason=plan_error", true},
+			"unplanned": {a.body([]string{withBlock("content", `"type":"text",`, "")("user", "go", `{"type":"zz","v":"BIG"}`)}, false), "passed; reason=plan_error", true},
+			"call":      {a.body([]string{a.user("go"), a.call("c1", "BIG"), a.result("c1", "ok")}, false), "planned;", true},
 			"message":   {a.body([]string{a.user("BIG")}, false), "planned;", true},
 			"unread":    {a.body([]string{a.user("BIG")}, false) + "}", "passed; reason=unreadable", false},
 			"member":    {strings.Replace(a.body([]string{a.user("hi")}, false), `"z":1`, `"z":"BIG"`, 1), "planned;", false},
