@@ -135,6 +135,7 @@ function paired(messages) {
 test("twenty turns: the prompt's beginning stands between cuts, and every turn is committed", { skip }, async (t) => {
   const dir = workspace(t);
   const pi = new Pi(dir);
+  pi.ctx.model.contextWindow = 10000;
   await pi.emit("session_start", { reason: "startup" });
   for (let i = 0; i < 20; i++) await pi.turn(`question ${i}`);
   assert.ok(pi.requests.every((r) => r.ours), pi.notices.join("\n"));

@@ -370,7 +370,7 @@ func TestParallelSessions(t *testing.T) {
 
 // A proxy that begins anew on the same state goes on where the one before stopped.
 func TestRestart(t *testing.T) {
-	s := newStage(t, fakemodel.Options{Script: script}, proxy.Options{ContextWindow: 20_000}, nil)
+	s := newStage(t, fakemodel.Options{Script: script}, proxy.Options{ContextWindow: 20_000, Reserve: 4_096}, nil)
 	msgs := s.turns(anthropic, 16)
 	if !strings.Contains(s.log.String(), "cut=high_water") {
 		t.Error("no request was cut")
@@ -384,7 +384,7 @@ func TestRestart(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { k.Close() })
-	s.start(k, proxy.Options{ContextWindow: 20_000})
+	s.start(k, proxy.Options{ContextWindow: 20_000, Reserve: 4_096})
 	again := anthropic.body(msgs[:len(msgs)-1], false)
 	s.post("/v1/messages", again).planned(t)
 	s.settle()
