@@ -168,7 +168,7 @@ func TestUnknownContentAnywhere(t *testing.T) {
 		a := &apis[i]
 		t.Run(a.api.path, func(t *testing.T) {
 			up := answering(a.ok)
-			s := newStage(t, fakemodel.Options{}, proxy.Options{ContextWindow: 24_000, Reserve: 6_000, Resolver: "Bash"}, up)
+			s := newStage(t, fakemodel.Options{}, proxy.Options{ContextWindow: 24_000, Reserve: 8_000, Resolver: "Bash"}, up)
 			old, session := big("old", 9000), 0
 			rapid.Check(t, func(t *rapid.T) {
 				session++
@@ -250,7 +250,7 @@ func TestProviderCompactionStays(t *testing.T) {
 	} {
 		t.Run(tt.api.path, func(t *testing.T) {
 			up := answering(tt.ok)
-			s := newStage(t, fakemodel.Options{}, proxy.Options{ContextWindow: 24_000, Reserve: 6_000, Resolver: "Bash"}, up)
+			s := newStage(t, fakemodel.Options{}, proxy.Options{ContextWindow: 24_000, Reserve: 8_000, Resolver: "Bash"}, up)
 			msgs := []string{tt.api.user("please read the tide table"), tt.api.call("c1", "cat tides"), tt.api.result("c1", big("old", 9000)), fmt.Sprintf(tt.in, tt.compaction),
 				tt.api.user("please read the berths"), tt.api.call("c2", "cat berths"), tt.api.result("c2", big("berths", 6000)), tt.api.said("the berths are read"), tt.api.user("who has berth 4?")}
 			s.post(tt.api.path, tt.api.body(msgs, false)).planned(t)
