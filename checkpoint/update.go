@@ -141,7 +141,7 @@ func (u *updater) time() time.Time {
 // trimmed returns only the parts of a reader that it needs to read on, since the rest is
 // captured.
 func trimmed(r summary.State) summary.State {
-	r.Constraints, r.Artifacts, r.Evicted = nil, nil, summary.Evicted{}
+	r.Constraints, r.Artifacts, r.Reports, r.Evicted = nil, nil, nil, summary.Evicted{}
 	if n := len(r.Decisions); n > 1 {
 		r.Decisions = slices.Clone(r.Decisions[n-1:])
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/pagevm/toolcall"
 )
@@ -41,17 +42,21 @@ func TestCarryListsWhatWasWorkedOn(t *testing.T) {
 	}
 }
 
-// workedOn are the files and commands that the carry block lists.
+// workedOn are the files that the carry block lists.
 func workedOn(p *api.ContextPlan) (listed []string) {
 	for _, m := range p.Messages {
 		for _, part := range m.Parts {
-			_, list, _ := strings.Cut(part.Text, "that nothing below names:\n")
+			_, list, _ := strings.Cut(part.Text, "\nfiles (* edited, with names in the edits):\n")
 			for _, line := range strings.Split(list, "\n") {
-				path, isPath := strings.CutPrefix(line, "- ")
-				if !isPath {
+				folder, isFolder := strings.CutPrefix(line, "  - ")
+				if !isFolder {
 					break
 				}
-				listed = append(listed, strings.TrimSuffix(path, " (edited)"))
+				dir, names, _ := strings.Cut(folder, " ")
+				for _, name := range strings.Split(names, ", ") {
+					name, _, _ = strings.Cut(name, " (")
+					listed = append(listed, dir+strings.TrimSuffix(name, "*"))
+				}
 			}
 		}
 	}
@@ -74,5 +79,63 @@ func TestCarryListsTheFilesOfScripts(t *testing.T) {
 	listed := workedOn(planned(t, k, narrow(c)))
 	if len(listed) == 0 || slices.ContainsFunc(listed, func(p string) bool { return !strings.HasPrefix(p, "pkg/queue/worker_") }) {
 		t.Errorf("listed are %q", listed)
+	}
+}
+
+// What a person typed stays in the prompt word for word after it left as a message, once each and
+// in order. If there is no room, pastes and long paragraphs are shown by their beginnings, and a
+// statement stays with its correction. What hosts and other agents wrote is nobody's word.
+func TestWordsOfPersonsStay(t *testing.T) {
+	facts := []string{"The box staging_1 listens on port 54331.", "Marit owns the exporter until 14 March.", "The box staging_1 listens on port 54400.", "The import takes 47 minutes."}
+	log := strings.TrimSpace(strings.Repeat("worker 17 waits for the tide to turn; ", 60))
+	told := newConversation(91)
+	for i, f := range facts {
+		told.add(memkernel.RoleUser, words(f+"\n\n<teammate-message>nobody said this</teammate-message>"))
+		if i == 1 {
+			told.add(memkernel.RoleUser, words("This is what it prints:\n\n"+log+"\n\n```\n"+log+"\n```"))
+		}
+		told.loop(2, 6000)
+		told.say()
+	}
+	for range 8 {
+		told.user()
+		told.loop(3, 6000)
+		told.say()
+	}
+	told.user()
+	for window, whole := range map[int]bool{64_000: true, 24_000: false} {
+		k := openKernel(t, t.TempDir())
+		req := request(told)
+		req.ContextWindow, req.Resolver = window, "memory_get"
+		mustPlan(t, k, req)
+		covers := slices.IndexFunc(told.msgs, func(m memkernel.Message) bool { return strings.HasPrefix(m.Parts[0].Text, "Please look at") })
+		pass(t, k.Compact, api.Boundary{Messages: told.msgs, Compact: &api.CompactWish{Provider: &api.ProviderCompaction{Blocks: []string{`{"type":"compaction","content":"It went on."}`}, Covers: covers}}})
+		p := mustPlan(t, k, req)
+		k.Close()
+		text := stream(p)
+		for i := range facts {
+			if key := told.msgs[slices.IndexFunc(told.msgs, func(m memkernel.Message) bool { return strings.HasPrefix(m.Parts[0].Text, facts[i]) })].Key; goneKeys(p)[key] == "" {
+				t.Fatalf("window %d: the message with fact %d stands: the test shows nothing", window, i)
+			}
+		}
+		at := -1
+		for _, f := range []int{0, 2, 1, 3} { // a correction stands with what it corrects
+			if n := strings.Count(text, facts[f]); n != 1 {
+				t.Errorf("window %d: %q stands %d times", window, facts[f], n)
+			}
+			if f != 0 && f != 2 {
+				if i := strings.Index(text, facts[f]); i < at {
+					t.Errorf("window %d: %q is out of order", window, facts[f])
+				} else {
+					at = i
+				}
+			}
+		}
+		if got := strings.Contains(text, log); got != whole || !strings.Contains(text, "This is what it prints:") || !whole && !strings.Contains(text, " bytes more: cv-") {
+			t.Errorf("window %d: the log stands: %v\n%.3000s", window, got, text)
+		}
+		if _, block, _ := strings.Cut(text, "[SESSION_SUMMARY"); strings.Contains(block[:strings.Index(block, "left the prompt")], "nobody said") {
+			t.Errorf("window %d: an agent's words are a person's", window)
+		}
 	}
 }

@@ -99,7 +99,8 @@ func TestGaugeIsNotJumpedPast(t *testing.T) {
 	}
 }
 
-// Before a cut there is a checkpoint, and behind it the text to go on from.
+// Before a cut there is a checkpoint, and behind it one text about what left, with the words of
+// the person.
 func TestCutRestores(t *testing.T) {
 	dir := t.TempDir()
 	k := openKernel(t, dir)
@@ -109,7 +110,7 @@ func TestCutRestores(t *testing.T) {
 	if p.Layout.Made == nil || len(checkpoints(t, dir)) != 1 {
 		t.Fatalf("cut %v, %d checkpoints", p.Layout.Made, len(checkpoints(t, dir)))
 	}
-	if text := stream(p); strings.Count(text, "cp_001") == 0 || !strings.Contains(text, "Please look at service") {
+	if text := stream(p); strings.Contains(text, "[Checkpoint") || !strings.Contains(text, "Please look at service") {
 		t.Errorf("the carry block does not say where the work stands:\n%.1500s", text)
 	}
 	checkPlan(t, p, c.msgs)

@@ -176,7 +176,7 @@ func TestRewindTakesNotesAway(t *testing.T) {
 	observeNoted(t, dir, m, ck, c.msgs)
 	whole := cutText(t, dir, c)
 	c.msgs = append(c.msgs[:len(c.msgs)-1:len(c.msgs)-1], memkernel.Message{Key: "other", Role: memkernel.RoleAssistant, Parts: []memkernel.Part{words("It works otherwise.")}, Time: c.now})
-	text := cutText(t, dir, c)
+	text := cutText(t, dir, longer(c)) // long enough for another cut
 	if !strings.Contains(whole, "This stays") || !strings.Contains(whole, "This goes") || !strings.Contains(text, "This stays") || strings.Contains(text, "This goes") {
 		t.Errorf("after the rewind\n%s\nbefore\n%s", text, whole)
 	}

@@ -290,10 +290,12 @@ func destructiveOverwrite(t *testing.T) {
 	}
 }
 
-// summarised is the line of a prompt that holds the summary.
+// summarised is the line of a prompt that holds the summary, without what lists messages that left.
 func summarised(p *api.ContextPlan) string {
 	for line := range strings.SplitSeq(stream(p), "\n") {
 		if strings.Contains(line, "[SESSION_SUMMARY") {
+			line, _, _ = strings.Cut(line, `\nleft the prompt:`)
+			line, _, _ = strings.Cut(line, `\nfiles (`)
 			return line
 		}
 	}

@@ -31,7 +31,7 @@ func (u *updater) decide(reply string) bool {
 	a := u.asked()
 	text, ok := choice.Asked{Text: a.Text, Question: a.Question, Options: a.Options}.Answered(reply)
 	if ok {
-		u.decided(ByUser, "reply", oneLine(text, DecisionRunes))
+		u.decided(ByUser, kindReply, oneLine(text, DecisionRunes))
 	}
 	return ok
 }

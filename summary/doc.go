@@ -9,25 +9,25 @@
 //	│ goal: <first substantial request> | now: <latest request>            │
 //	│ constraints:                                                         │
 //	│   - <rule-like line of a user message>                               │
-//	│ state:                                                               │
-//	│   repo: <directory>          known keys only, always in this order   │
-//	│   branch: <git branch>                                               │
-//	│   step: <plan item in progress>                                      │
-//	│   last_check: <test or build command> → <status>                     │
-//	│   last_command: <command> → <status>                                 │
-//	│   last_error: <one line>                                             │
+//	│ corrections:                                                         │
+//	│   - <refused call> → <words with the refusal>                        │
 //	│ decisions:                                                           │
 //	│   - <question> → <reply>                                             │
-//	│ open_threads:                                                        │
-//	│   - <unanswered question, unfinished plan item, failing check>       │
-//	│ recent_artifacts:                                                    │
-//	│   - file: <path>                                                     │
-//	│     why: <the assistant's text before it>                            │
+//	│ said, by turn:                                                       │
+//	│   <turn>: <a person's words that left the prompt, word for word>     │
+//	│ done:                                                                │
 //	│   +<N> older: get <ID>                                               │
+//	│   - <commit, or the words that ended a turn of the assistant>        │
+//	│ state: in <directory>; branch <branch>; last check <command> → <end> │
+//	│ open:                                                                │
+//	│   - <unanswered question, unfinished plan item, failing check>       │
+//	│ files:                                                               │
+//	│   - <path>                                                           │
 //	└──────────────────────────────────────────────────────────────────────┘
 //
-// A list with nothing in it reads "none yet". Lists are newest first. Entries beyond the cap are
-// counted in one "+N older" line per list.
+// An empty list is left out. Lists are oldest first, except open threads and files. Entries
+// beyond the cap are counted in one "+N older" line per list. Words of persons are in the list
+// that they belong to ([Beside]).
 //
 // Everything is derived from the structure of the conversation (who spoke, how long, which tool
 // with which fields, how a line ends), not from English words. The exceptions are small

@@ -21,7 +21,7 @@ const (
 // entryLists returns the lists whose entries are separate members.
 func (s *State) entryLists() map[string]*[]Entry {
 	return map[string]*[]Entry{kindConstraints: &s.Constraints, kindDecisions: &s.Decisions,
-		kindThreads: &s.Threads, kindArtifacts: &s.Artifacts}
+		kindThreads: &s.Threads, kindArtifacts: &s.Artifacts, kindReports: &s.Reports}
 }
 
 // Members takes a state apart into named values, so that a journal can keep only the changes. If
@@ -47,7 +47,7 @@ func (s State) Members() (map[string]json.RawMessage, error) {
 		}
 	}
 	rest := s
-	rest.Constraints, rest.Decisions, rest.Threads, rest.Artifacts = nil, nil, nil, nil
+	rest.Constraints, rest.Decisions, rest.Threads, rest.Artifacts, rest.Reports = nil, nil, nil, nil, nil
 	raw, err := marshal(rest)
 	if err != nil {
 		return nil, err
@@ -85,6 +85,9 @@ func Assemble(members func(name string) json.RawMessage) (State, error) {
 		return s, fmt.Errorf("summary: %w", err)
 	}
 	for kind, list := range s.entryLists() {
+		if kind == kindReports && members(listMember+kind) == nil {
+			continue // a state of a version without reports
+		}
 		if err := entriesOf(members, kind, list); err != nil {
 			return State{}, err
 		}

@@ -65,6 +65,9 @@ func TestAssembleBadMembers(t *testing.T) {
 		t.Error("no members: no error")
 	}
 	for name := range good {
+		if name == listMember+kindReports { // states of older versions lack it
+			continue
+		}
 		bad := maps.Clone(good)
 		delete(bad, name)
 		if strings.HasPrefix(name, entryMember) && !strings.Contains(string(good[listMember+kindConstraints]), strings.TrimPrefix(name, entryMember)) {

@@ -17,23 +17,25 @@ const notesIntro = "notes: (by a model that read the same messages; where they d
 const noteShare = 3
 
 // RenderNoted renders the summary with a model's notes after the mechanical text, all in at most
-// capTokens. Closed mechanical entries are last in their list and marked so. If there is only room
+// capTokens and a person's words. Closed mechanical entries are last in their list and marked so. If there is only room
 // for the bare keys, notes are left out. The function more returns the ID under which the omitted
 // entries of a list can be fetched. It may be nil. The function count returns the tokens of a text.
 // If it is nil, three bytes count as a token. Both must be pure functions.
-func RenderNoted(s State, n Notes, capTokens int, count func(string) int, more func(kind string, n int) string) string {
+func RenderNoted(s State, n Notes, beside Beside, capTokens int, count func(string) int, more func(kind string, n int) string) string {
 	if count == nil {
 		count = func(s string) int { return (len(s) + 2) / 3 }
 	}
 	s = n.marked(s)
-	alone := render(s, capTokens, count, more)
-	room := max(capTokens/noteShare, capTokens-count(alone))
+	alone := render(s, beside, capTokens, count, more)
+	bare := newRenderer(s, beside, more)
+	all := capTokens + bare.saidTokens(count)
+	room := max(capTokens/noteShare, all-count(alone))
 	notes := n.render(room, count, more)
-	if notes == "" || count(newRenderer(s, more).text())+count(notes) > capTokens {
+	if notes == "" || count(bare.text())+count(notes) > all {
 		return alone
 	}
-	text := render(s, capTokens-count(notes), count, more) + notes
-	if count(text) > capTokens { // a counter by which parts add up to less than the whole
+	text := render(s, beside, capTokens-count(notes), count, more) + notes
+	if count(text) > all { // a counter by which parts add up to less than the whole
 		return alone
 	}
 	return text

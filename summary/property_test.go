@@ -11,7 +11,7 @@ import (
 )
 
 func TestCap(t *testing.T) {
-	for window, want := range map[int]int{0: 0, -5: 0, 5000: 600, 10000: 1200, 200000: 1200} {
+	for window, want := range map[int]int{0: 0, -5: 0, 5000: 600, 10000: 1200, 200000: 1250} {
 		if got := Cap(window); got != want {
 			t.Errorf("Cap(%d) = %d, want %d", window, got, want)
 		}
@@ -88,17 +88,17 @@ func TestNeverOverCap(t *testing.T) {
 		s := update(State{}, gen.Draw(t, "messages"))
 		limit := rapid.IntRange(0, 600).Draw(t, "cap")
 		for name, count := range counters {
-			text := render(s, limit, count, pointer)
+			text := render(s, Beside{}, limit, count, pointer)
 			if text != "" && count(text) > limit {
 				t.Fatalf("%s: %d over the cap %d:\n%s", name, count(text), limit, text)
 			}
 			if text == "" && count(header+"\n") <= limit {
 				t.Fatalf("%s: empty at cap %d", name, limit)
 			}
-			if text != render(s, limit, count, pointer) {
+			if text != render(s, Beside{}, limit, count, pointer) {
 				t.Fatalf("%s: two renderings differ", name)
 			}
 		}
-		checkText(t, render(s, 1200, nil, pointer), 1200)
+		checkText(t, render(s, Beside{}, 1200, nil, pointer), 1200)
 	})
 }

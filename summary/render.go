@@ -5,19 +5,59 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/memkernel/memkernel/internal/choice"
 )
 
 // Cap returns the most tokens that a summary may take of a context window:
-// 1,200, or 12 % of a window below 10,000.
-func Cap(window int) int { return max(0, min(1200, window*12/100)) }
+// 1,250, or 12 % of a window below 10,000. A person's words have their own room.
+func Cap(window int) int { return max(0, min(1250, window*12/100)) }
 
 const noneYet = "none yet"
+
+// The lists of the text, in their order. Lists of the state that have the same name are named
+// there.
+const (
+	kindCorrections = "corrections"
+	kindDone        = "done"
+	kindOpen        = "open"
+	kindFiles       = "files"
+)
+
+// Beside is what a prompt shows next to the entries of a summary.
+type Beside struct {
+	// Said are a person's words that the prompt shows nowhere else, oldest first. They stand in
+	// the text word for word, each once, and do not count for its cap.
+	Said []Said
+	// Stands reports whether the prompt shows a message in full. It is nil if no message is
+	// shown.
+	Stands func(key string) bool
+	// Files are the lines about the files under work, if Listed is set. Otherwise the written
+	// files are listed.
+	Files  string
+	Listed bool
+}
+
+// Said are the words of one message of a person.
+type Said struct {
+	// Key is the message's key. Turn counts the messages of persons.
+	Key  string
+	Turn int
+	// Corrects is the turn whose words these words correct, Corrected the turn that corrects
+	// them. Both are 0 if there is none.
+	Corrects, Corrected int
+	Text                string
+}
 
 // list is one of the summary's lists while it is fitted into the text.
 type list struct {
 	kind string
-	// items are the rendered lines of the list, newest first.
+	// said are a person's words, oldest first. They are all shown.
+	said []string
+	// items are the rendered lines of the list, the first to be shown at the front. If flip is
+	// set, the shown items are written in the opposite order, oldest first.
 	items []string
+	flip  bool
 	// evicted counts the entries that the state no longer holds.
 	evicted int
 	shown   int
@@ -25,26 +65,28 @@ type list struct {
 
 // renderer holds the values that do not change while the text is fitted.
 type renderer struct {
-	goal  string
-	state string
-	lists [4]list
-	more  func(kind string, n int) string
+	goal, said, state, files string
+	lists                    []list
+	more                     func(kind string, n int) string
 }
 
-// render writes the summary in at most capTokens by count. Goal and state come first, then the
-// newest entries of each list. The lists take turns. Omitted entries are counted in one line per
-// list, "+N older: get ID". The function more returns the ID for a list's name and the number of
-// its omitted entries. It must be a pure function. If it is nil or returns "", the line has no
-// pointer. The function count must be pure too. If it is nil, three bytes count as a token.
+// render writes the summary in at most capTokens by count, a person's words not counted. The
+// order of the text is the goal, constraints, corrections, decisions, what else was said, what is
+// done, what is open, and the files. The newest entries of each list are shown, oldest first. The
+// lists take turns. Omitted entries are counted in one line per list, "+N older: get ID". The
+// function more returns the ID for a list's name and the number of its omitted entries. It must
+// be a pure function. If it is nil or returns "", the line has no pointer. The function count
+// must be pure too. If it is nil, three bytes count as a token.
 //
-// Equal states give equal bytes. For a fresh session every key reads "none yet". If the cap is
-// too small even for the bare keys, keys are dropped from the end and the goal is shortened. The
-// result is "" only if the header line alone is over the cap.
-func render(s State, capTokens int, count func(string) int, more func(kind string, n int) string) string {
+// Equal states give equal bytes. An empty list is left out. If the cap is too small even for the
+// names of the lists, lists are dropped and the goal is shortened. The result is "" only if the
+// header line alone is over the cap.
+func render(s State, beside Beside, capTokens int, count func(string) int, more func(kind string, n int) string) string {
 	if count == nil {
 		count = func(s string) int { return (len(s) + 2) / 3 }
 	}
-	r := newRenderer(s, more)
+	r := newRenderer(s, beside, more)
+	capTokens += r.saidTokens(count)
 	text := r.text()
 	used := count(text)
 	if used > capTokens {
@@ -61,10 +103,10 @@ func render(s State, capTokens int, count func(string) int, more func(kind strin
 	}
 }
 
-// List returns one of the lists in full, newest first, in the form of the text. The pointers in
-// [RenderNoted] should lead to it. List returns "" for an unknown kind.
+// List returns one of the lists in full, in the form of the text. The pointers in [RenderNoted]
+// should lead to it. List returns "" for an unknown kind.
 func List(s State, kind string) string {
-	r := newRenderer(s, nil)
+	r := newRenderer(s, Beside{}, nil)
 	for i := range r.lists {
 		if l := &r.lists[i]; l.kind == kind {
 			l.shown = len(l.items)
@@ -76,70 +118,224 @@ func List(s State, kind string) string {
 	return ""
 }
 
-func newRenderer(s State, more func(string, int) string) *renderer {
+// The places of the lists in a renderer.
+const (
+	atConstraints = iota
+	atCorrections
+	atDecisions
+	atDone
+	atOpen
+	atFiles
+	lists
+)
+
+func newRenderer(s State, beside Beside, more func(string, int) string) *renderer {
 	repo := s.repo()
-	r := &renderer{goal: goalLine(s), state: stateLines(s, repo), more: more}
-	r.lists = [4]list{
-		{kind: kindConstraints, items: bullets(s.Constraints), evicted: s.Evicted.Constraints},
-		{kind: kindDecisions, items: bullets(s.Decisions), evicted: s.Evicted.Decisions},
-		{kind: kindThreads, evicted: s.Evicted.Threads},
-		{kind: kindArtifacts, evicted: s.Evicted.Artifacts},
+	r := &renderer{more: more, files: beside.Files, state: stateLine(s, repo), lists: make([]list, lists)}
+	for i, kind := range [...]string{kindConstraints, kindCorrections, kindDecisions, kindDone, kindOpen, kindFiles} {
+		r.lists[i].kind, r.lists[i].flip = kind, i < atOpen
+	}
+	shown := r.place(s, &beside)
+	r.goal = goalLine(s, shown) + r.goal
+	add := func(at int, text string) { r.lists[at].items = append(r.lists[at].items, "  - "+text+"\n") }
+	for _, e := range slices.Backward(s.Constraints) {
+		if !shown(e.Key, e.Text) || beside.stands(e.Key) {
+			add(atConstraints, e.Text) // rules are told again
+		}
+	}
+	for _, e := range slices.Backward(done(s)) {
+		if at := placeOf(e); at == atDone && asked(s, e) {
+			continue
+		} else if !shown(e.Key, e.Text) || e.Kind == kindCommit || e.short() && beside.stands(e.Key) {
+			add(at, e.Text)
+		}
 	}
 	for _, e := range s.OpenThreads() {
-		r.lists[2].items = append(r.lists[2].items, "  - "+e.Text+"\n")
+		add(atOpen, e.Text)
 	}
-	for _, e := range slices.Backward(s.Artifacts) {
-		item := "  - file: " + within(e.Text, repo) + "\n    why: " + e.Why + "\n"
-		r.lists[3].items = append(r.lists[3].items, item)
+	if !beside.Listed {
+		for _, e := range slices.Backward(s.Artifacts) {
+			add(atFiles, within(e.Text, repo))
+		}
+		r.lists[atFiles].evicted = s.Evicted.Artifacts
 	}
+	r.lists[atConstraints].evicted, r.lists[atDecisions].evicted, r.lists[atOpen].evicted = s.Evicted.Constraints, s.Evicted.Decisions, s.Evicted.Threads
 	return r
 }
 
-func bullets(entries []Entry) []string {
-	var out []string
-	for _, e := range slices.Backward(entries) {
-		out = append(out, "  - "+e.Text+"\n")
-	}
-	return out
+// The sources of entries that decide their list.
+const (
+	kindReply     = "reply"
+	kindRejection = "rejection"
+	kindCommit    = "commit"
+	kindReport    = "report"
+)
+
+// done returns the decisions and the reports of a state in the order of their time.
+func done(s State) []Entry {
+	all := slices.Concat(s.Decisions, s.Reports)
+	slices.SortStableFunc(all, func(a, b Entry) int { return a.order() - b.order() })
+	return all
 }
 
-func goalLine(s State) string {
-	switch {
-	case s.Goal.Text == "":
-		return "goal: " + noneYet + "\n"
-	case s.Request.ID == s.Goal.ID:
-		return "goal: " + s.Goal.Text + "\n"
-	}
-	return "goal: " + s.Goal.Text + " | now: " + s.Request.Text + "\n"
+// order is the number in an entry's id, which grows with every entry.
+func (e Entry) order() int {
+	n, _ := strconv.Atoi(strings.TrimLeft(e.ID, "abcdefghijklmnopqrstuvwxyz"))
+	return n
 }
 
-// stateLines returns the keys of state that are known, in their fixed order.
-func stateLines(s State, repo string) string {
-	var b strings.Builder
-	add := func(key, value string) {
-		if value != "" {
-			b.WriteString("  " + key + ": " + value + "\n")
+// placeOf returns the list of an entry.
+func placeOf(e Entry) int {
+	switch e.Kind {
+	case kindRejection:
+		return atCorrections
+	case kindCommit, kindReport:
+		return atDone
+	}
+	return atDecisions
+}
+
+// shortAnswer is the length, in bytes, up to which an answer says nothing without its question.
+const shortAnswer = 20
+
+// short reports whether an entry holds a short answer to a question.
+func (e Entry) short() bool {
+	_, answer, ok := choice.Parts(e.Text)
+	return ok && e.Kind == kindReply && len(answer) <= shortAnswer
+}
+
+// asked reports whether a report is no more than the question of a decision.
+func asked(s State, report Entry) bool {
+	return report.Kind == kindReport && slices.ContainsFunc(s.Decisions, func(d Entry) bool {
+		return strings.Contains(strings.ReplaceAll(d.Text, ";", ""), strings.TrimSuffix(strings.ReplaceAll(report.Text, ";", ""), "…"))
+	})
+}
+
+func (b *Beside) stands(key string) bool { return b.Stands != nil && key != "" && b.Stands(key) }
+
+// place puts a person's words into the lists that they belong to. The returned function reports
+// whether the prompt shows the text of an entry, in a message or in these words.
+func (r *renderer) place(s State, beside *Beside) (shown func(key, text string) bool) {
+	rules, rejected, replies := map[string]bool{}, map[string]bool{}, map[string]string{}
+	for _, e := range s.Constraints {
+		rules[e.Key] = true
+	}
+	for _, e := range s.Decisions {
+		if question, _, ok := choice.Parts(e.Text); ok && (e.Kind == kindReply || e.Kind == kindRejection) {
+			replies[e.Key] = question + " → "
+			rejected[e.Key] = e.Kind == kindRejection
 		}
 	}
-	add("repo", repo)
-	add("branch", s.Place.Branch)
-	add("step", s.Step())
-	add("last_check", s.LastCheck.line())
-	if s.LastCommand.Text != s.LastCheck.Text {
-		add("last_command", s.LastCommand.line())
+	words := map[string]string{}
+	for _, w := range beside.Said {
+		words[w.Key] += " " + strings.Join(strings.Fields(w.Text), " ")
+		line := strconv.Itoa(w.Turn) + w.mark() + ": " + replies[w.Key] + indented(w.Text) + "\n"
+		at := atDecisions
+		switch {
+		case w.Key == s.Goal.Key:
+			r.goal += "goal, turn " + line
+			continue
+		case w.Corrects > 0 || w.Corrected > 0 || rejected[w.Key]:
+			at = atCorrections
+		case replies[w.Key] != "":
+		case rules[w.Key]:
+			at = atConstraints
+		default:
+			r.said += "  " + line
+			continue
+		}
+		r.lists[at].said = append(r.lists[at].said, "  - "+line)
 	}
-	add("last_error", s.LastError.Text)
-	if b.Len() == 0 {
-		return "state: " + noneYet + "\n"
+	if r.said != "" {
+		r.said = "said, by turn:\n" + r.said
 	}
-	return "state:\n" + b.String()
+	return func(key, text string) bool {
+		if said, ok := words[key]; ok {
+			_, answer, ok := choice.Parts(text)
+			return strings.Contains(said, strings.TrimSuffix(text, "…")) || ok && strings.Contains(said, strings.TrimSuffix(answer, "…"))
+		}
+		return beside.stands(key)
+	}
 }
 
-func (c Command) line() string {
-	if c.Text == "" {
+// mark returns the words that join a correction to what it corrects.
+func (w *Said) mark() string {
+	switch {
+	case w.Corrects > 0:
+		return " (corrects " + strconv.Itoa(w.Corrects) + ")"
+	case w.Corrected > 0:
+		return " (corrected in " + strconv.Itoa(w.Corrected) + ")"
+	}
+	return ""
+}
+
+// indented keeps the lines of a text from beginning a line of the summary.
+func indented(text string) string {
+	text = strings.Map(func(r rune) rune {
+		if r != '\n' && r != '\t' && hidden(r) {
+			return -1
+		}
+		return r
+	}, disarm(text))
+	return strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n    ")
+}
+
+// saidTokens counts the words of persons.
+func (r *renderer) saidTokens(count func(string) int) int {
+	n := 0
+	for i := range r.lists {
+		for _, line := range r.lists[i].said {
+			n += count(line)
+		}
+	}
+	if r.said != "" {
+		n += count(r.said)
+	}
+	if strings.HasPrefix(r.goal, "goal, turn ") {
+		n += count(r.goal)
+	}
+	return n
+}
+
+// goalLine returns the goal and the newest request, unless the prompt shows them.
+func goalLine(s State, shown func(key, text string) bool) string {
+	goal, now := s.Goal.Text, s.Request.Text
+	if goal == "" {
+		return "goal: " + noneYet + "\n"
+	}
+	if shown(s.Goal.Key, goal) {
+		goal = ""
+	}
+	if s.Request.ID == s.Goal.ID || shown(s.Request.Key, now) {
+		now = ""
+	}
+	switch {
+	case goal != "" && now != "":
+		return "goal: " + goal + " | now: " + now + "\n"
+	case goal != "":
+		return "goal: " + goal + "\n"
+	case now != "":
+		return "now: " + now + "\n"
+	}
+	return ""
+}
+
+// stateLine returns where the work is, and how the last check ended.
+func stateLine(s State, repo string) string {
+	var parts []string
+	if repo != "" {
+		parts = append(parts, "in "+repo)
+	}
+	if s.Place.Branch != "" {
+		parts = append(parts, "branch "+s.Place.Branch)
+	}
+	if s.LastCheck.Text != "" && !s.isFailing(s.LastCheck.Text) {
+		parts = append(parts, "last check "+s.LastCheck.Text+" → "+s.LastCheck.Status)
+	}
+	if parts == nil {
 		return ""
 	}
-	return c.Text + " → " + c.Status
+	return "state: " + strings.Join(parts, "; ") + "\n"
 }
 
 // repo returns the directory of the work. That is the directory that the host named, else the
@@ -189,15 +385,14 @@ func within(p, dir string) string {
 	return p
 }
 
-// turns is the order in which the lists get the next place. Threads and constraints come first.
-// Decisions get two places for each file.
-var turns = [...]int{2, 0, 1, 3, 1}
+// turns is the order in which the lists get the next place.
+var turns = [...]int{atOpen, atConstraints, atCorrections, atDecisions, atDone, atFiles, atDecisions, atDone}
 
 // fill gives places to the lists in the order of turns, newest entries first, while budget lasts.
 // It returns the lists in the order in which they got their places. A list gets no more places
 // once its next entry does not fit.
 func (r *renderer) fill(budget int, count func(string) int) (order []int) {
-	var full [4]bool
+	var full [lists]bool
 	for {
 		placed := false
 		for _, i := range turns {
@@ -226,40 +421,47 @@ func (r *renderer) text() string {
 	var b strings.Builder
 	b.WriteString(header + "\n" + r.goal)
 	for i := range r.lists {
-		if r.lists[i].kind == kindDecisions {
+		switch i {
+		case atDone:
+			b.WriteString(r.said)
+		case atOpen:
 			b.WriteString(r.state)
 		}
 		r.writeList(&b, &r.lists[i])
 	}
+	b.WriteString(r.files)
 	return b.String()
 }
 
 func (r *renderer) writeList(b *strings.Builder, l *list) {
 	hidden := len(l.items) - l.shown + l.evicted
-	if len(l.items) == 0 && hidden == 0 {
-		b.WriteString(l.kind + ": " + noneYet + "\n")
+	if len(l.items) == 0 && len(l.said) == 0 && hidden == 0 {
 		return
 	}
-	b.WriteString(l.kind + ":\n")
-	for _, item := range l.items[:l.shown] {
-		b.WriteString(item)
-	}
-	if hidden == 0 {
-		return
-	}
-	b.WriteString("  +" + strconv.Itoa(hidden) + " older")
-	if r.more != nil {
-		if id := oneLine(r.more(l.kind, hidden), nameRunes); id != "" {
-			b.WriteString(": get " + id)
+	items := slices.Clone(l.items[:l.shown])
+	if hidden > 0 {
+		more := "  +" + strconv.Itoa(hidden) + " older"
+		if r.more != nil {
+			if id := oneLine(r.more(l.kind, hidden), nameRunes); id != "" {
+				more += ": get " + id
+			}
 		}
+		items = append(items, more+"\n")
 	}
-	b.WriteByte('\n')
+	if l.flip {
+		slices.Reverse(items)
+	}
+	b.WriteString(l.kind + ":\n" + strings.Join(l.said, "") + strings.Join(items, ""))
 }
 
-// bare returns the summary for a cap that the keys and pointers do not fit in: header and goal,
-// with the state if that fits. The goal is as long as the cap allows.
+// bare returns the summary for a cap that the lists' names and pointers do not fit in: header and
+// goal with a person's words, then with less of them. The goal is as long as the cap allows.
 func (r *renderer) bare(capTokens int, count func(string) int) string {
-	for _, text := range [...]string{header + "\n" + r.goal + r.state, header + "\n" + r.goal} {
+	words := r.said
+	for i := range r.lists {
+		words += strings.Join(r.lists[i].said, "")
+	}
+	for _, text := range [...]string{header + "\n" + r.goal + words + r.state, header + "\n" + r.goal + words, header + "\n" + r.goal} {
 		if count(text) <= capTokens {
 			return text
 		}

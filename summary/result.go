@@ -145,9 +145,9 @@ func (u *updater) rejection(c Call, said string) {
 	switch {
 	case choice.Wonders(said):
 	case len(c.Questions) == 1 && transcript.Dialog(c.Name):
-		u.decided(ByUser, "reply", c.Questions[0].Text+" → "+oneLine(said, 2*replyRunes))
+		u.decided(ByUser, kindReply, c.Questions[0].Text+" → "+oneLine(said, 2*replyRunes))
 	default:
-		u.decided(ByUser, "rejection", "rejected "+oneLine(what, questionRunes)+" → "+oneLine(said, 2*replyRunes))
+		u.decided(ByUser, kindRejection, "rejected "+oneLine(what, questionRunes)+" → "+oneLine(said, 2*replyRunes))
 	}
 }
 
@@ -250,9 +250,9 @@ func (u *updater) commanded(c Call, out, first, last string) {
 	switch {
 	case sha != "":
 		u.s.Place.Branch = branch
-		u.decided(byAgent, "commit", "commit "+sha+": "+subject)
+		u.decided(byAgent, kindCommit, "commit "+sha+": "+subject)
 	case out == statusOK && c.Subject != "":
-		u.decided(byAgent, "commit", "commit: "+c.Subject)
+		u.decided(byAgent, kindCommit, "commit: "+c.Subject)
 	}
 }
 

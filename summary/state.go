@@ -15,6 +15,7 @@ const (
 	kindDecisions   = "decisions"
 	kindThreads     = "open_threads"
 	kindArtifacts   = "recent_artifacts"
+	kindReports     = "reports"
 )
 
 // The limits of a State. Older entries leave first and are counted.
@@ -24,6 +25,7 @@ const (
 	maxFailing     = 20
 	maxTodos       = 60
 	maxArtifacts   = 100
+	maxReports     = 40
 	maxPending     = 64
 	maxRunning     = 8
 	maxQuestions   = 8
@@ -51,8 +53,10 @@ type State struct {
 	// OpenThreads returns all of them.
 	Threads   []Entry `json:"threads,omitempty"`
 	Artifacts []Entry `json:"artifacts,omitempty"`
-	Todos     []Todo  `json:"todos,omitempty"`
-	Evicted   Evicted `json:"evicted,omitzero"`
+	// Reports are the words with which the assistant ended its turns.
+	Reports []Entry `json:"reports,omitempty"`
+	Todos   []Todo  `json:"todos,omitempty"`
+	Evicted Evicted `json:"evicted,omitzero"`
 
 	Place       Place   `json:"place,omitzero"`
 	LastCheck   Command `json:"last_check,omitzero"`
@@ -85,7 +89,7 @@ type Offset struct {
 type Entry struct {
 	// ID is unique within the state and never reused.
 	ID string `json:"id"`
-	// Kind is the source of the decision: reply, choice, rejection, commit, statement, check.
+	// Kind is the source of the entry: reply, choice, rejection, commit, statement, check, report.
 	Kind string `json:"kind,omitempty"`
 	// By is the decision's owner, [ByUser] or byAgent, or "" if unknown.
 	By string `json:"by,omitempty"`
@@ -151,7 +155,9 @@ type Ask struct {
 	Question bool `json:"question,omitempty"`
 	// Options are the labels and titles that the text listed.
 	Options []string `json:"listed,omitempty"`
-	Key     string   `json:"key,omitempty"`
+	// Report is the beginning of the whole text.
+	Report string `json:"report,omitempty"`
+	Key    string `json:"key,omitempty"`
 	// Time is the time of the message.
 	Time time.Time `json:"time,omitzero"`
 }
@@ -162,6 +168,7 @@ type Evicted struct {
 	Decisions   int `json:"decisions,omitempty"`
 	Threads     int `json:"threads,omitempty"`
 	Artifacts   int `json:"artifacts,omitempty"`
+	Reports     int `json:"reports,omitempty"`
 }
 
 // clone copies the parts that Update may change. Options and the inner slices of pending calls
@@ -171,6 +178,7 @@ func (s State) clone() State {
 	s.Decisions = slices.Clone(s.Decisions)
 	s.Threads = slices.Clone(s.Threads)
 	s.Artifacts = slices.Clone(s.Artifacts)
+	s.Reports = slices.Clone(s.Reports)
 	s.Todos = slices.Clone(s.Todos)
 	s.Pending = slices.Clone(s.Pending)
 	s.Running = slices.Clone(s.Running)

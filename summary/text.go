@@ -22,6 +22,7 @@ const (
 	todoRunes       = 120
 	pathRunes       = 240
 	nameRunes       = 120
+	reportRunes     = 400
 )
 
 // DecisionRunes is the most runes of a decision, which is a question, the options that it lists,

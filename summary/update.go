@@ -1,6 +1,7 @@
 package summary
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/memkernel/memkernel"
@@ -135,6 +136,7 @@ func (u *updater) request(text string) {
 			u.decided(ByUser, "statement", oneLine(s, DecisionRunes))
 		}
 	}
+	u.reported()
 	u.unasked()
 	u.s.Said = ""
 	if text == "" {
@@ -160,7 +162,7 @@ func (u *updater) say(text string) {
 	before, m := u.asked(), u.m
 	u.late = func() Ask {
 		a := ask(text).goesOn(before)
-		a.Key = m.Key
+		a.Key, a.Report = m.Key, gist(text, reportRunes)
 		if !m.Time.IsZero() {
 			a.Time = m.Time.UTC().Round(0)
 		}
@@ -175,6 +177,16 @@ func (u *updater) asked() Ask {
 		u.s.Ask, u.late = u.late(), nil
 	}
 	return u.s.Ask
+}
+
+// reported keeps the words with which the assistant ended its turn.
+func (u *updater) reported() {
+	a := u.asked()
+	if a.Report == "" || a.Key != "" && slices.ContainsFunc(u.s.Reports, func(e Entry) bool { return e.Key == a.Key }) {
+		return
+	}
+	e := Entry{ID: u.s.nextID("w"), Kind: kindReport, Text: a.Report, Key: a.Key, Time: a.Time, Turn: u.s.Turn - 1}
+	u.s.Reports = push(u.s.Reports, e, maxReports, &u.s.Evicted.Reports)
 }
 
 // unasked forgets the question that was left to the person.

@@ -98,7 +98,7 @@ func (e *stuck) Error() string { return e.why }
 // summarise returns the summary for a policy that compacts. It is the same as memkernel's own
 // summary, with the user's newest words, which every host keeps.
 func summarise(msgs []memkernel.Message, tokens int) string {
-	text := summary.RenderNoted(summary.UpdateMasked(summary.State{}, msgs, func(s string) string { return s }), summary.Notes{}, tokens,
+	text := summary.RenderNoted(summary.UpdateMasked(summary.State{}, msgs, func(s string) string { return s }), summary.Notes{}, summary.Beside{}, tokens,
 		func(s string) int { return len(s) / answerBytes }, func(string, int) string { return "" })
 	for i := len(msgs) - 1; i >= 0; i-- {
 		if transcript.PlainUser(msgs[i]) {

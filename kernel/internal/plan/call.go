@@ -31,6 +31,10 @@ type Call struct {
 	// files returns the workspace's files that have a place in the session's prompts, most
 	// important first. They are read once.
 	files func() []File
+	// typed returns what persons typed in Msgs. It is read once.
+	typed func() []spoken
+	// worked returns what the calls in Msgs used. It is read once.
+	worked func() work
 	// Maker made the pages of the messages, and makes the pages of the kernel's own texts.
 	Maker ingest.Maker
 	// Raw is the conversation as the host sent it. Msgs is the conversation after it was made
@@ -71,6 +75,9 @@ func take(ctx context.Context, prior *Prior, r *Request, s Session, ws Workspace
 		Raw: b.Raw, Msgs: b.Msgs, Hosts: b.Hosts, Places: ingest.Places(prior.Before.Places, b.Absorbed, b.Msgs), absorbed: b.Absorbed,
 		Adopted: b.Adopted, Removed: b.Removed, Ingested: len(b.Out.New), LiftedBytes: b.LiftedBytes}
 	c.files = sync.OnceValue(func() []File { return readFiles(prior, r, ws, c.log) })
+	msgs := c
+	c.typed = sync.OnceValue(func() []spoken { return msgs.words() })
+	c.worked = sync.OnceValue(func() work { return msgs.used() })
 	c = c.after(prior.Before)
 	if c.Align.Rewrite != pagevm.RewriteNone {
 		c.log.fault(fault.Fault{Code: fault.Code(c.Align.Rewrite), Key: keyAt(b.Hosts, c.Align.First),

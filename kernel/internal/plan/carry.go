@@ -16,8 +16,8 @@ import (
 )
 
 // maxSpanLines is how many spans the carry block names one by one. One line sums up the older
-// ones.
-const maxSpanLines = 8
+// ones. A line takes at most spanTokens.
+const maxSpanLines, spanTokens = 5, 35
 
 // carryIntro explains the carry block to the model, so that the model does not take its text for
 // the user's words.
@@ -77,36 +77,31 @@ func textsOf(blocks []textBlock) map[string]string {
 }
 
 // carryBlocks makes the blocks of the carry block: the provider's compaction, the workspace's
-// files as they are now, the text to go on from, the messages that left, then the summary. The
-// parameter leadGone reports that the host's first messages are not shown, cut that messages
-// leave now, and notes is the version of the notes if they can't be read.
-func carryBlocks(c *Call, l *Limits, m material, leadGone, cut bool, notes int) carry {
-	m = m.withFiles(c, l, leadGone)
-	restore, work := restoreBlock(c, l, m.work, cut, leadGone)
-	m.work = work
+// files as they are now, then the text about the messages that left. In a window that is too small
+// for the whole text, the text gets shorter, and is left out at last.
+func carryBlocks(c *Call, l *Limits, m material, left absent, notes int) carry {
+	m = m.withFiles(c, l, left.lead())
 	blocks := slices.Concat(compactionBlocks(c), m.files.shown())
-	said, version := modelNotes(c, notes)
-	room := l.unscale(m.carry)
-	if m.carry >= l.Scale(carryRoom(l.Window)) { // the window is large enough for all of it
-		room = noWindow
-	}
-	most := room
-	for _, b := range restore {
-		if b.Tokens <= most/4 {
-			blocks, room = append(blocks, b), room-b.Tokens
+	noted, version := modelNotes(c, notes)
+	room, words := noWindow, l.unscale(wordsRoom(l.Window))
+	spans := spanLines(c, m.spans, maxSpanLines)
+	if m.carry < l.Scale(c.carryRoom(l)) {
+		room = l.unscale(m.carry)
+		words = min(words, room/2)
+		for lines := maxSpanLines; lines > 0 && c.Maker.Count.Text(spans) > room/4; lines-- {
+			spans = spanLines(c, m.spans, lines-1)
 		}
 	}
-	for lines := min(len(m.spans), maxSpanLines); lines > 0; lines-- {
-		b := c.ownBlock(pagevm.ItemCarry, ids.Page("cy", c.prior.Name, c.Request.Branch), pagevm.Pointer, spanText(c, m.spans, lines))
-		if b.Tokens <= most/2 {
-			blocks, room = append(blocks, b), room-b.Tokens
+	beside := c.beside(m.spans, left, words)
+	page := ids.Page("su", c.prior.Name, c.Request.Branch)
+	for most := summary.Cap(l.Window); most > 0; {
+		text := summary.RenderNoted(m.summary, noted, beside, most, c.Maker.Count.Text, func(kind string, _ int) string { return page + "." + kind })
+		b := c.ownBlock(pagevm.ItemCarry, page, pagevm.Structured, carryIntro+"\n"+text+spans)
+		if b.Tokens <= room {
+			blocks = append(blocks, b)
 			break
 		}
-	}
-	page := ids.Page("su", c.prior.Name, c.Request.Branch)
-	text := summary.RenderNoted(m.summary, said, min(summary.Cap(l.Window), room), c.Maker.Count.Text, func(kind string, _ int) string { return page + "." + kind })
-	if b := c.ownBlock(pagevm.ItemCarry, page, pagevm.Structured, text); text != "" && b.Tokens <= room {
-		blocks = append(blocks, b)
+		most -= b.Tokens - room
 	}
 	return carry{m, blocks, version}
 }
@@ -145,27 +140,29 @@ func modelNotes(c *Call, before int) (summary.Notes, int) {
 
 // carryIfGone returns the carry block if any message is still out of the prompt. Otherwise it
 // shows only the workspace's files.
-func carryIfGone(c *Call, l *Limits, m material, leadGone bool, notes int) carry {
+func carryIfGone(c *Call, l *Limits, m material, notes int) carry {
 	if c.summaryFirst() || slices.ContainsFunc(c.Align.Seen, func(s pagevm.Seen) bool { return s.Gone }) {
-		return carryBlocks(c, l, m, leadGone, false, notes)
+		return carryBlocks(c, l, m, leftBy(c, c.Align.Seen, nil), notes)
 	}
-	m = m.withFiles(c, l, leadGone)
+	m = m.withFiles(c, l, c.leadGone())
 	m.spans = nil
 	return carry{m, m.files.shown(), notes}
 }
 
-// spanText lists the spans that left the prompt, newest last, the last ones a line each.
-func spanText(c *Call, spans []branch.Span, lines int) string {
+// spanLines lists the spans that left the prompt, newest last, the last ones a line
+// each.
+func spanLines(c *Call, spans []branch.Span, lines int) string {
+	if len(spans) == 0 {
+		return ""
+	}
 	var b strings.Builder
-	b.WriteString(carryIntro)
-	b.WriteString(spans[len(spans)-1].Worked)
+	b.WriteString("left the prompt:")
 	if older := len(spans) - lines; older > 0 {
 		fmt.Fprintf(&b, "\n+%d older: get %s", older, spans[older-1].ID)
 		spans = spans[older:]
 	}
 	for i := range spans {
-		b.WriteByte('\n')
-		b.WriteString(spans[i].Text)
+		b.WriteString("\n" + spans[i].Text)
 	}
 	if c.Request.Resolver != "" {
 		fmt.Fprintf(&b, "\nTo read any of it in full: %s ID", c.Request.Resolver)
@@ -200,7 +197,7 @@ func leavingSpan(c *Call, seen []pagevm.Seen, leave map[int]bool) (branch.Span, 
 	}
 	s.ID = ids.Page("sp", c.prior.Name, c.Request.Branch, s.Keys[0], s.Keys[len(s.Keys)-1])
 	s.Level, s.Text = c.spanLine(s, turns)
-	s.Worked = c.workedText(func(i int) bool { return seen[i].Gone || leave[c.Places[i].Atom] })
+	s.Worked = c.workedText(leftBy(c, seen, &pagevm.CutWish{Leave: leave}))
 	return s, true
 }
 
@@ -208,12 +205,19 @@ func leavingSpan(c *Call, seen []pagevm.Seen, leave map[int]bool) (branch.Span, 
 // span's structure.
 func (c *Call) spanLine(s branch.Span, turns []represent.Utterance) (pagevm.Level, string) {
 	want := pagevm.Floor(pagevm.Conversation, c.Request.Resolver != "")
+	short := fmt.Sprintf("[%s: %d messages]", s.ID, len(s.Keys))
+	if want == pagevm.Pointer {
+		if !s.From.IsZero() {
+			short = fmt.Sprintf("[%s: %d messages, %s to %s]", s.ID, len(s.Keys), s.From.UTC().Format("01-02 15:04"), s.To.UTC().Format("01-02 15:04"))
+		}
+		return want, short
+	}
 	for _, r := range represent.Conversation(s.ID, c.Request.Resolver, turns) {
 		if r.Level == want {
 			return want, c.Maker.Mask.Text(r.Text)
 		}
 	}
-	return want, fmt.Sprintf("[%s: %d messages]", s.ID, len(s.Keys))
+	return want, short
 }
 
 // Utterance returns a message's text for a span.
@@ -233,7 +237,16 @@ func Utterance(m *memkernel.Message) represent.Utterance {
 	return t
 }
 
-// carryRoom returns the room for the summary and the list of spans in a carry block.
-func carryRoom(window int) int {
-	return summary.Cap(window) + maxSpanLines*60 + workedTokens + RestoreRoom(window)/2
+// carryRoom returns the room for the text about the messages that left. Typed words that did not
+// leave may make it larger than the text.
+func (c *Call) carryRoom(l *Limits) int {
+	typed := 0
+	for i := range c.Msgs {
+		for j := range c.Msgs[i].Parts {
+			if p := &c.Msgs[i].Parts[j]; p.Typed {
+				typed += len(p.Text)/3 + turnTokens
+			}
+		}
+	}
+	return summary.Cap(l.Window) + (maxSpanLines+2)*spanTokens + min(typed, l.unscale(wordsRoom(l.Window)))
 }

@@ -128,11 +128,9 @@ type wanted struct {
 // into the window, it first submits the cut without room for instructions. The last granted cut
 // applies. If none was granted, the prompt stays uncut, with the reasons.
 func makeCut(c *Call, l *Limits, want *wanted, uncut Candidate, m material) (Candidate, Work) {
-	captured := captureAhead(c, l, m.work)
 	m.summary = advanced(c, m.summary)
 	seen := slices.Concat(c.Align.Seen, ingest.Seen(c.Hosts[c.Align.At:]))
 	worth := score(c, uncut.Texts, seen)
-	m.work = captured()
 	best := uncut
 	best.summary, best.Spans = m.summary, c.Prev.Spans
 	target, most := want.cut.TargetTokens, want.cut.MostTokens
@@ -142,7 +140,7 @@ func makeCut(c *Call, l *Limits, want *wanted, uncut Candidate, m material) (Can
 		if span, ok := leavingSpan(c, seen, wish.Leave); ok {
 			m.spans = append(m.spans[:len(m.spans):len(m.spans)], span)
 		}
-		made := carryBlocks(c, l, m, seen[0].Gone || wish.Leave[c.Places[0].Atom], true, uncut.notes)
+		made := carryBlocks(c, l, m, leftBy(c, seen, wish), uncut.notes)
 		m = made.material
 		carry := plain(made.blocks)
 		wishes := pagevm.Wishes{Cut: wish, Carry: carry, Drop: want.dropped(c, best.Proj, carry)}
@@ -240,7 +238,7 @@ func notesWait(c *Call, d *Decision, cache pagevm.Cache) bool {
 // leaves. It uses up the cold event.
 func showNotes(c *Call, l *Limits, want *wanted, from Candidate, m material) (Candidate, Work) {
 	m.summary = advanced(c, m.summary)
-	made := carryBlocks(c, l, m, c.leadGone(), false, from.notes)
+	made := carryBlocks(c, l, m, leftBy(c, c.Align.Seen, nil), from.notes)
 	carry := plain(made.blocks)
 	wishes := pagevm.Wishes{Cut: &pagevm.CutWish{Reason: pagevm.CutCold, CarryOnly: true}, Carry: carry, Drop: saidBy(c, from.Proj, carry)}
 	proj, dec := c.nextProjection(wishes, want.cache)

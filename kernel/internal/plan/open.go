@@ -20,7 +20,7 @@ type opening struct {
 // the past that it describes.
 func open(c *Call, l *Limits) opening {
 	p := c.prior.Before
-	o := opening{material: material{spans: p.Spans, summary: p.Summary, yields: yields{carry: carryShare(l)}}, texts: map[string]string{}, notes: p.Notes}
+	o := opening{material: material{spans: p.Spans, summary: p.Summary, yields: yields{carry: carryShare(c, l)}}, texts: map[string]string{}, notes: p.Notes}
 	leadGone := c.leadGone()
 	if len(c.Prev.Proj.Seen) == 0 {
 		m := o.withFiles(c, l, leadGone)
@@ -29,7 +29,7 @@ func open(c *Call, l *Limits) opening {
 	}
 	if c.Renewed() {
 		o.summary = renewed(c, o.summary)
-		made := carryIfGone(c, l, o.material, leadGone, o.notes)
+		made := carryIfGone(c, l, o.material, o.notes)
 		o = o.showing(made.material, made.blocks)
 		o.notes, o.now = made.notes, o.now || c.hostCompacted()
 	}

@@ -6,7 +6,6 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/checkpoint"
-	"github.com/memkernel/memkernel/internal/longwork"
 	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
@@ -29,9 +28,12 @@ type Gauge struct {
 // readGauge reads how full the context is. It decides on a line for the model and on a checkpoint.
 // If a cut is made, it decides on a checkpoint before the cut.
 func readGauge(c *Call, l *Limits, d *Decision) Gauge {
-	g := Gauge{Trigger: d.Work.trigger, level: c.prior.Before.Level}
+	g := Gauge{level: c.prior.Before.Level}
 	if !c.keepsWork() {
 		return g
+	}
+	if c.hostCompacted() {
+		g.Trigger = checkpoint.TriggerCompaction
 	}
 	g.Reading = checkpoint.Reading{Tokens: d.Before, Window: l.KnownWindow(), Estimated: l.anchor.Total == 0}
 	if d.Chosen.Made.Cut != nil {
@@ -109,46 +111,10 @@ func memoryTool(tools []memkernel.Tool) (name string, maybe bool) {
 	return "", false
 }
 
-// Work is the working state as far as a plan has made it. What was made for an attempt that was
-// given up stays.
+// Work is what a plan knows of the working state.
 type Work struct {
-	// Captured is the working state with this plan's messages, nil if it was not made.
-	Captured *checkpoint.State
 	// Behind reports that an earlier conversation left state that no checkpoint holds.
 	Behind bool
-	// trigger is the reason for a checkpoint that a restore text shows ahead of its writing.
-	trigger checkpoint.Trigger
-}
-
-// captured returns the work with the working state including the plan's messages.
-func (w Work) captured(c *Call, ws *WorkState) Work {
-	if w.Captured == nil {
-		st := checkpoint.UpdateMasked(ws.State, c.Msgs, c.Maker.Mask.Text)
-		ws.Tell(&st)
-		w.Captured = &st
-	}
-	return w
-}
-
-// captureAhead begins to make the working state for a restore text while a cut is decided, since
-// both take equally long. The returned function waits for it.
-func captureAhead(c *Call, l *Limits, w Work) (wait func() Work) {
-	same := func() Work { return w }
-	if c.restoreRoom(l) <= 0 || w.Captured != nil {
-		return same
-	}
-	ws, err := c.session.WorkState()
-	if err != nil {
-		return same // the first reader reports it
-	}
-	var st checkpoint.State
-	made := longwork.Aside(func() { st = checkpoint.UpdateMasked(ws.State, c.Msgs, c.Maker.Mask.Text) })
-	return func() Work {
-		made()
-		ws.Tell(&st)
-		w.Captured = &st
-		return w
-	}
 }
 
 // restoreRoom returns the greatest length of a restore text, 0 if no restore text is made.
@@ -171,30 +137,6 @@ func worked(c *Call, l *Limits) *WorkState {
 		return nil
 	}
 	return ws
-}
-
-// besideSummary are the sections of a restore text that follows a summary of the kernel. The
-// summary lacks these sections.
-var besideSummary = []checkpoint.Section{checkpoint.SectionWorking, checkpoint.SectionThread, checkpoint.SectionLearnings}
-
-// restoreBlock returns the text from which the model continues, for the carry block. It shows the
-// state including the plan's messages, whether a checkpoint of it has been written or not.
-func restoreBlock(c *Call, l *Limits, w Work, beside, leadGone bool) ([]textBlock, Work) {
-	ws := worked(c, l)
-	if ws == nil {
-		return nil, w
-	}
-	w = w.captured(c, ws)
-	now := ws.Latest
-	if w.Captured.Changed(ws.Written) {
-		w.trigger = checkpoint.TriggerCompaction
-		now = checkpoint.Build(*w.Captured, ws.Latest, ws.Input(w.trigger, checkpoint.Reading{}))
-	}
-	opt := checkpoint.RestoreOptions{Occasion: checkpoint.AfterCompaction, Cap: c.restoreRoom(l)}
-	if beside {
-		opt.Cap, opt.Sections = opt.Cap/2, besideSummary
-	}
-	return restored(c, ws, now, opt, leadGone), w
 }
 
 // resumed returns the restore text of a new conversation, if an earlier conversation of the

@@ -2,31 +2,42 @@ package plan
 
 import (
 	"cmp"
+	"encoding/json"
 	"math"
+	"path"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/pagevm/toolcall"
 )
 
 // workedTokens limits the list of files and commands in the carry block, uncalibrated. The value
-// was chosen on replays. Twice as much helps no further actions to find the names that they need.
-const workedTokens = 300
+// was chosen on replays: with twice as much no further actions find the names that they need.
+const workedTokens = 600
+
+// work is what the calls of a conversation used, by file and by command.
+type work struct {
+	files, commands map[string]*tried
+	newest          int
+}
 
 // tried is a file or a command that the session has used.
 type tried struct {
-	name   string
-	edited bool
-	// times is how often the file or command was used. last is the newest atom that used it.
-	times, last int
+	name string
+	// at are the messages that used the file or command, last is the newest atom of them.
+	at   []int
+	last int
+	// edits are the inputs of the calls that edited a file.
+	edits []string
 }
 
 // rank returns how likely it is that the file or command is used again. It is higher if the file
 // or command was used often, used lately or edited.
 func (w *tried) rank(newest int) float64 {
-	r := math.Cbrt(float64(w.times)) * 50 / float64(50+newest-w.last)
-	if w.edited {
+	r := math.Cbrt(float64(len(w.at))) * 50 / float64(50+newest-w.last)
+	if w.edits != nil {
 		r *= 2
 	}
 	return r
@@ -35,83 +46,241 @@ func (w *tried) rank(newest int) float64 {
 // maxCommand is the longest command that is listed, in bytes. A longer command is a script.
 const maxCommand = 120
 
-// workedText lists the files that the session has read and edited and the commands that it ran
-// more than once, the likeliest to be needed again first. It leaves out the files and commands
-// that a remaining message names. A path or a command takes few tokens to show and many to find
-// again.
-func (c *Call) workedText(gone func(i int) bool) string {
-	files, commands := map[string]*tried{}, map[string]*tried{}
-	stays := map[string]bool{}
-	newest := 0
+// used returns the files that the session has read and edited, without those that it removed, and
+// the commands that it ran.
+func (c *Call) used() work {
+	w := work{files: map[string]*tried{}, commands: map[string]*tried{}}
 	for i := range c.Msgs {
-		newest = c.Places[i].Atom
+		w.newest = c.Places[i].Atom
 		for j := range c.Msgs[i].Parts {
 			if c.Msgs[i].Parts[j].Call == nil {
 				continue
 			}
 			call := c.shown(c.Msgs[i].Parts[j].Call)
 			for _, p := range call.Paths {
-				use(files, p, newest, call.Kind == toolcall.CallEdit)
-				stays[p] = stays[p] || !gone(i)
+				if call.Kind == toolcall.CallOther || strings.ContainsAny(p, "*?$") {
+					continue
+				}
+				f := use(w.files, p, i, w.newest)
+				if call.Kind == toolcall.CallEdit {
+					f.edits = append(f.edits, call.Input)
+				}
 			}
+			remove(w.files, removedBy(call.Command, call.Input))
 			if cmd := call.Command; cmd != "" && len(cmd) <= maxCommand && textutil.IsVisible(cmd) {
-				use(commands, cmd, newest, false)
-				stays[cmd] = stays[cmd] || !gone(i)
+				use(w.commands, cmd, i, w.newest)
 			}
 		}
 	}
-	for name, used := range commands {
-		if used.times < 2 {
-			delete(commands, name)
-		}
-	}
-	room := workedTokens
-	var b strings.Builder
-	list := func(title string, all map[string]*tried, room int) int {
-		first := true
-		for _, w := range ranked(all, stays, newest) {
-			line := "\n- " + c.Maker.Mask.Text(w.name)
-			if w.edited {
-				line += " (edited)"
-			}
-			n := c.Maker.Count.Text(line)
-			if n > room {
-				break
-			}
-			if first {
-				b.WriteString("\n" + title)
-				first = false
-			}
-			b.WriteString(line)
-			room -= n
-		}
-		return room
-	}
-	room = list("Commands run more than once:", commands, room/4) + room - room/4
-	list("Files read or edited that nothing below names:", files, room)
-	return b.String()
+	return w
 }
 
-func use(all map[string]*tried, name string, atom int, edited bool) {
+func use(all map[string]*tried, name string, at, atom int) *tried {
 	w := all[name]
 	if w == nil {
 		w = &tried{name: name}
 		all[name] = w
 	}
-	w.times++
-	w.last, w.edited = atom, w.edited || edited
+	w.at, w.last = append(w.at, at), atom
+	return w
+}
+
+// The readEdits newest edits of a file are read for names, as far as they are no longer than maxEdit bytes.
+const readEdits, maxEdit = 6, 32 << 10
+
+// The lengths of the names that are listed, in bytes.
+const minName, maxName = 6, 48
+
+// names counts the names in the newest edits of a file, without the names of the calls' own
+// fields. A whole edit is masked before it is cut into words.
+func (c *Call) names(w *tried) map[string]int {
+	out := map[string]int{}
+	for _, input := range w.edits[max(0, len(w.edits)-readEdits):] {
+		if len(input) > maxEdit {
+			continue
+		}
+		var fields map[string]any
+		text := c.Maker.Mask.Text(input)
+		if json.Unmarshal([]byte(text), &fields) == nil {
+			text = ""
+			for _, v := range fields {
+				if s, ok := v.(string); ok {
+					text += s + "\n"
+				}
+			}
+		}
+		for _, name := range strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' }) {
+			if len(name) >= minName && len(name) <= maxName && named(name) {
+				out[name]++
+			}
+		}
+	}
+	return out
+}
+
+// named reports whether a word is a name of code: it has a capital or an underscore inside.
+func named(word string) bool {
+	small := false
+	for i, r := range word {
+		if small && unicode.IsUpper(r) || r == '_' && i > 0 && i < len(word)-1 {
+			return true
+		}
+		small = unicode.IsLower(r)
+	}
+	return false
+}
+
+// workedText lists the files that the session has read and edited, and the commands that it ran
+// more than once, the likeliest to be needed again first. It leaves out the files and commands
+// that a remaining message names. A path or a command takes few tokens to show and many to find
+// again.
+func (c *Call) workedText(left absent) string {
+	w := c.worked()
+	room := workedTokens
+	var b strings.Builder
+	for _, cmd := range w.ranked(w.commands, left) {
+		if len(cmd.at) < 2 {
+			continue
+		}
+		line := "  - " + c.Maker.Mask.Text(cmd.name) + "\n"
+		if room -= c.Maker.Count.Text(line); room < workedTokens*6/7 {
+			break
+		}
+		if b.Len() == 0 {
+			b.WriteString("commands run more than once:\n")
+		}
+		b.WriteString(line)
+	}
+	return b.String() + c.byFolder(w.ranked(w.files, left), room)
+}
+
+// listedNames is how many names are listed of an edited file.
+const listedNames = 10
+
+// byFolder lists files that take at most room tokens, a line for each folder. An edited file has
+// a star, and the names that its edits hold most often.
+func (c *Call) byFolder(files []*tried, room int) string {
+	var folders []string
+	in, told := map[string]string{}, map[string]bool{}
+	for _, w := range files {
+		dir, name := path.Split(c.Maker.Mask.Text(w.name))
+		if w.edits != nil {
+			name += "*" + mostNamed(c.names(w), told)
+		}
+		cost := c.Maker.Count.Text(", " + name)
+		if in[dir] == "" {
+			cost += c.Maker.Count.Text("  - " + dir + ": ")
+		}
+		if cost > room {
+			break
+		}
+		room -= cost
+		if in[dir] == "" {
+			folders, in[dir] = append(folders, dir), name
+			continue
+		}
+		in[dir] += ", " + name
+	}
+	if folders == nil {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("files (* edited, with names in the edits):\n")
+	for _, dir := range folders {
+		b.WriteString("  - " + strings.TrimSpace(dir+" "+in[dir]) + "\n")
+	}
+	return b.String()
+}
+
+// mostNamed returns the most frequent names that are not told yet.
+func mostNamed(count map[string]int, told map[string]bool) string {
+	var names []string
+	for name := range count {
+		if !told[name] {
+			names = append(names, name)
+		}
+	}
+	slices.SortFunc(names, func(a, b string) int {
+		return cmp.Or(count[b]-count[a], strings.Compare(a, b))
+	})
+	names = names[:min(len(names), listedNames)]
+	for _, name := range names {
+		told[name] = true
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(names, " ") + ")"
+}
+
+// removedBy returns the files and folders that a command or a patch removes or moves away.
+func removedBy(command, patch string) (out []string) {
+	for line := range strings.Lines(strings.ReplaceAll(patch, `\n`, "\n")) {
+		if _, p, ok := strings.Cut(line, "*** Delete File: "); ok {
+			out = append(out, strings.TrimSpace(p))
+		}
+	}
+	dir := ""
+	for _, simple := range strings.FieldsFunc(strings.ReplaceAll(command, "&&", ";"), func(r rune) bool { return r == ';' || r == '\n' || r == '|' }) {
+		f := strings.Fields(simple)
+		if len(f) > 0 && f[0] == "git" {
+			f = f[1:]
+		}
+		if len(f) < 2 {
+			continue
+		}
+		last := len(f)
+		switch f[0] {
+		case "cd":
+			dir = f[1]
+			continue
+		case "mv":
+			last--
+		case "rm", "unlink":
+		default:
+			continue
+		}
+		for _, p := range f[1:last] {
+			if p = strings.Trim(p, `"'`); !strings.HasPrefix(p, "-") && p != "." && !strings.HasSuffix(p, "*") {
+				if !path.IsAbs(p) {
+					p = path.Join(dir, p)
+				}
+				out = append(out, path.Clean(p))
+			}
+		}
+	}
+	return out
+}
+
+// remove drops removed files, and the files of removed folders. A relative path names the only
+// file that ends with it.
+func remove(files map[string]*tried, gone []string) {
+	for _, p := range gone {
+		ends := ""
+		n := 0
+		for name := range files {
+			if name == p || strings.HasPrefix(name, p+"/") {
+				delete(files, name)
+			} else if strings.HasSuffix(name, "/"+p) {
+				ends, n = name, n+1
+			}
+		}
+		if n == 1 {
+			delete(files, ends)
+		}
+	}
 }
 
 // ranked returns the files or commands that no remaining message names, best first.
-func ranked(all map[string]*tried, stays map[string]bool, newest int) []*tried {
+func (w *work) ranked(all map[string]*tried, left absent) []*tried {
 	var out []*tried
-	for name, w := range all {
-		if !stays[name] {
-			out = append(out, w)
+	for _, t := range all {
+		if !slices.ContainsFunc(t.at, func(i int) bool { return !left[i] }) {
+			out = append(out, t)
 		}
 	}
 	slices.SortFunc(out, func(a, b *tried) int {
-		return cmp.Or(cmp.Compare(b.rank(newest), a.rank(newest)), cmp.Compare(a.name, b.name))
+		return cmp.Or(cmp.Compare(b.rank(w.newest), a.rank(w.newest)), cmp.Compare(a.name, b.name))
 	})
 	return out
 }

@@ -117,14 +117,14 @@ func (sc *Scrubber) JSON(raw json.RawMessage) json.RawMessage {
 }
 
 // said are the fields of our own records that hold words of a conversation.
-var said = map[string]bool{"text": true, "why": true, "label": true, "detail": true, "said": true, "reason": true, "value": true, "command": true, "": true}
+var said = map[string]bool{"text": true, "why": true, "label": true, "detail": true, "said": true, "report": true, "reason": true, "value": true, "command": true, "": true}
 
 // blank removes the words of an entry that names a forgotten message as its source.
 func (sc *Scrubber) blank(v map[string]any) (changed bool) {
 	if key, _ := v["key"].(string); !sc.keys[key] {
 		return false
 	}
-	for _, field := range [...]string{"text", "why"} {
+	for _, field := range [...]string{"text", "why", "report"} {
 		if t, ok := v[field].(string); ok && t != "" {
 			v[field], changed = ingest.ForgottenPart, true
 		}

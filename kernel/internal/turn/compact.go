@@ -175,7 +175,7 @@ func fillTexts(prices *cachelayout.Book, s *session.Session, p *api.Passed, b *b
 	}
 	if c.Summary == "" {
 		notes, _ := NotesOf(s, b.Branch)
-		c.Summary = summary.RenderNoted(s.Account.Furthest(l), notes, summary.Cap(window), count.Text, nil)
+		c.Summary = summary.RenderNoted(s.Account.Furthest(l), notes, summary.Beside{}, summary.Cap(window), count.Text, nil)
 	}
 	life := s.Life.Known()
 	if life == nil || life.Latest == nil || b.Branch != "" || s.Life.Options.Off {

@@ -334,12 +334,8 @@ func (k *Keeper) BeforePlan(ctx context.Context, p *plan.Result) ([]fault.Fault,
 			return nil, err
 		}
 	}
-	if p.Work.Captured != nil {
-		l.State = *p.Work.Captured
-	} else {
-		l.State = checkpoint.UpdateMasked(l.State, p.Msgs, k.Mask.Text)
-		k.Tell(&l.State, p.Request.Source)
-	}
+	l.State = checkpoint.UpdateMasked(l.State, p.Msgs, k.Mask.Text)
+	k.Tell(&l.State, p.Request.Source)
 	in := k.Input(p.Gauge.Trigger, p.Gauge.Reading, now)
 	if checkpoint.Redundant(l.Written(), in) {
 		return nil, nil
