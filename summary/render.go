@@ -32,10 +32,9 @@ type Beside struct {
 	// Stands reports whether the prompt shows a message in full. It is nil if no message is
 	// shown.
 	Stands func(key string) bool
-	// Files are the lines about the files under work, if Listed is set. Otherwise the written
-	// files are listed.
-	Files  string
-	Listed bool
+	// Files returns the lines about the files under work, in at most room tokens. If it is nil, the
+	// written files are listed.
+	Files func(room int) string
 }
 
 // Said are the words of one message of a person.
@@ -86,22 +85,40 @@ func render(s State, beside Beside, capTokens int, count func(string) int, more 
 		count = func(s string) int { return (len(s) + 2) / 3 }
 	}
 	r := newRenderer(s, beside, more)
+	least := capTokens / filesShare
 	capTokens += r.saidTokens(count)
+	if beside.Files != nil {
+		r.files = beside.Files(least)
+	}
 	text := r.text()
 	used := count(text)
 	if used > capTokens {
 		return r.bare(capTokens, count)
 	}
 	order := r.fill(capTokens-used, count)
+	if left := capTokens - count(r.text()); beside.Files != nil && left > least/filesShare {
+		r.files = beside.Files(least + left*9/10) // names are counted one by one
+	}
 	for {
 		text = r.text()
 		if count(text) <= capTokens || len(order) == 0 {
 			return text
 		}
+		if beside.Files != nil && len(r.files) > 0 {
+			if short := beside.Files(least); short != r.files {
+				r.files = short
+				continue
+			}
+		}
 		r.lists[order[len(order)-1]].shown--
 		order = order[:len(order)-1]
 	}
 }
+
+// filesShare is the divisor of the cap that gives the least room for the files. They also get the
+// room that the lists leave. The value was chosen on recorded sessions: with half of the cap the
+// text holds the most names of the host's own summaries.
+const filesShare = 2
 
 // List returns one of the lists in full, in the form of the text. The pointers in [RenderNoted]
 // should lead to it. List returns "" for an unknown kind.
@@ -131,7 +148,7 @@ const (
 
 func newRenderer(s State, beside Beside, more func(string, int) string) *renderer {
 	repo := s.repo()
-	r := &renderer{more: more, files: beside.Files, state: stateLine(s, repo), lists: make([]list, lists)}
+	r := &renderer{more: more, state: stateLine(s, repo), lists: make([]list, lists)}
 	for i, kind := range [...]string{kindConstraints, kindCorrections, kindDecisions, kindDone, kindOpen, kindFiles} {
 		r.lists[i].kind, r.lists[i].flip = kind, i < atOpen
 	}
@@ -153,7 +170,7 @@ func newRenderer(s State, beside Beside, more func(string, int) string) *rendere
 	for _, e := range s.OpenThreads() {
 		add(atOpen, e.Text)
 	}
-	if !beside.Listed {
+	if beside.Files == nil {
 		for _, e := range slices.Backward(s.Artifacts) {
 			add(atFiles, within(e.Text, repo))
 		}

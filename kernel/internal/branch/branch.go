@@ -128,9 +128,6 @@ type Span struct {
 	Level pagevm.Level `json:"level"`
 	// Text is the text that is shown for the span.
 	Text string `json:"text"`
-	// Worked lists the files and commands that the session had worked on when the span left. It
-	// leaves out names that a remaining message shows. Only the newest span's list is shown.
-	Worked string `json:"worked,omitempty"`
 }
 
 // Call is the part of a call that is stored in addition to the messages. A compaction needs it to

@@ -92,7 +92,7 @@ func carryBlocks(c *Call, l *Limits, m material, left absent, notes int) carry {
 			spans = spanLines(c, m.spans, lines-1)
 		}
 	}
-	beside := c.beside(m.spans, left, words)
+	beside := c.beside(left, words)
 	page := ids.Page("su", c.prior.Name, c.Request.Branch)
 	for most := summary.Cap(l.Window); most > 0; {
 		text := summary.RenderNoted(m.summary, noted, beside, most, c.Maker.Count.Text, func(kind string, _ int) string { return page + "." + kind })
@@ -197,7 +197,6 @@ func leavingSpan(c *Call, seen []pagevm.Seen, leave map[int]bool) (branch.Span, 
 	}
 	s.ID = ids.Page("sp", c.prior.Name, c.Request.Branch, s.Keys[0], s.Keys[len(s.Keys)-1])
 	s.Level, s.Text = c.spanLine(s, turns)
-	s.Worked = c.workedText(leftBy(c, seen, &pagevm.CutWish{Leave: leave}))
 	return s, true
 }
 

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel/internal/textutil"
-	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/summary"
 	"github.com/memkernel/memkernel/transcript"
@@ -212,7 +211,7 @@ type group struct {
 
 // beside returns what the prompt shows next to the entries of the summary: the words of messages
 // that left in at most room tokens, the messages that stand, and the files under work.
-func (c *Call) beside(spans []branch.Span, left absent, room int) summary.Beside {
+func (c *Call) beside(left absent, room int) summary.Beside {
 	out := summary.Beside{}
 	for _, s := range fitWords(c.typed(), room, left, c.Maker.Count.Text) {
 		if !left[s.at] {
@@ -235,8 +234,8 @@ func (c *Call) beside(spans []branch.Span, left absent, room int) summary.Beside
 		}
 	}
 	out.Stands = func(key string) bool { return standing[key] }
-	if len(spans) > 0 {
-		out.Files, out.Listed = spans[len(spans)-1].Worked, true
+	if w := c.worked(); len(w.files)+len(w.commands) > 0 {
+		out.Files = func(room int) string { return c.workedText(left, room) }
 	}
 	return out
 }

@@ -13,10 +13,6 @@ import (
 	"github.com/memkernel/memkernel/pagevm/toolcall"
 )
 
-// workedTokens limits the list of files and commands in the carry block, uncalibrated. The value
-// was chosen on replays: with twice as much no further actions find the names that they need.
-const workedTokens = 600
-
 // work is what the calls of a conversation used, by file and by command.
 type work struct {
 	files, commands map[string]*tried
@@ -133,19 +129,21 @@ func named(word string) bool {
 // workedText lists the files that the session has read and edited, and the commands that it ran
 // more than once, the likeliest to be needed again first. It leaves out the files and commands
 // that a remaining message names. A path or a command takes few tokens to show and many to find
-// again.
-func (c *Call) workedText(left absent) string {
+// again. The text takes at most room tokens.
+func (c *Call) workedText(left absent, room int) string {
 	w := c.worked()
-	room := workedTokens
+	commands := room / 7
 	var b strings.Builder
 	for _, cmd := range w.ranked(w.commands, left) {
 		if len(cmd.at) < 2 {
 			continue
 		}
 		line := "  - " + c.Maker.Mask.Text(cmd.name) + "\n"
-		if room -= c.Maker.Count.Text(line); room < workedTokens*6/7 {
+		n := c.Maker.Count.Text(line)
+		if n > commands {
 			break
 		}
+		commands, room = commands-n, room-n
 		if b.Len() == 0 {
 			b.WriteString("commands run more than once:\n")
 		}

@@ -128,7 +128,7 @@ func (s *Session) erasePages(r *store.Record) (keep bool, err error) {
 }
 
 // eraseCut keeps the spans, so that they can still be read. It drops the texts of blocks, which no
-// projection shows any more, and the lists of recent work, which name no page.
+// projection shows any more.
 func (s *Session) eraseCut(r *store.Record) (err error) {
 	var b branch.Cut
 	if err := unmarshal(*r, &b); err != nil {
@@ -137,7 +137,6 @@ func (s *Session) eraseCut(r *store.Record) (err error) {
 	b.Texts = nil
 	for i := range b.Spans {
 		sp := &b.Spans[i]
-		sp.Worked = ""
 		for _, id := range sp.Pages {
 			if _, gone := s.Graves.Pages[id]; gone {
 				sp.Text = "[" + sp.ID + ": " + ingest.ForgottenText + "]"
