@@ -153,7 +153,7 @@ func (c *Call) workedText(left absent, room int) string {
 }
 
 // listedNames is how many names are listed of an edited file.
-const listedNames = 10
+const listedNames = 16
 
 // byFolder lists files that take at most room tokens, a line for each folder. An edited file has
 // a star, and the names that its edits hold most often.
