@@ -166,7 +166,7 @@ func TestHostRewrites(t *testing.T) {
 			dir := t.TempDir()
 			k := openKernel(t, dir)
 			defer k.Close()
-			c, p := cutSession(t, k, 73) // of its newest turn nothing left
+			c, p := cutSession(t, k, 71) // of its newest turn nothing left
 			stored := restoreAll(t, k, p)
 			keep := tt.do(c, goneKeys(p))
 			q := planned(t, k, narrow(c))

@@ -42,6 +42,8 @@ type carry struct {
 	material
 	blocks []textBlock
 	notes  int
+	// told is the size of the text about the messages that left, in tokens.
+	told int
 }
 
 // textBlock is a block of the carry block. Its text is kept by its hash if it is the kernel's
@@ -77,33 +79,55 @@ func textsOf(blocks []textBlock) map[string]string {
 }
 
 // carryBlocks makes the blocks of the carry block: the provider's compaction, the workspace's
-// files as they are now, then the text about the messages that left. In a window that is too small
-// for the whole text, the text gets shorter, and is left out at last.
+// files as they are now, then the text about the messages that left.
 func carryBlocks(c *Call, l *Limits, m material, left absent, notes int) carry {
 	m = m.withFiles(c, l, left.lead())
 	blocks := slices.Concat(compactionBlocks(c), m.files.shown())
 	noted, version := modelNotes(c, notes)
-	room, words := noWindow, l.unscale(wordsRoom(l.Window))
-	spans := spanLines(c, m.spans, maxSpanLines)
+	room := noWindow
 	if m.carry < l.Scale(c.carryRoom(l)) {
 		room = l.unscale(m.carry)
-		words = min(words, room/2)
-		for lines := maxSpanLines; lines > 0 && c.Maker.Count.Text(spans) > room/4; lines-- {
-			spans = spanLines(c, m.spans, lines-1)
-		}
 	}
-	beside := c.beside(left, words)
-	page := ids.Page("su", c.prior.Name, c.Request.Branch)
+	text := leftText(c, l, m.summary, noted, m.spans, left, room)
+	b := c.ownBlock(pagevm.ItemCarry, c.summaryPage(), pagevm.Structured, text)
+	if text != "" {
+		blocks = append(blocks, b)
+	}
+	return carry{m, blocks, version, b.Tokens}
+}
+
+func (c *Call) summaryPage() string { return ids.Page("su", c.prior.Name, c.Request.Branch) }
+
+// leftText returns the text about the messages that left, in at most room tokens. It returns "" if
+// there is no room for it.
+func leftText(c *Call, l *Limits, st summary.State, noted summary.Notes, spans []branch.Span, left absent, room int) string {
+	count := c.Maker.Count.Text
+	list := spanLines(c, spans, maxSpanLines)
+	for n := maxSpanLines - 1; n >= 0 && count(list) > room/4; n-- {
+		list = spanLines(c, spans, n)
+	}
+	beside := c.beside(left, min(l.unscale(wordsRoom(l.Window)), room/2))
+	more := func(kind string, _ int) string { return c.summaryPage() + "." + kind }
 	for most := summary.Cap(l.Window); most > 0; {
-		text := summary.RenderNoted(m.summary, noted, beside, most, c.Maker.Count.Text, func(kind string, _ int) string { return page + "." + kind })
-		b := c.ownBlock(pagevm.ItemCarry, page, pagevm.Structured, carryIntro+"\n"+text+spans)
-		if b.Tokens <= room {
-			blocks = append(blocks, b)
-			break
+		text := carryIntro + "\n" + summary.RenderNoted(st, noted, beside, most, count, more) + list
+		over := count(text) - room
+		if over <= 0 {
+			return text
 		}
-		most -= b.Tokens - room
+		most -= over
 	}
-	return carry{m, blocks, version}
+	return ""
+}
+
+// Told returns the text about all messages before message kept, for a host that replaces these
+// messages by the text.
+func (r *Result) Told(kept int) string {
+	left := leftBy(&r.Call, r.Proj.Seen, nil)
+	for i := range kept {
+		left[i] = true
+	}
+	noted, _ := modelNotes(&r.Call, 0)
+	return leftText(&r.Call, &r.Limits, r.Chosen.summary, noted, r.Chosen.Spans, left, noWindow)
 }
 
 // compactionBlocks shows a provider's compaction. It is the compaction that comes with the cut,
@@ -146,7 +170,7 @@ func carryIfGone(c *Call, l *Limits, m material, notes int) carry {
 	}
 	m = m.withFiles(c, l, c.leadGone())
 	m.spans = nil
-	return carry{m, m.files.shown(), notes}
+	return carry{m, m.files.shown(), notes, 0}
 }
 
 // spanLines lists the spans that left the prompt, newest last, the last ones a line

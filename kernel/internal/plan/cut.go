@@ -162,6 +162,9 @@ func makeCut(c *Call, l *Limits, want *wanted, uncut Candidate, m material) (Can
 		bare := l.Fixed + want.standing
 		target = bare + (target-bare)/3
 		most = target
+		if over := -l.room(proj); over > 0 { // messages that stay are larger than the target
+			m.carry = max(0, l.Scale(made.told)-over)
+		}
 	}
 	return best, m.work
 }

@@ -112,7 +112,9 @@ func (f fitting) with(all []shortenable) fitting {
 
 // carryShare returns the room for the carry block without pins and files: at most a quarter of
 // the room for the conversation. The share is our choice.
-func carryShare(c *Call, l *Limits) int { return min(l.Scale(c.carryRoom(l)), max(0, l.Hard-l.Fixed)/4) }
+func carryShare(c *Call, l *Limits) int {
+	return min(l.Scale(c.carryRoom(l)), max(0, l.Hard-l.Fixed)/4)
+}
 
 // press makes the required items fit into the window. Sent items only change if a cut is needed
 // in any case. If results and users' messages can't be made short enough, the carry block gives up

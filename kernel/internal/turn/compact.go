@@ -13,7 +13,6 @@ import (
 	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
-	"github.com/memkernel/memkernel/kernel/internal/ids"
 
 	"github.com/memkernel/memkernel/kernel/internal/plan"
 	"github.com/memkernel/memkernel/kernel/internal/session"
@@ -205,11 +204,11 @@ func (d *Desk) compaction(pl *Planned) *api.Compaction {
 		return c
 	}
 	pl.leftBy(c)
-	for _, b := range pl.Proj.Carry {
-		if b.Page == ids.Page("su", pl.Session.Name, pl.Request.Branch) {
-			c.Summary = pl.Text(b.Hash)
-		}
+	kept := len(pl.Msgs)
+	if c.FirstKept != nil {
+		kept = c.FirstKept.Index
 	}
+	c.Summary = pl.Told(kept)
 	c.Warning = plan.Spiral(pl.Session.Account.Compacted, pl.Proj, pl.Request.Now)
 	if over := pl.Planned(pl.Proj) - pl.Most(pl.Proj); over > 0 {
 		c.Detail = fmt.Sprintf("still %d tokens over what fits beside the reserve", over)
