@@ -168,7 +168,6 @@ type Evicted struct {
 	Decisions   int `json:"decisions,omitempty"`
 	Threads     int `json:"threads,omitempty"`
 	Artifacts   int `json:"artifacts,omitempty"`
-	Reports     int `json:"reports,omitempty"`
 }
 
 // clone copies the parts that Update may change. Options and the inner slices of pending calls

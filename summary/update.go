@@ -186,7 +186,7 @@ func (u *updater) reported() {
 		return
 	}
 	e := Entry{ID: u.s.nextID("w"), Kind: kindReport, Text: a.Report, Key: a.Key, Time: a.Time, Turn: u.s.Turn - 1}
-	u.s.Reports = push(u.s.Reports, e, maxReports, &u.s.Evicted.Reports)
+	u.s.Reports = push(u.s.Reports, e, maxReports, new(int))
 }
 
 // unasked forgets the question that was left to the person.

@@ -33,7 +33,8 @@ type material struct {
 	// spans are the messages that left. summary covers them.
 	spans   []branch.Span
 	summary summary.State
-	work    Work
+	// behind reports that an earlier conversation left state that no checkpoint holds.
+	behind bool
 }
 
 // carry is a carry block, with the material as it is once the block is made, and the version of
@@ -42,8 +43,6 @@ type carry struct {
 	material
 	blocks []textBlock
 	notes  int
-	// told is the size of the text about the messages that left, in tokens.
-	told int
 }
 
 // textBlock is a block of the carry block. Its text is kept by its hash if it is the kernel's
@@ -89,11 +88,10 @@ func carryBlocks(c *Call, l *Limits, m material, left absent, notes int) carry {
 		room = l.unscale(m.carry)
 	}
 	text := leftText(c, l, m.summary, noted, m.spans, left, room)
-	b := c.ownBlock(pagevm.ItemCarry, c.summaryPage(), pagevm.Structured, text)
 	if text != "" {
-		blocks = append(blocks, b)
+		blocks = append(blocks, c.ownBlock(pagevm.ItemCarry, c.summaryPage(), pagevm.Structured, text))
 	}
-	return carry{m, blocks, version, b.Tokens}
+	return carry{m, blocks, version}
 }
 
 func (c *Call) summaryPage() string { return ids.Page("su", c.prior.Name, c.Request.Branch) }
@@ -170,7 +168,7 @@ func carryIfGone(c *Call, l *Limits, m material, notes int) carry {
 	}
 	m = m.withFiles(c, l, c.leadGone())
 	m.spans = nil
-	return carry{m, m.files.shown(), notes, 0}
+	return carry{m, m.files.shown(), notes}
 }
 
 // spanLines lists the spans that left the prompt, newest last, the last ones a line
@@ -260,13 +258,13 @@ func Utterance(m *memkernel.Message) represent.Utterance {
 	return t
 }
 
-// carryRoom returns the room for the text about the messages that left. Typed words that did not
-// leave may make it larger than the text.
+// carryRoom returns the room for the text about the messages that left. Typed words that stay in
+// the prompt may make it larger than the text.
 func (c *Call) carryRoom(l *Limits) int {
 	typed := 0
 	for i := range c.Msgs {
 		for j := range c.Msgs[i].Parts {
-			if p := &c.Msgs[i].Parts[j]; p.Typed {
+			if p := &c.Msgs[i].Parts[j]; p.Typed && !c.mustStand(i) {
 				typed += len(p.Text)/3 + turnTokens
 			}
 		}

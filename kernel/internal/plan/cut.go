@@ -127,7 +127,7 @@ type wanted struct {
 // submits the cut again with a third of the target's conversation. If the prompt does not even fit
 // into the window, it first submits the cut without room for instructions. The last granted cut
 // applies. If none was granted, the prompt stays uncut, with the reasons.
-func makeCut(c *Call, l *Limits, want *wanted, uncut Candidate, m material) (Candidate, Work) {
+func makeCut(c *Call, l *Limits, want *wanted, uncut Candidate, m material) Candidate {
 	m.summary = advanced(c, m.summary)
 	seen := slices.Concat(c.Align.Seen, ingest.Seen(c.Hosts[c.Align.At:]))
 	worth := score(c, uncut.Texts, seen)
@@ -162,11 +162,8 @@ func makeCut(c *Call, l *Limits, want *wanted, uncut Candidate, m material) (Can
 		bare := l.Fixed + want.standing
 		target = bare + (target-bare)/3
 		most = target
-		if over := -l.room(proj); over > 0 { // messages that stay are larger than the target
-			m.carry = max(0, l.Scale(made.told)-over)
-		}
 	}
-	return best, m.work
+	return best
 }
 
 // leaving returns what is to leave or to be shown shorter, so that the prompt has target tokens.
@@ -239,17 +236,17 @@ func notesWait(c *Call, d *Decision, cache pagevm.Cache) bool {
 
 // showNotes makes the carry block again with the current notes. This is a cut at which no message
 // leaves. It uses up the cold event.
-func showNotes(c *Call, l *Limits, want *wanted, from Candidate, m material) (Candidate, Work) {
+func showNotes(c *Call, l *Limits, want *wanted, from Candidate, m material) Candidate {
 	m.summary = advanced(c, m.summary)
 	made := carryBlocks(c, l, m, leftBy(c, c.Align.Seen, nil), from.notes)
 	carry := plain(made.blocks)
 	wishes := pagevm.Wishes{Cut: &pagevm.CutWish{Reason: pagevm.CutCold, CarryOnly: true}, Carry: carry, Drop: saidBy(c, from.Proj, carry)}
 	proj, dec := c.nextProjection(wishes, want.cache)
 	if dec.Cut == nil || l.room(proj) < 0 {
-		return from, made.work
+		return from
 	}
 	return Candidate{Proj: proj, Made: dec, wishes: wishes, cache: want.cache, Texts: merged(from.Texts, textsOf(made.blocks)),
-		Spans: from.Spans, summary: m.summary, notes: made.notes}, made.work
+		Spans: from.Spans, summary: m.summary, notes: made.notes}
 }
 
 // advanced returns the summary up to the newest message, so that it covers the messages that

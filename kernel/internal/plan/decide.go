@@ -17,8 +17,9 @@ import (
 type Decision struct {
 	// Chosen is the prompt, before the kernel's blocks after the newest message.
 	Chosen Candidate
-	// Work is the working state as far as the plan has made it. Gauge is how full the context is.
-	Work  Work
+	// Behind reports that an earlier conversation left state that no checkpoint holds.
+	Behind bool
+	// Gauge is how full the context is.
 	Gauge Gauge
 	// Grown is the prompt without a cut, with new items as fit shows them. Before is its calibrated
 	// size, including texts that wait to be shown.
@@ -95,17 +96,17 @@ func decide(ctx context.Context, c *Call, l *Limits, past *Past, o opening, f *f
 	}
 	want := wanted{cut: d.Cut, cache: cache, goal: min(cutGoal(c, l, past, &d.Cut), l.Hard), standing: d.Standing, pressed: f.pressed, yields: f.yields,
 		instructions: l.unscale(l.Window) / instructionShare}
-	d.Chosen, d.Work = grown, o.work
+	d.Chosen, d.Behind = grown, o.behind
 	switch {
 	case d.Cut.Do && (d.Cut.Reason == string(pagevm.CutDemand) || c.Request.Demand != nil):
-		d.Chosen, d.Work = makeDemanded(c, l, &want, grown, o.material)
+		d.Chosen = makeDemanded(c, l, &want, grown, o.material)
 		if d.CutMade = c.Request.Demand != nil && d.Chosen.Made.Cut != nil; c.Request.Demand != nil && !d.CutMade {
 			d.WhyNot = whyNot(c, &d.Chosen)
 		}
 	case d.Cut.Do:
-		d.Chosen, d.Work = makeCut(c, l, &want, grown, o.material)
+		d.Chosen = makeCut(c, l, &want, grown, o.material)
 	case notesWait(c, &d, cache):
-		d.Chosen, d.Work = showNotes(c, l, &want, grown, o.material)
+		d.Chosen = showNotes(c, l, &want, grown, o.material)
 	}
 	if past.Refusal.thinking && d.Chosen.Made.Cut == nil {
 		cache.Forced = true

@@ -102,14 +102,14 @@ func (c *Call) pendingCut() bool {
 }
 
 // makeDemanded makes a cut on demand and keeps it only if the prompt gets smaller.
-func makeDemanded(c *Call, l *Limits, want *wanted, from Candidate, m material) (Candidate, Work) {
-	made, work := makeCut(c, l, want, from, m)
+func makeDemanded(c *Call, l *Limits, want *wanted, from Candidate, m material) Candidate {
+	made := makeCut(c, l, want, from, m)
 	if made.Made.Cut == nil || l.Conversation(made.Proj) < l.Conversation(from.Proj) {
-		return made, work
+		return made
 	}
 	from.wishes, from.cache = pagevm.Wishes{}, pagevm.Cache{StripThinking: c.stripThinking()}
 	from.Made = pagevm.Decision{Refused: made.Made.Refused}
-	return from, work
+	return from
 }
 
 // whyNot returns why a cut was not granted, or achieved nothing.

@@ -138,8 +138,6 @@ type WorkState struct {
 	Latest, Written *checkpoint.Checkpoint
 	// Input returns the content of the plan's checkpoint apart from the state.
 	Input func(checkpoint.Trigger, checkpoint.Reading) checkpoint.Input
-	// Tell adds the origin of the session to a state, as the request gives it.
-	Tell func(*checkpoint.State)
 	// Source names the source of a restore text.
 	Source func(*checkpoint.Checkpoint) string
 }

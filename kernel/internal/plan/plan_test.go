@@ -33,7 +33,7 @@ func (noSession) Notes() (summary.Notes, error) { return summary.Notes{}, nil }
 
 func (noSession) Neighbour() *Neighbour { return nil }
 func (noSession) WorkState() (*WorkState, error) {
-	return &WorkState{Tell: func(*checkpoint.State) {},
+	return &WorkState{
 		Input: func(t checkpoint.Trigger, r checkpoint.Reading) checkpoint.Input {
 			return checkpoint.Input{Trigger: t, Reading: r}
 		},

@@ -111,12 +111,6 @@ func memoryTool(tools []memkernel.Tool) (name string, maybe bool) {
 	return "", false
 }
 
-// Work is what a plan knows of the working state.
-type Work struct {
-	// Behind reports that an earlier conversation left state that no checkpoint holds.
-	Behind bool
-}
-
 // restoreRoom returns the greatest length of a restore text, 0 if no restore text is made.
 func (c *Call) restoreRoom(l *Limits) int {
 	if !c.keepsWork() {
@@ -155,7 +149,7 @@ func resumed(c *Call, l *Limits, m material, leadGone bool) ([]textBlock, materi
 	left := ws.Latest
 	if ws.State.Changed(ws.Written) {
 		// A checkpoint for the state that was captured since the newest one is written now.
-		m.work.Behind = true
+		m.behind = true
 		left = checkpoint.Build(ws.State, ws.Latest, ws.Input(checkpoint.TriggerSessionEnd, checkpoint.Reading{}))
 	}
 	return restored(c, ws, left, checkpoint.RestoreOptions{Occasion: checkpoint.NewSession, Cap: c.restoreRoom(l)}, leadGone), m

@@ -249,7 +249,6 @@ func (r reader) WorkState() (*plan.WorkState, error) {
 		Input: func(t checkpoint.Trigger, r checkpoint.Reading) checkpoint.Input {
 			return s.Life.Input(t, r, now)
 		},
-		Tell:   func(st *checkpoint.State) { s.Life.Tell(st, r.req.Source) },
 		Source: s.Life.Source}, nil
 }
 

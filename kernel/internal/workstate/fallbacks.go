@@ -321,14 +321,14 @@ func (k *Keeper) begin() error {
 // BeforePlan writes the checkpoint that a plan requires before the plan is used.
 func (k *Keeper) BeforePlan(ctx context.Context, p *plan.Result) ([]fault.Fault, error) {
 	now := p.Request.Now
-	if p.Gauge.Trigger == "" && !p.Work.Behind {
+	if p.Gauge.Trigger == "" && !p.Behind {
 		return nil, nil
 	}
 	l, err := k.Now()
 	if err != nil {
 		return nil, err
 	}
-	if p.Work.Behind {
+	if p.Behind {
 		left := k.Input(checkpoint.TriggerSessionEnd, checkpoint.Reading{}, now)
 		if _, err := k.WriteCheckpoint(left); err != nil || p.Gauge.Trigger == "" {
 			return nil, err
