@@ -92,13 +92,45 @@ func TestACutKeepsTheUsersWords(t *testing.T) {
 	}
 }
 
-// So it does of the file that was edited last.
-func TestACutKeepsWhatIsInHand(t *testing.T) {
+// A file of a finished task leaves before a file that was read for the next one, although it was
+// edited.
+func TestACutKeepsWhatIsNext(t *testing.T) {
 	c := newConversation(7)
 	c.user()
-	c.reads()
+	c.ask("Read", `{"file_path":"pkg/p0/code.go"}`, file("settleLedger", 230))
 	c.ask("Edit", `{"file_path":"pkg/p0/code.go","old_string":"a","new_string":"b"}`, "done")
-	if a, b := functions(afterACut(t, c)); a <= b {
-		t.Errorf("%d functions of the edited file stand, %d of each of the others", a, b)
+	c.ask("Bash", `{"command":"git add -A && git commit -m 'settle'"}`, "[main 1a2b3c4] settle")
+	c.ask("Read", `{"file_path":"pkg/p9/next.go"}`, file("rotateCursor", 230))
+	shown := afterACut(t, c)
+	if n := strings.Count(shown, "func rotateCursor"); n != 230 {
+		t.Errorf("%d of 230 functions of the file that was read for the next task stand", n)
+	}
+	if n := strings.Count(shown, "func settleLedger"); n == 230 {
+		t.Error("the finished task's file stands in full")
+	}
+}
+
+// Text that no longer exists leaves, even if it is among the newest: of a file that was deleted,
+// written over, or read anew in full. The text that holds now stands.
+func TestACutDropsTextThatIsGone(t *testing.T) {
+	for name, after := range map[string]func(c *conversation){
+		"deleted":      func(c *conversation) { c.ask("Bash", `{"command":"rm pkg/p0/code.go"}`, "") },
+		"written over": func(c *conversation) { c.ask("Write", `{"file_path":"pkg/p0/code.go","content":"package p0"}`, "done") },
+		"read anew":    func(c *conversation) { c.ask("Read", `{"file_path":"pkg/p0/code.go"}`, file("mergeShards", 200)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newConversation(8)
+			c.user()
+			c.loop(3, 8000)
+			c.ask("Read", `{"file_path":"pkg/p0/code.go"}`, file("settleLedger", 200))
+			after(c)
+			shown := afterACut(t, c)
+			if n := strings.Count(shown, "func settleLedger"); n == 200 {
+				t.Error("the old text stands in full")
+			}
+			if n := strings.Count(shown, "func mergeShards"); name == "read anew" && n != 200 {
+				t.Errorf("%d of 200 functions of the new text stand", n)
+			}
+		})
 	}
 }

@@ -257,6 +257,9 @@ type Place struct {
 	Opener bool `json:"opener,omitempty"`
 }
 
+// Settled reports whether the message belongs to a finished step outside the open tool loop.
+func (p Place) Settled() bool { return p.Closed && !p.InLoop }
+
 // Tokens returns the cost of the message when shown in full.
 func (m *HostMessage) Tokens() int {
 	n := 0

@@ -111,8 +111,11 @@ type atomChoice struct {
 // pageChoice is a page of an atom. A page without a choice of levels has only its present level.
 type pageChoice struct {
 	seg *Segment
-	// worth is how often a turn needs the whole page. names are the names that each level shows.
-	worth float64
+	// worth is how often a turn needs the whole page. lines is the number of its lines that a turn
+	// quotes in an edit. names are the names that each level shows.
+	worth, lines float64
+	// state lowers the worth of the names of text that is gone, and of a finished task's files.
+	state float64
 	names *[Full + 1][]int32
 	level Level
 	free  bool
@@ -145,7 +148,13 @@ func (s *selection) add(from, end int) {
 			seg := &s.in.Host[i].Segments[j]
 			p := pageChoice{seg: seg, level: seg.First}
 			p.worth, p.names = s.judge(i, j)
-			if low := seg.Lowest(s.in.Resolver); s.in.Places[i].Closed && low < Full {
+			p.state = min(1, s.traits(i, j).State.factor())
+			if s.in.Worth == nil && !seg.instructs() {
+				p.lines = s.traits(i, j).lines(seg.At[Full].Tokens)
+			}
+			newest := s.traits(i, j).State == Newest
+			a.stands = a.stands || newest
+			if low := seg.Lowest(s.in.Resolver); s.in.Places[i].Closed && low < Full && !newest {
 				p.level, p.free = low, true // and so it is shown unless a step of climb raises it
 			}
 			if low, stays := s.rules[seg.Page]; stays {
@@ -162,12 +171,7 @@ func (s *selection) add(from, end int) {
 
 // judge returns the worth of a segment and the names that it shows.
 func (s *selection) judge(i, j int) (float64, *[Full + 1][]int32) {
-	var t *Traits
-	if i < len(s.in.Traits) && j < len(s.in.Traits[i]) {
-		t = &s.in.Traits[i][j]
-	} else {
-		t = &Traits{}
-	}
+	t := s.traits(i, j)
 	if s.in.Worth != nil {
 		return s.in.Worth[i][j], &t.Names
 	}
@@ -175,7 +179,15 @@ func (s *selection) judge(i, j int) (float64, *[Full + 1][]int32) {
 	if worth, names, ok := seg.instructionWorth(&t.Names); ok {
 		return worth, names
 	}
-	return t.worth(seg.At[Full].Tokens, seg.Superseded), &t.Names
+	return t.worth(seg.At[Full].Tokens), &t.Names
+}
+
+// traits returns the traits of a segment.
+func (s *selection) traits(i, j int) *Traits {
+	if i < len(s.in.Traits) && j < len(s.in.Traits[i]) {
+		return &s.in.Traits[i][j]
+	}
+	return &Traits{}
 }
 
 func (s *selection) mustStay(i int) bool {
@@ -338,14 +350,14 @@ func (s *selection) bestRise(a *atomChoice, room int) (page int, to Level, worth
 // content, and the names that no atom shows yet. If count is set, gain marks these names as
 // counted in this round.
 func (s *selection) gain(p *pageChoice, from, to Level, count bool) float64 {
-	g := p.worth * (levelLines[to] - levelLines[from])
+	g := p.worth*(levelLines[to]-levelLines[from]) + p.lines*(quotedLines[to]-quotedLines[from])
 	most := uint8(maxShown)
 	if p.seg.Superseded {
-		most = 1 // a stale page is no second place for a name
+		most = 1 // text that is gone is no second place for a name
 	}
 	for _, n := range p.names[to] {
 		if s.shown[n] < most && s.mark[n] != s.round {
-			g += s.need[n] * shownShare[s.shown[n]]
+			g += s.need[n] * shownShare[s.shown[n]] * p.state
 			if count {
 				s.mark[n] = s.round
 			}

@@ -80,13 +80,10 @@ func TestSelectPrefers(t *testing.T) {
 			c.in.Traits[len(c.in.Traits)-1][0].Names[Full] = []int32{m}
 			c.result(0).Names[Full], c.result(1).Names[Full] = []int32{n}, []int32{m}
 		}},
-		{"what is in hand", func(c *choice) { c.result(0).InHand = true }},
-		{"an error that is not resolved", func(c *choice) { c.result(1).Resolved = true }},
-		{"what no newer read replaces", func(c *choice) { c.host[4].Segments[0].Superseded = true }},
+		{"what is in work", func(c *choice) { c.result(0).State = InWork }},
+		{"what is of no finished task", func(c *choice) { c.result(1).State = TaskDone }},
+		{"a finished task's before text that is gone", func(c *choice) { c.result(0).State, c.result(1).State = TaskDone, TextGone }},
 		{"a file before a command's output", func(c *choice) { c.result(1).Act = toolcall.ActShell }},
-		{"a file that was edited a moment ago", func(c *choice) { c.result(0).Edited = 2 }},
-		{"the file that was edited last", func(c *choice) { c.result(0).Edited, c.result(1).Edited = 2, 30 }},
-		{"what no newer read shows as well", func(c *choice) { c.result(1).Reread = true }},
 		{"the newer", func(c *choice) { c.result(1).Age += 30 }},
 	}
 	for _, tc := range cases {
@@ -113,17 +110,17 @@ func TestSelectKeepsWhatEarnsIt(t *testing.T) {
 		{"nothing above the target", 0, 0, true, false},
 		{"no room", 4700, 1e-9, true, false},
 		{"all that there is room for", 20_000, 1e-9, true, true},
-		{"a hurdle that the edited file takes", 20_000, 1e-4, true, false},
+		{"a hurdle that the file in work takes", 20_000, 1e-4, true, false},
 		{"a hurdle that nothing takes", 20_000, 1, true, false},
 	} {
 		c := choiceOf(3, 4000)
-		c.result(0).Edited = 2
+		c.result(0).State = InWork
 		c.result(2).Act = toolcall.ActShell
 		c.in.Target = 50 + 40 + 50 + 30 + 4000 + 100
 		c.in.Most, c.in.Hurdle = tt.most, tt.hurdle
 		w := Select(c.in)
 		if first, other := c.shows(w, 0) == Full, c.shows(w, 1) == Full; first != tt.first || other != tt.other {
-			t.Errorf("%s: the edited file stands %v, the other %v; want %v, %v", tt.name, first, other, tt.first, tt.other)
+			t.Errorf("%s: the file in work stands %v, the other %v; want %v, %v", tt.name, first, other, tt.first, tt.other)
 		}
 	}
 }
@@ -274,10 +271,24 @@ func (s *selection) walk(used, most int, hurdle float64) int {
 	}
 }
 
+// The newest stay as they are, whatever the target, except text that is gone.
+func TestSelectKeepsTheNewest(t *testing.T) {
+	c := choiceOf(3, 4000)
+	c.result(0).State, c.result(1).State, c.result(2).State = Newest, TextGone, Newest
+	w := Select(c.in)
+	for n, want := range []bool{true, false, true} {
+		page := c.host[2+2*n].Segments[0].Page
+		_, changed := w.Levels[page]
+		if stays := !w.Leave[c.places[2+2*n].Atom] && !changed; stays != want {
+			t.Errorf("result %d stays as it is: %v", n, stays)
+		}
+	}
+}
+
 // Given worth replaces what the traits say, and only their names count besides.
 func TestSelectByGivenWorth(t *testing.T) {
 	c := choiceOf(2, 4000)
-	c.result(0).InHand, c.result(0).Edited = true, 1
+	c.result(0).State = InWork
 	c.in.Worth = make([][]float64, len(c.host))
 	for i := range c.host {
 		c.in.Worth[i] = make([]float64, len(c.host[i].Segments))
@@ -303,11 +314,16 @@ func TestWorthFalls(t *testing.T) {
 		older := tr
 		older.Age += more
 		n := rapid.IntRange(1, 20000).Draw(t, "tokens")
-		if a, b := tr.worth(n, false), older.worth(n, false); !(a > b && b > 0) {
+		if a, b := tr.worth(n), older.worth(n); !(a > b && b > 0) {
 			t.Fatalf("%v: %v at %d, %v at %d", tr.Act, a, age, b, older.Age)
 		}
-		if a, b := tr.worth(n, true), tr.worth(n, false); !(a < b) {
-			t.Fatalf("stale it is worth %v, else %v", a, b)
+		last := -1.0
+		for tr.State = TextGone; tr.State <= InWork; tr.State++ {
+			if w := tr.worth(n) + tr.lines(n); w <= last {
+				t.Fatalf("%v: %v, and %v in the state before", tr.State, w, last)
+			} else {
+				last = w
+			}
 		}
 	})
 }

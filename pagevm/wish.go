@@ -79,6 +79,8 @@ type Cache struct {
 	Forced bool `json:"forced,omitempty"`
 	// Resolver: the model can follow pointers.
 	Resolver bool `json:"resolver,omitempty"`
+	// LeaveThinking: a cut leaves the thinking of settled messages out.
+	LeaveThinking bool `json:"leave_thinking,omitempty"`
 	// StripThinking: thinking blocks are bound to their prefix and the provider is not told to
 	// drop invalid ones, so a cut takes them out of all remaining messages.
 	StripThinking bool `json:"strip_thinking,omitempty"`

@@ -1,7 +1,6 @@
 package recall
 
 import (
-	"encoding/json"
 	"path"
 	"slices"
 	"strings"
@@ -52,9 +51,9 @@ type fileHistory struct {
 	calls   map[string]*memkernel.ToolCall
 	results []FileResult
 	seq     int
-	// done is the number of completed entries of the task list. finished is the message of the
-	// newest completed task or commit.
-	done, finished int
+	// finished is the message of the newest call that finished a task.
+	tasks    toolcall.Tasks
+	finished int
 }
 
 // FileResults returns the results of the history that concern files, oldest first.
@@ -93,10 +92,10 @@ func (s *fileHistory) note(message int, m *memkernel.Message) {
 
 func (s *fileHistory) result(at Place, c *memkernel.ToolCall, text string) {
 	s.seq++
-	if s.completes(c) {
+	call, whole, shell := toolcall.Read(c.Name, c.Input), false, toolcall.IsShell(c.Name)
+	if s.tasks.Finish(call) {
 		s.finished = at.Message
 	}
-	call, whole, shell := toolcall.Read(c.Name, c.Input), false, commandOf(c.Input) != ""
 	r := FileResult{Place: at, Text: text, seq: s.seq}
 	for _, p := range call.Paths {
 		f := s.file(p)
@@ -105,9 +104,9 @@ func (s *fileHistory) result(at Place, c *memkernel.ToolCall, text string) {
 			if strings.HasPrefix(text, "File unchanged since") { // what Claude Code says instead of the text
 				return
 			}
-			f.read, r.shows, whole = s.seq, true, readsWhole(c.Input) && !strings.Contains(text, "truncated")
+			f.read, r.shows, whole = s.seq, true, call.Replaces(p) && !strings.Contains(text, "truncated")
 		case toolcall.CallEdit:
-			whole = writesWhole(c, p)
+			whole = call.Replaces(p)
 			f.edited, r.shows = s.seq, strings.Count(text, "\n") >= leastShown
 		default:
 			return
@@ -139,61 +138,4 @@ func (s *fileHistory) file(name string) *file {
 	}
 	s.known = append(s.known, &file{path: name})
 	return s.known[len(s.known)-1]
-}
-
-// completes reports whether a call completes an entry of the task list, or commits.
-func (s *fileHistory) completes(c *memkernel.ToolCall) bool {
-	done := 0
-	switch strings.ToLower(c.Name) {
-	case "taskupdate":
-		return slices.Contains(inputLeaves(c), "completed")
-	case "todowrite", "todo_write", "write_todos", "update_plan":
-		for _, leaf := range inputLeaves(c) {
-			done += one(leaf == "completed")
-		}
-		was := s.done
-		s.done = done
-		return done > was
-	}
-	return commits(commandOf(c.Input))
-}
-
-// commandOf returns the command of a shell call in JSON, "" for any other call.
-func commandOf(input string) string {
-	var in struct{ Command, Cmd json.RawMessage }
-	if json.Unmarshal([]byte(input), &in) != nil || strings.Contains(string(in.Command), "*** Begin Patch") {
-		return ""
-	}
-	return string(in.Command) + string(in.Cmd)
-}
-
-// commits reports whether a command runs git commit.
-func commits(command string) bool {
-	for _, rest := range strings.Split(command, "git ")[1:] {
-		words := strings.Fields(rest)
-		for len(words) > 1 && strings.HasPrefix(words[0], "-") {
-			words = words[1+one(words[0] == "-C" || words[0] == "-c"):]
-		}
-		if len(words) > 0 && words[0] == "commit" {
-			return true
-		}
-	}
-	return false
-}
-
-// readsWhole reports whether a call that reads files reads them from the first line to the last.
-func readsWhole(input string) bool {
-	part := []string{`"offset"`, `"limit"`, `"view_range"`, `"start_line"`, `"end_line"`}
-	if commandOf(input) != "" {
-		part = []string{"sed ", "head ", "tail ", "|"}
-	}
-	return !slices.ContainsFunc(part, func(s string) bool { return strings.Contains(input, s) })
-}
-
-// writesWhole reports whether a call that edits files deletes a file or writes all its text.
-func writesWhole(c *memkernel.ToolCall, name string) bool {
-	if strings.Contains(c.Input, "*** Begin Patch") {
-		return strings.Contains(c.Input, "*** Delete File: "+name) || strings.Contains(c.Input, "*** Add File: "+name)
-	}
-	return toolcall.Written(c.Name, c.Input).Whole && !strings.Contains(c.Input, "sed ") && !strings.Contains(c.Input, "cp ")
 }

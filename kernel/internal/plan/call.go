@@ -301,51 +301,57 @@ func (c *Call) SegmentParts(i int, s *pagevm.Segment) []memkernel.Part {
 	return c.Msgs[i].Parts[s.Part : s.Part+s.Parts]
 }
 
-// Supersede marks evidence that was replaced by a newer read or an edit of the same path, and
-// instructions that were replaced by a newer version. The
-// result of a call that has no path and acts on nothing is replaced by the same call. Supersede
-// returns a copy and does not change c.Hosts.
+// Supersede marks the text of files that were replaced later, and instructions that were replaced
+// by a newer version. The result of a call that has no path and acts on nothing is replaced by the
+// same call. Supersede returns a copy and does not change c.Hosts.
 func (c *Call) Supersede() []pagevm.HostMessage {
+	a := activityOf(c)
+	return c.supersede(&a)
+}
+
+func (c *Call) supersede(a *activity) []pagevm.HostMessage {
 	out := append([]pagevm.HostMessage(nil), c.Hosts...)
 	newer := map[string]bool{}
 	for i := len(out) - 1; i >= 0; i-- {
 		for j := range out[i].Segments {
 			s := &out[i].Segments[j]
-			what := c.evidenceOf(i, s)
-			if what == "" {
+			what, gone := c.evidenceOf(a, i, s)
+			if what == "" && !gone {
 				continue
 			}
-			if newer[what] && !s.Superseded {
+			if gone || newer[what] && !s.Superseded {
 				segs := append([]pagevm.Segment(nil), out[i].Segments...)
 				segs[j].Superseded = true
 				out[i].Segments = segs
 			}
-			newer[what] = true
+			newer[what] = what != ""
 		}
 	}
 	return out
 }
 
-// evidenceOf returns the name of the thing that a segment shows, "" if no later segment can
-// replace it.
-func (c *Call) evidenceOf(i int, s *pagevm.Segment) string {
+// evidenceOf returns the name of the thing that a segment shows, "" if no later segment with that
+// name can replace it, and whether it is a file that was replaced.
+func (c *Call) evidenceOf(a *activity, i int, s *pagevm.Segment) (name string, gone bool) {
 	p := c.Page(s.Page)
 	switch {
 	case s.Instruction != "":
-		return s.Instruction
+		return s.Instruction, false
 	case p == nil:
-		return ""
-	case p.Path != "" || s.Kind != pagevm.ItemResult:
-		return p.Path
+		return "", false
+	case s.Kind != pagevm.ItemResult:
+		return p.Path, false
 	}
 	call := c.Maker.Calls[c.Msgs[i].Parts[s.Part].Result.CallID]
-	if call == nil {
-		return ""
+	switch {
+	case call == nil:
+		return "", false
+	case p.Path != "":
+		return "", a.replaced(call, i+1)
+	case call.Look == toolcall.LookAct:
+		return "", false
 	}
-	if call.Look == toolcall.LookAct {
-		return ""
-	}
-	return call.Canonical()
+	return call.Canonical(), false
 }
 
 // shown returns what a call of the messages shows of itself. Hosts may use an id again.

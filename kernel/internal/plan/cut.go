@@ -19,7 +19,7 @@ func cacheOf(c *Call, d *Decision) (pagevm.Cache, string) {
 	r, id := c.Request, c.identity(d.Grown)
 	cold, clock := d.cached.Cold(r.Price, id, r.Now)
 	return pagevm.Cache{Cold: cold, Event: d.cached.ColdEvent(r.Price, id, r.Now),
-		Resolver: r.Resolver != "", StripThinking: c.stripThinking(), Now: r.Now}, clock
+		Resolver: r.Resolver != "", StripThinking: c.stripThinking(), LeaveThinking: !r.Price.PreservedThinking, Now: r.Now}, clock
 }
 
 // cutInput gives the cut planner its figures. The counts' own error is taken off the limits, so
@@ -130,12 +130,15 @@ type wanted struct {
 func makeCut(c *Call, l *Limits, want *wanted, uncut Candidate, m material) Candidate {
 	m.summary = advanced(c, m.summary)
 	seen := slices.Concat(c.Align.Seen, ingest.Seen(c.Hosts[c.Align.At:]))
-	worth := score(c, uncut.Texts, seen)
+	worth := score(c, uncut.Texts, seen, openChecks(&m.summary))
+	newest := min(newestTokens, l.unscale(l.Hard-l.Fixed)/newestShare)
 	best := uncut
 	best.summary, best.Spans = m.summary, c.Prev.Spans
 	target, most := want.cut.TargetTokens, want.cut.MostTokens
 	for range 3 {
-		wish := leaving(c, l, want, worth, target, most)
+		chosen := *worth
+		chosen.traits = withNewest(c, uncut.Proj, seen, worth.traits, newest)
+		wish := leaving(c, l, want, &chosen, target, most)
 		m.spans = c.Prev.Spans
 		if span, ok := leavingSpan(c, seen, wish.Leave); ok {
 			m.spans = append(m.spans[:len(m.spans):len(m.spans)], span)
@@ -160,10 +163,20 @@ func makeCut(c *Call, l *Limits, want *wanted, uncut Candidate, m material) Cand
 			break
 		}
 		bare := l.Fixed + want.standing
-		target = bare + (target-bare)/3
+		target, newest = bare+(target-bare)/3, newest/3
 		most = target
 	}
 	return best
+}
+
+// openChecks returns the keys of the messages with the results of the newest check and of those
+// that fail.
+func openChecks(s *summary.State) map[string]bool {
+	open := map[string]bool{s.LastCheck.Key: true}
+	for i := range s.Threads {
+		open[s.Threads[i].Key] = true
+	}
+	return open
 }
 
 // leaving returns what is to leave or to be shown shorter, so that the prompt has target tokens.

@@ -1,7 +1,7 @@
 package plan
 
 import (
-	"path"
+	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -23,39 +23,44 @@ type scores struct {
 
 // score looks at all messages from the newest back, so that the later messages are known. Messages
 // that have left count only with their words, because a name that was said once is likelier to be
-// said again. The texts are those of items of a special size, by hash.
-func score(c *Call, texts map[string]string, seen []pagevm.Seen) *scores {
-	out := &scores{hosts: c.Supersede(), seen: seen, traits: make([][]pagevm.Traits, len(c.Hosts))}
+// said again. The texts are those of items of a special size, by hash. The keys of open are those
+// of messages with the results of open or newest checks.
+func score(c *Call, texts map[string]string, seen []pagevm.Seen, open map[string]bool) *scores {
+	did := activityOf(c)
+	out := &scores{hosts: bared(c, c.supersede(&did)), seen: seen, traits: make([][]pagevm.Traits, len(c.Hosts))}
 	newest := c.Places[len(c.Places)-1].Atom
-	found, edits, asked := namesShown(c, texts, seen), newestEdits(c), askedNames(c)
+	found := namesShown(c, texts, seen)
 	numbers := map[represent.Name]int32{}
 	all := []int32{}            // the names of all levels, which take their part of it
 	worked := map[string]bool{} // the tools and paths of newer results that were not errors
-	reread := map[string]int{}  // the size of a path's largest newer read
-	edited := ""                // the path that was edited last
+	said := []int{}             // the newest message with each name, from 1 on
+	named := func(file string) int {
+		if id, ok := numbers[nameOf(file)]; ok {
+			return said[id]
+		}
+		return 0
+	}
 	for i := len(c.Hosts) - 1; i >= 0; i-- {
 		age := newest - c.Places[i].Atom
 		out.traits[i] = make([]pagevm.Traits, len(c.Hosts[i].Segments))
 		for j := range c.Hosts[i].Segments {
-			s := &c.Hosts[i].Segments[j]
+			s := &out.hosts[i].Segments[j]
 			t := pagevm.Traits{Age: age}
 			if s.Kind != pagevm.ItemResult {
-				t.Act, t.Edited, t.InHand = dialogueAct(c, i, s, edits, newest)
+				t.Act, t.State = dialogueAct(c, &did, i, s, named)
 			} else if page, call := c.Page(s.Page), c.Maker.Calls[c.Msgs[i].Parts[s.Part].Result.CallID]; page != nil && call != nil {
 				failed := c.Msgs[i].Parts[s.Part].Result.IsError
 				what := page.Tool + "\x00" + page.Path
 				t.Act = call.Act
-				t.Resolved = failed && worked[what]
+				switch {
+				case s.Superseded || failed && worked[what]:
+					t.State = pagevm.TextGone
+				case did.done(call, named):
+					t.State = pagevm.TaskDone
+				case failed || open[c.Msgs[i].Key] || t.Act == toolcall.ActRead:
+					t.State = pagevm.InWork
+				}
 				worked[what] = worked[what] || !failed
-				if t.Act == toolcall.ActEdited && edited == "" && !failed {
-					edited = page.Path
-				}
-				t.InHand = page.Path != "" && (page.Path == edited || namedIn(asked, page.Path))
-				if t.Act == toolcall.ActRead {
-					size := s.At[pagevm.Full].Tokens
-					t.Edited, t.Reread = editedSince(edits, page.Path, newest), reread[page.Path] >= size
-					reread[page.Path] = max(reread[page.Path], size)
-				}
 			}
 			for level, names := range found[i][j] {
 				if len(names) == 0 && (s.Kind == pagevm.ItemResult || pagevm.Level(level) < pagevm.Full) {
@@ -68,6 +73,7 @@ func score(c *Call, texts map[string]string, seen []pagevm.Seen) *scores {
 						id = int32(len(out.uses))
 						numbers[n] = id
 						out.uses = append(out.uses, pagevm.NameUse{Age: age})
+						said = append(said, i+1)
 					}
 					all = append(all, id)
 				}
@@ -84,31 +90,27 @@ func score(c *Call, texts map[string]string, seen []pagevm.Seen) *scores {
 	return out
 }
 
-// newestEdits returns the newest atom that edited each path.
-func newestEdits(c *Call) map[string]int {
-	edits := map[string]int{}
-	for i := range c.Msgs {
-		for _, p := range c.Msgs[i].Parts {
-			if p.Call == nil {
-				continue
-			}
-			if call := c.shown(p.Call); call.Kind == toolcall.CallEdit {
-				for _, path := range call.Paths {
-					edits[path] = c.Places[i].Atom
-				}
+// leavesThinking reports whether a cut shows a segment of message i without its thinking. That is so
+// in a finished step or turn, whose answer holds what became of it: providers need thinking only
+// within an open tool loop, but charge for all of it, unless they bind it to its prefix and drop it.
+func (c *Call) leavesThinking(i int, s *pagevm.Segment) bool {
+	return s.Bare.Hash != "" && c.Places[i].Settled() && !c.Request.Price.PreservedThinking
+}
+
+// bared returns messages in which those that lose their thinking at a cut have none.
+func bared(c *Call, hosts []pagevm.HostMessage) []pagevm.HostMessage {
+	for i := range hosts {
+		if !slices.ContainsFunc(hosts[i].Segments, func(s pagevm.Segment) bool { return c.leavesThinking(i, &s) }) {
+			continue
+		}
+		hosts[i].Segments = slices.Clone(hosts[i].Segments)
+		for j := range hosts[i].Segments {
+			if s := &hosts[i].Segments[j]; c.leavesThinking(i, s) {
+				s.At[pagevm.Full] = s.Bare
 			}
 		}
 	}
-	return edits
-}
-
-// editedSince returns the number of atoms that are newer than the newest edit of a path, plus one.
-// It returns 0 if the path was not edited.
-func editedSince(edits map[string]int, path string, newest int) int {
-	if atom, ok := edits[path]; ok && path != "" {
-		return newest - atom + 1
-	}
-	return 0
+	return hosts
 }
 
 // namesShown returns the names that each level of each segment shows. Results that have left show
@@ -171,9 +173,8 @@ func saidIn(parts []memkernel.Part) string {
 	return text.String()
 }
 
-// dialogueAct returns the act that left a segment of words or of a tool's input, the edit that it
-// is about, and whether it is in hand.
-func dialogueAct(c *Call, i int, s *pagevm.Segment, edits map[string]int, newest int) (act toolcall.Act, edited int, inHand bool) {
+// dialogueAct returns the act that left a segment of words or of a tool's input, and its state.
+func dialogueAct(c *Call, did *activity, i int, s *pagevm.Segment, named func(string) int) (act toolcall.Act, state pagevm.State) {
 	act = toolcall.ActUser
 	if c.Msgs[i].Role == memkernel.RoleAssistant {
 		act = toolcall.ActSay
@@ -183,35 +184,24 @@ func dialogueAct(c *Call, i int, s *pagevm.Segment, edits map[string]int, newest
 			continue
 		}
 		if call := c.shown(p.Call); call.Kind == toolcall.CallEdit {
-			act, edited = toolcall.ActEdit, editedSince(edits, call.Path(), newest)
+			switch act = toolcall.ActEdit; {
+			case did.replaced(call, i+2): // the next message has its own result
+				state = pagevm.TextGone
+			case did.done(call, named):
+				state = pagevm.TaskDone
+			default:
+				state = pagevm.InWork
+			}
 		}
 	}
 	if s.Lowest(true) < pagevm.Full { // mostly pasted: every level shows its request
-		act, inHand = toolcall.ActRead, c.Places[i].Opener
+		act, state = toolcall.ActRead, pagevm.Ordinary
+		if c.Places[i].Opener {
+			state = pagevm.InWork
+		}
 	}
-	return act, edited, inHand
+	return act, state
 }
 
 // unescape undoes JSON's escapes in the text of a call's input, as far as names are concerned.
 var unescape = strings.NewReplacer(`\\`, `\`, `\n`, "\n", `\r`, "\r", `\t`, "\t", `\"`, `"`, `\/`, "/")
-
-// askedNames returns the names in the user's newest words.
-func askedNames(c *Call) map[represent.Name]bool {
-	_, words, _ := c.userTurn()
-	asked := map[represent.Name]bool{}
-	for _, n := range represent.Names(words) {
-		asked[n] = true
-	}
-	return asked
-}
-
-// namedIn reports whether a path is among names, whole or by its last element. The last of a
-// text's names is the longest.
-func namedIn(names map[represent.Name]bool, p string) bool {
-	for _, s := range []string{p, path.Base(p)} {
-		if own := represent.Names(s); len(own) > 0 && names[own[len(own)-1]] {
-			return true
-		}
-	}
-	return false
-}

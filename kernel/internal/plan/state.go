@@ -1,0 +1,128 @@
+package plan
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/memkernel/memkernel/kernel/internal/ingest"
+	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/represent"
+	"github.com/memkernel/memkernel/pagevm/toolcall"
+)
+
+// newestTokens is the size of the end of the conversation that a cut leaves as it is, at most
+// 1/newestShare of the room. In 28 sessions of nine repositories (2026-11-29) it had two thirds of
+// the shown lines that the edits of the next 40 calls quoted.
+const (
+	newestTokens = 25_000
+	newestShare  = 4
+)
+
+// activity is what a conversation did with files and tasks. Messages count from 1.
+type activity struct {
+	files map[string]*fileUse
+	// finished is the newest message with the result of a call that finished a task.
+	finished int
+}
+
+// fileUse has the newest message with a result after which no earlier text of a file is needed, 0 if
+// there is none, and the newest one with a result that read or edited the file.
+type fileUse struct{ replaced, touched int }
+
+// activityOf follows the calls that worked.
+func activityOf(c *Call) activity {
+	a := activity{files: map[string]*fileUse{}}
+	var tasks toolcall.Tasks
+	for i := range c.Msgs {
+		for _, p := range c.Msgs[i].Parts {
+			if p.Result == nil || p.Result.IsError || p.Result.Synthetic {
+				continue
+			}
+			call := c.Maker.Calls[p.Result.CallID]
+			if call == nil {
+				continue
+			}
+			if tasks.Finish(call) {
+				a.finished = i + 1
+			}
+			text := ""
+			if call.Kind == toolcall.CallRead {
+				text = ingest.ResultText(p.Result)
+			}
+			if call.Kind == toolcall.CallOther || strings.HasPrefix(text, unchanged) {
+				continue
+			}
+			for _, name := range call.Paths {
+				f := a.files[name]
+				if f == nil {
+					f = &fileUse{}
+					a.files[name] = f
+				}
+				f.touched = i + 1
+				if call.Replaces(name) && !strings.Contains(text, "truncated") {
+					f.replaced = i + 1
+				}
+			}
+		}
+	}
+	return a
+}
+
+// unchanged is how Claude Code begins the result of a read that it does not repeat.
+const unchanged = "File unchanged since"
+
+// replaced reports whether all files of a call at a message were replaced later.
+func (a *activity) replaced(call *toolcall.Call, message int) bool {
+	return call.Kind != toolcall.CallOther && len(call.Paths) > 0 && !slices.ContainsFunc(call.Paths, func(p string) bool {
+		f := a.files[p]
+		return f == nil || f.replaced <= message
+	})
+}
+
+// done reports whether a task was finished after the last touch of all files of a call, and none of
+// them was named since. The function named returns the newest message that names a file.
+func (a *activity) done(call *toolcall.Call, named func(file string) int) bool {
+	return len(call.Paths) > 0 && !slices.ContainsFunc(call.Paths, func(p string) bool {
+		f := a.files[p]
+		return f == nil || f.touched >= a.finished || named(p) > a.finished
+	})
+}
+
+// nameOf returns the name by which texts name a file.
+func nameOf(file string) represent.Name {
+	if own := represent.Names(path.Base(file)); len(own) > 0 {
+		return own[len(own)-1]
+	}
+	return 0
+}
+
+// withNewest returns traits in which the last tokens of the conversation, at their size in a
+// prompt, are the newest. Text that is gone, and files of finished tasks, do not count as new.
+func withNewest(c *Call, p *pagevm.Projection, seen []pagevm.Seen, traits [][]pagevm.Traits, tokens int) [][]pagevm.Traits {
+	size := make(map[string]int, len(p.Items))
+	for i := range p.Items {
+		size[p.Items[i].Page] = p.Items[i].Tokens
+	}
+	out := slices.Clone(traits)
+	for i := len(out) - 1; i >= 0; i-- {
+		if seen[i].Gone {
+			continue
+		}
+		out[i] = slices.Clone(out[i])
+		for j := range out[i] {
+			s := &c.Hosts[i].Segments[j]
+			if t := &out[i][j]; t.State > pagevm.TaskDone {
+				t.State = pagevm.Newest
+				if tokens -= size[s.Page]; c.leavesThinking(i, s) {
+					tokens += size[s.Page] - s.Bare.Tokens
+				}
+			}
+		}
+		if tokens < 0 {
+			out[i] = traits[i]
+			break
+		}
+	}
+	return out
+}
