@@ -126,3 +126,18 @@ func withNewest(c *Call, p *pagevm.Projection, seen []pagevm.Seen, traits [][]pa
 	}
 	return out
 }
+
+// States returns what each page was by the plan's cut, in words, by page. It is empty without a cut.
+func (r *Result) States() map[string]string {
+	out := map[string]string{}
+	for i := range r.Trail {
+		if sel := r.Trail[i].Select; sel != nil && r.Chosen.Made.Cut != nil {
+			for h := range sel.In.Host {
+				for j := range sel.In.Traits[h] {
+					out[sel.In.Host[h].Segments[j].Page] = sel.In.Traits[h][j].State.String()
+				}
+			}
+		}
+	}
+	return out
+}

@@ -195,7 +195,7 @@ func Pages(pl *plan.Result) (in []api.Included, out []api.Excluded, reduced []ap
 	for _, b := range pl.Blocks[:len(pl.Blocks)-len(pl.Proj.Carry)-len(pl.Proj.Items)] { // tools and system
 		in = append(in, api.Included{Kind: b.Region, ID: b.ID, Tokens: b.Tokens, FullTokens: b.Tokens, Level: pagevm.Full})
 	}
-	fulls := fullTokens(pl)
+	fulls, states := fullTokens(pl), pl.States()
 	for i := range pl.Proj.Carry {
 		in = append(in, included(pl, &pl.Proj.Carry[i], fulls))
 	}
@@ -214,16 +214,17 @@ func Pages(pl *plan.Result) (in []api.Included, out []api.Excluded, reduced []ap
 		}
 		for j := range pl.Hosts[i].Segments {
 			s := &pl.Hosts[i].Segments[j]
-			left = append(left, api.Excluded{Kind: plan.KindOf(&pagevm.Item{Kind: s.Kind}), ID: s.Page, Tokens: pl.Scale(s.At[pagevm.Full].Tokens), Reason: reason})
+			left = append(left, api.Excluded{Kind: plan.KindOf(&pagevm.Item{Kind: s.Kind}), ID: s.Page, Tokens: pl.Scale(s.At[pagevm.Full].Tokens), Reason: joined(reason, states[s.Page])})
 			reduced = append(reduced, api.Reduced{Page: s.Page, Key: pl.HostKey(pl.Hosts[i].Key), CallID: callID(pl, i, s), Level: pagevm.Gone, Handle: cmp.Or(id, s.Page)})
 		}
 	}
 	for i := range pl.Proj.Items {
 		it := &pl.Proj.Items[i]
 		row := included(pl, it, fulls)
+		row.Note = joined(row.Note, states[it.Page])
 		in = append(in, row)
 		if it.Bare {
-			out = append(out, api.Excluded{Kind: string(memkernel.PartThinking), ID: pl.HostKey(it.Key), Tokens: row.FullTokens - row.Tokens, Reason: "a cut made it invalid"})
+			out = append(out, api.Excluded{Kind: string(memkernel.PartThinking), ID: pl.HostKey(it.Key), Tokens: row.FullTokens - row.Tokens, Reason: whyBare(pl)})
 		}
 		switch {
 		case branch.Blank(it):
@@ -241,6 +242,22 @@ func Pages(pl *plan.Result) (in []api.Included, out []api.Excluded, reduced []ap
 			Note: "difference between the provider's count of the prompt before and ours"})
 	}
 	return in, list(slices.Concat(out, left, pl.Removed, pl.Left)), reduced
+}
+
+// whyBare returns the reason why thinking is not shown.
+func whyBare(pl *plan.Result) string {
+	if pl.Request.Price.PreservedThinking {
+		return "a cut made it invalid"
+	}
+	return "its step had ended at a cut"
+}
+
+// joined joins the parts of a note that there are.
+func joined(note, more string) string {
+	if note == "" || more == "" {
+		return note + more
+	}
+	return note + ", " + more
 }
 
 // fullTokens returns the full size of each item that is not shown in full.
