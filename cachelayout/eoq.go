@@ -73,11 +73,16 @@ func (c Cycle) Miss() float64 {
 	return c.Ratios.Read*(c.Fixed+commonConversation) + c.Ratios.Write*priorGrowth
 }
 
+// widestRoom is the largest room by which Kept judges, the window of the largest models in use.
+const widestRoom = 1_000_000
+
 // Kept returns the size of the conversation that a cut is assumed to keep before the session has
 // shown the conversation's worth.
 func (c Cycle) Kept() int {
 	t := c.Economy.thrift()
-	return max(t.floor, int(math.Min(float64(t.floor)*t.worth, workingSetShare*c.Room)))
+	room := math.Min(c.Room, widestRoom)
+	least := t.least(int(c.Fixed + room))
+	return max(least, int(math.Min(float64(least)*t.worth, workingSetShare*room)))
 }
 
 // LowWater returns the largest conversation, between floor and ceiling, that is worth the cost of

@@ -35,9 +35,9 @@ const (
 // of another version from a faulty record.
 var deciders = map[string]int{
 	stepAlign:   1, // pagevm.Align
-	stepPlanCut: 3, // cachelayout.PlanCut
-	stepSelect:  2, // pagevm.Select
-	stepNext:    2, // pagevm.Next
+	stepPlanCut: 4, // cachelayout.PlanCut
+	stepSelect:  3, // pagevm.Select
+	stepNext:    3, // pagevm.Next
 }
 
 // The names of the deciders in a trace.
