@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/retrieval/foreign"
@@ -300,14 +299,12 @@ func oneOf(name, value string, of []string) error {
 	return badParams(fmt.Sprintf("%s is one of %q", name, of), "%s %q is not known", name, value)
 }
 
-// outputTokens returns the bound of the answer for a request body that must have one. An answer
-// may be longer than the reserve if the prompt leaves the room.
+// outputTokens returns the bound of the answer for a request body that must have one.
 func outputTokens(prices *cachelayout.Book, p *planCall, made *api.ContextPlan) int {
 	if p.MaxTokens > 0 {
 		return p.MaxTokens
 	}
-	b := made.Budgets
-	n := max(b.ReserveTokens, min(budget.Reserve(b.ContextWindow, 0, 0), b.ContextWindow-b.MarginTokens-b.PlannedInputTokens))
+	n := made.Budgets.AnswerTokens()
 	if m, ok := prices.Lookup(made.Model, time.Now()); ok && m.MaxOutput > 0 {
 		n = min(n, m.MaxOutput)
 	}

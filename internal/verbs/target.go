@@ -204,7 +204,7 @@ func renderBody(out *planned, f transcript.Format) ([]byte, []transcript.Note, e
 	switch f {
 	case transcript.FormatAnthropic:
 		// The Messages API requires a limit for the answer.
-		req.MaxTokens = plan.Budgets.ReserveTokens
+		req.MaxTokens = plan.Budgets.AnswerTokens()
 		if m := out.model.MaxOutput; m > 0 {
 			req.MaxTokens = min(req.MaxTokens, m)
 		}

@@ -131,6 +131,12 @@ type Budgets struct {
 	Utilization float64 `json:"utilization"`
 }
 
+// AnswerTokens returns the longest answer to ask for, in tokens: the reserve, or more if the prompt
+// leaves the room.
+func (b *Budgets) AnswerTokens() int {
+	return max(b.ReserveTokens, min(budget.Reserve(b.ContextWindow, 0, 0), b.ContextWindow-b.MarginTokens-b.PlannedInputTokens))
+}
+
 // WindowFrom is the source of a plan's window.
 type WindowFrom string
 
