@@ -124,7 +124,7 @@ func peek(t fataler, k *kernel.Kernel, req api.PlanRequest) *api.ContextPlan {
 func TestCompactWithoutMessages(t *testing.T) {
 	dir := t.TempDir()
 	k := openKernel(t, dir)
-	c := session(201, 6, 2, 2500)
+	c := session(201, 9, 2, 2500)
 	mustPlan(t, k, request(c))
 	c.say()
 	observe(t, k, api.Turn{Messages: c.msgs})

@@ -3,6 +3,7 @@ package kernel_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -32,6 +33,24 @@ func cutSession(t *testing.T, k *kernel.Kernel, seed int64) (*conversation, *api
 		t.Fatal("the window is too large for this test: nothing left")
 	}
 	return c, p
+}
+
+// newestStands cuts sessions until nothing of the newest turn has left, nor the message before it.
+func newestStands(t *testing.T, seed int64) (string, *kernel.Kernel, *conversation, *api.ContextPlan) {
+	t.Helper()
+	for ; ; seed++ {
+		dir := t.TempDir()
+		k := openKernel(t, dir)
+		c, p := cutSession(t, k, seed)
+		at := len(c.msgs) - 2
+		for ; !transcript.PlainUser(c.msgs[at]); at-- {
+		}
+		gone := goneKeys(p)
+		if !slices.ContainsFunc(c.msgs[at-1:], func(m memkernel.Message) bool { return gone[m.Key] != "" }) {
+			return dir, k, c, p
+		}
+		k.Close()
+	}
 }
 
 // goneKeys are the messages that left the prompt.
@@ -163,10 +182,8 @@ func TestHostRewrites(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			dir := t.TempDir()
-			k := openKernel(t, dir)
+			dir, k, c, p := newestStands(t, 71)
 			defer k.Close()
-			c, p := cutSession(t, k, 71) // of its newest turn nothing left
 			stored := restoreAll(t, k, p)
 			keep := tt.do(c, goneKeys(p))
 			q := planned(t, k, narrow(c))

@@ -26,7 +26,7 @@ func TestAnyWindowPlansASession(t *testing.T) {
 	}
 	msgs, _ := transcript.Repair(s.View(transcript.Full), false)
 	for _, name := range []string{local, model} {
-		for _, window := range append([]int{7_000}, smallWindows...) {
+		for _, window := range smallWindows {
 			t.Run(fmt.Sprintf("%s/%d", name, window), func(t *testing.T) {
 				k := memoryKernel(t)
 				defer k.Close()
