@@ -125,8 +125,8 @@ type wanted struct {
 
 // makeCut submits the cut. If the prompt after the granted cut is still above the goal, it
 // submits the cut again with a third of the target's conversation. If the prompt does not even fit
-// into the window, it first submits the cut with no room for instructions and the newest text. The
-// last granted cut applies. If none was granted, the prompt stays uncut, with the reasons.
+// into the window, it first submits the cut with no room for instructions and the newest text, and
+// with less room for the carry block. The last granted cut applies. If none was granted, the prompt stays uncut, with the reasons.
 func makeCut(c *Call, l *Limits, want *wanted, uncut Candidate, m material) Candidate {
 	m.summary = advanced(c, m.summary)
 	seen := slices.Concat(c.Align.Seen, ingest.Seen(c.Hosts[c.Align.At:]))
@@ -154,10 +154,14 @@ func makeCut(c *Call, l *Limits, want *wanted, uncut Candidate, m material) Cand
 			best = Candidate{Proj: proj, Made: dec, wishes: wishes, cache: want.cache, Texts: merged(uncut.Texts, textsOf(made.blocks)),
 				Spans: m.spans, summary: m.summary, notes: made.notes}
 		}
-		if l.room(best.Proj) < 0 && want.instructions+newest > 0 {
+		if over := -l.room(best.Proj); over > 0 {
+			again := want.instructions+newest > 0
 			own := *want
-			own.instructions, want, newest = 0, &own, 0
-			continue
+			own.instructions, own.carry = 0, max(0, want.carry-over)
+			want, newest, m.carry = &own, 0, own.carry
+			if again {
+				continue
+			}
 		}
 		if dec.Cut == nil || l.Planned(proj) <= want.goal || wish.Compacted {
 			break
