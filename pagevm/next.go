@@ -378,7 +378,7 @@ func (b *builder) items(seen []Seen, old []Item) []Item {
 // item renders one segment. Thinking that was taken out never comes back: its
 // signature belongs to a prefix that is gone.
 func (b *builder) item(m *HostMessage, s *Segment, pl Place) Item {
-	if was := b.was[s.Page]; s.Bare.Hash != "" && (b.cache.StripThinking || was != nil && was.Bare || b.cache.LeaveThinking && pl.Settled()) {
+	if was := b.was[s.Page]; s.Bare.Hash != "" && (b.cache.StripThinking || was != nil && was.Bare || b.cache.LeaveThinking && pl.Settled() && !m.Held) {
 		return s.bare(m)
 	}
 	return s.item(m, b.level(s, pl))

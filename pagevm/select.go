@@ -119,6 +119,8 @@ type pageChoice struct {
 	names *[Full + 1][]int32
 	level Level
 	free  bool
+	// gone: the text is gone, so that the page does not rise.
+	gone bool
 }
 
 func (p *pageChoice) tokens(l Level) int { return p.seg.At[l].Tokens }
@@ -148,11 +150,12 @@ func (s *selection) add(from, end int) {
 			seg := &s.in.Host[i].Segments[j]
 			p := pageChoice{seg: seg, level: seg.First}
 			p.worth, p.names = s.judge(i, j)
-			p.state = min(1, s.traits(i, j).State.factor())
+			state := s.traits(i, j).State
+			p.state, p.gone = min(1, state.factor()), state == TextGone
 			if s.in.Worth == nil && !seg.instructs() {
 				p.lines = s.traits(i, j).lines(seg.At[Full].Tokens)
 			}
-			newest := s.traits(i, j).State == Newest
+			newest := state == Newest
 			a.stands = a.stands || newest
 			if low := seg.Lowest(s.in.Resolver); s.in.Places[i].Closed && low < Full && !newest {
 				p.level, p.free = low, true // and so it is shown unless a step of climb raises it
@@ -327,7 +330,7 @@ func (s *selection) bestRise(a *atomChoice, room int) (page int, to Level, worth
 	page = -1
 	for i := range a.pages {
 		p := &a.pages[i]
-		if !p.free {
+		if !p.free || p.gone {
 			continue
 		}
 		for l := a.next[i] + 1; l <= Full; l++ {

@@ -82,7 +82,7 @@ func bare(a clientAPI) clientAPI {
 // two has the model call a tool twice in a turn.
 func two(turn fakemodel.Turn) fakemodel.Reply {
 	if strings.HasPrefix(turn.User, "please") || turn.N%3 == 1 {
-		return fakemodel.Reply{Calls: []fakemodel.Call{{ID: fmt.Sprintf("call_%d", turn.Request.N), Name: "Bash", Input: json.RawMessage(`{"command":"cat part"}`)}}}
+		return fakemodel.Reply{Calls: []fakemodel.Call{{ID: fmt.Sprintf("call_%d", turn.Request.N), Name: "Bash", Input: json.RawMessage(fmt.Sprintf(`{"command":"cat part%d"}`, turn.Request.N))}}}
 	}
 	return fakemodel.Reply{Text: "that step is done"}
 }

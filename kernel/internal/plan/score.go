@@ -94,7 +94,7 @@ func score(c *Call, texts map[string]string, seen []pagevm.Seen, open map[string
 // in a finished step or turn, whose answer holds what became of it: providers need thinking only
 // within an open tool loop, but charge for all of it, unless they bind it to its prefix and drop it.
 func (c *Call) leavesThinking(i int, s *pagevm.Segment) bool {
-	return s.Bare.Hash != "" && c.Places[i].Settled() && !c.Request.Price.PreservedThinking
+	return s.Bare.Hash != "" && c.Places[i].Settled() && !c.Hosts[i].Held && !c.Request.Price.PreservedThinking
 }
 
 // bared returns messages in which those that lose their thinking at a cut have none.
