@@ -17,20 +17,41 @@
 // The rules that Next holds, whatever is wished:
 //
 //  1. Off a cut the projection only grows at its end.
+//
 //  2. A level, once sent, is frozen until a cut. A request that the provider refused was not sent
 //     ([Projection.TakeBack]).
+//
 //  3. No page goes below its type's floor, and none whose content is not durable
 //     is degraded or leaves.
+//
 //  4. Atoms (an assistant turn with all its results) leave whole. In an open tool loop only
 //     closed atoms may degrade or leave, and only when the cut is forced, or asked for by the
 //     host while the cache is cold; the message that opened the loop never leaves. An open atom
 //     never leaves, and is shown shorter only if the cut is forced.
+//
 //  5. One cold event makes at most one cut, and none when nothing would change.
+//
 //  6. A page occurs once: at its source position, in the carry block, or as a kernel block after
 //     the message that was newest ([Wishes.Ahead]: or before new ones that end the request).
+//
 //  7. Retrieval is granted once per user turn.
+//
 //  8. A message with content of an unknown type stays in full at its place, and so does
 //     its atom. A developer message of that kind lets the rest of its atom leave.
+//
+//  9. A cut leaves the thinking of finished steps out, unless the provider binds thinking to its
+//     prefix and drops it itself.
+//
+// [Select] wishes for a cut by what each page is now ([State]). Content leaves in this order, and
+// within a line by its worth, which is how often such content was needed in recorded sessions:
+//
+//	text that is gone or shown again   shown at its lowest level, even among the newest
+//	finished task                      file neither touched nor named since a commit or a done task
+//	by worth                           anything else
+//	file in work                       a file that was read or edited since, an open error, the last check
+//	newest                             the last 25,000 tokens, at most a quarter of the room: as they are
+//
+// Beside this order, instructions stay at least as outlines, as far as they take a tenth of the window.
 //
 // Its subpackages: [github.com/memkernel/memkernel/pagevm/represent] makes representations,
 // [github.com/memkernel/memkernel/pagevm/journal] commits pages and updates of them,
