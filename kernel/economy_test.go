@@ -3,6 +3,7 @@ package kernel_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -23,8 +24,13 @@ func TestEconomy(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		conv := session(5, 9, 3, 9000)
+		conv := newConversation(5)
 		conv.user()
+		for i := range 64 {
+			conv.ask("Read", fmt.Sprintf(`{"file_path":"pkg/p%d/code.go"}`, i), conv.code(9000))
+			conv.say()
+			conv.user()
+		}
 		req := request(conv)
 		req.ContextWindow, req.Economy = 1_000_000, c.request
 		planned(t, k, req)
@@ -42,7 +48,7 @@ func TestEconomy(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if after := got.Compaction.TokensAfter; after == 0 || (after > 60_000) == c.cuts {
+		if after := got.Compaction.TokensAfter; after == 0 || (after > 190_000) == c.cuts {
 			t.Errorf("%+v: a compaction leaves %d tokens of %d", c, after, got.Compaction.TokensBefore)
 		}
 		if err := k.Close(); err != nil {

@@ -145,7 +145,7 @@ func TestProgram(t *testing.T) {
 			for i := range 10 {
 				id := fmt.Sprintf("toolu_%d", i)
 				step(user(fmt.Sprintf("how was pump %d yesterday?", i)))
-				step(call(id), result(id, readings(i, 12_000)))
+				step(call(id), result(id, readings(i, 16_000)))
 				msgs = append(msgs, said)
 			}
 			p.close()
