@@ -59,7 +59,7 @@ func (u *updater) answered(c Call, result string) {
 			u.decided(ByUser, "choice", q.Text+" → "+oneLine(said, replyRunes))
 		}
 	}
-	if text := gist(result, optionRunes); told == 0 && text != "" && !strings.Contains(text, nothingMark) {
+	if text := gist(result, optionRunes); told == 0 && text != "" && !strings.Contains(text, nothingMark) && !strings.HasPrefix(text, noResponse) {
 		u.decided(ByUser, "choice", c.Ask+" → "+text)
 	}
 }
@@ -70,6 +70,7 @@ var unanswered = map[string]bool{"": true, "Unanswered": true, "(no option selec
 
 const (
 	nothingMark = " answered your questions: ."
+	noResponse  = "No response after "
 	notesMark   = "user notes: "
 	noteMark    = "user_note: "
 	previewMark = " selected preview:"

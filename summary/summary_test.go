@@ -269,6 +269,9 @@ func TestDecisions(t *testing.T) {
 		{"asked by tool, answered with nothing", []memkernel.Message{
 			calls("1", "AskUserQuestion", `{"questions":[{"question":"Which db?","options":[{"label":"pg"},{"label":"sqlite"}]}]}`),
 			answers("1", "User has answered your questions: . You can now continue with the user's answers in mind.", false)}, nil},
+		{"asked by tool, answered by nobody in time", []memkernel.Message{
+			calls("1", "AskUserQuestion", `{"questions":[{"question":"Which db?","options":[{"label":"pg"},{"label":"sqlite"}]}]}`),
+			answers("1", "No response after 300s — the user may be away from keyboard. Proceed using your best judgment.", false)}, nil},
 		{"asked by another's tool", []memkernel.Message{
 			calls("1", "mcp__x__ask", `{"questions":[{"question":"Which db?","options":[{"label":"pg"},{"label":"sqlite"}]}]}`),
 			answers("1", `"Which db?"="sqlite"`, false)}, nil},

@@ -62,6 +62,7 @@ func TestTypedAmong(t *testing.T) {
 		"our restore text":       "%[1]s\n[Checkpoint cp_001, restored after a compaction]\nConstraints:\n%[2]s",
 		"our note":               "%[1]s\n[AGENTS.md changed in the workspace. These parts of it are new or changed; they stand in the place of what was shown before:]\n%[2]s",
 		"our pin":                "%[1]s\n[constraint rule-1, this session, version 2]\n%[2]s",
+		"a finished command":     "%[1]s\nRead the output file to retrieve the result: /tmp/tasks/b1.output\n%[2]s",
 		"a host's summary":       "This session is being continued from a previous conversation that ran out of context.\n%[2]s",
 	} {
 		text := fmt.Sprintf(strings.ReplaceAll(form, "%[2]s", "\x00"), mine)

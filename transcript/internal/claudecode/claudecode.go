@@ -170,4 +170,4 @@ const Name = "claude-code"
 // Dialect are Claude Code's session logs: JSONL, a record per content block.
 var Dialect = wire.Dialect{Name: Name, Sniff: sniff, Parse: parse, Assemble: assemble, Blocks: anthropic.Name,
 	Notices: []string{"This session is being continued from a previous conversation", "Base directory for this skill:",
-		"Stop hook feedback:", "Your task is to create a detailed summary of", "CRITICAL: Respond with TEXT ONLY"}}
+		"Stop hook feedback:", "Read the output file to retrieve the result: ", "Your task is to create a detailed summary of", "CRITICAL: Respond with TEXT ONLY"}}
