@@ -143,7 +143,7 @@ func TestWithout(t *testing.T) {
 		{"nothing is cut, for an hour", "1h", 4_000, []part{{4, 7 * time.Minute}, {3, 2 * time.Hour}}, false, false},
 		{"cuts", "", 40_000, []part{{14, time.Minute}, {1, time.Minute}, {2, 4 * time.Minute}}, true, false},
 		{"cuts and pauses", "", 40_000, []part{{14, time.Minute}, {1, 9 * time.Minute}, {2, time.Minute}}, true, false},
-		{"cuts, for an hour", "1h", 40_000, []part{{14, 20 * time.Minute}, {1, 3 * time.Hour}, {2, time.Minute}}, true, false},
+		{"cuts, for an hour", "1h", 42_000, []part{{14, 20 * time.Minute}, {1, 3 * time.Hour}, {2, time.Minute}}, true, false},
 		{"cuts of a model without a price", "", 40_000, []part{{14, time.Minute}, {2, 9 * time.Minute}}, true, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
