@@ -106,12 +106,12 @@ func TestACutKeepsWhatIsNext(t *testing.T) {
 		t.Errorf("%d of 230 functions of the file that was read for the next task stand", n)
 	}
 	if n := strings.Count(shown, "func settleLedger"); n == 230 {
-		t.Error("the finished task's file stands in full")
+		t.Error("the finished task's file is shown in full")
 	}
 }
 
 // Text that no longer exists leaves, even if it is among the newest: of a file that was deleted,
-// written over, or read anew in full. The text that holds now stands.
+// written over, or read anew in full. The present text stays in full.
 func TestACutDropsTextThatIsGone(t *testing.T) {
 	for name, after := range map[string]func(c *conversation){
 		"deleted":      func(c *conversation) { c.ask("Bash", `{"command":"rm pkg/p0/code.go"}`, "") },

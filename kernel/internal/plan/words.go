@@ -89,7 +89,7 @@ func (c *Call) paragraphs(i int, text string, quoted bool) (out []paragraph) {
 	return out
 }
 
-// shortBytes is the length of the beginning that stands for a paragraph left out.
+// shortBytes is the length of the beginning that is shown of a paragraph left out.
 const shortBytes = 80
 
 // beginning returns the beginning of a paragraph of message i, and where the rest can be read. It
