@@ -14,7 +14,7 @@
 //	│ files            a row per file: path, size, mtime, content hash     │
 //	│ chunks           a row per chunk: file, place, lines, trail, text    │
 //	│   │ row                                                              │
-//	│   ├─ chunks_fts  its analysed words: body, trail, file (contentless) │
+//	│   ├─ chunks_fts  its analysed words: body, trail, file, names        │
 //	│   └─ chunks_vec  its unit vector, of the model in use                │
 //	│ embedding_cache  a unit vector per model and content hash            │
 //	│ chunk_codes      a few bits of each of their numbers, if they are many│

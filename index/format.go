@@ -18,7 +18,8 @@ import (
 //	1: meta, files, chunks, embedding_cache, chunks_fts, chunks_vec
 //	2: chunks has keywords; the column path of chunks_fts, which holds them too,
 //	   is called file
-const formatVersion = 2
+//	3: chunks_fts has names
+const formatVersion = 3
 
 // applicationID marks a SQLite file as one of ours in its header: "mkix".
 const applicationID = 0x6d6b6978

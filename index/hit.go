@@ -1,7 +1,6 @@
 package index
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"database/sql"
@@ -27,9 +26,7 @@ func scanHit(rows *sql.Rows, more ...any) (Hit, error) {
 	}
 	copy(h.Hash[:], hash)
 	h.Trail, h.ModTime = splitTrail(trail), time.Unix(0, mtime)
-	if bytes.IndexByte(keywords, factMark) >= 0 {
-		_, h.Facts = SplitFacts(string(keywords), h.StartLine)
-	}
+	h.SetKeywords(string(keywords))
 	return h, nil
 }
 

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"math"
@@ -198,6 +199,74 @@ func (r *reader) match(ctx context.Context, terms []string, k int, want func(str
 		}
 	}
 }
+
+// completeHits bounds the hits that complete adds of each kind.
+const completeHits = 16
+
+// complete adds the chunks that hold every word of the question to the hits, and the first chunks
+// of files whose names hold every word, if they are not among the hits. words are the terms of
+// each word.
+func (r *reader) complete(ctx context.Context, words [][]string, q *Query, hits []Hit) ([]Hit, error) {
+	if len(words) == 0 || len(words) > maxTerms {
+		return hits, nil
+	}
+	search := r.words.Search(ctx, r.tx, r.structure, slices.Concat(words...), nil)
+	all, named, err := search.Complete(ctx, words, 4*completeHits)
+	if err != nil || len(all) == 0 {
+		return hits, err
+	}
+	if named, err = r.firsts(ctx, named); err != nil {
+		return nil, err
+	}
+	for _, rows := range [][]fts5.Row{named, all} {
+		rows = slices.DeleteFunc(rows, func(row fts5.Row) bool {
+			return slices.ContainsFunc(hits, func(h Hit) bool { return h.row == row.Row })
+		})
+		if rows, err = r.wanted(ctx, rows, q.Want); err != nil {
+			return nil, err
+		}
+		more, err := r.rowHits(ctx, rows[:min(len(rows), completeHits)])
+		if err != nil {
+			return nil, err
+		}
+		hits = append(hits, more...)
+	}
+	return keywordScores(rank(hits, len(hits))), nil
+}
+
+// firsts replaces rows by the first chunks of their files, each with the score of the best row.
+func (r *reader) firsts(ctx context.Context, rows []fts5.Row) ([]fts5.Row, error) {
+	if len(rows) == 0 {
+		return nil, nil
+	}
+	score := map[int64]float64{}
+	ids := make([]int64, len(rows))
+	for i, row := range rows {
+		ids[i], score[row.Row] = row.Row, row.Score
+	}
+	found, err := r.tx.QueryContext(ctx, firstsQuery, drv.JSONList(ids))
+	if err != nil {
+		return nil, err
+	}
+	defer found.Close()
+	best := map[int64]float64{}
+	for found.Next() {
+		var row, first int64
+		if err := found.Scan(&row, &first); err != nil {
+			return nil, err
+		}
+		best[first] = max(best[first], score[row])
+	}
+	out := make([]fts5.Row, 0, len(best))
+	for row, s := range best {
+		out = append(out, fts5.Row{Row: row, Score: rounded(s)})
+	}
+	slices.SortFunc(out, func(a, b fts5.Row) int { return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Row, b.Row)) })
+	return out, found.Err()
+}
+
+const firstsQuery = `SELECT c.row, f.row FROM chunks AS c JOIN chunks AS f ON f.file=c.file AND f.seq=0
+WHERE c.row IN (SELECT value FROM json_each(?))`
 
 // keywordScores sets the scores of hits from their −bm25.
 func keywordScores(hits []Hit) []Hit {

@@ -415,7 +415,44 @@ func (r *reader) ask(ctx context.Context, ix *Index, q *Query, out *Hits) error 
 			out.Keyword, err = r.keyword(ctx, q.Words(out.Terms), q.K, q.Want)
 		}
 	}
+	if err == nil {
+		out.Keyword, err = r.complete(ctx, out.words(a, q.Text), q, out.Keyword)
+	}
 	return err
+}
+
+// words returns the searched terms of each word of the question. A spelling that was searched in
+// place of a word, or of two, belongs to each of them.
+func (h *Hits) words(a *analysis.Analyzer, text string) (out [][]string) {
+	of := a.Words(text, h.Terms)
+	added := map[int]bool{}
+	for _, also := range h.Also {
+		for _, t := range also.Terms {
+			added[t] = true
+		}
+	}
+	at := map[int]int{}
+	for i, w := range of {
+		if added[i] {
+			continue
+		}
+		if _, ok := at[w]; !ok {
+			at[w] = len(out)
+			out = append(out, nil)
+		}
+		out[at[w]] = append(out[at[w]], h.Terms[i])
+	}
+	for _, also := range h.Also {
+		for _, i := range also.Of {
+			if added[i] {
+				continue
+			}
+			for _, t := range also.Terms {
+				out[at[of[i]]] = append(out[at[of[i]]], h.Terms[t])
+			}
+		}
+	}
+	return out
 }
 
 // settle keeps the added spellings that occur as words in the hits from wanted files. It drops a

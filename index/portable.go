@@ -21,6 +21,7 @@ const (
 	WeightBody  = fts5.WeightBody
 	WeightTrail = fts5.WeightTrail
 	WeightFile  = fts5.WeightFile
+	WeightNames = fts5.WeightNames
 	// MaxTerms bounds the words of one search. A longer question is reduced to the rarest among
 	// its first MaxLookup words.
 	MaxTerms  = maxTerms

@@ -3,6 +3,7 @@ package index
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	pathpkg "path"
 	"strings"
 
 	"github.com/memkernel/memkernel/index/analysis"
@@ -19,9 +20,10 @@ type ReadyChunk struct {
 }
 
 // Words are a chunk's terms, separated by spaces. Body are the terms of its text. Trail are the
-// terms of its headings. File are the terms of its file's path and keywords, and of the days on
-// which the chunk was written and of which it speaks. Lang is the language of the text.
-type Words struct{ Lang, Body, Trail, File string }
+// terms of its headings. Names are the terms of the names of its file. File are the terms of its
+// file's folder and keywords, and of the days on which the chunk was written and of which it
+// speaks. Lang is the language of the text.
+type Words struct{ Lang, Body, Trail, File, Names string }
 
 // Ready names and hashes the chunks of a file. It does not make their words. The returned hash
 // covers all chunks and their places.
@@ -49,12 +51,15 @@ func (r *ReadyChunk) Analyse(a *analysis.Analyzer, path string) {
 // are read in the language of the text.
 func analyse(a *analysis.Analyzer, path, keywords, trail, date, text string) *Words {
 	body, lang := a.AppendIndex(nil, text)
-	file := string(a.AppendIndexAs(nil, path+"\n"+searched(keywords), lang))
+	folder, base := pathpkg.Split(path)
+	names, keywords := searched(keywords)
+	file := string(a.AppendIndexAs(nil, folder+"\n"+keywords, lang))
 	return &Words{
 		Lang:  lang,
 		Body:  string(body),
 		Trail: string(a.AppendIndexAs(nil, trail, lang)),
 		File:  strings.TrimSpace(file + " " + analysis.DateWords(text, splitTrail(trail), date)),
+		Names: string(a.AppendIndexAs(nil, strings.TrimSuffix(base, pathpkg.Ext(base))+"\n"+names, lang)),
 	}
 }
 

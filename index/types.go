@@ -39,9 +39,10 @@ type Chunk struct {
 	Tokens int
 	// Text is the text that is searched and shown.
 	Text string
-	// Keywords are further words by which the chunk's file is found, such as the title, tags and
-	// aliases of its front matter. They weigh as much as the words of the path. They are not part
-	// of Hash, nor of an ID that the index derives.
+	// Keywords are further words by which the chunk's file is found, such as the title, aliases
+	// and tags of its front matter. The lines before the first blank line are names of the file.
+	// They weigh as much as the words of the path. They are not part of Hash, nor of an ID that
+	// the index derives.
 	Keywords string
 	// Facts are statements by which lines of the chunk are found. Their words weigh as much as
 	// Keywords.
@@ -103,16 +104,38 @@ func SplitFacts(stored string, line int) (keywords string, facts []Fact) {
 	return keywords, facts
 }
 
-// searched returns the searched words of stored keywords: the keywords, and the text of each fact
-// once.
-func searched(stored string) string {
+// SetKeywords takes apart the stored keywords of the hit's chunk.
+func (h *Hit) SetKeywords(stored string) {
+	if stored == "" {
+		return
+	}
+	keywords, facts := SplitFacts(stored, h.StartLine)
+	if names, _ := cutNames(keywords); names != "" {
+		h.Names = strings.Split(names, "\n")
+	}
+	h.Facts = facts
+}
+
+// cutNames divides keywords into the names of the file and the rest.
+func cutNames(keywords string) (names, rest string) {
+	names, rest, ok := strings.Cut(keywords, "\n\n")
+	if !ok {
+		return "", keywords
+	}
+	return names, rest
+}
+
+// searched returns the searched texts of stored keywords: the names of the file, and the other
+// keywords with the text of each fact once.
+func searched(stored string) (names, other string) {
 	keywords, facts := SplitFacts(stored, 0)
+	names, keywords = cutNames(keywords)
 	for i := range facts {
 		if !slices.ContainsFunc(facts[:i], func(f Fact) bool { return f.Text == facts[i].Text }) {
 			keywords += "\n" + facts[i].Text
 		}
 	}
-	return keywords
+	return names, keywords
 }
 
 // Hash identifies a chunk's content: the sha256 of its headings and its text. Vectors are stored
@@ -181,6 +204,8 @@ type Hit struct {
 	// Tokens is the text's size as the chunker counted it.
 	Tokens int
 	Text   string
+	// Names are the names that the file gives itself, without the name of the file.
+	Names []string
 	// Facts are the facts about the chunk's lines.
 	Facts []Fact
 	// Hash finds the chunk's vector.

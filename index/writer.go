@@ -121,7 +121,7 @@ func (w *writer) insert(f *prepared, file int64, seq int) error {
 		r.Tokens, r.Words.Lang, r.Date, r.TrailText, r.Keywords, r.Text); err != nil {
 		return err
 	}
-	if _, err := w.insertWords.ExecContext(w.ctx, row, r.Words.Body, r.Words.Trail, r.Words.File); err != nil {
+	if _, err := w.insertWords.ExecContext(w.ctx, row, r.Words.Body, r.Words.Trail, r.Words.File, r.Words.Names); err != nil {
 		return err
 	}
 	w.added++

@@ -64,7 +64,7 @@ func ChunkSeq(d Document, c *Chunking) iter.Seq[Chunk] {
 	}
 	opts.setDefaults()
 	return func(yield func(Chunk) bool) {
-		k := &chunker{Chunking: opts, doc: d, text: d.Raw, units: Units(d), yield: yield, trail: []string{}, seen: map[string]int{}}
+		k := &chunker{Chunking: opts, doc: d, text: d.Raw, units: AllUnits(d), yield: yield, trail: []string{}, seen: map[string]int{}}
 		k.run()
 	}
 }
@@ -146,6 +146,9 @@ func (k *chunker) trailOf(first, last int) []string {
 	}
 	common := append(k.scratch[:0], k.open...)
 	i := first
+	for i < last && k.units[i].End <= k.doc.BodyOffset {
+		i++ // front matter
+	}
 	for ; i <= last && k.units[i].Kind == UnitHeading; i++ {
 		common = push(common, k.units[i])
 	}

@@ -53,9 +53,10 @@ func (c *Chunking) setDefaults() {
 // leading number is the version of the chunker's rules.
 //
 //	1: heading-aware packing, overlap by lines
+//	2: with front matter
 func (c Chunking) Name() string {
 	c.setDefaults()
-	return fmt.Sprintf("1/%s/%d/%d", c.CountName, c.Tokens, max(c.Overlap, 0))
+	return fmt.Sprintf("2/%s/%d/%d", c.CountName, c.Tokens, max(c.Overlap, 0))
 }
 
 // countTokens returns the fixed counter of chunk sizes: two eighths of a token

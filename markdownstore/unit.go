@@ -18,6 +18,9 @@ const (
 	UnitHTML   UnitKind = "html"
 	UnitRule   UnitKind = "rule"
 	UnitMarker UnitKind = "marker" // the marker of an appended entry
+	// UnitProperty is a property of the front matter. Its label is the property's key. Only chunks
+	// have such units.
+	UnitProperty UnitKind = "property"
 )
 
 // Unit is the smallest piece of a body. Units tile the body. Blank lines belong to the unit
@@ -26,7 +29,8 @@ type Unit struct {
 	Kind UnitKind `json:"kind"`
 	// Level is 1 to 6 for headings, else 0.
 	Level int `json:"level,omitempty"`
-	// Label is the text of a heading, the label of a turn, or the id of a marker.
+	// Label is the text of a heading, the label of a turn, the id of a marker, or the key of a
+	// property.
 	Label string `json:"label,omitempty"`
 	// StartLine and EndLine are 1-based and inclusive, in the file.
 	StartLine int `json:"start_line"`
@@ -34,6 +38,14 @@ type Unit struct {
 	// Start and End are byte offsets in the file, End exclusive.
 	Start int `json:"start"`
 	End   int `json:"end"`
+}
+
+// AllUnits takes a document apart, its front matter and its body.
+func AllUnits(d Document) []Unit {
+	if d.Binary || d.FrontMatter == "" {
+		return Units(d)
+	}
+	return append(properties(d), Units(d)...)
 }
 
 // Units takes the body of a document apart.

@@ -16,8 +16,9 @@ type candidate struct {
 	from time.Time
 	// hash is the hash of the chunk, or zero for a span.
 	hash index.Hash
-	// facts are the facts about the candidate's lines.
+	// facts are the facts about the candidate's lines. names are the names of its file.
 	facts []index.Fact
+	names []string
 	// outline is the outline of the chunk, if the chunk was divided into passages.
 	outline *outline
 	// digest is made when it is first needed.
@@ -59,7 +60,7 @@ func union(hits index.Hits, w weights, age func(path, date string, mod time.Time
 	take := func(h index.Hit) *Parts {
 		c, ok := byID[h.ID]
 		if !ok {
-			c = &candidate{hit: fileHit(h), hash: h.Hash, facts: h.Facts}
+			c = &candidate{hit: fileHit(h), hash: h.Hash, facts: h.Facts, names: h.Names}
 			c.hit.terms = terms
 			if age != nil {
 				if from, ages := age(h.Path, h.Date, h.ModTime); ages {

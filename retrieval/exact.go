@@ -37,6 +37,15 @@ const (
 	mostMarks = 8
 )
 
+// The measures of a passage that contains the question verbatim, of the head of a note whose name
+// has the question's words, and of one whose name is the question.
+const (
+	inCase = 1 + mostMarks + iota // apart from the case of letters
+	verbatim
+	sameWords
+	sameName
+)
+
 // quoted is the text in quotes.
 var quoted = textutil.LazyRegexp("\"([^\"]+)\"|“([^”]+)”|«([^»]+)»|„([^“”]+)[“”]|「([^」]+)」|『([^』]+)』|《([^》]+)》|`([^`]+)`")
 
@@ -223,9 +232,9 @@ func (e *asTyped) in(raw, date string) int {
 	text := spelled(raw)
 	if stands(text, e.whole) {
 		if strings.Contains(raw, e.typed) {
-			return 2 + mostMarks
+			return verbatim
 		}
-		return 1 + mostMarks
+		return inCase
 	}
 	n := 0
 	for _, m := range e.marks {
@@ -280,7 +289,7 @@ func (r *refiner) holders() {
 			}
 		}
 		if p.words > 0 && !p.gone && !p.repeats && (2*p.words >= r.groups || len(e.marks) > 0) && e.may(&p.pairs, p.chunk.hit.Date) {
-			p.exact = e.in(p.text(), p.chunk.hit.Date)
+			p.exact = max(p.exact, e.in(p.text(), p.chunk.hit.Date))
 			whole = whole || p.exact > mostMarks
 		}
 	}

@@ -34,6 +34,8 @@ type passage struct {
 	// such headings.
 	title *digest
 	trail []string
+	// property is the key of the property of the front matter that the passage is, or "".
+	property string
 	// task reports whether the passage is a task with a checkbox.
 	task bool
 	// asks is the share of the passage's sentences that are questions.
@@ -79,6 +81,8 @@ type outline struct {
 	passages []*passage
 	// over holds the words of the headings above the whole chunk.
 	over *digest
+	// lang is the language of the chunk's text.
+	lang string
 	// facts are the words of the chunk's facts, in the order of the facts.
 	facts []*digest
 	// mask marks the words of all passages.
@@ -107,11 +111,11 @@ func outlineOf(a *analysis.Analyzer, text string, trail []string) *outline {
 	terms, lang := a.AppendLines(nil, unreferenced(text))
 	c := cutter{a: a, whole: text, lang: lang, lines: splitLines(text), terms: bytes.Split(terms, []byte{'\n'}), above: trail}
 	c.about = c.words(nil)
-	for _, u := range markdownstore.Units(markdownstore.Document{Raw: text, Body: text, BodyLine: 1}) {
+	for _, u := range unitsOfChunk(text) {
 		c.unit(u)
 	}
 	c.flush(len(c.lines))
-	o := &outline{passages: c.out, over: c.words(trail)}
+	o := &outline{passages: c.out, over: c.words(trail), lang: lang}
 	c.pack()
 	for _, p := range c.out {
 		for _, d := range [...]*digest{&p.body, p.label, p.title} {
@@ -119,6 +123,14 @@ func outlineOf(a *analysis.Analyzer, text string, trail []string) *outline {
 		}
 	}
 	return o
+}
+
+// unitsOfChunk takes a chunk apart. Only the first chunk of a file begins with front matter.
+func unitsOfChunk(text string) []markdownstore.Unit {
+	if strings.HasPrefix(text, "---") || strings.HasPrefix(text, "+++") {
+		return markdownstore.AllUnits(markdownstore.Parse("", text))
+	}
+	return markdownstore.Units(markdownstore.Document{Raw: text, Body: text, BodyLine: 1})
 }
 
 // wordMask marks words by their hashes. A word that isn't marked isn't in the set; a marked word
@@ -267,6 +279,9 @@ func (c *cutter) text(u markdownstore.Unit, from, to int) {
 			own = p.from // headings and blank lines alone
 		} else if u.Kind == markdownstore.UnitTurn && u.Label != "" && i == 0 {
 			p.label = c.words([]string{u.Label})
+		}
+		if u.Kind == markdownstore.UnitProperty {
+			p.property = u.Label
 		}
 		c.add(p, own)
 	}

@@ -146,7 +146,11 @@ func (r *refiner) layOut(cs []*candidate) {
 		}
 	}
 	for _, ps := range files {
+		first := len(r.places)
 		r.file(ps)
+		if first < len(r.places) {
+			r.call(r.places[first:])
+		}
 	}
 	for _, s := range r.sessions {
 		s.talk = s.talks()

@@ -202,7 +202,7 @@ func (v *view) hit(row pgx.CollectableRow) (h index.Hit, err error) {
 	var space int32
 	err = row.Scan(&h.Seq, &h.ID, &hash, &h.StartLine, &h.EndLine, &h.Tokens, &h.Date, &trail, &keywords, &body, &h.Path, &mtime, &space, &h.Raw)
 	copy(h.Hash[:], hash)
-	_, h.Facts = index.SplitFacts(string(keywords), h.StartLine)
+	h.SetKeywords(string(keywords))
 	h.Trail, h.Text, h.ModTime = index.SplitTrail(string(trail)), string(body), time.Unix(0, mtime)
 	if space != v.space {
 		h.Path = index.OwnedPath(v.agents[space], h.Path)

@@ -23,13 +23,14 @@ import (
 	"github.com/memkernel/memkernel/index/internal/drv"
 )
 
-// Weights of the columns of chunks_fts: a word in a heading counts more for a
-// chunk than one in its text, and so does one in the file's name or keywords,
-// though all chunks of the file share it.
+// Weights of the columns of chunks_fts: a word in a heading counts more for a chunk than one in
+// its text, and so does one in the names of its file, or in its folder and keywords, though all
+// chunks of the file share it.
 const (
 	WeightBody  = 1.0
 	WeightTrail = 3.0
 	WeightFile  = 1.5
+	WeightNames = 3.0
 )
 
 // BM25 as FTS5 has it: its constants, and the weight of a word that more than half of the chunks
@@ -48,7 +49,7 @@ const (
 // merge; beyond 4 MB the table in memory outgrows the processor's caches, which
 // costs more than the merges it saves (both measured).
 var Create = []string{
-	`CREATE VIRTUAL TABLE chunks_fts USING fts5(body, trail, file,
+	`CREATE VIRTUAL TABLE chunks_fts USING fts5(body, trail, file, names,
 	content='', contentless_delete=1, tokenize="ascii")`,
 	"INSERT INTO chunks_fts(chunks_fts, rank) VALUES('hashsize', 4194304)",
 }
@@ -56,7 +57,7 @@ var Create = []string{
 // Statements on the table.
 const (
 	// Insert takes a row and the words of its columns, Delete a row.
-	Insert = "INSERT INTO chunks_fts(rowid, body, trail, file) VALUES(?, ?, ?, ?)"
+	Insert = "INSERT INTO chunks_fts(rowid, body, trail, file, names) VALUES(?, ?, ?, ?, ?)"
 	Delete = "DELETE FROM chunks_fts WHERE rowid=?"
 	// Drop removes the table, Optimize merges its lists into one.
 	Drop     = "DROP TABLE chunks_fts"

@@ -40,7 +40,7 @@ func loadLists(ctx context.Context, db drv.Conn, structure []byte) (*wordLists, 
 		return nil, err
 	}
 	r := numbers{b: totals}
-	n, words := r.next(), r.next()+r.next()+r.next()
+	n, words := r.next(), r.next()+r.next()+r.next()+r.next()
 	if version != strconv.Itoa(listVersion) || r.bad || n == 0 {
 		return nil, errUnknownForm
 	}
@@ -74,7 +74,7 @@ func (l *wordLists) readLengths(ctx context.Context, db drv.Conn) error {
 			l.base = row
 		}
 		r := numbers{b: sz}
-		n := r.next() + r.next() + r.next()
+		n := r.next() + r.next() + r.next() + r.next()
 		if r.bad || row-l.base > maxSparse(int64(l.rows)) {
 			return errUnknownForm
 		}
@@ -205,18 +205,28 @@ func (l *wordLists) fetch(ctx context.Context, db drv.Conn, terms []string) (map
 // add adds a word's share to the sums. The formula is that of fts5_aux.c, in the same
 // order of operations.
 func (l *wordLists) add(sums []float64, touched []int32, found *postings) []int32 {
-	hits := float64(found.n)
-	idf := math.Log((l.rows - hits + 0.5) / (hits + 0.5))
-	if idf <= 0 {
-		idf = Least
-	}
+	idf := l.idf(found)
 	for c := found.start(); c.next(); {
 		if sums[c.at] == 0 {
 			touched = append(touched, c.at)
 		}
-		sums[c.at] += idf * ((c.freq * (K1 + 1)) / (c.freq + l.norm(l.lengths[c.at])))
+		sums[c.at] += l.share(idf, c.freq, c.at)
 	}
 	return touched
+}
+
+// idf returns the weight of a word.
+func (l *wordLists) idf(of *postings) float64 {
+	hits := float64(of.n)
+	if idf := math.Log((l.rows - hits + 0.5) / (hits + 0.5)); idf > 0 {
+		return idf
+	}
+	return Least
+}
+
+// share returns what a word adds to the score of a row.
+func (l *wordLists) share(idf, freq float64, at int32) float64 {
+	return idf * ((freq * (K1 + 1)) / (freq + l.norm(l.lengths[at])))
 }
 
 // norm returns the term that the length of a chunk adds to a frequency in the denominator.
@@ -243,9 +253,9 @@ func (l *wordLists) makeNorms() {
 // stay in the lists until these are merged, are passed over.
 func (l *wordLists) postings(key []byte, pages map[int64][]byte) (*postings, error) {
 	var found []posting
-	d := decoder{yield: func(row int64, freq float64) {
+	d := decoder{yield: func(row int64, freq float64, named bool) {
 		if at := row - l.base; at >= 0 && at < int64(len(l.lengths)) && l.lengths[at] > 0 {
-			found = append(found, posting{int32(at), freq})
+			found = append(found, posting{int32(at), freq, named})
 		}
 	}}
 	for i := range l.segments {
@@ -259,7 +269,7 @@ func (l *wordLists) postings(key []byte, pages map[int64][]byte) (*postings, err
 	}
 	out := &postings{}
 	for _, p := range found {
-		if !out.add(p.at, p.freq) {
+		if !out.add(p.at, p.freq, p.named) {
 			return nil, errUnknownForm // a row twice
 		}
 	}
@@ -267,10 +277,12 @@ func (l *wordLists) postings(key []byte, pages map[int64][]byte) (*postings, err
 	return out, nil
 }
 
-// posting is a place in wordLists.lengths, and how often a word is there.
+// posting is a place in wordLists.lengths, how often a word is there, and whether it is in the
+// names of the file.
 type posting struct {
-	at   int32
-	freq float64
+	at    int32
+	freq  float64
+	named bool
 }
 
 // best sorts out the n rows with the highest sums.
@@ -288,6 +300,5 @@ func (l *wordLists) best(sums []float64, touched []int32, n int) []Row {
 		}
 		out = append(out, Row{l.base + int64(at), sums[at]})
 	}
-	slices.SortFunc(out, order)
-	return out[:n]
+	return bestRows(out, n)
 }

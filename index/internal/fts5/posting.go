@@ -6,8 +6,9 @@ const termMark = '0'
 
 // decoder reads the rows of one term from one segment, page by page.
 type decoder struct {
-	// yield gets each row and how often the term is in it, weighted by column.
-	yield func(row int64, freq float64)
+	// yield gets each row, how often the term is in it, weighted by column, and whether it is in
+	// the names of the row's file.
+	yield func(row int64, freq float64, named bool)
 	row   int64
 	// places collects those of the row in hand; need is how many bytes of
 	// them are on the pages to come.
@@ -81,17 +82,17 @@ func (d *decoder) part(b []byte) error {
 }
 
 // columnWeights are those of chunks_fts, in the order of its columns.
-var columnWeights = [...]float64{WeightBody, WeightTrail, WeightFile}
+var columnWeights = [...]float64{WeightBody, WeightTrail, WeightFile, WeightNames}
 
 // emit weighs the places of a row: a place each varint, except that a 1 means
 // that the column follows.
 func (d *decoder) emit(places []byte) {
-	freq, weight := 0.0, columnWeights[0]
+	freq, weight, named := 0.0, columnWeights[0], false
 	for i := 0; i < len(places); i++ {
 		if places[i] == 1 && i+1 < len(places) {
 			i++
 			if c := int(places[i]); c < len(columnWeights) {
-				weight = columnWeights[c]
+				weight, named = columnWeights[c], named || c == len(columnWeights)-1
 			}
 			continue
 		}
@@ -100,5 +101,5 @@ func (d *decoder) emit(places []byte) {
 		}
 		freq += weight
 	}
-	d.yield(d.row, freq)
+	d.yield(d.row, freq, named)
 }

@@ -3,9 +3,9 @@ package fts5
 import "sync"
 
 // postings is the rows of one word, packed: a byte or more for the distance to the row before,
-// seven bits each, the lowest first, and one for twice the frequency, or a zero and twice the
-// frequency in seven-bit bytes. That is about two bytes to a row of a frequent word, a fourth of
-// their size in the file.
+// seven bits each, the lowest first, and one for four times the frequency, plus one if the word is
+// in the names of the row's file, or a zero and that number in seven-bit bytes. That is about two
+// bytes to a row of a frequent word, a fourth of their size in the file.
 type postings struct {
 	n      int
 	packed []byte
@@ -15,7 +15,7 @@ type postings struct {
 
 // add appends a place in wordLists.lengths; places come in order. ok is false for one
 // that doesn't.
-func (p *postings) add(at int32, freq float64) (ok bool) {
+func (p *postings) add(at int32, freq float64, named bool) (ok bool) {
 	gap := at - p.last
 	if p.n == 0 {
 		gap = at + 1
@@ -24,10 +24,14 @@ func (p *postings) add(at int32, freq float64) (ok bool) {
 		return false
 	}
 	p.packed = appendSevens(p.packed, uint32(gap))
-	if twice := uint32(2 * freq); twice > 0 && twice < 256 {
-		p.packed = append(p.packed, byte(twice))
+	count := uint32(4 * freq)
+	if named {
+		count++
+	}
+	if count > 0 && count < 256 {
+		p.packed = append(p.packed, byte(count))
 	} else {
-		p.packed = appendSevens(append(p.packed, 0), twice)
+		p.packed = appendSevens(append(p.packed, 0), count)
 	}
 	p.last = at
 	p.n++
@@ -58,6 +62,7 @@ type cursor struct {
 	packed []byte
 	at     int32
 	freq   float64
+	named  bool
 }
 
 func (p *postings) start() cursor { return cursor{packed: p.packed, at: -1} }
@@ -72,12 +77,12 @@ func (c *cursor) next() bool {
 	if gap >= 0x80 {
 		gap, i = sevens(b, 0)
 	}
-	twice := uint32(b[i])
-	if i++; twice == 0 {
-		twice, i = sevens(b, i)
+	count := uint32(b[i])
+	if i++; count == 0 {
+		count, i = sevens(b, i)
 	}
 	c.at += int32(gap)
-	c.freq, c.packed = float64(twice)/2, b[i:]
+	c.freq, c.named, c.packed = float64(count&^1)/4, count&1 != 0, b[i:]
 	return true
 }
 

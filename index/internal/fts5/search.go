@@ -89,12 +89,16 @@ func (s *Search) Best(ctx context.Context, n int) ([]Row, error) {
 // bestQuery sorts by the expression and not by the hidden column rank, which
 // would sort every match before the limit applies.
 const bestQuery = `SELECT row, max(0.0, -score) FROM (
-	SELECT rowid AS row, bm25(chunks_fts, ?, ?, ?) AS score
+	SELECT rowid AS row, bm25(chunks_fts, ?, ?, ?, ?) AS score
 	FROM chunks_fts WHERE chunks_fts MATCH ? ORDER BY score LIMIT ?)`
 
 // bestBySQL is the way that needs to know nothing of the format.
 func bestBySQL(ctx context.Context, db drv.Conn, terms []string, n int) ([]Row, error) {
-	rows, err := db.QueryContext(ctx, bestQuery, WeightBody, WeightTrail, WeightFile, matchExpr(terms), n)
+	return rowsBySQL(ctx, db, matchExpr(terms), n)
+}
+
+func rowsBySQL(ctx context.Context, db drv.Conn, expr string, n int) ([]Row, error) {
+	rows, err := db.QueryContext(ctx, bestQuery, WeightBody, WeightTrail, WeightFile, WeightNames, expr, n)
 	if err != nil {
 		return nil, err
 	}

@@ -35,7 +35,7 @@ func MendTotals(ctx context.Context, tx drv.Conn) error {
 		return err
 	}
 	defer rows.Close()
-	var totals [4]uint64 // rows, then the three columns
+	var totals [5]uint64 // rows, then the four columns
 	for rows.Next() {
 		var sz sql.RawBytes
 		if err := rows.Scan(&sz); err != nil {

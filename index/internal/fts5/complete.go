@@ -1,0 +1,123 @@
+package fts5
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+)
+
+// A chunk that holds every word of the question may be far below chunks that hold some of them
+// often, and a file whose name has every word far below chunks that speak of them. Both are found
+// besides the best chunks.
+
+// Complete finds rows that hold a term of each word of the question, words[i] being the terms of
+// word i: the n best of all, and the n best of those that hold each word in the names of their
+// file. It needs the search's word lists only; without them SQLite searches.
+func (s *Search) Complete(ctx context.Context, words [][]string, n int) (all, named []Row, err error) {
+	if s.lists != nil {
+		all, named, err := s.complete(ctx, words, n)
+		if err == nil {
+			return all, named, nil
+		}
+		s.lists = nil
+	}
+	parts := make([]string, len(words))
+	for i, terms := range words {
+		parts[i] = "(" + matchExpr(terms) + ")"
+	}
+	expr := strings.Join(parts, " AND ")
+	if all, err = rowsBySQL(ctx, s.db, expr, n); err != nil || len(all) == 0 {
+		return nil, nil, err
+	}
+	named, err = rowsBySQL(ctx, s.db, "{names} : ("+expr+")", n)
+	return all, named, err
+}
+
+// completed is a row that holds each word so far.
+type completed struct {
+	at    int32
+	score float64
+	named bool
+}
+
+func (s *Search) complete(ctx context.Context, words [][]string, n int) (all, named []Row, err error) {
+	lists := make([][]*postings, len(words))
+	for i, terms := range words {
+		if lists[i], err = s.lists.find(ctx, s.db, terms); err != nil {
+			return nil, nil, err
+		}
+	}
+	size := func(ps []*postings) (n int) {
+		for _, p := range ps {
+			n += p.n
+		}
+		return n
+	}
+	slices.SortStableFunc(lists, func(a, b []*postings) int { return cmp.Compare(size(a), size(b)) })
+	var kept []completed
+	for i, ps := range lists {
+		found := s.lists.union(ps)
+		if i == 0 {
+			kept = found
+		} else {
+			kept = intersect(kept, found)
+		}
+		if len(kept) == 0 {
+			return nil, nil, nil
+		}
+	}
+	rows := make([]Row, 0, len(kept))
+	var inNames []Row
+	for _, c := range kept {
+		row := Row{s.lists.base + int64(c.at), c.score}
+		if rows = append(rows, row); c.named {
+			inNames = append(inNames, row)
+		}
+	}
+	return bestRows(rows, n), bestRows(inNames, n), nil
+}
+
+// union returns the rows that hold any of the terms of a word, in order.
+func (l *wordLists) union(ps []*postings) (out []completed) {
+	for _, p := range ps {
+		idf := l.idf(p)
+		for c := p.start(); c.next(); {
+			out = append(out, completed{c.at, l.share(idf, c.freq, c.at), c.named})
+		}
+	}
+	if len(ps) == 1 {
+		return out
+	}
+	slices.SortStableFunc(out, func(a, b completed) int { return cmp.Compare(a.at, b.at) })
+	n := 0
+	for _, c := range out {
+		if n > 0 && out[n-1].at == c.at {
+			out[n-1].score, out[n-1].named = out[n-1].score+c.score, out[n-1].named || c.named
+			continue
+		}
+		out[n] = c
+		n++
+	}
+	return out[:n]
+}
+
+// intersect returns the rows of both, with their scores added up.
+func intersect(a, b []completed) []completed {
+	out, j := a[:0], 0
+	for _, c := range a {
+		for j < len(b) && b[j].at < c.at {
+			j++
+		}
+		if j < len(b) && b[j].at == c.at {
+			out = append(out, completed{c.at, c.score + b[j].score, c.named && b[j].named})
+		}
+	}
+	return out
+}
+
+// bestRows returns the n best rows, best first.
+func bestRows(rows []Row, n int) []Row {
+	slices.SortFunc(rows, func(a, b Row) int { return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Row, b.Row)) })
+	return rows[:min(n, len(rows))]
+}

@@ -1,0 +1,146 @@
+package markdownstore
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/memkernel/memkernel/internal/textutil"
+)
+
+// The properties of a document stand in its front matter (YAML, TOML or JSON), or, as Logseq
+// writes them, in its first lines: "title:: Rolling deploys".
+var (
+	// nameKeys are the properties whose values are names of the document.
+	nameKeys = []string{"title", "name", "aliases", "alias"}
+	// subjectKeys are other properties by which a document is found.
+	subjectKeys = []string{"tags", "keywords", "topics", "category", "summary", "description"}
+	// settingKeys are properties that say how a document is treated, not what it is about.
+	settingKeys = []string{"scope", "project", "status", "layout", "cssclass", "cssclasses", "publish", "draft"}
+)
+
+var (
+	propertyLine = textutil.LazyRegexp(`^["']?([\p{L}_][\p{L}\p{N}_ .-]*?)["']?\s*[:=](?:\s|$)`)
+	logseqLine   = textutil.LazyRegexp(`^(?:- )?([A-Za-z][\w-]*)::[ \t]+(\S.*)$`)
+	linkMarks    = strings.NewReplacer("[[", "", "]]", "")
+)
+
+// Names returns the names by which a document is called apart from the name of its file.
+func (d Document) Names() []string { return d.values(nameKeys) }
+
+// Keywords returns the values by which a document is found in addition to its text, one on each
+// line: its names, a blank line, and its tags, summary and the like. Without values it returns
+// "".
+func (d Document) Keywords() string {
+	names, subjects := d.Names(), d.values(subjectKeys)
+	if len(names)+len(subjects) == 0 {
+		return ""
+	}
+	return strings.Join(append(append(names, ""), subjects...), "\n") + "\n"
+}
+
+// IsName reports whether the values of a property are names of the document.
+func IsName(key string) bool { return slices.Contains(nameKeys, key) }
+
+// values returns the values of some properties, each in one line.
+func (d Document) values(keys []string) (out []string) {
+	add := func(v any) {
+		if text := strings.Join(strings.Fields(linkMarks.Replace(fmt.Sprint(v))), " "); text != "" && !slices.Contains(out, text) {
+			out = append(out, text)
+		}
+	}
+	logseq := d.logseq()
+	for _, key := range keys {
+		switch v := d.Meta[key].(type) {
+		case nil, map[string]any:
+		case []any:
+			for _, e := range v {
+				add(e)
+			}
+		default:
+			add(v)
+		}
+		if v := logseq[key]; key == "title" && v != "" {
+			add(v)
+		} else if v != "" {
+			for part := range strings.SplitSeq(v, ",") {
+				add(part)
+			}
+		}
+	}
+	return out
+}
+
+// logseq returns the properties in the first lines of the body, by their keys in small letters.
+func (d Document) logseq() map[string]string {
+	var out map[string]string
+	for line := range strings.Lines(d.Body) {
+		line = strings.TrimSpace(line)
+		if line == "" && out == nil {
+			continue
+		}
+		if !strings.Contains(line, "::") {
+			break
+		}
+		m := logseqLine.FindStringSubmatch(line)
+		if m == nil {
+			break
+		}
+		if out == nil {
+			out = map[string]string{}
+		}
+		out[strings.ToLower(m[1])] = m[2]
+	}
+	return out
+}
+
+// properties divides the front matter of a document into units: its properties, each with all its
+// lines, and as rules the lines of the delimiters and of properties whose values are no words. It
+// returns nil if there is no other property.
+func properties(d Document) (out []Unit) {
+	at, number := len(d.BOM), 1
+	add := func(kind UnitKind, label string, size int) {
+		out = append(out, Unit{Kind: kind, Label: label, StartLine: number, EndLine: number, Start: at, End: at + size})
+	}
+	for line := range strings.Lines(d.FrontMatter) {
+		m := propertyLine.FindStringSubmatch(line)
+		switch {
+		case m != nil:
+			add(UnitProperty, strings.ToLower(m[1]), len(line))
+		case len(out) > 0 && out[len(out)-1].Kind == UnitProperty && closers[strings.TrimSpace(line)] == "":
+			u := &out[len(out)-1]
+			u.EndLine, u.End = number, at+len(line)
+		default:
+			add(UnitRule, "", len(line))
+		}
+		at += len(line)
+		number++
+	}
+	found := false
+	for i := range out {
+		u := &out[i]
+		if u.Kind == UnitProperty && !wordy(u.Label, d.Raw[u.Start:u.End]) {
+			u.Kind, u.Label = UnitRule, ""
+		}
+		found = found || u.Kind == UnitProperty
+	}
+	if !found {
+		return nil
+	}
+	return out
+}
+
+// wordy reports whether a property says something about the subject of its document.
+func wordy(key, text string) bool {
+	if slices.Contains(settingKeys, key) {
+		return false
+	}
+	named := slices.Contains(nameKeys, key)
+	_, value, ok := strings.Cut(text, ":")
+	if !ok {
+		_, value, _ = strings.Cut(text, "=")
+	}
+	return slices.ContainsFunc(strings.FieldsFunc(value, func(r rune) bool { return strings.ContainsRune(" \t\r\n,[]\"'", r) }), func(w string) bool {
+		return (named || !strings.ContainsAny(w, "0123456789")) && w != "true" && w != "false" && w != "null" && strings.Trim(w, "-{}|>~") != ""
+	})
+}

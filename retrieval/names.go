@@ -1,0 +1,106 @@
+package retrieval
+
+import (
+	"path"
+	"strings"
+
+	"github.com/memkernel/memkernel/index"
+	"github.com/memkernel/memkernel/markdownstore"
+)
+
+// A note is also asked for by its name: the name of its file, its title or an alias. The words of
+// these names count for one passage of the note, its head: the property that gives the name, or
+// else the first passage. A little of them counts for all passages of the note. The head of a
+// note that is called exactly as the question comes before every other passage.
+
+const (
+	// nameWeight is the number of times that a word of a name counts for the head, nameShare
+	// the number for other passages.
+	nameWeight = 3
+	nameShare  = .5
+)
+
+// separators are the characters that stand for spaces in the names of files.
+var separators = strings.NewReplacer("-", " ", "_", " ", ".", " ")
+
+// callNames returns the names of a file: those of the file itself, and those that it gives itself.
+func callNames(file string, given []string) []string {
+	_, file = index.SplitOwner(file)
+	base := strings.TrimSuffix(path.Base(file), path.Ext(file))
+	return append([]string{base, separators.Replace(base)}, given...)
+}
+
+// call counts the names of a file as words of its passages ps, which are in order.
+func (r *refiner) call(ps []*place) {
+	c := ps[0].chunk
+	var held uint64
+	same := 0
+	for _, name := range callNames(c.hit.Path, c.names) {
+		d := digestOf(r.a, name, c.outline.lang)
+		mark := d.mark(r.terms)
+		if mark == 0 {
+			continue
+		}
+		held |= mark
+		if spelled(name) == r.exact.whole {
+			same = sameName
+		} else if same == 0 && r.allOf(mark) && r.allIn(d) {
+			same = sameWords
+		}
+	}
+	if held == 0 {
+		return
+	}
+	head := headOf(ps)
+	head.exact, head.held = same, head.held|held
+	for j := range r.terms {
+		if held&(1<<j) == 0 {
+			continue
+		}
+		for _, p := range ps {
+			p.tf[j] = max(p.tf[j], nameShare)
+		}
+		head.tf[j] = max(head.tf[j], nameWeight)
+	}
+}
+
+// headOf returns the passage that stands for a file.
+func headOf(ps []*place) *place {
+	for _, p := range ps {
+		if markdownstore.IsName(p.property) {
+			return p
+		}
+	}
+	for _, p := range ps {
+		if p.property == "" {
+			return p
+		}
+	}
+	return ps[0]
+}
+
+// allOf reports whether marked terms include one of each word of the question.
+func (r *refiner) allOf(mark uint64) bool {
+	for j := range r.words {
+		if mark&r.formsOf(j) == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// formsOf returns the terms of the question's word to which the term j belongs.
+func (r *refiner) formsOf(j int) (forms uint64) {
+	for i, w := range r.words {
+		if w == r.words[j] {
+			forms |= 1 << i
+		}
+	}
+	return forms
+}
+
+// allIn reports whether the question has all words of a name, apart from function words.
+func (r *refiner) allIn(name *digest) bool {
+	asked := digestOf(r.a, r.q.Text, name.lang)
+	return name.within(asked)
+}
