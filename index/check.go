@@ -259,12 +259,12 @@ var errStop = errors.New("stop")
 type tracks struct{ n, sum int64 }
 
 const tracksQuery = `SELECT term, count(*), sum((doc*8191 + offset +
-	CASE col WHEN 'body' THEN 0 WHEN 'trail' THEN 131071 ELSE 262142 END) % 1000003)
+	CASE col WHEN 'body' THEN 0 WHEN 'trail' THEN 131071 WHEN 'file' THEN 262142 ELSE 393213 END) % 1000003)
 	FROM temp.vocab GROUP BY term`
 
 // count adds a chunk's words.
 func (c *checker) count(row int64, w *Words) {
-	for col, text := range [3]string{w.Body, w.Trail, w.File} {
+	for col, text := range w.columns() {
 		offset := int64(0)
 		for t := range strings.FieldsSeq(text) {
 			p := c.terms[t]

@@ -25,6 +25,9 @@ type ReadyChunk struct {
 // speaks. Lang is the language of the text.
 type Words struct{ Lang, Body, Trail, File, Names string }
 
+// columns returns the terms in the order of the columns of chunks_fts.
+func (w *Words) columns() [4]string { return [...]string{w.Body, w.Trail, w.File, w.Names} }
+
 // Ready names and hashes the chunks of a file. It does not make their words. The returned hash
 // covers all chunks and their places.
 func Ready(path string, chunks []Chunk) (out []ReadyChunk, hash []byte) {

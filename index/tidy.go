@@ -34,7 +34,7 @@ func (s *syncer) reanalyse(ctx context.Context) error {
 			w := analyse(a, c.path, c.keywords, c.trail, c.date, c.body)
 			m.langs[w.Lang]++
 			if _, err := tx.ExecContext(ctx, fts5.Insert,
-				c.row, w.Body, w.Trail, w.File); err != nil {
+				c.row, w.Body, w.Trail, w.File, w.Names); err != nil {
 				return err
 			}
 			if w.Lang == c.lang {
@@ -209,7 +209,10 @@ func (s *syncer) sample(ctx context.Context, step int64, count map[string]int) (
 			return 0, err
 		}
 		w := analyse(a, path, keywords, trail, date, body)
-		terms := strings.Fields(w.Body + " " + w.Trail + " " + w.File)
+		var terms []string
+		for _, column := range w.columns() {
+			terms = append(terms, strings.Fields(column)...)
+		}
 		slices.Sort(terms)
 		for _, t := range slices.Compact(terms) {
 			count[t]++

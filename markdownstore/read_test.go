@@ -197,7 +197,7 @@ func TestOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer none.Close()
-	if c := none.Chunking(); c.Name() != "1/bytes-v1/100/0" {
+	if c := none.Chunking(); c.Name() != "2/bytes-v1/100/0" {
 		t.Errorf("no overlap: %s", c.Name())
 	}
 	for _, c := range none.Chunks(Parse("memory/a.md", strings.Repeat("some line\n", 500))) {
@@ -205,7 +205,7 @@ func TestOpen(t *testing.T) {
 			t.Errorf("overlap of %d bytes", c.Overlap)
 		}
 	}
-	if s.opts.Timezone != time.Local || s.opts.Private || s.opts.MaxFileBytes != DefaultMaxFileBytes || s.Chunking().Name() != "1/bytes-v1/400/80" {
+	if s.opts.Timezone != time.Local || s.opts.Private || s.opts.MaxFileBytes != DefaultMaxFileBytes || s.Chunking().Name() != "2/bytes-v1/400/80" {
 		t.Errorf("defaults: %+v", s.opts)
 	}
 }

@@ -23,9 +23,11 @@ type candidate struct {
 	outline *outline
 	// digest is made when it is first needed.
 	digest *digest
-	// exact is how much of the question the text contains verbatim.
-	exact int
-	holds holds
+	// exact is how much of the question the text contains verbatim. complete reports whether the
+	// text alone holds every word of it.
+	exact    int
+	complete bool
+	holds    holds
 	// talk reports whether the candidate is a turn of a conversation.
 	talk bool
 	// compared counts the picked candidates with which this candidate was compared.
@@ -114,12 +116,23 @@ func (c *candidate) score(d decay, now time.Time) {
 	c.hit.Score = p.Merged * p.Decay
 }
 
-// order sorts candidates by how much of the question they contain verbatim, then by score, then
-// by position, and numbers them. A candidate never has a smaller score than one after it.
+// compareBool orders false before true.
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	}
+	return 1
+}
+
+// order sorts candidates by how much of the question they contain verbatim, then by whether they
+// hold every word of it, then by score, then by position, and numbers them. A candidate never has a smaller score than one after it.
 func order(cs []*candidate) {
 	slices.SortFunc(cs, func(a, b *candidate) int {
 		x, y := &a.hit, &b.hit
-		if c := cmp.Or(cmp.Compare(b.exact, a.exact), cmp.Compare(y.Score, x.Score)); c != 0 {
+		if c := cmp.Or(cmp.Compare(b.exact, a.exact), compareBool(b.complete, a.complete), cmp.Compare(y.Score, x.Score)); c != 0 {
 			return c
 		}
 		return cmp.Or(cmp.Compare(x.Path, y.Path), cmp.Compare(x.Seq, y.Seq),

@@ -264,7 +264,7 @@ func (p *place) text() string { return p.chunk.hit.Text[p.begin:p.end] }
 func (r *refiner) best(n int) []*place {
 	top := slices.DeleteFunc(slices.Clone(r.places), func(p *place) bool { return p.score <= 0 })
 	byPlace := func(a, b *place) int {
-		if c := cmp.Or(cmp.Compare(b.exact, a.exact), cmp.Compare(b.score, a.score)); c != 0 {
+		if c := cmp.Or(cmp.Compare(b.exact, a.exact), compareBool(b.complete, a.complete), cmp.Compare(b.score, a.score)); c != 0 {
 			return c
 		}
 		return cmp.Or(cmp.Compare(a.chunk.hit.Path, b.chunk.hit.Path), cmp.Compare(a.from, b.from))

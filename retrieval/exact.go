@@ -259,14 +259,19 @@ func (r *refiner) wordsOf() []int {
 	return words
 }
 
-// holders finds the passages that hold words of the question, and the passages that hold the
-// question verbatim.
-func (r *refiner) holders() {
+// groupsOf returns the terms of each word of the question, as bits.
+func (r *refiner) groupsOf() []uint64 {
 	groups := make([]uint64, 1+slices.Max(r.words))
 	for j, w := range r.words {
 		groups[w] |= 1 << j
 	}
-	groups = slices.DeleteFunc(groups, func(g uint64) bool { return g == 0 })
+	return slices.DeleteFunc(groups, func(g uint64) bool { return g == 0 })
+}
+
+// holders finds the passages that hold words of the question, and the passages that hold the
+// question verbatim.
+func (r *refiner) holders() {
+	groups := r.groupsOf()
 	r.asked = len(groups)
 	var any uint64
 	for _, p := range r.places {
@@ -288,6 +293,7 @@ func (r *refiner) holders() {
 				p.words++
 			}
 		}
+		p.complete = p.words == r.asked && r.asked > 1 && !p.gone && !p.repeats && !p.session.talk
 		if p.words > 0 && !p.gone && !p.repeats && (2*p.words >= r.groups || len(e.marks) > 0) && e.may(&p.pairs, p.chunk.hit.Date) {
 			p.exact = max(p.exact, e.in(p.text(), p.chunk.hit.Date))
 			whole = whole || p.exact > mostMarks

@@ -81,26 +81,15 @@ func headOf(ps []*place) *place {
 
 // allOf reports whether marked terms include one of each word of the question.
 func (r *refiner) allOf(mark uint64) bool {
-	for j := range r.words {
-		if mark&r.formsOf(j) == 0 {
+	for _, g := range r.groupsOf() {
+		if mark&g == 0 {
 			return false
 		}
 	}
 	return true
 }
 
-// formsOf returns the terms of the question's word to which the term j belongs.
-func (r *refiner) formsOf(j int) (forms uint64) {
-	for i, w := range r.words {
-		if w == r.words[j] {
-			forms |= 1 << i
-		}
-	}
-	return forms
-}
-
-// allIn reports whether the question has all words of a name, apart from function words.
+// allIn reports whether the question has all words of a name.
 func (r *refiner) allIn(name *digest) bool {
-	asked := digestOf(r.a, r.q.Text, name.lang)
-	return name.within(asked)
+	return name.within(digestOf(r.a, r.q.Text, name.lang))
 }

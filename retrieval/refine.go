@@ -39,6 +39,9 @@ type place struct {
 	// words among them. exact is how much of the question they contain verbatim.
 	held         uint64
 	words, exact int
+	// complete reports whether the passage alone holds every word of a question of several words.
+	// Turns of conversations don't count, because a turn with all words mostly asks the question.
+	complete bool
 	// learnt are the terms that the passage's facts hold and its lines don't.
 	learnt uint64
 	// named reports whether the question names the speaker. dated reports whether the passage
@@ -319,7 +322,7 @@ func (p *place) candidate(c *candidate, w weights) {
 	if p.fact != nil {
 		h.ByFact = p.fact.Citation
 	}
-	c.exact, c.talk, c.held = p.exact, p.session.talk, p.held
+	c.exact, c.complete, c.talk, c.held = p.exact, p.complete, p.session.talk, p.held
 	h.talk = c.talk
 	for j, n := range p.tf {
 		if n > 0 {

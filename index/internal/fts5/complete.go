@@ -3,6 +3,7 @@ package fts5
 import (
 	"cmp"
 	"context"
+	"math"
 	"slices"
 	"strings"
 )
@@ -27,10 +28,13 @@ func (s *Search) Complete(ctx context.Context, words [][]string, n int) (all, na
 		parts[i] = "(" + matchExpr(terms) + ")"
 	}
 	expr := strings.Join(parts, " AND ")
-	if all, err = rowsBySQL(ctx, s.db, expr, n); err != nil || len(all) == 0 {
+	if all, err = rowsBySQL(ctx, s.db, expr, nil, n); err != nil || len(all) == 0 {
 		return nil, nil, err
 	}
-	named, err = rowsBySQL(ctx, s.db, "{names} : ("+expr+")", n)
+	named, err = rowsBySQL(ctx, s.db, "{names} : ("+expr+")", nil, math.MaxInt32)
+	if err == nil && len(named) > 0 { // whose scores are of the names alone
+		named, err = rowsBySQL(ctx, s.db, expr, named, n)
+	}
 	return all, named, err
 }
 

@@ -48,7 +48,7 @@ func (f *table) exec(t fatal, query string, args ...any) {
 }
 
 func (f *table) put(t fatal, row int64, body, trail, file string) {
-	f.exec(t, Insert, row, body, trail, file)
+	f.exec(t, Insert, row, body, trail, file, trail)
 }
 
 // change runs f in a transaction, and ends it as those who write an index do.
@@ -64,7 +64,7 @@ func (f *table) change(t fatal, change func(put func(row int64, body, trail, fil
 			t.Fatal(query, err)
 		}
 	}
-	change(func(row int64, body, trail, file string) { run(Insert, row, body, trail, file) }, func(row int64) { run(Delete, row) })
+	change(func(row int64, body, trail, file string) { run(Insert, row, body, trail, file, trail) }, func(row int64) { run(Delete, row) })
 	bad, err := Forgetful(ctx, tx)
 	if err == nil && bad {
 		err = MendTotals(ctx, tx)
@@ -114,6 +114,30 @@ func bothWays(t fatal, f *table, terms []string, n int) {
 	}
 }
 
+// completeBothWays wants the same rows with every word from SQL and from the word lists.
+func completeBothWays(t fatal, f *table, words [][]string) {
+	ctx := context.Background()
+	var structure []byte
+	if err := f.db.QueryRow("SELECT " + Structure).Scan(&structure); err != nil {
+		t.Fatal(err)
+	}
+	lists := f.cache.Search(ctx, f.db, structure, slices.Concat(words...), nil)
+	if lists.lists == nil {
+		t.Fatal("no lists")
+	}
+	all, named, err := lists.Complete(ctx, words, 1000)
+	sqlAll, sqlNamed, serr := (&Search{db: f.db}).Complete(ctx, words, 1000)
+	if err != nil || serr != nil || lists.lists == nil {
+		t.Fatal(err, serr, lists.lists)
+	}
+	if diff := cmp.Diff(byRow(sqlAll), byRow(all), cmpopts.EquateApprox(1e-13, 0)); diff != "" {
+		t.Fatal(words, "(-SQL +lists):\n"+diff)
+	}
+	if diff := cmp.Diff(byRow(sqlNamed), byRow(named), cmpopts.EquateApprox(1e-13, 0)); diff != "" {
+		t.Fatal(words, "in names (-SQL +lists):\n"+diff)
+	}
+}
+
 func byRow(rows []Row) map[int64]float64 {
 	out := map[int64]float64{}
 	for _, r := range rows {
@@ -153,6 +177,9 @@ func TestListsEqualBM25(t *testing.T) {
 			all := append(slices.Clone(vocabulary), "md", "nowhere")
 			for _, terms := range [][]string{all, all[:1], all[3:6], {"nowhere"}} {
 				bothWays(rt, f, terms, 1000)
+			}
+			for _, words := range [][][]string{{{"fox", "foxes"}, {"x1"}}, {{"zebra"}, {"a", "b", "ba"}, {"to"}}, {{"zz"}}} {
+				completeBothWays(rt, f, words)
 			}
 		}
 	})

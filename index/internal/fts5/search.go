@@ -92,13 +92,25 @@ const bestQuery = `SELECT row, max(0.0, -score) FROM (
 	SELECT rowid AS row, bm25(chunks_fts, ?, ?, ?, ?) AS score
 	FROM chunks_fts WHERE chunks_fts MATCH ? ORDER BY score LIMIT ?)`
 
+// amongQuery is bestQuery among some rows.
+var amongQuery = strings.Replace(bestQuery, "ORDER", "AND +rowid IN (SELECT value FROM json_each(?)) ORDER", 1)
+
 // bestBySQL is the way that needs to know nothing of the format.
 func bestBySQL(ctx context.Context, db drv.Conn, terms []string, n int) ([]Row, error) {
-	return rowsBySQL(ctx, db, matchExpr(terms), n)
+	return rowsBySQL(ctx, db, matchExpr(terms), nil, n)
 }
 
-func rowsBySQL(ctx context.Context, db drv.Conn, expr string, n int) ([]Row, error) {
-	rows, err := db.QueryContext(ctx, bestQuery, WeightBody, WeightTrail, WeightFile, WeightNames, expr, n)
+// rowsBySQL finds the n best rows for an expression, among some rows if they are given.
+func rowsBySQL(ctx context.Context, db drv.Conn, expr string, among []Row, n int) ([]Row, error) {
+	query, args := bestQuery, []any{WeightBody, WeightTrail, WeightFile, WeightNames, expr}
+	if len(among) > 0 {
+		ids := make([]int64, len(among))
+		for i, r := range among {
+			ids[i] = r.Row
+		}
+		query, args = amongQuery, append(args, drv.JSONList(ids))
+	}
+	rows, err := db.QueryContext(ctx, query, append(args, n)...)
 	if err != nil {
 		return nil, err
 	}
