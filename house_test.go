@@ -196,6 +196,7 @@ var thirdParty = map[string][]string{
 	"kernel":                   {"golang.org/x/sys/unix"},
 	"kernel/internal/upkeep":   {"github.com/rogpeppe/go-internal/diff"},
 	"index":                    {"github.com/gofrs/flock"},
+	"retrieval":                {"golang.org/x/text/unicode/norm"},
 	"index/watch":              {"github.com/fsnotify/fsnotify"},
 	"service/pgindex":          {"github.com/jackc/pgx/v5/..."},
 	"service/internal/pgdsn":   {"github.com/jackc/pgx/v5/..."},

@@ -8,6 +8,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"golang.org/x/text/unicode/norm"
+
 	"github.com/memkernel/memkernel/index"
 	"github.com/memkernel/memkernel/internal/textutil"
 )
@@ -137,6 +139,9 @@ func ofWord(r rune) bool {
 func spelled(text string) string { return string(appendSpelled(make([]byte, 0, len(text)), text)) }
 
 func appendSpelled(out []byte, text string) []byte {
+	if !norm.NFKC.IsNormalString(text) {
+		text = norm.NFKC.String(text) // composed or not, of any width, micro and mu
+	}
 	space, begin := false, len(out)
 	for i := 0; i < len(text); {
 		if c := asIs[text[i]]; c != 0 {
