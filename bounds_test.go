@@ -21,12 +21,12 @@ import (
 // a hundredth above its count.
 var bounds = map[string]int{
 	"bytes of TypeScript, JavaScript and Python": 660500,
-	"exported names": 3129,
+	"exported names": 3135,
 	"functions of a plan that write into what they were given": 0,
 	"packages":                           142,
 	"structs that embed deeper than two": 7,
 	"tokens of generated Go":             6150,
-	"tokens of module .":                 1073400,
+	"tokens of module .":                 1077400,
 	"tokens of module bench":             106000,
 	"tokens of module service":           63600,
 	"words of doc":                       22950,
