@@ -3,6 +3,7 @@ package retrieval
 import (
 	"path"
 	"strings"
+	"unicode"
 
 	"github.com/memkernel/memkernel/index"
 	"github.com/memkernel/memkernel/markdownstore"
@@ -13,12 +14,9 @@ import (
 // else the first passage. A little of them counts for all passages of the note. The head of a
 // note that is called exactly as the question comes before every other passage.
 
-const (
-	// nameWeight is the number of times that a word of a name counts for the head, nameShare
-	// the number for other passages.
-	nameWeight = 3
-	nameShare  = .5
-)
+// nameShare is the number of times that a word of a name counts for passages other than the head.
+// For the head it counts as in a heading.
+const nameShare = .5
 
 // separators are the characters that stand for spaces in the names of files.
 var separators = strings.NewReplacer("-", " ", "_", " ", ".", " ")
@@ -41,14 +39,16 @@ func (r *refiner) call(ps []*place) {
 		if mark == 0 {
 			continue
 		}
-		held |= mark
+		if strings.ContainsFunc(name, unicode.IsLetter) {
+			held |= mark // a day or a number is no name
+		}
 		if spelled(name) == r.exact.whole {
 			same = sameName
 		} else if same == 0 && r.allOf(mark) && r.allIn(d) {
 			same = sameWords
 		}
 	}
-	if held == 0 {
+	if held == 0 && same == 0 {
 		return
 	}
 	head := headOf(ps)
@@ -60,7 +60,7 @@ func (r *refiner) call(ps []*place) {
 		for _, p := range ps {
 			p.tf[j] = max(p.tf[j], nameShare)
 		}
-		head.tf[j] = max(head.tf[j], nameWeight)
+		head.tf[j] = max(head.tf[j], r.sig.Heading)
 	}
 }
 
