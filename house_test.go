@@ -214,6 +214,7 @@ var thirdParty = map[string][]string{
 	"index/internal/drv":       {"github.com/asg017/sqlite-vec-go-bindings/cgo", "github.com/mattn/go-sqlite3", "modernc.org/sqlite", "modernc.org/sqlite/vec"},
 	"markdownstore":            {"github.com/adrg/frontmatter", "github.com/gofrs/flock", "gopkg.in/yaml.v3"},
 	"bench/peers":              {"github.com/blevesearch/bleve/v2", "modernc.org/sqlite"},
+	"bench/relevance":          {"github.com/blevesearch/bleve/v2/registry"},
 	"bench/memory":             {"github.com/yuin/goldmark", "github.com/yuin/goldmark/..."},
 	"internal/display":         {"github.com/rivo/uniseg"},
 

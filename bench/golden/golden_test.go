@@ -30,22 +30,22 @@ var figures = []struct {
 	{"within1000", func(m relevance.Metrics) float64 { return m.WithinTokens["1000"] }},
 }
 
-// floor is a figure as it was written down, and by how much bare FTS5 was better.
+// floor is a figure as it was written down, and by how much FTS5 was better.
 type floor struct{ value, gap float64 }
 
 const floorsFile = "testdata/floors.txt"
 
-// TestFloors holds each genre to what it was, but for noise, and where bare FTS5 on the
+// TestFloors holds each genre to what it was, but for noise, and where FTS5 on the
 // same lines is better, to the gap, which only shrinks: what was won is written down
 // with -update.
 func TestFloors(t *testing.T) {
 	known, now := readFloors(t), map[string]floor{}
 	for _, g := range genres {
-		ours, plain, err := g.judge(t.Context(), "../..", false)
+		got, err := g.judge(t.Context(), "../..", false)
 		if err != nil {
 			t.Fatal(err)
 		}
-		a, b := relevance.Sum(ours).Metrics, relevance.Sum(plain).Metrics
+		a, b := relevance.Sum(got.ours).Metrics, relevance.Sum(got.plain).Metrics
 		for _, f := range figures {
 			key := g.name + " " + f.name
 			now[key] = floor{f.of(a), max(f.of(b)-f.of(a), 0)}
@@ -62,9 +62,9 @@ func TestFloors(t *testing.T) {
 			case got.value < old.value-noise-slack && !code:
 				t.Errorf("%s is %.3f, was %.3f", key, got.value, old.value)
 			case got.gap > old.gap+slack:
-				t.Errorf("%s: bare FTS5 is better by %.3f, was by %.3f: this may only shrink", key, got.gap, old.gap)
+				t.Errorf("%s: FTS5 is better by %.3f, was by %.3f: this may only shrink", key, got.gap, old.gap)
 			case got.gap < old.gap-settled-slack && !*update:
-				t.Errorf("%s: bare FTS5 is better by %.3f only, was by %.3f: write it down with go test -update", key, got.gap, old.gap)
+				t.Errorf("%s: FTS5 is better by %.3f only, was by %.3f: write it down with go test -update", key, got.gap, old.gap)
 			}
 		}
 	}

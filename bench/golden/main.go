@@ -25,25 +25,25 @@ func main() {
 
 // table prints a row for each genre and each set.
 func table(ctx context.Context, sealed bool, sets []string) error {
-	fmt.Printf("%-14s %5s  %22s  %22s  %20s %20s %20s\n", "", "", "search", "bare FTS5", "difference", "", "")
-	fmt.Printf("%-14s %5s  %s  %s  %20s %20s %20s\n", "%", "n", head, head, "R@10", "nDCG@10", "1k t")
+	fmt.Printf("%-14s %5s  %22s  %-9s %22s  %20s\n", "", "", "search", "", "FTS5", "difference")
+	fmt.Printf("%-14s %5s  %s  %-9s %s  %20s %20s %20s\n", "%", "n", head, "rows", head, "R@10", "nDCG@10", "1k t")
 	for _, g := range genres {
-		ours, plain, err := g.judge(ctx, ".", sealed)
+		got, err := g.judge(ctx, ".", sealed)
 		if err != nil {
 			return err
 		}
-		row(g.name, ours, plain)
+		row(g.name, got)
 	}
 	for _, dir := range sets {
 		set, err := relevance.Read(dir, filepath.Join(dir, "qa.jsonl"))
 		if err != nil {
 			return err
 		}
-		ours, plain, err := ask(ctx, set)
+		got, err := ask(ctx, set)
 		if err != nil {
 			return err
 		}
-		row(set.Name, ours, plain)
+		row(set.Name, got)
 	}
 	fmt.Println("1k t, 2k t: recall of the first hits that fit into 1,000 and 2,000 tokens; * beyond chance")
 	return nil
@@ -51,17 +51,13 @@ func table(ctx context.Context, sealed bool, sets []string) error {
 
 const head = " R@10  nDCG  1k t  2k t"
 
-func row(name string, ours, plain []relevance.Answer) {
-	fmt.Printf("%-14s %5d", name, len(ours))
-	for _, answers := range [][]relevance.Answer{ours, plain} {
-		m := relevance.Sum(answers).Metrics
-		fmt.Printf("  %5.1f %5.1f %5.1f %5.1f", 100*m.RecallAt10, 100*m.NDCGAt10, 100*m.WithinTokens["1000"], 100*m.WithinTokens["2000"])
-	}
-	diffs := relevance.Compare(plain, ours)
+func row(name string, a answers) {
+	fmt.Printf("%-14s %5d  %s  %-9s %s", name, len(a.ours), shares(a.ours), a.rows, shares(a.plain))
+	diffs := relevance.Compare(a.plain, a.ours)
 	for _, figure := range []string{"recall_at_10", "ndcg_at_10", "recall_within_1000"} {
 		d := diffs[slices.IndexFunc(diffs, func(d relevance.Difference) bool { return d.Name == figure })]
 		mark := " "
-		if d.Low > 0 || d.High < 0 {
+		if d.Beyond() {
 			mark = "*"
 		}
 		fmt.Printf("  %18s%s", fmt.Sprintf("%+.1f (%+.1f, %+.1f)", 100*d.Mean, 100*d.Low, 100*d.High), mark)
@@ -69,21 +65,32 @@ func row(name string, ours, plain []relevance.Answer) {
 	fmt.Println()
 }
 
-// ask asks the questions of a set with search and with bare FTS5.
-func ask(ctx context.Context, set relevance.Set) (ours, plain []relevance.Answer, err error) {
+func shares(of []relevance.Answer) string {
+	m := relevance.Sum(of).Metrics
+	return fmt.Sprintf("%5.1f %5.1f %5.1f %5.1f", 100*m.RecallAt10, 100*m.NDCGAt10, 100*m.WithinTokens["1000"], 100*m.WithinTokens["2000"])
+}
+
+// answers are what search and FTS5 answer to the same questions. rows is what FTS5's rows are.
+type answers struct {
+	ours, plain []relevance.Answer
+	rows        string
+}
+
+// ask asks the questions of a set with search and with FTS5.
+func ask(ctx context.Context, set relevance.Set) (a answers, err error) {
 	b, err := relevance.Open(ctx, set)
 	if err != nil {
-		return nil, nil, err
+		return a, err
 	}
 	defer b.Close()
 	b.Unpacked = true
 	now, err := b.Moment(ctx)
 	if err != nil {
-		return nil, nil, err
+		return a, err
 	}
-	if ours, err = b.Ask(ctx, &retrieval.Options{}, now); err != nil {
-		return nil, nil, err
+	if a.ours, err = b.Ask(ctx, &retrieval.Options{}, now); err != nil {
+		return a, err
 	}
-	plain, err = b.AskPlain(ctx)
-	return ours, plain, err
+	a.plain, a.rows, err = b.AskPlain(ctx)
+	return a, err
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"maps"
 	"os"
@@ -10,11 +9,11 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/blevesearch/bleve/v2"
 	_ "modernc.org/sqlite"
 
+	"github.com/memkernel/memkernel/bench/relevance"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
 )
@@ -54,52 +53,22 @@ func (k kernelSearch) ask(ctx context.Context, question string) ([]hit, error) {
 
 func (k kernelSearch) Close() error { return errors.Join(k.Kernel.Close(), os.RemoveAll(k.state)) }
 
-type table5 struct{ *sql.DB }
+type table5 struct{ *relevance.Plain }
 
-func openFTS5(ctx context.Context, _ string, files map[string][]string) (searcher, error) {
-	db, err := sql.Open("sqlite", ":memory:")
-	if err != nil {
-		return nil, err
+// openFTS5 returns what opens a table with rows of one kind.
+func openFTS5(rows string) func(context.Context, string, map[string][]string) (searcher, error) {
+	return func(ctx context.Context, _ string, files map[string][]string) (searcher, error) {
+		p, err := relevance.OpenPlain(ctx, files, rows)
+		return table5{p}, err
 	}
-	db.SetMaxOpenConns(1)
-	if _, err := db.ExecContext(ctx, `CREATE VIRTUAL TABLE f USING fts5(body, path UNINDEXED, line UNINDEXED, tokenize='porter unicode61')`); err != nil {
-		return nil, err
-	}
-	tx, err := db.BeginTx(ctx, nil)
-	if err != nil {
-		return nil, err
-	}
-	defer tx.Rollback()
-	for _, path := range slices.Sorted(maps.Keys(files)) {
-		for i, l := range files[path] {
-			if _, err := tx.ExecContext(ctx, "INSERT INTO f VALUES(?, ?, ?)", l, path, i+1); err != nil {
-				return nil, err
-			}
-		}
-	}
-	return table5{db}, tx.Commit()
 }
 
-func (t table5) ask(ctx context.Context, question string) ([]hit, error) {
-	words := strings.FieldsFunc(question, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-	if len(words) == 0 {
-		return nil, nil
+func (t table5) ask(ctx context.Context, question string) (out []hit, err error) {
+	hits, err := t.Find(ctx, question, asked)
+	for _, h := range hits {
+		out = append(out, hit{h.Path, h.StartLine, h.EndLine})
 	}
-	rows, err := t.QueryContext(ctx, "SELECT path, line FROM f WHERE f MATCH ? ORDER BY bm25(f) LIMIT ?", `"`+strings.Join(words, `" OR "`)+`"`, asked)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var out []hit
-	for rows.Next() {
-		var h hit
-		if err := rows.Scan(&h.path, &h.from); err != nil {
-			return nil, err
-		}
-		h.to = h.from
-		out = append(out, h)
-	}
-	return out, rows.Err()
+	return out, err
 }
 
 type bleveSearch struct{ bleve.Index }

@@ -4,8 +4,8 @@
 //	peers -set DIR,DIR... [-questions 20] [-chunks 10000]
 //
 //	memkernel  by words alone
-//	fts5       a bare FTS5 table of the lines, porter and unicode61, any word,
-//	           ORDER BY bm25
+//	fts5       an FTS5 table of the lines and one of the paragraphs, porter and
+//	           unicode61, any word that is no function word, ORDER BY bm25
 //	bleve      an index of the lines, standard analyser, BM25, any word
 //
 // The columns:
@@ -49,7 +49,7 @@ type peer struct {
 	open func(ctx context.Context, dir string, files map[string][]string) (searcher, error)
 }
 
-var peers = []peer{{"memkernel", openKernel}, {"fts5 (modernc)", openFTS5}, {"bleve v2.6.1", openBleve}}
+var peers = []peer{{"memkernel", openKernel}, {"fts5 lines (modernc)", openFTS5(relevance.RowsLine)}, {"fts5 paragraphs", openFTS5(relevance.RowsParagraph)}, {"bleve v2.6.1", openBleve}}
 
 // searcher answers questions about one folder.
 type searcher interface {
@@ -90,9 +90,14 @@ func run(ctx context.Context, dirs []string, questions, chunks int) error {
 	if err != nil {
 		return err
 	}
+	tmp, err := os.MkdirTemp("", "memkernel-peers-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(tmp)
 	var sets []set
 	n := 0
-	for _, d := range dirs {
+	for i, d := range dirs {
 		s, err := relevance.Read(d, filepath.Join(d, "qa.jsonl"))
 		if err != nil {
 			return err
@@ -103,18 +108,16 @@ func run(ctx context.Context, dirs []string, questions, chunks int) error {
 				s.Questions = append(s.Questions, all[i*len(all)/questions])
 			}
 		}
-		files, err := lines(d)
+		if s.Dir, err = relevance.Follow(d, filepath.Join(tmp, fmt.Sprint(i))); err != nil {
+			return err
+		}
+		files, err := lines(s.Dir)
 		if err != nil {
 			return err
 		}
 		n += len(s.Questions)
 		sets = append(sets, set{s, files})
 	}
-	tmp, err := os.MkdirTemp("", "memkernel-peers-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(tmp)
 	large := set{Set: relevance.Set{Dir: filepath.Join(tmp, "corpus")}}
 	if err := shuffled(large.Dir, sets, chunks); err != nil {
 		return err

@@ -1,11 +1,11 @@
 package relevance
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -23,12 +23,14 @@ const (
 	kindWord       = "word"       // one word
 	kindIdentifier = "identifier" // a path, a name in code, a hash, a number
 	kindHeading    = "heading"
+	kindName       = "name"  // a note's title, or the name of its file
+	kindWords      = "words" // four words of a line, not adjacent
 	kindDate       = "date"
 	kindTypo       = "typo" // a word with one letter wrong
 )
 
 // KnownKinds lists all kinds of known items.
-var KnownKinds = []string{kindPhrase, kindWord, kindIdentifier, kindHeading, kindDate, kindTypo}
+var KnownKinds = []string{kindPhrase, kindWord, kindIdentifier, kindHeading, kindDate, kindTypo, kindName, kindWords}
 
 // KnownItem is an item from a workspace, in the form in which somebody would type it.
 type KnownItem struct {
@@ -92,6 +94,7 @@ func (b *Bench) KnownItems(seed uint64, n int) []KnownItem {
 			add(KnownItem{Kind: kindTypo, Query: typo, holds: w})
 		}
 	}
+	b.wordsApart(rand.New(rand.NewPCG(seed, 2)), add)
 	var out []KnownItem
 	for _, kind := range KnownKinds {
 		of := all[kind]
@@ -160,17 +163,104 @@ func singleWords(line string) []wordSpan {
 }
 
 // ofFile adds the headings of a file, each with the lines of its section. It also adds the file's
-// date.
+// date, and its name if the name has two words and the text lacks it.
 func (b *Bench) ofFile(path string, add func(KnownItem)) {
-	units := markdownstore.Units(markdownstore.Parse(path, strings.Join(b.lines[path], "\n")))
+	d := markdownstore.Parse(path, strings.Join(b.lines[path], "\n"))
+	whole := []Evidence{{path, 1, len(b.lines[path])}}
+	if name := nameOf(d); len(strings.Fields(name)) > 1 && strings.ContainsFunc(name, unicode.IsLetter) && !stands(d.Body, name, true) {
+		add(KnownItem{Kind: kindName, Query: name, places: whole})
+	}
+	units := markdownstore.Units(d)
 	for i, u := range units {
 		if u.Kind == markdownstore.UnitHeading && worded(u.Label) {
 			add(KnownItem{Kind: kindHeading, Query: u.Label, places: []Evidence{{path, u.StartLine, endOf(units[i:])}}})
 		}
 	}
 	if class, ok := markdownstore.Classify(path); ok && class.Date != "" {
-		add(KnownItem{Kind: kindDate, Query: class.Date, holds: class.Date, places: []Evidence{{path, 1, len(b.lines[path])}}})
+		add(KnownItem{Kind: kindDate, Query: class.Date, holds: class.Date, places: whole})
 	}
+}
+
+// nameOf returns the title of a document's front matter, or the words of its file's name.
+func nameOf(d markdownstore.Document) string {
+	if title, _ := d.Meta["title"].(string); title != "" {
+		return title
+	}
+	name := path.Base(d.Path)
+	return strings.Join(strings.FieldsFunc(strings.TrimSuffix(name, path.Ext(name)), func(r rune) bool { return strings.ContainsRune("._- ", r) }), " ")
+}
+
+// Words apart are of lines with at least apartOf content words, which have at least contentRunes
+// letters and are no function words. apartTries is how often four of them are drawn from a line.
+const (
+	apartOf      = 7
+	contentRunes = 4
+	apartTries   = 6
+)
+
+// wordsApart adds, for each line, four content words in their order, no two of them adjacent,
+// that stand together on no other line. Scripts without spaces have none.
+func (b *Bench) wordsApart(rng *rand.Rand, add func(KnownItem)) {
+	held := map[string][]Evidence{} // the lines of a word
+	for _, path := range slices.Sorted(maps.Keys(b.lines)) {
+		for i, line := range b.lines[path] {
+			for _, s := range wordSpans(line) {
+				w, at := strings.ToLower(line[s.from:s.to]), Evidence{File: path, Line: i + 1}
+				if of := held[w]; len(of) == 0 || of[len(of)-1] != at {
+					held[w] = append(of, at)
+				}
+			}
+		}
+	}
+	for _, path := range slices.Sorted(maps.Keys(b.lines)) {
+		for i, line := range b.lines[path] {
+			words := contentWords(line, b.stops)
+			for try := 0; len(words) >= apartOf && try < apartTries; try++ {
+				drawn := rng.Perm(len(words))[:phraseWords]
+				slices.Sort(drawn)
+				var query []string
+				for n, k := range drawn {
+					if n == 0 || words[k].at-words[drawn[n-1]].at > 1 {
+						query = append(query, words[k].text)
+					}
+				}
+				if len(query) == phraseWords && alone(held, query) {
+					add(KnownItem{Kind: kindWords, Query: strings.Join(query, " "), places: []Evidence{{File: path, Line: i + 1}}})
+					break
+				}
+			}
+		}
+	}
+}
+
+// placed is a word with its number among the words of its line.
+type placed struct {
+	text string
+	at   int
+}
+
+// contentWords returns the content words of a line in lower case, each once.
+func contentWords(line string, stops map[string]bool) (out []placed) {
+	for i, s := range wordSpans(line) {
+		w := strings.ToLower(line[s.from:s.to])
+		if !s.pairs && len([]rune(w)) >= contentRunes && !stops[w] && !strings.ContainsFunc(w, unicode.IsNumber) &&
+			!slices.ContainsFunc(out, func(p placed) bool { return p.text == w }) {
+			out = append(out, placed{w, i})
+		}
+	}
+	return out
+}
+
+// alone reports whether words stand together on one line only.
+func alone(held map[string][]Evidence, words []string) bool {
+	rarest := slices.MinFunc(words, func(a, b string) int { return len(held[a]) - len(held[b]) })
+	n := 0
+	for _, at := range held[rarest] {
+		if !slices.ContainsFunc(words, func(w string) bool { return !slices.Contains(held[w], at) }) {
+			n++
+		}
+	}
+	return n == 1
 }
 
 // mistyped returns a word with one letter left out, doubled, exchanged with the next letter, or
@@ -200,27 +290,97 @@ func mistyped(word string, rng *rand.Rand) string {
 // knownLimit is how many hits are judged.
 const knownLimit = 10
 
-// AskKnown searches for items with the judged search and with bare FTS5.
-func (b *Bench) AskKnown(ctx context.Context, items []KnownItem, opts *retrieval.Options, now time.Time) (ours, plainly []KnownAnswer, err error) {
+// AskKnown searches for items with the judged search.
+func (b *Bench) AskKnown(ctx context.Context, items []KnownItem, opts *retrieval.Options, now time.Time) ([]KnownAnswer, error) {
+	r := retrieval.New(b.Index, opts)
+	return b.askEach(items, func(text string) ([]retrieval.Hit, error) { return b.search(ctx, r, text, knownLimit, now) })
+}
+
+// PlainKnown is what an FTS5 table finds of the items of each kind.
+type PlainKnown struct {
+	Known
+	// Rows is what the table's rows are.
+	Rows string `json:"rows"`
+	// Differences has how much higher the figures of the judged search are.
+	Differences []Difference `json:"differences"`
+}
+
+// ComparePlain searches FTS5 tables for the items of answers. Names are looked for in files by
+// name and text, all other kinds in lines and in paragraphs: the rows that find more count.
+func (b *Bench) ComparePlain(ctx context.Context, ours []KnownAnswer) (map[string]PlainKnown, error) {
+	out := map[string]PlainKnown{}
+	for _, rows := range []string{RowsLine, RowsParagraph, rowsFile} {
+		p, err := OpenPlain(ctx, b.lines, rows)
+		if err != nil {
+			return nil, err
+		}
+		defer p.Close()
+		for _, kind := range KnownKinds {
+			if (kind == kindName) != (rows == rowsFile) {
+				continue
+			}
+			of, items := []KnownAnswer{}, []KnownItem{}
+			for _, a := range ours {
+				if a.Kind == kind {
+					of, items = append(of, a), append(items, a.KnownItem)
+				}
+			}
+			answers, err := b.askEach(items, func(text string) ([]retrieval.Hit, error) { return p.Find(ctx, text, knownLimit) })
+			if err != nil {
+				return nil, err
+			}
+			k := PlainKnown{SumKnown(answers)[kind], rows, compareKnown(answers, of)}
+			if old, ok := out[kind]; !ok || k.found() > old.found() {
+				out[kind] = k
+			}
+		}
+	}
+	return out, nil
+}
+
+// found is by how much one table is better than another.
+func (k Known) found() (sum float64) {
+	for _, v := range []*float64{k.HitAt1, k.HitAt10, k.HitsHoldingShare} {
+		if v != nil {
+			sum += *v
+		}
+	}
+	return sum
+}
+
+// compareKnown returns how a second search for items of one kind differs from the first.
+func compareKnown(first, second []KnownAnswer) []Difference {
+	if len(first) == 0 {
+		return nil
+	}
+	hit := func(a KnownAnswer, k int) float64 {
+		if 0 < a.Rank && a.Rank <= k {
+			return 1
+		}
+		return 0
+	}
+	if first[0].Kind == kindWord {
+		return compare([]string{"hits_holding_share"}, len(first), func(i, _ int) float64 { return second[i].Share - first[i].Share })
+	}
+	ranks := []int{1, knownLimit}
+	return compare([]string{"hit_at_1", "hit_at_10"}, len(first), func(i, j int) float64 { return hit(second[i], ranks[j]) - hit(first[i], ranks[j]) })
+}
+
+// askEach rates what a search finds for each item.
+func (b *Bench) askEach(items []KnownItem, search func(text string) ([]retrieval.Hit, error)) ([]KnownAnswer, error) {
 	a, err := analysis.New()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	p, err := newPlain(ctx, b.lines)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer p.db.Close()
-	r := retrieval.New(b.Index, opts)
+	var out []KnownAnswer
 	for _, it := range items {
-		got, err := b.search(ctx, r, it.Query, knownLimit, now)
-		hits, bad := p.find(ctx, it.Query, knownLimit)
-		if err = cmp.Or(err, bad); err != nil {
-			return nil, nil, fmt.Errorf("look for %q: %w", it.Query, err)
+		hits, err := search(it.Query)
+		if err != nil {
+			return nil, fmt.Errorf("look for %q: %w", it.Query, err)
 		}
-		ours, plainly = append(ours, b.rateKnown(a, it, got)), append(plainly, b.rateKnown(a, it, hits))
+		out = append(out, b.rateKnown(a, it, hits))
 	}
-	return ours, plainly, nil
+	return out, nil
 }
 
 func (b *Bench) rateKnown(a *analysis.Analyzer, it KnownItem, hits []retrieval.Hit) KnownAnswer {

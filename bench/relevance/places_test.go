@@ -61,12 +61,12 @@ func TestPlacesOfKnownItems(t *testing.T) {
 	}
 	defer b.Close()
 	items := b.KnownItems(1, suite.Pick(10, 100))
-	lines, _, err := b.AskKnown(t.Context(), items, nil, dayAfter(t, b))
+	lines, err := b.AskKnown(t.Context(), items, nil, dayAfter(t, b))
 	if err != nil {
 		t.Fatal(err)
 	}
 	b.Places = true
-	places, _, err := b.AskKnown(t.Context(), items, nil, dayAfter(t, b))
+	places, err := b.AskKnown(t.Context(), items, nil, dayAfter(t, b))
 	if err != nil {
 		t.Fatal(err)
 	}

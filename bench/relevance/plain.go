@@ -9,68 +9,157 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/blevesearch/bleve/v2/registry"
+
+	"github.com/memkernel/memkernel/index/analysis"
+	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/retrieval"
 )
 
-// plain is the baseline of a search: a bare FTS5 table of the same lines, porter and unicode61,
-// any word of the question, ORDER BY bm25. Chinese, Japanese and Korean are cut into pairs of
-// characters, because unicode61 would take a whole sentence for a word.
-type plain struct{ db *sql.DB }
+// What a row of the FTS5 table is.
+const (
+	RowsLine      = "line"
+	RowsParagraph = "paragraph" // lines without a blank line between them
+	rowsSection   = "section"   // a heading and the lines up to the next heading
+	rowsFile      = "file"
+)
 
-// newPlain makes the table in memory, with the SQLite driver that the index uses.
-func newPlain(ctx context.Context, files map[string][]string) (p plain, err error) {
+// Plain is the baseline of a search: an FTS5 table of the same lines, porter and unicode61, any
+// word of the question except its function words, ORDER BY bm25. Chinese, Japanese and Korean are
+// cut into pairs of characters, because unicode61 would take a whole sentence for a word.
+type Plain struct {
+	db    *sql.DB
+	stops map[string]bool
+}
+
+// OpenPlain makes the table in memory, with the SQLite driver that the index uses. A row is what
+// rows says; a row that is a file has the file's name too.
+func OpenPlain(ctx context.Context, files map[string][]string, rows string) (p *Plain, err error) {
+	p = &Plain{}
+	if p.stops, err = functionWords(files); err != nil {
+		return nil, err
+	}
 	driver := "sqlite"
 	if !slices.Contains(sql.Drivers(), driver) {
 		driver = "sqlite3"
 	}
 	if p.db, err = sql.Open(driver, ":memory:"); err != nil {
-		return p, err
+		return nil, err
 	}
 	defer func() {
 		if err != nil {
-			p.db.Close()
+			p.Close()
 		}
 	}()
 	p.db.SetMaxOpenConns(1)
-	if _, err := p.db.ExecContext(ctx, `CREATE VIRTUAL TABLE f USING fts5(body, path UNINDEXED, line UNINDEXED, text UNINDEXED, tokenize='porter unicode61')`); err != nil {
-		return p, err
+	if _, err := p.db.ExecContext(ctx, `CREATE VIRTUAL TABLE f USING fts5(name, body, path UNINDEXED, first UNINDEXED, last UNINDEXED, text UNINDEXED, tokenize='porter unicode61')`); err != nil {
+		return nil, err
 	}
 	tx, err := p.db.BeginTx(ctx, nil)
 	if err != nil {
-		return p, err
+		return nil, err
 	}
 	defer tx.Rollback()
-	insert, err := tx.PrepareContext(ctx, "INSERT INTO f VALUES(?, ?, ?, ?)")
+	insert, err := tx.PrepareContext(ctx, "INSERT INTO f VALUES(?, ?, ?, ?, ?, ?)")
 	if err != nil {
-		return p, err
+		return nil, err
 	}
 	for _, path := range slices.Sorted(maps.Keys(files)) {
-		for i, l := range files[path] {
-			if _, err := insert.ExecContext(ctx, strings.Join(plainWords(l), " "), path, i+1, l); err != nil {
-				return p, err
+		d, name := markdownstore.Parse(path, strings.Join(files[path], "\n")), ""
+		if rows == rowsFile {
+			name = strings.Join(plainWords(nameOf(d)), " ")
+		}
+		for _, r := range rowsOf(d, files[path], rows) {
+			text := strings.Join(files[path][r[0]-1:r[1]], "\n")
+			if _, err := insert.ExecContext(ctx, name, strings.Join(plainWords(text), " "), path, r[0], r[1], text); err != nil {
+				return nil, err
 			}
 		}
 	}
 	return p, errors.Join(insert.Close(), tx.Commit())
 }
 
-// find returns the best lines for a question.
-func (p plain) find(ctx context.Context, question string, limit int) (out []retrieval.Hit, err error) {
-	words := plainWords(question)
+// Close removes the table.
+func (p *Plain) Close() error { return p.db.Close() }
+
+// rowsOf returns the first and the last line of each row of a file.
+func rowsOf(d markdownstore.Document, lines []string, rows string) (out [][2]int) {
+	begins := func(i int) bool { return true }
+	switch rows {
+	case RowsParagraph:
+		begins = func(i int) bool { return strings.TrimSpace(lines[i-1]) == "" }
+	case rowsSection:
+		headings := map[int]bool{}
+		for _, u := range markdownstore.Units(d) {
+			headings[u.StartLine-1] = u.Kind == markdownstore.UnitHeading
+		}
+		begins = func(i int) bool { return headings[i] }
+	case rowsFile:
+		begins = func(i int) bool { return false }
+	}
+	for i := range lines {
+		if i == 0 || begins(i) {
+			out = append(out, [2]int{i + 1, i + 1})
+		} else {
+			out[len(out)-1][1] = i + 1
+		}
+	}
+	return out
+}
+
+// spoken is of how many lines one in a language makes the language one of the files'. English is
+// always among them.
+const spoken = 10
+
+// functionWords returns the function words of the languages in which the files are.
+func functionWords(files map[string][]string) (map[string]bool, error) {
+	a, err := analysis.New()
+	if err != nil {
+		return nil, err
+	}
+	n, lines := map[string]int{}, 0
+	for _, ls := range files {
+		for _, l := range ls {
+			if code := a.Language(l); code != "" {
+				n[code]++
+				lines++
+			}
+		}
+	}
+	n["en"] = max(n["en"], lines)
+	out := map[string]bool{}
+	for code, of := range n {
+		if of*spoken < lines {
+			continue
+		}
+		words, _ := registry.NewCache().TokenMapNamed("stop_" + code) // not every language has a list
+		for w := range words {
+			out[w] = true
+		}
+	}
+	return out, nil
+}
+
+// Find returns the best rows for a question. Function words count only if there is no other word.
+func (p *Plain) Find(ctx context.Context, question string, limit int) (out []retrieval.Hit, err error) {
+	all := plainWords(question)
+	words := slices.DeleteFunc(slices.Clone(all), func(w string) bool { return p.stops[strings.ToLower(w)] })
+	if len(words) == 0 {
+		words = all
+	}
 	if len(words) == 0 {
 		return nil, nil
 	}
-	rows, err := p.db.QueryContext(ctx, "SELECT path, line, text FROM f WHERE f MATCH ? ORDER BY bm25(f), rowid LIMIT ?", `"`+strings.Join(words, `" OR "`)+`"`, limit)
+	rows, err := p.db.QueryContext(ctx, "SELECT path, first, last, text FROM f WHERE f MATCH ? ORDER BY bm25(f), rowid LIMIT ?", `"`+strings.Join(words, `" OR "`)+`"`, limit)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
 	for rows.Next() {
 		h := retrieval.Hit{Kind: retrieval.Memory}
-		if err := rows.Scan(&h.Path, &h.StartLine, &h.Text); err != nil {
+		if err := rows.Scan(&h.Path, &h.StartLine, &h.EndLine, &h.Text); err != nil {
 			return nil, err
 		}
-		h.EndLine = h.StartLine
 		out = append(out, h)
 	}
 	return out, rows.Err()

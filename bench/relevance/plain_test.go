@@ -27,7 +27,7 @@ func TestPlainWords(t *testing.T) {
 func TestAskPlain(t *testing.T) {
 	dir := t.TempDir()
 	writeTongue(t, dir, "x", [][2]string{{"The ferries are delayed by fog.", "delay of a ferry?"}, {"昨天我们把数据库迁移到了新的服务器。", "数据库怎么样了"}, {`He said "stop".`, `say "nothing" AND`}})
-	answers, err := open(t, dir).AskPlain(t.Context())
+	answers, _, err := open(t, dir).AskPlain(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,11 +113,19 @@ func TestKnownItems(t *testing.T) {
 			t.Errorf("no item of kind %s", kind)
 		}
 	}
-	ours, plain, err := b.AskKnown(t.Context(), items, nil, dayAfter(t, b))
+	ours, err := b.AskKnown(t.Context(), items, nil, dayAfter(t, b))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, got := range map[string]map[string]Known{"ours": SumKnown(ours), "plain": SumKnown(plain)} {
+	beside, err := b.ComparePlain(t.Context(), ours)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain := map[string]Known{}
+	for kind, k := range beside {
+		plain[kind] = k.Known
+	}
+	for name, got := range map[string]map[string]Known{"ours": SumKnown(ours), "plain": plain} {
 		if k := got[kindPhrase]; k.N != 20 || k.HitAt1 == nil || *k.HitAt10 < *k.HitAt1 || *k.HitAt10 < .5 || k.HitsHoldingShare != nil {
 			t.Errorf("%s: phrases %+v", name, k)
 		}

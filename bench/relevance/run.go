@@ -48,24 +48,38 @@ type Bench struct {
 	// from.
 	cut   []cut
 	lines map[string][]string
+	// stops holds the function words of the files' languages.
+	stops map[string]bool
 }
 
-// Open indexes a set's folder. The index is in a temporary folder, which Close removes.
+// Open indexes a set's folder. It follows links to folders and files. The index is in a temporary folder, which Close removes.
 func Open(ctx context.Context, set Set) (b *Bench, err error) {
-	b = &Bench{Set: set, cache: budget.NewCache(0), lines: map[string][]string{}}
+	made := &Bench{Set: set, cache: budget.NewCache(0), lines: map[string][]string{}}
 	defer func() {
 		if err != nil {
-			b.Close()
+			made.Close()
 		}
 	}()
+	b = made
 	if b.counter, err = budget.For(budget.O200k); err != nil {
-		return nil, err
-	}
-	if b.store, err = markdownstore.Open(set.Dir, &markdownstore.Options{Private: true, Timezone: time.UTC}); err != nil {
 		return nil, err
 	}
 	if b.dir, err = os.MkdirTemp("", "memkernel-relevance-"); err != nil {
 		return nil, err
+	}
+	if b.Dir, err = Follow(set.Dir, filepath.Join(b.dir, "set")); err != nil {
+		return nil, err
+	}
+	opts := markdownstore.Options{Private: true, Timezone: time.UTC}
+	if b.store, err = markdownstore.Open(b.Dir, &opts); err != nil {
+		return nil, err
+	}
+	if !b.store.MemoryWorkspace() { // all Markdown is memory, as the program has it
+		b.store.Close()
+		opts.Include = markdownstore.Everything()
+		if b.store, err = markdownstore.Open(b.Dir, &opts); err != nil {
+			return nil, err
+		}
 	}
 	chunking := b.store.Chunking()
 	ix, err := index.Open(filepath.Join(b.dir, "index.sqlite"), &index.Options{Chunker: chunking.Name()})
@@ -73,7 +87,11 @@ func Open(ctx context.Context, set Set) (b *Bench, err error) {
 		return nil, err
 	}
 	b.Index = ix
-	return b, b.sync(ctx)
+	if err := b.sync(ctx); err != nil {
+		return nil, err
+	}
+	b.stops, err = functionWords(b.lines)
+	return b, err
 }
 
 // sync fills the index. A file that can't be indexed is an error, because the questions about the
@@ -174,19 +192,34 @@ func (b *Bench) Ask(ctx context.Context, opts *retrieval.Options, now time.Time)
 	return out, nil
 }
 
-// AskPlain searches a bare FTS5 table of the same lines for all questions, and judges each
-// answer. Any search should be better than this table.
-func (b *Bench) AskPlain(ctx context.Context) ([]Answer, error) {
-	p, err := newPlain(ctx, b.lines)
-	if err != nil {
-		return nil, fmt.Errorf("make a plain table of %s: %w", b.Dir, err)
-	}
-	defer p.db.Close()
-	var out []Answer
-	for _, q := range b.Questions {
-		hits, err := p.find(ctx, q.Text, hitLimit)
+// AskPlain searches FTS5 tables of the same lines for all questions, and judges each answer. Of
+// tables with lines, paragraphs and sections as rows it takes the one that finds most, and returns
+// what its rows are.
+func (b *Bench) AskPlain(ctx context.Context) (best []Answer, rows string, err error) {
+	most := -1.0
+	for _, kind := range []string{RowsLine, RowsParagraph, rowsSection} {
+		answers, err := b.askRows(ctx, kind)
 		if err != nil {
-			return nil, fmt.Errorf("ask the plain table %s: %w", q.ID, err)
+			return nil, "", fmt.Errorf("ask the FTS5 table of %s: %w", b.Dir, err)
+		}
+		m := Sum(answers).Metrics
+		if found := m.RecallAt10 + m.NDCGAt10 + m.WithinTokens["1000"]; found > most {
+			most, best, rows = found, answers, kind
+		}
+	}
+	return best, rows, nil
+}
+
+func (b *Bench) askRows(ctx context.Context, rows string) (out []Answer, err error) {
+	p, err := OpenPlain(ctx, b.lines, rows)
+	if err != nil {
+		return nil, err
+	}
+	defer p.Close()
+	for _, q := range b.Questions {
+		hits, err := p.Find(ctx, q.Text, hitLimit)
+		if err != nil {
+			return nil, err
 		}
 		out = append(out, b.judge(q, hits))
 	}

@@ -47,8 +47,8 @@ func Eval(a *cli.App) *cobra.Command {
 		Long: `eval indexes a folder of Markdown files in a temporary place, puts the questions
 of its qa.jsonl to it, and says how much of the evidence the hits cover: among the
 first 1, 5 and 10, and within 500, 1,000 and 2,000 tokens. Next to it are the figures
-of a bare FTS5 table of the same lines, whose hits are single lines. A row of
-qa.jsonl is
+of an FTS5 table without function words; its rows are lines, paragraphs or sections,
+whichever find most. Links in a folder are followed. A row of qa.jsonl is
 
   {"id","category","question","evidence":[{"file","line"}]}
 
@@ -70,8 +70,8 @@ the weights fit more than the sets they were chosen on: it chooses them anew on 
 but one and judges them on that one, which takes minutes.
 
 --known-items needs no qa.jsonl: it looks for phrases of four words, single words,
-identifiers, headings, dates and words with a letter wrong of --workspace, --n of each,
-chosen by --seed.`,
+identifiers, headings, dates, words with a letter wrong, names of notes and four words
+of one line of --workspace, --n of each, chosen by --seed.`,
 		Example: `  mkbench eval --set shared/questions
   mkbench eval --set a --with unit=chunk --json
   mkbench eval --set a --without feedback
@@ -117,10 +117,12 @@ type evaluation struct {
 	LeaveOneOut []relevance.Fold     `json:"leave_one_out,omitempty"`
 }
 
-// plainly is the result of a bare FTS5 table for the same questions. Differences has how much
-// higher the figures of the search are.
+// plainly is the result of an FTS5 table for the same questions. Differences has how much higher
+// the figures of the search are.
 type plainly struct {
 	relevance.Report
+	// Rows has what the table's rows are, for each of Sets.
+	Rows        []string               `json:"rows"`
 	Differences []relevance.Difference `json:"differences"`
 }
 
@@ -198,6 +200,7 @@ func (e *evalFlags) run(ctx context.Context, a *cli.App) error {
 	doc := evaluation{Schema: "memkernel/eval/v1", With: s.written, Mode: e.mode.Value, Vectors: e.vectors.Value}
 	var benches []*relevance.Bench
 	var ours, plain []relevance.Answer
+	var rows []string
 	defer a.ProgressDone()
 	for i, dir := range e.sets {
 		a.Step("asking", i, len(e.sets), "set")
@@ -221,10 +224,11 @@ func (e *evalFlags) run(ctx context.Context, a *cli.App) error {
 			return err
 		}
 		ours = append(ours, answers...)
-		if answers, err = b.AskPlain(ctx); err != nil {
+		answers, of, err := b.AskPlain(ctx)
+		if err != nil {
 			return err
 		}
-		plain = append(plain, answers...)
+		plain, rows = append(plain, answers...), append(rows, of)
 	}
 	t := relevance.NewTuner(benches, s.opts, e.now.Time)
 	a.Work("tuning")
@@ -239,7 +243,7 @@ func (e *evalFlags) run(ctx context.Context, a *cli.App) error {
 		}
 	}
 	a.ProgressDone()
-	doc.Report, doc.Plain = relevance.Sum(ours), plainly{relevance.Sum(plain), relevance.Compare(plain, ours)}
+	doc.Report, doc.Plain = relevance.Sum(ours), plainly{relevance.Sum(plain), rows, relevance.Compare(plain, ours)}
 	if a.JSON {
 		return a.WriteJSON(doc)
 	}
@@ -280,11 +284,11 @@ func (e *evalFlags) embed(ctx context.Context, a *cli.App, b *relevance.Bench) (
 
 // knownEvaluation is the document of eval --known-items.
 type knownEvaluation struct {
-	Schema    string                     `json:"schema"`
-	Workspace string                     `json:"workspace"`
-	Seed      uint64                     `json:"seed"`
-	Known     map[string]relevance.Known `json:"known_items"`
-	Plain     map[string]relevance.Known `json:"plain"`
+	Schema    string                          `json:"schema"`
+	Workspace string                          `json:"workspace"`
+	Seed      uint64                          `json:"seed"`
+	Known     map[string]relevance.Known      `json:"known_items"`
+	Plain     map[string]relevance.PlainKnown `json:"plain"`
 }
 
 // knownItems searches for items of the workspace. The time of the search is two days after the
@@ -320,11 +324,15 @@ func (e *evalFlags) knownItems(ctx context.Context, a *cli.App) error {
 	if e.now.Time.IsZero() {
 		now = now.AddDate(0, 0, 1)
 	}
-	ours, plain, err := b.AskKnown(ctx, b.KnownItems(e.seed, e.n), &s.opts, now)
+	ours, err := b.AskKnown(ctx, b.KnownItems(e.seed, e.n), &s.opts, now)
 	if err != nil {
 		return err
 	}
-	doc := knownEvaluation{"memkernel/eval_known/v1", b.Name, e.seed, relevance.SumKnown(ours), relevance.SumKnown(plain)}
+	plain, err := b.ComparePlain(ctx, ours)
+	if err != nil {
+		return err
+	}
+	doc := knownEvaluation{"memkernel/eval_known/v1", b.Name, e.seed, relevance.SumKnown(ours), plain}
 	if a.JSON {
 		return a.WriteJSON(doc)
 	}

@@ -20,11 +20,11 @@ func (d *evaluation) draw(w io.Writer, p display.Style) error {
 	title("%d questions of %s", d.Questions, strings.Join(d.Sets, ", "))
 	evalTable(&b, d.Report)
 	b.WriteByte('\n')
-	title("bare FTS5 on the same lines, and the difference, with the interval of 95 %%")
+	title("FTS5 on the same lines (rows: %s), and the difference, with the interval of 95 %%", strings.Join(slices.Compact(slices.Sorted(slices.Values(d.Plain.Rows))), ", "))
 	evalRow(&b, "all", relevance.Category{Metrics: d.Plain.Metrics, Intervals: d.Plain.Intervals})
 	for _, x := range d.Plain.Differences {
 		mark := ""
-		if x.Low > 0 || x.High < 0 {
+		if x.Beyond() {
 			mark = "  beyond chance"
 		}
 		fmt.Fprintf(&b, "  %-20s %+6.1f  %+6.1f to %+.1f%s\n", x.Name, 100*x.Mean, 100*x.Low, 100*x.High, mark)
@@ -73,7 +73,7 @@ func ablationTable(b *strings.Builder, as []relevance.Ablation) {
 		for _, f := range figures {
 			d := x.Differences[slices.IndexFunc(x.Differences, func(d relevance.Difference) bool { return d.Name == f })]
 			mark := " "
-			if d.Low > 0 || d.High < 0 {
+			if d.Beyond() {
 				mark = "*"
 			}
 			fmt.Fprintf(b, " %+6.1f%s", 100*d.Mean, mark)
@@ -104,20 +104,31 @@ func foldTable(b *strings.Builder, folds []relevance.Fold) {
 // draw prints a row for each kind of item.
 func (d *knownEvaluation) draw(w io.Writer, p display.Style) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n", p.Paint(display.Bold, "items of "+display.Printable(d.Workspace)+", as they are written; then bare FTS5"))
-	fmt.Fprintf(&b, "  %-12s %5s %6s %6s %6s   %6s %6s %6s  %6s %6s\n", "%", "n", "hit@1", "hit@10", "hold", "hit@1", "hit@10", "hold", "1k t", "2k t")
+	fmt.Fprintf(&b, "%s\n", p.Paint(display.Bold, "items of "+display.Printable(d.Workspace)+", as they are written; then FTS5, and the difference"))
+	fmt.Fprintf(&b, "  %-10s %3s %6s %6s   %-9s %6s %6s   %7s %7s   %5s %5s\n", "%", "n", "hit@1", "hit@10", "FTS5 rows", "hit@1", "hit@10", "hit@1", "hit@10", "1k t", "2k t")
 	for _, kind := range relevance.KnownKinds {
 		k, of := d.Known[kind], d.Plain[kind]
-		fmt.Fprintf(&b, "  %-12s %5d %6s %6s %6s   %6s %6s %6s  %6.2f %6.2f\n", kind, k.N, hundredth(k.HitAt1), hundredth(k.HitAt10), hundredth(k.HitsHoldingShare),
-			hundredth(of.HitAt1), hundredth(of.HitAt10), hundredth(of.HitsHoldingShare), k.LinesWithin["1000"], k.LinesWithin["2000"])
+		if k.N == 0 {
+			continue
+		}
+		fmt.Fprintf(&b, "  %-10s %3d %s   %-9s %s  ", kind, k.N, hits(k), of.Rows, hits(of.Known))
+		for _, x := range of.Differences {
+			mark := " "
+			if x.Beyond() {
+				mark = "*"
+			}
+			fmt.Fprintf(&b, " %+6.1f%s", 100*x.Mean, mark)
+		}
+		fmt.Fprintf(&b, "%*s   %5.2f %5.2f\n", 8*(2-len(of.Differences)), "", k.LinesWithin["1000"], k.LinesWithin["2000"])
 	}
-	b.WriteString("  hold: the share of the first ten hits that hold the word or one of its stem\n  1k t, 2k t: how many lines that hold the item the hits have within 1,000 and 2,000 tokens\n")
+	b.WriteString("  of words: the share of the first ten hits that hold the word or one of its stem; * beyond chance\n  1k t, 2k t: how many lines that hold the item the hits have within 1,000 and 2,000 tokens\n")
 	return display.Flush(w, &b)
 }
 
-func hundredth(v *float64) string {
-	if v == nil {
-		return ""
+// hits is the share of items found by the first hit and by any of ten, or of hits that hold a word.
+func hits(k relevance.Known) string {
+	if k.HitsHoldingShare != nil {
+		return fmt.Sprintf("%6.1f %6s", 100**k.HitsHoldingShare, "")
 	}
-	return fmt.Sprintf("%.1f", 100**v)
+	return fmt.Sprintf("%6.1f %6.1f", 100**k.HitAt1, 100**k.HitAt10)
 }
