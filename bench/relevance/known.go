@@ -190,13 +190,8 @@ func nameOf(d markdownstore.Document) string {
 	return strings.Join(strings.FieldsFunc(strings.TrimSuffix(name, path.Ext(name)), func(r rune) bool { return strings.ContainsRune("._- ", r) }), " ")
 }
 
-// Words apart are of lines with at least apartOf content words, which have at least contentRunes
-// letters and are no function words. apartTries is how often four of them are drawn from a line.
-const (
-	apartOf      = 7
-	contentRunes = 4
-	apartTries   = 6
-)
+// contentRunes is how many letters a content word has at least. Function words are none.
+const contentRunes = 4
 
 // wordsApart adds, for each line, four content words in their order, no two of them adjacent,
 // that stand together on no other line. Scripts without spaces have none.
@@ -215,37 +210,29 @@ func (b *Bench) wordsApart(rng *rand.Rand, add func(KnownItem)) {
 	for _, path := range slices.Sorted(maps.Keys(b.lines)) {
 		for i, line := range b.lines[path] {
 			words := contentWords(line, b.stops)
-			for try := 0; len(words) >= apartOf && try < apartTries; try++ {
-				drawn := rng.Perm(len(words))[:phraseWords]
-				slices.Sort(drawn)
-				var query []string
-				for n, k := range drawn {
-					if n == 0 || words[k].at-words[drawn[n-1]].at > 1 {
-						query = append(query, words[k].text)
-					}
-				}
-				if len(query) == phraseWords && alone(held, query) {
-					add(KnownItem{Kind: kindWords, Query: strings.Join(query, " "), places: []Evidence{{File: path, Line: i + 1}}})
-					break
-				}
+			between := phraseWords - 1 // as many words stay between those that are drawn
+			if len(words) < phraseWords+between {
+				continue
+			}
+			drawn := rng.Perm(len(words) - between)[:phraseWords]
+			slices.Sort(drawn)
+			var query []string
+			for n, k := range drawn {
+				query = append(query, words[k+n])
+			}
+			if alone(held, query) {
+				add(KnownItem{Kind: kindWords, Query: strings.Join(query, " "), places: []Evidence{{File: path, Line: i + 1}}})
 			}
 		}
 	}
 }
 
-// placed is a word with its number among the words of its line.
-type placed struct {
-	text string
-	at   int
-}
-
 // contentWords returns the content words of a line in lower case, each once.
-func contentWords(line string, stops map[string]bool) (out []placed) {
-	for i, s := range wordSpans(line) {
+func contentWords(line string, stops map[string]bool) (out []string) {
+	for _, s := range wordSpans(line) {
 		w := strings.ToLower(line[s.from:s.to])
-		if !s.pairs && len([]rune(w)) >= contentRunes && !stops[w] && !strings.ContainsFunc(w, unicode.IsNumber) &&
-			!slices.ContainsFunc(out, func(p placed) bool { return p.text == w }) {
-			out = append(out, placed{w, i})
+		if !s.pairs && len([]rune(w)) >= contentRunes && !stops[w] && !strings.ContainsFunc(w, unicode.IsNumber) && !slices.Contains(out, w) {
+			out = append(out, w)
 		}
 	}
 	return out

@@ -1,7 +1,12 @@
 package relevance
 
 import (
+	"fmt"
+	"os"
+	"path/filepath"
 	"reflect"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -20,6 +25,125 @@ func TestPlainWords(t *testing.T) {
 		if got := strings.Join(plainWords(text), " "); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
+	}
+}
+
+// A table's rows are what finds most, and function words of the files' language find nothing: with
+// them the lines that are full of them would come first.
+func TestPlainRows(t *testing.T) {
+	blocks := func(format string) (out string) {
+		for _, b := range [][2]string{{"Fähre", "Im Winter"}, {"Bus", "Im Sommer"}, {"Fähre", "Im Winter"}, {"Bus", "Im Sommer"}, {"Fähre", "Im Sommer"}} {
+			out += fmt.Sprintf(format, b[0], b[1])
+		}
+		return out
+	}
+	for _, tc := range []struct{ text, question, rows string }{
+		{"Was ist das und wer ist mit der Katze da?\n\nDie alte Fähre legt um neun von Steg drei ab.\n", "Was ist mit der Fähre?", RowsLine},
+		{blocks("%s\n%s\n\n"), "Fähre im Sommer?", RowsParagraph},
+		{blocks("# %s\n\n%s\n\n"), "Fähre im Sommer?", rowsSection},
+	} {
+		dir := t.TempDir()
+		write(t, filepath.Join(dir, "memory", "a.md"), tc.text)
+		lines := strings.Split(tc.text, "\n")
+		at := len(lines)
+		for !strings.Contains(lines[at-1], "Fähre") {
+			at--
+		}
+		b, err := Open(t.Context(), Set{Dir: dir, Questions: []Question{{Text: tc.question, Evidence: []Evidence{{File: "memory/a.md", Line: at}}}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer b.Close()
+		answers, rows, err := b.AskPlain(t.Context())
+		if err != nil || rows != tc.rows || answers[0].Ranks[0] != 1 {
+			t.Errorf("%q: rows %s, %v, %v, want %s", tc.question, rows, answers, err, tc.rows)
+		}
+	}
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// What is behind links of folders and files is judged as if it were there; a link to a folder
+// above ends.
+func TestLinkedSet(t *testing.T) {
+	real, set := t.TempDir(), t.TempDir()
+	write(t, filepath.Join(real, "notes", "a.md"), "- the pilot is Torunn\n")
+	write(t, filepath.Join(real, "b.md"), "- the crane is broken\n")
+	write(t, filepath.Join(set, "qa.jsonl"), `{"id":"a","question":"pilot","evidence":[{"file":"memory/notes/a.md","line":1}]}
+{"id":"b","question":"crane","evidence":[{"file":"memory/b.md","line":1}]}`)
+	for link, to := range map[string]string{filepath.Join(set, "memory"): real, filepath.Join(real, "again"): real} {
+		if err := os.Symlink(to, link); err != nil {
+			t.Skip(err)
+		}
+	}
+	b := open(t, set)
+	plain, _, err := b.AskPlain(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := run(t, b, retrieval.Options{}).RecallAt1; got != 1 || Sum(plain).RecallAt1 != 1 {
+		t.Errorf("memkernel finds %.2f, FTS5 %.2f, want all", got, Sum(plain).RecallAt1)
+	}
+}
+
+// Of a folder of notes that no agent keeps, all is known; notes are asked for by names that their
+// texts lack, and lines by four words that stand apart, in order, and together nowhere else.
+func TestNamesAndWordsApart(t *testing.T) {
+	dir := t.TempDir()
+	same := "Ferries leave every harbour before seven because pilots prefer quiet water.\n"
+	write(t, filepath.Join(dir, "ops", "night-shift.md"), "Torunn carries heavy cables across the wet northern landing stage tonight.\n")
+	write(t, filepath.Join(dir, "x1.md"), "---\ntitle: Harbour Rules\n---\n"+same)
+	write(t, filepath.Join(dir, "plain.md"), "A plain note.\n"+same)
+	write(t, filepath.Join(dir, "said-twice.md"), "This is said twice.\n")
+	b, err := Open(t.Context(), Set{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	var names []string
+	words := ""
+	for _, it := range b.KnownItems(1, 9) {
+		switch it.Kind {
+		case kindName:
+			names = append(names, it.Query+"="+it.places[0].File)
+		case kindWords:
+			words += it.Query + "\n"
+		}
+	}
+	if got := strings.Join(names, ", "); got != "Harbour Rules=x1.md, night shift=ops/night-shift.md" && got != "night shift=ops/night-shift.md, Harbour Rules=x1.md" {
+		t.Errorf("names: %s", got)
+	}
+	if !regexp.MustCompile(`^(torunn|carries|heavy|cables|across|northern|landing|stage|tonight|[ ])+\n$`).MatchString(words) || len(strings.Fields(words)) != 4 {
+		t.Fatalf("words: %s", words)
+	}
+	line := strings.Fields("torunn carries heavy cables across the wet northern landing stage tonight")
+	before := -2
+	for _, w := range strings.Fields(words) {
+		at := slices.Index(line, w)
+		if at < before+2 {
+			t.Errorf("%q: word %d of the line follows word %d", words, at, before)
+		}
+		before = at
+	}
+	ours, err := b.AskKnown(t.Context(), b.KnownItems(1, 9), nil, dayAfter(t, b))
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain, err := b.ComparePlain(t.Context(), ours)
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := plain[kindName]
+	if d := of.Differences; of.Rows != rowsFile || *of.HitAt1 != 1 || len(d) != 2 || d[0].Mean != *SumKnown(ours)[kindName].HitAt1-1 || d[0].Low > d[0].Mean {
+		t.Errorf("names in FTS5: %+v", of)
 	}
 }
 
