@@ -179,7 +179,7 @@ search-hashes: ## what this build finds in all sets, hashed, to bin/search-hashe
 	bin/searchhash $(if $(BEFORE),-against $(BEFORE),-o bin/search-hashes.txt) -questions 150 bench/relevance/testdata/tiny $(wildcard bench/relevance/testdata/languages/*) $(SETS)
 
 SETS := $(wildcard ../shared/data/retrieval/*)
-bench-peers: ## bleve and a bare FTS5 table on the same questions
+bench-peers: ## bleve and an FTS5 table on the same questions
 	$(GO) run -C bench ./peers -set $(subst $(empty) $(empty),$(comma),$(abspath $(SETS)))
 
 bench-paging: mkbench ## the paging paper's tables, ours beside the paper's

@@ -33,7 +33,7 @@ var arrows = map[string][]string{
 	"sessions":                {".", "internal/store", "internal/textutil", "transcript"},
 
 	"bench":       {},
-	"bench/peers": {"bench/relevance", "budget", "kernel", "kernel/api", "retrieval"},
+	"bench/peers": {"bench/relevance", "retrieval"},
 
 	"budget": {},
 
@@ -213,7 +213,7 @@ var thirdParty = map[string][]string{
 	"index/analysis":           {"github.com/blevesearch/bleve/v2/analysis/...", "github.com/blevesearch/bleve/v2/registry"},
 	"index/internal/drv":       {"github.com/asg017/sqlite-vec-go-bindings/cgo", "github.com/mattn/go-sqlite3", "modernc.org/sqlite", "modernc.org/sqlite/vec"},
 	"markdownstore":            {"github.com/adrg/frontmatter", "github.com/gofrs/flock", "gopkg.in/yaml.v3"},
-	"bench/peers":              {"github.com/blevesearch/bleve/v2", "modernc.org/sqlite"},
+	"bench/peers":              {"github.com/blevesearch/bleve/v2"},
 	"bench/relevance":          {"github.com/blevesearch/bleve/v2/registry"},
 	"bench/memory":             {"github.com/yuin/goldmark", "github.com/yuin/goldmark/..."},
 	"internal/display":         {"github.com/rivo/uniseg"},

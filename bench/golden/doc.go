@@ -1,5 +1,5 @@
 // Command golden asks search questions on notes of many genres, and prints one table. The table
-// has the recall and the nDCG of search, the same figures of a bare FTS5 table of the same lines,
+// has the recall and the nDCG of search, the same figures of an FTS5 table of the same files,
 // and the differences with the 95 % interval of the paired bootstrap.
 //
 //	golden [-sealed] [-set DIR,DIR...]

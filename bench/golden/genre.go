@@ -26,15 +26,15 @@ var genres = []genre{
 }
 
 // judge makes the genre in a temporary folder and asks one half of its questions.
-func (g genre) judge(ctx context.Context, root string, sealed bool) (answers, error) {
+func (g genre) judge(ctx context.Context, root string, sealed bool) (ours, plain []relevance.Answer, rows string, err error) {
 	dir, err := os.MkdirTemp("", "memkernel-golden-")
 	if err != nil {
-		return answers{}, err
+		return nil, nil, "", err
 	}
 	defer os.RemoveAll(dir)
 	set, err := g.set(dir, root, sealed)
 	if err != nil {
-		return answers{}, fmt.Errorf("make %s: %w", g.name, err)
+		return nil, nil, "", fmt.Errorf("make %s: %w", g.name, err)
 	}
 	return ask(ctx, set)
 }

@@ -41,11 +41,11 @@ const floorsFile = "testdata/floors.txt"
 func TestFloors(t *testing.T) {
 	known, now := readFloors(t), map[string]floor{}
 	for _, g := range genres {
-		got, err := g.judge(t.Context(), "../..", false)
+		ours, plain, _, err := g.judge(t.Context(), "../..", false)
 		if err != nil {
 			t.Fatal(err)
 		}
-		a, b := relevance.Sum(got.ours).Metrics, relevance.Sum(got.plain).Metrics
+		a, b := relevance.Sum(ours).Metrics, relevance.Sum(plain).Metrics
 		for _, f := range figures {
 			key := g.name + " " + f.name
 			now[key] = floor{f.of(a), max(f.of(b)-f.of(a), 0)}

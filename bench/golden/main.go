@@ -25,25 +25,25 @@ func main() {
 
 // table prints a row for each genre and each set.
 func table(ctx context.Context, sealed bool, sets []string) error {
-	fmt.Printf("%-14s %5s  %22s  %-9s %22s  %20s\n", "", "", "search", "", "FTS5", "difference")
-	fmt.Printf("%-14s %5s  %s  %-9s %s  %20s %20s %20s\n", "%", "n", head, "rows", head, "R@10", "nDCG@10", "1k t")
+	fmt.Printf("%-14s %5s  %22s  %22s  %-9s  %20s\n", "", "", "search", "FTS5", "", "difference")
+	fmt.Printf("%-14s %5s  %s  %s  %-9s  %20s %20s %20s\n", "%", "n", head, head, "rows", "R@10", "nDCG@10", "1k t")
 	for _, g := range genres {
-		got, err := g.judge(ctx, ".", sealed)
+		ours, plain, rows, err := g.judge(ctx, ".", sealed)
 		if err != nil {
 			return err
 		}
-		row(g.name, got)
+		row(g.name, ours, plain, rows)
 	}
 	for _, dir := range sets {
 		set, err := relevance.Read(dir, filepath.Join(dir, "qa.jsonl"))
 		if err != nil {
 			return err
 		}
-		got, err := ask(ctx, set)
+		ours, plain, rows, err := ask(ctx, set)
 		if err != nil {
 			return err
 		}
-		row(set.Name, got)
+		row(set.Name, ours, plain, rows)
 	}
 	fmt.Println("1k t, 2k t: recall of the first hits that fit into 1,000 and 2,000 tokens; * beyond chance")
 	return nil
@@ -51,46 +51,36 @@ func table(ctx context.Context, sealed bool, sets []string) error {
 
 const head = " R@10  nDCG  1k t  2k t"
 
-func row(name string, a answers) {
-	fmt.Printf("%-14s %5d  %s  %-9s %s", name, len(a.ours), shares(a.ours), a.rows, shares(a.plain))
-	diffs := relevance.Compare(a.plain, a.ours)
+func row(name string, ours, plain []relevance.Answer, rows string) {
+	fmt.Printf("%-14s %5d", name, len(ours))
+	for _, answers := range [][]relevance.Answer{ours, plain} {
+		m := relevance.Sum(answers).Metrics
+		fmt.Printf("  %5.1f %5.1f %5.1f %5.1f", 100*m.RecallAt10, 100*m.NDCGAt10, 100*m.WithinTokens["1000"], 100*m.WithinTokens["2000"])
+	}
+	fmt.Printf("  %-9s", rows)
+	diffs := relevance.Compare(plain, ours)
 	for _, figure := range []string{"recall_at_10", "ndcg_at_10", "recall_within_1000"} {
 		d := diffs[slices.IndexFunc(diffs, func(d relevance.Difference) bool { return d.Name == figure })]
-		mark := " "
-		if d.Beyond() {
-			mark = "*"
-		}
-		fmt.Printf("  %18s%s", fmt.Sprintf("%+.1f (%+.1f, %+.1f)", 100*d.Mean, 100*d.Low, 100*d.High), mark)
+		fmt.Printf("  %18s%s", fmt.Sprintf("%+.1f (%+.1f, %+.1f)", 100*d.Mean, 100*d.Low, 100*d.High), d.Mark())
 	}
 	fmt.Println()
 }
 
-func shares(of []relevance.Answer) string {
-	m := relevance.Sum(of).Metrics
-	return fmt.Sprintf("%5.1f %5.1f %5.1f %5.1f", 100*m.RecallAt10, 100*m.NDCGAt10, 100*m.WithinTokens["1000"], 100*m.WithinTokens["2000"])
-}
-
-// answers are what search and FTS5 answer to the same questions. rows is what FTS5's rows are.
-type answers struct {
-	ours, plain []relevance.Answer
-	rows        string
-}
-
-// ask asks the questions of a set with search and with FTS5.
-func ask(ctx context.Context, set relevance.Set) (a answers, err error) {
+// ask asks the questions of a set with search and with FTS5, and says what the rows of FTS5 are.
+func ask(ctx context.Context, set relevance.Set) (ours, plain []relevance.Answer, rows string, err error) {
 	b, err := relevance.Open(ctx, set)
 	if err != nil {
-		return a, err
+		return nil, nil, "", err
 	}
 	defer b.Close()
 	b.Unpacked = true
 	now, err := b.Moment(ctx)
 	if err != nil {
-		return a, err
+		return nil, nil, "", err
 	}
-	if a.ours, err = b.Ask(ctx, &retrieval.Options{}, now); err != nil {
-		return a, err
+	if ours, err = b.Ask(ctx, &retrieval.Options{}, now); err != nil {
+		return nil, nil, "", err
 	}
-	a.plain, a.rows, err = b.AskPlain(ctx)
-	return a, err
+	plain, rows, err = b.AskPlain(ctx)
+	return ours, plain, rows, err
 }

@@ -7,15 +7,8 @@ import (
 	"github.com/memkernel/memkernel/retrieval"
 )
 
-// Judge rates the answer to one question. hits must be in order. count returns the number of
-// tokens in a text.
-func Judge(q Question, hits []retrieval.Hit, count func(string) int) Metrics {
-	m := rate(q, hits, count)
-	m.pack(q, hits, count)
-	return m
-}
-
-// rate is Judge without judging packed notes.
+// rate rates the answer to one question, but for packed notes. hits must be in order. count
+// returns the number of tokens in a text.
 func rate(q Question, hits []retrieval.Hit, count func(string) int) Metrics {
 	ranks, files := ranksOf(q.Evidence, hits), fileRanks(q.Evidence, hits)
 	m := Metrics{

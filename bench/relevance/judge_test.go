@@ -42,7 +42,7 @@ func TestJudge(t *testing.T) {
 			Metrics{Questions: 1, WithinTokens: Sizes{"500": 0, "1000": 0, "2000": 0}}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			got := Judge(Question{Evidence: tc.evidence}, tc.hits, words)
+			got := rated(Question{Evidence: tc.evidence}, tc.hits, words)
 			got.Packed, got.FileHitAt1, got.FileNDCGAt5 = nil, 0, 0
 			if d := cmp.Diff(tc.want, got, near); d != "" {
 				t.Error(d)
@@ -63,7 +63,7 @@ func TestJudgeFiles(t *testing.T) {
 		{[]Evidence{{File: "c", Line: 9}, {File: "b", Line: 9}}, 1, (1 + .5) / (1 + 1/math.Log2(3))},
 		{[]Evidence{{File: "z", Line: 1}}, 0, 0},
 	} {
-		got := Judge(Question{Evidence: tc.evidence}, hits, words)
+		got := rated(Question{Evidence: tc.evidence}, hits, words)
 		if got.FileHitAt1 != tc.hit || !cmp.Equal(got.FileNDCGAt5, tc.at5, near) {
 			t.Errorf("%v: hit@1 %v, ndcg@5 %v, want %v and %v", tc.evidence, got.FileHitAt1, got.FileNDCGAt5, tc.hit, tc.at5)
 		}
@@ -77,8 +77,15 @@ func TestJudgeRange(t *testing.T) {
 		from, to int
 		want     float64
 	}{{1, 4, 0}, {1, 5, 1}, {9, 12, 1}, {7, 7, 1}, {10, 12, 0}} {
-		if got := Judge(q, []retrieval.Hit{hit("a", tc.from, tc.to, 3)}, words); got.RecallAt10 != tc.want {
+		if got := rated(q, []retrieval.Hit{hit("a", tc.from, tc.to, 3)}, words); got.RecallAt10 != tc.want {
 			t.Errorf("lines %d to %d: recall %v, want %v", tc.from, tc.to, got.RecallAt10, tc.want)
 		}
 	}
+}
+
+// rated is what a bench says of an answer.
+func rated(q Question, hits []retrieval.Hit, count func(string) int) Metrics {
+	m := rate(q, hits, count)
+	m.pack(q, hits, count)
+	return m
 }

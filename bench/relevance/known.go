@@ -53,6 +53,10 @@ type Known struct {
 	// LinesWithin is the mean number of lines holding the item in the first hits, by the number
 	// of tokens of these hits.
 	LinesWithin Sizes `json:"lines_within_tokens"`
+	// Of FTS5: what the table's rows are, and how much higher the recall at 1, 5 and 10 of the
+	// judged search is. Of words, the share of ten hits is compared in place of the recall at 10.
+	Rows        string       `json:"rows,omitempty"`
+	Differences []Difference `json:"differences,omitempty"`
 }
 
 // KnownAnswer is the answer for one item. It has the rank of the first hit that holds the item, 0
@@ -79,22 +83,23 @@ func (b *Bench) KnownItems(seed uint64, n int) []KnownItem {
 		all[it.Kind][it.Query] = it
 	}
 	rng := rand.New(rand.NewPCG(seed, 0))
-	seen := map[string]bool{}
+	held := map[string][]Evidence{} // the lines of a word
 	for _, path := range slices.Sorted(maps.Keys(b.lines)) {
-		for _, line := range b.lines[path] {
+		for i, line := range b.lines[path] {
 			inLine(line, rng, add)
 			for _, s := range wordSpans(line) {
-				seen[strings.ToLower(line[s.from:s.to])] = true
+				w := strings.ToLower(line[s.from:s.to])
+				held[w] = append(held[w], Evidence{File: path, Line: i + 1})
 			}
 		}
 		b.ofFile(path, add)
 	}
 	for _, w := range slices.Sorted(maps.Keys(all[kindWord])) {
-		if typo := mistyped(w, rng); typo != "" && !seen[typo] {
+		if typo := mistyped(w, rng); typo != "" && held[typo] == nil {
 			add(KnownItem{Kind: kindTypo, Query: typo, holds: w})
 		}
 	}
-	b.wordsApart(rand.New(rand.NewPCG(seed, 2)), add)
+	b.wordsApart(held, rand.New(rand.NewPCG(seed, 2)), add)
 	var out []KnownItem
 	for _, kind := range KnownKinds {
 		of := all[kind]
@@ -187,34 +192,24 @@ func nameOf(d markdownstore.Document) string {
 		return title
 	}
 	name := path.Base(d.Path)
-	return strings.Join(strings.FieldsFunc(strings.TrimSuffix(name, path.Ext(name)), func(r rune) bool { return strings.ContainsRune("._- ", r) }), " ")
+	return strings.NewReplacer(".", " ", "_", " ", "-", " ").Replace(strings.TrimSuffix(name, path.Ext(name)))
 }
 
 // contentRunes is how many letters a content word has at least. Function words are none.
 const contentRunes = 4
 
 // wordsApart adds, for each line, four content words in their order, no two of them adjacent,
-// that stand together on no other line. Scripts without spaces have none.
-func (b *Bench) wordsApart(rng *rand.Rand, add func(KnownItem)) {
-	held := map[string][]Evidence{} // the lines of a word
-	for _, path := range slices.Sorted(maps.Keys(b.lines)) {
-		for i, line := range b.lines[path] {
-			for _, s := range wordSpans(line) {
-				w, at := strings.ToLower(line[s.from:s.to]), Evidence{File: path, Line: i + 1}
-				if of := held[w]; len(of) == 0 || of[len(of)-1] != at {
-					held[w] = append(of, at)
-				}
-			}
-		}
-	}
+// that stand together on no other line. held has the lines of each word. Scripts without spaces
+// have none.
+func (b *Bench) wordsApart(held map[string][]Evidence, rng *rand.Rand, add func(KnownItem)) {
 	for _, path := range slices.Sorted(maps.Keys(b.lines)) {
 		for i, line := range b.lines[path] {
 			words := contentWords(line, b.stops)
-			between := phraseWords - 1 // as many words stay between those that are drawn
-			if len(words) < phraseWords+between {
+			choice := len(words) - phraseWords + 1 // a word stays between two that are drawn
+			if choice < phraseWords {
 				continue
 			}
-			drawn := rng.Perm(len(words) - between)[:phraseWords]
+			drawn := rng.Perm(choice)[:phraseWords]
 			slices.Sort(drawn)
 			var query []string
 			for n, k := range drawn {
@@ -279,89 +274,65 @@ const knownLimit = 10
 
 // AskKnown searches for items with the judged search.
 func (b *Bench) AskKnown(ctx context.Context, items []KnownItem, opts *retrieval.Options, now time.Time) ([]KnownAnswer, error) {
-	r := retrieval.New(b.Index, opts)
-	return b.askEach(items, func(text string) ([]retrieval.Hit, error) { return b.search(ctx, r, text, knownLimit, now) })
+	return b.askEach(ctx, items, b.finder(opts, now))
 }
 
-// PlainKnown is what an FTS5 table finds of the items of each kind.
-type PlainKnown struct {
-	Known
-	// Rows is what the table's rows are.
-	Rows string `json:"rows"`
-	// Differences has how much higher the figures of the judged search are.
-	Differences []Difference `json:"differences"`
-}
-
-// ComparePlain searches FTS5 tables for the items of answers. Names are looked for in files by
-// name and text, all other kinds in lines and in paragraphs: the rows that find more count.
-func (b *Bench) ComparePlain(ctx context.Context, ours []KnownAnswer) (map[string]PlainKnown, error) {
-	out := map[string]PlainKnown{}
-	for _, rows := range []string{RowsLine, RowsParagraph, rowsFile} {
-		p, err := OpenPlain(ctx, b.lines, rows)
+// ComparePlain searches FTS5 tables for the items of answers, which it compares with those. Names
+// are looked for in files by name and text, all other kinds in lines and in paragraphs: the rows
+// that find more count.
+func (b *Bench) ComparePlain(ctx context.Context, ours []KnownAnswer) (map[string]Known, error) {
+	out, most := map[string]Known{}, map[string]float64{}
+	for _, rows := range []string{rowsLine, rowsParagraph, rowsFile} {
+		p, err := b.openPlain(ctx, rows)
 		if err != nil {
 			return nil, err
 		}
-		defer p.Close()
+		defer p.db.Close()
 		for _, kind := range KnownKinds {
-			if (kind == kindName) != (rows == rowsFile) {
+			of := ofKind(ours, kind)
+			if len(of) == 0 || (kind == kindName) != (rows == rowsFile) {
 				continue
 			}
-			of, items := []KnownAnswer{}, []KnownItem{}
-			for _, a := range ours {
-				if a.Kind == kind {
-					of, items = append(of, a), append(items, a.KnownItem)
-				}
+			var items []KnownItem
+			for _, a := range of {
+				items = append(items, a.KnownItem)
 			}
-			answers, err := b.askEach(items, func(text string) ([]retrieval.Hit, error) { return p.Find(ctx, text, knownLimit) })
+			plain, err := b.askEach(ctx, items, p.find)
 			if err != nil {
 				return nil, err
 			}
-			k := PlainKnown{SumKnown(answers)[kind], rows, compareKnown(answers, of)}
-			if old, ok := out[kind]; !ok || k.found() > old.found() {
-				out[kind] = k
+			m := Sum(graded(plain)).Metrics
+			if found := m.RecallAt1 + m.RecallAt10; out[kind].N == 0 || found > most[kind] {
+				k := SumKnown(plain)[kind]
+				k.Rows, k.Differences = rows, Compare(graded(plain), graded(of))[:3]
+				out[kind], most[kind] = k, found
 			}
 		}
 	}
 	return out, nil
 }
 
-// found is by how much one table is better than another.
-func (k Known) found() (sum float64) {
-	for _, v := range []*float64{k.HitAt1, k.HitAt10, k.HitsHoldingShare} {
-		if v != nil {
-			sum += *v
+// graded returns answers as if each item had one line of evidence.
+func graded(answers []KnownAnswer) (out []Answer) {
+	for _, a := range answers {
+		m := Metrics{Questions: 1, RecallAt10: a.Share}
+		if ranks := []int{a.Rank}; a.Kind != kindWord {
+			m.RecallAt1, m.RecallAt5, m.RecallAt10 = share(ranks, 1), share(ranks, 5), share(ranks, knownLimit)
 		}
+		out = append(out, Answer{Metrics: m})
 	}
-	return sum
-}
-
-// compareKnown returns how a second search for items of one kind differs from the first.
-func compareKnown(first, second []KnownAnswer) []Difference {
-	if len(first) == 0 {
-		return nil
-	}
-	hit := func(a KnownAnswer, k int) float64 {
-		if 0 < a.Rank && a.Rank <= k {
-			return 1
-		}
-		return 0
-	}
-	if first[0].Kind == kindWord {
-		return compare([]string{"hits_holding_share"}, len(first), func(i, _ int) float64 { return second[i].Share - first[i].Share })
-	}
-	ranks := []int{1, knownLimit}
-	return compare([]string{"hit_at_1", "hit_at_10"}, len(first), func(i, j int) float64 { return hit(second[i], ranks[j]) - hit(first[i], ranks[j]) })
+	return out
 }
 
 // askEach rates what a search finds for each item.
-func (b *Bench) askEach(items []KnownItem, search func(text string) ([]retrieval.Hit, error)) ([]KnownAnswer, error) {
+func (b *Bench) askEach(ctx context.Context, items []KnownItem, find Finder) ([]KnownAnswer, error) {
 	a, err := analysis.New()
 	if err != nil {
 		return nil, err
 	}
 	var out []KnownAnswer
 	for _, it := range items {
-		hits, err := search(it.Query)
+		hits, err := find(ctx, it.Query, knownLimit)
 		if err != nil {
 			return nil, fmt.Errorf("look for %q: %w", it.Query, err)
 		}
@@ -432,33 +403,26 @@ func wordRune(r rune) bool { return unicode.In(r, unicode.L, unicode.M, unicode.
 func SumKnown(answers []KnownAnswer) map[string]Known {
 	out := map[string]Known{}
 	for _, kind := range KnownKinds {
-		n, first, ten, held := 0, 0.0, 0.0, 0.0
-		lines := Sizes{}
-		for _, a := range answers {
-			if a.Kind != kind {
-				continue
-			}
-			n++
-			held += a.Share
-			lines = lines.plus(a.Lines)
-			if a.Rank == 1 {
-				first++
-			}
-			if a.Rank > 0 {
-				ten++
-			}
+		of := ofKind(answers, kind)
+		k := Known{N: len(of), LinesWithin: Sizes{}}
+		for _, a := range of {
+			k.LinesWithin = k.LinesWithin.plus(a.Lines)
 		}
-		k := Known{N: n, LinesWithin: lines.over(float64(max(n, 1)))}
-		if of := float64(n); n > 0 && kind == kindWord {
-			held /= of
-			k.HitsHoldingShare = &held
-		} else if n > 0 {
-			first, ten = first/of, ten/of
-			k.HitAt1, k.HitAt10 = &first, &ten
+		k.LinesWithin = k.LinesWithin.over(float64(max(k.N, 1)))
+		if m := Sum(graded(of)).Metrics; kind == kindWord {
+			k.HitsHoldingShare = &m.RecallAt10
+		} else {
+			k.HitAt1, k.HitAt10 = &m.RecallAt1, &m.RecallAt10
 		}
-		out[kind] = k
+		if k.N > 0 {
+			out[kind] = k
+		}
 	}
 	return out
+}
+
+func ofKind(answers []KnownAnswer, kind string) []KnownAnswer {
+	return slices.DeleteFunc(slices.Clone(answers), func(a KnownAnswer) bool { return a.Kind != kind })
 }
 
 // Asked returns items that a prompt does not show by itself. They are phrases and identifiers

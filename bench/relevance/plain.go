@@ -3,8 +3,8 @@ package relevance
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -18,90 +18,67 @@ import (
 
 // What a row of the FTS5 table is.
 const (
-	RowsLine      = "line"
-	RowsParagraph = "paragraph" // lines without a blank line between them
+	rowsLine      = "line"
+	rowsParagraph = "paragraph" // or an item of a list; a heading is of what follows without a blank line
 	rowsSection   = "section"   // a heading and the lines up to the next heading
 	rowsFile      = "file"
 )
 
-// Plain is the baseline of a search: an FTS5 table of the same lines, porter and unicode61, any
+// plain is the baseline of a search: an FTS5 table of the same lines, porter and unicode61, any
 // word of the question except its function words, ORDER BY bm25. Chinese, Japanese and Korean are
 // cut into pairs of characters, because unicode61 would take a whole sentence for a word.
-type Plain struct {
+type plain struct {
 	db    *sql.DB
 	stops map[string]bool
 }
 
-// OpenPlain makes the table in memory, with the SQLite driver that the index uses. A row is what
+// openPlain makes the table in memory, with the SQLite driver that the index uses. A row is what
 // rows says; a row that is a file has the file's name too.
-func OpenPlain(ctx context.Context, files map[string][]string, rows string) (p *Plain, err error) {
-	p = &Plain{}
-	if p.stops, err = functionWords(files); err != nil {
-		return nil, err
-	}
+func (b *Bench) openPlain(ctx context.Context, rows string) (p plain, err error) {
+	p.stops = b.stops
 	driver := "sqlite"
 	if !slices.Contains(sql.Drivers(), driver) {
 		driver = "sqlite3"
 	}
 	if p.db, err = sql.Open(driver, ":memory:"); err != nil {
-		return nil, err
+		return p, err
 	}
-	defer func() {
-		if err != nil {
-			p.Close()
-		}
-	}()
 	p.db.SetMaxOpenConns(1)
-	if _, err := p.db.ExecContext(ctx, `CREATE VIRTUAL TABLE f USING fts5(name, body, path UNINDEXED, first UNINDEXED, last UNINDEXED, text UNINDEXED, tokenize='porter unicode61')`); err != nil {
-		return nil, err
+	if _, err := p.db.ExecContext(ctx, `CREATE VIRTUAL TABLE f USING fts5(body, path UNINDEXED, first UNINDEXED, last UNINDEXED, text UNINDEXED, tokenize='porter unicode61'); BEGIN`); err != nil {
+		return p, err
 	}
-	tx, err := p.db.BeginTx(ctx, nil)
-	if err != nil {
-		return nil, err
-	}
-	defer tx.Rollback()
-	insert, err := tx.PrepareContext(ctx, "INSERT INTO f VALUES(?, ?, ?, ?, ?, ?)")
-	if err != nil {
-		return nil, err
-	}
-	for _, path := range slices.Sorted(maps.Keys(files)) {
-		d, name := markdownstore.Parse(path, strings.Join(files[path], "\n")), ""
-		if rows == rowsFile {
-			name = strings.Join(plainWords(nameOf(d)), " ")
-		}
-		for _, r := range rowsOf(d, files[path], rows) {
-			text := strings.Join(files[path][r[0]-1:r[1]], "\n")
-			if _, err := insert.ExecContext(ctx, name, strings.Join(plainWords(text), " "), path, r[0], r[1], text); err != nil {
-				return nil, err
+	for _, path := range slices.Sorted(maps.Keys(b.lines)) {
+		d := markdownstore.Parse(path, strings.Join(b.lines[path], "\n"))
+		for _, r := range rowsOf(d, b.lines[path], rows) {
+			text := strings.Join(b.lines[path][r[0]-1:r[1]], "\n")
+			words := plainWords(text)
+			if rows == rowsFile {
+				words = append(words, plainWords(nameOf(d))...)
+			}
+			if _, err := p.db.ExecContext(ctx, "INSERT INTO f VALUES(?, ?, ?, ?, ?)", strings.Join(words, " "), path, r[0], r[1], text); err != nil {
+				return p, err
 			}
 		}
 	}
-	return p, errors.Join(insert.Close(), tx.Commit())
+	_, err = p.db.ExecContext(ctx, "COMMIT")
+	return p, err
 }
 
-// Close removes the table.
-func (p *Plain) Close() error { return p.db.Close() }
+var startsParagraph = regexp.MustCompile(`^\s*$|^#|^\s*(?:[-*+]|\d+[.)])\s`)
 
 // rowsOf returns the first and the last line of each row of a file.
 func rowsOf(d markdownstore.Document, lines []string, rows string) (out [][2]int) {
-	begins := func(i int) bool { return true }
-	switch rows {
-	case RowsParagraph:
-		begins = func(i int) bool { return strings.TrimSpace(lines[i-1]) == "" }
-	case rowsSection:
-		headings := map[int]bool{}
-		for _, u := range markdownstore.Units(d) {
-			headings[u.StartLine-1] = u.Kind == markdownstore.UnitHeading
-		}
-		begins = func(i int) bool { return headings[i] }
-	case rowsFile:
-		begins = func(i int) bool { return false }
+	headings := map[int]bool{}
+	for _, u := range markdownstore.Units(d) {
+		headings[u.StartLine] = u.Kind == markdownstore.UnitHeading
 	}
-	for i := range lines {
-		if i == 0 || begins(i) {
-			out = append(out, [2]int{i + 1, i + 1})
+	for i, l := range lines {
+		i++
+		starts := i == 1 || rows == rowsLine || rows == rowsSection && headings[i]
+		if starts || rows == rowsParagraph && (startsParagraph.MatchString(l) || strings.TrimSpace(lines[i-2]) == "") {
+			out = append(out, [2]int{i, i})
 		} else {
-			out[len(out)-1][1] = i + 1
+			out[len(out)-1][1] = i
 		}
 	}
 	return out
@@ -140,8 +117,8 @@ func functionWords(files map[string][]string) (map[string]bool, error) {
 	return out, nil
 }
 
-// Find returns the best rows for a question. Function words count only if there is no other word.
-func (p *Plain) Find(ctx context.Context, question string, limit int) (out []retrieval.Hit, err error) {
+// find returns the best rows for a question. Function words count only if there is no other word.
+func (p plain) find(ctx context.Context, question string, limit int) (out []retrieval.Hit, err error) {
 	all := plainWords(question)
 	words := slices.DeleteFunc(slices.Clone(all), func(w string) bool { return p.stops[strings.ToLower(w)] })
 	if len(words) == 0 {

@@ -109,56 +109,51 @@ type Difference struct {
 	Interval
 }
 
+// Mark returns * if the difference is beyond chance, and otherwise a space.
+func (d Difference) Mark() string {
+	if d.Low > 0 || d.High < 0 {
+		return "*"
+	}
+	return " "
+}
+
 // resamples is how often Compare draws a sample. A sample has as many questions as the run.
 const resamples = 1000
 
 // Compare returns how a second run over the same questions differs from the
 // first. The same answers give the same intervals.
 func Compare(first, second []Answer) []Difference {
-	var names []string
-	for _, f := range figures {
-		names = append(names, f.Name)
-	}
-	return compare(names, len(first), func(i, j int) float64 {
-		return figures[j].Of(second[i].Metrics) - figures[j].Of(first[i].Metrics)
-	})
-}
-
-// compare returns the differences of n questions in the named figures. of is that of a question
-// in a figure.
-func compare(names []string, n int, of func(i, j int) float64) (out []Difference) {
-	rows := make([][]float64, n)
-	for i := range rows {
-		for j := range names {
-			rows[i] = append(rows[i], of(i, j))
+	rows := make([][]float64, len(first))
+	for i := range first {
+		rows[i] = make([]float64, len(figures))
+		for j, f := range figures {
+			rows[i][j] = f.Of(second[i].Metrics) - f.Of(first[i].Metrics)
 		}
 	}
-	means := make([][]float64, len(names))
-	rng := rand.New(rand.NewPCG(1, uint64(n)))
+	means := make([][]float64, len(figures))
+	rng := rand.New(rand.NewPCG(1, uint64(len(rows))))
 	for range resamples {
-		sums := make([]float64, len(names))
+		sums := make([]float64, len(figures))
 		for range rows {
-			for j, v := range rows[rng.IntN(n)] {
+			for j, v := range rows[rng.IntN(len(rows))] {
 				sums[j] += v
 			}
 		}
 		for j, sum := range sums {
-			means[j] = append(means[j], sum/float64(n))
+			means[j] = append(means[j], sum/float64(len(rows)))
 		}
 	}
-	for j, name := range names {
+	var out []Difference
+	for j, f := range figures {
 		sum := 0.0
 		for _, r := range rows {
 			sum += r[j]
 		}
 		slices.Sort(means[j])
-		out = append(out, Difference{name, sum / float64(n), Interval{means[j][resamples/40], means[j][resamples-1-resamples/40]}})
+		out = append(out, Difference{f.Name, sum / float64(len(rows)), Interval{means[j][resamples/40], means[j][resamples-1-resamples/40]}})
 	}
 	return out
 }
-
-// Beyond reports whether a difference is beyond chance.
-func (d Difference) Beyond() bool { return d.Low > 0 || d.High < 0 }
 
 // Metrics are means over questions. The package comment describes them.
 type Metrics struct {

@@ -67,7 +67,7 @@ func Open(ctx context.Context, set Set) (b *Bench, err error) {
 	if b.dir, err = os.MkdirTemp("", "memkernel-relevance-"); err != nil {
 		return nil, err
 	}
-	if b.Dir, err = Follow(set.Dir, filepath.Join(b.dir, "set")); err != nil {
+	if b.Dir, err = follow(set.Dir, filepath.Join(b.dir, "set")); err != nil {
 		return nil, err
 	}
 	opts := markdownstore.Options{Private: true, Timezone: time.UTC}
@@ -178,12 +178,25 @@ type Answer struct {
 	Ranks []int
 }
 
+// Finder returns the best places for a text, the best first.
+type Finder func(ctx context.Context, text string, limit int) ([]retrieval.Hit, error)
+
 // Ask asks all questions as if the time were now, and judges each answer.
 func (b *Bench) Ask(ctx context.Context, opts *retrieval.Options, now time.Time) ([]Answer, error) {
+	return b.askAll(ctx, b.finder(opts, now))
+}
+
+// finder is the judged search.
+func (b *Bench) finder(opts *retrieval.Options, now time.Time) Finder {
 	r := retrieval.New(b.Index, opts)
-	var out []Answer
+	return func(ctx context.Context, text string, limit int) ([]retrieval.Hit, error) {
+		return b.search(ctx, r, text, limit, now)
+	}
+}
+
+func (b *Bench) askAll(ctx context.Context, find Finder) (out []Answer, err error) {
 	for _, q := range b.Questions {
-		hits, err := b.search(ctx, r, q.Text, hitLimit, now)
+		hits, err := find(ctx, q.Text, hitLimit)
 		if err != nil {
 			return nil, fmt.Errorf("ask %s: %w", q.ID, err)
 		}
@@ -192,38 +205,37 @@ func (b *Bench) Ask(ctx context.Context, opts *retrieval.Options, now time.Time)
 	return out, nil
 }
 
+// AskOther asks another search all questions, and judges each answer. index gets the lines of the
+// files, by path.
+func (b *Bench) AskOther(ctx context.Context, index func(files map[string][]string) (Finder, error)) ([]Answer, error) {
+	find, err := index(b.lines)
+	if err != nil {
+		return nil, err
+	}
+	return b.askAll(ctx, find)
+}
+
 // AskPlain searches FTS5 tables of the same lines for all questions, and judges each answer. Of
-// tables with lines, paragraphs and sections as rows it takes the one that finds most, and returns
-// what its rows are.
+// tables with lines, paragraphs and sections as rows it takes the one that finds most within 1,000
+// tokens, and returns what its rows are. Other figures grow with the rows.
 func (b *Bench) AskPlain(ctx context.Context) (best []Answer, rows string, err error) {
 	most := -1.0
-	for _, kind := range []string{RowsLine, RowsParagraph, rowsSection} {
-		answers, err := b.askRows(ctx, kind)
+	for _, kind := range []string{rowsLine, rowsParagraph, rowsSection} {
+		p, err := b.openPlain(ctx, kind)
 		if err != nil {
-			return nil, "", fmt.Errorf("ask the FTS5 table of %s: %w", b.Dir, err)
+			return nil, "", fmt.Errorf("make an FTS5 table of %s: %w", b.Dir, err)
+		}
+		defer p.db.Close()
+		answers, err := b.askAll(ctx, p.find)
+		if err != nil {
+			return nil, "", err
 		}
 		m := Sum(answers).Metrics
-		if found := m.RecallAt10 + m.NDCGAt10 + m.WithinTokens["1000"]; found > most {
+		if found := m.WithinTokens["1000"] + m.NDCGAt10/1000; found > most { // nDCG decides between equals
 			most, best, rows = found, answers, kind
 		}
 	}
 	return best, rows, nil
-}
-
-func (b *Bench) askRows(ctx context.Context, rows string) (out []Answer, err error) {
-	p, err := OpenPlain(ctx, b.lines, rows)
-	if err != nil {
-		return nil, err
-	}
-	defer p.Close()
-	for _, q := range b.Questions {
-		hits, err := p.Find(ctx, q.Text, hitLimit)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, b.judge(q, hits))
-	}
-	return out, nil
 }
 
 func (b *Bench) judge(q Question, hits []retrieval.Hit) Answer {

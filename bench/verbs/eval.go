@@ -284,11 +284,11 @@ func (e *evalFlags) embed(ctx context.Context, a *cli.App, b *relevance.Bench) (
 
 // knownEvaluation is the document of eval --known-items.
 type knownEvaluation struct {
-	Schema    string                          `json:"schema"`
-	Workspace string                          `json:"workspace"`
-	Seed      uint64                          `json:"seed"`
-	Known     map[string]relevance.Known      `json:"known_items"`
-	Plain     map[string]relevance.PlainKnown `json:"plain"`
+	Schema    string                     `json:"schema"`
+	Workspace string                     `json:"workspace"`
+	Seed      uint64                     `json:"seed"`
+	Known     map[string]relevance.Known `json:"known_items"`
+	Plain     map[string]relevance.Known `json:"plain"`
 }
 
 // knownItems searches for items of the workspace. The time of the search is two days after the

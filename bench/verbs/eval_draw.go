@@ -20,14 +20,10 @@ func (d *evaluation) draw(w io.Writer, p display.Style) error {
 	title("%d questions of %s", d.Questions, strings.Join(d.Sets, ", "))
 	evalTable(&b, d.Report)
 	b.WriteByte('\n')
-	title("FTS5 on the same lines (rows: %s), and the difference, with the interval of 95 %%", strings.Join(slices.Compact(slices.Sorted(slices.Values(d.Plain.Rows))), ", "))
+	title("FTS5 on the same lines (rows: %s), and the difference, with the interval of 95 %% (* beyond chance)", strings.Join(d.Plain.Rows, ", "))
 	evalRow(&b, "all", relevance.Category{Metrics: d.Plain.Metrics, Intervals: d.Plain.Intervals})
 	for _, x := range d.Plain.Differences {
-		mark := ""
-		if x.Beyond() {
-			mark = "  beyond chance"
-		}
-		fmt.Fprintf(&b, "  %-20s %+6.1f  %+6.1f to %+.1f%s\n", x.Name, 100*x.Mean, 100*x.Low, 100*x.High, mark)
+		fmt.Fprintf(&b, "  %-20s %+6.1f%s  %+6.1f to %+.1f\n", x.Name, 100*x.Mean, x.Mark(), 100*x.Low, 100*x.High)
 	}
 	if len(d.Ablation) > 0 {
 		b.WriteByte('\n')
@@ -72,11 +68,7 @@ func ablationTable(b *strings.Builder, as []relevance.Ablation) {
 		fmt.Fprintf(b, "  %-10s %6g", x.Signal, x.Value)
 		for _, f := range figures {
 			d := x.Differences[slices.IndexFunc(x.Differences, func(d relevance.Difference) bool { return d.Name == f })]
-			mark := " "
-			if d.Beyond() {
-				mark = "*"
-			}
-			fmt.Fprintf(b, " %+6.1f%s", 100*d.Mean, mark)
+			fmt.Fprintf(b, " %+6.1f%s", 100*d.Mean, d.Mark())
 		}
 		b.WriteByte('\n')
 	}
@@ -111,15 +103,14 @@ func (d *knownEvaluation) draw(w io.Writer, p display.Style) error {
 		if k.N == 0 {
 			continue
 		}
-		fmt.Fprintf(&b, "  %-10s %3d %s   %-9s %s  ", kind, k.N, hits(k), of.Rows, hits(of.Known))
+		fmt.Fprintf(&b, "  %-10s %3d %s   %-9s %s  ", kind, k.N, hits(k), of.Rows, hits(of))
 		for _, x := range of.Differences {
-			mark := " "
-			if x.Beyond() {
-				mark = "*"
+			if x.Name == "recall_at_5" {
+				continue
 			}
-			fmt.Fprintf(&b, " %+6.1f%s", 100*x.Mean, mark)
+			fmt.Fprintf(&b, " %+6.1f%s", 100*x.Mean, x.Mark())
 		}
-		fmt.Fprintf(&b, "%*s   %5.2f %5.2f\n", 8*(2-len(of.Differences)), "", k.LinesWithin["1000"], k.LinesWithin["2000"])
+		fmt.Fprintf(&b, "   %5.2f %5.2f\n", k.LinesWithin["1000"], k.LinesWithin["2000"])
 	}
 	b.WriteString("  of words: the share of the first ten hits that hold the word or one of its stem; * beyond chance\n  1k t, 2k t: how many lines that hold the item the hits have within 1,000 and 2,000 tokens\n")
 	return display.Flush(w, &b)
@@ -128,7 +119,7 @@ func (d *knownEvaluation) draw(w io.Writer, p display.Style) error {
 // hits is the share of items found by the first hit and by any of ten, or of hits that hold a word.
 func hits(k relevance.Known) string {
 	if k.HitsHoldingShare != nil {
-		return fmt.Sprintf("%6.1f %6s", 100**k.HitsHoldingShare, "")
+		return fmt.Sprintf("%6s %6.1f", "", 100**k.HitsHoldingShare)
 	}
 	return fmt.Sprintf("%6.1f %6.1f", 100**k.HitAt1, 100**k.HitAt10)
 }
