@@ -67,9 +67,32 @@ func TestFacts(t *testing.T) {
 	}
 }
 
+// Over is kept with a chunk beside its facts, is not searched, and changes nothing else.
+func TestOver(t *testing.T) {
+	ix := openNew(t)
+	fact := Fact{1, 1, "Ana keeps honey", "memory/.facts/a.md#L6"}
+	for i, c := range []Chunk{{Over: "notes/lemon.md"}, {Over: "superseded", Facts: []Fact{fact}}, {Over: "two\n\x1flines", Keywords: "pantry", Facts: []Fact{fact}}, {Facts: []Fact{fact}}, {Keywords: "pantry\n\x1f=done"}} {
+		c.Text, c.StartLine, c.EndLine = "she keeps it there", 1, 1
+		clock := int64(i + 1)
+		if _, err := ix.Sync(context.Background(), func(yield func(FileStat, error) bool) {
+			yield(FileStat{"memory/a.md", clock, time.Unix(clock, 7)}, nil)
+		}, func(string) ([]Chunk, error) { return []Chunk{c}, nil }, nil); err != nil {
+			t.Fatal(err)
+		}
+		checkClean(t, ix)
+		want := strings.NewReplacer("\n", " ", "\x1f", "").Replace(c.Over)
+		if got := ask(t, ix, "keeps"); len(got) != 1 || got[0].Over != want || !cmp.Equal(got[0].Facts, c.Facts) {
+			t.Errorf("%+v is found as %+v", c, got)
+		}
+		if got := ask(t, ix, "lemon superseded"); len(got) != 0 {
+			t.Errorf("%+v is found by its Over", c)
+		}
+	}
+}
+
 func TestSplitFacts(t *testing.T) {
 	for _, stored := range []string{"", "words", "\x1f", "a\n\x1f", "a\n\x1f1-", "a\n\x1fx-y c\tt", "a\n\x1f1-2 c", "\x1f1-2 c\tt", "a\n\x1f1-2 c\t", strings.Repeat("\x1f", 9)} {
-		if _, facts := SplitFacts(stored, 3); len(facts) != 0 {
+		if _, facts := splitFacts(stored, 3); len(facts) != 0 {
 			t.Errorf("%q has the facts %+v", stored, facts)
 		}
 	}

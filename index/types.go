@@ -47,6 +47,9 @@ type Chunk struct {
 	// Facts are statements by which lines of the chunk are found. Their words weigh as much as
 	// Keywords.
 	Facts []Fact
+	// Over is "" for a chunk of a file that holds. It is "done" if the file's work is finished,
+	// "superseded" if the file no longer holds, or else the name of the text that replaces it.
+	Over string
 }
 
 // Fact is a statement about some lines of a chunk. A search finds these lines by the words of the
@@ -62,15 +65,18 @@ type Fact struct {
 // factMark begins a fact in the stored keywords, after the keywords themselves.
 const factMark = '\x1f'
 
-// joinFacts returns the stored form of a chunk's keywords and facts. After the keywords, each
-// fact has a line with the mark, the fact's first and last line in the chunk, its place, and its
-// text. Without facts, joinFacts returns the keywords.
+// overMark begins the line of Over in the stored keywords. A fact's line begins with a digit.
+const overMark = "\n" + string(factMark) + "="
+
+// joinFacts returns the stored form of a chunk's keywords, Over and facts. After the keywords,
+// each fact has a line with the mark, the fact's first and last line in the chunk, its place, and
+// its text. Without Over and facts, joinFacts returns the keywords.
 func joinFacts(c *Chunk) string {
 	keywords := strings.ReplaceAll(c.Keywords, string(factMark), "")
-	if len(c.Facts) == 0 {
-		return keywords
-	}
 	b := []byte(keywords)
+	if c.Over != "" {
+		b = append(append(b, overMark...), oneLine.Replace(c.Over)...)
+	}
 	for _, f := range c.Facts {
 		b = fmt.Appendf(b, "\n%c%d-%d %s\t%s", factMark, f.StartLine-c.StartLine, f.EndLine-c.StartLine,
 			strings.ReplaceAll(f.Citation, "\t", " "), oneLine.Replace(f.Text))
@@ -80,9 +86,9 @@ func joinFacts(c *Chunk) string {
 
 var oneLine = strings.NewReplacer("\n", " ", "\r", " ", "\t", " ", string(factMark), "")
 
-// SplitFacts takes apart a text that JoinFacts made for a chunk. line is the first line of the
-// chunk.
-func SplitFacts(stored string, line int) (keywords string, facts []Fact) {
+// splitFacts returns the keywords and the facts in a text that joinFacts made for a chunk. line
+// is the first line of the chunk.
+func splitFacts(stored string, line int) (keywords string, facts []Fact) {
 	at := strings.IndexByte(stored, factMark)
 	if at < 1 {
 		return stored, nil
@@ -109,11 +115,14 @@ func (h *Hit) SetKeywords(stored string) {
 	if stored == "" {
 		return
 	}
-	keywords, facts := SplitFacts(stored, h.StartLine)
+	keywords, facts := splitFacts(stored, h.StartLine)
 	if names, _ := cutNames(keywords); names != "" {
 		h.Names = strings.Split(names, "\n")
 	}
 	h.Facts = facts
+	if _, over, ok := strings.Cut(stored, overMark); ok {
+		h.Over, _, _ = strings.Cut(over, "\n")
+	}
 }
 
 // cutNames divides keywords into the names of the file and the rest.
@@ -128,7 +137,7 @@ func cutNames(keywords string) (names, rest string) {
 // searched returns the searched texts of stored keywords: the names of the file, and the other
 // keywords with the text of each fact once.
 func searched(stored string) (names, other string) {
-	keywords, facts := SplitFacts(stored, 0)
+	keywords, facts := splitFacts(stored, 0)
 	names, keywords = cutNames(keywords)
 	for i := range facts {
 		if !slices.ContainsFunc(facts[:i], func(f Fact) bool { return f.Text == facts[i].Text }) {
@@ -208,6 +217,8 @@ type Hit struct {
 	Names []string
 	// Facts are the facts about the chunk's lines.
 	Facts []Fact
+	// Over is the chunk's.
+	Over string
 	// Hash finds the chunk's vector.
 	Hash Hash
 	// Raw is the score as the search computed it: −bm25, at least 0 and rounded

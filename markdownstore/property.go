@@ -16,7 +16,7 @@ var (
 	// subjectKeys are other properties by which a document is found.
 	subjectKeys = []string{"tags", "keywords", "topics", "category", "summary", "description"}
 	// settingKeys are properties that say how a document is treated, not what it is about.
-	settingKeys = []string{"scope", "project", "status", "layout", "cssclass", "cssclasses", "publish", "draft"}
+	settingKeys = []string{"scope", "project", "status", "layout", "cssclass", "cssclasses", "publish", "draft", "superseded_by", "replaced_by"}
 )
 
 var (

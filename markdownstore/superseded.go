@@ -49,7 +49,9 @@ func holdsFold(text, word string) bool {
 // arrow and struck the old value comes before the new one.
 var (
 	formerly = textutil.LazyRegexp(`(?i)(?:\b(?:instead of|rather than|in place of|no longer|formerly|previously|used to be|was[:：]|moved from|changed from|switched from|migrated from|anstatt|anstelle von|statt|nicht mehr|früher|vorher|zuvor|bisher|au lieu d[e'’]|plutôt que|anciennement|auparavant|en vez de|en lugar de|ya no|invece di|em vez de|não mais)(?:\s|$)|[(（]was\s|(?:вместо|больше не|раньше)\s|不再(?:是|用|使用|为|在)?|而不是|原来(?:是|用)?|之前(?:是|用)?|取代了?|代替了?)\s*([^,;.!?:，；。！？、：()（）\n]*(?:\.\d[^,;.!?:，；。()（）\n]*)*)`)
-	arrow    = textutil.LazyRegexp(`([^\s,;:，；：()（）]+)\s*(?:→|⇒|->|=>)\s*[^\s]`)
+	// An arrow mostly shows a flow. It replaces a number by a number, and a value after a colon or a
+	// verb by a single value.
+	arrow    = textutil.LazyRegexp(`(?i)(?:[:：=]|\b(?:is|are|was|from|at|on|ist|von|um|est|es|de))[ \t]*([^\s,;:，；：()（）]+)[ \t]*(?:→|⇒|->|=>)[ \t]*[^\s→⇒>]+[ \t]*(?:$|[.,;(（，。；\n])|([^\s,;:，；：()（）]*\d[^\s,;:，；：()（）]*)[ \t]*(?:→|⇒|->|=>)[ \t]*[^\s→⇒>]*\d`)
 	inStrike = textutil.LazyRegexp(`~~([^~]+)~~`)
 )
 
@@ -58,7 +60,14 @@ const mostFormer = 6
 
 // Replacement describes the statement that another one replaces, in the words of the
 // new one.
-type Replacement struct{ now, former []string }
+type Replacement struct {
+	now, former []string
+	// ends reports whether the statement only says that the old one no longer holds.
+	ends bool
+}
+
+// ending matches phrases that end a statement without a new value.
+var ending = textutil.LazyRegexp(`(?i)\b(?:no longer|nicht mehr|ya no|não mais)\b|больше не|不再`)
 
 // ReplacementOf parses a statement that names both the new value and the old value: "5433 instead
 // of 5432", "5433 (was: 5432)", "5432 → 5433", "~~5432~~ 5433". ok is false for any other
@@ -76,6 +85,9 @@ func ReplacementOf(text string) (r Replacement, ok bool) {
 		}
 		if m := re.FindStringSubmatchIndex(text); m != nil {
 			at = [2]int{m[2], m[3]}
+			if len(m) > 4 && m[2] < 0 {
+				at = [2]int{m[4], m[5]}
+			}
 			break
 		}
 	}
@@ -88,6 +100,7 @@ func ReplacementOf(text string) (r Replacement, ok bool) {
 	}
 	r.former = contentWords(former)
 	r.now = contentWords(text[:at[0]] + " " + text[at[0]+len(former):])
+	r.ends = ending.MatchString(text[:at[0]])
 	return r, len(r.former) > 0 && len(r.former) <= mostFormer
 }
 
@@ -154,9 +167,11 @@ func (r Replacement) Mentioned(low string) bool {
 	return !slices.ContainsFunc(r.former, func(w string) bool { return !strings.Contains(low, w) })
 }
 
-// Replaces reports whether another statement is the replaced statement. Every content word of the
-// other statement must be in r, and some of these words only in the former part. r must also have
-// a word that the other statement lacks.
+// Replaces reports whether another statement is the replaced statement. The other statement must
+// end with its value, after a verb or a colon, or the value must hold a digit. Every content word
+// of the other statement must be in r, and some of these words only in the former part. r must
+// also have a word that the other statement lacks, unless it says that the other no longer holds.
+// r must not say much more than the other statement.
 func (r Replacement) Replaces(other string) bool {
 	if !r.Mentioned(strings.ToLower(other)) {
 		return false
@@ -164,7 +179,11 @@ func (r Replacement) Replaces(other string) bool {
 	if _, changed := ReplacementOf(other); changed || SaysSuperseded(other) {
 		return false
 	}
-	words := contentWords(htmlNote.ReplaceAllString(other, ""))
+	other = htmlNote.ReplaceAllString(other, "")
+	words := contentWords(other)
+	if len(words) == 0 || len(r.now) > 2*len(words)+6 || !slices.Contains(r.former, words[len(words)-1]) || !states.MatchString(other) && !strings.ContainsAny(strings.Join(r.former, ""), "0123456789") {
+		return false
+	}
 	shared, old := 0, 0
 	for _, w := range words {
 		switch {
@@ -178,8 +197,11 @@ func (r Replacement) Replaces(other string) bool {
 	}
 	news := slices.ContainsFunc(r.now, func(w string) bool { return !slices.Contains(words, w) && !slices.Contains(changing, w) })
 	whole := !slices.ContainsFunc(r.former, func(w string) bool { return !slices.Contains(words, w) })
-	return shared > 0 && old > 0 && whole && news
+	return shared > 0 && old > 0 && whole && (news || r.ends)
 }
+
+// states matches a statement that gives its subject a value, by a verb or a colon.
+var states = textutil.LazyRegexp(`(?i)(?:^|[\s，])(?:is|are|was|has|have|runs?|uses?|listens|lives|stands|set|costs?|ist|sind|wird|hat|läuft|nutzt|steht|est|sont|a|es|está|son|tiene|usa|è|é|sono|стоит|работает|использует|находится)\s|[:：]\s*[^\s*_]|[是为在用有]`)
 
 // changing are words that only mean that something changed.
 var changing = []string{"now", "instead", "since", "from", "moved", "changed", "switched", "migrated", "jetzt", "nun", "ab", "seit", "maintenant", "désormais", "ahora", "现", "在", "改", "теперь", "was"}

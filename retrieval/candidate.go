@@ -16,6 +16,9 @@ type candidate struct {
 	from time.Time
 	// hash is the hash of the chunk, or zero for a span.
 	hash index.Hash
+	// over is the Over of the chunk. changed is the time of its file.
+	over    string
+	changed time.Time
 	// facts are the facts about the candidate's lines. names are the names of its file.
 	facts []index.Fact
 	names []string
@@ -62,7 +65,7 @@ func union(hits index.Hits, w weights, age func(path, date string, mod time.Time
 	take := func(h index.Hit) *Parts {
 		c, ok := byID[h.ID]
 		if !ok {
-			c = &candidate{hit: fileHit(h), hash: h.Hash, facts: h.Facts, names: h.Names}
+			c = &candidate{hit: fileHit(h), hash: h.Hash, facts: h.Facts, names: h.Names, over: h.Over, changed: h.ModTime}
 			c.hit.terms = terms
 			if age != nil {
 				if from, ages := age(h.Path, h.Date, h.ModTime); ages {
@@ -89,9 +92,10 @@ func union(hits index.Hits, w weights, age func(path, date string, mod time.Time
 }
 
 func fileHit(h index.Hit) Hit {
+	citation := cite(h.Path, h.StartLine, h.EndLine)
 	return Hit{
 		Kind: Memory, ID: h.ID, Path: h.Path, StartLine: h.StartLine, EndLine: h.EndLine, Seq: h.Seq,
-		Trail: h.Trail, Date: h.Date, Text: h.Text, Citation: cite(h.Path, h.StartLine, h.EndLine),
+		Trail: h.Trail, Date: h.Date, Text: h.Text, Citation: citation, SupersededBy: overBy(h.Over, citation),
 	}
 }
 

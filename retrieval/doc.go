@@ -39,6 +39,13 @@
 //
 //	chunks ── cut ► passages ── own ► + neighbours × speaker + session × time + feedback ── best
 //
+// # Living text
+//
+// A passage that a newer one overrules comes after the newer one and names it; the newer one takes
+// its place in the order. claim has the rules. Files in folders for archived text, and files whose
+// front matter says that they are done or replaced, get a smaller score, which decides among about
+// equal matches. If the question is about the past, nothing moves, and only the marks are made.
+//
 // # Places
 //
 // Unless the Query wants lines, a hit is a place. A place is the passages of one section of a

@@ -15,6 +15,8 @@ type intent struct {
 	several bool
 	// present reports whether the question is about the present state.
 	present bool
+	// past reports whether the question is about an earlier state.
+	past bool
 }
 
 // Forms of questions in English, Spanish, German and Chinese. Questions in other languages have
@@ -27,6 +29,16 @@ var (
 	asksPresent = lazy(`(?i)\b(?:now|nowadays|currently|at present|these days|right now|latest|newest|most recent|still|anymore|any more)\b|\b(?:ahora|actualmente|todavía)\b|(?:^|\s)últim[oa]s?\b|\b(?:jetzt|derzeit|aktuell(?:e[nrs]?)?|momentan|inzwischen|noch immer|neueste[nrs]?)\b|现在|目前|最新|如今|还是`)
 )
 
+// asksPast matches questions about an earlier state. "When was X founded" and "who was X created
+// by" ask for what holds: the article and the missing verb at the end tell them apart.
+var (
+	asksPast = lazy(`(?i)\b(?:originally|original|formerly|former|previously|previous|initially|used? to (?:be|have|do|run|live|work|use)|back then|at first|in the past)\b|\bbefore\W*$|\b(?:was|were|did|had)\b.*\bbefore\b` +
+		`|\b(?:antes|originalmente|anteriormente)\b|\bsolía|\b(?:früher|ursprünglich|vorher|zuvor|damals|ehemals)\b|\b(?:avant|auparavant|anciennement)\b|以前|之前|原来|最初|当初|曾经|过去`)
+	asksWas = lazy(`(?i)\b(?:what|who|which|where|how \p{L}+)\b.{0,30}\b(?:was|were) (?:the|our|my|your|his|her|their)\b|\b(?:wer|was|wo|wie) war(?:en)?\b|\b(?:cuál|cuáles|qué|quién|dónde) (?:era|eran|fue)\b`)
+	// asksMade matches questions that end with what was done to the subject.
+	asksMade = lazy(`(?i)(?:ed|en|born|known|made|built|held|sung|taught|again)(?: (?:by|in|at|to|with|on|for|from))?\W*$`)
+)
+
 // Literals that a match of the expressions above must hold.
 var (
 	whenLiterals = newLiterals("when", "what day", "what date", "what month", "what year", "what time",
@@ -34,6 +46,8 @@ var (
 	severalLiterals = newLiterals("how many", "how often", "what are", "what were", "kind of", "kinds of", "type of", "types of",
 		"sort of", "sorts of", "all", "both", "has", "have", "cuáles", "cuánt", "qué", "welche", "wie viele", "wie oft", "was alles",
 		"哪些", "多少次", "几次", "分别", "都有")
+	pastLiterals = newLiterals("origin", "former", "previous", "initially", "use to", "used to", "back then", "at first", "in the past", "before", "was", "were", "antes", "solía", "anterior", "früher", "ursprünglich",
+		"vorher", "zuvor", "damals", "ehemals", "avant", "auparavant", "anciennement", "war", "era", "fue", "以前", "之前", "原来", "最初", "当初", "曾经", "过去")
 	presentLiterals = newLiterals("now", "currently", "at present", "these days", "latest", "newest", "most recent", "still",
 		"anymore", "any more", "ahora", "actualmente", "todavía", "últim", "jetzt", "derzeit", "aktuell", "momentan", "inzwischen",
 		"noch immer", "neueste", "现在", "目前", "最新", "如今", "还是")
@@ -45,7 +59,12 @@ func intentOf(text string) intent {
 		return needs.in(lower) && form().MatchString(text)
 	}
 	w := asks(whenLiterals, asksWhen)
-	return intent{when: w, several: !w && (asks(severalLiterals, asksSeveral) || plural(text)), present: asks(presentLiterals, asksPresent)}
+	return intent{when: w, several: !w && (asks(severalLiterals, asksSeveral) || plural(text)), present: asks(presentLiterals, asksPresent), past: pastLiterals.in(lower) && past(text)}
+}
+
+// past reports whether the expressions find a question about an earlier state.
+func past(text string) bool {
+	return asksPast().MatchString(text) || asksWas().MatchString(text) && !asksMade().MatchString(text)
 }
 
 // timeTexts are words of time as passages use them, by language.

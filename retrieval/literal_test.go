@@ -12,7 +12,7 @@ import (
 // intentBare and whenBare read a question with the expressions alone.
 func intentBare(text string) intent {
 	w := asksWhen().MatchString(text)
-	return intent{when: w, several: !w && (asksSeveral().MatchString(text) || plural(text)), present: asksPresent().MatchString(text)}
+	return intent{when: w, several: !w && (asksSeveral().MatchString(text) || plural(text)), present: asksPresent().MatchString(text), past: past(text)}
 }
 
 func holdsKey[V any](lower string, keys map[string]V) bool {
@@ -51,7 +51,7 @@ func TestLiteralsChangeNothing(t *testing.T) {
 		both has have hasty and so who where Maria mar. March may May 7 7th 2023 12. de of the in last  week weekend yesterday todays today
 		ago three vor zwei Monaten tagen hace dos meses before after días ſeit auguſt AUGUST mayo märz août Now nowadays snow latest ſtill
 		cuándo cuántos qué Städte Welche wann seit 哪 哪些 几月 上周 去年 两个月前 五月 现在 jetzt año pasado el la semana Christmas
-		一 K ſ any more anymore`)
+		一 K ſ any more anymore was were the used use to be originally former previous at first did war wer era cuál created früher avant 以前`)
 	words = append(words, "\n", "\t", "\u00a0", "last \v week", "?", "¿", "_", "'", "-")
 	rapid.Check(t, func(t *rapid.T) {
 		var b strings.Builder

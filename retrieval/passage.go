@@ -36,6 +36,8 @@ type passage struct {
 	trail []string
 	// property is the key of the property of the front matter that the passage is, or "".
 	property string
+	// bound reports whether the passage is code, a quote, a row of a table, or a part of a unit.
+	bound bool
 	// task reports whether the passage is a task with a checkbox.
 	task bool
 	// asks is the share of the passage's sentences that are questions.
@@ -74,6 +76,8 @@ var noOthers others
 type read struct {
 	lines atomic.Pointer[[]*digest]
 	told  atomic.Pointer[told]
+	// claim is the claim of a passage, or an empty one.
+	claim atomic.Pointer[claim]
 }
 
 // outline is the passages of a chunk, in order.
@@ -268,7 +272,7 @@ func (c *cutter) text(u markdownstore.Unit, from, to int) {
 		parts = to - from
 	}
 	for i := range parts {
-		p := &passage{from: start + i*size/parts, to: start + (i+1)*size/parts}
+		p := &passage{from: start + i*size/parts, to: start + (i+1)*size/parts, bound: !states(u.Kind) || parts > 1 && !alone}
 		if alone {
 			if p.from, p.to = from+i, from+i+1; i == 0 {
 				p.from = start
@@ -285,6 +289,11 @@ func (c *cutter) text(u markdownstore.Unit, from, to int) {
 		}
 		c.add(p, own)
 	}
+}
+
+// states reports whether a unit may be a statement.
+func states(k markdownstore.UnitKind) bool {
+	return k == markdownstore.UnitParagraph || k == markdownstore.UnitItem || k == markdownstore.UnitTurn
 }
 
 // box matches the checkbox of a task.
@@ -325,7 +334,7 @@ func (c *cutter) add(p *passage, own int) {
 	}
 	p.asks, p.tagged = questionShare(text), anyTagged(lines)
 	p.task = own < len(c.lines) && strings.Contains(c.lines[own], "[") && box.MatchString(c.lines[own])
-	p.gone = own < p.to && !slices.ContainsFunc(lines, func(l string) bool {
+	p.gone = strings.TrimSpace(text) != "" && !slices.ContainsFunc(lines, func(l string) bool {
 		return strings.TrimSpace(l) != "" && !markdownstore.SaysSuperseded(l)
 	})
 	speaksOf := others{}

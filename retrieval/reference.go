@@ -103,9 +103,10 @@ func refLine(ref string) (path string, line int, ok bool) {
 // The replacement represents both. The score of a passage marked as no longer valid is multiplied
 // by [Signals.Superseded].
 func (r *refiner) superseded() {
+	past := r.past()
 	for _, p := range r.places {
 		if p.gone && p.by == "" {
-			if p.by = cite(p.chunk.hit.Path, p.from, p.to); r.sig.Superseded != 0 {
+			if p.by = cite(p.chunk.hit.Path, p.from, p.to); r.sig.Superseded != 0 && !past {
 				p.score *= r.sig.Superseded
 			}
 		}
@@ -116,7 +117,7 @@ func (r *refiner) superseded() {
 			if q == p || !p.names(q) && !p.outdates(q) {
 				continue
 			}
-			if q.by = p.cite(); r.sig.Superseded != 0 {
+			if q.by = p.cite(); r.sig.Superseded != 0 && !past {
 				p.score = max(p.score, q.score)
 				q.score = min(q.score*max(r.sig.Superseded, .95), .95*p.score)
 			}
@@ -140,7 +141,7 @@ func (p *place) names(q *place) bool {
 // outdates reports whether a passage states in plain words that it replaces the passage q. q must
 // not be newer, by the dates of both, or by their places in the same file.
 func (p *place) outdates(q *place) bool {
-	if p.replaces == nil || q.changes || !q.pairs.hasAll(&p.former) {
+	if p.replaces == nil || q.changes || p.bound || q.bound || p.task || q.task || !q.pairs.hasAll(&p.former) {
 		return false
 	}
 	ph, qh := &p.chunk.hit, &q.chunk.hit

@@ -110,6 +110,7 @@ func (s *search) refine(cs []*candidate, hits *index.Hits) []*candidate {
 	r.date()
 	r.combine()
 	r.holders()
+	r.bury()
 	r.order()
 	return r.candidates(cs)
 }
@@ -280,6 +281,9 @@ func (r *refiner) candidates(chunks []*candidate) []*candidate {
 		most = max(most, placeDepth*r.q.Limit)
 	}
 	top := r.best(most)
+	if r.overrule(top[:min(len(top), claimsAmong)]) {
+		top = r.best(most)
+	}
 	if r.intent.several && r.sig.Spread > 0 {
 		r.spread(top)
 	}

@@ -87,7 +87,9 @@ func (s *search) run(ctx context.Context) {
 		}
 		s.result.Hits = append(s.result.Hits, c.hit)
 	}
-	behindNewer(s.result.Hits[:min(len(s.result.Hits), s.q.Limit)])
+	if !s.past() {
+		behindNewer(s.result.Hits[:min(len(s.result.Hits), s.q.Limit)])
+	}
 	if !s.q.Lines {
 		s.result.Hits = places(s.result.Hits, s.q.Limit)
 	}
@@ -261,6 +263,8 @@ func (s *search) rate(cs []*candidate) []*candidate {
 	for _, c := range cs {
 		if s.ranked {
 			c.from = time.Time{}
+		} else if !c.hit.passage && c.hit.Kind == Memory && !s.past() {
+			c.hit.Parts.Merged *= standing(c.hit.Path, c.over)
 		}
 		c.score(d, s.q.Now)
 	}

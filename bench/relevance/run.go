@@ -133,13 +133,13 @@ func (b *Bench) chunks(path string) ([]index.Chunk, error) {
 		return nil, fmt.Errorf("%s: %w", path, index.ErrSkip)
 	}
 	var out []index.Chunk
-	words := d.Keywords()
+	words, over := d.Keywords(), d.Over()
 	b.lines[path] = strings.Split(f.Text, "\n")
 	facts, _ := markdownstore.FactsOf(b.store, path, f.Text)
 	for _, c := range b.store.Chunks(d) {
 		b.cut = append(b.cut, cut{path, embed.Compose(c.Trail, c.Text), c.StartLine, c.EndLine})
 		out = append(out, index.Chunk{ID: c.ID, StartLine: c.StartLine, EndLine: c.EndLine, Trail: c.Trail,
-			Date: c.Date, Tokens: c.Tokens, Text: c.Text, Keywords: words, Facts: factsIn(facts, path, c.StartLine, c.EndLine)})
+			Date: c.Date, Tokens: c.Tokens, Text: c.Text, Keywords: words, Over: over, Facts: factsIn(facts, path, c.StartLine, c.EndLine)})
 	}
 	return out, nil
 }

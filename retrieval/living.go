@@ -1,0 +1,281 @@
+package retrieval
+
+import (
+	"path"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Text that holds today comes before text that doesn't, if both match about equally.
+
+// Factors on the scores of text that no longer holds, our choice. finished is for archived files
+// and for files whose front matter says that they are done or replaced. outlived is for a passage that a newer one overrules.
+const (
+	finished = .8
+	outlived = .95
+)
+
+// claimsAmong is the number of the best passages whose claims are compared with all others.
+const claimsAmong = 48
+
+// past reports whether the question is about the past. Its hits then keep their places.
+func (s *search) past() bool {
+	if s.intent.past || s.when.months != 0 {
+		return true
+	}
+	return slices.ContainsFunc(s.when.stretches, func(d stretch) bool { return !d.to.After(s.q.Now) })
+}
+
+// standing returns the factor for the chunks of a file.
+func standing(p, over string) float64 {
+	if over != "" || buried(p) {
+		return finished
+	}
+	return 1
+}
+
+// overBy returns the SupersededBy of a passage of a file that no longer holds.
+func overBy(over, citation string) string {
+	switch over {
+	case "done":
+		return ""
+	case "superseded":
+		return citation
+	}
+	return over
+}
+
+// graves are the names of folders for files that are no longer in use, without signs and numbers
+// around them.
+var graves = wordSet("archive archives archived old done deprecated trash obsolete attic superseded completed closed archiv papierkorb archivo 归档")
+
+// buried reports whether a file is in such a folder.
+func buried(p string) bool {
+	for dir := range strings.SplitSeq(path.Dir(p), "/") {
+		if graves[strings.ToLower(strings.TrimFunc(dir, func(r rune) bool { return r < '@' || r == '_' }))] {
+			return true
+		}
+	}
+	return false
+}
+
+// bury marks and lowers the passages of files that no longer hold.
+func (r *refiner) bury() {
+	past := r.past()
+	for _, s := range r.sessions {
+		c := s.places[0].chunk
+		f := standing(c.hit.Path, c.over)
+		if f == 1 {
+			continue
+		}
+		for _, p := range s.places {
+			if p.by == "" {
+				p.by = overBy(p.chunk.over, cite(p.chunk.hit.Path, p.from, p.to))
+			}
+			if !past {
+				p.score *= f
+			}
+		}
+	}
+}
+
+// overrule marks the passages that newer ones overrule, on the subjects of the best passages. It
+// reports whether scores changed.
+func (r *refiner) overrule(best []*place) (changed bool) {
+	var seen []*claim
+	for _, p := range best {
+		if c := p.claims(); c != nil && !slices.ContainsFunc(seen, func(o *claim) bool { return o.key == c.key && o.label == c.label }) {
+			seen = append(seen, c)
+			if ps := r.onSubject(c); len(ps) > 1 {
+				changed = outdate(ps, r.past()) || changed
+			}
+		}
+	}
+	return changed
+}
+
+// onSubject returns the passages with a claim on a subject.
+func (r *refiner) onSubject(of *claim) (out []*place) {
+	for _, p := range r.places {
+		if !p.pairs.hasAll(&of.pairs) {
+			continue
+		}
+		if c := p.claims(); c != nil && c.key == of.key && c.label == of.label {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// outdate marks each of some passages on one subject whose value the newest one replaces. Unless
+// the question is about the past, the newest one also takes its place, and outdate returns true.
+func outdate(ps []*place, past bool) (moved bool) {
+	for _, q := range ps {
+		if q.by != "" || !q.claims().alone {
+			continue
+		}
+		var last *place
+		for _, p := range ps {
+			if p.by == "" && p != q && p.claims().onSubject(q.claims()) && p.after(q) && p.comparable(q) && (last == nil || p.after(last)) {
+				last = p
+			}
+		}
+		if last == nil || !last.claims().differs(q.claims()) {
+			continue
+		}
+		if q.by = last.cite(); !past {
+			last.score, last.exact, last.words = max(last.score, q.score), max(last.exact, q.exact), max(last.words, q.words)
+			last.complete = last.complete || q.complete
+			q.score, moved = min(q.score, last.score)*outlived, true
+		}
+	}
+	return moved
+}
+
+// claims returns the claim of a passage's own lines, or nil. It is made on first use.
+func (p *place) claims() *claim {
+	if p.gone || p.task || p.bound {
+		return nil
+	}
+	c := p.claim.Load()
+	if c == nil {
+		if c = claimOf(p.chunk.hit.Text[p.ownBegin:p.end]); c == nil {
+			c = new(claim)
+		}
+		p.claim.Store(c)
+	}
+	if c.of == nil || p.session.talk && !c.label {
+		return nil
+	}
+	return c
+}
+
+// day returns the day of a passage: the one in its headings, else the one of its file.
+func (p *place) day() string {
+	for i := len(p.trail) - 1; i >= 0; i-- {
+		if d := dayIn(p.trail[i]); d != "" {
+			return d
+		}
+	}
+	return p.chunk.hit.Date
+}
+
+// dayIn returns the day YYYY-MM-DD that a text names, or "".
+func dayIn(text string) string {
+	for i := 0; i+len(time.DateOnly) <= len(text); i++ {
+		if text[i] == '2' && text[i+4] == '-' && text[i+7] == '-' {
+			if _, err := time.Parse(time.DateOnly, text[i:i+10]); err == nil {
+				return text[i : i+10]
+			}
+		}
+	}
+	return ""
+}
+
+// after reports whether a passage is newer than another one.
+func (p *place) after(q *place) bool {
+	a, b := p.day(), q.day()
+	switch {
+	case a != b && a != "" && b != "":
+		return a > b
+	case p.chunk.hit.Path == q.chunk.hit.Path:
+		return a == b && p.from > q.to
+	}
+	return a != "" && b == "" && !q.chunk.changed.IsZero() && q.chunk.changed.Format(time.DateOnly) < a
+}
+
+// comparable reports whether the places of two passages let their claims be of one subject. A subject
+// with a name is the same everywhere. Any other subject depends on its file and its headings.
+func (p *place) comparable(q *place) bool {
+	c, d := p.claims(), q.claims()
+	under, over := p.topic(), q.topic()
+	oneFile, logs := p.chunk.hit.Path == q.chunk.hit.Path, p.log() && q.log()
+	switch {
+	case c.label:
+		return under == over && (logs || oneFile && p.listed(q)) && !c.nested && !d.nested && c.specific(under) && !p.form(q)
+	case under == over && (logs || oneFile):
+		return c.named || !c.nested && !d.nested && (!oneFile || p.listed(q))
+	case c.named:
+		return !oneFile || p.day() != q.day() || !versioned(under) && !versioned(over)
+	}
+	return !oneFile && !c.nested && !d.nested && (c.now || c.of.change != nil || logs && len(strings.Fields(c.key)) > 3)
+}
+
+// topic returns the innermost heading above a passage that is no date.
+func (p *place) topic() string {
+	for i := len(p.trail) - 1; i >= 0; i-- {
+		if dayIn(p.trail[i]) == "" {
+			return p.trail[i]
+		}
+	}
+	return ""
+}
+
+// versioned reports whether a heading names a version, or the past.
+func versioned(heading string) bool {
+	return strings.ContainsAny(heading, "0123456789") || slices.ContainsFunc(strings.Fields(strings.ToLower(heading)), func(w string) bool { return graves[w] || w == "history" || w == "previous" })
+}
+
+// log reports whether a passage's file is the log of a day.
+func (p *place) log() bool {
+	name := strings.TrimSuffix(path.Base(p.chunk.hit.Path), path.Ext(p.chunk.hit.Path))
+	return p.chunk.hit.Date != "" && strings.Trim(name, "0123456789-_.") == ""
+}
+
+// specific reports whether a label and the heading above it name a subject.
+func (c *claim) specific(heading string) bool {
+	n := 0
+	for w := range strings.FieldsSeq(c.key) {
+		if !empty[w] {
+			n++
+		}
+	}
+	return n > 1 || heading != "" && !versioned(heading)
+}
+
+// listed reports whether only items of a list without labels are between two passages of one
+// file. Other text there may change the subject.
+func (p *place) listed(q *place) bool {
+	return p.session == q.session && !slices.ContainsFunc(p.session.places, func(o *place) bool {
+		if o.from <= q.to || o.to >= p.from {
+			return false
+		}
+		text := strings.TrimLeft(o.chunk.hit.Text[o.begin:o.end], " \t")
+		return text == "" || !strings.ContainsAny(text[:1], "-*+0123456789") || strings.Contains(text, ": ") || strings.HasSuffix(text, ":")
+	})
+}
+
+// form reports whether two passages are lines of a form that was filled in twice: another label of
+// their sections recurs too.
+func (p *place) form(q *place) bool {
+	labels := func(of *place, n map[string]int) {
+		for _, o := range of.session.places {
+			if c := o.claims(); c != nil && c.label && slices.Equal(o.trail, of.trail) {
+				n[c.key]++
+			} else if o.label != nil && slices.Equal(o.trail, of.trail) {
+				text := o.chunk.hit.Text[o.ownBegin:o.end]
+				if at := strings.IndexByte(text, ':'); at > 0 {
+					n[strings.ToLower(text[:at])]++
+				}
+			}
+		}
+	}
+	n := map[string]int{}
+	if labels(p, n); p.session != q.session || !slices.Equal(p.trail, q.trail) {
+		for k := range n {
+			n[k] = 1
+		}
+		more := map[string]int{}
+		labels(q, more)
+		for k := range more {
+			n[k]++
+		}
+	}
+	for k, times := range n {
+		if times > 1 && k != p.claims().key || times > 2 {
+			return true
+		}
+	}
+	return false
+}
