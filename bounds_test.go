@@ -26,7 +26,7 @@ var bounds = map[string]int{
 	"packages":                           142,
 	"structs that embed deeper than two": 7,
 	"tokens of generated Go":             6150,
-	"tokens of module .":                 1083300,
+	"tokens of module .":                 1087300,
 	"tokens of module bench":             106000,
 	"tokens of module service":           63600,
 	"words of doc":                       22950,

@@ -10,8 +10,8 @@ import (
 )
 
 // BenchmarkPassageSearch is a warm search for passages, from question to ranked
-// hits of at most five lines with all context signals, against the bare table asked
-// with the same analysed words for row numbers.
+// hits with all context signals, against the bare table asked with the same analysed
+// words for row numbers.
 //
 //	x-bare-fts5    all times over all times of the bare table
 //	x-bare-p50     median over median

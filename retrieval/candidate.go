@@ -30,7 +30,9 @@ type candidate struct {
 	// text alone holds every word of it.
 	exact    int
 	complete bool
-	holds    holds
+	// called is the name of the file, if the candidate stands for the file.
+	called string
+	holds  holds
 	// talk reports whether the candidate is a turn of a conversation.
 	talk bool
 	// compared counts the picked candidates with which this candidate was compared.

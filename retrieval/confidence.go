@@ -190,12 +190,13 @@ func (s *search) grounds(top []*candidate) Grounds {
 		g.Held = max(g.Held, share(words, func(w *sought) bool { return held&w.forms != 0 }))
 		g.Near = max(g.Near, c.hit.Parts.Vector*s.vectorShare)
 		best = max(best, c.raw())
-		for _, t := range append([]string{c.hit.Text}, c.hit.Trail...) {
+		first := len(texts)
+		for _, t := range append([]string{c.hit.Text, separators.Replace(c.called)}, c.hit.Trail...) {
 			units := unitsOf(t)
 			texts = append(texts, units)
 			verbatim = max(verbatim, question.longest(units))
 		}
-		g.Rare = max(g.Rare, question.common(texts[len(texts)-1-len(c.hit.Trail):]))
+		g.Rare = max(g.Rare, question.common(texts[first:]))
 	}
 	g.Verbatim = math.Log1p(verbatim)
 	if question.unspaced {

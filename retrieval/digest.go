@@ -144,6 +144,16 @@ func (d *digest) count(term uint32) uint32 {
 	return d.set[:2*n][n+i]
 }
 
+// mark returns the terms that a text holds, as bits.
+func (d *digest) mark(terms []uint32) (held uint64) {
+	for i, t := range terms {
+		if d.count(t) > 0 {
+			held |= 1 << i
+		}
+	}
+	return held
+}
+
 // jaccard returns the share of the terms of both sets that they have in
 // common. Two texts without terms have nothing in common.
 func jaccard(a, b []uint32) float64 {

@@ -26,9 +26,10 @@
 //
 // # Passages
 //
-// A Query may request passages instead of chunks. Passages are turns, items, paragraphs, code in
-// runs of at most five lines, rows of tables, lines of logs, and headings with their text. They
-// are found in the candidate chunks. In a small workspace these are all chunks, up to 64; in a
+// A Query may request passages instead of chunks. Passages are what a person would quote: turns,
+// items, paragraphs, blocks of code, rows of tables, lines of logs, and headings with their text.
+// A paragraph that is larger than a snippet is divided between sentences, also within a line.
+// Passages are found in the candidate chunks. In a small workspace these are all chunks, up to 64; in a
 // larger workspace they are Pool chunks. A passage's score is BM25 of its own words and of the
 // headings above it, plus shares from its surroundings: for each word the best share of a
 // neighbour, BM25 of the whole session, and the chunk's own score. The sum is multiplied by
@@ -56,8 +57,12 @@
 // returns every passage that a search for Limit passages would return. If a passage ends with a
 // colon, or was found only by its heading, the text after it follows the passage.
 //
-// Pack takes lines. It puts passages of one session into one note, with … where lines are left
-// out. It leaves out a passage that nearly repeats another passage.
+// Pack takes lines. It puts passages of one session into one note, with … where sentences are
+// left out. It leaves out a passage that nearly repeats another passage.
+//
+// Both show a passage with its lead: the sentence that announces a list or a block of code, the
+// item above an item, the head of a table. A sentence is shown whole. Only if it alone is longer
+// than the room, or if a chunk ends within it, a part of it is shown, with … at the cut.
 //
 // # Spans
 //

@@ -148,8 +148,8 @@ func merge(a, b []line, next bool) []line {
 		return a
 	}
 	out := slices.Clone(a)
-	if b[i].no == last.no {
-		out[len(out)-1].text = splice(last.text, b[i].text, next)
+	if b[i].no == last.no && !(last.tail && b[i].text == gap) {
+		out[len(out)-1].text, out[len(out)-1].tail = splice(last.text, b[i].text, next), b[i].tail
 		i++
 	}
 	return append(out, b[i:]...)
@@ -160,7 +160,7 @@ const leastOverlap = 16
 
 // splice joins two parts of one line, without repeating their overlap.
 func splice(a, b string, next bool) string {
-	if strings.Contains(a, b) {
+	if len(b) >= leastOverlap && strings.Contains(a, b) || strings.HasSuffix(a, b) {
 		return a
 	}
 	if strings.HasPrefix(b, a) {
@@ -171,7 +171,10 @@ func splice(a, b string, next bool) string {
 			return a + b[n:]
 		}
 	}
-	if next {
+	switch {
+	case strings.HasPrefix(b, gap) || next && ended(a):
+		return beside(a, b)
+	case next:
 		return a + b
 	}
 	return a + " … " + b

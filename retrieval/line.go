@@ -5,15 +5,15 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"github.com/memkernel/memkernel/index/analysis"
 )
 
-// line is a line of a text, or a part of one.
+// line is a line of a text, a part of one, or a sentence of several lines.
 type line struct {
-	// no is its number.
+	// no is the number of its first line.
 	no   int
 	text string
+	// head and tail report whether a sentence, or code, goes on before or after the line.
+	head, tail bool
 	// mark is the question's terms that it holds.
 	mark uint64
 }
@@ -25,16 +25,35 @@ func splitLines(text string) []string {
 
 // linesOf returns a hit's lines, unmarked.
 func linesOf(h *Hit) []line {
-	texts := splitLines(h.Text)
-	out := make([]line, len(texts))
-	for i, t := range texts {
-		out[i] = line{no: h.StartLine + i, text: strings.TrimRightFunc(t, unicode.IsSpace)}
+	out := linesFrom(h.Text, h.StartLine)
+	if p := h.part; p != nil {
+		out[0].head = p.head || p.first && h.Seq > 0
+		out[len(out)-1].tail = p.tail
 	}
 	return out
 }
 
-// size returns a line's length in characters, with its end.
-func (l line) size() int { return utf8.RuneCountInString(l.text) + 1 }
+// linesFrom returns the lines of a text, the first of which has the number no.
+func linesFrom(text string, no int) []line {
+	texts := splitLines(text)
+	out := make([]line, len(texts))
+	for i, t := range texts {
+		out[i] = line{no: no + i, text: strings.TrimRightFunc(t, unicode.IsSpace)}
+	}
+	return out
+}
+
+// size returns a line's length in characters, with its end and the marks that it may need.
+func (l line) size() int {
+	n := utf8.RuneCountInString(l.text) + 1
+	if l.head {
+		n++
+	}
+	if l.tail {
+		n++
+	}
+	return n
+}
 
 // sum returns the size of lines side by side.
 func sum(lines []line) int {
@@ -109,45 +128,42 @@ func grow(lines []line, from, to, limit int) (int, int) {
 	return from, to
 }
 
-// excerpt returns the window of lines within a size. A line that is larger than the size is cut
-// at word borders.
-func excerpt(lines []line, limit int, terms []uint32) []line {
-	if len(lines) == 0 || limit <= 0 {
+// excerpt returns the window of marked sentences within a size. A sentence that is larger than the
+// size is cut at word borders.
+func excerpt(sentences []line, limit int, terms []uint32) []line {
+	if len(sentences) == 0 || limit <= 0 {
 		return nil
 	}
-	from, to := window(lines, limit)
-	if to-from == 1 && sum(lines[from:to]) > limit {
-		return []line{shorten(lines[from], limit, terms)}
+	from, to := window(sentences, limit)
+	if to-from == 1 && sum(sentences[from:to]) > limit {
+		return []line{shorten(sentences[from], limit, terms)}
 	}
-	return lines[from:to]
+	return sentences[from:to]
 }
 
 // pieceSize is the size of the pieces into which a line is cut if necessary, in characters.
 const pieceSize = 60
 
-// shorten leaves of a line the part that holds most of the terms, with an
+// shorten leaves of a sentence the part that holds most of the terms, with an
 // ellipsis where something is missing.
 func shorten(l line, limit int, terms []uint32) line {
 	pieces := cut(l.text, min(pieceSize, max(limit-2, 1)))
 	mark(pieces, terms)
-	for i := range pieces {
-		pieces[i].no = i
-	}
 	from, to := window(pieces, max(limit-2, 1))
-	text := ""
+	text, begin := "", 0
 	l.mark = 0
-	for _, p := range pieces[from:to] {
+	for i, p := range pieces[:to] {
+		if i < from {
+			begin += len(p.text)
+			continue
+		}
 		text += p.text
 		l.mark |= p.mark
 	}
-	text = strings.TrimSpace(text)
-	if from > 0 {
-		text = "…" + text
-	}
-	if to < len(pieces) {
-		text += "…"
-	}
-	l.text = text
+	begin += len(text) - len(strings.TrimLeftFunc(text, unicode.IsSpace))
+	l.no += strings.Count(l.text[:begin], "\n")
+	l.text = strings.TrimSpace(text)
+	l.head, l.tail = l.head || from > 0, l.tail || to < len(pieces)
 	return l
 }
 
@@ -221,87 +237,62 @@ func markIn(between []byte, terms []uint32) (held uint64) {
 	return held
 }
 
-// lineWords returns the words of each of some lines of one text.
-func lineWords(a *analysis.Analyzer, lines []line) []*digest {
-	out := make([]*digest, len(lines))
-	lang := a.Language(sample(lines))
-	var buf []byte
-	var tokens []uint32
-	for i := range lines {
-		buf = a.AppendIndexAs(buf[:0], lines[i].text, lang)
-		tokens = appendHashes(tokens[:0], buf)
-		out[i] = tallied(tokens)
-	}
-	return out
-}
-
-// mark returns the terms that a text holds, as bits.
-func (d *digest) mark(terms []uint32) (held uint64) {
-	for i, t := range terms {
-		if d.count(t) > 0 {
-			held |= 1 << i
-		}
-	}
-	return held
-}
-
-// mark marks the hit's own lines. It uses the kept words of these lines if there are any.
-func (h *Hit) mark(lines []line) {
-	if h.piece == nil {
-		mark(lines, h.terms)
-		return
-	}
-	if len(h.terms) == 0 {
-		return
-	}
-	kept := h.piece.lines.Load()
-	if kept == nil || len(*kept) != len(lines) {
-		a, err := analyzer()
-		if err != nil {
-			return
-		}
-		defer analyzers.Put(a)
-		words := lineWords(a, lines)
-		kept = &words
-		h.piece.lines.Store(kept)
-	}
-	for i, d := range *kept {
-		lines[i].mark = d.mark(h.terms)
-	}
-}
-
 // sample returns the beginning of lines.
 func sample(lines []line) string {
 	n, size := 0, 0
 	for ; n < len(lines) && size < languageSample; n++ {
 		size += len(lines[n].text)
 	}
-	text := join(lines[:n])
+	text := plainText(lines[:n])
 	return text[:min(len(text), languageSample)]
 }
 
-// join puts lines side by side.
+// join returns lines as a text. A mark is where a sentence goes on that is not shown.
 func join(lines []line) string {
 	var b strings.Builder
+	on := false // the sentence of the line before goes on in this line
 	for i, l := range lines {
+		last := i == len(lines)-1
+		if l.text == gap && (i > 0 && lines[i-1].tail || !last && lines[i+1].head) {
+			continue // one mark is enough
+		}
 		if i > 0 {
 			b.WriteByte('\n')
 		}
-		b.WriteString(l.text)
+		text := strings.TrimLeft(l.text, " \t")
+		b.WriteString(l.text[:len(l.text)-len(text)])
+		if l.head && !on {
+			b.WriteString(gap)
+		}
+		b.WriteString(text)
+		on = l.tail && !last && lines[i+1].head && lines[i+1].no <= l.no+1
+		if l.tail && !on {
+			b.WriteString(gap)
+		}
 	}
 	return b.String()
 }
 
-// MaxSnippet is the largest snippet, in characters.
+// plainText returns lines as a text without marks.
+func plainText(lines []line) string {
+	texts := make([]string, len(lines))
+	for i, l := range lines {
+		texts[i] = l.text
+	}
+	return strings.Join(texts, "\n")
+}
+
+// MaxSnippet is the largest snippet, in characters. A unit of up to this size is a passage.
 const MaxSnippet = 700
 
 // show cuts the hit's snippet.
 func (h *Hit) show() {
-	lines := linesOf(h)
-	if sum(lines) > MaxSnippet {
-		h.mark(lines)
+	part := trim(linesOf(h))
+	if sum(part) > MaxSnippet {
+		part = trim(sentencesOf(part))
+		mark(part, h.terms)
+		part = trim(relined(excerpt(part, MaxSnippet, h.terms)))
 	}
-	part := excerpt(trim(lines), MaxSnippet, h.terms)
 	h.Snippet, h.SnippetStart, h.SnippetEnd = join(part), h.StartLine, h.EndLine
 	if len(part) > 0 {
 		h.SnippetStart, h.SnippetEnd = part[0].no, part[len(part)-1].no

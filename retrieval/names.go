@@ -1,6 +1,7 @@
 package retrieval
 
 import (
+	"math/bits"
 	"path"
 	"strings"
 	"unicode"
@@ -14,9 +15,12 @@ import (
 // else the first passage. A little of them counts for all passages of the note. The head of a
 // note that is called exactly as the question comes before every other passage.
 
-// nameShare is the number of times that a word of a name counts for passages other than the head.
-// For the head it counts as in a heading.
-const nameShare = .5
+// nameWeight is the number of times that a word of a name counts for the head, as in the index.
+// nameShare is the number for the other passages of the note.
+const (
+	nameWeight = index.WeightNames
+	nameShare  = .5
+)
 
 // separators are the characters that stand for spaces in the names of files.
 var separators = strings.NewReplacer("-", " ", "_", " ", ".", " ")
@@ -32,7 +36,7 @@ func callNames(file string, given []string) []string {
 func (r *refiner) call(ps []*place) {
 	c := ps[0].chunk
 	var held uint64
-	same := 0
+	same, best, called := 0, 0, ""
 	for _, name := range callNames(c.hit.Path, c.names) {
 		d := digestOf(r.a, name, c.outline.lang)
 		mark := d.mark(r.terms)
@@ -41,6 +45,9 @@ func (r *refiner) call(ps []*place) {
 		}
 		if strings.ContainsFunc(name, unicode.IsLetter) {
 			held |= mark // a day or a number is no name
+			if n := bits.OnesCount64(mark); n > best {
+				best, called = n, name
+			}
 		}
 		if spelled(name) == r.exact.whole {
 			same = sameName
@@ -52,7 +59,7 @@ func (r *refiner) call(ps []*place) {
 		return
 	}
 	head := headOf(ps)
-	head.exact, head.held = same, head.held|held
+	head.exact, head.held, head.called = same, head.held|held, called
 	for j := range r.terms {
 		if held&(1<<j) == 0 {
 			continue
@@ -60,7 +67,7 @@ func (r *refiner) call(ps []*place) {
 		for _, p := range ps {
 			p.tf[j] = max(p.tf[j], nameShare)
 		}
-		head.tf[j] = max(head.tf[j], r.sig.Heading)
+		head.tf[j] = max(head.tf[j], nameWeight)
 	}
 }
 

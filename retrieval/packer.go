@@ -180,16 +180,15 @@ func (p *packer) cutDown(whole segment) (*draft, LeftReason) {
 		return nil, OverBudget
 	}
 	p.cut = true
-	mark(whole.lines, whole.hit.terms)
-	if limit := room * maxDensity; sum(whole.lines) > limit {
-		whole = whole.part(limit)
-	}
 	return p.partOf(whole, room)
 }
 
-// partOf tries parts of a segment with marked lines and returns the largest part that fits. Each
-// part is larger or smaller than the last part by the amount that the last part missed.
+// partOf tries parts of a segment and returns the largest part that fits. Each part is larger or
+// smaller than the last part by the amount that the last part missed.
 func (p *packer) partOf(whole segment, room int) (*draft, LeftReason) {
+	whole.lines = sentencesOf(whole.lines)
+	mark(whole.lines, whole.hit.terms)
+	whole.lines = excerpt(whole.lines, room*maxDensity, whole.hit.terms)
 	low, high := 0, sum(whole.lines)+1 // characters that fit, and that don't
 	size := min(room*4, high-1)        // a guess
 	var best *draft
@@ -235,9 +234,9 @@ func next(low, high, size, room, used int) int {
 	return low + (high-low)/2
 }
 
-// part returns an excerpt of a segment, with a given size.
+// part returns an excerpt of a segment of marked sentences, with a given size.
 func (s segment) part(size int) segment {
-	s.lines = trim(excerpt(s.lines, size, s.hit.terms))
+	s.lines = trim(relined(excerpt(s.lines, size, s.hit.terms)))
 	s.cut = true
 	if len(s.lines) > 0 {
 		s.from, s.to = s.lines[0].no, s.lines[len(s.lines)-1].no
@@ -281,7 +280,6 @@ func (p *packer) takeBack(more int, shrunk bool) bool {
 	p.fence += more
 	p.relay()
 	if room := p.Tokens - p.tokens; !shrunk && room >= usefulTokens {
-		mark(last.lines, last.hit.terms)
 		if d, why := p.partOf(last, room); why == "" {
 			p.accept(d)
 			return true

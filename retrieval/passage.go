@@ -12,14 +12,11 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// maxPassage is the largest number of lines of a passage. Larger units are cut into parts.
-const maxPassage = 5
-
 // passage is the smallest piece of a chunk that a search finds by itself: a turn, an item, a
-// paragraph, or a part of a paragraph. A heading belongs to the first passage under it.
+// paragraph, or sentences of a long paragraph. A heading belongs to the first passage under it.
 type passage struct {
 	// from is the passage's first line in the chunk, counted from 0. to is the line after its
-	// last line.
+	// last line. A passage may begin or end within a line, where a sentence does.
 	from, to int
 	// own is the first line of the passage that is not a heading.
 	own int
@@ -55,6 +52,12 @@ type passage struct {
 	// begin is the offset of the passage's text in the chunk's text. ownBegin is the offset of
 	// its own lines. end is the end of both.
 	begin, ownBegin, end int32
+	// lead is the text without which the passage may be unclear: the sentence that announces a
+	// list, the item above an item, or the head of a table.
+	lead lead
+	// head and tail report whether a sentence, or code, goes on before or after the passage.
+	// first reports whether it may go on before the passage if the chunk is not the file's first.
+	head, tail, first bool
 	read
 }
 
@@ -71,11 +74,10 @@ type others struct {
 
 var noOthers others
 
-// read is the kept analysis of a shown text: the words of each of its lines, and the times that
-// the text names. Both are made on first use.
+// read is the kept analysis of a shown text: the times that the text names, and its claim, both made
+// on first use.
 type read struct {
-	lines atomic.Pointer[[]*digest]
-	told  atomic.Pointer[told]
+	told atomic.Pointer[told]
 	// claim is the claim of a passage, or an empty one.
 	claim atomic.Pointer[claim]
 }
@@ -112,13 +114,15 @@ func (o *outline) spelling(text string) *pairMask {
 
 // outlineOf takes a chunk apart.
 func outlineOf(a *analysis.Analyzer, text string, trail []string) *outline {
-	terms, lang := a.AppendLines(nil, unreferenced(text))
-	c := cutter{a: a, whole: text, lang: lang, lines: splitLines(text), terms: bytes.Split(terms, []byte{'\n'}), above: trail}
+	units := blocksOf(text)
+	runs, broken := runsOf(text, units)
+	terms, lang := a.AppendLines(nil, unreferenced(broken))
+	c := cutter{a: a, whole: text, lang: lang, lines: splitLines(broken), terms: bytes.Split(terms, []byte{'\n'}), above: trail}
 	c.about = c.words(nil)
-	for _, u := range unitsOfChunk(text) {
-		c.unit(u)
+	for i, u := range units {
+		c.unit(u, runs[i])
 	}
-	c.flush(len(c.lines))
+	c.flush()
 	o := &outline{passages: c.out, over: c.words(trail), lang: lang}
 	c.pack()
 	for _, p := range c.out {
@@ -186,19 +190,20 @@ type cutter struct {
 	a     *analysis.Analyzer
 	whole string
 	lang  string
-	lines []string
-	// terms are the analysed words of each line.
-	terms [][]byte
-	above []string
+	// lines are the lines, which are broken where a passage begins within a line. terms are their
+	// analysed words. breaks is the number of breaks so far.
+	lines  []string
+	terms  [][]byte
+	breaks int
+	above  []string
 	// open are the current headings that are in the chunk.
 	open []markdownstore.Unit
 	// about holds the words of these headings.
 	about *digest
-	// head is the first line of the headings that have no text yet.
-	head int
-	// heads reports whether there are such headings.
-	heads bool
-	out   []*passage
+	// head is the extent of the headings that have no text yet, or nil.
+	head *extent
+	leads
+	out []*passage
 	// digests are all digests that were made.
 	digests []*digest
 	// sets holds the sets of these digests.
@@ -208,37 +213,36 @@ type cutter struct {
 	buf, spelt []byte
 }
 
-func (c *cutter) unit(u markdownstore.Unit) {
-	from, to := u.StartLine-1, min(u.EndLine, len(c.lines))
-	for to > from && strings.TrimSpace(c.lines[to-1]) == "" {
-		to--
+func (c *cutter) unit(u markdownstore.Unit, runs []extent) {
+	if len(runs) == 0 {
+		return
 	}
-	for from < to && strings.TrimSpace(c.lines[from]) == "" {
-		from++
-	}
-	switch {
-	case from == to:
-	case u.Kind == markdownstore.UnitHeading:
-		c.heading(u, from)
-	case u.Kind == markdownstore.UnitRule || u.Kind == markdownstore.UnitMarker:
+	whole := runs[0]
+	whole.end = runs[len(runs)-1].end
+	c.leads.see(c.whole, u.Kind, whole)
+	switch u.Kind {
+	case markdownstore.UnitHeading:
+		c.heading(u, runs[0])
+	case markdownstore.UnitRule, markdownstore.UnitMarker:
 	default:
-		c.text(u, from, to)
+		c.text(u, runs)
 	}
 }
 
 // heading makes u a current heading. If u is not below the headings that have no text yet, these
 // headings become a passage of their own.
-func (c *cutter) heading(u markdownstore.Unit, from int) {
-	if c.heads && c.open[len(c.open)-1].Level >= u.Level {
-		c.flush(from)
+func (c *cutter) heading(u markdownstore.Unit, r extent) {
+	if c.head != nil && c.open[len(c.open)-1].Level >= u.Level {
+		c.flush()
 	}
 	for len(c.open) > 0 && c.open[len(c.open)-1].Level >= u.Level {
 		c.open = c.open[:len(c.open)-1]
 	}
 	c.open = append(c.open, u)
-	if !c.heads {
-		c.head, c.heads = from, true
+	if c.head == nil {
+		c.head = &r
 	}
+	c.head.to, c.head.end = r.to, r.end
 	labels := make([]string, len(c.open))
 	for i, h := range c.open {
 		labels[i] = h.Label
@@ -247,47 +251,33 @@ func (c *cutter) heading(u markdownstore.Unit, from int) {
 }
 
 // flush makes a passage of the headings that have no text yet.
-func (c *cutter) flush(to int) {
-	if c.heads {
-		c.heads = false
-		c.add(&passage{from: c.head, to: min(to, c.head+maxPassage)}, c.head)
+func (c *cutter) flush() {
+	if h := c.head; h != nil {
+		c.head = nil
+		c.add(&passage{}, *h, *h)
 	}
 }
 
-// text makes passages of a unit and the headings just above it. It makes one passage, or several
-// of equal size.
-func (c *cutter) text(u markdownstore.Unit, from, to int) {
-	start := from
-	if c.heads {
-		start, c.heads = c.head, false
-	}
-	alone := u.Kind == markdownstore.UnitTable || stamped(c.lines[from:to])
-	if alone && from+1-start > maxPassage {
-		c.add(&passage{from: start, to: min(from, start+maxPassage)}, start)
-		start = from
-	}
-	size := to - start
-	parts := (size + maxPassage - 1) / maxPassage
-	if alone {
-		parts = to - from
-	}
-	for i := range parts {
-		p := &passage{from: start + i*size/parts, to: start + (i+1)*size/parts, bound: !states(u.Kind) || parts > 1 && !alone}
-		if alone {
-			if p.from, p.to = from+i, from+i+1; i == 0 {
-				p.from = start
-			}
+// text makes passages of the runs of a unit. The headings just above belong to the first.
+func (c *cutter) text(u markdownstore.Unit, runs []extent) {
+	for i, own := range runs {
+		r := own
+		if c.head != nil {
+			r.from, r.begin, c.head = c.head.from, c.head.begin, nil
 		}
-		own := max(p.from, from)
-		if p.to <= from {
-			own = p.from // headings and blank lines alone
-		} else if u.Kind == markdownstore.UnitTurn && u.Label != "" && i == 0 {
+		p := &passage{head: own.head, tail: own.tail, bound: !states(u.Kind) || own.within || own.head || own.tail}
+		p.first = r.from == 0 && own.from == 0 && (u.Kind == markdownstore.UnitParagraph || u.Kind == markdownstore.UnitQuote) && (own.to > 1 || !begins(c.whole))
+		if own.within {
+			c.breaks++
+		}
+		if u.Kind == markdownstore.UnitTurn && u.Label != "" && i == 0 {
 			p.label = c.words([]string{u.Label})
 		}
 		if u.Kind == markdownstore.UnitProperty {
 			p.property = u.Label
 		}
-		c.add(p, own)
+		p.lead = c.leads.of(u.Kind, i)
+		c.add(p, r, own)
 	}
 }
 
@@ -314,35 +304,32 @@ func stamped(lines []string) bool {
 	return n > 1 && 2*n > len(lines)
 }
 
-// add finishes a passage. Its own words begin at the line own. Headings before that line count as
-// words of about.
-func (c *cutter) add(p *passage, own int) {
-	begin, end := lineSpan(c.whole, p.from, p.to)
-	ownBegin := begin
-	if own > p.from {
-		ownBegin, _ = lineSpan(c.whole, own, p.to)
-	}
-	p.own, p.begin, p.ownBegin, p.end = own, int32(begin), int32(ownBegin), int32(end)
-	text, lines := c.whole[ownBegin:end], c.lines[own:p.to]
-	tokens := c.hashes(own, p.to)
+// add finishes the passage of an extent, whose own words are in the extent own. Headings before it count
+// as words of about.
+func (c *cutter) add(p *passage, r, own extent) {
+	p.from, p.own, p.to = r.from, own.from, r.to
+	p.begin, p.ownBegin, p.end = int32(r.begin), int32(own.begin), int32(own.end)
+	first := min(own.from+c.breaks, len(c.lines))
+	text, lines := c.whole[own.begin:own.end], c.lines[first:min(own.to+c.breaks, len(c.lines))]
+	tokens := c.hashes(own.from, own.to)
 	if p.label != nil {
 		tokens = tokens[min(p.label.size, len(tokens)):]
 	}
 	c.tally(&p.body, tokens)
-	if own > p.from {
-		p.title = c.tally(&digest{}, c.hashes(p.from, own))
+	if r.from < own.from {
+		p.title = c.tally(&digest{}, c.hashes(r.from, own.from))
 	}
 	p.asks, p.tagged = questionShare(text), anyTagged(lines)
-	p.task = own < len(c.lines) && strings.Contains(c.lines[own], "[") && box.MatchString(c.lines[own])
+	p.task = strings.Contains(lines[0], "[") && box.MatchString(lines[0])
 	p.gone = strings.TrimSpace(text) != "" && !slices.ContainsFunc(lines, func(l string) bool {
 		return strings.TrimSpace(l) != "" && !markdownstore.SaysSuperseded(l)
 	})
 	speaksOf := others{}
 	speaksOf.comesFrom, speaksOf.supersedes = refersTo(lines)
-	var r markdownstore.Replacement
-	if r, p.changes = markdownstore.ReplacementOf(text); p.changes && !p.gone {
-		speaksOf.replaces = &r
-		for _, w := range r.Former() {
+	var by markdownstore.Replacement
+	if by, p.changes = markdownstore.ReplacementOf(text); p.changes && !p.gone {
+		speaksOf.replaces = &by
+		for _, w := range by.Former() {
 			speaksOf.former.add(w)
 		}
 	}
@@ -350,7 +337,7 @@ func (c *cutter) add(p *passage, own int) {
 	if len(speaksOf.comesFrom)+len(speaksOf.supersedes) > 0 || speaksOf.replaces != nil {
 		p.others = &speaksOf
 	}
-	c.spelt = appendSpelled(c.spelt[:0], c.whole[begin:end])
+	c.spelt = appendSpelled(c.spelt[:0], c.whole[r.begin:r.end])
 	addPairs(&p.pairs, c.spelt)
 	p.about = c.about
 	p.trail = c.trail()
@@ -360,7 +347,7 @@ func (c *cutter) add(p *passage, own int) {
 // hashes are the words of some lines, until the next call.
 func (c *cutter) hashes(from, to int) []uint32 {
 	c.room = c.room[:0]
-	for i := from; i < to && i < len(c.terms); i++ {
+	for i := from + c.breaks; i < to+c.breaks && i < len(c.terms); i++ {
 		c.room = appendHashes(c.room, c.terms[i])
 	}
 	return c.room

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/memkernel/memkernel/markdownstore"
 )
 
 // A search finds lines and shows places. Answers in one section, or near each other in one
@@ -101,7 +103,7 @@ func places(hits []Hit, limit int) []Hit {
 			h.show()
 			h.Dates = datesOf(h)
 			s := &spot{h, h.StartLine, h.EndLine, MaxSnippet - utf8.RuneCountInString(h.Snippet)}
-			s.follow(h)
+			s.explain(h)
 			spots = append(spots, s)
 		}
 	}
@@ -156,7 +158,7 @@ func (s *spot) add(h *Hit, must bool) {
 	}
 	h.Dates = datesOf(h)
 	s.take(h)
-	s.follow(h)
+	s.explain(h)
 }
 
 // holds reports whether a passage has a word of the question.
@@ -192,45 +194,54 @@ func (s *spot) take(h *Hit) {
 // announces reports whether the answer follows a passage. This is so if the passage ends with a
 // colon, or if only its heading holds the words of the question.
 func (h *Hit) announces() bool {
-	if said := strings.TrimRight(h.Snippet, " \t\n*_"); strings.HasSuffix(said, ":") || strings.HasSuffix(said, "：") {
-		return true
-	}
-	if !strings.HasPrefix(h.Snippet, "#") || h.ByFact != "" {
-		return false
-	}
-	lines := linesOf(h)
-	h.mark(lines)
-	return !slices.ContainsFunc(lines, func(l line) bool { return l.mark != 0 && !strings.HasPrefix(l.text, "#") })
+	return announces(h.Snippet) || strings.HasPrefix(h.Snippet, "#") && h.ByFact == "" && !h.holds()
 }
 
-// follow adds the next non-blank lines after a passage that announces them. It adds at most
-// maxPassage lines.
-func (s *spot) follow(h *Hit) {
-	if !h.passage || !h.announces() {
+// maxFollow is the number of characters that may follow a passage that announces them.
+const maxFollow = MaxSnippet / 2
+
+// explain adds the lead of a passage, and the next sentences or items after a passage that
+// announces them. After a property of a note it adds the first sentences of the note.
+func (s *spot) explain(h *Hit) {
+	if l := h.lead(); l.end > 0 {
+		s.aside(h, h.between(int(l.begin), int(l.end), true))
+	}
+	if !h.passage || !h.announces() && !h.property {
+		return
+	}
+	after := h.EndLine + 1 - h.first
+	if h.property { // the note begins after its front matter
+		after = max(after, markdownstore.Parse("", h.whole).BodyLine-1)
+	}
+	var block []line
+	lines := linesFrom(h.whole, h.first)
+	for _, l := range lines[min(after, len(lines)):] {
+		if len(block) == 0 && (l.text == "" || h.property && strings.HasPrefix(l.text, "#")) {
+			continue
+		}
+		if l.text == "" || strings.HasPrefix(l.text, "#") || strings.Trim(l.text, "-*_ ") == "" {
+			break
+		}
+		block = append(block, l)
+	}
+	next := sentencesOf(block)
+	for len(next) > 0 && sum(next) > maxFollow {
+		next = next[:len(next)-1]
+	}
+	s.aside(h, relined(next))
+}
+
+// aside adds lines that belong to a hit, if there is room and they are not shown already.
+func (s *spot) aside(h *Hit, lines []line) {
+	if len(lines) == 0 {
 		return
 	}
 	next := *h
-	next.piece = nil
-	next.SnippetStart, next.Snippet, next.SupersededBy, next.ByFact = 0, "", "", ""
-	for i, text := range splitLines(h.whole)[h.EndLine+1-h.first:] {
-		no := h.EndLine + 1 + i
-		blank := strings.TrimSpace(text) == ""
-		if blank && next.SnippetStart == 0 {
-			continue
-		}
-		if blank || strings.HasPrefix(text, "#") || strings.Trim(text, "-*_ ") == "" || next.SnippetStart > 0 && no-next.SnippetStart == maxPassage {
-			break
-		}
-		if next.SnippetStart == 0 {
-			next.SnippetStart = no
-		}
-		next.Snippet += text + "\n"
-		next.SnippetEnd = no
-	}
-	next.Snippet = strings.TrimSuffix(next.Snippet, "\n")
-	next.StartLine, next.EndLine, next.Text = next.SnippetStart, next.SnippetEnd, next.Snippet
+	next.piece, next.SupersededBy, next.ByFact = nil, "", ""
+	next.StartLine, next.EndLine, next.Text = lines[0].no, lines[len(lines)-1].no, join(lines)
+	next.SnippetStart, next.SnippetEnd, next.Snippet = next.StartLine, next.EndLine, next.Text
 	next.Dates = datesOf(&next)
-	if next.Snippet != "" && utf8.RuneCountInString(next.Snippet) <= s.room && !s.shows(&next) {
+	if utf8.RuneCountInString(next.Snippet) <= s.room && !s.shows(&next) {
 		s.take(&next)
 	}
 }

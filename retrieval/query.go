@@ -13,7 +13,7 @@ type Query struct {
 	MinScore, MinBest float64
 	// MinShare is the share of the best hit's score that a hit needs, 0 to 1.
 	MinShare float64
-	// Passages requests turns, items and paragraphs of at most five lines, scored by their own
+	// Passages requests turns, items, paragraphs and parts of long paragraphs, scored by their own
 	// words and by their surroundings, instead of chunks.
 	Passages bool
 	// Lines requests a hit for each chunk or passage. Otherwise a hit is a place: the best lines

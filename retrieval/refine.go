@@ -39,6 +39,8 @@ type place struct {
 	// words among them. exact is how much of the question they contain verbatim.
 	held         uint64
 	words, exact int
+	// called is the name of the file with the most words of the question, for the head of the file.
+	called string
 	// complete reports whether the passage alone holds every word of a question of several words.
 	// Turns of conversations don't count, because a turn with all words mostly asks the question.
 	complete bool
@@ -318,7 +320,7 @@ const halfPassage = 60
 func (p *place) candidate(c *candidate, w weights) {
 	c.hit, c.from, c.digest = p.chunk.hit, p.chunk.from, &p.body
 	h := &c.hit
-	h.passage, h.piece, h.whole, h.first, h.words = true, &p.passage.read, h.Text, h.StartLine, p.body.set
+	h.passage, h.part, h.piece, h.whole, h.first, h.words = true, p.passage, &p.passage.read, h.Text, h.StartLine, p.body.set
 	h.StartLine, h.EndLine, h.Trail = p.from, p.to, p.trail
 	h.ID += ":" + strconv.Itoa(1+p.passage.from)
 	h.Text = p.text()
@@ -326,8 +328,8 @@ func (p *place) candidate(c *candidate, w weights) {
 	if p.fact != nil {
 		h.ByFact = p.fact.Citation
 	}
-	c.exact, c.complete, c.talk, c.held = p.exact, p.complete, p.session.talk, p.held
-	h.talk = c.talk
+	c.exact, c.complete, c.talk, c.held, c.called = p.exact, p.complete, p.session.talk, p.held, p.called
+	h.talk, h.property = c.talk, p.property != ""
 	for j, n := range p.tf {
 		if n > 0 {
 			c.held |= 1 << j

@@ -194,11 +194,15 @@ type Hit struct {
 
 	// terms are the terms of the question. Pack uses them to cut a hit that does not fit.
 	terms []uint32
-	// passage reports whether the hit is a passage of a chunk. whole is the text of the chunk,
-	// which begins at line first. words are the hashes of the passage's own words.
+	// passage reports whether the hit is a passage of a chunk. part is that passage. whole is the
+	// text of the chunk, which begins at line first. words are the hashes of the passage's own
+	// words.
 	passage bool
+	part    *passage
 	// piece is the kept analysis of Text, or nil.
 	piece *read
+	// property reports whether the passage is a property of the front matter.
+	property bool
 	// talk reports whether the hit is a turn of a conversation. Such a turn may answer without
 	// words of the question.
 	talk  bool

@@ -22,67 +22,105 @@ func (p *packer) join(d *draft) {
 			group = append(group, s)
 		}
 	}
-	if len(group) == 1 {
-		if len(p.notes) < p.Items {
-			item, _ := fuse(group)
-			d.notes = append(slices.Clip(p.notes), note{Item: item, of: d.hit})
-		}
-		return
-	}
 	slices.SortStableFunc(group, func(a, b segment) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to)) })
-	item, _ := fuse(bridged(group))
+	item, _ := fuse(explained(group))
 	d.notes = slices.Clone(p.notes)
 	for i := range d.notes {
 		if n := &d.notes[i]; n.of != nil && together(n.of, d.hit) {
 			d.grown = &p.notes[i]
 			*n = note{Item: item, of: n.of}
+			return
 		}
+	}
+	if d.notes = nil; len(p.notes) < p.Items {
+		d.notes = append(slices.Clip(p.notes), note{Item: item, of: d.hit})
 	}
 }
 
-// gap marks lines that are left out between passages.
+// gap marks sentences that are left out between passages.
 const gap = "…"
 
-// bridged fills the gaps between passages. It inserts a single line that separates two passages,
-// and a mark for a longer gap.
-func bridged(group []segment) []segment {
-	out := []segment{group[0]}
-	end := group[0].to
-	for _, s := range group[1:] {
-		if s.from > end+1 {
-			if l := between(s.hit, end+1, s.from-1); l.text != "" {
-				out = append(out, segment{hit: s.hit, rank: s.rank, from: l.no, to: l.no, lines: []line{l}})
-			}
+// explained returns passages of one session with their leads. Between two passages it inserts
+// what is missing if that is a short line, and a mark otherwise.
+func explained(group []segment) []segment {
+	out := slices.Clone(group)
+	var shown *segment // the one that ends last
+	for i := range out {
+		s := &out[i]
+		begin, end := s.begin(), 0
+		if shown != nil {
+			end = shown.endIn(s.hit)
 		}
-		out = append(out, s)
-		end = max(end, s.to)
+		if l := s.hit.lead(); l.end > 0 && int(l.begin) >= end && int(l.end) <= begin {
+			s.lines = slices.Concat(s.hit.between(int(l.begin), int(l.end), true), s.hit.between(int(l.end), begin, false), s.lines)
+			s.from, begin = s.lines[0].no, int(l.begin)
+		}
+		if shown != nil {
+			missing := s.hit.between(end, begin, false)
+			if n := len(missing); n > 0 && missing[0].text != gap {
+				missing[0].head, missing[n-1].tail = shown.lines[len(shown.lines)-1].tail, s.lines[0].head
+			}
+			s.lines = relined(slices.Concat(missing, s.lines))
+			s.from = min(s.from, s.lines[0].no)
+		}
+		if shown == nil || s.to >= shown.to {
+			shown = &group[i]
+		}
 	}
 	return out
 }
 
-// between returns the text shown for the lines from..to of the file: the line itself if it is one
-// and not long, nothing if they are blank, and a mark otherwise.
-func between(h *Hit, from, to int) line {
-	text, blank := "", true
-	for no := from; no <= to; no++ {
-		text = ""
-		if no >= h.first {
-			text = lineRange(h.whole, no-h.first, no-h.first+1)
-		}
-		blank = blank && no >= h.first && text == ""
+// lead returns the lead of a passage, or none.
+func (h *Hit) lead() lead {
+	if h.part == nil {
+		return lead{}
 	}
-	switch {
-	case blank:
-		return line{}
-	case from == to && text != "" && len(text) <= maxBridge:
-		return line{no: from, text: text}
-	}
-	return line{no: from, text: gap}
+	return h.part.lead
 }
 
-// maxBridge is the length in bytes of the longest line that is shown because the lines on both
-// sides of it are shown.
-const maxBridge = 240
+// begin returns the offset in the chunk at which the shown part of a passage begins.
+func (s *segment) begin() int {
+	start, end := lineSpan(s.hit.whole, s.lines[0].no-s.hit.first, s.lines[0].no-s.hit.first+1)
+	return start + max(strings.Index(s.hit.whole[start:end], s.lines[0].text), 0)
+}
+
+// endIn returns the offset in the chunk of h behind what a passage shows, or -1 if lines between
+// them are not in the chunk.
+func (s *segment) endIn(h *Hit) int {
+	last := s.lines[len(s.lines)-1]
+	if last.no < h.first {
+		return max(last.no+1-h.first, -1)
+	}
+	start, end := lineSpan(h.whole, last.no-h.first, last.no-h.first+1)
+	if i := strings.LastIndex(h.whole[start:end], last.text); i >= 0 {
+		return start + i + len(last.text)
+	}
+	return end
+}
+
+// between returns the lines that a note shows for a part of the chunk between two others: none if
+// it is blank, the part itself if it must be shown or is a short line, and a mark otherwise.
+func (h *Hit) between(from, to int, whole bool) []line {
+	if from < 0 {
+		return []line{{no: h.first - 1, text: gap}}
+	}
+	if from >= to {
+		return nil
+	}
+	from = to - len(strings.TrimLeft(h.whole[from:to], " \t\r\n"))
+	text := strings.TrimRight(h.whole[from:to], " \t\r\n")
+	if start := 1 + strings.LastIndexByte(h.whole[:from], '\n'); strings.TrimSpace(h.whole[start:from]) == "" {
+		text, from = h.whole[start:from]+text, start // with its indentation
+	}
+	lines := strip(linesFrom(text, h.first+strings.Count(h.whole[:from], "\n")))
+	if len(lines) > 0 && !whole && (len(lines) > 1 || len(text) > maxLead) {
+		return []line{{no: lines[0].no, text: gap}}
+	}
+	if whole && from == 0 && h.Seq > 0 && len(lines) > 0 {
+		lines[0].head = !listed(text) && text[0] != '|' // the chunk may begin within a sentence
+	}
+	return lines
+}
 
 // nearDuplicate is the share of common words from which a passage counts as a repetition of
 // another passage. A passage with fewer than leastWords words is too short to judge.

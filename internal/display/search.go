@@ -60,7 +60,7 @@ func showHit(b *strings.Builder, h *retrieval.Hit, p Style, mark *marker, explai
 // showRuns prints the lines of a hit's place unchanged. Lines of files have their numbers.
 // Headings are printed where they change.
 func showRuns(b *strings.Builder, h *retrieval.Hit, runs []retrieval.More, p Style, mark *marker) {
-	last, trail := 0, runs[0].Trail
+	last, shown, trail := 0, "", runs[0].Trail
 	gutter := len(strconv.Itoa(runs[len(runs)-1].EndLine))
 	for i, r := range runs {
 		say := func(ink Ink, text string) { fmt.Fprintf(b, "  %s\n", p.Paint(ink, text)) }
@@ -81,10 +81,10 @@ func showRuns(b *strings.Builder, h *retrieval.Hit, runs []retrieval.More, p Sty
 		}
 		for j, line := range strings.Split(r.Text, "\n") {
 			no := r.StartLine + j
-			if strings.TrimSpace(line) == "" || h.Path != "" && no <= last {
+			if strings.TrimSpace(line) == "" || h.Path != "" && (no < last || no == last && strings.Contains(shown, line)) {
 				continue // chunks overlap
 			}
-			last = no
+			last, shown = no, line
 			number := "    "
 			if h.Path != "" {
 				number = fmt.Sprintf("  %*d  ", gutter, no)

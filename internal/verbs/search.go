@@ -47,7 +47,8 @@ there is by then, --wait 0s from the index as it is. Vectors are made by reindex
 
 A hit is a place: what answers in one section of a file or in one stretch of a
 session, its best lines first in rank, all of them as they stand, with their numbers.
---lines makes a hit of each passage instead, of at most five lines.
+--lines makes a hit of each passage instead: an item, a paragraph, or whole sentences
+of a long one. … is where a sentence was too long to be shown whole.
 
 What stands above a hit, such as memory/deploys.md#L3-L9, cites its best lines, and is
 what get takes; with the number of any other line it takes that.`,
