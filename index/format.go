@@ -19,7 +19,8 @@ import (
 //	2: chunks has keywords; the column path of chunks_fts, which holds them too,
 //	   is called file
 //	3: chunks_fts has names
-const formatVersion = 3
+//	4: files has labels
+const formatVersion = 4
 
 // applicationID marks a SQLite file as one of ours in its header: "mkix".
 const applicationID = 0x6d6b6978
@@ -40,8 +41,10 @@ var schema = []string{
 		mtime INTEGER NOT NULL,          -- ns since 1970
 		hash BLOB NOT NULL,              -- of its chunks; empty if never read
 		chunks INTEGER NOT NULL,
-		again INTEGER NOT NULL           -- 1: read it next time, whatever its stat
+		again INTEGER NOT NULL,          -- 1: read it next time, whatever its stat
+		labels TEXT NOT NULL             -- one per line
 	)`,
+	`CREATE INDEX files_labels ON files(id) WHERE labels<>''`,
 	`CREATE INDEX files_again ON files(id) WHERE again`,
 	`CREATE TABLE chunks(
 		row INTEGER PRIMARY KEY,         -- never used twice

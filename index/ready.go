@@ -79,6 +79,9 @@ func hashFile(chunks []ReadyChunk) []byte {
 		for _, s := range [3]string{c.ID, c.Date, c.Keywords} {
 			buf = append(append(buf, s...), 0)
 		}
+		for _, s := range c.Labels {
+			buf = append(append(buf, s...), 0)
+		}
 		h.Write(buf)
 	}
 	return h.Sum(nil)

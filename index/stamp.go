@@ -23,7 +23,7 @@ func statHash(path string, size, mtime int64) uint64 {
 	return h ^ h>>31
 }
 
-func (f FileStat) hash() uint64 { return statHash(f.Path, f.Size, nanos(f.ModTime)) }
+func (f FileStat) hash() uint64 { return statHash(f.Path, f.Size, f.Nanos()) }
 
 // nanos returns the stored form of a time. A time out of range, which only a broken clock writes,
 // becomes the nearest time in range.

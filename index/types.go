@@ -44,6 +44,9 @@ type Chunk struct {
 	// They weigh as much as the words of the path. They are not part of Hash, nor of an ID that
 	// the index derives.
 	Keywords string
+	// Labels are names by which a caller can select the chunk's file, see [Index.Labels]. The
+	// labels of a file are those of its first chunk. No search finds them.
+	Labels []string
 	// Facts are statements by which lines of the chunk are found. Their words weigh as much as
 	// Keywords.
 	Facts []Fact

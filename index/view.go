@@ -25,6 +25,8 @@ type view struct {
 	frequency map[string]int64
 	// paths holds the paths of all files, by file number. It is nil until a search needs it.
 	paths atomic.Pointer[map[int64]string]
+	// labels are the labels of files. It is nil until a caller needs it.
+	labels atomic.Pointer[map[string][]string]
 	// spelt are the unknown words looked into last.
 	spelt spellCache
 	// hits are the chunks found last.

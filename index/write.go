@@ -112,7 +112,7 @@ func (w *writer) file(f *prepared, r *SyncReport) error {
 	r.Bytes += f.Stat.Size
 	switch {
 	case f.same():
-		if f.Row.size != f.Stat.Size || f.Row.mtime != nanos(f.Stat.ModTime) {
+		if f.Row.size != f.Stat.Size || f.Row.mtime != f.Stat.Nanos() {
 			r.Touched++
 		} else {
 			r.Unchanged++

@@ -16,7 +16,7 @@ func (w *writer) stat(f *prepared, again bool) error {
 		return err
 	}
 	_, err := w.tx.ExecContext(w.ctx, "UPDATE files SET size=?, mtime=?, again=? WHERE id=?",
-		f.Stat.Size, nanos(f.Stat.ModTime), again, f.Row.id)
+		f.Stat.Size, f.Stat.Nanos(), again, f.Row.id)
 	w.restamp(f)
 	return err
 }
@@ -31,8 +31,8 @@ func (w *writer) restamp(f *prepared) {
 
 // newFile adds a row to files.
 func (w *writer) newFile(f *prepared, hash []byte, again bool) (id int64, err error) {
-	res, err := w.tx.ExecContext(w.ctx, `INSERT INTO files(path, size, mtime, hash, chunks, again) VALUES(?, ?, ?, ?, ?, ?)`,
-		f.Stat.Path, f.Stat.Size, nanos(f.Stat.ModTime), hash, len(f.chunks), again)
+	res, err := w.tx.ExecContext(w.ctx, `INSERT INTO files(path, size, mtime, hash, chunks, again, labels) VALUES(?, ?, ?, ?, ?, ?, ?)`,
+		f.Stat.Path, f.Stat.Size, f.Stat.Nanos(), hash, len(f.chunks), again, LabelsOf(f.chunks))
 	if err != nil {
 		return 0, err
 	}
@@ -49,8 +49,8 @@ func (w *writer) replace(f *prepared, again bool) error {
 		}
 		return w.insertAll(f, id, nil)
 	}
-	_, err := w.tx.ExecContext(w.ctx, "UPDATE files SET size=?, mtime=?, hash=?, chunks=?, again=? WHERE id=?",
-		f.Stat.Size, nanos(f.Stat.ModTime), f.hash, len(f.chunks), again, f.Row.id)
+	_, err := w.tx.ExecContext(w.ctx, "UPDATE files SET size=?, mtime=?, hash=?, chunks=?, again=?, labels=? WHERE id=?",
+		f.Stat.Size, f.Stat.Nanos(), f.hash, len(f.chunks), again, LabelsOf(f.chunks), f.Row.id)
 	if err != nil {
 		return err
 	}

@@ -20,6 +20,8 @@ type MemoryIndex interface {
 	Lag(ctx context.Context, source iter.Seq2[index.FileStat, error]) (index.Lag, error)
 	Stats(ctx context.Context) (index.Stats, error)
 	Check(ctx context.Context) iter.Seq[error]
+	// Labels returns the labels of all files that have labels, by path.
+	Labels(ctx context.Context) (map[string][]string, error)
 	MemoryVectors
 	Close() error
 }

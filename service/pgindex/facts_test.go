@@ -6,6 +6,7 @@ import (
 	"context"
 	"reflect"
 	"testing"
+	"time"
 
 	"github.com/memkernel/memkernel/index"
 )
@@ -28,6 +29,31 @@ func TestFacts(t *testing.T) {
 		got, err := ix.Search(context.Background(), index.Query{Text: q, K: 10})
 		if err != nil || len(got.Keyword) != 1 || !reflect.DeepEqual(got.Keyword[0].Facts, facts) {
 			t.Errorf("%q finds %+v, %v", q, got.Keyword, err)
+		}
+	}
+}
+
+// The labels of a file are read by its path, follow the file, and go with it.
+func TestLabels(t *testing.T) {
+	ix := open(t, freshSchema(t))
+	for i, labels := range [][]string{{"#ops", "@alpha"}, {"domain:code"}, nil} {
+		f := files{"k.md": "she keeps it there", "m.md": "without labels"}
+		read := func(path string) ([]index.Chunk, error) {
+			chunks, err := f.read(path)
+			if path == "k.md" {
+				chunks[0].Labels = labels
+			}
+			return chunks, err
+		}
+		if _, err := ix.Sync(context.Background(), f.source(day.Add(time.Duration(i)*time.Hour)), read, nil); err != nil {
+			t.Fatal(err)
+		}
+		want := map[string][]string{}
+		if labels != nil {
+			want["k.md"] = labels
+		}
+		if got, err := ix.Labels(context.Background()); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("labels %v, %v, want %v", got, err, want)
 		}
 	}
 }

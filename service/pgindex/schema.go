@@ -13,13 +13,17 @@ import (
 )
 
 // schemaNumber is the version of the tables, which the table settings holds.
-const schemaNumber = 2
+const schemaNumber = 3
 
 // dropOld removes the tables of version 1. Their rows are derived, and the next Sync makes them
 // again.
 const dropOld = `DROP TABLE IF EXISTS $schema.postings, $schema.chunks, $schema.files, $schema.scopes, $schema.spaces,
 		$schema.embeddings, $schema.models;
 	DROP SEQUENCE IF EXISTS $schema.chunk_row`
+
+// addLabels makes version 3 of version 2. The next Sync reads all files again.
+const addLabels = `ALTER TABLE $schema.files ADD COLUMN labels bytea NOT NULL DEFAULT '';
+	UPDATE $schema.files SET again=true`
 
 // tables creates the tables. The words of a chunk are kept in its row and uncompressed, because a
 // search reads them once for each of its words. Jobs of the server in the background need not
@@ -45,6 +49,7 @@ const tables = `CREATE TABLE spaces(
 		chunks integer NOT NULL,
 		again boolean NOT NULL,                -- read it next time, whatever its stat
 		analysis integer NOT NULL,             -- the rules that made its words
+		labels bytea NOT NULL DEFAULT '',      -- one per line
 		UNIQUE(space, path)
 	);
 	CREATE INDEX files_scope ON files(scope);
@@ -130,11 +135,15 @@ func makeTables(ctx context.Context, st *site) error {
 		if err != nil || n == schemaNumber {
 			return err
 		}
-		for _, q := range []string{
+		make := []string{
 			`CREATE SCHEMA IF NOT EXISTS $schema`,
 			`CREATE TABLE IF NOT EXISTS $schema.settings(key text PRIMARY KEY, value text NOT NULL)`,
 			dropOld, tables,
-		} {
+		}
+		if n == 2 {
+			make = []string{addLabels}
+		}
+		for _, q := range make {
 			q = strings.ReplaceAll(q, "$schema", st.opts.Schema)
 			if _, err := conn.Conn().PgConn().Exec(ctx, q).ReadAll(); err != nil {
 				return err

@@ -236,9 +236,9 @@ func (s *syncer) count(f *prepared, r *index.SyncReport) (replace bool) {
 // queue adds the rows of a file and of its chunks to a batch.
 func (s *syncer) queue(w *pgx.Batch, f *prepared) {
 	scope := s.scope(f.Stat.Path)
-	w.Queue(`INSERT INTO files(space, scope, path, size, mtime, hash, chunks, again, analysis)
-		VALUES($1::integer, $2::integer, $3::text, $4::bigint, $5::bigint, $6::bytea, $7::integer, $8::boolean, $9::integer)`,
-		s.space, scope, f.Stat.Path, f.Stat.Size, f.Stat.Nanos(), f.hash, len(f.chunks), f.again, analysis.Version)
+	w.Queue(`INSERT INTO files(space, scope, path, size, mtime, hash, chunks, again, analysis, labels)
+		VALUES($1::integer, $2::integer, $3::text, $4::bigint, $5::bigint, $6::bytea, $7::integer, $8::boolean, $9::integer, $10::bytea)`,
+		s.space, scope, f.Stat.Path, f.Stat.Size, f.Stat.Nanos(), f.hash, len(f.chunks), f.again, analysis.Version, []byte(index.LabelsOf(f.chunks)))
 	for i := range f.chunks {
 		c := &f.chunks[i]
 		terms, words := vectorOf(c.Words)
