@@ -211,7 +211,10 @@ func search(ctx context.Context, k *Kernel, req api.SearchRequest) (*retrieval.R
 		return nil, fmt.Errorf("search: %w", err)
 	}
 	sc := k.memory.Scope(req.Private, req.Agent, req.SessionKey, req.Source)
-	sc.Collection, sc.Loaded = req.Collection, req.Loaded
+	sc.Collection, sc.Loaded, sc.Named = req.Collection, req.Loaded, req.Scope
+	if req.Folder != "" {
+		sc.Project = k.memory.Project(req.Folder)
+	}
 	if err := sc.Check(k.memory.Collections()); err != nil {
 		return nil, fmt.Errorf("search: %w", err)
 	}
@@ -219,7 +222,7 @@ func search(ctx context.Context, k *Kernel, req api.SearchRequest) (*retrieval.R
 	if q.Now.IsZero() {
 		q.Now = k.now()
 	}
-	if req.SessionKey != "" && !k.desk.Carry.NoSpans && req.Source != api.SourceMemory && req.Collection == "" {
+	if req.SessionKey != "" && !k.desk.Carry.NoSpans && req.Source != api.SourceMemory && req.Collection == "" && !mem.Selects(req.Scope) {
 		s, unlock, err := k.open(ctx, req.SessionKey)
 		if err != nil {
 			return nil, err

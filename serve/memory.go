@@ -77,6 +77,8 @@ type searchCall struct {
 	Query      string  `json:"query" rpc:"required"`
 	MaxResults int     `json:"max_results"`
 	MinScore   float64 `json:"min_score"`
+	// Scope names the folders, tags or projects to look in. "-name" leaves one out.
+	Scope []string `json:"scope"`
 	// Lines returns a result for each passage, instead of one result for each place.
 	Lines bool      `json:"lines"`
 	Now   time.Time `json:"now"`
@@ -89,7 +91,7 @@ func doSearch(ctx context.Context, d *desk, _ *call, p *searchCall) (*document.S
 	case p.MaxResults < 0 || !(p.MinScore >= 0 && p.MinScore <= 1):
 		return nil, badParams("max_results is a number from 1, min_score lies in 0 to 1", "max_results %d, min_score %v: out of range", p.MaxResults, p.MinScore)
 	}
-	r, err := d.k.Search(ctx, api.SearchRequest{Query: p.Query, SessionKey: p.SessionKey, Private: d.opt.private(p.Private), MaxResults: p.MaxResults, MinScore: p.MinScore, Lines: p.Lines, Now: p.Now})
+	r, err := d.k.Search(ctx, api.SearchRequest{Query: p.Query, SessionKey: p.SessionKey, Private: d.opt.private(p.Private), MaxResults: p.MaxResults, MinScore: p.MinScore, Scope: p.Scope, Lines: p.Lines, Now: p.Now})
 	if err != nil {
 		return nil, err
 	}

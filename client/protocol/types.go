@@ -102,7 +102,7 @@ type PlanParams struct {
 	Form string `json:"form,omitempty"`
 	// explain adds layout, debug and deferred to the answer.
 	Explain bool `json:"explain,omitempty"`
-	// max_tokens is the max_tokens of the body.
+	// max_tokens is the max_tokens of the body, or of the request that the host sends itself.
 	MaxTokens int64 `json:"max_tokens,omitempty"`
 	// known_plan is a plan whose items the caller still has.
 	KnownPlan string `json:"known_plan,omitempty"`
@@ -1365,6 +1365,8 @@ type SearchParams struct {
 	Query      string  `json:"query"`
 	MaxResults int64   `json:"max_results,omitempty"`
 	MinScore   float64 `json:"min_score,omitempty"`
+	// scope names the folders, tags or projects to look in.
+	Scope []string `json:"scope,omitempty"`
 	// lines returns a result for each passage, instead of one result for each place.
 	Lines bool      `json:"lines,omitempty"`
 	Now   time.Time `json:"now,omitzero"`
@@ -1639,7 +1641,7 @@ type PagesDocument struct {
 	Pages      []StoredPage `json:"pages"`
 }
 
-// StoredPage is a committed page.
+// StoredPage is a committed page with its fields by name.
 type StoredPage struct {
 	// scope says who may see a page or a memory.
 	Scope   string `json:"scope"`
@@ -1830,7 +1832,8 @@ type Report struct {
 	// alerts is the number of duplicate_signature alerts.
 	Alerts int64 `json:"alerts"`
 	Hits   int64 `json:"hits"`
-	// thrash is the thrash index, as in Totals.Thrash.
+	// thrash is the thrash index of the paper's Appendix A: explicit faults and alerts over
+	// hits plus one.
 	Thrash float64 `json:"thrash"`
 }
 

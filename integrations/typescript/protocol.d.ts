@@ -102,7 +102,7 @@ export interface PlanParams {
   form?: "items" | "body" | "none";
   /** `explain` adds layout, debug and deferred to the answer. */
   explain?: boolean;
-  /** `max_tokens` is the max_tokens of the body. */
+  /** `max_tokens` is the max_tokens of the body, or of the request that the host sends itself. */
   max_tokens?: number;
   /** `known_plan` is a plan whose items the caller still has. */
   known_plan?: string;
@@ -1328,6 +1328,8 @@ export interface SearchParams {
   query: string;
   max_results?: number;
   min_score?: number;
+  /** `scope` names the folders, tags or projects to look in. */
+  scope?: string[];
   /** `lines` returns a result for each passage, instead of one result for each place. */
   lines?: boolean;
   now?: string;
@@ -1591,7 +1593,7 @@ export interface PagesDocument {
   pages: StoredPage[];
 }
 
-/** StoredPage is a committed page. */
+/** StoredPage is a committed page with its fields by name. */
 export interface StoredPage {
   /** `scope` says who may see a page or a memory. */
   scope: "session" | "project" | (string & {});
@@ -1780,7 +1782,7 @@ export interface Report {
   /** `alerts` is the number of duplicate_signature alerts. */
   alerts: number;
   hits: number;
-  /** `thrash` is the thrash index, as in Totals.Thrash. */
+  /** `thrash` is the thrash index of the paper's Appendix A: explicit faults and alerts over hits plus one. */
   thrash: number;
 }
 

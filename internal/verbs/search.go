@@ -23,6 +23,7 @@ type searchFlags struct {
 	session string
 	source  string
 	within  string
+	scope   []string
 	explain bool
 	lines   bool
 	now     cli.TimeValue
@@ -40,6 +41,10 @@ behind --.
 With retrieval.sessions.enabled it looks in what was said in other sessions too;
 --source narrows it down, and so does --collection to one of the folders of
 index.folders.
+
+--scope looks only in the files of a folder, with a tag, or whose front matter has a
+name under scope or project: --scope shop,ops takes what matches one of them, and
+--scope=-archive leaves out what matches archive.
 
 The index is made by the first search, and what was written since is in it before
 a search looks. That takes as long as it takes: --wait answers earlier from what
@@ -70,6 +75,7 @@ what get takes; with the number of any other line it takes that.`,
 	f.StringVarP(&s.session, "session", "s", "", "search what left the prompts of this session too, by its `key`")
 	f.StringVar(&s.source, "source", "", "look in one `part` of memory only: memory (files) or sessions")
 	f.StringVar(&s.within, "collection", "", "look in one `folder` of index.folders only, by its name, or in workspace")
+	f.StringSliceVar(&s.scope, "scope", nil, "look only in the files of these folders, tags or projects, by `names`; -name leaves one out")
 	f.BoolVar(&s.lines, "lines", false, "a hit for each passage that answers, several of one place too")
 	f.BoolVar(&s.explain, "explain", false, "show what every score is made of")
 	f.DurationVar(&s.wait, "wait", 0, "how long to wait for the index, such as 2s (default as long as it takes)")
@@ -94,6 +100,8 @@ func runSearch(ctx context.Context, a *cli.App, query string, s *searchFlags) er
 	switch {
 	case s.max < 1:
 		return cli.Usagef("--max-results %d: give a number from 1", s.max)
+	case s.scope != nil && len(s.scope) == 0:
+		return cli.Usagef("--scope names nothing: give folders, tags or projects")
 	case !(s.min >= 0 && s.min <= 1):
 		return cli.Usagef("--min-score %v: scores lie in 0 to 1", s.min)
 	}
@@ -105,7 +113,7 @@ func runSearch(ctx context.Context, a *cli.App, query string, s *searchFlags) er
 		return err
 	}
 	defer k.Close()
-	req := api.SearchRequest{Query: query, SessionKey: s.session, Source: s.source, Collection: s.within, Private: a.Private(), MaxResults: s.max, MinScore: s.min, Lines: s.lines, Now: s.now.Time, Wait: s.wait}
+	req := api.SearchRequest{Query: query, SessionKey: s.session, Source: s.source, Collection: s.within, Scope: s.scope, Private: a.Private(), MaxResults: s.max, MinScore: s.min, Lines: s.lines, Now: s.now.Time, Wait: s.wait}
 	req.Progress = a.IndexProgress()
 	res, err := k.Search(ctx, req)
 	a.ProgressDone()

@@ -59,3 +59,17 @@ func TestStartSaysWhatIsWithheld(t *testing.T) {
 		}
 	}
 }
+
+// A session in a folder is not shown notes of another project, and is shown notes of none.
+func TestPromptsLeaveOutOtherProjects(t *testing.T) {
+	p := newProject(t, map[string]string{
+		"memory/other.md": "---\nproject: other\n---\nThe heron of the other pond eats frogs.\n",
+		"memory/none.md":  "The heron of our pond eats herring.\n",
+	})
+	for folder, shown := range map[string]bool{"this": false, "other": true} {
+		got := contextOf(t, p.hook(Claude, map[string]any{"hook_event_name": "UserPromptSubmit", "session_id": folder, "cwd": p.dir + "/" + folder, "prompt": "What does the heron of the pond eat?"}))
+		if !strings.Contains(got, "herring") || strings.Contains(got, "frogs") != shown {
+			t.Errorf("%s: %s", folder, got)
+		}
+	}
+}

@@ -28,7 +28,7 @@ func (h *handler) recall(ctx context.Context, r *record) (string, error) {
 	if s.RecallTokens < 0 || query == "" || choice.Agrees(query) {
 		return "", nil
 	}
-	res, err := s.Kernel.Search(ctx, api.SearchRequest{Query: query, Prompt: true, SessionKey: h.key, Private: s.Private, MaxResults: recallPool, Lines: true, MinBest: kernel.DefaultRecallScore, Loaded: h.Host.row().loads, Now: h.Now()})
+	res, err := s.Kernel.Search(ctx, api.SearchRequest{Query: query, Prompt: true, SessionKey: h.key, Folder: h.e.Cwd, Private: s.Private, MaxResults: recallPool, Lines: true, MinBest: kernel.DefaultRecallScore, Loaded: h.Host.row().loads, Now: h.Now()})
 	if err != nil {
 		return "", err
 	}

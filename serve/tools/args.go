@@ -161,6 +161,16 @@ func (a args) text(name string) (s string) {
 	return s
 }
 
+// names returns the parts of a string argument between commas.
+func (a args) names(name string) (out []string) {
+	for n := range strings.SplitSeq(a.text(name), ",") {
+		if n = strings.TrimSpace(n); n != "" {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
 // number returns a number, 0 if it was left out.
 func (a args) number(name string) (n float64) {
 	if raw, ok := a[name]; ok {

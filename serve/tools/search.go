@@ -109,7 +109,7 @@ func (s *Set) search(ctx context.Context, a args) (any, error) {
 		return out, err
 	}
 	res, err := s.k.Search(ctx, api.SearchRequest{Query: a.text("query"), MaxResults: int(a.number("maxResults")), MinScore: a.number("minScore"),
-		Source: a.text("source"), Lines: a.flag("lines"), SessionKey: s.opts.SessionKey, Agent: s.opts.Agent, Private: s.opts.Private})
+		Source: a.text("source"), Scope: a.names("scope"), Lines: a.flag("lines"), SessionKey: s.opts.SessionKey, Agent: s.opts.Agent, Private: s.opts.Private})
 	if err != nil {
 		return nil, err
 	}

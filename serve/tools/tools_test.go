@@ -368,7 +368,7 @@ func TestArguments(t *testing.T) {
 		{tools.MemorySearch, `{"query":"x"`, "no JSON object"},
 		{tools.MemorySearch, `{"query":"x"} {}`, "follows the object"},
 		{tools.MemorySearch, `{"query":"x","query":"y"}`, "stands twice"},
-		{tools.MemorySearch, `{"query":"x","max_results":3}`, "there are lines, maxResults, minScore, query, source"},
+		{tools.MemorySearch, `{"query":"x","max_results":3}`, "there are lines, maxResults, minScore, query, scope, source"},
 		{tools.MemorySearch, `{"query":3}`, "must be a string"},
 		{tools.MemorySearch, `{"query":null}`, "must be a string"},
 		{tools.MemorySearch, `{"query":"x","maxResults":"3"}`, "must be a number"},

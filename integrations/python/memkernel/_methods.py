@@ -104,9 +104,9 @@ class Methods:
         """Tell what is older than it is to be kept, or remove it."""
         return self.call("retain", _said({"apply": apply, "now": now}), timeout=timeout)
 
-    def search(self, query: str, *, session_key: Optional[str] = None, private: Optional[bool] = None, max_results: Optional[int] = None, min_score: Optional[float] = None, lines: Optional[bool] = None, now: Optional[str] = None, timeout: Optional[float] = None) -> p.Search:
+    def search(self, query: str, *, session_key: Optional[str] = None, private: Optional[bool] = None, max_results: Optional[int] = None, min_score: Optional[float] = None, scope: Optional[List[str]] = None, lines: Optional[bool] = None, now: Optional[str] = None, timeout: Optional[float] = None) -> p.Search:
         """Find what memory says."""
-        return self.call("search", _said({"query": query, "session_key": session_key, "private": private, "max_results": max_results, "min_score": min_score, "lines": lines, "now": now}), timeout=timeout)
+        return self.call("search", _said({"query": query, "session_key": session_key, "private": private, "max_results": max_results, "min_score": min_score, "scope": scope, "lines": lines, "now": now}), timeout=timeout)
 
     def read(self, path: str, *, session_key: Optional[str] = None, private: Optional[bool] = None, from_: Optional[int] = None, lines: Optional[int] = None, timeout: Optional[float] = None) -> p.Get:
         """Lines of a memory file."""
@@ -241,9 +241,9 @@ class AsyncMethods:
         """Tell what is older than it is to be kept, or remove it."""
         return await self.call("retain", _said({"apply": apply, "now": now}), timeout=timeout)
 
-    async def search(self, query: str, *, session_key: Optional[str] = None, private: Optional[bool] = None, max_results: Optional[int] = None, min_score: Optional[float] = None, lines: Optional[bool] = None, now: Optional[str] = None, timeout: Optional[float] = None) -> p.Search:
+    async def search(self, query: str, *, session_key: Optional[str] = None, private: Optional[bool] = None, max_results: Optional[int] = None, min_score: Optional[float] = None, scope: Optional[List[str]] = None, lines: Optional[bool] = None, now: Optional[str] = None, timeout: Optional[float] = None) -> p.Search:
         """Find what memory says."""
-        return await self.call("search", _said({"query": query, "session_key": session_key, "private": private, "max_results": max_results, "min_score": min_score, "lines": lines, "now": now}), timeout=timeout)
+        return await self.call("search", _said({"query": query, "session_key": session_key, "private": private, "max_results": max_results, "min_score": min_score, "scope": scope, "lines": lines, "now": now}), timeout=timeout)
 
     async def read(self, path: str, *, session_key: Optional[str] = None, private: Optional[bool] = None, from_: Optional[int] = None, lines: Optional[int] = None, timeout: Optional[float] = None) -> p.Get:
         """Lines of a memory file."""

@@ -1047,7 +1047,7 @@ _StoredPage = TypedDict(
 
 
 class StoredPage(_StoredPage, total=False):
-    """StoredPage is a committed page."""
+    """StoredPage is a committed page with its fields by name."""
 
     session: str
 

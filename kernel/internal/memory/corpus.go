@@ -226,10 +226,10 @@ func (c *corpus) chunks(path string, r *api.Reindexed) ([]index.Chunk, error) {
 		r.Notes = append(r.Notes, api.SkippedFile{Path: path, Reason: fmt.Sprintf("%d of its facts don't count: the lines that they cite have changed", unused)})
 	}
 	var out []index.Chunk
-	words, over := d.Keywords(), c.masker.Text(d.Over())
+	words, over, labels := d.Keywords(), c.masker.Text(d.Over()), d.Labels()
 	for k := range markdownstore.ChunkSeq(d, c.chunking()) {
 		next := index.Chunk{ID: k.ID, StartLine: k.StartLine, EndLine: k.EndLine, Trail: k.Trail, Date: k.Date,
-			Tokens: k.Tokens, Text: k.Text, Keywords: words, Over: over}
+			Tokens: k.Tokens, Text: k.Text, Keywords: words, Over: over, Labels: labels}
 		for l, f := range markdownstore.FactsIn(facts, k.StartLine, k.EndLine) {
 			next.Facts = append(next.Facts, index.Fact{StartLine: l.From, EndLine: l.To, Text: c.masker.Text(f.Text), Citation: strings.TrimSuffix(path, rest) + f.Citation(rest)})
 		}

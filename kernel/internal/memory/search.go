@@ -28,6 +28,11 @@ type Scope struct {
 	// Collection names the workspace or an additional folder, whose files are then searched
 	// alone. "" searches all files.
 	Collection string
+	// Named selects files by their folders, tags and front matter. See [api.SearchRequest].
+	Named []string
+	// Project is the project that the session works in. Files whose front matter names other
+	// projects are left out. The zero value leaves out none.
+	Project Project
 	// Loaded are the names of files that the host shows by itself, such as CLAUDE.md. Searches
 	// leave out these files in every folder of the workspace.
 	Loaded []string
@@ -50,7 +55,7 @@ func (m *Memory) Scope(private bool, agent, session, source string) Scope {
 // Recall searches everything that a session may see.
 func (m *Memory) Recall(ctx context.Context, private bool, session string, loaded []string, q retrieval.Query, p Patience) retrieval.Result {
 	sc := m.Scope(private, "", session, "")
-	sc.Loaded = loaded
+	sc.Loaded, sc.Project = loaded, m.Project("")
 	return m.Search(ctx, sc, q, p)
 }
 
@@ -58,6 +63,9 @@ func (m *Memory) Recall(ctx context.Context, private bool, session string, loade
 func (sc *Scope) Check(collections []string) error {
 	if sources := []string{api.SourceMemory, api.SourceSessions}; sc.Source != "" && !slices.Contains(sources, sc.Source) {
 		return fmt.Errorf("unknown source %q: give one of %s, or none for all", sc.Source, strings.Join(sources, ", "))
+	}
+	if err := checkNames(sc.Named); err != nil {
+		return err
 	}
 	if sc.Collection == "" || slices.ContainsFunc(collections, func(c string) bool { return strings.EqualFold(c, sc.Collection) }) {
 		return nil
@@ -79,12 +87,15 @@ func (m *Memory) Search(ctx context.Context, sc Scope, q retrieval.Query, p Pati
 	q.Age = m.age
 	whole := len(q.Text)
 	q.Text = bounded(q.Text, m.o.Masker.Text) // the text may go to a provider of vectors or to another program
-	want := q.Want
+	want, others := q.Want, 0
 	ask := func() (retrieval.Result, index.Lag) {
 		var r readied
 		var err error
 		if q.Want, err = m.want(sc, want); err == nil {
 			r, err = m.ready(ctx, p)
+		}
+		if err == nil {
+			q.Want, others, err = sc.among(ctx, r, q.Want)
 		}
 		if err != nil {
 			return retrieval.New(failing{err}, &m.o.Ranking).Search(ctx, q), r.lag
@@ -103,6 +114,12 @@ func (m *Memory) Search(ctx context.Context, sc Scope, q retrieval.Query, p Pati
 	}
 	if p.Asked {
 		partly(&res, m.Withheld(sc.Private, sc.Source))
+	}
+	if len(res.Hits) == 0 && res.Reason == retrieval.NoMatch && len(sc.Named) > 0 {
+		res.Detail += "; only files in the scope " + strings.Join(sc.Named, ", ") + " were searched"
+	}
+	if len(res.Hits) == 0 && res.Reason == retrieval.NoMatch && others > 0 {
+		res.Detail += fmt.Sprintf("; %d files of other projects were left out", others)
 	}
 	if len(res.Hits) == 0 && res.Reason != retrieval.Disabled && sc.Source != api.SourceSessions {
 		if left := m.LastLeft(); left.Files > 0 {

@@ -1,0 +1,141 @@
+package memory
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/memkernel/memkernel/index"
+	"github.com/memkernel/memkernel/markdownstore"
+)
+
+// leaveOut begins a name of [Scope.Named] whose files are left out.
+const leaveOut = "-"
+
+// Selects reports whether the names of a scope select files. Otherwise they only leave out files.
+func Selects(named []string) bool {
+	return slices.ContainsFunc(named, func(n string) bool { return !strings.HasPrefix(n, leaveOut) })
+}
+
+// Project is the project that a session works in, by the names that notes may use for it.
+type Project struct {
+	names []string
+	// root reports whether the session works in the root of the workspace. The notes may then be
+	// about several projects, unless one of them names the project of the workspace itself.
+	root bool
+}
+
+// Project returns the project of a session that works in folder. If folder is "", the session
+// works in the root of the workspace.
+func (m *Memory) Project(folder string) Project {
+	root := m.Private.Dir()
+	if folder == "" {
+		folder = root
+	}
+	if folder == "" {
+		return Project{}
+	}
+	p := Project{names: markdownstore.ProjectNames(folder), root: filepath.Clean(folder) == filepath.Clean(root)}
+	for i := range p.names {
+		p.names[i] = projectName(p.names[i])
+	}
+	return p
+}
+
+// others returns the files that name projects other than p, by their labels.
+func (p *Project) others(labels map[string][]string) map[string]bool {
+	if len(p.names) == 0 {
+		return nil
+	}
+	out, own := map[string]bool{}, false
+	for path, ls := range labels {
+		named, is := false, false
+		for _, l := range ls {
+			if name, ok := strings.CutPrefix(l, markdownstore.ProjectMark); ok {
+				named, is = true, is || slices.Contains(p.names, projectName(name))
+			}
+		}
+		own = own || is
+		if named && !is {
+			out[path] = true
+		}
+	}
+	if p.root && !own {
+		return nil
+	}
+	return out
+}
+
+// projectName returns the form in which names of projects are compared.
+func projectName(name string) string {
+	return strings.NewReplacer(" ", "-", "_", "-").Replace(strings.ToLower(path.Base(name)))
+}
+
+// checkNames refuses names that select nothing.
+func checkNames(named []string) error {
+	for _, n := range named {
+		if strings.Trim(strings.TrimPrefix(n, leaveOut), " /#") == "" {
+			return fmt.Errorf("the scope %q names nothing: give folders, tags or projects, or -name to leave one out", n)
+		}
+	}
+	return nil
+}
+
+// among limits want to the files in the scope. left is the number of files that are left out
+// because they belong to other projects.
+func (sc *Scope) among(ctx context.Context, r readied, want func(string) bool) (in func(string) bool, left int, err error) {
+	if len(sc.Named) == 0 && len(sc.Project.names) == 0 || r.reading == nil || r.MemoryIndex == nil {
+		return want, 0, nil
+	}
+	labels, err := r.Labels(ctx)
+	if errors.Is(err, index.ErrMissing) {
+		err = nil
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	others := sc.Project.others(labels)
+	if len(sc.Named) == 0 && len(others) == 0 {
+		return want, 0, nil
+	}
+	var names, out []string
+	for _, n := range sc.Named {
+		if rest, ok := strings.CutPrefix(n, leaveOut); ok {
+			out = append(out, scopeName(rest))
+		} else {
+			names = append(names, scopeName(n))
+		}
+	}
+	matches := func(p string) func(string) bool {
+		folders, ls := "/"+strings.ToLower(strings.Replace(p, ":", "/", 1))+"/", labels[p]
+		return func(name string) bool {
+			return strings.Contains(folders, "/"+name+"/") || slices.ContainsFunc(ls, func(l string) bool { return labelled(l, name) })
+		}
+	}
+	return func(p string) bool {
+		if others[p] || want != nil && !want(p) {
+			return false
+		}
+		is := matches(p)
+		return !slices.ContainsFunc(out, is) && (len(names) == 0 || slices.ContainsFunc(names, is))
+	}, len(others), nil
+}
+
+// scopeName returns the form in which a name of a scope is compared.
+func scopeName(n string) string {
+	return strings.Trim(strings.ToLower(strings.Join(strings.Fields(n), " ")), "/#")
+}
+
+// labelled reports whether a label has a name. A tag below a tag, such as ops/web, has the name
+// of both.
+func labelled(label, name string) bool {
+	tag, ok := strings.CutPrefix(label, markdownstore.TagMark)
+	if ok {
+		return tag == name || strings.HasPrefix(tag, name+"/")
+	}
+	return strings.TrimPrefix(label, markdownstore.ProjectMark) == name
+}

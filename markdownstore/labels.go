@@ -1,0 +1,86 @@
+package markdownstore
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// TagMark begins a label that is a tag, and ProjectMark a label that is a project. A label
+// without a mark is a scope.
+const (
+	TagMark     = "#"
+	ProjectMark = "@"
+)
+
+// maxLabels bounds the labels of a document.
+const maxLabels = 64
+
+// Labels returns the names by which a search can select the document: the values of scope,
+// project and tags in the front matter, and the tags in the text, such as #ops. All are in lower
+// case.
+func (d Document) Labels() []string {
+	var out []string
+	add := func(mark, name string) {
+		name = strings.Trim(strings.ToLower(strings.Join(strings.Fields(name), " ")), `[]"'#/`)
+		if name != "" && len(out) < maxLabels && !slices.Contains(out, mark+name) {
+			out = append(out, mark+name)
+		}
+	}
+	for _, key := range []struct{ name, mark string }{
+		{"scope", ""}, {"scopes", ""}, {"project", ProjectMark}, {"projects", ProjectMark}, {"tags", TagMark}, {"tag", TagMark},
+	} {
+		switch v := d.Meta[key.name].(type) {
+		case nil, map[string]any:
+		case []any:
+			for _, e := range v {
+				add(key.mark, fmt.Sprint(e))
+			}
+		default:
+			for _, e := range separated(fmt.Sprint(v), key.mark) {
+				add(key.mark, e)
+			}
+		}
+	}
+	for t := range tagsIn(d.Body) {
+		add(TagMark, t)
+	}
+	return out
+}
+
+// separated divides a scalar that holds several names: by commas, and tags also by blanks.
+func separated(v, mark string) []string {
+	return strings.FieldsFunc(v, func(r rune) bool { return r == ',' || mark == TagMark && unicode.IsSpace(r) })
+}
+
+// tagsIn yields the tags of a text that are outside code: a # after a blank or at the beginning
+// of a line, then a letter.
+func tagsIn(text string) func(yield func(string) bool) {
+	return func(yield func(string) bool) {
+		fenced := false
+		for line := range strings.Lines(text) {
+			if strings.IndexByte(line, '#') < 0 && !strings.Contains(line, "```") && !strings.Contains(line, "~~~") {
+				continue
+			}
+			if t := strings.TrimSpace(line); strings.HasPrefix(t, "```") || strings.HasPrefix(t, "~~~") {
+				fenced = !fenced
+			}
+			if fenced {
+				continue
+			}
+			for _, w := range strings.Fields(line) {
+				name, ok := strings.CutPrefix(w, TagMark)
+				end := strings.IndexFunc(name, func(r rune) bool {
+					return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_-/", r)
+				})
+				if end >= 0 {
+					name = name[:end]
+				}
+				if ok && strings.IndexFunc(name, unicode.IsLetter) == 0 && !yield(name) {
+					return
+				}
+			}
+		}
+	}
+}
