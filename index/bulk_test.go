@@ -17,7 +17,7 @@ func TestNoopOpensNothing(t *testing.T) {
 	changed := ""
 	source := func(yield func(FileStat, error) bool) {
 		for i := range n {
-			f := FileStat{fmt.Sprintf("%02d/%05d.md", i/200, i), 8, old}
+			f := FileStat{Path: fmt.Sprintf("%02d/%05d.md", i/200, i), Size: 8, ModTime: old}
 			if f.Path == changed {
 				f.Size++
 			}

@@ -17,7 +17,7 @@ func TestDays(t *testing.T) {
 	sync := func(date string) SyncReport {
 		t.Helper()
 		clock++
-		stat := FileStat{"notes/k.md", 9, time.Unix(clock, 7)}
+		stat := FileStat{Path: "notes/k.md", Size: 9, ModTime: time.Unix(clock, 7)}
 		r, err := ix.Sync(context.Background(), func(yield func(FileStat, error) bool) { yield(stat, nil) },
 			func(string) ([]Chunk, error) {
 				return []Chunk{{Text: "yesterday the harbour froze", StartLine: 1, EndLine: 1, Date: date},

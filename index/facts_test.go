@@ -18,7 +18,7 @@ func TestFacts(t *testing.T) {
 		t.Helper()
 		clock++
 		r, err := ix.Sync(context.Background(), func(yield func(FileStat, error) bool) {
-			yield(FileStat{"memory/a.md", clock, time.Unix(clock, 7)}, nil)
+			yield(FileStat{Path: "memory/a.md", Size: clock, ModTime: time.Unix(clock, 7)}, nil)
 		}, func(string) ([]Chunk, error) {
 			return []Chunk{{Text: "she keeps\nit there", StartLine: line, EndLine: line + 1, Keywords: keywords, Facts: facts}}, nil
 		}, nil)

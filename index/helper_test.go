@@ -78,7 +78,7 @@ func (w *workspace) list() iter.Seq2[FileStat, error] {
 				return nil
 			}
 			rel, _ := filepath.Rel(w.root, p)
-			if !yield(FileStat{filepath.ToSlash(rel), fi.Size(), fi.ModTime()}, nil) {
+			if !yield(FileStat{Path: filepath.ToSlash(rel), Size: fi.Size(), ModTime: fi.ModTime()}, nil) {
 				return filepath.SkipAll
 			}
 			return nil

@@ -17,7 +17,7 @@ type note struct {
 func (n *note) sync(t *testing.T, keywords string) SyncReport {
 	t.Helper()
 	n.clock++
-	stat := FileStat{"memory/topics/k.md", 9, time.Unix(n.clock, 7)}
+	stat := FileStat{Path: "memory/topics/k.md", Size: 9, ModTime: time.Unix(n.clock, 7)}
 	r, err := n.ix.Sync(context.Background(), func(yield func(FileStat, error) bool) { yield(stat, nil) },
 		func(string) ([]Chunk, error) {
 			return []Chunk{{Text: "the first half", StartLine: 4, EndLine: 4, Keywords: keywords},

@@ -15,9 +15,9 @@ import (
 func TestRefusedTextIsNotRead(t *testing.T) {
 	ctx := context.Background()
 	ix := openNew(t)
-	stats := []FileStat{{"memory/ferry.md", 9, time.Unix(7, 7)}}
+	stats := []FileStat{{Path: "memory/ferry.md", Size: 9, ModTime: time.Unix(7, 7)}}
 	for i := range 300 {
-		stats = append(stats, FileStat{fmt.Sprintf("transcripts/%d.md", i), 9, time.Unix(7, 7)})
+		stats = append(stats, FileStat{Path: fmt.Sprintf("transcripts/%d.md", i), Size: 9, ModTime: time.Unix(7, 7)})
 	}
 	_, err := ix.Sync(ctx, func(yield func(FileStat, error) bool) {
 		for _, s := range stats {

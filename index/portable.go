@@ -2,6 +2,7 @@ package index
 
 import (
 	"iter"
+	"math"
 	"time"
 
 	"github.com/memkernel/memkernel/index/internal/fts5"
@@ -30,8 +31,18 @@ const (
 	Ties = ties
 )
 
-// Nanos returns the file's time as it is stored, in ns since 1970.
-func (f FileStat) Nanos() int64 { return nanos(f.ModTime) }
+// Nanos returns the file's time as it is stored, in ns since 1970. If Changed is set, the part
+// below a millisecond is a hash of ModTime and Changed. Two times with the same millisecond are
+// then equal by accident once in a million.
+func (f FileStat) Nanos() int64 {
+	at := nanos(f.ModTime)
+	if f.Changed.IsZero() {
+		return at
+	}
+	const grain = int64(time.Millisecond)
+	hash := statHash("", at, nanos(f.Changed)) % uint64(grain)
+	return min(at, math.MaxInt64-grain)/grain*grain + int64(hash)
+}
 
 // Young reports whether a file may change once more without its time changing.
 func (f FileStat) Young(read time.Time) bool { return fresh(f.ModTime, read) }

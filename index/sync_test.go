@@ -278,7 +278,7 @@ func TestHistoryLeavesNoTrace(t *testing.T) {
 		times := map[string]int64{}
 		source := func(yield func(FileStat, error) bool) {
 			for p, c := range files {
-				if !yield(FileStat{p, int64(len(c)), time.Unix(times[p], 7)}, nil) {
+				if !yield(FileStat{Path: p, Size: int64(len(c)), ModTime: time.Unix(times[p], 7)}, nil) {
 					return
 				}
 			}
@@ -347,7 +347,7 @@ func TestCancelledSyncResumes(t *testing.T) {
 
 func TestSyncTakesListingsAsTheyCome(t *testing.T) {
 	ix := openNew(t)
-	files := []FileStat{{"z.md", 1, old}, {"a.md", 1, old}, {"z.md", 1, old}, {"m/odd\xff.md", 1, old}}
+	files := []FileStat{{Path: "z.md", Size: 1, ModTime: old}, {Path: "a.md", Size: 1, ModTime: old}, {Path: "z.md", Size: 1, ModTime: old}, {Path: "m/odd\xff.md", Size: 1, ModTime: old}}
 	var reads []string
 	r, err := ix.Sync(context.Background(), func(yield func(FileStat, error) bool) {
 		for _, f := range files {

@@ -190,6 +190,8 @@ type File struct {
 	Path    string    `json:"path"`
 	Size    int64     `json:"size_bytes"`
 	ModTime time.Time `json:"mod_time"`
+	// Changed is the time of [Changed].
+	Changed time.Time `json:"-"`
 	Class
 	// Shadowed marks a memory.md that is not used because MEMORY.md exists.
 	Shadowed bool `json:"shadowed,omitempty"`
@@ -212,7 +214,7 @@ func (f File) AgesFrom(loc *time.Location) (t time.Time, ok bool) {
 
 // fileOf returns the File of a path, class and stat.
 func fileOf(path string, c Class, fi fs.FileInfo, limit int64) File {
-	f := File{Path: path, Size: fi.Size(), ModTime: fi.ModTime(), Class: c}
+	f := File{Path: path, Size: fi.Size(), ModTime: fi.ModTime(), Changed: Changed(fi), Class: c}
 	if f.Size > limit {
 		f.TooLarge, f.Indexed = true, false
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"io/fs"
 	"iter"
 	"os"
@@ -94,7 +93,7 @@ func listMarkdown(ctx context.Context, st *markdownstore.Store, prefix string, s
 	for f, err := range st.Walk(ctx) {
 		c, _ := st.Classify(f.Path)
 		if fi := facts[f.Path]; fi != nil && err == nil {
-			f.Size, f.ModTime = f.Size+fi.Size(), both(f.ModTime, fi.ModTime())
+			f = with(f, fi)
 		}
 		if f.Path != "" {
 			f.Path = prefix + f.Path
@@ -113,23 +112,34 @@ func listMarkdown(ctx context.Context, st *markdownstore.Store, prefix string, s
 		case err == nil && !f.Indexed:
 			continue
 		}
-		if !yield(index.FileStat{Path: f.Path, Size: f.Size, ModTime: f.ModTime}, err) {
+		if !yield(statOf(f), err) {
 			return false
 		}
 	}
 	return true
 }
 
-// both returns a time that changes if a or b changes. To the millisecond, it is the later one of
-// a and b.
-func both(a, b time.Time) time.Time {
-	later := a
-	if b.After(a) {
-		later = b
+// with returns f with a stat that changes if f or a second file changes, such as the facts of f.
+func with(f markdownstore.File, second fs.FileInfo) markdownstore.File {
+	changed := markdownstore.Changed(second)
+	if changed.IsZero() {
+		changed = second.ModTime()
 	}
-	h := fnv.New64a()
-	fmt.Fprint(h, a.UnixNano(), b.UnixNano())
-	return later.Truncate(time.Millisecond).Add(time.Duration(h.Sum64() % uint64(time.Millisecond)))
+	f.Size += second.Size()
+	f.ModTime, f.Changed = later(f.ModTime, second.ModTime()), later(f.Changed, changed)
+	return f
+}
+
+// later returns the later one of two times.
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
+func statOf(f markdownstore.File) index.FileStat {
+	return index.FileStat{Path: f.Path, Size: f.Size, ModTime: f.ModTime, Changed: f.Changed}
 }
 
 // mediaUnder lists the media in a folder of the workspace. It returns false if yield has returned
@@ -258,7 +268,11 @@ func (c *corpus) without(names []string, also func(string) bool) func(string) bo
 		}
 	}
 	return func(p string) bool {
-		if x, _ := c.folderOf(p); x == nil && slices.Contains(shown, path.Base(p)) {
+		name := p
+		if x, _ := c.folderOf(p); x == nil {
+			name = path.Base(p)
+		}
+		if slices.Contains(shown, name) {
 			return false
 		}
 		return also == nil || also(p)

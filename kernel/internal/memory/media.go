@@ -12,6 +12,7 @@ import (
 
 	"github.com/memkernel/memkernel/embed"
 	"github.com/memkernel/memkernel/index"
+	"github.com/memkernel/memkernel/markdownstore"
 )
 
 // mediaTypes are the types of images and sounds that may be found by meaning, by the ends of
@@ -39,14 +40,11 @@ func mediaStat(root *os.Root, name string, by embed.Provider) (st index.FileStat
 	if err := p.TakesMedia(mediaType(name), fi.Size()); err != nil {
 		return st, "it is not embedded: " + err.Error(), nil
 	}
-	st = index.FileStat{Path: name, Size: fi.Size(), ModTime: fi.ModTime()}
+	f := markdownstore.File{Path: name, Size: fi.Size(), ModTime: fi.ModTime(), Changed: markdownstore.Changed(fi)}
 	if _, ci, ok := captionFile(root, name); ok {
-		st.Size += ci.Size()
-		if ci.ModTime().After(st.ModTime) {
-			st.ModTime = ci.ModTime()
-		}
+		f = with(f, ci)
 	}
-	return st, "", nil
+	return statOf(f), "", nil
 }
 
 // captionFile finds the caption of a file: shed.png.md, shed.png.txt, shed.md or shed.txt next to

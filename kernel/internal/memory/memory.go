@@ -242,8 +242,7 @@ type File struct {
 
 // readFile is the content of a file. It is valid while the file's stat stays the same.
 type readFile struct {
-	size int64
-	mod  time.Time
+	size, nanos int64
 	File
 }
 
@@ -261,7 +260,7 @@ func (m *Memory) File(private bool, path string) (file File, ok bool, err error)
 	m.mu.Lock()
 	r, known := m.files[path]
 	m.mu.Unlock()
-	if known && r.size == f.Size && r.mod.Equal(f.ModTime) {
+	if known && r.size == f.Size && r.nanos == statOf(f).Nanos() {
 		return r.File, true, nil
 	}
 	l, err := store.ReadFile(path)
@@ -273,7 +272,7 @@ func (m *Memory) File(private bool, path string) (file File, ok bool, err error)
 	}
 	text := m.o.Masker.Text(strings.TrimPrefix(l.Text, "\ufeff"))
 	sum := sha256.Sum256([]byte(text))
-	r = readFile{size: f.Size, mod: f.ModTime, File: File{Path: path, Type: f.PageType, Text: text, Hash: hex.EncodeToString(sum[:]),
+	r = readFile{size: f.Size, nanos: statOf(f).Nanos(), File: File{Path: path, Type: f.PageType, Text: text, Hash: hex.EncodeToString(sum[:]),
 		Lines: 1 + strings.Count(strings.TrimSuffix(text, "\n"), "\n")}}
 	if !l.Unsettled && time.Since(f.ModTime) > mtimeGrain {
 		m.mu.Lock()

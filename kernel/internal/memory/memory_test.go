@@ -323,3 +323,25 @@ func TestAudit(t *testing.T) {
 		}
 	}
 }
+
+// A file that was rewritten with its old size and time is read again, by searches and by readers
+// of the file.
+func TestRewrittenAtEqualSizeAndTime(t *testing.T) {
+	dir := t.TempDir()
+	note(t, dir, "MEMORY.md", "The port of the database is 5432.\n")
+	if fi, err := os.Stat(filepath.Join(dir, "MEMORY.md")); err != nil || markdownstore.Changed(fi).IsZero() {
+		t.Skip("this system does not say when a file changed: ", err)
+	}
+	m := opens(t, dir, nil)
+	for i, text := range []string{"The port of the database is 5432.\n", "The port of the database is 6543.\n", "The port of the database is 7654.\n"} {
+		note(t, dir, "MEMORY.md", text)
+		res := opens(t, dir, nil).Search(context.Background(), Scope{Private: true}, retrieval.Query{Text: "database port", Passages: true}, Patience{Asked: true, Wait: -1})
+		if len(res.Hits) != 1 || res.Hits[0].Text != strings.TrimSpace(text) {
+			t.Errorf("%d: a search finds %+v", i, res.Hits)
+		}
+		if f, _, err := m.File(true, "MEMORY.md"); err != nil || f.Text != text {
+			t.Errorf("%d: the file is %q, %v", i, f.Text, err)
+		}
+		time.Sleep(20 * time.Millisecond) // the clock of files has a grain
+	}
+}
