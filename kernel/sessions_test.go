@@ -122,6 +122,30 @@ func TestPastSessions(t *testing.T) {
 	}
 }
 
+// The summaries that a host's compactions wrote are found, in the kernel's own sessions and in
+// transcripts, and marked as the agent's.
+func TestPastSummaries(t *testing.T) {
+	const opening = "This session is being continued from a previous conversation that ran out of context. Summary:\n"
+	p := openPast(t, kernel.SessionOptions{})
+	put(t, p.host, "claude.jsonl", `{"type":"user","uuid":"a","sessionId":"claude","cwd":"/x","timestamp":"2026-10-03T10:00:00Z","isCompactSummary":true,"message":{"role":"user","content":"`+
+		strings.TrimSpace(opening)+` The bittern's gate was repainted by Mira."}}`+"\n")
+	now := time.Date(2026, 10, 5, 9, 0, 0, 0, time.UTC)
+	msgs := []memkernel.Message{
+		{Key: "s", Role: memkernel.RoleUser, Origin: memkernel.OriginSummary, Parts: []memkernel.Part{words(opening + "The curlew's bridge was closed by Otto.")}, Time: now},
+		{Key: "u", Role: memkernel.RoleUser, Parts: []memkernel.Part{words("Go on.")}, Time: now}}
+	if _, err := p.k.PlanContext(context.Background(), api.PlanRequest{SessionKey: "own", Model: "claude-opus-4-5", Messages: msgs, Now: now}); err != nil {
+		t.Fatal(err)
+	}
+	reindex(t, p.k)
+	for q, want := range map[string]string{"who repainted the bittern's gate": "Mira", "who closed the curlew's bridge": "Otto"} {
+		res := p.finds(api.SearchRequest{Query: q, Private: true}, 1)
+		if len(res.Hits) == 0 || !strings.Contains(res.Hits[0].Text, want) || !strings.HasPrefix(res.Hits[0].Origin, retrieval.WrittenBy) {
+			t.Errorf("%s: %+v", q, res.Hits)
+		}
+		p.finds(api.SearchRequest{Query: q}, 0)
+	}
+}
+
 // A session of one agent is not found by another, and none by a session that others
 // read too.
 func TestPastIsolation(t *testing.T) {

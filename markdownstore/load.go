@@ -93,6 +93,9 @@ func (s *Store) loadOnce(pl place) (Loaded, bool, error) {
 	changed := after.Size() != int64(len(text)) || !after.ModTime().Equal(before.ModTime())
 	l := Loaded{File: fileOf(pl.path, pl.class, after, s.opts.MaxFileBytes), Text: textutil.UTF8(text), Hash: hashOf(text)}
 	l.UTF16 = l.Text != text
+	if s.opts.Shown != nil {
+		l.Text = s.opts.Shown(l.Text)
+	}
 	return l, changed, nil
 }
 

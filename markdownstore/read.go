@@ -71,6 +71,13 @@ func (s *Store) Read(path string, from, lines int) (Content, error) {
 		return Content{}, wrapRead(path, err)
 	}
 	defer f.Close()
+	if s.opts.Shown != nil {
+		l, err := s.load(pl)
+		if err != nil {
+			return Content{}, wrapRead(path, err)
+		}
+		return c, readLines(&c, strings.NewReader(l.Text), max(from, 1), lines, s.opts.MaxFileBytes)
+	}
 	r, err := hashed(&c, f)
 	if err == nil {
 		err = readLines(&c, r, max(from, 1), lines, s.opts.MaxFileBytes)

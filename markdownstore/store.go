@@ -45,6 +45,9 @@ type Options struct {
 	// MaxEntries is the largest number of files and folders that are searched for Include. The
 	// default is DefaultMaxEntries.
 	MaxEntries int
+	// Shown, if not nil, returns the part of a file's text that readers get. It must keep the
+	// number of lines. Such a store must not be written to.
+	Shown func(text string) string
 	// Settle, if not nil, makes the choice of Include permanent. It is called before a write to
 	// the workspace, since the write may create the first of memory's own files. Callers that
 	// index the workspace must handle its error.

@@ -117,6 +117,8 @@ type Page struct {
 	Media []Media `json:"media,omitempty"`
 	// Untyped: no person typed the content, although a user's message holds it.
 	Untyped bool `json:"untyped,omitempty"`
+	// Summary: the host's own compaction wrote the content.
+	Summary bool `json:"summary,omitempty"`
 	// Refs cite the places that the content was taken from, if it was recalled or read from the
 	// workspace.
 	Refs []memkernel.Ref `json:"refs,omitempty"`

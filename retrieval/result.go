@@ -98,8 +98,9 @@ func AlsoLine(also []Also) string {
 type Withheld struct {
 	// Path is the withheld file, or "" for a class of files.
 	Path string `json:"path,omitempty"`
-	// Class is a class of files: "sessions" for the conversations of other sessions, "media", or
-	// "notes" for Markdown that index.include does not name.
+	// Class is a class of files: "sessions" for the conversations of other sessions, "media",
+	// "host memories" for the notes that hosts keep themselves, or "notes" for Markdown that
+	// index.include does not name.
 	Class  string `json:"class,omitempty"`
 	Reason string `json:"reason"`
 }
@@ -109,7 +110,7 @@ func WithheldLine(parts []Withheld) string {
 	if len(parts) == 0 {
 		return ""
 	}
-	names := map[string]string{"sessions": "past sessions", "media": "images and sounds"}
+	names := map[string]string{"sessions": "past sessions", "media": "images and sounds", "host memories": "memories that hosts keep themselves"}
 	line := "withheld, as this session is shared: "
 	for i, w := range parts {
 		if i > 0 {
@@ -139,6 +140,9 @@ const (
 	Foreign Kind = "foreign"
 )
 
+// WrittenBy begins the Origin of a hit that an agent wrote without being asked.
+const WrittenBy = "written by "
+
 // Hit is a piece of memory, or of the session, that answers a question.
 type Hit struct {
 	Kind Kind `json:"kind"`
@@ -156,7 +160,7 @@ type Hit struct {
 	Trail []string `json:"trail,omitempty"`
 	// Origin is the source of another system's record. For a decision or an open task in a day's
 	// log, it is the session whose agent made the decision or left the task open. Otherwise it is
-	// "".
+	// "". For a text that a host's agent wrote by itself, it is WrittenBy and the agent.
 	Origin string `json:"origin,omitempty"`
 	// Date is YYYY-MM-DD or "".
 	Date string `json:"date,omitempty"`

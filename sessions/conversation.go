@@ -64,8 +64,8 @@ var ErrRewritten = errors.New("the conversation was rewritten")
 
 // Turn is a message of one speaker.
 type Turn struct {
-	// Role is the speaker: user, assistant, or host. The role host is for text that no person
-	// typed.
+	// Role is the speaker: user, assistant, host, or summary. The role host is for text that no
+	// person typed, and summary for a summary that the host's own compaction wrote.
 	Role string
 	// Time is the time of the turn, or zero if the time is unknown.
 	Time time.Time

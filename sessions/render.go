@@ -45,10 +45,18 @@ func title(c *Conversation, date string) string {
 	return out + "\n"
 }
 
+// SummaryRole is the Role of a summary that the host's own compaction wrote.
+const SummaryRole = "summary"
+
+// IsSummary reports whether the headings above a text are those of a compaction's summary.
+func IsSummary(trail []string) bool {
+	return len(trail) > 0 && strings.HasSuffix(trail[len(trail)-1], ", "+SummaryRole)
+}
+
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // spoken is a line that looks like the beginning of a turn.
-var spoken = textutil.LazyRegexp(`^(?i:user|assistant|host|human|system)\s*:`)
+var spoken = textutil.LazyRegexp(`^(?i:user|assistant|host|summary|human|system)\s*:`)
 
 // quiet keeps a turn's text from ending its own section. It escapes headings, the beginnings of
 // other turns, and fences that are never closed.

@@ -113,6 +113,10 @@ func dialectOf(f io.ReaderAt) (string, error) {
 // turnOf returns the turn in a record.
 func turnOf(rec *transcript.Record) (Turn, bool) {
 	m := rec.Message
+	if m != nil && m.Origin == memkernel.OriginSummary {
+		t := Turn{Role: SummaryRole, Time: m.Time, Text: textOf(m)}
+		return t, t.Text != ""
+	}
 	if m == nil || m.Origin != memkernel.OriginHost || m.Role != memkernel.RoleUser && m.Role != memkernel.RoleAssistant {
 		return Turn{}, false
 	}
@@ -121,6 +125,12 @@ func turnOf(rec *transcript.Record) (Turn, bool) {
 		text := strings.TrimSpace(own + "\n" + quoted)
 		return Turn{Role: string(m.Role), Time: m.Time, Text: text}, text != ""
 	}
+	t := Turn{Role: string(m.Role), Time: m.Time, Text: textOf(m)}
+	return t, t.Text != ""
+}
+
+// textOf joins the texts of a message.
+func textOf(m *memkernel.Message) string {
 	var b strings.Builder
 	for i := range m.Parts {
 		if p := &m.Parts[i]; p.Kind == memkernel.PartText && strings.TrimSpace(p.Text) != "" {
@@ -130,7 +140,7 @@ func turnOf(rec *transcript.Record) (Turn, bool) {
 			b.WriteString(strings.TrimSpace(p.Text))
 		}
 	}
-	return Turn{Role: string(m.Role), Time: m.Time, Text: b.String()}, b.Len() > 0
+	return b.String()
 }
 
 // hashPrefix returns the sha256 of a conversation's first n bytes in hex. enough is false if the

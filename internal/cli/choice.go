@@ -17,6 +17,7 @@ import (
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/markdownstore"
+	"github.com/memkernel/memkernel/sessions"
 )
 
 // configName is the workspace's own configuration, in the state folder.
@@ -184,12 +185,20 @@ func (s *Settings) OwnChoice() error {
 	return nil
 }
 
-// folders returns the folders of index.folders.
+// folders returns the folders of index.folders, and those in which hosts keep their own memories.
 func (s *Settings) folders() []api.MemoryFolder {
 	var out []api.MemoryFolder
 	for _, f := range s.Config.Index.Folders {
 		name, path := config.FolderOf(f)
 		out = append(out, api.MemoryFolder{Name: name, Path: s.inWorkspace(path)})
+	}
+	home, err := os.UserHomeDir()
+	if err == nil && s.TenantName == "" && s.Config.Workspace.Private && s.Config.Retrieval.HostMemories {
+		for _, m := range sessions.HostMemories(s.Workspace, home, os.Getenv) {
+			if !slices.ContainsFunc(out, func(f api.MemoryFolder) bool { return f.Name == m.Name || filepath.Clean(f.Path) == m.Folder }) {
+				out = append(out, api.MemoryFolder{Name: m.Name, Path: m.Folder, Host: m.Host, Shown: m.Shown})
+			}
+		}
 	}
 	return out
 }

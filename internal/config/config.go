@@ -82,6 +82,7 @@ type Retrieval struct {
 	VectorWeight float64  `key:"vector_weight" experimental:"yes" default:"0.7" range:"0..1" doc:"Weight of the score by meaning, which takes an embedding.provider; the score by words has the rest. 0 searches by words alone, 1 by meaning alone if there is a provider. Where one side finds nothing, the other counts in full."`
 	HalfLife     Duration `key:"half_life" default:"30d" range:"1h..36500d" empty:"never" doc:"Age at which a dated note has lost a tenth of its score. No note loses more than a fifth."`
 	MMRLambda    float64  `key:"mmr_lambda" experimental:"yes" default:"0.7" range:"0..1" doc:"How far a hit that repeats a better one is moved back: 1 is not at all, 0 as far as can be."`
+	HostMemories bool     `key:"host_memories" project:"false" default:"true" doc:"Whether private sessions search what Claude Code and Codex remember by themselves about the workspace."`
 	Sessions     Sessions `key:"sessions" doc:"Past sessions as memory. Private sessions of the same agent find them, with secrets masked."`
 }
 

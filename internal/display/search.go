@@ -44,6 +44,9 @@ func showHit(b *strings.Builder, h *retrieval.Hit, p Style, mark *marker, explai
 	if h.Date != "" {
 		head += "  " + h.Date
 	}
+	if strings.HasPrefix(h.Origin, retrieval.WrittenBy) {
+		head += "  " + Printable(h.Origin)
+	}
 	fmt.Fprintf(b, "%s  %s\n", p.Paint(Bold, Printable(h.Citation)), head)
 	runs := h.Runs()
 	if t := trailText(above(runs[0].Trail, runs[0].Text), p.Columns()-2); t != "" {

@@ -51,18 +51,21 @@ func runStatus(ctx context.Context, a *cli.App, o api.StatusOptions) error {
 		return err
 	}
 	for _, m := range memories(a) {
-		if _, err := fmt.Fprintf(a.Out, "%s keeps memories of its own: %s in %s, which memkernel does not search\n", m.Title, display.Plural(m.Files, "file"), display.Printable(m.Folder)); err != nil {
+		if _, err := fmt.Fprintf(a.Out, "%s keeps memories of its own: %s in %s, %s\n", m.Title, display.Plural(m.Files, "file"), display.Printable(m.Folder), searched[a.Config.Retrieval.HostMemories]); err != nil {
 			return err
 		}
 	}
 	return tellProxies(ctx, a)
 }
 
+// searched says whether the memories of hosts are searched.
+var searched = map[bool]string{true: "which private sessions search (retrieval.host_memories)", false: "which memkernel does not search (retrieval.host_memories)"}
+
 // statusJSON is the document of status, with the memories that hosts keep themselves.
 type statusJSON struct {
 	document.Status
-	// HostMemories are folders in which hosts keep their own memories. memkernel does not search
-	// them. The list is empty for a shared workspace.
+	// HostMemories are folders in which hosts keep their own memories. Private sessions
+	// search them, unless retrieval.host_memories is false. The list is empty for a shared workspace.
 	HostMemories []install.Memories `json:"host_memories,omitempty"`
 }
 

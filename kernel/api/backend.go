@@ -84,4 +84,11 @@ func some(ix *index.Index, err error) (MemoryIndex, error) {
 
 // MemoryFolder is a folder outside the workspace whose Markdown is searched, and never written
 // to. Name goes before the paths of its files, as in "notes:sub/ops.md".
-type MemoryFolder struct{ Name, Path string }
+type MemoryFolder struct {
+	Name, Path string
+	// Host, if not "", is the agent that writes the folder by itself. Only private sessions then
+	// see the files.
+	Host string
+	// Shown, if not nil, returns the part of a file that may be seen. It keeps the number of lines.
+	Shown func(text string) string
+}

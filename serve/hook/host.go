@@ -46,7 +46,8 @@ type host struct {
 	// tip tells the user which further step is needed before a hook runs. It is "" if only the
 	// usual step is needed.
 	tip string
-	// loads are the files of instructions that the host itself shows to its model.
+	// loads are the files of instructions that the host itself shows to its model, and the index of
+	// its own memories.
 	loads []string
 	// tools are the host's tools whose large results are shaped before the model sees them.
 	tools []tool
@@ -57,7 +58,7 @@ type host struct {
 // hosts has the rows of all hosts, in the order in which messages list the hosts.
 var hosts = []host{
 	{name: Claude, title: "Claude Code", settings: "settings.json", project: "CLAUDE_PROJECT_DIR", text: true, dialect: transcript.ClaudeCode,
-		loads: []string{"CLAUDE.md", "CLAUDE.local.md"}, tools: claudeTools,
+		loads: []string{"CLAUDE.md", "CLAUDE.local.md", "claude:MEMORY.md"}, tools: claudeTools,
 		moments: map[string]moment{"SessionStart": sessionStart, "UserPromptSubmit": userPrompt, "PostToolUse": toolResult, "PreCompact": beforeCompaction, "PostCompact": afterCompaction, "Stop": turnEnd, "SessionEnd": sessionEnd}},
 	{name: Codex, title: "Codex", settings: "hooks.json",
 		tip:     "Codex passes over a hook in silence until you have trusted it: start codex and open /hooks",

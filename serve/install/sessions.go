@@ -9,10 +9,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"unicode/utf16"
 
 	"github.com/memkernel/memkernel/internal/jsonl"
 	"github.com/memkernel/memkernel/internal/textutil"
+	"github.com/memkernel/memkernel/sessions"
 )
 
 // The bounds of the search for sessions: how many files, and how much of each.
@@ -21,25 +21,11 @@ const (
 	maxFirstLine    = 1 << 20 // bytes
 )
 
-// claudeProject is the folder that Claude Code names after the project's path: every
-// character but ASCII letters and digits is a dash there.
-func (s *Site) claudeProject(home string) string {
-	var name strings.Builder
-	for _, u := range utf16.Encode([]rune(s.Workspace)) {
-		if u >= 'a' && u <= 'z' || u >= 'A' && u <= 'Z' || u >= '0' && u <= '9' {
-			name.WriteByte(byte(u))
-		} else {
-			name.WriteByte('-')
-		}
-	}
-	return filepath.Join(home, "projects", name.String())
-}
-
 // claudeSessions returns the transcripts in the project's folder. It leaves out transcripts of
 // subagents, which are parts of other transcripts.
 func claudeSessions(s *Site, homes []string) (out []string) {
 	for _, home := range homes {
-		out = append(out, files(s.claudeProject(home), ".jsonl")...)
+		out = append(out, files(sessions.ClaudeProject(home, s.Workspace), ".jsonl")...)
 	}
 	return slices.DeleteFunc(out, func(path string) bool { return strings.HasPrefix(filepath.Base(path), "agent-") })
 }

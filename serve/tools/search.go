@@ -77,6 +77,8 @@ type result struct {
 	Trail       []string `json:"trail,omitempty"`
 	Date        string   `json:"date,omitempty"`
 	Citation    string   `json:"citation,omitempty"`
+	// Origin says which agent wrote the text by itself, as "written by Claude Code".
+	Origin string `json:"origin,omitempty"`
 	// Dates are the days that the snippet names relative to its own day.
 	Dates string `json:"dates,omitempty"`
 	// SupersededBy is the place of the text that replaces the result. If the result itself states
@@ -190,6 +192,9 @@ func resultOf(h *retrieval.Hit, cite bool) result {
 		Snippet: h.Snippet, Source: h.Source, Trail: h.Trail, Date: h.Date, Dates: retrieval.DatesText(h.Dates), SupersededBy: h.SupersededBy, ByFact: h.ByFact}
 	if h.Path == "" {
 		r.ID = h.ID
+	}
+	if strings.HasPrefix(h.Origin, retrieval.WrittenBy) {
+		r.Origin = h.Origin
 	}
 	if cite {
 		r.Citation = h.Citation

@@ -135,6 +135,10 @@ func (m Journals) said(p *pagevm.Page, content map[string]string, seen map[strin
 // host put round a person's words.
 func TurnOf(p *pagevm.Page, stored string) sessions.Turn {
 	t := Whole(p, stored)
+	if p.Summary {
+		t.Role = sessions.SummaryRole
+		return t
+	}
 	if t.Role = p.Speaker(); p.Role == string(memkernel.RoleUser) {
 		t.Text = transcript.Words(memkernel.Message{Role: memkernel.RoleUser, Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: t.Text}}})
 	}

@@ -213,6 +213,7 @@ func (g *Maker) keepRun(m *memkernel.Message, from, to int, id string) *pagevm.P
 	}
 	page := &pagevm.Page{ID: id, Type: pagevm.Conversation, Scope: memkernel.ScopeSession, MessageKey: m.Key,
 		Role: string(m.Role), Created: m.Time, Masked: c.masked.Total(), MaskedBy: c.masked, Media: media}
+	page.Summary = m.Origin == memkernel.OriginSummary
 	page.Untyped = m.Role == memkernel.RoleUser && !slices.ContainsFunc(m.Parts[from:to], func(p memkernel.Part) bool { return p.Typed })
 	if known := g.known(page, c.text); known != nil {
 		return known

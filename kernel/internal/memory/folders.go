@@ -32,6 +32,7 @@ func newExtras(all []api.MemoryFolder, workspace string, o markdownstore.Options
 	o.Include, o.Settle, o.Own, o.Private, o.PrivateNotes = markdownstore.Everything(), nil, "", true, false
 	for _, f := range all {
 		x := &extra{MemoryFolder: f, opts: o}
+		x.opts.Shown = f.Shown
 		if dir, err := filepath.Abs(f.Path); err == nil {
 			if rel, err := filepath.Rel(workspace, dir); err == nil && filepath.IsLocal(rel) && rel != "." {
 				x.inside = filepath.ToSlash(rel) + "/"
@@ -102,6 +103,9 @@ func (c *corpus) folderOf(path string) (x *extra, rest string) {
 // there.
 func (c *corpus) storeOf(path string, private bool) (*markdownstore.Store, string, error) {
 	if x, rest := c.folderOf(path); x != nil {
+		if x.Host != "" && !private {
+			return nil, rest, &markdownstore.DeniedError{Path: path, Reason: markdownstore.DenyPrivate}
+		}
 		st, err := x.store(private)
 		return st, rest, err
 	}

@@ -34,7 +34,8 @@ type Scope struct {
 	// projects are left out. The zero value leaves out none.
 	Project Project
 	// Loaded are the names of files that the host shows by itself, such as CLAUDE.md. Searches
-	// leave out these files in every folder of the workspace.
+	// leave out these files in every folder of the workspace. "claude:MEMORY.md" is a file of the
+	// additional folder claude.
 	Loaded []string
 	// own is the place of Session's documents, as package sessions names it.
 	own string
@@ -227,7 +228,13 @@ func sourced(m *Memory, sc Scope, res retrieval.Result) retrieval.Result {
 		h.Source = api.SourceMemory
 		if h.Kind == retrieval.Session || IsPast(h.Path) {
 			h.Source = api.SourceSessions
+			if IsPast(h.Path) && sessions.IsSummary(h.Trail) {
+				h.Origin = retrieval.WrittenBy + "the host's compaction"
+			}
 			continue
+		}
+		if x, _ := m.corpus.folderOf(h.Path); x != nil && x.Host != "" {
+			h.Origin = retrieval.WrittenBy + x.Host
 		}
 		h.Text, h.Snippet = markdownstore.Unmarked(h.Text), markdownstore.Unmarked(h.Snippet)
 		for j := range h.More {
@@ -242,6 +249,7 @@ func sourced(m *Memory, sc Scope, res retrieval.Result) retrieval.Result {
 			}
 		}
 	}
+	res.Hits = unrepeated(res.Hits)
 	return res
 }
 

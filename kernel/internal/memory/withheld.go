@@ -2,6 +2,7 @@ package memory
 
 import (
 	"context"
+	"slices"
 
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/markdownstore"
@@ -13,6 +14,7 @@ const (
 	classSessions = "sessions"
 	classMedia    = "media"
 	classNotes    = "notes" // files that index.include does not name
+	classHosts    = "host memories"
 )
 
 // Withheld lists the existing contents that a shared session may not see, whether or not they
@@ -31,6 +33,9 @@ func (m *Memory) Withheld(private bool, source string) []retrieval.Withheld {
 		}
 		if m.o.Store.PrivateNotes && anyNote(m.Private) {
 			out = append(out, retrieval.Withheld{Class: classNotes, Reason: "index.include does not name them, and this session is shared"})
+		}
+		if slices.ContainsFunc(m.o.Folders, func(f api.MemoryFolder) bool { return f.Host != "" }) {
+			out = append(out, retrieval.Withheld{Class: classHosts, Reason: why})
 		}
 		if len(m.o.MediaPaths) > 0 {
 			out = append(out, retrieval.Withheld{Class: classMedia, Reason: why})
