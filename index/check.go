@@ -206,6 +206,13 @@ func (c *checker) file(f fileRow) error {
 			c.found("chunk %d of %s stands in place %d", i, f.path, o.seq)
 		}
 	}
+	if len(chunks) > 0 {
+		var labels string
+		if err := c.tx.QueryRowContext(c.ctx, "SELECT labels FROM files WHERE id=?", f.id).Scan(&labels); err != nil {
+			return err
+		}
+		chunks[0].Labels = SplitLabels(labels)
+	}
 	if !bytes.Equal(hashFile(chunks), f.hash) {
 		c.found("the chunks of %s are not those that were stored", f.path)
 	}

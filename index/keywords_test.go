@@ -30,6 +30,31 @@ func (n *note) sync(t *testing.T, keywords string) SyncReport {
 	return r
 }
 
+// The labels of a file are read by its path, are no words of it, and change with the file.
+func TestLabels(t *testing.T) {
+	ix := openNew(t)
+	for i, labels := range [][]string{{"#ops", "@alpha"}, {"domain:code"}, nil} {
+		stat := FileStat{Path: "memory/l.md", Size: 9, ModTime: time.Unix(int64(i+1), 7)}
+		if _, err := ix.Sync(context.Background(), func(yield func(FileStat, error) bool) { yield(stat, nil) },
+			func(string) ([]Chunk, error) {
+				return []Chunk{{Text: "the first half", StartLine: 1, EndLine: 1, Labels: labels}}, nil
+			}, nil); err != nil {
+			t.Fatal(err)
+		}
+		checkClean(t, ix)
+		want := map[string][]string{}
+		if labels != nil {
+			want["memory/l.md"] = labels
+		}
+		if got, err := ix.Labels(context.Background()); err != nil || !cmp.Equal(got, want) {
+			t.Errorf("labels %v, %v, want %v", got, err, want)
+		}
+		if got := ask(t, ix, "alpha ops code"); len(got) > 0 {
+			t.Errorf("found by a label: %v", places(got))
+		}
+	}
+}
+
 func TestKeywords(t *testing.T) {
 	n := &note{ix: openNew(t)}
 	n.sync(t, "Deployment Runbook\nops-guide\nリリース")

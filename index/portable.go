@@ -36,11 +36,11 @@ const (
 // then equal by accident once in a million.
 func (f FileStat) Nanos() int64 {
 	at := nanos(f.ModTime)
-	if f.Changed.IsZero() {
+	if f.Changed == 0 {
 		return at
 	}
 	const grain = int64(time.Millisecond)
-	hash := statHash("", at, nanos(f.Changed)) % uint64(grain)
+	hash := statHash("", at, f.Changed) % uint64(grain)
 	return min(at, math.MaxInt64-grain)/grain*grain + int64(hash)
 }
 

@@ -79,10 +79,8 @@ func hashFile(chunks []ReadyChunk) []byte {
 		for _, s := range [3]string{c.ID, c.Date, c.Keywords} {
 			buf = append(append(buf, s...), 0)
 		}
-		for _, s := range c.Labels {
-			buf = append(append(buf, s...), 0)
-		}
 		h.Write(buf)
 	}
+	h.Write([]byte(LabelsOf(chunks)))
 	return h.Sum(nil)
 }

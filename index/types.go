@@ -21,9 +21,9 @@ type FileStat struct {
 	Size int64
 	// ModTime is the modification time from the file system.
 	ModTime time.Time
-	// Changed is when the file or its stat last changed, if the file system knows. It tells a file
-	// that was rewritten with its old size and ModTime.
-	Changed time.Time
+	// Changed is when the file or its stat last changed, in ns since 1970, or 0 if the file system
+	// does not say. It tells a file that was rewritten with its old size and ModTime.
+	Changed int64
 }
 
 // Chunk is a piece of a file that a search finds as a whole.

@@ -5,14 +5,13 @@ package markdownstore
 import (
 	"io/fs"
 	"syscall"
-	"time"
 )
 
 // Changed returns when the content or the stat of a file last changed, which no program can set
-// back. It is zero if the file system does not say.
-func Changed(fi fs.FileInfo) time.Time {
+// back, in ns since 1970. It is 0 if the file system does not say.
+func Changed(fi fs.FileInfo) int64 {
 	if st, ok := fi.Sys().(*syscall.Stat_t); ok {
-		return time.Unix(st.Ctim.Unix())
+		return st.Ctim.Nano()
 	}
-	return time.Time{}
+	return 0
 }

@@ -194,7 +194,7 @@ type File struct {
 	Size    int64     `json:"size_bytes"`
 	ModTime time.Time `json:"mod_time"`
 	// Changed is the time of [Changed].
-	Changed time.Time `json:"-"`
+	Changed int64 `json:"-"`
 	Class
 	// Shadowed marks a memory.md that is not used because MEMORY.md exists.
 	Shadowed bool `json:"shadowed,omitempty"`

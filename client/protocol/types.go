@@ -260,7 +260,8 @@ type Withheld struct {
 	// path is the withheld file, or "" for a class of files.
 	Path string `json:"path,omitempty"`
 	// class is a class of files: "sessions" for the conversations of other sessions, "media",
-	// or "notes" for Markdown that index.include does not name.
+	// "host memories" for the notes that hosts keep themselves, or "notes" for Markdown that
+	// index.include does not name.
 	Class  string `json:"class,omitempty"`
 	Reason string `json:"reason"`
 }

@@ -254,7 +254,7 @@ export interface Retrieval {
 export interface Withheld {
   /** `path` is the withheld file, or "" for a class of files. */
   path?: string;
-  /** `class` is a class of files: "sessions" for the conversations of other sessions, "media", or "notes" for Markdown that index.include does not name. */
+  /** `class` is a class of files: "sessions" for the conversations of other sessions, "media", "host memories" for the notes that hosts keep themselves, or "notes" for Markdown that index.include does not name. */
   class?: string;
   reason: string;
 }

@@ -2,6 +2,8 @@ package cli
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -32,6 +34,10 @@ func opened(s *Settings) string {
 // TestEverySettingReachesWhatItIsFor: no setting is read from the file and then forgotten.
 func TestEverySettingReachesWhatItIsFor(t *testing.T) {
 	dir := t.TempDir()
+	t.Setenv("CODEX_HOME", dir)
+	if err := os.Mkdir(filepath.Join(dir, "memories"), 0o700); err != nil {
+		t.Fatal(err)
+	}
 	with := func(set func(*config.Config) error) (string, error) {
 		c := config.Default()
 		if err := set(c); err != nil {

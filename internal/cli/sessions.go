@@ -14,7 +14,7 @@ import (
 
 // pastSessions returns the settings of past sessions in the kernel's form.
 func pastSessions(s *config.Sessions) kernel.SessionOptions {
-	o := kernel.SessionOptions{Enabled: s.Enabled, DeltaBytes: int64(s.DeltaBytes), DeltaMessages: s.DeltaMessages}
+	o := kernel.SessionOptions{Enabled: s.Enabled, DeltaBytes: int64(s.DeltaBytes)}
 	for _, f := range s.Folders {
 		agent, path, ok := strings.Cut(f, "=")
 		if !ok || strings.ContainsAny(agent, `/\`) {

@@ -25,7 +25,7 @@ func TestMemoryOptions(t *testing.T) {
 		RecallTokens: kernel.DefaultRecallTokens, EmbedLimit: api.EmbedLimit{USD: 0.5, Tokens: 10_000_000},
 		Ranking: retrieval.Options{EmbedTimeout: retrieval.DefaultEmbedTimeout, VectorWeight: retrieval.DefaultVectorWeight,
 			KeywordWeight: retrieval.DefaultKeywordWeight, HalfLife: retrieval.DefaultHalfLife, Lambda: retrieval.DefaultLambda},
-		Sessions: kernel.SessionOptions{Enabled: true, DeltaBytes: sessions.DefaultDeltaBytes, DeltaMessages: sessions.DefaultDeltaMessages},
+		Sessions: kernel.SessionOptions{Enabled: true, DeltaBytes: sessions.DefaultDeltaBytes},
 	}
 	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty(), cmpopts.IgnoreUnexported(kernel.SyncOptions{}), cmp.Comparer(func(a, b *time.Location) bool { return a == b }), cmp.Comparer(func(a, b func(string) int) bool { return a == nil && b == nil }),
 		cmp.Comparer(func(a, b func() time.Time) bool { return a == nil && b == nil })); diff != "" {

@@ -91,7 +91,7 @@ func shape(t *rapid.T) (text string, odd bool) {
 		switch pick("sessions", "none", "block", "block", "flow", "empty flow", "null", "long flow", "odd") {
 		case "block":
 			add(in + pick("name", "sessions", `"sessions"`, "'sessions'") + ":")
-			for _, l := range rapid.Permutation([]string{"own: false", "agent: x", "delta_messages: 7", `folders: ["a # b", 'c: d']`}).Draw(t, "keys")[:rapid.IntRange(1, 4).Draw(t, "n")] {
+			for _, l := range rapid.Permutation([]string{"own: false", "agent: x", "delta_bytes: 7", `folders: ["a # b", 'c: d']`}).Draw(t, "keys")[:rapid.IntRange(1, 4).Draw(t, "n")] {
 				add(in + step + l)
 			}
 		case "flow":

@@ -96,7 +96,7 @@ workspace:
 retrieval:
   half_life: 1d12h
   enabled: *off
-  sessions: {delta_bytes: 1.5MB, delta_messages: 18}
+  sessions: {delta_bytes: 1.5MB}
 embedding: {query_prefix: "query: ", api_key_env: "", base_url: "http://localhost:11434/v1"}
 `)
 	if c.Plan.ContextWindow != 200_000 || c.Plan.Reserve != 8000 {
@@ -109,7 +109,7 @@ embedding: {query_prefix: "query: ", api_key_env: "", base_url: "http://localhos
 	if diff := cmp.Diff([]string{"TOOLS.md", "AGENTS.md"}, w.Bootstrap); diff != "" {
 		t.Error(diff)
 	}
-	if r := c.Retrieval; time.Duration(r.HalfLife) != 36*time.Hour || r.Enabled || r.Sessions.DeltaBytes != 1_500_000 || r.Sessions.DeltaMessages != 18 || r.MaxTokens != 2000 {
+	if r := c.Retrieval; time.Duration(r.HalfLife) != 36*time.Hour || r.Enabled || r.Sessions.DeltaBytes != 1_500_000 || r.MaxTokens != 2000 {
 		t.Errorf("retrieval is %+v", r)
 	}
 	if e := c.Embedding; e.QueryPrefix != "query: " || e.APIKeyEnv != "" || e.BaseURL != "http://localhost:11434/v1" || e.Provider != "none" {
@@ -313,13 +313,13 @@ func TestValidateByHand(t *testing.T) {
 // is there once.
 func TestExperimental(t *testing.T) {
 	for _, text := range []string{
-		"experimental:\n  retrieval:\n    mmr_lambda: 0.2\n    sessions:\n      delta_messages: 2\n",
-		"retrieval:\n  mmr_lambda: 0.2\n  sessions:\n    delta_messages: 2\n",
-		"retrieval:\n  mmr_lambda: 0.2\nexperimental:\n  retrieval:\n    sessions:\n      delta_messages: 2\n",
+		"experimental:\n  retrieval:\n    mmr_lambda: 0.2\n    sessions:\n      delta_bytes: 2\n",
+		"retrieval:\n  mmr_lambda: 0.2\n  sessions:\n    delta_bytes: 2\n",
+		"retrieval:\n  mmr_lambda: 0.2\nexperimental:\n  retrieval:\n    sessions:\n      delta_bytes: 2\n",
 	} {
 		c := read(t, text)
-		if c.Retrieval.MMRLambda != 0.2 || c.Retrieval.Sessions.DeltaMessages != 2 || c.Origin("retrieval.mmr_lambda").Line == 0 {
-			t.Errorf("%q: %v, %v, from %v", text, c.Retrieval.MMRLambda, c.Retrieval.Sessions.DeltaMessages, c.Origin("retrieval.mmr_lambda"))
+		if c.Retrieval.MMRLambda != 0.2 || c.Retrieval.Sessions.DeltaBytes != 2 || c.Origin("retrieval.mmr_lambda").Line == 0 {
+			t.Errorf("%q: %v, %v, from %v", text, c.Retrieval.MMRLambda, c.Retrieval.Sessions.DeltaBytes, c.Origin("retrieval.mmr_lambda"))
 		}
 	}
 	_, err := config.Read(strings.NewReader("retrieval:\n  mmr_lambda: 0.2\nexperimental:\n  retrieval:\n    mmr_lambda: 0.3\n"), "c.yaml")

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,7 +11,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/memkernel/memkernel/embed"
 	"github.com/memkernel/memkernel/index"
@@ -121,21 +121,12 @@ func listMarkdown(ctx context.Context, st *markdownstore.Store, prefix string, s
 
 // with returns f with a stat that changes if f or a second file changes, such as the facts of f.
 func with(f markdownstore.File, second fs.FileInfo) markdownstore.File {
-	changed := markdownstore.Changed(second)
-	if changed.IsZero() {
-		changed = second.ModTime()
-	}
 	f.Size += second.Size()
-	f.ModTime, f.Changed = later(f.ModTime, second.ModTime()), later(f.Changed, changed)
-	return f
-}
-
-// later returns the later one of two times.
-func later(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
+	f.Changed = max(f.Changed, cmp.Or(markdownstore.Changed(second), second.ModTime().UnixNano()))
+	if second.ModTime().After(f.ModTime) {
+		f.ModTime = second.ModTime()
 	}
-	return a
+	return f
 }
 
 func statOf(f markdownstore.File) index.FileStat {
