@@ -1,7 +1,6 @@
 package markdownstore
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"unicode"
@@ -28,18 +27,13 @@ func (d Document) Labels() []string {
 			out = append(out, mark+name)
 		}
 	}
-	for _, key := range []struct{ name, mark string }{
-		{"scope", ""}, {"scopes", ""}, {"project", ProjectMark}, {"projects", ProjectMark}, {"tags", TagMark}, {"tag", TagMark},
-	} {
-		switch v := d.Meta[key.name].(type) {
-		case nil, map[string]any:
-		case []any:
-			for _, e := range v {
-				add(key.mark, fmt.Sprint(e))
-			}
-		default:
-			for _, e := range separated(fmt.Sprint(v), key.mark) {
-				add(key.mark, e)
+	for _, key := range []struct {
+		mark  string
+		names []string
+	}{{"", []string{"scope", "scopes"}}, {ProjectMark, []string{"project", "projects"}}, {TagMark, []string{"tags", "tag"}}} {
+		for _, v := range d.values(key.names) {
+			for _, name := range separated(v, key.mark) {
+				add(key.mark, name)
 			}
 		}
 	}
@@ -49,7 +43,7 @@ func (d Document) Labels() []string {
 	return out
 }
 
-// separated divides a scalar that holds several names: by commas, and tags also by blanks.
+// separated divides a value that holds several names: by commas, and tags also by blanks.
 func separated(v, mark string) []string {
 	return strings.FieldsFunc(v, func(r rune) bool { return r == ',' || mark == TagMark && unicode.IsSpace(r) })
 }
