@@ -44,7 +44,6 @@ var schema = []string{
 		again INTEGER NOT NULL,          -- 1: read it next time, whatever its stat
 		labels TEXT NOT NULL             -- one per line
 	)`,
-	`CREATE INDEX files_labels ON files(id) WHERE labels<>''`,
 	`CREATE INDEX files_again ON files(id) WHERE again`,
 	`CREATE TABLE chunks(
 		row INTEGER PRIMARY KEY,         -- never used twice

@@ -55,11 +55,11 @@ func rest(t *testing.T, dir string) {
 	}
 }
 
-// note writes a file that has rested.
+// note writes a file that has rested, and touches no other.
 func note(t *testing.T, dir, path, text string) {
 	t.Helper()
 	put(t, dir, path, text)
-	rest(t, dir)
+	rest(t, filepath.Join(dir, filepath.FromSlash(path)))
 }
 
 // run waits for the syncer.
