@@ -75,7 +75,7 @@ func TestOver(t *testing.T) {
 		c.Text, c.StartLine, c.EndLine = "she keeps it there", 1, 1
 		clock := int64(i + 1)
 		if _, err := ix.Sync(context.Background(), func(yield func(FileStat, error) bool) {
-			yield(FileStat{"memory/a.md", clock, time.Unix(clock, 7)}, nil)
+			yield(FileStat{Path: "memory/a.md", Size: clock, ModTime: time.Unix(clock, 7)}, nil)
 		}, func(string) ([]Chunk, error) { return []Chunk{c}, nil }, nil); err != nil {
 			t.Fatal(err)
 		}
