@@ -25,18 +25,38 @@ type Call struct {
 	Of   []string
 	// Command is the command line of a shell call that is not a plain read or write of files.
 	Command string
+	// Replaces are the Paths whose earlier text is no longer needed after the call, because the
+	// call reads the file from its first to its last line, writes all of its text, or deletes it.
+	Replaces []string
+	// Task is what the call does to the tasks of the session.
+	Task Task
+
+	// whole reports that the call writes whole files.
+	whole bool
+	// canonical is the canonical form of a call that names no file and may be repeated.
+	canonical string
 }
 
 // Read returns what a call shows of itself. A script shows what its calls show together.
 func Read(tool, input string) *Call {
+	c := read(tool, input)
+	if c.Look != LookAct && len(c.Paths) == 0 {
+		c.canonical = Canonical(tool, input)
+	}
+	return c
+}
+
+// read reads a call without its canonical form.
+func read(tool, input string) *Call {
 	c := &Call{Name: tool, Input: input}
 	if isScript(tool, input) {
 		c.script()
 		return c
 	}
-	base := baseTool(tool)
+	base, line := baseTool(tool), ""
 	if among(shellTools, base) {
-		line, dir := shellCommand(input)
+		var dir string
+		line, dir = shellCommand(input)
 		cmds, whole := parseShell(line)
 		c.Kind, c.Paths = shellCall(line, dir, cmds)
 		if c.Look, c.Of = LookAct, []string{Files}; c.Kind != CallEdit {
@@ -58,6 +78,8 @@ func Read(tool, input string) *Call {
 		}
 	}
 	c.Paths, c.Act = visible(c.Paths), actOf(base, c.Kind)
+	c.whole = c.Kind == CallEdit && wholeWrite(base, input, line)
+	c.Replaces, c.Task = c.replaces(line), taskOf(base, input, line)
 	return c
 }
 
@@ -67,13 +89,15 @@ func (c *Call) script() {
 	calls, whole := Unwrap(c.Name, c.Input)
 	var lines []string
 	for i, in := range calls {
-		r := Read(in.Name, in.Input)
+		r := read(in.Name, in.Input)
 		switch {
 		case r.Kind > c.Kind:
-			c.Kind, c.Paths, c.Act = r.Kind, r.Paths, r.Act
+			c.Kind, c.Paths, c.Act, c.Replaces = r.Kind, r.Paths, r.Act, r.Replaces
 		case r.Kind == c.Kind:
-			c.Paths, c.Act = append(c.Paths, r.Paths...), max(c.Act, r.Act)
+			c.Paths, c.Act, c.Replaces = append(c.Paths, r.Paths...), max(c.Act, r.Act), append(c.Replaces, r.Replaces...)
 		}
+		c.whole = c.whole || r.whole
+		c.Task.Finished = c.Task.Finished || r.Task.Finished
 		if r.Command != "" {
 			lines = append(lines, r.Command)
 		}
@@ -105,7 +129,12 @@ func (c *Call) Path() string {
 }
 
 // Canonical returns the form of the call that is equal for equal calls.
-func (c *Call) Canonical() string { return Canonical(c.Name, c.Input) }
+func (c *Call) Canonical() string {
+	if c.canonical != "" {
+		return c.canonical
+	}
+	return Canonical(c.Name, c.Input)
+}
 
 // visible returns the paths that can be shown.
 func visible(paths []string) []string {

@@ -80,7 +80,7 @@ func among(names map[string]bool, name string) bool {
 // the call counts. A shell command is understood if it is a plain read or write of files.
 // Classify leaves out a path that can't be shown, since prompts and checkpoints name paths.
 func Classify(tool, input string) (Kind, []string) {
-	c := Read(tool, input)
+	c := read(tool, input)
 	return c.Kind, c.Paths
 }
 

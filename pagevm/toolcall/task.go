@@ -1,28 +1,33 @@
 package toolcall
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 )
 
-// Replaces reports whether the earlier text of a file is no longer needed after a call, because
-// the call reads the file from its first to its last line, writes all of its text, or deletes it.
-func (c *Call) Replaces(file string) bool {
-	switch c.Kind {
-	case CallRead:
-		part := partReads
-		if among(shellTools, baseTool(c.Name)) {
-			part = partCommands
+// replaces returns the paths that [Call.Replaces] names. The line is that of a shell call.
+func (c *Call) replaces(line string) []string {
+	switch {
+	case c.Kind == CallRead && line != "":
+		if hasAny(line, partCommands) {
+			return nil
 		}
-		return !slices.ContainsFunc(part, func(s string) bool { return strings.Contains(c.Input, s) })
-	case CallEdit:
-		if strings.Contains(c.Input, "*** Begin Patch") {
-			return strings.Contains(c.Input, "*** Delete File: "+file) || strings.Contains(c.Input, "*** Add File: "+file)
+	case c.Kind == CallRead:
+		if hasAny(c.Input, partReads) {
+			return nil
 		}
-		return Written(c.Name, c.Input).Whole && !strings.Contains(c.Input, "sed ") && !strings.Contains(c.Input, "cp ")
+	case c.Kind == CallEdit && strings.Contains(c.Input, "*** Begin Patch"):
+		var out []string
+		for _, p := range c.Paths {
+			if strings.Contains(c.Input, "*** Delete File: "+p) || strings.Contains(c.Input, "*** Add File: "+p) {
+				out = append(out, p)
+			}
+		}
+		return out
+	case !c.whole || strings.Contains(c.Input, "sed ") || strings.Contains(c.Input, "cp "):
+		return nil
 	}
-	return false
+	return c.Paths
 }
 
 // partReads are the arguments, and partCommands the commands, that read a part of a file.
@@ -31,39 +36,54 @@ var (
 	partCommands = []string{"sed ", "head ", "tail ", "|"}
 )
 
+func hasAny(text string, words []string) bool {
+	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) })
+}
+
+// Task is what a call does to the tasks of a session.
+type Task struct {
+	// Finished: the call completes an entry of the task list, or it commits.
+	Finished bool
+	// Lists: the call writes the whole task list, with Done completed entries.
+	Lists bool
+	Done  int
+}
+
 // Tasks follows the finished tasks of a session.
 type Tasks struct {
 	// done is the number of completed entries of the task list.
 	done int
 }
 
-// Finish reports whether a call finishes a task: it completes an entry of the task list, or it
-// commits. The calls of a session must come in order.
+// Finish reports whether a call finishes a task. The calls of a session must come in order.
 func (t *Tasks) Finish(c *Call) bool {
-	switch name := strings.ToLower(baseTool(c.Name)); {
-	case name == "taskupdate":
-		return ArgsOf(c.Input).Get("status") == `"completed"`
-	case among(listTools, name):
-		was := t.done
-		t.done = strings.Count(c.Input, `"completed"`)
-		return t.done > was
+	was := t.done
+	if c.Task.Lists {
+		t.done = c.Task.Done
 	}
-	return commits(c.Input)
+	return c.Task.Finished || t.done > was
 }
 
 // listTools take the whole task list.
 var listTools = Names("todowrite todo_write write_todos update_plan")
 
-// commits reports whether the input of a shell call runs git commit.
-func commits(input string) bool {
-	var in struct{ Command, Cmd json.RawMessage }
-	if !strings.Contains(input, "commit") {
+// taskOf reads what a call does to the tasks.
+func taskOf(base, input, line string) Task {
+	switch {
+	case strings.EqualFold(base, "taskupdate"):
+		return Task{Finished: ArgsOf(input).Get("status") == `"completed"`}
+	case among(listTools, base):
+		return Task{Lists: true, Done: strings.Count(input, `"completed"`)}
+	}
+	return Task{Finished: commits(line)}
+}
+
+// commits reports whether a shell line runs git commit.
+func commits(line string) bool {
+	if !strings.Contains(line, "commit") {
 		return false
 	}
-	if input[0] == '{' && (json.Unmarshal([]byte(input), &in) != nil || in.Command == nil && in.Cmd == nil) {
-		return false
-	}
-	for _, rest := range strings.Split(input, "git ")[1:] {
+	for _, rest := range strings.Split(line, "git ")[1:] {
 		words := strings.Fields(rest)
 		for len(words) > 1 && strings.HasPrefix(words[0], "-") {
 			from := 1

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel/internal/textutil"
+	"github.com/memkernel/memkernel/pagevm/internal/lex"
 )
 
 // Text is the text that a call writes into the files it changes, as far as its arguments show.
@@ -27,22 +28,22 @@ var (
 // Written returns the text that a call writes into the files it changes. It is empty for any
 // other call.
 func Written(tool, input string) Text {
-	if k, _ := Classify(tool, input); k != CallEdit {
+	c := read(tool, input)
+	if c.Kind != CallEdit {
 		return Text{}
 	}
-	var t Text
+	t := Text{Whole: c.whole}
 	if isScript(tool, input) {
 		calls, _ := Unwrap(tool, input)
 		for _, in := range calls {
 			one := Written(in.Name, in.Input)
-			t.New, t.Old, t.Whole = append(t.New, one.New...), append(t.Old, one.Old...), t.Whole || one.Whole
+			t.New, t.Old = append(t.New, one.New...), append(t.Old, one.Old...)
 		}
 		return t
 	}
 	if among(shellTools, baseTool(tool)) {
 		cmd, _ := shellCommand(input)
 		if !strings.Contains(cmd, "*** Begin Patch") {
-			t.Whole = !strings.Contains(cmd, ">>") && !strings.Contains(cmd, "tee -a")
 			t.New = append(t.New, cmd)
 			for _, m := range quoted.FindAllString(cmd, -1) {
 				t.New = append(t.New, m[1:len(m)-1])
@@ -66,8 +67,23 @@ func Written(tool, input string) Text {
 	if json.Unmarshal([]byte(input), &v) == nil {
 		t.arguments("", v)
 	}
-	t.Whole = len(t.Old) == 0 && (among(wholeTools, baseTool(tool)) || stringArg(input, "command") == "create")
 	return t
+}
+
+// wholeWrite reports whether an edit writes whole files. The line is that of a shell call.
+func wholeWrite(base, input, line string) bool {
+	switch {
+	case line != "":
+		return !strings.Contains(line, "*** Begin Patch") && !strings.Contains(line, ">>") && !strings.Contains(line, "tee -a")
+	case !among(wholeTools, base) && stringArg(input, "command") != "create", len(patchPaths(input)) > 0:
+		return false
+	}
+	for k := range lex.Members(input) {
+		if oldKeys[strings.ToLower(k)] || k == "edits" {
+			return false
+		}
+	}
+	return true
 }
 
 // quoted is a word in quotes of a command.

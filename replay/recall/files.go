@@ -104,9 +104,9 @@ func (s *fileHistory) result(at Place, c *memkernel.ToolCall, text string) {
 			if strings.HasPrefix(text, "File unchanged since") { // what Claude Code says instead of the text
 				return
 			}
-			f.read, r.shows, whole = s.seq, true, call.Replaces(p) && !strings.Contains(text, "truncated")
+			f.read, r.shows, whole = s.seq, true, slices.Contains(call.Replaces, p) && !strings.Contains(text, "truncated")
 		case toolcall.CallEdit:
-			whole = call.Replaces(p)
+			whole = slices.Contains(call.Replaces, p)
 			f.edited, r.shows = s.seq, strings.Count(text, "\n") >= leastShown
 		default:
 			return

@@ -33,8 +33,10 @@ type Call struct {
 	files func() []File
 	// typed returns what persons typed in Msgs. It is read once.
 	typed func() []spoken
-	// worked returns what the calls in Msgs used. It is read once.
+	// worked returns what the calls in Msgs used, and did what their results did with files and
+	// tasks. Both are read once.
 	worked func() work
+	did    func() activity
 	// Maker made the pages of the messages, and makes the pages of the kernel's own texts.
 	Maker ingest.Maker
 	// Raw is the conversation as the host sent it. Msgs is the conversation after it was made
@@ -78,6 +80,7 @@ func take(ctx context.Context, prior *Prior, r *Request, s Session, ws Workspace
 	msgs := c
 	c.typed = sync.OnceValue(func() []spoken { return msgs.words() })
 	c.worked = sync.OnceValue(func() work { return msgs.used() })
+	c.did = sync.OnceValue(func() activity { return activityOf(&msgs) })
 	c = c.after(prior.Before)
 	if c.Align.Rewrite != pagevm.RewriteNone {
 		c.log.fault(fault.Fault{Code: fault.Code(c.Align.Rewrite), Key: keyAt(b.Hosts, c.Align.First),
@@ -305,17 +308,12 @@ func (c *Call) SegmentParts(i int, s *pagevm.Segment) []memkernel.Part {
 // by a newer version. The result of a call that has no path and acts on nothing is replaced by the
 // same call. Supersede returns a copy and does not change c.Hosts.
 func (c *Call) Supersede() []pagevm.HostMessage {
-	a := activityOf(c)
-	return c.supersede(&a)
-}
-
-func (c *Call) supersede(a *activity) []pagevm.HostMessage {
 	out := append([]pagevm.HostMessage(nil), c.Hosts...)
-	newer := map[string]bool{}
+	newer, did := map[string]bool{}, c.did()
 	for i := len(out) - 1; i >= 0; i-- {
 		for j := range out[i].Segments {
 			s := &out[i].Segments[j]
-			what, gone := c.evidenceOf(a, i, s)
+			what, gone := c.evidenceOf(&did, i, s)
 			if what == "" && !gone {
 				continue
 			}

@@ -60,7 +60,7 @@ func activityOf(c *Call) activity {
 					a.files[name] = f
 				}
 				f.touched = i + 1
-				if call.Replaces(name) && !strings.Contains(text, "truncated") {
+				if slices.Contains(call.Replaces, name) && !strings.Contains(text, "truncated") {
 					f.replaced = i + 1
 				}
 			}
