@@ -244,7 +244,7 @@ func contextPrefix(run string) int {
 
 // listed reports whether a line is of a listing: one path or file name, or a line of ls -l.
 func listed(t string) bool {
-	if len(t) > 10 && strings.IndexByte("-dlcbps", t[0]) >= 0 && strings.IndexByte("r-", t[1]) >= 0 && strings.IndexByte("w-", t[2]) >= 0 {
+	if len(t) > 10 && strings.IndexByte("-dlcbps", t[0]) >= 0 && strings.Trim(t[1:10], "-rwxsStT") == "" {
 		return true
 	}
 	if strings.IndexByte(t, ' ') >= 0 {

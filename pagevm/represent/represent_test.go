@@ -56,6 +56,11 @@ func TestDetectKind(t *testing.T) {
 			t.Errorf("%q is %s", text, k)
 		}
 	}
+	for text, want := range map[string]kind{"drwxr-xr-t 2 a b 4096 May 1 bin": kindListing, "-rw-r--r--@ 1 a b 9 May 1 a": kindListing, "\tbrw1 := load(ctx)": kindCode} {
+		if k, _ := detectKind(text); k != want {
+			t.Errorf("%q is %s", text, k)
+		}
+	}
 }
 
 func evidence(text string) EvidenceInput {
