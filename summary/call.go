@@ -67,7 +67,6 @@ var (
 	pathKeys    = [...]string{"file_path", "path", "filePath", "filepath", "file", "filename", "notebook_path", "target_file", "absolute_path", "uri"}
 	payloadKeys = [...]string{"content", "contents", "new_string", "newString", "newText", "new_text", "new_str", "new_source",
 		"file_text", "insert_text", "edits", "replacement", "diff", "patch", "code_edit", "old_string", "oldText", "old_str"}
-	commandKeys = [...]string{"command", "cmd", "script", "commands"}
 )
 
 // call reads a tool call by the shape of its input. Names matter only where shapes don't
@@ -92,9 +91,9 @@ func (u *updater) inner(tc *memkernel.ToolCall, made toolcall.Inner) {
 		c.Name = oneLine("tools."+made.Name, nameRunes)
 	}
 	in := toolcall.ArgsOf(made.Input)
-	if line := commandLine(in); line != "" {
+	if line, dir := in.Command(); line != "" {
 		u.shell(&c, line)
-		workedIn(&u.s.Place, str(in.Get("workdir")))
+		workedIn(&u.s.Place, dir)
 	} else if session := cmp.Or(id(in.Get("session_id")), id(in.Get("cell_id"))); session != "" && u.resume(c, session) {
 		return
 	}
@@ -143,32 +142,6 @@ func str(raw string) string {
 		return ""
 	}
 	return s
-}
-
-// commandLine returns the shell command of an input. The input holds the command as a string, or
-// as the last word of an argument vector that a shell runs.
-func commandLine(in toolcall.Args) string {
-	for _, k := range commandKeys {
-		raw := in.Get(k)
-		if s := str(raw); s != "" {
-			return s
-		}
-		if len(raw) == 0 || raw[0] != '[' {
-			continue
-		}
-		var argv []string
-		if json.Unmarshal([]byte(raw), &argv) != nil || len(argv) == 0 {
-			continue
-		}
-		if k == "commands" {
-			return strings.Join(argv, "\n")
-		}
-		if len(argv) >= 3 && strings.HasPrefix(argv[1], "-") && strings.HasSuffix(argv[0], "sh") {
-			return argv[len(argv)-1]
-		}
-		return strings.Join(argv, " ")
-	}
-	return ""
 }
 
 // resume makes c, a call that waits for a running command or script, the call that it waits for.

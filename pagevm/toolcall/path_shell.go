@@ -39,13 +39,18 @@ func shellCall(cmd, dir string, cmds []simpleCommand) (Kind, []string) {
 	return CallOther, nil
 }
 
-// shellCommand returns the command line and the working directory of a shell call. The input
-// holds the command as a string, or as an argument vector such as ["bash","-lc","cat f"].
+// shellCommand returns the command line and the working directory of a shell call. An input that
+// is not JSON is the command line itself.
 func shellCommand(input string) (cmd, dir string) {
-	m := ArgsOf(input)
-	if m == nil {
-		return input, ""
+	if m := ArgsOf(input); m != nil {
+		return m.Command()
 	}
+	return input, ""
+}
+
+// Command returns the command line and the working directory that the arguments of a shell call
+// hold. The command is a string, or an argument vector such as ["bash","-lc","cat f"].
+func (m Args) Command() (cmd, dir string) {
 	dir = lex.RawString(m.Get("workdir"))
 	if dir == "" {
 		dir = lex.RawString(m.Get("cwd"))
@@ -60,11 +65,13 @@ func shellCommand(input string) (cmd, dir string) {
 			if k == "commands" {
 				return strings.Join(argv, "\n"), dir
 			}
-			if len(argv) == 3 && (argv[1] == "-lc" || argv[1] == "-c") {
-				return argv[2], dir
+			if len(argv) >= 3 && strings.HasPrefix(argv[1], "-") && strings.HasSuffix(argv[0], "sh") {
+				return argv[len(argv)-1], dir
 			}
 			for i := range argv {
-				argv[i] = "'" + strings.ReplaceAll(argv[i], "'", `'\''`) + "'"
+				if strings.ContainsAny(argv[i], " \t\n'\"\\|&;<>()$`*?#~") {
+					argv[i] = "'" + strings.ReplaceAll(argv[i], "'", `'\''`) + "'"
+				}
 			}
 			return strings.Join(argv, " "), dir
 		}
