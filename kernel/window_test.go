@@ -72,6 +72,44 @@ func saysMissing(sent string) bool {
 	return strings.Contains(sent, "[this message is shown shortened: ") || strings.Contains(sent, "left out by memkernel")
 }
 
+// TestAnyWindowShowsTheFirstWords: however little room the newest words of the user have, the
+// prompt shows their beginning, and in the same message a notice if a part is missing.
+func TestAnyWindowShowsTheFirstWords(t *testing.T) {
+	for _, window := range []int{4_000, 5_000, 7_000} {
+		for _, fixed := range []int{50, 60, 70} {
+			for _, size := range []int{150, 400, 2_500} {
+				k := memoryKernel(t)
+				c := newConversation(7)
+				said := "Rename the queue's worker. "
+				for i := 0; len(said) < size; i++ {
+					said += fmt.Sprintf("Number%d makes the retry of its queue wait longer. ", 31*i)
+				}
+				said = strings.TrimSpace(said)
+				c.user()
+				c.loop(1, 3_000)
+				c.say()
+				c.add(memkernel.RoleUser, words(said), memkernel.Part{Kind: memkernel.PartText, Text: "<system-reminder>\n" + strings.Repeat("The file a.go was changed.\n", 60) + "</system-reminder>"})
+				key := c.msgs[len(c.msgs)-1].Key
+				for range 3 {
+					req := request(c)
+					req.Model, req.ContextWindow, req.FixedTokens, req.System, req.Tools, req.Resolver = local, window, window*fixed/100, nil, nil, ""
+					shown := ""
+					for _, m := range mustPlan(t, k, req).Messages {
+						if m.Key == key {
+							shown = m.Parts[0].Text
+						}
+					}
+					if !strings.HasPrefix(shown, "Rename the queue's worker.") || !strings.Contains(shown, said) && !saysMissing(shown) {
+						t.Errorf("a window of %d, %d%% of it fixed, %d bytes of words: %.200q", window, fixed, len(said), shown)
+					}
+					c.loop(2, 9_000)
+				}
+				k.Close()
+			}
+		}
+	}
+}
+
 // TestAnyWindowShortensTheNewestPair: a paste, an input of a call and a result that are each larger
 // than the window are shown shortened, with a notice. The next prompts keep their bytes until a
 // cut.

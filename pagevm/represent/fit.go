@@ -41,8 +41,17 @@ func (e *Excerpts) Rep(bytes int) pagevm.Rep {
 	}
 	foot := footer(&e.in, e.scan)
 	p := e.scan.pickRuns(max(bytes-len(foot), 1)) // a footer may be longer than the room
-	return newRep(pagevm.Compressed, e.scan.excerpt(p.chosen)+foot)
+	text := e.scan.excerpt(p.chosen)
+	if e.in.Message && strings.HasPrefix(text, "[…") && (len(e.in.Own) == 0 || e.in.Own[0].Start == 0) {
+		first, _, _ := strings.Cut(strings.TrimSpace(e.in.Text), "\n")
+		text = clip(first, firstWords) + " " + text
+	}
+	return newRep(pagevm.Compressed, text+foot)
 }
+
+// firstWords is the length of the beginning of a person's message that every excerpt shows, in
+// bytes. Our choice: the beginning says what the person wants, or what follows.
+const firstWords = 80
 
 // pickRuns is pick for an excerpt that shows a good part of the text: the most telling comes
 // first, and the more of the text there is room for, the more of the room goes to the text
