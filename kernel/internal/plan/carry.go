@@ -104,10 +104,10 @@ func leftText(c *Call, l *Limits, st summary.State, noted summary.Notes, spans [
 	for n := maxSpanLines - 1; n >= 0 && count(list) > room/4; n-- {
 		list = spanLines(c, spans, n)
 	}
-	beside := c.beside(left, min(l.unscale(wordsRoom(l.Window)), room/2))
+	rest := c.nextToSummary(left, min(l.unscale(wordsRoom(l.Window)), room/2))
 	more := func(kind string, _ int) string { return c.summaryPage() + "." + kind }
 	for most := summary.Cap(l.Window); most > 0; {
-		text := carryIntro + "\n" + summary.RenderNoted(st, noted, beside, most, count, more) + list
+		text := carryIntro + "\n" + summary.RenderNoted(st, noted, rest, most, count, more) + list
 		over := count(text) - room
 		if over <= 0 {
 			return text

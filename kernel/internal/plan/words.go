@@ -168,7 +168,7 @@ func fitWords(said []spoken, room int, left absent, count func(string) int) []sp
 			if !p.quoted && (s.corrected > 0 || s.corrects > 0) {
 				joined[s.turn] = g
 			}
-			g.parts, g.stands = append(g.parts, p), append(g.stands, !left[s.at])
+			g.parts, g.inPrompt = append(g.parts, p), append(g.inPrompt, !left[s.at])
 			g.longest = max(g.longest, p.tokens)
 		}
 	}
@@ -188,7 +188,7 @@ func fitWords(said []spoken, room int, left absent, count func(string) int) []sp
 			}
 			for k, p := range g.parts {
 				short := p.short
-				if drop || g.stands[k] {
+				if drop || g.inPrompt[k] {
 					short = ""
 				} else if short == "" {
 					continue
@@ -203,15 +203,15 @@ func fitWords(said []spoken, room int, left absent, count func(string) int) []sp
 
 // group are paragraphs that are shortened together.
 type group struct {
-	parts   []*paragraph
-	stands  []bool
-	quoted  bool
-	longest int
+	parts    []*paragraph
+	inPrompt []bool
+	quoted   bool
+	longest  int
 }
 
-// beside returns what the prompt shows next to the entries of the summary: the words of messages
-// that left in at most room tokens, the messages that stand, and the files under work.
-func (c *Call) beside(left absent, room int) summary.Beside {
+// nextToSummary returns what the prompt shows next to the entries of the summary: the words of
+// messages that left in at most room tokens, the messages that remain, and the files under work.
+func (c *Call) nextToSummary(left absent, room int) summary.Beside {
 	out := summary.Beside{}
 	for _, s := range fitWords(c.typed(), room, left, c.Maker.Count.Text) {
 		if !left[s.at] {
@@ -227,13 +227,13 @@ func (c *Call) beside(left absent, room int) summary.Beside {
 			out.Said = append(out.Said, summary.Said{Key: c.Msgs[s.at].Key, Turn: s.turn, Corrects: s.corrects, Corrected: s.corrected, Text: strings.Join(texts, "\n")})
 		}
 	}
-	standing := map[string]bool{}
+	remaining := map[string]bool{}
 	for i := range c.Msgs {
 		if !left[i] {
-			standing[c.Msgs[i].Key] = true
+			remaining[c.Msgs[i].Key] = true
 		}
 	}
-	out.Stands = func(key string) bool { return standing[key] }
+	out.Stands = func(key string) bool { return remaining[key] }
 	if w := c.worked(); len(w.files)+len(w.commands) > 0 {
 		out.Files = func(room int) string { return c.workedText(left, room) }
 	}
