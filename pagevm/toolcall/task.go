@@ -24,7 +24,7 @@ func (c *Call) replaces(line string) []string {
 			}
 		}
 		return out
-	case !c.whole || strings.Contains(c.Input, "sed ") || strings.Contains(c.Input, "cp "):
+	case !c.whole || strings.Contains(line, "sed ") || strings.Contains(line, "cp "):
 		return nil
 	}
 	return c.Paths
