@@ -85,7 +85,6 @@ func TestAnyWindowShowsTheFirstWords(t *testing.T) {
 					said += fmt.Sprintf("Number%d makes the retry of its queue wait longer. ", 31*i)
 				}
 				said = strings.TrimSpace(said)
-				c.user()
 				c.loop(1, 3_000)
 				c.say()
 				c.add(memkernel.RoleUser, words(said), memkernel.Part{Kind: memkernel.PartText, Text: "<system-reminder>\n" + strings.Repeat("The file a.go was changed.\n", 60) + "</system-reminder>"})

@@ -140,7 +140,7 @@ func (t *tracer) tool(turn *Turn, c *memkernel.ToolCall, bytes int) {
 	if known && !slices.Contains(turn.Demand, id) && file != "" {
 		turn.demand(id)
 	}
-	if toolcall.IsEdit(c.Name, c.Input) {
+	if toolcall.Read(c.Name, c.Input).Kind == toolcall.CallEdit {
 		t.edits[file]++
 		if !slices.Contains(turn.Dirty, t.plan) {
 			turn.Dirty = append(turn.Dirty, t.plan)

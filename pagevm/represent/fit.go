@@ -42,9 +42,8 @@ func (e *Excerpts) Rep(bytes int) pagevm.Rep {
 	foot := footer(&e.in, e.scan)
 	p := e.scan.pickRuns(max(bytes-len(foot), 1)) // a footer may be longer than the room
 	text := e.scan.excerpt(p.chosen)
-	if e.in.Message && strings.HasPrefix(text, "[…") && (len(e.in.Own) == 0 || e.in.Own[0].Start == 0) {
-		first, _, _ := strings.Cut(strings.TrimSpace(e.in.Text), "\n")
-		text = clip(first, firstWords) + " " + text
+	if e.in.Message && strings.HasPrefix(text, "[…") {
+		text = beginning(e.in.Text) + " " + text
 	}
 	return newRep(pagevm.Compressed, text+foot)
 }
@@ -52,6 +51,11 @@ func (e *Excerpts) Rep(bytes int) pagevm.Rep {
 // firstWords is the length of the beginning of a person's message that every excerpt shows, in
 // bytes. Our choice: the beginning says what the person wants, or what follows.
 const firstWords = 80
+
+func beginning(text string) string {
+	first, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	return clip(first, firstWords)
+}
 
 // pickRuns is pick for an excerpt that shows a good part of the text: the most telling comes
 // first, and the more of the text there is room for, the more of the room goes to the text
@@ -125,8 +129,7 @@ func HostText(in EvidenceInput, outlined bool) []pagevm.Rep {
 	if outlined && len(in.Text) >= leastOutlined {
 		c.reps = slices.DeleteFunc(Message(in), func(r pagevm.Rep) bool { return r.Level == pagevm.Pointer })
 	}
-	first, _, _ := strings.Cut(strings.TrimSpace(in.Text), "\n")
-	c.add(pagevm.Pointer, "[not shown here: "+clip(first, 80)+", "+lex.SizeText(in.Bytes)+"; "+howToRead(in.Resolver, in.PageID)+"]")
+	c.add(pagevm.Pointer, "[not shown here: "+beginning(in.Text)+", "+lex.SizeText(in.Bytes)+"; "+howToRead(in.Resolver, in.PageID)+"]")
 	return c.reps
 }
 

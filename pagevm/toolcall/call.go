@@ -28,9 +28,11 @@ type Call struct {
 	// Replaces are the Paths whose earlier text is no longer needed after the call, because the
 	// call reads the file from its first to its last line, writes all of its text, or deletes it.
 	Replaces []string
-	// Task is what the call does to the tasks of the session.
-	Task Task
 
+	// finishes reports that the call completes a task, or that it commits. listed is the number of
+	// completed entries if the call writes the whole task list, −1 otherwise.
+	finishes bool
+	listed   int
 	// whole reports that the call writes whole files.
 	whole bool
 	// canonical is the canonical form of a call that names no file and may be repeated.
@@ -48,14 +50,14 @@ func Read(tool, input string) *Call {
 
 // read reads a call without its canonical form.
 func read(tool, input string) *Call {
-	c := &Call{Name: tool, Input: input}
+	c := &Call{Name: tool, Input: input, listed: -1}
 	if isScript(tool, input) {
 		c.script()
 		return c
 	}
-	base, line := baseTool(tool), ""
+	base := baseTool(tool)
+	var line, dir string
 	if among(shellTools, base) {
-		var dir string
 		line, dir = shellCommand(input)
 		cmds, whole := parseShell(line)
 		c.Kind, c.Paths = shellCall(line, dir, cmds)
@@ -79,7 +81,8 @@ func read(tool, input string) *Call {
 	}
 	c.Paths, c.Act = visible(c.Paths), actOf(base, c.Kind)
 	c.whole = c.Kind == CallEdit && wholeWrite(base, input, line)
-	c.Replaces, c.Task = c.replaces(line), taskOf(base, input, line)
+	c.Replaces = c.replaces(line)
+	c.finishes, c.listed = tasksOf(base, input, line)
 	return c
 }
 
@@ -97,7 +100,7 @@ func (c *Call) script() {
 			c.Paths, c.Act, c.Replaces = append(c.Paths, r.Paths...), max(c.Act, r.Act), append(c.Replaces, r.Replaces...)
 		}
 		c.whole = c.whole || r.whole
-		c.Task.Finished = c.Task.Finished || r.Task.Finished
+		c.finishes = c.finishes || r.finishes
 		if r.Command != "" {
 			lines = append(lines, r.Command)
 		}

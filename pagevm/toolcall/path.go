@@ -110,12 +110,6 @@ func Path(tool, input string) string {
 	return ""
 }
 
-// IsEdit reports whether the call changes a file.
-func IsEdit(tool, input string) bool {
-	k, _ := Classify(tool, input)
-	return k == CallEdit
-}
-
 // pathKeys are the arguments that hold a path, most telling first.
 var pathKeys = [...]string{"file_path", "filePath", "notebook_path", "path", "filename", "filepath", "file", "absolute_path", "target_file", "uri"}
 

@@ -8,12 +8,12 @@ import (
 // replaces returns the paths that [Call.Replaces] names. The line is that of a shell call.
 func (c *Call) replaces(line string) []string {
 	switch {
-	case c.Kind == CallRead && line != "":
-		if hasAny(line, partCommands) {
-			return nil
-		}
 	case c.Kind == CallRead:
-		if hasAny(c.Input, partReads) {
+		text, marks := c.Input, partReads
+		if line != "" {
+			text, marks = line, partCommands
+		}
+		if slices.ContainsFunc(marks, func(m string) bool { return strings.Contains(text, m) }) {
 			return nil
 		}
 	case c.Kind == CallEdit && strings.Contains(c.Input, "*** Begin Patch"):
@@ -36,46 +36,31 @@ var (
 	partCommands = []string{"sed ", "head ", "tail ", "|"}
 )
 
-func hasAny(text string, words []string) bool {
-	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) })
-}
-
-// Task is what a call does to the tasks of a session.
-type Task struct {
-	// Finished: the call completes an entry of the task list, or it commits.
-	Finished bool
-	// Lists: the call writes the whole task list, with Done completed entries.
-	Lists bool
-	Done  int
-}
-
 // Tasks follows the finished tasks of a session.
 type Tasks struct {
 	// done is the number of completed entries of the task list.
 	done int
 }
 
-// Finish reports whether a call finishes a task. The calls of a session must come in order.
+// Finish reports whether a call finishes a task: it completes an entry of the task list, or it
+// commits. The calls of a session must come in order.
 func (t *Tasks) Finish(c *Call) bool {
 	was := t.done
-	if c.Task.Lists {
-		t.done = c.Task.Done
+	if c.listed >= 0 {
+		t.done = c.listed
 	}
-	return c.Task.Finished || t.done > was
+	return c.finishes || t.done > was
 }
 
 // listTools take the whole task list.
 var listTools = Names("todowrite todo_write write_todos update_plan")
 
-// taskOf reads what a call does to the tasks.
-func taskOf(base, input, line string) Task {
-	switch {
-	case strings.EqualFold(base, "taskupdate"):
-		return Task{Finished: ArgsOf(input).Get("status") == `"completed"`}
-	case among(listTools, base):
-		return Task{Lists: true, Done: strings.Count(input, `"completed"`)}
+// tasksOf reads what a call does to the tasks.
+func tasksOf(base, input, line string) (finishes bool, listed int) {
+	if among(listTools, base) {
+		return false, strings.Count(input, `"completed"`)
 	}
-	return Task{Finished: commits(line)}
+	return commits(line) || strings.EqualFold(base, "taskupdate") && ArgsOf(input).Get("status") == `"completed"`, -1
 }
 
 // commits reports whether a shell line runs git commit.
@@ -86,11 +71,10 @@ func commits(line string) bool {
 	for _, rest := range strings.Split(line, "git ")[1:] {
 		words := strings.Fields(rest)
 		for len(words) > 1 && strings.HasPrefix(words[0], "-") {
-			from := 1
-			if words[0] == "-C" || words[0] == "-c" {
-				from = 2
+			if strings.EqualFold(words[0], "-c") {
+				words = words[1:]
 			}
-			words = words[min(from, len(words)):]
+			words = words[1:]
 		}
 		if len(words) > 0 && strings.Trim(words[0], `"'`) == "commit" {
 			return true

@@ -75,11 +75,11 @@ func wholeWrite(base, input, line string) bool {
 	switch {
 	case line != "":
 		return !strings.Contains(line, "*** Begin Patch") && !strings.Contains(line, ">>") && !strings.Contains(line, "tee -a")
-	case !among(wholeTools, base) && stringArg(input, "command") != "create", len(patchPaths(input)) > 0:
+	case !among(wholeTools, base) && stringArg(input, "command") != "create":
 		return false
 	}
 	for k := range lex.Members(input) {
-		if oldKeys[strings.ToLower(k)] || k == "edits" {
+		if oldKeys[strings.ToLower(k)] {
 			return false
 		}
 	}

@@ -92,7 +92,7 @@ func (s *fileHistory) note(message int, m *memkernel.Message) {
 
 func (s *fileHistory) result(at Place, c *memkernel.ToolCall, text string) {
 	s.seq++
-	call, whole, shell := toolcall.Read(c.Name, c.Input), false, toolcall.IsShell(c.Name)
+	call := toolcall.Read(c.Name, c.Input)
 	if s.tasks.Finish(call) {
 		s.finished = at.Message
 	}
@@ -104,19 +104,19 @@ func (s *fileHistory) result(at Place, c *memkernel.ToolCall, text string) {
 			if strings.HasPrefix(text, "File unchanged since") { // what Claude Code says instead of the text
 				return
 			}
-			f.read, r.shows, whole = s.seq, true, slices.Contains(call.Replaces, p) && !strings.Contains(text, "truncated")
+			f.read, r.shows = s.seq, true
 		case toolcall.CallEdit:
-			whole = slices.Contains(call.Replaces, p)
 			f.edited, r.shows = s.seq, strings.Count(text, "\n") >= leastShown
 		default:
 			return
 		}
-		if f.touched = at.Message; whole {
+		f.touched = at.Message
+		if slices.Contains(call.Replaces, p) && (call.Kind == toolcall.CallEdit || !strings.Contains(text, "truncated")) {
 			f.replaced = s.seq
 		}
 		r.files = append(r.files, f)
 	}
-	if len(r.files) > 0 && (call.Kind == toolcall.CallRead || !shell) {
+	if len(r.files) > 0 && (call.Kind == toolcall.CallRead || !toolcall.IsShell(c.Name)) {
 		s.results = append(s.results, r)
 	}
 }

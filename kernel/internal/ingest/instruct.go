@@ -190,16 +190,13 @@ func resultInstruction(call *toolcall.Call, r *memkernel.ToolResult) (name strin
 			return "task " + strings.Trim(args.Get("taskId"), `"`), true
 		}
 	case call.Kind == toolcall.CallRead && ruleFile(call.Path()):
-		if slices.ContainsFunc(partReads, func(mark string) bool { return strings.Contains(call.Input, mark) }) {
+		if call.Replaces == nil {
 			return "file " + call.Canonical(), false
 		}
 		return fileName(call.Path()), false
 	}
 	return "", false
 }
-
-// partReads occur in the inputs of calls that read a part of a file.
-var partReads = []string{`"offset"`, `"limit"`, "sed ", "head ", "tail "}
 
 // fileName is the name of the instructions in a file.
 func fileName(p string) string {

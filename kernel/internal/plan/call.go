@@ -36,7 +36,7 @@ type Call struct {
 	// worked returns what the calls in Msgs used, and did what their results did with files and
 	// tasks. Both are read once.
 	worked func() work
-	did    func() activity
+	did    func() *activity
 	// Maker made the pages of the messages, and makes the pages of the kernel's own texts.
 	Maker ingest.Maker
 	// Raw is the conversation as the host sent it. Msgs is the conversation after it was made
@@ -80,7 +80,7 @@ func take(ctx context.Context, prior *Prior, r *Request, s Session, ws Workspace
 	msgs := c
 	c.typed = sync.OnceValue(func() []spoken { return msgs.words() })
 	c.worked = sync.OnceValue(func() work { return msgs.used() })
-	c.did = sync.OnceValue(func() activity { return activityOf(&msgs) })
+	c.did = sync.OnceValue(func() *activity { return activityOf(&msgs) })
 	c = c.after(prior.Before)
 	if c.Align.Rewrite != pagevm.RewriteNone {
 		c.log.fault(fault.Fault{Code: fault.Code(c.Align.Rewrite), Key: keyAt(b.Hosts, c.Align.First),
@@ -309,11 +309,11 @@ func (c *Call) SegmentParts(i int, s *pagevm.Segment) []memkernel.Part {
 // same call. Supersede returns a copy and does not change c.Hosts.
 func (c *Call) Supersede() []pagevm.HostMessage {
 	out := append([]pagevm.HostMessage(nil), c.Hosts...)
-	newer, did := map[string]bool{}, c.did()
+	newer := map[string]bool{}
 	for i := len(out) - 1; i >= 0; i-- {
 		for j := range out[i].Segments {
 			s := &out[i].Segments[j]
-			what, gone := c.evidenceOf(&did, i, s)
+			what, gone := c.evidenceOf(i, s)
 			if what == "" && !gone {
 				continue
 			}
@@ -330,7 +330,7 @@ func (c *Call) Supersede() []pagevm.HostMessage {
 
 // evidenceOf returns the name of the thing that a segment shows, "" if no later segment with that
 // name can replace it, and whether it is a file that was replaced.
-func (c *Call) evidenceOf(a *activity, i int, s *pagevm.Segment) (name string, gone bool) {
+func (c *Call) evidenceOf(i int, s *pagevm.Segment) (name string, gone bool) {
 	p := c.Page(s.Page)
 	switch {
 	case s.Instruction != "":
@@ -345,7 +345,7 @@ func (c *Call) evidenceOf(a *activity, i int, s *pagevm.Segment) (name string, g
 	case call == nil:
 		return "", false
 	case p.Path != "":
-		return "", a.replaced(call, i+1)
+		return "", c.did().replaced(call, i+1)
 	case call.Look == toolcall.LookAct:
 		return "", false
 	}

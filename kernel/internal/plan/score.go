@@ -26,7 +26,6 @@ type scores struct {
 // said again. The texts are those of items of a special size, by hash. The keys of open are those
 // of messages with the results of open or newest checks.
 func score(c *Call, texts map[string]string, seen []pagevm.Seen, open map[string]bool) *scores {
-	did := c.did()
 	out := &scores{hosts: bared(c, c.Supersede()), seen: seen, traits: make([][]pagevm.Traits, len(c.Hosts))}
 	newest := c.Places[len(c.Places)-1].Atom
 	found := namesShown(c, texts, seen)
@@ -47,7 +46,7 @@ func score(c *Call, texts map[string]string, seen []pagevm.Seen, open map[string
 			s := &out.hosts[i].Segments[j]
 			t := pagevm.Traits{Age: age}
 			if s.Kind != pagevm.ItemResult {
-				t.Act, t.State = dialogueAct(c, &did, i, s, named)
+				t.Act, t.State = dialogueAct(c, i, s, named)
 			} else if page, call := c.Page(s.Page), c.Maker.Calls[c.Msgs[i].Parts[s.Part].Result.CallID]; page != nil && call != nil {
 				failed := c.Msgs[i].Parts[s.Part].Result.IsError
 				what := page.Tool + "\x00" + page.Path
@@ -55,7 +54,7 @@ func score(c *Call, texts map[string]string, seen []pagevm.Seen, open map[string
 				switch {
 				case s.Superseded || failed && worked[what]:
 					t.State = pagevm.TextGone
-				case did.done(call, named):
+				case c.did().done(call, named):
 					t.State = pagevm.TaskDone
 				case failed || open[c.Msgs[i].Key] || t.Act == toolcall.ActRead:
 					t.State = pagevm.InWork
@@ -174,7 +173,7 @@ func saidIn(parts []memkernel.Part) string {
 }
 
 // dialogueAct returns the act that left a segment of words or of a tool's input, and its state.
-func dialogueAct(c *Call, did *activity, i int, s *pagevm.Segment, named func(string) int) (act toolcall.Act, state pagevm.State) {
+func dialogueAct(c *Call, i int, s *pagevm.Segment, named func(string) int) (act toolcall.Act, state pagevm.State) {
 	act = toolcall.ActUser
 	if c.Msgs[i].Role == memkernel.RoleAssistant {
 		act = toolcall.ActSay
@@ -185,9 +184,9 @@ func dialogueAct(c *Call, did *activity, i int, s *pagevm.Segment, named func(st
 		}
 		if call := c.shown(p.Call); call.Kind == toolcall.CallEdit {
 			switch act = toolcall.ActEdit; {
-			case did.replaced(call, i+2): // the next message has its own result
+			case c.did().replaced(call, i+2): // the next message has its own result
 				state = pagevm.TextGone
-			case did.done(call, named):
+			case c.did().done(call, named):
 				state = pagevm.TaskDone
 			default:
 				state = pagevm.InWork

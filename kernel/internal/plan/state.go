@@ -21,7 +21,7 @@ const (
 
 // activity is what a conversation did with files and tasks. Messages count from 1.
 type activity struct {
-	files map[string]*fileUse
+	files map[string]fileUse
 	// finished is the newest message with the result of a call that finished a task.
 	finished int
 }
@@ -31,8 +31,8 @@ type activity struct {
 type fileUse struct{ replaced, touched int }
 
 // activityOf follows the calls that worked.
-func activityOf(c *Call) activity {
-	a := activity{files: map[string]*fileUse{}}
+func activityOf(c *Call) *activity {
+	a := &activity{files: map[string]fileUse{}}
 	var tasks toolcall.Tasks
 	for i := range c.Msgs {
 		for _, p := range c.Msgs[i].Parts {
@@ -55,14 +55,11 @@ func activityOf(c *Call) activity {
 			}
 			for _, name := range call.Paths {
 				f := a.files[name]
-				if f == nil {
-					f = &fileUse{}
-					a.files[name] = f
-				}
 				f.touched = i + 1
 				if slices.Contains(call.Replaces, name) && !strings.Contains(text, "truncated") {
 					f.replaced = i + 1
 				}
+				a.files[name] = f
 			}
 		}
 	}
@@ -75,8 +72,7 @@ const unchanged = "File unchanged since"
 // replaced reports whether all files of a call at a message were replaced later.
 func (a *activity) replaced(call *toolcall.Call, message int) bool {
 	return call.Kind != toolcall.CallOther && len(call.Paths) > 0 && !slices.ContainsFunc(call.Paths, func(p string) bool {
-		f := a.files[p]
-		return f == nil || f.replaced <= message
+		return a.files[p].replaced <= message
 	})
 }
 
@@ -85,7 +81,7 @@ func (a *activity) replaced(call *toolcall.Call, message int) bool {
 func (a *activity) done(call *toolcall.Call, named func(file string) int) bool {
 	return len(call.Paths) > 0 && !slices.ContainsFunc(call.Paths, func(p string) bool {
 		f := a.files[p]
-		return f == nil || f.touched >= a.finished || named(p) > a.finished
+		return f.touched == 0 || f.touched >= a.finished || named(p) > a.finished
 	})
 }
 
