@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/replay"
@@ -206,7 +207,7 @@ func hostile(t *testing.T, big int) string {
 
 // Text of sessions goes out as data, masked, and no more of it than a page can show.
 func TestHostileTranscript(t *testing.T) {
-	o := openWindow(t, Options{Transcripts: files(hostile(t, 2<<20), filepath.Join(t.TempDir(), "none.jsonl"))})
+	o := openWindow(t, Options{Transcripts: files(hostile(t, suite.Pick(1<<19, 2<<20)), filepath.Join(t.TempDir(), "none.jsonl"))})
 	o.enter(t)
 	id := o.planned(t)
 	for _, path := range []string{"/api/sessions", "/api/session?session=" + id, "/api/call?call=1&session=" + id, "/api/call?call=2&session=" + id} {
