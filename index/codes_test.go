@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/memkernel/memkernel/index/internal/vec"
+	"github.com/memkernel/memkernel/internal/suite"
 )
 
 // ball makes vectors round a few directions, or in all directions for 0.
@@ -126,10 +127,11 @@ func codesOf(t testing.TB, ix *Index) vec.Meta {
 // Searches by codes find what comparing every vector finds, whatever the vectors
 // are like and whichever files are wanted, also while files come and go.
 func TestCodesFindTheNearest(t *testing.T) {
-	for _, tc := range []struct {
+	type space struct {
 		name          string
 		dim, clusters int
-	}{{"clusters", 64, 12}, {"uniform", 100, 0}, {"odd length", 37, 5}} {
+	}
+	for _, tc := range suite.Some([]space{{"clusters", 64, 12}, {"uniform", 100, 0}, {"odd length", 37, 5}}, 1) {
 		t.Run(tc.name, func(t *testing.T) {
 			rng := rand.New(rand.NewSource(3))
 			next := ball(rng, tc.dim, tc.clusters)

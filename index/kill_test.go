@@ -16,7 +16,7 @@ import (
 )
 
 // killFiles is the size of the workspace that is indexed while it is killed.
-const killFiles = 300
+var killFiles = suite.Pick(120, 300)
 
 // victim is a kind of reindex, to be killed.
 type victim struct {
