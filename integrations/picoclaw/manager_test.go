@@ -13,6 +13,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/integrations/picoclaw"
 	"github.com/memkernel/memkernel/internal/fakemodel"
+	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/transcript"
@@ -42,16 +43,17 @@ func TestFortyTurns(t *testing.T) {
 	h, model := newHost(t, 5_000, fakemodel.Options{Script: reads, Window: 5_000})
 	h.tool = files(8)
 	k := h.open(t, dir)
-	for n := range 40 {
-		if n == 13 || n == 29 {
+	turns := suite.Pick(20, 40)
+	for n := range turns {
+		if n == turns/3 || n == turns*3/4 {
 			k.Close()
 			k = h.open(t, dir)
 		}
 		h.turn(session, fmt.Sprintf("question-%03d: what do the next two files say?", n))
 	}
 	requests := model.Requests()
-	if len(requests) < 120 {
-		t.Fatalf("%d requests of 40 turns", len(requests))
+	if len(requests) < 3*turns {
+		t.Fatalf("%d requests of %d turns", len(requests), turns)
 	}
 	breaks := 0
 	for i, r := range requests {
