@@ -12,12 +12,13 @@ import (
 	"testing"
 
 	"github.com/memkernel/memkernel/internal/hostile"
+	"github.com/memkernel/memkernel/internal/suite"
 )
 
 // TestHooksWriteNoSecret: a transcript full of secrets, prompts with them, and a
 // failure that quotes them leave none in the folder of the state or the workspace.
 func TestHooksWriteNoSecret(t *testing.T) {
-	texts := hostile.Texts(hostile.SecretKinds, 21)
+	texts := suite.Some(hostile.Texts(hostile.SecretKinds, 21), 60)
 	p := newProject(t, memoryFiles)
 	var lines strings.Builder
 	parent := "null"

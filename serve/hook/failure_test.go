@@ -75,9 +75,14 @@ func TestErrorsAreLogged(t *testing.T) {
 		t.Errorf("log: %q", log)
 	}
 	long := errors.New(strings.Repeat("é", maxLog))
-	for range 3 * maxLog / maxLogLine {
-		if err := logLine(p.state, now, long.Error()); err != nil {
+	for range 3 {
+		if err := os.Truncate(filepath.Join(p.state, logFile), maxLog-maxLogLine); err != nil {
 			t.Fatal(err)
+		}
+		for range 3 {
+			if err := logLine(p.state, now, long.Error()); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 	for _, name := range []string{logFile, logFile + ".1"} {
