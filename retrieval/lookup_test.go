@@ -14,6 +14,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/index/analysis"
+	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -174,7 +175,7 @@ func TestKeysFindWhatAnalysisFinds(t *testing.T) {
 	if len(real) == 0 {
 		t.Skip("no transcripts in ../../shared/data")
 	}
-	for _, path := range real {
+	for _, path := range suite.Some(real, 5) {
 		s, said := conversation(t, path)
 		check(filepath.Base(path), s, append(said[:min(len(said), 10)], asked(s, rng, 10)...))
 	}
