@@ -16,8 +16,10 @@ import (
 
 // Documents holds the definitions of a schema file, and validates documents by them.
 type Documents struct {
-	defs    map[string]*jsonschema.Schema
-	loaded  map[string]*jsonschema.Resolved
+	defs map[string]*jsonschema.Schema
+	// all describes an object with a member of each definition, so that references are resolved
+	// once.
+	all     *jsonschema.Resolved
 	methods []struct {
 		Name           string
 		Params, Result jsonschema.Schema
@@ -32,17 +34,20 @@ func Load(path string) (*Documents, error) {
 		return nil, err
 	}
 	var s jsonschema.Schema
-	d := &Documents{loaded: map[string]*jsonschema.Resolved{}}
+	d := &Documents{}
 	if err := errors.Join(json.Unmarshal(data, &s), json.Unmarshal(data, &struct{ Methods any }{&d.methods})); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	d.defs = s.Defs
-	for _, def := range d.defs {
+	members := map[string]*jsonschema.Schema{}
+	for name, def := range d.defs {
+		members[name] = &jsonschema.Schema{Ref: refTo(name)}
 		if def.Type == "object" && def.AdditionalProperties == nil {
 			def.AdditionalProperties = &jsonschema.Schema{Not: &jsonschema.Schema{}}
 		}
 	}
-	return d, nil
+	d.all, err = (&jsonschema.Schema{Properties: members, Defs: d.defs}).Resolve(nil)
+	return d, err
 }
 
 // Names returns the sorted names of the documents, such as memkernel/plan/v1.
@@ -64,14 +69,7 @@ func (d *Documents) Validate(name string, v any) error {
 	if d.defs[name] == nil {
 		return fmt.Errorf("there is no definition of %s: add it to the table of documents and run make contract", name)
 	}
-	if d.loaded[name] == nil {
-		s, err := (&jsonschema.Schema{Ref: refTo(name), Defs: d.defs}).Resolve(nil)
-		if err != nil {
-			return err
-		}
-		d.loaded[name] = s
-	}
-	return d.loaded[name].Validate(v)
+	return d.all.Validate(map[string]any{name: v})
 }
 
 // CheckCall validates the parameters and the result of a call of a method. params is nil for a
