@@ -248,7 +248,7 @@ func talkOpenClaw(t *testing.T, h host, binary string, with bool, r *row) (_ *fa
 func built(t *testing.T) string {
 	t.Helper()
 	binary := filepath.Join(t.TempDir(), "memkernel")
-	if out, err := exec.Command("go", "build", "-o", binary, "../../cmd/memkernel").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", binary, "../../cmd/memkernel").CombinedOutput(); err != nil {
 		t.Fatalf("build memkernel: %v\n%s", err, out)
 	}
 	return binary
