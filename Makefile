@@ -142,7 +142,7 @@ contract: ## make doc/schema.json anew from Go's types, and the clients and open
 	$(GO) test -C service -run TestSchemaIsCurrent ./cmd/memkernel-server -update
 
 test-clients: ## the clients of integrations/ against the real program (needs node 20, python 3.9)
-	$(GO) test -count=1 -v -run TestClients ./cmd/memkernel
+	MEMKERNEL_LONG=1 $(GO) test -count=1 -v -run TestClients ./cmd/memkernel
 	$(GO) test -C service -count=1 -v -run TestClients ./cmd/memkernel-server
 
 SOAK ?= 5m

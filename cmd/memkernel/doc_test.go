@@ -13,6 +13,7 @@ import (
 
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/contract"
+	"github.com/memkernel/memkernel/internal/suite"
 )
 
 const sample = "../../testdata/session.jsonl"
@@ -116,6 +117,7 @@ func keeps(t *testing.T, doc map[string]any, name string) {
 func TestJSONKeepsItsContract(t *testing.T) {
 	ws := t.TempDir()
 	short := beginning(t, 60)
+	whole, long := suite.Pick(short, sample), suite.Pick(beginning(t, 150), sample)
 	found := filepath.Join(t.TempDir(), "found.json")
 	if err := os.WriteFile(found, []byte(`[{"id":"a","memory":"Kim has a dog."},{"id":"b"}]`), 0o600); err != nil {
 		t.Fatal(err)
@@ -131,14 +133,14 @@ func TestJSONKeepsItsContract(t *testing.T) {
 		{"init", "--workspace", project, "--yes"},
 		{"uninstall", "--workspace", project, "--dry-run", "--state"},
 		{"uninstall", "--workspace", project, "--yes"},
-		{"plan", "-t", sample},
+		{"plan", "-t", whole},
 		{"plan", "-t", sample, "--view", "full", "--fixed-tokens", "25k", "--resolver", "page"},
 		{"plan", "-t", short, "--commit"},
-		{"plan", "-t", sample, "--model", "nobody-knows-1", "--context-window", "100k"},
-		{"plan", "-t", sample, "--model", "gpt-5"},
+		{"plan", "-t", whole, "--model", "nobody-knows-1", "--context-window", "100k"},
+		{"plan", "-t", whole, "--model", "gpt-5"},
 		{"plan", "--prompt", "hello", "--model", "claude-sonnet-4-6"},
 		{"plan", "--prompt", "hello", "--model", "claude-sonnet-4-6", "--memories", found},
-		{"replay", "-t", sample, "--policy", "memkernel", "--context-window", "64k"},
+		{"replay", "-t", long, "--policy", "memkernel", "--context-window", "32k"},
 		{"replay", "-t", short, "--policy", "append-late", "--room", "64k", "--resolver", "page"},
 		{"plan", "-t", short, "--economy", "keep"},
 		upkeep("curate"), upkeep("prune"), upkeep("guard"), upkeep("nightly", "--include", "Harbour"), upkeep("curate"), upkeep("why", "the nets are kept"), upkeep("history", "MEMORY.md:5", "--diff"), upkeep("prune", "--undo"), upkeep("guard", "--before", before),

@@ -242,9 +242,9 @@ func TestObserveWhileItGrows(t *testing.T) {
 				return doc
 			}
 			first := bytes.IndexByte(data, '\n') + 1
-			few := suite.Pick(5, 12)
+			few := suite.Pick(4, 12)
 			if name == filepath.Base(sample) {
-				few = suite.Pick(10, 30)
+				few = suite.Pick(6, 30)
 			}
 			for i := range few { // anywhere, mostly within a line
 				observe(grown, data[:first+(len(data)-first)*i/few])
