@@ -156,7 +156,7 @@ func (c *conversation) called(id, tool, input, text string) {
 // door and goes through its whole life with it: plans, turns, checkpoints, cuts, a
 // compaction, the end. Nothing that is written below the workspace holds one.
 func TestNoDoorLetsASecretIn(t *testing.T) {
-	texts := suite.Some(hostile.Texts(hostile.SecretKinds, 11), 45)
+	texts := suite.Some(hostile.Texts(hostile.SecretKinds, 11), 24)
 	for door, through := range doors {
 		t.Run(door, func(t *testing.T) {
 			t.Parallel()
@@ -192,7 +192,7 @@ func TestNoDoorLetsASecretIn(t *testing.T) {
 
 // TestNoCallKeepsASecret is the same for what is written by calls of their own.
 func TestNoCallKeepsASecret(t *testing.T) {
-	texts := suite.Some(hostile.Texts(hostile.SecretKinds, 12), 45)
+	texts := suite.Some(hostile.Texts(hostile.SecretKinds, 12), 24)
 	ctx, now := context.Background(), time.Date(2026, 11, 3, 9, 0, 0, 0, time.UTC)
 	for name, do := range map[string]func(t *testing.T, k *kernel.Kernel, text string, i int) error{
 		"remember": func(_ *testing.T, k *kernel.Kernel, text string, _ int) error {

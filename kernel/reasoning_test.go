@@ -6,6 +6,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/pagevm"
@@ -29,7 +30,7 @@ func TestACutCountsTheReasoningItLoses(t *testing.T) {
 			c := newConversation(177)
 			var before map[string]bool
 			cuts := 0
-			for range 40 {
+			for range suite.Pick(24, 40) {
 				c.user()
 				for range 2 {
 					c.loop(2, 6000)

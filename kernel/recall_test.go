@@ -301,7 +301,7 @@ func TestWorkspaceGivesWay(t *testing.T) {
 	paper := memkernel.Part{Kind: memkernel.PartDocument, Text: c.code(60_000), Media: &memkernel.Media{Type: "text/plain"}}
 	c.add(memkernel.RoleUser, paper) // which keeps its shape
 	made := 0
-	for window := 20_000; window < 60_000; window += 500 {
+	for window := 20_000; window < 60_000; window += suite.Pick(2000, 500) {
 		req := private(c)
 		req.SessionKey, req.ContextWindow, req.Reserve = fmt.Sprint(window), window, 8_000
 		_, err := bare.PlanContext(context.Background(), req)
@@ -318,8 +318,8 @@ func TestWorkspaceGivesWay(t *testing.T) {
 			checkPlan(t, p, c.msgs)
 		}
 	}
-	if made == 0 || made == 80 {
-		t.Errorf("%d plans of 80", made)
+	if made == 0 || made == suite.Pick(20, 80) {
+		t.Errorf("%d plans", made)
 	}
 }
 

@@ -37,7 +37,7 @@ func TestRecordedCallsReopened(t *testing.T) {
 		t.Fatalf("only %d calls", len(calls))
 	}
 	dir, last, cuts := t.TempDir(), "", 0
-	for n, c := range suite.Some(calls[:300], 14) {
+	for n, c := range suite.Some(calls[:300], 8) {
 		k := openKernel(t, dir)
 		p := mustPlan(t, k, api.PlanRequest{SessionKey: "s", Model: s.Model, ContextWindow: 200_000, FixedTokens: 30_000,
 			Messages: append([]memkernel.Message(nil), msgs[:c.Index]...), Now: c.Start, Resolver: "memory_get"})
@@ -68,7 +68,7 @@ func TestRecordedTraces(t *testing.T) {
 		if _, err := os.Stat(path); err != nil {
 			t.Skip("no ../shared/data/transcripts beside the repository")
 		}
-		t.Run(filepath.Base(path), func(t *testing.T) { traceRecorded(t, path, suite.Pick(150, 400)) })
+		t.Run(filepath.Base(path), func(t *testing.T) { traceRecorded(t, path, suite.Pick(80, 400)) })
 	}
 }
 

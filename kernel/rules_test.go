@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/transcript"
@@ -491,7 +492,8 @@ func TestKilledInALongLoop(t *testing.T) {
 	dir := t.TempDir()
 	c := newConversation(92)
 	c.user()
-	for i := range 36 {
+	loops := suite.Pick(16, 36)
+	for i := range loops {
 		k := openKernel(t, dir) // and never closed: it was killed
 		c.loop(2, []int{300, 6000}[i%2])
 		o, err := k.ObserveToolResult(context.Background(), api.Turn{SessionKey: "s", Model: model, Messages: c.msgs})
@@ -512,7 +514,7 @@ func TestKilledInALongLoop(t *testing.T) {
 	req := request(c)
 	req.ContextWindow = 200_000 // which holds all results
 	p := planned(t, k, req)
-	if p.Stats.Ingested > 4*36 {
+	if p.Stats.Ingested > 4*loops {
 		t.Errorf("%d pages were ingested again", p.Stats.Ingested)
 	}
 	want := resultTexts(c.msgs)

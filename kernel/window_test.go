@@ -2,10 +2,12 @@ package kernel_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -25,16 +27,16 @@ func TestAnyWindowPlansASession(t *testing.T) {
 		t.Fatal(err)
 	}
 	msgs, _ := transcript.Repair(s.View(transcript.Full), false)
+	calls := slices.DeleteFunc(transcript.Calls(msgs), func(c transcript.Call) bool {
+		return c.Index == 0 || msgs[c.Index-1].Role == memkernel.RoleAssistant
+	})
 	for _, name := range []string{local, model} {
 		for _, window := range smallWindows {
 			t.Run(fmt.Sprintf("%s/%d", name, window), func(t *testing.T) {
 				k := memoryKernel(t)
 				defer k.Close()
 				last := ""
-				for n, c := range transcript.Calls(msgs) {
-					if c.Index == 0 || msgs[c.Index-1].Role == memkernel.RoleAssistant {
-						continue
-					}
+				for n, c := range suite.Some(calls, 24) {
 					p := mustPlan(t, k, api.PlanRequest{SessionKey: "s", Model: name, ContextWindow: window, FixedTokens: 4_000, Messages: msgs[:c.Index:c.Index], Now: c.Start})
 					checkSmall(t, p, msgs[:c.Index])
 					if p.Layout.Made == nil && !strings.HasPrefix(stream(p), last) {
@@ -113,7 +115,7 @@ func TestAnyWindowShowsTheFirstWords(t *testing.T) {
 // than the window are shown shortened, with a notice. The next prompts keep their bytes until a
 // cut.
 func TestAnyWindowShortensTheNewestPair(t *testing.T) {
-	for _, window := range smallWindows {
+	for _, window := range suite.Some(smallWindows, 2) {
 		t.Run(fmt.Sprint(window), func(t *testing.T) {
 			k := memoryKernel(t)
 			defer k.Close()
