@@ -140,7 +140,7 @@ func TestDrain(t *testing.T) {
 		stream bool
 	}
 	// What each API is told of its size, TestDrainTellsTheTruth says in both suites.
-	for _, tt := range suite.Some([]dialect{{"anthropic", anthropic, true}, {"chat", openai, false}, {"gemini", gemini, false}, {"responses", responses, true}}, 2) {
+	for _, tt := range suite.Some([]dialect{{"anthropic", anthropic, true}, {"chat", openai, false}, {"gemini", gemini, false}, {"responses", responses, true}}, 1) {
 		t.Run(tt.name, func(t *testing.T) {
 			const window = 32_000
 			s := newStage(t, fakemodel.Options{Script: script, Window: window}, proxy.Options{ContextWindow: window, Reserve: 8_000}, nil)

@@ -155,7 +155,7 @@ func (x *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		return // else the client has gone
 	}
-	to := x.upstreams.of(r.URL, modelOf(e))
+	to := x.upstreams.of(r.URL, x.upstreams.modelOf(e))
 	if !x.leads(w, to) {
 		return
 	}

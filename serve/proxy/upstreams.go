@@ -161,9 +161,10 @@ func globs(glob, name string) bool {
 	return strings.HasSuffix(name, parts[len(parts)-1])
 }
 
-// modelOf is the model that a request names, whatever else is in it.
-func modelOf(e *exchange) string {
-	if e.model != "" {
+// modelOf returns the model that a request names. It does not read the body, which may be large,
+// if no upstream is chosen by a model.
+func (u *upstreams) modelOf(e *exchange) string {
+	if e.model != "" || len(u.models) == 0 {
 		return e.model
 	}
 	var m struct {
