@@ -525,6 +525,7 @@ var onDisk = map[string]string{
 	"kernel/internal/memory/syncer/run.go": "the number of the process",
 	"sessions/conversation.go":             "transcripts of hosts",
 	"sessions/transcript.go":               "transcripts of hosts",
+	"sessions/hosts.go":                    "what hosts remember by themselves",
 }
 
 // What keeps state touches no disk for it: of package os it uses nothing, and of io/fs
