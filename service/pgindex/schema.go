@@ -69,7 +69,7 @@ const tables = `CREATE TABLE spaces(
 		keywords bytea NOT NULL,               -- a text of PostgreSQL can't hold all
 		body bytea NOT NULL,                   -- that a file can
 		words integer NOT NULL,                -- how many terms has
-		terms tsvector NOT NULL                -- weight A: headings, C: file, D: text
+		terms tsvector NOT NULL                -- weight A: headings, B: names of the file, C: file, D: text
 	) WITH (toast_tuple_target = 8160);
 	ALTER TABLE chunks ALTER COLUMN terms SET STORAGE MAIN;
 	CREATE INDEX chunks_file ON chunks(file, seq);

@@ -133,12 +133,12 @@ WITH q AS MATERIALIZED (
 	SELECT query::tsquery, greatest(ln(($4::float8 - held + 0.5) / (held + 0.5)), %g) AS idf
 	FROM unnest($2::text[], $3::float8[]) AS t(query, held)),
 m AS MATERIALIZED (
-	SELECT c.row, sum(q.idf * %g / (1 + (c.words / $5::float8 * %g + %g) / ts_rank_cd('{%g, %g, 0, 1}', c.terms, q.query))) AS score
+	SELECT c.row, sum(q.idf * %g / (1 + (c.words / $5::float8 * %g + %g) / ts_rank_cd('{%g, %g, %g, 1}', c.terms, q.query))) AS score
 	FROM q JOIN chunks AS c ON c.terms @@ q.query
 	WHERE c.scope = ANY($1::integer[])
 	GROUP BY c.row ORDER BY score DESC LIMIT $6::bigint)`+hitQuery,
 	index.BM25Least, index.BM25K1+1, index.BM25K1*index.BM25B/index.WeightTrail, index.BM25K1*(1-index.BM25B)/index.WeightTrail,
-	index.WeightBody/index.WeightTrail, index.WeightFile/index.WeightTrail)
+	index.WeightBody/index.WeightTrail, index.WeightFile/index.WeightTrail, index.WeightNames/index.WeightTrail)
 
 // nearestHits returns the chunks with the nearest vectors.
 func nearestHits(ctx context.Context, st *site, v *view, q index.Query) ([]index.Hit, error) {

@@ -258,7 +258,7 @@ const maxVector = 1<<20 - 1<<10
 // field, and the number of places. The last words of a huge chunk are left out.
 func vectorOf(w *index.Words) (terms string, words int) {
 	var b []byte
-	for _, field := range []struct{ terms, weight string }{{w.Trail, "A"}, {w.File, "C"}, {w.Body, "D"}} {
+	for _, field := range []struct{ terms, weight string }{{w.Trail, "A"}, {w.Names, "B"}, {w.File, "C"}, {w.Body, "D"}} {
 		for t := range strings.FieldsSeq(field.terms) {
 			if words++; len(b) < maxVector {
 				b = fmt.Appendf(b, "'%s':%d%s ", quoted.Replace(t), words, field.weight)
