@@ -17,7 +17,7 @@ import (
 // recalled, in whatever folder; what is no file's name is refused.
 func TestLoadedOverRPC(t *testing.T) {
 	dir := t.TempDir()
-	for _, path := range []string{"CLAUDE.md", "harbour/CLAUDE.md", "notes/harbour.md"} {
+	for _, path := range []string{"CLAUDE.md", "harbour/CLAUDE.md", "notes/door.md"} {
 		path = filepath.Join(dir, filepath.FromSlash(path))
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			t.Fatal(err)
@@ -47,7 +47,7 @@ func TestLoadedOverRPC(t *testing.T) {
 	if all, _ := ask(""); !strings.Contains(all, "CLAUDE.md") {
 		t.Fatalf("without it: %s", all)
 	}
-	if some, _ := ask(`,"loaded":["CLAUDE.md"]`); strings.Contains(some, "CLAUDE.md") || !strings.Contains(some, "notes/harbour.md") {
+	if some, _ := ask(`,"loaded":["CLAUDE.md"]`); strings.Contains(some, "CLAUDE.md") || !strings.Contains(some, "notes/door.md") {
 		t.Errorf("with it: %s", some)
 	}
 	for _, bad := range []string{`["../x.md"]`, `["a/CLAUDE.md"]`, `[""]`, `[7]`, `"CLAUDE.md"`} {
