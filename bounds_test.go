@@ -28,7 +28,7 @@ var bounds = map[string]int{
 	"tokens of generated Go":             6150,
 	"tokens of module .":                 1091400,
 	"tokens of module bench":             106000,
-	"tokens of module service":           63839,
+	"tokens of module service":           63855,
 	"words of doc":                       22950,
 }
 
