@@ -43,19 +43,21 @@ func (r *refiner) call(ps []*place) {
 		if mark == 0 {
 			continue
 		}
-		if strings.ContainsFunc(name, unicode.IsLetter) {
-			held |= mark // a day or a number is no name
+		alike := spelled(name) == r.exact.whole
+		// A day or a number is a name only for itself.
+		if alike || strings.ContainsFunc(name, unicode.IsLetter) {
+			held |= mark
 			if n := bits.OnesCount64(mark); n > best {
 				best, called = n, name
 			}
 		}
-		if spelled(name) == r.exact.whole {
+		if alike {
 			same = sameName
 		} else if same == 0 && r.allOf(mark) && r.allIn(d) {
 			same = sameWords
 		}
 	}
-	if held == 0 && same == 0 {
+	if held == 0 {
 		return
 	}
 	head := headOf(ps)
