@@ -42,6 +42,9 @@
 //
 // # Searching words
 //
+// A search finds the best chunks, and besides them some that hold every word of the question, and
+// the first chunks of files that have every word in their names, however far below these are.
+//
 // Scores are equal to the scores of FTS5's bm25. FTS5 itself runs only the first search after a
 // change. Later searches read the word lists straight from the tables of FTS5, in the format that
 // SQLite documents, which takes a quarter of the time. The positions of the lists stay in memory,

@@ -29,8 +29,9 @@
 // A Query may request passages instead of chunks. Passages are what a person would quote: turns,
 // items, paragraphs, blocks of code, rows of tables, lines of logs, and headings with their text.
 // A paragraph that is larger than a snippet is divided between sentences, also within a line.
-// Passages are found in the candidate chunks. In a small workspace these are all chunks, up to 64; in a
-// larger workspace they are Pool chunks. A passage's score is BM25 of its own words and of the
+// Passages are found in the candidate chunks. In a small workspace these are all chunks, up to 64;
+// in a larger workspace they are Pool chunks, and some that hold every word of the question or whose
+// file has every word in its names. A passage's score is BM25 of its own words and of the
 // headings above it, plus shares from its surroundings: for each word the best share of a
 // neighbour, BM25 of the whole session, and the chunk's own score. The sum is multiplied by
 // factors for the speaker and for the time that the question names (Signals, when, intent). Then
@@ -39,6 +40,11 @@
 // candidates and scaled up to the index. The analysis of a chunk is kept by the chunk's hash.
 //
 //	chunks ── cut ► passages ── own ► + neighbours × speaker + session × time + feedback ── best
+//
+// The score decides among passages that are equal in two ways that come before it: how much of the
+// question they contain verbatim, where the head of a note that is called like the question is first
+// (asTyped, names.go), and, outside of conversations, whether they alone hold every word of the
+// question.
 //
 // # Living text
 //
