@@ -43,7 +43,7 @@ func (r *refiner) call(ps []*place) {
 		if mark == 0 {
 			continue
 		}
-		alike := spelled(name) == r.exact.whole
+		alike := spelled(bare(name)) == r.exact.whole
 		// A day or a number is a name only for itself.
 		if alike || strings.ContainsFunc(name, unicode.IsLetter) {
 			held |= mark
