@@ -67,7 +67,7 @@ func TestFacts(t *testing.T) {
 	}
 }
 
-// Over is kept with a chunk beside its facts, is not searched, and changes nothing else.
+// Over is kept with a chunk in addition to its facts, is not searched, and changes nothing else.
 func TestOver(t *testing.T) {
 	ix := openNew(t)
 	fact := Fact{1, 1, "Ana keeps honey", "memory/.facts/a.md#L6"}

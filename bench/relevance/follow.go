@@ -9,8 +9,8 @@ import (
 )
 
 // follow returns dir if no file or folder in it is a symbolic link. Otherwise it copies the
-// Markdown of dir to the folder to, with that behind the links, and returns to. memkernel does not
-// follow links to folders, and a set that is put together of links would be judged without them.
+// Markdown of dir, and the Markdown that its links lead to, to the folder to, and returns to.
+// memkernel does not follow links to folders, so a set made of links would be judged without them.
 func follow(dir, to string) (string, error) {
 	dir, err := filepath.EvalSymlinks(dir)
 	if err != nil {

@@ -199,7 +199,7 @@ func nameOf(d markdownstore.Document) string {
 const contentRunes = 4
 
 // wordsApart adds, for each line, four content words in their order, no two of them adjacent,
-// that stand together on no other line. held has the lines of each word. Scripts without spaces
+// that occur together on no other line. held has the lines of each word. Scripts without spaces
 // have none.
 func (b *Bench) wordsApart(held map[string][]Evidence, rng *rand.Rand, add func(KnownItem)) {
 	for _, path := range slices.Sorted(maps.Keys(b.lines)) {
@@ -233,7 +233,7 @@ func contentWords(line string, stops map[string]bool) (out []string) {
 	return out
 }
 
-// alone reports whether words stand together on one line only.
+// alone reports whether words occur together on one line only.
 func alone(held map[string][]Evidence, words []string) bool {
 	rarest := slices.MinFunc(words, func(a, b string) int { return len(held[a]) - len(held[b]) })
 	n := 0

@@ -16,7 +16,7 @@ import (
 	"github.com/memkernel/memkernel/retrieval"
 )
 
-// What a row of the FTS5 table is.
+// The kinds of rows of the FTS5 table.
 const (
 	rowsLine      = "line"
 	rowsParagraph = "paragraph" // or an item of a list; a heading is of what follows without a blank line

@@ -71,8 +71,8 @@ func write(t *testing.T, path, text string) {
 	}
 }
 
-// What is behind links of folders and files is judged as if it were there; a link to a folder
-// above ends.
+// Folders and files that links lead to are judged like the set's own. A link to a folder above is
+// not followed.
 func TestLinkedSet(t *testing.T) {
 	real, set := t.TempDir(), t.TempDir()
 	write(t, filepath.Join(real, "notes", "a.md"), "- the pilot is Torunn\n")
@@ -94,8 +94,9 @@ func TestLinkedSet(t *testing.T) {
 	}
 }
 
-// Of a folder of notes that no agent keeps, all is known; notes are asked for by names that their
-// texts lack, and lines by four words that stand apart, in order, and together nowhere else.
+// All notes of a folder are known items, also if no agent keeps it. Notes are asked for by names
+// that their texts lack, and lines by four of their words, in order, that occur together on no
+// other line.
 func TestNamesAndWordsApart(t *testing.T) {
 	dir := t.TempDir()
 	same := "Ferries leave every harbour before seven because pilots prefer quiet water.\n"

@@ -121,7 +121,7 @@ func TestEvalBad(t *testing.T) {
 	}
 }
 
-// Beside every figure stands what FTS5 finds; vectors are made of the set.
+// Every figure is compared with what FTS5 finds. Vectors are made of the set.
 func TestEvalModes(t *testing.T) {
 	dir := evalSample(t)
 	type report struct {

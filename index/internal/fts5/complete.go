@@ -14,7 +14,7 @@ import (
 
 // Complete finds rows that hold a term of each word of the question, words[i] being the terms of
 // word i: the n best of all, and the n best of those that hold each word in the names of their
-// file. It needs the search's word lists only; without them SQLite searches.
+// file. If the word lists can't be read, SQLite searches instead.
 func (s *Search) Complete(ctx context.Context, words [][]string, n int) (all, named []Row, err error) {
 	if s.lists != nil {
 		all, named, err := s.complete(ctx, words, n)
