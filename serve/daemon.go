@@ -22,6 +22,9 @@ const (
 	lockName = "serve.lock"
 	// joinWait is how long a second instance waits until the first instance listens or ends.
 	joinWait = 10 * time.Second
+	// firstWait is how long a daemon waits for its first connection before it is idle. Its clients
+	// wait as long for its start.
+	firstWait = 15 * time.Second
 	// releaseIdle is how long a session that nobody calls stays in memory.
 	releaseIdle = 15 * time.Minute
 	// lastWait is how long a stop waits until the answers are read.
@@ -35,7 +38,8 @@ type Daemon struct {
 	StateDir string
 	// Open opens the kernel. It is called once this process holds the lock.
 	Open func(context.Context) (*kernel.Kernel, *Options, error)
-	// Idle is the time without a connection after which the daemon ends. 0 is never.
+	// Idle is the time without a connection after which the daemon ends. 0 is never. Until
+	// somebody has connected it waits for 15 seconds more.
 	Idle time.Duration
 	// Drain is how long a stop waits for calls. Default: DefaultDrain.
 	Drain time.Duration

@@ -338,7 +338,7 @@ func TestKilledDaemon(t *testing.T) {
 	}
 }
 
-// TestIdleDaemonEnds, and one that is used does not.
+// TestIdleDaemonEnds once its first client has come and gone, and not before.
 func TestIdleDaemonEnds(t *testing.T) {
 	ws := shortDir(t)
 	d := daemon(ws)
@@ -348,6 +348,12 @@ func TestIdleDaemonEnds(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- d.Run(context.Background()) }()
 	<-listening
+	time.Sleep(300 * time.Millisecond) // a busy machine runs the client that started it late
+	nc, _, err := rendezvous.Find(d.StateDir)
+	if err != nil {
+		t.Fatalf("it ended before anybody came: %v", err)
+	}
+	nc.Close()
 	if err := <-ended; err != nil {
 		t.Error(err)
 	}

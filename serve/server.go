@@ -134,13 +134,14 @@ type Server struct {
 	// rooms are the counters of callers without a connection, by the caller's name. A caller has
 	// a counter while it has calls.
 	rooms map[string]*room
-	// last is the last time at which there was a connection or a call.
+	// last is the last time at which there was a connection or a call. It begins in the future,
+	// so that the first client has time to come.
 	last time.Time
 }
 
 // New makes a server of a kernel. The caller must close the kernel after [Server.Stop].
 func New(k *kernel.Kernel, opt *Options) *Server {
-	s := &Server{methods: map[string]method{}, lanes: newLanes(), shutdown: make(chan struct{}), quiet: make(chan struct{}), conns: map[*conn]struct{}{}, rooms: map[string]*room{}, last: time.Now()}
+	s := &Server{methods: map[string]method{}, lanes: newLanes(), shutdown: make(chan struct{}), quiet: make(chan struct{}), conns: map[*conn]struct{}{}, rooms: map[string]*room{}, last: time.Now().Add(firstWait)}
 	if opt != nil {
 		s.opt = *opt
 	}

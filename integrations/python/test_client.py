@@ -55,7 +55,7 @@ class ClientTest(unittest.TestCase):
         self.addCleanup(self.end)
 
     def connect(self):
-        return memkernel.connect(self.workspace, binary=BINARY, idle="1s")
+        return memkernel.connect(self.workspace, binary=BINARY, idle="1s", start_timeout=300)
 
     def end(self):
         if not self.client.closed:
@@ -139,7 +139,7 @@ class ClientTest(unittest.TestCase):
 
     def test_awaited(self):
         async def run():
-            async with await memkernel.connect_async(self.workspace, binary=BINARY, idle="1s") as client:
+            async with await memkernel.connect_async(self.workspace, binary=BINARY, idle="1s", start_timeout=300) as client:
                 sessions = [client.session(f"a{i}", model=MODEL, private=True, dialect="openai") for i in range(5)]
 
                 async def talk(i):

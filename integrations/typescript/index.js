@@ -43,7 +43,7 @@ async function reachOnce(options) {
   const stateDir = resolve(o.stateDir ?? join(o.workspace, ".memkernel"));
   const socket =
     (await open(o.socket ?? join(stateDir, "serve.sock"))) ?? (o.socket ? null : await open(await start(o, stateDir)));
-  if (!socket) throw new MemkernelError(`no daemon listens at ${o.socket ?? stateDir}`, { code: "CLOSED", hint: "run memkernel serve" });
+  if (!socket) throw new MemkernelError(`no daemon listens at ${o.socket ?? stateDir}`, { code: "CLOSED", hint: "run memkernel serve", started: !o.socket });
   return greet(new Connection(socket), o);
 }
 

@@ -64,7 +64,7 @@ class _Way:
         if sock is None and self.socket is None:
             sock = _open(_start(self.workspace, self.state, self.binary, self.args, self.idle, self.start_timeout))
         if sock is None:
-            raise MemkernelError(f"no daemon listens at {self.socket or self.state}", code="CLOSED", hint="run memkernel serve")
+            raise MemkernelError(f"no daemon listens at {self.socket or self.state}", code="CLOSED", hint="run memkernel serve", started=self.socket is None)
         return sock
 
     def open(self, on_notification: Optional[Callable[[str, Json], None]]) -> "Union[_Connection, HttpConnection]":
@@ -147,13 +147,16 @@ def _start(workspace: str, state: str, binary: str, args: Sequence[str], idle: s
         child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
     except OSError as err:
         raise MemkernelError(f"run {binary}: {err}", code="CLOSED", hint="name the program by the argument binary") from err
-    timer = threading.Timer(wait, child.kill)
+    late = threading.Event()
+    timer = threading.Timer(wait, lambda: (late.set(), child.kill()))
     timer.start()
     try:
         line = child.stdout.readline().decode()
+        if late.is_set():
+            raise MemkernelError("the daemon did not begin to listen in time", code="DEADLINE")
         if not line.endswith("\n"):
             said = child.stderr.read().decode().strip()
-            raise MemkernelError(said or "the daemon did not begin to listen in time", code="CLOSED")
+            raise MemkernelError(said or "the daemon ended", code="CLOSED")
         return line[:-1]
     finally:
         timer.cancel()
