@@ -1,0 +1,15 @@
+// Package ledger reads what people and hosts state in sessions: names, facts, corrections, wishes,
+// prohibitions and decisions, sentence by sentence.
+//
+//	a person's own words ──► Read ──► Statements: the sentence as it was typed, its kind, and
+//	                                  whether it is meant to last
+//	a host's summary ──► ReadSummary ──► its points
+//
+// A statement holds a value (a name, a path, an address, a number, a date, a quoted word) and words
+// that bind it to a subject, or words by which people state rules and decisions. Questions,
+// conditions, drafts, quotations, examples, reports of others' words and orders for the moment
+// state nothing. The subject must be in the sentence or in the sentence before it, which is then
+// part of the statement.
+//
+// The package never writes, never asks a model, keeps nothing, and never rewords a sentence.
+package ledger

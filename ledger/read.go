@@ -1,0 +1,402 @@
+package ledger
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/memkernel/memkernel/transcript"
+)
+
+// Kind is what a person does by a statement.
+type Kind string
+
+// The kinds.
+const (
+	Fact       Kind = "fact"       // names something or says how it is
+	Rule       Kind = "rule"       // wishes or forbids something
+	Decision   Kind = "decision"   // says what was chosen
+	Correction Kind = "correction" // says that something is otherwise
+)
+
+// Statement is a sentence that states something.
+type Statement struct {
+	Kind Kind
+	// Text is the sentence as it was typed. If its subject is in the sentence before, Text has both.
+	Text string
+	// Lasting reports whether the sentence is meant to last: a rule with a word for that, a
+	// decision, or a fact of something that has one value for long.
+	Lasting bool
+}
+
+// Bounds of a person's message and of its parts, in bytes, our choice. A longer text is a document
+// that was pasted. A longer sentence is a description.
+const (
+	mostMessage   = 8000
+	mostSentence  = 400
+	mostStatement = 8 // statements of one message
+	wrapped       = 50
+)
+
+// Read returns the statements of a person's own words, in the order in which they stand.
+func Read(own string) []Statement {
+	if len(own) > mostMessage {
+		return nil
+	}
+	var out []Statement
+	for _, p := range paragraphs(own) {
+		before := ""
+		for _, s := range sentences(p) {
+			if st, ok := read(s, before); ok && len(out) < mostStatement {
+				out = append(out, st)
+			}
+			if announces(s) { // a draft, a quotation or data follows
+				return out
+			}
+			before = s.said
+		}
+	}
+	return out
+}
+
+// sentence is a sentence as it was typed. means is the sentence with its quotations covered.
+type sentence struct {
+	said, means string
+	words       []string // of means
+	low         string   // means in small letters
+	wide        bool
+}
+
+func newSentence(said, means string) sentence {
+	return sentence{said, means, wordsOf(means), strings.ToLower(means), strings.ContainsFunc(means, isWide)}
+}
+
+// has reports whether the sentence has a phrase of one of the meanings.
+func (s *sentence) has(names ...string) bool {
+	return slices.ContainsFunc(names, func(name string) bool {
+		p := meanings()[name]
+		if at, _ := p.find(s.words); at >= 0 {
+			return true
+		}
+		at, _ := p.wideAt(s.low)
+		return s.wide && at >= 0
+	})
+}
+
+// begins reports whether the sentence begins with a phrase of a meaning, perhaps after the mark of
+// an item.
+func (s *sentence) begins(name string) bool {
+	p := meanings()[name]
+	if at, _ := p.wideAt(s.low); s.wide && at == 0 {
+		return true
+	}
+	at, _ := p.find(s.words)
+	return at == 0 || at == 1 && len(s.words[0]) == 1
+}
+
+// read returns what a sentence states.
+func read(s sentence, before string) (Statement, bool) {
+	length := len(s.words)
+	if s.wide {
+		length = max(length, utf8.RuneCountInString(s.said)/2)
+	}
+	asks := asksIn(s.said)
+	polite := asks && s.has("lasting") && (strings.HasPrefix(s.low, "can you") || strings.HasPrefix(s.low, "could you"))
+	if length < 3 || len(s.said) > mostSentence || asks && !polite || s.begins("questions") || s.has("examples", "reported") {
+		return Statement{}, false
+	}
+	b := s.bind()
+	lasting, passing, valued, refused := s.has("lasting"), s.has("passing"), hasValue(s.said, s.wide), s.refuses()
+	st := Statement{Text: s.said}
+	switch supposing := s.has("supposing"); {
+	case supposing && !(lasting && !b.points && s.has("orders")):
+		return Statement{}, false
+	case b.momentary && !lasting:
+		return Statement{}, false
+	case refused > 0 && (valued || length-refused > 1 && s.contrasts(refused)), s.has("corrects") && (valued || s.has("settings")) && !b.points:
+		st.Kind, st.Lasting = Correction, !passing
+	case s.has("decides") && (valued || length > 5):
+		st.Kind, st.Lasting = Decision, !passing
+	case lasting && !b.points:
+		st.Kind, st.Lasting = Rule, !passing || s.has("orders")
+	case b.fact && !s.has("unsure"):
+		if b.points {
+			if before == "" || len(before)+len(s.said) > mostSentence {
+				return Statement{}, false
+			}
+			st.Text = before + " " + s.said
+		}
+		st.Kind, st.Lasting = Fact, !passing && b.owned
+	case s.has("orders", "wishes") && !b.points && length > 4 && (valued || s.has("orders") || length > 7):
+		st.Kind, st.Lasting = Rule, s.has("firm") && !passing && (valued || s.has("orders")) && !s.has("hasty")
+	default:
+		return Statement{}, false
+	}
+	return st, true
+}
+
+// binding is what a sentence binds to what.
+type binding struct {
+	// fact reports whether something of one's own, or with a name, is bound to a value. owned
+	// reports whether it is of one's own, or has one value for long.
+	fact, owned bool
+	// points reports whether the subject only points at something. momentary reports whether the
+	// subject is another one at another hour.
+	points, momentary bool
+}
+
+// mostSubject is the most words of a subject, our choice.
+const mostSubject = 8
+
+// bind looks for the first clause of a sentence that states a fact.
+func (s *sentence) bind() (b binding) {
+	before := 0
+	for clause := range s.clauses() {
+		c := clause.binding()
+		c.points = c.points && before < 3
+		if before += len(clause.words) + strings.Count(clause.low, "的"); before == len(clause.words) || c.fact {
+			b = c
+		}
+		if b.fact {
+			return b
+		}
+	}
+	return b
+}
+
+// clauses cuts a sentence at its commas and dashes.
+func (s *sentence) clauses() func(yield func(*sentence) bool) {
+	return func(yield func(*sentence) bool) {
+		for rest := s.means; rest != ""; {
+			end, next := len(rest), len(rest)
+			for _, mark := range [...]string{", ", "; ", " - ", " — ", " – ", "，", "、", ": "} {
+				if i := strings.Index(rest, mark); i > 0 && i < end {
+					end, next = i, i+len(mark)
+				}
+			}
+			at := len(s.means) - len(rest)
+			clause := newSentence(s.said[at:at+end], rest[:end])
+			if !yield(&clause) {
+				return
+			}
+			rest = rest[next:]
+		}
+	}
+}
+
+// binding looks for the first binding of a clause.
+func (s *sentence) binding() (b binding) {
+	m := meanings()
+	subject, value, strong := s.low, "", false
+	if at, n := m["introduces"].find(s.words); at == 0 && hasValue(s.said, s.wide) || s.wide && strings.HasPrefix(s.low, "我叫") {
+		return binding{fact: strings.IndexFunc(strings.Join(s.words[n:], " "), unicode.IsLetter) >= 0, owned: true}
+	}
+	if s.wide {
+		at, n := -1, 0
+		for _, name := range []string{"names", "copulas"} {
+			if i, w := m[name].wideAt(s.low); i > 0 && (at < 0 || i < at) {
+				at, n, strong = i, w, name == "names"
+			}
+		}
+		if at > 0 {
+			subject, value = s.low[:at], s.low[at+n:]
+		}
+		i, w := m["pointing"].wideAt(subject)
+		b.points = i == 0 && utf8.RuneCountInString(subject[w:]) < 2
+	} else {
+		at, n := len(s.words), 0
+		for _, name := range []string{"names", "copulas"} {
+			if i, w := m[name].find(s.words); i > 0 && (i < at || i == at && w > n) {
+				at, n, strong = i, w, name == "names"
+			}
+		}
+		subject, value = strings.Join(s.words[:at], " "), strings.Join(s.words[at+n:], " ")
+		i, w := m["pointing"].find(s.words[:at])
+		last, _ := m["pointing"].find(s.words[max(at-1, 0):at])
+		b.points = i == 0 && (at-w < 2 || at == len(s.words)) || last == 0 && at < len(s.words)
+		if at > mostSubject {
+			return b
+		}
+	}
+	if at := strings.IndexAny(s.means, "=→"); at > 0 && value == "" {
+		subject, value, strong = s.low[:at], s.low[at:], true
+	}
+	settled := phraseIn(m["settings"], subject)
+	b.momentary = phraseIn(m["momentary"], subject) && !settled
+	if s.has("roles") && !b.momentary {
+		b.fact, b.owned = hasValue("- "+s.said, s.wide) || s.wide, true
+		return b
+	}
+	if value == "" {
+		return b
+	}
+	said := s.said[max(len(s.said)-len(value), 0):] // as it was typed, but for signs between words
+	b.owned = settled || phraseIn(m["possessives"], subject) || phraseIn(m["possessives"], firstWords(value, 3))
+	valued := hasValue(said, s.wide)
+	b.fact = b.owned && (strong || valued) || strong && valued || valued && !b.momentary
+	return b
+}
+
+func firstWords(text string, n int) string {
+	ws := strings.Fields(text)
+	return strings.Join(ws[:min(n, len(ws))], " ")
+}
+
+func phraseIn(p *phrases, text string) bool {
+	if at, _ := p.find(wordsOf(text)); at >= 0 {
+		return true
+	}
+	at, _ := p.wideAt(text)
+	return at >= 0
+}
+
+// refuses returns the number of words (of bytes, in a script without spaces) of a refusal before a
+// comma, with which the sentence begins. It is 0 if there is none.
+func (s *sentence) refuses() int {
+	p := meanings()["refuses"]
+	if s.wide {
+		if at, n := p.wideAt(s.low); at == 0 && strings.ContainsAny(s.low[n:min(len(s.low), n+3)], "，,、。 ") {
+			return n
+		}
+		return 0
+	}
+	at, n := p.find(s.words)
+	if at != 0 || n == len(s.words) {
+		return 0
+	}
+	end := strings.Index(s.low, s.words[n-1]) + len(s.words[n-1])
+	if rest := strings.TrimLeft(s.low[end:], " "); rest == "" || !strings.ContainsRune(",.;!-—", rune(rest[0])) {
+		return 0
+	}
+	return n
+}
+
+// contrasts reports whether the sentence sets something against what it refuses.
+func (s *sentence) contrasts(refused int) bool {
+	p := meanings()["contrasts"]
+	if s.wide {
+		at, _ := p.wideAt(s.low[refused:])
+		return at >= 0
+	}
+	at, _ := p.find(s.words[refused:])
+	return at >= 0
+}
+
+// announces reports whether the sentence announces a text that is not the person's word.
+func announces(s sentence) bool {
+	t := strings.TrimRight(s.said, " *_")
+	return (strings.HasSuffix(t, ":") || strings.HasSuffix(t, "：")) && s.has("examples", "reported")
+}
+
+// asksIn reports whether a sentence is a question.
+func asksIn(s string) bool {
+	t := strings.TrimRight(s, " )\"'*_")
+	for _, end := range [...]string{"?", "？", "؟", "ですか。", "ますか。", "か。", "ですか", "ますか"} {
+		if strings.HasSuffix(t, end) {
+			return true
+		}
+	}
+	return false
+}
+
+// hasValue reports whether a text has a word that identifies something: a name, a path, an address,
+// a number, or a quoted word.
+func hasValue(text string, wide bool) bool {
+	for i, w := range strings.FieldsFunc(text, func(r rune) bool {
+		return unicode.IsSpace(r) || isWide(r) || strings.ContainsRune("，。、；：！？（）「」『』《》", r)
+	}) {
+		w = strings.Trim(w, ".,;:!?()[]{}…—–*_'’")
+		if w == "" {
+			continue
+		}
+		first, n := utf8.DecodeRuneInString(w)
+		rest := w[n:]
+		switch {
+		case wide && len(w) > 1 && unicode.IsLetter(first):
+			return true
+		case strings.ContainsFunc(w, unicode.IsDigit), strings.ContainsAny(rest, "/\\@_:"), strings.ContainsAny(rest, ".-") && unicode.IsLetter(first):
+			return true
+		case strings.ContainsAny(w, "`\"“”«»„"):
+			return true
+		case strings.ContainsFunc(rest, unicode.IsUpper), i > 0 && unicode.IsUpper(first) && rest != "":
+			return true
+		}
+	}
+	return wide && (strings.ContainsAny(text, "「『《“\"`") || katakana(text))
+}
+
+// katakana reports whether a text has a word of at least three characters in Katakana, in which
+// Japanese writes names of other languages.
+func katakana(text string) bool {
+	n := 0
+	for _, r := range text {
+		if n++; !unicode.Is(unicode.Katakana, r) && r != 'ー' {
+			n = 0
+		}
+		if n > 2 {
+			return true
+		}
+	}
+	return false
+}
+
+// paragraphs returns the paragraphs and list items of a text, without lines that are code, tables,
+// quotations or output of programs. A line that was wrapped goes on in the next.
+func paragraphs(text string) (out []string) {
+	open := false
+	before := 0
+	for line := range strings.Lines(text) {
+		t := strings.TrimSpace(line)
+		item := strings.TrimLeft(t, "-*+• \t")
+		switch {
+		case t == "" || foreign(line, t):
+			open = false
+		case open && item == t && before >= wrapped:
+			out[len(out)-1] += " " + t
+		default:
+			out, open = append(out, item), true
+		}
+		before = len(t)
+	}
+	return out
+}
+
+// foreign reports whether a line is no line of prose.
+func foreign(line, t string) bool {
+	return strings.HasPrefix(line, "    ") || strings.HasPrefix(line, "\t") || strings.ContainsRune(">|<$#❯⏺⎿{}[", rune(t[0])) || strings.HasPrefix(t, "//") ||
+		strings.Contains(t, `":`) || strings.HasSuffix(t, "{") || strings.HasSuffix(t, ";")
+}
+
+// sentences cuts a paragraph at the ends of sentences.
+func sentences(para string) (out []sentence) {
+	means := transcript.Unquoted(para)
+	start := 0
+	cut := func(end int) {
+		said := strings.TrimSpace(para[start:end])
+		if said != "" {
+			out = append(out, newSentence(said, strings.TrimSpace(means[start:end])))
+		}
+		start = end
+	}
+	for i, r := range means {
+		end := i + utf8.RuneLen(r)
+		switch r {
+		case '。', '！', '？', '；':
+			cut(end)
+		case '.', '!', '?', ';':
+			if strings.HasPrefix(means[end:], " ") && !abbreviated(means[:i]) {
+				cut(end)
+			}
+		}
+	}
+	cut(len(para))
+	return out
+}
+
+// abbreviated reports whether the last word of a text is a letter, the number of an item, or has a
+// full stop itself.
+func abbreviated(text string) bool {
+	w := text[strings.LastIndexByte(text, ' ')+1:]
+	return utf8.RuneCountInString(w) < 2 || strings.Contains(w, ".") && len(w) < 5 || len(w) == len(text) && strings.Trim(w, "0123456789") == ""
+}

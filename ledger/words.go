@@ -1,0 +1,106 @@
+package ledger
+
+import (
+	_ "embed"
+	"slices"
+	"strings"
+	"sync"
+	"unicode"
+)
+
+//go:embed words.txt
+var wordsText string
+
+// phrases is a set of phrases of one meaning.
+type phrases struct {
+	// byFirst has the phrases of whole words by their first word.
+	byFirst map[string][][]string
+	// stems are the beginnings of words. wide are phrases of scripts without spaces.
+	stems, wide []string
+}
+
+// meanings has the phrases by the names of the sections in words.txt.
+var meanings = sync.OnceValue(func() map[string]*phrases {
+	out := map[string]*phrases{}
+	var to *phrases
+	for line := range strings.Lines(wordsText) {
+		line = strings.TrimSpace(line)
+		switch {
+		case line == "" || line[0] == '#':
+		case line[0] == '[':
+			to = &phrases{byFirst: map[string][][]string{}}
+			out[strings.Trim(line, "[]")] = to
+		default:
+			_, list, _ := strings.Cut(line, ": ")
+			for p := range strings.SplitSeq(list, ", ") {
+				to.add(strings.TrimSpace(p))
+			}
+		}
+	}
+	return out
+})
+
+func (p *phrases) add(text string) {
+	if strings.ContainsFunc(text, isWide) {
+		p.wide = append(p.wide, text)
+		return
+	}
+	ws := wordsOf(text)
+	switch stem, isStem := strings.CutSuffix(text, "*"); {
+	case len(ws) == 0:
+	case isStem && len(ws) == 1:
+		p.stems = append(p.stems, stem)
+	default:
+		p.byFirst[ws[0]] = append(p.byFirst[ws[0]], ws)
+	}
+}
+
+// isWide reports whether a character belongs to a script in which particles and words follow each
+// other without spaces.
+func isWide(r rune) bool {
+	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul)
+}
+
+// wordsOf returns the words of a text in small letters, with the signs that join the parts of a
+// word.
+func wordsOf(text string) []string {
+	return strings.FieldsFunc(strings.ReplaceAll(strings.ToLower(text), "’", "'"), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) && !strings.ContainsRune("'-_./:@—", r)
+	})
+}
+
+// find returns the place of the first phrase among words, or -1, and the number of its words.
+func (p *phrases) find(words []string) (at, n int) {
+	for i, w := range words {
+		w = strings.TrimRight(w, ".:")
+		longest := 0
+		for _, ws := range p.byFirst[w] {
+			if len(ws) > longest && len(ws) <= len(words)-i && equalWords(words[i+1:i+len(ws)], ws[1:]) {
+				longest = len(ws)
+			}
+		}
+		if longest > 0 {
+			return i, longest
+		}
+		if slices.ContainsFunc(p.stems, func(stem string) bool { return strings.HasPrefix(w, stem) }) {
+			return i, 1
+		}
+	}
+	return -1, 0
+}
+
+func equalWords(a, b []string) bool {
+	return slices.EqualFunc(a, b, func(x, y string) bool { return strings.TrimRight(x, ".:") == y })
+}
+
+// wideAt returns the place of the first phrase of a script without spaces in a text, or -1, and its
+// length in bytes.
+func (p *phrases) wideAt(text string) (at, n int) {
+	at = -1
+	for _, w := range p.wide {
+		if i := strings.Index(text, w); i >= 0 && (at < 0 || i < at || i == at && len(w) > n) {
+			at, n = i, len(w)
+		}
+	}
+	return at, n
+}
