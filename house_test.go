@@ -26,6 +26,7 @@ var arrows = map[string][]string{
 	"client":                  {"client/protocol", "internal/rendezvous"},
 	"client/protocol":         {},
 	"consolidation":           {"internal/choice", "internal/longwork", "internal/textutil", "kernel/health", "markdownstore", "pagevm/mask", "transcript"},
+	"ledger":                  {"transcript"},
 	"markdownstore":           {".", "internal/atomicfile", "internal/textutil"},
 	"markdownstore/storetest": {"markdownstore"},
 	"retrieval":               {"budget", "index", "index/analysis", "internal/longwork", "internal/textutil", "markdownstore"},
@@ -122,7 +123,7 @@ var arrows = map[string][]string{
 	"kernel/internal/turn":          {".", "budget", "cachelayout", "checkpoint", "consolidation", "internal/store", "kernel/api", "kernel/billing", "kernel/fault", "kernel/internal/branch", "kernel/internal/folder", "kernel/internal/habit", "kernel/internal/ids", "kernel/internal/ingest", "kernel/internal/memory", "kernel/internal/notes", "kernel/internal/plan", "kernel/internal/report", "kernel/internal/session", "kernel/internal/tokencount", "kernel/internal/trace", "kernel/internal/upkeep", "kernel/internal/usage", "kernel/internal/workstate", "markdownstore", "pagevm", "pagevm/journal", "pagevm/represent", "pagevm/toolcall", "retrieval", "summary", "transcript"},
 	"kernel/internal/upkeep":        {"consolidation", "consolidation/history", "internal/longwork", "internal/store", "kernel/api", "kernel/health", "kernel/internal/notes", "markdownstore", "pagevm", "pagevm/mask", "summary"},
 	"kernel/internal/usage":         {".", "cachelayout", "internal/store", "kernel/billing", "kernel/internal/branch", "kernel/internal/folder", "pagevm/journal"},
-	"kernel/internal/workstate":     {".", "checkpoint", "consolidation", "internal/choice", "internal/store", "internal/textutil", "kernel/api", "kernel/fault", "kernel/internal/ids", "kernel/internal/ingest", "kernel/internal/plan", "markdownstore", "pagevm", "pagevm/journal", "pagevm/mask", "sessions", "summary", "transcript"},
+	"kernel/internal/workstate":     {".", "checkpoint", "consolidation", "internal/choice", "internal/store", "internal/textutil", "kernel/api", "kernel/fault", "kernel/internal/ids", "kernel/internal/ingest", "kernel/internal/plan", "ledger", "markdownstore", "pagevm", "pagevm/journal", "pagevm/mask", "sessions", "summary", "transcript"},
 
 	"pagevm":                   {".", "pagevm/internal/lex", "pagevm/mask", "pagevm/toolcall"},
 	"pagevm/internal/lex":      {},
@@ -146,7 +147,7 @@ var arrows = map[string][]string{
 	"serve/ui":        {".", "cachelayout", "cachelayout/predict", "consolidation", "internal/display", "internal/document", "internal/store", "internal/textutil", "kernel", "kernel/api", "kernel/billing", "kernel/fault", "kernel/health", "markdownstore", "pagevm", "pagevm/journal", "pagevm/mask", "pagevm/paging", "replay", "serve/meter", "sessions", "transcript"},
 	"serve/telemetry": {".", "cachelayout", "kernel", "kernel/api", "kernel/fault", "serve", "serve/meter", "serve/proxy", "transcript"},
 
-	"summary":       {".", "internal/choice", "internal/textutil", "pagevm", "pagevm/journal", "pagevm/toolcall", "transcript"},
+	"summary":       {".", "internal/choice", "internal/textutil", "ledger", "pagevm", "pagevm/journal", "pagevm/toolcall", "transcript"},
 	"summary/model": {".", "internal/endpoint", "summary"},
 
 	"transport": {"kernel", "serve/proxy"},

@@ -211,6 +211,10 @@ func (c *curator) consider(f *File, e *Entry, session, lead string) {
 	case c.known.cites(ref), flushed.MatchString(e.Text):
 	case session != "":
 		c.capture(e, ref, session, fresh)
+	case strings.HasPrefix(e.Plain, SaidMark):
+		if said := strings.TrimSpace(strings.TrimPrefix(e.Plain, SaidMark)); c.days[Key(e.Plain)] > 1 {
+			c.rate(e, Promoted{Text: Present(said), Tags: MakeTags(Human), From: ref}, fresh)
+		}
 	case len(e.Tags) > 0:
 		c.rate(e, Promoted{Text: Present(e.Plain), Tags: e.Tags, From: ref}, fresh)
 	case e.Kind == markdownstore.UnitQuote, !fresh && c.neededAfter(e.Plain, f.Date) < leastNeeded:

@@ -22,7 +22,7 @@ const CostlyCalls = 5
 
 // flushed matches the beginning of the text that a flush wrote of a session. It has the session's
 // key. The captures come after it.
-var flushed = textutil.LazyRegexp(`^Session (\S.*?), (?:cp_\d+|by what was captured of it|rules told in it):$`)
+var flushed = textutil.LazyRegexp(`^Session (\S.*?), (?:cp_\d+|by what was captured of it|by its host's summary):$`)
 
 // sessionsOf returns for each entry of a file the key of its session if a flush wrote the entry,
 // else "". A flush's list is one block.
@@ -50,14 +50,11 @@ type Earned struct {
 	Tags Tags
 }
 
+// SaidMark begins a line of a log that quotes a person and may hold for the moment only.
+const SaidMark = "[said]"
+
 // earned judges a capture. again reports whether a failure came up in another session.
 func earned(plain string, tags Tags, again func(sign string) bool) Earned {
-	if rule, ok := strings.CutPrefix(plain, "[rule] "); ok {
-		if whole(rule) {
-			return Earned{rule, MakeTags(Human)}
-		}
-		return Earned{}
-	}
 	if f, ok := failureOf(plain); ok {
 		if !f.teaches() || f.calls < CostlyCalls && !again(f.sign()) {
 			return Earned{}

@@ -68,16 +68,6 @@ const leastSaid, leastNamed = 4, 2
 // work matches captures of work that was or is to be done, which decide nothing.
 var work = textutil.LazyRegexp(`^(?:commit(?: [0-9a-f]{4,40})?: |plan \(\d+\): )`)
 
-// selfish matches words about an agent's own way of working, which are not a choice about the
-// work.
-var selfish = textutil.LazyRegexp(`(?:^|[\s(])(?:I|I'll|ich|je|yo)(?:[\s,]|$)|我来|本次会话|this session`)
-
-// whole reports whether a sentence can be understood without the previous sentence, and says
-// enough.
-func whole(s string) bool {
-	return specific(s, leastSaid) && !selfish.MatchString(s) && (!points(s) || codeLike.MatchString(s))
-}
-
 var (
 	// pointing are words for something that the text itself does not name.
 	pointing = textutil.LazyRegexp(`(?i)(?:^|[^\p{L}])(?:this|these|those|it|its|it's|them|they|the above|all \d+|both|das|dies|diese[rsmn]?|es|sie|alles|esto|eso|est[ae]s?|estos|ello|ceci|cela|ça|ces|cette|cet)(?:[^\p{L}]|$)|[这那它]`)

@@ -33,9 +33,10 @@ type Statement struct {
 // Bounds of a person's message and of its parts, in bytes, our choice. A longer text is a document
 // that was pasted. A longer sentence is a description.
 const (
-	mostMessage   = 8000
+	mostMessage   = 32_000
+	longMessage   = 4000 // of a longer one only what is meant to last is read
 	mostSentence  = 400
-	mostStatement = 8 // statements of one message
+	mostStatement = 12 // statements of one message
 	wrapped       = 50
 )
 
@@ -48,7 +49,7 @@ func Read(own string) []Statement {
 	for _, p := range paragraphs(own) {
 		before := ""
 		for _, s := range sentences(p) {
-			if st, ok := read(s, before); ok && len(out) < mostStatement {
+			if st, ok := read(s, before); ok && len(out) < mostStatement && (st.Lasting || len(own) < longMessage) {
 				out = append(out, st)
 			}
 			if announces(s) { // a draft, a quotation or data follows
@@ -58,6 +59,13 @@ func Read(own string) []Statement {
 		}
 	}
 	return out
+}
+
+// AsksToRemember reports whether a text consists of words by which people ask to remember
+// something that follows.
+func AsksToRemember(own string) bool {
+	s := newSentence(own, own)
+	return len(s.words) < 8 && !asksIn(own) && s.begins("reminds")
 }
 
 // sentence is a sentence as it was typed. means is the sentence with its quotations covered.
@@ -84,15 +92,40 @@ func (s *sentence) has(names ...string) bool {
 	})
 }
 
-// begins reports whether the sentence begins with a phrase of a meaning, perhaps after the mark of
-// an item.
+// lasts reports whether the sentence has a word for what holds from now on. In a clause about what
+// somebody did, and in an afterthought ("a cent short, always down"), such a word tells how often.
+func (s *sentence) lasts() bool {
+	m := meanings()
+	clauses := 0
+	for c := range s.clauses() {
+		clauses++
+		at, n := m["lasting"].find(c.words)
+		if wide, _ := m["lasting"].wideAt(c.low); s.wide && wide >= 0 {
+			return true
+		}
+		if at < 0 {
+			continue
+		}
+		if i, _ := m["often"].find(c.words[at : at+n]); i < 0 {
+			return true
+		}
+		reports, _ := m["oneself"].find(c.words[:at])
+		steady, _ := m["steady"].find(c.words[at : at+n])
+		if reports < 0 && (clauses == 1 || len(c.words) > 2 || steady < 0) {
+			return true
+		}
+	}
+	return false
+}
+
+// begins reports whether the sentence begins with a phrase of a meaning.
 func (s *sentence) begins(name string) bool {
 	p := meanings()[name]
 	if at, _ := p.wideAt(s.low); s.wide && at == 0 {
 		return true
 	}
 	at, _ := p.find(s.words)
-	return at == 0 || at == 1 && len(s.words[0]) == 1
+	return at == 0
 }
 
 // read returns what a sentence states.
@@ -103,11 +136,12 @@ func read(s sentence, before string) (Statement, bool) {
 	}
 	asks := asksIn(s.said)
 	polite := asks && s.has("lasting") && (strings.HasPrefix(s.low, "can you") || strings.HasPrefix(s.low, "could you"))
-	if length < 3 || len(s.said) > mostSentence || asks && !polite || s.begins("questions") || s.has("examples", "reported") {
+	order := s.begins("orders")
+	if length < 2 || length == 2 && !order && !s.begins("lasting") || len(s.said) > mostSentence || asks && !polite || s.begins("questions") || s.has("examples", "reported") {
 		return Statement{}, false
 	}
 	b := s.bind()
-	lasting, passing, valued, refused := s.has("lasting"), s.has("passing"), hasValue(s.said, s.wide), s.refuses()
+	lasting, passing, valued, refused := s.lasts(), s.has("passing"), hasValue(s.said, s.wide), s.refuses()
 	st := Statement{Text: s.said}
 	switch supposing := s.has("supposing"); {
 	case supposing && !(lasting && !b.points && s.has("orders")):
@@ -128,7 +162,10 @@ func read(s sentence, before string) (Statement, bool) {
 			st.Text = before + " " + s.said
 		}
 		st.Kind, st.Lasting = Fact, !passing && b.owned
-	case s.has("orders", "wishes") && !b.points && length > 4 && (valued || s.has("orders") || length > 7):
+	case order, s.has("orders", "wishes") && !b.points && length > 4 && (valued || s.has("orders", "firm")):
+		if !order && s.begins("oneself") && !s.begins("wishes") {
+			return Statement{}, false
+		}
 		st.Kind, st.Lasting = Rule, s.has("firm") && !passing && (valued || s.has("orders")) && !s.has("hasty")
 	default:
 		return Statement{}, false
@@ -223,9 +260,9 @@ func (s *sentence) binding() (b binding) {
 		subject, value, strong = s.low[:at], s.low[at:], true
 	}
 	settled := phraseIn(m["settings"], subject)
-	b.momentary = phraseIn(m["momentary"], subject) && !settled
+	b.momentary = value != "" && phraseIn(m["momentary"], subject) && !settled
 	if s.has("roles") && !b.momentary {
-		b.fact, b.owned = hasValue("- "+s.said, s.wide) || s.wide, true
+		b.fact, b.owned = s.wide || strings.ContainsFunc(s.said, unicode.IsUpper), true
 		return b
 	}
 	if value == "" {
@@ -234,7 +271,7 @@ func (s *sentence) binding() (b binding) {
 	said := s.said[max(len(s.said)-len(value), 0):] // as it was typed, but for signs between words
 	b.owned = settled || phraseIn(m["possessives"], subject) || phraseIn(m["possessives"], firstWords(value, 3))
 	valued := hasValue(said, s.wide)
-	b.fact = b.owned && (strong || valued) || strong && valued || valued && !b.momentary
+	b.fact = b.owned && (strong || valued || hasValue("- "+s.said[:max(len(s.said)-len(value), 0)], s.wide)) || strong && valued || valued && !b.momentary
 	return b
 }
 
@@ -303,6 +340,7 @@ func asksIn(s string) bool {
 // hasValue reports whether a text has a word that identifies something: a name, a path, an address,
 // a number, or a quoted word.
 func hasValue(text string, wide bool) bool {
+	german := phraseIn(meanings()["german"], text) // which writes all nouns with a capital
 	for i, w := range strings.FieldsFunc(text, func(r rune) bool {
 		return unicode.IsSpace(r) || isWide(r) || strings.ContainsRune("，。、；：！？（）「」『』《》", r)
 	}) {
@@ -319,7 +357,7 @@ func hasValue(text string, wide bool) bool {
 			return true
 		case strings.ContainsAny(w, "`\"“”«»„"):
 			return true
-		case strings.ContainsFunc(rest, unicode.IsUpper), i > 0 && unicode.IsUpper(first) && rest != "":
+		case strings.ContainsFunc(rest, unicode.IsUpper), i > 0 && unicode.IsUpper(first) && rest != "" && !german:
 			return true
 		}
 	}
@@ -344,13 +382,18 @@ func katakana(text string) bool {
 // paragraphs returns the paragraphs and list items of a text, without lines that are code, tables,
 // quotations or output of programs. A line that was wrapped goes on in the next.
 func paragraphs(text string) (out []string) {
-	open := false
+	open, code := false, false
 	before := 0
 	for line := range strings.Lines(text) {
 		t := strings.TrimSpace(line)
 		item := strings.TrimLeft(t, "-*+• \t")
+		if mark, rest, ok := strings.Cut(item, " "); ok && len(mark) < 4 && strings.HasSuffix(mark, ")") || strings.HasSuffix(mark, ".") && strings.Trim(mark, "0123456789.") == "" {
+			item = rest
+		}
 		switch {
-		case t == "" || foreign(line, t):
+		case strings.HasPrefix(t, "```"):
+			open, code = false, !code
+		case code || t == "" || foreign(line, t):
 			open = false
 		case open && item == t && before >= wrapped:
 			out[len(out)-1] += " " + t

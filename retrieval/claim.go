@@ -140,8 +140,9 @@ const (
 // unstyled takes off the marks of Markdown within a line.
 var unstyled = strings.NewReplacer("*", "", "`", "")
 
-// claimLead is the marks before an item's text, and a time there.
-var claimLead = textutil.LazyRegexp(`^\s*(?:(?:[-*+]|\d{1,9}[.)])\s+)?(?:\[?\d{1,2}:\d{2}(?::\d{2})?\]?\s+)?`)
+// claimLead is the marks before an item's text, a time there, tags, and words that lead over to the
+// statement.
+var claimLead = textutil.LazyRegexp(`^\s*(?:(?:[-*+]|\d{1,9}[.)])\s+)?(?:\[?\d{1,2}:\d{2}(?::\d{2})?\]?\s+)?(?:\[[a-z]+\]\s+)*(?i:(?:by the way|btw|fyi|actually|no|ok|okay|also|so|and)[,:]?\s+)*`)
 
 // claimOf returns the claim with which a passage begins, or nil.
 func claimOf(text string) *claim {

@@ -80,7 +80,7 @@ func (d *Desk) passBoundary(ctx context.Context, s *session.Session, w *intake, 
 			Detail: fmt.Sprintf("%d messages that were planned are not in the summary, and the host did not send them; their pages stand", n)})
 	}
 	newest, faults, n, err := s.Life.Pass(ctx, &workstate.Boundary{Point: b.point, Begins: b.Reason == StartReason, Main: b.Branch == "",
-		Private: b.Private || l.Private, Msgs: msgs, From: b.Source, Reading: lastReading(s, b), Rules: st.Constraints, Now: b.Now})
+		Private: b.Private || l.Private, Msgs: msgs, From: b.Source, Reading: lastReading(s, b), Now: b.Now})
 	if err != nil {
 		return nil, err
 	}

@@ -240,7 +240,6 @@ type Boundary struct {
 	Msgs                  []memkernel.Message
 	From                  checkpoint.Source
 	Reading               checkpoint.Reading
-	Rules                 []summary.Entry // that were told in the conversation
 	Now                   time.Time
 }
 
@@ -272,12 +271,9 @@ func (k *Keeper) Pass(ctx context.Context, b *Boundary) (newest string, faults [
 			faults = append(faults, k.writeStateFile(ctx, false, b.Now)...)
 		}
 		ended := b.Point == journal.PointReset || b.Point == journal.PointSessionEnd
-		faults = append(faults, k.Log().Asked(ctx, b.Msgs, b.Now)...)
+		faults = append(faults, k.Log().Said(ctx, b.Msgs, 0, b.Now)...)
 		skipped, n := k.Flush(ctx, ended, b.Now)
 		faults, flushed = append(faults, skipped...), flushed+n
-		if ended {
-			faults = append(faults, k.Log().rules(ctx, b.Rules, b.Now)...)
-		}
 	}
 	if b.Point == journal.PointReset {
 		err = k.begin()

@@ -10,10 +10,9 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/consolidation"
-	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
-	"github.com/memkernel/memkernel/summary"
+	"github.com/memkernel/memkernel/ledger"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -112,79 +111,78 @@ func (l *DayLog) write(ctx context.Context, by, text string, items []string, now
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// asksToRemember are the words by which users ask for a memory, in the languages that we were
-// sure of. The words must begin a line or a sentence, because other talk about remembering is not
-// a request.
-var asksToRemember = textutil.LazyRegexp(`(?im)(?:^|[.!?。！？]\s*)(?:please |bitte |por favor,? |s'il te pla[iî]t,? |请|請)?(?:` +
-	`remember (?:this|that|to|:)|don'?t forget (?:this|that|to)|keep in mind that|make a note (?:that|of)|` +
-	`merk(?:e)? dir|vergiss nicht|denk daran|` +
-	`recuerda que|acu[eé]rdate de|no olvides|ten en cuenta que|anota que|` +
-	`souviens-toi|n'oublie pas|retiens que|note que|` +
-	`ricorda(?:ti)? che|non dimenticare|lembre-se|n[aã]o esque[cç]a|` +
-	`запомни|не забудь|` +
-	`记住|記住|记得|記得|请记|別忘|别忘|覚えて|忘れないで|기억해)`)
-
-// Asked writes down, in the same turn, the entries that the user asked in plain words to
-// remember. It writes the same words only once.
-func (l *DayLog) Asked(ctx context.Context, msgs []memkernel.Message, now time.Time) []fault.Fault {
+// Said writes down, in the same turn, what a person stated in the messages from start on, and the
+// points of the host's own summaries. Each sentence and each summary is written once.
+func (l *DayLog) Said(ctx context.Context, msgs []memkernel.Message, start int, now time.Time) []fault.Fault {
 	if l.off {
 		return nil
 	}
+	var said, items []string
 	var out []fault.Fault
 	for i := range msgs {
-		text := l.Mask.Text(wished(&msgs[i]))
-		item, words := ids.Page("fi", "human", msgs[i].Key), ids.Page("fi", "human-words", oneLine(text))
-		if text == "" || len(text) > maxItemBytes || l.Session.Has(item) || l.Session.Has(words) {
+		m := &msgs[i]
+		if m.Origin == memkernel.OriginSummary {
+			out = append(out, l.summarized(ctx, m, now)...)
 			continue
 		}
-		if err := l.write(ctx, byUs, "- [human] "+oneLine(text), []string{item, words}, now); err != nil {
-			out = append(out, fault.Fault{Code: fault.FlushSkipped, Key: msgs[i].Key, Detail: err.Error()})
+		read := ids.Page("fi", "human", m.Key)
+		if i < start || l.Session.Has(read) {
+			continue
 		}
+		for _, st := range ledger.Read(l.Mask.Text(personal(m))) {
+			item := ids.Page("fi", "human-words", oneLine(st.Text))
+			if !l.Session.Has(item) && !slices.Contains(items, item) {
+				said, items = append(said, "- "+mark(st)+" "+oneLine(st.Text)), append(items, item)
+			}
+		}
+		if len(said) > 0 {
+			items = append(items, read)
+		}
+	}
+	if len(said) == 0 {
+		return out
+	}
+	if err := l.write(ctx, byUs, strings.Join(said, "\n"), items, now); err != nil {
+		out = append(out, fault.Fault{Code: fault.FlushSkipped, Cause: "said", Detail: err.Error()})
 	}
 	return out
 }
 
-// wished returns the text that a person asked to remember in a message. This is the person's own
-// words, or a quotation if the message has no other words. It returns "" if the person asked for
-// nothing.
-func wished(m *memkernel.Message) string {
+// personal returns the person's own words of a message. A message that only asks to remember a
+// quoted text is followed by this text.
+func personal(m *memkernel.Message) string {
 	own, quoted := transcript.Typed(*m)
-	if len(own) > maxItemBytes {
-		return ""
-	}
-	means := transcript.Unquoted(own)
-	at := asksToRemember.FindStringIndex(means)
-	if at == nil {
-		return ""
-	}
-	if strings.Trim(own[at[1]:], " \t\n:.!,，：。！") == "" {
-		own += "\n" + quoted
+	if quoted != "" && len(own)+len(quoted) <= maxItemBytes && ledger.AsksToRemember(own) {
+		return strings.TrimRight(own, " :：.。\n") + ": " + oneLine(quoted)
 	}
 	return own
 }
 
-// rules writes the rules that were stated in conversation to the day's log, each rule once. Only
-// the summary knows these rules, and a new summary begins when a session ends. They would then be
-// lost.
-func (l *DayLog) rules(ctx context.Context, rules []summary.Entry, now time.Time) []fault.Fault {
-	if l.off {
+// mark returns the tags of a statement in the day's log: the person's word, and [said] for what
+// may hold for the moment only.
+func mark(st ledger.Statement) string {
+	switch {
+	case !st.Lasting:
+		return consolidation.SaidMark
+	case st.Kind == ledger.Decision:
+		return consolidation.MakeTags(consolidation.Decision, consolidation.Human).String()
+	}
+	return consolidation.MakeTags(consolidation.Human).String()
+}
+
+// summarized writes down the points of a summary that the host's compaction made.
+func (l *DayLog) summarized(ctx context.Context, m *memkernel.Message, now time.Time) []fault.Fault {
+	item := ids.Page("fi", "summary", m.Key)
+	if l.Session.Has(item) {
 		return nil
 	}
-	var lines, items []string
-	for _, e := range rules {
-		text := oneLine(e.Text)
-		item := ids.Page("fi", "rule", text)
-		if text == "" || l.Session.Has(item) || asksToRemember.MatchString(text) {
-			continue // or remembered by itself
-		}
-		lines, items = append(lines, "- [rule] "+text), append(items, item)
-	}
-	if len(items) == 0 {
+	points := ledger.ReadSummary(l.Mask.Text(transcript.Words(*m)))
+	if len(points) == 0 {
 		return nil
 	}
-	text := fmt.Sprintf("Session %s, rules told in it:\n%s", oneLine(l.Session.Key()), strings.Join(lines, "\n"))
-	if err := l.write(ctx, byUs, text, items, now); err != nil {
-		return []fault.Fault{{Code: fault.FlushSkipped, Cause: "rules", Detail: err.Error()}}
+	text := fmt.Sprintf("Session %s, by its host's summary:\n- %s", oneLine(l.Session.Key()), strings.Join(points, "\n- "))
+	if err := l.write(ctx, byAgent, text, []string{item}, now); err != nil {
+		return []fault.Fault{{Code: fault.FlushSkipped, Key: m.Key, Cause: "summary", Detail: err.Error()}}
 	}
 	return nil
 }

@@ -1,0 +1,97 @@
+package ledger_test
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/memkernel/memkernel/ledger"
+)
+
+// TestStatementsAmongTaskTalk reads messages that state one thing that lasts, and traps that state
+// nothing: quotations, conditions, drafts, examples, others' words, orders for the moment. Both were
+// written by somebody who did not know the words that the package looks for.
+func TestStatementsAmongTaskTalk(t *testing.T) {
+	data, err := os.ReadFile("testdata/statements.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, kept := map[string]int{}, map[string]int{}
+	for line := range strings.Lines(string(data)) {
+		var m struct {
+			Lang, Message, Statement string
+			Trap                     bool
+		}
+		if err := json.Unmarshal([]byte(line), &m); err != nil {
+			t.Fatal(err)
+		}
+		found := false
+		for _, st := range ledger.Read(m.Message) {
+			if m.Trap && st.Lasting {
+				t.Errorf("%q is taken to last: %q", m.Message, st.Text)
+			}
+			found = found || st.Lasting && !m.Trap && (strings.Contains(st.Text, m.Statement) || strings.Contains(m.Statement, st.Text))
+			if !strings.Contains(strings.Join(strings.Fields(m.Message), " "), st.Text) {
+				t.Errorf("%q is not the person's words: %q", st.Text, m.Message)
+			}
+		}
+		if !m.Trap {
+			all[m.Lang]++
+		}
+		if found {
+			kept[m.Lang]++
+		}
+	}
+	for lang, n := range all {
+		if least := n * 7 / 10; kept[lang] < least { // measured: 27 of 32 in English, 8 to 10 of 10 in the other languages
+			t.Errorf("%s: %d of %d are kept, want %d", lang, kept[lang], n, least)
+		}
+	}
+}
+
+func TestRead(t *testing.T) {
+	for _, tt := range []struct {
+		name, said string
+		want       []ledger.Statement
+	}{
+		{"a name among other talk", "can you look at the test? by the way our production database is called orca-main. thanks",
+			[]ledger.Statement{{ledger.Fact, "by the way our production database is called orca-main.", true}}},
+		{"a correction", "no, use pnpm, not npm", []ledger.Statement{{ledger.Correction, "no, use pnpm, not npm", true}}},
+		{"a decision with its reason", "We decided to go with Postgres because the team knows it. Please add the migration.",
+			[]ledger.Statement{{ledger.Decision, "We decided to go with Postgres because the team knows it.", true}}},
+		{"two rules", "from now on write commit messages in the imperative. And never touch the vendor folder.",
+			[]ledger.Statement{{ledger.Rule, "from now on write commit messages in the imperative.", true}, {ledger.Rule, "And never touch the vendor folder.", true}}},
+		{"the subject is in the question before", "Is the metrics endpoint up? It listens on 9464 for our Prometheus.",
+			[]ledger.Statement{{ledger.Fact, "Is the metrics endpoint up? It listens on 9464 for our Prometheus.", true}}},
+		{"a wish for the moment", "don't run the slow tests today", []ledger.Statement{{ledger.Rule, "don't run the slow tests today", false}}},
+		{"a person and a role", "Maria Lopez is our release manager", []ledger.Statement{{ledger.Fact, "Maria Lopez is our release manager", true}}},
+		{"a question", "is our database called orca-main?", nil},
+		{"a condition", "if the port were 5433 we would need a new rule", nil},
+		{"others' words", "the vendor claims our port is 5433", nil},
+		{"a draft", "here is a draft for the readme:\nOur server is at app.example.org.", nil},
+		{"code", "```\nour port = 5433\n```", nil},
+		{"output", "the error is E0308 in main.rs:12", nil},
+		{"a wrapped rule", "Work in the main checkout, which is the one that everybody looks at, and\nthen end. Never push it.", []ledger.Statement{{ledger.Rule, "Never push it.", true}}},
+	} {
+		got := ledger.Read(tt.said)
+		if len(got) != len(tt.want) {
+			t.Errorf("%s: got %+v", tt.name, got)
+			continue
+		}
+		for i := range got {
+			if got[i] != tt.want[i] {
+				t.Errorf("%s: got %+v, want %+v", tt.name, got[i], tt.want[i])
+			}
+		}
+	}
+}
+
+func TestReadSummary(t *testing.T) {
+	got := ledger.ReadSummary("Analysis:\n- I think about the conversation as a whole.\n\nSummary:\n1. Primary Request and Intent:\n   - The user wants the importer to skip empty rows.\n\n2. Files and Code Sections:\n   - import.go: the whole importer is there\n\n" +
+		"3. Errors and fixes:\n   - **Dates**: the parser took day for month; fixed by ISO dates only\n   ```\n   - no point of the summary at all\n   ```\n   - short\n")
+	want := []string{"The user wants the importer to skip empty rows.", "Dates: the parser took day for month; fixed by ISO dates only"}
+	if strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("got %q", got)
+	}
+}
