@@ -228,7 +228,7 @@ func resetWithoutCompaction(t *testing.T) {
 		observe(t, k, api.Turn{Messages: c.msgs})
 		pass(t, k.Reset, api.Boundary{Messages: c.msgs})
 		text := logs(t, dir)
-		for _, want := range []string{"- [decision] Shall I use a backoff table? → yes\n", "- [open] unanswered: Shall I measure it under load?\n", "- [rule] Never push to main.\n"} {
+		for _, want := range []string{"- [decision] Shall I use a backoff table? → yes\n", "- [open] unanswered: Shall I measure it under load?\n", "- [human] Never push to main.\n"} {
 			if n := strings.Count(text, want); (n == 1) == off {
 				t.Errorf("off %v: %q stands %d times in\n%s", off, want, n, text)
 			}

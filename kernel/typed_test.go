@@ -431,7 +431,7 @@ func TestTypedOrdersStand(t *testing.T) {
 			dir := t.TempDir()
 			text := kept(t, livedThrough(t, dir, msgs), dir)
 			for _, o := range orders {
-				if o.rule != "" && !containsLine(text, "[rule] ", o.rule) && !containsLine(text, "[constraint] ", o.rule) {
+				if o.rule != "" && !containsLine(text, "[human] ", o.rule) && !containsLine(text, "[constraint] ", o.rule) {
 					t.Errorf("no rule: %q", o.text)
 				}
 				if o.memory != "" && !containsLine(text, "[human] ", o.memory) {

@@ -141,7 +141,7 @@ func TestGeminiOnlyTyped(t *testing.T) {
 			t.Errorf("%q is kept: …%s…", bad, all.String()[max(0, i-200):min(all.Len(), i+100)])
 		}
 	}
-	for _, good := range []string{"[rule] Never push to main.", "the tide turns at six"} {
+	for _, good := range []string{"[human] Never push to main.", "the tide turns at six"} {
 		if !strings.Contains(all.String(), good) {
 			t.Errorf("%q is not kept:\n%s", good, all.String())
 		}

@@ -1,7 +1,6 @@
 package retain
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -16,6 +15,7 @@ import (
 	"github.com/memkernel/memkernel/kernel/internal/archive"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/session"
+	"github.com/memkernel/memkernel/kernel/internal/workstate"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/sessions"
@@ -145,16 +145,15 @@ func (k *Keeper) promiseForget(ctx context.Context, s *session.Session, req *api
 		return nil, nil
 	}
 	b := session.PromiseOf(pages, s.Masker.Text(req.Reason))
-	if b.Whole = req.Session; b.Whole {
-		if err := k.forgetImported(ctx, s, req.Apply, out); err != nil {
-			return nil, err
-		}
+	b.Whole = req.Session
+	scrub := s.Scrubber(pages)
+	if err := k.forgetEntries(ctx, s, scrub, req, out); err != nil {
+		return nil, err
 	}
 	for _, p := range pages {
 		out.Pages = append(out.Pages, api.ForgottenPage{Session: s.Key, ID: p.ID, Type: p.Type, Tool: p.Tool, Path: p.Path, Bytes: p.Bytes, Created: p.Created})
 		out.Bytes += p.Bytes
 	}
-	scrub := s.Scrubber(pages)
 	out.Elsewhere = append(out.Elsewhere, elsewhere(s, pages, scrub)...)
 	clean, err := s.Unquoted(ctx, scrub, req.Session)
 	if err != nil {
@@ -219,10 +218,11 @@ func meant(s *session.Session, req *api.ForgetRequest, known map[string]bool) (p
 	return pages, already
 }
 
-// forgetImported removes from memory's files the texts that a session imported from another
-// program's memory. It must run before the promise is made. Once the promise is carried out, the
-// session no longer knows which texts it imported.
-func (k *Keeper) forgetImported(ctx context.Context, s *session.Session, apply bool, out *api.Forgotten) error {
+// forgetEntries removes from memory's files the entries that a flush wrote and that quote the pages.
+// If the whole session is forgotten, it also removes the texts that the session imported from
+// another program's memory. It must run before the promise is made. Once the promise is carried
+// out, the session no longer knows its entries.
+func (k *Keeper) forgetEntries(ctx context.Context, s *session.Session, scrub *session.Scrubber, req *api.ForgetRequest, out *api.Forgotten) error {
 	if k.Memory == nil {
 		return nil
 	}
@@ -232,7 +232,8 @@ func (k *Keeper) forgetImported(ctx context.Context, s *session.Session, apply b
 		if err := json.Unmarshal(promised.Current().Value, &e); err != nil {
 			return fmt.Errorf("read entry %s of memory: %w", promised.ID, err)
 		}
-		if strings.HasPrefix(e.Path, markdownstore.ImportedDir) {
+		flushed, _ := workstate.WrittenBy(promised.ID)
+		if flushed && scrub.Text(e.Text) != e.Text || req.Session && strings.HasPrefix(e.Path, markdownstore.ImportedDir) {
 			if files[e.Path] == nil {
 				files[e.Path] = map[string]string{}
 			}
@@ -240,7 +241,7 @@ func (k *Keeper) forgetImported(ctx context.Context, s *session.Session, apply b
 		}
 	}
 	for _, path := range slices.Sorted(maps.Keys(files)) {
-		r, err := markdownstore.Retract(ctx, k.Memory.Store(true), path, files[path], apply)
+		r, err := markdownstore.Retract(ctx, k.Memory.Store(true), path, files[path], req.Apply)
 		if err != nil {
 			return err
 		}
@@ -250,9 +251,6 @@ func (k *Keeper) forgetImported(ctx context.Context, s *session.Session, apply b
 		for _, id := range r.Changed {
 			out.Elsewhere = append(out.Elsewhere, fmt.Sprintf("entry %s of %s was changed since", id, path))
 		}
-	}
-	if apply && len(out.Memory) > 0 {
-		k.Memory.Sync.Written()
 	}
 	return nil
 }
@@ -281,6 +279,9 @@ func elsewhere(s *session.Session, pages []*pagevm.Page, sc *session.Scrubber) [
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(s.Memories.Entries)) {
+		if flushed, _ := workstate.WrittenBy(id); flushed {
+			continue // it is removed
+		}
 		if b := s.Memories.Entries[id]; sc.Text(b.Text) != b.Text {
 			out = append(out, fmt.Sprintf("entry %s of %s quotes it", id, b.Path))
 		}
@@ -353,18 +354,21 @@ func (k *Keeper) forgetSaid(ctx context.Context, s *session.Session, pages []*pa
 	return m.Past.ForgetTurns(ctx, turns)
 }
 
-// dropPast removes forgotten documents from the index. If the removal fails now, searches leave
-// the documents out until it is done.
+// dropPast removes forgotten documents from the index, and rebuilds the index if an entry left a
+// file. If the removal fails now, searches leave the documents out until it is done.
 func (k *Keeper) dropPast(ctx context.Context, out *api.Forgotten) {
 	m := k.Memory
 	if m == nil {
 		return
 	}
 	kept, err := m.Past.Exists()
-	if err == nil && !kept {
-		return
+	switch {
+	case len(out.Memory) > 0:
+		err = k.reindexed(ctx, &api.Everywhere{})
+	case err == nil && kept:
+		err = m.Drop(ctx)
 	}
-	if err = cmp.Or(err, m.Drop(ctx)); err != nil {
+	if err != nil {
 		out.Elsewhere = append(out.Elsewhere, "the index, where nobody finds it any more: the next reindex removes it ("+err.Error()+")")
 	}
 }

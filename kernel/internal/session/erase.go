@@ -13,6 +13,7 @@ import (
 	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/kernel/internal/trace"
+	"github.com/memkernel/memkernel/kernel/internal/workstate"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
@@ -160,11 +161,15 @@ func eraseSnapshot(r *store.Record, scrub *Scrubber) (err error) {
 		return err
 	}
 	for i := range b.Pages {
-		if t := b.Pages[i].Type; t != summaryType && t != sessionType {
+		t := b.Pages[i].Type
+		if t != summaryType && t != sessionType && t != memoryType {
 			continue
 		}
 		for _, f := range b.Pages[i].Fields {
 			for _, entry := range f.Entries {
+				if flushed, _ := workstate.WrittenBy(entry.ID); t == memoryType && !flushed {
+					continue
+				}
 				for v := range entry.Versions {
 					entry.Versions[v].Value = scrub.JSON(entry.Versions[v].Value)
 				}

@@ -49,7 +49,7 @@ func (k *Keeper) Flush(ctx context.Context, ended bool, now time.Time) ([]fault.
 	before := sync.OnceValue(func() *before { return saidBefore(k.Shared, now) })
 	add := func(tag, text string, calls int) {
 		item := ids.Page("fi", tag, text)
-		if text = oneLine(text); text == "" || k.Session.Has(item) || slices.Contains(items, item) {
+		if text = oneLine(text); text == "" || k.Session.Has(item) || k.Session.Has(wordsItem(text)) || slices.Contains(items, item) {
 			return
 		}
 		if calls >= consolidation.CostlyCalls {
@@ -130,7 +130,7 @@ func (l *DayLog) Said(ctx context.Context, msgs []memkernel.Message, start int, 
 			continue
 		}
 		for _, st := range ledger.Read(l.Mask.Text(personal(m))) {
-			item := ids.Page("fi", "human-words", oneLine(st.Text))
+			item := wordsItem(st.Text)
 			if !l.Session.Has(item) && !slices.Contains(items, item) {
 				said, items = append(said, "- "+mark(st)+" "+oneLine(st.Text)), append(items, item)
 			}
@@ -146,6 +146,11 @@ func (l *DayLog) Said(ctx context.Context, msgs []memkernel.Message, start int, 
 		out = append(out, fault.Fault{Code: fault.FlushSkipped, Cause: "said", Detail: err.Error()})
 	}
 	return out
+}
+
+// wordsItem is the item of a sentence that a person stated, wherever it is met.
+func wordsItem(text string) string {
+	return ids.Page("fi", "human-words", strings.TrimRight(oneLine(text), " .!。！"))
 }
 
 // personal returns the person's own words of a message. A message that only asks to remember a
