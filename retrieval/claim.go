@@ -311,7 +311,7 @@ func kindOf(value []term) valueKind {
 		return numberKind
 	case timeNames[w.low]:
 		return timeKind
-	case strings.ContainsAny(w.raw, "/@_:\\") || strings.Contains(strings.Trim(w.raw, "."), ".") && w.raw == w.low:
+	case strings.ContainsAny(strings.Trim(w.raw, "-:"), "/@_:\\-") || strings.Contains(strings.Trim(w.raw, "."), ".") && w.raw == w.low:
 		return addressKind
 	}
 	if first, _ = utf8.DecodeRuneInString(w.raw); unicode.IsUpper(first) || unicode.Is(unicode.Han, first) {

@@ -56,6 +56,8 @@ func TestNewerStatementComesFirst(t *testing.T) {
 		{"- The ticket service uses MySQL.", "- The ticket service switched to Postgres.", "ticket service database MySQL"},
 		{"- The harbour has a crane", "- The harbour no longer has a crane", "harbour crane"},
 		{"- The default branch of the ferry repository is main.", "- The default branch of the ferry repository is trunk.", "default branch ferry repository"},
+		{"- [human] by the way our production database is called orca-main.", "- [human] our production database is now called heron-main.", "our production database"},
+		{"- [human] the ferry server listens on port 8443.", "- [human] no, the ferry server listens on port 9443", "ferry server port"},
 		{"- Der Port der Fähre ist 5432.", "- Der Port der Fähre ist 6000.", "Port der Fähre"},
 		{"- El director del puerto es Pedro Ruiz.", "- El director del puerto es Juan Gil.", "director del puerto"},
 		{"- 渡轮数据库的端口是 5432", "- 渡轮数据库的端口是 6000", "渡轮数据库的端口"},
