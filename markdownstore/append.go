@@ -96,18 +96,23 @@ func (s *Store) appendAt(w Writer, pl place, id, text string) (Appended, error) 
 			return a, err
 		}
 	}
-	return s.appendLate(w, pl.path, dailyPath(today), id, text)
+	return s.appendLate(w, pl, dailyPath(today), id, text)
 }
 
-func (s *Store) appendLate(w Writer, closed, today, id, text string) (Appended, error) {
+// appendLate appends an entry for a closed log to today's, with a link to the closed log if that
+// exists.
+func (s *Store) appendLate(w Writer, closed place, today, id, text string) (Appended, error) {
 	pl, err := s.locate(today)
 	if err != nil {
 		return Appended{}, err
 	}
-	name := strings.TrimPrefix(closed, memoryDir+"/")
-	note := "Late entry for [" + strings.TrimSuffix(name, ".md") + "](" + name + "):\n\n"
-	a, err := s.appendOnce(w, pl, id, text, note)
-	a.Late = closed
+	name := strings.TrimPrefix(closed.path, memoryDir+"/")
+	day := strings.TrimSuffix(name, ".md")
+	if closed.info != nil {
+		day = "[" + day + "](" + name + ")"
+	}
+	a, err := s.appendOnce(w, pl, id, text, "Late entry for "+day+":\n\n")
+	a.Late = closed.path
 	return a, err
 }
 

@@ -121,6 +121,12 @@ func TestAppendLate(t *testing.T) {
 	if got := read(t, dir, "memory/2026-03-18.md"); got != "# 2026-03-18\n" {
 		t.Errorf("the closed log holds %q", got)
 	}
+	if _, err := s.Append(bg, "memory/2026-03-17.md", "e0", "- z"); err != nil { // a day without a log
+		t.Fatal(err)
+	}
+	if got := read(t, dir, "memory/2026-03-21.md"); !strings.HasSuffix(got, "\nLate entry for 2026-03-17:\n\n- z\n<!-- mk:e0 -->\n") {
+		t.Errorf("got %q", got)
+	}
 	now = now.AddDate(0, 0, 3) // the same entry once more, days later
 	b, err := s.Append(bg, "memory/2026-03-18.md", "e1", "- a")
 	if err != nil || !b.Existed || b.Ref != a.Ref {
