@@ -21,12 +21,12 @@ import (
 // a hundredth above its count.
 var bounds = map[string]int{
 	"bytes of TypeScript, JavaScript and Python": 660500,
-	"exported names": 3148,
+	"exported names": 3158,
 	"functions of a plan that write into what they were given": 0,
-	"packages":                           142,
+	"packages":                           143,
 	"structs that embed deeper than two": 7,
 	"tokens of generated Go":             6150,
-	"tokens of module .":                 1091400,
+	"tokens of module .":                 1094900,
 	"tokens of module bench":             106000,
 	"tokens of module service":           63855,
 	"words of doc":                       22950,

@@ -157,7 +157,11 @@ func TestHeardIsAsReadAnew(t *testing.T) {
 		}
 		run := func(vouch, anew bool) (out answers) {
 			dir := tempDir(t)
-			k := openKernel(t, dir)
+			noon := time.Date(2026, 11, 3, 12, 0, 0, 0, time.UTC)
+			k, err := kernel.Open(context.Background(), dir, &kernel.Options{Now: func() time.Time { return noon }})
+			if err != nil {
+				t.Fatal(err)
+			}
 			defer k.Close()
 			for i, d := range deliveries {
 				turn := api.Turn{SessionKey: "s", Model: model, Messages: d.msgs, Now: time.Date(2026, 11, 3, 9, i, 0, 0, time.UTC), Private: true}

@@ -99,6 +99,9 @@ func (s *Store) appendAt(w Writer, pl place, id, text string) (Appended, error) 
 	return s.appendLate(w, pl, dailyPath(today), id, text)
 }
 
+// lateMark begins the line above an entry for a closed log.
+const lateMark = "Late entry for "
+
 // appendLate appends an entry for a closed log to today's, with a link to the closed log if that
 // exists.
 func (s *Store) appendLate(w Writer, closed place, today, id, text string) (Appended, error) {
@@ -111,7 +114,7 @@ func (s *Store) appendLate(w Writer, closed place, today, id, text string) (Appe
 	if closed.info != nil {
 		day = "[" + day + "](" + name + ")"
 	}
-	a, err := s.appendOnce(w, pl, id, text, "Late entry for "+day+":\n\n")
+	a, err := s.appendOnce(w, pl, id, text, lateMark+day+":\n\n")
 	a.Late = closed.path
 	return a, err
 }

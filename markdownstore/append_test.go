@@ -402,6 +402,26 @@ func TestAppendFromProcesses(t *testing.T) {
 }
 
 // What was appended is taken out again to the byte, but for what somebody wrote to since.
+// TestRetractLate removes an entry for a closed log from the log that has it, with the line above.
+func TestRetractLate(t *testing.T) {
+	dir := workspace(t, map[string]string{"memory/2026-03-21.md": "# 2026-03-21\n\n- mine\n"})
+	s, err := Open(dir, &Options{Private: true, Timezone: time.UTC, Now: func() time.Time { return noon }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	before := read(t, dir, "memory/2026-03-21.md")
+	if _, err := s.Append(bg, "memory/2026-03-18.md", "e1", "- a"); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := Retract(bg, s, "memory/2026-03-18.md", map[string]string{"e1": "- a"}, true); err != nil || out.Gone != 1 {
+		t.Errorf("%+v, %v", out, err)
+	}
+	if got := read(t, dir, "memory/2026-03-21.md"); got != before {
+		t.Errorf("got %q", got)
+	}
+}
+
 func TestRetract(t *testing.T) {
 	ctx := context.Background()
 	for _, eol := range []string{"\n", "\r\n"} {

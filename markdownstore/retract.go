@@ -21,9 +21,26 @@ type Retracted struct {
 	Changed []string
 }
 
-// Retract removes entries from a file that [Store.Append] wrote there. entries holds the appended
-// texts by id. Retract skips missing entries. If apply is false, it writes nothing.
+// Retract removes entries from a file that [Store.Append] wrote there, or from the later log that
+// has the late entries of a closed one. entries holds the appended texts by id. Retract skips
+// missing entries. If apply is false, it writes nothing.
 func Retract(ctx context.Context, s *Store, path string, entries map[string]string, apply bool) (Retracted, error) {
+	out, err := retract(ctx, s, path, entries, apply)
+	pl, lerr := s.locate(path)
+	if err != nil || lerr != nil || !s.isClosed(pl) {
+		return out, err
+	}
+	for date, today := nextDay(pl.class.Date), s.Today(s.opts.Now()); date <= today; date = nextDay(date) {
+		late, err := retract(ctx, s, dailyPath(date), entries, apply)
+		if err != nil {
+			return out, err
+		}
+		out.Gone, out.Changed = out.Gone+late.Gone, append(out.Changed, late.Changed...)
+	}
+	return out, nil
+}
+
+func retract(ctx context.Context, s *Store, path string, entries map[string]string, apply bool) (Retracted, error) {
 	for range appendTries {
 		var out Retracted
 		l, err := s.ReadFile(path)
@@ -76,6 +93,9 @@ func withoutEntry(text, id, entry string) (rest string, found, same bool) {
 		found = true
 		if above, ok := endsWith(text[:start], entry); ok {
 			before := text[:start-above]
+			if i := strings.LastIndex(before, "\n"+lateMark); i >= 0 && strings.Count(before[i+1:], "\n") == 2 && strings.TrimSpace(before[i:]) != "" {
+				before = before[:i+1]
+			}
 			if cut, blank := strings.CutSuffix(before, "\r\n\r\n"); blank {
 				before = cut + "\r\n"
 			} else if cut, blank := strings.CutSuffix(before, "\n\n"); blank {

@@ -19,7 +19,7 @@ func Forgotten(w io.Writer, out *api.Forgotten) error {
 		fmt.Fprintf(w, "%s of agent %s  searched: %s  %s stays\n", Printable(t.Key), Printable(t.Agent), Plural(t.Turns, "turn"), Printable(t.Path))
 	}
 	for _, m := range out.Memory {
-		fmt.Fprintf(w, "%s  brought in from elsewhere: %s\n", Printable(m.Path), Plural(m.Entries, "block"))
+		fmt.Fprintf(w, "%s  brought in or written down: %s\n", Printable(m.Path), Plural(m.Entries, "block"))
 	}
 	for _, e := range out.Elsewhere {
 		fmt.Fprintf(w, "stays: %s\n", Printable(e))

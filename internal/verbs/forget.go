@@ -28,8 +28,8 @@ func forgetVerb(a *cli.App) *cobra.Command {
 summaries and the prompts to come, and keeps tombstones: get answers FORGOTTEN, and
 a message that the host sends again does not come back. It shows what it would do
 unless --apply is given. The host's own transcript and the workspace's files are not
-touched, but for what import wrote to memory/imported/; what quotes the content there is
-named. With --all a session is no longer found among past ones either, nor is its
+touched, but for the lines that memkernel wrote of it to memory/imported/ and the day's
+log; what else quotes the content is named. With --all a session is no longer found among past ones either, nor is its
 transcript, or a copy of it, read again.
 
 --everywhere takes words, or the key of a session, instead: they are taken out of all

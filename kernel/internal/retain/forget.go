@@ -219,8 +219,8 @@ func meant(s *session.Session, req *api.ForgetRequest, known map[string]bool) (p
 }
 
 // forgetEntries removes from memory's files the entries that a flush wrote and that quote the pages.
-// If the whole session is forgotten, it also removes the texts that the session imported from
-// another program's memory. It must run before the promise is made. Once the promise is carried
+// If the whole session is forgotten, it removes all that the session's flushes wrote, and the texts
+// that the session imported from another program's memory. It must run before the promise is made. Once the promise is carried
 // out, the session no longer knows its entries.
 func (k *Keeper) forgetEntries(ctx context.Context, s *session.Session, scrub *session.Scrubber, req *api.ForgetRequest, out *api.Forgotten) error {
 	if k.Memory == nil {
@@ -233,7 +233,7 @@ func (k *Keeper) forgetEntries(ctx context.Context, s *session.Session, scrub *s
 			return fmt.Errorf("read entry %s of memory: %w", promised.ID, err)
 		}
 		flushed, _ := workstate.WrittenBy(promised.ID)
-		if flushed && scrub.Text(e.Text) != e.Text || req.Session && strings.HasPrefix(e.Path, markdownstore.ImportedDir) {
+		if flushed && (req.Session || scrub.Text(e.Text) != e.Text) || req.Session && strings.HasPrefix(e.Path, markdownstore.ImportedDir) {
 			if files[e.Path] == nil {
 				files[e.Path] = map[string]string{}
 			}
