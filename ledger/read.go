@@ -124,8 +124,17 @@ func (s *sentence) begins(name string) bool {
 	if at, _ := p.wideAt(s.low); s.wide && at == 0 {
 		return true
 	}
-	at, _ := p.find(s.words)
+	at, _ := p.find(s.core())
 	return at == 0
+}
+
+// core returns the words from the first one on that is more than a lead ("ok, please", "also").
+func (s *sentence) core() []string {
+	words := s.words
+	for at, n := meanings()["leads"].find(words); at == 0 && n < len(words); at, n = meanings()["leads"].find(words) {
+		words = words[n:]
+	}
+	return words
 }
 
 // read returns what a sentence states.
@@ -162,6 +171,8 @@ func read(s sentence, before string) (Statement, bool) {
 			st.Text = before + " " + s.said
 		}
 		st.Kind, st.Lasting = Fact, !passing && b.owned
+	case s.plain() && !b.points && (valued || b.owned || s.has("settings", "possessives")) && (length > 3):
+		st.Kind, st.Lasting = Fact, !passing && !s.has("unsure") && (b.owned || valued)
 	case order, s.has("orders", "wishes") && !b.points && length > 4 && (valued || s.has("orders", "firm")):
 		if !order && s.begins("oneself") && !s.begins("wishes") {
 			return Statement{}, false
@@ -278,6 +289,31 @@ func (s *sentence) binding() (b binding) {
 func firstWords(text string, n int) string {
 	ws := strings.Fields(text)
 	return strings.Join(ws[:min(n, len(ws))], " ")
+}
+
+// plain reports whether the sentence says how something is: it is no order for the next step, and
+// no report of what happened.
+func (s *sentence) plain() bool {
+	m := meanings()
+	if s.has("events", "hasty") {
+		return false
+	}
+	if s.wide {
+		rest := strings.TrimRight(s.low, "。.!！ ")
+		for at, n := m["leads"].wideAt(rest); at == 0; at, n = m["leads"].wideAt(rest) {
+			rest = strings.TrimLeft(rest[n:], "，,、 ")
+		}
+		at, _ := m["tasks"].wideAt(rest)
+		return at != 0 && !slices.ContainsFunc([]string{"て", "ください", "お願い", "お願いします", "頼む", "해줘", "주세요", "줘", "봐", "吧", "一下", "下"}, func(end string) bool { return strings.HasSuffix(rest, end) })
+	}
+	words := s.core()
+	if at, _ := m["tasks"].find(words); at == 0 || len(words) < 3 {
+		return false
+	}
+	if at, _ := m["oneself"].find(words); at == 0 {
+		return false
+	}
+	return s.has("names", "copulas") || slices.ContainsFunc(words[1:], func(w string) bool { return len(w) > 3 && strings.HasSuffix(w, "s") })
 }
 
 func phraseIn(p *phrases, text string) bool {
@@ -407,8 +443,13 @@ func paragraphs(text string) (out []string) {
 
 // foreign reports whether a line is no line of prose.
 func foreign(line, t string) bool {
-	return strings.HasPrefix(line, "    ") || strings.HasPrefix(line, "\t") || strings.ContainsRune(">|<$#❯⏺⎿{}[", rune(t[0])) || strings.HasPrefix(t, "//") ||
+	return strings.HasPrefix(line, "    ") || strings.HasPrefix(line, "\t") || strings.ContainsRune(">|<$#❯⏺⎿{}[", firstRune(t)) || strings.Count(t, "|") > 1 || strings.HasPrefix(t, "//") ||
 		strings.Contains(t, `":`) || strings.HasSuffix(t, "{") || strings.HasSuffix(t, ";")
+}
+
+func firstRune(s string) rune {
+	r, _ := utf8.DecodeRuneInString(s)
+	return r
 }
 
 // sentences cuts a paragraph at the ends of sentences.
