@@ -124,8 +124,9 @@ func (s *sentence) begins(name string) bool {
 	if at, _ := p.wideAt(s.low); s.wide && at == 0 {
 		return true
 	}
-	at, _ := p.find(s.core())
-	return at == 0
+	at, _ := p.find(s.words)
+	core, _ := p.find(s.core())
+	return at == 0 || core == 0
 }
 
 // core returns the words from the first one on that is more than a lead ("ok, please", "also").
@@ -170,9 +171,9 @@ func read(s sentence, before string) (Statement, bool) {
 			}
 			st.Text = before + " " + s.said
 		}
-		st.Kind, st.Lasting = Fact, !passing && b.owned
-	case s.plain() && !b.points && (valued || b.owned || s.has("settings", "possessives")) && (length > 3):
-		st.Kind, st.Lasting = Fact, !passing && !s.has("unsure") && (b.owned || valued)
+		st.Kind, st.Lasting = Fact, !passing && (b.owned || valued && s.plain())
+	case !b.points && s.declares():
+		st.Kind, st.Lasting = Fact, !passing && !s.has("unsure") && (b.owned || s.begins("possessives") || valued && s.has("settings"))
 	case order, s.has("orders", "wishes") && !b.points && length > 4 && (valued || s.has("orders", "firm")):
 		if !order && s.begins("oneself") && !s.begins("wishes") {
 			return Statement{}, false
@@ -289,6 +290,21 @@ func (s *sentence) binding() (b binding) {
 func firstWords(text string, n int) string {
 	ws := strings.Fields(text)
 	return strings.Join(ws[:min(n, len(ws))], " ")
+}
+
+// declares reports whether a clause of the sentence says how something is that has a name, a value,
+// or is the person's own.
+func (s *sentence) declares() bool {
+	for c := range s.clauses() {
+		length := len(c.words)
+		if c.wide {
+			length = utf8.RuneCountInString(c.said) / 2
+		}
+		if length > 3 && c.plain() && (hasValue("- "+c.said, c.wide) || c.has("settings", "possessives")) {
+			return true
+		}
+	}
+	return false
 }
 
 // plain reports whether the sentence says how something is: it is no order for the next step, and

@@ -7,10 +7,10 @@ import (
 	"github.com/memkernel/memkernel/ledger"
 )
 
-// rules records the rules and corrections of a person's own words, and the lasting facts.
+// rules records the rules and corrections of a person's own words.
 func (u *updater) rules(text string) {
 	for _, st := range ledger.Read(text) {
-		if st.Kind == ledger.Rule || st.Kind == ledger.Correction || st.Kind == ledger.Fact && st.Lasting {
+		if st.Kind == ledger.Rule || st.Kind == ledger.Correction {
 			u.constraint(oneLine(st.Text, constraintRunes))
 		}
 	}
