@@ -173,7 +173,10 @@ func read(s sentence, before string) (Statement, bool) {
 		}
 		st.Kind, st.Lasting = Fact, !passing && (b.owned || valued && s.plain())
 	case !b.points && s.declares():
-		st.Kind, st.Lasting = Fact, !passing && !s.has("unsure") && (b.owned || s.begins("possessives") || valued && s.has("settings"))
+		if st.Kind = Fact; s.has("firm", "orders", "wishes") {
+			st.Kind = Rule
+		}
+		st.Lasting = !passing && !s.has("unsure") && (b.owned || s.begins("possessives") || valued && s.has("settings"))
 	case order, s.has("orders", "wishes") && !b.points && length > 4 && (valued || s.has("orders", "firm")):
 		if !order && s.begins("oneself") && !s.begins("wishes") {
 			return Statement{}, false
