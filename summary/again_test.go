@@ -17,7 +17,7 @@ func TestReadAgain(t *testing.T) {
 	say("m1", memkernel.RoleUser, "Fix the retry in pkg/queue please.")
 	say("m2", memkernel.RoleAssistant, "Shall I use a table?")
 	say("m3", memkernel.RoleUser, "yes")
-	say("m4", memkernel.RoleAssistant, "Shall I go on?")
+	say("m4", memkernel.RoleAssistant, "Shall I drop the old one?")
 	say("m5", memkernel.RoleUser, "yes")
 	once := summary.UpdateMasked(summary.State{}, msgs, nil)
 	again := summary.UpdateMasked(once, msgs[:4], nil)

@@ -56,10 +56,10 @@ func (u *updater) answered(c Call, result string) {
 			values = append(values, note)
 		}
 		if said := strings.Join(values, ", "); said != "" {
-			u.decided(ByUser, "choice", q.Text+" → "+oneLine(said, replyRunes))
+			u.decided(ByUser, "choice", q.Text+" → "+oneLine(said, 2*replyRunes))
 		}
 	}
-	if text := gist(result, optionRunes); told == 0 && text != "" && !strings.Contains(text, nothingMark) && !strings.HasPrefix(text, noResponse) {
+	if text := gist(result, optionRunes); told == 0 && text != "" && !strings.Contains(text, nothingMark) && !strings.HasPrefix(text, noResponse) && !strings.HasPrefix(text, abortedMark) {
 		u.decided(ByUser, "choice", c.Ask+" → "+text)
 	}
 }
@@ -71,6 +71,7 @@ var unanswered = map[string]bool{"": true, "Unanswered": true, "(no option selec
 const (
 	nothingMark = " answered your questions: ."
 	noResponse  = "No response after "
+	abortedMark = "aborted by user"
 	notesMark   = "user notes: "
 	noteMark    = "user_note: "
 	previewMark = " selected preview:"
@@ -117,7 +118,7 @@ func (q Question) quoted(line string) (values []string, note string, ok bool) {
 			break
 		}
 		rest := line[from+i+1:]
-		if rest == "" || strings.HasPrefix(rest, `, "`) || strings.HasPrefix(rest, ".") || strings.HasPrefix(rest, " ") || strings.HasPrefix(rest, "\n") {
+		if rest == "" || strings.HasPrefix(rest, `, "`) || strings.HasPrefix(rest, ".") || strings.HasPrefix(rest, " "+notesMark) || strings.HasPrefix(rest, previewMark) || strings.HasPrefix(rest, "\n") {
 			end, after = from+i, rest
 			break
 		}

@@ -43,6 +43,15 @@ func (u *updater) state(text string) {
 	}
 }
 
+// committed records a commit once, among the reports of finished work.
+func (u *updater) committed(text string) {
+	key := u.m.Key
+	if key != "" && slices.ContainsFunc(u.s.Reports, func(o Entry) bool { return o.Key == key && o.Text == text }) {
+		return
+	}
+	u.s.Reports = push(u.s.Reports, u.entry("w", KindCommit, oneLine(text, DecisionRunes)), maxReports, new(int))
+}
+
 // decided records a decision once, since messages are read again after a host takes later
 // messages back.
 func (u *updater) decided(by, kind, text string) {

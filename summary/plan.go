@@ -57,7 +57,8 @@ func (u *updater) planning(c *Call, tool string, in toolcall.Args) {
 		}
 	}
 	if p := str(in.Get("plan")); p != "" {
-		c.Plan = gist(u.mask.source(p, userWindow), optionRunes)
+		title, _, _ := strings.Cut(strings.TrimSpace(u.mask.source(p, userWindow)), "\n")
+		c.Plan = oneLine(unmark(title), optionRunes)
 	}
 	c.Ask, c.Questions = questionsOf(u.mask, in)
 	switch strings.ToLower(strings.ReplaceAll(tool, "_", "")) {

@@ -163,7 +163,7 @@ func newRenderer(s State, beside Beside, more func(string, int) string) *rendere
 	for _, e := range slices.Backward(done(s)) {
 		if at := placeOf(e); at == atDone && asked(s, e) {
 			continue
-		} else if !shown(e.Key, e.Text) || e.Kind == kindCommit || e.short() && beside.stands(e.Key) {
+		} else if !shown(e.Key, e.Text) || e.Kind == KindCommit || e.short() && beside.stands(e.Key) {
 			add(at, e.Text)
 		}
 	}
@@ -184,7 +184,6 @@ func newRenderer(s State, beside Beside, more func(string, int) string) *rendere
 const (
 	kindReply     = "reply"
 	kindRejection = "rejection"
-	kindCommit    = "commit"
 	kindReport    = "report"
 )
 
@@ -206,7 +205,7 @@ func placeOf(e Entry) int {
 	switch e.Kind {
 	case kindRejection:
 		return atCorrections
-	case kindCommit, kindReport:
+	case KindCommit, kindReport:
 		return atDone
 	}
 	return atDecisions

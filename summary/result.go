@@ -74,10 +74,17 @@ func (u *updater) settle(c Call, r *memkernel.ToolResult, text string) {
 	case c.Task != "":
 		u.taskCreated(c.Task, first)
 	case !transcript.Dialog(c.Name): // other tools don't ask the user
+	case c.Plan != "":
+		if strings.Contains(first, planApproved) {
+			u.decided(ByUser, "plan", "approved the plan: "+c.Plan)
+		}
 	case c.Ask != "":
 		u.answered(c, first)
 	}
 }
+
+// planApproved is in the result of a call that put a plan before the user, if the user agreed.
+const planApproved = "approved your plan"
 
 // resultText returns a result's text.
 func resultText(r *memkernel.ToolResult) string { return textAbout(r, 0, 1) }
@@ -125,8 +132,8 @@ func printed(block string) string {
 }
 
 // rejection records a person's words with which the person refused a call. The words are the
-// newest request as well. A refusal without a word, or with a question, decides nothing that
-// lasts.
+// newest request as well. A refusal without a word, with a question, or with another task decides
+// nothing that lasts.
 func (u *updater) rejection(c Call, said string) {
 	what := c.Name
 	switch {
@@ -146,7 +153,7 @@ func (u *updater) rejection(c Call, said string) {
 	case choice.Wonders(said):
 	case len(c.Questions) == 1 && transcript.Dialog(c.Name):
 		u.decided(ByUser, kindReply, c.Questions[0].Text+" → "+oneLine(said, 2*replyRunes))
-	default:
+	case choice.Chooses(said):
 		u.decided(ByUser, kindRejection, "rejected "+oneLine(what, questionRunes)+" → "+oneLine(said, 2*replyRunes))
 	}
 }
@@ -250,9 +257,9 @@ func (u *updater) commanded(c Call, out, first, last string) {
 	switch {
 	case sha != "":
 		u.s.Place.Branch = branch
-		u.decided(byAgent, kindCommit, "commit "+sha+": "+subject)
+		u.committed("commit " + sha + ": " + subject)
 	case out == statusOK && c.Subject != "":
-		u.decided(byAgent, kindCommit, "commit: "+c.Subject)
+		u.committed("commit: " + c.Subject)
 	}
 }
 

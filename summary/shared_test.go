@@ -52,7 +52,7 @@ func TestSharedTranscripts(t *testing.T) {
 			t.Errorf("%s: text differs after an incremental update:\n%s\nwant\n%s", name, again, text)
 		}
 		checkText(t, text, limit)
-		if whole.Goal.Text == "" || len(whole.Artifacts) == 0 || len(whole.Decisions) == 0 {
+		if whole.Goal.Text == "" || len(whole.Artifacts) == 0 || len(whole.Decisions)+len(whole.Reports) == 0 {
 			t.Errorf("%s: goal, files or decisions are empty", name)
 		}
 		full := render(whole, Beside{}, 1<<20, nil, nil)

@@ -25,7 +25,7 @@ const (
 	maxFailing     = 20
 	maxTodos       = 60
 	maxArtifacts   = 100
-	maxReports     = 40
+	maxReports     = 60
 	maxPending     = 64
 	maxRunning     = 8
 	maxQuestions   = 8
@@ -53,7 +53,7 @@ type State struct {
 	// OpenThreads returns all of them.
 	Threads   []Entry `json:"threads,omitempty"`
 	Artifacts []Entry `json:"artifacts,omitempty"`
-	// Reports are the words with which the assistant ended its turns.
+	// Reports are the words with which the assistant ended its turns, and the commits.
 	Reports []Entry `json:"reports,omitempty"`
 	Todos   []Todo  `json:"todos,omitempty"`
 	Evicted Evicted `json:"evicted,omitzero"`
@@ -89,7 +89,8 @@ type Offset struct {
 type Entry struct {
 	// ID is unique within the state and never reused.
 	ID string `json:"id"`
-	// Kind is the source of the entry: reply, choice, rejection, commit, statement, check, report.
+	// Kind is the source of the entry: reply, choice, rejection, plan, statement, check, report, or
+	// [KindCommit].
 	Kind string `json:"kind,omitempty"`
 	// By is the decision's owner, [ByUser] or byAgent, or "" if unknown.
 	By string `json:"by,omitempty"`
@@ -109,6 +110,9 @@ const (
 	ByUser  = "user"
 	byAgent = "agent"
 )
+
+// KindCommit is the kind of the reports that name a commit.
+const KindCommit = "commit"
 
 // Todo is an item of the agent's own plan.
 type Todo struct {

@@ -292,6 +292,9 @@ func TestDecisions(t *testing.T) {
 		{"agent's own for an option", []memkernel.Message{says("Option 1: Poll\nOption 2: Push\n\nI'll go with option 2.")}, []string{"agent: I'll go with option 2."}},
 		{"plan in prose", []memkernel.Message{
 			calls("1", "ExitPlanMode", `{"plan":"# Do it\n\n1. first"}`), answers("1", "approved", false)}, nil},
+		{"approved plan", []memkernel.Message{
+			calls("1", "ExitPlanMode", `{"plan":"\n# Move the quay\n\n## Context\n\nThe tide."}`), answers("1", "User has approved your plan. You can now start.", false)}, []string{"approved the plan: Move the quay"}},
+		{"plan carried into a session", []memkernel.Message{user("Implement the following plan:\n\n# Move the quay\n\n1. first")}, []string{"Implement the following plan: “Move the quay”"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -300,9 +303,12 @@ func TestDecisions(t *testing.T) {
 			for _, m := range keyed(tt.msgs...) { // each in a process of its own
 				step = roundTrip(t, update(step, []memkernel.Message{m}))
 			}
-			for _, e := range step.Decisions {
+			for _, e := range done(step) {
+				if e.Kind == kindReport {
+					continue
+				}
 				got = append(got, e.Text)
-				if e.By == "" {
+				if e.By == "" && e.Kind != KindCommit {
 					t.Errorf("%q is nobody's", e.Text)
 				}
 			}
@@ -523,7 +529,7 @@ func TestScript(t *testing.T) {
 		for _, e := range s.Threads {
 			failing = append(failing, e.Text+": "+e.Why)
 		}
-		for _, e := range s.Decisions {
+		for _, e := range slices.Concat(s.Decisions, s.Reports) {
 			decided = append(decided, e.Text)
 		}
 		for _, e := range s.Artifacts {

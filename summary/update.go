@@ -131,7 +131,9 @@ func (u *updater) request(text string) {
 			c.Since++
 		}
 	}
-	if text != "" && !u.decide(text) {
+	if strings.HasPrefix(text, transcript.PlanAccepted) {
+		u.decided(ByUser, "plan", oneLine(text, DecisionRunes))
+	} else if text != "" && !u.decide(text) {
 		for _, s := range choice.Statements(text) {
 			u.decided(ByUser, "statement", oneLine(s, DecisionRunes))
 		}
@@ -182,7 +184,7 @@ func (u *updater) asked() Ask {
 // reported keeps the words with which the assistant ended its turn.
 func (u *updater) reported() {
 	a := u.asked()
-	if a.Report == "" || a.Key != "" && slices.ContainsFunc(u.s.Reports, func(e Entry) bool { return e.Key == a.Key }) {
+	if a.Report == "" || a.Key != "" && slices.ContainsFunc(u.s.Reports, func(e Entry) bool { return e.Key == a.Key && e.Kind == kindReport }) {
 		return
 	}
 	e := Entry{ID: u.s.nextID("w"), Kind: kindReport, Text: a.Report, Key: a.Key, Time: a.Time, Turn: u.s.Turn - 1}

@@ -99,7 +99,7 @@ func split(text string) (own, quoted string) {
 		case mailBegins(t, rest):
 			others.WriteString(text)
 			line, rest = "", ""
-		case t == planAccepted:
+		case t == PlanAccepted:
 			others.WriteString(rest)
 			line, rest = t+" “"+titleOf(rest)+"”", ""
 		}
@@ -118,9 +118,9 @@ func indented(line string) bool {
 	return strings.HasPrefix(line, "    ") || strings.HasPrefix(line, "\t")
 }
 
-// planAccepted is the text that Claude Code writes for a user who accepts an agent's plan and
+// PlanAccepted is the text that Claude Code writes for a user who accepts an agent's plan and
 // starts a new session with it. The plan follows.
-const planAccepted = "Implement the following plan:"
+const PlanAccepted = "Implement the following plan:"
 
 // titleOf returns the first line of a plan, which names it.
 func titleOf(plan string) string {

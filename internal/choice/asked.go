@@ -86,11 +86,8 @@ func focused(lines []string, i int) string {
 			q = s[last] + " " + q
 		}
 	}
-	if utf8.RuneCountInString(q) < shortQuestion && i > 0 {
-		for i--; i > 0 && strings.TrimSpace(lines[i]) == ""; i-- {
-		}
-		t := unmarked(lines[i])
-		if s := lastSentence(t); t != "" && !inList(lines[i]) && !strings.HasPrefix(lines[i], "#") && !strings.HasSuffix(t, ":") && utf8.RuneCountInString(s+q) < QuestionRunes {
+	if n := utf8.RuneCountInString(q); n < shortQuestion || n < pointingQuestion && points.MatchString(q) && len(splitSentences(q)) == 1 {
+		if s := before(lines[:i]); s != "" && utf8.RuneCountInString(s+q) < QuestionRunes {
 			q = s + " " + q
 		}
 	}
@@ -104,9 +101,29 @@ func focused(lines []string, i int) string {
 	return q
 }
 
+// before returns the last sentence or title before a question, which names the question's
+// subject. It returns "" if the text before the question is a list or announces one.
+func before(lines []string) string {
+	i := len(lines) - 1
+	for i > 0 && strings.TrimSpace(lines[i]) == "" {
+		i--
+	}
+	if i < 0 || inList(lines[i]) {
+		return ""
+	}
+	t := unmarked(lines[i])
+	if strings.HasSuffix(t, ":") {
+		return ""
+	}
+	return lastSentence(t)
+}
+
 // shortQuestion is the length, in characters, below which a question can't be understood without
-// the text before it.
-const shortQuestion = 24
+// the text before it. pointingQuestion is that length for a question that points at the text.
+const shortQuestion, pointingQuestion = 24, 80
+
+// points matches words that stand for a thing that the text before a question names.
+var points = textutil.LazyRegexp(`(?i)\b(?:this|that|these|those|it|them|both|dies\w*|das|ce(?:la|ci)|ça|es[ot]e?)\b|这|那|它|これ|それ|この|その|이대로|이렇게`)
 
 // label matches the label of an option and the text after it: "2. Redis", "(b) Redis", "Option 2:
 // Redis".
@@ -137,7 +154,7 @@ func options(lines []string) []string {
 			r, _ := utf8.DecodeRuneInString(m[2])
 			next = string(r + 1)
 		}
-		if len(list) > 1 {
+		if len(list) > 1 && (worded(list) || !worded(out)) {
 			out = list
 		}
 	}
@@ -145,6 +162,13 @@ func options(lines []string) []string {
 		return nil
 	}
 	return out
+}
+
+var wordFirst = textutil.LazyRegexp(`^\pL\pL`)
+
+// worded reports whether a list calls its lines options: "Option 1: Redis".
+func worded(list []string) bool {
+	return len(list) > 0 && wordFirst.MatchString(list[0])
 }
 
 // titleOf returns the statement of a line without its explanation.
@@ -162,63 +186,111 @@ func titleOf(line string) string {
 }
 
 // Answered returns the decision that an agent's question and a person's reply make. The decision
-// holds the question and the reply, word for word. It also holds the options if the reply is
-// short or points at an option. A long reply is an answer only if it begins like one, names a
-// label or repeats one of the question's words. An offer without a question mark is answered by a
-// label, or by a yes or no that repeats one of its words. Answered returns false if the reply
-// doesn't answer, or if it asks or doubts.
+// holds the question and the reply, word for word. It also holds the options if the reply or the
+// question points at them. A reply of more than a few words is an answer only if it begins like
+// one, names a label, has words of choosing or repeats one of the question's words. An offer
+// without a question mark is answered by a label, or by a yes or no that repeats one of its words.
+// Answered returns false if the reply doesn't answer, if it asks, doubts or reports, and if it
+// only agrees to a question that leaves open what is chosen, or to go on.
 func (a Asked) Answered(reply string) (string, bool) {
 	reply = strings.TrimSpace(reply)
 	if a.Text == "" || reply == "" || utf8.RuneCountInString(reply) > ReplyRunes || strings.Count(reply, "\n") >= replyLines || strings.Contains(reply, "```") {
 		return "", false
 	}
-	labels, begins := a.labels(reply), len(Bare(reply)) < len(reply)
+	labels, rest := a.labels(reply), Bare(reply)
+	begins := len(rest) < len(reply)
+	agrees := begins && !labels && !strings.ContainsAny(reply, "0123456789") && len(strings.Fields(rest)) < agreeWords && width(rest) <= 2*agreeWords
+	chooses := Chooses(rest) || a.shares(rest)
 	switch {
-	case Wonders(reply), Asking(reply) && !begins && !labels:
+	case Wonders(reply), Asking(reply) && !begins && !labels, reporting.MatchString(rest) && !Chooses(rest):
 		return "", false
-	case utf8.RuneCountInString(reply) > freeRunes && !begins && !labels && !a.shares(reply):
+	case idle.MatchString(a.Text) && !labels:
+		return "", false // the person names the next task
+	case agrees && (either.MatchString(a.Text) || len(a.Options) == 0 && passing.MatchString(a.Text)):
+		return "", false
+	case begins && !agrees && !labels && !chooses && weak.MatchString(reply), !begins && !labels && !chooses && width(reply) > pointingRunes:
 		return "", false // the person goes on to something else
 	case a.Question, labels && utf8.RuneCountInString(reply) <= labelRunes, begins && (labels || a.shares(reply)):
 	default:
 		return "", false
 	}
 	text := a.Text
-	if labels || strings.HasSuffix(text, ":") || !begins && utf8.RuneCountInString(reply) <= pointingRunes {
-		for i, sep, room := 0, " ", optionsRunes; i < len(a.Options); i++ {
-			if room -= utf8.RuneCountInString(a.Options[i]) + 2; room < 0 {
-				text += "; …"
-				break
-			}
-			text, sep = text+sep+a.Options[i], "; "
-		}
+	if labels || strings.HasSuffix(text, ":") || !begins && utf8.RuneCountInString(reply) <= pointingRunes || agrees && listing.MatchString(text) {
+		text += a.offered(reply)
 	}
 	return text + answersMark + strings.Join(strings.Fields(reply), " "), true
 }
 
-// pointingRunes is the largest length, in characters, of a reply that may point at an option
-// without its label ("the second"). labelRunes is the largest length of a label alone ("#12").
-// freeRunes is the largest length of a reply that may answer in words of its own.
-const pointingRunes, labelRunes, freeRunes = 30, 3, 120
+// offered returns the options as a continuation of the question. If all options are too long, it
+// returns the options that the reply names.
+func (a Asked) offered(reply string) string {
+	list := strings.Join(a.Options, "; ")
+	if utf8.RuneCountInString(list) > optionsRunes {
+		if own := slices.DeleteFunc(slices.Clone(a.Options), func(o string) bool { return !names(reply, o) }); len(own) > 0 {
+			list = strings.Join(own, "; ")
+		}
+	}
+	if list = cut(list, optionsRunes); list != "" {
+		return " " + list
+	}
+	return ""
+}
+
+// pointingRunes is the largest length, in columns, of a reply that may point at an option without
+// its label ("the second"). labelRunes is the largest length of a label alone ("#12").
+const pointingRunes, labelRunes = 36, 3
+
+// width returns the length of a text in columns. A wide character has two.
+func width(s string) int {
+	n := 0
+	for _, r := range s {
+		if n++; r >= 0x1100 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul) {
+			n++
+		}
+	}
+	return n
+}
+
+var (
+	// choosing matches words by which people choose, prefer or refuse.
+	choosing = textutil.LazyRegexp(`(?i)\b(?:let'?s|instead|rather|prefer|should(?:n'?t)?|don'?t|do not|just|only|keep|use|drop|skip|leave|avoid|never|always|without|separate\w*|i(?:'d| would)|want|need(?:s)? to|make (?:it|that|this|them|sure)|` +
+		`lass uns|lieber|stattdessen|statt|nur|kein\w*|behalt\w*|nimm|soll\w*|plutôt|garde\w*|seulement|sans|mejor|solo|sin|deja\w*|usa\w*)\b|にして|にしよう|がいい|したい|ではなく|じゃなく|だけ|不要|只|改成|改为|改為|而不是|采用|使用|말고|하지 ?마`)
+	// reporting begins words that report a state or an event.
+	reporting = textutil.LazyRegexp(`(?i)^(?:\.{2,}|…|i(?:'ve|'m| have| did| tried| got| checked| hope)\b|(?:it|that|this) (?:still|does|did|work|is|has)|still\b|seems?\b|we have\b|works?\b|done\b)`)
+	// idle matches offers to go on with anything.
+	idle = textutil.LazyRegexp(`(?i)\b(?:anything else|what(?:'s| is| would you like| do you want| should (?:we|i))\b[^?]{0,20}\bnext|(?:ready|on) (?:for|to) (?:the )?next|sonst noch etwas|autre chose|algo más)\b|还有什么|他に何か`)
+	// either matches questions with alternatives, which a yes leaves open.
+	either = textutil.LazyRegexp(`(?i)[ ,](?:or|oder|ou|o bien) (?:would|should|do|want|is|wait|stop|move|are|lieber|plutôt|prefer)|还是|還是|それとも|아니면`)
+	// passing matches questions that ask to go on, or for leave to take a step of the moment.
+	passing = textutil.LazyRegexp(`(?i)\b(?:continue|proceed|go (?:on|ahead)|carry on|keep going|move on|commit|push|test (?:it|this|that)|verify|check|look into|weitermachen|fortfahren|committen|continuer|continuar)\b|继续|提交|コミット|プッシュ|進め|계속|커밋|머지`)
+	// listing matches questions about the lines of a list.
+	listing = textutil.LazyRegexp(`(?i)\b(?:these|those|them|any of|all of|following|diese\w*|ces|estos|estas)\b|这些|以下|これら`)
+	// weak begins words that accept a text and may go on to something else.
+	weak = textutil.LazyRegexp(`(?i)^(?:ok(?:ay)?|sure|vale|好的?)\b`)
+)
+
+// Chooses reports whether a person's words choose, prefer or refuse something.
+func Chooses(words string) bool { return choosing.MatchString(words) }
 
 // named matches a figure or a single letter in a reply.
 var named = textutil.LazyRegexp(`(?:^|[^\p{L}\p{N}])(\d{1,2}|\p{L})(?:[^\p{L}\p{N}]|$)`)
 
-// labels reports whether a reply names an option by its label. A small letter does so only if
-// the reply is little else.
+// labels reports whether a reply names an option by its label.
 func (a Asked) labels(reply string) bool {
-	for _, m := range named.FindAllStringSubmatch(strings.ReplaceAll(reply, " ", "  "), -1) {
-		for _, o := range a.Options {
-			own := label.FindStringSubmatch(o)
-			if own != nil && (own[2] == m[1] || strings.EqualFold(own[2], m[1]) && (len(reply) < 4 || m[1] != strings.ToLower(m[1]))) {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(a.Options, func(o string) bool { return names(reply, o) })
+}
+
+// names reports whether a reply names an option by its label. A small letter does so only if the
+// reply is little else.
+func names(reply, option string) bool {
+	own := label.FindStringSubmatch(option)
+	return own != nil && slices.ContainsFunc(named.FindAllStringSubmatch(strings.ReplaceAll(reply, " ", "  "), -1), func(m []string) bool {
+		return own[2] == m[1] || strings.EqualFold(own[2], m[1]) && (len(reply) < 4 || m[1] != strings.ToLower(m[1]))
+	})
 }
 
 // sharedRunes is the smallest length of a word that counts if a reply repeats it. Shorter words
-// are in too many texts.
+// are in too many texts. A figure counts from two digits on.
 const sharedRunes = 6
 
 // shares reports whether a reply repeats a word of the agent's text.
@@ -227,14 +299,16 @@ func (a Asked) shares(reply string) bool {
 		return strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	}
 	asked := words(a.Text)
-	return slices.ContainsFunc(words(reply), func(w string) bool { return utf8.RuneCountInString(w) >= sharedRunes && slices.Contains(asked, w) })
+	return slices.ContainsFunc(words(reply), func(w string) bool {
+		return (utf8.RuneCountInString(w) >= sharedRunes || len(w) > 1 && strings.Trim(w, "0123456789") == "") && slices.Contains(asked, w)
+	})
 }
 
 var (
 	// doubting begins words that take back, wonder or wait.
 	doubting = textutil.LazyRegexp(`(?i)^(?:(?:but|and|well)[, ]+)?(?:actually,? maybe|maybe|hang on|wait|hold on|hm+|lol|oh|what|why|how|can you|could you|explain|not sure|moment|warte|vielleicht|espera|quizás|attends|peut-être|等等|也许)(?:[^\p{L}]|$)|https?://\S+$|…$`)
 	// answering begins words that agree, refuse or name an option by its label.
-	answering = textutil.LazyRegexp(`(?i)^(?:(?:\(?\d{1,2}[.)]?|\(?[a-z][.)]|but|aber|pero|mais|yes|yeah|yep|ok|okay|sure|no|nope|ja|nein|oui|non|sí|si|vale|好的?|行|是的?)[,，.!。\s]+)+`)
+	answering = textutil.LazyRegexp(`(?i)^(?:(?:\(?\d{1,2}[.)]?|\(?[a-z][.)]|yes|yeah|yep|ok|okay|sure|go ahead|do it|please do|go|no|nope|nah|ja|nein|oui|non|sí|si|vale|好的?|行|是的?)[,，.!。\s]+)+`)
 )
 
 // Bare returns a person's words without the yes, the no or the label that they begin with.

@@ -59,6 +59,11 @@ func Asking(line string) bool {
 			continue
 		}
 		rest := strings.TrimLeft(line[i+utf8.RuneLen(r):], "?？؟!*_)\"'`”’」』）")
+		if after := line[i+utf8.RuneLen(r):]; rest != "" && strings.HasPrefix(after, `"`) || strings.HasPrefix(after, "”") {
+			if open := strings.LastIndexAny(line[:i], "\"“"); open > 0 {
+				continue // a quoted question
+			}
+		}
 		if rest == "" || r != '?' && r != ';' || strings.HasPrefix(rest, " ") && r != ';' {
 			return true
 		}
