@@ -87,7 +87,11 @@ func focused(lines []string, i int) string {
 		}
 	}
 	if n := utf8.RuneCountInString(q); n < shortQuestion || n < pointingQuestion && points.MatchString(q) && len(splitSentences(q)) == 1 {
-		if s := before(lines[:i]); s != "" && utf8.RuneCountInString(s+q) < QuestionRunes {
+		s := before(lines[:i])
+		if s == "" && n >= shortQuestion {
+			s = title(lines[:i])
+		}
+		if s != "" && utf8.RuneCountInString(s+q) < QuestionRunes {
 			q = s + " " + q
 		}
 	}
@@ -118,12 +122,26 @@ func before(lines []string) string {
 	return lastSentence(t)
 }
 
+// titleLines is the number of lines before a question in which its section's title is looked for.
+const titleLines = 40
+
+// title returns the title of the section that a question ends, "" if there is none.
+func title(lines []string) string {
+	for i := len(lines) - 1; i >= max(0, len(lines)-titleLines); i-- {
+		l := strings.TrimSpace(lines[i])
+		if t := unmarked(l); strings.HasPrefix(l, "#") && strings.Contains(t, " ") {
+			return strings.TrimRight(t, ":.") + "."
+		}
+	}
+	return ""
+}
+
 // shortQuestion is the length, in characters, below which a question can't be understood without
 // the text before it. pointingQuestion is that length for a question that points at the text.
 const shortQuestion, pointingQuestion = 24, 80
 
 // points matches words that stand for a thing that the text before a question names.
-var points = textutil.LazyRegexp(`(?i)\b(?:this|that|these|those|it|them|both|dies\w*|das|ce(?:la|ci)|ça|es[ot]e?)\b|这|那|它|これ|それ|この|その|이대로|이렇게`)
+var points = textutil.LazyRegexp(`(?i)\b(?:this|that|these|those|it|them|dies\w*|das|ce(?:la|ci)|ça|es[ot]e?)\b|这|那|它|これ|それ|この|その|이대로|이렇게`)
 
 // label matches the label of an option and the text after it: "2. Redis", "(b) Redis", "Option 2:
 // Redis".
@@ -202,20 +220,21 @@ func (a Asked) Answered(reply string) (string, bool) {
 	agrees := begins && !labels && !strings.ContainsAny(reply, "0123456789") && len(strings.Fields(rest)) < agreeWords && width(rest) <= 2*agreeWords
 	chooses := Chooses(rest) || a.shares(rest)
 	switch {
-	case Wonders(reply), Asking(reply) && !begins && !labels, reporting.MatchString(rest) && !Chooses(rest):
+	case Wonders(reply), Asking(reply) && !begins && !labels, reporting.MatchString(rest):
 		return "", false
-	case idle.MatchString(a.Text) && !labels:
+	case idle.MatchString(a.Text) && !labels, chore.MatchString(rest) && !labels && len(strings.Fields(rest)) <= choreWords:
 		return "", false // the person names the next task
 	case agrees && (either.MatchString(a.Text) || len(a.Options) == 0 && passing.MatchString(a.Text)):
 		return "", false
-	case begins && !agrees && !labels && !chooses && weak.MatchString(reply), !begins && !labels && !chooses && width(reply) > pointingRunes:
+	case begins && !labels && weak.MatchString(reply) && !agrees && !(chooses && !either.MatchString(a.Text) || a.shares(rest)),
+		!begins && !labels && !chooses && width(reply) > pointing(reply):
 		return "", false // the person goes on to something else
 	case a.Question, labels && utf8.RuneCountInString(reply) <= labelRunes, begins && (labels || a.shares(reply)):
 	default:
 		return "", false
 	}
 	text := a.Text
-	if labels || strings.HasSuffix(text, ":") || !begins && utf8.RuneCountInString(reply) <= pointingRunes || agrees && listing.MatchString(text) {
+	if labels || strings.HasSuffix(text, ":") || !begins && utf8.RuneCountInString(reply) <= pointingRunes || agrees && (points.MatchString(text) || listing.MatchString(text)) {
 		text += a.offered(reply)
 	}
 	return text + answersMark + strings.Join(strings.Fields(reply), " "), true
@@ -238,7 +257,17 @@ func (a Asked) offered(reply string) string {
 
 // pointingRunes is the largest length, in columns, of a reply that may point at an option without
 // its label ("the second"). labelRunes is the largest length of a label alone ("#12").
-const pointingRunes, labelRunes = 36, 3
+// choreWords is the largest number of words of a reply that only asks for a step of the moment.
+const pointingRunes, labelRunes, choreWords = 40, 3, 5
+
+// pointing is pointingRunes for the script of a reply. A reply in a script without spaces says
+// the same in fewer columns.
+func pointing(reply string) int {
+	if width(reply) > utf8.RuneCountInString(reply)+4 {
+		return pointingRunes * 3 / 5
+	}
+	return pointingRunes
+}
 
 // width returns the length of a text in columns. A wide character has two.
 func width(s string) int {
@@ -254,17 +283,19 @@ func width(s string) int {
 var (
 	// choosing matches words by which people choose, prefer or refuse.
 	choosing = textutil.LazyRegexp(`(?i)\b(?:let'?s|instead|rather|prefer|should(?:n'?t)?|don'?t|do not|just|only|keep|use|drop|skip|leave|avoid|never|always|without|separate\w*|i(?:'d| would)|want|need(?:s)? to|make (?:it|that|this|them|sure)|` +
-		`lass uns|lieber|stattdessen|statt|nur|kein\w*|behalt\w*|nimm|soll\w*|plutôt|garde\w*|seulement|sans|mejor|solo|sin|deja\w*|usa\w*)\b|にして|にしよう|がいい|したい|ではなく|じゃなく|だけ|不要|只|改成|改为|改為|而不是|采用|使用|말고|하지 ?마`)
-	// reporting begins words that report a state or an event.
-	reporting = textutil.LazyRegexp(`(?i)^(?:\.{2,}|…|i(?:'ve|'m| have| did| tried| got| checked| hope)\b|(?:it|that|this) (?:still|does|did|work|is|has)|still\b|seems?\b|we have\b|works?\b|done\b)`)
+		`lass uns|lieber|stattdessen|statt|nur|kein\w*|behalt\w*|nimm|soll\w*|plutôt|garde\w*|seulement|sans|mejor|solo|sin|deja\w*|usa\w*)\b|にして|にしよう|いいな|でいい|がいい|したい|ほしい|ではなく|じゃなく|だけ|不要|只|改成|改为|改為|而不是|采用|使用|말고|하지 ?마`)
+	// reporting begins words that report a state or an event, or that name another task.
+	reporting = textutil.LazyRegexp(`(?i)^(?:\.{2,}|…|i(?:'ve|'m| have| did| tried| got| checked| hope)\b|(?:it|that|this) (?:still|does|did|work|is|has)|still\b|seems?\b|we have\b|works?\b|done\b|also\b|btw\b|by the way\b|next\b|another\b|let'?s (?:move|look|start|go on|continue)\b)`)
 	// idle matches offers to go on with anything.
-	idle = textutil.LazyRegexp(`(?i)\b(?:anything else|what(?:'s| is| would you like| do you want| should (?:we|i))\b[^?]{0,20}\bnext|(?:ready|on) (?:for|to) (?:the )?next|sonst noch etwas|autre chose|algo más)\b|还有什么|他に何か`)
+	idle = textutil.LazyRegexp(`(?i)\b(?:anything else|what(?:'s| is| would you like| do you want| should (?:we|i))\b[^?]{0,20}\bnext|(?:ready|on) (?:for|to) (?:the )?next|what(?:'s| is) your (?:concern|question|worry)|sonst noch etwas|autre chose|algo más)\b|还有什么|他に何か`)
 	// either matches questions with alternatives, which a yes leaves open.
-	either = textutil.LazyRegexp(`(?i)[ ,](?:or|oder|ou|o bien) (?:would|should|do|want|is|wait|stop|move|are|lieber|plutôt|prefer)|还是|還是|それとも|아니면`)
+	either = textutil.LazyRegexp(`(?i)[ ,](?:or|oder|ou|o bien) (?:would|should|want|is|wait|stop|move|are|lieber|plutôt|prefer)|还是|還是|それとも|아니면`)
 	// passing matches questions that ask to go on, or for leave to take a step of the moment.
-	passing = textutil.LazyRegexp(`(?i)\b(?:continue|proceed|go (?:on|ahead)|carry on|keep going|move on|commit|push|test (?:it|this|that)|verify|check|look into|weitermachen|fortfahren|committen|continuer|continuar)\b|继续|提交|コミット|プッシュ|進め|계속|커밋|머지`)
+	passing = textutil.LazyRegexp(`(?i)(?:^|\b(?:to|should i|shall i|may i|can i|we|soll ich|je|ich)\b) ?(?:now |also |then |just )*(?:continue|proceed|go (?:on|ahead)|carry on|keep going|move on|commit|push|test (?:it|this|that)|verify|check|look into|weitermachen|fortfahren|committen|continuer|continuar)\b|继续吗|提交吗|コミット(?:まで進め)?ますか|進めますか|계속할까요|커밋할까요`)
 	// listing matches questions about the lines of a list.
-	listing = textutil.LazyRegexp(`(?i)\b(?:these|those|them|any of|all of|following|diese\w*|ces|estos|estas)\b|这些|以下|これら`)
+	listing = textutil.LazyRegexp(`(?i)\b(?:any of|all of|following|diese\w*|ces|estos|estas)\b|以下`)
+	// chore begins short replies that only ask for a step of the moment.
+	chore = textutil.LazyRegexp(`(?i)^(?:just |please |now |and )*(?:commit|push|continue|proceed|go on|merge|test|check|fix (?:it|this|that)|review|run it)\b|コミットして|プッシュして|PRあげて|続けて|提交|머지하|커밋하`)
 	// weak begins words that accept a text and may go on to something else.
 	weak = textutil.LazyRegexp(`(?i)^(?:ok(?:ay)?|sure|vale|好的?)\b`)
 )
@@ -293,12 +324,22 @@ func names(reply, option string) bool {
 // are in too many texts. A figure counts from two digits on.
 const sharedRunes = 6
 
+// ideograph reports whether r is a letter of a script in which three letters are a word.
+func ideograph(r rune) bool { return unicode.In(r, unicode.Han, unicode.Katakana, unicode.Hangul) }
+
 // shares reports whether a reply repeats a word of the agent's text.
 func (a Asked) shares(reply string) bool {
 	words := func(s string) []string {
 		return strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	}
 	asked := words(a.Text)
+	if wide := []rune(reply); slices.ContainsFunc(wide, ideograph) {
+		for i := range len(wide) - 2 {
+			if !slices.ContainsFunc(wide[i:i+3], func(r rune) bool { return !ideograph(r) }) && strings.Contains(a.Text, string(wide[i:i+3])) {
+				return true
+			}
+		}
+	}
 	return slices.ContainsFunc(words(reply), func(w string) bool {
 		return (utf8.RuneCountInString(w) >= sharedRunes || len(w) > 1 && strings.Trim(w, "0123456789") == "") && slices.Contains(asked, w)
 	})

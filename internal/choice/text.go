@@ -58,6 +58,9 @@ func Asking(line string) bool {
 		if r != '?' && r != '？' && r != '؟' && r != '՞' && !(r == ';' && greek(line)) {
 			continue
 		}
+		if strings.Count(line[:i], "`")%2 > 0 {
+			continue // code
+		}
 		rest := strings.TrimLeft(line[i+utf8.RuneLen(r):], "?？؟!*_)\"'`”’」』）")
 		if after := line[i+utf8.RuneLen(r):]; rest != "" && strings.HasPrefix(after, `"`) || strings.HasPrefix(after, "”") {
 			if open := strings.LastIndexAny(line[:i], "\"“"); open > 0 {
