@@ -13,7 +13,7 @@ import (
 
 // Schema and SchemaVersion name the format of checkpoints: schema v1 of OpenClaw's
 // context manager, version 1.1 of 2026-02-25, section 5.3, with working.split_turn,
-// working.goal, working.step, constraints, meta.captured, meta.session_state, and in
+// working.goal, working.step, working.request, working.report, working.place, constraints, meta.captured, meta.session_state, and in
 // meta.token_usage source, model, message, observed_at and gauge_tokens added.
 const (
 	Schema        = "openclaw/checkpoint"
@@ -136,7 +136,16 @@ type Working struct {
 	// LastToolCall is the call that was under way. It is nil unless Interrupted is set.
 	LastToolCall *ToolCall `yaml:"last_tool_call"`
 	NextAction   Text      `yaml:"next_action"`
+	// Request is the user's newest message, if Topic holds less of it.
+	Request Text `yaml:"request,omitempty"`
+	// Report is the beginning of the agent's last words.
+	Report Text `yaml:"report,omitempty"`
+	// Place is the branch and the directory of the work, with the last check and its outcome.
+	Place Text `yaml:"place,omitempty"`
 }
+
+// asked returns the user's newest message.
+func (w *Working) asked() Text { return cmp.Or(w.Request, w.Topic) }
 
 // ToolCall names a call in a few words.
 type ToolCall struct {
@@ -160,6 +169,10 @@ type Resources struct {
 	FilesRead     []Name `yaml:"files_read"`
 	FilesModified []Name `yaml:"files_modified"`
 	ToolsUsed     []Name `yaml:"tools_used"`
+	// Commits are the commits of the session. FilesUncommitted are the files that were modified
+	// after the newest of them.
+	Commits          []Text `yaml:"commits,omitempty"`
+	FilesUncommitted []Name `yaml:"files_uncommitted,omitempty"`
 }
 
 // Thread is the conversation in a few lines.
@@ -169,7 +182,8 @@ type Thread struct {
 	KeyExchanges []Exchange `yaml:"key_exchanges"`
 }
 
-// Exchange is one side of an exchange. Role is "user" or "agent".
+// Exchange is one side of an exchange. Role is "user", "agent", or "task" if a program wrote to the
+// agent before any user did.
 type Exchange struct {
 	Role Name `yaml:"role"`
 	Gist Text `yaml:"gist"`
@@ -276,7 +290,13 @@ func (s *State) meta(prev *Checkpoint, in Input) Meta {
 // working derives the work in progress from the last speaker and the running calls.
 func (s *State) working(in Input) Working {
 	t := &s.Thread
-	w := Working{Topic: Text(t.Topic), Goal: Text(t.Reader.Goal.Text), Step: Text(t.Reader.Step()), Status: t.status(), SplitTurn: in.SplitTurn}
+	w := Working{Topic: Text(t.Topic), Goal: Text(t.Reader.Goal.Text), Status: t.status(), SplitTurn: in.SplitTurn, Report: Text(t.Report), Place: Text(t.place())}
+	if t.planned() {
+		w.Step = Text(t.Reader.Step())
+	}
+	if r := t.Reader.Request.Text; strings.HasPrefix(r, strings.TrimSuffix(t.Topic, "…")) && r != t.Topic {
+		w.Request = Text(r)
+	}
 	w.Interrupted = in.SplitTurn || len(t.Pending) > 0
 	if call := t.underWay(); w.Interrupted && call != nil {
 		w.LastToolCall = &ToolCall{Name: Name(call.Name), ParamsSummary: Text(call.Params)}
@@ -309,10 +329,34 @@ func (t *ThreadState) underWay() *CallSummary {
 	return t.LastCall
 }
 
+// planned reports whether the agent has changed its plan since the user spoke.
+func (t *ThreadState) planned() bool { return t.Planned > 0 && t.Planned == t.Reader.Turn }
+
+// place returns where the work is done, and how the last check ended.
+func (t *ThreadState) place() string {
+	p, parts := t.Reader.Place, []string{}
+	if p.Branch != "" {
+		parts = append(parts, "branch "+p.Branch)
+	}
+	dir, most := p.Dir, 0
+	for _, d := range p.Dirs {
+		if dir == "" || d.Count > most && p.Dir == "" {
+			dir, most = d.Dir, d.Count
+		}
+	}
+	if dir != "" {
+		parts = append(parts, "in "+dir)
+	}
+	if c := t.Reader.LastCheck; c.Text != "" && !strings.HasSuffix(c.Status, "(exit 127)") {
+		parts = append(parts, "last check "+c.Text+": "+c.Status)
+	}
+	return summary.Excerpt(strings.Join(parts, ", "), itemRunes)
+}
+
 // nextAction returns the agent's own plan, if the agent has changed the plan since the user
 // spoke.
 func (t *ThreadState) nextAction(w Working) string {
-	planned := t.Planned > 0 && t.Planned == t.Reader.Turn
+	planned := t.planned()
 	switch step := t.Reader.Step(); {
 	case w.Status == StatusWaiting:
 		return "the user's answer to: " + t.Reader.Ask.Text
@@ -355,7 +399,7 @@ func (s *State) decisions(prev *Checkpoint) []Decision {
 	}
 	for _, d := range s.Decisions.Items {
 		e := Decision{What: Text(d.What), By: Name(d.By), When: stamp(d.When)}
-		if slices.ContainsFunc(out, func(o Decision) bool { return o.What == e.What && o.When.Equal(e.When.Time) }) {
+		if slices.ContainsFunc(out, e.same) {
 			continue
 		}
 		top++
@@ -373,27 +417,31 @@ func (d Decision) persons() bool { return d.By == summary.ByUser }
 
 func (s *State) resources(prev *Checkpoint, in Input) Resources {
 	p, r := prev.Resources, &s.Resources
-	return Resources{
+	out := Resources{
 		FilesRead:     merged(p.FilesRead, r.Read, in.FilesRead, MaxFiles),
 		FilesModified: merged(p.FilesModified, r.Modified, in.FilesModified, MaxFiles),
 		ToolsUsed:     merged(p.ToolsUsed, r.Tools, nil, MaxTools),
+		Commits:       merged(p.Commits, r.Commits, nil, maxCommits),
 	}
+	if n := len(r.Commits); n > 0 {
+		out.FilesUncommitted = merged[Name](nil, newer(slices.Clone(r.Modified), func(u Use) int { return u.Seq }, r.Commits[n-1].Seq), nil, MaxFiles)
+	} else if len(p.Commits) > 0 {
+		out.FilesUncommitted = merged(p.FilesUncommitted, r.Modified, nil, MaxFiles)
+	}
+	return out
 }
 
 // merged returns the older names, then the host's names, then the captured names. Each name is at
 // its last place.
-func merged(old []Name, uses []Use, host []string, max int) []Name {
+func merged[T ~string](old []T, uses []Use, host []string, max int) []T {
 	out := slices.Clone(old)
-	add := func(name string) {
-		if name != "" {
-			out = append(slices.DeleteFunc(out, func(o Name) bool { return string(o) == name }), Name(name))
+	for _, p := range host {
+		if p = gist(p, pathRunes, defaultMask); p != "" {
+			out = added(out, T(p), max)
 		}
 	}
-	for _, p := range host {
-		add(gist(p, pathRunes, defaultMask))
-	}
 	for _, u := range uses {
-		add(u.Name)
+		out = added(out, T(u.Name), max)
 	}
 	return orNil(capped(out, max))
 }
@@ -414,7 +462,7 @@ func (s *State) openItems() []Text {
 func (s *State) learnings(prev *Checkpoint) []Text {
 	out := slices.Clone(prev.Learnings)
 	for _, l := range s.Learnings.Items {
-		out = append(slices.DeleteFunc(out, func(o Text) bool { return string(o) == l.What }), Text(l.What))
+		out = added(out, Text(l.What), MaxLearnings)
 	}
 	return orNil(capped(out, MaxLearnings))
 }

@@ -37,16 +37,18 @@ func Example() {
 	later, _ := store.Resume() // another process, another day
 	fmt.Print(checkpoint.Restore(later.Latest, &checkpoint.RestoreOptions{
 		Occasion: checkpoint.NewSession,
-		Sections: []checkpoint.Section{checkpoint.SectionWorking, checkpoint.SectionDecisions},
 	}))
 	// Output:
 	// [Context: 81% | 162k/200k tokens | Checkpoint saved]
 	// Older context will be compacted soon: finish the step at hand, and write down what must outlive it.
 	// [Checkpoint cp_001, from an earlier conversation]
 	// Saved: 2026-03-09 12:00Z, 162k/200k tokens, 0 compactions
-	// Working on: 现在签证怎么办？
+	// Goal, as first stated: I want to go to Japan in March, budget-friendly
+	// Last request: 现在签证怎么办？
 	// Status: in_progress, interrupted at web_search {"query":"visa"}
+	// The agent's last words: Written to plan.md. Which hotels do you prefer?
 	// Next action: the result of web_search {"query":"visa"}
 	// Decisions, the user's first, each newest first:
 	// - I propose two weeks: Tokyo, Kyoto, Osaka. Is that fine? → Looks good (11:54)
+	// Files changed, newest first: plan.md
 }

@@ -6,6 +6,7 @@ import (
 	"unicode"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/summary"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -14,6 +15,8 @@ import (
 const (
 	roleUser  = "user"
 	roleAgent = "agent"
+	// roleTask is another agent or a program that gives the agent its task.
+	roleTask = "task"
 )
 
 // longReply is the length of an agent's text, in columns, above which the user's
@@ -22,15 +25,25 @@ const longReply = 500
 
 // speak takes the words of the user or the agent from the message.
 func (u *updater) speak() {
-	if own, _ := transcript.Typed(*u.m); own != "" {
+	if own, _ := transcript.Typed(*u.m); own != "" && !hostCommand.MatchString(own) {
 		u.keepUserText(own)
+	} else if t := &u.s.Thread; t.First.Seq == 0 && u.m.Role == memkernel.RoleUser && u.m.Origin == memkernel.OriginHost {
+		if text := strings.TrimSpace(mark.ReplaceAllString(texts(u.m), "")); text != "" && !strings.HasPrefix(text, "/") {
+			t.First = ExchangeCapture{Role: roleTask, Gist: u.gist(text, gistRunes), Seq: t.Captured}
+		}
 	}
 	if u.m.Role == memkernel.RoleAssistant && u.m.Origin == memkernel.OriginHost {
-		u.keepAgentText(agentText(u.m))
+		u.keepAgentText(texts(u.m))
 	}
 }
 
-func agentText(m *memkernel.Message) string {
+// mark matches the marks by which hosts tell who wrote a text.
+var mark = textutil.LazyRegexp(`</?[a-z-]+[^<>]*>`)
+
+// hostCommand matches a command to the host alone, such as /compact.
+var hostCommand = textutil.LazyRegexp(`^/[a-z:-]+$`)
+
+func texts(m *memkernel.Message) string {
 	var b strings.Builder
 	for i := range m.Parts {
 		if p := &m.Parts[i]; p.Kind == memkernel.PartText {
@@ -44,7 +57,7 @@ func agentText(m *memkernel.Message) string {
 func (u *updater) keepUserText(text string) {
 	t := &u.s.Thread
 	e := ExchangeCapture{Role: roleUser, Gist: u.gist(text, gistRunes), Seq: t.Captured}
-	if t.Topic = u.gist(text, topicRunes); t.First.Seq == 0 {
+	if t.Topic = u.gist(text, topicRunes); t.First.Seq == 0 || t.First.Role == roleTask {
 		t.First = e
 	}
 	if t.Reply > longReply {

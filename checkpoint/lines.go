@@ -28,6 +28,9 @@ const (
 	TagLesson     = "lesson"
 	TagModified   = "modified"
 	TagRead       = "read"
+	tagReport     = "report" // the agent's last words
+	tagPlace      = "place"
+	tagCommit     = "commit"
 	TagUser       = "user"
 	TagAgent      = "agent"
 	TagSession    = "session" // another session, in a line
@@ -54,41 +57,78 @@ const (
 	maxLineFiles = 12
 )
 
+// list is a list of a checkpoint, each of whose entries is a line.
+type list struct {
+	tag   string
+	texts []string // oldest first
+	// add puts an entry at the end of the list, and drops the oldest entries above a limit.
+	add func(text string)
+}
+
+func listOf[T ~string](tag string, max int, at *[]T) list {
+	l := list{tag: tag, add: func(text string) { *at = added(*at, T(text), max) }}
+	for _, t := range *at {
+		l.texts = append(l.texts, string(t))
+	}
+	return l
+}
+
+// added puts an entry at the end of a list that holds it once, and drops the oldest above max.
+func added[T comparable](list []T, e T, max int) []T {
+	return capped(append(slices.DeleteFunc(list, func(o T) bool { return o == e }), e), max)
+}
+
+// values returns the single statements of a checkpoint by their tags.
+func (c *Checkpoint) values() []struct {
+	tag string
+	at  *Text
+} {
+	w := &c.Working
+	return []struct {
+		tag string
+		at  *Text
+	}{{TagGoal, &w.Goal}, {TagTask, &w.Topic}, {tagReport, &w.Report}, {tagStep, &w.Step}, {TagNext, &w.NextAction}, {tagPlace, &w.Place}}
+}
+
+// lists returns the lists of a checkpoint by their tags.
+func (c *Checkpoint) lists() []list {
+	decisions := list{tag: TagDecision, add: c.takeDecision}
+	for _, d := range c.Decisions {
+		decisions.texts = append(decisions.texts, string(d.What)+timed(d.When))
+	}
+	return []list{listOf(TagConstraint, maxConstraints, &c.Constraints), decisions, listOf(TagOpen, MaxOpenItems, &c.OpenItems),
+		listOf(TagLesson, MaxLearnings, &c.Learnings), listOf(tagCommit, maxCommits, &c.Resources.Commits),
+		listOf(TagModified, MaxFiles, &c.Resources.FilesModified), listOf(TagRead, MaxFiles, &c.Resources.FilesRead)}
+}
+
 // Lines returns the contents of a checkpoint in at most maxBytes, the most important first and
 // lists oldest first. A last line counts the list entries that are left out. Goal, task, step and
 // status are always included.
 func Lines(c *Checkpoint, maxBytes int) []Line {
 	var head []Line
-	w := c.Working
-	for _, l := range []Line{{TagGoal, string(w.Goal)}, {TagTask, string(w.Topic)}, {tagStep, string(w.Step)}, {TagNext, string(w.NextAction)}, {TagStatus, string(w.Status)}} {
-		head = appendLine(head, l.Tag, l.Text)
+	for _, v := range c.values() {
+		text := *v.at
+		if v.tag == TagTask {
+			text = c.Working.asked()
+		}
+		head = appendLine(head, v.tag, string(text))
 	}
-	return bounded(head, lists(c), maxBytes)
-}
-
-// lists returns the lists of a checkpoint as lines, each list oldest first. Of the open items,
-// the least pressing is last.
-func lists(c *Checkpoint) [][]Line {
-	var constraints, decisions, open, lessons, modified, read []Line
-	for _, t := range c.Constraints {
-		constraints = appendLine(constraints, TagConstraint, string(t))
+	head = appendLine(head, TagStatus, string(c.Working.Status))
+	var lists [][]Line
+	for _, l := range c.lists() {
+		var lines []Line
+		if l.tag == TagModified || l.tag == TagRead {
+			l.texts = capped(l.texts, maxLineFiles)
+		}
+		if l.tag == TagOpen {
+			slices.Reverse(l.texts) // the least pressing is dropped first
+		}
+		for _, t := range l.texts {
+			lines = appendLine(lines, l.tag, t)
+		}
+		lists = append(lists, lines)
 	}
-	for _, d := range c.Decisions {
-		decisions = appendLine(decisions, TagDecision, string(d.What)+timed(d.When))
-	}
-	for _, t := range slices.Backward(c.OpenItems) {
-		open = appendLine(open, TagOpen, string(t))
-	}
-	for _, t := range c.Learnings {
-		lessons = appendLine(lessons, TagLesson, string(t))
-	}
-	for _, n := range capped(slices.Clone(c.Resources.FilesModified), maxLineFiles) {
-		modified = appendLine(modified, TagModified, string(n))
-	}
-	for _, n := range capped(slices.Clone(c.Resources.FilesRead), maxLineFiles) {
-		read = appendLine(read, TagRead, string(n))
-	}
-	return [][]Line{constraints, decisions, open, lessons, modified, read}
+	return bounded(head, lists, maxBytes)
 }
 
 func appendLine(out []Line, tag, text string) []Line {
@@ -146,9 +186,9 @@ func bounded(head []Line, lists [][]Line, maxBytes int) []Line {
 
 func leftOut(left map[string]int) []Line {
 	var names []string
-	for _, tag := range []string{TagConstraint, TagDecision, TagOpen, TagLesson, TagModified, TagRead} {
-		if left[tag] > 0 {
-			names = append(names, fmt.Sprintf("%d %s", left[tag], tag))
+	for _, l := range (&Checkpoint{}).lists() {
+		if left[l.tag] > 0 {
+			names = append(names, fmt.Sprintf("%d %s", left[l.tag], l.tag))
 		}
 	}
 	if names == nil {
@@ -171,36 +211,27 @@ func FromLines(lines []Line) *Checkpoint {
 }
 
 func (c *Checkpoint) take(l Line) {
-	text := Text(line(l.Text, maxLineRunes))
-	switch l.Tag {
-	case TagGoal:
-		c.Working.Goal = text
-	case TagTask:
-		c.Working.Topic = text
-	case tagStep:
-		c.Working.Step = text
-	case TagNext:
-		c.Working.NextAction = text
-	case TagStatus:
-		if s := Status(text); s == StatusInProgress || s == StatusWaiting {
-			c.Working.Status = s
+	text := line(l.Text, maxLineRunes)
+	switch s := Status(text); {
+	case l.Tag == TagUser || l.Tag == TagAgent:
+		c.Thread.KeyExchanges = capped(append(c.Thread.KeyExchanges, Exchange{Name(l.Tag), Text(text)}), MaxExchanges)
+	case l.Tag == TagStatus && (s == StatusInProgress || s == StatusWaiting):
+		c.Working.Status = s
+	}
+	for _, v := range c.values() {
+		if v.tag == l.Tag {
+			*v.at = Text(text)
 		}
-	case TagConstraint:
-		c.Constraints = capped(append(c.Constraints, text), maxConstraints)
-	case TagDecision:
-		c.takeDecision(string(text))
-	case TagOpen:
-		c.OpenItems = append(c.OpenItems, text)
-	case TagLesson:
-		c.Learnings = capped(append(c.Learnings, text), MaxLearnings)
-	case TagModified:
-		c.Resources.FilesModified = capped(append(c.Resources.FilesModified, Name(text)), MaxFiles)
-	case TagRead:
-		c.Resources.FilesRead = capped(append(c.Resources.FilesRead, Name(text)), MaxFiles)
-	case TagUser, TagAgent:
-		c.Thread.KeyExchanges = capped(append(c.Thread.KeyExchanges, Exchange{Name(l.Tag), text}), MaxExchanges)
+	}
+	for _, list := range c.lists() {
+		if list.tag == l.Tag {
+			list.add(text)
+		}
 	}
 }
+
+// same reports whether two decisions are one.
+func (d Decision) same(o Decision) bool { return o.What == d.What && o.When.Equal(d.When.Time) }
 
 func (c *Checkpoint) takeDecision(text string) {
 	d := Decision{ID: Name(fmt.Sprintf("d%d", len(c.Decisions)+1)), What: Text(text)}
@@ -209,37 +240,19 @@ func (c *Checkpoint) takeDecision(text string) {
 			d.What, d.When = Text(m[1]), stamp(at)
 		}
 	}
-	c.Decisions = newestDecisions(append(c.Decisions, d))
+	if !slices.ContainsFunc(c.Decisions, d.same) {
+		c.Decisions = newestDecisions(append(c.Decisions, d))
+	}
 }
 
-// Merge returns the union of two records of one session. The newer record must be the second
-// argument. Single values and open items come from the newer record. All other lists are joined.
-func Merge(old, newer *Checkpoint) *Checkpoint {
-	c := *newer
-	for _, f := range []struct{ to, from *Text }{{&c.Working.Goal, &old.Working.Goal}, {&c.Working.Topic, &old.Working.Topic}} {
-		if *f.to == "" {
-			*f.to = *f.from
+// After returns the lines of two records of one session as those of one record. Single values and
+// open items of the old record give way, since they describe a moment. The goal and the task stay.
+func After(old, newer []Line) []Line {
+	return append(slices.DeleteFunc(slices.Clone(old), func(l Line) bool {
+		switch l.Tag {
+		case tagReport, tagStep, TagNext, TagStatus, tagPlace, TagOpen:
+			return true
 		}
-	}
-	c.Constraints = capped(joined(old.Constraints, newer.Constraints), maxConstraints)
-	c.Learnings = capped(joined(old.Learnings, newer.Learnings), MaxLearnings)
-	c.Decisions = slices.Clone(old.Decisions)
-	for _, d := range newer.Decisions {
-		if !slices.ContainsFunc(c.Decisions, func(o Decision) bool { return o.What == d.What && o.When.Equal(d.When.Time) }) {
-			d.ID = Name(fmt.Sprintf("d%d", len(c.Decisions)+1))
-			c.Decisions = append(c.Decisions, d)
-		}
-	}
-	c.Decisions = newestDecisions(c.Decisions)
-	c.Resources.FilesModified = capped(joined(old.Resources.FilesModified, newer.Resources.FilesModified), MaxFiles)
-	c.Resources.FilesRead = capped(joined(old.Resources.FilesRead, newer.Resources.FilesRead), MaxFiles)
-	c.Thread.KeyExchanges = capped(append(slices.Clone(old.Thread.KeyExchanges), newer.Thread.KeyExchanges...), MaxExchanges)
-	c.Meta.Captured = max(old.Meta.Captured, newer.Meta.Captured)
-	return &c
-}
-
-// joined returns the entries of both lists, each entry once, at its last place.
-func joined[T comparable](old, newer []T) []T {
-	out := slices.DeleteFunc(slices.Clone(old), func(o T) bool { return slices.Contains(newer, o) })
-	return append(out, newer...)
+		return false
+	}), newer...)
 }

@@ -7,7 +7,9 @@ import (
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
+	"github.com/memkernel/memkernel/internal/choice"
 	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/summary"
 )
@@ -48,24 +50,15 @@ const mostGoingOn = 160
 // "where were we?", "continue".
 func GoesOn(message string) bool { return len(message) <= mostGoingOn && goingOn.MatchString(message) }
 
-// Section is a part of a restore text. The origin, the size of the context and the warning are
-// always included.
-type Section string
-
-// The sections in the order of the text.
+// The sections of which an id can name one, as in cp_003.decisions.
 const (
-	SectionWorking   Section = "working"
-	SectionGoal      Section = "goal"
-	SectionOpenItems Section = "open_items"
-	// SectionConstraints are the rules that the user set.
-	SectionConstraints Section = "constraints"
-	SectionDecisions   Section = "decisions"
-	SectionThread      Section = "thread"
-	SectionFiles       Section = "resources"
-	SectionLearnings   Section = "learnings"
+	sectionOpenItems   = "open_items"
+	sectionConstraints = "constraints"
+	sectionDecisions   = "decisions"
+	sectionThread      = "thread"
+	sectionFiles       = "resources"
+	sectionLearnings   = "learnings"
 )
-
-var allSections = []Section{SectionGoal, SectionWorking, SectionOpenItems, SectionConstraints, SectionDecisions, SectionThread, SectionFiles, SectionLearnings}
 
 // Occasion is the place at which a restore text is shown.
 type Occasion int
@@ -105,15 +98,9 @@ type RestoreOptions struct {
 	// Count returns the tokens of a text. It must be a pure function. If it is nil, three bytes
 	// count as a token.
 	Count func(string) int
-	// Sections are the wanted sections. nil means all sections.
-	Sections []Section
 	// Resolver is the tool or command by which the reader fetches the text of an id. Without a
 	// resolver, the text counts omitted entries and names no id.
 	Resolver string
-	// More returns the id under which the reader can fetch a whole section, of which n entries
-	// are left out. The id should lead to [SectionText]. More must be a pure function. If it is
-	// nil or returns "", the text names the checkpoint's own id.
-	More func(s Section, n int) string
 	// Shown is text that the reader also sees. The restore text leaves out rules and decisions
 	// that Shown contains.
 	Shown string
@@ -133,23 +120,21 @@ func (o *RestoreOptions) orDefault() RestoreOptions {
 	if d.Count == nil {
 		d.Count = func(s string) int { return (len(s) + 2) / 3 }
 	}
-	if d.Sections == nil {
-		d.Sections = allSections
-	}
 	return d
 }
 
-// Restore renders a checkpoint as a text from which a model can continue. Its lists show their
-// newest entries. The lists get places one after another until the cap is reached. Omitted
-// entries follow as "+N more: ID", and with a resolver the text ends with the way to resolve an
-// ID. Text of users and tools never begins a line, so it can't pass for a heading. Equal
-// checkpoints give equal bytes. The result is "" only if even the first line is over the cap.
+// Restore renders a checkpoint as a text from which a model can continue. It begins with what the
+// session is for, what the user asked last and what became of it. Its lists show their newest
+// entries. The lists get places one after another until the cap is reached. Omitted entries are
+// counted, and with a resolver the text ends with the way to read them. Text of users and tools
+// never begins a line, so it can't pass for a heading. Equal checkpoints give equal bytes. The
+// result is "" only if even the first line is over the cap.
 func Restore(c *Checkpoint, opt *RestoreOptions) string {
 	o := opt.orDefault()
 	r := newRestorer(c, o)
 	for len(r.head) > 0 && o.Count(r.text()) > o.Cap {
 		if len(r.parts) > 0 {
-			r.parts = r.parts[:len(r.parts)-1] // not even the pointers fit
+			r.parts = r.parts[:len(r.parts)-1] // not even the counts fit
 			continue
 		}
 		r.head = r.head[:len(r.head)-1]
@@ -165,34 +150,34 @@ func Restore(c *Checkpoint, opt *RestoreOptions) string {
 	return r.text()
 }
 
-// SectionText returns a section in full, newest first.
-func SectionText(c *Checkpoint, s Section) string {
-	r := newRestorer(c, (&RestoreOptions{Sections: []Section{s}}).orDefault())
+// SectionText returns a section of a checkpoint in full, newest first. It returns "" if there is
+// no section of that name.
+func SectionText(c *Checkpoint, name string) string {
 	var b strings.Builder
-	switch s {
-	case SectionGoal:
-		b.WriteString(strings.Join(goal(c), ""))
-	case SectionWorking:
+	if name == "goal" || name == "working" {
 		b.WriteString(strings.Join(working(c), ""))
 	}
-	for i := range r.parts {
-		r.parts[i].shown = len(r.parts[i].items)
-		r.parts[i].write(&b, nil)
+	for _, p := range lists(c) {
+		if name == sectionDecisions && p.section == name {
+			p.items = decisionItems(c, decisionRunes)
+		}
+		if p.section == name {
+			p.shown = len(p.items)
+			p.write(&b)
+		}
 	}
 	return b.String()
 }
 
 // part is one list while it is fitted into the text.
 type part struct {
-	section Section
-	title   string
-	// items are the entries, the first one to be shown at the front. flip shows the chosen
-	// entries in the opposite order. joint shows them on one line.
-	items       []string
-	flip, joint bool
-	// turn is how many entries the list gets before the next list has its turn. shown counts the
-	// entries that it got.
-	turn, shown int
+	section, title string
+	// items are the entries, the first one to be shown at the front. joint shows them on one line.
+	items []string
+	joint bool
+	// turn is how many entries the list gets before the next list has its turn. The list gets none
+	// in the first rounds. shown counts the entries that it got.
+	turn, rounds, shown int
 }
 
 type restorer struct {
@@ -203,51 +188,38 @@ type restorer struct {
 }
 
 func newRestorer(c *Checkpoint, o RestoreOptions) *restorer {
-	r := &restorer{o: o, id: line(c.Meta.CheckpointID, nameRunes), head: heading(c, o)}
-	for _, s := range allSections {
-		if !slices.Contains(o.Sections, s) {
-			continue
-		}
-		switch s {
-		case SectionGoal:
-			r.head = append(r.head, goal(c)...)
-		case SectionWorking:
-			r.head = append(r.head, working(c)...)
-		}
-		for _, p := range sectionParts(c, s) {
-			if p.items = r.unsaid(s, p.items); len(p.items) > 0 {
-				p.section = s
-				r.parts = append(r.parts, p)
-			}
+	r := &restorer{o: o, id: line(c.Meta.CheckpointID, nameRunes), head: slices.Concat(heading(c, o), working(c), from(c))}
+	for _, p := range lists(c) {
+		if p.items = r.unsaid(p); len(p.items) > 0 && p.turn > 0 {
+			r.parts = append(r.parts, p)
 		}
 	}
-	r.head = append(r.head, from(c)...)
 	return r
 }
 
-// unsaid returns the items of a section that the text does not say before them, and for rules and
-// decisions that its reader does not see elsewhere. It also leaves out an exchange in which a
-// rule was given, since the rule itself is in the text.
-func (r *restorer) unsaid(s Section, items []string) []string {
-	if s != SectionConstraints && s != SectionDecisions && s != SectionThread {
-		return items
-	}
+// unsaid returns the items of a list that the text does not say before them, and for rules and
+// decisions that its reader does not see elsewhere. It also leaves out a message of the user's that
+// answers a question or gives a rule, since the decision or the rule is in the text.
+func (r *restorer) unsaid(p part) []string {
 	said := strings.Join(r.head, "")
-	if s != SectionThread {
+	switch p.section {
+	case sectionConstraints, sectionDecisions:
 		said += strings.Join(strings.Fields(r.o.Shown), " ")
-	}
-	var rules []string
-	for _, p := range r.parts {
-		if p.section == SectionConstraints {
-			rules = append(rules, p.items...)
+	case sectionThread:
+		for _, q := range r.parts {
+			if q.section == sectionDecisions {
+				said += strings.Join(q.items, "")
+			}
 		}
+	case sectionOpenItems:
+	default:
+		return p.items
 	}
-	return slices.DeleteFunc(items, func(item string) bool {
-		text := unlisted(item)
-		if _, gist, ok := strings.Cut(text, ": "); ok && s == SectionThread {
-			text = gist
-		}
-		return strings.Contains(said, text) || slices.ContainsFunc(rules, func(rule string) bool { return strings.Contains(text, unlisted(rule)) })
+	return slices.DeleteFunc(p.items, func(item string) bool {
+		text := strings.TrimPrefix(strings.TrimSuffix(unlisted(item), "…"), asksPrefix)
+		return strings.Contains(said, text) || slices.ContainsFunc(r.parts, func(q part) bool {
+			return q.section == sectionConstraints && slices.ContainsFunc(q.items, func(rule string) bool { return strings.Contains(text, unlisted(rule)) })
+		})
 	})
 }
 
@@ -328,14 +300,11 @@ func from(c *Checkpoint) []string {
 	return []string{"From: " + strings.Join(parts, ", ") + "\n"}
 }
 
-// goal returns the goal of the work if it differs from the current task.
-func goal(c *Checkpoint) []string {
-	if g := line(c.Working.Goal, topicRunes); g != "" && g != line(c.Working.Topic, topicRunes) {
-		return []string{"Goal: " + g + "\n"}
-	}
-	return nil
-}
+// The lengths, in runes, of the goal, of the user's newest message and of the agent's last words.
+const goalRunes, askedRunes, reportRunes = 200, 200, 400
 
+// working returns the lines about the moment. The goal is the session's first request unless a
+// host set another one.
 func working(c *Checkpoint) []string {
 	w := c.Working
 	var out []string
@@ -344,7 +313,14 @@ func working(c *Checkpoint) []string {
 			out = append(out, key+": "+value+"\n")
 		}
 	}
-	add("Working on", line(w.Topic, topicRunes))
+	asked := line(w.asked(), askedRunes)
+	if goal := line(w.Goal, goalRunes); goal != asked {
+		add("Goal, as first stated", goal)
+	}
+	add("Last request", asked)
+	if e := c.Thread.KeyExchanges; asked == "" && len(e) > 0 && e[0].Role == roleTask {
+		add("Task, by another program", line(e[0].Gist, gistRunes))
+	}
 	if w.Step != w.NextAction {
 		add("Step", line(w.Step, 200))
 	}
@@ -356,32 +332,42 @@ func working(c *Checkpoint) []string {
 		status += ", interrupted at " + strings.TrimSpace(line(w.LastToolCall.Name, 60)+" "+line(w.LastToolCall.ParamsSummary, gistRunes))
 	}
 	add("Status", status)
-	add("Next action", line(w.NextAction, 200))
+	report := string(w.Report)
+	if n := utf8.RuneCountInString(report); n > 0 {
+		report = line(report, reportRunes*n/columns(report)) // wide characters take more tokens
+	}
+	add("The agent's last words", report)
+	if next := line(w.NextAction, 200); !strings.HasSuffix(next, ": "+line(w.Topic, topicRunes)) {
+		add("Next action", next)
+	}
+	add("Place", line(w.Place, itemRunes))
 	return out
 }
 
-func sectionParts(c *Checkpoint, s Section) []part {
-	switch s {
-	case SectionOpenItems:
-		return []part{{title: "Open items:\n", items: bullets(c.OpenItems, itemRunes, false)}}
-	case SectionConstraints:
-		return []part{{title: "Constraints, newest first:\n", items: bullets(c.Constraints, 240, true), turn: 2}}
-	case SectionDecisions:
-		return []part{{title: "Decisions, the user's first, each newest first:\n", items: decisionItems(c), turn: 2}}
-	case SectionThread:
-		return []part{{title: "Thread: newest exchanges\n", items: exchangeItems(c), flip: true}}
-	case SectionFiles:
-		changed, in := within(c.Resources.FilesModified)
-		read, from := within(c.Resources.FilesRead)
-		return []part{
-			{title: "Files modified, newest first" + in + ": ", items: nameItems(changed), joint: true, turn: 2},
-			{title: "Files read" + from + ": ", items: nameItems(read), joint: true},
-			{title: "Tools used: ", items: nameItems(c.Resources.ToolsUsed), joint: true},
-		}
-	case SectionLearnings:
-		return []part{{title: "Learnings (consider storing them in long-term memory):\n", items: bullets(c.Learnings, 240, true)}}
+// lists returns the lists of a checkpoint in the order of the text. A list without a turn is shown
+// only by itself.
+func lists(c *Checkpoint) []part {
+	res := &c.Resources
+	changed := slices.DeleteFunc(slices.Clone(res.FilesModified), func(n Name) bool { return slices.Contains(res.FilesUncommitted, n) })
+	fresh, freshIn := within(res.FilesUncommitted)
+	changed, changedIn := within(changed)
+	read, readIn := within(res.FilesRead)
+	committed := "Files changed, newest first"
+	if len(res.Commits) > 0 {
+		committed = "Files changed before the last commit"
 	}
-	return nil
+	return []part{
+		{section: sectionOpenItems, title: "Open items:\n", items: bullets(c.OpenItems, itemRunes, false), turn: 2},
+		{section: sectionConstraints, title: "Constraints, newest first:\n", items: bullets(c.Constraints, 240, true), turn: 3},
+		{section: sectionDecisions, title: "Decisions, the user's first, each newest first:\n", items: decisionItems(c, shortRunes), turn: 2},
+		{section: sectionFiles, title: "Files changed since the last commit" + freshIn + ": ", items: nameItems(fresh), joint: true, turn: 4},
+		{section: sectionFiles, title: committed + changedIn + ": ", items: nameItems(changed), joint: true, turn: 3},
+		{section: sectionThread, title: "Asked before, newest first:\n", items: askedItems(c), turn: 3},
+		{section: sectionFiles, title: "Commits, newest first:\n", items: bullets(res.Commits, gistRunes, true), turn: 2},
+		{section: sectionLearnings, title: "Learnings (consider storing them in long-term memory):\n", items: bullets(c.Learnings, 240, true), turn: 1, rounds: lastRounds},
+		{section: sectionFiles, title: "Files read" + readIn + ": ", items: nameItems(read), joint: true, turn: 3, rounds: lastRounds},
+		{section: sectionFiles, title: "Tools used: ", items: nameItems(res.ToolsUsed), joint: true},
+	}
 }
 
 func bullets(list []Text, runes int, newestFirst bool) []string {
@@ -395,9 +381,22 @@ func bullets(list []Text, runes int, newestFirst bool) []string {
 	return out
 }
 
+// shortRunes is the length, in runes, to which the question of a decision and its options are cut
+// in a restore text. The answer is always whole.
+const shortRunes = 160
+
+// answered returns a decision on one line, with its question cut to a length.
+func answered(what Text, runes int) string {
+	text := line(what, decisionRunes)
+	if q, _, ok := choice.Parts(text); ok {
+		return line(q, runes) + text[len(q):]
+	}
+	return text
+}
+
 // decisionItems lists the decisions of persons, then the decisions of the agent, each newest
 // first. An item has the time of day. It also has the day if that is not the checkpoint's day.
-func decisionItems(c *Checkpoint) []string {
+func decisionItems(c *Checkpoint, runes int) []string {
 	var out []string
 	said := map[Text]bool{}
 	newest := slices.Clone(c.Decisions)
@@ -424,15 +423,18 @@ func decisionItems(c *Checkpoint) []string {
 			}
 			when = " (" + d.When.Format(form) + ")"
 		}
-		out = append(out, "- "+line(d.What, decisionRunes)+when+"\n")
+		out = append(out, "- "+answered(d.What, runes)+when+"\n")
 	}
 	return out
 }
 
-func exchangeItems(c *Checkpoint) []string {
+// askedItems lists the user's messages.
+func askedItems(c *Checkpoint) []string {
 	var out []string
 	for _, e := range slices.Backward(c.Thread.KeyExchanges) {
-		out = append(out, "- "+line(e.Role, 20)+": "+line(e.Gist, gistRunes)+"\n")
+		if e.Role == roleUser {
+			out = append(out, "- "+line(e.Gist, gistRunes)+"\n")
+		}
 	}
 	return out
 }
@@ -470,20 +472,32 @@ func nameItems(list []Name) []string {
 	return out
 }
 
+// moreLine has the length of a line that counts omitted entries.
+const moreLine = "  +99 more\n"
+
+// lastRounds is the round from which every list has its turn.
+const lastRounds = 3
+
 // fill gives places to one list after another while room lasts, and returns the lists in the
 // order in which they got their places. A list gets no more places once its next entry does not
 // fit.
 func (r *restorer) fill(room int) (order []int) {
 	full := make([]bool, len(r.parts))
-	for placed := true; placed; {
+	for round, placed := 0, true; placed || round <= lastRounds; round++ {
 		placed = false
 		for i := range r.parts {
 			p := &r.parts[i]
-			for range max(1, p.turn) {
+			if round < p.rounds {
+				continue
+			}
+			for range p.turn {
 				if full[i] || p.shown == len(p.items) {
 					break
 				}
 				cost := r.o.Count(p.items[p.shown]) + 1
+				if p.shown == 0 {
+					cost += r.o.Count(p.title) + r.o.Count(moreLine)
+				}
 				if full[i] = cost > room; full[i] {
 					break
 				}
@@ -502,60 +516,41 @@ func (r *restorer) text() string {
 	for _, h := range r.head {
 		b.WriteString(h)
 	}
-	left := 0
+	var left []string // the sections with omitted entries
 	for i := range r.parts {
-		r.parts[i].write(&b, r.more)
-		left += len(r.parts[i].items) - r.parts[i].shown
+		p := &r.parts[i]
+		if p.shown > 0 {
+			p.write(&b)
+		}
+		if p.shown < len(p.items) && !slices.Contains(left, p.section) {
+			left = append(left, p.section)
+		}
 	}
-	if left > 0 && r.o.Source == "" && r.o.Resolver != "" {
-		fmt.Fprintf(&b, "To read any of it in full: %s ID\n", line(r.o.Resolver, nameRunes))
+	switch {
+	case len(left) == 0:
+	case r.o.Source != "":
+		fmt.Fprintf(&b, "The rest is in %s.\n", line(r.o.Source, nameRunes))
+	case r.o.Resolver != "":
+		fmt.Fprintf(&b, "The rest: %s %s.NAME, NAME one of %s\n", line(r.o.Resolver, nameRunes), r.id, strings.Join(left, ", "))
 	}
 	return b.String()
 }
 
-// more returns the words that lead the reader to a whole section, on one line. The result is ""
-// if the reader has neither a source nor a resolver.
-func (r *restorer) more(s Section, n int) string {
-	switch {
-	case r.o.Source != "":
-		return ": in " + line(r.o.Source, nameRunes)
-	case r.o.Resolver != "":
-		return ": " + r.moreID(s, n)
-	}
-	return ""
-}
-
-func (r *restorer) moreID(s Section, n int) string {
-	if r.o.More != nil {
-		if id := line(r.o.More(s, n), nameRunes); id != "" {
-			return id
-		}
-	}
-	return r.id
-}
-
-func (p *part) write(b *strings.Builder, more func(Section, int) string) {
-	items := slices.Clone(p.items[:p.shown])
-	if p.flip {
-		slices.Reverse(items)
-	}
-	b.WriteString(p.title)
-	left := len(p.items) - p.shown
+func (p *part) write(b *strings.Builder) {
+	items, sep := slices.Clone(p.items[:p.shown]), ""
 	if p.joint {
-		b.WriteString(strings.Join(items, ", "))
-	} else {
-		b.WriteString(strings.Join(items, ""))
+		sep = ", "
 	}
-	switch {
-	case left > 0 && p.joint && p.shown > 0:
-		b.WriteString(", ")
-	case left > 0 && !p.joint:
-		b.WriteString("  ")
-	}
+	left := len(p.items) - p.shown
 	if left > 0 {
-		b.WriteString("+" + strconv.Itoa(left) + " more" + more(p.section, left))
+		more := "+" + strconv.Itoa(left) + " more"
+		if !p.joint {
+			more = "  " + more + "\n"
+		}
+		items = append(items, more)
 	}
-	if left > 0 || p.joint {
+	b.WriteString(p.title + strings.Join(items, sep))
+	if p.joint {
 		b.WriteByte('\n')
 	}
 }

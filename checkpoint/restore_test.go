@@ -26,11 +26,14 @@ func sample(n int) *checkpoint.Checkpoint {
 func TestRestoreText(t *testing.T) {
 	c := sample(2)
 	c.Meta.CheckpointID = "cp_003"
+	c.Resources.Commits = []checkpoint.Text{"commit 1234567: itinerary"}
+	c.Resources.FilesUncommitted = []checkpoint.Name{"/home/x/repo/file1.go"}
 	want := `[Checkpoint cp_003, restored after a compaction]
 Saved: 2026-03-09 12:00Z, 162k/200k tokens, 0 compactions
-Goal: I want to go to Japan in March, budget-friendly
-Working on: 现在签证怎么办？
+Goal, as first stated: I want to go to Japan in March, budget-friendly
+Last request: 现在签证怎么办？
 Status: in_progress, interrupted at web_search {"query":"visa"}
+The agent's last words: Written to plan.md. Which hotels do you prefer?
 Next action: the result of web_search {"query":"visa"}
 From: channel telegram, agent default, transcript sessions/s.jsonl
 Open items:
@@ -40,11 +43,10 @@ Decisions, the user's first, each newest first:
 - I propose two weeks: Tokyo, Kyoto, Osaka. Is that fine? → Looks good (11:54)
 - decision 1 (03-08 12:00)
 - decision 0 (03-07 12:00)
-Thread: newest exchanges
-- user: Looks good
-- agent: Written to plan.md. Which hotels do you prefer?
-Files modified, newest first (… is /home/x/repo): …/file1.go, …/file0.go, plan.md
-Tools used: web_search, write_file
+Files changed since the last commit: /home/x/repo/file1.go
+Files changed before the last commit: /home/x/repo/file0.go, plan.md
+Commits, newest first:
+- commit 1234567: itinerary
 Learnings (consider storing them in long-term memory):
 - learning 1
 - learning 0
@@ -53,20 +55,14 @@ Learnings (consider storing them in long-term memory):
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 	c.Working.SplitTurn, c.Meta.CompactionCount = true, 4
-	got := checkpoint.Restore(c, &checkpoint.RestoreOptions{Occasion: checkpoint.NewSession, Sections: []checkpoint.Section{checkpoint.SectionLearnings, checkpoint.SectionWorking}})
-	want = `[Checkpoint cp_003, from an earlier conversation]
-Warning: 4 compactions in this session. Each one loses more; suggest to the user to go on in a fresh session.
-Saved: 2026-03-09 12:00Z, 162k/200k tokens, 4 compactions
-Working on: 现在签证怎么办？
-Status: in_progress, in the middle of a turn, interrupted at web_search {"query":"visa"}
-Next action: the result of web_search {"query":"visa"}
-From: channel telegram, agent default, transcript sessions/s.jsonl
-Learnings (consider storing them in long-term memory):
-- learning 1
-- learning 0
-`
-	if got != want {
-		t.Errorf("two sections:\n%s\nwant\n%s", got, want)
+	got := checkpoint.Restore(c, &checkpoint.RestoreOptions{Occasion: checkpoint.NewSession})
+	for _, want := range []string{
+		"[Checkpoint cp_003, from an earlier conversation]\nWarning: 4 compactions in this session. Each one loses more; suggest to the user to go on in a fresh session.\nSaved: ",
+		"\nStatus: in_progress, in the middle of a turn, interrupted at web_search {\"query\":\"visa\"}\n",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("got\n%s\nwithout\n%s", got, want)
+		}
 	}
 }
 
@@ -82,28 +78,29 @@ func TestSpiralWarning(t *testing.T) {
 
 func TestMore(t *testing.T) {
 	c := sample(40)
-	if text := checkpoint.Restore(c, nil); strings.Contains(text, "more: ") || strings.Contains(text, "To read") || !strings.Contains(text, " more\n") {
+	if text := checkpoint.Restore(c, nil); strings.Contains(text, "The rest") || !strings.Contains(text, " more\n") {
 		t.Errorf("ids that lead nowhere, or nothing of what is left out:\n%s", text)
 	}
 	text := checkpoint.Restore(c, &checkpoint.RestoreOptions{Resolver: "memory_get"})
-	if !strings.Contains(text, " more: cp_001\n") || !strings.HasSuffix(text, "\nTo read any of it in full: memory_get ID\n") {
+	if !strings.HasSuffix(text, "\nThe rest: memory_get cp_001.NAME, NAME one of open_items, decisions, resources, learnings\n") {
 		t.Errorf("no way to what is left out:\n%s", text)
 	}
-	more := func(s checkpoint.Section, n int) string { return fmt.Sprintf("cp_001#%s\n[x]", s) }
-	text = checkpoint.Restore(c, &checkpoint.RestoreOptions{More: more, Resolver: "memory_get"})
 	left := 0
-	if _, err := fmt.Sscanf(text[strings.Index(text, "  +"):], "  +%d more: cp_001#open_items [x]", &left); err != nil {
+	if _, err := fmt.Sscanf(text[strings.Index(text, "  +"):], "  +%d more\n", &left); err != nil {
 		t.Fatalf("%v in:\n%s", err, text)
 	}
 	if shown := strings.Count(text, "- open item"); shown+left != 40 || shown == 0 {
 		t.Errorf("%d shown and %d left of 40", shown, left)
 	}
-	full := checkpoint.SectionText(c, checkpoint.SectionOpenItems)
-	if strings.Count(full, "- open item") != 40 || strings.Contains(full, "more:") {
+	full := checkpoint.SectionText(c, "open_items")
+	if strings.Count(full, "- open item") != 40 || strings.Contains(full, "more") {
 		t.Errorf("the section in full:\n%s", full)
 	}
-	if w := checkpoint.SectionText(c, checkpoint.SectionWorking); !strings.HasPrefix(w, "Working on: ") {
+	if w := checkpoint.SectionText(c, "working"); !strings.Contains(w, "Last request: ") {
 		t.Errorf("working: %q", w)
+	}
+	if text := checkpoint.Restore(c, &checkpoint.RestoreOptions{Source: "SESSION-STATE.md"}); !strings.HasSuffix(text, "\nThe rest is in SESSION-STATE.md.\n") {
+		t.Errorf("no word of the source:\n%s", text)
 	}
 }
 
@@ -148,7 +145,7 @@ func TestRestoreProperties(t *testing.T) {
 
 // begins reports whether a line begins as the package's own lines do.
 func begins(l string) bool {
-	for _, p := range []string{"- ", "  +", "Saved: ", "Goal: ", "Step: ", "Constraints, newest first:", "Working on: ", "Status: in_progress, interrupted at ", "Next action: ", "From: channel ", "Open items:", "Decisions, the user's first, each newest first:", "Thread: ", "Files modified", "Files read", "Tools used: ", "Learnings (", "Warning: "} {
+	for _, p := range []string{"- ", "  +", "Saved: ", "Goal, as first stated: ", "Step: ", "Constraints, newest first:", "Last request: ", "The agent's last words: ", "Asked before, newest first:", "Files changed", "Status: in_progress, interrupted at ", "Next action: ", "From: channel ", "Open items:", "Decisions, the user's first, each newest first:", "Files read", "Learnings (", "Warning: "} {
 		if strings.HasPrefix(l, p) {
 			return true
 		}
@@ -164,7 +161,7 @@ func TestRestoreSaysNothingTwice(t *testing.T) {
 	c.Decisions = []checkpoint.Decision{{What: "agent: I take the small van."}, {What: "agent: I take the small van."}}
 	c.Thread.KeyExchanges = []checkpoint.Exchange{{"user", "Move the shop. Never touch the ledger."}, {"user", "And: No calls after six. Fine?"}, {"agent", "Fine."}, {"user", "now the invoices"}}
 	text := checkpoint.Restore(c, &checkpoint.RestoreOptions{Shown: "# Memory\n\n- Quote every\n  price in euros.\n"})
-	for want, n := range map[string]int{"Never touch the ledger.": 1, "Quote every price": 0, "No calls after six.": 1, "I take the small van.": 1, "now the invoices": 1, "- agent: Fine.": 1} {
+	for want, n := range map[string]int{"Never touch the ledger.": 1, "Quote every price": 0, "No calls after six.": 1, "I take the small van.": 1, "now the invoices": 1} {
 		if strings.Count(text, want) != n {
 			t.Errorf("%q is said %d times, want %d, in\n%s", want, strings.Count(text, want), n, text)
 		}

@@ -84,7 +84,7 @@ func TestSharedTranscripts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if latest.Working.Topic == "" || len(latest.Decisions) == 0 || len(latest.Resources.ToolsUsed) == 0 || len(latest.Resources.FilesModified) == 0 || len(latest.Thread.KeyExchanges) < 4 {
+		if latest.Working.Topic == "" || len(latest.Decisions)+len(latest.Resources.Commits) == 0 || len(latest.Resources.ToolsUsed) == 0 || len(latest.Resources.FilesModified) == 0 || len(latest.Thread.KeyExchanges) < 4 {
 			t.Errorf("%s: a section is empty:\n%s", filepath.Base(file), data)
 		}
 		t.Logf("%-58s %4d messages: %2d decisions, %2d open, %2d learnings, %3d files, %2d tools; %5d bytes, at most %d tokens", filepath.Base(file), len(msgs), len(latest.Decisions),

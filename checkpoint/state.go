@@ -25,6 +25,7 @@ const (
 	MaxFiles     = 100
 	MaxOpenItems = 50
 	MaxLearnings = 20
+	maxCommits   = 20
 	// maxConstraints is the most constraints that package summary holds.
 	maxConstraints = 40
 
@@ -83,6 +84,12 @@ type ResourceState struct {
 	Read     []Use `json:"files_read"`
 	Modified []Use `json:"files_modified"`
 	Tools    []Use `json:"tools_used"`
+	Commits  []Use `json:"commits,omitempty"`
+}
+
+// lists returns the lists of names.
+func (r *ResourceState) lists() [4]*[]Use {
+	return [...]*[]Use{&r.Read, &r.Modified, &r.Tools, &r.Commits}
 }
 
 // Use is a name and the number of the message that used it last.
@@ -148,6 +155,8 @@ type ThreadState struct {
 	Pivots []ExchangeCapture `json:"pivots,omitempty"`
 	// Tail has the last two exchanges.
 	Tail []ExchangeCapture `json:"tail,omitempty"`
+	// Report is the beginning of the agent's last words.
+	Report string `json:"report,omitempty"`
 	// Reply is the length, in columns, of the agent's last text since the user spoke.
 	Reply int `json:"reply,omitempty"`
 	// Planned is the user turn in which the agent's plan changed last.
@@ -245,9 +254,9 @@ type ExchangeCapture struct {
 func (s State) clone() State {
 	s.Decisions.Items = slices.Clone(s.Decisions.Items)
 	s.Decisions.Constraints = slices.Clone(s.Decisions.Constraints)
-	s.Resources.Read = slices.Clone(s.Resources.Read)
-	s.Resources.Modified = slices.Clone(s.Resources.Modified)
-	s.Resources.Tools = slices.Clone(s.Resources.Tools)
+	for _, uses := range s.Resources.lists() {
+		*uses = slices.Clone(*uses)
+	}
 	s.OpenItems.Carried = slices.Clone(s.OpenItems.Carried)
 	s.Learnings.Items = slices.Clone(s.Learnings.Items)
 	t := &s.Thread
@@ -277,7 +286,7 @@ func Begin(s State, latest *Checkpoint) State {
 	s.Decisions.Items = newer(s.Decisions.Items, func(d DecisionCapture) int { return d.Seq }, through)
 	s.Decisions.Constraints = newer(s.Decisions.Constraints, func(c ConstraintCapture) int { return c.Seq }, through)
 	s.Learnings.Items = newer(s.Learnings.Items, func(l LearningCapture) int { return l.Seq }, through)
-	for _, uses := range [...]*[]Use{&s.Resources.Read, &s.Resources.Modified, &s.Resources.Tools} {
+	for _, uses := range s.Resources.lists() {
 		*uses = newer(*uses, func(u Use) int { return u.Seq }, through)
 	}
 	if s.Thread.Reader.Offset.Messages == 0 && len(s.OpenItems.Carried) == 0 {
@@ -326,8 +335,8 @@ func (s State) last() int {
 	for _, l := range s.Learnings.Items {
 		n = max(n, l.Seq)
 	}
-	for _, uses := range [...][]Use{s.Resources.Read, s.Resources.Modified, s.Resources.Tools} {
-		for _, u := range uses {
+	for _, uses := range s.Resources.lists() {
+		for _, u := range *uses {
 			n = max(n, u.Seq)
 		}
 	}

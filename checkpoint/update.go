@@ -117,6 +117,14 @@ func (u *updater) message() {
 	if !slices.Equal(before.Todos, t.Reader.Todos) {
 		t.Planned = t.Reader.Turn
 	}
+	if a := t.Reader.Ask.Report; a != "" {
+		t.Report = a
+	}
+	for _, e := range t.Reader.Reports {
+		if e.Kind == summary.KindCommit {
+			touch(&u.s.Resources.Commits, e.Text, t.Captured, maxCommits)
+		}
+	}
 	u.decisions(before)
 	u.constraints()
 	u.speak()
@@ -200,6 +208,12 @@ func (u *updater) openItems() {
 	o := &u.s.OpenItems
 	o.Items = nil
 	for _, e := range u.s.Thread.Reader.OpenThreads() {
+		if e.Kind == "check" && strings.Contains(e.Text, "command not found") || strings.HasPrefix(e.Text, summary.LostPrefix+"Read ") {
+			continue // nothing is open about the work
+		}
+		if e.Kind == "todo" && !u.s.Thread.planned() {
+			e.Text = strings.Replace(e.Text, ": ", ", from an earlier request: ", 1)
+		}
 		if text := summary.Excerpt(e.Text, itemRunes); !slices.Contains(o.Items, text) && len(o.Items) < MaxOpenItems {
 			o.Items = append(o.Items, text)
 		}

@@ -99,7 +99,9 @@ text(await tools.apply_patch(patch));`, "{}")
 	for _, l := range []struct{ name, got, want string }{
 		{"read", all(c.Resources.FilesRead), "/w/src/door.ts | /w/README.md"},
 		{"modified", all(c.Resources.FilesModified), "/w/src/door.ts"},
-		{"decisions", decisions(c), "commit 1a2b3c4: Open the door"},
+		{"decisions", decisions(c), ""},
+		{"commits", all(c.Resources.Commits), "commit 1a2b3c4: Open the door"},
+		{"uncommitted", all(c.Resources.FilesUncommitted), ""},
 		{"open", all(c.OpenItems), "failing: pnpm test (FAIL test/door.test.ts > it is shut at night)"},
 	} {
 		if l.got != l.want {
@@ -127,20 +129,37 @@ func TestDecisionsInAnyLanguage(t *testing.T) {
 	}
 }
 
-// The user's decisions are kept longer than the agent's commits, and restored before them.
+// The user's decisions are kept longer than the agent's, and restored before them.
 func TestTheUsersDecisionsStay(t *testing.T) {
 	msgs := []memkernel.Message{user("Mach die Rechnungen fertig."), says("Shall we book in EUR?"), user("No, in CHF")}
 	for i := range 3 * checkpoint.MaxDecisions {
-		id := strconv.Itoa(i)
-		msgs = append(msgs, bash(id, fmt.Sprintf("git commit -m 'step %d'", i)), answers(id, fmt.Sprintf("[main 0a1b2c3] step %d\n 1 file changed", i), false))
+		msgs = append(msgs, says(fmt.Sprintf("I'll go with step %d because it is small.", i)))
 	}
 	c := build(talk(msgs...))
-	if n := len(c.Decisions); n != checkpoint.MaxDecisions || !strings.HasSuffix(string(c.Decisions[0].What), "→ No, in CHF") || c.Decisions[n-1].What != "commit 0a1b2c3: step 149" {
+	if n := len(c.Decisions); n != checkpoint.MaxDecisions || !strings.HasSuffix(string(c.Decisions[0].What), "→ No, in CHF") || c.Decisions[n-1].What != "agent: I'll go with step 149 because it is small." {
 		t.Fatalf("%d: %s", n, decisions(c))
 	}
 	r := checkpoint.Restore(c, &checkpoint.RestoreOptions{Cap: 400})
 	if a, b := strings.Index(r, "No, in CHF"), strings.Index(r, "step 149"); a < 0 || b < a {
 		t.Errorf("restored:\n%s", r)
+	}
+}
+
+// The files of a commit are told from the files that were changed after it, in later checkpoints
+// too.
+func TestCommits(t *testing.T) {
+	edit := func(id, path string) []memkernel.Message {
+		return []memkernel.Message{calls(id, "Write", `{"file_path":"/w/`+path+`","content":"x"}`), answers(id, "ok", false)}
+	}
+	msgs := talk(slices.Concat([]memkernel.Message{user("mend the quay")}, edit("1", "quay.go"), []memkernel.Message{bash("2", "git commit -am mend"), answers("2", "[main 1a2b3c4] mend", false)}, edit("3", "crane.go"), edit("4", "ferry.go"))...)
+	s := checkpoint.Update(checkpoint.State{}, msgs[:7])
+	first := checkpoint.Build(s, nil, input(checkpoint.TriggerManual, 1))
+	c := checkpoint.Build(checkpoint.Update(checkpoint.Begin(s, first), msgs[7:]), first, input(checkpoint.TriggerManual, 1))
+	if got := all(c.Resources.Commits) + "; " + all(c.Resources.FilesUncommitted); got != "commit 1a2b3c4: mend; /w/crane.go | /w/ferry.go" {
+		t.Error(got)
+	}
+	if text := checkpoint.Restore(c, nil); !strings.Contains(text, "\nFiles changed since the last commit: /w/ferry.go, /w/crane.go\nFiles changed before the last commit: /w/quay.go\n") {
+		t.Error(text)
 	}
 }
 
@@ -160,7 +179,7 @@ func TestStatus(t *testing.T) {
 		{"answered", talk(user("fix it"), says("A or B?"), user("A")), checkpoint.StatusInProgress, false, "to answer: A", ""},
 		{"call under way", talk(user("fix it"), bash("1", "make")), checkpoint.StatusInProgress, true, "the result of make", ""},
 		{"plan", talk(user("fix it"), plan, answers("p", "ok", false)), checkpoint.StatusInProgress, false, "mend it", "in_progress: mend it | pending: test it"},
-		{"plan of an earlier turn", talk(user("fix it"), plan, answers("p", "ok", false), says("Done."), user("thanks, and why?")), checkpoint.StatusInProgress, false, "to answer: thanks, and why?", "in_progress: mend it | pending: test it"},
+		{"plan of an earlier turn", talk(user("fix it"), plan, answers("p", "ok", false), says("Done."), user("thanks, and why?")), checkpoint.StatusInProgress, false, "to answer: thanks, and why?", "in_progress, from an earlier request: mend it | pending, from an earlier request: test it"},
 		{"failing check", talk(user("fix it"), bash("1", "go test ./a"), answers("1", "Exit code 1\n--- FAIL: TestA", true)), checkpoint.StatusInProgress, false,
 			"to answer: fix it", "failing: go test ./a (--- FAIL: TestA)"},
 	} {

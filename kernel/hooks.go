@@ -10,6 +10,7 @@ import (
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/plan"
+	"github.com/memkernel/memkernel/kernel/internal/tokencount"
 	"github.com/memkernel/memkernel/kernel/internal/turn"
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
@@ -133,7 +134,11 @@ func (k *Kernel) Restore(ctx context.Context, req api.RestoreRequest) (*api.Rest
 		return nil, err
 	}
 	defer unlock()
-	r, err := s.Life.Restore(s.Account.Observed[""], &checkpoint.RestoreOptions{Occasion: req.Occasion, Resolver: req.Resolver, Shown: req.Shown})
+	l, err := s.Life.Now()
+	if err != nil {
+		return nil, fmt.Errorf("restore session %s: %w", s.Key, err)
+	}
+	r, err := s.Life.Restore(s.Account.Observed[""], &checkpoint.RestoreOptions{Occasion: req.Occasion, Resolver: req.Resolver, Shown: req.Shown, Count: counter(l.State.Thread.Usage)})
 	if err != nil {
 		return nil, fmt.Errorf("restore session %s: %w", s.Key, err)
 	}
@@ -149,4 +154,17 @@ func (k *Kernel) Restore(ctx context.Context, req api.RestoreRequest) (*api.Rest
 		return nil, fmt.Errorf("restore: %w", err)
 	}
 	return out, nil
+}
+
+// counter counts the tokens of a text that the model of a session's last bill will read. It
+// returns nil if the model is not known.
+func counter(bill *checkpoint.Usage) func(string) int {
+	if bill == nil {
+		return nil
+	}
+	count, err := tokencount.New("", bill.Model, nil)
+	if err != nil {
+		return nil
+	}
+	return count.Text
 }

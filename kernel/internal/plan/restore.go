@@ -182,7 +182,7 @@ func restored(c *Call, ws *WorkState, cp *checkpoint.Checkpoint, opt checkpoint.
 	}
 	opt.Count = c.Maker.Count.Text
 	if opt.Occasion != checkpoint.OtherSession { // whose ids lead nowhere in this one
-		opt.More, opt.Source, opt.Resolver = More(cp), ws.Source(cp), c.Request.Resolver
+		opt.Source, opt.Resolver = ws.Source(cp), c.Request.Resolver
 	}
 	return restoreText(c, checkpoint.Restore(cp, &opt), leadGone)
 }
@@ -195,11 +195,6 @@ func restoreText(c *Call, text string, leadGone bool) []textBlock {
 		return nil
 	}
 	return []textBlock{c.ownBlock(pagevm.ItemCarry, ids.Page("rs", c.prior.Name), pagevm.Structured, text)}
-}
-
-// More names the id by which a whole section of a checkpoint can be fetched.
-func More(c *checkpoint.Checkpoint) func(checkpoint.Section, int) string {
-	return func(sec checkpoint.Section, _ int) string { return string(c.Meta.CheckpointID) + "." + string(sec) }
 }
 
 // RestoreRoom returns the greatest length of a restore text, which is smaller in small windows.

@@ -183,7 +183,7 @@ func fillTexts(prices *cachelayout.Book, s *session.Session, p *api.Passed, b *b
 	from := life.Latest
 	c.Checkpoint = string(from.Meta.CheckpointID)
 	if room := plan.RestoreRoom(window); room > 0 {
-		c.Restore = checkpoint.Restore(from, &checkpoint.RestoreOptions{Occasion: checkpoint.AfterCompaction, Cap: room, Count: count.Text, More: plan.More(from), Resolver: resolver})
+		c.Restore = checkpoint.Restore(from, &checkpoint.RestoreOptions{Occasion: checkpoint.AfterCompaction, Cap: room, Count: count.Text, Resolver: resolver})
 	}
 	if c.Warning == "" {
 		c.Warning = plan.Spiral(s.Account.Compacted, l.Proj, b.Now)

@@ -54,18 +54,19 @@ func bufferOf(private *markdownstore.Store, s Session) (*checkpoint.Checkpoint, 
 	if err != nil {
 		return nil, nil
 	}
-	var out *checkpoint.Checkpoint
+	var lines []checkpoint.Line
+	meta := checkpoint.Meta{SessionKey: checkpoint.Name(s.Key())}
 	for _, e := range Buffered(text) {
-		if e.session != s.Name() {
-			continue
+		if e.session == s.Name() {
+			lines = checkpoint.After(lines, e.lines)
+			meta.Captured, meta.CreatedAt = max(meta.Captured, e.captured), checkpoint.Time{Time: e.At.UTC()}
 		}
-		c := checkpoint.FromLines(e.lines)
-		c.Meta.SessionKey, c.Meta.Captured, c.Meta.CreatedAt = checkpoint.Name(s.Key()), e.captured, checkpoint.Time{Time: e.At.UTC()}
-		if out != nil {
-			c = checkpoint.Merge(out, c)
-		}
-		out = c
 	}
+	if meta.CreatedAt.IsZero() {
+		return nil, nil
+	}
+	out := checkpoint.FromLines(lines)
+	out.Meta = meta
 	return out, nil
 }
 

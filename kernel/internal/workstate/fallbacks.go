@@ -164,8 +164,7 @@ func (k *Keeper) Restore(observed summary.State, o *checkpoint.RestoreOptions) (
 	}
 	if c != nil {
 		out.From, source = from, cmp.Or(source, sourceOf(&k.Options, c, from))
-		out.Text = checkpoint.Restore(c, &checkpoint.RestoreOptions{Occasion: o.Occasion, Resolver: o.Resolver, Shown: o.Shown,
-			More: plan.More(c), Source: source})
+		out.Text = checkpoint.Restore(c, &checkpoint.RestoreOptions{Occasion: o.Occasion, Resolver: o.Resolver, Shown: o.Shown, Count: o.Count, Source: source})
 	}
 	return out, nil
 }

@@ -262,7 +262,7 @@ func CheckpointText(files store.Store, id string) (text, note string, ok bool, e
 		return "", "", false, err
 	}
 	if m[2] != "" {
-		return text + checkpoint.SectionText(c, checkpoint.Section(m[2])), note, true, nil
+		return text + checkpoint.SectionText(c, m[2]), note, true, nil
 	}
 	whole, err := checkpoint.Marshal(c)
 	return text + string(whole), note, true, err
