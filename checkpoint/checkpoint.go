@@ -294,6 +294,9 @@ func (s *State) working(in Input) Working {
 	if t.planned() {
 		w.Step = Text(t.Reader.Step())
 	}
+	if n := len(t.Tail); n > 0 && t.Tail[n-1].Role == roleUser && t.Report != "" {
+		w.Report = "(before the request) " + w.Report
+	}
 	if r := t.Reader.Request.Text; strings.HasPrefix(r, strings.TrimSuffix(t.Topic, "…")) && r != t.Topic {
 		w.Request = Text(r)
 	}
@@ -348,10 +351,13 @@ func (t *ThreadState) place() string {
 		parts = append(parts, "in "+dir)
 	}
 	if c := t.Reader.LastCheck; c.Text != "" && !strings.HasSuffix(c.Status, "(exit 127)") {
-		parts = append(parts, "last check "+c.Text+": "+c.Status)
+		parts = append(parts, "last check "+summary.Excerpt(c.Text, 80)+": "+c.Status)
 	}
 	return summary.Excerpt(strings.Join(parts, ", "), itemRunes)
 }
+
+// answerTo begins the next action if it is the user's.
+const answerTo = "the user's answer to: "
 
 // nextAction returns the agent's own plan, if the agent has changed the plan since the user
 // spoke.
@@ -359,7 +365,7 @@ func (t *ThreadState) nextAction(w Working) string {
 	planned := t.planned()
 	switch step := t.Reader.Step(); {
 	case w.Status == StatusWaiting:
-		return "the user's answer to: " + t.Reader.Ask.Text
+		return answerTo + t.Reader.Ask.Text
 	case step != "" && planned:
 		return step
 	case len(t.Pending) > 0:

@@ -211,12 +211,11 @@ func (r *restorer) unsaid(p part) []string {
 				said += strings.Join(q.items, "")
 			}
 		}
-	case sectionOpenItems:
 	default:
 		return p.items
 	}
 	return slices.DeleteFunc(p.items, func(item string) bool {
-		text := strings.TrimPrefix(strings.TrimSuffix(unlisted(item), "…"), asksPrefix)
+		text := strings.TrimSuffix(unlisted(item), "…")
 		return strings.Contains(said, text) || slices.ContainsFunc(r.parts, func(q part) bool {
 			return q.section == sectionConstraints && slices.ContainsFunc(q.items, func(rule string) bool { return strings.Contains(text, unlisted(rule)) })
 		})
@@ -303,6 +302,12 @@ func from(c *Checkpoint) []string {
 // The lengths, in runes, of the goal, of the user's newest message and of the agent's last words.
 const goalRunes, askedRunes, reportRunes = 200, 200, 400
 
+// narrow makes a text one line of the tokens that so many letters take. Wide characters take more.
+func narrow[T ~string](s T, runes int) string {
+	text := line(s, runes)
+	return line(text, runes*utf8.RuneCountInString(text)/max(1, columns(text)))
+}
+
 // working returns the lines about the moment. The goal is the session's first request unless a
 // host set another one.
 func working(c *Checkpoint) []string {
@@ -313,8 +318,8 @@ func working(c *Checkpoint) []string {
 			out = append(out, key+": "+value+"\n")
 		}
 	}
-	asked := line(w.asked(), askedRunes)
-	if goal := line(w.Goal, goalRunes); goal != asked {
+	asked := narrow(w.asked(), askedRunes)
+	if goal := narrow(w.Goal, goalRunes); goal != asked {
 		add("Goal, as first stated", goal)
 	}
 	add("Last request", asked)
@@ -322,7 +327,7 @@ func working(c *Checkpoint) []string {
 		add("Task, by another program", line(e[0].Gist, gistRunes))
 	}
 	if w.Step != w.NextAction {
-		add("Step", line(w.Step, 200))
+		add("Step", narrow(w.Step, 200))
 	}
 	status := line(w.Status, nameRunes)
 	if w.SplitTurn {
@@ -332,12 +337,8 @@ func working(c *Checkpoint) []string {
 		status += ", interrupted at " + strings.TrimSpace(line(w.LastToolCall.Name, 60)+" "+line(w.LastToolCall.ParamsSummary, gistRunes))
 	}
 	add("Status", status)
-	report := string(w.Report)
-	if n := utf8.RuneCountInString(report); n > 0 {
-		report = line(report, reportRunes*n/columns(report)) // wide characters take more tokens
-	}
-	add("The agent's last words", report)
-	if next := line(w.NextAction, 200); !strings.HasSuffix(next, ": "+line(w.Topic, topicRunes)) {
+	add("The agent's last words", narrow(w.Report, reportRunes))
+	if next := narrow(w.NextAction, 200); !strings.HasPrefix(next, answerTo) && !strings.HasSuffix(next, ": "+line(w.Topic, topicRunes)) {
 		add("Next action", next)
 	}
 	add("Place", line(w.Place, itemRunes))
@@ -389,7 +390,7 @@ const shortRunes = 160
 func answered(what Text, runes int) string {
 	text := line(what, decisionRunes)
 	if q, _, ok := choice.Parts(text); ok {
-		return line(q, runes) + text[len(q):]
+		return narrow(q, runes) + text[len(q):]
 	}
 	return text
 }

@@ -119,8 +119,13 @@ func before(lines []string) string {
 	if strings.HasSuffix(t, ":") {
 		return ""
 	}
-	return lastSentence(t)
+	if s := lastSentence(t); len(s) >= shortQuestion || !ascii(s) {
+		return s
+	}
+	return "" // such as "Done."
 }
+
+func ascii(s string) bool { return len(s) == utf8.RuneCountInString(s) }
 
 // titleLines is the number of lines before a question in which its section's title is looked for.
 const titleLines = 40
@@ -282,8 +287,8 @@ func width(s string) int {
 
 var (
 	// choosing matches words by which people choose, prefer or refuse.
-	choosing = textutil.LazyRegexp(`(?i)\b(?:let'?s|instead|rather|prefer|should(?:n'?t)?|don'?t|do not|just|only|keep|use|drop|skip|leave|avoid|never|always|without|separate\w*|i(?:'d| would)|want|need(?:s)? to|make (?:it|that|this|them|sure)|` +
-		`lass uns|lieber|stattdessen|statt|nur|kein\w*|behalt\w*|nimm|soll\w*|plutôt|garde\w*|seulement|sans|mejor|solo|sin|deja\w*|usa\w*)\b|にして|にしよう|いいな|でいい|がいい|したい|ほしい|ではなく|じゃなく|だけ|不要|只|改成|改为|改為|而不是|采用|使用|말고|하지 ?마`)
+	choosing = textutil.LazyRegexp(`(?i)\b(?:let'?s|instead|rather|prefer|should(?:n'?t)?|don'?t|do not|only|keep (?:it|the|this|that|them|both|our|my|your|using|to)|use|drop|skip|leave|avoid|never|always|without|separate\w*|i(?:'d| would)|want|need(?:s)? to|make (?:it|that|this|them|sure)|` +
+		`lass uns|lieber|stattdessen|statt|nur|kein\w*|behalt\w*|nimm|soll\w*|plutôt|garde\w*|seulement|sans|mejor|solo|sin|deja\w*|usa\w*)\b|(?:^|[.,;!] ?)just |にして|にしよう|いいな|でいい|がいい|ではなく|じゃなく|だけ|不要|只|改成|改为|改為|而不是|采用|使用|말고|하지 ?마`)
 	// reporting begins words that report a state or an event, or that name another task.
 	reporting = textutil.LazyRegexp(`(?i)^(?:\.{2,}|…|i(?:'ve|'m| have| did| tried| got| checked| hope)\b|(?:it|that|this) (?:still|does|did|work|is|has)|still\b|seems?\b|we have\b|works?\b|done\b|also\b|btw\b|by the way\b|next\b|another\b|let'?s (?:move|look|start|go on|continue)\b)`)
 	// idle matches offers to go on with anything.
@@ -349,7 +354,7 @@ var (
 	// doubting begins words that take back, wonder or wait.
 	doubting = textutil.LazyRegexp(`(?i)^(?:(?:but|and|well)[, ]+)?(?:actually,? maybe|maybe|hang on|wait|hold on|hm+|lol|oh|what|why|how|can you|could you|explain|not sure|moment|warte|vielleicht|espera|quizás|attends|peut-être|等等|也许)(?:[^\p{L}]|$)|https?://\S+$|…$`)
 	// answering begins words that agree, refuse or name an option by its label.
-	answering = textutil.LazyRegexp(`(?i)^(?:(?:\(?\d{1,2}[.)]?|\(?[a-z][.)]|yes|yeah|yep|ok|okay|sure|go ahead|do it|please do|go|no|nope|nah|ja|nein|oui|non|sí|si|vale|好的?|行|是的?)[,，.!。\s]+)+`)
+	answering = textutil.LazyRegexp(`(?i)^(?:(?:\(?\d{1,2}[.)]?|\(?[a-z][.)]|yes|yeah|yep|ok|okay|sure|go ahead|do it|please do|no|nope|nah|ja|nein|oui|non|sí|si|vale|好的?|行|是的?)[,，.!。\s]+)+`)
 )
 
 // Bare returns a person's words without the yes, the no or the label that they begin with.

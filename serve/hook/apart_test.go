@@ -87,7 +87,7 @@ func TestTwoTerminals(t *testing.T) {
 	}
 	shop.event("PreCompact", "trigger", "manual")
 	got := shop.event("SessionStart", "source", "compact")
-	if strings.Count(got, "Quote every price in euros.") != 2 || !strings.Contains(got, "Goal: Move the shop") { // memory's, and in the goal's own words
+	if strings.Count(got, "Quote every price in euros.") != 2 || !strings.Contains(got, "Goal, as first stated: Move the shop") { // memory's, and in the goal's own words
 		t.Errorf("a compaction leaves %s", got)
 	}
 	shop.event("SessionEnd", "reason", "clear")
@@ -96,7 +96,7 @@ func TestTwoTerminals(t *testing.T) {
 		if got := next.event("SessionStart", "source", source); strings.Contains(got, "invoices") || strings.Contains(got, "ferns") || strings.Count(got, checkpoint.BesideMark) != 1 {
 			t.Errorf("%s begins with %s", source, got)
 		}
-		if got := next.event("UserPromptSubmit", "prompt", "où en étions-nous ?"); !strings.Contains(got, "Working state of session claude:") || !strings.Contains(got, "Working on: ") {
+		if got := next.event("UserPromptSubmit", "prompt", "où en étions-nous ?"); !strings.Contains(got, "Working state of session claude:") || !strings.Contains(got, "Last request: ") {
 			t.Errorf("asked where the work was, %s shows %s", source, got)
 		}
 	}
