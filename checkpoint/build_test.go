@@ -63,8 +63,8 @@ func TestHostLists(t *testing.T) {
 	}
 }
 
-// TestCarried follows open items of an earlier session, whose messages the new one
-// never sees, to their end.
+// TestCarried keeps the open items of an earlier conversation until the user has spoken twice in the
+// new one.
 func TestCarried(t *testing.T) {
 	before := checkpoint.Build(checkpoint.Update(checkpoint.State{}, talk(user("fix it"),
 		calls("p", "TodoWrite", `{"todos":[{"content":"mend it","status":"in_progress"},{"content":"test it","status":"pending"}]}`), answers("p", "ok", false),
@@ -74,24 +74,19 @@ func TestCarried(t *testing.T) {
 		t.Fatalf("before: %s", got)
 	}
 	s := checkpoint.Begin(checkpoint.State{}, before)
-	step := func(want string, more ...string) {
-		t.Helper()
-		c := checkpoint.Build(s, before, input(checkpoint.TriggerManual, 1000))
-		if got := all(c.OpenItems); got != want {
-			t.Errorf("%v: %s, want %s", more, got, want)
-		}
+	if got := all(checkpoint.Build(s, before, input(checkpoint.TriggerManual, 1000)).OpenItems); got != all4 {
+		t.Errorf("nothing said: %s", got)
 	}
-	step(all4, "nothing said")
-	msgs := talk(user("hello again"), calls("q", "TodoWrite", `{"todos":[{"content":"test it","status":"completed"}]}`), bash("2", "go test ./a"), answers("2", "ok", false))
+	msgs := talk(user("hello again"), bash("2", "go test ./b"), answers("2", "Exit code 1\n--- FAIL: TestB", true), user("and now?"))
 	for i := range msgs {
 		msgs[i].Key = "new-" + msgs[i].Key
 	}
-	s = checkpoint.Update(s, msgs[:1])
-	step("failing: go test ./a (--- FAIL: TestA) | in_progress: mend it | pending: test it", "a word of the user")
-	s = checkpoint.Update(s, msgs[1:2])
-	step("failing: go test ./a (--- FAIL: TestA) | in_progress: mend it", "a plan that names it")
-	s = checkpoint.Update(s, msgs[2:])
-	step("in_progress: mend it", "a run that succeeds")
+	if got := all(checkpoint.Build(checkpoint.Update(s, msgs[:3]), before, input(checkpoint.TriggerManual, 1000)).OpenItems); got != "failing: go test ./b (--- FAIL: TestB) | "+all4 {
+		t.Errorf("a word of the user: %s", got)
+	}
+	if got := all(checkpoint.Build(checkpoint.Update(s, msgs), before, input(checkpoint.TriggerManual, 1000)).OpenItems); got != "failing: go test ./b (--- FAIL: TestB)" {
+		t.Errorf("the new conversation: %s", got)
+	}
 }
 
 // TestCarriedOn: decisions keep their ids over checkpoints, nothing is doubled by

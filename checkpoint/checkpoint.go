@@ -457,12 +457,12 @@ func (s *State) openItems() []Text {
 	for _, text := range s.OpenItems.Items {
 		out = append(out, Text(text))
 	}
-	for _, c := range s.OpenItems.Carried {
-		if !slices.Contains(out, Text(c.Text)) {
-			out = append(out, Text(c.Text))
+	for _, text := range s.OpenItems.Earlier {
+		if !slices.Contains(out, text) && len(out) < MaxOpenItems {
+			out = append(out, text)
 		}
 	}
-	return out[:min(len(out), MaxOpenItems)]
+	return out
 }
 
 func (s *State) learnings(prev *Checkpoint) []Text {

@@ -46,7 +46,7 @@ func Example() {
 	// Goal, as first stated: I want to go to Japan in March, budget-friendly
 	// Last request: 现在签证怎么办？
 	// Status: in_progress, interrupted at web_search {"query":"visa"}
-	// The agent's last words: Written to plan.md. Which hotels do you prefer?
+	// The agent's last words: (before the request) Written to plan.md. Which hotels do you prefer?
 	// Next action: the result of web_search {"query":"visa"}
 	// Decisions, the user's first, each newest first:
 	// - I propose two weeks: Tokyo, Kyoto, Osaka. Is that fine? → Looks good (11:54)

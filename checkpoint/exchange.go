@@ -3,7 +3,6 @@ package checkpoint
 import (
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/internal/textutil"
@@ -75,7 +74,7 @@ func (u *updater) keepAgentText(text string) {
 		return
 	}
 	t := &u.s.Thread
-	t.Reply = columns(text)
+	t.Reply = textutil.Columns(text)
 	e := ExchangeCapture{Role: roleAgent, Gist: u.gist(text, gistRunes), Seq: t.Captured}
 	if n := len(t.Tail); n > 0 && t.Tail[n-1].Role == roleAgent {
 		t.Tail[n-1] = e
@@ -96,21 +95,6 @@ func (u *updater) trimTail() {
 			return
 		}
 	}
-}
-
-// columns returns a text's length with wide characters counted twice, since each carries as much
-// as two letters at least. The result need not be exact above longReply.
-func columns(s string) int {
-	n := 0
-	for _, r := range s {
-		if n++; r >= 0x1100 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul) {
-			n++
-		}
-		if n > 4*longReply {
-			break
-		}
-	}
-	return n
 }
 
 // exchanges returns at most MaxExchanges key exchanges in their order. They are the first

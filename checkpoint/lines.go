@@ -162,17 +162,17 @@ func bounded(head []Line, lists [][]Line, maxBytes int) []Line {
 	}
 	left := map[string]int{}
 	for size() > maxBytes {
-		longest := slices.MaxFunc(lists, func(a, b []Line) int { return len(a) - len(b) })
-		if len(longest) == 0 {
-			break
-		}
-		left[longest[0].Tag]++
+		most := 0
 		for i := range lists {
-			if len(lists[i]) > 0 && lists[i][0] == longest[0] {
-				lists[i] = lists[i][1:]
-				break
+			if len(lists[i]) > len(lists[most]) {
+				most = i
 			}
 		}
+		if len(lists[most]) == 0 {
+			break
+		}
+		left[lists[most][0].Tag]++
+		lists[most] = lists[most][1:]
 	}
 	out := head
 	for _, list := range lists {

@@ -50,16 +50,6 @@ const mostGoingOn = 160
 // "where were we?", "continue".
 func GoesOn(message string) bool { return len(message) <= mostGoingOn && goingOn.MatchString(message) }
 
-// The sections of which an id can name one, as in cp_003.decisions.
-const (
-	sectionOpenItems   = "open_items"
-	sectionConstraints = "constraints"
-	sectionDecisions   = "decisions"
-	sectionThread      = "thread"
-	sectionFiles       = "resources"
-	sectionLearnings   = "learnings"
-)
-
 // Occasion is the place at which a restore text is shown.
 type Occasion int
 
@@ -150,28 +140,10 @@ func Restore(c *Checkpoint, opt *RestoreOptions) string {
 	return r.text()
 }
 
-// SectionText returns a section of a checkpoint in full, newest first. It returns "" if there is
-// no section of that name.
-func SectionText(c *Checkpoint, name string) string {
-	var b strings.Builder
-	if name == "goal" || name == "working" {
-		b.WriteString(strings.Join(working(c), ""))
-	}
-	for _, p := range lists(c) {
-		if name == sectionDecisions && p.section == name {
-			p.items = decisionItems(c, decisionRunes)
-		}
-		if p.section == name {
-			p.shown = len(p.items)
-			p.write(&b)
-		}
-	}
-	return b.String()
-}
-
 // part is one list while it is fitted into the text.
 type part struct {
-	section, title string
+	kind  kind
+	title string
 	// items are the entries, the first one to be shown at the front. joint shows them on one line.
 	items []string
 	joint bool
@@ -179,6 +151,15 @@ type part struct {
 	// in the first rounds. shown counts the entries that it got.
 	turn, rounds, shown int
 }
+
+// kind is the kind of a list of which only the part is shown that the text does not say elsewhere.
+type kind int
+
+const (
+	ofConstraints kind = 1 + iota
+	ofDecisions
+	ofThread
+)
 
 type restorer struct {
 	o     RestoreOptions
@@ -188,9 +169,9 @@ type restorer struct {
 }
 
 func newRestorer(c *Checkpoint, o RestoreOptions) *restorer {
-	r := &restorer{o: o, id: line(c.Meta.CheckpointID, nameRunes), head: slices.Concat(heading(c, o), working(c), from(c))}
+	r := &restorer{o: o, id: line(c.Meta.CheckpointID, nameRunes), head: append(heading(c, o), working(c)...)}
 	for _, p := range lists(c) {
-		if p.items = r.unsaid(p); len(p.items) > 0 && p.turn > 0 {
+		if p.items = r.unsaid(p); len(p.items) > 0 {
 			r.parts = append(r.parts, p)
 		}
 	}
@@ -202,12 +183,12 @@ func newRestorer(c *Checkpoint, o RestoreOptions) *restorer {
 // answers a question or gives a rule, since the decision or the rule is in the text.
 func (r *restorer) unsaid(p part) []string {
 	said := strings.Join(r.head, "")
-	switch p.section {
-	case sectionConstraints, sectionDecisions:
+	switch p.kind {
+	case ofConstraints, ofDecisions:
 		said += strings.Join(strings.Fields(r.o.Shown), " ")
-	case sectionThread:
+	case ofThread:
 		for _, q := range r.parts {
-			if q.section == sectionDecisions {
+			if q.kind == ofDecisions {
 				said += strings.Join(q.items, "")
 			}
 		}
@@ -217,7 +198,7 @@ func (r *restorer) unsaid(p part) []string {
 	return slices.DeleteFunc(p.items, func(item string) bool {
 		text := strings.TrimSuffix(unlisted(item), "…")
 		return strings.Contains(said, text) || slices.ContainsFunc(r.parts, func(q part) bool {
-			return q.section == sectionConstraints && slices.ContainsFunc(q.items, func(rule string) bool { return strings.Contains(text, unlisted(rule)) })
+			return q.kind == ofConstraints && slices.ContainsFunc(q.items, func(rule string) bool { return strings.Contains(text, unlisted(rule)) })
 		})
 	})
 }
@@ -282,30 +263,13 @@ func (u TokenUsage) billed() string {
 	return " billed for " + line(u.Model, nameRunes)
 }
 
-// from returns where the session was held.
-func from(c *Checkpoint) []string {
-	var parts []string
-	add := func(what string, n Name, runes int) {
-		if n != "" {
-			parts = append(parts, what+" "+line(n, runes))
-		}
-	}
-	add("channel", c.Meta.Channel, nameRunes)
-	add("agent", c.Meta.AgentID, nameRunes)
-	add("transcript", c.Meta.SessionFile, pathRunes)
-	if len(parts) == 0 {
-		return nil
-	}
-	return []string{"From: " + strings.Join(parts, ", ") + "\n"}
-}
-
 // The lengths, in runes, of the goal, of the user's newest message and of the agent's last words.
 const goalRunes, askedRunes, reportRunes = 200, 200, 400
 
 // narrow makes a text one line of the tokens that so many letters take. Wide characters take more.
 func narrow[T ~string](s T, runes int) string {
 	text := line(s, runes)
-	return line(text, runes*utf8.RuneCountInString(text)/max(1, columns(text)))
+	return line(text, runes*utf8.RuneCountInString(text)/max(1, textutil.Columns(text)))
 }
 
 // working returns the lines about the moment. The goal is the session's first request unless a
@@ -342,11 +306,11 @@ func working(c *Checkpoint) []string {
 		add("Next action", next)
 	}
 	add("Place", line(w.Place, itemRunes))
+	add("Transcript", line(c.Meta.SessionFile, pathRunes))
 	return out
 }
 
-// lists returns the lists of a checkpoint in the order of the text. A list without a turn is shown
-// only by itself.
+// lists returns the lists of a checkpoint in the order of the text.
 func lists(c *Checkpoint) []part {
 	res := &c.Resources
 	changed := slices.DeleteFunc(slices.Clone(res.FilesModified), func(n Name) bool { return slices.Contains(res.FilesUncommitted, n) })
@@ -358,16 +322,15 @@ func lists(c *Checkpoint) []part {
 		committed = "Files changed before the last commit"
 	}
 	return []part{
-		{section: sectionOpenItems, title: "Open items:\n", items: bullets(c.OpenItems, itemRunes, false), turn: 2},
-		{section: sectionConstraints, title: "Constraints, newest first:\n", items: bullets(c.Constraints, 240, true), turn: 3},
-		{section: sectionDecisions, title: "Decisions, the user's first, each newest first:\n", items: decisionItems(c, shortRunes), turn: 2},
-		{section: sectionFiles, title: "Files changed since the last commit" + freshIn + ": ", items: nameItems(fresh), joint: true, turn: 4},
-		{section: sectionFiles, title: committed + changedIn + ": ", items: nameItems(changed), joint: true, turn: 3},
-		{section: sectionThread, title: "Asked before, newest first:\n", items: askedItems(c), turn: 3},
-		{section: sectionFiles, title: "Commits, newest first:\n", items: bullets(res.Commits, gistRunes, true), turn: 2},
-		{section: sectionLearnings, title: "Learnings (consider storing them in long-term memory):\n", items: bullets(c.Learnings, 240, true), turn: 1, rounds: lastRounds},
-		{section: sectionFiles, title: "Files read" + readIn + ": ", items: nameItems(read), joint: true, turn: 3, rounds: lastRounds},
-		{section: sectionFiles, title: "Tools used: ", items: nameItems(res.ToolsUsed), joint: true},
+		{title: "Open items:\n", items: bullets(c.OpenItems, itemRunes, false), turn: 2},
+		{kind: ofConstraints, title: "Constraints, newest first:\n", items: bullets(c.Constraints, 240, true), turn: 3},
+		{kind: ofDecisions, title: "Decisions, the user's first, each newest first:\n", items: decisionItems(c), turn: 2},
+		{title: "Files changed since the last commit" + freshIn + ": ", items: nameItems(fresh), joint: true, turn: 4},
+		{title: committed + changedIn + ": ", items: nameItems(changed), joint: true, turn: 3},
+		{kind: ofThread, title: "Asked before, newest first:\n", items: askedItems(c), turn: 3},
+		{title: "Commits, newest first:\n", items: bullets(res.Commits, gistRunes, true), turn: 2},
+		{title: "Learnings (consider storing them in long-term memory):\n", items: bullets(c.Learnings, 240, true), turn: 1, rounds: lastRounds},
+		{title: "Files read" + readIn + ": ", items: nameItems(read), joint: true, turn: 3, rounds: lastRounds},
 	}
 }
 
@@ -386,18 +349,18 @@ func bullets(list []Text, runes int, newestFirst bool) []string {
 // in a restore text. The answer is always whole.
 const shortRunes = 160
 
-// answered returns a decision on one line, with its question cut to a length.
-func answered(what Text, runes int) string {
+// answered returns a decision on one line, with its question cut.
+func answered(what Text) string {
 	text := line(what, decisionRunes)
 	if q, _, ok := choice.Parts(text); ok {
-		return narrow(q, runes) + text[len(q):]
+		return narrow(q, shortRunes) + text[len(q):]
 	}
 	return text
 }
 
 // decisionItems lists the decisions of persons, then the decisions of the agent, each newest
 // first. An item has the time of day. It also has the day if that is not the checkpoint's day.
-func decisionItems(c *Checkpoint, runes int) []string {
+func decisionItems(c *Checkpoint) []string {
 	var out []string
 	said := map[Text]bool{}
 	newest := slices.Clone(c.Decisions)
@@ -424,7 +387,7 @@ func decisionItems(c *Checkpoint, runes int) []string {
 			}
 			when = " (" + d.When.Format(form) + ")"
 		}
-		out = append(out, "- "+answered(d.What, runes)+when+"\n")
+		out = append(out, "- "+answered(d.What)+when+"\n")
 	}
 	return out
 }
@@ -517,22 +480,20 @@ func (r *restorer) text() string {
 	for _, h := range r.head {
 		b.WriteString(h)
 	}
-	var left []string // the sections with omitted entries
+	left := false
 	for i := range r.parts {
 		p := &r.parts[i]
 		if p.shown > 0 {
 			p.write(&b)
 		}
-		if p.shown < len(p.items) && !slices.Contains(left, p.section) {
-			left = append(left, p.section)
-		}
+		left = left || p.shown < len(p.items)
 	}
 	switch {
-	case len(left) == 0:
+	case !left:
 	case r.o.Source != "":
 		fmt.Fprintf(&b, "The rest is in %s.\n", line(r.o.Source, nameRunes))
 	case r.o.Resolver != "":
-		fmt.Fprintf(&b, "The rest: %s %s.NAME, NAME one of %s\n", line(r.o.Resolver, nameRunes), r.id, strings.Join(left, ", "))
+		fmt.Fprintf(&b, "The rest: %s %s\n", line(r.o.Resolver, nameRunes), r.id)
 	}
 	return b.String()
 }

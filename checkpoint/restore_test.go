@@ -33,9 +33,9 @@ Saved: 2026-03-09 12:00Z, 162k/200k tokens, 0 compactions
 Goal, as first stated: I want to go to Japan in March, budget-friendly
 Last request: 现在签证怎么办？
 Status: in_progress, interrupted at web_search {"query":"visa"}
-The agent's last words: Written to plan.md. Which hotels do you prefer?
+The agent's last words: (before the request) Written to plan.md. Which hotels do you prefer?
 Next action: the result of web_search {"query":"visa"}
-From: channel telegram, agent default, transcript sessions/s.jsonl
+Transcript: sessions/s.jsonl
 Open items:
 - open item 0
 - open item 1
@@ -82,7 +82,7 @@ func TestMore(t *testing.T) {
 		t.Errorf("ids that lead nowhere, or nothing of what is left out:\n%s", text)
 	}
 	text := checkpoint.Restore(c, &checkpoint.RestoreOptions{Resolver: "memory_get"})
-	if !strings.HasSuffix(text, "\nThe rest: memory_get cp_001.NAME, NAME one of open_items, decisions, resources, learnings\n") {
+	if !strings.HasSuffix(text, "\nThe rest: memory_get cp_001\n") {
 		t.Errorf("no way to what is left out:\n%s", text)
 	}
 	left := 0
@@ -91,13 +91,6 @@ func TestMore(t *testing.T) {
 	}
 	if shown := strings.Count(text, "- open item"); shown+left != 40 || shown == 0 {
 		t.Errorf("%d shown and %d left of 40", shown, left)
-	}
-	full := checkpoint.SectionText(c, "open_items")
-	if strings.Count(full, "- open item") != 40 || strings.Contains(full, "more") {
-		t.Errorf("the section in full:\n%s", full)
-	}
-	if w := checkpoint.SectionText(c, "working"); !strings.Contains(w, "Last request: ") {
-		t.Errorf("working: %q", w)
 	}
 	if text := checkpoint.Restore(c, &checkpoint.RestoreOptions{Source: "SESSION-STATE.md"}); !strings.HasSuffix(text, "\nThe rest is in SESSION-STATE.md.\n") {
 		t.Errorf("no word of the source:\n%s", text)
@@ -145,7 +138,7 @@ func TestRestoreProperties(t *testing.T) {
 
 // begins reports whether a line begins as the package's own lines do.
 func begins(l string) bool {
-	for _, p := range []string{"- ", "  +", "Saved: ", "Goal, as first stated: ", "Step: ", "Constraints, newest first:", "Last request: ", "The agent's last words: ", "Asked before, newest first:", "Files changed", "Status: in_progress, interrupted at ", "Next action: ", "From: channel ", "Open items:", "Decisions, the user's first, each newest first:", "Files read", "Learnings (", "Warning: "} {
+	for _, p := range []string{"- ", "  +", "Saved: ", "Goal, as first stated: ", "Step: ", "Constraints, newest first:", "Last request: ", "The agent's last words: ", "Asked before, newest first:", "Files changed", "Status: in_progress, interrupted at ", "Next action: ", "Transcript: ", "Open items:", "Decisions, the user's first, each newest first:", "Files read", "Learnings (", "Warning: "} {
 		if strings.HasPrefix(l, p) {
 			return true
 		}

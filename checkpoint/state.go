@@ -33,7 +33,6 @@ const (
 	maxPending  = 64
 	maxSeen     = 1024
 	maxRecent   = 16
-	maxCarried  = 5 // checkpoints for which an open item stays without news of it
 )
 
 // State holds everything captured of a session since its last checkpoint, and the position up to
@@ -103,16 +102,8 @@ type OpenItemState struct {
 	Version int `json:"version"`
 	// Items are the items open now, the most pressing first.
 	Items []string `json:"items"`
-	// Carried lists items that an earlier checkpoint left open and that this state has not seen
-	// closed. The state knows nothing of the messages before that checkpoint.
-	Carried []CarriedItem `json:"carried,omitempty"`
-}
-
-// CarriedItem is an open item of an earlier checkpoint, with the number of later checkpoints that
-// kept it.
-type CarriedItem struct {
-	Text        string `json:"text"`
-	Checkpoints int    `json:"checkpoints"`
+	// Earlier are the items that the newest checkpoint of an earlier conversation left open.
+	Earlier []Text `json:"earlier,omitempty"`
 }
 
 // LearningState is learnings.json.
@@ -257,7 +248,6 @@ func (s State) clone() State {
 	for _, uses := range s.Resources.lists() {
 		*uses = slices.Clone(*uses)
 	}
-	s.OpenItems.Carried = slices.Clone(s.OpenItems.Carried)
 	s.Learnings.Items = slices.Clone(s.Learnings.Items)
 	t := &s.Thread
 	t.Seen, t.Recent = slices.Clone(t.Seen), slices.Clone(t.Recent)
@@ -289,10 +279,8 @@ func Begin(s State, latest *Checkpoint) State {
 	for _, uses := range s.Resources.lists() {
 		*uses = newer(*uses, func(u Use) int { return u.Seq }, through)
 	}
-	if s.Thread.Reader.Offset.Messages == 0 && len(s.OpenItems.Carried) == 0 {
-		for _, text := range latest.OpenItems {
-			s.OpenItems.Carried = append(s.OpenItems.Carried, CarriedItem{Text: string(text)})
-		}
+	if s.Thread.Reader.Offset.Messages == 0 {
+		s.OpenItems.Earlier = latest.OpenItems
 	}
 	s.Thread.Captured, s.Thread.Since = max(s.Thread.Captured, through), max(s.Thread.Since, through)
 	return s
@@ -351,13 +339,6 @@ func (s State) next() State {
 	s.Thread.Since = s.Thread.Captured
 	s.Decisions.Items, s.Decisions.Constraints, s.Learnings.Items = nil, nil, nil
 	s.Resources = ResourceState{Version: stateVersion}
-	kept := s.OpenItems.Carried[:0]
-	for _, c := range s.OpenItems.Carried {
-		if c.Checkpoints++; c.Checkpoints < maxCarried {
-			kept = append(kept, c)
-		}
-	}
-	s.OpenItems.Carried = orNil(kept)
 	return s
 }
 

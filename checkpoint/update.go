@@ -9,7 +9,6 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/pagevm/mask"
 	"github.com/memkernel/memkernel/summary"
-	"github.com/memkernel/memkernel/transcript"
 )
 
 // Lengths of excerpts in runes. As the checkpoint format demands, a topic and a thread summary
@@ -63,7 +62,7 @@ func UpdateMasked(s State, msgs []memkernel.Message, mask func(string) string) S
 			met = true
 		}
 	}
-	if met && len(u.s.OpenItems.Carried) == 0 {
+	if met {
 		u.openItems()
 	}
 	return u.s
@@ -132,9 +131,6 @@ func (u *updater) message() {
 	t.Pending = orNil(slices.DeleteFunc(t.Pending, func(a Attempt) bool { // made again
 		return u.reading(a.ID).ID == "" && slices.ContainsFunc(before.Pending, func(c summary.Call) bool { return c.ID == a.ID && c.Lost })
 	}))
-	if len(u.s.OpenItems.Carried) > 0 {
-		u.openItems()
-	}
 	t.Reader = trimmed(t.Reader)
 }
 
@@ -156,19 +152,13 @@ func trimmed(r summary.State) summary.State {
 	return r
 }
 
-// decisions takes over the decisions that the reader found in the message. A decision that the
-// reader brings up to date, such as a plan, replaces its older form.
+// decisions takes over the decisions that the reader found in the message.
 func (u *updater) decisions(before summary.State) {
 	for _, e := range u.s.Thread.Reader.Decisions {
-		old := slices.IndexFunc(before.Decisions, func(o summary.Entry) bool { return o.ID == e.ID })
-		if old >= 0 && before.Decisions[old] == e {
-			continue
-		}
 		d := DecisionCapture{Ref: e.ID, Key: e.Key, Kind: e.Kind, By: e.By, What: summary.Excerpt(e.Text, decisionRunes), When: u.time(), Seq: u.s.Thread.Captured}
-		same := func(o DecisionCapture) bool {
-			return o.Ref == d.Ref && (o.Key == d.Key || old >= 0 && o.Key == before.Decisions[old].Key)
+		if !slices.ContainsFunc(before.Decisions, func(o summary.Entry) bool { return o.ID == e.ID }) && !slices.ContainsFunc(u.s.Decisions.Items, func(o DecisionCapture) bool { return o.Ref == d.Ref && o.Key == d.Key }) {
+			u.s.Decisions.Items = summary.Newest(append(u.s.Decisions.Items, d), MaxDecisions, func(d DecisionCapture) bool { return d.By == summary.ByUser })
 		}
-		u.s.Decisions.Items = summary.Newest(append(orNil(slices.DeleteFunc(u.s.Decisions.Items, same)), d), MaxDecisions, func(d DecisionCapture) bool { return d.By == summary.ByUser })
 	}
 }
 
@@ -202,11 +192,17 @@ func (u *updater) parts(before summary.State) {
 	}
 }
 
-// openItems takes over the reader's open items, and drops the carried items that the reader can
-// judge.
+// carriedTurns is the number of messages of the user's after which the open items of an earlier
+// conversation are dropped. By then the agent has seen them.
+const carriedTurns = 2
+
+// openItems takes over the reader's open items.
 func (u *updater) openItems() {
 	o := &u.s.OpenItems
 	o.Items = nil
+	if u.s.Thread.Reader.Turn >= carriedTurns {
+		o.Earlier = nil
+	}
 	for _, e := range u.s.Thread.Reader.OpenThreads() {
 		if e.Kind == "check" && strings.Contains(e.Text, "command not found") || strings.HasPrefix(e.Text, summary.LostPrefix+"Read ") {
 			continue // nothing is open about the work
@@ -218,38 +214,6 @@ func (u *updater) openItems() {
 			o.Items = append(o.Items, text)
 		}
 	}
-	o.Carried = orNil(slices.DeleteFunc(o.Carried, func(c CarriedItem) bool {
-		return slices.Contains(o.Items, c.Text) || u.closes(c.Text)
-	}))
-}
-
-// How the reader's open items begin.
-const (
-	asksPrefix    = "unanswered: "
-	failingPrefix = "failing: "
-	commandPrefix = "last command failed: "
-)
-
-// closes reports whether the message settles a carried item. Any word of the user settles a
-// question. A successful run settles a failing command. A plan that names a plan item settles
-// that item. An equal call, or the second message of the user, settles a lost call.
-func (u *updater) closes(item string) bool {
-	r := &u.s.Thread.Reader
-	if strings.HasPrefix(item, asksPrefix) {
-		own, quoted := transcript.Typed(*u.m)
-		return own != "" || quoted != ""
-	}
-	for _, prefix := range [...]string{failingPrefix, commandPrefix} {
-		if cmd, ok := strings.CutPrefix(item, prefix); ok {
-			ran := r.LastCommand
-			return ran.Text != "" && !summary.Failed(ran.Status) && (cmd == ran.Text || strings.HasPrefix(cmd, ran.Text+" ("))
-		}
-	}
-	if call, ok := strings.CutPrefix(item, summary.LostPrefix); ok {
-		return r.Turn > 1 || slices.ContainsFunc(r.Pending, func(c summary.Call) bool { return !c.Lost && c.Label() == call })
-	}
-	_, step, ok := strings.Cut(item, ": ")
-	return ok && slices.ContainsFunc(r.Todos, func(t summary.Todo) bool { return t.Text == step })
 }
 
 // defaultMask masks secrets by all rules, with nothing allowed.

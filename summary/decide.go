@@ -43,23 +43,26 @@ func (u *updater) state(text string) {
 	}
 }
 
-// committed records a commit once, among the reports of finished work.
+// committed records a commit among the reports of finished work.
 func (u *updater) committed(text string) {
-	key := u.m.Key
-	if key != "" && slices.ContainsFunc(u.s.Reports, func(o Entry) bool { return o.Key == key && o.Text == text }) {
-		return
+	e := u.entry("w", KindCommit, oneLine(text, DecisionRunes))
+	if !e.in(u.s.Reports) {
+		u.s.Reports = push(u.s.Reports, e, maxReports, new(int))
 	}
-	u.s.Reports = push(u.s.Reports, u.entry("w", KindCommit, oneLine(text, DecisionRunes)), maxReports, new(int))
+}
+
+// in reports whether a list has an entry of the same message, kind and text.
+func (e Entry) in(list []Entry) bool {
+	return e.Key != "" && slices.ContainsFunc(list, func(o Entry) bool { return o.Key == e.Key && o.Kind == e.Kind && o.Text == e.Text })
 }
 
 // decided records a decision once, since messages are read again after a host takes later
 // messages back.
 func (u *updater) decided(by, kind, text string) {
-	key := u.m.Key
-	if key != "" && slices.ContainsFunc(u.s.Decisions, func(o Entry) bool { return o.Key == key && o.Kind == kind && o.Text == text }) {
+	e := u.entry("d", kind, text)
+	if e.in(u.s.Decisions) {
 		return
 	}
-	e := u.entry("d", kind, text)
 	e.By = by
 	list := append(u.s.Decisions, e)
 	u.s.Decisions = Newest(list, maxDecisions, func(d Entry) bool { return d.By == ByUser })

@@ -87,11 +87,7 @@ func focused(lines []string, i int) string {
 		}
 	}
 	if n := utf8.RuneCountInString(q); n < shortQuestion || n < pointingQuestion && points.MatchString(q) && len(splitSentences(q)) == 1 {
-		s := before(lines[:i])
-		if s == "" && n >= shortQuestion {
-			s = title(lines[:i])
-		}
-		if s != "" && utf8.RuneCountInString(s+q) < QuestionRunes {
+		if s := before(lines[:i]); s != "" && utf8.RuneCountInString(s+q) < QuestionRunes {
 			q = s + " " + q
 		}
 	}
@@ -119,26 +115,10 @@ func before(lines []string) string {
 	if strings.HasSuffix(t, ":") {
 		return ""
 	}
-	if s := lastSentence(t); len(s) >= shortQuestion || !ascii(s) {
+	if s := lastSentence(t); len(s) >= shortQuestion {
 		return s
 	}
 	return "" // such as "Done."
-}
-
-func ascii(s string) bool { return len(s) == utf8.RuneCountInString(s) }
-
-// titleLines is the number of lines before a question in which its section's title is looked for.
-const titleLines = 40
-
-// title returns the title of the section that a question ends, "" if there is none.
-func title(lines []string) string {
-	for i := len(lines) - 1; i >= max(0, len(lines)-titleLines); i-- {
-		l := strings.TrimSpace(lines[i])
-		if t := unmarked(l); strings.HasPrefix(l, "#") && strings.Contains(t, " ") {
-			return strings.TrimRight(t, ":.") + "."
-		}
-	}
-	return ""
 }
 
 // shortQuestion is the length, in characters, below which a question can't be understood without
@@ -222,7 +202,7 @@ func (a Asked) Answered(reply string) (string, bool) {
 	}
 	labels, rest := a.labels(reply), Bare(reply)
 	begins := len(rest) < len(reply)
-	agrees := begins && !labels && !strings.ContainsAny(reply, "0123456789") && len(strings.Fields(rest)) < agreeWords && width(rest) <= 2*agreeWords
+	agrees := begins && !labels && !strings.ContainsAny(reply, "0123456789") && len(strings.Fields(rest)) < agreeWords && textutil.Columns(rest) <= 2*agreeWords
 	chooses := Chooses(rest) || a.shares(rest)
 	switch {
 	case Wonders(reply), Asking(reply) && !begins && !labels, reporting.MatchString(rest):
@@ -232,7 +212,7 @@ func (a Asked) Answered(reply string) (string, bool) {
 	case agrees && (either.MatchString(a.Text) || len(a.Options) == 0 && passing.MatchString(a.Text)):
 		return "", false
 	case begins && !labels && weak.MatchString(reply) && !agrees && !(chooses && !either.MatchString(a.Text) || a.shares(rest)),
-		!begins && !labels && !chooses && width(reply) > pointing(reply):
+		!begins && !labels && !chooses && textutil.Columns(reply) > pointing(reply):
 		return "", false // the person goes on to something else
 	case a.Question, labels && utf8.RuneCountInString(reply) <= labelRunes, begins && (labels || a.shares(reply)):
 	default:
@@ -268,21 +248,10 @@ const pointingRunes, labelRunes, choreWords = 40, 3, 5
 // pointing is pointingRunes for the script of a reply. A reply in a script without spaces says
 // the same in fewer columns.
 func pointing(reply string) int {
-	if width(reply) > utf8.RuneCountInString(reply)+4 {
+	if textutil.Columns(reply) > utf8.RuneCountInString(reply)+4 {
 		return pointingRunes * 3 / 5
 	}
 	return pointingRunes
-}
-
-// width returns the length of a text in columns. A wide character has two.
-func width(s string) int {
-	n := 0
-	for _, r := range s {
-		if n++; r >= 0x1100 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul) {
-			n++
-		}
-	}
-	return n
 }
 
 var (

@@ -237,14 +237,14 @@ func (k *Keeper) Spent() store.Stats {
 	return k.life.store.Spent()
 }
 
-// checkpointID is the form of a checkpoint's id. A dot and the name of a section may follow.
-var checkpointID = textutil.LazyRegexp(`^(cp_\d{3,})(?:\.([a-z_]+))?$`)
+// checkpointID is the form of a checkpoint's id. Earlier versions named a section after a dot.
+var checkpointID = textutil.LazyRegexp(`^(cp_\d{3,})(?:\.[a-z_]+)?$`)
 
-// IsCheckpoint reports whether id names a checkpoint or a section of a checkpoint.
+// IsCheckpoint reports whether id names a checkpoint.
 func IsCheckpoint(id string) bool { return checkpointID.MatchString(id) }
 
-// CheckpointText returns the text of the checkpoint with an id, or one section in full. ok is
-// false if no checkpoint ever had the id. If a newer checkpoint is returned instead, note says
+// CheckpointText returns the text of the checkpoint with an id. ok is false if no checkpoint ever
+// had the id. If a newer checkpoint is returned instead, note says
 // so.
 func CheckpointText(files store.Store, id string) (text, note string, ok bool, err error) {
 	m := checkpointID.FindStringSubmatch(id)
@@ -260,9 +260,6 @@ func CheckpointText(files store.Store, id string) (text, note string, ok bool, e
 	}
 	if err != nil {
 		return "", "", false, err
-	}
-	if m[2] != "" {
-		return text + checkpoint.SectionText(c, m[2]), note, true, nil
 	}
 	whole, err := checkpoint.Marshal(c)
 	return text + string(whole), note, true, err
