@@ -290,7 +290,7 @@ func (s *State) meta(prev *Checkpoint, in Input) Meta {
 // working derives the work in progress from the last speaker and the running calls.
 func (s *State) working(in Input) Working {
 	t := &s.Thread
-	w := Working{Topic: Text(t.Topic), Goal: Text(t.Reader.Goal.Text), Status: t.status(), SplitTurn: in.SplitTurn, Report: Text(t.Report), Place: Text(t.place())}
+	w := Working{Topic: Text(t.Topic), Goal: Text(t.Reader.Goal.Text), Status: t.status(), SplitTurn: in.SplitTurn, Report: Text(t.Report), Place: Text(summary.Excerpt(t.Reader.Where(), itemRunes))}
 	if t.planned() {
 		w.Step = Text(t.Reader.Step())
 	}
@@ -334,27 +334,6 @@ func (t *ThreadState) underWay() *CallSummary {
 
 // planned reports whether the agent has changed its plan since the user spoke.
 func (t *ThreadState) planned() bool { return t.Planned > 0 && t.Planned == t.Reader.Turn }
-
-// place returns where the work is done, and how the last check ended.
-func (t *ThreadState) place() string {
-	p, parts := t.Reader.Place, []string{}
-	if p.Branch != "" {
-		parts = append(parts, "branch "+p.Branch)
-	}
-	dir, most := p.Dir, 0
-	for _, d := range p.Dirs {
-		if dir == "" || d.Count > most && p.Dir == "" {
-			dir, most = d.Dir, d.Count
-		}
-	}
-	if dir != "" {
-		parts = append(parts, "in "+dir)
-	}
-	if c := t.Reader.LastCheck; c.Text != "" && !strings.HasSuffix(c.Status, "(exit 127)") {
-		parts = append(parts, "last check "+summary.Excerpt(c.Text, 80)+": "+c.Status)
-	}
-	return summary.Excerpt(strings.Join(parts, ", "), itemRunes)
-}
 
 // answerTo begins the next action if it is the user's.
 const answerTo = "the user's answer to: "

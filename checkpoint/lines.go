@@ -78,16 +78,15 @@ func added[T comparable](list []T, e T, max int) []T {
 	return capped(append(slices.DeleteFunc(list, func(o T) bool { return o == e }), e), max)
 }
 
-// values returns the single statements of a checkpoint by their tags.
-func (c *Checkpoint) values() []struct {
+// value is a single statement of a checkpoint.
+type value struct {
 	tag string
 	at  *Text
-} {
+}
+
+func (c *Checkpoint) values() []value {
 	w := &c.Working
-	return []struct {
-		tag string
-		at  *Text
-	}{{TagGoal, &w.Goal}, {TagTask, &w.Topic}, {tagReport, &w.Report}, {tagStep, &w.Step}, {TagNext, &w.NextAction}, {tagPlace, &w.Place}}
+	return []value{{TagGoal, &w.Goal}, {TagTask, &w.Topic}, {tagReport, &w.Report}, {tagStep, &w.Step}, {TagNext, &w.NextAction}, {tagPlace, &w.Place}}
 }
 
 // lists returns the lists of a checkpoint by their tags.

@@ -10,7 +10,6 @@ import (
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/plan"
-	"github.com/memkernel/memkernel/kernel/internal/tokencount"
 	"github.com/memkernel/memkernel/kernel/internal/turn"
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
@@ -134,15 +133,10 @@ func (k *Kernel) Restore(ctx context.Context, req api.RestoreRequest) (*api.Rest
 		return nil, err
 	}
 	defer unlock()
-	l, err := s.Life.Now()
+	out, err := s.Life.Restore(s.Account.Observed[""], &checkpoint.RestoreOptions{Occasion: req.Occasion, Resolver: req.Resolver, Shown: req.Shown})
 	if err != nil {
 		return nil, fmt.Errorf("restore session %s: %w", s.Key, err)
 	}
-	r, err := s.Life.Restore(s.Account.Observed[""], &checkpoint.RestoreOptions{Occasion: req.Occasion, Resolver: req.Resolver, Shown: req.Shown, Count: counter(l.State.Thread.Usage)})
-	if err != nil {
-		return nil, fmt.Errorf("restore session %s: %w", s.Key, err)
-	}
-	out := &api.Restored{Checkpoint: r.Checkpoint, Net: r.From, Text: r.Text, Damaged: r.Damaged}
 	if out.Text != "" || s.Keeps() {
 		return out, nil
 	}
@@ -154,17 +148,4 @@ func (k *Kernel) Restore(ctx context.Context, req api.RestoreRequest) (*api.Rest
 		return nil, fmt.Errorf("restore: %w", err)
 	}
 	return out, nil
-}
-
-// counter counts the tokens of a text that the model of a session's last bill will read. It
-// returns nil if the model is not known.
-func counter(bill *checkpoint.Usage) func(string) int {
-	if bill == nil {
-		return nil
-	}
-	count, err := tokencount.New("", bill.Model, nil)
-	if err != nil {
-		return nil
-	}
-	return count.Text
 }

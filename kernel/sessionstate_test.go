@@ -282,7 +282,7 @@ func TestStatesOfSessionsStayApart(t *testing.T) {
 			speak(t, k, key, talks[key])
 		}
 	}
-	for key, words := range map[string][2]string{"dan": {"Wo waren wir stehen geblieben?", "Goal: Please count the lemurs."}, "eve": {"continue", "Goal: Please count the lemurs."}, "shared": {"where were we?", ""}} {
+	for key, words := range map[string][2]string{"dan": {"Wo waren wir stehen geblieben?", "Goal, as first stated: Please count the lemurs."}, "eve": {"continue", "Goal, as first stated: Please count the lemurs."}, "shared": {"where were we?", ""}} {
 		talks[key] = newConversation(9)
 		talks[key].add(memkernel.RoleUser, memkernel.Part{Kind: memkernel.PartText, Text: words[0]})
 		text := plan(key, key != "shared")

@@ -148,7 +148,10 @@ const (
 
 func newRenderer(s State, beside Beside, more func(string, int) string) *renderer {
 	repo := s.repo()
-	r := &renderer{more: more, state: stateLine(s, repo), lists: make([]list, lists)}
+	r := &renderer{more: more, lists: make([]list, lists)}
+	if where := s.Where(); where != "" {
+		r.state = "state: " + where + "\n"
+	}
 	for i, kind := range [...]string{kindConstraints, kindCorrections, kindDecisions, kindDone, kindOpen, kindFiles} {
 		r.lists[i].kind, r.lists[i].flip = kind, i < atOpen
 	}
@@ -336,10 +339,10 @@ func goalLine(s State, shown func(key, text string) bool) string {
 	return ""
 }
 
-// stateLine returns where the work is, and how the last check ended.
-func stateLine(s State, repo string) string {
+// Where returns where the work is, and how the last check ended, unless it is still failing.
+func (s State) Where() string {
 	var parts []string
-	if repo != "" {
+	if repo := s.repo(); repo != "" {
 		parts = append(parts, "in "+repo)
 	}
 	if s.Place.Branch != "" {
@@ -348,10 +351,7 @@ func stateLine(s State, repo string) string {
 	if s.LastCheck.Text != "" && !s.isFailing(s.LastCheck.Text) {
 		parts = append(parts, "last check "+s.LastCheck.Text+" → "+s.LastCheck.Status)
 	}
-	if parts == nil {
-		return ""
-	}
-	return "state: " + strings.Join(parts, "; ") + "\n"
+	return strings.Join(parts, "; ")
 }
 
 // repo returns the directory of the work. That is the directory that the host named, else the

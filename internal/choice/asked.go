@@ -157,7 +157,7 @@ func options(lines []string) []string {
 			r, _ := utf8.DecodeRuneInString(m[2])
 			next = string(r + 1)
 		}
-		if len(list) > 1 && (worded(list) || !worded(out)) {
+		if len(list) > 1 {
 			out = list
 		}
 	}
@@ -165,13 +165,6 @@ func options(lines []string) []string {
 		return nil
 	}
 	return out
-}
-
-var wordFirst = textutil.LazyRegexp(`^\pL\pL`)
-
-// worded reports whether a list calls its lines options: "Option 1: Redis".
-func worded(list []string) bool {
-	return len(list) > 0 && wordFirst.MatchString(list[0])
 }
 
 // titleOf returns the statement of a line without its explanation.
@@ -207,7 +200,7 @@ func (a Asked) Answered(reply string) (string, bool) {
 	switch {
 	case Wonders(reply), Asking(reply) && !begins && !labels, reporting.MatchString(rest):
 		return "", false
-	case idle.MatchString(a.Text) && !labels, chore.MatchString(rest) && !labels && len(strings.Fields(rest)) <= choreWords:
+	case idle.MatchString(a.Text) && !labels, passing.MatchString(a.Text) && !begins && !labels && !Chooses(reply), chore.MatchString(rest) && !labels && len(strings.Fields(rest)) <= choreWords:
 		return "", false // the person names the next task
 	case agrees && (either.MatchString(a.Text) || len(a.Options) == 0 && passing.MatchString(a.Text)):
 		return "", false

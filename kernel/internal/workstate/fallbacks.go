@@ -126,22 +126,10 @@ func sourceOf(o *Options, c *checkpoint.Checkpoint, from api.Net) string {
 	return StatePath
 }
 
-// Restored is the text from which a session continues.
-type Restored struct {
-	// Checkpoint is the newest checkpoint, "" if there is no checkpoint.
-	Checkpoint string
-	// From is the record from which Text was made. It is empty if nothing is kept.
-	From api.Net
-	// Text is the restore text. It is empty if nothing is kept.
-	Text string
-	// Damaged are the files that could not be used.
-	Damaged []string
-}
-
 // Restore returns the restore text, from the present data on disk. observed is the summary of the
 // main line's turns. It uses only the options that depend on the text's reader.
-func (k *Keeper) Restore(observed summary.State, o *checkpoint.RestoreOptions) (*Restored, error) {
-	out := &Restored{Damaged: []string{}}
+func (k *Keeper) Restore(observed summary.State, o *checkpoint.RestoreOptions) (*api.Restored, error) {
+	out := &api.Restored{Damaged: []string{}}
 	k.Forget()
 	l, err := k.Now()
 	if err != nil {
@@ -163,8 +151,8 @@ func (k *Keeper) Restore(observed summary.State, o *checkpoint.RestoreOptions) (
 		c, from, source = fromSummary(k.Session.Key(), observed), api.NetJournal, "the session's journal"
 	}
 	if c != nil {
-		out.From, source = from, cmp.Or(source, sourceOf(&k.Options, c, from))
-		out.Text = checkpoint.Restore(c, &checkpoint.RestoreOptions{Occasion: o.Occasion, Resolver: o.Resolver, Shown: o.Shown, Count: o.Count, Source: source})
+		out.Net, source = from, cmp.Or(source, sourceOf(&k.Options, c, from))
+		out.Text = checkpoint.Restore(c, &checkpoint.RestoreOptions{Occasion: o.Occasion, Resolver: o.Resolver, Shown: o.Shown, Source: source})
 	}
 	return out, nil
 }

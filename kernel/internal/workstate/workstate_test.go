@@ -175,8 +175,8 @@ func TestWhatIsLeftIsGoneOnFrom(t *testing.T) {
 	} {
 		step.lose()
 		r, err := k.Restore(observed, &checkpoint.RestoreOptions{Occasion: checkpoint.NewSession})
-		if err != nil || r.From != step.from || strings.Contains(r.Text, "Postgres") != (step.from != "") {
-			t.Errorf("want %q: restored from %q, %v:\n%s", step.from, r.From, err, r.Text)
+		if err != nil || r.Net != step.from || strings.Contains(r.Text, "Postgres") != (step.from != "") {
+			t.Errorf("want %q: restored from %q, %v:\n%s", step.from, r.Net, err, r.Text)
 		}
 	}
 }
