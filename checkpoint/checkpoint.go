@@ -366,15 +366,13 @@ func (t *ThreadState) nextAction(w Working) string {
 }
 
 // constraints returns the constraints of earlier checkpoints, then the constraints that were read
-// since. Each constraint is at its first place.
+// since. Each constraint is at its last place.
 func (s *State) constraints(prev *Checkpoint) []Text {
 	out := slices.Clone(prev.Constraints)
 	for _, e := range s.Decisions.Constraints {
-		if !slices.Contains(out, Text(e.What)) {
-			out = append(out, Text(e.What))
-		}
+		out = added(out, Text(e.What), maxConstraints)
 	}
-	return orNil(capped(out, maxConstraints))
+	return orNil(out)
 }
 
 func (s *State) decisions(prev *Checkpoint) []Decision {

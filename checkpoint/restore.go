@@ -1,6 +1,7 @@
 package checkpoint
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -67,18 +68,9 @@ const (
 	OtherSession
 )
 
-// heading returns the title of a restore text.
-func (o Occasion) heading() string {
-	switch o {
-	case NewSession:
-		return "from an earlier conversation"
-	case OnResume:
-		return "as this session stood"
-	case OtherSession:
-		return "from which the user goes on in this one"
-	}
-	return "restored after a compaction"
-}
+// headings are the titles of a restore text.
+var headings = [...]string{AfterCompaction: "restored after a compaction", NewSession: "from an earlier conversation",
+	OnResume: "as this session stood", OtherSession: "from which the user goes on in this one"}
 
 // RestoreOptions set how a restore text is made. A nil pointer means all defaults.
 type RestoreOptions struct {
@@ -99,20 +91,6 @@ type RestoreOptions struct {
 	Source string
 }
 
-func (o *RestoreOptions) orDefault() RestoreOptions {
-	var d RestoreOptions
-	if o != nil {
-		d = *o
-	}
-	if d.Cap == 0 {
-		d.Cap = RestoreCap
-	}
-	if d.Count == nil {
-		d.Count = func(s string) int { return (len(s) + 2) / 3 }
-	}
-	return d
-}
-
 // Restore renders a checkpoint as a text from which a model can continue. It begins with what the
 // session is for, what the user asked last and what became of it. Its lists show their newest
 // entries. The lists get places one after another until the cap is reached. Omitted entries are
@@ -120,7 +98,14 @@ func (o *RestoreOptions) orDefault() RestoreOptions {
 // never begins a line, so it can't pass for a heading. Equal checkpoints give equal bytes. The
 // result is "" only if even the first line is over the cap.
 func Restore(c *Checkpoint, opt *RestoreOptions) string {
-	o := opt.orDefault()
+	var o RestoreOptions
+	if opt != nil {
+		o = *opt
+	}
+	o.Cap = cmp.Or(o.Cap, RestoreCap)
+	if o.Count == nil {
+		o.Count = func(s string) int { return (len(s) + 2) / 3 }
+	}
 	r := newRestorer(c, o)
 	for len(r.head) > 0 && o.Count(r.text()) > o.Cap {
 		if len(r.parts) > 0 {
@@ -142,7 +127,8 @@ func Restore(c *Checkpoint, opt *RestoreOptions) string {
 
 // part is one list while it is fitted into the text.
 type part struct {
-	kind  kind
+	// kind names a list of which only the part is shown that the text does not say elsewhere.
+	kind  string
 	title string
 	// items are the entries, the first one to be shown at the front. joint shows them on one line.
 	items []string
@@ -151,15 +137,6 @@ type part struct {
 	// in the first rounds. shown counts the entries that it got.
 	turn, rounds, shown int
 }
-
-// kind is the kind of a list of which only the part is shown that the text does not say elsewhere.
-type kind int
-
-const (
-	ofConstraints kind = 1 + iota
-	ofDecisions
-	ofThread
-)
 
 type restorer struct {
 	o     RestoreOptions
@@ -184,11 +161,11 @@ func newRestorer(c *Checkpoint, o RestoreOptions) *restorer {
 func (r *restorer) unsaid(p part) []string {
 	said := strings.Join(r.head, "")
 	switch p.kind {
-	case ofConstraints, ofDecisions:
+	case "constraints", "decisions":
 		said += strings.Join(strings.Fields(r.o.Shown), " ")
-	case ofThread:
+	case "thread":
 		for _, q := range r.parts {
-			if q.kind == ofDecisions {
+			if q.kind == "decisions" {
 				said += strings.Join(q.items, "")
 			}
 		}
@@ -198,7 +175,7 @@ func (r *restorer) unsaid(p part) []string {
 	return slices.DeleteFunc(p.items, func(item string) bool {
 		text := strings.TrimSuffix(unlisted(item), "…")
 		return strings.Contains(said, text) || slices.ContainsFunc(r.parts, func(q part) bool {
-			return q.kind == ofConstraints && slices.ContainsFunc(q.items, func(rule string) bool { return strings.Contains(text, unlisted(rule)) })
+			return q.kind == "constraints" && slices.ContainsFunc(q.items, func(rule string) bool { return strings.Contains(text, unlisted(rule)) })
 		})
 	})
 }
@@ -234,7 +211,7 @@ func heading(c *Checkpoint, o RestoreOptions) []string {
 	} else if o.Source != "" {
 		name = "Working state by " + line(o.Source, nameRunes)
 	}
-	out := []string{fmt.Sprintf("[%s, %s]\n", name, o.Occasion.heading())}
+	out := []string{fmt.Sprintf("[%s, %s]\n", name, headings[o.Occasion])}
 	if n := m.CompactionCount; n > SpiralCount {
 		out = append(out, fmt.Sprintf("Warning: %d compactions in this session. Each one loses more; suggest to the user to go on in a fresh session.\n", n))
 	}
@@ -323,11 +300,11 @@ func lists(c *Checkpoint) []part {
 	}
 	return []part{
 		{title: "Open items:\n", items: bullets(c.OpenItems, itemRunes, false), turn: 2},
-		{kind: ofConstraints, title: "Constraints, newest first:\n", items: bullets(c.Constraints, 240, true), turn: 3},
-		{kind: ofDecisions, title: "Decisions, the user's first, each newest first:\n", items: decisionItems(c), turn: 2},
+		{kind: "constraints", title: "Constraints, newest first:\n", items: bullets(c.Constraints, 240, true), turn: 3},
+		{kind: "decisions", title: "Decisions, the user's first, each newest first:\n", items: decisionItems(c), turn: 2},
 		{title: "Files changed since the last commit" + freshIn + ": ", items: nameItems(fresh), joint: true, turn: 4},
 		{title: committed + changedIn + ": ", items: nameItems(changed), joint: true, turn: 3},
-		{kind: ofThread, title: "Asked before, newest first:\n", items: askedItems(c), turn: 3},
+		{kind: "thread", title: "Asked before, newest first:\n", items: askedItems(c), turn: 3},
 		{title: "Commits, newest first:\n", items: bullets(res.Commits, gistRunes, true), turn: 2},
 		{title: "Learnings (consider storing them in long-term memory):\n", items: bullets(c.Learnings, 240, true), turn: 1, rounds: lastRounds},
 		{title: "Files read" + readIn + ": ", items: nameItems(read), joint: true, turn: 3, rounds: lastRounds},

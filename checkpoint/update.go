@@ -55,16 +55,12 @@ func UpdateMasked(s State, msgs []memkernel.Message, mask func(string) string) S
 	if len(u.s.Thread.Seen) == maxSeen {
 		msgs = unseen(u.s.Thread.LastKey, msgs)
 	}
-	met := false
 	for i := range msgs {
 		if u.m = u.fresh(&msgs[i]); u.m != nil {
 			u.message()
-			met = true
 		}
 	}
-	if met {
-		u.openItems()
-	}
+	u.openItems()
 	return u.s
 }
 

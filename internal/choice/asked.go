@@ -205,7 +205,7 @@ func (a Asked) Answered(reply string) (string, bool) {
 	case agrees && (either.MatchString(a.Text) || len(a.Options) == 0 && passing.MatchString(a.Text)):
 		return "", false
 	case begins && !labels && weak.MatchString(reply) && !agrees && !(chooses && !either.MatchString(a.Text) || a.shares(rest)),
-		!begins && !labels && !chooses && textutil.Columns(reply) > pointing(reply):
+		!begins && !labels && !chooses && 2*textutil.Columns(reply)-utf8.RuneCountInString(reply) > pointingRunes:
 		return "", false // the person goes on to something else
 	case a.Question, labels && utf8.RuneCountInString(reply) <= labelRunes, begins && (labels || a.shares(reply)):
 	default:
@@ -233,19 +233,11 @@ func (a Asked) offered(reply string) string {
 	return ""
 }
 
-// pointingRunes is the largest length, in columns, of a reply that may point at an option without
-// its label ("the second"). labelRunes is the largest length of a label alone ("#12").
+// pointingRunes is the largest length of a reply that may point at an option without its label
+// ("the second"). Wide characters count three times, since a script without spaces says the same in
+// fewer characters. labelRunes is the largest length of a label alone ("#12").
 // choreWords is the largest number of words of a reply that only asks for a step of the moment.
 const pointingRunes, labelRunes, choreWords = 40, 3, 5
-
-// pointing is pointingRunes for the script of a reply. A reply in a script without spaces says
-// the same in fewer columns.
-func pointing(reply string) int {
-	if textutil.Columns(reply) > utf8.RuneCountInString(reply)+4 {
-		return pointingRunes * 3 / 5
-	}
-	return pointingRunes
-}
 
 var (
 	// choosing matches words by which people choose, prefer or refuse.

@@ -109,18 +109,17 @@ func overlay(c *checkpoint.Checkpoint, pins []journal.StoredPage) {
 // Source names the record from which a restore text was made, if no checkpoint on disk holds the
 // whole text.
 func (k *Keeper) Source(c *checkpoint.Checkpoint) string {
-	from := api.Net("")
-	if k.life != nil {
-		from = k.life.From
+	if k.life == nil {
+		return k.sourceOf(c, "")
 	}
-	return sourceOf(&k.Options, c, from)
+	return k.sourceOf(c, k.life.From)
 }
 
-func sourceOf(o *Options, c *checkpoint.Checkpoint, from api.Net) string {
+func (k *Keeper) sourceOf(c *checkpoint.Checkpoint, from api.Net) string {
 	switch {
 	case c.Meta.CheckpointID != "":
 		return ""
-	case from == api.NetBuffer, o.StateFileOff:
+	case from == api.NetBuffer, k.Options.StateFileOff:
 		return BufferPath
 	}
 	return StatePath
@@ -151,7 +150,7 @@ func (k *Keeper) Restore(observed summary.State, o *checkpoint.RestoreOptions) (
 		c, from, source = fromSummary(k.Session.Key(), observed), api.NetJournal, "the session's journal"
 	}
 	if c != nil {
-		out.Net, source = from, cmp.Or(source, sourceOf(&k.Options, c, from))
+		out.Net, source = from, cmp.Or(source, k.sourceOf(c, from))
 		out.Text = checkpoint.Restore(c, &checkpoint.RestoreOptions{Occasion: o.Occasion, Resolver: o.Resolver, Shown: o.Shown, Source: source})
 	}
 	return out, nil
