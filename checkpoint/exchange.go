@@ -24,7 +24,7 @@ const longReply = 500
 
 // speak takes the words of the user or the agent from the message.
 func (u *updater) speak() {
-	if own, _ := transcript.Typed(*u.m); own != "" && !hostCommand.MatchString(own) {
+	if own, _ := transcript.Typed(*u.m); own != "" {
 		u.keepUserText(own)
 	} else if t := &u.s.Thread; t.First.Seq == 0 && u.m.Role == memkernel.RoleUser && u.m.Origin == memkernel.OriginHost {
 		if text := strings.TrimSpace(mark.ReplaceAllString(texts(u.m), "")); text != "" && !strings.HasPrefix(text, "/") {
@@ -38,9 +38,6 @@ func (u *updater) speak() {
 
 // mark matches the marks by which hosts tell who wrote a text.
 var mark = textutil.LazyRegexp(`</?[a-z-]+[^<>]*>`)
-
-// hostCommand matches a command to the host alone, such as /compact.
-var hostCommand = textutil.LazyRegexp(`^/[a-z:-]+$`)
 
 func texts(m *memkernel.Message) string {
 	var b strings.Builder

@@ -248,10 +248,6 @@ func (c *Checkpoint) takeDecision(text string) {
 // open items of the old record give way, since they describe a moment. The goal and the task stay.
 func After(old, newer []Line) []Line {
 	return append(slices.DeleteFunc(slices.Clone(old), func(l Line) bool {
-		switch l.Tag {
-		case tagReport, tagStep, TagNext, TagStatus, tagPlace, TagOpen:
-			return true
-		}
-		return false
+		return slices.Contains([]string{tagReport, tagStep, TagNext, TagStatus, tagPlace, TagOpen}, l.Tag)
 	}), newer...)
 }

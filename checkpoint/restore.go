@@ -10,7 +10,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/memkernel/memkernel/internal/choice"
 	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/summary"
 )
@@ -267,9 +266,6 @@ func working(c *Checkpoint) []string {
 	if e := c.Thread.KeyExchanges; asked == "" && len(e) > 0 && e[0].Role == roleTask {
 		add("Task, by another program", line(e[0].Gist, gistRunes))
 	}
-	if w.Step != w.NextAction {
-		add("Step", narrow(w.Step, 200))
-	}
 	status := line(w.Status, nameRunes)
 	if w.SplitTurn {
 		status += ", in the middle of a turn"
@@ -293,7 +289,6 @@ func lists(c *Checkpoint) []part {
 	changed := slices.DeleteFunc(slices.Clone(res.FilesModified), func(n Name) bool { return slices.Contains(res.FilesUncommitted, n) })
 	fresh, freshIn := within(res.FilesUncommitted)
 	changed, changedIn := within(changed)
-	read, readIn := within(res.FilesRead)
 	committed := "Files changed, newest first"
 	if len(res.Commits) > 0 {
 		committed = "Files changed before the last commit"
@@ -307,7 +302,6 @@ func lists(c *Checkpoint) []part {
 		{kind: "thread", title: "Asked before, newest first:\n", items: askedItems(c), turn: 3},
 		{title: "Commits, newest first:\n", items: bullets(res.Commits, gistRunes, true), turn: 2},
 		{title: "Learnings (consider storing them in long-term memory):\n", items: bullets(c.Learnings, 240, true), turn: 1, rounds: lastRounds},
-		{title: "Files read" + readIn + ": ", items: nameItems(read), joint: true, turn: 3, rounds: lastRounds},
 	}
 }
 
@@ -329,8 +323,8 @@ const shortRunes = 160
 // answered returns a decision on one line, with its question cut.
 func answered(what Text) string {
 	text := line(what, decisionRunes)
-	if q, _, ok := choice.Parts(text); ok {
-		return narrow(q, shortRunes) + text[len(q):]
+	if i := strings.LastIndex(text, " → "); i > 0 {
+		return narrow(text[:i], shortRunes) + text[i:]
 	}
 	return text
 }
@@ -413,9 +407,6 @@ func nameItems(list []Name) []string {
 	return out
 }
 
-// moreLine has the length of a line that counts omitted entries.
-const moreLine = "  +99 more\n"
-
 // lastRounds is the round from which every list has its turn.
 const lastRounds = 3
 
@@ -437,7 +428,7 @@ func (r *restorer) fill(room int) (order []int) {
 				}
 				cost := r.o.Count(p.items[p.shown]) + 1
 				if p.shown == 0 {
-					cost += r.o.Count(p.title) + r.o.Count(moreLine)
+					cost += r.o.Count(p.title) + r.o.Count("  +99 more\n")
 				}
 				if full[i] = cost > room; full[i] {
 					break

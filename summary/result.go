@@ -75,16 +75,13 @@ func (u *updater) settle(c Call, r *memkernel.ToolResult, text string) {
 		u.taskCreated(c.Task, first)
 	case !transcript.Dialog(c.Name): // other tools don't ask the user
 	case c.Plan != "":
-		if strings.Contains(first, planApproved) {
+		if strings.Contains(first, "approved your plan") {
 			u.decided(ByUser, "plan", "approved the plan: "+c.Plan)
 		}
 	case c.Ask != "":
 		u.answered(c, first)
 	}
 }
-
-// planApproved is in the result of a call that put a plan before the user, if the user agreed.
-const planApproved = "approved your plan"
 
 // resultText returns a result's text.
 func resultText(r *memkernel.ToolResult) string { return textAbout(r, 0, 1) }

@@ -213,21 +213,14 @@ func (a Asked) Answered(reply string) (string, bool) {
 	}
 	text := a.Text
 	if labels || strings.HasSuffix(text, ":") || !begins && utf8.RuneCountInString(reply) <= pointingRunes || agrees && (points.MatchString(text) || listing.MatchString(text)) {
-		text += a.offered(reply)
+		text += a.offered()
 	}
 	return text + answersMark + strings.Join(strings.Fields(reply), " "), true
 }
 
-// offered returns the options as a continuation of the question. If all options are too long, it
-// returns the options that the reply names.
-func (a Asked) offered(reply string) string {
-	list := strings.Join(a.Options, "; ")
-	if utf8.RuneCountInString(list) > optionsRunes {
-		if own := slices.DeleteFunc(slices.Clone(a.Options), func(o string) bool { return !names(reply, o) }); len(own) > 0 {
-			list = strings.Join(own, "; ")
-		}
-	}
-	if list = cut(list, optionsRunes); list != "" {
+// offered returns the options as a continuation of the question.
+func (a Asked) offered() string {
+	if list := cut(strings.Join(a.Options, "; "), optionsRunes); list != "" {
 		return " " + list
 	}
 	return ""
@@ -283,22 +276,12 @@ func names(reply, option string) bool {
 // are in too many texts. A figure counts from two digits on.
 const sharedRunes = 6
 
-// ideograph reports whether r is a letter of a script in which three letters are a word.
-func ideograph(r rune) bool { return unicode.In(r, unicode.Han, unicode.Katakana, unicode.Hangul) }
-
 // shares reports whether a reply repeats a word of the agent's text.
 func (a Asked) shares(reply string) bool {
 	words := func(s string) []string {
 		return strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	}
 	asked := words(a.Text)
-	if wide := []rune(reply); slices.ContainsFunc(wide, ideograph) {
-		for i := range len(wide) - 2 {
-			if !slices.ContainsFunc(wide[i:i+3], func(r rune) bool { return !ideograph(r) }) && strings.Contains(a.Text, string(wide[i:i+3])) {
-				return true
-			}
-		}
-	}
 	return slices.ContainsFunc(words(reply), func(w string) bool {
 		return (utf8.RuneCountInString(w) >= sharedRunes || len(w) > 1 && strings.Trim(w, "0123456789") == "") && slices.Contains(asked, w)
 	})
