@@ -126,7 +126,7 @@ func before(lines []string) string {
 const shortQuestion, pointingQuestion = 24, 80
 
 // points matches words that stand for a thing that the text before a question names.
-var points = textutil.LazyRegexp(`(?i)\b(?:this|that|these|those|it|them|dies\w*|das|ce(?:la|ci)|ça|es[ot]e?)\b|这|那|它|これ|それ|この|その|이대로|이렇게`)
+var points = textutil.LazyRegexp(`(?i)\b(?:this|that|these|those|it|them|any of|all of|following|dies\w*|das|ce(?:la|ci)|ça|es[ot]e?)\b|这|那|它|これ|それ|この|その|이대로|이렇게`)
 
 // label matches the label of an option and the text after it: "2. Redis", "(b) Redis", "Option 2:
 // Redis".
@@ -212,7 +212,7 @@ func (a Asked) Answered(reply string) (string, bool) {
 		return "", false
 	}
 	text := a.Text
-	if labels || strings.HasSuffix(text, ":") || !begins && utf8.RuneCountInString(reply) <= pointingRunes || agrees && (points.MatchString(text) || listing.MatchString(text)) {
+	if labels || strings.HasSuffix(text, ":") || !begins && utf8.RuneCountInString(reply) <= pointingRunes || agrees && points.MatchString(text) {
 		text += a.offered()
 	}
 	return text + answersMark + strings.Join(strings.Fields(reply), " "), true
@@ -244,8 +244,6 @@ var (
 	either = textutil.LazyRegexp(`(?i)[ ,](?:or|oder|ou|o bien) (?:would|should|want|is|wait|stop|move|are|lieber|plutôt|prefer)|还是|還是|それとも|아니면`)
 	// passing matches questions that ask to go on, or for leave to take a step of the moment.
 	passing = textutil.LazyRegexp(`(?i)(?:^|\b(?:to|should i|shall i|may i|can i|we|soll ich|je|ich)\b) ?(?:now |also |then |just )*(?:continue|proceed|go (?:on|ahead)|carry on|keep going|move on|commit|push|test (?:it|this|that)|verify|check|look into|weitermachen|fortfahren|committen|continuer|continuar)\b|继续吗|提交吗|コミット(?:まで進め)?ますか|進めますか|계속할까요|커밋할까요`)
-	// listing matches questions about the lines of a list.
-	listing = textutil.LazyRegexp(`(?i)\b(?:any of|all of|following|diese\w*|ces|estos|estas)\b|以下`)
 	// chore begins short replies that only ask for a step of the moment.
 	chore = textutil.LazyRegexp(`(?i)^(?:just |please |now |and )*(?:commit|push|continue|proceed|go on|merge|test|check|fix (?:it|this|that)|review|run it)\b|コミットして|プッシュして|PRあげて|続けて|提交|머지하|커밋하`)
 	// weak begins words that accept a text and may go on to something else.
