@@ -118,6 +118,8 @@ type Options struct {
 	Resolves func(id string) bool
 	// Kept are the checks of data that is kept outside the files, by their codes.
 	Kept map[health.Code]Kept
+	// Snapshot is the workspace, if it is read already.
+	Snapshot *Snapshot
 	// Only names the checks to run. If it is empty, all checks run. Skip names checks not to run.
 	Only, Skip []health.Code
 }
@@ -158,9 +160,12 @@ func Audit(ctx context.Context, fsys fs.FS, o Options) (*health.Report, error) {
 	if o.Timezone == nil {
 		o.Timezone = time.Local
 	}
-	snap, err := Read(ctx, fsys, o.MaxFileBytes)
-	if err != nil {
-		return nil, fmt.Errorf("audit: %w", err)
+	snap := o.Snapshot
+	if snap == nil {
+		var err error
+		if snap, err = Read(ctx, fsys, o.MaxFileBytes); err != nil {
+			return nil, fmt.Errorf("audit: %w", err)
+		}
 	}
 	a := &auditor{snap: snap, Options: o, report: &health.Report{Files: len(snap.Files), Findings: []health.Finding{}, Checks: []health.CheckRun{}}}
 	for i := range snap.Files {

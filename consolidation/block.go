@@ -37,8 +37,8 @@ type piece struct {
 	line   int
 	// origin is the author who wrote a block in its place.
 	origin Origin
-	// to has the files that the piece names as the new places of its section's entries.
-	to []string
+	// was is the text of a block before it got the sources of another one, "" if it got none.
+	was string
 	// may reports whether the piece may leave. gone reports whether it leaves.
 	may, gone bool
 	// bound reports whether the reference of a link keeps the piece in its file.
@@ -53,7 +53,6 @@ const (
 	pieceHeading
 	pieceMarker
 	pieceRule
-	piecePlace
 )
 
 // pieces cuts a file.

@@ -3,8 +3,6 @@ package consolidation
 import (
 	"slices"
 	"strings"
-
-	"github.com/memkernel/memkernel/internal/textutil"
 )
 
 // A bundle has the pieces that leave together or not at all, in their order. In a section that
@@ -95,9 +93,6 @@ func (r *pruner) own(f *File, ps []piece) {
 			p.may = p.may || r.said(f.Path, p.text).Machine()
 		case pieceBlock:
 			p.origin = r.originIn(f, ps, p)
-			if p.to = placesIn(p); p.origin == OriginUpkeep && len(p.to) > 0 {
-				p.kind = piecePlace
-			}
 			if p.may = p.may || p.origin.Machine(); p.origin == OriginUpkeep && p.marker >= 0 && len(p.sections) > 0 {
 				h := &ps[p.sections[len(p.sections)-1]]
 				h.may = h.may || r.Wrote(f.Path, ps[p.marker].label, asWritten(h))
@@ -107,19 +102,13 @@ func (r *pruner) own(f *File, ps []piece) {
 	bound(f, ps)
 }
 
-// originIn returns the origin of a block of a file. Without a marker below it, upkeep writes only
-// lines that name the new place of something.
+// originIn returns the origin of a block of a file.
 func (r *pruner) originIn(f *File, ps []piece, p *piece) Origin {
-	if (p.marker < 0 && isMore(p) || len(placesIn(p)) > 0) && r.Wrote != nil && r.Wrote(f.Path, "", asWritten(p)) {
-		return OriginUpkeep
-	}
+	marker := ""
 	if p.marker >= 0 {
-		return r.originOf(f, ps[p.marker].label, p.text)
+		marker = ps[p.marker].label
 	}
-	if o := r.said(f.Path, p.text); o != "" {
-		return o
-	}
-	return OriginUnknown
+	return r.originOf(f, marker, p.text)
 }
 
 // asWritten returns a piece as it was written.
@@ -162,84 +151,4 @@ func (r *pruner) pruned() []*File {
 		}
 	}
 	return out
-}
-
-// placeLine is the line at the end of a section that names the new places of the entries that
-// left it.
-var placeLine = textutil.LazyRegexp(`^<!-- moved to (\S+(?:, \S+)*) -->$`)
-
-// placesIn returns the files that a piece names as the new places of entries. It returns none if
-// the piece is not such a line.
-func placesIn(p *piece) []string {
-	if p.entry != nil || !strings.Contains(p.text, "<!-- moved to ") {
-		return nil
-	}
-	m := placeLine.FindStringSubmatch(strings.TrimSpace(p.text))
-	if m == nil {
-		return nil
-	}
-	return strings.Split(m[1], ", ")
-}
-
-// placeOfBundle returns the heading of the section that names the new place of a bundle. It
-// returns -1 for entries of a curation, which the line at the end of the file lists.
-func placeOfBundle(ps []piece, b bundle) int {
-	p := &ps[b[0]]
-	if len(p.sections) == 0 || p.marker >= 0 && p.origin == OriginUpkeep {
-		return -1
-	}
-	return p.sections[len(p.sections)-1]
-}
-
-// told counts the remaining sections that must name the new places of bundles.
-func told(ps []piece, all []bundle, leaves map[int]Why) int {
-	in := map[int]bool{}
-	for n, why := range leaves {
-		if h := placeOfBundle(ps, all[n]); h >= 0 && !ps[h].gone && why != WhyDuplicate {
-			in[h] = true
-		}
-	}
-	return len(in)
-}
-
-// tell writes into each remaining section the new places of the entries that left it, now and
-// before. A removed section needs no such line.
-func (r *pruner) tell(f *File, ps []piece, places map[int][]string) {
-	for i := range ps {
-		if p := &ps[i]; p.kind == piecePlace {
-			p.gone = true
-			if n := len(p.sections); n > 0 {
-				h := p.sections[n-1]
-				places[h] = append(slices.DeleteFunc(p.to, func(to string) bool { return r.snap.File(to) == nil }), places[h]...)
-			}
-		}
-	}
-	settle(ps)
-	open := r.endsOpen(f.Path)
-	for h, to := range places {
-		last := h
-		for i := h + 1; i < len(ps) && ps[i].kind != pieceHeading; i++ {
-			if !ps[i].gone {
-				last = i
-			}
-		}
-		if ps[h].gone || len(to) == 0 || open && !slices.ContainsFunc(ps[last+1:], func(p piece) bool { return !p.gone }) {
-			continue
-		}
-		var files []string
-		for _, t := range to {
-			if !slices.Contains(files, t) {
-				files = append(files, t)
-			}
-		}
-		eol := eolOf(f.Doc.Raw)
-		body, blanks := cutBlanks(ps[last].text)
-		if !strings.HasSuffix(body, "\n") {
-			body += eol
-		}
-		if !ps[last].bullet && ps[last].kind != pieceMarker {
-			body += eol // it would be part of some blocks
-		}
-		ps[last].text = body + "<!-- moved to " + strings.Join(files, ", ") + " -->" + eol + blanks
-	}
 }

@@ -57,6 +57,11 @@ var (
 	replaced = textutil.LazyRegexp(`(?i)\b(?:supersed\w*|replac\w*|instead of|no longer|not any ?more|used to|formerly|previously|deprecated|obsolete|outdated|was (?:\S+ ){0,4}(?:now|until|before)|now (?:on|at|is)|moved? (?:from|to)|chang\w* (?:from|to)|switch\w* (?:from|to)|migrat\w*|upgrad\w*|renam\w*|bumped|raised|lowered|corrected|correction|instead|ersetzt|nicht mehr|früher|statt|geändert|remplac\w*|ne plus|auparavant|anciennement|reemplaz\w*|ya no|antes|cambiad\w*|sostitu\w*|não mais|substitu\w*)\b|→|->|=>|~~|不再|改为|改為|已改|取代|替代|替换|曾经|更新为|升级|升級|置き換え|変更|заменен|больше не|раньше|대체|변경`)
 )
 
+// changedBy are the strings of which a text must hold one if replaced is to match. They are looked
+// for first, since replaced is slow.
+var changedBy = strings.Fields("supersed replac instead longer more used formerly previously deprecated obsolete outdated was now move chang switch migrat upgrad renam bumped raised lowered correct ersetzt mehr früher statt geändert remplac plus auparavant anciennement reemplaz ya antes cambiad sostitu mais substitu" +
+	" → -> => ~~ 不再 改为 改為 已改 取代 替代 替换 曾经 更新为 升级 升級 置き換え 変更 заменен больше раньше 대체 변경")
+
 // roles are the roles of one person in a thing.
 const roles = `(?i:owner|lead|leader|head|manager|maintainer|contact|leiter(?:in)?|verantwortliche[rn]?|ansprechpartner(?:in)?|jefe|jefa|responsable|encargad[oa]|chef|cheffe|responsabile|capo|responsável|eigenaar|leider)`
 
@@ -70,6 +75,18 @@ var small = map[string]bool{
 // claims lists the claims of a file. Only entries that still hold claim anything. An entry that
 // mentions a change claims nothing, since it names the old value too.
 func claims(f *File) []claim {
+	return slices.DeleteFunc(mayClaim(f), func(c claim) bool { return c.changed() })
+}
+
+// changed reports whether the entry of a claim mentions a change.
+func (c *claim) changed() bool {
+	text := c.entry.Plain + "\n" + strings.Join(c.entry.Trail, " ")
+	return holdsAny(strings.ToLower(text), changedBy) && replaced.MatchString(text)
+}
+
+// mayClaim lists the claims of a file, and those of entries that mention a change. That is looked
+// for last: it takes longest.
+func mayClaim(f *File) []claim {
 	if f.Shadowed || f.Err != nil || f.Kind == markdownstore.KindBuffer || f.Kind == markdownstore.KindRoutine || f.archived() {
 		return nil
 	}
@@ -79,11 +96,7 @@ func claims(f *File) []claim {
 		if e.State == StateSuperseded || len(e.Supersedes) > 0 || e.Kind == markdownstore.UnitQuote {
 			continue
 		}
-		found := claimsOf(f, e)
-		// Looked for last: it takes longest, and few entries claim anything.
-		if len(found) > 0 && !replaced.MatchString(e.Plain) && !replaced.MatchString(strings.Join(e.Trail, " ")) {
-			out = append(out, found...)
-		}
+		out = append(out, claimsOf(f, e)...)
 	}
 	return out
 }
@@ -261,6 +274,8 @@ var (
 	places     = []string{" lives ", " based ", " works ", " born ", " launches ", " starts ", " ends ", " due ", " expires ", " ships ", " goes ", " use", " run", " requires ", " needs ", " targets ",
 		" scheduled ", " set ", " planned ", " place ", " happen"}
 	owners  = []string{" own", " maintain", " leads ", " led ", " respons", " charge", " zuständig", " verantwortlich", "由"}
+	leaders = []string{"owner", "lead", "head", "manager", "maintainer", "contact", "leiter", "verantwortlich", "ansprechpartner", "jefe", "jefa", "respons", "encargad", "chef", "capo", "eigenaar", "leider",
+		"负责人", "負責人", "主管", "联系人", "担当者"}
 	copulas = []string{" is ", " are ", " = ", " ist ", " sind ", " est ", " es ", " è ", " é "}
 )
 
@@ -283,12 +298,12 @@ func sentenceClaim(s string, e *Entry) (claim, bool) {
 	if m := versionOf(s); m != nil {
 		return makeClaim(m[1]+" version", m[2], nil)
 	}
-	if holdsAny(low, places) {
+	if len(low) <= mostStated && holdsAny(low, places) {
 		if m := placed.FindStringSubmatch(s); m != nil {
 			return placedClaim(m[1], m[2], m[3])
 		}
 	}
-	if strings.ContainsAny(s, ":：=") {
+	if at := strings.IndexAny(s, ":：="); at >= 0 && len(s)-at <= mostLabelled {
 		if m := labelled.FindStringSubmatch(s); m != nil && !strings.HasPrefix(m[2], "//") {
 			c, ok := makeClaim(m[1], m[2], labelTrail(e))
 			c.label = true
@@ -297,6 +312,10 @@ func sentenceClaim(s string, e *Entry) (claim, bool) {
 	}
 	return statedClaim(s, low)
 }
+
+// mostLabelled is the most bytes of a label's value that valueOf may read, with the marks round it.
+// mostStated is the most bytes that placed, stated and statedHan match.
+const mostLabelled, mostStated = 120, 4 * 160
 
 // placing maps the verbs of placed to the words that labels use for their claims. For the other
 // verbs the verb itself is part of the subject.
@@ -336,11 +355,13 @@ func labelTrail(e *Entry) []string {
 
 // ownerOf finds a responsibility, and the person who has it.
 func ownerOf(s, low string) []string {
-	if m := ledBy.FindStringSubmatch(s); m != nil {
-		return []string{m[1] + m[3], m[2] + m[4]}
-	}
-	if m := leaderOf.FindStringSubmatch(s); m != nil {
-		return []string{m[2] + m[4], m[1] + m[3]}
+	if holdsAny(low, leaders) {
+		if m := ledBy.FindStringSubmatch(s); m != nil {
+			return []string{m[1] + m[3], m[2] + m[4]}
+		}
+		if m := leaderOf.FindStringSubmatch(s); m != nil {
+			return []string{m[2] + m[4], m[1] + m[3]}
+		}
 	}
 	if !holdsAny(low, owners) {
 		return nil
@@ -366,6 +387,7 @@ func versionOf(s string) []string {
 func statedClaim(s, low string) (claim, bool) {
 	var m []string
 	switch {
+	case len(low) > mostStated:
 	case holdsAny(low, copulas):
 		m = stated.FindStringSubmatch(s)
 	case strings.ContainsAny(s, "是为為"):

@@ -136,14 +136,33 @@ func (a *auditor) files() {
 	}
 }
 
-// pageMention is a page of the kernel's, named in memory.
-var pageMention = textutil.LazyRegexp(`\b(?:cv|ev|rm|sp|ws|nt|rt|fm|su|cy)-[0-9a-f]{16}\b`)
+// pageKinds begin the ids of the kernel's pages, and idDigits is the length of the rest.
+const pageKinds, idDigits = " cv ev rm sp ws nt rt fm su cy ", 16
+
+// pagesIn returns the ids of the kernel's pages in a text, such as cv-0123456789abcdef.
+func pagesIn(s string) []string {
+	var out []string
+	for at, c := range []byte(s) {
+		from, to := at-2, at+1+idDigits
+		if c != '-' || from < 0 || to > len(s) || !strings.Contains(pageKinds, " "+s[from:at]+" ") || from > 0 && wordByte(s[from-1]) || to < len(s) && wordByte(s[to]) {
+			continue
+		}
+		if strings.Trim(s[at+1:to], "0123456789abcdef") == "" {
+			out = append(out, s[from:to])
+		}
+	}
+	return out
+}
+
+func wordByte(c byte) bool {
+	return c == '_' || '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z'
+}
 
 // Mentioned returns the pages of the kernel's that the files name, by id.
 func (s *Snapshot) Mentioned() map[string]bool {
 	out := map[string]bool{}
 	for i := range s.Files {
-		for _, id := range pageMention.FindAllString(s.Files[i].Doc.Raw, -1) {
+		for _, id := range pagesIn(s.Files[i].Doc.Raw) {
 			out[id] = true
 		}
 	}
@@ -165,7 +184,7 @@ func (a *auditor) pointers() {
 		n := 0
 		for l := range lines(f.Doc.Raw) {
 			n++
-			for _, id := range pageMention.FindAllString(l, -1) {
+			for _, id := range pagesIn(l) {
 				if f.closed(today) || a.Resolves(id) {
 					continue
 				}

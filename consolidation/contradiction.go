@@ -35,7 +35,7 @@ func (a *auditor) contradictions() {
 	var subjects []string
 	who := peopleIn(a.snap)
 	for i := range a.snap.Files {
-		for _, c := range claims(&a.snap.Files[i]) {
+		for _, c := range mayClaim(&a.snap.Files[i]) {
 			if c.key = who.rename(c.key); !c.loose {
 				c.subject = who.rename(c.subject)
 			}
@@ -48,7 +48,9 @@ func (a *auditor) contradictions() {
 	}
 	told := map[[2]place]bool{}
 	for _, k := range subjects {
-		a.compare(current(by[k]), told)
+		if len(by[k]) > 1 {
+			a.compare(current(slices.DeleteFunc(by[k], func(c claim) bool { return c.changed() })), told)
+		}
 	}
 }
 

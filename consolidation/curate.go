@@ -2,6 +2,9 @@ package consolidation
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -103,15 +106,33 @@ func (c *Curation) Text() string {
 	return b.String()
 }
 
+// Curation returns a curation of a day without entries.
+func (s *Snapshot) Curation(day string) *Curation {
+	out := &Curation{Day: day, Path: "MEMORY.md", Entries: []Promoted{}}
+	if m := s.Memory(); m != nil {
+		out.Path = m.Path
+	}
+	return out
+}
+
+// Inputs returns a hash of the texts that a curation chooses from, apart from the buffer.
+func (o *CurateOptions) Inputs(s *Snapshot) string {
+	h := sha256.New()
+	for i := range s.Files {
+		if f := &s.Files[i]; promotes(f, o.Day) && f.Date >= addDays(o.Day, -logDays) {
+			fmt.Fprintf(h, "%q %q\n", f.Path, f.Doc.Raw)
+		}
+	}
+	fmt.Fprintf(h, "%q", o.Extra)
+	return hex.EncodeToString(h.Sum(nil))
+}
+
 // Curate chooses the entries of a day that are worth a place in MEMORY.md. It does not change any
 // file.
 func (s *Snapshot) Curate(o CurateOptions) *Curation {
 	c := &curator{snap: s, CurateOptions: o, known: s.knownOf(), days: s.DaysOf(), users: peopleIn(s), failures: s.failures(), names: s.needed(), forms: s.formsOf(),
 		sections: map[string]int{}}
-	out := &Curation{Day: o.Day, Path: "MEMORY.md", Entries: []Promoted{}}
-	if m := s.Memory(); m != nil {
-		out.Path = m.Path
-	}
+	out := s.Curation(o.Day)
 	c.gather()
 	slices.SortStableFunc(c.found, func(a, b Promoted) int {
 		if a.work != b.work {

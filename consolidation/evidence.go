@@ -377,18 +377,21 @@ func (s *Snapshot) needed() map[string][]string {
 	return out
 }
 
-// neededAfter returns on how many later days, up to c.Day, a name that text introduced on day was
-// mentioned again. If the text introduced several names, the highest count wins.
-func (c *curator) neededAfter(text, day string) int {
+// neededAfter is daysAfter up to c.Day.
+func (c *curator) neededAfter(text, day string) int { return daysAfter(c.names, text, day, c.Day) }
+
+// daysAfter returns on how many later days, up to a last one, a name that text introduced on day
+// was mentioned again. If the text introduced several names, the highest count wins.
+func daysAfter(names map[string][]string, text, day, last string) int {
 	most := 0
 	for _, n := range codeNames(text) {
-		days := c.names[n]
+		days := names[n]
 		if len(days) == 0 || days[0] != day {
 			continue
 		}
 		later := 0
 		for _, d := range days {
-			if d > day && d <= c.Day {
+			if d > day && d <= last {
 				later++
 			}
 		}

@@ -3,7 +3,6 @@ package consolidation
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"slices"
 	"strings"
 
 	"github.com/memkernel/memkernel/markdownstore"
@@ -24,8 +23,11 @@ func KeyHash(plain string) string {
 
 // known is an index of the entries in memory, by their content.
 type known struct {
+	from map[string]bool // the references of its entries
+	// unread are entries that are not indexed yet. They are indexed when a content is first asked
+	// for.
+	unread  []*Entry
 	keys    map[string]bool
-	from    map[string]bool // the references of its entries
 	sayings []saying
 	holders map[uint64][]int
 }
@@ -36,29 +38,24 @@ func (s *Snapshot) knownOf() *known {
 	k := &known{keys: map[string]bool{}, from: map[string]bool{}, holders: map[uint64][]int{}}
 	for i := range s.Files {
 		f := &s.Files[i]
-		if f.Evergreen() || f.archived() {
-			for j := range f.Entries {
-				k.add(&f.Entries[j])
+		if !f.Evergreen() && !f.archived() {
+			continue
+		}
+		for j := range f.Entries {
+			e := &f.Entries[j]
+			k.unread = append(k.unread, e)
+			for _, r := range e.From {
+				k.from[r] = true
 			}
 		}
 	}
 	return k
 }
 
-func (k *known) add(e *Entry) {
-	for _, r := range e.From {
-		k.from[r] = true
-	}
-	if e.Plain != "" {
-		k.addText(e.Plain)
-	}
-}
-
 func (k *known) addText(plain string) {
-	ws := words(plain)
-	s := saying{key: strings.Join(ws, " "), numbers: numbers(ws), set: shingles(ws)}
+	s := sayingOf(plain)
 	k.keys[s.key] = true
-	for _, h := range s.set {
+	for _, h := range leading(s.set) {
 		if len(k.holders[h]) < mostHolders {
 			k.holders[h] = append(k.holders[h], len(k.sayings))
 		}
@@ -66,20 +63,33 @@ func (k *known) addText(plain string) {
 	k.sayings = append(k.sayings, s)
 }
 
+func sayingOf(plain string) saying {
+	ws := words(plain)
+	return saying{key: strings.Join(ws, " "), numbers: numbers(ws), set: shingles(ws)}
+}
+
+// leading returns the first elements of a sorted set, of which two sets that are nearly the same
+// share at least one (prefix filtering; see group).
+func leading(set []uint64) []uint64 {
+	return set[:min(len(set), len(set)-int(nearDuplicate*float64(len(set)))+1)]
+}
+
 // holds reports whether memory holds a text, word for word or nearly.
 func (k *known) holds(plain string) bool {
-	ws := words(plain)
-	if k.keys[strings.Join(ws, " ")] {
-		return true
+	for _, e := range k.unread {
+		if e.Plain != "" {
+			k.addText(e.Plain)
+		}
 	}
-	if len(ws) < leastCurated {
-		return false
+	k.unread = nil
+	s := sayingOf(plain)
+	if k.keys[s.key] || wordsIn(s.key) < leastCurated {
+		return k.keys[s.key]
 	}
-	set, ns := shingles(ws), numbers(ws)
 	seen := map[int]bool{}
-	for _, h := range set {
+	for _, h := range leading(s.set) {
 		for _, i := range k.holders[h] {
-			if t := &k.sayings[i]; !seen[i] && slices.Equal(ns, t.numbers) && similarity(set, t.set) >= nearDuplicate {
+			if !seen[i] && same(&s, &k.sayings[i]) {
 				return true
 			}
 			seen[i] = true
@@ -87,6 +97,9 @@ func (k *known) holds(plain string) bool {
 	}
 	return false
 }
+
+// wordsIn counts the words of a [Key].
+func wordsIn(key string) int { return strings.Count(key, " ") + 1 }
 
 // cites reports whether an entry of memory comes from a place.
 func (k *known) cites(ref string) bool { return k.from[ref] }

@@ -80,13 +80,13 @@ func lineReferences(l string, n int) []reference {
 		r.line = n
 		out = append(out, r)
 	}
-	if !unmade.MatchString(l) {
+	if path := strings.Contains(l, "memory/"); (path || strings.IndexByte(l, '`') >= 0) && !unmade.MatchString(l) {
 		for _, span := range codeSpan.FindAllString(l, -1) {
 			if p := strings.Trim(span, "` "); codePath.MatchString(p) && !strings.Contains(p, "memory/") {
 				take(strings.TrimPrefix(p, "./"), reference{mention: true, code: true})
 			}
 		}
-		if strings.Contains(l, "memory/") {
+		if path {
 			for _, m := range memoryPath.FindAllStringSubmatch(uncommented(inlineLink.ReplaceAllString(l, "")), -1) {
 				take(strings.TrimPrefix(m[1], "./")+m[2], reference{mention: true})
 			}

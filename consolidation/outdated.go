@@ -18,7 +18,7 @@ func (s *Snapshot) outdate() {
 		*Entry
 		markdownstore.Replacement
 	}
-	var replacers []replacer
+	replacers := map[string][]replacer{} // by the words of the old value
 	s.each(func(e *Entry) {
 		for _, ref := range e.Supersedes {
 			if strings.HasPrefix(ref, "k-") {
@@ -27,10 +27,14 @@ func (s *Snapshot) outdate() {
 				places[ref] = true
 			}
 		}
-		if r, ok := markdownstore.ReplacementOf(e.Plain); ok && e.State != StateSuperseded {
-			replacers = append(replacers, replacer{e, r})
-		}
 	})
+	for i := range s.Files {
+		for j, r := range s.Files[i].replacing {
+			for _, w := range r.Former() {
+				replacers[w] = append(replacers[w], replacer{&s.Files[i].Entries[j], r})
+			}
+		}
+	}
 	if len(lines)+len(places)+len(replacers) == 0 {
 		return
 	}
@@ -42,14 +46,22 @@ func (s *Snapshot) outdate() {
 			e.State = StateSuperseded
 			return
 		}
-		low := strings.ToLower(e.Plain)
-		for i := range replacers {
-			if r := &replacers[i]; r.Entry != e && newer(r.Entry, e) && r.Mentioned(low) && r.Replaces(e.Plain) {
-				e.State = StateSuperseded
-				return
-			}
+		may := replacers[markdownstore.LastWord(e.Plain)]
+		if slices.ContainsFunc(may, func(r replacer) bool { return r.Entry != e && newer(r.Entry, e) && r.Replaces(e.Plain) }) {
+			e.State = StateSuperseded
 		}
 	})
+}
+
+// replacing returns the replacements that entries state, by their places.
+func replacing(entries []Entry) map[int]markdownstore.Replacement {
+	out := map[int]markdownstore.Replacement{}
+	for i := range entries {
+		if r, ok := markdownstore.ReplacementOf(entries[i].Plain); ok && entries[i].State != StateSuperseded {
+			out[i] = r
+		}
+	}
+	return out
 }
 
 // newer reports whether an entry is known not to be older than the entry than. That is known if

@@ -1,12 +1,15 @@
 package consolidation
 
 import (
+	"path"
+	"slices"
 	"strings"
 	"unicode"
 
 	"github.com/rivo/uniseg"
 
 	"github.com/memkernel/memkernel/internal/textutil"
+	"github.com/memkernel/memkernel/markdownstore"
 )
 
 // The facts that an owning file takes, by the heading that a fact is under or by its content.
@@ -49,7 +52,7 @@ func (r *pruner) takes(name string) bool {
 	}
 	for _, o := range ownerFiles {
 		if o == name {
-			return len([]rune(f.Doc.Raw))+len([]rune(r.added[name])) < r.OwnerChars
+			return len([]rune(f.Doc.Raw))+len([]rune(arranged(r.gifts[name]))) < r.OwnerChars
 		}
 	}
 	return false
@@ -71,6 +74,9 @@ func (r *pruner) topic(e *Entry, trail []string) string {
 			title = titleOf(h)
 			break
 		}
+	}
+	if about := r.about(e); name == "" && about != "" {
+		return about
 	}
 	if name == "" {
 		name = "notes"
@@ -94,20 +100,40 @@ func (r *pruner) topic(e *Entry, trail []string) string {
 	return to
 }
 
+// about returns the topic file whose whole name is in an entry, "" if there is none. Of several it
+// returns the one with the longest name.
+func (r *pruner) about(e *Entry) string {
+	if e == nil {
+		return ""
+	}
+	said, best, longest := words(e.Plain), "", 0
+	for i := range r.snap.Files {
+		f := &r.snap.Files[i]
+		if c, own := markdownstore.Classify(f.Path); !own || c.Kind != markdownstore.KindTopic || f.Err != nil || f.Doc.Binary || f.UTF16 || f.archived() {
+			continue
+		}
+		name := words(strings.TrimSuffix(path.Base(f.Path), ".md"))
+		if len(contents(strings.Join(name, " "))) > 0 && shareOf(name, said) == 1 && len(name) > longest && !r.endsOpen(f.Path) {
+			best, longest = f.Path, len(name)
+		}
+	}
+	return best
+}
+
 // spelled returns a path in the spelling that is in use already, if there is one. A file system
 // may not distinguish names that differ only in case.
-func (r *pruner) spelled(path string) string {
+func (r *pruner) spelled(name string) string {
 	for i := range r.snap.Files {
-		if strings.EqualFold(r.snap.Files[i].Path, path) {
+		if strings.EqualFold(r.snap.Files[i].Path, name) {
 			return r.snap.Files[i].Path
 		}
 	}
 	for _, to := range r.order {
-		if strings.EqualFold(to, path) {
+		if strings.EqualFold(to, name) {
 			return to
 		}
 	}
-	return path
+	return name
 }
 
 // titleOf returns a heading as a title, which is the heading as it is written, without its date.
@@ -170,3 +196,82 @@ func headOf(s string, n, bytes int) string {
 
 // digits matches a name that could be read as a date.
 var digits = textutil.LazyRegexp(`\d{4}[-_.]?\d{2}|^\d`)
+
+// wroteAll reports whether upkeep wrote all blocks of a file.
+func (r *pruner) wroteAll(f *File) bool {
+	ps := pieces(f)
+	r.own(f, ps)
+	return !slices.ContainsFunc(ps, func(p piece) bool { return p.kind == pieceBlock && p.origin != OriginUpkeep })
+}
+
+// insert makes a change of a topic file that upkeep wrote: the file gets blocks, the newest day
+// first. A block that the file holds already only adds its sources.
+func (c *Change) insert(f *File, gifts []gift) {
+	lines := strings.SplitAfter(strings.TrimRight(strings.ReplaceAll(f.Doc.Raw, "\r\n", "\n"), "\n")+"\n", "\n")
+	for len(gifts) > 0 {
+		n := 1
+		for n < len(gifts) && slices.Equal(gifts[n].trail, gifts[0].trail) {
+			n++
+		}
+		day, blocks := gifts[0].day(), slices.DeleteFunc(slices.Clone(gifts[:n]), func(g gift) bool { return c.merge(f, lines, g) })
+		gifts = gifts[n:]
+		if len(blocks) == 0 {
+			continue
+		}
+		text := arranged(blocks)
+		c.added = append(c.added, text)
+		at := slices.IndexFunc(lines, func(l string) bool {
+			d, ok := strings.CutPrefix(strings.TrimSpace(l), "## ")
+			return ok && day != "" && firstDate(d) == d && d <= day
+		})
+		switch {
+		case at < 0:
+			lines = append(lines, "\n"+text)
+		case strings.TrimSpace(lines[at]) == "## "+day && !marks(lines[at+1:]):
+			for at++; at < len(lines) && strings.TrimSpace(lines[at]) == ""; at++ {
+			}
+			_, text, _ = strings.Cut(text, "\n\n") // the heading is there
+			if last := blocks[len(blocks)-1].text; !isItem(last) || at < len(lines) && !bulleted.MatchString(lines[at]) {
+				text += "\n"
+			}
+			lines = slices.Insert(lines, at, text)
+		default:
+			lines = slices.Insert(lines, at, text+"\n")
+		}
+	}
+	c.Text = strings.TrimRight(strings.Join(lines, ""), "\n") + "\n"
+}
+
+// marks reports whether lines up to the next heading have a marker, which names the lines above it.
+func marks(lines []string) bool {
+	for _, l := range lines {
+		if strings.HasPrefix(l, "#") || strings.HasPrefix(l, "<!-- mk:") {
+			return l[0] == '<'
+		}
+	}
+	return false
+}
+
+// merge adds the sources of a block to the line of a file that says the same, and reports whether
+// there is one.
+func (c *Change) merge(f *File, lines []string, g gift) bool {
+	from := Entries(markdownstore.Parse(f.Path, g.text))
+	if len(from) != 1 {
+		return false
+	}
+	s := sayingOf(from[0].Plain)
+	for i := range f.Entries {
+		e := &f.Entries[i]
+		if t := sayingOf(e.Plain); e.StartLine != e.EndLine || !same(&s, &t) {
+			continue
+		}
+		at := slices.Index(lines, e.Text+"\n")
+		if at < 0 {
+			continue
+		}
+		c.gone, lines[at] = append(c.gone, lines[at]), withSources(lines[at], from[0].From)
+		c.added = append(c.added, lines[at])
+		return true
+	}
+	return false
+}

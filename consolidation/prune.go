@@ -2,8 +2,6 @@ package consolidation
 
 import (
 	"cmp"
-	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -29,7 +27,8 @@ const (
 type PruneOptions struct {
 	// Day is the day of the pruning, YYYY-MM-DD. Text of that day and of the day before stays.
 	Day string
-	// MemoryLines is the most lines of MEMORY.md. With 0, MEMORY.md is left alone.
+	// MemoryLines is the most lines of MEMORY.md that may leave, see [MachineLines]. With 0,
+	// MEMORY.md is left alone.
 	MemoryLines int
 	// OwnerChars is the size from which a file of stable facts gets no more facts.
 	OwnerChars int
@@ -39,30 +38,12 @@ type PruneOptions struct {
 	Retired func(key string) bool
 	// Only names the files that are pruned. If it is empty, all files are pruned.
 	Only []string
-	// All lets every suggested entry leave that can leave by itself. An entry that could only
-	// leave with its section stays.
-	All bool
 	// Record tells which text a machine wrote. Only such text and the text that Include names may
 	// leave.
 	Record
-	// Include names text of others that may leave as well. A name is that of a file, of a heading
-	// with all text below it, or of an entry in the form of [Suggestion].
+	// Include names text of others that may leave as well, and counts as a machine's. A name is
+	// that of a file, of a heading with all text below it, or of an entry ([Entry.Name]).
 	Include []string
-}
-
-// Suggestion is an entry that would leave if a machine had written it.
-type Suggestion struct {
-	Path string `json:"path"`
-	Line int    `json:"line"`
-	Why  Why    `json:"why"`
-	Text string `json:"text"`
-	// Include is the name for [PruneOptions.Include] of the entry, or of the section that it
-	// leaves with.
-	Include string `json:"include"`
-	// Single reports whether the entry leaves by itself.
-	Single bool `json:"single"`
-	// Origin is the author of the entry, who is a person or unknown.
-	Origin Origin `json:"origin"`
 }
 
 // Move is an entry that leaves a file.
@@ -91,6 +72,8 @@ type Change struct {
 	Text string `json:"-"`
 	// Title is the beginning of a new file.
 	Title string `json:"-"`
+	// gone and added are blocks that Text lacks and has, apart from the blocks of moves.
+	gone, added []string
 	// LinesBefore and LinesAfter are the length of the file.
 	LinesBefore int `json:"lines_before"`
 	LinesAfter  int `json:"lines_after"`
@@ -107,14 +90,19 @@ type Pruning struct {
 	Changes []Change `json:"changes"`
 	// Over lists the files that stay over a limit, and why.
 	Over []string `json:"over"`
-	// Suggestions are entries that could leave if they were named.
-	Suggestions []Suggestion `json:"suggestions"`
 	// Unknown are the names in Include that match nothing.
 	Unknown []string `json:"unknown"`
 }
 
 // The thresholds of pruning.
 const (
+	// MachineLines is the most lines with content of MEMORY.md that machines wrote: their entries,
+	// the headings and markers of these, and the line that lists the topics. People's lines are
+	// not counted. Curation, pruning and the audit share this limit. Our choice: what a session
+	// begins with is read in full, and the entries of two days always fit.
+	MachineLines = 30
+	// _ holds the entries of two days, each with a heading and a marker, and the list of topics.
+	_ uint = MachineLines - 2*(MostPromoted+2) - 1
 	// observationRest is the length that observations.md is trimmed to.
 	observationRest = 60
 	// observationDays is the age at which an observation without a tag leaves. doneDays is the
@@ -130,9 +118,9 @@ const mostMoves = 2000
 
 // Prune chooses the entries that leave the files of memory. It does not change any file.
 func (s *Snapshot) Prune(o PruneOptions) *Pruning {
-	r := &pruner{snap: s, PruneOptions: o, out: &Pruning{Day: o.Day, Moves: []Move{}, Changes: []Change{}, Over: []string{}, Suggestions: []Suggestion{}, Unknown: []string{}},
-		added: map[string]string{}, titles: map[string]string{}, trails: map[string][]string{}, items: map[string]bool{}, texts: map[string]string{}, open: map[string]bool{}}
-	r.known, r.failures = s.knownOf(), sync.OnceValue(s.failures)
+	r := &pruner{snap: s, PruneOptions: o, out: &Pruning{Day: o.Day, Moves: []Move{}, Changes: []Change{}, Over: []string{}, Unknown: []string{}},
+		gifts: map[string][]gift{}, titles: map[string]string{}, texts: map[string]*Change{}, open: map[string]bool{}, known: s.knownOf()}
+	r.failures, r.days, r.names = sync.OnceValue(s.failures), sync.OnceValue(s.DaysOf), sync.OnceValue(s.needed)
 	r.logs()
 	r.observations()
 	r.memory()
@@ -147,19 +135,16 @@ type pruner struct {
 	PruneOptions
 	out   *Pruning
 	known *known
-	// failures returns the number of sessions in which each failure came up.
-	failures func() map[string]int
-	// added has the additions to files, in the order in which files first got one.
-	added map[string]string
+	// failures returns the number of sessions in which each failure came up. days returns the
+	// number of days of each text, and names the days of each name.
+	failures, days func() map[string]int
+	names          func() map[string][]string
+	// gifts has the blocks that files get. order has these files, as they first got one.
+	gifts map[string][]gift
 	order []string
-	// texts has the new contents of the files that lose something.
-	texts map[string]string
-	// given lists the files in texts in their order.
+	// texts has the changes of the files that lose something, and given lists these files.
+	texts map[string]*Change
 	given []string
-	// trails are the headings of the last block that each file got.
-	trails map[string][]string
-	// items reports for each file whether its last block was an item.
-	items map[string]bool
 	// titles are the titles of files by the headings that named them.
 	titles map[string]string
 	// open reports which files end with a block that nothing closes.
@@ -172,35 +157,58 @@ func (r *pruner) prunes(path string) bool { return len(r.Only) == 0 || slices.Co
 // archive returns the note that gets the entries that no longer hold.
 func (r *pruner) archive() string { return ArchiveDir + r.Day + ".md" }
 
-// give appends a block to a file, under the same headings as before. Only items follow each other
-// without a blank line.
+// gift is a block that a file gets, with the headings that it is under.
+type gift struct {
+	trail []string
+	text  string
+}
+
+// day returns the day that a gift is under, "" if it is under anything else.
+func (g *gift) day() string {
+	if len(g.trail) == 1 && firstDate(g.trail[0]) == g.trail[0] {
+		return g.trail[0]
+	}
+	return ""
+}
+
+// give gives a block to a file, under the same headings as before.
 func (r *pruner) give(to string, trail []string, block string) {
-	text, had := r.added[to]
-	if !had {
+	if r.gifts[to] == nil {
 		r.order = append(r.order, to)
 	}
 	block = strings.TrimRight(strings.Trim(strings.ReplaceAll(block, "\r\n", "\n"), "\n"), " \t\n")
-	item := bulleted.MatchString(block) && !strings.Contains(block, "\n")
-	last := r.trails[to]
-	same := had && slices.Equal(last, trail)
-	from := 0 // the headings that it is under already are not repeated
-	for had && from < min(len(last), len(trail)) && last[from] == trail[from] {
-		from++
-	}
-	if from == len(trail) && !same {
-		from = 0
-	}
-	head := ""
-	for i, h := range trail {
-		if h != "" && i >= from {
-			head += strings.Repeat("#", min(i+2, 6)) + " " + h + "\n\n"
+	r.gifts[to] = append(r.gifts[to], gift{trail, block})
+}
+
+func isItem(block string) bool { return bulleted.MatchString(block) && !strings.Contains(block, "\n") }
+
+// arranged returns blocks under their headings. Only items follow each other without a blank line.
+func arranged(gifts []gift) string {
+	text := ""
+	for n, g := range gifts {
+		var last gift
+		if n > 0 {
+			last = gifts[n-1]
 		}
+		same := n > 0 && slices.Equal(last.trail, g.trail)
+		from := 0 // the headings that it is under already are not repeated
+		for n > 0 && from < min(len(last.trail), len(g.trail)) && last.trail[from] == g.trail[from] {
+			from++
+		}
+		if from == len(g.trail) && !same {
+			from = 0
+		}
+		if n > 0 && !(same && isItem(g.text) && isItem(last.text)) {
+			text += "\n"
+		}
+		for i, h := range g.trail {
+			if h != "" && i >= from {
+				text += strings.Repeat("#", min(i+2, 6)) + " " + h + "\n\n"
+			}
+		}
+		text += g.text + "\n"
 	}
-	r.trails[to] = trail
-	if text != "" && !(same && item && r.items[to]) {
-		text += "\n"
-	}
-	r.added[to], r.items[to] = text+head+block+"\n", item
+	return text
 }
 
 // leave notes that a bundle leaves, with its new file and the reason.
@@ -246,24 +254,38 @@ func (r *pruner) immune(path string, p *piece) bool {
 // changes lists the changes of the files. Files that get text come first.
 func (r *pruner) changes() {
 	for _, to := range r.order {
-		c := Change{Path: to, New: true, Add: strings.TrimRight(r.added[to], "\n") + "\n", Title: r.titles[to]}
-		if f := r.snap.File(to); f != nil {
+		c, f, gifts := Change{Path: to, New: true, Title: r.titles[to]}, r.snap.File(to), r.gifts[to]
+		if f != nil {
 			c.New, c.Before = false, f.Doc.Raw
 		}
 		c.LinesBefore = lineCount(c.Before)
-		c.LinesAfter = c.LinesBefore + lineCount(c.Add)
+		switch topic, _ := markdownstore.Classify(to); {
+		case topic.Kind != markdownstore.KindTopic || strings.HasPrefix(to, ArchiveDir) || f != nil && !r.wroteAll(f):
+			c.Add = arranged(gifts)
+		default:
+			slices.SortStableFunc(gifts, func(a, b gift) int { return strings.Compare(b.day(), a.day()) })
+			if c.Text = "# " + c.Title + "\n\n" + arranged(gifts); f != nil {
+				c.insert(f, gifts)
+			}
+		}
+		c.LinesAfter = lineCount(c.Text)
+		if c.Add != "" {
+			c.LinesAfter = c.LinesBefore + lineCount(c.Add)
+		}
 		r.out.Changes = append(r.out.Changes, c)
 	}
 	for _, from := range r.given {
-		before := r.snap.File(from).Doc.Raw
-		r.out.Changes = append(r.out.Changes, Change{Path: from, Before: before, Text: r.texts[from], LinesBefore: lineCount(before), LinesAfter: lineCount(r.texts[from])})
+		r.out.Changes = append(r.out.Changes, *r.texts[from])
 	}
 }
 
 // becomes notes the new contents of a file that loses something.
-func (r *pruner) becomes(path, text string) {
-	r.texts[path] = text
+func (r *pruner) becomes(path, text string) *Change {
+	before := r.snap.File(path).Doc.Raw
+	c := &Change{Path: path, Before: before, Text: text, LinesBefore: lineCount(before), LinesAfter: lineCount(text)}
+	r.texts[path] = c
 	r.given = append(r.given, path)
+	return c
 }
 
 // observations trims observations.md. Old observations without a tag leave, oldest first.
@@ -286,7 +308,7 @@ func (r *pruner) observations() {
 			n = lineCount(text)
 		}
 		if n > observationLines {
-			r.over(f, ps, n, observationLines, "entries with a tag, and those of the last days, stay")
+			r.over(f.Path, n, observationLines, "entries with a tag, those of the last days, and people's stay")
 		}
 	}
 }
@@ -309,52 +331,9 @@ func settled(f *File, ps []piece) (text string, left bool) {
 	return remains(ps, eolOf(f.Doc.Raw)), true
 }
 
-// over records that a file stays over its limit, and the reason. If most of the file is not a
-// machine's, the reason is that, with the largest sections. Else the reason is why.
-func (r *pruner) over(f *File, ps []piece, n, limit int, why string) {
-	theirs, unknown := 0, 0
-	size := map[int]int{} // by the heading of the section
-	for i := range ps {
-		p := &ps[i]
-		if p.gone || p.may || p.kind == pieceMarker {
-			continue
-		}
-		body, _ := cutBlanks(p.text)
-		lines := lineCount(strings.TrimSpace(body))
-		theirs += lines
-		if p.origin == OriginUnknown || p.kind != pieceBlock {
-			unknown += lines
-		}
-		if p.kind == pieceBlock && len(p.sections) > 0 {
-			size[p.sections[len(p.sections)-1]] += lines
-		}
-	}
-	if theirs > limit/2 {
-		why = count(theirs, "line is a person's", "lines are a person's")
-		if unknown > 0 {
-			why += ", or taken for one's (" + itoa(unknown) + "),"
-		}
-		why += " and stay" + largest(ps, size) + "; --include names a heading, a file or an entry that may leave"
-	}
-	r.out.Over = append(r.out.Over, f.Path+" keeps "+count(n, "line", "lines")+", the limit is "+itoa(limit)+": "+why)
-}
-
-// suggestedSections is how many sections are suggested to a user whose file is too long.
-const suggestedSections = 3
-
-// largest names the largest sections of a file, by the lines of blocks right below their
-// headings.
-func largest(ps []piece, size map[int]int) string {
-	heads := slices.SortedFunc(maps.Keys(size), func(a, b int) int { return cmp.Or(cmp.Compare(size[b], size[a]), cmp.Compare(a, b)) })
-	var names []string
-	for _, h := range heads[:min(len(heads), suggestedSections)] {
-		label, _ := CutTags(ps[h].label)
-		names = append(names, fmt.Sprintf("%q (%s)", clip(bare(label), 60), count(size[h], "line", "lines")))
-	}
-	if len(names) == 0 {
-		return ""
-	}
-	return "; the largest sections: " + strings.Join(names, ", ")
+// over records that a file stays over its limit, and the reason.
+func (r *pruner) over(path string, n, limit int, why string) {
+	r.out.Over = append(r.out.Over, path+" keeps "+count(n, "line", "lines")+", the limit is "+itoa(limit)+": "+why)
 }
 
 // logs brings decisions and lessons of old logs that memory lacks into topic files. The logs
@@ -391,7 +370,7 @@ func (r *pruner) logs() {
 
 func (r *pruner) extract(e *Entry, got Earned) {
 	text := Present(got.Text)
-	if r.known.cites(placeRef(e)) || r.known.holds(e.Plain) || r.known.holds(text) || vague(text) || r.retired(e.Plain, text) {
+	if r.known.cites(placeRef(e)) || vague(text) || r.retired(e.Plain, text) || r.known.holds(e.Plain) || r.known.holds(text) {
 		return
 	}
 	to := r.topic(e, nil)
@@ -415,39 +394,55 @@ func (r *pruner) fresh(f *File, ps []piece, b bundle) bool {
 	return slices.ContainsFunc(b, func(i int) bool { return r.immune(f.Path, &ps[i]) })
 }
 
-// byHand is the worth of an entry that somebody wrote into the file by hand. It is more than that
-// of a promoted lesson a week old, and less than that of a decision.
-const byHand = 3.5
+// rank is the worth of keeping an entry in sight. Its parts are compared in their order.
+type rank struct {
+	// kind is highest for a person's word. Decisions, lessons and all others follow.
+	kind int
+	// said is on how many days logs say the entry. used is on how many later days a name that the
+	// entry introduced came up again.
+	said, used int
+	date       string
+}
 
-// worth returns the worth of keeping a bundle in sight. It is the worth of the best entry in the
-// bundle, by the entry's tags, whether it is an open task, and whether it is recent. Each line
-// takes off 0.1, since a long bundle takes the place of several.
-func (r *pruner) worth(ps []piece, b bundle) float64 {
-	best := -1.0
+func (a rank) compare(b rank) int {
+	return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.said, b.said), cmp.Compare(a.used, b.used), strings.Compare(a.date, b.date))
+}
+
+// ranks returns the rank of a bundle, which is that of its best entry.
+func (r *pruner) ranks(ps []piece, b bundle) (best rank) {
 	for _, i := range b {
-		e := ps[i].entry
-		if e == nil {
-			continue
+		if e := ps[i].entry; e != nil {
+			if w := r.ranked(e); w.compare(best) > 0 {
+				best = w
+			}
 		}
-		w := 0.0
-		for _, t := range e.Tags {
-			w += tagScore[t]
-		}
-		if e.State == StateOpen {
-			w++
-		}
-		if len(e.From) == 0 && !ps[i].origin.Machine() {
-			w += byHand
-		}
-		if e.Date != "" && e.Date <= r.Day && e.Date >= addDays(r.Day, -7) {
-			w += 2
-		}
-		if len(e.Supersedes) > 0 {
-			w++
-		}
-		best = max(best, w)
 	}
-	return best - float64(linesOf(ps, b))/10
+	return best
+}
+
+func (r *pruner) ranked(e *Entry) rank {
+	w := rank{kind: kindOf(e), said: len(e.From), used: daysAfter(r.names(), e.Plain, e.Date, r.Day), date: e.Date}
+	for _, ref := range e.From {
+		if path, line, ok := PlaceOf(ref); ok {
+			if at := r.snap.entryAt(path, itoa(line)); at != nil {
+				w.said = max(w.said, r.days()[Key(at.Plain)])
+			}
+		}
+	}
+	return w
+}
+
+// kindOf orders the kinds of entries by how long they stay in sight.
+func kindOf(e *Entry) int {
+	for n, t := range [...]Tag{Human, Decision, Identity, Lesson, Surprise} {
+		if e.Tags.has(t) {
+			return 6 - n
+		}
+	}
+	if e.State == StateOpen {
+		return 1
+	}
+	return 0
 }
 
 // linesOf counts the lines of a bundle without the blank lines after it.
@@ -460,11 +455,4 @@ func linesOf(ps []piece, b bundle) int {
 		}
 	}
 	return n
-}
-
-func dateOf(p *piece) string {
-	if p.entry == nil {
-		return ""
-	}
-	return p.entry.Date
 }

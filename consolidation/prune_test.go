@@ -43,7 +43,7 @@ const crowded = "# MEMORY.md\n\n## Infrastructure\n\n" +
 // Of a file that is named, what no longer holds goes to the archive, what is least to the file that owns it, a
 // repetition nowhere; the fresh stays, byte for byte.
 func TestPrune(t *testing.T) {
-	p := prune(t, with(map[string]string{"MEMORY.md": crowded}), func(o *consolidation.PruneOptions) { o.MemoryLines = 16 })
+	p := prune(t, with(map[string]string{"MEMORY.md": crowded}), func(o *consolidation.PruneOptions) { o.MemoryLines = 7 })
 	got := map[string]bool{}
 	for _, m := range p.Moves {
 		got[m.Text+" -> "+m.To+" "+string(m.Why)] = true
@@ -75,7 +75,7 @@ func TestPrune(t *testing.T) {
 	if p := prune(t, with(map[string]string{"MEMORY.md": crowded}), func(o *consolidation.PruneOptions) { o.MemoryLines = 50 }); len(p.Moves) > 0 {
 		t.Errorf("below the limit %v moved", p.Moves)
 	}
-	p = prune(t, with(map[string]string{"MEMORY.md": crowded}), func(o *consolidation.PruneOptions) { o.Young = func(string, string) bool { return true } })
+	p = prune(t, with(map[string]string{"MEMORY.md": crowded}), func(o *consolidation.PruneOptions) { o.MemoryLines, o.Young = 5, func(string, string) bool { return true } })
 	if len(p.Moves) != 2 || len(p.Over) != 1 {
 		t.Errorf("undated young blocks moved: %v, %q", p.Moves, p.Over)
 	}

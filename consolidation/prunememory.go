@@ -12,42 +12,80 @@ import (
 // moreMark begins the line of MEMORY.md that lists the new places of moved entries.
 const moreMark = "More memory:"
 
-// memory brings MEMORY.md down to its limit. Repeated, superseded and done entries leave first.
-// Then the entries worth least go to the files that own them. Entries less than a day old stay.
-// Entries that may not leave stay as well, and are suggested to the user. If MEMORY.md is below
-// its limit, memory changes nothing.
+// memory brings the machines' part of MEMORY.md down to its limit. Repeated, superseded and done
+// entries leave first. Then the entries of the lowest rank go to the files that own them. Entries
+// less than a day old stay. If the part is below its limit, memory changes nothing.
 func (r *pruner) memory() {
 	f := r.snap.Memory()
-	if f == nil || f.Err != nil || f.Doc.Binary || r.MemoryLines <= 0 || f.lineCount() <= r.MemoryLines || !r.prunes(f.Path) {
+	if f == nil || f.Err != nil || f.Doc.Binary || r.MemoryLines <= 0 || !r.prunes(f.Path) {
 		return
 	}
 	ps := pieces(f)
 	r.own(f, ps)
-	r.dropMore(f, ps)
+	if machines(ps) <= r.MemoryLines {
+		return
+	}
+	dropMore(ps)
 	all, why := bundles(ps), r.reasons(f, ps)
 	leaves := map[int]Why{} // by place in all
+	var order []int
+	ranks := map[int]rank{}
 	for n, b := range all {
-		switch ours := r.may(ps, b); {
-		case r.fresh(f, ps, b):
-		case !ours && !(r.All && len(b) == 1 && !ps[b[0]].bound):
-			r.suggest(f, ps, b, why)
+		switch {
+		case !r.may(ps, b) || r.fresh(f, ps, b):
 		case len(b) == 1 && why[b[0]] != "":
-			leaves[n] = why[b[0]]
-			ps[b[0]].gone = true
+			leaves[n], ps[b[0]].gone = why[b[0]], true
+		default:
+			order, ranks[n] = append(order, n), r.ranks(ps, b)
 		}
 	}
-	r.makeRoom(f, ps, all, leaves)
-	places := map[int][]string{}
+	slices.SortStableFunc(order, func(x, y int) int { return ranks[x].compare(ranks[y]) })
+	for _, n := range order {
+		if settle(ps); machines(ps) < r.MemoryLines || len(r.out.Moves)+len(leaves) >= mostMoves { // a line lists the topics
+			break
+		}
+		leaves[n] = WhyRoom
+		for _, i := range all[n] {
+			ps[i].gone = true
+		}
+	}
 	for n, b := range all {
 		if w := leaves[n]; w != "" {
-			to := r.target(ps, b, w)
-			r.leave(f, ps, b, to, w)
-			if h := placeOfBundle(ps, b); h >= 0 && to != "" {
-				places[h] = append(places[h], to)
-			}
+			r.leave(f, ps, b, r.target(ps, b, w), w)
 		}
 	}
-	r.finishMemory(f, ps, places)
+	r.finishMemory(f, ps)
+}
+
+// machines counts the lines with content of the pieces that may leave. See [MachineLines].
+func machines(ps []piece) int {
+	n := 0
+	for i := range ps {
+		if p := &ps[i]; !p.gone && (p.may || p.kind == pieceMarker) {
+			n += linesWith(p.text)
+		}
+	}
+	return n
+}
+
+// linesWith counts the lines of a text that have content.
+func linesWith(text string) int {
+	n := 0
+	for l := range strings.SplitSeq(text, "\n") {
+		if strings.TrimSpace(l) != "" {
+			n++
+		}
+	}
+	return n
+}
+
+// MachineLinesOf counts the lines of MEMORY.md that [MachineLines] limits.
+func MachineLinesOf(path, text string, r Record) int {
+	f := &File{Path: path, Doc: markdownstore.Parse(path, text)}
+	f.Class, f.Entries = f.Doc.Class, Entries(f.Doc)
+	ps := pieces(f)
+	(&pruner{PruneOptions: PruneOptions{Record: r}}).own(f, ps)
+	return machines(ps)
 }
 
 // target returns the file that gets a bundle, "" if no file does.
@@ -80,24 +118,6 @@ func (r *pruner) reasons(f *File, ps []piece) map[int]Why {
 	return out
 }
 
-// suggest notes the entries of a bundle that could leave if they were named.
-func (r *pruner) suggest(f *File, ps []piece, b bundle, why map[int]Why) {
-	for _, i := range b {
-		p := &ps[i]
-		if why[i] == "" || p.bound {
-			continue
-		}
-		name := lineRef(strings.TrimSpace(p.text))
-		if len(b) > 1 {
-			if name = f.Path; len(p.sections) > 0 {
-				label, _ := CutTags(ps[p.sections[len(p.sections)-1]].label)
-				name = bare(label)
-			}
-		}
-		r.out.Suggestions = append(r.out.Suggestions, Suggestion{Path: f.Path, Line: p.line + blankBefore(p.text), Why: why[i], Text: strings.TrimSpace(p.text), Include: name, Single: len(b) == 1, Origin: p.origin})
-	}
-}
-
 // open reports whether a block has an open task in it.
 func open(f *File, p *piece) bool {
 	from, to := p.line, p.line+lineCount(p.text)
@@ -120,82 +140,94 @@ func supersededLines(f *File) map[string]bool {
 	return out
 }
 
-// repeated finds entries that an earlier block, or an owning file, holds as well. Only the
-// repetition of a remaining entry may leave.
+// repeated finds entries that an owning file holds as well, and entries of MEMORY.md that say the
+// same. Of these the one of the highest rank stays, and gets the sources of the others.
 func (r *pruner) repeated(f *File, ps []piece, out map[int]Why) {
-	elsewhere := &known{keys: map[string]bool{}, from: map[string]bool{}, holders: map[uint64][]int{}}
+	elsewhere := map[string]bool{}
 	for i := range r.snap.Files {
-		g := &r.snap.Files[i]
-		if g == f || !g.Evergreen() {
-			continue
-		}
-		for j := range g.Entries {
-			elsewhere.add(&g.Entries[j])
+		if g := &r.snap.Files[i]; g != f && g.Evergreen() {
+			for j := range g.Entries {
+				elsewhere[Key(g.Entries[j].Plain)] = true
+			}
 		}
 	}
-	for _, may := range [...]bool{false, true} {
-		for i := range ps {
-			p := &ps[i]
-			if p.kind != pieceBlock || p.gone || p.entry == nil || p.may != may || out[i] != "" {
-				continue
+	var order []int
+	for i := range ps {
+		if p := &ps[i]; p.kind == pieceBlock && !p.gone && p.entry != nil && out[i] == "" {
+			order = append(order, i)
+		}
+	}
+	stays := func(i int) bool { return !ps[i].may || r.immune(f.Path, &ps[i]) }
+	slices.SortStableFunc(order, func(x, y int) int {
+		if stays(x) != stays(y) {
+			return map[bool]int{true: -1, false: 1}[stays(x)]
+		}
+		return r.ranked(ps[y].entry).compare(r.ranked(ps[x].entry))
+	})
+	var kept []int
+	sayings := map[int]saying{}
+	for _, i := range order {
+		p := &ps[i]
+		s := sayingOf(p.entry.Plain)
+		sayings[i] = s
+		// A block with more in it than its first entry is not a repetition.
+		if stays(i) || vague(p.entry.Plain) || p.entry.EndLine-p.entry.StartLine+1 < lineCount(strings.TrimSpace(p.text)) {
+			kept = append(kept, i)
+			continue
+		}
+		twin := slices.IndexFunc(kept, func(k int) bool { t := sayings[k]; return same(&s, &t) })
+		switch {
+		case elsewhere[s.key]:
+			out[i] = WhyDuplicate
+		case twin < 0:
+			kept = append(kept, i)
+		default:
+			out[i] = WhyDuplicate
+			if t := &ps[kept[twin]]; t.origin == OriginUpkeep && t.bullet {
+				t.was, t.text = cmp.Or(t.was, t.text), withSources(t.text, p.entry.From)
 			}
-			key := Key(p.entry.Plain)
-			// A block with more in it than its first entry is not a
-			// repetition.
-			whole := p.entry.EndLine-p.entry.StartLine+1 >= lineCount(strings.TrimSpace(p.text))
-			if whole && !vague(p.entry.Plain) && elsewhere.keys[key] {
-				out[i] = WhyDuplicate
-			}
-			elsewhere.keys[key] = true
 		}
 	}
 }
 
-// isMore reports whether a piece begins like the line that lists the new places of moved entries.
-func isMore(p *piece) bool { return p.entry != nil && strings.HasPrefix(p.entry.Plain, moreMark) }
+// withSources returns a block of one line with more sources.
+func withSources(text string, refs []string) string {
+	line := strings.TrimRight(text, " \t\r\n")
+	m := comment.FindStringSubmatchIndex(line)
+	if strings.Contains(line, "\n") || m == nil || m[2] < 0 || line[m[2]:m[3]] != "from" {
+		return text
+	}
+	for _, ref := range refs {
+		if !strings.Contains(line[m[4]:m[5]], ref) {
+			line = line[:m[5]] + ", " + ref + line[m[5]:]
+			m[5] += len(", " + ref)
+		}
+	}
+	return line + text[len(strings.TrimRight(text, " \t\r\n")):]
+}
 
-// dropMore removes the line that lists the new places, if nobody changed it. The line is written
-// again later.
-func (r *pruner) dropMore(f *File, ps []piece) {
+// isMore reports whether a piece begins like the line that lists the topics, or like the line with
+// which earlier versions named the new places of a section's entries.
+func isMore(p *piece) bool {
+	return p.entry != nil && strings.HasPrefix(p.entry.Plain, moreMark) || p.entry == nil && strings.HasPrefix(strings.TrimSpace(p.text), "<!-- moved to ")
+}
+
+// dropMore removes the line that lists the topics, if nobody changed it. The line is written again
+// later.
+func dropMore(ps []piece) {
 	for i := range ps {
-		if p := &ps[i]; p.marker < 0 && isMore(p) && r.Wrote != nil && r.Wrote(f.Path, "", asWritten(p)) {
+		if p := &ps[i]; p.marker < 0 && p.origin == OriginUpkeep && isMore(p) {
 			p.gone = true
 		}
 	}
 }
 
-// moreLines is the number of lines that the list of new places takes with the blank line before
-// it.
-const moreLines = 2
-
-// makeRoom finds the bundles that leave until the rest fits. The bundles worth least leave first.
-func (r *pruner) makeRoom(f *File, ps []piece, all []bundle, leaves map[int]Why) {
-	var order []int
-	for n, b := range all {
-		if leaves[n] == "" && r.may(ps, b) && !r.fresh(f, ps, b) {
-			order = append(order, n)
-		}
-	}
-	slices.SortStableFunc(order, func(x, y int) int {
-		return cmp.Or(cmp.Compare(r.worth(ps, all[x]), r.worth(ps, all[y])), cmp.Compare(dateOf(&ps[all[x][0]]), dateOf(&ps[all[y][0]])))
-	})
-	for _, n := range order {
-		if text, _ := settled(f, ps); lineCount(text) <= r.MemoryLines-moreLines*(1+told(ps, all, leaves)) || len(r.out.Moves)+len(leaves) >= mostMoves {
-			return
-		}
-		leaves[n] = WhyRoom
-		for _, i := range all[n] {
-			ps[i].gone = true
-		}
-	}
-}
-
-// finishMemory writes the lines that say where more is.
-func (r *pruner) finishMemory(f *File, ps []piece, places map[int][]string) {
-	n := f.lineCount()
+// finishMemory writes what stays, and the line that lists the topics.
+func (r *pruner) finishMemory(f *File, ps []piece) {
+	settle(ps)
+	n := machines(ps)
 	if slices.ContainsFunc(r.out.Moves, func(m Move) bool { return m.From == f.Path }) {
-		r.tell(f, ps, places)
-		text, _ := settled(f, ps)
+		text := remains(ps, eolOf(f.Doc.Raw))
 		if l := r.moreLine(f); l != "" && !r.endsOpen(f.Path) {
 			eol := eolOf(f.Doc.Raw)
 			if text != "" && !strings.HasSuffix(text, "\n") {
@@ -205,12 +237,17 @@ func (r *pruner) finishMemory(f *File, ps []piece, places map[int][]string) {
 				text += eol
 			}
 			text += l + eol
+			n++
 		}
-		n = lineCount(text)
-		r.becomes(f.Path, text)
+		c := r.becomes(f.Path, text)
+		for i := range ps {
+			if p := &ps[i]; p.was != "" {
+				c.gone, c.added = append(c.gone, p.was), append(c.added, p.text)
+			}
+		}
 	}
 	if n > r.MemoryLines {
-		r.over(f, ps, n, r.MemoryLines, "what is of today and yesterday stays")
+		r.over(f.Path, n, r.MemoryLines, "what is of today and yesterday stays")
 	}
 }
 

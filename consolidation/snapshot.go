@@ -26,6 +26,10 @@ type File struct {
 	Shadowed bool
 	Doc      markdownstore.Document
 	Entries  []Entry
+	// parsed are Entries as the file alone makes them, and replacing are the replacements that
+	// some of them state, by their place in parsed.
+	parsed    []Entry
+	replacing map[int]markdownstore.Replacement
 	// Err is the reason why the file could not be read, nil if it was read. With an Err, Doc and
 	// Entries are empty.
 	Err error
@@ -58,6 +62,9 @@ type Snapshot struct {
 
 // File finds a file by its path, nil if it was not read.
 func (s *Snapshot) File(path string) *File {
+	if s == nil {
+		return nil
+	}
 	i, ok := s.at[path]
 	if !ok {
 		return nil
@@ -99,6 +106,12 @@ func refused(err error) bool {
 // or the workspace can't be listed. maxBytes bounds the size of a file. 0 means
 // markdownstore.DefaultMaxFileBytes.
 func Read(ctx context.Context, fsys fs.FS, maxBytes int64) (*Snapshot, error) {
+	return (*Snapshot)(nil).Again(ctx, fsys, maxBytes)
+}
+
+// Again is [Read]. It takes over what s knows of files that still have the same bytes.
+func (s *Snapshot) Again(ctx context.Context, fsys fs.FS, maxBytes int64) (*Snapshot, error) {
+	last := s
 	if maxBytes <= 0 {
 		maxBytes = markdownstore.DefaultMaxFileBytes
 	}
@@ -106,7 +119,7 @@ func Read(ctx context.Context, fsys fs.FS, maxBytes int64) (*Snapshot, error) {
 	if !ok {
 		ws = markdownstore.OfFS(fsys).FS()
 	}
-	s := &Snapshot{fsys: fsys, at: map[string]int{}}
+	s = &Snapshot{fsys: fsys, at: map[string]int{}}
 	if _, err := fs.ReadDir(fsys, "."); err != nil {
 		return nil, fmt.Errorf("list the workspace: %w", err)
 	}
@@ -118,7 +131,7 @@ func Read(ctx context.Context, fsys fs.FS, maxBytes int64) (*Snapshot, error) {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		s.add(f, maxBytes)
+		s.add(f, maxBytes, last)
 	}
 	slices.SortFunc(s.Files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
 	for i := range s.Files {
@@ -128,8 +141,8 @@ func Read(ctx context.Context, fsys fs.FS, maxBytes int64) (*Snapshot, error) {
 	return s, ctx.Err()
 }
 
-// add reads one file.
-func (s *Snapshot) add(f File, maxBytes int64) {
+// add reads one file. last may be nil.
+func (s *Snapshot) add(f File, maxBytes int64, last *Snapshot) {
 	if f.Err != nil {
 		s.Files = append(s.Files, f)
 		return
@@ -157,8 +170,14 @@ func (s *Snapshot) add(f File, maxBytes int64) {
 	if f.Err = err; err == nil {
 		text := textutil.UTF8(string(data))
 		f.UTF16 = text != string(data)
-		f.Doc = markdownstore.Parse(p, text)
-		f.Entries = Entries(f.Doc)
+		if g := last.File(p); g != nil && g.Err == nil && g.Doc.Raw == text {
+			f.Doc, f.parsed, f.replacing = g.Doc, g.parsed, g.replacing
+		} else {
+			f.Doc = markdownstore.Parse(p, text)
+			f.parsed = Entries(f.Doc)
+			f.replacing = replacing(f.parsed)
+		}
+		f.Entries = slices.Clone(f.parsed)
 	}
 	s.Files = append(s.Files, f)
 }

@@ -33,6 +33,9 @@ type leaf struct {
 // same reports whether two leaves are rendered alike in the same place.
 func (l leaf) same(m leaf) bool { return l.in == m.in && l.html == m.html }
 
+// bare returns a leaf without its place.
+func (l leaf) bare() leaf { return leaf{in: l.in, html: l.html} }
+
 // leaves returns the leaves of a file, in order, without front matter. Blank lines between the
 // items of a list make no difference to a paragraph in the list, since they change when an item
 // leaves.
@@ -107,18 +110,13 @@ func (c *Change) reshapes(left []string) string {
 		}
 		return ""
 	}
-	after := leaves(c.Path, c.Text)
-	gone := map[leaf]int{}
-	for _, block := range left {
-		for _, l := range leaves(c.Path, block) {
-			gone[leaf{in: l.in, html: l.html}]++
-		}
-	}
+	after, gone, added := leaves(c.Path, c.Text), c.counted(append(slices.Clone(left), c.gone...)), c.counted(c.added)
 	for _, l := range before {
-		for len(after) > 0 && isOurs(after[0]) && !l.same(after[0]) {
+		for len(after) > 0 && (isOurs(after[0]) || added[after[0].bare()] > 0) && !l.same(after[0]) {
+			added[after[0].bare()]--
 			after = after[1:]
 		}
-		bare := leaf{in: l.in, html: l.html}
+		bare := l.bare()
 		switch {
 		case len(after) > 0 && l.same(after[0]):
 			after = after[1:]
@@ -129,11 +127,22 @@ func (c *Change) reshapes(left []string) string {
 		}
 	}
 	for _, l := range after {
-		if !isOurs(l) {
+		if added[l.bare()]--; !isOurs(l) && added[l.bare()] < 0 {
 			return changes(l)
 		}
 	}
 	return ""
+}
+
+// counted returns how often blocks have each leaf.
+func (c *Change) counted(blocks []string) map[leaf]int {
+	out := map[leaf]int{}
+	for _, b := range blocks {
+		for _, l := range leaves(c.Path, b) {
+			out[l.bare()]++
+		}
+	}
+	return out
 }
 
 func changes(l leaf) string {

@@ -15,34 +15,38 @@ var linkTarget = textutil.LazyRegexp(`\]\([^)]*\)`)
 // words splits a text into words of letters, in lower case, numbers, and single characters of
 // scripts without spaces.
 func words(s string) []string {
-	var out []string
-	var b strings.Builder
-	flush := func() {
-		if b.Len() > 0 {
-			out = append(out, b.String())
-			b.Reset()
-		}
-	}
 	if strings.Contains(s, "](") {
 		s = linkTarget.ReplaceAllString(s, "]")
 	}
-	for _, r := range strings.ToLower(s) {
-		switch {
-		case ideograph(r):
-			flush()
+	s = strings.ToLower(s)
+	out := make([]string, 0, len(s)/6)
+	from := -1 // where the current word begins
+	for i, r := range s {
+		single := ideograph(r)
+		if !single && (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)) {
+			if from < 0 {
+				from = i
+			}
+			continue
+		}
+		if from >= 0 {
+			out, from = append(out, s[from:i]), -1
+		}
+		if single {
 			out = append(out, string(r))
-		case unicode.IsLetter(r), unicode.IsDigit(r), unicode.IsMark(r):
-			b.WriteRune(r)
-		default:
-			flush()
 		}
 	}
-	flush()
+	if from >= 0 {
+		out = append(out, s[from:])
+	}
+	if len(out) == 0 {
+		return nil
+	}
 	return out
 }
 
 func ideograph(r rune) bool {
-	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
+	return r >= 0xe00 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
 }
 
 // numbers returns the words that hold a digit, in order.

@@ -170,39 +170,3 @@ func TestProvenanceKillAnywhere(t *testing.T) {
 		}
 	})
 }
-
-// All takes what is listed for itself, and nothing else: not what it stands among, and not
-// what there is no room for.
-func TestPruneAll(t *testing.T) {
-	dir := t.TempDir()
-	memory := "# Memory\n\n## Tasks\n\n- [x] Renew the certificate of the gate\n- Ask Ingrid before the gate is oiled\n\n## Again\n\n- Ask Ingrid before the gate is oiled\n- [x] Renew the [certificate][c] of the quay\n\n## Release\n\nIn this order:\n\n1. Freeze the branch\n2. ~~Tell the keepers by post~~\n3. Tag the commit\n\n[c]: https://example.org/c\n"
-	putAt(t, filepath.Join(dir, "MEMORY.md"), memory, nightAt.AddDate(0, 0, -30))
-	k := kernelAt(t, dir, nightAt)
-	defer k.Close()
-	prune := func(all, apply bool) *api.Pruned {
-		t.Helper()
-		p, err := k.Maintenance().Prune(context.Background(), api.PruneRequest{PruneOptions: api.PruneOptions{MemoryLines: 3}, All: all, Apply: apply, Now: nightAt})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return p
-	}
-	if p := prune(false, true); len(p.Moves) != 0 || len(p.Suggestions) != 3 || !p.Suggestions[0].Single || !p.Suggestions[1].Single || p.Suggestions[2].Single || readFile(t, dir, "MEMORY.md") != memory {
-		t.Fatalf("%+v", p)
-	}
-	if p := prune(true, false); len(p.Moves) != 2 || readFile(t, dir, "MEMORY.md") != memory {
-		t.Fatalf("a preview: %+v", p)
-	}
-	p := prune(true, true)
-	want := strings.Replace(memory, "- [x] Renew the certificate of the gate\n- Ask Ingrid before the gate is oiled\n", "- Ask Ingrid before the gate is oiled\n<!-- moved to memory/archive/2026-03-09.md -->\n", 1)
-	want = strings.Replace(want, "- Ask Ingrid before the gate is oiled\n- [x] Renew the [", "- [x] Renew the [", 1)
-	if got := readFile(t, dir, "MEMORY.md"); len(p.Moves) != 2 || got != want {
-		t.Errorf("%+v\n%s", p.Moves, got)
-	}
-	if len(p.Suggestions) != 1 || p.Suggestions[0].Include != "Release" {
-		t.Errorf("%+v", p.Suggestions)
-	}
-	if _, err := k.Maintenance().UndoPrune(context.Background(), nightAt); err != nil || readFile(t, dir, "MEMORY.md") != memory {
-		t.Errorf("%v\n%s", err, readFile(t, dir, "MEMORY.md"))
-	}
-}

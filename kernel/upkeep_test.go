@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/memkernel/memkernel/consolidation"
 	"github.com/memkernel/memkernel/internal/atomicfile"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
@@ -216,7 +217,7 @@ func TestUpkeepKeepsForeignChanges(t *testing.T) {
 	if _, err := k2.Maintenance().Prune(context.Background(), api.PruneRequest{PruneOptions: named, Apply: true, Now: next}); err != nil {
 		t.Fatal(err)
 	}
-	if text := readFile(t, dir, "MEMORY.md"); strings.Count(text, "\n") > api.DefaultMemoryLines || !strings.Contains(text+readFile(t, dir, "memory/harbour.md"), "An editor wrote this meanwhile.") {
+	if text := readFile(t, dir, "MEMORY.md"); strings.Count(text, "\n") > 2*consolidation.MachineLines || !strings.Contains(text+readFile(t, dir, "memory/harbour.md"), "An editor wrote this meanwhile.") {
 		t.Errorf("the next night left\n%s", text)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/memkernel/memkernel/internal/textutil"
 )
@@ -73,18 +74,24 @@ var ending = textutil.LazyRegexp(`(?i)\b(?:no longer|nicht mehr|ya no|não mais)
 // of 5432", "5433 (was: 5432)", "5432 → 5433", "~~5432~~ 5433". ok is false for any other
 // statement.
 func ReplacementOf(text string) (r Replacement, ok bool) {
-	hinted := hints(text)
+	if strings.Contains(text, "<!--") {
+		text = htmlNote.ReplaceAllString(text, "")
+	}
+	hinted, from := hints(text)
 	if hinted == 0 {
 		return r, false
 	}
-	text = htmlNote.ReplaceAllString(text, "")
 	at := [2]int{-1, -1}
 	for i, re := range [...]*textutil.Regexp{inStrike, arrow, formerly} {
 		if hinted&(1<<i) == 0 {
 			continue // the expressions are slow
 		}
-		if m := re.FindStringSubmatchIndex(text); m != nil {
-			at = [2]int{m[2], m[3]}
+		skip := 0
+		if re == formerly {
+			skip = from
+		}
+		if m := re.FindStringSubmatchIndex(text[skip:]); m != nil {
+			at = [2]int{skip + m[2], skip + m[3]}
 			if len(m) > 4 && m[2] < 0 {
 				at = [2]int{m[4], m[5]}
 			}
@@ -141,8 +148,9 @@ var cueStarts = func() *[1 << 16 / 64]uint64 {
 
 func twoBytes(s string) uint16 { return uint16(s[0])<<8 | uint16(s[1]) }
 
-// hints returns the bits of the expressions that may match.
-func hints(text string) (found byte) {
+// hints returns the bits of the expressions that may match, and an offset before which formerly
+// does not match.
+func hints(text string) (found byte, from int) {
 	low := strings.ToLower(text)
 	for i := range max(len(low)-1, 0) {
 		two := twoBytes(low[i:])
@@ -150,13 +158,37 @@ func hints(text string) (found byte) {
 			continue
 		}
 		for _, c := range cuesBy[low[i]] {
-			if strings.HasPrefix(low[i:], c.text) {
+			if strings.HasPrefix(low[i:], c.text) && (c.of != arrows || replaces(low[:i], low[i+len(c.text):])) {
+				if c.of == formers && found&formers == 0 && len(low) == len(text) {
+					_, size := utf8.DecodeLastRuneInString(low[:i])
+					from = i - size
+				}
 				found |= c.of
 			}
 		}
 	}
-	return found
+	return found, from
 }
+
+// arrows and formers are the bits of the expressions arrow and formerly.
+const arrows, formers = 1 << 1, 1 << 2
+
+// replaces reports whether arrow may match at an arrow between two texts. Most arrows show a flow,
+// and arrow is slow.
+func replaces(before, after string) bool {
+	before, after = strings.TrimRight(before, " \t"), strings.TrimLeft(after, " \t")
+	head := strings.TrimRightFunc(before, func(c rune) bool { return !strings.ContainsRune(" \t\n\r,;:，；：()（）", c) })
+	old := before[len(head):]
+	if now, _, _ := strings.Cut(after, " "); strings.ContainsAny(old, "0123456789") && strings.ContainsAny(now, "0123456789") || strings.Contains(old, "=") {
+		return true
+	}
+	head = strings.TrimRight(head, " \t")
+	last, _ := utf8.DecodeLastRuneInString(head)
+	return strings.ContainsRune(":：=", last) || slices.Contains(stating, head[strings.LastIndexAny(head, " \t\n")+1:])
+}
+
+// stating are the verbs before the old value of arrow.
+var stating = []string{"is", "are", "was", "from", "at", "on", "ist", "von", "um", "est", "es", "de"}
 
 // Former returns the words of the old value, in lower case.
 func (r Replacement) Former() []string { return r.former }
@@ -173,12 +205,10 @@ func (r Replacement) Mentioned(low string) bool {
 // also have a word that the other statement lacks, unless it says that the other no longer holds.
 // r must not say much more than the other statement.
 func (r Replacement) Replaces(other string) bool {
-	if !r.Mentioned(strings.ToLower(other)) {
+	if !r.Mentioned(strings.ToLower(other)) || SaysSuperseded(other) {
 		return false
 	}
-	if _, changed := ReplacementOf(other); changed || SaysSuperseded(other) {
-		return false
-	}
+	whole := other
 	other = htmlNote.ReplaceAllString(other, "")
 	words := contentWords(other)
 	if len(words) == 0 || len(r.now) > 2*len(words)+6 || !slices.Contains(r.former, words[len(words)-1]) || !states.MatchString(other) && !strings.ContainsAny(strings.Join(r.former, ""), "0123456789") {
@@ -196,8 +226,11 @@ func (r Replacement) Replaces(other string) bool {
 		}
 	}
 	news := slices.ContainsFunc(r.now, func(w string) bool { return !slices.Contains(words, w) && !slices.Contains(changing, w) })
-	whole := !slices.ContainsFunc(r.former, func(w string) bool { return !slices.Contains(words, w) })
-	return shared > 0 && old > 0 && whole && (news || r.ends)
+	if slices.ContainsFunc(r.former, func(w string) bool { return !slices.Contains(words, w) }) || shared == 0 || old == 0 || !news && !r.ends {
+		return false
+	}
+	_, changed := ReplacementOf(whole) // looked for last: it takes longest
+	return !changed
 }
 
 // states matches a statement that gives its subject a value, by a verb or a colon.
@@ -209,6 +242,19 @@ var changing = []string{"now", "instead", "since", "from", "moved", "changed", "
 // idle are words that do not describe a statement's subject.
 var idle = []string{"the", "a", "an", "is", "are", "was", "be", "of", "on", "at", "in", "to", "for", "and", "we", "our", "it", "its", "runs", "run", "uses", "use", "listens", "lives", "stands", "set",
 	"der", "die", "das", "den", "dem", "ist", "sind", "wird", "auf", "im", "am", "mit", "läuft", "nutzt", "le", "la", "les", "est", "sur", "à", "en", "el", "los", "es", "está", "il", "è", "o", "é", "是", "为", "的", "在", "用"}
+
+// LastWord returns the last content word of a text, in lower case. [Replacement.Replaces] is false
+// for every text whose last word is not one of [Replacement.Former].
+func LastWord(text string) string {
+	for text = strings.TrimSpace(text); text != ""; {
+		at := strings.LastIndexFunc(text, unicode.IsSpace) + 1
+		if ws := contentWords(text[at:]); len(ws) > 0 {
+			return ws[len(ws)-1]
+		}
+		text = strings.TrimSpace(text[:at])
+	}
+	return ""
+}
 
 // contentWords returns the words of a text that are not idle, in lower case. In
 // scripts without spaces each character is a word.
@@ -224,7 +270,7 @@ func contentWords(text string) []string {
 	text = strings.ToLower(text)
 	for i, c := range text {
 		switch {
-		case unicode.In(c, unicode.Han, unicode.Hiragana, unicode.Katakana):
+		case c >= 0x2e80 && unicode.In(c, unicode.Han, unicode.Hiragana, unicode.Katakana):
 			end()
 			b.WriteRune(c)
 			end()

@@ -54,5 +54,5 @@ func (s *Settings) auditHost() consolidation.Host {
 // AuditOptions returns the options of an audit. It uses the limits of auditHost, and reads the
 // records of jobs in addition to those in the state folder.
 func (s *Settings) AuditOptions(jobs []string) api.AuditOptions {
-	return api.AuditOptions{Host: s.auditHost(), Prune: s.PruneOptions(nil), JobFiles: jobs}
+	return api.AuditOptions{Host: s.auditHost(), JobFiles: jobs}
 }

@@ -70,9 +70,6 @@ func factsLine(f *api.Facts) string {
 // shownMove is the length of the shown part of a block, in characters.
 const shownMove = 100
 
-// shownSuggestions is the number of suggestions shown.
-const shownSuggestions = 20
-
 // Pruned lists the blocks that moved, or would move, with their new place. It also lists the
 // blocks that stay.
 func Pruned(w io.Writer, out *api.Pruned, p Style) error {
@@ -89,15 +86,6 @@ func Pruned(w io.Writer, out *api.Pruned, p Style) error {
 		c := &out.Changes[i]
 		fmt.Fprintf(w, "%s: %s to %d lines\n", Printable(c.Path), Thousands(c.LinesBefore), c.LinesAfter)
 	}
-	for i := range out.Suggestions {
-		s := &out.Suggestions[i]
-		if i == shownSuggestions {
-			fmt.Fprintf(w, "%s\n", p.Paint(Gray, fmt.Sprintf("and %s more that could leave; --json has all", Thousands(len(out.Suggestions)-i))))
-			break
-		}
-		fmt.Fprintf(w, "%s stays %s\n", p.Paint(Bold, fmt.Sprintf("%s:%d", Printable(s.Path), s.Line)), p.Paint(Gray, Printable(fmt.Sprintf("(%s, %s; --include %q lets it leave)", s.Why, whose[s.Origin], s.Include))))
-		fmt.Fprintf(w, "    %s\n", Printable(clipped(s.Text, shownMove)))
-	}
 	for _, over := range slices.Concat(out.Over, UnknownNames(out.Unknown), out.Kept) {
 		for _, l := range Wrap("note: "+over, p.Columns()) {
 			fmt.Fprintln(w, p.Paint(yellow, l))
@@ -107,10 +95,6 @@ func Pruned(w io.Writer, out *api.Pruned, p Style) error {
 	_, err := fmt.Fprintf(w, "%s %s moved, %s of the working buffer emptied, %s left\n", Plural(len(out.Moves), "entry"), done, Size(int64(out.BufferBytes)), Size(int64(out.BufferLeft)))
 	return err
 }
-
-// whose names, by origin, the owner of an entry that stays.
-var whose = map[consolidation.Origin]string{consolidation.OriginHand: "changed by hand", consolidation.OriginWords: "a person's words", consolidation.OriginUnknown: "of nobody known",
-	consolidation.OriginAgent: "an agent's, among others'", consolidation.OriginTool: "a tool's, among others'", consolidation.OriginUpkeep: "upkeep's, among others'"}
 
 // UnknownNames returns a message for names of --include that match no entry.
 func UnknownNames(names []string) []string {

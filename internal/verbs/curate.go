@@ -91,25 +91,26 @@ func runCurate(ctx context.Context, a *cli.App, f *curateFlags) error {
 
 // pruneFlags are the flags of prune.
 type pruneFlags struct {
-	apply   cli.Choice
+	apply   bool
 	undo    bool
 	include []string
 	now     cli.TimeValue
 }
 
 func pruneVerb(a *cli.App) *cobra.Command {
-	f := &pruneFlags{apply: cli.Choice{Value: "false", Of: []string{"true", "all", "false"}}}
+	f := &pruneFlags{}
 	cmd := &cobra.Command{
-		Long: `prune brings MEMORY.md down to its limit of lines. What is said twice, superseded or
-done leaves first; then what is least useful in sight moves to the file for such
-facts: USER.md, TOOLS.md, IDENTITY.md or one in memory/. What is not a day old stays.
+		Long: `prune brings the lines of MEMORY.md that machines wrote down to 30. What is said twice,
+superseded or done leaves first; then lines move to the file for such facts, USER.md,
+TOOLS.md, IDENTITY.md or a topic in memory/: a person's words last, decisions and lessons
+before them, and of one kind first what was said on few days, was not needed again and is
+old. What is not a day old stays.
 
-Only what a machine wrote, and nobody has changed since, leaves by itself: entries of
+Only what a machine wrote, and nobody has changed since, is counted and leaves: entries of
 curate, and lines that an observed session's agent wrote there. What people wrote, and
-what nobody is known to have written, stays, whatever the limit; what of it is done,
-superseded or said twice is listed. --apply=all takes the single entries of this list,
-too; --include names more: a file, a heading with all below it, or an
-entry. A section that is a plain list gives single items; any other leaves whole.
+what nobody is known to have written, stays and is not counted, unless --include names it: a
+file, a heading with all below it, or an entry. A section that is a plain list gives single
+items; any other leaves whole.
 
 It also brings decisions and lessons of old logs into memory/, and empties what of the
 working buffer a curation has read.
@@ -123,8 +124,7 @@ first, and --undo takes the last run back. The settings are under upkeep.`,
 		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return runPrune(cmd.Context(), a, f) },
 	}
-	cmd.Flags().Var(&f.apply, "apply", "do it; without it nothing is written; =all takes the single entries of people's that are listed, too")
-	cmd.Flags().Lookup("apply").NoOptDefVal = "true"
+	cmd.Flags().BoolVar(&f.apply, "apply", false, "do it; without it nothing is written")
 	cmd.Flags().BoolVar(&f.undo, "undo", false, "take back the last run that was applied")
 	includeFlag(cmd, &f.include)
 	cmd.Flags().Var(&f.now, "now", "the moment that ages are counted to, in RFC 3339 (default now)")
@@ -134,7 +134,7 @@ first, and --undo takes the last run back. The settings are under upkeep.`,
 }
 
 func includeFlag(cmd *cobra.Command, to *[]string) {
-	cmd.Flags().StringArrayVar(to, "include", nil, "let what somebody else wrote leave as well: a `name` of a file, a heading or a suggested entry (may be repeated)")
+	cmd.Flags().StringArrayVar(to, "include", nil, "let what somebody else wrote leave as well: a `name` of a file, a heading or an entry (may be repeated)")
 }
 
 type pruneJSON struct {
@@ -151,7 +151,7 @@ func runPrune(ctx context.Context, a *cli.App, f *pruneFlags) error {
 	if f.undo {
 		return runUndo(ctx, a, k, f)
 	}
-	out, err := k.Maintenance().Prune(a.Counted(ctx, "pruning"), api.PruneRequest{PruneOptions: a.PruneOptions(f.include), Apply: f.apply.Value != "false", All: f.apply.Value == "all", Now: f.now.Time})
+	out, err := k.Maintenance().Prune(a.Counted(ctx, "pruning"), api.PruneRequest{PruneOptions: a.PruneOptions(f.include), Apply: f.apply, Now: f.now.Time})
 	a.ProgressDone()
 	if err != nil {
 		return err
@@ -164,8 +164,6 @@ func runPrune(ctx context.Context, a *cli.App, f *pruneFlags) error {
 	}
 	if !out.Applied && (len(out.Moves) > 0 || out.BufferBytes > 0) {
 		a.Tip("nothing was changed; --apply does it, and --undo takes it back")
-	} else if len(out.Suggestions) > 0 && f.apply.Value != "all" {
-		a.Tip("what people wrote stays; --apply=all takes the single entries that are listed")
 	}
 	return nil
 }

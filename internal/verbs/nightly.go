@@ -68,10 +68,8 @@ type nightlyJSON struct {
 	Findings int `json:"findings"`
 	Added    int `json:"added"`
 	Moved    int `json:"moved"`
-	// Notes name the files that stay over a limit, with the reason. Suggestions counts entries by
-	// people that could leave if a call named them.
-	Notes       []string `json:"notes"`
-	Suggestions int      `json:"suggestions"`
+	// Notes name the files that stay over a limit, with the reason.
+	Notes []string `json:"notes"`
 	// Commits are the commits of this run: id and message.
 	Commits []string `json:"commits"`
 }
@@ -136,7 +134,7 @@ func showNightly(a *cli.App, n *api.Nightly, commits []string) error {
 		doc.Added = len(n.Curated.Entries)
 	}
 	if n.Pruned != nil {
-		doc.Moved, doc.Suggestions = len(n.Pruned.Moves), len(n.Pruned.Suggestions)
+		doc.Moved = len(n.Pruned.Moves)
 		doc.Notes = document.List(slices.Concat(n.Pruned.Over, display.UnknownNames(n.Pruned.Unknown), n.Pruned.Kept))
 	}
 	var err error
@@ -168,9 +166,6 @@ func nightlyText(n *nightlyJSON) string {
 		for i, l := range display.Wrap(note, display.Columns-8) {
 			fmt.Fprintf(&b, "%-7s %s\n", []string{"note", ""}[min(i, 1)], display.Printable(l))
 		}
-	}
-	if n.Suggestions > 0 {
-		fmt.Fprintf(&b, "%-7s %s of other people's could leave; 'memkernel prune' lists them\n", "note", display.Plural(n.Suggestions, "entry"))
 	}
 	for _, c := range n.Commits {
 		fmt.Fprintf(&b, "%-7s %s\n", "git", display.Printable(c))

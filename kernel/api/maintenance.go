@@ -67,9 +67,6 @@ type AuditOptions struct {
 	Host consolidation.Host
 	// Only names the checks to run, and Skip the checks to leave out.
 	Only, Skip []health.Code
-	// Prune are the thresholds of pruning. An audit reports the entries that exceed MEMORY.md's
-	// limit even after such a pruning.
-	Prune PruneOptions
 	// JobFiles are files of job records to read in addition to the state folder's [JobsFile]. See
 	// [consolidation.ReadJobs].
 	JobFiles []string
@@ -200,7 +197,8 @@ type Advice struct {
 // PruneOptions are the thresholds of pruning. 0 takes the default of a threshold, and a negative
 // value switches it off.
 type PruneOptions struct {
-	// MemoryLines is the greatest length of MEMORY.md, default [DefaultMemoryLines].
+	// MemoryLines is the most lines of MEMORY.md that machines wrote, default
+	// [consolidation.MachineLines].
 	MemoryLines int
 	// OwnerChars is the size from which USER.md, TOOLS.md and IDENTITY.md receive no more stable
 	// facts of MEMORY.md. Default 18,000, which is close to a host's limit.
@@ -210,18 +208,11 @@ type PruneOptions struct {
 	Include []string
 }
 
-// DefaultMemoryLines is the default of [PruneOptions.MemoryLines]. It is low because every
-// session begins with MEMORY.md.
-const DefaultMemoryLines = 50
-
 // PruneRequest is a request to select the entries that should leave the files of memory.
 type PruneRequest struct {
 	PruneOptions
 	// Apply removes the entries. Without Apply nothing is written.
 	Apply bool
-	// All also removes the entries of people that would otherwise be suggested one by one. It
-	// removes no other entries of people.
-	All bool
 	// QuietTime prunes only observations and the working buffer.
 	QuietTime bool
 	Now       time.Time

@@ -123,7 +123,7 @@ func (k *Keeper) Audit(ctx context.Context, o api.AuditOptions) (*health.Report,
 	if state {
 		co.Resolves = k.Inspector.Resolves(ctx)
 	}
-	return k.Upkeep.Audit(ctx, upkeep.AuditOptions{Options: co, Prune: filled(o.Prune), JobFiles: o.JobFiles, NoState: !state, State: k.Inspector.Kept(now)})
+	return k.Upkeep.Audit(ctx, upkeep.AuditOptions{Options: co, JobFiles: o.JobFiles, NoState: !state, State: k.Inspector.Kept(now)})
 }
 
 // Curate is [maintenance.Keeper.Curate].
@@ -178,14 +178,12 @@ func checkpointed(ctx context.Context, k *Keeper, day string) ([]consolidation.E
 
 // filled returns the thresholds as options of package consolidation, with defaults filled in.
 func filled(o api.PruneOptions) consolidation.PruneOptions {
-	return consolidation.PruneOptions{MemoryLines: cmp.Or(o.MemoryLines, api.DefaultMemoryLines), OwnerChars: cmp.Or(o.OwnerChars, 18_000), Include: o.Include}
+	return consolidation.PruneOptions{MemoryLines: cmp.Or(o.MemoryLines, consolidation.MachineLines), OwnerChars: cmp.Or(o.OwnerChars, 18_000), Include: o.Include}
 }
 
 // Prune is [maintenance.Keeper.Prune].
 func (k *Keeper) Prune(ctx context.Context, req api.PruneRequest) (*api.Pruned, error) {
-	o := filled(req.PruneOptions)
-	o.All = req.All
-	p, err := k.Upkeep.Prune(ctx, upkeep.PruneOptions{PruneOptions: o, QuietTime: req.QuietTime, Apply: req.Apply, Now: nowOr(k, req.Now)})
+	p, err := k.Upkeep.Prune(ctx, upkeep.PruneOptions{PruneOptions: filled(req.PruneOptions), QuietTime: req.QuietTime, Apply: req.Apply, Now: nowOr(k, req.Now)})
 	if err != nil {
 		return nil, fmt.Errorf("prune: %w", err)
 	}

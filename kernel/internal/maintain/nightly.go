@@ -53,7 +53,7 @@ func (k *Keeper) Nightly(ctx context.Context, req api.NightlyRequest) (*api.Nigh
 }
 
 func nightAudit(ctx context.Context, k *Keeper, req *api.NightlyRequest, out *api.Nightly) (err error) {
-	req.Audit.Now, req.Audit.Prune = req.Now, req.Prune
+	req.Audit.Now = req.Now
 	out.Audit, err = k.Audit(ctx, req.Audit)
 	return err
 }

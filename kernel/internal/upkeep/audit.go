@@ -8,19 +8,18 @@ import (
 	"maps"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/memkernel/memkernel/consolidation"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/health"
+	"github.com/memkernel/memkernel/markdownstore"
 )
 
 // AuditOptions configure an audit.
 type AuditOptions struct {
 	// Options are the options for the workspace's files. Audit sets Jobs.
 	consolidation.Options
-	// Prune are the thresholds of pruning. Audit reports how many bytes pruning would leave over
-	// the limit of MEMORY.md.
-	Prune consolidation.PruneOptions
 	// JobFiles are records of jobs in addition to the state directory's own.
 	JobFiles []string
 	// State are the checks of the state that is kept next to memory.
@@ -40,31 +39,42 @@ func (k *Keeper) Audit(ctx context.Context, o AuditOptions) (*health.Report, err
 	if o.Jobs, err = k.recordedJobs(o.JobFiles); err != nil {
 		return nil, fmt.Errorf("audit: %w", err)
 	}
-	o.Kept = map[health.Code]consolidation.Kept{health.MemoryLoss: k.auditLoss}
+	o.Kept = map[health.Code]consolidation.Kept{health.MemoryLoss: k.auditLoss, health.MemorySize: k.auditSize}
 	maps.Copy(o.Kept, o.State)
 	if o.NoState {
 		for code := range o.Kept {
 			o.Kept[code] = func(_ context.Context, r *health.Report) error { r.Skip("there is no state folder"); return nil }
 		}
 	}
-	o.Kept[health.MemorySize] = func(ctx context.Context, r *health.Report) error { return k.auditSize(ctx, r, &o) }
+	if o.Snapshot, err = k.ReadAll(ctx); err != nil {
+		return nil, fmt.Errorf("audit: %w", err)
+	}
 	return consolidation.Audit(ctx, k.Files.FS(), o.Options)
 }
 
-// auditSize reports that pruning can't bring MEMORY.md down to its limit.
-func (k *Keeper) auditSize(ctx context.Context, r *health.Report, o *AuditOptions) error {
-	p, err := k.Prune(ctx, PruneOptions{PruneOptions: o.Prune, Now: o.Now})
+// auditSize reports that machines wrote more lines of MEMORY.md than pruning leaves.
+func (k *Keeper) auditSize(ctx context.Context, report *health.Report) error {
+	r, unlock, err := k.begin(ctx, kindSeen, time.Time{}, false)
 	if err != nil {
-		return fmt.Errorf("prune: %w", err)
+		return err
 	}
-	for _, over := range p.Over {
-		path, what, _ := strings.Cut(over, " ")
-		if strings.EqualFold(path, "MEMORY.md") {
-			r.Add(health.Finding{Severity: health.Note, Place: health.Place{Path: path}, What: what,
-				Hint: "shorten it by hand, or let 'memkernel prune --include NAME' move what is named"})
-		}
+	defer unlock()
+	l, err := k.Files.ReadFile("MEMORY.md")
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, markdownstore.ErrDenied) {
+		return nil
 	}
-	return ctx.Err()
+	if err != nil {
+		return err
+	}
+	rec, unread, err := r.record()
+	if err != nil {
+		return err
+	}
+	if n := consolidation.MachineLinesOf(l.Path, l.Text, rec); n > consolidation.MachineLines {
+		report.Add(health.Finding{Severity: health.Note, Place: health.Place{Path: l.Path}, What: fmt.Sprintf("has %d lines that machines wrote, the limit is %d", n, consolidation.MachineLines),
+			Hint: "'memkernel prune --apply' moves those that matter least into topic files"})
+	}
+	return unread()
 }
 
 // recordedJobs reads the results of recorded jobs from files. Each named file must exist.

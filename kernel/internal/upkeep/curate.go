@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"slices"
 	"time"
 
 	"github.com/memkernel/memkernel/consolidation"
@@ -57,6 +59,10 @@ func (r *run) curate(ctx context.Context, opt *CurateOptions) (*api.Curated, err
 	if o.Extra, err = opt.Extra(r.promise.Day); err != nil {
 		return nil, err
 	}
+	logs := o.Inputs(snap)
+	if read, err := r.curated(logs, buffer); read || err != nil {
+		return &api.Curated{Curation: *snap.Curation(o.Day), BufferBytes: len(buffer), Advice: api.Advice{Advised: consolidation.Advised{Refused: []string{}}}}, err
+	}
 	c := snap.Curate(o)
 	out := &api.Curated{Curation: *c, BufferBytes: len(buffer)}
 	hide := func() {
@@ -69,10 +75,31 @@ func (r *run) curate(ctx context.Context, opt *CurateOptions) (*api.Curated, err
 		return nil, err
 	}
 	hide()
+	// A line with a secret can't be backed up, and is not worth a night.
+	out.Entries = slices.DeleteFunc(out.Entries, func(p consolidation.Promoted) bool { return r.secret(p.Line()) })
 	if !opt.Apply {
 		return out, nil
 	}
-	return out, r.commitCuration(ctx, snap, out, buffer)
+	return out, r.commitCuration(ctx, snap, out, buffer, logs)
+}
+
+// logsMark is the name under which a curation records the hash of the texts that it read.
+const logsMark = "memory/"
+
+// curated reports whether a curation of the day has taken entries of the same texts, and has read
+// all of the buffer. Another curation would find less room in MEMORY.md and other neighbours of
+// the entries, so that its choice might be another one.
+func (r *run) curated(logs, buffer string) (bool, error) {
+	for i := len(r.log) - 1; i >= 0; i-- {
+		l := &r.log[i]
+		if l.run.Kind != kindCurate || l.run.Day != r.promise.Day || l.undone {
+			continue
+		}
+		if slices.Contains(l.run.Reads, mark{Path: logsMark, Hash: logs}) {
+			return r.hasRead(buffer)
+		}
+	}
+	return false, nil
 }
 
 // ask asks a model once, unless the model failed a short while ago, and takes the answer. As with
@@ -96,9 +123,11 @@ func (k *Keeper) ask(ctx context.Context, m summary.Model, write bool, p summary
 
 // commitCuration writes a curation, and the part of the buffer that was read. If that part is
 // already recorded and the curation has no entries, nothing is written.
-func (r *run) commitCuration(ctx context.Context, snap *consolidation.Snapshot, out *api.Curated, buffer string) error {
+func (r *run) commitCuration(ctx context.Context, snap *consolidation.Snapshot, out *api.Curated, buffer, logs string) error {
 	text := out.Text()
-	if buffer != "" && !r.hasRead(buffer) {
+	if read, err := r.hasRead(buffer); err != nil {
+		return err
+	} else if !read {
 		r.promise.Reads = []mark{{r.Buffer.Path(), len(buffer), r.keep(buffer)}}
 	}
 	if text == "" && r.promise.Reads == nil {
@@ -118,6 +147,7 @@ func (r *run) commitCuration(ctx context.Context, snap *consolidation.Snapshot, 
 		}
 		r.adds(out.Path, before, text)
 		r.promise.Entries, r.promise.Facts = len(out.Entries), factsOf(&out.Curation)
+		r.promise.Reads = append(r.promise.Reads, mark{Path: logsMark, Hash: logs})
 	}
 	out.Run = r.id()
 	_, err := r.commit(ctx)
@@ -135,10 +165,21 @@ func (r *run) taken() int {
 	return n
 }
 
-// hasRead reports whether a curation has read all of the buffer.
-func (r *run) hasRead(buffer string) bool {
+// hasRead reports whether a curation has read all of the buffer. The kernel's own entries may have
+// been removed since.
+func (r *run) hasRead(buffer string) (bool, error) {
 	m := r.lastRead()
-	return m != nil && m.Hash == store.Sum([]byte(buffer)) && m.Bytes == len(buffer)
+	if buffer == "" || m == nil {
+		return buffer == "", nil
+	}
+	if m.Hash == store.Sum([]byte(buffer)) {
+		return true, nil
+	}
+	text, err := r.backup(m.Hash)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil // the backup is no longer kept
+	}
+	return err == nil && r.Buffer.Foreign(text) == buffer, err
 }
 
 // lastRead returns the part of the buffer that a curation read last, or nil if no curation has

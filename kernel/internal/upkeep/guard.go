@@ -18,14 +18,26 @@ func (k *Keeper) LossOf(path, before, after string) (*consolidation.Loss, error)
 	if k.Backups.Has(store.Sum([]byte(before))) {
 		return nil, nil
 	}
-	snap, err := k.Snapshot(context.Background())
+	loss, err := k.loss(context.Background(), path, before, after, nil)
+	if err != nil || !loss.Refused {
+		return nil, err
+	}
+	return loss, nil
+}
+
+// loss returns the lines of before that are neither in after nor in any other file of memory. It
+// reads the other files only if after lacks lines that pruned does not have.
+func (k *Keeper) loss(ctx context.Context, path, before, after string, pruned map[string]bool) (*consolidation.Loss, error) {
+	loss := consolidation.FindLoss(path, before, after, func(key string) bool { return pruned[key] })
+	if len(loss.Lost) == 0 {
+		return loss, nil
+	}
+	snap, err := k.Snapshot(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if loss := consolidation.FindLoss(path, before, after, snap.Says(path)); loss.Refused {
-		return loss, nil
-	}
-	return nil, nil
+	elsewhere := snap.Says(path)
+	return consolidation.FindLoss(path, before, after, func(key string) bool { return pruned[key] || elsewhere(key) }), nil
 }
 
 // Guard returns the lines that MEMORY.md lost and that are in no owning file, topic or archive.
@@ -41,16 +53,16 @@ func (k *Keeper) Guard(ctx context.Context, o api.GuardRequest) (*consolidation.
 }
 
 func (r *run) guard(ctx context.Context, o *api.GuardRequest) (*consolidation.Loss, error) {
-	snap, err := r.Snapshot(ctx)
-	if err != nil {
-		return nil, err
-	}
 	path, after := "MEMORY.md", ""
-	if f := snap.Memory(); f != nil {
-		path, after = f.Path, f.Doc.Raw
-		if f.Err != nil && !errors.Is(f.Err, markdownstore.ErrDenied) { // a path that is no file has lost all its lines
-			return nil, f.Err
-		}
+	l, err := r.Files.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		l, err = r.Files.ReadFile("memory.md")
+	}
+	switch {
+	case err == nil:
+		path, after = l.Path, l.Text
+	case !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, markdownstore.ErrDenied): // a path that is no file has lost all its lines
+		return nil, err
 	}
 	if o.After != nil {
 		after = *o.After
@@ -65,8 +77,7 @@ func (r *run) guard(ctx context.Context, o *api.GuardRequest) (*consolidation.Lo
 	if err != nil {
 		return nil, err
 	}
-	elsewhere := snap.Says(path)
-	return consolidation.FindLoss(path, before, after, func(key string) bool { return pruned[key] || elsewhere(key) }), nil
+	return r.loss(ctx, path, before, after, pruned)
 }
 
 // lastSeen returns the content of a file when a run last kept it.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/memkernel/memkernel/consolidation"
 	"github.com/memkernel/memkernel/internal/longwork"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/api"
@@ -46,6 +47,8 @@ func (k *Keeper) Nightly(ctx context.Context, n Night) (steps []api.NightlyStep,
 			return nil, skipped, err
 		}
 	}
+	k.last.Store(&consolidation.Snapshot{})
+	defer k.last.Store(nil)
 	steps, err = k.night(ctx, &n)
 	return steps, "", err
 }

@@ -23,6 +23,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
+	"sync/atomic"
 	"time"
 
 	"github.com/memkernel/memkernel/consolidation"
@@ -39,7 +41,7 @@ const (
 	PageField             = "runs"
 )
 
-// Keeper maintains the memory files of a workspace. Its fields are set once.
+// Keeper maintains the memory files of a workspace. Its exported fields are set once.
 type Keeper struct {
 	// Files are the workspace's files, including the files of private sessions. Files is nil if
 	// memory is off.
@@ -53,6 +55,8 @@ type Keeper struct {
 	State   store.Store
 	Project Project
 	Buffer  Buffer
+	// last is what a night's steps read last, nil between nights.
+	last atomic.Pointer[consolidation.Snapshot]
 	// Changed is called when files may have changed.
 	Changed func()
 	// Now is the clock for the cool-downs of models. It may be nil if no model is ever asked.
@@ -106,12 +110,21 @@ var errOff = errors.New("memory is switched off")
 
 // Snapshot reads memory's own files, the only ones that a run may change.
 func (k *Keeper) Snapshot(ctx context.Context) (*consolidation.Snapshot, error) {
-	return consolidation.Read(ctx, k.Files.Own().FS(), k.MaxFileBytes)
+	return k.reads(ctx, k.Files.Own().FS())
 }
 
 // ReadAll reads all files that the workspace lists.
 func (k *Keeper) ReadAll(ctx context.Context) (*consolidation.Snapshot, error) {
-	return consolidation.Read(ctx, k.Files.FS(), k.MaxFileBytes)
+	return k.reads(ctx, k.Files.FS())
+}
+
+func (k *Keeper) reads(ctx context.Context, files fs.FS) (*consolidation.Snapshot, error) {
+	last := k.last.Load()
+	s, err := last.Again(ctx, files, k.MaxFileBytes)
+	if last != nil && err == nil {
+		k.last.Store(s)
+	}
+	return s, err
 }
 
 // kind is the kind of a run.

@@ -166,7 +166,7 @@ func (r *run) wrote() (wrote func(path, marker, text string) bool, err func() er
 	}
 	var failed error
 	known := map[string]map[string]bool{} // by path and marker
-	return func(path, marker, text string) bool {
+	in := func(path, marker, text string) bool {
 		key := path + "\x00" + marker
 		if known[key] == nil {
 			var lines map[string]bool
@@ -184,7 +184,12 @@ func (r *run) wrote() (wrote func(path, marker, text string) bool, err func() er
 			}
 		}
 		return known[key][text]
-	}, func() error { return failed }
+	}
+	// A pruning may have changed a line of an addition, or written next to it.
+	wrote = func(path, marker, text string) bool {
+		return in(path, marker, text) || marker != "" && in(path, "", text)
+	}
+	return wrote, func() error { return failed }
 }
 
 // prunedInto returns the lines that prunings wrote into a file from which they also removed
