@@ -43,7 +43,7 @@ const crowded = "# MEMORY.md\n\n## Infrastructure\n\n" +
 // Of a file that is named, what no longer holds goes to the archive, what is least to the file that owns it, a
 // repetition nowhere; the fresh stays, byte for byte.
 func TestPrune(t *testing.T) {
-	p := prune(t, with(map[string]string{"MEMORY.md": crowded}), func(o *consolidation.PruneOptions) { o.MemoryLines = 7 })
+	p := prune(t, with(map[string]string{"MEMORY.md": crowded}), func(o *consolidation.PruneOptions) { o.MemoryLines = 8 })
 	got := map[string]bool{}
 	for _, m := range p.Moves {
 		got[m.Text+" -> "+m.To+" "+string(m.Why)] = true

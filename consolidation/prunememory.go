@@ -165,17 +165,17 @@ func (r *pruner) repeated(f *File, ps []piece, out map[int]Why) {
 		return r.ranked(ps[y].entry).compare(r.ranked(ps[x].entry))
 	})
 	var kept []int
-	sayings := map[int]saying{}
+	sayings, gists := map[int]saying{}, map[int]string{}
 	for _, i := range order {
 		p := &ps[i]
 		s := sayingOf(p.entry.Plain)
-		sayings[i] = s
+		sayings[i], gists[i] = s, gist(p.entry.Plain)
 		// A block with more in it than its first entry is not a repetition.
 		if stays(i) || vague(p.entry.Plain) || p.entry.EndLine-p.entry.StartLine+1 < lineCount(strings.TrimSpace(p.text)) {
 			kept = append(kept, i)
 			continue
 		}
-		twin := slices.IndexFunc(kept, func(k int) bool { t := sayings[k]; return same(&s, &t) })
+		twin := slices.IndexFunc(kept, func(k int) bool { t := sayings[k]; return same(&s, &t) || gists[k] == gists[i] })
 		switch {
 		case elsewhere[s.key]:
 			out[i] = WhyDuplicate
@@ -188,6 +188,17 @@ func (r *pruner) repeated(f *File, ps []piece, out map[int]Why) {
 			}
 		}
 	}
+}
+
+// gist returns the words of a text that say something, in their order and in one spelling.
+func gist(text string) string {
+	var out []string
+	for _, w := range words(text) {
+		if !lexicon().weightless[w] {
+			out = append(out, spelledAlike(w))
+		}
+	}
+	return strings.Join(out, " ")
 }
 
 // withSources returns a block of one line with more sources.

@@ -64,10 +64,6 @@ func TestHistoryOfANight(t *testing.T) {
 	if got, want := events(h), "moved "+p.Run+", first_known"; got != want || len(h.Versions[0].From) != 1 || !strings.HasPrefix(h.Versions[0].From[0], "MEMORY.md:") || h.Versions[1].Origin != consolidation.OriginUnknown {
 		t.Errorf("it is %s, want %s: %+v", got, want, h.Versions)
 	}
-	h = historyOf(t, k, "MEMORY.md", lineWith(t, dir, "MEMORY.md", "<!-- moved to "))
-	if len(h.Versions) == 0 || h.Versions[0].Event != history.EventRemoved || len(h.Versions[0].To) != 1 || h.Versions[0].Run != p.Run {
-		t.Errorf("%+v", h.Versions)
-	}
 	if got, want := events(historyOf(t, k, "MEMORY.md", 0)), "changed "+p.Run+", changed "+c.Run+", first_known"; got != want {
 		t.Errorf("the file's is %s, want %s", got, want)
 	}

@@ -88,7 +88,7 @@ func TestProvenanceOfWrites(t *testing.T) {
 					t.Errorf("line %d is said to be of %q, want %q: %v", 3+i, p.Origin, want, err)
 				}
 			}
-			p, err := k.Maintenance().Prune(context.Background(), api.PruneRequest{PruneOptions: api.PruneOptions{MemoryLines: 3}, Apply: true, Now: nightAt})
+			p, err := k.Maintenance().Prune(context.Background(), api.PruneRequest{PruneOptions: api.PruneOptions{MemoryLines: 1}, Apply: true, Now: nightAt})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/memkernel/memkernel/consolidation"
@@ -141,6 +142,15 @@ func (r *run) commitCuration(ctx context.Context, snap *consolidation.Snapshot, 
 			}
 			before = f.Doc.Raw
 		}
+		full, err := r.full(out.Path, before, text)
+		if err != nil {
+			return err
+		}
+		if full {
+			if out.Path, before = learnedFile, ""; snap.File(learnedFile) != nil {
+				before = snap.File(learnedFile).Doc.Raw
+			}
+		}
 		c := consolidation.Pruning{Changes: []consolidation.Change{{Path: out.Path, Before: before, Add: text}}}
 		if what := c.Reshaped()[out.Path]; what != "" {
 			return fmt.Errorf("%s would not be read as it is with more at its end (%s): close the code, comment or HTML that it ends in", out.Path, what)
@@ -152,6 +162,23 @@ func (r *run) commitCuration(ctx context.Context, snap *consolidation.Snapshot, 
 	out.Run = r.id()
 	_, err := r.commit(ctx)
 	return err
+}
+
+// learnedFile gets the entries that have no place in a MEMORY.md that can't be pruned.
+const learnedFile = "memory/learned.md"
+
+// full reports whether an addition would take MEMORY.md over its limit for good, because nothing is
+// pruned from a file that holds a secret.
+func (r *run) full(path, before, text string) (bool, error) {
+	if !r.secret(before) {
+		return false, nil
+	}
+	rec, unread, err := r.record()
+	if err != nil {
+		return false, err
+	}
+	n := consolidation.MachineLinesOf(path, before, rec) + strings.Count(text, "\n")
+	return n > consolidation.MachineLines, unread()
 }
 
 // taken counts the entries that a day has been given.
