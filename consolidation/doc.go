@@ -66,7 +66,9 @@
 // # Pruning
 //
 // See [PruneOptions] for the thresholds and [Why] for the reasons. Text that memkernel wrote and
-// nobody changed may leave, and so may named text. All other text stays. A bundle is the unit of
+// nobody changed may leave, and so may named text. All other text stays, and is not counted in
+// [MachineLines]. What leaves is in sight elsewhere: it is merged with an entry that says the same,
+// or moves to the topic file that it is about, the newest day first. A bundle is the unit of
 // a move: an item of a plain list with its nested blocks, or everything below one heading. A
 // heading leaves with the last block that it names, if the heading may leave as well. A marker
 // always leaves with the last block that it names.

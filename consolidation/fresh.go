@@ -60,12 +60,16 @@ func (a *auditor) dailyLog() {
 
 // staleFiles reports files that were not kept up to date. Logs and notes of a day are closed when
 // that day is over, and age by their date. Notes outside memory's own files belong to a person,
-// who may leave them unchanged for years.
+// who may leave them unchanged for years. Upkeep looks after the files whose entries all name a
+// source.
 func (a *auditor) staleFiles() {
 	var old []*File
 	for i := range a.snap.Files {
 		f := &a.snap.Files[i]
 		if _, own := markdownstore.Classify(f.Path); !own || f.Kind != markdownstore.KindTopic && f.Kind != markdownstore.KindObservations || f.Err != nil {
+			continue
+		}
+		if len(f.Entries) > 0 && !slices.ContainsFunc(f.Entries, func(e Entry) bool { return len(e.From) == 0 }) {
 			continue
 		}
 		if a.Now.Sub(f.ModTime) > fileAge {

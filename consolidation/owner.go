@@ -197,28 +197,22 @@ func headOf(s string, n, bytes int) string {
 // digits matches a name that could be read as a date.
 var digits = textutil.LazyRegexp(`\d{4}[-_.]?\d{2}|^\d`)
 
-// wroteAll reports whether upkeep wrote all blocks of a file.
+// wroteAll reports whether upkeep wrote all blocks of a file, none of them above a marker.
 func (r *pruner) wroteAll(f *File) bool {
 	ps := pieces(f)
 	r.own(f, ps)
-	return !slices.ContainsFunc(ps, func(p piece) bool { return p.kind == pieceBlock && p.origin != OriginUpkeep })
+	return !slices.ContainsFunc(ps, func(p piece) bool { return p.kind == pieceMarker || p.kind == pieceBlock && p.origin != OriginUpkeep })
 }
 
 // insert makes a change of a topic file that upkeep wrote: the file gets blocks, the newest day
-// first. A block that the file holds already only adds its sources.
-func (c *Change) insert(f *File, gifts []gift) {
-	lines := strings.SplitAfter(strings.TrimRight(strings.ReplaceAll(f.Doc.Raw, "\r\n", "\n"), "\n")+"\n", "\n")
-	for len(gifts) > 0 {
-		n := 1
+// first.
+func (c *Change) insert(gifts []gift) {
+	lines := strings.SplitAfter(strings.TrimRight(strings.ReplaceAll(c.Before, "\r\n", "\n"), "\n")+"\n", "\n")
+	for n := 1; len(gifts) > 0; gifts, n = gifts[n:], 1 {
 		for n < len(gifts) && slices.Equal(gifts[n].trail, gifts[0].trail) {
 			n++
 		}
-		day, blocks := gifts[0].day(), slices.DeleteFunc(slices.Clone(gifts[:n]), func(g gift) bool { return c.merge(f, lines, g) })
-		gifts = gifts[n:]
-		if len(blocks) == 0 {
-			continue
-		}
-		text := arranged(blocks)
+		day, text := gifts[0].day(), arranged(gifts[:n])
 		c.added = append(c.added, text)
 		at := slices.IndexFunc(lines, func(l string) bool {
 			d, ok := strings.CutPrefix(strings.TrimSpace(l), "## ")
@@ -227,51 +221,16 @@ func (c *Change) insert(f *File, gifts []gift) {
 		switch {
 		case at < 0:
 			lines = append(lines, "\n"+text)
-		case strings.TrimSpace(lines[at]) == "## "+day && !marks(lines[at+1:]):
+			continue
+		case strings.TrimSpace(lines[at]) == "## "+day:
 			for at++; at < len(lines) && strings.TrimSpace(lines[at]) == ""; at++ {
 			}
 			_, text, _ = strings.Cut(text, "\n\n") // the heading is there
-			if last := blocks[len(blocks)-1].text; !isItem(last) || at < len(lines) && !bulleted.MatchString(lines[at]) {
-				text += "\n"
-			}
-			lines = slices.Insert(lines, at, text)
-		default:
-			lines = slices.Insert(lines, at, text+"\n")
 		}
+		if !isItem(gifts[n-1].text) || at < len(lines) && !bulleted.MatchString(lines[at]) {
+			text += "\n"
+		}
+		lines = slices.Insert(lines, at, text)
 	}
 	c.Text = strings.TrimRight(strings.Join(lines, ""), "\n") + "\n"
-}
-
-// marks reports whether lines up to the next heading have a marker, which names the lines above it.
-func marks(lines []string) bool {
-	for _, l := range lines {
-		if strings.HasPrefix(l, "#") || strings.HasPrefix(l, "<!-- mk:") {
-			return l[0] == '<'
-		}
-	}
-	return false
-}
-
-// merge adds the sources of a block to the line of a file that says the same, and reports whether
-// there is one.
-func (c *Change) merge(f *File, lines []string, g gift) bool {
-	from := Entries(markdownstore.Parse(f.Path, g.text))
-	if len(from) != 1 {
-		return false
-	}
-	s := sayingOf(from[0].Plain)
-	for i := range f.Entries {
-		e := &f.Entries[i]
-		if t := sayingOf(e.Plain); e.StartLine != e.EndLine || !same(&s, &t) {
-			continue
-		}
-		at := slices.Index(lines, e.Text+"\n")
-		if at < 0 {
-			continue
-		}
-		c.gone, lines[at] = append(c.gone, lines[at]), withSources(lines[at], from[0].From)
-		c.added = append(c.added, lines[at])
-		return true
-	}
-	return false
 }

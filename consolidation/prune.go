@@ -265,7 +265,7 @@ func (r *pruner) changes() {
 		default:
 			slices.SortStableFunc(gifts, func(a, b gift) int { return strings.Compare(b.day(), a.day()) })
 			if c.Text = "# " + c.Title + "\n\n" + arranged(gifts); f != nil {
-				c.insert(f, gifts)
+				c.insert(gifts)
 			}
 		}
 		c.LinesAfter = lineCount(c.Text)

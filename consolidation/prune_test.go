@@ -75,7 +75,9 @@ func TestPrune(t *testing.T) {
 	if p := prune(t, with(map[string]string{"MEMORY.md": crowded}), func(o *consolidation.PruneOptions) { o.MemoryLines = 50 }); len(p.Moves) > 0 {
 		t.Errorf("below the limit %v moved", p.Moves)
 	}
-	p = prune(t, with(map[string]string{"MEMORY.md": crowded}), func(o *consolidation.PruneOptions) { o.MemoryLines, o.Young = 5, func(string, string) bool { return true } })
+	p = prune(t, with(map[string]string{"MEMORY.md": crowded}), func(o *consolidation.PruneOptions) {
+		o.MemoryLines, o.Young = 5, func(string, string) bool { return true }
+	})
 	if len(p.Moves) != 2 || len(p.Over) != 1 {
 		t.Errorf("undated young blocks moved: %v, %q", p.Moves, p.Over)
 	}

@@ -193,9 +193,8 @@ var stating = []string{"is", "are", "was", "from", "at", "on", "ist", "von", "um
 // Former returns the words of the old value, in lower case.
 func (r Replacement) Former() []string { return r.former }
 
-// Mentioned reports whether a text, in lower case, has the words of the old value. If it has not,
-// [Replacement.Replaces] is false for the text.
-func (r Replacement) Mentioned(low string) bool {
+// mentioned reports whether a text, in lower case, has the words of the old value.
+func (r Replacement) mentioned(low string) bool {
 	return !slices.ContainsFunc(r.former, func(w string) bool { return !strings.Contains(low, w) })
 }
 
@@ -205,7 +204,7 @@ func (r Replacement) Mentioned(low string) bool {
 // also have a word that the other statement lacks, unless it says that the other no longer holds.
 // r must not say much more than the other statement.
 func (r Replacement) Replaces(other string) bool {
-	if !r.Mentioned(strings.ToLower(other)) || SaysSuperseded(other) {
+	if !r.mentioned(strings.ToLower(other)) || SaysSuperseded(other) {
 		return false
 	}
 	whole := other
