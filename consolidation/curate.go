@@ -42,6 +42,8 @@ type CurateOptions struct {
 	// Retired reports whether an entry with this [KeyHash] was taken out of memory. Such an entry
 	// does not come back.
 	Retired func(key string) bool
+	// Done reports whether the entries of these inputs were chosen before, see [Curation.Inputs].
+	Done func(inputs string) bool
 	// Taken is how many entries the day's earlier curations took.
 	Taken int
 }
@@ -89,6 +91,8 @@ type Curation struct {
 	Path string `json:"path"`
 	// Entries are the chosen entries, the best first.
 	Entries []Promoted `json:"entries"`
+	// Inputs is a hash of the texts that the entries were chosen from, apart from the buffer.
+	Inputs string `json:"-"`
 	// Left is how many more entries were worth a place. They are kept for the next day.
 	Left int `json:"left"`
 }
@@ -106,17 +110,8 @@ func (c *Curation) Text() string {
 	return b.String()
 }
 
-// Curation returns a curation of a day without entries.
-func (s *Snapshot) Curation(day string) *Curation {
-	out := &Curation{Day: day, Path: "MEMORY.md", Entries: []Promoted{}}
-	if m := s.Memory(); m != nil {
-		out.Path = m.Path
-	}
-	return out
-}
-
-// Inputs returns a hash of the texts that a curation chooses from, apart from the buffer.
-func (o *CurateOptions) Inputs(s *Snapshot) string {
+// inputs returns a hash of the texts that a curation chooses from, apart from the buffer.
+func (o *CurateOptions) inputs(s *Snapshot) string {
 	h := sha256.New()
 	for i := range s.Files {
 		if f := &s.Files[i]; promotes(f, o.Day) && f.Date >= addDays(o.Day, -logDays) {
@@ -132,7 +127,13 @@ func (o *CurateOptions) Inputs(s *Snapshot) string {
 func (s *Snapshot) Curate(o CurateOptions) *Curation {
 	c := &curator{snap: s, CurateOptions: o, known: s.knownOf(), days: s.DaysOf(), users: peopleIn(s), failures: s.failures(), names: s.needed(), forms: s.formsOf(),
 		sections: map[string]int{}}
-	out := s.Curation(o.Day)
+	out := &Curation{Day: o.Day, Path: "MEMORY.md", Entries: []Promoted{}, Inputs: o.inputs(s)}
+	if m := s.Memory(); m != nil {
+		out.Path = m.Path
+	}
+	if o.Done != nil && o.Done(out.Inputs) {
+		return out
+	}
 	c.gather()
 	slices.SortStableFunc(c.found, func(a, b Promoted) int {
 		if a.work != b.work {

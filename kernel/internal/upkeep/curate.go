@@ -60,11 +60,14 @@ func (r *run) curate(ctx context.Context, opt *CurateOptions) (*api.Curated, err
 	if o.Extra, err = opt.Extra(r.promise.Day); err != nil {
 		return nil, err
 	}
-	logs := o.Inputs(snap)
-	if read, err := r.curated(logs, buffer); read || err != nil {
-		return &api.Curated{Curation: *snap.Curation(o.Day), BufferBytes: len(buffer), Advice: api.Advice{Advised: consolidation.Advised{Refused: []string{}}}}, err
+	o.Done = func(inputs string) (done bool) {
+		done, err = r.curated(inputs, buffer)
+		return done
 	}
 	c := snap.Curate(o)
+	if err != nil {
+		return nil, err
+	}
 	out := &api.Curated{Curation: *c, BufferBytes: len(buffer)}
 	hide := func() {
 		for i := range out.Entries {
@@ -81,7 +84,7 @@ func (r *run) curate(ctx context.Context, opt *CurateOptions) (*api.Curated, err
 	if !opt.Apply {
 		return out, nil
 	}
-	return out, r.commitCuration(ctx, snap, out, buffer, logs)
+	return out, r.commitCuration(ctx, snap, out, buffer)
 }
 
 // logsMark is the name under which a curation records the hash of the texts that it read.
@@ -124,7 +127,7 @@ func (k *Keeper) ask(ctx context.Context, m summary.Model, write bool, p summary
 
 // commitCuration writes a curation, and the part of the buffer that was read. If that part is
 // already recorded and the curation has no entries, nothing is written.
-func (r *run) commitCuration(ctx context.Context, snap *consolidation.Snapshot, out *api.Curated, buffer, logs string) error {
+func (r *run) commitCuration(ctx context.Context, snap *consolidation.Snapshot, out *api.Curated, buffer string) error {
 	text := out.Text()
 	if read, err := r.hasRead(buffer); err != nil {
 		return err
@@ -157,7 +160,7 @@ func (r *run) commitCuration(ctx context.Context, snap *consolidation.Snapshot, 
 		}
 		r.adds(out.Path, before, text)
 		r.promise.Entries, r.promise.Facts = len(out.Entries), factsOf(&out.Curation)
-		r.promise.Reads = append(r.promise.Reads, mark{Path: logsMark, Hash: logs})
+		r.promise.Reads = append(r.promise.Reads, mark{Path: logsMark, Hash: out.Inputs})
 	}
 	out.Run = r.id()
 	_, err := r.commit(ctx)
