@@ -125,8 +125,6 @@ func (o *CurateOptions) inputs(s *Snapshot) string {
 // Curate chooses the entries of a day that are worth a place in MEMORY.md. It does not change any
 // file.
 func (s *Snapshot) Curate(o CurateOptions) *Curation {
-	c := &curator{snap: s, CurateOptions: o, known: s.knownOf(), days: s.DaysOf(), users: peopleIn(s), failures: s.failures(), names: s.needed(), forms: s.formsOf(),
-		sections: map[string]int{}}
 	out := &Curation{Day: o.Day, Path: "MEMORY.md", Entries: []Promoted{}, Inputs: o.inputs(s)}
 	if m := s.Memory(); m != nil {
 		out.Path = m.Path
@@ -134,6 +132,8 @@ func (s *Snapshot) Curate(o CurateOptions) *Curation {
 	if o.Done != nil && o.Done(out.Inputs) {
 		return out
 	}
+	c := &curator{snap: s, CurateOptions: o, known: s.knownOf(), days: s.DaysOf(), users: peopleIn(s), failures: s.failures(), names: s.needed(), forms: s.formsOf(),
+		sections: map[string]int{}}
 	c.gather()
 	slices.SortStableFunc(c.found, func(a, b Promoted) int {
 		if a.work != b.work {
