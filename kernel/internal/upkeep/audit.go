@@ -39,13 +39,14 @@ func (k *Keeper) Audit(ctx context.Context, o AuditOptions) (*health.Report, err
 	if o.Jobs, err = k.recordedJobs(o.JobFiles); err != nil {
 		return nil, fmt.Errorf("audit: %w", err)
 	}
-	o.Kept = map[health.Code]consolidation.Kept{health.MemoryLoss: k.auditLoss, health.MemorySize: k.auditSize}
+	o.Kept = map[health.Code]consolidation.Kept{health.MemoryLoss: k.auditLoss}
 	maps.Copy(o.Kept, o.State)
 	if o.NoState {
 		for code := range o.Kept {
 			o.Kept[code] = func(_ context.Context, r *health.Report) error { r.Skip("there is no state folder"); return nil }
 		}
 	}
+	o.Kept[health.MemorySize] = k.auditSize
 	if o.Snapshot, err = k.ReadAll(ctx); err != nil {
 		return nil, fmt.Errorf("audit: %w", err)
 	}
