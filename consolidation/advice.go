@@ -250,7 +250,7 @@ func unfaithful(was, is string) string {
 		return "it is too long"
 	case float64(shared) < leastShared*float64(len(ws)):
 		return "it says something else"
-	case replaced.MatchString(was) != replaced.MatchString(is) || negated.MatchString(was) != negated.MatchString(is):
+	case replaced.MatchString(was) != replaced.MatchString(is) || (cuesOf(was)^cuesOf(is))&cueNot != 0:
 		return "it may say the opposite"
 	}
 	return ""

@@ -7,9 +7,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
+	"unicode/utf8"
 
 	"github.com/memkernel/memkernel/internal/choice"
-	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
@@ -62,10 +63,6 @@ type Promoted struct {
 	// Score is the entry's rank. Why lists the parts of the score.
 	Score float64  `json:"score"`
 	Why   []string `json:"why"`
-	// section is the entry's heading in a log, if only the heading speaks for the entry.
-	section string
-	// work reports that the entry only names the work done.
-	work bool
 }
 
 // Line returns the entry in the form that memory has.
@@ -132,30 +129,20 @@ func (s *Snapshot) Curate(o CurateOptions) *Curation {
 	if o.Done != nil && o.Done(out.Inputs) {
 		return out
 	}
-	c := &curator{snap: s, CurateOptions: o, known: s.knownOf(), days: s.DaysOf(), users: peopleIn(s), failures: s.failures(), names: s.needed(), forms: s.formsOf(),
-		sections: map[string]int{}}
+	c := &curator{snap: s, CurateOptions: o, known: s.knownOf(), days: s.DaysOf(), people: s.personsIn(o.Day), failures: s.failures(), names: s.needed(), forms: s.formsOf(o.Day)}
 	c.gather()
-	slices.SortStableFunc(c.found, func(a, b Promoted) int {
-		if a.work != b.work {
-			return map[bool]int{true: 1, false: -1}[a.work]
-		}
-		return cmp.Compare(b.Score, a.Score)
-	})
+	slices.SortStableFunc(c.found, func(a, b Promoted) int { return cmp.Compare(b.Score, a.Score) })
 	room := max(MostPromoted-o.Taken, 0)
 	for i := range c.found {
 		p := &c.found[i]
-		weak := p.Score < strong
 		switch {
-		case p.work && len(out.Entries)+o.Taken > 0: // a day that came to something better
-		case c.known.holds(p.Text) || weak && len(out.Entries)+o.Taken >= leastPromoted, p.section != "" && c.sections[p.section] >= mostOfSection:
+		case p.Score < sure && len(out.Entries)+o.Taken >= leastPromoted:
+		case c.known.holds(p.Text):
 		case len(out.Entries) >= room:
-			if !weak {
-				out.Left++
-			}
+			out.Left++
 		default:
 			c.supersede(p)
 			c.known.addText(p.Text)
-			c.sections[p.section]++
 			out.Entries = append(out.Entries, *p)
 		}
 	}
@@ -166,31 +153,17 @@ func (s *Snapshot) Curate(o CurateOptions) *Curation {
 type curator struct {
 	snap *Snapshot
 	CurateOptions
-	known *known
-	days  map[string]int
-	users people
+	known  *known
+	days   map[string]int
+	people []string // their names
 	// failures maps a failure to the number of sessions in which it came up.
 	failures map[string]int
 	// names maps a name to the days that mention it.
-	names    map[string][]string
-	forms    forms
-	sections map[string]int // the number of entries that each has got
-	found    []Promoted
+	names map[string][]string
+	// forms are the lines that come from a form.
+	forms map[string]bool
+	found []Promoted
 }
-
-// The reasons for an entry, and their weights. An entry with a score of at least strong is worth
-// a place by itself. Tags are ordered by who set them: the user before the agent.
-const (
-	strong       = 3.0
-	scoreRepeat  = 1.5 // for each other day on which it was repeated: by itself that is routine
-	mostRepeat   = 3
-	scoreToday   = .5
-	scoreMarked  = 1.0 // words of importance where nobody tagged it
-	scoreOutcome = 1.0 // an outcome of work, by its sentence
-	scoreNeeded  = 1.5 // for each later day on which a name that it introduced was needed
-	// mostOfSection is the most entries without a tag that a day gets from one section.
-	mostOfSection = 3
-)
 
 var tagScore = map[Tag]float64{Human: 5, Decision: 4, Identity: 4, Lesson: 3, Surprise: 2}
 
@@ -202,191 +175,109 @@ func (c *curator) gather() {
 		if !promotes(f, c.Day) || f.Date < oldest {
 			continue
 		}
-		of, over := sessionsOf(f.Entries), listLabels(f.Entries)
+		fresh := f.Date >= addDays(c.Day, -1) // a run after midnight finds the day in yesterday's
+		of := sessionsOf(f.Entries)
+		untagged := func(j int) bool {
+			e := &f.Entries[j]
+			_, needed := c.mentioned(e.Plain, f.Date)
+			return of[j] == "" && len(e.Tags) == 0 && !strings.HasPrefix(e.Plain, SaidMark) && !flushed.MatchString(e.Text) && e.Kind != markdownstore.UnitQuote && e.Kind != markdownstore.UnitTable && (fresh || needed >= leastNeeded)
+		}
 		for j := range f.Entries {
-			if e := governed(f, j); e != nil {
-				c.consider(f, e, of[j], over[j])
+			e := governed(f, j)
+			switch {
+			case e == nil, c.known.cites(placeRef(e)), flushed.MatchString(e.Text):
+			case of[j] != "":
+				c.capture(e, placeRef(e), fresh)
+			case strings.HasPrefix(e.Plain, SaidMark):
+				if c.days[Key(e.Plain)] > 1 {
+					c.rate(e, Promoted{Text: Present(strings.TrimSpace(strings.TrimPrefix(e.Plain, SaidMark))), Tags: MakeTags(Human), From: placeRef(e)}, fresh)
+				}
+			case len(e.Tags) > 0:
+				c.rate(e, Promoted{Text: Present(e.Plain), Tags: e.Tags, From: placeRef(e)}, fresh)
 			}
 		}
+		c.found = append(c.found, c.worthy(c.remarks(f, untagged), fresh)...)
 	}
 	if c.Buffer != "" {
 		buffered := &File{Entries: Entries(markdownstore.Parse("memory/working-buffer.md", c.Buffer))}
 		for i := range buffered.Entries {
-			if e := governed(buffered, i); e != nil && (!strings.HasPrefix(e.Plain, quotesUser) || len(impliedTags(e)) > 0) {
-				c.capture(e, c.BufferRef, "", true)
+			if e := governed(buffered, i); e != nil {
+				c.capture(e, c.BufferRef, true)
 			}
 		}
 	}
 	for _, x := range c.Extra {
-		session, _, _ := strings.Cut(x.Ref, "/")
-		c.capture(&Entry{Plain: oneLine(x.Text), Tags: x.Tags, Kind: markdownstore.UnitItem}, x.Ref, session, true)
+		c.capture(&Entry{Plain: oneLine(x.Text), Tags: x.Tags}, x.Ref, true)
 	}
 }
 
-// consider rates an entry of a log that holds and can be read by itself. Captures of a session
-// are rated by their evidence, tagged entries by their tags, and the rest by the text around them
-// and their words.
-func (c *curator) consider(f *File, e *Entry, session, lead string) {
-	fresh := f.Date >= addDays(c.Day, -1) // a run after midnight finds the day in yesterday's
-	ref := placeRef(e)
-	switch {
-	case c.known.cites(ref), flushed.MatchString(e.Text):
-	case session != "":
-		c.capture(e, ref, session, fresh)
-	case strings.HasPrefix(e.Plain, SaidMark):
-		if said := strings.TrimSpace(strings.TrimPrefix(e.Plain, SaidMark)); c.days[Key(e.Plain)] > 1 {
-			c.rate(e, Promoted{Text: Present(said), Tags: MakeTags(Human), From: ref}, fresh)
+// worthy returns the remarks of a log that are worth a place. Short neighbours of one sense below
+// one heading are one entry.
+func (c *curator) worthy(rs []remark, fresh bool) []Promoted {
+	var out []Promoted
+	last := &remark{last: -1}
+	for i := range rs {
+		r := &rs[i]
+		tags, score, why := c.weigh(r)
+		text, ok := worded(r)
+		if score < strong || !ok {
+			continue
 		}
-	case len(e.Tags) > 0:
-		c.rate(e, Promoted{Text: Present(e.Plain), Tags: e.Tags, From: ref}, fresh)
-	case e.Kind == markdownstore.UnitQuote, !fresh && c.neededAfter(e.Plain, f.Date) < leastNeeded:
-	default:
-		for _, p := range pieced(e) {
-			c.read(&p, placeRef(&p), lead)
+		if fresh {
+			score += scoreToday
 		}
+		if n := len(out) - 1; r.entry.StartLine == last.last+1 && slices.Equal(out[n].Tags, tags) && slices.Equal(last.above, r.above) && utf8.RuneCountInString(out[n].Text+text) < mostFact-2 {
+			was := strings.TrimRight(out[n].Text, " ;.。")
+			same := 0
+			for same < min(len(was), len(text)) && was[same] == text[same] {
+				same++
+			}
+			lead := strings.LastIndex(text[:same], ": ") + 1
+			place, _, _ := strings.Cut(out[n].From, "-L")
+			out[n].Text, out[n].From, out[n].Score = was+"; "+strings.TrimSpace(text[lead:]), place+"-L"+itoa(r.last), max(out[n].Score, score)
+			last = r
+			continue
+		}
+		p := Promoted{Text: text, Tags: tags, From: placeRef(r.entry), Score: score, Why: tags.names(), Supersedes: []string{}}
+		if r.last > r.entry.EndLine {
+			p.From += "-L" + itoa(r.last)
+		}
+		if len(tags) == 0 {
+			p.Why = []string{why}
+		}
+		out, last = append(out, p), r
 	}
+	return slices.DeleteFunc(out, func(p Promoted) bool { return !c.fits(p.Text) || c.known.cites(p.From) })
 }
 
-// capture rates a machine's note of a session.
-func (c *curator) capture(e *Entry, ref, session string, fresh bool) {
-	p := Promoted{From: ref}
+// quotesUser and quotesAgent begin a quotation in the working buffer.
+const quotesUser, quotesAgent = "[user] ", "[agent] "
+
+// capture rates a machine's note of a session, and the user's words in the working buffer.
+func (c *curator) capture(e *Entry, ref string, fresh bool) {
+	got := earned(e.Plain, e.Tags, func(sign string) bool { return c.failures[sign] > 1 })
 	if said, ok := strings.CutPrefix(e.Plain, quotesUser); ok {
-		if p.Tags = impliedTags(e); len(p.Tags) > 0 {
-			p.Text = Present(said)
-		}
-	} else {
-		got := earned(e.Plain, e.Tags, func(sign string) bool { return c.failures[sign] > 1 })
-		p.Text, p.Tags = Present(got.Text), got.Tags
-		if text, score := done(e.Plain); fresh && got.Tags == nil && score > 0 {
-			p.Text, p.Score, p.Why, p.work = Present(capital(text)), score, []string{"outcome"}, true
+		if got = (Earned{Text: said}); Important(said) {
+			got.Tags = MakeTags(Human)
 		}
 	}
-	c.rate(e, p, fresh)
+	c.rate(e, Promoted{From: ref, Text: Present(got.Text), Tags: got.Tags}, fresh)
 }
 
-// committed matches a session's commit. planned matches a session's list of steps. aside matches
-// commits that change nothing of the work itself.
-var (
-	committed = textutil.LazyRegexp(`^commit(?: [0-9a-f]{4,40})?: (?:(feat|fix|perf|refactor|docs)(?:\([^)]*\))?!?: )?((?:[A-Z][^:]{3,}|[a-z]+ ).*)$`)
-	planned   = textutil.LazyRegexp(`^plan \(\d+\): (.+)$`)
-	aside     = textutil.LazyRegexp(`(?i)\b(?:feedback|comments?|review|nits?|typos?|lint|format(?:ting)?|gofmt|merge|wip|bump|cleanup|unused|unnecessary|formatting|changelog)\b`)
-)
-
-// done returns the work that a session's commit or plan names. It also returns the worth of this
-// work if nothing better is known of the day.
-func done(capture string) (string, float64) {
-	if m := committed.FindStringSubmatch(capture); m != nil && wordCount(m[2]) >= leastImplied-1 && !aside.MatchString(m[2]) {
-		if m[1] == "docs" {
-			return m[2], scoreOutcome / 2
-		}
-		return m[2], scoreOutcome
-	}
-	if m := planned.FindStringSubmatch(capture); m != nil {
-		return m[1], scoreOutcome / 4
-	}
-	return "", 0
-}
-
-// read rates an entry that nobody tagged by the text around it, the statements of its sentences,
-// and whether later days needed names that it introduced.
-func (c *curator) read(e *Entry, ref, lead string) {
-	plain := oneLine(c.forms.without(e.Text))
-	if plain != "" && plain != oneLine(e.Text) { // the rest without a form's text
-		left := *e
-		left.Text = plain
-		if got := Entries(markdownstore.Parse(e.Path, plain)); len(got) > 0 {
-			plain = got[0].Plain
-		}
-	} else if plain != "" {
-		plain = e.Plain
-	}
-	around := around(e, lead)
-	for _, said := range sayings(plain, strings.TrimSpace(bullet.FindString(e.Text)) != "") {
-		c.say(e, said, ref, lead, around)
-	}
-}
-
-// say rates one thing that an entry says.
-func (c *curator) say(e *Entry, text, ref, lead string, w worth) {
-	name, rest := label(text)
-	if passing(text) || passing(rest) || wordCount(text) < leastImplied {
-		return
-	}
-	if predicate.MatchString(text) && subject(e.Trail) == "" && (lead == "" || headed(lead) != worthNothing) {
-		return
-	}
-	stated := false
-	if is := c.stated(text); is > worthReason && w != worthPassing && is >= w {
-		stated, w = true, is
-	}
-	if speaksOfUser.MatchString(name) && wordCount(name) == 1 && Important(rest) { // their words
-		stated, w, text = true, worthWish, rest
-	}
-	p := Promoted{From: ref, section: e.Path + "#" + strings.Join(e.Trail, "#") + lead}
-	says, named := telling(text), len(codeNames(text)) > 0 || subject(e.Trail) != ""
-	switch {
-	case w == worthWish && (stated || c.wishes(text) || asksFor(e)):
-		p.Tags, p.Score = MakeTags(Human), tagScore[Human]-2
-	case w == worthDecision && (says > 1 || says > 0 && (named || marked(e, lead)) || stated):
-		p.Tags, p.Score = MakeTags(Decision), tagScore[Decision]-1
-	case w == worthLesson && (says > 1 || stated || says > 0 && marked(e, lead)):
-		p.Tags, p.Score = MakeTags(Lesson), tagScore[Lesson]-1.5+float64(says)/2
-	case (w == worthLesson || w == worthDecision) && (says > 0 || wordCount(text) >= 2*leastImplied):
-		p.Tags, p.Score = map[worth]Tags{worthLesson: MakeTags(Lesson), worthDecision: MakeTags(Decision)}[w], scoreOutcome
-	case w == worthReason && says > 1 && len(codeNames(text)) > 0:
-		p.Score, p.Why = scoreOutcome/2, []string{"outcome"}
-	case w == worthReason, w == worthPassing:
-		return
-	case asksFor(e):
-		p.Score, p.Why = scoreMarked, []string{"importance"}
-	case says >= 2:
-		p.Score, p.Why = scoreOutcome+float64(says-2)/2, []string{"outcome"}
-		if w == worthNothing {
-			p.Score -= .5
-		}
-	}
-	if n := c.neededAfter(text, e.Date); n >= leastNeeded && p.Score > 0 {
-		p.Score += float64(min(n, mostRepeat)) * scoreNeeded / 2
-		p.Why = append(p.Why, "needed")
-	}
-	if p.Score > 0 {
-		p.Text = Present(aboutSubject(text, lead, e.Trail))
-		c.rate(e, p, e.Date >= addDays(c.Day, -1))
-	}
-}
-
-// rate scores an entry, and takes the entry if anything speaks for it. An agent's statement stays
-// in the log without support by a person's word, a commit or a call's result, however often the
-// agent repeats the statement.
+// rate takes a tagged entry or a capture, whose tags are its score. An agent's statement stays in
+// the log without support by a person's word, a commit or a call's result, however often the agent
+// repeats the statement.
 func (c *curator) rate(e *Entry, p Promoted, today bool) {
-	if choice.ByAgent(e.Plain) || strings.HasPrefix(e.Plain, quotesAgent) || strings.HasPrefix(e.ID, "me-") {
+	if len(p.Tags) == 0 || agents(e) || e.State == StateSuperseded || e.State == StateOpen || e.Kind == markdownstore.UnitTable || !c.fits(p.Text) || !c.fits(e.Plain) {
 		return
 	}
-	if e.State == StateSuperseded || e.State == StateOpen || e.Kind == markdownstore.UnitTable || strings.HasPrefix(e.Plain, quotesAgent) {
-		return
-	}
-	if words(p.Text) == nil || c.known.holds(e.Plain) || c.retired(e.Plain, p.Text) || vague(p.Text) {
-		return
-	}
-	if p.Score == 0 {
-		best := 0.0
-		for _, t := range p.Tags {
-			best = max(best, tagScore[t])
-		}
-		p.Score = best
-	}
-	tags := make([]string, 0, len(p.Tags)+len(p.Why))
+	p.Supersedes, p.Why = []string{}, p.Tags.names()
 	for _, t := range p.Tags {
-		p.Score += tagScore[t] / 4
-		tags = append(tags, string(t))
+		p.Score = max(p.Score, tagScore[t]) + tagScore[t]/4
 	}
-	p.Supersedes, p.Why = []string{}, append(tags, p.Why...)
-	if n := min(c.days[Key(e.Plain)]-1, mostRepeat); n > 0 && len(p.Tags) > 0 {
+	if n := min(c.days[Key(e.Plain)]-1, mostRepeat); n > 0 {
 		p.Why = append(p.Why, "repeated")
 		p.Score += float64(n) * scoreRepeat
-	}
-	if p.Score <= 0 {
-		return
 	}
 	if today {
 		p.Score += scoreToday
@@ -394,24 +285,22 @@ func (c *curator) rate(e *Entry, p Promoted, today bool) {
 	c.found = append(c.found, p)
 }
 
-func (c *curator) retired(texts ...string) bool {
-	return c.Retired != nil && slices.ContainsFunc(texts, func(t string) bool { return c.Retired(KeyHash(t)) })
+// agents reports whether an entry is an agent's own statement.
+func agents(e *Entry) bool {
+	return choice.ByAgent(e.Plain) || strings.HasPrefix(e.Plain, quotesAgent) || strings.HasPrefix(e.ID, "me-")
+}
+
+// fits reports whether a text can be an entry that memory neither holds nor has forgotten.
+func (c *curator) fits(text string) bool {
+	return !vague(text) && !c.known.holds(text) && (c.Retired == nil || !c.Retired(KeyHash(text)))
 }
 
 // leastFact is the least number of words of a fact, since a shorter text comes from a form or a
 // heartbeat. leastImplied is the least number for a text that only its heading calls a lesson.
 const leastFact, leastImplied = 4, 6
 
-// wordCount counts words. In scripts without spaces two characters count as one word.
-func wordCount(text string) int {
-	n := 0
-	for _, w := range words(text) {
-		if n += 2; len([]rune(w)) == 1 {
-			n--
-		}
-	}
-	return n / 2
-}
+// wordCount counts words.
+func wordCount(text string) int { return weight(words(text)) / 2 }
 
 // vague reports whether a text has no meaning by itself.
 func vague(text string) bool {
@@ -420,9 +309,9 @@ func vague(text string) bool {
 
 // addDays returns the date n days after another.
 func addDays(day string, n int) string {
-	t, ok := markdownstore.ParseDate(day, utc)
+	t, ok := markdownstore.ParseDate(day, time.UTC)
 	if !ok {
 		return day
 	}
-	return t.AddDate(0, 0, n).Format(dateLayout)
+	return t.AddDate(0, 0, n).Format(time.DateOnly)
 }

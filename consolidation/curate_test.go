@@ -194,3 +194,33 @@ func TestAdvise(t *testing.T) {
 		}
 	}
 }
+
+// A log's lines are read as statements: with their subject, in neighbouring lines if these say one
+// thing, with days that a later reader can place, and each thing once.
+func TestStatements(t *testing.T) {
+	for name, c := range map[string]struct{ log, want, not string }{
+		"cause and remedy": {"## Export of the tide tables\n\n- **Cause:** `tideExport` crashed because the feed sends empty rows on Sundays\n- **Fix:** skip rows without a `station`\n",
+			"- [lesson] Export of the tide tables: **Cause:** `tideExport` crashed because the feed sends empty rows on Sundays. **Fix:** skip rows without a `station` <!-- from memory/2026-03-09.md#L5-L6 -->", "zzz"},
+		"subject":        {"## Harbour camera\n\n### Access\n\n- URL: http://10.4.0.7:8554/north\n", "Harbour camera: URL: http://10.4.0.7:8554/north", "zzz"},
+		"neighbours":     {"## Team\n\n- Solveig: accountant in Bergen\n- Torvald: keeper of the `northLight`\n", "Solveig: accountant in Bergen; Torvald: keeper of the `northLight`", "zzz"},
+		"day":            {"- Solveig confirmed that the `gate01` lease moved to Bergen today because the office in Oslo closes\n", "moved to Bergen 2026-03-09 because", "today"},
+		"vague day":      {"- We decided to move `gate01` next week because the office closes\n", "", "gate01"},
+		"heading alone":  {"## Lessons learned\n\n- The new page looks nice with the blue lamp\n- It works now\n", "", "lamp"},
+		"fix of the day": {"## Fixes\n\n- Fixed the colour of `lampButton` in `page.tsx`\n- Updated `page.tsx` so the box is wider\n", "", "page.tsx"},
+		"request":        {"- Mika asked to check whether the `tideExport` job ran\n- Mika asked that the `tideExport` job never runs on Sundays\n", "never runs on Sundays", "check whether"},
+		"copy":           {"## Conversation Summary\n\nassistant: You should always restart `gate01` before the import because it caches keys.\n", "", "gate01"},
+		"other words":    {"- Never deploy the importer on Fridays without asking Mika first\n\n## Rules\n\n- The importer: never deploy on Fridays without asking Mika\n", "Never deploy the importer on Fridays", "The importer: never"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			files := map[string]string{"memory/2026-03-09.md": "# 2026-03-09\n\n" + c.log, "USER.md": "# User\n\n- Name: Mika\n"}
+			got := curate(t, with(files), nil)
+			if !strings.Contains(got.Text(), c.want) || strings.Contains(got.Text(), c.not) {
+				t.Errorf("%q is wanted, and not %q:\n%s", c.want, c.not, got.Text())
+			}
+			files["MEMORY.md"] = "+\n" + got.Text()
+			if again := curate(t, with(files), func(o *consolidation.CurateOptions) { o.Taken = len(got.Entries) }); len(again.Entries) > 0 {
+				t.Errorf("a second run adds\n%s", again.Text())
+			}
+		})
+	}
+}

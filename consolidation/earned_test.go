@@ -49,12 +49,12 @@ func TestCapturesEarnTheirPlace(t *testing.T) {
 	}
 }
 
-// A day whose session came to nothing better gets what was worked on, without a tag.
-func TestWorkIsTheLeast(t *testing.T) {
-	path, log := session("2026-03-09", "a", "commit 25f4652: feat(queue): retry failed jobs with a growing pause", "commit 25f4653: style: fix gofmt formatting", "commit 25f4654: fix: address review feedback on the queue")
-	c := curate(t, logsOf(path, log), nil)
-	if got := c.Text(); !strings.Contains(got, "\n- Retry failed jobs with a growing pause <!--") || len(c.Entries) != 1 {
-		t.Errorf("got %s", got)
+// Work without consequence for later days is not worth a place, even if a day has nothing else.
+func TestWorkAloneIsNothing(t *testing.T) {
+	path, log := session("2026-03-09", "a", "commit 25f4652: feat(queue): retry failed jobs with a growing pause", "plan (2): Write the schema; Test it")
+	log += "\n## Done\n\n- Implemented `retryQueue` in `queue.go`\n- 12 tests pass\n"
+	if c := curate(t, logsOf(path, log), nil); len(c.Entries) > 0 {
+		t.Errorf("got %s", c.Text())
 	}
 }
 

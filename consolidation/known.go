@@ -3,6 +3,7 @@ package consolidation
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"slices"
 	"strings"
 
 	"github.com/memkernel/memkernel/markdownstore"
@@ -26,16 +27,27 @@ type known struct {
 	from map[string]bool // the references of its entries
 	// unread are entries that are not indexed yet. They are indexed when a content is first asked
 	// for.
-	unread  []*Entry
-	keys    map[string]bool
-	sayings []saying
-	holders map[uint64][]int
+	unread []*Entry
+	keys   map[string]bool
+	// facts are the entries. holders has the places of the facts with a word.
+	facts   []fact
+	holders map[string][]int
+}
+
+// fact is the words of an entry that name something, and its numbers.
+type fact struct {
+	about   map[string]bool
+	numbers []string
+}
+
+func newKnown() *known {
+	return &known{keys: map[string]bool{}, from: map[string]bool{}, holders: map[string][]int{}}
 }
 
 // knownOf indexes the contents of memory files and the archive. Logs are left out, since they are
 // a record and not memory.
 func (s *Snapshot) knownOf() *known {
-	k := &known{keys: map[string]bool{}, from: map[string]bool{}, holders: map[uint64][]int{}}
+	k := newKnown()
 	for i := range s.Files {
 		f := &s.Files[i]
 		if !f.Evergreen() && !f.archived() {
@@ -53,14 +65,12 @@ func (s *Snapshot) knownOf() *known {
 }
 
 func (k *known) addText(plain string) {
-	s := sayingOf(plain)
-	k.keys[s.key] = true
-	for _, h := range leading(s.set) {
-		if len(k.holders[h]) < mostHolders {
-			k.holders[h] = append(k.holders[h], len(k.sayings))
-		}
+	f := factOf(plain)
+	k.keys[Key(plain)] = true
+	for w := range f.about {
+		k.holders[w] = append(k.holders[w], len(k.facts))
 	}
-	k.sayings = append(k.sayings, s)
+	k.facts = append(k.facts, f)
 }
 
 func sayingOf(plain string) saying {
@@ -68,13 +78,27 @@ func sayingOf(plain string) saying {
 	return saying{key: strings.Join(ws, " "), numbers: numbers(ws), set: shingles(ws)}
 }
 
-// leading returns the first elements of a sorted set, of which two sets that are nearly the same
-// share at least one (prefix filtering; see group).
-func leading(set []uint64) []uint64 {
-	return set[:min(len(set), len(set)-int(nearDuplicate*float64(len(set)))+1)]
+// factOf returns the words of a text in one spelling, and its numbers. In scripts without spaces
+// two characters are a word.
+func factOf(text string) fact {
+	ws := contents(text)
+	f := fact{map[string]bool{}, numbers(words(text))}
+	for i, w := range ws {
+		if han := hasHan(w); !han {
+			f.about[spelledAlike(w)] = true
+		} else if i > 0 && hasHan(ws[i-1]) {
+			f.about[ws[i-1]+w] = true
+		}
+	}
+	return f
 }
 
-// holds reports whether memory holds a text, word for word or nearly.
+// restated is the share of a text's words that an entry has if it says the same in other words,
+// and leastRestated the least number of these words. Our choice.
+const restated, leastRestated = .7, 4
+
+// holds reports whether memory holds a text, word for word, or in an entry with nearly all of its
+// words and all its numbers.
 func (k *known) holds(plain string) bool {
 	for _, e := range k.unread {
 		if e.Plain != "" {
@@ -82,17 +106,18 @@ func (k *known) holds(plain string) bool {
 		}
 	}
 	k.unread = nil
-	s := sayingOf(plain)
-	if k.keys[s.key] || wordsIn(s.key) < leastCurated {
-		return k.keys[s.key]
+	if k.keys[Key(plain)] {
+		return true
 	}
-	seen := map[int]bool{}
-	for _, h := range leading(s.set) {
-		for _, i := range k.holders[h] {
-			if !seen[i] && same(&s, &k.sayings[i]) {
-				return true
-			}
-			seen[i] = true
+	f, has := factOf(plain), map[int]int{}
+	for w := range f.about {
+		for _, i := range k.holders[w] {
+			has[i]++
+		}
+	}
+	for i, n := range has {
+		if len(f.about) >= leastRestated && float64(n) >= restated*float64(len(f.about)) && shareOf(f.numbers, k.facts[i].numbers) == 1 {
+			return true
 		}
 	}
 	return false
@@ -118,4 +143,36 @@ func placeRef(e *Entry) string { return e.Path + "#L" + itoa(e.StartLine) }
 // and notes of days up to a given day.
 func promotes(f *File, upTo string) bool {
 	return f.Err == nil && f.Tier == markdownstore.TierDated && !f.archived() && f.Date <= upTo
+}
+
+// supersede marks the entry that a new entry replaces. That is an entry of curated memory that
+// plainly claims something else about the same subject.
+func (c *curator) supersede(p *Promoted) {
+	m := c.snap.Memory()
+	if m == nil {
+		return
+	}
+	e := Entry{Path: m.Path, Text: "- " + p.Text, Plain: p.Text, StartLine: 1, Date: c.Day, Dated: true}
+	who := peopleIn(c.snap)
+	for _, now := range entryClaims(m, &e) {
+		if now.loose {
+			continue // likely enough for a finding, not to call a line outdated
+		}
+		for _, was := range claims(m) {
+			if was.entry.Date > c.Day || who.rename(was.key) != who.rename(now.key) || was.scope() != now.scope() || was.value.kind != now.value.kind || !was.value.disagree(now.value) {
+				continue
+			}
+			if was.label && now.label && !slices.Equal(was.entry.Trail, e.Trail) && len(strings.Fields(was.subject)) < 2 {
+				continue
+			}
+			p.Supersedes = append(p.Supersedes, lineRef(was.entry.Text))
+			for _, r := range was.entry.From {
+				if strings.Contains(r, "#L") {
+					p.Supersedes = append(p.Supersedes, r)
+				}
+			}
+			p.Replaces = was.entry.Plain
+			return
+		}
+	}
 }

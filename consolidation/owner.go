@@ -36,7 +36,7 @@ func (r *pruner) owner(e *Entry, trail []string) string {
 	switch {
 	case e != nil && e.Tags.has(Identity) && r.takes("IDENTITY.md"), aboutAgent.MatchString(heading) && r.takes("IDENTITY.md"):
 		return "IDENTITY.md"
-	case aboutUser.MatchString(heading) && r.takes("USER.md"), e != nil && e.Tags.has(Human) && speaksOfUser.MatchString(said) && r.takes("USER.md"):
+	case aboutUser.MatchString(heading) && r.takes("USER.md"), e != nil && e.Tags.has(Human) && cuesOf(said)&cuePerson != 0 && r.takes("USER.md"):
 		return "USER.md"
 	case aboutTools.MatchString(heading) && r.takes("TOOLS.md"):
 		return "TOOLS.md"

@@ -1,6 +1,7 @@
 package consolidation
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -17,22 +18,16 @@ const mostFact = 280
 
 var (
 	// leadingDay is a day at the beginning of an entry, in a few languages.
-	leadingDay = textutil.LazyRegexp(`(?i)^[*_~(\[]{0,3}(?:on\s+)?(?:\d{4}[-/.]\d{2}[-/.]\d{2}(?:[T ]\d{1,2}:\d{2}(?::\d{2})?Z?)?|today|yesterday|tonight|this (?:morning|afternoon|evening|week)|just now|heute|gestern|hoy|ayer|aujourd'hui|hier|今天|昨天|今日|昨日)[*_~)\]]{0,3}\s*[,:：，—–-]*\s+`)
-	// leadingDayHan is the form of leadingDay for scripts without spaces.
-	leadingDayHan = textutil.LazyRegexp(`^(?:今天|昨天|今日|昨日|刚才)[,，:：]?`)
-	// leadingLabel matches a label that means the same as a tag.
-	leadingLabel = textutil.LazyRegexp(`(?i)^[*_]{0,3}(?:decision|decided|lesson(?: learned)?|learned|key (?:insight|finding|lesson)|insight|takeaway|important|note to self|entscheidung|erkenntnis|décision|leçon(?: apprise)?|decisión|lección|教训|決定|决定|决策|核心洞察|关键发现|关键洞察|重要发现|经验|洞察)[*_]{0,3}\s*[:：][*_]{0,3}\s*`)
+	leadingDay = textutil.LazyRegexp(`(?i)^[*_~(\[]{0,3}(?:on\s+)?(?:\d{4}[-/.]\d{2}[-/.]\d{2}(?:[T ]\d{1,2}:\d{2}(?::\d{2})?Z?)?|today|yesterday|tonight|this (?:morning|afternoon|evening|week)|just now|heute|gestern|hoy|ayer|aujourd'hui|hier)[*_~)\]]{0,3}\s*[,:：，—–-]*\s+|^(?:今天|昨天|今日|昨日|刚才)[,，:：]?`)
 	// leadingMonth matches a day with the name of its month.
 	leadingMonth = textutil.LazyRegexp(`(?i)^(?:on |le |el )?(?:(?:january|february|march|april|may|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\.? \d{1,2}(?:st|nd|rd|th)?(?:,? \d{4})?|` +
 		`\d{1,2}\.? (?:de )?(?:january|february|march|april|may|june|july|august|september|october|november|december|janvier|février|mars|avril|juin|juillet|août|septembre|octobre|novembre|décembre|enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre)(?:,? (?:de )?\d{4})?|(?:\d{4}年)?\d{1,2}月\d{1,2}[日号])(?:\s*[,:：，—–-]+\s*|\s+|$)`)
 	// decidedTo matches the story of a decision before the decision itself. In its languages, the
 	// words after the story can be read by themselves.
-	decidedTo = [...]*textutil.Regexp{
-		textutil.LazyRegexp(`(?i)^(?:(?:we|i|the team|the user)\s+(?:have\s+|has\s+)?(?:now\s+|also\s+|all\s+)?(?:decided|agreed|chose|resolved|chosen)\s+(?:to|that|on)|(?:we|i|the team|the user)\s+(?:have\s+|has\s+)?(?:now\s+)?(?:chose|chosen|picked|settled on|opted for|went with)|(?:i think |so )?(?:we|you) should(?: also| just)?|let'?s(?: just| go with| stick with)?|(?:we|i)(?:'ll| will)(?: now)? (?:go|stick) with|it was decided (?:to|that))\s+`),
-		textutil.LazyRegexp(`(?i)^(?:nous avons|on a|j'ai|il a été)\s+(?:décidé|choisi|convenu|opté)(?:\s+(?:de|que|pour)\s+|\s+d'|\s+)`),
-		textutil.LazyRegexp(`(?i)^(?:hemos |se ha |se )?(?:decidimos|decidido|decidió|acordamos|acordado|elegimos|elegido|optamos por|optado por)(?:\s+que)?\s+`),
-		textutil.LazyRegexp(`^(?:我们|团队|用户)?(?:已经?|最终|最后|一致)?(?:决定|商定|选定)(?:了)?[：:，,]?\s*`),
-	}
+	decidedTo = textutil.LazyRegexp(`(?i)^(?:(?:we|i|the team|the user)\s+(?:have\s+|has\s+)?(?:now\s+|also\s+|all\s+)?(?:decided|agreed|chose|resolved|chosen)\s+(?:to|that|on)|(?:we|i|the team|the user)\s+(?:have\s+|has\s+)?(?:now\s+)?(?:chose|chosen|picked|settled on|opted for|went with)|(?:i think |so )?(?:we|you) should(?: also| just)?|let'?s(?: just| go with| stick with)?|(?:we|i)(?:'ll| will)(?: now)? (?:go|stick) with|it was decided (?:to|that))\s+|` +
+		`^(?:nous avons|on a|j'ai|il a été)\s+(?:décidé|choisi|convenu|opté)(?:\s+(?:de|que|pour)\s+|\s+d'|\s+)|` +
+		`^(?:hemos |se ha |se )?(?:decidimos|decidido|decidió|acordamos|acordado|elegimos|elegido|optamos por|optado por)(?:\s+que)?\s+|` +
+		`^(?:我们|团队|用户)?(?:已经?|最终|最后|一致)?(?:决定|商定|选定)(?:了)?[：:，,]?\s*`)
 	// decidedFor matches the story of a decision in German, where the verb is at the end.
 	decidedFor = textutil.LazyRegexp(`(?i)^(?:wir haben|ich habe|das team hat) (?:uns|mich|sich) (?:nun |jetzt )?für (.+?) entschieden((?:,|;| weil| da ).*)?[.]?$`)
 	// reminded matches the words by which people ask that something be remembered. The words
@@ -53,17 +48,15 @@ func Present(plain string) string {
 		s = untimed(s)
 		s = leadingDay.ReplaceAllString(s, "")
 		s = leadingMonth.ReplaceAllString(s, "")
-		s = leadingDayHan.ReplaceAllString(s, "")
-		s = leadingLabel.ReplaceAllString(s, "")
+		if name, rest := label(s); tagging(name) && rest != "" {
+			s = rest
+		}
 	}
 	if at := reminded.FindStringIndex(s); at != nil && wordCount(s[at[1]:]) >= leastFact {
 		s = s[at[1]:]
 	}
-	for _, re := range decidedTo {
-		if at := re.FindStringIndex(s); at != nil && wordCount(s[at[1]:]) > 1 {
-			s = s[at[1]:]
-			break
-		}
+	if at := decidedTo.FindStringIndex(s); at != nil && wordCount(s[at[1]:]) > 1 {
+		s = s[at[1]:]
 	}
 	s = decidedFor.ReplaceAllString(s, "$1$2")
 	s = strings.TrimSpace(detail.ReplaceAllString(s, ""))
@@ -73,15 +66,52 @@ func Present(plain string) string {
 	return capital(bounded(s, mostFact))
 }
 
+// worded returns a remark as a fact that can be read by itself, with its subject if the remark
+// does not name it. ok is false if the remark names a day that a later reader can't place.
+func worded(r *remark) (text string, ok bool) {
+	said := r.text
+	if utf8.RuneCountInString(said) > mostFact {
+		said = aside.ReplaceAllString(said, "")
+	}
+	text, ok = onDay(closeMarks(Present(said)), r.entry.Date)
+	if about := r.subject(); about != "" && !r.tells(about) {
+		text = about + ": " + bounded(text, mostFact-utf8.RuneCountInString(about)-2)
+	}
+	return text, ok
+}
+
+// aside matches a remark in parentheses.
+var aside = textutil.LazyRegexp(`\s*[(（][^()（）]{12,}[)）]`)
+
+// tells reports whether a remark names the subject of its heading.
+func (r *remark) tells(about string) bool {
+	for _, w := range words(about) {
+		if !lexicon().weightless[w] && slices.Contains(r.words, w) && (utf8.RuneCountInString(w) > 3 || !isASCII(w)) {
+			return true
+		}
+	}
+	return false
+}
+
+// onDay writes the day in place of a word for it. ok is false if only the writer can place a day.
+func onDay(text, day string) (_ string, ok bool) {
+	var at [][2]int
+	var ws []string
+	eachWord(text, func(w string, from, to int) { ws, at = append(ws, w), append(at, [2]int{from, to}) })
+	for _, m := range slices.Backward(mentions(ws)) {
+		if by, ok := map[cue]int{cueYesterday: -1, cueToday: 0, cueTomorrow: 1}[m.cue]; ok {
+			text = text[:at[m.from][0]] + addDays(day, by) + text[at[m.to-1][1]:]
+		}
+	}
+	return text, cuesOf(text)&cueSomeday == 0
+}
+
 // capital gives a capital to a sentence that lost its beginning. Code stays as it is written.
 func capital(s string) string {
 	r, n := utf8.DecodeRuneInString(s)
 	word, rest, _ := strings.Cut(s, " ")
-	if !unicode.IsLower(r) || strings.ContainsFunc(word[n:], func(c rune) bool { return !unicode.IsLower(c) && c != '\'' && c != '’' && c != ',' }) {
+	if !unicode.IsLower(r) || strings.ContainsFunc(word[n:], func(c rune) bool { return !unicode.IsLower(c) && c != '\'' && c != '’' && c != ',' }) || commands.MatchString(word) || argument.MatchString(rest) {
 		return s // a name of the code's, or a capital already
-	}
-	if commands.MatchString(word) || argument.MatchString(rest) {
-		return s
 	}
 	return string(unicode.ToTitle(r)) + s[n:]
 }
@@ -106,7 +136,8 @@ func bounded(s string, n int) string {
 			return conditioned(s, strings.TrimSpace(head[:at+len(strings.TrimSpace(end))]))
 		}
 	}
-	if rest, _ := sentence(s[len(head):]); excepts.MatchString(lastSentence(head) + rest) {
+	all := sentencesOf(head)
+	if rest, _ := sentence(s[len(head):]); cuesOf(all[len(all)-1]+rest)&cueExcept != 0 {
 		return conditioned(s, head+rest)
 	}
 	if at := strings.LastIndexByte(head, ' '); at > len(head)/2 {
@@ -150,17 +181,6 @@ func sentence(s string) (first, rest string) {
 		}
 	}
 	return s, ""
-}
-
-// lastSentence returns the remaining part of the sentence in which a cut text ends.
-func lastSentence(s string) string {
-	for {
-		first, rest := sentence(s)
-		if rest == "" {
-			return first
-		}
-		s = rest
-	}
 }
 
 // closeMarks removes the marks of emphasis or code that a cut left open.

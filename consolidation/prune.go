@@ -421,7 +421,8 @@ func (r *pruner) ranks(ps []piece, b bundle) (best rank) {
 }
 
 func (r *pruner) ranked(e *Entry) rank {
-	w := rank{kind: kindOf(e), said: len(e.From), used: daysAfter(r.names(), e.Plain, e.Date, r.Day), date: e.Date}
+	w := rank{kind: kindOf(e), said: len(e.From), date: e.Date}
+	_, w.used = mentionedBy(r.names(), e.Plain, e.Date, r.Day)
 	for _, ref := range e.From {
 		if path, line, ok := PlaceOf(ref); ok {
 			if at := r.snap.entryAt(path, itoa(line)); at != nil {

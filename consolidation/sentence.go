@@ -278,7 +278,7 @@ func (st *statement) han(low string) string {
 // spelledAlike returns a word of a subject in one spelling: it gives things with names in many
 // languages one name, and drops the endings of number.
 func spelledAlike(w string) string {
-	if n := named[w]; n != "" {
+	if n := lexicon().spelling[w]; n != "" {
 		return n
 	}
 	for _, end := range [...]string{"ments", "ment", "ing", "ed", "es", "s"} {

@@ -68,20 +68,11 @@ const leastSaid, leastNamed = 4, 2
 // work matches captures of work that was or is to be done, which decide nothing.
 var work = textutil.LazyRegexp(`^(?:commit(?: [0-9a-f]{4,40})?: |plan \(\d+\): )`)
 
-var (
-	// pointing are words for something that the text itself does not name.
-	pointing = textutil.LazyRegexp(`(?i)(?:^|[^\p{L}])(?:this|these|those|it|its|it's|them|they|the above|all \d+|both|das|dies|diese[rsmn]?|es|sie|alles|esto|eso|est[ae]s?|estos|ello|ceci|cela|ça|ces|cette|cet)(?:[^\p{L}]|$)|[这那它]`)
-	// opening are words that no statement begins with.
-	opening = textutil.LazyRegexp(`(?i)^(?:this|that|these|those|it|it's|its|they|the above|das|dies|diese|es|esto|eso|ceci|cela|ça|c'est|here|now|also|but|and|so)(?:[^\p{L}]|$)|^[这那它]`)
-	// codeLike matches names that are written like code, paths or figures.
-	codeLike = textutil.LazyRegexp("`[^`]+`" + `|[a-z]\w*[A-Z_]\w*|\w+\(\)|\w+[./]\w{2,}|--?[a-z]{2,}|\d+\.\d+|:\d{2,5}`)
-)
+// codeLike matches names that are written like code, paths or figures.
+var codeLike = textutil.LazyRegexp("`[^`]+`" + `|[a-z]\w*[A-Z_]\w*|\w+\(\)|\w+[./]\w{2,}|--?[a-z]{2,}|\d+\.\d+|:\d{2,5}`)
 
 // points reports whether a text refers to something outside of it.
-func points(s string) bool { return pointing.MatchString(s) }
-
-// idle are words of questions and answers that name nothing of the work.
-var idle = textutil.LazyRegexp(`^(?:that|what|which|ones?|items?|approach(?:es)?|options?|look|like|right|want|start|first|second|third|last|both|neither|okay|sure|please|yeah|ahead|soll|sollen|gerne|welche\w*)$`)
+func points(s string) bool { return cuesOf(s)&cuePointing != 0 }
 
 // contents returns the words of a text that name something. In scripts without spaces these are
 // its characters.
@@ -89,25 +80,16 @@ func contents(s string) []string {
 	known := lexicon().weightless
 	return slices.DeleteFunc(words(s), func(w string) bool {
 		r, _ := utf8.DecodeRuneInString(w)
-		return !ideograph(r) && (utf8.RuneCountInString(w) < 4 || known[w] || idle.MatchString(w))
+		return !ideograph(r) && (utf8.RuneCountInString(w) < 4 || known[w] || startOf(w)&cueIdle != 0)
 	})
 }
 
-// content counts the words of a text that name something. In scripts without spaces two
-// characters count as one word.
-func content(s string) int {
-	n := 0
-	for _, w := range contents(s) {
-		if n += 2; len([]rune(w)) == 1 {
-			n--
-		}
-	}
-	return (n + 1) / 2
-}
+// content counts the words of a text that name something.
+func content(s string) int { return (weight(contents(s)) + 1) / 2 }
 
 // specific reports whether a text can be understood without the text before it.
 func specific(s string, least int) bool {
-	if opening.MatchString(s) || choice.Asking(s) {
+	if startOf(s)&cueBegins != 0 && !strings.HasPrefix(s, "`") || choice.Asking(s) {
 		return false
 	}
 	if codeLike.MatchString(s) {
@@ -118,15 +100,9 @@ func specific(s string, least int) bool {
 	return content(s) >= least
 }
 
-// ordering are words by which people give an order about something.
-var ordering = textutil.LazyRegexp(`(?i)(?:^|[^\p{L}])(?:let's|lets|should|must|never|always|avoid|prefer|instead|only|no need|make sure|ensure|keep|use|don'?t|do not|remove|because|since|already|` +
-	`sollten?|immer|nie(?:mals)?|lieber|statt|nur|kein\w*|nicht|weil|verwenden?|nimm|behalte|` +
-	`deber?\w*|siempre|nunca|mejor|evita|usa|usar|porque|ya hay|solo|` +
-	`il faut|toujours|jamais|évite[rz]?|utilise[rz]?|plutôt|parce que|car|garde[rz]?)(?:[^\p{L}]|$)|应该|必须|不要|别|总是|永远|避免|改用|保持|因为|使用|只|用`)
-
 // orders reports whether a person's words are an order by themselves.
 func orders(words string) bool {
-	if choice.Asking(words) || choice.Wonders(words) || !ordering.MatchString(words) {
+	if choice.Asking(words) || choice.Wonders(words) || cuesOf(words)&cueOrders == 0 {
 		return false
 	}
 	return specific(choice.Bare(words), leastSaid-1) && (!points(words) || codeLike.MatchString(words))

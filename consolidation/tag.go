@@ -44,14 +44,19 @@ func (t Tags) has(tag Tag) bool { return slices.Contains(t, tag) }
 
 // String returns the tags as they are written in an entry, such as "[decision] [lesson]".
 func (t Tags) String() string {
-	var b strings.Builder
-	for i, tag := range t {
-		if i > 0 {
-			b.WriteByte(' ')
-		}
-		b.WriteString("[" + string(tag) + "]")
+	if len(t) == 0 {
+		return ""
 	}
-	return b.String()
+	return "[" + strings.Join(t.names(), "] [") + "]"
+}
+
+// names returns the names of the tags.
+func (t Tags) names() []string {
+	out := make([]string, len(t))
+	for i, tag := range t {
+		out[i] = string(tag)
+	}
+	return out
 }
 
 // parseTag reads the name of a tag, in any case.

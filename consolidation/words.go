@@ -45,8 +45,43 @@ func words(s string) []string {
 	return out
 }
 
+// eachWord yields the words of a text with their places in it.
+func eachWord(s string, yield func(w string, from, to int)) {
+	from := -1
+	end := func(at int) {
+		if from >= 0 {
+			yield(strings.ToLower(s[from:at]), from, at)
+		}
+		from = -1
+	}
+	for i, r := range s {
+		switch {
+		case ideograph(r):
+			end(i)
+			yield(string(r), i, i+len(string(r)))
+		case !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r):
+			end(i)
+		case from < 0:
+			from = i
+		}
+	}
+	end(len(s))
+}
+
 func ideograph(r rune) bool {
 	return r >= 0xe00 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
+}
+
+// weight returns twice the number of words. In scripts without spaces two characters count as one
+// word.
+func weight(ws []string) int {
+	n := 0
+	for _, w := range ws {
+		if n += 2; len([]rune(w)) == 1 {
+			n--
+		}
+	}
+	return n
 }
 
 // numbers returns the words that hold a digit, in order.

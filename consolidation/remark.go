@@ -1,0 +1,375 @@
+package consolidation
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/memkernel/memkernel/internal/textutil"
+	"github.com/memkernel/memkernel/markdownstore"
+)
+
+// A log that people and agents write by themselves is read as remarks. A remark says one thing of
+// one subject. Its worth is what its words say, and not the form of its line.
+
+// remark is one thing that a log says.
+type remark struct {
+	entry *Entry
+	// last is the last line of the remark.
+	last int
+	// above are the label of the remark's list and the headings above it, the nearest first.
+	above []string
+	// label is the remark's own label, and text is the whole remark with its label. spoken reports
+	// whether the text is a person's words.
+	label, text string
+	spoken      bool
+
+	words []string
+	said  []mention
+	cues  cue
+	// under are the cues of the label. names and values count the names in the text, and the
+	// values among them.
+	under         cue
+	names, values int
+}
+
+// read makes the cues of a remark from its text.
+func (r *remark) read() *remark {
+	r.label, _ = label(r.text)
+	r.words, r.cues = words(r.text), 0
+	r.said = mentions(r.words)
+	for _, m := range r.said {
+		r.cues |= m.cue
+	}
+	r.names, r.values = len(nameIn.FindAllString(r.text, -1)), len(valueIn.FindAllString(r.text, -1))
+	r.names += r.values
+	r.under = headed(r.label)
+	return r
+}
+
+var (
+	// valueIn matches values that one looks up: addresses, paths, prices, versions, identifiers.
+	valueIn = textutil.LazyRegexp("https?://\\S+|[\\w.+-]+@[\\w-]+\\.\\w+|(?:^|[\\s(\"'=`])(?:~?/|[A-Z]:\\\\)[\\w.~\\\\/-]{3,}|[$€£¥]\\s?\\d|\\d\\s?[€円元]|\\b\\d+(?:\\.\\d+)+|\\b[\\w-]+\\.[a-z]{2,5}\\b|\\b\\d{4,5}\\b|\\b[0-9a-f]{6,}-?[0-9a-f-]*\\b|\\b[a-zA-Z]+\\d+\\b")
+	// nameIn matches names: code, and words with a capital within a sentence.
+	nameIn = textutil.LazyRegexp("`[^`]+`" + `|\b[a-z]+[A-Z]\w*|\w+_\w+|[\p{L}\d,)*_] +[*_"“(]*\p{Lu}[\p{L}\d-]+|[\p{Han}\p{Hiragana}\p{Katakana}]\s*[A-Za-z][\w.-]+`)
+)
+
+// has reports whether a remark has a cue.
+func (r *remark) has(c cue) bool { return r.cues&c != 0 }
+
+// starts reports whether one of a remark's first words has a cue.
+func (r *remark) starts(c cue, within int) bool {
+	return slices.ContainsFunc(r.said, func(m mention) bool { return m.cue&c != 0 && m.from < within })
+}
+
+// mostLead is the most words, and mostHeading the most bytes, of a label or a heading that names the
+// subject of the text below it.
+const mostLead, mostHeading = 9, 80
+
+// remarks reads a log. Entries that a caller does not choose are left out.
+func (c *curator) remarks(f *File, choose func(i int) bool) []remark {
+	var out []remark
+	leads := listLabels(f.Entries)
+	for i := range f.Entries {
+		if !choose(i) {
+			continue
+		}
+		e := governed(f, i)
+		if e == nil || agents(e) || e.State != StateNone && e.State != StateDone || len(e.Tags) > 0 {
+			continue
+		}
+		for _, p := range pieced(e) {
+			out = append(out, c.said(p, leads[i])...)
+		}
+	}
+	return joined(out)
+}
+
+// said returns the remarks of one item or paragraph. An item that is short enough is one remark.
+// A longer one is read in runs of sentences.
+func (c *curator) said(e Entry, lead string) []remark {
+	plain := oneLine(c.unformed(&e))
+	if plain == "" {
+		return nil
+	}
+	above := slices.Clone(e.Trail)
+	if lead != "" {
+		above = append(above, lead)
+	}
+	slices.Reverse(above)
+	if who, words := label(plain); wordCount(who) == 1 && cuesOf(who)&cuePerson != 0 && Important(words) {
+		return []remark{*(&remark{entry: &e, last: e.EndLine, above: above, text: words, spoken: true}).read()}
+	}
+	n := mostFact
+	if name, _ := label(plain); e.Kind != markdownstore.UnitItem && name == "" {
+		n = mostFact / 3 // prose says several things
+	}
+	var out []remark
+	for _, text := range runs(plain, n) {
+		out = append(out, *(&remark{entry: &e, last: e.EndLine, above: above, text: text}).read())
+	}
+	return out
+}
+
+// runs cuts a text into runs of sentences of at most about n characters each. A run begins where a
+// sentence needs no other sentence before it.
+func runs(text string, n int) []string {
+	if utf8.RuneCountInString(text) <= n {
+		return []string{text}
+	}
+	var out []string
+	for _, s := range sentencesOf(text) {
+		if last := len(out) - 1; last >= 0 && utf8.RuneCountInString(out[last]+s) < mostFact && (leans(s) || utf8.RuneCountInString(out[last]+s) < n && n == mostFact) {
+			out[last] += " " + s
+			continue
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// leans reports whether a sentence needs the sentence before it.
+func leans(s string) bool { return startOf(s)&(cueLeaning|cueExcept|cueOpening) != 0 }
+
+// joined joins remarks that belong together: a cause, its remedy and its lesson in neighbouring
+// lines, or the first sentences of these.
+func joined(rs []remark) []remark {
+	var out []remark
+	for _, r := range rs {
+		if n := len(out) - 1; n >= 0 && out[n].under&headCause != 0 && r.under&(headRemedy|headCause|headLesson) != 0 && slices.Equal(out[n].entry.Trail, r.entry.Trail) && r.entry.StartLine <= out[n].last+2 {
+			was, is := out[n].text, r.text
+			if utf8.RuneCountInString(was+is) >= mostFact {
+				was, is = sentencesOf(was)[0], sentencesOf(is)[0]
+			}
+			if was = strings.TrimRight(was, " ;,"); utf8.RuneCountInString(was+is) < mostFact {
+				out[n].text, out[n].last = was+ending(was)+" "+is, r.last
+				out[n].read()
+				continue
+			}
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+// headed returns the cues that a heading or a label gives to the text below or after it, 0 for a
+// heading that is a sentence.
+func headed(s string) cue {
+	if len(s) > 2*mostHeading || s == "" {
+		return 0
+	}
+	return cuesOf(s) &^ (headPassing - 1) &^ headAny
+}
+
+// around returns the cues of the nearest label or heading that has any. passing reports whether
+// that one is for the day only, and outer whether any is. copied reports whether one is for copies
+// of other texts.
+func (r *remark) around() (near cue, passing, outer, copied bool) {
+	of := r.above
+	if r.label != "" {
+		of = append([]string{r.label}, r.above...)
+	}
+	for i, s := range of {
+		h := headed(s)
+		if i == 0 && r.label != "" && wordCount(s) > 2 {
+			h &^= headPassing // such a label speaks of something
+		}
+		if h&headPassing != 0 && h&(headDecision|headWish|headLesson) == 0 && near == 0 {
+			passing, outer = passing || i == 0 || i == 1 && r.label != "", true
+		}
+		copied = copied || h&headDump != 0
+		if near == 0 {
+			near = h &^ (headPassing | headDump)
+		}
+	}
+	return near, passing, outer, copied
+}
+
+// subject returns the nearest label or heading above a remark that names something, without the
+// words that every heading has.
+func (r *remark) subject() string {
+	for i, h := range r.above {
+		if i == len(r.above)-1 && len(r.above) > 1 && firstDate(h) != "" {
+			continue
+		}
+		if h = plainHeading(h); h != "" && wordCount(h) <= mostLead && telling(h) {
+			return h
+		}
+	}
+	return ""
+}
+
+// plainHeading returns a heading without its number, its signs, its dates and times, and its
+// remarks in parentheses.
+func plainHeading(h string) string {
+	return strings.Trim(headingNoise.ReplaceAllString(strings.ReplaceAll(h, "**", ""), ""), " *_:：—–-|·,;")
+}
+
+// headingNoise matches the parts of a heading that do not name its subject.
+var headingNoise = textutil.LazyRegexp("(?i)^\\[[^\\]]*\\]|^[^\\p{L}\\p{N}`~/\\[]*(?:\\d{1,3}[.):]\\s+)?[^\\p{L}\\p{N}`~/\\[]*|\\s[(（\\[].*$|\\s*[-—–|]?\\s*(?:\\d{4}-\\d{2}-\\d{2}|~?\\d{1,2}:\\d{2}(?::\\d{2})?)\\s*(?:[ap]m)?\\s*(?:utc|gmt|[a-z]{1,2}[sd]?t|jst|cet|cest)?\\b\\s*[-—–|:]*\\s*")
+
+// telling reports whether a heading names something by more than the words of all headings.
+func telling(h string) bool {
+	ws := words(h)
+	of := mentions(ws)
+	for i, w := range ws {
+		r, _ := utf8.DecodeRuneInString(w)
+		if !unicode.IsLetter(r) || len(w) < 2 || lexicon().weightless[w] {
+			continue
+		}
+		if !slices.ContainsFunc(of, func(m mention) bool { return m.from <= i && i < m.to && m.cue >= headPassing }) {
+			return true
+		}
+	}
+	return false
+}
+
+// label returns the label of an entry and the rest after the label. A label is the beginning
+// before a colon or in bold letters. name is "" if the entry has no label.
+func label(plain string) (name, rest string) {
+	if strings.HasPrefix(plain, "**") {
+		if at := strings.Index(plain[2:], "**"); at > 0 && at < 90 && wordCount(plain[2:2+at]) <= mostLead && !strings.HasSuffix(plain[2:2+at], ".") {
+			return strings.Trim(plain[2:2+at], "*_ :："), strings.TrimLeft(plain[at+4:], ":：*_ —–-→")
+		}
+	}
+	at := strings.IndexAny(plain, ":：")
+	if at <= 0 || at > 60 || strings.HasPrefix(plain[at:], "://") || wordCount(plain[:at]) > 5 || strings.ContainsAny(plain[:at], "`.。") {
+		return "", plain
+	}
+	return strings.Trim(plain[:at], "*_ "), strings.TrimLeft(plain[at:], ":：*_ ")
+}
+
+// listLabels returns for each entry the label of its list. The label is the item in which the
+// entry is nested, or the line before the list if that line ends with a colon.
+func listLabels(entries []Entry) []string {
+	out := make([]string, len(entries))
+	type open struct {
+		indent int
+		label  string
+	}
+	var over []open
+	last := 0
+	for i := range entries {
+		e := &entries[i]
+		if i > 0 && !slices.Equal(e.Trail, entries[i-1].Trail) {
+			over = nil
+		}
+		mark := bullet.FindString(firstLine(e.Text))
+		indent, item := len(mark)-len(strings.TrimLeft(mark, " \t")), strings.TrimSpace(mark) != ""
+		if !item {
+			indent = -1
+			if e.StartLine > last+2 {
+				over = nil
+			}
+		}
+		for len(over) > 0 && over[len(over)-1].indent >= indent {
+			over = over[:len(over)-1]
+		}
+		if len(over) > 0 && item {
+			out[i] = over[len(over)-1].label
+		}
+		name := strings.TrimRight(e.Plain, "*_ ")
+		if name = strings.Trim(name, "*_ :："); leads(e.Plain) || item && wordCount(name) <= mostLead {
+			over = append(over, open{indent, name})
+		} else if indent >= 0 && len(over) > 0 {
+			over = append(over, open{indent, over[len(over)-1].label})
+		}
+		last = e.EndLine
+	}
+	return out
+}
+
+// pieced returns the items of an entry that holds several, such as a list that follows its label
+// without a blank line. Each item becomes a separate entry.
+func pieced(e *Entry) []Entry {
+	lines := strings.Split(e.Text, "\n")
+	var out []Entry
+	from := 0
+	for i := 1; i <= len(lines); i++ {
+		if i < len(lines) && strings.TrimSpace(bullet.FindString(lines[i])) == "" && !strings.HasPrefix(lines[i], "**") {
+			continue
+		}
+		p := *e
+		p.Text = strings.Join(lines[from:i], "\n")
+		body := uncommented(p.Text)
+		p.Plain, p.Tags = CutTags(untimed(oneLine(body[min(len(body), len(bullet.FindString(body))):])))
+		p.Tags, p.StartLine, p.EndLine = e.Tags.with(p.Tags...), e.StartLine+from, e.StartLine+i-1
+		out, from = append(out, p), i
+	}
+	if len(out) < 2 {
+		return []Entry{*e}
+	}
+	return out
+}
+
+// sentencesOf cuts a text at the ends of its sentences.
+func sentencesOf(s string) []string {
+	var out []string
+	for s != "" {
+		first, rest := sentence(s)
+		for rest != "" && endsShort(first) {
+			more, left := sentence(rest)
+			first, rest = first+more, left
+		}
+		if t := strings.TrimSpace(first); t != "" {
+			out = append(out, t)
+		}
+		s = rest
+	}
+	return out
+}
+
+// endsShort reports whether a text ends with an abbreviation or a number and not with a sentence.
+func endsShort(s string) bool {
+	t := strings.TrimRight(s, ". ")
+	word := t[strings.LastIndexAny(t, " (")+1:]
+	return strings.HasSuffix(strings.TrimSpace(s), ".") && (utf8.RuneCountInString(word) < 2 || strings.Contains(word, ".") && len(word) < 5)
+}
+
+// formFiles is how many days must have a line for the line to belong to a form.
+const formFiles = 3
+
+// formKey names a line without its numbers, which a form does not have.
+func formKey(line string) string {
+	return strings.Join(slices.DeleteFunc(words(line), func(w string) bool { return strings.ContainsFunc(w, unicode.IsDigit) }), " ")
+}
+
+// formsOf finds the lines and headings that the logs up to a day have from a form. A session's
+// captures are no form.
+func (s *Snapshot) formsOf(day string) map[string]bool {
+	last, days, out := map[string]string{}, map[string]int{}, map[string]bool{}
+	for i := range s.Files {
+		f := &s.Files[i]
+		for j := range f.Entries {
+			e := &f.Entries[j]
+			if !promotes(f, day) || strings.HasPrefix(e.ID, "fl-") {
+				continue
+			}
+			for _, l := range append(strings.Split(e.Text, "\n"), e.Trail...) {
+				if k := formKey(l); k != "" && last[k] != f.Date {
+					last[k] = f.Date
+					days[k]++
+					out[k] = days[k] >= formFiles
+				}
+			}
+		}
+	}
+	return out
+}
+
+// unformed returns an entry's content without a form's lines. A line whose label reveals its worth
+// is kept, however many files have it.
+func (c *curator) unformed(e *Entry) string {
+	lines := strings.Split(e.Text, "\n")
+	kept := slices.DeleteFunc(slices.Clone(lines), func(l string) bool {
+		said, _ := label(strings.TrimLeft(l, "-*+ "))
+		return c.forms[formKey(l)] && headed(said)&^headPassing == 0
+	})
+	if len(kept) == len(lines) {
+		return e.Plain
+	}
+	text := uncommented(strings.Join(kept, "\n"))
+	plain, _ := CutTags(untimed(oneLine(text[len(bullet.FindString(text)):])))
+	return plain
+}

@@ -1,0 +1,214 @@
+package consolidation
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/memkernel/memkernel/internal/textutil"
+)
+
+// The worth of the kinds of remarks, people's wishes first. Our choice. A remark with a score of
+// at least strong is worth a place.
+const (
+	strong = 3.0
+	// sure is the score that an entry needs once a day has leastPromoted entries.
+	sure        = 3.5
+	worthWish   = 5.0
+	worthRule   = 4.0
+	worthChoice = 4.0
+	worthLesson = 3.8
+	worthFact   = 3.4
+	// scoreRepeat is for each other day on which a tagged entry was repeated, at most mostRepeat.
+	scoreRepeat = 1.5
+	mostRepeat  = 3
+	scoreToday  = .5
+	scoreNeeded = .75 // for each later day on which a name that it introduced was needed
+	scoreOwn    = .5  // a name that the workspace knows
+)
+
+// weigh returns the tags of a remark, its score, and the reason for the score. The score is 0 for
+// a remark that is not worth a place.
+func (c *curator) weigh(r *remark) (Tags, float64, string) {
+	near, passing, outer, copied := r.around()
+	person := r.starts(cuePerson, 6) || c.acts(r, 6)
+	work := r.worked()
+	tags, score, why := c.sense(r, near, person, work)
+	wish := tags.has(Human)
+	if score == 0 || copied || passing && !(wish && person && r.has(cueRule|cueLasting|cuePrefer)) && !(r.has(cueRule) && r.names > 1 && !r.has(cueMoment)) || r.unfit(wish) {
+		return nil, 0, ""
+	}
+	all := cuesOf(strings.Join(r.above, " ; "))
+	for _, against := range [...]struct {
+		holds bool
+		by    float64
+	}{
+		{r.has(cueMoment), 1}, {r.has(cueRoutine), 1}, {(all|r.cues)&cueAbroad != 0 && !wish, 1}, {r.has(cuePlan) && !r.has(cueDecide) && !wish, 1},
+		{utf8.RuneCountInString(r.text) > mostFact, 1}, {strings.HasPrefix(r.text, "\""), 1}, {wordCount(r.text) < leastImplied && r.values == 0 && near&headPeople == 0, 1},
+		{10*len(numbers(r.words)) > 3*len(r.words) && r.values == 0, 1}, {outer && !passing && !wish, .75},
+		{r.has(cueGuess), .5}, {r.names == 0, .5}, {leans(r.text), .5}, {work && tags.has(Lesson), .5}, {all&(headWork|cueWork) != 0 && !wish && r.under&(headDecision|headLesson|headCause) == 0, .75},
+	} {
+		if against.holds {
+			score -= against.by
+		}
+	}
+	before, after := c.mentioned(r.text, r.entry.Date)
+	if before {
+		score += scoreOwn
+	}
+	if after >= leastNeeded {
+		score += float64(min(after, mostRepeat)) * scoreNeeded
+	}
+	return tags, max(score, 0), why
+}
+
+// sense returns what a remark is: a wish or a rule of a person, a decision, a lesson or a fact. A
+// heading alone makes none of these.
+func (c *curator) sense(r *remark, near cue, person, work bool) (Tags, float64, string) {
+	cause := r.has(cueReason) || r.under&headCause != 0
+	form := len(r.above) > 0 && c.forms[formKey(r.above[0])]
+	switch {
+	case r.spoken, person && r.has(cuePrefer), person && r.has(cueWant|cueAsk|cueState) && (r.has(cueLasting|cueRule) || near&headWish != 0):
+		return MakeTags(Human), worthWish, "wish"
+	case person && r.names > 0 && (r.has(cueState) && r.has(cueDecide|cueChange|cueReason|cueHolds) || r.has(cueWant) && !r.has(cuePlan)):
+		return MakeTags(Human), worthChoice - .5, "wish"
+	case person && r.has(cueAsk) && !r.has(cueDecide): // of the day
+	case near&headWish != 0 && !work && r.has(cueLasting|cueRule|cuePrefer|cueNeed|cueDecide):
+		return MakeTags(Human), worthRule, "rule"
+	case r.starts(cueRule, 3) && !work && r.names > 0 && !r.has(cuePlan):
+		return MakeTags(Lesson), worthRule, "rule"
+	case r.under&headDecision != 0 && r.names > 0 && !work:
+		return MakeTags(Decision), worthChoice, "decision"
+	case near&headDecision != 0 && !work && (r.has(cueDecide|cueChange|cueReason|cueRule) && r.names > 0 || r.names > 1 && wordCount(r.text) > 7 && !form):
+		return MakeTags(Decision), worthChoice - .5, "decision"
+	case r.has(cueDecide) && r.has(cueReason) && !work, r.names > 0 && (r.has(cueDecide) && r.has(cueChange|cueLasting) && !work || r.has(cueChange) && r.has(cueReason) && !(work && !r.starts(cueChange, 2))):
+		return MakeTags(Decision), worthChoice - .25, "decision"
+	case r.has(cueBroken|cueReason) && cause && r.has(cueFixed|cueNeed) && !(work && !r.has(cueReason)):
+		return MakeTags(Lesson), worthLesson, "lesson"
+	case r.under&headLesson != 0 && tagging(r.label) && wordCount(r.text) > leastImplied, r.under&headCause != 0 && r.has(cueReason) && r.names > 0, r.names > 0 && !work && (r.has(cueBroken) && r.has(cueNeed) || r.has(cueLearned) && r.has(cueBroken|cueNeed|cueReason)):
+		return MakeTags(Lesson), worthLesson - .3, "lesson"
+	case near&headLesson != 0 && !work && (r.has(cueReason|cueBroken|cueRule) || r.has(cueNeed) && r.names > 0):
+		return MakeTags(Lesson), worthLesson - .3, "lesson"
+	case work:
+	case r.names > 1 && (r.has(cueNeed) && r.has(cueLasting|cueReason) || r.has(cueRule)):
+		return MakeTags(Lesson), worthFact, "lesson"
+	case r.names > 1 && r.has(cueRole) && c.acts(r, 8):
+		return nil, worthFact, "person"
+	case r.values > 0 && (r.label != "" && cuesOf(r.label)&cueKey != 0 && (r.subject() != "" || r.names > 1) || r.has(cueHolds)):
+		return nil, worthFact, "fact"
+	case near&headPeople != 0 && r.names > 0, near&headFact != 0 && r.label != "" && r.values > 0:
+		return nil, worthFact - .2, "fact"
+	}
+	return nil, 0, ""
+}
+
+// worked reports whether a remark reports work that was done. Scripts without spaces have the word
+// for it at the end.
+func (r *remark) worked() bool {
+	_, rest := label(r.text)
+	said, _, _ := strings.Cut(rest, "（")
+	ws := words(said)
+	return startOf(rest)&cueWork != 0 || r.starts(cueWork, 1) && wordCount(r.label) < 3 || slices.ContainsFunc(mentions(ws), func(m mention) bool { return m.cue&cueWork != 0 && m.to == len(ws) && hasHan(ws[len(ws)-1]) })
+}
+
+// unfit reports whether a remark is a status, a question, a task, a lead, or a copy, or can't be
+// understood by itself.
+func (r *remark) unfit(wish bool) bool {
+	end, _ := utf8.DecodeLastRuneInString(strings.TrimRight(r.text, "*_ )）"))
+	return strings.ContainsRune("?？:：", end) || r.has(cueHost) || wordCount(r.text) < leastFact || strings.ContainsAny(r.text, "✅❌✔☑⏳🔄") && !wish ||
+		strings.Contains(r.text, "assistant: ") || strings.Contains(r.text, "user: [") || r.starts(cuePlan, 2) && !wish || leans(r.text) && r.subject() == ""
+}
+
+func hasHan(s string) bool { return strings.ContainsFunc(s, ideograph) }
+
+// acts reports whether one of the first words of a remark is a person's name.
+func (c *curator) acts(r *remark, within int) bool {
+	first := " " + strings.Join(r.words[:min(within, len(r.words))], " ") + " "
+	return slices.ContainsFunc(c.people, func(name string) bool { return strings.Contains(first, " "+name+" ") })
+}
+
+// acting matches a name and the word after it.
+var acting = textutil.LazyRegexp(`\b([A-Z][a-z]{2,})(?:'s)? ([a-z]+)\b`)
+
+// personsIn finds the people of a workspace: the user by USER.md, and each name before a word for
+// a wish or an order in two lines of the logs.
+func (s *Snapshot) personsIn(day string) []string {
+	var out []string
+	if f := s.File("USER.md"); f != nil {
+		for _, c := range claims(f) {
+			if c.value.kind == kindName && (c.subject == "name user" || c.subject == "call user what") {
+				name, _, _ := strings.Cut(c.said, " ")
+				out = append(out, Key(name))
+			}
+		}
+	}
+	seen := map[string]int{}
+	for i := range s.Files {
+		if f := &s.Files[i]; promotes(f, day) {
+			for _, m := range acting.FindAllStringSubmatch(f.Doc.Raw, -1) {
+				if startOf(m[2])&(cueAsk|cueWant|cueState|cuePrefer) != 0 {
+					seen[strings.ToLower(m[1])]++
+				}
+			}
+		}
+	}
+	for w, n := range seen {
+		if n > 1 && cuesOf(w) == 0 && !lexicon().weightless[w] {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// leastNeeded is on how many later days a name must be mentioned again.
+const leastNeeded = 2
+
+// coded matches names that are written as code is. They are rare enough to be found again.
+var coded = textutil.LazyRegexp("`[^`\\s]{4,60}`" + `|\b[a-z]+[A-Z]\w+|\b[a-z]+_[a-z_]+\b`)
+
+// codeNames returns the names in a text that are written as code is.
+func codeNames(s string) []string {
+	var out []string
+	for _, m := range coded.FindAllString(s, -1) {
+		n, _, _ := strings.Cut(strings.ToLower(strings.Trim(m, "`")), "(")
+		if len(n) >= 5 && strings.ContainsFunc(n, unicode.IsLetter) && !slices.Contains(out, n) {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// needed returns for each name in the logs the days that mention it, in order.
+func (s *Snapshot) needed() map[string][]string {
+	out := map[string][]string{}
+	for i := range s.Files {
+		if f := &s.Files[i]; f.Date != "" && !f.archived() && f.Err == nil {
+			for _, n := range codeNames(f.Doc.Raw) {
+				if at, ok := slices.BinarySearch(out[n], f.Date); !ok {
+					out[n] = slices.Insert(out[n], at, f.Date)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// mentioned is mentionedBy up to c.Day.
+func (c *curator) mentioned(text, day string) (before bool, after int) {
+	return mentionedBy(c.names, text, day, c.Day)
+}
+
+// mentionedBy reports whether an earlier day mentions a name of a text, and on how many later days,
+// up to a last one, a name was mentioned that the text introduced on day.
+func mentionedBy(names map[string][]string, text, day, last string) (before bool, after int) {
+	for _, n := range codeNames(text) {
+		days := names[n]
+		if len(days) > 0 && days[0] < day {
+			before = true
+		} else {
+			after = max(after, len(slices.DeleteFunc(slices.Clone(days), func(d string) bool { return d <= day || d > last })))
+		}
+	}
+	return before, after
+}
