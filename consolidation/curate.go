@@ -238,12 +238,9 @@ func (c *curator) worthy(rs []remark, fresh bool) []Promoted {
 			last = r
 			continue
 		}
-		p := Promoted{Text: text, Tags: tags, From: placeRef(r.entry), Score: score, Why: tags.names(), Supersedes: []string{}}
+		p := Promoted{Text: text, Tags: tags, From: placeRef(r.entry), Score: score, Why: append(tags.names(), why), Supersedes: []string{}}
 		if r.last > r.entry.EndLine {
 			p.From += "-L" + itoa(r.last)
-		}
-		if len(tags) == 0 {
-			p.Why = []string{why}
 		}
 		out, last = append(out, p), r
 	}

@@ -196,22 +196,9 @@ func IsIdentity(file string) bool {
 	return name == "SOUL.md" || name == "IDENTITY.md"
 }
 
-// important matches the words by which people state that something matters to
-// them, in the languages that we were sure of.
-var important = textutil.LazyRegexp(`(?i)(?:^|[^\p{L}])(?:` +
-	`important(?:ly)?|crucial|critical|essential|always|never(?: again| ever)?|must(?: not|n'?t)?|from now on|make sure|i (?:really )?(?:want|need|insist|care|hate|love|prefer)|` +
-	`don'?t (?:ever|forget)|remember|non-?negotiable|` +
-	`wichtig|unbedingt|niemals|nie wieder|ab jetzt|ab sofort|ich will|ich möchte|merk dir|vergiss nicht|` +
-	`siempre|nunca|importante|a partir de ahora|quiero que|no olvides|recuerda|` +
-	`toujours|jamais|essentiel|désormais|à partir de maintenant|je veux|n'oublie pas|` +
-	`sempre|mai più|d'ora in poi|voglio|ricorda|nunca mais|a partir de agora|quero que|` +
-	`важно|всегда|никогда|обязательно|запомни|viktigt?|alltid|aldri(?:g)?|` +
-	`altijd|nooit|belangrijk|ważne|zawsze|nigdy|önemli|her zaman|asla` +
-	`)(?:[^\p{L}]|$)|重要|必须|必須|务必|一定要|千万|总是|总要|永远|绝不|从不|记住|記住|今后|以后都|大事|必ず|絶対|いつも|二度と|覚えて|중요|반드시|항상|절대|기억해`)
-
 // Important reports whether a text says in plain words that something matters. A quotation is
 // another's words.
-func Important(words string) bool { return important.MatchString(transcript.Unquoted(words)) }
+func Important(words string) bool { return cuesOf(transcript.Unquoted(words))&cueImportant != 0 }
 
 // DaysOf returns for each entry, by its [Key], on how many days the logs of a snapshot hold it.
 // An entry of fewer than three words has nothing that could be used again.

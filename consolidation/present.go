@@ -18,9 +18,8 @@ const mostFact = 280
 
 var (
 	// leadingDay is a day at the beginning of an entry, in a few languages.
-	leadingDay = textutil.LazyRegexp(`(?i)^[*_~(\[]{0,3}(?:on\s+)?(?:\d{4}[-/.]\d{2}[-/.]\d{2}(?:[T ]\d{1,2}:\d{2}(?::\d{2})?Z?)?|today|yesterday|tonight|this (?:morning|afternoon|evening|week)|just now|heute|gestern|hoy|ayer|aujourd'hui|hier)[*_~)\]]{0,3}\s*[,:：，—–-]*\s+|^(?:今天|昨天|今日|昨日|刚才)[,，:：]?`)
-	// leadingMonth matches a day with the name of its month.
-	leadingMonth = textutil.LazyRegexp(`(?i)^(?:on |le |el )?(?:(?:january|february|march|april|may|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\.? \d{1,2}(?:st|nd|rd|th)?(?:,? \d{4})?|` +
+	leadingDay = textutil.LazyRegexp(`(?i)^[*_~(\[]{0,3}(?:on\s+)?(?:\d{4}[-/.]\d{2}[-/.]\d{2}(?:[T ]\d{1,2}:\d{2}(?::\d{2})?Z?)?|today|yesterday|tonight|this (?:morning|afternoon|evening|week)|just now|heute|gestern|hoy|ayer|aujourd'hui|hier)[*_~)\]]{0,3}\s*[,:：，—–-]*\s+|^(?:今天|昨天|今日|昨日|刚才)[,，:：]?|` +
+		`(?i)^(?:on |le |el )?(?:(?:january|february|march|april|may|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\.? \d{1,2}(?:st|nd|rd|th)?(?:,? \d{4})?|` +
 		`\d{1,2}\.? (?:de )?(?:january|february|march|april|may|june|july|august|september|october|november|december|janvier|février|mars|avril|juin|juillet|août|septembre|octobre|novembre|décembre|enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre)(?:,? (?:de )?\d{4})?|(?:\d{4}年)?\d{1,2}月\d{1,2}[日号])(?:\s*[,:：，—–-]+\s*|\s+|$)`)
 	// decidedTo matches the story of a decision before the decision itself. In its languages, the
 	// words after the story can be read by themselves.
@@ -45,9 +44,7 @@ func Present(plain string) string {
 	s := strings.TrimPrefix(strings.TrimSpace(plain), quotesUser)
 	for before := ""; before != s; {
 		before = s
-		s = untimed(s)
-		s = leadingDay.ReplaceAllString(s, "")
-		s = leadingMonth.ReplaceAllString(s, "")
+		s = leadingDay.ReplaceAllString(untimed(s), "")
 		if name, rest := label(s); tagging(name) && rest != "" {
 			s = rest
 		}
@@ -69,28 +66,18 @@ func Present(plain string) string {
 // worded returns a remark as a fact that can be read by itself, with its subject if the remark
 // does not name it. ok is false if the remark names a day that a later reader can't place.
 func worded(r *remark) (text string, ok bool) {
-	said := r.text
-	if utf8.RuneCountInString(said) > mostFact {
-		said = aside.ReplaceAllString(said, "")
-	}
-	text, ok = onDay(closeMarks(Present(said)), r.entry.Date)
+	text, ok = onDay(closeMarks(Present(r.text)), r.entry.Date)
 	if about := r.subject(); about != "" && !r.tells(about) {
 		text = about + ": " + bounded(text, mostFact-utf8.RuneCountInString(about)-2)
 	}
 	return text, ok
 }
 
-// aside matches a remark in parentheses.
-var aside = textutil.LazyRegexp(`\s*[(（][^()（）]{12,}[)）]`)
-
 // tells reports whether a remark names the subject of its heading.
 func (r *remark) tells(about string) bool {
-	for _, w := range words(about) {
-		if !lexicon().weightless[w] && slices.Contains(r.words, w) && (utf8.RuneCountInString(w) > 3 || !isASCII(w)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(words(about), func(w string) bool {
+		return !lexicon().weightless[w] && slices.Contains(r.words, w) && (utf8.RuneCountInString(w) > 3 || !isASCII(w))
+	})
 }
 
 // onDay writes the day in place of a word for it. ok is false if only the writer can place a day.

@@ -26,7 +26,6 @@ type remark struct {
 	spoken      bool
 
 	words []string
-	said  []mention
 	cues  cue
 	// under are the cues of the label. names and values count the names in the text, and the
 	// values among them.
@@ -37,11 +36,7 @@ type remark struct {
 // read makes the cues of a remark from its text.
 func (r *remark) read() *remark {
 	r.label, _ = label(r.text)
-	r.words, r.cues = words(r.text), 0
-	r.said = mentions(r.words)
-	for _, m := range r.said {
-		r.cues |= m.cue
-	}
+	r.words, r.cues = words(r.text), cuesOf(r.text)
 	r.names, r.values = len(nameIn.FindAllString(r.text, -1)), len(valueIn.FindAllString(r.text, -1))
 	r.names += r.values
 	r.under = headed(r.label)
@@ -60,7 +55,7 @@ func (r *remark) has(c cue) bool { return r.cues&c != 0 }
 
 // starts reports whether one of a remark's first words has a cue.
 func (r *remark) starts(c cue, within int) bool {
-	return slices.ContainsFunc(r.said, func(m mention) bool { return m.cue&c != 0 && m.from < within })
+	return cuesIn(r.words, within)&c != 0
 }
 
 // mostLead is the most words, and mostHeading the most bytes, of a label or a heading that names the

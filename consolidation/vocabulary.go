@@ -12,39 +12,40 @@ type cue uint64
 
 // The cues. Those from headPassing on are of headings and labels.
 const (
-	cuePerson   cue = 1 << iota // the person that an agent works for
-	cuePrefer                   // somebody likes something
-	cueWant                     // somebody wants something
-	cueAsk                      // somebody asked for something
-	cueState                    // somebody stated something
-	cueRule                     // something always or never holds
-	cueLasting                  // something holds for long
-	cueDecide                   // something was chosen
-	cueChange                   // something takes the place of something else
-	cueReason                   // a reason follows
-	cueLearned                  // something was learned
-	cueBroken                   // something does not work
-	cueNeed                     // something is needed, or helps
-	cueFixed                    // something was mended
-	cueKey                      // a name for a value that one looks up
-	cueHolds                    // where something is, what it runs on, whom it belongs to
-	cueRole                     // what a person is
-	cueWork                     // work was done
-	cuePlan                     // work is to be done
-	cueMoment                   // something holds for a short time
-	cueRoutine                  // every day has it
-	cueLeaning                  // the text before is needed
-	cueGuess                    // something may be so
-	cueAbroad                   // other people's studies, and news
-	cueHost                     // text that a host writes to its agent
-	cueExcept                   // an exception, a condition or a restriction
-	cueOpening                  // a restriction, at the beginning of a sentence
-	cueOnly                     // a heading restricts the text below it
-	cueNot                      // a sentence says the opposite
-	cuePointing                 // the text does not name the thing
-	cueBegins                   // no statement begins so
-	cueIdle                     // a word of an answer that names nothing
-	cueOrders                   // an order
+	cuePerson    cue = 1 << iota // the person that an agent works for
+	cuePrefer                    // somebody likes something
+	cueWant                      // somebody wants something
+	cueAsk                       // somebody asked for something
+	cueState                     // somebody stated something
+	cueRule                      // something always or never holds
+	cueLasting                   // something holds for long
+	cueDecide                    // something was chosen
+	cueChange                    // something takes the place of something else
+	cueReason                    // a reason follows
+	cueLearned                   // something was learned
+	cueBroken                    // something does not work
+	cueNeed                      // something is needed, or helps
+	cueFixed                     // something was mended
+	cueKey                       // a name for a value that one looks up
+	cueHolds                     // where something is, what it runs on, whom it belongs to
+	cueRole                      // what a person is
+	cueWork                      // work was done
+	cuePlan                      // work is to be done
+	cueMoment                    // something holds for a short time
+	cueRoutine                   // every day has it
+	cueLeaning                   // the text before is needed
+	cueGuess                     // something may be so
+	cueAbroad                    // other people's studies, and news
+	cueHost                      // text that a host writes to its agent
+	cueExcept                    // an exception, a condition or a restriction
+	cueOpening                   // a restriction, at the beginning of a sentence
+	cueOnly                      // a heading restricts the text below it
+	cueNot                       // a sentence says the opposite
+	cuePointing                  // the text does not name the thing
+	cueBegins                    // no statement begins so
+	cueIdle                      // a word of an answer that names nothing
+	cueOrders                    // an order
+	cueImportant                 // something matters to the speaker
 	cueToday
 	cueYesterday
 	cueTomorrow
@@ -64,7 +65,7 @@ const (
 
 // cueNames are the names of the cues in the vocabulary, in order.
 const cueNames = `person prefer want ask state rule lasting decide change reason learned broken need fixed key holds role work plan moment routine leaning guess abroad host
-	except opening only not pointing begins idle order today yesterday tomorrow someday
+	except opening only not pointing begins idle order important today yesterday tomorrow someday
 	heads-passing heads-wish heads-decision heads-lesson heads-people heads-fact heads-cause heads-remedy heads-work heads-dump heads-any`
 
 //go:embed vocabulary.txt
@@ -131,20 +132,16 @@ func mentions(ws []string) []mention {
 }
 
 // cuesOf returns the cues of a text.
-func cuesOf(text string) cue {
-	var all cue
-	for _, m := range mentions(words(text)) {
-		all |= m.cue
-	}
-	return all
-}
+func cuesOf(text string) cue { return cuesIn(words(text), len(text)) }
 
 // startOf returns the cues with which a text begins.
-func startOf(text string) cue {
+func startOf(text string) cue { return cuesIn(words(text[:min(len(text), 80)]), 1) }
+
+// cuesIn returns the cues of phrases that begin with one of the first words of a text.
+func cuesIn(ws []string, within int) cue {
 	var all cue
-	ws := words(text[:min(len(text), 80)])
-	for _, m := range mentions(ws[:min(len(ws), 6)]) {
-		if m.from == 0 {
+	for _, m := range mentions(ws) {
+		if m.from < within {
 			all |= m.cue
 		}
 	}

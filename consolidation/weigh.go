@@ -40,6 +40,7 @@ func (c *curator) weigh(r *remark) (Tags, float64, string) {
 		return nil, 0, ""
 	}
 	all := cuesOf(strings.Join(r.above, " ; "))
+	before, after := c.mentioned(r.text, r.entry.Date)
 	for _, against := range [...]struct {
 		holds bool
 		by    float64
@@ -47,18 +48,12 @@ func (c *curator) weigh(r *remark) (Tags, float64, string) {
 		{r.has(cueMoment), 1}, {r.has(cueRoutine), 1}, {(all|r.cues)&cueAbroad != 0 && !wish, 1}, {r.has(cuePlan) && !r.has(cueDecide) && !wish, 1},
 		{utf8.RuneCountInString(r.text) > mostFact, 1}, {strings.HasPrefix(r.text, "\""), 1}, {wordCount(r.text) < leastImplied && r.values == 0 && near&headPeople == 0, 1},
 		{10*len(numbers(r.words)) > 3*len(r.words) && r.values == 0, 1}, {outer && !passing && !wish, .75},
+		{before, -scoreOwn}, {after >= leastNeeded, -float64(min(after, mostRepeat)) * scoreNeeded},
 		{r.has(cueGuess), .5}, {r.names == 0, .5}, {leans(r.text), .5}, {work && tags.has(Lesson), .5}, {all&(headWork|cueWork) != 0 && !wish && r.under&(headDecision|headLesson|headCause) == 0, .75},
 	} {
 		if against.holds {
 			score -= against.by
 		}
-	}
-	before, after := c.mentioned(r.text, r.entry.Date)
-	if before {
-		score += scoreOwn
-	}
-	if after >= leastNeeded {
-		score += float64(min(after, mostRepeat)) * scoreNeeded
 	}
 	return tags, max(score, 0), why
 }
@@ -79,20 +74,20 @@ func (c *curator) sense(r *remark, near cue, person, work bool) (Tags, float64, 
 	case r.starts(cueRule, 3) && !work && r.names > 0 && !r.has(cuePlan):
 		return MakeTags(Lesson), worthRule, "rule"
 	case r.under&headDecision != 0 && r.names > 0 && !work:
-		return MakeTags(Decision), worthChoice, "decision"
+		return MakeTags(Decision), worthChoice, "choice"
 	case near&headDecision != 0 && !work && (r.has(cueDecide|cueChange|cueReason|cueRule) && r.names > 0 || r.names > 1 && wordCount(r.text) > 7 && !form):
-		return MakeTags(Decision), worthChoice - .5, "decision"
+		return MakeTags(Decision), worthChoice - .5, "choice"
 	case r.has(cueDecide) && r.has(cueReason) && !work, r.names > 0 && (r.has(cueDecide) && r.has(cueChange|cueLasting) && !work || r.has(cueChange) && r.has(cueReason) && !(work && !r.starts(cueChange, 2))):
-		return MakeTags(Decision), worthChoice - .25, "decision"
+		return MakeTags(Decision), worthChoice - .25, "choice"
 	case r.has(cueBroken|cueReason) && cause && r.has(cueFixed|cueNeed) && !(work && !r.has(cueReason)):
-		return MakeTags(Lesson), worthLesson, "lesson"
+		return MakeTags(Lesson), worthLesson, "remedy"
 	case r.under&headLesson != 0 && tagging(r.label) && wordCount(r.text) > leastImplied, r.under&headCause != 0 && r.has(cueReason) && r.names > 0, r.names > 0 && !work && (r.has(cueBroken) && r.has(cueNeed) || r.has(cueLearned) && r.has(cueBroken|cueNeed|cueReason)):
-		return MakeTags(Lesson), worthLesson - .3, "lesson"
+		return MakeTags(Lesson), worthLesson - .3, "remedy"
 	case near&headLesson != 0 && !work && (r.has(cueReason|cueBroken|cueRule) || r.has(cueNeed) && r.names > 0):
-		return MakeTags(Lesson), worthLesson - .3, "lesson"
+		return MakeTags(Lesson), worthLesson - .3, "remedy"
 	case work:
 	case r.names > 1 && (r.has(cueNeed) && r.has(cueLasting|cueReason) || r.has(cueRule)):
-		return MakeTags(Lesson), worthFact, "lesson"
+		return MakeTags(Lesson), worthFact, "remedy"
 	case r.names > 1 && r.has(cueRole) && c.acts(r, 8):
 		return nil, worthFact, "person"
 	case r.values > 0 && (r.label != "" && cuesOf(r.label)&cueKey != 0 && (r.subject() != "" || r.names > 1) || r.has(cueHolds)):
