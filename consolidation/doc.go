@@ -53,15 +53,20 @@
 //
 // # Curation
 //
-// An entry of a day's log, the working buffer or the checkpoints is worth a place in MEMORY.md if
-// a tag speaks for it, the user's words first. In texts that others write, three things count as
-// well: a label, a lead or a heading that means the same ("Lessons learned"), a sentence that
-// states a decision or a lesson, and a name which the entry introduced and later days needed.
-// Repetition on other days adds to the worth of a tag. Repetition without a tag is routine. Text
-// that comes from a form is left out. An entry is passed over if memory holds it already, in the
-// same words or nearly, if it has a tombstone, and if it is superseded or an open task. A fact is
-// written without day, time and label ([Present]), at most 280 characters of it. A night gets at
-// most eight entries. Weak entries only fill a night up to three entries.
+// A log that others write is read as remarks, one for each thing that an item or a sentence says.
+// A cause, its remedy and its lesson in neighbouring lines are one remark. The words of a remark
+// show its sense (vocabulary.txt): a person's wish or rule, a decision, a lesson with cause or
+// remedy, or a lasting fact with its value. The label and the headings add to this, but a heading
+// alone makes nothing of a line. Tasks, statuses, reports of work, other people's studies, copies of
+// talks and lines of a form are left out, and so is a remark whose subject is neither in it nor
+// above it. A name that earlier or later days mention adds to the worth.
+//
+// A fact is written in its own words, with its subject, without day, time and label ([Present]), at
+// most 280 characters of it. A word for a day becomes the day. Short neighbours of one sense are one
+// entry. An entry is passed over if memory holds it already, in the same words or nearly all of
+// them, if it has a tombstone, and if it is superseded or an open task. A night gets at most eight
+// entries, people's wishes first, and nothing if the day has nothing. For a tagged entry the tags
+// speak, and repetition on other days adds to their worth.
 //
 // # Pruning
 //
