@@ -57,12 +57,24 @@ func (r *pruner) memory() {
 	r.finishMemory(f, ps)
 }
 
-// machines counts the lines with content of the pieces that may leave. See [MachineLines].
+// machines counts the lines with content of the pieces that may leave. See [MachineLines]. A heading
+// or a marker that names a person's block stays for that block, and is not counted.
 func machines(ps []piece) int {
-	n := 0
-	for i := range ps {
-		if p := &ps[i]; !p.gone && (p.may || p.kind == pieceMarker) {
+	n, held := 0, map[int]bool{}
+	for i := len(ps) - 1; i >= 0; i-- {
+		p := &ps[i]
+		switch {
+		case p.kind == pieceBlock && !p.may:
+			for _, s := range append(slices.Clone(p.sections), p.marker) {
+				held[s] = true
+			}
+		case !p.gone && p.kind != pieceMarker && p.may && !held[i]:
 			n += linesWith(p.text)
+		}
+	}
+	for i := range ps {
+		if ps[i].kind == pieceMarker && !ps[i].gone && !held[i] {
+			n++
 		}
 	}
 	return n

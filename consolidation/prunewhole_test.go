@@ -167,7 +167,7 @@ func TestPruneLeavesPeoplesTextAlone(t *testing.T) {
 		}
 		n := 0
 		for l := range strings.SplitSeq(strings.ReplaceAll(after, "\r", ""), "\n") {
-			if l != "" && ours[l] || strings.HasPrefix(l, "More memory:") {
+			if strings.HasPrefix(l, "- ") && ours[l] || strings.HasPrefix(l, "More memory:") {
 				n++
 			}
 		}
@@ -284,7 +284,7 @@ func uncommented(ls []string) []string {
 // An entry that somebody touched, put somewhere else or wrote himself stays, unless it is
 // named.
 func TestPruneInclude(t *testing.T) {
-	own := "## 2026-01-01\n\n- [lesson] The crane needs two pulls before it starts. <!-- from memory/2026-01-01.md#L3 -->\n- [lesson] The lamps want oil of the better sort. <!-- from memory/2026-01-01.md#L4 -->\n"
+	own := "## 2026-01-01\n\n- [lesson] The crane needs two pulls before it starts. <!-- from memory/2026-01-01.md#L3 -->\n- [lesson] The lamps want oil of the better sort. <!-- from memory/2026-01-01.md#L4 -->\n- [lesson] The nets dry sooner in the wind. <!-- from memory/2026-01-01.md#L5 -->\n"
 	wrote := func(_, marker, text string) bool {
 		return marker == "up-1" && slices.Contains(strings.Split(own, "\n"), text)
 	}
@@ -294,11 +294,11 @@ func TestPruneInclude(t *testing.T) {
 		return func(o *consolidation.PruneOptions) { o.MemoryLines, o.Include, o.Wrote = 1, include, wrote }
 	}
 	p := prune(t, with(map[string]string{"MEMORY.md": memory}), set())
-	if len(p.Moves) != 1 || !strings.Contains(p.Moves[0].Text, "The lamps want oil") || strings.Contains(became(p, "MEMORY.md"), "lamps") {
+	if len(p.Moves) != 2 || !strings.Contains(p.Moves[0].Text, "The lamps want oil") || strings.Contains(became(p, "MEMORY.md"), "lamps") {
 		t.Fatalf("what leaves is %+v", p.Moves)
 	}
 	q := prune(t, with(map[string]string{"MEMORY.md": memory}), set("rules", "No such thing"))
-	if !slices.Equal(q.Unknown, []string{"No such thing"}) || len(q.Moves) != 2 || q.Moves[0].Text != "Never do this:\n\n- the gate is oiled by Ingrid alone" {
+	if !slices.Equal(q.Unknown, []string{"No such thing"}) || len(q.Moves) != 3 || q.Moves[0].Text != "Never do this:\n\n- the gate is oiled by Ingrid alone" {
 		t.Errorf("%q, %+v", q.Unknown, q.Moves)
 	}
 	if got := became(q, "memory/rules.md"); !strings.Contains(got, "## Rules\n\n<!-- from MEMORY.md -->\n\nNever do this:\n\n- the gate") {
