@@ -279,7 +279,13 @@ func working(c *Checkpoint) []string {
 		add("Next action", next)
 	}
 	add("Place", line(w.Place, itemRunes))
-	add("Transcript", line(c.Meta.SessionFile, pathRunes))
+	var source []string
+	for _, of := range [...][2]string{{"channel ", string(c.Meta.Channel)}, {"agent ", string(c.Meta.AgentID)}, {"transcript ", string(c.Meta.SessionFile)}} {
+		if of[1] != "" {
+			source = append(source, of[0]+line(of[1], pathRunes))
+		}
+	}
+	add("From", strings.Join(source, ", "))
 	return out
 }
 
@@ -289,6 +295,7 @@ func lists(c *Checkpoint) []part {
 	changed := slices.DeleteFunc(slices.Clone(res.FilesModified), func(n Name) bool { return slices.Contains(res.FilesUncommitted, n) })
 	fresh, freshIn := within(res.FilesUncommitted)
 	changed, changedIn := within(changed)
+	read, readIn := within(res.FilesRead)
 	committed := "Files changed, newest first"
 	if len(res.Commits) > 0 {
 		committed = "Files changed before the last commit"
@@ -302,6 +309,7 @@ func lists(c *Checkpoint) []part {
 		{kind: "thread", title: "Asked before, newest first:\n", items: askedItems(c), turn: 3},
 		{title: "Commits, newest first:\n", items: bullets(res.Commits, gistRunes, true), turn: 2},
 		{title: "Learnings (consider storing them in long-term memory):\n", items: bullets(c.Learnings, 240, true), turn: 1, rounds: lastRounds},
+		{title: "Files read" + readIn + ": ", items: nameItems(read), joint: true, turn: 3, rounds: lastRounds},
 	}
 }
 

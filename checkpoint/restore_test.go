@@ -35,7 +35,7 @@ Last request: 现在签证怎么办？
 Status: in_progress, interrupted at web_search {"query":"visa"}
 The agent's last words: (before the request) Written to plan.md. Which hotels do you prefer?
 Next action: the result of web_search {"query":"visa"}
-Transcript: sessions/s.jsonl
+From: channel telegram, agent default, transcript sessions/s.jsonl
 Open items:
 - open item 0
 - open item 1
@@ -138,7 +138,7 @@ func TestRestoreProperties(t *testing.T) {
 
 // begins reports whether a line begins as the package's own lines do.
 func begins(l string) bool {
-	for _, p := range []string{"- ", "  +", "Saved: ", "Goal, as first stated: ", "Step: ", "Constraints, newest first:", "Last request: ", "The agent's last words: ", "Asked before, newest first:", "Files changed", "Status: in_progress, interrupted at ", "Next action: ", "Transcript: ", "Open items:", "Decisions, the user's first, each newest first:", "Files read", "Learnings (", "Warning: "} {
+	for _, p := range []string{"- ", "  +", "Saved: ", "Goal, as first stated: ", "Step: ", "Constraints, newest first:", "Last request: ", "The agent's last words: ", "Asked before, newest first:", "Files changed", "Status: in_progress, interrupted at ", "Next action: ", "From: channel ", "Open items:", "Decisions, the user's first, each newest first:", "Files read", "Learnings (", "Warning: "} {
 		if strings.HasPrefix(l, p) {
 			return true
 		}

@@ -66,7 +66,7 @@ func (c *conversation) results(parallel, bytes int) {
 }
 
 func (c *conversation) say() {
-	c.add(memkernel.RoleAssistant, words(fmt.Sprintf("Done: worker %d retries now, and the test passes. Shall I go on?", c.n)))
+	c.add(memkernel.RoleAssistant, words(fmt.Sprintf("Done: worker %d retries now, and the test passes. Shall I look at the next service?", c.n)))
 	c.msgs[len(c.msgs)-1].Model = "claude-opus-4-5"
 }
 

@@ -61,14 +61,14 @@ func TestNothingIsFlushedTwice(t *testing.T) {
 	c := asked()
 	for range 2 {
 		c.add(memkernel.RoleUser, words("Remember this: the tide turns at six."))
-		c.add(memkernel.RoleAssistant, words("Noted.\n\nShall I go on?"))
+		c.add(memkernel.RoleAssistant, words("Noted.\n\nShall I look at the next service?"))
 		c.add(memkernel.RoleUser, words("yes"))
 		c.say()
 		observe(t, k, api.Turn{Messages: c.msgs})
 	}
 	pass(t, k.Compact, api.Boundary{Messages: c.msgs})
 	text := logs(t, dir)
-	if strings.Count(text, "[human] Remember this: the tide") != 1 || strings.Count(text, "Shall I go on? → yes") != 1 {
+	if strings.Count(text, "[human] Remember this: the tide") != 1 || strings.Count(text, "Shall I look at the next service? → yes") != 1 {
 		t.Errorf("the log says\n%s", text)
 	}
 }

@@ -29,7 +29,7 @@ func confided() *conversation {
 	c.add(memkernel.RoleUser, result("call_a", words("error: the list of "+secretWord+" could not be sent\n"+strings.Repeat("a row of the "+secretWord+" ledger says that the invoice is open\n", 200))),
 		result("call_b", words("the small note says that "+secretWord+" pays on Fridays only")),
 		memkernel.Part{Kind: memkernel.PartImage, Media: &memkernel.Media{Type: "image/png", Data: base64.StdEncoding.EncodeToString([]byte("\x89PNG " + secretWord + "\xff"))}})
-	c.add(memkernel.RoleAssistant, words("Done for "+secretWord+". Shall I go on?"))
+	c.add(memkernel.RoleAssistant, words("Done for "+secretWord+". Shall I look at the next service?"))
 	for range 9 {
 		c.user()
 		c.loop(2, 8000)
