@@ -23,7 +23,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"sync/atomic"
 	"time"
 
@@ -110,17 +109,17 @@ var errOff = errors.New("memory is switched off")
 
 // Snapshot reads memory's own files, the only ones that a run may change.
 func (k *Keeper) Snapshot(ctx context.Context) (*consolidation.Snapshot, error) {
-	return k.reads(ctx, k.Files.Own().FS())
+	return k.reads(ctx, k.Files.Own())
 }
 
 // ReadAll reads all files that the workspace lists.
 func (k *Keeper) ReadAll(ctx context.Context) (*consolidation.Snapshot, error) {
-	return k.reads(ctx, k.Files.FS())
+	return k.reads(ctx, k.Files)
 }
 
-func (k *Keeper) reads(ctx context.Context, files fs.FS) (*consolidation.Snapshot, error) {
+func (k *Keeper) reads(ctx context.Context, files *markdownstore.Store) (*consolidation.Snapshot, error) {
 	last := k.last.Load()
-	s, err := last.Again(ctx, files, k.MaxFileBytes)
+	s, err := last.Again(ctx, files.FS(), k.MaxFileBytes)
 	if last != nil && err == nil {
 		k.last.Store(s)
 	}
