@@ -144,7 +144,7 @@ func (w *writer) memoryOf() string {
 				head, _, _ := strings.Cut(a, "%s")
 				return strings.HasPrefix(text, head)
 			}) {
-				return text
+				return strings.TrimPrefix(text, "Go on. ") // the order is not remembered
 			}
 		}
 	}

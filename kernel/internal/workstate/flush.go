@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/consolidation"
 	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
@@ -72,7 +73,7 @@ func (k *Keeper) Flush(ctx context.Context, ended bool, now time.Time) ([]fault.
 	}
 	if ended {
 		for _, o := range c.OpenItems {
-			add("open", string(o), 0)
+			add("open", strings.Replace(string(o), checkpoint.FromEarlier, "", 1), 0) // once, whenever it is left
 		}
 	}
 	if len(items) == 0 {
