@@ -209,7 +209,6 @@ func TestStatements(t *testing.T) {
 		"fix of the day": {"## Fixes\n\n- Fixed the colour of `lampButton` in `page.tsx`\n- Updated `page.tsx` so the box is wider\n", "", "page.tsx"},
 		"request":        {"- Mika asked to check whether the `tideExport` job ran\n- Mika asked that the `tideExport` job never runs on Sundays\n", "never runs on Sundays", "check whether"},
 		"copy":           {"## Conversation Summary\n\nassistant: You should always restart `gate01` before the import because it caches keys.\n", "", "gate01"},
-		"other words":    {"- Never deploy the importer on Fridays without asking Mika first\n\n## Rules\n\n- The importer: never deploy on Fridays without asking Mika\n", "Never deploy the importer on Fridays", "The importer: never"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			files := map[string]string{"memory/2026-03-09.md": "# 2026-03-09\n\n" + c.log, "USER.md": "# User\n\n- Name: Mika\n"}

@@ -236,8 +236,7 @@ func group(all []saying) {
 		s := &all[i]
 		rare := slices.Clone(s.set)
 		slices.SortFunc(rare, func(x, y uint64) int { return cmp.Or(cmp.Compare(freq[x], freq[y]), cmp.Compare(x, y)) })
-		rare = rare[:min(len(rare), len(rare)-int(nearDuplicate*float64(len(rare)))+1)]
-		for _, h := range rare {
+		for _, h := range leading(rare) {
 			for _, j := range holders[h] {
 				if s.head == i && same(s, &all[j]) {
 					s.head = all[j].head

@@ -27,27 +27,16 @@ type known struct {
 	from map[string]bool // the references of its entries
 	// unread are entries that are not indexed yet. They are indexed when a content is first asked
 	// for.
-	unread []*Entry
-	keys   map[string]bool
-	// facts are the entries. holders has the places of the facts with a word.
-	facts   []fact
-	holders map[string][]int
-}
-
-// fact is the words of an entry that name something, and its numbers.
-type fact struct {
-	about   map[string]bool
-	numbers []string
-}
-
-func newKnown() *known {
-	return &known{keys: map[string]bool{}, from: map[string]bool{}, holders: map[string][]int{}}
+	unread  []*Entry
+	keys    map[string]bool
+	sayings []saying
+	holders map[uint64][]int
 }
 
 // knownOf indexes the contents of memory files and the archive. Logs are left out, since they are
 // a record and not memory.
 func (s *Snapshot) knownOf() *known {
-	k := newKnown()
+	k := &known{keys: map[string]bool{}, from: map[string]bool{}, holders: map[uint64][]int{}}
 	for i := range s.Files {
 		f := &s.Files[i]
 		if !f.Evergreen() && !f.archived() {
@@ -65,12 +54,14 @@ func (s *Snapshot) knownOf() *known {
 }
 
 func (k *known) addText(plain string) {
-	f := factOf(plain)
-	k.keys[Key(plain)] = true
-	for w := range f.about {
-		k.holders[w] = append(k.holders[w], len(k.facts))
+	s := sayingOf(plain)
+	k.keys[s.key] = true
+	for _, h := range leading(s.set) {
+		if len(k.holders[h]) < mostHolders {
+			k.holders[h] = append(k.holders[h], len(k.sayings))
+		}
 	}
-	k.facts = append(k.facts, f)
+	k.sayings = append(k.sayings, s)
 }
 
 func sayingOf(plain string) saying {
@@ -78,27 +69,13 @@ func sayingOf(plain string) saying {
 	return saying{key: strings.Join(ws, " "), numbers: numbers(ws), set: shingles(ws)}
 }
 
-// factOf returns the words of a text in one spelling, and its numbers. In scripts without spaces
-// two characters are a word.
-func factOf(text string) fact {
-	ws := contents(text)
-	f := fact{map[string]bool{}, numbers(words(text))}
-	for i, w := range ws {
-		if han := hasHan(w); !han {
-			f.about[spelledAlike(w)] = true
-		} else if i > 0 && hasHan(ws[i-1]) {
-			f.about[ws[i-1]+w] = true
-		}
-	}
-	return f
+// leading returns the first elements of a sorted set, of which two sets that are nearly the same
+// share at least one (prefix filtering; see group).
+func leading(set []uint64) []uint64 {
+	return set[:min(len(set), len(set)-int(nearDuplicate*float64(len(set)))+1)]
 }
 
-// restated is the share of a text's words that an entry has if it says the same in other words,
-// and leastRestated the least number of these words. Our choice.
-const restated, leastRestated = .7, 4
-
-// holds reports whether memory holds a text, word for word, or in an entry with nearly all of its
-// words and all its numbers.
+// holds reports whether memory holds a text, word for word or nearly.
 func (k *known) holds(plain string) bool {
 	for _, e := range k.unread {
 		if e.Plain != "" {
@@ -106,18 +83,17 @@ func (k *known) holds(plain string) bool {
 		}
 	}
 	k.unread = nil
-	if k.keys[Key(plain)] {
-		return true
+	s := sayingOf(plain)
+	if k.keys[s.key] || wordsIn(s.key) < leastCurated {
+		return k.keys[s.key]
 	}
-	f, has := factOf(plain), map[int]int{}
-	for w := range f.about {
-		for _, i := range k.holders[w] {
-			has[i]++
-		}
-	}
-	for i, n := range has {
-		if len(f.about) >= leastRestated && float64(n) >= restated*float64(len(f.about)) && shareOf(f.numbers, k.facts[i].numbers) == 1 {
-			return true
+	seen := map[int]bool{}
+	for _, h := range leading(s.set) {
+		for _, i := range k.holders[h] {
+			if !seen[i] && same(&s, &k.sayings[i]) {
+				return true
+			}
+			seen[i] = true
 		}
 	}
 	return false

@@ -192,6 +192,12 @@ func TestOpaqueTurnsAreRead(t *testing.T) {
 	}
 	k := openKernel(t, dir)
 	c := session(7, 2, 1, 300)
+	for i := range c.msgs { // the words of that time
+		for j := range c.msgs[i].Parts {
+			p := &c.msgs[i].Parts[j]
+			p.Text = strings.ReplaceAll(p.Text, "Shall I look at the next service?", "Shall I go on?")
+		}
+	}
 	if o := observe(t, k, api.Turn{Messages: c.msgs[:len(c.msgs)-1]}); o.Outcome != api.Duplicate || o.Turns != 1 {
 		t.Errorf("the old turn: %+v", o)
 	}
