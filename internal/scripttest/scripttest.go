@@ -59,11 +59,19 @@ func verb(ts *testscript.TestScript, neg bool, args []string, script string, run
 	}
 }
 
+// setEnvironment makes env the environment of this process. PATH is set at every moment, since the
+// scripts beside this one look for programs in it.
 func setEnvironment(ts *testscript.TestScript, env []string) {
-	os.Clearenv()
+	stays := map[string]bool{}
 	for _, v := range env {
 		name, value, _ := strings.Cut(v, "=")
 		ts.Check(os.Setenv(name, value))
+		stays[name] = true
+	}
+	for _, v := range os.Environ() {
+		if name, _, _ := strings.Cut(v, "="); !stays[name] {
+			ts.Check(os.Unsetenv(name))
+		}
 	}
 }
 
