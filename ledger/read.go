@@ -36,6 +36,8 @@ const (
 	mostMessage   = 32_000
 	longMessage   = 4000 // of a longer one only what is meant to last is read
 	mostSentence  = 400
+	leastDocument = 800 // and at least as many headings and items:
+	leastMarks    = 5
 	mostStatement = 12 // statements of one message
 	wrapped       = 50
 )
@@ -46,10 +48,12 @@ func Read(own string) []Statement {
 		return nil
 	}
 	var out []Statement
+	pasted := document(own)
 	for _, p := range paragraphs(own) {
 		before := ""
 		for _, s := range sentences(p) {
 			if st, ok := read(s, before); ok && len(out) < mostStatement && (st.Lasting || len(own) < longMessage) {
+				st.Lasting = st.Lasting && !pasted
 				out = append(out, st)
 			}
 			if announces(s) { // a draft, a quotation or data follows
@@ -59,6 +63,19 @@ func Read(own string) []Statement {
 		}
 	}
 	return out
+}
+
+// document reports whether a text has the form of a document: a plan, a report or a brief, which a
+// person pastes for the task at hand.
+func document(own string) bool {
+	marks := 0
+	for line := range strings.Lines(own) {
+		t := strings.TrimSpace(line)
+		if number, _, ok := strings.Cut(t, ". "); strings.HasPrefix(t, "#") || strings.HasPrefix(t, "- ") || strings.HasPrefix(t, "* ") || ok && strings.Trim(number, "0123456789") == "" {
+			marks++
+		}
+	}
+	return len(own) >= leastDocument && marks >= leastMarks
 }
 
 // AsksToRemember reports whether a text consists of words by which people ask to remember

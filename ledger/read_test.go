@@ -87,6 +87,19 @@ func TestRead(t *testing.T) {
 	}
 }
 
+// A plan that a person pastes is for the task at hand, whatever it says.
+func TestPastedDocument(t *testing.T) {
+	plan := "# Plan\n\n" + strings.Repeat("- Never write to the archive bucket of the north region, which the auditors read every week.\n- Our importer is called heron-import and runs on port 7001 of the second machine.\n", 5)
+	for _, st := range ledger.Read(plan) {
+		if st.Lasting {
+			t.Errorf("%q is taken to last", st.Text)
+		}
+	}
+	if got := ledger.Read(strings.Split(plan, "\n")[2]); len(got) != 1 || !got[0].Lasting {
+		t.Errorf("the same sentence by itself: %+v", got)
+	}
+}
+
 func TestReadSummary(t *testing.T) {
 	got := ledger.ReadSummary("Analysis:\n- I think about the conversation as a whole.\n\nSummary:\n1. Primary Request and Intent:\n   - The user wants the importer to skip empty rows.\n\n2. Files and Code Sections:\n   - import.go: the whole importer is there\n\n" +
 		"3. Errors and fixes:\n   - **Dates**: the parser took day for month; fixed by ISO dates only\n   ```\n   - no point of the summary at all\n   ```\n   - short\n")
