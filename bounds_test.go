@@ -26,7 +26,7 @@ var bounds = map[string]int{
 	"packages":                           143,
 	"structs that embed deeper than two": 7,
 	"tokens of generated Go":             6150,
-	"tokens of module .":                 1099700,
+	"tokens of module .":                 1099730,
 	"tokens of module bench":             106000,
 	"tokens of module service":           63855,
 	"words of doc":                       22950,

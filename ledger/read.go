@@ -170,8 +170,8 @@ func read(s sentence, before string) (Statement, bool) {
 	b := s.bind()
 	lasting, passing, valued, refused := s.lasts(), s.has("passing"), hasValue(s.said, s.wide), s.refuses()
 	st := Statement{Text: s.said}
-	switch supposing := s.has("supposing"); {
-	case supposing && !(lasting && !b.points && s.has("orders")):
+	switch {
+	case s.has("supposing") && !(lasting && !b.points && s.has("orders")):
 		return Statement{}, false
 	case b.momentary && !lasting:
 		return Statement{}, false
