@@ -9,7 +9,7 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// Kind is what a person does by a statement.
+// Kind is the kind of a statement.
 type Kind string
 
 // The kinds.
@@ -34,7 +34,7 @@ type Statement struct {
 // that was pasted. A longer sentence is a description.
 const (
 	mostMessage   = 32_000
-	longMessage   = 4000 // of a longer one only what is meant to last is read
+	longMessage   = 4000 // of a longer one only lasting statements are read
 	mostSentence  = 400
 	leastDocument = 800 // and at least as many headings and items:
 	leastMarks    = 5
@@ -42,7 +42,7 @@ const (
 	wrapped       = 50
 )
 
-// Read returns the statements of a person's own words, in the order in which they stand.
+// Read returns the statements of a person's own words, in their order in the text.
 func Read(own string) []Statement {
 	if len(own) > mostMessage {
 		return nil
@@ -109,8 +109,8 @@ func (s *sentence) has(names ...string) bool {
 	})
 }
 
-// lasts reports whether the sentence has a word for what holds from now on. In a clause about what
-// somebody did, and in an afterthought ("a cent short, always down"), such a word tells how often.
+// lasts reports whether the sentence has a word like "always" or "from now on". In a report of an
+// action, and in an afterthought ("a cent short, always down"), such a word tells how often.
 func (s *sentence) lasts() bool {
 	m := meanings()
 	clauses := 0
@@ -155,8 +155,9 @@ func (s *sentence) core() []string {
 	return words
 }
 
-// read returns what a sentence states.
-func read(s sentence, before string) (Statement, bool) {
+// read returns the statement of a sentence. ok is false if it states nothing. before is the
+// sentence before it.
+func read(s sentence, before string) (st Statement, ok bool) {
 	length := len(s.words)
 	if s.wide {
 		length = max(length, utf8.RuneCountInString(s.said)/2)
@@ -169,7 +170,7 @@ func read(s sentence, before string) (Statement, bool) {
 	}
 	b := s.bind()
 	lasting, passing, valued, refused := s.lasts(), s.has("passing"), hasValue(s.said, s.wide), s.refuses()
-	st := Statement{Text: s.said}
+	st.Text = s.said
 	switch {
 	case s.has("supposing") && !(lasting && !b.points && s.has("orders")):
 		return Statement{}, false
@@ -205,7 +206,7 @@ func read(s sentence, before string) (Statement, bool) {
 	return st, true
 }
 
-// binding is what a sentence binds to what.
+// binding describes the subject and the value of a sentence.
 type binding struct {
 	// fact reports whether something of one's own, or with a name, is bound to a value. owned
 	// reports whether it is of one's own, or has one value for long.
@@ -288,7 +289,7 @@ func (s *sentence) binding() (b binding) {
 			return b
 		}
 	}
-	if at := strings.IndexAny(s.means, "=→"); at > 0 && value == "" {
+	if at := strings.IndexAny(s.low, "=→"); at > 0 && value == "" {
 		subject, value, strong = s.low[:at], s.low[at:], true
 	}
 	settled := phraseIn(m["settings"], subject)
@@ -328,7 +329,7 @@ func (s *sentence) declares() bool {
 }
 
 // plain reports whether the sentence says how something is: it is no order for the next step, and
-// no report of what happened.
+// no report of an event.
 func (s *sentence) plain() bool {
 	m := meanings()
 	if s.has("events", "hasty") {
@@ -375,13 +376,13 @@ func (s *sentence) refuses() int {
 		return 0
 	}
 	end := strings.Index(s.low, s.words[n-1]) + len(s.words[n-1])
-	if rest := strings.TrimLeft(s.low[end:], " "); rest == "" || !strings.ContainsRune(",.;!-—", rune(rest[0])) {
+	if rest := strings.TrimLeft(s.low[end:], " "); rest == "" || !strings.ContainsRune(",.;!-—", firstRune(rest)) {
 		return 0
 	}
 	return n
 }
 
-// contrasts reports whether the sentence sets something against what it refuses.
+// contrasts reports whether the sentence names an alternative to the thing that it refuses.
 func (s *sentence) contrasts(refused int) bool {
 	p := meanings()["contrasts"]
 	if s.wide {

@@ -108,3 +108,19 @@ func TestReadSummary(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
+
+// FuzzRead gives back a person's words as they were typed, whatever they are.
+func FuzzRead(f *testing.F) {
+	for _, s := range []string{"no — use pnpm, not npm", "\u212a\u212a\u212a\u212a\u212a\u212a\u212a\u212a\u212a\u212a gate port = a b", "Nope, İstanbul → ẞ is our region", "不，我们用 pnpm，不用 npm", "1. a) - our \"server: \xff is\" x. y"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, own string) {
+		flat := strings.Join(strings.Fields(own), " ")
+		for _, st := range ledger.Read(own) {
+			if st.Text == "" || !strings.Contains(flat, strings.Join(strings.Fields(st.Text), " ")) {
+				t.Errorf("%q is not in %q", st.Text, own)
+			}
+		}
+		ledger.ReadSummary(own)
+	})
+}
