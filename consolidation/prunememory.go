@@ -245,7 +245,7 @@ func dropMore(ps []piece) {
 	}
 }
 
-// finishMemory writes what stays, and the line that lists the topics.
+// finishMemory writes the remaining entries, and the line that lists the topics.
 func (r *pruner) finishMemory(f *File, ps []piece) {
 	settle(ps)
 	n := machines(ps)

@@ -11,7 +11,7 @@ import (
 )
 
 // A log that people and agents write by themselves is read as remarks. A remark says one thing of
-// one subject. Its worth is what its words say, and not the form of its line.
+// one subject. Its words decide its worth, and not the form of its line.
 
 // remark is one thing that a log says.
 type remark struct {

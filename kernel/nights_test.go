@@ -190,7 +190,7 @@ func liveThrough(t *testing.T, a *arrival, nights int, edit func(night int, ours
 		if !slices.Equal(want, got) {
 			t.Fatalf("night %d: of what people wrote\n%s\nstands\n%s", night+1, strings.Join(want, "\n"), strings.Join(got, "\n"))
 		}
-		if edit != nil { // headings and markers stay as long as somebody's line stands under them
+		if edit != nil { // headings and markers stay as long as a person's line is under them
 			ours = slices.DeleteFunc(ours, func(l string) bool { return !strings.HasPrefix(l, "- ") })
 		}
 		most = max(most, len(ours))

@@ -66,7 +66,7 @@ func TestNightTwice(t *testing.T) {
 	}
 }
 
-// What leaves MEMORY.md is in a topic file, the newest day first, and a person's word leaves last.
+// An entry that leaves MEMORY.md is in a topic file, the newest day first. A person's word leaves last.
 func TestWhatLeavesIsInTopics(t *testing.T) {
 	dir := t.TempDir()
 	putAt(t, filepath.Join(dir, "MEMORY.md"), longPeople, nightAt.AddDate(0, -1, 0))

@@ -1,4 +1,4 @@
-// Package ledger reads what people and hosts state in sessions: names, facts, corrections, wishes,
+// Package ledger reads the statements of people and hosts in sessions: names, facts, corrections, wishes,
 // prohibitions and decisions, sentence by sentence.
 //
 //	a person's own words ──► Read ──► Statements: the sentence as it was typed, its kind, and

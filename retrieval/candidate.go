@@ -30,7 +30,7 @@ type candidate struct {
 	// text alone holds every word of it.
 	exact    int
 	complete bool
-	// called is the name of the file, if the candidate stands for the file.
+	// called is the name of the file, if the candidate is the whole file.
 	called string
 	holds  holds
 	// talk reports whether the candidate is a turn of a conversation.

@@ -109,7 +109,7 @@ func wordSet(words string) map[string]bool {
 	return out
 }
 
-// Words that decide what a statement is.
+// Words that decide the kind of a statement.
 var (
 	articles = wordSet("the a an der die das den dem el la los las le les l'")
 	// empty are words that don't name a subject.

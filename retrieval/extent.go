@@ -14,7 +14,7 @@ type extent struct {
 	from, to int
 	// begin and end are offsets.
 	begin, end int
-	// within reports whether the extent begins within a line, behind the extent before it.
+	// within reports whether the extent begins within a line, after the extent before it.
 	within bool
 	// head and tail are as in a passage.
 	head, tail bool

@@ -210,7 +210,7 @@ func relined(sentences []line) (out []line) {
 	return out
 }
 
-// beside puts two sentences, or a sentence and a gap, into one line.
+// beside joins two sentences, or a sentence and a gap, in one line.
 func beside(a, b string) string {
 	if r, _ := utf8.DecodeLastRuneInString(a); strings.ContainsRune("。！？」』）", r) && !strings.HasPrefix(b, gap) {
 		return a + b

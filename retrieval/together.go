@@ -84,7 +84,7 @@ func (s *segment) begin() int {
 	return start + max(strings.Index(s.hit.whole[start:end], s.lines[0].text), 0)
 }
 
-// endIn returns the offset in the chunk of h behind what a passage shows, or -1 if lines between
+// endIn returns the offset in the chunk of h after the text that a passage shows, or -1 if lines between
 // them are not in the chunk.
 func (s *segment) endIn(h *Hit) int {
 	last := s.lines[len(s.lines)-1]

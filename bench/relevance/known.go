@@ -324,7 +324,7 @@ func graded(answers []KnownAnswer) (out []Answer) {
 	return out
 }
 
-// askEach rates what a search finds for each item.
+// askEach rates the hits of a search for each item.
 func (b *Bench) askEach(ctx context.Context, items []KnownItem, find Finder) ([]KnownAnswer, error) {
 	a, err := analysis.New()
 	if err != nil {

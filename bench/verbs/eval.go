@@ -121,7 +121,7 @@ type evaluation struct {
 // the figures of the search are.
 type plainly struct {
 	relevance.Report
-	// Rows has what the table's rows are, for each of Sets.
+	// Rows names the kind of the table's rows, for each of Sets.
 	Rows        []string               `json:"rows"`
 	Differences []relevance.Difference `json:"differences"`
 }

@@ -125,7 +125,7 @@ func before(lines []string) string {
 // the text before it. pointingQuestion is that length for a question that points at the text.
 const shortQuestion, pointingQuestion = 24, 80
 
-// points matches words that stand for a thing that the text before a question names.
+// points matches words for a thing that only the text before a question names.
 var points = textutil.LazyRegexp(`(?i)\b(?:this|that|these|those|it|them|any of|all of|following|dies\w*|das|ce(?:la|ci)|ça|es[ot]e?)\b|这|那|它|これ|それ|この|その|이대로|이렇게`)
 
 // label matches the label of an option and the text after it: "2. Redis", "(b) Redis", "Option 2:

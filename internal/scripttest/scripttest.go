@@ -59,8 +59,8 @@ func verb(ts *testscript.TestScript, neg bool, args []string, script string, run
 	}
 }
 
-// setEnvironment makes env the environment of this process. PATH is set at every moment, since the
-// scripts beside this one look for programs in it.
+// setEnvironment makes env the environment of this process. PATH is set at every moment, since
+// parallel scripts look for programs in it.
 func setEnvironment(ts *testscript.TestScript, env []string) {
 	stays := map[string]bool{}
 	for _, v := range env {

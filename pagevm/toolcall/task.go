@@ -55,7 +55,7 @@ func (t *Tasks) Finish(c *Call) bool {
 // listTools take the whole task list.
 var listTools = Names("todowrite todo_write write_todos update_plan")
 
-// tasksOf reads what a call does to the tasks.
+// tasksOf reads the changes of a call to the tasks.
 func tasksOf(base, input, line string) (finishes bool, listed int) {
 	if among(listTools, base) {
 		return false, strings.Count(input, `"completed"`)

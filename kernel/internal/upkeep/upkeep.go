@@ -54,7 +54,7 @@ type Keeper struct {
 	State   store.Store
 	Project Project
 	Buffer  Buffer
-	// last is what a night's steps read last, nil between nights.
+	// last is the newest snapshot of a night's steps, nil between nights.
 	last atomic.Pointer[consolidation.Snapshot]
 	// Changed is called when files may have changed.
 	Changed func()

@@ -112,7 +112,7 @@ func (l *DayLog) write(ctx context.Context, by, text string, items []string, now
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// Said writes down, in the same turn, what a person stated in the messages from start on, and the
+// Said writes down, in the same turn, a person's statements in the messages from start on, and the
 // points of the host's own summaries. Each sentence and each summary is written once.
 func (l *DayLog) Said(ctx context.Context, msgs []memkernel.Message, start int, now time.Time) []fault.Fault {
 	if l.off {
@@ -164,7 +164,7 @@ func personal(m *memkernel.Message) string {
 	return own
 }
 
-// mark returns the tags of a statement in the day's log: the person's word, and [said] for what
+// mark returns the tags of a statement in the day's log: [human], or [said] for a statement that
 // may hold for the moment only.
 func mark(st ledger.Statement) string {
 	switch {
