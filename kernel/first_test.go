@@ -144,7 +144,14 @@ func TestSlowIndex(t *testing.T) {
 	if res.Reason != retrieval.Indexing || res.Progress == nil || res.Progress.Total != 11 || res.Progress.Files == 11 || res.Err != nil {
 		t.Fatalf("%+v, %+v", res, res.Progress)
 	}
-	<-reached
+	for waits := true; waits; {
+		select {
+		case <-reached:
+			waits = false
+		case <-time.After(50 * time.Millisecond): // the index was locked for longer than the wait
+			found(t, k, "the stork flies")
+		}
+	}
 	for range 1000 { // until what was read before the gate is written, which no signal tells
 		if res = found(t, k, "heron number 3"); len(res.Hits) > 0 {
 			break
