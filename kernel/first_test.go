@@ -126,6 +126,20 @@ func (g gated) Sync(ctx context.Context, files iter.Seq2[index.FileStat, error],
 	}, &small)
 }
 
+// askUntil searches until the index is read up to the gate. A run of the index ends early if the
+// index is locked for longer than the wait, and the next search begins another one.
+func askUntil(t *testing.T, k *kernel.Kernel, reached <-chan bool) {
+	t.Helper()
+	for {
+		select {
+		case <-reached:
+			return
+		case <-time.After(50 * time.Millisecond):
+			found(t, k, "the stork flies")
+		}
+	}
+}
+
 // An index that takes longer than a search waits answers with what there is, says how
 // far it is, and is finished in the background; one that waits longer gets all of it.
 func TestSlowIndex(t *testing.T) {
@@ -144,14 +158,7 @@ func TestSlowIndex(t *testing.T) {
 	if res.Reason != retrieval.Indexing || res.Progress == nil || res.Progress.Total != 11 || res.Progress.Files == 11 || res.Err != nil {
 		t.Fatalf("%+v, %+v", res, res.Progress)
 	}
-	for waits := true; waits; {
-		select {
-		case <-reached:
-			waits = false
-		case <-time.After(50 * time.Millisecond): // the index was locked for longer than the wait
-			found(t, k, "the stork flies")
-		}
-	}
+	askUntil(t, k, reached)
 	for range 1000 { // until what was read before the gate is written, which no signal tells
 		if res = found(t, k, "heron number 3"); len(res.Hits) > 0 {
 			break
@@ -185,7 +192,7 @@ func TestIndexingGoesOnInTheNextProcess(t *testing.T) {
 	if res := found(t, slow, "heron"); res.Reason != retrieval.Indexing {
 		t.Errorf("%+v", res)
 	}
-	<-reached
+	askUntil(t, slow, reached)
 	if err := slow.Close(); err != nil {
 		t.Fatal(err)
 	}
