@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -199,6 +200,34 @@ func TestIndexingGoesOnInTheNextProcess(t *testing.T) {
 	k := openKernel(t, dir)
 	defer k.Close()
 	hit(t, found(t, k, "heron"), "memory/birds.md")
+}
+
+// busyOnce is an index that can't tell how far it lags the first time that it is asked.
+type busyOnce struct {
+	api.MemoryIndex
+	asked *atomic.Int32
+}
+
+func (b busyOnce) Lag(ctx context.Context, files iter.Seq2[index.FileStat, error]) (index.Lag, error) {
+	if b.asked.Add(1) == 1 {
+		return index.Lag{}, &index.Error{Op: "read index", Path: "index.sqlite", Kind: index.ErrBusy}
+	}
+	return b.MemoryIndex.Lag(ctx, files)
+}
+
+// An index that can't tell what it lacks is brought up to date, and not believed.
+func TestLagThatCannotBeRead(t *testing.T) {
+	dir := birds(t)
+	reindexed(t, dir, nil)
+	put(t, dir, "memory/new.md", "The stork flies.\n")
+	asked := &atomic.Int32{}
+	k := withEmbedder(t, dir, kernel.MemoryOptions{Backend: wrapped(dir, func(ix api.MemoryIndex, o *index.Options) (api.MemoryIndex, error) {
+		return busyOnce{ix, asked}, nil
+	})})
+	hit(t, found(t, k, "stork"), "memory/new.md")
+	if asked.Load() < 2 {
+		t.Error("the index was not asked again")
+	}
 }
 
 // Where no index can be written the files are searched themselves, as they are now, and

@@ -107,7 +107,7 @@ func (m *Memory) lag(ctx context.Context) (lag index.Lag, whole bool) {
 		}
 	})
 	if err != nil {
-		return index.Lag{}, false
+		return index.Lag{Files: 1}, false // such as a locked index: a missing file can't be ruled out
 	}
 	return lag, whole
 }
