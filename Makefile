@@ -213,10 +213,8 @@ release: ## what is published of a tag, to bin/release: archives, npm, wheels, e
 test-release: ## builds a release of this tree and installs it (20 minutes of processor time; uses npm and pip where they are)
 	MEMKERNEL_LONG=1 $(GO) test -C bench -count=1 -v -timeout 2h -run 'TestRelease' ./release
 
-demo: build ## index the bundled workspace, plan the bundled session over it, explain
-	$(BIN) reindex --workspace $(WORKSPACE) --state-dir bin/demo
-	$(BIN) plan --workspace $(WORKSPACE) --state-dir bin/demo --transcript $(SAMPLE) \
-	  --view full --context-window 128k --fixed-tokens 25000 --resolver memory_get --explain
+demo: build ## the tour: two questions to bundled notes, and one planned call of a bundled session
+	$(BIN) demo
 
 replay: build ## replay the bundled sample under three policies
 	$(BIN) replay --transcript $(SAMPLE) --context-window 128k --fixed-tokens 25000 \

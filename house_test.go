@@ -39,7 +39,8 @@ var arrows = map[string][]string{
 	"budget": {},
 
 	"internal/cli":   {".", "budget", "cachelayout", "cachelayout/predict", "checkpoint", "consolidation", "embed", "index", "index/qmd", "internal/atomicfile", "internal/config", "internal/display", "internal/document", "internal/endpoint", "internal/longwork", "internal/store", "internal/textutil", "kernel", "kernel/api", "kernel/billing", "kernel/health", "markdownstore", "pagevm/mask", "pagevm/represent", "retrieval", "sessions", "summary/model", "transcript"},
-	"internal/verbs": {".", "cachelayout", "cachelayout/predict", "checkpoint", "consolidation", "embed", "index", "internal/atomicfile", "internal/cli", "internal/config", "internal/display", "internal/document", "internal/imports", "internal/rendezvous", "internal/settings", "internal/store", "internal/textutil", "kernel", "kernel/api", "kernel/billing", "kernel/fault", "kernel/health", "markdownstore", "pagevm/journal", "pagevm/mask", "pagevm/paging", "replay", "retrieval", "retrieval/foreign", "serve", "serve/hook", "serve/install", "serve/mcp", "serve/meter", "serve/proxy", "serve/telemetry", "serve/tools", "serve/ui", "transcript"},
+	"internal/verbs": {".", "cachelayout", "cachelayout/predict", "checkpoint", "consolidation", "embed", "index", "internal/atomicfile", "internal/cli", "internal/config", "internal/display", "internal/document", "internal/imports", "internal/rendezvous", "internal/settings", "internal/store", "internal/textutil", "kernel", "kernel/api", "kernel/billing", "kernel/fault", "kernel/health", "markdownstore", "pagevm/journal", "pagevm/mask", "pagevm/paging", "replay", "retrieval", "retrieval/foreign", "serve", "serve/hook", "serve/install", "serve/mcp", "serve/meter", "serve/proxy", "serve/telemetry", "serve/tools", "serve/ui", "testdata", "transcript"},
+	"testdata":       {},
 	"cmd/memkernel":  {"internal/cli", "internal/verbs"},
 
 	"embed":           {"embed/static", "internal/endpoint", "internal/store"},

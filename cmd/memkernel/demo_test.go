@@ -1,71 +1,131 @@
 package main
 
 import (
+	"errors"
 	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/memkernel/memkernel/consolidation"
 	"github.com/memkernel/memkernel/internal/cli"
+	"github.com/memkernel/memkernel/internal/display"
 )
 
-const (
-	planPage   = "../../doc/plan.md"
-	memoryPage = "../../doc/memory.md"
-	demoBegin  = "<!-- demo: the first lines of what `make demo` prints; a test keeps them true -->\n```\n"
-	demoEnd    = "```\n<!-- /demo -->"
-)
+const memoryPage = "../../doc/memory.md"
 
-// demoArgs is the second command of make demo; the first indexes the workspace.
-var demoArgs = []string{"plan", "--workspace", "../../testdata/workspace", "--transcript", sample, "--view", "full",
-	"--context-window", "128k", "--fixed-tokens", "25000", "--resolver", "memory_get", "--explain"}
+// shown are the pages that show what demo prints, with the arguments and the line before which
+// each page stops.
+var shown = map[string]struct {
+	args []string
+	end  string
+}{
+	"../../README.md":   {[]string{"demo"}, ""},
+	"../../doc/plan.md": {[]string{"demo", "--explain"}, "\nPages"},
+}
 
-// TestDemoIsShown holds the page's demo block against what the command prints;
-// -update rewrites it.
+// TestDemoIsShown holds the pages' demo blocks against what the command prints; -update rewrites
+// them.
 func TestDemoIsShown(t *testing.T) {
-	state := t.TempDir()
-	if code, _, stderr := invoke(t, "reindex", "--workspace", demoArgs[2], "--state-dir", state); code != cli.ExitOK {
-		t.Fatalf("exit %d: %s", code, stderr)
-	}
-	code, out, stderr := invoke(t, append(demoArgs, "--state-dir", state)...)
-	if code != cli.ExitOK {
-		t.Fatalf("exit %d: %s", code, stderr)
-	}
-	want, _, ok := strings.Cut(out, "\nPages")
-	if !ok {
-		t.Fatal("the explanation lists no pages")
-	}
-	raw, err := os.ReadFile(planPage)
-	if err != nil {
-		t.Fatal(err)
-	}
-	head, rest, begins := strings.Cut(string(raw), demoBegin)
-	got, tail, ends := strings.Cut(rest, demoEnd)
-	if !begins || !ends {
-		t.Fatal("doc/plan.md has no demo block")
-	}
-	if got == want {
-		return
-	}
-	if !*update {
-		t.Fatalf("doc/plan.md shows other lines than the command prints; go test ./cmd/memkernel -run DemoIsShown -update rewrites it\n%s", want)
-	}
-	if err := os.WriteFile(planPage, []byte(head+demoBegin+want+demoEnd+tail), 0o644); err != nil {
-		t.Fatal(err)
+	for page, c := range shown {
+		code, out, stderr := invoke(t, c.args...)
+		if code != cli.ExitOK {
+			t.Fatalf("exit %d: %s", code, stderr)
+		}
+		if c.end != "" {
+			var ok bool
+			if out, _, ok = strings.Cut(out, c.end); !ok {
+				t.Fatalf("%v prints nothing of %q", c.args, c.end)
+			}
+		}
+		raw, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		head, rest, begins := strings.Cut(string(raw), "<!-- demo")
+		mark, rest, opens := strings.Cut(rest, "```\n")
+		got, tail, ends := strings.Cut(rest, "```\n<!-- /demo -->")
+		switch {
+		case !begins || !opens || !ends:
+			t.Errorf("%s has no demo block", page)
+		case got != out && !*update:
+			t.Errorf("%s shows other lines than the command prints; go test ./cmd/memkernel -run DemoIsShown -update rewrites it\n%s", page, out)
+		case got != out:
+			if err := os.WriteFile(page, []byte(head+"<!-- demo"+mark+"```\n"+out+"```\n<!-- /demo -->"+tail), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
 }
 
-// TestMakefileDemo: make demo runs the command of the picture.
-func TestMakefileDemo(t *testing.T) {
-	raw, err := os.ReadFile("../../Makefile")
-	if err != nil {
+// TestDemo: the tour fits a screen, answers its questions, leaves nothing behind, and neither
+// reads nor mends the settings of the folder in which it runs.
+func TestDemo(t *testing.T) {
+	dir, temp := t.TempDir(), t.TempDir()
+	t.Chdir(dir)
+	t.Setenv("TMPDIR", temp)
+	state := filepath.Join(dir, ".memkernel")
+	if err := errors.Join(os.Mkdir(state, 0o755), os.WriteFile(filepath.Join(state, "config.yaml"), []byte("no such: [setting\n"), 0o644)); err != nil {
 		t.Fatal(err)
 	}
-	flat := strings.Join(strings.Fields(strings.ReplaceAll(string(raw), "\\\n", " ")), " ")
-	for _, want := range []string{"reindex --workspace $(WORKSPACE) --state-dir bin/demo",
-		"plan --workspace $(WORKSPACE) --state-dir bin/demo --transcript $(SAMPLE) " + strings.Join(demoArgs[5:], " ")} {
-		if !strings.Contains(flat, want) {
-			t.Errorf("the Makefile's demo does not hold %q", want)
+	code, out, stderr := invoke(t, "demo")
+	if code != cli.ExitOK || stderr != "" {
+		t.Fatalf("exit %d: %s", code, stderr)
+	}
+	lines := strings.Split(strings.TrimSuffix(out, "\n"), "\n")
+	if len(lines) > 30 {
+		t.Errorf("%d lines", len(lines))
+	}
+	for _, l := range lines {
+		if utf8.RuneCountInString(l) > 80 {
+			t.Errorf("too long: %q", l)
+		}
+	}
+	for _, want := range []string{"MEMORY.md:7 There is no proxy", "MEMORY.md:40 Whoever swaps a vessel", "Plan call 184"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("nothing of %q in\n%s", want, out)
+		}
+	}
+	if i, err := os.Stat(state); err != nil || i.Mode().Perm() != 0o755 {
+		t.Errorf("the folder's state was touched: %v %v", i, err)
+	}
+	for d, most := range map[string]int{dir: 1, temp: 0} {
+		if left, err := os.ReadDir(d); err != nil || len(left) != most {
+			t.Errorf("%s holds %v, %v", d, left, err)
+		}
+	}
+}
+
+// The kept, shortened and added parts are the whole call.
+func TestDemoAddsUp(t *testing.T) {
+	_, out, _ := invoke(t, "demo")
+	sum, sent := 0, 0
+	for _, m := range regexp.MustCompile(`(?m)^ +([\d,]+)  (\w+)`).FindAllStringSubmatch(out, -1) {
+		n, err := strconv.Atoi(strings.ReplaceAll(m[1], ",", ""))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m[2] == "are" {
+			sent = n
+		} else {
+			sum += n
+		}
+	}
+	if sent == 0 || sum != sent {
+		t.Errorf("the parts make %d tokens of %d\n%s", sum, sent, out)
+	}
+}
+
+// Every word that the explanation is followed by is explained.
+func TestDemoExplains(t *testing.T) {
+	_, out, _ := invoke(t, "demo", "--explain")
+	_, words, ok := strings.Cut(out, "\nWords\n")
+	for _, w := range display.ExplainedIn() {
+		if !ok || !strings.Contains(words, "  "+w+"\n") {
+			t.Errorf("%q is not explained", w)
 		}
 	}
 }

@@ -119,7 +119,7 @@ func configured(cmd *cobra.Command) bool {
 	}
 	for c := cmd; c.HasParent(); c = c.Parent() {
 		switch c.Name() {
-		case "help", "completion", cobra.ShellCompRequestCmd, cobra.ShellCompNoDescRequestCmd:
+		case "help", "completion", "demo", cobra.ShellCompRequestCmd, cobra.ShellCompNoDescRequestCmd:
 			return false
 		}
 	}

@@ -152,33 +152,40 @@ func runPlan(ctx context.Context, a *cli.App, cmd *cobra.Command, p *planFlags) 
 			return err
 		}
 	}
-	book, err := a.Book()
+	out, err := planOf(ctx, a, p)
 	if err != nil {
 		return err
+	}
+	return showPlan(a, out, p)
+}
+
+// planOf makes the plan that the flags ask for.
+func planOf(ctx context.Context, a *cli.App, p *planFlags) (*planned, error) {
+	book, err := a.Book()
+	if err != nil {
+		return nil, err
 	}
 	out := &planned{view: p.view.View(), peek: !p.commit, session: &transcript.Session{}}
 	var src *cli.Source
 	if p.transcript.Path != "" {
 		if src, err = a.OpenSource(&p.transcript); err != nil {
-			return err
+			return nil, err
 		}
 		defer src.Close()
 		if out.session, err = a.Load(src); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	if err := fillRequest(a, out, p, book); err != nil {
-		return err
+		return nil, err
 	}
 	if err := makePlan(ctx, a, out, book); err != nil {
-		return err
+		return nil, err
 	}
 	if src != nil && (p.explain || a.JSON) && p.format.Value == "" {
-		if out.recorded, err = src.Predicted(&predict.Options{Fixed: int(p.fixed.Tokens), Book: book, Model: out.request.Model}); err != nil {
-			return err
-		}
+		out.recorded, err = src.Predicted(&predict.Options{Fixed: int(p.fixed.Tokens), Book: book, Model: out.request.Model})
 	}
-	return showPlan(a, out, p)
+	return out, err
 }
 
 // makePlan lets the kernel make the plan.

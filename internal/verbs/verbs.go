@@ -16,6 +16,7 @@ var verb = cli.NewVerb
 func Groups(serve, proxy func(*cli.App) *cobra.Command) []cli.Group {
 	return []cli.Group{
 		{ID: "start", Title: "Start here", Verbs: []cli.Verb{
+			verb("demo", "show in half a minute what memkernel does, on a sample", demoVerb, "tour example try sample intro tutorial"),
 			verb("init", "give the coding agents on this machine a memory of this folder", initVerb, "install setup enable"),
 			verb("uninstall", "take memkernel out of this folder's settings again", uninstallVerb, "deinit disable"),
 			verb("status", "print what is stored, where, and how big it is", statusVerb, "info ls list sessions state"),
@@ -83,12 +84,12 @@ func Add(groups []cli.Group, id string, more ...cli.Verb) {
 
 // Opening returns the beginning of memkernel's help: its purpose, and the first commands.
 func Opening(root *cobra.Command) string {
-	return `memkernel keeps what an agent's sessions and Markdown notes hold, and decides which
-of it each model call gets: within a token budget, with a warm cache, and explained.
+	return `memkernel gives LLM agents a memory in Markdown, and decides what of a long session each
+model call contains: within a token budget, with a warm cache, and explained.
 
 To begin, in the folder of your project:
-` + cli.Step(root, "", "init", "set up memory for your agents") +
+` + cli.Step(root, "", "demo", "see in half a minute what it does") +
+		cli.Step(root, "", "init", "set up memory for your agents") +
 		cli.Step(root, "init", "reindex", "read the Markdown that is there") +
-		cli.Step(root, "", "search QUESTION", "ask it") +
-		cli.Step(root, "", "plan -t SESSION.jsonl --explain", "see what a call would contain")
+		cli.Step(root, "", "search QUESTION", "ask it")
 }

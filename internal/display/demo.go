@@ -1,0 +1,108 @@
+package display
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/retrieval"
+)
+
+// Demo is what the verb demo shows.
+type Demo struct {
+	// Files counts the notes.
+	Files   int
+	Answers []Answer
+	Plan    *Plan
+}
+
+// Answer is a question with the result of its search.
+type Answer struct {
+	Question string
+	Result   *retrieval.Result
+}
+
+// Tour writes a first look at memory and plans, for a reader who knows neither.
+func Tour(w io.Writer, d *Demo, p Style) error {
+	s := &sheet{Style: p}
+	say := func(indent, text string) {
+		for _, l := range Wrap(text, s.Columns()-len(indent)) {
+			s.line(indent, l)
+		}
+	}
+	say("", fmt.Sprintf("A tour on an invented sample: %d notes of a ferry company, and a working day of its coding agent. The sample lies in a temporary folder until the tour ends.", d.Files))
+	s.section("Ask the notes", "")
+	for _, a := range d.Answers {
+		s.line("  ", a.Question)
+		if len(a.Result.Hits) == 0 {
+			s.line("    ", a.Result.Detail)
+			continue
+		}
+		h, mark := &a.Result.Hits[0], newMarker(a.Question, p)
+		for _, l := range Wrap(fmt.Sprintf("%s:%d  %s", Printable(h.Path), h.StartLine, strings.TrimPrefix(strings.Join(strings.Fields(h.Text), " "), "- ")), s.Columns()-4) {
+			s.line("    ", mark.text(l))
+		}
+	}
+	s.tourPlan(d.Plan)
+	s.section("Go on", "")
+	for _, step := range [][2]string{
+		{"memkernel demo --explain", "the same model call, token by token"},
+		{"memkernel search QUESTION", "ask the notes of the folder that you are in"},
+
+		{"memkernel init", "give your coding agents this memory"},
+	} {
+		s.line("  ", s.Paint(Bold, Left(step[0], 28)), step[1])
+	}
+	return Flush(w, &s.b)
+}
+
+// tourPlan says what a plan keeps, shortens and leaves out, and what that saves.
+func (s *sheet) tourPlan(out *Plan) {
+	plan := out.Plan
+	kept, rules, brief, summary := 0, 0, 0, 0
+	from, messages, results, files := 0, 0, 0, 0
+	fixed := 0
+	for i := range plan.Debug.Included {
+		switch r := &plan.Debug.Included[i]; {
+		case r.Kind == "system":
+			fixed += r.Tokens
+		case fromMemory(r):
+			rules, files = rules+r.Tokens, files+1
+		case r.Kind == "carry":
+			summary += r.Tokens
+		case r.Kind == "retrieval":
+		case r.Level == pagevm.Full:
+			kept, messages = kept+r.Tokens, messages+1
+		default:
+			brief, from, results = brief+r.Tokens, from+r.FullTokens, results+1
+		}
+	}
+	_, _, gone := pageCounts(plan)
+	whole, planned := uncut(plan), plan.Budgets.PlannedInputTokens
+	s.section(fmt.Sprintf("Plan call %d of the day", out.Call), "")
+	s.line(fmt.Sprintf("  The conversation has grown to %s tokens, and the model takes %s.", Thousands(whole), Thousands(plan.Budgets.ContextWindow)))
+	row := func(n int, text string) {
+		s.line(Right(Thousands(n), 9), "  ", text)
+	}
+	row(fixed, "kept: the agent's instructions and tools")
+	row(rules, fmt.Sprintf("kept: your rules and facts, from %s", Plural(files, "file")))
+	row(kept, fmt.Sprintf("kept word for word: %s and results of the work at hand", Plural(messages, "message")))
+	row(brief, fmt.Sprintf("shortened: %s of %s tokens", Plural(results, "long result"), Thousands(from)))
+	row(summary, fmt.Sprintf("added: a summary of %s that are left out", Plural(gone, "message")))
+	row(plan.Retrieval.Tokens, fmt.Sprintf("added: %s found for the newest question", Plural(plan.Retrieval.Items, "note")))
+	row(planned, "are sent; the agent can get back what is missing, byte for byte")
+	one, all := out.Model.TierFor(planned), out.Model.TierFor(whole)
+	if one.Write5m == nil || one.Read == nil || all.Write5m == nil || all.Read == nil {
+		return
+	}
+	cents := func(n int, price *float64) float64 { return float64(n) * *price / 1e6 }
+	s.line(fmt.Sprintf("  This call costs $%.2f and the next ones begin at $%.2f; uncut $%.2f and $%.2f.",
+		cents(planned, one.Write5m), cents(planned, one.Read), cents(whole, all.Write5m), cents(whole, all.Read)))
+}
+
+// ExplainedIn returns the terms that [Explain] uses, in the order of their first use.
+func ExplainedIn() []string {
+	return []string{"token", "window", "reserve", "fixed part", "region", "page", "level", "pointer", "carry", "working set", "recall", "bootstrap file",
+		"cut", "high water, low water", "generation", "cold, warm cache", "breakpoint", "fault", "thrash index"}
+}
