@@ -21,7 +21,7 @@ import (
 // a hundredth above its count.
 var bounds = map[string]int{
 	"bytes of TypeScript, JavaScript and Python": 660500,
-	"exported names": 3158,
+	"exported names": 3140,
 	"functions of a plan that write into what they were given": 0,
 	"packages":                           143,
 	"structs that embed deeper than two": 7,

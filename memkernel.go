@@ -1,7 +1,7 @@
 // Package memkernel holds the data that every other package of the module speaks in: messages,
-// their parts, tool calls and results, media, usage, citations. It is only data, except that
-// [Usage] reads the JSON of providers. The package reads no file, counts no token and decides
-// nothing.
+// their parts, tool calls and results, media, usage, citations. [User], [Assistant], [Result] and
+// [Text] make the usual ones. [ReadUsage] and [StreamUsage] read a provider's bill. The package
+// reads no file, counts no token and decides nothing.
 //
 // The canonical form is close to what providers accept, and lossless: in addition to its decoded
 // fields, every value keeps the exact bytes that the host wrote. An untouched message can be
@@ -71,6 +71,34 @@ type Message struct {
 	Raw string
 }
 
+// User returns a message that a person typed. Rules, decisions and memories are made from such
+// texts. For a text that a host, a tool or a file put in the user's name, use a [Part] that is not
+// marked as typed.
+func User(text string) Message {
+	return Message{Role: RoleUser, Parts: []Part{{Kind: PartText, Text: text, Typed: true}}}
+}
+
+// Assistant returns a model's answer: its text, if it has one, and the tool calls that follow. An
+// answer whose thinking must be sent back is read from the provider's JSON, by ReadBody of package
+// transcript.
+func Assistant(text string, calls ...ToolCall) Message {
+	m := Message{Role: RoleAssistant}
+	if text != "" {
+		m.Parts = Text(text)
+	}
+	for i := range calls {
+		m.Parts = append(m.Parts, Part{Kind: PartToolUse, Call: &calls[i]})
+	}
+	return m
+}
+
+// Result returns a message with the result of a tool call. callID is the call's [ToolCall.ID]. For
+// a failed call set IsError of the result, which is in the message's only part.
+func Result(callID, text string) Message {
+	r := &ToolResult{CallID: callID, Text: true, Content: Text(text)}
+	return Message{Role: RoleTool, Parts: []Part{{Kind: PartToolResult, Result: r}}}
+}
+
 // PartKind names the kind of a content block.
 type PartKind string
 
@@ -108,6 +136,9 @@ type Part struct {
 	// hand.
 	Raw string
 }
+
+// Text returns the content of a system prompt or of a tool result: one text that no person typed.
+func Text(text string) []Part { return []Part{{Kind: PartText, Text: text}} }
 
 // ToolCall is a model's request to run a tool.
 type ToolCall struct {

@@ -61,7 +61,7 @@ func (m ReportMembers) Read() *Reported {
 	for _, c := range changes {
 		if c.Type == "thinking_dropped" || c.Action == "removed" {
 			// prefix_binding_mismatch is the Messages API's word for prefix_mismatch
-			r.Removed = Removed(r.Removed, Removal{strings.Replace(c.Reason, "_binding_mismatch", "_mismatch", 1), 1})
+			r.Add(Removal{strings.Replace(c.Reason, "_binding_mismatch", "_mismatch", 1), 1})
 		}
 	}
 	var anthropic struct {
@@ -87,15 +87,15 @@ func (m ReportMembers) Read() *Reported {
 	return &r
 }
 
-// Removed adds the count in more to the entry of sums that has the same reason. It returns the
-// entries sorted by reason. It changes the slice sums in place.
-func Removed(sums []Removal, more Removal) []Removal {
-	at, found := slices.BinarySearchFunc(sums, more.Reason, func(r Removal, reason string) int { return strings.Compare(r.Reason, reason) })
+// Add adds a count to the entry of Removed that has the same reason. The entries stay sorted by
+// reason.
+func (r *Reported) Add(more Removal) {
+	at, found := slices.BinarySearchFunc(r.Removed, more.Reason, func(r Removal, reason string) int { return strings.Compare(r.Reason, reason) })
 	if !found {
-		return slices.Insert(sums, at, more)
+		r.Removed = slices.Insert(r.Removed, at, more)
+		return
 	}
-	sums[at].Items += more.Items
-	return sums
+	r.Removed[at].Items += more.Items
 }
 
 // Of returns the number of items that were removed for a reason. With reason "" it counts the

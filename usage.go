@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -102,6 +103,53 @@ func ReadUsage(raw []byte) (*Usage, error) {
 		return nil, err
 	}
 	return &u, nil
+}
+
+// StreamUsage collects the usage of a streamed answer from its events, of any provider that
+// [Usage] reads. The zero value is ready to use.
+type StreamUsage struct{ sum json.RawMessage }
+
+// Add reads an event: its JSON, or its line in the stream, which begins with "data:". A figure of
+// a later event replaces the figure of an earlier event. Add ignores events without usage.
+func (s *StreamUsage) Add(event []byte) {
+	if !bytes.Contains(event, []byte(`"usage`)) {
+		return
+	}
+	type holder struct {
+		Usage    json.RawMessage `json:"usage"`
+		Metadata json.RawMessage `json:"usageMetadata"`
+	}
+	var e struct {
+		holder
+		Message  holder `json:"message"`  // message_start of the Messages API
+		Response holder `json:"response"` // the last event of the Responses API
+	}
+	_ = json.Unmarshal(bytes.TrimPrefix(event, []byte("data:")), &e) // a member of another shape has no usage
+	for _, usage := range []json.RawMessage{e.Usage, e.Metadata, e.Message.Usage, e.Response.Usage} {
+		s.sum = over(s.sum, usage)
+	}
+}
+
+// Usage returns the usage of the events so far, as [ReadUsage] reads it. It returns nil if they
+// have none.
+func (s *StreamUsage) Usage() (*Usage, error) { return ReadUsage(s.sum) }
+
+// over returns a usage object with the members of a later one in place of its own.
+func over(earlier, later json.RawMessage) json.RawMessage {
+	var was, is map[string]json.RawMessage
+	switch {
+	case len(later) == 0 || string(later) == "null":
+		return earlier
+	case json.Unmarshal(later, &is) != nil || json.Unmarshal(earlier, &was) != nil:
+		return later
+	}
+	maps.DeleteFunc(is, func(_ string, v json.RawMessage) bool { return string(v) == "null" })
+	maps.Copy(was, is)
+	sum, err := json.Marshal(was)
+	if err != nil {
+		return earlier
+	}
+	return sum
 }
 
 // figures are the counts of a usage object, and the names under which they are found.

@@ -183,3 +183,42 @@ func FuzzUsage(f *testing.F) {
 		}
 	})
 }
+
+// TestUsageOfStreams reads the events of streams, as lines and as JSON.
+func TestUsageOfStreams(t *testing.T) {
+	type u = memkernel.Usage
+	for _, tt := range []struct {
+		name   string
+		events []string
+		want   memkernel.Usage
+	}{
+		{"messages api", []string{`event: message_start`, `data: {"type":"message_start","message":{"type":"message","usage":{"input_tokens":5,"cache_creation_input_tokens":900,"output_tokens":1}}}`, `data: {"type":"message_delta","usage":{"output_tokens":40}}`, `data: {"type":"message_stop"}`},
+			u{5, 0, 900, 0, 40}},
+		{"messages api, nulls at the end", []string{`{"type":"message_start","message":{"usage":{"input_tokens":5,"cache_read_input_tokens":70,"output_tokens":1}}}`, `{"type":"message_delta","usage":{"input_tokens":6,"cache_read_input_tokens":null,"output_tokens":9}}`},
+			u{6, 70, 0, 0, 9}},
+		{"chat completions", []string{`data: {"choices":[{"delta":{"content":"\"usage\": none"}}],"usage":null}`, `data: {"choices":[],"usage":{"prompt_tokens":100,"completion_tokens":9,"prompt_tokens_details":{"cached_tokens":64}}}`, `data: [DONE]`},
+			u{36, 64, 0, 0, 9}},
+		{"responses api", []string{`{"type":"response.created","response":{"status":"in_progress","usage":null}}`, `{"type":"response.completed","response":{"status":"completed","usage":{"input_tokens":328,"input_tokens_details":{"cached_tokens":128},"output_tokens":52}}}`},
+			u{200, 128, 0, 0, 52}},
+		{"gemini", []string{`{"candidates":[],"usageMetadata":{"promptTokenCount":4000,"cachedContentTokenCount":3000,"candidatesTokenCount":1}}`, `{"usageMetadata":{"promptTokenCount":4000,"candidatesTokenCount":90,"thoughtsTokenCount":200}}`},
+			u{1000, 3000, 0, 0, 290}},
+		{"a gateway that says its message in words", []string{`{"message":"ok","usage":{"input_tokens":3,"output_tokens":1}}`}, u{3, 0, 0, 0, 1}},
+	} {
+		var s memkernel.StreamUsage
+		for _, e := range tt.events {
+			s.Add([]byte(e))
+		}
+		if got, err := s.Usage(); err != nil || got == nil || *got != tt.want {
+			t.Errorf("%s: %+v, %v, want %+v", tt.name, got, err, tt.want)
+		}
+	}
+	var s memkernel.StreamUsage
+	s.Add([]byte(`{"delta":{"text":"hello"}}`))
+	if got, err := s.Usage(); got != nil || err != nil {
+		t.Errorf("a stream without usage: %+v, %v", got, err)
+	}
+	s.Add([]byte(`{"usage":{"input_tokens":-1}}`))
+	if _, err := s.Usage(); err == nil {
+		t.Error("a negative figure passes")
+	}
+}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/internal/tokencount"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/replay/recall"
@@ -31,7 +32,7 @@ type carried struct {
 	msgs    []memkernel.Message
 	calls   []transcript.Call
 	model   string
-	counter *kernel.MessageCounter
+	counter tokencount.Counter
 	cuts    int
 }
 
@@ -57,7 +58,7 @@ func carriedSession(t *testing.T, view []memkernel.Message) *carried {
 		}
 	}
 	var err error
-	if c.counter, err = kernel.NewMessageCounter(nil, c.model); err != nil {
+	if c.counter, err = tokencount.ForModel(nil, c.model); err != nil {
 		t.Fatal(err)
 	}
 	if c.k, err = kernel.Open(context.Background(), t.TempDir(), &kernel.Options{}); err != nil {

@@ -29,7 +29,7 @@ func (p planner) traced(b *testing.B, steps []step) {
 	bytes, planned := int64(0), 0
 	for range b.N {
 		dir := b.TempDir()
-		on, off := p.open(b, dir, kernel.TraceOptions{}), p.open(b, b.TempDir(), kernel.TraceOptions{Off: true})
+		on, off := p.open(b, dir, false), p.open(b, b.TempDir(), true)
 		p.plan(b, on, steps[0])
 		p.plan(b, off, steps[0])
 		first := traceSize(b, dir)
@@ -56,9 +56,9 @@ func (p planner) traced(b *testing.B, steps []step) {
 	b.ReportMetric(float64(planned), "tokens")
 }
 
-func (p planner) open(b *testing.B, dir string, t kernel.TraceOptions) *kernel.Kernel {
+func (p planner) open(b *testing.B, dir string, noTrace bool) *kernel.Kernel {
 	b.Helper()
-	k, err := kernel.Open(context.Background(), dir, &kernel.Options{Trace: t})
+	k, err := kernel.Open(context.Background(), dir, &kernel.Options{NoTrace: noTrace})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -168,6 +168,11 @@ func (s *Session) WriteDown(ctx context.Context, messages []json.RawMessage, com
 	return s.c.ObserveFlush(ctx, &protocol.ObserveFlushParams{SessionKey: s.key, Private: s.opt.Private, Text: text})
 }
 
+// End ends the conversation. The session can be resumed.
+func (s *Session) End(ctx context.Context) (*protocol.Passed, error) {
+	return s.c.EndSession(ctx, &protocol.BoundaryParams{SessionKey: s.key, Private: s.opt.Private})
+}
+
 func (s *Session) common(key, model *string, private *bool) {
 	*key = s.key
 	if *model == "" {

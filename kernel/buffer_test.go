@@ -81,7 +81,7 @@ func search(t *testing.T, k *kernel.Kernel, q string) []string {
 // has read goes, what was appended since stays.
 func TestBufferIsBoundedAndCleared(t *testing.T) {
 	dir := t.TempDir()
-	n := fallback{life: kernel.LifeOptions{Buffer: kernel.BufferOptions{At: 0.01}}}
+	n := fallback{life: kernel.LifeOptions{BufferAt: 0.01}}
 	k := n.open(t, dir)
 	defer k.Close()
 	const full = 1 << 20

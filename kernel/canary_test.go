@@ -271,7 +271,7 @@ func TestSecretsOfPeopleStayTheirs(t *testing.T) {
 // TestPastSessionsHoldNoSecret is the same for transcripts of hosts.
 func TestPastSessionsHoldNoSecret(t *testing.T) {
 	texts := hostile.Texts(hostile.SecretKinds, 14)
-	p := openPast(t, kernel.SessionOptions{})
+	p := openPast(t, kernel.PastOptions{})
 	var lines strings.Builder
 	for _, c := range texts {
 		lines.WriteString(line("user", c.Text) + line("assistant", c.Text))

@@ -21,8 +21,8 @@ func (k *Kernel) Compact(ctx context.Context, b api.Boundary) (*api.Passed, erro
 	if err := begun(k, &b); err != nil {
 		return nil, fmt.Errorf("%s: %w", journal.PointCompaction, err)
 	}
-	done := k.watch.begin(OpCompact)
+	done := k.watch.begin(api.OpCompact)
 	p, err := k.desk.Pass(ctx, b, journal.PointCompaction)
-	k.watch.end(ctx, done, err, func(d *Done) { d.Passed = p })
+	k.watch.end(ctx, done, err, func(d *api.Done) { d.Passed = p })
 	return p, err
 }

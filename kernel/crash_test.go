@@ -130,7 +130,7 @@ func replayTraces(t *testing.T, dir string, n int) (plans int) {
 }
 
 // smallTraces are put aside after a few plans.
-var smallTraces = &kernel.Options{Trace: kernel.TraceOptions{MaxBytes: 1}}
+var smallTraces = &kernel.Options{TraceBytes: 1}
 
 // tracedPlans is how many plans the session of TestTraceCrashChild has: enough for
 // a trace to be put aside.

@@ -21,7 +21,7 @@ func noSession(state store.Store, key string) error {
 // known returns an error for a session without stored state. If the disk can't be written to, the
 // state may be in memory.
 func known(state store.Store, sessions *session.Table, key string) error {
-	key = keyOr(key)
+	key = session.KeyOr(key)
 	name, err := folder.Of(state, key)
 	if err != nil {
 		return err
@@ -34,7 +34,3 @@ func known(state store.Store, sessions *session.Table, key string) error {
 	}
 	return noSession(state, key)
 }
-
-// SessionKeys returns the keys of a store's sessions, in the order of their folders. It opens no
-// session. A session that does not record its key is listed by the name of its folder.
-func SessionKeys(s Store) ([]string, error) { return folder.Keys(s.State()) }

@@ -56,9 +56,9 @@ type fallback struct {
 }
 
 var fallbacks = []fallback{
-	{api.NetCheckpoint, kernel.LifeOptions{StateFile: kernel.StateFileOptions{Off: true}, Buffer: kernel.BufferOptions{Off: true}}},
-	{api.NetSessionState, kernel.LifeOptions{Buffer: kernel.BufferOptions{Off: true}}},
-	{api.NetBuffer, kernel.LifeOptions{StateFile: kernel.StateFileOptions{Off: true}}},
+	{api.NetCheckpoint, kernel.LifeOptions{NoStateFile: true, NoBuffer: true}},
+	{api.NetSessionState, kernel.LifeOptions{NoBuffer: true}},
+	{api.NetBuffer, kernel.LifeOptions{NoStateFile: true}},
 }
 
 func (n fallback) open(t fataler, dir string) *kernel.Kernel {
@@ -355,7 +355,7 @@ func TestWhoWritesNoMarkdown(t *testing.T) {
 	asked := *c
 	asked.msgs = c.msgs[:len(c.msgs)-1]
 	turn := api.Turn{SessionKey: "s", Model: model, Messages: c.msgs, Private: true}
-	off := kernel.LifeOptions{StateFile: kernel.StateFileOptions{Off: true}, Buffer: kernel.BufferOptions{Off: true}}
+	off := kernel.LifeOptions{NoStateFile: true, NoBuffer: true}
 	for name, tt := range map[string]struct {
 		life kernel.LifeOptions
 		do   func(k *kernel.Kernel) error
@@ -440,7 +440,7 @@ func TestForgetReachesTheNets(t *testing.T) {
 func TestBoundaryAfterReopening(t *testing.T) {
 	c := ruledWork(0)
 	for name, life := range map[string]kernel.LifeOptions{
-		"all": {}, "no state file": {StateFile: kernel.StateFileOptions{Off: true}}, "no buffer": {Buffer: kernel.BufferOptions{Off: true}},
+		"all": {}, "no state file": {NoStateFile: true}, "no buffer": {NoBuffer: true},
 		"checkpoints alone": fallbacks[0].life,
 	} {
 		for point, end := range map[string]func(*kernel.Kernel) func(context.Context, api.Boundary) (*api.Passed, error){
@@ -474,7 +474,7 @@ func TestBoundaryAfterReopening(t *testing.T) {
 				var got strings.Builder
 				fmt.Fprintln(&got, p.Flushed, p.Checkpoint, len(checkpoints(t, dir)))
 				got.WriteString(logs(t, dir))
-				if !life.StateFile.Off {
+				if !life.NoStateFile {
 					got.WriteString(read(t, dir, "SESSION-STATE.md"))
 				}
 				if want == "" {

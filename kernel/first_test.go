@@ -405,8 +405,8 @@ func TestFirstSearchSendsNothing(t *testing.T) {
 // never that memory holds nothing.
 func TestWithheld(t *testing.T) {
 	dir := birds(t)
-	k := withEmbedder(t, dir, kernel.MemoryOptions{Sessions: kernel.SessionOptions{Enabled: true}})
-	if w := kernel.Withheld(k, false); len(w) != 1 {
+	k := withEmbedder(t, dir, kernel.MemoryOptions{Sessions: kernel.PastOptions{Enabled: true}})
+	if w := k.Hooks().Withheld(false); len(w) != 1 {
 		t.Errorf("there is no past session yet: %+v", w)
 	}
 	before := newConversation(5)

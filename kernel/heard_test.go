@@ -30,7 +30,7 @@ func TestTurnCostsWhatIsNew(t *testing.T) {
 				t.Skip("the long suite compares, too")
 			}
 			// The working buffer is read where it is appended to, which its own size bounds.
-			k, err := kernel.Open(context.Background(), t.TempDir(), &kernel.Options{Life: kernel.LifeOptions{Buffer: kernel.BufferOptions{Off: true}}})
+			k, err := kernel.Open(context.Background(), t.TempDir(), &kernel.Options{Life: kernel.LifeOptions{NoBuffer: true}})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -3,13 +3,10 @@ package kernel
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/api"
-	"github.com/memkernel/memkernel/kernel/internal/folder"
-	"github.com/memkernel/memkernel/kernel/internal/plan"
 	"github.com/memkernel/memkernel/kernel/internal/turn"
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
@@ -80,36 +77,9 @@ func (k *Kernel) Checkpoint(ctx context.Context, b api.Boundary) (*checkpoint.Ch
 	return k.desk.Checkpoint(ctx, b)
 }
 
-// Beside returns a line that tells a new conversation under a key which other session was at work
-// in the workspace. It returns "" if no other session was at work.
-func Beside(k *Kernel, key string, now time.Time) string {
-	n := neighbour(k, key, now)
-	if n == nil {
-		return ""
-	}
-	return checkpoint.Beside(n.Key, n.At)
-}
-
-// PlannedAt returns the time at which the newest plan of a session was recorded, zero if the
-// session has no plan.
-func PlannedAt(k *Kernel, key string) time.Time {
-	name, err := folder.Of(k.state, keyOr(key))
-	if err != nil {
-		return time.Time{}
-	}
-	fi, err := folder.In(k.state, name).Stat(folder.RecordsFile)
-	if err != nil {
-		return time.Time{}
-	}
-	return fi.Time
-}
-
-func neighbour(k *Kernel, key string, now time.Time) *plan.Neighbour {
-	if k.memory == nil {
-		return nil
-	}
-	return turn.Neighbour(k.state, k.memory.Private, keyOr(key), now)
-}
+// Hooks returns what the hooks of hosts need that plan no prompts. It is for this module's own
+// programs.
+func (k *Kernel) Hooks() turn.Hooks { return turn.Hooks{Desk: k.desk} }
 
 // Restore returns the text from which a session continues after a compaction, or in a new
 // conversation. Plans show this text without a call of Restore. Restore changes nothing. It
@@ -118,7 +88,7 @@ func neighbour(k *Kernel, key string, now time.Time) *plan.Neighbour {
 func (k *Kernel) Restore(ctx context.Context, req api.RestoreRequest) (*api.Restored, error) {
 	if req.Neighbour {
 		out := &api.Restored{Damaged: []string{}}
-		n := neighbour(k, req.SessionKey, k.now())
+		n := k.Hooks().Neighbour(req.SessionKey, k.now())
 		if n == nil {
 			return out, nil
 		}

@@ -1,27 +1,25 @@
 // Package kernel plans the prompt before each model call of an agent, and learns from each turn.
 // It composes the packages below it. Package api has the types of its requests and answers.
 //
-// A host calls three methods in a turn:
+// A program calls [Open] with a folder of notes, and [Kernel.Session] for each conversation:
 //
-//   - [Kernel.PlanContext] before a model call takes the host's whole conversation and returns
-//     the prompt to send. New messages become pages first, and large results blobs, so
-//     that nothing leaves the prompt before it is in the journal.
-//   - [Kernel.ObserveToolResult] may be called as results arrive. A kill in the middle of a
-//     long loop then loses at most the running call.
-//   - [Kernel.ObserveTurn] after a turn commits it, atomically and once.
+//   - [Session.Plan] before a model call takes the whole conversation and returns the prompt to
+//     send. New messages become pages first, and large results blobs, so that nothing leaves the
+//     prompt before it is in the journal.
+//   - [Session.ObserveToolResult] may be called as results arrive. A kill in the middle of a long
+//     loop then loses at most the running call.
+//   - [Session.ObserveTurn] after a turn commits it, atomically and once.
+//   - [Session.End] commits a conversation that is over.
 //
-// At the boundaries of a session a host calls [Kernel.StartSession], [Kernel.Compact],
-// [Kernel.Reset], [Kernel.EndSession] or [Kernel.Flush]. [Kernel.Write] pins text that every
-// prompt must show. [Kernel.Search], [Kernel.Read], [Kernel.Get] and [Kernel.Remember] reach
-// memory; package tools offers them to models.
+// They call [Kernel.PlanContext], [Kernel.ObserveToolResult], [Kernel.ObserveTurn] and
+// [Kernel.EndSession]. Further boundaries of a session are [Kernel.StartSession], [Kernel.Compact],
+// [Kernel.Reset] and [Kernel.Flush]. [Kernel.Write] pins text that every prompt must show.
+// [Kernel.Search], [Kernel.Read], [Kernel.Get] and [Kernel.Remember] reach memory; package tools
+// offers them to models.
 //
-// [pagevm.Next] alone decides the content of a prompt. The kernel collects the wishes of the cut
-// planner, the selector, the summary and the budget for it.
-//
-// A Kernel is safe for concurrent use, and several processes may share one state
-// directory: a call locks its session. The kernel calls no model and opens no network
-// connection unless it is given a [PromptCounter], an embedder, a [pagevm.Compressor] or a
-// [summary.Model].
+// A Kernel is safe for concurrent use, and several processes may share one state directory: a call
+// locks its session. The kernel calls no model and opens no network connection unless its
+// [Options] have a counter, an embedder, a compressor or a model for summaries.
 package kernel
 
 import (
@@ -62,9 +60,10 @@ type Options struct {
 	StateDir string
 	// Prices is the price book. Default: the embedded price book.
 	Prices *cachelayout.Book
-	// Counter asks the provider for the size of every planned prompt that can't be counted
-	// exactly here. Nil, the default, sends nothing.
-	Counter PromptCounter
+	// Counter asks the provider how many tokens the body of a request has, such as Anthropic's
+	// count_tokens. It is called for every planned prompt that can't be counted exactly here. Nil,
+	// the default, sends nothing.
+	Counter func(ctx context.Context, model string, body []byte) (int, error)
 	// Represent sets how results are shortened when they are ingested, and by which compressor.
 	// Every kernel call that ingests messages uses the host's Compressor, including Peek. The
 	// Compressor has CompressTime for all its work in one kernel call. Results that have been
@@ -83,8 +82,12 @@ type Options struct {
 	// Redact lists texts that would be masked as secrets but are not secrets. All other secrets
 	// are masked before anything is stored.
 	Redact mask.Options
-	// Trace sets the records that are kept of a plan's decisions.
-	Trace TraceOptions
+	// NoTrace keeps no records of a plan's decisions.
+	NoTrace bool
+	// TraceBytes is the size from which trace.jsonl is renamed to trace.1.jsonl and a new file
+	// begins. The file is never renamed before it is four times as large as its first line. 0
+	// takes 64 MiB.
+	TraceBytes int64
 	// LowWater is the size of the conversation that a cut keeps, in tokens. It is meant for
 	// experiments. With 0 the cut planner chooses the size.
 	LowWater int
@@ -101,7 +104,7 @@ type Options struct {
 	// Watch, if not nil, is called after each piece of work. The call is made by the goroutine
 	// that did the work, with the context of the work. Calls may overlap. It must return quickly,
 	// and must not call the kernel.
-	Watch func(context.Context, *Done)
+	Watch func(context.Context, *api.Done)
 
 	// Store keeps the state instead of files in StateDir: journals, blobs, checkpoints and locks.
 	// State of this machine alone, such as the index, stays in StateDir. The caller that opened
@@ -115,6 +118,9 @@ type Store interface {
 	// State is for package kernel.
 	State() store.Store
 }
+
+// Stored reads stored state without a kernel. It is for this module's own programs.
+var Stored inspect.Stored
 
 // Kernel plans prompts for the sessions of one workspace.
 type Kernel struct {
@@ -134,8 +140,9 @@ type Kernel struct {
 }
 
 // Open opens the kernel of a workspace. It writes nothing: the state directory is made when there
-// is state to keep. If a newer version wrote the state directory, the first use of its session
-// returns an error that says so.
+// is state to keep. The error wraps [fs.ErrNotExist] or [fs.ErrPermission] if the workspace can't
+// be read, and *[api.NumberError] if an option is out of range. If a newer version wrote the state
+// directory, the first use of its session returns [api.ErrNewer].
 func Open(ctx context.Context, workspaceDir string, opts *Options) (*Kernel, error) {
 	var o Options
 	if opts != nil {
@@ -210,7 +217,7 @@ func Open(ctx context.Context, workspaceDir string, opts *Options) (*Kernel, err
 		Memory: m, MaxFileBytes: o.Memory.Store.MaxFileBytes, Timezone: o.Memory.Store.Timezone})
 	runs := k.upkeep.Upkeep
 	so := &session.Options{State: state, Local: local, Blobs: blobs, Masker: masker, Prices: o.Prices, Contract: contract,
-		Memory: m, Upkeep: runs, Life: o.Life.room(), Tracer: o.Trace.tracer, Now: o.Now,
+		Memory: m, Upkeep: runs, Life: o.Life.room(), Tracer: o.tracer, Now: o.Now,
 		Keep: max(cmp.Or(o.KeepSessions, defaultKeepSessions), 1)}
 	k.sessions = session.NewTable(so)
 	k.desk = &turn.Desk{Options: so, Sessions: k.sessions, Counts: budget.NewCache(0), Counter: o.Counter, Represent: &o.Represent,
@@ -220,7 +227,7 @@ func Open(ctx context.Context, workspaceDir string, opts *Options) (*Kernel, err
 	}
 	k.inspect = &inspect.Inspector{Workspace: place, StateDir: o.StateDir, State: state, Elsewhere: elsewhere, Blobs: blobs, Backups: backups, Sessions: k.sessions, Upkeep: runs,
 		Prices: o.Prices, Now: o.Now, Memory: m, Set: o.Memory.status(place), IndexPath: o.Memory.IndexPath, Embedder: o.Memory.Embedder,
-		StateFile: !o.Life.Off && !o.Life.StateFile.Off, Buffer: !o.Life.Off && !o.Life.Buffer.Off, NoSession: none}
+		StateFile: !o.Life.Off && !o.Life.NoStateFile, Buffer: !o.Life.Off && !o.Life.NoBuffer, NoSession: none}
 	k.upkeep.Sessions, k.upkeep.Inspector = k.sessions, k.inspect
 	k.retain = &retain.Keeper{State: state, Local: local, Blobs: blobs, Sessions: k.sessions, Upkeep: runs, Masker: masker, Now: o.Now,
 		Memory: m, Past: k.inspect.Set.Sessions.Enabled, Shared: k.desk.Shared, NoSession: none}

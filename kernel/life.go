@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/memkernel/memkernel/checkpoint"
@@ -21,12 +22,16 @@ type LifeOptions struct {
 	Compact float64
 	// NoRestore hides the session's earlier conversations from a new one.
 	NoRestore bool
-	// Flush sets when memory is written automatically.
-	Flush FlushOptions
-	// StateFile sets how SESSION-STATE.md is kept.
-	StateFile StateFileOptions
-	// Buffer sets how the working buffer is kept.
-	Buffer BufferOptions
+	// NoFlush writes nothing to memory automatically, only the texts of [Kernel.Remember].
+	NoFlush bool
+	// NoStateFile leaves SESSION-STATE.md alone. New conversations then learn nothing about other
+	// sessions.
+	NoStateFile bool
+	// NoBuffer leaves the working buffer alone.
+	NoBuffer bool
+	// BufferAt is the share of the window from which turns are appended to the working buffer. 0
+	// takes .6.
+	BufferAt float64
 }
 
 // thresholds returns the thresholds of a window. The host's compaction begins at its reserve.
@@ -50,14 +55,14 @@ func (o *LifeOptions) thresholds(window, reserve int) checkpoint.Thresholds {
 // room returns the options with their defaults.
 func (o *LifeOptions) room() workstate.Options {
 	return workstate.Options{Off: o.Off, Thresholds: o.thresholds,
-		FlushOff: o.Flush.Off, StateFileOff: o.StateFile.Off,
-		BufferOff: o.Buffer.Off, BufferAt: o.Buffer.at()}
+		FlushOff: o.NoFlush, StateFileOff: o.NoStateFile,
+		BufferOff: o.NoBuffer, BufferAt: cmp.Or(o.BufferAt, bufferShare)}
 }
 
 // plan returns the options that plans use.
 func (o *LifeOptions) plan() plan.Life {
 	return plan.Life{Off: o.Off, NoRestore: o.NoRestore,
-		Thresholds: o.thresholds, FlushOff: o.Flush.Off}
+		Thresholds: o.thresholds, FlushOff: o.NoFlush}
 }
 
 func (o *LifeOptions) check() error {
@@ -65,42 +70,11 @@ func (o *LifeOptions) check() error {
 	if err := t.Check(); err != nil {
 		return err
 	}
-	return o.Buffer.check()
-}
-
-// StateFileOptions set how SESSION-STATE.md is kept.
-type StateFileOptions struct {
-	// Off leaves the file alone. New conversations then learn nothing about other sessions.
-	Off bool
-}
-
-// BufferOptions set how the working buffer is kept.
-type BufferOptions struct {
-	// Off leaves the buffer alone.
-	Off bool
-	// At is the share of the window from which turns are appended; 0 takes .6.
-	At float64
-}
-
-// bufferShare is the default of BufferOptions.At.
-const bufferShare = 0.6
-
-func (o *BufferOptions) at() float64 {
-	if o.At > 0 {
-		return o.At
-	}
-	return bufferShare
-}
-
-func (o *BufferOptions) check() error {
-	if o.At < 0 || o.At > 1 {
-		return fmt.Errorf("working buffer at %g of the window: want a share of the window, 0 to 1", o.At)
+	if o.BufferAt < 0 || o.BufferAt > 1 {
+		return fmt.Errorf("working buffer at %g of the window: want a share of the window, 0 to 1", o.BufferAt)
 	}
 	return nil
 }
 
-// FlushOptions set when memory is written automatically.
-type FlushOptions struct {
-	// Off writes nothing except the texts of [Kernel.Remember].
-	Off bool
-}
+// bufferShare is the default of LifeOptions.BufferAt.
+const bufferShare = 0.6

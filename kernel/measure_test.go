@@ -3,10 +3,7 @@ package kernel_test
 import (
 	"context"
 	"encoding/json"
-	"fmt"
-	"io"
-	"net/http"
-	"net/http/httptest"
+	"errors"
 	"testing"
 
 	"github.com/memkernel/memkernel/kernel"
@@ -17,18 +14,15 @@ import (
 // its own way: the next plan stands on that count and adds only what is new.
 func TestProviderCountAnchors(t *testing.T) {
 	asked, measured := 0, 0
-	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	var gone error
+	k, err := kernel.Open(t.Context(), t.TempDir(), &kernel.Options{Counter: func(_ context.Context, model string, body []byte) (int, error) {
 		asked++
-		body, _ := io.ReadAll(r.Body)
-		if r.URL.Path != "/v1/messages/count_tokens" || !json.Valid(body) || r.Header.Get("x-api-key") != "k" {
-			http.Error(w, "bad request", http.StatusBadRequest)
-			return
+		if model != request(session(1, 1, 1, 1)).Model || !json.Valid(body) {
+			return 0, errors.New("bad request")
 		}
 		measured = len(body) / 2
-		fmt.Fprintf(w, `{"input_tokens": %d}`, measured)
-	}))
-	defer srv.Close()
-	k, err := kernel.Open(context.Background(), t.TempDir(), &kernel.Options{Counter: &kernel.AnthropicCounter{BaseURL: srv.URL, Key: "k"}})
+		return measured, gone
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +40,7 @@ func TestProviderCountAnchors(t *testing.T) {
 	if delta := q.Budgets.PlannedInputTokens - before; delta < 200 || delta > 1500 {
 		t.Errorf("the provider counted %d, and with some 500 tokens more %d are planned", before, q.Budgets.PlannedInputTokens)
 	}
-	srv.Close()
+	gone = errors.New("the provider is gone")
 	c.loop(1, 1000)
 	if r := mustPlan(t, k, request(c)); !hasFault(r, fault.NotCounted) {
 		t.Errorf("the provider is gone and the plan does not say so: %v", r.Faults)

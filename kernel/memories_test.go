@@ -149,7 +149,7 @@ func TestMemoriesKeepTheCaps(t *testing.T) {
 		req.SessionKey, req.Memories = fmt.Sprint("caps", n), []api.MemoryAnswer{mem0Answer("user_id", texts...), mem0Answer("agent_id", texts...)}
 		p := mustPlan(t, k, req)
 		checkPlan(t, p, c.msgs)
-		if p.Retrieval.Items > 6 || p.Retrieval.Tokens > kernel.DefaultRecallTokens || len(p.Retrieval.Origins) == 0 {
+		if p.Retrieval.Items > 6 || p.Retrieval.Tokens > retrieval.DefaultPackTokens || len(p.Retrieval.Origins) == 0 {
 			t.Errorf("size %d: %+v", size, p.Retrieval)
 		}
 		for i, c := range p.Retrieval.Citations {

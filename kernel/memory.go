@@ -18,22 +18,9 @@ import (
 	"github.com/memkernel/memkernel/retrieval"
 )
 
-// The defaults of [MemoryOptions].
-const (
-	// DefaultWorkspaceTokens limits the workspace's own files in a prompt: OpenClaw's limit of
-	// 24,000 characters for all of them, at three characters to the token.
-	DefaultWorkspaceTokens = 8000
-	// DefaultRecallTokens limits the memory recalled for a user turn, in six items at most.
-	DefaultRecallTokens = retrieval.DefaultPackTokens
-	// DefaultRecallShare is the share of the best hit's score below which a hit is not recalled.
-	// A weak match next to a strong match is not worth its tokens. On seven sets of questions
-	// with known answers a share of .3 loses at most .3 points of the evidence that is packed
-	// into 2,000 tokens. A share of .4 loses up to 3.2 points (BenchmarkChoices of
-	// bench/relevance).
-	DefaultRecallShare = 0.3
-	// DefaultRecallScore is the best hit's score below which nothing is recalled.
-	DefaultRecallScore = retrieval.DefaultMinBest
-)
+// defaultWorkspaceTokens limits the workspace's own files in a prompt: OpenClaw's limit of 24,000
+// characters for all of them, at three characters to the token.
+const defaultWorkspaceTokens = 8000
 
 // MemoryOptions set the parts of the workspace's Markdown that a kernel uses. The zero value
 // means the defaults.
@@ -49,21 +36,20 @@ type MemoryOptions struct {
 	// Bootstrap names the files whose instructions every prompt shows, most
 	// important first. Default: AGENTS.md, SOUL.md, IDENTITY.md, TOOLS.md.
 	Bootstrap []string
-	// WorkspaceTokens limits the workspace's files in a prompt. The default is
-	// DefaultWorkspaceTokens. With a negative value prompts show none of the files.
+	// WorkspaceTokens limits the workspace's files in a prompt. 0 takes 8,000. With
+	// a negative value prompts show none of the files.
 	WorkspaceTokens int
 	// NoRemembered shows MEMORY.md and USER.md only as search results. NoDailyLogs does the same
 	// for the logs of today and yesterday.
 	NoRemembered, NoDailyLogs bool
-	// RecallTokens limits the memory recalled for a user turn. The default is
-	// DefaultRecallTokens. With a negative value nothing is recalled.
+	// RecallTokens limits the memory recalled for a user turn. 0 takes
+	// [retrieval.DefaultPackTokens]. With a negative value nothing is recalled.
 	RecallTokens int
-	// RecallScore is the score, 0 to 1, that the best hit needs for anything to be recalled. The
-	// default is DefaultRecallScore, and a negative value sets no least score. See
-	// [retrieval.Hit].
+	// RecallScore is the score, 0 to 1, that the best hit needs for anything to be recalled. 0
+	// takes [retrieval.DefaultMinBest], and a negative value sets no least score.
 	RecallScore float64
 	// RecallShare is the share of the best hit's score, 0 to 1, that a hit needs to be recalled.
-	// The default is DefaultRecallShare, and a negative value sets no least share.
+	// 0 takes [retrieval.DefaultMinShare], and a negative value sets no least share.
 	RecallShare float64
 	// NoSpans limits searches to files. They leave out the messages that left the session's
 	// prompts.
@@ -87,12 +73,10 @@ type MemoryOptions struct {
 	IndexPath string
 	// Backend keeps the index outside that file.
 	Backend api.Backend
-	// AutoSync is Sync.OnSearch under another name.
-	AutoSync bool
 	// Sync sets when the index is updated in the background.
 	Sync SyncOptions
 	// Sessions sets whether the messages of other sessions are searched.
-	Sessions SessionOptions
+	Sessions PastOptions
 }
 
 func (o *MemoryOptions) setDefaults(stateDir string) {
@@ -100,18 +84,17 @@ func (o *MemoryOptions) setDefaults(stateDir string) {
 		o.Bootstrap = []string{"AGENTS.md", "SOUL.md", "IDENTITY.md", "TOOLS.md"}
 	}
 	if o.WorkspaceTokens == 0 {
-		o.WorkspaceTokens = DefaultWorkspaceTokens
+		o.WorkspaceTokens = defaultWorkspaceTokens
 	}
 	if o.RecallTokens == 0 {
-		o.RecallTokens = DefaultRecallTokens
+		o.RecallTokens = retrieval.DefaultPackTokens
 	}
 	if o.RecallScore == 0 {
-		o.RecallScore = DefaultRecallScore
+		o.RecallScore = retrieval.DefaultMinBest
 	}
 	if o.RecallShare == 0 {
-		o.RecallShare = DefaultRecallShare
+		o.RecallShare = retrieval.DefaultMinShare
 	}
-	o.Sync.OnSearch = o.Sync.OnSearch || o.AutoSync
 	if o.IndexPath == "" {
 		o.IndexPath = filepath.Join(stateDir, "index.sqlite")
 	}
@@ -148,12 +131,12 @@ func (o *MemoryOptions) edits() api.EditRule { return cmp.Or(o.Edits, api.EditOw
 
 // carry returns the parts of memory that a prompt shows.
 func (o *MemoryOptions) carry() plan.Memory {
-	out := plan.Memory{CarryTokens: DefaultWorkspaceTokens, RecallTokens: DefaultRecallTokens}
+	out := plan.Memory{CarryTokens: defaultWorkspaceTokens, RecallTokens: retrieval.DefaultPackTokens}
 	if o.Off {
 		return out
 	}
 	out = plan.Memory{Bootstrap: o.Bootstrap, NoRemembered: o.NoRemembered, NoDailyLogs: o.NoDailyLogs, NoSpans: o.NoSpans,
-		WorkspaceTokens: o.WorkspaceTokens, CarryTokens: DefaultWorkspaceTokens, RecallTokens: o.RecallTokens,
+		WorkspaceTokens: o.WorkspaceTokens, CarryTokens: defaultWorkspaceTokens, RecallTokens: o.RecallTokens,
 		RecallScore: o.RecallScore, RecallShare: o.RecallShare}
 	if o.WorkspaceTokens > 0 {
 		out.CarryTokens = o.WorkspaceTokens
@@ -187,16 +170,18 @@ func openMemory(ctx context.Context, dir string, local, state store.Store, o Mem
 }
 
 // Search finds memory for a question. The result says why it is empty, or which part of the
-// search is missing. It returns an error only if a session can't be read.
+// search is missing, such as an index that can't be made: these are no errors. The error wraps
+// [api.ErrQuestion] for a question that is too long. It wraps [api.ErrDamaged], [api.ErrNewer] or
+// [api.ErrClosed] if the session can't be read.
 //
 // The first search makes the index, without vectors. Every later search first adds the files that
 // have changed. If indexing takes longer than the search waits, the result holds the hits found
 // by then, with the reason INDEXING. Indexing continues in the background until Close. If no
 // index can be written and there are few files, the search reads the files themselves.
 func (k *Kernel) Search(ctx context.Context, req api.SearchRequest) (*retrieval.Result, error) {
-	done := k.watch.begin(OpSearch)
+	done := k.watch.begin(api.OpSearch)
 	r, err := search(ctx, k, req)
-	k.watch.end(ctx, done, err, func(d *Done) { d.Found, d.Reason = len(r.Hits), r.Reason })
+	k.watch.end(ctx, done, err, func(d *api.Done) { d.Found, d.Reason = len(r.Hits), r.Reason })
 	return r, err
 }
 
@@ -235,14 +220,6 @@ func search(ctx context.Context, k *Kernel, req api.SearchRequest) (*retrieval.R
 	}
 	res := k.memory.Search(ctx, sc, q, mem.Patience{Wait: req.Wait, Asked: true, Progress: req.Progress})
 	return &res, ctx.Err()
-}
-
-// Withheld lists the files that only private sessions may see.
-func Withheld(k *Kernel, private bool) []retrieval.Withheld {
-	if k.memory == nil {
-		return nil
-	}
-	return k.memory.Withheld(private, "")
 }
 
 // Read returns lines of a memory file. A missing file is not an error: the content then says why

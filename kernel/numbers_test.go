@@ -62,7 +62,7 @@ func TestNonsenseNumbers(t *testing.T) {
 	options := map[string]func(*kernel.Options){
 		"LowWater":                    func(o *kernel.Options) { o.LowWater = -1 },
 		"KeepSessions":                func(o *kernel.Options) { o.KeepSessions = -3 },
-		"Trace.MaxBytes":              func(o *kernel.Options) { o.Trace.MaxBytes = -1 },
+		"TraceBytes":                  func(o *kernel.Options) { o.TraceBytes = -1 },
 		"Memory.RecallScore":          func(o *kernel.Options) { o.Memory.RecallScore = math.NaN() },
 		"Memory.RecallShare":          func(o *kernel.Options) { o.Memory.RecallShare = math.Inf(1) },
 		"Memory.Ranking.VectorWeight": func(o *kernel.Options) { o.Memory.Ranking.VectorWeight = math.NaN() },

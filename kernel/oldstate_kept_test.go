@@ -13,6 +13,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/internal/imports"
+	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/billing"
@@ -30,7 +31,7 @@ const (
 func openKept(t *testing.T) *oldState {
 	t.Helper()
 	return openOldState(t, "2026-11-29", kernel.Options{Memory: kernel.MemoryOptions{
-		Sessions: kernel.SessionOptions{Enabled: true, Sources: []sessions.Source{{Path: "/srv/harbour/logs"}}}}})
+		Sessions: kernel.PastOptions{Enabled: true, Sources: []sessions.Source{{Path: "/srv/harbour/logs"}}}}})
 }
 
 // sessions describes each session by its journal, projections, checkpoints and bills.
@@ -137,7 +138,7 @@ func TestOldStateDocuments(t *testing.T) {
 	if m.Sessions.Forgotten != 1 || m.Sessions.Sessions != 9 {
 		t.Errorf("past sessions: %+v", m.Sessions)
 	}
-	if did := habit.In(kernel.Files(o.state).State()).Earlier("", "another"); len(did) != 1 || len(did[0].Pauses) != 2 {
+	if did := habit.In(store.Files(o.state)).Earlier("", "another"); len(did) != 1 || len(did[0].Pauses) != 2 {
 		t.Errorf("habits: %+v", did)
 	}
 
@@ -170,7 +171,7 @@ func TestOldStateDocuments(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := kernel.ReplayTrace(name, f)
+		r, err := kernel.Stored.ReplayTrace(name, f)
 		f.Close()
 		if err != nil || r.Plans+r.Skipped != 1 || r.Difference != nil {
 			t.Errorf("%s: %v, %+v", name, err, r)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/budget"
-	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/internal/tokencount"
 	"github.com/memkernel/memkernel/kernel/api"
 )
 
@@ -212,7 +212,7 @@ func TestRefusalKeepsTheCalibration(t *testing.T) {
 // counted is what a plan counts for messages before any calibration.
 func counted(t *testing.T, msgs []memkernel.Message) (n int) {
 	t.Helper()
-	counter, err := kernel.NewMessageCounter(nil, "claude-opus-4-5")
+	counter, err := tokencount.ForModel(nil, "claude-opus-4-5")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,33 +21,41 @@ func embedded(ctx context.Context, workspaceDir string, messages []memkernel.Mes
 		return nil, err
 	}
 	defer k.Close()
-	// before a model call: the whole conversation in, the prompt to send out
-	plan, err := k.PlanContext(ctx, api.PlanRequest{
-		SessionKey: "chat-7", Model: "claude-opus-5-5", Messages: messages,
-		Private:  true,         // the conversation is one person's own
+	chat := k.Session("chat-7", kernel.SessionOptions{Model: "claude-opus-5-5", Private: true}) // one person's own
+	// before a model call
+	plan, err := chat.Plan(ctx, messages, &api.PlanRequest{
+		System:   memkernel.Text("Be brief."),
 		Resolver: "memory_get", // the tool by which the model can follow a pointer
 	})
 	if err != nil {
 		return nil, err
 	}
 	body, _, err := transcript.Render(plan.Format, &transcript.Request{
-		Model: plan.Model, Messages: plan.Messages, Markers: plan.Markers, MaxTokens: 4096,
+		Model: plan.Model, System: plan.System, Messages: plan.Messages, Markers: plan.Markers, MaxTokens: 4096,
 	})
-	if err != nil || len(body) == 0 {
+	if err != nil || !strings.Contains(string(body), `"system":`) {
 		return nil, err
 	}
-	messages = append(messages, memkernel.Message{Role: memkernel.RoleAssistant, Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: "yes"}}})
-	// after the turn: one atomic commit, idempotent per turn
-	var answer struct {
-		Usage *memkernel.Usage `json:"usage"` // as the provider wrote it, whoever that is
-	}
-	err = json.Unmarshal(response, &answer)
+	// after a tool call; then plan again
+	call := memkernel.ToolCall{ID: "call-1", Name: "read_file", Input: `{"path":"DEPLOY.md"}`}
+	messages = append(messages, memkernel.Assistant("Let me look.", call), memkernel.Result(call.ID, "On Tuesdays."))
+	plan, err = chat.Plan(ctx, messages, &api.PlanRequest{Resolver: "memory_get"})
 	if err != nil {
 		return nil, err
 	}
-	_, err = k.ObserveTurn(ctx, api.Turn{
-		SessionKey: "chat-7", Model: plan.Model, Messages: messages, PlanID: plan.ID, Usage: answer.Usage, Private: true,
-	})
+	// after the turn: one atomic commit, idempotent per turn
+	var bill memkernel.StreamUsage
+	bill.Add(response) // any provider's answer, or every event of a stream
+	usage, err := bill.Usage()
+	if err != nil {
+		return nil, err
+	}
+	messages = append(messages, memkernel.Assistant("We deploy on Tuesdays."))
+	_, err = chat.ObserveTurn(ctx, messages, &api.Turn{PlanID: plan.ID, Usage: usage})
+	if err != nil {
+		return nil, err
+	}
+	_, err = chat.End(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -63,8 +71,7 @@ func TestPageExample(t *testing.T) {
 		`{"promptTokenCount":1000,"cachedContentTokenCount":700,"candidatesTokenCount":9,"totalTokenCount":1009}`,
 		`{"prompt_tokens":1000,"completion_tokens":9,"prompt_cache_hit_tokens":700,"prompt_cache_miss_tokens":300}`,
 	} {
-		hello := memkernel.Message{Role: memkernel.RoleUser, Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: "hello", Typed: true}}}
-		st, err := embedded(context.Background(), t.TempDir(), []memkernel.Message{hello}, []byte(`{"content":[],"usage":`+usage+`}`))
+		st, err := embedded(context.Background(), t.TempDir(), []memkernel.Message{memkernel.User("When do we deploy?")}, []byte(`{"content":[],"usage":`+usage+`}`))
 		if err != nil || st.Total.Billed != (billing.Tokens{UncachedTokens: 300, CacheReadTokens: 700, InputTokens: 1000}) {
 			t.Errorf("%s: %+v, %v", usage, st, err)
 		}

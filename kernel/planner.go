@@ -21,24 +21,34 @@ import (
 // plans, and records the plan. If the context is cancelled before the first write, the call
 // leaves no trace. It stops within the work on one message. A plan whose recording has begun is
 // recorded and returned.
+//
+// The error wraps one of these if the reason is theirs:
+//   - [api.ErrNoMessages], or [api.ErrAnswered] if the conversation ends with an answer
+//   - [api.ErrPrivate] for a shared plan of a conversation that was private
+//   - *[api.NumberError] for a number that is out of range
+//   - *[budget.TooSmallError] if system prompt, tools and reserve do not fit the window
+//   - *[api.OverflowError], [api.ErrNoThinking] or [api.ErrNoOverflow] if the provider's refusal
+//     in the request leads to no other plan
+//   - [api.ErrDamaged] or [api.ErrNewer] if the session's stored state can't be used
+//   - [api.ErrClosed], or the error of ctx
 func (k *Kernel) PlanContext(ctx context.Context, req api.PlanRequest) (*api.ContextPlan, error) {
-	done := k.watch.begin(OpPlan)
+	done := k.watch.begin(api.OpPlan)
 	out, err := k.plan(ctx, &req, done)
-	k.watch.end(ctx, done, err, func(d *Done) { d.Plan, d.Model = out, req.Model })
+	k.watch.end(ctx, done, err, func(d *api.Done) { d.Plan, d.Model = out, req.Model })
 	return out, err
 }
 
 // Peek plans without writing anything. The plan treats the new messages as committed, and its
 // pointers do not resolve yet.
 func (k *Kernel) Peek(ctx context.Context, req api.PlanRequest) (*api.ContextPlan, error) {
-	done := k.watch.begin(OpPeek)
+	done := k.watch.begin(api.OpPeek)
 	out, err := k.peek(ctx, &req, done)
-	k.watch.end(ctx, done, err, func(d *Done) { d.Plan, d.Model = out, req.Model })
+	k.watch.end(ctx, done, err, func(d *api.Done) { d.Plan, d.Model = out, req.Model })
 	return out, err
 }
 
 // plan plans a call in its session. If nothing can be written there, it plans without writing.
-func (k *Kernel) plan(ctx context.Context, req *api.PlanRequest, done *Done) (out *api.ContextPlan, err error) {
+func (k *Kernel) plan(ctx context.Context, req *api.PlanRequest, done *api.Done) (out *api.ContextPlan, err error) {
 	if err := req.Check(); err != nil {
 		return nil, fmt.Errorf("plan %s: %w", req.SessionKey, err)
 	}
@@ -72,7 +82,7 @@ func (k *Kernel) plan(ctx context.Context, req *api.PlanRequest, done *Done) (ou
 }
 
 // peek plans a call in its session without writing.
-func (k *Kernel) peek(ctx context.Context, req *api.PlanRequest, done *Done) (out *api.ContextPlan, err error) {
+func (k *Kernel) peek(ctx context.Context, req *api.PlanRequest, done *api.Done) (out *api.ContextPlan, err error) {
 	if err := req.Check(); err != nil {
 		return nil, fmt.Errorf("plan %s: %w", req.SessionKey, err)
 	}
@@ -100,7 +110,7 @@ func only(out *api.ContextPlan, err error) (*api.ContextPlan, error) {
 
 // contextPlan returns a plan in the form that the host gets, and adds its figures to the report of
 // the call, if there is one. Callers must hold the session.
-func contextPlan(req *api.PlanRequest, pl *turn.Planned, done *Done) *api.ContextPlan {
+func contextPlan(req *api.PlanRequest, pl *turn.Planned, done *api.Done) *api.ContextPlan {
 	r := pl.Result
 	regions, total := report.Regions(r)
 	markers := report.Markers(r)

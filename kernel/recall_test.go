@@ -261,11 +261,11 @@ func TestRecallSaysWhyItIsEmpty(t *testing.T) {
 	}
 }
 
-// With AutoSync a search that finds the index behind has it brought up to date.
-func TestAutoSync(t *testing.T) {
+// With OnSearch a search that finds the index behind has it brought up to date.
+func TestOnSearchWithoutWait(t *testing.T) {
 	dir := t.TempDir()
 	fillWorkspace(t, dir, nil)
-	k, err := kernel.Open(context.Background(), dir, &kernel.Options{Memory: kernel.MemoryOptions{AutoSync: true, Sync: kernel.SyncOptions{Wait: -1}}})
+	k, err := kernel.Open(context.Background(), dir, &kernel.Options{Memory: kernel.MemoryOptions{Sync: kernel.SyncOptions{OnSearch: true, Wait: -1}}})
 	if err != nil {
 		t.Fatal(err)
 	}

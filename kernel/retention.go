@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/memkernel/memkernel/kernel/api"
+	"github.com/memkernel/memkernel/kernel/internal/session"
 )
 
 // Forget removes pages, spans, blobs or a whole session from the stored state, and keeps
@@ -12,11 +13,11 @@ import (
 // session starts a new projection, which costs a cache miss. The host's own data and the
 // workspace's files are not touched.
 func (k *Kernel) Forget(ctx context.Context, req api.ForgetRequest) (*api.Forgotten, error) {
-	req.SessionKey = keyOr(req.SessionKey)
-	done := k.watch.begin(OpForget)
+	req.SessionKey = session.KeyOr(req.SessionKey)
+	done := k.watch.begin(api.OpForget)
 	f, err := k.retain.Forget(ctx, req)
 	if err != nil || f.Applied { // otherwise nothing was removed
-		k.watch.end(ctx, done, err, func(d *Done) { d.Found = len(f.Pages) })
+		k.watch.end(ctx, done, err, func(d *api.Done) { d.Found = len(f.Pages) })
 	}
 	return f, err
 }
@@ -35,7 +36,7 @@ func (k *Kernel) Retain(ctx context.Context, req api.RetainRequest) (*api.Retain
 // host hands in again are ingested again. If the session does not exist, the error wraps
 // [api.ErrNoSession].
 func (k *Kernel) Salvage(ctx context.Context, req api.SalvageRequest) (*api.Salvaged, error) {
-	req.SessionKey = keyOr(req.SessionKey)
+	req.SessionKey = session.KeyOr(req.SessionKey)
 	return k.retain.Salvage(ctx, req)
 }
 

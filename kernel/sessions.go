@@ -8,8 +8,8 @@ import (
 	"github.com/memkernel/memkernel/sessions"
 )
 
-// SessionOptions set whether the messages of other sessions are searched. It is off by default.
-type SessionOptions struct {
+// PastOptions set whether the messages of other sessions are searched. It is off by default.
+type PastOptions struct {
 	// Enabled makes documents of past sessions, with secrets masked, whenever the index is
 	// updated. Private sessions of the same agent find these documents.
 	Enabled bool
@@ -23,7 +23,7 @@ type SessionOptions struct {
 }
 
 // room returns the options as package memory uses them.
-func (o *SessionOptions) room(state store.Store) mem.SessionOptions {
+func (o *PastOptions) room(state store.Store) mem.SessionOptions {
 	return mem.SessionOptions{Enabled: o.Enabled, Sources: o.Sources, DeltaBytes: o.DeltaBytes, DeltaMessages: o.DeltaMessages,
 		Folder: func(key string) (string, error) { return folder.Of(state, key) }, Own: archive.Journals{State: state}.List}
 }

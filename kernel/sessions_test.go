@@ -27,12 +27,12 @@ type past struct {
 	k         *kernel.Kernel
 }
 
-func openPast(t *testing.T, o kernel.SessionOptions) *past {
+func openPast(t *testing.T, o kernel.PastOptions) *past {
 	t.Helper()
 	return pastIn(t, t.TempDir(), t.TempDir(), o)
 }
 
-func pastIn(t *testing.T, dir, host string, o kernel.SessionOptions) *past {
+func pastIn(t *testing.T, dir, host string, o kernel.PastOptions) *past {
 	t.Helper()
 	o.Enabled = true
 	o.Sources = append(o.Sources, sessions.Source{Path: host})
@@ -93,7 +93,7 @@ func (p *past) finds(req api.SearchRequest, want int) *retrieval.Result {
 }
 
 func TestPastSessions(t *testing.T) {
-	p := openPast(t, kernel.SessionOptions{})
+	p := openPast(t, kernel.PastOptions{})
 	put(t, p.dir, "memory/mill.md", "The old mill was sold.\n")
 	p.talk("build", "The stork stands on the chimney of the brewery; the token is ghp_0123456789abcdefghijABCDEFGHIJ012345.")
 	if r := reindex(t, p.k); r.Sessions.Conversations != 2 || len(r.Skipped) != 0 {
@@ -126,7 +126,7 @@ func TestPastSessions(t *testing.T) {
 // transcripts, and marked as the agent's.
 func TestPastSummaries(t *testing.T) {
 	const opening = "This session is being continued from a previous conversation that ran out of context. Summary:\n"
-	p := openPast(t, kernel.SessionOptions{})
+	p := openPast(t, kernel.PastOptions{})
 	put(t, p.host, "claude.jsonl", `{"type":"user","uuid":"a","sessionId":"claude","cwd":"/x","timestamp":"2026-10-03T10:00:00Z","isCompactSummary":true,"message":{"role":"user","content":"`+
 		strings.TrimSpace(opening)+` The bittern's gate was repainted by Mira."}}`+"\n")
 	now := time.Date(2026, 10, 5, 9, 0, 0, 0, time.UTC)
@@ -149,7 +149,7 @@ func TestPastSummaries(t *testing.T) {
 // A session of one agent is not found by another, and none by a session that others
 // read too.
 func TestPastIsolation(t *testing.T) {
-	p := openPast(t, kernel.SessionOptions{})
+	p := openPast(t, kernel.PastOptions{})
 	put(t, p.host, "agents/ops/sessions/night.jsonl", line("user", "The owl keeps the night watch at the harbour."))
 	p.talk("agent:ops:day", "The gull keeps the day watch at the harbour.")
 	p.talk("agent:ops_two:day", "The tern keeps the evening watch at the harbour.")
@@ -178,7 +178,7 @@ func TestPastIsolation(t *testing.T) {
 
 // A private session's prompt recalls what was said in others; a shared one's doesn't.
 func TestPastInPrompts(t *testing.T) {
-	p := openPast(t, kernel.SessionOptions{})
+	p := openPast(t, kernel.PastOptions{})
 	reindex(t, p.k)
 	for _, private := range []bool{true, false} {
 		c := newConversation(1)
@@ -193,7 +193,7 @@ func TestPastInPrompts(t *testing.T) {
 }
 
 func TestPastOff(t *testing.T) {
-	p := openPast(t, kernel.SessionOptions{})
+	p := openPast(t, kernel.PastOptions{})
 	reindex(t, p.k)
 	off := asItIs(t, p.dir)
 	q := &past{t, p.dir, p.host, off}
@@ -209,7 +209,7 @@ func TestPastOff(t *testing.T) {
 // What was forgotten is not found from that moment on, by no process, and doesn't come
 // back.
 func TestPastForgotten(t *testing.T) {
-	p := openPast(t, kernel.SessionOptions{})
+	p := openPast(t, kernel.PastOptions{})
 	p.talk("build", "The stork stands on the chimney of the brewery.")
 	reindex(t, p.k)
 	for i, key := range []string{"build", "notes"} {
@@ -240,7 +240,7 @@ func TestPastForgotten(t *testing.T) {
 
 // A page that is forgotten goes from past sessions too, wherever the same was said.
 func TestPastPageForgotten(t *testing.T) {
-	p := openPast(t, kernel.SessionOptions{})
+	p := openPast(t, kernel.PastOptions{})
 	const text = "The stork stands on the chimney of the brewery."
 	p.talk("build", text)
 	put(t, p.host, "twin.jsonl", line("user", text)+line("assistant", "The stork is white, as storks are."))
@@ -294,7 +294,7 @@ func TestPastForgetKilled(t *testing.T) {
 		if !strings.Contains(string(out), "indexed") {
 			return
 		}
-		p := pastIn(t, filepath.Join(dir, "work"), filepath.Join(dir, "host"), kernel.SessionOptions{})
+		p := pastIn(t, filepath.Join(dir, "work"), filepath.Join(dir, "host"), kernel.PastOptions{})
 		tombs, _ := os.ReadFile(filepath.Join(dir, "work", kernel.DefaultStateDir, "transcripts", "forgotten.json"))
 		want := 1
 		if strings.Contains(string(tombs), "notes") {
@@ -314,7 +314,7 @@ func TestPastForgetChild(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(dir, "work"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	p := pastIn(t, filepath.Join(dir, "work"), filepath.Join(dir, "host"), kernel.SessionOptions{})
+	p := pastIn(t, filepath.Join(dir, "work"), filepath.Join(dir, "host"), kernel.PastOptions{})
 	p.talk("notes", "The stork stands on the chimney of the brewery.")
 	reindex(t, p.k)
 	os.Stdout.WriteString("indexed\n")

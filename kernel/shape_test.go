@@ -46,7 +46,7 @@ func packedTurn(shown string) []memkernel.Message {
 
 func shaped(t *testing.T, k *kernel.Kernel) (text, page string) {
 	t.Helper()
-	text, err := kernel.ShapeResult(context.Background(), k, packed())
+	text, err := k.Hooks().Shape(context.Background(), packed())
 	if err != nil {
 		t.Fatal(err)
 	}

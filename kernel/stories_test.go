@@ -60,7 +60,7 @@ func openLife(t *testing.T, dir string, life kernel.LifeOptions) *kernel.Kernel 
 func staleCountJump(t *testing.T) {
 	for _, off := range []bool{false, true} {
 		dir := t.TempDir()
-		k := openLife(t, dir, kernel.LifeOptions{Off: off, Flush: kernel.FlushOptions{Off: off}})
+		k := openLife(t, dir, kernel.LifeOptions{Off: off, NoFlush: off})
 		c := newConversation(71)
 		c.user()
 		before := fill(t, k, c, roomy, 0.3)
@@ -98,7 +98,7 @@ func secondSurge(t *testing.T) {
 		k.Close()
 		c.add(memkernel.RoleAssistant, words("Shall I keep the second table?"))
 		c.add(memkernel.RoleUser, words("Yes, under a name of its own."))
-		k = openLife(t, dir, kernel.LifeOptions{Flush: kernel.FlushOptions{Off: off}})
+		k = openLife(t, dir, kernel.LifeOptions{NoFlush: off})
 		pass(t, k.Compact, api.Boundary{Messages: c.msgs})
 		text := logs(t, dir)
 		if stands := strings.Contains(text, "second table? → Yes"); stands == off || first == 0 {
@@ -138,7 +138,7 @@ func askedInACycle(t *testing.T) (at []int) {
 func noReply(t *testing.T) {
 	for _, off := range []bool{false, true} {
 		dir := t.TempDir()
-		k := openLife(t, dir, kernel.LifeOptions{Flush: kernel.FlushOptions{Off: off}})
+		k := openLife(t, dir, kernel.LifeOptions{NoFlush: off})
 		c := session(74, 4, 1, 1500)
 		observe(t, k, api.Turn{Messages: c.msgs[:len(c.msgs)-1]})
 		if _, err := k.FlushTurn(context.Background(), api.FlushRequest{Now: c.now}); err != nil {
@@ -218,7 +218,7 @@ func toldBy(t *testing.T, answer noteAnswer) (bare, got string, status api.Coold
 func resetWithoutCompaction(t *testing.T) {
 	for _, off := range []bool{false, true} {
 		dir := t.TempDir()
-		k := openLife(t, dir, kernel.LifeOptions{Off: off, Flush: kernel.FlushOptions{Off: off}})
+		k := openLife(t, dir, kernel.LifeOptions{Off: off, NoFlush: off})
 		c := newConversation(76)
 		c.add(memkernel.RoleUser, words("Fix the retry in pkg/queue please. Never push to main."))
 		c.add(memkernel.RoleAssistant, words("Shall I use a backoff table?"))

@@ -8,9 +8,6 @@ import (
 	"github.com/memkernel/memkernel/kernel/internal/memory/syncer"
 )
 
-// DefaultSyncInterval is the default interval of the index's updates by the clock.
-const DefaultSyncInterval = syncer.DefaultInterval
-
 // SyncOptions set when the index is updated automatically. Searches update the index, and so do
 // plans, which search. All other updates run in the background and make vectors. The zero value
 // has no background updates. Only one process at a time updates the index.
@@ -29,7 +26,7 @@ type SyncOptions struct {
 	Interval time.Duration
 	// Watch updates the index when files have changed, after [watch.DefaultDebounce] without
 	// another change. If the system can't watch files, the index is updated at Interval or, if
-	// that is 0, at DefaultSyncInterval.
+	// that is 0, every five minutes.
 	Watch bool
 	// Report, if not nil, is called after every run, by the goroutine that made the run.
 	Report func(api.SyncRun)

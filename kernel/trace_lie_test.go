@@ -42,7 +42,7 @@ func lieAndReplay(t *rapid.T, path string) {
 		t.Fatalf("%v", err)
 	}
 	defer f.Close()
-	r, err := kernel.ReplayTrace(told, f)
+	r, err := kernel.Stored.ReplayTrace(told, f)
 	if err != nil {
 		return // what was made of it can't be read
 	}

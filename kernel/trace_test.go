@@ -32,7 +32,7 @@ func replayFile(t fataler, path string) *api.TraceReport {
 		t.Fatalf("open trace: %v", err)
 	}
 	defer f.Close()
-	r, err := kernel.ReplayTrace(path, f)
+	r, err := kernel.Stored.ReplayTrace(path, f)
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
@@ -205,7 +205,7 @@ func TestTraceOfMany(t *testing.T) {
 func TestTraceRotates(t *testing.T) {
 	for _, max := range []int64{1, 60_000} {
 		dir := t.TempDir()
-		k, err := kernel.Open(context.Background(), dir, &kernel.Options{Trace: kernel.TraceOptions{MaxBytes: max}})
+		k, err := kernel.Open(context.Background(), dir, &kernel.Options{TraceBytes: max})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -238,7 +238,7 @@ func TestTraceRotates(t *testing.T) {
 // TestTraceOff: a kernel that is to write no trace writes none.
 func TestTraceOff(t *testing.T) {
 	dir := t.TempDir()
-	k, err := kernel.Open(context.Background(), dir, &kernel.Options{Trace: kernel.TraceOptions{Off: true}})
+	k, err := kernel.Open(context.Background(), dir, &kernel.Options{NoTrace: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -280,7 +280,7 @@ func TestTraceTorn(t *testing.T) {
 		var d *store.LogError
 		g, _ := os.Open(path)
 		defer g.Close()
-		if _, err := kernel.ReplayTrace(path, g); !errors.As(err, &d) || d.Line != 2 || !strings.Contains(err.Error(), path) {
+		if _, err := kernel.Stored.ReplayTrace(path, g); !errors.As(err, &d) || d.Line != 2 || !strings.Contains(err.Error(), path) {
 			t.Errorf("damage: %v", err)
 		}
 	}
@@ -394,13 +394,13 @@ func TestTraceNotReadable(t *testing.T) {
 	} {
 		lines := traceLines(t, path)
 		editTrace(t, lines, tt.line, tt.edit)
-		_, err := kernel.ReplayTrace("t.jsonl", bytes.NewReader(bytes.Join(lines, []byte("\n"))))
+		_, err := kernel.Stored.ReplayTrace("t.jsonl", bytes.NewReader(bytes.Join(lines, []byte("\n"))))
 		if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), "t.jsonl") {
 			t.Errorf("%s: %v", tt.name, err)
 		}
 	}
 	for _, text := range []string{"", "\n", "hello\n", `{"paging_trace":1}`, "\x00"} {
-		if _, err := kernel.ReplayTrace("t.jsonl", strings.NewReader(text)); !errors.Is(err, store.ErrNoTrace) {
+		if _, err := kernel.Stored.ReplayTrace("t.jsonl", strings.NewReader(text)); !errors.Is(err, store.ErrNoTrace) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}

@@ -309,7 +309,7 @@ func (s *spelling) readAs(t *testing.T, records []string) []memkernel.Message {
 func livedThrough(t *testing.T, dir string, msgs []memkernel.Message) *kernel.Kernel {
 	t.Helper()
 	ctx := context.Background()
-	k, err := kernel.Open(ctx, dir, &kernel.Options{Life: kernel.LifeOptions{Buffer: kernel.BufferOptions{At: .0001}}})
+	k, err := kernel.Open(ctx, dir, &kernel.Options{Life: kernel.LifeOptions{BufferAt: .0001}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,9 +24,9 @@ func TestWatch(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "memory", "a.md"), []byte("# Harbour\n\nThe lighthouse of Pellworm was built in 1907.\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	var told []kernel.Done
+	var told []api.Done
 	ctx := context.WithValue(t.Context(), keyOfWatch{}, "mine")
-	k, err := kernel.Open(ctx, dir, &kernel.Options{Watch: func(ctx context.Context, d *kernel.Done) {
+	k, err := kernel.Open(ctx, dir, &kernel.Options{Watch: func(ctx context.Context, d *api.Done) {
 		if ctx.Value(keyOfWatch{}) != "mine" {
 			t.Errorf("%s: another context", d.Op)
 		}
@@ -75,14 +75,14 @@ func TestWatch(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	var ops []kernel.Op
+	var ops []api.Op
 	for i := range told {
 		ops = append(ops, told[i].Op)
 		if told[i].Began.IsZero() || told[i].Took < 0 {
 			t.Errorf("%+v", told[i])
 		}
 	}
-	want := []kernel.Op{kernel.OpPlan, kernel.OpRecall, kernel.OpPlan, kernel.OpPlan, kernel.OpTurn, kernel.OpTurn, kernel.OpSearch, kernel.OpRemember, kernel.OpForget}
+	want := []api.Op{api.OpPlan, api.OpRecall, api.OpPlan, api.OpPlan, api.OpTurn, api.OpTurn, api.OpSearch, api.OpRemember, api.OpForget}
 	if !slices.Equal(ops, want) {
 		t.Fatalf("told of %v, want %v", ops, want)
 	}

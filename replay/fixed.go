@@ -5,7 +5,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/cachelayout"
-	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/internal/tokencount"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -31,7 +31,7 @@ func (o *Options) infer(msgs []memkernel.Message) {
 		o.TTL = ttl
 	}
 	if o.FixedAuto {
-		if counter, err := kernel.NewMessageCounter(o.Prices, recorded); err == nil {
+		if counter, err := tokencount.ForModel(o.Prices, recorded); err == nil {
 			o.FixedTokens = counter.Fixed(msgs, nil, nil)
 		}
 	}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/cachelayout"
-	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/internal/tokencount"
 	"github.com/memkernel/memkernel/replay/recall"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -14,7 +14,7 @@ import (
 // Recording is a prepared session, the common input of all policies.
 type Recording struct {
 	Opt      Options
-	Counter  *kernel.MessageCounter
+	Counter  tokencount.Counter
 	Messages []memkernel.Message
 	Calls    []transcript.Call
 	// numbers count the calls, including those in left, which can't be planned.
@@ -69,7 +69,7 @@ func RecordMessages(view []memkernel.Message, compactions []int, opt Options) (*
 	opt.infer(msgs)
 	r := &Recording{Opt: opt, Calls: transcript.Calls(msgs), sizes: map[recall.Place]int{}}
 	var err error
-	if r.Counter, err = kernel.NewMessageCounter(opt.Prices, opt.Model); err != nil {
+	if r.Counter, err = tokencount.ForModel(opt.Prices, opt.Model); err != nil {
 		return nil, err
 	}
 	for i := range msgs {
@@ -108,7 +108,7 @@ func (r *Recording) Item(hash string, m memkernel.Message) Item {
 
 // Note returns an item that the policy itself puts in front of the messages.
 func (r *Recording) Note(hash, text string) Item {
-	it := r.Item(hash, memkernel.Message{Key: hash, Role: memkernel.RoleUser, Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: text}}})
+	it := r.Item(hash, memkernel.Message{Key: hash, Role: memkernel.RoleUser, Parts: memkernel.Text(text)})
 	it.region = cachelayout.RegionCarry
 	return it
 }

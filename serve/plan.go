@@ -236,7 +236,7 @@ func systemParts(raw json.RawMessage) ([]memkernel.Part, error) {
 		return nil, bad
 	}
 	if text != "" {
-		return []memkernel.Part{{Kind: memkernel.PartText, Text: text}}, nil
+		return memkernel.Text(text), nil
 	}
 	var parts []memkernel.Part
 	for i, raw := range blocks {

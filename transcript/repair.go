@@ -417,6 +417,6 @@ func (h *repairer) missing(asked memkernel.Message, id string) memkernel.Message
 	}
 	m.Parts = []memkernel.Part{{Kind: memkernel.PartToolResult, Result: &memkernel.ToolResult{
 		CallID: id, Text: true, Synthetic: true,
-		Content: []memkernel.Part{{Kind: memkernel.PartText, Text: MissingResult}}}}}
+		Content: memkernel.Text(MissingResult)}}}
 	return m
 }

@@ -212,7 +212,7 @@ func clearResults(m memkernel.Message, gone map[string]*wire.Micro, at int) memk
 			m.Parts, m.Raw, touched = slices.Clone(m.Parts), "", true
 		}
 		r := *p.Result
-		r.Content, r.Text = []memkernel.Part{{Kind: memkernel.PartText, Text: by.Stub}}, true
+		r.Content, r.Text = memkernel.Text(by.Stub), true
 		m.Parts[i] = memkernel.Part{Kind: memkernel.PartToolResult, Result: &r}
 	}
 	return m

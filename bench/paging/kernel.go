@@ -110,7 +110,7 @@ func newPlayer(ctx context.Context, dir string, w *Workload, budget int) (*playe
 	}
 	k, err := kernel.Open(ctx, dir, &kernel.Options{
 		Memory: kernel.MemoryOptions{NoRemembered: true, NoDailyLogs: true, RecallTokens: -1},
-		Life:   kernel.LifeOptions{StateFile: kernel.StateFileOptions{Off: true}, Buffer: kernel.BufferOptions{Off: true}},
+		Life:   kernel.LifeOptions{NoStateFile: true, NoBuffer: true},
 		Now:    func() time.Time { return pl.clock },
 	})
 	if err != nil {
@@ -333,7 +333,7 @@ func (pl *player) answer(s *talk, t *Turn, levels map[string]pagevm.Level) {
 		text := strings.Join(append(lines(p, "main", p.Tokens.Structured), lines(p, "rest", p.Tokens.Full-p.Tokens.Structured)...), "\n")
 		calls = append(calls, memkernel.Part{Kind: memkernel.PartToolUse, Call: &memkernel.ToolCall{ID: call, Name: name, Input: string(args)}})
 		results = append(results, memkernel.Part{Kind: memkernel.PartToolResult, Result: &memkernel.ToolResult{CallID: call, Text: true,
-			Content: []memkernel.Part{{Kind: memkernel.PartText, Text: text}}}})
+			Content: memkernel.Text(text)}})
 		s.calls[id] = append(s.calls[id], call)
 	}
 	made := map[string]bool{}

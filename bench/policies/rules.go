@@ -513,7 +513,7 @@ func (h *edits) form(r result) string { return h.forms[formKey(r)] }
 // withText returns a copy of a part with a result, which has text as its content.
 func withText(p memkernel.Part, text string) memkernel.Part {
 	c := *p.Result
-	c.Content, c.Text = []memkernel.Part{{Kind: memkernel.PartText, Text: text}}, true
+	c.Content, c.Text = memkernel.Text(text), true
 	p.Result = &c
 	return p
 }

@@ -155,7 +155,7 @@ func (l *loop) turn(ctx context.Context) error {
 				return err
 			}
 			parts = append(parts, memkernel.Part{Kind: memkernel.PartToolResult, Result: &memkernel.ToolResult{CallID: c.ID, Text: true, IsError: failed,
-				Content: []memkernel.Part{{Kind: memkernel.PartText, Text: text}}}})
+				Content: memkernel.Text(text)}})
 		}
 		l.add(memkernel.RoleUser, parts...)
 	}
@@ -175,7 +175,7 @@ func (l *loop) call(ctx context.Context) (*Answer, error) {
 		l.Cuts++
 	}
 	body, _, err := transcript.Render(transcript.FormatAnthropic, &transcript.Request{Model: l.opt.PriceModel, Tools: l.tools(), Messages: sent.Messages, Markers: sent.Markers,
-		System: []memkernel.Part{{Kind: memkernel.PartText, Text: system}}, MaxTokens: 4096})
+		System: memkernel.Text(system), MaxTokens: 4096})
 	if err != nil {
 		return nil, fmt.Errorf("solve: %w", err)
 	}

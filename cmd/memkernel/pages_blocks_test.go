@@ -21,7 +21,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/kernel/api"
+	"github.com/memkernel/memkernel/kernel/billing"
 )
 
 // TestPagesData: JSON and YAML of the pages can be read, and YAML that sets what a
@@ -152,6 +152,8 @@ var goNames = map[string]string{
 	"err":          "err error",
 	"call":         "call struct { Name string; Input json.RawMessage }",
 	"complete":     "complete func(system, prompt string, maxTokens int) string",
+	"chat":         "chat *kernel.Session",
+	"usage":        "usage *memkernel.Usage",
 	"store":        "store interface { History(string) []Message }",
 }
 
@@ -231,10 +233,10 @@ func TestPagesGoProgram(t *testing.T) {
 	if strings.Count(source, gap) != 1 {
 		t.Fatalf("the program has no gap for the model's call:\n%s", source)
 	}
-	source = strings.Replace(source, gap, `for _, m := range messages {
+	source = strings.Replace(source, gap, `for _, m := range plan.Messages {
 		fmt.Println(m.Parts[0].Text)
 	}
-	return memkernel.Message{Role: memkernel.RoleAssistant, Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: "I see."}}}, nil, nil`, 1)
+	return "I see.", &memkernel.Usage{InputTokens: 1000, OutputTokens: 9}, nil`, 1)
 	bin, workspace := t.TempDir(), t.TempDir()
 	if out := compileGo(t, map[string]string{"readme": source}, "-o", filepath.Join(bin, "chat"), "-ldflags", "-s -w"); out != "" {
 		t.Fatal(out)
@@ -270,13 +272,16 @@ func TestPagesGoProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer k.Close()
-	plan, err := k.PlanContext(t.Context(), api.PlanRequest{SessionKey: "chat-8", Model: "claude-opus-5-5", Private: true, Messages: []memkernel.Message{
-		{Role: memkernel.RoleUser, Parts: []memkernel.Part{{Kind: memkernel.PartText, Typed: true, Text: "May I push this branch to main?"}}}}})
+	plan, err := k.Session("chat-8", kernel.SessionOptions{Model: "claude-opus-5-5", Private: true}).
+		Plan(t.Context(), []memkernel.Message{memkernel.User("Mend the title of the handbook.")}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if shown := fmt.Sprint(plan.Messages); !strings.Contains(shown, "Never push to main.") {
 		t.Errorf("another session is not shown the rule: %s", shown)
+	}
+	if bills, err := k.Usage(t.Context(), billing.Options{}); err != nil || bills.Total.Billed.InputTokens != 1000 {
+		t.Errorf("the bill is not recorded: %+v, %v", bills, err)
 	}
 }
 

@@ -20,6 +20,7 @@ const maxCalls = 100
 // agent is the loop.
 type agent struct {
 	kernel  *kernel.Kernel
+	chat    *kernel.Session
 	model   *endpoint
 	talk    *conversation
 	tools   *toolbox
@@ -67,7 +68,7 @@ func (a *agent) call(ctx context.Context) (*api.ContextPlan, *reply, error) {
 	}
 	var no *refused
 	for {
-		plan, err := a.kernel.PlanContext(ctx, req)
+		plan, err := a.chat.Plan(ctx, a.talk.messages, &req)
 		if errors.Is(err, api.ErrNoOverflow) {
 			return nil, nil, no
 		}
@@ -91,9 +92,8 @@ func (a *agent) request() (api.PlanRequest, error) {
 		return api.PlanRequest{}, err
 	}
 	return api.PlanRequest{
-		SessionKey: a.session, Model: a.model.model, ContextWindow: a.model.window, Format: a.model.api,
-		System: []memkernel.Part{{Kind: memkernel.PartText, Text: system}}, Tools: defs,
-		Messages: a.talk.messages, Resolver: tools.MemoryGet, Private: true, Now: time.Now(),
+		ContextWindow: a.model.window, Format: a.model.api,
+		System: memkernel.Text(system), Tools: defs, Resolver: tools.MemoryGet,
 	}, nil
 }
 
@@ -119,8 +119,7 @@ func (a *agent) act(ctx context.Context) (bool, error) {
 }
 
 func (a *agent) observe(ctx context.Context, plan *api.ContextPlan, usage memkernel.Usage) error {
-	_, err := a.kernel.ObserveTurn(ctx, api.Turn{SessionKey: a.session, Model: a.model.model, Messages: a.talk.messages,
-		PlanID: plan.ID, Usage: &usage, Now: time.Now()})
+	_, err := a.chat.ObserveTurn(ctx, a.talk.messages, &api.Turn{PlanID: plan.ID, Usage: &usage})
 	return err
 }
 

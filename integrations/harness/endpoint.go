@@ -44,9 +44,8 @@ func (e *endpoint) ask(ctx context.Context, plan *api.ContextPlan) (*reply, erro
 
 // complete asks a question of its own, without tools.
 func (e *endpoint) complete(ctx context.Context, turn *api.FlushTurn) (*reply, error) {
-	text := func(s string) []memkernel.Part { return []memkernel.Part{{Kind: memkernel.PartText, Text: s}} }
-	return e.send(ctx, &transcript.Request{Model: e.model, System: text(turn.System), MaxTokens: turn.MaxTokens,
-		Messages: []memkernel.Message{{Role: memkernel.RoleUser, Parts: text(turn.Prompt)}}})
+	return e.send(ctx, &transcript.Request{Model: e.model, System: memkernel.Text(turn.System), MaxTokens: turn.MaxTokens,
+		Messages: []memkernel.Message{{Role: memkernel.RoleUser, Parts: memkernel.Text(turn.Prompt)}}})
 }
 
 func (e *endpoint) send(ctx context.Context, r *transcript.Request) (*reply, error) {

@@ -93,7 +93,7 @@ func start(ctx context.Context, workspace, session string, e *endpoint) (*agent,
 		done()
 		return nil, nil, err
 	}
-	a := &agent{kernel: k, model: e, talk: talk, session: session, tools: &toolbox{root: root, memory: memory},
+	a := &agent{kernel: k, chat: k.Session(session, kernel.SessionOptions{Model: e.model, Private: true}), model: e, talk: talk, session: session, tools: &toolbox{root: root, memory: memory},
 		say: func(s string) { fmt.Println(s) }}
 	return a, done, nil
 }

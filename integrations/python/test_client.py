@@ -27,12 +27,12 @@ MODEL = "claude-sonnet-4-6"
 
 # What providers say of 1,000 tokens of input, 700 of them from the cache.
 BILLS = {
-    "anthropic": {"input_tokens": 300, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 700, "cache_creation": {"ephemeral_5m_input_tokens": 0, "ephemeral_1h_input_tokens": 0}, "output_tokens": 9, "server_tool_use": None, "service_tier": "standard"},
-    "chat": {"prompt_tokens": 1000, "completion_tokens": 9, "total_tokens": 1009, "prompt_tokens_details": {"cached_tokens": 700, "audio_tokens": 0}, "completion_tokens_details": None},
-    "responses": {"input_tokens": 1000, "input_tokens_details": {"cached_tokens": 700}, "output_tokens": 9, "output_tokens_details": {"reasoning_tokens": 0}, "total_tokens": 1009},
-    "gemini": {"promptTokenCount": 1000, "cachedContentTokenCount": 700, "candidatesTokenCount": 9, "totalTokenCount": 1009},
-    "gemini's library": {"prompt_token_count": 1000, "cached_content_token_count": 700, "candidates_token_count": 9, "thoughts_token_count": None, "total_token_count": 1009},
-    "deepseek": {"prompt_tokens": 1000, "completion_tokens": 9, "total_tokens": 1009, "prompt_cache_hit_tokens": 700, "prompt_cache_miss_tokens": 300},
+    "anthropic": {"input_tokens": 300, "cache_read_input_tokens": 700, "output_tokens": 9, "server_tool_use": None},
+    "chat": {"prompt_tokens": 1000, "completion_tokens": 9, "prompt_tokens_details": {"cached_tokens": 700}},
+    "responses": {"input_tokens": 1000, "input_tokens_details": {"cached_tokens": 700}, "output_tokens": 9},
+    "gemini": {"promptTokenCount": 1000, "cachedContentTokenCount": 700, "candidatesTokenCount": 9},
+    "gemini's library": {"prompt_token_count": 1000, "cached_content_token_count": 700, "candidates_token_count": 9, "thoughts_token_count": None},
+    "deepseek": {"prompt_tokens": 1000, "completion_tokens": 9, "prompt_cache_hit_tokens": 700, "prompt_cache_miss_tokens": 300},
 }
 
 
@@ -296,18 +296,21 @@ class ClientTest(unittest.TestCase):
             example = next(code for code in re.findall(r"```python\n(.*?)```", f.read(), re.S) if "observe_turn" in code)
         os.symlink(os.path.abspath(BINARY), os.path.join(self.workspace, "memkernel"))
         os.mkdir(os.path.join(self.workspace, "project"))
+        said = rule = "Never push to main."
         home = {"HOME": self.workspace, "PATH": self.workspace + os.pathsep + os.environ["PATH"]}
         with mock.patch.dict(os.environ, home):
             for name, bill in BILLS.items():
                 for usage in (bill, Dumped(bill)):
                     choice = types.SimpleNamespace(message=types.SimpleNamespace(content="good day"))
                     answer = types.SimpleNamespace(choices=[choice], usage=usage)
-                    words = f"hello {name} {type(usage).__name__}"
-                    exec(example, {"messages": [{"role": "user", "content": words}], "tools": [], "call_the_model": lambda messages: answer})
+                    exec(example.replace(rule, said), {"call_the_model": lambda messages: answer})
+                    said = f"hello {name} {type(usage).__name__}"
             with memkernel.connect("~/project") as client:
                 total = client.usage()["total"]
+                plan = client.session("next", private=True).plan([{"role": "user", "content": "hello"}])
                 client.shutdown()
         self.assertEqual([total["calls"], total["billed"]["input_tokens"], total["billed"]["cache_read_tokens"]], [12, 12000, 8400])
+        self.assertIn(rule, str(plan["messages"]))
 
     def test_a_bill_that_cannot_be(self):
         turn = [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]

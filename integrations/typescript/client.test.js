@@ -259,11 +259,11 @@ test("what npm packs installs and works", { skip }, async (t) => {
 
 // What providers say of 1,000 tokens of input, 700 of them from the cache.
 const bills = {
-  anthropic: { input_tokens: 300, cache_creation_input_tokens: 0, cache_read_input_tokens: 700, cache_creation: { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 0 }, output_tokens: 9, server_tool_use: null, service_tier: "standard" },
-  chat: { prompt_tokens: 1000, completion_tokens: 9, total_tokens: 1009, prompt_tokens_details: { cached_tokens: 700, audio_tokens: 0 }, completion_tokens_details: { reasoning_tokens: 0, audio_tokens: 0 } },
-  responses: { input_tokens: 1000, input_tokens_details: { cached_tokens: 700 }, output_tokens: 9, output_tokens_details: { reasoning_tokens: 0 }, total_tokens: 1009 },
-  gemini: { promptTokenCount: 1000, cachedContentTokenCount: 700, candidatesTokenCount: 9, totalTokenCount: 1009, promptTokensDetails: [{ modality: "TEXT", tokenCount: 1000 }] },
-  deepseek: { prompt_tokens: 1000, completion_tokens: 9, total_tokens: 1009, prompt_tokens_details: { cached_tokens: 700 }, prompt_cache_hit_tokens: 700, prompt_cache_miss_tokens: 300 },
+  anthropic: { input_tokens: 300, cache_read_input_tokens: 700, output_tokens: 9 },
+  chat: { prompt_tokens: 1000, completion_tokens: 9, prompt_tokens_details: { cached_tokens: 700 } },
+  responses: { input_tokens: 1000, input_tokens_details: { cached_tokens: 700 }, output_tokens: 9 },
+  gemini: { promptTokenCount: 1000, cachedContentTokenCount: 700, candidatesTokenCount: 9 },
+  deepseek: { prompt_tokens: 1000, completion_tokens: 9, prompt_cache_hit_tokens: 700, prompt_cache_miss_tokens: 300 },
 };
 
 // The examples of these pages run as they stand, once per provider.
@@ -273,11 +273,13 @@ for (const file of ["README.md", "../../README.md", "../../doc/agents.md"])
     const text = readFileSync(join(here, file), "utf8");
     const example = [...text.matchAll(/```js\n([^]*?)```/g)].map((m) => m[1]).find((code) => code.includes("observeTurn"));
     const line = example.match(/^import .*\n/m)[0];
+    const rule = "Never push to main.", own = example.includes(rule);
+    assert.ok(own || file !== "README.md");
     const runs = Object.entries(bills).map(
-      ([name, usage]) => `{
-        const messages = [{ role: "user", content: "hello ${name}" }], system = "Be brief.", tools = [];
+      ([name, usage], i) => `{
+        ${own ? "" : `const messages = [{ role: "user", content: "hello ${name}" }], system = "Be brief.", tools = [];`}
         const callTheModel = async () => ({ role: "assistant", content: "good day", usage: ${JSON.stringify(usage)} });
-        ${example.replace(line, "")}
+        ${example.replace(line, "").replace(i ? rule : line, name)}
         last = client;
       }`,
     );
@@ -286,11 +288,13 @@ for (const file of ["README.md", "../../README.md", "../../doc/agents.md"])
       mkdirSync(join(workspace, "node_modules"));
       symlinkSync(here, join(workspace, "node_modules", "memkernel-client"));
       symlinkSync(binary, join(workspace, "memkernel"));
-      writeFileSync(join(workspace, "example.mjs"), `${line}let last;\n${runs.join("\n")}\nconsole.log(JSON.stringify(await last.usage())); await last.shutdown();`);
+      writeFileSync(join(workspace, "example.mjs"), `${line}let last;\n${runs.join("\n")}\nconst next = await last.session("n", { private: true }).plan([{ role: "user", content: "hello" }]);
+        console.log(JSON.stringify({ ...(await last.usage()), next })); await last.shutdown();`);
       const path = [workspace, process.env.PATH].join(delimiter);
       const ran = spawnSync(process.execPath, ["example.mjs"], { cwd: workspace, env: { ...process.env, PATH: path }, encoding: "utf8" });
       assert.equal(ran.status, 0, ran.stderr);
       const { total } = JSON.parse(ran.stdout);
+      if (own) assert.ok(ran.stdout.includes(rule));
       assert.deepEqual([total.calls, total.billed.input_tokens, total.billed.cache_read_tokens], [5, 5000, 3500]);
     } finally {
       rmSync(workspace, { recursive: true, force: true, maxRetries: 40, retryDelay: 50 });

@@ -1,6 +1,6 @@
 import { EventEmitter } from "node:events";
 import type { Socket } from "node:net";
-import type { Calls, Flushed, FlushTurn, Initialized, Item, Methods, Observed, Planned, PlanParams, TurnParams } from "./protocol.js";
+import type { Calls, Flushed, FlushTurn, Initialized, Item, Methods, Observed, Passed, Planned, PlanParams, TurnParams } from "./protocol.js";
 
 export const PROTOCOL: 1;
 
@@ -95,5 +95,6 @@ export class Session {
   observeTurn(messages: object[], params?: TurnParams, options?: CallOptions): Promise<Observed>;
   observeToolResult(messages: object[], params?: TurnParams, options?: CallOptions): Promise<Observed>;
   writeDown(messages: object[] | undefined, complete: (ask: FlushTurn) => Promise<string>, options?: CallOptions): Promise<Flushed | null>;
+  end(options?: CallOptions): Promise<Passed>;
   call<R = any>(method: string, messages: object[] | undefined, params?: object, options?: CallOptions): Promise<R>;
 }

@@ -373,6 +373,11 @@ export class Session {
     return this.#client.observeFlush({ session_key, ...(own === undefined ? {} : { private: own }), text: (await complete(ask)) ?? "" }, options);
   }
 
+  /** Ends the conversation. */
+  end(options) {
+    return this.call("end_session", undefined, {}, options);
+  }
+
   /** Calls any method that takes a conversation. messages may be undefined. */
   call(method, messages, params = {}, options) {
     // One after the other: what is sent depends on what was held before.

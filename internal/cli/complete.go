@@ -54,7 +54,7 @@ func (a *App) Complete(words func() []string) cobra.CompletionFunc {
 func (a *App) SessionKeys() []string {
 	var keys []string
 	if s, err := a.Stored(context.Background()); err == nil {
-		keys, _ = kernel.SessionKeys(s)
+		keys, _ = kernel.Stored.SessionKeys(s)
 	}
 	slices.Sort(keys)
 	return keys

@@ -27,8 +27,10 @@ const workspaceKey = "store.workspace"
 
 // Keep sets the configured stores for a kernel's state and for the workspace's files.
 func Keep(ctx context.Context, s *Settings, o *kernel.Options) (err error) {
-	if o.Store, err = s.Stored(ctx); err != nil {
-		return err
+	if s.Config.Store.Backend == "postgres" {
+		if o.Store, err = s.State(ctx); err != nil {
+			return err
+		}
 	}
 	o.Memory.Files, err = keptFiles(ctx, s)
 	return err

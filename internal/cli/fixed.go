@@ -6,7 +6,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/internal/config"
-	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/internal/tokencount"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -46,7 +46,7 @@ func (v *FixedValue) Implied(s *transcript.Session, msgs []memkernel.Message, sy
 	if !v.Auto || request || len(system) > 0 && len(tools) > 0 {
 		return 0, nil
 	}
-	counter, err := kernel.NewMessageCounter(book, s.Model)
+	counter, err := tokencount.ForModel(book, s.Model)
 	if err != nil {
 		return 0, err
 	}

@@ -50,7 +50,7 @@ type Needs struct {
 	// AsItIs searches the index without an update.
 	AsItIs bool
 	// Watch is called with the kernel's work. It may be nil.
-	Watch func(context.Context, *kernel.Done)
+	Watch func(context.Context, *api.Done)
 	// Report is called after every run of the index. If it is set, the kernel watches the files.
 	Report func(api.SyncRun)
 }
@@ -86,7 +86,7 @@ func (s *Settings) Kernel(ctx context.Context, n Needs) (*kernel.Kernel, error) 
 	}
 	o.Watch = n.Watch
 	if n.Silent {
-		o.Life.Off, o.Life.Flush.Off = true, true
+		o.Life.Off, o.Life.NoFlush = true, true
 	}
 	if n.Follow {
 		o.Memory.Sync = syncOptions(&s.Config.Index.Sync)

@@ -13,8 +13,8 @@ import (
 )
 
 // pastSessions returns the settings of past sessions in the kernel's form.
-func pastSessions(s *config.Sessions) kernel.SessionOptions {
-	o := kernel.SessionOptions{Enabled: s.Enabled, DeltaBytes: int64(s.DeltaBytes)}
+func pastSessions(s *config.Sessions) kernel.PastOptions {
+	o := kernel.PastOptions{Enabled: s.Enabled, DeltaBytes: int64(s.DeltaBytes)}
 	for _, f := range s.Folders {
 		agent, path, ok := strings.Cut(f, "=")
 		if !ok || strings.ContainsAny(agent, `/\`) {

@@ -2,11 +2,11 @@ package cli
 
 import (
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/memkernel/memkernel/internal/config"
-	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/sessions"
 )
 
@@ -30,7 +30,7 @@ func TestPastSessions(t *testing.T) {
 // minutes and by watch.
 func TestSyncOptions(t *testing.T) {
 	got := syncOptions(&config.Default().Index.Sync)
-	if !got.OnStart || !got.OnSearch || !got.Watch || got.Interval != kernel.DefaultSyncInterval {
+	if !got.OnStart || !got.OnSearch || !got.Watch || got.Interval != 5*time.Minute {
 		t.Errorf("%+v", got)
 	}
 }

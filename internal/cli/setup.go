@@ -68,9 +68,9 @@ func OnThisMachine(address string) bool {
 func (s *Settings) KernelOptions(book *cachelayout.Book, p embed.Provider) (*kernel.Options, error) {
 	o := &kernel.Options{StateDir: s.StateDir, Prices: book, Economy: s.Config.Economy, Memory: memoryOptions(s.Config),
 		Life: kernel.LifeOptions{Off: !s.Config.Checkpoint.Enabled, Show: s.Config.Checkpoint.ShowAt, Checkpoint: s.Config.Checkpoint.At,
-			Compact: s.Config.Checkpoint.CompactAt, Flush: kernel.FlushOptions{Off: !s.Config.Flush.Enabled},
-			StateFile: kernel.StateFileOptions{Off: !s.Config.SessionState.Enabled},
-			Buffer:    kernel.BufferOptions{Off: !s.Config.WorkingBuffer.Enabled}},
+			Compact: s.Config.Checkpoint.CompactAt, NoFlush: !s.Config.Flush.Enabled,
+			NoStateFile: !s.Config.SessionState.Enabled,
+			NoBuffer:    !s.Config.WorkingBuffer.Enabled},
 		Represent: represent.Options{Whole: !s.Config.Plan.Door},
 		Redact:    mask.Options{Allow: s.Config.Redact.Allow, Disable: s.Config.Redact.DisableRules}}
 	o.Memory.Embedder, o.Memory.Store = p, s.storeOptions()

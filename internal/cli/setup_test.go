@@ -21,11 +21,11 @@ func TestMemoryOptions(t *testing.T) {
 	got := memoryOptions(config.Default())
 	want := kernel.MemoryOptions{
 		Store:     markdownstore.Options{Timezone: time.Local, ChunkTokens: markdownstore.DefaultChunkTokens, OverlapTokens: markdownstore.DefaultOverlapTokens},
-		Bootstrap: []string{"AGENTS.md", "SOUL.md", "IDENTITY.md", "TOOLS.md"}, WorkspaceTokens: kernel.DefaultWorkspaceTokens,
-		RecallTokens: kernel.DefaultRecallTokens, EmbedLimit: api.EmbedLimit{USD: 0.5, Tokens: 10_000_000},
+		Bootstrap: []string{"AGENTS.md", "SOUL.md", "IDENTITY.md", "TOOLS.md"}, WorkspaceTokens: 8000,
+		RecallTokens: retrieval.DefaultPackTokens, EmbedLimit: api.EmbedLimit{USD: 0.5, Tokens: 10_000_000},
 		Ranking: retrieval.Options{EmbedTimeout: retrieval.DefaultEmbedTimeout, VectorWeight: retrieval.DefaultVectorWeight,
 			KeywordWeight: retrieval.DefaultKeywordWeight, HalfLife: retrieval.DefaultHalfLife, Lambda: retrieval.DefaultLambda},
-		Sessions: kernel.SessionOptions{Enabled: true, DeltaBytes: sessions.DefaultDeltaBytes},
+		Sessions: kernel.PastOptions{Enabled: true, DeltaBytes: sessions.DefaultDeltaBytes},
 	}
 	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty(), cmpopts.IgnoreUnexported(kernel.SyncOptions{}), cmp.Comparer(func(a, b *time.Location) bool { return a == b }), cmp.Comparer(func(a, b func(string) int) bool { return a == nil && b == nil }),
 		cmp.Comparer(func(a, b func() time.Time) bool { return a == nil && b == nil })); diff != "" {

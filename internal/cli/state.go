@@ -32,15 +32,15 @@ type Database interface {
 }
 
 // Stored returns the configured store of the state.
-func (s *Settings) Stored(ctx context.Context) (kernel.Store, error) {
+func (s *Settings) Stored(ctx context.Context) (store.Store, error) {
 	if s.Config.Store.Backend != "postgres" {
-		return kernel.Files(s.StateDir), nil
+		return store.Files(s.StateDir), nil
 	}
 	db, err := s.State(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return db, nil
+	return db.State(), nil
 }
 
 // State opens the database that keeps the state. Later calls return the same database. Close

@@ -60,13 +60,22 @@ func TestTags(t *testing.T) {
 
 // TestDefaultsAreThePackages compares defaults that are in another package as well.
 func TestDefaultsAreThePackages(t *testing.T) {
+	k, err := kernel.Open(t.Context(), t.TempDir(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer k.Close()
+	st, err := k.Status(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
 	c := config.Default()
 	w, ch, r, e := &c.Workspace, &c.Chunking, &c.Retrieval, &c.Embedding
 	for key, pair := range map[string][2]any{
-		"workspace.max_tokens":    {int(w.MaxTokens), kernel.DefaultWorkspaceTokens},
+		"workspace.max_tokens":    {int(w.MaxTokens), st.Memory.WorkspaceTokens},
 		"chunking.tokens":         {int(ch.Tokens), markdownstore.DefaultChunkTokens},
 		"chunking.overlap":        {int(ch.Overlap), markdownstore.DefaultOverlapTokens},
-		"retrieval.max_tokens":    {int(r.MaxTokens), kernel.DefaultRecallTokens},
+		"retrieval.max_tokens":    {int(r.MaxTokens), st.Memory.RecallTokens},
 		"retrieval.vector_weight": {r.VectorWeight, retrieval.DefaultVectorWeight},
 		"retrieval.half_life":     {time.Duration(r.HalfLife), retrieval.DefaultHalfLife},
 		"retrieval.mmr_lambda":    {r.MMRLambda, retrieval.DefaultLambda},

@@ -437,7 +437,7 @@ func (r *reader) claudeMessages(s *Session, m *claudeMessage) []memkernel.Messag
 				continue
 			}
 			add(memkernel.RoleTool, memkernel.Part{Kind: memkernel.PartToolResult, Result: &memkernel.ToolResult{CallID: open[at].ID, Name: open[at].Name, IsError: b.IsError, Text: true,
-				Content: []memkernel.Part{{Kind: memkernel.PartText, Text: textOf(b.Content)}}}})
+				Content: memkernel.Text(textOf(b.Content))}})
 			open = slices.Delete(open, at, at+1)
 		case "token_budget", "flag": // nobody said them
 		default:

@@ -91,7 +91,7 @@ func (r *reader) ocSaid(place string, m *ocMessage, parts []json.RawMessage) []m
 					text = p.State.Error
 				}
 				results.Parts = append(results.Parts, memkernel.Part{Kind: memkernel.PartToolResult, Result: &memkernel.ToolResult{CallID: id, Name: p.Tool, IsError: failed, Text: true,
-					Content: []memkernel.Part{{Kind: memkernel.PartText, Text: text}}}})
+					Content: memkernel.Text(text)}})
 			}
 		case "step-start", "step-finish", "snapshot", "patch", "agent", "retry", "compaction": // nobody said them
 		default:

@@ -73,6 +73,9 @@ type Log interface {
 	Mend() error
 }
 
+// ErrDamaged is the error that every [LogError] wraps.
+var ErrDamaged = errors.New("the journal is damaged")
+
 // LogError reports a log that is damaged.
 type LogError struct {
 	File string
@@ -95,6 +98,8 @@ type LogError struct {
 func (e *LogError) Error() string {
 	return fmt.Sprintf("journal %s, line %d (byte %d): %s (%s)", e.File, e.Line, e.Offset, e.Reason, e.Hint)
 }
+
+func (e *LogError) Unwrap() error { return ErrDamaged }
 
 // ReplacedLog reports whether a log that can't be read may have been replaced meanwhile, so that
 // the caller must open it again.

@@ -181,7 +181,7 @@ func getAnywhere(ctx context.Context, a *cli.App, k *kernel.Kernel, id string) (
 	if err != nil {
 		return nil, nil, err
 	}
-	keys, err := kernel.SessionKeys(kept)
+	keys, err := kernel.Stored.SessionKeys(kept)
 	if err != nil {
 		return nil, nil, err
 	}

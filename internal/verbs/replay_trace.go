@@ -19,7 +19,7 @@ func replayTrace(a *cli.App, path string) error {
 		return fmt.Errorf("read trace: %w", err)
 	}
 	defer f.Close()
-	t, err := kernel.ReplayTrace(path, f)
+	t, err := kernel.Stored.ReplayTrace(path, f)
 	if err != nil {
 		return cli.Hint(err, "a trace is trace.jsonl in a session's folder")
 	}

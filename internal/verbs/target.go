@@ -132,7 +132,7 @@ func readSystem(a *cli.App, path string) ([]memkernel.Part, error) {
 	trimmed := bytes.TrimSpace(data)
 	var blocks []json.RawMessage
 	if len(trimmed) == 0 || trimmed[0] != '[' || json.Unmarshal(trimmed, &blocks) != nil {
-		return []memkernel.Part{{Kind: memkernel.PartText, Text: string(data)}}, nil
+		return memkernel.Text(string(data)), nil
 	}
 	var parts []memkernel.Part
 	for i, raw := range blocks {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/internal/store"
 )
 
 var (
@@ -102,6 +103,14 @@ func (e *NoSessionError) Hint(all string) string {
 	}
 	return fmt.Sprintf("there are %d, the most alike first: %s; %s", e.Count, strings.Join(names, ", "), all)
 }
+
+// Errors of stored state, with which a session can't be opened.
+var (
+	// ErrDamaged means that a journal is damaged. Kernel.Salvage continues with its sound part.
+	ErrDamaged = store.ErrDamaged
+	// ErrNewer means that a newer version of this module wrote the state.
+	ErrNewer = store.ErrNewer
+)
 
 // ErrClosed is returned by every call on a closed kernel.
 var ErrClosed = errors.New("kernel is closed")

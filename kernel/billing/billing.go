@@ -386,9 +386,11 @@ func (s *Sum) take(r *Call) {
 		s.Estimated++
 	}
 	plus(&s.WithoutUSD, r.Without())
+	removed := memkernel.Reported{Removed: s.Reasoning.Removed}
 	for _, n := range r.removed {
-		s.Reasoning.Removed = memkernel.Removed(s.Reasoning.Removed, n)
+		removed.Add(n)
 	}
+	s.Reasoning.Removed = removed.Removed
 	for _, f := range r.FirstSight {
 		s.FirstSight = AddFirstSight(s.FirstSight, f)
 	}

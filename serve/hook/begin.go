@@ -9,7 +9,6 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/checkpoint"
-	"github.com/memkernel/memkernel/kernel"
 )
 
 // beginning is the text that a session gets at its start: a summary of memory, and the restore
@@ -116,7 +115,7 @@ func (h *handler) begin(ctx context.Context, r *record, b *beginning) (string, e
 		parts, errs = append(parts, text), append(errs, err)
 	}
 	if b.Beside && h.setup.Private {
-		parts = append(parts, kernel.Beside(h.setup.Kernel, h.key, h.Now()))
+		parts = append(parts, h.setup.Kernel.Hooks().Beside(h.key, h.Now()))
 	}
 	return join(parts...), errors.Join(errs...)
 }

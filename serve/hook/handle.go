@@ -83,7 +83,7 @@ func (s *Setup) close() error {
 // session since the user's last prompt. In that case the other part plans the prompt and commits
 // the turns, and hooks add nothing.
 func carries(k *kernel.Kernel, key string, prompted, now time.Time) bool {
-	at := kernel.PlannedAt(k, key)
+	at := k.Hooks().PlannedAt(key)
 	return !at.IsZero() && !at.Before(prompted) && now.Sub(at) < goneOn
 }
 
@@ -169,7 +169,7 @@ func (h *handler) prompt(ctx context.Context, r *record) (answer, error) {
 // goesOn returns the state of the session that was last at work, if the first prompt of a new
 // session asks about the state of the work.
 func (h *handler) goesOn(ctx context.Context, r *record) (string, error) {
-	if r.Taken > 0 || !h.setup.Private || !checkpoint.GoesOn(transcript.Words(memkernel.Message{Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: h.e.Prompt}}})) {
+	if r.Taken > 0 || !h.setup.Private || !checkpoint.GoesOn(transcript.Words(memkernel.Message{Parts: memkernel.Text(h.e.Prompt)})) {
 		return "", nil
 	}
 	got, err := h.setup.Kernel.Restore(ctx, api.RestoreRequest{SessionKey: h.key, Neighbour: true})

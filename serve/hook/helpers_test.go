@@ -80,7 +80,7 @@ func (p *project) kernel() *kernel.Kernel {
 func (p *project) open(ctx context.Context, workspace, stateDir string) (*Setup, error) {
 	p.opened++
 	k, err := kernel.Open(ctx, workspace, &kernel.Options{StateDir: stateDir, Now: func() time.Time { return now }, Memory: kernel.MemoryOptions{NoSpans: true, Store: markdownstore.Options{Include: p.include}},
-		Life: kernel.LifeOptions{Flush: kernel.FlushOptions{Off: p.flushOff}}})
+		Life: kernel.LifeOptions{NoFlush: p.flushOff}})
 	if err != nil {
 		return nil, err
 	}

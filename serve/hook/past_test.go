@@ -24,7 +24,7 @@ import (
 func TestTakeIn(t *testing.T) {
 	ctx, dir := context.Background(), t.TempDir()
 	state := filepath.Join(dir, ".memkernel")
-	k, err := kernel.Open(ctx, dir, &kernel.Options{StateDir: state, Life: kernel.LifeOptions{Off: true, Flush: kernel.FlushOptions{Off: true}}})
+	k, err := kernel.Open(ctx, dir, &kernel.Options{StateDir: state, Life: kernel.LifeOptions{Off: true, NoFlush: true}})
 	if err != nil {
 		t.Fatal(err)
 	}

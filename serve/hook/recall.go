@@ -8,7 +8,6 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/internal/choice"
-	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/pagevm/represent"
@@ -23,12 +22,12 @@ const recallPool = 24
 // last compaction, in the same fenced block as in plans.
 func (h *handler) recall(ctx context.Context, r *record) (string, error) {
 	s := h.setup
-	prompt := memkernel.Message{Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: h.e.Prompt}}}
+	prompt := memkernel.Message{Parts: memkernel.Text(h.e.Prompt)}
 	query := transcript.Words(prompt) // hosts put notices of their own into prompts, too
 	if s.RecallTokens < 0 || query == "" || choice.Agrees(query) {
 		return "", nil
 	}
-	res, err := s.Kernel.Search(ctx, api.SearchRequest{Query: query, Prompt: true, SessionKey: h.key, Folder: h.e.Cwd, Private: s.Private, MaxResults: recallPool, Lines: true, MinBest: kernel.DefaultRecallScore, Loaded: h.Host.row().loads, Now: h.Now()})
+	res, err := s.Kernel.Search(ctx, api.SearchRequest{Query: query, Prompt: true, SessionKey: h.key, Folder: h.e.Cwd, Private: s.Private, MaxResults: recallPool, Lines: true, MinBest: retrieval.DefaultMinBest, Loaded: h.Host.row().loads, Now: h.Now()})
 	if err != nil {
 		return "", err
 	}
@@ -45,7 +44,7 @@ func (h *handler) recall(ctx context.Context, r *record) (string, error) {
 // strong returns the hits whose score is at least a certain share of the best score.
 func strong(hits []retrieval.Hit) []retrieval.Hit {
 	for i := range hits {
-		if hits[i].Score < kernel.DefaultRecallShare*hits[0].Score {
+		if hits[i].Score < retrieval.DefaultMinShare*hits[0].Score {
 			return hits[:i]
 		}
 	}
@@ -77,7 +76,7 @@ func (h *handler) memory(ctx context.Context, r *record, from string) (string, e
 	}
 	room := s.RecallTokens
 	if room == 0 {
-		room = kernel.DefaultRecallTokens
+		room = retrieval.DefaultPackTokens
 	}
 	hits, missing, err := h.startFiles(r, room*3, from) // three bytes a token, as Pack counts
 	if len(hits) == 0 && !h.anyMemory(ctx) {
@@ -87,7 +86,7 @@ func (h *handler) memory(ctx context.Context, r *record, from string) (string, e
 	for _, it := range packed.Items {
 		r.Lines = append(r.Lines, lineRange{it.Path, it.StartLine, it.EndLine})
 	}
-	return join(intro, retrieval.WithheldLine(kernel.Withheld(s.Kernel, s.Private)), retrieval.Render(packed.Items), missing), err
+	return join(intro, retrieval.WithheldLine(s.Kernel.Hooks().Withheld(s.Private)), retrieval.Render(packed.Items), missing), err
 }
 
 // startFiles returns the beginnings and the newest parts of curated memory, and the ends of the

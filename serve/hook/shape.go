@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
 )
 
@@ -88,7 +87,7 @@ func (h *handler) shape(ctx context.Context) (a answer, err error) {
 	if err != nil || carries(h.setup.Kernel, h.key, r.Prompted, h.Now()) {
 		return a, err
 	}
-	shaped, err := kernel.ShapeResult(ctx, h.setup.Kernel, result)
+	shaped, err := h.setup.Kernel.Hooks().Shape(ctx, result)
 	if err == nil && shaped != "" {
 		a.output = put(shaped)
 	}

@@ -25,23 +25,44 @@ type answer struct {
 	unread error
 }
 
-// bill sets the answer's usage from JSON, which may be missing.
-func (a *answer) bill(raw json.RawMessage) { a.usage, a.unread = memkernel.ReadUsage(raw) }
-
 // final reports whether the answer ends its turn.
 func (a *answer) final() bool { return !a.open && a.message != nil }
 
 // readAnswer reads the copy of an answer, streamed or not. It does not set whole for an answer
 // that it can't read.
 func readAnswer(f transcript.Format, contentType string, data []byte) answer {
-	kind := strings.ToLower(contentType)
-	if strings.HasPrefix(kind, eventStreamType) {
-		return apiOf(f).stream(fromEventStream(data))
+	var pieces [][]byte
+	read := apiOf(f).stream
+	switch kind := strings.ToLower(contentType); {
+	case strings.HasPrefix(kind, eventStreamType):
+		pieces = events(fromEventStream(data))
+	case strings.HasPrefix(kind, "text/event-stream"):
+		pieces = events(data)
+	default:
+		pieces, read = piecesOf(data), apiOf(f).answer
 	}
-	if strings.HasPrefix(kind, "text/event-stream") {
-		return apiOf(f).stream(data)
+	a := read(pieces)
+	var bill memkernel.StreamUsage
+	for _, p := range pieces {
+		bill.Add(p)
 	}
-	return apiOf(f).answer(data)
+	a.usage, a.unread = bill.Usage()
+	return a
+}
+
+// piecesOf returns the pieces of an answer in JSON. It is one object, or a list of pieces if Gemini
+// streamed the answer without server-sent events. A list that broke off has no pieces.
+func piecesOf(data []byte) [][]byte {
+	if !bytes.HasPrefix(bytes.TrimSpace(data), []byte{'['}) {
+		return [][]byte{data}
+	}
+	var list []json.RawMessage
+	_ = json.Unmarshal(data, &list)
+	var out [][]byte
+	for _, p := range list {
+		out = append(out, p)
+	}
+	return out
 }
 
 // readCopy is readAnswer for an encoded copy, with the answer's headers.
@@ -53,15 +74,15 @@ func readCopy(f transcript.Format, h http.Header, copy []byte) (answer, error) {
 	return readAnswer(f, h.Get("Content-Type"), data), nil
 }
 
-// events calls f for the data of every event of a stream.
-func events(stream []byte, f func(data []byte)) {
+// events returns the data of every event of a stream.
+func events(stream []byte) (out [][]byte) {
 	var data []byte
 	for line := range bytes.Lines(append(stream[:len(stream):len(stream)], '\n', '\n')) {
 		line = bytes.TrimRight(line, "\r\n")
 		switch {
 		case len(line) == 0:
 			if len(data) > 0 {
-				f(data)
+				out = append(out, data)
 			}
 			data = nil
 		case bytes.HasPrefix(line, []byte("data:")):
@@ -71,6 +92,7 @@ func events(stream []byte, f func(data []byte)) {
 			data = append(data, bytes.TrimPrefix(line[len("data:"):], []byte(" "))...)
 		}
 	}
+	return out
 }
 
 // said reads one answer in the form in which a host sends it back in a request.

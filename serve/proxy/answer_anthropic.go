@@ -12,21 +12,21 @@ type anthropicMessage struct {
 	Type    string            `json:"type"`
 	Content []json.RawMessage `json:"content"`
 	Stop    *string           `json:"stop_reason"`
-	Usage   json.RawMessage   `json:"usage"`
 	memkernel.ReportMembers
 }
 
-func anthropicAnswer(data []byte) answer {
+func anthropicAnswer(pieces [][]byte) answer {
 	var m anthropicMessage
-	if json.Unmarshal(data, &m) != nil || m.Type != "message" {
-		return answer{}
+	for _, b := range pieces {
+		if json.Unmarshal(b, &m) != nil || m.Type != "message" {
+			return answer{}
+		}
 	}
 	return m.answer()
 }
 
 func (m *anthropicMessage) answer() answer {
 	a := answer{whole: m.Stop != nil, reported: m.ReportMembers.Read()}
-	a.bill(m.Usage)
 	if m.Stop != nil {
 		a.open = *m.Stop == "tool_use" || *m.Stop == "pause_turn"
 	}
@@ -51,18 +51,17 @@ type anthropicEvent struct {
 		Input     string  `json:"partial_json"`
 		Stop      *string `json:"stop_reason"`
 	} `json:"delta"`
-	Usage           json.RawMessage `json:"usage"`
 	Transformations json.RawMessage `json:"input_transformations"`
 }
 
-func anthropicStream(data []byte) answer {
+func anthropicStream(pieces [][]byte) answer {
 	var m anthropicMessage
 	blocks := anthropicBlocks{}
 	whole := false
-	events(data, func(b []byte) {
+	for _, b := range pieces {
 		var e anthropicEvent
 		if json.Unmarshal(b, &e) != nil {
-			return
+			continue
 		}
 		switch e.Type {
 		case "message_start":
@@ -73,7 +72,6 @@ func anthropicStream(data []byte) answer {
 			blocks.add(&e)
 		case "message_delta":
 			m.Stop = e.Delta.Stop
-			m.Usage = over(m.Usage, e.Usage)
 			if len(e.Transformations) > 0 && string(e.Transformations) != "null" { // of another model, which took over
 				m.Transformations = e.Transformations
 			}
@@ -82,33 +80,11 @@ func anthropicStream(data []byte) answer {
 		case "error":
 			whole, m.Stop = false, nil
 		}
-	})
+	}
 	m.Content = blocks.all()
 	a := m.answer()
 	a.whole = a.whole && whole
 	return a
-}
-
-// over returns the value of a later event of the stream, which replaces the value of an earlier
-// event.
-func over(stands, later json.RawMessage) json.RawMessage {
-	var was, is map[string]json.RawMessage
-	if json.Unmarshal(later, &is) != nil || len(is) == 0 {
-		return stands
-	}
-	if json.Unmarshal(stands, &was) != nil || was == nil {
-		return later
-	}
-	for name, v := range is {
-		if string(v) != "null" {
-			was[name] = v
-		}
-	}
-	sum, err := encode(was)
-	if err != nil {
-		return stands
-	}
-	return sum
 }
 
 // anthropicBlocks assembles the blocks of a streamed answer.

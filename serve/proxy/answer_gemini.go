@@ -32,7 +32,6 @@ type geminiChunk struct {
 		} `json:"content"`
 		Finish string `json:"finishReason"`
 	} `json:"candidates"`
-	Usage    json.RawMessage `json:"usageMetadata"`
 	Feedback json.RawMessage `json:"promptFeedback"`
 	Error    json.RawMessage `json:"error"`
 }
@@ -42,7 +41,6 @@ type geminiSum struct {
 	parts            []json.RawMessage
 	calls            bool
 	finished, failed bool
-	usage            json.RawMessage
 }
 
 func (s *geminiSum) add(data []byte) {
@@ -52,7 +50,6 @@ func (s *geminiSum) add(data []byte) {
 		return
 	}
 	s.failed = s.failed || len(c.Error) > 0 && string(c.Error) != "null"
-	s.usage = over(s.usage, c.Usage) // each piece has the call's total so far
 	for i := range c.Candidates {
 		if c.Candidates[i].Index != 0 {
 			continue
@@ -92,7 +89,6 @@ func plainText(raw json.RawMessage) (string, bool) {
 
 func (s *geminiSum) answer() answer {
 	a := answer{whole: s.finished && !s.failed, open: s.calls}
-	a.bill(s.usage)
 	if len(s.parts) > 0 {
 		a.message = said(transcript.FormatGemini, []any{map[string]any{"role": "model", "parts": s.parts}})
 		a.open = a.open || a.message != nil && transcript.HasCalls(*a.message)
@@ -100,23 +96,11 @@ func (s *geminiSum) answer() answer {
 	return a
 }
 
-// geminiAnswer reads an answer in JSON. It is one object, or a list of pieces if the answer was
-// streamed without server-sent events.
-func geminiAnswer(data []byte) answer {
-	pieces := []json.RawMessage{data}
-	if bytes.HasPrefix(bytes.TrimSpace(data), []byte{'['}) && json.Unmarshal(data, &pieces) != nil {
-		return answer{} // broken off
-	}
+func geminiAnswer(pieces [][]byte) answer {
 	var s geminiSum
-	for _, p := range pieces {
-		s.add(p)
+	for _, b := range pieces {
+		s.add(b)
 	}
-	return s.answer()
-}
-
-func geminiStream(data []byte) answer {
-	var s geminiSum
-	events(data, s.add)
 	return s.answer()
 }
 
@@ -173,6 +157,6 @@ func geminiDoubt(b *transcript.Body) string {
 }
 
 // geminiAPI is Gemini's generateContent. Its paths are read by geminiCall.
-var geminiAPI = providerAPI{format: transcript.FormatGemini, answer: geminiAnswer, stream: geminiStream, elsewhere: []string{"cachedContent"},
+var geminiAPI = providerAPI{format: transcript.FormatGemini, answer: geminiAnswer, stream: geminiAnswer, elsewhere: []string{"cachedContent"},
 	doubt: geminiDoubt,
 	told:  told{paths: [][]string{{"usageMetadata"}}, input: []string{"promptTokenCount"}, sum: "totalTokenCount"}}

@@ -16,14 +16,13 @@ type chatChunk struct {
 		Delta   chatMessage `json:"delta"`
 		Finish  *string     `json:"finish_reason"`
 	} `json:"choices"`
-	Usage json.RawMessage `json:"usage"`
 	Error json.RawMessage `json:"error"`
 }
 
 type chatMessage struct {
-	Content   *string           `json:"content"`
-	Refusal   *string           `json:"refusal"`
-	Reasoning *string           `json:"reasoning_content"`
+	Content   string            `json:"content"` // null counts as ""
+	Refusal   string            `json:"refusal"`
+	Reasoning string            `json:"reasoning_content"`
 	Calls     []json.RawMessage `json:"tool_calls"`
 	Function  json.RawMessage   `json:"function_call"`
 }
@@ -32,35 +31,26 @@ type chatMessage struct {
 type chatSum struct {
 	content, refusal, reasoning strings.Builder
 	calls, finished, failed     bool
-	usage                       json.RawMessage
 }
 
-func (s *chatSum) add(c *chatChunk, m func(i int) *chatMessage) {
+func (s *chatSum) add(c *chatChunk) {
 	s.failed = s.failed || len(c.Error) > 0 && string(c.Error) != "null"
-	if len(c.Usage) > 0 && string(c.Usage) != "null" {
-		s.usage = c.Usage
-	}
 	for i := range c.Choices {
 		if c.Choices[i].Index != 0 {
 			continue
 		}
-		d := m(i)
-		for _, f := range []struct {
-			to   *strings.Builder
-			from *string
-		}{{&s.content, d.Content}, {&s.refusal, d.Refusal}, {&s.reasoning, d.Reasoning}} {
-			if f.from != nil {
-				f.to.WriteString(*f.from)
-			}
+		for _, d := range []*chatMessage{&c.Choices[i].Message, &c.Choices[i].Delta} { // one of them is empty
+			s.content.WriteString(d.Content)
+			s.refusal.WriteString(d.Refusal)
+			s.reasoning.WriteString(d.Reasoning)
+			s.calls = s.calls || len(d.Calls) > 0 || len(d.Function) > 0 && string(d.Function) != "null"
 		}
-		s.calls = s.calls || len(d.Calls) > 0 || len(d.Function) > 0 && string(d.Function) != "null"
 		s.finished = s.finished || c.Choices[i].Finish != nil
 	}
 }
 
 func (s *chatSum) answer() answer {
 	a := answer{whole: s.finished && !s.failed, open: s.calls}
-	a.bill(s.usage)
 	m := map[string]any{"role": "assistant", "content": s.content.String()}
 	if s.refusal.Len() > 0 {
 		m["refusal"] = s.refusal.String()
@@ -74,24 +64,14 @@ func (s *chatSum) answer() answer {
 	return a
 }
 
-func chatAnswer(data []byte) answer {
-	var c chatChunk
-	if json.Unmarshal(data, &c) != nil {
-		return answer{}
-	}
+func chatAnswer(pieces [][]byte) answer {
 	var s chatSum
-	s.add(&c, func(i int) *chatMessage { return &c.Choices[i].Message })
-	return s.answer()
-}
-
-func chatStream(data []byte) answer {
-	var s chatSum
-	events(data, func(b []byte) {
+	for _, b := range pieces {
 		var c chatChunk
-		if json.Unmarshal(b, &c) == nil { // the last is no JSON: [DONE]
-			s.add(&c, func(i int) *chatMessage { return &c.Choices[i].Delta })
+		if json.Unmarshal(b, &c) == nil { // the last of a stream is no JSON: [DONE]
+			s.add(&c)
 		}
-	})
+	}
 	return s.answer()
 }
 
@@ -99,13 +79,11 @@ func chatStream(data []byte) answer {
 type response struct {
 	Status string            `json:"status"`
 	Output []json.RawMessage `json:"output"`
-	Usage  json.RawMessage   `json:"usage"`
 	memkernel.ReportMembers
 }
 
 func (r *response) answer() answer {
 	a := answer{whole: r.Status == "completed" || r.Status == "incomplete", reported: r.ReportMembers.Read()}
-	a.bill(r.Usage)
 	if len(r.Output) > 0 {
 		a.message = said(transcript.FormatResponses, r.Output)
 		a.open = a.message == nil || transcript.Asks(*a.message)
@@ -113,27 +91,29 @@ func (r *response) answer() answer {
 	return a
 }
 
-func responsesAnswer(data []byte) answer {
+func responsesAnswer(pieces [][]byte) answer {
 	var r response
-	if json.Unmarshal(data, &r) != nil {
-		return answer{}
+	for _, b := range pieces {
+		if json.Unmarshal(b, &r) != nil {
+			return answer{}
+		}
 	}
 	return r.answer()
 }
 
 // responsesStream takes the whole answer from the last event. If the host stores nothing with the
 // provider, the output items come in events of their own.
-func responsesStream(data []byte) answer {
+func responsesStream(pieces [][]byte) answer {
 	var last response
 	var items []json.RawMessage
-	events(data, func(b []byte) {
+	for _, b := range pieces {
 		var e struct {
 			Type     string          `json:"type"`
 			Item     json.RawMessage `json:"item"`
 			Response response        `json:"response"`
 		}
 		if json.Unmarshal(b, &e) != nil {
-			return
+			continue
 		}
 		switch e.Type {
 		case "response.output_item.done":
@@ -141,7 +121,7 @@ func responsesStream(data []byte) answer {
 		case "response.completed", "response.incomplete":
 			last = e.Response
 		}
-	})
+	}
 	if len(last.Output) == 0 {
 		last.Output = items
 	}
@@ -151,7 +131,7 @@ func responsesStream(data []byte) answer {
 // chatAPI are chat completions, responsesAPI is the Responses API.
 var (
 	chatAPI = providerAPI{format: transcript.FormatOpenAI, path: "/chat/completions",
-		answer: chatAnswer, stream: chatStream,
+		answer: chatAnswer, stream: chatAnswer,
 		told: told{paths: [][]string{{"usage"}}, input: []string{"prompt_tokens"}, sum: "total_tokens"}}
 	responsesAPI = providerAPI{format: transcript.FormatResponses, path: "/responses", count: "/responses/input_tokens",
 		answer: responsesAnswer, stream: responsesStream, elsewhere: []string{"previous_response_id", "conversation", "prompt"}, compaction: responsesCompaction,

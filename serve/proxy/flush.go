@@ -86,9 +86,8 @@ func (x *Proxy) flush(ctx context.Context, f flusher, way wayOut, format transcr
 	if err != nil || turn.Prompt == "" {
 		return nil, nil, err
 	}
-	text := func(s string) []memkernel.Part { return []memkernel.Part{{Kind: memkernel.PartText, Text: s}} }
-	body, _, err := transcript.Render(format, &transcript.Request{Model: ask.Model, System: text(turn.System), MaxTokens: turn.MaxTokens,
-		Messages: []memkernel.Message{{Role: memkernel.RoleUser, Parts: text(turn.Prompt)}}})
+	body, _, err := transcript.Render(format, &transcript.Request{Model: ask.Model, System: memkernel.Text(turn.System), MaxTokens: turn.MaxTokens,
+		Messages: []memkernel.Message{{Role: memkernel.RoleUser, Parts: memkernel.Text(turn.Prompt)}}})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -5,34 +5,33 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/serve"
 )
 
 // Kernel returns the function for [kernel.Options.Watch], nil for a nil Telemetry.
-func (t *Telemetry) Kernel() func(context.Context, *kernel.Done) {
+func (t *Telemetry) Kernel() func(context.Context, *api.Done) {
 	if t == nil {
 		return nil
 	}
 	return t.done
 }
 
-func (t *Telemetry) done(ctx context.Context, d *kernel.Done) {
+func (t *Telemetry) done(ctx context.Context, d *api.Done) {
 	seconds := d.Took.Seconds()
 	if d.Err != nil && !t.o.Hosts { // a daemon's calls tell of theirs
 		t.add(failures, 1, "kernel", serve.ErrorCode(d.Err))
 	}
 	switch d.Op {
-	case kernel.OpPlan, kernel.OpPeek:
+	case api.OpPlan, api.OpPeek:
 		t.record(planTime, seconds, string(d.Op))
-	case kernel.OpSearch, kernel.OpRecall:
+	case api.OpSearch, api.OpRecall:
 		t.record(search, seconds, string(d.Op))
 	}
 	if d.Err == nil {
 		switch {
-		case d.Op == kernel.OpPlan:
+		case d.Op == api.OpPlan:
 			t.planned(d)
 		case d.Observation != nil:
 			t.observed(d)
@@ -45,11 +44,11 @@ func (t *Telemetry) done(ctx context.Context, d *kernel.Done) {
 	}
 }
 
-func (t *Telemetry) planned(d *kernel.Done) {
+func (t *Telemetry) planned(d *api.Done) {
 	p := d.Plan
 	if p.Layout.Made != nil {
 		t.add(cuts, 1, p.Layout.Made.Reason)
-		t.record(cutTime, d.Took.Seconds(), string(kernel.OpPlan))
+		t.record(cutTime, d.Took.Seconds(), string(api.OpPlan))
 	}
 	t.count(faults, p.Faults)
 	t.count(alerts, p.Alerts)
@@ -64,9 +63,9 @@ func (t *Telemetry) planned(d *kernel.Done) {
 	t.wrote(&p.Stats)
 }
 
-func (t *Telemetry) observed(d *kernel.Done) {
+func (t *Telemetry) observed(d *api.Done) {
 	o := d.Observation
-	if d.Op == kernel.OpTurn {
+	if d.Op == api.OpTurn {
 		t.add(turns, 1, string(o.Outcome))
 	}
 	t.count(faults, o.Faults)
@@ -87,12 +86,12 @@ func (t *Telemetry) observed(d *kernel.Done) {
 	}
 }
 
-func (t *Telemetry) compacted(d *kernel.Done) {
+func (t *Telemetry) compacted(d *api.Done) {
 	t.count(faults, d.Passed.Faults)
 	t.wrote(&d.Passed.Stats)
 	if c := d.Passed.Compaction; c != nil && c.Reason == api.CompactOK {
-		t.add(cuts, 1, string(kernel.OpCompact))
-		t.record(cutTime, d.Took.Seconds(), string(kernel.OpCompact))
+		t.add(cuts, 1, string(api.OpCompact))
+		t.record(cutTime, d.Took.Seconds(), string(api.OpCompact))
 	}
 }
 

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/cachelayout"
-	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/serve/proxy"
 )
@@ -53,7 +52,7 @@ type Exporter interface {
 	BeginServed(ctx context.Context, method string) context.Context
 	EndServed(ctx context.Context, code string)
 	// Done takes the kernel's work as it ends.
-	Done(ctx context.Context, d *kernel.Done)
+	Done(ctx context.Context, d *api.Done)
 	// Close sends all remaining measurements that the receiver takes before ctx ends.
 	Close(ctx context.Context) error
 }

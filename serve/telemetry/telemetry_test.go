@@ -56,7 +56,7 @@ type stage struct {
 	log       *lockedBuffer
 
 	mu   sync.Mutex
-	done []kernel.Done
+	done []api.Done
 }
 
 type lockedBuffer struct {
@@ -102,7 +102,7 @@ func newStage(t *testing.T, script fakemodel.Script, listen string) *stage {
 	}
 	t.Cleanup(func() { s.telemetry.Close(context.Background()) })
 	watch := s.telemetry.Kernel()
-	k, err := kernel.Open(t.Context(), workspace(t), &kernel.Options{Watch: func(ctx context.Context, d *kernel.Done) {
+	k, err := kernel.Open(t.Context(), workspace(t), &kernel.Options{Watch: func(ctx context.Context, d *api.Done) {
 		if watch != nil {
 			watch(ctx, d)
 		}
@@ -410,11 +410,11 @@ func (s *stage) told() (sum told) {
 	for i := range s.done {
 		d := &s.done[i]
 		switch {
-		case d.Op == kernel.OpPeek:
+		case d.Op == api.OpPeek:
 			sum.peeks++
-		case d.Op == kernel.OpRecall:
+		case d.Op == api.OpRecall:
 			sum.searches++
-		case d.Op == kernel.OpPlan:
+		case d.Op == api.OpPlan:
 			sum.plans++
 			if d.Plan.Layout.Made != nil {
 				sum.cuts++
@@ -427,7 +427,7 @@ func (s *stage) told() (sum told) {
 			wrote(&d.Plan.Stats)
 		case d.Observation != nil:
 			sum.faults += float64(len(d.Observation.Faults))
-			if d.Op == kernel.OpTurn && d.Observation.Outcome == api.Committed {
+			if d.Op == api.OpTurn && d.Observation.Outcome == api.Committed {
 				sum.turns++
 			}
 			wrote(&d.Observation.Stats)

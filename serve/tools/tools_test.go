@@ -66,7 +66,7 @@ func open(t *testing.T, files map[string]string) *bench {
 	if err := os.MkdirAll(b.dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	k, err := kernel.Open(context.Background(), b.dir, &kernel.Options{Memory: kernel.MemoryOptions{Sessions: kernel.SessionOptions{Enabled: true}}})
+	k, err := kernel.Open(context.Background(), b.dir, &kernel.Options{Memory: kernel.MemoryOptions{Sessions: kernel.PastOptions{Enabled: true}}})
 	if err != nil {
 		t.Fatal(err)
 	}

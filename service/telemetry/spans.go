@@ -13,7 +13,6 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/serve"
 	"github.com/memkernel/memkernel/serve/proxy"
@@ -83,10 +82,10 @@ func (x *exporter) EndServed(ctx context.Context, code string) {
 // operations maps the kernel's operations on memory to their names in OpenTelemetry's
 // conventions. The spans are internal, because memory is a part of this program and not another
 // service.
-var operations = map[kernel.Op]string{kernel.OpSearch: "search_memory", kernel.OpRecall: "search_memory", kernel.OpRemember: "create_memory", kernel.OpForget: "delete_memory"}
+var operations = map[api.Op]string{api.OpSearch: "search_memory", api.OpRecall: "search_memory", api.OpRemember: "create_memory", api.OpForget: "delete_memory"}
 
 // Done writes a span for finished work.
-func (x *exporter) Done(ctx context.Context, d *kernel.Done) {
+func (x *exporter) Done(ctx context.Context, d *api.Done) {
 	name := "memkernel." + string(d.Op)
 	var attrs []attribute.KeyValue
 	if op := operations[d.Op]; op != "" {

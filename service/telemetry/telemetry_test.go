@@ -16,7 +16,7 @@ import (
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
 
-	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	base "github.com/memkernel/memkernel/serve/telemetry"
 	"github.com/memkernel/memkernel/service/telemetry"
 )
@@ -35,7 +35,7 @@ func open(t *testing.T, listen string) (*base.Telemetry, *bytes.Buffer) {
 // searched lets the kernel tell of a search.
 func searched(t *testing.T, tel *base.Telemetry) {
 	t.Helper()
-	tel.Kernel()(t.Context(), &kernel.Done{Op: kernel.OpSearch, Began: time.Now(), Took: time.Millisecond})
+	tel.Kernel()(t.Context(), &api.Done{Op: api.OpSearch, Began: time.Now(), Took: time.Millisecond})
 }
 
 // TestWhere: variables of one signal win over those of all, and nothing is sent where the

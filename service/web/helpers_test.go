@@ -84,7 +84,7 @@ func serveHouse(t *testing.T, h *house, change ...func(*Options, *serve.Options)
 		c(&o, &so)
 	}
 	h.tenants = &Tenants{Root: h.root, Open: func(ctx context.Context, name, workspace, state string) (*serve.Server, func() error, error) {
-		ko := &kernel.Options{StateDir: state, Memory: kernel.MemoryOptions{Sessions: kernel.SessionOptions{Enabled: true}}}
+		ko := &kernel.Options{StateDir: state, Memory: kernel.MemoryOptions{Sessions: kernel.PastOptions{Enabled: true}}}
 		shut := func() error { return nil }
 		if h.state != nil {
 			st, err := h.state(ctx, name)

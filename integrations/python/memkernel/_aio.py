@@ -272,6 +272,9 @@ class AsyncSession:
             return None
         return await self._client.call("observe_flush", {"text": await complete(ask) or "", **self._held.who()})
 
+    async def end(self) -> Json:
+        return await self.call("end_session")
+
     async def call(self, method: str, messages: Optional[List[Json]] = None, *, timeout: Optional[float] = None, **params: Any) -> Json:
         params = {**self._held.common, **params}
         if messages is None:

@@ -460,6 +460,10 @@ class Session:
             return None
         return self._client.call("observe_flush", {"text": complete(ask) or "", **self._held.who()})
 
+    def end(self) -> Json:
+        """Ends the conversation."""
+        return self.call("end_session")
+
     def call(self, method: str, messages: Optional[List[Json]] = None, *, timeout: Optional[float] = None, **params: Any) -> Json:
         """Calls any method that takes a conversation; ``messages`` may be None."""
         params = {**self._held.common, **params}

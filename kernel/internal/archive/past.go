@@ -140,7 +140,7 @@ func TurnOf(p *pagevm.Page, stored string) sessions.Turn {
 		return t
 	}
 	if t.Role = p.Speaker(); p.Role == string(memkernel.RoleUser) {
-		t.Text = transcript.Words(memkernel.Message{Role: memkernel.RoleUser, Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: t.Text}}})
+		t.Text = transcript.Words(memkernel.Message{Role: memkernel.RoleUser, Parts: memkernel.Text(t.Text)})
 	}
 	return t
 }

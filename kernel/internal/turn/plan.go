@@ -218,12 +218,10 @@ func (r reader) Earlier() []cachelayout.Pace {
 }
 
 func (r reader) Neighbour() *plan.Neighbour {
-	return Neighbour(r.desk.State, r.s.Life.Private, r.s.Key, r.req.Now)
+	return neighbour(r.desk.State, r.s.Life.Private, r.s.Key, r.req.Now)
 }
 
-// Neighbour returns the session that SESSION-STATE.md shows, except the session of key. It
-// returns nil if the file shows no other session, or if the workspace's file can't be read.
-func Neighbour(state store.Store, private *markdownstore.Store, key string, now time.Time) *plan.Neighbour {
+func neighbour(state store.Store, private *markdownstore.Store, key string, now time.Time) *plan.Neighbour {
 	other, at := workstate.Newest(private, key)
 	if other == "" {
 		return nil
@@ -291,7 +289,7 @@ func (d *Desk) ask(ctx context.Context, s *session.Session, pl *Planned) (tooLar
 		System: pl.Request.System, Messages: report.Messages(pl.Result)})
 	n := 0
 	if err == nil {
-		n, err = d.Counter.CountPrompt(ctx, pl.Request.Model, body)
+		n, err = d.Counter(ctx, pl.Request.Model, body)
 	}
 	if err != nil {
 		pl.Faults = append(pl.Faults, fault.Fault{Code: fault.NotCounted, Detail: err.Error()})

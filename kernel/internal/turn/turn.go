@@ -24,9 +24,10 @@ import (
 // Desk takes turns in, with the parts that the sessions of a kernel share.
 type Desk struct {
 	*session.Options
-	Sessions  *session.Table
-	Counts    *budget.Cache
-	Counter   Counter // nil counts nothing
+	Sessions *session.Table
+	Counts   *budget.Cache
+	// Counter asks a provider how many tokens a request body has. Nil counts nothing.
+	Counter   func(ctx context.Context, model string, body []byte) (int, error)
 	Represent *represent.Options
 	Carry     plan.Memory  // the part of Memory that prompts show
 	PlanLife  plan.Life    // the plans' view of the working state
@@ -49,11 +50,6 @@ func (d *Desk) at(t time.Time) time.Time {
 		return d.Now()
 	}
 	return t
-}
-
-// Counter asks a provider how many tokens a request body would be.
-type Counter interface {
-	CountPrompt(ctx context.Context, model string, body []byte) (int, error)
 }
 
 // boundary is a boundary that the desk is processing.

@@ -65,7 +65,7 @@ func harbour(t *testing.T) (dir string, state store.Disk) {
 }
 
 func options() moving.Options {
-	return moving.Options{Names: append(kernel.Kept(), "tokens"), Wait: time.Minute, Progress: func(string, int, int) {}}
+	return moving.Options{Names: append(kernel.Stored.Names(), "tokens"), Wait: time.Minute, Progress: func(string, int, int) {}}
 }
 
 // here are names of a state directory that no move takes.
@@ -167,7 +167,7 @@ func TestThereAndBack(t *testing.T) {
 	back := store.Files(t.TempDir())
 	want := contents(t, from)
 	for name := range want {
-		if first, _, _ := strings.Cut(name, "/"); !strings.Contains(" "+strings.Join(kernel.Kept(), " ")+" ", " "+first+" ") {
+		if first, _, _ := strings.Cut(name, "/"); !strings.Contains(" "+strings.Join(kernel.Stored.Names(), " ")+" ", " "+first+" ") {
 			t.Errorf("%s is kept, and nobody said whether it moves", name)
 		}
 	}

@@ -23,7 +23,7 @@ func moveState(ctx context.Context, a *cli.App, f *migrateFlags) error {
 		return err
 	}
 	defer release()
-	o := moving.Options{Names: append(kernel.Kept(), token.Folder), RemoveSource: f.remove, Wait: max(f.wait, 1),
+	o := moving.Options{Names: append(kernel.Stored.Names(), token.Folder), RemoveSource: f.remove, Wait: max(f.wait, 1),
 		Progress: func(what string, done, all int) { a.Step(what, done, all, "document") }}
 	var r *moving.Report
 	var left []string

@@ -114,7 +114,7 @@ func tokens(ctx context.Context, a *cli.App) (*token.Tokens, error) {
 	if err != nil {
 		return nil, err
 	}
-	return token.In(state.State()), nil
+	return token.In(state), nil
 }
 
 func createToken(ctx context.Context, a *cli.App, r token.Rights, now time.Time) error {

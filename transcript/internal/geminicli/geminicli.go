@@ -315,7 +315,7 @@ func (c *toolCall) result(id string) *memkernel.Part {
 		}
 	}
 	r.Text = len(r.Content) == 0
-	r.Content = append([]memkernel.Part{{Kind: memkernel.PartText, Text: text}}, r.Content...)
+	r.Content = append(memkernel.Text(text), r.Content...)
 	return &memkernel.Part{Kind: memkernel.PartToolResult, Result: r}
 }
 

@@ -59,7 +59,7 @@ func ReadTools(c *Cursor) (tools []memkernel.Tool) {
 // Content reads the content of a message: a string, or a list of blocks.
 func Content(c *Cursor, block func(*Cursor) memkernel.Part) (parts []memkernel.Part) {
 	if c.Peek() == '"' {
-		return []memkernel.Part{{Kind: memkernel.PartText, Text: c.Str()}}
+		return memkernel.Text(c.Str())
 	}
 	for range c.Elems {
 		if p := block(c); c.Err == nil {

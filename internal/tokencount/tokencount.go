@@ -3,8 +3,11 @@
 package tokencount
 
 import (
+	"time"
+
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/budget"
+	"github.com/memkernel/memkernel/cachelayout"
 )
 
 // Counter counts the parts of a message for one model. Overheads is the cost of framing. Kind is
@@ -26,6 +29,16 @@ func New(tokenizer, model string, cache *budget.Cache) (Counter, error) {
 		return Counter{}, err
 	}
 	return Counter{Overheads: budget.OverheadsFor(model), Kind: c.Count("a").Kind, counter: c, cache: cache, family: c.Name()}, nil
+}
+
+// ForModel returns the counter of a model as prices describe the model, or as the embedded price
+// book does if prices is nil. It counts each time.
+func ForModel(prices *cachelayout.Book, model string) (Counter, error) {
+	if prices == nil {
+		prices = cachelayout.DefaultBook()
+	}
+	m, _ := prices.Lookup(model, time.Time{})
+	return New(m.Tokenizer, model, nil)
 }
 
 // Text counts the expected tokens of a text.
@@ -52,6 +65,36 @@ func (c *Counter) Part(p *memkernel.Part) int {
 		return c.Text(p.Text) + budget.HiddenThinking(c.family, p.Text, p.Signature)
 	}
 	return c.Text(p.Text)
+}
+
+// Message returns the expected number of tokens of a message with its framing.
+func (c *Counter) Message(m *memkernel.Message) int {
+	n := c.Overheads.PerMessage
+	for i := range m.Parts {
+		n += c.Part(&m.Parts[i])
+	}
+	return n
+}
+
+// Fixed returns the size of the system prompt and the tools that a transcript lacks. It takes the
+// bill of the first call with recorded usage, less the messages before the call and the known
+// part of system prompt and tools. It returns 0 if no usage is recorded. Usage after a younger
+// summary does not count, since it was billed for another prompt.
+func (c *Counter) Fixed(msgs []memkernel.Message, system []memkernel.Part, tools []memkernel.Tool) int {
+	var summed time.Time
+	before := 0
+	for i := range msgs {
+		m := &msgs[i]
+		if m.Origin == memkernel.OriginSummary && m.Time.After(summed) {
+			summed = m.Time
+		}
+		call := m.Role == memkernel.RoleAssistant && m.Origin != memkernel.OriginSynthetic
+		if call && m.Usage != nil && m.Usage.InputTotal() > 0 && !m.Time.Before(summed) {
+			return max(0, m.Usage.InputTotal()-before-c.System(system)-c.Tools(tools))
+		}
+		before += c.Message(m)
+	}
+	return 0
 }
 
 // Tools counts the tool definitions and the system prompt that they bring.

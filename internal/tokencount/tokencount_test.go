@@ -1,4 +1,4 @@
-package kernel_test
+package tokencount_test
 
 import (
 	"strings"
@@ -6,12 +6,12 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/internal/tokencount"
 )
 
 // TestFixedPart infers what a transcript lacks, from bills of the prompt at hand alone.
 func TestFixedPart(t *testing.T) {
-	counter, err := kernel.NewMessageCounter(nil, "claude-opus-4-6")
+	counter, err := tokencount.ForModel(nil, "claude-opus-4-6")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,55 @@
+package api
+
+import (
+	"time"
+
+	"github.com/memkernel/memkernel/retrieval"
+)
+
+// Op names work of a kernel, as the Watch of its options receives it.
+type Op string
+
+// The work that a watcher receives.
+const (
+	OpPlan       Op = "plan"
+	OpPeek       Op = "peek"
+	OpTurn       Op = "observe_turn"
+	OpToolResult Op = "observe_tool_result"
+	OpCompact    Op = "compact"
+	OpSearch     Op = "search"
+	// OpRecall is the search that a plan makes, while it is made.
+	OpRecall   Op = "recall"
+	OpRemember Op = "remember"
+	OpForget   Op = "forget"
+)
+
+// Done is work that has ended. It holds the result that the caller also gets. A watcher must only
+// read the result.
+type Done struct {
+	Op Op
+	// Began and Took are measured by the system's clock, whatever the request's Now is.
+	Began time.Time
+	Took  time.Duration
+	Err   error
+	// Plan is the result of OpPlan and OpPeek.
+	Plan *ContextPlan
+	// Model is the model that the plan is for.
+	Model string
+	// Paging counts the conversation's use of pages in the plan.
+	Paging Paging
+	// Recalled reports whether the plan added new memory.
+	Recalled bool
+	// Observation is the result of OpTurn and OpToolResult.
+	Observation *Observation
+	// Passed is the result of OpCompact.
+	Passed *Passed
+	// Found counts the results of OpSearch and OpRecall, and the entries that OpRemember wrote or
+	// OpForget removed.
+	Found int
+	// Reason is the outcome of a search.
+	Reason retrieval.Reason
+}
+
+// Paging counts the use of pages in one plan: explicit faults, alerts and hits. The thrash index
+// is computed from these counts.
+type Paging struct{ Faults, Alerts, Hits int }
