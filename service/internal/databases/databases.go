@@ -15,7 +15,6 @@ import (
 	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/markdownstore"
-	"github.com/memkernel/memkernel/service/internal/rows"
 	"github.com/memkernel/memkernel/service/pgindex"
 	"github.com/memkernel/memkernel/service/postgres"
 )
@@ -64,16 +63,7 @@ func BoundByPolicies(ctx context.Context, s *cli.Settings) error {
 
 // tenantRoot names the state of a tenant in a database. No two tenants of a server share a name,
 // and no name is a prefix of another.
-func tenantRoot(root, tenant string) string { return Tenants(root) + textutil.SafeName(tenant) }
-
-// Tenants returns how the names of all tenants' states begin.
-func Tenants(root string) string { return root + "/tenants/" }
-
-// Rows returns the location of the state.
-func Rows(s *cli.Settings) (rows.Options, error) {
-	at, err := database(s)
-	return rows.Options{DSN: at.dsn, Root: at.root, Lease: at.lease}, err
-}
+func tenantRoot(root, tenant string) string { return root + "/tenants/" + textutil.SafeName(tenant) }
 
 // place is the location of the state in a database.
 type place struct {

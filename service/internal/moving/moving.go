@@ -1,6 +1,6 @@
 // Package moving moves the state of a workspace from one store to another: documents, blobs and the
 // records of logs. It opens no session, and does not interpret the contents. It does not move
-// locks, traces, unfinished files, or the heads of logs in files.
+// locks, unfinished files, or the heads of logs in files.
 package moving
 
 import (
@@ -24,9 +24,6 @@ import (
 type Options struct {
 	// Names are the documents and folders that move.
 	Names []string
-	// Also, if not nil, moves the parts of the state that are in no store. It is called before the
-	// target can be opened.
-	Also func() error
 	// RemoveSource removes the names from the source as soon as all of them are in the target.
 	RemoveSource bool
 	// Wait is how long to wait for programs that use either store. A database ends the lock of a
@@ -106,11 +103,6 @@ func Move(ctx context.Context, from, to store.Store, o Options) (r *Report, err 
 			return nil, fmt.Errorf("%s is not what %s is after it was copied: nothing was removed; run it again, and look after the target's disk if that does not help", to.Where(name), from.Where(name))
 		}
 	}
-	if o.Also != nil {
-		if err := o.Also(); err != nil {
-			return nil, err
-		}
-	}
 	if _, err := to.Remove(store.Synced, store.MoveMark); err != nil || !o.RemoveSource {
 		return r, err
 	}
@@ -175,7 +167,7 @@ func listed(s store.Store, names []string) (map[string]int64, error) {
 	return out, walk(s, func(at string, e store.Entry) error {
 		first, _, _ := strings.Cut(at, "/")
 		switch base := path.Base(at); {
-		case !slices.Contains(names, first), base == "lock", path.Ext(base) == ".lock", path.Ext(base) == ".head", base[0] == '.', path.Base(path.Dir(at)) == "tmp", base == "trace.jsonl", base == "trace.1.jsonl":
+		case !slices.Contains(names, first), base == "lock", path.Ext(base) == ".lock", path.Ext(base) == ".head", base[0] == '.', path.Base(path.Dir(at)) == "tmp":
 			return nil
 		}
 		i, err := e.Info()

@@ -69,7 +69,7 @@ func options() moving.Options {
 }
 
 // here are names of a state directory that no move takes.
-var here = []string{".gitignore", "hook", "import", "left_out.json", "lock", "nightly.lock", "sessions.lock", "blobs.lock", "sync.json", "tmp", "trace.1.jsonl", "trace.jsonl", "transcripts", "index.sqlite"}
+var here = []string{".gitignore", "hook", "import", "left_out.json", "lock", "nightly.lock", "sessions.lock", "blobs.lock", "sync.json", "tmp", "transcripts", "index.sqlite"}
 
 // contents is what a store has: documents, and the records of logs.
 func contents(t *testing.T, s store.Store) map[string]string {

@@ -19,7 +19,6 @@ var (
 	errReadOnly    = errors.New("the database can't be written to")
 	errBusy        = errors.New("the database is busy")
 	ErrSchema      = errors.New("the database does not fit this program")
-	ErrNotMoved    = errors.New("the state is in the tables of an earlier version")
 )
 
 // Error describes a failure of a database and how to fix it. No message holds the password.

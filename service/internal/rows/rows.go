@@ -67,9 +67,6 @@ type Options struct {
 	Lease time.Duration
 	// MaxConns bounds the connections; default 8.
 	MaxConns int
-	// Filling opens the target of a move from the tables of an earlier version. Otherwise a store
-	// whose state is still in those tables is not opened.
-	Filling bool
 	// Tracer gets every statement; nil traces none.
 	Tracer pgx.QueryTracer
 }
@@ -185,13 +182,7 @@ func newCore(place, holder string, lease time.Duration) *core {
 // findTenant finds a tenant, and creates a missing one.
 func findTenant(ctx context.Context, pool *pgxpool.Pool, o Options) (id int64, err error) {
 	in := func(q string) string { return strings.ReplaceAll(q, "$S", o.Schema) }
-	var used bool
-	err = pool.QueryRow(ctx, in(`SELECT id, EXISTS(SELECT FROM $S.folders WHERE tenant=id) FROM $S.tenants WHERE name=$1::text`), o.Root).Scan(&id, &used)
-	if !used && !o.Filling && (err == nil || errors.Is(err, pgx.ErrNoRows)) {
-		if err := notMoved(ctx, pool, o.Root); err != nil {
-			return 0, err
-		}
-	}
+	err = pool.QueryRow(ctx, in(`SELECT id FROM $S.tenants WHERE name=$1::text`), o.Root).Scan(&id)
 	if !errors.Is(err, pgx.ErrNoRows) {
 		return id, err
 	}

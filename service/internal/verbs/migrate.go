@@ -10,8 +10,8 @@ import (
 
 // migrateFlags are the flags of migrate.
 type migrateFlags struct {
-	to, from string
-	wait     time.Duration
+	to   string
+	wait time.Duration
 	// state moves the state of sessions, memory moves the workspace's Markdown, and remove
 	// deletes it at its source.
 	state, memory, remove bool
@@ -25,8 +25,7 @@ func Migrate(a *cli.App) *cobra.Command {
 to the database of store.postgres or back to files of the state folder. Nobody may use
 either meanwhile. All of it is compared by hash at the end, and the source stays as it is
 without --remove-source. Cut short it goes on when it is run again, and until then nothing
-opens the half that is there. --from tables moves what an earlier version kept in tables of
-the same database: sessions and the workspace's files, with all tenants. Those tables stay.
+opens the half that is there.
 
 With --memory it copies the workspace's Markdown: to the database of store.postgres,
 where store.workspace: rows has every machine find it, or back to the project's folder.
@@ -55,7 +54,6 @@ An index is not moved: set index.backend, and reindex makes it from the files.`,
 	f.BoolVar(&m.state, "state", false, "move what sessions hold")
 	f.BoolVar(&m.memory, "memory", false, "move the workspace's Markdown")
 	f.BoolVar(&m.remove, "remove-source", false, "remove it from where it was when all of it is there")
-	f.StringVar(&m.from, "from", "", "the `store` that it comes from: files, postgres, or tables of an earlier version (default the other of files and postgres)")
 	f.DurationVar(&m.wait, "wait", 20*time.Second, "how long to wait for others that use either place")
 	return cmd
 }

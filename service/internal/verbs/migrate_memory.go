@@ -63,19 +63,11 @@ func moveMemory(ctx context.Context, a *cli.App, f *migrateFlags) error {
 
 // checkMove checks the flags of a move between files and the database.
 func checkMove(f *migrateFlags, flag string) error {
-	other := map[string]string{"postgres": "files", "files": "postgres"}[f.to]
-	if flag == "--state" && f.to == "postgres" && f.from == "tables" {
-		other = "tables"
-	}
 	switch {
 	case f.to == "":
 		return cli.Usagef("migrate %s needs to know where to: --to postgres or --to files", flag)
-	case other == "":
+	case f.to != "files" && f.to != "postgres":
 		return cli.Usagef("--to %q is none of files, postgres", f.to)
-	case f.from != "" && f.from != other:
-		return cli.Usagef("--from %q: what goes to %s comes from %s", f.from, f.to, other)
-	case f.remove && f.from == "tables":
-		return cli.UsageWith("--remove-source removes no tables of an earlier version", "drop them yourself when you no longer want them")
 	case f.wait < 0:
 		return cli.Usagef("--wait %v: give how long to wait, such as 30s", f.wait)
 	}

@@ -2,14 +2,11 @@ package verbs
 
 import (
 	"context"
-	"strings"
 
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/service/internal/databases"
 	"github.com/memkernel/memkernel/service/internal/moving"
-	"github.com/memkernel/memkernel/service/internal/rows"
 	"github.com/memkernel/memkernel/service/token"
 )
 
@@ -25,16 +22,7 @@ func moveState(ctx context.Context, a *cli.App, f *migrateFlags) error {
 	defer release()
 	o := moving.Options{Names: append(kernel.Stored.Names(), token.Folder), RemoveSource: f.remove, Wait: max(f.wait, 1),
 		Progress: func(what string, done, all int) { a.Step(what, done, all, "document") }}
-	var r *moving.Report
-	var left []string
-	if f.from == "tables" {
-		var at rows.Options
-		if at, err = databases.Rows(&a.Settings); err == nil {
-			r, left, err = moving.Tables(ctx, at, databases.Tenants(at.Root), o)
-		}
-	} else {
-		r, err = moveFiles(ctx, a, f.to, o)
-	}
+	r, err := moveFiles(ctx, a, f.to, o)
 	a.ProgressDone()
 	if err != nil {
 		return err
@@ -44,13 +32,6 @@ func moveState(ctx context.Context, a *cli.App, f *migrateFlags) error {
 		err = a.WriteJSON(doc)
 	} else {
 		err = showMoved(a.Out, "documents", doc, nil, a.Style())
-	}
-	switch {
-	case err != nil:
-	case len(left) > 0:
-		a.Tip("the tables of the earlier version also have %s: set store.postgres.root to it, and move it too", strings.Join(left, ", "))
-	case f.from == "tables":
-		a.Tip("the tables of the earlier version stay as they are; when you no longer want them: DROP SCHEMA %s CASCADE", rows.OldSchema)
 	}
 	if err == nil && a.Config.Store.Backend != f.to {
 		a.Tip("set store.backend to %s to use it", f.to)
