@@ -277,6 +277,11 @@ func oneLog(from, to store.Store, name string, sync func() error) (whole, part b
 		return false, false, err
 	}
 	dst, old, err := records(to, name, sync != nil)
+	if sync != nil && errors.As(err, new(*store.LogError)) { // a kill tore it: the source has all of it
+		if _, err = to.Remove(store.Synced, name); err == nil {
+			dst, old, err = records(to, name, true)
+		}
+	}
 	if err != nil {
 		return false, false, err
 	}
