@@ -89,8 +89,6 @@ type initJSON struct {
 	Sessions *pastJSON `json:"sessions"`
 	// Indexed is null if no index was made.
 	Indexed *indexedJSON `json:"indexed"`
-	// Search is a successful example search.
-	Search *triedJSON `json:"search"`
 }
 
 // indexedJSON counts the content of the index.
@@ -99,13 +97,6 @@ type indexedJSON struct {
 	Chunks int64 `json:"chunks"`
 	// Error is the reason why the index could not be made, "" if it was made.
 	Error string `json:"error"`
-}
-
-// triedJSON is a search that found something.
-type triedJSON struct {
-	Query    string `json:"query"`
-	Citation string `json:"citation"`
-	Snippet  string `json:"snippet"`
 }
 
 func runInit(cmd *cobra.Command, a *cli.App, o *initFlags) error {
@@ -161,7 +152,7 @@ func runInit(cmd *cobra.Command, a *cli.App, o *initFlags) error {
 			return err
 		}
 	}
-	indexAndTry(ctx, a, doc)
+	makeIndex(ctx, a, doc)
 	if !a.JSON {
 		showInitDone(a, doc, planned)
 	}
@@ -319,8 +310,8 @@ func recordError(err error) error {
 	return cli.Hint(err, "move that file away; what it records is then not put back byte for byte, and 'memkernel uninstall' takes out the entries alone")
 }
 
-// indexAndTry makes the index and runs an example search.
-func indexAndTry(ctx context.Context, a *cli.App, doc *initJSON) {
+// makeIndex makes the index.
+func makeIndex(ctx context.Context, a *cli.App, doc *initJSON) {
 	doc.Indexed = &indexedJSON{}
 	if err := a.MemoryOn(); err != nil {
 		doc.Indexed.Error = err.Error()
@@ -341,7 +332,6 @@ func indexAndTry(ctx context.Context, a *cli.App, doc *initJSON) {
 		return
 	}
 	doc.Indexed.Files, doc.Indexed.Chunks = r.Files, r.Stats.Chunks
-	doc.Search = try(ctx, a, k)
 }
 
 // look counts the files that a search would cover with this configuration.

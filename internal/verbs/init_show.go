@@ -245,9 +245,6 @@ func showInitDone(a *cli.App, doc *initJSON, planned []install.Change) {
 		p.showLeft(a.Out, command(a, "init --all-sessions"))
 	}
 	showLeftAlone(a.Out, doc.Files, planned, "add this")
-	if t := doc.Search; t != nil {
-		fmt.Fprintf(a.Out, "Tried:  %s\n  %s  %s\n", command(a, "search "+shellWord(t.Query)), t.Citation, display.Clip(firstLine(t.Snippet, t.Query), max(20, display.Columns-4-display.Width(t.Citation))))
-	}
 	if done > 0 || len(doc.Files) == 0 {
 		showNext(a.Out, doc.Hosts)
 	}
@@ -278,17 +275,6 @@ func showNext(w io.Writer, hosts []install.Host) {
 			label = "       "
 		}
 	}
-}
-
-// firstLine returns the first line of a snippet that is not the question itself, without its
-// marks. If there is no such line, it returns the question.
-func firstLine(s, question string) string {
-	for line := range strings.Lines(s) {
-		if line = strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(line), "#>-* ")); line != "" && line != question {
-			return line
-		}
-	}
-	return question
 }
 
 // command returns a call of this program for the same folder.
