@@ -22,10 +22,7 @@ func noSession(state store.Store, key string) error {
 // state may be in memory.
 func known(state store.Store, sessions *session.Table, key string) error {
 	key = session.KeyOr(key)
-	name, err := folder.Of(state, key)
-	if err != nil {
-		return err
-	}
+	name := folder.Of(key)
 	if there, err := store.Find(folder.In(state, name), ""); there || err != nil {
 		return err
 	}

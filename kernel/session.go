@@ -52,9 +52,7 @@ func (k *Kernel) freshMemory(ctx context.Context, key string) error {
 // Release drops a session from this process's memory as soon as no call uses the session. Nothing
 // is lost: the next call reads the session from disk, and counts the conversation again.
 func (k *Kernel) Release(sessionKey string) {
-	if name, err := folder.Of(k.state, session.KeyOr(sessionKey)); err == nil { // otherwise the session was never opened
-		k.sessions.Release(name)
-	}
+	k.sessions.Release(folder.Of(session.KeyOr(sessionKey)))
 }
 
 // ReleaseIdle releases the sessions that no call has used for the time idle, and returns the

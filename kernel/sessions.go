@@ -3,7 +3,6 @@ package kernel
 import (
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/internal/archive"
-	"github.com/memkernel/memkernel/kernel/internal/folder"
 	mem "github.com/memkernel/memkernel/kernel/internal/memory"
 	"github.com/memkernel/memkernel/sessions"
 )
@@ -25,5 +24,5 @@ type PastOptions struct {
 // room returns the options as package memory uses them.
 func (o *PastOptions) room(state store.Store) mem.SessionOptions {
 	return mem.SessionOptions{Enabled: o.Enabled, Sources: o.Sources, DeltaBytes: o.DeltaBytes, DeltaMessages: o.DeltaMessages,
-		Folder: func(key string) (string, error) { return folder.Of(state, key) }, Own: archive.Journals{State: state}.List}
+		Own: archive.Journals{State: state}.List}
 }

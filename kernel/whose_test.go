@@ -2,7 +2,6 @@ package kernel_test
 
 import (
 	"context"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -94,65 +93,6 @@ func TestKeysNeverShare(t *testing.T) {
 			t.Fatalf("%q and %q: %v, %v", a, b, entries, err)
 		}
 	})
-}
-
-// unsigned makes a session's folder one of before December 2026: it has the name that
-// its key had then, and does not say whose it is.
-func unsigned(t *testing.T, dir, key, old string) {
-	t.Helper()
-	from := filepath.Join(sessionsDir(dir), kernel.SafeKey(key))
-	if err := os.Remove(filepath.Join(from, "session.json")); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Rename(from, filepath.Join(sessionsDir(dir), old)); err != nil && kernel.SafeKey(key) != old {
-		t.Fatal(err)
-	}
-}
-
-// TestOldFoldersAreFound: what a key kept under the name that it had before goes on
-// there, unless what is written there names another key, or it may be another's.
-func TestOldFoldersAreFound(t *testing.T) {
-	for _, c := range []struct {
-		key, old string // of whom the folder was, and its name
-		asks     string
-		trace    bool // the folder has a trace, which names the key
-		found    bool
-	}{
-		{"Main", "Main", "Main", true, true},
-		{"Main", "Main", "Main", false, true},
-		{"Main", "Main", "main", true, false},
-		{"aux.txt", "aux.txt", "aux.txt", false, true},
-		{"abc.", "abc.", "abc", true, false},
-		{"a/b", "a_b-c14cddc033f64b9d", "a/b", false, true},
-		{"a/b", "a_b-c14cddc033f64b9d", "a_b-c14cddc033f64b9d", true, false},
-		{"a/b", "a_b-c14cddc033f64b9d", "a_b-c14cddc033f64b9d", false, false},
-		{"x_y-0123456789abcdef", "x_y-0123456789abcdef", "x_y-0123456789abcdef", true, true},
-		{"proxy-0123456789abcdef", "proxy-0123456789abcdef", "proxy-0123456789abcdef", false, true},
-	} {
-		dir := t.TempDir()
-		k := openKernel(t, dir)
-		sayAs(t, k, c.key, 1)
-		k.Close()
-		unsigned(t, dir, c.key, c.old)
-		if !c.trace {
-			os.Remove(filepath.Join(sessionsDir(dir), c.old, "trace.jsonl"))
-		}
-		k = openKernel(t, dir)
-		sayAs(t, k, c.asks, 1)
-		entries, _ := os.ReadDir(sessionsDir(dir))
-		if found := len(entries) == 1; found != c.found {
-			t.Errorf("%q, asked for %q, trace %v: found %v", c.old, c.asks, c.trace, found)
-		}
-		if c.found {
-			data, _ := os.ReadFile(filepath.Join(sessionsDir(dir), c.old, "session.json"))
-			var said struct{ Key string }
-			if json.Unmarshal(data, &said); said.Key != c.key {
-				t.Errorf("%q now says %s", c.old, data)
-			}
-		}
-		clean(t, k)
-		k.Close()
-	}
 }
 
 // TestFolderOfAnother: a folder that says another key is an error that names both, and

@@ -458,30 +458,6 @@ func TestAgentsShareNothing(t *testing.T) {
 	}
 }
 
-// TestForgottenBefore: a conversation that was forgotten under the folder that its agent
-// had before stays forgotten.
-func TestForgottenBefore(t *testing.T) {
-	for _, agent := range []string{"Main", "a/b"} {
-		f := newFixture(t, nil)
-		src := Source{Path: filepath.Join(f.dir, "host"), Agent: agent}
-		before := ""
-		src.Find(context.Background(), func(c Conversation) bool { before = folderBefore(agent, c.Name); return true }, nil)
-		if before == "" || Prefix+before+"/" == Under(agent) {
-			t.Fatal(before)
-		}
-		data, _ := json.Marshal(tombFile{Format: tombFormat, Sessions: map[string]*tomb{before: {Key: "talk", Time: noon}}})
-		os.MkdirAll(filepath.Join(f.dir, "state"), 0o700)
-		if err := os.WriteFile(filepath.Join(f.dir, "state", tombName), data, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		r, err := f.store.Update(context.Background(), UpdateOptions{All: true, Now: time.Now()}, src.Find)
-		if err != nil || r.Forgotten != 1 {
-			t.Errorf("%q: %v, %+v", agent, err, r)
-		}
-		f.lacks("heron")
-	}
-}
-
 // TestGrown: an answer that was written several times while it streamed is one turn.
 func TestGrown(t *testing.T) {
 	f := newFixture(t, nil)

@@ -130,10 +130,6 @@ func Under(agent string) string {
 	return Prefix + textutil.SafeName(agent) + "/"
 }
 
-// folderBefore returns the folder that a conversation had before December 2026, when two agents
-// could share a folder. Conversations forgotten under it stay forgotten.
-func folderBefore(agent, name string) string { return safe(agent) + "/" + safe(name) }
-
 // Folder returns the common prefix of the paths of one of an agent's conversations.
 func Folder(agent, name string) string { return Under(agent) + safe(name) + "/" }
 

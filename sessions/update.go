@@ -93,7 +93,7 @@ func (u *update) conversation(ctx context.Context, c *Conversation) {
 		return
 	}
 	u.report.Conversations++
-	if u.tombs.sessions[folder] != nil || u.tombs.sessions[folderBefore(c.Agent, c.Name)] != nil {
+	if u.tombs.sessions[folder] != nil {
 		u.report.Forgotten++
 		return // sweep removes the rest
 	}

@@ -25,21 +25,15 @@ const maxBytes = 100
 // The name has at most 118 bytes of [A-Za-z0-9._-], and does not end in a dot. Two words share a
 // name, compared without case, only if the first 64 bits of their SHA-256 are equal.
 func SafeName(word string) string {
-	name := SafeNameBefore(word)
-	if reserved(name) || name == word && (word != strings.ToLower(word) || strings.HasSuffix(word, ".") || IsHashedName(word)) {
-		body, _ := plain(word)
-		return "_" + body + "-" + hash(word)
-	}
-	return name
-}
-
-// SafeNameBefore returns the name that programs before December 2026 gave. Two words may share it.
-func SafeNameBefore(word string) string {
 	body, changed := plain(word)
-	if !changed {
+	if !changed && !reserved(word) && word == strings.ToLower(word) && !strings.HasSuffix(word, ".") && !IsHashedName(word) {
 		return word
 	}
-	return body + "-" + hash(word)
+	name := body + "-" + hash(word)
+	if !changed || reserved(name) {
+		return "_" + name
+	}
+	return name
 }
 
 // plain replaces the characters of a word that can't be in a name, and cuts the word to size. It
@@ -67,7 +61,7 @@ var hashed = regexp.MustCompile(`^(?:[A-Za-z0-9.-]*_[A-Za-z0-9._-]*|\.*|[A-Za-z0
 // IsHashedName reports whether a word looks like a name that SafeName makes with a hash.
 func IsHashedName(word string) bool { return hashed.MatchString(word) }
 
-// IsSafeName reports whether a word may be a name that [SafeName] or [SafeNameBefore] gave.
+// IsSafeName reports whether a word may be a name that [SafeName] gave.
 func IsSafeName(name string) bool {
 	body, changed := plain(name)
 	return IsHashedName(name) || !changed && body == name

@@ -31,7 +31,7 @@ func word(t *rapid.T, label string) string {
 		rapid.StringMatching(`[a-c_./-]{1,3}(-[0-9a-f]{16})?`),
 	).Draw(t, label)
 	for range rapid.IntRange(0, 3).Draw(t, label+" again") {
-		w = rapid.SampledFrom([]func(string) string{textutil.SafeName, textutil.SafeNameBefore, strings.ToUpper, strings.ToLower,
+		w = rapid.SampledFrom([]func(string) string{textutil.SafeName, strings.ToUpper, strings.ToLower,
 			func(s string) string { return s + "." }, func(s string) string { return s + " " }, func(s string) string { return "_" + s },
 			func(s string) string { return strings.TrimPrefix(s, "_") }}).Draw(t, label+" by")(w)
 	}
@@ -44,7 +44,7 @@ func TestNoTwoWordsShareAName(t *testing.T) {
 		a := word(t, "a")
 		b := word(t, "b")
 		if rapid.Bool().Draw(t, "near") {
-			b = rapid.SampledFrom([]func(string) string{textutil.SafeName, textutil.SafeNameBefore, strings.ToUpper, strings.ToLower, onDisk}).Draw(t, "made of a by")(a)
+			b = rapid.SampledFrom([]func(string) string{textutil.SafeName, strings.ToUpper, strings.ToLower, onDisk}).Draw(t, "made of a by")(a)
 		}
 		x, y := textutil.SafeName(a), textutil.SafeName(b)
 		if a != b && onDisk(x) == onDisk(y) {
@@ -65,7 +65,7 @@ func TestHostileWords(t *testing.T) {
 	for range 3 {
 		for w := range words {
 			if len(w) < 300 {
-				words[textutil.SafeName(w)], words[textutil.SafeNameBefore(w)] = true, true
+				words[textutil.SafeName(w)] = true
 			}
 		}
 	}
@@ -98,11 +98,11 @@ func TestNamesStand(t *testing.T) {
 	})
 }
 
-// TestOldNames: most words keep the name that they had.
-func TestOldNames(t *testing.T) {
-	for _, w := range []string{"main", "build-42", "a/b", "agent:main:telegram:1", "Agent/X", "proxy-0123456789abcdef", "2f1c6f0e-7a53-4a33-9d0b-0c9f3c2b7d11", "..", strings.Repeat("k", 200), "日本"} {
-		if textutil.SafeName(w) != textutil.SafeNameBefore(w) {
-			t.Errorf("%q was %q and is %q", w, textutil.SafeNameBefore(w), textutil.SafeName(w))
+// TestNames: a word that is a safe name is its own name.
+func TestNames(t *testing.T) {
+	for _, w := range []string{"main", "build-42", "proxy-0123456789abcdef", "2f1c6f0e-7a53-4a33-9d0b-0c9f3c2b7d11"} {
+		if got := textutil.SafeName(w); got != w {
+			t.Errorf("%q is %q", w, got)
 		}
 	}
 	if got := textutil.SafeName("a/b"); got != "a_b-c14cddc033f64b9d" {

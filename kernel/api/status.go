@@ -46,8 +46,8 @@ type MaskCount struct {
 
 // SessionStatus describes the stored state of one session.
 type SessionStatus struct {
-	// Key is the session's key, as the host spells it. A folder from before December 2026 may not
-	// record the key. Key is then the folder's name.
+	// Key is the session's key, as the host spells it. It is the folder's name if the folder does
+	// not record the key.
 	Key string `json:"key"`
 	// Folder is the name of the session's folder.
 	Folder string `json:"folder"`

@@ -69,8 +69,7 @@ type Kept struct {
 	Unsent bool `json:"unsent,omitempty"`
 	// Notes is the version of a model's notes that the carry block shows.
 	Notes int `json:"notes,omitempty"`
-	// Paging sums the paging counts of the conversation's plans. Records from before December
-	// 2026 lack it.
+	// Paging sums the paging counts of the conversation's plans.
 	Paging paging.Counts `json:"paging,omitzero"`
 }
 

@@ -6,11 +6,6 @@
 // in [WhoseFile] before anything else is written to it. Two keys never share a folder. A folder
 // that belongs to another key is an error.
 //
-// Folders from before December 2026 have no such file, and SafeName would now give some of them
-// another name. Such a folder keeps its old name, from which page ids derive, if it belongs to
-// the key. It does if no file in it names another key, and its name can't derive from another
-// key.
-//
 // This package reads no session's content, keeps no session in memory, and never decides about
 // removals.
 package folder
@@ -96,15 +91,7 @@ func AllAndProject(state store.Store) ([]string, error) {
 // Find returns the folder of a session, or "" if the session has no folder. A folder that no
 // longer names its owner is found by the folder's own name.
 func Find(state store.Store, key string) (string, error) {
-	name, err := Of(state, key)
-	if store.OutOfReach(err) {
-		return "", err
-	}
-	names := []string{textutil.SafeName(key), textutil.SafeNameBefore(key), key}
-	if err == nil {
-		names = append([]string{name}, names...)
-	}
-	for _, n := range names {
+	for _, n := range []string{Of(key), key} {
 		if !textutil.IsSafeName(n) {
 			continue
 		}

@@ -17,10 +17,7 @@ import (
 // session makes the folder of a key as a kernel does: the owner first, then the journal.
 func session(t *testing.T, state store.Store, key string) (name string) {
 	t.Helper()
-	name, err := Of(state, key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	name = Of(key)
 	var o Owner
 	if _, err := o.Identify(state, name, key, key); err != nil {
 		t.Fatal(err)

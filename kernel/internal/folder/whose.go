@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"regexp"
 	"slices"
@@ -15,7 +14,6 @@ import (
 	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/internal/textutil"
-	"github.com/memkernel/memkernel/kernel/internal/trace"
 )
 
 // whoseFormat is the version of session.json.
@@ -51,7 +49,7 @@ func readWhose(dir store.Store, name string) (string, bool, error) {
 	case w.Bytes != nil:
 		w.Key = string(w.Bytes)
 	}
-	if textutil.SafeName(w.Key) != name && textutil.SafeNameBefore(w.Key) != name {
+	if Of(w.Key) != name {
 		return "", false, fmt.Errorf("read %s: it says the key %q, whose folder has another name: restore the file from a backup, or move the session's folder away", path, w.Key)
 	}
 	return w.Key, true, nil
@@ -67,92 +65,13 @@ func asBytes(key string) []byte {
 }
 
 // Of returns the name of a session's folder in a state directory.
-func Of(state store.Store, key string) (string, error) {
-	name, old := textutil.SafeName(key), textutil.SafeNameBefore(key)
-	if name == old {
-		return name, nil
-	}
-	if there, err := store.Find(In(state, name), ""); there || err != nil {
-		return name, err
-	}
-	mine, err := wasOf(state, old, key)
-	if err != nil {
-		return "", fmt.Errorf("open session %s: %w", key, err)
-	}
-	if mine {
-		return old, nil
-	}
-	return name, nil
-}
-
-// wasOf reports whether the folder name belongs to key. The folder has the name that earlier
-// versions gave to the key.
-func wasOf(state store.Store, name, key string) (bool, error) {
-	dir := In(state, name)
-	if _, err := dir.Stat(""); errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
-	recorded, ok, err := readWhose(dir, name)
-	if err != nil || ok {
-		return recorded == key, err
-	}
-	if there, err := listed(state, name); err != nil || !there {
-		return false, err
-	}
-	named, err := keysNamed(dir)
-	if err != nil {
-		return false, err
-	}
-	return !slices.ContainsFunc(named, func(n string) bool { return n != key }) && (len(named) > 0 || !textutil.IsHashedName(key)), nil
-}
+func Of(key string) string { return textutil.SafeName(key) }
 
 // listed reports whether a session's folder has exactly this name. Some disks find a folder by
 // other spellings, too.
 func listed(state store.Store, name string) (bool, error) {
 	all, err := All(state)
 	return slices.Contains(all, name), err
-}
-
-// traceNames matches the place where a trace names the session.
-var traceNames = regexp.MustCompile(`"before":\{"version":\d+,"session":("(?:[^"\\]|\\.)*")`)
-
-// keysNamed returns the keys in the traces and the newest checkpoint of a folder that does not
-// name its owner.
-func keysNamed(dir store.Store) ([]string, error) {
-	var out []string
-	for _, name := range []string{trace.File, trace.OldFile} {
-		head, err := beginning(dir, name)
-		if store.OutOfReach(err) {
-			return nil, err
-		}
-		if err != nil {
-			continue
-		}
-		if m := traceNames.FindSubmatch(head); m != nil {
-			var key string
-			if json.Unmarshal(m[1], &key) == nil {
-				out = append(out, key)
-			}
-		}
-	}
-	c, _, err := checkpoint.NewStore(dir).Latest()
-	if store.OutOfReach(err) {
-		return nil, err
-	}
-	if err == nil && c != nil && c.Meta.SessionKey != "" {
-		out = append(out, string(c.Meta.SessionKey))
-	}
-	return out, nil
-}
-
-// beginning reads how a file begins.
-func beginning(dir store.Store, name string) ([]byte, error) {
-	f, err := dir.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(io.NewSectionReader(f, 0, 64<<10))
 }
 
 // KeyIn returns the key of a session's folder if the key is known, else the folder's name.
@@ -168,14 +87,12 @@ func KeyIn(state store.Store, name string) (string, error) {
 		}
 		return key, err
 	}
-	named, err := keysNamed(dir)
-	if err != nil {
+	c, _, err := checkpoint.NewStore(dir).Latest()
+	if store.OutOfReach(err) {
 		return name, err
 	}
-	for _, n := range named {
-		if n != name && textutil.SafeNameBefore(n) == name {
-			return n, nil
-		}
+	if err == nil && c != nil && string(c.Meta.SessionKey) != name && Of(string(c.Meta.SessionKey)) == name {
+		return string(c.Meta.SessionKey), nil
 	}
 	if n, err := KeyOf(name); err == nil {
 		return n, nil

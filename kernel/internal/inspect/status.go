@@ -88,8 +88,8 @@ func folders(in *Inspector, o *api.StatusOptions) (read []string, others []api.O
 		if read, err = folder.All(in.State); err != nil || o.All {
 			return read, nil, err
 		}
-		name, err := folder.Of(in.State, o.Session)
-		if err == nil && !slices.Contains(read, name) {
+		name := folder.Of(o.Session)
+		if !slices.Contains(read, name) {
 			err = fmt.Errorf("status: %w", in.NoSession(o.Session))
 		}
 		return []string{name}, nil, err

@@ -76,9 +76,6 @@ type SessionOptions struct {
 	// elsewhere.
 	Sources []sessions.Source
 	Own     sessions.Lister
-	// Folder returns the folder of the session with a key. If Own listed the session, its
-	// documents are named after the folder.
-	Folder func(key string) (string, error)
 	// DeltaBytes and DeltaMessages: see [sessions.Options].
 	DeltaBytes    int64
 	DeltaMessages int

@@ -78,7 +78,7 @@ func opens(t *testing.T, dir string, change func(*Options)) *Memory {
 	}
 	o := Options{State: state, Masker: masker, Now: time.Now, Backend: sqlite(filepath.Join(folder, "index.sqlite")),
 		Prepare:  func() error { return os.MkdirAll(folder, 0o700) },
-		Sessions: SessionOptions{Folder: func(key string) (string, error) { return key, nil }}}
+		Sessions: SessionOptions{}}
 	if change != nil {
 		change(&o)
 	}
@@ -125,7 +125,6 @@ func TestScopes(t *testing.T) {
 	}
 	m := opens(t, dir, func(o *Options) {
 		o.Sessions.Enabled, o.Sessions.Own = true, own
-		o.Sessions.Folder = func(key string) (string, error) { return strings.ReplaceAll(key, ":", "_"), nil }
 	})
 	if r := reindexed(t, m); r.Sessions.Turns != 3 || len(r.Skipped) != 0 {
 		t.Fatalf("%+v", r)

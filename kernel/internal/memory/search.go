@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/index"
+	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/retrieval"
@@ -46,11 +47,7 @@ func (m *Memory) Scope(private bool, agent, session, source string) Scope {
 	if agent == "" {
 		agent = m.Agent(session)
 	}
-	sc := Scope{Private: private, Agent: agent, Session: session, Source: source}
-	if name, err := m.o.Sessions.Folder(session); err == nil {
-		sc.own = sessions.Folder(agent, name)
-	}
-	return sc
+	return Scope{Private: private, Agent: agent, Session: session, Source: source, own: sessions.Folder(agent, textutil.SafeName(session))}
 }
 
 // Recall searches everything that a session may see.

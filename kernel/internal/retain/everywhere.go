@@ -38,7 +38,7 @@ func (k *Keeper) Everywhere(ctx context.Context, req api.EverywhereRequest) (*ap
 	if err != nil {
 		return nil, fmt.Errorf("forget everywhere: %w", err)
 	}
-	if own, err := folder.Of(k.State, req.Words); err == nil && slices.Contains(folders, own) {
+	if slices.Contains(folders, folder.Of(req.Words)) {
 		return out, k.wholeSession(ctx, &req, out)
 	}
 	w := lookFor(req.Words)
@@ -89,11 +89,7 @@ const (
 
 // saidIn returns lines of the messages in a session.
 func (k *Keeper) saidIn(ctx context.Context, key string) (out []words, err error) {
-	name, err := folder.Of(k.State, key)
-	if err != nil {
-		return nil, err
-	}
-	s, unlock, err := k.Sessions.Visit(ctx, name)
+	s, unlock, err := k.Sessions.Visit(ctx, folder.Of(key))
 	if err != nil {
 		return nil, err
 	}

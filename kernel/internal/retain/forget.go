@@ -96,10 +96,7 @@ func (k *Keeper) Forget(ctx context.Context, req api.ForgetRequest) (*api.Forgot
 
 // forgetFolders returns the sessions that may hold the contents to forget, the named one first.
 func (k *Keeper) forgetFolders(req *api.ForgetRequest) ([]string, error) {
-	own, err := folder.Of(k.State, req.SessionKey)
-	if err != nil {
-		return nil, err
-	}
+	own := folder.Of(req.SessionKey)
 	all, err := folder.All(k.State)
 	if err != nil {
 		return nil, err
@@ -309,11 +306,7 @@ func (k *Keeper) forgetPast(ctx context.Context, req *api.ForgetRequest, out *ap
 	}
 	found, err := m.Past.Matching(req.SessionKey)
 	if err == nil && req.Apply {
-		var name string
-		if name, err = folder.Of(k.State, req.SessionKey); err != nil {
-			return err
-		}
-		own := sessions.Folder(m.Agent(req.SessionKey), name)
+		own := sessions.Folder(m.Agent(req.SessionKey), folder.Of(req.SessionKey))
 		found, err = m.Past.Forget(ctx, sessions.ForgetRequest{Key: req.SessionKey, Folders: []string{own}, Reason: k.Masker.Text(req.Reason), Now: req.Now})
 	}
 	out.Transcripts = append(out.Transcripts, found...)

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/internal/store"
-	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
 )
@@ -34,11 +33,8 @@ const journalLooks = 4
 // Read returns the session of key, and reads the data on disk that this process has not seen. No
 // other caller has the session until unlock is called.
 func (t *Table) Read(ctx context.Context, key string) (s *Session, unlock func(), err error) {
-	key, name, err := t.folder(key)
-	if err != nil {
-		return nil, nil, err
-	}
-	return t.read(ctx, key, name)
+	key = KeyOr(key)
+	return t.read(ctx, key, folder.Of(key))
 }
 
 // ReadFolder is Read by the session's folder, which names the session.
@@ -94,11 +90,8 @@ func (t *Table) Write(ctx context.Context, key string, f func(*Session) error) e
 // planned. So if this process knows the plan as the newest one of a conversation, it does not ask
 // first whether another process has written since.
 func (t *Table) WriteAfter(ctx context.Context, plan, key string, f func(*Session) error) error {
-	key, name, err := t.folder(key)
-	if err != nil {
-		return err
-	}
-	return t.write(ctx, plan, key, name, f)
+	key = KeyOr(key)
+	return t.write(ctx, plan, key, folder.Of(key), f)
 }
 
 // In is Write for a call with a result.
@@ -220,15 +213,6 @@ func (t *Table) begin(ctx context.Context, plan, key, name string) (s *Session, 
 	}
 	t.releaseOldest(s)
 	return s, end, nil
-}
-
-// folder returns the session's key and folder. A folder in memory need not be looked up.
-func (t *Table) folder(key string) (_, name string, err error) {
-	key = KeyOr(key)
-	if name = textutil.SafeName(key); !t.Holds(name) {
-		name, err = folder.Of(t.o.State, key)
-	}
-	return key, name, err
 }
 
 // KeyOr returns key, or the key of the session without one.

@@ -39,11 +39,7 @@ func (h Hooks) Beside(key string, now time.Time) string {
 // PlannedAt returns the time at which the newest plan of a session was recorded, zero if the
 // session has no plan.
 func (h Hooks) PlannedAt(key string) time.Time {
-	name, err := folder.Of(h.Desk.State, session.KeyOr(key))
-	if err != nil {
-		return time.Time{}
-	}
-	fi, err := folder.In(h.Desk.State, name).Stat(folder.RecordsFile)
+	fi, err := folder.In(h.Desk.State, folder.Of(session.KeyOr(key))).Stat(folder.RecordsFile)
 	if err != nil {
 		return time.Time{}
 	}

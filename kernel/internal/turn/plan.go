@@ -227,11 +227,7 @@ func neighbour(state store.Store, private *markdownstore.Store, key string, now 
 		return nil
 	}
 	return &plan.Neighbour{Key: other, At: at, State: func() (*checkpoint.Checkpoint, error) {
-		name, err := folder.Of(state, other)
-		if err != nil {
-			return nil, err
-		}
-		return workstate.Left(folder.In(state, name), other, now)
+		return workstate.Left(folder.In(state, folder.Of(other)), other, now)
 	}}
 }
 

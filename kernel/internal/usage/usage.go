@@ -246,10 +246,7 @@ func All(ctx context.Context, state store.Store, o billing.Options, none func(ke
 		return nil, err
 	}
 	if o.Session != "" {
-		name, err := folder.Of(state, o.Session)
-		if err != nil {
-			return nil, err
-		}
+		name := folder.Of(o.Session)
 		if !slices.Contains(folders, name) {
 			return nil, fmt.Errorf("stats: %w", none(o.Session))
 		}
