@@ -100,12 +100,6 @@ const lockWait = 2 * time.Second
 // chosen is the comment above the setting in a new file.
 const chosen = "# Which Markdown is memory: all of it, since none of memory's own files was here at the\n# first index. doc/config.md has the rules of index.include and index.exclude.\n"
 
-// searched is the comment above sessionsKey in files of earlier versions.
-const searched = "# Past sessions are searched, too: memkernel init has read them in.\n"
-
-// sessionsKey is the setting for the search of past sessions. Earlier versions set it.
-const sessionsKey = "retrieval.sessions.enabled"
-
 // add adds a setting to the workspace's own configuration. If there is no file, the new one
 // begins with head.
 func (s *Settings) add(head, key, value string) error {
@@ -139,32 +133,12 @@ func (s *Settings) add(head, key, value string) error {
 	return atomicfile.WriteFile(path, text, mode)
 }
 
-// OnlyWritten reports whether the program itself wrote all of a workspace's own configuration.
-// The text must be exactly the text of the first index, the text of earlier versions, or both in
-// either order.
+// OnlyWritten reports whether the program itself wrote all of a workspace's own configuration:
+// the text of the first index.
 func OnlyWritten(text []byte) bool {
-	return slices.ContainsFunc(written(), func(own []byte) bool { return bytes.Equal(own, text) })
+	own, err := config.Add([]byte(chosen), configName, includeKey, config.List(markdownstore.Everything()))
+	return err == nil && bytes.Equal(own, text)
 }
-
-// written returns all configurations that the program writes by itself.
-var written = sync.OnceValue(func() (out [][]byte) {
-	writes := []struct{ head, key, value string }{
-		{chosen, includeKey, config.List(markdownstore.Everything())},
-		{searched, sessionsKey, "true"},
-	}
-	for range writes {
-		text := []byte(writes[0].head)
-		for _, w := range writes {
-			var err error
-			if text, err = config.Add(text, configName, w.key, w.value); err != nil {
-				break
-			}
-			out = append(out, text)
-		}
-		slices.Reverse(writes)
-	}
-	return out
-})
 
 // OwnChoice takes includeKey from the workspace's own configuration if no other file sets the
 // key. An index made that choice for this workspace.

@@ -170,32 +170,21 @@ func TestMemoryWorkspaceKeepsItsWays(t *testing.T) {
 	}
 }
 
-// TestOnlyWritten: what the first index writes, and init of earlier versions, in either order, is the program's
-// own to the byte; with one byte more, less or other it is somebody's.
+// TestOnlyWritten: what the first index writes is the program's own to the byte; with one byte
+// more, less or other it is somebody's.
 func TestOnlyWritten(t *testing.T) {
-	settle := func(s *Settings) error { return s.storeOptions().Settle() }
-	past := func(s *Settings) error { return s.add(searched, sessionsKey, "true") } // as init did
-	for name, writers := range map[string][]func(*Settings) error{
-		"index":           {settle},
-		"sessions":        {past},
-		"index, sessions": {settle, past},
-		"sessions, index": {past, settle},
-	} {
-		dir, open := workspaceOf(t, "a.md")
-		for _, write := range writers {
-			if err := write(open()); err != nil {
-				t.Fatalf("%s: %v", name, err)
-			}
-		}
-		text, err := os.ReadFile(filepath.Join(dir, kernel.DefaultStateDir, configName))
-		if err != nil || !OnlyWritten(text) {
-			t.Errorf("%s: %v, not known as ours:\n%s", name, err, text)
-		}
-		for i := range text {
-			for _, other := range []string{string(text[:i]) + string(text[i+1:]), string(text[:i]) + "x" + string(text[i:]), string(text[:i]) + string(text[i]^1) + string(text[i+1:])} {
-				if other != string(text) && OnlyWritten([]byte(other)) {
-					t.Fatalf("%s: taken for ours:\n%s", name, other)
-				}
+	dir, open := workspaceOf(t, "a.md")
+	if err := open().storeOptions().Settle(); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, kernel.DefaultStateDir, configName))
+	if err != nil || !OnlyWritten(text) {
+		t.Errorf("%v, not known as ours:\n%s", err, text)
+	}
+	for i := range text {
+		for _, other := range []string{string(text[:i]) + string(text[i+1:]), string(text[:i]) + "x" + string(text[i:]), string(text[:i]) + string(text[i]^1) + string(text[i+1:])} {
+			if other != string(text) && OnlyWritten([]byte(other)) {
+				t.Fatalf("taken for ours:\n%s", other)
 			}
 		}
 	}

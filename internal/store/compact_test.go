@@ -32,7 +32,7 @@ func checkCompact(t *testing.T, body []byte) {
 	}
 	r := store.Record{Op: "x", ID: "k\"<é>", Time: time.Unix(1, 0).UTC(), Body: body}
 	var fast bytes.Buffer
-	fastErr := store.EncodeRecord(&fast, &r, nil)
+	fastErr := store.EncodeRecord(&fast, &r, new(store.Chain))
 	slow, slowErr := store.SlowRecord(&r)
 	if (fastErr == nil) != (slowErr == nil) {
 		t.Fatalf("%q: error %v, encoding/json says %v", body, fastErr, slowErr)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -24,7 +25,7 @@ func plain(t *testing.T, lines []byte) []byte {
 		if err != nil {
 			t.Fatal(err)
 		}
-		store.WriteLine(&b, nil, rec)
+		fmt.Fprintf(&b, `{"v":1,"n":%d,"crc":"%08x","rec":%s}`+"\n", len(rec), crc32.Checksum(rec, crc32.MakeTable(crc32.Castagnoli)), rec)
 	}
 	return b.Bytes()
 }

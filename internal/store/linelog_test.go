@@ -182,7 +182,7 @@ func TestJournalLineFormat(t *testing.T) {
 	if b.String() != want {
 		t.Errorf("line\n got %s want %s", b.String(), want)
 	}
-	if err := store.EncodeRecord(&b, &store.Record{Op: "turn", Body: json.RawMessage("{")}, nil); err == nil {
+	if err := store.EncodeRecord(&b, &store.Record{Op: "turn", Body: json.RawMessage("{")}, new(store.Chain)); err == nil {
 		t.Error("a body that is no JSON is accepted")
 	}
 }
