@@ -170,13 +170,13 @@ SESSIONS := $(wildcard ../shared/data/transcripts/*/*.jsonl)
 
 plan-hashes: ## what this build plans of all sessions, hashed, to bin/plan-hashes.txt; BEFORE=file compares
 	mkdir -p bin
-	$(GO) build -C bench -o $(CURDIR)/bin/planhash ./planhash
-	bin/planhash $(if $(BEFORE),-against $(BEFORE),-o bin/plan-hashes.txt) $(SAMPLE) $(SESSIONS)
+	$(GO) build -C bench -o $(CURDIR)/bin/hashes ./hashes
+	bin/hashes $(if $(BEFORE),-against $(BEFORE),-o bin/plan-hashes.txt) plans $(SAMPLE) $(SESSIONS)
 
 search-hashes: ## what this build finds in all sets, hashed, to bin/search-hashes.txt; BEFORE=file compares
 	mkdir -p bin
-	$(GO) build -C bench -o $(CURDIR)/bin/searchhash ./searchhash
-	bin/searchhash $(if $(BEFORE),-against $(BEFORE),-o bin/search-hashes.txt) -questions 150 bench/relevance/testdata/tiny $(wildcard bench/relevance/testdata/languages/*) $(SETS)
+	$(GO) build -C bench -o $(CURDIR)/bin/hashes ./hashes
+	bin/hashes $(if $(BEFORE),-against $(BEFORE),-o bin/search-hashes.txt) -limit 150 searches bench/relevance/testdata/tiny $(wildcard bench/relevance/testdata/languages/*) $(SETS)
 
 SETS := $(wildcard ../shared/data/retrieval/*)
 bench-peers: ## bleve and an FTS5 table on the same questions

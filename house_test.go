@@ -84,9 +84,8 @@ var arrows = map[string][]string{
 	"bench/fitgate":            {"bench/relevance", "kernel", "kernel/api", "retrieval", "transcript"},
 	"bench/gen":                {},
 	"bench/maskgen":            {},
-	"bench/planhash":           {".", "kernel", "kernel/api", "transcript"},
+	"bench/hashes":             {".", "bench/relevance", "index", "kernel", "kernel/api", "retrieval", "transcript"},
 	"bench/release":            {},
-	"bench/searchhash":         {"bench/relevance", "index", "retrieval"},
 	"bench/window":             {},
 
 	"bench/cmd/mkbench":   {"bench/verbs", "internal/cli", "internal/verbs"},

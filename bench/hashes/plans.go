@@ -21,11 +21,6 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// kinds are the kinds of hashed data. Each call has a body and a decision, or the text of an
-// error if there was no plan. Each run has the journals, the other state of the sessions, and the
-// files written to the workspace.
-var kinds = []string{"body", "decision", "journal", "state", "workspace"}
-
 // host is a way to use a kernel.
 type host struct {
 	name            string
@@ -47,6 +42,18 @@ var hosts = []host{
 		observe: 2, peek: 3, refuse: 37, compact: 61, boundary: 47, reopen: 53},
 }
 
+// plans plans a session's calls under each host and writes the lines. Each call has a body and a
+// decision, or the text of an error if there was no plan. Each run has the journals, the other
+// state of the sessions, and the files written to the workspace.
+func plans(ctx context.Context, out io.Writer, path, workspace string, limit int) error {
+	for _, h := range hosts {
+		if err := h.run(ctx, out, path, workspace, limit); err != nil {
+			return fmt.Errorf("host %s: %w", h.name, err)
+		}
+	}
+	return nil
+}
+
 // run plans a session's calls and writes the lines.
 func (h host) run(ctx context.Context, out io.Writer, path, workspace string, limit int) (err error) {
 	sess, err := transcript.LoadFile(path, nil)
@@ -54,7 +61,7 @@ func (h host) run(ctx context.Context, out io.Writer, path, workspace string, li
 		return err
 	}
 	msgs, _ := transcript.Repair(sess.View(h.view), false)
-	dir, err := os.MkdirTemp("", "planhash-")
+	dir, err := os.MkdirTemp("", "hashes-")
 	if err != nil {
 		return err
 	}
