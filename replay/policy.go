@@ -117,14 +117,6 @@ func ParsePolicy(name string) (policy string, figures []int, err error) {
 	return policy, figures, nil
 }
 
-// EconomyPolicies are the names of memkernel under each economy, from the cheapest.
-func EconomyPolicies() (names []string) {
-	for _, e := range cachelayout.Economies() {
-		names = append(names, Memkernel+"-"+string(e))
-	}
-	return names
-}
-
 // ownEconomy is the economy that a name ends with.
 func ownEconomy(name string) (cachelayout.Economy, bool) {
 	word, ours := strings.CutPrefix(name, Memkernel+"-")

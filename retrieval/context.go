@@ -298,13 +298,6 @@ func (r *refiner) spread(top []*place) {
 	}
 }
 
-// lineRange returns the lines of a text from the line from, counted from 0, to the line before
-// to.
-func lineRange(text string, from, to int) string {
-	start, end := lineSpan(text, from, to)
-	return text[start:end]
-}
-
 // lineSpan returns the offsets at which the lines from to to-1 of a text begin and end. Lines are
 // counted from 0.
 func lineSpan(text string, from, to int) (start, end int) {

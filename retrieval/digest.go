@@ -84,11 +84,6 @@ func appendTally(dst, tokens []uint32) []uint32 {
 	return dst
 }
 
-func tallied(tokens []uint32) *digest {
-	n := len(tokens)
-	return &digest{set: tally(tokens), size: n}
-}
-
 // appendHashes appends the hashes of terms that are between spaces.
 func appendHashes(dst []uint32, terms []byte) []uint32 {
 	h := newHash

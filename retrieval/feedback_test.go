@@ -64,3 +64,8 @@ func TestLend(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+func tallied(tokens []uint32) *digest {
+	n := len(tokens)
+	return &digest{set: tally(tokens), size: n}
+}

@@ -148,28 +148,6 @@ func unmark(line string) string {
 	return strings.TrimSpace(line)
 }
 
-// unbullet takes a list marker off a line and reports whether there was one.
-func unbullet(line string) (string, bool) {
-	t := strings.TrimSpace(line)
-	for _, m := range [...]string{"- [ ] ", "- [x] ", "- ", "* ", "+ ", "• ", "– ", "・"} {
-		if rest, ok := strings.CutPrefix(t, m); ok {
-			return strings.TrimSpace(rest), true
-		}
-	}
-	i := 0
-	for i < len(t) && i < 3 && t[i] >= '0' && t[i] <= '9' {
-		i++
-	}
-	if i > 0 && i+1 < len(t) && (t[i] == '.' || t[i] == ')') && t[i+1] == ' ' {
-		return strings.TrimSpace(t[i+2:]), true
-	}
-	return t, false
-}
-
-// asks reports whether a line ends with a question, or has a sentence within it that is a
-// question.
-func asks(line string) bool { return choice.Asking(line) }
-
 // substantial reports whether s is a request rather than a word of assent: at least two words and
 // ten letters, or four ideographs or kana.
 func substantial(s string) bool {

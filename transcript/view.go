@@ -36,16 +36,6 @@ func (s *Session) Branches() []string { return slices.Clone(s.log.Names) }
 // subagent's file, it returns the sidechain.
 func (s *Session) View(v View) []memkernel.Message { return s.view(v, s.main()) }
 
-// ViewBranch returns one branch under a view, nil for an unknown branch. An abandoned arm includes
-// the past that it shares with the main line.
-func (s *Session) ViewBranch(v View, branch string) []memkernel.Message {
-	l := s.log.Lines[branch]
-	if l == nil {
-		return nil
-	}
-	return s.view(v, l)
-}
-
 func (s *Session) view(v View, l *wire.Line) []memkernel.Message {
 	if v == Full {
 		return s.full(l)

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/bench/policies"
+	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/replay"
@@ -257,7 +258,10 @@ func TestMeasuredEconomy(t *testing.T) {
 func TestEconomyOfTheSample(t *testing.T) {
 	o := EconomyOptions()
 	o.Sessions = sample(t)[:1]
-	o.Rooms, o.Policies = suite.Some(o.Rooms, 1), replay.EconomyPolicies()
+	o.Rooms, o.Policies = suite.Some(o.Rooms, 1), nil
+	for _, e := range cachelayout.Economies() {
+		o.Policies = append(o.Policies, replay.Memkernel+"-"+string(e))
+	}
 	r, err := Run(context.Background(), o)
 	if err != nil {
 		t.Fatal(err)

@@ -43,9 +43,6 @@ func decided(s string) []int {
 	return deciding.FindStringIndex(s)
 }
 
-// Decides reports whether a sentence says that something was decided.
-func Decides(s string) bool { return decided(s) != nil }
-
 // Statements returns the sentences of a text that state that something is decided: "We decided to
 // …", "I'll go with … because …", "Decision: …". A sentence that asks, supposes, quotes or
 // reports others' decisions is not a statement. A sentence that decides for one or two words

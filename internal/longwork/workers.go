@@ -43,16 +43,3 @@ func Run(most int, work func()) {
 	helpers.Wait()
 }
 
-// Aside calls f in a helper. The returned function wait waits for the end of f, or calls f itself
-// if no helper was free. Callers must call wait once.
-func Aside(f func()) (wait func()) {
-	if !take() {
-		return f
-	}
-	var helper sync.WaitGroup
-	helper.Go(func() {
-		defer free.Add(1)
-		f()
-	})
-	return helper.Wait
-}

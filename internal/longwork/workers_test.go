@@ -31,18 +31,4 @@ func TestHelpersAreShared(t *testing.T) {
 			t.Errorf("%d at work; within them %d, at most %d at a time", all.Load(), within.Load(), most.Load())
 		}
 	}
-	Bound(0)
-	called := false
-	wait := Aside(func() { called = true })
-	if called {
-		t.Error("there is no helper, and it was called aside")
-	}
-	if wait(); !called {
-		t.Error("it was not called")
-	}
-	Bound(1)
-	done := make(chan struct{})
-	wait = Aside(func() { close(done) })
-	<-done
-	wait()
 }

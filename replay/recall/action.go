@@ -95,38 +95,6 @@ func (t *Tracker) edit(p *Prompt, old []string) (q Quoted) {
 	return q
 }
 
-// EditPlaces returns the places of every line that the edits of m replace and that was seen
-// before. The places of a line are newest first, each once. Callers must call EditPlaces before
-// they append m.
-func (t *Tracker) EditPlaces(m memkernel.Message) [][]Place {
-	var out [][]Place
-	for i := range m.Parts {
-		if c := m.Parts[i].Call; m.Parts[i].Kind == memkernel.PartToolUse && c != nil {
-			for _, old := range oldTexts(c) {
-				for _, line := range old.lines {
-					if places := t.lineAt(strings.TrimSpace(line)); len(places) > 0 {
-						out = append(out, places)
-					}
-				}
-			}
-		}
-	}
-	return out
-}
-
-func (t *Tracker) lineAt(line string) (places []Place) {
-	if utf8.RuneCountInString(line) < leastAnchor {
-		return nil
-	}
-	t.hist.each(line, func(pos int) bool {
-		if at := t.place(pos); len(places) == 0 || places[len(places)-1] != at {
-			places = append(places, at)
-		}
-		return true
-	})
-	return places
-}
-
 func one(yes bool) int {
 	if yes {
 		return 1

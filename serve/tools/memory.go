@@ -25,11 +25,6 @@ const (
 	MemoryToolType = "memory_20250818"
 )
 
-// memoryToolDefinition is the tool as a request of the Messages API lists it.
-func memoryToolDefinition() json.RawMessage {
-	return json.RawMessage(`{"type":"` + MemoryToolType + `","name":"` + MemoryTool + `"}`)
-}
-
 const (
 	memoryRoot = "/memories"
 	ownMemory  = "MEMORY.md"
