@@ -1,8 +1,6 @@
 package config_test
 
 import (
-	"flag"
-	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -11,26 +9,6 @@ import (
 
 	"github.com/memkernel/memkernel/internal/config"
 )
-
-var update = flag.Bool("update", false, "write doc/config.md anew")
-
-// TestMarkdown holds doc/config.md to the table of settings.
-func TestMarkdown(t *testing.T) {
-	const path = "../../doc/config.md"
-	want := config.Markdown()
-	if *update {
-		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	got, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(strings.Split(want, "\n"), strings.Split(string(got), "\n")); diff != "" {
-		t.Errorf("%s is not what the settings make of it; go test ./internal/config -update writes it anew (-want +got):\n%s", path, diff)
-	}
-}
 
 // TestSample takes the # away from every setting of the sample: they are all
 // there, and are the defaults.

@@ -2,9 +2,7 @@ package databases
 
 import (
 	"errors"
-	"flag"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
@@ -13,30 +11,6 @@ import (
 )
 
 func init() { config.ForServer() }
-
-var update = flag.Bool("update", false, "write doc/config-server.md anew")
-
-const head = `# Configuration of memkernel-server
-
-<!-- Made from the tags in internal/config/config.go; go test -C service ./internal/databases -update writes it anew. -->
-
-memkernel-server reads the same files as memkernel. It has all settings of [config.md](config.md)
-and the settings below. memkernel itself refuses a file in which store.backend or index.backend is postgres.
-`
-
-// TestMarkdown holds doc/config-server.md to the settings.
-func TestMarkdown(t *testing.T) {
-	const path = "../../../doc/config-server.md"
-	want := head + config.Tables("store", "index.postgres")
-	if *update {
-		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if got, err := os.ReadFile(path); err != nil || string(got) != want {
-		t.Errorf("%s is not what the settings make of it, %v; go test -C service ./internal/databases -update writes it anew", path, err)
-	}
-}
 
 // TestEverySettingReachesWhatItIsFor: no setting of a database is read from the file and then
 // forgotten.

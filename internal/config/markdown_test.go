@@ -1,11 +1,49 @@
 package config
 
 import (
+	"flag"
 	"fmt"
+	"os"
 	"reflect"
 	"slices"
 	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
+
+var update = flag.Bool("update", false, "write doc/config.md and doc/config-server.md anew")
+
+// TestMarkdown holds the pages of settings to the table of settings.
+func TestMarkdown(t *testing.T) {
+	same := func(path, want string) {
+		t.Helper()
+		if *update {
+			if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(strings.Split(want, "\n"), strings.Split(string(got), "\n")); diff != "" {
+			t.Errorf("%s is not what the settings make of it; go test ./internal/config -update writes it anew (-want +got):\n%s", path, diff)
+		}
+	}
+	same("../../doc/config.md", markdown())
+	server = true
+	defer func() { server = false }()
+	same("../../doc/config-server.md", serverHead+tables("store", "index.postgres"))
+}
+
+const serverHead = `# Configuration of memkernel-server
+
+<!-- Made from the tags in internal/config/config.go; go test ./internal/config -update writes it anew. -->
+
+memkernel-server reads the same files as memkernel. It has all settings of [config.md](config.md)
+and the settings below. memkernel itself refuses a file in which store.backend or index.backend is postgres.
+`
 
 const markdownHead = "# Configuration\n" + `
 <!-- Made from the tags in internal/config/config.go; go test ./internal/config -update writes it anew. -->
@@ -44,8 +82,8 @@ Defaults and allowed values of settings are in parentheses.
   ` + "`node_modules`" + `, are searched only if a glob names them. Links are left out, and so are files that git ignores.
 `
 
-// Markdown is doc/config.md.
-func Markdown() string {
+// markdown is doc/config.md.
+func markdown() string {
 	var b strings.Builder
 	b.WriteString(markdownHead)
 	tree := Default().tree()
@@ -63,8 +101,8 @@ func Markdown() string {
 	return b.String()
 }
 
-// Tables lists the settings of sections, by their names, as [Markdown] does.
-func Tables(names ...string) string {
+// tables lists the settings of sections, by their names, as markdown does.
+func tables(names ...string) string {
 	var b strings.Builder
 	var find func([]section)
 	find = func(sections []section) {
