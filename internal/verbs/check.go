@@ -14,7 +14,7 @@ func checkVerb(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Long: `check reads every journal from end to end and holds it against what was synced,
 restores every page and compares it with its hash, reads all checkpoints and captured
-state, blobs, backups, traces and the index, and looks for prompts that show what can't
+state, blobs, backups and the index, and looks for prompts that show what can't
 be restored. It changes nothing. The exit code is 3 if it finds something; 'memkernel
 salvage' mends a session.`,
 		Args: cli.NoArgs,

@@ -126,7 +126,7 @@ func retainVerb(a *cli.App) *cobra.Command {
 	f := &retainFlags{}
 	cmd := &cobra.Command{
 		Long: `retain removes what is older than the settings under retention allow: whole sessions,
-large contents, media, usage, traces and backups; and blobs that nothing uses. What a
+large contents, media, usage and backups; and blobs that nothing uses. What a
 prompt or memory points to stays. For the content of a session that was removed, get
 answers FORGOTTEN.
 
