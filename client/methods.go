@@ -134,6 +134,14 @@ func (m *Methods) Remember(ctx context.Context, p *protocol.RememberParams) (*pr
 	return answered[protocol.Remembered](ctx, m, "remember", p)
 }
 
+// MemoryList: the entries of memory, newest first, with their lines and authors.
+func (m *Methods) MemoryList(ctx context.Context, p *protocol.ListParams) (*protocol.Entries, error) {
+	if p == nil {
+		p = &protocol.ListParams{}
+	}
+	return answered[protocol.Entries](ctx, m, "memory.list", p)
+}
+
 // MemoryUpdate: replace a passage of memory, if it is what was read.
 func (m *Methods) MemoryUpdate(ctx context.Context, p *protocol.UpdateParams) (*protocol.EditDocument, error) {
 	if p == nil {

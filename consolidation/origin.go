@@ -143,10 +143,10 @@ func kept(marker, text string) Origin {
 var claimed = textutil.LazyRegexp(`(?im)^([ \t>]*(?:(?:[-*+]|\d+[.)])[ \t]+)?(?:\[[a-z]+\][ \t]*)*?)\[human\][ \t]*`)
 
 // AsAgent returns a text as an agent may write it: no entry in it is called a person's word.
-func AsAgent(text string) string { return claimed.ReplaceAllString(text, "${1}"+byAgent) }
+func AsAgent(text string) string { return claimed.ReplaceAllString(text, "${1}"+AgentMark) }
 
-// byAgent is the mark that an agent says an entry.
-const byAgent = "agent: "
+// AgentMark is the mark that an agent says an entry.
+const AgentMark = "agent: "
 
 // shown are the files that the beginning of a session shows.
 var shown = []markdownstore.Kind{markdownstore.KindMemory, markdownstore.KindUser, markdownstore.KindDaily}
@@ -176,7 +176,7 @@ func ByAgent(path, text string, before ...string) string {
 			begins = true
 		case begins, strings.TrimSpace(mark) != "":
 			if begins = false; !had[LineHash(l)] {
-				lines[i] = addTags(l, nil, byAgent)
+				lines[i] = addTags(l, nil, AgentMark)
 			}
 		}
 	}
@@ -197,7 +197,7 @@ func (r Record) said(path, text string) Origin {
 		switch o := r.Said(path, LineHash(l)); {
 		case o == "":
 			return ""
-		case out == "", o == OriginWords, o == OriginTool && out == OriginAgent:
+		case out == "", !o.Machine(), o == OriginTool && out == OriginAgent:
 			out = o
 		}
 	}

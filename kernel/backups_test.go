@@ -57,7 +57,7 @@ func TestSecretsOfFilesStayThere(t *testing.T) {
 				if !strings.Contains(strings.Join(p.Kept, "\n"), file+": it holds what is taken for a secret") {
 					t.Errorf("it says: %q", p.Kept)
 				}
-				if _, err := k.Maintenance().UndoPrune(context.Background(), nightAt.Add(time.Hour)); err != nil {
+				if _, err := k.Editor().Undo(context.Background(), api.UndoRequest{Voice: api.VoicePerson, Now: nightAt.Add(time.Hour)}); err != nil {
 					t.Error(err)
 				}
 				after := texts(t, dir)
@@ -114,7 +114,7 @@ func TestBackupsEnd(t *testing.T) {
 	if r := retain(t, k, late); r.Backups != 0 {
 		t.Errorf("%+v", r)
 	}
-	if _, err := k.Maintenance().UndoPrune(context.Background(), nightAt.Add(41*day)); err != nil {
+	if _, err := k.Editor().Undo(context.Background(), api.UndoRequest{Voice: api.VoicePerson, Now: nightAt.Add(41 * day)}); err != nil {
 		t.Fatal(err)
 	}
 	if got := texts(t, dir); !maps.Equal(before, got) {
@@ -153,7 +153,7 @@ func TestForgetLeavesWhatWasRecalled(t *testing.T) {
 	if out := forget(t, k, true); len(out.Backups) > 0 || backups(t, dir) != all {
 		t.Errorf("%v went of %d backups", out.Backups, all)
 	}
-	if _, err := k.Maintenance().UndoPrune(context.Background(), nightAt.Add(time.Hour)); err != nil {
+	if _, err := k.Editor().Undo(context.Background(), api.UndoRequest{Voice: api.VoicePerson, Now: nightAt.Add(time.Hour)}); err != nil {
 		t.Errorf("undo: %v", err)
 	}
 	clean(t, k)
@@ -195,7 +195,7 @@ func TestForgetReachesBackups(t *testing.T) {
 	if !maps.Equal(before, texts(t, dir)) {
 		t.Error("a file of the workspace changed")
 	}
-	if _, err := k.Maintenance().UndoPrune(context.Background(), nightAt.Add(time.Hour)); err == nil || !strings.Contains(err.Error(), "no longer kept") {
+	if _, err := k.Editor().Undo(context.Background(), api.UndoRequest{Voice: api.VoicePerson, Now: nightAt.Add(time.Hour)}); err == nil || !strings.Contains(err.Error(), "no longer kept") {
 		t.Errorf("undo: %v", err)
 	}
 	clean(t, k)

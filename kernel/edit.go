@@ -21,7 +21,7 @@ func checkEdits(r api.EditRule) error {
 	return fmt.Errorf("Memory.Edits is %q: give own, any or none", r)
 }
 
-// MemoryEditor changes memory's files for agents, by compare-and-swap.
+// MemoryEditor changes memory's files, by compare-and-swap.
 type MemoryEditor struct{ k *Kernel }
 
 // Editor returns the kernel's editor of memory.
@@ -52,10 +52,36 @@ func (e MemoryEditor) Rewrite(ctx context.Context, req api.EditRequest) (*api.Ed
 	return e.k.desk.Edit(ctx, &req)
 }
 
-// Undo undoes an edit of memory: its files get their earlier text back. If one of the files has
-// changed since the edit, Undo changes nothing and returns an [editing.StaleError].
+// Entry replaces or removes an entry of a file of memory by hand, by the same rules as
+// [MemoryEditor.Passage]. A person may change any entry, also in the log of a past day. If no
+// entry is on the line, Entry returns an [api.NoLineError].
+func (e MemoryEditor) Entry(ctx context.Context, req api.EntryRequest) (*api.EntryEdited, error) {
+	if !textutil.IsVisible(req.Path) {
+		return nil, &markdownstore.DeniedError{Path: req.Path, Reason: markdownstore.DenyName}
+	}
+	return e.k.desk.EditEntry(ctx, &req)
+}
+
+// List lists the entries of memory, the newest first.
+func (e MemoryEditor) List(ctx context.Context, req api.ListRequest) (*api.MemoryList, error) {
+	if e.k.memory == nil {
+		return nil, errors.New("list memory: memory is switched off")
+	}
+	all, err := e.k.desk.Upkeep.Entries(ctx, e.k.memory.Store(req.Private), req.Path)
+	if err != nil {
+		return nil, fmt.Errorf("list memory: %w", err)
+	}
+	out := &api.MemoryList{Entries: all, Total: len(all)}
+	if req.Max > 0 {
+		out.Entries = all[:min(len(all), req.Max)]
+	}
+	return out, ctx.Err()
+}
+
+// Undo undoes an edit of memory or, by hand, a pruning: its files get their earlier text back. If
+// one of the files has changed since, Undo changes nothing and returns an [editing.StaleError].
 func (e MemoryEditor) Undo(ctx context.Context, req api.UndoRequest) (*api.EditUndone, error) {
-	return e.k.desk.UndoEdit(ctx, &req)
+	return e.k.desk.Undo(ctx, &req)
 }
 
 // Content returns a file of memory for editing, with secrets masked. A missing file is not an

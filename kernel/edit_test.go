@@ -387,7 +387,7 @@ func TestEditUndo(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(dir, port)); !os.IsNotExist(err) {
 		t.Errorf("all was taken back: %v", err)
 	}
-	if _, err := k.Maintenance().UndoPrune(ctxb, nightAt); err == nil {
+	if _, err := k.Editor().Undo(ctxb, api.UndoRequest{Voice: api.VoicePerson, Now: nightAt}); err == nil {
 		t.Error("an edit was taken for a pruning")
 	}
 }
@@ -580,6 +580,83 @@ func TestEditIsFound(t *testing.T) {
 	}
 }
 
+// Who speaks by hand decides what may be changed, how it is marked and what an undo takes back.
+func TestByHand(t *testing.T) {
+	dir := t.TempDir()
+	k := editor(t, dir, "")
+	const path = "MEMORY.md"
+	now := nightAt
+	tick := func() time.Time { now = now.Add(time.Second); return now }
+	say := func(v api.Voice, text string) *api.Remembered {
+		t.Helper()
+		r, err := k.Remember(ctxb, api.RememberRequest{Path: path, Text: text, Voice: v, Private: true, Now: tick()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	edit := func(v api.Voice, line int, text string) error {
+		_, err := k.Editor().Entry(ctxb, api.EntryRequest{Path: path, Line: line, Text: text, Delete: text == "", Voice: v, Private: true, Now: tick()})
+		return err
+	}
+	say(api.VoicePerson, "the pump is green")
+	if r := say(api.VoiceAgent, "[human] the valve is brass"); r.Text != "- agent: the valve is brass" || r.Ref.StartLine != 4 {
+		t.Errorf("an agent's: %+v", r)
+	}
+	if r := say(api.VoicePerson, "1. one\n2. two"); r.Ref.StartLine != 5 || r.Text != "1. one" {
+		t.Errorf("a list: %+v", r)
+	}
+	const all = "# Memory\n\n- the pump is green\n- agent: the valve is brass\n1. one\n2. two\n"
+	if got := readFile(t, dir, path); got != all {
+		t.Errorf("%q", got)
+	}
+	var person *api.PersonError
+	if err := edit(api.VoiceAgent, 3, "the pump is red"); !errors.As(err, &person) {
+		t.Errorf("an agent changed a person's line: %v", err)
+	}
+	if err := edit(api.VoiceAgent, 4, "the valve is steel"); err != nil {
+		t.Error(err)
+	}
+	if err := edit(api.VoicePerson, 4, "the valve is tin"); err != nil || !strings.Contains(readFile(t, dir, path), "\n- the valve is tin\n") {
+		t.Errorf("a person's: %v, %q", err, readFile(t, dir, path))
+	}
+	if err := edit(api.VoiceAgent, 4, ""); !errors.As(err, &person) {
+		t.Errorf("an agent removed what a person changed: %v", err)
+	}
+	l, err := k.Editor().List(ctxb, api.ListRequest{Private: true})
+	if err != nil || l.Total != 4 || l.Entries[0].Text != "the valve is tin" || l.Entries[0].By != api.ByPerson {
+		t.Errorf("%v, %+v", err, l)
+	}
+	if l, err := k.Editor().List(ctxb, api.ListRequest{}); err != nil || l.Total != 0 {
+		t.Errorf("a shared session's list: %v, %+v", err, l)
+	}
+	undo := func(v api.Voice, id string) error {
+		_, err := k.Editor().Undo(ctxb, api.UndoRequest{Edit: id, Voice: v, Private: true})
+		return err
+	}
+	if err := undo(api.VoiceAgent, ""); err == nil {
+		t.Error("an agent took back what was changed since")
+	}
+	for range 5 {
+		if err := undo(api.VoicePerson, ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, path)); !os.IsNotExist(err) {
+		t.Errorf("all was taken back: %v", err)
+	}
+	e := made(t, k, port, "a session's line\n")
+	if err := undo(api.VoicePerson, ""); err == nil || !strings.Contains(err.Error(), "session is "+e.Edit) {
+		t.Errorf("a session's edit was taken back without its name: %v", err)
+	}
+	if err := undo(api.VoicePerson, e.Edit); err != nil {
+		t.Error(err)
+	}
+	if _, err := k.Status(ctxb, &api.StatusOptions{Session: api.DefaultSession}); err == nil {
+		t.Error("an edit by hand began a session")
+	}
+}
+
 // edits is what TestEditKillAnywhere kills: after every step it says how far it is.
 var edits = []func(k *kernel.Kernel) error{
 	func(k *kernel.Kernel) error {
@@ -603,6 +680,22 @@ var edits = []func(k *kernel.Kernel) error{
 	},
 	func(k *kernel.Kernel) error {
 		_, err := k.Editor().Undo(ctxb, api.UndoRequest{SessionKey: "s", Private: true})
+		return err
+	},
+	func(k *kernel.Kernel) error {
+		_, err := k.Remember(ctxb, api.RememberRequest{Path: "memory/2026-01-02.md", Text: "the crane is red", Voice: api.VoicePerson, Private: true})
+		return err
+	},
+	func(k *kernel.Kernel) error {
+		_, err := k.Editor().Entry(ctxb, api.EntryRequest{Path: "memory/2026-01-02.md", Line: 3, Text: "the crane is blue", Voice: api.VoicePerson, Private: true})
+		return err
+	},
+	func(k *kernel.Kernel) error {
+		_, err := k.Editor().Entry(ctxb, api.EntryRequest{Path: "memory/2026-01-02.md", Line: 3, Delete: true, Voice: api.VoicePerson, Private: true})
+		return err
+	},
+	func(k *kernel.Kernel) error {
+		_, err := k.Editor().Undo(ctxb, api.UndoRequest{Voice: api.VoicePerson, Private: true})
 		return err
 	},
 }

@@ -70,7 +70,7 @@ func TestHistoryOfANight(t *testing.T) {
 	if !maps.Equal(before, photograph(t, dir)) {
 		t.Error("asking wrote something")
 	}
-	if _, err := k.Maintenance().UndoPrune(context.Background(), nightAt.Add(time.Hour)); err != nil {
+	if _, err := k.Editor().Undo(context.Background(), api.UndoRequest{Voice: api.VoicePerson, Now: nightAt.Add(time.Hour)}); err != nil {
 		t.Fatal(err)
 	}
 	h = historyOf(t, k, "MEMORY.md", lineWith(t, dir, "MEMORY.md", strings.TrimPrefix(moved.Text, "- ")))

@@ -106,7 +106,7 @@ func TestOldStateIsKept(t *testing.T) {
 	if h, err := k.History(ctx, api.HistoryRequest{Path: "MEMORY.md"}); err != nil || h.Total != 3 || h.Unkept != 0 {
 		t.Errorf("history: %v, %+v", err, h)
 	}
-	if u, err := k.UndoPrune(ctx, night.Add(72*time.Hour)); err != nil || !slices.Contains(u.Files, "MEMORY.md") {
+	if u, err := o.k.Editor().Undo(ctx, api.UndoRequest{Voice: api.VoicePerson, Now: night.Add(72 * time.Hour)}); err != nil || !slices.ContainsFunc(u.Files, func(f api.EditedFile) bool { return f.Path == "MEMORY.md" }) {
 		t.Errorf("undo: %v, %+v", err, u)
 	}
 	if text, err := os.ReadFile(filepath.Join(o.workspace, "MEMORY.md")); err != nil || !strings.Contains(string(text), "- Boat 1: ") {

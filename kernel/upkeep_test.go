@@ -92,7 +92,7 @@ func TestUndoPrune(t *testing.T) {
 	overgrown(t, dir)
 	k := nightKernel(t, dir)
 	defer k.Close()
-	if _, err := k.Maintenance().UndoPrune(context.Background(), nightAt); err == nil || !strings.Contains(err.Error(), "nothing was pruned") {
+	if _, err := k.Editor().Undo(context.Background(), api.UndoRequest{Voice: api.VoicePerson, Now: nightAt}); err == nil || !strings.Contains(err.Error(), "nothing was changed that could be taken back") {
 		t.Errorf("an undo of nothing: %v", err)
 	}
 	curated(t, k, true)
@@ -102,7 +102,7 @@ func TestUndoPrune(t *testing.T) {
 		t.Fatal("nothing was pruned")
 	}
 	after := texts(t, dir)
-	u, err := k.Maintenance().UndoPrune(context.Background(), nightAt.Add(time.Hour))
+	u, err := k.Editor().Undo(context.Background(), api.UndoRequest{Voice: api.VoicePerson, Now: nightAt.Add(time.Hour)})
 	if err != nil || len(u.Files) < 4 {
 		t.Fatalf("%+v, %v", u, err)
 	}
@@ -115,7 +115,7 @@ func TestUndoPrune(t *testing.T) {
 	}
 	putAt(t, filepath.Join(dir, "MEMORY.md"), readFile(t, dir, "MEMORY.md")+"\n- Somebody wrote this.\n", nightAt)
 	before = texts(t, dir)
-	if _, err := k.Maintenance().UndoPrune(context.Background(), nightAt.Add(time.Hour)); err == nil || !strings.Contains(err.Error(), "MEMORY.md changed since") {
+	if _, err := k.Editor().Undo(context.Background(), api.UndoRequest{Voice: api.VoicePerson, Now: nightAt.Add(time.Hour)}); err == nil || !strings.Contains(err.Error(), "MEMORY.md changed since") {
 		t.Errorf("an undo over a change: %v", err)
 	}
 	if !maps.Equal(before, texts(t, dir)) {

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/consolidation"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
 )
@@ -88,8 +87,8 @@ func TestWhyKnowsTheRun(t *testing.T) {
 	if g := grounds(t, k, "By hand: "+e.Text); g.WrittenBy != api.ByMark || g.Run != "" {
 		t.Errorf("%+v", g)
 	}
-	var none *consolidation.NoEntryError
-	if _, err := k.Maintenance().Why(context.Background(), api.WhyRequest{Entry: "MEMORY.md:100000"}); !errors.As(err, &none) {
+	var none *api.NoLineError
+	if _, err := k.Maintenance().Why(context.Background(), api.WhyRequest{Entry: "MEMORY.md:100000"}); !errors.As(err, &none) || none.Near == 0 {
 		t.Errorf("a line that is not there: %v", err)
 	}
 }

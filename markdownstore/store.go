@@ -73,6 +73,8 @@ type Store struct {
 	include included
 	// guard is called before MEMORY.md is replaced. If it is nil, every replacement is allowed.
 	guard func(path, before, after string) error
+	// byHand lets a person change the logs of past days.
+	byHand bool
 }
 
 // Open opens the workspace in dir, which must exist. It reads and creates

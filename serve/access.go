@@ -60,6 +60,7 @@ var needs = map[string]struct {
 	"flush_turn":          {NeedWrite, reachSession},
 	"observe_flush":       {NeedWrite, reachSession},
 	"remember":            {NeedWrite, reachSession},
+	"memory.list":         {NeedRead, reachSession},
 	"memory.update":       {NeedWrite, reachSession},
 	"memory.delete":       {NeedWrite, reachSession},
 	"memory.undo":         {NeedWrite, reachSession},

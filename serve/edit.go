@@ -6,6 +6,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/kernel/api"
 )
 
@@ -87,6 +88,26 @@ func editPassage(ctx context.Context, d *desk, p *editCall, text string, gone bo
 		return nil, err
 	}
 	return &editDocument{"memkernel/rpc_edit/v1", p.key(), e.Edit, editedFiles(e.Files), e.Duplicate, e.Masked}, nil
+}
+
+// listCall asks for the entries of memory, the newest first.
+type listCall struct {
+	sessionCall
+	// Path is a file or a folder of memory. "" is all of memory.
+	Path       string `json:"path"`
+	MaxResults int    `json:"max_results"`
+}
+
+func doMemoryList(ctx context.Context, d *desk, _ *call, p *listCall) (*document.Entries, error) {
+	if p.MaxResults < 0 {
+		return nil, badParams("max_results is a number from 1", "max_results %d: out of range", p.MaxResults)
+	}
+	l, err := d.k.Editor().List(ctx, api.ListRequest{Path: p.Path, Max: p.MaxResults, Private: d.opt.private(p.Private)})
+	if err != nil {
+		return nil, err
+	}
+	doc := document.OfList(l)
+	return &doc, nil
 }
 
 type undoCall struct {

@@ -59,6 +59,7 @@ func table() []method {
 		define("flush_turn", "the prompt by which a model writes down what matters", doFlushTurn),
 		define("observe_flush", "take in what that model answered", doObserveFlush),
 		define("remember", "append an entry to memory", doRemember),
+		define("memory.list", "the entries of memory, newest first, with their lines and authors", doMemoryList),
 		define("memory.update", "replace a passage of memory, if it is what was read", doMemoryUpdate),
 		define("memory.delete", "take a passage out of memory, if it is what was read", doMemoryDelete),
 		define("memory.undo", "take such a change back", doMemoryUndo),
@@ -86,7 +87,7 @@ const mostSmall = 64 << 10
 // bound of all other methods is [MaxText].
 var mostOf = map[string]int{
 	"search":     api.MaxQuestion + mostSmall,
-	"initialize": mostSmall, "shutdown": mostSmall, "restore": mostSmall, "memory.undo": mostSmall, "retain": mostSmall,
+	"initialize": mostSmall, "shutdown": mostSmall, "restore": mostSmall, "memory.undo": mostSmall, "memory.list": mostSmall, "retain": mostSmall,
 	"read": mostSmall, "get": mostSmall, "pages": mostSmall, "status": mostSmall, "check": mostSmall,
 	"usage": mostSmall, "reindex": mostSmall, "tools.list": mostSmall,
 }

@@ -1100,6 +1100,9 @@ type Remembered struct {
 	Late string `json:"late,omitempty"`
 	// masked counts the secrets that were masked.
 	Masked int64 `json:"masked"`
+	// By hand, edit names the edit, and text is the entry as it was written.
+	Edit string `json:"edit,omitempty"`
+	Text string `json:"text,omitempty"`
 	// unwritten is why the file does not have the entry yet, "" if the file has it.
 	Unwritten string `json:"unwritten,omitempty"`
 }
@@ -1113,6 +1116,45 @@ type Ref struct {
 	EndLine   int64 `json:"end_line"`
 	// hash is the sha256 of the cited bytes, in hex.
 	Hash string `json:"hash"`
+}
+
+// ListParams asks for the entries of memory, the newest first.
+type ListParams struct {
+	// session_key names the session.
+	SessionKey string `json:"session_key,omitempty"`
+	// now is the time of the call.
+	Now time.Time `json:"now,omitzero"`
+	// private means that the session belongs to one person, so that MEMORY.md and USER.md may
+	// be shown.
+	Private bool `json:"private,omitempty"`
+	// path is a file or a folder of memory.
+	Path       string `json:"path,omitempty"`
+	MaxResults int64  `json:"max_results,omitempty"`
+}
+
+// Entries is the document of list.
+type Entries struct {
+	Schema  string        `json:"schema"`
+	Entries []MemoryEntry `json:"entries"`
+	// total counts the entries, including those that Max left out.
+	Total int64 `json:"total"`
+}
+
+// MemoryEntry is an entry of memory.
+type MemoryEntry struct {
+	// path is the file.
+	Path    string `json:"path"`
+	Line    int64  `json:"line"`
+	EndLine int64  `json:"end_line"`
+	// date is the entry's day, or the day of the edit that wrote it, or the day when the file
+	// was changed.
+	Date string `json:"date"`
+	// by is the author: ByPerson, ByAgent or ByUpkeep.
+	By string `json:"by"`
+	// id is the id of the block that the entry was written in, "" if the block has none.
+	ID string `json:"id"`
+	// text is the entry without its marks, with secrets masked.
+	Text string `json:"text"`
 }
 
 // UpdateParams are the parameters of memory.update.

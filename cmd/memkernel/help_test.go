@@ -85,15 +85,20 @@ func TestMeant(t *testing.T) {
 	for typed, want := range map[string]string{
 		"find": "did you mean search?", "query x": "did you mean search?", "GREP": "did you mean search?",
 		"index": "did you mean reindex?", "gc": "did you mean retain?", "clean": "did you mean retain?",
-		"show": "did you mean get?", "cat": "did you mean get?", "undo": "did you mean prune?",
-		"compress": "did you mean compact?", "remember": "did you mean observe?", "add": "did you mean observe?",
+		"show": "did you mean get?", "cat": "did you mean get?", "revert": "did you mean undo?",
+		"compress": "did you mean compact?", "add-note x": "did you mean remember?", "save x": "did you mean remember?", "NOTE x": "did you mean remember?",
+		"ls": "did you mean list?", "rollback": "did you mean undo?", "change MEMORY.md:3 y": "did you mean edit?", "rm MEMORY.md:3": "did you mean forget?",
+		"delet": "did you mean forget?", "setup": "did you mean init?", "delete-note": "did you mean forget or remember?", "list-entries": "did you mean list?",
 		"serch": "did you mean search?", "paln": "did you mean plan?", "stat": "did you mean stats or status?",
 		"terms": "did you mean help?", "help serch": "did you mean search?", "eval --set x": "mkbench in the repository's folder bench has it", "bench": "mkbench in the repository's folder bench has its verbs",
 		"xyzzy":           "run 'memkernel --help' for all verbs",
 		"plan --sesion x": "did you mean --session?", "plan --explian": "did you mean --explain?",
 		"status --jsn": "did you mean --json?", "search x --max-result 3": "did you mean --max-results?",
 		"observe --transcipt x": "did you mean --transcript?", "plan --xyzzyxy": "run 'memkernel plan --help'",
-		"plan -y": "run 'memkernel plan --help'",
+		"search x --limit 3": "did you mean --max-results?", "search x -k 3": "did you mean --max-results?", "list --top 3": "did you mean --max-results?",
+		"plan --file s.jsonl": "did you mean --transcript?", "plan s.jsonl": "a session's file is given by a flag: --transcript s.jsonl",
+		"observe s.jsonl": "a session's file is given by a flag: --transcript s.jsonl", "history MEMORY.md --undo": "did you mean the verb undo?",
+		"prune --yes": "did you mean --apply?", "prune --dry-run": "leave it out: without --apply", "init ../..": "a project's folder is given by a flag: --workspace ../..", "status --format json": "did you mean --json?",
 	} {
 		code, stdout, stderr := invoke(t, strings.Fields(typed)...)
 		if code != cli.ExitUsage || stdout != "" || !strings.Contains(stderr, "hint: "+want) {
@@ -112,6 +117,49 @@ func TestAlike(t *testing.T) {
 				t.Errorf("%s is another word for %s, and for %s or a verb itself", s, c.Name(), of[s])
 			}
 			of[s] = c.Name()
+		}
+	}
+}
+
+// TestEveryVerbHasOtherWords: each verb says which words people use for it.
+func TestEveryVerbHasOtherWords(t *testing.T) {
+	for _, g := range verbs.Groups(verbs.Serve, verbs.Proxy) {
+		for _, v := range g.Verbs {
+			if len(v.Alike) == 0 {
+				t.Errorf("%s has no other words", v.Use)
+			}
+		}
+	}
+}
+
+// TestFlagWords: every flag with other words is a flag of some verb, and each such word leads to it
+// in every verb that has the flag, unless the word is a flag there itself.
+func TestFlagWords(t *testing.T) {
+	used := map[string]bool{}
+	everyVerb(tree(), func(c *cobra.Command) {
+		c.Flags().VisitAll(func(f *pflag.Flag) {
+			used[f.Name] = true
+			if f.Hidden || c.HasSubCommands() || !c.Runnable() || c.Parent().Name() == "hook" { // a hook answers its host
+				return
+			}
+			for word := range strings.FieldsSeq(cli.FlagWords[f.Name]) {
+				if c.Flags().Lookup(word) != nil || len(word) == 1 && c.Flags().ShorthandLookup(word) != nil {
+					continue
+				}
+				typed := "--" + word
+				if len(word) == 1 {
+					typed = "-" + word
+				}
+				code, _, stderr := invoke(t, append(strings.Fields(c.CommandPath())[1:], typed)...)
+				if code != cli.ExitUsage || !strings.Contains(stderr, "--"+f.Name) && strings.Count(stderr, " or --") < 2 {
+					t.Errorf("%s %s: exit %d, %q; want --%s", c.CommandPath(), typed, code, stderr, f.Name)
+				}
+			}
+		})
+	})
+	for name := range cli.FlagWords {
+		if !used[name] {
+			t.Errorf("no verb has a flag --%s", name)
 		}
 	}
 }

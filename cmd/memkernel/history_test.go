@@ -64,7 +64,7 @@ func TestHistoryVerb(t *testing.T) {
 		{1, []string{"../x.md"}, "without .."},
 		{2, nil, "name one file, or one of its entries as FILE:LINE"},
 		{2, []string{"a.md", "b.md"}, "name one file"},
-		{2, []string{"a.md:0"}, "lines are counted from 1 on"},
+		{2, []string{"a.md:0"}, "lines are counted from 1"},
 		{2, []string{"a.md", "--limit", "-1"}, "0 for all"},
 	} {
 		if out := say(c.code, c.args...); !strings.Contains(out, c.want) {

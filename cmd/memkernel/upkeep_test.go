@@ -42,7 +42,7 @@ func overgrown(t *testing.T) (verb func(args ...string) []string, before string)
 	}
 	return func(args ...string) []string {
 		args = append(args, "--workspace", dir)
-		if args[0] != "guard" && args[0] != "history" {
+		if args[0] != "guard" && args[0] != "history" && args[0] != "undo" {
 			args = append(args, "--now", "2026-03-09T23:30:00Z")
 		}
 		return args
@@ -70,19 +70,19 @@ func TestUpkeepVerbs(t *testing.T) {
 		{0, []string{"prune", "--apply=false"}, []string{"0 entries would be moved"}},
 		{2, []string{"prune", "--apply=some"}, []string{"some"}},
 		{0, []string{"prune", "--include", "nowhere"}, []string{`"nowhere" names no file that is pruned`, "0 entries would be moved"}},
-		{0, []string{"prune", "--include", "harbour"}, []string{"MEMORY.md:5 -> memory/harbour.md (room)", "Gate 0 of the harbour", "MEMORY.md: 74 to ", "would be moved", "--undo takes it back"}},
+		{0, []string{"prune", "--include", "harbour"}, []string{"MEMORY.md:5 -> memory/harbour.md (room)", "Gate 0 of the harbour", "MEMORY.md: 74 to ", "would be moved", "memkernel undo --workspace "}},
 		{0, []string{"nightly", "--include", "Harbour"}, []string{"audit   ", "curate  2 entries added", "prune   "}},
 		{0, []string{"nightly", "--include", "Harbour"}, []string{"curate  0 entries added", "prune   0 entries moved"}},
 		{0, []string{"why", "the nets are kept in the long shed"}, []string{"MEMORY.md:", "[decision] The nets are kept in the long shed.", "written     by memkernel's upkeep", "chosen      in run-", "by decision (", "from        memory/2026-03-09.md#L3: The nets", "said        in the logs of 1 day: 2026-03-09", "recalled    never"}},
 		{0, []string{"why", "memory/2026-03-09.md:3"}, []string{"written     by somebody", "age         0 days, of 2026-03-09"}},
 		{1, []string{"why", "nobody", "wrote", "this"}, []string{`"nobody wrote this" is no entry of the workspace's memory`, "memkernel search finds its place"}},
 		{1, []string{"why", "of the harbour is opened"}, []string{"is said by several entries: ", ":", "name one of them: memkernel why "}},
-		{1, []string{"why", "MEMORY.md:2"}, []string{`"MEMORY.md:2" is no entry`}},
+		{1, []string{"why", "MEMORY.md:2"}, []string{"MEMORY.md:2 is no line of an entry", "the nearest entry is MEMORY.md:5"}},
 		{2, []string{"why"}, []string{"name an entry, as FILE:LINE"}},
 		{0, []string{"guard"}, []string{"MEMORY.md lost 0 of"}},
 		{3, []string{"guard", "--before", before}, []string{"    3  - Something that stands nowhere.", "lost 1 of 2 lines, 50 %; 25 % may be", "'memkernel prune --workspace ", "' moves them"}},
-		{0, []string{"prune", "--undo"}, []string{"  MEMORY.md\n", "taken back: the pruning of 2026-03-09T23:30:00Z, 3 files"}},
-		{1, []string{"prune", "--undo"}, []string{"nothing was pruned that could be taken back"}},
+		{0, []string{"undo"}, []string{"took back run-", " of 2026-03-09 23:30Z: ", "MEMORY.md"}},
+		{1, []string{"undo"}, []string{"nothing was changed that could be taken back"}},
 		{2, []string{"curate", "--date", "tomorrow"}, []string{`--date "tomorrow" is not a day`}},
 	} {
 		stdout, stderr := say(c.code, c.args...)

@@ -40,6 +40,8 @@ type State struct {
 	// reports that there was no file.
 	Text, Hash     string
 	Unkept, Absent bool
+	// Person reports that a person made the state by hand.
+	Person bool
 	// ID names the run. Undoes names the run that this run takes back.
 	ID, Undoes string
 	// Also lists the files that the run changed.
@@ -309,6 +311,8 @@ func (t *tracer) entries(path string, i int) []consolidation.Entry {
 func (t *tracer) version(path string, s *State) Version {
 	v := Version{Time: s.Time, By: !s.Kind.Made(), Kind: s.Kind, Path: path, From: []string{}, To: []string{}, Run: s.ID, Undoes: s.Undoes}
 	switch {
+	case s.Person:
+		v.Origin = consolidation.OriginHand
 	case s.Kind == Edited:
 		v.Origin = consolidation.OriginAgent
 	case s.Kind.Made():

@@ -18,6 +18,7 @@ export const METHODS = {
   flushTurn: "flush_turn",
   observeFlush: "observe_flush",
   remember: "remember",
+  memoryList: "memory.list",
   memoryUpdate: "memory.update",
   memoryDelete: "memory.delete",
   memoryUndo: "memory.undo",

@@ -1062,6 +1062,9 @@ export interface Remembered {
   late?: string;
   /** `masked` counts the secrets that were masked. */
   masked: number;
+  /** By hand, `edit` names the edit, and `text` is the entry as it was written. */
+  edit?: string;
+  text?: string;
   /** `unwritten` is why the file does not have the entry yet, "" if the file has it. */
   unwritten?: string;
 }
@@ -1075,6 +1078,45 @@ export interface Ref {
   end_line: number;
   /** `hash` is the sha256 of the cited bytes, in hex. */
   hash: string;
+}
+
+/** ListParams asks for the entries of memory, the newest first. */
+export interface ListParams {
+  /** `deadline_ms` is how long the call may take, in milliseconds. */
+  deadline_ms?: number;
+  /** `session_key` names the session. */
+  session_key?: string;
+  /** `now` is the time of the call. */
+  now?: string;
+  /** `private` means that the session belongs to one person, so that MEMORY.md and USER.md may be shown. */
+  private?: boolean;
+  /** `path` is a file or a folder of memory. */
+  path?: string;
+  max_results?: number;
+}
+
+/** Entries is the document of list. */
+export interface Entries {
+  schema: string;
+  entries: MemoryEntry[];
+  /** `total` counts the entries, including those that Max left out. */
+  total: number;
+}
+
+/** MemoryEntry is an entry of memory. */
+export interface MemoryEntry {
+  /** `path` is the file. */
+  path: string;
+  line: number;
+  end_line: number;
+  /** `date` is the entry's day, or the day of the edit that wrote it, or the day when the file was changed. */
+  date: string;
+  /** `by` is the author: ByPerson, ByAgent or ByUpkeep. */
+  by: string;
+  /** `id` is the id of the block that the entry was written in, "" if the block has none. */
+  id: string;
+  /** `text` is the entry without its marks, with secrets masked. */
+  text: string;
 }
 
 export interface UpdateParams {
@@ -2347,6 +2389,7 @@ export interface Methods {
   flush_turn: { params: FlushTurnParams; result: FlushTurn };
   observe_flush: { params: ObserveFlushParams; result: Flushed };
   remember: { params: RememberParams; result: Remembered };
+  "memory.list": { params: ListParams; result: Entries };
   "memory.update": { params: UpdateParams; result: EditDocument };
   "memory.delete": { params: EditParams; result: EditDocument };
   "memory.undo": { params: UndoParams; result: UndoDocument };
@@ -2400,6 +2443,8 @@ export interface Calls {
   observeFlush(params: ObserveFlushParams, options?: CallOptions): Promise<Flushed>;
   /** Append an entry to memory */
   remember(params: RememberParams, options?: CallOptions): Promise<Remembered>;
+  /** The entries of memory, newest first, with their lines and authors */
+  memoryList(params?: ListParams, options?: CallOptions): Promise<Entries>;
   /** Replace a passage of memory, if it is what was read */
   memoryUpdate(params: UpdateParams, options?: CallOptions): Promise<EditDocument>;
   /** Take a passage out of memory, if it is what was read */

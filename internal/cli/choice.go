@@ -42,7 +42,7 @@ func storeSettings(c *config.Config) markdownstore.Options {
 
 // ownFolder returns the path of the state folder relative to the workspace, "" if it is outside.
 func (s *Settings) ownFolder() string {
-	inside, err := within(s.Workspace, s.StateDir)
+	inside, err := Within(s.Workspace, s.StateDir)
 	if err != nil || !inside {
 		return ""
 	}

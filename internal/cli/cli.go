@@ -8,6 +8,7 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
+	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -64,7 +65,13 @@ func (a *App) Prepare(cmd *cobra.Command) error {
 
 // NoArgs returns a usage error if there are arguments other than flags.
 func NoArgs(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 && cmd.Flags().Lookup("transcript") != nil {
+		return UsageWith(fmt.Sprintf("%s takes no argument, got %q", cmd.Name(), args[0]), "a session's file is given by a flag: --transcript "+shellWord(args[0]))
+	}
 	if len(args) > 0 {
+		if st, err := os.Stat(args[0]); err == nil && st.IsDir() {
+			return UsageWith(fmt.Sprintf("%s takes no argument, got %q", cmd.Name(), args[0]), "a project's folder is given by a flag: --workspace "+shellWord(args[0]))
+		}
 		return Usagef("%s takes no argument, got %q", cmd.Name(), args[0])
 	}
 	return nil

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -24,8 +25,20 @@ func userConfig() string {
 	return filepath.Join(dir, "memkernel", configName)
 }
 
-// Read reads the settings. The user's own file overrides the defaults. The file that the user
-// named overrides the user's own file. If the user named no file, the file in the state folder
+// ProjectConfig is the user's own configuration file for the workspace, "" if the system names no
+// folder for such files. It is outside the workspace, so it can't be part of a project by other
+// people.
+func (s *Settings) ProjectConfig() string {
+	own, dir := userConfig(), projectOf(s)
+	if own == "" {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(dir))
+	return filepath.Join(filepath.Dir(own), "projects", fmt.Sprintf("%s-%x.yaml", filepath.Base(dir), sum[:4]))
+}
+
+// Read reads the settings. The user's own files override the defaults: the one for every project,
+// and then the one for this project. The file that the user named overrides the user's own files. If the user named no file, the file in the state folder
 // does. The file in the state folder may be part of a project by other people, see
 // [config.Project].
 func (s *Settings) Read() error {
@@ -42,7 +55,10 @@ func (s *Settings) read(stateDir string) error {
 			return Hint(err, "if you made it so, name the folder that it leads to with --state-dir")
 		}
 	}
-	if own := userConfig(); own != "" {
+	for _, own := range []string{userConfig(), s.ProjectConfig()} {
+		if own == "" {
+			continue
+		}
 		if err := checkOwner(own); err != nil {
 			return err
 		}

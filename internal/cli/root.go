@@ -23,7 +23,7 @@ func (p *Program) Run(ctx context.Context, u *UI, args []string) int {
 	a := &App{UI: u}
 	a.Databases = p.Databases
 	root := p.Root(a)
-	root.SetArgs(args)
+	root.SetArgs(withText(root, args))
 	cmd, err := root.ExecuteContextC(ctx)
 	err = errors.Join(err, a.Close())
 	var usage *UsageError
@@ -173,20 +173,33 @@ func groupError(err error) error {
 // flagError returns an error for an unknown flag. It suggests the flag that was probably meant.
 func flagError(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
-	if !errors.As(err, &unknown) || unknown.GetSpecifiedShortnames() != "" {
+	if !errors.As(err, &unknown) {
 		return Usagef("%s", err)
 	}
-	var names []string
-	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		if !f.Hidden {
-			names = append(names, f.Name)
-		}
-	})
-	near := textutil.Nearest(unknown.GetSpecifiedName(), names)
+	word := unknown.GetSpecifiedName()
+	if short := unknown.GetSpecifiedShortnames(); short != "" {
+		word = short[:1]
+	}
+	if cmd.Flags().Lookup("apply") != nil && slices.Contains([]string{"dry-run", "preview", "simulate", "check"}, word) {
+		return UsageWith(err.Error(), "leave it out: without --apply the verb only shows what it would do")
+	}
+	near := flagFor(cmd, word)
+	if near == nil && unknown.GetSpecifiedShortnames() == "" {
+		var names []string
+		cmd.Flags().VisitAll(func(f *pflag.Flag) {
+			if !f.Hidden {
+				names = append(names, f.Name)
+			}
+		})
+		near = textutil.Nearest(word, names)
+	}
+	if verbs := wordFor(cmd.Root(), word); len(near) == 0 && len(verbs) > 0 {
+		return UsageWith(err.Error(), fmt.Sprintf("did you mean the verb %s?", strings.Join(verbs, " or ")))
+	}
 	if len(near) == 0 {
-		return Usagef("%s", err)
+		return UsageWith(err.Error(), fmt.Sprintf("run '%s --help' for what it takes; a text that begins with a dash goes behind --", cmd.CommandPath()))
 	}
-	return UsageWith(err.Error(), fmt.Sprintf("did you mean --%s? '%s --help' lists all", strings.Join(near, " or --"), cmd.CommandPath()))
+	return UsageWith(err.Error(), fmt.Sprintf("did you mean --%s? '%s --help' lists all", strings.Join(near[:min(len(near), 3)], " or --"), cmd.CommandPath()))
 }
 
 func init() { cobra.EnableCommandSorting = false }

@@ -39,8 +39,8 @@ func (s *Settings) inWorkspace(path string) string {
 	return filepath.Join(s.Workspace, path)
 }
 
-// within reports whether a path leads into a folder. It follows the links that exist.
-func within(folder, path string) (bool, error) {
+// Within reports whether a path leads into a folder. It follows the links that exist.
+func Within(folder, path string) (bool, error) {
 	root, err := followed(folder)
 	if err != nil {
 		return false, err

@@ -42,6 +42,56 @@ func Add(text []byte, name, key, value string) ([]byte, error) {
 	return nil, e
 }
 
+// Put is like [Add], but gives a setting that the text already has the new value. Comments inside
+// the old value are lost.
+func Put(text []byte, name, key, value string) ([]byte, error) {
+	before, err := Read(bytes.NewReader(text), name)
+	if err != nil {
+		return nil, err
+	}
+	at := before.Origin(key)
+	if at == (Origin{}) {
+		return Add(text, name, key, value)
+	}
+	if rest := without(text, key); rest != nil {
+		if now, err := Read(bytes.NewReader(rest), name); err == nil && slices.Equal(now.others(key), before.others(key)) {
+			return Add(rest, name, key, value)
+		}
+	}
+	return nil, &Error{Origin: at, Key: key, Err: errors.New("it can't be changed in this file"), Hint: "change it by hand, to " + value}
+}
+
+// without returns a text without the lines of a setting, nil if the setting shares its lines.
+func without(text []byte, key string) []byte {
+	var doc yaml.Node
+	if yaml.Unmarshal(text, &doc) != nil || len(doc.Content) == 0 {
+		return nil
+	}
+	in := doc.Content[0]
+	names := strings.Split(key, ".")
+	for len(names) > 0 && in.Kind == yaml.MappingNode && in.Style&yaml.FlowStyle == 0 {
+		i := 0
+		for i < len(in.Content) && in.Content[i].Value != names[0] {
+			i += 2
+		}
+		if i >= len(in.Content) {
+			return nil
+		}
+		from := in.Content[i].Line
+		if in, names = in.Content[i+1], names[1:]; len(names) > 0 {
+			continue
+		}
+		last := from
+		for at := in; ; at = at.Content[len(at.Content)-1] {
+			if last = max(last, at.Line); len(at.Content) == 0 {
+				break
+			}
+		}
+		return slices.Concat(text[:lineStart(text, from)], text[lineStart(text, last+1):])
+	}
+	return nil
+}
+
 // place is the place of a setting: the nearest mapping, and the names below it.
 type place struct {
 	// root is the whole document, nil if the text has no document. key and in are the key and the

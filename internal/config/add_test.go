@@ -74,6 +74,43 @@ func TestAdd(t *testing.T) {
 	}
 }
 
+// A setting that is there gets another value, and all else stays.
+func TestPut(t *testing.T) {
+	for name, text := range map[string]string{
+		"none":     "",
+		"a line":   "index: # where\n  backend: sqlite # x\n  folders: [\"/aa\"] # ours\n  # end\naudit:\n  host: codex\n",
+		"a block":  "index:\n  folders:\n    - /aa\n    - bb=/bb\n  backend: sqlite\n# end\n",
+		"alone":    "index:\n  folders: [/aa]\n",
+		"DOS":      "index:\r\n  folders:\r\n  - /aa\r\n  backend: sqlite\r\n",
+		"no end":   "index:\n  backend: sqlite\n  folders: [/aa, /cc]",
+		"in lines": "index:\n  folders: [/aa,\n    /cc]\n  backend: sqlite\n",
+	} {
+		for _, want := range [][]string{{"/xx", "nn=/yy"}, {}} {
+			got, err := config.Put([]byte(text), "c.yaml", "index.folders", config.List(want))
+			var mistake *config.Error
+			if name == "in lines" && errors.As(err, &mistake) && mistake.Hint != "" {
+				continue
+			}
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+				continue
+			}
+			c, err := config.Read(strings.NewReader(string(got)), "c.yaml")
+			if err != nil || !slices.Equal(c.Index.Folders, want) {
+				t.Errorf("%s: %q, %v:\n%s", name, c.Index.Folders, err, got)
+			}
+			for _, part := range []string{"# where", "backend: sqlite", "# end", "host: codex"} {
+				if strings.Contains(text, part) != strings.Contains(string(got), part) {
+					t.Errorf("%s: %q is lost:\n%s", name, part, got)
+				}
+			}
+		}
+	}
+	if _, err := config.Put([]byte("{index: {folders: [/aa]}}"), "c.yaml", "index.folders", "[]"); err == nil {
+		t.Error("a setting that shares its line was changed")
+	}
+}
+
 // shape draws a configuration file, in one of the many ways that people write one; odd tells
 // that something in it may keep a setting from being added.
 func shape(t *rapid.T) (text string, odd bool) {

@@ -53,7 +53,7 @@ memkernel needs no configuration. Later sources win over earlier ones:
 1. the defaults;
 2. your own file, ` + "`memkernel/config.yaml`" + ` in the system's folder for configuration (` + "`~/.config`" + ` on Linux, or
    ` + "`$XDG_CONFIG_HOME`; `~/Library/Application Support`" + ` on macOS; ` + "`%AppData%`" + ` on Windows). Others must not have
-   write access to this file;
+   write access to this file. Beside it, ` + "`projects/NAME-HASH.yaml`" + ` is yours for one project; ` + "`memkernel add FOLDER`" + ` writes it;
 3. the project's file, ` + "`.memkernel/config.yaml`" + ` in the workspace, or the file that ` + "`--config FILE`" + ` names;
 4. flags.
 

@@ -50,6 +50,7 @@ func Tour(w io.Writer, d *Demo, p Style) error {
 		{"memkernel demo --explain", "the same model call, token by token"},
 		{"memkernel search QUESTION", "ask the notes of the folder that you are in"},
 
+		{"memkernel remember TEXT", "write a note"},
 		{"memkernel init", "give your coding agents this memory"},
 	} {
 		s.line("  ", s.Paint(Bold, Left(step[0], 28)), step[1])

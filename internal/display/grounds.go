@@ -11,6 +11,7 @@ import (
 // writers holds the wording for the writer of an entry.
 var writers = map[string]string{
 	"": "somebody, and no record says who", api.ByUpkeep: "memkernel's upkeep, and stands as it was written", api.BySession: "memkernel, of a session",
+	api.ByPerson: "a person's hand", api.ByAgent: "an agent",
 	api.ByMark: "memkernel's mark is on it, and no record says that it stands as it was written",
 }
 

@@ -1,6 +1,8 @@
 package document
 
 import (
+	"time"
+
 	"github.com/memkernel/memkernel/kernel/api"
 )
 
@@ -22,11 +24,30 @@ type Why struct {
 // OfGrounds returns the document of the grounds for an entry of memory.
 func OfGrounds(g *api.Grounds) Why { return Why{"memkernel/why/v1", g} }
 
-// Undo is the document of prune --undo.
-type Undo struct {
+// Entries is the document of list.
+type Entries struct {
 	Schema string `json:"schema"`
-	*api.PruneUndone
+	*api.MemoryList
 }
 
-// OfUndone returns the document of the entries that an undo brought back.
-func OfUndone(u *api.PruneUndone) Undo { return Undo{"memkernel/undo/v1", u} }
+// OfList returns the document of a list of entries of memory.
+func OfList(l *api.MemoryList) Entries { return Entries{"memkernel/list/v1", l} }
+
+// Undone is the document of undo.
+type Undone struct {
+	Schema string `json:"schema"`
+	// Edit is the change that was taken back. Time is when it was made.
+	Edit string    `json:"edit"`
+	Time time.Time `json:"time"`
+	// Files are the restored files.
+	Files []string `json:"files"`
+}
+
+// OfUndone returns the document of a change of memory that was taken back.
+func OfUndone(u *api.EditUndone) Undone {
+	doc := Undone{"memkernel/undone/v1", u.Edit, u.Time, []string{}}
+	for _, f := range u.Files {
+		doc.Files = append(doc.Files, f.Path)
+	}
+	return doc
+}

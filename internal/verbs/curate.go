@@ -3,14 +3,12 @@ package verbs
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/display"
-	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/markdownstore"
@@ -92,7 +90,6 @@ func runCurate(ctx context.Context, a *cli.App, f *curateFlags) error {
 // pruneFlags are the flags of prune.
 type pruneFlags struct {
 	apply   bool
-	undo    bool
 	include []string
 	now     cli.TimeValue
 }
@@ -116,20 +113,16 @@ It also brings decisions and lessons of old logs into memory/, and empties what 
 working buffer a curation has read.
 
 It shows what would go where, and does it with --apply. Whatever it touches is backed up
-first, and --undo takes the last run back. The settings are under upkeep.`,
+first, and undo takes the last run back. The settings are under upkeep.`,
 		Example: `  memkernel prune
   memkernel prune --include "Old projects" --include memory/observations.md
-  memkernel prune --apply
-  memkernel prune --undo`,
+  memkernel prune --apply`,
 		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return runPrune(cmd.Context(), a, f) },
 	}
 	cmd.Flags().BoolVar(&f.apply, "apply", false, "do it; without it nothing is written")
-	cmd.Flags().BoolVar(&f.undo, "undo", false, "take back the last run that was applied")
 	includeFlag(cmd, &f.include)
 	cmd.Flags().Var(&f.now, "now", "the moment that ages are counted to, in RFC 3339 (default now)")
-	cmd.MarkFlagsMutuallyExclusive("apply", "undo")
-	cmd.MarkFlagsMutuallyExclusive("include", "undo")
 	return cmd
 }
 
@@ -148,9 +141,6 @@ func runPrune(ctx context.Context, a *cli.App, f *pruneFlags) error {
 		return err
 	}
 	defer k.Close()
-	if f.undo {
-		return runUndo(ctx, a, k, f)
-	}
 	out, err := k.Maintenance().Prune(a.Counted(ctx, "pruning"), api.PruneRequest{PruneOptions: a.PruneOptions(f.include), Apply: f.apply, Now: f.now.Time})
 	a.ProgressDone()
 	if err != nil {
@@ -163,24 +153,12 @@ func runPrune(ctx context.Context, a *cli.App, f *pruneFlags) error {
 		return err
 	}
 	if !out.Applied && (len(out.Moves) > 0 || out.BufferBytes > 0) {
-		a.Tip("nothing was changed; --apply does it, and --undo takes it back")
+		a.Tip("nothing was changed; --apply does it, and 'memkernel undo' takes it back")
+	}
+	if out.Applied && out.Run != "" {
+		a.Tip("'memkernel undo %s' takes it back", out.Run)
 	}
 	return nil
-}
-
-func runUndo(ctx context.Context, a *cli.App, k *kernel.Kernel, f *pruneFlags) error {
-	out, err := k.Maintenance().UndoPrune(ctx, f.now.Time)
-	if err != nil {
-		return err
-	}
-	if a.JSON {
-		return a.WriteJSON(document.OfUndone(out))
-	}
-	for _, path := range out.Files {
-		fmt.Fprintf(a.Out, "  %s\n", display.Printable(path))
-	}
-	_, err = fmt.Fprintf(a.Out, "taken back: the pruning of %s, %s\n", out.Time.Format(time.RFC3339), display.Plural(len(out.Files), "file"))
-	return err
 }
 
 var errSteps = errors.New("a step failed")

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/memkernel/memkernel/internal/cli"
@@ -18,39 +19,54 @@ import (
 // forgetFlags are the flags of forget.
 type forgetFlags struct {
 	session, reason, everywhere string
-	all, apply                  bool
+	all, apply, forGood         bool
 }
 
 func forgetVerb(a *cli.App) *cobra.Command {
 	f := &forgetFlags{}
 	cmd := &cobra.Command{
-		Long: `forget removes what pages, spans or blobs hold from the journal, the blobs, the
-summaries and the prompts to come, and keeps tombstones: get answers FORGOTTEN, and
-a message that the host sends again does not come back. It shows what it would do
-unless --apply is given. The host's own transcript and the workspace's files are not
-touched, but for the lines that memkernel wrote of it to memory/imported/ and the day's
-log; what else quotes the content is named. With --all a session is no longer found among past ones either, nor is its
-transcript, or a copy of it, read again.
+		Long: `forget PATH:LINE takes an entry out of memory, at once, and prints it: no search finds it
+any more, and undo brings it back. All else that forget does is for good: it shows what
+it would do, and does it with --apply.
+
+--for-good PATH:LINE erases an entry wherever it is kept: as --everywhere does with its
+words.
+
+With ids it removes what pages, spans or blobs of a session hold from the journal, the
+blobs, the summaries and the prompts to come, and keeps tombstones: get answers
+FORGOTTEN, and a message that the host sends again does not come back. The host's own
+transcript and the workspace's files are not touched, but for the lines that memkernel
+wrote of it to memory/imported/ and the day's log; what else quotes the content is named.
+With --all a session is no longer found among past ones either, nor is its transcript, or
+a copy of it, read again.
 
 --everywhere takes words, or the key of a session, instead: they are taken out of all
 sessions, out of the lines of MEMORY.md and the files beside it, their backups and the
 index. Then every file that memkernel keeps is searched for them, and what still holds
 them is named; the exit code is 3 then. The host's transcripts and git are not touched.`,
-		Example: `  memkernel forget ev-0123456789abcdef --session build-42
+		Example: `  memkernel forget MEMORY.md:12
+  memkernel forget ev-0123456789abcdef --session build-42
   memkernel forget --all --session build-42 --reason "customer asked" --apply
   memkernel forget --everywhere "Elm Street 7" --apply`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return runForget(cmd.Context(), a, f, args) },
 	}
 	cmd.Flags().StringVarP(&f.session, "session", "s", api.DefaultSession, "`key` of the session")
+	cmd.Flags().BoolVar(&f.forGood, "for-good", false, "erase the entry at PATH:LINE wherever it is kept")
 	cmd.Flags().BoolVar(&f.all, "all", false, "the whole session")
 	cmd.Flags().StringVar(&f.everywhere, "everywhere", "", "`WORDS`, or a session's key, to take out of all that is kept")
 	cmd.Flags().StringVar(&f.reason, "reason", "", "`why`, kept with the tombstones")
-	cmd.Flags().BoolVar(&f.apply, "apply", false, "do it; without it nothing is written")
+	cmd.Flags().BoolVar(&f.apply, "apply", false, "do what is for good; without it that is only shown")
 	return cmd
 }
 
 func runForget(ctx context.Context, a *cli.App, f *forgetFlags, ids []string) error {
+	if slices.ContainsFunc(ids, isAddress) {
+		return forgetEntry(ctx, a, f, ids)
+	}
+	if f.forGood {
+		return cli.Usagef("forget --for-good needs an address, PATH:LINE; ids are forgotten for good anyway")
+	}
 	if f.everywhere != "" {
 		if f.all || len(ids) > 0 {
 			return cli.Usagef("forget --everywhere takes words or a session, and neither ids nor --all")
@@ -58,7 +74,7 @@ func runForget(ctx context.Context, a *cli.App, f *forgetFlags, ids []string) er
 		return runForgetEverywhere(ctx, a, f)
 	}
 	if f.all == (len(ids) > 0) {
-		return cli.Usagef("forget needs the ids of pages, spans or blobs, or --all for the whole session")
+		return cli.Usagef("forget needs an address, PATH:LINE, the ids of pages, spans or blobs, or --all for the whole session")
 	}
 	k, err := a.Kernel(ctx, cli.Needs{})
 	if err != nil {
@@ -80,6 +96,46 @@ func runForget(ctx context.Context, a *cli.App, f *forgetFlags, ids []string) er
 		a.Tip("nothing was changed; --apply does it, and there is no way back")
 	}
 	return nil
+}
+
+// isAddress reports whether an argument names an entry of memory.
+func isAddress(arg string) bool {
+	_, isPath, err := parsePlace(arg)
+	return isPath || err != nil || markForm.MatchString(arg)
+}
+
+// forgetEntry takes an entry out of memory, or erases it.
+func forgetEntry(ctx context.Context, a *cli.App, f *forgetFlags, args []string) error {
+	switch {
+	case len(args) > 1:
+		return cli.Usagef("forget takes one address at a time, because lines move up when an entry leaves")
+	case f.all || f.everywhere != "":
+		return cli.Usagef("forget PATH:LINE takes neither --all nor --everywhere")
+	case !f.forGood:
+		return runEntry(ctx, a, args[0], api.EntryRequest{Delete: true})
+	}
+	k, err := openUpkeep(ctx, a)
+	if err != nil {
+		return err
+	}
+	pl, err := entryOf(ctx, a, k, args[0])
+	var l *api.MemoryList
+	if err == nil {
+		l, err = k.Editor().List(ctx, api.ListRequest{Path: pl.path, Private: a.Private()})
+	}
+	k.Close()
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(l.Entries, func(e api.MemoryEntry) bool { return e.Line <= pl.from && pl.from <= e.EndLine })
+	switch {
+	case i < 0:
+		return cli.Hint(fmt.Errorf("%s is no line of an entry", display.Printable(args[0])), "'memkernel list %s' prints the entries", pl.path)
+	case l.Entries[i].By == api.ByPerson && a.Voice() != api.VoicePerson:
+		return cli.Hint(fmt.Errorf("%s: a person wrote this, or it isn't known who did", display.Printable(args[0])), "a person erases it at a terminal: %s", a.WhyAgent())
+	}
+	f.everywhere = l.Entries[i].Text
+	return runForgetEverywhere(ctx, a, f)
 }
 
 // everywhereJSON is the document of forget --everywhere.

@@ -51,6 +51,9 @@ else is an id.`,
 			case err != nil:
 				return err
 			case isPath:
+				if place, err = addressIn(a, args[0]); err != nil {
+					return err
+				}
 				return runRead(cmd.Context(), a, session, args[0], place)
 			}
 			// A page's citation counts lines in the same way as a file's.

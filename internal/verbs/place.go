@@ -32,7 +32,7 @@ func parsePlace(s string) (pl place, isPath bool, err error) {
 		return pl, true, nil
 	}
 	if head, rest, ok := cutBehindName(s); ok {
-		return pl, true, cli.Usagef("get %s: %q are no lines: write %s:FROM, %s:FROM:LINES or what search cites", display.Printable(s), rest, head, head)
+		return pl, true, cli.Usagef("%s: %q are no lines: write %s:FROM, %s:FROM:LINES or what search cites", display.Printable(s), rest, head, head)
 	}
 	return pl, markdownstore.PathLike(s), nil
 }
@@ -56,7 +56,7 @@ func (pl *place) take(s, from, lines, first, last string) error {
 		}
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 {
-			return cli.Usagef("get %s: lines are counted from 1", display.Printable(s))
+			return cli.Usagef("%s: lines are counted from 1", display.Printable(s))
 		}
 		*to = n
 		return nil
@@ -74,7 +74,7 @@ func (pl *place) take(s, from, lines, first, last string) error {
 	case first != "" && last == "":
 		pl.lines = 1
 	case last != "" && end < pl.from:
-		return cli.Usagef("get %s: line %d is before line %d", display.Printable(s), end, pl.from)
+		return cli.Usagef("%s: line %d is before line %d", display.Printable(s), end, pl.from)
 	case last != "":
 		pl.lines = end - pl.from + 1
 	}

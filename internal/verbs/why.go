@@ -3,6 +3,7 @@ package verbs
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -37,6 +38,9 @@ func runWhy(ctx context.Context, a *cli.App, args []string, now cli.TimeValue) e
 	if name == "" {
 		return cli.Usagef("why: name an entry, as FILE:LINE, by its id, or by words of it")
 	}
+	if pl, err := addressIn(a, name); err == nil && pl.from > 0 {
+		name = fmt.Sprintf("%s:%d", pl.path, pl.from)
+	}
 	k, err := openUpkeep(ctx, a)
 	if err != nil {
 		return err
@@ -51,7 +55,7 @@ func runWhy(ctx context.Context, a *cli.App, args []string, now cli.TimeValue) e
 		return cli.Hint(err, "memkernel search finds its place, which names it: FILE:LINE")
 	}
 	if err != nil {
-		return err
+		return hintHands(a, err)
 	}
 	if a.JSON {
 		return a.WriteJSON(document.OfGrounds(g))

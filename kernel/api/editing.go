@@ -21,6 +21,87 @@ const (
 	EditNone EditRule = "none"
 )
 
+// Voice is who asks for a change of memory by hand, outside of any session.
+type Voice string
+
+// The voices. A session's request has none.
+const (
+	// VoicePerson may change any line. The written lines are a person's.
+	VoicePerson Voice = "person"
+	// VoiceAgent is a command that an agent or a script runs. It follows the rules for agents.
+	VoiceAgent Voice = "agent"
+)
+
+// EntryRequest is a request to replace or remove an entry of a file of memory.
+type EntryRequest struct {
+	// Path is the file, relative to the workspace. Line is one of the entry's lines, counted from
+	// 1. EndLine, if set, ends a run of lines that must hold no second entry.
+	Path          string
+	Line, EndLine int
+	// Text replaces the entry, which stays an item of a list if it was one.
+	Text string
+	// Delete removes the entry.
+	Delete  bool
+	Voice   Voice
+	Private bool
+	// Now is the time of the edit; zero takes the kernel's clock.
+	Now time.Time
+}
+
+// EntryEdited is an entry that was added, replaced or removed.
+type EntryEdited struct {
+	// Edit names the edit, for an undo; "" if there was nothing to change.
+	Edit string `json:"edit"`
+	// Path is the file. Line is the first line of the entry, EndLine its last line now, or 0 if
+	// the entry is gone.
+	Path    string `json:"path"`
+	Line    int    `json:"line"`
+	EndLine int    `json:"end_line"`
+	// Before and After are the entry's old and new text, with secrets masked.
+	Before string `json:"before"`
+	After  string `json:"after"`
+	// Duplicate: the file already had the entry.
+	Duplicate bool `json:"duplicate"`
+	// Masked counts the secrets that were masked.
+	Masked int `json:"masked"`
+}
+
+// ListRequest is a request for the entries of memory.
+type ListRequest struct {
+	// Path is a file or a folder of memory, "" for all files.
+	Path string
+	// Max is the largest number of entries, the newest; 0 lists all.
+	Max     int
+	Private bool
+}
+
+// MemoryList has entries of memory, the newest first.
+type MemoryList struct {
+	Entries []MemoryEntry `json:"entries"`
+	// Total counts the entries, including those that Max left out.
+	Total int `json:"total"`
+}
+
+// MemoryEntry is an entry of memory.
+type MemoryEntry struct {
+	// Path is the file. Line is the first line of the entry and EndLine its last line, from 1 on.
+	Path    string `json:"path"`
+	Line    int    `json:"line"`
+	EndLine int    `json:"end_line"`
+	// Date is the entry's day, or the day of the edit that wrote it, or the day when the file was
+	// changed.
+	Date string `json:"date"`
+	// By is the author: [ByPerson], [ByAgent] or [ByUpkeep]. An unknown author is treated as a
+	// person.
+	By string `json:"by"`
+	// ID is the id of the block that the entry was written in, "" if the block has none.
+	ID string `json:"id"`
+	// Text is the entry without its marks, with secrets masked.
+	Text string `json:"text"`
+	// Written is when an edit wrote the entry, zero if none did.
+	Written time.Time `json:"-"`
+}
+
 // PassageRequest is a request to replace or remove a passage of a file of memory.
 type PassageRequest struct {
 	SessionKey string
@@ -89,8 +170,9 @@ type EditedFile struct {
 type UndoRequest struct {
 	SessionKey string
 	// Edit is the name from [Edited]; "" selects the newest edit of the session that was not
-	// undone.
+	// undone. By hand "" selects the newest edit or pruning by hand, and Edit may name any.
 	Edit    string
+	Voice   Voice
 	Private bool
 	Now     time.Time
 }

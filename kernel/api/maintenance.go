@@ -32,13 +32,10 @@ type Keeper interface {
 	// is less than a day old. From the working buffer it removes the kernel's entries that a
 	// committed curation has read.
 	Prune(ctx context.Context, r PruneRequest) (*Pruned, error)
-	// UndoPrune undoes the last pruning: its files get their earlier text back, and the removed
-	// entries may be written again. If one of the files has changed since, nothing is done, and
-	// the error names the file. A zero now is the kernel's clock.
-	UndoPrune(ctx context.Context, now time.Time) (*PruneUndone, error)
 	// Why returns the evidence for an entry of memory: its origin, its author, the number of days
 	// and sessions in which it came up, and how often it was recalled and named. It changes
-	// nothing. It returns a [consolidation.NoEntryError] if no entry has the name.
+	// nothing. It returns a [consolidation.NoEntryError] if no entry has the name, and a
+	// [NoLineError] if no entry of a file is on the line.
 	Why(ctx context.Context, r WhyRequest) (*Grounds, error)
 	// History returns the earlier versions of a memory file, or of an entry in such a file. Each
 	// version has its time, author and reason, as far as runs and marks record them. History
@@ -88,6 +85,9 @@ const (
 	ByUpkeep = "upkeep"
 	// BySession: the entry was written during a session.
 	BySession = "session"
+	// ByPerson: a person wrote the entry by hand. ByAgent: an agent wrote it.
+	ByPerson = "person"
+	ByAgent  = "agent"
 	// ByMark: the entry has a mark of the kernel, but the entry has no record or was changed.
 	ByMark = "marked"
 )
@@ -234,16 +234,6 @@ type Pruned struct {
 	// Kept are the files that were left unchanged, with the reason. Either somebody changed the
 	// file meanwhile, or it holds a text that looks like a secret.
 	Kept []string `json:"kept"`
-}
-
-// PruneUndone lists the files that an undo restored.
-type PruneUndone struct {
-	// Run is the pruning that was undone.
-	Run string `json:"run"`
-	// Time is the time of that pruning.
-	Time time.Time `json:"time"`
-	// Files are the files that got their earlier text back.
-	Files []string `json:"files"`
 }
 
 // ErrLoss is the error that a [LossError] wraps.

@@ -132,8 +132,8 @@ func TestAnswersKeepTheirSchemas(t *testing.T) {
 		}
 		schemas[tool.Name] = resolve(t, tool.OutputSchema)
 	}
-	if len(schemas) != 7 {
-		t.Fatalf("%d tools, want 7", len(schemas))
+	if len(schemas) != 8 {
+		t.Fatalf("%d tools, want 8", len(schemas))
 	}
 	notes, _ := r.call(tools.MemoryGet, map[string]any{"path": "memory/notes.md"})
 	version, deploys := notes["version"], "memory/deploys.md"
@@ -147,6 +147,8 @@ func TestAnswersKeepTheirSchemas(t *testing.T) {
 		{tools.MemoryGet, "NO_MATCH", map[string]any{"path": "memory/gone.md"}},
 		{tools.MemoryGet, "DENIED", map[string]any{"path": "../outside.md"}},
 		{tools.MemoryGet, "NO_MATCH", map[string]any{"path": "ev-0123456789abcdef"}},
+		{tools.MemoryList, "OK", map[string]any{}},
+		{tools.MemoryList, "OK", map[string]any{"path": "memory/notes.md", "maxResults": 1}},
 		{tools.MemoryAppend, "OK", map[string]any{"path": deploys, "text": "Kim owns the ledger."}},
 		{tools.MemoryAppend, "OK", map[string]any{"path": deploys, "text": "Kim owns the ledger."}},
 		{tools.MemoryUpdate, "OK", map[string]any{"path": deploys, "old": "Kim owns the ledger.", "text": "Noor owns the ledger."}},

@@ -159,6 +159,7 @@ var titles = map[string]string{
 	tools.MemoryAppend:  "Add to memory",
 	tools.MemoryUpdate:  "Change memory",
 	tools.MemoryDelete:  "Delete from memory",
+	tools.MemoryList:    "List memory",
 	tools.MemoryUndo:    "Undo a change of memory",
 	tools.ContextStatus: "Context status",
 }

@@ -11,6 +11,7 @@ const (
 	MemorySearch  = "memory_search"
 	MemoryGet     = "memory_get"
 	MemoryAppend  = "memory_append"
+	MemoryList    = "memory_list"
 	MemoryUpdate  = "memory_update"
 	MemoryDelete  = "memory_delete"
 	MemoryUndo    = "memory_undo"
@@ -114,6 +115,12 @@ var specs = []spec{
 		description: "Keep a decision, preference or fact.",
 		properties:  map[string]property{"text": text("What to keep, as Markdown."), "path": text("File of memory to append to; today's log if left out.")},
 		required:    []string{"text"}, rareArguments: []string{"path"}, write: true},
+	{name: MemoryList, rare: true,
+		description: "The entries of memory, newest first: the line of each, its day, and whether a person, an agent or memkernel wrote it.",
+		properties: map[string]property{
+			"path":       text("File or folder of memory, such as memory/deploys.md; all of memory if left out."),
+			"maxResults": number("integer", "Most entries to return; 20 if left out.", 1, maxListed),
+		}},
 	{name: MemoryUpdate, rare: true,
 		description: "Change something in memory that no longer holds: replace a passage of a file of memory. Say what you read: the passage as old, or the file's version (memory_get gives it) with the line. If that is not what stands there now, nothing is changed and the answer shows what does. " +
 			"What a person wrote is left alone; add to it with memory_append instead. memory_undo takes it back.",

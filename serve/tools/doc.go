@@ -4,6 +4,7 @@
 //	memory_search   {query, maxResults?, minScore?, source?, lines?}   memory on a question, or lines of a path or an id
 //	memory_get      {path, from?, lines?}                      lines that a search cited, or the content of an id in the prompt
 //	memory_append   {text, path?}                              something worth keeping, through the journal
+//	memory_list     {path?, maxResults?}                       the entries of memory, with their lines and authors
 //	memory_update   {path, text, old? | version?, from?, lines?}  another text for a passage that was read
 //	memory_delete   {path, old? | version?, from?, lines?}     a passage that was read taken out
 //	memory_undo     {edit?}                                    such a change taken back

@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -70,6 +71,39 @@ func (s *Set) edit(ctx context.Context, a args, gone bool) (any, error) {
 	}
 	if e.Edit == "" {
 		out.Detail = "it said that already"
+	}
+	return out, nil
+}
+
+// entries is the answer of memory_list.
+type entries struct {
+	Reason   string            `json:"reason"`
+	Detail   string            `json:"detail,omitempty"`
+	Entries  []api.MemoryEntry `json:"entries"`
+	Total    int               `json:"total"`
+	Disabled bool              `json:"disabled,omitempty"`
+}
+
+// usualListed and maxListed are how many entries memory_list returns, by default and at most.
+const usualListed, maxListed = 20, 200
+
+func (s *Set) list(ctx context.Context, a args) (any, error) {
+	out := &entries{Reason: reasonOK, Detail: s.opts.Disabled, Entries: []api.MemoryEntry{}}
+	if out.Detail == "" && !s.k.MemoryEnabled() {
+		out.Detail = "memory is switched off"
+	}
+	if out.Detail != "" {
+		out.Reason, out.Disabled = reasonDisabled, true
+		return out, nil
+	}
+	l, err := s.k.Editor().List(ctx, api.ListRequest{Path: a.text("path"), Max: cmp.Or(int(a.number("maxResults")), usualListed), Private: s.opts.Private})
+	switch {
+	case failed(ctx, err):
+		return nil, err
+	case err != nil:
+		out.Reason, out.Detail = reasonBackend, err.Error()
+	default:
+		out.Entries, out.Total = l.Entries, l.Total
 	}
 	return out, nil
 }

@@ -16,6 +16,8 @@ func Output(name string) json.RawMessage {
 		return outputOf[lines]()
 	case MemoryAppend:
 		return outputOf[kept]()
+	case MemoryList:
+		return outputOf[entries]()
 	case MemoryUpdate, MemoryDelete, MemoryUndo:
 		return outputOf[edited]()
 	case ContextStatus:

@@ -106,6 +106,8 @@ func (s *Set) answer(ctx context.Context, name string, a args) (any, error) {
 		return s.get(ctx, a.text("path"), int(a.number("from")), int(a.number("lines")))
 	case MemoryAppend:
 		return s.append(ctx, a)
+	case MemoryList:
+		return s.list(ctx, a)
 	case MemoryUpdate:
 		return s.edit(ctx, a, false)
 	case MemoryDelete:
@@ -149,6 +151,8 @@ func (s *Set) late(name string, a args) any {
 		return &kept{Reason: reasonBackend, Detail: why + "; whether it was kept is not known: calling again keeps it once"}
 	case MemoryUpdate, MemoryDelete:
 		return &edited{Path: a.text("path"), Reason: reasonBackend, Detail: why + "; whether it was done is not known: calling again does it once"}
+	case MemoryList:
+		return &entries{Entries: []api.MemoryEntry{}, Reason: reasonBackend, Detail: why}
 	case MemoryUndo:
 		return &edited{Edit: a.text("edit"), Reason: reasonBackend, Detail: why + "; whether it was taken back is not known: memory_get shows it"}
 	}

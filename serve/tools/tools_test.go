@@ -432,7 +432,7 @@ func TestDefinitions(t *testing.T) {
 	for _, f := range tools.Formats() {
 		raw, err := s.Tools(f, true)
 		var list []map[string]any
-		if err != nil || json.Unmarshal(raw, &list) != nil || len(list) != 7 {
+		if err != nil || json.Unmarshal(raw, &list) != nil || len(list) != 8 {
 			t.Fatalf("%s: %v %s", f, err, raw)
 		}
 		for _, d := range list {

@@ -179,7 +179,8 @@ func (s *Server) hints(of []health.Finding) {
 
 func (s *Server) why(r *http.Request) (any, error) {
 	g, err := s.o.Kernel.Maintenance().Why(r.Context(), api.WhyRequest{Entry: r.URL.Query().Get("entry")})
-	if none := (*consolidation.NoEntryError)(nil); errors.As(err, &none) {
+	var line *api.NoLineError
+	if none := (*consolidation.NoEntryError)(nil); errors.As(err, &none) || errors.As(err, &line) {
 		return nil, mistake{err}
 	}
 	if err != nil {
@@ -205,12 +206,12 @@ func (s *Server) history(r *http.Request) (any, error) {
 	return document.OfHistory(h), nil
 }
 
-// undo takes back the last pruning.
+// undo takes back the last change of memory by hand, or the last pruning.
 func (s *Server) undo(r *http.Request) (any, error) {
 	if !s.o.Write {
 		return nil, mistakef("this window only reads: start memkernel ui with --write")
 	}
-	u, err := s.o.Kernel.Maintenance().UndoPrune(r.Context(), s.o.Now())
+	u, err := s.o.Kernel.Editor().Undo(r.Context(), api.UndoRequest{Voice: api.VoicePerson, Private: true, Now: s.o.Now()})
 	if err != nil {
 		return nil, mistake{err}
 	}

@@ -721,6 +721,8 @@ class _Remembered(TypedDict):
 
 class Remembered(_Remembered, total=False):
     late: str
+    edit: str
+    text: str
     unwritten: str
 
 
@@ -731,6 +733,26 @@ class Ref(TypedDict):
     start_line: int
     end_line: int
     hash: str
+
+
+class Entries(TypedDict):
+    """Entries is the document of list."""
+
+    schema: str
+    entries: List["MemoryEntry"]
+    total: int
+
+
+class MemoryEntry(TypedDict):
+    """MemoryEntry is an entry of memory."""
+
+    path: str
+    line: int
+    end_line: int
+    date: str
+    by: str
+    id: str
+    text: str
 
 
 class EditDocument(TypedDict):

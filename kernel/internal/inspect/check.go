@@ -72,7 +72,7 @@ func checkBlobs(ctx context.Context, in *Inspector, r *health.Report) error {
 }
 
 func checkBackups(ctx context.Context, in *Inspector, r *health.Report) error {
-	return checkContents(ctx, in.Backups, "backup", r, "backup: ", "delete the file: it is no backup any more, and 'prune --undo' can't bring back what it was")
+	return checkContents(ctx, in.Backups, "backup", r, "backup: ", "delete the file: it is no backup any more, and 'undo' can't bring back what it was")
 }
 
 // checkContents reports the files whose content does not match their names.

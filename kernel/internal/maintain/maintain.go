@@ -190,15 +190,6 @@ func (k *Keeper) Prune(ctx context.Context, req api.PruneRequest) (*api.Pruned, 
 	return p, ctx.Err()
 }
 
-// UndoPrune is [maintenance.Keeper.UndoPrune].
-func (k *Keeper) UndoPrune(ctx context.Context, now time.Time) (*api.PruneUndone, error) {
-	u, err := k.Upkeep.UndoPrune(ctx, nowOr(k, now))
-	if err != nil {
-		return nil, fmt.Errorf("undo: %w", err)
-	}
-	return u, ctx.Err()
-}
-
 // refuseLoss refuses a replacement of MEMORY.md that would lose lines. The store calls it before
 // each replacement. A text that is backed up can't be lost.
 func (k *Keeper) refuseLoss(path, before, after string) error {

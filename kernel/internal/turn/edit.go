@@ -1,6 +1,7 @@
 package turn
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -18,14 +19,29 @@ import (
 
 var errMemoryOff = errors.New("memory is switched off")
 
-// editing calls edit for the session that requests an edit, which nobody else uses meanwhile.
-func editing[T any](ctx context.Context, d *Desk, key string, private bool, now time.Time, edit func(upkeep.Editor) (*T, error)) (*T, error) {
+// editing calls edit for the session that requests an edit, which nobody else uses meanwhile. An
+// edit by hand belongs to no session.
+func editing[T any](ctx context.Context, d *Desk, key string, voice api.Voice, private bool, now time.Time, edit func(upkeep.Editor) (*T, error)) (*T, error) {
 	if d.Memory == nil {
 		return nil, errMemoryOff
 	}
-	now = d.at(now)
+	e := upkeep.Editor{Voice: voice, See: d.Memory.Store(private), Rule: d.Edits, Now: d.at(now)}
+	if voice == api.VoicePerson {
+		e.See, e.Rule = e.See.ByHand(), api.EditAny
+	}
+	if voice != "" {
+		return edit(e)
+	}
 	return session.In(ctx, d.Sessions, key, func(s *session.Session) (*T, error) {
-		return edit(upkeep.Editor{Session: s.Name, See: d.Memory.Store(private), Rule: d.Edits, Now: now})
+		e.Session = s.Name
+		return edit(e)
+	})
+}
+
+// EditEntry replaces or removes an entry of a file by hand.
+func (d *Desk) EditEntry(ctx context.Context, req *api.EntryRequest) (*api.EntryEdited, error) {
+	return editing(ctx, d, "", cmp.Or(req.Voice, api.VoiceAgent), req.Private, req.Now, func(e upkeep.Editor) (*api.EntryEdited, error) {
+		return d.Upkeep.EditEntry(ctx, e, req)
 	})
 }
 
@@ -37,7 +53,7 @@ func (d *Desk) EditPassage(ctx context.Context, req *api.PassageRequest) (*api.E
 	if err != nil {
 		return nil, err
 	}
-	return editing(ctx, d, req.SessionKey, req.Private, req.Now, func(e upkeep.Editor) (*api.Edited, error) {
+	return editing(ctx, d, req.SessionKey, "", req.Private, req.Now, func(e upkeep.Editor) (*api.Edited, error) {
 		e.Key = ids.Page("ed", e.Session, string(raw))
 		return d.Upkeep.EditPassage(ctx, e, req)
 	})
@@ -45,15 +61,15 @@ func (d *Desk) EditPassage(ctx context.Context, req *api.PassageRequest) (*api.E
 
 // Edit changes whole files of memory.
 func (d *Desk) Edit(ctx context.Context, req *api.EditRequest) (*api.Edited, error) {
-	return editing(ctx, d, req.SessionKey, req.Private, req.Now, func(e upkeep.Editor) (*api.Edited, error) {
+	return editing(ctx, d, req.SessionKey, "", req.Private, req.Now, func(e upkeep.Editor) (*api.Edited, error) {
 		return d.Upkeep.Edit(ctx, e, func(upkeep.Reading) ([]api.EditFile, error) { return req.Files, nil })
 	})
 }
 
-// UndoEdit takes an edit back.
-func (d *Desk) UndoEdit(ctx context.Context, req *api.UndoRequest) (*api.EditUndone, error) {
-	return editing(ctx, d, req.SessionKey, req.Private, req.Now, func(e upkeep.Editor) (*api.EditUndone, error) {
-		return d.Upkeep.UndoEdit(ctx, e, req.Edit)
+// Undo takes a change of memory back.
+func (d *Desk) Undo(ctx context.Context, req *api.UndoRequest) (*api.EditUndone, error) {
+	return editing(ctx, d, req.SessionKey, req.Voice, req.Private, req.Now, func(e upkeep.Editor) (*api.EditUndone, error) {
+		return d.Upkeep.Undo(ctx, e, req.Edit)
 	})
 }
 

@@ -71,6 +71,13 @@ func (d *Desk) Remember(ctx context.Context, req api.RememberRequest) (*api.Reme
 		return nil, errors.New("remember: memory is switched off")
 	}
 	req.Now = d.at(req.Now)
+	if req.Voice != "" {
+		out, err := d.rememberByHand(ctx, &req)
+		if err != nil {
+			return nil, fmt.Errorf("remember: %w", err)
+		}
+		return out, nil
+	}
 	return session.In(ctx, d.Sessions, req.SessionKey, func(s *session.Session) (*api.Remembered, error) {
 		out, err := d.remember(ctx, s, req)
 		if err != nil {
@@ -80,10 +87,29 @@ func (d *Desk) Remember(ctx context.Context, req api.RememberRequest) (*api.Reme
 	})
 }
 
+func (d *Desk) rememberByHand(ctx context.Context, req *api.RememberRequest) (*api.Remembered, error) {
+	if strings.TrimSpace(req.Text) == "" {
+		return nil, errNoText
+	}
+	if req.Path == "" {
+		req.Path = d.Memory.Store(req.Private).DailyPath(req.Now)
+	}
+	e, err := editing(ctx, d, "", req.Voice, req.Private, req.Now, func(e upkeep.Editor) (*api.EntryEdited, error) {
+		return d.Upkeep.Add(ctx, e, req.Path, req.Text)
+	})
+	if err != nil {
+		return nil, err
+	}
+	d.Memory.Sync.Written()
+	return &api.Remembered{Ref: memkernel.Ref{Path: e.Path, StartLine: e.Line, EndLine: e.EndLine}, Duplicate: e.Duplicate, Masked: e.Masked, Edit: e.Edit, Text: e.After}, nil
+}
+
+var errNoText = errors.New("there is nothing to keep: the text is empty")
+
 func (d *Desk) remember(ctx context.Context, s *session.Session, req api.RememberRequest) (*api.Remembered, error) {
 	text, masked := s.Masker.Mask(strings.ToValidUTF8(req.Text, "\uFFFD"))
 	if strings.TrimSpace(text) == "" {
-		return nil, errors.New("there is nothing to keep: the text is empty")
+		return nil, errNoText
 	}
 	store := d.Memory.Store(req.Private)
 	if req.Path == "" {

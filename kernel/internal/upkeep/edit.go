@@ -14,9 +14,9 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// An edit is an agent's request to change files. It is a run like any other: the old and new
-// contents of the files are backed up and promised before any file is touched. The written lines
-// are recorded as an agent's. Unlike other runs, an edit is not retried. A change that can't be
+// An edit is a request to change files, by an agent or by hand. It is a run like any other: the old and new
+// contents of the files are backed up and promised before any file is touched. The authors of the
+// written lines are recorded. Unlike other runs, an edit is not retried. A change that can't be
 // written now is given up, and reported.
 
 // The bounds of an edit, far above any edit that agents write.
@@ -31,6 +31,8 @@ type Editor struct {
 	// Session is the folder of the session. Key makes the delivery idempotent. If Key is "", it
 	// is not.
 	Session, Key string
+	// Voice is who edits by hand, "" for a session.
+	Voice api.Voice
 	// See are the files that the session sees.
 	See  *markdownstore.Store
 	Rule api.EditRule
@@ -145,7 +147,7 @@ func (r *run) edit(ctx context.Context, e *Editor, read Reading, files []api.Edi
 	}
 	var all []change
 	for i := range files {
-		c, n, err := r.changeOf(ctx, read, &files[i], marks)
+		c, n, err := r.changeOf(ctx, e, read, &files[i], marks)
 		if err != nil {
 			return nil, err
 		}
@@ -184,7 +186,7 @@ func (r *run) edit(ctx context.Context, e *Editor, read Reading, files []api.Edi
 			}
 		}
 	}
-	r.promise.Session, r.promise.Key = e.Session, e.Key
+	r.promise.Session, r.promise.Key, r.promise.Person = e.Session, e.Key, e.Voice == api.VoicePerson
 	d, err := r.commit(ctx)
 	if err != nil {
 		return nil, err
@@ -233,7 +235,7 @@ func marksOf(read Reading, files []api.EditFile) (string, error) {
 }
 
 // changeOf checks the new content of a file.
-func (r *run) changeOf(ctx context.Context, read Reading, f *api.EditFile, marks string) (*change, int, error) {
+func (r *run) changeOf(ctx context.Context, e *Editor, read Reading, f *api.EditFile, marks string) (*change, int, error) {
 	now, err := read(f.Path)
 	if err != nil {
 		return nil, 0, err
@@ -266,7 +268,10 @@ func (r *run) changeOf(ctx context.Context, read Reading, f *api.EditFile, marks
 	if markdownstore.Parse(now.Path, text).Binary {
 		return nil, 0, &api.EditError{Path: now.Path, Why: "the new text is not text: memory is Markdown"}
 	}
-	text, masked := r.Masker.Mask(markdownstore.EscapeMarkers(now.Text+"\n"+marks, consolidation.ByAgent(now.Path, text, now.Text, marks)))
+	if e.Voice != api.VoicePerson {
+		text = consolidation.ByAgent(now.Path, text, now.Text, marks)
+	}
+	text, masked := r.Masker.Mask(markdownstore.EscapeMarkers(now.Text+"\n"+marks, text))
 	if r.secret(text) {
 		return nil, 0, &api.SecretError{Path: now.Path}
 	}
@@ -324,7 +329,7 @@ func (r *run) attribute(e *Editor, all []change) error {
 	}
 	for i := range all {
 		c := &all[i]
-		said := saidBy(c.Text, c.to, moved)
+		said := saidBy(e, c, moved)
 		if e.Rule != api.EditAny {
 			if touch := rec.With(c.Path, said).Touches(c.Path, c.Text, c.to); touch != nil {
 				touch.Text = r.Masker.Text(touch.Text)
@@ -346,19 +351,23 @@ func (r *run) attribute(e *Editor, all []change) error {
 
 // saidBy returns the lines that a change writes, with their authors. Lines that were already
 // there keep their authors.
-func saidBy(before, after string, moved map[string]consolidation.Origin) map[string]consolidation.Origin {
+func saidBy(e *Editor, c *change, moved map[string]consolidation.Origin) map[string]consolidation.Origin {
+	author := consolidation.OriginAgent
+	if e.Voice == api.VoicePerson {
+		author = consolidation.OriginHand
+	}
 	stood := map[string]bool{}
-	for l := range strings.SplitSeq(before, "\n") {
+	for l := range strings.SplitSeq(c.Text, "\n") {
 		stood[consolidation.LineHash(l)] = true
 	}
 	out := map[string]consolidation.Origin{}
-	for l := range strings.SplitSeq(after, "\n") {
+	for l := range strings.SplitSeq(c.to, "\n") {
 		hash := consolidation.LineHash(l)
 		if strings.TrimSpace(l) == "" || stood[hash] {
 			continue
 		}
-		if out[hash] = moved[hash]; out[hash] == "" {
-			out[hash] = consolidation.OriginAgent
+		if out[hash] = moved[hash]; out[hash] == "" || !author.Machine() {
+			out[hash] = author
 		}
 	}
 	return out
@@ -395,10 +404,10 @@ func (r *run) removes(path, before string) {
 	r.promise.Steps = append(r.promise.Steps, step{Path: path, Since: r.changed(path), Before: r.need(path, before), Gone: true})
 }
 
-// UndoEdit takes back an edit, so that its files get their earlier contents. If edit is "", it
-// takes back the newest edit of the session. If one of the files has changed since, nothing is
-// done.
-func (k *Keeper) UndoEdit(ctx context.Context, e Editor, edit string) (*api.EditUndone, error) {
+// Undo takes back an edit or, by hand, a pruning, so that its files get their earlier contents. If
+// edit is "", it takes back the newest change of the session, or the newest change by hand. If one
+// of the files has changed since, nothing is done.
+func (k *Keeper) Undo(ctx context.Context, e Editor, edit string) (*api.EditUndone, error) {
 	if e.Rule == api.EditNone {
 		return nil, api.ErrEditsOff
 	}
@@ -407,9 +416,12 @@ func (k *Keeper) UndoEdit(ctx context.Context, e Editor, edit string) (*api.Edit
 		return nil, err
 	}
 	defer unlock()
-	last, err := editToUndo(r, e.Session, edit)
+	last, err := changeToUndo(r, &e, edit)
 	if err != nil {
 		return nil, err
+	}
+	if last.run.Kind == kindPrune {
+		return r.undoPrune(ctx, last)
 	}
 	out := &api.EditUndone{Edit: last.id, Time: last.run.Time}
 	var stood []Standing
@@ -449,7 +461,7 @@ func (k *Keeper) UndoEdit(ctx context.Context, e Editor, edit string) (*api.Edit
 		}
 		return 1
 	})
-	r.promise.Undoes, r.promise.Session = last.id, e.Session
+	r.promise.Undoes, r.promise.Session, r.promise.Person = last.id, e.Session, e.Voice == api.VoicePerson
 	d, err := r.commit(ctx)
 	if err != nil {
 		return nil, err
@@ -463,23 +475,39 @@ func (k *Keeper) UndoEdit(ctx context.Context, e Editor, edit string) (*api.Edit
 	return out, nil
 }
 
-// editToUndo returns an edit by its name, or the newest edit of a session that was not taken
-// back.
-func editToUndo(r *run, session, edit string) (*logged, error) {
+// changeToUndo returns the change with a name, or the newest change of a session or by hand that
+// was not taken back. An agent takes back no change that a person made.
+func changeToUndo(r *run, e *Editor, name string) (*logged, error) {
+	others := "" // the newest change that only its name takes back
 	for i := len(r.log) - 1; i >= 0; i-- {
 		l := &r.log[i]
-		if l.run.Kind != kindEdit || l.done == nil || edit != "" && l.id != edit || edit == "" && (l.undone || l.run.Session != session || !l.took()) {
+		prune := l.run.Kind == kindPrune && e.Voice != ""
+		if l.run.Kind != kindEdit && !prune || l.done == nil || name != "" && l.id != name || name == "" && (l.undone || !prune && !l.took()) {
 			continue
 		}
-		if l.undone {
-			return nil, &api.EditError{Why: edit + " was taken back before"}
+		foreign := l.run.Person && e.Voice != api.VoicePerson
+		switch {
+		case name != "" && l.undone:
+			return nil, &api.EditError{Why: name + " was taken back before"}
+		case name != "" && foreign:
+			return nil, &api.EditError{Why: "a person made " + name + ", and no agent takes it back"}
+		case name == "" && (foreign || !prune && l.run.Session != e.Session):
+			if !foreign && others == "" {
+				others = l.id
+			}
+			continue
 		}
 		return l, nil
 	}
-	if edit != "" {
-		return nil, &api.EditError{Why: fmt.Sprintf("there is no edit %.40q: the answer of an edit names it", edit)}
+	switch {
+	case name != "":
+		return nil, &api.EditError{Why: fmt.Sprintf("there is no edit %.40q: the answer of an edit names it", name)}
+	case e.Voice == "":
+		return nil, &api.EditError{Why: "this session has no edit that could be taken back"}
+	case others != "":
+		return nil, &api.EditError{Why: "nothing was changed by hand that could be taken back; the newest change of an agent's session is " + others}
 	}
-	return nil, &api.EditError{Why: "this session has no edit that could be taken back"}
+	return nil, &api.EditError{Why: "nothing was changed that could be taken back"}
 }
 
 // later returns the newest edit of a file that came after edit and was not undone. It returns ""
@@ -527,9 +555,9 @@ func (l *logged) took() bool {
 	return slices.ContainsFunc(l.run.Steps, func(st step) bool { return st.took(l.done) })
 }
 
-// ofAgent reports whether a run is an agent's edit, or takes back an agent's edit. Such a run is
-// given up if it can't be done.
-func (p *promise) ofAgent() bool { return p.Kind == kindEdit || p.Session != "" }
+// isEdit reports whether a run is an edit, or takes back an edit. Such a run is given up if it
+// can't be done.
+func (p *promise) isEdit() bool { return p.Kind == kindEdit || p.Session != "" || p.Person }
 
 // leastQuoted is the least length, in bytes, of a line that identifies its author. A shorter line
 // may be anyone's.

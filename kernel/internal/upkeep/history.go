@@ -203,10 +203,10 @@ func (p *past) ofRun(l *logged, path string) (out []history.State, err error) {
 			continue
 		}
 		if st.Gone {
-			out = append(out, history.State{Time: l.run.Time, Kind: history.Kind(l.run.Kind), Absent: true, ID: l.id, Undoes: l.run.Undoes, Also: also})
+			out = append(out, history.State{Time: l.run.Time, Kind: history.Kind(l.run.Kind), Absent: true, ID: l.id, Person: l.run.Person, Undoes: l.run.Undoes, Also: also})
 			continue
 		}
-		add(history.State{Time: l.run.Time, Kind: history.Kind(l.run.Kind), Hash: l.done.Files[path], ID: l.id, Undoes: l.run.Undoes, Also: also}, func() (string, error) { return p.after(st) })
+		add(history.State{Time: l.run.Time, Kind: history.Kind(l.run.Kind), Hash: l.done.Files[path], ID: l.id, Person: l.run.Person, Undoes: l.run.Undoes, Also: also}, func() (string, error) { return p.after(st) })
 	}
 	return out, err
 }

@@ -133,14 +133,18 @@ func (k *Keeper) Redo(ctx context.Context, j Journal) error {
 // finish carries out the promise of a run, and may be repeated.
 func (k *Keeper) finish(ctx context.Context, j Journal, id string, p *promise) (*done, error) {
 	d := &done{Run: id, Files: map[string]string{}}
+	files := k.Files
+	if p.Person {
+		files = files.ByHand()
+	}
 	for i := range p.Steps {
 		st := &p.Steps[i]
-		if p.ofAgent() && len(d.Kept) > 0 {
+		if p.isEdit() && len(d.Kept) > 0 {
 			d.Kept = append(d.Kept, st.Path+": "+notReached)
 			continue
 		}
-		kept, err := k.do(ctx, st)
-		if err != nil && p.ofAgent() && ctx.Err() == nil {
+		kept, err := k.do(ctx, files, st)
+		if err != nil && p.isEdit() && ctx.Err() == nil {
 			kept, err = err.Error(), nil
 		}
 		if err != nil {
@@ -168,7 +172,7 @@ const changedMeanwhile = "somebody changed it meanwhile: it was left as it is"
 const notReached = "it was left as it is, since not all could be done"
 
 // do brings one file to its new content. It returns why a file was left alone.
-func (k *Keeper) do(ctx context.Context, st *step) (kept string, err error) {
+func (k *Keeper) do(ctx context.Context, files *markdownstore.Store, st *step) (kept string, err error) {
 	switch {
 	case st.Clear:
 		err = k.Buffer.Clear(ctx, st.Bytes, st.Before)
@@ -179,11 +183,11 @@ func (k *Keeper) do(ctx context.Context, st *step) (kept string, err error) {
 	case st.Add != "":
 		return "", k.add(ctx, st)
 	case st.Gone:
-		err = k.Files.Remove(ctx, st.Path, st.Before)
+		err = files.Remove(ctx, st.Path, st.Before)
 		if !errors.Is(err, markdownstore.ErrConflict) {
 			return "", err
 		}
-		if _, err = k.Files.ReadFile(st.Path); errors.Is(err, fs.ErrNotExist) {
+		if _, err = files.ReadFile(st.Path); errors.Is(err, fs.ErrNotExist) {
 			return "", nil // the step was done before
 		}
 		return changedMeanwhile, err
@@ -192,11 +196,11 @@ func (k *Keeper) do(ctx context.Context, st *step) (kept string, err error) {
 	if err != nil {
 		return "", err
 	}
-	_, err = k.Files.Replace(ctx, st.Path, st.Before, string(text))
+	_, err = files.Replace(ctx, st.Path, st.Before, string(text))
 	if !errors.Is(err, markdownstore.ErrConflict) {
 		return "", err
 	}
-	l, err := k.Files.ReadFile(st.Path)
+	l, err := files.ReadFile(st.Path)
 	if err == nil && l.Hash == st.After {
 		return "", nil // the step was done before
 	}

@@ -11,28 +11,11 @@ import (
 	"github.com/memkernel/memkernel/kernel/api"
 )
 
-// UndoPrune takes back the last pruning: its files get their earlier contents, and the removed
-// entries may be added again. If one of the files has changed since, nothing is done, and the
-// error names the file.
-func (k *Keeper) UndoPrune(ctx context.Context, now time.Time) (*api.PruneUndone, error) {
-	r, unlock, err := k.begin(ctx, kindUndo, now, true)
-	if err != nil {
-		return nil, err
-	}
-	defer unlock()
-	return r.undo(ctx)
-}
-
-func (r *run) undo(ctx context.Context) (*api.PruneUndone, error) {
-	i := len(r.log) - 1
-	for i >= 0 && (r.log[i].run.Kind != kindPrune || r.log[i].undone) {
-		i--
-	}
-	if i < 0 {
-		return nil, errors.New("nothing was pruned that could be taken back")
-	}
-	last := &r.log[i]
-	out := &api.PruneUndone{Run: last.id, Time: last.run.Time, Files: []string{}}
+// undoPrune takes back a pruning: its files get their earlier contents, and the removed entries
+// may be added again. If one of the files has changed since, nothing is done, and the error names
+// the file.
+func (r *run) undoPrune(ctx context.Context, last *logged) (*api.EditUndone, error) {
+	out := &api.EditUndone{Edit: last.id, Time: last.run.Time}
 	var changed []string
 	for j := range last.run.Steps {
 		ok, err := r.takeBack(last, &last.run.Steps[j])
@@ -40,7 +23,7 @@ func (r *run) undo(ctx context.Context) (*api.PruneUndone, error) {
 			return nil, err
 		}
 		if path := last.run.Steps[j].Path; ok {
-			out.Files = append(out.Files, path)
+			out.Files = append(out.Files, api.EditedFile{Path: path})
 		} else {
 			changed = append(changed, path)
 		}

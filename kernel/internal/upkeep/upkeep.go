@@ -133,7 +133,7 @@ const (
 	kindCurate kind = "curate"
 	kindPrune  kind = "prune"
 	kindUndo   kind = "undo"
-	// kindEdit is an agent's edit.
+	// kindEdit is an edit by an agent, or by hand.
 	kindEdit kind = "edit"
 	// kindSeen only backs up MEMORY.md.
 	kindSeen kind = "seen"
@@ -158,6 +158,8 @@ type promise struct {
 	Undoes string `json:"undoes,omitempty"`
 	// Session is the folder of the session that requested an edit.
 	Session string `json:"session,omitempty"`
+	// Person reports that a person edited by hand.
+	Person bool `json:"person,omitempty"`
 	// Key makes the request for an edit idempotent.
 	Key string `json:"key,omitempty"`
 	// Said has the lines that the edit writes, by file and [consolidation.LineHash], with their

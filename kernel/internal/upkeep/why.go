@@ -40,15 +40,26 @@ func (k *Keeper) Why(ctx context.Context, name string, now time.Time) (*api.Grou
 		return nil, err
 	}
 	g, err := snap.Grounds(name, r.promise.Day)
+	if path, line, ok := consolidation.PlaceOf(name); err != nil && ok && snap.File(path) != nil {
+		f := snap.File(path)
+		return nil, noEntry(path, line, len(linesOf(f.Doc.Raw)), f.Entries)
+	}
 	if err != nil {
 		return nil, err
 	}
 	out := &api.Grounds{Grounds: *g, Why: []string{}}
-	wrote, failed := r.wrote()
-	line, _, _ := strings.Cut(g.Raw, "\n")
-	switch {
-	case wrote(g.Path, g.ID, line):
+	rec, failed, err := r.record()
+	if err != nil {
+		return nil, err
+	}
+	line := firstLine(g.Raw)
+	switch by := rec.Said(g.Path, consolidation.LineHash(line)); {
+	case rec.Wrote(g.Path, g.ID, line):
 		out.WrittenBy = api.ByUpkeep
+	case by == consolidation.OriginHand:
+		out.WrittenBy = api.ByPerson
+	case by == consolidation.OriginAgent && g.ID == "":
+		out.WrittenBy = api.ByAgent
 	case strings.HasPrefix(g.ID, "fl-"), strings.HasPrefix(g.ID, "wb-"):
 		out.WrittenBy = api.BySession
 	case g.ID != "":

@@ -91,7 +91,7 @@ func saidIn(j Journal) (map[string]map[string]consolidation.Origin, error) {
 				out[path] = map[string]consolidation.Origin{}
 			}
 			for hash, o := range lines {
-				if was := out[path][hash]; was != consolidation.OriginWords {
+				if was := out[path][hash]; was == "" || was.Machine() {
 					out[path][hash] = o
 				}
 			}

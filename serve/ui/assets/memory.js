@@ -123,15 +123,15 @@ async function nights(at, view) {
   const write = document.body.dataset.write === "true";
   const result = h("p", { role: "status" }), room = h("div");
   const undo = h("button", { type: "button", onclick: async () => {
-    if (!confirm("Take back the last pruning? Its files become what they were.")) return;
+    if (!confirm("Take back the last pruning or change by hand? Its files become what they were.")) return;
     try {
       const u = await send("undo");
-      fill(result, `${u.run} was taken back: ${u.files.join(", ")}`);
+      fill(result, `${u.edit} was taken back: ${u.files.join(", ")}`);
       past(() => room, "MEMORY.md", 0, view);
     } catch (err) {
       fill(result, h("span", { class: "bad" }, err.message));
     }
-  } }, "Take back the last pruning");
-  fill(at, card("What became of MEMORY.md", h("p", { class: "hint" }, "Each version against the one before, as far as nightly runs and git know it."), write ? undo : h("p", { class: "hint" }, "memkernel ui --write can take the last pruning back here."), result, room));
+  } }, "Take back the last change");
+  fill(at, card("What became of MEMORY.md", h("p", { class: "hint" }, "Each version against the one before, as far as nightly runs and git know it."), write ? undo : h("p", { class: "hint" }, "memkernel ui --write can take the last change back here."), result, room));
   await past(() => room, "MEMORY.md", 0, view);
 }

@@ -1,0 +1,56 @@
+package display
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/memkernel/memkernel/kernel/api"
+)
+
+// authors holds the wording for the writer of an entry in a list.
+var authors = map[string]string{api.ByPerson: "you", api.ByAgent: "agent", api.ByUpkeep: "memkernel"}
+
+// Entries prints entries of memory: the address, the date and the writer, and below them the text.
+func Entries(w io.Writer, l *api.MemoryList, p Style) error {
+	var b strings.Builder
+	for i := range l.Entries {
+		e := &l.Entries[i]
+		head := p.Paint(Bold, address(e.Path, e.Line))
+		if !strings.Contains(e.Path, e.Date) {
+			head += "  " + e.Date
+		}
+		fmt.Fprintf(&b, "%s  %s\n", head, p.Paint(Gray, authors[e.By]))
+		for _, line := range Wrap(Printable(strings.Join(strings.Fields(e.Text), " ")), p.Columns()-2) {
+			fmt.Fprintf(&b, "  %s\n", line)
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func address(path string, line int) string { return fmt.Sprintf("%s:%d", Printable(path), line) }
+
+// Edited prints an entry that was added, replaced or removed: its address, and its text. A text
+// that is no longer there is marked as old.
+func Edited(w io.Writer, e *api.EntryEdited) error {
+	var b strings.Builder
+	b.WriteString(address(e.Path, e.Line) + "\n")
+	text := func(mark, text string) {
+		for l := range strings.SplitSeq(text, "\n") {
+			b.WriteString(strings.TrimRight("  "+mark+Printable(l), " ") + "\n")
+			mark = strings.Repeat(" ", len(mark))
+		}
+	}
+	switch {
+	case e.Before == "":
+		text("", e.After)
+	case e.EndLine == 0:
+		text("gone  ", e.Before)
+	default:
+		text("old  ", e.Before)
+		text("new  ", e.After)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}

@@ -1,0 +1,197 @@
+package verbs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/memkernel/memkernel/internal/cli"
+	"github.com/memkernel/memkernel/internal/config"
+	"github.com/memkernel/memkernel/internal/display"
+	"github.com/memkernel/memkernel/internal/document"
+	"github.com/memkernel/memkernel/kernel/api"
+	"github.com/memkernel/memkernel/markdownstore"
+)
+
+func addVerb(a *cli.App) *cobra.Command {
+	var name string
+	cmd := &cobra.Command{
+		Long: `add makes the Markdown of another folder part of this project's memory: it is searched,
+and never written to. The folder is put down under index.folders in your own
+configuration for this project, outside the workspace, or in the file that --config
+names; then it is indexed.`,
+		Example: `  memkernel add ~/notes
+  memkernel add /srv/team/notes --name team`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 1 || args[0] == "" {
+				return cli.Usagef("add takes one folder; remember keeps a text")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return runAdd(cmd.Context(), a, args[0], name) },
+	}
+	cmd.Flags().StringVar(&name, "name", "", "what search calls the folder, by a `name` (default its own)")
+	return cmd
+}
+
+func foldersVerb(a *cli.App) *cobra.Command {
+	var remove string
+	cmd := &cobra.Command{
+		Long: `folders prints the folders that are part of this project's memory beside the workspace,
+each with the name that search gives it and its number of Markdown files. --remove takes
+a folder out of memory again; its files stay as they are.`,
+		Example: `  memkernel folders
+  memkernel folders --remove ~/notes`,
+		Args: cli.NoArgs,
+		RunE: func(cmd *cobra.Command, args []string) error { return runFolders(cmd.Context(), a, remove) },
+	}
+	cmd.Flags().StringVar(&remove, "remove", "", "take this `folder` out of memory, by its path or name")
+	return cmd
+}
+
+// foldersJSON is the document of folders and add.
+type foldersJSON struct {
+	Schema  string       `json:"schema"`
+	Folders []folderJSON `json:"folders"`
+}
+
+// folderJSON is a folder of memory. Files counts its Markdown files, -1 if it can't be read.
+type folderJSON struct {
+	Name  string `json:"name"`
+	Path  string `json:"path"`
+	Files int    `json:"files"`
+}
+
+func writeFolders(a *cli.App, folders ...folderJSON) error {
+	return a.WriteJSON(foldersJSON{"memkernel/folders/v1", document.List(folders)})
+}
+
+func runAdd(ctx context.Context, a *cli.App, folder, name string) error {
+	if err := a.MemoryOn(); err != nil {
+		return err
+	}
+	dir, err := filepath.Abs(folder)
+	if err != nil {
+		return err
+	}
+	switch st, err := os.Stat(dir); {
+	case errors.Is(err, fs.ErrNotExist):
+		return cli.Hint(fmt.Errorf("add: there is no folder %s", display.Printable(folder)), "name a folder with Markdown files; remember keeps a text")
+	case err != nil:
+		return err
+	case !st.IsDir():
+		return cli.Hint(fmt.Errorf("add: %s is a file", display.Printable(folder)), "add takes a folder; import brings in a file of sessions")
+	}
+	if in, err := cli.Within(a.Workspace, dir); err != nil || in {
+		return cli.Hint(errors.Join(fmt.Errorf("add: %s is inside the workspace already", display.Printable(folder)), err), "index.include says which of its Markdown is memory; doc/config.md has the rules")
+	}
+	entry := dir
+	if name != "" {
+		entry = name + "=" + dir
+	}
+	called, _ := config.FolderOf(entry)
+	had := a.Config.Index.Folders
+	for _, f := range had {
+		if in, err := cli.Within(dir, a.FolderPath(f)); err == nil && in {
+			if back, err := cli.Within(a.FolderPath(f), dir); err == nil && back {
+				return cli.Hint(fmt.Errorf("add: %s is part of this memory already", display.Printable(folder)), "'memkernel folders' lists them")
+			}
+		}
+		if other, path := config.FolderOf(f); strings.EqualFold(other, called) {
+			return cli.Hint(fmt.Errorf("add: %s is called %s already", display.Printable(path), other), "give another name with --name NAME")
+		}
+	}
+	file, err := a.SetFolders(append(slices.Clone(had), entry))
+	if err != nil {
+		return fmt.Errorf("add: %w", err)
+	}
+	k, err := a.Kernel(ctx, cli.Needs{})
+	if err != nil {
+		return err
+	}
+	defer k.Close()
+	opts := &api.ReindexOptions{Progress: a.IndexProgress()}
+	_, err = k.Reindex(ctx, opts)
+	a.ProgressDone()
+	if err != nil {
+		return indexError(err)
+	}
+	f := folderJSON{called, dir, markdownIn(ctx, dir)}
+	if a.JSON {
+		return writeFolders(a, f)
+	}
+	if _, err := fmt.Fprintf(a.Out, "%s is part of this memory: %s\n", display.Printable(dir), display.Plural(f.Files, "Markdown file")); err != nil {
+		return err
+	}
+	a.Tip("it is in %s; 'memkernel folders --remove %s' takes it out again", file, called)
+	return nil
+}
+
+// markdownIn counts the Markdown files of a folder, -1 if it can't be read.
+func markdownIn(ctx context.Context, dir string) int {
+	st, err := markdownstore.Open(dir, &markdownstore.Options{Include: markdownstore.Everything(), Private: true})
+	if err != nil {
+		return -1
+	}
+	defer st.Close()
+	n := 0
+	for _, err := range st.Walk(ctx) {
+		if err == nil {
+			n++
+		}
+	}
+	return n
+}
+
+func runFolders(ctx context.Context, a *cli.App, remove string) error {
+	all := a.Config.Index.Folders
+	if remove != "" {
+		dir, err := filepath.Abs(remove)
+		if err != nil {
+			return err
+		}
+		i := slices.IndexFunc(all, func(f string) bool {
+			name, path := config.FolderOf(f)
+			return name == remove || path == remove || filepath.Clean(a.FolderPath(f)) == dir
+		})
+		if i < 0 {
+			return cli.Hint(fmt.Errorf("folders: %s is not part of this memory", display.Printable(remove)), "'memkernel folders' lists them")
+		}
+		if _, err := a.SetFolders(slices.Delete(slices.Clone(all), i, i+1)); err != nil {
+			return err
+		}
+		if !a.JSON {
+			fmt.Fprintf(a.Out, "%s is no longer part of this memory\n", display.Printable(a.FolderPath(all[i])))
+		}
+		if all = a.Config.Index.Folders; !a.JSON {
+			return nil
+		}
+	}
+	var folders []folderJSON
+	for _, f := range all {
+		name, _ := config.FolderOf(f)
+		folders = append(folders, folderJSON{name, a.FolderPath(f), markdownIn(ctx, a.FolderPath(f))})
+	}
+	if a.JSON {
+		return writeFolders(a, folders...)
+	}
+	var b strings.Builder
+	for _, f := range folders {
+		files := display.Plural(f.Files, "file")
+		if f.Files < 0 {
+			files = "it can't be read"
+		}
+		fmt.Fprintf(&b, "%s  %s, %s\n", display.Left(f.Name, 16), display.Printable(f.Path), files)
+	}
+	if len(folders) == 0 {
+		a.Tip("memory is the workspace alone: 'memkernel add FOLDER' adds a folder")
+	}
+	return display.Flush(a.Out, &b)
+}

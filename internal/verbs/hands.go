@@ -1,0 +1,316 @@
+package verbs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/memkernel/memkernel/internal/cli"
+	"github.com/memkernel/memkernel/internal/display"
+	"github.com/memkernel/memkernel/internal/document"
+	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
+	"github.com/memkernel/memkernel/markdownstore"
+)
+
+func rememberVerb(a *cli.App) *cobra.Command {
+	var to string
+	cmd := &cobra.Command{
+		Long: `remember writes a text to today's log, or with --to to another file of memory, and
+prints where it is. A file that is not there is made. With - it reads the text from
+standard input. Secrets are masked.
+
+What you write at a terminal is yours. In a script, or run by a coding agent, it is
+marked as an agent's; no flag changes that, since an agent could give it, too.`,
+		Example: `  memkernel remember we deploy on Thursdays
+  memkernel remember --to memory/deploys.md "the staging port is 8081"`,
+		Args: needs("remember needs a text, or - for standard input", 1),
+		RunE: func(cmd *cobra.Command, args []string) error { return runRemember(cmd.Context(), a, args, to) },
+	}
+	cmd.Flags().StringVar(&to, "to", "", "the `file` of memory: MEMORY.md or memory/TOPIC.md (default today's log)")
+	return cmd
+}
+
+// needs returns a check that a verb gets at least n arguments.
+func needs(what string, n int) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) < n {
+			return cli.Usagef("%s", what)
+		}
+		return nil
+	}
+}
+
+// words returns the text of some arguments. A single - is standard input.
+func words(a *cli.App, args []string) (string, error) {
+	if len(args) != 1 || args[0] != "-" {
+		return strings.Join(args, " "), nil
+	}
+	data, err := a.ReadAll("-")
+	return string(data), err
+}
+
+func runRemember(ctx context.Context, a *cli.App, args []string, to string) error {
+	text, err := words(a, args)
+	if err != nil {
+		return err
+	}
+	if strings.TrimSpace(text) == "" {
+		return cli.Usagef("remember: the text is empty")
+	}
+	if to != "" {
+		pl, err := addressIn(a, to)
+		if err != nil {
+			return err
+		}
+		to = pl.path
+	}
+	k, err := openUpkeep(ctx, a)
+	if err != nil {
+		return err
+	}
+	defer k.Close()
+	r, err := k.Remember(ctx, api.RememberRequest{Text: text, Path: to, Voice: a.Voice(), Private: a.Private()})
+	if err != nil {
+		return hintHands(a, err)
+	}
+	return showEdited(a, &api.EntryEdited{Edit: r.Edit, Path: r.Ref.Path, Line: r.Ref.StartLine, EndLine: r.Ref.EndLine, After: r.Text, Duplicate: r.Duplicate, Masked: r.Masked})
+}
+
+// editedJSON is the document of remember, edit and forget PATH:LINE.
+type editedJSON struct {
+	Schema string `json:"schema"`
+	*api.EntryEdited
+}
+
+// showEdited prints an entry that was added, replaced or removed.
+func showEdited(a *cli.App, e *api.EntryEdited) error {
+	if a.JSON {
+		return a.WriteJSON(editedJSON{"memkernel/edited/v1", e})
+	}
+	if err := display.Edited(a.Out, e); err != nil {
+		return err
+	}
+	if e.Masked > 0 {
+		a.Tip("%s masked", display.Plural(e.Masked, "secret"))
+	}
+	switch {
+	case e.Duplicate:
+		a.Tip("it was there already")
+	case e.Edit == "":
+		a.Tip("it said that already")
+	default:
+		a.Tip("'memkernel undo %s' takes it back", e.Edit)
+	}
+	return nil
+}
+
+func listVerb(a *cli.App) *cobra.Command {
+	most := defaultListed
+	cmd := &cobra.Command{
+		Long: `list prints the entries of memory, or of one file or folder of it, the newest first: the
+address, the day, who wrote it, and the text. edit, forget, why, history and get take
+the address. Who wrote it is you, an agent, or memkernel's upkeep; what nobody is known
+to have written counts as yours.`,
+		Example: `  memkernel list
+  memkernel list MEMORY.md --max-results 5`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return cli.Usagef("list takes one file or folder, got %d", len(args))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if most < 1 {
+				return cli.Usagef("--max-results %d: give a number from 1", most)
+			}
+			return runList(cmd.Context(), a, strings.Join(args, ""), most)
+		},
+	}
+	cmd.Flags().IntVarP(&most, "max-results", "n", defaultListed, "print at most `N` entries")
+	a.SharedFlag(cmd.Flags())
+	return cmd
+}
+
+// defaultListed is how many entries list prints: a screen's height, our choice.
+const defaultListed = 20
+
+func runList(ctx context.Context, a *cli.App, of string, most int) error {
+	req := api.ListRequest{Max: most, Private: a.Private()}
+	if of != "" {
+		pl, err := addressIn(a, of)
+		if err != nil {
+			return err
+		}
+		req.Path = pl.path
+	}
+	k, err := openUpkeep(ctx, a)
+	if err != nil {
+		return err
+	}
+	defer k.Close()
+	l, err := k.Editor().List(ctx, req)
+	if err != nil {
+		return err
+	}
+	if a.JSON {
+		return a.WriteJSON(document.OfList(l))
+	}
+	if err := display.Entries(a.Out, l, a.Style()); err != nil {
+		return err
+	}
+	switch {
+	case l.Total == 0 && req.Path != "":
+		a.Tip("%s has no entry of memory; 'memkernel list' prints all", display.Printable(req.Path))
+	case l.Total == 0:
+		a.Tip("memory is empty: 'memkernel remember TEXT' writes the first entry")
+	case l.Total > len(l.Entries):
+		a.Tip("%d more; --max-results prints them", l.Total-len(l.Entries))
+	}
+	return nil
+}
+
+func editVerb(a *cli.App) *cobra.Command {
+	return &cobra.Command{
+		Long: `edit replaces an entry of memory, and prints the old and the new text. The entry is named
+by its address, as list, search and remember print it, or by the id of its mark. With -
+for the text it reads standard input. You may change any entry, also in the log of a
+past day; a coding agent or a script only what agents wrote.`,
+		Example: `  memkernel edit MEMORY.md:12 we deploy on Fridays
+  memkernel edit memory/deploys.md#L3 "the staging port is 8082"`,
+		Args: needs("edit needs an address and the new text: edit PATH:LINE TEXT", 2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			text, err := words(a, args[1:])
+			if err != nil {
+				return err
+			}
+			if strings.TrimSpace(text) == "" {
+				return cli.Usagef("edit: the new text is empty; forget %s takes the entry out", args[0])
+			}
+			return runEntry(cmd.Context(), a, args[0], api.EntryRequest{Text: text})
+		},
+	}
+}
+
+// runEntry replaces or removes an entry.
+func runEntry(ctx context.Context, a *cli.App, address string, req api.EntryRequest) error {
+	k, err := openUpkeep(ctx, a)
+	if err != nil {
+		return err
+	}
+	defer k.Close()
+	pl, err := entryOf(ctx, a, k, address)
+	if err != nil {
+		return err
+	}
+	req.Path, req.Line, req.EndLine, req.Voice, req.Private = pl.path, pl.from, pl.from+max(pl.lines, 1)-1, a.Voice(), a.Private()
+	e, err := k.Editor().Entry(ctx, req)
+	if err != nil {
+		return hintHands(a, err)
+	}
+	return showEdited(a, e)
+}
+
+// markForm matches the id of an entry's mark.
+var markForm = regexp.MustCompile(`^(?:mk:)?(?:me|fl|wb|up)-[0-9a-f]+$`)
+
+// entryOf returns the place that names an entry.
+func entryOf(ctx context.Context, a *cli.App, k *kernel.Kernel, address string) (place, error) {
+	if markForm.MatchString(address) {
+		g, err := k.Maintenance().Why(ctx, api.WhyRequest{Entry: address})
+		if err != nil {
+			return place{}, hintHands(a, err)
+		}
+		return place{path: g.Path, from: g.Line}, nil
+	}
+	pl, err := addressIn(a, address)
+	if err == nil && pl.from == 0 {
+		err = cli.UsageWith(fmt.Sprintf("%s names no line", display.Printable(address)), fmt.Sprintf("name an entry, as in %s:LINE; 'memkernel list %s' prints them", pl.path, pl.path))
+	}
+	return pl, err
+}
+
+// addressIn reads the address of a file or of lines of it. The path begins at the workspace, or
+// is absolute.
+func addressIn(a *cli.App, address string) (place, error) {
+	pl, _, err := parsePlace(address)
+	if err != nil {
+		return pl, err
+	}
+	if abs, err := filepath.Abs(a.Workspace); err == nil && filepath.IsAbs(pl.path) {
+		if rel, err := filepath.Rel(abs, pl.path); err == nil {
+			pl.path = rel
+		}
+	}
+	pl.path = strings.TrimPrefix(filepath.ToSlash(filepath.Clean(pl.path)), "./")
+	return pl, nil
+}
+
+// hintHands adds the way out to the error of a change by hand.
+func hintHands(a *cli.App, err error) error {
+	var none *api.NoLineError
+	var person *api.PersonError
+	var denied *markdownstore.DeniedError
+	var secret *api.SecretError
+	switch {
+	case errors.As(err, &none) && none.Near > 0:
+		return cli.Hint(err, "the nearest entry is %s:%d; 'memkernel list %s' prints all", none.Path, none.Near, none.Path)
+	case errors.As(err, &none):
+		return cli.Hint(err, "%s has no entry; 'memkernel list' prints those of memory", none.Path)
+	case errors.As(err, &person):
+		return cli.Hint(errors.New(person.Touch.Error()), "a person changes it at a terminal: %s; remember adds what holds now", a.WhyAgent())
+	case errors.As(err, &secret):
+		return cli.Hint(err, "'memkernel forget --for-good PATH:LINE' takes it out and keeps no copy")
+	case errors.As(err, &denied) && denied.Reason == markdownstore.DenyClosed:
+		return cli.Hint(err, "a person changes it at a terminal: %s; remember adds what holds now", a.WhyAgent())
+	case errors.As(err, &denied):
+		return cli.Hint(err, "memkernel writes to MEMORY.md, USER.md and what is in memory/, such as memory/deploys.md; any other file is its owner's to change")
+	}
+	if cli.HintFor(err) == "" {
+		return cli.Hint(err, "'memkernel list' prints the entries of memory with their addresses")
+	}
+	return err
+}
+
+func undoVerb(a *cli.App) *cobra.Command {
+	return &cobra.Command{
+		Long: `undo takes back the last remember, edit, forget PATH:LINE or pruning, a night's too, or
+the change that ID names; history prints the ids, also of what agents' sessions changed.
+The files become what they were before it. If somebody has changed one of them since, nothing is
+done. A coding agent or a script takes back no change that a person made.`,
+		Example: `  memkernel undo
+  memkernel undo run-7`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return cli.Usagef("undo takes one change back, whatever files it changed: leave out %s", args[1])
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runUndo(cmd.Context(), a, strings.Join(args, ""))
+		},
+	}
+}
+
+func runUndo(ctx context.Context, a *cli.App, edit string) error {
+	k, err := openUpkeep(ctx, a)
+	if err != nil {
+		return err
+	}
+	defer k.Close()
+	u, err := k.Editor().Undo(ctx, api.UndoRequest{Edit: edit, Voice: a.Voice(), Private: a.Private()})
+	if err != nil {
+		return cli.Hint(err, "'memkernel history PATH' names the changes of a file, and shows what it was")
+	}
+	doc := document.OfUndone(u)
+	if a.JSON {
+		return a.WriteJSON(doc)
+	}
+	_, err = fmt.Fprintf(a.Out, "took back %s of %s: %s\n", doc.Edit, doc.Time.UTC().Format("2006-01-02 15:04Z"), display.Printable(strings.Join(doc.Files, ", ")))
+	return err
+}

@@ -1,0 +1,229 @@
+package upkeep
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/memkernel/memkernel/consolidation"
+	"github.com/memkernel/memkernel/kernel/api"
+	"github.com/memkernel/memkernel/markdownstore"
+)
+
+// EditEntry replaces or removes an entry of a file.
+func (k *Keeper) EditEntry(ctx context.Context, e Editor, req *api.EntryRequest) (*api.EntryEdited, error) {
+	out := &api.EntryEdited{Path: req.Path}
+	edited, err := k.Edit(ctx, e, func(read Reading) ([]api.EditFile, error) {
+		now, err := read(req.Path)
+		if err != nil {
+			return nil, err
+		}
+		if !now.Exists {
+			return nil, &api.EditError{Path: req.Path, Why: "there is no such file"}
+		}
+		old, err := entryOn(now, req)
+		if err != nil {
+			return nil, err
+		}
+		out.Path, out.Line, out.Before = now.Path, old.StartLine, k.Masker.Text(old.Text)
+		p := api.PassageRequest{Version: now.Hash, From: old.StartLine, Lines: old.EndLine - old.StartLine + 1, Delete: req.Delete}
+		if !req.Delete {
+			p.Text = markdownstore.Item(markdownstore.MarkOf(old.Text), req.Text)
+		}
+		f, err := passage(k, now, &p)
+		if rest := strings.TrimSpace(strings.TrimPrefix(f.Text, byteOrder)); req.Delete && strings.HasPrefix(rest, "# ") && !strings.Contains(rest, "\n") {
+			f.Remove = true // a lone title is no memory
+		}
+		return []api.EditFile{f}, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	out.Edit, out.Masked = edited.Edit, edited.Masked
+	if !req.Delete {
+		out.After, out.EndLine = k.textOn(out.Path, out.Line)
+	}
+	return out, nil
+}
+
+// entryOn returns the single entry on some lines of a file.
+func entryOn(now Standing, req *api.EntryRequest) (*consolidation.Entry, error) {
+	doc := markdownstore.Parse(now.Path, strings.ReplaceAll(now.Text, "\r\n", "\n"))
+	all := consolidation.Entries(doc)
+	var on []consolidation.Entry
+	for i := range all {
+		if all[i].StartLine <= max(req.EndLine, req.Line) && all[i].EndLine >= req.Line {
+			on = append(on, all[i])
+		}
+	}
+	if len(on) == 1 {
+		return &on[0], nil
+	}
+	if len(on) > 1 {
+		var places []string
+		for i := range on[:min(len(on), mostListed)] {
+			places = append(places, on[i].Place())
+		}
+		return nil, &api.EditError{Path: now.Path, Why: fmt.Sprintf("lines %d to %d hold %d entries: name one of %s", req.Line, req.EndLine, len(on), strings.Join(places, ", "))}
+	}
+	return nil, noEntry(now.Path, req.Line, len(linesOf(now.Text)), all)
+}
+
+// noEntry returns the error for a line that belongs to no entry of a file.
+func noEntry(path string, line, lines int, all []consolidation.Entry) error {
+	none := &api.NoLineError{Path: path, Line: line, Lines: lines}
+	if len(all) > 0 {
+		far := func(e *consolidation.Entry) int { return max(e.StartLine-line, line-e.EndLine, 0) }
+		none.Near = slices.MinFunc(all, func(a, b consolidation.Entry) int { return cmp.Compare(far(&a), far(&b)) }).StartLine
+	}
+	return none
+}
+
+// mostListed is how many places an error names.
+const mostListed = 5
+
+// textOn returns the entry on a line of a file, with secrets masked, and its last line.
+func (k *Keeper) textOn(path string, line int) (string, int) {
+	l, err := k.Files.ReadFile(path)
+	if err == nil {
+		for _, e := range consolidation.Entries(markdownstore.Parse(path, strings.ReplaceAll(l.Text, "\r\n", "\n"))) {
+			if e.StartLine <= line && line <= e.EndLine {
+				return k.Masker.Text(e.Text), e.EndLine
+			}
+		}
+	}
+	return "", line
+}
+
+// mostTries is how often an addition is tried again because somebody else wrote to the file.
+const mostTries = 5
+
+// Add adds an entry at the end of a file, as an edit that can be taken back. An entry that is in
+// the file already is not added again.
+func (k *Keeper) Add(ctx context.Context, e Editor, path, text string) (*api.EntryEdited, error) {
+	if e.Rule == api.EditNone {
+		e.Rule = api.EditOwn // an addition changes nothing that is there
+	}
+	for try := 1; ; try++ {
+		out, err := k.addOnce(ctx, e, path, text)
+		if stale := (*api.StaleError)(nil); !errors.As(err, &stale) || try == mostTries {
+			return out, err
+		}
+	}
+}
+
+func (k *Keeper) addOnce(ctx context.Context, e Editor, path, text string) (*api.EntryEdited, error) {
+	out := &api.EntryEdited{Path: path}
+	edited, err := k.Edit(ctx, e, func(read Reading) ([]api.EditFile, error) {
+		now, err := read(path)
+		if err != nil {
+			return nil, err
+		}
+		if e.Voice != api.VoicePerson {
+			text = consolidation.AsAgent(text)
+		}
+		was := strings.ReplaceAll(now.Text, "\r\n", "\n")
+		entry := markdownstore.Item("- ", text)
+		if e.Voice != api.VoicePerson {
+			entry = consolidation.ByAgent(now.Path, entry)
+		}
+		for _, x := range consolidation.Entries(markdownstore.Parse(now.Path, was)) {
+			if x.Text == k.Masker.Text(entry) {
+				out.Path, out.Line, out.Duplicate = now.Path, x.StartLine, true
+				return []api.EditFile{{Path: now.Path, Version: now.Hash, Text: was}}, nil
+			}
+		}
+		f := api.EditFile{Path: now.Path, Version: now.Hash}
+		out.Path = now.Path
+		f.Text, out.Line = markdownstore.Grown(now.Path, was, entry)
+		return []api.EditFile{f}, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	out.Edit, out.Masked = edited.Edit, edited.Masked
+	out.After, out.EndLine = k.textOn(out.Path, out.Line)
+	return out, nil
+}
+
+// Entries lists the entries of the files of memory that a session sees, the newest first. path is
+// a file or a folder, or "" for all files.
+func (k *Keeper) Entries(ctx context.Context, see *markdownstore.Store, path string) ([]api.MemoryEntry, error) {
+	r, unlock, err := k.begin(ctx, kindSeen, time.Time{}, false)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	snap, err := r.Snapshot(ctx)
+	if err != nil {
+		return nil, err
+	}
+	rec, unread, err := r.record()
+	if err != nil {
+		return nil, err
+	}
+	written := r.written()
+	out := []api.MemoryEntry{}
+	for i := range snap.Files {
+		f := &snap.Files[i]
+		if !f.Memory || f.Shadowed || f.Err != nil || f.Kind == markdownstore.KindBuffer || f.Kind == markdownstore.KindFacts {
+			continue
+		}
+		if path != "" && f.Path != path && !strings.HasPrefix(f.Path, strings.TrimSuffix(path, "/")+"/") {
+			continue
+		}
+		if _, err := see.Stat(f.Path); err != nil {
+			continue
+		}
+		for j := range f.Entries {
+			x := &f.Entries[j]
+			at := written[f.Path][consolidation.LineHash(firstLine(x.Text))]
+			day := x.Date
+			if day == "" {
+				day = see.Today(cmp.Or(at, f.ModTime))
+			}
+			out = append(out, api.MemoryEntry{Path: f.Path, Line: x.StartLine, EndLine: x.EndLine, Date: day, By: authorOf(rec.Origin(f.Path, x.ID, x.Text)), ID: x.ID,
+				Text: k.Masker.Text(strings.TrimPrefix(x.Plain, consolidation.AgentMark)), Written: at})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b api.MemoryEntry) int {
+		return cmp.Or(cmp.Compare(b.Date, a.Date), b.Written.Compare(a.Written), cmp.Compare(a.Path, b.Path), cmp.Compare(b.Line, a.Line))
+	})
+	return out, unread()
+}
+
+func firstLine(s string) string {
+	s, _, _ = strings.Cut(s, "\n")
+	return s
+}
+
+// written returns when edits wrote the lines of files, by path and [consolidation.LineHash].
+func (r *run) written() map[string]map[string]time.Time {
+	out := map[string]map[string]time.Time{}
+	for i := range r.log {
+		for path, lines := range r.log[i].run.Said {
+			if out[path] == nil {
+				out[path] = map[string]time.Time{}
+			}
+			for hash := range lines {
+				out[path][hash] = r.log[i].run.Time
+			}
+		}
+	}
+	return out
+}
+
+// authorOf returns who wrote an entry, in the terms of a list.
+func authorOf(o consolidation.Origin) string {
+	switch {
+	case o == consolidation.OriginUpkeep:
+		return api.ByUpkeep
+	case o.Machine():
+		return api.ByAgent
+	}
+	return api.ByPerson
+}
