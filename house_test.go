@@ -25,11 +25,11 @@ var arrows = map[string][]string{
 	"consolidation/history":   {"consolidation", "internal/textutil", "markdownstore"},
 	"client":                  {"client/protocol", "internal/rendezvous"},
 	"client/protocol":         {},
-	"consolidation":           {"internal/choice", "internal/longwork", "internal/textutil", "kernel/health", "markdownstore", "pagevm/mask", "transcript"},
-	"ledger":                  {"transcript"},
+	"consolidation":           {"internal/choice", "internal/longwork", "internal/textutil", "kernel/health", "ledger", "markdownstore", "pagevm/mask", "transcript"},
+	"ledger":                  {"internal/textutil", "transcript"},
 	"markdownstore":           {".", "internal/atomicfile", "internal/textutil"},
 	"markdownstore/storetest": {"markdownstore"},
-	"retrieval":               {"budget", "index", "index/analysis", "internal/longwork", "internal/textutil", "markdownstore"},
+	"retrieval":               {"budget", "index", "index/analysis", "internal/longwork", "internal/textutil", "ledger", "markdownstore"},
 	"retrieval/foreign":       {".", "internal/textutil"},
 	"sessions":                {".", "internal/store", "internal/textutil", "transcript"},
 
@@ -516,6 +516,7 @@ var stored = []string{"kernel", "kernel/...", "checkpoint", "sessions", "summary
 // onDisk are their files that use package os all the same, each with what it reaches,
 // which is no state of a store. The list only gets shorter.
 var onDisk = map[string]string{
+	"kernel/internal/upkeep/nightly.go":    "the running program's own file, by whose size and time derived results count",
 	"kernel/internal/upkeep/audit.go":      "records of jobs that other programs wrote, by the path that the user names",
 	"kernel/internal/memory/audit.go":      "the index's own file, of which a copy is checked",
 	"kernel/api/backend.go":                "the folder of the index's own file",

@@ -389,11 +389,7 @@ func (s *State) decisions(prev *Checkpoint) []Decision {
 		e.ID = Name("d" + strconv.Itoa(top))
 		out = append(out, e)
 	}
-	return orNil(newestDecisions(out))
-}
-
-func newestDecisions(list []Decision) []Decision {
-	return summary.Newest(list, MaxDecisions, Decision.persons)
+	return orNil(capped(out, MaxDecisions))
 }
 
 func (d Decision) persons() bool { return d.By == summary.ByUser }

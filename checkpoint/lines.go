@@ -240,7 +240,7 @@ func (c *Checkpoint) takeDecision(text string) {
 		}
 	}
 	if !slices.ContainsFunc(c.Decisions, d.same) {
-		c.Decisions = newestDecisions(append(c.Decisions, d))
+		c.Decisions = capped(append(c.Decisions, d), MaxDecisions)
 	}
 }
 

@@ -153,7 +153,7 @@ func (u *updater) decisions(before summary.State) {
 	for _, e := range u.s.Thread.Reader.Decisions {
 		d := DecisionCapture{Ref: e.ID, Key: e.Key, Kind: e.Kind, By: e.By, What: summary.Excerpt(e.Text, decisionRunes), When: u.time(), Seq: u.s.Thread.Captured}
 		if !slices.ContainsFunc(before.Decisions, func(o summary.Entry) bool { return o.ID == e.ID }) && !slices.ContainsFunc(u.s.Decisions.Items, func(o DecisionCapture) bool { return o.Ref == d.Ref && o.Key == d.Key }) {
-			u.s.Decisions.Items = summary.Newest(append(u.s.Decisions.Items, d), MaxDecisions, func(d DecisionCapture) bool { return d.By == summary.ByUser })
+			u.s.Decisions.Items = capped(append(u.s.Decisions.Items, d), MaxDecisions)
 		}
 	}
 }

@@ -129,22 +129,6 @@ func TestDecisionsInAnyLanguage(t *testing.T) {
 	}
 }
 
-// The user's decisions are kept longer than the agent's, and restored before them.
-func TestTheUsersDecisionsStay(t *testing.T) {
-	msgs := []memkernel.Message{user("Mach die Rechnungen fertig."), says("Shall we book in EUR?"), user("No, in CHF")}
-	for i := range 3 * checkpoint.MaxDecisions {
-		msgs = append(msgs, says(fmt.Sprintf("I'll go with step %d because it is small.", i)))
-	}
-	c := build(talk(msgs...))
-	if n := len(c.Decisions); n != checkpoint.MaxDecisions || !strings.HasSuffix(string(c.Decisions[0].What), "→ No, in CHF") || c.Decisions[n-1].What != "agent: I'll go with step 149 because it is small." {
-		t.Fatalf("%d: %s", n, decisions(c))
-	}
-	r := checkpoint.Restore(c, &checkpoint.RestoreOptions{Cap: 400})
-	if a, b := strings.Index(r, "No, in CHF"), strings.Index(r, "step 149"); a < 0 || b < a {
-		t.Errorf("restored:\n%s", r)
-	}
-}
-
 // The files of a commit are told from the files that were changed after it, in later checkpoints
 // too.
 func TestCommits(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/memkernel/memkernel/ledger"
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
@@ -250,7 +251,7 @@ func unfaithful(was, is string) string {
 		return "it is too long"
 	case float64(shared) < leastShared*float64(len(ws)):
 		return "it says something else"
-	case replaced.MatchString(was) != replaced.MatchString(is) || (cuesOf(was)^cuesOf(is))&cueNot != 0:
+	case ledger.Changed(was) != ledger.Changed(is) || (cuesOf(was)^cuesOf(is))&cueNot != 0:
 		return "it may say the opposite"
 	}
 	return ""

@@ -118,6 +118,8 @@ type Options struct {
 	Resolves func(id string) bool
 	// Kept are the checks of data that is kept outside the files, by their codes.
 	Kept map[health.Code]Kept
+	// Derived has results of the audit before. It may be nil.
+	Derived *Derived
 	// Snapshot is the workspace, if it is read already.
 	Snapshot *Snapshot
 	// Only names the checks to run. If it is empty, all checks run. Skip names checks not to run.

@@ -25,10 +25,10 @@ func (a *auditor) secrets() {
 		if f.Doc.Raw == "" || f.Doc.Binary {
 			continue
 		}
-		masked := a.Masker.Lines(f.Doc.Raw)
-		if masked == f.Doc.Raw {
+		if a.Derived.Clean("lines "+a.Masker.ID(), f.Doc.Raw, a.Masker.Lines) {
 			continue
 		}
+		masked := a.Masker.Lines(f.Doc.Raw)
 		was, is := strings.Split(f.Doc.Raw, "\n"), strings.Split(masked, "\n")
 		var rules []string
 		found := map[string][]health.Finding{}

@@ -2,9 +2,9 @@ package consolidation
 
 import (
 	"cmp"
+	"encoding/binary"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/memkernel/memkernel/kernel/health"
 )
@@ -34,12 +34,9 @@ func (a *auditor) contradictions() {
 	by := map[string][]claim{}
 	var subjects []string
 	who := peopleIn(a.snap)
-	for i := range a.snap.Files {
-		for _, c := range mayClaim(&a.snap.Files[i]) {
-			if c.key = who.rename(c.key); !c.loose {
-				c.subject = who.rename(c.subject)
-			}
-			k := c.key + "\x00" + string(c.value.kind) + "\x00" + c.value.unit
+	for _, f := range a.disputing(who) {
+		for _, c := range claims(f) {
+			k := who.key(&c)
 			if by[k] == nil {
 				subjects = append(subjects, k)
 			}
@@ -52,6 +49,51 @@ func (a *auditor) contradictions() {
 			a.compare(current(slices.DeleteFunc(by[k], func(c claim) bool { return c.changed() })), told)
 		}
 	}
+}
+
+// disputing returns the files that claim something of a subject of which a curated file claims
+// something, and one of them something else.
+func (a *auditor) disputing(who people) (out []*File) {
+	type subject struct {
+		value               uint64
+		disputed, evergreen bool
+	}
+	subjects := map[uint64]subject{}
+	pairs := make([][]byte, len(a.snap.Files))
+	for i := range a.snap.Files {
+		f := &a.snap.Files[i]
+		pairs[i] = a.Derived.Of("claims of "+f.Path+" by "+who.id(), f.Doc.Raw, func() []byte { return claimHashes(f, who) })
+		for p := pairs[i]; len(p) > 0; p = p[16:] {
+			k, v := binary.LittleEndian.Uint64(p), binary.LittleEndian.Uint64(p[8:])
+			s, known := subjects[k]
+			subjects[k] = subject{v, s.disputed || known && s.value != v, s.evergreen || f.Evergreen()}
+		}
+	}
+	for i := range a.snap.Files {
+		for p := pairs[i]; len(p) > 0; p = p[16:] {
+			if s := subjects[binary.LittleEndian.Uint64(p)]; s.disputed && s.evergreen {
+				out = append(out, &a.snap.Files[i])
+				break
+			}
+		}
+	}
+	return out
+}
+
+// claimHashes returns hashes of the keys and values of a file's claims, as the file alone makes
+// them.
+func claimHashes(f *File, who people) (out []byte) {
+	alone := *f
+	alone.Entries = f.parsed
+	seen := map[[2]uint64]bool{}
+	for _, c := range claims(&alone) {
+		pair := [2]uint64{hashed(who.key(&c)), hashed(c.Value.Text)}
+		if !seen[pair] {
+			seen[pair] = true
+			out = binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(out, pair[0]), pair[1])
+		}
+	}
+	return out
 }
 
 // place is a line of a file.
@@ -70,27 +112,34 @@ func peopleIn(s *Snapshot) people {
 	if f == nil {
 		return out
 	}
-	for _, c := range claims(f) {
-		if c.value.kind == kindName && (c.subject == "name user" || c.subject == "call user what") {
-			for _, w := range words(c.said)[:1] {
-				out[w] = true
-			}
-			break
-		}
+	for _, name := range namesIn(f) {
+		out[name] = true
 	}
 	return out
 }
 
-// rename replaces every name of the user in a subject by the same name.
-func (p people) rename(subject string) string {
-	ws := strings.Fields(subject)
-	for i, w := range ws {
-		if p[w] {
-			ws[i] = "user"
+// namesIn returns the first word of the user's name in USER.md.
+func namesIn(f *File) []string {
+	for _, c := range claims(f) {
+		if c.Value.Kind == "name" && slices.Equal(c.Subject, []string{"name", "user"}) {
+			return words(c.Said)[:1]
 		}
 	}
-	slices.Sort(ws)
-	return strings.Join(slices.Compact(ws), " ")
+	return nil
+}
+
+// key is the key of a claim, with the same word for all names of the user.
+func (p people) key(c *claim) string {
+	named := c.Claim
+	named.Subject = slices.Clone(c.Subject)
+	for i, w := range named.Subject {
+		if p[w] {
+			named.Subject[i] = "user"
+		}
+	}
+	slices.Sort(named.Subject)
+	named.Subject = slices.Compact(named.Subject)
+	return named.Key()
 }
 
 // current returns the claims that hold today. These are the undated claims of each curated file,
@@ -134,26 +183,23 @@ func (a *auditor) compare(cs []claim, told map[[2]place]bool) {
 
 // conflict reports whether c, of a curated file, and d contradict each other.
 func conflict(c, d *claim) bool {
-	if !c.file.Evergreen() || !c.value.disagree(d.value) {
+	if !c.file.Evergreen() || !c.Overrules(&d.Claim) && !d.Overrules(&c.Claim) {
 		return false
 	}
 	if c.scope() != d.scope() {
 		return false
 	}
-	if x, y := c.aside(), d.aside(); x != y && x != "" && y != "" {
+	if x, y := Key(c.Aside), Key(d.Aside); x != y && x != "" && y != "" {
 		return false
 	}
-	if (c.loose || d.loose) && !sureOf(c, d) {
+	if (c.Whole || d.Whole) && !sureOf(c, d) {
 		return false
-	}
-	if c.label && c.file == d.file && !slices.Equal(c.entry.Trail, d.entry.Trail) {
-		return false // a form that was filled in again
 	}
 	if d.file.Evergreen() {
 		// Of two curated files the newer may be right, but nothing shows it.
 		return c.entry != d.entry
 	}
-	if c.value.unit == "task" && d.value.text == "progress:open" {
+	if c.Value.Unit == unitTask && d.Value.Text == "progress:open" {
 		return false // done since
 	}
 	return !c.entry.Dated || d.entry.Date >= c.entry.Date
@@ -169,7 +215,7 @@ func sureOf(c, d *claim) bool {
 	if !slices.Equal(c.entry.Trail, d.entry.Trail) {
 		return false
 	}
-	return c.value.kind == kindState || c.value.kind == kindVersion || c.value.kind == kindNumber && c.value.unit != "" || d.line > c.line+1 || c.line > d.line+1
+	return c.Value.Kind == "state" || c.Value.Kind == "version" || c.Value.Kind == "number" && c.Value.Unit != "" || d.line > c.line+1 || c.line > d.line+1
 }
 
 func (a *auditor) disagreement(c, d *claim) {
@@ -179,19 +225,19 @@ func (a *auditor) disagreement(c, d *claim) {
 			old, now = d, c
 		}
 		a.add(health.Finding{Severity: health.Note, Place: health.Lines(old.file.Path, old.line, old.line), Others: []health.Place{health.Lines(now.file.Path, now.line, now.line)},
-			What: fmt.Sprintf("says %q of %s, superseded by %s:%d of %s, which says %q of %s", a.excerpt(old.said), old.entry.Date, now.file.Path, now.line, now.entry.Date, a.excerpt(now.said), a.excerpt(about(c))),
+			What: fmt.Sprintf("says %q of %s, superseded by %s:%d of %s, which says %q of %s", a.excerpt(old.Said), old.entry.Date, now.file.Path, now.line, now.entry.Date, a.excerpt(now.Said), a.excerpt(about(c))),
 			Hint: "strike it through (~~…~~), or say in the newer one what it replaces"})
 		return
 	}
 	a.add(health.Finding{Severity: health.Warning, Place: health.Lines(d.file.Path, d.line, d.line), Others: []health.Place{health.Lines(c.file.Path, c.line, c.line)},
-		What: fmt.Sprintf("says %q, but %s:%d says %q, both of %s", a.excerpt(d.said), c.file.Path, c.line, a.excerpt(c.said), a.excerpt(about(c))),
+		What: fmt.Sprintf("says %q, but %s:%d says %q, both of %s", a.excerpt(d.Said), c.file.Path, c.line, a.excerpt(c.Said), a.excerpt(about(c))),
 		Hint: "correct the one that is wrong; if one replaces the other, say so in it (\"replaces …\")"})
 }
 
 // about names a claim's subject.
 func about(c *claim) string {
-	if c.value.unit == "task" {
+	if c.Value.Unit == unitTask {
 		return "the task " + fmt.Sprintf("%q", c.entry.Plain)
 	}
-	return fmt.Sprintf("%q", c.subject)
+	return fmt.Sprintf("%q", c.About)
 }

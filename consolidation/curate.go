@@ -107,11 +107,16 @@ func (c *Curation) Text() string {
 	return b.String()
 }
 
+// reads reports whether a curation looks at a file.
+func (o *CurateOptions) reads(f *File) bool {
+	return promotes(f, o.Day) && f.Date >= addDays(o.Day, -logDays)
+}
+
 // inputs returns a hash of the texts that a curation chooses from, apart from the buffer.
 func (o *CurateOptions) inputs(s *Snapshot) string {
 	h := sha256.New()
 	for i := range s.Files {
-		if f := &s.Files[i]; promotes(f, o.Day) && f.Date >= addDays(o.Day, -logDays) {
+		if f := &s.Files[i]; o.reads(f) {
 			fmt.Fprintf(h, "%q %q\n", f.Path, f.Doc.Raw)
 		}
 	}
@@ -127,6 +132,9 @@ func (s *Snapshot) Curate(o CurateOptions) *Curation {
 		out.Path = m.Path
 	}
 	if o.Done != nil && o.Done(out.Inputs) {
+		return out
+	}
+	if o.Buffer == "" && len(o.Extra) == 0 && !slices.ContainsFunc(s.Files, func(f File) bool { return o.reads(&f) }) {
 		return out
 	}
 	c := &curator{snap: s, CurateOptions: o, known: s.knownOf(), days: s.DaysOf(), people: s.personsIn(o.Day), failures: s.failures(), names: s.needed(), forms: s.formsOf(o.Day)}
@@ -169,10 +177,9 @@ var tagScore = map[Tag]float64{Human: 5, Decision: 4, Identity: 4, Lesson: 3, Su
 
 // gather finds the candidates, those of the newest log first.
 func (c *curator) gather() {
-	oldest := addDays(c.Day, -logDays)
 	for i := len(c.snap.Files) - 1; i >= 0; i-- {
 		f := &c.snap.Files[i]
-		if !promotes(f, c.Day) || f.Date < oldest {
+		if !c.reads(f) {
 			continue
 		}
 		fresh := f.Date >= addDays(c.Day, -1) // a run after midnight finds the day in yesterday's

@@ -131,14 +131,14 @@ func (c *curator) supersede(p *Promoted) {
 	e := Entry{Path: m.Path, Text: "- " + p.Text, Plain: p.Text, StartLine: 1, Date: c.Day, Dated: true}
 	who := peopleIn(c.snap)
 	for _, now := range entryClaims(m, &e) {
-		if now.loose {
+		if now.Whole {
 			continue // likely enough for a finding, not to call a line outdated
 		}
 		for _, was := range claims(m) {
-			if was.entry.Date > c.Day || who.rename(was.key) != who.rename(now.key) || was.scope() != now.scope() || was.value.kind != now.value.kind || !was.value.disagree(now.value) {
+			if was.changed() || was.entry.Date > c.Day || who.key(&was) != who.key(&now) || was.scope() != now.scope() || !now.Overrules(&was.Claim) {
 				continue
 			}
-			if was.label && now.label && !slices.Equal(was.entry.Trail, e.Trail) && len(strings.Fields(was.subject)) < 2 {
+			if was.Label && now.Label && !slices.Equal(was.entry.Trail, e.Trail) && len(was.Subject) < 2 {
 				continue
 			}
 			p.Supersedes = append(p.Supersedes, lineRef(was.entry.Text))

@@ -80,17 +80,20 @@ func lineReferences(l string, n int) []reference {
 		r.line = n
 		out = append(out, r)
 	}
-	if path := strings.Contains(l, "memory/"); (path || strings.IndexByte(l, '`') >= 0) && !unmade.MatchString(l) {
+	if strings.IndexByte(l, '/') >= 0 && strings.IndexByte(l, '`') >= 0 {
 		for _, span := range codeSpan.FindAllString(l, -1) {
-			if p := strings.Trim(span, "` "); codePath.MatchString(p) && !strings.Contains(p, "memory/") {
+			if p := strings.Trim(span, "` "); strings.IndexByte(p, '/') > 0 && codePath.MatchString(p) && !strings.Contains(p, "memory/") {
 				take(strings.TrimPrefix(p, "./"), reference{mention: true, code: true})
 			}
 		}
-		if path {
-			for _, m := range memoryPath.FindAllStringSubmatch(uncommented(inlineLink.ReplaceAllString(l, "")), -1) {
-				take(strings.TrimPrefix(m[1], "./")+m[2], reference{mention: true})
-			}
+	}
+	if strings.Contains(l, "memory/") {
+		for _, m := range memoryPath.FindAllStringSubmatch(uncommented(inlineLink.ReplaceAllString(l, "")), -1) {
+			take(strings.TrimPrefix(m[1], "./")+m[2], reference{mention: true})
 		}
+	}
+	if len(out) > 0 && unmade.MatchString(l) {
+		out = nil
 	}
 	if strings.IndexByte(l, '[') < 0 {
 		return out

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/memkernel/memkernel/internal/textutil"
+	"github.com/memkernel/memkernel/ledger"
 )
 
 func itoa(n int) string { return strconv.Itoa(n) }
@@ -76,7 +77,7 @@ func worded(r *remark) (text string, ok bool) {
 // tells reports whether a remark names the subject of its heading.
 func (r *remark) tells(about string) bool {
 	return slices.ContainsFunc(words(about), func(w string) bool {
-		return !lexicon().weightless[w] && slices.Contains(r.words, w) && (utf8.RuneCountInString(w) > 3 || !isASCII(w))
+		return !ledger.Weightless(w) && slices.Contains(r.words, w) && (utf8.RuneCountInString(w) > 3 || w[0] >= utf8.RuneSelf)
 	})
 }
 
@@ -123,7 +124,7 @@ func bounded(s string, n int) string {
 			return conditioned(s, strings.TrimSpace(head[:at+len(strings.TrimSpace(end))]))
 		}
 	}
-	all := sentencesOf(head)
+	all := slices.Collect(textutil.Sentences(head))
 	if rest, _ := sentence(s[len(head):]); cuesOf(all[len(all)-1]+rest)&cueExcept != 0 {
 		return conditioned(s, head+rest)
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/memkernel/memkernel/ledger"
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
@@ -181,7 +182,7 @@ func (r *pruner) repeated(f *File, ps []piece, out map[int]Why) {
 	for _, i := range order {
 		p := &ps[i]
 		s := sayingOf(p.entry.Plain)
-		sayings[i], gists[i] = s, gist(p.entry.Plain)
+		sayings[i], gists[i] = s, ledger.Gist(p.entry.Plain)
 		// A block with more in it than its first entry is not a repetition.
 		if stays(i) || vague(p.entry.Plain) || p.entry.EndLine-p.entry.StartLine+1 < lineCount(strings.TrimSpace(p.text)) {
 			kept = append(kept, i)
@@ -200,17 +201,6 @@ func (r *pruner) repeated(f *File, ps []piece, out map[int]Why) {
 			}
 		}
 	}
-}
-
-// gist returns the words of a text that say something, in their order and in one spelling.
-func gist(text string) string {
-	var out []string
-	for _, w := range words(text) {
-		if !lexicon().weightless[w] {
-			out = append(out, spelledAlike(w))
-		}
-	}
-	return strings.Join(out, " ")
 }
 
 // withSources returns a block of one line with more sources.

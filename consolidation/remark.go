@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/memkernel/memkernel/internal/textutil"
+	"github.com/memkernel/memkernel/ledger"
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
@@ -114,7 +115,7 @@ func runs(text string, n int) []string {
 		return []string{text}
 	}
 	var out []string
-	for _, s := range sentencesOf(text) {
+	for s := range textutil.Sentences(text) {
 		if last := len(out) - 1; last >= 0 && utf8.RuneCountInString(out[last]+s) < mostFact && (leans(s) || utf8.RuneCountInString(out[last]+s) < n && n == mostFact) {
 			out[last] += " " + s
 			continue
@@ -135,7 +136,7 @@ func joined(rs []remark) []remark {
 		if n := len(out) - 1; n >= 0 && out[n].under&headCause != 0 && r.under&(headRemedy|headCause|headLesson) != 0 && slices.Equal(out[n].entry.Trail, r.entry.Trail) && r.entry.StartLine <= out[n].last+2 {
 			was, is := out[n].text, r.text
 			if utf8.RuneCountInString(was+is) >= mostFact {
-				was, is = sentencesOf(was)[0], sentencesOf(is)[0]
+				was, is = slices.Collect(textutil.Sentences(was))[0], slices.Collect(textutil.Sentences(is))[0]
 			}
 			if was = strings.TrimRight(was, " ;,"); utf8.RuneCountInString(was+is) < mostFact {
 				out[n].text, out[n].last = was+ending(was)+" "+is, r.last
@@ -210,7 +211,7 @@ func telling(h string) bool {
 	of := mentions(ws)
 	for i, w := range ws {
 		r, _ := utf8.DecodeRuneInString(w)
-		if !unicode.IsLetter(r) || len(w) < 2 || lexicon().weightless[w] {
+		if !unicode.IsLetter(r) || len(w) < 2 || ledger.Weightless(w) {
 			continue
 		}
 		if !slices.ContainsFunc(of, func(m mention) bool { return m.from <= i && i < m.to && m.cue >= headPassing }) {
@@ -296,30 +297,6 @@ func pieced(e *Entry) []Entry {
 		return []Entry{*e}
 	}
 	return out
-}
-
-// sentencesOf cuts a text at the ends of its sentences.
-func sentencesOf(s string) []string {
-	var out []string
-	for s != "" {
-		first, rest := sentence(s)
-		for rest != "" && endsShort(first) {
-			more, left := sentence(rest)
-			first, rest = first+more, left
-		}
-		if t := strings.TrimSpace(first); t != "" {
-			out = append(out, t)
-		}
-		s = rest
-	}
-	return out
-}
-
-// endsShort reports whether a text ends with an abbreviation or a number and not with a sentence.
-func endsShort(s string) bool {
-	t := strings.TrimRight(s, ". ")
-	word := t[strings.LastIndexAny(t, " (")+1:]
-	return strings.HasSuffix(strings.TrimSpace(s), ".") && (utf8.RuneCountInString(word) < 2 || strings.Contains(word, ".") && len(word) < 5)
 }
 
 // formFiles is how many days must have a line for the line to belong to a form.

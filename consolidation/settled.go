@@ -8,6 +8,7 @@ import (
 
 	"github.com/memkernel/memkernel/internal/choice"
 	"github.com/memkernel/memkernel/internal/textutil"
+	"github.com/memkernel/memkernel/ledger"
 )
 
 // readable returns the text of a captured decision if it can be read by itself: the question and
@@ -15,9 +16,6 @@ import (
 // question, a call refused without a word, a commit, and a list of steps.
 func readable(text string) (string, bool) {
 	text = strings.Join(strings.Fields(text), " ")
-	if said, ok := strings.CutPrefix(text, choice.Said("")); ok {
-		return text, specific(said, leastSaid)
-	}
 	asked, answer, answered := choice.Parts(text)
 	refused := strings.HasPrefix(text, refusedMark)
 	switch {
@@ -77,10 +75,9 @@ func points(s string) bool { return cuesOf(s)&cuePointing != 0 }
 // contents returns the words of a text that name something. In scripts without spaces these are
 // its characters.
 func contents(s string) []string {
-	known := lexicon().weightless
 	return slices.DeleteFunc(words(s), func(w string) bool {
 		r, _ := utf8.DecodeRuneInString(w)
-		return !ideograph(r) && (utf8.RuneCountInString(w) < 4 || known[w] || startOf(w)&cueIdle != 0)
+		return !ideograph(r) && (utf8.RuneCountInString(w) < 4 || ledger.Weightless(w) || startOf(w)&cueIdle != 0)
 	})
 }
 

@@ -23,7 +23,6 @@ func TestReadable(t *testing.T) {
 		{"Want me to do this? → no, we should never write generated files into the repository", "="},
 		{"Shall I? → ok, always run the migration before the deploy", "="},
 		{"rejected Write docs/plan.md → the parser exists in explain.go already, let's avoid duplication", "the parser exists in explain.go already, let's avoid duplication"},
-		{"agent: We decided to keep the ledger in one file because readers lock it.", "="},
 		// No subject, or no outcome.
 		{"Does this configuration structure look right? → yes", ""},
 		{"Want me to implement this? → yes please", ""},
@@ -39,7 +38,6 @@ func TestReadable(t *testing.T) {
 		{"commit 25f4652: docs: update comments", ""},
 		{"commit: feat: add a helper", ""},
 		{"plan (3): Add the field; Write it; Test it", ""},
-		{"agent: Going with that.", ""},
 		{"The two identifiers exist because: → ok do that", ""},
 		{"Would you like tests for the harbour importer? → now paint the crane button of the page green", ""},
 	} {

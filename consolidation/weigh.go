@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/memkernel/memkernel/internal/textutil"
+	"github.com/memkernel/memkernel/ledger"
 )
 
 // The worth of the kinds of remarks, people's wishes first. Our choice. A remark with a score of
@@ -131,12 +132,7 @@ var acting = textutil.LazyRegexp(`\b([A-Z][a-z]{2,})(?:'s)? ([a-z]+)\b`)
 func (s *Snapshot) personsIn(day string) []string {
 	var out []string
 	if f := s.File("USER.md"); f != nil {
-		for _, c := range claims(f) {
-			if c.value.kind == kindName && (c.subject == "name user" || c.subject == "call user what") {
-				name, _, _ := strings.Cut(c.said, " ")
-				out = append(out, Key(name))
-			}
-		}
+		out = append(out, namesIn(f)...)
 	}
 	seen := map[string]int{}
 	for i := range s.Files {
@@ -149,7 +145,7 @@ func (s *Snapshot) personsIn(day string) []string {
 		}
 	}
 	for w, n := range seen {
-		if n > 1 && cuesOf(w) == 0 && !lexicon().weightless[w] {
+		if n > 1 && cuesOf(w) == 0 && !ledger.Weightless(w) {
 			out = append(out, w)
 		}
 	}

@@ -20,7 +20,7 @@ var chosen = struct {
 }{
 	"There are two ways to keep the parcels.\n\n**Option 1: A file per parcel** is simple and slow.\n**Option 2: One append-only log** needs a reader of its own.\n\nWhich one shall I build?",
 	"let's try 2, but with a lock",
-	[]string{"Which one shall I build? Option 1: A file per parcel is simple and slow; Option 2: One append-only log needs a reader of its own → let's try 2, but with a lock", "agent: We decided to name it parcels.log."},
+	[]string{"Which one shall I build? Option 1: A file per parcel is simple and slow; Option 2: One append-only log needs a reader of its own → let's try 2, but with a lock"},
 }
 
 // What was chosen stands with its text in each of the three records, in the day's log and

@@ -11,5 +11,10 @@
 // state nothing. The subject must be in the sentence or in the sentence before it, which is then
 // part of the statement.
 //
+// It also reads the claims of a line: the values that its sentences give to subjects, in a form in
+// which audits, curation and search compare them:
+//
+//	a line ──► Claims ──► Claim: the words of the subject, and a value of a kind
+//
 // The package never writes, never asks a model, keeps nothing, and never rewords a sentence.
 package ledger

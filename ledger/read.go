@@ -6,6 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -492,32 +493,11 @@ func firstRune(s string) rune {
 // sentences cuts a paragraph at the ends of sentences.
 func sentences(para string) (out []sentence) {
 	means := transcript.Unquoted(para)
-	start := 0
-	cut := func(end int) {
-		said := strings.TrimSpace(para[start:end])
-		if said != "" {
-			out = append(out, newSentence(said, strings.TrimSpace(means[start:end])))
-		}
-		start = end
+	at := 0
+	for m := range textutil.Sentences(means) {
+		at += strings.Index(means[at:], m)
+		out = append(out, newSentence(para[at:at+len(m)], m))
+		at += len(m)
 	}
-	for i, r := range means {
-		end := i + utf8.RuneLen(r)
-		switch r {
-		case '。', '！', '？', '；':
-			cut(end)
-		case '.', '!', '?', ';':
-			if strings.HasPrefix(means[end:], " ") && !abbreviated(means[:i]) {
-				cut(end)
-			}
-		}
-	}
-	cut(len(para))
 	return out
-}
-
-// abbreviated reports whether the last word of a text is a letter, the number of an item, or has a
-// full stop itself.
-func abbreviated(text string) bool {
-	w := text[strings.LastIndexByte(text, ' ')+1:]
-	return utf8.RuneCountInString(w) < 2 || strings.Contains(w, ".") && len(w) < 5 || len(w) == len(text) && strings.Trim(w, "0123456789") == ""
 }

@@ -19,22 +19,32 @@ type phrases struct {
 	stems, wide []string
 }
 
-// meanings has the phrases by the names of the sections in words.txt.
-var meanings = sync.OnceValue(func() map[string]*phrases {
-	out := map[string]*phrases{}
-	var to *phrases
+// tables has the words and phrases of each section of words.txt.
+var tables = sync.OnceValue(func() map[string][]string {
+	out, now := map[string][]string{}, ""
 	for line := range strings.Lines(wordsText) {
 		line = strings.TrimSpace(line)
 		switch {
 		case line == "" || line[0] == '#':
 		case line[0] == '[':
-			to = &phrases{byFirst: map[string][][]string{}}
-			out[strings.Trim(line, "[]")] = to
+			now = strings.Trim(line, "[]")
 		default:
 			_, list, _ := strings.Cut(line, ": ")
 			for p := range strings.SplitSeq(list, ", ") {
-				to.add(strings.TrimSpace(p))
+				out[now] = append(out[now], strings.TrimSpace(p))
 			}
+		}
+	}
+	return out
+})
+
+// meanings has the phrases by the names of the sections in words.txt.
+var meanings = sync.OnceValue(func() map[string]*phrases {
+	out := map[string]*phrases{}
+	for name, list := range tables() {
+		out[name] = &phrases{byFirst: map[string][][]string{}}
+		for _, p := range list {
+			out[name].add(p)
 		}
 	}
 	return out

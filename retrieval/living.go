@@ -48,12 +48,12 @@ func overBy(over, citation string) string {
 
 // graves are the names of folders for files that are no longer in use, without signs and numbers
 // around them.
-var graves = wordSet("archive archives archived old done deprecated trash obsolete attic superseded completed closed archiv papierkorb archivo 归档")
+var graves = strings.Fields("archive archives archived old done deprecated trash obsolete attic superseded completed closed archiv papierkorb archivo 归档")
 
 // buried reports whether a file is in such a folder.
 func buried(p string) bool {
 	for dir := range strings.SplitSeq(path.Dir(p), "/") {
-		if graves[strings.ToLower(strings.TrimFunc(dir, func(r rune) bool { return r < '@' || r == '_' }))] {
+		if slices.Contains(graves, strings.ToLower(strings.TrimFunc(dir, func(r rune) bool { return r < '@' || r == '_' }))) {
 			return true
 		}
 	}
@@ -85,7 +85,7 @@ func (r *refiner) bury() {
 func (r *refiner) overrule(best []*place) (changed bool) {
 	var seen []*claim
 	for _, p := range best {
-		if c := p.claims(); c != nil && !slices.ContainsFunc(seen, func(o *claim) bool { return o.key == c.key && o.label == c.label }) {
+		if c := p.claims(); c != nil && !slices.ContainsFunc(seen, func(o *claim) bool { return o.key == c.key && o.Label == c.Label }) {
 			seen = append(seen, c)
 			if ps := r.onSubject(c); len(ps) > 1 {
 				changed = outdate(ps, r.past()) || changed
@@ -101,7 +101,7 @@ func (r *refiner) onSubject(of *claim) (out []*place) {
 		if !p.pairs.hasAll(&of.pairs) {
 			continue
 		}
-		if c := p.claims(); c != nil && c.key == of.key && c.label == of.label {
+		if c := p.claims(); c != nil && c.key == of.key && c.Label == of.Label {
 			out = append(out, p)
 		}
 	}
@@ -117,11 +117,11 @@ func outdate(ps []*place, past bool) (moved bool) {
 		}
 		var last *place
 		for _, p := range ps {
-			if p.by == "" && p != q && p.claims().onSubject(q.claims()) && p.after(q) && p.comparable(q) && (last == nil || p.after(last)) {
+			if p.by == "" && p != q && p.after(q) && p.comparable(q) && (last == nil || p.after(last)) {
 				last = p
 			}
 		}
-		if last == nil || !last.claims().differs(q.claims()) {
+		if last == nil || !last.claims().overrules(q.claims()) {
 			continue
 		}
 		if q.by = last.cite(); !past {
@@ -145,7 +145,7 @@ func (p *place) claims() *claim {
 		}
 		p.claim.Store(c)
 	}
-	if c.of == nil || p.session.talk && !c.label {
+	if c.key == "" || p.session.talk && !c.Label {
 		return nil
 	}
 	return c
@@ -192,14 +192,14 @@ func (p *place) comparable(q *place) bool {
 	under, over := p.topic(), q.topic()
 	oneFile, logs := p.chunk.hit.Path == q.chunk.hit.Path, p.log() && q.log()
 	switch {
-	case c.label:
+	case c.Label:
 		return under == over && (logs || oneFile && p.listed(q)) && !c.nested && !d.nested && c.specific(under) && !p.form(q)
 	case under == over && (logs || oneFile):
-		return c.named || !c.nested && !d.nested && (!oneFile || p.listed(q))
-	case c.named:
+		return c.Named || !c.nested && !d.nested && (!oneFile || p.listed(q))
+	case c.Named:
 		return !oneFile || p.day() != q.day() || !versioned(under) && !versioned(over)
 	}
-	return !oneFile && !c.nested && !d.nested && (c.now || c.of.change != nil || logs && len(strings.Fields(c.key)) > 3)
+	return !oneFile && !c.nested && !d.nested && (c.New || c.Changes || logs && len(c.Subject) > 2)
 }
 
 // topic returns the innermost heading above a passage that is no date.
@@ -214,7 +214,7 @@ func (p *place) topic() string {
 
 // versioned reports whether a heading names a version, or the past.
 func versioned(heading string) bool {
-	return strings.ContainsAny(heading, "0123456789") || slices.ContainsFunc(strings.Fields(strings.ToLower(heading)), func(w string) bool { return graves[w] || w == "history" || w == "previous" })
+	return strings.ContainsAny(heading, "0123456789") || slices.ContainsFunc(strings.Fields(strings.ToLower(heading)), func(w string) bool { return slices.Contains(graves, w) || w == "history" || w == "previous" })
 }
 
 // log reports whether a passage's file is the log of a day.
@@ -225,13 +225,7 @@ func (p *place) log() bool {
 
 // specific reports whether a label and the heading above it name a subject.
 func (c *claim) specific(heading string) bool {
-	n := 0
-	for w := range strings.FieldsSeq(c.key) {
-		if !empty[w] {
-			n++
-		}
-	}
-	return n > 1 || heading != "" && !versioned(heading)
+	return len(c.Subject) > 1 || heading != "" && !versioned(heading)
 }
 
 // listed reports whether only items of a list without labels are between two passages of one
@@ -251,7 +245,7 @@ func (p *place) listed(q *place) bool {
 func (p *place) form(q *place) bool {
 	labels := func(of *place, n map[string]int) {
 		for _, o := range of.session.places {
-			if c := o.claims(); c != nil && c.label && slices.Equal(o.trail, of.trail) {
+			if c := o.claims(); c != nil && c.Label && slices.Equal(o.trail, of.trail) {
 				n[c.key]++
 			} else if o.label != nil && slices.Equal(o.trail, of.trail) {
 				text := o.chunk.hit.Text[o.ownBegin:o.end]

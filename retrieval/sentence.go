@@ -6,6 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
@@ -18,9 +19,6 @@ const (
 	closers = `"')]*_` + "`" + `”’»」』）】`
 	openers = `"'([*_“‘„«「『（【¿¡`
 )
-
-// shortened are the words that mostly end with a full stop within a sentence.
-const shortened = " mr mrs ms dr prof st vs etc fig figs sec vol pp ed eds inc ltd co corp jr sr cf approx al resp incl ca bzw usw evtl ggf inkl vgl nr str ing sra "
 
 // sentenceStarts returns the offsets at which the sentences of a paragraph begin, except the first.
 // After a line break, that is the beginning of the line.
@@ -41,7 +39,7 @@ func sentenceStarts(text string) (out []int) {
 			return out
 		case !wide && len(next) == len(rest):
 			continue
-		case r == '.' && abbreviates(text[:at]), !wide && !begins(next) && !strings.HasSuffix(text[:at], " "):
+		case r == '.' && textutil.Abbreviated(text[1+strings.LastIndexByte(text[:at], '\n'):at]), !wide && !begins(next) && !strings.HasSuffix(text[:at], " "):
 			continue
 		}
 		i = len(text) - len(next)
@@ -52,20 +50,6 @@ func sentenceStarts(text string) (out []int) {
 		}
 	}
 	return out
-}
-
-// abbreviates reports whether a full stop after a text is part of its last word: of a letter, an
-// abbreviation or the number of an item.
-func abbreviates(text string) bool {
-	from := 1 + strings.LastIndexAny(text, " \t\n")
-	w := strings.TrimLeft(text[from:], openers)
-	switch {
-	case strings.Trim(w, "0123456789") == "":
-		return strings.TrimSpace(text[strings.LastIndexByte(text, '\n')+1:from]) == ""
-	case utf8.RuneCountInString(w) < 2, strings.Contains(w, ".") && len(w) < 5:
-		return true
-	}
-	return strings.Contains(shortened, " "+strings.ToLower(w)+" ")
 }
 
 // begins reports whether a text may be the beginning of a sentence.

@@ -56,11 +56,11 @@ func (u *updater) answered(c Call, result string) {
 			values = append(values, note)
 		}
 		if said := strings.Join(values, ", "); said != "" {
-			u.decided(ByUser, "choice", q.Text+" → "+oneLine(said, 2*replyRunes))
+			u.decided("choice", q.Text+" → "+oneLine(said, 2*replyRunes))
 		}
 	}
 	if text := gist(result, optionRunes); told == 0 && text != "" && !strings.Contains(text, nothingMark) && !strings.HasPrefix(text, noResponse) && !strings.HasPrefix(text, abortedMark) {
-		u.decided(ByUser, "choice", c.Ask+" → "+text)
+		u.decided("choice", c.Ask+" → "+text)
 	}
 }
 

@@ -31,16 +31,9 @@ func (u *updater) decide(reply string) bool {
 	a := u.asked()
 	text, ok := choice.Asked{Text: a.Text, Question: a.Question, Options: a.Options}.Answered(reply)
 	if ok {
-		u.decided(ByUser, kindReply, oneLine(text, DecisionRunes))
+		u.decided(kindReply, oneLine(text, DecisionRunes))
 	}
 	return ok
-}
-
-// state records the decisions that the assistant states.
-func (u *updater) state(text string) {
-	for _, s := range choice.Statements(text) {
-		u.decided(byAgent, "statement", oneLine(choice.Said(s), DecisionRunes))
-	}
 }
 
 // committed records a commit among the reports of finished work.
@@ -56,15 +49,13 @@ func (e Entry) in(list []Entry) bool {
 	return e.Key != "" && slices.ContainsFunc(list, func(o Entry) bool { return o.Key == e.Key && o.Kind == e.Kind && o.Text == e.Text })
 }
 
-// decided records a decision once, since messages are read again after a host takes later
+// decided records a person's decision once, since messages are read again after a host takes later
 // messages back.
-func (u *updater) decided(by, kind, text string) {
+func (u *updater) decided(kind, text string) {
 	e := u.entry("d", kind, text)
 	if e.in(u.s.Decisions) {
 		return
 	}
-	e.By = by
-	list := append(u.s.Decisions, e)
-	u.s.Decisions = Newest(list, maxDecisions, func(d Entry) bool { return d.By == ByUser })
-	u.s.Evicted.Decisions += len(list) - len(u.s.Decisions)
+	e.By = ByUser
+	u.s.Decisions = push(u.s.Decisions, e, maxDecisions, &u.s.Evicted.Decisions)
 }

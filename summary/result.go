@@ -76,7 +76,7 @@ func (u *updater) settle(c Call, r *memkernel.ToolResult, text string) {
 	case !transcript.Dialog(c.Name): // other tools don't ask the user
 	case c.Plan != "":
 		if strings.Contains(first, "approved your plan") {
-			u.decided(ByUser, "plan", "approved the plan: "+c.Plan)
+			u.decided("plan", "approved the plan: "+c.Plan)
 		}
 	case c.Ask != "":
 		u.answered(c, first)
@@ -149,9 +149,9 @@ func (u *updater) rejection(c Call, said string) {
 	switch {
 	case choice.Wonders(said):
 	case len(c.Questions) == 1 && transcript.Dialog(c.Name):
-		u.decided(ByUser, kindReply, c.Questions[0].Text+" → "+oneLine(said, 2*replyRunes))
+		u.decided(kindReply, c.Questions[0].Text+" → "+oneLine(said, 2*replyRunes))
 	case choice.Chooses(said):
-		u.decided(ByUser, kindRejection, "rejected "+oneLine(what, questionRunes)+" → "+oneLine(said, 2*replyRunes))
+		u.decided(kindRejection, "rejected "+oneLine(what, questionRunes)+" → "+oneLine(said, 2*replyRunes))
 	}
 }
 

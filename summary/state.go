@@ -92,7 +92,7 @@ type Entry struct {
 	// Kind is the source of the entry: reply, choice, rejection, plan, statement, check, report, or
 	// [KindCommit].
 	Kind string `json:"kind,omitempty"`
-	// By is the decision's owner, [ByUser] or byAgent, or "" if unknown.
+	// By is the decision's owner, [ByUser], or "" if unknown.
 	By string `json:"by,omitempty"`
 	// Text is the excerpt, one line of bounded length. For artifacts it is the path.
 	Text string `json:"text"`
@@ -105,11 +105,8 @@ type Entry struct {
 	Turn int `json:"turn,omitempty"`
 }
 
-// The owners of a decision: a person, or the agent itself.
-const (
-	ByUser  = "user"
-	byAgent = "agent"
-)
+// ByUser is the owner of a person's decision.
+const ByUser = "user"
 
 // KindCommit is the kind of the reports that name a commit.
 const KindCommit = "commit"
@@ -202,19 +199,6 @@ func push(list []Entry, e Entry, max int, evicted *int) []Entry {
 	if n := len(list) - max; n > 0 {
 		*evicted += n
 		list = slices.Delete(list, 0, n)
-	}
-	return list
-}
-
-// Newest drops the oldest entries of a list above max. In the older half of the list a person's
-// entries stay longest.
-func Newest[T any](list []T, max int, persons func(T) bool) []T {
-	for len(list) > max {
-		oldest := slices.IndexFunc(list[:len(list)/2], func(e T) bool { return !persons(e) })
-		if oldest < 0 {
-			oldest = 0
-		}
-		list = slices.Delete(list, oldest, oldest+1)
 	}
 	return list
 }

@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/internal/choice"
 	"github.com/memkernel/memkernel/internal/textutil"
+	"github.com/memkernel/memkernel/ledger"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -132,10 +132,12 @@ func (u *updater) request(text string) {
 		}
 	}
 	if strings.HasPrefix(text, transcript.PlanAccepted) {
-		u.decided(ByUser, "plan", oneLine(text, DecisionRunes))
+		u.decided("plan", oneLine(text, DecisionRunes))
 	} else if text != "" && !u.decide(text) {
-		for _, s := range choice.Statements(text) {
-			u.decided(ByUser, "statement", oneLine(s, DecisionRunes))
+		for _, st := range ledger.Read(text) {
+			if st.Kind == ledger.Decision {
+				u.decided("statement", oneLine(st.Text, DecisionRunes))
+			}
 		}
 	}
 	u.reported()
@@ -170,7 +172,6 @@ func (u *updater) say(text string) {
 		}
 		return a
 	}
-	u.state(text)
 }
 
 // asked returns the question that the assistant's last text leaves to the person.

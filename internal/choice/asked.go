@@ -76,7 +76,7 @@ func inList(line string) bool {
 func focused(lines []string, i int) string {
 	q := unmarked(lines[i])
 	if utf8.RuneCountInString(q) > QuestionRunes {
-		s := splitSentences(q)
+		s := sentences(q)
 		last := len(s) - 1
 		for last > 0 && !Asking(s[last]) {
 			last--
@@ -86,7 +86,7 @@ func focused(lines []string, i int) string {
 			q = s[last] + " " + q
 		}
 	}
-	if n := utf8.RuneCountInString(q); n < shortQuestion || n < pointingQuestion && points.MatchString(q) && len(splitSentences(q)) == 1 {
+	if n := utf8.RuneCountInString(q); n < shortQuestion || n < pointingQuestion && points.MatchString(q) && len(sentences(q)) == 1 {
 		if s := before(lines[:i]); s != "" && utf8.RuneCountInString(s+q) < QuestionRunes {
 			q = s + " " + q
 		}
@@ -115,7 +115,7 @@ func before(lines []string) string {
 	if strings.HasSuffix(t, ":") {
 		return ""
 	}
-	if s := lastSentence(t); len(s) >= shortQuestion {
+	if s := last(sentences(t), t); len(s) >= shortQuestion {
 		return s
 	}
 	return "" // such as "Done."
@@ -308,7 +308,7 @@ const agreeWords = 3
 // Wonders reports whether a person's words begin with a question or a doubt, or ask to wait.
 func Wonders(words string) bool {
 	line, _, _ := strings.Cut(strings.TrimSpace(words), "\n")
-	s := splitSentences(line)
+	s := sentences(line)
 	return len(s) > 0 && Asking(s[0]) || doubting.MatchString(line)
 }
 
@@ -322,14 +322,11 @@ func Parts(text string) (asked, answer string, ok bool) {
 	return text[:i], strings.TrimSpace(text[i+len(answersMark):]), true
 }
 
-// agentMark begins the text of a decision that an agent stated.
+// agentMark begins the text of a decision that an agent stated, as earlier versions kept it.
 const agentMark = "agent: "
 
 // ByAgent reports whether the text of a decision is an agent's statement alone.
 func ByAgent(text string) bool { return strings.HasPrefix(text, agentMark) }
-
-// Said returns the text of a decision that an agent stated.
-func Said(statement string) string { return agentMark + statement }
 
 // readable returns the lines of a text, with code and quotations left empty.
 func readable(text string) []string {

@@ -2,7 +2,6 @@ package choice
 
 import (
 	"math/rand/v2"
-	"os"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -67,33 +66,6 @@ func TestAnswered(t *testing.T) {
 	}
 }
 
-func TestStatements(t *testing.T) {
-	for _, file := range []string{"testdata/statements_tuned.txt", "testdata/statements_kept.txt"} {
-		raw, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		n, right := 0, 0
-		for i, l := range strings.Split(string(raw), "\n") {
-			text, want, ok := strings.Cut(l, " => ")
-			if !ok || strings.HasPrefix(l, "#") && !strings.HasPrefix(l, "## ") {
-				continue
-			}
-			n++
-			got := strings.Join(Statements(strings.ReplaceAll(text, `\n`, "\n")), " / ")
-			if got == "" {
-				got = "none"
-			}
-			if got != want {
-				t.Errorf("%s:%d: %q says %q, want %q", file, i+1, text, got, want)
-				continue
-			}
-			right++
-		}
-		t.Logf("%s: %d of %d right", file, right, n)
-	}
-}
-
 // No text breaks the reader, cut and joined anywhere, and its results are bounded and of one
 // line.
 func TestHostileTexts(t *testing.T) {
@@ -111,11 +83,6 @@ func TestHostileTexts(t *testing.T) {
 		a := Ask(agent)
 		if d, ok := a.Answered(reply); ok && (strings.Contains(d, "\n") || utf8.RuneCountInString(d) > 600) {
 			t.Errorf("%q to %.80q: %q", reply, agent, d)
-		}
-		for _, s := range Statements(agent) {
-			if strings.Contains(s, "\n") || utf8.RuneCountInString(s) > statementRunes {
-				t.Errorf("%.80q says %q", agent, s)
-			}
 		}
 	}
 }

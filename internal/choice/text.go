@@ -1,9 +1,12 @@
 package choice
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/memkernel/memkernel/internal/textutil"
 )
 
 // cut returns a text as one line of at most max characters. It cuts at the end of a sentence if
@@ -78,38 +81,12 @@ func greek(s string) bool {
 	return strings.ContainsFunc(s, func(r rune) bool { return unicode.Is(unicode.Greek, r) })
 }
 
-// splitSentences cuts a line where sentences end.
-func splitSentences(line string) []string {
-	var out []string
-	start := 0
-	for i, r := range line {
-		end := i + utf8.RuneLen(r)
-		wide := strings.ContainsRune("。！？؟।", r)
-		if !wide && !strings.ContainsRune(".!?", r) || !wide && !strings.HasPrefix(line[end:], " ") && end < len(line) || r == '.' && abbreviated(line[:i]) {
-			continue
-		}
-		if s := strings.TrimSpace(line[start:end]); s != "" {
-			out = append(out, s)
-		}
-		start = end
-	}
-	if s := strings.TrimSpace(line[start:]); s != "" {
-		out = append(out, s)
-	}
-	return out
-}
+func sentences(line string) []string { return slices.Collect(textutil.Sentences(line)) }
 
-// abbreviated reports whether the last word of s is a letter or a figure, or contains a full
-// stop.
-func abbreviated(s string) bool {
-	w := s[strings.LastIndexByte(s, ' ')+1:]
-	return utf8.RuneCountInString(w) < 2 || strings.Contains(w, ".") && len(w) < 5
-}
-
-func lastSentence(line string) string {
-	s := splitSentences(line)
-	if len(s) == 0 {
-		return line
+// last returns the last sentence, or a text if there is none.
+func last(sentences []string, text string) string {
+	if len(sentences) == 0 {
+		return text
 	}
-	return s[len(s)-1]
+	return sentences[len(sentences)-1]
 }

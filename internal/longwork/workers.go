@@ -42,4 +42,3 @@ func Run(most int, work func()) {
 	work()
 	helpers.Wait()
 }
-

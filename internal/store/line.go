@@ -15,7 +15,7 @@ import (
 )
 
 // lineVersion is the version of the lines that are written. plainVersion is the version of lines
-// without a sum, which older programs wrote.
+// without a sum, which are older lines and the lines of traces.
 //
 //	1: first version
 //	2: with a sum
@@ -38,7 +38,8 @@ func (c chain) next(rec ...[]byte) chain {
 	return chain(hex.EncodeToString(h.Sum(sum[:0])[:8]))
 }
 
-// encodeRecord appends the line of a record and updates the sum. A compact body, such as every body of this module, is copied. Any other body goes through
+// encodeRecord appends the line of a record and updates the sum. If sum is nil, the line has no
+// sum. A compact body, such as every body of this module, is copied. Any other body goes through
 // encoding/json.
 func encodeRecord(b *bytes.Buffer, r *Record, sum *chain) error {
 	if r.Op == "" {
@@ -80,8 +81,12 @@ func writeLine(b *bytes.Buffer, sum *chain, rec ...[]byte) {
 		crc = crc32.Update(crc, castagnoli, part)
 	}
 	b.Grow(n + 96)
-	*sum = sum.next(rec...)
-	fmt.Fprintf(b, `{"v":%d,"n":%d,"crc":"%08x","sum":"%s","rec":`, lineVersion, n, crc, *sum)
+	if sum == nil {
+		fmt.Fprintf(b, `{"v":%d,"n":%d,"crc":"%08x","rec":`, plainVersion, n, crc)
+	} else {
+		*sum = sum.next(rec...)
+		fmt.Fprintf(b, `{"v":%d,"n":%d,"crc":"%08x","sum":"%s","rec":`, lineVersion, n, crc, *sum)
+	}
 	for _, part := range rec {
 		b.Write(part)
 	}

@@ -47,6 +47,7 @@ func (k *Keeper) Audit(ctx context.Context, o AuditOptions) (*health.Report, err
 		}
 	}
 	o.Kept[health.MemorySize] = k.auditSize
+	o.Derived = k.derived.Load()
 	if o.Snapshot, err = k.ReadAll(ctx); err != nil {
 		return nil, fmt.Errorf("audit: %w", err)
 	}

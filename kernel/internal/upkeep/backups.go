@@ -26,7 +26,9 @@ const BackupsFolder = "backups"
 const heldBack = "it holds what is taken for a secret, which no backup may hold, so it is left alone: take the secret out of it, or name it in redact.allow if it is none"
 
 // secret reports whether a text holds a suspected secret.
-func (k *Keeper) secret(text string) bool { return k.Masker.Text(text) != text }
+func (k *Keeper) secret(text string) bool {
+	return !k.derived.Load().Clean("text "+k.Masker.ID(), text, k.Masker.Text)
+}
 
 // keep adds a text to the backups, unless it holds a secret, and returns its hash.
 func (r *run) keep(text string) string {

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/memkernel/memkernel/consolidation"
@@ -48,9 +50,56 @@ func (k *Keeper) Nightly(ctx context.Context, n Night) (steps []api.NightlyStep,
 		}
 	}
 	k.last.Store(&consolidation.Snapshot{})
+	k.derived.Store(k.readDerived())
 	defer k.last.Store(nil)
+	defer k.derived.Store(nil)
 	steps, err = k.night(ctx, &n)
+	if err == nil {
+		err = k.writeDerived()
+	}
 	return steps, "", err
+}
+
+// derivedFile has the results for [consolidation.Derived]. Deleting it loses nothing.
+const derivedFile = "derived.json"
+
+// derivedDoc is the document in derivedFile. Results of another program don't count.
+type derivedDoc struct {
+	Program string            `json:"program"`
+	Results map[string][]byte `json:"results"`
+}
+
+// program names the running program.
+var program = sync.OnceValue(func() string {
+	if file, err := os.Executable(); err == nil {
+		if fi, err := os.Stat(file); err == nil {
+			return fmt.Sprint(fi.Size(), fi.ModTime().UnixNano())
+		}
+	}
+	return ""
+})
+
+// readDerived returns the results of the night before, none if they can't be read.
+func (k *Keeper) readDerived() *consolidation.Derived {
+	var doc derivedDoc
+	data, err := k.State.Get(derivedFile)
+	if err != nil || json.Unmarshal(data, &doc) != nil || doc.Program != program() {
+		return &consolidation.Derived{}
+	}
+	return &consolidation.Derived{Known: doc.Results}
+}
+
+func (k *Keeper) writeDerived() error {
+	used, changed := k.derived.Load().Used()
+	if !changed || program() == "" {
+		return nil
+	}
+	data, err := json.Marshal(derivedDoc{program(), used})
+	if err != nil {
+		return err
+	}
+	_, err = k.State.Put(store.Unsynced, store.Doc{Name: derivedFile, Data: data})
+	return err
 }
 
 func (k *Keeper) night(ctx context.Context, n *Night) ([]api.NightlyStep, error) {

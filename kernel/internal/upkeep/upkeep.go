@@ -56,6 +56,8 @@ type Keeper struct {
 	Buffer  Buffer
 	// last is the newest snapshot of a night's steps, nil between nights.
 	last atomic.Pointer[consolidation.Snapshot]
+	// derived has the results of the night before that follow from files alone, nil between nights.
+	derived atomic.Pointer[consolidation.Derived]
 	// Changed is called when files may have changed.
 	Changed func()
 	// Now is the clock for the cool-downs of models. It may be nil if no model is ever asked.
