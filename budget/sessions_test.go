@@ -58,7 +58,7 @@ func sessionTexts(tb testing.TB) []string {
 // TestSessionsEqualReference takes a share of the texts; all of them in
 // the long suite.
 func TestSessionsEqualReference(t *testing.T) {
-	limit := suite.Pick(1<<20, 1<<40)
+	limit := suite.Pick(1<<18, 1<<40)
 	seen := map[string]bool{}
 	total := 0
 	for _, text := range sessionTexts(t) {

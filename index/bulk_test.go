@@ -3,12 +3,13 @@ package index
 import (
 	"context"
 	"fmt"
+	"github.com/memkernel/memkernel/internal/suite"
 	"testing"
 )
 
 // A sync of ten thousand files of which none has changed opens none.
 func TestNoopOpensNothing(t *testing.T) {
-	const n = 10000
+	n := suite.Pick(2000, 10_000)
 	opened := 0
 	read := func(p string) ([]Chunk, error) {
 		opened++

@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/memkernel/memkernel/index/internal/drv"
+	"github.com/memkernel/memkernel/internal/suite"
 )
 
 // sample is a workspace and a closed index of it, with vectors.
@@ -147,7 +148,7 @@ func TestSpoiltBytesAreFound(t *testing.T) {
 	rng := rand.New(rand.NewSource(7))
 	whole := contents(t, good)
 	found, dir := 0, t.TempDir()
-	const rounds = 40
+	rounds := suite.Pick(16, 40)
 	for i := range rounds {
 		p := filepath.Join(dir, fmt.Sprintf("%d.sqlite", i))
 		copyFile(t, good, p)

@@ -168,7 +168,7 @@ func TestVectorsAreExactUnderChurn(t *testing.T) {
 		t.Fatal(err)
 	}
 	truth := map[Hash][]float32{}
-	rounds := suite.Pick(4, 8)
+	rounds := suite.Pick(3, 8)
 	for round := range rounds {
 		for i := range 300 {
 			w.put(t, fmt.Sprintf("%d.md", i), fmt.Sprintf("text %d of round %d\n", i, round))

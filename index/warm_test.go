@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/memkernel/memkernel/internal/suite"
 )
 
 // What an index keeps in memory of the searches before never changes an answer: one that
@@ -104,7 +105,7 @@ func TestWarmAnswersAreThoseOfACold(t *testing.T) {
 			}
 		},
 	}
-	for step := range 21 {
+	for step := range suite.Pick(14, 21) {
 		changes[step%len(changes)]()
 		w.sync(t, ix)
 		if step%3 > 0 {

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/budget"
+	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/fault"
@@ -369,7 +370,7 @@ func TestOddIds(t *testing.T) {
 			defer stay.Close()
 			c := newConversation(61)
 			last := ""
-			for i := range 9 {
+			for i := range suite.Pick(6, 9) {
 				c.user()
 				c.loop(2, 5000)
 				req := request(c)

@@ -156,7 +156,7 @@ func (c *conversation) called(id, tool, input, text string) {
 // door and goes through its whole life with it: plans, turns, checkpoints, cuts, a
 // compaction, the end. Nothing that is written below the workspace holds one.
 func TestNoDoorLetsASecretIn(t *testing.T) {
-	texts := suite.Some(hostile.Texts(hostile.SecretKinds, 11), 24)
+	texts := suite.Some(hostile.Texts(hostile.SecretKinds, 11), 12)
 	for door, through := range doors {
 		t.Run(door, func(t *testing.T) {
 			t.Parallel()
@@ -239,7 +239,7 @@ func TestNoCallKeepsASecret(t *testing.T) {
 // TestSecretsOfPeopleStayTheirs: what a person wrote into a file stands there, and
 // neither the index nor a server of vectors has it; nor has a question's.
 func TestSecretsOfPeopleStayTheirs(t *testing.T) {
-	texts := hostile.Texts(hostile.SecretKinds, 13)
+	texts := suite.Some(hostile.Texts(hostile.SecretKinds, 13), 60)
 	dir := t.TempDir()
 	var file strings.Builder
 	for i, c := range texts {
@@ -248,7 +248,7 @@ func TestSecretsOfPeopleStayTheirs(t *testing.T) {
 	put(t, dir, "memory/keys.md", file.String())
 	s := embedtest.NewServer(embed.ProviderOpenAI, "")
 	defer s.Close()
-	k := withEmbedder(t, dir, kernel.MemoryOptions{Embedder: provider(t, s, func(c *embed.Config) { c.BatchSize = 64 })})
+	k := withEmbedder(t, dir, kernel.MemoryOptions{Embedder: provider(t, s, func(c *embed.Config) { c.BatchSize = suite.Pick(16, 64) })})
 	reindex(t, k)
 	for _, c := range texts {
 		if _, err := k.Search(context.Background(), api.SearchRequest{Query: c.Text, Private: true}); err != nil {
@@ -270,7 +270,7 @@ func TestSecretsOfPeopleStayTheirs(t *testing.T) {
 
 // TestPastSessionsHoldNoSecret is the same for transcripts of hosts.
 func TestPastSessionsHoldNoSecret(t *testing.T) {
-	texts := hostile.Texts(hostile.SecretKinds, 14)
+	texts := suite.Some(hostile.Texts(hostile.SecretKinds, 14), 60)
 	p := openPast(t, kernel.PastOptions{})
 	var lines strings.Builder
 	for _, c := range texts {

@@ -297,7 +297,7 @@ func TestCompactRecorded(t *testing.T) {
 	}
 	done, reclaimed := 0, 0
 	for i, path := range paths {
-		if fi, err := os.Stat(path); err != nil || fi.Size() > 3<<20 || !suite.Long() && i%4 != 0 {
+		if fi, err := os.Stat(path); err != nil || fi.Size() > 3<<20 || !suite.Long() && i%8 != 0 {
 			continue
 		}
 		n, r := compactRecorded(t, path)

@@ -52,7 +52,7 @@ func TestInvalidUTF8(t *testing.T) {
 // TestHugeResult: a result of 50 MB becomes a blob that restores byte for byte.
 // With a resolver the model sees a preview, without one what fits.
 func TestHugeResult(t *testing.T) {
-	size := suite.Pick(8, 50) << 20
+	size := suite.Pick(3, 50) << 20
 	c := newConversation(25)
 	unit := c.code(64 << 10)
 	text := strings.Repeat(unit, size/len(unit)+1)[:size]

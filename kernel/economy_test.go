@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
 )
@@ -15,10 +16,10 @@ import (
 // TestEconomy: a request's economy stands over the kernel's, a compaction that comes with
 // no call takes that of the last one, and what was decided is decided again from the trace.
 func TestEconomy(t *testing.T) {
-	for _, c := range []struct {
+	for _, c := range suite.Some([]struct {
 		options, request cachelayout.Economy
 		cuts             bool
-	}{{"", "", true}, {cachelayout.Keep, "", false}, {"", cachelayout.Keep, false}, {cachelayout.Keep, cachelayout.Balanced, true}, {cachelayout.Keep, "0.5", true}, {cachelayout.Save, cachelayout.Keep, false}} {
+	}{{"", "", true}, {cachelayout.Keep, "", false}, {"", cachelayout.Keep, false}, {cachelayout.Keep, cachelayout.Balanced, true}, {cachelayout.Keep, "0.5", true}, {cachelayout.Save, cachelayout.Keep, false}}, 3) {
 		dir := t.TempDir()
 		k, err := kernel.Open(context.Background(), dir, &kernel.Options{Economy: c.options})
 		if err != nil {

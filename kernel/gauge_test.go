@@ -69,9 +69,9 @@ func TestGaugeOfSessions(t *testing.T) {
 	}
 	var talk []memkernel.Message
 	c := newConversation(61)
-	for range 50 {
+	for range suite.Pick(25, 50) {
 		c.user()
-		c.msgs[len(c.msgs)-1].Parts[0].Text += "\n" + c.code(5000)
+		c.msgs[len(c.msgs)-1].Parts[0].Text += "\n" + c.code(suite.Pick(10_000, 5000))
 		c.say()
 	}
 	talk = c.msgs

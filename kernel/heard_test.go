@@ -65,7 +65,7 @@ func TestTurnCostsWhatIsNew(t *testing.T) {
 			}
 			spend(130) // the state's list of known keys is full from 1,024 messages on
 			a := spend(few)
-			spend(suite.Pick(80, 400))
+			spend(suite.Pick(40, 400))
 			b := spend(few)
 			if a.examined != b.examined {
 				t.Errorf("%d turns examined %d messages, later ones %d", few, a.examined, b.examined)

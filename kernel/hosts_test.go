@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/fault"
@@ -36,12 +37,12 @@ func cutSession(t *testing.T, k *kernel.Kernel, seed int64) (*conversation, *api
 }
 
 // newestStands cuts sessions until nothing of the newest turn has left, nor the message before it.
-func newestStands(t *testing.T, seed int64) (string, *kernel.Kernel, *conversation, *api.ContextPlan) {
+func newestStands(t *testing.T, seed *int64) (string, *kernel.Kernel, *conversation, *api.ContextPlan) {
 	t.Helper()
-	for ; ; seed++ {
+	for ; ; *seed++ {
 		dir := t.TempDir()
 		k := openKernel(t, dir)
-		c, p := cutSession(t, k, seed)
+		c, p := cutSession(t, k, *seed)
 		at := len(c.msgs) - 2
 		for ; !transcript.PlainUser(c.msgs[at]); at-- {
 		}
@@ -180,9 +181,13 @@ func TestHostRewrites(t *testing.T) {
 			return "-"
 		}},
 	}
-	for _, tt := range tests {
+	seed := int64(71)
+	for i, tt := range tests {
+		if i%2 == 0 && !suite.Long() { // the odd ones have each fault
+			continue
+		}
 		t.Run(tt.name, func(t *testing.T) {
-			dir, k, c, p := newestStands(t, 71)
+			dir, k, c, p := newestStands(t, &seed)
 			defer k.Close()
 			stored := restoreAll(t, k, p)
 			keep := tt.do(c, goneKeys(p))

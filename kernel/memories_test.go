@@ -138,7 +138,7 @@ func TestMemoriesOncePerTurn(t *testing.T) {
 // Within the caps of our own recall, all together: 6 items, 2,000 tokens.
 func TestMemoriesKeepTheCaps(t *testing.T) {
 	k, _ := workspaceKernel(t, nil)
-	for n, size := range []int{1, 40, 400, suite.Pick(2500, 9000)} {
+	for n, size := range []int{1, 40, 400, suite.Pick(1000, 9000)} {
 		var texts []string
 		for i := range 40 {
 			texts = append(texts, fmt.Sprintf("Fact %d of %d: ", i, n)+strings.Repeat(fmt.Sprintf("the harbour of town %d closes at %d; ", i, i), size))
@@ -334,7 +334,7 @@ func TestMemoriesChangeOnlyTheTail(t *testing.T) {
 	for _, s := range streams {
 		different[s] = true
 	}
-	if len(different) < 5 {
+	if len(different) < min(5, (len(streams)+2)/3) {
 		t.Errorf("%d streams of %d differ: the property was not tried", len(different), len(streams))
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/internal/atomicfile"
+	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
 )
@@ -173,7 +174,7 @@ func boundedWrites(t *testing.T, off bool, bound int) {
 		}
 		return nil
 	}))
-	for turn := range 30 {
+	for turn := range suite.Pick(15, 30) {
 		before, was := diskBytes(t, dir), 0
 		for i := range c.msgs {
 			was += size(&c.msgs[i])

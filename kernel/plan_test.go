@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/budget"
+	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/pagevm"
@@ -218,7 +219,7 @@ func TestReopeningChangesNoByte(t *testing.T) {
 	stay := openKernel(t, other)
 	defer stay.Close()
 	c := newConversation(3)
-	for i := range 30 {
+	for i := range suite.Pick(16, 30) {
 		c.user()
 		k := openKernel(t, dir)
 		a := mustPlan(t, k, request(c))

@@ -15,6 +15,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/checkpoint"
+	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/retrieval"
@@ -358,7 +359,7 @@ func kept(t *testing.T, k *kernel.Kernel, dir string) string {
 // What others put into the user's name becomes nobody's rule, memory, goal or decision;
 // what the person typed does, in every dialect and language.
 func TestOnlyTypedWordsAreAPersons(t *testing.T) {
-	for _, s := range spellings() {
+	for _, s := range suite.Some(spellings(), 3) {
 		t.Run(string(s.dialect), func(t *testing.T) {
 			t.Parallel()
 			n := 0
@@ -413,7 +414,7 @@ func singly(t *testing.T, s *spelling) string {
 // The same words are the person's where the person typed them, alone or among what the
 // host put round them.
 func TestTypedOrdersStand(t *testing.T) {
-	for _, s := range spellings() {
+	for _, s := range suite.Some(spellings(), 2) {
 		t.Run(string(s.dialect), func(t *testing.T) {
 			t.Parallel()
 			var records []string

@@ -25,7 +25,7 @@ func mailBegins(line, rest string) bool {
 		return wrote.MatchString(line)
 	case strings.HasPrefix(line, "--"):
 		return forwarded.MatchString(line)
-	case line == "" || line[0] != '*' && line[0] < 'A' || !sender.MatchString(line) && !header.MatchString(line):
+	case !strings.ContainsAny(line, ":：") || line[0] != '*' && line[0] < 'A' || !sender.MatchString(line) && !header.MatchString(line):
 		return false
 	}
 	head := rest

@@ -292,10 +292,10 @@ func (r *repeat) Read(p []byte) (int, error) {
 func TestStreamIsBounded(t *testing.T) {
 	for _, d := range []Dialect{ClaudeCode, OpenAI} {
 		block := generated(ClaudeCode, 200)
-		head, size := []byte(nil), suite.Pick(48<<20, 500<<20)
+		head, size := []byte(nil), suite.Pick(32<<20, 500<<20)
 		if d == OpenAI {
 			block = []byte(`{"role":"user","content":"` + strings.Repeat("word ", 2000) + `"},` + "\n")
-			head, size = []byte("["), suite.Pick(48<<20, 96<<20)
+			head, size = []byte("["), suite.Pick(32<<20, 96<<20)
 		}
 		r := io.MultiReader(bytes.NewReader(head), &repeat{block: block, left: size / len(block) * len(block)})
 		n, most := 0, uint64(0)

@@ -30,7 +30,7 @@ func TestClients(t *testing.T) {
 		{"python", python, "../../integrations/python", []string{"-B", "-m", "unittest"}},
 		{"pi", node, "../../integrations/pi", []string{"--test"}},
 	}
-	for _, c := range suite.Some(clients, 2) {
+	for _, c := range suite.Some(clients, 1) {
 		t.Run(c.name, func(t *testing.T) {
 			if c.program == "" {
 				t.Skip("the language is not installed, or too old")

@@ -111,7 +111,7 @@ func TestFixedPartOfRealSessions(t *testing.T) {
 	if len(files) == 0 {
 		t.Skip("no recorded sessions at ../../../shared/data/transcripts")
 	}
-	for _, f := range suite.Some(files, 4) {
+	for _, f := range suite.Some(files, 2) {
 		if doc := planDoc(t, "-t", f, "--context-window", "2000k"); doc.Layout.Made == nil && math.Abs(doc.off()) > 0.15 {
 			t.Errorf("%s: off by %.1f %%", filepath.Base(f), 100*doc.off())
 		}

@@ -59,7 +59,7 @@ func TestSharedSessions(t *testing.T) {
 		t.Skip("no recorded sessions at ../../../shared/data/transcripts")
 	}
 	ws := t.TempDir()
-	for _, f := range suite.Some(files, 2) {
+	for _, f := range suite.Some(files, 1) {
 		for _, args := range [][]string{
 			{"--context-window", "200k"},
 			{"--context-window", "128k", "--fixed-tokens", "40000", "--view", "full", "--resolver", "page"},

@@ -30,7 +30,7 @@ func recordings(t *testing.T) map[string][]byte {
 	if len(paths) == 0 {
 		t.Log("../shared/data/transcripts is absent: only the bundled session is read")
 	}
-	for _, p := range append(suite.Some(paths, 2), sample) {
+	for _, p := range append(suite.Some(paths, 1), sample) {
 		data, err := os.ReadFile(p)
 		if err != nil {
 			t.Fatal(err)
@@ -101,7 +101,7 @@ func everything(t *testing.T, dir string) map[string]string {
 // long it is.
 func TestObserveAgainWritesNothing(t *testing.T) {
 	all := recordings(t)
-	all["long.jsonl"] = longTranscript(t, 700, 20_000)
+	all["long.jsonl"] = longTranscript(t, suite.Pick(520, 700), 20_000)
 	all["full.jsonl"] = longTranscript(t, 3, 190_000)
 	for name, data := range all {
 		t.Run(name, func(t *testing.T) {
@@ -242,9 +242,9 @@ func TestObserveWhileItGrows(t *testing.T) {
 				return doc
 			}
 			first := bytes.IndexByte(data, '\n') + 1
-			few := suite.Pick(4, 12)
+			few := suite.Pick(3, 12)
 			if name == filepath.Base(sample) {
-				few = suite.Pick(6, 30)
+				few = suite.Pick(4, 30)
 			}
 			for i := range few { // anywhere, mostly within a line
 				observe(grown, data[:first+(len(data)-first)*i/few])

@@ -20,6 +20,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/internal/cli"
+	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/billing"
 )
@@ -118,7 +119,7 @@ func TestPagesScripts(t *testing.T) {
 				t.Fatal(err)
 			}
 			at[faulty] = "a faulty one"
-			for _, name := range append(found, faulty) {
+			for _, name := range append(suite.Some(found, 4), faulty) {
 				out, err := exec.Command(program, syntaxOnly(language, name)...).CombinedOutput()
 				if (err == nil) != (name != faulty) {
 					t.Errorf("%s%v: %s", at[name], err, out)

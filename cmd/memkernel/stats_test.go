@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,12 +21,24 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
+// observedFiles are the files that observed makes, once it has made them.
+var observedFiles map[string][]byte
+
 // observed is a workspace whose state holds every call of the bundled session
 // planned and observed, with bills that are off by a little, and a few calls of a
 // model without a price.
 func observed(t *testing.T) string {
 	t.Helper()
 	ws := t.TempDir()
+	if observedFiles != nil {
+		for name, data := range observedFiles {
+			path := filepath.Join(ws, name)
+			if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, data, 0o600)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return ws
+	}
 	state := filepath.Join(ws, ".memkernel")
 	if err := os.MkdirAll(state, 0o700); err != nil {
 		t.Fatal(err)
@@ -40,7 +54,6 @@ func observed(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer k.Close()
 	msgs, _ := transcript.Repair(s.View(transcript.Full), false)
 	for n, c := range transcript.Calls(msgs) {
 		observeCall(t, k, "afternoon", s.Model, msgs, c, n)
@@ -48,6 +61,19 @@ func observed(t *testing.T) string {
 			observeCall(t, k, "other", "nobody-knows-1", msgs, c, n)
 		}
 	}
+	k.Close()
+	files := map[string][]byte{}
+	err = fs.WalkDir(os.DirFS(ws), ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		files[name], err = os.ReadFile(filepath.Join(ws, name))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	observedFiles = files
 	return ws
 }
 

@@ -37,13 +37,13 @@ func (h *host) open(t *testing.T, dir string) *kernel.Kernel {
 	return k
 }
 
-// Forty turns with tools, twice restarted, in a window that holds a tenth of them.
+// Forty turns with tools, in the quick suite fourteen, twice restarted, in a window that holds a tenth of them.
 func TestFortyTurns(t *testing.T) {
 	dir := t.TempDir()
 	h, model := newHost(t, 5_000, fakemodel.Options{Script: reads, Window: 5_000})
 	h.tool = files(8)
 	k := h.open(t, dir)
-	turns := suite.Pick(20, 40)
+	turns := suite.Pick(14, 40)
 	for n := range turns {
 		if n == turns/3 || n == turns*3/4 {
 			k.Close()

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"github.com/memkernel/memkernel/internal/suite"
 	"os"
 	"os/exec"
 	"strings"
@@ -10,8 +11,8 @@ import (
 // TestPlugin runs the OpenClaw plugin's own tests against the program, where there is
 // a node that can.
 func TestPlugin(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds the program")
+	if !suite.Long() && os.Getenv("MEMKERNEL_E2E") == "" {
+		t.Skip("the long suite and make e2e run the plugin's tests")
 	}
 	node, err := exec.LookPath("node")
 	if err != nil {

@@ -26,10 +26,10 @@ func setup(t *testing.T, turns int) Setup {
 	return Setup{Seed: seed, Turns: turns, Work: work}
 }
 
-// TestSession plays a session of 400 turns, or of 80 in the quick suite, through every
+// TestSession plays a session of 400 turns, or of 30 in the quick suite, through every
 // event, in one process but for the restarts.
 func TestSession(t *testing.T) {
-	s := setup(t, suite.Pick(50, 400))
+	s := setup(t, suite.Pick(30, 400))
 	h := New(t.TempDir(), s)
 	ctx := context.Background()
 	if err := h.Open(ctx); err != nil {

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"regexp"
 	"slices"
 	"strconv"
 )
@@ -60,6 +61,18 @@ func encodeRecord(b *bytes.Buffer, r *Record, sum *chain) error {
 		writeLine(b, sum, rec)
 	}
 	return nil
+}
+
+// decodeRecord reads a record. A compact body, such as every body of this module, is copied. Any
+// other record goes through encoding/json.
+func decodeRecord(rec []byte) (r Record, err error) {
+	head, body, _ := bytes.Cut(rec, []byte(`,"body":`))
+	if body, ok := bytes.CutSuffix(body, []byte("}")); ok && compactJSON(body) && json.Unmarshal(append(bytes.Clone(head), '}'), &r) == nil {
+		r.Body = bytes.Clone(body)
+		return r, nil
+	}
+	r = Record{}
+	return r, json.Unmarshal(rec, &r)
 }
 
 // slowRecord returns the record as encoding/json writes it.
@@ -144,8 +157,8 @@ func (l *lineReader) next() (Record, error) {
 		if err := l.follow(&env); err != nil {
 			return Record{}, err
 		}
-		var rec Record
-		if err := json.Unmarshal(env.rec, &rec); err != nil {
+		rec, err := decodeRecord(env.rec)
+		if err != nil {
 			d := l.damage(err)
 			d.whole = true
 			return Record{}, d
@@ -293,35 +306,21 @@ type envelope struct {
 	rec  []byte
 }
 
+// envelopeHead matches what a line has before its record.
+var envelopeHead = regexp.MustCompile(`^\{"v":(\d+),"n":(\d+),"crc":"(.{8})"(?:,"sum":"(.{16})")?$`)
+
 // fastEnvelope parses a line exactly as encodeRecord writes it, without
 // looking into the record.
 func fastEnvelope(line []byte) (e envelope, ok bool) {
-	rest, ok := bytes.CutPrefix(line, []byte(`{"v":`))
-	if !ok {
+	head, rec, _ := bytes.Cut(line, []byte(`,"rec":`))
+	m := envelopeHead.FindSubmatch(head)
+	rec, ok = bytes.CutSuffix(rec, []byte("}"))
+	if m == nil || !ok {
 		return e, false
 	}
-	if e.v, rest, ok = number(rest); !ok {
-		return e, false
-	}
-	if rest, ok = bytes.CutPrefix(rest, []byte(`,"n":`)); !ok {
-		return e, false
-	}
-	if e.n, rest, ok = number(rest); !ok {
-		return e, false
-	}
-	if rest, ok = bytes.CutPrefix(rest, []byte(`,"crc":"`)); !ok || len(rest) < 8 {
-		return e, false
-	}
-	e.crc = string(rest[:8])
-	rest = rest[8:]
-	if with, ok := bytes.CutPrefix(rest, []byte(`","sum":"`)); ok && len(with) >= sumLen {
-		e.sum, rest = string(with[:sumLen]), with[sumLen:]
-	}
-	if rest, ok = bytes.CutPrefix(rest, []byte(`","rec":`)); !ok || len(rest) < 1 || rest[len(rest)-1] != '}' {
-		return e, false
-	}
-	e.rec = rest[:len(rest)-1]
-	return e, true
+	v, err := strconv.Atoi(string(m[1]))
+	n, nErr := strconv.Atoi(string(m[2]))
+	return envelope{v, n, string(m[3]), string(m[4]), rec}, err == nil && nErr == nil
 }
 
 func number(b []byte) (int, []byte, bool) {

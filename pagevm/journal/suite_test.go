@@ -17,7 +17,7 @@ import (
 	"github.com/memkernel/memkernel/internal/suite"
 )
 
-func init() { suite.Quick(25) }
+func init() { suite.Quick(10) }
 
 // place is the store of a file's folder, and the file's name in it. One behind memory:
 // is kept in memory.

@@ -161,7 +161,8 @@ func BenchmarkMask(b *testing.B) {
 func TestMaskOfRecordedSessions(t *testing.T) {
 	var found Secrets
 	size := 0
-	for _, text := range recorded.Results(t) {
+	results := recorded.Results(t)
+	for _, text := range suite.Some(results, len(results)/5) {
 		_, n := (*Masker)(nil).Find(text)
 		found.Add(n)
 		size += len(text)

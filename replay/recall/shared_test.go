@@ -15,15 +15,15 @@ import (
 )
 
 // sessions reads the shared Claude Code transcripts with compactions taken
-// out, just well enough for these tests.
-func sessions(t testing.TB) map[string][]memkernel.Message {
+// out, just well enough for these tests: so many of them in the quick suite.
+func sessions(t testing.TB, quick int) map[string][]memkernel.Message {
 	t.Helper()
 	files, _ := filepath.Glob("../../../shared/data/transcripts/claude-code/*.jsonl")
 	if len(files) == 0 {
 		t.Skip("no transcripts in ../../../shared/data: nothing to run on")
 	}
 	out := map[string][]memkernel.Message{}
-	for _, f := range files {
+	for _, f := range suite.Some(files, quick) {
 		data, err := os.ReadFile(f)
 		if err != nil {
 			t.Fatal(err)
@@ -122,8 +122,8 @@ func lastChars(n int) func([]string) int {
 }
 
 func TestSharedTranscripts(t *testing.T) {
-	all := sessions(t)
-	for _, name := range suite.Some(slices.Sorted(maps.Keys(all)), 4) {
+	all := sessions(t, 4)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
 		msgs := all[name]
 		all, calls := replay(msgs, everything)
 		slide, _ := replay(msgs, lastChars(3*64000))
@@ -140,8 +140,8 @@ func TestSharedTranscripts(t *testing.T) {
 }
 
 func TestScannersOnSharedText(t *testing.T) {
-	all := sessions(t)
-	for _, name := range suite.Some(slices.Sorted(maps.Keys(all)), 4) {
+	all := sessions(t, 2)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
 		msgs := all[name]
 		for _, m := range msgs[:min(len(msgs), 60)] {
 			if s := TextOf(m); len(s) < 20000 {
@@ -152,7 +152,7 @@ func TestScannersOnSharedText(t *testing.T) {
 }
 
 func BenchmarkReplay(b *testing.B) {
-	for name, msgs := range sessions(b) {
+	for name, msgs := range sessions(b, 1<<10) {
 		size := 0
 		for _, m := range msgs {
 			size += len(TextOf(m))

@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
@@ -144,7 +145,7 @@ func TestTakeInThenResumed(t *testing.T) {
 			if all := strings.Join(want, "\n"); strings.HasPrefix(all, "0 turns") || !strings.Contains(all, "who deploys the ledger?") {
 				t.Fatalf("not read in:\n%s", all)
 			}
-			for n := 1; n <= len(lines); n++ {
+			for n := 1; n <= len(lines); n += suite.Pick(3, 1) {
 				p := newProject(t, nil)
 				if err := take(p, n); err != nil && !errors.Is(err, errNoTranscript) {
 					t.Fatalf("%d lines: %v", n, err)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/memkernel/memkernel/internal/fakemodel"
+	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/serve/proxy"
 )
@@ -35,6 +36,9 @@ func TestFlushTurns(t *testing.T) {
 			"fails":  {Status: http.StatusTooManyRequests, Kind: "rate_limit_error", Error: "slow down, " + secret},
 			"off":    nil,
 		} {
+			if name != "anthropic" && how != "writes" && !suite.Long() {
+				continue
+			}
 			t.Run(name+" "+how, func(t *testing.T) {
 				s := newStage(t, fakemodel.Options{Script: func(turn fakemodel.Turn) fakemodel.Reply {
 					if len(turn.Tools) == 0 && reply != nil {

@@ -2,4 +2,4 @@ package proxy_test
 
 import "github.com/memkernel/memkernel/internal/suite"
 
-func init() { suite.Quick(25) }
+func init() { suite.Quick(10) }

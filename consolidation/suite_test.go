@@ -1,0 +1,5 @@
+package consolidation_test
+
+import "github.com/memkernel/memkernel/internal/suite"
+
+func init() { suite.Quick(10) }
