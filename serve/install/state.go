@@ -16,7 +16,7 @@ import (
 )
 
 // stateNames are the prefixes of the names in a state directory, without the configuration.
-var stateNames = []string{".gitignore", ".mk~", ".serve-", "backups", "blobs", "calibration.json", "config.lock", "embedding-", "ended", "gain", "habits.json", "hook", "import", "index.", "install.", "jobs.jsonl", "left_out.json", "markdown.lock", "moving.json", "nightly.lock", "project", "proxies", "retain.lock", "serve", "sessions", "summary", "sync.json", "tmp", "tokens", "transcripts", "vectors", "workspace"}
+var stateNames = []string{".gitignore", ".mk~", ".serve-", "backups", "blobs", "calibration.json", "config.lock", "derived.json", "embedding-", "ended", "gain", "habits.json", "hook", "import", "index.", "install.", "jobs.jsonl", "left_out.json", "markdown.lock", "moving.json", "nightly.lock", "project", "proxies", "retain.lock", "serve", "sessions", "summary", "sync.json", "tmp", "tokens", "transcripts", "vectors", "workspace"}
 
 // configName is the configuration in a state directory.
 const configName = "config.yaml"
