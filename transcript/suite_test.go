@@ -2,4 +2,4 @@ package transcript
 
 import "github.com/memkernel/memkernel/internal/suite"
 
-func init() { suite.Quick(10) }
+func init() { suite.Quick(100) }
