@@ -84,7 +84,7 @@ func TestDemo(t *testing.T) {
 			t.Errorf("too long: %q", l)
 		}
 	}
-	for _, want := range []string{"MEMORY.md:7 There is no proxy", "MEMORY.md:40 Whoever swaps a vessel", "Plan call 184"} {
+	for _, want := range []string{"MEMORY.md:7 There is no proxy", "MEMORY.md:40 Whoever swaps a vessel", "call 184 of the model"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("nothing of %q in\n%s", want, out)
 		}

@@ -33,7 +33,7 @@ func TestForgetEverywhereVerb(t *testing.T) {
 		t.Errorf("%s%s", shown, stderr)
 	}
 	code, shown, stderr := invoke(t, "forget", "--everywhere", "BERTH  five", "--workspace", ws, "--apply")
-	if code != 0 || !strings.Contains(shown, "nothing is left") {
+	if code != 0 || !strings.Contains(shown, "nothing has these words") {
 		t.Errorf("exit %d\n%s%s", code, shown, stderr)
 	}
 	// Whatever can't be reached is named.

@@ -20,8 +20,9 @@ func ConfigVerb(a *App) *cobra.Command {
 		Long: `config prints the settings as they hold, as a configuration file would have them:
 the defaults, over them the file, over it the flags. doc/config.md explains each. With
 names of settings or of sections, it prints these alone, and where each value came from;
-with economy, what each of its choices has cost and kept as well.`,
-		Example: `  mkdir -p .memkernel && memkernel config --sample > .memkernel/config.yaml
+with economy, what each of its choices has cost and kept as well. It writes none: write
+yours into .memkernel/config.yaml, with lines of what --sample prints.`,
+		Example: `  memkernel config --sample > sample.yaml
   memkernel config workspace.max_tokens retrieval`,
 		RunE: func(cmd *cobra.Command, args []string) error { return runConfig(a, sample, args) },
 	}
@@ -115,7 +116,7 @@ func settings(a *App, names []string) ([]config.Key, error) {
 			}
 		}
 		if len(out) == n {
-			hint := "run 'memkernel config' for all of them"
+			hint := "run 'memkernel config' for all of them; they are set in .memkernel/config.yaml"
 			if near := textutil.Nearest(name, a.SettingNames()); len(near) > 0 {
 				hint = fmt.Sprintf("did you mean %s?", strings.Join(near, " or "))
 			}

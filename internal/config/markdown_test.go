@@ -63,12 +63,8 @@ settings. A file that ` + "`--config`" + ` names counts as yours.
 
 ` + "```" + `
 memkernel config                                     # every setting, and where it came from
-mkdir -p .memkernel
-memkernel config --sample > .memkernel/config.yaml   # a file to start from
-
-mkdir -p -m 700 ~/.config/memkernel                  # or one for all projects
-memkernel config --sample > ~/.config/memkernel/config.yaml
-chmod 600 ~/.config/memkernel/config.yaml
+memkernel config --sample > sample.yaml              # lines for .memkernel/config.yaml
+mkdir -p -m 700 ~/.config/memkernel                  # or for config.yaml in here, for all projects
 ` + "```" + `
 
 Defaults and allowed values of settings are in parentheses.

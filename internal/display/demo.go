@@ -81,24 +81,24 @@ func (s *sheet) tourPlan(out *Plan) {
 	}
 	_, _, gone := pageCounts(plan)
 	whole, planned := uncut(plan), plan.Budgets.PlannedInputTokens
-	s.section(fmt.Sprintf("Plan call %d of the day", out.Call), "")
+	s.section(fmt.Sprintf("Plan a prompt: the day's call %d of the model", out.Call), "")
 	s.line(fmt.Sprintf("  The conversation has grown to %s tokens, and the model takes %s.", Thousands(whole), Thousands(plan.Budgets.ContextWindow)))
 	row := func(n int, text string) {
 		s.line(Right(Thousands(n), 9), "  ", text)
 	}
 	row(fixed, "kept: the agent's instructions and tools")
-	row(rules, fmt.Sprintf("kept: your rules and facts, from %s", Plural(files, "file")))
+	row(rules, fmt.Sprintf("kept: rules and facts of AGENTS.md, MEMORY.md and the like, %s", Plural(files, "file")))
 	row(kept, fmt.Sprintf("kept word for word: %s and results of the work at hand", Plural(messages, "message")))
-	row(brief, fmt.Sprintf("shortened: %s of %s tokens", Plural(results, "long result"), Thousands(from)))
+	row(brief, fmt.Sprintf("shortened: %s, of %s tokens in all", Plural(results, "long result"), Thousands(from)))
 	row(summary, fmt.Sprintf("added: a summary of %s that are left out", Plural(gone, "message")))
 	row(plan.Retrieval.Tokens, fmt.Sprintf("added: %s found for the newest question", Plural(plan.Retrieval.Items, "note")))
-	row(planned, "are sent; the agent can get back what is missing, byte for byte")
+	row(planned, "are sent; a tool gets the agent whatever is missing, word for word")
 	one, all := out.Model.TierFor(planned), out.Model.TierFor(whole)
 	if one.Write5m == nil || one.Read == nil || all.Write5m == nil || all.Read == nil {
 		return
 	}
 	cents := func(n int, price *float64) float64 { return float64(n) * *price / 1e6 }
-	s.line(fmt.Sprintf("  This call costs $%.2f and the next ones begin at $%.2f; uncut $%.2f and $%.2f.",
+	s.line(fmt.Sprintf("  This call costs $%.2f, a next one from $%.2f on; left whole $%.2f and $%.2f.",
 		cents(planned, one.Write5m), cents(planned, one.Read), cents(whole, all.Write5m), cents(whole, all.Read)))
 }
 

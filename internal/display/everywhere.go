@@ -37,7 +37,7 @@ func Everywhere(w io.Writer, e *api.Everywhere, p Style) error {
 	}
 	if e.Applied {
 		if len(e.Left) == 0 {
-			fmt.Fprintf(&b, "searched %s, %s: nothing is left\n", Plural(e.Files, "file"), Size(e.Bytes))
+			fmt.Fprintf(&b, "searched %s, %s: nothing has these words any more\n", Plural(e.Files, "file"), Size(e.Bytes))
 		} else {
 			fmt.Fprintf(&b, "searched %s, %s: %s of it left\n", Plural(e.Files, "file"), Size(e.Bytes), Plural(len(e.Left), "place"))
 		}

@@ -27,7 +27,7 @@ func doctorVerb(a *cli.App) *cobra.Command {
 	d := &doctorFlags{}
 	cmd := &cobra.Command{
 		Long: `doctor looks at the configuration, the workspace's Markdown, the index, the state
-folder and the price book. It changes nothing, and asks nobody on the network unless
+folder, the price book and the settings of the coding agents on this machine. It changes nothing, and asks nobody on the network unless
 --network is given. The exit code is 3 if something fails, and 0 with warnings.`,
 		Example: `  memkernel doctor --deep`,
 		Args:    cli.NoArgs,
@@ -56,6 +56,7 @@ func runDoctor(ctx context.Context, a *cli.App, f *doctorFlags) error {
 	if err != nil {
 		return err
 	}
+	examineAgents(a, d)
 	if a.JSON {
 		err = a.WriteJSON(document.OfDoctor(d))
 	} else {
@@ -65,4 +66,31 @@ func runDoctor(ctx context.Context, a *cli.App, f *doctorFlags) error {
 		return cli.WithFindings(d.Faults())
 	}
 	return err
+}
+
+// examineAgents reports which coding agents of this machine are set up for the workspace.
+func examineAgents(a *cli.App, d *health.Report) {
+	in, err := installer(a)
+	if err != nil || a.Databases != nil { // a server has no agents
+		return
+	}
+	hosts, err := in.Find(nil)
+	if err != nil {
+		return
+	}
+	for _, h := range hosts {
+		wanted, err := in.Put([]string{h.Name}, false)
+		there, gone := in.TakeOut([]string{h.Name}, false)
+		if err != nil || gone != nil || len(wanted) == 0 {
+			continue
+		}
+		f := health.Finding{Code: health.Agents, Severity: health.OK, What: h.Title + " is set up for this folder"}
+		if changes(there) == 0 {
+			f.What = h.Title + " is on this machine, and not set up for this folder"
+		} else if changes(wanted) > 0 {
+			f.Severity, f.Hint = health.Warning, "run 'memkernel init' again"
+			f.What = h.Title + " has other entries than this program would write: it may not find the program, or not run all hooks"
+		}
+		d.Add(f)
+	}
 }

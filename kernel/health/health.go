@@ -69,6 +69,7 @@ const (
 	State     Code = "state"
 	Prices    Code = "prices"
 	Window    Code = "window"
+	Agents    Code = "agents"
 )
 
 // Place is a range of lines of a file. For a whole file the lines are 0.
