@@ -433,7 +433,7 @@ func TestPagesFindsFaults(t *testing.T) {
 	tree := newRoot(&cli.App{UI: &cli.UI{}})
 	for line, ok := range map[string]bool{
 		"memkernel plan --explain": true, "memkernel plam": false, "memkernel plan --explian": false, "memkernel undo --json": true, "memkernel prune --undo": false,
-		"memkernel hook install --host claude": true, "memkernel hook instal": false, "memkernel help terms": true, "memkernel replays": false,
+		"memkernel hook --host claude": true, "memkernel hok": false, "memkernel help terms": true, "memkernel replays": false,
 		"memkernel help plan": true, "memkernel help plam": false, "X=1 memkernel plan -t f -Z": false, "memkernel search a | memkernel serch b": false,
 		"claude mcp add memkernel -- memkernel mcp --private": true, "claude mcp add memkernel -- memkernel mpc": false,
 		"gemini mcp add memkernel memkernel mcp -- --private": true, "gemini mcp add memkernel memkernel mcp -- --privat": false,

@@ -40,8 +40,8 @@ A hook never fails its host. Whatever goes wrong, the answer is valid and empty,
 exit code is 0, and a line in <state-dir>/hook.log has the error. The workspace is the
 event's folder, or the nearest above it that has a .memkernel.
 
-'memkernel hook install' writes the hooks into a host's settings.`,
-		Example: "  memkernel hook --host claude < event.json\n  memkernel hook install --host claude",
+'memkernel init --host NAME' writes the hooks into a host's settings.`,
+		Example: "  memkernel hook --host claude < event.json",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return cli.Hint(fmt.Errorf("hook takes no argument, got %q", args[0]), "run '%s --help' for what it takes", cmd.CommandPath())
@@ -60,7 +60,6 @@ event's folder, or the nearest above it that has a .memkernel.
 	hostFlag(cmd, &o.host, "`name` of the host")
 	cmd.Flags().DurationVar(&o.deadline, "deadline", hook.DefaultDeadline, "most that the host is kept waiting")
 	cmd.Flags().BoolVar(&o.wait, "wait", false, "commit a turn before the answer, and not behind it")
-	cmd.AddCommand(newHookInstall(a))
 	return cmd
 }
 

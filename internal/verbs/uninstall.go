@@ -117,7 +117,7 @@ func runUninstall(ctx context.Context, a *cli.App, o *uninstallFlags) error {
 	}
 	for _, h := range found {
 		if h.UserWide != "" {
-			a.Tip("hooks of %s for all your projects stay in %s: 'memkernel hook install --host %s --user --uninstall' takes them out", h.Title, in.Short(h.UserWide), h.Name)
+			a.Tip("hooks of %s for all your projects stay in %s: take them out by hand", h.Title, in.Short(h.UserWide))
 		}
 		if h.UserServer != "" {
 			a.Tip("the server memkernel stays in %s, where you put it for %s: take it out by hand", in.Short(h.UserServer), h.Title)

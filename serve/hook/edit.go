@@ -102,7 +102,7 @@ func (d *document) dropStale(h Host) error {
 	}
 	for _, name := range settings.Names(hooks) {
 		if !slices.Contains(h.Events(), name) {
-			if _, err := d.uninstallEvent(h, hooks, name, false); err != nil {
+			if _, err := d.uninstallEvent(h, hooks, name); err != nil {
 				return err
 			}
 		}
@@ -153,16 +153,15 @@ func (d *document) refresh(e entry, hook command) error {
 	return nil
 }
 
-// uninstall removes the host's hooks and the members that become empty. If empties is set, it
-// also removes members that were empty before.
-func (d *document) uninstall(h Host, empties bool) error {
+// uninstall removes the host's hooks and the members that become empty.
+func (d *document) uninstall(h Host) error {
 	hooks, err := d.Object(d.Top(), "hooks")
 	if hooks == nil || err != nil {
 		return err
 	}
-	any := empties
+	any := false
 	for _, event := range settings.Names(hooks) {
-		found, err := d.uninstallEvent(h, hooks, event, empties)
+		found, err := d.uninstallEvent(h, hooks, event)
 		if err != nil {
 			return err
 		}
@@ -174,7 +173,7 @@ func (d *document) uninstall(h Host, empties bool) error {
 	return nil
 }
 
-func (d *document) uninstallEvent(h Host, hooks *hujson.Object, event string, empties bool) (bool, error) {
+func (d *document) uninstallEvent(h Host, hooks *hujson.Object, event string) (bool, error) {
 	m, err := d.Member(hooks, event)
 	if err != nil {
 		return false, err
@@ -190,7 +189,7 @@ func (d *document) uninstallEvent(h Host, hooks *hujson.Object, event string, em
 	for _, e := range found {
 		d.remove(groups, e)
 	}
-	if len(groups.Elements) == 0 && (empties || len(found) > 0) {
+	if len(groups.Elements) == 0 && len(found) > 0 {
 		settings.Drop(hooks, event)
 	}
 	return len(found) > 0, nil

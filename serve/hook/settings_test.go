@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/memkernel/memkernel/internal/atomicfile"
 	"github.com/memkernel/memkernel/internal/settings"
 )
 
@@ -39,16 +38,21 @@ func settingsIn(t *testing.T, h Host, text string) Settings {
 	return s
 }
 
-func apply(t *testing.T, make func() (*Change, error)) *Change {
+// edit gives the file what an edit of its content comes to, and returns it.
+func edit(t *testing.T, s Settings, do func([]byte) ([]byte, error)) []byte {
 	t.Helper()
-	c, err := make()
+	before, err := settings.Read(s.Path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Apply(); err != nil {
+	after, err := do(before)
+	if err == nil {
+		err = settings.Write(s.Path, before, after)
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
-	return c
+	return after
 }
 
 // commands counts a command in the settings by event.
@@ -83,42 +87,40 @@ func commands(t *testing.T, s Settings, run string) map[string]int {
 	return out
 }
 
-// TestInstallAndUndo: every byte of the user's stays, a second run changes nothing,
-// and taking out gives the file back as it was.
-func TestInstallAndUndo(t *testing.T) {
+// TestAddAndTakeOut: every byte of the user's stays, a second run changes nothing, and taking
+// out leaves no hook of ours and all of the user's.
+func TestAddAndTakeOut(t *testing.T) {
 	for _, h := range Hosts() {
 		for name, text := range foreign {
 			t.Run(string(h)+"/"+name, func(t *testing.T) {
 				s := settingsIn(t, h, text)
-				apply(t, s.Install)
+				data := edit(t, s, s.Add)
 				got := commands(t, s, s.command())
 				for _, event := range h.Events() {
 					if got[event] != 1 {
 						t.Errorf("%s runs it %d times", event, got[event])
 					}
 				}
-				data, _ := os.ReadFile(s.Path)
 				if !subsequence([]byte(strings.TrimSpace(text)), data) {
 					t.Errorf("bytes of the user's are gone:\n%s", data)
 				}
-				if c := apply(t, s.Install); c.Changed() {
-					t.Errorf("a second run changed it:\n%s", c.After)
+				if again := edit(t, s, s.Add); !bytes.Equal(again, data) {
+					t.Errorf("a second run changed it:\n%s", again)
 				}
 				moved := s
 				moved.Program = "/usr/bin/memkernel"
-				apply(t, moved.Install)
+				edit(t, s, moved.Add)
 				if old, now := commands(t, s, s.command()), commands(t, s, moved.command()); len(old) != 0 || len(now) != len(h.Events()) {
 					t.Errorf("after a move: %v and %v", old, now)
 				}
-				apply(t, s.Uninstall)
-				if data, err := os.ReadFile(s.Path); err != nil || string(data) != text {
-					t.Errorf("not as it was: %v\n%q\n%q", err, data, text)
+				after := edit(t, s, s.TakeOut)
+				if has, err := s.Has(after); has || err != nil {
+					t.Errorf("%v: hooks are left:\n%s", err, after)
 				}
-				if _, err := os.Stat(s.Path + backupSuffix); err == nil {
-					t.Error("the copy is left behind")
-				}
-				if st, _ := os.Stat(s.Path); st.Mode().Perm() != 0o640 {
-					t.Errorf("mode %v", st.Mode())
+				for _, theirs := range []string{"say done", "check", "other hook --host", "12345678901234567890.123456789012345678901234567890", "mine"} {
+					if strings.Contains(text, theirs) && !bytes.Contains(after, []byte(theirs)) {
+						t.Errorf("%s is gone:\n%s", theirs, after)
+					}
 				}
 			})
 		}
@@ -138,13 +140,15 @@ func subsequence(a, b []byte) bool {
 // TestNoFileBefore: what only held the hooks goes with them.
 func TestNoFileBefore(t *testing.T) {
 	s := settingsIn(t, Codex, "")
-	apply(t, s.Install)
-	apply(t, s.Uninstall)
-	if _, err := os.Stat(s.Path); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("%v", err)
+	data, err := s.Add(nil)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if c := apply(t, s.Uninstall); c.Changed() {
-		t.Error("nothing was taken out twice")
+	for range 2 {
+		if data, err = s.TakeOut(data); err != nil || data != nil {
+			t.Errorf("%v, %s", err, data)
+		}
+		data = []byte(nil)
 	}
 }
 
@@ -152,8 +156,7 @@ func TestNoFileBefore(t *testing.T) {
 // are taken out, also where hooks of both are in one group.
 func TestEditedMeanwhile(t *testing.T) {
 	s := settingsIn(t, Claude, foreign["four spaces"])
-	apply(t, s.Install)
-	data, _ := os.ReadFile(s.Path)
+	data := edit(t, s, s.Add)
 	data = bytes.Replace(data, []byte(`"hooks": [
                     {`), []byte(`"hooks": [
                     {"type": "command", "command": "mine"},
@@ -162,7 +165,7 @@ func TestEditedMeanwhile(t *testing.T) {
 	if err := os.WriteFile(s.Path, data, 0o640); err != nil {
 		t.Fatal(err)
 	}
-	apply(t, s.Uninstall)
+	edit(t, s, s.TakeOut)
 	if n := len(commands(t, s, s.command())); n != 0 {
 		t.Errorf("%d are left", n)
 	}
@@ -189,85 +192,10 @@ func TestRefused(t *testing.T) {
 		"{\"hooks\": {\"Stop\": [], \"Stop\": []}}\n": 0,
 	} {
 		s := settingsIn(t, Claude, text)
-		_, err := s.Install()
+		_, err := s.Add([]byte(text))
 		var e *settings.Error
 		if !errors.As(err, &e) || e.Line != line || e.Path == "" {
 			t.Errorf("%q: %v, want line %d", text, err, line)
-		}
-		if data, _ := os.ReadFile(s.Path); string(data) != text {
-			t.Errorf("%q became %q", text, data)
-		}
-	}
-}
-
-// TestChangedBetween: a host that writes its settings meanwhile isn't overwritten.
-func TestChangedBetween(t *testing.T) {
-	s := settingsIn(t, Gemini, "{}")
-	c, err := s.Install()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(s.Path, []byte(`{"a":1}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Apply(); !errors.Is(err, settings.ErrChanged) {
-		t.Errorf("%v", err)
-	}
-}
-
-// TestLinkedSettings: a link to the file, as people keep who share their settings,
-// stays a link.
-func TestLinkedSettings(t *testing.T) {
-	s := settingsIn(t, Claude, "{}")
-	real := filepath.Join(t.TempDir(), "real.json")
-	if err := os.Rename(s.Path, real); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(real, s.Path); err != nil {
-		t.Skip(err)
-	}
-	apply(t, s.Install)
-	if st, err := os.Lstat(s.Path); err != nil || st.Mode()&os.ModeSymlink == 0 {
-		t.Errorf("%v, %v", st, err)
-	}
-	apply(t, s.Uninstall)
-	if data, _ := os.ReadFile(real); string(data) != "{}" {
-		t.Errorf("%q", data)
-	}
-}
-
-// TestKilledWhileInstalling stops at every operation on files in turn: the settings
-// are those of before or of after, and running it again comes to the same.
-func TestKilledWhileInstalling(t *testing.T) {
-	text := foreign["four spaces"]
-	s := settingsIn(t, Claude, text)
-	done := apply(t, s.Install).After
-	for n := 1; ; n++ {
-		s := settingsIn(t, Claude, text)
-		c, err := s.Install()
-		if err != nil {
-			t.Fatal(err)
-		}
-		count, killed := 0, errors.New("killed")
-		restore := atomicfile.SetHook(func(op, path string) error {
-			if count++; count >= n {
-				return killed
-			}
-			return nil
-		})
-		err = c.Apply()
-		restore()
-		data, _ := os.ReadFile(s.Path)
-		if string(data) != text && !bytes.Equal(data, done) {
-			t.Fatalf("operation %d: half written: %q", n, data)
-		}
-		apply(t, s.Install)
-		apply(t, s.Uninstall)
-		if data, _ := os.ReadFile(s.Path); string(data) != text {
-			t.Fatalf("operation %d: not as it was: %q", n, data)
-		}
-		if err == nil {
-			return
 		}
 	}
 }

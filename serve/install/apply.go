@@ -119,8 +119,8 @@ func (in *Installer) each(names []string, all bool, do func(f *file, c *Change) 
 			continue
 		}
 		for _, f := range in.hostFiles(h, all) {
-			if !all && f.hooks != nil && in.userWide(h) != "" {
-				f.parts, f.hooks = f.parts[1:], nil // they would run twice
+			if !all && f.hooks && in.userWide(h) != "" {
+				f.parts = f.parts[1:] // they would run twice
 			}
 			if len(f.parts) == 0 {
 				continue
@@ -351,11 +351,6 @@ func (in *Installer) takeOut(f *file, c *Change, r *record, write bool) error {
 func (in *Installer) writeOld(f *file, r *record, path string, data, after []byte) error {
 	if err := settings.Write(path, data, after); err != nil {
 		return err
-	}
-	if f.hooks != nil && !settings.Same(data, after) {
-		if err := f.hooks.DropKept(); err != nil {
-			return err
-		}
 	}
 	if r.of(path) != nil {
 		r.drop(path)

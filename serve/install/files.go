@@ -24,8 +24,8 @@ type file struct {
 	json bool
 	// hand is the text for a person to add if the file is not changed, nil for all entries.
 	hand []string
-	// hooks are the hooks that one of the parts adds, nil if no part adds hooks.
-	hooks *hook.Settings
+	// hooks means that the first part adds hooks.
+	hooks bool
 }
 
 // part is one thing that is added to a file. Both functions return a content unchanged if it
@@ -143,7 +143,7 @@ func (s *Site) userWide(h *host) string {
 // hookFile returns the file of a host's hooks. The hooks are its first part.
 func (s *Site) hookFile(h hook.Host) file {
 	hs := &hook.Settings{Host: h, Path: hook.SettingsPath(h, s.Workspace), Program: s.Shell}
-	return file{path: hs.Path, json: true, hooks: hs, parts: []part{{
+	return file{path: hs.Path, json: true, hooks: true, parts: []part{{
 		what: "hooks", add: hs.Add, takeOut: hs.TakeOut}}}
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/tailscale/hujson"
 
 	"github.com/memkernel/memkernel/internal/atomicfile"
+	"github.com/memkernel/memkernel/internal/settings"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/serve/hook"
 )
@@ -645,9 +646,10 @@ func TestUserWide(t *testing.T) {
 	in := site(t, t.TempDir())
 	before := tree(t, in.Workspace)
 	for _, h := range []hook.Host{hook.Claude, hook.Gemini} {
-		c, err := hook.Settings{Host: h, Path: hook.SettingsPath(h, in.Home), Program: "/opt/memkernel"}.Install()
+		hs := hook.Settings{Host: h, Path: hook.SettingsPath(h, in.Home), Program: "/opt/memkernel"}
+		data, err := hs.Add(nil)
 		if err == nil {
-			err = c.Apply()
+			err = settings.Write(hs.Path, nil, data)
 		}
 		if err != nil {
 			t.Fatal(err)
