@@ -3,13 +3,11 @@ package main
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/memkernel/memkernel/internal/cli"
 )
 
 // overgrown is a workspace that curation and pruning find something in, as what calls
@@ -91,48 +89,5 @@ func TestUpkeepVerbs(t *testing.T) {
 				t.Errorf("%v: %q is not in\n%s%s", c.args, w, stdout, stderr)
 			}
 		}
-	}
-}
-
-// With --git the Markdown is committed before and after, and nothing else is.
-func TestNightlyGit(t *testing.T) {
-	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("there is no git here")
-	}
-	verb, _ := overgrown(t)
-	args := verb("nightly", "--git", "--include", "Harbour")
-	dir := args[len(args)-3]
-	if code, _, stderr := invoke(t, args...); code != cli.ExitError || !strings.Contains(stderr, "git init") {
-		t.Fatalf("without a repository: exit %d, %s", code, stderr)
-	}
-	git := func(args ...string) string {
-		t.Helper()
-		out, err := exec.Command("git", append([]string{"-C", dir, "-c", "init.defaultBranch=main"}, args...)...).CombinedOutput()
-		if err != nil {
-			t.Fatalf("git %v: %v: %s", args, err, out)
-		}
-		return string(out)
-	}
-	git("init", "--quiet")
-	git("config", "user.name", "Mika")
-	git("config", "user.email", "mika@example.org")
-	git("config", "commit.gpgsign", "false")
-	if err := os.WriteFile(filepath.Join(dir, "staged.txt"), []byte("x"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	git("add", "staged.txt")
-	for range 2 {
-		if code, _, stderr := invoke(t, args...); code != 0 {
-			t.Fatalf("exit %d: %s", code, stderr)
-		}
-	}
-	if log := git("log", "--format=%s"); log != "memory: nightly run\nmemory: before the nightly run\n" {
-		t.Errorf("the log is %q", log)
-	}
-	if files := git("ls-tree", "-r", "--name-only", "HEAD"); strings.Contains(files, "staged.txt") || strings.Contains(files, ".memkernel") || !strings.Contains(files, "memory/harbour.md") {
-		t.Errorf("committed are %s", files)
-	}
-	if status := git("status", "--porcelain"); status != "A  staged.txt\n" {
-		t.Errorf("the status is %q", status)
 	}
 }

@@ -113,7 +113,7 @@ var removed = map[string]string{
 
 	"upkeep.done_days":        "a task that is done may leave MEMORY.md after seven days",
 	"upkeep.gap":              "the steps of nightly follow each other at once",
-	"upkeep.git":              "the flag --git of nightly says it",
+	"upkeep.git":              "memkernel history and undo keep what an entry was, without git",
 	"upkeep.include":          "the flag --include of prune and nightly says it",
 	"upkeep.memory_lines":     "MEMORY.md may have 50 lines",
 	"upkeep.log_days":         "decisions of a log are brought into topic files after fourteen days",

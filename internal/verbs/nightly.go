@@ -19,10 +19,10 @@ import (
 
 // nightlyFlags are the flags of nightly.
 type nightlyFlags struct {
-	quietTime, git bool
-	idle, once     time.Duration
-	include, jobs  []string
-	now            cli.TimeValue
+	quietTime     bool
+	idle, once    time.Duration
+	include, jobs []string
+	now           cli.TimeValue
 }
 
 func nightlyVerb(a *cli.App) *cobra.Command {
@@ -42,7 +42,7 @@ night: one at a time does it, and with --once 20h whoever comes later does nothi
 doc/nightly.md has lines for cron and units for systemd.
 
 What people wrote stays: see 'memkernel prune --help' for --include.`,
-		Example: `  memkernel nightly --git
+		Example: `  memkernel nightly
   memkernel nightly --quiet-time --idle 30m
   memkernel nightly --once 20h`,
 		Args: cli.NoArgs,
@@ -54,7 +54,6 @@ What people wrote stays: see 'memkernel prune --help' for --include.`,
 	fl.DurationVar(&f.once, "once", 0, "do nothing if it was done within so long, by this machine or another that shares the state")
 	includeFlag(cmd, &f.include)
 	jobsFlag(cmd, &f.jobs)
-	fl.BoolVar(&f.git, "git", false, "commit the workspace before and after, if it is a git repository")
 	fl.Var(&f.now, "now", "the moment that counts as now, in RFC 3339 (default now)")
 	return cmd
 }
@@ -70,8 +69,6 @@ type nightlyJSON struct {
 	Moved    int `json:"moved"`
 	// Notes name the files that stay over a limit, with the reason.
 	Notes []string `json:"notes"`
-	// Commits are the commits of this run: id and message.
-	Commits []string `json:"commits"`
 }
 
 func runNightly(ctx context.Context, a *cli.App, f *nightlyFlags) error {
@@ -98,35 +95,20 @@ func runNightly(ctx context.Context, a *cli.App, f *nightlyFlags) error {
 	if err != nil {
 		return err
 	}
-	if f.git {
-		if err := cli.NotInRows(&a.Settings, "--git commits the workspace's folder"); err != nil {
-			return err
-		}
-	}
-	g := &commits{dir: a.Workspace}
-	before := func(ctx context.Context) error {
-		if !f.git {
-			return nil
-		}
-		return g.commit(ctx, "before the nightly run")
-	}
-	out, err := k.Maintenance().Nightly(a.Counted(ctx, "audit, curate and prune"), api.NightlyRequest{Before: before, Audit: audit, Prune: a.PruneOptions(f.include), Curate: curate,
+	out, err := k.Maintenance().Nightly(a.Counted(ctx, "audit, curate and prune"), api.NightlyRequest{Audit: audit, Prune: a.PruneOptions(f.include), Curate: curate,
 		QuietTime: f.quietTime, Idle: f.idle, Once: f.once, Now: f.now.Time})
 	a.ProgressDone()
 	if errors.Is(err, api.ErrNightlyRuns) {
 		return cli.Hint(err, "wait for it, or call it at another time")
 	}
-	if err == nil && f.git && out.Skipped == "" {
-		err = g.commit(ctx, "nightly run")
-	}
 	if err != nil {
 		return err
 	}
-	return showNightly(a, out, g.made)
+	return showNightly(a, out)
 }
 
-func showNightly(a *cli.App, n *api.Nightly, commits []string) error {
-	doc := nightlyJSON{Schema: "memkernel/nightly/v1", Nightly: n, Commits: document.List(commits), Notes: []string{}}
+func showNightly(a *cli.App, n *api.Nightly) error {
+	doc := nightlyJSON{Schema: "memkernel/nightly/v1", Nightly: n, Notes: []string{}}
 	if n.Audit != nil {
 		doc.Findings = n.Audit.Faults()
 	}
@@ -166,9 +148,6 @@ func nightlyText(n *nightlyJSON) string {
 		for i, l := range display.Wrap(note, display.Columns-8) {
 			fmt.Fprintf(&b, "%-7s %s\n", []string{"note", ""}[min(i, 1)], display.Printable(l))
 		}
-	}
-	for _, c := range n.Commits {
-		fmt.Fprintf(&b, "%-7s %s\n", "git", display.Printable(c))
 	}
 	return b.String()
 }
