@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
 )
 
 // overgrown is a workspace that curation and pruning find something in, as what calls

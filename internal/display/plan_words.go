@@ -151,3 +151,10 @@ func pageCounts(plan *api.ContextPlan) (full, less, gone int) {
 	}
 	return full, less, len(plan.Debug.Excluded) - len(leftOut(plan))
 }
+
+func are(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun + " is"
+	}
+	return Plural(n, noun) + " are"
+}

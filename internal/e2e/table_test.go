@@ -246,10 +246,10 @@ func percent(with, without float64) string {
 // is left as it is.
 func TestTable(t *testing.T) {
 	rows := []row{{Title: "Codex", Version: "2", Turns: 3, Requests: 9, With: 0.9, Without: 1, Recall: yes, Restore: no, Uninstall: yes, Retried: true,
-		Model: "large-1", Planned: 7, Passed: map[string]int{"draining": 2, "path": 0}, Added: 340},
+		Model: "large-1", Planned: 7, Passed: map[string]int{"deadline": 2, "path": 0}, Added: 340},
 		{Title: "Claude Code", Version: "1", Turns: 2, Requests: 4, With: 1.1, Without: 1, Recall: yes, Uninstall: yes}}
 	text := table(rows, map[string]string{"Pi": ""})
-	for _, want := range []string{"| Codex | 2, large-1 (retried) |", "| 7 of 9, draining 2 | 340 | $1.000 |", "| −10.0 % | yes | no | yes |", "| +10.0 % | yes | –² | yes |", "² Nothing", "Not to be had where this was run: Pi.", "2 hosts and 0 frameworks", "5 turns, 13 requests, of which 0"} {
+	for _, want := range []string{"| Codex | 2, large-1 (retried) |", "| 7 of 9, deadline 2 | 340 | $1.000 |", "| −10.0 % | yes | no | yes |", "| +10.0 % | yes | –² | yes |", "² Nothing", "Not to be had where this was run: Pi.", "2 hosts and 0 frameworks", "5 turns, 13 requests, of which 0"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}

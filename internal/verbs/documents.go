@@ -38,7 +38,6 @@ func Documents() map[string][]any {
 		"memkernel/plan/v1":              {planJSON{}},
 		"memkernel/prices/v1":            {cli.PricesJSON{}},
 		"memkernel/proxy/v1":             {proxyJSON{}},
-		"memkernel/proxy_drain/v1":       {drainJSON{}},
 		"memkernel/proxy_status/v1":      {proxy.Status{}},
 		"memkernel/prune/v1":             {pruneJSON{}},
 		"memkernel/reindex/v1":           {document.Reindex{}},

@@ -32,7 +32,6 @@ type proxyFlags struct {
 	window, reserve            config.Tokens
 	ui                         string
 	metrics                    metricsFlags
-	drain                      bool
 }
 
 // Proxy returns the verb proxy.
@@ -69,23 +68,19 @@ how long it takes, and no word of what is said (doc/metrics.md).
 With --resolver memkernel-get the model is told that a shell tool, where the
 request has one, can follow pointers by running memkernel get.
 
-Before a client goes on without the proxy, --drain has the one that runs for this
-state directory tell clients their own size, so that those compact which do by
-themselves, and says which sessions are larger than their model's window has room
-for: exit code 0 if none is, else 1 and what to do.`,
+Before a client goes on without the proxy, have it compact: its own history may be
+larger than its model's window (GET /status counts it).`,
 		Example: `  memkernel proxy --upstream https://api.anthropic.com
   ENABLE_TOOL_SEARCH=true ANTHROPIC_BASE_URL=http://127.0.0.1:8377 claude
   memkernel proxy --upstream https://api.openai.com --listen 127.0.0.1:8378
   memkernel proxy --upstream https://api.anthropic.com \
-    --upstream /openai/=https://api.openai.com
-  memkernel proxy --drain`,
+    --upstream /openai/=https://api.openai.com`,
 		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return runProxy(cmd.Context(), a, p) },
 	}
 	f := cmd.Flags()
 	f.StringVar(&p.listen, "listen", "127.0.0.1:8377", "`address` to listen on; port 0 takes a free one")
 	f.StringArrayVar(&p.upstreams, "upstream", nil, "`[MODELS=|/PATH=]URL` of an API, without the /v1 that clients ask for; may be repeated, for models such as gpt-* or below a path")
-	f.BoolVar(&p.drain, "drain", false, "prepare the clients of the running proxy for doing without it, and say which still have to compact")
 	f.BoolVar(&p.allowRemote, "allow-remote", false, "let --listen name an address that other machines reach")
 	f.StringVar(&p.ui, "ui", "", "open the window of memkernel ui at this `address` too; its link is told on standard error")
 	f.StringArrayVar(&p.origins, "allow-origin", nil, "`origin` of a web page whose requests are taken, such as http://localhost:3000; may be repeated")
@@ -119,9 +114,6 @@ type proxyJSON struct {
 const proxyGrace = 30 * time.Second
 
 func runProxy(ctx context.Context, a *cli.App, p *proxyFlags) error {
-	if p.drain {
-		return runDrain(ctx, a)
-	}
 	if len(p.upstreams) == 0 {
 		return cli.Usagef("proxy needs --upstream URL, such as https://api.anthropic.com")
 	}
@@ -252,4 +244,19 @@ func announce(a *cli.App, l net.Listener, x *proxy.Proxy, t *telemetry.Telemetry
 		}
 	}
 	return nil
+}
+
+// list registers the proxy for status until the returned function is called. If the registration
+// fails, the proxy still serves.
+func list(x *proxy.Proxy, l net.Listener, s store.Store, log *slog.Logger) func() {
+	remove, err := x.Register(s, l)
+	if err != nil {
+		log.Warn("status will not find this proxy", "detail", err.Error())
+		return func() {}
+	}
+	return func() {
+		if err := remove(); err != nil {
+			log.Warn("what says where this proxy was stays", "detail", err.Error())
+		}
+	}
 }

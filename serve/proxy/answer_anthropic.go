@@ -138,5 +138,4 @@ func (l anthropicBlocks) all() []json.RawMessage {
 
 // anthropicAPI is the Messages API.
 var anthropicAPI = providerAPI{format: transcript.FormatAnthropic, path: "/v1/messages", count: "/v1/messages/count_tokens",
-	answer: anthropicAnswer, stream: anthropicStream, elsewhere: []string{"thread", "compaction"}, doubt: anthropicDoubt, compaction: anthropicCompaction,
-	told: told{paths: [][]string{{"message", "usage"}, {"usage"}}, input: []string{"cache_read_input_tokens", "input_tokens"}}}
+	answer: anthropicAnswer, stream: anthropicStream, elsewhere: []string{"thread", "compaction"}, doubt: anthropicDoubt, compaction: anthropicCompaction}

@@ -158,5 +158,4 @@ func geminiDoubt(b *transcript.Body) string {
 
 // geminiAPI is Gemini's generateContent. Its paths are read by geminiCall.
 var geminiAPI = providerAPI{format: transcript.FormatGemini, answer: geminiAnswer, stream: geminiAnswer, elsewhere: []string{"cachedContent"},
-	doubt: geminiDoubt,
-	told:  told{paths: [][]string{{"usageMetadata"}}, input: []string{"promptTokenCount"}, sum: "totalTokenCount"}}
+	doubt: geminiDoubt}

@@ -131,9 +131,7 @@ func responsesStream(pieces [][]byte) answer {
 // chatAPI are chat completions, responsesAPI is the Responses API.
 var (
 	chatAPI = providerAPI{format: transcript.FormatOpenAI, path: "/chat/completions",
-		answer: chatAnswer, stream: chatAnswer,
-		told: told{paths: [][]string{{"usage"}}, input: []string{"prompt_tokens"}, sum: "total_tokens"}}
+		answer: chatAnswer, stream: chatAnswer}
 	responsesAPI = providerAPI{format: transcript.FormatResponses, path: "/responses", count: "/responses/input_tokens",
-		answer: responsesAnswer, stream: responsesStream, elsewhere: []string{"previous_response_id", "conversation", "prompt"}, compaction: responsesCompaction,
-		told: told{paths: [][]string{{"response", "usage"}, {"usage"}}, input: []string{"input_tokens"}, sum: "total_tokens"}}
+		answer: responsesAnswer, stream: responsesStream, elsewhere: []string{"previous_response_id", "conversation", "prompt"}, compaction: responsesCompaction}
 )

@@ -29,7 +29,6 @@ const (
 	passFragment   = "fragment"       // a count of messages that no conversation begins with
 	passSigned     = "signed"         // a rewritten body would break its signature
 	passString     = "string_input"   // Responses with words in place of a list
-	passDraining   = "draining"       // a count of the client's own, which is to be told
 	passPath       = "path"           // no call of a model
 	passAnswered   = "prefill"        // it ends with an answer that is to be gone on with
 )

@@ -36,8 +36,6 @@ type exchange struct {
 	client string        // the product that sent it, as it calls itself
 	grows  float64       // see [Proxy.growth]; 0 before
 	window int           // that the model's server lists, 0 if it was not asked or lists none
-	// draining reports whether the answer has the usage of the client's own request.
-	draining bool
 	// watched is nil if Options.Watch is nil.
 	watched *watched
 }
@@ -54,8 +52,6 @@ type providerAPI struct {
 	// elsewhere are the members of a request that say that the provider stores or changes a part
 	// of the conversation.
 	elsewhere []string
-	// told says where an answer has the size of the request.
-	told told
 	// doubt returns the API's own reason why a request passes, "" if there is none. It may be
 	// nil.
 	doubt func(*transcript.Body) string
@@ -170,7 +166,7 @@ func (x *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // client has gone. The caller must call answeredAll once the answer has ended.
 func (x *Proxy) settle(r *http.Request, e *exchange, to *lead) *http.Request {
 	e.to = to.to
-	e.began, e.client, e.draining = x.opt.Now(), product(r.UserAgent()), x.draining.Load()
+	e.began, e.client = x.opt.Now(), product(r.UserAgent())
 	r = x.begin(r.WithContext(withLead(r.Context(), to)), e)
 	x.decide(r, e)
 	e.took = x.opt.Now().Sub(e.began)
@@ -255,10 +251,6 @@ func (x *Proxy) decide(r *http.Request, e *exchange) {
 	}
 	if reason := doubt(b); reason != "" {
 		e.out = passed(e.data, reason, nil)
-		return
-	}
-	if e.count && e.draining {
-		e.out = passed(e.data, passDraining, nil)
 		return
 	}
 	e.from = sourceOf(r.Header)

@@ -34,9 +34,6 @@ func (x *Proxy) rewrite(p *httputil.ProxyRequest) {
 	if (e.line != nil || x.opt.Billed != nil || x.opt.Watch != nil) && !e.count {
 		readable(out.Header)
 	}
-	if x.account.tellsWhole(e) {
-		out.Header.Set("Accept-Encoding", "identity")
-	}
 }
 
 func setBody(r *http.Request, body []byte) {
@@ -201,9 +198,6 @@ func (x *Proxy) answered(res *http.Response) error {
 	x.compactDue(e, res.Request)
 	h := res.Header.Clone()
 	res.Body = &tee{ReadCloser: res.Body, limit: maxAnswer, done: func(copy []byte, err error) { x.ended(e, h, copy, err) }}
-	if x.account.tellsWhole(e) {
-		tellWhole(e, res)
-	}
 	return nil
 }
 

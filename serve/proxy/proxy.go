@@ -23,8 +23,7 @@
 //   - A planned request keeps everything except its conversation byte for byte. In the
 //     conversation, every message that is kept in full also stays byte for byte. A request that
 //     the plan does not change is sent unchanged.
-//   - The answer is never changed, held back or decoded on its way. The only exception is the
-//     count of its input while the proxy drains.
+//   - The answer is never changed, held back or decoded on its way.
 //   - The usage in an answer, and the turn that the answer ends, are observed once the answer
 //     is complete. An interrupted answer ends no turn.
 //   - Upstreams are fixed when the proxy is made. Keys and bodies pass through and are neither
@@ -41,7 +40,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httputil"
-	"sync/atomic"
 	"time"
 
 	"github.com/memkernel/memkernel/cachelayout"
@@ -135,7 +133,6 @@ type Proxy struct {
 	reader    transcript.BodyReader
 	work      jobs // plans and observations under way
 	guard     guard
-	draining  atomic.Bool
 	account   account
 	windows   windows
 }

@@ -74,7 +74,7 @@ func dropKilled(in store.Store, own string) error {
 	for _, e := range list {
 		r, err := readRunning(in, e.Name)
 		if err != nil {
-			continue // drain tells of it
+			continue // FindRunning tells of it
 		}
 		if r.URL != own {
 			c, err := net.DialTimeout("tcp", strings.TrimPrefix(r.URL, "http://"), dialTime)

@@ -17,11 +17,8 @@ import (
 	"github.com/memkernel/memkernel/cachelayout"
 )
 
-// The proxy's own paths. They are only for programs of this machine.
-const (
-	PathStatus = "/status" // GET: a [Status]
-	PathDrain  = "/drain"  // POST: [Proxy.Drain], then a [Status]
-)
+// PathStatus is the proxy's own path: GET it for a [Status]. It is only for programs of this machine.
+const PathStatus = "/status"
 
 // statusSchema is the schema of [Status].
 const statusSchema = "memkernel/proxy_status/v1"
@@ -33,8 +30,6 @@ type Status struct {
 	Instance string `json:"instance"`
 	// Since is the time at which the proxy was started.
 	Since time.Time `json:"since"`
-	// Draining reports whether proxy --drain was run.
-	Draining bool `json:"draining"`
 	// Upstreams are where requests go.
 	Upstreams []StatusUpstream `json:"upstreams"`
 	// Planned counts the requests that went out with a plan's messages.
@@ -207,8 +202,7 @@ func (a *account) report(s *Status) {
 
 // Status returns the status so far.
 func (x *Proxy) Status() *Status {
-	s := &Status{Schema: statusSchema, Draining: x.draining.Load(),
-		Upstreams: x.upstreams.status(), Passed: []StatusPassed{}, Sessions: x.lines.sessions()}
+	s := &Status{Schema: statusSchema, Upstreams: x.upstreams.status(), Passed: []StatusPassed{}, Sessions: x.lines.sessions()}
 	x.account.report(s)
 	for i := range s.Sessions {
 		s.WholeTokens += s.Sessions[i].WholeTokens
@@ -224,8 +218,7 @@ func (x *Proxy) Status() *Status {
 // own answers a request for one of the proxy's own paths. These paths are not for pages in
 // browsers and not for other machines, even if other machines are allowed.
 func (x *Proxy) own(w http.ResponseWriter, r *http.Request) bool {
-	drain := r.Method == http.MethodPost && r.URL.Path == PathDrain
-	if !drain && (r.Method != http.MethodGet || r.URL.Path != PathStatus) {
+	if r.Method != http.MethodGet || r.URL.Path != PathStatus {
 		return false
 	}
 	if why := strange(r); why != "" {
@@ -233,9 +226,6 @@ func (x *Proxy) own(w http.ResponseWriter, r *http.Request) bool {
 		x.account.refuse()
 		x.log.Warn("refused", "status", http.StatusForbidden, "reason", why)
 		return true
-	}
-	if drain {
-		x.Drain()
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
