@@ -12,7 +12,6 @@ import { saw } from "./watch.js";
 /** The host's reserve where it names none: its own default, 20,000 tokens, at most a quarter of the window. */
 const reserveOf = (window) => Math.min(20_000, Math.floor(window / 4));
 
-/** The tool by which a model follows pointers. */
 export const resolver = "memory_get";
 
 export const info = {
@@ -32,9 +31,6 @@ export function sourceOf({ sessionKey = "", sessionFile = "", agentId, runtimeCo
   return Object.fromEntries(Object.entries(said).filter(([, v]) => typeof v === "string" && v));
 }
 
-/**
- * @param {{daemon: import("./daemon.js").Daemon, options: any, log: any, addition: (p: any) => Promise<string|undefined>}} parts
- */
 export function makeEngine({ daemon, options, log, addition }) {
   let turn = null; // what was planned for the turn that this engine was made for
 
@@ -42,7 +38,6 @@ export function makeEngine({ daemon, options, log, addition }) {
   const stateOf = (p) => session(options.daemon.workspace, keyOf(p));
   const base = (p) => ({ session_key: keyOf(p), private: options.isPrivate(p.sessionKey), ...sourceOf(p) });
 
-  /** Calls with a conversation: what the daemon holds does not travel again. */
   async function withConversation(s, messages, method, params, call) {
     const lines = messages.map(canonical);
     const keys = keysOf(messages);
@@ -62,7 +57,6 @@ export function makeEngine({ daemon, options, log, addition }) {
     return answer;
   }
 
-  /** What the next model call is like, as far as the host says. */
   function settings(s, extra = 0) {
     return { model: s.model, ...(s.window ? { context_window: s.window, reserve: s.reserve, fixed_tokens: s.fixed + extra } : {}), resolver };
   }
@@ -235,17 +229,14 @@ export function makeEngine({ daemon, options, log, addition }) {
   };
 }
 
-/** A flush may take so long, in milliseconds. */
 const FLUSH_MS = 60_000;
 
 const signalOf = (p) => AbortSignal.any([AbortSignal.timeout(FLUSH_MS), ...(p.abortSignal ? [p.abortSignal] : [])]);
 
-/** unless gives what is promised, or fails when a signal comes first. */
 const unless = (signal, promise) => Promise.race([promise, new Promise((_, fail) => signal.addEventListener("abort", () => fail(signal.reason), { once: true }))]);
 
 const endsWithUser = (messages) => ["user", "toolResult"].includes(messages.at(-1)?.role);
 
-/** roughly counts what can't be counted now, at four bytes to the token. */
 const roughly = (messages) => Math.ceil(JSON.stringify(messages).length / 4);
 
 /** remember keeps which entry of the host's transcript a turn begins with. */
@@ -259,7 +250,6 @@ function remember(s, messages, admission) {
   }
 }
 
-/** compacted says what a compaction came to in the host's words. */
 function compacted(c, s) {
   const done = c.reclaimed_tokens > 0;
   if (done) count("compactions");

@@ -5,7 +5,6 @@ import { resolver } from "./engine.js";
 import { shared } from "./shared.js";
 import { begins, missed } from "./watch.js";
 
-/** What a model is told of its tools, always in the same bytes. */
 export function promptLines({ availableTools, citationsMode } = {}) {
   const has = (name) => !availableTools || availableTools.has(name);
   if (!has("memory_search") && !has("memory_get")) return [];
@@ -17,7 +16,6 @@ export function promptLines({ availableTools, citationsMode } = {}) {
   return [...lines, ""];
 }
 
-/** compose runs what asks the memory slot on the engine's behalf, through whichever copy. */
 export function compose(build) {
   shared().composing = true;
   try {
@@ -97,7 +95,6 @@ function manager({ daemon, options }, owner) {
 const bounds = (o) => ({ ...(o.maxResults ? { max_results: o.maxResults } : {}), ...(o.minScore ? { min_score: o.minScore } : {}) });
 const range = (from, lines) => ({ ...(from ? { from } : {}), ...(lines ? { lines } : {}) });
 
-/** hit is a search result as the host has them. */
 function hit(h) {
   return {
     path: h.path || h.id,
@@ -122,7 +119,6 @@ const object = (properties, required) => ({ type: "object", properties, required
 const text = { type: "string" };
 const whole = { type: "integer", minimum: 1 };
 
-/** The tools: name, what a model is told, arguments, and the call. */
 const definitions = [
   {
     name: "memory_search",
@@ -169,10 +165,8 @@ const definitions = [
   },
 ];
 
-/** named tells whether a folder of the state is that of a session. */
 const named = (folder, key) => folder.replace(/-[0-9a-f]{16}$/, "") === key.replace(/[^A-Za-z0-9.-]/g, "_");
 
-/** tools are the plugin's, bound to the session that asks. */
 export function tools(at, log) {
   return (ctx) => {
     const { daemon, options } = at(ctx.agentId, ctx.config, ctx.workspaceDir);

@@ -1,9 +1,7 @@
-// The host's messages as the daemon takes them, and what it answers as the host takes it.
 
 /** Marks what the kernel said: within a turn the host hands back what it was given. */
 const ours = "__memkernel";
 
-/** sent are the messages that are the host's own and stand in its requests. */
 export function sent(messages) {
   return messages.filter((m) => m?.excludeFromContext !== true && !m?.[ours]);
 }
@@ -32,10 +30,8 @@ function withIds(message, rename) {
   return { ...message, content: message.content.map((b) => (b.type === "toolCall" ? { ...b, id: rename(b.id) } : b)) };
 }
 
-/** canonical is a message as a line of JSON. */
 export const canonical = (message) => JSON.stringify(withIds(message, plainId));
 
-/** textOf is the text of a message that holds nothing else, else undefined. */
 export function textOf(message) {
   const c = message.content;
   if (typeof c === "string") return c;

@@ -105,7 +105,6 @@ export default function memkernel(pi, options = {}) {
     if (done?.items) host.tell(`memkernel: ${done.line}`, "info");
   }
 
-  /** All that was said so far. */
   function heard() {
     return [...state.messages, ...state.after.filter(travels)];
   }
@@ -135,12 +134,10 @@ async function library() {
   throw new Error(`${name} does not stand beside the program`);
 }
 
-/** One session of the host's is one of ours. */
 function keyOf(ctx) {
   return `pi:${ctx.sessionManager.getSessionId()}`;
 }
 
-/** What the next call is like. */
 function settings(ctx, tools) {
   return {
     model: ctx.model?.id,
@@ -169,7 +166,6 @@ function compaction(made, entries, event) {
   };
 }
 
-/** Registers memory's tools, and gives their names. memory_search reads what memory_get would. */
 async function registerTools(pi, client, ctx, options) {
   if (!client.server.capabilities.tools) return [];
   const bound = { session_key: keyOf(ctx), private: true };
@@ -190,7 +186,6 @@ async function registerTools(pi, client, ctx, options) {
   return tools.map((t) => t.name);
 }
 
-/** How a session is opened. */
 function sessionOptions(ctx) {
   return { private: true, channel: "pi", session_file: ctx.sessionManager.getSessionFile?.() || undefined, dialect: "pi" };
 }

@@ -23,12 +23,10 @@ export class Kernel {
     this.#link = new Link({ ...where, deadlineMs: this.options.deadlineMs, report: this.options.report });
   }
 
-  /** Runs use(client, options); undefined if that fails or takes too long. */
   attempt(what, use, deadlineMs) {
     return this.#link.attempt(what, use, deadlineMs);
   }
 
-  /** The parameters that name a session. */
   bound(session = this.options.session) {
     return { session_key: session, private: this.options.private ?? false };
   }
@@ -47,14 +45,12 @@ export class Kernel {
     return (answer?.tools ?? []).filter((t) => !names || names.includes(t.name));
   }
 
-  /** Calls one of them, and gives what the model is to read. */
   async callTool(name, args, session) {
     const answer = await this.attempt(name, (c, o) => c.toolsCall({ ...this.bound(session), name, arguments: args ?? {} }, o));
     if (answer === undefined) return "memory can't be reached now; go on without it";
     return typeof answer.content === "string" ? answer.content : JSON.stringify(answer.content);
   }
 
-  /** Answers a call of Anthropic's memory tool from the workspace: { content, is_error }. */
   async callMemory(input, session) {
     const answer = await this.attempt("memory", (c, o) => c.memoryTool({ ...this.bound(session), input }, o));
     return answer ?? { content: "memory can't be reached now; go on without it", is_error: true };
@@ -168,7 +164,6 @@ function linksOf(dialect, m) {
   return { calls: call ? [call] : [], results: result ? [result] : [], speaks: m.type === "message" && m.role === "user" };
 }
 
-/** The text of a message's content, whatever else it has. */
 export function textOf(content) {
   if (typeof content === "string") return content;
   return (content ?? []).map((b) => (typeof b === "string" ? b : (b.text ?? ""))).join("");

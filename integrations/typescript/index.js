@@ -24,7 +24,6 @@ export async function connect(where = {}, options = {}) {
   return client;
 }
 
-// reach gives a connection that has been greeted, and what the daemon said.
 async function reach(options) {
   for (let tries = 1; ; tries++) {
     try {
@@ -111,7 +110,6 @@ const TIMEOUT_MS = 60000;
 // idempotent.
 const AGAIN = ["CLOSED", "STOPPING", "BUSY", "NOT_READY", "TRY_AGAIN"];
 
-/** One connection: lines out, lines in, and who waits for which. */
 class Connection {
   #socket;
   #waiting = new Map();
@@ -222,7 +220,6 @@ export class Client extends EventEmitter {
     if (socket) this.#take(new Connection(socket));
   }
 
-  /** Waits until there is a connection. */
   async reach() {
     await this.#reach();
   }
@@ -251,7 +248,6 @@ export class Client extends EventEmitter {
     }
   }
 
-  /** Sends a call without waiting for what becomes of it. */
   notify(method, params = {}) {
     this.#connection?.send({ jsonrpc: "2.0", method, params });
   }
@@ -265,7 +261,6 @@ export class Client extends EventEmitter {
     this.#end(new MemkernelError("the connection was closed", { code: "CLOSED", hint: "connect again" }));
   }
 
-  /** There will be no further connection. */
   get closed() {
     return this.#closed !== null;
   }
@@ -373,7 +368,6 @@ export class Session {
     return this.#client.observeFlush({ session_key, ...(own === undefined ? {} : { private: own }), text: (await complete(ask)) ?? "" }, options);
   }
 
-  /** Ends the conversation. */
   end(options) {
     return this.call("end_session", undefined, {}, options);
   }

@@ -50,7 +50,6 @@ export class MemkernelPlugin extends BasePlugin {
   }
 }
 
-/** A memory service: what agents load from memory is what the kernel finds. */
 export class MemkernelMemoryService {
   #kernel;
 
@@ -70,7 +69,6 @@ export class MemkernelMemoryService {
   }
 }
 
-/** Memory's tools for an agent. names chooses among them. */
 export async function memoryTools(kernel, names) {
   const defs = await kernel.tools(names);
   return defs.map((d) => new FunctionTool({ name: d.name, description: d.description, parameters: geminiSchema(d.inputSchema), execute: (args, context) => kernel.callTool(d.name, args, context && sessionOf(context)) }));
@@ -102,7 +100,6 @@ function systemOf(instruction) {
   return [instruction].flat().map((i) => (typeof i === "string" ? i : (i.text ?? (i.parts ?? []).map((p) => p.text ?? "").join("\n")))).join("\n") || undefined;
 }
 
-// The schema language of Gemini is smaller than JSON Schema.
 function geminiSchema(s) {
   const { type, description, properties, required, items, enum: words } = s;
   return {
@@ -137,7 +134,6 @@ function identified(contents) {
   }));
 }
 
-/** How contents are written as messages of the Messages API. */
 const FORM = {
   dialect: "anthropic",
 

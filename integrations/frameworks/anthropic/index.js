@@ -60,7 +60,6 @@ export function memkernelFetch(options = {}, inner = globalThis.fetch) {
   };
 }
 
-/** Memory's tools for client.beta.messages.toolRunner. names chooses among them. */
 export async function memoryTools(kernel, names) {
   const defs = await kernel.tools(names);
   return defs.map((d) => ({ type: "custom", name: d.name, description: d.description, input_schema: d.inputSchema, parse: (input) => input, run: (input) => kernel.callTool(d.name, input) }));
@@ -79,7 +78,6 @@ export function memoryTool(kernel, session) {
   return betaMemoryTool(Object.fromEntries(["view", "create", "str_replace", "insert", "delete", "rename"].map((command) => [command, run])));
 }
 
-// bodyOf is a request that can be planned, null for all others.
 function bodyOf(url, init) {
   const path = new URL(typeof url === "string" ? url : (url.url ?? url.href)).pathname;
   if (!/\/v1\/messages$/.test(path) || init.method?.toUpperCase() !== "POST" || typeof init.body !== "string") return null;
@@ -93,7 +91,6 @@ function withoutLength(headers) {
   return all;
 }
 
-// decoded: what fetch hands out is not encoded any more.
 function decoded(headers) {
   const all = new Headers(headers);
   all.delete("content-encoding");
@@ -109,7 +106,6 @@ function parsed(text) {
   }
 }
 
-// listen puts an answer together from its events.
 function listen() {
   const decoder = new TextDecoder();
   const inputs = new Map();
@@ -137,5 +133,4 @@ function listen() {
   return heard;
 }
 
-// The SDK's messages are the dialect's own.
 const FORM = { dialect: "anthropic", to: (m) => m, from: (m) => [m] };

@@ -11,13 +11,11 @@ import { join } from "node:path";
 export const binary = process.env.MEMKERNEL;
 export const skip = binary ? false : "MEMKERNEL names no program";
 
-/** What is planned for: small, so that a conversation of a test is cut. */
 export const WINDOW = 24_000;
 export const TURNS = 34;
 export const MODEL = "claude-sonnet-4-6";
 export const RECALL_TURN = 8;
 
-/** The user's words of a turn. Each has a mark that is nowhere else. */
 export function words(i) {
   const ask = i === RECALL_TURN ? "When does the heron move, and to which pier?" : `Please read part ${i} of the report.`;
   return `Turn ${i}: ${ask} My mark is zebra-${i}-stripe.`;
@@ -31,7 +29,6 @@ export function readPart({ part }) {
 
 export const readPartSchema = { type: "object", properties: { part: { type: "integer" } }, required: ["part"], additionalProperties: false };
 
-/** A workspace that knows where the heron moves, with a program that a test may take away. */
 export function workspace(t) {
   const dir = mkdtempSync(join(tmpdir(), "mkf"));
   const program = join(dir, "memkernel-program");
@@ -49,14 +46,12 @@ export function workspace(t) {
   });
   return {
     dir,
-    /** Options for the kernel, with what it reported in troubles. */
     options: (more = {}) => {
       const troubles = [];
       return { workspace: dir, binary: program, idle: "5s", private: true, model: MODEL, contextWindow: WINDOW, reserve: 6_000, deadlineMs: 60_000, report: (text) => troubles.push(text), troubles, ...more };
     },
     kill: () => process.kill(pid(), "SIGKILL"),
     takeAway: () => rmSync(program),
-    /** What was billed and committed, as the program's own verbs tell it. */
   };
 }
 
@@ -279,7 +274,6 @@ export function judge(server, bare, options) {
   }
 }
 
-/** The kernel heard of every call's bill. A bill that can't be that of its prompt is ignored, as a small one here may be. */
 export async function billedAll(kernel, server) {
   const { total } = await kernel.attempt("usage", (c) => c.usage());
   assert.ok(total.compared_calls >= server.requests.length - 3, `${total.compared_calls} of ${server.requests.length} calls were billed`);
