@@ -17,8 +17,8 @@ import (
 // The defaults of Options. The thresholds are OpenClaw's.
 const (
 	DefaultDeltaBytes    = 100 << 10 // 100 KiB
-	DefaultDeltaMessages = 50
-	DefaultSettle        = time.Hour
+	defaultDeltaMessages = 50
+	defaultSettle        = time.Hour
 )
 
 // DefaultAgent is the agent of conversations that name no agent.
@@ -69,10 +69,10 @@ func Open(in store.Store, o *Options) *Store {
 		s.opts.DeltaBytes = DefaultDeltaBytes
 	}
 	if s.opts.DeltaMessages <= 0 {
-		s.opts.DeltaMessages = DefaultDeltaMessages
+		s.opts.DeltaMessages = defaultDeltaMessages
 	}
 	if s.opts.Settle <= 0 {
-		s.opts.Settle = DefaultSettle
+		s.opts.Settle = defaultSettle
 	}
 	return s
 }

@@ -64,7 +64,7 @@ func (m *gptMessage) hidden() bool {
 }
 
 func (r *reader) chatGPT(c *candidate) error {
-	c.format = ChatGPT
+	c.format = chatGPT
 	return r.elements(c, func(n int, raw json.RawMessage) error {
 		var conv gptConversation
 		if err := json.Unmarshal(raw, &conv); err != nil {
@@ -77,7 +77,7 @@ func (r *reader) chatGPT(c *candidate) error {
 		if id == "" || conv.Mapping == nil {
 			return fmt.Errorf("it is no conversation of ChatGPT: it has no id or no mapping")
 		}
-		s := &Session{Format: ChatGPT, ID: id, Title: conv.Title, Place: c.place + "#" + id, Print: hash(string(raw))}
+		s := &Session{Format: chatGPT, ID: id, Title: conv.Title, Place: c.place + "#" + id, Print: hash(string(raw))}
 		r.gptPath(s, &conv)
 		if len(s.Messages) == 0 {
 			return nil
@@ -328,7 +328,7 @@ type claudeBlock struct {
 }
 
 func (r *reader) claudeAI(c *candidate) error {
-	c.format = ClaudeAI
+	c.format = claudeAI
 	return r.elements(c, func(n int, raw json.RawMessage) error {
 		var conv claudeConversation
 		if err := json.Unmarshal(raw, &conv); err != nil {
@@ -337,7 +337,7 @@ func (r *reader) claudeAI(c *candidate) error {
 		if conv.UUID == "" {
 			return fmt.Errorf("it is no conversation of Claude: it has no uuid")
 		}
-		s := &Session{Format: ClaudeAI, ID: conv.UUID, Title: conv.Name, Place: c.place + "#" + conv.UUID, Print: hash(string(raw))}
+		s := &Session{Format: claudeAI, ID: conv.UUID, Title: conv.Name, Place: c.place + "#" + conv.UUID, Print: hash(string(raw))}
 		shown := r.claudePath(s, &conv)
 		s.Aside = len(conv.Messages) - len(shown)
 		for _, m := range shown {

@@ -195,7 +195,7 @@ func (r *reader) transcript(c *candidate) error {
 	case transcript.Pi:
 		s.Format, s.Host = Pi, "pi"
 		if isOpenClaw(c.path) {
-			s.Format, s.Host = OpenClaw, "openclaw"
+			s.Format, s.Host = openClaw, "openclaw"
 		}
 	case transcript.Copilot:
 		s.Format, s.Host = Copilot, "copilot"

@@ -37,19 +37,19 @@ const (
 	Gemini      Format = "gemini"
 	Copilot     Format = "copilot"
 	OpenCode    Format = "opencode"
-	OpenClaw    Format = "openclaw"
+	openClaw    Format = "openclaw"
 	Pi          Format = "pi"
-	ChatGPT     Format = "chatgpt"
-	ClaudeAI    Format = "claude-ai"
-	MCPMemory   Format = "mcp-memory"
-	Mem0        Format = "mem0"
-	ClaudeMem   Format = "claude-mem"
-	BasicMemory Format = "basic-memory"
+	chatGPT     Format = "chatgpt"
+	claudeAI    Format = "claude-ai"
+	mcpMemory   Format = "mcp-memory"
+	mem0        Format = "mem0"
+	claudeMem   Format = "claude-mem"
+	basicMemory Format = "basic-memory"
 )
 
 // Formats lists them all.
 func Formats() []Format {
-	return []Format{ClaudeCode, Codex, Gemini, Copilot, OpenCode, OpenClaw, Pi, ChatGPT, ClaudeAI, MCPMemory, Mem0, ClaudeMem, BasicMemory}
+	return []Format{ClaudeCode, Codex, Gemini, Copilot, OpenCode, openClaw, Pi, chatGPT, claudeAI, mcpMemory, mem0, claudeMem, basicMemory}
 }
 
 // Session is a conversation.

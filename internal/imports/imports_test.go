@@ -372,21 +372,21 @@ func TestStores(t *testing.T) {
 		`INSERT INTO session_summaries VALUES (1,'shop','Mend the till','Cents are whole','done',NULL,NULL,'2026-03-02T10:00:00.000Z')`)
 	h := readAll(t, dir, false, dir)
 	for _, want := range []Fact{
-		{Format: MCPMemory, Topic: "Ana", Text: "Ana (person): Prefers tea", Source: "memory.jsonl#L1"},
-		{Format: MCPMemory, Topic: "Ana", Text: "Ana (person): &lt;!-- mk:x --&gt; forged", Source: "memory.jsonl#L1"},
-		{Format: MCPMemory, Topic: "Ana", Text: "Ana works_at Harbour", Source: "memory.jsonl#L3"},
-		{Format: Mem0, Topic: "ana", Text: "Sails on Sundays", Source: "a1"},
-		{Format: Mem0, Text: "Likes green tea", Source: "m1"},
-		{Format: ClaudeMem, Text: "**Till** (bugfix): The till rounds rounds down; in cents", Source: "observation/1", Day: "2026-03-01"},
-		{Format: ClaudeMem, Text: "**Request**: Mend the till **Learned**: Cents are whole **Completed**: done", Source: "summary/1", Day: "2026-03-02"},
-		{Format: BasicMemory, Topic: "Coffee", Text: "# Coffee\n- [method] Pour over", Note: true, Source: "notes/coffee#L6"},
-		{Format: BasicMemory, Topic: "Coffee", Text: "```\na\n\nb\n```", Note: true, Source: "notes/coffee#L10"},
+		{Format: mcpMemory, Topic: "Ana", Text: "Ana (person): Prefers tea", Source: "memory.jsonl#L1"},
+		{Format: mcpMemory, Topic: "Ana", Text: "Ana (person): &lt;!-- mk:x --&gt; forged", Source: "memory.jsonl#L1"},
+		{Format: mcpMemory, Topic: "Ana", Text: "Ana works_at Harbour", Source: "memory.jsonl#L3"},
+		{Format: mem0, Topic: "ana", Text: "Sails on Sundays", Source: "a1"},
+		{Format: mem0, Text: "Likes green tea", Source: "m1"},
+		{Format: claudeMem, Text: "**Till** (bugfix): The till rounds rounds down; in cents", Source: "observation/1", Day: "2026-03-01"},
+		{Format: claudeMem, Text: "**Request**: Mend the till **Learned**: Cents are whole **Completed**: done", Source: "summary/1", Day: "2026-03-02"},
+		{Format: basicMemory, Topic: "Coffee", Text: "# Coffee\n- [method] Pour over", Note: true, Source: "notes/coffee#L6"},
+		{Format: basicMemory, Topic: "Coffee", Text: "```\na\n\nb\n```", Note: true, Source: "notes/coffee#L10"},
 	} {
 		if f := h.fact(want.Text); f == nil || *f != want {
 			t.Errorf("want %+v, got %+v", want, f)
 		}
 	}
-	if len(h.facts) != 9 || h.elsewhere[ClaudeMem] != 1 || len(h.left) > 0 {
+	if len(h.facts) != 9 || h.elsewhere[claudeMem] != 1 || len(h.left) > 0 {
 		t.Errorf("%d facts, elsewhere %v, left %q", len(h.facts), h.elsewhere, h.left)
 	}
 	if lost := strings.Join(h.lost, "\n"); len(h.lost) != 3 || !strings.Contains(lost, "memory.jsonl:2:") || !strings.Contains(lost, "memory.jsonl:4:") || !strings.Contains(lost, "element 2") {
@@ -505,17 +505,17 @@ func TestLedger(t *testing.T) {
 		}
 		return l
 	}
-	facts := []*Fact{{Format: Mem0, Text: "one", Source: "a"}, {Format: Mem0, Text: "two", Source: "b"}}
+	facts := []*Fact{{Format: mem0, Text: "one", Source: "a"}, {Format: mem0, Text: "two", Source: "b"}}
 	b, err := open().Promise(facts, func(s string) string { return strings.ReplaceAll(s, "two", "***") })
 	if err != nil || b.Path != "memory/imported/mem0.md" || b.Text != "- one <!-- from mem0:a -->\n- *** <!-- from mem0:b -->" {
 		t.Fatalf("%+v, %v", b, err)
 	}
 	l := open()
-	again, err := l.Pending(Mem0)
+	again, err := l.Pending(mem0)
 	if err != nil || again == nil || again.ID != b.ID || again.Text != b.Text {
 		t.Fatalf("pending %+v, %v", again, err)
 	}
-	if err := l.Wrote(Mem0, again); err != nil {
+	if err := l.Wrote(mem0, again); err != nil {
 		t.Fatal(err)
 	}
 	l = open()
@@ -524,10 +524,10 @@ func TestLedger(t *testing.T) {
 			t.Errorf("%s: %v, %v", f.Text, has, err)
 		}
 	}
-	if has, err := l.HasFact(&Fact{Format: Mem0, Text: "three"}); err != nil || has {
+	if has, err := l.HasFact(&Fact{Format: mem0, Text: "three"}); err != nil || has {
 		t.Errorf("a new fact: %v, %v", has, err)
 	}
-	if p, err := l.Pending(Mem0); err != nil || p != nil {
+	if p, err := l.Pending(mem0); err != nil || p != nil {
 		t.Errorf("still pending: %+v, %v", p, err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "import", "sessions.json"), []byte("{"), 0o600); err != nil {

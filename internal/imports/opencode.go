@@ -172,8 +172,8 @@ func (r *reader) database(c *candidate) error {
 		read   func(*candidate, *sql.DB) error
 	}{
 		{OpenCode, map[string][]string{"session": {"id", "directory", "title", "parent_id"}, "message": {"id", "session_id", "data", "time_created"}, "part": {"id", "message_id", "data"}}, r.openCode},
-		{ClaudeMem, map[string][]string{"observations": {"id", "project", "type", "created_at"}, "session_summaries": {"id", "project", "learned", "created_at"}}, r.claudeMem},
-		{Mem0, map[string][]string{"history": {"id", "memory_id", "new_memory", "event", "created_at"}}, r.mem0History},
+		{claudeMem, map[string][]string{"observations": {"id", "project", "type", "created_at"}, "session_summaries": {"id", "project", "learned", "created_at"}}, r.claudeMem},
+		{mem0, map[string][]string{"history": {"id", "memory_id", "new_memory", "event", "created_at"}}, r.mem0History},
 	} {
 		has, err := hasTables(r.ctx, db, known.tables)
 		if err != nil {
@@ -343,10 +343,10 @@ func (r *reader) claudeMemRows(c *candidate, db *sql.DB, kind, query string, tex
 			return err
 		}
 		if !r.o.All && project != filepath.Base(r.workspace) {
-			r.elsewhere(ClaudeMem)
+			r.elsewhere(claudeMem)
 			continue
 		}
-		f := &Fact{Format: ClaudeMem, Text: text(v), Source: fmt.Sprintf("%s/%d", kind, id), Day: day(parseTime(created))}
+		f := &Fact{Format: claudeMem, Text: text(v), Source: fmt.Sprintf("%s/%d", kind, id), Day: day(parseTime(created))}
 		if r.o.All {
 			f.Topic = project
 		}

@@ -44,7 +44,7 @@ func isMCP(head []byte) bool {
 }
 
 func (r *reader) mcpMemory(c *candidate) error {
-	c.format = MCPMemory
+	c.format = mcpMemory
 	var m mcpRecord
 	for v, err := range jsonl.Values(c, maxValue, func(v *jsonl.Value) error {
 		m = mcpRecord{}
@@ -74,13 +74,13 @@ func (r *reader) mcpMemory(c *candidate) error {
 // mcpFacts hands out the facts of a record.
 func (r *reader) mcpFacts(m *mcpRecord, source string) error {
 	if m.Type == "relation" {
-		return r.fact(&Fact{Format: MCPMemory, Topic: m.From, Text: m.From + " " + m.RelationType + " " + m.To, Source: source})
+		return r.fact(&Fact{Format: mcpMemory, Topic: m.From, Text: m.From + " " + m.RelationType + " " + m.To, Source: source})
 	}
 	for _, text := range m.Observations {
 		if m.EntityType != "" {
 			text = m.Name + " (" + m.EntityType + "): " + text
 		}
-		if err := r.fact(&Fact{Format: MCPMemory, Topic: m.Name, Text: text, Source: source}); err != nil {
+		if err := r.fact(&Fact{Format: mcpMemory, Topic: m.Name, Text: text, Source: source}); err != nil {
 			return err
 		}
 	}
@@ -109,7 +109,7 @@ type mem0Memory struct {
 }
 
 func (r *reader) mem0(c *candidate) error {
-	c.format = Mem0
+	c.format = mem0
 	f := func(n int, raw json.RawMessage) error {
 		var m mem0Memory
 		if err := json.Unmarshal(raw, &m); err != nil {
@@ -118,7 +118,7 @@ func (r *reader) mem0(c *candidate) error {
 		if m.Memory == "" || m.ID == "" {
 			return errors.New("it is no memory: it has no id or no text")
 		}
-		return r.fact(&Fact{Format: Mem0, Topic: cmp.Or(m.UserID, m.AgentID), Text: m.Memory, Source: m.ID})
+		return r.fact(&Fact{Format: mem0, Topic: cmp.Or(m.UserID, m.AgentID), Text: m.Memory, Source: m.ID})
 	}
 	if c.head[0] == '[' {
 		return r.elements(c, f)
@@ -137,7 +137,7 @@ func (r *reader) mem0(c *candidate) error {
 			if s := (stop{}); errors.As(err, &s) {
 				return err
 			}
-			r.lost(Mem0, fmt.Errorf("%s: element %d: %w", c.place, i+1, err))
+			r.lost(mem0, fmt.Errorf("%s: element %d: %w", c.place, i+1, err))
 		}
 	}
 	return nil
@@ -155,7 +155,7 @@ func (r *reader) mem0History(c *candidate, db *sql.DB) error {
 		if text == "" {
 			return nil
 		}
-		return r.fact(&Fact{Format: Mem0, Text: text, Source: id})
+		return r.fact(&Fact{Format: mem0, Text: text, Source: id})
 	}
 	for rows.Next() {
 		var of, now, event sql.NullString
@@ -164,7 +164,7 @@ func (r *reader) mem0History(c *candidate, db *sql.DB) error {
 			return err
 		}
 		if !of.Valid || of.String == "" {
-			r.lost(Mem0, fmt.Errorf("%s: row %d of its history names no memory", c.place, row))
+			r.lost(mem0, fmt.Errorf("%s: row %d of its history names no memory", c.place, row))
 			continue
 		}
 		if of.String != id {
@@ -201,7 +201,7 @@ func (r *reader) basicMemory(c *candidate) error {
 		}
 		return nil
 	}
-	c.format = BasicMemory
+	c.format = basicMemory
 	if c.size > maxNote {
 		return fmt.Errorf("it has %d bytes; at most %d are read of one note", c.size, maxNote)
 	}
@@ -213,7 +213,7 @@ func (r *reader) basicMemory(c *candidate) error {
 	_, body, _ := strings.Cut(strings.TrimPrefix(text, "---\n"), "\n---")
 	line := strings.Count(text[:len(text)-len(body)], "\n") + 1
 	for _, b := range blocks(body, line) {
-		if err := r.fact(&Fact{Format: BasicMemory, Topic: cmp.Or(about.Title, about.Permalink), Text: b.text, Note: true, Source: fmt.Sprintf("%s#L%d", about.Permalink, b.line)}); err != nil {
+		if err := r.fact(&Fact{Format: basicMemory, Topic: cmp.Or(about.Title, about.Permalink), Text: b.text, Note: true, Source: fmt.Sprintf("%s#L%d", about.Permalink, b.line)}); err != nil {
 			return err
 		}
 	}

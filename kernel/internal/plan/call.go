@@ -108,7 +108,7 @@ func (l *log) step(s Step)         { l.trail = append(l.trail, s) }
 // Step is one call of a decider. Exactly one of its fields is set.
 type Step struct {
 	Cut    *CutStep
-	Select *SelectStep
+	Select *selectStep
 	Next   *NextStep
 }
 
@@ -118,9 +118,9 @@ type CutStep struct {
 	Out cachelayout.Cut
 }
 
-// SelectStep is a question to the selector. Out is the selector's answer. Wish is the answer that
+// selectStep is a question to the selector. Out is the selector's answer. Wish is the answer that
 // was passed on to Next.
-type SelectStep struct {
+type selectStep struct {
 	In   pagevm.SelectInput
 	Wish *pagevm.CutWish
 	Out  pagevm.CutWish

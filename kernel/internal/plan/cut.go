@@ -236,7 +236,7 @@ func selectFor(c *Call, l *Limits, want *wanted, a *scores, target, most int) *p
 		Instructions: want.instructions,
 	}
 	wish := pagevm.Select(in)
-	c.log.step(Step{Select: &SelectStep{in, wish, *wish}})
+	c.log.step(Step{Select: &selectStep{in, wish, *wish}})
 	return wish
 }
 

@@ -24,15 +24,15 @@ import (
 // turn for its model, and writes the answer. Both flushes go through the journal, like everything
 // that is remembered.
 
-// DayLog writes a session's entries to the day's log.
-type DayLog struct {
+// dayLog writes a session's entries to the day's log.
+type dayLog struct {
 	*Keeper
 	off bool // except for a model's answers
 }
 
 // Log returns the session's log.
-func (k *Keeper) Log() *DayLog {
-	return &DayLog{k, k.Options.FlushOff || k.Options.Off || k.Shared == nil}
+func (k *Keeper) Log() *dayLog {
+	return &dayLog{k, k.Options.FlushOff || k.Options.Off || k.Shared == nil}
 }
 
 // Flush writes the entries of the newest checkpoint that no flush has written yet, and returns
@@ -100,7 +100,7 @@ func WrittenBy(id string) (flush, agent bool) {
 }
 
 // write appends a text to the day's log, once for its items.
-func (l *DayLog) write(ctx context.Context, by, text string, items []string, now time.Time) error {
+func (l *dayLog) write(ctx context.Context, by, text string, items []string, now time.Time) error {
 	masked, _ := l.Mask.Mask(strings.ToValidUTF8(text, "\uFFFD"))
 	id := ids.Page(by, append([]string{l.Session.Name()}, items...)...)
 	promised, err := l.Session.Append(ctx, id, Entry{Path: l.Shared.DailyPath(now), Text: masked, Items: items}, now)
@@ -114,7 +114,7 @@ func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // Said writes down, in the same turn, a person's statements in the messages from start on, and the
 // points of the host's own summaries. Each sentence and each summary is written once.
-func (l *DayLog) Said(ctx context.Context, msgs []memkernel.Message, start int, now time.Time) []fault.Fault {
+func (l *dayLog) Said(ctx context.Context, msgs []memkernel.Message, start int, now time.Time) []fault.Fault {
 	if l.off {
 		return nil
 	}
@@ -177,7 +177,7 @@ func mark(st ledger.Statement) string {
 }
 
 // summarized writes down the points of a summary that the host's compaction made.
-func (l *DayLog) summarized(ctx context.Context, m *memkernel.Message, now time.Time) []fault.Fault {
+func (l *dayLog) summarized(ctx context.Context, m *memkernel.Message, now time.Time) []fault.Fault {
 	item := ids.Page("fi", "summary", m.Key)
 	if l.Session.Has(item) {
 		return nil
