@@ -195,7 +195,7 @@ func doPages(ctx context.Context, d *desk, _ *call, p *sessionCall) (*pagesDocum
 // capabilities.tools is false.
 type toolsListCall struct {
 	sessionCall
-	Format string `json:"format" rpc:"anthropic|openai|responses|mcp"`
+	Format string `json:"format" rpc:"anthropic|openai|mcp"`
 	// All also lists the tools and arguments that few conversations need.
 	All bool `json:"all"`
 }
@@ -233,7 +233,7 @@ func doToolsList(_ context.Context, d *desk, _ *call, p *toolsListCall) (*toolDe
 	}
 	defs, err := set.Definitions(p.Format, p.All)
 	if err != nil {
-		return nil, badParams("format is anthropic, openai, responses or mcp", "tools.list: %s", err)
+		return nil, badParams("format is anthropic, openai or mcp", "tools.list: %s", err)
 	}
 	return &toolDefinitions{"memkernel/rpc_tools/v1", defs}, nil
 }

@@ -2340,7 +2340,7 @@ export interface ToolsListParams {
   now?: string;
   /** `private` means that the session belongs to one person, so that MEMORY.md and USER.md may be shown. */
   private?: boolean;
-  format?: "anthropic" | "openai" | "responses" | "mcp";
+  format?: "anthropic" | "openai" | "mcp";
   /** `all` also lists the tools and arguments that few conversations need. */
   all?: boolean;
 }

@@ -41,14 +41,12 @@ const (
 	Anthropic Format = "anthropic"
 	// OpenAI is the format of chat completions: a function with parameters.
 	OpenAI Format = "openai"
-	// Responses is the format of OpenAI's Responses API.
-	Responses Format = "responses"
 	// MCP is the format of the Model Context Protocol's tools/list.
 	MCP Format = "mcp"
 )
 
 // Formats lists all formats.
-func Formats() []Format { return []Format{Anthropic, OpenAI, Responses, MCP} }
+func Formats() []Format { return []Format{Anthropic, OpenAI, MCP} }
 
 // property is a member of an object's schema.
 type property struct {
@@ -217,11 +215,6 @@ func (d *Definition) in(f Format) any {
 		return struct {
 			Type     string   `json:"type"`
 			Function function `json:"function"`
-		}{"function", function{d.Name, d.Description, d.Schema}}
-	case Responses:
-		return struct {
-			Type string `json:"type"`
-			function
 		}{"function", function{d.Name, d.Description, d.Schema}}
 	case MCP:
 		type hints struct {

@@ -428,7 +428,7 @@ func TestDefinitions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	schemas := map[tools.Format]string{tools.Anthropic: "input_schema", tools.OpenAI: "function", tools.Responses: "parameters", tools.MCP: "inputSchema"}
+	schemas := map[tools.Format]string{tools.Anthropic: "input_schema", tools.OpenAI: "function", tools.MCP: "inputSchema"}
 	for _, f := range tools.Formats() {
 		raw, err := s.Tools(f, true)
 		var list []map[string]any
