@@ -36,8 +36,10 @@ func OfList(l *api.MemoryList) Entries { return Entries{"memkernel/list/v1", l} 
 // Undone is the document of undo.
 type Undone struct {
 	Schema string `json:"schema"`
-	// Edit is the change that was taken back. Time is when it was made.
+	// Edit is the change that was taken back. Kind is edit, curate or prune. Time is when it was
+	// made.
 	Edit string    `json:"edit"`
+	Kind string    `json:"kind"`
 	Time time.Time `json:"time"`
 	// Files are the restored files.
 	Files []string `json:"files"`
@@ -45,7 +47,7 @@ type Undone struct {
 
 // OfUndone returns the document of a change of memory that was taken back.
 func OfUndone(u *api.EditUndone) Undone {
-	doc := Undone{"memkernel/undone/v1", u.Edit, u.Time, []string{}}
+	doc := Undone{"memkernel/undone/v1", u.Edit, u.Kind, u.Time, []string{}}
 	for _, f := range u.Files {
 		doc.Files = append(doc.Files, f.Path)
 	}

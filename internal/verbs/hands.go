@@ -279,8 +279,8 @@ func hintHands(a *cli.App, err error) error {
 
 func undoVerb(a *cli.App) *cobra.Command {
 	return &cobra.Command{
-		Long: `undo takes back the last remember, edit, forget PATH:LINE or pruning, a night's too, or
-the change that ID names; history prints the ids, also of what agents' sessions changed.
+		Long: `undo takes back the last remember, edit, forget PATH:LINE, curation or pruning, a night's
+too, or the change that ID names; history prints the ids, also of agents' sessions.
 The files become what they were before it. If somebody has changed one of them since, nothing is
 done. A coding agent or a script takes back no change that a person made.`,
 		Example: `  memkernel undo
@@ -311,6 +311,10 @@ func runUndo(ctx context.Context, a *cli.App, edit string) error {
 	if a.JSON {
 		return a.WriteJSON(doc)
 	}
-	_, err = fmt.Fprintf(a.Out, "took back %s of %s: %s\n", doc.Edit, doc.Time.UTC().Format("2006-01-02 15:04Z"), display.Printable(strings.Join(doc.Files, ", ")))
+	what := strings.Join(doc.Files, ", ")
+	if doc.Kind != "edit" {
+		what = doc.Kind + " of " + what
+	}
+	_, err = fmt.Fprintf(a.Out, "took back %s of %s: %s\n", doc.Edit, doc.Time.UTC().Format("2006-01-02 15:04Z"), display.Printable(what))
 	return err
 }

@@ -19,10 +19,10 @@ import (
 
 // nightlyFlags are the flags of nightly.
 type nightlyFlags struct {
-	quietTime     bool
-	idle, once    time.Duration
-	include, jobs []string
-	now           cli.TimeValue
+	quietTime, dryRun bool
+	idle, once        time.Duration
+	include, jobs     []string
+	now               cli.TimeValue
 }
 
 func nightlyVerb(a *cli.App) *cobra.Command {
@@ -32,7 +32,8 @@ func nightlyVerb(a *cli.App) *cobra.Command {
 a time. A step is skipped if the one before failed; what the audit finds is no
 failure. It may be killed at any moment, and a second run of the same night finds
 nothing to do. How each step went is appended to jobs.jsonl in the state folder,
-which audit reads. The exit code is 1 if a step failed.
+which audit reads. The exit code is 1 if a step failed. --dry-run shows what the steps
+would do, and writes nothing; undo takes a night back.
 
 --quiet-time is for the hours between: it curates, trims observations.md, and empties
 what of the working buffer was read. With --idle it waits for nobody: it does nothing
@@ -42,13 +43,14 @@ night: one at a time does it, and with --once 20h whoever comes later does nothi
 doc/nightly.md has lines for cron and units for systemd.
 
 What people wrote stays: see 'memkernel prune --help' for --include.`,
-		Example: `  memkernel nightly
+		Example: `  memkernel nightly --dry-run
   memkernel nightly --quiet-time --idle 30m
   memkernel nightly --once 20h`,
 		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return runNightly(cmd.Context(), a, f) },
 	}
 	fl := cmd.Flags()
+	fl.BoolVar(&f.dryRun, "dry-run", false, "show what would be done; nothing is written")
 	fl.BoolVar(&f.quietTime, "quiet-time", false, "today's log, observations and the working buffer alone")
 	fl.DurationVar(&f.idle, "idle", 0, "do nothing unless all sessions have been quiet for so long")
 	fl.DurationVar(&f.once, "once", 0, "do nothing if it was done within so long, by this machine or another that shares the state")
@@ -69,6 +71,44 @@ type nightlyJSON struct {
 	Moved    int `json:"moved"`
 	// Notes name the files that stay over a limit, with the reason.
 	Notes []string `json:"notes"`
+	// DryRun reports that nothing was written.
+	DryRun bool `json:"dry_run"`
+	// Files are the changed files, or those that would be changed.
+	Files []nightFile `json:"files"`
+}
+
+// nightFile is a file that a night changed.
+type nightFile struct {
+	// Run names the run, for an undo, "" if nothing was written.
+	Run  string `json:"run"`
+	Path string `json:"path"`
+	// Added counts the entries that the file got. Left counts those that left it.
+	Added int `json:"added"`
+	Left  int `json:"left"`
+}
+
+// nightFiles returns the files that a night changed, in order.
+func nightFiles(n *api.Nightly) []nightFile {
+	out := []nightFile{}
+	if c := n.Curated; c != nil && len(c.Entries) > 0 {
+		out = append(out, nightFile{Run: c.Run, Path: c.Path, Added: len(c.Entries)})
+	}
+	if n.Pruned == nil {
+		return out
+	}
+	for _, c := range n.Pruned.Changes {
+		f := nightFile{Run: n.Pruned.Run, Path: c.Path}
+		for _, m := range n.Pruned.Moves {
+			if m.To == f.Path {
+				f.Added++
+			}
+			if m.From == f.Path {
+				f.Left++
+			}
+		}
+		out = append(out, f)
+	}
+	return out
 }
 
 func runNightly(ctx context.Context, a *cli.App, f *nightlyFlags) error {
@@ -96,7 +136,7 @@ func runNightly(ctx context.Context, a *cli.App, f *nightlyFlags) error {
 		return err
 	}
 	out, err := k.Maintenance().Nightly(a.Counted(ctx, "audit, curate and prune"), api.NightlyRequest{Audit: audit, Prune: a.PruneOptions(f.include), Curate: curate,
-		QuietTime: f.quietTime, Idle: f.idle, Once: f.once, Now: f.now.Time})
+		QuietTime: f.quietTime, Idle: f.idle, Once: f.once, DryRun: f.dryRun, Now: f.now.Time})
 	a.ProgressDone()
 	if errors.Is(err, api.ErrNightlyRuns) {
 		return cli.Hint(err, "wait for it, or call it at another time")
@@ -104,11 +144,11 @@ func runNightly(ctx context.Context, a *cli.App, f *nightlyFlags) error {
 	if err != nil {
 		return err
 	}
-	return showNightly(a, out)
+	return showNightly(a, out, f.dryRun)
 }
 
-func showNightly(a *cli.App, n *api.Nightly) error {
-	doc := nightlyJSON{Schema: "memkernel/nightly/v1", Nightly: n, Notes: []string{}}
+func showNightly(a *cli.App, n *api.Nightly, dry bool) error {
+	doc := nightlyJSON{Schema: "memkernel/nightly/v1", Nightly: n, Notes: []string{}, DryRun: dry, Files: nightFiles(n)}
 	if n.Audit != nil {
 		doc.Findings = n.Audit.Faults()
 	}
@@ -120,15 +160,61 @@ func showNightly(a *cli.App, n *api.Nightly) error {
 		doc.Notes = document.List(slices.Concat(n.Pruned.Over, display.UnknownNames(n.Pruned.Unknown), n.Pruned.Kept))
 	}
 	var err error
-	if a.JSON {
+	switch {
+	case a.JSON:
 		err = a.WriteJSON(doc)
-	} else {
+	case dry && n.Skipped == "":
+		err = showDry(a, &doc)
+	default:
 		_, err = a.Out.Write([]byte(nightlyText(&doc)))
+		tipNight(a, &doc)
 	}
 	if err == nil && n.Failed() {
 		err = cli.Hint(errSteps, "see the steps above; what was begun is finished by the next run")
 	}
 	return err
+}
+
+// showDry prints what a night would do.
+func showDry(a *cli.App, n *nightlyJSON) error {
+	if n.Audit != nil {
+		fmt.Fprintf(a.Out, "%s by audit\n", display.Plural(n.Findings, "finding"))
+	}
+	if err := display.Curated(a.Out, n.Curated, a.Style()); err != nil {
+		return err
+	}
+	err := display.Pruned(a.Out, n.Pruned, a.Style())
+	a.Tip("nothing was changed; nightly without --dry-run does it")
+	return err
+}
+
+// tipNight names the way back, which begins with the last run.
+func tipNight(a *cli.App, n *nightlyJSON) {
+	pruned := n.Pruned != nil && n.Pruned.Run != ""
+	curated := n.Curated != nil && n.Curated.Run != "" && len(n.Curated.Entries) > 0
+	switch {
+	case pruned && curated:
+		a.Tip("'memkernel undo %s' takes the pruning back, then 'memkernel undo %s' the entries", n.Pruned.Run, n.Curated.Run)
+	case pruned:
+		a.Tip("'memkernel undo %s' takes it back", n.Pruned.Run)
+	case curated:
+		a.Tip("'memkernel undo %s' takes it back", n.Curated.Run)
+	}
+}
+
+// changed says how many entries a night added to a file and took out.
+func changed(f nightFile) string {
+	var out []string
+	if f.Added > 0 {
+		out = append(out, display.Plural(f.Added, "entry")+" added")
+	}
+	if f.Left > 0 {
+		out = append(out, display.Plural(f.Left, "entry")+" moved out")
+	}
+	if out == nil {
+		return "its lines that name other files"
+	}
+	return strings.Join(out, ", ")
 }
 
 func nightlyText(n *nightlyJSON) string {
@@ -143,6 +229,9 @@ func nightlyText(n *nightlyJSON) string {
 			what = s.Outcome + ": " + s.Error
 		}
 		fmt.Fprintf(&b, "%-7s %s\n", s.Step, display.Printable(what))
+	}
+	for _, f := range n.Files {
+		fmt.Fprintf(&b, "%-7s %s: %s\n", "file", display.Printable(f.Path), changed(f))
 	}
 	for _, note := range n.Notes {
 		for i, l := range display.Wrap(note, display.Columns-8) {

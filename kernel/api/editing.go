@@ -170,16 +170,19 @@ type EditedFile struct {
 type UndoRequest struct {
 	SessionKey string
 	// Edit is the name from [Edited]; "" selects the newest edit of the session that was not
-	// undone. By hand "" selects the newest edit or pruning by hand, and Edit may name any.
+	// undone. By hand "" selects the newest edit by hand, curation or pruning, and Edit may name
+	// any.
 	Edit    string
 	Voice   Voice
 	Private bool
 	Now     time.Time
 }
 
-// EditUndone is an edit that was undone.
+// EditUndone is a change that was undone.
 type EditUndone struct {
-	Edit  string
+	Edit string
+	// Kind is edit, curate or prune.
+	Kind  string
 	Time  time.Time
 	Files []EditedFile
 }

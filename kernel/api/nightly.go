@@ -36,6 +36,8 @@ type NightlyRequest struct {
 	// Once is the time in which upkeep runs only once: nothing runs if a run of the kind
 	// succeeded within this time on any machine that shares the state. 0 sets no such limit.
 	Once time.Duration
+	// DryRun makes the run show what each step would do now. It writes nothing.
+	DryRun bool
 	// Before, if not nil, is called as soon as it is certain that there is work to do. If Before
 	// returns an error, the run ends.
 	Before func(ctx context.Context) error

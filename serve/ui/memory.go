@@ -206,7 +206,7 @@ func (s *Server) history(r *http.Request) (any, error) {
 	return document.OfHistory(h), nil
 }
 
-// undo takes back the last change of memory by hand, or the last pruning.
+// undo takes back the last change of memory by hand or of upkeep.
 func (s *Server) undo(r *http.Request) (any, error) {
 	if !s.o.Write {
 		return nil, mistakef("this window only reads: start memkernel ui with --write")

@@ -30,12 +30,15 @@ func (k *Keeper) Nightly(ctx context.Context, req api.NightlyRequest) (*api.Nigh
 		out.Skipped = "the workspace holds no Markdown and no session yet"
 		return out, err
 	}
-	store.KeepOutOfGit(k.State)
 	jobs := []upkeep.Job{{Name: api.StepAudit, Run: func() error { return nightAudit(ctx, k, &req, out) }}, {Name: api.StepCurate, Run: func() error { return nightCurate(ctx, k, &req, out) }},
 		{Name: api.StepPrune, Run: func() error { return nightPrune(ctx, k, &req, out) }}}
 	if req.QuietTime {
 		jobs = jobs[1:]
 	}
+	if req.DryRun {
+		return out, preview(jobs, out)
+	}
+	store.KeepOutOfGit(k.State)
 	var names []string
 	for _, j := range jobs {
 		names = append(names, j.Name)
@@ -52,6 +55,17 @@ func (k *Keeper) Nightly(ctx context.Context, req api.NightlyRequest) (*api.Nigh
 	return out, err
 }
 
+// preview runs the jobs of a night that writes nothing.
+func preview(jobs []upkeep.Job, out *api.Nightly) error {
+	for _, j := range jobs {
+		if err := j.Run(); err != nil {
+			return err
+		}
+		out.Steps = append(out.Steps, api.NightlyStep{Step: j.Name, Outcome: "ok"})
+	}
+	return nil
+}
+
 func nightAudit(ctx context.Context, k *Keeper, req *api.NightlyRequest, out *api.Nightly) (err error) {
 	req.Audit.Now = req.Now
 	out.Audit, err = k.Audit(ctx, req.Audit)
@@ -62,13 +76,13 @@ func nightAudit(ctx context.Context, k *Keeper, req *api.NightlyRequest, out *ap
 // most entries in yesterday's log.
 func nightCurate(ctx context.Context, k *Keeper, req *api.NightlyRequest, out *api.Nightly) (err error) {
 	c := req.Curate
-	c.Now, c.Apply = req.Now, true
+	c.Now, c.Apply = req.Now, !req.DryRun
 	out.Curated, err = k.Curate(ctx, c)
 	return err
 }
 
 func nightPrune(ctx context.Context, k *Keeper, req *api.NightlyRequest, out *api.Nightly) (err error) {
-	if out.Pruned, err = k.Prune(ctx, api.PruneRequest{PruneOptions: req.Prune, Apply: true, QuietTime: req.QuietTime, Now: req.Now}); err != nil {
+	if out.Pruned, err = k.Prune(ctx, api.PruneRequest{PruneOptions: req.Prune, Apply: !req.DryRun, QuietTime: req.QuietTime, Now: req.Now}); err != nil || req.DryRun {
 		return err
 	}
 	return k.Upkeep.Seen(ctx, req.Now)

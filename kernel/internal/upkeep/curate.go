@@ -213,9 +213,12 @@ func (r *run) hasRead(buffer string) (bool, error) {
 }
 
 // lastRead returns the part of the buffer that a curation read last, or nil if no curation has
-// read the buffer.
+// read the buffer. A curation that was taken back left nothing of what it read.
 func (r *run) lastRead() *mark {
 	for i := len(r.log) - 1; i >= 0; i-- {
+		if r.log[i].undone {
+			continue
+		}
 		for j := range r.log[i].run.Reads {
 			if m := &r.log[i].run.Reads[j]; m.Path == r.Buffer.Path() && r.log[i].run.Kind == kindCurate {
 				return m

@@ -404,9 +404,9 @@ func (r *run) removes(path, before string) {
 	r.promise.Steps = append(r.promise.Steps, step{Path: path, Since: r.changed(path), Before: r.need(path, before), Gone: true})
 }
 
-// Undo takes back an edit or, by hand, a pruning, so that its files get their earlier contents. If
-// edit is "", it takes back the newest change of the session, or the newest change by hand. If one
-// of the files has changed since, nothing is done.
+// Undo takes back an edit or, by hand, a curation or a pruning, so that its files get their earlier
+// contents. If edit is "", it takes back the newest change of the session, or the newest change by
+// hand or of upkeep. If one of the files has changed since, nothing is done.
 func (k *Keeper) Undo(ctx context.Context, e Editor, edit string) (*api.EditUndone, error) {
 	if e.Rule == api.EditNone {
 		return nil, api.ErrEditsOff
@@ -423,7 +423,7 @@ func (k *Keeper) Undo(ctx context.Context, e Editor, edit string) (*api.EditUndo
 	if last.run.Kind == kindPrune {
 		return r.undoPrune(ctx, last)
 	}
-	out := &api.EditUndone{Edit: last.id, Time: last.run.Time}
+	out := undone(last)
 	var stood []Standing
 	for i := range last.run.Steps {
 		st := &last.run.Steps[i]
@@ -437,7 +437,7 @@ func (k *Keeper) Undo(ctx context.Context, e Editor, edit string) (*api.EditUndo
 		if r.secret(now.Text) {
 			return nil, &api.SecretError{Path: st.Path}
 		}
-		if now.Hash != last.done.Files[st.Path] {
+		if !r.stands(last, st, now.Loaded) {
 			why := fmt.Sprintf("it changed since %s, so nothing was taken back", last.id)
 			if later := r.later(last.id, st.Path); later != "" {
 				why += ": take " + later + " back first"
@@ -481,8 +481,11 @@ func changeToUndo(r *run, e *Editor, name string) (*logged, error) {
 	others := "" // the newest change that only its name takes back
 	for i := len(r.log) - 1; i >= 0; i-- {
 		l := &r.log[i]
-		prune := l.run.Kind == kindPrune && e.Voice != ""
-		if l.run.Kind != kindEdit && !prune || l.done == nil || name != "" && l.id != name || name == "" && (l.undone || !prune && !l.took()) {
+		upkeep := (l.run.Kind == kindPrune || l.run.Kind == kindCurate) && e.Voice != ""
+		if l.run.Kind == kindUndo && l.id == name {
+			return nil, &api.EditError{Why: name + " took " + l.run.Undoes + " back, which is not taken back itself"}
+		}
+		if l.run.Kind != kindEdit && !upkeep || l.done == nil || name != "" && l.id != name || name == "" && (l.undone || !l.took()) {
 			continue
 		}
 		foreign := l.run.Person && e.Voice != api.VoicePerson
@@ -491,7 +494,7 @@ func changeToUndo(r *run, e *Editor, name string) (*logged, error) {
 			return nil, &api.EditError{Why: name + " was taken back before"}
 		case name != "" && foreign:
 			return nil, &api.EditError{Why: "a person made " + name + ", and no agent takes it back"}
-		case name == "" && (foreign || !prune && l.run.Session != e.Session):
+		case name == "" && (foreign || !upkeep && l.run.Session != e.Session):
 			if !foreign && others == "" {
 				others = l.id
 			}
@@ -510,12 +513,12 @@ func changeToUndo(r *run, e *Editor, name string) (*logged, error) {
 	return nil, &api.EditError{Why: "nothing was changed that could be taken back"}
 }
 
-// later returns the newest edit of a file that came after edit and was not undone. It returns ""
-// if no such edit exists.
+// later returns the newest change of a file that came after edit and was not undone. It returns ""
+// if no such change exists.
 func (r *run) later(edit, path string) string {
 	for i := len(r.log) - 1; i >= 0 && r.log[i].id != edit; i-- {
 		l := &r.log[i]
-		if l.run.Kind == kindEdit && !l.undone && slices.ContainsFunc(l.run.Steps, func(st step) bool { return st.Path == path && st.took(l.done) }) {
+		if l.run.Kind != kindUndo && !l.undone && slices.ContainsFunc(l.run.Steps, func(st step) bool { return st.Path == path && st.took(l.done) }) {
 			return l.id
 		}
 	}
@@ -539,15 +542,9 @@ func (r *run) back(last *logged, st *step, now Standing) error {
 	return nil
 }
 
-// took reports whether a step of an edit was carried out.
+// took reports whether a step was carried out. After is "" for a removal.
 func (st *step) took(d *done) bool {
-	if d == nil {
-		return false
-	}
-	if st.Gone {
-		return d.Files[st.Path] == ""
-	}
-	return d.Files[st.Path] == st.After
+	return d != nil && (st.Add != "" || st.Clear || d.Files[st.Path] == st.After)
 }
 
 // took reports whether any step did.

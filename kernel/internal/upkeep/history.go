@@ -212,15 +212,15 @@ func (p *past) ofRun(l *logged, path string) (out []history.State, err error) {
 }
 
 // after returns the content that a step gave its file.
-func (p *past) after(st *step) (string, error) {
+func (r *run) after(st *step) (string, error) {
 	if st.After != "" {
-		return p.backup(st.After)
+		return r.backup(st.After)
 	}
-	before, err := p.backup(st.Before)
+	before, err := r.backup(st.Before)
 	if err != nil || st.Clear {
-		return p.Buffer.Foreign(before), err
+		return r.Buffer.Foreign(before), err
 	}
-	added, err := p.backup(st.Add)
+	added, err := r.backup(st.Add)
 	if err != nil {
 		return "", err
 	}

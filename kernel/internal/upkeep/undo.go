@@ -5,19 +5,24 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/memkernel/memkernel/kernel/api"
+	"github.com/memkernel/memkernel/markdownstore"
 )
 
 // undoPrune takes back a pruning: its files get their earlier contents, and the removed entries
 // may be added again. If one of the files has changed since, nothing is done, and the error names
 // the file.
 func (r *run) undoPrune(ctx context.Context, last *logged) (*api.EditUndone, error) {
-	out := &api.EditUndone{Edit: last.id, Time: last.run.Time}
+	out := undone(last)
 	var changed []string
 	for j := range last.run.Steps {
+		if !last.run.Steps[j].took(last.done) {
+			continue
+		}
 		ok, err := r.takeBack(last, &last.run.Steps[j])
 		if err != nil {
 			return nil, err
@@ -56,9 +61,23 @@ func (r *run) takeBack(last *logged, st *step) (ok bool, err error) {
 		r.becomes(st.Path, l.Text, before+strings.TrimPrefix(l.Text, r.Buffer.Foreign(before)))
 		return true, nil
 	}
-	if l.Hash != last.done.Files[st.Path] {
+	if !r.stands(last, st, l) {
 		return false, nil
 	}
 	r.becomes(st.Path, l.Text, before)
 	return true, nil
+}
+
+// stands reports whether a file is as a run left it. Whatever somebody else wrote while the run
+// added to the file is no part of the file's earlier content, and would be lost with it.
+func (r *run) stands(last *logged, st *step, now markdownstore.Loaded) bool {
+	if now.Hash != last.done.Files[st.Path] || st.Add == "" {
+		return now.Hash == last.done.Files[st.Path]
+	}
+	text, err := r.after(st)
+	return errors.Is(err, fs.ErrNotExist) || err == nil && slices.Equal(strings.Fields(text), strings.Fields(now.Text))
+}
+
+func undone(l *logged) *api.EditUndone {
+	return &api.EditUndone{Edit: l.id, Kind: string(l.run.Kind), Time: l.run.Time}
 }
