@@ -6,6 +6,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -120,6 +121,82 @@ func TestUndoPrune(t *testing.T) {
 	}
 	if !maps.Equal(before, texts(t, dir)) {
 		t.Error("an undo that was refused changed something")
+	}
+}
+
+// A night's runs go back one after the other, the newest first, until the files are as before; then
+// the next night does the same again. A run whose file a later one changed names that one.
+func TestUndoNight(t *testing.T) {
+	dir := t.TempDir()
+	overgrown(t, dir)
+	k := nightKernel(t, dir)
+	defer k.Close()
+	before := texts(t, dir)
+	night := func() *api.Nightly {
+		n, err := k.Maintenance().Nightly(context.Background(), api.NightlyRequest{Now: nightAt, Audit: onlyLosses, Prune: named})
+		if err != nil || n.Failed() || n.Curated.Run == "" || n.Pruned.Run == "" {
+			t.Fatalf("%+v, %v", n, err)
+		}
+		return n
+	}
+	undo := func(edit string) (*api.EditUndone, error) {
+		return k.Editor().Undo(context.Background(), api.UndoRequest{Edit: edit, Voice: api.VoicePerson, Private: true, Now: nightAt.Add(time.Hour)})
+	}
+	n := night()
+	after := texts(t, dir)
+	if _, err := undo(n.Curated.Run); err == nil || !strings.Contains(err.Error(), "MEMORY.md") || !strings.Contains(err.Error(), "take "+n.Pruned.Run+" back first") {
+		t.Errorf("the older run first: %v", err)
+	}
+	if !maps.Equal(after, texts(t, dir)) {
+		t.Error("an undo that was refused changed something")
+	}
+	for _, want := range []api.EditUndone{{Edit: n.Pruned.Run, Kind: "prune"}, {Edit: n.Curated.Run, Kind: "curate"}} {
+		if u, err := undo(""); err != nil || u.Edit != want.Edit || u.Kind != want.Kind {
+			t.Fatalf("%+v, %v; want %+v", u, err, want)
+		}
+	}
+	if got := texts(t, dir); !maps.Equal(before, got) {
+		t.Errorf("after the undo the files are\n%v\nwant\n%v", got, before)
+	}
+	if p := pruned(t, k, false); p.BufferBytes != 0 {
+		t.Errorf("%d bytes of the buffer would go, which no curation holds now", p.BufferBytes)
+	}
+	if loss, err := k.Maintenance().Guard(context.Background(), api.GuardRequest{}); err != nil || len(loss.Lost) > 0 {
+		t.Errorf("an undo counts as a loss: %+v, %v", loss, err)
+	}
+	night()
+	mark := regexp.MustCompile(`<!-- mk:up-\w+ -->`) // it names the run
+	if got := texts(t, dir); mark.ReplaceAllString(got["MEMORY.md"], "") != mark.ReplaceAllString(after["MEMORY.md"], "") {
+		t.Errorf("the next night left\n%s\nwant\n%s", got["MEMORY.md"], after["MEMORY.md"])
+	}
+}
+
+// What a person writes between the promise and the deed of a curation is not lost when it is taken
+// back.
+func TestUndoKeepsForeignChanges(t *testing.T) {
+	dir := t.TempDir()
+	overgrown(t, dir)
+	k := nightKernel(t, dir)
+	defer k.Close()
+	memory := filepath.Join(dir, "MEMORY.md")
+	restore := atomicfile.SetHook(func(op, path string) error {
+		if b, _ := os.ReadFile(memory); strings.Contains(filepath.ToSlash(path), "/backups/") && !strings.Contains(string(b), "meanwhile") {
+			return os.WriteFile(memory, append(b, "- An editor wrote this meanwhile.\n"...), 0o644)
+		}
+		return nil
+	})
+	defer restore()
+	c := curated(t, k, true)
+	restore()
+	text := readFile(t, dir, "MEMORY.md")
+	if !strings.Contains(text, "An editor wrote this meanwhile.") || !strings.Contains(text, c.Entries[0].Text) {
+		t.Fatalf("MEMORY.md is\n%s", text)
+	}
+	if _, err := k.Editor().Undo(context.Background(), api.UndoRequest{Voice: api.VoicePerson, Private: true, Now: nightAt}); err == nil || !strings.Contains(err.Error(), "MEMORY.md") {
+		t.Errorf("the undo: %v", err)
+	}
+	if got := readFile(t, dir, "MEMORY.md"); got != text {
+		t.Errorf("MEMORY.md is\n%s\nwant\n%s", got, text)
 	}
 }
 
