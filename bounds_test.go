@@ -21,14 +21,14 @@ import (
 // a hundredth above its count.
 var bounds = map[string]int{
 	"bytes of TypeScript, JavaScript and Python": 660500,
-	"exported names": 3140,
+	"exported names": 3145,
 	"functions of a plan that write into what they were given": 0,
-	"packages":                           143,
+	"packages":                           142,
 	"structs that embed deeper than two": 7,
-	"tokens of generated Go":             6150,
-	"tokens of module .":                 1099730,
+	"tokens of generated Go":             6275,
+	"tokens of module .":                 1104000,
 	"tokens of module bench":             106000,
-	"tokens of module service":           63855,
+	"tokens of module service":           61150,
 	"words of doc":                       22950,
 }
 
