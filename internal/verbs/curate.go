@@ -84,6 +84,9 @@ func runCurate(ctx context.Context, a *cli.App, f *curateFlags) error {
 	if !out.Applied && len(out.Entries)+len(out.Facts) > 0 {
 		a.Tip("nothing was changed; --apply does it")
 	}
+	if out.Run != "" && len(out.Entries) > 0 {
+		a.Tip("'memkernel undo %s' takes it back", out.Run)
+	}
 	return nil
 }
 

@@ -190,15 +190,15 @@ func showDry(a *cli.App, n *nightlyJSON) error {
 
 // tipNight names the way back, which begins with the last run.
 func tipNight(a *cli.App, n *nightlyJSON) {
-	pruned := n.Pruned != nil && n.Pruned.Run != ""
-	curated := n.Curated != nil && n.Curated.Run != "" && len(n.Curated.Entries) > 0
-	switch {
-	case pruned && curated:
-		a.Tip("'memkernel undo %s' takes the pruning back, then 'memkernel undo %s' the entries", n.Pruned.Run, n.Curated.Run)
-	case pruned:
-		a.Tip("'memkernel undo %s' takes it back", n.Pruned.Run)
-	case curated:
-		a.Tip("'memkernel undo %s' takes it back", n.Curated.Run)
+	runs := map[string]bool{}
+	var undo []string
+	for _, f := range slices.Backward(n.Files) {
+		if !runs[f.Run] {
+			runs[f.Run], undo = true, append(undo, fmt.Sprintf("'memkernel undo %s'", f.Run))
+		}
+	}
+	if len(undo) > 0 {
+		a.Tip("%s takes it back", strings.Join(undo, ", then "))
 	}
 }
 
