@@ -108,8 +108,14 @@ func nightFiles(n *api.Nightly) []nightFile {
 		}
 		out = append(out, f)
 	}
+	if n.Pruned.BufferBytes > 0 {
+		out = append(out, nightFile{Run: n.Pruned.Run, Path: bufferPath})
+	}
 	return out
 }
+
+// bufferPath is the path of the working buffer, which holds no entries of memory.
+const bufferPath = "memory/working-buffer.md"
 
 func runNightly(ctx context.Context, a *cli.App, f *nightlyFlags) error {
 	if f.idle < 0 {
@@ -211,8 +217,11 @@ func changed(f nightFile) string {
 	if f.Left > 0 {
 		out = append(out, display.Plural(f.Left, "entry")+" moved out")
 	}
-	if out == nil {
-		return "its lines that name other files"
+	switch {
+	case f.Path == bufferPath:
+		return "emptied of what curate has read"
+	case out == nil:
+		return "lines that are no entry"
 	}
 	return strings.Join(out, ", ")
 }
