@@ -196,11 +196,10 @@ func showDry(a *cli.App, n *nightlyJSON) error {
 
 // tipNight names the way back, which begins with the last run.
 func tipNight(a *cli.App, n *nightlyJSON) {
-	runs := map[string]bool{}
 	var undo []string
 	for _, f := range slices.Backward(n.Files) {
-		if !runs[f.Run] {
-			runs[f.Run], undo = true, append(undo, fmt.Sprintf("'memkernel undo %s'", f.Run))
+		if way := "'memkernel undo " + f.Run + "'"; !slices.Contains(undo, way) {
+			undo = append(undo, way)
 		}
 	}
 	if len(undo) > 0 {

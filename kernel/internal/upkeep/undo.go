@@ -71,8 +71,9 @@ func (r *run) takeBack(last *logged, st *step) (ok bool, err error) {
 // stands reports whether a file is as a run left it. Whatever somebody else wrote while the run
 // added to the file is no part of the file's earlier content, and would be lost with it.
 func (r *run) stands(last *logged, st *step, now markdownstore.Loaded) bool {
-	if now.Hash != last.done.Files[st.Path] || st.Add == "" {
-		return now.Hash == last.done.Files[st.Path]
+	same := now.Hash == last.done.Files[st.Path]
+	if !same || st.Add == "" {
+		return same
 	}
 	text, err := r.after(st)
 	return errors.Is(err, fs.ErrNotExist) || err == nil && slices.Equal(strings.Fields(text), strings.Fields(now.Text))
