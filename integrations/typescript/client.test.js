@@ -267,7 +267,7 @@ const bills = {
 };
 
 // The examples of these pages run as they stand, once per provider.
-for (const file of ["README.md", "../../README.md", "../../doc/agents.md"])
+for (const file of ["README.md", "../../doc/agents.md"])
   test(`the example of ${file}`, { skip }, () => {
     const here = dirname(fileURLToPath(import.meta.url));
     const text = readFileSync(join(here, file), "utf8");
