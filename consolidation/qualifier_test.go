@@ -96,3 +96,11 @@ func TestPruneKeepsConditions(t *testing.T) {
 		}
 	}
 }
+
+// A line that calls itself a decision is one, also if it names nothing.
+func TestLabelledDecision(t *testing.T) {
+	got := curatedOf(t, "- Decision: invoices are numbered per year.\n- Decision: later\n- Invoices are sent out now and then\n")
+	if len(got) != 1 || got[0] != "Invoices are numbered per year." {
+		t.Errorf("%q", got)
+	}
+}

@@ -74,7 +74,7 @@ func (c *curator) sense(r *remark, near cue, person, work bool) (Tags, float64, 
 		return MakeTags(Human), worthRule, "rule"
 	case r.starts(cueRule, 3) && !work && r.names > 0 && !r.has(cuePlan):
 		return MakeTags(Lesson), worthRule, "rule"
-	case r.under&headDecision != 0 && r.names > 0 && !work:
+	case r.under&headDecision != 0 && (r.names > 0 || wordCount(r.text) > leastFact) && !work:
 		return MakeTags(Decision), worthChoice, "choice"
 	case near&headDecision != 0 && !work && (r.has(cueDecide|cueChange|cueReason|cueRule) && r.names > 0 || r.names > 1 && wordCount(r.text) > 7 && !form):
 		return MakeTags(Decision), worthChoice - .5, "choice"
