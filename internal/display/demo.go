@@ -61,9 +61,7 @@ func Tour(w io.Writer, d *Demo, p Style) error {
 // tourPlan says what a plan keeps, shortens and leaves out, and what that saves.
 func (s *sheet) tourPlan(out *Plan) {
 	plan := out.Plan
-	kept, rules, brief, summary := 0, 0, 0, 0
-	from, messages, results, files := 0, 0, 0, 0
-	fixed := 0
+	var fixed, rules, files, kept, messages, brief, from, results, summary int
 	for i := range plan.Debug.Included {
 		switch r := &plan.Debug.Included[i]; {
 		case r.Kind == "system":
