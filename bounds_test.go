@@ -20,7 +20,7 @@ import (
 // bounds are how large the house may be, by what is counted. They only go down: each is at most
 // a hundredth above its count.
 var bounds = map[string]int{
-	"bytes of TypeScript, JavaScript and Python": 660500,
+	"bytes of TypeScript, JavaScript and Python": 660100,
 	"exported names": 3145,
 	"functions of a plan that write into what they were given": 0,
 	"packages":                           142,
@@ -29,7 +29,7 @@ var bounds = map[string]int{
 	"tokens of module .":                 1104000,
 	"tokens of module bench":             106000,
 	"tokens of module service":           61150,
-	"words of doc":                       22950,
+	"words of doc":                       22850,
 }
 
 // TestBounds counts the house. Tokens are those of Go without comments, tests and generated
