@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/memkernel/memkernel/internal/atomicfile"
 	"github.com/memkernel/memkernel/internal/config"
+	edits "github.com/memkernel/memkernel/internal/settings"
 )
 
 // FolderPath returns the folder of an entry of index.folders.
@@ -19,10 +19,11 @@ func (s *Settings) FolderPath(entry string) string {
 	return s.inWorkspace(path)
 }
 
-// SetFolders makes folders the value of index.folders, and reads the settings again. It writes to
-// the file that the user named, or to the user's own file for this project, since a project's own
-// file can't name folders. It returns the file.
-func (s *Settings) SetFolders(folders []string) (path string, err error) {
+// SetFolders replaces the folders had, which are the value of index.folders, and reads the settings
+// again. It writes to the file that the user named, or to the user's own file for this project,
+// since a project's own file can't name folders. It returns the file. If another process has
+// changed the file or the folders, SetFolders changes nothing and returns [settings.ErrChanged].
+func (s *Settings) SetFolders(had, folders []string) (path string, err error) {
 	if err := NotInRows(s, "index.folders are folders of this machine"); err != nil {
 		return "", err
 	}
@@ -36,22 +37,26 @@ func (s *Settings) SetFolders(folders []string) (path string, err error) {
 		}
 		return path, err
 	}
-	mode := fs.FileMode(0o600)
-	text, err := os.ReadFile(path)
-	if st, statErr := os.Stat(path); statErr == nil {
-		mode = st.Mode().Perm()
+	before, err := edits.Read(path)
+	if err != nil {
+		return path, err
 	}
-	if errors.Is(err, fs.ErrNotExist) {
-		text, err = fmt.Appendf(nil, "# memkernel's settings for the project %q alone; doc/config.md has all settings.\n", projectOf(s)), nil
+	if err := s.Read(); err != nil {
+		return path, err
 	}
-	if err == nil {
-		text, err = config.Put(text, path, "index.folders", value)
+	if !slices.Equal(s.Config.Index.Folders, had) {
+		return path, edits.ErrChanged
 	}
+	text := before
+	if text == nil {
+		text = fmt.Appendf(nil, "# memkernel's settings for the project %q alone; doc/config.md has all settings.\n", projectOf(s))
+	}
+	text, err = config.Put(text, path, "index.folders", value)
 	if err == nil {
 		err = atomicfile.MkdirAll(filepath.Dir(path), 0o700)
 	}
 	if err == nil {
-		err = atomicfile.WriteFile(path, text, mode)
+		err = edits.Write(path, before, text)
 	}
 	if err == nil {
 		err = s.Read()

@@ -108,7 +108,7 @@ func runAdd(ctx context.Context, a *cli.App, folder, name string) error {
 			return cli.Hint(fmt.Errorf("add: %s is called %s already", display.Printable(path), other), "give another name with --name NAME")
 		}
 	}
-	file, err := a.SetFolders(append(slices.Clone(had), entry))
+	file, err := a.SetFolders(had, append(slices.Clone(had), entry))
 	if err != nil {
 		return fmt.Errorf("add: %w", err)
 	}
@@ -164,7 +164,7 @@ func runFolders(ctx context.Context, a *cli.App, remove string) error {
 		if i < 0 {
 			return cli.Hint(fmt.Errorf("folders: %s is not part of this memory", display.Printable(remove)), "'memkernel folders' lists them")
 		}
-		if _, err := a.SetFolders(slices.Delete(slices.Clone(all), i, i+1)); err != nil {
+		if _, err := a.SetFolders(all, slices.Delete(slices.Clone(all), i, i+1)); err != nil {
 			return err
 		}
 		if !a.JSON {
