@@ -9,7 +9,8 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// claim is a claim of an entry, or that its task is open or done.
+// claim is a claim that an entry makes, with its place. The state of a task, open or done, is a
+// claim, too.
 type claim struct {
 	ledger.Claim
 	file  *File

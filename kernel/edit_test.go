@@ -580,7 +580,8 @@ func TestEditIsFound(t *testing.T) {
 	}
 }
 
-// Who speaks by hand decides what may be changed, how it is marked and what an undo takes back.
+// The author of a change by hand decides what may be changed, how it is marked and what an undo
+// takes back.
 func TestByHand(t *testing.T) {
 	dir := t.TempDir()
 	k := editor(t, dir, "")

@@ -37,7 +37,8 @@ func (h *host) open(t *testing.T, dir string) *kernel.Kernel {
 	return k
 }
 
-// Forty turns with tools, in the quick suite fourteen, twice restarted, in a window that holds a tenth of them.
+// Forty turns with tools, in the quick suite fourteen, twice restarted, in a window that holds a
+// tenth of them.
 func TestFortyTurns(t *testing.T) {
 	dir := t.TempDir()
 	h, model := newHost(t, 5_000, fakemodel.Options{Script: reads, Window: 5_000})

@@ -10,7 +10,7 @@ import (
 	edits "github.com/memkernel/memkernel/internal/settings"
 )
 
-// What one terminal added is not lost when another adds at the same time.
+// A folder that one terminal added is not lost if another one adds a folder at the same time.
 func TestSetFoldersTogether(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("HOME", dir)

@@ -38,9 +38,9 @@ func (s *Settings) ProjectConfig() string {
 }
 
 // Read reads the settings. The user's own files override the defaults: the one for every project,
-// and then the one for this project. The file that the user named overrides the user's own files. If the user named no file, the file in the state folder
-// does. The file in the state folder may be part of a project by other people, see
-// [config.Project].
+// and then the one for this project. The file that the user named overrides the user's own files.
+// If the user named no file, the file in the state folder does. The file in the state folder may
+// be part of a project by other people, see [config.Project].
 func (s *Settings) Read() error {
 	if err := s.read(s.StateDir); err != nil {
 		return err

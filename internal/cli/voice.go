@@ -15,7 +15,7 @@ import (
 var agentMarks = strings.Fields(`AGENT AI_AGENT CLAUDECODE CLAUDE_CODE CODEX_SANDBOX CODEX_CI CODEX_THREAD_ID CODEX_SHELL GEMINI_CLI CURSOR_AGENT
 	OPENCODE OPENCODE_CLIENT CLINE_ACTIVE COPILOT_CLI COPILOT_AGENT AUGMENT_AGENT ANTIGRAVITY_AGENT TRAE_AI_SHELL_ID GOOSE_TERMINAL`)
 
-// Voice returns who speaks when a verb changes memory. It is a person if standard output is a
+// Voice returns the author of what a verb writes to memory. It is a person if standard output is a
 // terminal and no coding agent runs the command. It is an agent otherwise, also for a script of a
 // person: a flag by which a script could speak for a person would let an agent do so, too.
 func (u *UI) Voice() api.Voice {

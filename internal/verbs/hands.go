@@ -280,9 +280,9 @@ func hintHands(a *cli.App, err error) error {
 func undoVerb(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Long: `undo takes back the last remember, edit, forget PATH:LINE, curation or pruning, a night's
-too, or the change that ID names; history prints the ids, also of agents' sessions.
-The files become what they were before it. If somebody has changed one of them since, nothing is
-done. A coding agent or a script takes back no change that a person made.`,
+too, or the change that ID names; history prints the ids, also of agents' sessions. The
+files become what they were before it. If somebody has changed one of them since, nothing
+is done. A coding agent or a script takes back no change that a person made.`,
 		Example: `  memkernel undo
   memkernel undo run-7`,
 		Args: func(cmd *cobra.Command, args []string) error {

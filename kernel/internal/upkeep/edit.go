@@ -14,10 +14,10 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// An edit is a request to change files, by an agent or by hand. It is a run like any other: the old and new
-// contents of the files are backed up and promised before any file is touched. The authors of the
-// written lines are recorded. Unlike other runs, an edit is not retried. A change that can't be
-// written now is given up, and reported.
+// An edit is a request to change files, by an agent or by hand. It is a run like any other: the
+// old and new contents of the files are backed up and promised before any file is touched. The
+// authors of the written lines are recorded. Unlike other runs, an edit is not retried. A change
+// that can't be written now is given up, and reported.
 
 // The bounds of an edit, far above any edit that agents write.
 const (
@@ -437,7 +437,7 @@ func (k *Keeper) Undo(ctx context.Context, e Editor, edit string) (*api.EditUndo
 		if r.secret(now.Text) {
 			return nil, &api.SecretError{Path: st.Path}
 		}
-		if !r.stands(last, st, now.Loaded) {
+		if !r.isAsLeft(last, st, now.Loaded) {
 			why := fmt.Sprintf("it changed since %s, so nothing was taken back", last.id)
 			if later := r.later(last.id, st.Path); later != "" {
 				why += ": take " + later + " back first"

@@ -61,16 +61,16 @@ func (r *run) takeBack(last *logged, st *step) (ok bool, err error) {
 		r.becomes(st.Path, l.Text, before+strings.TrimPrefix(l.Text, r.Buffer.Foreign(before)))
 		return true, nil
 	}
-	if !r.stands(last, st, l) {
+	if !r.isAsLeft(last, st, l) {
 		return false, nil
 	}
 	r.becomes(st.Path, l.Text, before)
 	return true, nil
 }
 
-// stands reports whether a file is as a run left it. Whatever somebody else wrote while the run
-// added to the file is no part of the file's earlier content, and would be lost with it.
-func (r *run) stands(last *logged, st *step, now markdownstore.Loaded) bool {
+// isAsLeft reports whether a file is as a run left it. If somebody else wrote to the file while the
+// run added to it, taking the run back would lose what they wrote.
+func (r *run) isAsLeft(last *logged, st *step, now markdownstore.Loaded) bool {
 	same := now.Hash == last.done.Files[st.Path]
 	if !same || st.Add == "" {
 		return same
