@@ -674,3 +674,67 @@ func TestNoPackageImportsItself(t *testing.T) {
 		}
 	}
 }
+
+// TestCommentsNameWhatExists: a comment's link to a name of another package of this
+// repository, such as [api.Turn], names one that the package has.
+func TestCommentsNameWhatExists(t *testing.T) {
+	has := map[string]map[string]bool{} // exported names by package, those of equally named packages together
+	parsed := map[string]*ast.File{}
+	goDirs(t, func(_ string, files []string) {
+		for _, file := range files {
+			f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ParseComments)
+			if err != nil {
+				t.Fatal(err)
+			}
+			parsed[file] = f
+			if has[f.Name.Name] == nil {
+				has[f.Name.Name] = map[string]bool{}
+			}
+			for _, d := range f.Decls {
+				for _, name := range declared(d) {
+					has[f.Name.Name][name] = true
+				}
+			}
+		}
+	})
+	link := regexp.MustCompile(`\[\*?([a-z]\w*)\.([A-Z]\w*)(?:\.\w+)?\]`)
+	tried := 0
+	for file, f := range parsed {
+		for _, group := range f.Comments {
+			for _, m := range link.FindAllStringSubmatch(group.Text(), -1) {
+				imported := slices.ContainsFunc(f.Imports, func(s *ast.ImportSpec) bool {
+					return path.Base(strings.Trim(s.Path.Value, `"`)) == m[1] && !strings.Contains(s.Path.Value, module)
+				})
+				if imported {
+					continue
+				}
+				if tried++; !has[m[1]][m[2]] {
+					t.Errorf("%s: %s names nothing", file, m[0])
+				}
+			}
+		}
+	}
+	if tried < 100 {
+		t.Errorf("only %d links were found", tried)
+	}
+}
+
+// declared returns the names that a declaration of a package's top level makes.
+func declared(d ast.Decl) (names []string) {
+	switch d := d.(type) {
+	case *ast.FuncDecl:
+		names = append(names, d.Name.Name)
+	case *ast.GenDecl:
+		for _, s := range d.Specs {
+			switch s := s.(type) {
+			case *ast.TypeSpec:
+				names = append(names, s.Name.Name)
+			case *ast.ValueSpec:
+				for _, n := range s.Names {
+					names = append(names, n.Name)
+				}
+			}
+		}
+	}
+	return names
+}

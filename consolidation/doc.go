@@ -1,5 +1,5 @@
-// Package consolidation keeps files that agents write to every day good. It reads a workspace's
-// Markdown as entries, decides their worth, and finds errors in them.
+// Package consolidation decides what becomes of a workspace's Markdown: it reads the files as
+// entries, finds errors in them, and chooses the entries that MEMORY.md gains or loses.
 //
 //	fs.FS ──► Read ──► Snapshot: files, entries ──┬──► Audit ───► Report
 //	                                              ├──► Curate ──► Curation: entries for MEMORY.md

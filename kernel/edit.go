@@ -28,10 +28,10 @@ type MemoryEditor struct{ k *Kernel }
 func (k *Kernel) Editor() MemoryEditor { return MemoryEditor{k} }
 
 // Passage replaces a passage of a file of memory, or removes it. If the passage has changed since
-// it was read, Passage returns an [editing.StaleError] with the current text. Passage backs the
+// it was read, Passage returns an [api.StaleError] with the current text. Passage backs the
 // file up first, and records the change in the project's journal before it writes the file. After
 // a kill the next run completes the change. For a person's entry Passage returns an
-// [editing.PersonError] and changes nothing, unless [MemoryOptions.Edits] permits the change.
+// [api.PersonError] and changes nothing, unless [MemoryOptions.Edits] permits the change.
 // Secrets in the text are masked. A repeated request is carried out only once.
 func (e MemoryEditor) Passage(ctx context.Context, req api.PassageRequest) (*api.Edited, error) {
 	if !textutil.IsVisible(req.Path) {
@@ -79,7 +79,7 @@ func (e MemoryEditor) List(ctx context.Context, req api.ListRequest) (*api.Memor
 }
 
 // Undo undoes an edit of memory or, by hand, a pruning: its files get their earlier text back. If
-// one of the files has changed since, Undo changes nothing and returns an [editing.StaleError].
+// one of the files has changed since, Undo changes nothing and returns an [api.StaleError].
 func (e MemoryEditor) Undo(ctx context.Context, req api.UndoRequest) (*api.EditUndone, error) {
 	return e.k.desk.Undo(ctx, &req)
 }

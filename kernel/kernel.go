@@ -140,7 +140,7 @@ type Kernel struct {
 }
 
 // Open opens the kernel of a workspace. It writes nothing: the state directory is made when there
-// is state to keep. The error wraps [fs.ErrNotExist] or [fs.ErrPermission] if the workspace can't
+// is state to keep. The error wraps [io/fs.ErrNotExist] or [io/fs.ErrPermission] if the workspace can't
 // be read, and *[api.NumberError] if an option is out of range. If a newer version wrote the state
 // directory, the first use of its session returns [api.ErrNewer].
 func Open(ctx context.Context, workspaceDir string, opts *Options) (*Kernel, error) {

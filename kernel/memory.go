@@ -56,7 +56,7 @@ type MemoryOptions struct {
 	NoSpans bool
 	// Ranking are the settings of the search. Its Embedder is taken from Embedder.
 	Ranking retrieval.Options
-	// Edits is the rule for which entries of memory agents may change; default [editing.Own].
+	// Edits is the rule for which entries of memory agents may change; default [api.EditOwn].
 	Edits api.EditRule
 	// Embedder makes vectors. With nil, searches use words only, and nothing is sent anywhere.
 	Embedder embed.Provider

@@ -1,4 +1,4 @@
-// Package maintain is a kernel's [maintenance.Keeper]: it fills in the defaults of the hosts'
+// Package maintain is a kernel's [api.Keeper]: it fills in the defaults of the hosts'
 // requests about memory's files, and hands the requests to package upkeep, which does the work.
 // It adds the parts that upkeep does not know: the project's journal, the working buffer, the
 // checkpoints of a day, and whether sessions are quiet. It changes no file itself.
@@ -108,7 +108,7 @@ func (b buffer) Clear(ctx context.Context, n int, hash string) error {
 	return ctx.Err()
 }
 
-// Audit is [maintenance.Keeper.Audit].
+// Audit is [api.Keeper.Audit].
 func (k *Keeper) Audit(ctx context.Context, o api.AuditOptions) (*health.Report, error) {
 	if k.Memory == nil {
 		return k.Upkeep.Audit(ctx, upkeep.AuditOptions{})
@@ -126,7 +126,7 @@ func (k *Keeper) Audit(ctx context.Context, o api.AuditOptions) (*health.Report,
 	return k.Upkeep.Audit(ctx, upkeep.AuditOptions{Options: co, JobFiles: o.JobFiles, NoState: !state, State: k.Inspector.Kept(now)})
 }
 
-// Curate is [maintenance.Keeper.Curate].
+// Curate is [api.Keeper.Curate].
 func (k *Keeper) Curate(ctx context.Context, req api.CurateRequest) (*api.Curated, error) {
 	o := upkeep.CurateOptions{Day: req.Day, Model: req.Model, Extra: func(day string) ([]consolidation.Extra, error) { return checkpointed(ctx, k, day) }, Apply: req.Apply, Now: nowOr(k, req.Now)}
 	c, err := k.Upkeep.Curate(ctx, o)
@@ -181,7 +181,7 @@ func filled(o api.PruneOptions) consolidation.PruneOptions {
 	return consolidation.PruneOptions{MemoryLines: cmp.Or(o.MemoryLines, consolidation.MachineLines), OwnerChars: cmp.Or(o.OwnerChars, 18_000), Include: o.Include}
 }
 
-// Prune is [maintenance.Keeper.Prune].
+// Prune is [api.Keeper.Prune].
 func (k *Keeper) Prune(ctx context.Context, req api.PruneRequest) (*api.Pruned, error) {
 	p, err := k.Upkeep.Prune(ctx, upkeep.PruneOptions{PruneOptions: filled(req.PruneOptions), QuietTime: req.QuietTime, Apply: req.Apply, Now: nowOr(k, req.Now)})
 	if err != nil {
@@ -200,7 +200,7 @@ func (k *Keeper) refuseLoss(path, before, after string) error {
 	return err
 }
 
-// Why is [maintenance.Keeper.Why].
+// Why is [api.Keeper.Why].
 func (k *Keeper) Why(ctx context.Context, req api.WhyRequest) (*api.Grounds, error) {
 	g, err := k.Upkeep.Why(ctx, req.Entry, nowOr(k, req.Now))
 	if err != nil {
@@ -210,7 +210,7 @@ func (k *Keeper) Why(ctx context.Context, req api.WhyRequest) (*api.Grounds, err
 	return g, err
 }
 
-// History is [maintenance.Keeper.History].
+// History is [api.Keeper.History].
 func (k *Keeper) History(ctx context.Context, req api.HistoryRequest) (*api.History, error) {
 	h, err := k.Upkeep.History(ctx, req, k.Now())
 	if err != nil {
@@ -219,7 +219,7 @@ func (k *Keeper) History(ctx context.Context, req api.HistoryRequest) (*api.Hist
 	return h, nil
 }
 
-// Provenance is [maintenance.Keeper.Provenance].
+// Provenance is [api.Keeper.Provenance].
 func (k *Keeper) Provenance(ctx context.Context, path string, line int) (consolidation.Provenance, error) {
 	p, err := k.Upkeep.Provenance(ctx, path, line)
 	if err != nil {
@@ -228,7 +228,7 @@ func (k *Keeper) Provenance(ctx context.Context, path string, line int) (consoli
 	return p, nil
 }
 
-// Guard is [maintenance.Keeper.Guard].
+// Guard is [api.Keeper.Guard].
 func (k *Keeper) Guard(ctx context.Context, req api.GuardRequest) (*consolidation.Loss, error) {
 	loss, err := k.Upkeep.Guard(ctx, req)
 	if err != nil {

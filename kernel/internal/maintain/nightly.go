@@ -13,7 +13,7 @@ import (
 	"github.com/memkernel/memkernel/kernel/internal/upkeep"
 )
 
-// Nightly is [maintenance.Keeper.Nightly].
+// Nightly is [api.Keeper.Nightly].
 func (k *Keeper) Nightly(ctx context.Context, req api.NightlyRequest) (*api.Nightly, error) {
 	if k.Memory == nil {
 		return nil, errors.New("nightly: memory is switched off")

@@ -31,6 +31,6 @@ type Keeper struct {
 	Past bool
 	// Shared reads the pages that all sessions share.
 	Shared func(context.Context) ([]journal.StoredPage, error)
-	// NoSession returns the error for a missing session. The error wraps [folder.ErrNone].
+	// NoSession returns the error for a missing session. The error wraps [api.ErrNoSession].
 	NoSession func(key string) error
 }

@@ -18,7 +18,7 @@ import (
 // Salvage reports the sound and the lost parts of a session whose files are damaged. With Apply
 // the journal continues with its sound part, and all damaged files are put aside. Prompts are
 // then built again, which costs a cache miss, and messages that the host hands in again are
-// ingested again. For a missing session Salvage returns an error that wraps [folder.ErrNone].
+// ingested again. For a missing session Salvage returns an error that wraps [api.ErrNoSession].
 func (k *Keeper) Salvage(ctx context.Context, req api.SalvageRequest) (*api.Salvaged, error) {
 	key, name := req.SessionKey, ""
 	if req.Project {

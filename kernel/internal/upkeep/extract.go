@@ -29,7 +29,7 @@ type FactOptions struct {
 	Day string
 	// Model is the model to ask. If Model is nil, no model is asked.
 	Model summary.Model
-	// Tokens and Price are as in [maintenance.CurateRequest].
+	// Tokens and Price are as in [api.CurateRequest].
 	Tokens int
 	Price  func(inputTokens, outputTokens int) (usd float64, ok bool)
 	// Least is the least number of lines with content for a request. It is at least two.

@@ -36,7 +36,7 @@ type Job struct {
 }
 
 // Nightly runs jobs, never two at a time. Only one process runs jobs at a time. It skips a job if
-// the previous one failed. It appends the results to [maintenance.JobsFile]. The state directory
+// the previous one failed. It appends the results to [api.JobsFile]. The state directory
 // must exist.
 func (k *Keeper) Nightly(ctx context.Context, n Night) (steps []api.NightlyStep, skipped string, err error) {
 	unlock, err := lockNightly(k.State)
