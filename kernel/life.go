@@ -34,8 +34,8 @@ type LifeOptions struct {
 	BufferAt float64
 }
 
-// thresholds returns the thresholds of a window. The host's compaction begins at its reserve.
-func (o *LifeOptions) thresholds(window, reserve int) checkpoint.Thresholds {
+// Thresholds returns the thresholds of a window, or, if the window is 0, those of any. The host's compaction begins at its reserve.
+func (o *LifeOptions) Thresholds(window, reserve int) checkpoint.Thresholds {
 	t := checkpoint.DefaultThresholds()
 	if o.Show > 0 {
 		t.Show = o.Show
@@ -54,7 +54,7 @@ func (o *LifeOptions) thresholds(window, reserve int) checkpoint.Thresholds {
 
 // room returns the options with their defaults.
 func (o *LifeOptions) room() workstate.Options {
-	return workstate.Options{Off: o.Off, Thresholds: o.thresholds,
+	return workstate.Options{Off: o.Off, Thresholds: o.Thresholds,
 		FlushOff: o.NoFlush, StateFileOff: o.NoStateFile,
 		BufferOff: o.NoBuffer, BufferAt: cmp.Or(o.BufferAt, bufferShare)}
 }
@@ -62,11 +62,11 @@ func (o *LifeOptions) room() workstate.Options {
 // plan returns the options that plans use.
 func (o *LifeOptions) plan() plan.Life {
 	return plan.Life{Off: o.Off, NoRestore: o.NoRestore,
-		Thresholds: o.thresholds, FlushOff: o.NoFlush}
+		Thresholds: o.Thresholds, FlushOff: o.NoFlush}
 }
 
 func (o *LifeOptions) check() error {
-	t := o.thresholds(0, 0)
+	t := o.Thresholds(0, 0)
 	if err := t.Check(); err != nil {
 		return err
 	}

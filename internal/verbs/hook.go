@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/kernel"
@@ -22,6 +21,8 @@ type hookFlags struct {
 	host     string
 	deadline time.Duration
 	wait     bool
+	// extension: see [hook.Options.Extension].
+	extension bool
 }
 
 func hookVerb(a *cli.App) *cobra.Command {
@@ -39,6 +40,10 @@ for it; with --wait it is committed before the answer.
 A hook never fails its host. Whatever goes wrong, the answer is valid and empty, the
 exit code is 0, and a line in <state-dir>/hook.log has the error. The workspace is the
 event's folder, or the nearest above it that has a .memkernel.
+
+Extensions, which hosts run in all folders, call it with --extension: it then does
+nothing in a folder without a .memkernel, nor where the folder's own settings have
+the hooks.
 
 'memkernel init --host NAME' writes the hooks into a host's settings.`,
 		Example: "  memkernel hook --host claude < event.json",
@@ -60,6 +65,7 @@ event's folder, or the nearest above it that has a .memkernel.
 	hostFlag(cmd, &o.host, "`name` of the host")
 	cmd.Flags().DurationVar(&o.deadline, "deadline", hook.DefaultDeadline, "most that the host is kept waiting")
 	cmd.Flags().BoolVar(&o.wait, "wait", false, "commit a turn before the answer, and not behind it")
+	cmd.Flags().BoolVar(&o.extension, "extension", false, "do nothing in a folder that was never set up, or has the hooks itself")
 	return cmd
 }
 
@@ -70,16 +76,8 @@ func hostFlag(cmd *cobra.Command, p *string, usage string) {
 	cli.Must(cmd.Flags().SetAnnotation("host", cli.OwnFlag, []string{}))
 }
 
-// hostNamed parses the name of a host. Its error is not a usage error, see Hook.
-func hostNamed(name string) (hook.Host, error) {
-	if name == "" {
-		return "", cli.Hint(errors.New("hook needs --host"), "give one of %s", strings.Join(hook.HostNames(), ", "))
-	}
-	return hook.ParseHost(name)
-}
-
 func runHook(a *cli.App, cmd *cobra.Command, o *hookFlags) error {
-	h, err := hostNamed(o.host)
+	h, err := hook.ParseHost(o.host)
 	if err != nil {
 		return err
 	}
@@ -87,7 +85,7 @@ func runHook(a *cli.App, cmd *cobra.Command, o *hookFlags) error {
 		return cli.Hint(fmt.Errorf("--deadline %v leaves no time", o.deadline), "give how long the host may be kept waiting, such as 2s")
 	}
 	debug.SetGCPercent(400) // a short process is faster with fewer collections
-	opts := hook.Options{Host: h, StateDir: a.StateDir, Deadline: o.deadline, Problems: a.Err,
+	opts := hook.Options{Host: h, StateDir: a.StateDir, Extension: o.extension, Deadline: o.deadline, Problems: a.Err,
 		Open: func(ctx context.Context, workspace, stateDir string) (*hook.Setup, error) {
 			a.Workspace, a.StateDir = workspace, stateDir
 			return hookSetup(ctx, a, cmd)
@@ -124,7 +122,7 @@ func hookSetup(ctx context.Context, a *cli.App, cmd *cobra.Command) (*hook.Setup
 		return nil, err
 	}
 	c, m := a.Config, ko.Memory
-	s := &hook.Setup{Kernel: k, Private: a.Private(), RecallTokens: m.RecallTokens, Window: int(c.Plan.ContextWindow), Thresholds: gaugeThresholds(&ko.Life)}
+	s := &hook.Setup{Kernel: k, Private: a.Private(), RecallTokens: m.RecallTokens, Window: int(c.Plan.ContextWindow), Thresholds: ko.Life.Thresholds(0, 0)}
 	if s.Mask, err = a.Masker(); err == nil {
 		s.Prices, err = a.Book()
 	}
@@ -135,18 +133,4 @@ func hookSetup(ctx context.Context, a *cli.App, cmd *cobra.Command) (*hook.Setup
 		return nil, errors.Join(err, k.Close())
 	}
 	return s, nil
-}
-
-// gaugeThresholds returns the configured thresholds over the defaults.
-func gaugeThresholds(o *kernel.LifeOptions) checkpoint.Thresholds {
-	t := checkpoint.DefaultThresholds()
-	for _, v := range []struct {
-		from float64
-		to   *float64
-	}{{o.Show, &t.Show}, {o.Checkpoint, &t.Checkpoint}, {o.Compact, &t.Compact}} {
-		if v.from > 0 {
-			*v.to = v.from
-		}
-	}
-	return t
 }

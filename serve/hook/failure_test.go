@@ -124,14 +124,14 @@ func TestNobodysFolder(t *testing.T) {
 	for _, c := range []struct{ dir, project, want string }{
 		{home, "", ""}, {"/", "", ""}, {"", "", ""}, {"x", "", ""}, {below, "", below}, {below, filepath.Dir(below), filepath.Dir(below)}, {below, home, ""},
 	} {
-		if got := findWorkspace(c.dir, c.project, home); got != c.want {
+		if got := findWorkspace(c.dir, c.project, home, false); got != c.want {
 			t.Errorf("findWorkspace(%q, %q) = %q, want %q", c.dir, c.project, got, c.want)
 		}
 	}
 	if err := os.MkdirAll(filepath.Join(home, "src", stateName), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := findWorkspace(below, "", home), filepath.Join(home, "src"); got != want {
+	if got, want := findWorkspace(below, "", home, true), filepath.Join(home, "src"); got != want {
 		t.Errorf("below a workspace: %q, want %q", got, want)
 	}
 }

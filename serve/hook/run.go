@@ -48,6 +48,9 @@ type Options struct {
 	Host Host
 	// Workspace and StateDir are the user's choice. If they are "", the event decides.
 	Workspace, StateDir string
+	// Extension means that the hook is one of an extension, which the host runs in every folder.
+	// It does nothing without a state directory, nor if the workspace's own settings have hooks.
+	Extension bool
 	// Open opens a workspace. It is called at most once, and only if the event needs it.
 	Open func(ctx context.Context, workspace, stateDir string) (*Setup, error)
 	// Behind, if not nil, gets the end of a turn as an event of its own. It must arrange that
@@ -133,12 +136,23 @@ func (h *handler) find() {
 	h.workspace, h.stateDir = h.Workspace, h.StateDir
 	if h.workspace == "" {
 		home, _ := os.UserHomeDir() // without one no folder is it
-		h.workspace = findWorkspace(h.e.Cwd, projectOf(h.Host, h.Getenv), home)
+		h.workspace = findWorkspace(h.e.Cwd, projectOf(h.Host, h.Getenv), home, h.Extension)
+	}
+	if h.Extension && h.carriesOwn() {
+		h.workspace = "" // they would run twice
 	}
 	if h.stateDir == "" && h.workspace != "" {
 		h.stateDir = filepath.Join(h.workspace, stateName)
 	}
 	h.key = h.Host.Key(h.e.SessionID)
+}
+
+// carriesOwn reports whether the workspace's own settings have the same hooks.
+func (h *handler) carriesOwn() bool {
+	own := Settings{Host: h.Host, Path: SettingsPath(h.Host, h.workspace)}
+	data, err := os.ReadFile(own.Path)
+	has, unreadable := own.Has(data)
+	return err == nil && unreadable == nil && has
 }
 
 // logError writes an error to the log.

@@ -11,8 +11,8 @@ const stateName = ".memkernel"
 // findWorkspace returns the workspace of an event, "" if there is none. It is the nearest folder
 // that has a state directory, starting at dir and going up. Without such a folder it is project,
 // which the host names, or else dir itself. The home directory and the root count only if they
-// have a state directory.
-func findWorkspace(dir, project, home string) string {
+// have a state directory. If known is set, no other folder counts either.
+func findWorkspace(dir, project, home string, known bool) string {
 	if dir == "" || !filepath.IsAbs(dir) {
 		return ""
 	}
@@ -28,7 +28,7 @@ func findWorkspace(dir, project, home string) string {
 		project = dir
 	}
 	project = filepath.Clean(project)
-	if project == filepath.Dir(project) || home != "" && project == filepath.Clean(home) {
+	if known || project == filepath.Dir(project) || home != "" && project == filepath.Clean(home) {
 		return ""
 	}
 	if st, err := os.Stat(project); err != nil || !st.IsDir() {
