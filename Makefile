@@ -9,7 +9,7 @@ MODULES := . service bench
 # each runs a command of go with its arguments in every module, and fails if one failed.
 each = status=0; for m in $(MODULES); do $(GO) $(1) -C $$m $(2) || status=1; done; exit $$status
 
-.PHONY: check-all lint build mkbench test test-all test-long test-cgo test-postgres bench-peers check bench bench-scaling bench-retrieval bench-retrieval-cgo bench-paging bench-predict bench-memory bench-economics bench-economy bench-tasks plan-hashes search-hashes release test-release demo replay picture test-race fuzz mask-rules contract test-clients soak soak-machines kills test-mcp-inspector bench-retrieval-quality e2e bills test-frameworks test-ui picture-ui vendor-ui clean
+.PHONY: check-all lint build mkbench test test-all test-long test-cgo test-postgres bench-peers check bench bench-scaling bench-retrieval bench-retrieval-cgo bench-paging bench-predict bench-memory bench-economics bench-economy bench-tasks plan-hashes search-hashes release rehearse test-release notice demo replay picture test-race fuzz mask-rules contract test-clients soak soak-machines kills test-mcp-inspector bench-retrieval-quality e2e bills test-frameworks test-ui picture-ui vendor-ui clean
 
 build: ## build bin/memkernel
 	$(GO) build -o $(BIN) ./cmd/memkernel
@@ -208,11 +208,17 @@ bench-economics: mkbench ## the report that doc/economics.md sums up, to bin/eco
 
 # The version is the tag of the commit; doc/release.md says what is made. SNAPSHOT=1 takes
 # a tree with changes that are not committed.
-release: ## what is published of a tag, to bin/release: archives, npm, wheels, extensions, checksums
+release: ## what is published of a tag, to bin/release: archives, npm, wheels, extensions, formula, image, checksums
 	$(GO) run -C bench ./release -root $(CURDIR) $(if $(SNAPSHOT),-snapshot)
 
-test-release: ## builds a release of this tree and installs it (20 minutes of processor time; uses npm and pip where they are)
-	MEMKERNEL_LONG=1 $(GO) test -C bench -count=1 -v -timeout 2h -run 'TestRelease' ./release
+rehearse: ## make a release of this tree for this machine, install each package into an empty home, and print a table (uses npm and python where they are)
+	MEMKERNEL_REHEARSE=1 $(GO) test -C bench -count=1 -v -timeout 1h -run 'TestReleaseRehearsed' ./release
+
+test-release: ## all tests of a release, with the rehearsal, for all six systems (20 minutes of processor time)
+	MEMKERNEL_LONG=1 $(GO) test -C bench -count=1 -v -timeout 2h ./release
+
+notice: ## make NOTICE and the pages' install parts anew, from the modules that are linked and the list of channels
+	$(GO) test -C bench -count=1 -run 'TestNotice|TestPages' ./release -update
 
 demo: build ## the tour: two questions to bundled notes, and one planned call of a bundled session
 	$(BIN) demo

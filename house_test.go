@@ -230,7 +230,7 @@ var thirdParty = map[string][]string{
 	"service/internal/verbs":  {"github.com/spf13/cobra", "github.com/spf13/pflag"},
 	"internal/scripttest":     {"github.com/rogpeppe/go-internal/testscript"},
 	"service/telemetry":       {"github.com/go-logr/logr", "go.opentelemetry.io/otel", "go.opentelemetry.io/otel/..."},
-	"bench/release":           {"golang.org/x/mod/module", "golang.org/x/mod/semver"},
+	"bench/release":           {"github.com/opencontainers/...", "golang.org/x/crypto/x509roots/fallback/bundle", "golang.org/x/mod/module", "golang.org/x/mod/semver"},
 	"internal/settings":       {"github.com/BurntSushi/toml", "github.com/tailscale/hujson", "gopkg.in/yaml.v3"},
 	"serve/install":           {"github.com/tailscale/hujson"},
 	"internal/textutil":       {"github.com/bmatcuk/doublestar/v4", "golang.org/x/text/encoding/unicode", "golang.org/x/text/transform"},

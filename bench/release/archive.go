@@ -5,6 +5,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"compress/gzip"
+	"errors"
 	"io/fs"
 	"time"
 )
@@ -16,24 +17,30 @@ type file struct {
 	mode fs.FileMode
 }
 
-// tarball packs files below a folder. If folder is "", the archive has no folder. The same files
-// make the same bytes.
-func tarball(folder string, files []file, at time.Time) ([]byte, error) {
+// tarball packs files. A name that ends in a slash is a folder. The same files make the same
+// bytes.
+func tarball(files []file, at time.Time) ([]byte, error) {
 	var b bytes.Buffer
-	z := gzip.NewWriter(&b)
-	t := tar.NewWriter(z)
+	t := tar.NewWriter(&b)
 	for _, f := range files {
-		if err := t.WriteHeader(&tar.Header{Name: folder + f.name, Mode: int64(f.mode), Size: int64(len(f.data)), ModTime: at, Format: tar.FormatUSTAR}); err != nil {
+		// The writer takes a name that ends in a slash for a folder.
+		if err := t.WriteHeader(&tar.Header{Name: f.name, Mode: int64(f.mode), Size: int64(len(f.data)), ModTime: at, Format: tar.FormatUSTAR}); err != nil {
 			return nil, err
 		}
 		if _, err := t.Write(f.data); err != nil {
 			return nil, err
 		}
 	}
-	if err := t.Close(); err != nil {
-		return nil, err
-	}
-	err := z.Close()
+	err := t.Close()
+	return b.Bytes(), err
+}
+
+// gzipped compresses data.
+func gzipped(data []byte, err error) ([]byte, error) {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	_, written := z.Write(data)
+	err = errors.Join(err, written, z.Close())
 	return b.Bytes(), err
 }
 

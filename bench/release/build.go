@@ -41,10 +41,19 @@ func (t target) program() string {
 	return "memkernel"
 }
 
+// archive returns the ending of the name of the system's archives.
+func (t target) archive() string {
+	if t.goos == "windows" {
+		return ".zip"
+	}
+	return ".tar.gz"
+}
+
 // program is a program that was built.
 type program struct {
 	target
 	path string
+	info *buildinfo.BuildInfo
 }
 
 // build builds the command for each target into a folder, which must be an absolute path. It
@@ -75,7 +84,7 @@ func (c *checkout) build(dir string, targets []target, say io.Writer) ([]program
 		if version != c.version {
 			return nil, fmt.Errorf("the program for %s says that it is %s, and not %s", t, info.Main.Version, c.version)
 		}
-		out = append(out, program{t, path})
+		out = append(out, program{t, path, info})
 	}
 	return out, nil
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // repository is a new checkout with a changelog, committed.
-func repository(t *testing.T, changelog string) string {
+func repository(t testing.TB, changelog string) string {
 	t.Helper()
 	needs(t, "git")
 	dir := t.TempDir()
@@ -25,7 +25,7 @@ func commit(message string) []string {
 	return []string{"-c", "user.name=A", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false", "commit", "-q", "-m", message}
 }
 
-func write(t *testing.T, dir, name, text string) {
+func write(t testing.TB, dir, name, text string) {
 	t.Helper()
 	if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 		t.Fatal(err)
@@ -105,7 +105,7 @@ func TestNothingHalfMade(t *testing.T) {
 		t.Fatal(err)
 	}
 	var said strings.Builder
-	if err := run(dir, out, false, &said); err == nil || !strings.HasPrefix(err.Error(), "build for linux/amd64: ") {
+	if err := run(dir, out, false, targets, &said); err == nil || !strings.HasPrefix(err.Error(), "build for linux/amd64: ") {
 		t.Errorf("said %v", err)
 	}
 	left, err := os.ReadDir(filepath.Dir(out))

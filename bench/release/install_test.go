@@ -23,7 +23,7 @@ import (
 )
 
 // here is the target that this machine runs.
-func here(t *testing.T) target {
+func here(t testing.TB) target {
 	t.Helper()
 	for _, target := range targets {
 		if target.goos == runtime.GOOS && target.goarch == runtime.GOARCH && target.goos != "windows" {
@@ -34,18 +34,19 @@ func here(t *testing.T) target {
 	return target{}
 }
 
-// empty is the environment of a user who has nothing yet.
-func empty(t *testing.T) []string {
+// empty is the environment of a user who has nothing yet, and no network but this machine.
+func empty(t testing.TB) []string {
 	home := t.TempDir()
 	return []string{"HOME=" + home, "XDG_CACHE_HOME=" + home + "/.cache", "XDG_CONFIG_HOME=" + home + "/.config", "npm_config_cache=" + home + "/.npm",
 		"npm_config_userconfig=" + home + "/.npmrc", "npm_config_globalconfig=" + home + "/npmrc", "npm_config_update_notifier=false", "npm_config_audit=false", "npm_config_fund=false",
-		"PIP_DISABLE_PIP_VERSION_CHECK=1", "PIP_CONFIG_FILE=/dev/null"}
+		"PIP_DISABLE_PIP_VERSION_CHECK=1", "PIP_CONFIG_FILE=/dev/null",
+		"HTTP_PROXY=http://127.0.0.1:9", "HTTPS_PROXY=http://127.0.0.1:9", "NO_PROXY=127.0.0.1,localhost"}
 }
 
 // npmInstalls installs the packages of a release as files, and by a registry that has
 // them, each into an empty home, and runs what is there. It returns the folder of the
 // first.
-func npmInstalls(t *testing.T, dir, version string) string {
+func npmInstalls(t testing.TB, dir, version string) string {
 	needs(t, "npm")
 	us := here(t)
 	says := func(what, got string) {
@@ -93,7 +94,7 @@ func (f *fetched) has(name string) bool {
 }
 
 // registry serves the packages in a folder as npm's does, and notes which were fetched.
-func registry(t *testing.T, dir string, asked *fetched) http.Handler {
+func registry(t testing.TB, dir string, asked *fetched) http.Handler {
 	paths, err := filepath.Glob(filepath.Join(dir, "*.tgz"))
 	if err != nil || len(paths) == 0 {
 		t.Fatalf("no packages in %s: %v", dir, err)
@@ -135,7 +136,7 @@ func registry(t *testing.T, dir string, asked *fetched) http.Handler {
 
 // pipInstalls installs the wheel for this machine, from the folder of all wheels, and runs
 // what is there; without pip it is unzipped.
-func pipInstalls(t *testing.T, dir, version, python string) {
+func pipInstalls(t testing.TB, dir, version, python string) {
 	us := here(t)
 	wheels, err := filepath.Abs(filepath.Join(dir, "wheels"))
 	if err != nil {

@@ -3,8 +3,8 @@
 //
 //	go run -C bench ./release [-snapshot] [-out FOLDER]
 //
-//	tag, CHANGELOG.md ──► checkout ──► six programs ──► archives, npm, wheels, extensions
-//	                                                     └► checksums.txt, notes.md
+//	tag, CHANGELOG.md ──► checkout ──► six programs ──► archives, npm, wheels, extensions, formula,
+//	                                                     image, bills of materials, checksums, notes
 //
 // The version is the tag of the checked-out commit. A commit without a tag makes a snapshot. With
 // -snapshot a tree with changes makes a snapshot too. A snapshot has all files, with the version
@@ -20,6 +20,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -33,14 +34,14 @@ func main() {
 	if *out == "" {
 		*out = filepath.Join(*root, "bin", "release")
 	}
-	if err := run(*root, *out, *snapshot, os.Stdout); err != nil {
+	if err := run(*root, *out, *snapshot, targets, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "release:", err)
 		os.Exit(1)
 	}
 }
 
-// run makes a release of a checkout in a folder.
-func run(root, out string, snapshot bool, say io.Writer) error {
+// run makes a release of a checkout for these systems, in a folder.
+func run(root, out string, snapshot bool, targets []target, say io.Writer) error {
 	c, err := look(root, snapshot)
 	if err != nil {
 		return err
@@ -87,20 +88,19 @@ func replace(from, to, old string) error {
 	return os.Rename(from, to)
 }
 
-// tell prints a list of the release's files.
-func tell(w io.Writer, c *checkout, out string, made []string) error {
+// tell prints a list of the release's files, with the channel that each goes to.
+func tell(w io.Writer, c *checkout, out string, made map[string]string) error {
 	kind := "memkernel " + c.version
 	if c.tag == "" {
 		kind += ", a snapshot, which is not to be published"
 	}
-	slices.Sort(made)
 	fmt.Fprintf(w, "%s: %d files of %s\n", out, len(made), kind)
-	for _, name := range made {
+	for _, name := range slices.Sorted(maps.Keys(made)) {
 		st, err := os.Stat(filepath.Join(out, filepath.FromSlash(name)))
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(w, "  %6.1f MB  %s\n", float64(st.Size())/1e6, name)
+		fmt.Fprintf(w, "  %6.1f MB  %-9s  %s\n", float64(st.Size())/1e6, channelOf(name), name)
 	}
 	return nil
 }

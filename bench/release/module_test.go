@@ -16,10 +16,13 @@ import (
 	"github.com/memkernel/memkernel/internal/suite"
 )
 
-const (
-	// version is what the checkout is released as.
-	version = "v0.99.0"
-)
+// version is what the checkout is released as: its tag, or an invented one.
+var version = func() string {
+	if tag, err := tagged(root); err == nil && tag != "" {
+		return tag
+	}
+	return "v0.99.0"
+}()
 
 // tracked is a file of the checkout, for [modzip.Create]: its name in the module, and the file.
 type tracked struct{ name, file string }
@@ -36,10 +39,7 @@ type world struct {
 
 // published puts the checkout's tracked files, as the modules of the root and of service, into a
 // proxy of files.
-func published(t *testing.T) world {
-	if !suite.Long() {
-		t.Skip("the whole program is built from an empty module cache: part of make test-long")
-	}
+func published(t testing.TB) world {
 	out, err := exec.Command("git", "-C", root, "ls-files", "-z").Output()
 	if err != nil {
 		t.Skipf("what would be released is what git tracks, and git can't say: %v", err)
@@ -68,17 +68,21 @@ func published(t *testing.T) world {
 	service = append(service, tracked{"LICENSE", filepath.Join(root, "LICENSE")})
 	w.publish(t, modulePath, filepath.Join(root, "go.mod"), files)
 	w.publish(t, modulePath+"/service", mod, service)
-	here := strings.Split(strings.TrimSpace(w.command(t, ".", "go", "env", "GOPROXY", "GOMODCACHE")), "\n")
-	proxies := []string{"file://" + filepath.ToSlash(filepath.Join(w.dir, "proxy")), "file://" + filepath.ToSlash(filepath.Join(here[1], "cache", "download")), here[0]}
+	// What the checkout is built from is on this machine then, and stands for the network.
+	for _, dir := range []string{root, filepath.Join(root, "service")} {
+		w.command(t, dir, "go", "mod", "download")
+	}
+	cache := strings.TrimSpace(w.command(t, ".", "go", "env", "GOMODCACHE"))
+	proxies := []string{"file://" + filepath.ToSlash(filepath.Join(w.dir, "proxy")), "file://" + filepath.ToSlash(filepath.Join(cache, "cache", "download")), "off"}
 	w.env = []string{
-		"GOPROXY=" + strings.Join(proxies, ","), "GONOPROXY=none", "GOSUMDB=off", "GOWORK=off", "GOFLAGS=-mod=mod -modcacherw -trimpath",
+		"GOPROXY=" + strings.Join(proxies, ","), "GONOPROXY=none", "GOSUMDB=off", "GOWORK=off", "CGO_ENABLED=0", "GOFLAGS=-mod=mod -modcacherw -trimpath",
 		"GOMODCACHE=" + filepath.Join(w.dir, "mod"), "GOBIN=" + filepath.Join(w.dir, "bin"),
 	}
 	return w
 }
 
 // publish puts a module with these files into the proxy.
-func (w world) publish(t *testing.T, path, mod string, files []modzip.File) {
+func (w world) publish(t testing.TB, path, mod string, files []modzip.File) {
 	t.Helper()
 	at := filepath.Join(w.dir, "proxy", filepath.FromSlash(path), "@v")
 	if err := os.MkdirAll(at, 0o755); err != nil {
@@ -108,7 +112,7 @@ func (w world) publish(t *testing.T, path, mod string, files []modzip.File) {
 }
 
 // folder is a new one beside the proxy, with these files.
-func (w world) folder(t *testing.T, name string, files map[string]string) string {
+func (w world) folder(t testing.TB, name string, files map[string]string) string {
 	t.Helper()
 	dir := filepath.Join(w.dir, name)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -123,7 +127,7 @@ func (w world) folder(t *testing.T, name string, files map[string]string) string
 }
 
 // command runs a program and gives its standard output.
-func (w world) command(t *testing.T, dir, name string, args ...string) string {
+func (w world) command(t testing.TB, dir, name string, args ...string) string {
 	t.Helper()
 	cmd := exec.Command(name, args...)
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), w.env...)
@@ -139,6 +143,9 @@ func (w world) command(t *testing.T, dir, name string, args ...string) string {
 // TestInstallByVersion: the root's release holds no file of another module, and both commands can be
 // installed by their version.
 func TestInstallByVersion(t *testing.T) {
+	if !suite.Long() {
+		t.Skip("the whole program is built from an empty module cache: part of make test-long")
+	}
 	w := published(t)
 	z, err := zip.OpenReader(filepath.Join(w.dir, "proxy", filepath.FromSlash(modulePath), "@v", version+".zip"))
 	if err != nil {
@@ -193,6 +200,9 @@ func main() {
 // A program that embeds kernel gets nothing that only the command, the servers or another
 // database need.
 func TestEmbedKernelAlone(t *testing.T) {
+	if !suite.Long() {
+		t.Skip("the whole program is built from an empty module cache: part of make test-long")
+	}
 	w := published(t)
 	dir := w.folder(t, "embedder", map[string]string{"go.mod": "module example.com/embedder\n\ngo 1.26\n", "main.go": embedder})
 	w.command(t, dir, "go", "get", modulePath+"@"+version)

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -22,16 +23,20 @@ type packer struct {
 	// extras holds the man pages and completions.
 	extras []file
 	dir    string
-	// made lists the files that were written, by their names relative to the folder.
-	made []string
+	// made has the SHA-256 of the files that were written, by their names relative to the folder.
+	made map[string]string
 }
 
 // all makes all files of the release.
 func (p *packer) all(programs []program) error {
 	var carriers []string
+	p.made = map[string]string{}
 	for _, prog := range programs {
 		data, err := os.ReadFile(prog.path)
 		if err != nil {
+			return err
+		}
+		if err := p.bom(prog); err != nil {
 			return err
 		}
 		for _, make := range []func(t target, data []byte) error{p.archive, p.carrier, p.wheel, p.gemini, p.desktop} {
@@ -41,7 +46,8 @@ func (p *packer) all(programs []program) error {
 		}
 		carriers = append(carriers, carrierName(prog.target))
 	}
-	for _, make := range []func() error{func() error { return p.launcher(carriers) }, p.claude, p.codex, p.checksums, p.writeNotes} {
+	for _, make := range []func() error{func() error { return p.launcher(carriers) }, func() error { return p.formula(programs) },
+		func() error { return p.container(programs) }, p.claude, p.codex, p.checksums, p.writeNotes} {
 		if err := make(); err != nil {
 			return err
 		}
@@ -76,8 +82,27 @@ func (p *packer) keep(name string, data []byte, err error) error {
 	if err := os.WriteFile(path, data, 0o644); err != nil {
 		return err
 	}
-	p.made = append(p.made, name)
+	p.made[name] = fmt.Sprintf("%x", sha256.Sum256(data))
 	return nil
+}
+
+// pack writes an archive in the format that its name ends in.
+func (p *packer) pack(name string, parts ...[]file) error {
+	files := slices.Concat(parts...)
+	if strings.HasSuffix(name, "gz") {
+		data, err := gzipped(tarball(files, p.time))
+		return p.keep(name, data, err)
+	}
+	data, err := zipped(files, p.time)
+	return p.keep(name, data, err)
+}
+
+// under moves files into a folder, whose name ends in a slash.
+func under(folder string, files []file) []file {
+	for i := range files {
+		files[i].name = folder + files[i].name
+	}
+	return files
 }
 
 // name returns the name of a file of the release that people choose themselves.
@@ -91,13 +116,7 @@ func (p *packer) archive(t target, data []byte) error {
 	if err != nil {
 		return err
 	}
-	files = slices.Concat([]file{{t.program(), data, 0o755}}, files, p.extras)
-	if t.goos == "windows" {
-		packed, err := zipped(files, p.time)
-		return p.keep(p.name(t, ".zip"), packed, err)
-	}
-	packed, err := tarball("", files, p.time)
-	return p.keep(p.name(t, ".tar.gz"), packed, err)
+	return p.pack(p.name(t, t.archive()), []file{{t.program(), data, 0o755}}, files, p.extras)
 }
 
 // manifest reads a manifest of the checkout, sets its version, and applies changes. A change
@@ -173,8 +192,7 @@ func (p *packer) carrier(t target, data []byte) error {
 	}
 	about := fmt.Sprintf("# memkernel for %s\n\nThe program that the package `memkernel` runs there.\n", t)
 	files = append(files, manifest, file{"README.md", []byte(about), 0o644}, file{"bin/" + t.program(), data, 0o755})
-	packed, err := tarball("package/", files, p.time)
-	return p.keep(fmt.Sprintf("npm/memkernel-%s-%s.tgz", t.node, p.version), packed, err)
+	return p.pack(fmt.Sprintf("npm/memkernel-%s-%s.tgz", t.node, p.version), under("package/", files))
 }
 
 // launcher makes the npm package that people install.
@@ -196,8 +214,7 @@ func (p *packer) launcher(carriers []string) error {
 		return err
 	}
 	own[1].mode = 0o755
-	packed, err := tarball("package/", slices.Concat(files, []file{manifest}, own), p.time)
-	return p.keep(fmt.Sprintf("npm/memkernel-%s.tgz", p.version), packed, err)
+	return p.pack(fmt.Sprintf("npm/memkernel-%s.tgz", p.version), under("package/", slices.Concat(files, []file{manifest}, own)))
 }
 
 // wheel makes a Python package that has the program among its scripts, and man pages.
@@ -248,8 +265,7 @@ Description-Content-Type: text/markdown
 		record += fmt.Sprintf("%s,sha256=%s,%d\n", f.name, base64.RawURLEncoding.EncodeToString(sum[:]), len(f.data))
 	}
 	files = append(files, file{info + "RECORD", []byte(record + info + "RECORD,,\n"), 0o644})
-	packed, err := zipped(files, p.time)
-	return p.keep(fmt.Sprintf("wheels/%s-py3-none-%s.whl", name, t.wheel), packed, err)
+	return p.pack(fmt.Sprintf("wheels/%s-py3-none-%s.whl", name, t.wheel), files)
 }
 
 var preRelease = regexp.MustCompile(`^(\d+\.\d+\.\d+)(?:-(alpha|beta|rc)\.?(\d+))?$`)
@@ -294,14 +310,8 @@ func (p *packer) gemini(t target, data []byte) error {
 	if err != nil {
 		return err
 	}
-	files = slices.Concat([]file{manifest}, files, legal, []file{{t.program(), data, 0o755}})
-	name := strings.Replace(t.node, "-", ".", 1) + ".memkernel"
-	if t.goos == "windows" {
-		packed, err := zipped(files, p.time)
-		return p.keep(name+".zip", packed, err)
-	}
-	packed, err := tarball("", files, p.time)
-	return p.keep(name+".tar.gz", packed, err)
+	name := strings.Replace(t.node, "-", ".", 1) + ".memkernel" + t.archive()
+	return p.pack(name, []file{manifest}, files, legal, []file{{t.program(), data, 0o755}})
 }
 
 // desktop makes the bundle for Claude Desktop, with the program in it.
@@ -317,8 +327,7 @@ func (p *packer) desktop(t target, data []byte) error {
 	if err != nil {
 		return err
 	}
-	packed, err := zipped(slices.Concat([]file{manifest}, legal, []file{{place, data, 0o755}}), p.time)
-	return p.keep(p.name(t, ".mcpb"), packed, err)
+	return p.pack(p.name(t, ".mcpb"), []file{manifest}, legal, []file{{place, data, 0o755}})
 }
 
 // claude packs the plugin of Claude Code with the marketplace file that offers it, for users
@@ -334,8 +343,7 @@ func (p *packer) claude() error {
 	if err != nil {
 		return err
 	}
-	packed, err := zipped(append(files, manifest), p.time)
-	return p.keep(fmt.Sprintf("memkernel_%s_claude-code-plugin.zip", p.version), packed, err)
+	return p.pack(fmt.Sprintf("memkernel_%s_claude-code-plugin.zip", p.version), files, []file{manifest})
 }
 
 // codex packs the settings of Codex, for users who add them by hand.
@@ -344,22 +352,64 @@ func (p *packer) codex() error {
 	if err != nil {
 		return err
 	}
-	packed, err := zipped(files, p.time)
-	return p.keep(fmt.Sprintf("memkernel_%s_codex.zip", p.version), packed, err)
+	return p.pack(fmt.Sprintf("memkernel_%s_codex.zip", p.version), files)
 }
 
 // checksums writes the file that sha256sum -c reads.
 func (p *packer) checksums() error {
-	names := slices.Sorted(slices.Values(p.made))
 	var b strings.Builder
-	for _, name := range names {
-		data, err := os.ReadFile(filepath.Join(p.dir, filepath.FromSlash(name)))
-		if err != nil {
-			return err
-		}
-		fmt.Fprintf(&b, "%x  %s\n", sha256.Sum256(data), name)
+	for _, name := range slices.Sorted(maps.Keys(p.made)) {
+		fmt.Fprintf(&b, "%s  %s\n", p.made[name], name)
 	}
 	return p.keep("checksums.txt", []byte(b.String()), nil)
+}
+
+// download returns the address from which people download a file of the release.
+func (p *packer) download(name string) string {
+	return fmt.Sprintf("https://%s/releases/download/v%s/%s", modulePath, p.version, name)
+}
+
+// formula makes Homebrew's formula, which installs from the archives.
+func (p *packer) formula(programs []program) error {
+	files, err := p.read("integrations/homebrew", "memkernel.rb")
+	if err != nil {
+		return err
+	}
+	var archives strings.Builder
+	for _, t := range programs {
+		if t.goos == "windows" {
+			continue
+		}
+		system := map[string]string{"linux": "linux", "darwin": "macos"}[t.goos]
+		arch := map[string]string{"amd64": "intel", "arm64": "arm"}[t.goarch]
+		name := p.name(t.target, t.archive())
+		fmt.Fprintf(&archives, "  on_%s do\n    on_%s do\n      url %q\n      sha256 %q\n    end\n  end\n", system, arch, p.download(name), p.made[name])
+	}
+	text := strings.NewReplacer("0.0.0", p.version, "  # The archives of a release go here.\n", archives.String()).Replace(string(files[0].data))
+	return p.keep("homebrew/memkernel.rb", []byte(text), nil)
+}
+
+// bom writes the modules of a program, as a bill of materials in the form of CycloneDX. It returns
+// an error if NOTICE lacks the licence of a module.
+func (p *packer) bom(prog program) error {
+	legal, err := p.legal()
+	if err != nil {
+		return err
+	}
+	component := func(kind, path, version string) map[string]any {
+		purl := "pkg:golang/" + path + "@" + version
+		return map[string]any{"type": kind, "bom-ref": purl, "purl": purl, "name": path, "version": version}
+	}
+	parts := []any{component("library", "std", strings.TrimPrefix(prog.info.GoVersion, "go"))}
+	for _, m := range prog.info.Deps {
+		if !bytes.Contains(legal[1].data, []byte("\n    "+m.Path+" "+m.Version+"\n")) {
+			return fmt.Errorf("NOTICE has no licence of %s %s, which is in the program for %s: run 'make notice'", m.Path, m.Version, prog.target)
+		}
+		parts = append(parts, component("library", m.Path, m.Version))
+	}
+	data, err := document(map[string]any{"bomFormat": "CycloneDX", "specVersion": "1.6", "version": 1, "components": parts,
+		"metadata": map[string]any{"timestamp": p.time, "component": component("application", modulePath, "v"+p.version)}})
+	return p.keep(p.name(prog.target, ".cdx.json"), data, err)
 }
 
 // writeNotes writes the changelog's text to notes.md.

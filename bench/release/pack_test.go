@@ -24,16 +24,17 @@ func names(version, python string) (out []string) {
 		{"windows_arm64", ".zip", "win32-arm64", "win_arm64"},
 	} {
 		out = append(out, "memkernel_"+version+"_"+t.system+t.archive, "memkernel_"+version+"_"+t.system+".mcpb",
-			strings.Replace(t.node, "-", ".", 1)+".memkernel"+t.archive, "npm/memkernel-"+t.node+"-"+version+".tgz",
+			strings.Replace(t.node, "-", ".", 1)+".memkernel"+t.archive, "memkernel_"+version+"_"+t.system+".cdx.json", "npm/memkernel-"+t.node+"-"+version+".tgz",
 			"wheels/memkernel-"+python+"-py3-none-"+t.wheel+".whl")
 	}
-	out = append(out, "npm/memkernel-"+version+".tgz", "memkernel_"+version+"_claude-code-plugin.zip", "memkernel_"+version+"_codex.zip", "checksums.txt", "notes.md")
+	out = append(out, "npm/memkernel-"+version+".tgz", "memkernel_"+version+"_claude-code-plugin.zip", "memkernel_"+version+"_codex.zip", "homebrew/memkernel.rb",
+		"container/memkernel_"+version+".tar", "checksums.txt", "notes.md")
 	slices.Sort(out)
 	return out
 }
 
 // everything are the names of all files below a folder.
-func everything(t *testing.T, dir string) (out []string) {
+func everything(t testing.TB, dir string) (out []string) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
@@ -269,7 +270,7 @@ func checkGemini(t *testing.T, target target, version string, files map[string]f
 	}
 	var h hooks
 	parsed(t, files["hooks/hooks.json"], &h)
-	want := `"` + place + `" hook --host gemini`
+	want := `"` + place + `" hook --extension --host gemini`
 	if target.goos == "windows" {
 		want = "& " + want
 	}

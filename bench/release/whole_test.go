@@ -12,13 +12,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/memkernel/memkernel/internal/suite"
 )
 
 // tree is a new checkout with the tracked files of this one as they stand, and a section
 // of the changelog for the version that it is tagged with.
-func tree(t *testing.T, tag string) string {
+func tree(t testing.TB, tag string) string {
 	t.Helper()
 	out, err := exec.Command("git", "-C", root, "ls-files", "-z").Output()
 	if err != nil {
@@ -52,51 +50,8 @@ func tree(t *testing.T, tag string) string {
 	return dir
 }
 
-// The whole of a release is built and looked at; what runs on this machine is installed
-// and run. Programs for other systems are told apart by what is written in them, and
-// nobody has run them here.
-func TestReleaseWhole(t *testing.T) {
-	if !suite.Long() {
-		t.Skip("six programs are built: part of make test-release and make test-long")
-	}
-	const version = "0.99.0"
-	us := here(t)
-	dir := filepath.Join(t.TempDir(), "release")
-	var said strings.Builder
-	if err := run(tree(t, "v"+version), dir, false, &said); err != nil {
-		t.Fatal(err)
-	}
-	t.Log(said.String())
-	if notes, err := os.ReadFile(filepath.Join(dir, "notes.md")); err != nil || !strings.HasPrefix(string(notes), "### ") {
-		t.Errorf("notes %.80q, %v", notes, err)
-	}
-	checkSums(t, dir)
-	checkPackages(t, dir, version, version)
-	each(t, dir, version, "memkernel_VERSION_SYSTEM.EXT", func(t *testing.T, target target, files map[string]file) {
-		checkProgram(t, target, files[target.program()].data, version)
-	})
-	t.Run("npm installs", func(t *testing.T) { npmInstalls(t, dir, version) })
-	t.Run("pip installs", func(t *testing.T) { pipInstalls(t, dir, version, version) })
-	for name, place := range map[string]string{
-		"memkernel_" + version + "_" + us.goos + "_" + us.goarch + ".tar.gz": "memkernel",
-		strings.Replace(us.node, "-", ".", 1) + ".memkernel.tar.gz":          "memkernel",
-		"memkernel_" + version + "_" + us.goos + "_" + us.goarch + ".mcpb":   "server/memkernel",
-	} {
-		t.Run("runs "+name, func(t *testing.T) {
-			at := unpack(t, filepath.Join(dir, name))
-			if got := shell(t, at, empty(t), filepath.Join(at, place), "version"); !strings.HasPrefix(got, "memkernel v"+version+" ") {
-				t.Errorf("it says %q", got)
-			}
-		})
-	}
-	t.Run("Claude Desktop's bundle answers", func(t *testing.T) {
-		at := unpack(t, filepath.Join(dir, "memkernel_"+version+"_"+us.goos+"_"+us.goarch+".mcpb"))
-		answers(t, at, t.TempDir(), version)
-	})
-}
-
 // checkProgram holds that a program is for its target, static, and of the version.
-func checkProgram(t *testing.T, target target, data []byte, version string) {
+func checkProgram(t testing.TB, target target, data []byte, version string) {
 	t.Helper()
 	info, err := buildinfo.Read(bytes.NewReader(data))
 	if err != nil {
@@ -123,8 +78,8 @@ func checkProgram(t *testing.T, target target, data []byte, version string) {
 	}
 }
 
-// answers starts the server as a bundle's manifest says, and asks it who it is.
-func answers(t *testing.T, bundle, workspace, version string) {
+// desktopServer is the command of the server as a bundle's manifest has it.
+func desktopServer(t testing.TB, bundle, workspace string) []string {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(bundle, "manifest.json"))
 	if err != nil {
@@ -133,12 +88,18 @@ func answers(t *testing.T, bundle, workspace, version string) {
 	var m manifest
 	parsed(t, file{name: "manifest.json", data: data}, &m)
 	fill := strings.NewReplacer("${__dirname}", bundle, "${user_config.workspace}", workspace, "${user_config.private}", "true")
-	var args []string
+	out := []string{fill.Replace(m.Server.MCPConfig.Command)}
 	for _, arg := range m.Server.MCPConfig.Args {
-		args = append(args, fill.Replace(arg))
+		out = append(out, fill.Replace(arg))
 	}
-	cmd := exec.Command(fill.Replace(m.Server.MCPConfig.Command), args...)
-	cmd.Env = append(os.Environ(), empty(t)...)
+	return out
+}
+
+// answers starts a server of the Model Context Protocol, and asks it who it is and what it knows.
+func answers(t testing.TB, dir string, env []string, version, name string, args ...string) {
+	t.Helper()
+	cmd := exec.Command(name, args...)
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), env...)
 	var said bytes.Buffer
 	cmd.Stderr = &said
 	in, errIn := cmd.StdinPipe()
@@ -147,15 +108,20 @@ func answers(t *testing.T, bundle, workspace, version string) {
 		t.Fatal(err)
 	}
 	defer cmd.Process.Kill()
-	if _, err := io.WriteString(in, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}`+"\n"); err != nil {
-		t.Fatal(err)
-	}
-	line, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil || !strings.Contains(line, `"version":"v`+version+`"`) {
-		t.Errorf("it answers %s, %v: %s", line, err, said.String())
+	lines := bufio.NewReader(out)
+	for _, step := range [][2]string{
+		{`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}`, `"version":"v` + version + `"`},
+		{`{"jsonrpc":"2.0","method":"notifications/initialized"}` + "\n" + `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"memory_search","arguments":{"query":"where do we sail?"}}}`, `NO_MATCH`},
+	} {
+		if _, err := io.WriteString(in, step[0]+"\n"); err != nil {
+			t.Fatal(err)
+		}
+		if line, err := lines.ReadString('\n'); err != nil || !strings.Contains(line, step[1]) {
+			t.Fatalf("the server answers %s, %v: %s", line, err, said.String())
+		}
 	}
 	// A client that hangs up ends it.
 	if err := errors.Join(in.Close(), cmd.Wait()); err != nil {
-		t.Errorf("it ended with %v", err)
+		t.Errorf("the server ended with %v", err)
 	}
 }

@@ -42,7 +42,7 @@ var saidBilled = regexp.MustCompile(`memkernel: (\d+) calls, billed \$([0-9.]+) 
 
 // wraps runs a client behind what was installed, on a model whose cache grows cold in the
 // middle, and holds what is said in the end to what the model billed.
-func wraps(t *testing.T, project string, env []string) {
+func wraps(t testing.TB, project string, env []string) {
 	t.Helper()
 	needs(t, "node")
 	var late atomic.Int64
