@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	v1 "github.com/opencontainers/image-spec/specs-go/v1"
 )
 
 // names are the files of a release of all targets.
@@ -160,6 +162,52 @@ func checkPackages(t *testing.T, dir, version, python string) {
 	})
 	each(t, dir, version, "memkernel_VERSION_SYSTEM.mcpb", func(t *testing.T, target target, files map[string]file) {
 		checkDesktop(t, target, version, files)
+	})
+	t.Run("homebrew", func(t *testing.T) {
+		formula, errFormula := os.ReadFile(filepath.Join(dir, "homebrew", "memkernel.rb"))
+		sums, errSums := os.ReadFile(filepath.Join(dir, "checksums.txt"))
+		if errFormula != nil || errSums != nil {
+			t.Fatal(errFormula, errSums)
+		}
+		archives := formulaArchive.FindAllSubmatch(formula, -1)
+		for i, want := range []string{"linux intel linux_amd64", "linux arm linux_arm64", "macos intel darwin_amd64", "macos arm darwin_arm64"} {
+			if len(archives) != 4 {
+				t.Fatalf("%d archives in\n%s", len(archives), formula)
+			}
+			m, system := archives[i], strings.Fields(want)
+			name := "memkernel_" + version + "_" + system[2] + ".tar.gz"
+			if string(m[1]) != system[0] || string(m[2]) != system[1] || !bytes.HasSuffix(m[3], []byte("/v"+version+"/"+name)) || !bytes.Contains(sums, fmt.Appendf(nil, "%s  %s\n", m[4], name)) {
+				t.Errorf("%q is not %s", m[1:], want)
+			}
+		}
+	})
+	t.Run("container", func(t *testing.T) {
+		layout := unpacked(t, filepath.Join(dir, "container", "memkernel_"+version+".tar"))
+		var index v1.Index
+		parsed(t, layout[v1.ImageIndexFile], &index)
+		blob := func(d v1.Descriptor) file { return layout["blobs/sha256/"+d.Digest.Encoded()] }
+		parsed(t, blob(index.Manifests[0]), &index)
+		for i, target := range targets[:2] {
+			var m v1.Manifest
+			var image v1.Image
+			parsed(t, blob(index.Manifests[i]), &m)
+			parsed(t, blob(m.Config), &image)
+			layer := filepath.Join(t.TempDir(), "layer.tar.gz")
+			if err := os.WriteFile(layer, blob(m.Layers[0]).data, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			files := unpacked(t, layer)
+			carries(t, target, files["usr/bin/memkernel"])
+			if p := index.Manifests[i].Platform; p.OS+"/"+p.Architecture != target.String() || image.OS+"/"+image.Architecture != target.String() || image.Config.User == "" || image.Config.User[0] == '0' {
+				t.Errorf("the image for %s is %+v", target, image)
+			}
+			if roots := bytes.Count(files["etc/ssl/certs/ca-certificates.crt"].data, []byte("BEGIN CERTIFICATE")); roots < 100 || len(files["usr/share/doc/memkernel/NOTICE"].data) == 0 || files["tmp/"].mode.Perm() != 0o777 {
+				t.Errorf("%d root certificates, licences, and a folder for temporary files with mode %v", roots, files["tmp/"].mode)
+			}
+		}
+		if len(index.Manifests) != 2 {
+			t.Errorf("%d images", len(index.Manifests))
+		}
 	})
 	t.Run("npm", func(t *testing.T) {
 		files := unpacked(t, filepath.Join(dir, "npm", "memkernel-"+version+".tgz"))
