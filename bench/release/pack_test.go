@@ -6,7 +6,9 @@ import (
 	"encoding/base64"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -129,8 +131,38 @@ func TestPackages(t *testing.T) {
 	checkPackages(t, p.dir, "1.2.3", "1.2.3")
 }
 
+// checkLicences holds that every package with a program has the licence and NOTICE of the checkout.
+func checkLicences(t *testing.T, dir string) {
+	t.Helper()
+	legal, err := (&packer{checkout: &checkout{root: root}}).legal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	packages := 0
+	for _, name := range everything(t, dir) {
+		if !slices.Contains([]string{".gz", ".tgz", ".zip", ".mcpb", ".whl"}, filepath.Ext(name)) {
+			continue
+		}
+		files := slices.Collect(maps.Values(unpacked(t, filepath.Join(dir, name))))
+		has := func(want func(f file) bool) bool { return slices.ContainsFunc(files, want) }
+		if !has(func(f file) bool { return strings.TrimSuffix(path.Base(f.name), ".exe") == "memkernel" }) {
+			continue
+		}
+		packages++
+		for _, l := range legal {
+			if !has(func(f file) bool { return path.Base(f.name) == l.name && bytes.Equal(f.data, l.data) }) {
+				t.Errorf("%s has a program without %s", name, l.name)
+			}
+		}
+	}
+	if want := 5 * len(targets); packages != want {
+		t.Errorf("%d packages have a program, want %d", packages, want)
+	}
+}
+
 // checkPackages holds the structure of all that is made for each target.
 func checkPackages(t *testing.T, dir, version, python string) {
+	checkLicences(t, dir)
 	each(t, dir, version, "memkernel_VERSION_SYSTEM.EXT", func(t *testing.T, target target, files map[string]file) {
 		carries(t, target, files[target.program()])
 		for _, name := range []string{"LICENSE", "NOTICE", "README.md", "CHANGELOG.md", "man/memkernel.1", "completions/_memkernel"} {

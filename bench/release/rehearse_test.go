@@ -95,7 +95,8 @@ func (v *rehearsal) table() string {
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "package\tinstalled from\tversion\ttour\tseconds\t")
 	for _, r := range v.rows {
-		end, _, _ := strings.Cut(r.why, "\n")
+		end := strings.Join(strings.Fields(r.why), " ")
+		end = end[:min(len(end), 300)]
 		switch {
 		case r.skipped:
 			end = "not tried: " + end
