@@ -207,7 +207,7 @@ func readPages(t *testing.T, patterns ...string) []*page {
 // Whose commands are run, and whose links and examples are read.
 var (
 	runPages = []string{"README.md", "doc/*.md"}
-	allPages = append([]string{"ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "integrations/*/README.md"}, runPages...)
+	allPages = append([]string{"ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "integrations/*/README.md"}, runPages...)
 )
 
 // TestPagesLinks: every link of a page to a file, a folder, a picture or a heading of this
