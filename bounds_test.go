@@ -27,7 +27,7 @@ var bounds = map[string]int{
 	"structs that embed deeper than two": 7,
 	"tokens of generated Go":             6275,
 	"tokens of module .":                 1104000,
-	"tokens of module bench":             107500,
+	"tokens of module bench":             107100,
 	"tokens of module service":           61150,
 	"words of doc":                       22850,
 }

@@ -134,35 +134,6 @@ func registry(t testing.TB, dir string, asked *fetched) http.Handler {
 	})
 }
 
-// pipInstalls installs the wheel for this machine, from the folder of all wheels, and runs
-// what is there; without pip it is unzipped.
-func pipInstalls(t testing.TB, dir, version, python string) {
-	us := here(t)
-	wheels, err := filepath.Abs(filepath.Join(dir, "wheels"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	to := t.TempDir()
-	place := filepath.Join(to, "bin", "memkernel")
-	env := empty(t)
-	if exec.Command("python3", "-m", "pip", "--version").Run() == nil {
-		shell(t, to, env, "python3", "-m", "pip", "install", "--no-index", "--no-deps", "--find-links", wheels, "--prefix", to, "--ignore-installed", "memkernel=="+python)
-		if _, err := os.Stat(filepath.Join(to, "share", "man", "man1", "memkernel.1")); err != nil {
-			t.Errorf("pip put no man page there: %v", err)
-		}
-	} else {
-		t.Log("there is no pip: the wheel is unzipped")
-		place = filepath.Join(unpack(t, filepath.Join(wheels, "memkernel-"+python+"-py3-none-"+us.wheel+".whl")), "memkernel-"+python+".data", "scripts", "memkernel")
-	}
-	if got := shell(t, to, env, place, "version"); !strings.HasPrefix(got, "memkernel v"+version+" ") {
-		t.Errorf("it says %q, want version %s", got, version)
-	}
-}
-
-func TestPipInstalls(t *testing.T) {
-	pipInstalls(t, fakeRelease(t, "1.2.3-rc.1").dir, "1.2.3-rc.1", "1.2.3rc1")
-}
-
 // The command that npm installs stands for the program: arguments, exit code and signals.
 func TestNPMInstalls(t *testing.T) {
 	project := npmInstalls(t, fakeRelease(t, "1.2.3").dir, "1.2.3")
