@@ -69,7 +69,7 @@ func (p *packer) container(programs []program) error {
 		labels := map[string]string{
 			v1.AnnotationTitle: "memkernel", v1.AnnotationVersion: p.version, v1.AnnotationRevision: p.commit, v1.AnnotationLicenses: "MIT",
 			v1.AnnotationSource:        "https://" + modulePath,
-			"com.memkernel.image.sbom": p.download(p.name(prog.target, ".cdx.json")),
+			"io.github.memkernel.sbom": p.download(p.name(prog.target, ".cdx.json")),
 		}
 		manifest := v1.Manifest{Versioned: index.Versioned, MediaType: v1.MediaTypeImageManifest, Annotations: labels,
 			Config: b.add(v1.MediaTypeImageConfig, v1.Image{Created: &p.time, Platform: platform,
