@@ -34,7 +34,8 @@ type LifeOptions struct {
 	BufferAt float64
 }
 
-// Thresholds returns the thresholds of a window, or, if the window is 0, those of any. The host's compaction begins at its reserve.
+// Thresholds returns the thresholds of a window, or, if the window is 0, those of any. The host's
+// compaction begins at its reserve.
 func (o *LifeOptions) Thresholds(window, reserve int) checkpoint.Thresholds {
 	t := checkpoint.DefaultThresholds()
 	if o.Show > 0 {
