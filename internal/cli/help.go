@@ -16,7 +16,7 @@ import (
 // helpVerb prints help on a verb, or explains the words that all of them use.
 func (p *Program) helpVerb(a *App) *cobra.Command {
 	return &cobra.Command{
-		Use: "help [VERB | terms [WORD...]]", GroupID: p.Groups[0].ID, SuggestFor: []string{"terms", "glossary"},
+		Use: "help [VERB | terms [WORD...]]", GroupID: p.Groups[0].ID, SuggestFor: strings.Fields("terms glossary docs manual commands h ?"),
 		Short: "print help on a verb; 'help terms' explains the words used",
 		Long:  "help prints help on a verb. 'help terms' explains the words that help, explanations and\ndocuments use: all of them, or those that are named.",
 		Example: `  memkernel help plan

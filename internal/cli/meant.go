@@ -13,37 +13,45 @@ import (
 )
 
 // UnknownVerb returns the error for a word that is not a verb of cmd. It suggests, in this order,
-// verbs for which people use the word, verbs or such words with a similar spelling, and verbs for
-// which people use a part of the word.
+// verbs for which people use the word, verbs that a part of the word names or for which people use
+// its first such part, and verbs with a similar spelling. A word that people use is suggested for
+// one wrong letter only, since short words are near to many others.
 func UnknownVerb(cmd *cobra.Command, word string) error {
-	var names, words []string
+	near := wordFor(cmd, word)
+	var names, words, named []string
 	for _, c := range cmd.Commands() {
 		if !c.Hidden {
 			names, words = append(names, c.Name()), append(words, c.SuggestFor...)
 		}
 	}
-	near := wordFor(cmd, word)
+	parts := strings.FieldsFunc(word, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	if near == nil {
-		near = textutil.Nearest(word, names)
-		also := textutil.Nearest(word, words)
-		if len(also) > 0 && (len(near) == 0 || textutil.Distance(word, also[0]) < textutil.Distance(word, near[0])) {
-			near = wordFor(cmd, also[0])
+		for _, part := range parts {
+			if slices.Contains(names, part) {
+				named = append(named, part)
+			}
 		}
+		near = named
+	}
+	for i := 0; near == nil && i < len(parts); i++ {
+		near = wordFor(cmd, parts[i])
 	}
 	if near == nil {
-		for _, part := range strings.FieldsFunc(word, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
-			near = append(near, wordFor(cmd, part)...)
+		near = textutil.Nearest(word, names)
+		if also := textutil.Nearest(word, words); len(also) > 0 && textutil.Distance(word, also[0]) == 1 && (len(near) == 0 || textutil.Distance(word, near[0]) > 1) {
+			near = wordFor(cmd, also[0])
 		}
 	}
 	slices.Sort(near)
 	near = slices.Compact(near)
-	if len(near) == 0 && len(names) < 6 {
-		return UsageWith(fmt.Sprintf("unknown verb %q", word), "verbs are "+strings.Join(names, ", "))
+	what := fmt.Sprintf("unknown verb %q", word)
+	switch {
+	case len(near) > 0:
+		return UsageWith(what, fmt.Sprintf("did you mean %s?", strings.Join(near, " or ")))
+	case len(names) < 6:
+		return UsageWith(what, "verbs are "+strings.Join(names, ", "))
 	}
-	if len(near) == 0 {
-		return UsageWith(fmt.Sprintf("unknown verb %q", word), fmt.Sprintf("run '%s --help' for all verbs", cmd.CommandPath()))
-	}
-	return UsageWith(fmt.Sprintf("unknown verb %q", word), fmt.Sprintf("did you mean %s?", strings.Join(near, " or ")))
+	return UsageWith(what, fmt.Sprintf("run '%s --help' for all verbs", cmd.CommandPath()))
 }
 
 // wordFor returns the verbs of cmd that have a word as their name, or for which people use it.
@@ -73,6 +81,7 @@ var FlagWords = map[string]string{
 	"color":          "colour no-color no-colour",
 	"to":             "file path in into target dest destination output o",
 	"for-good":       "permanent permanently hard purge forever force erase",
+	"version":        "V",
 	"everywhere":     "all-sessions global words text",
 	"all":            "everything whole full a",
 	"scope":          "tag tags folder folders in path project filter",

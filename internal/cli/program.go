@@ -23,7 +23,8 @@ type Program struct {
 	Groups []Group
 	// Databases opens stores in databases. It is nil in a program without them.
 	Databases Databases
-	// Elsewhere maps each verb of another program to a hint that names that program.
+	// Elsewhere maps verbs that only other programs have, separated by blanks, to a hint that
+	// names the program or the way.
 	Elsewhere map[string]string
 }
 

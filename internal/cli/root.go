@@ -17,8 +17,10 @@ import (
 // Run executes one command line and returns the exit code.
 func (p *Program) Run(ctx context.Context, u *UI, args []string) int {
 	u.Name, u.Out, u.Err = p.Name, display.TextScreen(u.Out), display.TextScreen(u.Err)
-	if len(args) > 0 && p.Elsewhere[args[0]] != "" { // its flags are unknown here
-		return u.Report(UsageWith(fmt.Sprintf("unknown verb %q", args[0]), p.Elsewhere[args[0]]))
+	for words, hint := range p.Elsewhere {
+		if len(args) > 0 && slices.Contains(strings.Fields(words), args[0]) { // its flags are unknown here
+			return u.Report(UsageWith(fmt.Sprintf("unknown verb %q", args[0]), hint))
+		}
 	}
 	a := &App{UI: u}
 	a.Databases = p.Databases

@@ -14,6 +14,7 @@ import (
 	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
+	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -185,7 +186,13 @@ conversation: the newest checkpoint's working state, in at most 700 tokens. Wher
 checkpoint can be read it is made of the session's part of SESSION-STATE.md, or else
 of its entries in memory/working-buffer.md, and says so. A plan shows it by itself;
 this is for hosts that compose their own prompts.`,
-		Example: "  memkernel restore --session build-42", Args: cli.NoArgs,
+		Example: "  memkernel restore --session build-42",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if err := cli.NoArgs(cmd, args); err == nil || !markdownstore.PathLike(args[0]) {
+				return err
+			}
+			return cli.UsageWith(fmt.Sprintf("restore takes no argument, got %q", args[0]), "a file of memory is what 'memkernel undo' and 'memkernel history "+args[0]+"' bring back")
+		},
 		RunE: func(cmd *cobra.Command, args []string) error { return runRestore(cmd.Context(), a, session) },
 	}
 	cmd.Flags().StringVarP(&session, "session", "s", api.DefaultSession, "`key` of the session")
