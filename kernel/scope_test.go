@@ -59,6 +59,21 @@ func TestSearchScopes(t *testing.T) {
 			t.Errorf("%s: nothing found, and the reason does not name the scope: %q", names, res.Detail)
 		}
 	}
+	for names, want := range map[string]string{
+		"Nope":       "no folder, tag or project is called Nope; there are memory, #ops, #ops/night, 2026, alpha site, archive, beta, domain:code, gamma, ops",
+		"archiv":     "no folder, tag or project is called archiv; there are archive, memory, #ops, ",
+		"ops,-nowhe": "no folder, tag or project is called -nowhe; there are memory, ",
+		"ops":        "",
+	} {
+		res, err := k.Search(context.Background(), api.SearchRequest{Query: "marmots", Private: true, Scope: strings.Split(names, ",")})
+		said := res.Note
+		if len(res.Hits) == 0 {
+			said = res.Detail
+		}
+		if err != nil || !strings.HasPrefix(said, want) || want == "" && said != "" {
+			t.Errorf("%s: %q, want %q; %v", names, said, want, err)
+		}
+	}
 	if _, err := k.Search(context.Background(), api.SearchRequest{Query: "marmots", Private: true, Scope: []string{"-"}}); err == nil {
 		t.Error("a scope without a name is taken")
 	}

@@ -1,15 +1,18 @@
 package memory
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/memkernel/memkernel/index"
+	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
@@ -110,19 +113,68 @@ func (sc *Scope) among(ctx context.Context, r readied, want func(string) bool) (
 			names = append(names, scopeName(n))
 		}
 	}
-	matches := func(p string) func(string) bool {
-		folders, ls := "/"+strings.ToLower(strings.Replace(p, ":", "/", 1))+"/", labels[p]
-		return func(name string) bool {
-			return strings.Contains(folders, "/"+name+"/") || slices.ContainsFunc(ls, func(l string) bool { return labelled(l, name) })
-		}
-	}
 	return func(p string) bool {
 		if others[p] || want != nil && !want(p) {
 			return false
 		}
-		is := matches(p)
+		is := scoped(p, labels[p])
 		return !slices.ContainsFunc(out, is) && (len(names) == 0 || slices.ContainsFunc(names, is))
 	}, len(others), nil
+}
+
+// scoped reports whether a file with some labels has a name of a scope.
+func scoped(file string, labels []string) func(name string) bool {
+	folders := "/" + strings.ToLower(strings.Replace(file, ":", "/", 1)) + "/"
+	return func(name string) bool {
+		return strings.Contains(folders, "/"+name+"/") || slices.ContainsFunc(labels, func(l string) bool { return labelled(l, name) })
+	}
+}
+
+// mostScopes is how many names of scopes an answer lists: a line's length, our choice.
+const mostScopes = 10
+
+// unknownScope says which names of the scope no file has, and which names the files have: the
+// nearest in spelling first, then those of most files. It returns "" if every name has a file.
+func (m *Memory) unknownScope(ctx context.Context, sc Scope, r readied) (string, error) {
+	if len(sc.Named) == 0 || r.reading == nil || r.MemoryIndex == nil {
+		return "", nil
+	}
+	labels, err := r.Labels(ctx)
+	if err != nil && !errors.Is(err, index.ErrMissing) {
+		return "", err
+	}
+	want, err := m.want(sc, nil)
+	if err != nil {
+		return "", err
+	}
+	unknown, files := slices.Clone(sc.Named), map[string]int{}
+	for f, err := range m.corpus.files(ctx, nil) {
+		if err != nil || IsPast(f.Path) || want != nil && !want(f.Path) {
+			continue
+		}
+		has := scoped(f.Path, labels[f.Path])
+		unknown = slices.DeleteFunc(unknown, func(n string) bool { return has(scopeName(strings.TrimPrefix(n, leaveOut))) })
+		for folder := range strings.SplitSeq(path.Dir(strings.Replace(f.Path, ":", "/", 1)), "/") {
+			files[folder]++
+		}
+		for _, l := range labels[f.Path] {
+			files[strings.TrimPrefix(strings.Replace(l, markdownstore.TagMark, "#", 1), markdownstore.ProjectMark)]++
+		}
+	}
+	if delete(files, "."); len(unknown) == 0 {
+		return "", ctx.Err()
+	}
+	known := slices.SortedFunc(maps.Keys(files), func(a, b string) int { return cmp.Or(files[b]-files[a], strings.Compare(a, b)) })
+	near := textutil.Nearest(scopeName(strings.TrimPrefix(unknown[0], leaveOut)), known)
+	known = append(near, slices.DeleteFunc(known, func(n string) bool { return slices.Contains(near, n) })...)
+	there := "; there are " + strings.Join(known[:min(len(known), mostScopes)], ", ")
+	if n := len(known) - mostScopes; n > 0 {
+		there += fmt.Sprintf(" and %d more", n)
+	}
+	if len(known) == 0 {
+		there = ", nor has any file one"
+	}
+	return "no folder, tag or project is called " + strings.Join(unknown, " or ") + there, ctx.Err()
 }
 
 // scopeName returns the form in which a name of a scope is compared.

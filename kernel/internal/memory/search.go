@@ -85,7 +85,7 @@ func (m *Memory) Search(ctx context.Context, sc Scope, q retrieval.Query, p Pati
 	q.Age = m.age
 	whole := len(q.Text)
 	q.Text = bounded(q.Text, m.o.Masker.Text) // the text may go to a provider of vectors or to another program
-	want, others := q.Want, 0
+	want, others, unknown := q.Want, 0, ""
 	ask := func() (retrieval.Result, index.Lag) {
 		var r readied
 		var err error
@@ -94,6 +94,9 @@ func (m *Memory) Search(ctx context.Context, sc Scope, q retrieval.Query, p Pati
 		}
 		if err == nil {
 			q.Want, others, err = sc.among(ctx, r, q.Want)
+		}
+		if err == nil {
+			unknown, err = m.unknownScope(ctx, sc, r)
 		}
 		if err != nil {
 			return retrieval.New(failing{err}, &m.o.Ranking).Search(ctx, q), r.lag
@@ -113,7 +116,12 @@ func (m *Memory) Search(ctx context.Context, sc Scope, q retrieval.Query, p Pati
 	if p.Asked {
 		partly(&res, m.Withheld(sc.Private, sc.Source))
 	}
-	if len(res.Hits) == 0 && res.Reason == retrieval.NoMatch && len(sc.Named) > 0 {
+	switch {
+	case unknown != "" && len(res.Hits) > 0:
+		res.Note = strings.TrimPrefix(res.Note+"; "+unknown, "; ")
+	case unknown != "" && res.Reason == retrieval.NoMatch:
+		res.Detail = unknown
+	case len(res.Hits) == 0 && res.Reason == retrieval.NoMatch && len(sc.Named) > 0:
 		res.Detail += "; only files in the scope " + strings.Join(sc.Named, ", ") + " were searched"
 	}
 	if len(res.Hits) == 0 && res.Reason == retrieval.NoMatch && others > 0 {
