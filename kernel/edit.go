@@ -67,13 +67,12 @@ func (e MemoryEditor) List(ctx context.Context, req api.ListRequest) (*api.Memor
 	if e.k.memory == nil {
 		return nil, errors.New("list memory: memory is switched off")
 	}
-	all, err := e.k.desk.Upkeep.Entries(ctx, e.k.memory.Store(req.Private), req.Path)
+	out, err := e.k.desk.Upkeep.Entries(ctx, e.k.memory.Store(req.Private), req.Path)
 	if err != nil {
 		return nil, fmt.Errorf("list memory: %w", err)
 	}
-	out := &api.MemoryList{Entries: all, Total: len(all)}
-	if req.Max > 0 {
-		out.Entries = all[:min(len(all), req.Max)]
+	if out.Total = len(out.Entries); req.Max > 0 {
+		out.Entries = out.Entries[:min(out.Total, req.Max)]
 	}
 	return out, ctx.Err()
 }

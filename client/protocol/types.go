@@ -1138,6 +1138,8 @@ type Entries struct {
 	Entries []MemoryEntry `json:"entries"`
 	// total counts the entries, including those that Max left out.
 	Total int64 `json:"total"`
+	// skipped are the files that can't be read.
+	Skipped []SkippedFile `json:"skipped"`
 }
 
 // MemoryEntry is an entry of memory.
@@ -1149,12 +1151,19 @@ type MemoryEntry struct {
 	// date is the entry's day, or the day of the edit that wrote it, or the day when the file
 	// was changed.
 	Date string `json:"date"`
-	// by is the author: ByPerson, ByAgent or ByUpkeep.
+	// by is the author: ByPerson, ByAgent, ByUpkeep, or "" if no record says who it is.
 	By string `json:"by"`
 	// id is the id of the block that the entry was written in, "" if the block has none.
 	ID string `json:"id"`
 	// text is the entry without its marks, with secrets masked.
 	Text string `json:"text"`
+}
+
+// SkippedFile is a file that was skipped, with the reason.
+type SkippedFile struct {
+	// path ends in :line if the reason concerns one line.
+	Path   string `json:"path"`
+	Reason string `json:"reason"`
 }
 
 // UpdateParams are the parameters of memory.update.
@@ -2375,13 +2384,6 @@ type ReindexSessions struct {
 	// removed counts the sessions that were removed because their transcript is gone or they
 	// were forgotten.
 	Removed int64 `json:"removed"`
-}
-
-// SkippedFile is a file that was skipped, with the reason.
-type SkippedFile struct {
-	// path ends in :line if the reason concerns one line.
-	Path   string `json:"path"`
-	Reason string `json:"reason"`
 }
 
 // DocumentLeftOut is the Markdown that is not memory.

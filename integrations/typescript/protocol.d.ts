@@ -1101,6 +1101,8 @@ export interface Entries {
   entries: MemoryEntry[];
   /** `total` counts the entries, including those that Max left out. */
   total: number;
+  /** `skipped` are the files that can't be read. */
+  skipped: SkippedFile[];
 }
 
 /** MemoryEntry is an entry of memory. */
@@ -1111,12 +1113,19 @@ export interface MemoryEntry {
   end_line: number;
   /** `date` is the entry's day, or the day of the edit that wrote it, or the day when the file was changed. */
   date: string;
-  /** `by` is the author: ByPerson, ByAgent or ByUpkeep. */
+  /** `by` is the author: ByPerson, ByAgent, ByUpkeep, or "" if no record says who it is. */
   by: string;
   /** `id` is the id of the block that the entry was written in, "" if the block has none. */
   id: string;
   /** `text` is the entry without its marks, with secrets masked. */
   text: string;
+}
+
+/** SkippedFile is a file that was skipped, with the reason. */
+export interface SkippedFile {
+  /** `path` ends in :line if the reason concerns one line. */
+  path: string;
+  reason: string;
 }
 
 export interface UpdateParams {
@@ -2310,13 +2319,6 @@ export interface ReindexSessions {
   forgotten: number;
   /** `removed` counts the sessions that were removed because their transcript is gone or they were forgotten. */
   removed: number;
-}
-
-/** SkippedFile is a file that was skipped, with the reason. */
-export interface SkippedFile {
-  /** `path` ends in :line if the reason concerns one line. */
-  path: string;
-  reason: string;
 }
 
 /** DocumentLeftOut is the Markdown that is not memory. */

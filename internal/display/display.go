@@ -178,8 +178,11 @@ func Wrap(s string, n int) []string {
 	var lines []string
 	line := ""
 	for _, word := range strings.Fields(Printable(s)) {
-		for Width(word) > n {
+		for {
 			head, rest := cut(word, n)
+			if rest == "" {
+				break
+			}
 			if head == "" { // a letter that is wider than the line has one of its own
 				head, rest, _, _ = uniseg.FirstGraphemeClusterInString(word, -1)
 			}

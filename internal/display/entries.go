@@ -8,8 +8,8 @@ import (
 	"github.com/memkernel/memkernel/kernel/api"
 )
 
-// authors holds the wording for the writer of an entry in a list.
-var authors = map[string]string{api.ByPerson: "you", api.ByAgent: "agent", api.ByUpkeep: "memkernel"}
+// writers holds the words for who wrote an entry, in every verb.
+var writers = map[string]string{"": "somebody", api.ByPerson: "a person", api.ByAgent: "an agent", api.ByUpkeep: "memkernel's upkeep", api.BySession: "memkernel, of a session", api.ByMark: "memkernel"}
 
 // Entries prints entries of memory: the address, the date and the writer, and below them the text.
 func Entries(w io.Writer, l *api.MemoryList, p Style) error {
@@ -20,7 +20,7 @@ func Entries(w io.Writer, l *api.MemoryList, p Style) error {
 		if !strings.Contains(e.Path, e.Date) {
 			head += "  " + e.Date
 		}
-		fmt.Fprintf(&b, "%s  %s\n", head, p.Paint(Gray, authors[e.By]))
+		fmt.Fprintf(&b, "%s  %s\n", head, p.Paint(Gray, writers[e.By]))
 		for _, line := range Wrap(Printable(strings.Join(strings.Fields(e.Text), " ")), p.Columns()-2) {
 			fmt.Fprintf(&b, "  %s\n", line)
 		}

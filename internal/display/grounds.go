@@ -8,11 +8,10 @@ import (
 	"github.com/memkernel/memkernel/kernel/api"
 )
 
-// writers holds the wording for the writer of an entry.
-var writers = map[string]string{
-	"": "somebody, and no record says who", api.ByUpkeep: "memkernel's upkeep, and stands as it was written", api.BySession: "memkernel, of a session",
-	api.ByPerson: "a person's hand", api.ByAgent: "an agent",
-	api.ByMark: "memkernel's mark is on it, and no record says that it stands as it was written",
+// recorded holds what the record adds to the writer of an entry.
+var recorded = map[string]string{
+	"": ", and no record says who", api.ByPerson: ", by hand", api.ByUpkeep: ", and stands as it was written",
+	api.ByMark: ", by its mark, and no record says that it stands as it was written",
 }
 
 // Grounds prints the evidence for an entry.
@@ -26,7 +25,7 @@ func Grounds(w io.Writer, g *api.Grounds, p Style) error {
 			name = ""
 		}
 	}
-	row("written", "by "+writers[g.WrittenBy])
+	row("written", "by "+writers[g.WrittenBy]+recorded[g.WrittenBy])
 	if g.Run != "" {
 		row("chosen", fmt.Sprintf("in %s for %s, by %s (%.1f)", g.Run, g.RunDay, strings.Join(g.Why, ", "), g.Score))
 	}

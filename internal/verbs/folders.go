@@ -1,6 +1,7 @@
 package verbs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -108,20 +109,16 @@ func runAdd(ctx context.Context, a *cli.App, folder, name string) error {
 			return cli.Hint(fmt.Errorf("add: %s is called %s already", display.Printable(path), other), "give another name with --name NAME")
 		}
 	}
-	file, err := a.SetFolders(had, append(slices.Clone(had), entry))
+	all := append(slices.Clone(had), entry)
+	file, err := a.SetFolders(had, all)
 	if err != nil {
 		return fmt.Errorf("add: %w", err)
 	}
-	k, err := a.Kernel(ctx, cli.Needs{})
-	if err != nil {
-		return err
-	}
-	defer k.Close()
-	opts := &api.ReindexOptions{Progress: a.IndexProgress()}
-	_, err = k.Reindex(ctx, opts)
-	a.ProgressDone()
-	if err != nil {
-		return indexError(err)
+	if err := indexNow(ctx, a); err != nil {
+		if _, back := a.SetFolders(all, had); back != nil {
+			return cli.Hint(errors.Join(err, back), "%s names the folder, and it isn't indexed: 'memkernel reindex' goes on, 'memkernel folders --remove %s' takes it out", file, called)
+		}
+		return cli.Hint(fmt.Errorf("add: %s was not added: %w", display.Printable(folder), err), "%s", cmp.Or(cli.HintFor(err), "mend that, and add it again; 'memkernel doctor' looks for what is wrong"))
 	}
 	f := folderJSON{called, dir, markdownIn(ctx, dir)}
 	if a.JSON {
@@ -132,6 +129,18 @@ func runAdd(ctx context.Context, a *cli.App, folder, name string) error {
 	}
 	a.Tip("it is in %s; 'memkernel folders --remove %s' takes it out again", file, called)
 	return nil
+}
+
+// indexNow brings the index up to date.
+func indexNow(ctx context.Context, a *cli.App) error {
+	k, err := a.Kernel(ctx, cli.Needs{})
+	if err != nil {
+		return err
+	}
+	defer k.Close()
+	_, err = k.Reindex(ctx, &api.ReindexOptions{Progress: a.IndexProgress()})
+	a.ProgressDone()
+	return indexError(err)
 }
 
 // markdownIn counts the Markdown files of a folder, -1 if it can't be read.

@@ -131,7 +131,7 @@ func forgetEntry(ctx context.Context, a *cli.App, f *forgetFlags, args []string)
 	switch {
 	case i < 0:
 		return cli.Hint(fmt.Errorf("%s is no line of an entry", display.Printable(args[0])), "'memkernel list %s' prints the entries", pl.path)
-	case l.Entries[i].By == api.ByPerson && a.Voice() != api.VoicePerson:
+	case (l.Entries[i].By == api.ByPerson || l.Entries[i].By == "") && a.Voice() != api.VoicePerson:
 		return cli.Hint(fmt.Errorf("%s: a person wrote this, or it isn't known who did", display.Printable(args[0])), "a person erases it at a terminal: %s", a.WhyAgent())
 	}
 	f.everywhere = l.Entries[i].Text

@@ -115,8 +115,8 @@ func listVerb(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Long: `list prints the entries of memory, or of one file or folder of it, the newest first: the
 address, the day, who wrote it, and the text. edit, forget, why, history and get take
-the address. Who wrote it is you, an agent, or memkernel's upkeep; what nobody is known
-to have written counts as yours.`,
+the address. Who wrote it is a person, an agent, memkernel's upkeep, or somebody, if no
+record says who; that counts as a person.`,
 		Example: `  memkernel list
   memkernel list MEMORY.md --max-results 5`,
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -163,6 +163,12 @@ func runList(ctx context.Context, a *cli.App, of string, most int) error {
 	}
 	if err := display.Entries(a.Out, l, a.Style()); err != nil {
 		return err
+	}
+	for _, f := range l.Skipped {
+		if f.Path == req.Path {
+			return cli.Hint(fmt.Errorf("list: %s can't be read: %s", display.Printable(f.Path), f.Reason), "'memkernel doctor' says how to mend it")
+		}
+		a.Tip("%s is left out: %s; 'memkernel doctor' says how to mend it", display.Printable(f.Path), f.Reason)
 	}
 	switch {
 	case l.Total == 0 && req.Path != "":

@@ -741,6 +741,7 @@ class Entries(TypedDict):
     schema: str
     entries: List["MemoryEntry"]
     total: int
+    skipped: List["SkippedFile"]
 
 
 class MemoryEntry(TypedDict):
@@ -753,6 +754,13 @@ class MemoryEntry(TypedDict):
     by: str
     id: str
     text: str
+
+
+class SkippedFile(TypedDict):
+    """SkippedFile is a file that was skipped, with the reason."""
+
+    path: str
+    reason: str
 
 
 class EditDocument(TypedDict):
@@ -1602,13 +1610,6 @@ class ReindexSessions(TypedDict):
     turns: int
     forgotten: int
     removed: int
-
-
-class SkippedFile(TypedDict):
-    """SkippedFile is a file that was skipped, with the reason."""
-
-    path: str
-    reason: str
 
 
 class DocumentLeftOut(TypedDict):

@@ -152,7 +152,7 @@ func (k *Keeper) addOnce(ctx context.Context, e Editor, path, text string) (*api
 
 // Entries lists the entries of the files of memory that a session sees, the newest first. path is
 // a file or a folder, or "" for all files.
-func (k *Keeper) Entries(ctx context.Context, see *markdownstore.Store, path string) ([]api.MemoryEntry, error) {
+func (k *Keeper) Entries(ctx context.Context, see *markdownstore.Store, path string) (*api.MemoryList, error) {
 	r, unlock, err := k.begin(ctx, kindSeen, time.Time{}, false)
 	if err != nil {
 		return nil, err
@@ -167,16 +167,20 @@ func (k *Keeper) Entries(ctx context.Context, see *markdownstore.Store, path str
 		return nil, err
 	}
 	written := r.written()
-	out := []api.MemoryEntry{}
+	out := &api.MemoryList{Entries: []api.MemoryEntry{}, Skipped: []api.SkippedFile{}}
 	for i := range snap.Files {
 		f := &snap.Files[i]
-		if !f.Memory || f.Shadowed || f.Err != nil || f.Kind == markdownstore.KindBuffer || f.Kind == markdownstore.KindFacts {
+		if class, _ := see.Classify(f.Path); !class.Memory || f.Shadowed || f.Kind == markdownstore.KindBuffer || f.Kind == markdownstore.KindFacts {
 			continue
 		}
 		if path != "" && f.Path != path && !strings.HasPrefix(f.Path, strings.TrimSuffix(path, "/")+"/") {
 			continue
 		}
-		if _, err := see.Stat(f.Path); err != nil {
+		_, err := see.Stat(f.Path)
+		if denied := (*markdownstore.DeniedError)(nil); f.Err != nil && !(errors.As(err, &denied) && denied.Reason == markdownstore.DenyPrivate) {
+			out.Skipped = append(out.Skipped, api.SkippedFile{Path: f.Path, Reason: f.Err.Error()})
+		}
+		if err != nil || f.Err != nil {
 			continue
 		}
 		for j := range f.Entries {
@@ -186,11 +190,11 @@ func (k *Keeper) Entries(ctx context.Context, see *markdownstore.Store, path str
 			if day == "" {
 				day = see.Today(cmp.Or(at, f.ModTime))
 			}
-			out = append(out, api.MemoryEntry{Path: f.Path, Line: x.StartLine, EndLine: x.EndLine, Date: day, By: authorOf(rec.Origin(f.Path, x.ID, x.Text)), ID: x.ID,
+			out.Entries = append(out.Entries, api.MemoryEntry{Path: f.Path, Line: x.StartLine, EndLine: x.EndLine, Date: day, By: authorOf(rec.Origin(f.Path, x.ID, x.Text)), ID: x.ID,
 				Text: k.Masker.Text(strings.TrimPrefix(x.Plain, consolidation.AgentMark)), Written: at})
 		}
 	}
-	slices.SortStableFunc(out, func(a, b api.MemoryEntry) int {
+	slices.SortStableFunc(out.Entries, func(a, b api.MemoryEntry) int {
 		return cmp.Or(cmp.Compare(b.Date, a.Date), b.Written.Compare(a.Written), cmp.Compare(a.Path, b.Path), cmp.Compare(b.Line, a.Line))
 	})
 	return out, unread()
@@ -224,6 +228,8 @@ func authorOf(o consolidation.Origin) string {
 		return api.ByUpkeep
 	case o.Machine():
 		return api.ByAgent
+	case o == consolidation.OriginUnknown:
+		return ""
 	}
 	return api.ByPerson
 }
