@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -49,7 +50,7 @@ func (s *Settings) SetFolders(had, folders []string) (path string, err error) {
 	}
 	text := before
 	if text == nil {
-		text = fmt.Appendf(nil, "# memkernel's settings for the project %q alone; doc/config.md has all settings.\n", projectOf(s))
+		text = projectHead(s)
 	}
 	text, err = config.Put(text, path, "index.folders", value)
 	if err == nil {
@@ -62,6 +63,23 @@ func (s *Settings) SetFolders(had, folders []string) (path string, err error) {
 		err = s.Read()
 	}
 	return path, err
+}
+
+// projectHead is how the user's own configuration of a project begins.
+func projectHead(s *Settings) []byte {
+	return fmt.Appendf(nil, "# memkernel's settings for the project %q alone; doc/config.md has all settings.\n", projectOf(s))
+}
+
+// OnlyFolders reports whether the program alone wrote the user's own configuration of the project:
+// folders that were added, and no other setting or remark.
+func (s *Settings) OnlyFolders(text []byte) bool {
+	path := s.ProjectConfig()
+	c, err := config.Read(bytes.NewReader(text), path)
+	if err != nil {
+		return false
+	}
+	own, err := config.Put(projectHead(s), path, "index.folders", config.List(c.Index.Folders))
+	return err == nil && bytes.Equal(own, text)
 }
 
 func projectOf(s *Settings) string {

@@ -1,6 +1,7 @@
 package verbs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/kernel/health"
+	"github.com/memkernel/memkernel/serve/install"
 )
 
 // doctorFlags are the flags of doctor.
@@ -68,20 +70,32 @@ func runDoctor(ctx context.Context, a *cli.App, f *doctorFlags) error {
 	return err
 }
 
-// examineAgents reports which coding agents of this machine are set up for the workspace.
+// examineAgents reports which coding agents of this machine are set up for the workspace, and why
+// it can't tell.
 func examineAgents(a *cli.App, d *health.Report) {
-	in, err := installer(a)
-	if err != nil || a.Databases != nil { // a server has no agents
+	if a.Databases != nil { // a server has no agents
 		return
 	}
-	hosts, err := in.Find(nil)
+	unknown := func(of string, err error) {
+		d.Add(health.Finding{Code: health.Agents, Severity: health.Warning, What: "whether " + of + " set up for this folder can't be told: " + cli.PlainError(err), Hint: a.Commands(cmp.Or(cli.HintFor(err), "mend that, and run 'memkernel doctor' again"))})
+	}
+	in, err := installer(a)
+	var hosts []install.Host
+	if err == nil {
+		hosts, err = in.Find(nil)
+	}
 	if err != nil {
+		unknown("agents are", err)
 		return
 	}
 	for _, h := range hosts {
 		wanted, err := in.Put([]string{h.Name}, false)
 		there, gone := in.TakeOut([]string{h.Name}, false)
-		if err != nil || gone != nil || len(wanted) == 0 {
+		if err := cmp.Or(err, gone); err != nil {
+			unknown(h.Title+" is", recordError(err))
+			continue
+		}
+		if len(wanted) == 0 {
 			continue
 		}
 		f := health.Finding{Code: health.Agents, Severity: health.OK, What: h.Title + " is set up for this folder"}

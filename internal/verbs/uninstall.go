@@ -31,8 +31,8 @@ held nothing else go.
 
 Your Markdown is never touched. The state folder stays, so that init takes up where
 it was, unless --state is given: then the index, the journals of sessions and the
-backups go too, and config.yaml and SESSION-STATE.md if nobody but memkernel wrote
-to them.`,
+backups go too, and config.yaml, SESSION-STATE.md and the record of folders that were
+added if nobody but memkernel wrote to them. What you wrote yourself is named.`,
 		Example: "  memkernel uninstall\n  memkernel uninstall --dry-run\n  memkernel uninstall --yes --host codex",
 		Args:    cli.NoArgs,
 		RunE:    func(cmd *cobra.Command, args []string) error { return runUninstall(cmd.Context(), a, o) },
@@ -51,7 +51,7 @@ type uninstallJSON struct {
 	// Applied reports whether uninstall made its changes.
 	Applied bool `json:"applied"`
 	// Files are settings files with entries of memkernel. With --state they include
-	// SESSION-STATE.md if only the kernel wrote to it.
+	// SESSION-STATE.md and the user's configuration of the project if only memkernel wrote to it.
 	Files []install.Change `json:"files"`
 	// State is null without --state.
 	State *stateGoes `json:"state"`
@@ -60,7 +60,8 @@ type uninstallJSON struct {
 // stateGoes is the removal of the state folder's content.
 type stateGoes struct {
 	// Removes are the names in the state folder that are removed. Keeps are the names that stay,
-	// such as a config.yaml that a person edited.
+	// such as a config.yaml that a person edited, and the path of the user's configuration of the
+	// project if a person edited it.
 	Removes []string `json:"removes"`
 	Keeps   []string `json:"keeps"`
 
@@ -92,11 +93,13 @@ func runUninstall(ctx context.Context, a *cli.App, o *uninstallFlags) error {
 			return err
 		}
 		doc.State = &stateGoes{document.List(own), document.List(others), len(own)+len(others) == 0 && store.Exists(in.State, "")}
-		state, err := in.SessionState(false)
+		around, kept, err := in.StateAround(false)
 		if err != nil {
 			return err
 		}
-		doc.Files = append(doc.Files, state...)
+		if doc.Files = append(doc.Files, around...); kept != "" {
+			doc.State.Keeps = append(doc.State.Keeps, in.Short(kept))
+		}
 	}
 	anything := len(doc.Files) > 0 || doc.State.anything()
 	if !a.JSON {
@@ -147,14 +150,17 @@ func takeOut(ctx context.Context, in *install.Installer, o *uninstallFlags, doc 
 	if !o.state {
 		return nil
 	}
-	state, err := in.SessionState(true)
-	doc.Files = append(doc.Files, state...)
+	around, _, err := in.StateAround(true)
+	doc.Files = append(doc.Files, around...)
 	return err
 }
 
 func showUninstallPlan(a *cli.App, in *install.Installer, doc *uninstallJSON, anything bool) {
 	if !anything {
 		fmt.Fprintf(a.Out, "There is nothing of memkernel's in the settings of %s.\n", in.Workspace)
+		if s := doc.State; s != nil && len(s.Keeps) > 0 {
+			fmt.Fprintf(a.Out, "Stays, since you wrote it: %s\n", strings.Join(s.Keeps, ", "))
+		}
 		return
 	}
 	fmt.Fprintf(a.Out, "This takes memkernel out of %s:\n", in.Workspace)
@@ -165,7 +171,7 @@ func showUninstallPlan(a *cli.App, in *install.Installer, doc *uninstallJSON, an
 			what = "nothing is in it"
 		}
 		if len(s.Keeps) > 0 {
-			what += "; stays: " + strings.Join(s.Keeps, ", ")
+			what += "; stays, since you wrote it: " + strings.Join(s.Keeps, ", ")
 		}
 		rows = append(rows, row{"delete", stateName(in), what})
 	}

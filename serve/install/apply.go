@@ -57,6 +57,10 @@ type Installer struct {
 	State store.Store
 	// OwnConfig reports whether only the program wrote the configuration's text.
 	OwnConfig func(text []byte) bool
+	// Project is the user's own configuration of the workspace, outside it. OwnProject reports
+	// whether only the program wrote its text.
+	Project    string
+	OwnProject func(text []byte) bool
 	// OwnState reports whether only the kernel wrote the text of SESSION-STATE.md.
 	OwnState func(text string) bool
 }

@@ -44,20 +44,36 @@ func (in *Installer) configIsOwn() bool {
 	return err == nil && in.OwnConfig(text)
 }
 
-// SessionState returns the change to SESSION-STATE.md when the state is removed. The file is
-// removed if only the kernel wrote to it. Without write it changes nothing.
-func (in *Installer) SessionState(write bool) (out []Change, err error) {
-	path := filepath.Join(in.Workspace, "SESSION-STATE.md")
-	data, err := settings.Read(path)
-	if err != nil || data == nil || !in.OwnState(string(data)) {
-		return nil, nil // somebody's own, or no file that can be read
+// StateAround returns the changes outside the state directory when the state is removed: without
+// write they are not made. SESSION-STATE.md and the user's configuration of the project are removed
+// if only the program wrote to them. kept is that configuration if a person wrote to it, or "".
+func (in *Installer) StateAround(write bool) (out []Change, kept string, err error) {
+	remove := func(path string, own func([]byte) bool) (theirs bool) {
+		data, bad := settings.Read(path)
+		if path == "" || bad != nil || data == nil {
+			return false
+		}
+		if !own(data) {
+			return true
+		}
+		c := Change{Path: path, Action: Delete, Adds: []string{}, ByHand: []string{}}
+		if write {
+			bad = settings.Write(path, data, nil)
+			c.Done, err = bad == nil, errors.Join(err, bad)
+		}
+		out = append(out, c)
+		return false
 	}
-	c := Change{Path: path, Action: Delete, Adds: []string{}, ByHand: []string{}}
-	if write {
-		err = settings.Write(path, data, nil)
-		c.Done = err == nil
+	remove(filepath.Join(in.Workspace, "SESSION-STATE.md"), func(text []byte) bool { return in.OwnState(string(text)) })
+	if remove(in.Project, in.OwnProject) {
+		return out, in.Project, err
 	}
-	return []Change{c}, err
+	for dir := filepath.Dir(in.Project); write && in.Project != "" && os.Remove(dir) == nil; dir = filepath.Dir(dir) {
+		if filepath.Base(dir) == "memkernel" { // what holds it is not the program's
+			break
+		}
+	}
+	return out, "", err
 }
 
 // daemonLock is the lock that a running 'memkernel serve' holds.
