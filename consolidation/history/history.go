@@ -342,7 +342,7 @@ func (t *tracer) back(path string, i int, e consolidation.Entry, by string) {
 		t.seen[at] = true
 		j := before(t.states(path), i)
 		older := t.entries(path, j)
-		m := match(older, t.entries(path, i), &e)
+		m := match(older, t.entries(path, i), &e, t.states(path)[i].Kind == Edited)
 		if m == nil {
 			t.began(path, i, j, &e, by)
 			return
@@ -568,8 +568,9 @@ func (t *tracer) replaced(path string, i, j int, e *consolidation.Entry) {
 // the share of common words, plus a bonus for the same neighbours.
 const leastAlike = .5
 
-// match finds the earlier form of a state's entry in the previous state, nil if there is none.
-func match(older, newer []consolidation.Entry, e *consolidation.Entry) *consolidation.Entry {
+// match finds the earlier form of a state's entry in the previous state, nil if there is none. An
+// edit may have put other words in the place of an entry.
+func match(older, newer []consolidation.Entry, e *consolidation.Entry, edited bool) *consolidation.Entry {
 	key := consolidation.Key(e.Plain)
 	nth, others := 0, map[string]int{}
 	for i := range newer {
@@ -598,6 +599,9 @@ func match(older, newer []consolidation.Entry, e *consolidation.Entry) *consolid
 			best, how = i, a
 		}
 	}
+	if best < 0 && edited && len(free) == 1 && replaces(older, newer, free[0], at) {
+		return &older[free[0]]
+	}
 	if best < 0 {
 		return nil
 	}
@@ -611,6 +615,20 @@ func match(older, newer []consolidation.Entry, e *consolidation.Entry) *consolid
 		}
 	}
 	return &older[best]
+}
+
+// replaces reports whether an entry took the place of one in the previous state, in other words,
+// while all else stayed.
+func replaces(older, newer []consolidation.Entry, i, j int) bool {
+	if len(older) != len(newer) || i != j {
+		return false
+	}
+	for n := range older {
+		if n != i && consolidation.Key(older[n].Plain) != consolidation.Key(newer[n].Plain) {
+			return false
+		}
+	}
+	return true
 }
 
 // alike returns the similarity of an entry of one state and an entry of the next state.

@@ -83,6 +83,8 @@ func TestEntriesAreFollowed(t *testing.T) {
 			"MEMORY.md", 2, "changed@MEMORY.md:2 unknown; first_known@MEMORY.md:2 unknown"},
 		"another line is no version": {world{"MEMORY.md": {did(1, history.Seen, "", a), did(2, history.Now, "", "- Lamps want oil of the better sort.\n")}},
 			"MEMORY.md", 1, "written@MEMORY.md:1 unknown"},
+		"an edit puts other words in a line's place": {world{"MEMORY.md": {did(1, history.Seen, "", a), did(2, history.Edited, "run-1", "- Lamps want oil of the better sort.\n", "MEMORY.md")}},
+			"MEMORY.md", 1, "changed@MEMORY.md:1 agent; first_known@MEMORY.md:1 unknown"},
 		"of two that are alike the nearer one": {world{"MEMORY.md": {did(1, history.Seen, "", "- Gate 3 is opened by keeper Olsen.\n- Gate 4 is opened by keeper Berg.\n"),
 			did(2, history.Now, "", "- Gate 3 is opened by keeper Olsen.\n- Gate 4 is opened by keeper Lund.\n")}}, "MEMORY.md", 2, "changed@MEMORY.md:2 unknown; first_known@MEMORY.md:2 unknown"},
 		"Chinese": {world{"MEMORY.md": {did(1, history.Seen, "", "- 数据库运行在端口 5432 上\n"), did(2, history.Now, "", "- 数据库运行在端口 6432 上\n")}},

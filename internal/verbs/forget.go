@@ -20,6 +20,7 @@ import (
 type forgetFlags struct {
 	session, reason, everywhere string
 	all, apply, forGood         bool
+	also                        []string // earlier wordings
 }
 
 func forgetVerb(a *cli.App) *cobra.Command {
@@ -30,7 +31,7 @@ any more, and undo brings it back. All else that forget does is for good: it sho
 it would do, and does it with --apply.
 
 --for-good PATH:LINE erases an entry wherever it is kept: as --everywhere does with its
-words.
+words, and with those that it had before it was edited.
 
 With ids it removes what pages, spans or blobs of a session hold from the journal, the
 blobs, the summaries and the prompts to come, and keeps tombstones: get answers
@@ -119,22 +120,14 @@ func forgetEntry(ctx context.Context, a *cli.App, f *forgetFlags, args []string)
 		return err
 	}
 	pl, err := entryOf(ctx, a, k, args[0])
-	var l *api.MemoryList
 	if err == nil {
-		l, err = k.Editor().List(ctx, api.ListRequest{Path: pl.path, Private: a.Private()})
+		f.also, err = k.Editor().Wordings(ctx, pl.path, pl.from, a.Voice())
 	}
 	k.Close()
 	if err != nil {
-		return err
+		return hintHands(a, err)
 	}
-	i := slices.IndexFunc(l.Entries, func(e api.MemoryEntry) bool { return e.Line <= pl.from && pl.from <= e.EndLine })
-	switch {
-	case i < 0:
-		return cli.Hint(fmt.Errorf("%s is no line of an entry", display.Printable(args[0])), "'memkernel list %s' prints the entries", pl.path)
-	case (l.Entries[i].By == api.ByPerson || l.Entries[i].By == "") && a.Voice() != api.VoicePerson:
-		return cli.Hint(fmt.Errorf("%s: a person wrote this, or it isn't known who did", display.Printable(args[0])), "a person erases it at a terminal: %s", a.WhyAgent())
-	}
-	f.everywhere = l.Entries[i].Text
+	f.everywhere, f.also = f.also[0], f.also[1:]
 	return runForgetEverywhere(ctx, a, f)
 }
 
@@ -150,7 +143,7 @@ func runForgetEverywhere(ctx context.Context, a *cli.App, f *forgetFlags) error 
 		return err
 	}
 	defer k.Close()
-	out, err := k.ForgetEverywhere(a.Counted(ctx, "forgetting"), api.EverywhereRequest{Words: f.everywhere, Reason: f.reason, Apply: f.apply})
+	out, err := k.ForgetEverywhere(a.Counted(ctx, "forgetting"), api.EverywhereRequest{Words: f.everywhere, Also: f.also, Reason: f.reason, Apply: f.apply})
 	a.ProgressDone()
 	if err != nil {
 		return err

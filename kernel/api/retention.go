@@ -195,6 +195,9 @@ type EverywhereRequest struct {
 	// Words are matched without regard to case and to the amount of blanks between the words. If
 	// Words is the key of a session, the whole session is forgotten.
 	Words string
+	// Also are other wordings to forget, by the same rules, such as earlier ones of an entry. Short
+	// ones are passed over.
+	Also []string
 	// Reason is kept with the tombstones, secrets masked.
 	Reason string
 	// Apply does it. Without it the answer lists the planned changes, and nothing is written.

@@ -41,22 +41,27 @@ func (k *Keeper) Everywhere(ctx context.Context, req api.EverywhereRequest) (*ap
 	if slices.Contains(folders, folder.Of(req.Words)) {
 		return out, k.wholeSession(ctx, &req, out)
 	}
-	w := lookFor(req.Words)
-	if n := len([]rune(w.folded)); n < leastWords {
+	w := wordings{lookFor(req.Words)}
+	if n := len([]rune(w[0].folded)); n < leastWords {
 		return nil, fmt.Errorf("forget everywhere: %q is too short: give at least %d characters, or the key of a session", req.Words, leastWords)
 	}
+	for _, also := range req.Also {
+		if x := lookFor(also); len([]rune(x.folded)) >= leastWords {
+			w = append(w, x)
+		}
+	}
 	for _, f := range longwork.Over(ctx, "session", folders) {
-		if err := k.forgetWords(ctx, f, &w, &req, out); err != nil {
+		if err := k.forgetWords(ctx, f, w, &req, out); err != nil {
 			return nil, fmt.Errorf("forget everywhere: %w", err)
 		}
 	}
-	if err := k.forgetLines(ctx, &w, req.Apply, out); err != nil {
+	if err := k.forgetLines(ctx, w, req.Apply, out); err != nil {
 		return out, fmt.Errorf("forget everywhere: %w", err)
 	}
-	if err := k.forgetCopies(ctx, &w, req.Apply, out); err != nil {
+	if err := k.forgetCopies(ctx, w, req.Apply, out); err != nil {
 		return out, fmt.Errorf("forget everywhere: %w", err)
 	}
-	return out, k.scan(ctx, []words{w}, req.Apply, out)
+	return out, k.scan(ctx, w, req.Apply, out)
 }
 
 // wholeSession forgets a session, and looks for the user's words in it.
@@ -115,7 +120,7 @@ func (k *Keeper) saidIn(ctx context.Context, key string) (out []words, err error
 
 // forgetWords forgets the pages of a session that hold the words, and takes the lines that hold
 // them out of the session's other records.
-func (k *Keeper) forgetWords(ctx context.Context, name string, w *words, req *api.EverywhereRequest, out *api.Everywhere) error {
+func (k *Keeper) forgetWords(ctx context.Context, name string, w wordings, req *api.EverywhereRequest, out *api.Everywhere) error {
 	s, unlock, err := k.Sessions.Visit(ctx, name)
 	if err != nil {
 		return err
@@ -149,7 +154,7 @@ func (k *Keeper) forgetWords(ctx context.Context, name string, w *words, req *ap
 
 // forgetLines takes the lines that hold words out of memory's own files, also of logs that are
 // closed. It does not change notes, which belong to their author. The scan names them.
-func (k *Keeper) forgetLines(ctx context.Context, w *words, apply bool, out *api.Everywhere) error {
+func (k *Keeper) forgetLines(ctx context.Context, w wordings, apply bool, out *api.Everywhere) error {
 	if k.Memory == nil {
 		return nil
 	}
@@ -185,7 +190,7 @@ func (k *Keeper) forgetLines(ctx context.Context, w *words, apply bool, out *api
 
 // forgetCopies removes words from the backups of memory's files, from the facts that were made of
 // these files, and from the index.
-func (k *Keeper) forgetCopies(ctx context.Context, w *words, apply bool, out *api.Everywhere) error {
+func (k *Keeper) forgetCopies(ctx context.Context, w wordings, apply bool, out *api.Everywhere) error {
 	clean := func(s string) string {
 		if w.in(s) {
 			return ""
@@ -288,6 +293,9 @@ type words struct {
 	forms [][]byte
 }
 
+// wordings are several words to look for. A text holds them if it holds one of them.
+type wordings []words
+
 func lookFor(s string) words {
 	w := words{folded: fold(s)}
 	w.forms = [][]byte{[]byte(w.folded)}
@@ -303,10 +311,13 @@ func lookFor(s string) words {
 }
 
 // in reports whether a text holds the words.
-func (w *words) in(text string) bool { return strings.Contains(fold(text), w.folded) }
+func (w wordings) in(text string) bool {
+	text = fold(text)
+	return slices.ContainsFunc(w, func(x words) bool { return strings.Contains(text, x.folded) })
+}
 
 // without returns a text without the lines that hold the words.
-func (w *words) without(text string) string {
+func (w wordings) without(text string) string {
 	if !w.in(text) {
 		return text
 	}
@@ -325,7 +336,7 @@ func (w *words) without(text string) string {
 
 // lines returns the numbers, from 0, of the lines of a text that hold the words. Several lines
 // may hold one occurrence together.
-func (w *words) lines(text string) (out []int) {
+func (w wordings) lines(text string) (out []int) {
 	lines := strings.Split(text, "\n")
 	const together = 4
 	for i := 0; i < len(lines); i++ {
