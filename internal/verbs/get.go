@@ -6,7 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path"
+	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -35,13 +38,14 @@ sessions unless --session names one; where several have the id with different co
 they are listed.
 
 What has a slash in it, or ends in .md, .markdown, .mdx or .txt, is a path; everything
-else is an id.`,
+else is an id, or else the title, an alias or the file's name of a note.`,
 		Example: `  memkernel get memory/2026-03-09.md:10:5
   memkernel get MEMORY.md#L3-L9
+  memkernel get "Deploy checklist"
   memkernel get ev-0123456789abcdef --session build-42`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 || args[0] == "" {
-				return cli.Usagef("get takes one path or page id, got %d arguments", len(args))
+				return cli.Usagef("get takes one path, title or page id, got %d arguments", len(args))
 			}
 			return nil
 		},
@@ -75,6 +79,10 @@ func runRead(ctx context.Context, a *cli.App, session, arg string, pl place) err
 		return err
 	}
 	defer k.Close()
+	return showLines(ctx, a, k, session, arg, pl)
+}
+
+func showLines(ctx context.Context, a *cli.App, k *kernel.Kernel, session, arg string, pl place) error {
 	c, err := k.Read(ctx, api.ReadRequest{Path: pl.path, From: pl.from, Lines: pl.lines, Private: a.Private(), SessionKey: cmp.Or(session, api.DefaultSession)})
 	if err != nil {
 		return refused(a, arg, pl.path, err)
@@ -123,6 +131,17 @@ func runGet(ctx context.Context, a *cli.App, session, id string) error {
 	if err != nil {
 		return err
 	}
+	if c.Detail == nowhere && a.MemoryOn() == nil {
+		paths, err := called(ctx, a, k, id)
+		switch {
+		case err != nil:
+			return err
+		case len(paths) == 1:
+			return showLines(ctx, a, k, "", id, place{path: paths[0]})
+		case len(paths) > 1:
+			c, in = &api.Content{ID: id, Reason: reasonAmbiguous, Detail: fmt.Sprintf("%d notes are called so: %s", len(paths), strings.Join(paths, ", "))}, nil
+		}
+	}
 	if a.JSON {
 		doc := document.OfPage(session, c)
 		if doc.Sessions = in; c.Reason == reasonAmbiguous {
@@ -133,6 +152,8 @@ func runGet(ctx context.Context, a *cli.App, session, id string) error {
 		}
 	}
 	switch {
+	case c.Reason == reasonAmbiguous && len(in) == 0:
+		return cli.Hint(fmt.Errorf("get %s: %s", display.Printable(id), display.Printable(c.Detail)), "name one of them by its path")
 	case c.Reason == reasonAmbiguous:
 		return cli.Hint(fmt.Errorf("get %s: %s: %s", display.Printable(id), c.Reason, c.Detail), "name one of them with --session: %s", quoted(in))
 	case c.Reason == api.GetBackendError:
@@ -160,7 +181,7 @@ func runGet(ctx context.Context, a *cli.App, session, id string) error {
 func notFound(ctx context.Context, k *kernel.Kernel, session, id string, c *api.Content) error {
 	if c.Detail == nowhere {
 		return cli.Hint(fmt.Errorf("get %s: %s in any session", display.Printable(id), c.Reason),
-			"a plan's pointers resolve once it was made with --commit or observed; a file is named by its path")
+			"no note is called so either; 'memkernel search %s' looks into them", display.Printable(id))
 	}
 	way := "name the session with --session; a plan's pointers resolve once it was made with --commit or observed; a file is named by its path"
 	var none *api.NoSessionError
@@ -176,6 +197,49 @@ const (
 	reasonAmbiguous = "AMBIGUOUS"
 	nowhere         = "no session has it"
 )
+
+// mostCalled is how many hits are looked at for notes of one name: more than a person can choose
+// from, our choice.
+const mostCalled = 50
+
+// called returns the files whose title, alias or name is a text, apart from case and from dashes
+// between words.
+func called(ctx context.Context, a *cli.App, k *kernel.Kernel, name string) (paths []string, err error) {
+	res, err := k.Search(ctx, api.SearchRequest{Query: name, Source: api.SourceMemory, Private: a.Private(), MaxResults: mostCalled, Wait: -1, Progress: a.IndexProgress()})
+	a.ProgressDone()
+	if err != nil {
+		return nil, err
+	}
+	plain := func(s string) string {
+		return strings.ToLower(strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '-' || r == '_' || unicode.IsSpace(r) }), " "))
+	}
+	for i := range res.Hits {
+		file := res.Hits[i].Path
+		if slices.Contains(paths, file) {
+			continue
+		}
+		c, err := k.Read(ctx, api.ReadRequest{Path: file, Private: a.Private(), SessionKey: api.DefaultSession})
+		if err != nil {
+			return nil, err
+		}
+		_, rest, other := strings.Cut(file, ":")
+		if !other {
+			rest = file
+		}
+		names := append(markdownstore.Parse(rest, c.Text).Names(), strings.TrimSuffix(path.Base(rest), path.Ext(rest)))
+		for line := range strings.Lines(c.Text) {
+			if title, ok := strings.CutPrefix(line, "# "); ok {
+				names = append(names, title)
+				break
+			}
+		}
+		if slices.ContainsFunc(names, func(n string) bool { return plain(n) == plain(name) }) {
+			paths = append(paths, file)
+		}
+	}
+	slices.Sort(paths)
+	return paths, nil
+}
 
 // getAnywhere looks for an id in all sessions. It returns the content and the sessions that have
 // the id. If it can't read a session, it prints a warning and searches the other sessions.
