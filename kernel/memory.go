@@ -218,7 +218,7 @@ func search(ctx context.Context, k *Kernel, req api.SearchRequest) (*retrieval.R
 			return nil, fmt.Errorf("search session %s: %w", req.SessionKey, err)
 		}
 	}
-	res := k.memory.Search(ctx, sc, q, mem.Patience{Wait: req.Wait, Asked: true, Progress: req.Progress})
+	res := k.memory.Search(ctx, sc, q, mem.Patience{Wait: req.Wait, Asked: true, Peek: req.Peek, Progress: req.Progress})
 	return &res, ctx.Err()
 }
 

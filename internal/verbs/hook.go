@@ -1,9 +1,12 @@
 package verbs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"path/filepath"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -21,6 +24,7 @@ type hookFlags struct {
 	host     string
 	deadline time.Duration
 	wait     bool
+	preview  string
 	// extension: see [hook.Options.Extension].
 	extension bool
 }
@@ -37,6 +41,9 @@ host's transcript.
 A finished turn is committed by a process of its own, so that the host does not wait
 for it; with --wait it is committed before the answer.
 
+--preview shows what a prompt would be given: the text as the agent gets it, and below
+it its tokens and places. Nothing is written.
+
 A hook never fails its host. Whatever goes wrong, the answer is valid and empty, the
 exit code is 0, and a line in <state-dir>/hook.log has the error. The workspace is the
 event's folder, or the nearest above it that has a .memkernel.
@@ -46,7 +53,7 @@ nothing in a folder without a .memkernel, nor where the folder's own settings ha
 the hooks.
 
 'memkernel init --host NAME' writes the hooks into a host's settings.`,
-		Example: "  memkernel hook --host claude < event.json",
+		Example: "  memkernel hook --host claude < event.json\n  memkernel hook --preview \"When do we deploy?\"",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return cli.Hint(fmt.Errorf("hook takes no argument, got %q", args[0]), "run '%s --help' for what it takes", cmd.CommandPath())
@@ -56,7 +63,12 @@ the hooks.
 		// hookSetup reads the configuration later, because the event names the workspace. A
 		// mistake in the configuration must not stop the host.
 		PersistentPreRunE: func(cmd *cobra.Command, args []string) error { return nil },
-		RunE:              func(cmd *cobra.Command, args []string) error { return runHook(a, cmd, o) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if cmd.Flags().Changed("preview") {
+				return previewHook(a, cmd, o)
+			}
+			return runHook(a, cmd, o)
+		},
 	}
 	// The exit code of a usage error would tell hosts to block.
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
@@ -64,9 +76,46 @@ the hooks.
 	})
 	hostFlag(cmd, &o.host, "`name` of the host")
 	cmd.Flags().DurationVar(&o.deadline, "deadline", hook.DefaultDeadline, "most that the host is kept waiting")
+	cmd.Flags().StringVar(&o.preview, "preview", "", "show what this `prompt` would be given, and write nothing")
 	cmd.Flags().BoolVar(&o.wait, "wait", false, "commit a turn before the answer, and not behind it")
 	cmd.Flags().BoolVar(&o.extension, "extension", false, "do nothing in a folder that was never set up, or has the hooks itself")
 	return cmd
+}
+
+// previewHook prints what a hook would put into a prompt.
+func previewHook(a *cli.App, cmd *cobra.Command, o *hookFlags) error {
+	h, err := hook.ParseHost(cmp.Or(o.host, hook.HostNames()[0]))
+	if err != nil {
+		return err
+	}
+	folder, err := filepath.Abs(a.Workspace)
+	if err != nil {
+		return err
+	}
+	if a.StateDir == "" {
+		a.StateDir = filepath.Join(a.Workspace, kernel.DefaultStateDir)
+	}
+	s, err := hookSetup(cmd.Context(), a, cmd)
+	if err != nil {
+		return err
+	}
+	text, packed, why, err := hook.Preview(cmd.Context(), h, s, folder, o.preview)
+	if err = errors.Join(err, s.Close()); err != nil {
+		return err
+	}
+	if why != "" {
+		a.Tip("nothing would be added: %s", why)
+		return nil
+	}
+	var places []string
+	for i := range packed.Items {
+		places = append(places, packed.Items[i].Citation)
+	}
+	if _, err := io.WriteString(a.Out, text); err != nil {
+		return err
+	}
+	a.Tip("some %s, of %s", display.Plural(packed.Tokens, "token"), display.Printable(strings.Join(places, ", ")))
+	return nil
 }
 
 // hostFlag adds a flag that names a host.

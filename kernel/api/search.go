@@ -47,6 +47,8 @@ type SearchRequest struct {
 	// Wait is the time that the search waits for the index to be made or updated. 0 takes
 	// kernel.SyncOptions.Wait. With a negative Wait the search waits until the context ends.
 	Wait time.Duration
+	// Peek writes nothing: an index is searched as it is, and without one the files are.
+	Peek bool
 	// Progress, if not nil, is called with the progress of the index's update.
 	Progress func(ReindexProgress)
 	// Now is the moment that ages are counted to; zero takes the kernel's clock.

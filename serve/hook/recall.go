@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -18,17 +19,11 @@ import (
 // recallPool is the number of hits that are considered for a prompt.
 const recallPool = 24
 
-// recall searches memory for the user's words. It returns the notes that were not shown since the
-// last compaction, in the same fenced block as in plans.
+// recall returns the notes on the user's words that were not shown since the last compaction, in
+// the same fenced block as in plans. It records that they were shown.
 func (h *handler) recall(ctx context.Context, r *record) (string, error) {
-	s := h.setup
-	prompt := memkernel.Message{Parts: memkernel.Text(h.e.Prompt)}
-	query := transcript.Words(prompt) // hosts put notices of their own into prompts, too
-	if s.RecallTokens < 0 || query == "" || choice.Agrees(query) {
-		return "", nil
-	}
-	res, err := s.Kernel.Search(ctx, api.SearchRequest{Query: query, Prompt: true, SessionKey: h.key, Folder: h.e.Cwd, Private: s.Private, MaxResults: recallPool, Lines: true, MinBest: retrieval.DefaultMinBest, Loaded: h.Host.row().loads, Now: h.Now()})
-	if err != nil {
+	packed, res, err := h.notes(ctx, r.shows, false)
+	if err != nil || res == nil {
 		return "", err
 	}
 	if told := string(res.Reason); r.Told != told {
@@ -38,7 +33,42 @@ func (h *handler) recall(ctx context.Context, r *record) (string, error) {
 			err = errors.New(told + ": " + res.Detail) // once, until it is otherwise
 		}
 	}
-	return h.pack(r, strong(res.Hits)), err
+	for _, it := range packed.Items {
+		r.show(it.Hits)
+	}
+	return retrieval.Render(packed.Items), err
+}
+
+// notes searches memory for the user's words, and packs what fits. The result is nil if nothing is
+// searched. With peek it writes nothing.
+func (h *handler) notes(ctx context.Context, shown func(retrieval.Hit) bool, peek bool) (packed retrieval.Packed, res *retrieval.Result, err error) {
+	s := h.setup
+	prompt := memkernel.Message{Parts: memkernel.Text(h.e.Prompt)}
+	query := transcript.Words(prompt) // hosts put notices of their own into prompts, too
+	if s.RecallTokens < 0 || query == "" || choice.Agrees(query) {
+		return packed, nil, nil
+	}
+	res, err = s.Kernel.Search(ctx, api.SearchRequest{Query: query, Prompt: true, SessionKey: h.key, Folder: h.e.Cwd, Private: s.Private, MaxResults: recallPool, Lines: true, MinBest: retrieval.DefaultMinBest, Loaded: h.Host.row().loads, Now: h.Now(), Peek: peek})
+	if err != nil {
+		return packed, nil, err
+	}
+	return retrieval.Pack(strong(res.Hits), &retrieval.PackOptions{Tokens: s.RecallTokens, Shown: shown}), res, nil
+}
+
+// Preview returns the text that a host's hook would put into a prompt of a new session, and its
+// parts and tokens. If there is none, why says so. It writes nothing, and leaves s open.
+func Preview(ctx context.Context, host Host, s *Setup, folder, prompt string) (text string, packed retrieval.Packed, why string, err error) {
+	h := &handler{Options: Options{Host: host}, e: &event{Prompt: prompt, Cwd: folder}, setup: s}
+	h.setDefaults()
+	packed, res, err := h.notes(ctx, nil, true)
+	switch {
+	case err != nil:
+	case res == nil:
+		why = "the hook searches nothing for such words"
+	case len(packed.Items) == 0:
+		why = cmp.Or(res.Detail, "no note fits well enough")
+	}
+	return retrieval.Render(packed.Items), packed, why, err
 }
 
 // strong returns the hits whose score is at least a certain share of the best score.
@@ -49,15 +79,6 @@ func strong(hits []retrieval.Hit) []retrieval.Hit {
 		}
 	}
 	return hits
-}
-
-// pack renders the hits that fit and notes that they were shown.
-func (h *handler) pack(r *record, hits []retrieval.Hit) string {
-	packed := retrieval.Pack(hits, &retrieval.PackOptions{Tokens: h.setup.RecallTokens, Shown: r.shows})
-	for _, it := range packed.Items {
-		r.show(it.Hits)
-	}
-	return retrieval.Render(packed.Items)
 }
 
 // intro explains memory. The rules and the descriptions of the tools say when to search it and
