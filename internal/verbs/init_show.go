@@ -21,9 +21,11 @@ var actions = map[install.Action]string{install.Create: "new", install.Modify: "
 // showInitPlan prints the hosts that were found and the planned changes. The parameter inner is
 // set if init was started in a subfolder of the workspace.
 func showInitPlan(a *cli.App, in *install.Installer, doc *initJSON, inner bool) {
-	fmt.Fprintln(a.Out, "memkernel gives coding agents a memory of this folder: before each answer they")
-	fmt.Fprintln(a.Out, "get what its notes say on the question.")
-	fmt.Fprintln(a.Out)
+	if changes(doc.Files) > 0 {
+		fmt.Fprintln(a.Out, "memkernel gives coding agents a memory of this folder: before each answer they")
+		fmt.Fprintln(a.Out, "get what its notes say on the question.")
+		fmt.Fprintln(a.Out)
+	}
 	fmt.Fprintf(a.Out, "folder    %s\n", in.Workspace)
 	if inner {
 		fmt.Fprintln(a.Out, "          this folder is in it; --workspace . sets up this one alone")
@@ -50,7 +52,7 @@ func showInitPlan(a *cli.App, in *install.Installer, doc *initJSON, inner bool) 
 	fmt.Fprintln(a.Out)
 	if changes(doc.Files) > 0 {
 		fmt.Fprintln(a.Out, "These files get memkernel's entries; all else in them stays as it is.")
-		showKinds(a, in, doc.Files)
+		showKinds(a, doc.Files)
 	} else if hasIt(doc) {
 		fmt.Fprintln(a.Out, "Nothing has to change:")
 	}
@@ -130,7 +132,7 @@ func notesLine(m *install.Markdown) string {
 	for _, k := range []struct {
 		n    int
 		what string
-	}{{m.Memory, "searched"}, {m.Instructions, "read by agents themselves"}, {m.Other, "left out"}} {
+	}{{m.Memory, "searched"}, {m.Instructions, "also read by agents themselves"}, {m.Other, "left out"}} {
 		if k.n > 0 {
 			kinds = append(kinds, fmt.Sprintf("%s %s", display.Thousands(k.n), k.what))
 		}
@@ -139,7 +141,7 @@ func notesLine(m *install.Markdown) string {
 }
 
 // showKinds explains the kinds of entries that are added.
-func showKinds(a *cli.App, in *install.Installer, files []install.Change) {
+func showKinds(a *cli.App, files []install.Change) {
 	kinds := map[string]bool{}
 	for _, c := range files {
 		for _, k := range c.Adds {
@@ -155,10 +157,6 @@ func showKinds(a *cli.App, in *install.Installer, files []install.Change) {
 	}
 	if kinds["rules"] {
 		fmt.Fprintln(a.Out, "Rules tell the model when to; they stand between two marks.")
-	}
-	if exclude := untracked(in.Workspace); kinds["hooks"] && exclude != "" {
-		fmt.Fprintln(a.Out, "git will show SESSION-STATE.md as untracked; this keeps it out of sight here:")
-		fmt.Fprintf(a.Out, "  echo SESSION-STATE.md >> %s\n", proxy.Quote(in.Short(exclude)))
 	}
 }
 
@@ -219,7 +217,7 @@ func showLeftAlone(w io.Writer, files, before []install.Change, do string) {
 
 // showInitDone prints the changes made, the result of the example search, and the commands for
 // the next step and for uninstalling.
-func showInitDone(a *cli.App, doc *initJSON, planned []install.Change) {
+func showInitDone(a *cli.App, in *install.Installer, doc *initJSON, planned []install.Change) {
 	done := 0
 	for _, c := range doc.Files {
 		if c.Done {
@@ -247,6 +245,10 @@ func showInitDone(a *cli.App, doc *initJSON, planned []install.Change) {
 	showLeftAlone(a.Out, doc.Files, planned, "add this")
 	if done > 0 || len(doc.Files) == 0 {
 		showNext(a.Out, doc.Hosts)
+	}
+	hooks := slices.ContainsFunc(doc.Files, func(c install.Change) bool { return c.Done && slices.Contains(c.Adds, "hooks") })
+	if exclude := untracked(in.Workspace); hooks && exclude != "" {
+		fmt.Fprintf(a.Out, "git:    echo SESSION-STATE.md >> %s   # or it is shown as untracked\n", proxy.Quote(in.Short(exclude)))
 	}
 	fmt.Fprintf(a.Out, "Back:   %s\n", command(a, "uninstall"))
 }
