@@ -116,7 +116,11 @@ func modelsText(b *strings.Builder, models []api.Cooldown, p Style) {
 
 func indexText(b *strings.Builder, p Style, ix *api.IndexStatus) {
 	if ix.State != api.IndexOK {
-		fmt.Fprintf(b, "  index: %s; %s says more\n", ix.State, p.command("'memkernel doctor'"))
+		state := string(ix.State)
+		if ix.State == api.IndexMissing {
+			state = "none yet, the first search makes it"
+		}
+		fmt.Fprintf(b, "  index: %s; %s says more\n", state, p.command("'memkernel doctor'"))
 		return
 	}
 	fmt.Fprintf(b, "  index: %s, %s", Plural(int(ix.Files), "file"), Plural(int(ix.Chunks), "chunk"))

@@ -174,7 +174,7 @@ func runList(ctx context.Context, a *cli.App, of string, most int) error {
 	case l.Total == 0 && req.Path != "":
 		a.Tip("%s has no entry of memory; 'memkernel list' prints all", display.Printable(req.Path))
 	case l.Total == 0:
-		a.Tip("memory is empty: 'memkernel remember TEXT' writes the first entry")
+		a.Tip("MEMORY.md, USER.md and memory/ have no entry yet: 'memkernel remember TEXT' writes the first; search reads other Markdown, too")
 	case l.Total > len(l.Entries):
 		a.Tip("%d more; --max-results prints them", l.Total-len(l.Entries))
 	}

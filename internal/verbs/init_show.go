@@ -21,7 +21,7 @@ var actions = map[install.Action]string{install.Create: "new", install.Modify: "
 // showInitPlan prints the hosts that were found and the planned changes. The parameter inner is
 // set if init was started in a subfolder of the workspace.
 func showInitPlan(a *cli.App, in *install.Installer, doc *initJSON, inner bool) {
-	if changes(doc.Files) > 0 {
+	if changes(doc.Files) > 0 || !hasIt(doc) {
 		fmt.Fprintln(a.Out, "memkernel gives coding agents a memory of this folder: before each answer they")
 		fmt.Fprintln(a.Out, "get what its notes say on the question.")
 		fmt.Fprintln(a.Out)
