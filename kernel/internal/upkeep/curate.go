@@ -75,6 +75,11 @@ func (r *run) curate(ctx context.Context, opt *CurateOptions) (*api.Curated, err
 		}
 	}
 	hide() // before the text is sent anywhere; the answer is hidden as well
+	for i := range out.Entries {
+		if opt.Model != nil {
+			r.promise.Chosen = append(r.promise.Chosen, consolidation.KeyHash(out.Entries[i].Text))
+		}
+	}
 	if err := r.advise(ctx, opt, snap, out); err != nil {
 		return nil, err
 	}

@@ -154,6 +154,8 @@ type promise struct {
 	Reads []mark `json:"reads,omitempty"`
 	// Facts are the grounds of the entries that a curation added to MEMORY.md.
 	Facts []fact `json:"facts,omitempty"`
+	// Chosen are the keys of the texts that a curation chose before a model reworded them.
+	Chosen []string `json:"chosen,omitempty"`
 	// Entries counts the entries that a curation added to MEMORY.md.
 	Entries int `json:"entries,omitempty"`
 	// Undoes is the run that an undo takes back.
@@ -272,10 +274,23 @@ func appendLog(j Journal, id string, v value, now time.Time) error {
 	return j.Append(Entry{id, raw}, now)
 }
 
-// gravesOf returns the valid tombstones. A tombstone is valid if its run was not taken back.
+// gravesOf returns the valid tombstones. A tombstone is valid if its run was not taken back. What a
+// curation added has one as well if a person took the curation back: the same text is not worth a
+// place again.
 func gravesOf(log []logged) map[string]bool {
-	out := map[string]bool{}
-	for i := range log {
+	out, rejected := map[string]bool{}, map[string]bool{}
+	for i := len(log) - 1; i >= 0; i-- {
+		if p := &log[i].run; p.Kind == kindUndo && p.Person {
+			rejected[p.Undoes] = true
+		}
+		if rejected[log[i].id] {
+			for _, f := range log[i].run.Facts {
+				out[f.Key] = true
+			}
+			for _, key := range log[i].run.Chosen {
+				out[key] = true
+			}
+		}
 		if log[i].undone {
 			continue
 		}
