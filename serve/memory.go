@@ -35,7 +35,7 @@ func doRemember(ctx context.Context, d *desk, _ *call, p *rememberCall) (*rememb
 	if strings.TrimSpace(p.Text) == "" {
 		return nil, badParams("text is what to remember, in Markdown", "there is no text to remember")
 	}
-	r, err := d.k.Remember(ctx, api.RememberRequest{SessionKey: p.SessionKey, Text: p.Text, Path: p.Path, ID: p.ID, Evidence: p.Evidence, Private: d.opt.private(p.Private), Now: p.Now})
+	r, err := d.k.Remember(ctx, api.RememberRequest{SessionKey: p.SessionKey, Text: p.Text, Path: p.Path, ID: p.ID, Evidence: p.Evidence, Private: d.opt.private(p.Private), Now: p.Now, Undo: true})
 	if err != nil {
 		return nil, err
 	}

@@ -1100,7 +1100,7 @@ type Remembered struct {
 	Late string `json:"late,omitempty"`
 	// masked counts the secrets that were masked.
 	Masked int64 `json:"masked"`
-	// By hand, edit names the edit, and text is the entry as it was written.
+	// edit names the edit that an undo takes back.
 	Edit string `json:"edit,omitempty"`
 	Text string `json:"text,omitempty"`
 	// unwritten is why the file does not have the entry yet, "" if the file has it.

@@ -1062,7 +1062,7 @@ export interface Remembered {
   late?: string;
   /** `masked` counts the secrets that were masked. */
   masked: number;
-  /** By hand, `edit` names the edit, and `text` is the entry as it was written. */
+  /** `edit` names the edit that an undo takes back. */
   edit?: string;
   text?: string;
   /** `unwritten` is why the file does not have the entry yet, "" if the file has it. */

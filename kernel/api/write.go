@@ -26,6 +26,9 @@ type RememberRequest struct {
 	// Evidence is the origin of the text: the id of a page or the key of a committed turn of the
 	// session. Default: the session itself.
 	Evidence string
+	// Undo records the entry as an edit of the session, which an undo takes back. A file with a
+	// secret is not backed up, and its entries have no such edit.
+	Undo bool
 	// Voice, if set, writes the entry by hand: as an edit, which an undo takes back, without a
 	// marker, and outside of any session. Tags, ID and Evidence are not used then.
 	Voice Voice
@@ -48,7 +51,7 @@ type Remembered struct {
 	Late string `json:"late,omitempty"`
 	// Masked counts the secrets that were masked.
 	Masked int `json:"masked"`
-	// By hand, Edit names the edit, and Text is the entry as it was written.
+	// Edit names the edit that an undo takes back. By hand, Text is the entry as it was written.
 	Edit string `json:"edit,omitempty"`
 	Text string `json:"text,omitempty"`
 	// Unwritten is why the file does not have the entry yet, "" if the file has it. The session's

@@ -39,7 +39,7 @@ func (s *Set) append(ctx context.Context, a args) (any, error) {
 	if strings.TrimSpace(text) == "" {
 		return nil, &ArgumentError{Tool: MemoryAppend, Argument: "text", Problem: "it is empty"}
 	}
-	r, err := s.k.Remember(ctx, api.RememberRequest{SessionKey: s.opts.SessionKey, Text: text, Path: a.text("path"), Private: s.opts.Private})
+	r, err := s.k.Remember(ctx, api.RememberRequest{SessionKey: s.opts.SessionKey, Text: text, Path: a.text("path"), Private: s.opts.Private, Undo: true})
 	var refused *journal.RejectionError
 	switch {
 	case errors.Is(err, markdownstore.ErrDenied):

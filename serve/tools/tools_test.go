@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -286,6 +287,49 @@ func TestAppend(t *testing.T) {
 	got := b.call(private, tools.MemoryGet, object{"path": a.Path, "from": a.StartLine, "lines": 1})
 	if !strings.Contains(got.Text, "owl is nocturnal") || strings.Contains(got.Text, "ghp_0") {
 		t.Errorf("%+v", got)
+	}
+}
+
+// memory_undo takes back what the session appended, and nobody else's.
+func TestAppendUndone(t *testing.T) {
+	b := open(t, notes)
+	first := b.call(private, tools.MemoryAppend, object{"text": "The owl is nocturnal.", "path": "memory/owls.md"})
+	second := b.call(private, tools.MemoryAppend, object{"text": "The lark is not.", "path": "memory/owls.md"})
+	if first.Reason != "OK" || second.Reason != "OK" {
+		t.Fatalf("%+v, %+v", first, second)
+	}
+	has := func(want ...string) {
+		t.Helper()
+		got := b.call(private, tools.MemoryGet, object{"path": "memory/owls.md"})
+		for _, bird := range []string{"owl is", "lark is"} {
+			if strings.Contains(got.Text, bird) != slices.Contains(want, bird) {
+				t.Errorf("%q, want %q", got.Text, want)
+			}
+		}
+	}
+	has("owl is", "lark is")
+	other := private
+	other.SessionKey = "another"
+	if u := b.call(other, tools.MemoryUndo, object{}); u.Reason == "OK" {
+		t.Errorf("another session took it back: %+v", u)
+	}
+	if u := b.call(private, tools.MemoryUndo, object{}); u.Reason != "OK" {
+		t.Errorf("%+v", u)
+	}
+	has("owl is")
+	if again := b.call(private, tools.MemoryAppend, object{"text": "The lark is not.", "path": "memory/owls.md"}); again.Reason != "OK" || again.Duplicate {
+		t.Errorf("%+v", again)
+	}
+	has("owl is", "lark is")
+	for range 2 {
+		if u := b.call(private, tools.MemoryUndo, object{}); u.Reason != "OK" {
+			t.Errorf("%+v", u)
+		}
+	}
+	has()
+	log := b.call(private, tools.MemoryAppend, object{"text": "The wren sings."}) // today's log
+	if u := b.call(private, tools.MemoryUndo, object{}); u.Reason != "OK" || log.Reason != "OK" {
+		t.Errorf("%+v, %+v", log, u)
 	}
 }
 

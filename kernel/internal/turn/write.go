@@ -132,6 +132,7 @@ func (d *Desk) remember(ctx context.Context, s *session.Session, req api.Remembe
 	if err := d.Upkeep.Hear(ctx, remembered(store, &req, text)); err != nil {
 		return nil, err
 	}
+	before, missing := store.ReadFile(req.Path)
 	a, err := s.Remember(ctx, req.ID, workstate.Entry{Path: req.Path, Text: text, Private: req.Private}, req.Evidence, req.Now)
 	if kept := (*session.UnwrittenError)(nil); errors.As(err, &kept) {
 		return &api.Remembered{ID: kept.ID, Ref: memkernel.Ref{Path: kept.Path}, Masked: masked, Unwritten: kept.Error()}, nil
@@ -141,7 +142,14 @@ func (d *Desk) remember(ctx context.Context, s *session.Session, req api.Remembe
 		return nil, err
 	}
 	d.Memory.Sync.Written()
-	return &api.Remembered{ID: req.ID, Ref: a.Ref, Duplicate: a.Existed, Late: a.Late, Masked: masked}, nil
+	out := &api.Remembered{ID: req.ID, Ref: a.Ref, Duplicate: a.Existed, Late: a.Late, Masked: masked}
+	if req.Undo && !a.Existed && a.Late == "" {
+		// Without this record the entry is kept all the same, and only its undo is not.
+		if edit, err := d.Upkeep.Appended(ctx, s.Name, req.Path, before.Text, missing == nil, req.Now); err == nil {
+			out.Edit = edit
+		}
+	}
+	return out, nil
 }
 
 // remembered returns the author of a text to remember. The author is the agent, unless the request

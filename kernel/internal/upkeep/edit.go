@@ -404,6 +404,33 @@ func (r *run) removes(path, before string) {
 	r.promise.Steps = append(r.promise.Steps, step{Path: path, Since: r.changed(path), Before: r.need(path, before), Gone: true})
 }
 
+// Appended records that a session added to the end of a file, so that an undo takes that back. It
+// returns the name of the edit, "" if the file can't be backed up or has changed otherwise, too.
+func (k *Keeper) Appended(ctx context.Context, session, path, before string, existed bool, now time.Time) (string, error) {
+	r, unlock, err := k.begin(ctx, kindEdit, now, true)
+	if err != nil {
+		return "", err
+	}
+	defer unlock()
+	l, err := r.Files.ReadFile(path)
+	if err != nil || !strings.HasPrefix(l.Text, strings.TrimRight(before, "\r\n")) || asIs(before, l.Text) != l.Text {
+		return "", err
+	}
+	r.becomes(path, before, l.Text)
+	if existed && before == "" {
+		r.promise.Steps[0].Before = r.need(path, "")
+	}
+	if len(r.held) > 0 {
+		return "", nil
+	}
+	r.promise.Session = session
+	d, err := r.commit(ctx)
+	if err != nil || len(d.Kept) > 0 {
+		return "", err
+	}
+	return r.id(), nil
+}
+
 // Undo takes back an edit or, by hand, a curation or a pruning, so that its files get their earlier
 // contents. If edit is "", it takes back the newest change of the session, or the newest change by
 // hand or of upkeep. If one of the files has changed since, nothing is done.
