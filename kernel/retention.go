@@ -2,13 +2,9 @@ package kernel
 
 import (
 	"context"
-	"slices"
-	"strings"
 
-	"github.com/memkernel/memkernel/consolidation"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/internal/session"
-	"github.com/memkernel/memkernel/markdownstore"
 )
 
 // Forget removes pages, spans, blobs or a whole session from the stored state, and keeps
@@ -50,41 +46,4 @@ func (k *Kernel) Salvage(ctx context.Context, req api.SalvageRequest) (*api.Salv
 // that are not memkernel's, such as the transcripts of hosts and git.
 func (k *Kernel) ForgetEverywhere(ctx context.Context, req api.EverywhereRequest) (*api.Everywhere, error) {
 	return k.retain.Everywhere(ctx, req)
-}
-
-// Wordings returns the text of the entry on a line of a file, and the earlier texts that it had as
-// far as they are on record. A text that stands in another entry today is left out. For a person's entry
-// it returns an [api.PersonError] unless the voice is a person's.
-func (e MemoryEditor) Wordings(ctx context.Context, path string, line int, voice api.Voice) ([]string, error) {
-	all, err := e.List(ctx, api.ListRequest{Private: true})
-	if err != nil {
-		return nil, err
-	}
-	h, err := e.k.Maintenance().History(ctx, api.HistoryRequest{Path: path, Line: line})
-	if err != nil {
-		return nil, err
-	}
-	var out []string
-	var others []string
-	for i := range all.Entries {
-		switch x := &all.Entries[i]; {
-		case x.Path != h.Path || x.Line != h.Line:
-			others = append(others, x.Text)
-		case voice != api.VoicePerson && (x.By == "" || x.By == api.ByPerson):
-			return nil, &api.PersonError{Touch: &consolidation.Touch{Path: x.Path, StartLine: x.Line, EndLine: x.EndLine, Text: x.Text, Why: "would be erased"}}
-		default:
-			out = append(out, x.Text)
-		}
-	}
-	for i := range h.Versions {
-		for _, x := range consolidation.Entries(markdownstore.Parse(h.Versions[i].Path, h.Versions[i].Text)) {
-			if text := strings.TrimPrefix(x.Plain, consolidation.AgentMark); !slices.Contains(out, text) && !slices.ContainsFunc(others, func(o string) bool { return strings.Contains(o, text) }) {
-				out = append(out, text)
-			}
-		}
-	}
-	if len(out) == 0 {
-		return nil, &api.NoLineError{Path: path, Line: line, Lines: line}
-	}
-	return out, nil
 }

@@ -1100,7 +1100,7 @@ type Remembered struct {
 	Late string `json:"late,omitempty"`
 	// masked counts the secrets that were masked.
 	Masked int64 `json:"masked"`
-	// edit names the edit that an undo takes back.
+	// edit is what an undo takes back.
 	Edit string `json:"edit,omitempty"`
 	Text string `json:"text,omitempty"`
 	// unwritten is why the file does not have the entry yet, "" if the file has it.
@@ -1138,7 +1138,7 @@ type Entries struct {
 	Entries []MemoryEntry `json:"entries"`
 	// total counts the entries, including those that Max left out.
 	Total int64 `json:"total"`
-	// skipped are the files that can't be read.
+	// skipped can't be read.
 	Skipped []SkippedFile `json:"skipped"`
 }
 
@@ -1151,7 +1151,7 @@ type MemoryEntry struct {
 	// date is the entry's day, or the day of the edit that wrote it, or the day when the file
 	// was changed.
 	Date string `json:"date"`
-	// by is the author: ByPerson, ByAgent, ByUpkeep, or "" if no record says who it is.
+	// by is the author: ByPerson, ByAgent or ByUpkeep; "" is unknown, as good as a person.
 	By string `json:"by"`
 	// id is the id of the block that the entry was written in, "" if the block has none.
 	ID string `json:"id"`

@@ -1062,7 +1062,7 @@ export interface Remembered {
   late?: string;
   /** `masked` counts the secrets that were masked. */
   masked: number;
-  /** `edit` names the edit that an undo takes back. */
+  /** `edit` is what an undo takes back. */
   edit?: string;
   text?: string;
   /** `unwritten` is why the file does not have the entry yet, "" if the file has it. */
@@ -1101,7 +1101,7 @@ export interface Entries {
   entries: MemoryEntry[];
   /** `total` counts the entries, including those that Max left out. */
   total: number;
-  /** `skipped` are the files that can't be read. */
+  /** `skipped` can't be read. */
   skipped: SkippedFile[];
 }
 
@@ -1113,7 +1113,7 @@ export interface MemoryEntry {
   end_line: number;
   /** `date` is the entry's day, or the day of the edit that wrote it, or the day when the file was changed. */
   date: string;
-  /** `by` is the author: ByPerson, ByAgent, ByUpkeep, or "" if no record says who it is. */
+  /** `by` is the author: ByPerson, ByAgent or ByUpkeep; "" is unknown, as good as a person. */
   by: string;
   /** `id` is the id of the block that the entry was written in, "" if the block has none. */
   id: string;

@@ -8,11 +8,14 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/memkernel/memkernel/consolidation"
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/config"
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/document"
+	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
+	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/spf13/cobra"
 )
 
@@ -121,7 +124,7 @@ func forgetEntry(ctx context.Context, a *cli.App, f *forgetFlags, args []string)
 	}
 	pl, err := entryOf(ctx, a, k, args[0])
 	if err == nil {
-		f.also, err = k.Editor().Wordings(ctx, pl.path, pl.from, a.Voice())
+		f.also, err = wordings(ctx, k, pl.path, pl.from, a.Voice())
 	}
 	k.Close()
 	if err != nil {
@@ -129,6 +132,43 @@ func forgetEntry(ctx context.Context, a *cli.App, f *forgetFlags, args []string)
 	}
 	f.everywhere, f.also = f.also[0], f.also[1:]
 	return runForgetEverywhere(ctx, a, f)
+}
+
+// wordings returns the text of the entry on a line of a file, and the earlier texts that it had as
+// far as they are on record. A text that stands in another entry today is left out. For a person's entry
+// it returns an [api.PersonError] unless the voice is a person's.
+func wordings(ctx context.Context, k *kernel.Kernel, path string, line int, voice api.Voice) ([]string, error) {
+	all, err := k.Editor().List(ctx, api.ListRequest{Private: true})
+	if err != nil {
+		return nil, err
+	}
+	h, err := k.Maintenance().History(ctx, api.HistoryRequest{Path: path, Line: line})
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	var others []string
+	for i := range all.Entries {
+		switch x := &all.Entries[i]; {
+		case x.Path != h.Path || x.Line != h.Line:
+			others = append(others, x.Text)
+		case voice != api.VoicePerson && (x.By == "" || x.By == api.ByPerson):
+			return nil, &api.PersonError{Touch: &consolidation.Touch{Path: x.Path, StartLine: x.Line, EndLine: x.EndLine, Text: x.Text, Why: "would be erased"}}
+		default:
+			out = append(out, x.Text)
+		}
+	}
+	for i := range h.Versions {
+		for _, x := range consolidation.Entries(markdownstore.Parse(h.Versions[i].Path, h.Versions[i].Text)) {
+			if text := strings.TrimPrefix(x.Plain, consolidation.AgentMark); !slices.Contains(out, text) && !slices.ContainsFunc(others, func(o string) bool { return strings.Contains(o, text) }) {
+				out = append(out, text)
+			}
+		}
+	}
+	if len(out) == 0 {
+		return nil, &api.NoLineError{Path: path, Line: line, Lines: line}
+	}
+	return out, nil
 }
 
 // everywhereJSON is the document of forget --everywhere.

@@ -100,7 +100,7 @@ func previewHook(a *cli.App, cmd *cobra.Command, o *hookFlags) error {
 		return err
 	}
 	text, packed, why, err := hook.Preview(cmd.Context(), h, s, folder, o.preview)
-	if err = errors.Join(err, s.Close()); err != nil {
+	if err != nil {
 		return err
 	}
 	if why != "" {

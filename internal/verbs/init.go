@@ -154,7 +154,7 @@ func runInit(cmd *cobra.Command, a *cli.App, o *initFlags) error {
 	}
 	makeIndex(ctx, a, doc)
 	if !a.JSON {
-		showInitDone(a, in, doc, planned)
+		showInitDone(a, doc, planned)
 	}
 	if len(doc.Files) > 0 && install.InCache(in.Program) {
 		a.Tip("the entries call %s, in a cache that may be emptied: install memkernel for good, by 'npm install -g memkernel' or 'pipx install memkernel', and run init again", in.Program)

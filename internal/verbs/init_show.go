@@ -3,7 +3,6 @@ package verbs
 import (
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -11,7 +10,6 @@ import (
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/serve/install"
-	"github.com/memkernel/memkernel/serve/proxy"
 )
 
 // actions has a word for each action on a file.
@@ -73,33 +71,6 @@ func showInitPlan(a *cli.App, in *install.Installer, doc *initJSON, inner bool) 
 	if len(doc.Files) > 0 {
 		fmt.Fprintln(a.Out)
 	}
-}
-
-// untracked returns the exclude file by which git would not show SESSION-STATE.md as untracked.
-// It returns "" if the workspace is in no repository, or if an ignore file already names
-// SESSION-STATE.md.
-func untracked(workspace string) string {
-	for dir := workspace; ; dir = filepath.Dir(dir) {
-		if ignores(filepath.Join(dir, ".gitignore")) {
-			return ""
-		}
-		if info, err := os.Stat(filepath.Join(dir, ".git")); err == nil {
-			exclude := filepath.Join(dir, ".git", "info", "exclude")
-			if !info.IsDir() || ignores(exclude) {
-				return "" // a linked work tree has its exclude file elsewhere
-			}
-			return exclude
-		}
-		if dir == filepath.Dir(dir) {
-			return ""
-		}
-	}
-}
-
-// ignores reports whether an ignore file names SESSION-STATE.md.
-func ignores(path string) bool {
-	data, err := os.ReadFile(path)
-	return err == nil && strings.Contains(string(data), "SESSION-STATE.md")
 }
 
 // stateName returns the name of the state folder, in the form used for files of the workspace.
@@ -217,7 +188,7 @@ func showLeftAlone(w io.Writer, files, before []install.Change, do string) {
 
 // showInitDone prints the changes made, the result of the example search, and the commands for
 // the next step and for uninstalling.
-func showInitDone(a *cli.App, in *install.Installer, doc *initJSON, planned []install.Change) {
+func showInitDone(a *cli.App, doc *initJSON, planned []install.Change) {
 	done := 0
 	for _, c := range doc.Files {
 		if c.Done {
@@ -245,10 +216,6 @@ func showInitDone(a *cli.App, in *install.Installer, doc *initJSON, planned []in
 	showLeftAlone(a.Out, doc.Files, planned, "add this")
 	if done > 0 || len(doc.Files) == 0 {
 		showNext(a.Out, doc.Hosts)
-	}
-	hooks := slices.ContainsFunc(doc.Files, func(c install.Change) bool { return c.Done && slices.Contains(c.Adds, "hooks") })
-	if exclude := untracked(in.Workspace); hooks && exclude != "" {
-		fmt.Fprintf(a.Out, "git:    echo SESSION-STATE.md >> %s   # or it is shown as untracked\n", proxy.Quote(in.Short(exclude)))
 	}
 	fmt.Fprintf(a.Out, "Back:   %s\n", command(a, "uninstall"))
 }

@@ -80,7 +80,7 @@ type MemoryList struct {
 	Entries []MemoryEntry `json:"entries"`
 	// Total counts the entries, including those that Max left out.
 	Total int `json:"total"`
-	// Skipped are the files that can't be read.
+	// Skipped can't be read.
 	Skipped []SkippedFile `json:"skipped"`
 }
 
@@ -93,8 +93,7 @@ type MemoryEntry struct {
 	// Date is the entry's day, or the day of the edit that wrote it, or the day when the file was
 	// changed.
 	Date string `json:"date"`
-	// By is the author: [ByPerson], [ByAgent], [ByUpkeep], or "" if no record says who it is. An
-	// unknown author is treated as a person.
+	// By is the author: [ByPerson], [ByAgent] or [ByUpkeep]; "" is unknown, as good as a person.
 	By string `json:"by"`
 	// ID is the id of the block that the entry was written in, "" if the block has none.
 	ID string `json:"id"`

@@ -51,7 +51,7 @@ type Remembered struct {
 	Late string `json:"late,omitempty"`
 	// Masked counts the secrets that were masked.
 	Masked int `json:"masked"`
-	// Edit names the edit that an undo takes back. By hand, Text is the entry as it was written.
+	// Edit is what an undo takes back. By hand, Text is the entry as it was written.
 	Edit string `json:"edit,omitempty"`
 	Text string `json:"text,omitempty"`
 	// Unwritten is why the file does not have the entry yet, "" if the file has it. The session's

@@ -45,7 +45,7 @@ func (h *handler) handle(ctx context.Context) (a answer, err error) {
 	if err := h.open(ctx); err != nil {
 		return a, err
 	}
-	defer func() { err = errors.Join(err, h.setup.Close()) }()
+	defer func() { err = errors.Join(err, h.setup.close()) }()
 	h.carried = carries(h.setup.Kernel, h.key, r.Prompted, h.Now())
 	var also error
 	if Newest(h.stateDir, h.Host) != h.key {
@@ -71,8 +71,7 @@ func (h *handler) handle(ctx context.Context) (a answer, err error) {
 	return a, errors.Join(err, also, r.write(h.stateDir))
 }
 
-// Close closes the kernel and the store.
-func (s *Setup) Close() error {
+func (s *Setup) close() error {
 	err := s.Kernel.Close()
 	if s.Store != nil {
 		err = errors.Join(err, s.Store.Close())

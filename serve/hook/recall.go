@@ -56,10 +56,11 @@ func (h *handler) notes(ctx context.Context, shown func(retrieval.Hit) bool, pee
 }
 
 // Preview returns the text that a host's hook would put into a prompt of a new session, and its
-// parts and tokens. If there is none, why says so. It writes nothing, and leaves s open.
+// parts and tokens. If there is none, why says so. It writes nothing, and closes s.
 func Preview(ctx context.Context, host Host, s *Setup, folder, prompt string) (text string, packed retrieval.Packed, why string, err error) {
 	h := &handler{Options: Options{Host: host}, e: &event{Prompt: prompt, Cwd: folder}, setup: s}
 	h.setDefaults()
+	defer func() { err = errors.Join(err, s.close()) }()
 	packed, res, err := h.notes(ctx, nil, true)
 	switch {
 	case err != nil:

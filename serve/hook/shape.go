@@ -82,7 +82,7 @@ func (h *handler) shape(ctx context.Context) (a answer, err error) {
 	if err := h.open(ctx); err != nil {
 		return a, err
 	}
-	defer func() { err = errors.Join(err, h.setup.Close()) }()
+	defer func() { err = errors.Join(err, h.setup.close()) }()
 	r, err := readRecord(h.stateDir, h.key) // without its lock: nothing is written
 	if err != nil || carries(h.setup.Kernel, h.key, r.Prompted, h.Now()) {
 		return a, err
