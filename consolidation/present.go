@@ -53,10 +53,12 @@ func Present(plain string) string {
 	if at := reminded.FindStringIndex(s); at != nil && wordCount(s[at[1]:]) >= leastFact {
 		s = s[at[1]:]
 	}
-	if at := decidedTo.FindStringIndex(s); at != nil && wordCount(s[at[1]:]) > 1 {
+	if at := decidedTo.FindStringIndex(s); at != nil && wordCount(s[at[1]:]) >= leastFact {
 		s = s[at[1]:]
 	}
-	s = decidedFor.ReplaceAllString(s, "$1$2")
+	if said := decidedFor.ReplaceAllString(s, "$1$2"); wordCount(said) >= leastFact {
+		s = said
+	}
 	s = strings.TrimSpace(detail.ReplaceAllString(s, ""))
 	if s == "" {
 		return strings.TrimSpace(plain)

@@ -104,3 +104,30 @@ func TestLabelledDecision(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// Plain lines of a person's log, without a tag, a label or a heading, are kept if they say a decision,
+// a rule or a lasting fact. Chatter, tasks, questions and reports are not.
+func TestPlainStatements(t *testing.T) {
+	for line, want := range map[string]string{
+		"We decided to use pnpm, not npm.":                                 "Use pnpm, not npm.",
+		"Our database host is orca-main.":                                  "Our database host is orca-main.",
+		"14:20 Never deploy on Fridays.":                                   "Never deploy on Fridays.",
+		"Wir haben uns für Gradle entschieden.":                            "Wir haben uns für Gradle entschieden.",
+		"Unser Staging-Server heißt ulme-2.":                               "Unser Staging-Server heißt ulme-2.",
+		"Nuestro servidor de pruebas se llama garza-3.":                    "Nuestro servidor de pruebas se llama garza-3.",
+		"我们的生产数据库叫 orca-main。":                                             "我们的生产数据库叫 orca-main。",
+		"本番のデータベースは orca-main です。":                                         "本番のデータベースは orca-main です。",
+		"Lunch was late again and the tram was full.":                      "",
+		"Should we move to Kafka one day?":                                 "",
+		"Fixed the login bug and pushed it.":                               "",
+		"The deploy took 11 minutes this morning.":                         "",
+		"Read the log of the gateway first.":                               "",
+		"The vendor claims their SDK is thread safe.":                      "",
+		"Right now the staging server is at 10.2.3.4, only for this test.": "",
+	} {
+		got := strings.Join(curatedOf(t, "# 2026-03-09\n\n- "+line+"\n"), "|")
+		if para := strings.Join(curatedOf(t, "# 2026-03-09\n\n"+line+"\n"), "|"); got != want || para != want {
+			t.Errorf("of %q the night keeps %q and %q, want %q", line, got, para, want)
+		}
+	}
+}

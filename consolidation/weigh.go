@@ -21,6 +21,7 @@ const (
 	worthChoice = 4.0
 	worthLesson = 3.8
 	worthFact   = 3.4
+	worthSaid   = 3.9 // a lasting statement in plain words, which may name nothing
 	// scoreRepeat is for each other day on which a tagged entry was repeated, at most mostRepeat.
 	scoreRepeat = 1.5
 	mostRepeat  = 3
@@ -47,7 +48,7 @@ func (c *curator) weigh(r *remark) (Tags, float64, string) {
 		by    float64
 	}{
 		{r.has(cueMoment), 1}, {r.has(cueRoutine), 1}, {(all|r.cues)&cueAbroad != 0 && !wish, 1}, {r.has(cuePlan) && !r.has(cueDecide) && !wish, 1},
-		{utf8.RuneCountInString(r.text) > mostFact, 1}, {strings.HasPrefix(r.text, "\""), 1}, {wordCount(r.text) < leastImplied && r.values == 0 && near&headPeople == 0, 1},
+		{utf8.RuneCountInString(r.text) > mostFact, 1}, {strings.HasPrefix(r.text, "\""), 1}, {wordCount(r.text) < leastImplied && r.values == 0 && near&headPeople == 0 && why != "said", 1},
 		{10*len(numbers(r.words)) > 3*len(r.words) && r.values == 0, 1}, {outer && !passing && !wish, .75},
 		{before, -scoreOwn}, {after >= leastNeeded, -float64(min(after, mostRepeat)) * scoreNeeded},
 		{r.has(cueGuess), .5}, {r.names == 0, .5}, {leans(r.text), .5}, {work && tags.has(Lesson), .5}, {all&(headWork|cueWork) != 0 && !wish && r.under&(headDecision|headLesson|headCause) == 0, .75},
@@ -96,7 +97,33 @@ func (c *curator) sense(r *remark, near cue, person, work bool) (Tags, float64, 
 	case near&headPeople != 0 && r.names > 0, near&headFact != 0 && r.label != "" && r.values > 0:
 		return nil, worthFact - .2, "fact"
 	}
+	switch kind := r.states(); {
+	case work || kind == "":
+	case kind == ledger.Fact:
+		return nil, worthSaid, "said"
+	case kind == ledger.Rule:
+		return MakeTags(Lesson), worthSaid + .25, "said"
+	default:
+		return MakeTags(Decision), worthSaid + .25, "said"
+	}
 	return nil, 0, ""
+}
+
+// mostPlain is the most characters of a plain line, our choice. A longer one is a report.
+const mostPlain = 160
+
+// states returns the kind of the lasting statement with which a plain line begins, "" if there is
+// none. A line with a label, below the heading of a subject, or about what somebody did or asked
+// for is a part of a report.
+func (r *remark) states() ledger.Kind {
+	if r.label != "" || r.subject() != "" || r.entry.State != StateNone || strings.ContainsAny(r.text, "→=") || utf8.RuneCountInString(r.text) > mostPlain ||
+		r.starts(cueAsk|cueState, 4) && !r.has(cueDecide) || len(r.words) > 0 && (strings.HasSuffix(r.words[0], "ed") || strings.HasSuffix(r.words[0], "ing")) {
+		return ""
+	}
+	if said := ledger.Read(r.text); len(said) > 0 && said[0].Lasting {
+		return said[0].Kind
+	}
+	return ""
 }
 
 // worked reports whether a remark reports work that was done. Scripts without spaces have the word

@@ -179,7 +179,7 @@ func read(s sentence, before string) (st Statement, ok bool) {
 		return Statement{}, false
 	case refused > 0 && (valued || length-refused > 1 && s.contrasts(refused)), s.has("corrects") && (valued || s.has("settings")) && !b.points:
 		st.Kind, st.Lasting = Correction, !passing
-	case s.has("decides") && (valued || length > 5):
+	case s.has("decides") && (valued || length > 4):
 		st.Kind, st.Lasting = Decision, !passing
 	case lasting && !b.points:
 		st.Kind, st.Lasting = Rule, !passing || s.has("orders")
