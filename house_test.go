@@ -197,6 +197,7 @@ var thirdParty = map[string][]string{
 	"kernel":                   {"golang.org/x/sys/unix"},
 	"kernel/internal/upkeep":   {"github.com/rogpeppe/go-internal/diff"},
 	"index":                    {"github.com/gofrs/flock"},
+	"markdownstore":            {"golang.org/x/text/unicode/norm"},
 	"retrieval":                {"golang.org/x/text/unicode/norm"},
 	"index/watch":              {"github.com/fsnotify/fsnotify"},
 	"service/pgindex":          {"github.com/jackc/pgx/v5/..."},

@@ -67,7 +67,9 @@ func (s *Snapshot) File(path string) *File {
 	}
 	i, ok := s.at[path]
 	if !ok {
-		return nil
+		if i, ok = s.at[markdownstore.Composed(path)]; !ok {
+			return nil
+		}
 	}
 	return &s.Files[i]
 }
@@ -78,7 +80,7 @@ func (s *Snapshot) exists(path string) bool {
 	if !fs.ValidPath(path) {
 		return false
 	}
-	_, err := fs.Stat(s.fsys, path)
+	_, err := fs.Stat(s.fsys, markdownstore.Spelled(s.fsys, path))
 	return err == nil
 }
 
@@ -136,6 +138,9 @@ func (s *Snapshot) Again(ctx context.Context, fsys fs.FS, maxBytes int64) (*Snap
 	slices.SortFunc(s.Files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
 	for i := range s.Files {
 		s.at[s.Files[i].Path] = i
+		if typed := markdownstore.Composed(s.Files[i].Path); s.File(typed) == nil {
+			s.at[typed] = i
+		}
 	}
 	s.outdate()
 	return s, ctx.Err()
