@@ -272,7 +272,7 @@ func (c *curator) capture(e *Entry, ref string, fresh bool) {
 // the log without support by a person's word, a commit or a call's result, however often the agent
 // repeats the statement.
 func (c *curator) rate(e *Entry, p Promoted, today bool) {
-	if len(p.Tags) == 0 || agents(e) || e.State == StateSuperseded || e.State == StateOpen || e.Kind == markdownstore.UnitTable || !c.fits(p.Text) || !c.fits(e.Plain) {
+	if len(p.Tags) == 0 || agents(e) || e.State == StateSuperseded || e.State == StateOpen || e.Kind == markdownstore.UnitTable || !c.fits(p.Text, p.Tags...) || !c.fits(e.Plain, p.Tags...) {
 		return
 	}
 	p.Supersedes, p.Why = []string{}, p.Tags.names()
@@ -286,6 +286,9 @@ func (c *curator) rate(e *Entry, p Promoted, today bool) {
 	if today {
 		p.Score += scoreToday
 	}
+	if _, answer, ok := choice.Parts(p.Text); ok && choice.Agrees(answer) {
+		p.Score -= scoreAgreed
+	}
 	c.found = append(c.found, p)
 }
 
@@ -294,9 +297,11 @@ func agents(e *Entry) bool {
 	return choice.ByAgent(e.Plain) || strings.HasPrefix(e.Plain, quotesAgent) || strings.HasPrefix(e.ID, "me-")
 }
 
-// fits reports whether a text can be an entry that memory neither holds nor has forgotten.
-func (c *curator) fits(text string) bool {
-	return !vague(text) && !c.known.holds(text) && (c.Retired == nil || !c.Retired(KeyHash(text)))
+// fits reports whether a text can be an entry that memory neither holds nor has forgotten. A
+// person's decision may be a few words long.
+func (c *curator) fits(text string, tags ...Tag) bool {
+	short := len(tags) > 1 && slices.Contains(tags, Human) && wordCount(text) == leastFact-1
+	return (short || !vague(text)) && !c.known.holds(text) && (c.Retired == nil || !c.Retired(KeyHash(text)))
 }
 
 // leastFact is the least number of words of a fact, since a shorter text comes from a form or a

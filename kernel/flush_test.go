@@ -339,6 +339,27 @@ func TestRememberThis(t *testing.T) {
 	}
 }
 
+// What a person types twice before the agent answers is kept both times.
+func TestBothMessagesAreKept(t *testing.T) {
+	dir := t.TempDir()
+	k := openKernel(t, dir)
+	defer k.Close()
+	c := newConversation(66)
+	for _, said := range [][2]string{
+		{"Our staging database is called ulme-2.", "Start with the parser."}, {"Never push to the release branch.", "Go on, please."},
+	} {
+		c.add("user", words(said[0]))
+		c.add("user", words(said[1]))
+		c.say()
+		observe(t, k, api.Turn{Messages: c.msgs, Now: time.Now()})
+	}
+	for _, want := range []string{"[human] Our staging database is called ulme-2.\n", "[human] Never push to the release branch.\n"} {
+		if strings.Count(logs(t, dir), want) != 1 {
+			t.Errorf("%q is not once in\n%s", want, logs(t, dir))
+		}
+	}
+}
+
 // A plan writes nothing to the workspace, though it cuts.
 func TestPlansWriteNoLog(t *testing.T) {
 	dir := t.TempDir()

@@ -173,15 +173,15 @@ func read(s sentence, before string) (st Statement, ok bool) {
 	lasting, passing, valued, refused := s.lasts(), s.has("passing"), hasValue(s.said, s.wide), s.refuses()
 	st.Text = s.said
 	switch {
-	case s.has("supposing") && !(lasting && !b.points && s.has("orders")):
+	case s.has("supposing") && !(lasting && !b.points && s.has("orders")) && !(s.begins("wishes") && s.begins("oneself")):
 		return Statement{}, false
 	case b.momentary && !lasting:
 		return Statement{}, false
 	case refused > 0 && (valued || length-refused > 1 && s.contrasts(refused)), s.has("corrects") && (valued || s.has("settings")) && !b.points:
 		st.Kind, st.Lasting = Correction, !passing
 	case s.has("decides") && (valued || length > 4):
-		st.Kind, st.Lasting = Decision, !passing
-	case lasting && !b.points:
+		st.Kind, st.Lasting = Decision, !passing && !s.has("unsure") && s.names()
+	case lasting && (!b.points || s.begins("lasting")):
 		st.Kind, st.Lasting = Rule, !passing || s.has("orders")
 	case b.fact && !s.has("unsure"):
 		if b.points {
@@ -195,16 +195,34 @@ func read(s sentence, before string) (st Statement, ok bool) {
 		if st.Kind = Fact; s.has("firm", "orders", "wishes") {
 			st.Kind = Rule
 		}
-		st.Lasting = !passing && !s.has("unsure") && (b.owned || s.begins("possessives") || valued && s.has("settings"))
+		owned := b.owned || s.begins("possessives") || valued && s.has("settings")
+		st.Lasting = !passing && (owned && !s.has("unsure") || st.Kind == Rule && s.firm(valued))
 	case order, s.has("orders", "wishes") && !b.points && length > 4 && (valued || s.has("orders", "firm")):
 		if !order && s.begins("oneself") && !s.begins("wishes") {
 			return Statement{}, false
 		}
-		st.Kind, st.Lasting = Rule, s.has("firm") && !passing && (valued || s.has("orders")) && !s.has("hasty")
+		st.Kind, st.Lasting = Rule, !passing && s.firm(valued)
 	default:
 		return Statement{}, false
 	}
 	return st, true
+}
+
+// leastNorm is the least number of words of a sentence that says how a thing must be, our choice.
+const leastNorm = 8
+
+// names reports whether a choice names what was chosen by more than a label, such as "option 2".
+func (s *sentence) names() bool {
+	return s.wide || slices.ContainsFunc(strings.Fields(Gist(s.means)), func(w string) bool {
+		at, _ := meanings()["decides"].find([]string{w})
+		return at < 0 && utf8.RuneCountInString(w) > 2
+	})
+}
+
+// firm reports whether a wish binds beyond the next step: it has a value or an order, or says how
+// some thing must be.
+func (s *sentence) firm(valued bool) bool {
+	return s.has("firm") && !s.has("hasty") && (valued || s.has("orders") || len(s.words) >= leastNorm && s.plain() && !s.has("unsure"))
 }
 
 // binding describes the subject and the value of a sentence.
@@ -425,6 +443,7 @@ func hasValue(text string, wide bool) bool {
 		first, n := utf8.DecodeRuneInString(w)
 		rest := w[n:]
 		switch {
+		case first == 'I' && strings.IndexAny(rest, "'’") == 0: // I'm, I'd
 		case wide && len(w) > 1 && unicode.IsLetter(first):
 			return true
 		case strings.ContainsFunc(w, unicode.IsDigit), strings.ContainsAny(rest, "/\\@_:"), strings.ContainsAny(rest, ".-") && unicode.IsLetter(first):
@@ -467,7 +486,7 @@ func paragraphs(text string) (out []string) {
 		switch {
 		case strings.HasPrefix(t, "```"):
 			open, code = false, !code
-		case code || t == "" || foreign(line, t):
+		case code || t == "" || foreign(line, t) || foreign(item, item):
 			open = false
 		case open && item == t && before >= wrapped:
 			out[len(out)-1] += " " + t
