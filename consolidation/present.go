@@ -100,8 +100,8 @@ func onDay(text, day string) (_ string, ok bool) {
 func capital(s string) string {
 	r, n := utf8.DecodeRuneInString(s)
 	word, rest, _ := strings.Cut(s, " ")
-	if !unicode.IsLower(r) || strings.ContainsFunc(word[n:], func(c rune) bool { return !unicode.IsLower(c) && c != '\'' && c != '’' && c != ',' }) || commands.MatchString(word) || argument.MatchString(rest) {
-		return s // a name of the code's, or a capital already
+	if !unicode.IsLower(r) || hasHan(s) || strings.ContainsFunc(word[n:], func(c rune) bool { return !unicode.IsLower(c) && c != '\'' && c != '’' && c != ',' }) || commands.MatchString(word) || argument.MatchString(rest) {
+		return s // a name in a script without capitals or of the code's, or a capital already
 	}
 	return string(unicode.ToTitle(r)) + s[n:]
 }

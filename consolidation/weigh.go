@@ -26,7 +26,7 @@ const (
 	scoreRepeat = 1.5
 	mostRepeat  = 3
 	scoreToday  = .5
-	scoreAgreed = 2 // less for a question with a bare yes, which is mostly leave to go on
+	scoreAgreed = 2.5 // less for a question with a bare yes, which is mostly leave to go on
 	scoreNeeded = .75 // for each later day on which a name that it introduced was needed
 	scoreOwn    = .5  // a name that the workspace knows
 )

@@ -222,6 +222,9 @@ func (s *sentence) names() bool {
 // firm reports whether a wish binds beyond the next step: it has a value or an order, or says how
 // some thing must be.
 func (s *sentence) firm(valued bool) bool {
+	if !s.wide && !valued && strings.Count(Gist(s.means), " ") < 2 {
+		return false // it says of nothing what it must be
+	}
 	return s.has("firm") && !s.has("hasty") && (valued || s.has("orders") || len(s.words) >= leastNorm && s.plain() && !s.has("unsure"))
 }
 
