@@ -79,7 +79,7 @@ func runRemember(ctx context.Context, a *cli.App, args []string, to string) erro
 	if err != nil {
 		return hintHands(a, err)
 	}
-	return showEdited(a, &api.EntryEdited{Edit: r.Edit, Path: r.Ref.Path, Line: r.Ref.StartLine, EndLine: r.Ref.EndLine, After: r.Text, Duplicate: r.Duplicate, Masked: r.Masked})
+	return showEdited(a, &api.EntryEdited{Edit: r.Edit, Path: r.Ref.Path, Line: r.Ref.StartLine, EndLine: r.Ref.EndLine, After: r.Text, Duplicate: r.Duplicate, Masked: r.Masked, Promoted: []string{}})
 }
 
 // editedJSON is the document of remember, edit and forget PATH:LINE.
@@ -98,6 +98,9 @@ func showEdited(a *cli.App, e *api.EntryEdited) error {
 	}
 	if e.Masked > 0 {
 		a.Tip("%s masked", display.Plural(e.Masked, "secret"))
+	}
+	for _, made := range e.Promoted {
+		a.Tip("stays, and was made of it: %s", display.Printable(made))
 	}
 	switch {
 	case e.Duplicate:

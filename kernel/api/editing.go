@@ -64,6 +64,9 @@ type EntryEdited struct {
 	Duplicate bool `json:"duplicate"`
 	// Masked counts the secrets that were masked.
 	Masked int `json:"masked"`
+	// Promoted are the entries of MEMORY.md, after their places, that were made of a removed entry.
+	// They stay.
+	Promoted []string `json:"promoted"`
 }
 
 // ListRequest is a request for the entries of memory.

@@ -16,7 +16,7 @@ import (
 
 // EditEntry replaces or removes an entry of a file.
 func (k *Keeper) EditEntry(ctx context.Context, e Editor, req *api.EntryRequest) (*api.EntryEdited, error) {
-	out := &api.EntryEdited{Path: req.Path}
+	out := &api.EntryEdited{Path: req.Path, Promoted: []string{}}
 	edited, err := k.Edit(ctx, e, func(read Reading) ([]api.EditFile, error) {
 		now, err := read(req.Path)
 		if err != nil {
@@ -31,7 +31,9 @@ func (k *Keeper) EditEntry(ctx context.Context, e Editor, req *api.EntryRequest)
 		}
 		out.Path, out.Line, out.Before = now.Path, old.StartLine, k.Masker.Text(old.Text)
 		p := api.PassageRequest{Version: now.Hash, From: old.StartLine, Lines: old.EndLine - old.StartLine + 1, Delete: req.Delete}
-		if !req.Delete {
+		if req.Delete {
+			out.Promoted = k.Promoted(old.Text)
+		} else {
 			p.Text = markdownstore.Item(markdownstore.MarkOf(old.Text), req.Text)
 		}
 		f, err := passage(k, now, &p)
@@ -83,6 +85,33 @@ func noEntry(path string, line, lines int, all []consolidation.Entry) error {
 	return none
 }
 
+// Promoted returns the places of MEMORY.md's entries that were made of lines of some texts of logs,
+// with these entries.
+func (k *Keeper) Promoted(texts ...string) []string {
+	out := []string{}
+	if k.Files == nil {
+		return out
+	}
+	memory, _ := k.Files.ReadFile(memoryPath)
+	for _, e := range consolidation.Entries(markdownstore.Parse(memoryPath, memory.Text)) {
+		for _, ref := range e.From {
+			path, n, _ := consolidation.PlaceOf(ref)
+			log, err := k.Files.ReadFile(path)
+			lines := linesOf(log.Text)
+			if err != nil || n < 1 || n > len(lines) || strings.TrimSpace(lines[n-1]) == "" {
+				continue
+			}
+			if slices.ContainsFunc(texts, func(t string) bool { return strings.Contains(t, strings.TrimSpace(lines[n-1])) }) {
+				out = append(out, e.Place()+" "+k.Masker.Text(e.Plain))
+			}
+		}
+	}
+	return out
+}
+
+// memoryPath is the file of curated memory.
+const memoryPath = "MEMORY.md"
+
 // mostListed is how many places an error names.
 const mostListed = 5
 
@@ -117,7 +146,7 @@ func (k *Keeper) Add(ctx context.Context, e Editor, path, text string) (*api.Ent
 }
 
 func (k *Keeper) addOnce(ctx context.Context, e Editor, path, text string) (*api.EntryEdited, error) {
-	out := &api.EntryEdited{Path: path}
+	out := &api.EntryEdited{Path: path, Promoted: []string{}}
 	edited, err := k.Edit(ctx, e, func(read Reading) ([]api.EditFile, error) {
 		now, err := read(path)
 		if err != nil {
