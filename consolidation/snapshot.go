@@ -67,7 +67,7 @@ func (s *Snapshot) File(path string) *File {
 	}
 	i, ok := s.at[path]
 	if !ok {
-		if i, ok = s.at[markdownstore.Composed(path)]; !ok {
+		if i, ok = s.at[textutil.Composed(path)]; !ok {
 			return nil
 		}
 	}
@@ -80,7 +80,7 @@ func (s *Snapshot) exists(path string) bool {
 	if !fs.ValidPath(path) {
 		return false
 	}
-	_, err := fs.Stat(s.fsys, markdownstore.Spelled(s.fsys, path))
+	_, err := fs.Stat(s.fsys, textutil.Spelled(s.fsys, path))
 	return err == nil
 }
 
@@ -138,7 +138,7 @@ func (s *Snapshot) Again(ctx context.Context, fsys fs.FS, maxBytes int64) (*Snap
 	slices.SortFunc(s.Files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
 	for i := range s.Files {
 		s.at[s.Files[i].Path] = i
-		if typed := markdownstore.Composed(s.Files[i].Path); s.File(typed) == nil {
+		if typed := textutil.Composed(s.Files[i].Path); s.File(typed) == nil {
 			s.at[typed] = i
 		}
 	}

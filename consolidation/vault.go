@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel/internal/textutil"
-	"github.com/memkernel/memkernel/markdownstore"
 )
 
 // mostNames is the most files of a workspace that are searched for the target of a wiki link. In
@@ -52,7 +51,7 @@ func (v *vault) read() {
 			v.partial = true
 			return fs.SkipAll
 		}
-		low := strings.ToLower(markdownstore.Composed(name))
+		low := strings.ToLower(textutil.Composed(name))
 		v.byName[low] = append(v.byName[low], p)
 		if stem := strings.TrimSuffix(low, ".md"); stem != low {
 			v.byName[stem] = append(v.byName[stem], p)
@@ -90,12 +89,12 @@ func texts(v any) (out []string) {
 // find returns the file that a name leads to, "" if there is none.
 func (v *vault) find(name string) string {
 	v.read()
-	low := strings.TrimPrefix(strings.ToLower(markdownstore.Composed(path.Clean(name))), "/")
+	low := strings.TrimPrefix(strings.ToLower(textutil.Composed(path.Clean(name))), "/")
 	for strings.HasPrefix(low, "../") {
 		low = low[len("../"):]
 	}
 	for _, p := range v.byName[path.Base(low)] {
-		if at := strings.ToLower(markdownstore.Composed(p)); at == low || at == low+".md" || strings.HasSuffix(at, "/"+low) || strings.HasSuffix(at, "/"+low+".md") {
+		if at := strings.ToLower(textutil.Composed(p)); at == low || at == low+".md" || strings.HasSuffix(at, "/"+low) || strings.HasSuffix(at, "/"+low+".md") {
 			return p
 		}
 	}

@@ -1,4 +1,4 @@
-package markdownstore_test
+package textutil_test
 
 import (
 	"os"
@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
-	"github.com/memkernel/memkernel/markdownstore"
+	"github.com/memkernel/memkernel/internal/textutil"
 )
 
 // A file whose name has its accents as characters of their own is read by the name as typed.
@@ -21,13 +21,13 @@ func TestDecomposedName(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"memory/büro/züge.md", stored} {
-		if got := markdownstore.Spelled(os.DirFS(dir), name); norm.NFC.String(got) != "memory/büro/züge.md" {
+		if got := textutil.Spelled(os.DirFS(dir), name); norm.NFC.String(got) != "memory/büro/züge.md" {
 			t.Errorf("%q is %q", name, got)
 		} else if _, err := os.Stat(filepath.Join(dir, got)); err != nil {
 			t.Error(err)
 		}
 	}
-	if got := markdownstore.Spelled(os.DirFS(dir), "memory/büro/nüsse.md"); got == stored {
+	if got := textutil.Spelled(os.DirFS(dir), "memory/büro/nüsse.md"); got == stored {
 		t.Error("another name finds the file")
 	}
 }
