@@ -8,6 +8,7 @@ import (
 
 	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/kernel/health"
+	"github.com/memkernel/memkernel/ledger"
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
@@ -63,6 +64,7 @@ func (a *auditor) dailyLog() {
 // who may leave them unchanged for years. Upkeep looks after the files whose entries all name a
 // source.
 func (a *auditor) staleFiles() {
+	a.staleLines()
 	var old []*File
 	for i := range a.snap.Files {
 		f := &a.snap.Files[i]
@@ -90,6 +92,42 @@ func (a *auditor) staleFiles() {
 	}
 	a.add(health.Finding{Severity: health.Note, Place: health.Place{Path: old[0].Path}, Others: others, What: what,
 		Hint: "see whether it still holds: correct it or archive it"})
+}
+
+// staleLines reports lines that are out of date by their own words. Logs, and sections about the
+// past, tell what was so.
+func (a *auditor) staleLines() {
+	for i := range a.snap.Files {
+		f := &a.snap.Files[i]
+		if past, _ := ledger.Heading(f.Path); past || f.Tier == markdownstore.TierDated || f.archived() || f.Shadowed || datedName.MatchString(f.Path) {
+			continue
+		}
+		for j := range f.Entries {
+			e := &f.Entries[j]
+			if past, _ := ledger.Heading(strings.Join(e.Trail, " ")); past || e.State != StateNone || e.Kind == markdownstore.UnitQuote || firstDate(strings.Join(e.Trail, " ")) != "" {
+				continue
+			}
+			n := e.StartLine
+			for l := range lines(e.Text) {
+				switch day, ahead := ledger.Stale(l, a.Now); {
+				case ahead:
+					a.add(health.Finding{Severity: health.Note, Place: health.Lines(f.Path, n, n), What: fmt.Sprintf("calls %s yet to come, which was %s ago: %q", day, a.since(day), a.excerpt(l)), Hint: "say what came of it"})
+				case day != "":
+					a.add(health.Finding{Severity: health.Note, Place: health.Lines(f.Path, n, n), What: fmt.Sprintf("says how things were on %s, %s ago: %q", day, a.since(day), a.excerpt(l)), Hint: "see whether it still holds"})
+				}
+				n++
+			}
+		}
+	}
+}
+
+// datedName matches the path of a note of a day.
+var datedName = textutil.LazyRegexp(`\d{4}[-_.]\d{2}[-_.]\d{2}`)
+
+// since returns how long ago a day was.
+func (a *auditor) since(day string) string {
+	at, _ := markdownstore.ParseDate(day, a.Timezone)
+	return age(a.Now.Sub(at))
 }
 
 // memoryAge looks at the newest date that MEMORY.md itself holds. If it holds none, the file's

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/memkernel/memkernel/ledger"
 )
 
 // weigh computes the weight of each term. The number of passages that hold a term is counted
@@ -246,15 +248,31 @@ func (r *refiner) around(ps []*place, i int) float64 {
 // toldAmong is the number of best passages that are searched for words of time.
 const toldAmong = 64
 
-// raiseTimes raises the scores of the best passages that mention a time. It raises only turns of
-// conversations, because lists and logs mention a time in every line.
+// toldInNotes is the factor for passages of notes that mention a time, in place of Signals.Told.
+// mostTold is the most bytes of such a passage. Both are our choice.
+const (
+	toldInNotes = 1.25
+	mostTold    = 200
+)
+
+// raiseTimes raises the scores of the best passages that mention a time. Of other text than turns
+// of conversations it raises only short notes, if the question is not about what happened: the days
+// of logs answer such questions, and the time before an entry is no answer.
 func (r *refiner) raiseTimes() {
 	words := timeWords()
+	notes := !asksDone().MatchString(r.q.Text)
 	for _, p := range r.best(toldAmong) {
 		if p.session.talk && slices.ContainsFunc(p.body.set, func(t uint32) bool { return words[t] }) {
 			p.score *= r.sig.Told
+		} else if notes && !p.session.talk && p.end-p.begin <= mostTold && ledger.SaysTime(p.text()[len(claimLead.FindString(p.text())):]) && p.by == "" && !r.stale(p) {
+			p.score *= toldInNotes
 		}
 	}
+}
+
+// stale reports whether a passage says itself that it holds for a day long ago.
+func (r *refiner) stale(p *place) bool {
+	return OutOfDate(p.text(), r.q.Now) != ""
 }
 
 // text returns the passage's lines.

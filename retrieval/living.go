@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/memkernel/memkernel/ledger"
 )
 
 // Text that holds today comes before text that doesn't, if both match about equally.
@@ -18,6 +20,18 @@ const (
 
 // claimsAmong is the number of the best passages whose claims are compared with all others.
 const claimsAmong = 48
+
+// OutOfDate says why a line is out of date by its own words, "" if it isn't.
+func OutOfDate(line string, now time.Time) string {
+	switch day, ahead := ledger.Stale(line, now); {
+	case day == "":
+		return ""
+	case ahead:
+		return "out of date: " + day + " is over"
+	default:
+		return "out of date: it is as of " + day
+	}
+}
 
 // past reports whether the question is about the past. Its hits then keep their places.
 func (s *search) past() bool {

@@ -295,6 +295,9 @@ func (r *refiner) candidates(chunks []*candidate) []*candidate {
 	made := make([]candidate, len(top))
 	for i, p := range top {
 		held[p.chunk] = true
+		if p.by == "" && r.stale(p) {
+			p.by = cite(p.chunk.hit.Path, p.from, p.to)
+		}
 		c := &made[i]
 		p.candidate(c, w)
 		switch {

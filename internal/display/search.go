@@ -74,9 +74,9 @@ func showRuns(b *strings.Builder, h *retrieval.Hit, runs []retrieval.More, p Sty
 		if h.Path == "" && len(runs) > 1 {
 			say(Gray, Printable(r.Citation))
 		}
-		if by := r.SupersededBy; by == r.Citation {
+		if by := r.SupersededBy; by == r.Citation && retrieval.OutOfDate(r.Text, time.Now()) == "" {
 			say(yellow, "no longer holds, it says")
-		} else if by != "" {
+		} else if by != "" && by != r.Citation {
 			say(yellow, "superseded by "+Printable(by))
 		}
 		if r.ByFact != "" {
@@ -91,6 +91,9 @@ func showRuns(b *strings.Builder, h *retrieval.Hit, runs []retrieval.More, p Sty
 			number := "    "
 			if h.Path != "" {
 				number = fmt.Sprintf("  %*d  ", gutter, no)
+			}
+			if why := retrieval.OutOfDate(line, time.Now()); why != "" {
+				say(yellow, why)
 			}
 			ink := Gray
 			if r.Citation == h.Citation {
