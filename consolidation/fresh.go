@@ -97,6 +97,7 @@ func (a *auditor) staleFiles() {
 // staleLines reports lines that are out of date by their own words. Logs, and sections about the
 // past, tell what was so.
 func (a *auditor) staleLines() {
+	left := a.snap.whoLeft()
 	for i := range a.snap.Files {
 		f := &a.snap.Files[i]
 		if past, _ := ledger.Heading(f.Path); past || f.Tier == markdownstore.TierDated || f.archived() || f.Shadowed || datedName.MatchString(f.Path) {
@@ -109,7 +110,10 @@ func (a *auditor) staleLines() {
 			}
 			n := e.StartLine
 			for l := range lines(e.Text) {
+				who := keeping.FindStringSubmatch(l)
 				switch day, ahead := ledger.Stale(l, a.Now); {
+				case who != nil && left[who[1]] != nil && left[who[1]].Date >= e.Date:
+					a.add(health.Finding{Severity: health.Note, Place: health.Lines(f.Path, n, n), What: fmt.Sprintf("says what %s does: %q, but %s says that %s left", who[1], a.excerpt(l), left[who[1]].Place(), who[1]), Hint: "name who does it now"})
 				case ahead:
 					a.add(health.Finding{Severity: health.Note, Place: health.Lines(f.Path, n, n), What: fmt.Sprintf("calls %s yet to come, which was %s ago: %q", day, a.since(day), a.excerpt(l)), Hint: "say what came of it"})
 				case day != "":
@@ -119,6 +123,23 @@ func (a *auditor) staleLines() {
 			}
 		}
 	}
+}
+
+var (
+	// leaving matches a line by which a person left, and keeping one by which a person has a task.
+	leaving = textutil.LazyRegexp(`\b(\p{Lu}\p{L}{2,})(?: has)? left(?: (?:us|the (?:team|company|project|firm))\b| (?:on|in) (?:\d|\p{Lu}))`)
+	keeping = textutil.LazyRegexp(`\b(\p{Lu}\p{L}{2,}) (?:currently |still |now )*(?:maintains|owns|leads|manages|runs|reviews|approves|is (?:responsible|in charge|our|the (?:owner|lead|maintainer|contact)))\b`)
+)
+
+// whoLeft returns the newest entry by which each person left.
+func (s *Snapshot) whoLeft() map[string]*Entry {
+	out := map[string]*Entry{}
+	s.each(func(e *Entry) {
+		if m := leaving.FindStringSubmatch(e.Plain); m != nil && e.State == StateNone && (out[m[1]] == nil || newer(e, out[m[1]])) {
+			out[m[1]] = e
+		}
+	})
+	return out
 }
 
 // datedName matches the path of a note of a day.
