@@ -55,7 +55,7 @@
 //
 // A log that others write is read as remarks, one for each thing that an item or a sentence says.
 // A cause, its remedy and its lesson in neighbouring lines are one remark. The words of a remark
-// show its sense (vocabulary.txt): a person's wish or rule, a decision, a lesson with cause or
+// show its sense (ledger/words.txt): a person's wish or rule, a decision, a lesson with cause or
 // remedy, or a lasting fact with its value. The label and the headings add to this, but a heading
 // alone makes nothing of a line. Tasks, statuses, reports of work, other people's studies, copies of
 // talks and lines of a form are left out, and so is a remark whose subject is neither in it nor

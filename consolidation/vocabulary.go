@@ -1,10 +1,11 @@
 package consolidation
 
 import (
-	_ "embed"
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/memkernel/memkernel/ledger"
 )
 
 // cue is a set of senses that the words of a text show.
@@ -68,35 +69,19 @@ const cueNames = `person prefer want ask state rule lasting decide change reason
 	except opening only not pointing begins idle order important today yesterday tomorrow someday
 	heads-passing heads-wish heads-decision heads-lesson heads-people heads-fact heads-cause heads-remedy heads-work heads-dump heads-any`
 
-//go:embed vocabulary.txt
-var vocabulary string
-
 // phrase is a phrase of the vocabulary without its first word.
 type phrase struct {
 	rest []string
 	cue  cue
 }
 
-// tablesOf has the words of each table of the vocabulary.
-var tablesOf = sync.OnceValue(func() map[string][]string {
-	out, now := map[string][]string{}, ""
-	for line := range strings.SplitSeq(vocabulary, "\n") {
-		if strings.HasPrefix(line, " ") {
-			out[now] = append(out[now], strings.Fields(line)...)
-		} else {
-			now = strings.TrimSuffix(line, ":")
-		}
-	}
-	return out
-})
-
 // phrasesOf has the phrases of the cues by their first word. The key of a word for any ending ends
 // in a star.
 var phrasesOf = sync.OnceValue(func() map[string][]phrase {
 	out := map[string][]phrase{}
 	for i, name := range strings.Fields(cueNames) {
-		for _, p := range tablesOf()[name] {
-			ws := words(strings.ReplaceAll(p, "_", " "))
+		for _, p := range ledger.Cue(name) {
+			ws := words(p)
 			if strings.HasSuffix(p, "*") {
 				ws[0] += "*"
 			}

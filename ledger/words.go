@@ -38,10 +38,19 @@ var tables = sync.OnceValue(func() map[string][]string {
 	return out
 })
 
+// cues begins the names of the sections for package consolidation.
+const cues = "cue "
+
+// Cue returns the words and phrases by which a text shows a sense.
+func Cue(name string) []string { return tables()[cues+name] }
+
 // meanings has the phrases by the names of the sections in words.txt.
 var meanings = sync.OnceValue(func() map[string]*phrases {
 	out := map[string]*phrases{}
 	for name, list := range tables() {
+		if strings.HasPrefix(name, cues) {
+			continue
+		}
 		out[name] = &phrases{byFirst: map[string][][]string{}}
 		for _, p := range list {
 			out[name].add(p)
