@@ -140,7 +140,7 @@ var arrows = map[string][]string{
 	"serve":           {".", "budget", "cachelayout", "checkpoint", "index", "internal/atomicfile", "internal/document", "internal/jsonl", "internal/rendezvous", "internal/store", "kernel", "kernel/api", "kernel/billing", "kernel/fault", "markdownstore", "pagevm/journal", "retrieval/foreign", "transcript"},
 	"serve/hook":      {".", "cachelayout", "checkpoint", "internal/atomicfile", "internal/choice", "internal/jsonl", "internal/settings", "internal/store", "internal/textutil", "kernel", "kernel/api", "kernel/fault", "markdownstore", "pagevm/mask", "pagevm/represent", "retrieval", "transcript"},
 	"serve/install":   {"internal/atomicfile", "internal/jsonl", "internal/rendezvous", "internal/settings", "internal/store", "internal/textutil", "markdownstore", "serve/hook", "sessions"},
-	"serve/mcp":       {"index/watch", "internal/jsonl", "kernel", "kernel/api", "markdownstore", "serve/tools"},
+	"serve/mcp":       {"internal/jsonl", "kernel", "kernel/api", "markdownstore", "serve/tools"},
 	"serve/meter":     {".", "cachelayout", "internal/store", "kernel/api", "kernel/billing", "serve/proxy"},
 	"serve/proxy":     {".", "budget", "cachelayout", "checkpoint", "internal/store", "kernel", "kernel/api", "kernel/billing", "kernel/fault", "pagevm/toolcall", "transcript"},
 	"serve/tools":     {"index", "internal/textutil", "kernel", "kernel/api", "markdownstore", "pagevm/journal", "retrieval"},

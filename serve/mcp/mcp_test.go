@@ -25,15 +25,13 @@ import (
 // rig is a server over a small workspace, with a client connected.
 type rig struct {
 	*testing.T
-	dir     string
-	client  *sdk.ClientSession
-	updated chan string
-	acked   chan struct{} // a subscription is active
+	dir    string
+	client *sdk.ClientSession
 }
 
 func connect(t *testing.T, o tools.Options) *rig {
 	t.Helper()
-	r := &rig{T: t, dir: filepath.Join(t.TempDir(), "workspace"), updated: make(chan string, 16), acked: make(chan struct{}, 16)}
+	r := &rig{T: t, dir: filepath.Join(t.TempDir(), "workspace")}
 	r.put("MEMORY.md", "# Memory\n\nThe deploy window is Tuesday at nine.\n")
 	r.put("memory/2026-03-01.md", "# 2026-03-01\n\nWe chose Postgres for the ledger.\n")
 	r.put("memory/notes.md", "# Notes\n\nThe ledger is replayed every night.\n")
@@ -59,18 +57,7 @@ func connect(t *testing.T, o tools.Options) *rig {
 	serving, stop := context.WithCancel(ctx)
 	ended := make(chan error, 1)
 	go func() { ended <- s.Run(serving, there) }()
-	c := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, &sdk.ClientOptions{
-		ResourceUpdatedHandler: func(_ context.Context, req *sdk.ResourceUpdatedNotificationRequest) {
-			r.updated <- req.Params.URI
-		}})
-	c.AddReceivingMiddleware(func(next sdk.MethodHandler) sdk.MethodHandler {
-		return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
-			if method == "notifications/subscriptions/acknowledged" {
-				r.acked <- struct{}{}
-			}
-			return next(ctx, method, req)
-		}
-	})
+	c := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil)
 	if r.client, err = c.Connect(ctx, here, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -311,24 +298,6 @@ func TestNoResourceLeadsOut(t *testing.T) {
 				t.Errorf("%q was read: %.40q", uri, got.Contents[0].Text)
 			}
 		}
-	}
-}
-
-// TestUpdates: a client that subscribed hears of appends by a tool, and of an editor.
-func TestUpdates(t *testing.T) {
-	r := connect(t, tools.Options{Private: true})
-	uri := "memkernel://memory/MEMORY.md"
-	if err := r.client.Subscribe(context.Background(), &sdk.SubscribeParams{URI: uri}); err != nil {
-		t.Fatal(err)
-	}
-	<-r.acked // Subscribe doesn't wait for it
-	r.call(tools.MemoryAppend, map[string]any{"text": "Freeze begins in December.", "path": "MEMORY.md"})
-	if got := <-r.updated; got != uri {
-		t.Errorf("told of %s", got)
-	}
-	r.put("MEMORY.md", "# Memory\n\nAll of it was written anew by hand.\n")
-	if got := <-r.updated; got != uri {
-		t.Errorf("told of %s", got)
 	}
 }
 

@@ -4,7 +4,7 @@
 //	client ── frames ──► sdk ──► Server ──► tools.Set ──► kernel     tools/call
 //	                              │
 //	                              └───────► kernel.Read              resources/read
-//	        ◄── frames ── notifications: a resource was written to, the list changed
+//	        ◄── frames ── notifications: the list of resources changed
 //
 // A tool's answer is JSON as text. With [Options.AllTools] the same JSON is also structured
 // content, which follows the tool's output schema. By default it is not, because some hosts show
@@ -60,9 +60,8 @@ type Server struct {
 	opts Options
 	sdk  *sdk.Server
 
-	mu      sync.Mutex // guards listed
-	listed  map[string]bool
-	follows *follower
+	mu     sync.Mutex // guards listed
+	listed map[string]bool
 }
 
 // New makes a server on a kernel. The server does not close the kernel.
@@ -79,10 +78,6 @@ func New(k *kernel.Kernel, opts *Options) (*Server, error) {
 		SetCacheable: func(_ context.Context, _ sdk.Request, c *sdk.Cacheable) { c.CacheScope = "private" }}
 	if !s.opts.AllTools {
 		s.opts.Store = nil // for a server with resources hosts show a model three tools more
-	}
-	if s.opts.Store != nil {
-		s.follows = newFollower(s)
-		o.SubscribeHandler, o.UnsubscribeHandler = s.follows.subscribe, s.follows.unsubscribe
 	}
 	s.sdk = sdk.NewServer(&sdk.Implementation{Name: "memkernel", Title: "memkernel memory", Version: s.opts.Version}, o)
 	set, err := s.set()
@@ -128,7 +123,6 @@ func (s *Server) Serve(ctx context.Context, r io.Reader, w io.Writer) error {
 
 // Run speaks over a transport until the client hangs up or ctx ends.
 func (s *Server) Run(ctx context.Context, t sdk.Transport) error {
-	defer s.follows.stop()
 	session, err := s.sdk.Connect(ctx, t, nil)
 	if err != nil {
 		return err
@@ -184,9 +178,6 @@ func (s *Server) call(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallT
 		return refuse(wrong)
 	case err != nil:
 		return nil, err
-	}
-	if tools.Writes(req.Params.Name) {
-		s.follows.look(ctx)
 	}
 	res := &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: string(answer)}}}
 	if s.opts.AllTools {

@@ -26,8 +26,8 @@ const (
 	largestID = 1 << 53
 )
 
-// stream is the connection to a client: every line is a message or a batch of messages. Any other
-// line gets an error as its answer, and the next line is read.
+// stream is the connection to a client: every line is a message. Any other line gets an error as its
+// answer, and the next line is read.
 type stream struct {
 	from     io.Reader
 	messages chan jsonrpc.Message // closed at the end of the input
@@ -37,14 +37,8 @@ type stream struct {
 
 	mu     sync.Mutex // guards the fields below and writing
 	to     io.Writer
-	calls  map[jsonrpc.ID]*batch // calls without an answer
-	silent chan struct{}         // closed once no call is without an answer, nil if nothing waits
-}
-
-// batch is a list of messages that came in one line. Their answers are also one list.
-type batch struct {
-	open    int // calls without an answer
-	answers []json.RawMessage
+	calls  map[jsonrpc.ID]bool // calls without an answer
+	silent chan struct{}       // closed once no call is without an answer, nil if nothing waits
 }
 
 // refusal is the answer to a message that is no request.
@@ -55,7 +49,7 @@ type refusal struct {
 }
 
 func newStream(r io.Reader, w io.Writer) *stream {
-	s := &stream{from: r, to: w, messages: make(chan jsonrpc.Message), closed: make(chan struct{}), calls: map[jsonrpc.ID]*batch{}}
+	s := &stream{from: r, to: w, messages: make(chan jsonrpc.Message), closed: make(chan struct{}), calls: map[jsonrpc.ID]bool{}}
 	s.close = sync.OnceValue(func() error {
 		close(s.closed)
 		if c, ok := r.(io.Closer); ok {
@@ -95,8 +89,7 @@ func (s *stream) Read(ctx context.Context) (jsonrpc.Message, error) {
 	return nil, io.EOF
 }
 
-// Write implements sdk.Connection. The answer to a call of a batch waits for the other answers of
-// the batch.
+// Write implements sdk.Connection.
 func (s *stream) Write(_ context.Context, m jsonrpc.Message) error {
 	text, err := jsonrpc.EncodeMessage(m)
 	if err != nil {
@@ -104,21 +97,13 @@ func (s *stream) Write(_ context.Context, m jsonrpc.Message) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	r, ok := m.(*jsonrpc.Response)
-	if !ok {
-		return s.write(text)
-	}
-	in := s.calls[r.ID]
-	delete(s.calls, r.ID)
-	if in == nil {
-		err = s.write(text)
-	} else {
-		in.open--
-		err = s.answer(in, text)
-	}
-	if len(s.calls) == 0 && s.silent != nil {
-		close(s.silent)
-		s.silent = nil
+	err = s.write(text)
+	if r, ok := m.(*jsonrpc.Response); ok {
+		delete(s.calls, r.ID)
+		if len(s.calls) == 0 && s.silent != nil {
+			close(s.silent)
+			s.silent = nil
+		}
 	}
 	return err
 }
@@ -127,22 +112,6 @@ func (s *stream) Write(_ context.Context, m jsonrpc.Message) error {
 func (s *stream) write(text []byte) error {
 	_, err := s.to.Write(append(text, '\n'))
 	return err
-}
-
-// answer adds an answer to a batch, and writes the list once it is complete. A nil text adds no
-// answer. The caller must hold mu.
-func (s *stream) answer(in *batch, text json.RawMessage) error {
-	if text != nil {
-		in.answers = append(in.answers, text)
-	}
-	if in.open > 0 || len(in.answers) == 0 {
-		return nil
-	}
-	list, err := json.Marshal(in.answers)
-	if err != nil {
-		return err
-	}
-	return s.write(list)
 }
 
 // read passes on all messages of the input. At its end it waits for the answers, so that a
@@ -200,42 +169,10 @@ func (s *stream) line(text []byte) {
 			s.refuse(no)
 			return
 		}
-		if value[0] == '[' {
-			s.list(value)
-			continue
-		}
-		m, no := s.message(value, nil)
+		m, no := s.message(value)
 		s.pass(m)
 		s.refuse(no)
 	}
-}
-
-// list passes on the messages of a batch.
-func (s *stream) list(value json.RawMessage) {
-	var all []json.RawMessage
-	if json.Unmarshal(value, &all) != nil || len(all) == 0 {
-		s.refuse(invalid("the batch is empty", nil))
-		return
-	}
-	in := &batch{open: 1} // which is this function
-	var requests []jsonrpc.Message
-	for _, raw := range all {
-		m, no := s.message(raw, in)
-		if no != nil {
-			text, _ := json.Marshal(no) // plain data
-			s.mu.Lock()
-			in.answers = append(in.answers, text)
-			s.mu.Unlock()
-		}
-		requests = append(requests, m)
-	}
-	for _, m := range requests {
-		s.pass(m)
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	in.open--
-	_ = s.answer(in, nil) // the SDK's next write meets the same error
 }
 
 // pass hands a message to the SDK. nil is none.
@@ -269,7 +206,7 @@ func invalid(why string, id json.RawMessage) *refusal {
 // message reads one message, and counts it if it is a call. It returns a refusal in place of a
 // message for which the SDK would end the connection or give no answer. It drops an answer to an
 // unknown request. If both ends refused such answers, they would never stop.
-func (s *stream) message(raw json.RawMessage, in *batch) (jsonrpc.Message, *refusal) {
+func (s *stream) message(raw json.RawMessage) (jsonrpc.Message, *refusal) {
 	var f map[string]json.RawMessage
 	if raw[0] != '{' || json.Unmarshal(raw, &f) != nil {
 		return nil, invalid("the message is no object", nil)
@@ -300,12 +237,10 @@ func (s *stream) message(raw json.RawMessage, in *batch) (jsonrpc.Message, *refu
 	if r, ok := m.(*jsonrpc.Request); ok && r.IsCall() && method != "subscriptions/listen" { // which is open until the client leaves
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		if _, open := s.calls[r.ID]; open {
+		if s.calls[r.ID] {
 			return nil, invalid("the id is that of a call without an answer yet", nil) // whose answer this one must not seem
 		}
-		if s.calls[r.ID] = in; in != nil {
-			in.open++
-		}
+		s.calls[r.ID] = true
 	}
 	return m, nil
 }
