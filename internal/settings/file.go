@@ -1,5 +1,5 @@
 // Package settings edits settings files of other programs: JSON, with or without comments, TOML,
-// lines of YAML, and sections of texts between marks. It changes only the requested parts and
+// and sections of texts between marks. It reads YAML. It changes only the requested parts and
 // keeps every other byte. If it can't read a file, it returns an error with the file and the
 // line, and never writes the file. It follows the links to people's settings files, and replaces
 // a file as a whole, unless somebody wrote to it meanwhile. It knows no program and no setting.

@@ -62,65 +62,20 @@ func (d *TOML) Text(names ...string) string {
 	return s
 }
 
-// Pair is a key of a table and its value: a string or a list of strings.
-type Pair struct {
-	Key   string
-	Value any
-}
-
-// String returns the pair as a line of TOML.
-func (p Pair) String() string {
-	switch v := p.Value.(type) {
-	case []string:
-		quoted := make([]string, len(v))
-		for i, s := range v {
-			quoted[i] = tomlString(s)
-		}
-		return p.Key + " = [" + strings.Join(quoted, ", ") + "]"
-	default:
-		return p.Key + " = " + tomlString(fmt.Sprint(v))
-	}
-}
-
-// tomlString quotes a text. It writes out the characters that Go escapes differently from TOML.
-func tomlString(s string) string {
-	if !strings.ContainsAny(s, "'\n\r") && strings.Contains(s, `\`) && s == strings.ToValidUTF8(s, "") {
-		return "'" + s + "'"
-	}
-	var b strings.Builder
-	b.WriteByte('"')
-	for _, r := range s {
-		switch {
-		case r == '"' || r == '\\':
-			b.WriteByte('\\')
-			b.WriteRune(r)
-		case r < 0x20 || r == 0x7f:
-			fmt.Fprintf(&b, `\u%04x`, r)
-		default:
-			b.WriteRune(r)
-		}
-	}
-	b.WriteByte('"')
-	return b.String()
-}
-
-// Add puts a table PARENT.NAME at the end of the file.
-func (d *TOML) Add(parent, name string, pairs ...Pair) error {
-	eol := d.eol()
-	text := d.text
+// Add puts a table PARENT.NAME with the fields of a struct at the end of the file.
+func (d *TOML) Add(parent, name string, fields any) error {
+	eol, text := textEOL([]byte(d.text)), d.text
 	if text != "" && !strings.HasSuffix(text, "\n") {
 		text += eol
 	}
 	if strings.TrimSpace(text) != "" {
 		text += eol
 	}
-	text += "[" + parent + "." + name + "]" + eol
-	values := map[string]any{}
-	for _, p := range pairs {
-		text += p.String() + eol
-		values[p.Key] = treeValue(p.Value)
+	lines, values, err := d.lines(fields)
+	if err != nil {
+		return err
 	}
-	want := copyTree(d.tree)
+	want := d.copy()
 	p, ok := want[parent].(map[string]any)
 	if !ok {
 		p = map[string]any{}
@@ -128,10 +83,26 @@ func (d *TOML) Add(parent, name string, pairs ...Pair) error {
 	}
 	p[name] = values
 	// A table that is written as a value can't be extended, and not every parser reports this.
-	if d.assigned(parent) || !d.take(text, want) {
+	if d.assigned(parent) || !d.take(text+"["+parent+"."+name+"]"+eol+lines, want) {
 		return &Error{Path: d.path, Err: fmt.Errorf("a table %s.%s can't be put behind what there is", parent, name)}
 	}
 	return nil
+}
+
+// lines returns the lines of a table, and its values as the parser gives them.
+func (d *TOML) lines(fields any) (string, map[string]any, error) {
+	data, err := toml.Marshal(fields)
+	if err != nil {
+		return "", nil, err
+	}
+	values, err := readTOML(string(data))
+	return strings.ReplaceAll(string(data), "\n", textEOL([]byte(d.text))), values, err
+}
+
+// copy returns the file's values, which the caller may change.
+func (d *TOML) copy() map[string]any {
+	tree, _ := readTOML(d.text) // it was read before
+	return tree
 }
 
 // assigned reports whether a line gives a name a value.
@@ -145,29 +116,32 @@ func (d *TOML) assigned(name string) bool {
 }
 
 // Set gives a key of the table PARENT.NAME another value. The table must have the key.
-func (d *TOML) Set(parent, name string, to Pair) error {
-	want := copyTree(d.tree)
-	want[parent].(map[string]any)[name].(map[string]any)[to.Key] = treeValue(to.Value)
+func (d *TOML) Set(parent, name, key string, value any) error {
+	line, values, err := d.lines(map[string]any{key: value})
+	if err != nil {
+		return err
+	}
+	want := d.copy()
+	want[parent].(map[string]any)[name].(map[string]any)[key] = values[key]
 	lines := strings.SplitAfter(d.text, "\n")
-	for i, line := range lines {
-		key, _, ok := strings.Cut(line, "=")
-		if k := strings.Trim(strings.TrimSpace(key), `"'`); !ok || k != to.Key {
+	for i, old := range lines {
+		k, _, ok := strings.Cut(old, "=")
+		if !ok || strings.Trim(strings.TrimSpace(k), `"'`) != key {
 			continue
 		}
-		end := line[len(strings.TrimRight(line, "\r\n")):]
-		lead := line[:len(line)-len(strings.TrimLeft(line, " \t"))]
+		lead := old[:len(old)-len(strings.TrimLeft(old, " \t"))]
 		for j := i + 1; j <= len(lines); j++ {
-			if d.take(strings.Join(lines[:i], "")+lead+to.String()+end+strings.Join(lines[j:], ""), want) {
+			if d.take(strings.Join(lines[:i], "")+lead+line+strings.Join(lines[j:], ""), want) {
 				return nil
 			}
 		}
 	}
-	return &Error{Path: d.path, Err: fmt.Errorf("%s of %s.%s is written in a way that can't be edited", to.Key, parent, name)}
+	return &Error{Path: d.path, Err: fmt.Errorf("%s of %s.%s is written in a way that can't be edited", key, parent, name)}
 }
 
 // Drop removes the table PARENT.NAME with the tables in it.
 func (d *TOML) Drop(parent, name string) error {
-	want := copyTree(d.tree)
+	want := d.copy()
 	p := want[parent].(map[string]any)
 	if delete(p, name); len(p) == 0 {
 		delete(want, parent)
@@ -215,31 +189,4 @@ func (d *TOML) take(text string, want map[string]any) bool {
 	}
 	d.text, d.tree = text, tree
 	return true
-}
-
-func (d *TOML) eol() string { return textEOL([]byte(d.text)) }
-
-// treeValue returns a value in the form that the parser gives it.
-func treeValue(v any) any {
-	list, ok := v.([]string)
-	if !ok {
-		return v
-	}
-	out := make([]any, len(list))
-	for i, s := range list {
-		out[i] = s
-	}
-	return out
-}
-
-// copyTree copies tables. The copies share their values.
-func copyTree(t map[string]any) map[string]any {
-	out := make(map[string]any, len(t))
-	for k, v := range t {
-		if sub, ok := v.(map[string]any); ok {
-			v = copyTree(sub)
-		}
-		out[k] = v
-	}
-	return out
 }

@@ -158,9 +158,6 @@ func (in *Installer) why(err error, path string) string {
 
 // byHand returns the content of a file that has only our entries.
 func (f *file) byHand() []string {
-	if f.hand != nil {
-		return f.hand
-	}
 	data, err := f.add(nil)
 	if err != nil {
 		return []string{}

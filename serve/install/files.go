@@ -20,10 +20,8 @@ type file struct {
 	host  *host
 	path  string
 	parts []part
-	// json means that the file is JSON. Otherwise it is TOML, YAML or a text.
+	// json means that the file is JSON. Otherwise it is TOML or a text.
 	json bool
-	// hand is the text for a person to add if the file is not changed, nil for all entries.
-	hand []string
 	// hooks means that the first part adds hooks.
 	hooks bool
 }
@@ -50,8 +48,8 @@ func arguments(hostName string) []string {
 
 // server is an entry as most hosts have it.
 type server struct {
-	Command string   `json:"command"`
-	Args    []string `json:"args"`
+	Command string   `json:"command" toml:"command"`
+	Args    []string `json:"args" toml:"args"`
 }
 
 // hostFiles returns the files of a host. If all is set, it includes files that only an earlier
@@ -315,7 +313,7 @@ func (s *Site) tomlServer(path, key string, args []string) part {
 			case err != nil:
 				return nil, err
 			case line == nil:
-				err = d.Add(key, serverName, settings.Pair{Key: "command", Value: s.Program}, settings.Pair{Key: "args", Value: args})
+				err = d.Add(key, serverName, server{s.Program, args})
 				return d.Bytes(), err
 			case !ours(line):
 				return nil, &settings.Error{Path: path, Err: errForeign}
@@ -323,7 +321,7 @@ func (s *Site) tomlServer(path, key string, args []string) part {
 			if s.stays(line[0]) {
 				return data, nil
 			}
-			err = d.Set(key, serverName, settings.Pair{Key: "command", Value: s.Program})
+			err = d.Set(key, serverName, "command", s.Program)
 			return d.Bytes(), err
 		},
 		takeOut: func(data []byte) ([]byte, error) {
@@ -410,6 +408,20 @@ func openclawByHand(s *Site) []string {
 	}
 	return append(before, `openclaw config set plugins.load.paths "[\"`+path+`\"]" --strict-json --merge`,
 		"openclaw config patch --file "+at+"/config.json5")
+}
+
+// Aider shows its model the files that its configuration lists under read.
+const (
+	aiderConfig = ".aider.conf.yml"
+	aiderRules  = "CONVENTIONS.md"
+)
+
+func aiderByHand(s *Site) []string {
+	data, err := settings.Read(filepath.Join(s.Workspace, aiderConfig))
+	if err == nil && strings.Contains(fmt.Sprint(settings.YAMLValue(data, "read")), aiderRules) {
+		return nil
+	}
+	return []string{"# add this to " + aiderConfig, "read: " + aiderRules}
 }
 
 func piByHand(s *Site) []string {

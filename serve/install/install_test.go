@@ -419,11 +419,6 @@ func TestLeftAlone(t *testing.T) {
 		{"cursor", ".cursor/rules/memkernel.mdc", "a\n<!-- memkernel:end -->\n", "memkernel.mdc:2: the mark"},
 		{"aider", "CONVENTIONS.md", "<!-- memkernel:begin -->\n<!-- memkernel:begin -->\n<!-- memkernel:end -->\n", "CONVENTIONS.md:2: the mark"},
 		{"cursor", ".cursor/rules/memkernel.mdc", "\xff\xfea\x00b\x00", "no text"},
-		{"aider", ".aider.conf.yml", "a: 1\nb: [\n", ".aider.conf.yml:"},
-		{"aider", ".aider.conf.yml", "- a\n", ".aider.conf.yml:1: "},
-		{"aider", ".aider.conf.yml", "read: [notes.txt, ../STYLE.md]\n", "add CONVENTIONS.md"},
-		{"aider", ".aider.conf.yml", "{model: x}\n", "can't be put behind"},
-		{"aider", ".aider.conf.yml", "model: x\n---\nmodel: y\n", "can't be put behind"},
 	} {
 		in := site(t, t.TempDir())
 		path := write(t, in, c.name, c.text)
@@ -473,7 +468,7 @@ func TestReadOnly(t *testing.T) {
 
 // TestRulesReadOnly: so it is with files of rules.
 func TestRulesReadOnly(t *testing.T) {
-	for _, locked := range []string{"memkernel.mdc", "CONVENTIONS.md", aiderConfig, "mcp.json"} {
+	for _, locked := range []string{"memkernel.mdc", "CONVENTIONS.md", "mcp.json"} {
 		in := site(t, t.TempDir())
 		write(t, in, ".github/CODEOWNERS", "* kim\n")
 		before := tree(t, in.Workspace)

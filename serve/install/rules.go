@@ -12,7 +12,7 @@ import (
 // rules describe the file of rules that a host shows its model in every session. A new file has
 // front before the section. A host whose requests have the description of each tool needs no
 // rules, because the descriptions say when to search memory and which facts to keep.
-type rules struct{ own, front string }
+type rules struct{ own, front, text string }
 
 // section is memkernel's section in files of rules.
 var section = settings.Section{Name: markdownstore.RulesSection, Note: "(memkernel uninstall removes it)"}
@@ -52,5 +52,5 @@ func (r *rules) files(s *Site, all bool) []file {
 	if st, err := os.Stat(filepath.Dir(path)); all && err == nil && !st.IsDir() {
 		return nil
 	}
-	return []file{{path: path, parts: []part{rulesPart(path, r.front, rulesByTools)}}}
+	return []file{{path: path, parts: []part{rulesPart(path, r.front, r.text)}}}
 }

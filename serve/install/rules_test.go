@@ -159,7 +159,7 @@ func TestRulesBehindLinks(t *testing.T) {
 	before := tree(t, in.Workspace)
 	out := put(t, in, "aider")
 	whole(t, out)
-	if c := out[1]; c.Target != path || strings.Count(read(t, path), "memkernel:begin") != 1 {
+	if c := out[0]; c.Target != path || strings.Count(read(t, path), "memkernel:begin") != 1 {
 		t.Errorf("%+v\n%s", c, read(t, path))
 	}
 	whole(t, takeOut(t, in))
@@ -208,96 +208,23 @@ func TestRulesStayInTheFolder(t *testing.T) {
 	}
 }
 
-// TestAider: the rules stand in a file that Aider reads, and its configuration keeps every
-// byte.
+// TestAider: Aider's configuration is not changed; the line that it needs is told until it
+// has it.
 func TestAider(t *testing.T) {
-	for kind, c := range map[string]struct {
-		conf   string
-		rules  string // the file that has them
-		reads  any
-		change bool
-	}{
-		"no read":       {"model: sonnet # mine\n", "CONVENTIONS.md", "CONVENTIONS.md", true},
-		"open end":      {"# all options\n#read: xxx\nmodel: sonnet", "CONVENTIONS.md", "CONVENTIONS.md", true},
-		"CRLF":          {"model: sonnet\r\nauto-lint: true\r\n", "CONVENTIONS.md", "CONVENTIONS.md", true},
-		"BOM":           {"\ufeffmodel: sonnet\n", "CONVENTIONS.md", "CONVENTIONS.md", true},
-		"BOM alone":     {"\ufeff", "CONVENTIONS.md", "CONVENTIONS.md", true},
-		"comments only": {"# nothing\n", "CONVENTIONS.md", "CONVENTIONS.md", true},
-		"empty":         {"", "CONVENTIONS.md", "CONVENTIONS.md", true},
-		"nothing read":  {"read:\nmodel: x\n", "", nil, false},
-		"one":           {"read: docs/STYLE.md\n", "docs/STYLE.md", "docs/STYLE.md", false},
-		"a list":        {"read: [notes.txt, STYLE.md, B.md]\n", "STYLE.md", []any{"notes.txt", "STYLE.md", "B.md"}, false},
-		"lines":         {"read:\n  # first\n  - STYLE.md # s\n  - b.txt\n", "STYLE.md", []any{"STYLE.md", "b.txt"}, false},
-		"theirs":        {"read: CONVENTIONS.md\n", "CONVENTIONS.md", "CONVENTIONS.md", false},
-	} {
+	for conf, told := range map[string]bool{"": true, "model: sonnet # mine\n": true, "read: STYLE.md\n": true, "a: 1\nb: [\n": true, "- a\n": true,
+		"read: CONVENTIONS.md\n": false, "\ufeffread: [STYLE.md, CONVENTIONS.md]\n": false, "read:\n  - CONVENTIONS.md # s\n": false} {
 		in := site(t, t.TempDir())
-		conf := write(t, in, ".aider.conf.yml", c.conf)
-		before := tree(t, in.Workspace)
-		out := put(t, in, "aider")
-		if c.rules == "" {
-			if out[0].Error == "" || read(t, conf) != c.conf {
-				t.Errorf("%s: %+v", kind, out[0])
-			}
-			continue
-		}
-		whole(t, out)
-		data := read(t, conf)
-		var got map[string]any
-		if err := yaml.Unmarshal([]byte(strings.TrimPrefix(data, "\ufeff")), &got); err != nil || cmp.Diff(c.reads, got["read"]) != "" || !strings.HasPrefix(data, c.conf) || (data != c.conf) != c.change {
-			t.Errorf("%s: %v: %q", kind, err, data)
-		}
-		if text := read(t, filepath.Join(in.Workspace, c.rules)); !strings.Contains(text, "memkernel search") || strings.Contains(text, "memory_search") {
-			t.Errorf("%s: %s", kind, text)
-		}
-		for _, ch := range put(t, in, "aider") {
-			if ch.Action != Keep {
-				t.Errorf("%s: a second run: %+v", kind, ch)
-			}
-		}
-		whole(t, takeOut(t, in))
-		if d := cmp.Diff(before, tree(t, in.Workspace)); d != "" {
-			t.Errorf("%s: %s", kind, d)
-		}
+		path := write(t, in, ".aider.conf.yml", conf)
 		whole(t, put(t, in, "aider"))
-		if err := os.WriteFile(conf, []byte(read(t, conf)+"lint: false\n"), 0o640); err != nil {
+		if text := read(t, filepath.Join(in.Workspace, "CONVENTIONS.md")); !strings.Contains(text, "memkernel search") || strings.Contains(text, "memory_search") {
+			t.Errorf("%q: %s", conf, text)
+		}
+		found, err := in.Find([]string{"aider"})
+		if err != nil {
 			t.Fatal(err)
 		}
-		whole(t, takeOut(t, in))
-		if got := read(t, conf); strings.Contains(got, "# memkernel") || !strings.HasSuffix(got, "lint: false\n") || !strings.HasPrefix(got, c.conf) {
-			t.Errorf("%s, touched since: %q", kind, got)
-		}
-	}
-}
-
-// TestAiderAbove: a list of files to read that the home's or the repository's
-// configuration has is not hidden by one of the project's.
-func TestAiderAbove(t *testing.T) {
-	for _, where := range []string{"home", "repository"} {
-		in := site(t, t.TempDir())
-		path := filepath.Join(in.Home, aiderConfig)
-		if where == "repository" {
-			path = filepath.Join(in.Workspace, aiderConfig)
-			if err := os.Mkdir(filepath.Join(in.Workspace, ".git"), 0o755); err != nil {
-				t.Fatal(err)
-			}
-			in.Workspace = filepath.Join(in.Workspace, "sub", "deep")
-			if err := os.MkdirAll(in.Workspace, 0o755); err != nil {
-				t.Fatal(err)
-			}
-		}
-		lay(t, path, "read: STYLE.md\n")
-		out := put(t, in, "aider")
-		if c := out[0]; !strings.Contains(c.Error, in.Short(path)) || !slices.Equal(c.ByHand, []string{"read: CONVENTIONS.md # memkernel"}) || exists(c.Path) {
-			t.Errorf("%s: %+v", where, c)
-		}
-		if !out[1].Done {
-			t.Errorf("%s: %+v", where, out[1])
-		}
-		lay(t, path, "model: sonnet\n")
-		whole(t, put(t, in, "aider"))
-		whole(t, takeOut(t, in))
-		if exists(filepath.Join(in.Workspace, aiderConfig)) || exists(filepath.Join(in.Workspace, aiderRules)) {
-			t.Errorf("%s: something is left", where)
+		if told != slices.Equal(found[0].ByHand, []string{"# add this to .aider.conf.yml", "read: CONVENTIONS.md"}) || read(t, path) != conf {
+			t.Errorf("%q: %q, and now %q", conf, found[0].ByHand, read(t, path))
 		}
 	}
 }

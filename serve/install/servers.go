@@ -132,8 +132,7 @@ func (v *userServers) entries(s *Site, path string) (names []string, there bool)
 		return nil, false
 	}
 	if v.yaml {
-		d, err := settings.ParseYAML(path, data)
-		return nil, err == nil && d.Value(v.key, serverName) != nil
+		return nil, settings.YAMLValue(data, v.key, serverName) != nil
 	}
 	d, err := settings.ParseJSON(path, data, true)
 	if err != nil {

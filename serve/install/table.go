@@ -19,7 +19,7 @@ var hosts = []host{
 	{name: "cursor", title: "Cursor", home: []string{".cursor"}, binary: "cursor", project: []string{".cursor", ".cursorrules"},
 		servers: &servers{path: ".cursor/mcp.json", key: "mcpServers", folder: "${workspaceFolder}"},
 		rules: &rules{own: ".cursor/rules/memkernel.mdc",
-			front: "---\ndescription: When to search the memory of this project, and when to write to it\nalwaysApply: true\n---\n\n"},
+			front: "---\ndescription: When to search the memory of this project, and when to write to it\nalwaysApply: true\n---\n\n", text: rulesByTools},
 		next: "open the folder in Cursor; turn the server memkernel on under Settings, MCP"},
 	// Most machines have VS Code for other reasons than its agent, so only the project's files
 	// count as a trace.
@@ -41,7 +41,7 @@ var hosts = []host{
 		user: &userServers{at: perSystem{".config/goose/config.yaml", "AppData/Roaming/Block/goose/config/config.yaml", ".config/goose/config.yaml"}, key: "extensions", yaml: true},
 		next: "start goose here"},
 	{name: "aider", title: "Aider", home: []string{".aider"}, binary: "aider", project: []string{aiderConfig, ".aider.chat.history.md", ".aiderignore"},
-		files: aiderFiles, all: aiderAll, next: "start aider here; it asks before it runs memkernel"},
+		rules: &rules{own: aiderRules, text: rulesByCommands}, byHand: aiderByHand, next: "start aider here; it asks before it runs memkernel"},
 	{name: "cline", title: "Cline", home: []string{".cline", clineStore[0], clineStore[1], clineStore[2]}, binary: "cline", project: []string{".clinerules"},
 		user: &userServers{at: perSystem{clineStore[0] + clineServers, clineStore[1] + clineServers, clineStore[2] + clineServers},
 			other: ".cline/data/settings/cline_mcp_settings.json", key: "mcpServers", folder: true},
