@@ -22,9 +22,8 @@ type Plan struct {
 	Dialect transcript.Dialect
 	View    transcript.View
 	// Call is the number of the call, from 1, or 0 for a future call. Calls is the number of
-	// calls in the view. CallTime is the start of the call.
+	// calls in the view.
 	Call, Calls int
-	CallTime    time.Time
 	// Now is the time of the planned call.
 	Now time.Time
 	// HostMessages is the number of messages from the host, including a prompt.
@@ -227,6 +226,22 @@ func (s *sheet) deferred() {
 		s.line("  ", Left(r.Page, 24), s.Paint(Gray, Left(r.Why, 24)), s.level(r.To.String(), 12), Right(Thousands(r.SavedTokens), 16))
 	}
 	s.more(len(rows), len(shown))
+}
+
+// recorded sums up how well the cache use of the recorded calls was predicted. --json has every
+// call.
+func (s *sheet) recorded() {
+	r := s.out.Recorded
+	if r == nil || len(r.Calls) == 0 {
+		s.section("Recorded calls", "none with usage")
+		return
+	}
+	sum := r.Summary
+	s.section("Recorded calls", "predicted from messages and times alone, against the bill")
+	s.text("judged", fmt.Sprintf("%s of %s billed", Plural(sum.Calls, "call"), Thousands(len(r.Calls))), "")
+	s.text("warm or cold", fmt.Sprintf("right for %s of %s; %s of %s billed as cold foreseen, %s unexplained", Share(sum.RightShare), Plural(sum.Temperate, "call"), Thousands(sum.Foreseen), Thousands(sum.Cold), Thousands(sum.Unexplained)), "")
+	s.text("error, read", fmt.Sprintf("median %s, 90th percentile %s", Share(sum.ReadMedian), Share(sum.ReadP90)), "")
+	s.text("error, write", fmt.Sprintf("median %s, 90th percentile %s", Share(sum.WriteMedian), Share(sum.WriteP90)), "")
 }
 
 // faults lists the faults by name.

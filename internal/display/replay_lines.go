@@ -75,9 +75,6 @@ func inCents(v *float64) string {
 	return strings.Replace(s, "−$0.00", "$0.00", 1)
 }
 
-// Dollars formats an amount with its cents.
-func Dollars(v float64) string { return inCents(&v) }
-
 // changed formats the difference of a cost from another, in per cent.
 func changed(v, to *float64) string {
 	if v == nil || to == nil || *to == 0 {

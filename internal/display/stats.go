@@ -201,3 +201,11 @@ func costOf(s *billing.Sum) string {
 	}
 	return dollars(s.BilledCostUSD)
 }
+
+// signed formats the difference of a sum from the expected one in per cent.
+func signed(got, want int) string {
+	if want == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%+.1f %%", 100*float64(got-want)/float64(want))
+}

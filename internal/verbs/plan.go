@@ -139,7 +139,7 @@ func (out *planned) drawn() *display.Plan {
 		host++
 	}
 	return &display.Plan{Plan: out.plan, Model: out.model, Dialect: out.session.Dialect, View: out.view, Call: out.target.call, Calls: out.target.of,
-		CallTime: out.target.time, Now: out.request.Now, HostMessages: host, FixedTokens: out.request.FixedTokens, Implied: out.implied,
+		Now: out.request.Now, HostMessages: host, FixedTokens: out.request.FixedTokens, Implied: out.implied,
 		Committed: !out.peek, Recorded: out.recorded}
 }
 

@@ -152,12 +152,12 @@ func runProxy(ctx context.Context, a *cli.App, p *proxyFlags) error {
 		return err
 	}
 	m := meter.New(book, store.Files(a.StateDir), "", time.Now().In(a.Config.Workspace.Timezone.Location()))
-	m.Each, m.Day = t.Metered, logDay(o.Logger)
+	m.Each = t.Metered
 	defer func() {
 		for _, l := range display.Unknown(m.Unknown()) {
 			o.Logger.Warn(l)
 		}
-		if err := m.Close(); err != nil {
+		if _, err := m.Sum(); err != nil {
 			o.Logger.Warn("the bill is not written down in full", "detail", err.Error())
 		}
 	}()
@@ -170,8 +170,6 @@ func runProxy(ctx context.Context, a *cli.App, p *proxyFlags) error {
 	if err != nil {
 		return cli.Hint(fmt.Errorf("listen on %s: %w", p.listen, err), "another program may have the port: name another one with --listen")
 	}
-	unlist := list(x, l, store.Files(a.StateDir), o.Logger)
-	defer unlist()
 	a.Serve(proxyGrace)
 	if err := announce(a, l, x, t); err != nil {
 		return errors.Join(err, l.Close())
@@ -219,14 +217,6 @@ func logger(a *cli.App) *slog.Logger {
 	return slog.New(slog.NewTextHandler(a.Err, o))
 }
 
-// logDay writes the sums of a day as a line of the log.
-func logDay(log *slog.Logger) func(meter.Day, bool) {
-	return func(d meter.Day, soFar bool) {
-		log.Info("day", "day", d.Name, "so_far", soFar, "calls", d.Calls, "unpriced_calls", d.Unpriced, "kept_out_tokens", d.KeptOutTokens,
-			"billed", display.Dollars(d.BilledUSD), "without", display.Dollars(d.WithoutUSD), "saved", display.Dollars(d.WithoutUSD-d.BilledUSD))
-	}
-}
-
 // announce prints the address of the proxy. The listener l must already listen.
 func announce(a *cli.App, l net.Listener, x *proxy.Proxy, t *telemetry.Telemetry) error {
 	list := x.Status().Upstreams
@@ -244,19 +234,4 @@ func announce(a *cli.App, l net.Listener, x *proxy.Proxy, t *telemetry.Telemetry
 		}
 	}
 	return nil
-}
-
-// list registers the proxy for status until the returned function is called. If the registration
-// fails, the proxy still serves.
-func list(x *proxy.Proxy, l net.Listener, s store.Store, log *slog.Logger) func() {
-	remove, err := x.Register(s, l)
-	if err != nil {
-		log.Warn("status will not find this proxy", "detail", err.Error())
-		return func() {}
-	}
-	return func() {
-		if err := remove(); err != nil {
-			log.Warn("what says where this proxy was stays", "detail", err.Error())
-		}
-	}
 }

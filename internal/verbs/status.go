@@ -11,10 +11,8 @@ import (
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/document"
-	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/serve/install"
-	"github.com/memkernel/memkernel/serve/proxy"
 )
 
 func statusVerb(a *cli.App) *cobra.Command {
@@ -55,7 +53,7 @@ func runStatus(ctx context.Context, a *cli.App, o api.StatusOptions) error {
 			return err
 		}
 	}
-	return tellProxies(ctx, a)
+	return nil
 }
 
 // searched says whether the memories of hosts are searched.
@@ -82,18 +80,4 @@ func memories(a *cli.App) []install.Memories {
 	}
 	site := install.Site{Workspace: dir, Home: home, Getenv: os.Getenv}
 	return site.Memories()
-}
-
-// tellProxies adds a line for each proxy that runs for this state directory.
-func tellProxies(ctx context.Context, a *cli.App) error {
-	at, states, bad := proxy.FindRunning(ctx, store.Files(a.StateDir))
-	for i := range at {
-		if s := states[i]; s.Planned+s.Extended+len(s.Passed) == 0 {
-			continue // a proxy of wrap for an API that was not called
-		}
-		if err := display.RunningProxy(a.Out, at[i].URL, states[i]); err != nil {
-			return err
-		}
-	}
-	return bad
 }

@@ -139,7 +139,6 @@ func runWrap(ctx context.Context, a *cli.App, w *wrapFlags, args []string) error
 	defer k.Close()
 	now := time.Now().In(a.Config.Workspace.Timezone.Location())
 	m := meter.New(book, store.Files(a.StateDir), filepath.Base(args[0]), now)
-	defer m.Close()
 	logger, done, err := w.logger()
 	if err != nil {
 		return err
@@ -154,9 +153,6 @@ func runWrap(ctx context.Context, a *cli.App, w *wrapFlags, args []string) error
 		return err
 	}
 	defer clean()
-	for _, f := range front {
-		defer list(f.proxy, f.listener, store.Files(a.StateDir), logger)()
-	}
 	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
 	ended := make(chan error, len(front))
 	for _, f := range front {

@@ -72,14 +72,9 @@ type Meter struct {
 	// Each, if not nil, is called with every call and its part of the sum. It must be set before
 	// the first call.
 	Each func(proxy.Billed, Sum)
-	// Day, if not nil, is called once for every recorded day, whichever process recorded it. It
-	// is called with the first call of a later day, and by Close for the present day. It must be
-	// set before the first call.
-	Day func(d Day, soFar bool)
 
 	mu    sync.Mutex
 	in    *time.Location // of days
-	day   string         // of the newest call
 	all   Sum            // of this process
 	run   Run            // of the day
 	lines map[string]*line
@@ -123,14 +118,13 @@ func (m *Meter) Bill() proxy.Bill {
 	return proxy.Bill{Calls: s.Calls, Unpriced: s.Unpriced, BilledUSD: s.BilledUSD, WithoutUSD: s.WithoutUSD, Saved: s.Saved()}
 }
 
-// Close reports today. It returns the first error that prevented a write.
-func (m *Meter) Close() error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.all.Calls > 0 {
-		m.failed(m.tell(true))
+// turn begins another run when a call belongs to a later day than the earlier calls. The caller
+// must hold m.mu.
+func (m *Meter) turn(began time.Time) {
+	began = began.In(m.in)
+	if began.Format(time.DateOnly) > m.run.Started.In(m.in).Format(time.DateOnly) {
+		m.run, m.name = Run{Started: began, Command: m.run.Command}, runName(began)
 	}
-	return m.err
 }
 
 // Take takes a call in.
@@ -168,7 +162,9 @@ func (m *Meter) take(b proxy.Billed) Sum {
 	m.all.Add(s)
 	m.run.Ended = b.Began
 	if m.keep != nil {
-		m.failed(m.run.write(m.keep, m.name))
+		if err := m.run.write(m.keep, m.name); m.err == nil {
+			m.err = err
+		}
 	}
 	return s
 }

@@ -89,7 +89,6 @@ func process(t *testing.T, dir string, c *client, upstream string, opt proxy.Opt
 	}
 	defer k.Close()
 	m := New(cachelayout.DefaultBook(), store.Files(dir), "client", c.clock)
-	defer m.Close()
 	opt.Upstream, opt.Private, opt.Billed, opt.Now, opt.Deadline = upstream, true, m.Take, c.now, time.Minute
 	x, err := proxy.New(k, opt)
 	if err != nil {

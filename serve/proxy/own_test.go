@@ -2,14 +2,11 @@ package proxy_test
 
 import (
 	"encoding/json"
-	"fmt"
-	"net"
 	"net/http"
 	"strings"
 	"testing"
 
 	"github.com/memkernel/memkernel/internal/fakemodel"
-	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/serve/proxy"
 )
 
@@ -56,41 +53,5 @@ func TestStatusIsGuarded(t *testing.T) {
 		if strings.Contains(string(data), word) {
 			t.Errorf("%q of the conversation is in %s", word, data)
 		}
-	}
-}
-
-// TestRegisterAfterKills: what killed proxies wrote down goes when the next one starts, at their
-// address or another; what a living one wrote stays.
-func TestRegisterAfterKills(t *testing.T) {
-	x, err := proxy.New(nil, proxy.Options{Upstream: "https://api.anthropic.com"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	listen := func() net.Listener {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { l.Close() })
-		return l
-	}
-	own, living, killed := listen(), listen(), listen()
-	killed.Close()
-	s := store.Files(t.TempDir())
-	for name, l := range map[string]net.Listener{"before": own, "living": living, "killed": killed} {
-		text := fmt.Appendf(nil, `{"url":"http://%s","instance":"x"}`, l.Addr())
-		if _, err := s.In("proxies").Put(store.Unsynced, store.Doc{Name: name + ".json", Data: text}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	remove, err := x.Register(s, own)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := remove(); err != nil {
-		t.Fatal(err)
-	}
-	if left, err := s.List("proxies"); err != nil || len(left) != 1 || left[0].Name != "living.json" {
-		t.Errorf("%v, %v", left, err)
 	}
 }

@@ -120,7 +120,6 @@ func newStage(t *testing.T, script fakemodel.Script, listen string) *stage {
 	s.telemetry.Follow(k.IndexStatus)
 	s.meter = meter.New(cachelayout.DefaultBook(), nil, "", time.Now())
 	s.meter.Each = s.telemetry.Metered
-	t.Cleanup(func() { s.meter.Close() })
 	s.proxy, err = proxy.New(k, proxy.Options{Upstream: up.URL, Private: true, ContextWindow: 12_000, Reserve: 4_000, Deadline: 5 * time.Minute, Billed: s.meter.Take, Watch: s.telemetry.Proxy(), Logger: log})
 	if err != nil {
 		t.Fatal(err)
