@@ -66,7 +66,7 @@ const (
 
 // Paint colours text, or returns it unchanged without colour.
 func (p Style) Paint(s Ink, text string) string {
-	if !p.Color || text == "" {
+	if !p.Color || text == "" || s == "" {
 		return text
 	}
 	return ours("\x1b["+string(s)+"m") + text + ours("\x1b[0m")
@@ -215,10 +215,53 @@ func Flush(w io.Writer, b *strings.Builder) error {
 // para writes a text, wrapped to the style's width. The parameter indent is the number of blanks
 // before each line. If ink is "", the text has no colour.
 func (p Style) para(w io.Writer, indent int, ink Ink, text string) {
+	p.hang(w, strings.Repeat(" ", indent), indent, ink, text)
+}
+
+// hang writes a text as [Style.para] does, but its first line begins with a head, which takes
+// indent columns.
+func (p Style) hang(w io.Writer, head string, indent int, ink Ink, text string) {
 	for _, l := range Wrap(text, p.Columns()-indent) {
-		if ink != "" {
-			l = p.Paint(ink, l)
-		}
-		fmt.Fprintf(w, "%s%s\n", strings.Repeat(" ", indent), l)
+		fmt.Fprintf(w, "%s%s\n", head, p.Paint(ink, l))
+		head = strings.Repeat(" ", indent)
 	}
+}
+
+// inked is a cell of a table in a colour.
+type inked struct {
+	Ink
+	cell any
+}
+
+// row returns a line of a table whose columns have these widths. A column of a negative width is
+// aligned to the right.
+func (p Style) row(columns []int, cells ...any) string {
+	var line strings.Builder
+	for i, c := range cells {
+		var ink Ink
+		if in, ok := c.(inked); ok {
+			ink, c = in.Ink, in.cell
+		}
+		if n, ok := c.(int); ok {
+			c = Thousands(n)
+		}
+		text, n := fmt.Sprint(c), columns[i]
+		if n < 0 {
+			text = Right(text, -n)
+		} else {
+			text = Left(text, n)
+		}
+		line.WriteString(p.Paint(ink, text))
+	}
+	return strings.TrimRight(line.String(), " ")
+}
+
+// table writes the head of a table in gray, and returns the function that writes its rows. Every
+// line is indented.
+func (s *sheet) table(indent int, columns []int, head ...any) func(cells ...any) {
+	lead := strings.Repeat(" ", indent)
+	if len(head) > 0 {
+		s.line(lead, s.Paint(Gray, s.row(columns, head...)))
+	}
+	return func(cells ...any) { s.line(lead, s.row(columns, cells...)) }
 }

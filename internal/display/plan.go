@@ -76,9 +76,7 @@ func Summary(w io.Writer, out *Plan) error {
 	fmt.Fprintf(&b, "plan      %s of %s tokens (%s), %s reserved, %s\n", Thousands(budgets.PlannedInputTokens), Thousands(budgets.ContextWindow), budgets.TokensAre,
 		Thousands(budgets.ReserveTokens), Plural(len(plan.Messages), "message"))
 	if out.Implied {
-		for i, l := range Wrap(FixedRemark(out.FixedTokens), Columns-10) {
-			fmt.Fprintf(&b, "%s%s\n", Left([]string{"fixed", ""}[min(i, 1)], 10), l)
-		}
+		Style{}.hang(&b, "fixed     ", 10, "", FixedRemark(out.FixedTokens))
 	}
 	fmt.Fprintf(&b, "cut       %s\n", cutName(plan))
 	fmt.Fprintf(&b, "pages     %s\n", pagesLine(plan))
@@ -113,16 +111,7 @@ func (s *sheet) section(title, remark string) {
 // text writes a sentence under a section, wrapped, after a short label.
 func (s *sheet) text(label, sentence string, as Ink) {
 	const indent = 15
-	for i, l := range Wrap(sentence, s.Columns()-indent) {
-		head := ""
-		if i == 0 {
-			head = label
-		}
-		if as != "" {
-			l = s.Paint(as, l)
-		}
-		s.line("  ", s.Paint(Gray, Left(head, indent-2)), l)
-	}
+	s.hang(&s.b, "  "+s.Paint(Gray, Left(label, indent-2)), indent, as, sentence)
 }
 
 // header writes the head of the plan.
@@ -190,14 +179,15 @@ func modelRemark(out *Plan) string {
 func (s *sheet) budget() {
 	b := s.out.Plan.Budgets
 	s.section("Budget", "tokens")
+	table := s.table(2, []int{2, 14, -11, 3, s.Columns() - 33})
 	row := func(sign, name string, n int, remark string) {
-		s.line("  ", sign, " ", Left(name, 14), Right(Thousands(n), 11), "   ", s.Paint(Gray, Clip(remark, s.Columns()-33)))
+		table(sign, name, n, "", inked{Gray, remark})
 	}
 	if b.ContextWindow == 0 {
-		row(" ", "planned", b.PlannedInputTokens, "of an unknown window")
+		row("", "planned", b.PlannedInputTokens, "of an unknown window")
 		return
 	}
-	row(" ", "window", b.ContextWindow, "")
+	row("", "window", b.ContextWindow, "")
 	row("-", "reserve", b.ReserveTokens, "kept for the answer")
 	row("-", "margin", b.MarginTokens, fmt.Sprintf("kept for the counts' own error (%s)", b.TokensAre))
 	limit := b.ContextWindow - b.ReserveTokens - b.MarginTokens
@@ -218,14 +208,11 @@ func (s *sheet) deferred() {
 	}
 	s.section("Deferred", fmt.Sprintf("%s, %s tokens", Plural(len(rows), "change"), Thousands(saved)))
 	s.text("waits for", rows[0].Waits, "")
-	shown := rows
-	if !s.all && len(shown) > maxRows {
-		shown = shown[:maxRows]
+	row := s.table(2, []int{24, 24, 12, -16})
+	for _, r := range first(s, rows) {
+		row(r.Page, inked{Gray, r.Why}, level(r.To.String()), r.SavedTokens)
 	}
-	for _, r := range shown {
-		s.line("  ", Left(r.Page, 24), s.Paint(Gray, Left(r.Why, 24)), s.level(r.To.String(), 12), Right(Thousands(r.SavedTokens), 16))
-	}
-	s.more(len(rows), len(shown))
+	s.more(len(rows))
 }
 
 // recorded sums up how well the cache use of the recorded calls was predicted. --json has every
@@ -252,33 +239,31 @@ func (s *sheet) faults() {
 		return
 	}
 	s.section("Faults", Plural(len(faults), "fault"))
-	show := faults
-	if !s.all && len(show) > maxRows {
-		show = show[:maxRows]
-	}
-	for _, f := range show {
+	for _, f := range first(s, faults) {
 		detail := f.Detail
 		if id := cmp.Or(f.Page, f.Key); id != "" && !strings.Contains(detail, id) {
 			detail += " (" + id + ")"
 		}
-		for i, l := range Wrap(detail, s.Columns()-26) {
-			code := string(f.Code)
-			if i > 0 {
-				code = ""
-			}
-			s.line("  ", s.Paint(yellow, Left(code, 22)), "  ", l)
-		}
+		s.hang(&s.b, "  "+s.Paint(yellow, Left(string(f.Code), 22))+"  ", 26, "", detail)
 	}
-	s.more(len(faults), len(show))
+	s.more(len(faults))
 }
 
 // maxRows is the number of rows of a table shown without --all.
 const maxRows = 10
 
-// more writes the number of rows that were left out of a table.
-func (s *sheet) more(of, shown int) {
-	if of > shown {
-		s.line("  ", s.Paint(Gray, fmt.Sprintf("and %s more; --all shows them", Thousands(of-shown))))
+// first returns the first rows of a table, or all with --all.
+func first[T any](s *sheet, rows []T) []T {
+	if s.all {
+		return rows
+	}
+	return rows[:min(len(rows), maxRows)]
+}
+
+// more writes the number of rows of a table that [first] left out.
+func (s *sheet) more(of int) {
+	if of > maxRows && !s.all {
+		s.line("  ", s.Paint(Gray, fmt.Sprintf("and %s more; --all shows them", Thousands(of-maxRows))))
 	}
 }
 

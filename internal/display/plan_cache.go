@@ -52,16 +52,16 @@ func (s *sheet) bill() {
 	s.section("Cache, predicted", clock)
 	total := b.Total()
 	tier := s.out.Model.TierFor(total)
-	s.line("  ", s.Paint(Gray, Left("", 14)), s.Paint(Gray, Right("tokens", 11)), s.Paint(Gray, Right("share", 10)), s.Paint(Gray, Right("cost", 12)), s.Paint(Gray, Right("$/million", 12)))
+	table := s.table(2, []int{14, -11, -10, -12, -12}, "", "tokens", "share", "cost", "$/million")
 	row := func(name string, n int, price *float64, as Ink) {
-		s.line("  ", s.Paint(as, Left(name, 14)), Right(Thousands(n), 11), Right(percent(n, total), 10), Right(cost(n, price), 12), Right(rate(price), 12))
+		table(inked{as, name}, n, percent(n, total), cost(n, price), rate(price))
 	}
 	row("read", b.ReadTokens, tier.Read, green)
 	row("write, short", b.Write5mTokens, tier.Write5m, yellow)
 	row("write, long", b.Write1hTokens, tier.Write1h, yellow)
 	row("uncached", b.UncachedTokens, tier.Input, red)
-	s.line("  ", Left("total", 14), Right(Thousands(total), 11), Right("", 10), Right(dollars(b.CostUSD), 12))
-	s.line("  ", Left("without cache", 14), Right(Thousands(total), 11), Right("", 10), Right(dollars(b.NoLayoutCostUSD), 12), s.savedRemark(b))
+	table("total", total, "", dollars(b.CostUSD))
+	s.line("  ", s.row([]int{14, -11, -10, -12}, "without cache", total, "", dollars(b.NoLayoutCostUSD)), s.savedRemark(b))
 	if made := l.Made; made != nil && l.Cold {
 		whole := uncut(s.out.Plan)
 		s.text("uncut", fmt.Sprintf("%s tokens, written anew for %s", Thousands(whole), cost(whole, tier.Write5m)), "")

@@ -68,38 +68,21 @@ func (s *sheet) memory() {
 	if r.Detail != "" {
 		s.text("detail", r.Detail, "")
 	}
+	row := s.table(2, []int{12, 41, 1, 12, -10})
 	for _, f := range files {
-		s.memoryRow(f.Kind, f.Note, f.Level.String(), f.Tokens)
+		row(inked{Gray, f.Kind}, f.Note, "", level(f.Level.String()), f.Tokens)
 	}
+	tokens := Thousands(r.Tokens)
 	for i, c := range r.Citations {
-		tokens := -1
-		if i == 0 {
-			tokens = r.Tokens
-		}
 		if i < len(r.Origins) && r.Origins[i] != "" {
 			c += " " + r.Origins[i]
 		}
-		s.memoryRow("recalled", c, "full", tokens)
+		row(inked{Gray, "recalled"}, c, "", level("full"), tokens)
+		tokens = ""
 	}
-	s.leftRows(left)
-}
-
-// memoryRow writes the row of a file or place. If tokens is negative, that column is empty.
-func (s *sheet) memoryRow(kind, name, level string, tokens int) {
-	count := ""
-	if tokens >= 0 {
-		count = Thousands(tokens)
+	row = s.table(2, []int{12, 41, 1, s.Columns() - 56})
+	for _, r := range first(s, left) {
+		row(inked{Gray, "left out"}, r.ID, "", inked{Gray, r.Reason})
 	}
-	s.line("  ", s.Paint(Gray, Left(kind, 12)), Left(Clip(name, 41), 42), s.level(level, 12), Right(count, 10))
-}
-
-func (s *sheet) leftRows(rows []api.Excluded) {
-	shown := rows
-	if !s.all && len(rows) > maxRows {
-		shown = rows[:maxRows]
-	}
-	for _, r := range shown {
-		s.line("  ", s.Paint(Gray, Left("left out", 12)), Left(Clip(r.ID, 41), 42), s.Paint(Gray, Clip(r.Reason, s.Columns()-56)))
-	}
-	s.more(len(rows), len(shown))
+	s.more(len(left))
 }

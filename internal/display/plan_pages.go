@@ -83,20 +83,17 @@ func groups(all []fate) []group {
 func (s *sheet) pages() {
 	all := fates(s.out.Plan)
 	s.section("Pages", pagesLine(s.out.Plan))
-	s.line("  ", s.Paint(Gray, Left("shown as", 12)), s.Paint(Gray, Left("kind", 14)), s.Paint(Gray, Right("pages", 6)), s.Paint(Gray, Right("in full", 10)), s.Paint(Gray, Right("planned", 10)))
+	row := s.table(2, []int{12, 14, -6, -10, -10}, "shown as", "kind", "pages", "in full", "planned")
 	for _, g := range groups(all) {
-		s.line("  ", s.level(g.level, 12), Left(g.kind, 14), Right(Thousands(g.pages), 6), Right(Thousands(g.before), 10), Right(Thousands(g.after), 10))
-		for _, l := range Wrap(g.reason, s.Columns()-16) {
-			s.line(strings.Repeat(" ", 14), s.Paint(Gray, l))
-		}
+		row(level(g.level), g.kind, g.pages, g.before, g.after)
+		s.para(&s.b, 14, Gray, g.reason)
 	}
 	s.pageRows(all)
 }
 
 // level returns a page's level in its colour.
-func (s *sheet) level(name string, n int) string {
-	colour := map[string]Ink{"full": green, "compressed": cyan, "structured": yellow, "pointer": purple, "gone": red}[name]
-	return s.Paint(colour, Left(name, n))
+func level(name string) inked {
+	return inked{map[string]Ink{"full": green, "compressed": cyan, "structured": yellow, "pointer": purple, "gone": red}[name], name}
 }
 
 // pageRows lists single pages: the pages that lost most, or all pages with --all.
@@ -111,16 +108,12 @@ func (s *sheet) pageRows(all []fate) {
 	if len(rows) == 0 {
 		return
 	}
-	of := len(rows)
-	if !s.all {
-		rows = rows[:min(of, maxRows)]
-	}
 	s.line()
-	s.line("  ", s.Paint(Gray, Left(title, 28)), s.Paint(Gray, Left("kind", 14)), s.Paint(Gray, Left("shown as", 12)), s.Paint(Gray, Right("in full", 10)), s.Paint(Gray, Right("planned", 10)))
-	for _, f := range rows {
-		s.line("  ", Left(Clip(f.id, 27), 28), Left(f.kind, 14), s.level(f.level, 12), Right(Thousands(f.before), 10), Right(Thousands(f.after), 10))
+	row := s.table(2, []int{27, 1, 14, 12, -10, -10}, title, "", "kind", "shown as", "in full", "planned")
+	for _, f := range first(s, rows) {
+		row(f.id, "", f.kind, level(f.level), f.before, f.after)
 	}
-	s.more(of, len(rows))
+	s.more(len(rows))
 }
 
 // paging writes the paging statistics of the conversation so far, and the page table.
@@ -140,7 +133,7 @@ func (s *sheet) paging() {
 		return
 	}
 	s.line()
-	s.line("  ", s.Paint(Gray, Left("page", 21)), s.Paint(Gray, Left("type", 13)), s.Paint(Gray, Left("shown as", 11)), s.Paint(Gray, Left("is in", 13)), s.Paint(Gray, Left("pin", 5)), s.Paint(Gray, Right("call", 5)), "  ", s.Paint(Gray, "last use"))
+	row := s.table(2, []int{20, 1, 13, 11, 13, 5, -5, 2, 20}, "page", "", "type", "shown as", "is in", "pin", "call", "", "last use")
 	for i := range t.Pages {
 		r := &t.Pages[i]
 		pin, last := "", "-"
@@ -150,10 +143,8 @@ func (s *sheet) paging() {
 		if r.Last.Call > 0 {
 			last = strconv.Itoa(r.Last.Call)
 		}
-		s.line("  ", Left(Clip(r.ID, 20), 21), Left(string(r.Type), 13), s.level(r.Level.String(), 11), Left(string(r.Place), 13), Left(pin, 5), Right(last, 5), "  ", string(r.Last.How))
-		for _, l := range Wrap(pageFacts(r), s.Columns()-4) {
-			s.line("    ", s.Paint(Gray, l))
-		}
+		row(r.ID, "", r.Type, level(r.Level.String()), r.Place, pin, last, "", r.Last.How)
+		s.para(&s.b, 4, Gray, pageFacts(r))
 	}
 }
 

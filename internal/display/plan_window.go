@@ -1,7 +1,6 @@
 package display
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/memkernel/memkernel/kernel/api"
@@ -64,13 +63,13 @@ func (s *sheet) window() {
 	}
 	s.line(append(parts, "]")...)
 	s.line()
-	s.line("    ", s.Paint(Gray, Left("region", 14)), s.Paint(Gray, Right("tokens", 11)), s.Paint(Gray, Right("of window", 12)))
+	row := s.table(2, []int{2, 14, -11, -12, 3, s.Columns() - 44}, "", "region", "tokens", "of window")
 	for i, b := range all {
 		if i == len(plan.Regions) {
-			s.linef("    %s%s%s", Left("planned", 14), Right(Thousands(plan.Budgets.PlannedInputTokens), 11), Right(percent(plan.Budgets.PlannedInputTokens, plan.Budgets.ContextWindow), 12))
+			row("", "planned", plan.Budgets.PlannedInputTokens, percent(plan.Budgets.PlannedInputTokens, plan.Budgets.ContextWindow))
 		}
 		mini := strings.Repeat(string(b.sign), int(float64(b.tokens)/float64(max(plan.Budgets.ContextWindow, 1))*34+0.5))
-		s.line("  ", s.Paint(b.colour, string(b.sign)), " ", Left(b.name, 14), Right(Thousands(b.tokens), 11), Right(percent(b.tokens, plan.Budgets.ContextWindow), 12), "   ", s.Paint(b.colour, Clip(mini, s.Columns()-44)))
+		row(inked{b.colour, string(b.sign)}, b.name, b.tokens, percent(b.tokens, plan.Budgets.ContextWindow), "", inked{b.colour, mini})
 	}
 }
 
@@ -106,10 +105,10 @@ func (s *sheet) breakpoints() {
 		s.section("Breakpoints", "none")
 	} else {
 		s.section("Breakpoints", Plural(len(l.Breakpoints), "marker"))
-		s.line("    ", s.Paint(Gray, Left("region", 13)), s.Paint(Gray, Right("message", 8)), s.Paint(Gray, Right("tokens up to", 14)), s.Paint(Gray, Right("lives", 7)), "   ", s.Paint(Gray, "why"))
-	}
-	for i, b := range l.Breakpoints {
-		s.line(fmt.Sprintf("  %d ", i+1), Left(b.Region, 13), Right(s.place(i), 8), Right(Thousands(b.CumulativeTokens), 14), Right(lifetime(b.TTLSeconds), 7), "   ", Clip(whyMarker(b.Why), s.Columns()-49))
+		row := s.table(2, []int{2, 13, -8, -14, -7, 3, s.Columns() - 49}, "", "region", "message", "tokens up to", "lives", "", "why")
+		for i, b := range l.Breakpoints {
+			row(i+1, b.Region, s.place(i), b.CumulativeTokens, lifetime(b.TTLSeconds), "", whyMarker(b.Why))
+		}
 	}
 	for _, n := range l.Notes {
 		s.text("note", n, "")

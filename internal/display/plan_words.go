@@ -13,9 +13,7 @@ import (
 // at.
 func (s *sheet) words() {
 	for _, sentence := range []string{done(s.out), saves(s.out), lookAt(s.out.Plan)} {
-		for _, l := range Wrap(sentence, s.Columns()-2) {
-			s.line("  ", l)
-		}
+		s.para(&s.b, 2, "", sentence)
 	}
 	s.line()
 }
