@@ -26,12 +26,7 @@ type Answer struct {
 // Tour writes a first look at memory and plans, for a reader who knows neither.
 func Tour(w io.Writer, d *Demo, p Style) error {
 	s := &sheet{Style: p}
-	say := func(indent, text string) {
-		for _, l := range Wrap(text, s.Columns()-len(indent)) {
-			s.line(indent, l)
-		}
-	}
-	say("", fmt.Sprintf("A tour on an invented sample: %d notes of a ferry company, and a working day of its coding agent. The sample lies in a temporary folder until the tour ends.", d.Files))
+	s.say(0, "", fmt.Sprintf("A tour on an invented sample: %d notes of a ferry company, and a working day of its coding agent. The sample lies in a temporary folder until the tour ends.", d.Files))
 	s.section("Ask the notes", "")
 	for _, a := range d.Answers {
 		s.line("  ", a.Question)
@@ -46,15 +41,11 @@ func Tour(w io.Writer, d *Demo, p Style) error {
 	}
 	s.tourPlan(d.Plan)
 	s.section("Go on", "")
-	for _, step := range [][2]string{
-		{"memkernel demo --explain", "the same model call, token by token"},
-		{"memkernel search QUESTION", "ask the notes of the folder that you are in"},
-
-		{"memkernel remember TEXT", "write a note"},
-		{"memkernel init", "give your coding agents this memory"},
-	} {
-		s.line("  ", s.Paint(Bold, Left(step[0], 28)), step[1])
-	}
+	step := s.table(2, []int{28, 50})
+	step(inked{Bold, "memkernel demo --explain"}, "the same model call, token by token")
+	step(inked{Bold, "memkernel search QUESTION"}, "ask the notes of the folder that you are in")
+	step(inked{Bold, "memkernel remember TEXT"}, "write a note")
+	step(inked{Bold, "memkernel init"}, "give your coding agents this memory")
 	return Flush(w, &s.b)
 }
 
@@ -81,16 +72,14 @@ func (s *sheet) tourPlan(out *Plan) {
 	whole, planned := uncut(plan), plan.Budgets.PlannedInputTokens
 	s.section(fmt.Sprintf("Plan a prompt: the day's call %d of the model", out.Call), "")
 	s.line(fmt.Sprintf("  The conversation has grown to %s tokens, and the model takes %s.", Thousands(whole), Thousands(plan.Budgets.ContextWindow)))
-	row := func(n int, text string) {
-		s.line(Right(Thousands(n), 9), "  ", text)
-	}
-	row(fixed, "kept: the agent's instructions and tools")
-	row(rules, fmt.Sprintf("kept: rules and facts of AGENTS.md, MEMORY.md and the like, %s", Plural(files, "file")))
-	row(kept, fmt.Sprintf("kept word for word: %s and results of the work at hand", Plural(messages, "message")))
-	row(brief, fmt.Sprintf("shortened: %s, of %s tokens in all", Plural(results, "long result"), Thousands(from)))
-	row(summary, fmt.Sprintf("added: a summary of %s that are left out", Plural(gone, "message")))
-	row(plan.Retrieval.Tokens, fmt.Sprintf("added: %s found for the newest question", Plural(plan.Retrieval.Items, "note")))
-	row(planned, "are sent; a tool gets the agent whatever is missing, word for word")
+	row := s.table(0, []int{-9, 2, s.Columns() - 11})
+	row(fixed, "", "kept: the agent's instructions and tools")
+	row(rules, "", fmt.Sprintf("kept: rules and facts of AGENTS.md, MEMORY.md and the like, %s", Plural(files, "file")))
+	row(kept, "", fmt.Sprintf("kept word for word: %s and results of the work at hand", Plural(messages, "message")))
+	row(brief, "", fmt.Sprintf("shortened: %s, of %s tokens in all", Plural(results, "long result"), Thousands(from)))
+	row(summary, "", fmt.Sprintf("added: a summary of %s that are left out", Plural(gone, "message")))
+	row(plan.Retrieval.Tokens, "", fmt.Sprintf("added: %s found for the newest question", Plural(plan.Retrieval.Items, "note")))
+	row(planned, "", "are sent; a tool gets the agent whatever is missing, word for word")
 	one, all := out.Model.TierFor(planned), out.Model.TierFor(whole)
 	if one.Write5m == nil || one.Read == nil || all.Write5m == nil || all.Read == nil {
 		return

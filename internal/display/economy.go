@@ -6,7 +6,6 @@ import (
 	"io"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/internal/document"
@@ -14,22 +13,20 @@ import (
 
 // Economy lists the measured cost and results of each choice of the setting economy.
 func Economy(w io.Writer, m *document.Economy, p Style) error {
-	var b strings.Builder
-	for _, l := range Wrap(fmt.Sprintf("Measured on %s by %s: %s with %s calls, prices %s. The bill has all that was sent and answered, against balanced; ready is the share of tool calls that had what they needed, least that of the worst session, blind the share of edits of a line that was not shown, shown that of references.",
-		m.Made, m.Command, Plural(m.Sessions, "session"), Thousands(m.Calls), m.Regime), p.Columns()-2) {
-		b.WriteString("  " + p.Paint(Gray, l) + "\n")
-	}
-	b.WriteString("\n" + p.Paint(Bold, "  "+Left("window", 14)+Left("economy", 13)+Right("bill", 8)+Right("ready", 9)+Right("least", 9)+Right("blind", 9)+Right("shown", 9)+Right("cuts", 6)) + "\n")
+	s := &sheet{Style: p}
+	s.say(2, Gray, fmt.Sprintf("Measured on %s by %s: %s with %s calls, prices %s. The bill has all that was sent and answered, against balanced; ready is the share of tool calls that had what they needed, least that of the worst session, blind the share of edits of a line that was not shown, shown that of references.",
+		m.Made, m.Command, Plural(m.Sessions, "session"), Thousands(m.Calls), m.Regime))
+	s.line()
+	row := s.table(2, []int{14, 13, -8, -9, -9, -9, -9, -6}, "window", "economy", "bill", "ready", "least", "blind", "shown", "cuts")
 	for i := range m.Rows {
 		r := &m.Rows[i]
 		window := ""
 		if i == 0 || m.Rows[i-1].RoomTokens != r.RoomTokens {
 			window = ShortTokens(r.RoomTokens) + " + fixed"
 		}
-		fmt.Fprintf(&b, "  %s%s%s%s%s%s%s%s\n", Left(window, 14), Left(r.Economy, 13), Right(moreOrLess(r.CostRatio), 8), Right(hundredths(r.ActionsReady), 9),
-			Right(hundredths(r.WorstReady), 9), Right(hundredths(r.BlindEdits), 9), Right(hundredths(r.ReferenceRecall), 9), Right(fmt.Sprint(r.Cuts), 6))
+		row(window, r.Economy, moreOrLess(r.CostRatio), Share(r.ActionsReady), Share(r.WorstReady), Share(r.BlindEdits), Share(r.ReferenceRecall), r.Cuts)
 	}
-	return Flush(w, &b)
+	return Flush(w, &s.b)
 }
 
 // economy writes the user's choice and the measured results of all choices for a window of this
@@ -48,7 +45,7 @@ func (s *sheet) economy(c cachelayout.Cut, window int) {
 	s.text("economy", own, "")
 	for _, r := range near {
 		if slices.Contains(cachelayout.Economies(), cachelayout.Economy(r.Economy)) {
-			s.text("", fmt.Sprintf("%s %s, %s", r.Economy, moreOrLess(r.CostRatio), hundredths(r.ActionsReady)), "")
+			s.text("", fmt.Sprintf("%s %s, %s", r.Economy, moreOrLess(r.CostRatio), Share(r.ActionsReady)), "")
 		}
 	}
 }
@@ -61,5 +58,3 @@ func moreOrLess(ratio float64) string {
 	}
 	return fmt.Sprintf("%+d %%", n)
 }
-
-func hundredths(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) }

@@ -21,12 +21,9 @@ func Entries(w io.Writer, l *api.MemoryList, p Style) error {
 			head += "  " + e.Date
 		}
 		fmt.Fprintf(&b, "%s  %s\n", head, p.Paint(Gray, writers[e.By]))
-		for _, line := range Wrap(Printable(strings.Join(strings.Fields(e.Text), " ")), p.Columns()-2) {
-			fmt.Fprintf(&b, "  %s\n", line)
-		}
+		p.para(&b, 2, "", e.Text)
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return Flush(w, &b)
 }
 
 func address(path string, line int) string { return fmt.Sprintf("%s:%d", Printable(path), line) }
@@ -51,6 +48,5 @@ func Edited(w io.Writer, e *api.EntryEdited) error {
 		text("old  ", e.Before)
 		text("new  ", e.After)
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return Flush(w, &b)
 }

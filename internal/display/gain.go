@@ -74,11 +74,11 @@ func Unknown(u meter.Unknown) (lines []string) {
 // Gain draws the results of runs by day. Each day has a bar for the bill, and a lighter bar up to
 // the estimated cost without memkernel.
 func Gain(w io.Writer, doc *meter.Gain, p Style) error {
-	var b strings.Builder
+	s := &sheet{Style: p}
 	days, all := doc.Days, &doc.Total
 	if all.Calls == 0 {
-		b.WriteString("nothing went through memkernel wrap or memkernel proxy yet, or nothing that the flags ask for\n")
-		return Flush(w, &b)
+		s.line("nothing went through memkernel wrap or memkernel proxy yet, or nothing that the flags ask for")
+		return Flush(w, &s.b)
 	}
 	const day, number = 12, 10
 	room := min(max(p.Columns()-day-4*number-2, 10), 40)
@@ -86,18 +86,17 @@ func Gain(w io.Writer, doc *meter.Gain, p Style) error {
 	for i := range days {
 		most = max(most, days[i].BilledUSD, days[i].WithoutUSD)
 	}
-	b.WriteString(p.Paint(Gray, Left("", day)+Right("calls", number)+Right("billed", number)+Right("without", number)+Right("", number)) + "\n")
+	row := s.table(0, []int{day, -number, -number, -number, -number, 2, room}, "", "calls", "billed", "without")
 	for i := range days {
 		d := &days[i]
 		billed, without := bars(d.BilledUSD, most, room), bars(d.WithoutUSD, most, room)
 		bar := strings.Repeat("█", min(billed, without)) + strings.Repeat("░", max(without-billed, 0)) + strings.Repeat("▓", max(billed-without, 0))
-		fmt.Fprintf(&b, "%s%s%s%s%s  %s\n", Left(d.Name, day), Right(fmt.Sprint(d.Calls), number), Right(inCents(&d.BilledUSD), number),
-			Right(inCents(&d.WithoutUSD), number), Right(change(&d.Sum), number), bar)
+		row(d.Name, d.Calls, inCents(&d.BilledUSD), inCents(&d.WithoutUSD), change(&d.Sum), "", bar)
 	}
 	for _, text := range append([]string{"in all " + Gained(all)}, Unknown(doc.Unknown)...) {
-		p.para(&b, 0, "", text)
+		s.say(0, "", text)
 	}
-	return Flush(w, &b)
+	return Flush(w, &s.b)
 }
 
 // bars returns the length of the bar for a value.

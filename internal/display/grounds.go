@@ -19,12 +19,7 @@ func Grounds(w io.Writer, g *api.Grounds, p Style) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s:%d\n", Printable(g.Path), g.Line)
 	p.para(&b, 2, "", strings.TrimSpace(g.Tags.String()+" "+g.Text))
-	row := func(name, text string) {
-		for _, l := range Wrap(text, p.Columns()-12) {
-			fmt.Fprintf(&b, "%-10s  %s\n", name, l)
-			name = ""
-		}
-	}
+	row := func(name, text string) { p.hang(&b, Left(name, 12), 12, "", text) }
 	row("written", "by "+writers[g.WrittenBy]+recorded[g.WrittenBy])
 	if g.Run != "" {
 		row("chosen", fmt.Sprintf("in %s for %s, by %s (%.1f)", g.Run, g.RunDay, strings.Join(g.Why, ", "), g.Score))
@@ -56,6 +51,5 @@ func Grounds(w io.Writer, g *api.Grounds, p Style) error {
 		used = fmt.Sprintf("for %s, last on %s; the agent then named it in %d", Plural(g.Recalled, "turn"), g.Last.Format("2006-01-02"), g.Named)
 	}
 	row("recalled", used)
-	_, err := io.WriteString(w, b.String())
-	return err
+	return Flush(w, &b)
 }

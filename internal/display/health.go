@@ -16,15 +16,9 @@ var severities = map[health.Severity]Ink{health.OK: green, health.Note: cyan, he
 // finding writes one finding after its head, which takes indent columns. It writes the hint below
 // the finding, unless the next finding has the same hint.
 func finding(b *strings.Builder, p Style, head string, indent int, text, hint string, next *health.Finding) {
-	for _, l := range Wrap(text, p.Columns()-indent) {
-		b.WriteString(head + l + "\n")
-		head = strings.Repeat(" ", indent)
-	}
-	if next != nil && next.Hint == hint {
-		return
-	}
-	for _, l := range Wrap(hint, p.Columns()-indent-2) {
-		b.WriteString(strings.Repeat(" ", indent+2) + p.Paint(Gray, l) + "\n")
+	p.hang(b, head, indent, "", text)
+	if next == nil || next.Hint != hint {
+		p.para(b, indent+2, Gray, hint)
 	}
 }
 
@@ -110,9 +104,7 @@ func places(b *strings.Builder, p Style, indent int, f *health.Finding) {
 	for _, o := range f.Others {
 		names = append(names, o.String())
 	}
-	for _, l := range Wrap("also "+strings.Join(names, ", "), p.Columns()-indent) {
-		b.WriteString(strings.Repeat(" ", indent) + p.Paint(Gray, l) + "\n")
-	}
+	p.para(b, indent, Gray, "also "+strings.Join(names, ", "))
 }
 
 func ofCheck(b *strings.Builder, p Style, c health.CheckRun, found []health.Finding, all bool) {

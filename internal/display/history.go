@@ -48,8 +48,7 @@ func History(w io.Writer, h *api.History, p Style) error {
 	if h.Unkept > 0 {
 		fmt.Fprintf(&b, "\nof %s of the file the text is not kept: retention or forget removed it, or it holds what is taken for a secret\n", Plural(h.Unkept, "state"))
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return Flush(w, &b)
 }
 
 // because names the run that made a version.

@@ -100,6 +100,14 @@ func (s *sheet) line(parts ...string) {
 
 func (s *sheet) linef(format string, args ...any) { s.line(fmt.Sprintf(format, args...)) }
 
+// say writes a text as [Style.para] does.
+func (s *sheet) say(indent int, ink Ink, text string) { s.para(&s.b, indent, ink, text) }
+
+// lead writes a text as [Style.hang] does.
+func (s *sheet) lead(head string, indent int, ink Ink, text string) {
+	s.hang(&s.b, head, indent, ink, text)
+}
+
 // section begins a part of the sheet, with a remark at the right edge.
 func (s *sheet) section(title, remark string) {
 	remark = Clip(remark, s.Columns()-Width(title)-2)
@@ -111,7 +119,7 @@ func (s *sheet) section(title, remark string) {
 // text writes a sentence under a section, wrapped, after a short label.
 func (s *sheet) text(label, sentence string, as Ink) {
 	const indent = 15
-	s.hang(&s.b, "  "+s.Paint(Gray, Left(label, indent-2)), indent, as, sentence)
+	s.lead("  "+s.Paint(Gray, Left(label, indent-2)), indent, as, sentence)
 }
 
 // header writes the head of the plan.
@@ -161,7 +169,15 @@ func AtTime(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
-	return ", at " + t.UTC().Format("2006-01-02 15:04:05 UTC")
+	return ", at" + moment(t)
+}
+
+// moment formats a moment after a space, or returns "" if it is not known.
+func moment(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(" 2006-01-02 15:04:05 UTC")
 }
 
 func modelRemark(out *Plan) string {
@@ -244,7 +260,7 @@ func (s *sheet) faults() {
 		if id := cmp.Or(f.Page, f.Key); id != "" && !strings.Contains(detail, id) {
 			detail += " (" + id + ")"
 		}
-		s.hang(&s.b, "  "+s.Paint(yellow, Left(string(f.Code), 22))+"  ", 26, "", detail)
+		s.lead("  "+s.Paint(yellow, Left(string(f.Code), 22))+"  ", 26, "", detail)
 	}
 	s.more(len(faults))
 }

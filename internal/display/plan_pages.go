@@ -86,7 +86,7 @@ func (s *sheet) pages() {
 	row := s.table(2, []int{12, 14, -6, -10, -10}, "shown as", "kind", "pages", "in full", "planned")
 	for _, g := range groups(all) {
 		row(level(g.level), g.kind, g.pages, g.before, g.after)
-		s.para(&s.b, 14, Gray, g.reason)
+		s.say(14, Gray, g.reason)
 	}
 	s.pageRows(all)
 }
@@ -144,7 +144,7 @@ func (s *sheet) paging() {
 			last = strconv.Itoa(r.Last.Call)
 		}
 		row(r.ID, "", r.Type, level(r.Level.String()), r.Place, pin, last, "", r.Last.How)
-		s.para(&s.b, 4, Gray, pageFacts(r))
+		s.say(4, Gray, pageFacts(r))
 	}
 }
 

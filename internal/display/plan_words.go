@@ -13,7 +13,7 @@ import (
 // at.
 func (s *sheet) words() {
 	for _, sentence := range []string{done(s.out), saves(s.out), lookAt(s.out.Plan)} {
-		s.para(&s.b, 2, "", sentence)
+		s.say(2, "", sentence)
 	}
 	s.line()
 }

@@ -4,15 +4,14 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
 	"github.com/memkernel/memkernel/cachelayout"
 )
 
 // Prices lists models with a line per tier, and a numbered list of sources below.
 func Prices(w io.Writer, models []cachelayout.Model, p Style) error {
-	var b strings.Builder
-	b.WriteString(p.Paint(Bold, Left("model", 22)+Right("window", 7)+Right("input", 7)+Right("read", 7)+Right("short", 7)+Right("long", 6)+Right("output", 7)+"  "+Left("as of", 10)+Right("src", 4)) + "\n")
+	s := &sheet{Style: p}
+	row := s.table(0, []int{22, -7, -7, -7, -7, -6, -7, 2, 10, -5}, "model", "window", "input", "read", "short", "long", "output", "", "as of", "src")
 	var sources []string
 	for i := range models {
 		m := &models[i]
@@ -21,35 +20,29 @@ func Prices(w io.Writer, models []cachelayout.Model, p Style) error {
 			at = len(sources)
 			sources = append(sources, m.Source)
 		}
-		name, window, rest := m.ID, ShortTokens(m.ContextWindow), "  "+Left(m.AsOf, 10)
+		name, window, asOf, src := m.ID, ShortTokens(m.ContextWindow), m.AsOf, ""
 		if at >= 0 {
-			rest += Right(fmt.Sprintf("[%d]", at+1), 5)
+			src = fmt.Sprintf("[%d]", at+1)
 		}
-		tiers := m.Tiers
-		if len(tiers) == 0 {
-			b.WriteString(Left(name, 22) + Right(window, 7) + Left("  unpriced", 34) + rest + "\n")
+		if len(m.Tiers) == 0 {
+			s.line(s.row([]int{22, -7, 34, 2, 10, -5}, name, window, "  unpriced", "", asOf, src))
 		}
-		for n, t := range tiers {
+		for n, t := range m.Tiers {
 			if n > 0 {
-				name, window, rest = "  above "+ShortTokens(t.AboveTokens), "", ""
+				name, window, asOf, src = "  above "+ShortTokens(t.AboveTokens), "", "", ""
 			}
-			b.WriteString(strings.TrimRight(Left(name, 22)+Right(window, 7)+Right(rateOf(t.Input), 7)+Right(rateOf(t.Read), 7)+Right(rateOf(t.Write5m), 7)+Right(rateOf(t.Write1h), 6)+Right(rateOf(t.Output), 7)+rest, " ") + "\n")
+			row(name, window, rateOf(t.Input), rateOf(t.Read), rateOf(t.Write5m), rateOf(t.Write1h), rateOf(t.Output), "", asOf, src)
 		}
 		if m.EffectiveFrom != "" {
-			b.WriteString(p.Paint(Gray, "  from "+m.EffectiveFrom) + "\n")
+			s.line("  ", s.Paint(Gray, "from "+m.EffectiveFrom))
 		}
 	}
-	b.WriteString("\n" + p.Paint(Gray, "US dollars per million tokens; short and long are cache writes by lifetime") + "\n")
-	for i, s := range sources {
-		for n, l := range Wrap(s, p.Columns()-6) {
-			head := "     "
-			if n == 0 {
-				head = Left(fmt.Sprintf("[%d]", i+1), 5)
-			}
-			b.WriteString(p.Paint(Gray, head+l) + "\n")
-		}
+	s.line()
+	s.line(s.Paint(Gray, "US dollars per million tokens; short and long are cache writes by lifetime"))
+	for i, source := range sources {
+		s.lead(s.Paint(Gray, Left(fmt.Sprintf("[%d]", i+1), 5)), 5, Gray, source)
 	}
-	return Flush(w, &b)
+	return Flush(w, &s.b)
 }
 
 func rateOf(v *float64) string {

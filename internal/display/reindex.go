@@ -15,12 +15,7 @@ import (
 func Reindex(w io.Writer, d *document.Reindex, p Style, quiet bool) error {
 	var b strings.Builder
 	always := func(name, format string, args ...any) {
-		for i, l := range Wrap(fmt.Sprintf(format, args...), p.Columns()-9) {
-			if i > 0 {
-				name = ""
-			}
-			fmt.Fprintf(&b, "%s %s\n", p.Paint(Bold, Left(name, 8)), l)
-		}
+		p.hang(&b, p.Paint(Bold, Left(name, 8))+" ", 9, "", fmt.Sprintf(format, args...))
 	}
 	row := always
 	if quiet {

@@ -56,11 +56,9 @@ func replayLines(b *strings.Builder, results []*replay.Result, p Style) {
 	}
 	bound := replay.Totals{CostUSD: first.Bound.CostUSD, OutputCostUSD: first.Totals.OutputCostUSD}
 	fmt.Fprintf(b, "  %s%s\n\n", Left("bound", replayLabel-4), Right(inCents(bound.BillUSD()), 10))
-	for _, l := range Wrap("bill: input, summary calls and answers; to late: against append-late's. ready: tool calls whose input that was seen before all stood in the prompt. "+
+	p.para(b, 2, Gray, "bill: input, summary calls and answers; to late: against append-late's. ready: tool calls whose input that was seen before all stood in the prompt. "+
 		"blind: edits of a line that was seen before and not shown. shown: references of the agent's answers, as far as they stood. "+
-		"over: prompts over window − reserve. Every figure is printed for up to three policies at a time.", p.Columns()-2) {
-		b.WriteString("  " + p.Paint(Gray, l) + "\n")
-	}
+		"over: prompts over window − reserve. Every figure is printed for up to three policies at a time.")
 }
 
 // inCents prints a cost in whole cents.

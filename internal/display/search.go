@@ -53,9 +53,7 @@ func showHit(b *strings.Builder, h *retrieval.Hit, p Style, mark *marker, explai
 		fmt.Fprintf(b, "  %s\n", p.Paint(Gray, t))
 	}
 	if explain {
-		for _, l := range Wrap(scoreText(h), p.Columns()-4) {
-			fmt.Fprintf(b, "  %s\n", p.Paint(cyan, l))
-		}
+		p.para(b, 2, cyan, scoreText(h))
 	}
 	showRuns(b, h, runs, p, mark)
 }
@@ -103,9 +101,7 @@ func showRuns(b *strings.Builder, h *retrieval.Hit, runs []retrieval.More, p Sty
 		}
 	}
 	if d := retrieval.DatesText(h.Dates); d != "" {
-		for _, l := range Wrap("["+d+"]", p.Columns()-4) {
-			fmt.Fprintf(b, "    %s\n", p.Paint(Gray, Printable(l)))
-		}
+		p.para(b, 4, Gray, "["+d+"]")
 	}
 }
 

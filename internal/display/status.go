@@ -11,54 +11,54 @@ import (
 
 // Status lists the stored data and its size.
 func Status(w io.Writer, st *api.Status, p Style) error {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s  %s\n", p.Paint(Bold, "state"), Printable(st.StateDir))
-	fmt.Fprintf(&b, "  %s of %s\n", Plural(st.Blobs, "blob"), Size(st.BlobBytes))
-	maskedText(&b, st)
-	memoryText(&b, &st.Memory, p)
-	netsText(&b, &st.Nets, p)
-	modelsText(&b, st.SummaryModels, p)
+	s := &sheet{Style: p}
+	s.linef("%s  %s", s.Paint(Bold, "state"), Printable(st.StateDir))
+	s.linef("  %s of %s", Plural(st.Blobs, "blob"), Size(st.BlobBytes))
+	s.maskedText(st)
+	s.memoryText(&st.Memory)
+	s.netsText(&st.Nets)
+	s.modelsText(st.SummaryModels)
 	if len(st.Sessions) == 0 {
-		b.WriteString("  no sessions\n")
-		return Flush(w, &b)
+		s.line("  no sessions")
+		return Flush(w, &s.b)
 	}
-	for _, s := range st.Sessions {
-		fmt.Fprintf(&b, "%s  %s\n", p.Paint(Bold, "session"), Clip(s.Key, p.Columns()-9))
-		fmt.Fprintf(&b, "  %s, %s, %s that left; journal %s, projections %s\n", Plural(s.Turns, "turn"), Plural(s.Pages, "page"), Plural(s.Spans, "span"), Size(s.JournalBytes), Size(s.ProjectionBytes))
-		fmt.Fprintf(&b, "  thrash index %s\n", thrashText(&s.Paging))
-		lifeText(&b, &s.Life)
-		for _, m := range s.ModelSummaries {
-			fmt.Fprintf(&b, "  notes by %s: %d, %d closed; last%s, %s\n", Clip(m.Model, p.Columns()-50), m.Notes, m.Closed, strings.TrimPrefix(AtTime(m.Time), ", at"), m.Reason)
+	for _, e := range st.Sessions {
+		s.linef("%s  %s", s.Paint(Bold, "session"), Clip(e.Key, s.Columns()-9))
+		s.linef("  %s, %s, %s that left; journal %s, projections %s", Plural(e.Turns, "turn"), Plural(e.Pages, "page"), Plural(e.Spans, "span"), Size(e.JournalBytes), Size(e.ProjectionBytes))
+		s.linef("  thrash index %s", thrashText(&e.Paging))
+		s.lifeText(&e.Life)
+		for _, m := range e.ModelSummaries {
+			s.linef("  notes by %s: %d, %d closed; last%s, %s", Clip(m.Model, s.Columns()-50), m.Notes, m.Closed, moment(m.Time), m.Reason)
 		}
-		for _, l := range s.Lines {
+		for _, l := range e.Lines {
 			name := l.Model
 			if l.Branch != "" {
 				name += " on " + l.Branch
 			}
-			fmt.Fprintf(&b, "  %s\n", p.Paint(cyan, Clip(name, p.Columns()-4)))
+			s.linef("  %s", s.Paint(cyan, Clip(name, s.Columns()-4)))
 			tokens := Thousands(l.Tokens+l.FixedTokens) + " tokens"
 			if l.FixedTokens > 0 {
 				tokens += fmt.Sprintf(" (%s fixed)", Thousands(l.FixedTokens))
 			}
-			fmt.Fprintf(&b, "    %s, %s, generation %d, %s, last call%s\n", Plural(l.Messages, "message"), tokens, l.Generation, Plural(l.Cuts, "cut"), strings.TrimPrefix(AtTime(l.LastStart), ", at"))
-			cutText(&b, &l)
+			s.linef("    %s, %s, generation %d, %s, last call%s", Plural(l.Messages, "message"), tokens, l.Generation, Plural(l.Cuts, "cut"), moment(l.LastStart))
+			s.cutText(&l)
 		}
 	}
 	for _, f := range st.Unreadable {
-		fmt.Fprintf(&b, "%s  %s can't be read: %s\n", p.Paint(Bold, "session"), Printable(f.Session), Printable(f.What))
+		s.linef("%s  %s can't be read: %s", s.Paint(Bold, "session"), Printable(f.Session), Printable(f.What))
 	}
 	if n := len(st.Others); n > 0 {
 		bytes := int64(0)
 		for _, o := range st.Others {
 			bytes += o.Bytes
 		}
-		fmt.Fprintf(&b, "%s  %s that were not read, %s, last written to%s; --all reads them\n", p.Paint(Bold, "others"), Plural(n, "session"), Size(bytes), strings.TrimPrefix(AtTime(st.Others[0].Last), ", at"))
+		s.linef("%s  %s that were not read, %s, last written to%s; --all reads them", s.Paint(Bold, "others"), Plural(n, "session"), Size(bytes), moment(st.Others[0].Last))
 	}
-	return Flush(w, &b)
+	return Flush(w, &s.b)
 }
 
 // maskedText counts the masked secrets by rule, and the forgotten and retired pages.
-func maskedText(b *strings.Builder, st *api.Status) {
+func (s *sheet) maskedText(st *api.Status) {
 	var rules []string
 	total := 0
 	for _, m := range st.Masked {
@@ -66,19 +66,17 @@ func maskedText(b *strings.Builder, st *api.Status) {
 		rules = append(rules, fmt.Sprintf("%s %d", m.Rule, m.Count))
 	}
 	if total > 0 {
-		for _, l := range Wrap(fmt.Sprintf("%s masked: %s", Plural(total, "secret"), strings.Join(rules, ", ")), Columns-2) {
-			fmt.Fprintf(b, "  %s\n", l)
-		}
+		s.say(2, "", fmt.Sprintf("%s masked: %s", Plural(total, "secret"), strings.Join(rules, ", ")))
 	}
 	if st.Forgotten+st.Retired > 0 {
-		fmt.Fprintf(b, "  %s forgotten, %d retired\n", Plural(st.Forgotten, "page"), st.Retired)
+		s.linef("  %s forgotten, %d retired", Plural(st.Forgotten, "page"), st.Retired)
 	}
 }
 
-func memoryText(b *strings.Builder, m *api.MemoryStatus, p Style) {
-	fmt.Fprintf(b, "%s  %s\n", p.Paint(Bold, "memory"), Printable(m.Workspace))
+func (s *sheet) memoryText(m *api.MemoryStatus) {
+	s.linef("%s  %s", s.Paint(Bold, "memory"), Printable(m.Workspace))
 	if !m.Enabled {
-		b.WriteString("  switched off\n")
+		s.line("  switched off")
 		return
 	}
 	shown := m.Bootstrap
@@ -88,52 +86,51 @@ func memoryText(b *strings.Builder, m *api.MemoryStatus, p Style) {
 	if m.DailyLogs {
 		shown = append(shown[:len(shown):len(shown)], "two days' logs")
 	}
-	p.para(b, 2, "", fmt.Sprintf("a session begins with %s, %s tokens at most", cmp.Or(strings.Join(shown, ", "), "nothing"), Thousands(m.WorkspaceTokens)))
+	s.say(2, "", fmt.Sprintf("a session begins with %s, %s tokens at most", cmp.Or(strings.Join(shown, ", "), "nothing"), Thousands(m.WorkspaceTokens)))
 	if m.RecallItems > 0 {
-		fmt.Fprintf(b, "  a user turn recalls %s, %s tokens at most, by %s\n", Plural(m.RecallItems, "item"), Thousands(m.RecallTokens), Clip(cmp.Or(m.Embedder, "words alone"), p.Columns()-50))
+		s.linef("  a user turn recalls %s, %s tokens at most, by %s", Plural(m.RecallItems, "item"), Thousands(m.RecallTokens), Clip(cmp.Or(m.Embedder, "words alone"), s.Columns()-50))
 	} else {
-		b.WriteString("  a user turn recalls nothing\n")
+		s.line("  a user turn recalls nothing")
 	}
-	p.para(b, 2, "", searchedText(m))
-	indexText(b, p, &m.Index)
+	s.say(2, "", searchedText(m))
+	s.indexText(&m.Index)
 	if m.NeverEmbedded > 0 {
-		fmt.Fprintf(b, "  %s will never get a vector: a whole day's embedding.daily_tokens are fewer\n", Plural(m.NeverEmbedded, "text"))
+		s.linef("  %s will never get a vector: a whole day's embedding.daily_tokens are fewer", Plural(m.NeverEmbedded, "text"))
 	}
-	syncText(b, m)
+	s.syncText(m)
 }
 
 // modelsText writes the state of the models that make notes.
-func modelsText(b *strings.Builder, models []api.Cooldown, p Style) {
+func (s *sheet) modelsText(models []api.Cooldown) {
 	for _, m := range models {
-		fmt.Fprintf(b, "%s  %s\n", p.Paint(Bold, "notes"), Clip(m.Model, p.Columns()-7))
+		s.linef("%s  %s", s.Paint(Bold, "notes"), Clip(m.Model, s.Columns()-7))
 		if m.Failures > 0 {
-			fmt.Fprintf(b, "  %s in a row, the last %s; asked again from%s on\n", Plural(m.Failures, "failure"), m.Reason, strings.TrimPrefix(AtTime(m.Until), ", at"))
+			s.linef("  %s in a row, the last %s; asked again from%s on", Plural(m.Failures, "failure"), m.Reason, moment(m.Until))
 		} else {
-			fmt.Fprintf(b, "  last answered%s\n", strings.TrimPrefix(AtTime(m.Answered), ", at"))
+			s.linef("  last answered%s", moment(m.Answered))
 		}
 	}
 }
 
-func indexText(b *strings.Builder, p Style, ix *api.IndexStatus) {
+func (s *sheet) indexText(ix *api.IndexStatus) {
 	if ix.State != api.IndexOK {
 		state := string(ix.State)
 		if ix.State == api.IndexMissing {
 			state = "none yet, the first search makes it"
 		}
-		fmt.Fprintf(b, "  index: %s; %s says more\n", state, p.command("'memkernel doctor'"))
+		s.linef("  index: %s; %s says more", state, s.command("'memkernel doctor'"))
 		return
 	}
-	fmt.Fprintf(b, "  index: %s, %s", Plural(int(ix.Files), "file"), Plural(int(ix.Chunks), "chunk"))
+	vectors, behind := "", ""
 	if ix.Model != "" {
-		fmt.Fprintf(b, ", %s", Plural(int(ix.Vectors), "vector"))
+		vectors = ", " + Plural(int(ix.Vectors), "vector")
 	}
-	fmt.Fprintf(b, ", %s", Size(ix.FileBytes))
 	if ix.Behind {
-		fmt.Fprintf(b, ", behind the files%s", BehindBy(&ix.Lag))
+		behind = ", behind the files" + BehindBy(&ix.Lag)
 	}
-	b.WriteString("\n")
+	s.linef("  index: %s, %s%s, %s%s", Plural(int(ix.Files), "file"), Plural(int(ix.Chunks), "chunk"), vectors, Size(ix.FileBytes), behind)
 	if ix.Behind {
-		fmt.Fprintf(b, "  the next search brings it up to date, or %s\n", p.command("'memkernel reindex'"))
+		s.linef("  the next search brings it up to date, or %s", s.command("'memkernel reindex'"))
 	}
 }
 
@@ -149,15 +146,13 @@ func searchedText(m *api.MemoryStatus) string {
 }
 
 // syncText writes when, and by which caller, the index was last brought up to date.
-func syncText(b *strings.Builder, m *api.MemoryStatus) {
+func (s *sheet) syncText(m *api.MemoryStatus) {
 	if l := m.Sync.Last; l != nil {
-		fmt.Fprintf(b, "  last synced%s by %s, watcher %s: %s read, %d gone\n", strings.TrimPrefix(AtTime(l.Time), ", at"), l.Reason, onOff(l.Watching), Plural(l.Files, "file"), l.Removed)
-		for _, line := range Wrap(l.Error, Columns-4) {
-			fmt.Fprintf(b, "    %s\n", line)
-		}
+		s.linef("  last synced%s by %s, watcher %s: %s read, %d gone", moment(l.Time), l.Reason, onOff(l.Watching), Plural(l.Files, "file"), l.Removed)
+		s.say(4, "", l.Error)
 	}
-	if s := &m.Sessions; s.Enabled && s.Sessions+s.Forgotten > 0 {
-		fmt.Fprintf(b, "  past sessions: %s, %s, %d forgotten\n", Thousands(s.Sessions), Plural(s.Turns, "turn"), s.Forgotten)
+	if past := &m.Sessions; past.Enabled && past.Sessions+past.Forgotten > 0 {
+		s.linef("  past sessions: %s, %s, %d forgotten", Thousands(past.Sessions), Plural(past.Turns, "turn"), past.Forgotten)
 	}
 }
 
@@ -180,79 +175,68 @@ func Size(n int64) string {
 }
 
 // lifeText lists the records that the boundaries of a session left.
-func lifeText(b *strings.Builder, l *api.LifeStatus) {
+func (s *sheet) lifeText(l *api.LifeStatus) {
 	newest := "none"
 	if len(l.Checkpoints) > 0 {
 		newest = l.Checkpoints[0]
 	}
-	fmt.Fprintf(b, "  reset %s; %s, the newest %s\n", Plural(l.Epoch, "time"), Plural(len(l.Checkpoints), "checkpoint"), newest)
+	s.linef("  reset %s; %s, the newest %s", Plural(l.Epoch, "time"), Plural(len(l.Checkpoints), "checkpoint"), newest)
 	if l.Compactions > 0 {
-		fmt.Fprintf(b, "  compacted %s%s\n", Plural(l.Compactions, "time"), strings.Replace(AtTime(l.LastCompaction), " at", " last", 1))
+		s.linef("  compacted %s, last%s", Plural(l.Compactions, "time"), moment(l.LastCompaction))
 	}
 	if l.Flushed > 0 {
-		fmt.Fprintf(b, "  flushed %s, %d by the model, last%s\n", Plural(l.Flushed, "time"), l.FlushedByModel, strings.TrimPrefix(AtTime(l.LastFlush), ", at"))
+		s.linef("  flushed %s, %d by the model, last%s", Plural(l.Flushed, "time"), l.FlushedByModel, moment(l.LastFlush))
 		if l.LastFlushPath != "" {
-			fmt.Fprintf(b, "  %s\n", api.FlushLine(l.LastFlushItems, l.LastFlushPath))
+			s.linef("  %s", api.FlushLine(l.LastFlushItems, l.LastFlushPath))
 		}
 	}
 	if l.CutWaiting {
-		b.WriteString("  the next plan cuts: a compaction was asked for\n")
+		s.line("  the next plan cuts: a compaction was asked for")
 	}
-	if l.Warning != "" {
-		for _, line := range Wrap(l.Warning, Columns-2) {
-			fmt.Fprintf(b, "  %s\n", line)
-		}
-	}
+	s.say(2, "", l.Warning)
 }
 
 // cutText sums up the cuts of a conversation.
-func cutText(b *strings.Builder, l *api.LineStatus) {
+func (s *sheet) cutText(l *api.LineStatus) {
 	if c := l.LastCut; c != nil {
-		fmt.Fprintf(b, "    last cut%s: %s, from %s to %s tokens\n", strings.TrimPrefix(AtTime(c.Time), ", at"), c.Reason, Thousands(c.Before), Thousands(c.After))
+		s.linef("    last cut%s: %s, from %s to %s tokens", moment(c.Time), c.Reason, Thousands(c.Before), Thousands(c.After))
 	}
 	if l.BreakerOpen {
-		fmt.Fprintf(b, "    %s came to nothing: no more until the prompt grows\n", Plural(l.FutileCuts, "cut"))
+		s.linef("    %s came to nothing: no more until the prompt grows", Plural(l.FutileCuts, "cut"))
 	}
 	if l.LearnedWindow > 0 {
-		fmt.Fprintf(b, "    the provider takes %s tokens, as it said when it refused a call\n", Thousands(l.LearnedWindow))
+		s.linef("    the provider takes %s tokens, as it said when it refused a call", Thousands(l.LearnedWindow))
 	}
 }
 
 // netsText describes the part of the working state in the workspace's Markdown.
-func netsText(b *strings.Builder, n *api.NetsStatus, p Style) {
-	if s := &n.SessionState; s.Bytes > 0 || s.Detail != "" {
-		fmt.Fprintf(b, "%s  %s\n", p.Paint(Bold, "working state"), s.Path)
+func (s *sheet) netsText(n *api.NetsStatus) {
+	if st := &n.SessionState; st.Bytes > 0 || st.Detail != "" {
+		s.linef("%s  %s", s.Paint(Bold, "working state"), st.Path)
 		switch {
-		case s.Detail != "":
-			textLine(b, "can't be read: "+Printable(s.Detail))
-		case s.Session == "":
-			textLine(b, fmt.Sprintf("%s, none of it the kernel's", Size(int64(s.Bytes))))
+		case st.Detail != "":
+			s.say(2, "", "can't be read: "+Printable(st.Detail))
+		case st.Session == "":
+			s.say(2, "", fmt.Sprintf("%s, none of it the kernel's", Size(int64(st.Bytes))))
 		default:
 			edited := ""
-			if s.Edited {
+			if st.Edited {
 				edited = ", edited since"
 			}
-			textLine(b, fmt.Sprintf("%s, %s of it not the kernel's; session %s after %s%s%s", Size(int64(s.Bytes)), Size(int64(s.OtherBytes)),
-				Clip(s.Session, p.Columns()-40), Plural(s.Messages, "message"), AtTime(s.Time), edited))
+			s.say(2, "", fmt.Sprintf("%s, %s of it not the kernel's; session %s after %s%s%s", Size(int64(st.Bytes)), Size(int64(st.OtherBytes)),
+				Clip(st.Session, s.Columns()-40), Plural(st.Messages, "message"), AtTime(st.Time), edited))
 		}
 	}
 	if f := &n.Buffer; f.Bytes > 0 || f.Detail != "" {
-		fmt.Fprintf(b, "%s  %s\n", p.Paint(Bold, "working buffer"), f.Path)
+		s.linef("%s  %s", s.Paint(Bold, "working buffer"), f.Path)
 		if f.Detail != "" {
-			textLine(b, "can't be read: "+Printable(f.Detail))
+			s.say(2, "", "can't be read: "+Printable(f.Detail))
 			return
 		}
 		dump := "never dumped"
 		if !f.LastDump.IsZero() {
-			dump = "last dump" + strings.TrimPrefix(AtTime(f.LastDump), ", at")
+			dump = "last dump" + moment(f.LastDump)
 		}
-		textLine(b, fmt.Sprintf("%s, %s, last%s; %s", Plural(f.Entries, "entry"), Size(int64(f.Bytes)), strings.TrimPrefix(AtTime(f.Newest), ", at"), dump))
-	}
-}
-
-// textLine writes a line of a section, wrapped.
-func textLine(b *strings.Builder, text string) {
-	for _, l := range Wrap(text, Columns-2) {
-		fmt.Fprintf(b, "  %s\n", l)
+		s.say(2, "", fmt.Sprintf("%s, %s, last%s; %s", Plural(f.Entries, "entry"), Size(int64(f.Bytes)), moment(f.Newest), dump))
 	}
 }

@@ -14,13 +14,7 @@ import (
 func Curated(w io.Writer, out *api.Curated, p Style) error {
 	for i := range out.Entries {
 		e := &out.Entries[i]
-		for n, l := range Wrap(strings.TrimSpace(e.Tags.String()+" "+e.Text), p.Columns()-4) {
-			lead := "    "
-			if n == 0 {
-				lead = "  + "
-			}
-			fmt.Fprintf(w, "%s%s\n", lead, l)
-		}
+		p.hang(w, "  + ", 4, "", e.Tags.String()+" "+e.Text)
 		from := "from " + e.From
 		if e.Replaces != "" {
 			from += fmt.Sprintf(", in the place of %q", e.Replaces)
@@ -28,9 +22,7 @@ func Curated(w io.Writer, out *api.Curated, p Style) error {
 		p.para(w, 6, Gray, from)
 	}
 	for i := range out.Facts {
-		for n, l := range Wrap(factsLine(&out.Facts[i]), p.Columns()-4) {
-			fmt.Fprintf(w, "%s%s\n", strings.Repeat(" ", 2+2*min(n, 1)), Printable(l))
-		}
+		p.hang(w, "  ", 4, "", factsLine(&out.Facts[i]))
 	}
 	done := doneTo(len(out.Entries), out.Applied)
 	what := fmt.Sprintf("%s of %s %s added to %s", Plural(len(out.Entries), "entry"), out.Day, done, out.Path)
@@ -87,9 +79,7 @@ func Pruned(w io.Writer, out *api.Pruned, p Style) error {
 		fmt.Fprintf(w, "%s: %s to %d lines\n", Printable(c.Path), Thousands(c.LinesBefore), c.LinesAfter)
 	}
 	for _, over := range slices.Concat(out.Over, UnknownNames(out.Unknown), out.Kept) {
-		for _, l := range Wrap("note: "+over, p.Columns()) {
-			fmt.Fprintln(w, p.Paint(yellow, l))
-		}
+		p.para(w, 0, yellow, "note: "+over)
 	}
 	done := doneTo(len(out.Moves), out.Applied)
 	_, err := fmt.Fprintf(w, "%s %s moved, %s of the working buffer emptied, %s left\n", Plural(len(out.Moves), "entry"), done, Size(int64(out.BufferBytes)), Size(int64(out.BufferLeft)))
