@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/retrieval/foreign"
 	"github.com/memkernel/memkernel/transcript"
@@ -139,7 +141,7 @@ func planWith(ctx context.Context, d *desk, c *call, p *planCall, plan func(cont
 	}
 	req.Private, req.Messages, req.Source = d.opt.private(p.Private), h.messages(), p.source()
 	if h != nil {
-		req.Format = first(req.Format, h.intake.Dialect().Format())
+		req.Format = cmp.Or(req.Format, h.intake.Dialect().Format())
 		if p.System == nil {
 			req.System = h.intake.System()
 		}
@@ -156,15 +158,6 @@ func planWith(ctx context.Context, d *desk, c *call, p *planCall, plan func(cont
 		out.Conversation = d.held.put(h)
 	}
 	return out, nil
-}
-
-func first(formats ...transcript.Format) transcript.Format {
-	for _, f := range formats {
-		if f != "" {
-			return f
-		}
-	}
-	return ""
 }
 
 // request returns the kernel's request, without messages.
@@ -238,13 +231,9 @@ func systemParts(raw json.RawMessage) ([]memkernel.Part, error) {
 	if text != "" {
 		return memkernel.Text(text), nil
 	}
-	var parts []memkernel.Part
-	for i, raw := range blocks {
-		var b struct{ Type, Text string }
-		if err := json.Unmarshal(raw, &b); err != nil || b.Type != "text" {
-			return nil, badParams(`a block is {"type":"text","text":"…"}`, "system: block %d is no text block", i)
-		}
-		parts = append(parts, memkernel.Part{Kind: memkernel.PartText, Text: b.Text, Raw: string(raw)})
+	parts, err := document.SystemParts(blocks)
+	if err != nil {
+		return nil, badParams(`a block is {"type":"text","text":"…"}`, "system: %s", err)
 	}
 	return parts, nil
 }
@@ -255,23 +244,9 @@ func toolList(raw json.RawMessage) ([]memkernel.Tool, error) {
 	if bad != nil || text != "" {
 		return nil, badParams("tools is a list of definitions", "tools is no list")
 	}
-	tools := make([]memkernel.Tool, 0, len(defs))
-	for i, raw := range defs {
-		var t struct {
-			Name, Type string
-			Function   struct{ Name string }
-		}
-		if err := json.Unmarshal(raw, &t); err != nil || t.Name+t.Function.Name+t.Type == "" {
-			return nil, badParams("a definition is an object with a name", "tools: definition %d has no name", i)
-		}
-		name := t.Name
-		if name == "" {
-			name = t.Function.Name
-		}
-		if name == "" {
-			name = t.Type
-		}
-		tools = append(tools, memkernel.Tool{Name: name, Raw: string(raw)})
+	tools, err := document.Tools(defs)
+	if err != nil {
+		return nil, badParams("a definition is an object with a name", "tools: %s", err)
 	}
 	return tools, nil
 }

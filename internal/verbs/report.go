@@ -11,7 +11,6 @@ import (
 	"github.com/memkernel/memkernel/internal/atomicfile"
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/config"
-	"github.com/memkernel/memkernel/pagevm/mask"
 	"github.com/memkernel/memkernel/serve/ui"
 )
 
@@ -63,7 +62,7 @@ func runReport(ctx context.Context, a *cli.App, r *reportFlags) error {
 		r.transcript = all[0]
 		a.Tip("the newest session is taken: %s", r.transcript)
 	}
-	masker, err := mask.NewMasker(mask.Options{Allow: a.Config.Redact.Allow, Disable: a.Config.Redact.DisableRules})
+	masker, err := a.Masker()
 	if err != nil {
 		return err
 	}

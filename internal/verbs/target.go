@@ -12,6 +12,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/internal/cli"
+	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/retrieval/foreign"
 	"github.com/memkernel/memkernel/transcript"
@@ -134,13 +135,9 @@ func readSystem(a *cli.App, path string) ([]memkernel.Part, error) {
 	if len(trimmed) == 0 || trimmed[0] != '[' || json.Unmarshal(trimmed, &blocks) != nil {
 		return memkernel.Text(string(data)), nil
 	}
-	var parts []memkernel.Part
-	for i, raw := range blocks {
-		var b struct{ Type, Text string }
-		if err := json.Unmarshal(raw, &b); err != nil || b.Type != "text" {
-			return nil, cli.Hint(fmt.Errorf("read system prompt %s: block %d is no text block", path, i+1), `a block is {"type":"text","text":"…"}`)
-		}
-		parts = append(parts, memkernel.Part{Kind: memkernel.PartText, Text: b.Text, Raw: string(raw)})
+	parts, err := document.SystemParts(blocks)
+	if err != nil {
+		return nil, cli.Hint(fmt.Errorf("read system prompt %s: %w", path, err), `a block is {"type":"text","text":"…"}`)
 	}
 	return parts, nil
 }
@@ -160,20 +157,9 @@ func readTools(a *cli.App, path string) ([]memkernel.Tool, error) {
 		}
 		raws = wrapped.Tools
 	}
-	tools := make([]memkernel.Tool, 0, len(raws))
-	for i, raw := range raws {
-		var t struct {
-			Name, Type string
-			Function   struct{ Name string }
-		}
-		if err := json.Unmarshal(raw, &t); err != nil {
-			return nil, fmt.Errorf("read tools %s: definition %d: %w", path, i+1, err)
-		}
-		name := cmp.Or(t.Name, t.Function.Name, t.Type)
-		if name == "" {
-			return nil, fmt.Errorf("read tools %s: definition %d has no name", path, i+1)
-		}
-		tools = append(tools, memkernel.Tool{Name: name, Raw: string(raw)})
+	tools, err := document.Tools(raws)
+	if err != nil {
+		return nil, fmt.Errorf("read tools %s: %w", path, err)
 	}
 	return tools, nil
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/health"
-	"github.com/memkernel/memkernel/pagevm/mask"
 	"github.com/memkernel/memkernel/serve/install"
 	"github.com/memkernel/memkernel/serve/ui"
 )
@@ -40,7 +39,7 @@ func openWindow(a *cli.App, k *kernel.Kernel, book *cachelayout.Book, w windowWi
 	if err != nil {
 		return nil, nil, err
 	}
-	masker, err := mask.NewMasker(mask.Options{Allow: a.Config.Redact.Allow, Disable: a.Config.Redact.DisableRules})
+	masker, err := a.Masker()
 	if err != nil {
 		return nil, nil, err
 	}
