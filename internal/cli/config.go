@@ -24,6 +24,7 @@ with economy, what each of its choices has cost and kept as well. It writes none
 yours into .memkernel/config.yaml, with lines of what --sample prints.`,
 		Example: `  memkernel config --sample > sample.yaml
   memkernel config workspace.max_tokens retrieval`,
+		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return runConfig(a, sample, args) },
 	}
 	cmd.Flags().BoolVar(&sample, "sample", false, "a file to start from: all settings with their meaning, as comments")

@@ -23,6 +23,7 @@ the book is unpriced, never free.`,
 		Example: `  memkernel prices opus
   memkernel prices import api.json > prices.json
   memkernel plan -t session.jsonl --prices prices.json`,
+		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return runPrices(a, args) },
 	}
 	a.PricesFlag(cmd)

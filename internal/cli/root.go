@@ -67,6 +67,9 @@ func (p *Program) Root(a *App) *cobra.Command {
 		for _, v := range g.Verbs {
 			cmd := v.Command(a)
 			cmd.Use, cmd.Short, cmd.GroupID, cmd.SuggestFor = v.Use, v.Summary, g.ID, v.Alike
+			if cmd.Args == nil {
+				cmd.Args = NoArgs
+			}
 			root.AddCommand(cmd)
 		}
 	}

@@ -9,7 +9,6 @@ import (
 // VersionVerb is the verb version.
 func VersionVerb(a *App) *cobra.Command {
 	return &cobra.Command{
-		Args: NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			v := Build()
 			if a.JSON {

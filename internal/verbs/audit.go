@@ -37,8 +37,7 @@ of days that are over, is told of and is none. The exit code is 3 if it finds so
 and 0 if it does not; it is 1 if there was no file to look at.`,
 		Example: `  memkernel audit --skip stale_files
   memkernel audit --only contradictions,links --json`,
-		Args: cli.NoArgs,
-		RunE: func(cmd *cobra.Command, args []string) error { return runAudit(cmd.Context(), a, f) },
+		RunE: with(a, f, runAudit),
 	}
 	fl := cmd.Flags()
 	fl.StringSliceVar(&f.only, "only", nil, "run these `checks` alone")

@@ -17,7 +17,6 @@ restores every page and compares it with its hash, reads all checkpoints and cap
 state, blobs, backups and the index, and looks for prompts that show what can't
 be restored. It changes nothing. The exit code is 3 if it finds something; 'memkernel
 salvage' mends a session.`,
-		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return runCheck(cmd.Context(), a) },
 	}
 }

@@ -46,8 +46,7 @@ and the tools is taken from the first call with recorded usage, as plan takes it
   memkernel compact -t session.jsonl --target 40k --force
   memkernel compact -t session.jsonl --text > resume.txt
   memkernel compact -t session.jsonl --overflow refusal.txt`,
-		Args: cli.NoArgs,
-		RunE: func(cmd *cobra.Command, args []string) error { return runCompact(cmd.Context(), a, o) },
+		RunE: with(a, o, runCompact),
 	}
 	o.add(cmd)
 	o.addOwn(a, cmd)

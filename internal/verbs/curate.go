@@ -38,8 +38,7 @@ in the lines that it cites; it goes to memory/.facts/, and search finds these li
 its words. curate shows what it would write, and send, unless --apply is given.`,
 		Example: `  memkernel curate
   memkernel curate --date 2026-03-09 --apply`,
-		Args: cli.NoArgs,
-		RunE: func(cmd *cobra.Command, args []string) error { return runCurate(cmd.Context(), a, f) },
+		RunE: with(a, f, runCurate),
 	}
 	cmd.Flags().BoolVar(&f.apply, "apply", false, "write it; without it nothing is written")
 	cmd.Flags().StringVar(&f.date, "date", "", "the `day` that is read, as 2026-03-09 (default today)")
@@ -120,8 +119,7 @@ first, and undo takes the last run back. The settings are under upkeep.`,
 		Example: `  memkernel prune
   memkernel prune --include "Old projects" --include memory/observations.md
   memkernel prune --apply`,
-		Args: cli.NoArgs,
-		RunE: func(cmd *cobra.Command, args []string) error { return runPrune(cmd.Context(), a, f) },
+		RunE: with(a, f, runPrune),
 	}
 	cmd.Flags().BoolVar(&f.apply, "apply", false, "do it; without it nothing is written")
 	includeFlag(cmd, &f.include)

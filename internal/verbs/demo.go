@@ -29,7 +29,6 @@ temporary folder while demo runs. Nothing else is written, and no setting is rea
 the explanation uses.`,
 		Example: `  memkernel demo
   memkernel demo --explain`,
-		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runDemo(cmd.Context(), a, explain) },
 	}
 	cmd.Flags().BoolVar(&explain, "explain", false, "explain the planned call token by token")

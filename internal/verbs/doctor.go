@@ -32,7 +32,6 @@ func doctorVerb(a *cli.App) *cobra.Command {
 folder, the price book and the settings of the coding agents on this machine. It changes nothing, and asks nobody on the network unless
 --network is given. The exit code is 3 if something fails, and 0 with warnings.`,
 		Example: `  memkernel doctor --deep`,
-		Args:    cli.NoArgs,
 		PersistentPreRunE: func(cmd *cobra.Command, args []string) error {
 			err := a.Prepare(cmd)
 			var usage *cli.UsageError
@@ -42,7 +41,7 @@ folder, the price book and the settings of the coding agents on this machine. It
 			}
 			return err
 		},
-		RunE: func(cmd *cobra.Command, args []string) error { return runDoctor(cmd.Context(), a, d) },
+		RunE: with(a, d, runDoctor),
 	}
 	f := cmd.Flags()
 	f.BoolVar(&d.deep, "deep", false, "hold the whole index against itself")

@@ -23,7 +23,6 @@ both figures are equal. For a session that did not go through, memkernel replay
 --transcript FILE simulates what could be saved.`,
 		Example: `  memkernel gain
   memkernel gain --since 2026-11-01T00:00:00Z --json`,
-		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return runGain(a, since.Time) },
 	}
 	cmd.Flags().Var(&since, "since", "leave out calls that were made before")

@@ -51,7 +51,6 @@ It can be run again at any time: what is there stays, what is missing is added.
 A settings file that can't be read is left alone, and named with what to add to
 it; the exit code is 3 then.`,
 		Example: "  memkernel init\n  memkernel init --dry-run\n  memkernel init --yes --host claude --host codex",
-		Args:    cli.NoArgs,
 		RunE:    func(cmd *cobra.Command, args []string) error { return runInit(cmd, a, o) },
 	}
 	o.add(cmd, "set up only this host, by `name`, whether or not it is found")

@@ -58,7 +58,6 @@ func boundaryCommand(a *cli.App, v boundaryVerb) *cobra.Command {
 With --transcript the conversation is read from there; without it, what was planned
 or observed of the session counts.`,
 		Example: "  memkernel " + v.name + " --session build-42\n  memkernel " + v.name + " -t session.jsonl",
-		Args:    cli.NoArgs,
 		RunE:    func(cmd *cobra.Command, args []string) error { return runBoundary(cmd.Context(), a, v, o) },
 	}
 	o.add(cmd)
@@ -145,7 +144,7 @@ func checkpointVerb(a *cli.App) *cobra.Command {
 last checkpoint, and prints the newest one as YAML. Checkpoints are immutable; the
 last five are kept.`,
 		Example: "  memkernel checkpoint --session build-42", Args: cli.NoArgs,
-		RunE: func(cmd *cobra.Command, args []string) error { return runCheckpoint(cmd.Context(), a, o) },
+		RunE: with(a, o, runCheckpoint),
 	}
 	o.add(cmd)
 	return cmd

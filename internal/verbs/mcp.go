@@ -36,8 +36,7 @@ A door that doesn't say is shared: MEMORY.md and USER.md are there with
 answer for the session of that host which its hooks spoke of last; doc/hosts.md
 has the set-up of each host.`,
 		Example: "  memkernel mcp --private --workspace ~/project",
-		Args:    cli.NoArgs,
-		RunE:    func(cmd *cobra.Command, args []string) error { return runMCP(cmd.Context(), a, o) },
+		RunE:    with(a, o, runMCP),
 	}
 	f := cmd.Flags()
 	f.BoolVar(&o.private, "private", false, "the client is one person's own: MEMORY.md and USER.md are there")

@@ -46,8 +46,7 @@ What people wrote stays: see 'memkernel prune --help' for --include.`,
 		Example: `  memkernel nightly --dry-run
   memkernel nightly --quiet-time --idle 30m
   memkernel nightly --once 20h`,
-		Args: cli.NoArgs,
-		RunE: func(cmd *cobra.Command, args []string) error { return runNightly(cmd.Context(), a, f) },
+		RunE: with(a, f, runNightly),
 	}
 	fl := cmd.Flags()
 	fl.BoolVar(&f.dryRun, "dry-run", false, "show what would be done; nothing is written")
@@ -265,8 +264,7 @@ quarter of the lines are lost it lists them, and the exit code is 3. As a hook b
   git show HEAD:MEMORY.md | memkernel guard --before -`,
 		Example: `  memkernel guard
   memkernel guard --before MEMORY.md.old --json`,
-		Args: cli.NoArgs,
-		RunE: func(cmd *cobra.Command, args []string) error { return runGuard(cmd.Context(), a, f) },
+		RunE: with(a, f, runGuard),
 	}
 	cmd.Flags().StringVar(&f.before, "before", "", "`file` with what it was, - for standard input (default what the last nightly run left)")
 	cmd.Flags().StringVar(&f.after, "after", "", "`file` with what it is to become (default the workspace's)")

@@ -48,8 +48,7 @@ It prints which files it wrote: SESSION-STATE.md of the workspace, where the wor
 fills up, a checkpoint, the day's log and the working buffer. If summary.model.provider
 names a model, that makes notes of the session as well.`,
 		Example: `  memkernel observe -t session.jsonl --session build-42`,
-		Args:    cli.NoArgs,
-		RunE:    func(cmd *cobra.Command, args []string) error { return runObserve(cmd.Context(), a, o) },
+		RunE:    with(a, o, runObserve),
 	}
 	o.transcript.Add(cmd)
 	o.source.Add(cmd, cli.FileOfTranscript)

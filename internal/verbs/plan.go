@@ -61,7 +61,6 @@ Nothing is written unless --commit is given.`,
   memkernel plan -t session.jsonl --view full --context-window 128k --json
   memkernel plan -t session.jsonl --prompt "go on" --format openai > body.json
   memkernel plan -p "deploy?" -m claude-sonnet-4-6 --memories found.json`,
-		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return runPlan(cmd.Context(), a, cmd, p) },
 	}
 	p.add(a, cmd)

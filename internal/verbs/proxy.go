@@ -75,8 +75,7 @@ larger than its model's window (GET /status counts it).`,
   memkernel proxy --upstream https://api.openai.com --listen 127.0.0.1:8378
   memkernel proxy --upstream https://api.anthropic.com \
     --upstream /openai/=https://api.openai.com`,
-		Args: cli.NoArgs,
-		RunE: func(cmd *cobra.Command, args []string) error { return runProxy(cmd.Context(), a, p) },
+		RunE: with(a, p, runProxy),
 	}
 	f := cmd.Flags()
 	f.StringVar(&p.listen, "listen", "127.0.0.1:8377", "`address` to listen on; port 0 takes a free one")

@@ -38,8 +38,7 @@ dollar or ten million tokens is sent with --yes only. With
 another model, the vectors of the old one are used until the new are complete.`,
 		Example: `  memkernel reindex
   memkernel reindex --full --workspace ~/project`,
-		Args: cli.NoArgs,
-		RunE: func(cmd *cobra.Command, args []string) error { return runReindex(cmd.Context(), a, r) },
+		RunE: with(a, r, runReindex),
 	}
 	cmd.Flags().BoolVar(&r.full, "full", false, "make the index anew; vectors are kept")
 	cmd.Flags().BoolVar(&r.watch, "watch", false, "go on until interrupted, and follow the files as index.sync sets it")

@@ -74,7 +74,6 @@ differ.`,
   memkernel replay -t session.jsonl --policy memkernel --json
   memkernel replay -t session.jsonl --picture session.svg --theme dark
   memkernel replay --trace .memkernel/sessions/default/trace.jsonl`,
-		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if r.trace != "" {
 				return replayTrace(a, r.trace)

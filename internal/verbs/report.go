@@ -32,8 +32,7 @@ through it before you attach it to a bug report.
 
 The session is planned as replay plans it, in a folder that is thrown away.`,
 		Example: `  memkernel report --html session.html -t session.jsonl`,
-		Args:    cli.NoArgs,
-		RunE:    func(cmd *cobra.Command, args []string) error { return runReport(cmd.Context(), a, r) },
+		RunE:    with(a, r, runReport),
 	}
 	f := cmd.Flags()
 	f.StringVarP(&r.transcript, "transcript", "t", "", "the session's `file`, or a folder of sessions, of which the newest is taken")

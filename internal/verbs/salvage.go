@@ -21,7 +21,6 @@ session goes on with what is sound. A turn that is lost is committed again when 
 transcript is observed again. The exit code is 3 if something is damaged and was not
 put aside.`,
 		Example: "  memkernel salvage --session build-42\n  memkernel salvage --session build-42 --apply",
-		Args:    cli.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if (req.SessionKey == "") == !req.Project {
 				return cli.Usagef("name the session with --session, or --project for what all sessions share")

@@ -99,7 +99,6 @@ workspace.private: false, or --shared, lets none be.
 and what hosts report as billed (doc/metrics.md).`,
 		Example: `  memkernel serve --workspace ~/project --idle 15m
   memkernel serve --stdio` + door.Example(),
-		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return runServe(cmd.Context(), a, s, door) },
 	}
 	f := cmd.Flags()

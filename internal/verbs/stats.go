@@ -34,8 +34,7 @@ window holds it or not, and less what the cuts themselves had to rewrite. A pric
 that the book did not know when the call was observed is in no sum of costs.`,
 		Example: `  memkernel stats
   memkernel stats --session build-42 --since 2026-03-09T00:00:00Z`,
-		Args: cli.NoArgs,
-		RunE: func(cmd *cobra.Command, args []string) error { return runStats(cmd.Context(), a, s) },
+		RunE: with(a, s, runStats),
 	}
 	f := cmd.Flags()
 	f.StringVarP(&s.session, "session", "s", "", "`key` of the session (default all)")

@@ -18,12 +18,11 @@ import (
 func statusVerb(a *cli.App) *cobra.Command {
 	var o api.StatusOptions
 	cmd := &cobra.Command{
-		Args: cli.NoArgs,
 		Long: fmt.Sprintf(`status says what is stored where, and how big it is. It reads the %d sessions that were
 written to last; of the others it says size and time alone, and what is in them is not
 counted. --all reads every session, --session one. Memories that Claude Code and Codex
 keep of their own are named.`, api.MostSessions),
-		RunE: func(cmd *cobra.Command, args []string) error { return runStatus(cmd.Context(), a, o) },
+		RunE: with(a, &o, runStatus),
 	}
 	cmd.Flags().StringVarP(&o.Session, "session", "s", "", "`key` of the only session to read")
 	cmd.Flags().BoolVar(&o.All, "all", false, "read every session")
@@ -31,13 +30,13 @@ keep of their own are named.`, api.MostSessions),
 	return cmd
 }
 
-func runStatus(ctx context.Context, a *cli.App, o api.StatusOptions) error {
+func runStatus(ctx context.Context, a *cli.App, o *api.StatusOptions) error {
 	k, err := a.Kernel(ctx, cli.Needs{})
 	if err != nil {
 		return err
 	}
 	defer k.Close()
-	st, err := k.Status(ctx, &o)
+	st, err := k.Status(ctx, o)
 	if err != nil {
 		return err
 	}

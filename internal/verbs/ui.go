@@ -41,8 +41,7 @@ have recorded of this workspace, and those of each --transcript, a file or a fol
 		Example: `  memkernel ui
   memkernel ui --transcript session.jsonl
   memkernel ui --addr 127.0.0.1:8090 --no-open`,
-		Args: cli.NoArgs,
-		RunE: func(cmd *cobra.Command, args []string) error { return runUI(cmd.Context(), a, u) },
+		RunE: with(a, u, runUI),
 	}
 	f := cmd.Flags()
 	f.StringVar(&u.addr, "addr", "127.0.0.1:0", "`address` of this machine to listen on; port 0 takes a free one")

@@ -4,12 +4,19 @@
 package verbs
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 
 	"github.com/memkernel/memkernel/internal/cli"
 )
 
 var verb = cli.NewVerb
+
+// with returns the function by which a verb without arguments runs, with its flags.
+func with[F any](a *cli.App, flags F, run func(context.Context, *cli.App, F) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, _ []string) error { return run(cmd.Context(), a, flags) }
+}
 
 // Groups returns the table. The verbs that users need first or most often come first. The
 // parameters serve and proxy make the verbs of the same names.
