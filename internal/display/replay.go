@@ -18,110 +18,89 @@ const (
 	replayWide  = 3
 )
 
-// replayRow is a line of the table.
-type replayRow struct {
-	name string
-	of   func(r *replay.Result) string
-}
-
 // Replay writes every figure of the policies side by side. If there are too many policies, it
 // writes one line for each with the main figures.
 func Replay(w io.Writer, doc *replay.Document, p Style) error {
-	results := doc.Results
-	var b strings.Builder
-	if len(results) > replayWide {
-		replayLines(&b, results, p)
-	} else {
-		replayColumns(&b, results, p)
+	s := &sheet{Style: p}
+	if len(doc.Results) > replayWide {
+		s.replayLines(doc.Results)
+	} else if len(doc.Results) > 0 {
+		s.replayColumns(doc.Results)
 	}
-	p.para(&b, 2, Gray, replayNotes(doc))
-	return Flush(w, &b)
+	s.say(2, Gray, replayNotes(doc))
+	return Flush(w, &s.b)
 }
 
 // replayColumns writes a column for each policy.
-func replayColumns(b *strings.Builder, results []*replay.Result, p Style) {
-	b.WriteString(p.Paint(Bold, Left("memkernel replay", replayLabel+2)))
+func (s *sheet) replayColumns(results []*replay.Result) {
+	columns, head, all := []int{replayLabel + 2}, []any{"memkernel replay"}, [][]figure{}
 	for _, r := range results {
-		b.WriteString(p.Paint(Bold, Right(r.Policy, replayCol)))
+		columns, head, all = append(columns, -replayCol), append(head, r.Policy), append(all, figures(r))
 	}
-	b.WriteString("\n")
-	for _, r := range results[:min(1, len(results))] {
-		b.WriteString("  " + Left("model", replayLabel) + " " + Clip(r.Model, p.Columns()-replayLabel-3) + "\n")
-	}
-	for _, row := range replayRows {
-		if row.name == notPlanned && len(results) > 0 && len(results[0].Unplanned) == 0 {
+	s.line(s.Paint(Bold, s.row(columns, head...)))
+	s.line("  ", Left("model", replayLabel), " ", Clip(results[0].Model, s.Columns()-replayLabel-3))
+	for i, first := range all[0] {
+		if first.name == notPlanned && len(results[0].Unplanned) == 0 {
 			continue
 		}
-		b.WriteString("  " + Left(row.name, replayLabel))
-		for _, r := range results {
-			b.WriteString(Right(row.of(r), replayCol))
+		cells := []any{"  " + first.name}
+		for _, f := range all {
+			cells = append(cells, f[i].value)
 		}
-		b.WriteString("\n")
+		s.line(s.row(columns, cells...))
 	}
-}
-
-func number(of func(t *replay.Totals) int) func(*replay.Result) string {
-	return func(r *replay.Result) string { return Thousands(of(&r.Totals)) }
-}
-
-func money(of func(t *replay.Totals) *float64) func(*replay.Result) string {
-	return func(r *replay.Result) string { return dollars(of(&r.Totals)) }
-}
-
-func ratio(of func(t *replay.Totals) float64) func(*replay.Result) string {
-	return func(r *replay.Result) string { return Share(of(&r.Totals)) }
-}
-
-// bill returns the whole bill: input, summaries and answers.
-func bill(t *replay.Totals) *float64 {
-	if t.CostUSD == nil || t.OutputCostUSD == nil {
-		return nil
-	}
-	whole := *t.CostUSD + *t.OutputCostUSD
-	return &whole
 }
 
 // notPlanned is the name of the row for the calls that count for no policy. Without such calls
 // the row is left out.
 const notPlanned = "  not planned"
 
-var replayRows = []replayRow{
-	{"window", func(r *replay.Result) string { return Thousands(r.ContextWindow) }},
-	{"  fixed part", func(r *replay.Result) string { return Thousands(r.FixedTokens) }},
-	{"calls", number(func(t *replay.Totals) int { return t.Calls })},
-	{notPlanned, func(r *replay.Result) string { return Thousands(len(r.Unplanned)) }},
-	{"input tokens", number(func(t *replay.Totals) int { return t.InputTokens })},
-	{"  cache read", number(func(t *replay.Totals) int { return t.CacheReadTokens })},
-	{"  cache write", number(func(t *replay.Totals) int { return t.CacheWriteTokens })},
-	{"  uncached", number(func(t *replay.Totals) int { return t.UncachedTokens })},
-	{"hit ratio", ratio(func(t *replay.Totals) float64 { return t.HitRatio })},
-	{"  warm calls only", ratio(func(t *replay.Totals) float64 { return t.WarmHitRatio })},
-	{"cost", money(func(t *replay.Totals) *float64 { return t.CostUSD })},
-	{"  net of fixed part", money(func(t *replay.Totals) *float64 { return t.NetCostUSD })},
-	{"  with the answers", money(func(t *replay.Totals) *float64 { return bill(t) })},
-	{"  bound, net", func(r *replay.Result) string { return dollars(r.Bound.NetCostUSD) }},
-	{"cuts", number(func(t *replay.Totals) int { return t.Cuts })},
-	{"cold events", number(func(t *replay.Totals) int { return t.ColdEvents })},
-	{"calls after a gap", number(func(t *replay.Totals) int { return t.GapCalls })},
-	{"  input, net", number(func(t *replay.Totals) int { return t.GapInputTokens })},
-	{"  written, net", number(func(t *replay.Totals) int { return t.GapWriteTokens })},
-	{"overflows", number(func(t *replay.Totals) int { return t.Overflows })},
-	{"violations", number(func(t *replay.Totals) int { return t.Violations })},
-	{"faults", number(func(t *replay.Totals) int { return t.Faults })},
-	{"  controllable", number(func(t *replay.Totals) int { return t.Controllable })},
-	{"actions", number(func(t *replay.Totals) int { return t.Actions })},
-	{"  ready", ratio(func(t *replay.Totals) float64 { return t.ActionsReady })},
-	{"edits", number(func(t *replay.Totals) int { return t.Edits })},
-	{"  blind", number(func(t *replay.Totals) int { return t.BlindEdits })},
-	{"references", number(func(t *replay.Totals) int { return t.References })},
-	{"  shown", ratio(func(t *replay.Totals) float64 { return t.ReferenceRecall })},
-	{"  only named", ratio(func(t *replay.Totals) float64 { return t.Named })},
-	{"  behind a pointer", ratio(func(t *replay.Totals) float64 { return t.Pointer })},
-	{"edit anchors shown", ratio(func(t *replay.Totals) float64 { return t.AnchorRecall })},
-	{"pages to fetch back", number(func(t *replay.Totals) int { return t.Resolutions })},
-	{"  would cost", money(func(t *replay.Totals) *float64 { return t.ResolutionsUSD })},
-	{"pages lost", number(func(t *replay.Totals) int { return t.Lost })},
-	{"  would cost", money(func(t *replay.Totals) *float64 { return t.LostUSD })},
+// figure is a row of the table: its name, and the value of a policy.
+type figure struct {
+	name  string
+	value any
+}
+
+func figures(r *replay.Result) []figure {
+	t := &r.Totals
+	return []figure{
+		{"window", r.ContextWindow},
+		{"  fixed part", r.FixedTokens},
+		{"calls", t.Calls},
+		{notPlanned, len(r.Unplanned)},
+		{"input tokens", t.InputTokens},
+		{"  cache read", t.CacheReadTokens},
+		{"  cache write", t.CacheWriteTokens},
+		{"  uncached", t.UncachedTokens},
+		{"hit ratio", Share(t.HitRatio)},
+		{"  warm calls only", Share(t.WarmHitRatio)},
+		{"cost", dollars(t.CostUSD)},
+		{"  net of fixed part", dollars(t.NetCostUSD)},
+		{"  with the answers", dollars(t.BillUSD())},
+		{"  bound, net", dollars(r.Bound.NetCostUSD)},
+		{"cuts", t.Cuts},
+		{"cold events", t.ColdEvents},
+		{"calls after a gap", t.GapCalls},
+		{"  input, net", t.GapInputTokens},
+		{"  written, net", t.GapWriteTokens},
+		{"overflows", t.Overflows},
+		{"violations", t.Violations},
+		{"faults", t.Faults},
+		{"  controllable", t.Controllable},
+		{"actions", t.Actions},
+		{"  ready", Share(t.ActionsReady)},
+		{"edits", t.Edits},
+		{"  blind", t.BlindEdits},
+		{"references", t.References},
+		{"  shown", Share(t.ReferenceRecall)},
+		{"  only named", Share(t.Named)},
+		{"  behind a pointer", Share(t.Pointer)},
+		{"edit anchors shown", Share(t.AnchorRecall)},
+		{"pages to fetch back", t.Resolutions},
+		{"  would cost", dollars(t.ResolutionsUSD)},
+		{"pages lost", t.Lost},
+		{"  would cost", dollars(t.LostUSD)},
+	}
 }
 
 // replayNotes returns the caveats and the actual bill.

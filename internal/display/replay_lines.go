@@ -7,56 +7,28 @@ import (
 	"github.com/memkernel/memkernel/replay"
 )
 
-// replayField is a column of the table that has a line for each policy.
-type replayField struct {
-	name  string
-	width int
-	of    func(r, late *replay.Result) string
-}
-
-var replayFields = []replayField{
-	{"bill", 10, func(r, _ *replay.Result) string { return inCents(r.Totals.BillUSD()) }},
-	{"to late", 9, func(r, late *replay.Result) string {
-		if late == nil {
-			return "–"
-		}
-		return changed(r.Totals.BillUSD(), late.Totals.BillUSD())
-	}},
-	{"ready", 9, func(r, _ *replay.Result) string { return Share(r.Totals.ActionsReady) }},
-	{"blind", 9, func(r, _ *replay.Result) string {
-		return Share(float64(r.Totals.BlindEdits) / float64(max(r.Totals.Edits, 1)))
-	}},
-	{"shown", 9, func(r, _ *replay.Result) string { return Share(r.Totals.ReferenceRecall) }},
-	{"cuts", 6, func(r, _ *replay.Result) string { return Thousands(r.Totals.Cuts) }},
-	{"over", 6, func(r, _ *replay.Result) string { return Thousands(r.Totals.Overflows) }},
-}
-
 // replayLines writes a line with the main figures for each policy.
-func replayLines(b *strings.Builder, results []*replay.Result, p Style) {
+func (s *sheet) replayLines(results []*replay.Result) {
 	first := results[0]
-	b.WriteString(p.Paint(Bold, "memkernel replay") + "\n")
-	fmt.Fprintf(b, "  %s, %s calls, window %s, fixed part %s\n\n", Clip(first.Model, p.Columns()/2-4), Thousands(first.Totals.Calls), Thousands(first.ContextWindow), Thousands(first.FixedTokens))
-	b.WriteString("  " + Left("", replayLabel-4))
-	for _, f := range replayFields {
-		b.WriteString(p.Paint(Gray, Right(f.name, f.width)))
-	}
-	b.WriteString("\n")
-	var late *replay.Result
+	s.line(s.Paint(Bold, "memkernel replay"))
+	s.linef("  %s, %s calls, window %s, fixed part %s", Clip(first.Model, s.Columns()/2-4), Thousands(first.Totals.Calls), Thousands(first.ContextWindow), Thousands(first.FixedTokens))
+	s.line()
+	var late *float64
 	for _, r := range results {
 		if r.Policy == replay.AppendLate {
-			late = r
+			late = r.Totals.BillUSD()
 		}
 	}
+	row := s.table(2, []int{replayLabel - 4, -10, -9, -9, -9, -9, -6, -6}, "", "bill", "to late", "ready", "blind", "shown", "cuts", "over")
 	for _, r := range results {
-		b.WriteString("  " + Left(r.Policy, replayLabel-4))
-		for _, f := range replayFields {
-			b.WriteString(Right(f.of(r, late), f.width))
-		}
-		b.WriteString("\n")
+		t := &r.Totals
+		row(r.Policy, inCents(t.BillUSD()), changed(t.BillUSD(), late), Share(t.ActionsReady), Share(float64(t.BlindEdits)/float64(max(t.Edits, 1))),
+			Share(t.ReferenceRecall), t.Cuts, t.Overflows)
 	}
 	bound := replay.Totals{CostUSD: first.Bound.CostUSD, OutputCostUSD: first.Totals.OutputCostUSD}
-	fmt.Fprintf(b, "  %s%s\n\n", Left("bound", replayLabel-4), Right(inCents(bound.BillUSD()), 10))
-	p.para(b, 2, Gray, "bill: input, summary calls and answers; to late: against append-late's. ready: tool calls whose input that was seen before all stood in the prompt. "+
+	row("bound", inCents(bound.BillUSD()))
+	s.line()
+	s.say(2, Gray, "bill: input, summary calls and answers; to late: against append-late's. ready: tool calls whose input that was seen before all stood in the prompt. "+
 		"blind: edits of a line that was seen before and not shown. shown: references of the agent's answers, as far as they stood. "+
 		"over: prompts over window − reserve. Every figure is printed for up to three policies at a time.")
 }

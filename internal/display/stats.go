@@ -11,22 +11,27 @@ import (
 
 // Stats prints the tables for a terminal of the style's width.
 func Stats(w io.Writer, st *billing.Report, p Style) error {
-	columns := p.Width
-	b := &strings.Builder{}
+	s := &sheet{Style: p}
 	t := &st.Total
-	fmt.Fprintf(b, "%s  %s\n", p.Paint(Bold, "stats"), statsHead(st))
+	s.line(p.Paint(Bold, "stats"), "  ", statsHead(st))
 	if t.Calls == 0 {
-		for _, l := range Wrap("nothing was observed with its usage yet, or nothing that the flags ask for", columns-2) {
-			b.WriteString("  " + l + "\n")
-		}
-		return Flush(w, b)
+		s.narrow("", 2, "nothing was observed with its usage yet, or nothing that the flags ask for")
+		return Flush(w, &s.b)
 	}
-	againstBill(b, t, p, columns)
-	said(b, t, p, columns)
-	sums(b, "by session", st.Sessions, p, columns)
-	sums(b, "by day", st.Days, p, columns)
-	sums(b, "by model", st.Models, p, columns)
-	return Flush(w, b)
+	s.againstBill(t)
+	s.said(t)
+	s.sums("by session", st.Sessions)
+	s.sums("by day", st.Days)
+	s.sums("by model", st.Models)
+	return Flush(w, &s.b)
+}
+
+// narrow writes a text after a name. It fits a width of less than [Columns].
+func (s *sheet) narrow(name string, indent int, text string) {
+	for _, l := range Wrap(text, s.Width-indent) {
+		s.line(Left(name, indent), l)
+		name = ""
+	}
 }
 
 // statsHead returns the numbers of calls, sessions and turns.
@@ -40,50 +45,38 @@ func statsHead(st *billing.Report) string {
 
 // againstBill writes the plan next to the bill for the calls that have both. If no call has both,
 // it writes the bill.
-func againstBill(b *strings.Builder, t *billing.Sum, p Style, columns int) {
-	const name, number, off = 16, 13, 11
+func (s *sheet) againstBill(t *billing.Sum) {
 	compared := t.Compared > 0
-	wide := compared && columns >= 2+name+2*number+off
-	line := func(what, planned, billed, by string) string {
-		out := Left(what, name)
-		if compared {
-			out += Right(planned, number)
+	row := func(what string, planned, billed, by any) {
+		cells := []any{what, planned, billed, by}
+		if !compared {
+			cells = []any{what, billed}
+		} else if s.Width < 55 {
+			cells = cells[:3]
 		}
-		if out += Right(billed, number); wide {
-			out += Right(by, off)
-		}
-		return strings.TrimRight(out, " ")
+		s.line("  ", s.row([]int{16, -13, -13, -11}, cells...))
 	}
-	fmt.Fprintf(b, "  %s\n", p.Paint(Gray, line("", "planned", "billed", "off by")))
-	billed, cost := t.Billed, costOf(t)
+	row("", inked{Gray, "planned"}, inked{Gray, "billed"}, inked{Gray, "off by"})
+	b, cost := t.Billed, costOf(t)
 	if compared {
-		billed, cost = t.BilledCompared, dollars(t.ComparedCostUSD)
+		b, cost = t.BilledCompared, dollars(t.ComparedCostUSD)
 	}
-	for _, row := range []struct {
-		what            string
-		planned, billed int
-	}{
-		{"input tokens", t.Planned.InputTokens, billed.InputTokens},
-		{"  cache read", t.Planned.CacheReadTokens, billed.CacheReadTokens},
-		{"  write, short", t.Planned.CacheWrite5mTokens, billed.CacheWrite5mTokens},
-		{"  write, long", t.Planned.CacheWrite1hTokens, billed.CacheWrite1hTokens},
-		{"  uncached", t.Planned.UncachedTokens, billed.UncachedTokens},
-	} {
-		if row.planned != 0 || row.billed != 0 {
-			b.WriteString("  " + line(row.what, Thousands(row.planned), Thousands(row.billed), signed(row.planned, row.billed)) + "\n")
+	tokens := func(what string, planned, billed int) {
+		if planned != 0 || billed != 0 {
+			row(what, planned, billed, signed(planned, billed))
 		}
 	}
-	fmt.Fprintf(b, "  %s\n", line("cost of input", dollars(t.PlannedCostUSD), cost, ""))
+	tokens("input tokens", t.Planned.InputTokens, b.InputTokens)
+	tokens("  cache read", t.Planned.CacheReadTokens, b.CacheReadTokens)
+	tokens("  write, short", t.Planned.CacheWrite5mTokens, b.CacheWrite5mTokens)
+	tokens("  write, long", t.Planned.CacheWrite1hTokens, b.CacheWrite1hTokens)
+	tokens("  uncached", t.Planned.UncachedTokens, b.UncachedTokens)
+	row("cost of input", dollars(t.PlannedCostUSD), cost, "")
 }
 
 // said writes the facts that sums alone do not show.
-func said(b *strings.Builder, t *billing.Sum, p Style, columns int) {
-	line := func(name, text string) {
-		for _, l := range Wrap(text, columns-18) {
-			fmt.Fprintf(b, "  %s%s\n", Left(name, 16), l)
-			name = ""
-		}
-	}
+func (s *sheet) said(t *billing.Sum) {
+	line := func(name, text string) { s.narrow("  "+name, 18, text) }
 	line("hit ratio", OptionalShare(t.HitRatio)+" of what was billed was read from the cache")
 	if t.Compared > 0 {
 		line("error per call", fmt.Sprintf("input %s, read %s, write %s (medians)", OptionalShare(t.InputError), OptionalShare(t.ReadError), OptionalShare(t.WriteError)))
@@ -159,38 +152,19 @@ func compact(n int) string {
 }
 
 // sums writes a table of sums. If the columns don't fit, it leaves out the last ones.
-func sums(b *strings.Builder, title string, rows []billing.Sum, p Style, columns int) {
-	cells := []struct {
-		head  string
-		width int
-		of    func(s *billing.Sum) string
-	}{
-		{"calls", 7, func(s *billing.Sum) string { return Thousands(s.Calls) }},
-		{"input", 8, func(s *billing.Sum) string { return compact(s.Billed.InputTokens) }},
-		{"hits", 9, func(s *billing.Sum) string { return OptionalShare(s.HitRatio) }},
-		{"cost", 11, costOf},
-		{"error", 9, func(s *billing.Sum) string { return OptionalShare(s.InputError) }},
-		{"cold", 6, func(s *billing.Sum) string { return Thousands(s.ColdSeen) }},
-		{"saved", 8, func(s *billing.Sum) string { return compact(s.SavedTokens) }},
-	}
+func (s *sheet) sums(title string, rows []billing.Sum) {
 	const leastName = 20
-	room := columns - 2 - leastName
-	n := 0
-	for n < len(cells) && cells[n].width <= room {
-		room -= cells[n].width
+	columns, room, n := []int{0, -7, -8, -9, -11, -9, -6, -8}, s.Width-2-leastName, 1
+	for n < len(columns) && -columns[n] <= room {
+		room += columns[n]
 		n++
 	}
-	head := Left("", leastName+room)
-	for _, c := range cells[:n] {
-		head += Right(c.head, c.width)
-	}
-	fmt.Fprintf(b, "%s\n  %s\n", p.Paint(Bold, title), p.Paint(Gray, head))
+	columns[0] = leastName + room
+	s.line(s.Paint(Bold, title))
+	row := s.table(2, columns, []any{"", "calls", "input", "hits", "cost", "error", "cold", "saved"}[:n]...)
 	for i := range rows {
-		line := Left(rows[i].Name, leastName+room)
-		for _, c := range cells[:n] {
-			line += Right(c.of(&rows[i]), c.width)
-		}
-		b.WriteString("  " + line + "\n")
+		r := &rows[i]
+		row([]any{r.Name, r.Calls, compact(r.Billed.InputTokens), OptionalShare(r.HitRatio), costOf(r), OptionalShare(r.InputError), r.ColdSeen, compact(r.SavedTokens)}[:n]...)
 	}
 }
 
