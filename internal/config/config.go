@@ -101,7 +101,7 @@ type Embedding struct {
 	Model          string   `key:"model" empty:"text-embedding-3-small, gemini-embedding-001, voyage-4-large, mistral-embed, nomic-embed-text; for provider openai with an endpoint other than api.openai.com, name a model" doc:"The id of the embedding model. After a change the next reindex embeds every chunk again; until then the old vectors stay in use."`
 	ModelDir       Path     `key:"model_dir" empty:"no folder" doc:"The folder that holds the model of provider local (doc/embedding.md)."`
 	Dimensions     int      `key:"dimensions" experimental:"yes" range:"1..65536" empty:"the model's own" doc:"Length of the vectors, for models that can shorten them."`
-	APIKeyEnv      EnvName  `key:"api_key_env" empty:"OPENAI_API_KEY, GEMINI_API_KEY or GOOGLE_API_KEY, VOYAGE_API_KEY, MISTRAL_API_KEY for the providers' own hosts, and no key for any other endpoint" doc:"The environment variable that holds the key, never the key itself."`
+	APIKeyEnv      envName  `key:"api_key_env" empty:"OPENAI_API_KEY, GEMINI_API_KEY or GOOGLE_API_KEY, VOYAGE_API_KEY, MISTRAL_API_KEY for the providers' own hosts, and no key for any other endpoint" doc:"The environment variable that holds the key, never the key itself."`
 	Timeout        Duration `key:"timeout" experimental:"yes" default:"30s" range:"100ms..10m" doc:"How long one request may take."`
 	QueryTimeout   Duration `key:"query_timeout" experimental:"yes" default:"2s" range:"10ms..10m" doc:"How long the vector of a question may take; past it the question is searched by words alone."`
 	QueryPrefix    string   `key:"query_prefix" experimental:"yes" empty:"none, or where both are empty what a known model of gemini and ollama wants" doc:"Text put before a question, for models that treat questions and documents differently."`
@@ -134,7 +134,7 @@ type Sync struct {
 // IndexPostgres names the database that keeps the index, and the owner of the index.
 type IndexPostgres struct {
 	DSN       DSN     `key:"dsn" empty:"dsn_env names a variable that holds it" doc:"Server and database without a password, such as postgres://me@localhost/memory."`
-	DSNEnv    EnvName `key:"dsn_env" empty:"no variable is read" doc:"The environment variable that holds a DSN with a password."`
+	DSNEnv    envName `key:"dsn_env" empty:"no variable is read" doc:"The environment variable that holds a DSN with a password."`
 	Workspace string  `key:"workspace" empty:"an error" doc:"The workspace's name in the database, the same on every host."`
 	Agent     string  `key:"agent" default:"default" doc:"The agent that owns this host's files. A host with other files must use another name."`
 	Share     bool    `key:"share" default:"true" doc:"Whether the workspace's other agents see this agent's files. MEMORY.md and USER.md are never shared."`
@@ -149,7 +149,7 @@ type Store struct {
 
 // StorePostgres names the database that keeps the state, and the owner of the state.
 type StorePostgres struct {
-	DSNEnv EnvName  `key:"dsn_env" empty:"an error" doc:"The environment variable that holds the DSN, such as postgres://me:secret@host/memory."`
+	DSNEnv envName  `key:"dsn_env" empty:"an error" doc:"The environment variable that holds the DSN, such as postgres://me:secret@host/memory."`
 	Root   string   `key:"root" empty:"the value of index.postgres.workspace; an error if both are empty" doc:"The state's name in the database, the same on every machine."`
 	Lease  Duration `key:"lease" experimental:"yes" default:"15s" range:"1s..1h" doc:"How long a lock stays valid after its machine stops. A machine that is paused for longer loses its locks."`
 }
@@ -187,7 +187,7 @@ type SummaryModel struct {
 	Provider      string  `key:"provider" project:"none" default:"none" of:"none|openai|anthropic" doc:"none uses no network. openai is any endpoint with the chat completions API. anthropic is any endpoint with the Messages API."`
 	BaseURL       URL     `key:"base_url" empty:"the provider's own" doc:"The endpoint, such as http://localhost:11434/v1."`
 	Name          string  `key:"name" empty:"gpt-5-nano at api.openai.com, claude-haiku-5-5 at api.anthropic.com; for any other endpoint, name a model" doc:"The model's id. A cheap model is enough."`
-	APIKeyEnv     EnvName `key:"api_key_env" empty:"OPENAI_API_KEY and ANTHROPIC_API_KEY for the providers' own hosts, and no key for any other endpoint" doc:"The environment variable that holds the key, never the key itself."`
+	APIKeyEnv     envName `key:"api_key_env" empty:"OPENAI_API_KEY and ANTHROPIC_API_KEY for the providers' own hosts, and no key for any other endpoint" doc:"The environment variable that holds the key, never the key itself."`
 	AllowInsecure bool    `key:"allow_insecure" default:"false" doc:"Whether plain http may leave this machine."`
 }
 

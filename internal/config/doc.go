@@ -16,7 +16,7 @@
 //	doc      the setting's meaning in one or two sentences
 //
 //	experimental  "yes" for a setting whose value comes from measurements. A file has
-//	         the setting below [Experiments], or at its usual place.
+//	         the setting below [experiments], or at its usual place.
 //
 // To add a section, add a struct and a field of Config. To add a kind of value, add a type with
 // Set and String, and a line in kindOf.

@@ -20,7 +20,7 @@ type Key struct {
 	// Of lists the allowed words, nil if others are allowed.
 	Of []string
 	// Experimental is set for a setting that is kept for experiments. Its place in the file is
-	// below [Experiments], which its name does not show.
+	// below [experiments], which its name does not show.
 	Experimental bool
 
 	// Project says which values the file in a project's own folder may give: all values for "",
@@ -78,8 +78,8 @@ type section struct {
 	moved []Key
 }
 
-// Experiments is the section of a file that holds the experimental settings.
-const Experiments = "experimental"
+// experiments is the section of a file that holds the experimental settings.
+const experiments = "experimental"
 
 const experimentsDoc = "Settings of experiments, which are right as they are: weights, limits and waits that measurements have set. They may change or go in any version."
 
@@ -91,7 +91,7 @@ func (c *Config) Keys() []Key { return sectionOf(reflect.ValueOf(c).Elem(), "", 
 func (c *Config) tree() section {
 	s := sectionOf(reflect.ValueOf(c).Elem(), "", "", "")
 	tried := s.experiments()
-	tried.name, tried.doc = Experiments, experimentsDoc
+	tried.name, tried.doc = experiments, experimentsDoc
 	s.sections = append(s.sections, tried)
 	return s
 }
@@ -100,7 +100,7 @@ func (s section) empty() bool { return len(s.keys)+len(s.sections) == 0 }
 
 // experiments moves the experimental settings into sections of their own.
 func (s *section) experiments() section {
-	out := section{name: Experiments + "." + s.name}
+	out := section{name: experiments + "." + s.name}
 	for i := range s.sections {
 		if below := s.sections[i].experiments(); !below.empty() {
 			out.sections = append(out.sections, below)

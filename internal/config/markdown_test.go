@@ -88,7 +88,7 @@ func markdown() string {
 		tree.table(&b)
 	}
 	for _, s := range tree.sections {
-		if s.name == Experiments {
+		if s.name == experiments {
 			s.list(&b)
 		} else if !s.empty() {
 			s.markdown(&b)
@@ -144,6 +144,6 @@ func (s section) table(b *strings.Builder) {
 func (s section) list(b *strings.Builder) {
 	fmt.Fprintf(b, "\n## %s\n\n%s `memkernel config --sample` has the meaning of each.\n\n", s.name, s.doc)
 	for _, k := range s.all() {
-		fmt.Fprintf(b, "- `%s.%s`: `%s`\n", Experiments, k.Name, k.yaml())
+		fmt.Fprintf(b, "- `%s.%s`: `%s`\n", experiments, k.Name, k.yaml())
 	}
 }

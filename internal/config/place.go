@@ -42,17 +42,17 @@ func (u *URL) Set(s string) error {
 	return nil
 }
 
-// EnvName is the name of an environment variable.
-type EnvName string
+// envName is the name of an environment variable.
+type envName string
 
 var envForm = textutil.LazyRegexp(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // Set checks the name. Its error doesn't repeat the text, because people often put the secret
 // itself here.
-func (e *EnvName) Set(s string) error {
+func (e *envName) Set(s string) error {
 	if !envForm.MatchString(s) {
 		return errors.New("this is not the name of an environment variable; the key itself does not belong here")
 	}
-	*e = EnvName(s)
+	*e = envName(s)
 	return nil
 }

@@ -192,7 +192,7 @@ func (f *file) member(s section, k, v *yaml.Node) error {
 	}
 	key := keys[i]
 	if before, twice := f.lines[key.Name]; twice {
-		return f.errorAt(k.Line, key.Name, "keep the one below "+Experiments, "it stands in line %d already", before)
+		return f.errorAt(k.Line, key.Name, "keep the one below "+experiments, "it stands in line %d already", before)
 	}
 	f.lines[key.Name] = k.Line
 	before := reflect.New(key.value.Type()).Elem()

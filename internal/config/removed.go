@@ -147,7 +147,7 @@ const disabledRule = "redact.disable_rules: "
 
 // removedIn reports whether name was removed. If so, it adds a warning for the line.
 func (f *file) removedIn(line int, name string) bool {
-	full := strings.TrimPrefix(name, Experiments+".")
+	full := strings.TrimPrefix(name, experiments+".")
 	if !server && (strings.HasPrefix(full, "store.") || strings.HasPrefix(full, "index.postgres.")) {
 		f.warnings = append(f.warnings, fmt.Sprintf("%s:%d: %s: this setting is memkernel-server's, which keeps state and index in PostgreSQL; take it out, or run that program", f.name, line, name))
 		return true

@@ -42,7 +42,7 @@ func kindOf(v reflect.Value) kind {
 		return kind{"file", "", text}
 	case URL:
 		return kind{"URL", "", text}
-	case EnvName:
+	case envName:
 		return kind{"name of a variable", "", text}
 	case DSN:
 		return kind{"DSN", "", text}

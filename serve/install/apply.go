@@ -68,13 +68,13 @@ type Installer struct {
 // tries is how often a file is read again because its host writes to it at the same moment.
 const tries = 8
 
-// LockWait is how long [Installer.Lock] waits for another process that holds the lock.
-const LockWait = 10 * time.Second
+// installWait is how long [Installer.Lock] waits for another process that holds the lock.
+const installWait = 10 * time.Second
 
 // Lock keeps other processes from the same work. If another process holds the lock, Lock waits
 // for it.
 func (in *Installer) Lock(ctx context.Context) (release func(), err error) {
-	ctx, cancel := context.WithTimeout(ctx, LockWait)
+	ctx, cancel := context.WithTimeout(ctx, installWait)
 	defer cancel()
 	if release, err = store.Wait(ctx, in.State, lockName, store.Alone); errors.Is(err, context.DeadlineExceeded) {
 		return nil, fmt.Errorf("another init or uninstall of this folder is at work: %w", err)
