@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/internal/config"
 )
 
@@ -19,7 +18,7 @@ func opened(s *Settings) string {
 	k, err1 := s.KernelOptions(nil, nil)
 	sum, err2 := s.summaryOptions()
 	q, err4 := s.qmdOptions()
-	req, err5 := s.CurateRequest(cachelayout.DefaultBook())
+	req, err5 := (&App{Settings: *s}).CurateRequest()
 	req.Price = nil
 	e := s.embedConfig()
 	budget := e.Budget != nil

@@ -156,6 +156,16 @@ func (s *Source) openFile(path string) error {
 	return nil
 }
 
+// Session reads the session of a transcript, as [App.Load] does.
+func (a *App) Session(t *TranscriptFlags) (*transcript.Session, error) {
+	src, err := a.OpenSource(t)
+	if err != nil {
+		return nil, err
+	}
+	defer src.Close()
+	return a.Load(src)
+}
+
 // Load reads the session and warns about the parts that it left out.
 func (a *App) Load(s *Source) (*transcript.Session, error) {
 	session, err := transcript.Load(io.NewSectionReader(s.bytes, 0, s.size), s.name, &s.opt)

@@ -22,8 +22,13 @@ func (s *Settings) PruneOptions(include []string) api.PruneOptions {
 	return api.PruneOptions{OwnerChars: int(consolidation.SizeWarning * float64(s.auditHost().FileLimit)), Include: include}
 }
 
-func (s *Settings) CurateRequest(book *cachelayout.Book) (api.CurateRequest, error) {
-	o, err := s.summaryOptions()
+// CurateRequest returns a request for the model and the prices of the configuration.
+func (a *App) CurateRequest() (api.CurateRequest, error) {
+	book, err := a.Book()
+	if err != nil {
+		return api.CurateRequest{}, err
+	}
+	o, err := a.summaryOptions()
 	req := api.CurateRequest{Model: o.Model}
 	if o.Model != nil {
 		req.Price = priceOf(book, o.Model.Name())

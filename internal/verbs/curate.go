@@ -60,11 +60,7 @@ func runCurate(ctx context.Context, a *cli.App, f *curateFlags) error {
 		return err
 	}
 	defer k.Close()
-	book, err := a.Book()
-	if err != nil {
-		return err
-	}
-	req, err := a.CurateRequest(book)
+	req, err := a.CurateRequest()
 	if err != nil {
 		return err
 	}

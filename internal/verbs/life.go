@@ -80,12 +80,8 @@ func boundaryOf(a *cli.App, o *lifeFlags) (api.Boundary, *transcript.Session, er
 	if o.transcript.Path == "" {
 		return b, session, nil
 	}
-	src, err := a.OpenSource(&o.transcript)
+	session, err := a.Session(&o.transcript)
 	if err != nil {
-		return b, nil, err
-	}
-	defer src.Close()
-	if session, err = a.Load(src); err != nil {
 		return b, nil, err
 	}
 	b.SessionKey, b.Model = cmp.Or(o.session, session.ID, api.DefaultSession), cmp.Or(o.model, session.Model)

@@ -132,11 +132,7 @@ func runNightly(ctx context.Context, a *cli.App, f *nightlyFlags) error {
 		return err
 	}
 	defer k.Close()
-	book, err := a.Book()
-	if err != nil {
-		return err
-	}
-	curate, err := a.CurateRequest(book)
+	curate, err := a.CurateRequest()
 	if err != nil {
 		return err
 	}
@@ -241,8 +237,10 @@ func nightlyText(n *nightlyJSON) string {
 		fmt.Fprintf(&b, "%-7s %s: %s\n", "file", display.Printable(f.Path), changed(f))
 	}
 	for _, note := range n.Notes {
-		for i, l := range display.Wrap(note, display.Columns-8) {
-			fmt.Fprintf(&b, "%-7s %s\n", []string{"note", ""}[min(i, 1)], display.Printable(l))
+		name := "note"
+		for _, l := range display.Wrap(note, display.Columns-8) {
+			fmt.Fprintf(&b, "%-7s %s\n", name, l)
+			name = ""
 		}
 	}
 	return b.String()

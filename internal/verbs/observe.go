@@ -90,12 +90,7 @@ func runObserve(ctx context.Context, a *cli.App, o *observeFlags) error {
 	if err != nil {
 		return err
 	}
-	src, err := a.OpenSource(&o.transcript)
-	if err != nil {
-		return err
-	}
-	defer src.Close()
-	session, err := a.Load(src)
+	session, err := a.Session(&o.transcript)
 	if err != nil {
 		return err
 	}
@@ -167,12 +162,7 @@ func observeFolder(ctx context.Context, a *cli.App, o *observeFlags) error {
 }
 
 func observeFile(ctx context.Context, a *cli.App, k *kernel.Kernel, o *observeFlags, path string) (*ObserveJSON, error) {
-	src, err := a.OpenSource(o.transcript.At(path))
-	if err != nil {
-		return nil, err
-	}
-	defer src.Close()
-	session, err := a.Load(src)
+	session, err := a.Session(o.transcript.At(path))
 	if err != nil {
 		return nil, err
 	}

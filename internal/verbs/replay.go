@@ -148,12 +148,7 @@ func runReplay(ctx context.Context, a *cli.App, r *replayFlags) error {
 	if err != nil {
 		return err
 	}
-	src, err := a.OpenSource(&r.transcript)
-	if err != nil {
-		return err
-	}
-	defer src.Close()
-	session, err := a.Load(src)
+	session, err := a.Session(&r.transcript)
 	if err != nil {
 		return err
 	}
