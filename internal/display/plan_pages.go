@@ -1,12 +1,9 @@
 package display
 
 import (
-	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/pagevm"
@@ -116,7 +113,7 @@ func (s *sheet) pageRows(all []fate) {
 	s.more(len(rows))
 }
 
-// paging writes the paging statistics of the conversation so far, and the page table.
+// paging writes the paging statistics of the conversation so far. --json has the page table.
 func (s *sheet) paging() {
 	t := s.out.Plan.Table
 	if t == nil {
@@ -129,56 +126,11 @@ func (s *sheet) paging() {
 			s.text("", fmt.Sprintf("%s %d", code, n), yellow)
 		}
 	}
-	if !s.all {
-		return
-	}
-	s.line()
-	row := s.table(2, []int{20, 1, 13, 11, 13, 5, -5, 2, 20}, "page", "", "type", "shown as", "is in", "pin", "call", "", "last use")
-	for i := range t.Pages {
-		r := &t.Pages[i]
-		pin, last := "", "-"
-		if r.Pin != paging.PinNone {
-			pin = string(r.Pin)
-		}
-		if r.Last.Call > 0 {
-			last = strconv.Itoa(r.Last.Call)
-		}
-		row(r.ID, "", r.Type, level(r.Level.String()), r.Place, pin, last, "", r.Last.How)
-		s.say(4, Gray, pageFacts(r))
-	}
 }
 
 // thrashText formats a thrash index and its parts.
 func thrashText(r *paging.Report) string {
 	return fmt.Sprintf("%.2f: %s and %s over %s + 1", r.Thrash, Plural(r.ExplicitFaults, "fault"), Plural(r.Alerts, "alert"), Plural(r.Hits, "hit"))
-}
-
-// pageFacts returns the sizes and the origin of a page.
-func pageFacts(r *paging.PageRow) string {
-	var sizes []string
-	for _, l := range [...]pagevm.Level{pagevm.Full, pagevm.Compressed, pagevm.Structured, pagevm.Pointer} {
-		if n := r.Tokens.At(l); n > 0 {
-			sizes = append(sizes, fmt.Sprintf("%s %s", l, Thousands(n)))
-		}
-	}
-	facts := []string{strings.Join(sizes, ", "), "floor " + r.Floor.String()}
-	switch c := r.RecomputeCost; {
-	case c == nil:
-		facts = append(facts, "not made again")
-	case *c > 0:
-		facts = append(facts, Plural(int(*c), "call")+" to make")
-	}
-	if r.Dirty {
-		facts = append(facts, "dirty")
-	}
-	from := cmp.Or(strings.TrimSpace(r.Tool+" "+r.Path), r.Key)
-	if from == "" && len(r.Refs) > 0 {
-		from = r.Refs[0].Path
-	}
-	if from != "" {
-		facts = append(facts, from)
-	}
-	return strings.Join(facts, "; ")
 }
 
 // pagesLine counts pages by outcome.
