@@ -21,12 +21,12 @@ import (
 // a hundredth above its count.
 var bounds = map[string]int{
 	"bytes of TypeScript, JavaScript and Python": 660100,
-	"exported names": 3145,
+	"exported names": 3140,
 	"functions of a plan that write into what they were given": 0,
 	"packages":                           142,
 	"structs that embed deeper than two": 7,
 	"tokens of generated Go":             6275,
-	"tokens of module .":                 1104000,
+	"tokens of module .":                 1095500,
 	"tokens of module bench":             107100,
 	"tokens of module service":           61150,
 	"words of doc":                       22850,
