@@ -9,7 +9,7 @@ MODULES := . service bench
 # each runs a command of go with its arguments in every module, and fails if one failed.
 each = status=0; for m in $(MODULES); do $(GO) $(1) -C $$m $(2) || status=1; done; exit $$status
 
-.PHONY: check-all lint build mkbench test test-all test-long test-cgo test-postgres bench-peers check bench bench-scaling bench-retrieval bench-retrieval-cgo bench-paging bench-predict bench-memory bench-economics bench-economy bench-tasks plan-hashes search-hashes release rehearse test-release notice demo replay picture test-race fuzz mask-rules contract test-clients soak soak-machines kills test-mcp-inspector bench-retrieval-quality e2e bills test-frameworks test-ui picture-ui vendor-ui clean
+.PHONY: check-all lint build mkbench test test-all test-long test-cgo test-postgres bench-peers check bench bench-scaling bench-retrieval bench-retrieval-cgo bench-paging bench-predict bench-memory bench-economics bench-economy bench-tasks plan-hashes search-hashes release rehearse test-release notice demo replay picture test-race fuzz mask-rules contract test-clients soak soak-machines kills test-mcp-inspector bench-retrieval-quality e2e bills test-frameworks test-ui picture-ui clean
 
 build: ## build bin/memkernel
 	$(GO) build -o $(BIN) ./cmd/memkernel
@@ -85,14 +85,6 @@ test-ui: ## the window in a browser: every view, at three widths, to bin/ui; hos
 picture-ui: ## draw the pictures of doc/ui.md anew, from the bundled sample (needs a Chromium)
 	mkdir -p doc/ui
 	MEMKERNEL_UI=1 MEMKERNEL_UI_PICTURES=$(CURDIR)/doc/ui $(GO) test -C bench -count=1 -run TestPictures ./window
-
-# uPlot is MIT; its licence stands beside it. The checksum is that of the package as npm has it.
-UPLOT := uplot@1.6.32
-UPLOT_SHA256 := 4b8a8191e425658e3ea8c8c1314b0fc679c861ee3a1af2b20c7b16ba50b5133d
-
-vendor-ui: ## the window's plots: uPlot from npm to serve/ui/assets
-	dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && cd "$$dir" && npm pack $(UPLOT) && echo "$(UPLOT_SHA256)  $$(ls *.tgz)" | sha256sum -c && tar xzf *.tgz && \
-	  cp -f package/dist/uPlot.iife.min.js "$(CURDIR)/serve/ui/assets/uPlot.js" && cp -f package/dist/uPlot.min.css "$(CURDIR)/serve/ui/assets/uPlot.css" && cp -f package/LICENSE "$(CURDIR)/serve/ui/assets/uPlot.LICENSE"
 
 check: test-all ## formatting, vet, and what test-all does
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "run gofmt -w on these"; exit 1; }

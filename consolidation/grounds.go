@@ -33,6 +33,10 @@ type Grounds struct {
 	From []Source `json:"from"`
 	// Supersedes has the names of the entries that the entry replaces.
 	Supersedes []string `json:"supersedes"`
+	// Replaced has the same entries with their texts, as far as they are still there.
+	Replaced []Source `json:"replaced"`
+	// SupersededBy is the place of the entry that replaces this one, "" if none does.
+	SupersededBy string `json:"superseded_by"`
 	// Days are the days whose logs say the same.
 	Days []string `json:"days"`
 	// Sessions counts the sessions whose captures say the same.
@@ -80,7 +84,7 @@ func (s *Snapshot) Grounds(name, day string) (*Grounds, error) {
 		return nil, err
 	}
 	g := &Grounds{Path: f.Path, Line: e.StartLine, EndLine: e.EndLine, Text: e.Plain, Tags: append(Tags{}, e.Tags...), Date: e.Date, ID: e.ID, Raw: e.Text,
-		From: []Source{}, Supersedes: append([]string{}, e.Supersedes...), Days: []string{}}
+		From: []Source{}, Supersedes: append([]string{}, e.Supersedes...), Replaced: s.sources(e.Supersedes), SupersededBy: s.SuccessorOf(f.Path, e), Days: []string{}}
 	if from, ok := markdownstore.ParseDate(e.Date, time.UTC); ok {
 		if now, ok := markdownstore.ParseDate(day, time.UTC); ok {
 			g.Age = max(int(now.Sub(from).Hours()/24), 0)
@@ -96,15 +100,11 @@ func (s *Snapshot) Grounds(name, day string) (*Grounds, error) {
 		}
 	}
 	note(e)
+	g.From = s.sources(e.From)
 	for _, ref := range e.From {
-		src := Source{Ref: ref}
-		if m := placeForm.FindStringSubmatch(ref); m != nil {
-			if at := s.entryAt(m[1], m[2]); at != nil {
-				src.Text = at.Plain
-				note(at)
-			}
+		if at := s.entryOf(ref); at != nil {
+			note(at)
 		}
-		g.From = append(g.From, src)
 	}
 	days := map[string]bool{}
 	for i := range s.Files {
@@ -202,6 +202,32 @@ func (e *Entry) Name() string { return lineRef(e.Text) }
 func (r Record) Origin(path, marker, text string) Origin {
 	c, _ := markdownstore.Classify(path)
 	return r.originOf(&File{Path: path, Class: c}, marker, text)
+}
+
+// sources returns references with the texts of their entries.
+func (s *Snapshot) sources(refs []string) []Source {
+	out := []Source{}
+	for _, ref := range refs {
+		src := Source{Ref: ref}
+		if at := s.entryOf(ref); at != nil {
+			src.Text = at.Plain
+		}
+		out = append(out, src)
+	}
+	return out
+}
+
+// entryOf returns the entry that a reference names, nil if it is gone.
+func (s *Snapshot) entryOf(ref string) (out *Entry) {
+	if m := placeForm.FindStringSubmatch(ref); m != nil {
+		return s.entryAt(m[1], m[2])
+	}
+	s.each(func(e *Entry) {
+		if out == nil && (ref == e.Name() || ref == lineRef(e.Text)) {
+			out = e
+		}
+	})
+	return out
 }
 
 // PlaceOf reads a reference as a line of a file, "MEMORY.md:12" or "memory/2026-03-01.md#L3-L5".

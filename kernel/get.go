@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"github.com/memkernel/memkernel/kernel/api"
+	"github.com/memkernel/memkernel/kernel/internal/inspect"
+	"github.com/memkernel/memkernel/kernel/internal/session"
 )
 
 // Get restores a page, a span or a blob of a session, byte for byte as stored. If the id has a
@@ -18,4 +20,13 @@ func (k *Kernel) Get(ctx context.Context, sessionKey, id string) (*api.Content, 
 	}
 	defer unlock()
 	return k.inspect.Get(s, id)
+}
+
+// Kept returns what a session keeps of its conversation.
+func (k *Kernel) Kept(ctx context.Context, sessionKey string) (out *api.KeptSession, err error) {
+	err = k.reading(ctx, sessionKey, func(s *session.Session) error {
+		out, err = inspect.Kept(s)
+		return err
+	})
+	return out, err
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/serve/ui"
 )
 
@@ -40,7 +41,7 @@ func TestRecordedSessions(t *testing.T) {
 	for _, path := range found {
 		name := strings.TrimSuffix(filepath.Base(path), ".jsonl")
 		id, call, page := b.sample(name)
-		for _, v := range views(id, call, page)[1:4] {
+		for _, v := range views(id, call, page)[1:5] {
 			b.visit(base, v.path, v.ready)
 			b.do(pause)
 			b.shoot(fmt.Sprintf("%s-%s", v.name, name[:min(len(name), 12)]), true)
@@ -74,7 +75,7 @@ func TestLive(t *testing.T) {
 	base := b.enter(s)
 	b.see(`document.querySelector(".badge.on")?.textContent === "live"`)
 	id, _, _ := b.sample("live")
-	b.visit(base, "/s/"+id, `document.querySelectorAll(".plot canvas").length >= 3`)
+	b.visit(base, "/s/"+id+"/numbers", `document.querySelectorAll(".plot svg").length >= 3`)
 	calls := `Number(document.querySelector(".tile dd").firstChild.textContent)`
 	before := told[int](b, calls)
 	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
@@ -90,7 +91,14 @@ func TestLive(t *testing.T) {
 	}
 	b.see(fmt.Sprintf("%s > %d + 10", calls, before))
 	b.see(fmt.Sprintf(`document.querySelector("table.calls").getAttribute("aria-rowcount") > %d + 10`, before))
-	b.visit(base, "/", `document.querySelector(".live .bar")`)
+	b.visit(base, "/s/"+id, `document.querySelectorAll(".said").length > 1`)
+	items := `Number((document.querySelector(".more-of:last-of-type").textContent.match(/of ([\d,]+) items/) || ["", "0"])[1].replace(",", "")) + document.querySelectorAll(".said").length`
+	before = told[int](b, items)
+	if _, err := f.WriteString(strings.Join(lines[120:170], "")); err != nil {
+		t.Fatal(err)
+	}
+	b.see(fmt.Sprintf("%s > %d", items, before))
+	b.visit(base, "/", `document.querySelector(".asked .badge.on")`)
 	b.shoot("live", true)
 	b.calm("live")
 }
@@ -123,7 +131,7 @@ func TestHostile(t *testing.T) {
 	base := b.enter(s)
 	id, _, _ := b.sampleAt("<img src=x onerror=alert(4)>", 2)
 	_, _, page := b.sampleAt("<img src=x onerror=alert(4)>", 2)
-	for _, v := range views(id, 2, page)[:4] {
+	for _, v := range views(id, 2, page)[:5] {
 		b.visit(base, v.path, v.ready)
 		told[bool](b, `document.querySelectorAll("details").forEach(d => d.open = true) || true`)
 		b.do(pause)
@@ -155,7 +163,16 @@ func TestManyMessages(t *testing.T) {
 	b.mu.Lock()
 	b.bytes, b.requests = 0, 0
 	b.mu.Unlock()
-	b.visit(base, "/s/"+list.Sessions[0].ID, `document.querySelectorAll("table.calls tbody tr").length > 5`)
+	b.visit(base, "/s/"+list.Sessions[0].ID, `document.querySelectorAll(".said").length > 5`)
+	for range 6 { // to the end of what is there, again and again
+		told[bool](b, `scrollTo(0, document.body.scrollHeight) === undefined`)
+		b.do(pause)
+	}
+	if n := told[int](b, `document.querySelectorAll("#main *").length`); n > 12_000 {
+		t.Errorf("the conversation holds %d elements", n)
+	}
+	b.shoot("many-said", false)
+	b.visit(base, "/s/"+list.Sessions[0].ID+"/numbers", `document.querySelectorAll("table.calls tbody tr").length > 5`)
 	for range 12 { // the list is thrown about
 		told[bool](b, `(document.querySelector(".virtual").scrollTop = Math.random() * document.querySelector(".virtual").scrollHeight) >= 0`)
 		b.do(pause)
@@ -198,7 +215,7 @@ func TestSecondBrowser(t *testing.T) {
 // A page of another origin, in the browser that came in, reads nothing and changes nothing.
 func TestOtherOrigin(t *testing.T) {
 	b := open(t)
-	s := window(t, workspace(t), ui.Options{Write: true})
+	s := window(t, workspace(t), ui.Options{Voice: api.VoicePerson})
 	base := b.enter(s)
 	evil := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
@@ -238,7 +255,7 @@ func TestAccessible(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := open(t)
-	s := window(t, workspace(t), ui.Options{Plan: ui.Plan{Window: 128_000, Resolver: "memory_get"}, Doctor: healthy, Write: true}, filepath.Join(root, "testdata/session.jsonl"))
+	s := window(t, workspace(t), ui.Options{Plan: ui.Plan{Window: 128_000, Resolver: "memory_get"}, Doctor: healthy, Voice: api.VoicePerson}, filepath.Join(root, "testdata/session.jsonl"))
 	b.size(1280, false)
 	base := b.enter(s)
 	id, call, page := b.sample("session")
@@ -264,7 +281,7 @@ func TestKeys(t *testing.T) {
 	b.size(1280, false)
 	base := b.enter(s)
 	id, _, _ := b.sample("session")
-	b.visit(base, "/s/"+id, `document.querySelectorAll(".plot canvas").length >= 3`)
+	b.visit(base, "/s/"+id+"/numbers", `document.querySelectorAll(".plot svg").length >= 3`)
 	told[bool](b, `document.querySelector(".plot").focus() || true`)
 	b.do(chromedp.KeyEvent("\ue010"), chromedp.KeyEvent("+"))
 	press := func(key string) {

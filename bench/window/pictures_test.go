@@ -8,6 +8,7 @@ import (
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/serve/ui"
 )
 
@@ -24,7 +25,7 @@ func TestPictures(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer os.RemoveAll(place)
-	s := window(t, place, ui.Options{Plan: ui.Plan{Window: 128_000, Resolver: "memory_get"}, Doctor: healthy}, filepath.Join(root, "testdata/session.jsonl"))
+	s := window(t, place, ui.Options{Plan: ui.Plan{Window: 128_000, Resolver: "memory_get"}, Doctor: healthy, Voice: api.VoicePerson}, filepath.Join(root, "testdata/session.jsonl"))
 	b.size(1280, false)
 	base := b.enter(s)
 	id, call, at := b.sample("session")
@@ -37,8 +38,8 @@ func TestPictures(t *testing.T) {
 		width, height int
 		dark          bool
 	}{
-		{"session", "session", 1280, 1180, false}, {"call", "call", 1280, 1060, false}, {"page", "page", 1280, 960, false},
-		{"economics", "economics", 1280, 960, false}, {"search-dark", "search", 1280, 960, true}, {"session-390", "session", 390, 1100, false},
+		{"said", "said", 1280, 900, false}, {"session", "session", 1280, 1180, false}, {"call", "call", 1280, 1060, false},
+		{"memory", "memory", 1280, 860, false}, {"search-dark", "search", 1280, 860, true}, {"said-390", "said", 390, 1000, false},
 	} {
 		b.size(p.width, p.dark)
 		b.visit(base, all[p.view].path, all[p.view].ready)

@@ -14,17 +14,18 @@ import (
 type view struct{ name, path, ready string }
 
 func views(id string, call int, page string) []view {
-	planned := `document.querySelectorAll(".plot canvas").length >= 3 && !document.querySelector(".tile small")?.textContent.includes("planned")`
+	planned := `document.querySelectorAll(".plot svg").length >= 3 && !document.querySelector(".tile small")?.textContent.includes("planned")`
 	return []view{
-		{"now", "/", `document.querySelector("table")`},
-		{"session", "/s/" + id, planned},
+		{"now", "/", `document.querySelector(".asked a .hint")?.textContent.includes("prompt")`},
+		{"said", "/s/" + id, `document.querySelectorAll(".said").length > 1`},
+		{"session", "/s/" + id + "/numbers", planned},
 		{"call", fmt.Sprintf("/s/%s/c/%d", id, call), `document.querySelector(".blocks li")`},
 		{"page", fmt.Sprintf("/s/%s/c/%d/p/%s", id, call, page), `document.querySelector(".beside article")`},
 		{"memory", "/memory", `document.querySelector(".entry")`},
 		{"search", "/memory/search?q=when+do+we+deploy", `document.querySelector(".signals")`},
 		{"audit", "/memory/audit", `document.querySelector("table")`},
-		{"nights", "/memory/nights", `document.querySelector(".versions, .bad")`},
-		{"economics", "/economics?session=" + id, `document.querySelector(".scatter")`},
+		{"changes", "/memory/changes", `document.querySelector(".versions, .bad")`},
+		{"saved", "/saved", `document.querySelector(".sum")`},
 		{"health", "/health", `document.querySelectorAll(".badge").length > 1 && !document.body.innerText.includes("looking…")`},
 	}
 }

@@ -25,6 +25,15 @@ func (u *UI) Voice() api.Voice {
 	return api.VoicePerson
 }
 
+// WindowVoice returns who speaks in a window that may write. Its changes are clicks in a browser,
+// so they are a person's, unless a coding agent runs the command.
+func (u *UI) WindowVoice() api.Voice {
+	if agentMark() != "" {
+		return api.VoiceAgent
+	}
+	return api.VoicePerson
+}
+
 // agentMark returns the variable that shows that a coding agent runs the command, "" if none does.
 func agentMark() string {
 	for _, name := range agentMarks {

@@ -53,3 +53,12 @@ func OfUndone(u *api.EditUndone) Undone {
 	}
 	return doc
 }
+
+// Edited is the document of remember, edit and forget PATH:LINE.
+type Edited struct {
+	Schema string `json:"schema"`
+	*api.EntryEdited
+}
+
+// OfEdited makes the document of an entry that was added, replaced or removed.
+func OfEdited(e *api.EntryEdited) Edited { return Edited{"memkernel/edited/v1", e} }

@@ -79,19 +79,13 @@ func runRemember(ctx context.Context, a *cli.App, args []string, to string) erro
 	if err != nil {
 		return hintHands(a, err)
 	}
-	return showEdited(a, &api.EntryEdited{Edit: r.Edit, Path: r.Ref.Path, Line: r.Ref.StartLine, EndLine: r.Ref.EndLine, After: r.Text, Duplicate: r.Duplicate, Masked: r.Masked, Promoted: []string{}})
-}
-
-// editedJSON is the document of remember, edit and forget PATH:LINE.
-type editedJSON struct {
-	Schema string `json:"schema"`
-	*api.EntryEdited
+	return showEdited(a, r.Edited())
 }
 
 // showEdited prints an entry that was added, replaced or removed.
 func showEdited(a *cli.App, e *api.EntryEdited) error {
 	if a.JSON {
-		return a.WriteJSON(editedJSON{"memkernel/edited/v1", e})
+		return a.WriteJSON(document.OfEdited(e))
 	}
 	if err := display.Edited(a.Out, e); err != nil {
 		return err

@@ -5,13 +5,18 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/memkernel/memkernel/internal/atomicfile"
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/config"
+	"github.com/memkernel/memkernel/internal/display"
+	"github.com/memkernel/memkernel/replay"
 	"github.com/memkernel/memkernel/serve/ui"
+	"github.com/memkernel/memkernel/transcript"
 )
 
 // reportFlags are the flags of report.
@@ -26,9 +31,9 @@ func reportVerb(a *cli.App) *cobra.Command {
 	r := &reportFlags{}
 	cmd := &cobra.Command{
 		Long: `report writes a session into one page that needs nothing but itself, no network and no
-script: what its prompts held, what happened, what it cost beside append-late, every
-call, and the newest prompt block by block. Secrets are masked, and texts shortened: look
-through it before you attach it to a bug report.
+script: what was said, and a picture of what its prompts held and cost beside
+append-late. Secrets are masked, and texts shortened: look through it before you attach
+it to a bug report.
 
 The session is planned as replay plans it, in a folder that is thrown away.`,
 		Example: `  memkernel report --html session.html -t session.jsonl`,
@@ -69,11 +74,25 @@ func runReport(ctx context.Context, a *cli.App, r *reportFlags) error {
 	if err != nil {
 		return err
 	}
-	var page bytes.Buffer
-	o := ui.Options{Prices: book, Location: a.Config.Workspace.Timezone.Location(), Masker: masker, Plan: ui.Plan{Window: int(r.window), Economy: a.Config.Economy, Resolver: r.resolver}}
-	err = ui.Report(ctx, &page, r.transcript, cli.Build().Version, o, st, func(done, all int) { a.Step("planning", done, all, "call") })
-	a.ProgressDone()
+	session, err := transcript.LoadFile(r.transcript, &transcript.Options{Name: r.transcript, OnBroken: transcript.Skip})
 	if err != nil {
+		return err
+	}
+	doc := replay.NewDocument(session, transcript.Full, book)
+	for _, policy := range []string{replay.AppendLate, replay.Memkernel} {
+		err := replayOne(ctx, a, doc, session, policy, &replayFlags{window: r.window, resolver: r.resolver, fixed: cli.FixedValue{Auto: true}, economy: &a.Config.Economy}, book)
+		a.ProgressDone()
+		if err != nil {
+			return err
+		}
+	}
+	doc.End()
+	var page, svg bytes.Buffer
+	if err := display.Picture(&svg, doc.Results, display.PictureThemes()[0]); err != nil {
+		return fmt.Errorf("picture: %w", err)
+	}
+	name := strings.TrimSuffix(filepath.Base(r.transcript), filepath.Ext(r.transcript))
+	if err := ui.Report(&page, session, svg.Bytes(), cli.Build().Version, name, ui.Options{Masker: masker}, st); err != nil {
 		return err
 	}
 	if err := atomicfile.WriteFile(r.html, page.Bytes(), 0o644); err != nil {

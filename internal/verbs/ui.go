@@ -13,6 +13,7 @@ import (
 
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/config"
+	"github.com/memkernel/memkernel/kernel/api"
 )
 
 // uiFlags are the flags of ui.
@@ -41,12 +42,15 @@ have recorded of this workspace, and those of each --transcript, a file or a fol
 		Example: `  memkernel ui
   memkernel ui --transcript session.jsonl
   memkernel ui --addr 127.0.0.1:8090 --no-open`,
-		RunE: with(a, u, runUI),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			u.write = u.write || !cmd.Flags().Changed("write") && a.Voice() == api.VoicePerson
+			return runUI(cmd.Context(), a, u)
+		},
 	}
 	f := cmd.Flags()
 	f.StringVar(&u.addr, "addr", "127.0.0.1:0", "`address` of this machine to listen on; port 0 takes a free one")
 	f.BoolVar(&u.noOpen, "no-open", false, "don't open a browser")
-	f.BoolVar(&u.write, "write", false, "let the window take back what the last night did to memory")
+	f.BoolVar(&u.write, "write", false, "let the window change memory; a person's terminal does without it")
 	f.StringArrayVarP(&u.transcripts, "transcript", "t", nil, "show this recorded session, a `file` or a folder of them; may be given again")
 	cli.Must(cmd.MarkFlagFilename("transcript"))
 	f.Var(&u.window, "context-window", "size of the window that sessions are planned for, such as 200k (default the price book's)")
@@ -66,7 +70,11 @@ func runUI(ctx context.Context, a *cli.App, u *uiFlags) error {
 		return err
 	}
 	defer k.Close()
-	s, end, err := openWindow(a, k, book, windowWish{Addr: u.addr, Write: u.write, Transcripts: u.transcripts, Window: int(u.window), Resolver: u.resolver})
+	voice := api.Voice("")
+	if u.write {
+		voice = a.WindowVoice()
+	}
+	s, end, err := openWindow(a, k, book, windowWish{Addr: u.addr, Voice: voice, Transcripts: u.transcripts, Window: int(u.window), Resolver: u.resolver})
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/health"
 	"github.com/memkernel/memkernel/serve/install"
 	"github.com/memkernel/memkernel/serve/ui"
@@ -19,8 +20,8 @@ import (
 type windowWish struct {
 	// Addr is the address on this machine at which the window listens.
 	Addr string
-	// Write allows the window to undo the changes of the last night.
-	Write bool
+	// Voice is who speaks when the window changes memory. Without a voice it only reads.
+	Voice api.Voice
 	// Transcripts are used instead of the transcripts of this machine's coding agents.
 	Transcripts []string
 	// Window is the context window of plans. Resolver is the tool that follows the pointers in
@@ -52,7 +53,7 @@ func openWindow(a *cli.App, k *kernel.Kernel, book *cachelayout.Book, w windowWi
 			files.Close()
 		}
 	}
-	s, err := ui.Listen(w.Addr, ui.Options{Kernel: k, Files: files, Prices: book, Workspace: workspace, StateDir: k.StateDir(), Location: a.Config.Workspace.Timezone.Location(), Private: a.Private(), Write: w.Write,
+	s, err := ui.Listen(w.Addr, ui.Options{Kernel: k, Files: files, Prices: book, Workspace: workspace, StateDir: k.StateDir(), Location: a.Config.Workspace.Timezone.Location(), Private: a.Private(), Voice: w.Voice,
 		Transcripts: func() []string { return transcripts(workspace, w.Transcripts) }, Plan: ui.Plan{Window: w.Window, Economy: a.Config.Economy, Resolver: w.Resolver}, Audit: a.AuditOptions(nil), Masker: masker,
 		Doctor: func(ctx context.Context) (*health.Report, error) { return a.Examine(ctx, &health.DoctorOptions{}, nil) },
 		Hint:   a.Commands})

@@ -61,3 +61,22 @@ type Reference struct {
 	// Preview is the beginning of a text, secrets masked.
 	Preview string `json:"preview,omitempty"`
 }
+
+// KeptSession is what a session keeps of its conversation.
+type KeptSession struct {
+	// Pages are in the order in which they were kept.
+	Pages []KeptPage
+	// Cuts are the cuts of the newest plan's conversation.
+	Cuts []pagevm.CutPoint
+}
+
+// KeptPage is a page of a session with its content as stored. Text is "" if the content is gone.
+type KeptPage struct {
+	*pagevm.Page
+	Text string
+	// Level is the level at which the newest prompt shows the page, [pagevm.Gone] if the page left
+	// the prompts. Without a plan every page is [pagevm.Full].
+	Level pagevm.Level
+	// Tokens is the size of the shown page.
+	Tokens int
+}

@@ -40,6 +40,9 @@ type EntryRequest struct {
 	Line, EndLine int
 	// Text replaces the entry, which stays an item of a list if it was one.
 	Text string
+	// Was is the entry's text as a list showed it. If it is set and the entry reads otherwise by
+	// now, the answer is a [StaleError].
+	Was string
 	// Delete removes the entry.
 	Delete  bool
 	Voice   Voice

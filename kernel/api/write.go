@@ -60,6 +60,11 @@ type Remembered struct {
 	Unwritten string `json:"unwritten,omitempty"`
 }
 
+// Edited returns the same in the terms of an edit by hand.
+func (r *Remembered) Edited() *EntryEdited {
+	return &EntryEdited{Edit: r.Edit, Path: r.Ref.Path, Line: r.Ref.StartLine, EndLine: r.Ref.EndLine, After: r.Text, Duplicate: r.Duplicate, Masked: r.Masked, Promoted: []string{}}
+}
+
 // WriteRequest is a request for typed changes of pages, such as a binding constraint, the current
 // plan or a preference.
 type WriteRequest struct {

@@ -65,6 +65,10 @@ func (h *handler) handle(ctx context.Context) (a answer, err error) {
 	case sessionEnd:
 		err = h.end(ctx, r)
 	}
+	if prompt := h.Host.row().moments[h.e.Name] == userPrompt; a.context != "" || prompt && !h.carried {
+		r.Given = append(r.Given, Given{h.Now(), prompt, len(a.context), h.lines})
+		r.Given = r.Given[max(len(r.Given)-maxGiven, 0):]
+	}
 	if r.Worked = h.Now(); h.Host.row().moments[h.e.Name] == beforeCompaction {
 		r.Worked = time.Time{}
 	}

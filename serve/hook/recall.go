@@ -35,6 +35,7 @@ func (h *handler) recall(ctx context.Context, r *record) (string, error) {
 	}
 	for _, it := range packed.Items {
 		r.show(it.Hits)
+		h.lines = append(h.lines, Lines{it.Path, it.StartLine, it.EndLine})
 	}
 	return retrieval.Render(packed.Items), err
 }
@@ -106,7 +107,8 @@ func (h *handler) memory(ctx context.Context, r *record, from string) (string, e
 	}
 	packed := retrieval.Pack(hits, &retrieval.PackOptions{Tokens: room, Items: len(hits) + 1})
 	for _, it := range packed.Items {
-		r.Lines = append(r.Lines, lineRange{it.Path, it.StartLine, it.EndLine})
+		l := Lines{it.Path, it.StartLine, it.EndLine}
+		r.Lines, h.lines = append(r.Lines, l), append(h.lines, l)
 	}
 	return join(intro, retrieval.WithheldLine(s.Kernel.Hooks().Withheld(s.Private)), retrieval.Render(packed.Items), missing), err
 }
@@ -128,7 +130,7 @@ func (h *handler) startFiles(r *record, room int, from string) (hits []retrieval
 		}
 		if date != "" && from != "" {
 			if first, last := newestOf(f.Text, from); last > 0 && !restored {
-				r.Lines, restored = append(r.Lines, lineRange{path, first, last}), true
+				r.Lines, restored = append(r.Lines, Lines{path, first, last}), true
 			}
 			if onlyOf(f.Text, from) {
 				return

@@ -33,7 +33,9 @@ type record struct {
 	// last.
 	Shown []string `json:"shown,omitempty"`
 	// Lines has the lines of files that the session began with.
-	Lines []lineRange `json:"lines,omitempty"`
+	Lines []Lines `json:"lines,omitempty"`
+	// Given are the texts that were added to the session, the newest last.
+	Given []Given `json:"given,omitempty"`
 	// Told is the reason of the last search.
 	Told string `json:"told,omitempty"`
 	// Compaction is the last announced compaction.
@@ -68,8 +70,8 @@ type compaction struct {
 	At   time.Time `json:"at"`
 }
 
-// lineRange are lines of a file, 1-based and inclusive.
-type lineRange struct {
+// Lines are lines of a file, 1-based and inclusive.
+type Lines struct {
 	Path string `json:"path"`
 	From int    `json:"from"`
 	To   int    `json:"to"`
@@ -77,13 +79,35 @@ type lineRange struct {
 
 // shows reports whether the model has seen a hit.
 func (r *record) shows(hit retrieval.Hit) bool {
-	return slices.Contains(r.Shown, hit.ID) || slices.ContainsFunc(r.Lines, func(l lineRange) bool {
+	return slices.Contains(r.Shown, hit.ID) || slices.ContainsFunc(r.Lines, func(l Lines) bool {
 		return l.Path == hit.Path && l.From <= hit.StartLine && hit.EndLine <= l.To
 	})
 }
 
-// maxShown bounds how many recalled notes are remembered.
-const maxShown = 400
+// maxShown bounds how many recalled notes are remembered. maxGiven bounds how many added texts
+// are: a day's prompts, our choice.
+const (
+	maxShown = 400
+	maxGiven = 200
+)
+
+// Given is what a hook added to a prompt, or to the beginning of a session. No lines and no bytes
+// mean that nothing was added.
+type Given struct {
+	At time.Time `json:"at"`
+	// Prompt reports whether a person's prompt got it.
+	Prompt bool `json:"prompt,omitempty"`
+	// Bytes is the size of the added text.
+	Bytes int `json:"bytes,omitempty"`
+	// Lines are the lines of files that the text quotes.
+	Lines []Lines `json:"lines,omitempty"`
+}
+
+// GivenTo returns what hooks added to a session, the oldest first.
+func GivenTo(stateDir, key string) []Given {
+	r, _ := readRecord(stateDir, key) // a record that can't be read says nothing
+	return r.Given
+}
 
 // show notes that the model has seen these notes.
 func (r *record) show(ids []string) {

@@ -129,6 +129,8 @@ type handler struct {
 	// carried means that another part of memkernel plans the session's calls.
 	carried bool
 	setup   *Setup
+	// lines are the lines of files that the answer quotes.
+	lines []Lines
 }
 
 // find finds the workspace of the event.

@@ -2,7 +2,6 @@ package ui
 
 import (
 	"cmp"
-	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
@@ -28,7 +27,7 @@ import (
 // Handler returns the handler of all requests. It is for programs with a listener of their own.
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("GET /assets/", assetHandler())
+	mux.HandleFunc("GET /assets/", serveAsset)
 	get := func(path string, f func(r *http.Request) (any, error)) {
 		mux.HandleFunc("GET /api/"+path, func(w http.ResponseWriter, r *http.Request) {
 			doc, err := f(r)
@@ -37,8 +36,8 @@ func (s *Server) Handler() http.Handler {
 	}
 	get("sessions", func(r *http.Request) (any, error) { return s.sessions(r.Context()) })
 	get("session", s.oneSession)
+	get("talk", s.talkOf)
 	get("timeline", s.timelineOf)
-	get("calls", s.callsOf)
 	get("call", s.callOf)
 	get("whatif", s.whatIf)
 	get("page", s.pageOf)
@@ -46,24 +45,23 @@ func (s *Server) Handler() http.Handler {
 	get("gain", s.gain)
 	get("stats", s.stats)
 	get("status", s.status)
-	get("files", s.files)
-	get("file", s.file)
+	get("list", s.list)
+	get("read", s.read)
 	get("search", s.search)
 	get("audit", s.audit)
 	get("why", s.why)
 	get("history", s.history)
 	get("doctor", s.doctor)
 	get("check", s.check)
-	mux.HandleFunc("POST /api/undo", func(w http.ResponseWriter, r *http.Request) {
-		doc, err := s.undo(r)
-		s.answer(w, r, doc, err)
-	})
+	mux.HandleFunc("POST /api/remember", s.changes(s.remember))
+	mux.HandleFunc("POST /api/edit", s.changes(s.edit))
+	mux.HandleFunc("POST /api/undo", s.changes(s.undo))
 	mux.HandleFunc("GET /api/live", s.live)
 	mux.HandleFunc("GET /api/", func(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusNotFound, "there is no such document")
 	})
 	mux.HandleFunc("GET /", func(w http.ResponseWriter, r *http.Request) { showShell(w, &s.o) })
-	return s.gate.guard(zipped(mux))
+	return s.gate.guard(mux)
 }
 
 // mistake is the error of an invalid request.
@@ -75,6 +73,7 @@ func mistakef(format string, args ...any) error { return mistake{fmt.Errorf(form
 func (s *Server) answer(w http.ResponseWriter, r *http.Request, doc any, err error) {
 	var wrong mistake
 	var none *api.NoSessionError
+	var stale *api.StaleError
 	switch {
 	case err == nil:
 		w.Header().Set("Content-Type", "application/json; charset=utf-8")
@@ -86,38 +85,11 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, doc any, err err
 		refuse(w, http.StatusBadRequest, err.Error())
 	case errors.Is(err, errNoSession), errors.As(err, &none):
 		refuse(w, http.StatusNotFound, err.Error())
-	case errors.Is(err, errNotYet):
+	case errors.Is(err, errNotYet), errors.As(err, &stale):
 		refuse(w, http.StatusConflict, err.Error())
 	default:
 		refuse(w, http.StatusInternalServerError, s.o.mask(err.Error()))
 	}
-}
-
-// zipped compresses answers for clients that accept compression.
-func zipped(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") || r.URL.Path == "/api/live" {
-			next.ServeHTTP(w, r)
-			return
-		}
-		w.Header().Set("Content-Encoding", "gzip")
-		w.Header().Add("Vary", "Accept-Encoding")
-		z := gzip.NewWriter(w)
-		defer z.Close()
-		next.ServeHTTP(zipWriter{w, z}, r)
-	})
-}
-
-type zipWriter struct {
-	http.ResponseWriter
-	z *gzip.Writer
-}
-
-func (w zipWriter) Write(b []byte) (int, error) { return w.z.Write(b) }
-
-func (w zipWriter) WriteHeader(status int) {
-	w.Header().Del("Content-Length")
-	w.ResponseWriter.WriteHeader(status)
 }
 
 // Sessions is the list of all sessions that the window can show.
@@ -125,22 +97,8 @@ type Sessions struct {
 	Schema    string `json:"schema"`
 	Workspace string `json:"workspace"`
 	StateDir  string `json:"state_dir"`
-	// Time is the time of the request.
-	Time time.Time `json:"time"`
-	// Write reports whether a visitor can undo the last night's changes.
-	Write bool `json:"write"`
 	// Sessions are the sessions, the last changed one first.
 	Sessions []SessionRow `json:"sessions"`
-	// Today is the cost of today's calls in the sessions that are planned so far. It has the cost
-	// with memkernel and the cost under append-late.
-	Today Today `json:"today"`
-}
-
-// Today is a day's bill.
-type Today struct {
-	Calls      int      `json:"calls"`
-	CostUSD    *float64 `json:"cost_usd"`
-	WithoutUSD *float64 `json:"without_usd"`
 }
 
 // SessionRow is a session in the list.
@@ -157,8 +115,20 @@ type SessionRow struct {
 	Modified time.Time `json:"modified"`
 	// Live reports whether the session changed within five minutes.
 	Live bool `json:"live"`
-	// Head is null for a session that was not opened yet.
-	Head *Head `json:"head"`
+	// Host is the program whose session it is, Prompt the beginning of the first prompt, Prompts and
+	// Calls are counts, and Begun is the time of the first message. All are empty until the session
+	// was read.
+	Host    string    `json:"host"`
+	Prompt  string    `json:"prompt"`
+	Prompts int       `json:"prompts"`
+	Calls   int       `json:"calls"`
+	Begun   time.Time `json:"begun,omitzero"`
+	// BilledUSD is the bill of the calls that memkernel planned, and WithoutUSD the estimate of the
+	// same calls without memkernel. They are null if memkernel planned none, or if a price is
+	// unknown. Planned tells the two apart.
+	Planned    bool     `json:"planned"`
+	BilledUSD  *float64 `json:"billed_usd"`
+	WithoutUSD *float64 `json:"without_usd"`
 }
 
 // Head is the present state of a session.
@@ -175,15 +145,6 @@ type Head struct {
 	Window int `json:"context_window"`
 	// Input is the size of the newest prompt.
 	Input int `json:"input_tokens"`
-	// Regions are the sizes of the prompt's parts. A session in the state folder has only the
-	// parts fixed and messages.
-	Regions []Region `json:"regions"`
-	// Time is the time of the newest call.
-	Time time.Time `json:"time,omitzero"`
-	// HighWater is the size at which a cut is made, 0 if it is unknown.
-	HighWater int `json:"high_water_tokens"`
-	// ToCut is the number of tokens up to that size.
-	ToCut int `json:"tokens_to_cut"`
 	// WarmUntil is the time until which the provider keeps the newest prompt in its cache, null
 	// if it is unknown.
 	WarmUntil *time.Time `json:"warm_until"`
@@ -201,75 +162,53 @@ type Head struct {
 	Faults      int `json:"faults"`
 }
 
-// Region is a part of a prompt.
-type Region struct {
-	Name   string `json:"name"`
-	Tokens int    `json:"tokens"`
-}
-
-// mostLive is the number of live sessions that are planned without a request for them.
-const mostLive = 4
-
 func (s *Server) sessions(ctx context.Context) (*Sessions, error) {
 	list, _, err := s.shelf.all(ctx)
 	if err != nil {
 		return nil, err
 	}
-	now := s.o.Now()
-	out := &Sessions{Schema: "memkernel/ui_sessions/v1", Workspace: s.o.Workspace, StateDir: s.o.StateDir, Time: now.UTC(), Write: s.o.Write, Sessions: []SessionRow{}}
-	begun := 0
+	usage, err := s.usage(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := &Sessions{Schema: "memkernel/ui_sessions/v1", Workspace: s.o.Workspace, StateDir: s.o.StateDir, Sessions: []SessionRow{}}
 	for i := range list {
-		f := &list[i]
-		row := SessionRow{ID: f.id, Name: f.name, Source: f.source, Path: f.path, Bytes: f.bytes, Modified: f.modified.UTC(), Live: now.Sub(f.modified) < liveFor && f.modified.Before(now.Add(liveFor))}
-		var t *track
-		if f.source == fromTranscript {
-			if t = s.shelf.open(f.id, s.o.Plan); t == nil && begun < mostLive && (row.Live || begun == 0) {
-				if t, err = s.shelf.track(*f, s.o.Plan); err != nil {
-					row.Head = &Head{Error: s.o.mask(err.Error()), Regions: []Region{}}
-				}
-				begun++
-			}
-		}
-		switch {
-		case t != nil:
-			row.Head = t.head()
-			out.Today.add(t, now, s.o.Location)
-		case f.status != nil:
-			row.Head = headOf(f)
-		}
+		row := s.rowOf(&list[i])
+		row.bill(usage.Session(list[i].hostID()))
 		out.Sessions = append(out.Sessions, row)
 	}
 	return out, nil
 }
 
-// open returns a track that is already open, nil if there is no such track.
-func (s *shelf) open(id string, plan Plan) *track {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, h := range s.tracks {
-		if h.id == id && h.plan == plan {
-			return h.track
-		}
+// usage reads the bills of the workspace, at most every two seconds.
+func (s *Server) usage(ctx context.Context) (*billing.Report, error) {
+	doc, err := s.slow.get("usage", 2*time.Second, func() (any, error) {
+		return s.o.Kernel.Usage(ctx, billing.Options{Location: s.o.Location})
+	})
+	if err != nil {
+		return nil, err
 	}
-	return nil
+	return doc.(*billing.Report), nil
 }
 
-// add adds the calls of a session that were made today.
-func (d *Today) add(t *track, now time.Time, where *time.Location) {
-	today := now.In(where).Format(time.DateOnly)
-	t.look(func(rows []row, _ int) {
-		for i := len(rows) - 1; i >= 0 && rows[i].time.In(where).Format(time.DateOnly) == today; i-- {
-			d.Calls++
-			cost, without := rows[i].whole(), rows[i].withoutSum()
-			if cost == nil || without == nil {
-				continue
-			}
-			if d.CostUSD == nil {
-				d.CostUSD, d.WithoutUSD = new(float64), new(float64)
-			}
-			*d.CostUSD, *d.WithoutUSD = *d.CostUSD+*cost, *d.WithoutUSD+*without
-		}
-	})
+// hostID returns the name by which bills know a session.
+func (f *found) hostID() string { return cmp.Or(f.key, f.brief.id, f.name) }
+
+// rowOf describes a session without its bill.
+func (s *Server) rowOf(f *found) SessionRow {
+	now, b := s.o.Now(), &f.brief
+	return SessionRow{ID: f.id, Name: f.name, Source: f.source, Path: f.path, Bytes: f.bytes, Modified: f.modified.UTC(), Live: now.Sub(f.modified) < liveFor && f.modified.Before(now.Add(liveFor)),
+		Host: b.host, Prompt: clip(s.o.mask(clip(b.prompt, 2*rowText)), rowText), Prompts: b.prompts, Calls: b.calls, Begun: b.begun.UTC()}
+}
+
+// rowText bounds the first prompt in the list of sessions.
+const rowText = 240
+
+// bill adds the bill of a session that memkernel planned.
+func (r *SessionRow) bill(st *billing.Report) {
+	if r.Planned = st != nil; r.Planned {
+		r.BilledUSD, r.WithoutUSD = st.Total.BilledUSD, st.Total.WithoutUSD
+	}
 }
 
 // head returns the present state of a track.
@@ -277,14 +216,14 @@ func (t *track) head() *Head {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.steps == nil {
-		h := &Head{Regions: []Region{}, Done: t.done}
+		h := &Head{Done: t.done}
 		if t.err != nil {
 			h.Error = t.err.Error()
 		}
 		return h
 	}
 	rows := t.rows[:t.total]
-	h := &Head{Model: t.steps.Model(), Calls: len(t.rows), Planned: len(rows), Done: t.done, Window: t.steps.Window(), Regions: []Region{}}
+	h := &Head{Model: t.steps.Model(), Calls: len(t.rows), Planned: len(rows), Done: t.done, Window: t.steps.Window()}
 	if t.err != nil {
 		h.Error = t.err.Error()
 	}
@@ -305,12 +244,7 @@ func (t *track) head() *Head {
 	if last < 0 {
 		return h
 	}
-	w := &rows[last]
-	h.Input, h.Time, h.HighWater = w.input, w.time.UTC(), w.highWater
-	h.ToCut = max(w.highWater-w.input, 0)
-	for i, name := range regionNames {
-		h.Regions = append(h.Regions, Region{name, w.regions[i]})
-	}
+	h.Input = rows[last].input
 	if at := t.advice.ExpiresAt; !at.IsZero() {
 		h.WarmUntil = &at
 	}
@@ -330,18 +264,19 @@ func (h *Head) count(w *row) {
 	h.Faults += w.faults
 }
 
-// headOf returns the present state of a session in the state folder.
-func headOf(f *found) *Head {
-	h := &Head{Regions: []Region{}, Done: true}
-	for _, l := range f.status.Lines {
-		h.Cuts += l.Cuts
-		if l.Branch != "" || l.LastStart.Before(h.Time) {
-			continue
-		}
-		h.Model, h.Time, h.Input = l.Model, l.LastStart.UTC(), l.Tokens+l.FixedTokens
-		h.Regions = []Region{{"fixed", l.FixedTokens}, {"messages", l.Tokens}}
+// headOf returns the present state of a session in the state folder, from its bills.
+func headOf(f *found, rows []row) *Head {
+	h := &Head{Done: true, Calls: len(rows), Planned: len(rows), CostUSD: new(float64), WithoutUSD: new(float64)}
+	for i := range rows {
+		h.CostUSD, h.WithoutUSD, h.Input = sum(h.CostUSD, rows[i].whole()), sum(h.WithoutUSD, rows[i].withoutSum()), rows[i].input
+		h.count(&rows[i])
 	}
-	h.Calls, h.Planned, h.Compactions, h.Faults = f.status.Turns, f.status.Turns, f.status.Life.Compactions, f.status.Paging.ExplicitFaults
+	if f.status != nil {
+		h.Compactions, h.Faults = f.status.Life.Compactions, f.status.Paging.ExplicitFaults
+		for _, l := range f.status.Lines {
+			h.Model = cmp.Or(h.Model, l.Model)
+		}
+	}
 	return h
 }
 
@@ -349,12 +284,11 @@ func headOf(f *found) *Head {
 type Session struct {
 	Schema string `json:"schema"`
 	SessionRow
+	Head *Head `json:"head"`
 	// Plan has the settings of the session's plans. 0 and "" are defaults.
 	Plan PlanSetting `json:"plan"`
 	// Recorded is the provider's bill to the host. It is null for a session in the state folder.
 	Recorded *replay.Recorded `json:"recorded"`
-	// Command prints the same figures.
-	Command string `json:"command"`
 	// FixedTokens is the size of tools and system prompt, which a transcript does not hold.
 	FixedTokens int `json:"fixed_tokens"`
 }
@@ -417,17 +351,7 @@ func (s *Server) oneSession(r *http.Request) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		if f.status != nil {
-			out.Head = headOf(&f)
-		} else {
-			out.Head = &Head{Regions: []Region{}, Done: true}
-		}
-		out.Head.Calls, out.Head.Planned = len(rows), len(rows)
-		out.Head.CostUSD, out.Head.WithoutUSD = new(float64), new(float64)
-		for i := range rows {
-			out.Head.CostUSD, out.Head.WithoutUSD = sum(out.Head.CostUSD, rows[i].whole()), sum(out.Head.WithoutUSD, rows[i].withoutSum())
-		}
-		out.Command = "memkernel stats --session " + f.key
+		out.Head = headOf(&f, rows)
 		return out, nil
 	}
 	return s.document(f, t), nil
@@ -444,31 +368,16 @@ func (s *Server) document(f found, t *track) *Session {
 		out.Recorded, out.FixedTokens = &recorded, t.steps.FixedTokens()
 	}
 	out.Plan = PlanSetting{t.plan.Window, t.plan.Model, string(t.plan.Economy), t.plan.Resolver}
-	out.Command = t.command()
 	return out
 }
 
 // row returns the beginning of a session's document.
 func (s *Server) row(f found) *Session {
-	return &Session{Schema: "memkernel/ui_session/v1", SessionRow: SessionRow{ID: f.id, Name: f.name, Source: f.source, Path: f.path, Bytes: f.bytes, Modified: f.modified.UTC(), Live: s.o.Now().Sub(f.modified) < liveFor}}
-}
-
-// command returns the command that prints the same figures in a terminal.
-func (t *track) command() string {
-	c := "memkernel replay -t " + t.path + " --policy memkernel,append-late"
-	if t.plan.Window > 0 {
-		c += " --context-window " + strconv.Itoa(t.plan.Window)
+	out := &Session{Schema: "memkernel/ui_session/v1", SessionRow: s.rowOf(&f)}
+	if usage, err := s.usage(context.Background()); err == nil { // the report has no bills
+		out.bill(usage.Session(f.hostID()))
 	}
-	if t.plan.Model != "" {
-		c += " --model " + t.plan.Model
-	}
-	if t.plan.Economy != "" {
-		c += " --economy " + string(t.plan.Economy)
-	}
-	if t.plan.Resolver != "" {
-		c += " --resolver " + t.plan.Resolver
-	}
-	return c
+	return out
 }
 
 // keptRows returns the calls of a session in the state folder, as they were planned and billed.
@@ -491,7 +400,7 @@ func (s *Server) readRows(ctx context.Context, f found) ([]row, error) {
 		c := &st.Calls[i]
 		b := c.Billed()
 		w := row{time: c.Time, index: i, input: b.InputTokens, read: b.CacheReadTokens, write: b.CacheWrite5mTokens + b.CacheWrite1hTokens, plain: b.UncachedTokens, cost: cmp.Or(c.BilledUSD, c.BilledCostUSD),
-			answer: new(float64), output: c.Usage.OutputTokens, billed: b.InputTokens, without: cmp.Or(c.Without(), c.BilledCostUSD)}
+			answer: new(float64), billed: b.InputTokens, without: cmp.Or(c.Without(), c.BilledCostUSD)}
 		if p, ok := c.Expected(); ok {
 			w.predicted = p.InputTokens
 			if c.Planned.Cut {
@@ -501,7 +410,7 @@ func (s *Server) readRows(ctx context.Context, f found) ([]row, error) {
 			w.predicted = c.PlannedInputTokens
 		}
 		if c.ColdSeen != nil {
-			w.cold, w.billedCold = *c.ColdSeen, *c.ColdSeen
+			w.cold = *c.ColdSeen
 		}
 		rows = append(rows, w)
 	}
@@ -561,21 +470,6 @@ func (s *Server) timelineOf(r *http.Request) (any, error) {
 	return out, nil
 }
 
-func (s *Server) callsOf(r *http.Request) (any, error) {
-	from, err1 := number(r, "from", 1)
-	limit, err2 := number(r, "limit", 100)
-	if err := errors.Join(err1, err2); err != nil {
-		return nil, mistake{err}
-	}
-	var out *Calls
-	f, err := s.rowsOf(r, func(rows []row, all int, _ *track) { out = callRows(rows, from, limit) })
-	if err != nil {
-		return nil, err
-	}
-	out.Session = f.id
-	return out, nil
-}
-
 // callAsked returns the call that a request names, counted from 0.
 func callAsked(r *http.Request) (int, error) {
 	n, err := number(r, "call", 1)
@@ -619,9 +513,6 @@ func (t *track) call(ctx context.Context, o *Options, n int) (*Call, error) {
 	defer t.mu.Unlock()
 	out := callDocument(o, f.plan, n, t.lives)
 	out.Calls, out.Time = len(t.rows), t.steps.Time(n).UTC()
-	if rows := callRows(t.rows[:t.total], n+1, 1).Calls; len(rows) > 0 {
-		out.Figures = &rows[0]
-	}
 	answer := t.steps.Messages()[t.steps.End(n)]
 	out.Answer = o.begin(messageText(&answer), 4*blockText)
 	return out, nil
@@ -671,13 +562,12 @@ type WhatIf struct {
 
 // WhatIfSide is one of the two plans.
 type WhatIfSide struct {
-	Model    string   `json:"model"`
-	Window   int      `json:"context_window"`
-	Input    int      `json:"input_tokens"`
-	Regions  []Region `json:"regions"`
-	Read     int      `json:"cache_read_tokens"`
-	Write    int      `json:"cache_write_tokens"`
-	Uncached int      `json:"uncached_tokens"`
+	Model    string `json:"model"`
+	Window   int    `json:"context_window"`
+	Input    int    `json:"input_tokens"`
+	Read     int    `json:"cache_read_tokens"`
+	Write    int    `json:"cache_write_tokens"`
+	Uncached int    `json:"uncached_tokens"`
 	// Cost is the cost of the input.
 	Cost      *float64 `json:"cost_usd"`
 	Cut       string   `json:"cut"`
@@ -687,11 +577,8 @@ type WhatIfSide struct {
 
 func sideOf(p *api.ContextPlan) WhatIfSide {
 	b := &p.Layout.Bill
-	out := WhatIfSide{Model: p.Model, Window: p.Budgets.ContextWindow, Input: b.Total(), Regions: []Region{}, Read: b.ReadTokens, Write: b.Write5mTokens + b.Write1hTokens, Uncached: b.UncachedTokens,
+	out := WhatIfSide{Model: p.Model, Window: p.Budgets.ContextWindow, Input: b.Total(), Read: b.ReadTokens, Write: b.Write5mTokens + b.Write1hTokens, Uncached: b.UncachedTokens,
 		Cost: b.CostUSD, Faults: len(p.Faults), HighWater: p.Layout.Cut.Figures.HighWater}
-	for _, r := range p.Regions {
-		out.Regions = append(out.Regions, Region(r))
-	}
 	if p.Layout.Made != nil {
 		out.Cut = p.Layout.Made.Reason
 	}
@@ -824,13 +711,6 @@ type Page struct {
 	Calls int `json:"calls"`
 	// Levels are the page's representations.
 	Levels []PageLevel `json:"levels"`
-	// Cited are the calls whose answer or request names the page by its id or its path.
-	Cited []Citation `json:"cited"`
-	// Last is its newest use.
-	Last *LastUse `json:"last_access"`
-	// RecomputeCost is the number of tool calls that would make the content again. It is null if
-	// no tool call would.
-	RecomputeCost *float64 `json:"recompute_cost"`
 }
 
 // PageLevel is a representation.
@@ -841,21 +721,6 @@ type PageLevel struct {
 	Shown bool   `json:"shown"`
 	Bytes int    `json:"bytes"`
 	Text  string `json:"text"`
-}
-
-// Citation is a place at which a page is named.
-type Citation struct {
-	Call int `json:"call"`
-	// By is id or path.
-	By   string `json:"by"`
-	Text string `json:"text"`
-}
-
-// LastUse is the newest use of a page.
-type LastUse struct {
-	Turn int    `json:"turn"`
-	Call int    `json:"call"`
-	How  string `json:"how"`
 }
 
 // levelText bounds the part of a representation that is handed out.
@@ -890,8 +755,7 @@ func (s *Server) pageOf(r *http.Request) (any, error) {
 		if p.ID != id {
 			continue
 		}
-		out.Floor, out.Pin, out.RecomputeCost = p.Floor.String(), string(p.Pin), p.RecomputeCost
-		out.Last = &LastUse{p.Last.Turn, p.Last.Call, string(p.Last.How)}
+		out.Floor, out.Pin = p.Floor.String(), string(p.Pin)
 		tokens := map[pagevm.Level]int{pagevm.Full: p.Tokens.Full, pagevm.Compressed: p.Tokens.Compressed, pagevm.Structured: p.Tokens.Structured, pagevm.Pointer: p.Tokens.Pointer}
 		for j := range out.Levels {
 			l := &out.Levels[j]
@@ -904,7 +768,6 @@ func (s *Server) pageOf(r *http.Request) (any, error) {
 	t.mu.Lock()
 	out.Life = append([]stage{}, t.lives[id]...)
 	out.Calls = len(t.rows)
-	out.Cited = t.cited(&s.o, out)
 	t.mu.Unlock()
 	return out, nil
 }
@@ -924,7 +787,7 @@ func pageDocument(ctx context.Context, o *Options, k *kernel.Kernel, key, id str
 	if err != nil {
 		return nil, err
 	}
-	out := &Page{Schema: "memkernel/ui_page/v1", Page: id, Reason: c.Reason, Life: []stage{}, Levels: []PageLevel{}, Cited: []Citation{}}
+	out := &Page{Schema: "memkernel/ui_page/v1", Page: id, Reason: c.Reason, Life: []stage{}, Levels: []PageLevel{}}
 	add := func(l pagevm.Level, text string) {
 		out.Levels = append(out.Levels, PageLevel{Level: l, Bytes: len(text), Text: o.begin(text, levelText)})
 	}
@@ -938,33 +801,6 @@ func pageDocument(ctx context.Context, o *Options, k *kernel.Kernel, key, id str
 		}
 	}
 	return out, nil
-}
-
-// mostCited bounds the listed citations.
-const mostCited = 50
-
-// cited returns the calls that name a page. Callers must hold the lock.
-func (t *track) cited(o *Options, p *Page) []Citation {
-	out := []Citation{}
-	msgs := t.steps.Messages()
-	for n := 0; n < t.total && len(out) < mostCited; n++ {
-		answer := &msgs[t.steps.End(n)]
-		for i := range answer.Parts {
-			text := partText(&answer.Parts[i])
-			by := ""
-			switch {
-			case strings.Contains(text, p.Page):
-				by = "id"
-			case p.Path != "" && answer.Parts[i].Call != nil && strings.Contains(text, p.Path):
-				by = "path"
-			}
-			if by != "" {
-				out = append(out, Citation{Call: n + 1, By: by, Text: o.begin(text, 200)})
-				break
-			}
-		}
-	}
-	return out
 }
 
 func (s *Server) status(r *http.Request) (any, error) {
@@ -981,7 +817,7 @@ func (s *Server) stats(r *http.Request) (any, error) {
 		return nil, err
 	}
 	doc := document.OfUsage(st)
-	doc.Calls = doc.Calls[max(0, len(doc.Calls)-mostCalls):]
+	doc.Calls = doc.Calls[max(0, len(doc.Calls)-mostTalk):]
 	return doc, nil
 }
 
@@ -998,21 +834,12 @@ func (s *Server) replayOf(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	policies := replay.Policies()
-	if v := r.URL.Query().Get("policies"); v != "" {
-		policies = strings.Split(v, ",")
-		for _, name := range policies {
-			if _, _, err := replay.ParsePolicy(name); err != nil {
-				return nil, mistake{err}
-			}
-		}
-	}
 	t, err := s.shelf.track(f, p)
 	if err != nil {
 		return nil, err
 	}
-	name := fmt.Sprint("replay ", f.id, p, policies, f.modified)
-	return s.slow.get(name, time.Hour, func() (any, error) { return t.replay(r.Context(), policies) })
+	name := fmt.Sprint("replay ", f.id, p, f.modified)
+	return s.slow.get(name, time.Hour, func() (any, error) { return t.replay(r.Context(), replay.Policies()) })
 }
 
 // replay returns the document of a replay under policies, without the document's calls.

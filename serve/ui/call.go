@@ -23,12 +23,10 @@ type Call struct {
 	Schema  string `json:"schema"`
 	Session string `json:"session"`
 	// Call counts from 1.
-	Call  int       `json:"call"`
-	Calls int       `json:"calls"`
-	Time  time.Time `json:"time"`
-	Model string    `json:"model"`
-	// Figures are the call's row in the list of calls.
-	Figures    *CallRow       `json:"figures"`
+	Call       int            `json:"call"`
+	Calls      int            `json:"calls"`
+	Time       time.Time      `json:"time"`
+	Model      string         `json:"model"`
 	Generation int            `json:"generation"`
 	Budgets    api.Budgets    `json:"budgets"`
 	Regions    []api.Region   `json:"regions"`
@@ -40,10 +38,6 @@ type Call struct {
 	Blocks []Block `json:"blocks"`
 	// Changes are the pages that came, left or changed their level with this call.
 	Changes []Change `json:"changes"`
-	// Out are pages that are not in the prompt and can be read, the newest first. OutCount counts
-	// all such pages, including pages that Out leaves out.
-	Out      []OutPage `json:"out"`
-	OutCount int       `json:"out_count"`
 	// Answer is the beginning of the model's answer.
 	Answer string `json:"answer"`
 }
@@ -112,26 +106,8 @@ type Change struct {
 	Why    string       `json:"why"`
 }
 
-// OutPage is a page that is not in the prompt.
-type OutPage struct {
-	Page   string `json:"page"`
-	Type   string `json:"type"`
-	Tool   string `json:"tool"`
-	Path   string `json:"path"`
-	Tokens int    `json:"full_tokens"`
-	// Place is span or gone.
-	Place string `json:"place"`
-	Span  string `json:"span"`
-	// Left is the call at which the page left the prompt, 0 if the call is unknown.
-	Left int `json:"left_call"`
-}
-
-const (
-	// blockText bounds the part of a block's text that is handed out with the block's call.
-	blockText = 700
-	// mostOut bounds the listed pages that left the prompt.
-	mostOut = 200
-)
+// blockText bounds the part of a block's text that is handed out with the block's call.
+const blockText = 700
 
 // clip returns the beginning of a text, cut between characters.
 func clip(s string, most int) string {
@@ -143,26 +119,12 @@ func clip(s string, most int) string {
 func callDocument(o *Options, plan *api.ContextPlan, n int, lives map[string][]stage) *Call {
 	out := &Call{Schema: "memkernel/ui_call/v1", Call: n + 1, Model: plan.Model, Generation: plan.Generation, Budgets: plan.Budgets,
 		Regions: plan.Regions, Layout: &plan.Layout, Retrieval: plan.Retrieval,
-		Deferred: document.List(plan.Deferred), Faults: plan.Faults, Blocks: []Block{}, Changes: []Change{}, Out: []OutPage{}}
+		Deferred: document.List(plan.Deferred), Faults: plan.Faults, Blocks: []Block{}, Changes: []Change{}}
 	rows := map[string]*paging.PageRow{}
 	for i := range plan.Table.Pages {
 		rows[plan.Table.Pages[i].ID] = &plan.Table.Pages[i]
 	}
 	out.Blocks = blocks(o, plan, n, lives)
-	for i := range plan.Table.Pages {
-		p := &plan.Table.Pages[i]
-		if p.Place != paging.InSpan && p.Place != paging.Nowhere {
-			continue
-		}
-		o := OutPage{Page: p.ID, Type: string(p.Type), Tool: textutil.Visible(p.Tool), Path: textutil.Visible(p.Path), Tokens: p.Tokens.Full, Place: string(p.Place), Span: p.Span}
-		if s := at(lives[p.ID], n+1); s != nil && s.Level == pagevm.Gone {
-			o.Left = s.Call
-		}
-		out.OutCount++
-		out.Out = append(out.Out, o)
-	}
-	slices.SortStableFunc(out.Out, func(a, b OutPage) int { return b.Left - a.Left })
-	out.Out = out.Out[:min(len(out.Out), mostOut)]
 	for id, all := range lives {
 		i := slices.IndexFunc(all, func(s stage) bool { return s.Call == n+1 })
 		if i < 0 {

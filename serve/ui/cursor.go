@@ -85,8 +85,8 @@ func (t *track) stand(ctx context.Context, n int) error {
 		}
 		c.at = max(from, 0)
 		if from > 0 {
-			if err := copyTree(t.snapshot(from), c.dir); err != nil {
-				return err
+			if err := os.CopyFS(c.dir, os.DirFS(t.snapshot(from))); err != nil {
+				return fmt.Errorf("copy the state of a session: %w", err)
 			}
 		}
 		var err error
@@ -113,8 +113,8 @@ func (t *track) fork(ctx context.Context, n int, change func(*api.PlanRequest), 
 	c := &t.cursor
 	c.forks++
 	f := &fork{call: n, dir: filepath.Join(t.dir, "fork-"+strconv.Itoa(c.forks))}
-	if err := copyTree(c.dir, f.dir); err != nil {
-		return nil, err
+	if err := os.CopyFS(f.dir, os.DirFS(c.dir)); err != nil {
+		return nil, fmt.Errorf("copy the state of a session: %w", err)
 	}
 	var err error
 	t.mu.Lock()

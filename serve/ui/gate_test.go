@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
@@ -157,7 +158,7 @@ func TestLinkHoldsOnceAtOnce(t *testing.T) {
 // A page of another origin gets nothing, with the cookie or without; neither does a name
 // that was made to lead here.
 func TestOtherOriginsAreRefused(t *testing.T) {
-	o := openWindow(t, Options{Write: true})
+	o := openWindow(t, Options{Voice: api.VoicePerson})
 	o.enter(t)
 	u, err := url.Parse(o.base)
 	if err != nil {
@@ -181,6 +182,9 @@ func TestOtherOriginsAreRefused(t *testing.T) {
 		{"a stream for another site", http.MethodGet, "/api/live", []string{"Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "navigate"}, http.StatusForbidden},
 		{"a change by another origin", http.MethodPost, "/api/undo", []string{"Origin", evil}, http.StatusForbidden},
 		{"a change that doesn't say whose it is", http.MethodPost, "/api/undo", nil, http.StatusForbidden},
+		{"a note by another origin", http.MethodPost, "/api/remember", []string{"Origin", evil}, http.StatusForbidden},
+		{"an edit by another port's page", http.MethodPost, "/api/edit", []string{"Origin", o.base, "Sec-Fetch-Site", "same-site"}, http.StatusForbidden},
+		{"a note that doesn't say whose it is", http.MethodPost, "/api/remember", nil, http.StatusForbidden},
 		{"a token by another origin", http.MethodPost, "/enter", []string{"Origin", evil}, http.StatusForbidden},
 		{"another method", http.MethodPut, "/api/undo", []string{"Origin", o.base}, http.StatusMethodNotAllowed},
 		{"a link from elsewhere", http.MethodGet, "/", []string{"Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "navigate"}, http.StatusOK},
@@ -225,10 +229,12 @@ func TestHeaders(t *testing.T) {
 func TestReadsOnly(t *testing.T) {
 	o := openWindow(t, Options{})
 	o.enter(t)
-	if res, text := o.do(t, http.MethodPost, "/api/undo", "{}", "Origin", o.base); res.StatusCode != http.StatusBadRequest || !strings.Contains(text, "--write") {
-		t.Errorf("%s %s", res.Status, text)
+	for _, change := range []string{"undo", "remember", "edit"} {
+		if res, text := o.do(t, http.MethodPost, "/api/"+change, `{"text":"x","path":"MEMORY.md","line":3,"was":"We deploy on Tuesdays."}`, "Origin", o.base); res.StatusCode != http.StatusBadRequest || !strings.Contains(text, "--write") {
+			t.Errorf("%s: %s %s", change, res.Status, text)
+		}
 	}
-	if res, text := o.do(t, http.MethodGet, "/api/file?path=../../etc/passwd", ""); res.StatusCode != http.StatusBadRequest || strings.Contains(text, "root:") {
+	if res, text := o.do(t, http.MethodGet, "/api/read?path=../../etc/passwd", ""); res.StatusCode != http.StatusBadRequest || strings.Contains(text, "root:") {
 		t.Errorf("a file elsewhere: %s %s", res.Status, text)
 	}
 	if _, err := os.Stat(o.o.StateDir); err == nil {

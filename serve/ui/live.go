@@ -44,15 +44,7 @@ func (s *Server) live(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		same := bytes.Equal(data, last)
-		if list, ok := doc.(*Sessions); ok { // the clock alone is no news
-			at := list.Time
-			list.Time = time.Time{}
-			bare, err := json.Marshal(list)
-			same = err == nil && bytes.Equal(bare, last)
-			last, list.Time = bare, at
-		} else {
-			last = data
-		}
+		last = data
 		if quiet++; !same {
 			quiet = 0
 			if _, err := fmt.Fprintf(w, "event: %s\ndata: %s\n\n", name, data); err != nil {

@@ -1,11 +1,11 @@
 package ui
 
 import (
-	"bytes"
+	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"os"
-	"slices"
 	"time"
 
 	"github.com/memkernel/memkernel/consolidation"
@@ -18,103 +18,20 @@ import (
 	"github.com/memkernel/memkernel/serve/meter"
 )
 
-// Files is the list of memory's files.
-type Files struct {
-	Schema    string `json:"schema"`
-	Workspace string `json:"workspace"`
-	// Enabled reports whether memory is on.
-	Enabled bool `json:"enabled"`
-	// Files are at most 2,000.
-	Files []FileRow `json:"files"`
-	// More reports whether there are more files than the list has.
-	More bool `json:"more"`
-}
+// mostEntries bounds the listed entries of memory.
+const mostEntries = 5000
 
-// FileRow is one of them.
-type FileRow struct {
-	Path     string    `json:"path"`
-	Kind     string    `json:"kind"`
-	Bytes    int64     `json:"bytes"`
-	Modified time.Time `json:"modified"`
-	// Indexed reports whether the search index has the file.
-	Indexed bool `json:"indexed"`
-}
-
-// mostFiles bounds the listed files.
-const mostFiles = 2000
-
-func (s *Server) files(r *http.Request) (any, error) {
-	out := &Files{Schema: "memkernel/ui_files/v1", Workspace: s.o.Workspace, Enabled: s.o.Files != nil, Files: []FileRow{}}
-	if s.o.Files == nil {
-		return out, nil
+// list answers with the entries of memory, or of one file of it.
+func (s *Server) list(r *http.Request) (any, error) {
+	l, err := s.o.Kernel.Editor().List(r.Context(), api.ListRequest{Path: r.URL.Query().Get("path"), Max: mostEntries, Private: s.o.Private})
+	if err != nil {
+		return nil, err
 	}
-	for f, err := range s.o.Files.Walk(r.Context()) {
-		switch {
-		case r.Context().Err() != nil:
-			return nil, r.Context().Err()
-		case err != nil:
-			out.More = out.More || errors.Is(err, markdownstore.ErrTooMany)
-			continue // the audit reports files that can't be read
-		case len(out.Files) == mostFiles:
-			out.More = true
-			return out, nil
-		}
-		out.Files = append(out.Files, FileRow{f.Path, string(f.Kind), f.Size, f.ModTime.UTC(), f.Indexed && !f.Shadowed && !f.TooLarge})
-	}
-	slices.SortStableFunc(out.Files, func(a, b FileRow) int { return rank(a) - rank(b) })
-	return out, nil
+	return document.OfList(l), nil
 }
 
-// rank returns a file's place in the list. The most read files come first, old files last.
-func rank(f FileRow) int {
-	for i, name := range []string{"MEMORY.md", "USER.md", "AGENTS.md"} {
-		if f.Path == name {
-			return i
-		}
-	}
-	if f.Indexed {
-		return 3
-	}
-	return 4
-}
-
-// File is a file of memory, entry by entry.
-type File struct {
-	Schema string `json:"schema"`
-	Path   string `json:"path"`
-	Reason string `json:"reason"`
-	Detail string `json:"detail"`
-	Bytes  int    `json:"bytes"`
-	Lines  int    `json:"lines"`
-	// Entries are at most 1,000.
-	Entries []Item `json:"entries"`
-	// Cut reports whether the file has more entries than the list has.
-	Cut bool `json:"cut"`
-}
-
-// Item is an entry of a file.
-type Item struct {
-	Line    int    `json:"line"`
-	EndLine int    `json:"end_line"`
-	Kind    string `json:"kind"`
-	// Trail are the headings above the entry.
-	Trail []string `json:"trail"`
-	Text  string   `json:"text"`
-	Date  string   `json:"date"`
-	Tags  []string `json:"tags"`
-	// State is "" for a fact that holds. From is the source of the fact.
-	State      string   `json:"state"`
-	From       []string `json:"from"`
-	Supersedes []string `json:"supersedes"`
-	ID         string   `json:"id"`
-}
-
-const (
-	mostItems = 1000
-	itemText  = 1500
-)
-
-func (s *Server) file(r *http.Request) (any, error) {
+// read answers with a file, secrets masked.
+func (s *Server) read(r *http.Request) (any, error) {
 	path := r.URL.Query().Get("path")
 	c, err := s.o.Kernel.Read(r.Context(), api.ReadRequest{Path: path, Private: s.o.Private, SessionKey: api.DefaultSession})
 	if errors.Is(err, markdownstore.ErrDenied) {
@@ -123,21 +40,9 @@ func (s *Server) file(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	text := textutil.Visible(s.o.Masker.Lines(c.Text))
-	out := &File{Schema: "memkernel/ui_file/v1", Path: c.Path, Reason: string(c.Reason), Detail: c.Detail, Bytes: len(c.Text), Lines: bytes.Count([]byte(c.Text), []byte("\n")), Entries: []Item{}}
-	for _, e := range consolidation.Entries(markdownstore.Parse(path, text)) {
-		if len(out.Entries) == mostItems {
-			out.Cut = true
-			break
-		}
-		it := Item{Line: e.StartLine, EndLine: e.EndLine, Kind: string(e.Kind), Trail: document.List(e.Trail), Text: clip(e.Text, itemText), Date: e.Date, Tags: []string{}, State: string(e.State),
-			From: document.List(e.From), Supersedes: document.List(e.Supersedes), ID: e.ID}
-		for _, t := range e.Tags {
-			it.Tags = append(it.Tags, string(t))
-		}
-		out.Entries = append(out.Entries, it)
-	}
-	return out, nil
+	shown := *c
+	shown.Text = textutil.Visible(s.o.Masker.Lines(c.Text))
+	return document.OfLines(path, &shown), nil
 }
 
 func (s *Server) search(r *http.Request) (any, error) {
@@ -206,14 +111,69 @@ func (s *Server) history(r *http.Request) (any, error) {
 	return document.OfHistory(h), nil
 }
 
-// undo takes back the last change of memory by hand or of upkeep.
-func (s *Server) undo(r *http.Request) (any, error) {
-	if !s.o.Write {
-		return nil, mistakef("this window only reads: start memkernel ui with --write")
+// change is a visitor's wish to change memory.
+type change struct {
+	// Path is the file, Line and EndLine are the entry's lines. Text is the new text. Was is the
+	// entry's text as the visitor read it.
+	Path    string `json:"path"`
+	Line    int    `json:"line"`
+	EndLine int    `json:"end_line"`
+	Text    string `json:"text"`
+	Was     string `json:"was"`
+	// Edit is the change to undo, "" for the newest.
+	Edit string `json:"edit"`
+}
+
+// changes returns the handler of a change. It refuses every change of a window that only reads.
+func (s *Server) changes(f func(context.Context, *change) (any, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		var c change
+		var doc any
+		err := json.NewDecoder(http.MaxBytesReader(w, r.Body, mostBody)).Decode(&c)
+		switch {
+		case s.o.Voice == "":
+			err = mistakef("this window only reads: start memkernel ui at a terminal, or with --write")
+		case err != nil:
+			err = mistakef("a change is sent as JSON: %w", err)
+		default:
+			doc, err = f(r.Context(), &c)
+		}
+		stale := (*api.StaleError)(nil)
+		if wrong := (mistake{}); err != nil && !errors.As(err, &stale) && !errors.As(err, &wrong) {
+			err = mistake{err} // nothing was changed, and the text says why
+		}
+		s.answer(w, r, doc, err)
 	}
-	u, err := s.o.Kernel.Editor().Undo(r.Context(), api.UndoRequest{Voice: api.VoicePerson, Private: true, Now: s.o.Now()})
+}
+
+// mostBody bounds a change: an edit takes at most as much.
+const mostBody = 2 << 20
+
+func (s *Server) remember(ctx context.Context, c *change) (any, error) {
+	r, err := s.o.Kernel.Remember(ctx, api.RememberRequest{Text: c.Text, Path: c.Path, Voice: s.o.Voice, Private: s.o.Private, Now: s.o.Now()})
 	if err != nil {
-		return nil, mistake{err}
+		return nil, err
+	}
+	return document.OfEdited(r.Edited()), nil
+}
+
+// edit replaces an entry, or removes it if the new text is empty.
+func (s *Server) edit(ctx context.Context, c *change) (any, error) {
+	if c.Was == "" {
+		return nil, mistakef("a change names the text that the entry had")
+	}
+	e, err := s.o.Kernel.Editor().Entry(ctx, api.EntryRequest{Path: c.Path, Line: c.Line, EndLine: c.EndLine, Text: c.Text, Was: c.Was, Delete: c.Text == "", Voice: s.o.Voice, Private: s.o.Private, Now: s.o.Now()})
+	if err != nil {
+		return nil, err
+	}
+	return document.OfEdited(e), nil
+}
+
+// undo takes back a change of memory by hand or of upkeep.
+func (s *Server) undo(ctx context.Context, c *change) (any, error) {
+	u, err := s.o.Kernel.Editor().Undo(ctx, api.UndoRequest{Edit: c.Edit, Voice: s.o.Voice, Private: s.o.Private, Now: s.o.Now()})
+	if err != nil {
+		return nil, err
 	}
 	return document.OfUndone(u), nil
 }

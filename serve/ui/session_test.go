@@ -73,16 +73,28 @@ func testFiguresAreThoseOfReplay(t *testing.T, o *opened, id string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	calls := get[Calls](t, o, "/api/calls?limit=500&session="+id).Calls
-	if len(calls) != len(want.Calls) {
-		t.Fatalf("%d calls, replay has %d", len(calls), len(want.Calls))
+	calls := get[Timeline](t, o, "/api/timeline?points=500&session="+id)
+	if len(calls.First) != len(want.Calls) {
+		t.Fatalf("%d calls, replay has %d", len(calls.First), len(want.Calls))
+	}
+	cuts, cold, faults := map[int]string{}, map[int]bool{}, map[int]bool{}
+	for _, m := range calls.Marks {
+		switch m.Kind {
+		case markCut:
+			cuts[m.Call] = m.Detail
+		case markCold:
+			cold[m.Call] = true
+		case markFault:
+			faults[m.Call] = true
+		}
 	}
 	total := 0.0
-	for i, c := range calls {
+	for i := range calls.First {
 		w := want.Calls[i]
 		total += *w.CostUSD + *w.OutputCostUSD
-		if c.Input != w.Input || c.Read != w.Read || c.Write != w.Write || c.Uncached != w.Uncached || c.Cut != w.Cut || c.Cold != w.Cold || c.Faults != w.Faults || math.Abs(*c.Running-total) > 1e-9 {
-			t.Fatalf("call %d: %+v, replay has %+v", i+1, c, w)
+		read, write, plain := calls.Cache[0].Tokens[i], calls.Cache[1].Tokens[i], calls.Cache[2].Tokens[i]
+		if read+write+plain != w.Input || read != w.Read || write != w.Write || plain != w.Uncached || cuts[i+1] != w.Cut || cold[i+1] != (w.Cold && w.Cut == "" && i > 0) || faults[i+1] != (w.Faults > 0) || math.Abs(*calls.Running[i]-total) > 1e-9 {
+			t.Fatalf("call %d: %d read, %d written, %d uncached, cut %q; replay has %+v", i+1, read, write, plain, cuts[i+1], w)
 		}
 	}
 	head := get[Session](t, o, "/api/session?session="+id).Head
@@ -95,12 +107,12 @@ func testFiguresAreThoseOfReplay(t *testing.T, o *opened, id string) {
 		for i := range tl.First {
 			sum, n = sum+*tl.Cost[i], n+tl.Count[i]
 		}
-		if len(tl.First) > points || n != len(calls) || math.Abs(sum-total) > 1e-9 || math.Abs(*tl.Running[len(tl.Running)-1]-total) > 1e-9 {
-			t.Errorf("%d points: %d of %d calls, $%f of $%f", points, n, len(calls), sum, total)
+		if len(tl.First) > points || n != len(calls.First) || math.Abs(sum-total) > 1e-9 || math.Abs(*tl.Running[len(tl.Running)-1]-total) > 1e-9 {
+			t.Errorf("%d points: %d of %d calls, $%f of $%f", points, n, len(calls.First), sum, total)
 		}
 	}
 	part := get[Timeline](t, o, "/api/timeline?from=100&to=120&session="+id)
-	if part.From != 100 || part.To != 120 || len(part.First) != 21 || math.Abs(*part.Running[0]-*calls[99].Running) > 1e-9 {
+	if part.From != 100 || part.To != 120 || len(part.First) != 21 || math.Abs(*part.Running[0]-*calls.Running[99]) > 1e-9 {
 		t.Errorf("a stretch: %d to %d, %d points, %f", part.From, part.To, len(part.First), *part.Running[0])
 	}
 }
@@ -108,11 +120,19 @@ func testFiguresAreThoseOfReplay(t *testing.T, o *opened, id string) {
 // A call that is opened is planned as it was, wherever it stands and in whatever order calls
 // are opened; its blocks add up to its regions.
 func testCallsOpenInAnyOrder(t *testing.T, o *opened, id string) {
-	rows := get[Calls](t, o, "/api/calls?limit=500&session="+id).Calls
+	rows := get[Timeline](t, o, "/api/timeline?points=500&session="+id)
+	cut := map[int]bool{}
+	for _, m := range rows.Marks {
+		cut[m.Call] = cut[m.Call] || m.Kind == markCut
+	}
 	for _, n := range []int{120, 121, 36, 103, 1, 184} {
 		c := get[Call](t, o, fmt.Sprintf("/api/call?session=%s&call=%d", id, n))
-		if c.Budgets.PlannedInputTokens != rows[n-1].Input || c.Layout.Bill.ReadTokens != rows[n-1].Read || (c.Layout.Made != nil) != (rows[n-1].Cut != "") {
-			t.Errorf("call %d: %d tokens, %d read; the session has %+v", n, c.Budgets.PlannedInputTokens, c.Layout.Bill.ReadTokens, rows[n-1])
+		input := 0
+		for _, s := range rows.Cache {
+			input += s.Tokens[n-1]
+		}
+		if c.Budgets.PlannedInputTokens != input || c.Layout.Bill.ReadTokens != rows.Cache[0].Tokens[n-1] || (c.Layout.Made != nil) != cut[n] {
+			t.Errorf("call %d: %d tokens, %d read; the session has %d, %d", n, c.Budgets.PlannedInputTokens, c.Layout.Bill.ReadTokens, input, rows.Cache[0].Tokens[n-1])
 		}
 		blocks, regions, marks, named := map[string]int{}, map[string]int{}, 0, 0
 		for _, b := range c.Blocks {
@@ -210,7 +230,7 @@ func TestHostileTranscript(t *testing.T) {
 	o := openWindow(t, Options{Transcripts: files(hostile(t, suite.Pick(1<<19, 2<<20)), filepath.Join(t.TempDir(), "none.jsonl"))})
 	o.enter(t)
 	id := o.planned(t)
-	for _, path := range []string{"/api/sessions", "/api/session?session=" + id, "/api/call?call=1&session=" + id, "/api/call?call=2&session=" + id} {
+	for _, path := range []string{"/api/sessions", "/api/talk?session=" + id, "/api/session?session=" + id, "/api/call?call=1&session=" + id, "/api/call?call=2&session=" + id} {
 		res, text := o.do(t, http.MethodGet, path, "")
 		if res.StatusCode != http.StatusOK || !strings.HasPrefix(res.Header.Get("Content-Type"), "application/json") {
 			t.Errorf("%s: %s %.200s", path, res.Status, text)
@@ -242,11 +262,11 @@ func TestSessionGoesOn(t *testing.T) {
 	o := openWindow(t, Options{Transcripts: files(path)})
 	o.enter(t)
 	id := o.planned(t)
-	before := get[Calls](t, o, "/api/calls?limit=500&session="+id)
+	before := get[Timeline](t, o, "/api/timeline?points=500&session="+id)
 	write(90)
-	wait := func(what string, ok func(*Calls) bool) *Calls {
+	wait := func(what string, ok func(*Timeline) bool) *Timeline {
 		for range 1000 {
-			c := get[Calls](t, o, "/api/calls?limit=500&session="+id)
+			c := get[Timeline](t, o, "/api/timeline?points=500&session="+id)
 			if ok(&c) {
 				return &c
 			}
@@ -255,14 +275,16 @@ func TestSessionGoesOn(t *testing.T) {
 		t.Fatal(what)
 		return nil
 	}
-	after := wait("the session does not go on", func(c *Calls) bool { return c.Total > before.Total+5 })
-	for i := range before.Calls {
-		if before.Calls[i].Input != after.Calls[i].Input {
-			t.Fatalf("call %d was %d tokens and is %d", i+1, before.Calls[i].Input, after.Calls[i].Input)
+	after := wait("the session does not go on", func(c *Timeline) bool { return c.Planned > before.Planned+5 })
+	for i := range before.First {
+		for k := range before.Cache {
+			if before.Cache[k].Tokens[i] != after.Cache[k].Tokens[i] {
+				t.Fatalf("call %d had %d tokens %s and has %d", i+1, before.Cache[k].Tokens[i], before.Cache[k].Name, after.Cache[k].Tokens[i])
+			}
 		}
 	}
 	write(30)
-	wait("the session is not begun anew", func(c *Calls) bool { return c.Total > 0 && c.Total < before.Total })
+	wait("the session is not begun anew", func(c *Timeline) bool { return c.Planned > 0 && c.Planned < before.Planned })
 	if s := get[Sessions](t, o, "/api/sessions"); !s.Sessions[0].Live {
 		t.Error("a session that changes is not live")
 	}
@@ -291,10 +313,6 @@ func TestLongTimeline(t *testing.T) {
 		timeline(rows, len(rows), c.from, c.to, c.points)
 	}
 	timeline(nil, 0, 0, 0, 10)
-	if c := callRows(rows, 49_990, 1_000_000); len(c.Calls) != 11 || c.Calls[10].Call != 50_000 {
-		t.Errorf("%d calls at the end", len(c.Calls))
-	}
-	callRows(nil, 7, 7)
 }
 
 // The head of a session that went through a door counts the cuts of its record, not those of
@@ -336,19 +354,5 @@ func TestCutsOfTheRecord(t *testing.T) {
 	o.enter(t)
 	if head := get[Session](t, o, "/api/session?session="+o.planned(t)).Head; cuts == 0 || head.Simulated || head.Cuts != cuts || math.Abs(*head.CostUSD-cost) > 1e-9 {
 		t.Errorf("%d cuts for $%.4f, the head has %+v", cuts, cost, head)
-	}
-}
-
-// A plot's axis ends at a round number, bars are stacked, and names are escaped.
-func TestPlot(t *testing.T) {
-	for v, want := range map[float64]float64{0: 1, 1: 1, 1.1: 2, 37: 40, 99: 100, 0.0031: 0.004} {
-		p := plot{lines: true, series: []plotSeries{{values: []float64{v}}}}
-		if got := p.top(); got < want*0.999 || got > want*1.001 {
-			t.Errorf("the axis of %v ends at %v, want %v", v, got, want)
-		}
-	}
-	p := plot{unit: "tokens", series: []plotSeries{{"<a>", "red", []float64{30}}, {"b", "blue", []float64{40}}}}
-	if got := string(p.svg()); p.top() != 80 || strings.Contains(got, "<a>") {
-		t.Errorf("drew %s", got)
 	}
 }

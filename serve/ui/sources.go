@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,10 +14,12 @@ import (
 	"sync"
 	"time"
 
+	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/billing"
 	"github.com/memkernel/memkernel/sessions"
+	"github.com/memkernel/memkernel/transcript"
 )
 
 // errNotYet is returned for a call that is not planned yet.
@@ -39,6 +42,31 @@ type found struct {
 	bytes     int64
 	modified  time.Time
 	status    *api.SessionStatus
+	brief     brief
+}
+
+// brief sums up what was said in a session. It is empty until the session was read.
+type brief struct {
+	id, host, prompt string
+	prompts, calls   int
+	begun            time.Time
+}
+
+// briefly sums up a conversation.
+func (t *talk) briefly(host string) brief {
+	b := brief{id: t.id, host: host, prompts: len(t.prompts)}
+	for i := range t.msgs {
+		if m := &t.msgs[i]; m.Role == memkernel.RoleAssistant && m.Origin == memkernel.OriginHost {
+			b.calls++
+		}
+		if b.begun.IsZero() {
+			b.begun = t.msgs[i].Time
+		}
+	}
+	if len(t.prompts) > 0 {
+		b.prompt = oneLine(t.words(t.prompts[0]))
+	}
+	return b
 }
 
 // liveFor is how long after its last change a session counts as live.
@@ -57,6 +85,73 @@ type shelf struct {
 	report *api.Status
 	tracks []*held // the one that was used last at the end
 	closed bool
+	// briefs has the summaries by the state of their sessions. reading reports that the missing ones
+	// are being read.
+	briefs  map[string]brief
+	reading bool
+}
+
+// state names a session as it is now.
+func (f *found) state() string { return fmt.Sprint(f.id, f.bytes, f.modified.UnixNano()) }
+
+// read sums up the listed sessions that have no summary yet, the newest first.
+func (s *shelf) read(list []found) {
+	for i := range list {
+		f := &list[i]
+		s.mu.Lock()
+		_, known := s.briefs[f.state()]
+		closed := s.closed
+		s.mu.Unlock()
+		if closed {
+			return
+		}
+		if known {
+			continue
+		}
+		b := s.brief(f)
+		s.mu.Lock()
+		if s.briefs == nil {
+			s.briefs = map[string]brief{}
+		}
+		s.briefs[f.state()], s.listed = b, time.Time{}
+		s.mu.Unlock()
+	}
+	s.mu.Lock()
+	s.reading = false
+	s.mu.Unlock()
+}
+
+// brief reads a session. What can't be read has an empty summary; opening the session says why.
+func (s *shelf) brief(f *found) brief {
+	if f.source == fromTranscript {
+		session, err := transcript.LoadFile(f.path, &transcript.Options{Name: f.path, OnBroken: transcript.Skip})
+		if err != nil {
+			return brief{}
+		}
+		t := newTalk(session.View(transcript.Full), nil)
+		t.id = session.ID
+		return t.briefly(string(session.Dialect))
+	}
+	kept, err := s.o.Kernel.Kept(context.Background(), f.key)
+	if err != nil {
+		return brief{}
+	}
+	host, _, _ := strings.Cut(f.key, ":")
+	return talkOfKept(kept).briefly(host)
+}
+
+// keyOf returns the key of the session in the state folder that has a host's id, "" if none has.
+func (s *shelf) keyOf(id string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.report != nil && id != "" {
+		for i := range s.report.Sessions {
+			if key := s.report.Sessions[i].Key; key == id || strings.HasSuffix(key, ":"+id) {
+				return key
+			}
+		}
+	}
+	return ""
 }
 
 // held is a track that is open, or being opened.
@@ -105,8 +200,22 @@ func (s *shelf) all(ctx context.Context) ([]found, *api.Status, error) {
 	for _, o := range report.Others {
 		out = append(out, found{id: "k" + short(o.Key), name: textutil.Visible(o.Key), source: fromState, key: o.Key, bytes: o.Bytes, modified: o.Last})
 	}
+	hosts := map[string]bool{} // the ids of the transcripts
+	for i := range out {
+		if out[i].brief = s.briefs[out[i].state()]; out[i].source == fromTranscript {
+			hosts[out[i].brief.id], hosts[out[i].name] = true, true
+		}
+	}
+	out = slices.DeleteFunc(out, func(f found) bool {
+		_, id, _ := strings.Cut(f.key, ":")
+		return f.source == fromState && id != "" && hosts[id]
+	})
 	slices.SortStableFunc(out, func(a, b found) int { return cmp.Or(b.modified.Compare(a.modified), cmp.Compare(a.id, b.id)) })
 	s.list, s.report, s.listed = out, report, time.Now()
+	if !s.reading && !s.closed {
+		s.reading = true
+		go s.read(slices.Clone(out))
+	}
 	return out, report, nil
 }
 

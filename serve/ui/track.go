@@ -1,10 +1,10 @@
 package ui
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/cachelayout/predict"
 	"github.com/memkernel/memkernel/kernel"
@@ -45,7 +46,6 @@ type row struct {
 	plain   int
 	cost    *float64 // the input side
 	answer  *float64
-	output  int
 	// without is the call's cost under append-late, answer included. It is nil until the cost is
 	// known.
 	without    *float64
@@ -60,10 +60,8 @@ type row struct {
 	reason     string // why it was not planned, "" if it was
 	// predicted and billed are the sizes of the host's own prompt. They are 0 where nothing is
 	// recorded.
-	predicted  int
-	billed     int
-	billedCold bool
-	verdict    string
+	predicted int
+	billed    int
 	// real is the call's bill in a session that memkernel planned. It is nil if the costs are
 	// simulated.
 	real *billing.Call
@@ -107,9 +105,12 @@ type track struct {
 
 	mu       sync.Mutex
 	session  *transcript.Session
+	said     *talk             // the conversation, nil until it is asked for
+	pages    map[string]string // the ids of the pages by the ids of their calls
 	steps    *replay.Steps
 	recorded replay.Recorded
 	own      *billing.Report // the session's bills, nil if it went through no door
+	ends     []int           // the message that answers each call
 	rows     []row
 	lives    map[string][]stage
 	snaps    []int // calls before which a copy of the folder was made
@@ -170,6 +171,9 @@ func (t *track) load() error {
 	}
 	steps, err := replay.NewSteps(session, t.options())
 	if err != nil {
+		t.mu.Lock()
+		t.session, t.said = session, nil
+		t.mu.Unlock()
 		return fmt.Errorf("read session %s: %w", t.path, err)
 	}
 	t.mu.Lock()
@@ -177,16 +181,16 @@ func (t *track) load() error {
 	if t.steps != nil && (steps.Model() != t.steps.Model() || steps.FixedTokens() != t.steps.FixedTokens() || steps.Len() < len(t.rows)) {
 		t.rows, t.total, t.lives, t.snaps = nil, 0, map[string][]stage{}, nil // another session by now
 	}
-	t.session, t.steps, t.err, t.done, t.late = session, steps, nil, false, false
+	t.session, t.said, t.steps, t.err, t.done, t.late = session, nil, steps, nil, false, false
 	t.recorded, t.size, t.modified = replay.Bill(session, t.book), st.Size(), st.ModTime()
 	old := t.rows[:t.total]
-	t.rows = make([]row, 0, steps.Len())
+	t.rows, t.ends = make([]row, 0, steps.Len()), nil
 	for n := range steps.Len() {
 		w := row{time: steps.Time(n), index: steps.Index(n), compaction: steps.AfterCompaction(n)}
 		if n < len(old) {
 			w = old[n]
 		}
-		t.rows = append(t.rows, w)
+		t.rows, t.ends = append(t.rows, w), append(t.ends, steps.End(n))
 	}
 	t.total = len(old)
 	if t.own = nil; t.record != nil {
@@ -262,7 +266,7 @@ func (t *track) predict() error {
 	for n := range t.rows {
 		if c := by[msgs[t.steps.End(n)].Key]; c != nil {
 			w := &t.rows[n]
-			w.predicted, w.billed, w.billedCold, w.verdict = c.Predicted.Total, c.Recorded.Total, c.RecordedCold, string(c.Verdict)
+			w.predicted, w.billed = c.Predicted.Total, c.Recorded.Total
 			w.compaction = w.compaction || c.Compacted
 		}
 	}
@@ -317,6 +321,9 @@ func (t *track) follow(ctx context.Context) {
 				err = t.walk(ctx, k, main)
 			}
 			if err == nil {
+				err = t.name(ctx, k)
+			}
+			if err == nil {
 				err = t.predict()
 			}
 			if err == nil {
@@ -369,8 +376,8 @@ func (t *track) walk(ctx context.Context, k *kernel.Kernel, dir string) error {
 			return err
 		}
 		if n > 0 && n%stride == 0 && !slices.Contains(t.snaps, n) {
-			if err := copyTree(dir, t.snapshot(n)); err != nil {
-				return err
+			if err := os.CopyFS(t.snapshot(n), os.DirFS(dir)); err != nil {
+				return fmt.Errorf("copy the state of a session: %w", err)
 			}
 			t.mu.Lock()
 			t.snaps = append(t.snaps, n)
@@ -399,6 +406,71 @@ func (t *track) walk(ctx context.Context, k *kernel.Kernel, dir string) error {
 	return nil
 }
 
+// name notes which pages the results of calls are.
+func (t *track) name(ctx context.Context, k *kernel.Kernel) error {
+	kept, err := k.Kept(ctx, session)
+	if none := (*api.NoSessionError)(nil); err != nil && !errors.As(err, &none) {
+		return err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.pages = map[string]string{}
+	for i := 0; err == nil && i < len(kept.Pages); i++ {
+		t.pages[kept.Pages[i].CallID] = kept.Pages[i].ID
+	}
+	return nil
+}
+
+// talk returns the conversation, and whether memkernel planned it. It waits until the transcript
+// is read.
+func (t *track) talk(ctx context.Context) (*talk, bool, error) {
+	for {
+		t.mu.Lock()
+		if t.session != nil && t.said == nil {
+			t.said = newTalk(t.session.View(transcript.Full), t.session.Compactions())
+			t.said.id, t.said.cwd = t.session.ID, t.session.Cwd
+		}
+		said, own, err, news := t.said, t.own != nil, t.err, t.changed
+		t.mu.Unlock()
+		if said != nil || err != nil {
+			if said != nil {
+				err = nil
+			}
+			return said, own, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, false, ctx.Err()
+		case <-news:
+		}
+	}
+}
+
+// mark adds to an item its call, and what the plans did to it.
+func (t *track) mark(it *Said, said *talk, n int) {
+	p := &said.pieces[n]
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.steps == nil {
+		return
+	}
+	if said.msgs[p.msg].Role == memkernel.RoleAssistant {
+		at, ok := slices.BinarySearchFunc(t.ends, p.msg, cmp.Compare)
+		if ok && at < t.total {
+			it.Call = at + 1
+			if p.first {
+				it.Cut = t.rows[at].cut
+			}
+		}
+	}
+	if call := said.msgs[p.msg].Parts; p.kind == "call" {
+		it.Page = t.pages[call[p.part].Call.ID]
+		if all := t.lives[it.Page]; len(all) > 0 {
+			it.Level, it.Since = all[len(all)-1].Level.String(), all[len(all)-1].Call
+		}
+	}
+}
+
 func (t *track) snapshot(n int) string { return filepath.Join(t.dir, "at-"+strconv.Itoa(n)) }
 
 // fill fills the row of a call from its plan.
@@ -422,7 +494,7 @@ func (w *row) fill(plan *api.ContextPlan, steps *replay.Steps, n int) {
 		}
 	}
 	w.fault = strings.Join(codes, ", ")
-	w.output, w.answer = steps.Answer(n, w.input)
+	_, w.answer = steps.Answer(n, w.input)
 	w.highWater = plan.Layout.Cut.Figures.HighWater
 	if c := plan.Layout.Made; c != nil {
 		w.cut, w.before, w.after = c.Reason, c.Before, c.After
@@ -485,41 +557,4 @@ func sum(costs ...*float64) *float64 {
 		all += *c
 	}
 	return &all
-}
-
-// copyTree copies a folder. Blobs, which never change, are linked where that is possible.
-func copyTree(from, to string) error {
-	err := filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			if errors.Is(err, fs.ErrNotExist) {
-				return nil // it was there only for a moment
-			}
-			return err
-		}
-		rel, err := filepath.Rel(from, path)
-		if err != nil {
-			return err
-		}
-		at := filepath.Join(to, rel)
-		switch {
-		case d.IsDir():
-			return os.MkdirAll(at, 0o700)
-		case !d.Type().IsRegular():
-			return nil
-		case strings.Contains(filepath.ToSlash(rel), "/blobs/") && os.Link(path, at) == nil:
-			return nil
-		}
-		data, err := os.ReadFile(path)
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		return os.WriteFile(at, data, 0o600)
-	})
-	if err != nil {
-		return fmt.Errorf("copy the state of a session: %w", err)
-	}
-	return nil
 }

@@ -1,6 +1,6 @@
 // Package ui is the window on a memkernel: a web page on this machine that shows a model's input,
 // the reasons for it and its cost. It can also write this page of one session to a file. It lets
-// in one browser, by a link that is valid once. It changes nothing unless that is allowed. A page
+// in one browser, by a link that is valid once. It changes memory only for a voice. A page
 // reads its data from /api/, as documents of doc/json.md. Text of sessions is masked and is never
 // used as markup or as a link.
 //
@@ -38,8 +38,8 @@ type Options struct {
 	Location *time.Location
 	// Private means that MEMORY.md and USER.md may be shown.
 	Private bool
-	// Write lets a visitor undo the last night's changes.
-	Write bool
+	// Voice is who speaks when a visitor changes memory. Without a voice the window only reads.
+	Voice api.Voice
 	// Transcripts returns files and folders of recorded sessions. It may be nil.
 	Transcripts func() []string
 	// Plan has the settings by which sessions are planned until a visitor chooses other settings.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -26,8 +27,11 @@ func (k *Keeper) EditEntry(ctx context.Context, e Editor, req *api.EntryRequest)
 			return nil, &api.EditError{Path: req.Path, Why: "there is no such file"}
 		}
 		old, err := entryOn(now, req)
-		if err != nil {
+		if none := (*api.NoLineError)(nil); err != nil && (req.Was == "" || !errors.As(err, &none)) {
 			return nil, err
+		}
+		if req.Was != "" && (old == nil || k.listed(old) != req.Was) {
+			return nil, stale(k, now, "the entry on line "+strconv.Itoa(req.Line)+" reads otherwise by now, so nothing was changed", req.Line, "")
 		}
 		out.Path, out.Line, out.Before = now.Path, old.StartLine, k.Masker.Text(old.Text)
 		p := api.PassageRequest{Version: now.Hash, From: old.StartLine, Lines: old.EndLine - old.StartLine + 1, Delete: req.Delete}
@@ -220,13 +224,18 @@ func (k *Keeper) Entries(ctx context.Context, see *markdownstore.Store, path str
 				day = see.Today(cmp.Or(at, f.ModTime))
 			}
 			out.Entries = append(out.Entries, api.MemoryEntry{Path: f.Path, Line: x.StartLine, EndLine: x.EndLine, Date: day, By: authorOf(rec.Origin(f.Path, x.ID, x.Text)), ID: x.ID,
-				Text: k.Masker.Text(strings.TrimPrefix(x.Plain, consolidation.AgentMark)), Written: at})
+				Text: k.listed(x), Written: at})
 		}
 	}
 	slices.SortStableFunc(out.Entries, func(a, b api.MemoryEntry) int {
 		return cmp.Or(cmp.Compare(b.Date, a.Date), b.Written.Compare(a.Written), cmp.Compare(a.Path, b.Path), cmp.Compare(b.Line, a.Line))
 	})
 	return out, unread()
+}
+
+// listed returns the text of an entry as a list shows it.
+func (k *Keeper) listed(x *consolidation.Entry) string {
+	return k.Masker.Text(strings.TrimPrefix(x.Plain, consolidation.AgentMark))
 }
 
 func firstLine(s string) string {

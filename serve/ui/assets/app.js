@@ -3,11 +3,12 @@ import { h, fill, say, empty } from "./lib.js";
 
 const views = [
   [/^\/$/, "now", () => import("./now.js"), () => []],
-  [/^\/s\/([^/]+)$/, "now", () => import("./session.js"), (m) => [m[1]]],
+  [/^\/s\/([^/]+)$/, "now", () => import("./talk.js"), (m) => [m[1]]],
+  [/^\/s\/([^/]+)\/numbers$/, "now", () => import("./session.js"), (m) => [m[1]]],
   [/^\/s\/([^/]+)\/c\/(\d+)$/, "now", () => import("./call.js"), (m) => [m[1], Number(m[2])]],
   [/^\/s\/([^/]+)\/c\/(\d+)\/p\/([^/]+)$/, "now", () => import("./page.js"), (m) => [m[1], Number(m[2]), decodeURIComponent(m[3])]],
   [/^\/memory(?:\/(\w+))?$/, "memory", () => import("./memory.js"), (m) => [m[1] || "files"]],
-  [/^\/economics$/, "economics", () => import("./economics.js"), () => []],
+  [/^\/saved$/, "saved", () => import("./economics.js"), () => []],
   [/^\/health$/, "health", () => import("./health.js"), () => []],
 ];
 

@@ -8,7 +8,7 @@ export async function show(at, view, id, n) {
   const plan = Object.fromEntries([...view.query].filter(([k]) => ["window", "economy", "resolver", "model"].includes(k)));
   const q = Object.keys(plan).length ? "?" + new URLSearchParams(plan) : "";
   const asked = { session: id, call: n, ...plan };
-  const session = `/s/${id}${q}`;
+  const session = `/s/${id}/numbers${q}`;
   view.title("Call " + n);
   const step = (to, label, key) => h("a", { class: "step", href: `/s/${id}/c/${to}${q}`, "aria-keyshortcuts": key }, label);
   let doc;
@@ -16,7 +16,7 @@ export async function show(at, view, id, n) {
     doc = await ask("call", asked, view.signal);
   } catch (err) {
     if (err.name === "AbortError" || err.status === 401) throw err;
-    fill(at, h("div", { class: "title" }, h("h1", {}, "Call ", num(n)), h("span", { class: "steps" }, n > 1 && step(n - 1, "← before", "["), step(n + 1, "after →", "]")), h("a", { href: session }, "the session")), empty(err.message));
+    fill(at, h("div", { class: "title" }, h("h1", {}, "Call ", num(n)), h("span", { class: "steps" }, n > 1 && step(n - 1, "← before", "["), step(n + 1, "after →", "]")), h("a", { href: session }, "the numbers")), empty(err.message));
     return;
   }
   addEventListener("keydown", (e) => {
@@ -26,11 +26,11 @@ export async function show(at, view, id, n) {
     if (e.key === "u") view.go(session);
   }, { signal: view.signal });
   const page = (p) => `/s/${id}/c/${n}/p/${encodeURIComponent(p)}${q}`;
-  const f = doc.figures, b = doc.layout.bill, fig = doc.layout.cut.figures;
+  const b = doc.layout.bill, fig = doc.layout.cut.figures;
   fill(at,
     h("div", { class: "title" }, h("h1", {}, "Call ", num(n), h("small", {}, " of ", num(doc.calls))),
       h("span", { class: "steps" }, n > 1 && step(n - 1, "← before", "["), n < doc.calls && step(n + 1, "after →", "]")),
-      h("a", { href: session }, "the session"), h("span", { class: "hint" }, doc.model, " · ", when(doc.time)),
+      h("a", { href: session }, "the numbers"), h("span", { class: "hint" }, doc.model, " · ", when(doc.time)),
       doc.layout.made && badge("cut: " + doc.layout.made.reason, "cut"), doc.layout.cold && badge("cold", "cold", doc.layout.clock)),
     tiles(
       tile("prompt", num(doc.budgets.planned_input_tokens), `of ${short(doc.budgets.context_window)}, ${doc.budgets.tokens_are}`),
@@ -38,10 +38,9 @@ export async function show(at, view, id, n) {
       tile("written", num(b.write_5m_tokens + b.write_1h_tokens)), tile("uncached", num(b.uncached_tokens)),
       tile("input costs", usd(b.cost_usd), b.no_layout_cost_usd ? usd(b.no_layout_cost_usd) + " uncached" : ""),
       tile("next cut at", num(fig.high_water), num(Math.max(fig.high_water - doc.budgets.planned_input_tokens, 0)) + " to go"),
-      f?.billed_input_tokens != null && tile("host was billed", num(f.billed_input_tokens), "predicted " + num(f.predicted_input_tokens)),
       tile("generation", num(doc.generation), num(doc.layout.cuts.length) + " cuts")),
     h("div", { class: "whole" }, bar(doc.regions, doc.budgets.context_window, fig.high_water), legend(doc.regions.filter((r) => r.tokens).map((r) => ({ name: r.name, label: regionNames[r.name], value: num(r.tokens) })))),
-    h("div", { class: "prompt-view" }, prompt(doc, page), h("div", { class: "side" }, whatIf(asked, view), changes(doc, page), cache(doc), waiting(doc, page), recall(doc), out(doc, page), card("The answer", h("pre", { class: "text", tabindex: "0" }, doc.answer || "–")))));
+    h("div", { class: "prompt-view" }, prompt(doc, page), h("div", { class: "side" }, whatIf(asked, view), changes(doc, page), cache(doc), waiting(doc, page), recall(doc), card("The answer", h("pre", { class: "text", tabindex: "0" }, doc.answer || "–")))));
 }
 
 // prompt lists the blocks, with a strip of them in proportion to their size.
@@ -119,12 +118,6 @@ function waiting(doc, page) {
 function recall(doc) {
   const r = doc.retrieval;
   return card("Recalled", h("p", {}, r.items ? `${num(r.items)} items, ${num(r.tokens)} tokens` : r.reason.toLowerCase().replaceAll("_", " "), r.detail && h("span", { class: "hint" }, " " + r.detail)), r.citations?.length > 0 && h("ul", { class: "plain" }, r.citations.map((c) => h("li", {}, h("code", {}, c)))));
-}
-
-function out(doc, page) {
-  if (!doc.out_count) return null;
-  return card("Not in the prompt", h("details", {}, h("summary", {}, `${num(doc.out_count)} pages left and can be had again`),
-    table(["page", "where", "#tokens", "#left at"], doc.out.map((o) => [h("a", { href: page(o.page), title: o.page }, nameOf(o)), o.place, num(o.full_tokens), o.left_call || ""]), { label: "pages that left" }), doc.out_count > doc.out.length && h("p", { class: "hint" }, `the newest ${num(doc.out.length)} are listed`)));
 }
 
 // whatIf plans the call in another way; nothing of it is kept.

@@ -1,11 +1,11 @@
-// Plots over the calls of a session, by uPlot: one cursor and one stretch for all of them.
-import { h, fill, num, short, usd, colour, token } from "./lib.js";
+// Plots over the calls of a session: one cursor and one stretch for all of them.
+import { h, fill, num, short, usd, colour, token, nice } from "./lib.js";
 
-const uPlot = window.uPlot;
 const heights = { true: 250, false: 190 };
+// The room around a plot, for its axes and the marks above it.
+const room = { left: 52, right: 8, top: 14, bottom: 26 };
 
-// stack makes of series their sums from below, so that each can be drawn from the ground, the
-// tallest first.
+// stack makes of series their sums from below.
 function stack(all) {
   const sums = [];
   let last = null;
@@ -14,17 +14,6 @@ function stack(all) {
     sums.push(last);
   }
   return sums;
-}
-
-// closed repeats the last value, so that the last step is as wide as the others.
-const closed = (list) => (list.length ? [...list, list[list.length - 1]] : list);
-
-function axes(money) {
-  const base = { stroke: token("muted"), font: "11px system-ui, sans-serif", ticks: { show: false } };
-  return [
-    { ...base, grid: { show: false }, size: 26, values: (u, v) => v.map((n) => (Number.isInteger(n) ? num(n) : "")) },
-    { ...base, grid: { stroke: token("line"), width: 1 }, size: 52, values: (u, v) => v.map((n) => (money ? "$" + n.toFixed(decimals(v)) : short(n))) },
-  ];
 }
 
 // decimals are those by which ticks of money can be told apart.
@@ -36,17 +25,14 @@ function decimals(ticks) {
 // Plots holds the plots of a view: they share the cursor, and the stretch that is shown.
 export class Plots {
   constructor(signal, { zoom, open }) {
-    Object.assign(this, { zoom, open, all: [], key: "s" + Math.random(), x: [], timeline: null });
+    Object.assign(this, { zoom, open, all: [], timeline: null, at: null });
     this.watcher = new ResizeObserver((list) => {
       for (const e of list) {
         const p = this.all.find((p) => p.box === e.target);
-        if (p?.u && e.contentRect.width > 0 && Math.abs(p.u.width - e.contentRect.width) > 1) p.u.setSize({ width: e.contentRect.width, height: heights[p.tall] });
+        if (p?.svg && e.contentRect.width > 0 && Math.abs(p.width - e.contentRect.width) > 1) this.draw(p);
       }
     });
-    signal.addEventListener("abort", () => {
-      this.watcher.disconnect();
-      for (const p of this.all) p.u?.destroy();
-    });
+    signal.addEventListener("abort", () => this.watcher.disconnect());
   }
 
   // plot makes the place of a plot. make gives its series for a timeline: {stacked, lines, money,
@@ -57,118 +43,113 @@ export class Plots {
     const details = h("details", { ontoggle: () => details.open && this.list(p) }, h("summary", {}, "as a table"), rows);
     const el = h("section", { class: "card chart" }, h("header", {}, h("h2", {}, title), controls, at), box, key, details);
     const p = { el, box, key, rows, details, at, make, title, tall: this.all.length === 0 };
-    box.addEventListener("keydown", (e) => this.press(p, e));
+    box.addEventListener("keydown", (e) => this.press(e));
+    this.point(p);
     this.all.push(p);
     this.watcher.observe(box);
     return p;
+  }
+
+  // point follows the mouse: it moves the cursor, drags a stretch, and opens calls.
+  point(p) {
+    let down = null;
+    const within = (e) => Math.min(Math.max(e.clientX - p.box.getBoundingClientRect().left, room.left), p.width - room.right);
+    const call = (x) => Math.floor(this.timeline.from + ((x - room.left) / (p.width - room.left - room.right)) * (this.timeline.to + 1 - this.timeline.from));
+    const on = (name, f) => p.box.addEventListener(name, (e) => p.svg && f(e));
+    on("pointermove", (e) => {
+      const x = within(e), n = call(x), t = this.timeline;
+      this.cursor(Math.max(t.first.findLastIndex((first) => first <= n), 0));
+      if (down !== null) for (const [k, v] of [["x", Math.min(x, down)], ["width", Math.abs(x - down)]]) p.drag.setAttribute(k, v);
+    });
+    on("pointerleave", () => this.cursor(null));
+    on("pointerdown", (e) => {
+      if (!e.button) down = within(e);
+    });
+    on("pointerup", (e) => {
+      if (down === null) return;
+      const [x, y] = [down, within(e)].sort((a, b) => a - b);
+      down = null;
+      p.drag.setAttribute("width", 0);
+      if (y - x >= 6) {
+        const from = call(x), to = Math.min(call(y), this.timeline.to);
+        if (to > from) this.zoom(Math.max(from, 1), to);
+      } else if (this.at !== null) this.open(this.timeline.first[this.at]);
+    });
+    on("dblclick", () => this.zoom(0, 0));
+  }
+
+  // cursor moves the cursor of all plots to a point.
+  cursor(i) {
+    this.at = i;
+    for (const p of this.all) if (p.svg) {
+      if (i === null) p.line.setAttribute("visibility", "hidden");
+      else {
+        const x = p.x(this.timeline.first[i]);
+        for (const k of ["x1", "x2"]) p.line.setAttribute(k, x);
+        p.line.setAttribute("visibility", "visible");
+      }
+      this.tell(p, i);
+    }
   }
 
   // set shows a timeline in all plots.
   set(timeline) {
     if (!timeline.first.length) return; // nothing is planned yet
     this.timeline = timeline;
-    this.x = [...timeline.first, timeline.to + 1];
+    this.at = null;
     for (const p of this.all) this.draw(p);
   }
 
   draw(p) {
     const t = this.timeline;
     if (!t) return;
-    const what = p.make(t), stacked = what.stacked || [], lines = what.lines || [];
+    const what = (p.what = p.make(t)), stacked = what.stacked || [], lines = what.lines || [];
     p.el.hidden = stacked.length + lines.length === 0;
-    p.what = what;
-    const sums = stack(stacked.map((s) => s.values));
-    const step = uPlot.paths.stepped({ align: 1 });
-    const data = [this.x], series = [{}];
-    for (let i = stacked.length - 1; i >= 0; i--) {
-      data.push(closed(sums[i]));
-      series.push({ fill: stacked[i].colour, stroke: stacked[i].colour, width: 0, paths: step, points: { show: false } });
-    }
-    for (const l of lines) {
-      data.push(closed(l.values));
-      series.push({ stroke: l.colour, width: l.thin ? 1 : 2, dash: l.dash, paths: l.stepped === false ? undefined : step, points: { show: false }, spanGaps: true });
-    }
-    p.u?.destroy();
-    fill(p.box);
-    const u = new uPlot({
-      width: Math.max(p.box.clientWidth, 200), height: heights[p.tall], padding: [14, 8, 0, 0], legend: { show: false }, series, axes: axes(what.money),
-      scales: { x: { time: false, range: () => [t.from, t.to + 1] }, y: { range: (u, min, max) => [0, Math.max(max * 1.06, 1e-6)] } },
-      cursor: { sync: { key: this.key }, drag: { x: true, y: false, setScale: false }, points: { show: false }, y: false },
-      hooks: {
-        setCursor: [(u) => this.tell(p, u.cursor.idx)],
-        setSelect: [(u) => {
-          if (u.select.width < 6) return;
-          const from = Math.floor(u.posToVal(u.select.left, "x")), to = Math.floor(u.posToVal(u.select.left + u.select.width, "x"));
-          u.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
-          if (to > from) this.zoom(Math.max(from, 1), to);
-        }],
-        draw: what.marks ? [(u) => this.marks(u, t)] : [],
-      },
-    }, data, p.box);
-    p.u = u;
-    let down = 0;
-    u.over.addEventListener("mousedown", (e) => (down = e.clientX));
-    u.over.addEventListener("click", (e) => {
-      if (Math.abs(e.clientX - down) < 4 && u.cursor.idx != null) this.open(Math.min(this.x[u.cursor.idx], t.to));
-    });
-    u.over.addEventListener("dblclick", () => this.zoom(0, 0));
+    const sums = stack(stacked.map((s) => s.values)), high = heights[p.tall];
+    p.width = Math.max(p.box.clientWidth, 200);
+    const most = Math.max(...[...sums.slice(-1), ...lines.map((l) => l.values)].flatMap((all) => [all.reduce((m, v) => Math.max(m, v ?? 0), 0)]), 1e-6) * 1.06;
+    const ground = high - room.bottom, right = p.width - room.right;
+    const x = (p.x = (n) => room.left + ((n - t.from) / (t.to + 1 - t.from)) * (right - room.left)), y = (v) => ground - (v / most) * (ground - room.top);
+    const ends = t.first.map((_, i) => x(t.first[i + 1] ?? t.to + 1).toFixed(1));
+    // steps draws values as steps; a value that is not there leaves a gap.
+    const steps = (values, closed) => {
+      let d = "", gap = true;
+      values.forEach((v, i) => {
+        if (v == null) gap = true;
+        else {
+          d += (gap ? "M" + x(t.first[i]).toFixed(1) + " " : "V") + y(v).toFixed(1) + "H" + ends[i];
+          gap = false;
+        }
+      });
+      return closed ? d.replace(/^M(\S+) /, `M$1 ${ground}V`) + "V" + ground + "Z" : d;
+    };
+    const ticks = nice(0, most, 4), text = (at, say) => h("text", { fill: token("muted"), "font-size": 11, ...at }, say);
+    p.line = h("line", { y1: room.top, y2: ground, stroke: token("muted"), "stroke-dasharray": "3 3", visibility: "hidden" });
+    p.drag = h("rect", { y: room.top, height: ground - room.top, width: 0, fill: token("accent"), opacity: 0.18 });
+    p.svg = h("svg", { width: p.width, height: high, "aria-hidden": "true" },
+      ticks.map((v) => [h("line", { x1: room.left, x2: right, y1: y(v), y2: y(v), stroke: token("line") }), text({ x: room.left - 6, y: y(v) + 4, "text-anchor": "end" }, what.money ? "$" + v.toFixed(decimals(ticks)) : short(v))]),
+      nice(t.from, t.to, Math.max(p.width / 110, 2)).filter((v) => Number.isInteger(v)).map((v) => text({ x: x(v), y: high - 8, "text-anchor": "middle" }, num(v))),
+      stacked.map((s, i) => h("path", { d: steps(sums[i], true), fill: s.colour })).reverse(),
+      lines.map((l) => h("path", { d: steps(l.values), fill: "none", stroke: l.colour, "stroke-width": l.thin ? 1 : 2, "stroke-dasharray": l.dash?.join(" ") })),
+      what.marks && t.marks.map((m) => this.mark(m, Math.round(x(m.call)), ground)), p.drag, p.line);
+    fill(p.box, p.svg);
     this.tell(p, null);
     if (p.details.open) this.list(p);
   }
 
-  // tell writes the values of a point into the key.
-  tell(p, i) {
+  // mark draws a cut, a compaction of the host's, a cold call or a fault over a plot.
+  mark(m, x, ground) {
+    const top = room.top;
+    if (m.kind !== "cut" && m.kind !== "compaction") return h("circle", { cx: x, cy: top - 4, r: 2.5, fill: m.kind === "cold" ? colour("read") : colour("bad") });
+    const cut = m.kind === "cut", c = cut ? token("ink") : colour("compaction");
+    return [h("line", { x1: x, x2: x, y1: top, y2: ground, stroke: c, opacity: 0.35, "stroke-dasharray": cut ? null : "3 3" }),
+      h("path", { fill: c, d: cut ? `M${x - 4} ${top - 8}h8l-4 7z` : `M${x} ${top - 9}l4 4-4 4-4-4z` })];
+  }
+
+  press(e) {
     const t = this.timeline;
-    if (i != null && i >= t.first.length) i = t.first.length - 1;
-    const all = [...(p.what.stacked || []), ...(p.what.lines || [])], show = p.what.money ? usd : short;
-    fill(p.key, all.filter((s) => i != null || s.values.some((v) => v)).map((s) => h("li", {}, h("i", { style: { background: s.colour, "--dash": s.colour }, class: p.what.lines?.includes(s) ? "line" + (s.dash ? " dashed" : "") : "" }), s.label,
-      i != null && h("b", {}, s.values[i] == null ? "–" : show(s.values[i])))));
-    p.at.textContent = i == null ? "" : t.count[i] > 1 ? `calls ${num(t.first[i])}–${num(t.first[i] + t.count[i] - 1)}` : `call ${num(t.first[i])}`;
-  }
-
-  // marks draws cuts, compactions of the host's and cold calls over a plot.
-  marks(u, t) {
-    const c = u.ctx, top = u.bbox.top, bottom = top + u.bbox.height, r = devicePixelRatio;
-    c.save();
-    for (const m of t.marks) {
-      const x = Math.round(u.valToPos(m.call, "x", true));
-      if (m.kind === "cut" || m.kind === "compaction") {
-        c.strokeStyle = c.fillStyle = m.kind === "cut" ? token("ink") : colour("compaction");
-        c.globalAlpha = 0.35;
-        c.lineWidth = r;
-        c.setLineDash(m.kind === "cut" ? [] : [3 * r, 3 * r]);
-        c.beginPath();
-        c.moveTo(x, top);
-        c.lineTo(x, bottom);
-        c.stroke();
-        c.globalAlpha = 1;
-        c.setLineDash([]);
-        c.beginPath();
-        if (m.kind === "cut") {
-          c.moveTo(x - 4 * r, top - 8 * r);
-          c.lineTo(x + 4 * r, top - 8 * r);
-          c.lineTo(x, top - 1 * r);
-        } else {
-          c.moveTo(x, top - 9 * r);
-          c.lineTo(x + 4 * r, top - 5 * r);
-          c.lineTo(x, top - 1 * r);
-          c.lineTo(x - 4 * r, top - 5 * r);
-        }
-        c.fill();
-      } else {
-        c.fillStyle = m.kind === "cold" ? colour("read") : colour("bad");
-        c.beginPath();
-        c.arc(x, top - 4 * r, 2.5 * r, 0, 7);
-        c.fill();
-      }
-    }
-    c.restore();
-  }
-
-  press(p, e) {
-    const t = this.timeline, u = p.u;
-    if (!u || !t) return;
-    let i = u.cursor.idx ?? 0;
+    if (!t) return;
+    let i = this.at ?? 0;
     const width = t.to - t.from, mid = t.first[Math.min(i, t.first.length - 1)] ?? t.from;
     switch (e.key) {
       case "ArrowLeft": i = Math.max(i - 1, 0); break;
@@ -182,8 +163,17 @@ export class Plots {
       default: return;
     }
     e.preventDefault();
-    u.setCursor({ left: u.valToPos(this.x[i] + 0.01, "x"), top: 10 });
-    this.tell(p, i);
+    this.cursor(i);
+  }
+
+  // tell writes the values of a point into the key.
+  tell(p, i) {
+    const t = this.timeline;
+    if (i != null && i >= t.first.length) i = t.first.length - 1;
+    const all = [...(p.what.stacked || []), ...(p.what.lines || [])], show = p.what.money ? usd : short;
+    fill(p.key, all.filter((s) => i != null || s.values.some((v) => v)).map((s) => h("li", {}, h("i", { style: { background: s.colour, "--dash": s.colour }, class: p.what.lines?.includes(s) ? "line" + (s.dash ? " dashed" : "") : "" }), s.label,
+      i != null && h("b", {}, s.values[i] == null ? "–" : show(s.values[i])))));
+    p.at.textContent = i == null ? "" : t.count[i] > 1 ? `calls ${num(t.first[i])}–${num(t.first[i] + t.count[i] - 1)}` : `call ${num(t.first[i])}`;
   }
 
   // list writes a plot's values as a table: every so many points, if they are many.

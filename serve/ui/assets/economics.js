@@ -1,19 +1,22 @@
 // What a session would have cost under every policy, and what was saved over the weeks.
-import { h, fill, ask, num, usd, percent, table, card, empty, selector, tiles, tile, token, colour, short } from "./lib.js";
+import { h, fill, ask, num, usd, percent, table, card, empty, token, colour, short, saved, nice } from "./lib.js";
 
 export async function show(at, view) {
-  view.title("Economics");
-  const [list, gain, stats] = await Promise.all([ask("sessions", {}, view.signal), ask("gain", {}, view.signal), ask("stats", {}, view.signal)]);
-  const all = list.sessions.filter((s) => s.source === "transcript"), id = view.query.get("session") || all[0]?.id;
+  view.title("Saved");
+  const [gain, stats] = await Promise.all([ask("gain", {}, view.signal), ask("stats", {}, view.signal)]);
+  const t = gain.total;
+  fill(at, h("h1", {}, "What it saved"), h("p", { class: "sum" }, t.calls ? saved(t.billed_usd, t.without_usd, t.calls) : "No model call went through memkernel wrap or memkernel proxy yet, so nothing was saved."), t.calls > 0 && days(gain), billed(stats));
+}
+
+// compare replays a session under every policy, once it is asked to.
+export function compare(id, plan, view) {
   const room = h("div", { class: "rows" });
-  fill(at, h("div", { class: "title" }, h("h1", {}, "Economics"), all.length > 0 && selector("session", id, all.slice(0, 200).map((s) => [s.id, s.name]), (v) => view.go("/economics?session=" + v))),
-    room, saved(gain), billed(stats));
-  if (!id) {
-    fill(room, card("All policies", empty("A transcript is needed to replay.", "memkernel ui --transcript FOLDER")));
-    return;
-  }
-  fill(room, card("All policies", h("p", { class: "hint" }, "replaying under every policy…")));
-  ask("replay", { session: id }, view.signal).then((d) => fill(room, policies(d)), (err) => err.name !== "AbortError" && fill(room, card("All policies", h("p", { class: "bad" }, err.message))));
+  const button = h("button", { type: "button", onclick: () => {
+    fill(room, h("p", { class: "hint" }, "replaying under every policy…"));
+    ask("replay", { session: id, ...plan }, view.signal).then((d) => fill(room, policies(d)), (err) => err.name !== "AbortError" && fill(room, h("p", { class: "bad" }, err.message)));
+  } }, "Compare all policies");
+  fill(room, card("All policies", h("p", { class: "hint" }, "What the session would cost under every policy, and how much of what is needed each shows: simulated."), button));
+  return room;
 }
 
 const whole = (t) => (t.cost_usd == null || t.output_cost_usd == null ? null : t.cost_usd + t.output_cost_usd);
@@ -29,14 +32,6 @@ function policies(d) {
   return [card("Cost against what is shown", h("p", { class: "hint" }, "A policy on the line costs less than all that show as much of what the agent went on to refer to. The oracle knows what will be needed, and fullest takes no notice of the window."), scatter(points.filter((p) => p.cost != null))),
     card("All policies", table(["policy", "#bill", "#against append-late", "#references shown", "#actions ready", "#input", "#cuts", "#cold", "#faults", "#overflows"], points.map((p) => [p.name === "memkernel" ? h("b", {}, p.name) : p.name, usd(p.cost), late?.cost && p.cost != null ? percent(p.cost / late.cost - 1, true) : "–", percent(p.shown), percent(p.ready),
       short(p.t.input_tokens), num(p.t.cuts), num(p.t.cold_events), num(p.t.faults), num(p.t.overflows)]), { label: "all policies" }), h("p", { class: "hint" }, `${num(points[0]?.t.calls)} calls, window of ${num(points[0]?.r.context_window)} tokens; the bound is ${usd(points[0]?.r.bound.cost_usd)} of input.`))];
-}
-
-// nice are round numbers from one to another, about so many.
-function nice(from, to, n) {
-  const raw = (to - from) / n, unit = 10 ** Math.floor(Math.log10(raw)), step = unit * ([1, 2, 2.5, 5, 10].find((f) => f * unit >= raw) || 10);
-  const out = [];
-  for (let v = Math.ceil(from / step) * step; v <= to + 1e-9; v += step) out.push(v);
-  return out;
 }
 
 // scatter draws policies by what they cost and what they show.
@@ -70,11 +65,9 @@ function scatter(points) {
     [...points].sort((a, c) => (c.name === "memkernel") - (a.name === "memkernel")).map((p) => h("text", { ...place(p), "font-size": 12, fill: token("ink"), "font-weight": p.name === "memkernel" ? 600 : 400 }, p.name)));
 }
 
-function saved(g) {
-  if (!g.total.calls) return card("Saved over time", empty("No call went through memkernel wrap or memkernel proxy yet."));
+function days(g) {
   const top = Math.max(...g.days.map((d) => Math.max(d.without_usd, d.billed_usd)), 1e-9);
-  return card("Saved over time", tiles(tile("calls", num(g.total.calls)), tile("billed", usd(g.total.billed_usd)), tile("about, without", usd(g.total.without_usd), g.total.without_usd ? percent(-g.saved, true) : ""), tile("cuts", num(g.total.cuts)), tile("recalled", num(g.total.recalled))),
-    table(["day", "", "#calls", "#billed", "#about, without", "#", "#cuts"], g.days.map((d) => [d.day, h("div", { class: "pair", "aria-hidden": "true" }, h("i", { class: "c-without", style: { width: (100 * d.without_usd) / top + "%" } }), h("i", { class: "c-carry", style: { width: (100 * d.billed_usd) / top + "%" } })), num(d.calls), usd(d.billed_usd), usd(d.without_usd), d.without_usd ? percent(d.billed_usd / d.without_usd - 1, true) : "", num(d.cuts)]), { label: "by day" }));
+  return card("By day", table(["day", "", "#calls", "#billed", "#about, without", "#", "#cuts"], g.days.map((d) => [d.day, h("div", { class: "pair", "aria-hidden": "true" }, h("i", { class: "c-without", style: { width: (100 * d.without_usd) / top + "%" } }), h("i", { class: "c-carry", style: { width: (100 * d.billed_usd) / top + "%" } })), num(d.calls), usd(d.billed_usd), usd(d.without_usd), d.without_usd ? percent(d.billed_usd / d.without_usd - 1, true) : "", num(d.cuts)]), { label: "by day" }));
 }
 
 function billed(s) {

@@ -44,7 +44,7 @@ export async function ask(path, params, signal) {
 export async function send(path, body) {
   const res = await fetch("/api/" + path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body || {}) });
   const doc = await res.json();
-  if (!res.ok) throw new Error(doc.error || res.statusText);
+  if (!res.ok) throw Object.assign(new Error(doc.error || res.statusText), { status: res.status });
   return doc;
 }
 
@@ -120,6 +120,7 @@ export const regionNames = { tools: "tools", system: "system", fixed: "tools and
 export const kindNames = { fixed: "tools and system", bootstrap: "standing files", plan: "plan", carry: "carry", preference: "preferences", retrieval: "retrieval", conversation: "conversation", evidence: "tool results", other: "other" };
 export const cacheNames = { read: "read from cache", write: "written to cache", uncached: "uncached" };
 
+// The colours of the sheet.
 const colours = getComputedStyle(document.documentElement);
 export const colour = (name) => colours.getPropertyValue("--c-" + name).trim() || colours.getPropertyValue("--muted").trim();
 export const token = (name) => colours.getPropertyValue("--" + name).trim();
@@ -172,4 +173,56 @@ export function tabs(label, value, choices, change) {
     change(v);
   } }, text));
   return el;
+}
+
+// hosts are the programs of people, by what sessions call them.
+const hosts = { "claude-code": "Claude Code", claude: "Claude Code", codex: "Codex", pi: "Pi", copilot: "Copilot", "gemini-cli": "Gemini CLI", gemini: "Gemini CLI", openclaw: "OpenClaw", cursor: "Cursor", opencode: "OpenCode", anthropic: "Anthropic's API", openai: "OpenAI's API" };
+export const hostName = (s) => (s.host?.startsWith("proxy") ? "through the proxy" : hosts[s.host] || s.host || "");
+
+// money writes an amount for a sentence: whole cents, where it has any.
+const money = (v) => (Math.abs(v) >= 0.005 ? "$" + Math.abs(v).toLocaleString("en-US", { minimumFractionDigits: 2, maximumFractionDigits: 2 }) : v ? "less than a cent" : "$0");
+
+// saved says in words what calls cost, and what they would have.
+export function saved(billed, without, calls) {
+  const of = calls === undefined ? "" : ` for ${num(calls)} calls`;
+  if (billed == null) return `The price of the model is unknown, so nothing can be said of money${of}.`;
+  if (without == null) return `Billed ${money(billed)}${of}; the cost without memkernel is unknown.`;
+  const d = without - billed;
+  return `Billed ${money(billed)}${of}; without memkernel about ${money(without)}. ` + (Math.abs(d) < 0.005 ? "That is the same to the cent." : d > 0 ? `Saved about ${money(d)}, ${percent(d / without)}.` : `Cost about ${money(-d)} more.`);
+}
+
+// gainOf says in a few words what a session's calls saved.
+export function gainOf(s) {
+  if (!s.planned) return "";
+  if (s.billed_usd == null || s.without_usd == null) return "price unknown";
+  const d = s.without_usd - s.billed_usd;
+  return Math.abs(d) < 0.005 ? "saved nothing" : d > 0 ? `saved about ${money(d)}` : `cost about ${money(d)} more`;
+}
+
+// saving says the same of a session.
+export function saving(d) {
+  if (d.planned) return saved(d.billed_usd, d.without_usd);
+  const bill = d.recorded?.calls ? (d.recorded.cost_usd == null ? "; the price of its model is unknown" : `; its host was billed ${money(d.recorded.cost_usd)} for input`) : "";
+  return `memkernel did not plan these calls, so it saved nothing here${bill}. What it would have cost, simulated, is in Numbers.`;
+}
+
+// tabsOf are links of which one is where we are.
+export const tabsOf = (label, value, choices) => h("nav", { class: "tabs links", "aria-label": label }, choices.map(([k, text, href]) => h("a", { href, "aria-current": k === value ? "page" : null }, text)));
+
+// copied shows a hint whose commands can be copied.
+export function copied(hint) {
+  const out = [];
+  (hint || "").split(/'((?:memkernel|git) [^']+)'/).forEach((part, i) => out.push(i % 2 ? h("span", { class: "command-of" }, h("code", {}, part), h("button", { type: "button", class: "quiet", "aria-label": "Copy " + part, onclick: async (e) => {
+    await navigator.clipboard.writeText(part);
+    e.target.textContent = "copied";
+  } }, "copy")) : part));
+  return h("span", { class: "hint" }, out);
+}
+
+// nice are round numbers from one to another, about so many.
+export function nice(from, to, n) {
+  const raw = (to - from) / n, unit = 10 ** Math.floor(Math.log10(raw)), step = unit * ([1, 2, 2.5, 5, 10].find((f) => f * unit >= raw) || 10);
+  const out = [];
+  for (let v = Math.ceil(from / step) * step; v <= to + 1e-9; v += step) out.push(v);
+  return out;
 }

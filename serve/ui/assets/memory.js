@@ -1,48 +1,124 @@
-// Memory: its files entry by entry, a search with its signals, what an audit finds, and what
-// the nights did.
-import { h, fill, ask, send, badge, num, bytes, when, table, card, empty, percent } from "./lib.js";
+// Memory: its files entry by entry, a search, and changes by hand that can be taken back.
+import { h, fill, ask, send, badge, num, when, table, card, empty, percent, tabsOf, copied } from "./lib.js";
+import { md } from "./md.js";
 
-const parts = { files: "Files", search: "Search", audit: "Audit", nights: "Nights" };
+const mayWrite = document.body.dataset.write === "true";
+const address = (path, line) => "/memory?path=" + encodeURIComponent(path) + (line ? "&line=" + line : "");
 
 export async function show(at, view, part) {
   view.title("Memory");
   const room = h("div", { class: "rows" });
-  fill(at, h("div", { class: "title" }, h("h1", {}, "Memory"), h("div", { class: "tabs links", role: "navigation", "aria-label": "Memory" }, Object.entries(parts).map(([k, v]) => h("a", { href: k === "files" ? "/memory" : "/memory/" + k, "aria-current": k === part ? "page" : null }, v)))), room);
-  await ({ files, search, audit, nights }[part] || files)(room, view);
+  const input = h("input", { type: "search", name: "q", value: view.query.get("q") || "", placeholder: "Ask memory: when do we deploy", "aria-label": "Search memory" });
+  fill(at, h("div", { class: "title" }, h("h1", {}, "Memory"), tabsOf("Memory", part, [["files", "Notes", "/memory"], ["changes", "Changes", "/memory/changes"], ["audit", "Audit", "/memory/audit"]]),
+    h("form", { class: "ask", onsubmit: (e) => {
+      e.preventDefault();
+      if (input.value.trim()) view.go("/memory/search?q=" + encodeURIComponent(input.value));
+    } }, input, h("button", {}, "Search"))), room);
+  await ({ files, search, audit, changes }[part] || files)(room, view);
 }
+
+const author = { agent: "an agent", upkeep: "memkernel" };
 
 async function files(at, view) {
-  const doc = await ask("files", {}, view.signal);
-  if (!doc.enabled) return fill(at, empty("Memory is switched off."));
-  if (!doc.files.length) return fill(at, empty("There is no Markdown here that is memory."));
-  const room = h("div", { class: "file" }), list = h("ul", { class: "files" });
-  const path = view.query.get("path") || doc.files[0].path;
-  for (const f of doc.files) list.append(h("li", {}, h("a", { href: "/memory?path=" + encodeURIComponent(f.path), "aria-current": f.path === path ? "page" : null }, h("span", { class: "path" }, f.path), h("span", { class: "hint" }, bytes(f.bytes), !f.indexed && " · not indexed"))));
-  fill(at, h("div", { class: "split" }, h("nav", { class: "card", "aria-label": "Files" }, h("h2", {}, num(doc.files.length), doc.more && "+", " files"), list), room));
-  const file = await ask("file", { path }, view.signal);
-  const meta = doc.files.find((f) => f.path === path);
-  fill(room, card(null, h("header", {}, h("h2", { class: "path" }, path), h("span", { class: "hint" }, num(file.entries.length), file.cut && "+", " entries · ", num(file.lines), " lines · ", meta && when(meta.modified)), h("button", { type: "button", class: "quiet", onclick: () => past(below, path, 0, view) }, "history")), below(), file.entries.length ? entries(file, view) : empty(file.detail || "It has no entries.")));
-  function below(el) {
-    return (below.el = el || below.el || h("div"));
+  const doc = await ask("list", {}, view.signal);
+  const by = new Map();
+  for (const e of doc.entries) by.set(e.path, (by.get(e.path) || 0) + 1);
+  const rank = (p) => (p === "MEMORY.md" ? 0 : p === "USER.md" ? 1 : p.includes("/") ? (/\d{4}-\d{2}-\d{2}/.test(p) ? 4 : 3) : 2);
+  const paths = [...by.keys()].sort((a, b) => rank(a) - rank(b) || (rank(a) === 4 ? b.localeCompare(a) : a.localeCompare(b)));
+  const path = view.query.get("path") || paths[0] || "";
+  const done = h("div", { role: "status", class: "done" });
+  const list = h("ul", { class: "files" }, paths.map((p) => h("li", {}, h("a", { href: address(p), "aria-current": p === path ? "page" : null }, h("span", { class: "path" }, p), h("span", { class: "hint" }, num(by.get(p)))))));
+  const room = h("div", { class: "file rows" });
+  fill(at, h("div", { class: "split" }, h("nav", { class: "card", "aria-label": "Files" }, h("h2", {}, num(paths.length), " files, ", num(doc.total), " notes"), list), h("div", { class: "rows" }, adding(path), done, room)));
+  const draw = async () => {
+    if (!path) return fill(room, card(null, empty("Memory is empty.", mayWrite ? "Write the first note above." : ["Write the first note with ", h("code", {}, "memkernel remember TEXT"), "."])));
+    const [file, now] = await Promise.all([ask("read", { path }, view.signal), ask("list", { path }, view.signal)]);
+    const entries = now.entries.filter((e) => e.path === path).sort((a, b) => a.line - b.line);
+    fill(room, card(null, h("header", {}, h("h2", { class: "path" }, path), h("span", { class: "hint" }, num(entries.length), entries.length === 1 ? " note" : " notes")), file.text ? lines(file.text, entries, path, { view, changed }) : empty(file.detail || "There is no such file.")));
+  };
+  // changed says what was changed, with the way back, and shows the file as it is now.
+  async function changed(e, what) {
+    fill(done, h("p", {}, e.edit ? what : "It says that already; nothing was changed.", " ", e.path && h("a", { href: address(e.path, e.end_line ? e.line : 0) }, e.path + (e.end_line ? ":" + e.line : "")), " ", e.edit && h("button", { type: "button", onclick: () => undo(e.edit) }, "Undo"), e.masked > 0 && ` ${num(e.masked)} secrets were masked.`));
+    await draw();
   }
+  async function undo(edit) {
+    try {
+      const u = await send("undo", { edit });
+      fill(done, h("p", {}, `Taken back: ${u.files.join(", ")} is what it was.`));
+      await draw();
+    } catch (err) {
+      fill(done, h("p", { class: "bad" }, err.message));
+    }
+  }
+  function adding(path) {
+    if (!mayWrite) return h("p", { class: "hint" }, "This window only reads. Start ", h("code", {}, "memkernel ui"), " at a terminal, or with ", h("code", {}, "--write"), ", to add and edit notes here.");
+    const text = h("textarea", { rows: 2, name: "text", "aria-label": "A new note", placeholder: "A note that agents should know, such as: we deploy on Thursdays", required: true });
+    const own = ["MEMORY.md", ...(path.startsWith("memory/") ? [path] : [])];
+    const to = h("select", { name: "to", "aria-label": "File of the note" }, h("option", { value: "" }, "today's log"), own.map((p) => h("option", { value: p, selected: p === path }, p)));
+    return h("form", { class: "card add", onsubmit: async (e) => {
+      e.preventDefault();
+      try {
+        const d = await send("remember", { text: text.value, path: to.value });
+        text.value = "";
+        await changed(d, d.duplicate ? "It was there already:" : "Added to");
+      } catch (err) {
+        fill(done, h("p", { class: "bad" }, err.message));
+      }
+    } }, text, h("div", { class: "acts" }, h("label", {}, "to ", to), h("button", { class: "main" }, "Add a note")));
+  }
+  await draw();
+  const wanted = Number(view.query.get("line"));
+  if (wanted) requestAnimationFrame(() => {
+    const el = [...room.querySelectorAll("[data-line]")].filter((x) => Number(x.dataset.line) <= wanted).pop();
+    el?.classList.add("wanted");
+    el?.scrollIntoView({ block: "center" });
+  });
 }
 
-function entries(file, view) {
-  let trail = "";
-  const out = [];
-  for (const e of file.entries) {
-    const t = e.trail.join(" › ");
-    if (t !== trail) out.push(h("h3", {}, t));
-    trail = t;
-    const more = h("div", { class: "more" });
-    const meta = [e.date && !e.text.includes(e.date) && h("span", {}, e.date), e.tags.map((t) => badge(t, "tag")), e.state && badge(e.state, "warn"), e.from.map((r) => h("span", {}, "from ", h("code", {}, r))), e.supersedes.map((r) => h("span", {}, "supersedes ", h("code", {}, r)))].flat().filter(Boolean);
-    out.push(h("div", { class: "entry" + (e.state ? " s-" + e.state : "") }, h("span", { class: "n line" }, num(e.line)), h("div", {}, h("p", { class: "said" }, e.text.replace(/^[-*] /, "")), meta.length > 0 && h("p", { class: "meta" }, meta)),
-      h("div", { class: "acts" }, h("button", { type: "button", class: "quiet", "aria-label": "why line " + e.line, onclick: () => why(more, file.path, e.line, view) }, "why"), h("button", { type: "button", class: "quiet", "aria-label": "history of line " + e.line, onclick: () => past(() => more, file.path, e.line, view) }, "history")), more));
+// lines shows a file: its notes each in a row, and what is between them.
+function lines(text, entries, path, c) {
+  const all = text.split("\n"), out = [], at = new Map(entries.map((e) => [e.line, e]));
+  for (let n = 1; n <= all.length; n++) {
+    const e = at.get(n), l = all[n - 1];
+    if (e) {
+      out.push(entry(e, path, c));
+      n = Math.max(e.end_line, n);
+    } else if (/^#{1,6} /.test(l)) out.push(h("h3", { "data-line": n }, l.replace(/^#+ /, "")));
+    else if (l.trim() && !/^<!--.*-->$/.test(l.trim()) && !/^(-{3,}|={3,})$/.test(l.trim())) out.push(h("div", { class: "entry plain-line", "data-line": n }, h("span", { class: "n line" }, num(n)), h("div", { class: "entry-text" }, md(l))));
   }
   return h("div", { class: "entries" }, out);
 }
 
-async function tryTo(el, view, make) {
+function entry(e, path, c) {
+  const said = h("div", { class: "entry-text" }, md(e.text)), more = h("div", { class: "more" }), acts = h("div", { class: "acts" });
+  const el = h("div", { class: "entry", "data-line": e.line }, h("span", { class: "n line" }, num(e.line)), h("div", {}, said, e.by !== "person" && h("p", { class: "meta" }, `by ${author[e.by] || e.by}, ${e.date}`)), acts, more);
+  const button = (name, act) => h("button", { type: "button", class: "quiet", "aria-label": `${name} line ${e.line}`, onclick: act }, name);
+  const change = async (text, what) => {
+    try {
+      await c.changed(await send("edit", { path, line: e.line, end_line: e.end_line, text, was: e.text }), what);
+    } catch (err) {
+      fill(trouble, h("p", { class: "bad" }, err.message), err.status === 409 && h("p", {}, "What you wrote is still here; copy what you need, then ", h("a", { href: address(path, e.line) + "&again=" + Date.now() }, "load the file as it is now"), "."));
+    }
+  };
+  const trouble = h("div", { role: "alert" });
+  const edit = () => {
+    const text = h("textarea", { rows: Math.min(Math.max(Math.ceil(e.text.length / 80), 2), 12), "aria-label": "Line " + e.line }, e.text);
+    fill(more, h("form", { class: "add", onsubmit: (ev) => {
+      ev.preventDefault();
+      if (text.value.trim()) change(text.value, "Changed");
+    }, onkeydown: (ev) => ev.key === "Escape" && fill(more) }, text, h("div", { class: "acts" }, h("button", { type: "button", onclick: () => fill(more) }, "Cancel"), h("button", { class: "main" }, "Save")), trouble));
+    text.focus();
+  };
+  const forget = () => {
+    const yes = h("button", { type: "button", class: "main", onclick: () => change("", "Took the note out of") }, "Forget it");
+    fill(more, h("p", {}, "Take this note out of memory? Undo brings it back. ", yes, " ", h("button", { type: "button", onclick: () => fill(more) }, "Keep it")), trouble);
+    yes.focus();
+  };
+  fill(acts, mayWrite && [button("Edit", edit), button("Forget", forget)], button("Why", () => why(more, path, e.line, c.view)), button("History", () => past(more, path, e.line, c.view)));
+  return el;
+}
+
+async function tryTo(el, make) {
   fill(el, h("p", { class: "hint" }, "…"));
   try {
     fill(el, await make());
@@ -53,17 +129,29 @@ async function tryTo(el, view, make) {
 
 const row = (name, ...value) => h("div", {}, h("dt", {}, name), h("dd", {}, value));
 
-const why = (el, path, line, view) => tryTo(el, view, async () => {
+// ref is a source, as a link where it is a place of a file.
+function ref(r) {
+  const m = r.match(/^(.+\.md)(?:#L|:)(\d+)/);
+  return m ? h("a", { href: address(m[1], m[2]) }, r) : r;
+}
+
+const quoted = (s) => h("p", {}, ref(s.ref), s.text && [": “", s.text, "”"]);
+
+const why = (el, path, line, view) => tryTo(el, async () => {
   const g = await ask("why", { entry: path + ":" + line }, view.signal);
-  const shown = Object.entries(g).filter(([k, v]) => !["schema", "text", "path", "line", "end_line", "place"].includes(k) && v !== "" && v !== null && !(Array.isArray(v) && !v.length) && typeof v !== "object");
-  return h("dl", { class: "facts" }, shown.map(([k, v]) => row(k.replaceAll("_", " "), typeof v === "number" ? num(Math.round(v * 100) / 100) : String(v))),
-    Object.entries(g).filter(([, v]) => Array.isArray(v) && v.length && typeof v[0] === "string").map(([k, v]) => row(k.replaceAll("_", " "), v.join(", "))));
+  const writers = { hand: "a person, by hand", person: "a person", agent: "an agent", upkeep: "memkernel's upkeep", tool: "an agent, by a tool" };
+  return h("dl", { class: "facts why" },
+    row("Written by", writers[g.written_by] || g.written_by || "a person, as far as is known", g.date && `, ${g.date}`),
+    row("Comes from", g.from.length ? g.from.map(quoted) : g.run ? "the curation below" : "this line itself: nothing else is recorded"),
+    row("Replaced", g.replaced.length ? g.replaced.map(quoted) : "no earlier note"), row("Replaced by", g.superseded_by ? ref(g.superseded_by) : "nothing: it holds"),
+    g.run && row("Chosen", `${g.run_day}, in ${g.run}: ${g.why.join(", ")}`), g.days.length > 0 && row("Said again", g.days.join(", ")), g.sessions > 0 && row("Noted in", `${num(g.sessions)} sessions`),
+    row("Recalled", g.recalled ? `for ${num(g.recalled)} prompts; then named in ${num(g.named)}` : "for no prompt that is kept"));
 });
 
-const past = (at, path, line, view) => tryTo(at(), view, async () => versions(await ask("history", { path, line: line || "", limit: 12 }, view.signal)));
+const past = (at, path, line, view) => tryTo(at, async () => versions(await ask("history", { path, line: line || "", limit: 12 }, view.signal), view));
 
-function versions(d) {
-  return [h("p", { class: "hint" }, `${num(d.total)} versions`), h("ol", { class: "versions" }, d.versions.map((v) => h("li", {}, h("header", {}, when(v.time), badge(v.event, "tag"), h("span", {}, v.origin || "nobody knows who"), v.run && h("code", {}, v.run), (v.added || v.removed) ? h("span", { class: "n" }, "+", num(v.added), " −", num(v.removed)) : null),
+function versions(d, view) {
+  return [h("p", { class: "hint" }, `${num(d.total)} ${d.total === 1 ? "version" : "versions"}, the newest first`), h("ol", { class: "versions" }, d.versions.map((v) => h("li", {}, h("header", {}, when(v.time), badge(v.event, "tag"), h("span", {}, v.origin || "nobody knows who"), v.run && h("code", {}, v.run), (v.added || v.removed) ? h("span", { class: "n" }, "+", num(v.added), " −", num(v.removed)) : null),
     v.diff ? diff(v.diff) : v.text && h("pre", { class: "text", tabindex: "0" }, v.text))))];
 }
 
@@ -72,31 +160,28 @@ function diff(text) {
 }
 
 async function search(at, view) {
-  const input = h("input", { type: "search", name: "q", value: view.query.get("q") || "", placeholder: "when do we deploy", "aria-label": "What memory has on" });
-  const found = h("div", { role: "status", class: "rows" });
-  const form = h("form", { class: "ask", onsubmit: (e) => {
-    e.preventDefault();
-    view.go("/memory/search?q=" + encodeURIComponent(input.value));
-  } }, input, h("button", {}, "Search"));
-  fill(at, card(null, form), found);
-  const q = view.query.get("q");
-  if (q) await tryTo(found, view, async () => hits(await ask("search", { q, n: 12 }, view.signal)));
+  const q = view.query.get("q"), source = view.query.get("in") || "memory", found = h("div", { role: "status", class: "rows" });
+  const where = (v) => "/memory/search?in=" + v + "&q=" + encodeURIComponent(q);
+  if (!q) return fill(at, empty("Type a question above."));
+  fill(at, tabsOf("Where", source, [["memory", "In notes", where("memory")], ["sessions", "In past sessions", where("sessions")]]), found);
+  await tryTo(found, async () => hits(await ask("search", { q, n: 12, source }, view.signal)));
 }
 
 function hits(d) {
   const way = [["asked", d.query], d.also_asked?.length && ["also asked, as memory spells it", d.also_asked.map((a) => `${a.typed}: ${a.asked.join(", ")}`).join("; ")], ["signals", d.mode === "hybrid" ? "words and meaning" : d.mode === "vector" ? "meaning" : "words"],
     ["fused", d.mode === "hybrid" ? "the weighted mean of both, by age" : "one signal alone, by age"], ["diversity", d.results.some((r) => r.parts.similarity) ? "what repeats a hit above comes later" : "nothing repeats"], ["packed", `${num(d.results.length)} places`], ["came to", d.reason.toLowerCase().replaceAll("_", " ")], d.detail && ["detail", d.detail],
     d.behind && ["the index is behind by", num(d.behind.files) + " files"], d.weak && ["all in all", "likely beside the question"]].filter(Boolean);
-  return [card("The question's way", h("dl", { class: "facts wide" }, way.map(([k, v]) => row(k, v)))),
-    ...d.results.map((r, i) => card(null, h("header", {}, h("span", { class: "n rank" }, i + 1), h("a", { href: "/memory?path=" + encodeURIComponent(r.path) }, h("code", {}, r.citation)), r.trail?.length > 0 && r.trail.join() !== r.date && h("span", { class: "hint" }, r.trail.join(" › ")), r.date && h("span", { class: "hint" }, r.date), badge(percent(r.score), r.score >= 0.5 ? "good" : "", "the chance that it answers"), r.superseded_by && badge("superseded by " + r.superseded_by, "warn")),
-      h("pre", { class: "text", tabindex: "0" }, lines(r)), signals(r.parts))),
-    !d.results.length && empty("Nothing was found.", d.detail)];
+  return [h("p", { class: "hint" }, d.results.length ? `${num(d.results.length)} places, the best first.` : "", d.weak && " They are likely beside the question."),
+    ...d.results.map((r, i) => card(null, h("header", {}, h("span", { class: "n rank" }, i + 1), h("a", { href: r.source === "sessions" ? null : address(r.path, r.start_line) }, h("code", {}, r.citation)), r.trail?.length > 0 && r.trail.join() !== r.date && h("span", { class: "hint" }, r.trail.join(" › ")), r.date && h("span", { class: "hint" }, r.date), badge(percent(r.score), r.score >= 0.5 ? "good" : "", "the chance that it answers"), r.superseded_by && badge("superseded by " + r.superseded_by, "warn")),
+      quote(r), h("details", {}, h("summary", {}, "signals"), signals(r.parts)))),
+    !d.results.length && empty("Nothing was found.", d.detail),
+    h("details", { class: "card" }, h("summary", {}, "How it was searched"), h("dl", { class: "facts wide" }, way.map(([k, v]) => row(k, v))))];
 }
 
-// lines are all that a place has to say, in the order of its file.
-function lines(r) {
+// quote is all that a place says, in the order of its file.
+function quote(r) {
   const runs = [{ start_line: r.start_line, text: r.snippet }, ...(r.more || [])].sort((a, b) => a.start_line - b.start_line);
-  return runs.flatMap((run) => run.text.replace(/\n$/, "").split("\n").map((l, i) => h("span", {}, h("span", { class: "no", "aria-hidden": "true" }, run.start_line + i), l + "\n")));
+  return h("div", { class: "entries" }, runs.flatMap((run) => run.text.replace(/\n$/, "").split("\n").map((l, i) => l.trim() && h("div", { class: "entry plain-line" }, h("span", { class: "n line" }, run.start_line + i), h("div", { class: "entry-text" }, md(l))))));
 }
 
 function signals(p) {
@@ -110,28 +195,27 @@ const severity = { error: "poor", warning: "warn", warn: "warn", note: "", ok: "
 
 async function audit(at, view) {
   fill(at, card(null, h("p", { class: "hint" }, "reading…")));
-  await tryTo(at, view, async () => {
+  await tryTo(at, async () => {
     const d = await ask("audit", {}, view.signal);
-    const place = (p) => h("a", { href: "/memory?path=" + encodeURIComponent(p.path) }, p.path + (p.start_line ? ":" + p.start_line : ""));
+    const place = (p) => h("a", { href: address(p.path, p.start_line) }, p.path + (p.start_line ? ":" + p.start_line : ""));
     return [card(d.clean ? "Nothing is to be done" : `${num(d.findings.length)} findings`, h("p", { class: "hint" }, `${num(d.files)} files, ${num(d.entries)} entries, ${num(d.checks.length)} checks`),
-      d.findings.length > 0 && table(["", "where", "what", "way out"], d.findings.slice(0, 300).map((f) => [badge(f.check.replaceAll("_", " "), severity[f.severity] ?? "warn"), h("span", {}, f.path && place(f), f.others.slice(0, 3).map((o) => [" ", place(o)])), f.what, h("span", { class: "hint" }, f.hint)]), { label: "findings", class: "prose" })),
+      d.findings.length > 0 && table(["", "where", "what", "way out"], d.findings.slice(0, 300).map((f) => [badge(f.check.replaceAll("_", " "), severity[f.severity] ?? "warn"), h("span", {}, f.path && place(f), f.others.slice(0, 3).map((o) => [" ", place(o)])), f.what, copied(f.hint)]), { label: "findings", class: "prose" })),
     card("Checks", table(["check", "holds if nothing is found", "#findings"], d.checks.map((c) => [c.id.replaceAll("_", " "), c.title, c.skipped ? c.skipped : num(c.findings)]), { label: "checks", class: "prose" }))];
   });
 }
 
-async function nights(at, view) {
-  const write = document.body.dataset.write === "true";
-  const result = h("p", { role: "status" }), room = h("div");
-  const undo = h("button", { type: "button", onclick: async () => {
-    if (!confirm("Take back the last pruning or change by hand? Its files become what they were.")) return;
+async function changes(at, view) {
+  const result = h("div", { role: "status", class: "done" }), room = h("div");
+  const path = view.query.get("path") || "MEMORY.md";
+  const undo = h("button", { type: "button", class: "main", onclick: async () => {
     try {
       const u = await send("undo");
-      fill(result, `${u.edit} was taken back: ${u.files.join(", ")}`);
-      past(() => room, "MEMORY.md", 0, view);
+      fill(result, h("p", {}, `${u.edit} was taken back: ${u.files.join(", ")} is what it was.`));
     } catch (err) {
-      fill(result, h("span", { class: "bad" }, err.message));
+      fill(result, h("p", { class: "bad" }, err.message));
     }
-  } }, "Take back the last change");
-  fill(at, card("What became of MEMORY.md", h("p", { class: "hint" }, "Each version against the one before, as far as nightly runs and git know it."), write ? undo : h("p", { class: "hint" }, "memkernel ui --write can take the last change back here."), result, room));
-  await past(() => room, "MEMORY.md", 0, view);
+    past(room, path, 0, view);
+  } }, "Undo the last change");
+  fill(at, mayWrite && h("p", {}, undo, h("span", { class: "hint" }, " takes back the newest change by hand or of the nightly upkeep, whatever file it was in.")), result, card("What became of " + path, room));
+  await past(room, path, 0, view);
 }

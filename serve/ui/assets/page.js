@@ -7,14 +7,13 @@ export async function show(at, view, id, n, page) {
   const d = await ask("page", { session: id, call: n, page, ...plan }, view.signal);
   const call = (c) => h("a", { href: `/s/${id}/c/${c}${q}` }, num(c));
   fill(at,
-    h("div", { class: "title" }, h("h1", {}, d.tool || d.type || "page", d.path && h("span", { class: "path" }, d.path)), h("code", {}, d.page), h("a", { href: `/s/${id}/c/${n}${q}` }, "call ", num(n)), h("a", { href: `/s/${id}${q}` }, "the session")),
+    h("div", { class: "title" }, h("h1", {}, d.tool || d.type || "page", d.path && h("span", { class: "path" }, d.path)), h("code", {}, d.page), h("a", { href: `/s/${id}/c/${n}${q}` }, "call ", num(n)), h("a", { href: `/s/${id}/numbers${q}` }, "the numbers")),
     d.reason !== "OK" && h("p", { class: "bad" }, d.reason.toLowerCase().replaceAll("_", " ")),
     tiles(tile("type", d.type || "–"), tile("size", bytes(d.bytes || d.levels[0]?.bytes || 0)), tile("came", d.life[0] ? "call " + num(d.life[0].call) : "–", when(d.created)), tile("never below", d.floor || "–"), tile("pin", d.pin || "none"),
-      tile("last used", d.last_access ? "call " + num(d.last_access.call) : "–", d.last_access?.how), tile("secrets masked", num(d.masked)), tile("to make it again", d.recompute_cost == null ? "can't be" : num(d.recompute_cost) + " calls")),
+      tile("secrets masked", num(d.masked))),
     card("Its life", d.life.length ? [life(d), table(["#from call", "level", "#tokens", "why"], d.life.map((s) => [call(s.call), badge(s.level, "l-" + s.level), num(s.tokens), s.why]), { label: "its life" })] : empty("It never stood in a prompt.")),
     card("Levels side by side", h("div", { class: "beside" }, d.levels.map((l) => h("article", { class: l.shown ? "is" : "" }, h("header", {}, badge(l.level, "l-" + l.level), h("span", { class: "n" }, num(l.tokens), " tokens"), l.shown && h("span", { class: "hint" }, "stands so at call ", num(n))),
-      h("pre", { class: "text", tabindex: "0" }, l.text), new Blob([l.text]).size < l.bytes && h("p", { class: "hint" }, bytes(l.bytes), " in all"))))),
-    card("Who names it", d.cited.length ? table(["#call", "by", "text"], d.cited.map((c) => [call(c.call), c.by, h("span", { class: "begin" }, c.text)]), { label: "who names it" }) : h("p", { class: "hint" }, "No answer names its id, or its path.")));
+      h("pre", { class: "text", tabindex: "0" }, l.text), new Blob([l.text]).size < l.bytes && h("p", { class: "hint" }, bytes(l.bytes), " in all"))))));
 }
 
 function life(d) {

@@ -1,6 +1,8 @@
 // One session: all its calls, what stood in their prompts, what was billed, what it cost.
-import { h, fill, ask, watch, tiles, tile, badge, num, short, usd, cents, percent, when, table, card, colour, regionNames, kindNames, cacheNames, selector, tabs } from "./lib.js";
+import { h, fill, ask, watch, tiles, tile, badge, num, short, usd, cents, percent, when, table, card, colour, regionNames, kindNames, cacheNames, selector, tabs, ago } from "./lib.js";
 import { Plots } from "./charts.js";
+import { title } from "./talk.js";
+import { compare } from "./economics.js";
 
 const settings = ["window", "economy", "resolver", "model"];
 
@@ -8,13 +10,13 @@ export async function show(at, view, id) {
   const plan = Object.fromEntries(settings.filter((k) => view.query.has(k)).map((k) => [k, view.query.get(k)]));
   const asked = { session: id, ...plan };
   let doc = await ask("session", asked, view.signal);
-  view.title(doc.name);
+  view.title("Numbers of " + (doc.prompt || doc.name));
   const head = h("div", { class: "rows" }), trail = h("div", { class: "marks" });
   let stretch = [Number(view.query.get("from")) || 0, Number(view.query.get("to")) || 0];
   const address = (more) => {
     const q = new URLSearchParams({ ...plan, ...(stretch[1] ? { from: stretch[0], to: stretch[1] } : {}), ...more });
     for (const [k, v] of [...q]) if (v === "") q.delete(k);
-    return "/s/" + id + (q.size ? "?" + q : "");
+    return "/s/" + id + "/numbers" + (q.size ? "?" + q : "");
   };
   const callAddress = (n) => `/s/${id}/c/${n}` + (Object.keys(plan).length ? "?" + new URLSearchParams(plan) : "");
   const plots = new Plots(view.signal, {
@@ -57,7 +59,7 @@ export async function show(at, view, id) {
     stacked: t.cost_usd.some((v) => v) ? [{ label: t.count.some((n) => n > 1) ? "mean of the calls" : "cost", values: t.cost_usd.map((v, i) => (v ?? 0) / t.count[i]), colour: colour("carry") }] : [],
   }));
   const calls = callList(view, asked, callAddress);
-  const drawHead = () => fill(head, title(doc, plan, (k, v) => view.go("/s/" + id + query({ ...plan, [k]: v }))), figures(doc));
+  const drawHead = () => fill(head, title(doc, "numbers"), settingsOf(doc, plan, (k, v) => view.go("/s/" + id + "/numbers" + query({ ...plan, [k]: v }))), figures(doc));
 
   let loading, again = false;
   async function load() {
@@ -87,7 +89,7 @@ export async function show(at, view, id) {
   drawHead();
   fill(at, head, h("div", { class: "bar-of" }, h("p", { class: "keys" }, h("span", {}, "Drag over a plot to look closer, click to open a call."), h("span", { class: "cut" }, "cut"), h("span", { class: "compaction" }, "the host's own compaction"), h("span", { class: "colder" }, "cold cache"), h("span", { class: "fault" }, "fault")), reset),
     h("div", { class: "charts" }, holds.el, bills.el, costs.el, each.el), h("div", { class: "two" }, card("What happened", trail), calls.el),
-    card("The same in a terminal", h("pre", { class: "command", tabindex: "0" }, doc.command)));
+    doc.source === "transcript" && compare(id, plan, view), card("The same in a terminal", h("pre", { class: "command", tabindex: "0" }, command(doc, plan))));
   requestAnimationFrame(load);
   let seen = JSON.stringify([doc.head.planned, doc.head.done, doc.head.without_usd]);
   watch("live", asked, view.signal, (d) => {
@@ -99,17 +101,22 @@ export async function show(at, view, id) {
   });
 }
 
+// command prints the same figures.
+function command(doc, plan) {
+  if (doc.source === "kept") return "memkernel stats --session " + doc.name;
+  const flag = (name, v) => (v ? ` --${name} ${v}` : "");
+  return `memkernel replay -t ${doc.path} --policy memkernel,append-late` + flag("context-window", plan.window || doc.plan.context_window) + flag("model", plan.model || doc.plan.model) + flag("economy", plan.economy || doc.plan.economy) + flag("resolver", plan.resolver || doc.plan.resolver);
+}
+
 const query = (all) => {
   const q = new URLSearchParams(Object.entries(all).filter(([, v]) => v !== ""));
   return q.size ? "?" + q : "";
 };
 
-function title(doc, plan, set) {
-  const h1 = h("h1", { title: doc.path || doc.name }, doc.name);
-  return h("div", { class: "title" }, h1, doc.live && badge("live", "on"), h("span", { class: "hint" }, doc.head.model),
-    doc.source === "transcript" && h("form", { class: "plan", "aria-label": "How it is planned" },
-      selector("window", plan.window || "", [["", "as set"], ["64000", "64k"], ["128000", "128k"], ["200000", "200k"], ["400000", "400k"], ["1000000", "1M"]], (v) => set("window", v)),
-      selector("economy", plan.economy || "", [["", "as set"], ["save", "save"], ["balanced", "balanced"], ["keep", "keep"]], (v) => set("economy", v))));
+function settingsOf(doc, plan, set) {
+  return doc.source === "transcript" && h("form", { class: "plan", "aria-label": "How it is planned" },
+    selector("window", plan.window || "", [["", "as set"], ["64000", "64k"], ["128000", "128k"], ["200000", "200k"], ["400000", "400k"], ["1000000", "1M"]], (v) => set("window", v)),
+    selector("economy", plan.economy || "", [["", "as set"], ["save", "save"], ["balanced", "balanced"], ["keep", "keep"]], (v) => set("economy", v)));
 }
 
 function figures(doc) {
@@ -120,7 +127,7 @@ function figures(doc) {
     tile(head.simulated ? "with memkernel, simulated" : "billed", usd(head.cost_usd)),
     tile(head.simulated ? "append-late, simulated" : "without memkernel, about", head.without_usd == null ? "…" : usd(head.without_usd), saved != null && h("span", { class: saved < 0 ? "good" : "poor" }, percent(saved, true))),
     doc.recorded && tile("billed to the host, input", doc.recorded.calls ? usd(doc.recorded.cost_usd) : "no bill", doc.recorded.calls ? `${num(doc.recorded.calls)} calls` : ""),
-    tile("cuts", num(head.cuts)), tile("cold calls", num(head.cold_calls)), tile("host compactions", num(head.host_compactions)), tile("faults", num(head.faults)))];
+    head.warm_until && tile("cache", new Date(head.warm_until) > Date.now() ? "warm" : "cold", (new Date(head.warm_until) > Date.now() ? "until " : "since ") + ago(head.warm_until).replace(" ago", "")), tile("cuts", num(head.cuts)), tile("cold calls", num(head.cold_calls)), tile("host compactions", num(head.host_compactions)), tile("faults", num(head.faults)))];
 }
 
 const markNames = { cut: "cut", compaction: "host compaction", cold: "cold cache", fault: "fault", unplanned: "not planned" };
@@ -144,8 +151,9 @@ function callList(view, asked, address) {
   const get = (p) => {
     if (!pages.has(p)) {
       pages.set(p, null);
-      ask("calls", { ...asked, from: p * page + 1, limit: page }, view.signal).then((d) => {
-        pages.set(p, d.calls);
+      ask("timeline", { ...asked, from: p * page + 1, to: (p + 1) * page, points: page }, view.signal).then((t) => {
+        const [read, write, uncached] = t.cache.map((c) => c.tokens);
+        pages.set(p, t.first.map((call, i) => ({ call, time: t.time[i], read: read[i], write: write[i], uncached: uncached[i], cost: t.cost_usd[i], sum: t.running_usd[i], without: t.without_usd[i], marks: t.marks.filter((m) => m.call === call) })));
         drawn = "";
         draw();
       }, () => pages.delete(p));
@@ -166,9 +174,9 @@ function callList(view, asked, address) {
   }
   function row(c, i) {
     if (!c) return h("tr", { "aria-rowindex": i + 2 }, h("td", { class: "n" }, num(i + 1)), h("td", { colspan: head.length - 1, class: "hint" }, "…"));
-    const marks = [c.cut && badge("cut: " + c.cut, "cut"), c.host_compaction && badge("host compaction", "warn"), c.cold && !c.cut && badge("cold", "cold"), c.faults > 0 && badge(num(c.faults) + " faults", "poor"), c.unplanned && badge(c.unplanned, "poor")];
+    const marks = c.marks.map((m) => badge(m.kind === "cut" ? "cut: " + m.detail : m.kind === "unplanned" ? m.detail : markNames[m.kind] || m.kind, { cut: "cut", compaction: "warn", cold: "cold" }[m.kind] || "poor", m.detail));
     return h("tr", { "aria-rowindex": i + 2 }, h("td", { class: "n" }, h("a", { href: address(c.call) }, num(c.call))), h("td", {}, when(c.time)),
-      [c.input_tokens, c.cache_read_tokens, c.cache_write_tokens, c.uncached_tokens].map((v) => h("td", { class: "n" }, num(v))), h("td", { class: "n" }, cents(c.cost_usd)), [c.running_usd, c.without_usd].map((v) => h("td", { class: "n" }, v == null ? "–" : "$" + v.toFixed(2))), h("td", {}, marks));
+      [c.read + c.write + c.uncached, c.read, c.write, c.uncached].map((v) => h("td", { class: "n" }, num(v))), h("td", { class: "n" }, cents(c.cost)), [c.sum, c.without].map((v) => h("td", { class: "n" }, v == null ? "–" : "$" + v.toFixed(2))), h("td", {}, marks));
   }
   box.addEventListener("scroll", draw, { passive: true });
   new ResizeObserver(draw).observe(box);
@@ -178,7 +186,7 @@ function callList(view, asked, address) {
       if (n !== total) for (const p of [...pages.keys()]) if ((p + 1) * page > Math.min(n, total)) pages.delete(p);
       total = n;
       drawn = "";
-      if (pages.size && pages.get(0)?.some((c) => c.without_usd == null)) pages.clear();
+      if (pages.size && pages.get(0)?.some((c) => c.without == null)) pages.clear();
       draw();
     },
   };

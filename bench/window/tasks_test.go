@@ -1,0 +1,187 @@
+package window
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/memkernel/memkernel/kernel/api"
+	"github.com/memkernel/memkernel/serve/ui"
+)
+
+// click clicks the first element that has a text, among those of a selector.
+func (b *browser) click(selector, text string) {
+	b.t.Helper()
+	find := fmt.Sprintf(`Array.from(document.querySelectorAll(%q)).find(e => e.checkVisibility() && e.textContent.includes(%q))`, selector, text)
+	b.see(find)
+	told[bool](b, find+".click() === undefined")
+}
+
+// write puts a text into a field, as a person does.
+func (b *browser) write(selector, text string) {
+	b.t.Helper()
+	b.see(fmt.Sprintf("document.querySelector(%q)", selector))
+	told[bool](b, fmt.Sprintf(`(e => { e.value = %q; e.dispatchEvent(new Event("input", {bubbles: true})); return true; })(document.querySelector(%q))`, text, selector))
+}
+
+// text is what an element shows.
+func (b *browser) text(selector string) string {
+	b.t.Helper()
+	return told[string](b, fmt.Sprintf("document.querySelector(%q)?.innerText ?? ''", selector))
+}
+
+// A person who has the address alone finds a session by what was asked, reads its third prompt
+// and the answer, and a result whole that memkernel would have shortened.
+func TestReadsWhatWasSaid(t *testing.T) {
+	b := open(t)
+	s := window(t, workspace(t), ui.Options{Plan: ui.Plan{Window: 128_000, Resolver: "memory_get"}}, filepath.Join(root, "testdata/session.jsonl"), filepath.Join(root, "testdata/workspace"))
+	b.size(1280, false)
+	b.enter(s)
+	b.see(`document.querySelector(".asked a b")?.textContent.startsWith("Two sailings were oversold")`)
+	b.write(".only input", "oversold claude monday 2026-03-09")
+	b.see(`document.querySelectorAll(".asked a").length === 1`)
+	b.write(".only input", "codex oversold")
+	b.see(`document.querySelectorAll(".asked a").length === 0`)
+	b.write(".only input", "")
+	if row := b.text(".asked li"); !strings.Contains(row, "Claude Code") || !strings.Contains(row, "2026-03-09") || !strings.Contains(row, "17 prompts") {
+		t.Errorf("the row says %q", row)
+	}
+	b.sample("session")
+	b.click(".asked a", "Two sailings")
+	b.see(`document.querySelector(".facts-line")?.textContent.includes("did not plan")`)
+	b.click(".outline a", "Let's build offers")
+	b.see(`document.activeElement.innerText.startsWith("Prompt 3")`)
+	third := told[string](b, `document.activeElement.innerText`)
+	answer := told[string](b, `(e => { while (e && !e.classList.contains("k-answer")) e = e.nextElementSibling; return e.innerText; })(document.activeElement)`)
+	if !strings.Contains(third, "the first waitlist entry that fits") || len(answer) < 40 || strings.Contains(answer, "{") {
+		t.Errorf("the third prompt: %q, its answer: %q", third, answer)
+	}
+	b.click(".k-call summary:has(.badge.level)", "")
+	b.see(`document.querySelector(".k-call details[open] .hint")?.textContent.includes("in later prompts")`)
+	b.see(`document.querySelector(".k-call details[open] pre")`)
+	whole := `document.querySelector(".k-call details[open] .whole-of")`
+	if told[bool](b, "!!"+whole) {
+		told[bool](b, whole+".click() === undefined")
+		b.see("!" + whole)
+	}
+	b.shoot("said-open", false)
+	b.calm("what was said")
+}
+
+// A prompt that hooks added to says what, and the place leads to the line in memory.
+func TestRecalledLeadsToMemory(t *testing.T) {
+	b := open(t)
+	dir := workspace(t)
+	s := window(t, dir, ui.Options{})
+	b.size(1280, false)
+	base := b.enter(s)
+	b.visit(base, "/memory?path=memory%2Fdeployments.md&line=17", `document.querySelector(".wanted")`)
+	want := strings.Split(read(t, filepath.Join(dir, "memory/deployments.md")), "\n")[16]
+	if got := b.text(".wanted"); !strings.HasPrefix(got, "17") || len(want) < 20 || !strings.Contains(got, strings.TrimLeft(want, "- 0123456789.")[:15]) {
+		t.Errorf("line 17 is %q, shown is %q", want, got)
+	}
+	b.visit(base, "/memory", `document.querySelector(".ask input")`)
+	b.write(".ask input", "when do we deploy")
+	told[bool](b, `document.querySelector(".ask").requestSubmit() === undefined`)
+	b.see(`document.querySelector("header a code")`)
+	b.click("header a", ".md#L")
+	b.see(`document.querySelector(".entries .wanted")`)
+	if told[bool](b, `!!document.querySelector(".add")`) {
+		t.Error("a window that only reads offers to write")
+	}
+	b.calm("memory")
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// A person adds a note, edits a line of MEMORY.md, takes it back, and is told if somebody else
+// changed the line meanwhile: nothing that they wrote is lost.
+func TestWritesMemory(t *testing.T) {
+	b := open(t)
+	dir := workspace(t)
+	memory := filepath.Join(dir, "MEMORY.md")
+	s := window(t, dir, ui.Options{Voice: api.VoicePerson})
+	b.size(1280, false)
+	base := b.enter(s)
+	before := read(t, memory)
+	b.visit(base, "/memory", `document.querySelector(".entry")`)
+	b.write(".add textarea", "Staging listens on port 8081.")
+	b.click(".add button", "Add a note")
+	b.see(`document.querySelector(".done")?.innerText.includes("Added")`)
+	if !strings.Contains(read(t, memory), "- Staging listens on port 8081.") {
+		t.Errorf("the note is not in MEMORY.md: %s", b.text(".done"))
+	}
+	b.click(".done button", "Undo")
+	b.see(`document.querySelector(".done")?.innerText.includes("Taken back")`)
+	if read(t, memory) != before {
+		t.Error("the note was not taken back")
+	}
+	edit := `document.querySelector("[data-line='5'] .acts button").click() === undefined`
+	told[bool](b, edit)
+	b.see(`document.activeElement.tagName === "TEXTAREA"`)
+	b.write("[data-line='5'] textarea", "Production runs four processes.")
+	b.click("[data-line='5'] button", "Save")
+	b.see(`document.querySelector("[data-line='5'] .entry-text")?.innerText.includes("four processes")`)
+	edited := read(t, memory)
+	if !strings.Contains(edited, "- Production runs four processes.") {
+		t.Errorf("%s", edited)
+	}
+	b.click("[data-line='5'] button", "Why")
+	b.see(`document.querySelector("[data-line='5'] .why")?.innerText.includes("person")`)
+	b.click("[data-line='5'] button", "History")
+	b.see(`document.querySelector("[data-line='5'] .versions")?.innerText.includes("three processes")`)
+	b.shoot("memory-history", true)
+	told[bool](b, edit)
+	b.write("[data-line='5'] textarea", "Production runs five processes.")
+	if err := os.WriteFile(memory, []byte(strings.Replace(edited, "four processes", "six processes", 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b.click("[data-line='5'] button", "Save")
+	b.see(`document.querySelector("[data-line='5'] [role=alert]")?.innerText.includes("nothing was changed")`)
+	if kept := told[string](b, `document.querySelector("[data-line='5'] textarea").value`); kept != "Production runs five processes." || !strings.Contains(read(t, memory), "six processes") {
+		t.Errorf("what was typed is %q", kept)
+	}
+	b.shoot("memory-stale", false)
+	b.mu.Lock()
+	b.trouble = nil // the browser logs the refusal
+	b.mu.Unlock()
+	b.click("[data-line='5'] [role=alert] a", "load")
+	b.see(`document.querySelector("[data-line='5'] .entry-text")?.innerText.includes("six processes")`)
+	b.click("[data-line='5'] button", "Forget")
+	b.click("[data-line='5'] .more button", "Forget it")
+	b.see(`document.querySelector(".done")?.innerText.includes("Took the note out")`)
+	if strings.Contains(read(t, memory), "six processes") {
+		t.Error("the note is still there")
+	}
+	b.visit(base, "/memory/changes", `document.querySelector(".versions")`)
+	b.click("#main button", "Undo the last change")
+	b.see(`document.querySelector(".done")?.innerText.includes("taken back")`)
+	if !strings.Contains(read(t, memory), "six processes") {
+		t.Error("it was not taken back")
+	}
+	b.calm("changes")
+}
+
+// A home without sessions says what to do, and a warning says what mends it.
+func TestEmptyAndHealth(t *testing.T) {
+	b := open(t)
+	s := window(t, t.TempDir(), ui.Options{Doctor: healthy})
+	b.size(390, false)
+	base := b.enter(s)
+	b.see(`document.querySelector(".asked")?.innerText.includes("memkernel init")`)
+	b.visit(base, "/memory", `document.querySelector(".file")?.innerText.includes("memkernel remember")`)
+	b.visit(base, "/health", `document.querySelector(".sum")?.innerText.includes("1 thing needs you")`)
+	if got := b.text(".command-of code"); got != "memkernel reindex" {
+		t.Errorf("the command is %q", got)
+	}
+	b.calm("an empty home")
+}
