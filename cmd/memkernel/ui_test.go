@@ -91,7 +91,7 @@ func (o *opened) get(path string) (status int, doc map[string]any) {
 }
 
 // uiSchemas are the documents that the window alone has.
-var uiSchemas = []string{"ui_sessions", "ui_session", "ui_timeline", "ui_calls", "ui_call", "ui_whatif", "ui_page", "ui_files", "ui_file"}
+var uiSchemas = []string{"ui_sessions", "ui_session", "ui_talk", "ui_timeline", "ui_call", "ui_whatif", "ui_page"}
 
 // Every view has its data as documents of doc/schema.json.
 func TestUIDocuments(t *testing.T) {
@@ -122,10 +122,10 @@ func TestUIDocuments(t *testing.T) {
 		}
 	}
 	seen := map[string]bool{}
-	for _, path := range []string{"/api/sessions", "/api/session?session=" + id, "/api/timeline?session=" + id, "/api/calls?session=" + id, "/api/call?session=" + id + "&call=9",
-		"/api/whatif?session=" + id + "&call=9&window=40000&pin=" + url.QueryEscape("Never push."), "/api/page?session=" + id + "&call=9&page=" + page, "/api/files", "/api/file?path=MEMORY.md",
+	for _, path := range []string{"/api/sessions", "/api/session?session=" + id, "/api/timeline?session=" + id, "/api/talk?session=" + id, "/api/call?session=" + id + "&call=9",
+		"/api/whatif?session=" + id + "&call=9&window=40000&pin=" + url.QueryEscape("Never push."), "/api/page?session=" + id + "&call=9&page=" + page, "/api/list", "/api/list?path=MEMORY.md", "/api/read?path=MEMORY.md",
 		"/api/status", "/api/stats", "/api/gain", "/api/search?q=deploy", "/api/audit", "/api/why?entry=MEMORY.md:5", "/api/history?path=MEMORY.md", "/api/doctor", "/api/check",
-		"/api/replay?session=" + id + "&policies=memkernel,append-late"} {
+		"/api/replay?session=" + id} {
 		code, doc := o.get(path)
 		schema, _ := doc["schema"].(string)
 		if code != http.StatusOK {

@@ -28,14 +28,15 @@ type uiFlags struct {
 func uiVerb(a *cli.App) *cobra.Command {
 	u := &uiFlags{}
 	cmd := &cobra.Command{
-		Long: `ui opens a window on this machine: a web page that shows the sessions that are live as
-they go, every call of a session and what stood in its prompt, the prompt of a call block
-by block, with what would break and what would be if, the life of a page, memory, what
-it all costs, and whether all is well. doc/ui.md describes it.
+		Long: `ui opens a window on this machine: a web page that shows what was said in sessions, also
+while they run, what memkernel added to prompts and left out of them, what it saved, memory
+with who wrote it and why, and whether all is well. The numbers of every call are one click
+deeper. doc/ui.md describes it.
 
 It prints the address first, which lets one browser in, once; it is read by nobody else,
 and it ends with the program. Nothing is loaded from elsewhere, and nothing is sent there.
-The window reads; with --write it can take back what the last night did to memory.
+Started at a terminal, the window can add, edit and take back notes; elsewhere it reads,
+unless --write is given. --write=false only reads.
 
 Shown are the sessions of the state folder, those that the coding agents on this machine
 have recorded of this workspace, and those of each --transcript, a file or a folder.`,

@@ -173,6 +173,9 @@ func (s *Server) sessions(ctx context.Context) (*Sessions, error) {
 	}
 	out := &Sessions{Schema: "memkernel/ui_sessions/v1", Workspace: s.o.Workspace, StateDir: s.o.StateDir, Sessions: []SessionRow{}}
 	for i := range list {
+		if list[i].again {
+			continue
+		}
 		row := s.rowOf(&list[i])
 		row.bill(usage.Session(list[i].hostID()))
 		out.Sessions = append(out.Sessions, row)
@@ -460,7 +463,7 @@ func (s *Server) timelineOf(r *http.Request) (any, error) {
 		if t != nil && t.steps != nil {
 			out.Window = t.steps.Window()
 		} else if t == nil {
-			out.Regions, out.Kinds = []Series{}, []Series{} // nobody wrote them down
+			out.Regions, out.Kinds = []series{}, []series{} // nobody wrote them down
 		}
 	})
 	if err != nil {
@@ -551,8 +554,8 @@ type WhatIf struct {
 	Schema  string     `json:"schema"`
 	Session string     `json:"session"`
 	Call    int        `json:"call"`
-	Was     WhatIfSide `json:"was"`
-	Would   WhatIfSide `json:"would"`
+	Was     whatIfSide `json:"was"`
+	Would   whatIfSide `json:"would"`
 	// Plan has the settings of the requested plan. Pin is a rule that must stay.
 	Plan PlanSetting `json:"plan"`
 	Pin  string      `json:"pin"`
@@ -560,8 +563,8 @@ type WhatIf struct {
 	Changes []Change `json:"changes"`
 }
 
-// WhatIfSide is one of the two plans.
-type WhatIfSide struct {
+// whatIfSide is one of the two plans.
+type whatIfSide struct {
 	Model    string `json:"model"`
 	Window   int    `json:"context_window"`
 	Input    int    `json:"input_tokens"`
@@ -575,9 +578,9 @@ type WhatIfSide struct {
 	HighWater int      `json:"high_water_tokens"`
 }
 
-func sideOf(p *api.ContextPlan) WhatIfSide {
+func sideOf(p *api.ContextPlan) whatIfSide {
 	b := &p.Layout.Bill
-	out := WhatIfSide{Model: p.Model, Window: p.Budgets.ContextWindow, Input: b.Total(), Read: b.ReadTokens, Write: b.Write5mTokens + b.Write1hTokens, Uncached: b.UncachedTokens,
+	out := whatIfSide{Model: p.Model, Window: p.Budgets.ContextWindow, Input: b.Total(), Read: b.ReadTokens, Write: b.Write5mTokens + b.Write1hTokens, Uncached: b.UncachedTokens,
 		Cost: b.CostUSD, Faults: len(p.Faults), HighWater: p.Layout.Cut.Figures.HighWater}
 	if p.Layout.Made != nil {
 		out.Cut = p.Layout.Made.Reason
@@ -710,11 +713,11 @@ type Page struct {
 	// Calls is the number of the session's calls.
 	Calls int `json:"calls"`
 	// Levels are the page's representations.
-	Levels []PageLevel `json:"levels"`
+	Levels []pageLevel `json:"levels"`
 }
 
-// PageLevel is a representation.
-type PageLevel struct {
+// pageLevel is a representation.
+type pageLevel struct {
 	Level  pagevm.Level `json:"level"`
 	Tokens int          `json:"tokens"`
 	// Shown reports whether the page is shown at this level at this call.
@@ -787,9 +790,9 @@ func pageDocument(ctx context.Context, o *Options, k *kernel.Kernel, key, id str
 	if err != nil {
 		return nil, err
 	}
-	out := &Page{Schema: "memkernel/ui_page/v1", Page: id, Reason: c.Reason, Life: []stage{}, Levels: []PageLevel{}}
+	out := &Page{Schema: "memkernel/ui_page/v1", Page: id, Reason: c.Reason, Life: []stage{}, Levels: []pageLevel{}}
 	add := func(l pagevm.Level, text string) {
-		out.Levels = append(out.Levels, PageLevel{Level: l, Bytes: len(text), Text: o.begin(text, levelText)})
+		out.Levels = append(out.Levels, pageLevel{Level: l, Bytes: len(text), Text: o.begin(text, levelText)})
 	}
 	add(pagevm.Full, c.Text)
 	if p := c.Page; p != nil {

@@ -35,15 +35,15 @@ type Call struct {
 	Deferred   []api.Deferred `json:"deferred"`
 	Faults     []fault.Fault  `json:"faults"`
 	// Blocks are in the order of the prompt.
-	Blocks []Block `json:"blocks"`
+	Blocks []block `json:"blocks"`
 	// Changes are the pages that came, left or changed their level with this call.
 	Changes []Change `json:"changes"`
 	// Answer is the beginning of the model's answer.
 	Answer string `json:"answer"`
 }
 
-// Block is a page as a prompt shows it.
-type Block struct {
+// block is a page as a prompt shows it.
+type block struct {
 	// Role is system, user, assistant or tool.
 	Role string `json:"role"`
 	// Kind is the kind of the content, such as text, tool_use, tool_result, thinking or image. In
@@ -59,7 +59,7 @@ type Block struct {
 	Level  pagevm.Level `json:"level"`
 	Tokens int          `json:"tokens"`
 	// Levels are the page's tokens at each level, 0 for a level that the page doesn't have.
-	Levels LevelTokens `json:"level_tokens"`
+	Levels levelTokens `json:"level_tokens"`
 	// Floor is the lowest level at which the page may be shown.
 	Floor string `json:"floor"`
 	Pin   string `json:"pin"`
@@ -83,8 +83,8 @@ type Block struct {
 	Bytes int    `json:"bytes"`
 }
 
-// LevelTokens are a page's tokens at each level, 0 for a level that the page does not have.
-type LevelTokens struct {
+// levelTokens are a page's tokens at each level, 0 for a level that the page does not have.
+type levelTokens struct {
 	Full       int `json:"full"`
 	Compressed int `json:"compressed"`
 	Structured int `json:"structured"`
@@ -119,7 +119,7 @@ func clip(s string, most int) string {
 func callDocument(o *Options, plan *api.ContextPlan, n int, lives map[string][]stage) *Call {
 	out := &Call{Schema: "memkernel/ui_call/v1", Call: n + 1, Model: plan.Model, Generation: plan.Generation, Budgets: plan.Budgets,
 		Regions: plan.Regions, Layout: &plan.Layout, Retrieval: plan.Retrieval,
-		Deferred: document.List(plan.Deferred), Faults: plan.Faults, Blocks: []Block{}, Changes: []Change{}}
+		Deferred: document.List(plan.Deferred), Faults: plan.Faults, Blocks: []block{}, Changes: []Change{}}
 	rows := map[string]*paging.PageRow{}
 	for i := range plan.Table.Pages {
 		rows[plan.Table.Pages[i].ID] = &plan.Table.Pages[i]
@@ -162,11 +162,11 @@ func at(all []stage, call int) (s *stage) {
 }
 
 // blocks returns the blocks of a plan's messages, in the order of the messages.
-func blocks(o *Options, plan *api.ContextPlan, n int, lives map[string][]stage) []Block {
-	out := []Block{}
+func blocks(o *Options, plan *api.ContextPlan, n int, lives map[string][]stage) []block {
+	out := []block{}
 	for _, r := range plan.Regions {
 		if (r.Name == api.RegionTools || r.Name == api.RegionSystem) && r.Tokens > 0 {
-			out = append(out, Block{Role: "system", Kind: r.Name, Region: r.Name, Type: "fixed", Level: pagevm.Full, Tokens: r.Tokens, Levels: LevelTokens{Full: r.Tokens},
+			out = append(out, block{Role: "system", Kind: r.Name, Region: r.Name, Type: "fixed", Level: pagevm.Full, Tokens: r.Tokens, Levels: levelTokens{Full: r.Tokens},
 				Floor: "full", Pin: "none", Message: -1, Since: 1, Why: "every call repeats it", Change: "same"})
 		}
 	}
@@ -189,7 +189,7 @@ func blocks(o *Options, plan *api.ContextPlan, n int, lives map[string][]stage) 
 				}
 				continue
 			}
-			b := Block{Role: string(msg.Role), Kind: string(msg.Parts[j].Kind), Region: "working_set", Level: pagevm.Full, Message: i, Text: o.begin(text, blockText), Bytes: len(text), Change: "same", Pin: "none"}
+			b := block{Role: string(msg.Role), Kind: string(msg.Parts[j].Kind), Region: "working_set", Level: pagevm.Full, Message: i, Text: o.begin(text, blockText), Bytes: len(text), Change: "same", Pin: "none"}
 			if i == newest {
 				b.Region = api.RegionNewest
 			}
@@ -201,7 +201,7 @@ func blocks(o *Options, plan *api.ContextPlan, n int, lives map[string][]stage) 
 		}
 		out = mergeFree(out, first)
 	}
-	mark(out, plan)
+	setMarkers(out, plan)
 	total := 0
 	for i := range out {
 		out[i].Before = total
@@ -212,9 +212,9 @@ func blocks(o *Options, plan *api.ContextPlan, n int, lives map[string][]stage) 
 
 // of fills in the block from the row and the life of the block's page. The parameter recalled is
 // the page that was recalled for this call.
-func (b *Block) of(row *paging.PageRow, life []stage, call int, recalled string) {
+func (b *block) of(row *paging.PageRow, life []stage, call int, recalled string) {
 	b.Page, b.Type, b.Tool, b.Path, b.Level, b.Tokens = row.ID, string(row.Type), textutil.Visible(row.Tool), textutil.Visible(row.Path), row.Level, row.ShownTokens
-	b.Levels = LevelTokens{row.Tokens.Full, row.Tokens.Compressed, row.Tokens.Structured, row.Tokens.Pointer}
+	b.Levels = levelTokens{row.Tokens.Full, row.Tokens.Compressed, row.Tokens.Structured, row.Tokens.Pointer}
 	b.Floor, b.Pin = row.Floor.String(), string(row.Pin)
 	switch row.Place {
 	case paging.InCarry:
@@ -239,7 +239,7 @@ func (b *Block) of(row *paging.PageRow, life []stage, call int, recalled string)
 }
 
 // mergeFree joins parts of one message that belong to no page, such as several texts.
-func mergeFree(out []Block, first int) []Block {
+func mergeFree(out []block, first int) []block {
 	kept := out[:first]
 	for i := first; i < len(out); i++ {
 		if k := len(kept) - 1; k >= first && out[i].Page == "" && kept[k].Page == "" && kept[k].Kind == out[i].Kind {
@@ -269,8 +269,8 @@ const (
 	carryKey = ownKey + "carry"
 )
 
-// mark sets the cache markers of the blocks.
-func mark(out []Block, plan *api.ContextPlan) {
+// setMarkers sets the cache markers of the blocks.
+func setMarkers(out []block, plan *api.ContextPlan) {
 	layout := &plan.Layout
 	for i := range layout.Breakpoints {
 		bp := &layout.Breakpoints[i]

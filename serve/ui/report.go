@@ -29,7 +29,7 @@ type report struct {
 	// Bill is the bill of the calls that memkernel planned, nil if it planned none.
 	Bill    *billing.Sum
 	LeftOut int
-	Items   []Said
+	Items   []said
 }
 
 // Report writes what was said in a session into one page that needs no network and no script,

@@ -43,6 +43,8 @@ type found struct {
 	modified  time.Time
 	status    *api.SessionStatus
 	brief     brief
+	// again means that the list has the transcript of the same session.
+	again bool
 }
 
 // brief sums up what was said in a session. It is empty until the session was read.
@@ -83,7 +85,7 @@ type shelf struct {
 	listed time.Time
 	list   []found
 	report *api.Status
-	tracks []*held // the one that was used last at the end
+	tracks []*track // the one that was used last at the end
 	closed bool
 	// briefs has the summaries by the state of their sessions. reading reports that the missing ones
 	// are being read.
@@ -154,16 +156,7 @@ func (s *shelf) keyOf(id string) string {
 	return ""
 }
 
-// held is a track that is open, or being opened.
-type held struct {
-	id    string
-	plan  Plan
-	once  sync.Once
-	track *track
-	err   error
-}
-
-// mostTracks bounds the held sessions.
+// mostTracks bounds the open tracks.
 const mostTracks = 8
 
 // all lists the sessions, the newest first.
@@ -206,10 +199,10 @@ func (s *shelf) all(ctx context.Context) ([]found, *api.Status, error) {
 			hosts[out[i].brief.id], hosts[out[i].name] = true, true
 		}
 	}
-	out = slices.DeleteFunc(out, func(f found) bool {
-		_, id, _ := strings.Cut(f.key, ":")
-		return f.source == fromState && id != "" && hosts[id]
-	})
+	for i := range out {
+		_, id, _ := strings.Cut(out[i].key, ":")
+		out[i].again = id != "" && hosts[id]
+	}
 	slices.SortStableFunc(out, func(a, b found) int { return cmp.Or(b.modified.Compare(a.modified), cmp.Compare(a.id, b.id)) })
 	s.list, s.report, s.listed = out, report, time.Now()
 	if !s.reading && !s.closed {
@@ -266,33 +259,26 @@ func (s *shelf) find(ctx context.Context, id string) (found, error) {
 // track returns the track of a transcript under a plan. If there is no such track, it begins one.
 func (s *shelf) track(f found, plan Plan) (*track, error) {
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.closed {
-		s.mu.Unlock()
 		return nil, errNoSession
 	}
-	var h *held
-	if i := slices.IndexFunc(s.tracks, func(h *held) bool { return h.id == f.id && h.plan == plan }); i >= 0 {
-		h = s.tracks[i]
-		s.tracks = append(slices.Delete(s.tracks, i, i+1), h)
+	i := slices.IndexFunc(s.tracks, func(t *track) bool { return t.path == f.path && t.plan == plan })
+	if i < 0 {
+		t, err := newTrack(f.path, plan, s.o.Prices, s.record)
+		if err != nil {
+			return nil, err
+		}
+		s.tracks = append(s.tracks, t)
 	} else {
-		h = &held{id: f.id, plan: plan}
-		s.tracks = append(s.tracks, h)
+		t := s.tracks[i]
+		s.tracks = append(slices.Delete(s.tracks, i, i+1), t)
 	}
-	var old *held
 	if len(s.tracks) > mostTracks {
-		old, s.tracks = s.tracks[0], slices.Delete(s.tracks, 0, 1)
+		go s.tracks[0].Close()
+		s.tracks = slices.Delete(s.tracks, 0, 1)
 	}
-	s.mu.Unlock()
-	if old != nil {
-		go old.close()
-	}
-	h.once.Do(func() { h.track, h.err = newTrack(f.path, plan, s.o.Prices, s.record) })
-	if h.err != nil {
-		s.mu.Lock()
-		s.tracks = slices.DeleteFunc(s.tracks, func(other *held) bool { return other == h })
-		s.mu.Unlock()
-	}
-	return h.track, h.err
+	return s.tracks[len(s.tracks)-1], nil
 }
 
 // record returns the report on a session's bills, nil if it can't be read.
@@ -301,21 +287,13 @@ func (s *shelf) record(session string) *billing.Report {
 	return st.Session(session)
 }
 
-// close ends a track, also while the track is being opened.
-func (h *held) close() {
-	h.once.Do(func() { h.err = errNoSession })
-	if h.track != nil {
-		h.track.Close()
-	}
-}
-
 // Close ends all tracks.
 func (s *shelf) Close() {
 	s.mu.Lock()
 	all := s.tracks
 	s.tracks, s.closed = nil, true
 	s.mu.Unlock()
-	for _, h := range all {
-		h.close()
+	for _, t := range all {
+		t.Close()
 	}
 }

@@ -29,22 +29,22 @@ type Talk struct {
 	// Hooked reports whether hooks recorded what they added.
 	Hooked bool `json:"hooked"`
 	// Start is what hooks added to the beginning of the session, null for nothing.
-	Start *Added `json:"start"`
+	Start *added `json:"start"`
 	// Prompts lists the person's prompts, at most 1,000. It is empty in an answer that begins after
 	// the first item.
-	Prompts []Prompt `json:"prompts"`
-	Items   []Said   `json:"items"`
+	Prompts []prompt `json:"prompts"`
+	Items   []said   `json:"items"`
 }
 
-// Prompt is a person's prompt in the list of a session's prompts.
-type Prompt struct {
+// prompt is a person's prompt in the list of a session's prompts.
+type prompt struct {
 	// Item is its number among the items.
 	Item int    `json:"item"`
 	Text string `json:"text"`
 }
 
-// Said is a text or a tool call of a session.
-type Said struct {
+// said is a text or a tool call of a session.
+type said struct {
 	Item int `json:"item"`
 	// Kind is prompt (of a person), answer, thinking, call (of a tool), host (the host's own text),
 	// summary (of the host's compaction), compaction or recalled (by memkernel).
@@ -71,13 +71,13 @@ type Said struct {
 	// Cut is the reason of a cut before the item, "" for none.
 	Cut string `json:"cut"`
 	// Added is what hooks added to the prompt. It is null if that is unknown.
-	Added *Added `json:"added"`
+	Added *added `json:"added"`
 	// Lines are the lines of files that were recalled.
 	Lines []hook.Lines `json:"lines"`
 }
 
-// Added is what hooks added to a prompt.
-type Added struct {
+// added is what hooks added to a prompt.
+type added struct {
 	// Tokens is the approximate size, 0 if nothing was added.
 	Tokens int          `json:"tokens"`
 	Lines  []hook.Lines `json:"lines"`
@@ -187,15 +187,15 @@ func (s *Server) talkOf(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Talk{Schema: "memkernel/ui_talk/v1", Session: f.id, Total: len(t.pieces), Prompts: []Prompt{}, Items: []Said{}, Simulated: !planned}
-	given := map[int]*Added{}
+	out := &Talk{Schema: "memkernel/ui_talk/v1", Session: f.id, Total: len(t.pieces), Prompts: []prompt{}, Items: []said{}, Simulated: !planned}
+	given := map[int]*added{}
 	if f.key != "" {
 		given, out.Start, out.Hooked = t.given(hook.GivenTo(s.o.StateDir, f.key))
 	}
 	from = min(max(from, 1), max(len(t.pieces), 1))
 	if out.From = from; from == 1 {
 		for _, at := range t.prompts[:min(len(t.prompts), mostPrompts)] {
-			out.Prompts = append(out.Prompts, Prompt{at + 1, clip(oneLine(s.o.begin(t.words(at), 400)), 120)})
+			out.Prompts = append(out.Prompts, prompt{at + 1, clip(oneLine(s.o.begin(t.words(at), 400)), 120)})
 		}
 	}
 	most := saidText
@@ -236,10 +236,10 @@ func (s *Server) talkIn(ctx context.Context, f *found, tr *track) (*talk, bool, 
 func (t *talk) words(at int) string { return transcript.Words(t.msgs[t.pieces[at].msg]) }
 
 // said makes item n, with texts of at most the given length.
-func (t *talk) said(o *Options, n, most int) Said {
+func (t *talk) said(o *Options, n, most int) said {
 	p := &t.pieces[n]
 	m := &t.msgs[p.msg]
-	it := Said{Item: n + 1, Kind: p.kind, Time: m.Time.UTC(), Prompt: p.promptCount, Lines: []hook.Lines{}}
+	it := said{Item: n + 1, Kind: p.kind, Time: m.Time.UTC(), Prompt: p.promptCount, Lines: []hook.Lines{}}
 	text := func(s string) string { return o.begin(s, most) }
 	switch {
 	case p.kind == "prompt":
@@ -322,12 +322,12 @@ func callLine(c *memkernel.ToolCall, cwd string) string {
 }
 
 // given returns what hooks added by the number of the prompt, and to the beginning.
-func (t *talk) given(all []hook.Given) (by map[int]*Added, start *Added, hooked bool) {
-	by = map[int]*Added{}
+func (t *talk) given(all []hook.Given) (by map[int]*added, start *added, hooked bool) {
+	by = map[int]*added{}
 	next := 0
 	for i := range all {
 		g := &all[i]
-		a := &Added{(g.Bytes + bytesPerToken - 1) / bytesPerToken, append([]hook.Lines{}, g.Lines...)}
+		a := &added{(g.Bytes + bytesPerToken - 1) / bytesPerToken, append([]hook.Lines{}, g.Lines...)}
 		if !g.Prompt {
 			if start == nil {
 				start = a

@@ -25,11 +25,11 @@ type Timeline struct {
 	Time  []time.Time `json:"time"`
 	// Regions has the tokens of a prompt by region. The values are means over the calls of a
 	// point.
-	Regions []Series `json:"regions"`
+	Regions []series `json:"regions"`
 	// Kinds has the same tokens by the kind of content.
-	Kinds []Series `json:"kinds"`
+	Kinds []series `json:"kinds"`
 	// Cache has the same tokens by the kind of bill.
-	Cache []Series `json:"cache"`
+	Cache []series `json:"cache"`
 	// HighWater is the size at which a cut is made.
 	HighWater []int `json:"high_water_tokens"`
 	// Predicted is the predicted input of the host's own prompts. It is null where nothing is
@@ -46,19 +46,19 @@ type Timeline struct {
 	// where a price is unknown.
 	Without []*float64 `json:"without_usd"`
 	// Marks are the events.
-	Marks []Mark `json:"marks"`
+	Marks []mark `json:"marks"`
 	// LeftOut is the number of marks that the list leaves out because there are too many.
 	LeftOut int `json:"marks_left_out"`
 }
 
-// Series is a named list.
-type Series struct {
+// series is a named list.
+type series struct {
 	Name   string `json:"name"`
 	Tokens []int  `json:"tokens"`
 }
 
-// Mark is an event at a call.
-type Mark struct {
+// mark is an event at a call.
+type mark struct {
 	Call int `json:"call"`
 	// Kind is cut, compaction (the host's own), cold, fault or unplanned.
 	Kind string `json:"kind"`
@@ -89,7 +89,7 @@ var cacheNames = [...]string{"read", "write", "uncached"}
 // timeline sums up the rows of the calls `from` to `to`, counted from 1, in at most the given
 // number of points.
 func timeline(rows []row, all, from, to, points int) *Timeline {
-	out := &Timeline{Schema: "memkernel/ui_timeline/v1", Calls: all, Planned: len(rows), Marks: []Mark{}}
+	out := &Timeline{Schema: "memkernel/ui_timeline/v1", Calls: all, Planned: len(rows), Marks: []mark{}}
 	if to <= 0 || to > len(rows) {
 		to = len(rows)
 	}
@@ -144,9 +144,9 @@ func (w *row) withoutSum() *float64 {
 
 // series makes the lists.
 func (t *Timeline) series(size int) {
-	make1 := func(names []string) (out []Series) {
+	make1 := func(names []string) (out []series) {
 		for _, n := range names {
-			out = append(out, Series{n, make([]int, size)})
+			out = append(out, series{n, make([]int, size)})
 		}
 		return out
 	}
@@ -182,7 +182,7 @@ func (t *Timeline) point(p int, part []row, first int) {
 		}
 		t.HighWater[p] += w.highWater
 	}
-	for _, all := range [][]Series{t.Regions, t.Kinds, t.Cache} {
+	for _, all := range [][]series{t.Regions, t.Kinds, t.Cache} {
 		for i := range all {
 			all[i].Tokens[p] /= max(n, 1)
 		}
@@ -196,23 +196,23 @@ func (t *Timeline) point(p int, part []row, first int) {
 
 // mark lists the events. If there are too many, it leaves out the least interesting ones.
 func (t *Timeline) mark(rows []row, from, to int) {
-	by := map[string][]Mark{}
+	by := map[string][]mark{}
 	for i := from - 1; i < to; i++ {
 		w := &rows[i]
 		if w.cut != "" {
-			by[markCut] = append(by[markCut], Mark{i + 1, markCut, w.cut, w.before, w.after})
+			by[markCut] = append(by[markCut], mark{i + 1, markCut, w.cut, w.before, w.after})
 		}
 		if w.compaction {
-			by[markCompaction] = append(by[markCompaction], Mark{i + 1, markCompaction, "the host compacted its history", 0, 0})
+			by[markCompaction] = append(by[markCompaction], mark{i + 1, markCompaction, "the host compacted its history", 0, 0})
 		}
 		if w.reason != "" {
-			by[markUnplanned] = append(by[markUnplanned], Mark{i + 1, markUnplanned, w.reason, 0, 0})
+			by[markUnplanned] = append(by[markUnplanned], mark{i + 1, markUnplanned, w.reason, 0, 0})
 		}
 		if w.cold && w.cut == "" && i > 0 {
-			by[markCold] = append(by[markCold], Mark{i + 1, markCold, "the cache had expired", 0, 0})
+			by[markCold] = append(by[markCold], mark{i + 1, markCold, "the cache had expired", 0, 0})
 		}
 		if w.faults > 0 {
-			by[markFault] = append(by[markFault], Mark{i + 1, markFault, w.fault, 0, 0})
+			by[markFault] = append(by[markFault], mark{i + 1, markFault, w.fault, 0, 0})
 		}
 	}
 	for _, kind := range []string{markCut, markCompaction, markUnplanned, markFault, markCold} {
@@ -220,7 +220,7 @@ func (t *Timeline) mark(rows []row, from, to int) {
 		if room := mostMarks - len(t.Marks); len(list) > room {
 			t.LeftOut += len(list) - room
 			step := float64(len(list)) / float64(max(room, 1))
-			var some []Mark
+			var some []mark
 			for i := range room {
 				some = append(some, list[int(float64(i)*step)])
 			}
@@ -228,5 +228,5 @@ func (t *Timeline) mark(rows []row, from, to int) {
 		}
 		t.Marks = append(t.Marks, list...)
 	}
-	slices.SortStableFunc(t.Marks, func(a, b Mark) int { return a.Call - b.Call })
+	slices.SortStableFunc(t.Marks, func(a, b mark) int { return a.Call - b.Call })
 }

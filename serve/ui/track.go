@@ -447,7 +447,7 @@ func (t *track) talk(ctx context.Context) (*talk, bool, error) {
 }
 
 // mark adds to an item its call, and what the plans did to it.
-func (t *track) mark(it *Said, said *talk, n int) {
+func (t *track) mark(it *said, said *talk, n int) {
 	p := &said.pieces[n]
 	t.mu.Lock()
 	defer t.mu.Unlock()

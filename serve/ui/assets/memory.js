@@ -135,13 +135,14 @@ function ref(r) {
   return m ? h("a", { href: address(m[1], m[2]) }, r) : r;
 }
 
+const writers = { hand: "a person, by hand", person: "a person", agent: "an agent", upkeep: "memkernel's upkeep", tool: "an agent, by a tool", unknown: "nobody knows by whom", "": "nobody knows by whom" };
+
 const quoted = (s) => h("p", {}, ref(s.ref), s.text && [": “", s.text, "”"]);
 
 const why = (el, path, line, view) => tryTo(el, async () => {
   const g = await ask("why", { entry: path + ":" + line }, view.signal);
-  const writers = { hand: "a person, by hand", person: "a person", agent: "an agent", upkeep: "memkernel's upkeep", tool: "an agent, by a tool" };
   return h("dl", { class: "facts why" },
-    row("Written by", writers[g.written_by] || g.written_by || "a person, as far as is known", g.date && `, ${g.date}`),
+    row("Written by", g.written_by ? writers[g.written_by] || g.written_by : "a person, as far as is known", g.date && `, ${g.date}`),
     row("Comes from", g.from.length ? g.from.map(quoted) : g.run ? "the curation below" : "this line itself: nothing else is recorded"),
     row("Replaced", g.replaced.length ? g.replaced.map(quoted) : "no earlier note"), row("Replaced by", g.superseded_by ? ref(g.superseded_by) : "nothing: it holds"),
     g.run && row("Chosen", `${g.run_day}, in ${g.run}: ${g.why.join(", ")}`), g.days.length > 0 && row("Said again", g.days.join(", ")), g.sessions > 0 && row("Noted in", `${num(g.sessions)} sessions`),
@@ -151,7 +152,7 @@ const why = (el, path, line, view) => tryTo(el, async () => {
 const past = (at, path, line, view) => tryTo(at, async () => versions(await ask("history", { path, line: line || "", limit: 12 }, view.signal), view));
 
 function versions(d, view) {
-  return [h("p", { class: "hint" }, `${num(d.total)} ${d.total === 1 ? "version" : "versions"}, the newest first`), h("ol", { class: "versions" }, d.versions.map((v) => h("li", {}, h("header", {}, when(v.time), badge(v.event, "tag"), h("span", {}, v.origin || "nobody knows who"), v.run && h("code", {}, v.run), (v.added || v.removed) ? h("span", { class: "n" }, "+", num(v.added), " −", num(v.removed)) : null),
+  return [h("p", { class: "hint" }, `${num(d.total)} ${d.total === 1 ? "version" : "versions"}, the newest first`), h("ol", { class: "versions" }, d.versions.map((v) => h("li", {}, h("header", {}, when(v.time), badge(v.event.replaceAll("_", " "), "tag"), h("span", {}, writers[v.origin] || v.origin), v.run && h("code", {}, v.run), (v.added || v.removed) ? h("span", { class: "n" }, "+", num(v.added), " −", num(v.removed)) : null),
     v.diff ? diff(v.diff) : v.text && h("pre", { class: "text", tabindex: "0" }, v.text))))];
 }
 

@@ -18,9 +18,10 @@ export async function show(at, view, id) {
     for (const [k, v] of [...q]) if (v === "") q.delete(k);
     return "/s/" + id + "/numbers" + (q.size ? "?" + q : "");
   };
-  const callAddress = (n) => `/s/${id}/c/${n}` + (Object.keys(plan).length ? "?" + new URLSearchParams(plan) : "");
+  // The prompts of a session in the state folder are not kept, so its calls lead nowhere.
+  const callAddress = (n) => doc.source !== "kept" && `/s/${id}/c/${n}` + (Object.keys(plan).length ? "?" + new URLSearchParams(plan) : "");
   const plots = new Plots(view.signal, {
-    open: (n) => view.go(callAddress(n)),
+    open: (n) => callAddress(n) && view.go(callAddress(n)),
     zoom: (from, to) => {
       stretch = [from, to];
       history.replaceState(null, "", address());
@@ -87,7 +88,7 @@ export async function show(at, view, id) {
   }
   const reset = h("button", { type: "button", class: "quiet", hidden: true, onclick: () => plots.zoom(0, 0) });
   drawHead();
-  fill(at, head, h("div", { class: "bar-of" }, h("p", { class: "keys" }, h("span", {}, "Drag over a plot to look closer, click to open a call."), h("span", { class: "cut" }, "cut"), h("span", { class: "compaction" }, "the host's own compaction"), h("span", { class: "colder" }, "cold cache"), h("span", { class: "fault" }, "fault")), reset),
+  fill(at, head, h("div", { class: "bar-of" }, h("p", { class: "keys" }, h("span", {}, "Drag over a plot to look closer", doc.source === "kept" ? "." : ", click to open a call."), h("span", { class: "cut" }, "cut"), h("span", { class: "compaction" }, "the host's own compaction"), h("span", { class: "colder" }, "cold cache"), h("span", { class: "fault" }, "fault")), reset),
     h("div", { class: "charts" }, holds.el, bills.el, costs.el, each.el), h("div", { class: "two" }, card("What happened", trail), calls.el),
     doc.source === "transcript" && compare(id, plan, view), card("The same in a terminal", h("pre", { class: "command", tabindex: "0" }, command(doc, plan))));
   requestAnimationFrame(load);
@@ -130,10 +131,12 @@ function figures(doc) {
     head.warm_until && tile("cache", new Date(head.warm_until) > Date.now() ? "warm" : "cold", (new Date(head.warm_until) > Date.now() ? "until " : "since ") + ago(head.warm_until).replace(" ago", "")), tile("cuts", num(head.cuts)), tile("cold calls", num(head.cold_calls)), tile("host compactions", num(head.host_compactions)), tile("faults", num(head.faults)))];
 }
 
+const at = (to, n) => (to ? h("a", { href: to }, num(n)) : num(n));
+
 const markNames = { cut: "cut", compaction: "host compaction", cold: "cold cache", fault: "fault", unplanned: "not planned" };
 
 function drawMarks(el, t, address) {
-  const rows = t.marks.map((m) => [h("a", { href: address(m.call) }, num(m.call)), markNames[m.kind] || m.kind, m.detail, m.before_tokens ? short(m.before_tokens) + " → " + short(m.after_tokens) : ""]);
+  const rows = t.marks.map((m) => [at(address(m.call), m.call), markNames[m.kind] || m.kind, m.detail, m.before_tokens ? short(m.before_tokens) + " → " + short(m.after_tokens) : ""]);
   fill(el, rows.length ? table(["#call", "what", "why", "messages"], rows, { label: "what happened" }) : h("p", { class: "hint" }, "Nothing but calls."),
     t.marks_left_out > 0 && h("p", { class: "hint" }, `${num(t.marks_left_out)} more are not listed: look closer at a stretch.`));
 }
@@ -175,7 +178,7 @@ function callList(view, asked, address) {
   function row(c, i) {
     if (!c) return h("tr", { "aria-rowindex": i + 2 }, h("td", { class: "n" }, num(i + 1)), h("td", { colspan: head.length - 1, class: "hint" }, "…"));
     const marks = c.marks.map((m) => badge(m.kind === "cut" ? "cut: " + m.detail : m.kind === "unplanned" ? m.detail : markNames[m.kind] || m.kind, { cut: "cut", compaction: "warn", cold: "cold" }[m.kind] || "poor", m.detail));
-    return h("tr", { "aria-rowindex": i + 2 }, h("td", { class: "n" }, h("a", { href: address(c.call) }, num(c.call))), h("td", {}, when(c.time)),
+    return h("tr", { "aria-rowindex": i + 2 }, h("td", { class: "n" }, at(address(c.call), c.call)), h("td", {}, when(c.time)),
       [c.read + c.write + c.uncached, c.read, c.write, c.uncached].map((v) => h("td", { class: "n" }, num(v))), h("td", { class: "n" }, cents(c.cost)), [c.sum, c.without].map((v) => h("td", { class: "n" }, v == null ? "–" : "$" + v.toFixed(2))), h("td", {}, marks));
   }
   box.addEventListener("scroll", draw, { passive: true });
