@@ -32,11 +32,10 @@ type Timeline struct {
 	Cache []series `json:"cache"`
 	// HighWater is the size at which a cut is made.
 	HighWater []int `json:"high_water_tokens"`
-	// Predicted is the predicted input of the host's own prompts. It is null where nothing is
-	// recorded.
+	// Predicted is the planned input of calls in the state folder, and Billed their billed input.
+	// They are null for other calls.
 	Predicted []*int `json:"predicted_input_tokens"`
-	// Billed is the billed input of the host's own prompts. It is null where nothing is recorded.
-	Billed []*int `json:"billed_input_tokens"`
+	Billed    []*int `json:"billed_input_tokens"`
 	// Cost is the cost of a point's calls, answers included. It is null where a price is unknown.
 	Cost []*float64 `json:"cost_usd"`
 	// Running is the cost of all calls up to the end of the point. It is null where a price is

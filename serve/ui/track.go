@@ -15,7 +15,6 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/cachelayout"
-	"github.com/memkernel/memkernel/cachelayout/predict"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/billing"
@@ -58,8 +57,8 @@ type row struct {
 	fault      string // the codes, in words
 	highWater  int
 	reason     string // why it was not planned, "" if it was
-	// predicted and billed are the sizes of the host's own prompt. They are 0 where nothing is
-	// recorded.
+	// predicted and billed are the planned and the billed input of a call in the state folder. They
+	// are 0 for other calls.
 	predicted int
 	billed    int
 	// real is the call's bill in a session that memkernel planned. It is nil if the costs are
@@ -224,53 +223,9 @@ func (t *track) bill() {
 	}
 }
 
-func (t *track) segments(size int64) ([]predict.Segment, error) {
-	f, err := os.Open(t.path)
-	if err != nil {
-		return nil, fmt.Errorf("read session: %w", err)
-	}
-	defer f.Close()
-	segments, err := predict.Segments(f, size, &transcript.Options{Name: t.path, OnBroken: transcript.Skip})
-	if err != nil {
-		return nil, fmt.Errorf("read the bills of %s: %w", t.path, err)
-	}
-	return segments, nil
-}
-
 // options returns the options of every replay of the session.
 func (t *track) options() replay.Options {
 	return replay.Options{ContextWindow: t.plan.Window, Model: t.plan.Model, Economy: t.plan.Economy, Resolver: t.plan.Resolver, FixedAuto: true, View: transcript.Full, Prices: t.book}
-}
-
-// mostPredicted is the largest number of calls of a session whose bills are predicted. The time
-// of the prediction grows with the square of the number of calls.
-const mostPredicted = 5000
-
-// predict adds to the calls the host's bill and its prediction.
-func (t *track) predict() error {
-	if len(t.rows) > mostPredicted {
-		return nil
-	}
-	segments, err := t.segments(t.size)
-	if err != nil {
-		return err
-	}
-	r := predict.Run(segments, &predict.Options{Book: t.book, Model: t.steps.Model()})
-	by := make(map[string]*predict.Call, len(r.Calls))
-	for i := range r.Calls {
-		by[r.Calls[i].Key] = &r.Calls[i]
-	}
-	msgs := t.steps.Messages()
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for n := range t.rows {
-		if c := by[msgs[t.steps.End(n)].Key]; c != nil {
-			w := &t.rows[n]
-			w.predicted, w.billed = c.Predicted.Total, c.Recorded.Total
-			w.compaction = w.compaction || c.Compacted
-		}
-	}
-	return nil
 }
 
 // tell wakes up the waiting callers. Callers must hold the lock.
@@ -322,9 +277,6 @@ func (t *track) follow(ctx context.Context) {
 			}
 			if err == nil {
 				err = t.name(ctx, k)
-			}
-			if err == nil {
-				err = t.predict()
 			}
 			if err == nil {
 				err = t.append(ctx)

@@ -42,10 +42,10 @@ export async function show(at, view, id) {
       lines: t.high_water_tokens.some((v) => v) ? [{ label: "cut at", values: t.high_water_tokens.map((v) => v || null), colour: colour("mark"), thin: true, dash: [4, 4] }] : [],
     };
   }, choose);
-  const bills = plots.plot(doc.source === "kept" ? "Planned against billed" : "Predicted against billed, the host's own prompts", (t) => ({
+  const bills = plots.plot("Planned against billed", (t) => ({
     lines: t.billed_input_tokens.some((v) => v != null) ? [
       { label: "billed", values: t.billed_input_tokens, colour: colour("billed") },
-      { label: doc.source === "kept" ? "planned" : "predicted", values: t.predicted_input_tokens, colour: colour("predicted"), thin: true, dash: [5, 3] },
+      { label: "planned", values: t.predicted_input_tokens, colour: colour("predicted"), thin: true, dash: [5, 3] },
     ] : [],
   }));
   const costs = plots.plot("Running bill, answers included", (t) => ({
