@@ -181,7 +181,6 @@ func TestJSONKeepsItsContract(t *testing.T) {
 		{"retain", "--now", "2126-01-01T00:00:00Z", "--config", retention(t)},
 		{"prices"},
 		{"gain", "--workspace", gained(t)},
-		{"report", "--transcript", beginning(t, 12), "--html", filepath.Join(t.TempDir(), "report.html")},
 		{"config"},
 		{"config", "--workspace", t.TempDir()},
 		{"version"},

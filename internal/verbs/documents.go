@@ -42,7 +42,6 @@ func Documents() map[string][]any {
 		"memkernel/prune/v1":             {pruneJSON{}},
 		"memkernel/reindex/v1":           {document.Reindex{}},
 		"memkernel/replay/v1":            {replay.Document{}, replayOneJSON{}},
-		"memkernel/report/v1":            {reportJSON{}},
 		"memkernel/reset/v1":             {boundaryJSON{}},
 		"memkernel/restore/v1":           {document.Restore{}},
 		"memkernel/retain/v1":            {document.Retain{}},

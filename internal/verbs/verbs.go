@@ -27,7 +27,7 @@ func Groups(serve, proxy func(*cli.App) *cobra.Command) []cli.Group {
 			verb("init", "give the coding agents on this machine a memory of this folder", initVerb, "install setup start begin bootstrap onboard connect activate enable quickstart hello login plugin plugins extension skill"),
 			verb("uninstall", "take memkernel out of this folder's settings again", uninstallVerb, "deinit disable deactivate disconnect eject teardown off uninit stop kill unhook logout"),
 			verb("status", "print what is stored, where, and how big it is", statusVerb, "info sessions state overview summary where chat chats conversation conversations transcripts whoami top describe"),
-			verb("ui", "open a window on sessions, prompts, memory and costs", uiVerb, "web dashboard browser gui window webui panel"),
+			verb("ui", "open a window on sessions, prompts, memory and costs", uiVerb, "web dashboard browser gui window webui panel report html share"),
 			verb("doctor", "find what is wrong, and print how to mend it", doctorVerb, "diagnose diagnostics health healthcheck fix repair troubleshoot mend problems debug agents agent hosts clients"),
 			verb("config [KEY...]", "print every setting and where its value came from", cli.ConfigVerb, "settings setting set option options env configure configuration preferences prefs unset"),
 		}},
@@ -55,7 +55,6 @@ func Groups(serve, proxy func(*cli.App) *cobra.Command) []cli.Group {
 			verb("plan --transcript FILE", "plan one model call of a session, and explain it", Plan, "explain prompt context build assemble preview simulate-call trace"),
 			verb("compact", "make room in a session now, or before its host does", compactVerb, "compress shrink summarize summarise trim cut truncate"),
 			verb("stats", "print what was billed, what was planned, and what cuts saved", statsVerb, "usage cost costs bill billing metrics spend tokens statistics analytics invoice"),
-			verb("report --html FILE", "write a session into one page, secrets masked", reportVerb, "html bug attach export share"),
 			verb("prices [MODEL...]", "list the price book, or convert a public catalogue", cli.PricesVerb, "models pricing price"),
 		}},
 		{ID: "upkeep", Title: "Upkeep (memory and its files in order)", Verbs: []cli.Verb{

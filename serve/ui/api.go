@@ -94,9 +94,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, doc any, err err
 
 // Sessions is the list of all sessions that the window can show.
 type Sessions struct {
-	Schema    string `json:"schema"`
-	Workspace string `json:"workspace"`
-	StateDir  string `json:"state_dir"`
+	Schema string `json:"schema"`
 	// Sessions are the sessions, the last changed one first.
 	Sessions []SessionRow `json:"sessions"`
 }
@@ -111,7 +109,6 @@ type SessionRow struct {
 	Source string `json:"source"`
 	// Path is the path of the transcript.
 	Path     string    `json:"path"`
-	Bytes    int64     `json:"bytes"`
 	Modified time.Time `json:"modified"`
 	// Live reports whether the session changed within five minutes.
 	Live bool `json:"live"`
@@ -171,7 +168,7 @@ func (s *Server) sessions(ctx context.Context) (*Sessions, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Sessions{Schema: "memkernel/ui_sessions/v1", Workspace: s.o.Workspace, StateDir: s.o.StateDir, Sessions: []SessionRow{}}
+	out := &Sessions{Schema: "memkernel/ui_sessions/v1", Sessions: []SessionRow{}}
 	for i := range list {
 		if list[i].again {
 			continue
@@ -200,7 +197,7 @@ func (f *found) hostID() string { return cmp.Or(f.key, f.brief.id, f.name) }
 // rowOf describes a session without its bill.
 func (s *Server) rowOf(f *found) SessionRow {
 	now, b := s.o.Now(), &f.brief
-	return SessionRow{ID: f.id, Name: f.name, Source: f.source, Path: f.path, Bytes: f.bytes, Modified: f.modified.UTC(), Live: now.Sub(f.modified) < liveFor && f.modified.Before(now.Add(liveFor)),
+	return SessionRow{ID: f.id, Name: f.name, Source: f.source, Path: f.path, Modified: f.modified.UTC(), Live: now.Sub(f.modified) < liveFor && f.modified.Before(now.Add(liveFor)),
 		Host: b.host, Prompt: clip(s.o.mask(clip(b.prompt, 2*rowText)), rowText), Prompts: b.prompts, Calls: b.calls, Begun: b.begun.UTC()}
 }
 
@@ -292,8 +289,6 @@ type Session struct {
 	Plan PlanSetting `json:"plan"`
 	// Recorded is the provider's bill to the host. It is null for a session in the state folder.
 	Recorded *replay.Recorded `json:"recorded"`
-	// FixedTokens is the size of tools and system prompt, which a transcript does not hold.
-	FixedTokens int `json:"fixed_tokens"`
 }
 
 // PlanSetting has the settings by which a session is planned. 0 and "" are defaults.
@@ -368,7 +363,7 @@ func (s *Server) document(f found, t *track) *Session {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if recorded := t.recorded; t.steps != nil {
-		out.Recorded, out.FixedTokens = &recorded, t.steps.FixedTokens()
+		out.Recorded = &recorded
 	}
 	out.Plan = PlanSetting{t.plan.Window, t.plan.Model, string(t.plan.Economy), t.plan.Resolver}
 	return out
@@ -556,9 +551,6 @@ type WhatIf struct {
 	Call    int        `json:"call"`
 	Was     whatIfSide `json:"was"`
 	Would   whatIfSide `json:"would"`
-	// Plan has the settings of the requested plan. Pin is a rule that must stay.
-	Plan PlanSetting `json:"plan"`
-	Pin  string      `json:"pin"`
 	// Changes are the pages whose levels differ between the two plans.
 	Changes []Change `json:"changes"`
 }
@@ -639,8 +631,7 @@ func (t *track) whatIf(ctx context.Context, n int, p Plan, pin string) (*WhatIf,
 		return nil, err
 	}
 	defer would.close()
-	out := &WhatIf{Schema: "memkernel/ui_whatif/v1", Call: n + 1, Was: sideOf(was.plan), Would: sideOf(would.plan), Pin: pin, Changes: differ(was.plan, would.plan),
-		Plan: PlanSetting{p.Window, p.Model, string(p.Economy), p.Resolver}}
+	out := &WhatIf{Schema: "memkernel/ui_whatif/v1", Call: n + 1, Was: sideOf(was.plan), Would: sideOf(would.plan), Changes: differ(was.plan, would.plan)}
 	return out, nil
 }
 
@@ -820,7 +811,7 @@ func (s *Server) stats(r *http.Request) (any, error) {
 		return nil, err
 	}
 	doc := document.OfUsage(st)
-	doc.Calls = doc.Calls[max(0, len(doc.Calls)-mostTalk):]
+	doc.Calls = doc.Calls[:0] // the sums are enough for a page
 	return doc, nil
 }
 

@@ -19,7 +19,6 @@ func (s *Server) live(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
-	w.Header().Set("X-Accel-Buffering", "no")
 	fmt.Fprint(w, "retry: 2000\n\n")
 	flusher.Flush()
 	var last []byte

@@ -44,7 +44,7 @@ async function show() {
 }
 
 function title(text) {
-  document.title = (text ? text + " · " : "") + "memkernel";
+  document.title = (text ? text.slice(0, 80) + " · " : "") + "memkernel";
   say(text || "Sessions");
 }
 

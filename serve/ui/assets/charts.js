@@ -95,8 +95,9 @@ export class Plots {
   // set shows a timeline in all plots.
   set(timeline) {
     if (!timeline.first.length) return; // nothing is planned yet
+    const call = this.at === null ? 0 : this.timeline.first[this.at]; // the cursor stays on its call
     this.timeline = timeline;
-    this.at = null;
+    this.at = call >= timeline.from && call <= timeline.to ? timeline.first.findLastIndex((first) => first <= call) : null;
     for (const p of this.all) this.draw(p);
   }
 
@@ -133,7 +134,7 @@ export class Plots {
       lines.map((l) => h("path", { d: steps(l.values), fill: "none", stroke: l.colour, "stroke-width": l.thin ? 1 : 2, "stroke-dasharray": l.dash?.join(" ") })),
       what.marks && t.marks.map((m) => this.mark(m, Math.round(x(m.call)), ground)), p.drag, p.line);
     fill(p.box, p.svg);
-    this.tell(p, null);
+    this.cursor(this.at);
     if (p.details.open) this.list(p);
   }
 
