@@ -82,7 +82,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, doc any, err err
 		enc.Encode(doc) // who asked is gone if it fails
 	case r.Context().Err() != nil:
 	case errors.As(err, &wrong):
-		refuse(w, http.StatusBadRequest, err.Error())
+		refuse(w, http.StatusBadRequest, s.o.mask(err.Error()))
 	case errors.Is(err, errNoSession), errors.As(err, &none):
 		refuse(w, http.StatusNotFound, err.Error())
 	case errors.Is(err, errNotYet), errors.As(err, &stale):
@@ -505,7 +505,7 @@ func (t *track) call(ctx context.Context, o *Options, n int) (*Call, error) {
 	defer t.cursor.mu.Unlock()
 	f, err := t.show(ctx, n)
 	if err != nil {
-		return nil, t.unplanned(n, err)
+		return nil, unplanned(n, err)
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -526,22 +526,13 @@ func messageText(m *memkernel.Message) string {
 	return strings.Join(all, "\n")
 }
 
-// unplanned returns the error for a call that can't be planned. The error is a mistake of the
-// caller.
-func (t *track) unplanned(n int, err error) error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.steps == nil {
+// unplanned returns the error for a call that can't be planned: a mistake of the caller, unless the
+// call is not reached yet.
+func unplanned(n int, err error) error {
+	if errors.Is(err, errNotYet) {
 		return err
 	}
-	if n >= 0 && n < t.steps.Len() {
-		if _, one := t.steps.Unplanned(n, err); one && !errors.Is(err, errNotYet) {
-			return mistakef("call %d can't be planned: %s", n+1, err)
-		}
-	} else {
-		return mistake{err}
-	}
-	return err
+	return mistakef("call %d can't be planned: %w", n+1, err)
 }
 
 // WhatIf compares a call with the same call planned in another way.
@@ -604,7 +595,7 @@ func (s *Server) whatIf(r *http.Request) (any, error) {
 	pin := strings.TrimSpace(r.URL.Query().Get("pin"))
 	out, err := t.whatIf(r.Context(), n, p, pin)
 	if err != nil {
-		return nil, t.unplanned(n, err)
+		return nil, unplanned(n, err)
 	}
 	out.Session = f.id
 	return out, nil
@@ -737,7 +728,7 @@ func (s *Server) pageOf(r *http.Request) (any, error) {
 	defer t.cursor.mu.Unlock()
 	k, err := t.show(r.Context(), n)
 	if err != nil {
-		return nil, t.unplanned(n, err)
+		return nil, unplanned(n, err)
 	}
 	out, err := pageDocument(r.Context(), &s.o, k.kernel, session, id)
 	if err != nil {

@@ -8,7 +8,6 @@ import (
 	"os"
 	"time"
 
-	"github.com/memkernel/memkernel/consolidation"
 	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/internal/textutil"
@@ -84,12 +83,8 @@ func (s *Server) hints(of []health.Finding) {
 
 func (s *Server) why(r *http.Request) (any, error) {
 	g, err := s.o.Kernel.Maintenance().Why(r.Context(), api.WhyRequest{Entry: r.URL.Query().Get("entry")})
-	var line *api.NoLineError
-	if none := (*consolidation.NoEntryError)(nil); errors.As(err, &none) || errors.As(err, &line) {
-		return nil, mistake{err}
-	}
 	if err != nil {
-		return nil, err
+		return nil, mistake{err}
 	}
 	return document.OfGrounds(g), nil
 }
@@ -101,12 +96,8 @@ func (s *Server) history(r *http.Request) (any, error) {
 		return nil, mistake{err}
 	}
 	h, err := s.o.Kernel.Maintenance().History(r.Context(), api.HistoryRequest{Path: r.URL.Query().Get("path"), Line: line, Limit: limit, Diff: true})
-	var none *api.NoLineError
-	if errors.Is(err, api.ErrNoHistory) || errors.Is(err, api.ErrNoText) || errors.As(err, &none) {
-		return nil, mistake{err}
-	}
 	if err != nil {
-		return nil, err
+		return nil, mistake{err}
 	}
 	return document.OfHistory(h), nil
 }
