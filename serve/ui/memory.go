@@ -18,7 +18,7 @@ import (
 )
 
 // mostEntries bounds the listed entries of memory.
-const mostEntries = 5000
+const mostEntries = 20_000
 
 // list answers with the entries of memory, or of one file of it.
 func (s *Server) list(r *http.Request) (any, error) {

@@ -1,6 +1,6 @@
 // Memory: its files entry by entry, a search, and changes by hand that can be taken back.
 import { h, fill, ask, send, badge, num, when, table, card, empty, percent, tabsOf, copied } from "./lib.js";
-import { md } from "./md.js";
+import { md, inline } from "./md.js";
 
 const mayWrite = document.body.dataset.write === "true";
 const address = (path, line) => "/memory?path=" + encodeURIComponent(path) + (line ? "&line=" + line : "");
@@ -81,7 +81,7 @@ function lines(text, entries, path, c) {
   for (let n = 1; n <= all.length; n++) {
     const e = at.get(n), l = all[n - 1];
     if (e) {
-      out.push(entry(e, path, c));
+      out.push(entry(e, path, c, all.slice(n - 1, Math.max(e.end_line, n)).join("\n")));
       n = Math.max(e.end_line, n);
     } else if (/^#{1,6} /.test(l)) out.push(h("h3", { "data-line": n }, l.replace(/^#+ /, "")));
     else if (l.trim() && !/^<!--.*-->$/.test(l.trim()) && !/^(-{3,}|={3,})$/.test(l.trim())) out.push(h("div", { class: "entry plain-line", "data-line": n }, h("span", { class: "n line" }, num(n)), h("div", { class: "entry-text" }, md(l))));
@@ -89,9 +89,12 @@ function lines(text, entries, path, c) {
   return h("div", { class: "entries" }, out);
 }
 
-function entry(e, path, c) {
+function entry(e, path, c, raw) {
+  // named are the places that a comment of the note names.
+  const named = (what) => [...raw.matchAll(new RegExp(`<!-- ${what} (.+?) -->`, "g"))].flatMap((m) => m[1].split(", "));
+  const meta = [e.by !== "person" && `by ${author[e.by] || e.by}, ${e.date}`, ...named("from").map((r) => ["from ", ref(r)]), ...named("supersedes").filter((r) => r.includes("/") || r.includes(".md")).map((r) => ["replaces ", ref(r)])].filter(Boolean);
   const said = h("div", { class: "entry-text" }, md(e.text)), more = h("div", { class: "more" }), acts = h("div", { class: "acts" });
-  const el = h("div", { class: "entry", "data-line": e.line }, h("span", { class: "n line" }, num(e.line)), h("div", {}, said, e.by !== "person" && h("p", { class: "meta" }, `by ${author[e.by] || e.by}, ${e.date}`)), acts, more);
+  const el = h("div", { class: "entry", "data-line": e.line }, h("span", { class: "n line" }, num(e.line)), h("div", {}, said, meta.length > 0 && h("p", { class: "meta" }, meta.flatMap((x, i) => (i ? [" · ", x] : [x])))), acts, more);
   const button = (name, act) => h("button", { type: "button", class: "quiet", "aria-label": `${name} line ${e.line}`, onclick: act }, name);
   const change = async (text, what) => {
     try {
@@ -140,13 +143,14 @@ const writers = { hand: "a person, by hand", person: "a person", agent: "an agen
 const quoted = (s) => h("p", {}, ref(s.ref), s.text && [": “", s.text, "”"]);
 
 const why = (el, path, line, view) => tryTo(el, async () => {
-  const g = await ask("why", { entry: path + ":" + line }, view.signal);
-  return h("dl", { class: "facts why" },
+  const [g, before] = await Promise.all([ask("why", { entry: path + ":" + line }, view.signal), ask("history", { path, line, limit: 6 }, view.signal).catch(() => null)]);
+  const changed = before?.versions.length > 1;
+  return [h("dl", { class: "facts why" },
     row("Written by", g.written_by ? writers[g.written_by] || g.written_by : "a person, as far as is known", g.date && `, ${g.date}`),
     row("Comes from", g.from.length ? g.from.map(quoted) : g.run ? "the curation below" : "this line itself: nothing else is recorded"),
-    row("Replaced", g.replaced.length ? g.replaced.map(quoted) : "no earlier note"), row("Replaced by", g.superseded_by ? ref(g.superseded_by) : "nothing: it holds"),
+    row("Replaced", g.replaced.length ? g.replaced.map(quoted) : changed ? "what it said before, below" : "no earlier note"), row("Replaced by", g.superseded_by ? ref(g.superseded_by) : "nothing: it holds"),
     g.run && row("Chosen", `${g.run_day}, in ${g.run}: ${g.why.join(", ")}`), g.days.length > 0 && row("Said again", g.days.join(", ")), g.sessions > 0 && row("Noted in", `${num(g.sessions)} sessions`),
-    row("Recalled", g.recalled ? `for ${num(g.recalled)} prompts; then named in ${num(g.named)}` : "for no prompt that is kept"));
+    row("Recalled", g.recalled ? `for ${num(g.recalled)} prompts; then named in ${num(g.named)}` : "for no prompt that is kept")), changed && versions(before, view)];
 });
 
 const past = (at, path, line, view) => tryTo(at, async () => versions(await ask("history", { path, line: line || "", limit: 12 }, view.signal), view));
@@ -182,7 +186,7 @@ function hits(d) {
 // quote is all that a place says, in the order of its file.
 function quote(r) {
   const runs = [{ start_line: r.start_line, text: r.snippet }, ...(r.more || [])].sort((a, b) => a.start_line - b.start_line);
-  return h("div", { class: "entries" }, runs.flatMap((run) => run.text.replace(/\n$/, "").split("\n").map((l, i) => l.trim() && h("div", { class: "entry plain-line" }, h("span", { class: "n line" }, run.start_line + i), h("div", { class: "entry-text" }, md(l))))));
+  return h("div", { class: "entries" }, runs.flatMap((run) => run.text.replace(/\n$/, "").split("\n").map((l, i) => l.trim() && h("div", { class: "entry plain-line" }, h("span", { class: "n line" }, run.start_line + i), h("div", { class: "entry-text" }, h("p", {}, inline(l.replace(/^\s*(?:[-*+]|#{1,6}) /, ""))))))));
 }
 
 function signals(p) {

@@ -27,6 +27,8 @@ export async function show(at, view) {
   await new Promise((resolve, reject) => {
     watch("live", {}, view.signal, (d) => {
       doc = d;
+      const at = (s) => s.begun || s.modified;
+      doc.sessions.sort((a, b) => b.live - a.live || at(b).localeCompare(at(a)));
       draw();
       resolve();
     }, (error) => (doc ? 0 : reject(new Error(error))));

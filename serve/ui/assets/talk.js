@@ -122,11 +122,11 @@ function added(a, where) {
 
 async function quote(body, lines) {
   for (const l of lines) {
-    const box = h("div", {}, h("p", { class: "hint" }, place(l), ` to line ${l.to}, as it reads now`), h("pre", { class: "text", tabindex: "0" }, "…"));
+    const box = h("div", {}, h("p", { class: "hint" }, place(l), ` to line ${l.to}, as it reads now`), h("div", { class: "prose-of" }, "…"));
     body.append(box);
     try {
       const d = await ask("read", { path: l.path });
-      box.lastChild.textContent = d.text.split("\n").slice(l.from - 1, l.to).join("\n") || d.detail || d.reason;
+      fill(box.lastChild, md(d.text.split("\n").slice(l.from - 1, l.to).join("\n") || d.detail || d.reason));
     } catch (err) {
       box.lastChild.textContent = err.message;
     }
@@ -171,7 +171,7 @@ function item(it, c) {
       return fill(el, cut, open);
     }
     case "recalled":
-      return fill(el, h("details", { class: "added" }, h("summary", {}, "memkernel recalled from memory", it.lines.length > 0 && [": ", it.lines.map((l, i) => [i > 0 && ", ", place(l)])]), h("pre", { class: "text", tabindex: "0" }, it.text)));
+      return fill(el, h("details", { class: "added" }, h("summary", {}, "memkernel recalled from memory", it.lines.length > 0 && [": ", it.lines.map((l, i) => [i > 0 && ", ", place(l)])]), h("div", { class: "prose-of" }, md(it.text))));
     default: {
       const names = { thinking: "Thought", host: "The host added", summary: "The host's summary of what came before" };
       const open = h("details", { class: "aside" }, h("summary", {}, h("span", { class: "what" }, names[it.kind] || it.kind), h("span", { class: "begin" }, it.text.slice(0, 140))));
