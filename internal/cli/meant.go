@@ -101,7 +101,6 @@ var FlagWords = map[string]string{
 	"diff":           "changes patch d p",
 	"full":           "force all rebuild",
 	"watch":          "follow f w daemon",
-	"html":           "output out o file",
 	"upstream":       "url target api base-url",
 	"reason":         "why because message comment",
 	"ended":          "done finished end close final",

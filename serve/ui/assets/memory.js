@@ -38,14 +38,14 @@ async function files(at, view) {
   };
   // changed says what was changed, with the way back, and shows the file as it is now.
   async function changed(e, what) {
-    fill(done, h("p", {}, e.edit ? what : "It says that already; nothing was changed.", " ", e.path && h("a", { href: address(e.path, e.end_line ? e.line : 0) }, e.path + (e.end_line ? ":" + e.line : "")), " ", e.edit && h("button", { type: "button", onclick: () => undo(e.edit) }, "Undo"), e.masked > 0 && ` ${num(e.masked)} secrets were masked.`));
     await draw();
+    fill(done, h("p", {}, e.edit ? what : "It says that already; nothing was changed.", " ", e.path && h("a", { href: address(e.path, e.end_line ? e.line : 0) }, e.path + (e.end_line ? ":" + e.line : "")), " ", e.edit && h("button", { type: "button", onclick: () => undo(e.edit) }, "Undo"), e.masked > 0 && ` ${num(e.masked)} secrets were masked.`));
   }
   async function undo(edit) {
     try {
       const u = await send("undo", { edit });
-      fill(done, h("p", {}, `Taken back: ${u.files.join(", ")} is what it was.`));
       await draw();
+      fill(done, h("p", {}, `Taken back: ${u.files.join(", ")} is what it was.`));
     } catch (err) {
       fill(done, h("p", { class: "bad" }, err.message));
     }
@@ -161,7 +161,7 @@ function versions(d, view) {
 }
 
 function diff(text) {
-  return h("pre", { class: "text diff", tabindex: "0" }, text.split("\n").map((l) => h("span", { class: l.startsWith("+") ? "plus" : l.startsWith("-") ? "minus" : l.startsWith("@") ? "hunk" : "" }, l + "\n")));
+  return h("pre", { class: "text diff", tabindex: "0" }, text.trimEnd().split("\n").filter((l) => !l.startsWith("@@")).map((l) => h("span", { class: l.startsWith("+") ? "plus" : l.startsWith("-") ? "minus" : "" }, l + "\n")));
 }
 
 async function search(at, view) {
