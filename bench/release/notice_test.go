@@ -100,7 +100,7 @@ func (m linkedModule) texts(t *testing.T) (out []string) {
 }
 
 // carried are the licences of data of others that a program carries.
-var carried = []string{"budget/tables/NOTICE", "pagevm/mask/data/LICENSE", "serve/ui/assets/uPlot.LICENSE"}
+var carried = []string{"budget/tables/NOTICE", "pagevm/mask/data/LICENSE"}
 
 const noticeHead = "The modules that are compiled in, and files of others, above the texts of their licences:\n"
 
