@@ -192,7 +192,6 @@ var thirdParty = map[string][]string{
 	"internal/config":          {"gopkg.in/yaml.v3"},
 	"internal/imports":         {"gopkg.in/yaml.v3"},
 	"internal/store":           {"github.com/gofrs/flock"},
-	"internal/textutil":        {"golang.org/x/text/unicode/norm"},
 	"checkpoint":               {"gopkg.in/yaml.v3"},
 	"consolidation":            {"github.com/rivo/uniseg", "github.com/rogpeppe/go-internal/diff", "github.com/yuin/goldmark/..."},
 	"kernel":                   {"golang.org/x/sys/unix"},
@@ -234,7 +233,7 @@ var thirdParty = map[string][]string{
 	"bench/release":           {"github.com/opencontainers/...", "golang.org/x/crypto/x509roots/fallback/bundle", "golang.org/x/mod/module", "golang.org/x/mod/semver"},
 	"internal/settings":       {"github.com/BurntSushi/toml", "github.com/tailscale/hujson", "gopkg.in/yaml.v3"},
 	"serve/install":           {"github.com/tailscale/hujson"},
-	"internal/textutil":       {"github.com/bmatcuk/doublestar/v4", "golang.org/x/text/encoding/unicode", "golang.org/x/text/transform"},
+	"internal/textutil":       {"github.com/bmatcuk/doublestar/v4", "golang.org/x/text/encoding/unicode", "golang.org/x/text/transform", "golang.org/x/text/unicode/norm"},
 	"kernel/internal/inspect": {"golang.org/x/sys/unix"},
 }
 

@@ -43,9 +43,9 @@ func sessionsOf(entries []Entry) []string {
 	return out
 }
 
-// Earned is the worth of a machine's capture. It has the capture's text as a fact, and the
+// earning is the worth of a machine's capture. It has the capture's text as a fact, and the
 // reasons why the fact matters. A capture without tags is not worth a place in memory.
-type Earned struct {
+type earning struct {
 	Text string
 	Tags Tags
 }
@@ -54,24 +54,24 @@ type Earned struct {
 const SaidMark = "[said]"
 
 // earned judges a capture. again reports whether a failure came up in another session.
-func earned(plain string, tags Tags, again func(sign string) bool) Earned {
+func earned(plain string, tags Tags, again func(sign string) bool) earning {
 	if f, ok := failureOf(plain); ok {
 		if !f.teaches() || f.calls < CostlyCalls && !again(f.sign()) {
-			return Earned{}
+			return earning{}
 		}
 		if f.calls >= CostlyCalls {
-			return Earned{f.fact(), MakeTags(Lesson, Surprise)}
+			return earning{f.fact(), MakeTags(Lesson, Surprise)}
 		}
-		return Earned{f.fact(), MakeTags(Lesson)}
+		return earning{f.fact(), MakeTags(Lesson)}
 	}
 	if strings.HasPrefix(plain, "[open] ") || !tags.has(Decision) && strings.HasPrefix(plain, "changed ") {
-		return Earned{Tags: tags.only(Identity), Text: plain}
+		return earning{Tags: tags.only(Identity), Text: plain}
 	}
 	text, ok := readable(plain)
 	if !ok || !tags.has(Decision) {
-		return Earned{}
+		return earning{}
 	}
-	return Earned{text, tags.only(Human, Identity).with(Decision)}
+	return earning{text, tags.only(Human, Identity).with(Decision)}
 }
 
 // Capture judges a capture of a session, a decision or a learning, that is about to be written

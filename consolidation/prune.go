@@ -357,7 +357,7 @@ func (r *pruner) logs() {
 			if e = governed(f, j); e == nil {
 				continue
 			}
-			got := Earned{e.Plain, e.Tags}
+			got := earning{e.Plain, e.Tags}
 			if of[j] != "" {
 				got = earned(e.Plain, e.Tags, func(sign string) bool { return r.failures()[sign] > 1 })
 			}
@@ -368,7 +368,7 @@ func (r *pruner) logs() {
 	}
 }
 
-func (r *pruner) extract(e *Entry, got Earned) {
+func (r *pruner) extract(e *Entry, got earning) {
 	text := Present(got.Text)
 	if r.known.cites(placeRef(e)) || vague(text) || r.retired(e.Plain, text) || r.known.holds(e.Plain) || r.known.holds(text) {
 		return

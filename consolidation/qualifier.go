@@ -19,11 +19,11 @@ func restricts(text string) bool { return cuesOf(text)&(cueOnly|cueExcept) != 0 
 // it that does so. The result is nil for an entry that only restricts another entry.
 func governed(f *File, i int) *Entry {
 	e := &f.Entries[i]
-	if qualifies(e.Plain) && i > 0 && sameTrail(&f.Entries[i-1], e) && !markdownstore.IsLate(f.Entries[i-1].Plain) {
+	if qualifies(e.Plain) && i > 0 && sameTrail(&f.Entries[i-1], e) && !leads(f.Entries[i-1].Plain) {
 		return nil
 	}
 	text := e.Plain
-	for j := i + 1; !markdownstore.IsLate(text) && j < len(f.Entries) && sameTrail(e, &f.Entries[j]) && qualifies(f.Entries[j].Plain); j++ {
+	for j := i + 1; !leads(text) && j < len(f.Entries) && sameTrail(e, &f.Entries[j]) && qualifies(f.Entries[j].Plain); j++ {
 		text = strings.TrimRight(text, " ;,")
 		text += ending(text) + " " + f.Entries[j].Plain
 	}

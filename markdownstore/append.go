@@ -102,9 +102,6 @@ func (s *Store) appendAt(w Writer, pl place, id, text string) (Appended, error) 
 // lateMark begins the line above an entry for a closed log.
 const lateMark = "Late entry for "
 
-// IsLate reports whether a text is the line above a late entry.
-func IsLate(text string) bool { return strings.HasPrefix(text, lateMark) }
-
 // appendLate appends an entry for a closed log to today's, with a link to the closed log if that
 // exists.
 func (s *Store) appendLate(w Writer, closed place, today, id, text string) (Appended, error) {

@@ -59,9 +59,9 @@ func (g Grounds) Values() []float64 {
 // Weights are the constant and the weights of Values.
 func (Grounds) Weights() []float64 { return confidenceWeights[:] }
 
-// Chance returns the probability, 0 to 1, that the hits answer the question. It assumes that half
+// chance returns the probability, 0 to 1, that the hits answer the question. It assumes that half
 // of all questions have an answer.
-func (g Grounds) Chance() float64 {
+func (g Grounds) chance() float64 {
 	if g.Held == 0 {
 		return g.Near
 	}
@@ -175,7 +175,7 @@ func (s *search) calibrate(top []*candidate) {
 	s.calibrated = true
 	best := slices.MaxFunc(top, byScore).hit.Score
 	s.result.Grounds = s.grounds(top)
-	sure := s.result.Grounds.Chance()
+	sure := s.result.Grounds.chance()
 	for _, c := range top {
 		c.hit.Score *= sure / best
 	}

@@ -432,10 +432,10 @@ var tagged = textutil.LazyRegexp(`(?i)^\W{0,4}(?:\d{1,9}[.)]\s+)?(?:\[[ x]\]\s+)
 
 const tagBracket = `\[(?:decision|surprise|human|lesson|identity)\b[^\]()]{0,60}\]`
 
-// Tagged reports whether a line of memory carries a tag of significance.
-func Tagged(line string) bool { return strings.Contains(line, "[") && tagged.MatchString(line) }
+// isTagged reports whether a line of memory carries a tag of significance.
+func isTagged(line string) bool { return strings.Contains(line, "[") && tagged.MatchString(line) }
 
 // anyTagged reports whether the first or the last line of a passage is tagged.
 func anyTagged(lines []string) bool {
-	return len(lines) > 0 && (Tagged(lines[0]) || len(lines) > 1 && Tagged(lines[len(lines)-1]))
+	return len(lines) > 0 && (isTagged(lines[0]) || len(lines) > 1 && isTagged(lines[len(lines)-1]))
 }

@@ -8,12 +8,12 @@ import (
 
 func TestTagged(t *testing.T) {
 	for _, l := range []string{"- [decision] use Go", "- 14:05 **[Human]** tabs", "1. [lesson, decision] x", "- [x] [surprise] y", "use Go [identity]", "use Go [lesson]."} {
-		if !Tagged(l) {
+		if !isTagged(l) {
 			t.Errorf("%q carries a tag", l)
 		}
 	}
 	for _, l := range []string{"", "- use Go", "- [decision](log.md) was made", "we tag with [decision] when it matters", "[decisions] x", "- [x] done"} {
-		if Tagged(l) {
+		if isTagged(l) {
 			t.Errorf("%q carries no tag", l)
 		}
 	}

@@ -38,8 +38,8 @@ type Section struct {
 	Edited bool
 }
 
-// Brief is a session's line in another session's section.
-type Brief struct {
+// brief is a session's line in another session's section.
+type brief struct {
 	Key  string
 	At   time.Time
 	Task string
@@ -113,9 +113,9 @@ func (c *Section) Key() string {
 	return c.Owner
 }
 
-// Briefs returns the lines of the other sessions, the newest first.
-func (c *Section) Briefs() []Brief {
-	var out []Brief
+// briefs returns the lines of the other sessions, the newest first.
+func (c *Section) briefs() []brief {
+	var out []brief
 	for l := range strings.SplitSeq(c.Body, "\n") {
 		m := briefForm.FindStringSubmatch(l)
 		if m == nil {
@@ -124,20 +124,20 @@ func (c *Section) Briefs() []Brief {
 		key, err := strconv.Unquote(m[1])
 		at, bad := time.Parse(time.RFC3339, m[2])
 		if err == nil && bad == nil {
-			out = append(out, Brief{key, at, m[3]})
+			out = append(out, brief{key, at, m[3]})
 		}
 	}
 	return out
 }
 
 // setBody writes the statements about a session and the lines of the other sessions.
-func (c *Section) setBody(key string, lines []checkpoint.Line, others []Brief) {
+func (c *Section) setBody(key string, lines []checkpoint.Line, others []brief) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "## Session state of %s, %s\n\n", strconv.Quote(key), c.At.UTC().Format("2006-01-02 15:04 UTC"))
 	for _, l := range lines {
 		b.WriteString(l.String() + "\n")
 	}
-	slices.SortStableFunc(others, func(x, y Brief) int { return cmp.Or(y.At.Compare(x.At), cmp.Compare(x.Key, y.Key)) })
+	slices.SortStableFunc(others, func(x, y brief) int { return cmp.Or(y.At.Compare(x.At), cmp.Compare(x.Key, y.Key)) })
 	if len(others) > 0 {
 		b.WriteString("\nOther sessions, each with its own state (`memkernel restore --session KEY`):\n\n")
 	}

@@ -102,18 +102,18 @@ func (k *Keeper) newStateFile(f StateFile, c *checkpoint.Checkpoint, spoke bool,
 		if slices.Equal(old.lines(), lines) {
 			return "", nil // the file has this state already
 		}
-		sec.setBody(key, lines, old.Briefs())
+		sec.setBody(key, lines, old.briefs())
 		return f.with(sec), faults
 	case !spoke:
 		return "", nil // another session spoke last
 	}
-	others := slices.DeleteFunc(old.Briefs(), func(b Brief) bool { return b.Key == key })
+	others := slices.DeleteFunc(old.briefs(), func(b brief) bool { return b.Key == key })
 	if old.At.After(now) {
 		younger := *old
-		younger.setBody(old.Key(), old.lines(), append(others, Brief{key, now, task(lines)}))
+		younger.setBody(old.Key(), old.lines(), append(others, brief{key, now, task(lines)}))
 		return f.with(younger), faults
 	}
-	sec.setBody(key, lines, append(others, Brief{old.Key(), old.At, task(old.lines())}))
+	sec.setBody(key, lines, append(others, brief{old.Key(), old.At, task(old.lines())}))
 	return f.with(sec), faults
 }
 
@@ -149,9 +149,9 @@ func stateFileOf(private *markdownstore.Store, s Session) (*checkpoint.Checkpoin
 // full, the newest other session takes its place.
 func (k *Keeper) withoutSession(f StateFile) string {
 	sec, key := *f.Section, k.Mask.Text(k.Session.Key())
-	others := slices.DeleteFunc(sec.Briefs(), func(b Brief) bool { return b.Key == key })
+	others := slices.DeleteFunc(sec.briefs(), func(b brief) bool { return b.Key == key })
 	switch {
-	case sec.Owner != k.Session.Name() && len(others) == len(sec.Briefs()):
+	case sec.Owner != k.Session.Name() && len(others) == len(sec.briefs()):
 		return f.Text
 	case sec.Owner != k.Session.Name():
 		sec.setBody(sec.Key(), sec.lines(), others)
@@ -175,7 +175,7 @@ func Newest(private *markdownstore.Store, but string) (key string, at time.Time)
 	if err != nil || f.Section == nil || f.Section.Edited {
 		return "", time.Time{}
 	}
-	for _, b := range append([]Brief{{Key: f.Section.Key(), At: f.Section.At}}, f.Section.Briefs()...) {
+	for _, b := range append([]brief{{Key: f.Section.Key(), At: f.Section.At}}, f.Section.briefs()...) {
 		if b.Key != but {
 			return b.Key, b.At
 		}
