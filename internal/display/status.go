@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/memkernel/memkernel/kernel/api"
 )
@@ -182,10 +183,10 @@ func (s *sheet) lifeText(l *api.LifeStatus) {
 	}
 	s.linef("  reset %s; %s, the newest %s", Plural(l.Epoch, "time"), Plural(len(l.Checkpoints), "checkpoint"), newest)
 	if l.Compactions > 0 {
-		s.linef("  compacted %s, last%s", Plural(l.Compactions, "time"), moment(l.LastCompaction))
+		s.linef("  compacted %s%s", Plural(l.Compactions, "time"), last(l.LastCompaction))
 	}
 	if l.Flushed > 0 {
-		s.linef("  flushed %s, %d by the model, last%s", Plural(l.Flushed, "time"), l.FlushedByModel, moment(l.LastFlush))
+		s.linef("  flushed %s, %d by the model%s", Plural(l.Flushed, "time"), l.FlushedByModel, last(l.LastFlush))
 		if l.LastFlushPath != "" {
 			s.linef("  %s", api.FlushLine(l.LastFlushItems, l.LastFlushPath))
 		}
@@ -239,4 +240,12 @@ func (s *sheet) netsText(n *api.NetsStatus) {
 		}
 		s.say(2, "", fmt.Sprintf("%s, %s, last%s; %s", Plural(f.Entries, "entry"), Size(int64(f.Bytes)), moment(f.Newest), dump))
 	}
+}
+
+// last says when something happened last, or returns "" if it is not known.
+func last(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return ", last" + moment(t)
 }

@@ -99,7 +99,7 @@ func HostNames() []string {
 
 // ParseHost returns the host of a name that a person wrote.
 func ParseHost(name string) (Host, error) {
-	if h := Host(textutil.MeantHost(name, HostNames())); h.row().name == h {
+	if h := Host(textutil.MeantHost(name, HostNames())); h != "" && h.row().name == h {
 		return h, nil
 	}
 	return "", fmt.Errorf("unknown host %q: give one of %s", name, strings.Join(HostNames(), ", "))
