@@ -20,13 +20,13 @@ var command = &cli.Program{
 	Name: "memkernel", Short: "plan what a model gets to see, within a budget and with a warm cache",
 	Opening: verbs.Opening, Groups: verbs.Groups(verbs.Serve, verbs.Proxy),
 	Elsewhere: map[string]string{
-		"token":                            "memkernel-server has it, which serves over HTTP: see doc/service.md",
-		"migrate":                          "memkernel-server has it, which keeps state and memory in PostgreSQL: see doc/scaling.md",
-		"eval":                             "mkbench in the repository's folder bench has it: go run -C bench ./cmd/mkbench eval --help",
-		"bench":                            "mkbench in the repository's folder bench has its verbs: go run -C bench ./cmd/mkbench --help",
-		"push publish upload             ": "nothing leaves this machine: memory is Markdown in this folder, which git or any copy takes along",
-		"mv move cp copy backup":           "memory is Markdown in this folder: move or copy its files like any others",
-		"upgrade self-update":              "install it again, as the README says; state is kept",
+		"token":                  "memkernel-server has it, which serves over HTTP: see doc/service.md",
+		"migrate":                "memkernel-server has it, which keeps state and memory in PostgreSQL: see doc/scaling.md",
+		"eval":                   "mkbench in the repository's folder bench has it: go run -C bench ./cmd/mkbench eval --help",
+		"bench":                  "mkbench in the repository's folder bench has its verbs: go run -C bench ./cmd/mkbench --help",
+		"push publish upload":    "nothing leaves this machine: memory is Markdown in this folder, which git or any copy takes along",
+		"mv move cp copy backup": "memory is Markdown in this folder: move or copy its files like any others",
+		"upgrade self-update":    "install it again, as the README says; state is kept",
 	},
 }
 
