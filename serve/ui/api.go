@@ -198,7 +198,7 @@ func (f *found) hostID() string { return cmp.Or(f.key, f.brief.id, f.name) }
 func (s *Server) rowOf(f *found) SessionRow {
 	now, b := s.o.Now(), &f.brief
 	return SessionRow{ID: f.id, Name: f.name, Source: f.source, Path: f.path, Modified: f.modified.UTC(), Live: now.Sub(f.modified) < liveFor && f.modified.Before(now.Add(liveFor)),
-		Host: b.host, Prompt: clip(s.o.mask(clip(b.prompt, 2*rowText)), rowText), Prompts: b.prompts, Calls: b.calls, Begun: b.begun.UTC()}
+		Host: b.host, Prompt: s.o.head(b.prompt, rowText), Prompts: b.prompts, Calls: b.calls, Begun: b.begun.UTC()}
 }
 
 // rowText bounds the first prompt in the list of sessions.

@@ -88,6 +88,8 @@ const (
 	talkItems, mostTalk = 60, 400
 	// mostPrompts bounds the listed prompts.
 	mostPrompts = 1000
+	// promptText bounds a listed prompt, in bytes.
+	promptText = 120
 	// saidText bounds a text in a list of items, wholeText a text that was asked for alone.
 	saidText, wholeText = 6000, 4 << 20
 	// bytesPerToken is the size of a token by which hooks measure.
@@ -195,7 +197,7 @@ func (s *Server) talkOf(r *http.Request) (any, error) {
 	from = min(max(from, 1), max(len(t.pieces), 1))
 	if out.From = from; from == 1 {
 		for _, at := range t.prompts[:min(len(t.prompts), mostPrompts)] {
-			out.Prompts = append(out.Prompts, prompt{at + 1, clip(oneLine(s.o.begin(t.words(at), 400)), 120)})
+			out.Prompts = append(out.Prompts, prompt{at + 1, s.o.head(oneLine(t.words(at)), promptText)})
 		}
 	}
 	most := saidText

@@ -16,6 +16,7 @@ import (
 	"net/http"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/internal/textutil"
@@ -83,6 +84,15 @@ func (o *Options) mask(s string) string { return textutil.Visible(o.Masker.Text(
 // that, because a text may have many megabytes.
 func (o *Options) begin(s string, most int) string {
 	return clip(o.mask(clip(s, most+longestSecret)), most)
+}
+
+// head is begin for a line of a list: it ends in an ellipsis if it is not the whole text.
+func (o *Options) head(s string, most int) string {
+	out := o.begin(s, most)
+	if len(s) > most && len(out) > most-utf8.UTFMax {
+		out += "…"
+	}
+	return out
 }
 
 // longestSecret is a bound that is longer than any private key.

@@ -30,7 +30,7 @@ export async function show(at, view, id, n) {
   fill(at,
     h("div", { class: "title" }, h("h1", {}, "Call ", num(n), h("small", {}, " of ", num(doc.calls))),
       h("span", { class: "steps" }, n > 1 && step(n - 1, "← before", "["), n < doc.calls && step(n + 1, "after →", "]")),
-      h("a", { href: session }, "the numbers"), h("span", { class: "hint" }, doc.model, " · ", when(doc.time)),
+      badge("simulated", "", "what memkernel would have sent"), h("a", { href: session }, "the numbers"), h("span", { class: "hint" }, doc.model, " · ", when(doc.time)),
       doc.layout.made && badge("cut: " + doc.layout.made.reason, "cut"), doc.layout.cold && badge("cold", "cold", doc.layout.clock)),
     tiles(
       tile("prompt", num(doc.budgets.planned_input_tokens), `of ${short(doc.budgets.context_window)}, ${doc.budgets.tokens_are}`),

@@ -3,9 +3,9 @@ import { h, fill, ask, num, usd, percent, table, card, empty, token, colour, sho
 
 export async function show(at, view) {
   view.title("Saved");
-  const [gain, stats] = await Promise.all([ask("gain", {}, view.signal), ask("stats", {}, view.signal)]);
+  const [gain, stats, said] = await Promise.all([ask("gain", {}, view.signal), ask("stats", {}, view.signal), ask("sessions", {}, view.signal)]);
   const t = gain.total;
-  fill(at, h("h1", {}, "What it saved"), h("p", { class: "sum" }, t.calls ? saved(t.billed_usd, t.without_usd, t.calls) : "No model call went through memkernel wrap or memkernel proxy yet, so nothing was saved."), t.calls > 0 && days(gain), billed(stats));
+  fill(at, h("h1", {}, "What it saved"), h("p", { class: "sum" }, t.calls ? saved(t.billed_usd, t.without_usd, t.calls) : "No model call went through memkernel wrap or memkernel proxy yet, so nothing was saved."), t.calls > 0 && days(gain), billed(stats, said.sessions));
 }
 
 // compare replays a session under every policy, once it is asked to.
@@ -67,14 +67,20 @@ function scatter(points) {
 
 function days(g) {
   const top = Math.max(...g.days.map((d) => Math.max(d.without_usd, d.billed_usd)), 1e-9);
-  return card("By day", table(["day", "", "#calls", "#billed", "#about, without", "#", "#cuts"], g.days.map((d) => [d.day, h("div", { class: "pair", "aria-hidden": "true" }, h("i", { class: "c-without", style: { width: (100 * d.without_usd) / top + "%" } }), h("i", { class: "c-carry", style: { width: (100 * d.billed_usd) / top + "%" } })), num(d.calls), usd(d.billed_usd), usd(d.without_usd), d.without_usd ? percent(d.billed_usd / d.without_usd - 1, true) : "", num(d.cuts)]), { label: "by day" }));
+  return card("By day", h("p", { class: "hint" }, "Above what it would have been without memkernel, an estimate; below what was billed."), table(["day", "", "#calls", "#billed", "#about, without", "#", "#cuts"], g.days.map((d) => [d.day, h("div", { class: "pair", "aria-hidden": "true" }, h("i", { class: "c-without", style: { width: (100 * d.without_usd) / top + "%" } }), h("i", { class: "c-carry", style: { width: (100 * d.billed_usd) / top + "%" } })), num(d.calls), usd(d.billed_usd), usd(d.without_usd), d.without_usd ? percent(d.billed_usd / d.without_usd - 1, true) : "", num(d.cuts)]), { label: "by day" }));
 }
 
-function billed(s) {
+// titled is a session's name as a link with its first prompt, and every other name as it is.
+function titled(name, said) {
+  const s = said.find((s) => s.name === name);
+  return s ? h("a", { href: "/s/" + s.id, title: name }, s.prompt ? s.prompt.slice(0, 60) + (s.prompt.length > 60 ? "…" : "") : name) : name;
+}
+
+function billed(s, said) {
   if (!s.total.calls) return card("Plan against bill", empty("No call with its bill was observed yet."));
-  const rows = (list) => table(["", "#calls", "#planned input", "#billed input", "#read from cache", "#planned", "#billed", "#error, median", "#cold", "#cuts", "#bill", "#without"], list.map((r) => [r.name, num(r.calls), short(r.planned.input_tokens), short(r.billed.input_tokens), percent(r.hit_ratio), usd(r.planned_cost_usd), usd(r.billed_cost_usd), percent(r.input_error_median), `${num(r.cold_seen)} of ${num(r.cold_expected)} expected`, num(r.cuts), usd(r.billed_usd), usd(r.without_usd)]), { label: "plan against bill" });
+  const rows = (list) => table(["", "#calls", "#planned input", "#billed input", "#read from cache", "#planned", "#billed", "#error, median", "#cold", "#cuts", "#bill", "#without"], list.map((r) => [titled(r.name, said), num(r.calls), short(r.planned.input_tokens), short(r.billed.input_tokens), percent(r.hit_ratio), usd(r.planned_cost_usd), usd(r.billed_cost_usd), percent(r.input_error_median), `${num(r.cold_seen)} of ${num(r.cold_expected)} expected`, num(r.cuts), usd(r.billed_usd), usd(r.without_usd)]), { label: "plan against bill" });
   const lost = s.total.reasoning, items = lost.left_out_items + lost.dropped_items;
-  return card("Plan against bill", rows([s.total]),
+  return card("Plan against bill", h("p", { class: "hint" }, "All calls whose bill is known, with those that memkernel did not plan. Planned and billed are for input, bill and without are for answers too."), rows([s.total]),
     s.total.broke.length > 0 && h("p", { class: "hint" }, `The host broke the cache ${num(s.total.broke.reduce((n, b) => n + b.times, 0))} times: ` + s.total.broke.map((b) => `${b.what} ${num(b.times)}×, ${short(b.tokens)} tokens, ${usd(b.usd)}`).join("; ") + "."),
     items > 0 && h("p", { class: "hint" }, `Cuts lost ${num(items)} items of reasoning, ${num(lost.left_out_tokens + lost.dropped_tokens)} tokens that were billed as output for ${usd(lost.lost_usd)}.`),
     lost.removed.length > 0 && h("p", { class: "hint" }, "Providers removed " + lost.removed.map((r) => `${num(r.items)} (${r.reason.replaceAll("_", " ")})`).join(", ") + "."), h("h3", {}, "by day"), rows(s.days), h("h3", {}, "by model"), rows(s.models), h("h3", {}, "by session"), rows(s.sessions));

@@ -67,11 +67,12 @@ async function files(at, view) {
     } }, text, h("div", { class: "acts" }, h("label", {}, "to ", to), h("button", { class: "main" }, "Add a note")));
   }
   await draw();
-  const wanted = Number(view.query.get("line"));
+  const wanted = Number(view.query.get("line")), to = Number(view.query.get("to"));
   if (wanted) requestAnimationFrame(() => {
-    const el = [...room.querySelectorAll("[data-line]")].filter((x) => Number(x.dataset.line) <= wanted).pop();
-    el?.classList.add("wanted");
-    el?.scrollIntoView({ block: "center" });
+    const all = [...room.querySelectorAll("[data-line]")], line = (el) => Number(el.dataset.line);
+    const first = all.filter((el) => line(el) <= wanted).pop();
+    for (const el of all) if (el === first || (line(el) > wanted && line(el) <= to)) el.classList.add("wanted");
+    first?.scrollIntoView({ block: "center" });
   });
 }
 
@@ -92,7 +93,7 @@ function lines(text, entries, path, c) {
 function entry(e, path, c, raw) {
   // named are the places that a comment of the note names.
   const named = (what) => [...raw.matchAll(new RegExp(`<!-- ${what} (.+?) -->`, "g"))].flatMap((m) => m[1].split(", "));
-  const meta = [e.by !== "person" && `by ${author[e.by] || e.by}, ${e.date}`, ...named("from").map((r) => ["from ", ref(r)]), ...named("supersedes").filter((r) => r.includes("/") || r.includes(".md")).map((r) => ["replaces ", ref(r)])].filter(Boolean);
+  const meta = [author[e.by] && `by ${author[e.by]}, ${e.date}`, ...named("from").map((r) => ["from ", ref(r)]), ...named("supersedes").filter((r) => r.includes("/") || r.includes(".md")).map((r) => ["replaces ", ref(r)])].filter(Boolean);
   const said = h("div", { class: "entry-text" }, md(e.text)), more = h("div", { class: "more" }), acts = h("div", { class: "acts" });
   const el = h("div", { class: "entry", "data-line": e.line }, h("span", { class: "n line" }, num(e.line)), h("div", {}, said, meta.length > 0 && h("p", { class: "meta" }, meta.flatMap((x, i) => (i ? [" · ", x] : [x])))), acts, more);
   const button = (name, act) => h("button", { type: "button", class: "quiet", "aria-label": `${name} line ${e.line}`, onclick: act }, name);
@@ -150,7 +151,7 @@ const why = (el, path, line, view) => tryTo(el, async () => {
     row("Comes from", g.from.length ? g.from.map(quoted) : g.run ? "the curation below" : "this line itself: nothing else is recorded"),
     row("Replaced", g.replaced.length ? g.replaced.map(quoted) : changed ? "what it said before, below" : "no earlier note"), row("Replaced by", g.superseded_by ? ref(g.superseded_by) : "nothing: it holds"),
     g.run && row("Chosen", `${g.run_day}, in ${g.run}: ${g.why.join(", ")}`), g.days.length > 0 && row("Said again", g.days.join(", ")), g.sessions > 0 && row("Noted in", `${num(g.sessions)} sessions`),
-    row("Recalled", g.recalled ? `for ${num(g.recalled)} prompts; then named in ${num(g.named)}` : "for no prompt that is kept")), changed && versions(before, view)];
+    row("Recalled", g.recalled ? `for ${num(g.recalled)} prompts; then named in ${num(g.named)}` : "for no prompt of a session that memkernel planned")), changed && versions(before, view)];
 });
 
 const past = (at, path, line, view) => tryTo(at, async () => versions(await ask("history", { path, line: line || "", limit: 12 }, view.signal), view));
@@ -161,7 +162,7 @@ function versions(d, view) {
 }
 
 function diff(text) {
-  return h("pre", { class: "text diff", tabindex: "0" }, text.trimEnd().split("\n").filter((l) => !l.startsWith("@@")).map((l) => h("span", { class: l.startsWith("+") ? "plus" : l.startsWith("-") ? "minus" : "" }, l + "\n")));
+  return h("pre", { class: "text diff", tabindex: "0" }, text.trimEnd().split("\n").filter((l) => !l.startsWith("@@")).map((l) => h("span", { class: l.startsWith("+") ? "plus" : l.startsWith("-") ? "minus" : "" }, l.replace(/^([+-])(?=\S)/, "$1 ") + "\n")));
 }
 
 async function search(at, view) {
@@ -177,7 +178,7 @@ function hits(d) {
     ["fused", d.mode === "hybrid" ? "the weighted mean of both, by age" : "one signal alone, by age"], ["diversity", d.results.some((r) => r.parts.similarity) ? "what repeats a hit above comes later" : "nothing repeats"], ["packed", `${num(d.results.length)} places`], ["came to", d.reason.toLowerCase().replaceAll("_", " ")], d.detail && ["detail", d.detail],
     d.behind && ["the index is behind by", num(d.behind.files) + " files"], d.weak && ["all in all", "likely beside the question"]].filter(Boolean);
   return [h("p", { class: "hint" }, d.results.length ? `${num(d.results.length)} places, the best first.` : "", d.weak && " They are likely beside the question."),
-    ...d.results.map((r, i) => card(null, h("header", {}, h("span", { class: "n rank" }, i + 1), h("a", { href: r.source === "sessions" ? null : address(r.path, r.start_line) }, h("code", {}, r.citation)), r.trail?.length > 0 && r.trail.join() !== r.date && h("span", { class: "hint" }, r.trail.join(" › ")), r.date && h("span", { class: "hint" }, r.date), badge(percent(r.score), r.score >= 0.5 ? "good" : "", "the chance that it answers"), r.superseded_by && badge("superseded by " + r.superseded_by, "warn")),
+    ...d.results.map((r, i) => card(null, h("header", {}, h("span", { class: "n rank" }, i + 1), h("a", { href: r.source === "sessions" ? null : address(r.path, r.start_line) }, h("code", {}, r.citation)), r.trail?.length > 0 && r.trail.join() !== r.date && h("span", { class: "hint" }, r.trail.join(" › ")), r.date && h("span", { class: "hint" }, r.date), badge(percent(r.score), r.score >= 0.5 ? "good" : "", "the chance that it answers"), r.superseded_by && badge(r.superseded_by === r.citation ? "out of date by its own words" : "superseded by " + r.superseded_by, "warn")),
       quote(r), h("details", {}, h("summary", {}, "signals"), signals(r.parts)))),
     !d.results.length && empty("Nothing was found.", d.detail),
     h("details", { class: "card" }, h("summary", {}, "How it was searched"), h("dl", { class: "facts wide" }, way.map(([k, v]) => row(k, v))))];

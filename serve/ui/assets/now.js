@@ -9,7 +9,7 @@ export async function show(at, view) {
   let doc, wanted = "";
   const gain = ask("gain", {}, view.signal);
   const list = h("ol", { class: "asked" }), sum = h("p", { class: "sum" });
-  const only = h("input", { type: "search", placeholder: "words of the prompt, an agent, a day", "aria-label": "Show only sessions with", oninput: (e) => {
+  const only = h("input", { type: "search", placeholder: "words of the first prompt, an agent, a day", "aria-label": "Show only sessions with", oninput: (e) => {
     wanted = e.target.value.toLowerCase();
     draw();
   } });

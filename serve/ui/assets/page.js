@@ -7,7 +7,7 @@ export async function show(at, view, id, n, page) {
   const d = await ask("page", { session: id, call: n, page, ...plan }, view.signal);
   const call = (c) => h("a", { href: `/s/${id}/c/${c}${q}` }, num(c));
   fill(at,
-    h("div", { class: "title" }, h("h1", {}, d.tool || d.type || "page", d.path && h("span", { class: "path" }, d.path)), h("code", {}, d.page), h("a", { href: `/s/${id}/c/${n}${q}` }, "call ", num(n)), h("a", { href: `/s/${id}/numbers${q}` }, "the numbers")),
+    h("div", { class: "title" }, h("h1", {}, d.tool || d.type || "page", d.path && h("span", { class: "path" }, d.path)), h("code", {}, d.page), badge("simulated", "", "what memkernel would have sent"), h("a", { href: `/s/${id}/c/${n}${q}` }, "call ", num(n)), h("a", { href: `/s/${id}/numbers${q}` }, "the numbers")),
     d.reason !== "OK" && h("p", { class: "bad" }, d.reason.toLowerCase().replaceAll("_", " ")),
     tiles(tile("type", d.type || "–"), tile("size", bytes(d.bytes || d.levels[0]?.bytes || 0)), tile("came", d.life[0] ? "call " + num(d.life[0].call) : "–", when(d.created)), tile("never below", d.floor || "–"), tile("pin", d.pin || "none"),
       tile("secrets masked", num(d.masked))),

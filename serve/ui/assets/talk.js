@@ -10,7 +10,7 @@ export async function show(at, view, id) {
   view.title(doc.prompt || doc.name);
   const head = h("div", { class: "rows" }), list = h("div", { class: "talk" }), more = h("button", { type: "button", class: "more-of" }), before = h("button", { type: "button", class: "more-of" });
   let next = 1, low = 1, total = first.total, simulated = first.simulated, busy = false;
-  const drawHead = (d) => fill(head, title(d), h("p", { class: "facts-line" }, saving(d)));
+  const drawHead = (d) => fill(head, title(d), h("p", { class: "facts-line" }, saving(d)), !d.head.done && !d.head.error && h("p", { class: "hint", role: "status" }, "Working out what memkernel would have done: its marks follow."));
   const take = (d, front) => {
     total = d.total;
     simulated = d.simulated;
@@ -108,7 +108,7 @@ function note(d) {
   return null;
 }
 
-const place = (l) => h("a", { href: `/memory?path=${encodeURIComponent(l.path)}&line=${l.from}` }, `${l.path}:${l.from}`);
+const place = (l) => h("a", { href: `/memory?path=${encodeURIComponent(l.path)}&line=${l.from}&to=${l.to}` }, `${l.path}:${l.from}`);
 
 // added says what memkernel added, with the lines as they read now.
 function added(a, where) {
@@ -165,7 +165,7 @@ function item(it, c) {
         if (!open.open || open.children.length > 1) return;
         const result = h("pre", { class: "text", tabindex: "0" }, it.result || "–");
         open.append(h("div", { class: "inside" }, level && h("p", { class: "hint" }, c.simulated ? "memkernel would have " : "memkernel ", level, ` this result in later prompts${it.since_call ? `, from call ${num(it.since_call)} on` : ""}. Below is the whole of it. `,
-          it.page && h("a", { href: `/s/${c.of}/c/${it.since_call || it.call || 1}/p/${it.page}` }, "What the model saw instead")),
+          it.page && h("a", { href: `/s/${c.of}/c/${it.since_call || it.call || 1}/p/${it.page}` }, c.simulated ? "What the model would have seen instead" : "What the model saw instead")),
         h("h3", {}, "Input"), args(it.input), h("h3", {}, "Result"), result, whole((d) => (result.textContent = d.result), it.result, it.bytes)));
       });
       return fill(el, cut, open);
