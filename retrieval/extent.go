@@ -60,14 +60,15 @@ func trimmed(text string, u markdownstore.Unit) (r extent, ok bool) {
 }
 
 // divide divides a table or a log into its lines, and any other unit into parts of about the size
-// of a snippet: between sentences, or between lines if no sentence ends near.
+// of a snippet: between sentences, or between lines if no sentence ends near. A list item is no
+// log, even if a line in which it goes on begins with a time.
 func (r extent) divide(text string, kind markdownstore.UnitKind) (out []extent) {
 	body := text[r.begin:r.end]
 	lines := lineStarts(body)
 	if len(lines) == 0 {
 		return []extent{r}
 	}
-	if kind == markdownstore.UnitTable || stamped(strings.Split(body, "\n")) {
+	if kind == markdownstore.UnitTable || kind != markdownstore.UnitItem && stamped(strings.Split(body, "\n")) {
 		for _, at := range lines {
 			left, right := r.split(text, at-len(body)+r.end)
 			out, r = append(out, left), right

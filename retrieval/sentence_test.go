@@ -229,3 +229,16 @@ func TestLeads(t *testing.T) {
 		}
 	}
 }
+
+// A list item whose wrapped line begins with a time is no log, which would be parted line by line.
+func TestItemWrappedAtATime(t *testing.T) {
+	doc := "# Day\n\n- 09:40 They agreed on a new window: nights from 01:30 to\n  04:30, while the gates are closed. Evenings are\n  over, whatever the deployment page says.\n- 11:00 Whoever deploys sleeps in the next day.\n"
+	flat, at := borders(doc)
+	for _, h := range askPlaces(chunked("memory/day.md", doc, 0, 1), "whatever the deployment page says", 5) {
+		for _, r := range h.Runs() {
+			if bad := parted(flat, at, r.Text); bad != nil {
+				t.Errorf("%s shows parts of sentences: %q", r.Citation, bad)
+			}
+		}
+	}
+}
