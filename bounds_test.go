@@ -21,7 +21,7 @@ import (
 // a hundredth above its count.
 var bounds = map[string]int{
 	"bytes of TypeScript, JavaScript and Python": 632000,
-	"exported names": 3145,
+	"exported names": 3135,
 	"functions of a plan that write into what they were given": 0,
 	"packages":                           142,
 	"structs that embed deeper than two": 7,
