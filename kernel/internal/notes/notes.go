@@ -51,7 +51,7 @@ const maxAsking = 2
 type Taker struct {
 	opt   Options
 	now   func() time.Time
-	calm  *cooldowns
+	calm  *Cooldowns
 	ctx   context.Context
 	abort context.CancelFunc
 
