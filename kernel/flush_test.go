@@ -339,7 +339,7 @@ func TestRememberThis(t *testing.T) {
 	}
 }
 
-// What a person types twice before the agent answers is kept both times.
+// Two messages that a person types before the agent answers are both kept.
 func TestBothMessagesAreKept(t *testing.T) {
 	dir := t.TempDir()
 	k := openKernel(t, dir)

@@ -68,7 +68,8 @@ func published(t testing.TB) world {
 	service = append(service, tracked{"LICENSE", filepath.Join(root, "LICENSE")})
 	w.publish(t, modulePath, filepath.Join(root, "go.mod"), files)
 	w.publish(t, modulePath+"/service", mod, service)
-	// What the checkout is built from is on this machine then, and stands for the network.
+	// The modules that the checkout requires are in this machine's cache then. The cache serves as
+	// the network.
 	for _, dir := range []string{root, filepath.Join(root, "service")} {
 		w.command(t, dir, "go", "mod", "download")
 	}

@@ -113,7 +113,7 @@ func TestMeant(t *testing.T) {
 	}
 }
 
-// TestAlike: a word stands for two verbs at most, and for none that it is the name of.
+// TestAlike: a word leads to at most two verbs, and a verb's own name leads to no other verb.
 func TestAlike(t *testing.T) {
 	of := map[string][]string{}
 	root := tree()

@@ -134,9 +134,9 @@ func forgetEntry(ctx context.Context, a *cli.App, f *forgetFlags, args []string)
 	return runForgetEverywhere(ctx, a, f)
 }
 
-// wordings returns the text of the entry on a line of a file, and the earlier texts that it had as
-// far as they are on record. A text that stands in another entry today is left out. For a person's entry
-// it returns an [api.PersonError] unless the voice is a person's.
+// wordings returns the text of the entry on a line of a file, and its earlier texts that are on
+// record. It leaves out a text that is part of another entry today. For a person's entry it
+// returns an [api.PersonError] unless the voice is a person's.
 func wordings(ctx context.Context, k *kernel.Kernel, path string, line int, voice api.Voice) ([]string, error) {
 	all, err := k.Editor().List(ctx, api.ListRequest{Private: true})
 	if err != nil {

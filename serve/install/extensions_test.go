@@ -13,8 +13,8 @@ import (
 	"github.com/memkernel/memkernel/internal/store"
 )
 
-// What the extensions for hosts hold is what init puts into a project, but for the flag
-// that holds hooks back where init was never run.
+// The extensions for hosts have the same entries that init writes into a project. In addition,
+// their hooks have the flag that makes them do nothing where init was never run.
 func TestExtensionsAreWhatInitWrites(t *testing.T) {
 	dir := t.TempDir()
 	in := &Installer{
