@@ -29,6 +29,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"time"
 
 	"github.com/memkernel/memkernel/budget"
@@ -53,6 +54,43 @@ import (
 
 // DefaultStateDir is the state directory's name inside a workspace.
 const DefaultStateDir = ".memkernel"
+
+// FindWorkspace returns the workspace that the folder dir, an absolute path, belongs to: the
+// nearest folder, from dir upwards, that has a state directory. It returns "" if there is none. A
+// workspace around a git repository is not the repository's. The user's home, the root and a
+// folder that everybody may write to, such as /tmp, hold no workspace for what lies below them.
+func FindWorkspace(dir string) string {
+	home, _ := os.UserHomeDir() // without one no folder is it
+	home, at := followed(home), followed(dir)
+	for from := at; ; at = filepath.Dir(at) {
+		st, err := os.Stat(filepath.Join(at, DefaultStateDir))
+		switch {
+		case err == nil && st.IsDir() && at == from:
+			return dir
+		case err == nil && st.IsDir() && at != home && at != filepath.Dir(at) && !openToAll(at):
+			return at
+		case at == filepath.Dir(at):
+			return ""
+		}
+		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
+			return ""
+		}
+	}
+}
+
+// followed returns a path with its links resolved.
+func followed(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	return filepath.Clean(path)
+}
+
+// openToAll reports whether every user of the machine may write to a folder.
+func openToAll(dir string) bool {
+	st, err := os.Stat(dir)
+	return err != nil || runtime.GOOS != "windows" && st.Mode().Perm()&0o002 != 0
+}
 
 // Options configure a kernel. Nil, or the zero value, means the defaults.
 type Options struct {

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -24,13 +25,16 @@ type App struct {
 	*UI
 	Settings
 	JSON, shared bool
-	prices       string
+	// Outer means that the workspace contains the current folder. Nobody named it.
+	Outer  bool
+	prices string
 }
 
 // SharedFlags adds the flags that every verb has.
 func (a *App) SharedFlags(root *cobra.Command) {
 	f := root.PersistentFlags()
-	f.StringVar(&a.Workspace, "workspace", ".", "folder of the `project` that the session belongs to")
+	f.StringVar(&a.Workspace, "workspace", ".", "folder of the `project` (default the nearest with a .memkernel, from here upwards, or else this one)")
+	f.Lookup("workspace").DefValue = "" // the usage says it
 	f.StringVar(&a.StateDir, "state-dir", "", "`folder` of derived state (default <workspace>/.memkernel)")
 	f.StringVar(&a.ConfigPath, "config", "", "configuration `file` (default <state-dir>/config.yaml, if there)")
 	f.BoolVar(&a.JSON, "json", false, "one JSON document instead of text; see doc/json.md")
@@ -49,6 +53,10 @@ func Must(err error) {
 	}
 }
 
+// anywhere are the verbs that need no word about which folder they work on: they use none, or
+// print it.
+var anywhere = []string{"version", "man", "prices", "import", "config", "init", "uninstall"}
+
 // Prepare reads the configuration and checks the shared flags, before any verb.
 func (a *App) Prepare(cmd *cobra.Command) error {
 	for flag, when := range map[string]string{"color": a.color, "progress": a.progress} {
@@ -57,10 +65,25 @@ func (a *App) Prepare(cmd *cobra.Command) error {
 		}
 	}
 	a.remember(cmd)
-	if a.StateDir == "" {
-		a.StateDir = filepath.Join(a.Workspace, kernel.DefaultStateDir)
+	a.Locate(cmd)
+	if a.Outer && !slices.Contains(anywhere, cmd.Name()) {
+		a.Tip("the memory here is that of %s; --workspace . takes this folder alone", a.Workspace)
 	}
 	return a.ReadConfig(cmd)
+}
+
+// Locate chooses the workspace and its state folder. Without a flag for either, a folder inside a
+// workspace belongs to that workspace, as it does for hooks, and has no memory of its own.
+func (a *App) Locate(cmd *cobra.Command) {
+	if a.StateDir != "" {
+		return
+	}
+	if here, err := filepath.Abs(a.Workspace); err == nil && !cmd.Flags().Changed("workspace") {
+		if found := kernel.FindWorkspace(here); found != "" && found != here {
+			a.Workspace, a.Outer = found, true
+		}
+	}
+	a.StateDir = filepath.Join(a.Workspace, kernel.DefaultStateDir)
 }
 
 // NoArgs returns a usage error if there are arguments other than flags.

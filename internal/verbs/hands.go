@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -239,11 +240,20 @@ func entryOf(ctx context.Context, a *cli.App, k *kernel.Kernel, address string) 
 }
 
 // addressIn reads the address of a file or of lines of it. The path begins at the workspace, or
-// is absolute.
+// is absolute. A path that is only in the current folder inside the workspace is taken from there.
 func addressIn(a *cli.App, address string) (place, error) {
 	pl, _, err := parsePlace(address)
 	if err != nil {
 		return pl, err
+	}
+	if a.Outer {
+		_, missing := os.Stat(filepath.Join(a.Workspace, pl.path))
+		here, err := filepath.Abs(pl.path)
+		if err == nil && missing != nil {
+			if here, err = filepath.EvalSymlinks(here); err == nil {
+				pl.path = here
+			}
+		}
 	}
 	if abs, err := filepath.Abs(a.Workspace); err == nil && filepath.IsAbs(pl.path) {
 		if rel, err := filepath.Rel(abs, pl.path); err == nil {

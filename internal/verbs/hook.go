@@ -88,12 +88,10 @@ func previewHook(a *cli.App, cmd *cobra.Command, o *hookFlags) error {
 	if err != nil {
 		return err
 	}
+	a.Locate(cmd)
 	folder, err := filepath.Abs(a.Workspace)
 	if err != nil {
 		return err
-	}
-	if a.StateDir == "" {
-		a.StateDir = filepath.Join(a.Workspace, kernel.DefaultStateDir)
 	}
 	s, err := hookSetup(cmd.Context(), a, cmd)
 	if err != nil {

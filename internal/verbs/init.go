@@ -107,16 +107,6 @@ func runInit(cmd *cobra.Command, a *cli.App, o *initFlags) error {
 	if err != nil {
 		return err
 	}
-	inner := false
-	if outer := around(in); outer != "" && !cmd.Flags().Changed("workspace") {
-		inner, a.Workspace, a.StateDir = true, outer, filepath.Join(outer, kernel.DefaultStateDir)
-		if err := a.ReadConfig(cmd); err != nil {
-			return err
-		}
-		if in, err = installer(a); err != nil {
-			return err
-		}
-	}
 	doc := &initJSON{Schema: "memkernel/init/v1", Workspace: in.Workspace, StateDir: a.StateDir}
 	if doc.Hosts, err = in.Find(o.hosts); err != nil {
 		return cli.Usagef("%s", err)
@@ -134,7 +124,7 @@ func runInit(cmd *cobra.Command, a *cli.App, o *initFlags) error {
 		doc.Sessions = lookPast(a.StateDir, doc.Hosts, o.past())
 	}
 	if !a.JSON {
-		showInitPlan(a, in, doc, inner)
+		showInitPlan(a, in, doc)
 	}
 	if err := o.consent(a, changes(doc.Files) > 0 || !store.Exists(in.State, "") || doc.Sessions != nil && len(doc.Sessions.todo) > 0); err != nil || o.dryRun {
 		return initEnd(a, doc, err)
@@ -219,21 +209,6 @@ func checkout(self string) string {
 		}
 	}
 	return dir
-}
-
-// around returns the workspace that contains the folder. It returns "" if the folder is a
-// workspace itself. The search stops at the user's home.
-func around(in *install.Installer) string {
-	if store.Exists(in.State, "") {
-		return ""
-	}
-	for dir := filepath.Dir(in.Workspace); dir != in.Home && dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
-		outer := &install.Installer{Site: in.Site, State: store.Files(filepath.Join(dir, kernel.DefaultStateDir)), OwnConfig: in.OwnConfig}
-		if own, _, err := outer.StateFiles(); err == nil && len(own) > 0 {
-			return dir
-		}
-	}
-	return ""
 }
 
 // noHome returns an error for the user's home and the root folder, unless memkernel already has

@@ -16,16 +16,15 @@ import (
 var actions = map[install.Action]string{install.Create: "new", install.Modify: "add to", install.Keep: "has it",
 	install.Restore: "put back", install.TakeOut: "take out of", install.Delete: "delete"}
 
-// showInitPlan prints the hosts that were found and the planned changes. The parameter inner is
-// set if init was started in a subfolder of the workspace.
-func showInitPlan(a *cli.App, in *install.Installer, doc *initJSON, inner bool) {
+// showInitPlan prints the hosts that were found and the planned changes.
+func showInitPlan(a *cli.App, in *install.Installer, doc *initJSON) {
 	if changes(doc.Files) > 0 || !hasIt(doc) {
 		fmt.Fprintln(a.Out, "memkernel gives coding agents a memory of this folder: before each answer they")
 		fmt.Fprintln(a.Out, "get what its notes say on the question.")
 		fmt.Fprintln(a.Out)
 	}
 	fmt.Fprintf(a.Out, "folder    %s\n", in.Workspace)
-	if inner {
+	if a.Outer {
 		fmt.Fprintln(a.Out, "          this folder is in it; --workspace . sets up this one alone")
 	}
 	label := "agents"
@@ -248,7 +247,7 @@ func showNext(w io.Writer, hosts []install.Host) {
 
 // command returns a call of this program for the same folder.
 func command(a *cli.App, verb string) string {
-	if a.Workspace == "." {
+	if a.Workspace == "." || a.Outer {
 		return "memkernel " + verb
 	}
 	return "memkernel " + verb + " --workspace " + shellWord(a.Workspace)

@@ -128,7 +128,7 @@ func TestNobodysFolder(t *testing.T) {
 			t.Errorf("findWorkspace(%q, %q) = %q, want %q", c.dir, c.project, got, c.want)
 		}
 	}
-	if err := os.MkdirAll(filepath.Join(home, "src", stateName), 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Join(home, "src", kernel.DefaultStateDir), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	if got, want := findWorkspace(below, "", home, true), filepath.Join(home, "src"); got != want {

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -126,7 +127,7 @@ func TestGeminiOnlyTyped(t *testing.T) {
 		p.hook(Gemini, map[string]any{"hook_event_name": e, "transcript_path": path})
 	}
 	var all strings.Builder
-	for _, pattern := range []string{"*.md", "memory/*.md", stateName + "/sessions/*/checkpoints/*.yaml", stateName + "/sessions/*/state/*.json"} {
+	for _, pattern := range []string{"*.md", "memory/*.md", kernel.DefaultStateDir + "/sessions/*/checkpoints/*.yaml", kernel.DefaultStateDir + "/sessions/*/state/*.json"} {
 		files, _ := filepath.Glob(filepath.Join(p.dir, pattern))
 		for _, f := range files {
 			data, err := os.ReadFile(f)

@@ -41,7 +41,7 @@ type project struct {
 func newProject(t *testing.T, files map[string]string) *project {
 	t.Helper()
 	p := &project{T: t, dir: filepath.Join(t.TempDir(), "project")}
-	p.state = filepath.Join(p.dir, stateName)
+	p.state = filepath.Join(p.dir, kernel.DefaultStateDir)
 	if err := os.MkdirAll(p.dir, 0o700); err != nil {
 		t.Fatal(err)
 	}

@@ -144,7 +144,7 @@ func (h *handler) find() {
 		h.workspace = "" // they would run twice
 	}
 	if h.stateDir == "" && h.workspace != "" {
-		h.stateDir = filepath.Join(h.workspace, stateName)
+		h.stateDir = filepath.Join(h.workspace, kernel.DefaultStateDir)
 	}
 	h.key = h.Host.Key(h.e.SessionID)
 }

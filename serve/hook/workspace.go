@@ -3,26 +3,19 @@ package hook
 import (
 	"os"
 	"path/filepath"
+
+	"github.com/memkernel/memkernel/kernel"
 )
 
-// stateName is the name of the state directory. A workspace is recognised by it.
-const stateName = ".memkernel"
-
-// findWorkspace returns the workspace of an event, "" if there is none. It is the nearest folder
-// that has a state directory, starting at dir and going up. Without such a folder it is project,
-// which the host names, or else dir itself. The home directory and the root count only if they
-// have a state directory. If known is set, no other folder counts either.
+// findWorkspace returns the workspace of an event, "" if there is none. It is the folder that
+// [kernel.FindWorkspace] finds. Without one it is project, which the host names, or else dir
+// itself, but never the home directory or the root. If known is set, only a found one counts.
 func findWorkspace(dir, project, home string, known bool) string {
 	if dir == "" || !filepath.IsAbs(dir) {
 		return ""
 	}
-	for at := filepath.Clean(dir); ; at = filepath.Dir(at) {
-		if st, err := os.Stat(filepath.Join(at, stateName)); err == nil && st.IsDir() {
-			return at
-		}
-		if at == filepath.Dir(at) {
-			break
-		}
+	if found := kernel.FindWorkspace(filepath.Clean(dir)); found != "" {
+		return found
 	}
 	if project == "" || !filepath.IsAbs(project) {
 		project = dir
