@@ -43,6 +43,18 @@ func TestExtensionLeavesOtherFoldersAlone(t *testing.T) {
 				}
 				p.put("."+string(h)+"/"+filepath.Base(own.Path), string(data))
 			}},
+			// A host that is started in a subfolder does not read the settings of the folder above.
+			"a subfolder of settings with the same hooks": {extension: true, works: h.row().project != "", setUp: func(p *project) {
+				p.put(".memkernel/.gitignore", "*")
+				p.put("package/notes.txt", "")
+				own := Settings{Host: h, Path: SettingsPath(h, p.dir), Program: "memkernel"}
+				data, err := own.Add(nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				p.put("."+string(h)+"/"+filepath.Base(own.Path), string(data))
+				p.env = map[string]string{h.row().project: filepath.Join(p.dir, "package")}
+			}},
 			"settings with other hooks": {extension: true, works: true, setUp: func(p *project) {
 				p.put(".memkernel/.gitignore", "*")
 				p.put("."+string(h)+"/"+filepath.Base(SettingsPath(h, p.dir)), `{"hooks": {}}`)

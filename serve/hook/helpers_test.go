@@ -34,6 +34,7 @@ type project struct {
 	include    []string
 	flushOff   bool
 	extension  bool
+	env        map[string]string
 	later      time.Duration // the time since now
 	spoil      func(*Setup)
 }
@@ -115,7 +116,7 @@ func (p *project) hook(h Host, event map[string]any) string {
 func (p *project) raw(h Host, in string) string {
 	p.Helper()
 	var out bytes.Buffer
-	o := Options{Host: h, Extension: p.extension, Open: p.open, Now: func() time.Time { return now.Add(p.later) }, Getenv: func(string) string { return "" }, Problems: &p.problems, Deadline: time.Minute}
+	o := Options{Host: h, Extension: p.extension, Open: p.open, Now: func() time.Time { return now.Add(p.later) }, Getenv: func(name string) string { return p.env[name] }, Problems: &p.problems, Deadline: time.Minute}
 	if err := Run(context.Background(), o, strings.NewReader(in), &out); err != nil {
 		p.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package hook
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -149,9 +150,11 @@ func (h *handler) find() {
 	h.key = h.Host.Key(h.e.SessionID)
 }
 
-// carriesOwn reports whether the workspace's own settings have the same hooks.
+// carriesOwn reports whether the settings that the host reads have the same hooks: those of the
+// project that it names, else the workspace's. The workspace may be a folder above the project.
 func (h *handler) carriesOwn() bool {
-	own := Settings{Host: h.Host, Path: SettingsPath(h.Host, h.workspace)}
+	read := cmp.Or(projectOf(h.Host, h.Getenv), h.workspace)
+	own := Settings{Host: h.Host, Path: SettingsPath(h.Host, read)}
 	data, err := os.ReadFile(own.Path)
 	has, unreadable := own.Has(data)
 	return err == nil && unreadable == nil && has
