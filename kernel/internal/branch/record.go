@@ -20,11 +20,12 @@ type Record struct {
 	Generation int    `json:"generation"`
 	// Epoch is the session's epoch, which rises at every reset.
 	Epoch int `json:"epoch,omitempty"`
-	// KeepSeen and KeepItems count the entries that are kept from the previous record. Seen and
-	// Items are the entries after the kept entries. Carry and Fixed are nil if they did not
-	// change.
+	// KeepSeen, KeepItems and KeepIdle count the entries that are kept from the previous record.
+	// Seen, Items and Pace.Idle are the entries after the kept entries. Carry and Fixed are nil if
+	// they did not change.
 	KeepSeen  int                 `json:"keep_seen"`
 	KeepItems int                 `json:"keep_items"`
+	KeepIdle  int                 `json:"keep_idle,omitempty"`
 	Seen      []pagevm.Seen       `json:"seen,omitempty"`
 	Items     []pagevm.Item       `json:"items,omitempty"`
 	Carry     []pagevm.Item       `json:"carry,omitempty"`
@@ -100,13 +101,9 @@ func (s *State) Diff(on *State, epoch int, fixed []cachelayout.Block, carry bool
 	p, q := on.Proj, s.Proj
 	b := Record{Plan: s.Plan, Branch: s.Branch, Model: s.Model, Generation: q.Generation, Epoch: epoch, Fixed: fixed,
 		Kept: s.Kept, Ledger: s.Ledger, Sent: s.Sent}
-	for b.KeepSeen < len(p.Seen) && b.KeepSeen < len(q.Seen) && p.Seen[b.KeepSeen] == q.Seen[b.KeepSeen] {
-		b.KeepSeen++
-	}
-	for b.KeepItems < len(p.Items) && b.KeepItems < len(q.Items) && p.Items[b.KeepItems] == q.Items[b.KeepItems] {
-		b.KeepItems++
-	}
-	b.Seen, b.Items = q.Seen[b.KeepSeen:], q.Items[b.KeepItems:]
+	b.KeepSeen, b.Seen = kept(p.Seen, q.Seen)
+	b.KeepItems, b.Items = kept(p.Items, q.Items)
+	b.KeepIdle, b.Pace.Idle = kept(on.Pace.Idle, s.Pace.Idle)
 	if carry || len(p.Carry) != len(q.Carry) {
 		b.NewCarry, b.Carry, b.Spans, b.Summary = true, q.Carry, s.Spans, &s.Summary
 	}
@@ -120,11 +117,20 @@ func (s *State) Diff(on *State, epoch int, fixed []cachelayout.Block, carry bool
 	return b
 }
 
+// kept counts the entries at the head of two lists that are equal, and returns the rest of next.
+func kept[T comparable](before, next []T) (int, []T) {
+	n := 0
+	for n < len(before) && n < len(next) && before[n] == next[n] {
+		n++
+	}
+	return n, next[n:]
+}
+
 // Apply advances a state by one record. If another process compacted the file or a record was
 // lost, the record may not fit the state. Apply then starts from an empty state.
 func (s *State) Apply(session string, b *Record) *State {
 	n, p := *s, *s.Proj
-	if b.KeepSeen > len(p.Seen) || b.KeepItems > len(p.Items) {
+	if b.KeepSeen > len(p.Seen) || b.KeepItems > len(p.Items) || b.KeepIdle > len(s.Pace.Idle) {
 		return New(session, b.Branch, b.Model)
 	}
 	p.Generation = b.Generation
@@ -141,6 +147,7 @@ func (s *State) Apply(session string, b *Record) *State {
 		p.Recall = *b.Recall
 	}
 	n.Plan, n.Proj, n.Kept, n.Sent, n.restored = b.Plan, &p, b.Kept, b.Sent, b
+	n.Pace.Idle = append(s.Pace.Idle[:b.KeepIdle:b.KeepIdle], b.Pace.Idle...)
 	if b.Call == nil {
 		n.Call = s.Call
 	} else {

@@ -82,9 +82,12 @@ func TestRecordKeepsAllOfAState(t *testing.T) {
 		t.Errorf("read back (-written +read):\n%s", d)
 	}
 	later := next
-	later.Plan, later.Proj = "pl-2", shown(5)
-	if b := later.Diff(&next, 1, nil, false); b.Call != nil || b.KeepSeen != 3 || len(b.Seen) != 2 || b.NewCarry {
+	later.Plan, later.Proj, later.Pace = "pl-2", shown(5), next.Pace.Add(time.Hour)
+	if b := later.Diff(&next, 1, nil, false); b.Call != nil || b.KeepSeen != 3 || len(b.Seen) != 2 || b.NewCarry || len(b.Pace.Idle) != 1 {
 		t.Errorf("what stayed is written again: %+v", b)
+	}
+	if d := cmp.Diff(later.Sent, after(&next, &later).Sent); d != "" {
+		t.Errorf("read back (-written +read):\n%s", d)
 	}
 	if got := after(&next, &later); got.Call == nil || *got.Call != *next.Call || len(got.Tools) != 1 {
 		t.Errorf("the call is %+v with %d tools, want what it was", got.Call, len(got.Tools))
@@ -101,8 +104,10 @@ func TestRecordKeepsAllOfAState(t *testing.T) {
 func TestRecordThatDoesNotFit(t *testing.T) {
 	s := New("s", "b", "m")
 	s.Proj = shown(2)
-	got := s.Apply("s", &Record{Branch: "b", Model: "m", KeepSeen: 3})
-	if len(got.Proj.Seen) != 0 || got.Plan != "" {
-		t.Errorf("%d messages are taken for seen", len(got.Proj.Seen))
+	for _, b := range []*Record{{Branch: "b", Model: "m", KeepSeen: 3}, {Branch: "b", Model: "m", KeepIdle: 1}} {
+		b.Plan = "pl-1"
+		if got := s.Apply("s", b); len(got.Proj.Seen) != 0 || got.Plan != "" {
+			t.Errorf("%+v: %d messages are taken for seen", b, len(got.Proj.Seen))
+		}
 	}
 }

@@ -227,6 +227,9 @@ func (g *Maker) keepRun(m *memkernel.Message, from, to int, id string) *pagevm.P
 	} else if old := g.Known[page.ID]; old != nil && degraded(old) {
 		page.Reps = append(page.Reps, represent.Message(g.MessageInput(m.Parts[from:to], page))...)
 	}
+	if old := g.Known[page.ID]; old != nil && len(page.Reps)+len(old.Reps) == 0 && !g.Graves.Retired(page.ID) {
+		return old // nothing of it names a resolver
+	}
 	g.Out.add(page, c.text)
 	return page
 }
