@@ -204,7 +204,7 @@ func TestFlushStatesFacts(t *testing.T) {
 	for i, boat := range words10 {
 		reply += fmt.Sprintf("- [decision] The %s boat lies at pier %d of the harbour from now on.\n", boat, i+11)
 	}
-	flush := func(o kernel.SummaryOptions, text string) map[string]string {
+	flush := func(o api.SummaryOptions, text string) map[string]string {
 		t.Helper()
 		dir := t.TempDir()
 		k, err := kernel.Open(context.Background(), dir, &kernel.Options{Summary: o, Now: func() time.Time { return nightAt }})
@@ -221,8 +221,8 @@ func TestFlushStatesFacts(t *testing.T) {
 		return workspaceOf(t, dir)
 	}
 	m := &factual{facts: `{"facts":[{"text":"The amber boat lies at pier 11.","about":"berth, mooring","lines":[4]},{"text":"The amber boat lies at pier 99.","lines":[4]}]}`}
-	o := kernel.SummaryOptions{Model: m, CloseWait: time.Minute}
-	got, want := flush(o, reply), flush(kernel.SummaryOptions{}, reply)
+	o := api.SummaryOptions{Model: m, CloseWait: time.Minute}
+	got, want := flush(o, reply), flush(api.SummaryOptions{}, reply)
 	beside := got[factPath]
 	if delete(got, factPath); !strings.Contains(beside, "- The amber boat lies at pier 11. (berth, mooring) <!-- from "+logPath+"#L4 = ") || strings.Contains(beside, "99") || !maps.Equal(got, want) || len(m.asked) != 1 {
 		t.Errorf("asked %d times; the log is\n%s\nand beside it\n%s", len(m.asked), got[logPath], beside)

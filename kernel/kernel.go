@@ -133,7 +133,7 @@ type Options struct {
 	// save, balanced, keep, or a number from 0 to 1. Default: balanced.
 	Economy cachelayout.Economy
 	// Summary sets whether a model makes notes of sessions in the background.
-	Summary SummaryOptions
+	Summary api.SummaryOptions
 	// KeepSessions is the number of sessions that are held in memory. Other sessions are read
 	// again when they are used. 0 takes 64.
 	KeepSessions int
@@ -270,8 +270,8 @@ func Open(ctx context.Context, workspaceDir string, opts *Options) (*Kernel, err
 	k.retain = &retain.Keeper{State: state, Local: local, Blobs: blobs, Sessions: k.sessions, Upkeep: runs, Masker: masker, Now: o.Now,
 		Memory: m, Past: k.inspect.Set.Sessions.Enabled, Shared: k.desk.Shared, NoSession: none}
 	if o.Summary.Model != nil {
-		so := o.Summary.filled()
-		k.desk.Notes = notes.NewTaker(notes.Options(so), state, o.Now)
+		so := filledSummary(o.Summary)
+		k.desk.Notes = notes.NewTaker(so, state, o.Now)
 		if m != nil {
 			k.desk.Facts = func(ctx context.Context, now time.Time) {
 				// A failed request is repeated at the next flush, or by a night's upkeep.
@@ -285,7 +285,7 @@ func Open(ctx context.Context, workspaceDir string, opts *Options) (*Kernel, err
 	return k, ctx.Err()
 }
 
-// Close releases the kernel's sessions. It is idempotent. It waits [SummaryOptions.CloseWait] for
+// Close releases the kernel's sessions. It is idempotent. It waits [api.SummaryOptions.CloseWait] for
 // a model that is making notes.
 func (k *Kernel) Close() error {
 	k.desk.Notes.Stop()

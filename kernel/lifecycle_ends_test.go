@@ -133,7 +133,7 @@ func TestBoundariesAskTheModel(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir, ck, m := t.TempDir(), newClock(), &noteOnce{}
 			k, err := kernel.Open(context.Background(), dir, &kernel.Options{Now: ck.Now,
-				Summary: kernel.SummaryOptions{Model: m, Tokens: 1 << 20, After: 1000 * time.Hour, CloseWait: 20 * time.Second}})
+				Summary: api.SummaryOptions{Model: m, Tokens: 1 << 20, After: 1000 * time.Hour, CloseWait: 20 * time.Second}})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -36,7 +36,7 @@ func TestNobodyWaits(t *testing.T) {
 		<-ctx.Done()
 		return "", ctx.Err()
 	})
-	k, err := kernel.Open(context.Background(), dir, &kernel.Options{Now: ck.Now, Summary: kernel.SummaryOptions{Model: hang, Tokens: 1, Timeout: time.Hour, CloseWait: -1}})
+	k, err := kernel.Open(context.Background(), dir, &kernel.Options{Now: ck.Now, Summary: api.SummaryOptions{Model: hang, Tokens: 1, Timeout: time.Hour, CloseWait: -1}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +74,7 @@ func TestStubbornModel(t *testing.T) {
 		<-release
 		return goodAnswer, nil
 	})
-	k, err := kernel.Open(context.Background(), dir, &kernel.Options{Now: ck.Now, Summary: kernel.SummaryOptions{Model: deaf, Tokens: 1, CloseWait: -1}})
+	k, err := kernel.Open(context.Background(), dir, &kernel.Options{Now: ck.Now, Summary: api.SummaryOptions{Model: deaf, Tokens: 1, CloseWait: -1}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,15 +184,15 @@ func TestRewindTakesNotesAway(t *testing.T) {
 
 func TestWhenAModelIsAsked(t *testing.T) {
 	for name, c := range map[string]struct {
-		opt  kernel.SummaryOptions
+		opt  api.SummaryOptions
 		wait time.Duration // between what was said and the turn
 		want bool
 	}{
-		"too little, too new": {kernel.SummaryOptions{Tokens: 1 << 20}, time.Minute, false},
-		"enough":              {kernel.SummaryOptions{Tokens: 1000}, time.Minute, true},
-		"old":                 {kernel.SummaryOptions{Tokens: 1 << 20}, time.Hour, true},
-		"not old enough":      {kernel.SummaryOptions{Tokens: 1 << 20, After: 2 * time.Hour}, time.Hour, false},
-		"by default enough":   {kernel.SummaryOptions{}, time.Minute, true},
+		"too little, too new": {api.SummaryOptions{Tokens: 1 << 20}, time.Minute, false},
+		"enough":              {api.SummaryOptions{Tokens: 1000}, time.Minute, true},
+		"old":                 {api.SummaryOptions{Tokens: 1 << 20}, time.Hour, true},
+		"not old enough":      {api.SummaryOptions{Tokens: 1 << 20, After: 2 * time.Hour}, time.Hour, false},
+		"by default enough":   {api.SummaryOptions{}, time.Minute, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			asked := 0
@@ -243,7 +243,7 @@ func TestHostRefusesNotes(t *testing.T) {
 		return ""
 	}}
 	m := stubModel(func(context.Context, summary.Prompt) (string, error) { return goodAnswer, nil })
-	k, err := kernel.Open(context.Background(), dir, &kernel.Options{Now: ck.Now, Policies: []journal.Policy{no}, Summary: kernel.SummaryOptions{Model: m, Tokens: 1, CloseWait: 20 * time.Second}})
+	k, err := kernel.Open(context.Background(), dir, &kernel.Options{Now: ck.Now, Policies: []journal.Policy{no}, Summary: api.SummaryOptions{Model: m, Tokens: 1, CloseWait: 20 * time.Second}})
 	if err != nil {
 		t.Fatal(err)
 	}

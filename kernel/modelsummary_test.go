@@ -99,7 +99,7 @@ func newClock() *clock { return &clock{now: time.Date(2026, 11, 3, 9, 0, 0, 0, t
 func openNoted(t fataler, dir string, m summary.Model, c *clock) *kernel.Kernel {
 	t.Helper()
 	k, err := kernel.Open(context.Background(), dir, &kernel.Options{Now: c.Now,
-		Summary: kernel.SummaryOptions{Model: m, Tokens: 1, Timeout: time.Minute, CloseWait: 2 * time.Minute}})
+		Summary: api.SummaryOptions{Model: m, Tokens: 1, Timeout: time.Minute, CloseWait: 2 * time.Minute}})
 	if err != nil {
 		t.Fatalf("open kernel: %v", err)
 	}

@@ -3,14 +3,14 @@ package cli
 import (
 	"fmt"
 
-	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/summary/model"
 )
 
 // summaryOptions returns the settings of the model that makes notes, the zero value if there is
 // none. It sends nothing.
-func (s *Settings) summaryOptions() (kernel.SummaryOptions, error) {
-	var o kernel.SummaryOptions
+func (s *Settings) summaryOptions() (api.SummaryOptions, error) {
+	var o api.SummaryOptions
 	m, err := model.FromConfig(s.summaryConfig())
 	if err != nil {
 		return o, Hint(fmt.Errorf("read configuration: %s: %w", s.Config.Origin("summary.model.provider"), err),

@@ -1,6 +1,7 @@
 // Package verbs has the verbs of memkernel and their table, which memkernel-server shares. Each
-// verb is in a file of its name. A verb only reads its flags, calls the library and prints the
-// answer.
+// verb is in a file of its name, or with its family: hands.go has remember, list, edit and undo,
+// life.go what a session's end and reset do, curate.go also prune, nightly.go also guard, forget.go
+// also retain. A verb only reads its flags, calls the library and prints the answer.
 package verbs
 
 import (

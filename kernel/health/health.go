@@ -1,6 +1,6 @@
 // Package health defines findings, their severities and the list of check codes. It runs tables
 // of checks and collects the findings in a report. Package consolidation has the checks of the
-// workspace, and package kernel has the checks of the stored state. Package health reads no file
+// workspace, and kernel/internal/inspect has the checks of the stored state. Package health reads no file
 // and prints nothing. Its callers format the findings.
 package health
 

@@ -10,9 +10,11 @@
 //	SessionStart                 the session becomes the host's newest    compact, resume, clear: the text to go on from
 //	                                                                      startup, clear, compact: a summary of memory
 //	                                                                      (Gemini CLI: with the next BeforeAgent)
-//	UserPromptSubmit,            memory is searched for the words         recalled notes, fenced as data with their
-//	  BeforeAgent                                                         origin; the gauge where a threshold was crossed,
-//	                                                                      at 80 % a request to use memory_append
+//	UserPromptSubmit,            memory is searched for the words, unless recalled notes, fenced as data with their
+//	  BeforeAgent                the proxy plans the session; at 80 % a   origin, or the state of the work that a first
+//	                             checkpoint is written                    prompt asks to go on with; the gauge where a
+//	                                                                      threshold was crossed, at 80 % a request to use
+//	                                                                      memory_append
 //	PostToolUse                  a large result is stored                 its shaped text, in the tool's own structure
 //	PreCompact, PreCompress      new messages are committed, flushed, a   Claude: which facts the summary must keep, and
 //	                             checkpoint written                       which memories to add to it
@@ -21,8 +23,8 @@
 //	SessionEnd                   the same, and the session's end          nothing
 //	any other                    nothing                                  nothing
 //
-// A hook must never fail its host. After any failure the answer is valid and empty and the
-// process exits with 0. A line in hook.log of the state directory records the failure. Panics are
+// A hook must never fail its host. After an error the answer is the part that succeeded, after a
+// panic or the deadline it is empty, and the process exits with 0. A line in hook.log of the state directory records the failure. Panics are
 // caught too, because the exit code of a Go panic tells hosts to block.
 //
 // # New messages

@@ -1,6 +1,8 @@
 // Package ingest makes a host's conversation valid and makes pages of it. Plans and observed
 // turns begin with this step. A [Batch] holds the pages until the caller writes them. The package
-// reads no file. It also decides the level at which a page is first appended ([Maker.Levels]).
+// reads no file. It also decides the level at which a page is first appended ([Maker.Levels]):
+// package represent marks the results that are better read shortened, and Levels adds those that
+// are too large for the window.
 package ingest
 
 import (

@@ -295,7 +295,7 @@ func TestAudit(t *testing.T) {
 		t.Errorf("left %q, were %q", got, before)
 	}
 	// A reader keeps the log where it is.
-	if res := m.Recall(context.Background(), true, "", nil, retrieval.Query{Text: "heron"}, Patience{}); len(res.Hits) == 0 {
+	if res := m.Search(context.Background(), m.Scope(true, "", "", ""), retrieval.Query{Text: "heron"}, Patience{}); len(res.Hits) == 0 {
 		t.Fatalf("%+v", res)
 	}
 	note(t, dir, "memory/birds.md", "The stork eats frogs.\n")

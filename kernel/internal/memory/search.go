@@ -50,13 +50,6 @@ func (m *Memory) Scope(private bool, agent, session, source string) Scope {
 	return Scope{Private: private, Agent: agent, Session: session, Source: source, own: sessions.Folder(agent, textutil.SafeName(session))}
 }
 
-// Recall searches everything that a session may see.
-func (m *Memory) Recall(ctx context.Context, private bool, session string, loaded []string, q retrieval.Query, p Patience) retrieval.Result {
-	sc := m.Scope(private, "", session, "")
-	sc.Loaded, sc.Project = loaded, m.Project("")
-	return m.Search(ctx, sc, q, p)
-}
-
 // Check refuses a scope that names an unknown source or an unknown collection.
 func (sc *Scope) Check(collections []string) error {
 	if sources := []string{api.SourceMemory, api.SourceSessions}; sc.Source != "" && !slices.Contains(sources, sc.Source) {

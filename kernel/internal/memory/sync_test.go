@@ -73,7 +73,7 @@ func (d *driver) run(t *testing.T, why string, files int) {
 }
 
 func found(m *Memory, query string) retrieval.Result {
-	return m.Recall(context.Background(), true, "", nil, retrieval.Query{Text: query, Now: time.Now()}, Patience{})
+	return m.Search(context.Background(), m.Scope(true, "", "", ""), retrieval.Query{Text: query, Now: time.Now()}, Patience{})
 }
 
 func TestSyncByClock(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/summary"
@@ -126,7 +127,7 @@ func rootedIn(msgs []memkernel.Message) func(string) bool {
 }
 
 // due reports whether the model is due to be asked about a delta.
-func due(opt *Options, hosts []pagevm.HostMessage, msgs []memkernel.Message, now time.Time) bool {
+func due(opt *api.SummaryOptions, hosts []pagevm.HostMessage, msgs []memkernel.Message, now time.Time) bool {
 	tokens := 0
 	for i := range hosts {
 		tokens += hosts[i].Tokens()

@@ -23,33 +23,15 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/internal/store"
-	"github.com/memkernel/memkernel/summary"
+	"github.com/memkernel/memkernel/kernel/api"
 )
-
-// Options name the model, and decide when the model is asked.
-type Options struct {
-	Model summary.Model
-	// Tokens is the size from which the model is asked about a delta.
-	Tokens int
-	// After is the age of a delta's oldest message from which the model is asked about a
-	// smaller delta.
-	After time.Duration
-	// DeltaTokens bounds roughly how much of a delta is sent in one request. The rest goes into
-	// the next request.
-	DeltaTokens int
-	// Timeout bounds one request.
-	Timeout time.Duration
-	// CloseWait is how long Stop waits for a request before it cancels the request. If CloseWait
-	// is negative, Stop does not wait.
-	CloseWait time.Duration
-}
 
 // maxAsking is the number of requests of one kernel that may be under way.
 const maxAsking = 2
 
 // Taker asks the model in the background. A nil Taker asks no model.
 type Taker struct {
-	opt   Options
+	opt   api.SummaryOptions
 	now   func() time.Time
 	calm  *Cooldowns
 	ctx   context.Context
@@ -63,7 +45,7 @@ type Taker struct {
 
 // NewTaker returns a Taker that keeps cool-downs in a state directory. All options are taken as
 // they are.
-func NewTaker(o Options, state store.Store, now func() time.Time) *Taker {
+func NewTaker(o api.SummaryOptions, state store.Store, now func() time.Time) *Taker {
 	n := &Taker{opt: o, now: now, calm: OpenCooldowns(state), asking: map[string]bool{}}
 	n.ctx, n.abort = context.WithCancel(context.Background())
 	return n

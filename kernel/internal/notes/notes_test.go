@@ -8,6 +8,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/internal/notes"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/journal"
@@ -53,7 +54,7 @@ func said(dir store.Store) *notes.Said {
 const answer = `{"ops":[{"op":"add","field":"open_threads","text":"Measure it","evidence":"m1"},{"op":"remember","text":"Nobody pushes to main","evidence":"m1"}]}`
 
 // asked starts a job and waits for what comes of it.
-func asked(t *testing.T, dir store.Store, o notes.Options, d *desk) {
+func asked(t *testing.T, dir store.Store, o api.SummaryOptions, d *desk) {
 	t.Helper()
 	o.Model, o.Timeout, o.DeltaTokens, o.CloseWait = answers(answer), time.Minute, 1000, time.Minute
 	if _, err := dir.In("s").Put(store.Unsynced, store.Doc{Name: "journal.jsonl"}); err != nil {
@@ -71,14 +72,14 @@ func asked(t *testing.T, dir store.Store, o notes.Options, d *desk) {
 
 func TestADeltaIsCommittedOnce(t *testing.T) {
 	for name, c := range map[string]struct {
-		o       notes.Options
+		o       api.SummaryOptions
 		d       desk
 		commits int
 		facts   int
 	}{
-		"old":       {notes.Options{Tokens: 1 << 20, After: time.Minute}, desk{}, 1, 1},
-		"too new":   {notes.Options{Tokens: 1 << 20, After: time.Hour}, desk{}, 0, 0},
-		"overtaken": {notes.Options{}, desk{stale: true}, 0, 0},
+		"old":       {api.SummaryOptions{Tokens: 1 << 20, After: time.Minute}, desk{}, 1, 1},
+		"too new":   {api.SummaryOptions{Tokens: 1 << 20, After: time.Hour}, desk{}, 0, 0},
+		"overtaken": {api.SummaryOptions{}, desk{stale: true}, 0, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := store.Files(t.TempDir())
@@ -95,8 +96,8 @@ func TestADeltaIsCommittedOnce(t *testing.T) {
 func TestUnwrittenNotesCoolDown(t *testing.T) {
 	dir := store.Files(t.TempDir())
 	d := &desk{refuses: errors.New("the disk is full")}
-	asked(t, dir, notes.Options{}, d)
-	asked(t, dir, notes.Options{}, d)
+	asked(t, dir, api.SummaryOptions{}, d)
+	asked(t, dir, api.SummaryOptions{}, d)
 	all := notes.OpenCooldowns(dir).All()
 	if d.commits != 1 || len(all) != 1 || all[0].Reason != summary.ReasonNotWritten || !all[0].Until.Equal(noon.Add(time.Minute)) {
 		t.Errorf("%d commits, cool-downs %+v", d.commits, all)

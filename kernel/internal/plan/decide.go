@@ -87,7 +87,7 @@ func decide(ctx context.Context, c *Call, l *Limits, past *Past, o opening, f *f
 	d.Cold, d.Clock = cache.Cold, clock
 	d.Cut = c.planCut(cutInput(c, l, &d, cache))
 	d.Cut, d.Held, d.WhyNot = wantCut(c, l, past, &d)
-	if d.Cut.Reason == string(pagevm.CutForced) && c.Request.Demand == nil && !past.Refusal.Refused {
+	if d.Cut.Reason == cachelayout.ReasonForced && c.Request.Demand == nil && !past.Refusal.Refused {
 		d.Cut = lasting(l, &d)
 	}
 	cache.Forced = d.Cut.Force

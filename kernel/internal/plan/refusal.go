@@ -174,8 +174,8 @@ func takenBack(c *Call) *branch.State {
 
 // overflowCut returns the cut that a refusal needs. Only the floors can prevent this cut.
 func overflowCut(l *Limits, r *Refusal, cut cachelayout.Cut) cachelayout.Cut {
-	if !cut.Do || cut.Reason != string(pagevm.CutCold) {
-		cut.Reason = string(pagevm.CutForced)
+	if !cut.Do || cut.Reason != cachelayout.ReasonCold {
+		cut.Reason = cachelayout.ReasonForced
 	}
 	cut.Do, cut.Force = true, true
 	cut.TargetTokens = min(cut.Figures.LowWater, l.Hard)

@@ -1,5 +1,6 @@
 // Package report describes a plan for its host: the messages to send, the tokens of each region
-// and the outcome of every page. It decides nothing.
+// and the outcome of every page. Of the prompt it decides nothing. [ParamsOf] lists the request's
+// parameters that follow from the plan, such as thinking that must be off.
 package report
 
 import (

@@ -1,5 +1,6 @@
 // Package session holds a session: the content of its journals, in memory, and its files.
-// [Table.Open] reads a session and [Session.Recover] completes work that a kill interrupted. All
+// [Table.Read] and [Table.Write] open a session, and [Session.Recover] completes work that a kill
+// interrupted. All
 // writes go through the journal first. The package does not plan, and does not decide the content
 // of a prompt.
 package session

@@ -270,7 +270,10 @@ func (r reader) DailyLogs(now time.Time) (today, yesterday markdownstore.File) {
 
 func (r reader) Recall(ctx context.Context, q retrieval.Query) retrieval.Result {
 	began := time.Now()
-	res := r.desk.Memory.Recall(ctx, r.req.Private, r.s.Key, r.req.Loaded, q, memory.Patience{Peek: r.peek})
+	m := r.desk.Memory
+	sc := m.Scope(r.req.Private, "", r.s.Key, "")
+	sc.Loaded, sc.Project = r.req.Loaded, m.Project("")
+	res := m.Search(ctx, sc, q, memory.Patience{Peek: r.peek})
 	if r.desk.Recalled != nil {
 		r.desk.Recalled(ctx, began, &res)
 	}
