@@ -255,7 +255,7 @@ func Open(ctx context.Context, workspaceDir string, opts *Options) (*Kernel, err
 		Memory: m, MaxFileBytes: o.Memory.Store.MaxFileBytes, Timezone: o.Memory.Store.Timezone})
 	runs := k.upkeep.Upkeep
 	so := &session.Options{State: state, Local: local, Blobs: blobs, Masker: masker, Prices: o.Prices, Contract: contract,
-		Memory: m, Upkeep: runs, Life: o.Life.room(), Tracer: o.tracer, Now: o.Now,
+		Memory: m, Upkeep: runs, Life: o.Life.internal(), Tracer: o.tracer, Now: o.Now,
 		Keep: max(cmp.Or(o.KeepSessions, defaultKeepSessions), 1)}
 	k.sessions = session.NewTable(so)
 	k.desk = &turn.Desk{Options: so, Sessions: k.sessions, Counts: budget.NewCache(0), Counter: o.Counter, Represent: &o.Represent,

@@ -53,8 +53,8 @@ func (o *LifeOptions) Thresholds(window, reserve int) checkpoint.Thresholds {
 	return t
 }
 
-// room returns the options with their defaults.
-func (o *LifeOptions) room() workstate.Options {
+// internal returns the options with their defaults.
+func (o *LifeOptions) internal() workstate.Options {
 	return workstate.Options{Off: o.Off, Thresholds: o.Thresholds,
 		FlushOff: o.NoFlush, StateFileOff: o.NoStateFile,
 		BufferOff: o.NoBuffer, BufferAt: cmp.Or(o.BufferAt, bufferShare)}

@@ -166,7 +166,7 @@ func openMemory(ctx context.Context, dir string, local, state store.Store, o Mem
 		},
 		Backend: o.Backend, Ranking: o.Ranking,
 		Embedder: o.Embedder, Allow: o.EmbedLimit.Allow,
-		MediaPaths: o.MediaPaths, Folders: o.Folders, Sessions: o.Sessions.room(state), Wait: o.Sync.Wait, Sync: o.Sync.room()})
+		MediaPaths: o.MediaPaths, Folders: o.Folders, Sessions: o.Sessions.internal(state), Wait: o.Sync.Wait, Sync: o.Sync.internal()})
 }
 
 // Search finds memory for a question. The result says why it is empty, or which part of the

@@ -1,85 +1,68 @@
 package kernel
 
 import (
+	"cmp"
 	"context"
-	"fmt"
-	"runtime/debug"
-	"runtime/metrics"
-	"sync/atomic"
-	"time"
 
-	"github.com/memkernel/memkernel/kernel/internal/folder"
-	"github.com/memkernel/memkernel/kernel/internal/memory"
-	"github.com/memkernel/memkernel/kernel/internal/session"
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/kernel/api"
 )
 
-// defaultKeepSessions is the default number of sessions that a kernel holds in memory.
-const defaultKeepSessions = 64
-
-// open returns the session of key for reading, and holds it in this process. It reads all writes
-// since this process last read the session, and looks for later writes to memory.
-func (k *Kernel) open(ctx context.Context, key string) (*session.Session, func(), error) {
-	s, unlock, err := k.sessions.Read(ctx, key)
-	if err == nil {
-		if err = k.freshMemory(ctx, key); err != nil {
-			unlock()
-		}
-	}
-	return s, unlock, err
+// SessionOptions are the common parameters of all calls of a session.
+type SessionOptions struct {
+	// Model is the provider's id of the model that the calls are for.
+	Model string
+	// Private marks the conversation of one person, which may show MEMORY.md and USER.md.
+	Private bool
 }
 
-// reading calls f with the session of key, opened for reading.
-func (k *Kernel) reading(ctx context.Context, key string, f func(*session.Session) error) error {
-	s, unlock, err := k.sessions.Read(ctx, key)
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	return f(s)
+// Session is the conversation of one session. Its methods are those of the kernel, with the
+// session's key and its [SessionOptions] filled in. Callers must hand in all messages of the
+// conversation. A Session keeps no state of its own: any number may have the same key.
+type Session struct {
+	k   *Kernel
+	key string
+	opt SessionOptions
 }
 
-// freshMemory looks for later writes to memory's files by other processes.
-func (k *Kernel) freshMemory(ctx context.Context, key string) error {
-	if k.memory == nil {
-		return nil
+// Session returns the conversation of a session. It reads and writes nothing. A session begins
+// with its first message.
+func (k *Kernel) Session(key string, o SessionOptions) *Session { return &Session{k, key, o} }
+
+// Plan is [Kernel.PlanContext]: it returns the messages to send with a model call. The request's
+// other parameters, such as the system prompt and the tools, are in r, which may be nil.
+func (s *Session) Plan(ctx context.Context, messages []memkernel.Message, r *api.PlanRequest) (*api.ContextPlan, error) {
+	var req api.PlanRequest
+	if r != nil {
+		req = *r
 	}
-	if err := memory.Fresh(ctx, k.memory); err != nil {
-		return fmt.Errorf("look at the files of session %s: %w", key, err)
-	}
-	return nil
+	req.SessionKey, req.Messages = s.key, messages
+	req.Model, req.Private = cmp.Or(req.Model, s.opt.Model), req.Private || s.opt.Private
+	return s.k.PlanContext(ctx, req)
 }
 
-// Release drops a session from this process's memory as soon as no call uses the session. Nothing
-// is lost: the next call reads the session from disk, and counts the conversation again.
-func (k *Kernel) Release(sessionKey string) {
-	k.sessions.Release(folder.Of(session.KeyOr(sessionKey)))
+// ObserveTurn is [Kernel.ObserveTurn]: it commits the conversation, which must end with the
+// model's answer. The plan's id and the provider's bill are in t, which may be nil.
+func (s *Session) ObserveTurn(ctx context.Context, messages []memkernel.Message, t *api.Turn) (*api.Observation, error) {
+	return s.k.ObserveTurn(ctx, s.turn(messages, t))
 }
 
-// ReleaseIdle releases the sessions that no call has used for the time idle, and returns the
-// number of released sessions. If the process then holds much unneeded memory, ReleaseIdle
-// returns this memory to the system. A process that serves many sessions for long should call it
-// once a minute.
-func (k *Kernel) ReleaseIdle(idle time.Duration) int {
-	n := k.sessions.ReleaseIdle(idle)
-	giveBack()
-	return n
+// ObserveToolResult is [Kernel.ObserveToolResult]: it stores the conversation while the turn
+// goes on.
+func (s *Session) ObserveToolResult(ctx context.Context, messages []memkernel.Message, t *api.Turn) (*api.Observation, error) {
+	return s.k.ObserveToolResult(ctx, s.turn(messages, t))
 }
 
-// mostUnneeded is the number of bytes that a process may hold in addition to the memory that it
-// needed when it last returned memory to the system.
-const mostUnneeded = 64 << 20
-
-// needed is the number of heap bytes that were in use after memory was last returned to the
-// system.
-var needed atomic.Uint64
-
-// giveBack returns unneeded memory to the system. The runtime alone would hold the memory of a
-// large request until the next requests came.
-func giveBack() {
-	of := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/free:bytes"}}
-	if metrics.Read(of); of[0].Value.Uint64()+of[1].Value.Uint64() > needed.Load()+mostUnneeded {
-		debug.FreeOSMemory()
-		metrics.Read(of)
-		needed.Store(of[0].Value.Uint64())
+func (s *Session) turn(messages []memkernel.Message, t *api.Turn) (turn api.Turn) {
+	if t != nil {
+		turn = *t
 	}
+	turn.SessionKey, turn.Messages = s.key, messages
+	turn.Model, turn.Private = cmp.Or(turn.Model, s.opt.Model), turn.Private || s.opt.Private
+	return turn
+}
+
+// End is [Kernel.EndSession]. The session can be resumed.
+func (s *Session) End(ctx context.Context) (*api.Passed, error) {
+	return s.k.EndSession(ctx, api.Boundary{SessionKey: s.key, Model: s.opt.Model, Private: s.opt.Private})
 }

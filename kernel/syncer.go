@@ -32,8 +32,8 @@ type SyncOptions struct {
 	Report func(api.SyncRun)
 }
 
-// room returns the options as package syncer uses them.
-func (o *SyncOptions) room() syncer.Options {
+// internal returns the options as package syncer uses them.
+func (o *SyncOptions) internal() syncer.Options {
 	out := syncer.Options{OnStart: o.OnStart, OnSearch: o.OnSearch, Interval: o.Interval, Report: o.Report}
 	if o.Watch {
 		out.Watch = &watch.Options{}

@@ -21,8 +21,8 @@ type PastOptions struct {
 	DeltaMessages int
 }
 
-// room returns the options as package memory uses them.
-func (o *PastOptions) room(state store.Store) mem.SessionOptions {
+// internal returns the options as package memory uses them.
+func (o *PastOptions) internal(state store.Store) mem.SessionOptions {
 	return mem.SessionOptions{Enabled: o.Enabled, Sources: o.Sources, DeltaBytes: o.DeltaBytes, DeltaMessages: o.DeltaMessages,
 		Own: archive.Journals{State: state}.List}
 }
