@@ -183,7 +183,8 @@ func (u *UI) Ask(question string) bool {
 
 // Style returns colour and width of standard output. No other code decides about them.
 func (u *UI) Style() display.Style {
-	p := display.Style{Width: u.width(), Command: u.Commands}
+	p := display.Style{Command: u.Commands}
+	p.Width, p.Rows = u.size()
 	switch u.color {
 	case "always":
 		p.Color = true
@@ -194,15 +195,15 @@ func (u *UI) Style() display.Style {
 	return p
 }
 
-// width returns the number of columns for text. This is the terminal's width within bounds, or
-// the default without a terminal.
-func (u *UI) width() int {
+// size returns the number of columns for text, and of the terminal's rows. The columns are the
+// terminal's within bounds. Without a terminal they are the default, and there are no rows.
+func (u *UI) size() (columns, rows int) {
 	if f, ok := display.Bare(u.Out).(*os.File); ok {
-		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
-			return min(max(w, display.MinWidth), display.MaxColumns)
+		if w, h, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
+			return min(max(w, display.MinWidth), display.MaxColumns), h
 		}
 	}
-	return display.Columns
+	return display.Columns, 0
 }
 
 func isTerminal(w io.Writer) bool {

@@ -33,6 +33,8 @@ type Style struct {
 	// Width is the number of columns that a drawing may take. Drawings that can't be narrower
 	// take at least Columns.
 	Width int
+	// Rows is the number of lines that the terminal shows, 0 without a terminal.
+	Rows int
 	// Command, if not nil, adds the workspace to the commands of this program in a text.
 	Command func(string) string
 }

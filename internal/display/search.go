@@ -16,7 +16,7 @@ import (
 const mostWeak = 2
 
 // Hits prints a block per hit and marks the words of the query. If explain is set, it also prints
-// the parts of each score.
+// the parts of each score. On a terminal it prints the hits that the rows hold, at least one.
 func Hits(w io.Writer, query string, res *retrieval.Result, p Style, explain bool) error {
 	mark := newMarker(query, p)
 	var b strings.Builder
@@ -27,17 +27,30 @@ func Hits(w io.Writer, query string, res *retrieval.Result, p Style, explain boo
 			hits = hits[:min(len(hits), mostWeak)]
 		}
 	}
-	for i := range hits {
-		if i > 0 {
-			b.WriteByte('\n')
+	shown := 0
+	for ; shown < len(hits); shown++ {
+		var one strings.Builder
+		if shown > 0 {
+			one.WriteByte('\n')
 		}
-		showHit(&b, &hits[i], p, mark, explain)
+		showHit(&one, &hits[shown], p, mark, explain)
+		if lines := strings.Count(b.String()+one.String(), "\n"); shown > 0 && p.Rows > 0 && lines > p.Rows-rowsBelow {
+			break
+		}
+		b.WriteString(one.String())
 	}
-	if more := len(res.Hits) - len(hits); more > 0 {
+	switch more := len(res.Hits) - shown; {
+	case more > 0 && shown < len(hits):
+		fmt.Fprintf(&b, "\n%s\n", p.Paint(Gray, fmt.Sprintf("%d more: --max-results %d shows them, too", more, len(res.Hits))))
+	case more > 0:
 		fmt.Fprintf(&b, "\n%s\n", p.Paint(Gray, fmt.Sprintf("%d more are as weak; --explain shows them", more)))
 	}
 	return Flush(w, &b)
 }
+
+// rowsBelow are the lines of a terminal that hits leave free: the line that counts the others, a
+// hint and the next prompt, each with a blank line or a second line.
+const rowsBelow = 5
 
 func showHit(b *strings.Builder, h *retrieval.Hit, p Style, mark *marker, explain bool) {
 	head := fmt.Sprintf("%.2f", h.Score)

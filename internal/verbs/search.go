@@ -26,8 +26,10 @@ type searchFlags struct {
 	scope   []string
 	explain bool
 	lines   bool
-	now     cli.TimeValue
-	wait    time.Duration
+	// all prints every hit, and not only those that a terminal's rows hold.
+	all  bool
+	now  cli.TimeValue
+	wait time.Duration
 }
 
 func searchVerb(a *cli.App) *cobra.Command {
@@ -53,7 +55,8 @@ there is by then, --wait 0s from the index as it is. Vectors are made by reindex
 A hit is a place: what answers in one section of a file or in one stretch of a
 session, its best lines first in rank, all of them as they stand, with their numbers.
 --lines makes a hit of each passage instead: an item, a paragraph, or whole sentences
-of a long one. … is where a sentence was too long to be shown whole.
+of a long one. … is where a sentence was too long to be shown whole. On a terminal the
+hits that its rows hold are printed, the best first; --max-results prints all.
 
 What stands above a hit, such as memory/deploys.md#L3-L9, cites its best lines, and is
 what get takes; with the number of any other line it takes that.`,
@@ -66,6 +69,7 @@ what get takes; with the number of any other line it takes that.`,
 			} else if s.wait < 0 {
 				return cli.Usagef("--wait %v: give how long to wait, such as 2s", s.wait)
 			}
+			s.all = s.explain || cmd.Flags().Changed("max-results")
 			return runSearch(cmd.Context(), a, strings.Join(args, " "), s)
 		},
 	}
@@ -126,7 +130,11 @@ func runSearch(ctx context.Context, a *cli.App, query string, s *searchFlags) er
 	if a.JSON {
 		err = a.WriteJSON(document.OfSearch(query, res))
 	} else {
-		err = display.Hits(a.Out, query, res, a.Style(), s.explain)
+		style := a.Style()
+		if s.all {
+			style.Rows = 0
+		}
+		err = display.Hits(a.Out, query, res, style, s.explain)
 	}
 	if err != nil {
 		return err
