@@ -141,7 +141,7 @@ func TestDoctorOnIndex(t *testing.T) {
 	file := filepath.Join(dir, ".memkernel", "index.sqlite")
 	reindexed(t, dir, nil)
 	d := diagnose(t, dir, nil, health.DoctorOptions{Deep: true})
-	wantSymptom(t, d, health.Index, health.OK, "1 files in 1 chunks")
+	wantSymptom(t, d, health.Index, health.OK, "holds 1 chunks")
 	wantSymptom(t, d, health.Index, health.OK, "is whole")
 	if err := os.WriteFile(filepath.Join(dir, "memory", "b.md"), []byte("beta\n"), 0o644); err != nil {
 		t.Fatal(err)

@@ -106,7 +106,7 @@ func (o *MemoryOptions) setDefaults(stateDir string) {
 // status returns the settings of memory for a status report.
 func (o *MemoryOptions) status(workspace string) api.MemoryStatus {
 	st := api.MemoryStatus{Workspace: workspace, Bootstrap: []string{}, Index: api.IndexStatus{State: api.IndexOff}, Sessions: api.PastSessions{Sources: []string{}}, Collections: []string{},
-		LeftOut: markdownstore.LeftOut{Reasons: []markdownstore.LeftCount{}, First: []markdownstore.LeftFile{}}}
+		Survey: markdownstore.Survey{LeftOut: markdownstore.LeftOut{Reasons: []markdownstore.LeftCount{}, First: []markdownstore.LeftFile{}}}}
 	if o.Off {
 		return st
 	}

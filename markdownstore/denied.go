@@ -43,7 +43,7 @@ var denyTexts = map[DenyReason]string{
 	DenyLink:         "the symbolic link does not lead to a memory file of the workspace",
 	DenyName:         "its name holds characters that can't be shown; rename it",
 	DenyNotMemory:    "it is no memory file; memory is MEMORY.md, USER.md, memory/**/*.md and what index.include names",
-	DenyNotWritten:   "it is somebody's notes, which are read only; what is to be remembered goes to memory/",
+	DenyNotWritten:   "only MEMORY.md, USER.md and files in memory/ are written to; other Markdown is read alone",
 	DenyPrivate:      "it is private, and this session is shared",
 	DenyAgent:        "it is another agent's",
 	DenyNotFile:      "it is not a regular file",
@@ -56,10 +56,21 @@ var denyTexts = map[DenyReason]string{
 type DeniedError struct {
 	Path   string
 	Reason DenyReason
+	// Left is the setting or the rule by which a Markdown file is no memory file, "" if its name
+	// alone decides.
+	Left LeftReason
 }
 
 func (e *DeniedError) Error() string {
-	return fmt.Sprintf("access %q: denied: %s", e.Path, denyTexts[e.Reason])
+	return fmt.Sprintf("access %q: denied: %s", e.Path, e.Text())
+}
+
+// Text returns the reason without the path.
+func (e *DeniedError) Text() string {
+	if e.Left != "" {
+		return "it is left out of memory: " + e.Left.Text()
+	}
+	return denyTexts[e.Reason]
 }
 
 // Is makes every DeniedError an ErrDenied.

@@ -79,6 +79,36 @@ func leftOf(t *testing.T, s *Store) []string {
 	return out
 }
 
+// TestSurvey: each Markdown file is counted once, by its use; one that is no text
+// counts as left out; a folder that is too large is given up on.
+func TestSurvey(t *testing.T) {
+	dir := folderOf(t, "MEMORY.md", "memory/a.md", "memory/bin.md|x\x00y", "AGENTS.md", "docs/a b.md", "docs/sub/CLAUDE.md", "drafts/b.md", ".gitignore|/secret/\n",
+		"secret/c.md", "node_modules/p/README.md", ".git/x.md", ".hidden/y.md", "a.txt", "md")
+	for _, tt := range []struct {
+		o    Options
+		want string
+	}{
+		{Options{Include: Everything(), Exclude: []string{"drafts/**"}, PrivateNotes: true}, "10 Markdown files: 4 searched, 1 read by agents themselves, left out: 5 files (no text 1, index.exclude 1, .gitignore 1, hidden 1, vendored or built 1)"},
+		{Options{Include: Everything()}, "10 Markdown files: 6 searched, left out: 4 files (no text 1, .gitignore 1, hidden 1, vendored or built 1)"},
+		{Options{}, "10 Markdown files: 2 searched, 1 read by agents themselves, left out: 7 files (no text 1, .gitignore 1, not in index.include 3, hidden 1, vendored or built 1)"},
+	} {
+		tt.o.Private = true
+		v, err := openWith(t, dir, tt.o).Survey(t.Context())
+		if got := v.Text(); err != nil || got != tt.want {
+			t.Errorf("%v\ngot  %s\nwant %s", err, got, tt.want)
+		}
+	}
+	all := Options{Include: Everything(), Private: true, MaxEntries: 3}
+	if v, err := openWith(t, dir, all).Survey(t.Context()); err != nil || !v.LeftOut.More {
+		t.Errorf("more than is looked at: %v: %+v", err, v)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := openWith(t, dir, all).Survey(ctx); err == nil {
+		t.Error("it can't be interrupted")
+	}
+}
+
 // TestLayouts: folders as people have them, all of whose Markdown is memory.
 func TestLayouts(t *testing.T) {
 	for name, tt := range map[string]struct{ files, want, left []string }{
@@ -125,6 +155,13 @@ func TestLayouts(t *testing.T) {
 			}
 			if diff := cmp.Diff(tt.left, leftOf(t, s)); diff != "" {
 				t.Errorf("left out: %s", diff)
+			}
+			for _, l := range tt.left {
+				why, p, _ := strings.Cut(l, " ")
+				_, err := s.Read(p, 0, 0)
+				if d := (*DeniedError)(nil); !errors.As(err, &d) || string(d.Left) != why {
+					t.Errorf("read %s: %v, want denied: %s", p, err, why)
+				}
 			}
 			for _, p := range indexedOf(t, s.Shared()) {
 				if strings.HasSuffix(p, "MEMORY.md") || strings.HasSuffix(p, "USER.md") {

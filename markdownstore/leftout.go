@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/memkernel/memkernel/internal/textutil"
 )
 
 // LeftReason is why a Markdown file of the workspace is no memory.
@@ -13,26 +15,32 @@ type LeftReason string
 
 // The reasons.
 const (
-	// LeftTooLarge: it is larger than Options.MaxFileBytes.
-	LeftTooLarge LeftReason = "too_large"
-	// LeftName: its name, or a folder's, holds characters that can't be shown.
-	LeftName LeftReason = "name"
-	// LeftLink: it is a symbolic link, or in a folder that is a symbolic link.
-	LeftLink LeftReason = "link"
-	// LeftExcluded: Options.Exclude leaves it out.
-	LeftExcluded LeftReason = "excluded"
-	// LeftIgnored: a .gitignore file leaves it out.
-	LeftIgnored LeftReason = "gitignore"
-	// LeftNotIncluded: no glob of Options.Include takes it in.
-	LeftNotIncluded LeftReason = "not_included"
-	// LeftHidden: its name or a folder's begins with a dot.
-	LeftHidden LeftReason = "hidden"
-	// LeftGenerated: it is in a folder of dependencies or of build results.
-	LeftGenerated LeftReason = "generated"
+	// leftUnread: the system refuses to read it.
+	leftUnread LeftReason = "unreadable"
+	// leftBinary: its content is no text.
+	leftBinary LeftReason = "no_text"
+	// leftShadowed: it is a memory.md next to MEMORY.md.
+	leftShadowed LeftReason = "shadowed"
+	// leftTooLarge: it is larger than Options.MaxFileBytes.
+	leftTooLarge LeftReason = "too_large"
+	// leftName: its name, or a folder's, holds characters that can't be shown.
+	leftName LeftReason = "name"
+	// leftLink: it is a symbolic link, or in a folder that is a symbolic link.
+	leftLink LeftReason = "link"
+	// leftExcluded: Options.Exclude leaves it out.
+	leftExcluded LeftReason = "excluded"
+	// leftIgnored: a .gitignore file leaves it out.
+	leftIgnored LeftReason = "gitignore"
+	// leftNotIncluded: no glob of Options.Include takes it in.
+	leftNotIncluded LeftReason = "not_included"
+	// leftHidden: its name or a folder's begins with a dot.
+	leftHidden LeftReason = "hidden"
+	// leftGenerated: it is in a folder of dependencies or of build results.
+	leftGenerated LeftReason = "generated"
 )
 
 // leftReasons are the reasons in the order of reports.
-var leftReasons = []LeftReason{LeftTooLarge, LeftName, LeftLink, LeftExcluded, LeftIgnored, LeftNotIncluded, LeftHidden, LeftGenerated}
+var leftReasons = []LeftReason{leftUnread, leftBinary, leftShadowed, leftTooLarge, leftName, leftLink, leftExcluded, leftIgnored, leftNotIncluded, leftHidden, leftGenerated}
 
 // LeftOut counts the Markdown files that are left out, and names some.
 type LeftOut struct {
@@ -46,7 +54,7 @@ type LeftOut struct {
 	More bool `json:"more"`
 
 	named map[LeftReason][]LeftFile
-	count map[LeftReason]int
+	found map[LeftReason]int
 }
 
 // LeftCount is how many files are left out for a reason.
@@ -70,39 +78,73 @@ const (
 )
 
 // words are the reasons as people read them.
-var words = map[LeftReason]string{LeftTooLarge: "too large", LeftName: "name can't be shown", LeftLink: "links", LeftExcluded: "index.exclude",
-	LeftIgnored: ".gitignore", LeftNotIncluded: "not in index.include", LeftHidden: "hidden", LeftGenerated: "vendored or built"}
+var words = map[LeftReason]string{leftUnread: "can't be read", leftBinary: "no text", leftShadowed: "MEMORY.md in its place", leftTooLarge: "too large",
+	leftName: "name can't be shown", leftLink: "links", leftExcluded: "index.exclude",
+	leftIgnored: ".gitignore", leftNotIncluded: "not in index.include", leftHidden: "hidden", leftGenerated: "vendored or built"}
 
 // Text is the reason in a word or two.
 func (r LeftReason) Text() string { return words[r] }
 
-// String returns a line such as "left out: 12 files (.gitignore 9, hidden 3)", or "" if nothing
-// is left out.
+// String returns a line such as "left out: 12 Markdown files (.gitignore 9, hidden 3)", or "" if
+// nothing is left out.
 func (l LeftOut) String() string {
 	if l.Files == 0 {
 		return ""
 	}
-	var b strings.Builder
-	b.WriteString("left out: ")
+	return "left out: " + l.count("Markdown file")
+}
+
+// count returns the number of files that are left out, and of each reason.
+func (l LeftOut) count(noun string) string {
+	var why []string
+	for _, r := range l.Reasons {
+		why = append(why, fmt.Sprintf("%s %d", r.Reason.Text(), r.Files))
+	}
+	least := ""
 	if l.More {
-		b.WriteString("at least ")
+		least = "at least "
 	}
-	fmt.Fprintf(&b, "%d Markdown file", l.Files)
-	if l.Files > 1 {
-		b.WriteByte('s')
+	return fmt.Sprintf("%s%s (%s)", least, plural(l.Files, noun), strings.Join(why, ", "))
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
 	}
-	for i, r := range l.Reasons {
-		b.WriteString([]string{" (", ", "}[min(i, 1)])
-		fmt.Fprintf(&b, "%s %d", r.Reason.Text(), r.Files)
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// Survey counts the Markdown files of a workspace by their use.
+type Survey struct {
+	// Searched counts the files that a search reads. Standing counts the other listed files, such
+	// as the instructions that agents read by themselves.
+	Searched int `json:"searched_files"`
+	Standing int `json:"standing_files"`
+	// LeftOut are all other Markdown files.
+	LeftOut LeftOut `json:"left_out"`
+}
+
+// Text returns a line such as "4 Markdown files: 3 searched, 1 read by agents themselves".
+func (v *Survey) Text() string {
+	n := v.Searched + v.Standing + v.LeftOut.Files
+	if n == 0 {
+		return "no Markdown yet"
 	}
-	return b.String() + ")"
+	parts := []string{fmt.Sprintf("%d searched", v.Searched)}
+	if v.Standing > 0 {
+		parts = append(parts, fmt.Sprintf("%d read by agents themselves", v.Standing))
+	}
+	if v.LeftOut.Files > 0 {
+		parts = append(parts, "left out: "+v.LeftOut.count("file"))
+	}
+	return plural(n, "Markdown file") + ": " + strings.Join(parts, ", ")
 }
 
 func (l *LeftOut) add(p string, why LeftReason) {
-	if l.count == nil {
-		l.count, l.named = map[LeftReason]int{}, map[LeftReason][]LeftFile{}
+	if l.found == nil {
+		l.found, l.named = map[LeftReason]int{}, map[LeftReason][]LeftFile{}
 	}
-	l.count[why]++
+	l.found[why]++
 	if len(l.named[why]) < firstLeft {
 		l.named[why] = append(l.named[why], LeftFile{p, why})
 	}
@@ -112,7 +154,7 @@ func (l *LeftOut) add(p string, why LeftReason) {
 func (l *LeftOut) settle() {
 	l.Reasons, l.First = []LeftCount{}, []LeftFile{}
 	for _, why := range leftReasons {
-		n := l.count[why]
+		n := l.found[why]
 		if n == 0 {
 			continue
 		}
@@ -126,18 +168,40 @@ func (l *LeftOut) settle() {
 // LeftOut searches the workspace for Markdown that Walk does not list, by names and stats alone.
 // If it did not look at all files, it sets More.
 func (s *Store) LeftOut(ctx context.Context) (LeftOut, error) {
-	l := &LeftOut{}
+	v, err := s.survey(ctx, func(string) LeftReason { return "" })
+	return v.LeftOut, err
+}
+
+// Survey counts the Markdown of the workspace. It opens each file that is searched, and counts a
+// file that can't be read, or is no text, among the files that are left out.
+func (s *Store) Survey(ctx context.Context) (Survey, error) { return s.survey(ctx, s.unsearchable) }
+
+func (s *Store) survey(ctx context.Context, unsearchable func(path string) LeftReason) (v Survey, err error) {
+	l := &v.LeftOut
 	tell := func(f File, err error) bool {
 		var denied *DeniedError
 		switch {
 		case errors.As(err, &denied) && denied.Reason == DenyName:
-			l.add(f.Path, LeftName)
+			l.add(f.Path, leftName)
 		case errors.As(err, &denied):
-			l.add(f.Path, LeftLink)
+			l.add(f.Path, leftLink)
 		case errors.Is(err, ErrTooMany):
 			l.More = true
-		case err == nil && f.TooLarge:
-			l.add(f.Path, LeftTooLarge)
+		case err != nil && f.Path != "":
+			l.add(f.Path, leftUnread)
+		case err != nil:
+		case f.TooLarge:
+			l.add(f.Path, leftTooLarge)
+		case f.Shadowed:
+			l.add(f.Path, leftShadowed)
+		case !f.Indexed:
+			v.Standing++
+		default:
+			if why := unsearchable(f.Path); why != "" {
+				l.add(f.Path, why)
+			} else {
+				v.Searched++
+			}
 		}
 		return true
 	}
@@ -147,7 +211,28 @@ func (s *Store) LeftOut(ctx context.Context) (LeftOut, error) {
 	t := treeWalk{walker: newWalker(ctx, s, tell), include: &s.include, left: l}
 	t.folder("", nil, "")
 	l.settle()
-	return *l, ctx.Err()
+	return v, ctx.Err()
+}
+
+// unsearchable is why a listed file can't be searched, "" if it can.
+func (s *Store) unsearchable(path string) LeftReason {
+	pl, err := s.locate(path)
+	if err != nil || pl.info == nil {
+		return leftUnread
+	}
+	f, _, err := s.open(pl)
+	if err != nil {
+		return leftUnread
+	}
+	defer f.Close()
+	head, err := readAll(f, binarySample, binarySample)
+	switch {
+	case err != nil:
+		return leftUnread
+	case binaryWhy(textutil.UTF8(head)) != "":
+		return leftBinary
+	}
+	return ""
 }
 
 // MemoryWorkspace reports whether the workspace has files that agents keep as memory, such as

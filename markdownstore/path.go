@@ -37,7 +37,7 @@ func (s *Store) clean(p string) (string, Class, error) {
 	c, ok := s.Classify(slashed)
 	switch {
 	case !ok:
-		return "", Class{}, deny(p, DenyNotMemory)
+		return "", Class{}, s.include.left(p, slashed)
 	case c.Private && !s.opts.Private:
 		return "", Class{}, deny(p, DenyPrivate)
 	}
@@ -89,7 +89,7 @@ func note(s *Store, p string, c Class) (place, error) {
 		if own, ok := Classify(p); ok {
 			return s.follow(p, own) // a bootstrap file
 		}
-		return place{}, deny(p, DenyNotMemory)
+		return place{}, s.include.left(p, p)
 	}
 	if fi, err := s.files.Lstat(p); err == nil && fi.Mode()&fs.ModeSymlink != 0 {
 		if own, ok := Classify(p); ok {

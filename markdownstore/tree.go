@@ -83,7 +83,7 @@ func (t *treeWalk) below(p string, ignore []*textutil.Ignore, why LeftReason) bo
 	if !textutil.IsVisible(p) && why == "" {
 		return t.yield(File{Path: p}, deny(p, DenyName))
 	}
-	if why == "" || why == LeftNotIncluded {
+	if why == "" || why == leftNotIncluded {
 		why = t.include.leftFolder(p, ignore)
 	}
 	if why != "" && t.left == nil {
@@ -97,17 +97,60 @@ func (i *included) leftFolder(p string, ignore []*textutil.Ignore) LeftReason {
 	name := path.Base(p)
 	switch inside := i.in.Below(p); {
 	case !inside && strings.HasPrefix(name, "."):
-		return LeftHidden
+		return leftHidden
 	case !inside && closed(name):
-		return LeftGenerated
+		return leftGenerated
 	case isIgnored(ignore, p, true):
-		return LeftIgnored
+		return leftIgnored
 	case !inside:
-		return LeftNotIncluded
+		return leftNotIncluded
 	case i.out.Match(p):
-		return LeftExcluded
+		return leftExcluded
 	}
 	return ""
+}
+
+// leftFile is why a file is left out, "" if it is not. takes says whether a glob of Options.Include
+// matches it.
+func (i *included) leftFile(p string, takes bool, ignore []*textutil.Ignore) LeftReason {
+	switch {
+	case isIgnored(ignore, p, false):
+		return leftIgnored
+	case !takes && (strings.HasPrefix(p, ".") || strings.Contains(p, "/.")):
+		return leftHidden
+	case !takes:
+		return leftNotIncluded
+	case i.out.Match(p):
+		return leftExcluded
+	}
+	return ""
+}
+
+// left returns the error for a file that is no memory file, with the rule that leaves it out.
+// called is the path as the caller spells it.
+func (i *included) left(called, p string) error {
+	e := &DeniedError{Path: called, Reason: DenyNotMemory}
+	switch {
+	case !anyMarkdown(p):
+		return e
+	case i.opts.PrivateNotes && !i.opts.Private:
+		e.Reason = DenyPrivate
+		return e
+	}
+	ignore := i.ignoreIn("", nil)
+	for at := range len(p) {
+		if p[at] == '/' && (e.Left == "" || e.Left == leftNotIncluded) {
+			e.Left = i.leftFolder(p[:at], ignore)
+			ignore = i.ignoreIn(p[:at], ignore)
+		}
+	}
+	if e.Left == "" {
+		e.Left = i.leftFile(p, i.in.Names(p) || i.in.Match(p), ignore)
+	}
+	if e.Left == leftNotIncluded {
+		e.Left = "" // the text of the error says what is memory
+	}
+	return e
 }
 
 // file yields a file if it is included.
@@ -126,21 +169,15 @@ func (t *treeWalk) file(p string, e fs.DirEntry, ignore []*textutil.Ignore, why 
 		// A link to a folder is reported: there may be notes in the folder.
 		if link && why == "" && in.Below(p) {
 			if _, folder, _ := t.files.Resolve(p); folder {
-				t.leave(p, LeftLink)
+				t.leave(p, leftLink)
 			}
 		}
 		return true
 	case why != "":
-	case isIgnored(ignore, p, false):
-		why = LeftIgnored
-	case !takes && (strings.HasPrefix(p, ".") || strings.Contains(p, "/.")):
-		why = LeftHidden
-	case !takes:
-		why = LeftNotIncluded
-	case t.include.out.Match(p):
-		why = LeftExcluded
-	case link:
-		why = LeftLink
+	default:
+		if why = t.include.leftFile(p, takes, ignore); why == "" && link {
+			why = leftLink
+		}
 	}
 	if why != "" {
 		t.leave(p, why)

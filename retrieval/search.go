@@ -344,6 +344,8 @@ func (s *search) nothing() string {
 		return fmt.Sprintf("the best hit scores %.2f, which is below %.2f", s.rejected, max(s.q.MinScore, s.q.MinBest))
 	case s.words && len(s.a.Query(s.q.Text, nil)) == 0:
 		return "the question holds no word"
+	case s.words && !s.a.Tells(s.q.Text):
+		return "the question has only words that nearly every text has: ask with a name or a thing"
 	case s.words:
 		return "nothing holds any of the question's words"
 	}

@@ -1148,8 +1148,7 @@ type MemoryEntry struct {
 	Path    string `json:"path"`
 	Line    int64  `json:"line"`
 	EndLine int64  `json:"end_line"`
-	// date is the entry's day, or the day of the edit that wrote it, or the day when the file
-	// was changed.
+	// date is the entry's day, or the day of the edit that wrote it, "" if neither is known.
 	Date string `json:"date"`
 	// by is the author: ByPerson, ByAgent or ByUpkeep; "" is unknown, as good as a person.
 	By string `json:"by"`
@@ -1937,9 +1936,10 @@ type MemoryStatus struct {
 	// collections are the names of the searched collections: the workspace, and folders
 	// outside the workspace.
 	Collections []string `json:"collections"`
-	// searched_files counts the files of the workspace that are searched.
+	// searched_files counts the files that a search reads.
 	SearchedFiles int64 `json:"searched_files"`
-	// left_out is the Markdown that is not searched.
+	StandingFiles int64 `json:"standing_files"`
+	// left_out are all other Markdown files.
 	LeftOut LeftOut `json:"left_out"`
 }
 

@@ -33,13 +33,23 @@ var stopPairs = sync.OnceValue(func() map[[2]rune]bool {
 // question itself seems to be. The result is empty only if the question holds
 // no letter, digit or emoji.
 func (a *Analyzer) Query(text string, langs []string) []string {
-	a.scan(text)
-	set := a.languages(langs)
-	q := query{a: a, langs: set, stop: a.stopLanguage(set, langs != nil)}
-	if q.collect(true); len(q.terms) == 0 {
+	q := a.query(text, langs)
+	if len(q.terms) == 0 {
 		q.collect(false)
 	}
 	return q.terms
+}
+
+// Tells reports whether a question has a word that Query does not drop.
+func (a *Analyzer) Tells(text string) bool { return len(a.query(text, nil).terms) > 0 }
+
+// query gathers the terms of a question without its function words.
+func (a *Analyzer) query(text string, langs []string) *query {
+	a.scan(text)
+	set := a.languages(langs)
+	q := &query{a: a, langs: set, stop: a.stopLanguage(set, langs != nil)}
+	q.collect(true)
+	return q
 }
 
 // languages returns the languages in which a question's words are stemmed.

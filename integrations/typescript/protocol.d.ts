@@ -1111,7 +1111,7 @@ export interface MemoryEntry {
   path: string;
   line: number;
   end_line: number;
-  /** `date` is the entry's day, or the day of the edit that wrote it, or the day when the file was changed. */
+  /** `date` is the entry's day, or the day of the edit that wrote it, "" if neither is known. */
   date: string;
   /** `by` is the author: ByPerson, ByAgent or ByUpkeep; "" is unknown, as good as a person. */
   by: string;
@@ -1881,9 +1881,10 @@ export interface MemoryStatus {
   sessions: PastSessions;
   /** `collections` are the names of the searched collections: the workspace, and folders outside the workspace. */
   collections: string[];
-  /** `searched_files` counts the files of the workspace that are searched. */
+  /** `searched_files` counts the files that a search reads. */
   searched_files: number;
-  /** `left_out` is the Markdown that is not searched. */
+  standing_files: number;
+  /** `left_out` are all other Markdown files. */
   left_out: LeftOut;
 }
 
@@ -1986,7 +1987,7 @@ export interface LeftOut {
 /** LeftCount is how many files are left out for a reason. */
 export interface LeftCount {
   /** `reason` is why a Markdown file of the workspace is no memory. */
-  reason: "too_large" | "name" | "link" | "excluded" | "gitignore" | "not_included" | "hidden" | "generated" | (string & {});
+  reason: "unreadable" | "no_text" | "shadowed" | "too_large" | "name" | "link" | "excluded" | "gitignore" | "not_included" | "hidden" | "generated" | (string & {});
   files: number;
 }
 
@@ -1994,7 +1995,7 @@ export interface LeftCount {
 export interface LeftFile {
   path: string;
   /** `reason` is why a Markdown file of the workspace is no memory. */
-  reason: "too_large" | "name" | "link" | "excluded" | "gitignore" | "not_included" | "hidden" | "generated" | (string & {});
+  reason: "unreadable" | "no_text" | "shadowed" | "too_large" | "name" | "link" | "excluded" | "gitignore" | "not_included" | "hidden" | "generated" | (string & {});
 }
 
 /** NetsStatus describes the copies of the sessions' working state in the workspace's Markdown. */

@@ -17,7 +17,7 @@ func Entries(w io.Writer, l *api.MemoryList, p Style) error {
 	for i := range l.Entries {
 		e := &l.Entries[i]
 		head := p.Paint(Bold, address(e.Path, e.Line))
-		if !strings.Contains(e.Path, e.Date) {
+		if e.Date != "" && !strings.Contains(e.Path, e.Date) {
 			head += "  " + e.Date
 		}
 		fmt.Fprintf(&b, "%s  %s\n", head, p.Paint(Gray, writers[e.By]))

@@ -93,7 +93,8 @@ func (s *sheet) memoryText(m *api.MemoryStatus) {
 	} else {
 		s.line("  a user turn recalls nothing")
 	}
-	s.say(2, "", searchedText(m))
+	s.say(2, "", m.Survey.Text())
+	s.pastText(&m.Sessions)
 	s.indexText(&m.Index)
 	if m.NeverEmbedded > 0 {
 		s.linef("  %s will never get a vector: a whole day's embedding.daily_tokens are fewer", Plural(m.NeverEmbedded, "text"))
@@ -129,21 +130,10 @@ func (s *sheet) indexText(ix *api.IndexStatus) {
 	if ix.Behind {
 		behind = ", behind the files" + BehindBy(&ix.Lag)
 	}
-	s.linef("  index: %s, %s%s, %s%s", Plural(int(ix.Files), "file"), Plural(int(ix.Chunks), "chunk"), vectors, Size(ix.FileBytes), behind)
+	s.linef("  index: %s%s, %s%s", Plural(int(ix.Chunks), "chunk"), vectors, Size(ix.FileBytes), behind)
 	if ix.Behind {
 		s.linef("  the next search brings it up to date, or %s", s.command("'memkernel reindex'"))
 	}
-}
-
-// searchedText lists the searched sources, the sources that are not searched, and the settings
-// that change this.
-func searchedText(m *api.MemoryStatus) string {
-	past := "not searched"
-	if m.Sessions.Enabled {
-		past = "searched"
-	}
-	return fmt.Sprintf("%s searched; %s (index.include, index.exclude); past sessions %s (retrieval.sessions.enabled)",
-		Plural(m.Searched, "file"), cmp.Or(m.LeftOut.String(), "no Markdown left out"), past)
 }
 
 // syncText writes when, and by which caller, the index was last brought up to date.
@@ -152,8 +142,17 @@ func (s *sheet) syncText(m *api.MemoryStatus) {
 		s.linef("  last synced%s by %s, watcher %s: %s read, %d gone", moment(l.Time), l.Reason, onOff(l.Watching), Plural(l.Files, "file"), l.Removed)
 		s.say(4, "", l.Error)
 	}
-	if past := &m.Sessions; past.Enabled && past.Sessions+past.Forgotten > 0 {
-		s.linef("  past sessions: %s, %s, %d forgotten", Thousands(past.Sessions), Plural(past.Turns, "turn"), past.Forgotten)
+}
+
+// pastText counts the past sessions that are searched.
+func (s *sheet) pastText(past *api.PastSessions) {
+	switch {
+	case !past.Enabled:
+		s.line("  past sessions are not searched: retrieval.sessions.enabled is false")
+	case past.Sessions+past.Forgotten > 0:
+		s.linef("  %s searched: %s, %d forgotten", Plural(past.Sessions, "past session"), Plural(past.Turns, "turn"), past.Forgotten)
+	default:
+		s.line("  no past sessions yet")
 	}
 }
 

@@ -24,10 +24,16 @@ func Curated(w io.Writer, out *api.Curated, p Style) error {
 	for i := range out.Facts {
 		p.hang(w, "  ", 4, "", factsLine(&out.Facts[i]))
 	}
+	if out.TakenBack > 0 {
+		p.para(w, 0, "", TakenBack(out))
+	}
 	done := doneTo(len(out.Entries), out.Applied)
 	what := fmt.Sprintf("%s of %s %s added to %s", Plural(len(out.Entries), "entry"), out.Day, done, out.Path)
 	if len(out.Entries) == 0 {
 		what = "nothing of " + out.Day + " that " + out.Path + " doesn't have"
+		if out.TakenBack > 0 {
+			what = "nothing else of " + out.Day + " that " + out.Path + " doesn't have"
+		}
 	}
 	if out.Left > 0 {
 		what += fmt.Sprintf(", %d more keep", out.Left)
@@ -37,6 +43,12 @@ func Curated(w io.Writer, out *api.Curated, p Style) error {
 	}
 	_, err := fmt.Fprintf(w, "%s; %s of the working buffer read\n", Printable(what), Size(int64(out.BufferBytes)))
 	return err
+}
+
+// TakenBack says how many entries stay away because a person took them back, and how one comes
+// back.
+func TakenBack(out *api.Curated) string {
+	return fmt.Sprintf("left out: %s that you took back; 'memkernel remember --to %s TEXT' writes one again", Plural(out.TakenBack, "entry"), out.Path)
 }
 
 // factsLine describes the question about a log's facts that a model was, or would be, asked, and

@@ -46,7 +46,7 @@ func foldersVerb(a *cli.App) *cobra.Command {
 	var remove string
 	cmd := &cobra.Command{
 		Long: `folders prints the folders that are part of this project's memory beside the workspace,
-each with the name that search gives it and its number of Markdown files. --remove takes
+each with the name that search gives it and its number of searched files. --remove takes
 a folder out of memory again; its files stay as they are.`,
 		Example: `  memkernel folders
   memkernel folders --remove ~/notes`,
@@ -63,7 +63,7 @@ type foldersJSON struct {
 	Folders []folderJSON `json:"folders"`
 }
 
-// folderJSON is a folder of memory. Files counts its Markdown files, -1 if it can't be read.
+// folderJSON is a folder of memory. Files counts its searched files, -1 if it can't be read.
 type folderJSON struct {
 	Name  string `json:"name"`
 	Path  string `json:"path"`
@@ -120,11 +120,11 @@ func runAdd(ctx context.Context, a *cli.App, folder, name string) error {
 		}
 		return cli.Hint(fmt.Errorf("add: %s was not added: %w", display.Printable(folder), err), "%s", cmp.Or(cli.HintFor(err), "mend that, and add it again; 'memkernel doctor' looks for what is wrong"))
 	}
-	f := folderJSON{called, dir, markdownIn(ctx, dir)}
+	f := folderOf(ctx, a, entry)
 	if a.JSON {
 		return writeFolders(a, f)
 	}
-	if _, err := fmt.Fprintf(a.Out, "%s is part of this memory: %s\n", display.Printable(dir), display.Plural(f.Files, "Markdown file")); err != nil {
+	if _, err := fmt.Fprintf(a.Out, "%s is part of this memory: %s searched\n", display.Printable(dir), display.Plural(f.Files, "file")); err != nil {
 		return err
 	}
 	a.Tip("it is in %s; 'memkernel folders --remove %s' takes it out again", file, called)
@@ -143,20 +143,37 @@ func indexNow(ctx context.Context, a *cli.App) error {
 	return indexError(err)
 }
 
-// markdownIn counts the Markdown files of a folder, -1 if it can't be read.
-func markdownIn(ctx context.Context, dir string) int {
-	st, err := markdownstore.Open(dir, &markdownstore.Options{Include: markdownstore.Everything(), Private: true})
+// folderOf counts the searched files of an entry of index.folders.
+func folderOf(ctx context.Context, a *cli.App, entry string) folderJSON {
+	name, _ := config.FolderOf(entry)
+	f := folderJSON{name, a.FolderPath(entry), -1}
+	st, err := markdownstore.Open(f.Path, &markdownstore.Options{Include: markdownstore.Everything(), Exclude: a.Config.Index.Exclude, Private: true})
 	if err != nil {
-		return -1
+		return f
 	}
 	defer st.Close()
-	n := 0
-	for _, err := range st.Walk(ctx) {
-		if err == nil {
-			n++
-		}
+	if v, err := st.Survey(ctx); err == nil {
+		f.Files = v.Searched
 	}
-	return n
+	return f
+}
+
+// foldersOf counts the searched files of all added folders.
+func foldersOf(ctx context.Context, a *cli.App) []folderJSON {
+	out := []folderJSON{}
+	for _, entry := range a.Config.Index.Folders {
+		out = append(out, folderOf(ctx, a, entry))
+	}
+	return out
+}
+
+// text returns the folder with the number of its searched files.
+func (f *folderJSON) text() string {
+	files := display.Plural(f.Files, "file") + " searched"
+	if f.Files < 0 {
+		files = "it can't be read"
+	}
+	return display.Printable(f.Path) + ", " + files
 }
 
 func runFolders(ctx context.Context, a *cli.App, remove string) error {
@@ -179,25 +196,17 @@ func runFolders(ctx context.Context, a *cli.App, remove string) error {
 		if !a.JSON {
 			fmt.Fprintf(a.Out, "%s is no longer part of this memory\n", display.Printable(a.FolderPath(all[i])))
 		}
-		if all = a.Config.Index.Folders; !a.JSON {
+		if !a.JSON {
 			return nil
 		}
 	}
-	var folders []folderJSON
-	for _, f := range all {
-		name, _ := config.FolderOf(f)
-		folders = append(folders, folderJSON{name, a.FolderPath(f), markdownIn(ctx, a.FolderPath(f))})
-	}
+	folders := foldersOf(ctx, a)
 	if a.JSON {
 		return writeFolders(a, folders...)
 	}
 	var b strings.Builder
 	for _, f := range folders {
-		files := display.Plural(f.Files, "file")
-		if f.Files < 0 {
-			files = "it can't be read"
-		}
-		fmt.Fprintf(&b, "%s  %s, %s\n", display.Left(f.Name, 16), display.Printable(f.Path), files)
+		fmt.Fprintf(&b, "%s  %s\n", display.Left(f.Name, 16), f.text())
 	}
 	if len(folders) == 0 {
 		a.Tip("memory is the workspace alone: 'memkernel add FOLDER' adds a folder")

@@ -19,7 +19,6 @@ import (
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/markdownstore"
-	"github.com/memkernel/memkernel/retrieval"
 )
 
 func getVerb(a *cli.App) *cobra.Command {
@@ -29,7 +28,7 @@ func getVerb(a *cli.App) *cobra.Command {
 search cites, as in memory/deploys.md#L3-L9 or notes:sub/ops.md#L3, which is of the
 folder notes of index.folders. Memory is MEMORY.md, USER.md, memory/**/*.md, what
 index.include names, and sessions/** where past sessions are searched; everything else
-is denied. A file that is not there is no error.
+is denied. A file that is not there is an error; --json answers NO_MATCH instead.
 
 With the id of a page, of a span that left the prompt, or of a blob it prints what
 was stored, byte for byte; with lines behind it, as in ev-0123456789abcdef@L3-L9,
@@ -102,7 +101,8 @@ func showLines(ctx context.Context, a *cli.App, k *kernel.Kernel, session, arg s
 
 // refused returns the error for a path that is not memory.
 func refused(a *cli.App, arg, path string, err error) error {
-	if !errors.Is(err, markdownstore.ErrDenied) {
+	var denied *markdownstore.DeniedError
+	if !errors.As(err, &denied) {
 		return err
 	}
 	if a.JSON {
@@ -110,7 +110,7 @@ func refused(a *cli.App, arg, path string, err error) error {
 			return err
 		}
 	}
-	return cli.Hint(fmt.Errorf("get %s: %s: %w", display.Printable(arg), retrieval.Denied, err), "search cites what can be read")
+	return cli.Hint(fmt.Errorf("get %s: %s", display.Printable(arg), denied.Text()), "search cites what can be read")
 }
 
 // runGet prints a page of a session. Without a session it looks in all of them.

@@ -112,7 +112,7 @@ func listVerb(a *cli.App) *cobra.Command {
 	most := defaultListed
 	cmd := &cobra.Command{
 		Long: `list prints the entries of memory, or of one file or folder of it, the newest first: the
-address, the day, who wrote it, and the text. edit, forget, why, history and get take
+address, the day if one is known, who wrote it, and the text. edit, forget, why, history and get take
 the address. Who wrote it is a person, an agent, memkernel's upkeep, or somebody, if no
 record says who; that counts as a person.`,
 		Example: `  memkernel list
@@ -282,7 +282,7 @@ func hintHands(a *cli.App, err error) error {
 	case errors.As(err, &denied) && denied.Reason == markdownstore.DenyClosed:
 		return cli.Hint(err, "a person changes it at a terminal: %s; remember adds what holds now", a.WhyAgent())
 	case errors.As(err, &denied):
-		return cli.Hint(err, "memkernel writes to MEMORY.md, USER.md and what is in memory/, such as memory/deploys.md; any other file is its owner's to change")
+		return cli.Hint(fmt.Errorf("%s: %s", display.Printable(denied.Path), denied.Text()), "name a file such as memory/deploys.md")
 	}
 	if cli.HintFor(err) == "" {
 		return cli.Hint(err, "'memkernel list' prints the entries of memory with their addresses")
@@ -317,6 +317,9 @@ func runUndo(ctx context.Context, a *cli.App, edit string) error {
 	}
 	defer k.Close()
 	u, err := k.Editor().Undo(ctx, api.UndoRequest{Edit: edit, Voice: a.Voice(), Private: a.Private()})
+	if e := (*api.EditError)(nil); errors.As(err, &e) && e.Person != "" {
+		return cli.Hint(err, "a person takes it back at a terminal, by 'memkernel undo %s': %s", e.Person, a.WhyAgent())
+	}
 	if err != nil {
 		return cli.Hint(err, "'memkernel history PATH' names the changes of a file, and shows what it was")
 	}

@@ -28,8 +28,10 @@ func importVerb(a *cli.App) *cobra.Command {
 		Long: `import brings in what other programs kept: sessions of Claude Code, Codex, Gemini CLI,
 Copilot CLI, OpenCode, OpenClaw and Pi, the exports of ChatGPT and Claude
 (conversations.json, or the .zip that holds it), and the stores of MCP's memory server,
-mem0, claude-mem and Basic Memory. A path is a file, or a folder of any of them. Of sessions that say which folder
-they are of, those of this workspace count; --all takes every one.
+mem0, claude-mem and Basic Memory. A path is a file, or a folder of any of them; without
+one it takes the sessions that the coding agents of this machine kept of this folder. Of
+sessions that say which folder they are of, those of this workspace count; --all takes
+every one.
 
 It prints what it found, and brings it in with --apply: a session as observe does, under
 the key FORMAT:ID, as hooks name it; facts as files in memory/imported/, each with its
@@ -37,14 +39,10 @@ source. Secrets are masked. Run it again when there is more: what is in is recog
 what was forgotten since stays away. A record that can't be read is named, and the others
 are read. forget --all --session KEY takes a session out again, and with the key
 import:FORMAT the facts of a store.`,
-		Example: `  memkernel import ~/.claude/projects
+		Example: `  memkernel import
+  memkernel import ~/.claude/projects
   memkernel import ~/Downloads/chatgpt.zip ~/.mem0/history.db --apply`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return cli.Usagef("import needs the files or folders to bring in")
-			}
-			return nil
-		},
+		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return runImport(cmd.Context(), a, f, args) },
 	}
 	cmd.Flags().BoolVar(&f.apply, "apply", false, "do it; without it nothing is written")
@@ -112,6 +110,19 @@ type importer struct {
 }
 
 func runImport(ctx context.Context, a *cli.App, f *importFlags, paths []string) error {
+	if len(paths) == 0 {
+		in, err := installer(a)
+		if err != nil {
+			return err
+		}
+		hosts, err := in.Find(nil)
+		if err != nil {
+			return err
+		}
+		for _, h := range hosts {
+			paths = append(paths, h.Transcripts...)
+		}
+	}
 	for _, p := range paths {
 		if _, err := os.Stat(p); err != nil {
 			return cli.Hint(fmt.Errorf("import: %w", err), "name files or folders that are there; doc/import.md says where programs keep them")
@@ -397,6 +408,7 @@ func (im *importer) show(f *importFlags) error {
 	w := im.a.Out
 	if len(doc.Formats) == 0 {
 		fmt.Fprintln(w, "nothing to bring in was found")
+		im.a.Tip("name files or folders, such as ~/.claude/projects; doc/import.md lists programs and their usual places")
 	} else {
 		fmt.Fprintf(w, "%-14s %9s %9s %7s %7s %10s %6s\n", "format", "sessions", "messages", "facts", "known", "elsewhere", "lost")
 	}

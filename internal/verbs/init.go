@@ -17,6 +17,7 @@ import (
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
+	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/serve/install"
 )
 
@@ -82,8 +83,8 @@ type initJSON struct {
 	// Hosts are the hosts that were found, or named with --host. Files are their settings files.
 	Hosts []install.Host `json:"hosts"`
 	// Markdown counts the folder's Markdown files.
-	Markdown *install.Markdown `json:"markdown"`
-	Files    []install.Change  `json:"files"`
+	Markdown *markdownstore.Survey `json:"markdown"`
+	Files    []install.Change      `json:"files"`
 	// Sessions is nil if past sessions were left out.
 	Sessions *pastJSON `json:"sessions"`
 	// Indexed is null if no index was made.
@@ -310,12 +311,14 @@ func makeIndex(ctx context.Context, a *cli.App, doc *initJSON) {
 }
 
 // look counts the files that a search would cover with this configuration.
-func look(ctx context.Context, a *cli.App) (*install.Markdown, error) {
-	st, err := a.OpenStore(ctx, a.Private())
+func look(ctx context.Context, a *cli.App) (*markdownstore.Survey, error) {
+	st, err := a.OpenStore(ctx, true)
 	if err != nil || st == nil {
-		return &install.Markdown{}, err
+		return &markdownstore.Survey{}, err
 	}
 	defer st.Close()
 	defer a.ProgressDone()
-	return install.Look(ctx, st, func(n int) { a.Work(fmt.Sprintf("looking for Markdown: %d files", n)) })
+	a.Work("looking for Markdown")
+	v, err := st.Survey(ctx)
+	return &v, err
 }

@@ -131,14 +131,13 @@ func (p *pastJSON) line() string {
 	if len(p.Left) > 0 {
 		left = fmt.Sprintf("; %d left out", len(p.Left))
 	}
+	if p.Found == 0 {
+		return "no past sessions of this folder"
+	}
 	if len(p.todo) == 0 {
 		return display.Plural(p.Found, "past session") + ", nothing new" + left
 	}
-	verb := "are"
-	if len(p.todo) == 1 {
-		verb = "is"
-	}
-	return fmt.Sprintf("%s %s read in, %s%s", display.Plural(len(p.todo), "past session"), verb, display.Size(p.Bytes), left)
+	return fmt.Sprintf("%s to read in, %s%s", display.Plural(len(p.todo), "past session"), display.Size(p.Bytes), left)
 }
 
 // showLeft prints the sessions that were left out. The parameter all is the command that reads

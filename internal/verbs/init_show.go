@@ -42,8 +42,8 @@ func showInitPlan(a *cli.App, in *install.Installer, doc *initJSON) {
 	if len(doc.Hosts) == 0 {
 		fmt.Fprintf(a.Out, "%-9s none found; --host names one: %s\n", label, strings.Join(install.Names(), ", "))
 	}
-	fmt.Fprintf(a.Out, "notes     %s\n", notesLine(doc.Markdown))
-	if doc.Sessions != nil && doc.Sessions.Found > 0 {
+	fmt.Fprintf(a.Out, "notes     %s\n", strings.Join(display.Wrap(doc.Markdown.Text(), display.Columns-10), "\n          "))
+	if doc.Sessions != nil {
 		fmt.Fprintf(a.Out, "sessions  %s\n", doc.Sessions.line())
 	}
 	fmt.Fprintln(a.Out)
@@ -88,26 +88,6 @@ func stateName(in *install.Installer) string {
 func hasIt(doc *initJSON) bool {
 	return slices.ContainsFunc(doc.Files, func(c install.Change) bool { return c.Action == install.Keep && c.Error == "" }) ||
 		slices.ContainsFunc(doc.Hosts, func(h install.Host) bool { return h.UserWide != "" || h.UserServer != "" })
-}
-
-func notesLine(m *install.Markdown) string {
-	more := ""
-	if m.More {
-		more = fmt.Sprintf(" among the first %s names", display.Thousands(m.Looked))
-	}
-	if m.Total() == 0 {
-		return "no Markdown yet" + more
-	}
-	var kinds []string
-	for _, k := range []struct {
-		n    int
-		what string
-	}{{m.Memory, "searched"}, {m.Instructions, "also read by agents themselves"}, {m.Other, "left out"}} {
-		if k.n > 0 {
-			kinds = append(kinds, fmt.Sprintf("%s %s", display.Thousands(k.n), k.what))
-		}
-	}
-	return fmt.Sprintf("%s%s: %s", display.Plural(m.Total(), "Markdown file"), more, strings.Join(kinds, ", "))
 }
 
 // showKinds explains the kinds of entries that are added.
@@ -207,9 +187,12 @@ func showInitDone(a *cli.App, doc *initJSON, planned []install.Change) {
 	case x.Files == 0:
 		fmt.Fprintf(a.Out, "%s There are no notes to search yet: write one,\nsuch as %s, or let your agent.\n", what, filepath.Join("memory", "first.md"))
 	default:
-		fmt.Fprintf(a.Out, "%s The index has %s.\n", what, display.Plural(x.Files, "file"))
+		fmt.Fprintf(a.Out, "%s The index is made.\n", what)
 	}
 	if p := doc.Sessions; p != nil {
+		if p.Read > 0 {
+			fmt.Fprintf(a.Out, "Read in: %s. A search finds what was said there.\n", display.Plural(p.Read, "past session"))
+		}
 		p.showLeft(a.Out, command(a, "init --all-sessions"))
 	}
 	showLeftAlone(a.Out, doc.Files, planned, "add this")

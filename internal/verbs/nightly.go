@@ -160,6 +160,9 @@ func showNightly(a *cli.App, n *api.Nightly, dry bool) error {
 		doc.Moved = len(n.Pruned.Moves)
 		doc.Notes = document.List(slices.Concat(n.Pruned.Over, display.UnknownNames(n.Pruned.Unknown), n.Pruned.Kept))
 	}
+	if n.Curated != nil && n.Curated.TakenBack > 0 {
+		doc.Notes = append(doc.Notes, display.TakenBack(n.Curated))
+	}
 	var err error
 	switch {
 	case a.JSON:

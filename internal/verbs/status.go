@@ -42,10 +42,15 @@ func runStatus(ctx context.Context, a *cli.App, o *api.StatusOptions) error {
 	}
 	a.Findings(st.Unreadable)
 	if a.JSON {
-		return a.WriteJSON(statusJSON{document.OfStatus(st), memories(a)})
+		return a.WriteJSON(statusJSON{document.OfStatus(st), foldersOf(ctx, a), memories(a)})
 	}
 	if err := display.Status(a.Out, st, a.Style()); err != nil {
 		return err
+	}
+	for _, f := range foldersOf(ctx, a) {
+		if _, err := fmt.Fprintf(a.Out, "added folder %s: %s\n", display.Printable(f.Name), f.text()); err != nil {
+			return err
+		}
 	}
 	for _, m := range memories(a) {
 		if _, err := fmt.Fprintf(a.Out, "%s keeps memories of its own: %s in %s, %s\n", m.Title, display.Plural(m.Files, "file"), display.Printable(m.Folder), searched[a.Config.Retrieval.HostMemories]); err != nil {
@@ -61,6 +66,8 @@ var searched = map[bool]string{true: "which private sessions search (retrieval.h
 // statusJSON is the document of status, with the memories that hosts keep themselves.
 type statusJSON struct {
 	document.Status
+	// Folders are the added folders, which are searched and never written to.
+	Folders []folderJSON `json:"folders"`
 	// HostMemories are folders in which hosts keep their own memories. Private sessions
 	// search them, unless retrieval.host_memories is false. The list is empty for a shared workspace.
 	HostMemories []install.Memories `json:"host_memories,omitempty"`

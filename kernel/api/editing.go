@@ -96,8 +96,7 @@ type MemoryEntry struct {
 	Path    string `json:"path"`
 	Line    int    `json:"line"`
 	EndLine int    `json:"end_line"`
-	// Date is the entry's day, or the day of the edit that wrote it, or the day when the file was
-	// changed.
+	// Date is the entry's day, or the day of the edit that wrote it, "" if neither is known.
 	Date string `json:"date"`
 	// By is the author: [ByPerson], [ByAgent] or [ByUpkeep]; "" is unknown, as good as a person.
 	By string `json:"by"`
@@ -245,7 +244,11 @@ func (e *SecretError) Error() string {
 
 // EditError is returned for an edit that can't be done as requested. Nothing was changed, except
 // for the files that the text names.
-type EditError struct{ Path, Why string }
+type EditError struct {
+	Path, Why string
+	// Person names a change that only a person may take back, "" for any other error.
+	Person string
+}
 
 func (e *EditError) Error() string {
 	if e.Path == "" {

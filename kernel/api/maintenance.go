@@ -151,6 +151,8 @@ type Curated struct {
 	// BufferBytes is the size of the part of the working buffer that was read. Pruning removes
 	// this part.
 	BufferBytes int `json:"buffer_bytes"`
+	// TakenBack counts the entries that were not chosen because a person took them back.
+	TakenBack int `json:"taken_back"`
 	// Advice is the model's part of the run.
 	Advice Advice `json:"advice"`
 	// Facts are the requests for facts of the logs. Each log with new lines has one request.

@@ -37,12 +37,9 @@ type MemoryStatus struct {
 	// Collections are the names of the searched collections: the workspace, and folders outside
 	// the workspace.
 	Collections []string `json:"collections"`
-	// Searched counts the files of the workspace that are searched. Only a [Report] has this
-	// count.
-	Searched int `json:"searched_files"`
-	// LeftOut is the Markdown that is not searched. A [Report] has the current state, other
-	// answers the state at the last Reindex.
-	LeftOut markdownstore.LeftOut `json:"left_out"`
+	// Survey counts the Markdown of the workspace. Only a [Report] has all of it, other answers
+	// have LeftOut at the last Reindex.
+	markdownstore.Survey
 }
 
 // IndexState is the state of an index file, in one word.

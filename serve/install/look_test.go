@@ -1,7 +1,6 @@
 package install
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -10,8 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/memkernel/memkernel/markdownstore"
 )
 
 func lay(t *testing.T, path, text string) {
@@ -93,47 +90,5 @@ func TestFind(t *testing.T) {
 	}
 	if _, err := in.Find([]string{"claude", "clade"}); err == nil || !strings.Contains(err.Error(), strings.Join(Names(), ", ")) {
 		t.Errorf("%v", err)
-	}
-}
-
-// TestLook: Markdown is counted by what it is for, what nobody reads is not looked into,
-// and a folder that is too large is given up on.
-func TestLook(t *testing.T) {
-	dir := t.TempDir()
-	for _, name := range []string{"MEMORY.md", "memory/a.md", "memory/deep/日.MD", "AGENTS.md", "sub/CLAUDE.md", "docs/a b.md", "notes/x.Md",
-		"node_modules/p/README.md", ".git/x.md", "vendor/v/README.md", ".hidden/y.md", "a.txt", "md"} {
-		lay(t, filepath.Join(dir, filepath.FromSlash(name)), "x")
-	}
-	if err := os.Symlink(dir, filepath.Join(dir, "loop")); err != nil {
-		t.Skip(err)
-	}
-	look := func(ctx context.Context, o markdownstore.Options) (*Markdown, error) {
-		o.Private = true
-		st, err := markdownstore.Open(dir, &o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer st.Close()
-		return Look(ctx, st, func(int) {})
-	}
-	m, err := look(t.Context(), markdownstore.Options{})
-	if err != nil || m.Memory != 2 && m.Memory != 3 || m.Instructions != 1 || m.Other < 2 {
-		t.Errorf("a workspace of memory: %v: %+v", err, m)
-	}
-	all := markdownstore.Options{Include: markdownstore.Everything()}
-	if m, err = look(t.Context(), all); err != nil || m.Memory < 4 || m.Instructions != 2 || m.More {
-		t.Errorf("all of it: %v: %+v", err, m)
-	}
-	for i := range 30 {
-		lay(t, filepath.Join(dir, "many", fmt.Sprint(i), "x.md"), "x")
-	}
-	all.MaxEntries = 20
-	if m, err = look(t.Context(), all); err != nil || !m.More {
-		t.Errorf("more than is looked at: %v: %+v", err, m)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := look(ctx, all); err == nil {
-		t.Error("it can't be interrupted")
 	}
 }

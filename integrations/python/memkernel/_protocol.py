@@ -1267,6 +1267,7 @@ class MemoryStatus(TypedDict):
     sessions: "PastSessions"
     collections: List[str]
     searched_files: int
+    standing_files: int
     left_out: "LeftOut"
 
 

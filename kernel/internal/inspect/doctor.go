@@ -99,14 +99,9 @@ func (d *doctor) files() {
 		d.tell(health.OK, "memory is switched off: the files of "+d.in.Workspace+" are left alone", "")
 		return
 	}
-	files, searched := 0, 0
 	for f, err := range m.Private.Walk(d.ctx) {
 		if err == nil {
-			files++
 			err = d.file(f)
-		}
-		if err == nil && f.Indexed {
-			searched++
 		}
 		if d.ctx.Err() != nil {
 			return
@@ -116,17 +111,21 @@ func (d *doctor) files() {
 		}
 	}
 	d.countRest()
+	v, err := m.Private.Survey(d.ctx)
+	if err != nil {
+		return
+	}
 	hint := ""
-	if searched == 0 {
+	if v.Searched == 0 {
 		hint = "memory is MEMORY.md, USER.md, memory/**/*.md and what index.include names"
 	}
-	d.tell(health.OK, fmt.Sprintf("%s holds %d Markdown files, %d of them memory that is searched", d.in.Workspace, files, searched), hint)
-	if left, err := m.LeftOut(d.ctx); err == nil && left.Files > 0 {
-		var names []string
-		for _, f := range left.First {
-			names = append(names, f.Path)
-		}
-		d.tell(health.OK, left.String()+": "+strings.Join(names, ", "), "index.include and index.exclude say what is memory")
+	d.tell(health.OK, d.in.Workspace+" holds "+v.Text(), hint)
+	var names []string
+	for _, f := range v.LeftOut.First {
+		names = append(names, fmt.Sprintf("%s (%s)", f.Path, f.Reason.Text()))
+	}
+	if len(names) > 0 {
+		d.tell(health.OK, "left out: "+strings.Join(names, ", "), "index.include and index.exclude say what is memory")
 	}
 	if markdownstore.IsRemote(m.Private) {
 		return // the other checks concern its state, which is in the same place
@@ -169,7 +168,7 @@ func (d *doctor) file(f markdownstore.File) error {
 
 // noteSorts names each oddity and says how to mend it.
 var noteSorts = map[markdownstore.NoteCode]struct{ sort, hint string }{
-	markdownstore.NoteBinary:      {"a file is no text", "save it as UTF-8 text, or move it out of memory/"},
+	markdownstore.NoteBinary:      {"a file is no text", "save it as UTF-8 text; until then it is not searched"},
 	markdownstore.NoteFrontMatter: {"front matter can't be read", "mend it; until then it is read as text"},
 	markdownstore.NoteInvalidUTF8: {"a file is not UTF-8", "save it as UTF-8"},
 }
@@ -198,7 +197,7 @@ func (d *doctor) index() {
 		d.tell(bad.Severity, cmp.Or(bad.What, st.Path+": "+st.Detail), way)
 		return
 	}
-	d.tell(health.OK, fmt.Sprintf("%s holds %d files in %d chunks, %d of them with a vector", st.Path, st.Files, st.Chunks, st.Vectors), "")
+	d.tell(health.OK, fmt.Sprintf("%s holds %d chunks, %d of them with a vector", st.Path, st.Chunks, st.Vectors), "")
 	if st.Behind {
 		d.tell(health.Warning, "the index is behind the files", "run 'memkernel reindex'")
 	}

@@ -31,20 +31,6 @@ func (in *Inspector) MemoryStatus(ctx context.Context) api.MemoryStatus {
 	return st
 }
 
-// survey counts the workspace's files that are searched, and the files that are not.
-func (in *Inspector) survey(ctx context.Context, st *api.MemoryStatus) (err error) {
-	if in.Memory == nil {
-		return nil
-	}
-	for f, err := range in.Memory.Private.Walk(ctx) {
-		if err == nil && f.Indexed && !f.Shadowed {
-			st.Searched++
-		}
-	}
-	st.LeftOut, err = in.Memory.LeftOut(ctx)
-	return err
-}
-
 // indexStates maps the names that package index uses to states.
 var indexStates = []struct {
 	err   error

@@ -28,8 +28,11 @@ import (
 // missing session it returns the error of [Inspector.NoSession].
 func (in *Inspector) Status(ctx context.Context, o api.StatusOptions) (*api.Status, error) {
 	st := &api.Status{Others: []api.OtherSession{}, Unreadable: []health.Finding{}, StateDir: in.StateDir, Sessions: []api.SessionStatus{}, Masked: []api.MaskCount{}, Memory: in.MemoryStatus(ctx), Nets: in.nets(), SummaryModels: notes.OpenCooldowns(in.State).All()}
-	if err := in.survey(ctx, &st.Memory); err != nil {
-		return nil, err
+	var err error
+	if in.Memory != nil {
+		if st.Memory.Survey, err = in.Memory.Private.Survey(ctx); err != nil {
+			return nil, err
+		}
 	}
 	folders, others, err := folders(in, &o)
 	if err != nil {

@@ -135,7 +135,7 @@ func (m *Memory) Read(private bool, path string, from, lines int) (markdownstore
 	}
 	c, err := st.Read(rest, from, lines)
 	if denied := (*markdownstore.DeniedError)(nil); errors.As(err, &denied) {
-		return c, &markdownstore.DeniedError{Path: path, Reason: denied.Reason}
+		return c, &markdownstore.DeniedError{Path: path, Reason: denied.Reason, Left: denied.Left}
 	}
 	c.Path = strings.TrimSuffix(path, rest) + c.Path
 	return c, err

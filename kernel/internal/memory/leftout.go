@@ -22,15 +22,10 @@ type leftDoc struct {
 	markdownstore.LeftOut
 }
 
-// LeftOut looks for Markdown of the workspace that is not memory.
-func (m *Memory) LeftOut(ctx context.Context) (markdownstore.LeftOut, error) {
-	return m.Private.LeftOut(ctx)
-}
-
 // surveyed returns LeftOut, kept for searches that find nothing, which have no time to look
 // through a workspace.
 func surveyed(ctx context.Context, m *Memory) *markdownstore.LeftOut {
-	left, err := m.LeftOut(ctx)
+	left, err := m.Private.LeftOut(ctx)
 	if err != nil {
 		return nil
 	}

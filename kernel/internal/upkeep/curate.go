@@ -54,9 +54,16 @@ func (r *run) curate(ctx context.Context, opt *CurateOptions) (*api.Curated, err
 	if err != nil {
 		return nil, err
 	}
-	graves := gravesOf(r.log)
+	graves, back := gravesOf(r.log)
+	left := map[string]bool{} // entries that would be chosen, and that a person took back
+	retired := func(key string) bool {
+		if back[key] {
+			left[key] = true
+		}
+		return graves[key]
+	}
 	o := consolidation.CurateOptions{Day: r.promise.Day, Buffer: buffer,
-		BufferRef: r.Buffer.Path() + "@" + store.Sum([]byte(buffer))[:12], Retired: func(key string) bool { return graves[key] }, Taken: r.taken()}
+		BufferRef: r.Buffer.Path() + "@" + store.Sum([]byte(buffer))[:12], Retired: retired, Taken: r.taken()}
 	if o.Extra, err = opt.Extra(r.promise.Day); err != nil {
 		return nil, err
 	}
@@ -68,7 +75,7 @@ func (r *run) curate(ctx context.Context, opt *CurateOptions) (*api.Curated, err
 	if err != nil {
 		return nil, err
 	}
-	out := &api.Curated{Curation: *c, BufferBytes: len(buffer)}
+	out := &api.Curated{Curation: *c, TakenBack: len(left), BufferBytes: len(buffer)}
 	hide := func() {
 		for i := range out.Entries {
 			out.Entries[i].Text, out.Entries[i].Replaces = r.Masker.Text(out.Entries[i].Text), r.Masker.Text(out.Entries[i].Replaces)

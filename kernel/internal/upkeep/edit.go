@@ -1,6 +1,7 @@
 package upkeep
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -466,8 +467,11 @@ func (k *Keeper) Undo(ctx context.Context, e Editor, edit string) (*api.EditUndo
 		}
 		if !r.isAsLeft(last, st, now.Loaded) {
 			why := fmt.Sprintf("it changed since %s, so nothing was taken back", last.id)
+			_, err := r.backup(cmp.Or(st.Add, st.After))
 			if later := r.later(last.id, st.Path); later != "" {
 				why += ": take " + later + " back first"
+			} else if errors.Is(err, fs.ErrNotExist) {
+				why = fmt.Sprintf("what %s wrote is no longer kept: it was forgotten for good, or retention removed it", last.id)
 			}
 			return nil, stale(r.Keeper, now, why, 0, "")
 		}
@@ -505,7 +509,7 @@ func (k *Keeper) Undo(ctx context.Context, e Editor, edit string) (*api.EditUndo
 // changeToUndo returns the change with a name, or the newest change of a session or by hand that
 // was not taken back. An agent takes back no change that a person made.
 func changeToUndo(r *run, e *Editor, name string) (*logged, error) {
-	others := "" // the newest change that only its name takes back
+	others, persons := "", "" // the newest changes that only their name, or only a person, takes back
 	for i := len(r.log) - 1; i >= 0; i-- {
 		l := &r.log[i]
 		upkeep := (l.run.Kind == kindPrune || l.run.Kind == kindCurate) && e.Voice != ""
@@ -520,11 +524,12 @@ func changeToUndo(r *run, e *Editor, name string) (*logged, error) {
 		case name != "" && l.undone:
 			return nil, &api.EditError{Why: name + " was taken back before"}
 		case name != "" && foreign:
-			return nil, &api.EditError{Why: "a person made " + name + ", and no agent takes it back"}
-		case name == "" && (foreign || !upkeep && l.run.Session != e.Session):
-			if !foreign && others == "" {
-				others = l.id
-			}
+			return nil, &api.EditError{Why: "a person made " + name + ", and no agent takes it back", Person: name}
+		case name == "" && foreign:
+			persons = cmp.Or(persons, l.id)
+			continue
+		case name == "" && !upkeep && l.run.Session != e.Session:
+			others = cmp.Or(others, l.id)
 			continue
 		}
 		return l, nil
@@ -534,6 +539,8 @@ func changeToUndo(r *run, e *Editor, name string) (*logged, error) {
 		return nil, &api.EditError{Why: fmt.Sprintf("there is no edit %.40q: the answer of an edit names it", name)}
 	case e.Voice == "":
 		return nil, &api.EditError{Why: "this session has no edit that could be taken back"}
+	case persons != "":
+		return nil, &api.EditError{Why: "the newest change, " + persons + ", is a person's, and no agent takes it back", Person: persons}
 	case others != "":
 		return nil, &api.EditError{Why: "nothing was changed by hand that could be taken back; the newest change of an agent's session is " + others}
 	}

@@ -201,6 +201,7 @@ func (k *Keeper) Entries(ctx context.Context, see *markdownstore.Store, path str
 	}
 	written := r.written()
 	out := &api.MemoryList{Entries: []api.MemoryEntry{}, Skipped: []api.SkippedFile{}}
+	changed := map[string]string{} // the day of each file's last change
 	for i := range snap.Files {
 		f := &snap.Files[i]
 		if class, _ := see.Classify(f.Path); !class.Memory || f.Shadowed || f.Kind == markdownstore.KindBuffer || f.Kind == markdownstore.KindFacts {
@@ -216,19 +217,20 @@ func (k *Keeper) Entries(ctx context.Context, see *markdownstore.Store, path str
 		if err != nil || f.Err != nil {
 			continue
 		}
+		changed[f.Path] = see.Today(f.ModTime)
 		for j := range f.Entries {
 			x := &f.Entries[j]
 			at := written[f.Path][consolidation.LineHash(firstLine(x.Text))]
 			day := x.Date
-			if day == "" {
-				day = see.Today(cmp.Or(at, f.ModTime))
+			if day == "" && !at.IsZero() {
+				day = see.Today(at)
 			}
 			out.Entries = append(out.Entries, api.MemoryEntry{Path: f.Path, Line: x.StartLine, EndLine: x.EndLine, Date: day, By: authorOf(rec.Origin(f.Path, x.ID, x.Text)), ID: x.ID,
 				Text: k.listed(x), Written: at})
 		}
 	}
 	slices.SortStableFunc(out.Entries, func(a, b api.MemoryEntry) int {
-		return cmp.Or(cmp.Compare(b.Date, a.Date), b.Written.Compare(a.Written), cmp.Compare(a.Path, b.Path), cmp.Compare(b.Line, a.Line))
+		return cmp.Or(cmp.Compare(cmp.Or(b.Date, changed[b.Path]), cmp.Or(a.Date, changed[a.Path])), b.Written.Compare(a.Written), cmp.Compare(a.Path, b.Path), cmp.Compare(b.Line, a.Line))
 	})
 	return out, unread()
 }

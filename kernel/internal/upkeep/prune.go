@@ -48,7 +48,7 @@ func (r *run) prune(ctx context.Context, opt PruneOptions) (*api.Pruned, error) 
 	if err != nil {
 		return nil, err
 	}
-	graves := gravesOf(r.log)
+	graves, _ := gravesOf(r.log)
 	record, unread, err := r.record()
 	if err != nil {
 		return nil, err

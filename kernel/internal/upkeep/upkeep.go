@@ -276,27 +276,28 @@ func appendLog(j Journal, id string, v value, now time.Time) error {
 
 // gravesOf returns the valid tombstones. A tombstone is valid if its run was not taken back. What a
 // curation added has one as well if a person took the curation back: the same text is not worth a
-// place again.
-func gravesOf(log []logged) map[string]bool {
-	out, rejected := map[string]bool{}, map[string]bool{}
+// place again. Those are in back, too.
+func gravesOf(log []logged) (graves, back map[string]bool) {
+	graves, back = map[string]bool{}, map[string]bool{}
+	rejected := map[string]bool{}
 	for i := len(log) - 1; i >= 0; i-- {
 		if p := &log[i].run; p.Kind == kindUndo && p.Person {
 			rejected[p.Undoes] = true
 		}
 		if rejected[log[i].id] {
 			for _, f := range log[i].run.Facts {
-				out[f.Key] = true
+				graves[f.Key], back[f.Key] = true, true
 			}
 			for _, key := range log[i].run.Chosen {
-				out[key] = true
+				graves[key], back[key] = true, true
 			}
 		}
 		if log[i].undone {
 			continue
 		}
 		for _, g := range log[i].run.Graves {
-			out[g.Key] = true
+			graves[g.Key] = true
 		}
 	}
-	return out
+	return graves, back
 }

@@ -93,7 +93,7 @@ function lines(text, entries, path, c) {
 function entry(e, path, c, raw) {
   // named are the places that a comment of the note names.
   const named = (what) => [...raw.matchAll(new RegExp(`<!-- ${what} (.+?) -->`, "g"))].flatMap((m) => m[1].split(", "));
-  const meta = [author[e.by] && `by ${author[e.by]}, ${e.date}`, ...named("from").map((r) => ["from ", ref(r)]), ...named("supersedes").filter((r) => r.includes("/") || r.includes(".md")).map((r) => ["replaces ", ref(r)])].filter(Boolean);
+  const meta = [author[e.by] && `by ${author[e.by]}${e.date && `, ${e.date}`}`, ...named("from").map((r) => ["from ", ref(r)]), ...named("supersedes").filter((r) => r.includes("/") || r.includes(".md")).map((r) => ["replaces ", ref(r)])].filter(Boolean);
   const said = h("div", { class: "entry-text" }, md(e.text)), more = h("div", { class: "more" }), acts = h("div", { class: "acts" });
   const el = h("div", { class: "entry", "data-line": e.line }, h("span", { class: "n line" }, num(e.line)), h("div", {}, said, meta.length > 0 && h("p", { class: "meta" }, meta.flatMap((x, i) => (i ? [" · ", x] : [x])))), acts, more);
   const button = (name, act) => h("button", { type: "button", class: "quiet", "aria-label": `${name} line ${e.line}`, onclick: act }, name);
