@@ -5,8 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
-	"sync"
 	"testing"
 
 	"github.com/memkernel/memkernel/internal/config"
@@ -58,8 +56,11 @@ func TestChoiceOutlivesTheFirstMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := open()
-	if !slices.Equal(s.Config.Index.Include, markdownstore.Everything()) {
-		t.Fatalf("the choice is not written: %q", s.Config.Index.Include)
+	if o := s.storeOptions(); o.PrivateNotes || !slices.Equal(o.Include, markdownstore.Everything()) {
+		t.Fatalf("the choice is not kept: %+v", o)
+	}
+	if text, err := os.ReadFile(filepath.Join(dir, kernel.DefaultStateDir, configName)); err == nil {
+		t.Errorf("a configuration that nobody asked for:\n%s", text)
 	}
 	if k, err = s.Kernel(ctx, Needs{}); err != nil {
 		t.Fatal(err)
@@ -67,81 +68,6 @@ func TestChoiceOutlivesTheFirstMemory(t *testing.T) {
 	defer k.Close()
 	if r, err := k.Reindex(ctx, nil); err != nil || r.Added != 3 {
 		t.Errorf("indexed %d, %v", r.Added, err)
-	}
-}
-
-// TestChoiceByMany: processes that choose at once write it once, and nobody's words go.
-func TestChoiceByMany(t *testing.T) {
-	dir, open := workspaceOf(t, "a.md", ".memkernel/x")
-	path := filepath.Join(dir, kernel.DefaultStateDir, configName)
-	if err := os.WriteFile(path, []byte("# mine\naudit: {host: codex}\n"), 0o640); err != nil {
-		t.Fatal(err)
-	}
-	var choices []markdownstore.Options
-	for range 8 {
-		choices = append(choices, open().storeOptions())
-	}
-	var all sync.WaitGroup
-	for _, o := range choices {
-		all.Go(func() {
-			for range 3 {
-				if err := o.Settle(); err != nil {
-					t.Error(err)
-				}
-			}
-		})
-	}
-	all.Wait()
-	text, err := os.ReadFile(path)
-	if err != nil || !strings.HasPrefix(string(text), "# mine\naudit: {host: codex}\n") || strings.Count(string(text), "include:") != 1 {
-		t.Errorf("%s, %v", text, err)
-	}
-	if fi, err := os.Stat(path); err != nil || fi.Mode().Perm() != 0o640 {
-		t.Errorf("the file's mode is %v, %v", fi.Mode(), err)
-	}
-}
-
-// TestChoiceThatCantBeWritten: a file that is none of the program's is left alone, the
-// index is made all the same, and it says so.
-func TestChoiceThatCantBeWritten(t *testing.T) {
-	dir, open := workspaceOf(t, "a.md", "elsewhere.yaml", ".memkernel/x")
-	if err := os.Symlink("../elsewhere.yaml", filepath.Join(dir, kernel.DefaultStateDir, configName)); err != nil {
-		t.Skip(err)
-	}
-	s := open()
-	s.Config = config.Default()
-	k, err := s.Kernel(context.Background(), Needs{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer k.Close()
-	r, err := k.Reindex(context.Background(), nil)
-	if err != nil || r.Added != 1 || len(r.Notes) != 1 || !strings.Contains(r.Notes[0].Reason, configName) {
-		t.Errorf("%+v, %v", r, err)
-	}
-	if text, _ := os.ReadFile(filepath.Join(dir, "elsewhere.yaml")); string(text) != "# elsewhere.yaml\n" {
-		t.Errorf("what the link leads to was written: %s", text)
-	}
-}
-
-// TestOwnChoice: the workspace's choice holds beside a file that the user names, unless
-// that says otherwise; nothing else of it does.
-func TestOwnChoice(t *testing.T) {
-	dir, open := workspaceOf(t, ".memkernel/x")
-	own := filepath.Join(dir, kernel.DefaultStateDir, configName)
-	if err := os.WriteFile(own, []byte("index: {include: [docs], folders: [/etc]}\naudit: {host: codex}\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for text, want := range map[string][]string{"plan: {reserve: 9k}\n": {"docs"}, "index: {include: []}\n": {}, "index: {include: [a]}\n": {"a"}} {
-		s := open()
-		c, err := config.Read(strings.NewReader(text), "mine.yaml")
-		if err != nil {
-			t.Fatal(err)
-		}
-		s.Config, s.ConfigPath = c, "mine.yaml"
-		if err := s.OwnChoice(); err != nil || !slices.Equal(c.Index.Include, want) || len(c.Index.Folders) > 0 || c.Audit.Host != "openclaw" {
-			t.Errorf("%q: %q, %q, %v", text, c.Index.Include, c.Index.Folders, err)
-		}
 	}
 }
 
@@ -167,28 +93,5 @@ func TestMemoryWorkspaceKeepsItsWays(t *testing.T) {
 				}
 			}
 		}
-	}
-}
-
-// TestOnlyWritten: what the first index writes is the program's own to the byte; with one byte
-// more, less or other it is somebody's.
-func TestOnlyWritten(t *testing.T) {
-	dir, open := workspaceOf(t, "a.md")
-	if err := open().storeOptions().Settle(); err != nil {
-		t.Fatal(err)
-	}
-	text, err := os.ReadFile(filepath.Join(dir, kernel.DefaultStateDir, configName))
-	if err != nil || !OnlyWritten(text) {
-		t.Errorf("%v, not known as ours:\n%s", err, text)
-	}
-	for i := range text {
-		for _, other := range []string{string(text[:i]) + string(text[i+1:]), string(text[:i]) + "x" + string(text[i:]), string(text[:i]) + string(text[i]^1) + string(text[i+1:])} {
-			if other != string(text) && OnlyWritten([]byte(other)) {
-				t.Fatalf("taken for ours:\n%s", other)
-			}
-		}
-	}
-	if OnlyWritten(nil) {
-		t.Error("an empty file is somebody's")
 	}
 }

@@ -77,9 +77,6 @@ func Places(ctx context.Context, s *Settings) (folder, rows *markdownstore.Store
 	c := *s.Config
 	c.Store.Workspace = "folder"
 	local := &Settings{Workspace: s.Workspace, StateDir: s.StateDir, ConfigPath: s.ConfigPath, ConfigFiles: s.ConfigFiles, Config: &c, Databases: s.Databases}
-	if err := local.OwnChoice(); err != nil {
-		return nil, nil, nil, fmt.Errorf("read configuration: %w", err)
-	}
 	o := local.storeOptions()
 	o.Private, o.Settle = true, nil
 	if folder, err = markdownstore.Open(s.Workspace, &o); err != nil {

@@ -31,8 +31,7 @@ type Settings struct {
 	// tenant's.
 	TenantName string
 
-	state   Database // nil until it is used
-	settled bool     // the configuration says which Markdown is memory
+	state Database // nil until it is used
 }
 
 // Needs are a verb's requirements for the kernel, in addition to the workspace's files.

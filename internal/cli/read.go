@@ -41,12 +41,7 @@ func (s *Settings) ProjectConfig() string {
 // and then the one for this project. The file that the user named overrides the user's own files.
 // If the user named no file, the file in the state folder does. The file in the state folder may
 // be part of a project by other people, see [config.Project].
-func (s *Settings) Read() error {
-	if err := s.read(s.StateDir); err != nil {
-		return err
-	}
-	return s.OwnChoice()
-}
+func (s *Settings) Read() error { return s.read(s.StateDir) }
 
 func (s *Settings) read(stateDir string) error {
 	s.Config, s.ConfigFiles = config.Default(), nil

@@ -1,8 +1,6 @@
 package cli
 
-import (
-	"fmt"
-)
+import "fmt"
 
 // Tenant returns the settings of a tenant's workspace. The tenant has a state folder of its own,
 // and a root of its own in the database if the state is kept there. The tenant's configuration is
@@ -11,9 +9,6 @@ func (s *Settings) Tenant(name, workspace, state string) (*Settings, error) {
 	own := &Settings{TenantName: name, Databases: s.Databases, Workspace: workspace, StateDir: state, ConfigPath: s.ConfigPath}
 	if err := own.read(s.StateDir); err != nil {
 		return nil, err
-	}
-	if err := own.OwnChoice(); err != nil {
-		return nil, fmt.Errorf("read configuration: %w", err)
 	}
 	return own, CheckTenants(own)
 }

@@ -12,21 +12,23 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// Add adds a setting to the text of a file that does not have it. It changes nothing else:
-// comments, order, indentation, line ends and other settings stay. The parameter key must be a
-// setting's full name. value must be the setting's value as a file spells it on one line. name is
-// the file's name. If the text is not a valid configuration, or the setting can't be added, Add
-// returns an [*Error] with the line in the way and the text to add by hand. A setting that the
-// text already has stays.
-func Add(text []byte, name, key, value string) ([]byte, error) {
+// Put gives a setting of a file's text a value. It changes nothing else: comments, order,
+// indentation, line ends and other settings stay, except for comments inside an old value. The
+// parameter key must be a setting's full name. value must be the setting's value as a file spells
+// it on one line. name is the file's name. If the text is not a valid configuration, or the setting
+// can't be put there, Put returns an [*Error] with the line in the way and the text to add by hand.
+func Put(text []byte, name, key, value string) ([]byte, error) {
 	before, err := Read(bytes.NewReader(text), name)
 	if err != nil {
 		return nil, err
 	}
-	if before.Origin(key) != (Origin{}) {
-		return text, nil
-	}
 	want := before.others(key)
+	if at := before.Origin(key); at != (Origin{}) {
+		text = without(text, key)
+		if now, err := Read(bytes.NewReader(text), name); text == nil || err != nil || !slices.Equal(now.others(key), want) {
+			return nil, &Error{Origin: at, Key: key, Err: errors.New("it can't be changed in this file"), Hint: "change it by hand, to " + value}
+		}
+	}
 	at := placeOf(text, key)
 	for _, try := range additions(text, at, value) {
 		after, err := Read(bytes.NewReader(try), name)
@@ -40,25 +42,6 @@ func Add(text []byte, name, key, value string) ([]byte, error) {
 		e.Hint = fmt.Sprintf("add it by hand, below %s in line %d, where its own keys are: %s", at.key.Value, at.key.Line, at.line(value))
 	}
 	return nil, e
-}
-
-// Put is like [Add], but gives a setting that the text already has the new value. Comments inside
-// the old value are lost.
-func Put(text []byte, name, key, value string) ([]byte, error) {
-	before, err := Read(bytes.NewReader(text), name)
-	if err != nil {
-		return nil, err
-	}
-	at := before.Origin(key)
-	if at == (Origin{}) {
-		return Add(text, name, key, value)
-	}
-	if rest := without(text, key); rest != nil {
-		if now, err := Read(bytes.NewReader(rest), name); err == nil && slices.Equal(now.others(key), before.others(key)) {
-			return Add(rest, name, key, value)
-		}
-	}
-	return nil, &Error{Origin: at, Key: key, Err: errors.New("it can't be changed in this file"), Hint: "change it by hand, to " + value}
 }
 
 // without returns a text without the lines of a setting, nil if the setting shares its lines.

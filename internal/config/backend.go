@@ -58,7 +58,7 @@ func (c *Config) checkChoice() error {
 		case folder == "" || strings.ContainsRune(f, 0):
 			return c.errorAt(fmt.Errorf("%q names no folder", f), "write a folder, or NAME=FOLDER", key)
 		case !folderName.MatchString(name):
-			return c.errorAt(fmt.Errorf("%q is no name of a folder", name), "write NAME=FOLDER, with a name of letters, digits, points, dashes and spaces that does not begin with a point", key)
+			return c.errorAt(fmt.Errorf("%q is no name of a folder", name), "write NAME=FOLDER, or --name NAME for add; a name has two or more letters, digits, points, dashes and spaces, and no point first", key)
 		case seen[strings.ToLower(name)]:
 			return c.errorAt(fmt.Errorf("two folders are called %q", name), "write NAME=FOLDER to give one another name", key)
 		}

@@ -114,7 +114,7 @@ type Embedding struct {
 // Index holds the settings for the place and the kind of the index.
 type Index struct {
 	// Include, Exclude and Folders choose which Markdown is memory.
-	Include  []string      `key:"include" empty:"memory's own files alone: MEMORY.md, USER.md and memory/**/*.md" doc:"Globs of Markdown that counts as memory in addition to memory's own files, such as notes/**/*.md. If the setting is absent, all Markdown counts. If memory's own files exist, private sessions alone search the other Markdown. If not, shared sessions search it too, and the first index writes this setting."`
+	Include  []string      `key:"include" empty:"memory's own files alone: MEMORY.md, USER.md and memory/**/*.md" doc:"Globs of Markdown that counts as memory in addition to memory's own files, such as notes/**/*.md. If the setting is absent, all Markdown counts. If memory's own files exist, private sessions alone search the other Markdown. If not, shared sessions search it too, also once memory's own files come."`
 	Exclude  []string      `key:"exclude" empty:"none" doc:"Globs of files that are not searched."`
 	Folders  []string      `key:"folders" project:"never" empty:"none" doc:"Further folders whose Markdown is searched and never written to, such as ~/notes. Relative paths begin at the workspace. NAME=FOLDER gives a folder a name; its files are cited as NAME:sub/file.md."`
 	Backend  string        `key:"backend" project:"sqlite" default:"sqlite" of:"sqlite|postgres|qmd" doc:"sqlite keeps the index in a file. postgres keeps it in a database that hosts share, and needs memkernel-server. qmd asks the program qmd; if qmd fails, the SQLite index answers. doc/backends.md compares them."`

@@ -201,21 +201,6 @@ func (c *Config) Set(name, text, flag string) error {
 	return nil
 }
 
-// Take copies the value and the origin of a setting from another configuration.
-func (c *Config) Take(from *Config, name string) error {
-	k, ok := c.find(name)
-	o, also := from.find(name)
-	if !ok || !also {
-		return &Error{Err: fmt.Errorf("unknown key %q", name)}
-	}
-	k.value.Set(o.value)
-	if c.origin == nil {
-		c.origin = map[string]Origin{}
-	}
-	c.origin[name] = from.origin[name]
-	return nil
-}
-
 // Value returns the value in a form for JSON: a string, a number, a boolean or a list of strings.
 // A number counts the setting's Unit.
 func (k Key) Value() any { return plain(k.value) }

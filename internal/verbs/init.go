@@ -194,7 +194,7 @@ func installer(a *cli.App) (*install.Installer, error) {
 		home = real
 	}
 	s := &install.Site{Workspace: dir, Home: home, Program: name, Shell: shellWord(name), Checkout: checkout(self), Getenv: os.Getenv, LookPath: exec.LookPath}
-	return &install.Installer{Site: s, State: store.Files(a.StateDir), OwnConfig: cli.OnlyWritten, OwnState: kernel.Stored.OnlySessionState,
+	return &install.Installer{Site: s, State: store.Files(a.StateDir), OwnState: kernel.Stored.OnlySessionState,
 		Project: a.ProjectConfig(), OwnProject: a.OnlyFolders}, nil
 }
 

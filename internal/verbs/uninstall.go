@@ -31,8 +31,8 @@ held nothing else go.
 
 Your Markdown is never touched. The state folder stays, so that init takes up where
 it was, unless --state is given: then the index, the journals of sessions and the
-backups go too, and config.yaml, SESSION-STATE.md and the record of folders that were
-added if nobody but memkernel wrote to them. What you wrote yourself is named.`,
+backups go too, and SESSION-STATE.md and the record of folders that were added if
+nobody but memkernel wrote to them. What you wrote yourself stays, and is named.`,
 		Example: "  memkernel uninstall\n  memkernel uninstall --dry-run\n  memkernel uninstall --yes --host codex",
 		Args:    cli.NoArgs,
 		RunE:    func(cmd *cobra.Command, args []string) error { return runUninstall(cmd.Context(), a, o) },
@@ -60,7 +60,7 @@ type uninstallJSON struct {
 // stateGoes is the removal of the state folder's content.
 type stateGoes struct {
 	// Removes are the names in the state folder that are removed. Keeps are the names that stay,
-	// such as a config.yaml that a person edited, and the path of the user's configuration of the
+	// such as config.yaml, and the path of the user's configuration of the
 	// project if a person edited it.
 	Removes []string `json:"removes"`
 	Keeps   []string `json:"keeps"`

@@ -55,8 +55,6 @@ type Installer struct {
 	*Site
 	// State is the workspace's state directory.
 	State store.Store
-	// OwnConfig reports whether only the program wrote the configuration's text.
-	OwnConfig func(text []byte) bool
 	// Project is the user's own configuration of the workspace, outside it. OwnProject reports
 	// whether only the program wrote its text.
 	Project    string

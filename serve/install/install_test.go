@@ -41,8 +41,7 @@ func site(t *testing.T, dir string, programs ...string) *Installer {
 			t.Fatal(err)
 		}
 	}
-	return &Installer{Site: s, State: store.Files(filepath.Join(s.Workspace, ".memkernel")),
-		OwnConfig: func(text []byte) bool { return string(text) == "# ours\n" }}
+	return &Installer{Site: s, State: store.Files(filepath.Join(s.Workspace, ".memkernel"))}
 }
 
 func write(t *testing.T, in *Installer, name, text string) string {
@@ -697,8 +696,6 @@ func TestState(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	// A configuration that only the program wrote goes with the rest.
-	write(t, in, ".memkernel/config.yaml", "# ours\n")
 	if err := in.RemoveState(); err != nil {
 		t.Fatal(err)
 	}

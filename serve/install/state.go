@@ -16,32 +16,23 @@ import (
 )
 
 // stateNames are the prefixes of the names in a state directory, without the configuration.
-var stateNames = []string{".gitignore", ".mk~", ".serve-", "backups", "blobs", "calibration.json", "config.lock", "derived.json", "embedding-", "ended", "gain", "habits.json", "hook", "import", "index.", "install.", "jobs.jsonl", "left_out.json", "markdown.lock", "moving.json", "nightly.lock", "project", "proxies", "retain.lock", "serve", "sessions", "summary", "sync.json", "tmp", "tokens", "transcripts", "vectors", "workspace"}
-
-// configName is the configuration in a state directory.
-const configName = "config.yaml"
+var stateNames = []string{".gitignore", ".mk~", ".serve-", "backups", "blobs", "calibration.json", "config.lock", "derived.json", "embedding-", "ended", "gain", "habits.json", "hook", "import", "index.", "install.", "jobs.jsonl", "left_out.json", "markdown.lock", "moving.json", "nightly.lock", "project", "proxies", "retain.lock", "serve", "sessions", "shared_notes.json", "summary", "sync.json", "tmp", "tokens", "transcripts", "vectors", "workspace"}
 
 // StateFiles lists the names in the state directory. own are memkernel's own files. others are
-// the files that stay, such as a configuration that a person changed.
+// the files that stay, such as the configuration.
 func (in *Installer) StateFiles() (own, others []string, err error) {
 	entries, err := in.State.List("")
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, nil
 	}
 	for _, e := range entries {
-		if slices.ContainsFunc(stateNames, func(p string) bool { return strings.HasPrefix(e.Name, p) }) || e.Name == configName && in.configIsOwn() {
+		if slices.ContainsFunc(stateNames, func(p string) bool { return strings.HasPrefix(e.Name, p) }) {
 			own = append(own, e.Name)
 		} else {
 			others = append(others, e.Name)
 		}
 	}
 	return own, others, err
-}
-
-// configIsOwn reports whether the program alone wrote the configuration.
-func (in *Installer) configIsOwn() bool {
-	text, err := in.State.Get(configName)
-	return err == nil && in.OwnConfig(text)
 }
 
 // StateAround returns the changes outside the state directory when the state is removed: without
