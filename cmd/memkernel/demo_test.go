@@ -84,7 +84,7 @@ func TestDemo(t *testing.T) {
 			t.Errorf("too long: %q", l)
 		}
 	}
-	for _, want := range []string{"MEMORY.md:7 There is no proxy", "MEMORY.md:40 Whoever swaps a vessel", "call 184 of the model"} {
+	for _, want := range []string{"MEMORY.md:7 There is no proxy", "MEMORY.md:40 Whoever swaps a vessel", "request 184 of the day"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("nothing of %q in\n%s", want, out)
 		}
@@ -116,6 +116,24 @@ func TestDemoAddsUp(t *testing.T) {
 	}
 	if sent == 0 || sum != sent {
 		t.Errorf("the parts make %d tokens of %d\n%s", sum, sent, out)
+	}
+}
+
+// TestDemoSaysOneNumber: the tour and the explanation of the same call have the same figures.
+func TestDemoSaysOneNumber(t *testing.T) {
+	_, tour, _ := invoke(t, "demo")
+	_, whole, _ := invoke(t, "demo", "--explain")
+	for _, want := range []string{`shortened: (\d+) long results`, `a summary of (\d+) messages`} {
+		m := regexp.MustCompile(want).FindStringSubmatch(tour)
+		if m == nil || !strings.Contains(whole, m[1]+" degraded") && !strings.Contains(whole, m[1]+" dropped") {
+			t.Errorf("%s: %q of the tour is not in the explanation", want, m)
+		}
+	}
+	fixed := regexp.MustCompile(`([\d,]+)  kept: the agent's instructions`).FindStringSubmatch(tour)
+	for _, n := range regexp.MustCompile(`25,1\d\d`).FindAllString(whole, -1) {
+		if fixed == nil || n != fixed[1] {
+			t.Errorf("the fixed part has %s tokens, and %q in the tour", n, fixed)
+		}
 	}
 }
 

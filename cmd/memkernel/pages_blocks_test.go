@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -156,6 +157,7 @@ var goNames = map[string]string{
 	"chat":         "chat *kernel.Session",
 	"usage":        "usage *memkernel.Usage",
 	"store":        "store interface { History(string) []Message }",
+	"callTheModel": "callTheModel func([]memkernel.Message, func([]byte)) string",
 }
 
 // goImports are the packages that examples may name.
@@ -175,7 +177,7 @@ func TestPagesGo(t *testing.T) {
 	for _, p := range readPages(t, allPages...) {
 		var blocks []string
 		for _, b := range p.blocks {
-			if b.info == "go" && !b.notRun && !b.wholeGo() {
+			if b.info == "go" && !b.notRun {
 				blocks = append(blocks, fmt.Sprintf("//line %s:%d\n%s", filepath.Join(repositoryAbs, p.path), b.line+1, b.text))
 			}
 		}
@@ -215,29 +217,28 @@ func TestPagesGo(t *testing.T) {
 	}
 }
 
-// wholeGo reports whether a block is a whole program in Go.
-func (b *block) wholeGo() bool { return strings.HasPrefix(b.text, "package main\n") }
-
-// TestPagesGoProgram: the README's program runs in a folder of notes. Its question is answered
+// TestPagesGoProgram: the README's example runs in a folder of notes. Its question is answered
 // with a whole list item of the notes, and another session is shown the rule that its user typed.
 func TestPagesGoProgram(t *testing.T) {
 	if _, err := exec.LookPath("go"); err != nil {
 		t.Skip("go is not installed: the program is not run")
 	}
 	readme := readPages(t, "README.md")[0]
-	i := slices.IndexFunc(readme.blocks, func(b block) bool { return b.info == "go" && b.wholeGo() })
+	i := slices.IndexFunc(readme.blocks, func(b block) bool { return b.info == "go" })
 	if i < 0 {
-		t.Fatal("README.md has no whole program in Go")
+		t.Fatal("README.md has no example in Go")
 	}
-	const gap = `panic("fill in your provider's call")`
-	source := readme.blocks[i].text
-	if strings.Count(source, gap) != 1 {
-		t.Fatalf("the program has no gap for the model's call:\n%s", source)
-	}
-	source = strings.Replace(source, gap, `for _, m := range plan.Messages {
+	body := regexp.MustCompile(`(?m)^.*\berr :?= .*$`).ReplaceAllString(readme.blocks[i].text, "$0\nif err != nil { panic(err) }")
+	source := "package main\n\nimport (\n\"context\"\n\"fmt\"\n\n\"" + modulePath + "\"\n\"" + modulePath + "/kernel\"\n\"" + modulePath + "/kernel/api\"\n)\n\nfunc main() {\nctx := context.Background()\n" + body + `}
+
+func callTheModel(messages []memkernel.Message, event func([]byte)) string {
+	for _, m := range messages {
 		fmt.Println(m.Parts[0].Text)
 	}
-	return "I see.", &memkernel.Usage{InputTokens: 1000, OutputTokens: 9}, nil`, 1)
+	event([]byte("{\"usage\":{\"input_tokens\":1000,\"output_tokens\":9}}"))
+	return "I see."
+}
+`
 	bin, workspace := t.TempDir(), t.TempDir()
 	if out := compileGo(t, map[string]string{"readme": source}, "-o", filepath.Join(bin, "chat"), "-ldflags", "-s -w"); out != "" {
 		t.Fatal(out)
@@ -262,7 +263,7 @@ func TestPagesGoProgram(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	for _, want := range []string{item, "- The user's name is Ines,\n  and she writes in Portuguese.", "I see."} {
+	for _, want := range []string{item, "- The user's name is Ines,\n  and she writes in Portuguese."} {
 		if !strings.Contains(string(out), want) {
 			t.Errorf("the program doesn't show %q:\n%s", want, out)
 		}
@@ -283,6 +284,16 @@ func TestPagesGoProgram(t *testing.T) {
 	}
 	if bills, err := k.Usage(t.Context(), billing.Options{}); err != nil || bills.Total.Billed.InputTokens != 1000 {
 		t.Errorf("the bill is not recorded: %+v, %v", bills, err)
+	}
+}
+
+// TestPagesPython: the README's example in Python is the one that the client's own tests run.
+func TestPagesPython(t *testing.T) {
+	tested := readPages(t, "integrations/python/README.md")[0]
+	for _, b := range readPages(t, "README.md")[0].blocks {
+		if b.info == "python" && !slices.ContainsFunc(tested.blocks, func(own block) bool { return own.text == b.text }) {
+			t.Errorf("no test runs this:\n%s", b.text)
+		}
 	}
 }
 

@@ -70,7 +70,7 @@ func (s *sheet) tourPlan(out *Plan) {
 	}
 	_, _, gone := pageCounts(plan)
 	whole, planned := uncut(plan), plan.Budgets.PlannedInputTokens
-	s.section(fmt.Sprintf("Plan a prompt: the day's call %d of the model", out.Call), "")
+	s.section(fmt.Sprintf("Plan a prompt: request %d of the day, from the agent to its model", out.Call), "")
 	s.line(fmt.Sprintf("  The conversation has grown to %s tokens, and the model takes %s.", Thousands(whole), Thousands(plan.Budgets.ContextWindow)))
 	row := s.table(0, []int{-9, 2, s.Columns() - 11})
 	row(fixed, "", "kept: the agent's instructions and tools")
@@ -79,13 +79,13 @@ func (s *sheet) tourPlan(out *Plan) {
 	row(brief, "", fmt.Sprintf("shortened: %s, of %s tokens in all", Plural(results, "long result"), Thousands(from)))
 	row(summary, "", fmt.Sprintf("added: a summary of %s that are left out", Plural(gone, "message")))
 	row(plan.Retrieval.Tokens, "", fmt.Sprintf("added: %s found for the newest question", Plural(plan.Retrieval.Items, "note")))
-	row(planned, "", "are sent; a tool gets the agent whatever is missing, word for word")
+	row(planned, "", "are sent; the agent can read the rest again, word for word, by a tool")
 	one, all := out.Model.TierFor(planned), out.Model.TierFor(whole)
 	if one.Write5m == nil || one.Read == nil || all.Write5m == nil || all.Read == nil {
 		return
 	}
 	cents := func(n int, price *float64) float64 { return float64(n) * *price / 1e6 }
-	s.line(fmt.Sprintf("  This call costs $%.2f, a next one from $%.2f on; left whole $%.2f and $%.2f.",
+	s.say(2, "", fmt.Sprintf("This request costs $%.2f, and the next one $%.2f or more, because the provider keeps what it has read. The whole conversation would cost $%.2f and $%.2f.",
 		cents(planned, one.Write5m), cents(planned, one.Read), cents(whole, all.Write5m), cents(whole, all.Read)))
 }
 

@@ -138,10 +138,11 @@ func lookAt(plan *api.ContextPlan) string {
 	return "Nothing in it needs attention."
 }
 
-// pageCounts returns the numbers of pages in full, pages shown shorter, and pages left out.
+// pageCounts returns the numbers of pages in full, pages shown shorter, and pages left out. The
+// summary of the pages that are left out counts as shown in full.
 func pageCounts(plan *api.ContextPlan) (full, less, gone int) {
 	for _, r := range plan.Debug.Included {
-		if r.Level == pagevm.Full {
+		if r.Level == pagevm.Full || r.Kind == api.RegionCarry {
 			full++
 		} else {
 			less++

@@ -63,7 +63,9 @@ func runDemo(ctx context.Context, a *cli.App, explain bool) (err error) {
 	if err != nil {
 		return err
 	}
-	if demo.Plan = out.drawn(); !explain {
+	demo.Plan = out.drawn()
+	demo.Plan.Implied = false // nobody sets the sample's fixed part by hand
+	if !explain {
 		return display.Tour(a.Out, demo, a.Style())
 	}
 	if err := display.Explain(a.Out, demo.Plan, a.Style(), false); err != nil {
