@@ -139,7 +139,7 @@ func (s *sheet) indexText(ix *api.IndexStatus) {
 // syncText writes when, and by which caller, the index was last brought up to date.
 func (s *sheet) syncText(m *api.MemoryStatus) {
 	if l := m.Sync.Last; l != nil {
-		s.linef("  last synced%s by %s, watcher %s: %s read, %d gone", moment(l.Time), l.Reason, onOff(l.Watching), Plural(l.Files, "file"), l.Removed)
+		s.linef("  last synced%s by %s: %s read, %d gone", moment(l.Time), l.Reason, Plural(l.Files, "file"), l.Removed)
 		s.say(4, "", l.Error)
 	}
 }
@@ -154,13 +154,6 @@ func (s *sheet) pastText(past *api.PastSessions) {
 	default:
 		s.line("  no past sessions yet")
 	}
-}
-
-func onOff(on bool) string {
-	if on {
-		return "on"
-	}
-	return "off"
 }
 
 // Size formats a number of bytes for people.

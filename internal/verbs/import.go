@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -414,7 +415,7 @@ func (im *importer) show(f *importFlags) error {
 	}
 	fresh, elsewhere := 0, 0
 	for _, r := range doc.Formats {
-		fmt.Fprintf(w, "%-14s %9d %9d %7d %7d %10d %6s\n", r.Format, r.Sessions, r.Messages, r.Facts, r.Known, r.Elsewhere, fmt.Sprintf("%d", r.Lost))
+		fmt.Fprintf(w, "%-14s %9d %9d %7d %7d %10d %6d\n", r.Format, r.Sessions, r.Messages, r.Facts, r.Known, r.Elsewhere, r.Lost)
 		fresh += r.Sessions + r.Facts
 		elsewhere += r.Elsewhere
 		if r.Aside > 0 {
@@ -424,22 +425,15 @@ func (im *importer) show(f *importFlags) error {
 	for _, path := range doc.Wrote {
 		fmt.Fprintf(w, "wrote %s\n", display.Printable(path))
 	}
-	for i, u := range doc.Unread {
-		if i == mostTold {
-			fmt.Fprintf(w, "and %d more; --json names all\n", len(doc.Unread)-i)
-			break
-		}
+	for i, u := range doc.Unread[:min(len(doc.Unread), mostTold)] {
 		fmt.Fprintf(w, "lost: %s\n", display.Printable(u))
+		more(w, len(doc.Unread), i)
 	}
-	for i, l := range doc.LeftOut {
-		if i == mostTold {
-			fmt.Fprintf(w, "and %d more; --json names all\n", len(doc.LeftOut)-i)
-			break
-		}
+	for i, l := range doc.LeftOut[:min(len(doc.LeftOut), mostTold)] {
 		fmt.Fprintf(w, "left out: %s: %s\n", display.Printable(l.Path), display.Printable(strings.TrimPrefix(l.Reason, l.Path+": ")))
+		more(w, len(doc.LeftOut), i)
 	}
-	switch {
-	case elsewhere > 0 && !f.all:
+	if elsewhere > 0 && !f.all {
 		im.a.Tip("%d are of other folders; --all takes them, too", elsewhere)
 	}
 	switch {
@@ -449,6 +443,13 @@ func (im *importer) show(f *importFlags) error {
 		im.a.Tip("%s takes it out again", im.a.Commands(fmt.Sprintf("memkernel forget --all --session %s --apply", doc.Keys[0])))
 	}
 	return nil
+}
+
+// more says how many records are not named, after the last one that is.
+func more(w io.Writer, of, i int) {
+	if n := of - mostTold; n > 0 && i == mostTold-1 {
+		fmt.Fprintf(w, "and %d more; --json names all\n", n)
+	}
 }
 
 // mostTold is the largest number of unread records to name.

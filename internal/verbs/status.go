@@ -3,8 +3,6 @@ package verbs
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -76,14 +74,9 @@ type statusJSON struct {
 // memories returns the folders in which hosts keep their own memories. The folders belong to the
 // user, so it returns no folders for a shared workspace.
 func memories(a *cli.App) []install.Memories {
-	home, err := os.UserHomeDir()
+	in, err := installer(a)
 	if err != nil || !a.Config.Workspace.Private {
-		return nil
+		return nil // without a folder its memories can't be recognised
 	}
-	dir, err := filepath.Abs(a.Workspace)
-	if err != nil {
-		return nil // then its memories can't be recognised
-	}
-	site := install.Site{Workspace: dir, Home: home, Getenv: os.Getenv}
-	return site.Memories()
+	return in.Memories()
 }
