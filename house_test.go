@@ -144,7 +144,7 @@ var arrows = map[string][]string{
 	"serve/meter":     {".", "cachelayout", "internal/store", "kernel/api", "kernel/billing", "serve/proxy"},
 	"serve/proxy":     {".", "budget", "cachelayout", "checkpoint", "internal/store", "kernel", "kernel/api", "kernel/billing", "kernel/fault", "pagevm/toolcall", "transcript"},
 	"serve/tools":     {"index", "internal/textutil", "kernel", "kernel/api", "markdownstore", "pagevm/journal", "retrieval"},
-	"serve/ui":        {".", "cachelayout", "internal/document", "internal/store", "internal/textutil", "kernel", "kernel/api", "kernel/billing", "kernel/fault", "kernel/health", "markdownstore", "pagevm", "pagevm/journal", "pagevm/mask", "pagevm/paging", "pagevm/toolcall", "replay", "serve/hook", "serve/meter", "sessions", "transcript"},
+	"serve/ui":        {".", "cachelayout", "internal/document", "internal/textutil", "kernel", "kernel/api", "kernel/billing", "kernel/fault", "kernel/health", "markdownstore", "pagevm", "pagevm/mask", "pagevm/paging", "pagevm/toolcall", "replay", "serve/hook", "sessions", "transcript"},
 	"serve/telemetry": {".", "cachelayout", "kernel", "kernel/api", "kernel/fault", "serve", "serve/meter", "serve/proxy", "transcript"},
 
 	"summary":       {".", "internal/choice", "internal/textutil", "ledger", "pagevm", "pagevm/journal", "pagevm/toolcall", "transcript"},

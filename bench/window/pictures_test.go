@@ -28,9 +28,9 @@ func TestPictures(t *testing.T) {
 	s := window(t, place, ui.Options{Plan: ui.Plan{Window: 128_000, Resolver: "memory_get"}, Doctor: healthy, Voice: api.VoicePerson}, filepath.Join(root, "testdata/session.jsonl"))
 	b.size(1280, false)
 	base := b.enter(s)
-	id, call, at := b.sample("session")
+	id, call := b.sample("session")
 	all := map[string]view{}
-	for _, v := range views(id, call, at) {
+	for _, v := range views(id, call) {
 		all[v.name] = v
 	}
 	for _, p := range []struct {

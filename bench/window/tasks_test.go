@@ -6,7 +6,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/serve/ui"
 )
@@ -43,8 +46,17 @@ func TestReadsWhatWasSaid(t *testing.T) {
 	b.write(".only input", "oversold claude monday 2026-03-09")
 	b.see(`document.querySelectorAll(".asked a").length === 1`)
 	b.write(".only input", "codex oversold")
+	b.see(`document.querySelectorAll(".asked a").length === 0 && document.querySelector(".asked").innerText.includes("No session has these words")`)
+	b.write(".only input", "half up thousands")
 	b.see(`document.querySelectorAll(".asked a").length === 0`)
+	b.write(".only input", "cent short")
+	b.see(`document.querySelector(".asked .quote")?.innerText.startsWith("asked: ")`)
+	b.click(".asked .quote", "cent short")
+	b.see(`document.querySelector(".talk .said")?.innerText.includes("cent short")`)
+	told[bool](b, `history.back() === undefined`)
+	b.see(`document.querySelector(".only input")?.value === "cent short"`)
 	b.write(".only input", "")
+	b.see(`document.querySelector(".asked li") && !document.querySelector(".asked .quote")`)
 	if row := b.text(".asked li"); !strings.Contains(row, "Claude Code") || !strings.Contains(row, "2026-03-09") || !strings.Contains(row, "17 prompts") {
 		t.Errorf("the row says %q", row)
 	}
@@ -58,7 +70,10 @@ func TestReadsWhatWasSaid(t *testing.T) {
 	if !strings.Contains(third, "the first waitlist entry that fits") || len(answer) < 40 || strings.Contains(answer, "{") {
 		t.Errorf("the third prompt: %q, its answer: %q", third, answer)
 	}
-	b.click(".k-call summary:has(.badge.level)", "")
+	b.click(".outline a", "bookkeeping says")
+	shortened := `Array.from(document.querySelectorAll(".k-call summary:has(.badge.level)")).find(e => !e.innerText.includes("left out"))`
+	b.see(shortened)
+	told[bool](b, shortened+".click() === undefined")
 	b.see(`document.querySelector(".k-call details[open] .hint")?.textContent.includes("in later prompts")`)
 	b.see(`document.querySelector(".k-call details[open] pre")`)
 	whole := `document.querySelector(".k-call details[open] .whole-of")`
@@ -66,6 +81,8 @@ func TestReadsWhatWasSaid(t *testing.T) {
 		told[bool](b, whole+".click() === undefined")
 		b.see("!" + whole)
 	}
+	b.click(".k-call details[open] button", "would have seen instead")
+	b.see(`document.querySelector(".k-call details[open] .inside .inside pre")?.innerText.length > 10`)
 	b.shoot("said-open", false)
 	b.calm("what was said")
 }
@@ -114,6 +131,25 @@ func TestWritesMemory(t *testing.T) {
 	base := b.enter(s)
 	before := read(t, memory)
 	b.visit(base, "/memory", `document.querySelector(".entry")`)
+	b.write(".add textarea", "Staging listens on port 8081.")
+	b.click(".add button", "Add a note")
+	b.see(`document.querySelector(".done")?.innerText.includes("Added")`)
+	today := "memory/" + time.Now().UTC().Format(time.DateOnly) + ".md" // as remember
+	if !strings.Contains(read(t, filepath.Join(dir, today)), "- Staging listens on port 8081.") || !strings.Contains(b.text(".done"), today) {
+		t.Errorf("the note is not in %s: %s", today, b.text(".done"))
+	}
+	b.click(".done a", today)
+	b.see(`document.querySelector(".entry.wanted")?.innerText.includes("8081")`)
+	told[bool](b, `history.back() === undefined`)
+	b.see(`document.querySelector(".file header h2")?.innerText === "MEMORY.md"`)
+	b.visit(base, "/memory/changes", `document.querySelector("#main button.main")`)
+	b.click("#main button", "Undo the last change")
+	b.see(`document.querySelector(".done")?.innerText.includes("taken back")`)
+	b.visit(base, "/memory", `document.querySelector(".entry")`)
+	if _, err := os.Stat(filepath.Join(dir, today)); err == nil && strings.Contains(read(t, filepath.Join(dir, today)), "8081") {
+		t.Error("the note was not taken back")
+	}
+	told[bool](b, `(document.querySelector(".add select").value = "MEMORY.md") && true`)
 	b.write(".add textarea", "Staging listens on port 8081.")
 	b.click(".add button", "Add a note")
 	b.see(`document.querySelector(".done")?.innerText.includes("Added")`)
@@ -179,9 +215,90 @@ func TestEmptyAndHealth(t *testing.T) {
 	base := b.enter(s)
 	b.see(`document.querySelector(".asked")?.innerText.includes("memkernel init")`)
 	b.visit(base, "/memory", `document.querySelector(".file")?.innerText.includes("memkernel remember")`)
-	b.visit(base, "/health", `document.querySelector(".sum")?.innerText.includes("1 thing needs you")`)
-	if got := b.text(".command-of code"); got != "memkernel reindex" {
-		t.Errorf("the command is %q", got)
+	b.visit(base, "/health", `document.querySelector(".sum")?.innerText.includes("need")`)
+	found := told[int](b, `document.querySelectorAll(".rows > .card:not(details) tbody tr").length`)
+	if got := b.text(".command-of code"); got != "memkernel reindex" || found == 0 || !strings.HasPrefix(b.text(".sum"), fmt.Sprint(found, " ")) {
+		t.Errorf("the command is %q, %d rows: %s", got, found, b.text(".sum"))
 	}
 	b.calm("an empty home")
+}
+
+// What memory lacks is in the one list of findings, with the way to its place.
+func TestOneListOfFindings(t *testing.T) {
+	b := open(t)
+	s := window(t, workspace(t), ui.Options{Doctor: healthy})
+	b.size(1280, false)
+	base := b.enter(s)
+	b.visit(base, "/memory", `document.querySelector(".entry")`)
+	if got := b.text(".tabs.links"); strings.Contains(got, "Audit") {
+		t.Errorf("a second list of findings: %s", got)
+	}
+	b.visit(base, "/health", `document.querySelector(".sum")?.innerText.includes("need you")`)
+	if found := told[int](b, `document.querySelectorAll(".rows > .card:not(details) tbody tr").length`); found < 2 || !strings.HasPrefix(b.text(".sum"), fmt.Sprint(found, " things need you")) {
+		t.Errorf("%d rows: %s", found, b.text(".sum"))
+	}
+	b.click("td a", "MEMORY.md")
+	b.see(`document.querySelector(".entry.wanted")`)
+	b.calm("findings")
+}
+
+// A person reads what was saved as one sum, and meets the same sum in the list and in the session;
+// no simulated figure is among them. Hooks' sessions saved nothing and are not counted.
+func TestSaved(t *testing.T) {
+	b := open(t)
+	dir := workspace(t)
+	s := window(t, dir, ui.Options{}, filepath.Join(root, "testdata/session.jsonl"))
+	k, err := kernel.Open(t.Context(), dir, &kernel.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer k.Close()
+	billed, without, msgs := 0.0, 0.0, []memkernel.Message{}
+	at := time.Date(2026, 11, 3, 9, 0, 0, 0, time.UTC)
+	for i := range 12 {
+		at = at.Add(time.Minute)
+		msgs = append(msgs, memkernel.User(fmt.Sprintf("Read list %d with me. ", i)+strings.Repeat(fmt.Sprintf("Barge %d brought timber. ", i), 900)))
+		p, err := k.PlanContext(t.Context(), api.PlanRequest{SessionKey: "proxy-7", Model: "claude-sonnet-4-6", ContextWindow: 32_000, Messages: msgs, Now: at, Private: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		msgs = append(msgs, memkernel.Assistant("Noted."))
+		ob, err := k.ObserveTurn(t.Context(), api.Turn{SessionKey: "proxy-7", Model: "claude-sonnet-4-6", PlanID: p.ID, Messages: msgs, Now: at, Private: true, Usage: &memkernel.Usage{InputTokens: p.Budgets.PlannedInputTokens, OutputTokens: 5}})
+		if err != nil || len(ob.Bills) != 1 {
+			t.Fatal(ob, err)
+		}
+		billed, without = billed+*ob.Bills[0].BilledUSD, without+*ob.Bills[0].Without()
+	}
+	watched := []memkernel.Message{memkernel.User("And alone?"), memkernel.Assistant("Alone.")}
+	if _, err := k.ObserveTurn(t.Context(), api.Turn{SessionKey: "claude:quay-8", Model: "claude-sonnet-4-6", Messages: watched, Now: at, Private: true, Usage: &memkernel.Usage{InputTokens: 900_000, OutputTokens: 5}}); err != nil {
+		t.Fatal(err)
+	}
+	b.size(390, false)
+	base := b.enter(s)
+	sum := fmt.Sprintf("Without memkernel about $%.2f (an estimate), with it $%.2f (billed)", without, billed)
+	whole := sum + ", since 2026-11-03, over 1 session: "
+	for _, path := range []string{"/", "/saved"} {
+		b.visit(base, path, `document.querySelector(".sum")?.innerText.includes("Without memkernel")`)
+		if got := b.text(".sum"); !strings.HasPrefix(got, whole) {
+			t.Errorf("%s: %s; want %s", path, got, whole)
+		}
+	}
+	if all := b.text("#main"); strings.Contains(all, "simulated") || strings.Count(all, fmt.Sprintf("$%.2f", billed)) != 3 || !strings.Contains(all, "12 calls") {
+		t.Errorf("%s", all)
+	}
+	b.shoot("saved-sum-390", true)
+	b.click("td a", "Read list 0 with me")
+	b.see(`document.querySelector(".facts-line")?.innerText.includes("Without memkernel")`)
+	if got := b.text(".facts-line"); !strings.HasPrefix(got, sum+": ") {
+		t.Errorf("the session: %s", got)
+	}
+	if got := told[int](b, `Array.from(document.querySelectorAll(".k-prompt")).filter(e => !e.querySelector("time")).length`); got > 0 {
+		t.Errorf("%d prompts have no time", got)
+	}
+	b.click(".tabs.links a", "Numbers")
+	b.see(`document.querySelectorAll(".plot svg").length === 2`)
+	if got := b.text("#main"); strings.Contains(got, "simulated") || !strings.Contains(b.text(".tiles"), fmt.Sprintf("$%.2f", billed)) {
+		t.Errorf("its numbers: %s", got)
+	}
+	b.calm("what was saved")
 }

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -91,7 +90,7 @@ func (o *opened) get(path string) (status int, doc map[string]any) {
 }
 
 // uiSchemas are the documents that the window alone has.
-var uiSchemas = []string{"ui_sessions", "ui_session", "ui_talk", "ui_timeline", "ui_call", "ui_whatif", "ui_page"}
+var uiSchemas = []string{"ui_sessions", "ui_session", "ui_talk", "ui_timeline", "ui_call", "ui_find", "ui_page"}
 
 // Every view has its data as documents of doc/schema.json.
 func TestUIDocuments(t *testing.T) {
@@ -111,7 +110,7 @@ func TestUIDocuments(t *testing.T) {
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
-	if head["done"] != true || head["error"] != "" || head["without_usd"] == nil {
+	if head["done"] != true || head["error"] != "" || head["append_late_usd"] == nil {
 		t.Fatalf("the session is not planned: %v", head)
 	}
 	_, call := o.get("/api/call?session=" + id + "&call=9")
@@ -123,9 +122,8 @@ func TestUIDocuments(t *testing.T) {
 	}
 	seen := map[string]bool{}
 	for _, path := range []string{"/api/sessions", "/api/session?session=" + id, "/api/timeline?session=" + id, "/api/talk?session=" + id, "/api/call?session=" + id + "&call=9",
-		"/api/whatif?session=" + id + "&call=9&window=40000&pin=" + url.QueryEscape("Never push."), "/api/page?session=" + id + "&call=9&page=" + page, "/api/list", "/api/list?path=MEMORY.md", "/api/read?path=MEMORY.md",
-		"/api/status", "/api/stats", "/api/gain", "/api/search?q=deploy", "/api/audit", "/api/why?entry=MEMORY.md:5", "/api/history?path=MEMORY.md", "/api/doctor", "/api/check",
-		"/api/replay?session=" + id} {
+		"/api/find?q=oversold", "/api/page?session=" + id + "&page=" + page, "/api/list", "/api/list?path=MEMORY.md", "/api/read?path=MEMORY.md",
+		"/api/search?q=deploy", "/api/audit", "/api/why?entry=MEMORY.md:5", "/api/history?path=MEMORY.md", "/api/doctor"} {
 		code, doc := o.get(path)
 		schema, _ := doc["schema"].(string)
 		if code != http.StatusOK {

@@ -54,7 +54,7 @@ func openWindow(a *cli.App, k *kernel.Kernel, book *cachelayout.Book, w windowWi
 		}
 	}
 	s, err := ui.Listen(w.Addr, ui.Options{Kernel: k, Files: files, Prices: book, Workspace: workspace, StateDir: k.StateDir(), Location: a.Config.Workspace.Timezone.Location(), Private: a.Private(), Voice: w.Voice,
-		Transcripts: func() []string { return transcripts(workspace, w.Transcripts) }, Plan: ui.Plan{Window: w.Window, Economy: a.Config.Economy, Resolver: w.Resolver}, Audit: a.AuditOptions(nil), Masker: masker,
+		Transcripts: func() []string { return transcripts(workspace, w.Transcripts) }, Elsewhere: func() []string { return agentHomes(workspace) }, Plan: ui.Plan{Window: w.Window, Economy: a.Config.Economy, Resolver: w.Resolver}, Audit: a.AuditOptions(nil), Masker: masker,
 		Doctor: func(ctx context.Context) (*health.Report, error) { return a.Examine(ctx, &health.DoctorOptions{}, nil) },
 		Hint:   a.Commands})
 	if err != nil {
@@ -94,24 +94,34 @@ func startWindow(ctx context.Context, a *cli.App, k *kernel.Kernel, book *cachel
 	}, nil
 }
 
+// agents returns the coding agents of this machine, with their transcripts of a workspace.
+func agents(workspace string) []install.Host {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return nil // without a home the workspace's transcripts can't be recognised
+	}
+	site := &install.Site{Workspace: workspace, Home: home, Getenv: os.Getenv, LookPath: exec.LookPath}
+	found, _ := site.Find(nil) // errors are only about names, and no name is given
+	return found
+}
+
 // transcripts returns the named transcripts. Without names it returns the transcripts of this
 // machine's coding agents.
 func transcripts(workspace string, named []string) []string {
 	if len(named) > 0 {
 		return named
 	}
-	home, err := os.UserHomeDir()
-	if err != nil {
-		return nil // without a home the workspace's transcripts can't be recognised
-	}
-	site := &install.Site{Workspace: workspace, Home: home, Getenv: os.Getenv, LookPath: exec.LookPath}
-	found, err := site.Find(nil)
-	if err != nil {
-		return nil // errors are only about names, and no name is given
-	}
 	var out []string
-	for _, h := range found {
+	for _, h := range agents(workspace) {
 		out = append(out, h.Transcripts...)
+	}
+	return out
+}
+
+// agentHomes returns the folders in which the coding agents of this machine keep sessions.
+func agentHomes(workspace string) (out []string) {
+	for _, h := range agents(workspace) {
+		out = append(out, h.Homes...)
 	}
 	return out
 }

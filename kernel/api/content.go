@@ -1,6 +1,8 @@
 package api
 
 import (
+	"time"
+
 	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/pagevm"
 )
@@ -79,4 +81,7 @@ type KeptPage struct {
 	Level pagevm.Level
 	// Tokens is the size of the shown page.
 	Tokens int
+	// At is the host's time of the page. If the host told none, it is the time at which memkernel
+	// took the page in.
+	At time.Time
 }

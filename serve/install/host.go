@@ -81,6 +81,8 @@ type Host struct {
 	Sessions *int `json:"sessions"`
 	// Transcripts are their files.
 	Transcripts []string `json:"-"`
+	// Homes are the folders with the host's sessions of all workspaces.
+	Homes []string `json:"-"`
 	// UserWide is the file with the host's hooks for all of the user's projects, "" if there is
 	// no such file. If it is set, the project's file gets no hooks.
 	UserWide string `json:"user_wide"`
@@ -118,7 +120,8 @@ func (s *Site) Find(names []string) ([]Host, error) {
 			found.ByHand = append(found.ByHand, lines...)
 		}
 		if h.sessions != nil && s.Home != "" {
-			found.Transcripts = h.sessions(s, s.homes(h))
+			found.Homes = s.homes(h)
+			found.Transcripts = h.sessions(s, found.Homes)
 			n := len(found.Transcripts)
 			found.Sessions = &n
 		}

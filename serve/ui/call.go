@@ -1,14 +1,11 @@
 package ui
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/fault"
@@ -23,21 +20,17 @@ type Call struct {
 	Schema  string `json:"schema"`
 	Session string `json:"session"`
 	// Call counts from 1.
-	Call       int            `json:"call"`
-	Calls      int            `json:"calls"`
-	Time       time.Time      `json:"time"`
-	Model      string         `json:"model"`
-	Generation int            `json:"generation"`
-	Budgets    api.Budgets    `json:"budgets"`
-	Regions    []api.Region   `json:"regions"`
-	Layout     *api.Layout    `json:"layout"`
-	Retrieval  api.Retrieval  `json:"retrieval"`
-	Deferred   []api.Deferred `json:"deferred"`
-	Faults     []fault.Fault  `json:"faults"`
+	Call       int           `json:"call"`
+	Calls      int           `json:"calls"`
+	Time       time.Time     `json:"time"`
+	Model      string        `json:"model"`
+	Generation int           `json:"generation"`
+	Budgets    api.Budgets   `json:"budgets"`
+	Regions    []api.Region  `json:"regions"`
+	Layout     *api.Layout   `json:"layout"`
+	Faults     []fault.Fault `json:"faults"`
 	// Blocks are in the order of the prompt.
 	Blocks []block `json:"blocks"`
-	// Changes are the pages that came, left or changed their level with this call.
-	Changes []Change `json:"changes"`
 	// Answer is the beginning of the model's answer.
 	Answer string `json:"answer"`
 }
@@ -58,52 +51,20 @@ type block struct {
 	Path   string       `json:"path"`
 	Level  pagevm.Level `json:"level"`
 	Tokens int          `json:"tokens"`
-	// Levels are the page's tokens at each level, 0 for a level that the page doesn't have.
-	Levels levelTokens `json:"level_tokens"`
-	// Floor is the lowest level at which the page may be shown.
-	Floor string `json:"floor"`
-	Pin   string `json:"pin"`
+	Pin    string       `json:"pin"`
 	// Message is the index of the message in the prompt, -1 for the fixed part.
 	Message int `json:"message"`
 	// Since is the first call at which the page has this level. Why is the reason for the level.
-	// Refused is a requested level that is not allowed.
-	Since   int    `json:"since_call"`
-	Why     string `json:"why"`
-	Refused string `json:"refused"`
+	Since int    `json:"since_call"`
+	Why   string `json:"why"`
 	// Change is new, changed or same, compared with the previous call.
 	Change string `json:"change"`
-	// Before is the size of the prompt before the block. If the block changes, the prompt after
-	// this point is written to the cache again.
-	Before int `json:"tokens_before"`
 	// Breakpoint is the cache marker at the end of the block.
 	Breakpoint *api.Breakpoint `json:"breakpoint"`
 	// Text is the beginning of the block's text, with secrets masked. Bytes is the length of the
 	// whole text.
 	Text  string `json:"text"`
 	Bytes int    `json:"bytes"`
-}
-
-// levelTokens are a page's tokens at each level, 0 for a level that the page does not have.
-type levelTokens struct {
-	Full       int `json:"full"`
-	Compressed int `json:"compressed"`
-	Structured int `json:"structured"`
-	Pointer    int `json:"pointer"`
-}
-
-// Change is a page that entered the prompt, left the prompt or changed its level.
-type Change struct {
-	Page string `json:"page"`
-	// Kind is came, changed, left or came back.
-	Kind string `json:"kind"`
-	Type string `json:"type"`
-	Tool string `json:"tool"`
-	Path string `json:"path"`
-	// From is the level before the change. To is the level after the change.
-	From   pagevm.Level `json:"from"`
-	To     pagevm.Level `json:"to"`
-	Tokens int          `json:"tokens"`
-	Why    string       `json:"why"`
 }
 
 // blockText bounds the part of a block's text that is handed out with the block's call.
@@ -117,38 +78,8 @@ func clip(s string, most int) string {
 // callDocument describes a call as it was planned. The parameter lives has the levels of all
 // pages over the session.
 func callDocument(o *Options, plan *api.ContextPlan, n int, lives map[string][]stage) *Call {
-	out := &Call{Schema: "memkernel/ui_call/v1", Call: n + 1, Model: plan.Model, Generation: plan.Generation, Budgets: plan.Budgets,
-		Regions: plan.Regions, Layout: &plan.Layout, Retrieval: plan.Retrieval,
-		Deferred: document.List(plan.Deferred), Faults: plan.Faults, Blocks: []block{}, Changes: []Change{}}
-	rows := map[string]*paging.PageRow{}
-	for i := range plan.Table.Pages {
-		rows[plan.Table.Pages[i].ID] = &plan.Table.Pages[i]
-	}
-	out.Blocks = blocks(o, plan, n, lives)
-	for id, all := range lives {
-		i := slices.IndexFunc(all, func(s stage) bool { return s.Call == n+1 })
-		if i < 0 {
-			continue
-		}
-		c := Change{Page: id, From: pagevm.Gone, To: all[i].Level, Tokens: all[i].Tokens, Why: all[i].Why, Kind: "came"}
-		if i > 0 {
-			c.From, c.Kind = all[i-1].Level, "changed"
-		}
-		if c.To == pagevm.Gone {
-			c.Kind, c.Tokens = "left", 0
-			if i > 0 {
-				c.Tokens = all[i-1].Tokens
-			}
-		} else if c.From == pagevm.Gone && i > 0 {
-			c.Kind = "came back"
-		}
-		if r := rows[id]; r != nil {
-			c.Type, c.Tool, c.Path = string(r.Type), textutil.Visible(r.Tool), textutil.Visible(r.Path)
-		}
-		out.Changes = append(out.Changes, c)
-	}
-	sortChanges(out.Changes)
-	return out
+	return &Call{Schema: "memkernel/ui_call/v1", Call: n + 1, Model: plan.Model, Generation: plan.Generation, Budgets: plan.Budgets,
+		Regions: plan.Regions, Layout: &plan.Layout, Faults: plan.Faults, Blocks: blocks(o, plan, n, lives)}
 }
 
 // at returns the stage of a page at a call.
@@ -166,22 +97,18 @@ func blocks(o *Options, plan *api.ContextPlan, n int, lives map[string][]stage) 
 	out := []block{}
 	for _, r := range plan.Regions {
 		if (r.Name == api.RegionTools || r.Name == api.RegionSystem) && r.Tokens > 0 {
-			out = append(out, block{Role: "system", Kind: r.Name, Region: r.Name, Type: "fixed", Level: pagevm.Full, Tokens: r.Tokens, Levels: levelTokens{Full: r.Tokens},
-				Floor: "full", Pin: "none", Message: -1, Since: 1, Why: "every call repeats it", Change: "same"})
+			out = append(out, block{Role: "system", Kind: r.Name, Region: r.Name, Type: "fixed", Level: pagevm.Full, Tokens: r.Tokens,
+				Pin: "none", Message: -1, Since: 1, Why: "every call repeats it", Change: "same"})
 		}
 	}
 	m := newMatcher(plan)
-	refused := map[string]string{}
-	for _, r := range plan.Layout.Refused {
-		refused[r.Page] = r.Rule
-	}
 	newest := newestIn(plan)
 	for i := range plan.Messages {
 		msg := &plan.Messages[i]
 		first := len(out)
 		for j := range msg.Parts {
 			row := m.match(msg, j)
-			text := partText(&msg.Parts[j])
+			text := shownText(&msg.Parts[j])
 			if k := len(out) - 1; k >= first && row != nil && out[k].Page == row.ID {
 				out[k].Bytes += len(text) + 1
 				if len(out[k].Text) < blockText {
@@ -195,18 +122,12 @@ func blocks(o *Options, plan *api.ContextPlan, n int, lives map[string][]stage) 
 			}
 			if row != nil {
 				b.of(row, lives[row.ID], n+1, plan.Retrieval.Page)
-				b.Refused = refused[row.ID]
 			}
 			out = append(out, b)
 		}
 		out = mergeFree(out, first)
 	}
 	setMarkers(out, plan)
-	total := 0
-	for i := range out {
-		out[i].Before = total
-		total += out[i].Tokens
-	}
 	return out
 }
 
@@ -214,8 +135,7 @@ func blocks(o *Options, plan *api.ContextPlan, n int, lives map[string][]stage) 
 // the page that was recalled for this call.
 func (b *block) of(row *paging.PageRow, life []stage, call int, recalled string) {
 	b.Page, b.Type, b.Tool, b.Path, b.Level, b.Tokens = row.ID, string(row.Type), textutil.Visible(row.Tool), textutil.Visible(row.Path), row.Level, row.ShownTokens
-	b.Levels = levelTokens{row.Tokens.Full, row.Tokens.Compressed, row.Tokens.Structured, row.Tokens.Pointer}
-	b.Floor, b.Pin = row.Floor.String(), string(row.Pin)
+	b.Pin = string(row.Pin)
 	switch row.Place {
 	case paging.InCarry:
 		b.Region = api.RegionCarry
@@ -337,6 +257,14 @@ func (m *matcher) match(msg *memkernel.Message, part int) *paging.PageRow {
 	return m.byKey[msg.Key]
 }
 
+// shownText is partText with a call in a line.
+func shownText(p *memkernel.Part) string {
+	if p.Call != nil {
+		return callLine(p.Call, "")
+	}
+	return partText(p)
+}
+
 // partText returns the text of a part.
 func partText(p *memkernel.Part) string {
 	switch {
@@ -354,11 +282,4 @@ func partText(p *memkernel.Part) string {
 		return p.Raw
 	}
 	return p.Text
-}
-
-// sortChanges sorts changes by kind, and the largest changes of a kind first.
-func sortChanges(all []Change) {
-	slices.SortFunc(all, func(a, b Change) int {
-		return cmp.Or(strings.Compare(a.Kind, b.Kind), b.Tokens-a.Tokens, strings.Compare(a.Page, b.Page))
-	})
 }

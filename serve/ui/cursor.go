@@ -104,52 +104,32 @@ func (t *track) stand(ctx context.Context, n int) error {
 	return nil
 }
 
-// fork copies the state before call n, and plans the call in the copy. Callers must hold the
-// cursor's lock.
-func (t *track) fork(ctx context.Context, n int, change func(*api.PlanRequest), prepare func(*kernel.Kernel) error) (*fork, error) {
-	if err := t.stand(ctx, n); err != nil {
-		return nil, err
-	}
-	c := &t.cursor
-	c.forks++
-	f := &fork{call: n, dir: filepath.Join(t.dir, "fork-"+strconv.Itoa(c.forks))}
-	if err := os.CopyFS(f.dir, os.DirFS(c.dir)); err != nil {
-		return nil, fmt.Errorf("copy the state of a session: %w", err)
-	}
-	var err error
-	t.mu.Lock()
-	steps := t.steps
-	t.mu.Unlock()
-	if f.kernel, err = openScratch(ctx, f.dir, steps); err != nil {
-		return nil, err
-	}
-	req := steps.Request(n)
-	req.Table, req.Deferred = true, true
-	if change != nil {
-		change(&req)
-	}
-	if prepare != nil {
-		if err := prepare(f.kernel); err != nil {
-			f.close()
-			return nil, err
-		}
-	}
-	if f.plan, err = f.kernel.PlanContext(ctx, req); err != nil {
-		f.close()
-		return nil, err
-	}
-	return f, nil
-}
-
-// show returns the fork of a call as it was planned, and keeps the fork until a caller requests
-// another fork. Callers must hold the cursor's lock.
+// show plans call n again in a copy of the state before it, and keeps the copy until a caller
+// requests another call. Callers must hold the cursor's lock.
 func (t *track) show(ctx context.Context, n int) (*fork, error) {
 	c := &t.cursor
 	if c.shown != nil && c.shown.call == n {
 		return c.shown, nil
 	}
-	f, err := t.fork(ctx, n, nil, nil)
-	if err != nil {
+	if err := t.stand(ctx, n); err != nil {
+		return nil, err
+	}
+	c.forks++
+	f := &fork{call: n, dir: filepath.Join(t.dir, "fork-"+strconv.Itoa(c.forks))}
+	if err := os.CopyFS(f.dir, os.DirFS(c.dir)); err != nil {
+		return nil, fmt.Errorf("copy the state of a session: %w", err)
+	}
+	t.mu.Lock()
+	steps := t.steps
+	t.mu.Unlock()
+	var err error
+	if f.kernel, err = openScratch(ctx, f.dir, steps); err != nil {
+		return nil, err
+	}
+	req := steps.Request(n)
+	req.Table = true
+	if f.plan, err = f.kernel.PlanContext(ctx, req); err != nil {
+		f.close()
 		return nil, err
 	}
 	c.shown.close()

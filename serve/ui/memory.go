@@ -5,16 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
-	"os"
 	"time"
 
 	"github.com/memkernel/memkernel/internal/document"
-	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/kernel/api"
-	"github.com/memkernel/memkernel/kernel/health"
 	"github.com/memkernel/memkernel/markdownstore"
-	"github.com/memkernel/memkernel/serve/meter"
 )
 
 // mostEntries bounds the listed entries of memory.
@@ -69,16 +65,11 @@ func (s *Server) audit(r *http.Request) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		s.hints(report.Findings)
+		for i := range report.Findings {
+			report.Findings[i].Hint = s.o.Hint(report.Findings[i].Hint)
+		}
 		return document.OfAudit(s.o.Workspace, report), nil
 	})
-}
-
-// hints completes the commands in hints.
-func (s *Server) hints(of []health.Finding) {
-	for i := range of {
-		of[i].Hint = s.o.Hint(of[i].Hint)
-	}
 }
 
 func (s *Server) why(r *http.Request) (any, error) {
@@ -180,26 +171,4 @@ func (s *Server) doctor(r *http.Request) (any, error) {
 		}
 		return document.OfDoctor(report), nil
 	})
-}
-
-func (s *Server) check(r *http.Request) (any, error) {
-	return s.slow.get("check", aged, func() (any, error) {
-		found, err := s.o.Kernel.Check(r.Context())
-		if err != nil {
-			return nil, err
-		}
-		s.hints(found)
-		return document.OfCheck(s.o.Kernel.StateDir(), found), nil
-	})
-}
-
-func (s *Server) gain(r *http.Request) (any, error) {
-	if _, err := os.Stat(s.o.StateDir); err != nil {
-		return meter.GainOf(nil, s.o.Location), nil
-	}
-	runs, err := meter.Runs(store.Files(s.o.StateDir), time.Time{})
-	if err != nil && len(runs) == 0 {
-		return nil, err
-	}
-	return meter.GainOf(runs, s.o.Location), nil
 }

@@ -17,7 +17,6 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/kernel/api"
-	"github.com/memkernel/memkernel/kernel/billing"
 	"github.com/memkernel/memkernel/sessions"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -125,21 +124,30 @@ func (s *shelf) read(list []found) {
 
 // brief reads a session. What can't be read has an empty summary; opening the session says why.
 func (s *shelf) brief(f *found) brief {
-	if f.source == fromTranscript {
-		session, err := transcript.LoadFile(f.path, &transcript.Options{Name: f.path, OnBroken: transcript.Skip})
-		if err != nil {
-			return brief{}
-		}
-		t := newTalk(session.View(transcript.Full), nil)
-		t.id = session.ID
-		return t.briefly(string(session.Dialect))
-	}
-	kept, err := s.o.Kernel.Kept(context.Background(), f.key)
+	t, host, err := s.talk(context.Background(), f)
 	if err != nil {
 		return brief{}
 	}
+	return t.briefly(host)
+}
+
+// talk reads the conversation of a session, and the name of its host.
+func (s *shelf) talk(ctx context.Context, f *found) (*talk, string, error) {
+	if f.source == fromTranscript {
+		session, err := transcript.LoadFile(f.path, &transcript.Options{Name: f.path, OnBroken: transcript.Skip})
+		if err != nil {
+			return nil, "", err
+		}
+		t := newTalk(session.View(transcript.Full), nil)
+		t.id, t.cwd = session.ID, session.Cwd
+		return t, string(session.Dialect), nil
+	}
+	kept, err := s.o.Kernel.Kept(ctx, f.key)
+	if err != nil {
+		return nil, "", err
+	}
 	host, _, _ := strings.Cut(f.key, ":")
-	return talkOfKept(kept).briefly(host)
+	return talkOfKept(kept), host, nil
 }
 
 // keyOf returns the key of the session in the state folder that has a host's id, "" if none has.
@@ -256,16 +264,16 @@ func (s *shelf) find(ctx context.Context, id string) (found, error) {
 	return list[i], nil
 }
 
-// track returns the track of a transcript under a plan. If there is no such track, it begins one.
-func (s *shelf) track(f found, plan Plan) (*track, error) {
+// track returns the track of a transcript. If there is no such track, it begins one.
+func (s *shelf) track(f found) (*track, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
 		return nil, errNoSession
 	}
-	i := slices.IndexFunc(s.tracks, func(t *track) bool { return t.path == f.path && t.plan == plan })
+	i := slices.IndexFunc(s.tracks, func(t *track) bool { return t.path == f.path })
 	if i < 0 {
-		t, err := newTrack(f.path, plan, s.o.Prices, s.record)
+		t, err := newTrack(f.path, s.o.Plan, s.o.Prices)
 		if err != nil {
 			return nil, err
 		}
@@ -279,12 +287,6 @@ func (s *shelf) track(f found, plan Plan) (*track, error) {
 		s.tracks = slices.Delete(s.tracks, 0, 1)
 	}
 	return s.tracks[len(s.tracks)-1], nil
-}
-
-// record returns the report on a session's bills, nil if it can't be read.
-func (s *shelf) record(session string) *billing.Report {
-	st, _ := s.o.Kernel.Usage(context.Background(), billing.Options{Location: s.o.Location})
-	return st.Session(session)
 }
 
 // Close ends all tracks.

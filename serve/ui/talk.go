@@ -185,11 +185,16 @@ func (s *Server) talkOf(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, planned, err := s.talkIn(r.Context(), &f, tr)
+	var t *talk
+	if tr != nil {
+		t, err = tr.talk(r.Context())
+	} else {
+		t, err = s.keptTalk(r.Context(), f)
+	}
 	if err != nil {
 		return nil, err
 	}
-	out := &Talk{Schema: "memkernel/ui_talk/v1", Session: f.id, Total: len(t.pieces), Prompts: []prompt{}, Items: []said{}, Simulated: !planned}
+	out := &Talk{Schema: "memkernel/ui_talk/v1", Session: f.id, Total: len(t.pieces), Prompts: []prompt{}, Items: []said{}, Simulated: tr != nil}
 	given := map[int]*added{}
 	if f.key != "" {
 		given, out.Start, out.Hooked = t.given(hook.GivenTo(s.o.StateDir, f.key))
@@ -207,31 +212,12 @@ func (s *Server) talkOf(r *http.Request) (any, error) {
 	for n := from - 1; n < min(from-1+min(max(limit, 1), mostTalk), len(t.pieces)); n++ {
 		it := t.said(&s.o, n, most)
 		it.Added = given[it.Prompt]
-		if !planned {
+		if tr != nil {
 			tr.mark(&it, t, n)
 		}
 		out.Items = append(out.Items, it)
 	}
 	return out, nil
-}
-
-// talkIn returns the conversation of a session, and whether memkernel planned it. It completes
-// what is known of the session.
-func (s *Server) talkIn(ctx context.Context, f *found, tr *track) (*talk, bool, error) {
-	if tr == nil {
-		t, err := s.keptTalk(ctx, *f)
-		return t, true, err
-	}
-	t, own, err := tr.talk(ctx)
-	if err != nil {
-		return nil, false, err
-	}
-	if f.key = s.shelf.keyOf(t.id); !own || f.key == "" {
-		return t, false, nil
-	}
-	f.id = "k" + short(f.key) // whose pages the items name
-	t, err = s.keptTalk(ctx, *f)
-	return t, true, err
 }
 
 // words returns the text of a prompt.
@@ -353,11 +339,8 @@ func (t *talk) given(all []hook.Given) (by map[int]*added, start *added, hooked 
 // keptTalk returns the conversation of a session in the state folder.
 func (s *Server) keptTalk(ctx context.Context, f found) (*talk, error) {
 	doc, err := s.slow.get("talk "+f.id+f.modified.String(), aged, func() (any, error) {
-		k, err := s.o.Kernel.Kept(ctx, f.key)
-		if err != nil {
-			return nil, err
-		}
-		return talkOfKept(k), nil
+		t, _, err := s.shelf.talk(ctx, &found{source: fromState, key: f.key})
+		return t, err
 	})
 	if err != nil {
 		return nil, err
@@ -371,7 +354,7 @@ func talkOfKept(k *api.KeptSession) *talk {
 	tags := map[string]keptTag{}
 	for i := range k.Pages {
 		p := &k.Pages[i]
-		m := memkernel.Message{Key: p.MessageKey, Role: memkernel.Role(p.Role), Time: p.Created}
+		m := memkernel.Message{Key: p.MessageKey, Role: memkernel.Role(p.Role), Time: p.At}
 		tag := keptTag{page: p.ID, level: p.Level.String()}
 		for _, r := range p.Refs {
 			tag.refs = append(tag.refs, hook.Lines{Path: r.Path, From: r.StartLine, To: r.EndLine})
@@ -391,7 +374,7 @@ func talkOfKept(k *api.KeptSession) *talk {
 		default:
 			continue
 		}
-		if n := len(msgs) - 1; n >= 0 && m.Role == memkernel.RoleAssistant && msgs[n].Role == m.Role && messageText(&msgs[n]) == messageText(&m) {
+		if n := len(msgs) - 1; n >= 0 && m.Role == memkernel.RoleAssistant && msgs[n].Role == m.Role && messageText(&msgs[n], partText) == messageText(&m, partText) {
 			continue // the answer as it came, and as the next request repeated it
 		}
 		msgs = append(msgs, m)

@@ -93,6 +93,9 @@ func TestTalkOfKeptSession(t *testing.T) {
 	var recalled []hook.Lines
 	for _, it := range talk.Items {
 		seen = append(seen, it.Kind+" "+it.Text[:min(len(it.Text), 20)])
+		if !it.Time.Equal(at) { // the messages have no times of their own
+			t.Errorf("%s is of %v", it.Kind, it.Time)
+		}
 		if it.Kind == "recalled" {
 			recalled = append(recalled, it.Lines...)
 			if !strings.Contains(it.Text, "deploy") {

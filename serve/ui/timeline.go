@@ -1,9 +1,6 @@
 package ui
 
-import (
-	"slices"
-	"time"
-)
+import "time"
 
 // Timeline is a session or a range of its calls, in as few points as a screen can show. It has
 // lists of equal length, with one value per point.
@@ -17,8 +14,6 @@ type Timeline struct {
 	Calls int `json:"calls"`
 	// Planned is the number of calls that are planned by now.
 	Planned int `json:"planned"`
-	// Window is the model's window in tokens.
-	Window int `json:"context_window"`
 	// First is the first call of each point. Count is the number of calls that the point covers.
 	First []int       `json:"first"`
 	Count []int       `json:"count"`
@@ -26,16 +21,8 @@ type Timeline struct {
 	// Regions has the tokens of a prompt by region. The values are means over the calls of a
 	// point.
 	Regions []series `json:"regions"`
-	// Kinds has the same tokens by the kind of content.
-	Kinds []series `json:"kinds"`
 	// Cache has the same tokens by the kind of bill.
 	Cache []series `json:"cache"`
-	// HighWater is the size at which a cut is made.
-	HighWater []int `json:"high_water_tokens"`
-	// Predicted is the planned input of calls in the state folder, and Billed their billed input.
-	// They are null for other calls.
-	Predicted []*int `json:"predicted_input_tokens"`
-	Billed    []*int `json:"billed_input_tokens"`
 	// Cost is the cost of a point's calls, answers included. It is null where a price is unknown.
 	Cost []*float64 `json:"cost_usd"`
 	// Running is the cost of all calls up to the end of the point. It is null where a price is
@@ -46,8 +33,6 @@ type Timeline struct {
 	Without []*float64 `json:"without_usd"`
 	// Marks are the events.
 	Marks []mark `json:"marks"`
-	// LeftOut is the number of marks that the list leaves out because there are too many.
-	LeftOut int `json:"marks_left_out"`
 }
 
 // series is a named list.
@@ -63,11 +48,9 @@ type mark struct {
 	Kind string `json:"kind"`
 	// Detail is the reason of the cut, or the codes of the faults.
 	Detail string `json:"detail"`
-	Before int    `json:"before_tokens"`
-	After  int    `json:"after_tokens"`
 }
 
-// The kinds of a mark, the most interesting kinds first.
+// The kinds of a mark.
 const (
 	markCut        = "cut"
 	markCompaction = "compaction"
@@ -88,7 +71,7 @@ var cacheNames = [...]string{"read", "write", "uncached"}
 // timeline sums up the rows of the calls `from` to `to`, counted from 1, in at most the given
 // number of points.
 func timeline(rows []row, all, from, to, points int) *Timeline {
-	out := &Timeline{Schema: "memkernel/ui_timeline/v1", Calls: all, Planned: len(rows), Marks: []mark{}}
+	out := &Timeline{Schema: "memkernel/ui_timeline/v1", Calls: all, Planned: len(rows)}
 	if to <= 0 || to > len(rows) {
 		to = len(rows)
 	}
@@ -149,23 +132,17 @@ func (t *Timeline) series(size int) {
 		}
 		return out
 	}
-	t.Regions, t.Kinds, t.Cache = make1(regionNames[:]), make1(kindNames[:]), make1(cacheNames[:])
-	t.First, t.Count, t.HighWater, t.Time = make([]int, size), make([]int, size), make([]int, size), make([]time.Time, size)
-	t.Predicted, t.Billed = make([]*int, size), make([]*int, size)
+	t.Regions, t.Cache = make1(regionNames[:]), make1(cacheNames[:])
+	t.First, t.Count, t.Time = make([]int, size), make([]int, size), make([]time.Time, size)
 	t.Cost, t.Running, t.Without = []*float64{}, []*float64{}, []*float64{}
 }
 
 // point fills in the means of one point.
 func (t *Timeline) point(p int, part []row, first int) {
 	t.First[p], t.Count[p], t.Time[p] = first, len(part), part[0].time
-	n, billed := 0, 0
-	var predicted, recorded int
+	n := 0
 	for i := range part {
 		w := &part[i]
-		if w.billed > 0 {
-			billed++
-			predicted, recorded = predicted+w.predicted, recorded+w.billed
-		}
 		if w.reason != "" {
 			continue
 		}
@@ -173,59 +150,40 @@ func (t *Timeline) point(p int, part []row, first int) {
 		for r := range w.regions {
 			t.Regions[r].Tokens[p] += w.regions[r]
 		}
-		for k := range w.kinds {
-			t.Kinds[k].Tokens[p] += w.kinds[k]
-		}
 		for c, v := range [...]int{w.read, w.write, w.plain} {
 			t.Cache[c].Tokens[p] += v
 		}
-		t.HighWater[p] += w.highWater
 	}
-	for _, all := range [][]series{t.Regions, t.Kinds, t.Cache} {
+	for _, all := range [][]series{t.Regions, t.Cache} {
 		for i := range all {
 			all[i].Tokens[p] /= max(n, 1)
 		}
 	}
-	t.HighWater[p] /= max(n, 1)
-	if billed > 0 {
-		predicted, recorded = predicted/billed, recorded/billed
-		t.Predicted[p], t.Billed[p] = &predicted, &recorded
-	}
 }
 
-// mark lists the events. If there are too many, it leaves out the least interesting ones.
+// mark lists the events. If there are too many, it lists evenly spaced ones.
 func (t *Timeline) mark(rows []row, from, to int) {
-	by := map[string][]mark{}
+	all := []mark{}
 	for i := from - 1; i < to; i++ {
 		w := &rows[i]
 		if w.cut != "" {
-			by[markCut] = append(by[markCut], mark{i + 1, markCut, w.cut, w.before, w.after})
+			all = append(all, mark{i + 1, markCut, w.cut})
 		}
 		if w.compaction {
-			by[markCompaction] = append(by[markCompaction], mark{i + 1, markCompaction, "the host compacted its history", 0, 0})
+			all = append(all, mark{i + 1, markCompaction, "the host compacted its history"})
 		}
 		if w.reason != "" {
-			by[markUnplanned] = append(by[markUnplanned], mark{i + 1, markUnplanned, w.reason, 0, 0})
+			all = append(all, mark{i + 1, markUnplanned, w.reason})
 		}
 		if w.cold && w.cut == "" && i > 0 {
-			by[markCold] = append(by[markCold], mark{i + 1, markCold, "the cache had expired", 0, 0})
+			all = append(all, mark{i + 1, markCold, "the cache had expired"})
 		}
 		if w.faults > 0 {
-			by[markFault] = append(by[markFault], mark{i + 1, markFault, w.fault, 0, 0})
+			all = append(all, mark{i + 1, markFault, w.fault})
 		}
 	}
-	for _, kind := range []string{markCut, markCompaction, markUnplanned, markFault, markCold} {
-		list := by[kind]
-		if room := mostMarks - len(t.Marks); len(list) > room {
-			t.LeftOut += len(list) - room
-			step := float64(len(list)) / float64(max(room, 1))
-			var some []mark
-			for i := range room {
-				some = append(some, list[int(float64(i)*step)])
-			}
-			list = some
-		}
-		t.Marks = append(t.Marks, list...)
+	t.Marks = all[:min(len(all), mostMarks)]
+	for i := range t.Marks {
+		t.Marks[i] = all[i*len(all)/len(t.Marks)]
 	}
-	slices.SortStableFunc(t.Marks, func(a, b mark) int { return a.Call - b.Call })
 }

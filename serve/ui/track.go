@@ -23,12 +23,10 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// Plan has the settings that a visitor may choose to plan a recorded session again.
+// Plan has the settings by which recorded sessions are planned again.
 type Plan struct {
-	// Window is the window in tokens. 0 is the price book's window. If Model is "", the recorded
-	// model is used.
+	// Window is the window in tokens. 0 is the price book's window.
 	Window   int
-	Model    string
 	Economy  cachelayout.Economy
 	Resolver string
 }
@@ -38,7 +36,6 @@ type row struct {
 	time    time.Time
 	index   int // among all calls of the session, from 0
 	regions [len(regionNames)]int
-	kinds   [len(kindNames)]int
 	input   int
 	read    int
 	write   int
@@ -49,47 +46,23 @@ type row struct {
 	// known.
 	without    *float64
 	cut        string
-	before     int // tokens of the messages, of a cut
-	after      int
 	cold       bool
 	compaction bool // the host's own
 	faults     int
 	fault      string // the codes, in words
-	highWater  int
 	reason     string // why it was not planned, "" if it was
-	// predicted and billed are the planned and the billed input of a call in the state folder. They
-	// are 0 for other calls.
-	predicted int
-	billed    int
-	// real is the call's bill in a session that memkernel planned. It is nil if the costs are
-	// simulated.
+	// real is the call in a session's record. It is nil if the costs are simulated.
 	real *billing.Call
 }
 
-// regionNames are the parts of a prompt in its order. kindNames are the kinds of its content.
-var (
-	regionNames = [...]string{api.RegionTools, api.RegionSystem, api.RegionCarry, api.RegionWorkingSet, api.RegionRetrieval, api.RegionNewest}
-	kindNames   = [...]string{"fixed", "bootstrap", "plan", "carry", "preference", "retrieval", "conversation", "evidence", "other"}
-)
-
-// kindOf returns the index in kindNames of a kind of included page.
-func kindOf(kind string) int {
-	switch kind {
-	case api.RegionTools, api.RegionSystem:
-		return 0
-	}
-	if i := slices.Index(kindNames[:], kind); i > 0 {
-		return i
-	}
-	return len(kindNames) - 1
-}
+// regionNames are the parts of a prompt in its order.
+var regionNames = [...]string{api.RegionTools, api.RegionSystem, api.RegionCarry, api.RegionWorkingSet, api.RegionRetrieval, api.RegionNewest}
 
 // stage is a level of a page, with the first call at which the page had that level.
 type stage struct {
-	Call   int          `json:"call"`
-	Level  pagevm.Level `json:"level"`
-	Tokens int          `json:"tokens"`
-	Why    string       `json:"why"`
+	Call  int
+	Level pagevm.Level
+	Why   string
 }
 
 // track is a recorded session that is planned again call by call in a temporary folder. Its plans
@@ -99,25 +72,22 @@ type track struct {
 	plan Plan
 	book *cachelayout.Book
 	dir  string // its folder
-	// record returns the report on a session's bills. It is nil without a state folder.
-	record func(session string) *billing.Report
 
 	mu       sync.Mutex
 	session  *transcript.Session
 	said     *talk             // the conversation, nil until it is asked for
 	pages    map[string]string // the ids of the pages by the ids of their calls
 	steps    *replay.Steps
-	recorded replay.Recorded
-	own      *billing.Report // the session's bills, nil if it went through no door
-	ends     []int           // the message that answers each call
+	host     *float64       // the bill of the host's own calls, nil if it is unknown
+	kernel   *kernel.Kernel // that plans the session
+	ends     []int          // the message that answers each call
 	rows     []row
 	lives    map[string][]stage
 	snaps    []int // calls before which a copy of the folder was made
 	total    int
 	done     bool
 	err      error
-	late     bool // without is filled in for all rows
-	advice   cachelayout.Advice
+	late     bool          // without is filled in for all rows
 	changed  chan struct{} // closed when something is new
 	size     int64
 	modified time.Time
@@ -135,12 +105,12 @@ const snapshots = 24
 const leastStride = 16
 
 // newTrack begins to plan a transcript. Callers must call Close.
-func newTrack(path string, plan Plan, book *cachelayout.Book, record func(session string) *billing.Report) (*track, error) {
+func newTrack(path string, plan Plan, book *cachelayout.Book) (*track, error) {
 	dir, err := os.MkdirTemp("", "memkernel-ui-")
 	if err != nil {
 		return nil, fmt.Errorf("make a folder to plan %s in: %w", path, err)
 	}
-	t := &track{path: path, plan: plan, book: book, dir: dir, record: record, lives: map[string][]stage{}, changed: make(chan struct{}), ended: make(chan struct{})}
+	t := &track{path: path, plan: plan, book: book, dir: dir, lives: map[string][]stage{}, changed: make(chan struct{}), ended: make(chan struct{})}
 	ctx, stop := context.WithCancel(context.Background())
 	t.stop = stop
 	go func() {
@@ -181,7 +151,7 @@ func (t *track) load() error {
 		t.rows, t.total, t.lives, t.snaps = nil, 0, map[string][]stage{}, nil // another session by now
 	}
 	t.session, t.said, t.steps, t.err, t.done, t.late = session, nil, steps, nil, false, false
-	t.recorded, t.size, t.modified = replay.Bill(session, t.book), st.Size(), st.ModTime()
+	t.size, t.modified = st.Size(), st.ModTime()
 	old := t.rows[:t.total]
 	t.rows, t.ends = make([]row, 0, steps.Len()), nil
 	for n := range steps.Len() {
@@ -192,40 +162,29 @@ func (t *track) load() error {
 		t.rows, t.ends = append(t.rows, w), append(t.ends, steps.End(n))
 	}
 	t.total = len(old)
-	if t.own = nil; t.record != nil {
-		t.own = t.record(session.ID)
-	}
 	t.bill()
 	t.tell()
 	return nil
 }
 
-// bill adds the bills of a session that memkernel planned. A call that is not in the session's
-// record has the same cost without memkernel. Callers must hold the lock.
+// bill sums up the host's own bill. Callers must hold the lock.
 func (t *track) bill() {
-	if t.own == nil {
-		return
-	}
-	calls, msgs := slices.Clone(t.own.Calls), t.steps.Messages()
-	for n := range t.rows {
-		i := t.steps.End(n)
-		if i >= len(msgs) || msgs[i].Usage == nil {
-			continue
+	msgs := t.session.View(transcript.Full)
+	t.host = nil
+	for _, c := range transcript.Calls(msgs) {
+		m := &msgs[c.Index]
+		if u := m.Usage; u != nil {
+			price, _ := t.book.Lookup(m.Model, c.Start)
+			if usd := price.Cost(u.CacheReadTokens, u.CacheWrite5mTokens, u.CacheWrite1hTokens, u.InputTokens, u.OutputTokens); usd != nil {
+				t.host = sum(cmp.Or(t.host, new(float64)), usd)
+			}
 		}
-		c := billing.Call{Usage: *msgs[i].Usage}
-		if at := slices.IndexFunc(calls, func(k billing.Call) bool { return k.Billed() == c.Billed() }); at >= 0 {
-			c, calls = calls[at], slices.Delete(calls, at, at+1)
-		} else {
-			m, _ := t.book.Lookup(msgs[i].Model, t.rows[n].time)
-			c.BilledUSD = m.Cost(c.Usage.CacheReadTokens, c.Usage.CacheWrite5mTokens, c.Usage.CacheWrite1hTokens, c.Usage.InputTokens, c.Usage.OutputTokens)
-		}
-		t.rows[n].real = &c
 	}
 }
 
 // options returns the options of every replay of the session.
 func (t *track) options() replay.Options {
-	return replay.Options{ContextWindow: t.plan.Window, Model: t.plan.Model, Economy: t.plan.Economy, Resolver: t.plan.Resolver, FixedAuto: true, View: transcript.Full, Prices: t.book}
+	return replay.Options{ContextWindow: t.plan.Window, Economy: t.plan.Economy, Resolver: t.plan.Resolver, FixedAuto: true, View: transcript.Full, Prices: t.book}
 }
 
 // tell wakes up the waiting callers. Callers must hold the lock.
@@ -271,6 +230,9 @@ func (t *track) follow(ctx context.Context) {
 			}
 			if k == nil {
 				k, err = openScratch(ctx, main, t.steps)
+				t.mu.Lock()
+				t.kernel = k
+				t.mu.Unlock()
 			}
 			if err == nil {
 				err = t.walk(ctx, k, main)
@@ -295,6 +257,13 @@ func (t *track) follow(ctx context.Context) {
 		case <-time.After(idle):
 		}
 	}
+}
+
+// planner returns the kernel that plans the session, nil if it is not open yet.
+func (t *track) planner() *kernel.Kernel {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.kernel
 }
 
 // fail records that the session can't be read, until a later reading succeeds.
@@ -350,7 +319,6 @@ func (t *track) walk(ctx context.Context, k *kernel.Kernel, dir string) error {
 		t.rows[n], t.total = w, n+1
 		if plan != nil {
 			t.live(n, plan)
-			t.advice = plan.Layout.Advice
 		}
 		t.tell()
 		t.mu.Unlock()
@@ -373,26 +341,25 @@ func (t *track) name(ctx context.Context, k *kernel.Kernel) error {
 	return nil
 }
 
-// talk returns the conversation, and whether memkernel planned it. It waits until the transcript
-// is read.
-func (t *track) talk(ctx context.Context) (*talk, bool, error) {
+// talk returns the conversation. It waits until the transcript is read.
+func (t *track) talk(ctx context.Context) (*talk, error) {
 	for {
 		t.mu.Lock()
 		if t.session != nil && t.said == nil {
 			t.said = newTalk(t.session.View(transcript.Full), t.session.Compactions())
 			t.said.id, t.said.cwd = t.session.ID, t.session.Cwd
 		}
-		said, own, err, news := t.said, t.own != nil, t.err, t.changed
+		said, err, news := t.said, t.err, t.changed
 		t.mu.Unlock()
 		if said != nil || err != nil {
 			if said != nil {
 				err = nil
 			}
-			return said, own, err
+			return said, err
 		}
 		select {
 		case <-ctx.Done():
-			return nil, false, ctx.Err()
+			return nil, ctx.Err()
 		case <-news:
 		}
 	}
@@ -432,10 +399,6 @@ func (w *row) fill(plan *api.ContextPlan, steps *replay.Steps, n int) {
 			w.regions[i] += r.Tokens
 		}
 	}
-	for i := range plan.Debug.Included {
-		in := &plan.Debug.Included[i]
-		w.kinds[kindOf(in.Kind)] += in.Tokens
-	}
 	b := &plan.Layout.Bill
 	w.input, w.read, w.write, w.plain = b.Total(), b.ReadTokens, b.Write5mTokens+b.Write1hTokens, b.UncachedTokens
 	w.cost, w.cold, w.faults = b.CostUSD, plan.Layout.Cold, len(plan.Faults)
@@ -447,9 +410,8 @@ func (w *row) fill(plan *api.ContextPlan, steps *replay.Steps, n int) {
 	}
 	w.fault = strings.Join(codes, ", ")
 	_, w.answer = steps.Answer(n, w.input)
-	w.highWater = plan.Layout.Cut.Figures.HighWater
 	if c := plan.Layout.Made; c != nil {
-		w.cut, w.before, w.after = c.Reason, c.Before, c.After
+		w.cut = c.Reason
 	}
 }
 
@@ -459,24 +421,24 @@ func (t *track) live(n int, plan *api.ContextPlan) {
 	if c := plan.Layout.Made; c != nil {
 		cut = "cut: " + c.Reason
 	}
-	note := func(id string, level pagevm.Level, tokens int, why string) {
+	note := func(id string, level pagevm.Level, why string) {
 		all := t.lives[id]
 		if len(all) == 0 || all[len(all)-1].Level != level {
 			if len(all) == 0 && level == pagevm.Full {
 				why = "it came new"
 			}
-			t.lives[id] = append(all, stage{Call: n + 1, Level: level, Tokens: tokens, Why: why})
+			t.lives[id] = append(all, stage{Call: n + 1, Level: level, Why: why})
 		}
 	}
 	for i := range plan.Debug.Included {
 		in := &plan.Debug.Included[i]
 		if in.Kind != api.RegionTools && in.Kind != api.RegionSystem && in.Kind != "anchor" {
-			note(in.ID, in.Level, in.Tokens, cut)
+			note(in.ID, in.Level, cut)
 		}
 	}
 	for i := range plan.Reduced {
 		if r := &plan.Reduced[i]; r.Level == pagevm.Gone {
-			note(r.Page, r.Level, 0, cut)
+			note(r.Page, r.Level, cut)
 		}
 	}
 }

@@ -43,7 +43,9 @@ type Options struct {
 	Voice api.Voice
 	// Transcripts returns files and folders of recorded sessions. It may be nil.
 	Transcripts func() []string
-	// Plan has the settings by which sessions are planned until a visitor chooses other settings.
+	// Elsewhere returns folders with sessions of other workspaces. It may be nil.
+	Elsewhere func() []string
+	// Plan has the settings by which sessions are planned.
 	Plan Plan
 	// Audit has the thresholds of an audit.
 	Audit api.AuditOptions
@@ -67,6 +69,9 @@ func (o *Options) settle() {
 	}
 	if o.Transcripts == nil {
 		o.Transcripts = func() []string { return nil }
+	}
+	if o.Elsewhere == nil {
+		o.Elsewhere = func() []string { return nil }
 	}
 	if o.Hint == nil {
 		o.Hint = func(s string) string { return s }

@@ -48,7 +48,10 @@ func Kept(s *session.Session) (*api.KeptSession, error) {
 			if store.OutOfReach(err) {
 				return nil, err
 			}
-			k := api.KeptPage{Page: p, Text: text, Level: pagevm.Full}
+			k := api.KeptPage{Page: p, Text: text, Level: pagevm.Full, At: p.Created}
+			if k.At.IsZero() {
+				k.At = rec.Time
+			}
 			if it, in := shown[p.ID]; in {
 				k.Level, k.Tokens = it.Level, it.Tokens
 			} else if newest != nil {

@@ -6,9 +6,8 @@ const views = [
   [/^\/s\/([^/]+)$/, "now", () => import("./talk.js"), (m) => [m[1]]],
   [/^\/s\/([^/]+)\/numbers$/, "now", () => import("./session.js"), (m) => [m[1]]],
   [/^\/s\/([^/]+)\/c\/(\d+)$/, "now", () => import("./call.js"), (m) => [m[1], Number(m[2])]],
-  [/^\/s\/([^/]+)\/c\/(\d+)\/p\/([^/]+)$/, "now", () => import("./page.js"), (m) => [m[1], Number(m[2]), decodeURIComponent(m[3])]],
   [/^\/memory(?:\/(\w+))?$/, "memory", () => import("./memory.js"), (m) => [m[1] || "files"]],
-  [/^\/saved$/, "saved", () => import("./economics.js"), () => []],
+  [/^\/saved$/, "saved", () => import("./saved.js"), () => []],
   [/^\/health$/, "health", () => import("./health.js"), () => []],
 ];
 

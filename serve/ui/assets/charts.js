@@ -39,10 +39,9 @@ export class Plots {
   // marks}, each series {name, label, values, colour}.
   plot(title, make, controls) {
     const box = h("div", { class: "plot", tabindex: "0", role: "application", "aria-label": title + ": arrows move, plus and minus zoom, Enter opens the call" });
-    const key = h("ul", { class: "legend" }), rows = h("div"), at = h("output", { class: "at-call" });
-    const details = h("details", { ontoggle: () => details.open && this.list(p) }, h("summary", {}, "as a table"), rows);
-    const el = h("section", { class: "card chart" }, h("header", {}, h("h2", {}, title), controls, at), box, key, details);
-    const p = { el, box, key, rows, details, at, make, title, tall: this.all.length === 0 };
+    const key = h("ul", { class: "legend" }), at = h("output", { class: "at-call" });
+    const el = h("section", { class: "card chart" }, h("header", {}, h("h2", {}, title), controls, at), box, key);
+    const p = { el, box, key, at, make, title, tall: this.all.length === 0 };
     box.addEventListener("keydown", (e) => this.press(e));
     this.point(p);
     this.all.push(p);
@@ -135,7 +134,6 @@ export class Plots {
       what.marks && t.marks.map((m) => this.mark(m, Math.round(x(m.call)), ground)), p.drag, p.line);
     fill(p.box, p.svg);
     this.cursor(this.at);
-    if (p.details.open) this.list(p);
   }
 
   // mark draws a cut, a compaction of the host's, a cold call or a fault over a plot.
@@ -175,14 +173,5 @@ export class Plots {
     fill(p.key, all.filter((s) => i != null || s.values.some((v) => v)).map((s) => h("li", {}, h("i", { style: { background: s.colour, "--dash": s.colour }, class: p.what.lines?.includes(s) ? "line" + (s.dash ? " dashed" : "") : "" }), s.label,
       i != null && h("b", {}, s.values[i] == null ? "–" : show(s.values[i])))));
     p.at.textContent = i == null ? "" : t.count[i] > 1 ? `calls ${num(t.first[i])}–${num(t.first[i] + t.count[i] - 1)}` : `call ${num(t.first[i])}`;
-  }
-
-  // list writes a plot's values as a table: every so many points, if they are many.
-  list(p) {
-    const t = this.timeline, all = [...(p.what.stacked || []), ...(p.what.lines || [])], show = p.what.money ? usd : num, by = Math.ceil(t.first.length / 200);
-    const rows = [];
-    for (let i = 0; i < t.first.length; i += by) rows.push(h("tr", {}, h("th", { scope: "row" }, num(t.first[i])), all.map((s) => h("td", { class: "n" }, s.values[i] == null ? "–" : show(s.values[i])))));
-    fill(p.rows, h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": p.title + " as a table" },
-      h("table", {}, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "call"), all.map((s) => h("th", { scope: "col", class: "n" }, s.label)))), h("tbody", {}, rows))));
   }
 }

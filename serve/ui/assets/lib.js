@@ -117,7 +117,6 @@ export function span(s) {
 
 // The parts of a prompt as people read them; the names are those of the documents.
 export const regionNames = { tools: "tools", system: "system", fixed: "tools and system", carry: "carry", working_set: "working set", messages: "messages", retrieval: "retrieval", newest: "newest" };
-export const kindNames = { fixed: "tools and system", bootstrap: "standing files", plan: "plan", carry: "carry", preference: "preferences", retrieval: "retrieval", conversation: "conversation", evidence: "tool results", other: "other" };
 export const cacheNames = { read: "read from cache", write: "written to cache", uncached: "uncached" };
 
 // The colours of the sheet.
@@ -147,7 +146,7 @@ export const tiles = (...all) => h("dl", { class: "tiles" }, all);
 export function table(head, rows, props) {
   return h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": props?.label || "table" },
     h("table", props?.class && { class: props.class }, h("thead", {}, h("tr", {}, head.map((c) => h("th", { scope: "col", class: c.startsWith("#") && "n" }, c.replace(/^#/, ""))))),
-      h("tbody", {}, rows.map((r) => h("tr", {}, r.map((c, i) => h("td", { class: head[i]?.startsWith("#") && "n" }, c)))))));
+      h("tbody", {}, rows.map((r) => h("tr", {}, r.map((c, i) => h("td", { class: head[i]?.startsWith("#") && "n", "data-of": head[i]?.startsWith("#") && head[i].slice(1) }, c)))))));
 }
 
 export function card(title, ...children) {
@@ -161,9 +160,6 @@ export function badge(text, kind, title) {
 export function empty(text, hint) {
   return h("div", { class: "empty" }, h("p", {}, text), hint && h("p", { class: "hint" }, hint));
 }
-
-export const selector = (label, value, choices, change) => h("label", { class: "choose" }, h("span", {}, label),
-  h("select", { onchange: (e) => change(e.target.value) }, choices.map(([v, text]) => h("option", { value: v, selected: v === value }, text))));
 
 // tabs are buttons of which one is pressed.
 export function tabs(label, value, choices, change) {
@@ -180,31 +176,30 @@ const hosts = { "claude-code": "Claude Code", claude: "Claude Code", codex: "Cod
 export const hostName = (s) => (s.host?.startsWith("proxy") ? "through the proxy" : hosts[s.host] || s.host || "");
 
 // money writes an amount for a sentence: whole cents, where it has any.
-const money = (v) => (Math.abs(v) >= 0.005 ? "$" + Math.abs(v).toLocaleString("en-US", { minimumFractionDigits: 2, maximumFractionDigits: 2 }) : v ? "less than a cent" : "$0");
+export const money = (v) => (Math.abs(v) >= 0.005 ? "$" + Math.abs(v).toLocaleString("en-US", { minimumFractionDigits: 2, maximumFractionDigits: 2 }) : v ? "less than a cent" : "$0");
 
-// saved says in words what calls cost, and what they would have.
-export function saved(billed, without, calls) {
-  const of = calls === undefined ? "" : ` for ${num(calls)} calls`;
-  if (billed == null) return `The price of the model is unknown, so nothing can be said of money${of}.`;
-  if (without == null) return `Billed ${money(billed)}${of}; the cost without memkernel is unknown.`;
-  const d = without - billed;
-  return `Billed ${money(billed)}${of}; without memkernel about ${money(without)}. ` + (Math.abs(d) < 0.005 ? "That is the same to the cent." : d > 0 ? `Saved about ${money(d)}, ${percent(d / without)}.` : `Cost about ${money(-d)} more.`);
+// difference says in words what was saved.
+const difference = (d, of) => (Math.abs(d) < 0.005 ? "that is the same to the cent" : d > 0 ? `it saved about ${money(d)}${of ? ", " + percent(d / of) : ""}` : `it cost about ${money(d)} more`);
+
+// sumOf says in a sentence what calls cost without memkernel, and what they cost with it.
+export function sumOf(s) {
+  const over = s.sessions === undefined ? "" : `, since ${s.day}, over ${num(s.sessions)} ${s.sessions === 1 ? "session" : "sessions"}`;
+  if (s.calls === 0 && over) return "No model call went through memkernel yet, so it has saved nothing: memkernel wrap -- claude lets it plan the calls.";
+  if (s.billed_usd == null || s.without_usd == null) return `The price of the model is unknown, so nothing can be said of money${over}.`;
+  return `Without memkernel about ${money(s.without_usd)} (an estimate), with it ${money(s.billed_usd)} (billed)${over}: ${difference(s.without_usd - s.billed_usd, s.without_usd)}.`;
 }
 
 // gainOf says in a few words what a session's calls saved.
-export function gainOf(s) {
-  if (!s.planned) return "";
-  if (s.billed_usd == null || s.without_usd == null) return "price unknown";
-  const d = s.without_usd - s.billed_usd;
-  return Math.abs(d) < 0.005 ? "saved nothing" : d > 0 ? `saved about ${money(d)}` : `cost about ${money(d)} more`;
+export const gainOf = (s) => (!s.planned ? "" : s.billed_usd == null || s.without_usd == null ? "price unknown" : difference(s.without_usd - s.billed_usd).replace(/^(it|that is) /, ""));
+
+// saving says what memkernel saved in a session.
+export function saving(d) {
+  if (d.planned) return sumOf({ billed_usd: d.billed_usd, without_usd: d.without_usd });
+  return `memkernel did not plan these calls, so it saved nothing here${d.head.host_usd == null ? "" : `; ${money(d.head.host_usd)} was billed to the host`}. What it would have cost with memkernel, simulated, is in Numbers.`;
 }
 
-// saving says the same of a session.
-export function saving(d) {
-  if (d.planned) return saved(d.billed_usd, d.without_usd);
-  const bill = d.recorded?.calls ? (d.recorded.cost_usd == null ? "; the price of its model is unknown" : `; its host was billed ${money(d.recorded.cost_usd)} for input`) : "";
-  return `memkernel did not plan these calls, so it saved nothing here${bill}. What it would have cost, simulated, is in Numbers.`;
-}
+// titleOf is the beginning of a session's first prompt, or else its name.
+export const titleOf = (s) => (s.prompt ? s.prompt.slice(0, 60) + (s.prompt.length > 60 ? "…" : "") : s.name || "a session");
 
 // tabsOf are links of which one is where we are.
 export const tabsOf = (label, value, choices) => h("nav", { class: "tabs links", "aria-label": label }, choices.map(([k, text, href]) => h("a", { href, "aria-current": k === value ? "page" : null }, text)));

@@ -1,5 +1,5 @@
 // Memory: its files entry by entry, a search, and changes by hand that can be taken back.
-import { h, fill, ask, send, badge, num, when, table, card, empty, percent, tabsOf, copied } from "./lib.js";
+import { h, fill, ask, send, badge, num, when, card, empty, percent, tabsOf } from "./lib.js";
 import { md, inline } from "./md.js";
 
 const mayWrite = document.body.dataset.write === "true";
@@ -9,12 +9,12 @@ export async function show(at, view, part) {
   view.title("Memory");
   const room = h("div", { class: "rows" });
   const input = h("input", { type: "search", name: "q", value: view.query.get("q") || "", placeholder: "Ask memory: when do we deploy", "aria-label": "Search memory" });
-  fill(at, h("div", { class: "title" }, h("h1", {}, "Memory"), tabsOf("Memory", part, [["files", "Notes", "/memory"], ["changes", "Changes", "/memory/changes"], ["audit", "Audit", "/memory/audit"]]),
+  fill(at, h("div", { class: "title" }, h("h1", {}, "Memory"), tabsOf("Memory", part, [["files", "Notes", "/memory"], ["changes", "Changes", "/memory/changes"]]),
     h("form", { class: "ask", onsubmit: (e) => {
       e.preventDefault();
       if (input.value.trim()) view.go("/memory/search?q=" + encodeURIComponent(input.value));
     } }, input, h("button", {}, "Search"))), room);
-  await ({ files, search, audit, changes }[part] || files)(room, view);
+  await ({ files, search, changes }[part] || files)(room, view);
 }
 
 const author = { agent: "an agent", upkeep: "memkernel" };
@@ -54,7 +54,7 @@ async function files(at, view) {
     if (!mayWrite) return h("p", { class: "hint" }, "This window only reads. Start ", h("code", {}, "memkernel ui"), " at a terminal, or with ", h("code", {}, "--write"), ", to add and edit notes here.");
     const text = h("textarea", { rows: 2, name: "text", "aria-label": "A new note", placeholder: "A note that agents should know, such as: we deploy on Thursdays", required: true });
     const own = ["MEMORY.md", ...(path.startsWith("memory/") ? [path] : [])];
-    const to = h("select", { name: "to", "aria-label": "File of the note" }, h("option", { value: "" }, "today's log"), own.map((p) => h("option", { value: p, selected: p === path }, p)));
+    const to = h("select", { name: "to", "aria-label": "File of the note" }, h("option", { value: "" }, "today's log"), own.map((p) => h("option", { value: p }, p)));
     return h("form", { class: "card add", onsubmit: async (e) => {
       e.preventDefault();
       try {
@@ -151,7 +151,7 @@ const why = (el, path, line, view) => tryTo(el, async () => {
     row("Comes from", g.from.length ? g.from.map(quoted) : g.run ? "the curation below" : "this line itself: nothing else is recorded"),
     row("Replaced", g.replaced.length ? g.replaced.map(quoted) : changed ? "what it said before, below" : "no earlier note"), row("Replaced by", g.superseded_by ? ref(g.superseded_by) : "nothing: it holds"),
     g.run && row("Chosen", `${g.run_day}, in ${g.run}: ${g.why.join(", ")}`), g.days.length > 0 && row("Said again", g.days.join(", ")), g.sessions > 0 && row("Noted in", `${num(g.sessions)} sessions`),
-    row("Recalled", g.recalled ? `for ${num(g.recalled)} prompts; then named in ${num(g.named)}` : "for no prompt of a session that memkernel planned")), changed && versions(before, view)];
+    row("Recalled", `${g.recalled ? `for ${num(g.recalled)} prompts; then named in ${num(g.named)}` : "for no prompt"}. Counted are sessions that memkernel planned; what hooks added stands at the prompts of their sessions.`)), changed && versions(before, view)];
 });
 
 const past = (at, path, line, view) => tryTo(at, async () => versions(await ask("history", { path, line: line || "", limit: 12 }, view.signal), view));
@@ -166,11 +166,10 @@ function diff(text) {
 }
 
 async function search(at, view) {
-  const q = view.query.get("q"), source = view.query.get("in") || "memory", found = h("div", { role: "status", class: "rows" });
-  const where = (v) => "/memory/search?in=" + v + "&q=" + encodeURIComponent(q);
+  const q = view.query.get("q"), found = h("div", { role: "status", class: "rows" });
   if (!q) return fill(at, empty("Type a question above."));
-  fill(at, tabsOf("Where", source, [["memory", "In notes", where("memory")], ["sessions", "In past sessions", where("sessions")]]), found);
-  await tryTo(found, async () => hits(await ask("search", { q, n: 12, source }, view.signal)));
+  fill(at, found, h("p", {}, h("a", { href: "/?q=" + encodeURIComponent(q) }, "Look for these words in what was said in sessions")));
+  await tryTo(found, async () => hits(await ask("search", { q, n: 12, source: "memory" }, view.signal)));
 }
 
 function hits(d) {
@@ -178,7 +177,7 @@ function hits(d) {
     ["fused", d.mode === "hybrid" ? "the weighted mean of both, by age" : "one signal alone, by age"], ["diversity", d.results.some((r) => r.parts.similarity) ? "what repeats a hit above comes later" : "nothing repeats"], ["packed", `${num(d.results.length)} places`], ["came to", d.reason.toLowerCase().replaceAll("_", " ")], d.detail && ["detail", d.detail],
     d.behind && ["the index is behind by", num(d.behind.files) + " files"], d.weak && ["all in all", "likely beside the question"]].filter(Boolean);
   return [h("p", { class: "hint" }, d.results.length ? `${num(d.results.length)} places, the best first.` : "", d.weak && " They are likely beside the question."),
-    ...d.results.map((r, i) => card(null, h("header", {}, h("span", { class: "n rank" }, i + 1), h("a", { href: r.source === "sessions" ? null : address(r.path, r.start_line) }, h("code", {}, r.citation)), r.trail?.length > 0 && r.trail.join() !== r.date && h("span", { class: "hint" }, r.trail.join(" › ")), r.date && h("span", { class: "hint" }, r.date), badge(percent(r.score), r.score >= 0.5 ? "good" : "", "the chance that it answers"), r.superseded_by && badge(r.superseded_by === r.citation ? "out of date by its own words" : "superseded by " + r.superseded_by, "warn")),
+    ...d.results.map((r, i) => card(null, h("header", {}, h("span", { class: "n rank" }, i + 1), h("a", { href: address(r.path, r.start_line) }, h("code", {}, r.citation)), r.trail?.length > 0 && r.trail.join() !== r.date && h("span", { class: "hint" }, r.trail.join(" › ")), r.date && h("span", { class: "hint" }, r.date), badge(percent(r.score), r.score >= 0.5 ? "good" : "", "the chance that it answers"), r.superseded_by && badge(r.superseded_by === r.citation ? "out of date by its own words" : "superseded by " + r.superseded_by, "warn")),
       quote(r), h("details", {}, h("summary", {}, "signals"), signals(r.parts)))),
     !d.results.length && empty("Nothing was found.", d.detail),
     h("details", { class: "card" }, h("summary", {}, "How it was searched"), h("dl", { class: "facts wide" }, way.map(([k, v]) => row(k, v))))];
@@ -195,19 +194,6 @@ function signals(p) {
   return h("dl", { class: "signals", "aria-label": "signals" },
     one("words", p.keyword, true, p.keyword_rank ? "rank " + p.keyword_rank : "not found"), one("meaning", p.vector, true, p.vector_rank ? "rank " + p.vector_rank : "not found"), one("merged", p.merged, true),
     one("age", p.decay, true, p.age_days ? "× for " + num(Math.round(p.age_days)) + " days" : "× does not age"), p.similarity ? one("like a hit above", p.similarity, true) : null, one("by score alone", "rank " + p.rank));
-}
-
-const severity = { error: "poor", warning: "warn", warn: "warn", note: "", ok: "good" };
-
-async function audit(at, view) {
-  fill(at, card(null, h("p", { class: "hint" }, "reading…")));
-  await tryTo(at, async () => {
-    const d = await ask("audit", {}, view.signal);
-    const place = (p) => h("a", { href: address(p.path, p.start_line) }, p.path + (p.start_line ? ":" + p.start_line : ""));
-    return [card(d.clean ? "Nothing is to be done" : `${num(d.findings.length)} findings`, h("p", { class: "hint" }, `${num(d.files)} files, ${num(d.entries)} entries, ${num(d.checks.length)} checks`),
-      d.findings.length > 0 && table(["", "where", "what", "way out"], d.findings.slice(0, 300).map((f) => [badge(f.check.replaceAll("_", " "), severity[f.severity] ?? "warn"), h("span", {}, f.path && place(f), f.others.slice(0, 3).map((o) => [" ", place(o)])), f.what, copied(f.hint)]), { label: "findings", class: "prose" })),
-    card("Checks", table(["check", "holds if nothing is found", "#findings"], d.checks.map((c) => [c.id.replaceAll("_", " "), c.title, c.skipped ? c.skipped : num(c.findings)]), { label: "checks", class: "prose" }))];
-  });
 }
 
 async function changes(at, view) {

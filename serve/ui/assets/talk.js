@@ -165,7 +165,7 @@ function item(it, c) {
         if (!open.open || open.children.length > 1) return;
         const result = h("pre", { class: "text", tabindex: "0" }, it.result || "–");
         open.append(h("div", { class: "inside" }, level && h("p", { class: "hint" }, c.simulated ? "memkernel would have " : "memkernel ", level, ` this result in later prompts${it.since_call ? `, from call ${num(it.since_call)} on` : ""}. Below is the whole of it. `,
-          it.page && h("a", { href: `/s/${c.of}/c/${it.since_call || it.call || 1}/p/${it.page}` }, c.simulated ? "What the model would have seen instead" : "What the model saw instead")),
+          it.page && it.level !== "gone" && versions(c.of, it.page, c.view.signal, it.level, c.simulated ? "What the model would have seen instead" : "What the model saw instead")),
         h("h3", {}, "Input"), args(it.input), h("h3", {}, "Result"), result, whole((d) => (result.textContent = d.result), it.result, it.bytes)));
       });
       return fill(el, cut, open);
@@ -181,6 +181,26 @@ function item(it, c) {
   }
 }
 
+// versions is a button that shows a page at a level, or at all levels.
+export function versions(session, page, signal, level, label) {
+  const room = h("span", {}), button = h("button", { type: "button", class: "quiet", onclick: async () => {
+    try {
+      const d = await ask("page", { session, page }, signal), some = d.levels.filter((l) => !level || l.level === level);
+      room.replaceWith(h("div", { class: "inside" }, some.map((l) => [h("h3", {}, l.level, " ", h("small", {}, bytes(l.bytes))), h("pre", { class: "text", tabindex: "0" }, l.text)]), !some.length && h("p", { class: "hint" }, "It is not kept.")));
+    } catch (err) {
+      if (err.name !== "AbortError") fill(room, h("span", { class: "bad" }, err.message));
+    }
+  } }, label);
+  return fill(room, button), room;
+}
+
+// value shows a value of a call's input: text as it is, lists and groups as such.
+function value(v) {
+  if (Array.isArray(v)) return h("ol", {}, v.map((x) => h("li", {}, value(x))));
+  if (v && typeof v === "object") return h("dl", { class: "args" }, Object.entries(v).map(([k, x]) => h("div", {}, h("dt", {}, k.replaceAll("_", " ")), h("dd", {}, value(x)))));
+  return typeof v === "string" && (v.includes("\n") || v.length > 200) ? h("pre", { class: "text", tabindex: "0" }, v) : inline("`" + String(v).replaceAll("`", "") + "`");
+}
+
 // args shows a call's input: by name where it is JSON.
 function args(input) {
   let all;
@@ -189,6 +209,5 @@ function args(input) {
   } catch {
     // it is plain text, or was clipped
   }
-  if (!all || typeof all !== "object" || Array.isArray(all)) return h("pre", { class: "text", tabindex: "0" }, input || "–");
-  return h("dl", { class: "args" }, Object.entries(all).map(([k, v]) => h("div", {}, h("dt", {}, k.replaceAll("_", " ")), h("dd", {}, typeof v === "string" ? (v.includes("\n") || v.length > 200 ? h("pre", { class: "text", tabindex: "0" }, v) : inline("`" + v.replaceAll("`", "") + "`")) : JSON.stringify(v, null, 1)))));
+  return all && typeof all === "object" ? value(all) : h("pre", { class: "text", tabindex: "0" }, input || "–");
 }
