@@ -41,7 +41,7 @@ func TestReadsWhatWasSaid(t *testing.T) {
 	b := open(t)
 	s := window(t, workspace(t), ui.Options{Plan: ui.Plan{Window: 128_000, Resolver: "memory_get"}}, filepath.Join(root, "testdata/session.jsonl"), filepath.Join(root, "testdata/workspace"))
 	b.size(1280, false)
-	b.enter(s)
+	base := b.enter(s)
 	b.see(`document.querySelector(".asked a b")?.textContent.startsWith("Two sailings were oversold")`)
 	b.write(".only input", "oversold claude monday 2026-03-09")
 	b.see(`document.querySelectorAll(".asked a").length === 1`)
@@ -60,7 +60,7 @@ func TestReadsWhatWasSaid(t *testing.T) {
 	if row := b.text(".asked li"); !strings.Contains(row, "Claude Code") || !strings.Contains(row, "2026-03-09") || !strings.Contains(row, "17 prompts") {
 		t.Errorf("the row says %q", row)
 	}
-	b.sample("session")
+	id, _ := b.sample("session")
 	b.click(".asked a", "Two sailings")
 	b.see(`document.querySelector(".facts-line")?.textContent.includes("did not plan")`)
 	b.click(".outline a", "Let's build offers")
@@ -70,7 +70,7 @@ func TestReadsWhatWasSaid(t *testing.T) {
 	if !strings.Contains(third, "the first waitlist entry that fits") || len(answer) < 40 || strings.Contains(answer, "{") {
 		t.Errorf("the third prompt: %q, its answer: %q", third, answer)
 	}
-	b.click(".outline a", "bookkeeping says")
+	b.visit(base, "/s/"+id+"?at=340", `document.querySelectorAll(".said").length > 1`)
 	shortened := `Array.from(document.querySelectorAll(".k-call summary:has(.badge.level)")).find(e => !e.innerText.includes("left out"))`
 	b.see(shortened)
 	told[bool](b, shortened+".click() === undefined")

@@ -364,23 +364,6 @@ func (s *Server) readRows(ctx context.Context, f found) ([]row, error) {
 	return rows, nil
 }
 
-// rowsOf calls f with the rows of the session that a request names.
-func (s *Server) rowsOf(r *http.Request, f func(rows []row, all int, t *track)) (found, error) {
-	which, t, err := s.asked(r)
-	if err != nil {
-		return which, err
-	}
-	if t != nil {
-		t.look(func(rows []row, all int) { f(rows, all, t) })
-		return which, nil
-	}
-	rows, err := s.keptRows(r.Context(), which)
-	if err == nil {
-		f(rows, len(rows), nil)
-	}
-	return which, err
-}
-
 // number reads a number of a request.
 func number(r *http.Request, name string, def int) (int, error) {
 	v := r.URL.Query().Get(name)
@@ -401,15 +384,20 @@ func (s *Server) timelineOf(r *http.Request) (any, error) {
 	if err := errors.Join(err1, err2, err3); err != nil {
 		return nil, mistake{err}
 	}
-	var out *Timeline
-	f, err := s.rowsOf(r, func(rows []row, all int, t *track) {
-		out = timeline(rows, all, from, to, points)
-		if t == nil {
-			out.Regions = []series{} // nobody wrote them down
-		}
-	})
+	f, t, err := s.asked(r)
 	if err != nil {
 		return nil, err
+	}
+	var out *Timeline
+	if t != nil {
+		t.look(func(rows []row, all int) { out = timeline(rows, all, from, to, points) })
+	} else {
+		rows, err := s.keptRows(r.Context(), f)
+		if err != nil {
+			return nil, err
+		}
+		out = timeline(rows, len(rows), from, to, points)
+		out.Regions = []series{} // nobody wrote them down
 	}
 	out.Session = f.id
 	return out, nil
@@ -450,13 +438,16 @@ func (s *Server) callOf(r *http.Request) (any, error) {
 func (t *track) call(ctx context.Context, o *Options, n int) (*Call, error) {
 	t.cursor.mu.Lock()
 	defer t.cursor.mu.Unlock()
-	f, err := t.show(ctx, n)
+	plan, err := t.show(ctx, n)
 	if err != nil {
-		return nil, unplanned(n, err)
+		if !errors.Is(err, errNotYet) {
+			err = mistake{err}
+		}
+		return nil, err
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	out := callDocument(o, f.plan, n, t.lives)
+	out := callDocument(o, plan, n, t.lives)
 	out.Calls, out.Time = len(t.rows), t.steps.Time(n).UTC()
 	answer := t.steps.Messages()[t.steps.End(n)]
 	out.Answer = o.begin(messageText(&answer, shownText), 4*blockText)
@@ -471,15 +462,6 @@ func messageText(m *memkernel.Message, of func(*memkernel.Part) string) string {
 		}
 	}
 	return strings.Join(all, "\n")
-}
-
-// unplanned returns the error for a call that can't be planned: a mistake of the caller, unless the
-// call is not reached yet.
-func unplanned(n int, err error) error {
-	if errors.Is(err, errNotYet) {
-		return err
-	}
-	return mistakef("call %d can't be planned: %w", n+1, err)
 }
 
 // Page is a part of a session with its representations.

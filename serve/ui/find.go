@@ -26,8 +26,10 @@ type Finds struct {
 
 // find is the first message of a session that holds the words.
 type find struct {
-	// Session is the id of a listed session. Folder is the folder of another one.
+	// Session is the id of a listed session. Path and Folder are the transcript and the folder of
+	// another one.
 	Session string    `json:"session"`
+	Path    string    `json:"path"`
 	Folder  string    `json:"folder"`
 	Host    string    `json:"host"`
 	Prompt  string    `json:"prompt"`
@@ -97,7 +99,7 @@ func (s *Server) findIn(ctx context.Context, f *found, words []string) []find {
 			text = "… " + text
 		}
 		b := t.briefly(host)
-		return []find{{Session: f.id, Folder: t.cwd, Host: host, Prompt: s.o.head(b.prompt, rowText), Begun: b.begun.UTC(), Item: n + 1, Kind: p.kind, Text: s.o.head(text, rowText)}}
+		return []find{{Session: f.id, Path: f.path, Folder: t.cwd, Host: host, Prompt: s.o.head(b.prompt, rowText), Begun: b.begun.UTC(), Item: n + 1, Kind: p.kind, Text: s.o.head(text, rowText)}}
 	}
 	return nil
 }

@@ -87,7 +87,6 @@ type track struct {
 	total    int
 	done     bool
 	err      error
-	late     bool          // without is filled in for all rows
 	changed  chan struct{} // closed when something is new
 	size     int64
 	modified time.Time
@@ -150,7 +149,7 @@ func (t *track) load() error {
 	if t.steps != nil && (steps.Model() != t.steps.Model() || steps.FixedTokens() != t.steps.FixedTokens() || steps.Len() < len(t.rows)) {
 		t.rows, t.total, t.lives, t.snaps = nil, 0, map[string][]stage{}, nil // another session by now
 	}
-	t.session, t.said, t.steps, t.err, t.done, t.late = session, nil, steps, nil, false, false
+	t.session, t.said, t.steps, t.err, t.done = session, nil, steps, nil, false
 	t.size, t.modified = st.Size(), st.ModTime()
 	old := t.rows[:t.total]
 	t.rows, t.ends = make([]row, 0, steps.Len()), nil
@@ -244,7 +243,7 @@ func (t *track) follow(ctx context.Context) {
 				err = t.append(ctx)
 			}
 			t.mu.Lock()
-			t.done, t.late = true, err == nil
+			t.done = true
 			if ctx.Err() == nil {
 				t.err = err
 			}

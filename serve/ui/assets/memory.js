@@ -34,7 +34,7 @@ async function files(at, view) {
     if (!path) return fill(room, card(null, empty("Memory is empty.", mayWrite ? "Write the first note above." : ["Write the first note with ", h("code", {}, "memkernel remember TEXT"), "."])));
     const [file, now] = await Promise.all([ask("read", { path }, view.signal), ask("list", { path }, view.signal)]);
     const entries = now.entries.filter((e) => e.path === path).sort((a, b) => a.line - b.line);
-    fill(room, card(null, h("header", {}, h("h2", { class: "path" }, path), h("span", { class: "hint" }, num(entries.length), entries.length === 1 ? " note" : " notes")), file.text ? lines(file.text, entries, path, { view, changed }) : empty(file.detail || "There is no such file.")));
+    fill(room, card(null, h("header", {}, h("h2", { class: "path" }, path), h("span", { class: "hint" }, num(entries.length), entries.length === 1 ? " note" : " notes"), h("a", { href: "/memory/changes?path=" + encodeURIComponent(path) }, "its changes")), file.text ? lines(file.text, entries, path, { view, changed }) : empty(file.detail || "There is no such file.")));
   };
   // changed says what was changed, with the way back, and shows the file as it is now.
   async function changed(e, what) {
@@ -157,12 +157,12 @@ const why = (el, path, line, view) => tryTo(el, async () => {
 const past = (at, path, line, view) => tryTo(at, async () => versions(await ask("history", { path, line: line || "", limit: 12 }, view.signal), view));
 
 function versions(d, view) {
-  return [h("p", { class: "hint" }, `${num(d.total)} ${d.total === 1 ? "version" : "versions"}, the newest first`), h("ol", { class: "versions" }, d.versions.map((v) => h("li", {}, h("header", {}, when(v.time), badge(v.event.replaceAll("_", " "), "tag"), h("span", {}, writers[v.origin] || v.origin), v.run && h("code", {}, v.run), (v.added || v.removed) ? h("span", { class: "n" }, "+", num(v.added), " −", num(v.removed)) : null),
+  return [h("p", { class: "hint" }, `${num(d.total)} ${d.total === 1 ? "version" : "versions"}, the newest first`), h("ol", { class: "versions" }, d.versions.map((v) => h("li", {}, h("header", {}, when(v.time), badge(v.event.replaceAll("_", " "), "tag"), h("span", {}, writers[v.origin] || v.origin), (v.added || v.removed) ? h("span", { class: "n" }, "+", num(v.added), " −", num(v.removed)) : null),
     v.diff ? diff(v.diff) : v.text && h("pre", { class: "text", tabindex: "0" }, v.text))))];
 }
 
 function diff(text) {
-  return h("pre", { class: "text diff", tabindex: "0" }, text.trimEnd().split("\n").filter((l) => !l.startsWith("@@")).map((l) => h("span", { class: l.startsWith("+") ? "plus" : l.startsWith("-") ? "minus" : "" }, l.replace(/^([+-])(?=\S)/, "$1 ") + "\n")));
+  return h("pre", { class: "text diff", tabindex: "0" }, text.trimEnd().split("\n").filter((l) => !l.startsWith("@@")).map((l) => h("span", { class: l.startsWith("+") ? "plus" : l.startsWith("-") ? "minus" : "" }, l.replace(/^([+-])(?:[-*+] )?/, "$1 ") + "\n")));
 }
 
 async function search(at, view) {

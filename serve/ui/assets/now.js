@@ -61,7 +61,7 @@ export async function show(at, view) {
 // none says that no session of this folder has the words, and which sessions of others do.
 function none(d) {
   if (!d.elsewhere.length) return empty("No session has these words, here or in another folder.", "Searched are prompts and answers: all words must be in one of them.");
-  return [h("p", { class: "lead hint" }, "No session of this folder has these words. Sessions of other folders have:"), h("ol", { class: "elsewhere" }, d.elsewhere.map((f) => h("li", {}, h("b", {}, titleOf(f)), h("p", { class: "hint" }, hostName(f), " · ", when(f.begun), " · ", h("span", { class: "path" }, f.folder)), h("p", { class: "quote" }, f.text), copied(`'memkernel ui --workspace ${f.folder}' opens it`))))];
+  return [h("p", { class: "lead hint" }, "No session of this folder has these words. Sessions of other folders have:"), h("ol", { class: "elsewhere" }, d.elsewhere.map((f) => h("li", {}, h("b", {}, titleOf(f)), h("p", { class: "hint" }, hostName(f), " · ", when(f.begun), " · ", h("span", { class: "path" }, f.folder)), h("p", { class: "quote" }, f.text), copied(`'memkernel ui --transcript ${/\s/.test(f.path) ? `"${f.path}"` : f.path}' opens it`))))];
 }
 
 const day = (s) => new Intl.DateTimeFormat("en-GB", { weekday: "long", day: "numeric", month: "long", year: "numeric" }).format(new Date(s.begun || s.modified)) + " " + (s.begun || s.modified).slice(0, 10);
