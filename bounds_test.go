@@ -20,7 +20,7 @@ import (
 // bounds are how large the house may be, by what is counted. They only go down: each is at most
 // a hundredth above its count.
 var bounds = map[string]int{
-	"bytes of TypeScript, JavaScript and Python": 632000,
+	"bytes of TypeScript, JavaScript and Python": 612500,
 	"exported names": 3135,
 	"functions of a plan that write into what they were given": 0,
 	"packages":                           142,
