@@ -46,7 +46,7 @@ func Grounds(w io.Writer, g *api.Grounds, p Style) error {
 	if g.Calls > 0 {
 		row("cost", Plural(g.Calls, "call"))
 	}
-	used := "never, in the sessions that are kept"
+	used := "for no turn that memkernel planned; what hooks add is not counted"
 	if g.Recalled > 0 {
 		used = fmt.Sprintf("for %s, last on %s; the agent then named it in %d", Plural(g.Recalled, "turn"), g.Last.Format("2006-01-02"), g.Named)
 	}
