@@ -252,7 +252,7 @@ func (t *track) head() *Head {
 	h.SimulatedUSD, h.LateUSD = new(float64), new(float64)
 	for i := range rows {
 		h.count(&rows[i])
-		h.SimulatedUSD, h.LateUSD = sum(h.SimulatedUSD, rows[i].whole()), sum(h.LateUSD, rows[i].withoutSum())
+		h.SimulatedUSD, h.LateUSD = sum(h.SimulatedUSD, rows[i].cost), sum(h.LateUSD, rows[i].without)
 	}
 	return h
 }
@@ -274,8 +274,8 @@ func (h *Head) count(w *row) {
 func headOf(f *found, rows []row, planned bool) *Head {
 	h := &Head{Done: true, Calls: len(rows), Planned: len(rows)}
 	for i := range rows {
-		if h.count(&rows[i]); !planned && rows[i].real.BilledUSD != nil {
-			h.HostUSD = sum(cmp.Or(h.HostUSD, new(float64)), rows[i].real.BilledUSD)
+		if h.count(&rows[i]); !planned && rows[i].cost != nil {
+			h.HostUSD = sum(cmp.Or(h.HostUSD, new(float64)), rows[i].cost)
 		}
 	}
 	if f.status != nil {
@@ -352,7 +352,7 @@ func (s *Server) readRows(ctx context.Context, f found) ([]row, error) {
 	for i := range st.Calls {
 		c := &st.Calls[i]
 		b := c.Billed()
-		w := row{time: c.Time, index: i, input: b.InputTokens, read: b.CacheReadTokens, write: b.CacheWrite5mTokens + b.CacheWrite1hTokens, plain: b.UncachedTokens, real: c}
+		w := row{time: c.Time, index: i, read: b.CacheReadTokens, write: b.CacheWrite5mTokens + b.CacheWrite1hTokens, plain: b.UncachedTokens, cost: c.BilledUSD, without: c.Without()}
 		if c.Planned != nil && c.Planned.Cut {
 			w.cut = "cut"
 		}

@@ -275,9 +275,9 @@ func TestSessionGoesOn(t *testing.T) {
 // Fifty thousand calls are as many points as a screen has, and a list in pieces.
 func TestLongTimeline(t *testing.T) {
 	rows := make([]row, 50_000)
-	cost := 0.01
+	cost := 0.02
 	for i := range rows {
-		rows[i] = row{index: i, input: 1000 + i, read: 1000, write: i, cost: &cost, answer: &cost, cut: map[bool]string{true: "cold"}[i%20 == 0], cold: i%7 == 0}
+		rows[i] = row{index: i, read: 1000, write: i, cost: &cost, cut: map[bool]string{true: "cold"}[i%20 == 0], cold: i%7 == 0}
 		rows[i].regions[3] = 1000 + i
 	}
 	tl := timeline(rows, len(rows), 0, 0, 600)

@@ -84,13 +84,13 @@ func timeline(rows []row, all, from, to, points int) *Timeline {
 	out.series(size)
 	running, without := new(float64), new(float64)
 	for i := range min(from-1, len(rows)) {
-		running, without = sum(running, rows[i].whole()), sum(without, rows[i].withoutSum())
+		running, without = sum(running, rows[i].cost), sum(without, rows[i].without)
 	}
 	for p := range size {
 		part := rows[from-1+p*stride : min(from-1+(p+1)*stride, to)]
 		cost := new(float64)
 		for i := range part {
-			cost, without = sum(cost, part[i].whole()), sum(without, part[i].withoutSum())
+			cost, without = sum(cost, part[i].cost), sum(without, part[i].without)
 		}
 		running = sum(running, cost)
 		out.point(p, part, from+p*stride)
@@ -98,30 +98,6 @@ func timeline(rows []row, all, from, to, points int) *Timeline {
 	}
 	out.mark(rows, from, to)
 	return out
-}
-
-// whole returns the cost of a call, answer included: the bill if it is known, else 0 if it was
-// not planned, else the estimate.
-func (w *row) whole() *float64 {
-	if w.real != nil {
-		return w.real.BilledUSD
-	}
-	if w.reason != "" {
-		return new(float64)
-	}
-	return sum(w.cost, w.answer)
-}
-
-// withoutSum returns the call's cost without memkernel: the estimate in its record, or the cost
-// under append-late.
-func (w *row) withoutSum() *float64 {
-	if w.real != nil {
-		return w.real.Without()
-	}
-	if w.reason != "" {
-		return new(float64)
-	}
-	return w.without
 }
 
 // series makes the lists.

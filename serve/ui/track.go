@@ -17,7 +17,6 @@ import (
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
-	"github.com/memkernel/memkernel/kernel/billing"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/replay"
 	"github.com/memkernel/memkernel/transcript"
@@ -36,23 +35,19 @@ type row struct {
 	time    time.Time
 	index   int // among all calls of the session, from 0
 	regions [len(regionNames)]int
-	input   int
 	read    int
 	write   int
 	plain   int
-	cost    *float64 // the input side
-	answer  *float64
-	// without is the call's cost under append-late, answer included. It is nil until the cost is
-	// known.
-	without    *float64
-	cut        string
-	cold       bool
-	compaction bool // the host's own
-	faults     int
-	fault      string // the codes, in words
-	reason     string // why it was not planned, "" if it was
-	// real is the call in a session's record. It is nil if the costs are simulated.
-	real *billing.Call
+	// cost is the call's cost, and without its cost without memkernel, answers included: the bill
+	// and the estimate in a session's record, or else those of the replay and of append-late. A
+	// call that was not planned has none. They are nil until they are known.
+	cost, without *float64
+	cut           string
+	cold          bool
+	compaction    bool // the host's own
+	faults        int
+	fault         string // the codes, in words
+	reason        string // why it was not planned, "" if it was
 }
 
 // regionNames are the parts of a prompt in its order.
@@ -310,7 +305,7 @@ func (t *track) walk(ctx context.Context, k *kernel.Kernel, dir string) error {
 			if !one {
 				return fmt.Errorf("plan call %d: %w", steps.Index(n)+1, err)
 			}
-			w.reason = u.Reason
+			w.reason, w.cost, w.without = u.Reason, new(float64), new(float64)
 		} else {
 			w.fill(plan, steps, n)
 		}
@@ -399,8 +394,8 @@ func (w *row) fill(plan *api.ContextPlan, steps *replay.Steps, n int) {
 		}
 	}
 	b := &plan.Layout.Bill
-	w.input, w.read, w.write, w.plain = b.Total(), b.ReadTokens, b.Write5mTokens+b.Write1hTokens, b.UncachedTokens
-	w.cost, w.cold, w.faults = b.CostUSD, plan.Layout.Cold, len(plan.Faults)
+	w.read, w.write, w.plain = b.ReadTokens, b.Write5mTokens+b.Write1hTokens, b.UncachedTokens
+	w.cold, w.faults = plan.Layout.Cold, len(plan.Faults)
 	var codes []string
 	for i := range plan.Faults {
 		if code := strings.ReplaceAll(string(plan.Faults[i].Code), "_", " "); !slices.Contains(codes, code) {
@@ -408,7 +403,8 @@ func (w *row) fill(plan *api.ContextPlan, steps *replay.Steps, n int) {
 		}
 	}
 	w.fault = strings.Join(codes, ", ")
-	_, w.answer = steps.Answer(n, w.input)
+	_, answer := steps.Answer(n, b.Total())
+	w.cost = sum(b.CostUSD, answer)
 	if c := plan.Layout.Made; c != nil {
 		w.cut = c.Reason
 	}
@@ -455,7 +451,9 @@ func (t *track) append(ctx context.Context) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for n := range t.rows {
-		t.rows[n].without = by[t.rows[n].index]
+		if t.rows[n].reason == "" {
+			t.rows[n].without = by[t.rows[n].index]
+		}
 	}
 	return nil
 }
