@@ -52,7 +52,7 @@ func BenchmarkWindow(b *testing.B) {
 				b.Fatal(err)
 			}
 			defer k.Close()
-			s, err := ui.Listen("127.0.0.1:0", ui.Options{Kernel: k, StateDir: k.StateDir()})
+			s, err := ui.Listen("127.0.0.1:0", ui.Options{Kernel: k})
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -50,9 +50,6 @@ func (s *Steps) End(n int) int { return s.rec.End(n) }
 // Messages returns all messages of the session.
 func (s *Steps) Messages() []memkernel.Message { return s.rec.Messages }
 
-// Window returns the model's context window, as set in the options or in the price book.
-func (s *Steps) Window() int { return s.rec.window() }
-
 // Model returns the model for which the calls are planned.
 func (s *Steps) Model() string { return s.rec.Opt.Model }
 

@@ -23,7 +23,6 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/serve/ui"
 )
 
@@ -197,11 +196,7 @@ func window(t testing.TB, workspace string, o ui.Options, transcripts ...string)
 	if err != nil {
 		t.Fatal(err)
 	}
-	files, err := markdownstore.Open(workspace, &markdownstore.Options{Private: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	o.Kernel, o.Files, o.Prices, o.Workspace, o.StateDir, o.Private = k, files, cachelayout.DefaultBook(), workspace, k.StateDir(), true
+	o.Kernel, o.Prices, o.Workspace, o.Private = k, cachelayout.DefaultBook(), workspace, true
 	o.Transcripts = func() []string { return transcripts }
 	s, err := ui.Listen("127.0.0.1:0", o)
 	if err != nil {
@@ -215,7 +210,6 @@ func window(t testing.TB, workspace string, o ui.Options, transcripts ...string)
 		if err := <-ended; err != nil {
 			t.Error(err)
 		}
-		files.Close()
 		k.Close()
 	})
 	return s

@@ -75,11 +75,10 @@ func runUI(ctx context.Context, a *cli.App, u *uiFlags) error {
 	if u.write {
 		voice = a.WindowVoice()
 	}
-	s, end, err := openWindow(a, k, book, windowWish{Addr: u.addr, Voice: voice, Transcripts: u.transcripts, Window: int(u.window), Resolver: u.resolver})
+	s, err := openWindow(a, k, book, windowWish{Addr: u.addr, Voice: voice, Transcripts: u.transcripts, Window: int(u.window), Resolver: u.resolver})
 	if err != nil {
 		return err
 	}
-	defer end()
 	a.Serve(0)
 	link := s.Link()
 	if _, err := fmt.Fprintln(a.Out, link); err != nil {

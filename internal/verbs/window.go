@@ -33,38 +33,27 @@ type windowWish struct {
 // windowResolver is the default of windowWish.Resolver.
 const windowResolver = "memory_get"
 
-// openWindow opens a window on a kernel. The returned function closes it. Callers must call that
-// function only after the window has stopped serving.
-func openWindow(a *cli.App, k *kernel.Kernel, book *cachelayout.Book, w windowWish) (*ui.Server, func(), error) {
+// openWindow opens a window on a kernel.
+func openWindow(a *cli.App, k *kernel.Kernel, book *cachelayout.Book, w windowWish) (*ui.Server, error) {
 	workspace, err := filepath.Abs(a.Workspace)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	masker, err := a.Masker()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	files, err := a.OpenStore(context.Background(), a.Private())
-	if err != nil {
-		return nil, nil, err
-	}
-	end := func() {
-		if files != nil {
-			files.Close()
-		}
-	}
-	s, err := ui.Listen(w.Addr, ui.Options{Kernel: k, Files: files, Prices: book, Workspace: workspace, StateDir: k.StateDir(), Location: a.Config.Workspace.Timezone.Location(), Private: a.Private(), Voice: w.Voice,
+	s, err := ui.Listen(w.Addr, ui.Options{Kernel: k, Prices: book, Workspace: workspace, Location: a.Config.Workspace.Timezone.Location(), Private: a.Private(), Voice: w.Voice,
 		Transcripts: func() []string { return transcripts(workspace, w.Transcripts) }, Elsewhere: func() []string { return agentHomes(workspace) }, Plan: ui.Plan{Window: w.Window, Economy: a.Config.Economy, Resolver: w.Resolver}, Audit: a.AuditOptions(nil), Masker: masker,
 		Doctor: func(ctx context.Context) (*health.Report, error) { return a.Examine(ctx, &health.DoctorOptions{}, nil) },
 		Hint:   a.Commands})
 	if err != nil {
-		end()
 		if errors.Is(err, ui.ErrNotLocal) {
-			return nil, nil, cli.UsageWith(err.Error(), "on another machine, open a tunnel to it")
+			return nil, cli.UsageWith(err.Error(), "on another machine, open a tunnel to it")
 		}
-		return nil, nil, cli.Hint(err, "port 0 takes a free one")
+		return nil, cli.Hint(err, "port 0 takes a free one")
 	}
-	return s, end, nil
+	return s, nil
 }
 
 // startWindow opens a window at an address and prints its link. It serves the window until ctx
@@ -74,7 +63,7 @@ func startWindow(ctx context.Context, a *cli.App, k *kernel.Kernel, book *cachel
 	if addr == "" {
 		return func() {}, nil
 	}
-	s, end, err := openWindow(a, k, book, windowWish{Addr: addr, Resolver: windowResolver})
+	s, err := openWindow(a, k, book, windowWish{Addr: addr, Resolver: windowResolver})
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +75,6 @@ func startWindow(ctx context.Context, a *cli.App, k *kernel.Kernel, book *cachel
 		if err := s.Serve(ctx); err != nil {
 			a.Tip("the window ended: %s", err)
 		}
-		end()
 	}()
 	return func() {
 		stop()

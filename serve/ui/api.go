@@ -182,7 +182,7 @@ type Head struct {
 }
 
 func (s *Server) sessions(ctx context.Context) (*Sessions, error) {
-	list, _, err := s.shelf.all(ctx)
+	list, err := s.shelf.all(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -56,7 +56,7 @@ func (s *Server) find(r *http.Request) (any, error) {
 	if len(words) == 0 {
 		return nil, mistakef("q is empty: a search needs words")
 	}
-	list, _, err := s.shelf.all(r.Context())
+	list, err := s.shelf.all(r.Context())
 	if err != nil {
 		return nil, err
 	}

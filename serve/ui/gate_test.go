@@ -14,7 +14,6 @@ import (
 
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
-	"github.com/memkernel/memkernel/markdownstore"
 )
 
 // opened is a window and a client that came in.
@@ -35,11 +34,7 @@ func openWindow(t *testing.T, o Options) *opened {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files, err := markdownstore.Open(dir, &markdownstore.Options{Private: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	o.Kernel, o.Files, o.Workspace, o.StateDir, o.Private = k, files, dir, k.StateDir(), true
+	o.Kernel, o.Workspace, o.Private = k, dir, true
 	s, err := Listen("127.0.0.1:0", o)
 	if err != nil {
 		t.Fatal(err)
@@ -52,7 +47,6 @@ func openWindow(t *testing.T, o Options) *opened {
 		if err := <-ended; err != nil {
 			t.Error(err)
 		}
-		files.Close()
 		k.Close()
 	})
 	base, token, _ := strings.Cut(s.Link(), "/#token=")
@@ -237,7 +231,7 @@ func TestReadsOnly(t *testing.T) {
 	if res, text := o.do(t, http.MethodGet, "/api/read?path=../../etc/passwd", ""); res.StatusCode != http.StatusBadRequest || strings.Contains(text, "root:") {
 		t.Errorf("a file elsewhere: %s %s", res.Status, text)
 	}
-	if _, err := os.Stat(o.o.StateDir); err == nil {
+	if _, err := os.Stat(o.o.Kernel.StateDir()); err == nil {
 		t.Error("looking made a state folder")
 	}
 }

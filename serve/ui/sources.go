@@ -168,15 +168,15 @@ func (s *shelf) keyOf(id string) string {
 const mostTracks = 8
 
 // all lists the sessions, the newest first.
-func (s *shelf) all(ctx context.Context) ([]found, *api.Status, error) {
+func (s *shelf) all(ctx context.Context) ([]found, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if time.Since(s.listed) < fresh {
-		return s.list, s.report, nil
+		return s.list, nil
 	}
 	report, err := s.o.Kernel.Status(ctx, nil)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	var out []found
 	seen := map[string]bool{}
@@ -217,7 +217,7 @@ func (s *shelf) all(ctx context.Context) ([]found, *api.Status, error) {
 		s.reading = true
 		go s.read(slices.Clone(out))
 	}
-	return out, report, nil
+	return out, nil
 }
 
 // transcripts returns the transcripts of a file or a folder. It skips files that can't be read.
@@ -253,7 +253,7 @@ func short(s string) string {
 
 // find returns the session of an id.
 func (s *shelf) find(ctx context.Context, id string) (found, error) {
-	list, _, err := s.all(ctx)
+	list, err := s.all(ctx)
 	if err != nil {
 		return found{}, err
 	}

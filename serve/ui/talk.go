@@ -197,7 +197,7 @@ func (s *Server) talkOf(r *http.Request) (any, error) {
 	out := &Talk{Schema: "memkernel/ui_talk/v1", Session: f.id, Total: len(t.pieces), Prompts: []prompt{}, Items: []said{}, Simulated: tr != nil}
 	given := map[int]*added{}
 	if f.key != "" {
-		given, out.Start, out.Hooked = t.given(hook.GivenTo(s.o.StateDir, f.key))
+		given, out.Start, out.Hooked = t.given(hook.GivenTo(s.o.Kernel.StateDir(), f.key))
 	}
 	from = min(max(from, 1), max(len(t.pieces), 1))
 	if out.From = from; from == 1 {

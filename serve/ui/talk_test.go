@@ -130,7 +130,7 @@ func TestTalkOfHookedSession(t *testing.T) {
 		t.Fatal(err)
 	}
 	record := fmt.Sprintf(`{"format":1,"key":"claude:quay-8","given":[{"at":%q,"prompt":true,"bytes":300,"lines":[{"path":"MEMORY.md","from":3,"to":3}]},{"at":%q,"prompt":true}]}`, at.Format(time.RFC3339), at.Add(10*time.Minute).Format(time.RFC3339))
-	writeRecord(t, o.o.StateDir, "claude:quay-8", record)
+	writeRecord(t, o.o.Kernel.StateDir(), "claude:quay-8", record)
 	o.enter(t)
 	list := get[Sessions](t, o, "/api/sessions").Sessions
 	if len(list) != 1 {

@@ -23,18 +23,15 @@ import (
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/health"
-	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/pagevm/mask"
 )
 
 // Options are the sources and the settings of a window.
 type Options struct {
 	Kernel *kernel.Kernel
-	// Files are the workspace's files, nil if memory is off.
-	Files  *markdownstore.Store
 	Prices *cachelayout.Book
-	// Workspace and StateDir are shown on the page.
-	Workspace, StateDir string
+	// Workspace is shown on the page.
+	Workspace string
 	// Location is the time zone of days. A nil Location is UTC.
 	Location *time.Location
 	// Private means that MEMORY.md and USER.md may be shown.
