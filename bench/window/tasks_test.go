@@ -74,7 +74,7 @@ func TestReadsWhatWasSaid(t *testing.T) {
 	shortened := `Array.from(document.querySelectorAll(".k-call summary:has(.badge.level)")).find(e => !e.innerText.includes("left out"))`
 	b.see(shortened)
 	told[bool](b, shortened+".click() === undefined")
-	b.see(`document.querySelector(".k-call details[open] .hint")?.textContent.includes("in later prompts")`)
+	b.see(`document.querySelector(".k-call details[open] .hint")?.textContent.includes("In later prompts")`)
 	b.see(`document.querySelector(".k-call details[open] pre")`)
 	whole := `document.querySelector(".k-call details[open] .whole-of")`
 	if told[bool](b, "!!"+whole) {

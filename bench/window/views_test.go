@@ -22,7 +22,7 @@ func views(id string, call int) []view {
 		{"session", "/s/" + id + "/numbers", planned},
 		{"call", fmt.Sprintf("/s/%s/c/%d", id, call), `document.querySelector(".blocks li")`},
 		{"memory", "/memory", `document.querySelector(".entry")`},
-		{"search", "/memory/search?q=when+do+we+deploy", `document.querySelector(".signals")`},
+		{"search", "/memory/search?q=when+do+we+deploy", `document.querySelector("header a code")`},
 		{"changes", "/memory/changes", `document.querySelector(".versions, .bad")`},
 		{"saved", "/saved", `document.querySelector(".sum")`},
 		{"health", "/health", `document.querySelectorAll(".badge").length > 1`},

@@ -173,27 +173,17 @@ async function search(at, view) {
 }
 
 function hits(d) {
-  const way = [["asked", d.query], d.also_asked?.length && ["also asked, as memory spells it", d.also_asked.map((a) => `${a.typed}: ${a.asked.join(", ")}`).join("; ")], ["signals", d.mode === "hybrid" ? "words and meaning" : d.mode === "vector" ? "meaning" : "words"],
-    ["fused", d.mode === "hybrid" ? "the weighted mean of both, by age" : "one signal alone, by age"], ["diversity", d.results.some((r) => r.parts.similarity) ? "what repeats a hit above comes later" : "nothing repeats"], ["packed", `${num(d.results.length)} places`], ["came to", d.reason.toLowerCase().replaceAll("_", " ")], d.detail && ["detail", d.detail],
-    d.behind && ["the index is behind by", num(d.behind.files) + " files"], d.weak && ["all in all", "likely beside the question"]].filter(Boolean);
-  return [h("p", { class: "hint" }, d.results.length ? `${num(d.results.length)} places, the best first.` : "", d.weak && " They are likely beside the question."),
+  const also = d.also_asked?.map((a) => `${a.typed}: ${a.asked.join(", ")}`).join("; ");
+  return [h("p", { class: "hint" }, d.results.length > 0 && `${num(d.results.length)} places, the best first.`, d.weak && " They are likely beside the question.", also && ` Also asked, as memory spells it: ${also}.`, d.results.length > 0 && d.detail && ` ${d.detail}.`),
     ...d.results.map((r, i) => card(null, h("header", {}, h("span", { class: "n rank" }, i + 1), h("a", { href: address(r.path, r.start_line) }, h("code", {}, r.citation)), r.trail?.length > 0 && r.trail.join() !== r.date && h("span", { class: "hint" }, r.trail.join(" › ")), r.date && h("span", { class: "hint" }, r.date), badge(percent(r.score), r.score >= 0.5 ? "good" : "", "the chance that it answers"), r.superseded_by && badge(r.superseded_by === r.citation ? "out of date by its own words" : "superseded by " + r.superseded_by, "warn")),
-      quote(r), h("details", {}, h("summary", {}, "signals"), signals(r.parts)))),
-    !d.results.length && empty("Nothing was found.", d.detail),
-    h("details", { class: "card" }, h("summary", {}, "How it was searched"), h("dl", { class: "facts wide" }, way.map(([k, v]) => row(k, v))))];
+      quote(r))),
+    !d.results.length && empty("Nothing was found.", d.detail)];
 }
 
 // quote is all that a place says, in the order of its file.
 function quote(r) {
   const runs = [{ start_line: r.start_line, text: r.snippet }, ...(r.more || [])].sort((a, b) => a.start_line - b.start_line);
   return h("div", { class: "entries" }, runs.flatMap((run) => run.text.replace(/\n$/, "").split("\n").map((l, i) => l.trim() && h("div", { class: "entry plain-line" }, h("span", { class: "n line" }, run.start_line + i), h("div", { class: "entry-text" }, h("p", {}, inline(l.replace(/^\s*(?:[-*+]|#{1,6}) /, ""))))))));
-}
-
-function signals(p) {
-  const one = (name, value, of, more) => h("div", {}, h("dt", {}, name), h("dd", {}, of && h("span", { class: "meter", "aria-hidden": "true" }, h("i", { style: { width: Math.min(Math.max(value, 0), 1) * 100 + "%" } })), typeof value === "number" ? value.toFixed(3) : value, more && h("span", { class: "hint" }, more)));
-  return h("dl", { class: "signals", "aria-label": "signals" },
-    one("words", p.keyword, true, p.keyword_rank ? "rank " + p.keyword_rank : "not found"), one("meaning", p.vector, true, p.vector_rank ? "rank " + p.vector_rank : "not found"), one("merged", p.merged, true),
-    one("age", p.decay, true, p.age_days ? "× for " + num(Math.round(p.age_days)) + " days" : "× does not age"), p.similarity ? one("like a hit above", p.similarity, true) : null, one("by score alone", "rank " + p.rank));
 }
 
 async function changes(at, view) {

@@ -164,7 +164,7 @@ function item(it, c) {
       open.addEventListener("toggle", () => {
         if (!open.open || open.children.length > 1) return;
         const result = h("pre", { class: "text", tabindex: "0" }, it.result || "–");
-        open.append(h("div", { class: "inside" }, level && h("p", { class: "hint" }, c.simulated ? "memkernel would have " : "memkernel ", level, ` this result in later prompts${it.since_call ? `, from call ${num(it.since_call)} on` : ""}. Below is the whole of it. `,
+        open.append(h("div", { class: "inside" }, level && h("p", { class: "hint" }, `In later prompts${it.since_call ? `, from call ${num(it.since_call)} on,` : ""} this result ${c.simulated ? "would be" : "is"} ${level}. Below is the whole of it. `,
           it.page && it.level !== "gone" && versions(c.of, it.page, c.view.signal, it.level, c.simulated ? "What the model would have seen instead" : "What the model saw instead")),
         h("h3", {}, "Input"), args(it.input), h("h3", {}, "Result"), result, whole((d) => (result.textContent = d.result), it.result, it.bytes)));
       });
