@@ -302,3 +302,26 @@ func TestSaved(t *testing.T) {
 	}
 	b.calm("what was saved")
 }
+
+// Words that no session of the folder has are found in those of other folders, with the command that
+// opens the session.
+func TestFoundElsewhere(t *testing.T) {
+	b := open(t)
+	there := filepath.Join(t.TempDir(), "theirs.jsonl")
+	if err := os.WriteFile(there, []byte(read(t, filepath.Join(root, "testdata/session.jsonl"))), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := window(t, workspace(t), ui.Options{Elsewhere: func() []string { return []string{filepath.Dir(there)} }})
+	b.size(390, false)
+	b.enter(s)
+	b.write(".only input", "cent short")
+	b.see(`document.querySelector(".elsewhere")?.innerText.includes("cent short")`)
+	if got := b.text(".elsewhere"); !strings.Contains(got, "Two sailings") || !strings.Contains(got, "/home/mika/src/harborline") || b.text(".elsewhere code") != "memkernel ui --transcript "+there {
+		t.Errorf("%s", got)
+	}
+	if over := told[int](b, `document.documentElement.scrollWidth - document.documentElement.clientWidth`); over > 0 {
+		t.Errorf("%d px too wide", over)
+	}
+	b.shoot("elsewhere-390", true)
+	b.calm("found elsewhere")
+}

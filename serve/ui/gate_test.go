@@ -30,7 +30,7 @@ func openWindow(t *testing.T, o Options) *opened {
 	if err := os.WriteFile(filepath.Join(dir, "MEMORY.md"), []byte("# MEMORY.md\n\n- We deploy on Tuesdays.\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	k, err := kernel.Open(t.Context(), dir, nil)
+	k, err := kernel.Open(t.Context(), dir, &kernel.Options{Memory: kernel.MemoryOptions{Sessions: kernel.PastOptions{Enabled: true}}})
 	if err != nil {
 		t.Fatal(err)
 	}

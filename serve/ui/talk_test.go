@@ -77,12 +77,12 @@ func TestTalkOfKeptSession(t *testing.T) {
 	at := time.Date(2026, 11, 3, 9, 0, 0, 0, time.UTC)
 	for i, q := range []string{"Where is the deploy key kept?", "And the other thing?"} {
 		msgs = append(msgs, memkernel.User(q))
-		p, err := k.PlanContext(t.Context(), api.PlanRequest{SessionKey: "proxy-1", Model: "claude-sonnet-4-6", Messages: msgs, Now: at, Private: true})
+		p, err := k.PlanContext(t.Context(), api.PlanRequest{SessionKey: "proxy:1", Model: "claude-sonnet-4-6", Messages: msgs, Now: at, Private: true})
 		if err != nil {
 			t.Fatal(err)
 		}
 		msgs = append(msgs, memkernel.Assistant(fmt.Sprintf("On **Tuesdays**, %d.", i)))
-		if _, err := k.ObserveTurn(t.Context(), api.Turn{SessionKey: "proxy-1", Model: "claude-sonnet-4-6", PlanID: p.ID, Messages: msgs, Now: at, Private: true, Usage: &memkernel.Usage{InputTokens: 900, OutputTokens: 9}}); err != nil {
+		if _, err := k.ObserveTurn(t.Context(), api.Turn{SessionKey: "proxy:1", Model: "claude-sonnet-4-6", PlanID: p.ID, Messages: msgs, Now: at, Private: true, Usage: &memkernel.Usage{InputTokens: 900, OutputTokens: 9}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -108,6 +108,10 @@ func TestTalkOfKeptSession(t *testing.T) {
 	}
 	if len(recalled) != 2 || recalled[0].Path != "MEMORY.md" || recalled[1] != (hook.Lines{Path: "memory/deploys.md", From: 1, To: 3}) {
 		t.Errorf("recalled %+v", recalled)
+	}
+	near := get[Finds](t, o, "/api/find?q=where+do+you+say+the+key+of+deploys+is+kept")
+	if len(near.Found) != 0 || len(near.Near) != 1 || near.Near[0].Session != row.ID || !strings.Contains(near.Near[0].Text, "deploy key") {
+		t.Errorf("near: %+v", near)
 	}
 	if talk.Simulated || !row.Planned || row.BilledUSD == nil {
 		t.Errorf("simulated %v, %+v", talk.Simulated, row)

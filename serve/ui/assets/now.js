@@ -39,7 +39,7 @@ export async function show(at, view) {
       return found.has(s.id) || words.every((w) => text.includes(w));
     });
     fill(state, words.length > 0 && !said && "Looking through what was said…");
-    fill(list, some.slice(0, most).map((s) => row(s, found.get(s.id))), !some.length && h("li", {}, doc.sessions.length ? said && none(said) : empty("No session is here yet.", ["Run ", h("code", {}, "memkernel init"), " in this folder and work with your agent, or open recorded sessions with ", h("code", {}, "memkernel ui --transcript FOLDER"), "."])),
+    fill(list, some.slice(0, most).map((s) => row(s, found.get(s.id))), !some.length && h("li", {}, words.length ? said && none(said) : empty("No session is here yet.", ["Run ", h("code", {}, "memkernel init"), " in this folder and work with your agent, or open recorded sessions with ", h("code", {}, "memkernel ui --transcript FOLDER"), "."])),
       some.length > most && h("li", { class: "hint" }, `${num(some.length - most)} more: search for what was said.`));
     if (focused) list.querySelector(`[data-id="${CSS.escape(focused)}"] a`)?.focus();
   }
@@ -58,10 +58,12 @@ export async function show(at, view) {
   search();
 }
 
-// none says that no session of this folder has the words, and which sessions of others do.
+// none says that no session of this folder has the words, which come near, and which sessions of
+// other folders have them.
 function none(d) {
-  if (!d.elsewhere.length) return empty("No session has these words, here or in another folder.", "Searched are prompts and answers: all words must be in one of them.");
-  return [h("p", { class: "lead hint" }, "No session of this folder has these words. Sessions of other folders have:"), h("ol", { class: "elsewhere" }, d.elsewhere.map((f) => h("li", {}, h("b", {}, titleOf(f)), h("p", { class: "hint" }, hostName(f), " · ", when(f.begun), " · ", h("span", { class: "path" }, f.folder)), h("p", { class: "quote" }, f.text), copied(`'memkernel ui --transcript ${/\s/.test(f.path) ? `"${f.path}"` : f.path}' opens it`))))];
+  if (!d.near.length && !d.elsewhere.length) return empty("No session has these words, here or in another folder.", "Searched are prompts and answers: all words must be in one of them.");
+  const list = (all) => h("ol", { class: "elsewhere" }, all.map((f) => h("li", {}, f.session ? h("a", { href: "/s/" + f.session }, titleOf(f)) : h("b", {}, titleOf(f)), h("p", { class: "hint" }, hostName(f), " · ", when(f.begun), f.session ? "" : [" · ", h("span", { class: "path" }, f.folder)]), h("p", { class: "quote" }, f.text), !f.session && copied(`'memkernel ui --transcript ${/\s/.test(f.path) ? `"${f.path}"` : f.path}' opens it`))));
+  return [h("p", { class: "lead hint" }, "No session of this folder has all these words in one prompt or answer.", d.near.length > 0 && " These come near:"), list(d.near), d.elsewhere.length > 0 && [h("p", { class: "lead hint" }, "Sessions of other folders have:"), list(d.elsewhere)]];
 }
 
 const day = (s) => new Intl.DateTimeFormat("en-GB", { weekday: "long", day: "numeric", month: "long", year: "numeric" }).format(new Date(s.begun || s.modified)) + " " + (s.begun || s.modified).slice(0, 10);
