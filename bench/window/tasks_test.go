@@ -325,3 +325,24 @@ func TestFoundElsewhere(t *testing.T) {
 	b.shoot("elsewhere-390", true)
 	b.calm("found elsewhere")
 }
+
+// The input of a call is shown by its names, however long it is.
+func TestLongInput(t *testing.T) {
+	b := open(t)
+	path := filepath.Join(t.TempDir(), "long.jsonl")
+	long := strings.Repeat("Barge after barge brought timber. ", 600)
+	text := `{"type":"user","uuid":"u","sessionId":"s","timestamp":"2026-03-09T09:00:05Z","message":{"role":"user","content":"Write it down."}}` + "\n" +
+		fmt.Sprintf(`{"type":"assistant","uuid":"a","parentUuid":"u","sessionId":"s","timestamp":"2026-03-09T09:00:09Z","message":{"role":"assistant","model":"claude-opus-4-5","content":[{"type":"tool_use","id":"t","name":"Write","input":{"file_path":"/quay/list.md","content":%q,"more":[{"mode":"new"}]}}],"usage":{"input_tokens":10,"output_tokens":2}}}`, long) + "\n"
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := window(t, workspace(t), ui.Options{}, path)
+	b.enter(s)
+	b.click(".asked a", "Write it down")
+	b.click(".k-call summary", "list.md")
+	b.see(`document.querySelector(".k-call .args")`)
+	if got := b.text(".k-call .inside"); !strings.Contains(got, long) || strings.ContainsAny(got, `{}"`) {
+		t.Errorf("%.300s", got)
+	}
+	b.calm("a long input")
+}

@@ -124,7 +124,11 @@ func (s *Server) near(ctx context.Context, list []found, q string) (out []find) 
 			if f.again || key == "" || !strings.HasPrefix(h.Path, sessions.Folder("", textutil.SafeName(key))) || slices.ContainsFunc(out, func(o find) bool { return o.Session == f.id }) {
 				continue
 			}
-			out = append(out, find{Session: f.id, Host: f.brief.host, Prompt: s.o.head(f.brief.prompt, rowText), Begun: f.brief.begun.UTC(), Text: s.o.head(oneLine(h.Snippet), rowText)})
+			text := h.Snippet
+			if head, rest, ok := strings.Cut(text, "\n"); ok && strings.HasPrefix(head, "#") {
+				text = rest // the time and the speaker
+			}
+			out = append(out, find{Session: f.id, Host: f.brief.host, Prompt: s.o.head(f.brief.prompt, rowText), Begun: f.brief.begun.UTC(), Text: s.o.head(oneLine(text), rowText)})
 		}
 	}
 	return out

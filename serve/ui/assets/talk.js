@@ -82,15 +82,16 @@ export async function show(at, view, id) {
       }
     }
   }
-  let seen = doc.modified, planned = doc.head.done;
+  const state = (d) => [d.modified, d.head.calls, d.head.done].join(); // a changed file is read a little later
+  let seen = state(doc), planned = doc.head.done;
   watch("live", { session: id }, view.signal, async (d) => {
     drawHead(d);
-    if (d.modified !== seen) {
-      seen = d.modified;
+    if (state(d) !== seen) {
+      seen = state(d);
       const end = next > total;
       total = (await ask("talk", { session: id, from: 2, limit: 1 }, view.signal)).total;
       tell();
-      if (end) load();
+      if (end && next <= total) load();
     }
     if (d.head.done && !planned) again().catch(() => {});
     planned = d.head.done;
@@ -161,12 +162,14 @@ function item(it, c) {
     case "call": {
       const level = it.level && it.level !== "full" && shortened[it.level];
       const open = h("details", {}, h("summary", {}, h("span", { class: "line" }, it.text), it.failed && badge("failed", "poor"), level && badge(c.simulated ? "would be " + level : level, "level")));
-      open.addEventListener("toggle", () => {
+      open.addEventListener("toggle", async () => {
         if (!open.open || open.children.length > 1) return;
+        const given = args(it.input);
         const result = h("pre", { class: "text", tabindex: "0" }, it.result || "–");
         open.append(h("div", { class: "inside" }, level && h("p", { class: "hint" }, `In later prompts${it.since_call ? `, from call ${num(it.since_call)} on,` : ""} this result ${c.simulated ? "would be" : "is"} ${level}. Below is the whole of it. `,
           it.page && it.level !== "gone" && versions(c.of, it.page, c.view.signal, it.level, c.simulated ? "What the model would have seen instead" : "What the model saw instead")),
-        h("h3", {}, "Input"), args(it.input), h("h3", {}, "Result"), result, whole((d) => (result.textContent = d.result), it.result, it.bytes)));
+        h("h3", {}, "Input"), given, h("h3", {}, "Result"), result, whole((d) => (result.textContent = d.result), it.result, it.bytes)));
+        if (given.tagName === "PRE" && /^[{[]/.test(it.input)) given.replaceWith(args((await ask("talk", { session: c.id, from: it.item, limit: 1 }, c.view.signal)).items[0].input)); // it was clipped
       });
       return fill(el, cut, open);
     }
