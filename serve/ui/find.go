@@ -109,8 +109,8 @@ func (s *Server) findIn(ctx context.Context, f *found, words []string) []find {
 	return nil
 }
 
-// near returns the listed sessions that answer a question best, as the search of past sessions ranks
-// them. It covers the sessions in the state folder.
+// near returns the listed sessions that answer a question best, as the search of past sessions
+// ranks them. It covers the sessions in the state folder.
 func (s *Server) near(ctx context.Context, list []found, q string) (out []find) {
 	res, err := s.o.Kernel.Search(ctx, api.SearchRequest{Query: q, Private: s.o.Private, Source: api.SourceSessions})
 	if err != nil || res.Weak {

@@ -1,6 +1,6 @@
-// Package ui is the window on a memkernel: a web page on this machine that shows a model's input,
-// the reasons for it and its cost. It can also write this page of one session to a file. It lets
-// in one browser, by a link that is valid once. It changes memory only for a voice. A page
+// Package ui is the window on a memkernel: a web page on this machine that shows what was said in
+// sessions, what memkernel added and saved, a model's input with the reasons for it, and memory. It
+// lets in one browser, by a link that is valid once. It changes memory only for a voice. A page
 // reads its data from /api/, as documents of doc/json.md. Text of sessions is masked and is never
 // used as markup or as a link.
 //
