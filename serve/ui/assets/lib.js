@@ -195,7 +195,7 @@ export const gainOf = (s) => (!s.planned ? "" : s.billed_usd == null || s.withou
 // saving says what memkernel saved in a session.
 export function saving(d) {
   if (d.planned) return sumOf({ billed_usd: d.billed_usd, without_usd: d.without_usd });
-  return `memkernel did not plan these calls, so it saved nothing here${d.head.host_usd == null ? "" : `; ${money(d.head.host_usd)} was billed to the host`}. What it would have cost with memkernel, simulated, is in Numbers.`;
+  return `memkernel did not plan these calls, so it saved nothing here${d.head.host_usd == null ? "" : `; ${money(d.head.host_usd)} was billed to the host`}.${d.source === "transcript" ? " What it would have cost with memkernel, simulated, is in Numbers." : ""}`;
 }
 
 // titleOf is the beginning of a session's first prompt, or else its name.
