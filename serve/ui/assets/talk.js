@@ -84,7 +84,8 @@ export async function show(at, view, id) {
   }
   const state = (d) => [d.modified, d.head.calls, d.head.done].join(); // a changed file is read a little later
   let seen = state(doc), planned = doc.head.done;
-  watch("live", { session: id }, view.signal, async (d) => {
+  watch("live", { session: id }, view.signal, (d) => news(d).catch((err) => err.name !== "AbortError" && list.append(h("p", { class: "bad" }, err.message))));
+  async function news(d) {
     drawHead(d);
     if (state(d) !== seen) {
       seen = state(d);
@@ -95,7 +96,7 @@ export async function show(at, view, id) {
     }
     if (d.head.done && !planned) again().catch(() => {});
     planned = d.head.done;
-  });
+  }
 }
 
 export function title(doc, part) {
@@ -162,14 +163,14 @@ function item(it, c) {
     case "call": {
       const level = it.level && it.level !== "full" && shortened[it.level];
       const open = h("details", {}, h("summary", {}, h("span", { class: "line" }, it.text), it.failed && badge("failed", "poor"), level && badge(c.simulated ? "would be " + level : level, "level")));
-      open.addEventListener("toggle", async () => {
+      open.addEventListener("toggle", () => {
         if (!open.open || open.children.length > 1) return;
         const given = args(it.input);
         const result = h("pre", { class: "text", tabindex: "0" }, it.result || "–");
         open.append(h("div", { class: "inside" }, level && h("p", { class: "hint" }, `In later prompts${it.since_call ? `, from call ${num(it.since_call)} on,` : ""} this result ${c.simulated ? "would be" : "is"} ${level}. Below is the whole of it. `,
           it.page && it.level !== "gone" && versions(c.of, it.page, c.view.signal, it.level, c.simulated ? "What the model would have seen instead" : "What the model saw instead")),
         h("h3", {}, "Input"), given, h("h3", {}, "Result"), result, whole((d) => (result.textContent = d.result), it.result, it.bytes)));
-        if (given.tagName === "PRE" && /^[{[]/.test(it.input)) given.replaceWith(args((await ask("talk", { session: c.id, from: it.item, limit: 1 }, c.view.signal)).items[0].input)); // it was clipped
+        if (given.tagName === "PRE" && /^[{[]/.test(it.input)) ask("talk", { session: c.id, from: it.item, limit: 1 }, c.view.signal).then((d) => given.replaceWith(args(d.items[0].input)), () => {}); // it was clipped
       });
       return fill(el, cut, open);
     }
