@@ -1,10 +1,8 @@
 package serve
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"sync"
 
 	"github.com/memkernel/memkernel/kernel/api"
@@ -35,7 +33,8 @@ func (c *Caller) turn(ctx context.Context) (done func()) {
 
 // Reply is the answer to a message that came without a stream.
 type Reply struct {
-	out *output // nil if there is none
+	// JSON is the answer on a line. It is nil if there is none, as for notifications.
+	JSON []byte
 	// Error is the error of a single message, nil if it succeeded. In a batch each answer has its
 	// own.
 	Error *Error
@@ -46,27 +45,10 @@ type Reply struct {
 	Session string
 }
 
-// Empty reports whether there is no answer, as for notifications.
-func (r Reply) Empty() bool { return r.out == nil }
-
-// Size returns the length of the answer in bytes. It returns -1 if the length is not known before
-// the answer is written.
-func (r Reply) Size() int { return r.out.size() }
-
-// WriteTo writes the answer on a line, in pieces of at most 64 KiB.
-func (r Reply) WriteTo(w io.Writer) (int64, error) { return r.out.WriteTo(w) }
-
-// JSON returns the answer in one piece.
-func (r Reply) JSON() []byte {
-	var b bytes.Buffer
-	_, _ = r.WriteTo(&b) // a buffer takes it
-	return b.Bytes()
-}
-
 // Answer carries out one message or one batch in the same way as a line of a stream. If ctx ends,
 // Answer stops waiting. A call that has not begun is not carried out. A call that has begun is
 // completed.
-func (s *Server) Answer(ctx context.Context, message *Message, who Caller) Reply {
+func (s *Server) Answer(ctx context.Context, message []byte, who Caller) Reply {
 	done := who.turn(ctx)
 	if done == nil {
 		return Refusal(asError(ctx.Err()))
@@ -102,14 +84,14 @@ func (s *Server) Answer(ctx context.Context, message *Message, who Caller) Reply
 		c.batch(msgs, func(list []*response) {
 			defer close(answered)
 			if len(list) > 0 {
-				out.out = encode(list)
+				out.JSON = encode(list)
 			}
 		})
 	} else {
 		c.take(msgs[0], func(r *response) {
 			defer close(answered)
 			if r != nil {
-				out.out, out.Error = encode(r), r.Error
+				out.JSON, out.Error = encode(r), r.Error
 			}
 		})
 	}
@@ -120,7 +102,7 @@ func (s *Server) Answer(ctx context.Context, message *Message, who Caller) Reply
 }
 
 // Refusal returns the answer to a message that is refused before it is parsed.
-func Refusal(err *Error) Reply { return Reply{out: encode(answer("", nil, err)), Error: err} }
+func Refusal(err *Error) Reply { return Reply{JSON: encode(answer("", nil, err)), Error: err} }
 
 // roomOf returns the counter of a caller's calls.
 func (s *Server) roomOf(name string) (*room, func()) {
@@ -173,4 +155,6 @@ func ErrStopping() *Error { return errStopping() }
 func ErrRequest(code, message, hint string) *Error { return newError(codeRequest, code, message, hint) }
 
 // ErrTooLong refuses a message that is longer than most bytes.
-func ErrTooLong(most int) *Error { return tooLong(most) }
+func ErrTooLong(most int) *Error {
+	return newError(codeTooLong, "LINE_TOO_LONG", fmt.Sprintf("the line is longer than %d bytes", most), "hand in what is new of a conversation alone, by conversation.base")
+}

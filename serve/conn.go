@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -86,48 +85,27 @@ func (c *conn) close() {
 // serve reads until the stream ends and everything is answered.
 func (c *conn) serve() error {
 	defer c.wait.Wait()
-	var in cutter
 	for {
-		m, err := c.line(&in)
-		switch {
-		case errors.Is(err, errLineTooLong):
-			c.write(answer("", nil, tooLong(c.s.opt.LineBytes)))
-		case m != nil:
-			c.handle(m)
+		var line []byte
+		size, err := jsonl.NextLine(c.r, c.s.opt.LineBytes, func(part []byte) { line = append(line, part...) })
+		switch line = bytes.TrimSpace(line); {
+		case size > c.s.opt.LineBytes:
+			c.write(answer("", nil, ErrTooLong(c.s.opt.LineBytes)))
+		case len(line) > 0:
+			c.handle(line)
 		}
 		if err == io.EOF || c.s.ending() && err != nil {
 			return nil
 		}
-		if err != nil && !errors.Is(err, errLineTooLong) {
+		if err != nil {
 			return err
 		}
 	}
 }
 
-func tooLong(most int) *Error {
-	return newError(codeTooLong, "LINE_TOO_LONG", fmt.Sprintf("the line is longer than %d bytes", most), "hand in what is new of a conversation alone, by conversation.base")
-}
-
-var errLineTooLong = errors.New("line too long")
-
-// line reads a line. It returns nil for a blank line. It skips a line that is too long.
-func (c *conn) line(in *cutter) (*Message, error) {
-	size, err := jsonl.NextLine(c.r, c.s.opt.LineBytes, func(part []byte) { _, _ = in.Write(part) }) // it takes everything
-	if size > c.s.opt.LineBytes {
-		in.drop()
-		in.end()
-		return nil, errLineTooLong
-	}
-	if in.blank() {
-		in.end()
-		return nil, err
-	}
-	return in.end(), err
-}
-
 // handle answers a message.
-func (c *conn) handle(m *Message) {
-	msgs, batch, err := parse(m)
+func (c *conn) handle(line []byte) {
+	msgs, batch, err := parse(line)
 	switch {
 	case err != nil:
 		c.s.refused(err)
@@ -339,7 +317,7 @@ func (cl *call) notify(method string, params any) {
 	case who == nil:
 		cl.c.write(n)
 	case who.Notify != nil:
-		who.Notify(Reply{out: encode(n)})
+		who.Notify(Reply{JSON: encode(n)})
 	}
 }
 
@@ -362,30 +340,28 @@ func (c *conn) cancelCall(raw json.RawMessage) *Error {
 	return nil
 }
 
+// writePiece bounds one write, so that a wait for a slow reader can see progress.
+const writePiece = 64 << 10 // 64 KiB
+
 // write sends a message on a line of its own. It does not fail for a slow reader, as long as the
-// reader reads at all.
+// reader reads at all: each piece has the same time.
 func (c *conn) write(v any) {
-	doc := encode(v)
+	line := encode(v)
 	c.writing.Lock()
 	defer c.writing.Unlock()
 	if c.failed {
 		return
 	}
-	w := c.w
-	if nc, ok := c.w.(net.Conn); ok {
-		w = patient{nc}
+	var err error
+	for n := 0; len(line) > 0 && err == nil; line = line[n:] {
+		if nc, ok := c.w.(net.Conn); ok {
+			_ = nc.SetWriteDeadline(time.Now().Add(writeWait)) // if it fails, so does the write
+		}
+		n, err = c.w.Write(line[:min(len(line), writePiece)])
 	}
-	if _, err := doc.WriteTo(w); err != nil {
+	if err != nil {
 		c.failed = true // half a line is out: nothing may follow
 		c.s.opt.Logger.Info("client does not read", "error", err)
 		c.close()
 	}
-}
-
-// patient gives the reader of a connection the same time for each piece.
-type patient struct{ net.Conn }
-
-func (p patient) Write(b []byte) (int, error) {
-	_ = p.SetWriteDeadline(time.Now().Add(writeWait)) // if it fails, so does the write
-	return p.Conn.Write(b)
 }

@@ -74,19 +74,11 @@ func newError(code int, name, message, hint string) *Error {
 	return &Error{Code: code, Message: message, Data: ErrorData{Code: name, Hint: hint}}
 }
 
-func errNotJSON() *Error {
-	return newError(codeParse, "NOT_JSON", "the line is not a JSON value", "send one JSON-RPC message per line, in UTF-8, without line breaks in it")
-}
-
-// ErrTooMuchText refuses a message that is longer than [MaxText].
-func ErrTooMuchText() *Error {
-	return newError(codeTooLong, "LINE_TOO_LONG", fmt.Sprintf("the message has more than %d bytes besides the messages of conversations", MaxText),
-		"shorten its texts, hand long ones in as messages of the conversation, or split the batch")
-}
-
-// errTooMuchFor refuses a call that is longer than most bytes, the bound of its method.
-func errTooMuchFor(method string, most int) *Error {
-	return newError(codeTooLong, "LINE_TOO_LONG", fmt.Sprintf("a call of %s has at most %d bytes", method, most), "shorten its texts")
+// ErrTooMuchText refuses a call whose parameters, besides the messages of a conversation, are
+// longer than most bytes.
+func ErrTooMuchText(most int) *Error {
+	return newError(codeTooLong, "LINE_TOO_LONG", fmt.Sprintf("the call has more than %d bytes besides the messages of a conversation", most),
+		"shorten its texts, or hand long ones in as messages of the conversation")
 }
 
 // invalid returns the error of a message with an invalid form.

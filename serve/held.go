@@ -27,20 +27,6 @@ type conversation struct {
 	Messages []json.RawMessage `json:"messages" rpc:"objects"`
 	// Keys are the ids of the messages, "" for a message without an id.
 	Keys []string `json:"keys"`
-	// values are the messages as they are held. In a request that was just read, Messages has
-	// only the number of the list that holds them.
-	values []string
-}
-
-// fill replaces the number of a list by the messages of the list. Only lists of a conversation's
-// messages have a number.
-func (c *conversation) fill(lists [][]string) {
-	if len(c.Messages) == 1 {
-		if n, err := strconv.Atoi(string(c.Messages[0])); err == nil && n < len(lists) { // as the reader wrote it
-			c.values = lists[n]
-		}
-	}
-	c.Messages = nil
 }
 
 // talkCall has the common parameters of the calls that take a conversation.
@@ -171,8 +157,8 @@ func (s *shelf) receive(key heldKey, c *conversation) (*held, error) {
 	if c == nil {
 		return nil, nil
 	}
-	values := c.values
-	c.values = nil // those that are held already are held once from here on
+	values := names(c.Messages)
+	c.Messages = nil // those that are held already are held once from here on
 	if len(c.Keys) > len(values) {
 		return nil, badParams("keys name the messages that are handed in, in their order", "conversation: there are %d keys for %d messages", len(c.Keys), len(values))
 	}

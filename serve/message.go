@@ -19,8 +19,6 @@ type request struct {
 	id     string
 	method string
 	params json.RawMessage
-	// lists are the lists that were cut out of params, see [Message].
-	lists [][]string
 }
 
 // response answers a request.
@@ -51,10 +49,10 @@ func answer(id string, result any, err *Error) *response {
 
 // parse parses a message or a batch of messages. If a message is invalid, its error is the answer
 // to the message.
-func parse(m *Message) (msgs []parsed, batch bool, err *Error) {
-	text := bytes.TrimSpace(m.text)
-	if m.err != nil {
-		return nil, false, m.err
+func parse(text []byte) (msgs []parsed, batch bool, err *Error) {
+	text = bytes.TrimSpace(text)
+	if !json.Valid(text) {
+		return nil, false, newError(codeParse, "NOT_JSON", "the line is not a JSON value", "send one JSON-RPC message per line, in UTF-8, without line breaks in it")
 	}
 	raws := []json.RawMessage{text}
 	if batch = text[0] == '['; batch {
@@ -68,9 +66,7 @@ func parse(m *Message) (msgs []parsed, batch bool, err *Error) {
 		return nil, false, invalid("", fmt.Sprintf("the batch has %d messages, at most %d are taken", len(raws), maxBatch))
 	}
 	for _, raw := range raws {
-		p := parseRequest(raw)
-		p.lists = m.lists
-		msgs = append(msgs, p)
+		msgs = append(msgs, parseRequest(raw))
 	}
 	return msgs, batch, nil
 }
@@ -125,4 +121,24 @@ func validID(raw json.RawMessage) (string, bool) {
 		return s, true
 	}
 	return "", false
+}
+
+// encode encodes a message on a line. The message is a response, a list of responses, or a
+// notification. A response that can't be encoded becomes an error.
+func encode(v any) []byte {
+	if list, ok := v.([]*response); ok {
+		answers := make([][]byte, len(list))
+		for i, r := range list {
+			answers[i] = bytes.TrimSpace(encode(r))
+		}
+		return slices.Concat([]byte("["), bytes.Join(answers, []byte(",")), []byte("]\n"))
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(v)
+	if r, ok := v.(*response); ok && err != nil {
+		return encode(answer(string(r.ID), nil, newError(-32603, "INTERNAL", "the answer can't be written: "+err.Error(), "")))
+	}
+	return b.Bytes()
 }

@@ -83,8 +83,8 @@ func table() []method {
 // mostSmall bounds a call that hands in no text, in bytes: 64 KiB.
 const mostSmall = 64 << 10
 
-// mostOf bounds calls of methods that take neither conversations nor texts to keep, in bytes. The
-// bound of all other methods is [MaxText].
+// mostOf bounds the parameters of methods that take neither conversations nor texts to keep, in
+// bytes. The bound of all other methods is [MaxText].
 var mostOf = map[string]int{
 	"search":     api.MaxQuestion + mostSmall,
 	"initialize": mostSmall, "shutdown": mostSmall, "restore": mostSmall, "memory.undo": mostSmall, "memory.list": mostSmall, "retain": mostSmall,

@@ -47,6 +47,9 @@ func decode(p *request, into params) *Error {
 	if len(raw) == 0 {
 		return nil
 	}
+	if most, ok := mostOf[method]; ok && len(raw) > most {
+		return ErrTooMuchText(most)
+	}
 	known := "the parameters of " + method + " are " + strings.Join(memberNames(reflect.TypeOf(into).Elem()), ", ")
 	if raw[0] != '{' {
 		return badParams(known, "%s: the parameters are not an object", method)
@@ -61,8 +64,14 @@ func decode(p *request, into params) *Error {
 	if into.deadline() < 0 {
 		return badParams("give how long the call may take, in milliseconds", "%s: deadline_ms is negative", method)
 	}
+	length := len(raw)
 	if c := into.handed(); c != nil {
-		c.fill(p.lists)
+		for _, m := range c.Messages {
+			length -= len(m)
+		}
+	}
+	if length > MaxText {
+		return ErrTooMuchText(MaxText)
 	}
 	return nil
 }

@@ -251,8 +251,8 @@ func toolList(raw json.RawMessage) ([]memkernel.Tool, error) {
 	return tools, nil
 }
 
-// names returns words of a named string type as plain strings.
-func names[S ~string](words []S) (out []string) {
+// names returns words of another type as plain strings.
+func names[S ~string | ~[]byte](words []S) (out []string) {
 	for _, w := range words {
 		out = append(out, string(w))
 	}

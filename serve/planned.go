@@ -9,35 +9,21 @@ import (
 
 // planned is the answer to plan and peek.
 type planned struct {
-	plannedHead
-	// Items are the messages to send in the form "items". A message that no item covers is left
-	// out. If the provider does not merge consecutive messages of one role, the host must merge
-	// them.
-	Items []item `json:"items,omitempty"`
-	plannedCount
-	// Body is the request in the form "body".
-	Body json.RawMessage `json:"body,omitempty"`
-	plannedRest
-}
-
-// plannedHead has the members before the messages.
-type plannedHead struct {
 	Schema string `json:"schema" rpc:"memkernel/rpc_plan/v1"`
 	api.Outline
 	// Cut reports whether this plan removed older messages.
 	Cut bool `json:"cut"`
 	// Cold reports whether the provider's cache is assumed to be empty.
 	Cold bool `json:"cold"`
-}
-
-type plannedCount struct {
+	// Items are the messages to send in the form "items". A message that no item covers is left
+	// out. If the provider does not merge consecutive messages of one role, the host must merge
+	// them.
+	Items []item `json:"items,omitempty"`
 	// Count is the number of messages in all items.
 	Count   int      `json:"count"`
 	Markers []marker `json:"markers"`
-}
-
-// plannedRest has the members after the messages.
-type plannedRest struct {
+	// Body is the request in the form "body".
+	Body json.RawMessage `json:"body,omitempty"`
 	// Notes name the parts of the conversation that the body could not hold.
 	Notes        []note `json:"notes"`
 	Conversation *mark  `json:"conversation,omitempty"`
@@ -79,8 +65,7 @@ type note struct {
 }
 
 func plannedOf(p *api.ContextPlan, explain bool) *planned {
-	out := &planned{plannedHead: plannedHead{Schema: "memkernel/rpc_plan/v1", Outline: p.Outline, Cut: p.Layout.Made != nil, Cold: p.Layout.Cold},
-		plannedCount: plannedCount{Markers: []marker{}}, plannedRest: plannedRest{Notes: []note{}}}
+	out := &planned{Schema: "memkernel/rpc_plan/v1", Outline: p.Outline, Cut: p.Layout.Made != nil, Cold: p.Layout.Cold, Markers: []marker{}, Notes: []note{}}
 	if explain {
 		out.Details = &p.Details
 	}

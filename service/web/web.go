@@ -7,6 +7,7 @@
 package web
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -15,7 +16,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"maps"
 	"mime"
@@ -268,7 +268,7 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		err = serve.ErrRequest("METHOD", "this path takes "+allowed, "")
 	}
 	if err != nil {
-		x.refuse(err, serve.Refusal(err).JSON())
+		x.refuse(err, serve.Refusal(err).JSON)
 	}
 }
 
@@ -473,11 +473,7 @@ func (d *Door) full() bool {
 
 // rpc answers a request with a message or a batch.
 func rpc(x *exchange) *serve.Error {
-	var m *serve.Message
-	err := x.body(func(r io.Reader) (err error) {
-		m, err = serve.ReadMessage(r, x.r.ContentLength)
-		return err
-	})
+	m, err := x.body(x.d.o.MaxBody)
 	if err != nil {
 		return err
 	}
@@ -497,20 +493,19 @@ func rpc(x *exchange) *serve.Error {
 	switch {
 	case events.end(reply):
 	case reply.Error != nil:
-		x.refuse(reply.Error, reply.JSON())
-	case reply.Empty():
+		x.refuse(reply.Error, reply.JSON)
+	case reply.JSON == nil:
 		x.status = http.StatusNoContent
 		x.w.WriteHeader(x.status)
 	default:
-		x.head(http.StatusOK, "application/json; charset=utf-8", reply.Size())
-		_, _ = reply.WriteTo(x) // if it fails, the client has gone
+		x.json(http.StatusOK, reply.JSON)
 	}
 	return nil
 }
 
 // call passes a message to the server of the token's tenant. Callers must have read the body first.
 // A slow body would keep the tenant open, and so keep another tenant from being opened.
-func (x *exchange) call(m *serve.Message, notify func(serve.Reply)) (serve.Reply, *serve.Error) {
+func (x *exchange) call(m []byte, notify func(serve.Reply)) (serve.Reply, *serve.Error) {
 	s, done, err := x.d.o.Server(x.r.Context(), x.token.Tenant)
 	if refused, ok := errors.AsType[*serve.Error](err); ok {
 		return serve.Reply{}, refused
@@ -526,40 +521,40 @@ func (x *exchange) call(m *serve.Message, notify func(serve.Reply)) (serve.Reply
 	return reply, nil
 }
 
-// body reads a body, once and to its end.
-func (x *exchange) body(read func(io.Reader) error) *serve.Error {
+// body reads a body of at most most bytes, once and to its end.
+func (x *exchange) body(most int64) ([]byte, *serve.Error) {
 	d := x.d
 	kind, params, err := mime.ParseMediaType(x.r.Header.Get("Content-Type"))
 	if charset := cmp.Or(params["charset"], "utf-8"); err != nil || kind != "application/json" || !strings.EqualFold(charset, "utf-8") {
-		return serve.ErrRequest("MEDIA_TYPE", "the body is not application/json in UTF-8", "send Content-Type: application/json")
+		return nil, serve.ErrRequest("MEDIA_TYPE", "the body is not application/json in UTF-8", "send Content-Type: application/json")
 	}
 	if e := x.r.Header.Get("Content-Encoding"); e != "" && !strings.EqualFold(e, "identity") {
-		return serve.ErrRequest("MEDIA_TYPE", "the body is encoded, and none is taken so", "send it as it is")
+		return nil, serve.ErrRequest("MEDIA_TYPE", "the body is encoded, and none is taken so", "send it as it is")
 	}
 	size := max(x.r.ContentLength, 0)
-	if size > d.o.MaxBody {
-		return serve.ErrTooLong(int(d.o.MaxBody))
+	if size > most {
+		return nil, serve.ErrTooLong(int(most))
 	}
 	if err := x.spend("bytes", d.o.Quotas.Bytes, size); err != nil {
-		return err
+		return nil, err
 	}
 	if !d.take(x.token, 0, size) {
 		x.delay()
-		return errBusy("there are too many large requests")
+		return nil, errBusy("there are too many large requests")
 	}
 	x.held = size
-	in := &incoming{x: x, began: time.Now(), turn: d.turns(x.token), end: func() {}}
-	defer func() { in.end() }()
-	err = read(in)
+	var data bytes.Buffer
+	data.Grow(int(size) + 32<<10) // without a length: read, and counted, by 32 KiB at first
+	_, err = data.ReadFrom(&incoming{x, most, time.Now()})
 	if refused, ok := errors.AsType[*serve.Error](err); ok {
-		return refused
+		return nil, refused
 	}
 	if err != nil {
-		return serve.ErrRequest("INVALID_REQUEST", "the body ended too soon, or took too long", "deliver it again")
+		return nil, serve.ErrRequest("INVALID_REQUEST", "the body ended too soon, or took too long", "deliver it again")
 	}
 	_ = http.NewResponseController(x.w).SetReadDeadline(time.Time{})
 	x.w.Header().Del("Connection")
-	return nil
+	return data.Bytes(), nil
 }
 
 func errBusy(message string) *serve.Error {
@@ -570,28 +565,19 @@ func errBusy(message string) *serve.Error {
 // larger than allowed or larger than the free room.
 type incoming struct {
 	x     *exchange
+	most  int64
 	began time.Time
-	// turn takes a turn of the tenant. The body holds the turn, which end returns, while a
-	// received piece is parsed, and not while the next piece is awaited.
-	turn func(context.Context) func()
-	end  func()
 }
 
 func (in *incoming) Read(p []byte) (int, error) {
-	x, d, ctx := in.x, in.x.d, in.x.r.Context()
+	x, d := in.x, in.x.d
 	// Arriving bytes extend the deadline, but too few bytes do not extend it enough.
 	by := in.began.Add(d.o.bodyWait + time.Duration(x.in)*time.Second/bodyRate)
 	_ = http.NewResponseController(x.w).SetReadDeadline(by) // if this fails, the read fails too
-	in.end()
 	n, err := x.r.Body.Read(p)
-	end := in.turn(ctx)
-	if end == nil {
-		return 0, ctx.Err()
-	}
-	in.end = sync.OnceFunc(end)
 	x.in += int64(n)
-	if x.in > d.o.MaxBody {
-		return 0, serve.ErrTooLong(int(d.o.MaxBody))
+	if x.in > in.most {
+		return 0, serve.ErrTooLong(int(in.most))
 	}
 	if more := x.in - x.held; more > 0 {
 		if !d.take(x.token, 0, more) {
@@ -652,13 +638,15 @@ func (x *exchange) head(status int, kind string, size int) {
 	x.w.WriteHeader(status)
 }
 
-// Write writes a piece of an answer. A slow client gets the whole answer as long as it keeps
-// reading: each piece has writeWait.
-func (x *exchange) Write(p []byte) (int, error) {
-	_ = http.NewResponseController(x.w).SetWriteDeadline(time.Now().Add(writeWait)) // if this fails, the write fails too
-	n, err := x.w.Write(p)
-	x.out += n
-	return n, err
+// Write writes a part of an answer. A slow client gets the whole answer as long as it keeps
+// reading: each 64 KiB have writeWait.
+func (x *exchange) Write(p []byte) (written int, err error) {
+	for n := 0; written < len(p) && err == nil; written += n {
+		_ = http.NewResponseController(x.w).SetWriteDeadline(time.Now().Add(writeWait)) // if this fails, the write fails too
+		n, err = x.w.Write(p[written:min(len(p), written+64<<10)])
+		x.out += n
+	}
+	return written, err
 }
 
 // log writes a line about a request, without any of its texts.
