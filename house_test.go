@@ -56,7 +56,6 @@ var arrows = map[string][]string{
 	"index/qmd":           {"index", "retrieval/foreign"},
 	"index/watch":         {},
 
-	"integrations/harness":  {".", "kernel", "kernel/api", "serve/tools", "transcript"},
 	"integrations/picoclaw": {".", "checkpoint", "kernel", "kernel/api", "transcript"},
 
 	"internal/atomicfile":      {},

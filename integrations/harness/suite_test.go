@@ -1,5 +1,0 @@
-package main
-
-import "github.com/memkernel/memkernel/internal/suite"
-
-func init() { suite.Quick(0) }
