@@ -88,7 +88,7 @@ func (o *remote) broken(err error) *Error {
 		return &Error{Err: fmt.Errorf("the answer can't be read: %w", o.scrub(err)), Hint: "check that base_url is an embeddings API; it ends in /v1 for most servers"}
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &netw) && netw.Timeout():
 		err = fmt.Errorf("no answer within %v: %w", o.cfg.Timeout, o.scrub(err))
-		return &Error{Err: err, transient: true, Hint: "raise experimental.embedding.timeout"}
+		return &Error{Err: err, transient: true, Hint: "raise embedding.timeout"}
 	case errors.As(err, &cert):
 		return &Error{Err: o.scrub(err), Hint: "check base_url, and that this machine trusts the server's certificate"}
 	case errors.As(err, &dial) && dial.Op == "dial":

@@ -33,14 +33,14 @@ func (o *remote) refusal(resp *http.Response) *Error {
 		e.Hint = o.modelHint()
 	case s == http.StatusBadRequest || s == http.StatusRequestEntityTooLarge || s == http.StatusUnprocessableEntity:
 		e.Texts = true
-		e.Hint = "if a text is too long for the model, lower experimental.chunking.tokens; leave out dimensions if the model has only one length"
+		e.Hint = "if a text is too long for the model, lower chunking.tokens; leave out dimensions if the model has only one length"
 	case s == http.StatusTooManyRequests:
 		e.transient = !exhausted.Match(raw)
 		e.Hint = "the limit of requests or the credit is used up: try again later, or check the account"
 	case s == http.StatusInternalServerError && strings.Contains(said, "too large to process"):
 		// llama.cpp's server returns this for a text that exceeds its batch size.
 		e.Texts = true
-		e.Hint = "lower experimental.chunking.tokens, or raise the server's batch size"
+		e.Hint = "lower chunking.tokens, or raise the server's batch size"
 	case s >= 500 && s != http.StatusNotImplemented || s == http.StatusRequestTimeout:
 		e.transient = true
 		e.Hint = "the server has a problem: try again later"

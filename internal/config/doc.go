@@ -15,8 +15,7 @@
 //	server   "yes" for a section that only memkernel-server has ([ForServer])
 //	doc      the setting's meaning in one or two sentences
 //
-//	experimental  "yes" for a setting whose value comes from measurements. A file has
-//	         the setting below [experiments], or at its usual place.
+//	experimental  "yes" for a setting whose value comes from measurements
 //
 // To add a section, add a struct and a field of Config. To add a kind of value, add a type with
 // Set and String, and a line in kindOf.

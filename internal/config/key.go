@@ -19,8 +19,8 @@ type Key struct {
 	Flag string
 	// Of lists the allowed words, nil if others are allowed.
 	Of []string
-	// Experimental is set for a setting that is kept for experiments. Its place in the file is
-	// below [experiments], which its name does not show.
+	// Experimental is set for a setting that is kept for experiments: a weight, a limit or a wait
+	// that measurements have set. It may change or go in any version.
 	Experimental bool
 
 	// Project says which values the file in a project's own folder may give: all values for "",
@@ -74,52 +74,13 @@ type section struct {
 	name, doc string
 	keys      []Key
 	sections  []section
-	// moved lists the experimental settings of the struct. A file may have them here as well.
-	moved []Key
 }
-
-// experiments is the section of a file that holds the experimental settings.
-const experiments = "experimental"
-
-const experimentsDoc = "Settings of experiments, which are right as they are: weights, limits and waits that measurements have set. They may change or go in any version."
 
 // Keys lists all settings in the order of the documentation.
-func (c *Config) Keys() []Key { return sectionOf(reflect.ValueOf(c).Elem(), "", "", "").all() }
+func (c *Config) Keys() []Key { return c.tree().all() }
 
-// tree returns the form of a file: all sections, and then the experimental settings in sections
-// with the same names.
-func (c *Config) tree() section {
-	s := sectionOf(reflect.ValueOf(c).Elem(), "", "", "")
-	tried := s.experiments()
-	tried.name, tried.doc = experiments, experimentsDoc
-	s.sections = append(s.sections, tried)
-	return s
-}
-
-func (s section) empty() bool { return len(s.keys)+len(s.sections) == 0 }
-
-// experiments moves the experimental settings into sections of their own.
-func (s *section) experiments() section {
-	out := section{name: experiments + "." + s.name}
-	for i := range s.sections {
-		if below := s.sections[i].experiments(); !below.empty() {
-			out.sections = append(out.sections, below)
-		}
-	}
-	for _, k := range s.keys {
-		if k.Experimental {
-			out.keys = append(out.keys, k)
-		}
-	}
-	s.moved = out.keys
-	s.keys = slices.DeleteFunc(slices.Clone(s.keys), func(k Key) bool { return k.Experimental })
-	s.sections = slices.DeleteFunc(s.sections, section.gone)
-	return out
-}
-
-// gone reports whether a file may no longer have the section. This is so if the section is empty
-// and none of its settings was moved.
-func (s section) gone() bool { return s.empty() && len(s.moved) == 0 }
+// tree returns the form of a file: all settings in their sections.
+func (c *Config) tree() section { return sectionOf(reflect.ValueOf(c).Elem(), "", "", "") }
 
 // sectionOf reads the fields of a struct. The section's rule for projects holds for each of its
 // settings without a rule of its own.

@@ -87,13 +87,10 @@ func markdown() string {
 		b.WriteString("\n## At the top of the file\n")
 		tree.table(&b)
 	}
-	for _, s := range tree.sections {
-		if s.name == experiments {
-			s.list(&b)
-		} else if !s.empty() {
-			s.markdown(&b)
-		}
+	for _, s := range tree.documented().sections {
+		s.markdown(&b)
 	}
+	tree.list(&b)
 	return b.String()
 }
 
@@ -139,11 +136,26 @@ func (s section) table(b *strings.Builder) {
 	}
 }
 
+// documented leaves out the experimental settings, and sections that have no others.
+func (s section) documented() section {
+	s.keys = slices.DeleteFunc(slices.Clone(s.keys), func(k Key) bool { return k.Experimental })
+	var below []section
+	for _, b := range s.sections {
+		if b = b.documented(); len(b.all()) > 0 {
+			below = append(below, b)
+		}
+	}
+	s.sections = below
+	return s
+}
+
 // list names the experimental settings with their defaults: memkernel config --sample
 // explains each.
 func (s section) list(b *strings.Builder) {
-	fmt.Fprintf(b, "\n## %s\n\n%s `memkernel config --sample` has the meaning of each.\n\n", s.name, s.doc)
+	b.WriteString("\n## Settings of experiments\n\nThese are right as they are: weights, limits and waits that measurements have set. They may change or go in any version. `memkernel config --sample` has the meaning of each.\n\n")
 	for _, k := range s.all() {
-		fmt.Fprintf(b, "- `%s.%s`: `%s`\n", experiments, k.Name, k.yaml())
+		if k.Experimental {
+			fmt.Fprintf(b, "- `%s`: `%s`\n", k.Name, k.yaml())
+		}
 	}
 }

@@ -51,9 +51,6 @@ func (c *Config) nearest(s section, word string) string {
 	for _, w := range s.words() {
 		try(strings.TrimPrefix(s.name+"."+w, "."), 0)
 	}
-	for _, k := range s.moved {
-		try(k.Name, 0)
-	}
 	for _, full := range c.tree().names() {
 		try(full, 1)
 	}

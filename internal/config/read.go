@@ -174,11 +174,14 @@ func (f *file) section(s section, n *yaml.Node) error {
 
 // member reads one key of a section.
 func (f *file) member(s section, k, v *yaml.Node) error {
+	if s.name == "" && k.Value == earlier {
+		s.name = earlier
+		return f.section(s, v)
+	}
 	if i := slices.IndexFunc(s.sections, func(b section) bool { return short(b.name) == k.Value }); i >= 0 {
 		return f.section(s.sections[i], v)
 	}
-	keys := slices.Concat(s.keys, s.moved)
-	i := slices.IndexFunc(keys, func(key Key) bool { return short(key.Name) == k.Value })
+	i := slices.IndexFunc(s.keys, func(key Key) bool { return short(key.Name) == k.Value })
 	if i < 0 {
 		if s.name == "" && k.Value == "store" && !server && f.by == User {
 			if line := line(target(v), "backend", "postgres"); line > 0 {
@@ -190,9 +193,9 @@ func (f *file) member(s section, k, v *yaml.Node) error {
 		}
 		return f.errorAt(k.Line, s.name, f.suggest(s, k.Value), "unknown key %q", k.Value)
 	}
-	key := keys[i]
+	key := s.keys[i]
 	if before, twice := f.lines[key.Name]; twice {
-		return f.errorAt(k.Line, key.Name, "keep the one below "+experiments, "it stands in line %d already", before)
+		return f.errorAt(k.Line, key.Name, "keep one of them", "it stands in line %d already", before)
 	}
 	f.lines[key.Name] = k.Line
 	before := reflect.New(key.value.Type()).Elem()

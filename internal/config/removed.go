@@ -145,9 +145,12 @@ var removed = map[string]string{
 // disabledRule precedes the name of a masking rule in removed.
 const disabledRule = "redact.disable_rules: "
 
+// earlier is a section below which earlier versions had some of the settings. It is still read.
+const earlier = "experimental"
+
 // removedIn reports whether name was removed. If so, it adds a warning for the line.
 func (f *file) removedIn(line int, name string) bool {
-	full := strings.TrimPrefix(name, experiments+".")
+	full := strings.TrimPrefix(name, earlier+".")
 	if !server && (strings.HasPrefix(full, "store.") || strings.HasPrefix(full, "index.postgres.")) {
 		f.warnings = append(f.warnings, fmt.Sprintf("%s:%d: %s: this setting is memkernel-server's, which keeps state and index in PostgreSQL; take it out, or run that program", f.name, line, name))
 		return true

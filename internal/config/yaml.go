@@ -21,9 +21,7 @@ func (c *Config) YAML() string {
 		setting(&b, "", k)
 	}
 	for _, s := range tree.sections {
-		if !s.empty() {
-			s.write(&b, setting)
-		}
+		s.write(&b, setting)
 	}
 	return b.String()
 }
@@ -43,10 +41,8 @@ func Sample() string {
 		setting(&b, "", k)
 	}
 	for _, s := range tree.sections {
-		if !s.empty() {
-			b.WriteString("\n")
-			s.write(&b, setting)
-		}
+		b.WriteString("\n")
+		s.write(&b, setting)
 	}
 	return b.String()
 }
@@ -63,9 +59,6 @@ func (s section) write(b *strings.Builder, setting func(b *strings.Builder, inde
 		setting(b, indent+"  ", k)
 	}
 	for _, below := range s.sections {
-		if below.empty() {
-			continue
-		}
 		below.write(b, setting)
 	}
 }
