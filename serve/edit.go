@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"time"
 
 	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/kernel/api"
@@ -32,39 +31,16 @@ type updateCall struct {
 	Text string `json:"text" rpc:"required"`
 }
 
-// editedFile is the state of a file after an edit.
-type editedFile struct {
-	Path string `json:"path"`
-	// Version is "" if the file no longer exists.
-	Version   string `json:"version"`
-	StartLine int    `json:"start_line"`
-	EndLine   int    `json:"end_line"`
-}
-
 type editDocument struct {
 	Schema     string `json:"schema" rpc:"memkernel/rpc_edit/v1"`
 	SessionKey string `json:"session_key"`
-	// Edit is the id of the edit, "" if there was nothing to change.
-	Edit      string       `json:"edit"`
-	Files     []editedFile `json:"files"`
-	Duplicate bool         `json:"duplicate"`
-	Masked    int          `json:"masked"`
+	*api.Edited
 }
 
 type undoDocument struct {
-	Schema     string       `json:"schema" rpc:"memkernel/rpc_undo/v1"`
-	SessionKey string       `json:"session_key"`
-	Edit       string       `json:"edit"`
-	Time       time.Time    `json:"time"`
-	Files      []editedFile `json:"files"`
-}
-
-func editedFiles(fs []api.EditedFile) []editedFile {
-	out := []editedFile{}
-	for _, f := range fs {
-		out = append(out, editedFile(f))
-	}
-	return out
+	Schema     string `json:"schema" rpc:"memkernel/rpc_undo/v1"`
+	SessionKey string `json:"session_key"`
+	*api.EditUndone
 }
 
 func doMemoryUpdate(ctx context.Context, d *desk, _ *call, p *updateCall) (*editDocument, error) {
@@ -87,7 +63,8 @@ func editPassage(ctx context.Context, d *desk, p *editCall, text string, gone bo
 	if err != nil {
 		return nil, err
 	}
-	return &editDocument{"memkernel/rpc_edit/v1", p.key(), e.Edit, editedFiles(e.Files), e.Duplicate, e.Masked}, nil
+	e.Files = list(e.Files)
+	return &editDocument{"memkernel/rpc_edit/v1", p.key(), e}, nil
 }
 
 // listCall asks for the entries of memory, the newest first.
@@ -121,7 +98,7 @@ func doMemoryUndo(ctx context.Context, d *desk, _ *call, p *undoCall) (*undoDocu
 	if err != nil {
 		return nil, err
 	}
-	return &undoDocument{"memkernel/rpc_undo/v1", p.key(), u.Edit, u.Time, editedFiles(u.Files)}, nil
+	return &undoDocument{"memkernel/rpc_undo/v1", p.key(), u}, nil
 }
 
 // memoryToolCall is a call of Anthropic's memory tool (memory_20250818).
@@ -158,14 +135,14 @@ func doMemoryTool(ctx context.Context, d *desk, _ *call, p *memoryToolCall) (*me
 
 // editReason returns the reason, the hint and the present text for an edit that was not made. The
 // reason is "" for any other error.
-func editReason(err error) (name, hint string, now *Current) {
+func editReason(err error) (name, hint string, now *api.StaleError) {
 	var stale *api.StaleError
 	var person *api.PersonError
 	var secret *api.SecretError
 	var refused *api.EditError
 	switch {
 	case errors.As(err, &stale):
-		return "CONFLICT", "data.current is what stands there: read it, and ask again", &Current{Path: stale.Path, Version: stale.Version, Text: stale.Text, StartLine: stale.StartLine, EndLine: stale.EndLine, Lines: stale.Lines}
+		return "CONFLICT", "data.current is what stands there: read it, and ask again", stale
 	case errors.As(err, &person):
 		return "PERSON", "remember adds what holds now", nil
 	case errors.As(err, &secret):

@@ -52,20 +52,7 @@ type ErrorData struct {
 	// MissingTokens is the number of tokens by which the smallest possible prompt is too long.
 	MissingTokens int `json:"missing_tokens,omitempty"`
 	// Current is the present state of a file that has changed since it was read, with CONFLICT.
-	Current *Current `json:"current,omitempty"`
-}
-
-// Current is the present state of a memory file.
-type Current struct {
-	Path string `json:"path"`
-	// Version is the version of the file. It is "" if the file does not exist.
-	Version string `json:"version"`
-	// Text has the lines StartLine to EndLine of the file, with secrets masked. Lines is the
-	// number of lines in the file.
-	Text      string `json:"text"`
-	StartLine int    `json:"start_line"`
-	EndLine   int    `json:"end_line"`
-	Lines     int    `json:"lines"`
+	Current *api.StaleError `json:"current,omitempty"`
 }
 
 func (e *Error) Error() string { return e.Message }

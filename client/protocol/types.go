@@ -1187,20 +1187,23 @@ type UpdateParams struct {
 type EditDocument struct {
 	Schema     string `json:"schema"`
 	SessionKey string `json:"session_key"`
-	// edit is the id of the edit, "" if there was nothing to change.
-	Edit      string       `json:"edit"`
-	Files     []EditedFile `json:"files"`
-	Duplicate bool         `json:"duplicate"`
-	Masked    int64        `json:"masked"`
+	// edit names the edit, for an undo; "" if there was nothing to change.
+	Edit  string       `json:"edit"`
+	Files []EditedFile `json:"files"`
+	// duplicate: the same request was carried out before and has not been undone.
+	Duplicate bool `json:"duplicate"`
+	// masked counts the secrets that were masked.
+	Masked int64 `json:"masked"`
 }
 
-// EditedFile is the state of a file after an edit.
+// EditedFile is a file as an edit left it.
 type EditedFile struct {
 	Path string `json:"path"`
-	// version is "" if the file no longer exists.
-	Version   string `json:"version"`
-	StartLine int64  `json:"start_line"`
-	EndLine   int64  `json:"end_line"`
+	// version is "" for a file that is gone.
+	Version string `json:"version"`
+	// start_line and end_line are the lines that were written, 0 if nothing was.
+	StartLine int64 `json:"start_line"`
+	EndLine   int64 `json:"end_line"`
 }
 
 // EditParams is an edit of memory.
@@ -1234,11 +1237,15 @@ type UndoParams struct {
 
 // UndoDocument is the answer to memory.undo.
 type UndoDocument struct {
-	Schema     string       `json:"schema"`
-	SessionKey string       `json:"session_key"`
-	Edit       string       `json:"edit"`
-	Time       time.Time    `json:"time"`
-	Files      []EditedFile `json:"files"`
+	Schema     string `json:"schema"`
+	SessionKey string `json:"session_key"`
+	Edit       string `json:"edit"`
+	// kind is edit, curate or prune.
+	Kind string `json:"kind"`
+	// time is when the edit was made.
+	Time time.Time `json:"time"`
+	// files are the restored files.
+	Files []EditedFile `json:"files"`
 }
 
 // MemoryToolParams is a call of Anthropic's memory tool (memory_20250818).
@@ -2309,7 +2316,7 @@ type Reindex struct {
 	Skipped []SkippedFile `json:"skipped"`
 	Notes   []SkippedFile `json:"notes"`
 	// left_out is the Markdown of the workspace that is not memory.
-	LeftOut DocumentLeftOut `json:"left_out"`
+	LeftOut LeftOut `json:"left_out"`
 	// bytes is the number of bytes read.
 	Bytes   int64   `json:"bytes"`
 	Seconds float64 `json:"seconds"`
@@ -2384,18 +2391,6 @@ type ReindexSessions struct {
 	// removed counts the sessions that were removed because their transcript is gone or they
 	// were forgotten.
 	Removed int64 `json:"removed"`
-}
-
-// DocumentLeftOut is the Markdown that is not memory.
-type DocumentLeftOut struct {
-	Files int64 `json:"files"`
-	// more reports whether there may be more such files, because not all folders without
-	// memory were searched.
-	More bool `json:"more"`
-	// reasons counts the files by reason, the most interesting reason first.
-	Reasons []LeftCount `json:"reasons"`
-	// first are at most ten of the files.
-	First []LeftFile `json:"first"`
 }
 
 // ToolsListParams requests the memory tools for a model.

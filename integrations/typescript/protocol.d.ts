@@ -1149,18 +1149,21 @@ export interface UpdateParams {
 export interface EditDocument {
   schema: string;
   session_key: string;
-  /** `edit` is the id of the edit, "" if there was nothing to change. */
+  /** `edit` names the edit, for an undo; "" if there was nothing to change. */
   edit: string;
   files: EditedFile[];
+  /** `duplicate`: the same request was carried out before and has not been undone. */
   duplicate: boolean;
+  /** `masked` counts the secrets that were masked. */
   masked: number;
 }
 
-/** EditedFile is the state of a file after an edit. */
+/** EditedFile is a file as an edit left it. */
 export interface EditedFile {
   path: string;
-  /** `version` is "" if the file no longer exists. */
+  /** `version` is "" for a file that is gone. */
   version: string;
+  /** `start_line` and `end_line` are the lines that were written, 0 if nothing was. */
   start_line: number;
   end_line: number;
 }
@@ -1199,7 +1202,11 @@ export interface UndoDocument {
   schema: string;
   session_key: string;
   edit: string;
+  /** `kind` is edit, curate or prune. */
+  kind: string;
+  /** `time` is when the edit was made. */
   time: string;
+  /** `files` are the restored files. */
   files: EditedFile[];
 }
 
@@ -2247,7 +2254,7 @@ export interface Reindex {
   skipped: SkippedFile[];
   notes: SkippedFile[];
   /** `left_out` is the Markdown of the workspace that is not memory. */
-  left_out: DocumentLeftOut;
+  left_out: LeftOut;
   /** `bytes` is the number of bytes read. */
   bytes: number;
   seconds: number;
@@ -2320,17 +2327,6 @@ export interface ReindexSessions {
   forgotten: number;
   /** `removed` counts the sessions that were removed because their transcript is gone or they were forgotten. */
   removed: number;
-}
-
-/** DocumentLeftOut is the Markdown that is not memory. */
-export interface DocumentLeftOut {
-  files: number;
-  /** `more` reports whether there may be more such files, because not all folders without memory were searched. */
-  more: boolean;
-  /** `reasons` counts the files by reason, the most interesting reason first. */
-  reasons: LeftCount[];
-  /** `first` are at most ten of the files. */
-  first: LeftFile[];
 }
 
 /** ToolsListParams requests the memory tools for a model. */

@@ -8,6 +8,7 @@ import (
 
 	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/kernel/api"
+	"github.com/memkernel/memkernel/markdownstore"
 )
 
 // Reindex reports the results of a run. If quiet is set, it reports only skipped or refused files
@@ -63,7 +64,7 @@ func Reindex(w io.Writer, d *document.Reindex, p Style, quiet bool) error {
 		always("note", "%s", told(n))
 	}
 	if d.LeftOut.Files > 0 {
-		row("left out", "%s", strings.TrimPrefix(d.LeftOut.Text, "left out: "))
+		row("left out", "%s", strings.TrimPrefix(d.LeftOut.String(), "left out: "))
 		row("", "%s", leftNames(&d.LeftOut))
 	}
 	return Flush(w, &b)
@@ -78,7 +79,7 @@ func priced(e *document.Estimate) string {
 }
 
 // leftNames names files that were left out.
-func leftNames(l *document.LeftOut) string {
+func leftNames(l *markdownstore.LeftOut) string {
 	names := make([]string, len(l.First))
 	for i, f := range l.First {
 		names[i] = Printable(f.Path)

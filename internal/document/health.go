@@ -18,96 +18,47 @@ func OfCheck(stateDir string, found []health.Finding) Check {
 	return Check{"memkernel/check/v1", stateDir, len(found) == 0, List(found)}
 }
 
-// Doctor is the document of doctor.
-type Doctor struct {
+// Health is the document of doctor and audit.
+type Health struct {
 	Schema string `json:"schema"`
-	// OK is set if no check fails.
-	OK   bool        `json:"ok"`
-	Rows []DoctorRow `json:"rows"`
-}
-
-// DoctorRow is one check of doctor.
-type DoctorRow struct {
-	// Area is config, workspace, index, embedding, state, window or prices.
-	Area string `json:"area"`
-	// State is ok, warn or fail.
-	State string `json:"state"`
-	What  string `json:"what"`
-	// Hint says how to repair the fault, "" if there is no fault.
-	Hint string `json:"hint"`
-}
-
-// OfDoctor returns the document of a doctor's findings.
-func OfDoctor(r *health.Report) Doctor {
-	doc := Doctor{"memkernel/doctor/v1", r.Count(health.Error) == 0, []DoctorRow{}}
-	for i := range r.Findings {
-		f := &r.Findings[i]
-		doc.Rows = append(doc.Rows, DoctorRow{string(f.Code), StateOf(f.Severity), f.What, f.Hint})
-	}
-	return doc
-}
-
-// StateOf returns doctor's word for a severity: ok, warn or fail.
-func StateOf(s health.Severity) string {
-	switch s {
-	case health.OK:
-		return "ok"
-	case health.Error:
-		return "fail"
-	}
-	return "warn"
-}
-
-// Audit is the document of audit.
-type Audit struct {
-	Schema    string `json:"schema"`
-	Workspace string `json:"workspace"`
-	// Clean is set if no finding needs a repair.
-	Clean bool `json:"clean"`
+	// OK reports whether nothing has to be repaired. For doctor, warnings count as OK.
+	OK bool `json:"ok"`
 	// Files counts the files that were read. Entries counts the list items, paragraphs, quotes
-	// and tables in them.
+	// and tables in them. A doctor reads none.
 	Files   int `json:"files"`
 	Entries int `json:"entries"`
-	// Checks lists the requested checks in order.
+	// Checks lists the checks in order.
 	Checks   []health.CheckRun `json:"checks"`
-	Findings []auditFinding    `json:"findings"`
+	Findings []finding         `json:"findings"`
 }
 
-// auditFinding is a finding with all members present.
-type auditFinding struct {
-	Check string `json:"check"`
-	// Severity is error, warning or note. It is ok for findings that need no repair, such as
-	// links in logs of past days.
-	Severity string `json:"severity"`
-	auditPlace
+type finding struct {
+	Check health.Code `json:"check"`
+	// Severity is ok for findings that need no repair.
+	Severity health.Severity `json:"severity"`
+	health.Place
 	What string `json:"what"`
-	// Hint says how to repair the problem.
+	// Hint says how to repair the problem, "" if there is none.
 	Hint string `json:"hint"`
 	// Others are the other places of duplicates and contradictions, and of findings with the same
 	// cause.
-	Others []auditPlace `json:"others"`
+	Others []health.Place `json:"others"`
 	// Dropped lists the sections that a host drops.
 	Dropped []health.Section `json:"dropped"`
 }
 
-type auditPlace struct {
-	// Path is relative to the workspace. It is "" for a finding outside the workspace's files.
-	Path string `json:"path"`
-	// StartLine is 0 if the finding is about the whole file.
-	StartLine int `json:"start_line"`
-	EndLine   int `json:"end_line"`
+// OfDoctor returns the document of a doctor's report.
+func OfDoctor(r *health.Report) Health {
+	return ofReport("memkernel/doctor/v1", r.Count(health.Error) == 0, r)
 }
 
-// OfAudit returns the document of the findings in a workspace.
-func OfAudit(workspace string, r *health.Report) Audit {
-	doc := Audit{"memkernel/audit/v1", workspace, r.Faults() == 0, r.Files, r.Entries, r.Checks, []auditFinding{}}
-	for i := range r.Findings {
-		f := &r.Findings[i]
-		out := auditFinding{string(f.Code), string(f.Severity), auditPlace(f.Place), f.What, f.Hint, []auditPlace{}, List(f.Dropped)}
-		for _, p := range f.Others {
-			out.Others = append(out.Others, auditPlace(p))
-		}
-		doc.Findings = append(doc.Findings, out)
+// OfAudit returns the document of an audit.
+func OfAudit(r *health.Report) Health { return ofReport("memkernel/audit/v1", r.Faults() == 0, r) }
+
+func ofReport(schema string, ok bool, r *health.Report) Health {
+	doc := Health{schema, ok, r.Files, r.Entries, List(r.Checks), []finding{}}
+	for _, f := range r.Findings {
+		doc.Findings = append(doc.Findings, finding{f.Code, f.Severity, f.Place, f.What, f.Hint, List(f.Others), List(f.Dropped)})
 	}
 	return doc
 }

@@ -1,8 +1,6 @@
 package document
 
 import (
-	"time"
-
 	"github.com/memkernel/memkernel/kernel/api"
 )
 
@@ -36,23 +34,11 @@ func OfList(l *api.MemoryList) Entries { return Entries{"memkernel/list/v1", l} 
 // Undone is the document of undo.
 type Undone struct {
 	Schema string `json:"schema"`
-	// Edit is the change that was taken back. Kind is edit, curate or prune. Time is when it was
-	// made.
-	Edit string    `json:"edit"`
-	Kind string    `json:"kind"`
-	Time time.Time `json:"time"`
-	// Files are the restored files.
-	Files []string `json:"files"`
+	*api.EditUndone
 }
 
-// OfUndone returns the document of a change of memory that was taken back.
-func OfUndone(u *api.EditUndone) Undone {
-	doc := Undone{"memkernel/undone/v1", u.Edit, u.Kind, u.Time, []string{}}
-	for _, f := range u.Files {
-		doc.Files = append(doc.Files, f.Path)
-	}
-	return doc
-}
+// OfUndone makes the document of an undone edit.
+func OfUndone(u *api.EditUndone) Undone { return Undone{"memkernel/undone/v1", u} }
 
 // Edited is the document of remember, edit and forget PATH:LINE.
 type Edited struct {

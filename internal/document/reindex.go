@@ -23,7 +23,7 @@ type Reindex struct {
 	Skipped []api.SkippedFile `json:"skipped"`
 	Notes   []api.SkippedFile `json:"notes"`
 	// LeftOut is the Markdown of the workspace that is not memory.
-	LeftOut LeftOut `json:"left_out"`
+	LeftOut markdownstore.LeftOut `json:"left_out"`
 	// Bytes is the number of bytes read. Seconds is the duration of the run.
 	Bytes   int64   `json:"bytes"`
 	Seconds float64 `json:"seconds"`
@@ -33,25 +33,6 @@ type Reindex struct {
 	ChunksPerSecond float64 `json:"chunks_per_second"`
 	// IndexBytes is the size of the index on disk after the run.
 	IndexBytes int64 `json:"index_bytes"`
-}
-
-// LeftOut is the Markdown that is not memory.
-type LeftOut struct {
-	Files int `json:"files"`
-	// More reports whether there may be more such files, because not all folders without memory
-	// were searched.
-	More bool `json:"more"`
-	// Reasons counts the files by reason, the most interesting reason first.
-	Reasons []markdownstore.LeftCount `json:"reasons"`
-	// First are at most ten of the files.
-	First []markdownstore.LeftFile `json:"first"`
-	// Text describes the files in one line, "" if there are none.
-	Text string `json:"-"`
-}
-
-// ofLeftOut returns the document of the files that were left out.
-func ofLeftOut(l markdownstore.LeftOut) LeftOut {
-	return LeftOut{Files: l.Files, More: l.More, Reasons: List(l.Reasons), First: List(l.First), Text: l.String()}
 }
 
 // ReindexSessions counts past sessions.
@@ -145,8 +126,9 @@ func OfReindex(r *api.Reindexed, path string) *Reindex {
 		Chunks:   ReindexChunks{Added: r.ChunksAdded, Removed: r.ChunksRemoved, Kept: r.ChunksKept, Reanalysed: r.Reanalysed, Total: r.Stats.Chunks},
 		Vectors:  ReindexVectors{Model: r.Stats.Model, Total: r.Stats.Vectors},
 		Sessions: ReindexSessions{Listed: r.Sessions.Conversations, Read: r.Sessions.Read, Turns: r.Sessions.Turns, Forgotten: r.Sessions.Forgotten, Removed: r.Sessions.Removed},
-		Skipped:  List(r.Skipped), Notes: List(r.Notes), LeftOut: ofLeftOut(r.Left), Bytes: r.Bytes, Seconds: r.Elapsed.Seconds(),
+		Skipped:  List(r.Skipped), Notes: List(r.Notes), LeftOut: r.Left, Bytes: r.Bytes, Seconds: r.Elapsed.Seconds(),
 		MBPerSecond: r.MBPerSecond(), ChunksPerSecond: r.ChunksPerSecond(), IndexBytes: r.Stats.FileBytes}
+	doc.LeftOut.Reasons, doc.LeftOut.First = List(r.Left.Reasons), List(r.Left.First)
 	for _, f := range r.Failed {
 		doc.Skipped = append(doc.Skipped, api.SkippedFile{Path: f.Path, Reason: f.Err.Error()})
 	}

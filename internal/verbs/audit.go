@@ -82,7 +82,7 @@ func runAudit(ctx context.Context, a *cli.App, f *auditFlags) error {
 	none := lookedAtNothing(ctx, a, r)
 	switch {
 	case a.JSON:
-		err = a.WriteJSON(document.OfAudit(a.Workspace, r))
+		err = a.WriteJSON(document.OfAudit(r))
 	case none == nil:
 		err = display.Audit(a.Out, r, a.Style(), f.all)
 	}

@@ -14,12 +14,12 @@ import (
 // makes doc/schema.json from this table.
 func Documents() map[string][]any {
 	return map[string][]any{
-		"memkernel/audit/v1":             {document.Audit{}},
+		"memkernel/audit/v1":             {document.Health{}},
 		"memkernel/check/v1":             {document.Check{}},
 		"memkernel/compact/v1":           {compactJSON{}},
 		"memkernel/config/v1":            {cli.ConfigJSON{}},
 		"memkernel/curate/v1":            {curateJSON{}},
-		"memkernel/doctor/v1":            {document.Doctor{}},
+		"memkernel/doctor/v1":            {document.Health{}},
 		"memkernel/edited/v1":            {document.Edited{}},
 		"memkernel/flush/v1":             {boundaryJSON{}},
 		"memkernel/folders/v1":           {foldersJSON{}},

@@ -323,14 +323,17 @@ func runUndo(ctx context.Context, a *cli.App, edit string) error {
 	if err != nil {
 		return cli.Hint(err, "'memkernel history PATH' names the changes of a file, and shows what it was")
 	}
-	doc := document.OfUndone(u)
 	if a.JSON {
-		return a.WriteJSON(doc)
+		return a.WriteJSON(document.OfUndone(u))
 	}
-	what := strings.Join(doc.Files, ", ")
-	if doc.Kind != "edit" {
-		what = doc.Kind + " of " + what
+	var names []string
+	for _, f := range u.Files {
+		names = append(names, f.Path)
 	}
-	_, err = fmt.Fprintf(a.Out, "took back %s of %s: %s\n", doc.Edit, doc.Time.UTC().Format("2006-01-02 15:04Z"), display.Printable(what))
+	what := strings.Join(names, ", ")
+	if u.Kind != "edit" {
+		what = u.Kind + " of " + what
+	}
+	_, err = fmt.Fprintf(a.Out, "took back %s of %s: %s\n", u.Edit, u.Time.UTC().Format("2006-01-02 15:04Z"), display.Printable(what))
 	return err
 }

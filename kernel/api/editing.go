@@ -155,21 +155,22 @@ type EditFile struct {
 // Edited is the result of an edit.
 type Edited struct {
 	// Edit names the edit, for an undo; "" if there was nothing to change.
-	Edit  string
-	Files []EditedFile
+	Edit  string       `json:"edit"`
+	Files []EditedFile `json:"files"`
 	// Duplicate: the same request was carried out before and has not been undone.
-	Duplicate bool
+	Duplicate bool `json:"duplicate"`
 	// Masked counts the secrets that were masked.
-	Masked int
+	Masked int `json:"masked"`
 }
 
 // EditedFile is a file as an edit left it.
 type EditedFile struct {
-	Path string
+	Path string `json:"path"`
 	// Version is "" for a file that is gone.
-	Version string
+	Version string `json:"version"`
 	// StartLine and EndLine are the lines that were written, 0 if nothing was.
-	StartLine, EndLine int
+	StartLine int `json:"start_line"`
+	EndLine   int `json:"end_line"`
 }
 
 // UndoRequest is a request to undo an edit: its files get their earlier text back.
@@ -186,11 +187,13 @@ type UndoRequest struct {
 
 // EditUndone is a change that was undone.
 type EditUndone struct {
-	Edit string
+	Edit string `json:"edit"`
 	// Kind is edit, curate or prune.
-	Kind  string
-	Time  time.Time
-	Files []EditedFile
+	Kind string `json:"kind"`
+	// Time is when the edit was made.
+	Time time.Time `json:"time"`
+	// Files are the restored files.
+	Files []EditedFile `json:"files"`
 }
 
 // MemoryFile is a file of memory as an agent sees it.
@@ -211,16 +214,18 @@ var ErrEditsOff = errors.New("agents may not change memory here: workspace.agent
 // StaleError is returned where a file differs from the version that was read. Nothing was
 // changed.
 type StaleError struct {
-	Path string
+	Path string `json:"path"`
 	// Why says how the file differs.
-	Why string
+	Why string `json:"why"`
 	// Version is the file's current version, "" if there is no file.
-	Version string
+	Version string `json:"version"`
 	// Text holds current lines of the file, with secrets masked: the requested lines, as far as
 	// they can be found.
-	Text string
+	Text      string `json:"text"`
+	StartLine int    `json:"start_line"`
+	EndLine   int    `json:"end_line"`
 	// Lines counts all lines of the file.
-	StartLine, EndLine, Lines int
+	Lines int `json:"lines"`
 }
 
 func (e *StaleError) Error() string { return e.Path + ": " + e.Why }

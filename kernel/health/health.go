@@ -74,9 +74,10 @@ const (
 
 // Place is a range of lines of a file. For a whole file the lines are 0.
 type Place struct {
-	Path      string
-	StartLine int
-	EndLine   int
+	// Path is relative to the workspace. It is "" for a finding outside the workspace's files.
+	Path      string `json:"path"`
+	StartLine int    `json:"start_line"`
+	EndLine   int    `json:"end_line"`
 }
 
 // Lines returns a range of lines of a file.
@@ -92,8 +93,8 @@ func (p Place) String() string {
 	return fmt.Sprintf("%s:%d-%d", p.Path, p.StartLine, p.EndLine)
 }
 
-// Finding is one result of a check. Findings in the state folder have its JSON form. Other
-// documents have their own form.
+// Finding is one result of a check. Findings in the state folder have its JSON form. Documents of
+// other findings add the members that it leaves out.
 type Finding struct {
 	Code     Code     `json:"-"`
 	Severity Severity `json:"-"`

@@ -68,7 +68,7 @@ func (s *Server) audit(r *http.Request) (any, error) {
 		for i := range report.Findings {
 			report.Findings[i].Hint = s.o.Hint(report.Findings[i].Hint)
 		}
-		return document.OfAudit(s.o.Workspace, report), nil
+		return document.OfAudit(report), nil
 	})
 }
 

@@ -773,7 +773,7 @@ class EditDocument(TypedDict):
 
 
 class EditedFile(TypedDict):
-    """EditedFile is the state of a file after an edit."""
+    """EditedFile is a file as an edit left it."""
 
     path: str
     version: str
@@ -785,6 +785,7 @@ class UndoDocument(TypedDict):
     schema: str
     session_key: str
     edit: str
+    kind: str
     time: str
     files: List["EditedFile"]
 
@@ -1552,7 +1553,7 @@ class Reindex(TypedDict):
     sessions: "ReindexSessions"
     skipped: List["SkippedFile"]
     notes: List["SkippedFile"]
-    left_out: "DocumentLeftOut"
+    left_out: "LeftOut"
     bytes: int
     seconds: float
     mb_per_second: float
@@ -1611,15 +1612,6 @@ class ReindexSessions(TypedDict):
     turns: int
     forgotten: int
     removed: int
-
-
-class DocumentLeftOut(TypedDict):
-    """DocumentLeftOut is the Markdown that is not memory."""
-
-    files: int
-    more: bool
-    reasons: List["LeftCount"]
-    first: List["LeftFile"]
 
 
 class ToolDefinitions(TypedDict):

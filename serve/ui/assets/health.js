@@ -11,10 +11,10 @@ export async function show(at, view) {
   fill(at, h("h1", {}, "Health"), sum, list);
   const look = (name) => ask(name, {}, view.signal).catch((err) => {
     if (err.name === "AbortError") throw err;
-    return { rows: [{ state: "fail", area: name, what: err.message }], findings: [{ severity: "error", check: name, what: err.message, others: [] }], checks: [] };
+    return { findings: [{ severity: "error", check: name, what: err.message, others: [] }], checks: [] };
   });
   Promise.all([look("doctor"), look("audit")]).then(([doctor, audit]) => {
-    const all = [...doctor.rows.map((r) => ({ state: r.state, area: r.area, what: r.what, hint: r.hint })),
+    const all = [...doctor.findings.map((f) => ({ state: states[f.severity] || f.severity, area: f.check, what: f.what, hint: f.hint })),
       ...audit.findings.map((f) => ({ state: states[f.severity] || f.severity, area: f.check, what: [f.path && [place(f), " "], f.what, f.others.slice(0, 3).map((o) => [" ", place(o)])], hint: f.hint }))].sort((x, y) => rank[x.state] - rank[y.state]);
     const bad = all.filter((r) => r.state !== "ok"), well = all.filter((r) => r.state === "ok");
     const rows = (some) => table(["", "area", "what", "what to do"], some.map((r) => [badge(r.state, { ok: "good", warn: "warn", fail: "poor" }[r.state]), r.area.replaceAll("_", " "), r.what, r.hint ? copied(r.hint) : r.state === "ok" ? "" : "nothing that a command could mend"]), { label: "findings", class: "prose" });

@@ -45,7 +45,7 @@ async function files(at, view) {
     try {
       const u = await send("undo", { edit });
       await draw();
-      fill(done, h("p", {}, `Taken back: ${u.files.join(", ")} is what it was.`));
+      fill(done, h("p", {}, `Taken back: ${u.files.map((f) => f.path).join(", ")} is what it was.`));
     } catch (err) {
       fill(done, h("p", { class: "bad" }, err.message));
     }
