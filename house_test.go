@@ -136,7 +136,7 @@ var arrows = map[string][]string{
 	"replay":        {".", "budget", "cachelayout", "internal/tokencount", "kernel", "kernel/api", "kernel/fault", "pagevm/represent", "replay/recall", "transcript"},
 	"replay/recall": {".", "pagevm/toolcall"},
 
-	"serve":           {".", "budget", "cachelayout", "checkpoint", "index", "internal/atomicfile", "internal/document", "internal/jsonl", "internal/rendezvous", "internal/store", "kernel", "kernel/api", "kernel/billing", "kernel/fault", "markdownstore", "pagevm/journal", "retrieval/foreign", "transcript"},
+	"serve":           {".", "budget", "cachelayout", "checkpoint", "index", "internal/atomicfile", "internal/document", "internal/jsonl", "internal/rendezvous", "internal/store", "kernel", "kernel/api", "kernel/billing", "kernel/fault", "markdownstore", "pagevm/journal", "retrieval/foreign", "serve/tools", "transcript"},
 	"serve/hook":      {".", "cachelayout", "checkpoint", "internal/atomicfile", "internal/choice", "internal/jsonl", "internal/settings", "internal/store", "internal/textutil", "kernel", "kernel/api", "kernel/fault", "markdownstore", "pagevm/mask", "pagevm/represent", "retrieval", "transcript"},
 	"serve/install":   {"internal/atomicfile", "internal/jsonl", "internal/rendezvous", "internal/settings", "internal/store", "internal/textutil", "markdownstore", "serve/hook", "sessions"},
 	"serve/mcp":       {"internal/jsonl", "kernel", "kernel/api", "markdownstore", "serve/tools"},

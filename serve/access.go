@@ -7,6 +7,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/pagevm/journal"
+	"github.com/memkernel/memkernel/serve/tools"
 )
 
 // Need is the permission that a caller must have for a method.
@@ -37,48 +38,6 @@ const (
 	// reachAll is all sessions.
 	reachAll
 )
-
-// needs has the permission that each method needs and the data that it reaches. Only a caller
-// that may do everything may call a method that is missing here.
-var needs = map[string]struct {
-	need  Need
-	reach reach
-}{
-	"initialize":          {NeedRead, reachNone},
-	"shutdown":            {NeedOperate, reachNone},
-	"plan":                {NeedWrite, reachSession},
-	"peek":                {NeedRead, reachSession},
-	"observe_turn":        {NeedWrite, reachSession},
-	"observe_tool_result": {NeedWrite, reachSession},
-	"start_session":       {NeedWrite, reachSession},
-	"end_session":         {NeedWrite, reachSession},
-	"flush":               {NeedWrite, reachSession},
-	"reset":               {NeedWrite, reachSession},
-	"compact":             {NeedWrite, reachSession},
-	"checkpoint":          {NeedWrite, reachSession},
-	"restore":             {NeedRead, reachSession},
-	"flush_turn":          {NeedWrite, reachSession},
-	"observe_flush":       {NeedWrite, reachSession},
-	"remember":            {NeedWrite, reachSession},
-	"memory.list":         {NeedRead, reachSession},
-	"memory.update":       {NeedWrite, reachSession},
-	"memory.delete":       {NeedWrite, reachSession},
-	"memory.undo":         {NeedWrite, reachSession},
-	"memory.tool":         {NeedWrite, reachSession},
-	"forget":              {NeedWrite, reachSession},
-	"retain":              {NeedWrite, reachAll},
-	"search":              {NeedRead, reachSession},
-	"read":                {NeedRead, reachSession},
-	"get":                 {NeedRead, reachSession},
-	"write":               {NeedWrite, reachSession},
-	"pages":               {NeedRead, reachSession},
-	"status":              {NeedRead, reachAll},
-	"check":               {NeedRead, reachAll},
-	"usage":               {NeedRead, reachAll}, // of one session, that
-	"reindex":             {NeedWrite, reachAll},
-	"tools.list":          {NeedRead, reachSession},
-	"tools.call":          {NeedWrite, reachSession}, // a tool that only reads, less
-}
 
 // Asked describes a call for the decision whether the call is allowed. It is made from the
 // decoded parameters, so that the decision and the call use the same values.
@@ -193,15 +152,12 @@ func namesHash(raw json.RawMessage) bool {
 
 // asked describes a call for the decision.
 func (d *desk) asked(m method, args params) Asked {
-	said, row := args.said(), needs[m.name]
-	out := Asked{Method: m.name, Need: row.need, Sessions: said.sessions, Agent: said.agent, Private: said.private, Blobs: said.blobs}
-	out.Whole = said.whole || row.reach == reachAll && len(said.sessions) == 0
-	if out.Need == 0 {
-		out.Need, out.Whole = NeedOperate, true
-	}
+	said := args.said()
+	out := Asked{Method: m.name, Need: m.need, Sessions: said.sessions, Agent: said.agent, Private: said.private, Blobs: said.blobs}
+	out.Whole = said.whole || m.reach == reachAll && len(said.sessions) == 0
 	if p, ok := args.(*toolsCall); ok {
 		out.Blobs = namesHash(p.Arguments)
-		if d.opt.ToolWrites != nil && !d.opt.ToolWrites(p.Name) {
+		if !tools.Writes(p.Name) {
 			out.Need = NeedRead
 		}
 	}

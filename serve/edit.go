@@ -63,7 +63,7 @@ func editPassage(ctx context.Context, d *desk, p *editCall, text string, gone bo
 	if err != nil {
 		return nil, err
 	}
-	e.Files = list(e.Files)
+	e.Files = document.List(e.Files)
 	return &editDocument{"memkernel/rpc_edit/v1", p.key(), e}, nil
 }
 

@@ -67,7 +67,7 @@ func passBoundary(ctx context.Context, d *desk, c *call, p *boundaryCall, wish *
 	if err != nil {
 		return nil, err
 	}
-	out.Pinned = list(out.Pinned)
+	out.Pinned = document.List(out.Pinned)
 	doc := &passed{Schema: "memkernel/rpc_boundary/v1", SessionKey: p.key(), Passed: out}
 	if h != nil {
 		doc.Conversation = d.held.put(h)

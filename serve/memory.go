@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,6 +12,7 @@ import (
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/pagevm/journal"
+	"github.com/memkernel/memkernel/serve/tools"
 )
 
 type rememberCall struct {
@@ -188,11 +190,10 @@ func doPages(ctx context.Context, d *desk, _ *call, p *sessionCall) (*pagesDocum
 	if err != nil {
 		return nil, err
 	}
-	return &pagesDocument{"memkernel/rpc_pages/v1", p.key(), list(pages)}, nil
+	return &pagesDocument{"memkernel/rpc_pages/v1", p.key(), document.List(pages)}, nil
 }
 
-// toolsListCall requests the memory tools for a model. It is refused as DISABLED if
-// capabilities.tools is false.
+// toolsListCall requests the memory tools for a model.
 type toolsListCall struct {
 	sessionCall
 	Format string `json:"format" rpc:"anthropic|openai|mcp"`
@@ -219,11 +220,8 @@ type toolAnswer struct {
 	Content any    `json:"content"`
 }
 
-func toolset(d *desk, p *sessionCall) (Toolset, error) {
-	if d.opt.Tools == nil {
-		return nil, newError(codeKernel, "DISABLED", "this server has no tools", "search, read and get answer the same questions")
-	}
-	return d.opt.Tools(p.SessionKey, d.opt.private(p.Private))
+func toolset(d *desk, p *sessionCall) (*tools.Set, error) {
+	return tools.New(d.k, tools.Options{SessionKey: p.SessionKey, Private: d.opt.private(p.Private)})
 }
 
 func doToolsList(_ context.Context, d *desk, _ *call, p *toolsListCall) (*toolDefinitions, error) {
@@ -231,7 +229,7 @@ func doToolsList(_ context.Context, d *desk, _ *call, p *toolsListCall) (*toolDe
 	if err != nil {
 		return nil, err
 	}
-	defs, err := set.Definitions(p.Format, p.All)
+	defs, err := set.Tools(tools.Format(cmp.Or(p.Format, string(tools.MCP))), p.All)
 	if err != nil {
 		return nil, badParams("format is anthropic, openai or mcp", "tools.list: %s", err)
 	}

@@ -22,61 +22,64 @@ type desk struct {
 // handler answers a call. Each handler has its own type of parameters and its own type of answer.
 type handler[P, R any] func(ctx context.Context, d *desk, c *call, p P) (R, error)
 
-// method is a method of the protocol, with its name, a short description, its parameters, and the
-// function that answers.
+// method is a method of the protocol: the permission that it needs, the data that it reaches, a short
+// description, its parameters, and the function that answers.
 type method struct {
-	name, doc string
-	params    func() params
-	result    reflect.Type
-	run       handler[params, any]
+	name   string
+	need   Need
+	reach  reach
+	doc    string
+	params func() params
+	result reflect.Type
+	run    handler[params, any]
 }
 
 // define returns a row of the table.
 func define[P, R any, PP interface {
 	*P
 	params
-}](name, doc string, run handler[PP, *R]) method {
-	return method{name, doc, func() params { return PP(new(P)) }, reflect.TypeFor[R](),
+}](name string, need Need, reach reach, doc string, run handler[PP, *R]) method {
+	return method{name, need, reach, doc, func() params { return PP(new(P)) }, reflect.TypeFor[R](),
 		func(ctx context.Context, d *desk, c *call, p params) (any, error) { return run(ctx, d, c, p.(PP)) }}
 }
 
 // table returns every method except $/cancelRequest, which is not a call.
 func table() []method {
 	return []method{
-		define("initialize", "which protocol, workspace and bounds the server has", doInitialize),
-		define("shutdown", "end the daemon once what was taken is done", doShutdown),
-		define("plan", "what to send with the next call, recorded", doPlan),
-		define("peek", "the same, recording nothing", doPeek),
-		define("observe_turn", "commit what was said up to here", doObserveTurn),
-		define("observe_tool_result", "commit a result while the turn goes on", doObserveToolResult),
-		define("start_session", "begin a session, or go on with it", passing((*kernel.Kernel).StartSession)),
-		define("end_session", "end a session's use and let go of it", doEndSession),
-		define("flush", "write down what a cut would lose", passing((*kernel.Kernel).Flush)),
-		define("reset", "begin a new generation of a session", passing((*kernel.Kernel).Reset)),
-		define("compact", "cut the prompt now", doCompact),
-		define("checkpoint", "write the working state", doCheckpoint),
-		define("restore", "the text with which work is taken up again", doRestore),
-		define("flush_turn", "the prompt by which a model writes down what matters", doFlushTurn),
-		define("observe_flush", "take in what that model answered", doObserveFlush),
-		define("remember", "append an entry to memory", doRemember),
-		define("memory.list", "the entries of memory, newest first, with their lines and authors", doMemoryList),
-		define("memory.update", "replace a passage of memory, if it is what was read", doMemoryUpdate),
-		define("memory.delete", "take a passage out of memory, if it is what was read", doMemoryDelete),
-		define("memory.undo", "take such a change back", doMemoryUndo),
-		define("memory.tool", "answer a call of Anthropic's memory tool", doMemoryTool),
-		define("forget", "tell what removing pages or a session for good takes, or do it", doForget),
-		define("retain", "tell what is older than it is to be kept, or remove it", doRetain),
-		define("search", "find what memory says", doSearch),
-		define("read", "lines of a memory file", doRead),
-		define("get", "a page, a span or a checkpoint by its id", doGet),
-		define("write", "commit validated updates", doWrite),
-		define("pages", "the pages of a session", doPages),
-		define("status", "what is where and how big", doStatus),
-		define("check", "verify everything on disk", doCheck),
-		define("usage", "what calls were planned and billed at", doUsage),
-		define("reindex", "bring the index up to date, with progress", doReindex),
-		define("tools.list", "the tools that a model can call", doToolsList),
-		define("tools.call", "call one of them", doToolsCall),
+		define("initialize", NeedRead, reachNone, "which protocol, workspace and bounds the server has", doInitialize),
+		define("shutdown", NeedOperate, reachNone, "end the daemon once what was taken is done", doShutdown),
+		define("plan", NeedWrite, reachSession, "what to send with the next call, recorded", doPlan),
+		define("peek", NeedRead, reachSession, "the same, recording nothing", doPeek),
+		define("observe_turn", NeedWrite, reachSession, "commit what was said up to here", doObserveTurn),
+		define("observe_tool_result", NeedWrite, reachSession, "commit a result while the turn goes on", doObserveToolResult),
+		define("start_session", NeedWrite, reachSession, "begin a session, or go on with it", passing((*kernel.Kernel).StartSession)),
+		define("end_session", NeedWrite, reachSession, "end a session's use and let go of it", doEndSession),
+		define("flush", NeedWrite, reachSession, "write down what a cut would lose", passing((*kernel.Kernel).Flush)),
+		define("reset", NeedWrite, reachSession, "begin a new generation of a session", passing((*kernel.Kernel).Reset)),
+		define("compact", NeedWrite, reachSession, "cut the prompt now", doCompact),
+		define("checkpoint", NeedWrite, reachSession, "write the working state", doCheckpoint),
+		define("restore", NeedRead, reachSession, "the text with which work is taken up again", doRestore),
+		define("flush_turn", NeedWrite, reachSession, "the prompt by which a model writes down what matters", doFlushTurn),
+		define("observe_flush", NeedWrite, reachSession, "take in what that model answered", doObserveFlush),
+		define("remember", NeedWrite, reachSession, "append an entry to memory", doRemember),
+		define("memory.list", NeedRead, reachSession, "the entries of memory, newest first, with their lines and authors", doMemoryList),
+		define("memory.update", NeedWrite, reachSession, "replace a passage of memory, if it is what was read", doMemoryUpdate),
+		define("memory.delete", NeedWrite, reachSession, "take a passage out of memory, if it is what was read", doMemoryDelete),
+		define("memory.undo", NeedWrite, reachSession, "take such a change back", doMemoryUndo),
+		define("memory.tool", NeedWrite, reachSession, "answer a call of Anthropic's memory tool", doMemoryTool),
+		define("forget", NeedWrite, reachSession, "tell what removing pages or a session for good takes, or do it", doForget),
+		define("retain", NeedWrite, reachAll, "tell what is older than it is to be kept, or remove it", doRetain),
+		define("search", NeedRead, reachSession, "find what memory says", doSearch),
+		define("read", NeedRead, reachSession, "lines of a memory file", doRead),
+		define("get", NeedRead, reachSession, "a page, a span or a checkpoint by its id", doGet),
+		define("write", NeedWrite, reachSession, "commit validated updates", doWrite),
+		define("pages", NeedRead, reachSession, "the pages of a session", doPages),
+		define("status", NeedRead, reachAll, "what is where and how big", doStatus),
+		define("check", NeedRead, reachAll, "verify everything on disk", doCheck),
+		define("usage", NeedRead, reachAll, "what calls were planned and billed at", doUsage),
+		define("reindex", NeedWrite, reachAll, "bring the index up to date, with progress", doReindex),
+		define("tools.list", NeedRead, reachSession, "the tools that a model can call", doToolsList),
+		define("tools.call", NeedWrite, reachSession, "call one of them", doToolsCall),
 	}
 }
 
@@ -110,8 +113,7 @@ func Methods() []Method {
 
 // IsMethod reports whether there is a method of that name.
 func IsMethod(name string) bool {
-	_, ok := needs[name]
-	return ok
+	return slices.Contains(methodNames(), name)
 }
 
 // methodNames returns the names of all methods, sorted.
@@ -156,7 +158,6 @@ type capabilities struct {
 	// Private means that a call may say that its session is private. Without Private all sessions
 	// are shared.
 	Private      bool `json:"private"`
-	Tools        bool `json:"tools"`
 	MaxLineBytes int  `json:"max_line_bytes"`
 	MaxInFlight  int  `json:"max_in_flight"`
 	MaxBatch     int  `json:"max_batch"`
@@ -167,7 +168,7 @@ func doInitialize(_ context.Context, d *desk, _ *call, p *initializeCall) (*init
 		return nil, newError(codeVersion, "PROTOCOL_VERSION", "the server speaks version 1 of the protocol only", "use a client and a memkernel of the same protocol")
 	}
 	return &initialized{Protocol: protocol, Server: serverInfo{"memkernel", d.opt.Version}, Workspace: d.opt.Workspace, StateDir: d.opt.StateDir,
-		Capabilities: capabilities{Methods: methodNames(), Dialects: names(transcript.Intakes()), Forms: forms, Private: d.opt.Private, Tools: d.opt.Tools != nil,
+		Capabilities: capabilities{Methods: methodNames(), Dialects: names(transcript.Intakes()), Forms: forms, Private: d.opt.Private,
 			MaxLineBytes: d.opt.LineBytes, MaxInFlight: d.opt.InFlight, MaxBatch: maxBatch}}, nil
 }
 
@@ -188,13 +189,4 @@ func orDefault(key string) string {
 		return api.DefaultSession
 	}
 	return key
-}
-
-// list returns s, or the empty list if s is nil, so that a document has no null in the place of a
-// list.
-func list[T any](s []T) []T {
-	if s == nil {
-		return []T{}
-	}
-	return s
 }

@@ -2,7 +2,6 @@ package serve
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"log/slog"
@@ -44,11 +43,6 @@ type Options struct {
 	// Prices is the price book of the kernel. If it is nil, the server uses the embedded price
 	// book.
 	Prices *cachelayout.Book
-	// Tools makes the tools of a session. If it is nil, there are no tools.
-	Tools ToolMaker
-	// ToolWrites reports whether a tool changes anything. If it is nil, all tools count as
-	// writing.
-	ToolWrites func(name string) bool
 	// Retain has the ages after which a call of retain removes data. Apply and Now come from the
 	// call.
 	Retain api.RetainRequest
@@ -79,20 +73,6 @@ type Watcher interface {
 	// Refused is called for a message that is refused before a method is called.
 	Refused(code string)
 }
-
-// Toolset is the tools that a model of one session can call.
-type Toolset interface {
-	// Definitions returns a JSON list in a provider's format.
-	Definitions(format string, all bool) (json.RawMessage, error)
-	// Call answers a call. A wrong argument is an error.
-	Call(ctx context.Context, name string, arguments json.RawMessage) (json.RawMessage, error)
-	// Memory answers a call of Anthropic's memory tool, and reports whether the call
-	// failed.
-	Memory(ctx context.Context, input json.RawMessage) (text string, isError bool, err error)
-}
-
-// ToolMaker binds the tools to a session.
-type ToolMaker func(sessionKey string, private bool) (Toolset, error)
 
 func (o *Options) setDefaults() {
 	if o.Prices == nil {

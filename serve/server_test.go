@@ -2,7 +2,6 @@ package serve
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net"
 	"runtime"
@@ -40,7 +39,7 @@ func piped(t *testing.T, opt *Options, extra map[string]method) (*Server, *clien
 
 // waiting is a method that waits for the test, or for the end of the call.
 func waiting(entered chan<- string, leave <-chan struct{}) method {
-	return define("wait", "", func(ctx context.Context, _ *desk, _ *call, p *sessionCall) (*map[string]string, error) {
+	return define("wait", NeedRead, reachSession, "", func(ctx context.Context, _ *desk, _ *call, p *sessionCall) (*map[string]string, error) {
 		entered <- p.SessionKey
 		select {
 		case <-leave:
@@ -225,38 +224,19 @@ func TestProgress(t *testing.T) {
 
 // TestTools reach the set of the call's session.
 func TestTools(t *testing.T) {
-	opt := &Options{Tools: func(session string, private bool) (Toolset, error) { return echo{session, private}, nil }}
-	_, c := piped(t, opt, nil)
-	if r := c.call("tools.list", `{"format":"mcp"}`); fmt.Sprint(r.Result["tools"]) != "[mcp]" {
-		t.Errorf("got %+v", r)
+	_, c := piped(t, nil, nil)
+	for format, has := range map[string]string{"": "inputSchema:", "mcp": "inputSchema:", "anthropic": "input_schema:", "openai": "parameters:"} {
+		if r := c.call("tools.list", `{"format":"`+format+`"}`); !strings.Contains(fmt.Sprint(r.Result["tools"]), has) {
+			t.Errorf("%q: got %+v", format, r)
+		}
 	}
-	r := c.call("tools.call", `{"session_key":"s","private":true,"name":"echo","arguments":{"a":1}}`)
-	if got := fmt.Sprint(r.Result["content"]); got != `map[arguments:map[a:1] private:false session:s]` {
+	r := c.call("tools.call", `{"session_key":"s","private":true,"name":"memory_append","arguments":{"text":"The ferry leaves at ten."}}`)
+	if got := fmt.Sprint(r.Result["content"]); !strings.Contains(got, "reason:OK") {
 		t.Errorf("got %s", got)
 	}
 	if r := c.call("tools.call", `{"name":"none"}`); r.Error == nil || r.Error.Code != codeParams {
 		t.Errorf("got %+v", r)
 	}
-}
-
-type echo struct {
-	session string
-	private bool
-}
-
-func (e echo) Definitions(format string, all bool) (json.RawMessage, error) {
-	return json.Marshal([]string{format})
-}
-
-func (e echo) Call(_ context.Context, name string, arguments json.RawMessage) (json.RawMessage, error) {
-	if name != "echo" {
-		return nil, fmt.Errorf("there is no tool %q", name)
-	}
-	return json.Marshal(map[string]any{"session": e.session, "private": e.private, "arguments": arguments})
-}
-
-func (e echo) Memory(_ context.Context, input json.RawMessage) (string, bool, error) {
-	return fmt.Sprintf("%s %v %s", e.session, e.private, input), len(input) > 100, nil
 }
 
 // TestEndedSessionIsLetGo: nothing of it is held, and it can be taken up again.

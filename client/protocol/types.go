@@ -35,7 +35,6 @@ type Capabilities struct {
 	Forms    []string `json:"forms"`
 	// private means that a call may say that its session is private.
 	Private      bool  `json:"private"`
-	Tools        bool  `json:"tools"`
 	MaxLineBytes int64 `json:"max_line_bytes"`
 	MaxInFlight  int64 `json:"max_in_flight"`
 	MaxBatch     int64 `json:"max_batch"`

@@ -167,7 +167,6 @@ function compaction(made, entries, event) {
 }
 
 async function registerTools(pi, client, ctx, options) {
-  if (!client.server.capabilities.tools) return [];
   const bound = { session_key: keyOf(ctx), private: true };
   const listed = await client.toolsList({ ...bound, format: "mcp" }, options);
   const tools = listed.tools.filter((t) => t.name !== "memory_get");

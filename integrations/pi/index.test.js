@@ -266,7 +266,7 @@ test("memory's tools are the model's, where the daemon has them", { skip: proces
   const schema = { type: "object", properties: { id: { type: "string" } }, required: ["id"] };
   const calls = [];
   const answers = {
-    initialize: () => ({ protocol: 1, capabilities: { tools: true } }),
+    initialize: () => ({ protocol: 1, capabilities: {} }),
     "tools.list": () => ({ tools: [{ name: "memory_search", description: "searches, and restores a page", inputSchema: schema }, { name: "memory_get", description: "restores a page", inputSchema: schema }] }),
     "tools.call": (p) => ({ name: p.name, content: { text: `page ${p.arguments.id}`, reason: "OK" } }),
     plan: (p) => ({ plan_id: "p", items: [{ host: [0, p.conversation.messages.length] }], conversation: { base: "", count: 0 } }),

@@ -34,7 +34,6 @@ export interface Capabilities {
   forms: string[];
   /** `private` means that a call may say that its session is private. */
   private: boolean;
-  tools: boolean;
   max_line_bytes: number;
   max_in_flight: number;
   max_batch: number;

@@ -17,7 +17,6 @@ import (
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/serve"
 	"github.com/memkernel/memkernel/serve/telemetry"
-	"github.com/memkernel/memkernel/serve/tools"
 )
 
 // ServeFlags are the flags of serve.
@@ -195,7 +194,6 @@ func openServed(ctx context.Context, a *cli.App, m *metricsFlags) (*kernel.Kerne
 	}
 	t.Follow(k.IndexStatus)
 	return k, &serve.Options{Workspace: workspace, StateDir: state, Private: a.Private(), Prices: book, Version: cli.Build().Version, Location: a.Config.Workspace.Timezone.Location(),
-		Tools: ToolsOf(k), ToolWrites: tools.Writes,
 		Retain: a.Retention(), Watch: t.Serve()}, t, nil
 }
 

@@ -18,20 +18,9 @@ import (
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/serve"
-	"github.com/memkernel/memkernel/serve/tools"
 	"github.com/memkernel/memkernel/service/postgres"
 	"github.com/memkernel/memkernel/service/token"
 )
-
-// boundTools are memory's tools as the program binds them.
-type boundTools struct{ *tools.Set }
-
-func (b boundTools) Definitions(format string, all bool) (json.RawMessage, error) {
-	if format == "" {
-		format = string(tools.MCP)
-	}
-	return b.Set.Tools(tools.Format(format), all)
-}
 
 // house is a server of tenants, and what is logged.
 type house struct {
@@ -79,7 +68,7 @@ func serveHouse(t *testing.T, h *house, change ...func(*Options, *serve.Options)
 	// Bodies get an hour: a test that stops in the middle of one must not fail on a busy machine.
 	// Calls that a test holds back must not keep the tenant's others from work.
 	o := Options{Tenants: true, Running: 64, bodyWait: time.Hour, turnWait: time.Hour, refusalWait: time.Nanosecond, Tokens: h.tokens, Logger: slog.New(slog.NewJSONHandler(h, nil)), Ready: func(context.Context) error { return nil }, PastSessions: true}
-	so := serve.Options{Private: true, ToolWrites: tools.Writes}
+	so := serve.Options{Private: true}
 	for _, c := range change {
 		c(&o, &so)
 	}
@@ -98,10 +87,6 @@ func serveHouse(t *testing.T, h *house, change ...func(*Options, *serve.Options)
 			return nil, nil, err
 		}
 		own := so
-		own.Tools = func(key string, private bool) (serve.Toolset, error) {
-			s, err := tools.New(k, tools.Options{SessionKey: key, Private: private})
-			return boundTools{s}, err
-		}
 		return serve.New(k, &own), func() error { return errors.Join(k.Close(), shut()) }, nil
 	}}
 	o.Server = h.tenants.Server

@@ -27,7 +27,6 @@ class Capabilities(TypedDict):
     dialects: List[str]
     forms: List[str]
     private: bool
-    tools: bool
     max_line_bytes: int
     max_in_flight: int
     max_batch: int

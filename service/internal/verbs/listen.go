@@ -24,7 +24,6 @@ import (
 	"github.com/memkernel/memkernel/serve"
 	"github.com/memkernel/memkernel/serve/proxy"
 	"github.com/memkernel/memkernel/serve/telemetry"
-	"github.com/memkernel/memkernel/serve/tools"
 	"github.com/memkernel/memkernel/service/internal/databases"
 	export "github.com/memkernel/memkernel/service/telemetry"
 	"github.com/memkernel/memkernel/service/web"
@@ -266,7 +265,7 @@ func openTenant(a *cli.App, book *cachelayout.Book, t *telemetry.Telemetry) func
 		}
 		// A tenant must not learn anything about the server's folders.
 		o := &serve.Options{Private: a.Private(), Prices: book, Version: cli.Build().Version, Location: own.Config.Workspace.Timezone.Location(),
-			Tools: verbs.ToolsOf(k), ToolWrites: tools.Writes, Retain: own.Retention(), Watch: t.Serve()}
+			Retain: own.Retention(), Watch: t.Serve()}
 		return serve.New(k, o), func() error { return errors.Join(k.Close(), own.Close()) }, nil
 	}
 }
