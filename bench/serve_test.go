@@ -99,7 +99,6 @@ type remote struct {
 	*caller
 	key, base string
 	tokens    int // of the newest plan
-	plan      string
 }
 
 // step plans a call and commits its turn.
@@ -111,10 +110,10 @@ func (r *remote) step(question, answer []json.RawMessage) (outcome string, err e
 		}
 		Conversation struct{ Base string }
 	}
-	if err := r.call("plan", members{"session_key": r.key, "private": true, "model": longturns.Model, "known_plan": r.plan, "conversation": r.conversation(question)}, &plan); err != nil {
+	if err := r.call("plan", members{"session_key": r.key, "private": true, "model": longturns.Model, "conversation": r.conversation(question)}, &plan); err != nil {
 		return "", err
 	}
-	r.base, r.tokens, r.plan = plan.Conversation.Base, plan.Budgets.Tokens, plan.PlanID
+	r.base, r.tokens = plan.Conversation.Base, plan.Budgets.Tokens
 	var seen struct {
 		Outcome      string
 		Conversation struct{ Base string }

@@ -184,23 +184,6 @@ func TestLostConversation(t *testing.T) {
 	}
 }
 
-// TestKnownItems: a block of the kernel's travels once.
-func TestKnownItems(t *testing.T) {
-	c, _ := connected(t, Options{})
-	s := c.Session("s", SessionOptions{Model: model})
-	first, err := s.Plan(t.Context(), nil, &protocol.PlanParams{Prompt: "hello"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	second, err := s.Plan(t.Context(), nil, &protocol.PlanParams{Prompt: "hello"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(second.Messages) != 1 || string(second.Messages[0]) != string(first.Messages[0]) || second.Items[0].Known == nil {
-		t.Errorf("%s, then %s", first.Messages, second.Messages)
-	}
-}
-
 func TestErrors(t *testing.T) {
 	c, ws := connected(t, Options{})
 	for name, tt := range map[string]struct {

@@ -34,8 +34,6 @@ type Session struct {
 	// conversation.
 	base string
 	sent []json.RawMessage
-	// known is the last plan.
-	known *Plan
 }
 
 // Session returns the conversation of a session.
@@ -62,10 +60,6 @@ func (s *Session) Plan(ctx context.Context, messages []json.RawMessage, p *proto
 		call = *p
 	}
 	s.common(&call.SessionKey, &call.Model, &call.Private)
-	known := s.known
-	if known != nil && call.KnownPlan == "" {
-		call.KnownPlan = known.PlanID
-	}
 	got := &Plan{}
 	err := s.hand(ctx, messages, func(ctx context.Context, conv *protocol.Conversation) (*protocol.Mark, error) {
 		call.Conversation = conv
@@ -79,27 +73,17 @@ func (s *Session) Plan(ctx context.Context, messages []json.RawMessage, p *proto
 	if err != nil {
 		return nil, err
 	}
-	if got.Messages, err = got.expand(known, messages); err != nil {
+	if got.Messages, err = got.expand(messages); err != nil {
 		return nil, err
-	}
-	s.known = nil
-	if got.PlanID != "" {
-		s.known = got
 	}
 	return got, nil
 }
 
-// expand returns the messages of all items, and fills in items of the known plan.
-func (p *Plan) expand(known *Plan, messages []json.RawMessage) ([]json.RawMessage, error) {
+// expand returns the messages of all items.
+func (p *Plan) expand(messages []json.RawMessage) ([]json.RawMessage, error) {
 	var out []json.RawMessage
 	for i := range p.Items {
 		it := &p.Items[i]
-		if it.Known != nil {
-			if known == nil || *it.Known < 0 || *it.Known >= int64(len(known.Items)) {
-				return nil, fmt.Errorf("memkernel: plan: item %d stands for one of a plan that the client has not", i)
-			}
-			it.Message = known.Items[*it.Known].Message
-		}
 		if it.Host == nil {
 			out = append(out, it.Message)
 			continue

@@ -67,32 +67,6 @@ type held struct {
 	base   string
 	bytes  int64
 	intake *transcript.Intake
-	// plan is the last plan that was sent to the host, and items are its items. Blocks that are
-	// also in the next plan need not travel again.
-	plan  string
-	items []transcript.Item
-}
-
-// spell keeps the items of a plan.
-func (h *held) spell(plan string, items []transcript.Item) {
-	if h != nil {
-		h.plan, h.items = plan, items
-	}
-}
-
-// spelled returns the places of a plan's items that have a message, by the message's JSON. It
-// returns nil if the plan was not the last.
-func (h *held) spelled(plan string) map[string]int {
-	if h == nil || plan == "" || h.plan != plan {
-		return nil
-	}
-	out := make(map[string]int, len(h.items))
-	for i, it := range h.items {
-		if it.JSON != "" {
-			out[it.JSON] = i
-		}
-	}
-	return out
 }
 
 func newShelf(max int64) *shelf {
@@ -121,9 +95,6 @@ func (s *shelf) put(h *held) *mark {
 	h.bytes = 0
 	for _, v := range h.intake.Values() {
 		h.bytes += int64(len(v))
-	}
-	for _, it := range h.items {
-		h.bytes += int64(len(it.JSON))
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -105,8 +105,6 @@ type planCall struct {
 	Explain bool `json:"explain"`
 	// MaxTokens is the max_tokens of the body, or of the request that the host sends itself.
 	MaxTokens int `json:"max_tokens"`
-	// KnownPlan is a plan whose items the caller still has.
-	KnownPlan string `json:"known_plan"`
 }
 
 // memories are the results of one memory of the host.

@@ -38,9 +38,6 @@ type item struct {
 	// is included, the second is not.
 	Host    *[2]int  `json:"host,omitempty"`
 	Message verbatim `json:"message,omitempty"`
-	// Known is an item of the plan that the caller named in known_plan. It replaces the message
-	// that this item contains.
-	Known *int `json:"known,omitempty"`
 	// Replaces is the range of the host's messages that the message replaces.
 	Replaces *[2]int `json:"replaces,omitempty"`
 }
@@ -76,7 +73,7 @@ func plannedOf(p *api.ContextPlan, explain bool) *planned {
 func spell(o *Options, out *planned, p *planCall, made *api.ContextPlan, h *held) error {
 	switch p.Form {
 	case formItems:
-		return out.spellItems(made, h, p.KnownPlan)
+		return out.spellItems(made, h)
 	case formBody:
 		return spellBody(o, out, p, made, h)
 	}
@@ -85,7 +82,7 @@ func spell(o *Options, out *planned, p *planCall, made *api.ContextPlan, h *held
 
 // spellItems writes the messages in the host's dialect. If the host handed in no conversation, it
 // writes them in the dialect of the format.
-func (out *planned) spellItems(made *api.ContextPlan, h *held, known string) error {
+func (out *planned) spellItems(made *api.ContextPlan, h *held) error {
 	var in *transcript.Intake
 	if h != nil {
 		in = h.intake
@@ -97,31 +94,23 @@ func (out *planned) spellItems(made *api.ContextPlan, h *held, known string) err
 	}
 	items, at := in.Items(made.Messages)
 	out.Items = make([]item, 0, len(items))
-	has := h.spelled(known)
 	for _, it := range items {
 		out.Count += it.Len()
-		out.Items = append(out.Items, rowOf(it, has))
+		out.Items = append(out.Items, rowOf(it))
 	}
 	out.markers(made, at)
-	h.spell(made.ID, items)
 	return nil
 }
 
-// rowOf returns an item as it is sent. The map has contains the items that the caller has, by
-// their JSON.
-func rowOf(it transcript.Item, has map[string]int) item {
+// rowOf returns an item as it is sent.
+func rowOf(it transcript.Item) item {
 	span := [2]int{it.From, it.To}
 	if it.JSON == "" {
 		return item{Host: &span}
 	}
-	row := item{}
+	row := item{Message: verbatim(it.JSON)}
 	if it.To > it.From {
 		row.Replaces = &span
-	}
-	if i, ok := has[it.JSON]; ok {
-		row.Known = &i
-	} else {
-		row.Message = verbatim(it.JSON)
 	}
 	return row
 }

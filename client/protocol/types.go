@@ -103,8 +103,6 @@ type PlanParams struct {
 	Explain bool `json:"explain,omitempty"`
 	// max_tokens is the max_tokens of the body, or of the request that the host sends itself.
 	MaxTokens int64 `json:"max_tokens,omitempty"`
-	// known_plan is a plan whose items the caller still has.
-	KnownPlan string `json:"known_plan,omitempty"`
 }
 
 // Overflow is a provider's refusal of the last call, because the prompt was too long or
@@ -333,8 +331,6 @@ type Item struct {
 	Host *[2]int64 `json:"host,omitempty"`
 	// message is JSON.
 	Message json.RawMessage `json:"message,omitempty"`
-	// known is an item of the plan that the caller named in known_plan.
-	Known *int64 `json:"known,omitempty"`
 	// replaces is the range of the host's messages that the message replaces.
 	Replaces *[2]int64 `json:"replaces,omitempty"`
 }

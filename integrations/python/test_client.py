@@ -227,15 +227,6 @@ class ClientTest(unittest.TestCase):
         self.assertEqual(ran.returncode, 0, ran.stderr)
         self.assertIn("Thursdays", ran.stdout)
 
-    def test_a_block_of_the_kernel_travels_once(self):
-        session = self.client.session("s", model=MODEL)
-        first = session.plan([], prompt="hello")
-        call, answers = self.client.call, []
-        self.client.call = lambda *a, **k: answers.append(call(*a, **k)) or answers[-1]
-        second = session.plan([], prompt="hello")
-        self.assertEqual(answers[0]["items"], [{"known": 0}])
-        self.assertEqual(second["messages"], first["messages"])
-
     def test_errors_and_cancellation(self):
         with self.assertRaises(memkernel.MemkernelError) as caught:
             self.client.call("search", {"quary": "x"})

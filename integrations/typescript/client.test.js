@@ -144,19 +144,6 @@ test("a cancelled call is not delivered again", { skip }, async (t) => {
   assert.equal((await client.status()).sessions.length, 0);
 });
 
-test("a block of the kernel's travels once", { skip }, async (t) => {
-  const { client } = await withClient(t);
-  const answers = [];
-  const call = client.call.bind(client);
-  client.call = async (...args) => (answers.push(await call(...args)), answers.at(-1));
-  const s = client.session("s", { model });
-  const first = await s.plan([], { prompt: "hello" });
-  const second = await s.plan([], { prompt: "hello" });
-  assert.deepEqual(second.messages, first.messages);
-  assert.equal(second.messages[0].content[0].text, "hello");
-  assert.deepEqual(answers[1].items, [{ known: 0 }]);
-});
-
 test("a model writes down what should outlive a cut", { skip }, async (t) => {
   const { client } = await withClient(t);
   const session = client.session("w", { private: true, model });

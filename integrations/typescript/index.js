@@ -330,7 +330,6 @@ export class Session {
   #dialect;
   #base = "";
   #sent = [];
-  #known = null;
   #line = Promise.resolve();
 
   constructor(client, sessionKey, { dialect = "anthropic", ...common } = {}) {
@@ -341,11 +340,8 @@ export class Session {
 
   /** Plans a call, and gives the messages to send beside the plan's own members. */
   async plan(messages, params = {}, options) {
-    const known = this.#known;
-    const plan = await this.call("plan", messages, { ...params, ...(known ? { known_plan: known.plan_id } : {}) }, options);
-    const items = (plan.items ?? []).map((it) => (it.known === undefined ? it : { message: known.items[it.known].message, ...(it.replaces && { replaces: it.replaces }) }));
-    this.#known = plan.plan_id ? { plan_id: plan.plan_id, items } : null;
-    return { ...plan, items, messages: expand(items, messages) };
+    const plan = await this.call("plan", messages, params, options);
+    return { ...plan, messages: expand(plan.items ?? [], messages) };
   }
 
   observeTurn(messages, params = {}, options) {

@@ -103,8 +103,6 @@ export interface PlanParams {
   explain?: boolean;
   /** `max_tokens` is the max_tokens of the body, or of the request that the host sends itself. */
   max_tokens?: number;
-  /** `known_plan` is a plan whose items the caller still has. */
-  known_plan?: string;
 }
 
 /** Overflow is a provider's refusal of the last call, because the prompt was too long or contained thinking of another conversation. */
@@ -324,8 +322,6 @@ export interface Item {
   host?: [number, number];
   /** `message` is JSON. */
   message?: any;
-  /** `known` is an item of the plan that the caller named in known_plan. */
-  known?: number;
   /** `replaces` is the range of the host's messages that the message replaces. */
   replaces?: [number, number];
 }

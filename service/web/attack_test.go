@@ -198,7 +198,6 @@ func attacks(t *testing.T, h *house) {
 	try("search by tool", full, rpc("tools.call", `{"private":true,"name":"memory_search","arguments":{"query":"heron crimson"}}`))
 	try("base of B", full, rpc("peek", `{"session_key":"a/one","private":true,"model":"claude-sonnet-4-6","form":"body","conversation":{"base":"`+baseB+`"}}`))
 	try("plan of B", full, rpc("observe_turn", `{"session_key":"a/two","plan_id":"`+planB+`","conversation":{"base":"`+baseB+`","messages":[]}}`))
-	try("known plan of B", full, rpc("plan", `{"session_key":"a/two","model":"claude-sonnet-4-6","known_plan":"`+planB+`","prompt":"hello"}`))
 	try("status", full, rpc("status", `{}`))
 	try("check", full, rpc("check", `{}`))
 	try("usage", full, rpc("usage", `{}`))

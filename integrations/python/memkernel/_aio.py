@@ -8,7 +8,7 @@ import os
 import ssl
 from typing import Any, Awaitable, Callable, Dict, List, Optional, Sequence, Union
 
-from ._client import AGAIN, Held, Json, MemkernelError, _plain, _Way, greeting, pause_after
+from ._client import AGAIN, Held, Json, MemkernelError, _plain, _Way, expand, greeting, pause_after
 from ._http import HttpConnection
 from ._methods import AsyncMethods
 
@@ -257,8 +257,8 @@ class AsyncSession:
         self._lock = asyncio.Lock()
 
     async def plan(self, messages: List[Json], **params: Any) -> Json:
-        known = self._held.asked(params)
-        return self._held.planned(await self.call("plan", messages, **params), known, messages)
+        plan = await self.call("plan", messages, **params)
+        return {**plan, "messages": expand(plan.get("items", []), messages)}
 
     async def observe_turn(self, messages: List[Json], **params: Any) -> Json:
         return await self.call("observe_turn", messages, **params)

@@ -391,13 +391,12 @@ class Client(Methods):
 
 
 class Held:
-    """What the daemon holds of a session's conversation, and what of its plans is known."""
+    """What the daemon holds of a session's conversation."""
 
     def __init__(self, session_key: str, dialect: str, common: Json) -> None:
         self.dialect, self.common = dialect, {"session_key": session_key, **common}
         self._base = ""
         self._sent: List[str] = []
-        self._known: Json = {}
 
     def whole(self, messages: List[Json]) -> Json:
         return {"dialect": self.dialect, "messages": messages}
@@ -415,18 +414,6 @@ class Held:
         self._base = (result.get("conversation") or {}).get("base", "")
         self._sent = texts
 
-    def asked(self, params: Json) -> Json:
-        """The parameters of a plan, and the last one's items."""
-        if self._known:
-            params.setdefault("known_plan", self._known["plan_id"])
-        return self._known
-
-    def planned(self, plan: Json, known: Json, messages: List[Json]) -> Json:
-        items = [{**it, "message": known["items"][it["known"]]["message"]} if "known" in it else it for it in plan.get("items", [])]
-        plan = {**plan, "items": items, "messages": expand(items, messages)}
-        self._known = plan if plan["plan_id"] else {}
-        return plan
-
     def who(self) -> Json:
         return {k: v for k, v in self.common.items() if k in ("session_key", "private")}
 
@@ -441,8 +428,8 @@ class Session:
 
     def plan(self, messages: List[Json], **params: Any) -> Json:
         """Plans a call, and gives the messages to send as ``messages``."""
-        known = self._held.asked(params)
-        return self._held.planned(self.call("plan", messages, **params), known, messages)
+        plan = self.call("plan", messages, **params)
+        return {**plan, "messages": expand(plan.get("items", []), messages)}
 
     def observe_turn(self, messages: List[Json], **params: Any) -> Json:
         return self.call("observe_turn", messages, **params)

@@ -227,7 +227,6 @@ class Item(TypedDict, total=False):
 
     host: List[int]
     message: Any
-    known: int
     replaces: List[int]
 
 
