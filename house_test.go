@@ -31,7 +31,7 @@ var arrows = map[string][]string{
 	"markdownstore/storetest": {"markdownstore"},
 	"retrieval":               {"budget", "index", "index/analysis", "internal/longwork", "internal/textutil", "ledger", "markdownstore"},
 	"retrieval/foreign":       {".", "internal/textutil"},
-	"sessions":                {".", "internal/store", "internal/textutil", "transcript"},
+	"sessions":                {".", "internal/jsonl", "internal/store", "internal/textutil", "transcript"},
 
 	"bench":       {},
 	"bench/peers": {"bench/relevance", "retrieval"},
@@ -69,7 +69,7 @@ var arrows = map[string][]string{
 	"internal/e2e":             {},
 	"internal/endpoint":        {"internal/textutil"},
 	"internal/fakemodel":       {},
-	"internal/imports":         {".", "index/borrowed", "internal/jsonl", "internal/store", "internal/textutil", "transcript"},
+	"internal/imports":         {".", "index/borrowed", "internal/jsonl", "internal/store", "internal/textutil", "sessions", "transcript"},
 	"internal/jsonl":           {},
 	"internal/textutil":        {},
 	"internal/longwork":        {},

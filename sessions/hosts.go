@@ -10,6 +10,9 @@ import (
 	"strings"
 	"time"
 	"unicode/utf16"
+
+	"github.com/memkernel/memkernel/internal/jsonl"
+	"github.com/memkernel/memkernel/internal/textutil"
 )
 
 // HostMemory is a folder in which a host keeps memories that it writes by itself.
@@ -96,16 +99,29 @@ func workingDir(path string) string {
 		return ""
 	}
 	defer f.Close()
-	head, _ := io.ReadAll(io.LimitReader(f, detectBytes))
-	for line := range strings.Lines(string(head)) {
-		var rec struct {
-			CWD string `json:"cwd"`
-		}
-		if json.Unmarshal([]byte(line), &rec) == nil && rec.CWD != "" {
-			return rec.CWD
-		}
+	return WorkingDir(io.LimitReader(f, detectBytes), detectBytes, detectBytes)
+}
+
+// WorkingDir returns the first folder that one of the first records of a transcript names, as
+// Claude Code, Codex, Pi and Copilot CLI do, or "". It reads no record of more than longest bytes.
+func WorkingDir(r io.Reader, longest, records int) (dir string) {
+	type named struct {
+		CWD string `json:"cwd"`
 	}
-	return ""
+	jsonl.Find(textutil.UTF8Reader(r), longest, records, func(raw string) bool {
+		var rec struct {
+			named
+			Payload named `json:"payload"`
+			Data    struct {
+				Context named `json:"context"`
+			} `json:"data"`
+		}
+		if json.Unmarshal([]byte(raw), &rec) == nil {
+			dir = cmp.Or(rec.CWD, rec.Payload.CWD, rec.Data.Context.CWD)
+		}
+		return dir != ""
+	})
+	return dir
 }
 
 // is reports whether a folder is the workspace.

@@ -2,7 +2,6 @@ package imports
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,6 +13,7 @@ import (
 	"github.com/memkernel/memkernel/index/borrowed"
 	"github.com/memkernel/memkernel/internal/jsonl"
 	"github.com/memkernel/memkernel/internal/textutil"
+	"github.com/memkernel/memkernel/sessions"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -146,29 +146,6 @@ func hasMembers(head []byte, names ...string) bool {
 	return true
 }
 
-// firstFolder returns the folder that the first records of a transcript name.
-func firstFolder(more io.Reader) string {
-	folder := ""
-	jsonl.Find(io.LimitReader(more, 8<<20), maxValue, 400, func(raw string) bool {
-		var rec struct {
-			CWD     string `json:"cwd"`
-			Payload struct {
-				CWD string `json:"cwd"`
-			} `json:"payload"`
-			Data struct {
-				Context struct {
-					CWD string `json:"cwd"`
-				} `json:"context"`
-			} `json:"data"`
-		}
-		if strings.Contains(raw, `"cwd"`) && json.Unmarshal([]byte(raw), &rec) == nil {
-			folder = cmp.Or(rec.CWD, rec.Payload.CWD, rec.Data.Context.CWD)
-		}
-		return folder != ""
-	})
-	return folder
-}
-
 // transcript hands out the session in a coding agent's transcript.
 func (r *reader) transcript(c *candidate) error {
 	d, err := transcript.Detect(c.head)
@@ -186,7 +163,7 @@ func (r *reader) transcript(c *candidate) error {
 		return errors.New("sessions of coding agents are not read in archives: unpack it")
 	}
 	s, most := &Session{Place: c.place, File: c.path, Size: c.size}, int64(maxSession)
-	folder := func() (string, error) { return firstFolder(c), nil }
+	folder := func() (string, error) { return sessions.WorkingDir(io.LimitReader(c, 8<<20), maxValue, 400), nil }
 	switch d {
 	case transcript.ClaudeCode:
 		s.Format, s.Host = ClaudeCode, "claude"

@@ -1,17 +1,13 @@
 package install
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/memkernel/memkernel/internal/jsonl"
-	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/sessions"
 )
 
@@ -62,19 +58,7 @@ func folderOf(path string) string {
 		return ""
 	}
 	defer f.Close()
-	var meta struct {
-		Payload struct {
-			CWD string `json:"cwd"`
-		} `json:"payload"`
-		Data struct {
-			Context struct {
-				CWD string `json:"cwd"`
-			} `json:"context"`
-		} `json:"data"`
-		CWD string `json:"cwd"`
-	}
-	jsonl.Find(textutil.UTF8Reader(f), maxFirstLine, 1, func(raw string) bool { return json.Unmarshal([]byte(raw), &meta) == nil })
-	return cmp.Or(meta.Payload.CWD, meta.Data.Context.CWD, meta.CWD)
+	return sessions.WorkingDir(f, maxFirstLine, 1)
 }
 
 // copilotSessions are the logs, each in a folder of its own, whose first line names the workspace.
