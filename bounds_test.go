@@ -21,15 +21,15 @@ import (
 // a hundredth above its count.
 var bounds = map[string]int{
 	"bytes of TypeScript, JavaScript and Python": 612500,
-	"exported names": 3135,
+	"exported names": 3125,
 	"functions of a plan that write into what they were given": 0,
-	"packages":                           142,
+	"packages":                           141,
 	"structs that embed deeper than two": 7,
-	"tokens of generated Go":             6280,
-	"tokens of module .":                 1100500,
+	"tokens of generated Go":             6255,
+	"tokens of module .":                 1091500,
 	"tokens of module bench":             107100,
-	"tokens of module service":           61150,
-	"words of doc":                       22850,
+	"tokens of module service":           61000,
+	"words of doc":                       22810,
 }
 
 // TestBounds counts the house. Tokens are those of Go without comments, tests and generated
