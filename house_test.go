@@ -26,7 +26,7 @@ var arrows = map[string][]string{
 	"client":                  {"client/protocol", "internal/rendezvous"},
 	"client/protocol":         {},
 	"consolidation":           {"internal/choice", "internal/longwork", "internal/textutil", "kernel/health", "ledger", "markdownstore", "pagevm/mask", "transcript"},
-	"ledger":                  {"internal/textutil", "transcript"},
+	"ledger":                  {"internal/choice", "internal/textutil", "transcript"},
 	"markdownstore":           {".", "internal/atomicfile", "internal/textutil"},
 	"markdownstore/storetest": {"markdownstore"},
 	"retrieval":               {"budget", "index", "index/analysis", "internal/longwork", "internal/textutil", "ledger", "markdownstore"},

@@ -139,6 +139,7 @@ func (s *Snapshot) Curate(o CurateOptions) *Curation {
 	}
 	c := &curator{snap: s, CurateOptions: o, known: s.knownOf(), days: s.DaysOf(), people: s.personsIn(o.Day), failures: s.failures(), names: s.needed(), forms: s.formsOf(o.Day)}
 	c.gather()
+	c.pair()
 	slices.SortStableFunc(c.found, func(a, b Promoted) int { return cmp.Compare(b.Score, a.Score) })
 	room := max(MostPromoted-o.Taken, 0)
 	for i := range c.found {
@@ -216,6 +217,24 @@ func (c *curator) gather() {
 	for _, x := range c.Extra {
 		c.capture(&Entry{Plain: oneLine(x.Text), Tags: x.Tags}, x.Ref, true)
 	}
+}
+
+// pair joins a person's sentences with the decisions whose answers hold them.
+func (c *curator) pair() {
+	for i := range c.found {
+		p := &c.found[i]
+		_, answer, ok := choice.Parts(p.Text)
+		if !ok {
+			continue
+		}
+		said := " " + Key(answer) + " "
+		for j := range c.found {
+			if q := &c.found[j]; j != i && q.Tags.has(Human) && q.Text != "" && strings.Contains(said, " "+Key(q.Text)+" ") {
+				p.Tags, p.Score, q.Text = p.Tags.with(Human), max(p.Score, q.Score), ""
+			}
+		}
+	}
+	c.found = slices.DeleteFunc(c.found, func(p Promoted) bool { return p.Text == "" })
 }
 
 // worthy returns the remarks of a log that are worth a place. Short neighbours of one sense below

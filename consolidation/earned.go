@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel/internal/textutil"
+	"github.com/memkernel/memkernel/ledger"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -67,7 +68,7 @@ func earned(plain string, tags Tags, again func(sign string) bool) earning {
 	if strings.HasPrefix(plain, "[open] ") || !tags.has(Decision) && strings.HasPrefix(plain, "changed ") {
 		return earning{Tags: tags.only(Identity), Text: plain}
 	}
-	text, ok := readable(plain)
+	text, ok := ledger.Settled(plain)
 	if !ok || !tags.has(Decision) {
 		return earning{}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/rivo/uniseg"
 
 	"github.com/memkernel/memkernel/internal/textutil"
+	"github.com/memkernel/memkernel/ledger"
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
@@ -113,7 +114,7 @@ func (r *pruner) about(e *Entry) string {
 			continue
 		}
 		name := words(strings.TrimSuffix(path.Base(f.Path), ".md"))
-		if len(contents(strings.Join(name, " "))) > 0 && shareOf(name, said) == 1 && len(name) > longest && !r.endsOpen(f.Path) {
+		if ledger.Gist(strings.Join(name, " ")) != "" && shareOf(name, said) == 1 && len(name) > longest && !r.endsOpen(f.Path) {
 			best, longest = f.Path, len(name)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/memkernel/memkernel/internal/choice"
 	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/ledger"
 )
@@ -62,6 +63,13 @@ func Present(plain string) string {
 	s = strings.TrimSpace(detail.ReplaceAllString(s, ""))
 	if s == "" {
 		return strings.TrimSpace(plain)
+	}
+	if asked, answer, ok := choice.Parts(s); ok && utf8.RuneCountInString(answer) < mostFact/2 {
+		question, option, _ := choice.Picked(asked, answer)
+		if option != "" && utf8.RuneCountInString(s) > mostFact {
+			asked = bounded(question, mostFact/2-utf8.RuneCountInString(option)) + " " + option
+		}
+		return capital(bounded(asked, mostFact-utf8.RuneCountInString(answer)) + " → " + answer)
 	}
 	return capital(bounded(s, mostFact))
 }

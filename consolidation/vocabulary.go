@@ -42,10 +42,6 @@ const (
 	cueOpening                   // a restriction, at the beginning of a sentence
 	cueOnly                      // a heading restricts the text below it
 	cueNot                       // a sentence says the opposite
-	cuePointing                  // the text does not name the thing
-	cueBegins                    // no statement begins so
-	cueIdle                      // a word of an answer that names nothing
-	cueOrders                    // an order
 	cueImportant                 // something matters to the speaker
 	cueToday
 	cueYesterday
@@ -66,7 +62,7 @@ const (
 
 // cueNames are the names of the cues in the vocabulary, in order.
 const cueNames = `person prefer want ask state rule lasting decide change reason learned broken need fixed key holds role work plan moment routine leaning guess abroad host
-	except opening only not pointing begins idle order important today yesterday tomorrow someday
+	except opening only not important today yesterday tomorrow someday
 	heads-passing heads-wish heads-decision heads-lesson heads-people heads-fact heads-cause heads-remedy heads-work heads-dump heads-any`
 
 // phrase is a phrase of the vocabulary without its first word.

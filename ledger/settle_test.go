@@ -1,9 +1,9 @@
-package consolidation
+package ledger
 
 import "testing"
 
 // A decision is worth keeping if its question and its answer can be read by themselves.
-func TestReadable(t *testing.T) {
+func TestSettled(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		// Question and answer stay as they are.
 		{"Which retry policy do you want? A. Fixed pause; B. Backoff with jitter (Recommended) → B", "="},
@@ -44,9 +44,9 @@ func TestReadable(t *testing.T) {
 		if c.want == "=" {
 			c.want = c.text
 		}
-		got, ok := readable(c.text)
+		got, ok := Settled(c.text)
 		if ok != (c.want != "") || ok && got != c.want {
-			t.Errorf("readable(%q)\n got %q, %v\nwant %q", c.text, got, ok, c.want)
+			t.Errorf("Settled(%q)\n got %q, %v\nwant %q", c.text, got, ok, c.want)
 		}
 	}
 }
