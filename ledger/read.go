@@ -166,6 +166,11 @@ func read(s sentence, before string) (st Statement, ok bool) {
 	asks := asksIn(s.said)
 	polite := asks && s.has("lasting") && (strings.HasPrefix(s.low, "can you") || strings.HasPrefix(s.low, "could you"))
 	order := s.begins("orders")
+	if core := s.core(); !s.wide && len(core) > 2 && !order {
+		if at, _ := meanings()["clauses"].find(core[1:2]); at == 0 && !s.begins("oneself") && !s.begins("possessives") && !s.begins("lasting") {
+			return Statement{}, false // an order to look at something
+		}
+	}
 	if length < 2 || length == 2 && !order && !s.begins("lasting") || len(s.said) > mostSentence || asks && !polite || s.begins("questions") || s.has("examples", "reported") {
 		return Statement{}, false
 	}
@@ -213,19 +218,40 @@ const leastNorm = 8
 
 // names reports whether a choice names what was chosen by more than a label, such as "option 2".
 func (s *sentence) names() bool {
-	return s.wide || slices.ContainsFunc(strings.Fields(Gist(s.means)), func(w string) bool {
-		at, _ := meanings()["decides"].find([]string{w})
-		return at < 0 && utf8.RuneCountInString(w) > 2
-	})
+	core := s.core()
+	if at, n := meanings()["decides"].find(core); at >= 0 {
+		core = slices.Concat(core[:at], core[at+n:])
+	}
+	return s.wide || slices.ContainsFunc(strings.Fields(Gist(strings.Join(core, " "))), func(w string) bool { return utf8.RuneCountInString(w) > 2 })
 }
 
 // firm reports whether a wish binds beyond the next step: it has a value or an order, or says how
 // some thing must be.
 func (s *sentence) firm(valued bool) bool {
-	if !s.wide && !valued && strings.Count(Gist(s.means), " ") < 2 {
+	core := s.core()
+	m := meanings()
+	if at, _ := m["wants"].find(core); !s.wide && !valued && (at == 0 || strings.Count(Gist(strings.Join(core, " ")), " ") < 2) {
 		return false // it says of nothing what it must be
 	}
-	return s.has("firm") && !s.has("hasty") && (valued || s.has("orders") || len(s.words) >= leastNorm && s.plain() && !s.has("unsure"))
+	if s.has("limits") && (s.begins("orders") || s.begins("wishes")) {
+		return true
+	}
+	return s.has("firm") && !s.tells() && !s.has("hasty") && (valued || s.has("orders") || len(s.words) >= leastNorm && s.plain() && !s.has("unsure"))
+}
+
+// tells reports whether the only firm word of a sentence is the negation of a report ("is not").
+func (s *sentence) tells() bool {
+	m := meanings()
+	at, n := m["firm"].find(s.words)
+	if s.begins("unsure") {
+		return true
+	}
+	if at < 1 || s.words[at] != "not" && s.words[at] != "no" {
+		return false
+	}
+	aux, _ := m["reports"].find(s.words[at-1 : at])
+	later, _ := m["firm"].find(s.words[at+n:])
+	return aux == 0 && later < 0
 }
 
 // binding describes the subject and the value of a sentence.
@@ -512,14 +538,24 @@ func firstRune(s string) rune {
 	return r
 }
 
-// sentences cuts a paragraph at the ends of sentences.
+// sentences cuts a paragraph at the ends of sentences, and after three points between two words.
 func sentences(para string) (out []sentence) {
 	means := transcript.Unquoted(para)
 	at := 0
 	for m := range textutil.Sentences(means) {
 		at += strings.Index(means[at:], m)
-		out = append(out, newSentence(para[at:at+len(m)], m))
-		at += len(m)
+		for m != "" {
+			n := len(m)
+			if i := unspaced.FindStringIndex(m); i != nil {
+				_, size := utf8.DecodeLastRuneInString(m[:i[1]])
+				n = i[1] - size
+			}
+			out = append(out, newSentence(para[at:at+n], m[:n]))
+			m, at = m[n:], at+n
+		}
 	}
 	return out
 }
+
+// unspaced matches three points between two words.
+var unspaced = textutil.LazyRegexp(`\pL\.{3}\pL`)
