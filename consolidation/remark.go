@@ -25,6 +25,8 @@ type remark struct {
 	// whether the text is a person's words.
 	label, text string
 	spoken      bool
+	// field reports whether the label is a field of a form: several sections of the log have it.
+	field bool
 
 	words []string
 	cues  cue
@@ -78,6 +80,18 @@ func (c *curator) remarks(f *File, choose func(i int) bool) []remark {
 		for _, p := range pieced(e) {
 			out = append(out, c.said(p, leads[i])...)
 		}
+	}
+	fields := map[string]map[string]bool{}
+	for i := range out {
+		if r := &out[i]; r.label != "" && len(r.above) > 0 {
+			if fields[r.label] == nil {
+				fields[r.label] = map[string]bool{}
+			}
+			fields[r.label][r.above[0]] = true
+		}
+	}
+	for i := range out {
+		out[i].field = len(fields[out[i].label]) >= formFiles && out[i].under&^headPassing == 0
 	}
 	return joined(out)
 }
@@ -299,7 +313,7 @@ func pieced(e *Entry) []Entry {
 	return out
 }
 
-// formFiles is how many days must have a line for the line to belong to a form.
+// formFiles is how many days must have a line, or sections of a log a label, to belong to a form.
 const formFiles = 3
 
 // formKey names a line without its numbers, which a form does not have.

@@ -29,6 +29,7 @@ const (
 	scoreAgreed = 2.5 // less for a question with a bare yes, which is mostly leave to go on
 	scoreNeeded = .75 // for each later day on which a name that it introduced was needed
 	scoreOwn    = .5  // a name that the workspace knows
+	scoreEvent  = .75 // less for a part of a report of an hour, or a field of a form within a log
 )
 
 // weigh returns the tags of a remark, its score, and the reason for the score. The score is 0 for
@@ -51,7 +52,7 @@ func (c *curator) weigh(r *remark) (Tags, float64, string) {
 		{r.has(cueMoment), 1}, {r.has(cueRoutine), 1}, {(all|r.cues)&cueAbroad != 0 && !wish, 1}, {r.has(cuePlan) && !r.has(cueDecide) && !wish, 1},
 		{utf8.RuneCountInString(r.text) > mostFact, 1}, {strings.HasPrefix(r.text, "\""), 1}, {wordCount(r.text) < leastImplied && r.values == 0 && near&headPeople == 0 && why != "said", 1},
 		{10*len(numbers(r.words)) > 3*len(r.words) && r.values == 0, 1}, {outer && !passing && !wish, .75},
-		{before, -scoreOwn}, {after >= leastNeeded, -float64(min(after, mostRepeat)) * scoreNeeded},
+		{(r.field || r.timed()) && !wish && why != "rule" && why != "choice", scoreEvent}, {before, -scoreOwn}, {after >= leastNeeded, -float64(min(after, mostRepeat)) * scoreNeeded},
 		{r.has(cueGuess), .5}, {r.names == 0, .5}, {leans(r.text), .5}, {work && tags.has(Lesson), .5}, {all&(headWork|cueWork) != 0 && !wish && r.under&(headDecision|headLesson|headCause) == 0, .75},
 	} {
 		if against.holds {
@@ -117,7 +118,7 @@ const mostPlain = 160
 // none. A line with a label, below the heading of a subject, or about what somebody did or asked
 // for is a part of a report.
 func (r *remark) states() ledger.Kind {
-	if r.label != "" || r.subject() != "" || r.entry.State != StateNone || strings.ContainsAny(r.text, "→=") || utf8.RuneCountInString(r.text) > mostPlain ||
+	if r.label != "" || headed(strings.Join(r.above, " "))&(headCause|headWork) != 0 || r.subject() != "" || r.entry.State != StateNone || strings.ContainsAny(r.text, "→=") || utf8.RuneCountInString(r.text) > mostPlain ||
 		r.starts(cueAsk|cueState, 4) && !r.has(cueDecide) || len(r.words) > 0 && (strings.HasSuffix(r.words[0], "ed") || strings.HasSuffix(r.words[0], "ing")) {
 		return ""
 	}
@@ -135,6 +136,14 @@ func (r *remark) worked() bool {
 	ws := words(said)
 	return startOf(rest)&cueWork != 0 || r.starts(cueWork, 1) && wordCount(r.label) < 3 || slices.ContainsFunc(mentions(ws), func(m mention) bool { return m.cue&cueWork != 0 && m.to == len(ws) && hasHan(ws[len(ws)-1]) })
 }
+
+// timed reports whether a heading above a remark has a time of day, as the report of an event has.
+func (r *remark) timed() bool {
+	return slices.ContainsFunc(r.above, func(h string) bool { return clock.MatchString(h) })
+}
+
+// clock matches a time of day.
+var clock = textutil.LazyRegexp(`\b\d{1,2}:\d{2}\b`)
 
 // unfit reports whether a remark is a status, a question, a task, a lead, or a copy, or can't be
 // understood by itself.
