@@ -24,14 +24,6 @@ const (
 	logDays = 14
 )
 
-// Extra is an entry that is in no log and is to be kept, such as a decision of a checkpoint.
-type Extra struct {
-	Text string
-	Tags Tags
-	// Ref is the entry's source.
-	Ref string
-}
-
 // CurateOptions are settings of [Curate].
 type CurateOptions struct {
 	// Day is the day whose log is read together with the log of the day before, YYYY-MM-DD. The
@@ -39,7 +31,6 @@ type CurateOptions struct {
 	Day string
 	// Buffer is the text read from the working buffer. BufferRef is the buffer's name.
 	Buffer, BufferRef string
-	Extra             []Extra
 	// Retired reports whether an entry with this [KeyHash] was taken out of memory. Such an entry
 	// does not come back.
 	Retired func(key string) bool
@@ -120,7 +111,6 @@ func (o *CurateOptions) inputs(s *Snapshot) string {
 			fmt.Fprintf(h, "%q %q\n", f.Path, f.Doc.Raw)
 		}
 	}
-	fmt.Fprintf(h, "%q", o.Extra)
 	return hex.EncodeToString(h.Sum(nil))
 }
 
@@ -134,7 +124,7 @@ func (s *Snapshot) Curate(o CurateOptions) *Curation {
 	if o.Done != nil && o.Done(out.Inputs) {
 		return out
 	}
-	if o.Buffer == "" && len(o.Extra) == 0 && !slices.ContainsFunc(s.Files, func(f File) bool { return o.reads(&f) }) {
+	if o.Buffer == "" && !slices.ContainsFunc(s.Files, func(f File) bool { return o.reads(&f) }) {
 		return out
 	}
 	c := &curator{snap: s, CurateOptions: o, known: s.knownOf(), days: s.DaysOf(), people: s.personsIn(o.Day), failures: s.failures(), names: s.needed(), forms: s.formsOf(o.Day)}
@@ -213,9 +203,6 @@ func (c *curator) gather() {
 				c.capture(e, c.BufferRef, true)
 			}
 		}
-	}
-	for _, x := range c.Extra {
-		c.capture(&Entry{Plain: oneLine(x.Text), Tags: x.Tags}, x.Ref, true)
 	}
 }
 

@@ -77,12 +77,12 @@ func earned(plain string, tags Tags, again func(sign string) bool) earning {
 
 // Capture judges a capture of a session, a decision or a learning, that is about to be written
 // down.
-func Capture(text string, words string, before func(sign string) bool) Tags {
+func Capture(text string, words string) Tags {
 	t := MakeTags(Decision)
 	if Important(words) {
 		t = t.with(Human)
 	}
-	return earned(text, t, before).Tags
+	return earned(text, t, func(string) bool { return false }).Tags
 }
 
 // only returns the tags of t that are also in some.
@@ -180,17 +180,6 @@ func (s *Snapshot) failures() map[string]int {
 	return out
 }
 
-// Failures returns the signs of the failures in entries, for [Capture].
-func Failures(entries []Entry) map[string]bool {
-	out := map[string]bool{}
-	for i := range entries {
-		if f, ok := failureOf(entries[i].Plain); ok {
-			out[f.sign()] = true
-		}
-	}
-	return out
-}
-
 // IsIdentity reports whether a file describes an agent.
 func IsIdentity(file string) bool {
 	name := path.Base(strings.ReplaceAll(file, `\`, "/"))
@@ -204,35 +193,20 @@ func Important(words string) bool { return cuesOf(transcript.Unquoted(words))&cu
 // DaysOf returns for each entry, by its [Key], on how many days the logs of a snapshot hold it.
 // An entry of fewer than three words has nothing that could be used again.
 func (s *Snapshot) DaysOf() map[string]int {
-	days := map[string]map[string]bool{}
+	last, days := map[string]string{}, map[string]int{}
 	for i := range s.Files {
 		f := &s.Files[i]
 		if f.Tier != markdownstore.TierDated || f.archived() {
 			continue
 		}
-		for key := range Sayings(f.Entries) {
-			if days[key] == nil {
-				days[key] = map[string]bool{}
+		for j := range f.Entries {
+			if key := Key(f.Entries[j].Plain); strings.Count(key, " ") >= 2 && last[key] != f.Date {
+				last[key] = f.Date
+				days[key]++
 			}
-			days[key][f.Date] = true
 		}
 	}
-	out := make(map[string]int, len(days))
-	for key, d := range days {
-		out[key] = len(d)
-	}
-	return out
-}
-
-// Sayings returns the keys of entries that have content.
-func Sayings(entries []Entry) map[string]bool {
-	out := map[string]bool{}
-	for i := range entries {
-		if key := Key(entries[i].Plain); strings.Count(key, " ") >= 2 {
-			out[key] = true
-		}
-	}
-	return out
+	return days
 }
 
 // TagEntry writes tags into a text that is about to become an entry. In a list it writes them

@@ -7,14 +7,10 @@ package maintain
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"time"
 
-	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/consolidation"
-	"github.com/memkernel/memkernel/internal/longwork"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/health"
@@ -128,7 +124,7 @@ func (k *Keeper) Audit(ctx context.Context, o api.AuditOptions) (*health.Report,
 
 // Curate is [api.Keeper.Curate].
 func (k *Keeper) Curate(ctx context.Context, req api.CurateRequest) (*api.Curated, error) {
-	o := upkeep.CurateOptions{Day: req.Day, Model: req.Model, Extra: func(day string) ([]consolidation.Extra, error) { return checkpointed(ctx, k, day) }, Apply: req.Apply, Now: nowOr(k, req.Now)}
+	o := upkeep.CurateOptions{Day: req.Day, Model: req.Model, Apply: req.Apply, Now: nowOr(k, req.Now)}
 	c, err := k.Upkeep.Curate(ctx, o)
 	if err != nil {
 		return nil, fmt.Errorf("curate: %w", err)
@@ -147,33 +143,6 @@ func nowOr(k *Keeper, t time.Time) time.Time {
 		return k.Now()
 	}
 	return t
-}
-
-// checkpointed returns the decisions and learnings of the newest checkpoint of each session that
-// was written on a day.
-func checkpointed(ctx context.Context, k *Keeper, day string) ([]consolidation.Extra, error) {
-	folders, err := folder.All(k.State)
-	if err != nil {
-		return nil, err
-	}
-	var out []consolidation.Extra
-	for _, f := range longwork.Over(ctx, "session", folders) {
-		c, _, err := checkpoint.NewStore(folder.In(k.State, f)).Latest()
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("read the checkpoints of session %s: %w", f, err)
-		}
-		if c == nil || k.Memory.Private.Today(c.Meta.CreatedAt.Time) != day {
-			continue
-		}
-		ref := f + "/" + string(c.Meta.CheckpointID)
-		for _, d := range c.Decisions {
-			out = append(out, consolidation.Extra{Text: string(d.What), Tags: workstate.Judge("decision", string(d.What), nil), Ref: ref})
-		}
-		for _, l := range c.Learnings {
-			out = append(out, consolidation.Extra{Text: string(l), Tags: workstate.Judge("lesson", string(l), nil), Ref: ref})
-		}
-	}
-	return out, nil
 }
 
 // filled returns the thresholds as options of package consolidation, with defaults filled in.

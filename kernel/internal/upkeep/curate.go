@@ -23,8 +23,6 @@ type CurateOptions struct {
 	// Model may reword, merge and drop the chosen entries, and say which entries of memory they
 	// replace, within bounds. If Model is nil, no model is asked.
 	Model summary.Model
-	// Extra returns the entries of a day from other sources than the day's log.
-	Extra func(day string) ([]consolidation.Extra, error)
 	// Apply writes the curation. Without Apply nothing is written at all.
 	Apply bool
 	Now   time.Time
@@ -64,9 +62,6 @@ func (r *run) curate(ctx context.Context, opt *CurateOptions) (*api.Curated, err
 	}
 	o := consolidation.CurateOptions{Day: r.promise.Day, Buffer: buffer,
 		BufferRef: r.Buffer.Path() + "@" + store.Sum([]byte(buffer))[:12], Retired: retired, Taken: r.taken()}
-	if o.Extra, err = opt.Extra(r.promise.Day); err != nil {
-		return nil, err
-	}
 	o.Done = func(inputs string) (done bool) {
 		done, err = r.curated(inputs, buffer)
 		return done

@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/memkernel/memkernel/consolidation"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/internal/upkeep"
@@ -85,8 +84,7 @@ func memoryOf(t *testing.T, dir string) string {
 }
 
 func curate(k *upkeep.Keeper) (*api.Curated, error) {
-	return k.Curate(context.Background(), upkeep.CurateOptions{Apply: true, Now: night,
-		Extra: func(string) ([]consolidation.Extra, error) { return nil, nil }})
+	return k.Curate(context.Background(), upkeep.CurateOptions{Apply: true, Now: night})
 }
 
 // TestPromisesAreRedone: a promise that could not be written leaves the file alone; one

@@ -47,7 +47,7 @@ func (k *Keeper) Flush(ctx context.Context, ended bool, now time.Time) ([]fault.
 		return nil, 0
 	}
 	var lines, items []string
-	before := sync.OnceValue(func() *before { return saidBefore(k.Shared, now) })
+	before := sync.OnceValue(func() map[string]bool { return saidBefore(k.Shared, now) })
 	add := func(tag, text string, calls int) {
 		item := ids.Page("fi", tag, text)
 		if text = oneLine(text); text == "" || k.Session.Has(item) || k.Session.Has(wordsItem(text)) || slices.Contains(items, item) {
@@ -56,7 +56,7 @@ func (k *Keeper) Flush(ctx context.Context, ended bool, now time.Time) ([]fault.
 		if calls >= consolidation.CostlyCalls {
 			text += fmt.Sprintf(" (%d calls later)", calls)
 		}
-		mark := Judge(tag, text, before()).String()
+		mark := judged(tag, text, before()).String()
 		if tag == "open" || tag == "identity" {
 			mark = strings.TrimSpace("[" + tag + "] " + mark)
 		}

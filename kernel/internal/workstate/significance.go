@@ -1,7 +1,6 @@
 package workstate
 
 import (
-	"maps"
 	"time"
 
 	"github.com/memkernel/memkernel/checkpoint"
@@ -13,25 +12,36 @@ import (
 // reuseDays is how many past days' logs are searched for repetitions.
 const reuseDays = 7
 
-// before holds the entries of past days' logs.
-type before struct{ said, failed map[string]bool }
-
-// Judge tags a flushed entry by the evidence of its worth: a decision, a learning, or a file that
-// defines the agent's identity. An entry with such evidence that occurred before is tagged as
-// reusable.
-func Judge(tag, text string, b *before) consolidation.Tags {
-	var t consolidation.Tags
+// judged tags a flushed entry by the evidence of its worth: a decision, or a learning. An entry
+// with such evidence that occurred before is tagged as reusable.
+func judged(tag, text string, before map[string]bool) (t consolidation.Tags) {
 	switch tag {
 	case "decision":
 		_, reply, _ := choice.Parts(text)
-		t = consolidation.Capture(text, reply, nil)
+		t = consolidation.Capture(text, reply)
 	case "lesson":
-		t = consolidation.Capture(text, "", func(sign string) bool { return b != nil && b.failed[sign] })
+		t = consolidation.Capture(text, "")
 	}
-	if len(t) > 0 && b != nil && b.said[consolidation.Key(text)] {
+	if len(t) > 0 && before[consolidation.Key(text)] {
 		t = consolidation.MakeTags(append(t, consolidation.Lesson)...)
 	}
 	return t
+}
+
+// saidBefore returns the keys of the entries of the past days' logs. It skips a log that can't be
+// read, because a flush must not wait for a log.
+func saidBefore(shared *markdownstore.Store, now time.Time) map[string]bool {
+	out := map[string]bool{}
+	for n := 1; n <= reuseDays; n++ {
+		l, err := shared.ReadFile(shared.DailyPath(now.AddDate(0, 0, -n)))
+		if err != nil {
+			continue
+		}
+		for _, e := range consolidation.Entries(markdownstore.Parse(l.Path, l.Text)) {
+			out[consolidation.Key(e.Plain)] = true
+		}
+	}
+	return out
 }
 
 // identityTouched returns lines for the files of a checkpoint that define the agent's identity.
@@ -41,22 +51,6 @@ func identityTouched(c *checkpoint.Checkpoint) []string {
 		if consolidation.IsIdentity(string(f)) {
 			out = append(out, "changed "+string(f))
 		}
-	}
-	return out
-}
-
-// saidBefore reads the logs of the past days. It skips a log that can't be read, because a flush
-// must not wait for a log.
-func saidBefore(shared *markdownstore.Store, now time.Time) *before {
-	out := &before{map[string]bool{}, map[string]bool{}}
-	for n := 1; n <= reuseDays; n++ {
-		l, err := shared.ReadFile(shared.DailyPath(now.AddDate(0, 0, -n)))
-		if err != nil {
-			continue
-		}
-		entries := consolidation.Entries(markdownstore.Parse(l.Path, l.Text))
-		maps.Copy(out.said, consolidation.Sayings(entries))
-		maps.Copy(out.failed, consolidation.Failures(entries))
 	}
 	return out
 }
