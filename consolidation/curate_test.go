@@ -1,6 +1,7 @@
 package consolidation_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -87,6 +88,33 @@ func TestCurateBuffer(t *testing.T) {
 	}
 	if !strings.Contains(c.Text(), "<!-- from memory/working-buffer.md@0123 -->") {
 		t.Errorf("where it comes from is missing: %s", c.Text())
+	}
+}
+
+// A decision has its question and all of its answer, however long the question is, and the sentence
+// of the answer that was written down too is no second entry. Leave to go on is no entry.
+func TestCurateDecisions(t *testing.T) {
+	long := strings.Repeat("The old harbour office keeps the books of each pier in a room of its own, and the boats pass the office. ", 3)
+	path, log := session("2026-03-09", "a",
+		"[decision] "+long+"Where shall the books be? A. In the office at the harbour; B. On the boats, in a chest; C. In the town hall → B, never on land",
+		"[decision] The branch is pushed. Shall I merge it? → yes, go ahead")
+	log = strings.Replace(log, "\nSession", "\n- [human] B, never on land\n<!-- mk:fl-b -->\n\nSession", 1)
+	got := texts(curate(t, logsOf(path, log), nil))
+	if len(got) != 1 || !strings.HasSuffix(got[0], "B. On the boats, in a chest → B, never on land") || strings.Contains(got[0], "town hall") {
+		t.Errorf("got %q", got)
+	}
+}
+
+// A report of an hour, and a field that every section of a log has, come after what stands for itself.
+func TestReportsComeLast(t *testing.T) {
+	var log strings.Builder
+	for i := range 4 {
+		fmt.Fprintf(&log, "## Offer %d\n\n- Sales model: 5%d gates at `pier-%d` for a year\n\n", i, i, i)
+	}
+	log.WriteString("## Heartbeat 12:55\n\n- Callback URL: https://harbour.example.org/hook/9\n\n## Hosts\n\n- Database host: orca-main.example.org\n- Mail host: crab.example.org\n- Tide host: eel.example.org\n")
+	got := strings.Join(texts(curate(t, logsOf("memory/2026-03-09.md", "# 2026-03-09\n\n"+log.String()), nil)), "\n")
+	if !strings.Contains(got, "orca-main") || strings.Contains(got, "Sales model") || strings.Contains(got, "Callback") {
+		t.Errorf("got\n%s", got)
 	}
 }
 

@@ -373,3 +373,26 @@ func TestPlansWriteNoLog(t *testing.T) {
 		t.Errorf("%d entries", n)
 	}
 }
+
+// What a person typed is in the day's log before its turn has ended, and once after.
+func TestWordsOfAnOpenTurn(t *testing.T) {
+	dir := t.TempDir()
+	k := openKernel(t, dir)
+	defer k.Close()
+	c := newConversation(8)
+	c.user()
+	c.msgs[len(c.msgs)-1].Parts = []memkernel.Part{words("From now on never open the pilots' books at night.")}
+	c.loop(1, 300)
+	if o := observe(t, k, api.Turn{Messages: c.msgs}); o.Outcome != api.OpenTurn {
+		t.Fatalf("%+v", o)
+	}
+	const line = "- [human] From now on never open the pilots' books at night.\n"
+	if n := strings.Count(logs(t, dir), line); n != 1 {
+		t.Errorf("%d times in the log of an open turn:\n%s", n, logs(t, dir))
+	}
+	c.say()
+	observe(t, k, api.Turn{Messages: c.msgs})
+	if n := strings.Count(logs(t, dir), line); n != 1 {
+		t.Errorf("%d times in the log of an ended turn", n)
+	}
+}

@@ -23,6 +23,16 @@ func TestSettled(t *testing.T) {
 		{"Want me to do this? → no, we should never write generated files into the repository", "="},
 		{"Shall I? → ok, always run the migration before the deploy", "="},
 		{"rejected Write docs/plan.md → the parser exists in explain.go already, let's avoid duplication", "the parser exists in explain.go already, let's avoid duplication"},
+		{"One hold or one per berth? → I think one per berth, the key of each line tells them apart", "="},
+		{"How should `tides.csv` be kept? A. Commit it; B. Fetch it at build time → B", "="},
+		// Leave for the next step, or the next task.
+		{"The branch is pushed. Shall I merge it? → yes, go ahead", ""},
+		{"Which files shall the commit have? → all of them", ""},
+		{"Want me to add error logging to these three places? → yes please", ""},
+		{"Shall I go on with the harbour pages? → write a comment in #172, I'll do it there", ""},
+		{"Which option? 1. Poll; 2. Push → 4", ""},
+		{"Approved the plan: move the tide tables", ""},
+		{"rejected Edit crane.go → let's do this as a separate PR", ""},
 		// No subject, or no outcome.
 		{"Does this configuration structure look right? → yes", ""},
 		{"Want me to implement this? → yes please", ""},
