@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/memkernel/memkernel/internal/choice"
 	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/ledger"
 	"github.com/memkernel/memkernel/markdownstore"
@@ -77,9 +78,9 @@ func earned(plain string, tags Tags, again func(sign string) bool) earning {
 
 // Capture judges a capture of a session, a decision or a learning, that is about to be written
 // down.
-func Capture(text string, words string) Tags {
+func Capture(text string) Tags {
 	t := MakeTags(Decision)
-	if Important(words) {
+	if _, reply, _ := choice.Parts(text); Important(reply) {
 		t = t.with(Human)
 	}
 	return earned(text, t, func(string) bool { return false }).Tags

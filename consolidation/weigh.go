@@ -161,34 +161,6 @@ func (c *curator) acts(r *remark, within int) bool {
 	return slices.ContainsFunc(c.people, func(name string) bool { return strings.Contains(first, " "+name+" ") })
 }
 
-// acting matches a name and the word after it.
-var acting = textutil.LazyRegexp(`\b([A-Z][a-z]{2,})(?:'s)? ([a-z]+)\b`)
-
-// personsIn finds the people of a workspace: the user by USER.md, and each name before a word for
-// a wish or an order in two lines of the logs.
-func (s *Snapshot) personsIn(day string) []string {
-	var out []string
-	if f := s.File("USER.md"); f != nil {
-		out = append(out, namesIn(f)...)
-	}
-	seen := map[string]int{}
-	for i := range s.Files {
-		if f := &s.Files[i]; promotes(f, day) {
-			for _, m := range acting.FindAllStringSubmatch(f.Doc.Raw, -1) {
-				if startOf(m[2])&(cueAsk|cueWant|cueState|cuePrefer) != 0 {
-					seen[strings.ToLower(m[1])]++
-				}
-			}
-		}
-	}
-	for w, n := range seen {
-		if n > 1 && cuesOf(w) == 0 && !ledger.Weightless(w) {
-			out = append(out, w)
-		}
-	}
-	return out
-}
-
 // leastNeeded is on how many later days a name must be mentioned again.
 const leastNeeded = 2
 

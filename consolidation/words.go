@@ -18,27 +18,8 @@ func words(s string) []string {
 	if strings.Contains(s, "](") {
 		s = linkTarget.ReplaceAllString(s, "]")
 	}
-	s = strings.ToLower(s)
 	out := make([]string, 0, len(s)/6)
-	from := -1 // where the current word begins
-	for i, r := range s {
-		single := ideograph(r)
-		if !single && (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)) {
-			if from < 0 {
-				from = i
-			}
-			continue
-		}
-		if from >= 0 {
-			out, from = append(out, s[from:i]), -1
-		}
-		if single {
-			out = append(out, string(r))
-		}
-	}
-	if from >= 0 {
-		out = append(out, s[from:])
-	}
+	eachWord(s, func(w string, _, _ int) { out = append(out, w) })
 	if len(out) == 0 {
 		return nil
 	}

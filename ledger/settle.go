@@ -34,7 +34,7 @@ func Settled(text string) (string, bool) {
 		return answer, !choice.Wonders(answer) && !a.task() && a.has("firm", "orders", "lasting", "chooses") && (hasValue(own, a.wide) || weight >= leastReason)
 	case lasting(answer):
 		return text, true
-	case labelled && choice.Label(answer):
+	case labelled && (choice.Label(answer) || option != "" && weight <= leastReason):
 		return text, option != ""
 	case choice.Wonders(answer), a.task():
 		return "", false

@@ -25,6 +25,7 @@ func TestSettled(t *testing.T) {
 		{"rejected Write docs/plan.md → the parser exists in explain.go already, let's avoid duplication", "the parser exists in explain.go already, let's avoid duplication"},
 		{"One hold or one per berth? → I think one per berth, the key of each line tells them apart", "="},
 		{"How should `tides.csv` be kept? A. Commit it; B. Fetch it at build time → B", "="},
+		{"Which one shall I build? Option 1: A file per parcel; Option 2: One log with a reader → let's try 2, but with a lock", "="},
 		// Leave for the next step, or the next task.
 		{"The branch is pushed. Shall I merge it? → yes, go ahead", ""},
 		{"Which files shall the commit have? → all of them", ""},

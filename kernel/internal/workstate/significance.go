@@ -5,7 +5,6 @@ import (
 
 	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/consolidation"
-	"github.com/memkernel/memkernel/internal/choice"
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
@@ -15,12 +14,8 @@ const reuseDays = 7
 // judged tags a flushed entry by the evidence of its worth: a decision, or a learning. An entry
 // with such evidence that occurred before is tagged as reusable.
 func judged(tag, text string, before map[string]bool) (t consolidation.Tags) {
-	switch tag {
-	case "decision":
-		_, reply, _ := choice.Parts(text)
-		t = consolidation.Capture(text, reply)
-	case "lesson":
-		t = consolidation.Capture(text, "")
+	if tag == "decision" || tag == "lesson" {
+		t = consolidation.Capture(text)
 	}
 	if len(t) > 0 && before[consolidation.Key(text)] {
 		t = consolidation.MakeTags(append(t, consolidation.Lesson)...)
