@@ -3,6 +3,7 @@
 //
 //	a person's own words ──► Read ──► Statements: the sentence as it was typed, its kind, and
 //	                                  whether it is meant to last
+//	a question and its answer ──► Settled ──► whether the answer holds beyond the next step
 //	a host's summary ──► ReadSummary ──► its points
 //
 // A statement holds a value (a name, a path, an address, a number, a date, a quoted word) and words
