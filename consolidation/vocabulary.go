@@ -29,7 +29,6 @@ const (
 	cueFixed                     // something was mended
 	cueKey                       // a name for a value that one looks up
 	cueHolds                     // where something is, what it runs on, whom it belongs to
-	cueRole                      // what a person is
 	cueWork                      // work was done
 	cuePlan                      // work is to be done
 	cueMoment                    // something holds for a short time
@@ -61,7 +60,7 @@ const (
 )
 
 // cueNames are the names of the cues in the vocabulary, in order.
-const cueNames = `person prefer want ask state rule lasting decide change reason learned broken need fixed key holds role work plan moment routine leaning guess abroad host
+const cueNames = `person prefer want ask state rule lasting decide change reason learned broken need fixed key holds work plan moment routine leaning guess abroad host
 	except opening only not important today yesterday tomorrow someday
 	heads-passing heads-wish heads-decision heads-lesson heads-people heads-fact heads-cause heads-remedy heads-work heads-dump heads-any`
 

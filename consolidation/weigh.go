@@ -50,8 +50,8 @@ func (c *curator) weigh(r *remark) (Tags, float64, string) {
 		by    float64
 	}{
 		{r.has(cueMoment), 1}, {r.has(cueRoutine), 1}, {(all|r.cues)&cueAbroad != 0 && !wish, 1}, {r.has(cuePlan) && !r.has(cueDecide) && !wish, 1},
-		{utf8.RuneCountInString(r.text) > mostFact, 1}, {strings.HasPrefix(r.text, "\""), 1}, {wordCount(r.text) < leastImplied && r.values == 0 && near&headPeople == 0 && why != "said", 1},
-		{10*len(numbers(r.words)) > 3*len(r.words) && r.values == 0, 1}, {outer && !passing && !wish, .75},
+		{utf8.RuneCountInString(r.text) > mostFact, 1}, {wordCount(r.text) < leastImplied && r.values == 0 && near&headPeople == 0 && why != "said", 1},
+		{outer && !passing && !wish, .75},
 		{(r.field || r.timed()) && !wish && why != "rule" && why != "choice", scoreEvent}, {before, -scoreOwn}, {after >= leastNeeded, -float64(min(after, mostRepeat)) * scoreNeeded},
 		{r.has(cueGuess), .5}, {r.names == 0, .5}, {leans(r.text), .5}, {work && tags.has(Lesson), .5}, {all&(headWork|cueWork) != 0 && !wish && r.under&(headDecision|headLesson|headCause) == 0, .75},
 	} {
@@ -92,8 +92,6 @@ func (c *curator) sense(r *remark, near cue, person, work bool) (Tags, float64, 
 	case work:
 	case r.names > 1 && (r.has(cueNeed) && r.has(cueLasting|cueReason) || r.has(cueRule)):
 		return MakeTags(Lesson), worthFact, "remedy"
-	case r.names > 1 && r.has(cueRole) && c.acts(r, 8):
-		return nil, worthFact, "person"
 	case r.values > 0 && (r.label != "" && cuesOf(r.label)&cueKey != 0 && (r.subject() != "" || r.names > 1) || r.has(cueHolds)):
 		return nil, worthFact, "fact"
 	case near&headPeople != 0 && r.names > 0, near&headFact != 0 && r.label != "" && r.values > 0:
