@@ -180,7 +180,7 @@ func (c *curator) gather() {
 		of := sessionsOf(f.Entries)
 		untagged := func(j int) bool {
 			e := &f.Entries[j]
-			_, needed := c.mentioned(e.Plain, f.Date)
+			_, needed := mentionedBy(c.names, e.Plain, f.Date, c.Day)
 			return of[j] == "" && len(e.Tags) == 0 && !strings.HasPrefix(e.Plain, SaidMark) && !flushed.MatchString(e.Text) && e.Kind != markdownstore.UnitQuote && e.Kind != markdownstore.UnitTable && (fresh || needed >= leastNeeded)
 		}
 		for j := range f.Entries {

@@ -65,7 +65,7 @@ func Present(plain string) string {
 		return strings.TrimSpace(plain)
 	}
 	if asked, answer, ok := choice.Parts(s); ok && utf8.RuneCountInString(answer) < mostFact/2 {
-		question, option, _ := choice.Picked(asked, answer)
+		question, option := choice.Picked(asked, answer)
 		if option != "" && utf8.RuneCountInString(s) > mostFact {
 			asked = bounded(question, mostFact/2-utf8.RuneCountInString(option)) + " " + option
 		}

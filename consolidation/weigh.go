@@ -36,7 +36,7 @@ const (
 // a remark that is not worth a place.
 func (c *curator) weigh(r *remark) (Tags, float64, string) {
 	near, passing, outer, copied := r.around()
-	person := r.starts(cuePerson, 6) || c.acts(r, 6)
+	person := r.starts(cuePerson, 6) || c.acts(r)
 	work := r.worked()
 	tags, score, why := c.sense(r, near, person, work)
 	wish := tags.has(Human)
@@ -44,7 +44,7 @@ func (c *curator) weigh(r *remark) (Tags, float64, string) {
 		return nil, 0, ""
 	}
 	all := cuesOf(strings.Join(r.above, " ; "))
-	before, after := c.mentioned(r.text, r.entry.Date)
+	before, after := mentionedBy(c.names, r.text, r.entry.Date, c.Day)
 	for _, against := range [...]struct {
 		holds bool
 		by    float64
@@ -66,7 +66,6 @@ func (c *curator) weigh(r *remark) (Tags, float64, string) {
 // heading alone makes none of these.
 func (c *curator) sense(r *remark, near cue, person, work bool) (Tags, float64, string) {
 	cause := r.has(cueReason) || r.under&headCause != 0
-	form := len(r.above) > 0 && c.forms[formKey(r.above[0])]
 	switch {
 	case r.spoken, person && r.has(cuePrefer), person && r.has(cueWant|cueAsk|cueState) && (r.has(cueLasting|cueRule) || near&headWish != 0):
 		return MakeTags(Human), worthWish, "wish"
@@ -79,7 +78,7 @@ func (c *curator) sense(r *remark, near cue, person, work bool) (Tags, float64, 
 		return MakeTags(Lesson), worthRule, "rule"
 	case r.under&headDecision != 0 && (r.names > 0 || wordCount(r.text) > leastFact) && !work:
 		return MakeTags(Decision), worthChoice, "choice"
-	case near&headDecision != 0 && !work && (r.has(cueDecide|cueChange|cueReason|cueRule) && r.names > 0 || r.names > 1 && wordCount(r.text) > 7 && !form):
+	case near&headDecision != 0 && !work && (r.has(cueDecide|cueChange|cueReason|cueRule) && r.names > 0 || r.names > 1 && wordCount(r.text) > 7):
 		return MakeTags(Decision), worthChoice - .5, "choice"
 	case r.has(cueDecide) && r.has(cueReason) && !work, r.names > 0 && (r.has(cueDecide) && r.has(cueChange|cueLasting) && !work || r.has(cueChange) && r.has(cueReason) && !(work && !r.starts(cueChange, 2))):
 		return MakeTags(Decision), worthChoice - .25, "choice"
@@ -154,8 +153,8 @@ func (r *remark) unfit(wish bool) bool {
 func hasHan(s string) bool { return strings.ContainsFunc(s, ideograph) }
 
 // acts reports whether one of the first words of a remark is a person's name.
-func (c *curator) acts(r *remark, within int) bool {
-	first := " " + strings.Join(r.words[:min(within, len(r.words))], " ") + " "
+func (c *curator) acts(r *remark) bool {
+	first := " " + strings.Join(r.words[:min(6, len(r.words))], " ") + " "
 	return slices.ContainsFunc(c.people, func(name string) bool { return strings.Contains(first, " "+name+" ") })
 }
 
@@ -190,11 +189,6 @@ func (s *Snapshot) needed() map[string][]string {
 		}
 	}
 	return out
-}
-
-// mentioned is mentionedBy up to c.Day.
-func (c *curator) mentioned(text, day string) (before bool, after int) {
-	return mentionedBy(c.names, text, day, c.Day)
 }
 
 // mentionedBy reports whether an earlier day mentions a name of a text, and on how many later days,

@@ -239,19 +239,10 @@ func (s *sentence) firm(valued bool) bool {
 	return s.has("firm") && !s.tells() && !s.has("hasty") && (valued || s.has("orders") || len(s.words) >= leastNorm && s.plain() && !s.has("unsure"))
 }
 
-// tells reports whether the only firm word of a sentence is the negation of a report ("is not").
+// tells reports whether a sentence only reports, by the negation of its verb ("may not").
 func (s *sentence) tells() bool {
-	m := meanings()
-	at, n := m["firm"].find(s.words)
-	if s.begins("unsure") {
-		return true
-	}
-	if at < 1 || s.words[at] != "not" && s.words[at] != "no" {
-		return false
-	}
-	aux, _ := m["reports"].find(s.words[at-1 : at])
-	later, _ := m["firm"].find(s.words[at+n:])
-	return aux == 0 && later < 0
+	at, _ := meanings()["reports"].find(s.words)
+	return s.begins("unsure") || at >= 0 && at+1 < len(s.words) && s.words[at+1] == "not"
 }
 
 // binding describes the subject and the value of a sentence.
@@ -538,24 +529,14 @@ func firstRune(s string) rune {
 	return r
 }
 
-// sentences cuts a paragraph at the ends of sentences, and after three points between two words.
+// sentences cuts a paragraph at the ends of sentences.
 func sentences(para string) (out []sentence) {
 	means := transcript.Unquoted(para)
 	at := 0
 	for m := range textutil.Sentences(means) {
 		at += strings.Index(means[at:], m)
-		for m != "" {
-			n := len(m)
-			if i := unspaced.FindStringIndex(m); i != nil {
-				_, size := utf8.DecodeLastRuneInString(m[:i[1]])
-				n = i[1] - size
-			}
-			out = append(out, newSentence(para[at:at+n], m[:n]))
-			m, at = m[n:], at+n
-		}
+		out = append(out, newSentence(para[at:at+len(m)], m))
+		at += len(m)
 	}
 	return out
 }
-
-// unspaced matches three points between two words.
-var unspaced = textutil.LazyRegexp(`\pL\.{3}\pL`)

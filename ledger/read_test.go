@@ -68,8 +68,6 @@ func TestRead(t *testing.T) {
 		{"a person and a role", "Maria Lopez is our release manager", []ledger.Statement{{ledger.Fact, "Maria Lopez is our release manager", true}}},
 		{"an order with a limit", "Use only the time and not the date unless the voyage takes more than a day",
 			[]ledger.Statement{{ledger.Rule, "Use only the time and not the date unless the voyage takes more than a day", true}}},
-		{"points between two sentences", "the overriding directive is to keep out of the pilots' way...not sure if we need a prompt",
-			[]ledger.Statement{{ledger.Rule, "the overriding directive is to keep out of the pilots' way...", true}}},
 		{"a report with a not", "Seems the harbour server is not correct, our query gives no data", []ledger.Statement{{ledger.Rule, "Seems the harbour server is not correct, our query gives no data", false}}},
 		{"a want without its subject", "yes need to be fully clean", []ledger.Statement{{ledger.Rule, "yes need to be fully clean", false}}},
 		{"a choice by its label", "yes, let's go with B", []ledger.Statement{{ledger.Decision, "yes, let's go with B", false}}},

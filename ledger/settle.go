@@ -21,7 +21,7 @@ func Settled(text string) (string, bool) {
 	asked, answer, answered := choice.Parts(text)
 	own := choice.Bare(answer)
 	a := newSentence(own, transcript.Unquoted(own))
-	question, option, labelled := choice.Picked(asked, answer)
+	question, option := choice.Picked(asked, answer)
 	q := newSentence(question, transcript.Unquoted(question))
 	weight := weightOf(own)
 	switch {
@@ -34,18 +34,18 @@ func Settled(text string) (string, bool) {
 		return answer, !choice.Wonders(answer) && !a.task() && a.has("firm", "orders", "lasting", "chooses") && (hasValue(own, a.wide) || weight >= leastReason)
 	case lasting(answer):
 		return text, true
-	case labelled && (choice.Label(answer) || option != "" && weight <= leastReason):
-		return text, option != ""
+	case option != "" && weight <= leastReason:
+		return text, true
 	case choice.Wonders(answer), a.task():
 		return "", false
-	case labelled:
-		return text, option != ""
+	case option != "":
+		return text, true
 	case own == "" || choice.Agrees(answer):
-		return text, q.proposes()
+		return text, q.proposes() && !strings.ContainsAny(answer, "0123456789")
 	case len(a.words) > mostAnswer && own == answer && !sharesWord(answer, asked) && !a.has("wishes", "decides", "orders", "unsure"):
 		return "", false // it begins something else
 	}
-	return text, hasValue("- "+own, a.wide) || weight > 1 || weightOf(asked) >= leastAsked && weight > 0
+	return text, len(own) > 2 && (hasValue("- "+own, a.wide) || weight > 1 || weightOf(asked) >= leastAsked && weight > 0)
 }
 
 // Bounds of decisions, in words that name something, our choice: of an answer that gives more than
@@ -90,6 +90,5 @@ func (s *sentence) task() bool {
 func (s *sentence) proposes() bool {
 	all := sentences(s.said)
 	last := &all[len(all)-1]
-	named := slices.ContainsFunc(all, func(p sentence) bool { return hasValue("- "+p.said, p.wide) || weightOf(p.said) > leastAsked })
-	return last.has("chooses", "lasting", "decides") && named
+	return last.has("chooses", "lasting", "decides") && (hasValue("- "+s.said, s.wide) || weightOf(s.said) > leastAsked)
 }

@@ -273,9 +273,9 @@ func names(reply, option string) bool {
 // offer matches an option in a list that [Asked.Answered] wrote.
 var offer = textutil.LazyRegexp(`(?:^|[?？:：;。.] )((?:\p{L}+ )?#?[(\[（]?(?:\d{1,2}|[A-Za-zА-Яа-я])[.)\]:：、．）]+ [^;]*[^;. ][^;]*)`)
 
-// Picked returns a question without its options, and the option that an answer names by its label.
-// labelled reports whether the answer has a label. option is "" if the question lacks it.
-func Picked(asked, answer string) (question, option string, labelled bool) {
+// Picked returns a question without its options, and the option that an answer names by its label,
+// or "".
+func Picked(asked, answer string) (question, option string) {
 	question = asked
 	for at := 0; at < len(asked); {
 		m := offer.FindStringSubmatchIndex(asked[at:])
@@ -284,17 +284,12 @@ func Picked(asked, answer string) (question, option string, labelled bool) {
 		}
 		question = asked[:min(len(question), at+m[2])]
 		if o := asked[at+m[2] : at+m[3]]; names(answer, o) {
-			return question, o, true
+			return question, o
 		}
 		at += m[3]
 	}
-	return question, "", Label(answer)
+	return question, ""
 }
-
-// Label reports whether an answer is only a label.
-func Label(answer string) bool { return onlyLabel.MatchString(answer) }
-
-var onlyLabel = textutil.LazyRegexp(`(?i)^(?:(?:yes|ok|let'?s|go with|do|option|#)[, ]*)*[(\[]?(?:\d{1,2}|[a-z])[)\]. ]*$`)
 
 // sharedRunes is the smallest length of a word that counts if a reply repeats it. Shorter words
 // are in too many texts. A figure counts from two digits on.
