@@ -67,7 +67,7 @@ func Present(plain string) string {
 	if asked, answer, ok := choice.Parts(s); ok && utf8.RuneCountInString(answer) < mostFact/2 {
 		question, option := choice.Picked(asked, answer)
 		if option != "" && utf8.RuneCountInString(s) > mostFact {
-			asked = bounded(question, mostFact/2-utf8.RuneCountInString(option)) + " " + option
+			asked = bounded(strings.TrimSpace(question), mostFact/2-utf8.RuneCountInString(option)) + " " + option
 		}
 		return capital(bounded(asked, mostFact-utf8.RuneCountInString(answer)) + " → " + answer)
 	}
