@@ -37,7 +37,6 @@ import (
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
-	"github.com/memkernel/memkernel/kernel/internal/habit"
 	"github.com/memkernel/memkernel/kernel/internal/inspect"
 	"github.com/memkernel/memkernel/kernel/internal/maintain"
 	mem "github.com/memkernel/memkernel/kernel/internal/memory"
@@ -259,7 +258,7 @@ func Open(ctx context.Context, workspaceDir string, opts *Options) (*Kernel, err
 		Keep: max(cmp.Or(o.KeepSessions, defaultKeepSessions), 1)}
 	k.sessions = session.NewTable(so)
 	k.desk = &turn.Desk{Options: so, Sessions: k.sessions, Counts: budget.NewCache(0), Counter: o.Counter, Represent: &o.Represent,
-		Carry: o.Memory.carry(), PlanLife: o.Life.plan(), LowWater: o.LowWater, Economy: o.Economy, Edits: o.Memory.edits(), Habits: habit.In(state)}
+		Carry: o.Memory.carry(), PlanLife: o.Life.plan(), LowWater: o.LowWater, Economy: o.Economy, Edits: o.Memory.edits(), Habits: turn.HabitsIn(state)}
 	if o.Watch != nil {
 		k.desk.Recalled = k.watch.recalled
 	}

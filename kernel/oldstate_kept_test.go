@@ -17,7 +17,7 @@ import (
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/billing"
-	"github.com/memkernel/memkernel/kernel/internal/habit"
+	"github.com/memkernel/memkernel/kernel/internal/turn"
 	"github.com/memkernel/memkernel/sessions"
 )
 
@@ -138,7 +138,7 @@ func TestOldStateDocuments(t *testing.T) {
 	if m.Sessions.Forgotten != 1 || m.Sessions.Sessions != 9 {
 		t.Errorf("past sessions: %+v", m.Sessions)
 	}
-	if did := habit.In(store.Files(o.state)).Earlier("", "another"); len(did) != 1 || len(did[0].Pauses) != 2 {
+	if did := turn.HabitsIn(store.Files(o.state)).Earlier("", "another"); len(did) != 1 || len(did[0].Pauses) != 2 {
 		t.Errorf("habits: %+v", did)
 	}
 

@@ -8,10 +8,10 @@ import (
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
-	"github.com/memkernel/memkernel/kernel/internal/habit"
 	"github.com/memkernel/memkernel/kernel/internal/notes"
 	"github.com/memkernel/memkernel/kernel/internal/session"
 	"github.com/memkernel/memkernel/kernel/internal/trace"
+	"github.com/memkernel/memkernel/kernel/internal/turn"
 	"github.com/memkernel/memkernel/kernel/internal/upkeep"
 	"github.com/memkernel/memkernel/kernel/internal/workstate"
 )
@@ -23,7 +23,7 @@ type Stored struct{}
 // directory belongs to one machine, such as the index, the read positions of transcripts, sockets
 // and settings.
 func (Stored) Names() []string {
-	return slices.Concat(folder.Ended(), []string{folder.Blobs, upkeep.BackupsFolder, folder.Sessions, "project", habit.Name, session.CalibrationName, notes.CooldownsFile, api.JobsFile})
+	return slices.Concat(folder.Ended(), []string{folder.Blobs, upkeep.BackupsFolder, folder.Sessions, "project", turn.HabitsFile, session.CalibrationName, notes.CooldownsFile, api.JobsFile})
 }
 
 // SessionKeys returns the keys of a store's sessions, in the order of their folders. It opens no

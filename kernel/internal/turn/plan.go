@@ -16,7 +16,6 @@ import (
 	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
-	"github.com/memkernel/memkernel/kernel/internal/habit"
 	"github.com/memkernel/memkernel/kernel/internal/memory"
 	"github.com/memkernel/memkernel/kernel/internal/plan"
 	"github.com/memkernel/memkernel/kernel/internal/report"
@@ -89,11 +88,11 @@ func (d *Desk) noteHabits(pl *Planned) {
 	if pl.Request.Branch != "" {
 		return
 	}
-	paused := habit.PausesOf(pl.Next.Pace)
-	if slices.Equal(paused, habit.PausesOf(pl.Prev.Pace)) {
+	paused := pausesOf(pl.Next.Pace)
+	if slices.Equal(paused, pausesOf(pl.Prev.Pace)) {
 		return
 	}
-	_ = d.Habits.Note(pl.Request.Source.Agent, pl.Session.Name, habit.Did{Pauses: paused})
+	_ = d.Habits.Note(pl.Request.Source.Agent, pl.Session.Name, Did{Pauses: paused})
 }
 
 // Unrecorded plans when nothing can be written, as on a full or read-only disk, because a model

@@ -12,7 +12,6 @@ import (
 	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/kernel/api"
-	"github.com/memkernel/memkernel/kernel/internal/habit"
 	"github.com/memkernel/memkernel/kernel/internal/notes"
 	"github.com/memkernel/memkernel/kernel/internal/plan"
 	"github.com/memkernel/memkernel/kernel/internal/session"
@@ -35,7 +34,7 @@ type Desk struct {
 	// Facts asks the model of Notes for facts of the logs at a moment. The call may take long.
 	// Facts may be nil.
 	Facts    func(ctx context.Context, now time.Time)
-	Habits   *habit.Book  // pauses of agents' sessions
+	Habits   *Habits      // pauses of agents' sessions
 	Edits    api.EditRule // the changes that agents may make to memory's files
 	LowWater int
 	// Economy is the default for calls that name no economy.

@@ -1,0 +1,149 @@
+package turn
+
+import (
+	"encoding/json"
+	"reflect"
+	"slices"
+	"time"
+
+	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/internal/ids"
+)
+
+// Habits keep the recent actions of each agent's newest sessions, which the agent's next session
+// may repeat. The record only helps to choose. A file that can't be read is replaced by a new
+// one, and of two concurrent writes one may be lost.
+type Habits struct {
+	state store.Store
+	// One writer of this process at a time. The slot is a channel, so that tests with their own
+	// clock see the goroutines that wait for a writer.
+	slot chan struct{}
+}
+
+// HabitsIn returns the habits of the agents of a state directory.
+func HabitsIn(state store.Store) *Habits { return &Habits{state: state, slot: make(chan struct{}, 1)} }
+
+// Did is a session's record so far.
+type Did struct {
+	// Pauses are the long gaps between the session's calls, in order, in seconds.
+	Pauses []int `json:"pauses,omitempty"`
+}
+
+const (
+	// HabitsFile is the name of the document.
+	HabitsFile = "habits.json"
+	// habitSessions of an agent, and habitAgents, the newest, and habitPauses of a session.
+	habitSessions = 8
+	habitAgents   = 64
+	habitPauses   = 32
+	// leastPause is the shortest pause that is kept. No provider's cache is known to live shorter.
+	leastPause = 5 * time.Minute
+)
+
+// habits is the stored form of the habits, newest session last.
+type habits struct {
+	Version int           `json:"version"`
+	Agents  []agentHabits `json:"agents"`
+}
+
+type agentHabits struct {
+	Agent    string          `json:"agent"`
+	Sessions []sessionHabits `json:"sessions"`
+}
+
+type sessionHabits struct {
+	// ID is the hash of a session's name, so that the name itself is not kept.
+	ID string `json:"id"`
+	Did
+}
+
+// habitID returns a session's id among the habits.
+func habitID(session string) string { return ids.Hash(session)[:16] }
+
+// read returns the file, or an empty one if the file is missing or damaged. It returns an error
+// if the file can't be read now.
+func (b *Habits) read() (f habits, newer bool, err error) {
+	raw, err := b.state.Get(HabitsFile)
+	if store.OutOfReach(err) {
+		return habits{}, false, err
+	}
+	if err != nil || json.Unmarshal(raw, &f) != nil {
+		return habits{}, false, nil
+	}
+	if f.Version > 1 {
+		return habits{}, true, nil
+	}
+	return f, false, nil
+}
+
+// Earlier returns the records of an agent's newest other sessions. It returns nothing if the
+// records can't be read. The plan is then made as for the agent's first session.
+func (b *Habits) Earlier(of, except string) []Did {
+	f, _, _ := b.read()
+	i := slices.IndexFunc(f.Agents, func(a agentHabits) bool { return a.Agent == of })
+	if i < 0 {
+		return nil
+	}
+	var out []Did
+	for _, s := range f.Agents[i].Sessions {
+		if s.ID != habitID(except) {
+			out = append(out, s.Did)
+		}
+	}
+	return out
+}
+
+// Note keeps a session's record so far.
+func (b *Habits) Note(of, name string, did Did) error {
+	b.slot <- struct{}{}
+	defer func() { <-b.slot }()
+	f, newer, err := b.read()
+	if newer || err != nil {
+		return err // a newer version wrote the file, which is left alone
+	}
+	i := slices.IndexFunc(f.Agents, func(a agentHabits) bool { return a.Agent == of })
+	a := agentHabits{Agent: of}
+	if i >= 0 {
+		a = f.Agents[i]
+		f.Agents = slices.Delete(f.Agents, i, i+1)
+	}
+	id := habitID(name)
+	if j := slices.IndexFunc(a.Sessions, func(s sessionHabits) bool { return s.ID == id }); j >= 0 {
+		if reflect.DeepEqual(a.Sessions[j].Did, did) {
+			return nil
+		}
+		a.Sessions = slices.Delete(a.Sessions, j, j+1)
+	}
+	a.Sessions = newest(append(a.Sessions, sessionHabits{id, did}), habitSessions)
+	f.Version, f.Agents = 1, newest(append(f.Agents, a), habitAgents)
+	raw, err := json.Marshal(f)
+	if err != nil {
+		return err
+	}
+	_, err = b.state.Put(store.Unsynced, store.Doc{Name: HabitsFile, Data: append(raw, '\n')})
+	return err
+}
+
+// newest returns the last n.
+func newest[T any](all []T, n int) []T { return all[max(0, len(all)-n):] }
+
+// pausesOf returns the pauses of a pace.
+func pausesOf(p cachelayout.Pace) []int {
+	var out []int
+	for _, g := range p.Idle {
+		if g >= leastPause {
+			out = append(out, int(g/time.Second))
+		}
+	}
+	return newest(out, habitPauses)
+}
+
+// Pace returns the pauses of a session.
+func (d Did) Pace() cachelayout.Pace {
+	p := cachelayout.Pace{Calls: len(d.Pauses)}
+	for _, s := range d.Pauses {
+		p.Idle = append(p.Idle, time.Duration(s)*time.Second)
+	}
+	return p
+}
