@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,40 +16,27 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/client/protocol"
+	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/crashtest"
 	"github.com/memkernel/memkernel/internal/rendezvous"
+	"github.com/memkernel/memkernel/internal/verbs"
 )
 
 const model = "claude-sonnet-4-6"
 
-// program is the real one, built once.
-var program = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "memkernel-client-")
-	if err != nil {
-		return "", err
-	}
-	bin := filepath.Join(dir, "memkernel")
-	if out, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", bin, "../cmd/memkernel").CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build: %w\n%s", err, out)
-	}
-	return bin, nil
-})
-
+// TestMain runs the real program in a process that a client starts.
 func TestMain(m *testing.M) {
-	code := m.Run()
-	if bin, err := program(); err == nil {
-		os.RemoveAll(filepath.Dir(bin))
+	if len(os.Args) > 1 && os.Args[1] == "serve" {
+		program := cli.Program{Name: "memkernel", Opening: verbs.Opening, Groups: verbs.Groups(verbs.Serve, verbs.Proxy)}
+		os.Exit(program.Main())
 	}
-	os.Exit(code)
+	os.Exit(m.Run())
 }
 
 // connected is a client of a workspace of its own, whose daemon ends with the test.
 func connected(t *testing.T, o Options) (*Client, string) {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("builds the program")
-	}
-	bin, err := program()
+	bin, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
