@@ -6,7 +6,7 @@ import (
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
-	"github.com/memkernel/memkernel/kernel/internal/ids"
+	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/kernel/internal/workstate"
 )
 
@@ -25,7 +25,7 @@ func SessionKeyOf(name string) (string, error) { return folder.KeyOf(name) }
 
 // ConversationPage is the page of a run of a message's parts.
 func ConversationPage(branch, key string, part int) string {
-	return ids.Conversation(branch, key, part)
+	return ingest.ConversationID(branch, key, part)
 }
 
 // Held counts the sessions that a kernel holds in memory.
@@ -44,4 +44,4 @@ func ClearBuffer(ctx context.Context, k *Kernel, n int, hash string) error {
 }
 
 // HashOf is the hash of a text.
-func HashOf(text string) string { return ids.Hash(text) }
+func HashOf(text string) string { return ingest.Hash(text) }

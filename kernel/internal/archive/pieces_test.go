@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/memkernel/memkernel/kernel/internal/ids"
+	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/kernel/internal/plan"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/mask"
@@ -64,9 +64,9 @@ func TestPiecesHoldNoSecret(t *testing.T) {
 		"-----END RSA PRIVATE KEY-----\n" + strings.Repeat("words in a line\n", 200)
 	masked, n := mask.Mask(text)
 	for name, p := range map[string]*pagevm.Page{
-		"known":        {ID: "ev-1", Hash: ids.Hash(masked), Masked: n},
-		"other text":   {ID: "ev-1", Hash: ids.Hash("something else")},
-		"hash of mask": {ID: "ev-1", Hash: ids.Hash(masked)},
+		"known":        {ID: "ev-1", Hash: ingest.Hash(masked), Masked: n},
+		"other text":   {ID: "ev-1", Hash: ingest.Hash("something else")},
+		"hash of mask": {ID: "ev-1", Hash: ingest.Hash(masked)},
 	} {
 		pieces := pieces(p, plan.MaskedResult(nil, p, text))
 		for _, s := range pieces {
@@ -79,7 +79,7 @@ func TestPiecesHoldNoSecret(t *testing.T) {
 		}
 	}
 	clean := "no secret\xff here"
-	if got := plan.MaskedResult(nil, &pagevm.Page{Hash: ids.Hash(clean)}, clean); got != "no secret\uFFFD here" {
+	if got := plan.MaskedResult(nil, &pagevm.Page{Hash: ingest.Hash(clean)}, clean); got != "no secret\uFFFD here" {
 		t.Errorf("got %q", got)
 	}
 }
@@ -87,7 +87,7 @@ func TestPiecesHoldNoSecret(t *testing.T) {
 // Masking what a page's hash vouches for, over masking it.
 func BenchmarkMaskedResult(b *testing.B) {
 	text := strings.Repeat("internal/kato/mito.go:38: undefined: NewServer in the token pool\n", 8000)
-	for name, p := range map[string]*pagevm.Page{"hash": {Hash: ids.Hash(text)}, "mask": {}} {
+	for name, p := range map[string]*pagevm.Page{"hash": {Hash: ingest.Hash(text)}, "mask": {}} {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(text)))
 			for b.Loop() {

@@ -8,14 +8,13 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/pagevm/represent"
 )
 
 // HashMessage returns the hash of a host message's content. The hash stays the same if the host
 // moves its cache markers or re-encodes a known block.
 func HashMessage(m *memkernel.Message) string {
-	return ids.HashOf(func(h *bufio.Writer) {
+	return hashOf(func(h *bufio.Writer) {
 		field(h, string(m.Role))
 		for i := range m.Parts {
 			hashPart(h, &m.Parts[i])
@@ -208,7 +207,7 @@ func Lowered(parts []memkernel.Part, text string) []memkernel.Part {
 
 // hashResult returns the content hash of one tool result part.
 func hashResult(p *memkernel.Part) string {
-	return ids.HashOf(func(h *bufio.Writer) { hashPart(h, p) })
+	return hashOf(func(h *bufio.Writer) { hashPart(h, p) })
 }
 
 // decodeBase64 returns the bytes of a payload, or the payload itself if it is not valid base64.

@@ -7,7 +7,6 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/internal/textutil"
-	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/toolcall"
 )
@@ -71,7 +70,7 @@ func instructionOf(m *memkernel.Message, i int) (name string, ends bool) {
 	return name, false
 }
 
-func noteName(text string) string { return "note " + ids.Hash(text) }
+func noteName(text string) string { return "note " + Hash(text) }
 
 // userInstruction is instructionOf for a text that the host wrote in the user's name.
 func userInstruction(m *memkernel.Message, i int, text string) string {
@@ -210,7 +209,7 @@ func approval(call *toolcall.Call, text string, reps []pagevm.Rep) []pagevm.Rep 
 		return reps
 	}
 	short := head + "[the plan is in the call above]"
-	return []pagevm.Rep{{Level: pagevm.Structured, Hash: ids.Hash(short), Text: short}}
+	return []pagevm.Rep{{Level: pagevm.Structured, Hash: Hash(short), Text: short}}
 }
 
 func firstMatch(r *textutil.Regexp, text, otherwise string) string {
@@ -220,7 +219,7 @@ func firstMatch(r *textutil.Regexp, text, otherwise string) string {
 	if otherwise == "" {
 		return ""
 	}
-	return ids.Hash(otherwise)
+	return Hash(otherwise)
 }
 
 func firstLine(text string) string {

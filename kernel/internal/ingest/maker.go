@@ -13,7 +13,6 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/internal/tokencount"
-	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/mask"
 	"github.com/memkernel/memkernel/pagevm/represent"
@@ -121,7 +120,7 @@ func untilResult(parts []memkernel.Part, i int) int {
 
 // run makes the page of a run of text, thinking, calls and media.
 func (g *Maker) run(m *memkernel.Message, from, to, overhead int, hash string) pagevm.Segment {
-	page := g.keepRun(m, from, to, ids.Conversation(g.Branch, m.Key, from))
+	page := g.keepRun(m, from, to, ConversationID(g.Branch, m.Key, from))
 	hash += "/" + strconv.Itoa(from)
 	s := pagevm.Segment{Kind: pagevm.ItemHost, Part: from, Parts: to - from, Page: page.ID, Type: pagevm.Conversation,
 		Committed: g.committed(page.ID), First: pagevm.Full}
@@ -245,7 +244,7 @@ func degraded(p *pagevm.Page) bool {
 // recognises it when the host writes it into its conversation. A prompt with a masked secret is
 // not kept.
 func promptRep(text string) []pagevm.Rep {
-	return []pagevm.Rep{{Level: pagevm.Full, Hash: ids.Hash(text), Text: text}}
+	return []pagevm.Rep{{Level: pagevm.Full, Hash: Hash(text), Text: text}}
 }
 
 // result makes the page of one tool result and its representations.
@@ -259,7 +258,7 @@ func (g *Maker) result(m *memkernel.Message, i, overhead int, first bool) pagevm
 	if first {
 		full.Positions = 1
 	}
-	s := pagevm.Segment{Kind: pagevm.ItemResult, Part: i, Parts: 1, Page: ids.Evidence(g.Branch, r.CallID), Type: pagevm.Evidence, First: pagevm.Full}
+	s := pagevm.Segment{Kind: pagevm.ItemResult, Part: i, Parts: 1, Page: EvidenceID(g.Branch, r.CallID), Type: pagevm.Evidence, First: pagevm.Full}
 	for j := range r.Content {
 		full.Image = full.Image || r.Content[j].Kind == memkernel.PartImage
 	}
@@ -442,7 +441,7 @@ func (g *Maker) represent(in represent.EvidenceInput) []pagevm.Rep {
 	n := len(reps) - 1
 	if n >= 0 && reps[n].Level == pagevm.Pointer && g.previewed(len(in.Text)) && in.Resolver != "" {
 		text := represent.Preview(in)
-		reps[n] = pagevm.Rep{Level: pagevm.Pointer, Hash: ids.Hash(text), Text: text}
+		reps[n] = pagevm.Rep{Level: pagevm.Pointer, Hash: Hash(text), Text: text}
 	}
 	return reps
 }
@@ -462,10 +461,10 @@ func (g *Maker) Keep(p *pagevm.Page, content string, represent func(*pagevm.Page
 // changed gets a new page, because the page that a pointer or a span names must not change. known
 // fills in the fields of p that depend on its content.
 func (g *Maker) known(p *pagevm.Page, content string) *pagevm.Page {
-	p.Hash, p.Bytes = ids.Hash(content), int64(len(content))
+	p.Hash, p.Bytes = Hash(content), int64(len(content))
 	old := g.Known[p.ID]
 	if hash, gone := g.Graves.Forgotten(p.ID); old != nil && old.Hash != p.Hash || gone && hash != p.Hash {
-		p.ID = ids.Page(p.ID[:2], p.ID, p.Hash)
+		p.ID = PageID(p.ID[:2], p.ID, p.Hash)
 		old = g.Known[p.ID]
 	}
 	if old != nil && !g.Graves.Retired(p.ID) && (g.Resolver == "" || old.Resolver == g.Resolver) {
@@ -495,5 +494,5 @@ func (g *Maker) keepMedia(md *memkernel.Media) pagevm.Media {
 		data, _ = g.Mask.Mask(data)
 	}
 	g.Out.Blobs = append(g.Out.Blobs, data)
-	return pagevm.Media{Type: md.Type, Blob: ids.Hash(data), Bytes: int64(len(data))}
+	return pagevm.Media{Type: md.Type, Blob: Hash(data), Bytes: int64(len(data))}
 }

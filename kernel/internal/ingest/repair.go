@@ -12,7 +12,6 @@ import (
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
-	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/mask"
 	"github.com/memkernel/memkernel/pagevm/toolcall"
@@ -128,7 +127,7 @@ func (b *Batch) note(notes []transcript.Note) {
 		f := fault.Fault{Code: healed(n), Key: n.Key, Detail: n.Text}
 		for i := range n.Removed {
 			p := &n.Removed[i]
-			id := ids.Page("rm", ids.Branched(b.Branch, n.Key), hashResult(p))
+			id := PageID("rm", branched(b.Branch, n.Key), hashResult(p))
 			b.taken = append(b.taken, taken{page: id, key: n.Key, part: p})
 			b.Removed = append(b.Removed, api.Excluded{Kind: string(p.Kind), ID: id, Tokens: b.Count.Part(p), Reason: string(f.Code)})
 			f.Page = id
@@ -199,7 +198,7 @@ func independent(tail []memkernel.Message, before map[string]*toolcall.Call) boo
 func promptMessage(branch string, req *Request) memkernel.Message {
 	id := req.Turn
 	if id == "" {
-		id = ids.Hash(req.Prompt + "\x00" + strconv.Itoa(len(req.Messages)))[:16]
+		id = Hash(req.Prompt + "\x00" + strconv.Itoa(len(req.Messages)))[:16]
 	}
 	return memkernel.Message{Key: promptPrefix + id, Role: memkernel.RoleUser, Turn: req.Turn, Time: req.Now,
 		Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: req.Prompt, Typed: branch == ""}}}
@@ -341,7 +340,7 @@ func hasKey(msgs []memkernel.Message, key string) bool {
 func keyOf(m *memkernel.Message, prev string) string {
 	switch {
 	case m.Key == "":
-		return "chain:" + ids.Hash(prev + HashMessage(m))[:24]
+		return "chain:" + Hash(prev + HashMessage(m))[:24]
 	case !utf8.ValidString(m.Key):
 		return strings.ToValidUTF8(m.Key, "\uFFFD")
 	}
@@ -426,7 +425,7 @@ func (b *Batch) liftPart(i, j int) {
 	if b.Lifted == nil {
 		b.Lifted = map[string][]mask.Payload{}
 	}
-	b.Lifted[ids.Evidence(b.Branch, r.CallID)] = found
+	b.Lifted[EvidenceID(b.Branch, r.CallID)] = found
 }
 
 const (
@@ -458,7 +457,7 @@ func (g *Maker) withoutForgotten(m *memkernel.Message) (out []memkernel.Part, ch
 		end := i + 1
 		part := &m.Parts[i]
 		if part.Kind == memkernel.PartToolResult {
-			id := ids.Evidence(g.Branch, part.Result.CallID)
+			id := EvidenceID(g.Branch, part.Result.CallID)
 			_, gone := g.Graves.Forgotten(id)
 			if text, _ := g.Mask.Mask(ResultContent(part)); g.buried(id, text) || gone && Shapes(part.Result, id) {
 				changed = true
@@ -490,14 +489,14 @@ func (g *Maker) withoutForgotten(m *memkernel.Message) (out []memkernel.Part, ch
 }
 
 func (g *Maker) buriedRun(m *memkernel.Message, from, to int) bool {
-	return g.buried(ids.Conversation(g.Branch, m.Key, from), g.runContent(m, from, to).text)
+	return g.buried(ConversationID(g.Branch, m.Key, from), g.runContent(m, from, to).text)
 }
 
 // buried reports whether content was forgotten, as the content of the page itself or under
 // another name.
 func (g *Maker) buried(id, content string) bool {
-	hash := ids.Hash(content)
-	return g.Graves.ForgottenContent(hash) || g.isForgotten(id, hash) || g.isForgotten(ids.Page(id[:2], id, hash), hash)
+	hash := Hash(content)
+	return g.Graves.ForgottenContent(hash) || g.isForgotten(id, hash) || g.isForgotten(PageID(id[:2], id, hash), hash)
 }
 
 func (g *Maker) isForgotten(id, hash string) bool {

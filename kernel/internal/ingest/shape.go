@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/toolcall"
 )
@@ -16,7 +15,7 @@ import (
 // the text, which names the page. If shown is not 0, the host itself shows at most shown bytes of
 // the result, and the text is not longer.
 func (g *Maker) Shape(call *memkernel.ToolCall, r *memkernel.ToolResult, shown int) string {
-	id := ids.Evidence(g.Branch, call.ID)
+	id := EvidenceID(g.Branch, call.ID)
 	if g.Known[id] != nil {
 		return "" // its call's id was used before
 	}
@@ -61,7 +60,7 @@ func (b *Batch) showWholePart(i, j int) {
 	if r == nil || r.Opaque {
 		return
 	}
-	id := ids.Evidence(b.Branch, r.CallID)
+	id := EvidenceID(b.Branch, r.CallID)
 	page := b.Known[id]
 	if page == nil || !Shapes(r, id) {
 		return

@@ -14,7 +14,7 @@ import (
 	"github.com/memkernel/memkernel/kernel/internal/archive"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
-	"github.com/memkernel/memkernel/kernel/internal/ids"
+	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/kernel/internal/memory"
 	"github.com/memkernel/memkernel/kernel/internal/plan"
 	"github.com/memkernel/memkernel/kernel/internal/session"
@@ -219,7 +219,7 @@ func checkPage(r *archive.Reader, removed map[string]bool, p *pagevm.Page) error
 	if err != nil {
 		return err
 	}
-	if ids.Hash(text) != p.Hash {
+	if ingest.Hash(text) != p.Hash {
 		return fmt.Errorf("page %s does not restore to the content that was stored", p.ID)
 	}
 	return nil

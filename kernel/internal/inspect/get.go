@@ -16,7 +16,6 @@ import (
 	"github.com/memkernel/memkernel/kernel/internal/archive"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
-	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/kernel/internal/session"
 	"github.com/memkernel/memkernel/kernel/internal/turn"
@@ -186,7 +185,7 @@ func ended(state store.Store, key, id string) (*api.Content, error) {
 func list(s *session.Session, id string) string {
 	page, kind, _ := strings.Cut(id, ".")
 	for _, l := range s.Branches.All {
-		if page != ids.Page("su", s.Name, l.Branch) {
+		if page != ingest.PageID("su", s.Name, l.Branch) {
 			continue
 		}
 		if n, err := turn.NotesOf(s, l.Branch); err == nil && kind == summary.KindNotes {

@@ -2,7 +2,7 @@ package plan
 
 import (
 	"github.com/memkernel/memkernel/cachelayout"
-	"github.com/memkernel/memkernel/kernel/internal/ids"
+	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/pagevm"
 )
 
@@ -18,7 +18,7 @@ func (r *Result) Alone() cachelayout.Alone {
 		return before
 	}
 	h := cachelayout.HostRequest{Fixed: r.Fixed, FixedHash: r.toolHash, Window: r.Window, Sent: r.sentWhole()}
-	h.FixedHash = ids.Hash(h.FixedHash + r.systemHash)[:16]
+	h.FixedHash = ingest.Hash(h.FixedHash + r.systemHash)[:16]
 	for i := range r.Hosts {
 		n := 0
 		for j := range r.Hosts[i].Segments {

@@ -8,7 +8,6 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
-	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/represent"
@@ -55,7 +54,7 @@ type textBlock struct {
 
 // ownBlock makes a block of a text of the kernel.
 func (c *Call) ownBlock(kind pagevm.ItemKind, page string, level pagevm.Level, text string) textBlock {
-	return textBlock{pagevm.Block{Kind: kind, Page: page, Level: level, Hash: ids.Hash(text), Tokens: c.Maker.Count.Text(text)}, true, text}
+	return textBlock{pagevm.Block{Kind: kind, Page: page, Level: level, Hash: ingest.Hash(text), Tokens: c.Maker.Count.Text(text)}, true, text}
 }
 
 // plain returns blocks without their texts.
@@ -94,7 +93,7 @@ func carryBlocks(c *Call, l *Limits, m material, left absent, notes int) carry {
 	return carry{m, blocks, version}
 }
 
-func (c *Call) summaryPage() string { return ids.Page("su", c.prior.Name, c.Request.Branch) }
+func (c *Call) summaryPage() string { return ingest.PageID("su", c.prior.Name, c.Request.Branch) }
 
 // leftText returns the text about the messages that left, in at most room tokens. It returns "" if
 // there is no room for it.
@@ -133,7 +132,7 @@ func (r *Result) Told(kept int) string {
 func compactionBlocks(c *Call) (blocks []textBlock) {
 	if w := c.Request.Demand; w != nil && w.Provider != nil {
 		for i, raw := range w.Provider.Blocks {
-			page := ids.Page("pc", c.prior.Name, c.Request.Branch, fmt.Sprint(c.Prev.Proj.Generation, i))
+			page := ingest.PageID("pc", c.prior.Name, c.Request.Branch, fmt.Sprint(c.Prev.Proj.Generation, i))
 			blocks = append(blocks, c.ownBlock(pagevm.ItemCompaction, page, pagevm.Full, raw))
 		}
 		return blocks
@@ -217,7 +216,7 @@ func leavingSpan(c *Call, seen []pagevm.Seen, leave map[int]bool) (branch.Span, 
 	if len(s.Keys) == 0 {
 		return s, false
 	}
-	s.ID = ids.Page("sp", c.prior.Name, c.Request.Branch, s.Keys[0], s.Keys[len(s.Keys)-1])
+	s.ID = ingest.PageID("sp", c.prior.Name, c.Request.Branch, s.Keys[0], s.Keys[len(s.Keys)-1])
 	s.Level, s.Text = c.spanLine(s, turns)
 	return s, true
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
-	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/paging"
@@ -64,7 +63,7 @@ func misses(c *Call) (branch.Ran, int) {
 			}
 			about := ran.About[page.Path]
 			if look != toolcall.LookAct {
-				form := ids.Hash(call.Canonical())
+				form := ingest.Hash(call.Canonical())
 				said, nothing := outcome(page, r)
 				if nothing { // which may be otherwise after an edit
 					of = append(of, toolcall.Files)
@@ -146,7 +145,7 @@ func outcome(page *pagevm.Page, r *memkernel.ToolResult) (hash string, nothing b
 	text := ingest.ResultText(r)
 	said, nothing := toolcall.CanonicalResult(text)
 	if said != text {
-		return ids.Hash(said), nothing
+		return ingest.Hash(said), nothing
 	}
 	return page.Hash, nothing
 }

@@ -6,7 +6,6 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
-	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/represent"
@@ -436,7 +435,7 @@ func excerpts(c *Call, parts []memkernel.Part, page *pagevm.Page, role memkernel
 	if role == memkernel.RoleAssistant {
 		return func(n int) (string, string) {
 			text := ingest.Clipped(parts, max(n/len(parts), leastClip), c.Maker.Mask.Text)
-			return text, ids.Hash(text)
+			return text, ingest.Hash(text)
 		}, len(parts) * int(page.Bytes)
 	}
 	in := sourceOf(c, parts, page)
@@ -444,7 +443,7 @@ func excerpts(c *Call, parts []memkernel.Part, page *pagevm.Page, role memkernel
 	return func(n int) (string, string) {
 		if n == 0 {
 			text := ingest.Clip(in.Text, leastClip)
-			return text, ids.Hash(text)
+			return text, ingest.Hash(text)
 		}
 		rep := e.Rep(n)
 		return rep.Text, rep.Hash

@@ -5,7 +5,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel/api"
-	"github.com/memkernel/memkernel/kernel/internal/ids"
+	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/retrieval"
 	"github.com/memkernel/memkernel/summary"
 	"github.com/memkernel/memkernel/transcript"
@@ -45,7 +45,7 @@ func sayLater(c *Call, l *Limits, items []retrieval.Item) (out []retrieval.Item,
 		it.Text += "\n" + laterLead + c.Maker.Mask.Text(line)
 		out = append(out, it)
 		for k := range c.Hosts[j].Segments {
-			also = append(also, memkernel.Ref{Path: c.Hosts[j].Segments[k].Page, Hash: ids.Hash(line)})
+			also = append(also, memkernel.Ref{Path: c.Hosts[j].Segments[k].Page, Hash: ingest.Hash(line)})
 		}
 	}
 	return out, also, same

@@ -11,7 +11,6 @@ import (
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
-	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/pagevm"
 )
@@ -156,7 +155,7 @@ func (l *Limits) room(p *pagevm.Projection) int { return l.Most(p) - l.Planned(p
 // hashOfTools returns the hash of definitions.
 func hashOfTools(tools []memkernel.Tool) (hash string) {
 	for i := range tools {
-		hash = ids.Hash(hash + tools[i].Raw)
+		hash = ingest.Hash(hash + tools[i].Raw)
 	}
 	return hash
 }
@@ -165,9 +164,9 @@ func hashOfTools(tools []memkernel.Tool) (hash string) {
 // does not show.
 func hashOfSystem(system []memkernel.Part, unseen int) (hash string) {
 	for i := range system {
-		hash = ids.Hash(hash + system[i].Text)
+		hash = ingest.Hash(hash + system[i].Text)
 	}
-	return ids.Hash(hash + strconv.Itoa(unseen))
+	return ingest.Hash(hash + strconv.Itoa(unseen))
 }
 
 // calibration returns the ratio between real and counted tokens, its spread and how far it can

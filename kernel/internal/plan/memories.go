@@ -8,7 +8,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/fault"
-	"github.com/memkernel/memkernel/kernel/internal/ids"
+	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/mask"
 	"github.com/memkernel/memkernel/pagevm/represent"
@@ -107,7 +107,7 @@ func recordOf(c *Call, r foreign.Record) memoryRecord {
 	m := memoryRecord{Record: r}
 	mask := c.Maker.Mask
 	m.Text, m.masked = mask.Find(r.Text)
-	id := ids.Page("fm", c.prior.Name, string(r.Format), r.ID, ids.Hash(m.Text))
+	id := ingest.PageID("fm", c.prior.Name, string(r.Format), r.ID, ingest.Hash(m.Text))
 	m.hit = retrieval.Hit{Kind: retrieval.Foreign, ID: id, StartLine: 1, EndLine: 1 + strings.Count(m.Text, "\n"), Origin: mask.Text(r.Origin()),
 		Date: r.Date(), Score: r.Score, Citation: Citation(m.ref(mask)), Text: m.Text}
 	if r.Title != "" {

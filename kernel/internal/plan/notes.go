@@ -3,7 +3,7 @@ package plan
 import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/checkpoint"
-	"github.com/memkernel/memkernel/kernel/internal/ids"
+	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/represent"
 )
@@ -24,7 +24,7 @@ func tellings(c *Call, d *Decision) []pagevm.Block {
 	var blocks []pagevm.Block
 	here := map[string]bool{}
 	add := func(path string, typ pagevm.Type, old, text string, ref memkernel.Ref) {
-		id := ids.Page("nt", c.prior.Name, c.Request.Branch, path, ref.Hash, turn)
+		id := ingest.PageID("nt", c.prior.Name, c.Request.Branch, path, ref.Hash, turn)
 		blocks = append(blocks, blockPage(c, pagevm.ItemNote, id, typ, represent.Change(path, old, text, noteBytes), turn, []memkernel.Ref{ref}))
 	}
 	for _, f := range c.files() {
@@ -51,7 +51,7 @@ func tellings(c *Call, d *Decision) []pagevm.Block {
 }
 
 // goneHash replaces the hash of a file that no longer exists.
-var goneHash = ids.Hash("")
+var goneHash = ingest.Hash("")
 
 // told finds the page by which a prompt shows a file most recently, nil if the prompt does not
 // show the file.
@@ -90,7 +90,7 @@ func gaugeNote(c *Call, d *Decision) []pagevm.Block {
 		return nil
 	}
 	key := c.Hosts[len(c.Hosts)-1].Key
-	id := ids.Page("nt", c.prior.Name, "gauge", key, text)
+	id := ingest.PageID("nt", c.prior.Name, "gauge", key, text)
 	return []pagevm.Block{blockPage(c, pagevm.ItemNote, id, pagevm.Plan, text, key, nil)}
 }
 
@@ -102,7 +102,7 @@ func blockPage(c *Call, kind pagevm.ItemKind, id string, typ pagevm.Type, text, 
 	}
 	p := &pagevm.Page{ID: id, Type: typ, Scope: scope, MessageKey: key, Role: string(memkernel.RoleUser), Created: c.Request.Now, Refs: refs}
 	p = c.Maker.Keep(p, text, func(*pagevm.Page) []pagevm.Rep {
-		return []pagevm.Rep{{Level: pagevm.Full, Hash: ids.Hash(text), Text: text}}
+		return []pagevm.Rep{{Level: pagevm.Full, Hash: ingest.Hash(text), Text: text}}
 	})
 	return pagevm.Block{Kind: kind, Page: p.ID, Level: pagevm.Full, Hash: p.Hash, Tokens: c.Maker.Count.Text(text) + c.Maker.Count.Overheads.PerMessage}
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/kernel/internal/ids"
+	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/pagevm/paging"
@@ -75,14 +75,14 @@ func scopeName(s memkernel.Scope) string {
 
 // pinPage makes the page of a host's own write, as the carry block shows it.
 func pinPage(c *Call, p *journal.StoredPage) *pagevm.Page {
-	id := ids.Page("pn", p.String(), string(p.Type))
+	id := ingest.PageID("pn", p.String(), string(p.Type))
 	full, short := pinText(p, false), pinText(p, true)
 	page := &pagevm.Page{ID: id, Type: p.Type, Scope: p.Scope, Role: string(memkernel.RoleUser), Created: c.Request.Now,
-		Refs: []memkernel.Ref{{Path: pinRef(p), Hash: ids.Hash(full)}}}
+		Refs: []memkernel.Ref{{Path: pinRef(p), Hash: ingest.Hash(full)}}}
 	return c.Maker.Keep(page, full, func(*pagevm.Page) []pagevm.Rep {
-		reps := []pagevm.Rep{{Level: pagevm.Full, Hash: ids.Hash(full), Text: full}}
+		reps := []pagevm.Rep{{Level: pagevm.Full, Hash: ingest.Hash(full), Text: full}}
 		if len(short) < len(full) {
-			reps = append(reps, pagevm.Rep{Level: pagevm.Structured, Hash: ids.Hash(short), Text: short})
+			reps = append(reps, pagevm.Rep{Level: pagevm.Structured, Hash: ingest.Hash(short), Text: short})
 		}
 		return reps
 	})
@@ -155,7 +155,7 @@ func untold(c *Call, proj *pagevm.Projection) []*journal.StoredPage {
 	var out []*journal.StoredPage
 	for i := range c.prior.Pinned {
 		p := &c.prior.Pinned[i]
-		if told := c.told(proj, pinRef(p)); told == nil || told.Refs[0].Hash != ids.Hash(pinText(p, false)) {
+		if told := c.told(proj, pinRef(p)); told == nil || told.Refs[0].Hash != ingest.Hash(pinText(p, false)) {
 			out = append(out, p)
 		}
 	}
@@ -182,8 +182,8 @@ func pinNotes(c *Call, proj *pagevm.Projection) []pagevm.Block {
 	var blocks []pagevm.Block
 	for _, p := range untold(c, proj) {
 		text := pinText(p, false)
-		ref := memkernel.Ref{Path: pinRef(p), Hash: ids.Hash(text)}
-		id := ids.Page("nt", c.prior.Name, c.Request.Branch, ref.Path, ref.Hash)
+		ref := memkernel.Ref{Path: pinRef(p), Hash: ingest.Hash(text)}
+		id := ingest.PageID("nt", c.prior.Name, c.Request.Branch, ref.Path, ref.Hash)
 		blocks = append(blocks, blockPage(c, pagevm.ItemNote, id, p.Type, noteHead+text, key, []memkernel.Ref{ref}))
 	}
 	return blocks

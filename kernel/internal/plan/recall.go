@@ -12,7 +12,6 @@ import (
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
-	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/pagevm"
@@ -88,7 +87,7 @@ func recalled(ctx context.Context, c *Call, l *Limits, d *Decision, proj *pagevm
 	}
 	notes, also, same := sayLater(c, l, items)
 	keepMemories(c, notes, records, turn)
-	block := blockPage(c, pagevm.ItemRetrieval, ids.Page("rt", c.prior.Name, c.Request.Branch, turn), pagevm.Preference, retrieval.Render(notes), turn, append(refsOf(notes), also...))
+	block := blockPage(c, pagevm.ItemRetrieval, ingest.PageID("rt", c.prior.Name, c.Request.Branch, turn), pagevm.Preference, retrieval.Render(notes), turn, append(refsOf(notes), also...))
 	out.Page = block.Page
 	return recollection{out, []pagevm.Block{block}, append(left, same...)}
 }
@@ -235,7 +234,7 @@ func shownText(c *Call, i int, page *pagevm.Page) string {
 // MaskedResult returns a result's text without secrets. If the text's hash is the hash of a page
 // without secrets, MaskedResult does not search the text again, which would take longer.
 func MaskedResult(m *mask.Masker, p *pagevm.Page, text string) string {
-	if p.Masked == 0 && ids.Hash(text) == p.Hash {
+	if p.Masked == 0 && ingest.Hash(text) == p.Hash {
 		return strings.ToValidUTF8(text, "\uFFFD")
 	}
 	return m.Text(text)
@@ -270,7 +269,7 @@ func leftOut(c *Call, l *Limits, h *retrieval.Hit, why string) api.Excluded {
 func refsOf(items []retrieval.Item) []memkernel.Ref {
 	refs := make([]memkernel.Ref, len(items))
 	for i, it := range items {
-		refs[i] = memkernel.Ref{Path: it.Path, StartLine: it.StartLine, EndLine: it.EndLine, Hash: ids.Hash(it.Text)}
+		refs[i] = memkernel.Ref{Path: it.Path, StartLine: it.StartLine, EndLine: it.EndLine, Hash: ingest.Hash(it.Text)}
 		if it.Kind != retrieval.Memory {
 			refs[i] = memkernel.Ref{Path: it.ID, Hash: refs[i].Hash}
 		}

@@ -7,7 +7,6 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/kernel/fault"
-	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/pagevm"
 )
@@ -194,7 +193,7 @@ func restoreText(c *Call, text string, leadGone bool) []textBlock {
 	if text == "" || c.hostShows(first, leadGone) {
 		return nil
 	}
-	return []textBlock{c.ownBlock(pagevm.ItemCarry, ids.Page("rs", c.prior.Name), pagevm.Structured, text)}
+	return []textBlock{c.ownBlock(pagevm.ItemCarry, ingest.PageID("rs", c.prior.Name), pagevm.Structured, text)}
 }
 
 // RestoreRoom returns the greatest length of a restore text, which is smaller in small windows.

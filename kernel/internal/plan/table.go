@@ -5,7 +5,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
-	"github.com/memkernel/memkernel/kernel/internal/ids"
+	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/paging"
 	"github.com/memkernel/memkernel/pagevm/toolcall"
@@ -116,7 +116,7 @@ func blockRow(r *Result, x *index, it *pagevm.Item, place paging.Place) paging.P
 	p := r.Page(it.Page)
 	if p == nil { // the list of spans, the summary, the text to go on from: made with the block
 		row.Tokens = withTokens(row.Tokens, it.Level, row.ShownTokens)
-		if it.Page == ids.Page("rs", r.prior.Name) {
+		if it.Page == ingest.PageID("rs", r.prior.Name) {
 			row.Type = pagevm.Plan
 		}
 		row.Floor, row.Dirty = it.Level, !x.recorded && r.prior.Texts[it.Hash] == ""
@@ -161,13 +161,13 @@ func untoldRows(r *Result, x *index) (out []paging.PageRow) {
 			continue
 		}
 		full, short := pinText(p, false), pinText(p, true)
-		id := ids.Page("pn", p.String(), string(p.Type))
+		id := ingest.PageID("pn", p.String(), string(p.Type))
 		row := paging.PageRow{ID: id, Type: p.Type, Scope: p.Scope, Pin: pinClass(*p), Place: paging.Nowhere,
 			Floor: pagevm.Full, Tokens: paging.Tokens{Full: r.Scale(r.Maker.Count.Text(full))}, RecomputeCost: cost(0), Last: x.used[id]}
 		if len(short) < len(full) {
 			row.Floor, row.Tokens.Structured = pagevm.Structured, r.Scale(r.Maker.Count.Text(short))
 		}
-		row.Refs = []memkernel.Ref{{Path: pinRef(p), Hash: ids.Hash(full)}}
+		row.Refs = []memkernel.Ref{{Path: pinRef(p), Hash: ingest.Hash(full)}}
 		out = append(out, row)
 	}
 	return out

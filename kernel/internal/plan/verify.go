@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/memkernel/memkernel/kernel/fault"
-	"github.com/memkernel/memkernel/kernel/internal/ids"
+	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/pagevm/paging"
@@ -51,7 +51,7 @@ func verifyBootstrap(c *Call, proj *pagevm.Projection) {
 			continue
 		}
 		if c.unshown(&f, gone) != "" {
-			c.fault(fault.Fault{Code: fault.Bootstrap, Page: ids.Page("ws", f.Path), Cause: string(paging.CauseCompaction),
+			c.fault(fault.Fault{Code: fault.Bootstrap, Page: ingest.PageID("ws", f.Path), Cause: string(paging.CauseCompaction),
 				Detail: f.Path + " does not stand in the prompt after the compaction"})
 		}
 	}

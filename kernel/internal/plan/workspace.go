@@ -7,7 +7,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel/fault"
-	"github.com/memkernel/memkernel/kernel/internal/ids"
+	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/represent"
 	"github.com/memkernel/memkernel/retrieval"
@@ -118,7 +118,7 @@ func carryFiles(c *Call, l *Limits, leadGone bool, squeezed int) []textBlock {
 			continue
 		}
 		room -= took - blocks[j].Tokens
-		b := pagevm.Block{Kind: pagevm.ItemCarry, Page: blocks[j].Page, Level: pagevm.Compressed, Hash: ids.Hash(text), Tokens: took}
+		b := pagevm.Block{Kind: pagevm.ItemCarry, Page: blocks[j].Page, Level: pagevm.Compressed, Hash: ingest.Hash(text), Tokens: took}
 		blocks[j] = textBlock{b, true, text}
 	}
 	for i := range files {
@@ -160,7 +160,7 @@ func blocksAt(pages []*pagevm.Page, fits []pagevm.Fit, levels []pagevm.Level) (b
 // filePage makes the page of a file. The representations of the page are the texts that a
 // prompt would show, including the heading.
 func filePage(c *Call, src *File) *pagevm.Page {
-	p := &pagevm.Page{ID: ids.Page("ws", src.Path), Type: src.Type, Scope: memkernel.ScopeProject, Path: src.Path,
+	p := &pagevm.Page{ID: ingest.PageID("ws", src.Path), Type: src.Type, Scope: memkernel.ScopeProject, Path: src.Path,
 		Role: string(memkernel.RoleUser), Created: c.Request.Now, Refs: []memkernel.Ref{src.Ref()}}
 	return c.Maker.Keep(p, src.Text, func(p *pagevm.Page) []pagevm.Rep {
 		var reps []pagevm.Rep
@@ -172,7 +172,7 @@ func filePage(c *Call, src *File) *pagevm.Page {
 		reps = append([]pagevm.Rep{{Level: pagevm.Full, Text: src.Text}}, reps...)
 		for i := range reps {
 			reps[i].Text = src.headed(reps[i].Text)
-			reps[i].Hash = ids.Hash(reps[i].Text)
+			reps[i].Hash = ingest.Hash(reps[i].Text)
 		}
 		return reps
 	})

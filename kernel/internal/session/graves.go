@@ -6,7 +6,7 @@ import (
 
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/internal/archive"
-	"github.com/memkernel/memkernel/kernel/internal/ids"
+	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/pagevm"
 )
 
@@ -71,7 +71,7 @@ func (s *Session) Promise(b *Promise, now time.Time) error {
 	if err := s.openJournal(); err != nil {
 		return err
 	}
-	rec := store.Record{Op: opForget, ID: ids.Page("fo", s.Name, now.UTC().Format(time.RFC3339Nano), string(body)), Time: now, Body: body}
+	rec := store.Record{Op: opForget, ID: ingest.PageID("fo", s.Name, now.UTC().Format(time.RFC3339Nano), string(body)), Time: now, Body: body}
 	_, err = s.Journal.Append(true, rec)
 	if err == nil {
 		err = s.Sync()

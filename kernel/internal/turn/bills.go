@@ -16,7 +16,6 @@ import (
 	"github.com/memkernel/memkernel/kernel/billing"
 	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
-	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/kernel/internal/session"
 	"github.com/memkernel/memkernel/kernel/internal/usage"
@@ -156,7 +155,7 @@ func (w *intake) firstSight(news []memkernel.Message) (out []billing.FirstSight)
 			if r == nil {
 				continue
 			}
-			id, shown := ids.Evidence(w.Branch, r.CallID), func() int { return w.Count.Part(&news[i].Parts[j]) }
+			id, shown := ingest.EvidenceID(w.Branch, r.CallID), func() int { return w.Count.Part(&news[i].Parts[j]) }
 			if page := w.Known[id]; page != nil && page.Door() != "" && ingest.Shapes(r, id) {
 				if whole, err := w.Whole(page); err == nil {
 					out = billing.AddFirstSight(out, billing.FirstSight{Kind: page.Door(), Results: 1, Tokens: w.Count.Text(whole) - shown()})

@@ -9,7 +9,7 @@ import (
 	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/fault"
-	"github.com/memkernel/memkernel/kernel/internal/ids"
+	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/kernel/internal/session"
 	"github.com/memkernel/memkernel/kernel/internal/workstate"
 	"github.com/memkernel/memkernel/pagevm/journal"
@@ -103,7 +103,7 @@ func commitBoundary(s *session.Session, out *api.Passed, b *boundary, st summary
 		if err != nil {
 			return err
 		}
-		key = ids.Page("bd", s.Name, b.Branch, string(b.point), b.Reason, fmt.Sprint(s.Account.Epoch, st.Offset.Messages), st.Offset.Key, string(own))
+		key = ingest.PageID("bd", s.Name, b.Branch, string(b.point), b.Reason, fmt.Sprint(s.Account.Epoch, st.Offset.Messages), st.Offset.Key, string(own))
 	}
 	if s.Passed(key) {
 		out.Outcome = api.Duplicate

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/kernel/api"
-	"github.com/memkernel/memkernel/kernel/internal/ids"
+	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/kernel/internal/session"
 	"github.com/memkernel/memkernel/kernel/internal/upkeep"
 	"github.com/memkernel/memkernel/markdownstore"
@@ -54,7 +54,7 @@ func (d *Desk) EditPassage(ctx context.Context, req *api.PassageRequest) (*api.E
 		return nil, err
 	}
 	return editing(ctx, d, req.SessionKey, "", req.Private, req.Now, func(e upkeep.Editor) (*api.Edited, error) {
-		e.Key = ids.Page("ed", e.Session, string(raw))
+		e.Key = ingest.PageID("ed", e.Session, string(raw))
 		return d.Upkeep.EditPassage(ctx, e, req)
 	})
 }

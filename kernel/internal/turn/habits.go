@@ -8,7 +8,7 @@ import (
 
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/internal/store"
-	"github.com/memkernel/memkernel/kernel/internal/ids"
+	"github.com/memkernel/memkernel/kernel/internal/ingest"
 )
 
 // Habits keep the recent actions of each agent's newest sessions, which the agent's next session
@@ -59,7 +59,7 @@ type sessionHabits struct {
 }
 
 // habitID returns a session's id among the habits.
-func habitID(session string) string { return ids.Hash(session)[:16] }
+func habitID(session string) string { return ingest.Hash(session)[:16] }
 
 // read returns the file, or an empty one if the file is missing or damaged. It returns an error
 // if the file can't be read now.

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/kernel/api"
-	"github.com/memkernel/memkernel/kernel/internal/ids"
+	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/kernel/internal/memory"
 	"github.com/memkernel/memkernel/kernel/internal/notes"
 	"github.com/memkernel/memkernel/kernel/internal/session"
@@ -94,7 +94,7 @@ func commitNotes(s *session.Session, m *memory.Memory, job *notes.Job, updates [
 	if m != nil {
 		for _, f := range facts { // promised entries of today's log
 			body := workstate.Entry{Path: m.Store(false).DailyPath(job.Now), Text: "- " + f.Text + " (noted by " + summary.Excerpt(job.Answered.Mark.Model, 80) + ")"}
-			u, err := session.MemoryUpdate(ids.Page("me", s.Name, body.Path, body.Text), body, f.Evidence)
+			u, err := session.MemoryUpdate(ingest.PageID("me", s.Name, body.Path, body.Text), body, f.Evidence)
 			if err != nil {
 				return err
 			}
@@ -103,7 +103,7 @@ func commitNotes(s *session.Session, m *memory.Memory, job *notes.Job, updates [
 		}
 	}
 	mark := &job.Answered.Mark
-	tx := journal.Transaction{Key: "notes:" + ids.Page("no", s.Name, job.Branch, fmt.Sprint(job.Epoch, job.Version), mark.Key),
+	tx := journal.Transaction{Key: "notes:" + ingest.PageID("no", s.Name, job.Branch, fmt.Sprint(job.Epoch, job.Version), mark.Key),
 		Time: job.Now, Point: journal.PointTurn, By: journal.Principal{Name: "model " + summary.Excerpt(mark.Model, 80), Session: s.Name}, Updates: updates}
 	r, err := s.Writeback(tx, job.Answered.Policy())
 	if err == nil && len(r.Accepted) == 0 {

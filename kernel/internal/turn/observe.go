@@ -8,7 +8,6 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel/api"
-	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/kernel/internal/session"
 	"github.com/memkernel/memkernel/markdownstore"
@@ -61,7 +60,7 @@ func (d *Desk) endTurn(ctx context.Context, s *session.Session, w *intake, t api
 	o := &api.Observation{Outcome: api.OpenTurn, Ingested: len(w.Out.New)}
 	entry := turnEntry(s, w, &t, start, end)
 	if end > 0 {
-		o.Outcome, o.AdvancementKey = api.Committed, cmp.Or(t.AdvancementKey, ids.Page("turn", s.Name, t.Branch, entry.Last))
+		o.Outcome, o.AdvancementKey = api.Committed, cmp.Or(t.AdvancementKey, ingest.PageID("turn", s.Name, t.Branch, entry.Last))
 	}
 	_, again := s.Account.Chains[o.AdvancementKey]
 

@@ -9,7 +9,7 @@ import (
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
-	"github.com/memkernel/memkernel/kernel/internal/ids"
+	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/kernel/internal/report"
 	"github.com/memkernel/memkernel/kernel/internal/session"
 	"github.com/memkernel/memkernel/kernel/internal/trace"
@@ -52,7 +52,7 @@ func record(ctx context.Context, s *session.Session, pl *Planned) (err error) {
 
 // nextPlanID names a plan by its content, so that equal plans of equal states have equal names.
 func nextPlanID(s *session.Session, pl *Planned) string {
-	return ids.Page("pl", s.Name, pl.Request.Branch, pl.Request.Model, pl.Prev.Plan, fmt.Sprint(pl.Proj.Generation, len(pl.Proj.Items)),
+	return ingest.PageID("pl", s.Name, pl.Request.Branch, pl.Request.Model, pl.Prev.Plan, fmt.Sprint(pl.Proj.Generation, len(pl.Proj.Items)),
 		pl.Request.Now.UTC().Format(time.RFC3339Nano))
 }
 
@@ -66,7 +66,7 @@ func commitCut(s *session.Session, pl *Planned) error {
 	if len(pl.NewSpans()) > 0 {
 		point = journal.PointEviction
 	}
-	key := ids.Page("ct", s.Name, pl.Request.Branch, fmt.Sprint(s.Account.Epoch), pl.Next.Summary.Offset.Key, pl.Made.Cut.Chain)
+	key := ingest.PageID("ct", s.Name, pl.Request.Branch, fmt.Sprint(s.Account.Epoch), pl.Next.Summary.Offset.Key, pl.Made.Cut.Chain)
 	return s.CommitCut(key, point, pl.Request.Branch, pl.Next.Summary, pl.Request.Now)
 }
 

@@ -14,7 +14,7 @@ import (
 	"github.com/memkernel/memkernel/consolidation"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
-	"github.com/memkernel/memkernel/kernel/internal/ids"
+	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/kernel/internal/session"
 	"github.com/memkernel/memkernel/kernel/internal/upkeep"
 	"github.com/memkernel/memkernel/kernel/internal/workstate"
@@ -59,7 +59,7 @@ func (d *Desk) transaction(s *session.Session, req api.WriteRequest) (tx journal
 		if err != nil {
 			return tx, scope, err
 		}
-		tx.Key = ids.Page("wr", s.Name, string(raw))
+		tx.Key = ingest.PageID("wr", s.Name, string(raw))
 	}
 	tx.Key = "write:" + tx.Key
 	return tx, scope, nil
@@ -125,9 +125,9 @@ func (d *Desk) remember(ctx context.Context, s *session.Session, req api.Remembe
 	}
 	switch c, _ := markdownstore.Classify(req.Path); {
 	case req.ID == "":
-		req.ID = ids.Page("me", s.Name, req.Path, text)
+		req.ID = ingest.PageID("me", s.Name, req.Path, text)
 	case !strings.HasPrefix(req.ID, "me-") && (c.Kind == markdownstore.KindDaily || c.Kind == markdownstore.KindBuffer):
-		req.ID = ids.Page("me", req.ID) // in a log the kind of an id shows the author
+		req.ID = ingest.PageID("me", req.ID) // in a log the kind of an id shows the author
 	}
 	if err := d.Upkeep.Hear(ctx, remembered(store, &req, text)); err != nil {
 		return nil, err

@@ -11,7 +11,6 @@ import (
 	"github.com/memkernel/memkernel/consolidation"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/fault"
-	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/kernel/internal/session"
 	"github.com/memkernel/memkernel/kernel/internal/upkeep"
@@ -47,7 +46,7 @@ func (d *Desk) hearWrites(ctx context.Context, s *session.Session, msgs []memker
 					continue
 				}
 				h := d.heard(s, msgs[:i], c, r, p)
-				h.ID, h.Now = ids.Page("said", s.Name, t.Branch, c.ID, ids.Hash(c.Input)), t.Now
+				h.ID, h.Now = ingest.PageID("said", s.Name, t.Branch, c.ID, ingest.Hash(c.Input)), t.Now
 				if err := d.Upkeep.Hear(ctx, h); err != nil {
 					out = append(out, fault.Fault{Code: fault.Net, Key: msgs[i].Key, Cause: p, Detail: "who wrote what was not recorded: " + err.Error()})
 				}

@@ -10,7 +10,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/kernel/api"
-	"github.com/memkernel/memkernel/kernel/internal/ids"
+	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/summary"
 )
 
@@ -60,7 +60,7 @@ func (k *Keeper) Said(msgs []memkernel.Message, cycle int) string {
 }
 
 // readUpTo names the message up to which a model has read a conversation for a flush.
-func readUpTo(m *memkernel.Message) string { return ids.Page("ft", m.Key) }
+func readUpTo(m *memkernel.Message) string { return ingest.PageID("ft", m.Key) }
 
 // Answer is a model's answer to a flush. With Section, the answer is between two marker lines of
 // a longer text.
@@ -92,7 +92,7 @@ func (k *Keeper) Reply(ctx context.Context, a Answer, now time.Time) (reason str
 	}
 	var lines, items []string
 	for _, line := range said {
-		item := ids.Page("fi", line)
+		item := ingest.PageID("fi", line)
 		if line == api.NoReply || len(line) > maxItemBytes || l.Session.Has(item) || slices.Contains(items, item) || len(items) == maxFlushItems {
 			continue
 		}

@@ -11,7 +11,7 @@ import (
 	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/fault"
-	"github.com/memkernel/memkernel/kernel/internal/ids"
+	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/kernel/internal/plan"
 	"github.com/memkernel/memkernel/pagevm/mask"
 	"github.com/memkernel/memkernel/summary"
@@ -59,7 +59,7 @@ func (b *buffer) turn(ctx context.Context, t *Turn) []fault.Fault {
 	if b.Options.BufferOff || c == nil {
 		return nil
 	}
-	id := ids.Page("wb", b.name, "turn", t.Key)
+	id := ingest.PageID("wb", b.name, "turn", t.Key)
 	msgs := t.Msgs[t.From:t.To]
 	lines := turnLines(msgs, b.Mask)
 	touched := checkpoint.Update(checkpoint.State{}, msgs)
@@ -75,7 +75,7 @@ func (b *buffer) state(ctx context.Context, r checkpoint.Reading) []fault.Fault 
 		return nil
 	}
 	lines := checkpoint.Lines(c, maxDumpBytes)
-	id := ids.Page("wb", append([]string{b.name, b.cycle(), "dump"}, matter(lines)...)...)
+	id := ingest.PageID("wb", append([]string{b.name, b.cycle(), "dump"}, matter(lines)...)...)
 	_, items := b.news(lines)
 	if b.Cut != "" {
 		items = append(items, b.cutItem())
@@ -98,7 +98,7 @@ func matter(lines []checkpoint.Line) []string {
 }
 
 // cutItem marks that the buffer has a dump after the kernel's own newest cut.
-func (b *buffer) cutItem() string { return ids.Page("bi", b.name, "cut", b.Cut) }
+func (b *buffer) cutItem() string { return ingest.PageID("bi", b.name, "cut", b.Cut) }
 
 // cutSince reports whether the kernel has cut without a later dump. A plan writes no Markdown, so
 // the dump that the thresholds require follows later.
@@ -137,7 +137,7 @@ func (b *buffer) news(lines []checkpoint.Line) (fresh []checkpoint.Line, items [
 	for _, l := range lines {
 		switch l.Tag {
 		case checkpoint.TagConstraint, checkpoint.TagDecision, checkpoint.TagLesson:
-			item := ids.Page("bi", b.name, cycle, l.Tag, l.Text)
+			item := ingest.PageID("bi", b.name, cycle, l.Tag, l.Text)
 			if b.Session.Has(item) && !empty {
 				continue
 			}
@@ -166,7 +166,7 @@ func (b *buffer) cycle() string { return fmt.Sprint(b.Epoch, " ", b.Compactions,
 func (b *buffer) write(ctx context.Context, id string, h BufferHead, lines []checkpoint.Line, items []string) []fault.Fault {
 	h.At, h.session, h.captured = b.now, b.name, b.life.State.Thread.Captured
 	var text strings.Builder
-	first := ids.Page("bi", b.name, b.cycle(), "begun")
+	first := ingest.PageID("bi", b.name, b.cycle(), "begun")
 	if !b.Session.Has(first) || b.empty() {
 		items = append(items, first)
 		fmt.Fprintf(&text, "# Working buffer of session %s, %s\n\n", oneLine(b.Mask.Text(b.Session.Key())), b.Private.Today(h.At))

@@ -12,7 +12,7 @@ import (
 	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/internal/textutil"
-	"github.com/memkernel/memkernel/kernel/internal/ids"
+	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
@@ -201,7 +201,7 @@ func ClearBuffer(ctx context.Context, private *markdownstore.Store, bytes int, h
 	if err != nil {
 		return err
 	}
-	if bytes < 0 || bytes > len(l.Text) || ids.Hash(l.Text[:bytes]) != hash {
+	if bytes < 0 || bytes > len(l.Text) || ingest.Hash(l.Text[:bytes]) != hash {
 		return &markdownstore.ConflictError{Path: BufferPath, Want: hash, Have: l.Hash}
 	}
 	kept, rest := ForeignBuffer(l.Text[:bytes]), l.Text[bytes:]

@@ -12,7 +12,7 @@ import (
 	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/consolidation"
 	"github.com/memkernel/memkernel/kernel/fault"
-	"github.com/memkernel/memkernel/kernel/internal/ids"
+	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/ledger"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -49,7 +49,7 @@ func (k *Keeper) Flush(ctx context.Context, ended bool, now time.Time) ([]fault.
 	var lines, items []string
 	before := sync.OnceValue(func() map[string]bool { return saidBefore(k.Shared, now) })
 	add := func(tag, text string, calls int) {
-		item := ids.Page("fi", tag, text)
+		item := ingest.PageID("fi", tag, text)
 		if text = oneLine(text); text == "" || k.Session.Has(item) || k.Session.Has(wordsItem(text)) || slices.Contains(items, item) {
 			return
 		}
@@ -102,7 +102,7 @@ func WrittenBy(id string) (flush, agent bool) {
 // write appends a text to the day's log, once for its items.
 func (l *dayLog) write(ctx context.Context, by, text string, items []string, now time.Time) error {
 	masked, _ := l.Mask.Mask(strings.ToValidUTF8(text, "\uFFFD"))
-	id := ids.Page(by, append([]string{l.Session.Name()}, items...)...)
+	id := ingest.PageID(by, append([]string{l.Session.Name()}, items...)...)
 	promised, err := l.Session.Append(ctx, id, Entry{Path: l.Shared.DailyPath(now), Text: masked, Items: items}, now)
 	if err == nil || promised {
 		l.Session.Keep(items)
@@ -126,7 +126,7 @@ func (l *dayLog) Said(ctx context.Context, msgs []memkernel.Message, start int, 
 			out = append(out, l.summarized(ctx, m, now)...)
 			continue
 		}
-		read := ids.Page("fi", "human", m.Key)
+		read := ingest.PageID("fi", "human", m.Key)
 		if i < start || l.Session.Has(read) {
 			continue
 		}
@@ -151,7 +151,7 @@ func (l *dayLog) Said(ctx context.Context, msgs []memkernel.Message, start int, 
 
 // wordsItem is the item of a sentence that a person stated, wherever it is met.
 func wordsItem(text string) string {
-	return ids.Page("fi", "human-words", strings.TrimRight(oneLine(text), " .!。！"))
+	return ingest.PageID("fi", "human-words", strings.TrimRight(oneLine(text), " .!。！"))
 }
 
 // personal returns the person's own words of a message. A message that only asks to remember a
@@ -178,7 +178,7 @@ func mark(st ledger.Statement) string {
 
 // summarized writes down the points of a summary that the host's compaction made.
 func (l *dayLog) summarized(ctx context.Context, m *memkernel.Message, now time.Time) []fault.Fault {
-	item := ids.Page("fi", "summary", m.Key)
+	item := ingest.PageID("fi", "summary", m.Key)
 	if l.Session.Has(item) {
 		return nil
 	}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/internal/textutil"
-	"github.com/memkernel/memkernel/kernel/internal/ids"
+	"github.com/memkernel/memkernel/kernel/internal/ingest"
 )
 
 // StateFile is SESSION-STATE.md, cut around the kernel's section.
@@ -89,7 +89,7 @@ func sectionOf(m []string, body string) *Section {
 	return sec
 }
 
-func (c *Section) sum() string { return ids.Hash(c.Body)[:32] }
+func (c *Section) sum() string { return ingest.Hash(c.Body)[:32] }
 
 // lines returns the statements about the session that the section shows in full.
 func (c *Section) lines() []checkpoint.Line {

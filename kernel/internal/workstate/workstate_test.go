@@ -14,7 +14,7 @@ import (
 	"github.com/memkernel/memkernel/internal/store/storetest"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/fault"
-	"github.com/memkernel/memkernel/kernel/internal/ids"
+	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/kernel/internal/workstate"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/pagevm/journal"
@@ -132,7 +132,7 @@ func TestTheFullerTheMoreIsWritten(t *testing.T) {
 			t.Errorf("%d tokens: delivered again it was written again", tt.tokens)
 		}
 		if buffer != "" {
-			if err := workstate.ClearBuffer(context.Background(), k.Private, len(buffer), ids.Hash(buffer)); err != nil {
+			if err := workstate.ClearBuffer(context.Background(), k.Private, len(buffer), ingest.Hash(buffer)); err != nil {
 				t.Fatal(err)
 			}
 			after(t, k, tt.tokens)
