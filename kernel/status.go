@@ -6,7 +6,7 @@ import (
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/billing"
 	"github.com/memkernel/memkernel/kernel/health"
-	"github.com/memkernel/memkernel/kernel/internal/usage"
+	"github.com/memkernel/memkernel/kernel/internal/turn"
 )
 
 // Status reads the places and sizes of the stored state. With nil options it covers the newest
@@ -40,7 +40,7 @@ func (k *Kernel) Check(ctx context.Context) ([]health.Finding, error) { return k
 // Usage reads the recorded bills. It writes nothing. For a damaged line it returns an error that
 // names file and line.
 func (k *Kernel) Usage(ctx context.Context, o billing.Options) (*billing.Report, error) {
-	return usage.All(ctx, k.state, o, func(key string) error { return noSession(k.state, key) })
+	return turn.Usage(ctx, k.state, o, func(key string) error { return noSession(k.state, key) })
 }
 
 // MemoryEnabled reports whether the kernel uses the workspace's files.

@@ -18,7 +18,6 @@ import (
 	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/kernel/internal/session"
-	"github.com/memkernel/memkernel/kernel/internal/usage"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/represent"
 	"github.com/memkernel/memkernel/transcript"
@@ -121,7 +120,7 @@ func takeBill(s *session.Session, o *api.Observation, w *intake, t api.Turn) {
 			}
 		}
 	}
-	o.Faults = append(o.Faults, fault.Of(fault.NotRecorded, errors.Join(unread, usage.Log(s.Files, o.Bills)))...)
+	o.Faults = append(o.Faults, fault.Of(fault.NotRecorded, errors.Join(unread, logUsage(s.Files, o.Bills)))...)
 }
 
 func billID(branch, call string) string { return branch + "\x00" + call }
@@ -131,7 +130,7 @@ func readBilled(s *session.Session) error {
 	if s.Billed != nil {
 		return nil
 	}
-	logged, _, err := usage.Read(s.Files, s.Key)
+	logged, _, err := readUsage(s.Files, s.Key)
 	if store.OutOfReach(err) {
 		return err
 	}
@@ -184,7 +183,7 @@ func (w *intake) row(b *bill) billing.Call {
 		r.Time = t.Now
 	}
 	m, _ := w.prices.Lookup(r.Model, r.Time)
-	usage.Price(&r, m)
+	priceCall(&r, m)
 	return r
 }
 
@@ -201,7 +200,7 @@ func unplanned(s *session.Session, t api.Turn, m cachelayout.Model) *billing.Cal
 	if l == nil || t.Sent == api.SentWhole {
 		l = branch.New(s.Key, t.Branch, t.Model)
 	}
-	row := usage.Extend(t.Usage, l, m)
+	row := extendBill(t.Usage, l, m)
 	row.Sent = t.Sent
 	row.Call = t.Sent + " " + t.Now.UTC().Format(time.RFC3339Nano)
 	row.Reported = t.Reported
@@ -237,7 +236,7 @@ func learn(s *session.Session, o *api.Observation, t api.Turn, m cachelayout.Mod
 		o.Faults = append(o.Faults, fault.Fault{Code: fault.UsageIgnored, Detail: fmt.Sprintf("%d tokens were reported for a prompt of about %d", actual, counted)})
 		return nil
 	}
-	row := usage.Compare(t.Usage, l, m)
+	row := compareBill(t.Usage, l, m)
 	row.Reported = t.Reported
 	err := s.Learn(t.Model, func(cal *budget.Calibration) bool {
 		cal.Observe(budget.Count{Tokens: l.Proj.Tokens(), Kind: budget.Estimated}, len(l.Proj.Items), actual-fixed)

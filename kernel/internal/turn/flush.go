@@ -10,7 +10,6 @@ import (
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/billing"
 	"github.com/memkernel/memkernel/kernel/internal/session"
-	"github.com/memkernel/memkernel/kernel/internal/usage"
 	"github.com/memkernel/memkernel/kernel/internal/workstate"
 )
 
@@ -136,9 +135,9 @@ func flushLine(f *api.Flushed) string {
 func (d *Desk) billFlush(s *session.Session, r *api.FlushReply) (*billing.Call, error) {
 	row := billing.Call{Model: r.Model, Usage: *r.Usage, Sent: sentFlush, Call: sentFlush + " " + r.Now.UTC().Format(time.RFC3339Nano), Time: r.Now}
 	m, _ := d.Prices.Lookup(r.Model, r.Now)
-	usage.Price(&row, m)
+	priceCall(&row, m)
 	if row.BilledUSD != nil {
 		row.WithoutUSD = new(float64)
 	}
-	return &row, usage.Log(s.Files, []billing.Call{row})
+	return &row, logUsage(s.Files, []billing.Call{row})
 }

@@ -1,6 +1,4 @@
-// Package usage makes and reads the rows of a session's usage.jsonl. A row holds the bill of a
-// call next to its plan. The file is a report, and nothing depends on it.
-package usage
+package turn
 
 import (
 	"context"
@@ -20,14 +18,16 @@ import (
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
+// opUsage is a row of a session's usage.jsonl: the bill of a call next to its plan. The file is a
+// report, and nothing depends on it.
 const opUsage = "usage"
 
 // coldShare is the share of the prompt before below which a read is a miss.
 const coldShare = 0.6
 
-// Compare sets a bill against a conversation's last plan.
-func Compare(u *memkernel.Usage, l *branch.State, m cachelayout.Model) billing.Call {
-	row := sent(u, l, m)
+// compareBill sets a bill against a conversation's last plan.
+func compareBill(u *memkernel.Usage, l *branch.State, m cachelayout.Model) billing.Call {
+	row := sentCall(u, l, m)
 	row.Plan, row.PlannedInputTokens, row.Planned = l.Plan, l.Planned+l.LedgerFixed(), l.Expected
 	e := row.Planned
 	if e == nil {
@@ -46,17 +46,17 @@ func Compare(u *memkernel.Usage, l *branch.State, m cachelayout.Model) billing.C
 		if cold || !caches(m) {
 			read = min(u.CacheReadTokens, whole) // as others' prefixes were
 		}
-		row.WithoutUSD = add(price(without(*u, whole, read), m), summary(a, cold, m))
+		row.WithoutUSD = addPrices(priceOf(withoutPlan(*u, whole, read), m), hostSummary(a, cold, m))
 	}
 	return row
 }
 
-// Extend makes the row of a call that was sent with a conversation's last plan and the new
+// extendBill makes the row of a call that was sent with a conversation's last plan and the new
 // messages. The messages that the plan kept out of the host's prompt were kept out of this call,
 // too. Without the plan they would have been read from a warm cache, or else written to the
 // cache.
-func Extend(u *memkernel.Usage, l *branch.State, m cachelayout.Model) billing.Call {
-	row := sent(u, l, m)
+func extendBill(u *memkernel.Usage, l *branch.State, m cachelayout.Model) billing.Call {
+	row := sentCall(u, l, m)
 	if e := l.Expected; e != nil && e.Alone.Tokens > 0 && !e.Alone.Same {
 		last := billing.Call{Planned: e}
 		planned, _ := last.Expected()
@@ -65,35 +65,35 @@ func Extend(u *memkernel.Usage, l *branch.State, m cachelayout.Model) billing.Ca
 		if float64(read) >= coldShare*float64(planned.InputTokens) {
 			read = max(read+more, 0)
 		}
-		row.WithoutUSD = price(without(*u, whole, min(read, whole)), m)
+		row.WithoutUSD = priceOf(withoutPlan(*u, whole, min(read, whole)), m)
 	}
 	return row
 }
 
-// sent makes the row of a call that would have cost as much without the kernel.
-func sent(u *memkernel.Usage, l *branch.State, m cachelayout.Model) billing.Call {
+// sentCall makes the row of a call that would have cost as much without the kernel.
+func sentCall(u *memkernel.Usage, l *branch.State, m cachelayout.Model) billing.Call {
 	row := billing.Call{Branch: l.Branch, Model: l.Model, Usage: *u}
-	Price(&row, m)
+	priceCall(&row, m)
 	row.WithoutUSD = row.BilledUSD
 	return row
 }
 
-// Price sets the cost of a call.
-func Price(row *billing.Call, m cachelayout.Model) {
-	row.BilledUSD = price(row.Usage, m)
+// priceCall sets the cost of a call.
+func priceCall(row *billing.Call, m cachelayout.Model) {
+	row.BilledUSD = priceOf(row.Usage, m)
 	input := row.Usage
 	input.OutputTokens = 0
-	row.BilledCostUSD = price(input, m)
+	row.BilledCostUSD = priceOf(input, m)
 }
 
-func price(u memkernel.Usage, m cachelayout.Model) *float64 {
+func priceOf(u memkernel.Usage, m cachelayout.Model) *float64 {
 	return m.Cost(u.CacheReadTokens, u.CacheWrite5mTokens, u.CacheWrite1hTokens, u.InputTokens, u.OutputTokens)
 }
 
-// without returns the bill that a prompt of whole tokens would have had instead of the call that
-// was billed as u. read is the number of tokens that the prompt reads from the cache. The other
+// withoutPlan returns the bill that a prompt of whole tokens would have had instead of the call
+// that was billed as u. read is the number of tokens that the prompt reads from the cache. The other
 // tokens are written or uncached in the same way as the tokens of the call.
-func without(u memkernel.Usage, whole, read int) memkernel.Usage {
+func withoutPlan(u memkernel.Usage, whole, read int) memkernel.Usage {
 	rest := whole - read
 	out := memkernel.Usage{CacheReadTokens: read, InputTokens: rest, OutputTokens: u.OutputTokens}
 	switch short, long := u.CacheWrite5mTokens, u.CacheWrite1hTokens; {
@@ -109,8 +109,8 @@ func without(u memkernel.Usage, whole, read int) memkernel.Usage {
 	return out
 }
 
-// summary prices the call by which a host would have compacted its conversation.
-func summary(a *cachelayout.Alone, cold bool, m cachelayout.Model) *float64 {
+// hostSummary prices the call by which a host would have compacted its conversation.
+func hostSummary(a *cachelayout.Alone, cold bool, m cachelayout.Model) *float64 {
 	switch {
 	case a.Summarised == 0:
 		return new(float64)
@@ -122,8 +122,8 @@ func summary(a *cachelayout.Alone, cold bool, m cachelayout.Model) *float64 {
 
 func caches(m cachelayout.Model) bool { return m.Cache != "" && m.Cache != cachelayout.CacheNone }
 
-// add adds two prices, of which each may be unknown.
-func add(a, b *float64) *float64 {
+// addPrices adds two prices, of which each may be unknown.
+func addPrices(a, b *float64) *float64 {
 	if a == nil || b == nil {
 		return nil
 	}
@@ -131,10 +131,9 @@ func add(a, b *float64) *float64 {
 	return &sum
 }
 
-// Read reads a usage.jsonl. It leaves out a torn last line. torn reports whether the file has a
-// torn last line. Rows that another process logged again count once: the last row of a plan
+// readUsage reads a usage.jsonl. It leaves out a torn last line, which torn reports. Rows that another process logged again count once: the last row of a plan
 // counts, and for a call the row of its plan.
-func Read(dir store.Store, session string) (rows []billing.Call, torn bool, err error) {
+func readUsage(dir store.Store, session string) (rows []billing.Call, torn bool, err error) {
 	j, err := journal.OpenJournalIn(dir, folder.UsageFile, &journal.Options{ReadOnly: true, Derived: true})
 	if err != nil {
 		return nil, false, err
@@ -148,7 +147,7 @@ func Read(dir store.Store, session string) (rows []billing.Call, torn bool, err 
 			continue // a newer version's
 		}
 		row := billing.Call{Session: session, Time: rec.Time}
-		if err := read(&row, rec.Body); err != nil {
+		if err := readRow(&row, rec.Body); err != nil {
 			return nil, false, fmt.Errorf("%s, line %d: %w", dir.Where(folder.UsageFile), n, err)
 		}
 		if row.Planned != nil && !row.Planned.At.IsZero() {
@@ -168,13 +167,13 @@ func Read(dir store.Store, session string) (rows []billing.Call, torn bool, err 
 		}
 		plans[row.Plan], calls[row.Branch+"\x00"+row.Call] = i, i
 	}
-	return once(rows), j.Torn() > 0, nil
+	return onceEach(rows), j.Torn() > 0, nil
 }
 
-// once returns rows with each call once. If a door sent a call that is also in the host's own
+// onceEach returns rows with each call once. If a door sent a call that is also in the host's own
 // log, the door's row stays. The two rows are matched by equal bills of the input, because logs
 // often have only a part of the output.
-func once(rows []billing.Call) []billing.Call {
+func onceEach(rows []billing.Call) []billing.Call {
 	sent := map[billing.Tokens]int{}
 	for i := range rows {
 		if rows[i].Ours() {
@@ -190,8 +189,8 @@ func once(rows []billing.Call) []billing.Call {
 	})
 }
 
-// read reads the figures of a row that any version wrote.
-func read(r *billing.Call, body []byte) error {
+// readRow reads the figures of a row that any version wrote.
+func readRow(r *billing.Call, body []byte) error {
 	type figures memkernel.Usage // without the checks that hosts' figures get
 	type plain billing.Call
 	var usage struct {
@@ -206,8 +205,8 @@ func read(r *billing.Call, body []byte) error {
 	return err
 }
 
-// Log appends to usage.jsonl, which is a report and not state.
-func Log(dir store.Store, rows []billing.Call) error {
+// logUsage appends to usage.jsonl, which is a report and not state.
+func logUsage(dir store.Store, rows []billing.Call) error {
 	if len(rows) == 0 {
 		return nil
 	}
@@ -237,10 +236,10 @@ func Log(dir store.Store, rows []billing.Call) error {
 	return err
 }
 
-// All reads the bills for the calls of all sessions, or of one session. It writes nothing. For a
+// Usage reads the bills for the calls of all sessions, or of one session. It writes nothing. For a
 // damaged line it returns an error that names the file and the line. none returns the error for a
 // missing session.
-func All(ctx context.Context, state store.Store, o billing.Options, none func(key string) error) (*billing.Report, error) {
+func Usage(ctx context.Context, state store.Store, o billing.Options, none func(key string) error) (*billing.Report, error) {
 	folders, err := folder.All(state)
 	if err != nil {
 		return nil, err
@@ -265,7 +264,7 @@ func All(ctx context.Context, state store.Store, o billing.Options, none func(ke
 		if err != nil {
 			return nil, fmt.Errorf("stats: %w", err)
 		}
-		rows, torn, err := Read(dir, key)
+		rows, torn, err := readUsage(dir, key)
 		if err != nil {
 			return nil, fmt.Errorf("stats: %w", err)
 		}
