@@ -63,7 +63,6 @@ var arrows = map[string][]string{
 	"internal/choice":          {"internal/textutil", "transcript"},
 	"internal/config":          {"cachelayout", "internal/textutil"},
 	"internal/contract":        {},
-	"internal/crashtest":       {"internal/atomicfile", "internal/suite"},
 	"internal/display":         {".", "cachelayout", "cachelayout/predict", "consolidation", "consolidation/history", "index", "index/analysis", "internal/document", "internal/textutil", "kernel", "kernel/api", "kernel/billing", "kernel/fault", "kernel/health", "markdownstore", "pagevm", "pagevm/paging", "replay", "retrieval", "serve/meter", "serve/proxy", "transcript"},
 	"internal/document":        {".", "cachelayout", "index", "kernel", "kernel/api", "kernel/billing", "kernel/health", "markdownstore", "pagevm", "retrieval", "transcript"},
 	"internal/e2e":             {},

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/memkernel/memkernel/checkpoint"
-	"github.com/memkernel/memkernel/internal/crashtest"
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/internal/suite"
 )
 
 // TestKillAnywhere runs the story in a child process that is killed before its Nth
@@ -16,7 +16,7 @@ import (
 // run again ends as one that was never interrupted, and nothing is left lying about.
 func TestKillAnywhere(t *testing.T) {
 	want := unbroken(t)
-	crashtest.EveryWrite(t, "TestCrashChild", 59, func(dir string, n int, out []byte) {
+	suite.EveryWrite(t, "TestCrashChild", 59, func(dir string, n int, out []byte) {
 		var acked strings.Builder
 		for line := range strings.Lines(string(out)) {
 			if ack, ok := strings.CutPrefix(line, "ACK "); ok {
@@ -32,6 +32,6 @@ func TestKillAnywhere(t *testing.T) {
 
 // TestCrashChild is the process that TestKillAnywhere kills.
 func TestCrashChild(t *testing.T) {
-	dir := crashtest.Child(t)
+	dir := suite.Child(t)
 	must(t, runStory(checkpoint.NewStore(store.Files(dir)), func(words ...string) { fmt.Println("ACK", strings.Join(words, " ")) }))
 }

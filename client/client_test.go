@@ -17,8 +17,8 @@ import (
 
 	"github.com/memkernel/memkernel/client/protocol"
 	"github.com/memkernel/memkernel/internal/cli"
-	"github.com/memkernel/memkernel/internal/crashtest"
 	"github.com/memkernel/memkernel/internal/rendezvous"
+	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/internal/verbs"
 )
 
@@ -135,7 +135,7 @@ func TestSession(t *testing.T) {
 		}
 		lost, doubled = lost+max(1-n, 0), doubled+max(n-1, 0)
 	}
-	crashtest.Tell(t, 4, lost, doubled)
+	suite.Tell(t, 4, lost, doubled)
 	found, err := c.Search(t.Context(), &protocol.SearchParams{Query: "fact number 7", SessionKey: "s", Private: true})
 	if err != nil || len(found.Results) == 0 {
 		t.Errorf("%+v, %v", found, err)

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/memkernel/memkernel/internal/crashtest"
+	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
 )
@@ -26,7 +26,7 @@ const overflowed = "prompt is too long: 26000 tokens > 22000 maximum"
 
 // TestCompactCrashChild is the session that TestCompactKillAnywhere kills.
 func TestCompactCrashChild(t *testing.T) {
-	k := openKernel(t, crashtest.Child(t))
+	k := openKernel(t, suite.Child(t))
 	first, last := compactScript()
 	mustPlan(t, k, request(first))
 	got := compact(t, k, api.Boundary{Messages: first.msgs, Now: first.now.Add(time.Second)})
@@ -44,7 +44,7 @@ func TestCompactCrashChild(t *testing.T) {
 // the answer to a refusal. What was acknowledged stands to the token, nothing was
 // flushed twice, and the same calls again come to an end.
 func TestCompactKillAnywhere(t *testing.T) {
-	crashtest.EveryWrite(t, "TestCompactCrashChild", 30, func(dir string, n int, out []byte) {
+	suite.EveryWrite(t, "TestCompactCrashChild", 30, func(dir string, n int, out []byte) {
 		first, last := compactScript()
 		k := openKernel(t, dir)
 		defer k.Close()

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/memkernel/memkernel/internal/crashtest"
 	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
@@ -20,7 +19,7 @@ import (
 // what stands: check is clean, everything that was acknowledged restores, the trace
 // replays up to its last whole line, and plans go on.
 func TestKillAnywhere(t *testing.T) {
-	steps := crashtest.EveryWrite(t, "TestCrashChild", 20, func(dir string, n int, out []byte) { afterKill(t, dir, n, out) })
+	steps := suite.EveryWrite(t, "TestCrashChild", 20, func(dir string, n int, out []byte) { afterKill(t, dir, n, out) })
 	for _, step := range suite.Pick(nil, []string{"commitPages", "CaptureTurn", "commitTurn"}) {
 		if steps["ObserveTurn: endTurn/"+step] == 0 {
 			t.Errorf("nothing was killed in the step %s of a turn's end", step)
@@ -30,7 +29,7 @@ func TestKillAnywhere(t *testing.T) {
 
 // TestCrashChild is the session that TestKillAnywhere kills.
 func TestCrashChild(t *testing.T) {
-	k := openKernel(t, crashtest.Child(t))
+	k := openKernel(t, suite.Child(t))
 	for i, c := range crashScript() {
 		p := mustPlan(t, k, request(c))
 		for _, r := range p.Reduced {
@@ -147,7 +146,7 @@ func openTraced(t *testing.T, dir string) *kernel.Kernel {
 
 // TestTraceCrashChild is the session that TestTraceKillAnywhere kills.
 func TestTraceCrashChild(t *testing.T) {
-	k := openTraced(t, crashtest.Child(t))
+	k := openTraced(t, suite.Child(t))
 	c := session(127, 1, 1, 400)
 	for range tracedPlans {
 		mustPlan(t, k, request(c))
@@ -162,7 +161,7 @@ func TestTraceCrashChild(t *testing.T) {
 // aside twice, and the next plan is in them.
 func TestTraceKillAnywhere(t *testing.T) {
 	rotated := false
-	crashtest.EveryWrite(t, "TestTraceCrashChild", 4*tracedPlans, func(dir string, n int, out []byte) {
+	suite.EveryWrite(t, "TestTraceCrashChild", 4*tracedPlans, func(dir string, n int, out []byte) {
 		traced, acked := replayTraces(t, dir, n), bytes.Count(out, []byte("PLAN\n"))
 		_, err := os.Stat(sessionFile(dir, "trace.1.jsonl"))
 		rotated = rotated || err == nil

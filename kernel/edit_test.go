@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/consolidation"
-	"github.com/memkernel/memkernel/internal/crashtest"
 	"github.com/memkernel/memkernel/internal/hostile"
+	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/markdownstore"
@@ -702,7 +702,7 @@ var edits = []func(k *kernel.Kernel) error{
 }
 
 func TestEditCrashChild(t *testing.T) {
-	k := editor(t, crashtest.Child(t), "")
+	k := editor(t, suite.Child(t), "")
 	for i, step := range edits {
 		if err := step(k); err != nil {
 			t.Fatalf("step %d: %v", i, err)
@@ -723,7 +723,7 @@ func TestEditKillAnywhere(t *testing.T) {
 		}
 		states = append(states, markdownOf(t, dir))
 	}
-	crashtest.EveryWrite(t, "TestEditCrashChild", 20, func(dir string, n int, out []byte) {
+	suite.EveryWrite(t, "TestEditCrashChild", 20, func(dir string, n int, out []byte) {
 		acked := bytes.Count(out, []byte("ACK"))
 		now := markdownOf(t, dir)
 		if acked == 3 && now[port] == "" && now["memory/sub/gates.md"] == "" {

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
-	"github.com/memkernel/memkernel/internal/crashtest"
+	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
 )
@@ -191,7 +191,7 @@ func TestEndedBehindMyBack(t *testing.T) {
 // TestEndedKilledAnywhere kills a process that ends a session before each of its writes:
 // the session stands whole or is gone, and the next run comes to an end.
 func TestEndedKilledAnywhere(t *testing.T) {
-	crashtest.EveryWrite(t, "TestEndedChild", 25, func(dir string, n int, out []byte) {
+	suite.EveryWrite(t, "TestEndedChild", 25, func(dir string, n int, out []byte) {
 		k := openKernel(t, dir)
 		defer k.Close()
 		clean(t, k)
@@ -220,7 +220,7 @@ func TestEndedKilledAnywhere(t *testing.T) {
 
 // TestEndedChild is the process that TestEndedKilledAnywhere kills.
 func TestEndedChild(t *testing.T) {
-	dir := crashtest.Child(t)
+	dir := suite.Child(t)
 	k := openKernel(t, dir)
 	page := large(t, k, "s", 1)
 	os.Stdout.WriteString(page + "\n")

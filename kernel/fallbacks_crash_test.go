@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/internal/crashtest"
+	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
 )
@@ -41,7 +41,7 @@ const othersState = "# Somebody's\n\nText that is not the kernel's.\n"
 // TestNetsCrashChild is the session that TestNetsKillAnywhere kills: another session's
 // file is taken over, turns are buffered, all is dumped, and the session is reset.
 func TestNetsCrashChild(t *testing.T) {
-	dir := crashtest.Child(t)
+	dir := suite.Child(t)
 	k := fallback{}.open(t, dir)
 	speak(t, k, "old", said(1, "Please make the export of parcels faster."))
 	f, err := os.OpenFile(filepath.Join(dir, "SESSION-STATE.md"), os.O_APPEND|os.O_WRONLY, 0)
@@ -64,7 +64,7 @@ func TestNetsCrashChild(t *testing.T) {
 // file; delivering the last turn again makes good what is
 // missing, and no entry stands twice.
 func TestNetsKillAnywhere(t *testing.T) {
-	crashtest.EveryWrite(t, "TestNetsCrashChild", 60, func(dir string, n int, out []byte) {
+	suite.EveryWrite(t, "TestNetsCrashChild", 60, func(dir string, n int, out []byte) {
 		all := fallback{}
 		k := all.open(t, dir)
 		defer func() { k.Close() }()

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/internal/crashtest"
+	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel/api"
 )
 
@@ -22,7 +22,7 @@ func asked() *conversation {
 
 // TestAskedCrashChild is the turn that TestAskedSurvivesAKillAnywhere kills.
 func TestAskedCrashChild(t *testing.T) {
-	k := openKernel(t, crashtest.Child(t))
+	k := openKernel(t, suite.Child(t))
 	observe(t, k, api.Turn{Messages: asked().msgs, Now: time.Now()})
 	fmt.Println("TURN")
 	k.Close()
@@ -31,7 +31,7 @@ func TestAskedCrashChild(t *testing.T) {
 // A memory that the user asked for stands once, wherever the turn was killed: if the
 // host delivers the turn again, and if it does not and the turn stands.
 func TestAskedSurvivesAKillAnywhere(t *testing.T) {
-	crashtest.EveryWrite(t, "TestAskedCrashChild", 8, func(dir string, n int, out []byte) {
+	suite.EveryWrite(t, "TestAskedCrashChild", 8, func(dir string, n int, out []byte) {
 		k := openKernel(t, dir)
 		defer k.Close()
 		later := asked()

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/internal/crashtest"
+	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/pagevm"
@@ -300,7 +300,7 @@ func TestForgetRefuses(t *testing.T) {
 func TestForgetKilledAnywhere(t *testing.T) {
 	c := confided()
 	c.msgs = c.msgs[:7]
-	crashtest.EveryWrite(t, "TestForgetChild", 30, func(dir string, n int, out []byte) {
+	suite.EveryWrite(t, "TestForgetChild", 30, func(dir string, n int, out []byte) {
 		k := openKernel(t, dir)
 		defer k.Close()
 		_, acked, begun := bytes.Cut(out, []byte("PAGE "))
@@ -326,7 +326,7 @@ func TestForgetKilledAnywhere(t *testing.T) {
 
 // TestForgetChild is the session that TestForgetKilledAnywhere kills.
 func TestForgetChild(t *testing.T) {
-	k := openKernel(t, crashtest.Child(t))
+	k := openKernel(t, suite.Child(t))
 	c := confided()
 	c.msgs = c.msgs[:7]
 	mustPlan(t, k, request(c))

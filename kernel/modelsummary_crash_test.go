@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/memkernel/memkernel/internal/crashtest"
+	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/summary"
 )
 
@@ -33,7 +33,7 @@ func noteScript() []*conversation {
 
 // TestNotesCrashChild is the session that TestNotesKillAnywhere kills.
 func TestNotesCrashChild(t *testing.T) {
-	dir := crashtest.Child(t)
+	dir := suite.Child(t)
 	for i, c := range noteScript() {
 		observeNoted(t, dir, noting, newClock(), c.msgs)
 		fmt.Printf("NOTED %d\n", i+1)
@@ -44,7 +44,7 @@ func TestNotesCrashChild(t *testing.T) {
 // makes notes of it. What was acknowledged stands; delivering the last turn again
 // brings what is missing, and nothing stands twice, neither a note nor a fact.
 func TestNotesKillAnywhere(t *testing.T) {
-	crashtest.EveryWrite(t, "TestNotesCrashChild", 15, func(dir string, n int, out []byte) {
+	suite.EveryWrite(t, "TestNotesCrashChild", 15, func(dir string, n int, out []byte) {
 		last := noteScript()[1]
 		before := statusOf(t, dir)
 		if acked := bytes.Count(out, []byte("NOTED")); acked > 0 && before.Sessions[0].ModelSummaries[0].Deltas < acked {

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/consolidation"
-	"github.com/memkernel/memkernel/internal/crashtest"
+	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/health"
@@ -65,7 +65,7 @@ var onlyLosses = api.AuditOptions{Only: []health.Code{health.MemoryLoss}}
 
 // TestNightlyCrashChild is the night that TestNightlyKillAnywhere kills.
 func TestNightlyCrashChild(t *testing.T) {
-	dir := crashtest.Child(t)
+	dir := suite.Child(t)
 	overgrown(t, dir)
 	k := nightKernel(t, dir)
 	defer k.Close()
@@ -89,7 +89,7 @@ func TestNightlyKillAnywhere(t *testing.T) {
 	}
 	k.Close()
 	through := markdownOf(t, want)
-	crashtest.EveryWrite(t, "TestNightlyCrashChild", 30, func(dir string, n int, out []byte) {
+	suite.EveryWrite(t, "TestNightlyCrashChild", 30, func(dir string, n int, out []byte) {
 		here := markdownLines(t, dir)
 		backups := backupText(t, dir)
 		for l := range lines {

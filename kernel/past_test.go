@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/internal/crashtest"
+	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/markdownstore"
@@ -290,7 +290,7 @@ func TestSessionKeyOf(t *testing.T) {
 
 // A kill while a session is forgotten leaves it forgotten once that was promised.
 func TestPastForgetKilled(t *testing.T) {
-	crashtest.EveryWrite(t, "TestPastForgetChild", 20, func(dir string, n int, out []byte) {
+	suite.EveryWrite(t, "TestPastForgetChild", 20, func(dir string, n int, out []byte) {
 		if !strings.Contains(string(out), "indexed") {
 			return
 		}
@@ -310,7 +310,7 @@ func TestPastForgetKilled(t *testing.T) {
 }
 
 func TestPastForgetChild(t *testing.T) {
-	dir := crashtest.Child(t)
+	dir := suite.Child(t)
 	if err := os.MkdirAll(filepath.Join(dir, "work"), 0o700); err != nil {
 		t.Fatal(err)
 	}

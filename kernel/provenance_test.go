@@ -10,7 +10,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/consolidation"
-	"github.com/memkernel/memkernel/internal/crashtest"
+	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel/api"
 )
 
@@ -148,7 +148,7 @@ func provenanceTurn() api.Turn {
 
 // TestProvenanceCrashChild is the delivery that TestProvenanceKillAnywhere kills.
 func TestProvenanceCrashChild(t *testing.T) {
-	dir := crashtest.Child(t)
+	dir := suite.Child(t)
 	putAt(t, filepath.Join(dir, "MEMORY.md"), "# Memory\n\n"+byPerson+"\n"+byAgent+"\n", nightAt)
 	k := kernelAt(t, dir, nightAt)
 	defer k.Close()
@@ -159,7 +159,7 @@ func TestProvenanceCrashChild(t *testing.T) {
 // TestProvenanceKillAnywhere kills the delivery of a turn before each of its writes:
 // delivered again, who wrote what is known.
 func TestProvenanceKillAnywhere(t *testing.T) {
-	crashtest.EveryWrite(t, "TestProvenanceCrashChild", 5, func(dir string, n int, out []byte) {
+	suite.EveryWrite(t, "TestProvenanceCrashChild", 5, func(dir string, n int, out []byte) {
 		k := kernelAt(t, dir, nightAt)
 		defer k.Close()
 		observe(t, k, provenanceTurn())

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/internal/crashtest"
+	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/billing"
@@ -138,7 +138,7 @@ func TestRetainOrphans(t *testing.T) {
 // TestRetainKilledAnywhere kills a session that retains before each of its writes:
 // check is clean, and what the next plan shows restores.
 func TestRetainKilledAnywhere(t *testing.T) {
-	crashtest.EveryWrite(t, "TestRetainChild", 30, func(dir string, n int, _ []byte) {
+	suite.EveryWrite(t, "TestRetainChild", 30, func(dir string, n int, _ []byte) {
 		k := openKernel(t, dir)
 		defer k.Close()
 		clean(t, k)
@@ -155,7 +155,7 @@ func TestRetainKilledAnywhere(t *testing.T) {
 
 // TestRetainChild is the session that TestRetainKilledAnywhere kills.
 func TestRetainChild(t *testing.T) {
-	k := openKernel(t, crashtest.Child(t))
+	k := openKernel(t, suite.Child(t))
 	c := session(5, 2, 2, 9000)
 	mustPlan(t, k, narrow(c))
 	if r := retain(t, k, api.RetainRequest{Blobs: day, Now: c.now.Add(3 * day), Apply: true}); r.Blobs == 0 {

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/internal/crashtest"
+	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/billing"
@@ -122,7 +122,7 @@ func TestShapedIsCounted(t *testing.T) {
 // TestShapedKill kills the process before each of its writes: either the model was shown
 // nothing, and the host's own result makes the page, or the page is whole.
 func TestShapedKill(t *testing.T) {
-	crashtest.EveryWrite(t, "TestShapedKillChild", 3, func(dir string, n int, out []byte) {
+	suite.EveryWrite(t, "TestShapedKillChild", 3, func(dir string, n int, out []byte) {
 		k := openKernel(t, dir)
 		defer k.Close()
 		shown := packed().Text
@@ -152,7 +152,7 @@ func TestShapedKill(t *testing.T) {
 
 // TestShapedKillChild is the process that TestShapedKill kills.
 func TestShapedKillChild(t *testing.T) {
-	k := openKernel(t, crashtest.Child(t))
+	k := openKernel(t, suite.Child(t))
 	_, page := shaped(t, k)
 	fmt.Printf("ACK %s\n", page)
 	k.Close()

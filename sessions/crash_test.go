@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/memkernel/memkernel/internal/crashtest"
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/internal/suite"
 )
 
 // crashed is the fixture in a folder that a child may have worked in.
@@ -20,7 +20,7 @@ func crashed(t *testing.T, dir string) *fixture {
 // Killed before any write operation, what follows is as if nothing had happened:
 // each turn once, nothing that was acknowledged as forgotten.
 func TestKilled(t *testing.T) {
-	crashtest.EveryWrite(t, "TestKilledChild", 4, func(dir string, n int, out []byte) {
+	suite.EveryWrite(t, "TestKilledChild", 4, func(dir string, n int, out []byte) {
 		f := crashed(t, dir)
 		if _, err := os.Stat(f.file); err != nil {
 			return
@@ -36,7 +36,7 @@ func TestKilled(t *testing.T) {
 }
 
 func TestKilledChild(t *testing.T) {
-	f := crashed(t, crashtest.Child(t))
+	f := crashed(t, suite.Child(t))
 	f.write(header + piLine(1, "user", "The stork of the first day is back at last."))
 	f.update(UpdateOptions{})
 	f.grow(piLine(2, "user", "The stork of the second day is there as well."))

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/memkernel/memkernel/internal/atomicfile"
-	"github.com/memkernel/memkernel/internal/crashtest"
+	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/pagevm"
 )
 
@@ -20,7 +20,7 @@ func traced() *Workload {
 	return w
 }
 
-// countedFile is a file whose writes crashtest sees.
+// countedFile is a file whose writes package suite counts.
 type countedFile struct {
 	f   *os.File
 	off int64
@@ -35,7 +35,7 @@ func (c *countedFile) Write(b []byte) (int, error) {
 
 // TestTraceCrashChild is the run that TestTraceKillAnywhere kills.
 func TestTraceCrashChild(t *testing.T) {
-	f, err := atomicfile.OpenAppend(filepath.Join(crashtest.Child(t), "trace.jsonl"), 0o600)
+	f, err := atomicfile.OpenAppend(filepath.Join(suite.Child(t), "trace.jsonl"), 0o600)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +52,7 @@ func TestTraceKillAnywhere(t *testing.T) {
 	if _, err := Run(t.Context(), traced(), policy(t, "clawvm"), 60, Options{NoOracle: true, Trace: &whole}); err != nil {
 		t.Fatal(err)
 	}
-	crashtest.EveryWrite(t, "TestTraceCrashChild", 11, func(dir string, n int, out []byte) {
+	suite.EveryWrite(t, "TestTraceCrashChild", 11, func(dir string, n int, out []byte) {
 		got, err := os.ReadFile(filepath.Join(dir, "trace.jsonl"))
 		if err != nil {
 			return // it was killed before there was one

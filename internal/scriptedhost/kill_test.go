@@ -16,7 +16,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/memkernel/memkernel/internal/crashtest"
+	"github.com/memkernel/memkernel/internal/suite"
 )
 
 // The environment of a child: the host's folder, the step it begins with, and the
@@ -50,7 +50,7 @@ func Child(t *testing.T, make func() Setup) {
 	}
 	for i := from; i < len(script); i++ {
 		if i == arm && at > 0 {
-			crashtest.Arm(t, at)
+			suite.Arm(t, at)
 		}
 		if err := h.Do(ctx, &script[i]); err != nil {
 			t.Fatal(err)
@@ -107,7 +107,7 @@ func Kills(t *testing.T, child string, s Setup, n int) *Host {
 		if t.Failed() {
 			lost = 1
 		}
-		crashtest.Tell(t, g.killed, lost, 0)
+		suite.Tell(t, g.killed, lost, 0)
 	}()
 	for i, sh := range shots(s, len(script), n) {
 		sh.arm = max(sh.arm, g.acked)

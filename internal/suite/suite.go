@@ -1,6 +1,6 @@
 // Package suite sets the size of tests. `make test` runs every test in a small version and waits
-// for no disk. `make test-long` runs every test in full. The package is for tests only. It makes
-// a test fail only if a variable of the environment can't be read.
+// for no disk. `make test-long` runs every test in full. The package also kills tests' programs
+// in the middle of their writes. It is for tests only.
 //
 // The environment holds the parameters of the long suite. doc/testing.md lists the parameters.
 package suite

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/memkernel/memkernel/internal/atomicfile"
-	"github.com/memkernel/memkernel/internal/crashtest"
 	"github.com/memkernel/memkernel/internal/suite"
 )
 
@@ -59,7 +58,7 @@ func TestWritebackKillAnywhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := snapshotOf(t, whole)
-	crashtest.EveryWrite(t, "TestWritebackCrashChild", 12, func(dir string, n int, out []byte) {
+	suite.EveryWrite(t, "TestWritebackCrashChild", 12, func(dir string, n int, out []byte) {
 		j, err := openPath(crashFile(dir), nil)
 		if err != nil {
 			t.Fatalf("killed at %d: %v", n, err)
@@ -94,7 +93,7 @@ func checkAcknowledged(t *testing.T, j *Journal, n int, out string) {
 
 // TestWritebackCrashChild is the process that TestWritebackKillAnywhere kills.
 func TestWritebackCrashChild(t *testing.T) {
-	j := openTestJournal(t, crashFile(crashtest.Child(t)))
+	j := openTestJournal(t, crashFile(suite.Child(t)))
 	if err := runScript(j, testRules(t), func(key string) { fmt.Printf("ACK %s\n", key) }); err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/memkernel/memkernel/internal/crashtest"
+	"github.com/memkernel/memkernel/internal/suite"
 )
 
 // beforeCrash is a project that some hosts have settings in.
@@ -22,7 +22,7 @@ var crashHosts = []string{"claude", "codex", "gemini", "opencode", "aider", "zed
 
 // TestPutScript puts memkernel in, and takes it out again.
 func TestPutScript(t *testing.T) {
-	in := beforeCrash(t, crashtest.Child(t))
+	in := beforeCrash(t, suite.Child(t))
 	whole(t, put(t, in, crashHosts...))
 	whole(t, takeOut(t, in))
 }
@@ -41,7 +41,7 @@ func TestKilledAtEveryWrite(t *testing.T) {
 	want := relative(plain)
 	put(t, plain, crashHosts...)
 	full := relative(plain)
-	crashtest.EveryWrite(t, "TestPutScript", 60, func(dir string, n int, _ []byte) {
+	suite.EveryWrite(t, "TestPutScript", 60, func(dir string, n int, _ []byte) {
 		if _, err := os.Stat(dir + "/project/.gemini"); err != nil {
 			t.Fatal(err)
 		}

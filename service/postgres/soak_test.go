@@ -20,7 +20,6 @@ import (
 
 	"github.com/memkernel/memkernel/client"
 	"github.com/memkernel/memkernel/client/protocol"
-	"github.com/memkernel/memkernel/internal/crashtest"
 	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/service/internal/fleet"
@@ -102,7 +101,7 @@ func TestSoak(t *testing.T) {
 	s.settle()
 	t.Logf("%v on %d machines with %d sessions, leases of %v: %d turns acknowledged, %d redeliveries (%d found their turn committed), %d machines killed, %d stood still past their leases, %d server crashes, %d failovers; %d lost, %d doubled",
 		span, soakMachines, soakSessions, lease, s.total(), s.again.Load(), s.found.Load(), s.kills, s.pauses, s.crashes, s.failovers, s.lost, s.doubled)
-	crashtest.Tell(t, s.kills, s.lost, s.doubled)
+	suite.Tell(t, s.kills, s.lost, s.doubled)
 	t.Logf("why calls were delivered again: %v", s.refusals)
 	if s.total() < 10 || s.kills == 0 || s.pauses == 0 || s.failovers == 0 {
 		t.Error("too little happened")

@@ -1,6 +1,6 @@
 //go:build !unix
 
-package crashtest
+package suite
 
 import (
 	"sync/atomic"

@@ -1,12 +1,4 @@
-// Package crashtest kills programs in the middle of their writes, for tests of the files that a
-// crash leaves. It runs the test binary again as a child, in which one test is a script. The
-// child counts every write operation of package atomicfile and kills itself with SIGKILL before
-// the Nth, so that no deferred call, flush or handler runs. All output of the child before its
-// death counts as acknowledged, and the parent looks for it in the files.
-//
-// If a child fails, or dies for another reason, the test fails. Package crashtest is for tests
-// only. On systems other than Unix it skips the tests.
-package crashtest
+package suite
 
 import (
 	"errors"
@@ -16,10 +8,15 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
-
-	"github.com/memkernel/memkernel/internal/suite"
 )
 
+// Tests of the files that a crash leaves kill programs in the middle of their writes. They run the
+// test binary again as a child, in which one test is a script. The child counts every write
+// operation of package atomicfile and kills itself with SIGKILL before the Nth, so that no deferred
+// call, flush or handler runs. All output of the child before its death counts as acknowledged, and
+// the parent looks for it in the files. If a child fails, or dies for another reason, the test
+// fails. Systems other than Unix skip these tests.
+//
 // The environment of a child names the script that it runs, the folder that it works in, and the
 // write operation before which it dies. If the operation is 0, the child does not die, and writes
 // the number of its write operations to the file that envCount names. A child that dies writes the
@@ -99,7 +96,7 @@ func EveryWrite(t *testing.T, script string, least int, after func(dir string, n
 	if ops < least {
 		t.Fatalf("only %d write operations were seen, want %d", ops, least)
 	}
-	stride := suite.Pick((ops+quickKills-1)/quickKills, 1)
+	stride := Pick((ops+quickKills-1)/quickKills, 1)
 	if ops <= 2*quickKills {
 		stride = 1
 	}

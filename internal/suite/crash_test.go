@@ -1,6 +1,6 @@
 //go:build unix
 
-package crashtest_test
+package suite_test
 
 import (
 	"fmt"
@@ -9,12 +9,12 @@ import (
 	"testing"
 
 	"github.com/memkernel/memkernel/internal/atomicfile"
-	"github.com/memkernel/memkernel/internal/crashtest"
+	"github.com/memkernel/memkernel/internal/suite"
 )
 
 // TestScript writes three files.
 func TestScript(t *testing.T) {
-	dir := crashtest.Child(t)
+	dir := suite.Child(t)
 	for i := range 3 {
 		if err := atomicfile.MkdirAll(filepath.Join(dir, fmt.Sprint(i)), 0o700); err != nil {
 			t.Fatal(err)
@@ -28,7 +28,7 @@ func TestScript(t *testing.T) {
 func TestEveryWrite(t *testing.T) {
 	died := map[int]int{}
 	last := 0
-	crashtest.EveryWrite(t, "TestScript", 6, func(dir string, n int, out []byte) {
+	suite.EveryWrite(t, "TestScript", 6, func(dir string, n int, out []byte) {
 		entries, err := os.ReadDir(dir)
 		if err != nil {
 			t.Fatal(err)

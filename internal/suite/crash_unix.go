@@ -1,6 +1,6 @@
 //go:build unix
 
-package crashtest
+package suite
 
 import (
 	"bytes"
@@ -54,7 +54,7 @@ func Arm(t *testing.T, at int) *atomic.Int64 {
 }
 
 // below are the packages that write for others.
-var below = []string{"internal/crashtest.", "internal/atomicfile.", "internal/store.", "pagevm/journal."}
+var below = []string{"internal/suite.", "internal/atomicfile.", "internal/store.", "pagevm/journal."}
 
 // step names the step that the caller interrupts, as [EveryWrite] says.
 func step() string {
