@@ -1,5 +1,6 @@
 // Package hostile holds inputs that tests try the program with: texts with secrets that must
-// never reach a disk or a server, and paths that try to leave their folder. Only tests use it.
+// never reach a disk or a server, paths that try to leave their folder, and what tools returned in
+// recorded sessions. Only tests use it.
 package hostile
 
 import (

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/memkernel/memkernel/pagevm/internal/recorded"
+	"github.com/memkernel/memkernel/internal/hostile"
 	"pgregory.net/rapid"
 )
 
@@ -103,7 +103,7 @@ func TestLiftBase64Property(t *testing.T) {
 
 func BenchmarkLiftBase64(b *testing.B) {
 	var sb strings.Builder
-	for _, text := range recorded.Results(b) {
+	for _, text := range hostile.Recorded(b) {
 		if sb.Len() < 1<<20 {
 			sb.WriteString(text)
 		}
@@ -119,7 +119,7 @@ func BenchmarkLiftBase64(b *testing.B) {
 // What recorded results hold as base64: run it with -v.
 func TestLiftBase64OfRecordedSessions(t *testing.T) {
 	runs, bytes, all := 0, 0, 0
-	for _, text := range recorded.Results(t) {
+	for _, text := range hostile.Recorded(t) {
 		out, found := (*Masker)(nil).LiftBase64(text)
 		if again, _ := (*Masker)(nil).LiftBase64(out); again != out {
 			t.Errorf("lifting twice changes %.80q", out)

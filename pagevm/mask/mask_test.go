@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/memkernel/memkernel/internal/hostile"
 	"github.com/memkernel/memkernel/internal/suite"
-	"github.com/memkernel/memkernel/pagevm/internal/recorded"
 	"pgregory.net/rapid"
 )
 
@@ -137,7 +137,7 @@ func TestMaskStaysLinear(t *testing.T) {
 // left: by this package's own rules alone, and by all.
 func BenchmarkMask(b *testing.B) {
 	var sb strings.Builder
-	for _, text := range recorded.Results(b) {
+	for _, text := range hostile.Recorded(b) {
 		if sb.Len() < 1<<20 {
 			sb.WriteString(text)
 		}
@@ -161,7 +161,7 @@ func BenchmarkMask(b *testing.B) {
 func TestMaskOfRecordedSessions(t *testing.T) {
 	var found Secrets
 	size := 0
-	results := recorded.Results(t)
+	results := hostile.Recorded(t)
 	for _, text := range suite.Some(results, len(results)/5) {
 		_, n := (*Masker)(nil).Find(text)
 		found.Add(n)

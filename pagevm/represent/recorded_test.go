@@ -4,13 +4,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/memkernel/memkernel/internal/hostile"
 	"github.com/memkernel/memkernel/pagevm"
-	"github.com/memkernel/memkernel/pagevm/internal/recorded"
 )
 
 // The representations of every recorded tool result keep their contract.
 func TestRecordedEvidence(t *testing.T) {
-	for _, text := range recorded.Results(t) {
+	for _, text := range hostile.Recorded(t) {
 		if !strings.Contains(text, "[…") {
 			checkReps(t, text, Evidence(evidence(text), nil))
 		}

@@ -1,6 +1,4 @@
-// Package recorded reads tool results out of recorded sessions, for the tests of pagevm's
-// packages. It never writes, and no program imports it.
-package recorded
+package hostile
 
 import (
 	"path/filepath"
@@ -9,9 +7,9 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// Results returns the text results of the recorded sessions next to the repository. It skips the
-// test if there are none.
-func Results(t testing.TB) (texts []string) {
+// Recorded returns the text results of tools in the recorded sessions next to the repository. It
+// skips the test if there are none.
+func Recorded(t testing.TB) (texts []string) {
 	t.Helper()
 	const sessions = "../../../shared/data/transcripts" // from a room of pagevm
 	files, _ := filepath.Glob(sessions + "/*/*.jsonl")
