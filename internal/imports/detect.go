@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/memkernel/memkernel/index/borrowed"
+	"github.com/memkernel/memkernel/index"
 	"github.com/memkernel/memkernel/internal/jsonl"
 	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/sessions"
@@ -80,7 +80,7 @@ var errUnknown = errors.New("it is of no format that is known; doc/import.md lis
 func (r *reader) read(c *candidate) error {
 	ext := strings.ToLower(filepath.Ext(c.path))
 	switch {
-	case c.file != nil && bytes.HasPrefix(c.head, []byte(borrowed.Magic)):
+	case c.file != nil && bytes.HasPrefix(c.head, []byte(index.BorrowedMagic)):
 		return r.database(c)
 	case c.file != nil && bytes.HasPrefix(c.head, []byte("PK\x03\x04")), c.file != nil && ext == ".zip":
 		return r.archive(c)

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/index/borrowed"
+	"github.com/memkernel/memkernel/index"
 )
 
 // OpenCode 1.x keeps sessions in SQLite, in the tables session, message and part. The column data
@@ -157,7 +157,7 @@ func (s *Session) add(msgs []memkernel.Message) {
 
 // database reads a SQLite file. The tables in the file decide the format.
 func (r *reader) database(c *candidate) error {
-	db, err := borrowed.Open(r.ctx, c.path)
+	db, err := index.OpenBorrowed(r.ctx, c.path)
 	if err != nil {
 		if c.named || errors.Is(err, context.Canceled) {
 			return err
@@ -177,7 +177,7 @@ func (r *reader) database(c *candidate) error {
 	} {
 		has, err := hasTables(r.ctx, db, known.tables)
 		if err != nil {
-			return borrowed.Plain(err)
+			return index.PlainBorrowed(err)
 		}
 		if has {
 			c.format = known.format
@@ -185,7 +185,7 @@ func (r *reader) database(c *candidate) error {
 				if s := (stop{}); errors.As(err, &s) {
 					return err
 				}
-				return borrowed.Plain(err)
+				return index.PlainBorrowed(err)
 			}
 			return nil
 		}
@@ -198,7 +198,7 @@ func (r *reader) database(c *candidate) error {
 
 func hasTables(ctx context.Context, db *sql.DB, want map[string][]string) (bool, error) {
 	for table, columns := range want {
-		has, err := borrowed.Columns(ctx, db, table)
+		has, err := index.BorrowedColumns(ctx, db, table)
 		if err != nil {
 			return false, err
 		}
