@@ -5,7 +5,7 @@ import (
 
 	"github.com/memkernel/memkernel/index/watch"
 	"github.com/memkernel/memkernel/kernel/api"
-	"github.com/memkernel/memkernel/kernel/internal/memory/syncer"
+	"github.com/memkernel/memkernel/kernel/internal/memory"
 )
 
 // SyncOptions set when the index is updated automatically. Searches update the index, and so do
@@ -32,9 +32,9 @@ type SyncOptions struct {
 	Report func(api.SyncRun)
 }
 
-// internal returns the options as package syncer uses them.
-func (o *SyncOptions) internal() syncer.Options {
-	out := syncer.Options{OnStart: o.OnStart, OnSearch: o.OnSearch, Interval: o.Interval, Report: o.Report}
+// internal returns the options as package memory uses them.
+func (o *SyncOptions) internal() memory.SyncOptions {
+	out := memory.SyncOptions{OnStart: o.OnStart, OnSearch: o.OnSearch, Interval: o.Interval, Report: o.Report}
 	if o.Watch {
 		out.Watch = &watch.Options{}
 	}

@@ -4,8 +4,8 @@
 //
 // It writes to the index and to the documents of past sessions, and never to the workspace's
 // files. It does not depend on kernels, plans and journals. A session is only its key, and
-// conversations come from a [sessions.Lister]. Package syncer below it decides when the index is
-// brought up to date.
+// conversations come from a [sessions.Lister]. A [Syncer] decides when the index is brought up
+// to date.
 package memory
 
 import (
@@ -23,7 +23,6 @@ import (
 	"github.com/memkernel/memkernel/index/watch"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/api"
-	"github.com/memkernel/memkernel/kernel/internal/memory/syncer"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/pagevm/mask"
 	"github.com/memkernel/memkernel/retrieval"
@@ -66,7 +65,7 @@ type Options struct {
 	After func(time.Duration) <-chan time.Time
 	// Sync decides when the index is brought up to date in the background. Open fills in the
 	// function of a run and the watched folders, except the Debounce.
-	Sync syncer.Options
+	Sync SyncOptions
 }
 
 // SessionOptions say whether past sessions are searched.
@@ -89,7 +88,7 @@ type Memory struct {
 	Past  *sessions.Store
 	heard *past // reads them
 	// Sync keeps the index up to date.
-	Sync *syncer.Syncer
+	Sync *Syncer
 
 	o      Options
 	corpus corpus
@@ -125,7 +124,7 @@ func Open(ctx context.Context, dir string, o Options) (*Memory, error) {
 	m.corpus = corpus{store: store, shared: m.Shared, extras: newExtras(o.Folders, store.Dir(), o.Store), masker: o.Masker, embedder: o.Embedder, mediaPaths: o.MediaPaths, past: m.Past, searched: o.Sessions.Enabled}
 	m.index = opened{backend: o.Backend, ranking: &m.o.Ranking, rules: index.Options{Chunker: store.Chunking().Name() + chunkerMark}}
 	m.nothing = &reading{retriever: m.worded(noFiles{})}
-	m.Sync = syncer.New(m.syncOptions())
+	m.Sync = newSyncer(m.syncOptions())
 	return m, nil
 }
 
@@ -153,16 +152,13 @@ func Fresh(ctx context.Context, m *Memory) error {
 const recently = time.Second
 
 // syncOptions returns the syncer's functions and watched folders.
-func (m *Memory) syncOptions() syncer.Options {
+func (m *Memory) syncOptions() SyncOptions {
 	o := m.o.Sync
 	o.State, o.Now, o.Lag = m.o.State, m.o.Now, m.lag
-	o.Update = func(ctx context.Context) (syncer.Done, error) {
-		r, err := m.reindex(ctx, &how{delta: true})
-		return done(r), err
-	}
+	o.Update = func(ctx context.Context) (*api.Reindexed, error) { return m.reindex(ctx, &how{delta: true}) }
 	if markdownstore.IsRemote(m.Private) {
 		o.Version = func(ctx context.Context) (int64, error) { return markdownstore.Version(ctx, m.Private, recently) }
-		o.Open = func(w watch.Options) (syncer.Watcher, error) { return poll(m.Private, &w), nil }
+		o.Open = func(w watch.Options) (Watcher, error) { return poll(m.Private, &w), nil }
 		return o
 	}
 	if o.Watch != nil {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/memkernel/memkernel/index"
 	"github.com/memkernel/memkernel/kernel/api"
-	"github.com/memkernel/memkernel/kernel/internal/memory/syncer"
 	"github.com/memkernel/memkernel/sessions"
 )
 
@@ -24,16 +23,11 @@ type how struct {
 	busy time.Duration
 }
 
-// done returns the part of r that the syncer needs.
-func done(r *api.Reindexed) syncer.Done {
-	return syncer.Done{Files: r.Read, Removed: r.Removed, Vectors: r.EmbedErr}
-}
-
 // Reindex brings the index up to date at a caller's request.
 func (m *Memory) Reindex(ctx context.Context, o *api.ReindexOptions) (*api.Reindexed, error) {
 	r, err := m.reindex(ctx, &how{ReindexOptions: *o})
 	if ctx.Err() == nil {
-		m.Sync.Ran(api.SyncAsked, done(r), err)
+		m.Sync.Ran(api.SyncAsked, r, err)
 	}
 	if err == nil {
 		m.Sync.Renewed(index.Lag{Files: len(r.Failed)})

@@ -11,7 +11,6 @@ import (
 
 	"github.com/memkernel/memkernel/index/watch"
 	"github.com/memkernel/memkernel/kernel/api"
-	"github.com/memkernel/memkernel/kernel/internal/memory/syncer"
 	"github.com/memkernel/memkernel/retrieval"
 )
 
@@ -31,7 +30,7 @@ func (d *driver) Close() error             { close(d.closed); return nil }
 
 // drive puts the clock and the watch of a memory into a test's hands; refuse is why
 // nothing can be watched.
-func drive(o *syncer.Options, refuse error) *driver {
+func drive(o *SyncOptions, refuse error) *driver {
 	d := &driver{ticks: make(chan chan time.Time, 100), every: make(chan time.Duration, 100), changed: make(chan struct{}), runs: make(chan api.SyncRun, 100), closed: make(chan struct{})}
 	o.After = func(every time.Duration) <-chan time.Time {
 		c := make(chan time.Time)
@@ -39,7 +38,7 @@ func drive(o *syncer.Options, refuse error) *driver {
 		d.ticks <- c
 		return c
 	}
-	o.Open = func(w watch.Options) (syncer.Watcher, error) {
+	o.Open = func(w watch.Options) (Watcher, error) {
 		if refuse != nil {
 			return nil, refuse
 		}
@@ -51,7 +50,7 @@ func drive(o *syncer.Options, refuse error) *driver {
 }
 
 // synced opens a memory whose syncer a test drives, and begins.
-func synced(t *testing.T, dir string, o syncer.Options, refuse error) (*Memory, *driver) {
+func synced(t *testing.T, dir string, o SyncOptions, refuse error) (*Memory, *driver) {
 	t.Helper()
 	d := drive(&o, refuse)
 	m := opens(t, dir, func(mo *Options) { mo.Sync = o })
@@ -78,7 +77,7 @@ func found(m *Memory, query string) retrieval.Result {
 
 func TestSyncByClock(t *testing.T) {
 	dir := workspace(t)
-	m, d := synced(t, dir, syncer.Options{Interval: 7 * time.Minute}, nil)
+	m, d := synced(t, dir, SyncOptions{Interval: 7 * time.Minute}, nil)
 	if every := <-d.every; every != 7*time.Minute {
 		t.Errorf("the clock is set to %v", every)
 	}
@@ -94,7 +93,7 @@ func TestSyncByClock(t *testing.T) {
 
 func TestSyncByWatch(t *testing.T) {
 	dir := workspace(t)
-	m, d := synced(t, dir, syncer.Options{Watch: &watch.Options{Debounce: time.Second}}, nil)
+	m, d := synced(t, dir, SyncOptions{Watch: &watch.Options{Debounce: time.Second}}, nil)
 	reindexed(t, m)
 	note(t, dir, "memory/deep/birds.md", "The heron eats herring.\n")
 	d.changed <- struct{}{}
@@ -119,8 +118,8 @@ func TestSyncByWatch(t *testing.T) {
 
 // Where the system can't watch, the clock stands in and the status says why.
 func TestSyncWithoutWatch(t *testing.T) {
-	m, d := synced(t, workspace(t), syncer.Options{Watch: &watch.Options{}}, errors.New("too many folders are watched"))
-	if every := <-d.every; every != syncer.DefaultInterval {
+	m, d := synced(t, workspace(t), SyncOptions{Watch: &watch.Options{}}, errors.New("too many folders are watched"))
+	if every := <-d.every; every != defaultInterval {
 		t.Errorf("the clock is set to %v", every)
 	}
 	(<-d.ticks) <- time.Now()
@@ -134,8 +133,8 @@ func TestSyncWithoutWatch(t *testing.T) {
 // other's run.
 func TestSyncByTwo(t *testing.T) {
 	dir := workspace(t)
-	m, d := synced(t, dir, syncer.Options{Interval: time.Hour}, nil)
-	n, e := synced(t, dir, syncer.Options{Interval: time.Hour}, nil)
+	m, d := synced(t, dir, SyncOptions{Interval: time.Hour}, nil)
+	n, e := synced(t, dir, SyncOptions{Interval: time.Hour}, nil)
 	(<-d.ticks) <- time.Now()
 	(<-e.ticks) <- time.Now()
 	a, b := <-d.runs, <-e.runs

@@ -1,4 +1,4 @@
-package syncer
+package memory
 
 import (
 	"context"
@@ -11,17 +11,17 @@ import (
 	"github.com/memkernel/memkernel/kernel/api"
 )
 
-// fake is what a syncer keeps up to date.
-type fake struct {
+// syncFake is what a syncer keeps up to date.
+type syncFake struct {
 	lag  index.Lag
 	part bool   // not all can be looked at
 	look func() // is called when it is looked for, if not nil
-	done Done
+	done api.Reindexed
 	err  error
 	runs chan api.SyncRun
 }
 
-func (f *fake) syncer(t *testing.T, o Options) *Syncer {
+func (f *syncFake) syncer(t *testing.T, o SyncOptions) *Syncer {
 	t.Helper()
 	f.runs = make(chan api.SyncRun, 10)
 	o.State, o.Now = store.Files(t.TempDir()), time.Now
@@ -33,17 +33,17 @@ func (f *fake) syncer(t *testing.T, o Options) *Syncer {
 		}
 		return lag, whole
 	}
-	o.Update = func(context.Context) (Done, error) { return f.done, f.err }
+	o.Update = func(context.Context) (*api.Reindexed, error) { return &f.done, f.err }
 	o.Report = func(r api.SyncRun) { f.runs <- r }
-	s := New(o)
+	s := newSyncer(o)
 	t.Cleanup(s.Close)
 	return s
 }
 
 // Searches have a failing index tried once, and not again and again.
 func TestFailureIsNotRepeated(t *testing.T) {
-	f := &fake{lag: index.Lag{Files: 1}, err: errors.New("the disk is full")}
-	s := f.syncer(t, Options{OnStart: true, OnSearch: true})
+	f := &syncFake{lag: index.Lag{Files: 1}, err: errors.New("the disk is full")}
+	s := f.syncer(t, SyncOptions{OnStart: true, OnSearch: true})
 	s.Wanting()
 	if r := <-f.runs; r.Reason != api.SyncSearch || r.Error != "the disk is full" {
 		t.Errorf("%+v", r)
@@ -65,8 +65,8 @@ func TestFailureIsNotRepeated(t *testing.T) {
 
 // That vectors are missing is told of a run, and is no failure.
 func TestMissingVectorsAreTold(t *testing.T) {
-	f := &fake{done: Done{Files: 3, Removed: 1, Vectors: errors.New("nobody answers")}}
-	s := f.syncer(t, Options{OnStart: true, OnSearch: true})
+	f := &syncFake{done: api.Reindexed{SyncReport: index.SyncReport{Read: 3, Removed: 1}, EmbedErr: errors.New("nobody answers")}}
+	s := f.syncer(t, SyncOptions{OnStart: true, OnSearch: true})
 	s.SessionStarts()
 	if r := <-f.runs; r.Reason != api.SyncStart || r.Files != 3 || r.Removed != 1 || r.Error != "vectors: nobody answers" {
 		t.Errorf("%+v", r)
@@ -87,8 +87,8 @@ func TestWrittenMeanwhile(t *testing.T) {
 		"a run":    func(s *Syncer) { s.o.Lag(ctx); s.Renewed(index.Lag{}) },
 	} {
 		version := int64(1)
-		f := &fake{}
-		s := f.syncer(t, Options{Version: func(context.Context) (int64, error) { return version, nil }})
+		f := &syncFake{}
+		s := f.syncer(t, SyncOptions{Version: func(context.Context) (int64, error) { return version, nil }})
 		f.look = func() {
 			version, f.lag = 2, index.Lag{Files: 1}
 			s.Stale(ctx) // another search
@@ -104,8 +104,8 @@ func TestWrittenMeanwhile(t *testing.T) {
 func TestNotLookedAt(t *testing.T) {
 	ctx := t.Context()
 	for name, what := range map[string]func(*Syncer){"a look": func(s *Syncer) { s.Look(ctx) }, "a search": func(s *Syncer) { s.Stale(ctx) }} {
-		f := &fake{part: true}
-		s := f.syncer(t, Options{Version: func(context.Context) (int64, error) { return 1, nil }})
+		f := &syncFake{part: true}
+		s := f.syncer(t, SyncOptions{Version: func(context.Context) (int64, error) { return 1, nil }})
 		what(s)
 		f.lag, f.part = index.Lag{Files: 1}, false
 		if lag, _ := s.Stale(ctx); lag.Files != 1 {
@@ -117,8 +117,8 @@ func TestNotLookedAt(t *testing.T) {
 // Where files elsewhere can't be asked for, no search takes the index for up to date, however often
 // it looks, and the next one does where they can.
 func TestNotAsked(t *testing.T) {
-	f, down := &fake{}, false
-	s := f.syncer(t, Options{Version: func(context.Context) (int64, error) {
+	f, down := &syncFake{}, false
+	s := f.syncer(t, SyncOptions{Version: func(context.Context) (int64, error) {
 		if down {
 			return 0, errors.New("out of reach")
 		}
@@ -141,8 +141,8 @@ func TestNotAsked(t *testing.T) {
 
 // Without options no signal runs anything, though searches are told how far behind it is.
 func TestOff(t *testing.T) {
-	f := &fake{lag: index.Lag{Removed: 2}}
-	s := f.syncer(t, Options{})
+	f := &syncFake{lag: index.Lag{Removed: 2}}
+	s := f.syncer(t, SyncOptions{})
 	s.Begin()
 	s.SessionStarts()
 	s.Wanting()

@@ -1,4 +1,4 @@
-package syncer
+package memory
 
 import (
 	"encoding/json"
@@ -10,13 +10,13 @@ import (
 
 // Ran records a run by the syncer, by a search, or at a caller's request. A failed run is
 // recorded, too. A run at a caller's request is not reported.
-func (s *Syncer) Ran(why string, d Done, err error) {
-	run := &api.SyncRun{Reason: why, Time: s.o.Now(), Process: os.Getpid(), Files: d.Files, Removed: d.Removed}
+func (s *Syncer) Ran(why string, r *api.Reindexed, err error) {
+	run := &api.SyncRun{Reason: why, Time: s.o.Now(), Process: os.Getpid(), Files: r.Read, Removed: r.Removed}
 	switch {
 	case err != nil:
 		run.Error = err.Error()
-	case d.Vectors != nil:
-		run.Error = "vectors: " + d.Vectors.Error()
+	case r.EmbedErr != nil:
+		run.Error = "vectors: " + r.EmbedErr.Error()
 	}
 	s.mu.Lock()
 	run.Watching = s.watching.On

@@ -1,8 +1,4 @@
-// Package syncer keeps an index up to date in the background. It holds one goroutine, which
-// signals, a clock and a watch over folders wake, the last known lag of the index, and the record
-// of the last run. The caller passes the work of a run as functions, so the package itself never
-// reads the index or the files. Only Close waits for a run.
-package syncer
+package memory
 
 import (
 	"context"
@@ -15,29 +11,29 @@ import (
 	"github.com/memkernel/memkernel/kernel/api"
 )
 
-// DefaultInterval is the clock's interval if a watch is wanted and the system can't watch.
-const DefaultInterval = 5 * time.Minute
+// defaultInterval is the clock's interval if a watch is wanted and the system can't watch.
+const defaultInterval = 5 * time.Minute
 
 // believed is how long the index is trusted to agree with the files after a look at them. A look
 // costs a stat per file, for which searches do not wait.
 const believed = 5 * time.Second
 
-// Options decide when and how the index is brought up to date. Without OnStart, OnSearch,
+// SyncOptions decide when and how the index is brought up to date. Without OnStart, OnSearch,
 // Interval and Watch it is never brought up to date.
-type Options struct {
+type SyncOptions struct {
 	// OnStart starts a run when a session starts. OnSearch starts a run when a search found that
 	// the index lags.
 	OnStart, OnSearch bool
 	// Interval is the time between runs by the clock. 0 means no such runs.
 	Interval time.Duration
 	// Watch, if not nil, names the folders to watch, so that the syncer runs after a change. If
-	// the system can't watch, Interval is used, or DefaultInterval.
+	// the system can't watch, Interval is used, or defaultInterval.
 	Watch *watch.Options
 	// Report, if not nil, is called after every run, by the goroutine that did the run.
 	Report func(api.SyncRun)
 
 	// Update brings the index up to date.
-	Update func(context.Context) (Done, error)
+	Update func(context.Context) (*api.Reindexed, error)
 	// Lag returns how far the index lags. whole is false if some files could not be looked at.
 	Lag func(context.Context) (lag index.Lag, whole bool)
 	// Version, if not nil, counts the writes to the files. If the count has changed, a search
@@ -62,17 +58,13 @@ type Watcher interface {
 	Close() error
 }
 
-// Done is the result of an update: the number of files that were read, the number of files that
-// no longer exist, and the reason for missing vectors.
-type Done struct {
-	Files, Removed int
-	Vectors        error
-}
-
-// Syncer keeps one index up to date. Its goroutine starts with the first signal, or
-// with Begin if it watches or has a clock.
+// Syncer keeps one index up to date in the background. It holds one goroutine, which signals, a
+// clock and a watch over folders wake, the last known lag of the index, and the record of the last
+// run. The work of a run comes as functions, so a Syncer itself never reads the index or the files.
+// Only Close waits for a run. The goroutine starts with the first signal, or with Begin if it
+// watches or has a clock.
 type Syncer struct {
-	o Options
+	o SyncOptions
 
 	mu sync.Mutex // guards the fields below
 	// lag is how far the index lagged at checked.
@@ -95,8 +87,8 @@ type Syncer struct {
 	watching api.WatchStatus
 }
 
-// New makes a syncer that does not run yet.
-func New(o Options) *Syncer {
+// newSyncer makes a syncer that does not run yet.
+func newSyncer(o SyncOptions) *Syncer {
 	if o.After == nil {
 		o.After = time.After
 	}
@@ -344,8 +336,8 @@ func (s *Syncer) attend(ctx context.Context, why string) {
 }
 
 // interval returns the time between looks by the clock. If the options have no Interval, and
-// changes should be watched but can't be, it returns DefaultInterval.
-func interval(o *Options, w Watcher) time.Duration {
+// changes should be watched but can't be, it returns defaultInterval.
+func interval(o *SyncOptions, w Watcher) time.Duration {
 	if o.Interval > 0 || o.Watch == nil {
 		return o.Interval
 	}
@@ -354,7 +346,7 @@ func interval(o *Options, w Watcher) time.Duration {
 			return 0
 		}
 	}
-	return DefaultInterval
+	return defaultInterval
 }
 
 func changes(w Watcher) <-chan struct{} {
