@@ -21,9 +21,9 @@ import (
 // a hundredth above its count.
 var bounds = map[string]int{
 	"bytes of TypeScript, JavaScript and Python": 612500,
-	"exported names": 3125,
+	"exported names": 3110,
 	"functions of a plan that write into what they were given": 0,
-	"packages":                           141,
+	"packages":                           134,
 	"structs that embed deeper than two": 7,
 	"tokens of generated Go":             6255,
 	"tokens of module .":                 1091500,
