@@ -3,7 +3,6 @@ package memkernel_test
 import (
 	"bytes"
 	"go/ast"
-	"go/parser"
 	"go/scanner"
 	"go/token"
 	"io/fs"
@@ -88,10 +87,7 @@ func count(t *testing.T) map[string]int {
 		default:
 			n["tokens of module "+moduleOf(file)] += tokens(file, src)
 			folders[path.Dir(file)] = true
-			f, err := parser.ParseFile(token.NewFileSet(), file, src, 0)
-			if err != nil {
-				return err
-			}
+			f := parsed(t, file)
 			n["exported names"] += exported(f)
 			n["functions of a plan that write into what they were given"] += overwriting(path.Dir(file), f)
 			embedded(embeds, path.Dir(file), f)

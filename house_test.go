@@ -229,6 +229,25 @@ var thirdParty = map[string][]string{
 	"kernel/internal/inspect": {"golang.org/x/sys/unix"},
 }
 
+// positions are those of the files that were parsed, which several tests look at.
+var (
+	positions = token.NewFileSet()
+	files     = map[string]*ast.File{}
+)
+
+// parsed parses a file with its comments, once.
+func parsed(t *testing.T, file string) *ast.File {
+	t.Helper()
+	if files[file] == nil {
+		f, err := parser.ParseFile(positions, file, nil, parser.ParseComments|parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[file] = f
+	}
+	return files[file]
+}
+
 // goDirs calls f for every folder with Go files, with the files that are not
 // tests, by path relative to the module's root.
 func goDirs(t *testing.T, f func(dir string, files []string)) {
@@ -325,24 +344,22 @@ func checkImport(t *testing.T, file, imp string, allowed, outside []string) {
 
 // pure are the packages that look at nothing but what they are given: no file, no clock,
 // no network, no environment.
-var pure = []string{"kernel/internal/ids", "kernel/internal/tokencount", "kernel/internal/branch", "kernel/internal/ingest", "kernel/internal/plan", "kernel/internal/report"}
+var pure = []string{"internal/tokencount", "kernel/internal/branch", "kernel/internal/ingest", "kernel/internal/plan", "kernel/internal/report"}
 
 func TestPureRoomsLookAtNothingElse(t *testing.T) {
+	seen := 0
 	goDirs(t, func(dir string, files []string) {
 		if !slices.Contains(pure, dir) {
 			return
 		}
+		seen++
 		for _, file := range files {
 			for _, imp := range imports(t, file) {
 				if top, _, _ := strings.Cut(imp, "/"); slices.Contains([]string{"os", "net", "syscall"}, top) {
 					t.Errorf("%s imports %s", file, imp)
 				}
 			}
-			f, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
-			if err != nil {
-				t.Fatal(err)
-			}
-			ast.Inspect(f, func(n ast.Node) bool {
+			ast.Inspect(parsed(t, file), func(n ast.Node) bool {
 				s, ok := n.(*ast.SelectorExpr)
 				if !ok {
 					return true
@@ -355,6 +372,9 @@ func TestPureRoomsLookAtNothingElse(t *testing.T) {
 			})
 		}
 	})
+	if seen != len(pure) {
+		t.Errorf("%d of %d packages are there", seen, len(pure))
+	}
 }
 
 func TestEveryPackageHasOneComment(t *testing.T) {
@@ -381,14 +401,9 @@ func TestEveryDocumentHasOneMaker(t *testing.T) {
 	at := map[string][]string{}
 	goDirs(t, func(dir string, files []string) {
 		for _, file := range files {
-			fset := token.NewFileSet()
-			f, err := parser.ParseFile(fset, file, nil, 0)
-			if err != nil {
-				t.Fatal(err)
-			}
-			ast.Inspect(f, func(n ast.Node) bool {
+			ast.Inspect(parsed(t, file), func(n ast.Node) bool {
 				if l, ok := n.(*ast.BasicLit); ok && l.Kind == token.STRING && schemaName.MatchString(l.Value) && filepath.Base(file) != "documents.go" {
-					at[l.Value] = append(at[l.Value], fset.Position(l.Pos()).String())
+					at[l.Value] = append(at[l.Value], positions.Position(l.Pos()).String())
 				}
 				return true
 			})
@@ -535,10 +550,7 @@ func TestStateIsKeptInAStore(t *testing.T) {
 			t.Errorf("the table of arrows lets %s import internal/atomicfile", dir)
 		}
 		for _, file := range files {
-			f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
-			if err != nil {
-				t.Fatal(err)
-			}
+			f := parsed(t, file)
 			name := filepath.ToSlash(file)
 			ast.Inspect(f, func(n ast.Node) bool {
 				sel, ok := n.(*ast.SelectorExpr)
@@ -671,14 +683,11 @@ func TestNoPackageImportsItself(t *testing.T) {
 // repository, such as [api.Turn], names one that the package has.
 func TestCommentsNameWhatExists(t *testing.T) {
 	has := map[string]map[string]bool{} // exported names by package, those of equally named packages together
-	parsed := map[string]*ast.File{}
+	all := map[string]*ast.File{}
 	goDirs(t, func(_ string, files []string) {
 		for _, file := range files {
-			f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ParseComments)
-			if err != nil {
-				t.Fatal(err)
-			}
-			parsed[file] = f
+			f := parsed(t, file)
+			all[file] = f
 			if has[f.Name.Name] == nil {
 				has[f.Name.Name] = map[string]bool{}
 			}
@@ -691,7 +700,7 @@ func TestCommentsNameWhatExists(t *testing.T) {
 	})
 	link := regexp.MustCompile(`\[\*?([a-z]\w*)\.([A-Z]\w*)(?:\.\w+)?\]`)
 	tried := 0
-	for file, f := range parsed {
+	for file, f := range all {
 		for _, group := range f.Comments {
 			for _, m := range link.FindAllStringSubmatch(group.Text(), -1) {
 				imported := slices.ContainsFunc(f.Imports, func(s *ast.ImportSpec) bool {
