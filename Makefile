@@ -20,10 +20,10 @@ mkbench: ## build bin/mkbench, which measures
 # doc/testing.md says what the two suites are and which parameters the long one has.
 # A disk or a machine that is busy is no failure, hence the limit, of each package.
 # Memory is spent in place of processor time, and the tests' programs are linked without
-# tables for a debugger (-w), which takes a third less time for a large one. The property
+# symbols and tables for a debugger (-s), which takes a third less time for a large one. The property
 # tests draw the same cases on every run here, and other ones in test-long.
 test: ## run the root's tests, and vet (which builds) the other modules
-	@export GOGC=400 RAPID_SEED=1; status=0; $(GO) test -ldflags=-w -timeout 30m ./... || status=1; \
+	@export GOGC=400 RAPID_SEED=1; status=0; $(GO) test -ldflags=-s -timeout 30m ./... || status=1; \
 	  for m in $(filter-out .,$(MODULES)); do $(GO) vet -C $$m ./... || status=1; done; exit $$status
 
 test-all: ## run the tests of all modules
