@@ -140,6 +140,35 @@ func TestClaudeCodeSharedParents(t *testing.T) {
 	}
 }
 
+// TestClaudeCodeQueued: what a person types while the agent works is an attachment, and is the
+// person's as any other prompt. Notices and other agents' messages come in the same way.
+func TestClaudeCodeQueued(t *testing.T) {
+	s := load(t, `{"type":"user","uuid":"u","parentUuid":null,"message":{"role":"user","content":"go"}}
+{"type":"assistant","uuid":"a","parentUuid":"u","message":{"id":"m","role":"assistant","content":[{"type":"tool_use","id":"t1","name":"n","input":{}}]}}
+{"type":"user","uuid":"r","parentUuid":"a","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"1"}]}}
+{"type":"attachment","uuid":"q1","parentUuid":"r","attachment":{"type":"queued_command","prompt":"Never push to main.","commandMode":"prompt","origin":{"kind":"human"}}}
+{"type":"attachment","uuid":"q2","parentUuid":"q1","attachment":{"type":"queued_command","prompt":[{"type":"text","text":"See this"}],"commandMode":"prompt"}}
+{"type":"attachment","uuid":"q3","parentUuid":"q2","attachment":{"type":"queued_command","prompt":"a peer's","commandMode":"prompt","isMeta":true,"origin":{"kind":"peer"}}}
+{"type":"attachment","uuid":"q4","parentUuid":"q3","attachment":{"type":"queued_command","prompt":"a task ended","commandMode":"task-notification"}}
+{"type":"attachment","uuid":"q5","parentUuid":"q4","attachment":{"type":"task_reminder","content":[]}}
+{"type":"assistant","uuid":"b","parentUuid":"q5","message":{"id":"n","role":"assistant","content":[{"type":"text","text":"Fine."}]}}
+`, nil)
+	msgs := s.View(Host)
+	wantSketch(t, "view", msgs[len(msgs)-5:], "user: Never push to main.\nuser: See this\nuser(meta): a peer's\nuser(meta): a task ended\nassistant: Fine.\n")
+	var typed []string
+	for i := range msgs {
+		if text, _ := Typed(msgs[i]); text != "" {
+			typed = append(typed, text)
+		}
+	}
+	if d := cmp.Diff([]string{"go", "Never push to main.", "See this"}, typed); d != "" {
+		t.Errorf("a person typed (-want +got):\n%s", d)
+	}
+	if len(s.Branches()) != 0 {
+		t.Errorf("branches %v", s.Branches())
+	}
+}
+
 func TestPiTree(t *testing.T) {
 	s := loadSample(t, "pi-v3.jsonl")
 	if s.ID != "p-1" || s.Model != "claude-opus-4-6" || s.Cwd != "/home/ann/teapot" {

@@ -26,6 +26,7 @@ var silent = wire.Set(`progress file-history-snapshot queue-operation pr-link at
 type line struct {
 	typ, subtype, id, parent, time, session, cwd, agent, turn, request, from string
 	message, content, compact, micro                                         wire.JSON
+	queued                                                                   queued
 	side, meta, summary, hidden, apiError                                    bool
 }
 
@@ -39,7 +40,7 @@ func parse(e *wire.Entry) error {
 		"sessionId", &l.session, "cwd", &l.cwd, "agentId", &l.agent, "requestId", &l.request, "promptId", &l.turn,
 		"isSidechain", &l.side, "isMeta", &l.meta, "isCompactSummary", &l.summary,
 		"isVisibleInTranscriptOnly", &l.hidden, "isApiErrorMessage", &l.apiError,
-		"message", &l.message, "content", &l.content, "compactMetadata", &l.compact, "microcompactMetadata", &l.micro,
+		"message", &l.message, "content", &l.content, "attachment", func() { l.queued.read(&c) }, "compactMetadata", &l.compact, "microcompactMetadata", &l.micro,
 		"origin", func() { l.from = c.Text("kind") })
 	if err := c.End(); err != nil {
 		return err
@@ -69,6 +70,32 @@ func parse(e *wire.Entry) error {
 	return nil
 }
 
+// queued is an attachment of the type queued_command: what came while the model was at work, and
+// was sent with the next results. A person typed it, or the host or another agent sent it.
+type queued struct {
+	typ, mode, from string
+	meta            bool
+	prompt          wire.JSON
+}
+
+func (q *queued) read(c *wire.Cursor) {
+	c.Read("type", &q.typ, "commandMode", &q.mode, "isMeta", &q.meta, "prompt", &q.prompt,
+		"origin", func() { q.from = c.Text("kind") })
+}
+
+// toMessage makes the user's message of it. The parameter main is set outside of sidechains, where
+// a person may have typed it.
+func (q *queued) toMessage(m *memkernel.Message, main bool) error {
+	c := wire.Scan(strings.Clone(string(q.prompt)))
+	m.Role, m.Parts = memkernel.RoleUser, anthropic.Content(&c)
+	if main && q.mode == "prompt" && !q.meta && (q.from == "" || q.from == "human") {
+		wire.Person(m, true)
+	} else {
+		m.Origin = memkernel.OriginMeta
+	}
+	return c.Err
+}
+
 // extra holds further facts of an entry for the assembler.
 type extra struct {
 	branch             string // sidechain id, unknownBranch if only its parents tell
@@ -86,6 +113,8 @@ const unknownBranch = "?"
 func (l *line) kind() wire.Kind {
 	switch {
 	case (l.typ == "user" || l.typ == "assistant") && strings.HasPrefix(string(l.message), "{"):
+		return wire.KindMessage
+	case l.queued.typ == "queued_command":
 		return wire.KindMessage
 	case l.typ == "summary":
 		return wire.KindSummary
@@ -109,6 +138,9 @@ func (l *line) kind() wire.Kind {
 func (l *line) toMessage(e *wire.Entry, own *extra) error {
 	m := &memkernel.Message{Key: e.ID, Time: wire.ParseTime(l.time), Turn: strings.Clone(l.turn)}
 	e.Message = m
+	if l.typ == "attachment" {
+		return l.queued.toMessage(m, !l.side)
+	}
 	if l.typ == "system" {
 		c := wire.Scan(strings.Clone(string(l.content)))
 		m.Role, m.Origin, m.Parts = memkernel.RoleUser, memkernel.OriginMeta, anthropic.Content(&c)
