@@ -80,11 +80,11 @@ func (d *Desk) said(ctx context.Context, r *api.FlushRequest) (string, error) {
 		}
 		defer unlock()
 		l := s.Branches.Newest("", r.Model)
-		return s.Life.Said(l.Msgs, l.Proj.Generation+1), nil
+		return s.Life.Unflushed(l.Msgs, l.Proj.Generation+1), nil
 	}
 	t := api.Turn{SessionKey: r.SessionKey, Model: r.Model, Messages: r.Messages, Now: r.Now}
 	return inTurn(ctx, d, &t, func(s *session.Session, w *intake) (string, error) {
-		return s.Life.Said(w.Msgs, s.Branches.Newest("", r.Model).Proj.Generation+1), nil
+		return s.Life.Unflushed(w.Msgs, s.Branches.Newest("", r.Model).Proj.Generation+1), nil
 	})
 }
 

@@ -74,7 +74,7 @@ func (d *Desk) endTurn(ctx context.Context, s *session.Session, w *intake, t api
 	}
 	o.Faults = append(o.Faults, s.Life.Damages()...)
 	if t.Branch == "" && (!again || end < len(w.Msgs)) { // the day's log
-		o.Faults = append(o.Faults, s.Life.Log().Said(ctx, w.Msgs, turnEnd(w.Msgs[:start]), t.Now)...)
+		o.Faults = append(o.Faults, s.Life.Log().Statements(ctx, w.Msgs, turnEnd(w.Msgs[:start]), t.Now)...)
 	}
 	if end > 0 && !again {
 		o.Faults = append(o.Faults, d.hearWrites(ctx, s, w.Msgs[:end], t)...) // the project's journal

@@ -41,10 +41,10 @@ type asked struct {
 	cycle, open int
 }
 
-// Said returns the conversation since the last flush that a model answered. It returns "" if
+// Unflushed returns the conversation since the last flush that a model answered. It returns "" if
 // there is no such text, or if the conversation is not known here. It also returns "" for a short
 // text if a model was already asked in this cycle. Pass the model's answer to Reply.
-func (k *Keeper) Said(msgs []memkernel.Message, cycle int) string {
+func (k *Keeper) Unflushed(msgs []memkernel.Message, cycle int) string {
 	from, size := len(msgs), 0
 	for ; from > 0 && !k.Session.Has(readUpTo(&msgs[from-1])); from-- {
 		if size += len(summary.DeltaOf(msgs[from-1:from], "", k.Mask.Text, 0).Text); size > maxShownBytes && from < len(msgs) {

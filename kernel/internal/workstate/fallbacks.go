@@ -257,7 +257,7 @@ func (k *Keeper) Pass(ctx context.Context, b *Boundary) (newest string, faults [
 			faults = append(faults, k.writeStateFile(ctx, false, b.Now)...)
 		}
 		ended := b.Point == journal.PointReset || b.Point == journal.PointSessionEnd
-		faults = append(faults, k.Log().Said(ctx, b.Msgs, 0, b.Now)...)
+		faults = append(faults, k.Log().Statements(ctx, b.Msgs, 0, b.Now)...)
 		skipped, n := k.Flush(ctx, ended, b.Now)
 		faults, flushed = append(faults, skipped...), flushed+n
 	}

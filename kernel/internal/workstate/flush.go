@@ -112,9 +112,9 @@ func (l *dayLog) write(ctx context.Context, by, text string, items []string, now
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// Said writes down, in the same turn, a person's statements in the messages from start on, and the
+// Statements writes down, in the same turn, a person's statements in the messages from start on, and the
 // points of the host's own summaries. Each sentence and each summary is written once.
-func (l *dayLog) Said(ctx context.Context, msgs []memkernel.Message, start int, now time.Time) []fault.Fault {
+func (l *dayLog) Statements(ctx context.Context, msgs []memkernel.Message, start int, now time.Time) []fault.Fault {
 	if l.off {
 		return nil
 	}

@@ -186,10 +186,10 @@ func TestWhatIsPromisedIsNotFlushedAgain(t *testing.T) {
 	k, d, _ := keeper(t)
 	d.readOnly = true
 	wish := []memkernel.Message{says(memkernel.RoleUser, "m1", "Remember that the tide turns at six.")}
-	if faults := k.Log().Said(context.Background(), wish, 0, noon); len(faults) != 1 || faults[0].Code != fault.FlushSkipped {
+	if faults := k.Log().Statements(context.Background(), wish, 0, noon); len(faults) != 1 || faults[0].Code != fault.FlushSkipped {
 		t.Errorf("a log that can't be written: %+v", faults)
 	}
-	if faults := k.Log().Said(context.Background(), wish, 0, noon); len(faults) != 0 || len(d.promised) != 1 {
+	if faults := k.Log().Statements(context.Background(), wish, 0, noon); len(faults) != 0 || len(d.promised) != 1 {
 		t.Errorf("asked again: %+v, %d promises", faults, len(d.promised))
 	}
 }
