@@ -185,32 +185,56 @@ func Open(ctx context.Context, workspaceDir string, opts *Options) (*Kernel, err
 	if opts != nil {
 		o = *opts
 	}
-	if err := o.check(); err != nil {
-		return nil, fmt.Errorf("open workspace %s: options: %w", workspaceDir, err)
-	}
-	abs, err := filepath.Abs(workspaceDir)
+	g, err := prepare(ctx, workspaceDir, &o)
 	if err != nil {
 		return nil, fmt.Errorf("open workspace %s: %w", workspaceDir, err)
 	}
-	if st, err := os.Stat(abs); err != nil {
-		return nil, fmt.Errorf("open workspace: %w", err)
+	k := build(&o, g)
+	if g.memory != nil {
+		g.memory.Sync.Begin()
+	}
+	return k, ctx.Err()
+}
+
+// prepared is what the parts of a kernel share.
+type prepared struct {
+	dir      string // of the workspace, absolute
+	local    store.Disk
+	state    store.Store
+	masker   *mask.Masker
+	memory   *mem.Memory // nil if it is off
+	contract session.Contract
+}
+
+// prepare checks the options, fills in their defaults, and opens state and memory.
+func prepare(ctx context.Context, workspaceDir string, o *Options) (g prepared, err error) {
+	if err := o.check(); err != nil {
+		return g, fmt.Errorf("options: %w", err)
+	}
+	if err := o.Life.check(); err != nil {
+		return g, err
+	}
+	if g.dir, err = filepath.Abs(workspaceDir); err != nil {
+		return g, err
+	}
+	if st, err := os.Stat(g.dir); err != nil {
+		return g, err
 	} else if !st.IsDir() {
-		return nil, fmt.Errorf("open workspace %s: not a directory", workspaceDir)
+		return g, errors.New("not a directory")
 	}
 	if o.StateDir == "" {
-		o.StateDir = filepath.Join(abs, DefaultStateDir)
-		if _, err := store.FilesIn(abs, DefaultStateDir); err != nil {
-			return nil, fmt.Errorf("open workspace %s: %w; if you made it so, name the folder itself as the state directory", workspaceDir, err)
+		o.StateDir = filepath.Join(g.dir, DefaultStateDir)
+		if _, err := store.FilesIn(g.dir, DefaultStateDir); err != nil {
+			return g, fmt.Errorf("%w; if you made it so, name the folder itself as the state directory", err)
 		}
 	}
-	local := store.Files(o.StateDir)
-	state := store.Store(local)
+	g.local = store.Files(o.StateDir)
+	g.state = g.local
 	if o.Store != nil {
-		state = o.Store.State()
+		g.state = o.Store.State()
 	}
-	elsewhere := state.Where("") != local.Where("")
-	if _, err := store.HalfMoved(state); err != nil {
-		return nil, fmt.Errorf("open workspace %s: %w", workspaceDir, err)
+	if _, err := store.HalfMoved(g.state); err != nil {
+		return g, err
 	}
 	if o.Prices == nil {
 		o.Prices = cachelayout.DefaultBook()
@@ -219,41 +243,36 @@ func Open(ctx context.Context, workspaceDir string, opts *Options) (*Kernel, err
 		o.Now = time.Now
 	}
 	o.Memory.setDefaults(o.StateDir)
-	masker, err := mask.NewMasker(o.Redact)
-	if err != nil {
-		return nil, fmt.Errorf("open workspace %s: redact: %w", workspaceDir, err)
+	if g.masker, err = mask.NewMasker(o.Redact); err != nil {
+		return g, fmt.Errorf("redact: %w", err)
 	}
-	m, err := openMemory(ctx, abs, local, state, o.Memory, masker, o.Now)
-	if err != nil {
-		return nil, fmt.Errorf("open workspace %s: %w", workspaceDir, err)
+	if g.contract, err = session.NewContract(o.Schema, o.Policies); err != nil {
+		return g, err
 	}
-	contract, err := session.NewContract(o.Schema, o.Policies)
-	if err == nil {
-		err = o.Life.check()
-	}
-	if err != nil {
-		if m != nil {
-			err = errors.Join(err, m.Close())
-		}
-		return nil, fmt.Errorf("open workspace %s: %w", workspaceDir, err)
-	}
+	g.memory, err = openMemory(ctx, g.dir, g.local, g.state, o.Memory, g.masker, o.Now)
+	return g, err
+}
+
+// build makes the parts of a kernel, and lets them know each other.
+func build(o *Options, g prepared) *Kernel {
+	m, state, local := g.memory, g.state, g.local
 	k := &Kernel{stateDir: o.StateDir, state: state, now: o.Now, memory: m, watch: o.Watch}
 	if m != nil {
 		// If one database holds state and Markdown, the lock of a session also reports new writes
 		// to the Markdown.
 		k.lockTells = !markdownstore.IsRemote(m.Private) || markdownstore.PlaceOf(m.Private) == state.Where("")
 	}
-	place := abs
+	place := g.dir
 	if m != nil && o.Memory.Files != nil {
-		place = cmp.Or(markdownstore.PlaceOf(m.Private), abs)
+		place = cmp.Or(markdownstore.PlaceOf(m.Private), g.dir)
 	}
 	blobs := store.BlobsIn(state.In(folder.Blobs))
 	backups := store.BlobsIn(state.In(upkeep.BackupsFolder)) // memory's files before they were pruned
 	none := func(key string) error { return noSession(state, key) }
-	k.upkeep = maintain.New(maintain.Options{State: state, Backups: backups, Masker: masker, Now: o.Now,
+	k.upkeep = maintain.New(maintain.Options{State: state, Backups: backups, Masker: g.masker, Now: o.Now,
 		Memory: m, MaxFileBytes: o.Memory.Store.MaxFileBytes, Timezone: o.Memory.Store.Timezone})
 	runs := k.upkeep.Upkeep
-	so := &session.Options{State: state, Local: local, Blobs: blobs, Masker: masker, Prices: o.Prices, Contract: contract,
+	so := &session.Options{State: state, Local: local, Blobs: blobs, Masker: g.masker, Prices: o.Prices, Contract: g.contract,
 		Memory: m, Upkeep: runs, Life: o.Life.internal(), Tracer: o.tracer, Now: o.Now,
 		Keep: max(cmp.Or(o.KeepSessions, defaultKeepSessions), 1)}
 	k.sessions = session.NewTable(so)
@@ -262,11 +281,11 @@ func Open(ctx context.Context, workspaceDir string, opts *Options) (*Kernel, err
 	if o.Watch != nil {
 		k.desk.Recalled = k.watch.recalled
 	}
-	k.inspect = &inspect.Inspector{Workspace: place, StateDir: o.StateDir, State: state, Elsewhere: elsewhere, Blobs: blobs, Backups: backups, Sessions: k.sessions, Upkeep: runs,
+	k.inspect = &inspect.Inspector{Workspace: place, StateDir: o.StateDir, State: state, Elsewhere: state.Where("") != local.Where(""), Blobs: blobs, Backups: backups, Sessions: k.sessions, Upkeep: runs,
 		Prices: o.Prices, Now: o.Now, Memory: m, Set: o.Memory.status(place), IndexPath: o.Memory.IndexPath, Embedder: o.Memory.Embedder,
 		StateFile: !o.Life.Off && !o.Life.NoStateFile, Buffer: !o.Life.Off && !o.Life.NoBuffer, NoSession: none}
 	k.upkeep.Sessions, k.upkeep.Inspector = k.sessions, k.inspect
-	k.retain = &retain.Keeper{State: state, Local: local, Blobs: blobs, Sessions: k.sessions, Upkeep: runs, Masker: masker, Now: o.Now,
+	k.retain = &retain.Keeper{State: state, Local: local, Blobs: blobs, Sessions: k.sessions, Upkeep: runs, Masker: g.masker, Now: o.Now,
 		Memory: m, Past: k.inspect.Set.Sessions.Enabled, Shared: k.desk.Shared, NoSession: none}
 	if o.Summary.Model != nil {
 		so := filledSummary(o.Summary)
@@ -278,10 +297,7 @@ func Open(ctx context.Context, workspaceDir string, opts *Options) (*Kernel, err
 			}
 		}
 	}
-	if m != nil {
-		m.Sync.Begin()
-	}
-	return k, ctx.Err()
+	return k
 }
 
 // Close releases the kernel's sessions. It is idempotent. It waits [api.SummaryOptions.CloseWait] for
