@@ -2,6 +2,7 @@ package kernel_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -116,7 +117,7 @@ func TestFoldersBesideTheWorkspace(t *testing.T) {
 	if _, err := k.Reindex(ctx, nil); err != nil {
 		t.Fatal(err)
 	}
-	less := open(kernel.MemoryOptions{})
+	less := open(kernel.MemoryOptions{Store: markdownstore.Options{Include: []string{}}})
 	if r, err := less.Reindex(ctx, nil); err != nil || r.Removed != 5 {
 		t.Errorf("without the folder and the globs %d files are removed, %v", r.Removed, err)
 	}
@@ -181,5 +182,27 @@ func TestTooLargeIsTold(t *testing.T) {
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("skipped: %+v", r.Skipped)
+	}
+}
+
+// TestNotesOfTheFolder: without any setting a private session is told what any note of the folder
+// says, and a shared one is not; and the index stays the one that the program made.
+func TestNotesOfTheFolder(t *testing.T) {
+	dir := t.TempDir()
+	put(t, dir, "ops/deploys.md", "# Deploys\n\nWe deploy on Tuesdays at ten.\n")
+	k, err := kernel.Open(context.Background(), dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer k.Close()
+	for _, private := range []bool{true, false} {
+		s := k.Session(fmt.Sprint("chat-", private), kernel.SessionOptions{Model: model, Private: private})
+		plan, err := s.Plan(context.Background(), []memkernel.Message{memkernel.User("When do we deploy?")}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(stream(plan), "Tuesdays"); got != private {
+			t.Errorf("private %v: told %v\n%s", private, got, stream(plan))
+		}
 	}
 }

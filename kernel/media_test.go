@@ -13,6 +13,7 @@ import (
 	"github.com/memkernel/memkernel/embed/embedtest"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
+	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/retrieval"
 )
 
@@ -52,7 +53,7 @@ func TestMedia(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := withEmbedder(t, dir, kernel.MemoryOptions{Embedder: gemini, MediaPaths: []string{"assets", "none", "../x"}})
+	k := withEmbedder(t, dir, kernel.MemoryOptions{Embedder: gemini, Store: markdownstore.Options{Include: []string{}}, MediaPaths: []string{"assets", "none", "../x"}})
 	r, skipped := mediaReindex(t, k)
 	if r.Stats.Vectors != r.Stats.Chunks || r.Estimate.Tokens < 2*embed.MediaTokens {
 		t.Errorf("%+v, %+v", r.Stats, r.Estimate)
@@ -93,7 +94,7 @@ func TestMedia(t *testing.T) {
 	if mediaReindex(t, k); len(s.Asked()) != asked+2 { // one looks at the length, one is the image
 		t.Errorf("%d requests after a caption changed", len(s.Asked())-asked)
 	}
-	texts := withEmbedder(t, dir, kernel.MemoryOptions{Embedder: embedtest.Provider{}, MediaPaths: []string{"assets"}})
+	texts := withEmbedder(t, dir, kernel.MemoryOptions{Embedder: embedtest.Provider{}, Store: markdownstore.Options{Include: []string{}}, MediaPaths: []string{"assets"}})
 	r, skipped = mediaReindex(t, texts)
 	if len(skipped) != 3 || !strings.Contains(skipped[1], "image/png is not embedded: that takes provider gemini") || r.Removed != 2 || r.Stats.Vectors != r.Stats.Chunks {
 		t.Errorf("with a provider of texts: %q, %+v", skipped, r)
@@ -110,7 +111,7 @@ func TestMediaRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := withEmbedder(t, dir, kernel.MemoryOptions{Embedder: gemini, MediaPaths: []string{"assets"}})
+	k := withEmbedder(t, dir, kernel.MemoryOptions{Embedder: gemini, Store: markdownstore.Options{Include: []string{}}, MediaPaths: []string{"assets"}})
 	s.Refuse(func(w http.ResponseWriter, _ *http.Request) {
 		all := s.Asked()
 		last := all[len(all)-1]

@@ -27,7 +27,9 @@ const defaultWorkspaceTokens = 8000
 type MemoryOptions struct {
 	// Off leaves the workspace's files alone. No file is shown in a prompt or searched.
 	Off bool
-	// Store are the settings of the workspace. Private is set per request.
+	// Store are the settings of the workspace. Private is set per request. If Include is nil,
+	// private sessions read all Markdown of the workspace; with an empty list memory is MEMORY.md,
+	// USER.md and memory/ alone.
 	Store markdownstore.Options
 	// Files keeps the workspace's Markdown outside the workspace's folder, which is then left
 	// alone. Package service/postgres has such a store. The caller that opened the files must
@@ -80,6 +82,9 @@ type MemoryOptions struct {
 }
 
 func (o *MemoryOptions) setDefaults(stateDir string) {
+	if o.Store.Include == nil && o.Files == nil {
+		o.Store.Include, o.Store.PrivateNotes = markdownstore.Everything(), true
+	}
 	if o.Bootstrap == nil {
 		o.Bootstrap = []string{"AGENTS.md", "SOUL.md", "IDENTITY.md", "TOOLS.md"}
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/memkernel/memkernel/internal/hostile"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
+	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/retrieval"
 	"github.com/memkernel/memkernel/serve/tools"
 )
@@ -67,7 +68,7 @@ func open(t *testing.T, files map[string]string) *bench {
 	if err := os.MkdirAll(b.dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	k, err := kernel.Open(context.Background(), b.dir, &kernel.Options{Memory: kernel.MemoryOptions{Sessions: kernel.PastOptions{Enabled: true}}})
+	k, err := kernel.Open(context.Background(), b.dir, &kernel.Options{Memory: kernel.MemoryOptions{Store: markdownstore.Options{Include: []string{}}, Sessions: kernel.PastOptions{Enabled: true}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +146,7 @@ func TestSearchAndGet(t *testing.T) {
 		t.Errorf("%+v", a)
 	}
 	b.put("memory/new.md", "Something new.\n")
-	k, err := kernel.Open(context.Background(), b.dir, nil)
+	k, err := kernel.Open(context.Background(), b.dir, &kernel.Options{Memory: kernel.MemoryOptions{Store: markdownstore.Options{Include: []string{}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
