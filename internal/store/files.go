@@ -335,6 +335,9 @@ func (s files) Lock(name string, share Share) (func(), error) {
 }
 
 func (s files) Begin(ctx context.Context, folder string, _ bool) (Unit, error) {
+	if !Exists(s, "") {
+		_ = KeepOutOfGit(s) // where it can't be written the lock says so
+	}
 	return LockedUnit(ctx, s, folder)
 }
 
