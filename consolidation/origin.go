@@ -131,7 +131,7 @@ func kept(marker, text string) Origin {
 		return OriginUpkeep
 	case kind == "me":
 		return OriginAgent
-	case strings.HasPrefix(plain, "["+string(Human)+"]"), strings.HasPrefix(plain, quotesUser):
+	case claimed.MatchString(firstLine(plain)), strings.HasPrefix(plain, quotesUser):
 		return OriginWords
 	case strings.HasPrefix(plain, "["+string(Lesson)+"]"):
 		return OriginTool // a tool's failure is its source

@@ -9,7 +9,7 @@ import (
 )
 
 // writers holds the words for who wrote an entry, in every verb.
-var writers = map[string]string{"": "somebody", api.ByPerson: "a person", api.ByAgent: "an agent", api.ByUpkeep: "memkernel's upkeep", api.BySession: "memkernel, of a session", api.ByMark: "memkernel"}
+var writers = map[string]string{"": "somebody", api.ByPerson: "a person", api.ByWords: "a person", api.ByAgent: "an agent", api.ByUpkeep: "memkernel's upkeep", api.BySession: "memkernel, of a session", api.ByMark: "memkernel"}
 
 // Entries prints entries of memory: the address, the date and the writer, and below them the text.
 func Entries(w io.Writer, l *api.MemoryList, p Style) error {

@@ -10,7 +10,7 @@ import (
 
 // recorded holds what the record adds to the writer of an entry.
 var recorded = map[string]string{
-	"": ", and no record says who", api.ByPerson: ", by hand", api.ByUpkeep: ", and stands as it was written",
+	"": ", and no record says who", api.ByPerson: ", by hand", api.ByWords: ", who said it in a session", api.ByUpkeep: ", and stands as it was written",
 	api.ByMark: ", by its mark, and no record says that it stands as it was written",
 }
 

@@ -85,6 +85,8 @@ const (
 	ByUpkeep = "upkeep"
 	// BySession: the entry was written during a session.
 	BySession = "session"
+	// ByWords: a person said it in a session, and it was written down.
+	ByWords = "words"
 	// ByPerson: a person wrote the entry by hand. ByAgent: an agent wrote it.
 	ByPerson = "person"
 	ByAgent  = "agent"

@@ -60,6 +60,8 @@ func (k *Keeper) Why(ctx context.Context, name string, now time.Time) (*api.Grou
 		out.WrittenBy = api.ByPerson
 	case by == consolidation.OriginAgent && g.ID == "":
 		out.WrittenBy = api.ByAgent
+	case rec.Origin(g.Path, g.ID, line) == consolidation.OriginWords:
+		out.WrittenBy = api.ByWords
 	case strings.HasPrefix(g.ID, "fl-"), strings.HasPrefix(g.ID, "wb-"):
 		out.WrittenBy = api.BySession
 	case g.ID != "":
