@@ -39,9 +39,6 @@ func Check(w io.Writer, dir string, found []health.Finding) error {
 	return nil
 }
 
-// states are the words of a doctor for severities. Others are warn.
-var states = map[health.Severity]string{health.OK: "ok", health.Error: "fail"}
-
 // Doctor lists the passed and failed checks of a report.
 func Doctor(w io.Writer, r *health.Report, p Style) error {
 	var b strings.Builder
@@ -51,9 +48,10 @@ func Doctor(w io.Writer, r *health.Report, p Style) error {
 		if i+1 < len(r.Findings) && r.Findings[i+1].Code == f.Code {
 			next = &r.Findings[i+1]
 		}
-		finding(&b, p, p.Paint(severities[f.Severity], Left(cmp.Or(states[f.Severity], "warn"), 5))+Left(string(f.Code), 11), 16, f.What, f.Hint, next)
+		finding(&b, p, p.Paint(severities[f.Severity], Left(string(f.Severity), 8))+Left(string(f.Code), 11), 19, f.What, f.Hint, next)
 	}
-	fmt.Fprintf(&b, "%d fail, %s, %d ok\n", r.Count(health.Error), Plural(r.Count(health.Warning), "warning"), r.Count(health.OK))
+	fmt.Fprintf(&b, "%s, %s, %s, %d ok\n", Plural(r.Count(health.Error), "error"), Plural(r.Count(health.Warning), "warning"),
+		Plural(r.Count(health.Note), "note"), r.Count(health.OK))
 	return Flush(w, &b)
 }
 
