@@ -32,18 +32,22 @@ func Everywhere(w io.Writer, e *api.Everywhere, p Style) error {
 	if e.Indexed {
 		b.WriteString("the index was made anew\n")
 	}
-	if len(e.Sessions)+len(e.Lines)+len(e.Backups) == 0 {
+	if len(e.Sessions)+len(e.Lines)+len(e.Backups)+len(e.Left) == 0 {
 		b.WriteString("nothing holds it\n")
 	}
+	places := Plural(len(e.Left), "place")
+	switch searched := Plural(e.Files, "file") + ", " + Size(e.Bytes); {
+	case e.Applied && len(e.Left) > 0:
+		fmt.Fprintf(&b, "searched %s: %s of it left\n", searched, places)
+	case e.Applied:
+		fmt.Fprintf(&b, "searched %s: nothing has these words any more\n", searched)
+	case len(e.Left) > 0:
+		fmt.Fprintf(&b, "%s of it would be left\n", places)
+	}
+	for _, l := range e.Left {
+		fmt.Fprintf(&b, "  %s: %s\n", Printable(l.Path), Printable(l.Why))
+	}
 	if e.Applied {
-		if len(e.Left) == 0 {
-			fmt.Fprintf(&b, "searched %s, %s: nothing has these words any more\n", Plural(e.Files, "file"), Size(e.Bytes))
-		} else {
-			fmt.Fprintf(&b, "searched %s, %s: %s of it left\n", Plural(e.Files, "file"), Size(e.Bytes), Plural(len(e.Left), "place"))
-		}
-		for _, l := range e.Left {
-			fmt.Fprintf(&b, "  %s: %s\n", Printable(l.Path), Printable(l.Why))
-		}
 		b.WriteString("not touched: transcripts that hosts keep in their own folders, and git\n")
 	}
 	return Flush(w, &b)

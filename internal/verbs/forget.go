@@ -47,7 +47,7 @@ a copy of it, read again.
 --everywhere takes words, or the key of a session, instead: they are taken out of all
 sessions, out of the lines of MEMORY.md and the files beside it, their backups and the
 index. Then every file that memkernel keeps is searched for them, and what still holds
-them is named; the exit code is 3 then. The host's transcripts and git are not touched.`,
+them is named; the exit code is 3 then. Other Markdown is its owner's to edit. The host's transcripts and git are not touched.`,
 		Example: `  memkernel forget MEMORY.md:12
   memkernel forget ev-0123456789abcdef --session build-42
   memkernel forget --all --session build-42 --reason "customer asked" --apply
@@ -127,6 +127,9 @@ func forgetEntry(ctx context.Context, a *cli.App, f *forgetFlags, args []string)
 		f.also, err = wordings(ctx, k, pl.path, pl.from, a.Voice())
 	}
 	k.Close()
+	if none := (*api.NoLineError)(nil); errors.As(err, &none) {
+		return cli.Hint(none, "'memkernel list' prints the entries; what left memory before is erased by 'memkernel forget --everywhere \"TEXT\" --apply', or by this again after 'memkernel undo'")
+	}
 	if err != nil {
 		return hintHands(a, err)
 	}
@@ -136,15 +139,19 @@ func forgetEntry(ctx context.Context, a *cli.App, f *forgetFlags, args []string)
 
 // wordings returns the text of the entry on a line of a file, and its earlier texts that are on
 // record. It leaves out a text that is part of another entry today. For a person's entry it
-// returns an [api.PersonError] unless the voice is a person's.
+// returns an [api.PersonError] unless the voice is a person's, and for a file that memkernel does
+// not write a [markdownstore.DeniedError].
 func wordings(ctx context.Context, k *kernel.Kernel, path string, line int, voice api.Voice) ([]string, error) {
+	if own, _ := markdownstore.Classify(path); !own.Memory {
+		return nil, &markdownstore.DeniedError{Path: path, Reason: markdownstore.DenyNotWritten}
+	}
 	all, err := k.Editor().List(ctx, api.ListRequest{Private: true})
 	if err != nil {
 		return nil, err
 	}
 	h, err := k.Maintenance().History(ctx, api.HistoryRequest{Path: path, Line: line})
 	if err != nil {
-		return nil, err
+		return nil, cmp.Or(errors.Unwrap(err), err) // without "history"
 	}
 	var out []string
 	var others []string
@@ -196,11 +203,11 @@ func runForgetEverywhere(ctx context.Context, a *cli.App, f *forgetFlags) error 
 	if err != nil {
 		return err
 	}
-	if len(out.Left) > 0 {
-		return cli.WithFindings(len(out.Left))
-	}
 	if !out.Applied && len(out.Sessions)+len(out.Lines)+len(out.Backups) > 0 {
 		a.Tip("nothing was changed; --apply does it, and there is no way back")
+	}
+	if len(out.Left) > 0 {
+		return cli.WithFindings(len(out.Left))
 	}
 	return nil
 }

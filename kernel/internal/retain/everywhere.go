@@ -19,6 +19,7 @@ import (
 	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/kernel/internal/session"
+	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/pagevm"
 )
 
@@ -153,39 +154,45 @@ func (k *Keeper) forgetWords(ctx context.Context, name string, w wordings, req *
 }
 
 // forgetLines takes the lines that hold words out of memory's own files, also of logs that are
-// closed. It does not change notes, which belong to their author. The scan names them.
+// closed. It does not change notes, which belong to their author, and names their lines.
 func (k *Keeper) forgetLines(ctx context.Context, w wordings, apply bool, out *api.Everywhere) error {
 	if k.Memory == nil {
 		return nil
 	}
-	for f, err := range k.Memory.Private.Own().Walk(ctx) {
+	for f, err := range k.Memory.Private.Walk(ctx) {
 		if err != nil || !f.Memory {
 			continue
 		}
 		l, err := k.Memory.Private.ReadFile(f.Path)
-		if err != nil {
-			continue // the scan names the file
+		if err != nil || !w.in(l.Text) {
+			continue // the scan names a file that can't be read
 		}
-		gone := w.lines(l.Text)
-		if len(gone) == 0 {
-			continue
-		}
+		gone, own := w.lines(l.Text), isOwn(f.Path)
 		lines := strings.SplitAfter(l.Text, "\n")
 		var rest strings.Builder
 		for i, line := range lines {
-			if slices.Contains(gone, i) {
+			switch {
+			case !slices.Contains(gone, i):
+				rest.WriteString(line)
+			case own:
 				out.Lines = append(out.Lines, api.ForgottenLine{Path: f.Path, Line: i + 1, Text: strings.TrimRight(line, "\r\n")})
-				continue
+			default:
+				out.Left = append(out.Left, api.LeftPlace{Path: fmt.Sprintf("%s:%d", f.Path, i+1), Why: "it is its owner's to edit, and the index follows"})
 			}
-			rest.WriteString(line)
 		}
-		if apply {
+		if apply && own && len(gone) > 0 {
 			if _, err := k.Memory.Private.Redact(ctx, f.Path, l.Hash, rest.String()); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// isOwn reports whether a file is one of memory's own, and no note.
+func isOwn(name string) bool {
+	c, _ := markdownstore.Classify(name)
+	return c.Memory
 }
 
 // forgetCopies removes words from the backups of memory's files, from the facts that were made of
@@ -225,8 +232,10 @@ func (k *Keeper) reindexed(ctx context.Context, out *api.Everywhere) error {
 	return err
 }
 
-// scan searches all of memkernel's files for words, byte for byte.
+// scan searches all of memkernel's files for words, byte for byte. What the lines that are left in
+// notes say, it expects in the index, too.
 func (k *Keeper) scan(ctx context.Context, of []words, applied bool, out *api.Everywhere) error {
+	noted := out.Left
 	look := func(where string, r io.Reader, err error, why string) {
 		found := false
 		if err == nil {
@@ -238,7 +247,7 @@ func (k *Keeper) scan(ctx context.Context, of []words, applied bool, out *api.Ev
 		case errors.Is(err, fs.ErrNotExist): // the file was removed meanwhile
 		case err != nil:
 			out.Left = append(out.Left, api.LeftPlace{Path: where, Why: "it can't be read: " + err.Error()})
-		case found && applied:
+		case found && applied && why != "":
 			out.Left = append(out.Left, api.LeftPlace{Path: where, Why: why})
 		}
 	}
@@ -252,9 +261,16 @@ func (k *Keeper) scan(ctx context.Context, of []words, applied bool, out *api.Ev
 			defer f.Close()
 			size, err = f.Size()
 		}
-		look(k.State.Where(name), io.NewSectionReader(f, 0, size), err, k.whyLeft(name))
+		why := k.whyLeft(name)
+		if len(noted) > 0 && out.Indexed && slices.Contains(indexFiles, name) {
+			why = ""
+		}
+		look(k.State.Where(name), io.NewSectionReader(f, 0, size), err, why)
 		return ctx.Err()
 	})
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil // nothing is kept yet
+	}
 	if err != nil || k.Memory == nil {
 		return cmp.Or(err, ctx.Err())
 	}
@@ -263,13 +279,20 @@ func (k *Keeper) scan(ctx context.Context, of []words, applied bool, out *api.Ev
 			continue
 		}
 		r, err := k.Memory.Private.FS().Open(f.Path)
-		look(f.Path, r, err, "edit the file")
+		why := "edit the file"
+		if slices.ContainsFunc(noted, func(l api.LeftPlace) bool { return strings.HasPrefix(l.Path, f.Path+":") }) {
+			why = "" // its lines are named
+		}
+		look(f.Path, r, err, why)
 		if err == nil {
 			r.Close()
 		}
 	}
 	return ctx.Err()
 }
+
+// indexFiles are the names of the index and of SQLite's own files beside it.
+var indexFiles = []string{"index.sqlite", "index.sqlite-wal", "index.sqlite-shm"}
 
 // whyLeft returns advice about a file of the state folder.
 func (k *Keeper) whyLeft(name string) string {
