@@ -33,7 +33,8 @@ a time. A step is skipped if the one before failed; what the audit finds is no
 failure. It may be killed at any moment, and a second run of the same night finds
 nothing to do. How each step went is appended to jobs.jsonl in the state folder,
 which audit reads. The exit code is 1 if a step failed. --dry-run shows what the steps
-would do, and writes nothing; undo takes a night back.
+would do, and writes nothing; undo takes a night back. With --quiet a night that went
+well prints nothing.
 
 --quiet-time is for the hours between: it curates, trims observations.md, and empties
 what of the working buffer was read. With --idle it waits for nobody: it does nothing
@@ -169,6 +170,7 @@ func showNightly(a *cli.App, n *api.Nightly, dry bool) error {
 		err = a.WriteJSON(doc)
 	case dry && n.Skipped == "":
 		err = showDry(a, &doc)
+	case a.Quiet && !n.Failed():
 	default:
 		_, err = a.Out.Write([]byte(nightlyText(&doc)))
 		tipNight(a, &doc)
