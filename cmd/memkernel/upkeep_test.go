@@ -62,13 +62,13 @@ func TestUpkeepVerbs(t *testing.T) {
 		args []string
 		want []string
 	}{
-		{0, []string{"curate"}, []string{"  + [decision] The nets are kept in the long shed.", "from memory/2026-03-09.md#L3", "would be added to MEMORY.md", "--apply does it"}},
+		{0, []string{"curate"}, []string{"  + [decision] The nets are kept in the long shed.", "from memory/2026-03-09.md#L3", "would be added under 2026-03-09 in MEMORY.md", "--apply does it"}},
 		{0, []string{"prune"}, []string{"0 entries would be moved"}},
 		{0, []string{"prune", "--apply=false"}, []string{"0 entries would be moved"}},
 		{2, []string{"prune", "--apply=some"}, []string{"some"}},
 		{0, []string{"prune", "--include", "nowhere"}, []string{`"nowhere" names no file that is pruned`, "0 entries would be moved"}},
 		{0, []string{"prune", "--include", "harbour"}, []string{"MEMORY.md:5 -> memory/harbour.md (room)", "Gate 0 of the harbour", "MEMORY.md: 74 to ", "would be moved", "memkernel undo --workspace "}},
-		{0, []string{"nightly", "--include", "Harbour"}, []string{"audit   ", "curate  2 entries added", "prune   ", "file    MEMORY.md: 2 entries added\n", "file    memory/harbour.md: ", "file    memory/working-buffer.md: emptied", "', then 'memkernel undo run-1"}},
+		{0, []string{"nightly", "--include", "Harbour"}, []string{"audit   ", "curate  2 entries were added under 2026-03-09", "prune   ", "file    MEMORY.md: 2 entries added\n", "file    memory/harbour.md: ", "file    memory/working-buffer.md: emptied", "', then 'memkernel undo run-1"}},
 		{0, []string{"nightly", "--include", "Harbour"}, []string{"curate  0 entries added", "prune   0 entries moved"}},
 		{0, []string{"why", "the nets are kept in the long shed"}, []string{"MEMORY.md:", "[decision] The nets are kept in the long shed.", "written     by memkernel's upkeep", "chosen      in run-", "by decision (", "from        memory/2026-03-09.md#L3: The nets", "said        in the logs of 1 day: 2026-03-09", "recalled    for no turn that memkernel planned"}},
 		{0, []string{"why", "memory/2026-03-09.md:3"}, []string{"written     by somebody", "age         0 days, of 2026-03-09"}},

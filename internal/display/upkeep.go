@@ -27,8 +27,7 @@ func Curated(w io.Writer, out *api.Curated, p Style) error {
 	if out.TakenBack > 0 {
 		p.para(w, 0, "", TakenBack(out))
 	}
-	done := doneTo(len(out.Entries), out.Applied)
-	what := fmt.Sprintf("%s of %s %s added to %s", Plural(len(out.Entries), "entry"), out.Day, done, out.Path)
+	what := Added(out) + " in " + out.Path
 	if len(out.Entries) == 0 {
 		what = "nothing of " + out.Day + " that " + out.Path + " doesn't have"
 		if out.TakenBack > 0 {
@@ -43,6 +42,12 @@ func Curated(w io.Writer, out *api.Curated, p Style) error {
 	}
 	_, err := fmt.Fprintf(w, "%s; %s of the working buffer read\n", Printable(what), Size(int64(out.BufferBytes)))
 	return err
+}
+
+// Added says how many entries were, or would be, added under the heading of a day.
+func Added(out *api.Curated) string {
+	n := len(out.Entries)
+	return fmt.Sprintf("%s %s added under %s", Plural(n, "entry"), doneTo(n, out.Applied), out.Day)
 }
 
 // TakenBack says how many entries stay away because a person took them back, and how one comes

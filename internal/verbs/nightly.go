@@ -229,7 +229,10 @@ func nightlyText(n *nightlyJSON) string {
 	if n.Skipped != "" {
 		return display.Printable("nothing was done: "+n.Skipped) + "\n"
 	}
-	came := map[string]string{api.StepAudit: display.Plural(n.Findings, "finding"), api.StepCurate: display.Plural(n.Added, "entry") + " added", api.StepPrune: display.Plural(n.Moved, "entry") + " moved"}
+	came := map[string]string{api.StepAudit: display.Plural(n.Findings, "finding"), api.StepCurate: "0 entries added", api.StepPrune: display.Plural(n.Moved, "entry") + " moved"}
+	if n.Added > 0 {
+		came[api.StepCurate] = display.Added(n.Curated)
+	}
 	var b strings.Builder
 	for _, s := range n.Steps {
 		what := came[s.Step]
