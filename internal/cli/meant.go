@@ -79,7 +79,7 @@ var FlagWords = map[string]string{
 	"json":           "format output o machine-readable as-json json-output j",
 	"quiet":          "silent s no-hints",
 	"color":          "colour no-color no-colour",
-	"to":             "file path in into target dest destination output o",
+	"to":             "topic file path in into target dest destination output o",
 	"for-good":       "permanent permanently hard purge forever force erase",
 	"version":        "V",
 	"everywhere":     "all-sessions global words text",

@@ -23,8 +23,8 @@ func rememberVerb(a *cli.App) *cobra.Command {
 	var to string
 	cmd := &cobra.Command{
 		Long: `remember writes a text to today's log, or with --to to another file of memory, and
-prints where it is. A file that is not there is made. With - it reads the text from
-standard input. Secrets are masked.
+prints where it is. A file that is not there is made; --to hosts is memory/hosts.md.
+With - it reads the text from standard input. Secrets are masked.
 
 What you write at a terminal is yours. In a script, or run by a coding agent, it is
 marked as an agent's; no flag changes that, since an agent could give it, too.`,
@@ -33,7 +33,7 @@ marked as an agent's; no flag changes that, since an agent could give it, too.`,
 		Args: needs("remember needs a text, or - for standard input", 1),
 		RunE: func(cmd *cobra.Command, args []string) error { return runRemember(cmd.Context(), a, args, to) },
 	}
-	cmd.Flags().StringVar(&to, "to", "", "the `file` of memory: MEMORY.md or memory/TOPIC.md (default today's log)")
+	cmd.Flags().StringVar(&to, "to", "", "the `file` of memory: MEMORY.md or TOPIC for memory/TOPIC.md (default today's log)")
 	return cmd
 }
 
@@ -69,7 +69,7 @@ func runRemember(ctx context.Context, a *cli.App, args []string, to string) erro
 		if err != nil {
 			return err
 		}
-		to = pl.path
+		to = topicFile(a, pl.path)
 	}
 	k, err := openUpkeep(ctx, a)
 	if err != nil {
@@ -81,6 +81,19 @@ func runRemember(ctx context.Context, a *cli.App, args []string, to string) erro
 		return hintHands(a, err)
 	}
 	return showEdited(a, r.Edited())
+}
+
+// topicFile returns the file of memory that a path names. A bare name, or a file beside MEMORY.md
+// that is not there, is a topic in memory/.
+func topicFile(a *cli.App, path string) string {
+	name := strings.TrimSuffix(path, ".md")
+	if strings.ContainsAny(name, "./") || strings.EqualFold(name, "MEMORY") || strings.EqualFold(name, "USER") {
+		return path
+	}
+	if _, err := os.Stat(filepath.Join(a.Workspace, path)); !errors.Is(err, os.ErrNotExist) {
+		return path
+	}
+	return "memory/" + name + ".md"
 }
 
 // showEdited prints an entry that was added, replaced or removed.
