@@ -46,7 +46,7 @@ func Groups(serve, proxy func(*cli.App) *cobra.Command) []cli.Group {
 		}},
 		{ID: "session", Title: "Sessions (what was said, and going on from it)", Verbs: []cli.Verb{
 			verb("observe --transcript FILE", "store every finished turn of a transcript", observeVerb, "commit record load track transcript watch"),
-			verb("import PATH…", "bring in sessions and memory of other programs", importVerb, "chatgpt mem0 archive bring migrate convert pull clone"),
+			verb("import [PATH…]", "bring in sessions and memory of other programs", importVerb, "chatgpt mem0 archive bring migrate convert pull clone"),
 			verb("checkpoint", "write a checkpoint of a session's work, and print it", checkpointVerb, "snapshot savepoint handoff handover stash"),
 			verb("restore", "print the text that lets a model go on with a session", restoreVerb, "resume continue unfreeze"),
 			verb("flush", "append a session's decisions and open items to today's log", flushVerb, "persist dump harvest"),
@@ -71,7 +71,7 @@ func Groups(serve, proxy func(*cli.App) *cobra.Command) []cli.Group {
 			verb("retain", "remove what is older than the configuration keeps it", retainVerb, "gc clean cleanup expire vacuum retention"),
 		}},
 		{ID: "hosts", Title: "Hosts (agents and clients)", Verbs: []cli.Verb{
-			verb("hook --host NAME", "answer a hook of Claude Code, Codex or Gemini CLI", hookVerb, "hooks webhook"),
+			verb("hook --host NAME | --preview PROMPT", "answer a hook of Claude Code, Codex or Gemini CLI", hookVerb, "hooks webhook"),
 			verb("mcp", "serve memory to a client of the Model Context Protocol", mcpVerb, "tools"),
 			verb("serve", "serve hosts of any language by JSON-RPC", serve, "daemon server run listen rpc socket"),
 			verb("wrap -- COMMAND…", "run an agent with the proxy in front, and say what that saved", wrapVerb, "with around exec"),
