@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"iter"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -139,6 +140,19 @@ func (m *Memory) Read(private bool, path string, from, lines int) (markdownstore
 	}
 	c.Path = strings.TrimSuffix(path, rest) + c.Path
 	return c, err
+}
+
+// Stores yields the workspace and the additional folders that are there, each by the prefix of its
+// files' names in the index.
+func (m *Memory) Stores() iter.Seq2[string, *markdownstore.Store] {
+	return func(yield func(string, *markdownstore.Store) bool) {
+		more := yield("", m.Private)
+		for _, x := range m.corpus.extras {
+			if st, err := x.store(true); more && err == nil {
+				more = yield(x.prefix(), st)
+			}
+		}
+	}
 }
 
 // collection is the name of the workspace's own files among the folders.

@@ -159,15 +159,25 @@ func (k *Keeper) forgetLines(ctx context.Context, w wordings, apply bool, out *a
 	if k.Memory == nil {
 		return nil
 	}
-	for f, err := range k.Memory.Private.Walk(ctx) {
+	for prefix, files := range k.Memory.Stores() {
+		if err := k.forgetLinesOf(ctx, files, prefix, w, apply, out); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// forgetLinesOf does it in one store. The files of a store with a prefix are all notes.
+func (k *Keeper) forgetLinesOf(ctx context.Context, files *markdownstore.Store, prefix string, w wordings, apply bool, out *api.Everywhere) error {
+	for f, err := range files.Walk(ctx) {
 		if err != nil || !f.Memory {
 			continue
 		}
-		l, err := k.Memory.Private.ReadFile(f.Path)
+		l, err := files.ReadFile(f.Path)
 		if err != nil || !w.in(l.Text) {
 			continue // the scan names a file that can't be read
 		}
-		gone, own := w.lines(l.Text), isOwn(f.Path)
+		gone, own := w.lines(l.Text), prefix == "" && isOwn(f.Path)
 		lines := strings.SplitAfter(l.Text, "\n")
 		var rest strings.Builder
 		for i, line := range lines {
@@ -177,11 +187,11 @@ func (k *Keeper) forgetLines(ctx context.Context, w wordings, apply bool, out *a
 			case own:
 				out.Lines = append(out.Lines, api.ForgottenLine{Path: f.Path, Line: i + 1, Text: strings.TrimRight(line, "\r\n")})
 			default:
-				out.Left = append(out.Left, api.LeftPlace{Path: fmt.Sprintf("%s:%d", f.Path, i+1), Why: "it is its owner's to edit, and the index follows"})
+				out.Left = append(out.Left, api.LeftPlace{Path: fmt.Sprintf("%s%s:%d", prefix, f.Path, i+1), Why: "it is its owner's to edit, and the index follows"})
 			}
 		}
 		if apply && own && len(gone) > 0 {
-			if _, err := k.Memory.Private.Redact(ctx, f.Path, l.Hash, rest.String()); err != nil {
+			if _, err := files.Redact(ctx, f.Path, l.Hash, rest.String()); err != nil {
 				return err
 			}
 		}
