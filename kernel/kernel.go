@@ -55,24 +55,31 @@ import (
 const DefaultStateDir = ".memkernel"
 
 // FindWorkspace returns the workspace that the folder dir, an absolute path, belongs to: the
-// nearest folder, from dir upwards, that has a state directory. It returns "" if there is none. A
-// workspace around a git repository is not the repository's. The user's home, the root and a
-// folder that everybody may write to, such as /tmp, hold no workspace for what lies below them.
-func FindWorkspace(dir string) string {
+// nearest folder, from dir upwards, that has a state directory, and else the root of the git
+// repository that holds dir. set reports whether it has a state directory. It returns "" if there
+// is neither. A workspace around a git repository is not the repository's. The user's home, the
+// root and a folder that everybody may write to, such as /tmp, hold nothing for what lies below
+// them.
+func FindWorkspace(dir string) (workspace string, set bool) {
 	home, _ := os.UserHomeDir() // without one no folder is it
 	home, at := followed(home), followed(dir)
 	for from := at; ; at = filepath.Dir(at) {
-		st, err := os.Stat(filepath.Join(at, DefaultStateDir))
-		switch {
+		switch st, err := os.Stat(filepath.Join(at, DefaultStateDir)); {
+		case at != from && (at == home || at == filepath.Dir(at) || openToAll(at)):
+			if at == filepath.Dir(at) {
+				return "", false
+			}
+			continue
 		case err == nil && st.IsDir() && at == from:
-			return dir
-		case err == nil && st.IsDir() && at != home && at != filepath.Dir(at) && !openToAll(at):
-			return at
-		case at == filepath.Dir(at):
-			return ""
+			return dir, true
+		case err == nil && st.IsDir():
+			return at, true
 		}
 		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
-			return ""
+			return at, false
+		}
+		if at == filepath.Dir(at) {
+			return "", false
 		}
 	}
 }

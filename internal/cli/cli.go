@@ -33,7 +33,7 @@ type App struct {
 // SharedFlags adds the flags that every verb has.
 func (a *App) SharedFlags(root *cobra.Command) {
 	f := root.PersistentFlags()
-	f.StringVar(&a.Workspace, "workspace", ".", "folder of the `project` (default the nearest with a .memkernel, from here upwards, or else this one)")
+	f.StringVar(&a.Workspace, "workspace", ".", "folder of the `project` (default the nearest with a .memkernel or .git, from here upwards, or else this one)")
 	f.Lookup("workspace").DefValue = "" // the usage says it
 	f.StringVar(&a.StateDir, "state-dir", "", "`folder` of derived state (default <workspace>/.memkernel)")
 	f.StringVar(&a.ConfigPath, "config", "", "configuration `file` (default <state-dir>/config.yaml, if there)")
@@ -73,13 +73,15 @@ func (a *App) Prepare(cmd *cobra.Command) error {
 }
 
 // Locate chooses the workspace and its state folder. Without a flag for either, a folder inside a
-// workspace belongs to that workspace, as it does for hooks, and has no memory of its own.
+// workspace belongs to that workspace, as it does for hooks, and has no memory of its own. In a git
+// repository without one the workspace is the repository, but init sets up the folder it is in.
 func (a *App) Locate(cmd *cobra.Command) {
 	if a.StateDir != "" {
 		return
 	}
 	if here, err := filepath.Abs(a.Workspace); err == nil && !cmd.Flags().Changed("workspace") {
-		if found := kernel.FindWorkspace(here); found != "" && found != here {
+		found, set := kernel.FindWorkspace(here)
+		if real, err := filepath.EvalSymlinks(here); found != "" && found != here && (err != nil || found != real) && (set || cmd.Name() != "init") {
 			a.Workspace, a.Outer = found, true
 		}
 	}

@@ -14,7 +14,7 @@ func findWorkspace(dir, project, home string, known bool) string {
 	if dir == "" || !filepath.IsAbs(dir) {
 		return ""
 	}
-	if found := kernel.FindWorkspace(filepath.Clean(dir)); found != "" {
+	if found, set := kernel.FindWorkspace(filepath.Clean(dir)); set {
 		return found
 	}
 	if project == "" || !filepath.IsAbs(project) {
