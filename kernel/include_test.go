@@ -186,7 +186,7 @@ func TestTooLargeIsTold(t *testing.T) {
 }
 
 // TestNotesOfTheFolder: without any setting a private session is told what any note of the folder
-// says, and a shared one is not; and the index stays the one that the program made.
+// says, and a shared one is not.
 func TestNotesOfTheFolder(t *testing.T) {
 	dir := t.TempDir()
 	put(t, dir, "ops/deploys.md", "# Deploys\n\nWe deploy on Tuesdays at ten.\n")
