@@ -47,7 +47,8 @@ a copy of it, read again.
 --everywhere takes words, or the key of a session, instead: they are taken out of all
 sessions, out of the lines of MEMORY.md and the files beside it, their backups and the
 index. Then every file that memkernel keeps is searched for them, and what still holds
-them is named; the exit code is 3 then. Other Markdown is its owner's to edit. The host's transcripts and git are not touched.`,
+them is named; the exit code is 3 then. Other Markdown is its owner's to edit. The
+host's transcripts and git are not touched.`,
 		Example: `  memkernel forget MEMORY.md:12
   memkernel forget ev-0123456789abcdef --session build-42
   memkernel forget --all --session build-42 --reason "customer asked" --apply
