@@ -104,6 +104,12 @@ func runInit(cmd *cobra.Command, a *cli.App, o *initFlags) error {
 	if cmd.Flags().Changed("state-dir") {
 		return cli.UsageWith("init takes no --state-dir: hosts find the state folder by its name, "+kernel.DefaultStateDir+", in the workspace", "name the folder with --workspace")
 	}
+	if a.Outer && !install.SetUp(store.Files(a.StateDir)) { // somebody only searched there
+		a.Workspace, a.StateDir, a.Outer = ".", kernel.DefaultStateDir, false
+		if err := a.ReadConfig(cmd); err != nil {
+			return err
+		}
+	}
 	in, err := installer(a)
 	if err != nil {
 		return err

@@ -57,6 +57,9 @@ func (r *recorded) untouched(data []byte) bool { return data != nil && store.Sum
 // after it recorded the file.
 func (r *recorded) notYet(data []byte) bool { return settings.Same(data, r.before()) }
 
+// SetUp reports whether settings were changed for the folder of a state directory.
+func SetUp(state store.Store) bool { return store.Exists(state, recordName) }
+
 func readRecord(s store.Store) (*record, error) {
 	r := &record{Version: 1}
 	data, err := s.Get(recordName)
