@@ -105,7 +105,7 @@ func TestCurateDecisions(t *testing.T) {
 	}
 }
 
-// A report of an hour, and a field that every section of a log has, come after what stands for itself.
+// A report of an hour, and a field that every section of a log has, come after other lines.
 func TestReportsComeLast(t *testing.T) {
 	var log strings.Builder
 	for i := range 4 {

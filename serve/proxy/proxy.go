@@ -48,7 +48,7 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// Planner makes the proxy's plans: a [kernel.Kernel], or a test's stand-in.
+// Planner makes the proxy's plans: a [kernel.Kernel], or a fake one in tests.
 type Planner interface {
 	PlanContext(context.Context, api.PlanRequest) (*api.ContextPlan, error)
 	Peek(context.Context, api.PlanRequest) (*api.ContextPlan, error)
