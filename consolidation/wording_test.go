@@ -110,3 +110,53 @@ func TestContradictionsInPeoplesWords(t *testing.T) {
 		}
 	}
 }
+
+// Two notes that name one thing and give it two values are told, and notes that give it two values
+// that can both hold are not.
+func TestContradictionsOfTwoNotes(t *testing.T) {
+	told := func(p [2]string) int {
+		w := files(map[string]string{"memory/infra.md": "# Infra\n\n" + p[0] + "\n", "memory/team.md": "# Team\n\n" + p[1] + "\n"})
+		return len(audit(t, w, func(o *consolidation.Options) { o.Only = []health.Code{health.Contradictions} }).Findings)
+	}
+	for _, p := range [][2]string{
+		{"Production runs on Postgres 14.", "Production runs on MySQL 8."},
+		{"Production runs on Postgres 14.", "Production runs on Postgres 16."},
+		{"Production runs on Postgres.", "Production runs on MySQL 8."},
+		{"Production database: PostgreSQL 14", "Production runs on MySQL."},
+		{"Our production database is Postgres 14.", "Our production database is MySQL 8."},
+		{"We use Postgres in production.", "We use MySQL 8 in production."},
+		{"We deploy on Fridays.", "We deploy on Mondays."},
+		{"The API listens on port 8080.", "The API listens on port 9090."},
+		{"Die Produktion läuft auf Postgres 14.", "Die Produktion läuft auf MySQL 8."},
+		{"Unsere Produktionsdatenbank ist Postgres 14.", "Unsere Produktionsdatenbank ist MySQL 8."},
+		{"Wir nutzen Postgres in Produktion.", "Wir nutzen MySQL in Produktion."},
+		{"Wir deployen freitags.", "Wir deployen montags."},
+		{"Die API lauscht auf Port 8080.", "Die API lauscht auf Port 9090."},
+		{"Producción corre en Postgres 14.", "Producción corre en MySQL 8."},
+		{"La base de datos de producción es Postgres 14.", "La base de datos de producción es MySQL 8."},
+		{"Desplegamos los viernes.", "Desplegamos los lunes."},
+		{"La API escucha en el puerto 8080.", "La API escucha en el puerto 9090."},
+	} {
+		if told(p) != 1 || told([2]string{p[1], p[0]}) != 1 {
+			t.Errorf("not told once: %q", p)
+		}
+	}
+	for _, p := range [][2]string{
+		{"Production runs on Postgres 14.", "Production runs on Debian 12."},
+		{"Production runs on Postgres 14.", "Staging runs on MySQL 8."},
+		{"Production runs on PostgreSQL 14.", "Production runs on Postgres."},
+		{"Production runs on Postgres 14 and Redis 7.", "Production runs on MySQL 8."},
+		{"The old server has Postgres 14.", "The old server has MySQL 8."},
+		{"The server runs Postgres 14.", "The server runs MySQL 8."},
+		{"The importer uses Postgres.", "The importer uses SQLite."},
+		{"Database: Postgres", "Database: SQLite"},
+		{"We use Postgres for orders.", "We use SQLite for the tests."},
+		{"If production runs on Postgres, dump it.", "Production runs on MySQL."},
+		{"Production no longer runs on Postgres 14.", "Production runs on MySQL 8."},
+		{"Producción corría en Postgres 14.", "Producción corre en MySQL 8."},
+	} {
+		if told(p) != 0 || told([2]string{p[1], p[0]}) != 0 {
+			t.Errorf("told: %q", p)
+		}
+	}
+}

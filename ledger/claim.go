@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"unicode"
@@ -107,6 +108,7 @@ func (x *lexicon) claims(said string) []Claim {
 			c.Aside = aside
 			r.out = append(r.out, c)
 		}
+		r.product(tokens(subject), tokens(value))
 		r.label, r.stated = true, true
 	} else {
 		r.related()
@@ -390,6 +392,13 @@ func (r *reading) related() {
 			c.Aside = r.aside
 			r.out = append(r.out, c)
 		}
+		at := slices.IndexFunc(value, func(t token) bool { return t.is(placing) })
+		switch {
+		case rel.attribute == "use" && at > 0 && (i == 0 || i == 1 && subject[0].is(weightless)):
+			r.product(value[at+1:], value[:at])
+		case rel.attribute == "" && (rel.verb == "relation" || rel.verb == "figuring" && rel.words > 1):
+			r.product(subject, value)
+		}
 		return
 	}
 }
@@ -478,6 +487,30 @@ func (r *reading) bound(rel *relation, subject, value []token) (Claim, bool) {
 		return c, false // the whole sentence says it
 	}
 	return c, true
+}
+
+// product adds the claim that a thing has a product, with or without a version, of which it can't
+// have another one of the class.
+func (r *reading) product(subject, value []token) {
+	for len(value) > 1 && value[0].is(weightless) {
+		value = value[1:]
+	}
+	if len(subject) == 0 || len(subject) > mostAbout || len(value) == 0 || value[0].product == "" || subject[0].is(pointing) ||
+		slices.ContainsFunc(subject, func(t token) bool { return t.is(condition | unsaid | negator) }) {
+		return
+	}
+	if len(value) > 1 {
+		if v, n := r.valueAt(value[1:]); n != len(value)-1 || v.Kind != kindVersion && v.Kind != kindNumber {
+			return
+		}
+	}
+	named := slices.DeleteFunc(slices.Clone(subject), func(t token) bool { return t.kindOf == value[0].product })
+	c := r.claim(named, "", Value{kindProduct, cmp.Or(value[0].spelling, value[0].low), value[0].product})
+	if len(c.Subject) == 0 {
+		return // every project has a database
+	}
+	c.New, c.Stated, c.Said, c.Aside = c.New || r.fresh, true, joined(value), r.aside
+	r.out = append(r.out, c)
 }
 
 func isFrom(t token) bool { return t.low == "from" }

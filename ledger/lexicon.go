@@ -27,10 +27,11 @@ const (
 	ofPage
 	impliedDate
 	pointing
+	placing
 )
 
 // tagNames are the names of the tables of words.txt, in the order of the tags.
-var tagNames = []string{"negators", "weightless", "unsaid", "bygone", "environments", "conditions", "fresh", "one value", "roles of one", "events that recur", "about the page", "implied date", "pointing subjects"}
+var tagNames = []string{"negators", "weightless", "unsaid", "bygone", "environments", "conditions", "fresh", "one value", "roles of one", "events that recur", "about the page", "implied date", "pointing subjects", "placing"}
 
 // word is the meaning of a word for claims.
 type word struct {
@@ -41,6 +42,8 @@ type word struct {
 	spelling       string
 	weekday, month int
 	unit           unit
+	// product is the class of a product, such as database. kindOf is the class that the word names.
+	product, kindOf string
 }
 
 func (w *word) is(t tag) bool { return w.tags&t != 0 }
@@ -81,7 +84,7 @@ var lexiconOf = sync.OnceValue(func() *lexicon {
 		n, _ := strconv.Atoi(of)
 		f, _ := strconv.ParseFloat(factor, 64)
 		t := tag(1) << max(slices.Index(tagNames, name), 0)
-		claims := slices.Contains(tagNames, name) || slices.Contains([]string{"side", "state", "spelling", "unit", "weekday", "month", "relation", "owning", "moving", "figuring"}, kind)
+		claims := slices.Contains(tagNames, name) || slices.Contains([]string{"side", "state", "spelling", "unit", "weekday", "month", "relation", "owning", "moving", "figuring", "product", "products"}, kind)
 		for _, text := range list {
 			if !claims {
 				break
@@ -101,6 +104,10 @@ var lexiconOf = sync.OnceValue(func() *lexicon {
 				w.state = of
 			case "spelling":
 				w.spelling = of
+			case "product":
+				w.product = of
+			case "products":
+				w.kindOf = of
 			case "weekday":
 				w.weekday = n
 			case "month":

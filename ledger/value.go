@@ -26,10 +26,12 @@ const (
 	kindPhone   valueKind = "phone"
 	// kindWord is a common word, or a few of them.
 	kindWord valueKind = "word"
+	// kindProduct is a product of a class of which a thing has one, such as its database.
+	kindProduct valueKind = "product"
 )
 
 // Value is the value of a claim in a normalised spelling. Unit is the unit of a number, the product
-// of a version, or the pair of a state.
+// of a version, the class of a product, or the pair of a state.
 type Value struct {
 	Kind       valueKind
 	Text, Unit string

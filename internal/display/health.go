@@ -93,8 +93,15 @@ func Audit(w io.Writer, r *health.Report, p Style, all bool) error {
 	for _, s := range skipped {
 		p.para(&b, 0, Gray, "not run: "+s)
 	}
-	fmt.Fprintf(&b, "%s, %s: %s in %s, %d clean\n", Plural(r.Files, "file"), Plural(r.Entries, "entry"),
-		Plural(r.Faults(), "finding"), Plural(len(r.Checks)-clean-len(skipped), "check"), clean)
+	fmt.Fprintf(&b, "%s with %s read: ", Plural(r.Files, "file"), Plural(r.Entries, "entry"))
+	if n := len(r.Checks) - clean - len(skipped); n > 0 {
+		fmt.Fprintf(&b, "%s by %s; ", Plural(r.Faults(), "finding"), Plural(n, "check"))
+	}
+	fmt.Fprintf(&b, "%s found nothing", Plural(clean, "check"))
+	if len(skipped) > 0 {
+		fmt.Fprintf(&b, "; %d not run", len(skipped))
+	}
+	b.WriteString("\n")
 	return Flush(w, &b)
 }
 
