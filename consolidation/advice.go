@@ -41,8 +41,7 @@ func (s *Snapshot) Held(entries []Promoted, r Record) (out []Held) {
 	if m == nil {
 		return nil
 	}
-	for i := range m.Entries {
-		e := &m.Entries[i]
+	for _, e := range m.Entries {
 		if e.State == StateSuperseded || e.Kind == markdownstore.UnitTable || len(out) == mostHeld || !r.originOf(m, e.ID, e.Text).Machine() {
 			continue
 		}

@@ -56,21 +56,21 @@ const (
 )
 
 // pieces cuts a file.
-func pieces(f *File) []piece {
+func pieces(f *File) []*piece {
 	byLine := map[int]*Entry{}
 	for i := range f.Entries {
-		byLine[f.Entries[i].StartLine] = &f.Entries[i]
+		byLine[f.Entries[i].StartLine] = f.Entries[i]
 	}
 	units, begins := markdownstore.Units(f.Doc), starts(f.Doc)
-	var out []piece
+	var out []*piece
 	if len(units) > 0 && units[0].Start > 0 {
-		out = append(out, piece{kind: pieceHead, text: f.Doc.Raw[:units[0].Start]})
+		out = append(out, &piece{kind: pieceHead, text: f.Doc.Raw[:units[0].Start]})
 	}
 	var open []int
 	from := len(out) // where the blocks of the next marker begin
 	for i, u := range units {
 		text := f.Doc.Raw[u.Start:u.End]
-		p := piece{text: text, line: u.StartLine, marker: -1, label: u.Label, sections: append([]int(nil), open...)}
+		p := &piece{text: text, line: u.StartLine, marker: -1, label: u.Label, sections: append([]int(nil), open...)}
 		kind, apart := begins[u.StartLine+blankBefore(text)]
 		if last := len(out) - 1; !apart && last >= 0 && out[last].kind == pieceBlock {
 			out[last].text += text
@@ -121,15 +121,15 @@ var bulleted = textutil.LazyRegexp(`^[\r\n]*[-*+][ \t]`)
 
 // underlined turns a heading into a block if the heading is a paragraph with a rule below it and
 // no block follows under it.
-func underlined(ps []piece) {
+func underlined(ps []*piece) {
 	has := map[int]bool{}
 	for i := range ps {
 		for _, s := range ps[i].sections {
 			has[s] = has[s] || ps[i].kind == pieceBlock
 		}
 	}
-	for i := range ps {
-		if p := &ps[i]; p.kind == pieceHeading && !has[i] && !strings.HasPrefix(strings.TrimSpace(p.text), "#") {
+	for i, p := range ps {
+		if p.kind == pieceHeading && !has[i] && !strings.HasPrefix(strings.TrimSpace(p.text), "#") {
 			p.kind = pieceBlock
 		}
 	}
@@ -160,7 +160,7 @@ func lineCount(s string) int {
 }
 
 // trailOf returns the headings above a block, as they are written.
-func trailOf(ps []piece, p *piece) []string {
+func trailOf(ps []*piece, p *piece) []string {
 	var out []string
 	for _, i := range p.sections {
 		text, _ := CutTags(ps[i].label)
@@ -171,10 +171,9 @@ func trailOf(ps []piece, p *piece) []string {
 
 // settle removes the headings and markers that no longer name anything, as far as they may leave.
 // A heading that never named anything stays.
-func settle(ps []piece) {
+func settle(ps []*piece) {
 	names, named := map[int]bool{}, map[int]bool{}
-	for i := range ps {
-		p := &ps[i]
+	for _, p := range ps {
 		if p.kind != pieceBlock {
 			continue
 		}
@@ -183,8 +182,8 @@ func settle(ps []piece) {
 			named[n] = true
 		}
 	}
-	for i := range ps {
-		switch p := &ps[i]; p.kind {
+	for i, p := range ps {
+		switch p.kind {
 		case pieceHeading:
 			p.gone = named[i] && !names[i] && p.may
 		case pieceMarker:
@@ -195,12 +194,11 @@ func settle(ps []piece) {
 
 // remains returns the text that stays. Where a piece left, at least one blank line separates its
 // neighbours, except between two items, so that separate blocks are not joined.
-func remains(ps []piece, eol string) string {
+func remains(ps []*piece, eol string) string {
 	var b strings.Builder
 	var last *piece
 	gap, left := "", false
-	for i := range ps {
-		p := &ps[i]
+	for _, p := range ps {
 		body, blanks := cutBlanks(p.text)
 		if p.gone {
 			left = true

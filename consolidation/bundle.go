@@ -13,7 +13,7 @@ type bundle []int
 
 // bundles cuts the rest of a file into bundles. Sections that a lead introduces are in no bundle,
 // since they can't be moved. Neither is a block that is unclosed at the end of the file.
-func bundles(ps []piece) []bundle {
+func bundles(ps []*piece) []bundle {
 	var out []bundle
 	var run bundle
 	head := -1
@@ -31,7 +31,7 @@ func bundles(ps []piece) []bundle {
 		}
 		under := led[-1] || led[head] || head >= 0 && slices.ContainsFunc(ps[head].sections, func(s int) bool { return led[s] })
 		switch {
-		case under || next < 0 && unclosed(&ps[run[len(run)-1]]):
+		case under || next < 0 && unclosed(ps[run[len(run)-1]]):
 		case plain(ps, run) && (head < 0 || !leads(ps[head].label)):
 			for _, i := range run {
 				out = append(out, bundle{i})
@@ -40,8 +40,8 @@ func bundles(ps []piece) []bundle {
 			out = append(out, run)
 		}
 	}
-	for i := range ps {
-		switch p := &ps[i]; {
+	for i, p := range ps {
+		switch {
 		case p.kind == pieceHeading:
 			end(i)
 			run, head = nil, i
@@ -56,7 +56,7 @@ func bundles(ps []piece) []bundle {
 	return out
 }
 
-func levelOf(ps []piece, head int) int {
+func levelOf(ps []*piece, head int) int {
 	if head < 0 {
 		return 1
 	}
@@ -65,7 +65,7 @@ func levelOf(ps []piece, head int) int {
 
 // plain reports whether pieces are only items of an unordered list, and no item restricts another
 // item.
-func plain(ps []piece, run bundle) bool {
+func plain(ps []*piece, run bundle) bool {
 	return !slices.ContainsFunc(run, func(i int) bool { return !ps[i].bullet || qualifies(ps[i].text) })
 }
 
@@ -82,9 +82,8 @@ func unclosed(p *piece) bool {
 
 // own finds the authors of a file's pieces, and marks the pieces that may leave. These are the
 // pieces that the options name, and the pieces that a machine wrote and nobody changed.
-func (r *pruner) own(f *File, ps []piece) {
-	for i := range ps {
-		p := &ps[i]
+func (r *pruner) own(f *File, ps []*piece) {
+	for _, p := range ps {
 		if slices.ContainsFunc(r.Include, func(name string) bool { return names(f, ps, p, name) }) {
 			p.may = true
 		}
@@ -94,7 +93,7 @@ func (r *pruner) own(f *File, ps []piece) {
 		case pieceBlock:
 			p.origin = r.originIn(f, ps, p)
 			if p.may = p.may || p.origin.Machine(); p.origin == OriginUpkeep && p.marker >= 0 && len(p.sections) > 0 {
-				h := &ps[p.sections[len(p.sections)-1]]
+				h := ps[p.sections[len(p.sections)-1]]
 				h.may = h.may || r.Wrote(f.Path, ps[p.marker].label, asWritten(h))
 			}
 		}
@@ -103,7 +102,7 @@ func (r *pruner) own(f *File, ps []piece) {
 }
 
 // originIn returns the origin of a block of a file.
-func (r *pruner) originIn(f *File, ps []piece, p *piece) Origin {
+func (r *pruner) originIn(f *File, ps []*piece, p *piece) Origin {
 	marker := ""
 	if p.marker >= 0 {
 		marker = ps[p.marker].label
@@ -116,13 +115,13 @@ func asWritten(p *piece) string { return strings.Trim(strings.ReplaceAll(p.text,
 
 // names reports whether a name is that of the file, of a heading at or above a piece, or of the
 // piece's first line, in the form of [Suggestion].
-func names(f *File, ps []piece, p *piece, name string) bool {
+func names(f *File, ps []*piece, p *piece, name string) bool {
 	heading := func(q *piece) bool {
 		text, _ := CutTags(q.label)
 		return (q.kind == pieceHeading || q.kind == pieceHead) && text != "" && strings.EqualFold(bare(text), bare(name))
 	}
-	title := func(q piece) bool { return q.kind == pieceHead && heading(&q) }
-	return f.Path == name || heading(p) || slices.ContainsFunc(ps[:min(len(ps), 2)], title) || slices.ContainsFunc(p.sections, func(s int) bool { return heading(&ps[s]) }) ||
+	title := func(q *piece) bool { return q.kind == pieceHead && heading(q) }
+	return f.Path == name || heading(p) || slices.ContainsFunc(ps[:min(len(ps), 2)], title) || slices.ContainsFunc(p.sections, func(s int) bool { return heading(ps[s]) }) ||
 		p.kind == pieceBlock && lineRef(strings.TrimSpace(p.text)) == name
 }
 
@@ -134,7 +133,7 @@ func (r *pruner) unknown() {
 	for _, name := range r.Include {
 		known := slices.ContainsFunc(r.pruned(), func(f *File) bool {
 			ps := pieces(f)
-			return slices.ContainsFunc(ps, func(p piece) bool { return names(f, ps, &p, name) })
+			return slices.ContainsFunc(ps, func(p *piece) bool { return names(f, ps, p, name) })
 		})
 		if !known {
 			r.out.Unknown = append(r.out.Unknown, name)

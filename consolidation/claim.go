@@ -30,8 +30,7 @@ func claims(f *File) []claim {
 		return nil
 	}
 	var out []claim
-	for i := range f.Entries {
-		e := &f.Entries[i]
+	for _, e := range f.Entries {
 		if e.State != StateSuperseded && len(e.Supersedes) == 0 && e.Kind != markdownstore.UnitQuote {
 			out = append(out, claimsOf(f, e)...)
 		}

@@ -20,8 +20,7 @@ const severalSecrets = 3
 // secrets finds the lines with text that would be masked, except for examples. The secret itself
 // is never repeated.
 func (a *auditor) secrets() {
-	for i := range a.snap.Files {
-		f := &a.snap.Files[i]
+	for _, f := range a.snap.Files {
 		if f.Doc.Raw == "" || f.Doc.Binary {
 			continue
 		}
@@ -64,8 +63,7 @@ var (
 
 // conflicts finds the marks that a merge left. Marks in a code block are an example.
 func (a *auditor) conflicts() {
-	for i := range a.snap.Files {
-		f := &a.snap.Files[i]
+	for _, f := range a.snap.Files {
 		code := codeLines(f.Doc)
 		open, n := 0, 0
 		for l := range lines(f.Doc.Raw) {
@@ -115,8 +113,7 @@ func codeLines(d markdownstore.Document) map[int]bool {
 
 // files reports the files that could not be read.
 func (a *auditor) files() {
-	for i := range a.snap.Files {
-		f := &a.snap.Files[i]
+	for _, f := range a.snap.Files {
 		switch {
 		case f.Err != nil:
 			severity := health.Error
@@ -179,8 +176,7 @@ func (a *auditor) pointers() {
 	today := a.Now.In(a.Timezone).Format(time.DateOnly)
 	found := map[string][]health.Finding{}
 	var ids []string
-	for i := range a.snap.Files {
-		f := &a.snap.Files[i]
+	for _, f := range a.snap.Files {
 		n := 0
 		for l := range lines(f.Doc.Raw) {
 			n++

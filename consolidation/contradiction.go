@@ -60,8 +60,7 @@ func (a *auditor) disputing(who people) (out []*File) {
 	}
 	subjects := map[uint64]subject{}
 	pairs := make([][]byte, len(a.snap.Files))
-	for i := range a.snap.Files {
-		f := &a.snap.Files[i]
+	for i, f := range a.snap.Files {
 		pairs[i] = a.Derived.Of("claims of "+f.Path+" by "+who.id(), f.Doc.Raw, func() []byte { return claimHashes(f, who) })
 		for p := pairs[i]; len(p) > 0; p = p[16:] {
 			k, v := binary.LittleEndian.Uint64(p), binary.LittleEndian.Uint64(p[8:])
@@ -69,10 +68,10 @@ func (a *auditor) disputing(who people) (out []*File) {
 			subjects[k] = subject{v, s.disputed || known && s.value != v, s.evergreen || f.Evergreen()}
 		}
 	}
-	for i := range a.snap.Files {
+	for i, f := range a.snap.Files {
 		for p := pairs[i]; len(p) > 0; p = p[16:] {
 			if s := subjects[binary.LittleEndian.Uint64(p)]; s.disputed && s.evergreen {
-				out = append(out, &a.snap.Files[i])
+				out = append(out, f)
 				break
 			}
 		}

@@ -106,8 +106,8 @@ func (o *CurateOptions) reads(f *File) bool {
 // inputs returns a hash of the texts that a curation chooses from, apart from the buffer.
 func (o *CurateOptions) inputs(s *Snapshot) string {
 	h := sha256.New()
-	for i := range s.Files {
-		if f := &s.Files[i]; o.reads(f) {
+	for _, f := range s.Files {
+		if o.reads(f) {
 			fmt.Fprintf(h, "%q %q\n", f.Path, f.Doc.Raw)
 		}
 	}
@@ -124,7 +124,7 @@ func (s *Snapshot) Curate(o CurateOptions) *Curation {
 	if o.Done != nil && o.Done(out.Inputs) {
 		return out
 	}
-	if o.Buffer == "" && !slices.ContainsFunc(s.Files, func(f File) bool { return o.reads(&f) }) {
+	if o.Buffer == "" && !slices.ContainsFunc(s.Files, o.reads) {
 		return out
 	}
 	c := &curator{snap: s, CurateOptions: o, known: s.knownOf(), days: s.DaysOf(), failures: s.failures(), names: s.needed(), forms: s.formsOf(o.Day)}
@@ -171,15 +171,14 @@ var tagScore = map[Tag]float64{Human: 5, Decision: 4, Identity: 4, Lesson: 3, Su
 
 // gather finds the candidates, those of the newest log first.
 func (c *curator) gather() {
-	for i := len(c.snap.Files) - 1; i >= 0; i-- {
-		f := &c.snap.Files[i]
+	for _, f := range slices.Backward(c.snap.Files) {
 		if !c.reads(f) {
 			continue
 		}
 		fresh := f.Date >= addDays(c.Day, -1) // a run after midnight finds the day in yesterday's
 		of := sessionsOf(f.Entries)
 		untagged := func(j int) bool {
-			e := &f.Entries[j]
+			e := f.Entries[j]
 			_, needed := mentionedBy(c.names, e.Plain, f.Date, c.Day)
 			return of[j] == "" && len(e.Tags) == 0 && !strings.HasPrefix(e.Plain, SaidMark) && !flushed.MatchString(e.Text) && e.Kind != markdownstore.UnitQuote && e.Kind != markdownstore.UnitTable && (fresh || needed >= leastNeeded)
 		}

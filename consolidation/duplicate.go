@@ -162,13 +162,11 @@ func fromTemplate(all []saying, members []int) bool {
 // sayingsIn returns the entries that are compared, curated files first.
 func sayingsIn(s *Snapshot) []saying {
 	var out []saying
-	for i := range s.Files {
-		f := &s.Files[i]
+	for _, f := range s.Files {
 		if !f.Evergreen() {
 			continue
 		}
-		for j := range f.Entries {
-			e := &f.Entries[j]
+		for _, e := range f.Entries {
 			ws := words(e.Plain)
 			if e.State == StateSuperseded || !substantial(f, e, ws) || command(e.Text) {
 				continue

@@ -28,11 +28,10 @@ var flushed = textutil.LazyRegexp(`^Session (\S.*?), (?:cp_\d+|by what was captu
 
 // sessionsOf returns for each entry of a file the key of its session if a flush wrote the entry,
 // else "". A flush's list is one block.
-func sessionsOf(entries []Entry) []string {
+func sessionsOf(entries []*Entry) []string {
 	out := make([]string, len(entries))
 	now, next := "", 0
-	for i := range entries {
-		e := &entries[i]
+	for i, e := range entries {
 		if m := flushed.FindStringSubmatch(e.Text); m != nil {
 			now, next = m[1], e.EndLine+1
 			continue
@@ -158,8 +157,7 @@ var (
 // failures counts in how many sessions the failures of a workspace's logs came up.
 func (s *Snapshot) failures() map[string]int {
 	in := map[string]map[string]bool{}
-	for i := range s.Files {
-		f := &s.Files[i]
+	for _, f := range s.Files {
 		if !strings.Contains(f.Doc.Raw, " failed: ") || f.archived() {
 			continue
 		}
@@ -195,8 +193,7 @@ func Important(words string) bool { return cuesOf(transcript.Unquoted(words))&cu
 // An entry of fewer than three words has nothing that could be used again.
 func (s *Snapshot) DaysOf() map[string]int {
 	last, days := map[string]string{}, map[string]int{}
-	for i := range s.Files {
-		f := &s.Files[i]
+	for _, f := range s.Files {
 		if f.Tier != markdownstore.TierDated || f.archived() {
 			continue
 		}

@@ -39,8 +39,7 @@ const severalFiles = 3
 func (a *auditor) encoding() {
 	kinds := damages()
 	found := make([][]health.Finding, len(kinds)+1)
-	for i := range a.snap.Files {
-		f := &a.snap.Files[i]
+	for _, f := range a.snap.Files {
 		if f.UTF16 {
 			found[len(kinds)] = append(found[len(kinds)], health.Finding{Severity: health.Note, Place: health.Place{Path: f.Path}, What: inUTF16, Hint: "save the file as UTF-8"})
 		}

@@ -48,13 +48,15 @@ type Entry struct {
 	// From and Supersedes are the references in the entry's comments.
 	From, Supersedes []string
 	State            State
+	// replacement is the replacement of a value that the entry states, nil if it states none.
+	replacement *markdownstore.Replacement
 }
 
 // Place returns the place of the entry, as in "MEMORY.md:12".
 func (e *Entry) Place() string { return fmt.Sprintf("%s:%d", e.Path, e.StartLine) }
 
 // Entries reads the entries of a document.
-func Entries(d markdownstore.Document) []Entry {
+func Entries(d markdownstore.Document) []*Entry {
 	r := reader{doc: d}
 	for _, u := range markdownstore.Units(d) {
 		r.unit(u)
@@ -66,7 +68,7 @@ func Entries(d markdownstore.Document) []Entry {
 type reader struct {
 	doc  markdownstore.Document
 	open []heading
-	out  []Entry
+	out  []*Entry
 }
 
 // heading is a heading that the current unit is under.
@@ -111,9 +113,9 @@ func (r *reader) entry(u markdownstore.Unit) {
 		return
 	}
 	first := u.StartLine + strings.Count(raw[:lead], "\n")
-	e := Entry{Path: r.doc.Path, Kind: u.Kind, Text: text, StartLine: first, EndLine: first + strings.Count(text, "\n"),
+	e := &Entry{Path: r.doc.Path, Kind: u.Kind, Text: text, StartLine: first, EndLine: first + strings.Count(text, "\n"),
 		Start: u.Start + lead, End: u.Start + lead + len(text)}
-	r.describe(&e)
+	r.describe(e)
 	r.out = append(r.out, e)
 }
 

@@ -15,8 +15,7 @@ import (
 // The checks of neglected upkeep.
 
 func (a *auditor) sessionState() {
-	for i := range a.snap.Files {
-		f := &a.snap.Files[i]
+	for _, f := range a.snap.Files {
 		if f.Kind != markdownstore.KindState || f.Err != nil {
 			continue
 		}
@@ -28,8 +27,7 @@ func (a *auditor) sessionState() {
 }
 
 func (a *auditor) observations() {
-	for i := range a.snap.Files {
-		f := &a.snap.Files[i]
+	for _, f := range a.snap.Files {
 		if n := f.lineCount(); f.Kind == markdownstore.KindObservations && n > observationLines {
 			a.add(health.Finding{Severity: health.Warning, Place: health.Lines(f.Path, observationLines+1, n), What: fmt.Sprintf("has %d lines, the limit is %d", n, observationLines),
 				Hint: "drop entries without a tag that are older than a week"})
@@ -42,8 +40,7 @@ func (a *auditor) observations() {
 func (a *auditor) dailyLog() {
 	day := a.Now.Add(-logGrace).In(a.Timezone).Format(time.DateOnly)
 	newest := ""
-	for i := range a.snap.Files {
-		f := &a.snap.Files[i]
+	for _, f := range a.snap.Files {
 		if f.Kind == markdownstore.KindDaily && f.Date > newest && f.Date <= a.Now.In(a.Timezone).Format(time.DateOnly) {
 			newest = f.Date
 		}
@@ -66,12 +63,11 @@ func (a *auditor) dailyLog() {
 func (a *auditor) staleFiles() {
 	a.staleLines()
 	var old []*File
-	for i := range a.snap.Files {
-		f := &a.snap.Files[i]
+	for _, f := range a.snap.Files {
 		if _, own := markdownstore.Classify(f.Path); !own || f.Kind != markdownstore.KindTopic && f.Kind != markdownstore.KindObservations || f.Err != nil {
 			continue
 		}
-		if len(f.Entries) > 0 && !slices.ContainsFunc(f.Entries, func(e Entry) bool { return len(e.From) == 0 }) {
+		if len(f.Entries) > 0 && !slices.ContainsFunc(f.Entries, func(e *Entry) bool { return len(e.From) == 0 }) {
 			continue
 		}
 		if a.Now.Sub(f.ModTime) > fileAge {
@@ -98,13 +94,11 @@ func (a *auditor) staleFiles() {
 // past, tell what was so.
 func (a *auditor) staleLines() {
 	left := a.snap.whoLeft()
-	for i := range a.snap.Files {
-		f := &a.snap.Files[i]
+	for _, f := range a.snap.Files {
 		if past, _ := ledger.Heading(f.Path); past || f.Tier == markdownstore.TierDated || f.archived() || f.Shadowed || datedName.MatchString(f.Path) {
 			continue
 		}
-		for j := range f.Entries {
-			e := &f.Entries[j]
+		for _, e := range f.Entries {
 			if past, _ := ledger.Heading(strings.Join(e.Trail, " ")); past || e.State != StateNone || e.Kind == markdownstore.UnitQuote || firstDate(strings.Join(e.Trail, " ")) != "" {
 				continue
 			}
@@ -134,11 +128,11 @@ var (
 // whoLeft returns the newest entry by which each person left.
 func (s *Snapshot) whoLeft() map[string]*Entry {
 	out := map[string]*Entry{}
-	s.each(func(e *Entry) {
+	for e := range s.entries() {
 		if m := leaving.FindStringSubmatch(e.Plain); m != nil && e.State == StateNone && (out[m[1]] == nil || newer(e, out[m[1]])) {
 			out[m[1]] = e
 		}
-	})
+	}
 	return out
 }
 
@@ -187,8 +181,7 @@ func newestDate(text string, line int, today string) (newest string, at int) {
 
 // workingBuffer reports a buffer that has more than headings and comments.
 func (a *auditor) workingBuffer() {
-	for i := range a.snap.Files {
-		f := &a.snap.Files[i]
+	for _, f := range a.snap.Files {
 		if f.Kind != markdownstore.KindBuffer {
 			continue
 		}
@@ -229,8 +222,7 @@ var (
 func (a *auditor) futureDates() {
 	tomorrow := a.Now.In(a.Timezone).AddDate(0, 0, 1).Format(time.DateOnly)
 	var logs []health.Finding
-	for i := range a.snap.Files {
-		f := &a.snap.Files[i]
+	for _, f := range a.snap.Files {
 		if f.Kind == markdownstore.KindDaily && f.Date > tomorrow {
 			logs = append(logs, ahead(health.Place{Path: f.Path}, f.Date, "is the log of %s, a day that is yet to come"))
 			continue
@@ -282,8 +274,7 @@ func futureHeadings(f *File, tomorrow string) (found []health.Finding) {
 }
 
 func futureEntries(f *File, tomorrow string) (found []health.Finding) {
-	for i := range f.Entries {
-		e := &f.Entries[i]
+	for _, e := range f.Entries {
 		if !strings.ContainsAny(e.Plain[:min(len(e.Plain), 100)], "12") {
 			continue // no year
 		}

@@ -79,12 +79,12 @@ const mostPlaces = 5
 // (FILE:LINE), its id or name, or words that only this entry holds. Entries of memory are looked
 // through before entries of logs. The error is a [NoEntryError].
 func (s *Snapshot) Grounds(name, day string) (*Grounds, error) {
-	f, e, err := s.named(strings.TrimSpace(name))
+	e, err := s.named(strings.TrimSpace(name))
 	if err != nil {
 		return nil, err
 	}
-	g := &Grounds{Path: f.Path, Line: e.StartLine, EndLine: e.EndLine, Text: e.Plain, Tags: append(Tags{}, e.Tags...), Date: e.Date, ID: e.ID, Raw: e.Text,
-		From: []Source{}, Supersedes: append([]string{}, e.Supersedes...), Replaced: s.sources(e.Supersedes), SupersededBy: s.SuccessorOf(f.Path, e), Days: []string{}}
+	g := &Grounds{Path: e.Path, Line: e.StartLine, EndLine: e.EndLine, Text: e.Plain, Tags: append(Tags{}, e.Tags...), Date: e.Date, ID: e.ID, Raw: e.Text,
+		From: []Source{}, Supersedes: append([]string{}, e.Supersedes...), Replaced: s.sources(e.Supersedes), SupersededBy: s.SuccessorOf(e.Path, e), Days: []string{}}
 	if from, ok := markdownstore.ParseDate(e.Date, time.UTC); ok {
 		if now, ok := markdownstore.ParseDate(day, time.UTC); ok {
 			g.Age = max(int(now.Sub(from).Hours()/24), 0)
@@ -107,14 +107,12 @@ func (s *Snapshot) Grounds(name, day string) (*Grounds, error) {
 		}
 	}
 	days := map[string]bool{}
-	for i := range s.Files {
-		l := &s.Files[i]
+	for _, l := range s.Files {
 		if l.Tier != markdownstore.TierDated || l.archived() {
 			continue
 		}
 		sessions := sessionsOf(l.Entries)
-		for j := range l.Entries {
-			x := &l.Entries[j]
+		for j, x := range l.Entries {
 			same := said[Key(x.Plain)]
 			if fl, ok := failureOf(x.Plain); ok && signs[fl.sign()] {
 				same, g.Calls = true, max(g.Calls, fl.calls)
@@ -137,61 +135,54 @@ func (s *Snapshot) Grounds(name, day string) (*Grounds, error) {
 }
 
 // named finds the single entry with a name.
-func (s *Snapshot) named(name string) (*File, *Entry, error) {
-	if m := placeForm.FindStringSubmatch(name); m != nil && s.File(m[1]) != nil {
-		if e := s.entryAt(m[1], m[2]); e != nil {
-			return s.File(m[1]), e, nil
+func (s *Snapshot) named(name string) (*Entry, error) {
+	if path, line, ok := PlaceOf(name); ok && s.File(path) != nil {
+		if e := s.entryAt(path, line); e != nil {
+			return e, nil
 		}
-		return nil, nil, &NoEntryError{Name: name}
+		return nil, &NoEntryError{Name: name}
 	}
 	id, key := strings.TrimPrefix(name, "mk:"), Key(name)
 	for _, by := range [...]func(e *Entry) bool{
-		func(e *Entry) bool { return e.ID != "" && e.ID == id || lineRef(e.Text) == id },
+		func(e *Entry) bool { return e.ID != "" && e.ID == id || e.Name() == id },
 		func(e *Entry) bool { return key != "" && Key(e.Plain) == key },
 		func(e *Entry) bool {
 			return key != "" && strings.Contains(" "+Key(e.Plain)+" ", " "+key+" ")
 		},
 	} {
 		for _, memory := range [...]bool{true, false} {
-			var file *File
 			var found *Entry
 			var places []string
-			for i := range s.Files {
-				f := &s.Files[i]
-				if f.Evergreen() != memory {
-					continue
-				}
-				for j := range f.Entries {
-					if e := &f.Entries[j]; by(e) {
-						file, found, places = f, e, append(places, e.Place())
-					}
+			for e := range s.entries() {
+				if s.File(e.Path).Evergreen() == memory && by(e) {
+					found, places = e, append(places, e.Place())
 				}
 			}
 			switch {
 			case len(places) == 1:
-				return file, found, nil
+				return found, nil
 			case len(places) > 1:
-				return nil, nil, &NoEntryError{Name: name, Places: places[:min(len(places), mostPlaces)]}
+				return nil, &NoEntryError{Name: name, Places: places[:min(len(places), mostPlaces)]}
 			}
 		}
 	}
-	return nil, nil, &NoEntryError{Name: name}
+	return nil, &NoEntryError{Name: name}
 }
 
 // entryAt finds the entry on a line of a file, nil if there is none.
-func (s *Snapshot) entryAt(path, line string) *Entry {
-	f := s.File(path)
-	n, err := strconv.Atoi(line)
-	if f == nil || err != nil {
-		return nil
-	}
-	for j := range f.Entries {
-		if e := &f.Entries[j]; e.StartLine <= n && n <= e.EndLine {
-			return e
+func (s *Snapshot) entryAt(path string, line int) *Entry {
+	if f := s.File(path); f != nil {
+		for _, e := range f.Entries {
+			if e.on(line) {
+				return e
+			}
 		}
 	}
 	return nil
 }
+
+// on reports whether a line belongs to the entry.
+func (e *Entry) on(line int) bool { return e.StartLine <= line && line <= e.EndLine }
 
 // Name returns the name by which superseding entries refer to the entry, which is a hash of its
 // first line.
@@ -218,16 +209,16 @@ func (s *Snapshot) sources(refs []string) []Source {
 }
 
 // entryOf returns the entry that a reference names, nil if it is gone.
-func (s *Snapshot) entryOf(ref string) (out *Entry) {
-	if m := placeForm.FindStringSubmatch(ref); m != nil {
-		return s.entryAt(m[1], m[2])
+func (s *Snapshot) entryOf(ref string) *Entry {
+	if path, line, ok := PlaceOf(ref); ok {
+		return s.entryAt(path, line)
 	}
-	s.each(func(e *Entry) {
-		if out == nil && (ref == e.Name() || ref == lineRef(e.Text)) {
-			out = e
+	for e := range s.entries() {
+		if ref == e.Name() {
+			return e
 		}
-	})
-	return out
+	}
+	return nil
 }
 
 // PlaceOf reads a reference as a line of a file, "MEMORY.md:12" or "memory/2026-03-01.md#L3-L5".
@@ -237,22 +228,22 @@ func PlaceOf(ref string) (path string, line int, ok bool) {
 	if m == nil {
 		return "", 0, false
 	}
-	return m[1], number(m[2]), true
+	line, err := strconv.Atoi(m[2])
+	return m[1], line, err == nil
 }
 
 // SuccessorOf returns the place of the entry that declares itself the replacement of a file's
 // entry, "" if none does.
 func (s *Snapshot) SuccessorOf(path string, e *Entry) string {
-	out := ""
-	s.each(func(x *Entry) {
-		if out != "" || x.Path == path && x.StartLine == e.StartLine {
-			return
+	for x := range s.entries() {
+		if x.Path == path && x.StartLine == e.StartLine {
+			continue
 		}
 		for _, ref := range x.Supersedes {
-			if q, line, ok := PlaceOf(ref); ok && q == path && e.StartLine <= line && line <= e.EndLine || !ok && ref == e.Name() {
-				out = x.Place()
+			if q, line, ok := PlaceOf(ref); ok && q == path && e.on(line) || !ok && ref == e.Name() {
+				return x.Place()
 			}
 		}
-	})
-	return out
+	}
+	return ""
 }

@@ -77,6 +77,6 @@ func audit(t *testing.T, fsys fstest.MapFS, change func(*consolidation.Options))
 	return r
 }
 
-func entries(text string) []consolidation.Entry {
+func entries(text string) []*consolidation.Entry {
 	return consolidation.Entries(markdownstore.Parse("memory/2026-03-09.md", text))
 }

@@ -37,13 +37,11 @@ type known struct {
 // a record and not memory.
 func (s *Snapshot) knownOf() *known {
 	k := &known{keys: map[string]bool{}, from: map[string]bool{}, holders: map[uint64][]int{}}
-	for i := range s.Files {
-		f := &s.Files[i]
+	for _, f := range s.Files {
 		if !f.Evergreen() && !f.archived() {
 			continue
 		}
-		for j := range f.Entries {
-			e := &f.Entries[j]
+		for _, e := range f.Entries {
 			k.unread = append(k.unread, e)
 			for _, r := range e.From {
 				k.from[r] = true

@@ -45,8 +45,7 @@ func (a *auditor) links() {
 	names := &vault{snap: a.snap}
 	today := a.Now.In(a.Timezone).Format(time.DateOnly)
 	var found []lead
-	for i := range a.snap.Files {
-		f := &a.snap.Files[i]
+	for _, f := range a.snap.Files {
 		for _, r := range references(f.Doc) {
 			if l := a.broken(f, r, names); l.gone != nothing {
 				l.file, l.reference, l.closed = f, r, f.closed(today)

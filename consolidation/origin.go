@@ -1,6 +1,7 @@
 package consolidation
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"slices"
@@ -64,24 +65,15 @@ func LineHash(line string) string {
 // Provenance returns the origin of the entry on a line of a file. ok is false if no entry is
 // there.
 func (s *Snapshot) Provenance(path string, line int, r Record) (p Provenance, ok bool) {
-	f := s.File(path)
-	if f == nil {
+	e := s.entryAt(path, line)
+	if e == nil {
 		return p, false
 	}
-	i := slices.IndexFunc(f.Entries, func(e Entry) bool { return e.StartLine <= line && line <= e.EndLine })
-	if i < 0 {
-		return p, false
-	}
-	e := &f.Entries[i]
-	p = Provenance{Origin: r.originOf(f, e.ID, e.Text), ID: e.ID, From: e.From}
+	p = Provenance{Origin: r.originOf(s.File(path), e.ID, e.Text), ID: e.ID, From: e.From}
 	for _, ref := range e.From {
-		if from, at, found := strings.Cut(ref, "#L"); found && from != path {
-			at, _, _ = strings.Cut(at, "-")
-			if q, ok := s.Provenance(from, number(at), r); ok {
-				p.Said = q.Origin
-				if q.Said != "" {
-					p.Said = q.Said
-				}
+		if from, at, ok := PlaceOf(ref); ok && from != path {
+			if q, ok := s.Provenance(from, at, r); ok {
+				p.Said = cmp.Or(q.Said, q.Origin)
 			}
 		}
 	}
@@ -89,18 +81,6 @@ func (s *Snapshot) Provenance(path string, line int, r Record) (p Provenance, ok
 		p.Said = OriginUnknown
 	}
 	return p, true
-}
-
-// number reads a line's number, 0 if it is none.
-func number(s string) int {
-	n := 0
-	for _, c := range s {
-		if c < '0' || c > '9' || n > 1<<30 {
-			return 0
-		}
-		n = 10*n + int(c-'0')
-	}
-	return n
 }
 
 // originOf returns the author of a text in a file, above the marker of an entry. Logs must not be

@@ -2,6 +2,7 @@ package consolidation
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -13,55 +14,27 @@ import (
 // entry in a comment, or name the old value in plain words and not be older. From then on only
 // the newer entry counts.
 func (s *Snapshot) outdate() {
-	lines, places := map[string]bool{}, map[string]bool{}
-	type replacer struct {
-		*Entry
-		markdownstore.Replacement
-	}
-	replacers := map[string][]replacer{} // by the words of the old value
-	s.each(func(e *Entry) {
+	named, replacers := map[string]bool{}, map[string][]*Entry{} // by the words of the old value
+	for e := range s.entries() {
 		for _, ref := range e.Supersedes {
-			if strings.HasPrefix(ref, "k-") {
-				lines[ref] = true
-			} else {
-				places[ref] = true
-			}
+			named[ref] = true
 		}
-	})
-	for i := range s.Files {
-		for j, r := range s.Files[i].replacing {
-			for _, w := range r.Former() {
-				replacers[w] = append(replacers[w], replacer{&s.Files[i].Entries[j], r})
+		if e.replacement != nil {
+			for _, w := range e.replacement.Former() {
+				replacers[w] = append(replacers[w], e)
 			}
 		}
 	}
-	if len(lines)+len(places)+len(replacers) == 0 {
-		return
-	}
-	s.each(func(e *Entry) {
-		if e.State == StateSuperseded || e.Kind == markdownstore.UnitTable {
-			return
+	for e := range s.entries() {
+		if e.State == StateSuperseded || e.Kind == markdownstore.UnitTable || len(named)+len(replacers) == 0 {
+			continue
 		}
-		if len(lines) > 0 && lines[lineRef(e.Text)] && !slices.Contains(e.Supersedes, lineRef(e.Text)) || places[placeRef(e)] {
-			e.State = StateSuperseded
-			return
-		}
-		may := replacers[markdownstore.LastWord(e.Plain)]
-		if slices.ContainsFunc(may, func(r replacer) bool { return r.Entry != e && newer(r.Entry, e) && r.Replaces(e.Plain) }) {
+		if named[placeRef(e)] || len(named) > 0 && named[e.Name()] && !slices.Contains(e.Supersedes, e.Name()) || slices.ContainsFunc(replacers[markdownstore.LastWord(e.Plain)], func(r *Entry) bool {
+			return r != e && newer(r, e) && r.replacement.Replaces(e.Plain)
+		}) {
 			e.State = StateSuperseded
 		}
-	})
-}
-
-// replacing returns the replacements that entries state, by their places.
-func replacing(entries []Entry) map[int]markdownstore.Replacement {
-	out := map[int]markdownstore.Replacement{}
-	for i := range entries {
-		if r, ok := markdownstore.ReplacementOf(entries[i].Plain); ok && entries[i].State != StateSuperseded {
-			out[i] = r
-		}
 	}
-	return out
 }
 
 // newer reports whether an entry is known not to be older than the entry than. That is known if
@@ -73,11 +46,15 @@ func newer(e, than *Entry) bool {
 	return e.Date != "" && than.Date != "" && e.Date >= than.Date
 }
 
-// each calls visit for every entry.
-func (s *Snapshot) each(visit func(*Entry)) {
-	for i := range s.Files {
-		for j := range s.Files[i].Entries {
-			visit(&s.Files[i].Entries[j])
+// entries yields every entry.
+func (s *Snapshot) entries() iter.Seq[*Entry] {
+	return func(yield func(*Entry) bool) {
+		for _, f := range s.Files {
+			for _, e := range f.Entries {
+				if !yield(e) {
+					return
+				}
+			}
 		}
 	}
 }
@@ -97,37 +74,30 @@ const (
 // source says something else or is marked as superseded. A source that has left its file no
 // longer counts.
 func (a *auditor) drift() {
-	a.snap.each(func(e *Entry) {
-		f := a.snap.File(e.Path)
-		if f == nil || !f.Evergreen() || e.State == StateSuperseded {
-			return
+	for e := range a.snap.entries() {
+		if !a.snap.File(e.Path).Evergreen() || e.State == StateSuperseded {
+			continue
 		}
 		for _, ref := range e.From {
 			if now := a.snap.changedSource(e, ref); now != nil {
 				a.drifted(e, now)
-				return
+				break
 			}
 		}
-	})
+	}
 }
 
 // changedSource returns the entry that is now in the place of a fact's source. It returns nil if
 // the source still says the fact, or if no entry there resembles the fact.
 func (s *Snapshot) changedSource(e *Entry, ref string) *Entry {
-	path, at, found := strings.Cut(ref, "#L")
-	if !found || path == e.Path {
+	path, line, _ := PlaceOf(ref)
+	f, fact := s.File(path), words(e.Plain)
+	if f == nil || path == e.Path {
 		return nil
 	}
-	f := s.File(path)
-	if f == nil || f.Err != nil {
-		return nil
-	}
-	at, _, _ = strings.Cut(at, "-")
-	line, fact := number(at), words(e.Plain)
 	var best *Entry
 	most := 0.0
-	for i := range f.Entries {
-		c := &f.Entries[i]
+	for i, c := range f.Entries {
 		said, above := words(c.Plain), words(aboveOf(f, i))
 		own := slices.DeleteFunc(slices.Clone(fact), func(w string) bool { return slices.Contains(above, w) && !slices.Contains(said, w) })
 		share := shareOf(own, said)
@@ -152,15 +122,15 @@ func (s *Snapshot) changedSource(e *Entry, ref string) *Entry {
 // by itself. The text has the entry's headings, the paragraph that introduces its list, and its
 // restrictions.
 func aboveOf(f *File, i int) string {
-	e := &f.Entries[i]
+	e := f.Entries[i]
 	text := strings.Join(e.Trail, " ")
-	for j := i - 1; j >= 0 && sameTrail(&f.Entries[j], e); j-- {
+	for j := i - 1; j >= 0 && sameTrail(f.Entries[j], e); j-- {
 		if f.Entries[j].Kind != markdownstore.UnitItem {
 			text += " " + f.Entries[j].Plain
 			break
 		}
 	}
-	for j := i + 1; j < len(f.Entries) && sameTrail(e, &f.Entries[j]) && qualifies(f.Entries[j].Plain); j++ {
+	for j := i + 1; j < len(f.Entries) && sameTrail(e, f.Entries[j]) && qualifies(f.Entries[j].Plain); j++ {
 		text += " " + f.Entries[j].Plain
 	}
 	return text

@@ -108,8 +108,7 @@ func (r *pruner) about(e *Entry) string {
 		return ""
 	}
 	said, best, longest := words(e.Plain), "", 0
-	for i := range r.snap.Files {
-		f := &r.snap.Files[i]
+	for _, f := range r.snap.Files {
 		if c, own := markdownstore.Classify(f.Path); !own || c.Kind != markdownstore.KindTopic || f.Err != nil || f.Doc.Binary || f.UTF16 || f.archived() {
 			continue
 		}
@@ -202,7 +201,7 @@ var digits = textutil.LazyRegexp(`\d{4}[-_.]?\d{2}|^\d`)
 func (r *pruner) wroteAll(f *File) bool {
 	ps := pieces(f)
 	r.own(f, ps)
-	return !slices.ContainsFunc(ps, func(p piece) bool { return p.kind == pieceMarker || p.kind == pieceBlock && p.origin != OriginUpkeep })
+	return !slices.ContainsFunc(ps, func(p *piece) bool { return p.kind == pieceMarker || p.kind == pieceBlock && p.origin != OriginUpkeep })
 }
 
 // insert makes a change of a topic file that upkeep wrote: the file gets blocks, the newest day

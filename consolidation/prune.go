@@ -212,8 +212,8 @@ func arranged(gifts []gift) string {
 }
 
 // leave notes that a bundle leaves, with its new file and the reason.
-func (r *pruner) leave(f *File, ps []piece, b bundle, to string, why Why) {
-	first := &ps[b[0]]
+func (r *pruner) leave(f *File, ps []*piece, b bundle, to string, why Why) {
+	first := ps[b[0]]
 	trail, text := trailOf(ps, first), ""
 	for _, i := range b {
 		text += ps[i].text
@@ -298,7 +298,7 @@ func (r *pruner) observations() {
 		r.own(f, ps)
 		n := f.lineCount()
 		for _, b := range bundles(ps) {
-			if n > observationRest && r.may(ps, b) && !slices.ContainsFunc(b, func(i int) bool { return tagged(&ps[i]) || !r.oldObservation(f, &ps[i]) }) {
+			if n > observationRest && r.may(ps, b) && !slices.ContainsFunc(b, func(i int) bool { return tagged(ps[i]) || !r.oldObservation(f, ps[i]) }) {
 				n -= linesOf(ps, b)
 				r.leave(f, ps, b, r.archive(), WhyOld)
 			}
@@ -323,8 +323,8 @@ func (r *pruner) oldObservation(f *File, p *piece) bool {
 }
 
 // settled returns the new contents of a file, and whether anything left it.
-func settled(f *File, ps []piece) (text string, left bool) {
-	if !slices.ContainsFunc(ps, func(p piece) bool { return p.gone }) {
+func settled(f *File, ps []*piece) (text string, left bool) {
+	if !slices.ContainsFunc(ps, func(p *piece) bool { return p.gone }) {
 		return f.Doc.Raw, false
 	}
 	settle(ps)
@@ -343,14 +343,12 @@ func (r *pruner) logs() {
 		return
 	}
 	last := addDays(r.Day, -logDays)
-	for i := range r.snap.Files {
-		f := &r.snap.Files[i]
+	for _, f := range r.snap.Files {
 		if !promotes(f, addDays(last, -1)) {
 			continue
 		}
 		of := sessionsOf(f.Entries)
-		for j := range f.Entries {
-			e := &f.Entries[j]
+		for j, e := range f.Entries {
 			if e.State == StateSuperseded || !e.Tags.has(Decision) && !e.Tags.has(Lesson) || len(r.out.Moves) >= mostMoves {
 				continue
 			}
@@ -385,13 +383,13 @@ func (r *pruner) retired(texts ...string) bool {
 }
 
 // may reports whether all of a bundle may leave.
-func (r *pruner) may(ps []piece, b bundle) bool {
+func (r *pruner) may(ps []*piece, b bundle) bool {
 	return !slices.ContainsFunc(b, func(i int) bool { return !ps[i].may })
 }
 
 // fresh reports whether any piece of a bundle is less than a day old.
-func (r *pruner) fresh(f *File, ps []piece, b bundle) bool {
-	return slices.ContainsFunc(b, func(i int) bool { return r.immune(f.Path, &ps[i]) })
+func (r *pruner) fresh(f *File, ps []*piece, b bundle) bool {
+	return slices.ContainsFunc(b, func(i int) bool { return r.immune(f.Path, ps[i]) })
 }
 
 // rank is the worth of keeping an entry in sight. Its parts are compared in their order.
@@ -409,7 +407,7 @@ func (a rank) compare(b rank) int {
 }
 
 // ranks returns the rank of a bundle, which is that of its best entry.
-func (r *pruner) ranks(ps []piece, b bundle) (best rank) {
+func (r *pruner) ranks(ps []*piece, b bundle) (best rank) {
 	for _, i := range b {
 		if e := ps[i].entry; e != nil {
 			if w := r.ranked(e); w.compare(best) > 0 {
@@ -425,7 +423,7 @@ func (r *pruner) ranked(e *Entry) rank {
 	_, w.used = mentionedBy(r.names(), e.Plain, e.Date, r.Day)
 	for _, ref := range e.From {
 		if path, line, ok := PlaceOf(ref); ok {
-			if at := r.snap.entryAt(path, itoa(line)); at != nil {
+			if at := r.snap.entryAt(path, line); at != nil {
 				w.said = max(w.said, r.days()[Key(at.Plain)])
 			}
 		}
@@ -447,7 +445,7 @@ func kindOf(e *Entry) int {
 }
 
 // linesOf counts the lines of a bundle without the blank lines after it.
-func linesOf(ps []piece, b bundle) int {
+func linesOf(ps []*piece, b bundle) int {
 	n := 0
 	for k, i := range b {
 		body, blanks := cutBlanks(ps[i].text)

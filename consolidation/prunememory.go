@@ -60,10 +60,10 @@ func (r *pruner) memory() {
 
 // machines counts the lines with content of the pieces that may leave. See [MachineLines]. A heading
 // or a marker that names a person's block stays for that block, and is not counted.
-func machines(ps []piece) int {
+func machines(ps []*piece) int {
 	n, held := 0, map[int]bool{}
 	for i := len(ps) - 1; i >= 0; i-- {
-		p := &ps[i]
+		p := ps[i]
 		switch {
 		case p.kind == pieceBlock && !p.may:
 			for _, s := range append(slices.Clone(p.sections), p.marker) {
@@ -102,26 +102,25 @@ func MachineLinesOf(path, text string, r Record) int {
 }
 
 // target returns the file that gets a bundle, "" if no file does.
-func (r *pruner) target(ps []piece, b bundle, why Why) string {
+func (r *pruner) target(ps []*piece, b bundle, why Why) string {
 	switch why {
 	case WhyDuplicate:
 		return ""
 	case WhyRoom:
-		return r.owner(ps[b[0]].entry, trailOf(ps, &ps[b[0]]))
+		return r.owner(ps[b[0]].entry, trailOf(ps, ps[b[0]]))
 	}
 	return r.archive()
 }
 
 // reasons returns by piece why blocks could leave for a reason other than lack of room.
-func (r *pruner) reasons(f *File, ps []piece) map[int]Why {
-	out, replaced := map[int]Why{}, supersededLines(f)
-	for i := range ps {
-		p := &ps[i]
+func (r *pruner) reasons(f *File, ps []*piece) map[int]Why {
+	out := map[int]Why{}
+	for i, p := range ps {
 		if p.kind != pieceBlock || p.gone || p.entry == nil {
 			continue
 		}
 		switch e := p.entry; {
-		case e.State == StateSuperseded, replaced[lineRef(e.Text)]:
+		case e.State == StateSuperseded:
 			out[i] = WhySuperseded
 		case e.State == StateDone && (!e.Dated || e.Date <= addDays(r.Day, -doneDays)) && !open(f, p):
 			out[i] = WhyDone
@@ -134,43 +133,29 @@ func (r *pruner) reasons(f *File, ps []piece) map[int]Why {
 // open reports whether a block has an open task in it.
 func open(f *File, p *piece) bool {
 	from, to := p.line, p.line+lineCount(p.text)
-	return slices.ContainsFunc(f.Entries, func(e Entry) bool {
+	return slices.ContainsFunc(f.Entries, func(e *Entry) bool {
 		return e.State == StateOpen && e.StartLine >= from && e.StartLine < to
 	})
 }
 
-// supersededLines returns the names of entries that another entry of the file
-// replaces.
-func supersededLines(f *File) map[string]bool {
-	out := map[string]bool{}
-	for i := range f.Entries {
-		for _, r := range f.Entries[i].Supersedes {
-			if strings.HasPrefix(r, "k-") {
-				out[r] = true
-			}
-		}
-	}
-	return out
-}
-
 // repeated finds entries that an owning file holds as well, and entries of MEMORY.md that say the
 // same. Of these the one of the highest rank stays, and gets the sources of the others.
-func (r *pruner) repeated(f *File, ps []piece, out map[int]Why) {
+func (r *pruner) repeated(f *File, ps []*piece, out map[int]Why) {
 	elsewhere := map[string]bool{}
-	for i := range r.snap.Files {
-		if g := &r.snap.Files[i]; g != f && g.Evergreen() {
+	for _, g := range r.snap.Files {
+		if g != f && g.Evergreen() {
 			for j := range g.Entries {
 				elsewhere[Key(g.Entries[j].Plain)] = true
 			}
 		}
 	}
 	var order []int
-	for i := range ps {
-		if p := &ps[i]; p.kind == pieceBlock && !p.gone && p.entry != nil && out[i] == "" {
+	for i, p := range ps {
+		if p.kind == pieceBlock && !p.gone && p.entry != nil && out[i] == "" {
 			order = append(order, i)
 		}
 	}
-	stays := func(i int) bool { return !ps[i].may || r.immune(f.Path, &ps[i]) }
+	stays := func(i int) bool { return !ps[i].may || r.immune(f.Path, ps[i]) }
 	slices.SortStableFunc(order, func(x, y int) int {
 		if stays(x) != stays(y) {
 			return map[bool]int{true: -1, false: 1}[stays(x)]
@@ -180,7 +165,7 @@ func (r *pruner) repeated(f *File, ps []piece, out map[int]Why) {
 	var kept []int
 	sayings, gists := map[int]saying{}, map[int]string{}
 	for _, i := range order {
-		p := &ps[i]
+		p := ps[i]
 		s := sayingOf(p.entry.Plain)
 		sayings[i], gists[i] = s, ledger.Gist(p.entry.Plain)
 		// A block with more in it than its first entry is not a repetition.
@@ -196,7 +181,7 @@ func (r *pruner) repeated(f *File, ps []piece, out map[int]Why) {
 			kept = append(kept, i)
 		default:
 			out[i] = WhyDuplicate
-			if t := &ps[kept[twin]]; t.origin == OriginUpkeep && t.bullet {
+			if t := ps[kept[twin]]; t.origin == OriginUpkeep && t.bullet {
 				t.was, t.text = cmp.Or(t.was, t.text), withSources(t.text, p.entry.From)
 			}
 		}
@@ -227,16 +212,16 @@ func isMore(p *piece) bool {
 
 // dropMore removes the line that lists the topics, if nobody changed it. The line is written again
 // later.
-func dropMore(ps []piece) {
-	for i := range ps {
-		if p := &ps[i]; p.marker < 0 && p.origin == OriginUpkeep && isMore(p) {
+func dropMore(ps []*piece) {
+	for _, p := range ps {
+		if p.marker < 0 && p.origin == OriginUpkeep && isMore(p) {
 			p.gone = true
 		}
 	}
 }
 
 // finishMemory writes the remaining entries, and the line that lists the topics.
-func (r *pruner) finishMemory(f *File, ps []piece) {
+func (r *pruner) finishMemory(f *File, ps []*piece) {
 	settle(ps)
 	n := machines(ps)
 	if slices.ContainsFunc(r.out.Moves, func(m Move) bool { return m.From == f.Path }) {
@@ -253,8 +238,8 @@ func (r *pruner) finishMemory(f *File, ps []piece) {
 			n++
 		}
 		c := r.becomes(f.Path, text)
-		for i := range ps {
-			if p := &ps[i]; p.was != "" {
+		for _, p := range ps {
+			if p.was != "" {
 				c.gone, c.added = append(c.gone, p.was), append(c.added, p.text)
 			}
 		}

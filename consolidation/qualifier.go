@@ -18,12 +18,12 @@ func restricts(text string) bool { return cuesOf(text)&(cueOnly|cueExcept) != 0 
 // the heading above, if they restrict it, and an item, a nested block or a paragraph right after
 // it that does so. The result is nil for an entry that only restricts another entry.
 func governed(f *File, i int) *Entry {
-	e := &f.Entries[i]
-	if qualifies(e.Plain) && i > 0 && sameTrail(&f.Entries[i-1], e) && !leads(f.Entries[i-1].Plain) {
+	e := f.Entries[i]
+	if qualifies(e.Plain) && i > 0 && sameTrail(f.Entries[i-1], e) && !leads(f.Entries[i-1].Plain) {
 		return nil
 	}
 	text := e.Plain
-	for j := i + 1; !leads(text) && j < len(f.Entries) && sameTrail(e, &f.Entries[j]) && qualifies(f.Entries[j].Plain); j++ {
+	for j := i + 1; !leads(text) && j < len(f.Entries) && sameTrail(e, f.Entries[j]) && qualifies(f.Entries[j].Plain); j++ {
 		text = strings.TrimRight(text, " ;,")
 		text += ending(text) + " " + f.Entries[j].Plain
 	}
@@ -61,8 +61,8 @@ func leadOf(f *File, i int) string {
 	if f.Entries[i].Kind != markdownstore.UnitItem {
 		return ""
 	}
-	for j := i - 1; j >= 0 && sameTrail(&f.Entries[j], &f.Entries[i]); j-- {
-		if e := &f.Entries[j]; e.Kind != markdownstore.UnitItem {
+	for j := i - 1; j >= 0 && sameTrail(f.Entries[j], f.Entries[i]); j-- {
+		if e := f.Entries[j]; e.Kind != markdownstore.UnitItem {
 			if lead := strings.TrimSpace(e.Plain); leads(lead) && restricts(lead) && !tagging(lead) {
 				return lead
 			}

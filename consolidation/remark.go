@@ -98,8 +98,8 @@ func (c *curator) remarks(f *File, choose func(i int) bool) []remark {
 
 // said returns the remarks of one item or paragraph. An item that is short enough is one remark.
 // A longer one is read in runs of sentences.
-func (c *curator) said(e Entry, lead string) []remark {
-	plain := oneLine(c.unformed(&e))
+func (c *curator) said(e *Entry, lead string) []remark {
+	plain := oneLine(c.unformed(e))
 	if plain == "" {
 		return nil
 	}
@@ -109,7 +109,7 @@ func (c *curator) said(e Entry, lead string) []remark {
 	}
 	slices.Reverse(above)
 	if who, words := label(plain); wordCount(who) == 1 && cuesOf(who)&cuePerson != 0 && Important(words) {
-		return []remark{*(&remark{entry: &e, last: e.EndLine, above: above, text: words, spoken: true}).read()}
+		return []remark{*(&remark{entry: e, last: e.EndLine, above: above, text: words, spoken: true}).read()}
 	}
 	n := mostFact
 	if name, _ := label(plain); e.Kind != markdownstore.UnitItem && name == "" {
@@ -117,7 +117,7 @@ func (c *curator) said(e Entry, lead string) []remark {
 	}
 	var out []remark
 	for _, text := range runs(plain, n) {
-		out = append(out, *(&remark{entry: &e, last: e.EndLine, above: above, text: text}).read())
+		out = append(out, *(&remark{entry: e, last: e.EndLine, above: above, text: text}).read())
 	}
 	return out
 }
@@ -252,7 +252,7 @@ func label(plain string) (name, rest string) {
 
 // listLabels returns for each entry the label of its list. The label is the item in which the
 // entry is nested, or the line before the list if that line ends with a colon.
-func listLabels(entries []Entry) []string {
+func listLabels(entries []*Entry) []string {
 	out := make([]string, len(entries))
 	type open struct {
 		indent int
@@ -260,8 +260,7 @@ func listLabels(entries []Entry) []string {
 	}
 	var over []open
 	last := 0
-	for i := range entries {
-		e := &entries[i]
+	for i, e := range entries {
 		if i > 0 && !slices.Equal(e.Trail, entries[i-1].Trail) {
 			over = nil
 		}
@@ -292,9 +291,9 @@ func listLabels(entries []Entry) []string {
 
 // pieced returns the items of an entry that holds several, such as a list that follows its label
 // without a blank line. Each item becomes a separate entry.
-func pieced(e *Entry) []Entry {
+func pieced(e *Entry) []*Entry {
 	lines := strings.Split(e.Text, "\n")
-	var out []Entry
+	var out []*Entry
 	from := 0
 	for i := 1; i <= len(lines); i++ {
 		if i < len(lines) && strings.TrimSpace(bullet.FindString(lines[i])) == "" && !strings.HasPrefix(lines[i], "**") {
@@ -305,10 +304,10 @@ func pieced(e *Entry) []Entry {
 		body := uncommented(p.Text)
 		p.Plain, p.Tags = CutTags(untimed(oneLine(body[min(len(body), len(bullet.FindString(body))):])))
 		p.Tags, p.StartLine, p.EndLine = e.Tags.with(p.Tags...), e.StartLine+from, e.StartLine+i-1
-		out, from = append(out, p), i
+		out, from = append(out, &p), i
 	}
 	if len(out) < 2 {
-		return []Entry{*e}
+		return []*Entry{e}
 	}
 	return out
 }
@@ -325,10 +324,8 @@ func formKey(line string) string {
 // captures are no form.
 func (s *Snapshot) formsOf(day string) map[string]bool {
 	last, days, out := map[string]string{}, map[string]int{}, map[string]bool{}
-	for i := range s.Files {
-		f := &s.Files[i]
-		for j := range f.Entries {
-			e := &f.Entries[j]
+	for _, f := range s.Files {
+		for _, e := range f.Entries {
 			if !promotes(f, day) || strings.HasPrefix(e.ID, "fl-") {
 				continue
 			}

@@ -25,11 +25,9 @@ type File struct {
 	// Shadowed marks a memory.md that is not used because there is a MEMORY.md.
 	Shadowed bool
 	Doc      markdownstore.Document
-	Entries  []Entry
-	// parsed are Entries as the file alone makes them, and replacing are the replacements that
-	// some of them state, by their place in parsed.
-	parsed    []Entry
-	replacing map[int]markdownstore.Replacement
+	Entries  []*Entry
+	// parsed are Entries as the file alone makes them.
+	parsed []*Entry
 	// Err is the reason why the file could not be read, nil if it was read. With an Err, Doc and
 	// Entries are empty.
 	Err error
@@ -55,7 +53,7 @@ func (f *File) Evergreen() bool {
 
 // Snapshot is a workspace at one moment, files in byte order of their paths.
 type Snapshot struct {
-	Files []File
+	Files []*File
 	fsys  fs.FS
 	at    map[string]int
 }
@@ -71,7 +69,7 @@ func (s *Snapshot) File(path string) *File {
 			return nil
 		}
 	}
-	return &s.Files[i]
+	return s.Files[i]
 }
 
 // exists reports whether anything is at a path of the workspace, memory or
@@ -125,9 +123,9 @@ func (s *Snapshot) Again(ctx context.Context, fsys fs.FS, maxBytes int64) (*Snap
 	if _, err := fs.ReadDir(fsys, "."); err != nil {
 		return nil, fmt.Errorf("list the workspace: %w", err)
 	}
-	var found []File
+	var found []*File
 	for f, err := range ws.Walk(ctx) {
-		found = append(found, File{Path: f.Path, Class: f.Class, Shadowed: f.Shadowed, Err: err})
+		found = append(found, &File{Path: f.Path, Class: f.Class, Shadowed: f.Shadowed, Err: err})
 	}
 	for _, f := range longwork.Over(ctx, "file", found) {
 		if ctx.Err() != nil {
@@ -135,10 +133,10 @@ func (s *Snapshot) Again(ctx context.Context, fsys fs.FS, maxBytes int64) (*Snap
 		}
 		s.add(f, maxBytes, last)
 	}
-	slices.SortFunc(s.Files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
-	for i := range s.Files {
-		s.at[s.Files[i].Path] = i
-		if typed := textutil.Composed(s.Files[i].Path); s.File(typed) == nil {
+	slices.SortFunc(s.Files, func(a, b *File) int { return strings.Compare(a.Path, b.Path) })
+	for i, f := range s.Files {
+		s.at[f.Path] = i
+		if typed := textutil.Composed(f.Path); s.File(typed) == nil {
 			s.at[typed] = i
 		}
 	}
@@ -147,7 +145,7 @@ func (s *Snapshot) Again(ctx context.Context, fsys fs.FS, maxBytes int64) (*Snap
 }
 
 // add reads one file. last may be nil.
-func (s *Snapshot) add(f File, maxBytes int64, last *Snapshot) {
+func (s *Snapshot) add(f *File, maxBytes int64, last *Snapshot) {
 	if f.Err != nil {
 		s.Files = append(s.Files, f)
 		return
@@ -176,13 +174,20 @@ func (s *Snapshot) add(f File, maxBytes int64, last *Snapshot) {
 		text := textutil.UTF8(string(data))
 		f.UTF16 = text != string(data)
 		if g := last.File(p); g != nil && g.Err == nil && g.Doc.Raw == text {
-			f.Doc, f.parsed, f.replacing = g.Doc, g.parsed, g.replacing
+			f.Doc, f.parsed = g.Doc, g.parsed
 		} else {
 			f.Doc = markdownstore.Parse(p, text)
 			f.parsed = Entries(f.Doc)
-			f.replacing = replacing(f.parsed)
+			for _, e := range f.parsed {
+				if r, ok := markdownstore.ReplacementOf(e.Plain); ok && e.State != StateSuperseded {
+					e.replacement = &r
+				}
+			}
 		}
-		f.Entries = slices.Clone(f.parsed)
+		for _, e := range f.parsed {
+			own := *e
+			f.Entries = append(f.Entries, &own)
+		}
 	}
 	s.Files = append(s.Files, f)
 }

@@ -201,13 +201,13 @@ func (r *pruner) endsOpen(path string) bool {
 var refDefinition = textutil.LazyRegexp(`(?m)^[ \t>*+-]*\[([^\]\n]+)\]:`)
 
 // bound keeps definitions and uses of references in their file.
-func bound(f *File, ps []piece) {
+func bound(f *File, ps []*piece) {
 	var labels []string
 	for _, m := range refDefinition.FindAllStringSubmatch(f.Doc.Raw, -1) {
 		labels = append(labels, "["+strings.ToLower(oneLine(m[1]))+"]")
 	}
-	for i := range ps {
-		if p := &ps[i]; len(labels) > 0 {
+	for _, p := range ps {
+		if len(labels) > 0 {
 			text := strings.ToLower(oneLine(p.text))
 			p.bound = slices.ContainsFunc(labels, func(l string) bool { return strings.Contains(text, l) })
 			p.may = p.may && !p.bound
@@ -302,8 +302,7 @@ func (s *Snapshot) Says(but string) func(key string) bool {
 	return func(key string) bool {
 		if has == nil {
 			has = map[string]bool{}
-			for i := range s.Files {
-				f := &s.Files[i]
+			for _, f := range s.Files {
 				if f.Path == but || f.Err != nil || !f.Evergreen() && !f.archived() {
 					continue
 				}

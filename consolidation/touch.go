@@ -131,8 +131,8 @@ func (r Record) parts(path, text string) *parted {
 			continue
 		}
 		o := r.said(path, raw)
-		for i := range f.Entries {
-			if e := &f.Entries[i]; e.Start >= u.Start && e.End <= u.End {
+		for _, e := range f.Entries {
+			if e.Start >= u.Start && e.End <= u.End {
 				o = r.originOf(f, e.ID, e.Text)
 			}
 		}

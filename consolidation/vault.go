@@ -58,8 +58,7 @@ func (v *vault) read() {
 		}
 		return nil
 	})
-	for i := range v.snap.Files {
-		f := &v.snap.Files[i]
+	for _, f := range v.snap.Files {
 		for _, key := range [...]string{"aliases", "alias"} {
 			for _, alias := range texts(f.Doc.Meta[key]) {
 				v.aliases[strings.ToLower(alias)] = f.Path

@@ -179,8 +179,8 @@ func codeNames(s string) []string {
 // needed returns for each name in the logs the days that mention it, in order.
 func (s *Snapshot) needed() map[string][]string {
 	out := map[string][]string{}
-	for i := range s.Files {
-		if f := &s.Files[i]; f.Date != "" && !f.archived() && f.Err == nil {
+	for _, f := range s.Files {
+		if f.Date != "" && !f.archived() && f.Err == nil {
 			for _, n := range codeNames(f.Doc.Raw) {
 				if at, ok := slices.BinarySearch(out[n], f.Date); !ok {
 					out[n] = slices.Insert(out[n], at, f.Date)

@@ -5,12 +5,12 @@
 package history
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/memkernel/memkernel/consolidation"
-	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
@@ -156,51 +156,39 @@ func OfFile(src Source, path string) ([]Version, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &tracer{Source: src, read: map[string][]page{}}
+	t := newTracer(src)
 	var out []Version
-	for i := len(states) - 1; i >= 0; i-- {
-		s := &states[i]
-		if s.Unkept {
+	for i := range slices.Backward(states) {
+		s, j := &states[i], before(states, i)
+		if s.Unkept || s.Absent && j < 0 {
 			continue
 		}
 		v := t.version(path, s)
-		j := before(states, i)
 		switch {
 		case s.Absent:
 			v.Event = EventRemoved
-		case j < 0 && s.Kind.Made():
-			v.Event = EventWritten
-		case j < 0:
+		case j < 0 && !s.Kind.Made():
 			v.Event = EventFirst
-		case states[j].Absent:
+		case j < 0 || states[j].Absent:
 			v.Event = EventWritten
 		default:
 			v.Event = EventChanged
-		}
-		if s.Absent && j < 0 {
-			continue // it was not there yet
 		}
 		if v.After = s.Text; j >= 0 {
 			v.Before = states[j].Text
 		}
 		had, has := lines(v.Before), lines(v.After)
-		new := without(has, had)
-		v.Added, v.Removed = len(new), len(without(had, has))
-		if v.Origin == "" {
-			v.Origin = t.originOfLines(path, s.Text, new)
-		}
+		added := without(has, had)
+		v.Added, v.Removed = len(added), len(without(had, has))
+		v.Origin = cmp.Or(v.Origin, t.originOfLines(path, s.Text, added))
 		out = append(out, v)
 	}
 	return out, nil
 }
 
 // without returns the lines of one text that another one doesn't have.
-func without(a, b []string) []string {
-	n := map[string]int{}
-	for _, l := range b {
-		n[l]++
-	}
-	var out []string
+func without(a, b []string) (out []string) {
+	n := countsOf(b)
 	for _, l := range a {
 		if n[l]--; n[l] < 0 {
 			out = append(out, l)
@@ -209,12 +197,19 @@ func without(a, b []string) []string {
 	return out
 }
 
+func countsOf(texts []string) map[string]int {
+	n := map[string]int{}
+	for _, t := range texts {
+		n[t]++
+	}
+	return n
+}
+
 // originOfLines returns the author of some lines of a file, OriginUnknown if no author or more
 // than one is known.
-func (t *tracer) originOfLines(path, text string, new []string) consolidation.Origin {
-	var all consolidation.Origin
+func (t *tracer) originOfLines(path, text string, added []string) (all consolidation.Origin) {
 	for _, e := range consolidation.Entries(markdownstore.Parse(path, text)) {
-		if !slices.ContainsFunc(lines(e.Text), func(l string) bool { return slices.Contains(new, l) }) {
+		if !slices.ContainsFunc(lines(e.Text), func(l string) bool { return slices.Contains(added, l) }) {
 			continue
 		}
 		o := t.Origin(path, e.ID, e.Text)
@@ -223,10 +218,7 @@ func (t *tracer) originOfLines(path, text string, new []string) consolidation.Or
 		}
 		all = o
 	}
-	if all == "" {
-		return consolidation.OriginUnknown
-	}
-	return all
+	return cmp.Or(all, consolidation.OriginUnknown)
 }
 
 // before returns the index of the newest state before state i whose text is known, -1 if there is
@@ -238,27 +230,23 @@ func before(states []State, i int) int {
 }
 
 // OfEntry returns the versions of the entry on a line of a file as it is now, newest first. The
-// versions of its sources and of the entries that it replaced are included. On a line that names
-// the new places of its section's entries, OfEntry returns the versions of these entries. entry
-// is nil if the line has no entry.
+// versions of its sources and of the entries that it replaced are included. entry is nil if the
+// line has no entry.
 func OfEntry(src Source, path string, line int) (versions []Version, entry *consolidation.Entry, err error) {
-	t := &tracer{Source: src, read: map[string][]page{}, seen: map[place]bool{}}
+	t := newTracer(src)
 	states, err := src.States(path)
 	if err != nil || len(states) == 0 {
 		return nil, nil, err
 	}
-	last := len(states) - 1
-	now := t.entries(path, last)
-	if i := slices.IndexFunc(now, func(e consolidation.Entry) bool { return e.StartLine <= line && line <= e.EndLine }); i >= 0 {
-		entry = &now[i]
-		by := ""
-		if src.Successor != nil {
-			by = src.Successor(path, entry)
-		}
-		t.back(path, last, *entry, by)
-	} else if t.left(path, line) {
-		entry = &consolidation.Entry{Path: path, StartLine: line, EndLine: line}
+	now := place{path, len(states) - 1, line}
+	if entry = t.on(now); entry == nil {
+		return nil, nil, nil
 	}
+	by := ""
+	if src.Successor != nil {
+		by = src.Successor(path, entry)
+	}
+	t.back(now, entry, by)
 	slices.SortStableFunc(t.out, func(a, b Version) int { return b.Time.Compare(a.Time) })
 	return t.out, entry, t.err
 }
@@ -266,18 +254,18 @@ func OfEntry(src Source, path string, line int) (versions []Version, entry *cons
 // tracer is one entry that is followed.
 type tracer struct {
 	Source
-	out  []Version
-	read map[string][]page
+	out []Version
+	// read has the entries of the states that were read. seen are the places that were followed.
+	read map[place][]*consolidation.Entry
 	seen map[place]bool
 	err  error
 }
 
-// page is a state that was read.
-type page struct {
-	read    bool
-	entries []consolidation.Entry
+func newTracer(src Source) *tracer {
+	return &tracer{Source: src, read: map[place][]*consolidation.Entry{}, seen: map[place]bool{}}
 }
 
+// place is a line of a state of a file, or the whole state with a line of 0.
 type place struct {
 	path        string
 	state, line int
@@ -286,27 +274,42 @@ type place struct {
 // states returns the states of a file. If they can't be read, the tracing ends there.
 func (t *tracer) states(path string) []State {
 	s, err := t.States(path)
-	if err != nil && t.err == nil {
+	if t.err == nil {
 		t.err = err
 	}
 	return s
 }
 
 // entries returns the entries of a state of a file.
-func (t *tracer) entries(path string, i int) []consolidation.Entry {
-	states := t.states(path)
+func (t *tracer) entries(path string, i int) []*consolidation.Entry {
+	states, at := t.states(path), place{path: path, state: i}
 	if i < 0 || i >= len(states) || states[i].Absent || states[i].Unkept {
 		return nil
 	}
-	if t.read[path] == nil {
-		t.read[path] = make([]page, len(states))
+	if t.read[at] == nil {
+		t.read[at] = consolidation.Entries(markdownstore.Parse(path, states[i].Text))
 	}
-	p := &t.read[path][i]
-	if !p.read {
-		*p = page{true, consolidation.Entries(markdownstore.Parse(path, states[i].Text))}
-	}
-	return p.entries
+	return t.read[at]
 }
+
+// on returns the entry at a place, nil if there is none.
+func (t *tracer) on(at place) *consolidation.Entry {
+	return first(t.entries(at.path, at.state), func(e *consolidation.Entry) bool { return e.StartLine <= at.line && at.line <= e.EndLine })
+}
+
+func first(es []*consolidation.Entry, is func(e *consolidation.Entry) bool) *consolidation.Entry {
+	if i := slices.IndexFunc(es, is); i >= 0 {
+		return es[i]
+	}
+	return nil
+}
+
+// find returns the entry with a key, nil if no entry has it.
+func find(es []*consolidation.Entry, key string) *consolidation.Entry {
+	return first(es, func(e *consolidation.Entry) bool { return key != "" && keyOf(e) == key })
+}
+
+func keyOf(e *consolidation.Entry) string { return consolidation.Key(e.Plain) }
 
 func (t *tracer) version(path string, s *State) Version {
 	v := Version{Time: s.Time, By: !s.Kind.Made(), Kind: s.Kind, Path: path, From: []string{}, To: []string{}, Run: s.ID, Undoes: s.Undoes}
@@ -326,53 +329,49 @@ func (t *tracer) note(path string, i int, e *consolidation.Entry, event Event, w
 	v := t.version(path, &t.states(path)[i])
 	v.Event, v.Line, v.EndLine, v.Text, v.After, v.Before, v.SupersededBy = event, e.StartLine, e.EndLine, e.Text, e.Text, was, by
 	v.From = append(v.From, from...)
-	if v.Origin == "" {
-		v.Origin = t.Origin(path, e.ID, e.Text)
-	}
+	v.Origin = cmp.Or(v.Origin, t.Origin(path, e.ID, e.Text))
 	t.out = append(t.out, v)
 }
 
 // back follows an entry of a state into older ones.
-func (t *tracer) back(path string, i int, e consolidation.Entry, by string) {
+func (t *tracer) back(at place, e *consolidation.Entry, by string) {
+	path, i := at.path, at.state
 	for {
-		at := place{path, i, e.StartLine}
+		at = place{path, i, e.StartLine}
 		if t.seen[at] {
 			return
 		}
 		t.seen[at] = true
-		j := before(t.states(path), i)
-		older := t.entries(path, j)
-		m := match(older, t.entries(path, i), &e, t.states(path)[i].Kind == Edited)
+		states := t.states(path)
+		j := before(states, i)
+		m := match(t.entries(path, j), t.entries(path, i), e, states[i].Kind == Edited)
 		if m == nil {
-			t.began(path, i, j, &e, by)
+			t.began(path, i, j, e, by)
 			return
 		}
-		if plainText(m.Text) != plainText(e.Text) {
-			t.note(path, i, &e, EventChanged, m.Text, by)
+		if strings.ReplaceAll(m.Text, "\r\n", "\n") != strings.ReplaceAll(e.Text, "\r\n", "\n") {
+			t.note(path, i, e, EventChanged, m.Text, by)
 			by = ""
-			t.replaced(path, i, j, &e)
+			t.replaced(path, i, j, e)
 		}
-		i, e = j, *m
+		i, e = j, m
 	}
 }
 
-// plainText returns an entry's text with plain line ends.
-func plainText(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") }
-
 // began notes the origin of an entry that a state has and the previous state doesn't have.
 func (t *tracer) began(path string, i, j int, e *consolidation.Entry, by string) {
-	states := t.states(path)
-	s := &states[i]
+	s := &t.states(path)[i]
 	defer t.replaced(path, i, j, e)
-	if q, k, was := t.movedFrom(path, s, e); was != nil && s.Kind != Undone {
+	if from := t.moved(path, s, e, false); len(from) > 0 && s.Kind != Undone {
+		was := t.on(from[0])
 		t.note(path, i, e, EventMoved, was.Text, by, was.Place())
-		t.back(q, k, *was, "")
+		t.back(from[0], was, "")
 		return
 	}
 	if k, was := t.earlier(path, j, e); was != nil {
 		t.note(path, i, e, EventRestored, "", by)
 		t.gone(path, k, i, was)
-		t.back(path, k, *was, "")
+		t.back(place{path: path, state: k}, was, "")
 		return
 	}
 	event := EventWritten
@@ -387,14 +386,11 @@ func (t *tracer) began(path string, i, j int, e *consolidation.Entry, by string)
 	}
 	t.note(path, i, e, event, "", by, e.From...)
 	for _, ref := range e.From {
-		q, line, ok := consolidation.PlaceOf(ref)
-		if !ok {
-			continue
-		}
-		k := asOf(t.states(q), s.Time)
-		es := t.entries(q, k)
-		if n := slices.IndexFunc(es, func(x consolidation.Entry) bool { return x.StartLine <= line && line <= x.EndLine }); n >= 0 {
-			t.back(q, k, es[n], "")
+		if q, line, ok := consolidation.PlaceOf(ref); ok {
+			at := place{q, asOf(t.states(q), s.Time), line}
+			if source := t.on(at); source != nil {
+				t.back(at, source, "")
+			}
 		}
 	}
 }
@@ -404,10 +400,7 @@ func (t *tracer) began(path string, i, j int, e *consolidation.Entry, by string)
 func asOf(states []State, at time.Time) int {
 	out := -1
 	for i := range states {
-		if states[i].Unkept || states[i].Absent {
-			continue
-		}
-		if out < 0 || !states[i].Time.After(at) {
+		if !states[i].Unkept && !states[i].Absent && (out < 0 || !states[i].Time.After(at)) {
 			out = i
 		}
 	}
@@ -417,128 +410,53 @@ func asOf(states []State, at time.Time) int {
 // mostAlso is how many files of one run are searched for moved entries.
 const mostAlso = 20
 
-// movedFrom finds the file that lost an entry when another one got it.
-func (t *tracer) movedFrom(path string, s *State, e *consolidation.Entry) (q string, k int, was *consolidation.Entry) {
-	key := consolidation.Key(e.Plain)
-	for _, q := range s.Also[:min(len(s.Also), mostAlso)] {
-		if q == path || key == "" {
-			continue
-		}
-		states := t.states(q)
-		k := slices.IndexFunc(states, func(x State) bool { return x.ID == s.ID && x.Kind == s.Kind })
-		if k < 0 {
-			continue
-		}
-		if j := before(states, k); find(t.entries(q, k), key) == nil {
-			if was := find(t.entries(q, j), key); was != nil {
-				return q, j, was
-			}
-		}
-	}
-	return "", 0, nil
-}
-
-// find returns the entry with a key, nil if no entry has it.
-func find(es []consolidation.Entry, key string) *consolidation.Entry {
-	for i := range es {
-		if consolidation.Key(es[i].Plain) == key {
-			return &es[i]
-		}
-	}
-	return nil
-}
-
-// earlier finds the newest state before state j that had an entry, and the state in which the
-// entry was gone.
-func (t *tracer) earlier(path string, j int, e *consolidation.Entry) (int, *consolidation.Entry) {
-	key := consolidation.Key(e.Plain)
-	for k := before(t.states(path), max(j, 0)); j >= 0 && k >= 0 && key != ""; k = before(t.states(path), k) {
-		if was := find(t.entries(path, k), key); was != nil {
-			return k, was
-		}
-	}
-	return 0, nil
-}
-
-// gone notes that an entry was removed after state from, and came back in state to.
-func (t *tracer) gone(path string, from, to int, was *consolidation.Entry) {
-	states := t.states(path)
-	for i := from + 1; i < to; i++ {
-		if states[i].Unkept {
-			continue
-		}
-		t.took(path, i, was, t.movedTo(path, &states[i], was))
-		return
-	}
-}
-
-// took notes that a state lost an entry, and the new places of the entry.
-func (t *tracer) took(path string, i int, was *consolidation.Entry, to []string) {
-	v := t.version(path, &t.states(path)[i])
-	v.Event, v.Line, v.EndLine, v.Text, v.Before = EventRemoved, was.StartLine, was.EndLine, was.Text, was.Text
-	if v.To = append(v.To, to...); v.Origin == "" {
-		v.Origin = consolidation.OriginUnknown
-	}
-	t.out = append(t.out, v)
-}
-
-// movedLine is the line that a pruning leaves in a section that entries left.
-var movedLine = textutil.LazyRegexp(`^<!-- moved to \S+(?:, \S+)* -->$`)
-
-// left notes the entries that left the section of a moved line, if the newest state of the file
-// has such a line there. It omits entries that came back.
-func (t *tracer) left(path string, line int) bool {
-	states := t.states(path)
-	last := len(states) - 1
-	ls := strings.Split(states[last].Text, "\n")
-	if line < 1 || line > len(ls) || !movedLine.MatchString(strings.TrimSpace(ls[line-1])) {
-		return false
-	}
-	ls[line-1] = "- here"
-	var trail []string
-	for _, e := range consolidation.Entries(markdownstore.Parse(path, strings.Join(ls, "\n"))) {
-		if e.StartLine <= line && line <= e.EndLine {
-			trail = e.Trail
-		}
-	}
-	came := map[string]bool{}
-	for i := last; i > 0; i-- {
-		has := t.entries(path, i)
-		for n := range has {
-			came[consolidation.Key(has[n].Plain)] = true
-		}
-		j := before(states, i)
-		if states[i].Kind != Pruned || j < 0 {
-			continue
-		}
-		older := t.entries(path, j)
-		for n := range older {
-			was := &older[n]
-			if key := consolidation.Key(was.Plain); slices.Equal(was.Trail, trail) && !came[key] {
-				if to := t.movedTo(path, &states[i], was); len(to) > 0 {
-					t.took(path, i, was, to)
-				}
-			}
-		}
-	}
-	return true
-}
-
-// movedTo returns the places that got an entry when a file lost it.
-func (t *tracer) movedTo(path string, s *State, was *consolidation.Entry) []string {
-	out := []string{}
-	key := consolidation.Key(was.Plain)
+// moved returns the places in the other files of a run that got an entry (got), or lost it.
+func (t *tracer) moved(path string, s *State, e *consolidation.Entry, got bool) (out []place) {
 	for _, q := range s.Also[:min(len(s.Also), mostAlso)] {
 		states := t.states(q)
 		k := slices.IndexFunc(states, func(x State) bool { return x.ID == s.ID && x.Kind == s.Kind })
 		if k < 0 || q == path {
 			continue
 		}
-		if got := find(t.entries(q, k), key); got != nil && find(t.entries(q, before(states, k)), key) == nil {
-			out = append(out, got.Place())
+		has, lacks := k, before(states, k)
+		if !got {
+			has, lacks = lacks, has
+		}
+		if x := find(t.entries(q, has), keyOf(e)); x != nil && find(t.entries(q, lacks), keyOf(e)) == nil {
+			out = append(out, place{q, has, x.StartLine})
 		}
 	}
 	return out
+}
+
+// earlier finds the newest state before state j that had an entry.
+func (t *tracer) earlier(path string, j int, e *consolidation.Entry) (int, *consolidation.Entry) {
+	for k := before(t.states(path), max(j, 0)); k >= 0; k = before(t.states(path), k) {
+		if was := find(t.entries(path, k), keyOf(e)); was != nil {
+			return k, was
+		}
+	}
+	return 0, nil
+}
+
+// gone notes that an entry was removed after state from and came back in state to, and its places
+// in between.
+func (t *tracer) gone(path string, from, to int, was *consolidation.Entry) {
+	states := t.states(path)
+	i := from + 1
+	for i < to && states[i].Unkept {
+		i++
+	}
+	if i == to {
+		return
+	}
+	v := t.version(path, &states[i])
+	v.Event, v.Line, v.EndLine, v.Text, v.Before = EventRemoved, was.StartLine, was.EndLine, was.Text, was.Text
+	for _, at := range t.moved(path, &states[i], was, true) {
+		v.To = append(v.To, t.on(at).Place())
+	}
+	v.Origin = cmp.Or(v.Origin, consolidation.OriginUnknown)
+	t.out = append(t.out, v)
 }
 
 // replaced follows the entries that an entry of a state declares superseded.
@@ -554,12 +472,12 @@ func (t *tracer) replaced(path string, i, j int, e *consolidation.Entry) {
 		if k < 0 {
 			k = i
 		}
-		es := t.entries(q, k)
-		for n := range es {
-			if x := &es[n]; !isPlace && x.Name() == ref && !slices.Contains(x.Supersedes, ref) || isPlace && x.StartLine <= line && line <= x.EndLine {
-				t.back(q, k, *x, e.Place())
-				break
-			}
+		old := t.on(place{q, k, line})
+		if !isPlace {
+			old = first(t.entries(q, k), func(x *consolidation.Entry) bool { return x.Name() == ref && !slices.Contains(x.Supersedes, ref) })
+		}
+		if old != nil {
+			t.back(place{path: q, state: k}, old, e.Place())
 		}
 	}
 }
@@ -570,96 +488,65 @@ const leastAlike = .5
 
 // match finds the earlier form of a state's entry in the previous state, nil if there is none. An
 // edit may have put other words in the place of an entry.
-func match(older, newer []consolidation.Entry, e *consolidation.Entry, edited bool) *consolidation.Entry {
-	key := consolidation.Key(e.Plain)
-	nth, others := 0, map[string]int{}
-	for i := range newer {
-		k := consolidation.Key(newer[i].Plain)
-		if others[k]++; k == key && newer[i].StartLine < e.StartLine {
-			nth++
+func match(older, newer []*consolidation.Entry, e *consolidation.Entry, edited bool) *consolidation.Entry {
+	was, is := keysOf(older), keysOf(newer)
+	at := slices.IndexFunc(newer, func(x *consolidation.Entry) bool { return x.StartLine == e.StartLine })
+	nth := countsOf(is[:at])[is[at]]
+	left := countsOf(is)
+	best, how := -1, 0.0
+	var free []int // of the older: those that the newer lacks
+	for i, k := range was {
+		if k == is[at] {
+			if nth == 0 {
+				return older[i]
+			}
+			nth--
 		}
-	}
-	left := map[string]int{} // of the older: how many the newer has as well
-	var free []int
-	for i := range older {
-		k := consolidation.Key(older[i].Plain)
-		if k == key {
-			if left[k] == nth {
-				return &older[i]
+		if left[k]--; left[k] < 0 {
+			free = append(free, i)
+			if a := alike(older, newer, was, is, i, at); a >= leastAlike && a > how {
+				best, how = i, a
 			}
 		}
-		if left[k]++; left[k] > others[k] {
-			free = append(free, i)
-		}
 	}
-	at := slices.IndexFunc(newer, func(x consolidation.Entry) bool { return x.StartLine == e.StartLine })
-	best, how := -1, 0.0
-	for _, i := range free {
-		if a := alike(older, newer, i, at); a >= leastAlike && a > how {
-			best, how = i, a
-		}
-	}
-	if best < 0 && edited && len(free) == 1 && replaces(older, newer, free[0], at) {
-		return &older[free[0]]
+	if best < 0 && edited && len(free) == 1 && free[0] == at && len(was) == len(is) && slices.Equal(was[:at], is[:at]) && slices.Equal(was[at+1:], is[at+1:]) {
+		best = at // all else stayed
 	}
 	if best < 0 {
 		return nil
 	}
-	had := map[string]int{}
-	for i := range older {
-		had[consolidation.Key(older[i].Plain)]++
-	}
-	for i := range newer { // another new one may be more like it
-		if k := consolidation.Key(newer[i].Plain); i != at && had[k] == 0 && alike(older, newer, best, i) > how {
+	for i, k := range is { // another new one may be more like it
+		if i != at && !slices.Contains(was, k) && alike(older, newer, was, is, best, i) > max(how, leastAlike) {
 			return nil
 		}
 	}
-	return &older[best]
+	return older[best]
 }
 
-// replaces reports whether an entry took the place of one in the previous state, in other words,
-// while all else stayed.
-func replaces(older, newer []consolidation.Entry, i, j int) bool {
-	if len(older) != len(newer) || i != j {
-		return false
+func keysOf(es []*consolidation.Entry) []string {
+	out := make([]string, len(es))
+	for i, e := range es {
+		out[i] = keyOf(e)
 	}
-	for n := range older {
-		if n != i && consolidation.Key(older[n].Plain) != consolidation.Key(newer[n].Plain) {
-			return false
-		}
-	}
-	return true
+	return out
 }
 
-// alike returns the similarity of an entry of one state and an entry of the next state.
-func alike(older, newer []consolidation.Entry, i, j int) float64 {
-	a, b := &older[i], &newer[j]
-	in := map[string]bool{}
-	for w := range strings.FieldsSeq(consolidation.Key(a.Plain)) {
-		in[w] = true
-	}
-	n, both := len(in), 0
-	seen := map[string]bool{}
-	for w := range strings.FieldsSeq(consolidation.Key(b.Plain)) {
-		if seen[w] {
-			continue
-		}
-		seen[w] = true
-		if n++; in[w] {
-			both++
-		}
-	}
+// alike returns the similarity of entry i of one state and entry j of the next state. was and is
+// are the keys of their entries.
+func alike(older, newer []*consolidation.Entry, was, is []string, i, j int) float64 {
+	a, b := slices.Compact(slices.Sorted(strings.FieldsSeq(was[i]))), slices.Compact(slices.Sorted(strings.FieldsSeq(is[j])))
+	both := len(a) + len(b) - len(slices.Compact(slices.Sorted(slices.Values(slices.Concat(a, b)))))
 	if both == 0 {
 		return 0
 	}
-	out := 2 * float64(both) / float64(n)
-	beside := func(x []consolidation.Entry, at int) string {
-		if at < 0 || at >= len(x) {
+	out := 2 * float64(both) / float64(len(a)+len(b))
+	beside := func(keys []string, at int) string {
+		if at < 0 || at >= len(keys) {
 			return ""
 		}
-		return consolidation.Key(x[at].Plain)
+		return keys[at]
 	}
-	if slices.Equal(a.Trail, b.Trail) && (beside(older, i-1) == beside(newer, j-1) || beside(older, i+1) == beside(newer, j+1)) {
+	if slices.Equal(older[i].Trail, newer[j].Trail) && (beside(was, i-1) == beside(is, j-1) || beside(was, i+1) == beside(is, j+1)) {
 		out += .2
 	}
 	return out

@@ -107,10 +107,6 @@ func TestEntriesAreFollowed(t *testing.T) {
 			"MEMORY.md":       {did(1, history.Seen, "", "# M\n\n"+a+b), did(2, history.Pruned, "run-1", "# M\n\n"+b+"<!-- moved to memory/boats.md -->\n", "memory/boats.md", "MEMORY.md")},
 			"memory/boats.md": {{Time: start, Kind: history.Seen, Absent: true}, did(2, history.Pruned, "run-1", "# Boats\n\n"+strings.TrimSpace(a)+" <!-- from MEMORY.md -->\n<!-- mk:up-2 -->\n", "memory/boats.md", "MEMORY.md")}},
 			"memory/boats.md", 3, "moved@memory/boats.md:3 upkeep <MEMORY.md:3; first_known@MEMORY.md:3 unknown"},
-		"the line that says where it went": {world{
-			"MEMORY.md":       {did(1, history.Seen, "", "# M\n\n"+a+b), did(2, history.Pruned, "run-1", "# M\n\n"+b+"<!-- moved to memory/boats.md -->\n", "memory/boats.md", "MEMORY.md")},
-			"memory/boats.md": {{Time: start, Kind: history.Seen, Absent: true}, did(2, history.Pruned, "run-1", "# Boats\n\n"+strings.TrimSpace(a)+" <!-- from MEMORY.md -->\n<!-- mk:up-2 -->\n", "memory/boats.md", "MEMORY.md")}},
-			"MEMORY.md", 4, "removed@MEMORY.md:3 upkeep >memory/boats.md:3"},
 		"moved by an edit": {world{
 			"memory/a.md": {did(1, history.Seen, "", a+b), did(2, history.Edited, "run-1", b, "memory/a.md", "memory/b.md")},
 			"memory/b.md": {did(2, history.Edited, "run-1", "# B\n\n"+a, "memory/a.md", "memory/b.md")}},
@@ -165,7 +161,7 @@ func TestFilesAreFollowed(t *testing.T) {
 // Whatever people do to a file, the history of each of its entries ends, is in order, begins
 // with what stands there and says nothing twice.
 func TestHistoryOfAnything(t *testing.T) {
-	line := rapid.SampledFrom([]string{"- gate one is opened by Olsen", "- gate two is opened by Olsen", "- gate two is opened by Berg", "# Gates", "## Lamps", "", "lamps want oil", "- 灯需要油", "| a | b |", "|---|---|", "<!-- moved to memory/a.md -->",
+	line := rapid.SampledFrom([]string{"- gate one is opened by Olsen", "- gate two is opened by Olsen", "- gate two is opened by Berg", "# Gates", "## Lamps", "", "lamps want oil", "- 灯需要油", "| a | b |", "|---|---|",
 		"- x <!-- from memory/a.md#L2 -->", "- y <!-- from MEMORY.md#L1, memory/a.md#L1 --> <!-- supersedes memory/a.md#L1 -->", "<!-- mk:up-1 -->", "- z <!-- supersedes k-000000000000 -->"})
 	kinds := rapid.SampledFrom([]history.Kind{history.Curated, history.Pruned, history.Edited, history.Undone, history.Seen})
 	rapid.Check(t, func(t *rapid.T) {

@@ -56,8 +56,8 @@ func (r *run) pruneSafely(snap *consolidation.Snapshot, o consolidation.PruneOpt
 	}
 	if len(bad) > 0 {
 		var only []string
-		for i := range snap.Files {
-			if f := &snap.Files[i]; bad[f.Path] == "" && !r.secret(f.Doc.Raw) && (len(o.Only) == 0 || slices.Contains(o.Only, f.Path)) {
+		for _, f := range snap.Files {
+			if bad[f.Path] == "" && !r.secret(f.Doc.Raw) && (len(o.Only) == 0 || slices.Contains(o.Only, f.Path)) {
 				only = append(only, f.Path)
 			}
 		}

@@ -60,14 +60,14 @@ func (k *Keeper) EditEntry(ctx context.Context, e Editor, req *api.EntryRequest)
 func entryOn(now Standing, req *api.EntryRequest) (*consolidation.Entry, error) {
 	doc := markdownstore.Parse(now.Path, strings.ReplaceAll(now.Text, "\r\n", "\n"))
 	all := consolidation.Entries(doc)
-	var on []consolidation.Entry
-	for i := range all {
-		if all[i].StartLine <= max(req.EndLine, req.Line) && all[i].EndLine >= req.Line {
-			on = append(on, all[i])
+	var on []*consolidation.Entry
+	for _, e := range all {
+		if e.StartLine <= max(req.EndLine, req.Line) && e.EndLine >= req.Line {
+			on = append(on, e)
 		}
 	}
 	if len(on) == 1 {
-		return &on[0], nil
+		return on[0], nil
 	}
 	if len(on) > 1 {
 		var places []string
@@ -80,11 +80,11 @@ func entryOn(now Standing, req *api.EntryRequest) (*consolidation.Entry, error) 
 }
 
 // noEntry returns the error for a line that belongs to no entry of a file.
-func noEntry(path string, line, lines int, all []consolidation.Entry) error {
+func noEntry(path string, line, lines int, all []*consolidation.Entry) error {
 	none := &api.NoLineError{Path: path, Line: line, Lines: lines}
 	if len(all) > 0 {
 		far := func(e *consolidation.Entry) int { return max(e.StartLine-line, line-e.EndLine, 0) }
-		none.Near = slices.MinFunc(all, func(a, b consolidation.Entry) int { return cmp.Compare(far(&a), far(&b)) }).StartLine
+		none.Near = slices.MinFunc(all, func(a, b *consolidation.Entry) int { return cmp.Compare(far(a), far(b)) }).StartLine
 	}
 	return none
 }
@@ -202,8 +202,7 @@ func (k *Keeper) Entries(ctx context.Context, see *markdownstore.Store, path str
 	written := r.written()
 	out := &api.MemoryList{Entries: []api.MemoryEntry{}, Skipped: []api.SkippedFile{}}
 	changed := map[string]string{} // the day of each file's last change
-	for i := range snap.Files {
-		f := &snap.Files[i]
+	for _, f := range snap.Files {
 		if class, _ := see.Classify(f.Path); !class.Memory || f.Shadowed || f.Kind == markdownstore.KindBuffer || f.Kind == markdownstore.KindFacts {
 			continue
 		}
@@ -218,8 +217,7 @@ func (k *Keeper) Entries(ctx context.Context, see *markdownstore.Store, path str
 			continue
 		}
 		changed[f.Path] = see.Today(f.ModTime)
-		for j := range f.Entries {
-			x := &f.Entries[j]
+		for _, x := range f.Entries {
 			at := written[f.Path][consolidation.LineHash(firstLine(x.Text))]
 			day := x.Date
 			if day == "" && !at.IsZero() {

@@ -20,8 +20,7 @@ type fact struct {
 // factsOf returns the facts of a curation.
 func factsOf(c *consolidation.Curation) []fact {
 	var out []fact
-	for i := range c.Entries {
-		e := &c.Entries[i]
+	for _, e := range c.Entries {
 		out = append(out, fact{consolidation.KeyHash(e.Text), e.Score, e.Why})
 	}
 	return out
