@@ -14,8 +14,7 @@ import (
 type gone int
 
 const (
-	nothing gone = iota
-	goneFile
+	goneFile gone = iota
 	goneHeading
 	goneLine
 	// goneNote is a note that a wiki link names.
@@ -58,8 +57,27 @@ func (f *File) closed(today string) bool {
 }
 
 // manyGone is the number of missing places in one folder or file from which they count as one
-// cause.
+// cause. Of a missing folder two are enough.
 const manyGone = 4
+
+// cause is what references that lead nowhere have in common.
+type cause struct {
+	kind causeKind
+	// at is the missing folder, the folder or the file that lacks the places, the file with the
+	// references, or the place itself.
+	at string
+}
+
+type causeKind int
+
+const (
+	onePlace causeKind = iota
+	goneFolder
+	inFolder
+	inFile
+	byFile
+	unwritten // notes that nobody has written
+)
 
 // tellLeads reports references by their cause. A cause has all references to one place, to one
 // missing folder, to several places in one folder or file, or to notes that are not written yet.
@@ -67,147 +85,121 @@ const manyGone = 4
 // place, nothing is to be done. The same goes for a place that only instructions mention, unless
 // a file has nearly that name, since instructions may speak of a file that is yet to be written.
 // Such references are reported together, and not as a fault.
-func (a *auditor) tellLeads(found []lead, names *vault) {
+func (a *auditor) tellLeads(found []*lead, names *vault) {
 	causes := a.causes(found, names)
 	mendable, linked := map[string]bool{}, map[string]bool{}
-	for i := range found {
-		l := &found[i]
+	for _, l := range found {
 		mendable[l.what] = mendable[l.what] || !l.closed
 		linked[l.what] = linked[l.what] || !l.closed && !l.instructs() || names.elsewhere(l.shown) != "" || names.near(l.shown) != ""
 	}
-	order := []string{}
-	by := map[string][]*lead{}
+	var order []cause
+	by := map[cause][]*lead{}
 	var closed, awaited []*lead
-	for i := range found {
-		switch l := &found[i]; {
+	for i, l := range found {
+		switch c := causes[i]; {
 		case !mendable[l.what]:
 			closed = append(closed, l)
-			continue
 		case !linked[l.what]:
 			awaited = append(awaited, l)
-			continue
-		}
-		if by[causes[i]] == nil {
-			order = append(order, causes[i])
-		}
-		by[causes[i]] = append(by[causes[i]], &found[i])
-	}
-	for _, cause := range order {
-		group := by[cause]
-		slices.SortStableFunc(group, func(x, y *lead) int { return rankOf(x) - rankOf(y) })
-		a.tellLead(cause, group, names)
-	}
-	if len(awaited) > 0 {
-		var shown []string
-		for _, l := range awaited {
-			if !slices.Contains(shown, l.spelt()) {
-				shown = append(shown, l.spelt())
+		default:
+			if by[c] == nil {
+				order = append(order, c)
 			}
+			by[c] = append(by[c], l)
 		}
-		a.add(health.Finding{Severity: health.OK, Place: awaited[0].place(), Others: placesOf(awaited[1:]),
-			What: "instructions mention what is not there yet: " + some(shown)})
 	}
-	if len(closed) > 0 {
-		a.add(health.Finding{Severity: health.OK, Place: closed[0].place(), Others: placesOf(closed[1:]),
-			What: fmt.Sprintf("%s of days that are over %s gone: logs stay as they were written", count(len(closed), "reference in a log", "references in logs"), isAre(len(closed), "leads to what is", "lead to what is"))})
+	for _, c := range order {
+		slices.SortStableFunc(by[c], func(x, y *lead) int { return rankOf(x) - rankOf(y) })
+		a.tellLead(c, by[c], names)
 	}
+	well := func(leads []*lead, what string) {
+		if len(leads) > 0 {
+			a.add(health.Finding{Severity: health.OK, Place: leads[0].place(), Others: placesOf(leads[1:]), What: what})
+		}
+	}
+	well(awaited, "instructions mention what is not there yet: "+some(spelt(awaited)))
+	well(closed, fmt.Sprintf("%s of days that are over %s gone: logs stay as they were written", count(len(closed), "reference in a log", "references in logs"), isAre(len(closed), "leads to what is", "lead to what is")))
 }
 
-// causes returns for every lead the cause that it shares with other leads. The cause is the
-// missing folder, the folder or file that lacks many places, or the place itself.
-func (a *auditor) causes(found []lead, names *vault) []string {
-	out := make([]string, len(found))
-	lacks := map[string]map[string]bool{}
-	for i := range found {
-		l := &found[i]
-		switch {
+// causes returns for every lead the cause that it shares with other leads.
+func (a *auditor) causes(found []*lead, names *vault) []cause {
+	out := make([]cause, len(found))
+	lacks := map[cause]map[string]bool{}
+	set := func(i int, c cause) {
+		if out[i] = c; lacks[c] == nil {
+			lacks[c] = map[string]bool{}
+		}
+		lacks[c][found[i].what] = true
+	}
+	for i, l := range found {
+		switch folder := a.goneFolder(l); {
 		case l.gone == goneNote && names.near(l.shown) == "" && !l.embed:
-			out[i] = "notes"
-			continue
-		case l.gone == goneFile:
-			out[i] = a.goneFolder(l.what)
+			set(i, cause{kind: unwritten})
+		case folder != "":
+			set(i, cause{goneFolder, folder})
 		case l.in != nil:
-			out[i] = l.in.Path + "#"
-		}
-		if out[i] == "" {
-			out[i] = path.Dir(l.what) + "/?"
-		}
-		if lacks[out[i]] == nil {
-			lacks[out[i]] = map[string]bool{}
-		}
-		lacks[out[i]][l.what] = true
-	}
-	for i := range found {
-		l := &found[i]
-		most := manyGone
-		if l.gone == goneFile && !strings.HasSuffix(out[i], "/?") {
-			most = 2
-		}
-		if out[i] != "notes" && len(lacks[out[i]]) < most {
-			out[i] = fmt.Sprint(l.gone, l.what)
-			if at := l.file.Path + "/*"; lacks[at] == nil {
-				lacks[at] = map[string]bool{l.what: true}
-			} else {
-				lacks[at][l.what] = true
-			}
+			set(i, cause{inFile, l.in.Path})
+		default:
+			set(i, cause{inFolder, path.Dir(l.what)})
 		}
 	}
-	for i := range found {
-		if l := &found[i]; out[i] == fmt.Sprint(l.gone, l.what) && len(lacks[l.file.Path+"/*"]) > manyGone {
-			out[i] = l.file.Path + "/*"
+	least := [...]int{goneFolder: 2, inFolder: manyGone, inFile: manyGone, unwritten: 1}
+	for i, c := range slices.Clone(out) {
+		if len(lacks[c]) < least[c.kind] {
+			set(i, cause{byFile, found[i].file.Path})
+		}
+	}
+	for i, c := range out {
+		if c.kind == byFile && len(lacks[c]) <= manyGone {
+			out[i] = cause{onePlace, fmt.Sprint(found[i].gone, found[i].what)}
 		}
 	}
 	return out
 }
 
-// goneFolder returns the outermost missing folder of a path, with a slash. It returns "" if the
-// path's folder exists.
-func (a *auditor) goneFolder(p string) string {
-	dir := path.Dir(p)
-	if dir == "." || a.snap.exists(dir) {
-		return ""
+// goneFolder returns the outermost missing folder of a missing file, with a slash. It returns "" if
+// the file's folder exists.
+func (a *auditor) goneFolder(l *lead) string {
+	gone := ""
+	for dir := path.Dir(l.what); l.gone == goneFile && dir != "." && !a.snap.exists(dir); dir = path.Dir(dir) {
+		gone = dir + "/"
 	}
-	for up := path.Dir(dir); up != "." && !a.snap.exists(up); up = path.Dir(up) {
-		dir = up
-	}
-	return dir + "/"
+	return gone
 }
 
 // tellLead reports the references of one cause. References to one place name it. References to
 // several places name the first ones.
-func (a *auditor) tellLead(cause string, group []*lead, names *vault) {
-	first := group[0]
+func (a *auditor) tellLead(c cause, group []*lead, names *vault) {
+	first, shown := group[0], spelt(group)
 	f := health.Finding{Severity: health.Warning, Place: first.place(), Others: placesOf(group[1:]), Hint: "correct the reference, or restore what it led to"}
-	var shown []string
-	for _, l := range group {
-		if s := l.spelt(); !slices.Contains(shown, s) {
-			shown = append(shown, s)
-		}
-	}
-	switch {
-	case len(shown) == 1 || !strings.HasSuffix(cause, "/") && !strings.HasSuffix(cause, "/?") && !strings.HasSuffix(cause, "/*") && !strings.HasSuffix(cause, "#") && cause != "notes":
+	if c.kind == onePlace || len(shown) == 1 {
 		f.What = "refers to " + first.one() + alsoLines(len(group)-1)
-	case strings.HasSuffix(cause, "#"):
-		f.What = fmt.Sprintf("refers to %d places that %s does not have: %s", len(shown), first.in.Path, some(shown))
-	case cause == "notes":
-		f.What = fmt.Sprintf("refers to %d notes that nobody has written yet: %s", len(shown), some(shown))
-	case strings.HasSuffix(cause, "/*"):
-		f.What = fmt.Sprintf("refers to %d places that do not exist: %s", len(shown), some(shown))
-	case strings.HasSuffix(cause, "/?"):
-		f.What = fmt.Sprintf("refers to %d files that %s does not have: %s", len(shown), folderName(strings.TrimSuffix(cause, "/?")), some(shown))
-	default:
-		f.What = fmt.Sprintf("refers to %d files in %s, a folder that does not exist: %s", len(shown), cause, some(shown))
-		f.Hint = "restore the folder, or correct the references"
+	} else {
+		f.What = fmt.Sprintf("refers to %d %s: %s", len(shown), map[causeKind]string{
+			goneFolder: "files in " + c.at + ", a folder that does not exist", inFolder: "files that " + folderName(c.at) + " does not have", inFile: "places that " + c.at + " does not have",
+			byFile: "places that do not exist", unwritten: "notes that nobody has written yet"}[c.kind], some(shown))
 	}
-	switch near := names.near(first.shown); {
-	case cause == "notes":
+	switch near, other := names.near(first.shown), names.elsewhere(first.shown); {
+	case c.kind == unwritten:
 		f.Severity, f.Hint = health.Note, "write them, or take the brackets away"
-	case (first.gone == goneNote || first.gone == goneFile) && len(shown) == 1 && names.elsewhere(first.shown) != "":
-		f.Hint = names.elsewhere(first.shown) + " has this name; correct the reference"
+	case (first.gone == goneNote || first.gone == goneFile) && len(shown) == 1 && other != "":
+		f.Hint = other + " has this name; correct the reference"
 	case first.gone == goneNote && near != "":
 		f.Hint = near + " is nearly called so; correct the reference"
+	case c.kind == goneFolder && len(shown) > 1:
+		f.Hint = "restore the folder, or correct the references"
 	}
 	a.add(f)
+}
+
+// spelt returns the names of the places that leads miss, each once.
+func spelt(leads []*lead) (out []string) {
+	for _, l := range leads {
+		if s := l.spelt(); !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	return out
 }
 
 // instructs reports whether instructions mention a file without a link to the file. Such

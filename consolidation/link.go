@@ -1,6 +1,7 @@
 package consolidation
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"path"
@@ -44,10 +45,10 @@ type reference struct {
 func (a *auditor) links() {
 	names := &vault{snap: a.snap}
 	today := a.Now.In(a.Timezone).Format(time.DateOnly)
-	var found []lead
+	var found []*lead
 	for _, f := range a.snap.Files {
 		for _, r := range references(f.Doc) {
-			if l := a.broken(f, r, names); l.gone != nothing {
+			if l := a.broken(f, r, names); l != nil {
 				l.file, l.reference, l.closed = f, r, f.closed(today)
 				found = append(found, l)
 			}
@@ -124,43 +125,50 @@ var unmade = textutil.LazyRegexp(`^\s*(?:[-*+]|\d+[.)])\s+\[ \]|~~|(?i:\b(?:dele
 // label with a colon.
 func looksLikeTarget(s string) bool { return strings.ContainsAny(s, "/#") || path.Ext(s) != "" }
 
-// broken returns the missing place that a reference leads to, the zero lead if it leads somewhere
-// or can't be followed.
-func (a *auditor) broken(f *File, r reference, names *vault) lead {
-	if r.wiki {
-		return a.brokenWiki(f, r, names)
+// broken returns the missing place that a reference leads to, nil if it leads somewhere or can't be
+// followed.
+func (a *auditor) broken(f *File, r reference, names *vault) *lead {
+	target, line := strings.TrimSuffix(r.target, "/"), ""
+	if !r.wiki {
+		if path, err := url.PathUnescape(r.target); err == nil {
+			target = path
+		}
+		target, line = cutLine(target)
 	}
-	target, err := url.PathUnescape(r.target)
-	if err != nil {
-		target = r.target
-	}
-	target, line := cutLine(target)
 	if target == "" {
 		return brokenAnchor(f, r.anchor, line)
 	}
-	if top, _, _ := strings.Cut(target, "/"); external(target) || placeholder(target) || r.code && !a.snap.exists(top) || domain.MatchString(target) && !a.snap.exists(top) {
-		return lead{}
+	if external(target) || placeholder(target) {
+		return nil
 	}
-	paths := [...]string{path.Join(path.Dir(f.Path), target), path.Clean(strings.TrimPrefix(target, "./"))}
-	for _, p := range paths {
-		if strings.HasPrefix(p, "../") || p == ".." {
-			return lead{}
+	if r.wiki {
+		switch p := names.find(target); {
+		case p != "":
+			return brokenAnchor(a.snap.File(p), r.anchor, "")
+		case strings.Contains(target, "=") || dateName.MatchString(target) || names.partial || a.snap.exists(target) || a.snap.exists(path.Join(path.Dir(f.Path), target)):
+			return nil
 		}
+		return &lead{gone: goneNote, what: strings.ToLower(target), shown: target}
+	}
+	if top, _, _ := strings.Cut(target, "/"); (r.code || domain.MatchString(target)) && !a.snap.exists(top) {
+		return nil
+	}
+	beside, at := path.Join(path.Dir(f.Path), target), path.Clean(strings.TrimPrefix(target, "./"))
+	for _, p := range [...]string{beside, at} {
 		if g := a.snap.File(p); g != nil {
 			return brokenAnchor(g, r.anchor, line)
 		}
-		if a.snap.exists(p) {
-			return lead{}
+		if strings.HasPrefix(p, "../") || p == ".." || a.snap.exists(p) {
+			return nil
 		}
 	}
 	if names.obsidian() && names.find(target) != "" {
-		return lead{}
+		return nil
 	}
-	at := paths[1]
-	if strings.HasPrefix(target, "./") || strings.HasPrefix(target, "../") || !r.mention && a.snap.exists(path.Dir(paths[0])) {
-		at = paths[0]
+	if strings.HasPrefix(target, "./") || strings.HasPrefix(target, "../") || !r.mention && a.snap.exists(path.Dir(beside)) {
+		at = beside
 	}
-	return lead{gone: goneFile, what: at, shown: target}
+	return &lead{gone: goneFile, what: at, shown: target}
 }
 
 // domain matches a network address without a scheme.
@@ -191,30 +199,28 @@ func placeholder(target string) bool {
 		return true
 	}
 	low := strings.ToLower(target)
-	for _, w := range [...]string{"yyyy", "xxx", "mm-dd"} {
-		if strings.Contains(low, w) {
-			return true
-		}
-	}
-	stem := strings.TrimSuffix(path.Base(low), path.Ext(low))
-	return strings.Contains(target, "DATE") || exampleName.MatchString(stem)
+	return strings.Contains(low, "yyyy") || strings.Contains(low, "xxx") || strings.Contains(low, "mm-dd") || strings.Contains(target, "DATE") ||
+		exampleName.MatchString(strings.TrimSuffix(path.Base(low), path.Ext(low)))
 }
 
 // exampleName is a placeholder name.
 var exampleName = textutil.LazyRegexp(`^(?:(?:some|your|my|any|the|new)[-_ ]?)?(?:foo|bar|baz|topic|topics|file|filename|name|note|notename|example|sample|thing|slug|title|url|link|target|path|wiki ?-?links?|主题|话题|文件名|示例|名称|标题)[-_ ]?[0-9n]?$`)
 
-// brokenAnchor returns the heading or line that f does not have, the zero lead if it has both.
-func brokenAnchor(f *File, anchor, line string) lead {
+// brokenAnchor returns the heading or line that f does not have, nil if it has both. f may be nil.
+func brokenAnchor(f *File, anchor, line string) *lead {
+	if f == nil || f.Err != nil {
+		return nil
+	}
 	if m := lineAnchor.FindStringSubmatch(anchor); m != nil {
-		line = firstOf(m[2], m[1])
-	} else if anchor != "" && f.Err == nil && !hasAnchor(f, anchor) {
-		return lead{gone: goneHeading, what: f.Path + "#" + anchor, shown: anchor, in: f}
+		line = cmp.Or(m[2], m[1])
+	} else if anchor != "" && !hasAnchor(f, anchor) {
+		return &lead{gone: goneHeading, what: f.Path + "#" + anchor, shown: anchor, in: f}
 	}
 	n := 0
-	if fmt.Sscanf(line, "%d", &n); n > f.lineCount() && f.Err == nil {
-		return lead{gone: goneLine, what: fmt.Sprintf("%s:%d", f.Path, n), shown: line, in: f}
+	if fmt.Sscanf(line, "%d", &n); n > f.lineCount() {
+		return &lead{gone: goneLine, what: fmt.Sprintf("%s:%d", f.Path, n), shown: line, in: f}
 	}
-	return lead{}
+	return nil
 }
 
 // hasAnchor reports whether a file has the target of an anchor. The target is a heading in any
@@ -250,7 +256,7 @@ func anchors(d markdownstore.Document) map[string]bool {
 		seen[s]++
 	}
 	for _, m := range handMade.FindAllStringSubmatch(d.Body, -1) {
-		out[bareSlug(firstOf(m[1], m[2]))] = true
+		out[bareSlug(cmp.Or(m[1], m[2]))] = true
 	}
 	return out
 }

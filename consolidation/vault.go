@@ -3,6 +3,7 @@ package consolidation
 import (
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/memkernel/memkernel/internal/textutil"
@@ -46,11 +47,11 @@ func (v *vault) read() {
 			return fs.SkipDir
 		case d.IsDir():
 			return nil
-		}
-		if n++; n > mostNames {
+		case n == mostNames:
 			v.partial = true
 			return fs.SkipAll
 		}
+		n++
 		low := strings.ToLower(textutil.Composed(name))
 		v.byName[low] = append(v.byName[low], p)
 		if stem := strings.TrimSuffix(low, ".md"); stem != low {
@@ -60,29 +61,19 @@ func (v *vault) read() {
 	})
 	for _, f := range v.snap.Files {
 		for _, key := range [...]string{"aliases", "alias"} {
-			for _, alias := range texts(f.Doc.Meta[key]) {
-				v.aliases[strings.ToLower(alias)] = f.Path
+			list, one := f.Doc.Meta[key].([]any)
+			if text, ok := f.Doc.Meta[key].(string); ok && !one {
+				for s := range strings.SplitSeq(text, ",") {
+					list = append(list, s)
+				}
+			}
+			for _, alias := range list {
+				if s, ok := alias.(string); ok {
+					v.aliases[strings.ToLower(strings.TrimSpace(s))] = f.Path
+				}
 			}
 		}
 	}
-}
-
-// texts returns the strings of a member of front matter, which may be a string or a list of
-// strings.
-func texts(v any) (out []string) {
-	switch v := v.(type) {
-	case string:
-		for s := range strings.SplitSeq(v, ",") {
-			out = append(out, strings.TrimSpace(s))
-		}
-	case []any:
-		for _, e := range v {
-			if s, ok := e.(string); ok {
-				out = append(out, s)
-			}
-		}
-	}
-	return out
 }
 
 // find returns the file that a name leads to, "" if there is none.
@@ -111,7 +102,7 @@ func (v *vault) near(name string) string {
 	for i := range v.snap.Files {
 		p := v.snap.Files[i].Path
 		other := strings.ToLower(strings.TrimSuffix(path.Base(p), path.Ext(p)))
-		if bareDigits(stem) != bareDigits(other) {
+		if !slices.Equal(numerals.FindAllString(stem, -1), numerals.FindAllString(other, -1)) {
 			continue // another of a series
 		}
 		if d := textutil.Distance(stem, other); d < best {
@@ -121,36 +112,7 @@ func (v *vault) near(name string) string {
 	return at
 }
 
-// bareDigits returns the digits of a name.
-func bareDigits(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r < '0' || r > '9' {
-			return -1
-		}
-		return r
-	}, s)
-}
-
-// brokenWiki is [auditor.broken] for a wiki link.
-func (a *auditor) brokenWiki(f *File, r reference, names *vault) lead {
-	name := strings.TrimSuffix(r.target, "/")
-	if name == "" {
-		return brokenAnchor(f, r.anchor, "")
-	}
-	if placeholder(name) || external(name) || strings.Contains(name, "=") {
-		return lead{}
-	}
-	if p := names.find(name); p != "" {
-		if g := a.snap.File(p); g != nil {
-			return brokenAnchor(g, r.anchor, "")
-		}
-		return lead{}
-	}
-	if dateName.MatchString(name) || names.partial || a.snap.exists(name) || a.snap.exists(path.Join(path.Dir(f.Path), name)) {
-		return lead{}
-	}
-	return lead{gone: goneNote, what: strings.ToLower(name), shown: name}
-}
+var numerals = textutil.LazyRegexp(`\d+`)
 
 // elsewhere returns the only file of memory that has a path's name, "" if no file or several
 // files have it.
