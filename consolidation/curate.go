@@ -144,7 +144,7 @@ func (s *Snapshot) Curate(o CurateOptions) *Curation {
 			out.Left++
 		default:
 			c.supersede(p)
-			c.known.addText(p.Text)
+			c.known.said().add(sayingOf(p.Text))
 			out.Entries = append(out.Entries, *p)
 		}
 	}

@@ -3,10 +3,10 @@ package consolidation
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/memkernel/memkernel/kernel/health"
 	"github.com/memkernel/memkernel/markdownstore"
@@ -29,7 +29,54 @@ type saying struct {
 	key     string
 	numbers []string
 	set     []uint64
-	head    int // the group that it is in, by its first member
+}
+
+func sayingOf(plain string) *saying {
+	ws := words(plain)
+	return &saying{key: strings.Join(ws, " "), numbers: numbers(ws), set: shingles(ws)}
+}
+
+// same reports whether two sayings are the same. Sayings with different numbers are not.
+func (s *saying) same(t *saying) bool {
+	return slices.Equal(s.numbers, t.numbers) && (s.key == t.key || similarity(s.set, t.set) >= nearDuplicate)
+}
+
+// leading returns the first elements of a saying's set, of which two sets that are nearly the same
+// share at least one (prefix filtering; Bayardo, Ma, Srikant: Scaling up all pairs similarity
+// search, 2007).
+func (s *saying) leading() []uint64 {
+	return s.set[:min(len(s.set), len(s.set)-int(nearDuplicate*float64(len(s.set)))+1)]
+}
+
+// sayings finds the first of several sayings that says the same as another one.
+type sayings struct {
+	byKey   map[string]*saying
+	holders map[uint64][]*saying
+}
+
+func newSayings() *sayings { return &sayings{map[string]*saying{}, map[uint64][]*saying{}} }
+
+func (x *sayings) add(s *saying) {
+	x.byKey[s.key] = s
+	for _, h := range s.leading() {
+		if len(x.holders[h]) < mostHolders {
+			x.holders[h] = append(x.holders[h], s)
+		}
+	}
+}
+
+// find returns the saying that says the same as s, word for word or nearly, nil if there is none. A
+// short one must be said word for word.
+func (x *sayings) find(s *saying) *saying {
+	if t := x.byKey[s.key]; t != nil || strings.Count(s.key, " ")+1 < leastCurated {
+		return t
+	}
+	for _, h := range s.leading() {
+		if i := slices.IndexFunc(x.holders[h], s.same); i >= 0 {
+			return x.holders[h][i]
+		}
+	}
+	return nil
 }
 
 // duplicates finds entries with the same content, word for word or nearly, in one file and across
@@ -37,41 +84,41 @@ type saying struct {
 // repeated. Text that several files have in the same place comes from a template and is left out.
 // So are tasks that are done again.
 func (a *auditor) duplicates() {
-	all := sayingsIn(a.snap)
-	group(all)
-	members := map[int][]int{}
-	for i := range all {
-		members[all[i].head] = append(members[all[i].head], i)
+	heads := newSayings()
+	groups := map[*saying][]*saying{} // by the first one
+	var order []*saying
+	for _, s := range sayingsIn(a.snap) {
+		head := heads.find(s)
+		if head == nil {
+			heads.add(s)
+			head, order = s, append(order, s)
+		}
+		groups[head] = append(groups[head], s)
 	}
-	var pairs []pairOf
-	at := map[[2]string]int{}
-	for i := range all {
-		m := members[i]
-		if len(m) < 2 || fromTemplate(all, m) {
+	var pairs [][2]string
+	by := map[[2]string][]*duplicate{}
+	for _, head := range order {
+		g := groups[head]
+		if len(g) < 2 || fromTemplate(g) {
 			continue
 		}
-		f := a.repeated(all, m)
-		key := [2]string{f.Path, f.Others[0].Path}
-		n, ok := at[key]
-		if !ok {
-			n, at[key] = len(pairs), len(pairs)
-			pairs = append(pairs, pairOf{})
+		d := a.repeated(g)
+		pair := [2]string{d.Path, d.Others[0].Path}
+		if by[pair] == nil {
+			pairs = append(pairs, pair)
 		}
-		pairs[n].add(f)
+		if last := len(by[pair]) - 1; last < 0 || !by[pair][last].extend(d) {
+			by[pair] = append(by[pair], d)
+		}
 	}
-	for _, p := range pairs {
-		p.tell(a)
+	for _, pair := range pairs {
+		a.tellDuplicates(by[pair])
 	}
 }
 
 // severalEntries is the most shared entries of two files, or of two places in one, that are
 // reported one by one.
 const severalEntries = 2
-
-// pairOf holds the duplicates of two files.
-type pairOf struct {
-	found []duplicate
-}
 
 // duplicate is a run of entries that two places share.
 type duplicate struct {
@@ -83,35 +130,30 @@ type duplicate struct {
 	apart bool
 }
 
-// add notes a duplicate. A duplicate that follows the last duplicate in both places extends that
-// duplicate.
-func (p *pairOf) add(f duplicate) {
-	if n := len(p.found) - 1; n >= 0 && len(f.Others) == 1 && len(p.found[n].Others) == 1 {
-		if last := &p.found[n]; last.EndLine+1 == f.StartLine && last.Others[0].EndLine+1 == f.Others[0].StartLine {
-			last.EndLine, last.Others[0].EndLine = f.EndLine, f.Others[0].EndLine
-			last.entries++
-			return
-		}
+// extend adds the duplicate f to d if f follows d in both places.
+func (d *duplicate) extend(f *duplicate) bool {
+	if len(f.Others) != 1 || len(d.Others) != 1 || d.EndLine+1 != f.StartLine || d.Others[0].EndLine+1 != f.Others[0].StartLine {
+		return false
 	}
-	p.found = append(p.found, f)
+	d.EndLine, d.Others[0].EndLine = f.EndLine, f.Others[0].EndLine
+	d.entries++
+	return true
 }
 
 // leastRun is how many entries in a row two parts of a topic must share. One or two entries may
 // be true of both parts' subjects.
 const leastRun = 3
 
-// tell reports the duplicates of two files.
-func (p *pairOf) tell(a *auditor) {
+// tellDuplicates reports the duplicates of two files.
+func (a *auditor) tellDuplicates(all []*duplicate) {
 	var found []health.Finding
 	entries := 0
-	for i := range p.found {
-		d := &p.found[i]
-		if d.apart && d.entries < leastRun {
-			continue
+	for _, d := range all {
+		if !d.apart || d.entries >= leastRun {
+			entries += d.entries
+			d.What = d.what()
+			found = append(found, d.Finding)
 		}
-		entries += d.entries
-		d.What = d.what()
-		found = append(found, d.Finding)
 	}
 	a.together(found, severalEntries, func(int) string {
 		first := &found[0]
@@ -123,17 +165,13 @@ func (p *pairOf) tell(a *auditor) {
 	})
 }
 
-// apart reports whether all members of a group are in one topic, each under a different heading.
-func apart(all []saying, members []int) bool {
+// apart reports whether all sayings of a group are in one topic, each under a different heading.
+func apart(group []*saying) bool {
 	trails := map[string]bool{}
-	for _, i := range members {
-		e := all[i].entry
-		if all[i].file.Kind != markdownstore.KindTopic || e.Path != all[members[0]].entry.Path {
-			return false
-		}
-		trails[strings.Join(e.Trail, "\n")] = true
+	for _, s := range group {
+		trails[strings.Join(s.entry.Trail, "\n")] = s.file.Kind == markdownstore.KindTopic && s.file == group[0].file
 	}
-	return len(trails) == len(members)
+	return len(trails) == len(group) && !slices.Contains(slices.Collect(maps.Values(trails)), false)
 }
 
 // templateFiles is how many files must hold an entry for the entry to count as a template's.
@@ -142,63 +180,50 @@ const templateFiles = 3
 // fromTemplate reports whether a group comes from a template or from a task that is done again. A
 // template gives several files the same text at the same place. A task that is done again is in
 // two files.
-func fromTemplate(all []saying, members []int) bool {
+func fromTemplate(group []*saying) bool {
 	files, headings, tasks := map[string]bool{}, map[string]bool{}, 0
-	for _, i := range members {
-		e := all[i].entry
+	for _, s := range group {
+		e := s.entry
 		files[e.Path] = true
-		last := ""
-		if len(e.Trail) > 0 {
-			last = e.Trail[len(e.Trail)-1]
-		}
-		headings[last] = true
+		headings[strings.Join(e.Trail[max(len(e.Trail)-1, 0):], "")] = true
 		if e.State == StateOpen || e.State == StateDone {
 			tasks++
 		}
 	}
-	return len(files) > 1 && tasks == len(members) || len(files) >= templateFiles && len(files) == len(members) && len(headings) == 1
+	return len(files) > 1 && tasks == len(group) || len(files) >= templateFiles && len(files) == len(group) && len(headings) == 1
 }
 
 // sayingsIn returns the entries that are compared, curated files first.
-func sayingsIn(s *Snapshot) []saying {
-	var out []saying
+func sayingsIn(s *Snapshot) (out []*saying) {
 	for _, f := range s.Files {
-		if !f.Evergreen() {
-			continue
-		}
 		for _, e := range f.Entries {
-			ws := words(e.Plain)
-			if e.State == StateSuperseded || !substantial(f, e, ws) || command(e.Text) {
-				continue
+			if f.Evergreen() && e.State != StateSuperseded && substantial(f, e) && !command(e.Text) {
+				said := sayingOf(e.Plain)
+				said.entry, said.file = e, f
+				out = append(out, said)
 			}
-			out = append(out, saying{entry: e, file: f, key: strings.Join(ws, " "), numbers: numbers(ws), set: shingles(ws)})
 		}
 	}
-	slices.SortStableFunc(out, func(x, y saying) int { return cmp.Compare(order(x.file), order(y.file)) })
-	for i := range out {
-		out[i].head = i
-	}
+	slices.SortStableFunc(out, func(x, y *saying) int { return cmp.Compare(order(x.file), order(y.file)) })
 	return out
 }
 
 // substantial reports whether an entry has enough content to be compared with
 // others. Outside of memory, user and instruction files a line with a label is
 // treated as part of a form.
-func substantial(f *File, e *Entry, ws []string) bool {
-	n := 0
-	for _, w := range ws {
-		if n += 2; utf8.RuneCountInString(w) == 1 {
-			n--
-		}
-	}
-	if e.Dated && f.Kind == markdownstore.KindMemory {
-		return n >= 2*leastWords // a part of it that is kept as a log
-	}
+func substantial(f *File, e *Entry) bool {
+	least := leastWords
 	switch f.Kind {
 	case markdownstore.KindMemory, markdownstore.KindUser, markdownstore.KindInstructions:
-		return n >= 2*leastCurated
+		if !e.Dated || f.Kind != markdownstore.KindMemory { // else it is a part that is kept as a log
+			least = leastCurated
+		}
+	default:
+		if e.Kind == markdownstore.UnitTurn {
+			return false
+		}
 	}
-	return n >= 2*leastWords && e.Kind != markdownstore.UnitTurn
+	return weight(words(e.Plain)) >= 2*least
 }
 
 // order puts the files that are read most first.
@@ -219,61 +244,20 @@ func command(text string) bool {
 	return rest != text && !strings.ContainsFunc(rest, unicode.IsLetter)
 }
 
-// group sets for every saying the first saying that it repeats. It finds pairs by their rarest
-// shingles, since two similar sets must share at least one of their rarest shingles (prefix
-// filtering; Bayardo, Ma, Srikant: Scaling up all pairs similarity search, 2007).
-func group(all []saying) {
-	freq := map[uint64]int{}
-	for i := range all {
-		for _, h := range all[i].set {
-			freq[h]++
-		}
-	}
-	holders := map[uint64][]int{}
-	for i := range all {
-		s := &all[i]
-		rare := slices.Clone(s.set)
-		slices.SortFunc(rare, func(x, y uint64) int { return cmp.Or(cmp.Compare(freq[x], freq[y]), cmp.Compare(x, y)) })
-		for _, h := range leading(rare) {
-			for _, j := range holders[h] {
-				if s.head == i && same(s, &all[j]) {
-					s.head = all[j].head
-				}
-			}
-			if len(holders[h]) < mostHolders {
-				holders[h] = append(holders[h], i)
-			}
-		}
-	}
-}
-
-// same reports whether two sayings are the same. Sayings with different numbers are not.
-func same(s, t *saying) bool {
-	if !slices.Equal(s.numbers, t.numbers) {
-		return false
-	}
-	return s.key == t.key || similarity(s.set, t.set) >= nearDuplicate
-}
-
 // repeated returns the duplicate for a group, at its second place.
-func (a *auditor) repeated(all []saying, members []int) duplicate {
-	first := &all[members[0]]
-	f := health.Finding{Severity: health.Note, Hint: "keep one of them, and refer to it from the other if that is needed"}
-	verb := "repeats"
-	for n, i := range members {
-		switch n {
-		case 0:
-			f.Others = append(f.Others, placeOf(first.entry))
-		case 1:
-			f.Place = placeOf(all[i].entry)
-		default:
-			f.Others = append(f.Others, placeOf(all[i].entry))
+func (a *auditor) repeated(group []*saying) *duplicate {
+	first := group[0]
+	d := &duplicate{entries: 1, verb: "repeats", excerpt: a.excerpt(first.entry.Plain), apart: apart(group)}
+	d.Severity, d.Place, d.Hint = health.Note, placeOf(group[1].entry), "keep one of them, and refer to it from the other if that is needed"
+	for i, s := range group {
+		if i != 1 {
+			d.Others = append(d.Others, placeOf(s.entry))
 		}
-		if all[i].key != first.key {
-			verb = "nearly repeats"
+		if s.key != first.key {
+			d.verb = "nearly repeats"
 		}
 	}
-	return duplicate{Finding: f, entries: 1, verb: verb, excerpt: a.excerpt(first.entry.Plain), apart: apart(all, members)}
+	return d
 }
 
 // what names the first place, the number of entries, and the beginning of the first.

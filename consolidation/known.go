@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/memkernel/memkernel/markdownstore"
 )
@@ -22,83 +23,41 @@ func KeyHash(plain string) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// known is an index of the entries in memory, by their content.
+// known are the entries in memory: the references of their sources, and what they say.
 type known struct {
-	from map[string]bool // the references of its entries
-	// unread are entries that are not indexed yet. They are indexed when a content is first asked
-	// for.
-	unread  []*Entry
-	keys    map[string]bool
-	sayings []saying
-	holders map[uint64][]int
+	from map[string]bool
+	said func() *sayings
 }
 
 // knownOf indexes the contents of memory files and the archive. Logs are left out, since they are
 // a record and not memory.
 func (s *Snapshot) knownOf() *known {
-	k := &known{keys: map[string]bool{}, from: map[string]bool{}, holders: map[uint64][]int{}}
+	k := &known{from: map[string]bool{}}
+	var kept []*Entry
 	for _, f := range s.Files {
-		if !f.Evergreen() && !f.archived() {
-			continue
-		}
-		for _, e := range f.Entries {
-			k.unread = append(k.unread, e)
-			for _, r := range e.From {
-				k.from[r] = true
-			}
+		if f.Evergreen() || f.archived() {
+			kept = append(kept, f.Entries...)
 		}
 	}
+	for _, e := range kept {
+		for _, r := range e.From {
+			k.from[r] = true
+		}
+	}
+	k.said = sync.OnceValue(func() *sayings {
+		x := newSayings()
+		for _, e := range kept {
+			if e.Plain != "" {
+				x.add(sayingOf(e.Plain))
+			}
+		}
+		return x
+	})
 	return k
 }
 
-func (k *known) addText(plain string) {
-	s := sayingOf(plain)
-	k.keys[s.key] = true
-	for _, h := range leading(s.set) {
-		if len(k.holders[h]) < mostHolders {
-			k.holders[h] = append(k.holders[h], len(k.sayings))
-		}
-	}
-	k.sayings = append(k.sayings, s)
-}
-
-func sayingOf(plain string) saying {
-	ws := words(plain)
-	return saying{key: strings.Join(ws, " "), numbers: numbers(ws), set: shingles(ws)}
-}
-
-// leading returns the first elements of a sorted set, of which two sets that are nearly the same
-// share at least one (prefix filtering; see group).
-func leading(set []uint64) []uint64 {
-	return set[:min(len(set), len(set)-int(nearDuplicate*float64(len(set)))+1)]
-}
-
 // holds reports whether memory holds a text, word for word or nearly.
-func (k *known) holds(plain string) bool {
-	for _, e := range k.unread {
-		if e.Plain != "" {
-			k.addText(e.Plain)
-		}
-	}
-	k.unread = nil
-	s := sayingOf(plain)
-	if k.keys[s.key] || wordsIn(s.key) < leastCurated {
-		return k.keys[s.key]
-	}
-	seen := map[int]bool{}
-	for _, h := range leading(s.set) {
-		for _, i := range k.holders[h] {
-			if !seen[i] && same(&s, &k.sayings[i]) {
-				return true
-			}
-			seen[i] = true
-		}
-	}
-	return false
-}
-
-// wordsIn counts the words of a [Key].
-func wordsIn(key string) int { return strings.Count(key, " ") + 1 }
+func (k *known) holds(plain string) bool { return k.said().find(sayingOf(plain)) != nil }
 
 // cites reports whether an entry of memory comes from a place.
 func (k *known) cites(ref string) bool { return k.from[ref] }

@@ -375,7 +375,7 @@ func (r *pruner) extract(e *Entry, got earning) {
 	p := Promoted{Text: text, Tags: got.Tags, From: placeRef(e)}
 	r.out.Moves = append(r.out.Moves, Move{From: e.Path, Line: e.StartLine, To: to, Why: WhyExtracted, Text: e.Text})
 	r.give(to, []string{e.Date}, p.Line())
-	r.known.addText(text)
+	r.known.said().add(sayingOf(text))
 }
 
 func (r *pruner) retired(texts ...string) bool {

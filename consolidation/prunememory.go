@@ -163,17 +163,17 @@ func (r *pruner) repeated(f *File, ps []*piece, out map[int]Why) {
 		return r.ranked(ps[y].entry).compare(r.ranked(ps[x].entry))
 	})
 	var kept []int
-	sayings, gists := map[int]saying{}, map[int]string{}
+	said, gists := map[int]*saying{}, map[int]string{}
 	for _, i := range order {
 		p := ps[i]
 		s := sayingOf(p.entry.Plain)
-		sayings[i], gists[i] = s, ledger.Gist(p.entry.Plain)
+		said[i], gists[i] = s, ledger.Gist(p.entry.Plain)
 		// A block with more in it than its first entry is not a repetition.
 		if stays(i) || vague(p.entry.Plain) || p.entry.EndLine-p.entry.StartLine+1 < lineCount(strings.TrimSpace(p.text)) {
 			kept = append(kept, i)
 			continue
 		}
-		twin := slices.IndexFunc(kept, func(k int) bool { t := sayings[k]; return same(&s, &t) || gists[k] == gists[i] })
+		twin := slices.IndexFunc(kept, func(k int) bool { return s.same(said[k]) || gists[k] == gists[i] })
 		switch {
 		case elsewhere[s.key]:
 			out[i] = WhyDuplicate
