@@ -121,13 +121,8 @@ func Advise(entries []Promoted, held []Held, answer string) ([]Promoted, *Advise
 		done.Accepted++
 		a.apply(op)
 	}
-	kept := out[:0]
-	for i := range out {
-		if !a.gone[i] {
-			kept = append(kept, out[i])
-		}
-	}
-	return kept, done, nil
+	n := -1
+	return slices.DeleteFunc(out, func(Promoted) bool { n++; return a.gone[n] }), done, nil
 }
 
 // advice is the state while a model's operations are applied. It has the entries, and marks the
@@ -196,10 +191,8 @@ func (a *advice) refuse(op adviceOp) string {
 		case !alike(e.Text, into.Text):
 			return "they say different things"
 		}
-		for _, n := range numbers(words(e.Text + " " + into.Text)) {
-			if !slices.Contains(words(op.Text), n) {
-				return fmt.Sprintf("%q is lost", n)
-			}
+		if n := missingNumber(e.Text+" "+into.Text, op.Text); n != "" {
+			return fmt.Sprintf("%q is lost", n)
 		}
 		return unfaithful(into.Text+" "+e.Text, op.Text)
 	case "replace":
@@ -226,29 +219,31 @@ func (a *advice) refuse(op adviceOp) string {
 	return "there is no such operation"
 }
 
+// missingNumber returns the first number of a text that another one lacks, "" if there is none.
+func missingNumber(text, other string) string {
+	has := words(other)
+	for _, n := range numbers(words(text)) {
+		if !slices.Contains(has, n) {
+			return n
+		}
+	}
+	return ""
+}
+
 // leastShared is the least share of a rewording's words that must come from the entry.
 const leastShared = .5
 
 // unfaithful returns how a rewording departs from the entry, "" if it does not depart from it.
 func unfaithful(was, is string) string {
-	had := map[string]bool{}
-	for _, w := range words(was) {
-		had[w] = true
-	}
-	ws, shared := words(is), 0
-	for _, w := range ws {
-		if had[w] {
-			shared++
-		} else if len(numbers([]string{w})) > 0 {
-			return fmt.Sprintf("%q stands in no entry", w)
-		}
+	if n := missingNumber(is, was); n != "" {
+		return fmt.Sprintf("%q stands in no entry", n)
 	}
 	switch {
 	case vague(is) || strings.Contains(is, "<!--"):
 		return "it is no fact"
 	case utf8.RuneCountInString(is) > mostFact:
 		return "it is too long"
-	case float64(shared) < leastShared*float64(len(ws)):
+	case shareOf(words(is), words(was)) < leastShared:
 		return "it says something else"
 	case ledger.Changed(was) != ledger.Changed(is) || (cuesOf(was)^cuesOf(is))&cueNot != 0:
 		return "it may say the opposite"

@@ -1,10 +1,12 @@
 package consolidation
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"unicode"
@@ -92,26 +94,23 @@ func Extract(answer, text string, last int) (*Extracted, error) {
 			out.Dropped += len(*doc.Facts) - i - 1
 			break
 		}
-		cited, source, ok := citedLines(lines, f.Lines, last)
-		switch why := ungrounded(f.Text, f.About, source); {
-		case !ok:
-			drop(i+1, "it cites lines that are not there")
-			continue
-		case why != "":
-			drop(i+1, why)
-			continue
-		}
 		said := strings.TrimSpace(f.Text)
 		if about := strings.TrimSpace(f.About); about != "" {
 			said += " (" + about + ")"
 		}
-		fact, ok := markdownstore.NewFact(said, cited, text)
-		if !ok || known[fact.Text] {
+		cited, source, there := citedLines(lines, f.Lines, last)
+		why := ungrounded(f.Text, f.About, source)
+		switch fact, ok := markdownstore.NewFact(said, cited, text); {
+		case !there:
+			drop(i+1, "it cites lines that are not there")
+		case why != "":
+			drop(i+1, why)
+		case !ok || known[fact.Text]:
 			drop(i+1, "it says nothing that is new")
-			continue
+		default:
+			known[fact.Text] = true
+			out.Facts = append(out.Facts, fact)
 		}
-		known[fact.Text] = true
-		out.Facts = append(out.Facts, fact)
 	}
 	out.Taken = len(out.Facts)
 	return out, nil
@@ -138,9 +137,9 @@ func citedLines(lines []string, numbers []int, last int) (cited []markdownstore.
 		source += lines[n-1] + "\n"
 		if k := len(cited); k > 0 && cited[k-1].To == n-1 {
 			cited[k-1].To = n
-			continue
+		} else {
+			cited = append(cited, markdownstore.LineRange{From: n, To: n})
 		}
-		cited = append(cited, markdownstore.LineRange{From: n, To: n})
 	}
 	return cited, source, strings.TrimSpace(source) != ""
 }
@@ -169,18 +168,14 @@ func ungrounded(text, about, source string) string {
 	for _, t := range terms(source) {
 		had[plainTerm(t)] = true
 	}
-	begins := true
-	for _, t := range terms(text) {
-		first := begins
-		begins = strings.HasSuffix(t, ".") || strings.HasSuffix(t, ":")
-		if !exactTerm(t) || standsIn(plainTerm(t), had) || first && opens(t, had) {
-			continue
-		}
-		return fmt.Sprintf("%.60q is not in the lines that it cites", strings.Trim(t, ".:"))
-	}
-	for _, t := range terms(about) {
-		if exactTerm(t) && !standsIn(plainTerm(t), had) {
-			return fmt.Sprintf("%.60q is not in the lines that it cites", t)
+	for _, part := range [...]string{text, about} {
+		begins := part == text
+		for _, t := range terms(part) {
+			first := begins
+			begins = strings.HasSuffix(t, ".") || strings.HasSuffix(t, ":")
+			if exactTerm(t) && !standsIn(plainTerm(t), had) && !(first && opens(t, had)) {
+				return fmt.Sprintf("%.60q is not in the lines that it cites", strings.Trim(t, ".:"))
+			}
 		}
 	}
 	return unlike(text, source)
@@ -197,13 +192,8 @@ func terms(s string) []string {
 // ends, and without separators of thousands.
 func plainTerm(t string) string {
 	t = strings.ToLower(strings.Trim(t, ".:'’-#@"))
-	for _, end := range [...]string{"'s", "’s"} {
-		t = strings.TrimSuffix(t, end)
-	}
-	if n, ok := spelled[t]; ok {
-		return n
-	}
-	return t
+	t = strings.TrimSuffix(strings.TrimSuffix(t, "'s"), "’s")
+	return cmp.Or(spelled[t], t)
 }
 
 // exactTerm reports whether a term is a name, a number, a date or an identifier, which must be in
@@ -240,39 +230,16 @@ const sameStem = 5
 func opens(t string, had map[string]bool) bool {
 	w := plainTerm(t)
 	r := []rune(w)
-	if openers[w] {
-		return true
-	}
-	if len(r) < sameStem || strings.IndexFunc(t[1:], unicode.IsUpper) >= 0 {
-		return false
-	}
-	for h := range had {
-		if strings.HasPrefix(h, string(r[:sameStem])) {
-			return true
-		}
-	}
-	return false
+	return openers[w] || len(r) >= sameStem && strings.IndexFunc(t[1:], unicode.IsUpper) < 0 &&
+		slices.ContainsFunc(slices.Collect(maps.Keys(had)), func(h string) bool { return strings.HasPrefix(h, string(r[:sameStem])) })
 }
 
 // unlike returns why a text does not come from a source, "" if it may. It is for scripts without
 // capitals, in which names can't be recognised. A text that shares too few of its words with the
 // source does not come from it.
 func unlike(text, source string) string {
-	had := map[string]bool{}
-	for _, w := range words(source) {
-		had[w] = true
-	}
-	n, shared := 0, 0
-	for _, w := range words(text) {
-		r, _ := utf8.DecodeRuneInString(w)
-		if !unicode.Is(unicode.Lo, r) {
-			continue
-		}
-		if n++; had[w] {
-			shared++
-		}
-	}
-	if float64(shared) < leastShared*float64(n) {
+	letters := slices.DeleteFunc(words(text), func(w string) bool { return !unicode.Is(unicode.Lo, []rune(w)[0]) })
+	if shareOf(letters, words(source)) < leastShared {
 		return "it says something else than the lines that it cites"
 	}
 	return ""

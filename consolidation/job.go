@@ -1,10 +1,11 @@
 package consolidation
 
 import (
-	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -24,125 +25,80 @@ type Job struct {
 }
 
 // jobLine is a run as a line of JSON: {"time":…,"job":…,"error":…}. The line may instead have the
-// names in OpenClaw's run logs (jobId, ts in milliseconds, status).
+// names in OpenClaw's run logs (jobId, ts in milliseconds, status), or those of a job of its
+// cron/jobs.json.
 type jobLine struct {
-	Job    string    `json:"job"`
-	JobID  string    `json:"jobId"`
-	Name   string    `json:"name"`
-	Time   time.Time `json:"time"`
-	Ts     float64   `json:"ts"`
-	Status string    `json:"status"`
-	Error  string    `json:"error"`
-}
-
-// jobFile is OpenClaw's cron/jobs.json.
-type jobFile struct {
-	Jobs []struct {
-		ID      string `json:"id"`
-		Name    string `json:"name"`
-		Enabled *bool  `json:"enabled"`
-		State   struct {
-			LastRunAtMs float64 `json:"lastRunAtMs"`
-			LastStatus  string  `json:"lastStatus"`
-			LastError   string  `json:"lastError"`
-		} `json:"state"`
-	} `json:"jobs"`
+	Job     string    `json:"job"`
+	JobID   string    `json:"jobId"`
+	ID      string    `json:"id"`
+	Name    string    `json:"name"`
+	Time    time.Time `json:"time"`
+	Ts      float64   `json:"ts"`
+	Status  string    `json:"status"`
+	Error   string    `json:"error"`
+	Enabled *bool     `json:"enabled"`
+	State   struct {
+		LastRunAtMs float64 `json:"lastRunAtMs"`
+		LastStatus  string  `json:"lastStatus"`
+		LastError   string  `json:"lastError"`
+	} `json:"state"`
 }
 
 // ReadJobs reads the last run of every job in a record. The record is a document of OpenClaw's,
 // or lines of JSON, of which the last line of each job counts. place names the record in errors.
 func ReadJobs(place string, data []byte) ([]Job, error) {
-	var doc jobFile
+	var doc struct{ Jobs []jobLine }
+	byName := map[string]Job{}
 	if err := json.Unmarshal(data, &doc); err == nil && doc.Jobs != nil {
-		return doc.list(place), nil
-	}
-	byName := map[string]Job{}
-	sc := bufio.NewScanner(bytes.NewReader(data))
-	sc.Buffer(nil, 1<<20)
-	for n := 1; sc.Scan(); n++ {
-		if len(bytes.TrimSpace(sc.Bytes())) == 0 {
-			continue
+		for i := range doc.Jobs {
+			if l := &doc.Jobs[i]; l.Enabled == nil || *l.Enabled {
+				l.run(place, byName)
+			}
 		}
-		var l jobLine
-		if err := json.Unmarshal(sc.Bytes(), &l); err != nil {
-			return nil, fmt.Errorf("%s:%d: no record of a job: %w; want a line such as {\"time\":\"2026-03-01T03:00:00Z\",\"job\":\"nightly\",\"error\":\"\"}", place, n, err)
+	} else {
+		n := 0
+		for line := range bytes.Lines(data) {
+			var l jobLine
+			if n++; len(bytes.TrimSpace(line)) == 0 {
+				continue
+			}
+			if err := json.Unmarshal(line, &l); err != nil {
+				return nil, fmt.Errorf("%s:%d: no record of a job: %w; want a line such as {\"time\":\"2026-03-01T03:00:00Z\",\"job\":\"nightly\",\"error\":\"\"}", place, n, err)
+			}
+			l.run(fmt.Sprintf("%s:%d", place, n), byName)
 		}
-		j := l.job(fmt.Sprintf("%s:%d", place, n))
-		byName[j.Name] = j
 	}
-	if err := sc.Err(); err != nil {
-		return nil, fmt.Errorf("%s: %w", place, err)
-	}
-	return sortJobs(byName), nil
+	return slices.SortedFunc(maps.Values(byName), func(a, b Job) int { return strings.Compare(a.Name, b.Name) }), nil
 }
 
-func (l *jobLine) job(place string) Job {
-	j := Job{Name: firstOf(l.Job, l.Name, l.JobID, "unnamed"), Time: l.Time, Error: l.Error, Place: place}
-	if j.Time.IsZero() && l.Ts > 0 {
-		j.Time = time.UnixMilli(int64(l.Ts))
+// run notes the run of a record in place of an earlier one.
+func (l *jobLine) run(place string, byName map[string]Job) {
+	j := Job{Name: cmp.Or(l.Job, l.Name, l.JobID, l.ID, "unnamed"), Time: l.Time, Error: cmp.Or(l.Error, l.State.LastError), Place: place}
+	if ms := cmp.Or(l.Ts, l.State.LastRunAtMs); j.Time.IsZero() && ms > 0 {
+		j.Time = time.UnixMilli(int64(ms))
 	}
-	if j.Error == "" && failed(l.Status) {
-		j.Error = "status " + l.Status
-	}
-	return j
-}
-
-func (f *jobFile) list(place string) []Job {
-	byName := map[string]Job{}
-	for _, e := range f.Jobs {
-		if e.Enabled != nil && !*e.Enabled {
-			continue
-		}
-		j := Job{Name: firstOf(e.Name, e.ID, "unnamed"), Place: place}
-		if e.State.LastRunAtMs > 0 {
-			j.Time = time.UnixMilli(int64(e.State.LastRunAtMs))
-		}
-		if failed(e.State.LastStatus) {
-			j.Error = firstOf(e.State.LastError, "status "+e.State.LastStatus)
-		}
-		byName[j.Name] = j
-	}
-	return sortJobs(byName)
-}
-
-func failed(status string) bool {
-	switch strings.ToLower(status) {
+	switch status := strings.ToLower(cmp.Or(l.Status, l.State.LastStatus)); status {
 	case "error", "failed", "failure", "timeout":
-		return true
-	}
-	return false
-}
-
-func sortJobs(byName map[string]Job) []Job {
-	out := []Job{}
-	for _, j := range byName {
-		out = append(out, j)
-	}
-	slices.SortFunc(out, func(a, b Job) int { return strings.Compare(a.Name, b.Name) })
-	return out
-}
-
-func firstOf(texts ...string) string {
-	for _, t := range texts {
-		if t != "" {
-			return t
+		j.Error = cmp.Or(j.Error, "status "+status)
+	default:
+		if l.Error == "" {
+			j.Error = "" // of an earlier run
 		}
 	}
-	return ""
+	byName[j.Name] = j
 }
 
 // jobs reports the recorded jobs whose last run failed recently.
 func (a *auditor) jobs() {
 	for _, j := range a.Jobs {
-		old := a.Now.Sub(j.Time)
-		if j.Error == "" || !j.Time.IsZero() && old > jobAge {
+		if j.Error == "" || !j.Time.IsZero() && a.Now.Sub(j.Time) > jobAge {
 			continue
 		}
-		what := fmt.Sprintf("job %s failed: %s", j.Name, oneLine(j.Error))
+		when := ""
 		if !j.Time.IsZero() {
-			what = fmt.Sprintf("job %s failed at %s: %s", j.Name, j.Time.In(a.Timezone).Format("2006-01-02 15:04"), oneLine(j.Error))
+			when = " at " + j.Time.In(a.Timezone).Format("2006-01-02 15:04")
 		}
-		a.add(health.Finding{Severity: health.Error, What: what, Hint: "mend the cause and run it again; it is recorded in " + j.Place})
+		a.add(health.Finding{Severity: health.Error, What: fmt.Sprintf("job %s failed%s: %s", j.Name, when, oneLine(j.Error)), Hint: "mend the cause and run it again; it is recorded in " + j.Place})
 	}
 }
 
