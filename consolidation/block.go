@@ -30,17 +30,18 @@ type piece struct {
 	// bullet reports whether the piece is an item of a list without order, with only nested
 	// blocks in it.
 	bullet bool
-	// sections are the pieces of the headings above a piece, outermost first.
-	sections []int
-	// marker is the index of the piece's marker, -1 if the piece has none.
-	marker int
-	line   int
+	// sections are the headings above the piece, outermost first. marker is nil if it has none.
+	sections []*piece
+	marker   *piece
+	line     int
 	// origin is the author who wrote a block in its place.
 	origin Origin
 	// was is the text of a block before it got the sources of another one, "" if it got none.
 	was string
-	// may reports whether the piece may leave. gone reports whether it leaves.
+	// may reports whether the piece may leave. gone reports whether it leaves. why is a reason for
+	// a block to leave other than lack of room.
 	may, gone bool
+	why       Why
 	// bound reports whether the reference of a link keeps the piece in its file.
 	bound bool
 }
@@ -62,51 +63,46 @@ func pieces(f *File) []*piece {
 		byLine[f.Entries[i].StartLine] = f.Entries[i]
 	}
 	units, begins := markdownstore.Units(f.Doc), starts(f.Doc)
-	var out []*piece
+	var out, open []*piece
 	if len(units) > 0 && units[0].Start > 0 {
 		out = append(out, &piece{kind: pieceHead, text: f.Doc.Raw[:units[0].Start]})
 	}
-	var open []int
 	from := len(out) // where the blocks of the next marker begin
 	for i, u := range units {
 		text := f.Doc.Raw[u.Start:u.End]
-		p := &piece{text: text, line: u.StartLine, marker: -1, label: u.Label, sections: append([]int(nil), open...)}
+		p := &piece{text: text, line: u.StartLine, label: u.Label, sections: slices.Clone(open)}
 		kind, apart := begins[u.StartLine+blankBefore(text)]
-		if last := len(out) - 1; !apart && last >= 0 && out[last].kind == pieceBlock {
-			out[last].text += text
-			out[last].bullet = out[last].bullet && indented(text)
-			continue
-		}
 		if u.Kind == markdownstore.UnitHeading && kind != ast.KindHeading || u.Kind == markdownstore.UnitRule && kind != ast.KindThematicBreak {
 			u.Kind = markdownstore.UnitParagraph
+		}
+		named := u.Kind == markdownstore.UnitHeading || u.Kind == markdownstore.UnitMarker || u.Kind == markdownstore.UnitRule
+		if last := len(out) - 1; last >= 0 && out[last].kind == pieceBlock && (!apart || !named && (u.Kind == markdownstore.UnitCode || indented(text))) {
+			out[last].text += text // it belongs to the block before it
+			out[last].bullet = out[last].bullet && indented(text)
+			continue
 		}
 		switch u.Kind {
 		case markdownstore.UnitHeading:
 			p.kind, p.level = pieceHeading, u.Level
-			for len(open) > 0 && out[open[len(open)-1]].level >= u.Level {
+			for len(open) > 0 && open[len(open)-1].level >= u.Level {
 				open = open[:len(open)-1]
 			}
-			p.sections = append([]int(nil), open...)
+			p.sections = slices.Clone(open)
 			if i == 0 && u.Level == 1 {
 				p.kind = pieceHead
 			} else {
-				open = append(open, len(out))
+				open = append(open, p)
 			}
 			from = len(out) + 1
 		case markdownstore.UnitMarker:
 			p.kind = pieceMarker
-			for n := from; n < len(out); n++ {
-				out[n].marker = len(out)
+			for _, named := range out[from:] {
+				named.marker = p
 			}
 			from = len(out) + 1
 		case markdownstore.UnitRule:
 			p.kind = pieceRule
 		default:
-			if last := len(out) - 1; last >= 0 && out[last].kind == pieceBlock && nested(f.Doc, u) {
-				out[last].text += text
-				out[last].bullet = out[last].bullet && indented(text)
-				continue
-			}
 			p.entry = byLine[u.StartLine+blankBefore(text)]
 			p.bullet = bulleted.MatchString(text)
 		}
@@ -122,22 +118,17 @@ var bulleted = textutil.LazyRegexp(`^[\r\n]*[-*+][ \t]`)
 // underlined turns a heading into a block if the heading is a paragraph with a rule below it and
 // no block follows under it.
 func underlined(ps []*piece) {
-	has := map[int]bool{}
-	for i := range ps {
-		for _, s := range ps[i].sections {
-			has[s] = has[s] || ps[i].kind == pieceBlock
+	has := map[*piece]bool{}
+	for _, p := range ps {
+		for _, s := range p.sections {
+			has[s] = has[s] || p.kind == pieceBlock
 		}
 	}
-	for i, p := range ps {
-		if p.kind == pieceHeading && !has[i] && !strings.HasPrefix(strings.TrimSpace(p.text), "#") {
+	for _, p := range ps {
+		if p.kind == pieceHeading && !has[p] && !strings.HasPrefix(strings.TrimSpace(p.text), "#") {
 			p.kind = pieceBlock
 		}
 	}
-}
-
-// nested reports whether a unit belongs to the block before it. An indented unit and code do.
-func nested(d markdownstore.Document, u markdownstore.Unit) bool {
-	return u.Kind == markdownstore.UnitCode || indented(d.Raw[u.Start:u.End])
 }
 
 func indented(text string) bool {
@@ -159,11 +150,10 @@ func lineCount(s string) int {
 	return n
 }
 
-// trailOf returns the headings above a block, as they are written.
-func trailOf(ps []*piece, p *piece) []string {
-	var out []string
-	for _, i := range p.sections {
-		text, _ := CutTags(ps[i].label)
+// trail returns the headings above a block, as they are written.
+func (p *piece) trail() (out []string) {
+	for _, h := range p.sections {
+		text, _ := CutTags(h.label)
 		out = append(out, oneLine(text))
 	}
 	return out
@@ -172,22 +162,18 @@ func trailOf(ps []*piece, p *piece) []string {
 // settle removes the headings and markers that no longer name anything, as far as they may leave.
 // A heading that never named anything stays.
 func settle(ps []*piece) {
-	names, named := map[int]bool{}, map[int]bool{}
+	names, named := map[*piece]bool{}, map[*piece]bool{}
 	for _, p := range ps {
-		if p.kind != pieceBlock {
-			continue
-		}
-		for _, n := range append(slices.Clone(p.sections), p.marker) {
-			names[n] = names[n] || !p.gone
-			named[n] = true
+		if p.kind == pieceBlock {
+			for _, n := range append(slices.Clone(p.sections), p.marker) {
+				names[n] = names[n] || !p.gone
+				named[n] = true
+			}
 		}
 	}
-	for i, p := range ps {
-		switch p.kind {
-		case pieceHeading:
-			p.gone = named[i] && !names[i] && p.may
-		case pieceMarker:
-			p.gone = named[i] && !names[i]
+	for _, p := range ps {
+		if p.kind == pieceHeading || p.kind == pieceMarker {
+			p.gone = named[p] && !names[p] && (p.may || p.kind == pieceMarker)
 		}
 	}
 }

@@ -9,64 +9,74 @@ import (
 // only has an unordered list, each item is a bundle. In any other section all text below the
 // heading is one bundle, since the parts of such a text may depend on each other. A marker is in
 // the bundle of the block that it names, as the last piece.
-type bundle []int
+type bundle []*piece
 
 // bundles cuts the rest of a file into bundles. Sections that a lead introduces are in no bundle,
 // since they can't be moved. Neither is a block that is unclosed at the end of the file.
 func bundles(ps []*piece) []bundle {
 	var out []bundle
 	var run bundle
-	head := -1
-	led := map[int]bool{} // the headings whose own text leads to sections
-	end := func(next int) {
-		for n := len(run); n > 0 && ps[run[n-1]].kind != pieceBlock; n = len(run) {
+	var head *piece
+	led := map[*piece]bool{} // the headings whose own text leads to sections
+	end := func(next *piece) {
+		for n := len(run); n > 0 && run[n-1].kind != pieceBlock; n = len(run) {
 			run = run[:n-1] // a rule at the end parts sections
 		}
 		if len(run) == 0 {
 			return
 		}
-		if next >= 0 && ps[next].kind == pieceHeading && ps[next].level > levelOf(ps, head) && leads(ps[run[len(run)-1]].text) {
-			led[head] = true
-			return
+		last, level := run[len(run)-1], 1
+		if head != nil {
+			level = head.level
 		}
-		under := led[-1] || led[head] || head >= 0 && slices.ContainsFunc(ps[head].sections, func(s int) bool { return led[s] })
+		under := led[nil] || led[head] || head != nil && slices.ContainsFunc(head.sections, func(s *piece) bool { return led[s] })
 		switch {
-		case under || next < 0 && unclosed(ps[run[len(run)-1]]):
-		case plain(ps, run) && (head < 0 || !leads(ps[head].label)):
-			for _, i := range run {
-				out = append(out, bundle{i})
+		case next != nil && next.kind == pieceHeading && next.level > level && leads(last.text):
+			led[head] = true
+		case under || next == nil && last.unclosed():
+		case run.plain() && (head == nil || !leads(head.label)):
+			for _, p := range run {
+				out = append(out, bundle{p})
 			}
 		default:
 			out = append(out, run)
 		}
 	}
-	for i, p := range ps {
+	for _, p := range ps {
 		switch {
 		case p.kind == pieceHeading:
-			end(i)
-			run, head = nil, i
+			end(p)
+			run, head = nil, p
 		case p.kind == pieceMarker:
-			end(i) // an appended text is whole by itself
+			end(p) // an appended text is whole by itself
 			run = nil
 		case !p.gone && (p.kind == pieceBlock || p.kind == pieceRule):
-			run = append(run, i)
+			run = append(run, p)
 		}
 	}
-	end(-1)
+	end(nil)
 	return out
 }
 
-func levelOf(ps []*piece, head int) int {
-	if head < 0 {
-		return 1
-	}
-	return ps[head].level
+// plain reports whether a bundle has only items of an unordered list, and no item restricts another
+// item.
+func (b bundle) plain() bool {
+	return !slices.ContainsFunc(b, func(p *piece) bool { return !p.bullet || qualifies(p.text) })
 }
 
-// plain reports whether pieces are only items of an unordered list, and no item restricts another
-// item.
-func plain(ps []*piece, run bundle) bool {
-	return !slices.ContainsFunc(run, func(i int) bool { return !ps[i].bullet || qualifies(ps[i].text) })
+// may reports whether all of a bundle may leave.
+func (b bundle) may() bool { return !slices.ContainsFunc(b, func(p *piece) bool { return !p.may }) }
+
+// lines counts the lines of a bundle without the blank lines after it.
+func (b bundle) lines() int {
+	n := 0
+	for k, p := range b {
+		body, blanks := cutBlanks(p.text)
+		if n += lineCount(body); k < len(b)-1 {
+			n += lineCount(blanks)
+		}
+	}
+	return n
 }
 
 // leads reports whether a text introduces the next block, in any script.
@@ -76,7 +86,7 @@ func leads(text string) bool {
 }
 
 // unclosed reports whether a block may end with unclosed code or an unclosed comment.
-func unclosed(p *piece) bool {
+func (p *piece) unclosed() bool {
 	return p.entry == nil || strings.Contains(p.text, "```") || strings.Contains(p.text, "~~~") || strings.Contains(uncommented(p.text), "<!--")
 }
 
@@ -84,34 +94,24 @@ func unclosed(p *piece) bool {
 // pieces that the options name, and the pieces that a machine wrote and nobody changed.
 func (r *pruner) own(f *File, ps []*piece) {
 	for _, p := range ps {
-		if slices.ContainsFunc(r.Include, func(name string) bool { return names(f, ps, p, name) }) {
-			p.may = true
-		}
+		p.may = slices.ContainsFunc(r.Include, func(name string) bool { return names(f, ps, p, name) })
 		switch p.kind {
 		case pieceHeading:
 			p.may = p.may || r.said(f.Path, p.text).Machine()
 		case pieceBlock:
-			p.origin = r.originIn(f, ps, p)
-			if p.may = p.may || p.origin.Machine(); p.origin == OriginUpkeep && p.marker >= 0 && len(p.sections) > 0 {
-				h := ps[p.sections[len(p.sections)-1]]
-				h.may = h.may || r.Wrote(f.Path, ps[p.marker].label, asWritten(h))
+			marker := ""
+			if p.marker != nil {
+				marker = p.marker.label
+			}
+			p.origin = r.originOf(f, marker, p.text)
+			if p.may = p.may || p.origin.Machine(); p.origin == OriginUpkeep && marker != "" && len(p.sections) > 0 {
+				h := p.sections[len(p.sections)-1]
+				h.may = h.may || r.Wrote(f.Path, marker, strings.Trim(strings.ReplaceAll(h.text, "\r\n", "\n"), "\n"))
 			}
 		}
 	}
 	bound(f, ps)
 }
-
-// originIn returns the origin of a block of a file.
-func (r *pruner) originIn(f *File, ps []*piece, p *piece) Origin {
-	marker := ""
-	if p.marker >= 0 {
-		marker = ps[p.marker].label
-	}
-	return r.originOf(f, marker, p.text)
-}
-
-// asWritten returns a piece as it was written.
-func asWritten(p *piece) string { return strings.Trim(strings.ReplaceAll(p.text, "\r\n", "\n"), "\n") }
 
 // names reports whether a name is that of the file, of a heading at or above a piece, or of the
 // piece's first line, in the form of [Suggestion].
@@ -121,7 +121,7 @@ func names(f *File, ps []*piece, p *piece, name string) bool {
 		return (q.kind == pieceHeading || q.kind == pieceHead) && text != "" && strings.EqualFold(bare(text), bare(name))
 	}
 	title := func(q *piece) bool { return q.kind == pieceHead && heading(q) }
-	return f.Path == name || heading(p) || slices.ContainsFunc(ps[:min(len(ps), 2)], title) || slices.ContainsFunc(p.sections, func(s int) bool { return heading(ps[s]) }) ||
+	return f.Path == name || heading(p) || slices.ContainsFunc(ps[:min(len(ps), 2)], title) || slices.ContainsFunc(p.sections, heading) ||
 		p.kind == pieceBlock && lineRef(strings.TrimSpace(p.text)) == name
 }
 

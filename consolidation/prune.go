@@ -212,12 +212,11 @@ func arranged(gifts []gift) string {
 }
 
 // leave notes that a bundle leaves, with its new file and the reason.
-func (r *pruner) leave(f *File, ps []*piece, b bundle, to string, why Why) {
-	first := ps[b[0]]
-	trail, text := trailOf(ps, first), ""
-	for _, i := range b {
-		text += ps[i].text
-		ps[i].gone = true
+func (r *pruner) leave(f *File, b bundle, to string, why Why) {
+	first, text := b[0], ""
+	for _, p := range b {
+		text += p.text
+		p.gone = true
 	}
 	text = strings.Trim(text, "\r\n")
 	plain := strings.TrimSpace(text)
@@ -226,7 +225,7 @@ func (r *pruner) leave(f *File, ps []*piece, b bundle, to string, why Why) {
 	}
 	r.out.Moves = append(r.out.Moves, Move{From: f.Path, Line: first.line + blankBefore(first.text), To: to, Why: why, Text: strings.TrimRight(text, " \t\r\n"), Key: KeyHash(plain)})
 	if to != "" {
-		r.give(to, trail, backReference(first, text, f.Path))
+		r.give(to, first.trail(), backReference(first, text, f.Path))
 	}
 }
 
@@ -298,9 +297,9 @@ func (r *pruner) observations() {
 		r.own(f, ps)
 		n := f.lineCount()
 		for _, b := range bundles(ps) {
-			if n > observationRest && r.may(ps, b) && !slices.ContainsFunc(b, func(i int) bool { return tagged(ps[i]) || !r.oldObservation(f, ps[i]) }) {
-				n -= linesOf(ps, b)
-				r.leave(f, ps, b, r.archive(), WhyOld)
+			if n > observationRest && b.may() && !slices.ContainsFunc(b, func(p *piece) bool { return p.entry != nil && len(p.entry.Tags) > 0 || !r.oldObservation(f, p) }) {
+				n -= b.lines()
+				r.leave(f, b, r.archive(), WhyOld)
 			}
 		}
 		if text, left := settled(f, ps); left {
@@ -312,8 +311,6 @@ func (r *pruner) observations() {
 		}
 	}
 }
-
-func tagged(p *piece) bool { return p.entry != nil && len(p.entry.Tags) > 0 }
 
 func (r *pruner) oldObservation(f *File, p *piece) bool {
 	if p.entry != nil && p.entry.Dated && p.entry.Date <= r.Day {
@@ -382,14 +379,9 @@ func (r *pruner) retired(texts ...string) bool {
 	return r.Retired != nil && slices.ContainsFunc(texts, func(t string) bool { return r.Retired(KeyHash(t)) })
 }
 
-// may reports whether all of a bundle may leave.
-func (r *pruner) may(ps []*piece, b bundle) bool {
-	return !slices.ContainsFunc(b, func(i int) bool { return !ps[i].may })
-}
-
 // fresh reports whether any piece of a bundle is less than a day old.
-func (r *pruner) fresh(f *File, ps []*piece, b bundle) bool {
-	return slices.ContainsFunc(b, func(i int) bool { return r.immune(f.Path, ps[i]) })
+func (r *pruner) fresh(f *File, b bundle) bool {
+	return slices.ContainsFunc(b, func(p *piece) bool { return r.immune(f.Path, p) })
 }
 
 // rank is the worth of keeping an entry in sight. Its parts are compared in their order.
@@ -407,10 +399,10 @@ func (a rank) compare(b rank) int {
 }
 
 // ranks returns the rank of a bundle, which is that of its best entry.
-func (r *pruner) ranks(ps []*piece, b bundle) (best rank) {
-	for _, i := range b {
-		if e := ps[i].entry; e != nil {
-			if w := r.ranked(e); w.compare(best) > 0 {
+func (r *pruner) ranks(b bundle) (best rank) {
+	for _, p := range b {
+		if p.entry != nil {
+			if w := r.ranked(p.entry); w.compare(best) > 0 {
 				best = w
 			}
 		}
@@ -442,16 +434,4 @@ func kindOf(e *Entry) int {
 		return 1
 	}
 	return 0
-}
-
-// linesOf counts the lines of a bundle without the blank lines after it.
-func linesOf(ps []*piece, b bundle) int {
-	n := 0
-	for k, i := range b {
-		body, blanks := cutBlanks(ps[i].text)
-		if n += lineCount(body); k < len(b)-1 {
-			n += lineCount(blanks)
-		}
-	}
-	return n
 }

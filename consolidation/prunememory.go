@@ -27,32 +27,42 @@ func (r *pruner) memory() {
 		return
 	}
 	dropMore(ps)
-	all, why := bundles(ps), r.reasons(f, ps)
-	leaves := map[int]Why{} // by place in all
-	var order []int
-	ranks := map[int]rank{}
-	for n, b := range all {
-		switch {
-		case !r.may(ps, b) || r.fresh(f, ps, b):
-		case len(b) == 1 && why[b[0]] != "":
-			leaves[n], ps[b[0]].gone = why[b[0]], true
-		default:
-			order, ranks[n] = append(order, n), r.ranks(ps, b)
+	r.reasons(f, ps)
+	all, room := bundles(ps), mostMoves-len(r.out.Moves)
+	leaves := map[*piece]Why{} // by the first piece of a bundle
+	leave := func(b bundle, why Why) {
+		leaves[b[0]] = why
+		for _, p := range b {
+			p.gone = true
 		}
 	}
-	slices.SortStableFunc(order, func(x, y int) int { return ranks[x].compare(ranks[y]) })
-	for _, n := range order {
-		if settle(ps); machines(ps) < r.MemoryLines || len(r.out.Moves)+len(leaves) >= mostMoves { // a line lists the topics
+	var order []bundle
+	ranks := map[*piece]rank{}
+	for _, b := range all {
+		switch {
+		case !b.may() || r.fresh(f, b):
+		case len(b) == 1 && b[0].why != "":
+			leave(b, b[0].why)
+		default:
+			order, ranks[b[0]] = append(order, b), r.ranks(b)
+		}
+	}
+	slices.SortStableFunc(order, func(x, y bundle) int { return ranks[x[0]].compare(ranks[y[0]]) })
+	for _, b := range order {
+		if settle(ps); machines(ps) < r.MemoryLines || len(leaves) >= room { // a line lists the topics
 			break
 		}
-		leaves[n] = WhyRoom
-		for _, i := range all[n] {
-			ps[i].gone = true
-		}
+		leave(b, WhyRoom)
 	}
-	for n, b := range all {
-		if w := leaves[n]; w != "" {
-			r.leave(f, ps, b, r.target(ps, b, w), w)
+	for _, b := range all {
+		switch w := leaves[b[0]]; w {
+		case "":
+		case WhyDuplicate:
+			r.leave(f, b, "", w)
+		case WhyRoom:
+			r.leave(f, b, r.owner(b[0].entry, b[0].trail()), w)
+		default:
+			r.leave(f, b, r.archive(), w)
 		}
 	}
 	r.finishMemory(f, ps)
@@ -61,21 +71,17 @@ func (r *pruner) memory() {
 // machines counts the lines with content of the pieces that may leave. See [MachineLines]. A heading
 // or a marker that names a person's block stays for that block, and is not counted.
 func machines(ps []*piece) int {
-	n, held := 0, map[int]bool{}
-	for i := len(ps) - 1; i >= 0; i-- {
-		p := ps[i]
-		switch {
-		case p.kind == pieceBlock && !p.may:
+	n, held := 0, map[*piece]bool{}
+	for _, p := range ps {
+		if p.kind == pieceBlock && !p.may {
 			for _, s := range append(slices.Clone(p.sections), p.marker) {
 				held[s] = true
 			}
-		case !p.gone && p.kind != pieceMarker && p.may && !held[i]:
-			n += linesWith(p.text)
 		}
 	}
-	for i := range ps {
-		if ps[i].kind == pieceMarker && !ps[i].gone && !held[i] {
-			n++
+	for _, p := range ps {
+		if !p.gone && !held[p] && (p.may || p.kind == pieceMarker) {
+			n += linesWith(p.text)
 		}
 	}
 	return n
@@ -101,33 +107,20 @@ func MachineLinesOf(path, text string, r Record) int {
 	return machines(ps)
 }
 
-// target returns the file that gets a bundle, "" if no file does.
-func (r *pruner) target(ps []*piece, b bundle, why Why) string {
-	switch why {
-	case WhyDuplicate:
-		return ""
-	case WhyRoom:
-		return r.owner(ps[b[0]].entry, trailOf(ps, ps[b[0]]))
-	}
-	return r.archive()
-}
-
-// reasons returns by piece why blocks could leave for a reason other than lack of room.
-func (r *pruner) reasons(f *File, ps []*piece) map[int]Why {
-	out := map[int]Why{}
-	for i, p := range ps {
+// reasons finds why blocks could leave for a reason other than lack of room.
+func (r *pruner) reasons(f *File, ps []*piece) {
+	for _, p := range ps {
 		if p.kind != pieceBlock || p.gone || p.entry == nil {
 			continue
 		}
 		switch e := p.entry; {
 		case e.State == StateSuperseded:
-			out[i] = WhySuperseded
+			p.why = WhySuperseded
 		case e.State == StateDone && (!e.Dated || e.Date <= addDays(r.Day, -doneDays)) && !open(f, p):
-			out[i] = WhyDone
+			p.why = WhyDone
 		}
 	}
-	r.repeated(f, ps, out)
-	return out
+	r.repeated(f, ps)
 }
 
 // open reports whether a block has an open task in it.
@@ -140,51 +133,43 @@ func open(f *File, p *piece) bool {
 
 // repeated finds entries that an owning file holds as well, and entries of MEMORY.md that say the
 // same. Of these the one of the highest rank stays, and gets the sources of the others.
-func (r *pruner) repeated(f *File, ps []*piece, out map[int]Why) {
+func (r *pruner) repeated(f *File, ps []*piece) {
 	elsewhere := map[string]bool{}
 	for _, g := range r.snap.Files {
 		if g != f && g.Evergreen() {
-			for j := range g.Entries {
-				elsewhere[Key(g.Entries[j].Plain)] = true
+			for _, e := range g.Entries {
+				elsewhere[Key(e.Plain)] = true
 			}
 		}
 	}
-	var order []int
-	for i, p := range ps {
-		if p.kind == pieceBlock && !p.gone && p.entry != nil && out[i] == "" {
-			order = append(order, i)
-		}
-	}
-	stays := func(i int) bool { return !ps[i].may || r.immune(f.Path, ps[i]) }
-	slices.SortStableFunc(order, func(x, y int) int {
+	order := slices.DeleteFunc(slices.Clone(ps), func(p *piece) bool { return p.kind != pieceBlock || p.gone || p.entry == nil || p.why != "" })
+	stays := func(p *piece) bool { return !p.may || r.immune(f.Path, p) }
+	slices.SortStableFunc(order, func(x, y *piece) int {
 		if stays(x) != stays(y) {
 			return map[bool]int{true: -1, false: 1}[stays(x)]
 		}
-		return r.ranked(ps[y].entry).compare(r.ranked(ps[x].entry))
+		return r.ranked(y.entry).compare(r.ranked(x.entry))
 	})
-	var kept []int
-	said, gists := map[int]*saying{}, map[int]string{}
-	for _, i := range order {
-		p := ps[i]
-		s := sayingOf(p.entry.Plain)
-		said[i], gists[i] = s, ledger.Gist(p.entry.Plain)
-		// A block with more in it than its first entry is not a repetition.
-		if stays(i) || vague(p.entry.Plain) || p.entry.EndLine-p.entry.StartLine+1 < lineCount(strings.TrimSpace(p.text)) {
-			kept = append(kept, i)
-			continue
-		}
-		twin := slices.IndexFunc(kept, func(k int) bool { return s.same(said[k]) || gists[k] == gists[i] })
+	type keeper struct {
+		*piece
+		said *saying
+		gist string
+	}
+	var kept []keeper
+	for _, p := range order {
+		k := keeper{p, sayingOf(p.entry.Plain), ledger.Gist(p.entry.Plain)}
+		twin := slices.IndexFunc(kept, func(t keeper) bool { return k.said.same(t.said) || k.gist == t.gist })
 		switch {
-		case elsewhere[s.key]:
-			out[i] = WhyDuplicate
-		case twin < 0:
-			kept = append(kept, i)
-		default:
-			out[i] = WhyDuplicate
-			if t := ps[kept[twin]]; t.origin == OriginUpkeep && t.bullet {
+		// A block with more in it than its first entry is not a repetition.
+		case stays(p) || vague(p.entry.Plain) || p.entry.EndLine-p.entry.StartLine+1 < lineCount(strings.TrimSpace(p.text)), twin < 0 && !elsewhere[k.said.key]:
+			kept = append(kept, k)
+			continue
+		case !elsewhere[k.said.key]:
+			if t := kept[twin].piece; t.origin == OriginUpkeep && t.bullet {
 				t.was, t.text = cmp.Or(t.was, t.text), withSources(t.text, p.entry.From)
 			}
 		}
+		p.why = WhyDuplicate
 	}
 }
 
@@ -214,9 +199,7 @@ func isMore(p *piece) bool {
 // later.
 func dropMore(ps []*piece) {
 	for _, p := range ps {
-		if p.marker < 0 && p.origin == OriginUpkeep && isMore(p) {
-			p.gone = true
-		}
+		p.gone = p.gone || p.marker == nil && p.origin == OriginUpkeep && isMore(p)
 	}
 }
 
