@@ -18,6 +18,8 @@ type claim struct {
 	line  int
 	// text is the line of the claim.
 	text string
+	// bare reports whether the claim has its subject from the heading above.
+	bare bool
 }
 
 // unitTask is the unit of the state of a task.
@@ -38,7 +40,8 @@ func claims(f *File) []claim {
 	return unfilled(out)
 }
 
-// unfilled leaves out the labels that a file has more than once with different values, as forms do.
+// unfilled leaves out the labels that a file has more than once with different values, as forms do:
+// under different headings, or under one heading that the labels need.
 func unfilled(cs []claim) []claim {
 	first := map[string]*claim{}
 	form := map[string]bool{}
@@ -48,7 +51,7 @@ func unfilled(cs []claim) []claim {
 			if first[k] == nil {
 				first[k] = c
 			}
-			form[k] = form[k] || first[k].Value.Disagrees(c.Value) && !slices.Equal(first[k].entry.Trail, c.entry.Trail) && first[k].entry.Date == c.entry.Date
+			form[k] = form[k] || first[k].Value.Disagrees(c.Value) && (c.bare || !slices.Equal(first[k].entry.Trail, c.entry.Trail)) && first[k].entry.Date == c.entry.Date
 		}
 	}
 	return slices.DeleteFunc(cs, func(c claim) bool { return c.Label && form[c.Key()] })
@@ -105,11 +108,15 @@ func entryClaims(f *File, e *Entry) []claim {
 			text += " " + strings.TrimSpace(body[i])
 		}
 		text = untagged(text)
+		if strings.Contains(text, "![") || strings.Contains(text, "</") || strings.HasPrefix(text, "<") || strings.HasPrefix(text, "//") {
+			continue // an image, HTML or code
+		}
 		for _, c := range ledger.Claims(text) {
+			bare := c.Bare
 			if c.Whole && (e.Dated || opposed) || !under(&c, e) {
 				continue
 			}
-			out = append(out, claim{c, f, e, n, text})
+			out = append(out, claim{c, f, e, n, text, bare})
 		}
 	}
 	return out
@@ -172,7 +179,7 @@ func tableClaims(f *File, e *Entry) []claim {
 			if !ok || c.Value.Kind == "name" && !c.One || c.Value.Kind == "word" || strings.HasPrefix(c.Value.Text, "progress:") || head == "" && len(heads) > 2 {
 				continue
 			}
-			out = append(out, claim{c, f, e, e.StartLine + 2 + i, r})
+			out = append(out, claim{Claim: c, file: f, entry: e, line: e.StartLine + 2 + i, text: r})
 		}
 	}
 	return out

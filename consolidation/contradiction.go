@@ -45,10 +45,25 @@ func (a *auditor) contradictions() {
 	}
 	told := map[[2]place]bool{}
 	for _, k := range subjects {
-		if len(by[k]) > 1 {
+		if len(by[k]) > 1 && !isField(by[k]) {
 			a.compare(current(slices.DeleteFunc(by[k], func(c claim) bool { return c.changed() })), told)
 		}
 	}
+}
+
+// fieldValues is from how many values a label is the field of a form that several things fill in,
+// our choice.
+const fieldValues = 3
+
+// isField reports whether the claims on a subject are labels of a form.
+func isField(cs []claim) bool {
+	values := map[string]bool{}
+	for _, c := range cs {
+		if c.Label {
+			values[c.Value.Text] = true
+		}
+	}
+	return len(values) >= fieldValues
 }
 
 // disputing returns the files that claim something of a subject of which a curated file claims

@@ -160,3 +160,24 @@ func TestContradictionsOfTwoNotes(t *testing.T) {
 		}
 	}
 }
+
+// A vault's notes have forms, examples, pictures and code in them. None of them disagrees with
+// another one.
+func TestFormsAreNoContradictions(t *testing.T) {
+	for name, texts := range map[string][3]string{
+		"a field of many notes":   {"## Summary\n\n- Type: boolean\n", "## Summary\n\n- Type: number\n", "## Summary\n\n- Type: date\n"},
+		"a field of one note":     {"## Options\n\n- dest\n  - Required: true\n- mode\n  - Required: false\n", "", ""},
+		"a menu's commands":       {"- Run `Ledger: Add Port`.\n", "- Run `Ledger: Drop Port`.\n", ""},
+		"pictures":                {"Gate plan: ![](gate-1.png)\n", "Gate plan: ![](gate-2.png)\n", ""},
+		"tags":                    {"Gate tags: #harbour\n", "Gate tags: #tides\n", ""},
+		"HTML":                    {"<div style=\"padding-bottom: 53%\"></div>\n", "<div style=\"padding-bottom: 62%\"></div>\n", ""},
+		"code":                    {"// Gate type: Lock\n", "// Gate type: Weir\n", ""},
+		"bounds":                  {"The pattern matches 0 or more gates.\n", "The pattern matches 1 or more gates.\n", ""},
+		"cases that are opposite": {"Below the mark aim at 12% for the gates.\n", "Otherwise aim at 18% for the gates.\n", ""},
+	} {
+		w := files(map[string]string{"memory/a.md": "# A\n\n" + texts[0], "memory/b.md": "# B\n\n" + texts[1], "memory/c.md": "# C\n\n" + texts[2]})
+		if got := audit(t, w, func(o *consolidation.Options) { o.Only = []health.Code{health.Contradictions} }).Findings; len(got) > 0 {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}

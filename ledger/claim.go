@@ -133,7 +133,7 @@ func cutAside(s string) (main, aside string) {
 // cutLabel cuts a sentence after its label.
 func cutLabel(s string) (label, value string, ok bool) {
 	at := strings.IndexAny(s, ":：=")
-	if at <= 0 || at > mostLabel {
+	if at <= 0 || at > mostLabel || strings.Count(s[:at], "`")%2 == 1 {
 		return "", "", false
 	}
 	_, size := utf8.DecodeRuneInString(s[at:])
@@ -249,7 +249,7 @@ func (x *lexicon) valueOf(s string) (Value, bool) {
 			return Value{kindState, side, pair}, true
 		}
 	}
-	if s == "" || len(s) > 90 || strings.ContainsAny(s, "~≈<>→|\"") || strings.HasPrefix(s, "//") {
+	if s == "" || len(s) > 90 || s[0] == '#' || strings.ContainsAny(s, "~≈<>→|\"") || strings.HasPrefix(s, "//") {
 		return Value{}, false
 	}
 	return x.valueIn(x.timeless(tokens(s)))
@@ -668,7 +668,8 @@ func ranges(ts []token, at int) bool {
 	}
 	switch ts[at].low {
 	case "-", "–", "—", "to", "bis", "à", "a", "hasta", "al", "até", "tot", "至", "到", "から", "or", "oder", "ou", "±":
-		return ts[at+1].low[0] >= '0' && ts[at+1].low[0] <= '9'
+		next := ts[at+1]
+		return next.low[0] >= '0' && next.low[0] <= '9' || next.is(unsaid)
 	}
 	return false
 }
