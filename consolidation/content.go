@@ -66,32 +66,29 @@ func (a *auditor) conflicts() {
 	for _, f := range a.snap.Files {
 		code := codeLines(f.Doc)
 		open, n := 0, 0
+		alone := func(line int) {
+			if line > 0 {
+				a.conflict(f.Path, line, line, "holds a mark of a merge conflict")
+			}
+		}
 		for l := range lines(f.Doc.Raw) {
 			switch n++; {
 			case code[n]:
 			case conflictStart.MatchString(l):
-				a.leftOpen(f.Path, open)
+				alone(open)
 				open = n
-			case conflictEnd.MatchString(l):
-				a.conflict(f.Path, max(open, 1), n, open == 0)
+			case conflictEnd.MatchString(l) && open > 0:
+				a.conflict(f.Path, open, n, "holds both sides of a merge conflict")
 				open = 0
+			case conflictEnd.MatchString(l):
+				alone(n)
 			}
 		}
-		a.leftOpen(f.Path, open)
+		alone(open)
 	}
 }
 
-func (a *auditor) leftOpen(path string, line int) {
-	if line > 0 {
-		a.conflict(path, line, line, true)
-	}
-}
-
-func (a *auditor) conflict(path string, from, to int, part bool) {
-	what := "holds both sides of a merge conflict"
-	if part {
-		what, from = "holds a mark of a merge conflict", to
-	}
+func (a *auditor) conflict(path string, from, to int, what string) {
 	a.add(health.Finding{Severity: health.Error, Place: health.Lines(path, from, to), What: what, Hint: "choose between the sides and remove the marks"})
 }
 
@@ -133,33 +130,14 @@ func (a *auditor) files() {
 	}
 }
 
-// pageKinds begin the ids of the kernel's pages, and idDigits is the length of the rest.
-const pageKinds, idDigits = " cv ev rm sp ws nt rt fm su cy ", 16
-
-// pagesIn returns the ids of the kernel's pages in a text, such as cv-0123456789abcdef.
-func pagesIn(s string) []string {
-	var out []string
-	for at, c := range []byte(s) {
-		from, to := at-2, at+1+idDigits
-		if c != '-' || from < 0 || to > len(s) || !strings.Contains(pageKinds, " "+s[from:at]+" ") || from > 0 && wordByte(s[from-1]) || to < len(s) && wordByte(s[to]) {
-			continue
-		}
-		if strings.Trim(s[at+1:to], "0123456789abcdef") == "" {
-			out = append(out, s[from:to])
-		}
-	}
-	return out
-}
-
-func wordByte(c byte) bool {
-	return c == '_' || '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z'
-}
+// page matches the id of a page of the kernel's, such as cv-0123456789abcdef.
+var page = textutil.LazyRegexp(`\b(?:cv|ev|rm|sp|ws|nt|rt|fm|su|cy)-[0-9a-f]{16}\b`)
 
 // Mentioned returns the pages of the kernel's that the files name, by id.
 func (s *Snapshot) Mentioned() map[string]bool {
 	out := map[string]bool{}
-	for i := range s.Files {
-		for _, id := range pagesIn(s.Files[i].Doc.Raw) {
+	for _, f := range s.Files {
+		for _, id := range page.FindAllString(f.Doc.Raw, -1) {
 			out[id] = true
 		}
 	}
@@ -180,7 +158,7 @@ func (a *auditor) pointers() {
 		n := 0
 		for l := range lines(f.Doc.Raw) {
 			n++
-			for _, id := range pagesIn(l) {
+			for _, id := range page.FindAllString(l, -1) {
 				if f.closed(today) || a.Resolves(id) {
 					continue
 				}

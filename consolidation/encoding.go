@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/kernel/health"
 )
 
@@ -25,7 +26,7 @@ func damages() []damage {
 		{"bytes that are no UTF-8", "save the file as UTF-8", health.Warning, invalid},
 		{"replacement characters (U+FFFD), each of which was another", again, health.Warning, countOf("\uFFFD")},
 		{"text that was decoded twice, such as Ã© for é", again, health.Warning, mojibake},
-		{"a byte-order mark", "save the file as UTF-8 without one", health.Note, byteOrderMark},
+		{"a byte-order mark", "save the file as UTF-8 without one", health.Note, func(s string) (int, int) { return 0, strings.Count(s[:min(len(s), 3)], "\uFEFF") }},
 	}
 }
 
@@ -67,15 +68,23 @@ func (a *auditor) encoding() {
 	}
 }
 
-func countOf(sub string) func(string) (int, int) {
-	return func(s string) (int, int) { return strings.Index(s, sub), strings.Count(s, sub) }
+// twice matches the beginnings of characters of Latin and Cyrillic scripts, of quotation marks and
+// of emoji that were read as Windows-1252. No letter has their second signs.
+var twice = textutil.LazyRegexp(`[ÂÃ][\x{80}-\x{bf}]|(?:[ÐÑ][\x{80}-\x{bf}]){2}|â€[\x{80}-\x{bf}\x{2013}-\x{2122}œžŸ]|ðŸ[\x{80}-\x{bf}\x{2013}-\x{2122}œžŸšŠ]`)
+
+func mojibake(s string) (at, n int) {
+	if !strings.ContainsAny(s, "ÂÃÐÑâð") {
+		return -1, 0
+	}
+	all := twice.FindAllStringSubmatchIndex(s, -1)
+	if len(all) == 0 {
+		return -1, 0
+	}
+	return all[0][0], len(all)
 }
 
-func byteOrderMark(s string) (int, int) {
-	if strings.HasPrefix(s, "\uFEFF") {
-		return 0, 1
-	}
-	return -1, 0
+func countOf(sub string) func(string) (int, int) {
+	return func(s string) (int, int) { return strings.Index(s, sub), strings.Count(s, sub) }
 }
 
 func invalid(s string) (at, n int) {
@@ -92,66 +101,4 @@ func invalid(s string) (at, n int) {
 		i += w
 	}
 	return at, n
-}
-
-// mojibake finds UTF-8 that was read as Windows-1252 or Latin-1 and written again: runs of
-// characters whose bytes in these encodings are valid UTF-8 of characters that people write.
-// French and Portuguese put accents next to each other too, but such bytes are not valid UTF-8.
-func mojibake(s string) (at, n int) {
-	at = -1
-	var run []byte
-	start := 0
-	for i, r := range s + " " {
-		if b, ok := windows1252(r); ok && b >= 0x80 {
-			if len(run) == 0 {
-				start = i
-			}
-			run = append(run, b)
-			continue
-		}
-		if len(run) > 1 && decodedTwice(run) {
-			if n++; n == 1 {
-				at = start
-			}
-		}
-		run = run[:0]
-	}
-	return at, n
-}
-
-// decodedTwice reports whether bytes are UTF-8 of Latin letters, Greek, Cyrillic, punctuation,
-// CJK or emoji. A single character of three bytes must be punctuation, since other such
-// characters seldom occur alone.
-func decodedTwice(b []byte) bool {
-	if !utf8.Valid(b) {
-		return false
-	}
-	rs := []rune(string(b))
-	for _, r := range rs {
-		switch {
-		case r >= 0xa0 && r < 0x180, r >= 0x370 && r < 0x530, r >= 0x2000 && r < 0x2800, r >= 0x1f000:
-		case len(rs) > 1 && r >= 0x2e80 && r < 0xfb00, len(rs) > 1 && r >= 0xfe00 && r <= 0xffff:
-		default:
-			return false
-		}
-	}
-	return true
-}
-
-// cp1252 are the characters that Windows-1252 has at 0x80 to 0x9f, with 0 where it has none.
-var cp1252 = [32]rune{0x20ac, 0, 0x201a, 0x0192, 0x201e, 0x2026, 0x2020, 0x2021, 0x02c6, 0x2030, 0x0160, 0x2039, 0x0152, 0, 0x017d, 0,
-	0, 0x2018, 0x2019, 0x201c, 0x201d, 0x2022, 0x2013, 0x2014, 0x02dc, 0x2122, 0x0161, 0x203a, 0x0153, 0, 0x017e, 0x0178}
-
-// windows1252 returns the byte of a character in Windows-1252, or in Latin-1 if Windows-1252 does
-// not have the character.
-func windows1252(r rune) (byte, bool) {
-	if r < 0x100 {
-		return byte(r), true
-	}
-	for i, c := range cp1252 {
-		if c == r {
-			return byte(0x80 + i), true
-		}
-	}
-	return 0, false
 }

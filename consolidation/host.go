@@ -1,8 +1,8 @@
 package consolidation
 
 import (
-	"slices"
 	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/memkernel/memkernel/internal/textutil"
@@ -51,13 +51,13 @@ func HostNames() (names []string) {
 
 // HostByName finds a host.
 func HostByName(name string) (Host, bool) {
-	all := hosts()
 	name = textutil.MeantHost(name, HostNames())
-	i := slices.IndexFunc(all, func(h Host) bool { return h.Name == name })
-	if i < 0 {
-		return Host{}, false
+	for _, h := range hosts() {
+		if h.Name == name {
+			return h, true
+		}
 	}
-	return all[i], true
+	return Host{}, false
 }
 
 // unit returns the unit in which the host counts.
@@ -75,9 +75,7 @@ func (h *Host) size(s string) int {
 	}
 	n := 0
 	for _, r := range s {
-		if n++; r > 0xffff {
-			n++
-		}
+		n += utf16.RuneLen(r)
 	}
 	return n
 }
@@ -92,10 +90,7 @@ func (h *Host) offset(s string, n int) int {
 	}
 	units := 0
 	for i, r := range s {
-		if units++; r > 0xffff {
-			units++
-		}
-		if units > n {
+		if units += utf16.RuneLen(r); units > n {
 			return i
 		}
 	}
@@ -125,12 +120,11 @@ func (h *Host) keep(s string, room int) (head, tail int) {
 // lineOffset returns the byte at which the first n lines of a text end.
 func lineOffset(s string, n int) int {
 	at := 0
-	for range n {
-		i := strings.IndexByte(s[at:], '\n')
-		if i < 0 {
-			return len(s)
+	for l := range strings.Lines(s) {
+		if n--; n < 0 {
+			break
 		}
-		at += i + 1
+		at += len(l)
 	}
 	return at
 }

@@ -1,7 +1,9 @@
 package consolidation
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/memkernel/memkernel/kernel/health"
@@ -30,7 +32,7 @@ func (a *auditor) bootstrapSize() {
 	for _, f := range a.shown() {
 		n := h.size(f.Doc.Raw)
 		total += n
-		if head, tail := h.keep(f.Doc.Raw, int(^uint(0)>>1)); head != tail {
+		if head, tail := h.keep(f.Doc.Raw, math.MaxInt); head != tail {
 			continue // the dropped part is reported
 		}
 		a.large(f.Path, "", n, h.FileLimit)
@@ -57,10 +59,7 @@ func (a *auditor) large(path, who string, n, limit int) {
 // truncation reports the parts that the host drops of each file, by section.
 func (a *auditor) truncation() {
 	h := &a.Host
-	room := h.TotalLimit
-	if room == 0 {
-		room = int(^uint(0) >> 1)
-	}
+	room := cmp.Or(h.TotalLimit, math.MaxInt)
 	for _, f := range a.shown() {
 		head, tail := h.keep(f.Doc.Raw, room)
 		room = max(0, room-h.size(f.Doc.Raw[:head])-h.size(f.Doc.Raw[tail:]))
@@ -77,29 +76,22 @@ func (a *auditor) truncation() {
 }
 
 // sections returns the parts of a document between two offsets.
-func sections(d markdownstore.Document, from, to int, h *Host) []health.Section {
-	type part struct {
-		title      string
-		line       int
-		start, end int
+func sections(d markdownstore.Document, from, to int, h *Host) (out []health.Section) {
+	title, line, start := "", 1, 0
+	part := func(end int) {
+		if a, b := max(start, from), min(end, to); a < b && strings.TrimSpace(d.Raw[a:b]) != "" {
+			first := line + strings.Count(d.Raw[start:a], "\n")
+			out = append(out, health.Section{Heading: title, StartLine: first, EndLine: first + strings.Count(strings.TrimRight(d.Raw[a:b], "\n"), "\n"),
+				Chars: h.size(d.Raw[a:b]), Whole: a == start && b == end})
+		}
 	}
-	parts := []part{{"", 1, 0, len(d.Raw)}}
 	for _, u := range markdownstore.Units(d) {
 		if u.Kind == markdownstore.UnitHeading {
-			parts[len(parts)-1].end = u.Start
-			parts = append(parts, part{u.Label, u.StartLine, u.Start, len(d.Raw)})
+			part(u.Start)
+			title, line, start = u.Label, u.StartLine, u.Start
 		}
 	}
-	var out []health.Section
-	for _, p := range parts {
-		a, b := max(p.start, from), min(p.end, to)
-		if a >= b || strings.TrimSpace(d.Raw[a:b]) == "" {
-			continue
-		}
-		first := p.line + strings.Count(d.Raw[p.start:a], "\n")
-		out = append(out, health.Section{Heading: p.title, StartLine: first, EndLine: first + strings.Count(strings.TrimRight(d.Raw[a:b], "\n"), "\n"),
-			Chars: h.size(d.Raw[a:b]), Whole: a == p.start && b == p.end})
-	}
+	part(len(d.Raw))
 	return out
 }
 
