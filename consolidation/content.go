@@ -3,7 +3,6 @@ package consolidation
 import (
 	"fmt"
 	"strings"
-	"time"
 	"unicode"
 
 	"github.com/memkernel/memkernel/internal/textutil"
@@ -151,7 +150,7 @@ func (a *auditor) pointers() {
 		a.report.Skip("there is no state folder to look in")
 		return
 	}
-	today := a.Now.In(a.Timezone).Format(time.DateOnly)
+	today := a.today()
 	found := map[string][]health.Finding{}
 	var ids []string
 	for _, f := range a.snap.Files {

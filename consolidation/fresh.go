@@ -1,7 +1,9 @@
 package consolidation
 
 import (
+	"cmp"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -15,20 +17,31 @@ import (
 // The checks of neglected upkeep.
 
 func (a *auditor) sessionState() {
-	for _, f := range a.snap.Files {
-		if f.Kind != markdownstore.KindState || f.Err != nil {
-			continue
-		}
-		if old := a.Now.Sub(f.ModTime); old > stateAge {
+	for f := range a.of(markdownstore.KindState) {
+		if old := a.Now.Sub(f.ModTime); old > stateAge && f.Err == nil {
 			a.add(health.Finding{Severity: health.Warning, Place: health.Place{Path: f.Path}, What: fmt.Sprintf("was last written %s ago, the limit is %s", age(old), age(stateAge)),
 				Hint: "write it anew at the start of a session, or empty it if nothing is under way"})
 		}
 	}
 }
 
+// of yields the files of a kind.
+func (a *auditor) of(kind markdownstore.Kind) iter.Seq[*File] {
+	return func(yield func(*File) bool) {
+		for _, f := range a.snap.Files {
+			if f.Kind == kind && !yield(f) {
+				return
+			}
+		}
+	}
+}
+
+// today is the day of the audit.
+func (a *auditor) today() string { return a.Now.In(a.Timezone).Format(time.DateOnly) }
+
 func (a *auditor) observations() {
-	for _, f := range a.snap.Files {
-		if n := f.lineCount(); f.Kind == markdownstore.KindObservations && n > observationLines {
+	for f := range a.of(markdownstore.KindObservations) {
+		if n := f.lineCount(); n > observationLines {
 			a.add(health.Finding{Severity: health.Warning, Place: health.Lines(f.Path, observationLines+1, n), What: fmt.Sprintf("has %d lines, the limit is %d", n, observationLines),
 				Hint: "drop entries without a tag that are older than a week"})
 		}
@@ -40,20 +53,18 @@ func (a *auditor) observations() {
 func (a *auditor) dailyLog() {
 	day := a.Now.Add(-logGrace).In(a.Timezone).Format(time.DateOnly)
 	newest := ""
-	for _, f := range a.snap.Files {
-		if f.Kind == markdownstore.KindDaily && f.Date > newest && f.Date <= a.Now.In(a.Timezone).Format(time.DateOnly) {
-			newest = f.Date
+	for f := range a.of(markdownstore.KindDaily) {
+		if f.Date <= a.today() {
+			newest = max(newest, f.Date)
 		}
 	}
-	if newest >= day {
-		return
-	}
-	if newest == "" {
+	switch {
+	case newest == "":
 		a.report.Skip("the workspace keeps no logs of days")
-		return
+	case newest < day:
+		a.add(health.Finding{Severity: health.Warning, Place: health.Place{Path: "memory/" + day + ".md"}, What: "there is no log of the day; the newest is of " + newest,
+			Hint: "see that the agent writes down what it does; a flush before compaction writes by itself"})
 	}
-	a.add(health.Finding{Severity: health.Warning, Place: health.Place{Path: "memory/" + day + ".md"}, What: "there is no log of the day; the newest is of " + newest,
-		Hint: "see that the agent writes down what it does; a flush before compaction writes by itself"})
 }
 
 // staleFiles reports files that were not kept up to date. Logs and notes of a day are closed when
@@ -64,13 +75,9 @@ func (a *auditor) staleFiles() {
 	a.staleLines()
 	var old []*File
 	for _, f := range a.snap.Files {
-		if _, own := markdownstore.Classify(f.Path); !own || f.Kind != markdownstore.KindTopic && f.Kind != markdownstore.KindObservations || f.Err != nil {
-			continue
-		}
-		if len(f.Entries) > 0 && !slices.ContainsFunc(f.Entries, func(e *Entry) bool { return len(e.From) == 0 }) {
-			continue
-		}
-		if a.Now.Sub(f.ModTime) > fileAge {
+		_, own := markdownstore.Classify(f.Path)
+		sourced := len(f.Entries) > 0 && !slices.ContainsFunc(f.Entries, func(e *Entry) bool { return len(e.From) == 0 })
+		if own && (f.Kind == markdownstore.KindTopic || f.Kind == markdownstore.KindObservations) && f.Err == nil && !sourced && a.Now.Sub(f.ModTime) > fileAge {
 			old = append(old, f)
 		}
 	}
@@ -105,15 +112,18 @@ func (a *auditor) staleLines() {
 			n := e.StartLine
 			for l := range lines(e.Text) {
 				who := keeping.FindStringSubmatch(l)
+				found := health.Finding{Severity: health.Note, Place: health.Lines(f.Path, n, n)}
 				switch day, ahead := ledger.Stale(l, a.Now); {
 				case who != nil && left[who[1]] != nil && left[who[1]].Date >= e.Date:
-					a.add(health.Finding{Severity: health.Note, Place: health.Lines(f.Path, n, n), What: fmt.Sprintf("says what %s does: %q, but %s says that %s left", who[1], a.excerpt(l), left[who[1]].Place(), who[1]), Hint: "name who does it now"})
+					found.What, found.Hint = fmt.Sprintf("says what %s does: %q, but %s says that %s left", who[1], a.excerpt(l), left[who[1]].Place(), who[1]), "name who does it now"
 				case ahead:
-					a.add(health.Finding{Severity: health.Note, Place: health.Lines(f.Path, n, n), What: fmt.Sprintf("calls %s yet to come, which was %s ago: %q", day, a.since(day), a.excerpt(l)), Hint: "say what came of it"})
+					found.What, found.Hint = fmt.Sprintf("calls %s yet to come, which was %s ago: %q", day, a.since(day), a.excerpt(l)), "say what came of it"
 				case day != "":
-					a.add(health.Finding{Severity: health.Note, Place: health.Lines(f.Path, n, n), What: fmt.Sprintf("says how things were on %s, %s ago: %q", day, a.since(day), a.excerpt(l)), Hint: "see whether it still holds"})
+					found.What, found.Hint = fmt.Sprintf("says how things were on %s, %s ago: %q", day, a.since(day), a.excerpt(l)), "see whether it still holds"
 				}
-				n++
+				if n++; found.What != "" {
+					a.add(found)
+				}
 			}
 		}
 	}
@@ -152,8 +162,7 @@ func (a *auditor) memoryAge() {
 	if f == nil || f.Err != nil {
 		return
 	}
-	today := a.Now.In(a.Timezone).Format(time.DateOnly)
-	newest, line := newestDate(f.Doc.Body, f.Doc.BodyLine, today)
+	newest, line := newestDate(f.Doc.Body, f.Doc.BodyLine, a.today())
 	at, said := f.ModTime, "holds no date and was last changed"
 	if newest != "" {
 		at, _ = markdownstore.ParseDate(newest, a.Timezone)
@@ -181,18 +190,13 @@ func newestDate(text string, line int, today string) (newest string, at int) {
 
 // workingBuffer reports a buffer that has more than headings and comments.
 func (a *auditor) workingBuffer() {
-	for _, f := range a.snap.Files {
-		if f.Kind != markdownstore.KindBuffer {
-			continue
-		}
+	for f := range a.of(markdownstore.KindBuffer) {
 		n, first := 0, 0
 		for _, u := range markdownstore.Units(f.Doc) {
 			switch u.Kind {
 			case markdownstore.UnitHeading, markdownstore.UnitHTML, markdownstore.UnitMarker, markdownstore.UnitRule:
-				continue
-			}
-			if n++; n == 1 {
-				first = u.StartLine
+			default:
+				n, first = n+1, cmp.Or(first, u.StartLine)
 			}
 		}
 		if n > 0 {
@@ -232,11 +236,11 @@ func (a *auditor) futureDates() {
 		}
 		found := append(futureHeadings(f, tomorrow), futureEntries(f, tomorrow)...)
 		a.together(found, severalDates, func(n int) string {
-			return fmt.Sprintf("has %d dates of what happened that are yet to come; today is %s", n, a.Now.In(a.Timezone).Format(time.DateOnly))
+			return fmt.Sprintf("has %d dates of what happened that are yet to come; today is %s", n, a.today())
 		})
 	}
 	a.together(logs, severalDates, func(n int) string {
-		return fmt.Sprintf("is one of %d logs of days that are yet to come; today is %s", n, a.Now.In(a.Timezone).Format(time.DateOnly))
+		return fmt.Sprintf("is one of %d logs of days that are yet to come; today is %s", n, a.today())
 	})
 }
 
@@ -259,14 +263,8 @@ func dated(f *File) bool {
 
 // futureHeadings looks at headings that are a date, with or without words after it.
 func futureHeadings(f *File, tomorrow string) (found []health.Finding) {
-	if !dated(f) {
-		return nil
-	}
 	for _, u := range markdownstore.Units(f.Doc) {
-		if u.Kind != markdownstore.UnitHeading || plans.MatchString(u.Label) {
-			continue
-		}
-		if d, ok := leadingDate(u.Label); ok && d > tomorrow {
+		if d, ok := leadingDate(u.Label); u.Kind == markdownstore.UnitHeading && ok && d > tomorrow && dated(f) && !plans.MatchString(u.Label) {
 			found = append(found, ahead(health.Lines(f.Path, u.StartLine, u.StartLine), d, "has a section of %s, a day that is yet to come"))
 		}
 	}
@@ -278,16 +276,9 @@ func futureEntries(f *File, tomorrow string) (found []health.Finding) {
 		if !strings.ContainsAny(e.Plain[:min(len(e.Plain), 100)], "12") {
 			continue // no year
 		}
-		if at := written.FindStringIndex(e.Plain); at != nil && strings.ContainsAny(e.Plain[at[1]:], "0123456789") {
-			if d, ok := leadingDate(e.Plain[at[1]:]); ok && d > tomorrow {
-				found = append(found, ahead(placeOf(e), d, "says that it was written on %s, a day that is yet to come"))
-				continue
-			}
-		}
-		if !dated(f) || e.State == StateOpen {
-			continue
-		}
-		if d, ok := leadingDate(e.Plain); ok && d > tomorrow && !plans.MatchString(e.Plain) && !plans.MatchString(strings.Join(e.Trail, " ")) {
+		if d, ok := leadingDate(e.Plain[len(written.FindString(e.Plain)):]); ok && d > tomorrow && written.MatchString(e.Plain) {
+			found = append(found, ahead(placeOf(e), d, "says that it was written on %s, a day that is yet to come"))
+		} else if d, ok := leadingDate(e.Plain); ok && d > tomorrow && dated(f) && e.State != StateOpen && !plans.MatchString(e.Plain) && !plans.MatchString(strings.Join(e.Trail, " ")) {
 			found = append(found, ahead(placeOf(e), d, "begins with %s, a day that is yet to come"))
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"net/url"
 	"path"
 	"strings"
-	"time"
 	"unicode"
 
 	"github.com/memkernel/memkernel/internal/textutil"
@@ -44,7 +43,7 @@ type reference struct {
 // network addresses and places outside of the workspace.
 func (a *auditor) links() {
 	names := &vault{snap: a.snap}
-	today := a.Now.In(a.Timezone).Format(time.DateOnly)
+	today := a.today()
 	var found []*lead
 	for _, f := range a.snap.Files {
 		for _, r := range references(f.Doc) {
