@@ -3,6 +3,7 @@ package ledger
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -255,7 +256,7 @@ func (x *lexicon) valueOf(s string) (Value, bool) {
 	return x.valueIn(x.timeless(tokens(s)))
 }
 
-// timeless returns a text without how often something happens, at its end or its beginning.
+// timeless returns a text without how often something happens, at its end.
 func (x *lexicon) timeless(ts []token) []token {
 	if n := len(ts); n > 2 && (ts[n-2].low == "every" || ts[n-2].low == "each") && ts[n-1].weekday == 0 {
 		ts = ts[:n-2]
@@ -328,27 +329,19 @@ func host(low string) bool {
 func (x *lexicon) weekdays(ts []token) (v Value, n int, vague bool) {
 	var days []string
 	for i, t := range ts {
-		d := t.weekday
-		switch {
-		case d == 0 && t.raw != strings.ToLower(t.raw):
-			parts := strings.Split(t.low, "/")
-			for _, p := range parts {
-				if d = x.word(p).weekday; d > 0 {
-					days, n = append(days, string(rune('0'+d))), i+1
-				}
+		names := []string{t.low}
+		if t.weekday == 0 && t.raw != t.low {
+			names = strings.Split(t.low, "/") // Tuesdays/Fridays
+		}
+		for _, name := range names {
+			if d := x.word(name).weekday; d > 0 {
+				days, n = append(days, strconv.Itoa(d)), i+1
 			}
-		case d > 0:
-			days, n = append(days, string(rune('0'+d))), i+1
 		}
-		if d > 0 {
-			continue
+		if n != i+1 && !strings.Contains(" and und et e y en 和 と & / ", " "+t.low+" ") {
+			vague = n > 0 && n == i && i+1 < len(ts) && ts[i+1].weekday > 0
+			break
 		}
-		switch t.low {
-		case "and", "und", "et", "e", "y", "en", "和", "と", "&", "/":
-			continue
-		}
-		vague = n > 0 && n == i && i+1 < len(ts) && ts[i+1].weekday > 0
-		break
 	}
 	slices.Sort(days)
 	return Value{Kind: kindWeekday, Text: strings.Join(slices.Compact(days), ",")}, n, vague
@@ -371,9 +364,7 @@ func (r *reading) inCharge() (subject, value []token) {
 // related reads the sentence by its first relation.
 func (r *reading) related() {
 	if subject, value := r.inCharge(); len(subject) > 0 {
-		if c, ok := r.bound(&relation{"relation", "owner", 0}, subject, value); ok {
-			r.out = append(r.out, c)
-		}
+		r.bound(&relation{"relation", "owner", 0}, subject, value)
 		return
 	}
 	for i := 0; i < len(r.words)-1; i++ {
@@ -388,10 +379,7 @@ func (r *reading) related() {
 		}
 		subject, value := r.words[:i], r.words[i+rel.words:]
 		r.stated = i > 0
-		if c, ok := r.bound(rel, subject, value); ok {
-			c.Aside = r.aside
-			r.out = append(r.out, c)
-		}
+		r.bound(rel, subject, value)
 		at := slices.IndexFunc(value, func(t token) bool { return t.is(placing) })
 		switch {
 		case rel.attribute == "use" && at > 0 && (i == 0 || i == 1 && subject[0].is(weightless)):
@@ -422,71 +410,72 @@ func (r *reading) relationAt(i int) (rel *relation) {
 	return rel
 }
 
-// bound makes the claim of a relation.
-func (r *reading) bound(rel *relation, subject, value []token) (Claim, bool) {
+// bound adds the claim of a relation.
+func (r *reading) bound(rel *relation, subject, value []token) {
 	attribute := rel.attribute
 	many := attribute == "use"
 	switch {
 	case rel.verb == "owning":
 		subject, value = value, subject
 	case rel.verb == "moving" && rel.words == 1:
-		from, to := slices.IndexFunc(value, isFrom), slices.IndexFunc(value, func(t token) bool { return t.low == "to" })
+		from, to := indexOf(value, "from"), indexOf(value, "to")
 		if from < 0 || to < from {
-			return Claim{}, false
+			return
 		}
 		if from > 0 {
 			subject = value[:from]
 		}
 		value = value[to+1:]
 	case attribute == "use":
-		if at := slices.IndexFunc(value, func(t token) bool { return t.low == "for" }); at > 0 && (len(subject) == 0 || len(subject) == 1 && subject[0].low == "we") {
+		if at := indexOf(value, "for"); at > 0 && (len(subject) == 0 || len(subject) == 1 && subject[0].low == "we") {
 			subject, value, many = value[at+1:], value[:at], false
 		}
 	}
 	if len(subject) == 0 || len(subject) > mostAbout || len(value) == 0 {
-		return Claim{}, false
+		return
 	}
+	bare := attribute == "" && rel.verb == "relation"
 	// "the city of London"
-	if at := slices.IndexFunc(value, func(t token) bool { return t.low == "of" }); at > 1 && at < len(value)-1 && value[0].low == "the" && rel.verb == "relation" && attribute != "" {
+	if at := indexOf(value, "of"); at > 1 && at < len(value)-1 && value[0].low == "the" && rel.verb == "relation" && attribute != "" {
 		subject, value = slices.Concat(subject, value[1:at]), value[at+1:]
 	}
 	v, ok := r.valueIn(r.timeless(value))
-	person := v.Kind == kindName && attribute == "" && rel.verb == "relation"
-	if !ok && attribute == "" && rel.verb == "relation" { // "Anna is the lead of the team"
-		n, named := r.valueIn(subject)
-		if at := slices.IndexFunc(value, func(t token) bool { return t.is(oneRole) }); at > 0 && named && n.Kind == kindName && !strings.HasPrefix("an", value[0].low) {
+	person := v.Kind == kindName && bare
+	// "Anna is the lead of the team"
+	if n, named := r.valueIn(subject); bare && named && n.Kind == kindName && (!ok || v.Kind == kindWord) && !strings.HasPrefix("an", value[0].low) {
+		if at := slices.IndexFunc(value, func(t token) bool { return t.is(oneRole) }); at > 0 || ok && at == 0 {
 			subject, value, v, ok = value, subject, n, true
 		}
-	} else if v.Kind == kindWord && attribute == "" && rel.verb == "relation" && slices.ContainsFunc(value, func(t token) bool { return t.is(oneRole) }) && !strings.HasPrefix("an", value[0].low) {
-		if n, named := r.valueIn(subject); named && n.Kind == kindName {
-			subject, value, v = value, subject, n
-		}
 	}
-	if subject[0].is(pointing) {
-		return Claim{}, false
+	among := func(ts []token, tags tag) bool {
+		return slices.ContainsFunc(ts, func(t token) bool { return t.is(tags) && t.low != "was" && t.raw == t.low })
 	}
-	if !ok || rel.verb == "figuring" && (v.Kind != kindVersion || v.Unit == "") || !slices.ContainsFunc(value, func(t token) bool { return !t.is(environment) }) || slices.ContainsFunc(subject, func(t token) bool { return t.is(condition|unsaid|negator) && t.low != "was" && t.raw == t.low }) || slices.ContainsFunc(value, func(t token) bool { return t.is(unsaid) && t.raw == t.low }) {
-		return Claim{}, false
+	if !ok || subject[0].is(pointing) || rel.verb == "figuring" && (v.Kind != kindVersion || v.Unit == "") || !slices.ContainsFunc(value, func(t token) bool { return !t.is(environment) }) ||
+		among(subject, condition|unsaid|negator) || among(value, unsaid) {
+		return
 	}
 	c := r.claim(subject, attribute, v)
-	c.New = c.New || r.fresh
-	c.Stated, c.Changes, c.Many = true, rel.verb == "moving", many
-	c.Said = joined(value)
-	mine := len(subject) == 1 && (subject[0].low == "i" || subject[0].low == "we")
-	if mine && (attribute == "home" || attribute == "employer") {
+	c.New, c.Stated, c.Changes, c.Many, c.Said, c.Aside = c.New || r.fresh, true, rel.verb == "moving", many, joined(value), r.aside
+	if len(subject) == 1 && (subject[0].low == "i" || subject[0].low == "we") && (attribute == "home" || attribute == "employer") {
 		c.Subject = append([]string{"i"}, c.Subject...)
 	} else if len(c.Subject) == 0 || attribute != "" && len(c.Subject) < 2 && attribute != "name" {
-		return Claim{}, false
+		return
 	}
 	switch v.Kind {
 	case kindName:
-		return c, attribute != "" || rel.verb == "moving" || person && role(subject) || !person
+		ok = attribute != "" || rel.verb == "moving" || !person || role(subject)
 	case kindWord:
-		return c, rel.attribute != "" && (attribute != "name" || len(value) == 1) || c.One && role(subject)
+		ok = attribute != "" && (attribute != "name" || len(value) == 1) || c.One && role(subject)
 	case kindState:
-		return c, false // the whole sentence says it
+		ok = false // the whole sentence says it
 	}
-	return c, true
+	if ok {
+		r.out = append(r.out, c)
+	}
+}
+
+func indexOf(ts []token, low string) int {
+	return slices.IndexFunc(ts, func(t token) bool { return t.low == low })
 }
 
 // product adds the claim that a thing has a product, with or without a version, of which it can't
@@ -513,8 +502,6 @@ func (r *reading) product(subject, value []token) {
 	r.out = append(r.out, c)
 }
 
-func isFrom(t token) bool { return t.low == "from" }
-
 func joined(ts []token) string {
 	out := make([]string, len(ts))
 	for i := range ts {
@@ -526,48 +513,44 @@ func joined(ts []token) string {
 // role reports whether a subject is something that one thing is at a time: "the port of the
 // ferry", "Anna's manager".
 func role(subject []token) bool {
-	n := 0
-	for _, t := range subject {
-		if !t.is(weightless) {
-			n++
-		}
-	}
-	return n > 1 && slices.ContainsFunc(subject, func(t token) bool {
-		switch t.low {
-		case "the", "of", "our", "my", "der", "die", "das", "el", "la", "le", "unser", "unsere", "的":
-			return true
-		}
-		return strings.HasSuffix(t.low, "'s") || strings.HasSuffix(t.low, "s'")
+	weighty := slices.DeleteFunc(slices.Clone(subject), func(t token) bool { return t.is(weightless) })
+	return len(weighty) > 1 && slices.ContainsFunc(subject, func(t token) bool {
+		return strings.Contains(" the of our my der die das el la le unser unsere 的 ", " "+t.low+" ") || strings.HasSuffix(t.low, "'s") || strings.HasSuffix(t.low, "s'")
 	})
 }
 
-// whole reads the sentence by its words alone. Its claims are each value of the subject in the
-// other words, and that the sentence affirms or denies its subject.
-func (r *reading) whole(said string) {
-	var values []Claim // of which only Value and Said are set
-	var rest []token
-	negated, side := false, ""
+// parts are the values of a sentence and its other words, if it is read by its words alone.
+type parts struct {
+	// values are claims of which only Value and Said are set. named are their values as words of a
+	// subject. dated reports whether one of them is a day.
+	values []Claim
+	named  []string
+	dated  bool
+	rest   []token
+	// negated reports whether the sentence has a negation. side is the side of a pair of opposites
+	// that it names, "" for none.
+	negated bool
+	side    string
+}
+
+// parts takes the sentence apart. ok is false if it claims nothing, or several things.
+func (r *reading) parts() (p parts, ok bool) {
 	for i := 0; i < len(r.words); i++ {
 		t := r.words[i]
 		v, n := r.valueAt(r.words[i:])
+		vague := false
 		if n == 0 {
-			var vague bool
-			if v, n, vague = r.weekdays(r.words[i:]); vague {
-				return
-			}
+			v, n, vague = r.weekdays(r.words[i:])
 		}
 		if n > 0 {
-			said := r.words[i : i+n]
-			if i > 0 && r.words[i-1].is(unsaid) || ranges(r.words, i+n) || v.Kind == kindAddress && strings.Contains(v.Text, "://") {
-				return
+			year := len(v.Text) == 4 && v.Kind == kindNumber && v.Unit == "" && v.Text >= "1500" && v.Text <= "2200" && !r.label && !(i > 0 && r.words[i-1].is(oneValue))
+			if vague || year || i > 0 && r.words[i-1].is(unsaid) || ranges(r.words, i+n) || v.Kind == kindAddress && strings.Contains(v.Text, "://") ||
+				slices.ContainsFunc(p.values, func(c Claim) bool { return c.Value.Kind == v.Kind && c.Value.Unit == v.Unit }) {
+				return p, false
 			}
-			if year := len(v.Text) == 4 && v.Kind == kindNumber && v.Unit == "" && v.Text >= "1500" && v.Text <= "2200" && !r.label; year && !followsOne(r.words[:i]) {
-				return
-			}
-			if slices.ContainsFunc(values, func(c Claim) bool { return c.Value.Kind == v.Kind && c.Value.Unit == v.Unit }) {
-				return
-			}
-			values = append(values, Claim{Value: v, Said: joined(said)})
+			p.values = append(p.values, Claim{Value: v, Said: joined(r.words[i : i+n])})
+			p.named = append(p.named, string(v.Kind)+":"+v.Text+v.Unit)
+			p.dated = p.dated || v.Kind == kindDate
 			i += n - 1
 			continue
 		}
@@ -577,28 +560,25 @@ func (r *reading) whole(said string) {
 			}
 		}
 		switch {
-		case t.is(unsaid), t.side != "" && side != "":
-			return
+		case vague, t.is(unsaid), t.side != "" && p.side != "":
+			return p, false
 		case t.side != "":
-			side = t.side
+			p.side = t.side
 		case t.is(negator):
-			negated = true
+			p.negated = true
 		case (t.low == "every" || t.low == "each") && i+1 < len(r.words) && r.words[i+1].weekday == 0:
 			i++
 		default:
-			rest = append(rest, t)
+			p.rest = append(p.rest, t)
 		}
 	}
-	if len(rest)+len(values) > 2*mostAbout {
-		return
-	}
-	var named []string
-	dated := false
-	for _, v := range values {
-		named = append(named, string(v.Value.Kind)+":"+v.Value.Text+v.Value.Unit)
-		dated = dated || v.Value.Kind == kindDate
-	}
-	letters := 0 // of the words that name something, at most four of each
+	return p, len(p.rest)+len(p.values) <= 2*mostAbout
+}
+
+// says reports whether the words of a sentence besides its values name as much as some words do. At
+// most four letters of each count.
+func (r *reading) says(rest []token, words int) bool {
+	letters := 0
 	for _, t := range rest {
 		for w := range wordsIn(t.low) {
 			if !r.word(w).is(weightless | ofPage | impliedDate) {
@@ -606,60 +586,61 @@ func (r *reading) whole(said string) {
 			}
 		}
 	}
-	least := func(words int) bool { return letters > 4*(words-1) && letters > 3 }
-	for i, v := range values {
-		if dated && v.Value.Kind != kindDate || len(values) > 3 {
+	return letters > 4*(words-1) && letters > 3
+}
+
+// whole reads the sentence by its words alone. Its claims are each value of the subject in the
+// other words, and that the sentence affirms or denies its subject.
+func (r *reading) whole(said string) {
+	p, ok := r.parts()
+	if !ok {
+		return
+	}
+	labelled := r.label && len(r.out) > 0 // the label has the first value
+	for i, v := range p.values {
+		if p.dated && v.Value.Kind != kindDate || len(p.values) > 3 || labelled && i == 0 {
 			continue // so it is, or was, of that day
 		}
-		c := r.claim(rest, "", v.Value)
-		if r.label && i == 0 && len(r.out) > 0 {
-			continue // the label has it
-		}
-		n := 2
+		c := r.claim(p.rest, "", v.Value)
+		least := 2
 		switch v.Value.Kind {
 		case kindClock, kindWeekday:
-			n = 1
+			least = 1
 		case kindVersion:
 			if c.Named {
-				n = 1
+				least = 1
 			}
 		case kindDate:
-			if slices.ContainsFunc(rest, func(t token) bool { return t.is(impliedDate) }) {
-				n = 1
+			if slices.ContainsFunc(p.rest, func(t token) bool { return t.is(impliedDate) }) {
+				least = 1
 			}
 		}
-		if !least(n) {
+		if !r.says(p.rest, least) {
 			continue
 		}
-		c.Subject = slices.Concat(c.Subject, slices.Delete(slices.Clone(named), i, i+1))
-		if negated {
+		c.Subject = slices.Concat(c.Subject, p.named[:i], p.named[i+1:])
+		if p.negated {
 			c.Subject = append(c.Subject, "not")
 		}
-		if side != "" {
-			c.Subject = append(c.Subject, side)
+		if p.side != "" {
+			c.Subject = append(c.Subject, p.side)
 		}
 		slices.Sort(c.Subject)
 		c.New, c.Said, c.Aside, c.Whole, c.Stated = r.fresh, v.Said, r.aside, !r.stated || !c.One, r.stated
 		r.out = append(r.out, c)
 	}
-	pair, of, _ := strings.Cut(side, ":")
-	if pair == "" {
-		pair, of = "rule", "yes"
-	}
-	if negated {
+	pair, of, _ := strings.Cut(cmp.Or(p.side, "rule:yes"), ":")
+	if p.negated {
 		of = map[string]string{"on": "off", "off": "on", "yes": "no", "no": "yes"}[of]
 	}
-	c := r.claim(rest, "", Value{kindState, pair + ":" + of, pair})
-	if c.Subject = append(c.Subject, named...); r.label && pair == "rule" || !least(max(1, 2-len(named))) && side == "" || len(c.Subject) == 0 {
+	c := r.claim(p.rest, "", Value{kindState, pair + ":" + of, pair})
+	if c.Subject = append(c.Subject, p.named...); r.label && pair == "rule" || !r.says(p.rest, max(1, 2-len(p.named))) && p.side == "" || len(c.Subject) == 0 {
 		return
 	}
 	slices.Sort(c.Subject)
 	c.Said, c.Aside, c.Whole, c.Stated = strings.TrimSpace(said), r.aside, true, r.stated
 	r.out = append(r.out, c)
 }
-
-// followsOne reports whether a thing with one value comes right before a place.
-func followsOne(ts []token) bool { return len(ts) > 0 && ts[len(ts)-1].is(oneValue) }
 
 // ranges reports whether the value before a place is the beginning of a range.
 func ranges(ts []token, at int) bool {
