@@ -223,6 +223,9 @@ func conflict(c, d *claim) bool {
 // sentences are next to each other, both may be true when they differ in a day, an hour, an
 // address or a count.
 func sureOf(c, d *claim) bool {
+	if c.Recurs && c.Value.Kind == "version" {
+		return false // a chapter of a book
+	}
 	if c.file != d.file {
 		return true
 	}

@@ -2,12 +2,9 @@ package consolidation
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/rogpeppe/go-internal/diff"
 
 	"github.com/memkernel/memkernel/markdownstore"
 )
@@ -38,16 +35,17 @@ func (t *Touch) Place() string {
 // It must be rendered as before, and still count as a person's.
 func (r Record) Touches(path, before, after string) *Touch {
 	was, is := r.parts(path, before), r.parts(path, after)
-	for _, n := range removedLines(was.text, is.text) {
-		if p := was.at(n); p != nil && p.person() {
-			return was.touch(p, "would be changed or taken out")
-		}
+	touch := func(p *part, why string) *Touch {
+		return &Touch{Path: path, StartLine: p.start, EndLine: p.end, Text: p.text, Why: why}
 	}
 	if p := missing(was.people(), is.people()); p != nil {
-		return was.touch(p, "would no longer be told from what agents wrote")
+		if slices.ContainsFunc(is.parts, func(q *part) bool { return q.text == p.text && !q.person() }) {
+			return touch(p, "would no longer be told from what agents wrote")
+		}
+		return touch(p, "would be changed or taken out")
 	}
 	if p := missing(was.rendered(), is.rendered()); p != nil {
-		return was.touch(p, "would be read otherwise than it is now, or stand below another heading")
+		return touch(p, "would be read otherwise than it is now, or stand below another heading")
 	}
 	return nil
 }
@@ -58,13 +56,9 @@ func (r Record) Machines(path, text string) map[string]Origin {
 	out := map[string]Origin{}
 	all := r.parts(path, text)
 	lines := strings.Split(all.text, "\n")
-	for i := range all.parts {
-		p := &all.parts[i]
-		if p.person() {
-			continue
-		}
+	for _, p := range all.parts {
 		for _, l := range lines[p.start-1 : p.end] {
-			if strings.TrimSpace(l) != "" {
+			if strings.TrimSpace(l) != "" && !p.person() {
 				out[LineHash(l)] = p.origin
 			}
 		}
@@ -75,17 +69,15 @@ func (r Record) Machines(path, text string) map[string]Origin {
 // With returns the record with said added, which has further origins of lines of a file by their
 // [LineHash].
 func (r Record) With(path string, said map[string]Origin) Record {
-	more, was := maps.Clone(said), r.Said
-	r.Said = func(p, hash string) Origin {
+	was := r.Said
+	r.Said = func(p, hash string) (o Origin) {
 		if was != nil {
-			if o := was(p, hash); o != "" {
-				return o
-			}
+			o = was(p, hash)
 		}
-		if p == path {
-			return more[hash]
+		if o == "" && p == path {
+			o = said[hash]
 		}
-		return ""
+		return o
 	}
 	return r
 }
@@ -103,7 +95,7 @@ func (p *part) person() bool { return !p.origin.Machine() }
 // parted is a file in pieces, in order, with unix line ends.
 type parted struct {
 	path, text string
-	parts      []part
+	parts      []*part
 }
 
 func (r Record) parts(path, text string) *parted {
@@ -113,10 +105,9 @@ func (r Record) parts(path, text string) *parted {
 	}
 	doc := markdownstore.Parse(path, text)
 	out := &parted{path: path, text: text}
-	f := &File{Path: path, Class: doc.Class, Entries: Entries(doc)}
 	add := func(start int, text string, o Origin) {
 		text = strings.TrimRight(text, " \t\n")
-		out.parts = append(out.parts, part{start, start + strings.Count(text, "\n"), strings.TrimSpace(text), o})
+		out.parts = append(out.parts, &part{start, start + strings.Count(text, "\n"), strings.TrimSpace(text), o})
 	}
 	if doc.Binary {
 		add(1, text, OriginUnknown)
@@ -125,6 +116,7 @@ func (r Record) parts(path, text string) *parted {
 	if doc.FrontMatter != "" {
 		add(1, doc.FrontMatter, r.said(path, doc.FrontMatter))
 	}
+	f := &File{Path: path, Class: doc.Class, Entries: Entries(doc)}
 	for _, u := range markdownstore.Units(doc) {
 		raw := text[u.Start:u.End]
 		if u.Kind == markdownstore.UnitMarker || strings.TrimSpace(raw) == "" {
@@ -141,15 +133,6 @@ func (r Record) parts(path, text string) *parted {
 	return out
 }
 
-// at returns the piece that a line belongs to, nil for blank lines and marks.
-func (s *parted) at(line int) *part {
-	i := slices.IndexFunc(s.parts, func(p part) bool { return p.start <= line && line <= p.end })
-	if i < 0 {
-		return nil
-	}
-	return &s.parts[i]
-}
-
 // block is a part that must be found again after a change. It is the words of a piece, or the
 // rendering of a block in it.
 type block struct {
@@ -158,10 +141,9 @@ type block struct {
 }
 
 // people returns the pieces that people wrote.
-func (s *parted) people() []block {
-	var out []block
-	for i := range s.parts {
-		if p := &s.parts[i]; p.person() {
+func (s *parted) people() (out []block) {
+	for _, p := range s.parts {
+		if p.person() {
 			out = append(out, block{p, p.text})
 		}
 	}
@@ -172,20 +154,15 @@ func (s *parted) people() []block {
 func (s *parted) rendered() []block {
 	all := leaves(s.path, s.text)
 	var trail [7]string
-	var out []block
-	end := strings.Count(s.text, "\n")
-	for i := len(all) - 1; i >= 0; i-- {
-		l := &all[i]
-		last := end
-		if i+1 < len(all) && all[i+1].line > l.line {
-			last = all[i+1].line - 1
-		} else if i+1 < len(all) {
-			last = l.line // of several on a line, as the cells of a table's row
-		}
-		out = append(out, block{s.personIn(l.line, last), ""})
-	}
-	slices.Reverse(out)
+	out := make([]block, len(all))
 	for i, l := range all {
+		last := strings.Count(s.text, "\n")
+		if i+1 < len(all) {
+			last = max(all[i+1].line-1, l.line) // of several on a line, as the cells of a table's row
+		}
+		if p := slices.IndexFunc(s.parts, func(p *part) bool { return p.person() && p.start <= last && p.end >= l.line }); p >= 0 {
+			out[i].of = s.parts[p]
+		}
 		level, _ := strconv.Atoi(strings.TrimPrefix(l.in, "/Heading")) // 0 if it is none
 		if level > 0 {
 			clear(trail[level:])
@@ -196,19 +173,6 @@ func (s *parted) rendered() []block {
 		}
 	}
 	return out
-}
-
-// personIn returns the first piece by a person on some lines, nil if there is none.
-func (s *parted) personIn(from, to int) *part {
-	i := slices.IndexFunc(s.parts, func(p part) bool { return p.person() && p.start <= to && p.end >= from })
-	if i < 0 {
-		return nil
-	}
-	return &s.parts[i]
-}
-
-func (s *parted) touch(p *part, why string) *Touch {
-	return &Touch{Path: s.path, StartLine: p.start, EndLine: p.end, Text: p.text, Why: why}
 }
 
 // missing returns the first piece by a person whose block in was is not in is, in the same order.
@@ -224,25 +188,4 @@ func missing(was, is []block) *part {
 		is = is[i+1:]
 	}
 	return nil
-}
-
-// removedLines returns the lines of a text, from 1 on, that another one doesn't have.
-func removedLines(before, after string) []int {
-	var out []int
-	line := 0
-	for l := range strings.SplitSeq(string(diff.Diff("before", []byte(before), "after", []byte(after))), "\n") {
-		switch {
-		case strings.HasPrefix(l, "@@ -"):
-			from, _, _ := strings.Cut(strings.TrimPrefix(l, "@@ -"), " ")
-			from, _, _ = strings.Cut(from, ",")
-			line, _ = strconv.Atoi(from) // diff writes numbers there
-		case line == 0, strings.HasPrefix(l, "+"), strings.HasPrefix(l, `\`):
-		case strings.HasPrefix(l, "-"):
-			out = append(out, line)
-			line++
-		default:
-			line++
-		}
-	}
-	return out
 }
