@@ -103,11 +103,10 @@ func entryClaims(f *File, e *Entry) []claim {
 	body := strings.Split(uncommented(e.Text), "\n")
 	for i := 0; i < len(body); {
 		n := e.StartLine + i
-		text := strings.TrimSpace(bullet.ReplaceAllString(body[i], ""))
+		from := i
 		for i++; i < len(body) && bullet.FindString(body[i]) == ""; i++ {
-			text += " " + strings.TrimSpace(body[i])
 		}
-		text = untagged(text)
+		text, _ := content(strings.Join(body[from:i], "\n"))
 		if strings.Contains(text, "![") || strings.Contains(text, "</") || strings.HasPrefix(text, "<") || strings.HasPrefix(text, "//") {
 			continue // an image, HTML or code
 		}
@@ -132,12 +131,6 @@ func under(c *ledger.Claim, e *Entry) bool {
 		return c.Under("user")
 	}
 	return len(e.Trail) > 0 && c.Under(e.Trail[len(e.Trail)-1])
-}
-
-// untagged returns a line without its time and its tags, which may be in any order.
-func untagged(s string) string {
-	s, _ = CutTags(untimed(s))
-	return untimed(s)
 }
 
 var (

@@ -228,11 +228,10 @@ func (c *curator) pair() {
 
 // worthy returns the remarks of a log that are worth a place. Short neighbours of one sense below
 // one heading are one entry.
-func (c *curator) worthy(rs []remark, fresh bool) []Promoted {
+func (c *curator) worthy(rs []*remark, fresh bool) []Promoted {
 	var out []Promoted
 	last := &remark{last: -1}
-	for i := range rs {
-		r := &rs[i]
+	for _, r := range rs {
 		tags, score, why := c.weigh(r)
 		text, ok := worded(r)
 		if score < strong || !ok {

@@ -160,6 +160,14 @@ func untimed(s string) string {
 	return s[len(leadingTime.FindString(s)):]
 }
 
+// content returns the content of an entry on one line, without bullet, box, time and comments, and
+// its tags. The time may come before or after the tags.
+func content(text string) (string, Tags) {
+	body := uncommented(text)
+	body, tags := CutTags(untimed(oneLine(body[len(bullet.FindString(body)):])))
+	return untimed(body), tags
+}
+
 // describe reads an entry's state, tags and dates from its text.
 func (r *reader) describe(e *Entry) {
 	for i := range r.open {
@@ -177,17 +185,13 @@ func (r *reader) describe(e *Entry) {
 			e.Supersedes = append(e.Supersedes, refs...)
 		}
 	}
-	body := uncommented(e.Text)
-	mark := bullet.FindString(body)
-	switch box := strings.TrimSpace(mark); {
+	switch box := strings.TrimSpace(bullet.FindString(uncommented(e.Text))); {
 	case strings.HasSuffix(box, "[ ]"):
 		e.State = StateOpen
 	case strings.HasSuffix(strings.ToLower(box), "[x]"):
 		e.State = StateDone
 	}
-	body = strings.Join(strings.Fields(body[len(mark):]), " ")
-	body, tags := CutTags(untimed(body))
-	body = untimed(body)
+	body, tags := content(e.Text)
 	if strings.HasSuffix(body, "Z)") {
 		body = trailingTime.ReplaceAllString(body, "")
 	}

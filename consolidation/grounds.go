@@ -106,7 +106,6 @@ func (s *Snapshot) Grounds(name, day string) (*Grounds, error) {
 			note(at)
 		}
 	}
-	days := map[string]bool{}
 	for _, l := range s.Files {
 		if l.Tier != markdownstore.TierDated || l.archived() {
 			continue
@@ -117,20 +116,15 @@ func (s *Snapshot) Grounds(name, day string) (*Grounds, error) {
 			if fl, ok := failureOf(x.Plain); ok && signs[fl.sign()] {
 				same, g.Calls = true, max(g.Calls, fl.calls)
 			}
-			if !same {
-				continue
-			}
-			days[l.Date] = true
-			if sessions[j] != "" {
+			if same {
+				g.Days = append(g.Days, l.Date)
 				of[sessions[j]] = true
 			}
 		}
 	}
-	for d := range days {
-		g.Days = append(g.Days, d)
-	}
+	delete(of, "") // of no session
 	slices.Sort(g.Days)
-	g.Sessions = len(of)
+	g.Days, g.Sessions = slices.Compact(g.Days), len(of)
 	return g, nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/rivo/uniseg"
 
@@ -13,31 +14,26 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// The facts that an owning file takes, by the heading that a fact is under or by its content.
+// The facts that an owning file takes, by the heading that a fact is under or by its content. An
+// owning file is one of USER.md, TOOLS.md and IDENTITY.md.
 var (
 	aboutUser  = textutil.LazyRegexp(`(?i)(?:^|[^\p{L}])(?:user|human|owner|operator|opérateur|preferences?|préférences|person(?:al)?|family|familie|contact|benutzer|usuario|utilisateur)(?:[^\p{L}]|$)|用户|主人|偏好|个人`)
 	aboutTools = textutil.LazyRegexp(`(?i)(?:^|[^\p{L}])(?:tools?|tooling|infra(?:structure)?|servers?|hosts?|ssh|docker|ports?|deploy(?:ment)?s?|environment|database|vps|network|cli|setup|werkzeuge?|outils?|herramientas)(?:[^\p{L}]|$)|工具|环境|配置|部署|基础设施`)
 	aboutAgent = textutil.LazyRegexp(`(?i)(?:^|[^\p{L}])(?:identity|who i am|about me|self|persona|identité|identität|identidad)(?:[^\p{L}]|$)|身份|自我`)
 )
 
-// owner returns the file that a fact belongs to. An owning file must exist, be among ownerFiles
-// and have room. Else a topic file below memory/ takes the fact, by the heading that it was
+// owner returns the file that a fact belongs to. An owning file must exist and have room. Else a topic file below memory/ takes the fact, by the heading that it was
 // under, or by its tag.
 func (r *pruner) owner(e *Entry, trail []string) string {
-	heading := ""
-	for _, h := range trail {
-		if firstDate(h) == "" {
-			heading += " " + h
-		}
-	}
-	said := ""
+	heading := strings.Join(slices.DeleteFunc(slices.Clone(trail), func(h string) bool { return firstDate(h) != "" }), " ")
+	said, tags := "", Tags(nil)
 	if e != nil {
-		said = e.Plain
+		said, tags = e.Plain, e.Tags
 	}
 	switch {
-	case e != nil && e.Tags.has(Identity) && r.takes("IDENTITY.md"), aboutAgent.MatchString(heading) && r.takes("IDENTITY.md"):
+	case (tags.has(Identity) || aboutAgent.MatchString(heading)) && r.takes("IDENTITY.md"):
 		return "IDENTITY.md"
-	case aboutUser.MatchString(heading) && r.takes("USER.md"), e != nil && e.Tags.has(Human) && cuesOf(said)&cuePerson != 0 && r.takes("USER.md"):
+	case (aboutUser.MatchString(heading) || tags.has(Human) && cuesOf(said)&cuePerson != 0) && r.takes("USER.md"):
 		return "USER.md"
 	case aboutTools.MatchString(heading) && r.takes("TOOLS.md"):
 		return "TOOLS.md"
@@ -48,15 +44,7 @@ func (r *pruner) owner(e *Entry, trail []string) string {
 // takes reports whether an owning file can be given more.
 func (r *pruner) takes(name string) bool {
 	f := r.snap.File(name)
-	if f == nil || f.Err != nil || f.Doc.Binary || r.endsOpen(name) {
-		return false
-	}
-	for _, o := range ownerFiles {
-		if o == name {
-			return len([]rune(f.Doc.Raw))+len([]rune(arranged(r.gifts[name]))) < r.OwnerChars
-		}
-	}
-	return false
+	return f != nil && f.Err == nil && !f.Doc.Binary && !r.endsOpen(name) && utf8.RuneCountInString(f.Doc.Raw+arranged(r.gifts[name])) < r.OwnerChars
 }
 
 // topics are the files of facts whose heading names no topic: curated sections
@@ -81,13 +69,8 @@ func (r *pruner) topic(e *Entry, trail []string) string {
 	}
 	if name == "" {
 		name = "notes"
-		if e != nil {
-			for _, t := range allTags() {
-				if e.Tags.has(t) {
-					name = topics[t]
-					break
-				}
-			}
+		if e != nil && len(e.Tags) > 0 {
+			name = topics[e.Tags[0]]
 		}
 		title = strings.ToUpper(name[:1]) + name[1:] // one of our own names
 	}
@@ -123,15 +106,12 @@ func (r *pruner) about(e *Entry) string {
 // spelled returns a path in the spelling that is in use already, if there is one. A file system
 // may not distinguish names that differ only in case.
 func (r *pruner) spelled(name string) string {
-	for i := range r.snap.Files {
-		if strings.EqualFold(r.snap.Files[i].Path, name) {
-			return r.snap.Files[i].Path
-		}
+	used := slices.Clone(r.order)
+	for _, f := range r.snap.Files {
+		used = append(used, f.Path)
 	}
-	for _, to := range r.order {
-		if strings.EqualFold(to, name) {
-			return to
-		}
+	if i := slices.IndexFunc(used, func(to string) bool { return strings.EqualFold(to, name) }); i >= 0 {
+		return used[i]
 	}
 	return name
 }

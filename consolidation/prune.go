@@ -110,9 +110,6 @@ const (
 	observationDays, doneDays = 7, 7
 )
 
-// ownerFiles are the files that stable facts may move to.
-var ownerFiles = []string{"USER.md", "TOOLS.md", "IDENTITY.md"}
-
 // mostMoves is the most entries that one pruning moves. The next pruning moves the rest.
 const mostMoves = 2000
 

@@ -66,8 +66,8 @@ func (r *remark) starts(c cue, within int) bool {
 const mostLead, mostHeading = 9, 80
 
 // remarks reads a log. Entries that a caller does not choose are left out.
-func (c *curator) remarks(f *File, choose func(i int) bool) []remark {
-	var out []remark
+func (c *curator) remarks(f *File, choose func(i int) bool) []*remark {
+	var out []*remark
 	leads := listLabels(f.Entries)
 	for i := range f.Entries {
 		if !choose(i) {
@@ -81,24 +81,22 @@ func (c *curator) remarks(f *File, choose func(i int) bool) []remark {
 			out = append(out, c.said(p, leads[i])...)
 		}
 	}
-	fields := map[string]map[string]bool{}
-	for i := range out {
-		if r := &out[i]; r.label != "" && len(r.above) > 0 {
-			if fields[r.label] == nil {
-				fields[r.label] = map[string]bool{}
-			}
-			fields[r.label][r.above[0]] = true
+	fields, seen := map[string]int{}, map[[2]string]bool{} // the sections that have a label
+	for _, r := range out {
+		if r.label != "" && len(r.above) > 0 && !seen[[2]string{r.label, r.above[0]}] {
+			seen[[2]string{r.label, r.above[0]}] = true
+			fields[r.label]++
 		}
 	}
-	for i := range out {
-		out[i].field = len(fields[out[i].label]) >= formFiles && out[i].under&^headPassing == 0
+	for _, r := range out {
+		r.field = fields[r.label] >= formFiles && r.under&^headPassing == 0
 	}
 	return joined(out)
 }
 
 // said returns the remarks of one item or paragraph. An item that is short enough is one remark.
 // A longer one is read in runs of sentences.
-func (c *curator) said(e *Entry, lead string) []remark {
+func (c *curator) said(e *Entry, lead string) []*remark {
 	plain := oneLine(c.unformed(e))
 	if plain == "" {
 		return nil
@@ -109,15 +107,15 @@ func (c *curator) said(e *Entry, lead string) []remark {
 	}
 	slices.Reverse(above)
 	if who, words := label(plain); wordCount(who) == 1 && cuesOf(who)&cuePerson != 0 && Important(words) {
-		return []remark{*(&remark{entry: e, last: e.EndLine, above: above, text: words, spoken: true}).read()}
+		return []*remark{(&remark{entry: e, last: e.EndLine, above: above, text: words, spoken: true}).read()}
 	}
 	n := mostFact
 	if name, _ := label(plain); e.Kind != markdownstore.UnitItem && name == "" {
 		n = mostFact / 3 // prose says several things
 	}
-	var out []remark
+	var out []*remark
 	for _, text := range runs(plain, n) {
-		out = append(out, *(&remark{entry: e, last: e.EndLine, above: above, text: text}).read())
+		out = append(out, (&remark{entry: e, last: e.EndLine, above: above, text: text}).read())
 	}
 	return out
 }
@@ -144,8 +142,8 @@ func leans(s string) bool { return startOf(s)&(cueLeaning|cueExcept|cueOpening) 
 
 // joined joins remarks that belong together: a cause, its remedy and its lesson in neighbouring
 // lines, or the first sentences of these.
-func joined(rs []remark) []remark {
-	var out []remark
+func joined(rs []*remark) []*remark {
+	var out []*remark
 	for _, r := range rs {
 		if n := len(out) - 1; n >= 0 && out[n].under&headCause != 0 && r.under&(headRemedy|headCause|headLesson) != 0 && slices.Equal(out[n].entry.Trail, r.entry.Trail) && r.entry.StartLine <= out[n].last+2 {
 			was, is := out[n].text, r.text
@@ -291,20 +289,17 @@ func listLabels(entries []*Entry) []string {
 
 // pieced returns the items of an entry that holds several, such as a list that follows its label
 // without a blank line. Each item becomes a separate entry.
-func pieced(e *Entry) []*Entry {
+func pieced(e *Entry) (out []*Entry) {
 	lines := strings.Split(e.Text, "\n")
-	var out []*Entry
 	from := 0
 	for i := 1; i <= len(lines); i++ {
-		if i < len(lines) && strings.TrimSpace(bullet.FindString(lines[i])) == "" && !strings.HasPrefix(lines[i], "**") {
-			continue
+		if i == len(lines) || strings.TrimSpace(bullet.FindString(lines[i])) != "" || strings.HasPrefix(lines[i], "**") {
+			p := *e
+			p.Text, p.StartLine, p.EndLine = strings.Join(lines[from:i], "\n"), e.StartLine+from, e.StartLine+i-1
+			p.Plain, p.Tags = content(p.Text)
+			p.Tags = e.Tags.with(p.Tags...)
+			out, from = append(out, &p), i
 		}
-		p := *e
-		p.Text = strings.Join(lines[from:i], "\n")
-		body := uncommented(p.Text)
-		p.Plain, p.Tags = CutTags(untimed(oneLine(body[min(len(body), len(bullet.FindString(body))):])))
-		p.Tags, p.StartLine, p.EndLine = e.Tags.with(p.Tags...), e.StartLine+from, e.StartLine+i-1
-		out, from = append(out, &p), i
 	}
 	if len(out) < 2 {
 		return []*Entry{e}
@@ -352,7 +347,6 @@ func (c *curator) unformed(e *Entry) string {
 	if len(kept) == len(lines) {
 		return e.Plain
 	}
-	text := uncommented(strings.Join(kept, "\n"))
-	plain, _ := CutTags(untimed(oneLine(text[len(bullet.FindString(text)):])))
+	plain, _ := content(strings.Join(kept, "\n"))
 	return plain
 }
