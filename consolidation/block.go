@@ -42,8 +42,6 @@ type piece struct {
 	// a block to leave other than lack of room.
 	may, gone bool
 	why       Why
-	// bound reports whether the reference of a link keeps the piece in its file.
-	bound bool
 }
 
 type pieceKind int

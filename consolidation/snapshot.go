@@ -1,6 +1,7 @@
 package consolidation
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,13 +35,7 @@ type File struct {
 }
 
 // lineCount returns how many lines the file has.
-func (f *File) lineCount() int {
-	n := strings.Count(f.Doc.Raw, "\n")
-	if !strings.HasSuffix(f.Doc.Raw, "\n") && f.Doc.Raw != "" {
-		n++
-	}
-	return n
-}
+func (f *File) lineCount() int { return lineCount(f.Doc.Raw) }
 
 // Evergreen reports whether a file is about lasting facts, and not about a day.
 func (f *File) Evergreen() bool {
@@ -55,7 +50,7 @@ func (f *File) Evergreen() bool {
 type Snapshot struct {
 	Files []*File
 	fsys  fs.FS
-	at    map[string]int
+	at    map[string]*File
 }
 
 // File finds a file by its path, nil if it was not read.
@@ -63,13 +58,7 @@ func (s *Snapshot) File(path string) *File {
 	if s == nil {
 		return nil
 	}
-	i, ok := s.at[path]
-	if !ok {
-		if i, ok = s.at[textutil.Composed(path)]; !ok {
-			return nil
-		}
-	}
-	return s.Files[i]
+	return cmp.Or(s.at[path], s.at[textutil.Composed(path)])
 }
 
 // exists reports whether anything is at a path of the workspace, memory or
@@ -92,12 +81,7 @@ var errNoFile = errors.New("not a regular file")
 // denied. Such a file is left out, as a search leaves it out. After any other error the file may
 // hold the text that is missing.
 func refused(err error) bool {
-	for _, why := range [...]error{errTooLarge, errNoFile, markdownstore.ErrDenied} {
-		if errors.Is(err, why) {
-			return true
-		}
-	}
-	return false
+	return errors.Is(err, errTooLarge) || errors.Is(err, errNoFile) || errors.Is(err, markdownstore.ErrDenied)
 }
 
 // Read reads every file that a workspace lists: its memory, and its permanent instructions. A
@@ -119,7 +103,7 @@ func (s *Snapshot) Again(ctx context.Context, fsys fs.FS, maxBytes int64) (*Snap
 	if !ok {
 		ws = markdownstore.OfFS(fsys).FS()
 	}
-	s = &Snapshot{fsys: fsys, at: map[string]int{}}
+	s = &Snapshot{fsys: fsys, at: map[string]*File{}}
 	if _, err := fs.ReadDir(fsys, "."); err != nil {
 		return nil, fmt.Errorf("list the workspace: %w", err)
 	}
@@ -134,10 +118,10 @@ func (s *Snapshot) Again(ctx context.Context, fsys fs.FS, maxBytes int64) (*Snap
 		s.add(f, maxBytes, last)
 	}
 	slices.SortFunc(s.Files, func(a, b *File) int { return strings.Compare(a.Path, b.Path) })
-	for i, f := range s.Files {
-		s.at[f.Path] = i
+	for _, f := range s.Files {
+		s.at[f.Path] = f
 		if typed := textutil.Composed(f.Path); s.File(typed) == nil {
-			s.at[typed] = i
+			s.at[typed] = f
 		}
 	}
 	s.outdate()
@@ -195,8 +179,5 @@ func (s *Snapshot) add(f *File, maxBytes int64, last *Snapshot) {
 // Memory returns MEMORY.md, or memory.md if there is no MEMORY.md. The result is nil if there is
 // neither.
 func (s *Snapshot) Memory() *File {
-	if f := s.File("MEMORY.md"); f != nil {
-		return f
-	}
-	return s.File("memory.md")
+	return cmp.Or(s.File("MEMORY.md"), s.File("memory.md"))
 }

@@ -24,17 +24,16 @@ var commonMark = sync.OnceValue(func() goldmark.Markdown {
 
 // leaf is a rendered block that contains no other blocks.
 type leaf struct {
+	rendering
+	line int
+}
+
+// rendering is equal for leaves that are rendered alike.
+type rendering struct {
 	// in has the kinds of the blocks around the leaf, with the markers of lists, and the leaf's
 	// own kind. html is the leaf's content with its links resolved.
 	in, html string
-	line     int
 }
-
-// same reports whether two leaves are rendered alike in the same place.
-func (l leaf) same(m leaf) bool { return l.in == m.in && l.html == m.html }
-
-// bare returns a leaf without its place.
-func (l leaf) bare() leaf { return leaf{in: l.in, html: l.html} }
 
 // leaves returns the leaves of a file, in order, without front matter. Blank lines between the
 // items of a list make no difference to a paragraph in the list, since they change when an item
@@ -76,7 +75,7 @@ func (w *leafWalk) walk(n ast.Node, in string) {
 				w.first, w.at = w.first+bytes.Count(w.source[w.at:start], []byte("\n")), start
 			}
 		}
-		w.out = append(w.out, leaf{kind, w.render(c), w.first})
+		w.out = append(w.out, leaf{rendering{kind, w.render(c)}, w.first})
 	}
 }
 
@@ -104,7 +103,7 @@ func (c *Change) reshapes(left []string) string {
 	if c.Add != "" {
 		after := leaves(c.Path, strings.TrimRight(c.Before, "\r\n")+"\n\n"+c.Add)
 		for i, l := range append(slices.Clone(before), leaves(c.Path, c.Add)...) {
-			if i >= len(after) || !l.same(after[i]) {
+			if i >= len(after) || l.rendering != after[i].rendering {
 				return changes(l)
 			}
 		}
@@ -112,22 +111,21 @@ func (c *Change) reshapes(left []string) string {
 	}
 	after, gone, added := leaves(c.Path, c.Text), c.counted(append(slices.Clone(left), c.gone...)), c.counted(c.added)
 	for _, l := range before {
-		for len(after) > 0 && (isOurs(after[0]) || added[after[0].bare()] > 0) && !l.same(after[0]) {
-			added[after[0].bare()]--
+		for len(after) > 0 && (after[0].ours() || added[after[0].rendering] > 0) && l.rendering != after[0].rendering {
+			added[after[0].rendering]--
 			after = after[1:]
 		}
-		bare := l.bare()
 		switch {
-		case len(after) > 0 && l.same(after[0]):
+		case len(after) > 0 && l.rendering == after[0].rendering:
 			after = after[1:]
-		case gone[bare] > 0:
-			gone[bare]--
-		case !mayGo(l):
+		case gone[l.rendering] > 0:
+			gone[l.rendering]--
+		case !l.mayGo():
 			return changes(l)
 		}
 	}
 	for _, l := range after {
-		if added[l.bare()]--; !isOurs(l) && added[l.bare()] < 0 {
+		if added[l.rendering]--; !l.ours() && added[l.rendering] < 0 {
 			return changes(l)
 		}
 	}
@@ -135,11 +133,11 @@ func (c *Change) reshapes(left []string) string {
 }
 
 // counted returns how often blocks have each leaf.
-func (c *Change) counted(blocks []string) map[leaf]int {
-	out := map[leaf]int{}
+func (c *Change) counted(blocks []string) map[rendering]int {
+	out := map[rendering]int{}
 	for _, b := range blocks {
 		for _, l := range leaves(c.Path, b) {
-			out[l.bare()]++
+			out[l.rendering]++
 		}
 	}
 	return out
@@ -151,13 +149,13 @@ func changes(l leaf) string {
 
 // mayGo reports whether a block leaves with the block that it names. A heading, a rule and a
 // marker do.
-func mayGo(l leaf) bool {
+func (l rendering) mayGo() bool {
 	kind := l.in[strings.LastIndexByte(l.in, '/')+1:]
-	return strings.HasPrefix(kind, "Heading") || kind == "ThematicBreak" || isOurs(l)
+	return strings.HasPrefix(kind, "Heading") || kind == "ThematicBreak" || l.ours()
 }
 
-// isOurs reports whether a block is one that a pruning writes.
-func isOurs(l leaf) bool {
+// ours reports whether a block is one that a pruning writes.
+func (l rendering) ours() bool {
 	return strings.HasPrefix(l.html, "<!-- mk:") || strings.HasPrefix(l.html, "<!-- moved to ") || strings.HasPrefix(l.html, moreMark)
 }
 
@@ -170,11 +168,9 @@ func (p *Pruning) Reshaped() map[string]string {
 		left[m.From] = append(left[m.From], m.Text)
 	}
 	out := map[string]string{}
-	for i := range p.Changes {
-		if c := &p.Changes[i]; c.Before != "" {
-			if what := c.reshapes(left[c.Path]); what != "" {
-				out[c.Path] = what
-			}
+	for _, c := range p.Changes {
+		if what := c.reshapes(left[c.Path]); c.Before != "" && what != "" {
+			out[c.Path] = what
 		}
 	}
 	return out
@@ -183,14 +179,9 @@ func (p *Pruning) Reshaped() map[string]string {
 // endsOpen reports whether text appended to a file would be taken for something else, such as a
 // part of unclosed code.
 func (r *pruner) endsOpen(path string) bool {
-	f := r.snap.File(path)
-	if f == nil || f.Doc.Raw == "" {
-		return false
-	}
 	open, known := r.open[path]
-	if !known {
-		c := Change{Path: path, Before: f.Doc.Raw, Add: "<!-- end -->\n"}
-		open = c.reshapes(nil) != ""
+	if f := r.snap.File(path); !known && f != nil && f.Doc.Raw != "" {
+		open = (&Change{Path: path, Before: f.Doc.Raw, Add: "<!-- end -->\n"}).reshapes(nil) != ""
 		r.open[path] = open
 	}
 	return open
@@ -207,11 +198,8 @@ func bound(f *File, ps []*piece) {
 		labels = append(labels, "["+strings.ToLower(oneLine(m[1]))+"]")
 	}
 	for _, p := range ps {
-		if len(labels) > 0 {
-			text := strings.ToLower(oneLine(p.text))
-			p.bound = slices.ContainsFunc(labels, func(l string) bool { return strings.Contains(text, l) })
-			p.may = p.may && !p.bound
-		}
+		text := strings.ToLower(oneLine(p.text))
+		p.may = p.may && !slices.ContainsFunc(labels, func(l string) bool { return strings.Contains(text, l) })
 	}
 }
 
@@ -298,19 +286,16 @@ func LineKey(l string) string { return strings.Trim(uncommented(l), " \t\r-*+#_=
 // Says returns a function that reports whether any file except but holds a line, by the line's
 // [LineKey].
 func (s *Snapshot) Says(but string) func(key string) bool {
-	var has map[string]bool
-	return func(key string) bool {
-		if has == nil {
-			has = map[string]bool{}
-			for _, f := range s.Files {
-				if f.Path == but || f.Err != nil || !f.Evergreen() && !f.archived() {
-					continue
-				}
+	has := sync.OnceValue(func() map[string]bool {
+		out := map[string]bool{}
+		for _, f := range s.Files {
+			if f.Path != but && (f.Evergreen() || f.archived()) {
 				for l := range strings.SplitSeq(f.Doc.Raw, "\n") {
-					has[LineKey(l)] = true
+					out[LineKey(l)] = true
 				}
 			}
 		}
-		return has[key]
-	}
+		return out
+	})
+	return func(key string) bool { return has()[key] }
 }
