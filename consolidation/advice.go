@@ -42,7 +42,7 @@ func (s *Snapshot) Held(entries []Promoted, r Record) (out []Held) {
 		return nil
 	}
 	for _, e := range m.Entries {
-		if e.State == StateSuperseded || e.Kind == markdownstore.UnitTable || len(out) == mostHeld || !r.originOf(m, e.ID, e.Text).Machine() {
+		if e.State == stateSuperseded || e.Kind == markdownstore.UnitTable || len(out) == mostHeld || !r.originOf(m, e.ID, e.Text).Machine() {
 			continue
 		}
 		if slices.ContainsFunc(entries, func(p Promoted) bool { return alike(p.Text, e.Plain) }) {

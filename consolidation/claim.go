@@ -33,7 +33,7 @@ func claims(f *File) []claim {
 	}
 	var out []claim
 	for _, e := range f.Entries {
-		if e.State != StateSuperseded && len(e.Supersedes) == 0 && e.Kind != markdownstore.UnitQuote {
+		if e.State != stateSuperseded && len(e.Supersedes) == 0 && e.Kind != markdownstore.UnitQuote {
 			out = append(out, claimsOf(f, e)...)
 		}
 	}
@@ -65,7 +65,7 @@ func (c *claim) changed() bool {
 
 func claimsOf(f *File, e *Entry) []claim {
 	switch {
-	case e.State != StateNone:
+	case e.State != stateNone:
 		return taskClaim(f, e)
 	case slices.ContainsFunc(e.Trail, bygone):
 		return nil

@@ -17,7 +17,7 @@ import (
 // The most entries of a night, the number of entries up to which weak entries are taken, and the
 // number of days back in which entries with a tag are looked for.
 const (
-	MostPromoted  = 8
+	mostPromoted  = 8
 	leastPromoted = 3
 	// logDays is the age in days from which Curate no longer reads a log. [Prune] then brings the
 	// log's remaining decisions and lessons into topic files.
@@ -134,7 +134,7 @@ func (s *Snapshot) Curate(o CurateOptions) *Curation {
 	c.gather()
 	c.pair()
 	slices.SortStableFunc(c.found, func(a, b Promoted) int { return cmp.Compare(b.Score, a.Score) })
-	room := max(MostPromoted-o.Taken, 0)
+	room := max(mostPromoted-o.Taken, 0)
 	for i := range c.found {
 		p := &c.found[i]
 		switch {
@@ -279,7 +279,7 @@ func (c *curator) capture(e *Entry, ref string, fresh bool) {
 // the log without support by a person's word, a commit or a call's result, however often the agent
 // repeats the statement.
 func (c *curator) rate(e *Entry, p Promoted, today bool) {
-	if len(p.Tags) == 0 || agents(e) || e.State == StateSuperseded || e.State == StateOpen || e.Kind == markdownstore.UnitTable || !c.fits(p.Text, p.Tags...) || !c.fits(e.Plain, p.Tags...) {
+	if len(p.Tags) == 0 || agents(e) || e.State == stateSuperseded || e.State == stateOpen || e.Kind == markdownstore.UnitTable || !c.fits(p.Text, p.Tags...) || !c.fits(e.Plain, p.Tags...) {
 		return
 	}
 	p.Supersedes, p.Why = []string{}, p.Tags.names()

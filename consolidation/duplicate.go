@@ -186,7 +186,7 @@ func fromTemplate(group []*saying) bool {
 		e := s.entry
 		files[e.Path] = true
 		headings[strings.Join(e.Trail[max(len(e.Trail)-1, 0):], "")] = true
-		if e.State == StateOpen || e.State == StateDone {
+		if e.State == stateOpen || e.State == stateDone {
 			tasks++
 		}
 	}
@@ -197,7 +197,7 @@ func fromTemplate(group []*saying) bool {
 func sayingsIn(s *Snapshot) (out []*saying) {
 	for _, f := range s.Files {
 		for _, e := range f.Entries {
-			if f.Evergreen() && e.State != StateSuperseded && substantial(f, e) && !command(e.Text) {
+			if f.Evergreen() && e.State != stateSuperseded && substantial(f, e) && !command(e.Text) {
 				said := sayingOf(e.Plain)
 				said.entry, said.file = e, f
 				out = append(out, said)

@@ -15,13 +15,13 @@ type State string
 
 // The states. Most entries have no state.
 const (
-	StateNone State = ""
-	// StateOpen and StateDone are the states of a task, which is an item with a box.
-	StateOpen State = "open"
-	StateDone State = "done"
-	// StateSuperseded is the state of an entry that is struck through, marked as no longer valid,
+	stateNone State = ""
+	// stateOpen and stateDone are the states of a task, which is an item with a box.
+	stateOpen State = "open"
+	stateDone State = "done"
+	// stateSuperseded is the state of an entry that is struck through, marked as no longer valid,
 	// or replaced by a newer entry.
-	StateSuperseded State = "superseded"
+	stateSuperseded State = "superseded"
 )
 
 // Entry is one entry of a memory file.
@@ -187,9 +187,9 @@ func (r *reader) describe(e *Entry) {
 	}
 	switch box := strings.TrimSpace(bullet.FindString(uncommented(e.Text))); {
 	case strings.HasSuffix(box, "[ ]"):
-		e.State = StateOpen
+		e.State = stateOpen
 	case strings.HasSuffix(strings.ToLower(box), "[x]"):
-		e.State = StateDone
+		e.State = stateDone
 	}
 	body, tags := content(e.Text)
 	if strings.HasSuffix(body, "Z)") {
@@ -205,7 +205,7 @@ func (r *reader) describe(e *Entry) {
 		e.Date = r.doc.Class.Date
 	}
 	if struck(body) || markdownstore.SaysSuperseded(firstLine(e.Text)) && e.StartLine == e.EndLine {
-		e.State = StateSuperseded
+		e.State = stateSuperseded
 	}
 }
 

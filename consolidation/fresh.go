@@ -106,7 +106,7 @@ func (a *auditor) staleLines() {
 			continue
 		}
 		for _, e := range f.Entries {
-			if past, _ := ledger.Heading(strings.Join(e.Trail, " ")); past || e.State != StateNone || e.Kind == markdownstore.UnitQuote || firstDate(strings.Join(e.Trail, " ")) != "" {
+			if past, _ := ledger.Heading(strings.Join(e.Trail, " ")); past || e.State != stateNone || e.Kind == markdownstore.UnitQuote || firstDate(strings.Join(e.Trail, " ")) != "" {
 				continue
 			}
 			n := e.StartLine
@@ -139,7 +139,7 @@ var (
 func (s *Snapshot) whoLeft() map[string]*Entry {
 	out := map[string]*Entry{}
 	for e := range s.entries() {
-		if m := leaving.FindStringSubmatch(e.Plain); m != nil && e.State == StateNone && (out[m[1]] == nil || newer(e, out[m[1]])) {
+		if m := leaving.FindStringSubmatch(e.Plain); m != nil && e.State == stateNone && (out[m[1]] == nil || newer(e, out[m[1]])) {
 			out[m[1]] = e
 		}
 	}
@@ -278,7 +278,7 @@ func futureEntries(f *File, tomorrow string) (found []health.Finding) {
 		}
 		if d, ok := leadingDate(e.Plain[len(written.FindString(e.Plain)):]); ok && d > tomorrow && written.MatchString(e.Plain) {
 			found = append(found, ahead(placeOf(e), d, "says that it was written on %s, a day that is yet to come"))
-		} else if d, ok := leadingDate(e.Plain); ok && d > tomorrow && dated(f) && e.State != StateOpen && !plans.MatchString(e.Plain) && !plans.MatchString(strings.Join(e.Trail, " ")) {
+		} else if d, ok := leadingDate(e.Plain); ok && d > tomorrow && dated(f) && e.State != stateOpen && !plans.MatchString(e.Plain) && !plans.MatchString(strings.Join(e.Trail, " ")) {
 			found = append(found, ahead(placeOf(e), d, "begins with %s, a day that is yet to come"))
 		}
 	}

@@ -26,13 +26,13 @@ func (s *Snapshot) outdate() {
 		}
 	}
 	for e := range s.entries() {
-		if e.State == StateSuperseded || e.Kind == markdownstore.UnitTable || len(named)+len(replacers) == 0 {
+		if e.State == stateSuperseded || e.Kind == markdownstore.UnitTable || len(named)+len(replacers) == 0 {
 			continue
 		}
 		if named[placeRef(e)] || len(named) > 0 && named[e.Name()] && !slices.Contains(e.Supersedes, e.Name()) || slices.ContainsFunc(replacers[markdownstore.LastWord(e.Plain)], func(r *Entry) bool {
 			return r != e && newer(r, e) && r.replacement.Replaces(e.Plain)
 		}) {
-			e.State = StateSuperseded
+			e.State = stateSuperseded
 		}
 	}
 }
@@ -75,7 +75,7 @@ const (
 // longer counts.
 func (a *auditor) drift() {
 	for e := range a.snap.entries() {
-		if !a.snap.File(e.Path).Evergreen() || e.State == StateSuperseded {
+		if !a.snap.File(e.Path).Evergreen() || e.State == stateSuperseded {
 			continue
 		}
 		for _, ref := range e.From {
@@ -102,7 +102,7 @@ func (s *Snapshot) changedSource(e *Entry, ref string) *Entry {
 		own := slices.DeleteFunc(slices.Clone(fact), func(w string) bool { return slices.Contains(above, w) && !slices.Contains(said, w) })
 		share := shareOf(own, said)
 		if share >= saysShare && shareOf(numbers(own), said) == 1 {
-			if c.State != StateSuperseded {
+			if c.State != stateSuperseded {
 				return nil
 			}
 			share = 1
@@ -152,7 +152,7 @@ func shareOf(words, among []string) float64 {
 
 func (a *auditor) drifted(e, now *Entry) {
 	says := fmt.Sprintf("now says %q", a.excerpt(now.Plain))
-	if now.State == StateSuperseded {
+	if now.State == stateSuperseded {
 		says = fmt.Sprintf("is marked there as superseded: %q", a.excerpt(now.Plain))
 	}
 	a.add(health.Finding{Severity: health.Warning, Place: health.Lines(e.Path, e.StartLine, e.EndLine), Others: []health.Place{health.Lines(now.Path, now.StartLine, now.EndLine)},

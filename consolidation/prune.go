@@ -15,12 +15,12 @@ type Why string
 // The reasons. Superseded, done and old entries go to the archive. Stable entries and the entries
 // worth least go to the file that they belong to. A duplicate leaves because its twin stays.
 const (
-	WhyDuplicate  Why = "duplicate"
-	WhySuperseded Why = "superseded"
-	WhyDone       Why = "done"
-	WhyOld        Why = "old"
-	WhyRoom       Why = "room"
-	WhyExtracted  Why = "extracted"
+	whyDuplicate  Why = "duplicate"
+	whySuperseded Why = "superseded"
+	whyDone       Why = "done"
+	whyOld        Why = "old"
+	whyRoom       Why = "room"
+	whyExtracted  Why = "extracted"
 )
 
 // PruneOptions are settings of [Prune].
@@ -102,7 +102,7 @@ const (
 	// begins with is read in full, and the entries of two days always fit.
 	MachineLines = 30
 	// _ holds the entries of two days, each with a heading and a marker, and the list of topics.
-	_ uint = MachineLines - 2*(MostPromoted+2) - 1
+	_ uint = MachineLines - 2*(mostPromoted+2) - 1
 	// observationRest is the length that observations.md is trimmed to.
 	observationRest = 60
 	// observationDays is the age at which an observation without a tag leaves. doneDays is the
@@ -296,7 +296,7 @@ func (r *pruner) observations() {
 		for _, b := range bundles(ps) {
 			if n > observationRest && b.may() && !slices.ContainsFunc(b, func(p *piece) bool { return p.entry != nil && len(p.entry.Tags) > 0 || !r.oldObservation(f, p) }) {
 				n -= b.lines()
-				r.leave(f, b, r.archive(), WhyOld)
+				r.leave(f, b, r.archive(), whyOld)
 			}
 		}
 		if text, left := settled(f, ps); left {
@@ -343,7 +343,7 @@ func (r *pruner) logs() {
 		}
 		of := sessionsOf(f.Entries)
 		for j, e := range f.Entries {
-			if e.State == StateSuperseded || !e.Tags.has(Decision) && !e.Tags.has(Lesson) || len(r.out.Moves) >= mostMoves {
+			if e.State == stateSuperseded || !e.Tags.has(Decision) && !e.Tags.has(Lesson) || len(r.out.Moves) >= mostMoves {
 				continue
 			}
 			if e = governed(f, j); e == nil {
@@ -367,7 +367,7 @@ func (r *pruner) extract(e *Entry, got earning) {
 	}
 	to := r.topic(e, nil)
 	p := Promoted{Text: text, Tags: got.Tags, From: placeRef(e)}
-	r.out.Moves = append(r.out.Moves, Move{From: e.Path, Line: e.StartLine, To: to, Why: WhyExtracted, Text: e.Text})
+	r.out.Moves = append(r.out.Moves, Move{From: e.Path, Line: e.StartLine, To: to, Why: whyExtracted, Text: e.Text})
 	r.give(to, []string{e.Date}, p.Line())
 	r.known.said().add(sayingOf(text))
 }
@@ -427,7 +427,7 @@ func kindOf(e *Entry) int {
 			return 6 - n
 		}
 	}
-	if e.State == StateOpen {
+	if e.State == stateOpen {
 		return 1
 	}
 	return 0

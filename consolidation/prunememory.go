@@ -52,14 +52,14 @@ func (r *pruner) memory() {
 		if settle(ps); machines(ps) < r.MemoryLines || len(leaves) >= room { // a line lists the topics
 			break
 		}
-		leave(b, WhyRoom)
+		leave(b, whyRoom)
 	}
 	for _, b := range all {
 		switch w := leaves[b[0]]; w {
 		case "":
-		case WhyDuplicate:
+		case whyDuplicate:
 			r.leave(f, b, "", w)
-		case WhyRoom:
+		case whyRoom:
 			r.leave(f, b, r.owner(b[0].entry, b[0].trail()), w)
 		default:
 			r.leave(f, b, r.archive(), w)
@@ -114,10 +114,10 @@ func (r *pruner) reasons(f *File, ps []*piece) {
 			continue
 		}
 		switch e := p.entry; {
-		case e.State == StateSuperseded:
-			p.why = WhySuperseded
-		case e.State == StateDone && (!e.Dated || e.Date <= addDays(r.Day, -doneDays)) && !open(f, p):
-			p.why = WhyDone
+		case e.State == stateSuperseded:
+			p.why = whySuperseded
+		case e.State == stateDone && (!e.Dated || e.Date <= addDays(r.Day, -doneDays)) && !open(f, p):
+			p.why = whyDone
 		}
 	}
 	r.repeated(f, ps)
@@ -127,7 +127,7 @@ func (r *pruner) reasons(f *File, ps []*piece) {
 func open(f *File, p *piece) bool {
 	from, to := p.line, p.line+lineCount(p.text)
 	return slices.ContainsFunc(f.Entries, func(e *Entry) bool {
-		return e.State == StateOpen && e.StartLine >= from && e.StartLine < to
+		return e.State == stateOpen && e.StartLine >= from && e.StartLine < to
 	})
 }
 
@@ -169,7 +169,7 @@ func (r *pruner) repeated(f *File, ps []*piece) {
 				t.was, t.text = cmp.Or(t.was, t.text), withSources(t.text, p.entry.From)
 			}
 		}
-		p.why = WhyDuplicate
+		p.why = whyDuplicate
 	}
 }
 
@@ -250,7 +250,7 @@ func (r *pruner) moreLine(f *File) string {
 		}
 	}
 	for _, m := range r.out.Moves {
-		if m.Why == WhyRoom || m.Why == WhyExtracted {
+		if m.Why == whyRoom || m.Why == whyExtracted {
 			add(m.To)
 		}
 	}

@@ -74,7 +74,7 @@ func (c *curator) remarks(f *File, choose func(i int) bool) []*remark {
 			continue
 		}
 		e := governed(f, i)
-		if e == nil || agents(e) || e.State != StateNone && e.State != StateDone || len(e.Tags) > 0 {
+		if e == nil || agents(e) || e.State != stateNone && e.State != stateDone || len(e.Tags) > 0 {
 			continue
 		}
 		for _, p := range pieced(e) {

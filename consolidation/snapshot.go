@@ -163,7 +163,7 @@ func (s *Snapshot) add(f *File, maxBytes int64, last *Snapshot) {
 			f.Doc = markdownstore.Parse(p, text)
 			f.parsed = Entries(f.Doc)
 			for _, e := range f.parsed {
-				if r, ok := markdownstore.ReplacementOf(e.Plain); ok && e.State != StateSuperseded {
+				if r, ok := markdownstore.ReplacementOf(e.Plain); ok && e.State != stateSuperseded {
 					e.replacement = &r
 				}
 			}

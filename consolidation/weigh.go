@@ -115,7 +115,7 @@ const mostPlain = 160
 // none. A line with a label, below the heading of a subject, or about what somebody did or asked
 // for is a part of a report.
 func (r *remark) states() ledger.Kind {
-	if r.label != "" || headed(strings.Join(r.above, " "))&(headCause|headWork) != 0 || r.subject() != "" || r.entry.State != StateNone || strings.ContainsAny(r.text, "→=") || utf8.RuneCountInString(r.text) > mostPlain ||
+	if r.label != "" || headed(strings.Join(r.above, " "))&(headCause|headWork) != 0 || r.subject() != "" || r.entry.State != stateNone || strings.ContainsAny(r.text, "→=") || utf8.RuneCountInString(r.text) > mostPlain ||
 		r.starts(cueAsk|cueState, 4) && !r.has(cueDecide) || len(r.words) > 0 && (strings.HasSuffix(r.words[0], "ed") || strings.HasSuffix(r.words[0], "ing")) {
 		return ""
 	}
