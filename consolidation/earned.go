@@ -87,7 +87,7 @@ func Capture(text string) Tags {
 
 // only returns the tags of t that are also in some.
 func (t Tags) only(some ...Tag) Tags {
-	return MakeTags(slices.DeleteFunc(slices.Clone(t), func(x Tag) bool { return !slices.Contains(some, x) })...)
+	return slices.DeleteFunc(slices.Clone(t), func(x Tag) bool { return !slices.Contains(some, x) })
 }
 
 // failure is a learning in the form that package checkpoint writes. It has the call, the call's
@@ -156,25 +156,18 @@ var (
 
 // failures counts in how many sessions the failures of a workspace's logs came up.
 func (s *Snapshot) failures() map[string]int {
-	in := map[string]map[string]bool{}
+	seen, out := map[[2]string]bool{}, map[string]int{}
 	for _, f := range s.Files {
 		if !strings.Contains(f.Doc.Raw, " failed: ") || f.archived() {
 			continue
 		}
 		of := sessionsOf(f.Entries)
-		for j := range f.Entries {
-			if fl, ok := failureOf(f.Entries[j].Plain); ok && of[j] != "" {
-				sign := fl.sign()
-				if in[sign] == nil {
-					in[sign] = map[string]bool{}
-				}
-				in[sign][of[j]] = true
+		for j, e := range f.Entries {
+			if fl, ok := failureOf(e.Plain); ok && of[j] != "" && !seen[[2]string{fl.sign(), of[j]}] {
+				seen[[2]string{fl.sign(), of[j]}] = true
+				out[fl.sign()]++
 			}
 		}
-	}
-	out := make(map[string]int, len(in))
-	for sign, of := range in {
-		out[sign] = len(of)
 	}
 	return out
 }

@@ -59,12 +59,6 @@ func (t Tags) names() []string {
 	return out
 }
 
-// parseTag reads the name of a tag, in any case.
-func parseTag(s string) (Tag, bool) {
-	t := Tag(strings.ToLower(strings.TrimSpace(s)))
-	return t, slices.Contains(allTags(), t)
-}
-
 const tagNames = `(?:decision|surprise|human|lesson|identity)`
 
 // tagBracket matches a bracket of tags, with the emphasis that may surround it. A bracket
@@ -91,8 +85,7 @@ func CutTags(text string) (string, Tags) {
 			continue
 		}
 		for _, name := range tagName.FindAllString(text[at[0]:at[1]], -1) {
-			t, _ := parseTag(name)
-			found = append(found, t)
+			found = append(found, Tag(strings.ToLower(name)))
 		}
 		text = text[:at[0]] + text[at[1]:]
 	}

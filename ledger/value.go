@@ -3,6 +3,7 @@ package ledger
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -68,10 +69,8 @@ func (x *lexicon) valueAt(ts []token) (v Value, n int) {
 	if v, n := clockAt(ts); n > 0 {
 		return v, n
 	}
-	if _, err := netip.ParseAddrPort(low); err == nil {
-		return Value{Kind: kindAddress, Text: low}, 1
-	}
-	if _, err := netip.ParseAddr(low); err == nil {
+	_, noPort := netip.ParseAddrPort(low)
+	if _, err := netip.ParseAddr(low); err == nil || noPort == nil {
 		return Value{Kind: kindAddress, Text: low}, 1
 	}
 	if v, n := phoneAt(ts); n > 0 {
@@ -192,12 +191,7 @@ func phoneAt(ts []token) (v Value, n int) {
 		if strings.Trim(t.low, "+0123456789-/") != "" {
 			break
 		}
-		digits += strings.Map(func(r rune) rune {
-			if r < '0' || r > '9' {
-				return -1
-			}
-			return r
-		}, t.low)
+		digits += strings.NewReplacer("+", "", "-", "", "/", "").Replace(t.low)
 		n++
 	}
 	if len(digits) < leastDigits || len(digits) > mostDigits {
@@ -296,20 +290,10 @@ func local(digits string) string {
 
 // includes reports whether a list contains every item of part.
 func includes(list, part string) bool {
-	for d := range strings.SplitSeq(part, ",") {
-		if !strings.Contains(list, d) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(strings.Split(part, ","), func(d string) bool { return !strings.Contains(list, d) })
 }
 
 // within reports whether all words of a text are among those of another one.
 func within(text, other string) bool {
-	for w := range wordsIn(text) {
-		if !strings.Contains(other, w) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(slices.Collect(wordsIn(text)), func(w string) bool { return !strings.Contains(other, w) })
 }
