@@ -93,7 +93,7 @@ func Audit(w io.Writer, r *health.Report, p Style, all bool) error {
 	for _, s := range skipped {
 		p.para(&b, 0, Gray, "not run: "+s)
 	}
-	fmt.Fprintf(&b, "%s with %s read: ", Plural(r.Files, "file"), Plural(r.Entries, "entry"))
+	fmt.Fprintf(&b, "%s with %s read:\n", Plural(r.Files, "file"), Plural(r.Entries, "entry"))
 	if n := len(r.Checks) - clean - len(skipped); n > 0 {
 		fmt.Fprintf(&b, "%s by %s; ", Plural(r.Faults(), "finding"), Plural(n, "check"))
 	}
