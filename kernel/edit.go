@@ -77,8 +77,9 @@ func (e MemoryEditor) List(ctx context.Context, req api.ListRequest) (*api.Memor
 	return out, ctx.Err()
 }
 
-// Undo undoes an edit of memory or, by hand, a pruning: its files get their earlier text back. If
-// one of the files has changed since, Undo changes nothing and returns an [api.StaleError].
+// Undo undoes an edit of memory or, by hand, a change of upkeep or another undo. Lines that
+// somebody wrote since stay. If an earlier line has no place any more, Undo changes nothing and
+// returns an [api.StaleError].
 func (e MemoryEditor) Undo(ctx context.Context, req api.UndoRequest) (*api.EditUndone, error) {
 	return e.k.desk.Undo(ctx, &req)
 }

@@ -1235,12 +1235,15 @@ type UndoDocument struct {
 	Schema     string `json:"schema"`
 	SessionKey string `json:"session_key"`
 	Edit       string `json:"edit"`
-	// kind is edit, curate or prune.
+	// kind is edit, remember, forget, curate, prune or undo.
 	Kind string `json:"kind"`
 	// time is when the edit was made.
 	Time time.Time `json:"time"`
 	// files are the restored files.
 	Files []EditedFile `json:"files"`
+	// left says of which files some lines of the edit are not there any more, so that they
+	// were not taken back.
+	Left []string `json:"left"`
 }
 
 // MemoryToolParams is a call of Anthropic's memory tool (memory_20250818).

@@ -1197,12 +1197,14 @@ export interface UndoDocument {
   schema: string;
   session_key: string;
   edit: string;
-  /** `kind` is edit, curate or prune. */
+  /** `kind` is edit, remember, forget, curate, prune or undo. */
   kind: string;
   /** `time` is when the edit was made. */
   time: string;
   /** `files` are the restored files. */
   files: EditedFile[];
+  /** `left` says of which files some lines of the edit are not there any more, so that they were not taken back. */
+  left: string[];
 }
 
 /** MemoryToolParams is a call of Anthropic's memory tool (memory_20250818). */

@@ -55,7 +55,7 @@ func History(w io.Writer, h *api.History, p Style) error {
 func because(v *history.Version) string {
 	switch {
 	case v.Kind == history.Undone:
-		return fmt.Sprintf(" (%s takes %s back)", v.Run, v.Undoes)
+		return fmt.Sprintf(" (%s took back %s, %s)", v.Run, v.Undoes, v.What)
 	case v.Run != "":
 		return fmt.Sprintf(" (%s, %s)", v.Run, v.Kind)
 	}

@@ -307,8 +307,9 @@ func undoVerb(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Long: `undo takes back the last remember, edit, forget PATH:LINE, curation or pruning, a night's
 too, or the change that ID names; history prints the ids, also of agents' sessions. The
-files become what they were before it. If somebody has changed one of them since, nothing
-is done. A coding agent or a script takes back no change that a person made.`,
+lines that it wrote go, and those that it took out come back; what somebody changed since
+stays as it is. If an older text has no place any more, nothing is done. An undo is taken
+back by its ID. A coding agent or a script takes back no change that a person made.`,
 		Example: `  memkernel undo
   memkernel undo run-7`,
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -334,10 +335,13 @@ func runUndo(ctx context.Context, a *cli.App, edit string) error {
 		return cli.Hint(err, "a person takes it back at a terminal, by 'memkernel undo %s': %s", e.Person, a.WhyAgent())
 	}
 	if err != nil {
-		return cli.Hint(err, "'memkernel history PATH' names the changes of a file, and shows what it was")
+		return hintUndo(err)
 	}
 	if a.JSON {
 		return a.WriteJSON(document.OfUndone(u))
+	}
+	for _, l := range u.Left {
+		a.Tip("%s", display.Printable(l))
 	}
 	var names []string
 	for _, f := range u.Files {
@@ -349,4 +353,16 @@ func runUndo(ctx context.Context, a *cli.App, edit string) error {
 	}
 	_, err = fmt.Fprintf(a.Out, "took back %s of %s: %s\n", u.Edit, u.Time.UTC().Format("2006-01-02 15:04Z"), display.Printable(what))
 	return err
+}
+
+// hintUndo adds the way to the earlier text to the error of an undo.
+func hintUndo(err error) error {
+	path := "PATH"
+	if e := (*api.EditError)(nil); errors.As(err, &e) && e.Path != "" {
+		path = e.Path
+	}
+	if e := (*api.StaleError)(nil); errors.As(err, &e) {
+		path = e.Path
+	}
+	return cli.Hint(err, "'memkernel history %s --diff' shows what each change did, with its name for undo", display.Printable(path))
 }

@@ -173,7 +173,8 @@ type EditedFile struct {
 	EndLine   int `json:"end_line"`
 }
 
-// UndoRequest is a request to undo an edit: its files get their earlier text back.
+// UndoRequest is a request to undo an edit: the lines that it wrote are removed, and those that it
+// removed are put back.
 type UndoRequest struct {
 	SessionKey string
 	// Edit is the name from [Edited]; "" selects the newest edit of the session that was not
@@ -188,12 +189,15 @@ type UndoRequest struct {
 // EditUndone is a change that was undone.
 type EditUndone struct {
 	Edit string `json:"edit"`
-	// Kind is edit, curate or prune.
+	// Kind is edit, remember, forget, curate, prune or undo.
 	Kind string `json:"kind"`
 	// Time is when the edit was made.
 	Time time.Time `json:"time"`
 	// Files are the restored files.
 	Files []EditedFile `json:"files"`
+	// Left says of which files some lines of the edit are not there any more, so that they were
+	// not taken back.
+	Left []string `json:"left"`
 }
 
 // MemoryFile is a file of memory as an agent sees it.

@@ -140,7 +140,7 @@ var specs = []spec{
 			"lines":   number("integer", "How many lines the passage has, where old is left out; 1 if left out.", 1, 0),
 		}, required: []string{"path"}, write: true, edit: true},
 	{name: MemoryUndo, rare: true,
-		description: "Take back a change of memory that memory_append, memory_update or memory_delete made: the file becomes what it was, if nobody changed it since.",
+		description: "Take back a change of memory that memory_append, memory_update or memory_delete made: what it wrote goes, what it took out comes back, and what anybody changed since stays.",
 		properties:  map[string]property{"edit": text("The change, as its answer named it; this session's last one if left out.")},
 		write:       true, edit: true},
 	{name: ContextStatus, rare: true,

@@ -786,6 +786,7 @@ class UndoDocument(TypedDict):
     kind: str
     time: str
     files: List["EditedFile"]
+    left: List[str]
 
 
 class MemoryToolDocument(TypedDict):

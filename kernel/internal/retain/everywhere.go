@@ -51,6 +51,9 @@ func (k *Keeper) Everywhere(ctx context.Context, req api.EverywhereRequest) (*ap
 			w = append(w, x)
 		}
 	}
+	if err := k.forgetBackups(ctx, w, req.Apply, out); err != nil {
+		return nil, fmt.Errorf("forget everywhere: %w", err)
+	}
 	for _, f := range longwork.Over(ctx, "session", folders) {
 		if err := k.forgetWords(ctx, f, w, &req, out); err != nil {
 			return nil, fmt.Errorf("forget everywhere: %w", err)
@@ -59,8 +62,10 @@ func (k *Keeper) Everywhere(ctx context.Context, req api.EverywhereRequest) (*ap
 	if err := k.forgetLines(ctx, w, req.Apply, out); err != nil {
 		return out, fmt.Errorf("forget everywhere: %w", err)
 	}
-	if err := k.forgetCopies(ctx, w, req.Apply, out); err != nil {
-		return out, fmt.Errorf("forget everywhere: %w", err)
+	if req.Apply {
+		if err := k.reindexed(ctx, out); err != nil {
+			return out, fmt.Errorf("forget everywhere: %w", err)
+		}
 	}
 	return out, k.scan(ctx, w, req.Apply, out)
 }
@@ -178,12 +183,9 @@ func (k *Keeper) forgetLinesOf(ctx context.Context, files *markdownstore.Store, 
 			continue // the scan names a file that can't be read
 		}
 		gone, own := w.lines(l.Text), prefix == "" && isOwn(f.Path)
-		lines := strings.SplitAfter(l.Text, "\n")
-		var rest strings.Builder
-		for i, line := range lines {
+		for i, line := range strings.SplitAfter(l.Text, "\n") {
 			switch {
 			case !slices.Contains(gone, i):
-				rest.WriteString(line)
 			case own:
 				out.Lines = append(out.Lines, api.ForgottenLine{Path: f.Path, Line: i + 1, Text: strings.TrimRight(line, "\r\n")})
 			default:
@@ -191,7 +193,7 @@ func (k *Keeper) forgetLinesOf(ctx context.Context, files *markdownstore.Store, 
 			}
 		}
 		if apply && own && len(gone) > 0 {
-			if _, err := files.Redact(ctx, f.Path, l.Hash, rest.String()); err != nil {
+			if _, err := files.Redact(ctx, f.Path, l.Hash, w.rest(l.Text)); err != nil {
 				return err
 			}
 		}
@@ -205,9 +207,10 @@ func isOwn(name string) bool {
 	return c.Memory
 }
 
-// forgetCopies removes words from the backups of memory's files, from the facts that were made of
-// these files, and from the index.
-func (k *Keeper) forgetCopies(ctx context.Context, w wordings, apply bool, out *api.Everywhere) error {
+// forgetBackups removes words from the backups of memory's files, and from the facts that were made
+// of these files. It must run before the sessions forget the words, which would remove the backups
+// as a whole.
+func (k *Keeper) forgetBackups(ctx context.Context, w wordings, apply bool, out *api.Everywhere) error {
 	clean := func(s string) string {
 		if w.in(s) {
 			return ""
@@ -222,10 +225,7 @@ func (k *Keeper) forgetCopies(ctx context.Context, w wordings, apply bool, out *
 	if !apply {
 		return nil
 	}
-	if err := k.Upkeep.Forget(ctx, clean); err != nil {
-		return err
-	}
-	return k.reindexed(ctx, out)
+	return k.Upkeep.Forget(ctx, clean, w.rest)
 }
 
 // reindexed rebuilds an existing index, because a deleted row stays in a database's file for
@@ -365,6 +365,18 @@ func (w wordings) without(text string) string {
 		}
 	}
 	return strings.Join(out, "\n")
+}
+
+// rest returns a text without the lines that hold the words, and without a word about them.
+func (w wordings) rest(text string) string {
+	gone := w.lines(text)
+	var b strings.Builder
+	for i, l := range strings.SplitAfter(text, "\n") {
+		if !slices.Contains(gone, i) {
+			b.WriteString(l)
+		}
+	}
+	return b.String()
 }
 
 // lines returns the numbers, from 0, of the lines of a text that hold the words. Several lines

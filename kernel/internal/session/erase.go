@@ -45,7 +45,7 @@ func (s *Session) erase(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			if err := s.o.Upkeep.Forget(ctx, clean); err != nil {
+			if err := s.o.Upkeep.Forget(ctx, clean, nil); err != nil {
 				return err
 			}
 		}

@@ -106,12 +106,15 @@ func (r *run) heldIn(p *consolidation.Pruning) []string {
 	return out
 }
 
-// backup reads a backup. For the hash "" it returns "".
-func (k *Keeper) backup(hash string) (string, error) {
+// backup reads a backup, or the one that took its place. For the hash "" it returns "".
+func (r *run) backup(hash string) (string, error) {
 	if hash == "" {
 		return "", nil
 	}
-	raw, err := k.Backups.Get(hash)
+	raw, err := r.Backups.Get(hash)
+	if errors.Is(err, fs.ErrNotExist) && r.recast[hash] != "" {
+		return r.backup(r.recast[hash])
+	}
 	return string(raw), err
 }
 
@@ -176,16 +179,19 @@ func (r *run) neededBackups(before time.Time) (needed, known map[string]bool) {
 			names = append(names, m.Hash)
 		}
 		for _, n := range names {
-			known[n] = true
-			needed[n] = needed[n] || need
+			for ; n != ""; n = r.recast[n] {
+				known[n] = true
+				needed[n] = needed[n] || need
+			}
 		}
 	}
 	return needed, known
 }
 
 // Forget removes the backups and the rows of facts that clean would change, because they quote
-// forgotten contents. Runs are finished first. After that, only an undo needs their backups.
-func (k *Keeper) Forget(ctx context.Context, clean func(string) string) error {
+// forgotten contents. Runs are finished first. If rest is not nil, a backup of the text that it
+// returns takes the place of each removed one, so that older changes can still be taken back.
+func (k *Keeper) Forget(ctx context.Context, clean, rest func(string) string) error {
 	hashes, err := k.Quoting(clean)
 	if err != nil {
 		return err
@@ -201,12 +207,39 @@ func (k *Keeper) Forget(ctx context.Context, clean func(string) string) error {
 	if err := j.Unfinished(); err != nil {
 		return fmt.Errorf("finish what was begun before: %w", err)
 	}
+	if rest != nil {
+		if err := k.replaceBackups(ctx, j, hashes, rest); err != nil {
+			return err
+		}
+	}
 	for _, h := range hashes {
 		if err := k.Backups.Delete(h); err != nil {
 			return err
 		}
 	}
 	return k.forgetFacts(ctx, clean)
+}
+
+// replaceBackups writes the backups that take the place of others, and records them.
+func (k *Keeper) replaceBackups(ctx context.Context, j Journal, hashes []string, rest func(string) string) error {
+	batch, to := k.Backups.NewBatch(), map[string]string{}
+	for _, h := range hashes {
+		text, err := k.Backups.Get(h)
+		if err != nil {
+			return err
+		}
+		if left := rest(string(text)); left != string(text) && rest(left) == left {
+			to[h] = batch.AddString(left)
+		}
+	}
+	if _, err := batch.Commit(ctx); err != nil {
+		return fmt.Errorf("back up: %w", err)
+	}
+	if err := appendLog(j, entryID(append([]string{"recast"}, hashes...)...), value{Recast: to}, k.Now()); err != nil {
+		j.Forget()
+		return err
+	}
+	return nil
 }
 
 // Quoting returns the backups that clean would change.

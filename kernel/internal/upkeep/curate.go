@@ -183,10 +183,7 @@ func (r *run) full(path, before, text string) (bool, error) {
 	if !r.secret(before) {
 		return false, nil
 	}
-	rec, unread, err := r.record()
-	if err != nil {
-		return false, err
-	}
+	rec, unread := r.record()
 	n := consolidation.MachineLinesOf(path, before, rec) + strings.Count(text, "\n")
 	return n > consolidation.MachineLines, unread()
 }
@@ -249,10 +246,7 @@ func (r *run) advise(ctx context.Context, opt *CurateOptions, snap *consolidatio
 	if opt.Model == nil || len(out.Entries) == 0 {
 		return nil
 	}
-	record, unread, err := r.record()
-	if err != nil {
-		return err
-	}
+	record, unread := r.record()
 	held := snap.Held(out.Entries, record)
 	if err := unread(); err != nil {
 		return err

@@ -1,7 +1,6 @@
 package upkeep
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,6 +33,8 @@ type Editor struct {
 	Session, Key string
 	// Voice is who edits by hand, "" for a session.
 	Voice api.Voice
+	// How names the kind of the edit in its history, "" for an edit.
+	How string
 	// See are the files that the session sees.
 	See  *markdownstore.Store
 	Rule api.EditRule
@@ -165,15 +166,6 @@ func (r *run) edit(ctx context.Context, e *Editor, read Reading, files []api.Edi
 	if len(all) == 0 {
 		return out, ctx.Err()
 	}
-	// Removals go last, so that a kill leaves moved text in two places and never loses it.
-	slices.SortStableFunc(all, func(a, b change) int {
-		if a.remove == b.remove {
-			return 0
-		} else if b.remove {
-			return -1
-		}
-		return 1
-	})
 	if err := r.attribute(e, all); err != nil {
 		return nil, err
 	}
@@ -182,12 +174,10 @@ func (r *run) edit(ctx context.Context, e *Editor, read Reading, files []api.Edi
 			r.removes(c.Path, c.Text)
 		} else {
 			r.becomes(c.Path, c.Text, c.to)
-			if c.Exists && c.Text == "" { // the change does not create the file
-				r.promise.Steps[len(r.promise.Steps)-1].Before = r.need(c.Path, "")
-			}
 		}
 	}
-	r.promise.Session, r.promise.Key, r.promise.Person = e.Session, e.Key, e.Voice == api.VoicePerson
+	r.removalsLast()
+	r.promise.Session, r.promise.Key, r.promise.Person, r.promise.How = e.Session, e.Key, e.Voice == api.VoicePerson, e.How
 	d, err := r.commit(ctx)
 	if err != nil {
 		return nil, err
@@ -318,10 +308,7 @@ func newName(r *run, ctx context.Context, path string) error {
 // attribute checks that an edit changes nobody's words without permission, and records the
 // authors of the written lines. Moved lines keep their authors.
 func (r *run) attribute(e *Editor, all []change) error {
-	rec, unread, err := r.record()
-	if err != nil {
-		return err
-	}
+	rec, unread := r.record()
 	moved := map[string]consolidation.Origin{}
 	for i := range all {
 		for hash, o := range rec.Machines(all[i].Path, all[i].Text) {
@@ -400,6 +387,18 @@ func linesOf(text string) []string {
 	return strings.Split(text, "\n")
 }
 
+// removalsLast orders the steps so that a kill leaves moved text in two places and never loses it.
+func (r *run) removalsLast() {
+	slices.SortStableFunc(r.promise.Steps, func(a, b step) int {
+		if a.Gone == b.Gone {
+			return 0
+		} else if b.Gone {
+			return -1
+		}
+		return 1
+	})
+}
+
 // removes promises the removal of a file.
 func (r *run) removes(path, before string) {
 	r.promise.Steps = append(r.promise.Steps, step{Path: path, Since: r.changed(path), Before: r.need(path, before), Gone: true})
@@ -418,172 +417,18 @@ func (k *Keeper) Appended(ctx context.Context, session, path, before string, exi
 		return "", err
 	}
 	r.becomes(path, before, l.Text)
-	if existed && before == "" {
-		r.promise.Steps[0].Before = r.need(path, "")
+	if !existed {
+		r.promise.Steps[0].Before = ""
 	}
 	if len(r.held) > 0 {
 		return "", nil
 	}
-	r.promise.Session = session
+	r.promise.Session, r.promise.How = session, howRemember
 	d, err := r.commit(ctx)
 	if err != nil || len(d.Kept) > 0 {
 		return "", err
 	}
 	return r.id(), nil
-}
-
-// Undo takes back an edit or, by hand, a curation or a pruning, so that its files get their earlier
-// contents. If edit is "", it takes back the newest change of the session, or the newest change by
-// hand or of upkeep. If one of the files has changed since, nothing is done.
-func (k *Keeper) Undo(ctx context.Context, e Editor, edit string) (*api.EditUndone, error) {
-	if e.Rule == api.EditNone {
-		return nil, api.ErrEditsOff
-	}
-	r, unlock, err := k.begin(ctx, kindUndo, e.Now, true)
-	if err != nil {
-		return nil, err
-	}
-	defer unlock()
-	last, err := changeToUndo(r, &e, edit)
-	if err != nil {
-		return nil, err
-	}
-	if last.run.Kind == kindPrune {
-		return r.undoPrune(ctx, last)
-	}
-	out := undone(last)
-	var stood []Standing
-	for i := range last.run.Steps {
-		st := &last.run.Steps[i]
-		now, err := r.standing(&e, st.Path)
-		if err != nil {
-			return nil, err
-		}
-		if !st.took(last.done) {
-			continue
-		}
-		if r.secret(now.Text) {
-			return nil, &api.SecretError{Path: st.Path}
-		}
-		if !r.isAsLeft(last, st, now.Loaded) {
-			why := fmt.Sprintf("it changed since %s, so nothing was taken back", last.id)
-			_, err := r.backup(cmp.Or(st.Add, st.After))
-			if later := r.later(last.id, st.Path); later != "" {
-				why += ": take " + later + " back first"
-			} else if errors.Is(err, fs.ErrNotExist) {
-				why = fmt.Sprintf("what %s wrote is no longer kept: it was forgotten for good, or retention removed it", last.id)
-			}
-			return nil, stale(r.Keeper, now, why, 0, "")
-		}
-		if err := r.back(last, st, now); err != nil {
-			return nil, err
-		}
-		stood = append(stood, now)
-	}
-	if len(r.promise.Steps) == 0 {
-		return nil, &api.EditError{Why: last.id + " changed nothing that could be taken back"}
-	}
-	// As in an edit, removals go last.
-	slices.SortStableFunc(r.promise.Steps, func(a, b step) int {
-		if a.Gone == b.Gone {
-			return 0
-		} else if b.Gone {
-			return -1
-		}
-		return 1
-	})
-	r.promise.Undoes, r.promise.Session, r.promise.Person = last.id, e.Session, e.Voice == api.VoicePerson
-	d, err := r.commit(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if len(d.Kept) > 0 {
-		return nil, notDone(r, &e, d)
-	}
-	for _, s := range stood {
-		out.Files = append(out.Files, api.EditedFile{Path: s.Path, Version: d.Files[s.Path]})
-	}
-	return out, nil
-}
-
-// changeToUndo returns the change with a name, or the newest change of a session or by hand that
-// was not taken back. An agent takes back no change that a person made.
-func changeToUndo(r *run, e *Editor, name string) (*logged, error) {
-	others, persons := "", "" // the newest changes that only their name, or only a person, takes back
-	for i := len(r.log) - 1; i >= 0; i-- {
-		l := &r.log[i]
-		upkeep := (l.run.Kind == kindPrune || l.run.Kind == kindCurate) && e.Voice != ""
-		if l.run.Kind == kindUndo && l.id == name {
-			return nil, &api.EditError{Why: name + " took " + l.run.Undoes + " back, which is not taken back itself"}
-		}
-		if l.run.Kind != kindEdit && !upkeep || l.done == nil || name != "" && l.id != name || name == "" && (l.undone || !l.took()) {
-			continue
-		}
-		foreign := l.run.Person && e.Voice != api.VoicePerson
-		switch {
-		case name != "" && l.undone:
-			return nil, &api.EditError{Why: name + " was taken back before"}
-		case name != "" && foreign:
-			return nil, &api.EditError{Why: "a person made " + name + ", and no agent takes it back", Person: name}
-		case name == "" && foreign:
-			persons = cmp.Or(persons, l.id)
-			continue
-		case name == "" && !upkeep && l.run.Session != e.Session:
-			others = cmp.Or(others, l.id)
-			continue
-		}
-		return l, nil
-	}
-	switch {
-	case name != "":
-		return nil, &api.EditError{Why: fmt.Sprintf("there is no edit %.40q: the answer of an edit names it", name)}
-	case e.Voice == "":
-		return nil, &api.EditError{Why: "this session has no edit that could be taken back"}
-	case persons != "":
-		return nil, &api.EditError{Why: "the newest change, " + persons + ", is a person's, and no agent takes it back", Person: persons}
-	case others != "":
-		return nil, &api.EditError{Why: "nothing was changed by hand that could be taken back; the newest change of an agent's session is " + others}
-	}
-	return nil, &api.EditError{Why: "nothing was changed that could be taken back"}
-}
-
-// later returns the newest change of a file that came after edit and was not undone. It returns ""
-// if no such change exists.
-func (r *run) later(edit, path string) string {
-	for i := len(r.log) - 1; i >= 0 && r.log[i].id != edit; i-- {
-		l := &r.log[i]
-		if l.run.Kind != kindUndo && !l.undone && slices.ContainsFunc(l.run.Steps, func(st step) bool { return st.Path == path && st.took(l.done) }) {
-			return l.id
-		}
-	}
-	return ""
-}
-
-// back promises that a file gets the content that it had before an edit.
-func (r *run) back(last *logged, st *step, now Standing) error {
-	if st.Before == "" {
-		r.removes(st.Path, now.Text)
-		return nil
-	}
-	before, err := r.backup(st.Before)
-	if errors.Is(err, fs.ErrNotExist) {
-		return &api.EditError{Path: st.Path, Why: fmt.Sprintf("what it was before %s is no longer kept: retention, or a request to forget what it quotes, removed the backup", last.id)}
-	}
-	if err != nil {
-		return err
-	}
-	r.becomes(st.Path, now.Text, before)
-	return nil
-}
-
-// took reports whether a step was carried out. After is "" for a removal.
-func (st *step) took(d *done) bool {
-	return d != nil && (st.Add != "" || st.Clear || d.Files[st.Path] == st.After)
-}
-
-// took reports whether any step did.
-func (l *logged) took() bool {
-	return slices.ContainsFunc(l.run.Steps, func(st step) bool { return st.took(l.done) })
 }
 
 // isEdit reports whether a run is an edit, or takes back an edit. Such a run is given up if it
@@ -597,13 +442,17 @@ const leastQuoted = 8
 // Unwritten returns clean extended to remove the lines which edits of a session wrote into
 // memory's files.
 func (k *Keeper) Unwritten(ctx context.Context, session string, clean func(string) string) (func(string) string, error) {
-	log, err := readRuns(k, ctx)
+	r, unlock, err := k.begin(ctx, kindSeen, time.Time{}, false)
+	if errors.Is(err, errOff) {
+		return clean, nil
+	}
 	if err != nil {
 		return nil, err
 	}
+	defer unlock()
 	said := map[string]bool{}
-	for i := range log {
-		if p := &log[i].run; p.Kind == kindEdit && p.Session == session {
+	for i := range r.log {
+		if p := &r.log[i].run; p.Kind == kindEdit && p.Session == session {
 			for _, lines := range p.Said {
 				for hash := range lines {
 					said[hash] = true
@@ -627,18 +476,22 @@ func (k *Keeper) Unwritten(ctx context.Context, session string, clean func(strin
 
 // Holding returns the files that agents edited and whose present content clean would change.
 func (k *Keeper) Holding(ctx context.Context, clean func(string) string) ([]string, error) {
-	log, err := readRuns(k, ctx)
+	r, unlock, err := k.begin(ctx, kindSeen, time.Time{}, false)
+	if errors.Is(err, errOff) {
+		return nil, nil
+	}
 	if err != nil {
 		return nil, err
 	}
+	defer unlock()
 	var out []string
 	seen := map[string]bool{}
-	for i := range log {
-		if log[i].run.Kind != kindEdit {
+	for i := range r.log {
+		if r.log[i].run.Kind != kindEdit {
 			continue
 		}
-		for j := range log[i].run.Steps {
-			path := log[i].run.Steps[j].Path
+		for j := range r.log[i].run.Steps {
+			path := r.log[i].run.Steps[j].Path
 			if seen[path] {
 				continue
 			}
@@ -657,17 +510,4 @@ func (k *Keeper) Holding(ctx context.Context, clean func(string) string) ([]stri
 	}
 	slices.Sort(out)
 	return out, nil
-}
-
-// readRuns returns the runs that the project's journal holds, for reading.
-func readRuns(k *Keeper, ctx context.Context) ([]logged, error) {
-	if k.Files == nil {
-		return nil, nil
-	}
-	j, unlock, err := k.Project.Open(ctx, false)
-	if err != nil {
-		return nil, err
-	}
-	defer unlock()
-	return readLog(j)
 }

@@ -18,6 +18,9 @@ import (
 // EditEntry replaces or removes an entry of a file.
 func (k *Keeper) EditEntry(ctx context.Context, e Editor, req *api.EntryRequest) (*api.EntryEdited, error) {
 	out := &api.EntryEdited{Path: req.Path, Promoted: []string{}}
+	if req.Delete {
+		e.How = howForget
+	}
 	edited, err := k.Edit(ctx, e, func(read Reading) ([]api.EditFile, error) {
 		now, err := read(req.Path)
 		if err != nil {
@@ -141,6 +144,7 @@ func (k *Keeper) Add(ctx context.Context, e Editor, path, text string) (*api.Ent
 	if e.Rule == api.EditNone {
 		e.Rule = api.EditOwn // an addition changes nothing that is there
 	}
+	e.How = howRemember
 	for try := 1; ; try++ {
 		out, err := k.addOnce(ctx, e, path, text)
 		if stale := (*api.StaleError)(nil); !errors.As(err, &stale) || try == mostTries {
@@ -195,10 +199,7 @@ func (k *Keeper) Entries(ctx context.Context, see *markdownstore.Store, path str
 	if err != nil {
 		return nil, err
 	}
-	rec, unread, err := r.record()
-	if err != nil {
-		return nil, err
-	}
+	rec, unread := r.record()
 	written := r.written()
 	out := &api.MemoryList{Entries: []api.MemoryEntry{}, Skipped: []api.SkippedFile{}}
 	changed := map[string]string{} // the day of each file's last change

@@ -62,11 +62,8 @@ type past struct {
 }
 
 // trace finds the versions.
-func (p *past) trace(now *history.State) error {
-	rec, unread, err := p.record()
-	if err != nil {
-		return err
-	}
+func (p *past) trace(now *history.State) (err error) {
+	rec, unread := p.record()
 	src := history.Source{States: p.states, Origin: rec.Origin, Successor: p.successor}
 	if p.out.Line == 0 {
 		p.out.Versions, err = history.OfFile(src, p.out.Path)
@@ -202,11 +199,18 @@ func (p *past) ofRun(l *logged, path string) (out []history.State, err error) {
 		if l.done == nil || slices.ContainsFunc(l.done.Kept, func(s string) bool { return strings.HasPrefix(s, path+": ") }) {
 			continue
 		}
-		if st.Gone {
-			out = append(out, history.State{Time: l.run.Time, Kind: history.Kind(l.run.Kind), Absent: true, ID: l.id, Person: l.run.Person, Undoes: l.run.Undoes, Also: also})
+		made := history.State{Time: l.run.Time, Kind: history.Kind(l.run.Kind), ID: l.id, How: l.run.How, Person: l.run.Person, Undoes: l.run.Undoes, Also: also}
+		if of := p.named(l.run.Undoes); of != nil {
+			if made.What = of.run.what(); of.run.Kind == kindUndo {
+				made.What = "undo of " + of.run.Undoes
+			}
+		}
+		if made.Absent = st.Gone; st.Gone {
+			out = append(out, made)
 			continue
 		}
-		add(history.State{Time: l.run.Time, Kind: history.Kind(l.run.Kind), Hash: l.done.Files[path], ID: l.id, Person: l.run.Person, Undoes: l.run.Undoes, Also: also}, func() (string, error) { return p.after(st) })
+		made.Hash = l.done.Files[path]
+		add(made, func() (string, error) { return p.after(st) })
 	}
 	return out, err
 }

@@ -49,10 +49,7 @@ func (r *run) prune(ctx context.Context, opt PruneOptions) (*api.Pruned, error) 
 		return nil, err
 	}
 	graves, _ := gravesOf(r.log)
-	record, unread, err := r.record()
-	if err != nil {
-		return nil, err
-	}
+	record, unread := r.record()
 	o := opt.PruneOptions
 	o.Day, o.Young, o.Record, o.Retired = r.promise.Day, young, record, func(key string) bool { return graves[key] }
 	if opt.QuietTime {

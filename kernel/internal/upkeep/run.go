@@ -17,8 +17,8 @@ import (
 // run is a run in preparation, with the project's open journal and the backups.
 type run struct {
 	*Keeper
+	entries
 	journal Journal
-	log     []logged
 	batch   *store.Batch
 	promise promise
 	// held are files that can't be backed up.
@@ -35,7 +35,7 @@ func (k *Keeper) begin(ctx context.Context, kd kind, now time.Time, write bool) 
 	if err != nil {
 		return nil, nil, err
 	}
-	log, err := readLog(j)
+	all, err := readEntries(j)
 	if err == nil && write && j.Unfinished() != nil {
 		err = fmt.Errorf("finish what was begun before: %w", j.Unfinished())
 	}
@@ -46,7 +46,7 @@ func (k *Keeper) begin(ctx context.Context, kd kind, now time.Time, write bool) 
 		unlock()
 		return nil, nil, err
 	}
-	return &run{Keeper: k, journal: j, log: log, batch: k.Backups.NewBatch(), promise: promise{Kind: kd, Time: now.UTC(), Day: k.Files.Today(now)}}, unlock, nil
+	return &run{Keeper: k, journal: j, entries: all, batch: k.Backups.NewBatch(), promise: promise{Kind: kd, Time: now.UTC(), Day: k.Files.Today(now)}}, unlock, nil
 }
 
 // adds promises to append a text to a file.
@@ -89,7 +89,7 @@ func (r *run) changed(path string) time.Time {
 // becomes promises to replace the text of a file.
 func (r *run) becomes(path, before, after string) {
 	st := step{Path: path, Since: r.changed(path), After: r.need(path, asIs(before, after))}
-	if before != "" {
+	if f, err := r.Files.Stat(path); before != "" || err == nil && !f.ModTime.IsZero() {
 		st.Before = r.before(path, before)
 	}
 	r.promise.Steps = append(r.promise.Steps, st)
@@ -121,10 +121,10 @@ func (k *Keeper) Redo(ctx context.Context, j Journal) error {
 	if k.Files == nil {
 		return nil
 	}
-	log, err := readLog(j)
-	for i := 0; i < len(log) && err == nil; i++ {
-		if log[i].done == nil {
-			_, err = k.finish(ctx, j, log[i].id, &log[i].run)
+	all, err := readEntries(j)
+	for i := 0; i < len(all.log) && err == nil; i++ {
+		if l := &all.log[i]; l.done == nil {
+			_, err = k.finish(ctx, j, l.id, &l.run)
 		}
 	}
 	return err

@@ -1,84 +1,438 @@
 package upkeep
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"slices"
 	"strings"
-	"time"
+
+	"github.com/rogpeppe/go-internal/diff"
 
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// undoPrune takes back a pruning: its files get their earlier contents, and the removed entries
-// may be added again. If one of the files has changed since, nothing is done, and the error names
-// the file.
-func (r *run) undoPrune(ctx context.Context, last *logged) (*api.EditUndone, error) {
-	out := undone(last)
-	var changed []string
-	for j := range last.run.Steps {
-		if !last.run.Steps[j].took(last.done) {
-			continue
-		}
-		ok, err := r.takeBack(last, &last.run.Steps[j])
-		if err != nil {
-			return nil, err
-		}
-		if path := last.run.Steps[j].Path; ok {
-			out.Files = append(out.Files, api.EditedFile{Path: path})
-		} else {
-			changed = append(changed, path)
+// Undo takes back an edit or, by hand, a curation, a pruning or another undo. If edit is "", it
+// takes back the newest change of the session, or the newest change by hand or of upkeep. A file
+// that is as the change left it gets its earlier content. From any other file the lines that the
+// change wrote are removed, and the lines that it removed are put back. If a line that took the
+// place of an earlier one was changed since, nothing is done.
+func (k *Keeper) Undo(ctx context.Context, e Editor, edit string) (*api.EditUndone, error) {
+	if e.Rule == api.EditNone {
+		return nil, api.ErrEditsOff
+	}
+	r, unlock, err := k.begin(ctx, kindUndo, e.Now, true)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	last, err := changeToUndo(r, &e, edit)
+	if err != nil {
+		return nil, err
+	}
+	out := &api.EditUndone{Edit: last.id, Kind: last.run.what(), Time: last.run.Time, Left: []string{}}
+	for i := range last.run.Steps {
+		if st := &last.run.Steps[i]; st.took(last.done) {
+			left, err := r.takeBack(&e, last, st)
+			if err != nil {
+				return nil, err
+			}
+			out.Left = append(out.Left, left...)
 		}
 	}
-	if len(changed) > 0 {
-		return nil, fmt.Errorf("%s changed since %s, so nothing was taken back: what they were is in %s by the hashes that the project's journal names for %s",
-			strings.Join(changed, ", "), last.run.Time.Format(time.RFC3339), r.State.Where(BackupsFolder), last.id)
+	if len(r.promise.Steps) == 0 {
+		return nil, &api.EditError{Why: last.id + " changed nothing that could be taken back"}
 	}
-	r.promise.Undoes = last.id
-	_, err := r.commit(ctx)
-	return out, err
+	r.removalsLast()
+	r.promise.Undoes, r.promise.Session, r.promise.Person = last.id, e.Session, e.Voice == api.VoicePerson
+	d, err := r.commit(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if len(d.Kept) > 0 {
+		return nil, notDone(r, &e, d)
+	}
+	for i := range last.run.Steps {
+		path := last.run.Steps[i].Path
+		if slices.ContainsFunc(r.promise.Steps, func(st step) bool { return st.Path == path }) {
+			out.Files = append(out.Files, api.EditedFile{Path: path, Version: d.Files[path]})
+		}
+	}
+	return out, nil
 }
 
-// takeBack promises that a file gets its earlier content, if the file is still as the run left
-// it.
-func (r *run) takeBack(last *logged, st *step) (ok bool, err error) {
-	l, err := r.Files.ReadFile(st.Path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return false, err
+// changeToUndo returns the change with a name, or the newest change of a session or by hand that
+// was not taken back. An agent takes back no change that a person made.
+func changeToUndo(r *run, e *Editor, name string) (*logged, error) {
+	if name == "" {
+		return newestChange(r, e)
 	}
+	l := r.named(name)
+	switch {
+	case l == nil, !e.mayUndo(l) && l.run.Kind != kindUndo:
+		return nil, &api.EditError{Why: fmt.Sprintf("there is no edit %.40q: the answer of an edit names it", name)}
+	case l.run.Person && e.Voice != api.VoicePerson:
+		return nil, &api.EditError{Why: "a person made " + name + ", and no agent takes it back", Person: name}
+	case l.undone:
+		return nil, &api.EditError{Why: name + " was taken back before"}
+	}
+	if of := r.named(l.run.Undoes); of != nil && of.run.Kind == kindUndo {
+		return nil, &api.EditError{Why: fmt.Sprintf("%s brought %s back: take %s back", name, of.run.Undoes, of.run.Undoes)}
+	}
+	return l, nil
+}
+
+// newestChange returns the newest change that an editor takes back without its name.
+func newestChange(r *run, e *Editor) (*logged, error) {
+	if l := r.olderChange(e, len(r.log)); l != nil {
+		return l, nil
+	}
+	if e.Voice == "" {
+		return nil, &api.EditError{Why: "this session has no edit that could be taken back"}
+	}
+	others := ""
+	for i := len(r.log) - 1; i >= 0; i-- {
+		switch l := &r.log[i]; {
+		case !e.mayUndo(l) || l.undone || !l.took():
+		case l.run.Person && e.Voice != api.VoicePerson:
+			return nil, &api.EditError{Why: "the newest change, " + l.id + ", is a person's, and no agent takes it back", Person: l.id}
+		default:
+			others = cmp.Or(others, "; the newest change of an agent's session is "+l.id)
+		}
+	}
+	return nil, &api.EditError{Why: "nothing was changed that could be taken back" + others}
+}
+
+// mayUndo reports whether a run is a change that an editor may take back by its name.
+func (e *Editor) mayUndo(l *logged) bool {
+	return l.done != nil && (l.run.Kind == kindEdit || e.Voice != "" && (l.run.Kind == kindPrune || l.run.Kind == kindCurate))
+}
+
+// olderChange returns the newest change before run i that an editor takes back without its name,
+// or nil.
+func (r *run) olderChange(e *Editor, i int) *logged {
+	for i--; i >= 0; i-- {
+		l := &r.log[i]
+		own := !l.run.Person || e.Voice == api.VoicePerson
+		if e.mayUndo(l) && !l.undone && l.took() && own && (l.run.Kind != kindEdit || l.run.Session == e.Session) {
+			return l
+		}
+	}
+	return nil
+}
+
+// named returns the run with a name, or nil.
+func (r *run) named(name string) *logged {
+	i := slices.IndexFunc(r.log, func(l logged) bool { return l.id == name })
+	if i < 0 {
+		return nil
+	}
+	return &r.log[i]
+}
+
+// took reports whether a step was carried out. After is "" for a removal.
+func (st *step) took(d *done) bool {
+	return d != nil && (st.Add != "" || st.Clear || d.Files[st.Path] == st.After)
+}
+
+// took reports whether any step did.
+func (l *logged) took() bool {
+	return slices.ContainsFunc(l.run.Steps, func(st step) bool { return st.took(l.done) })
+}
+
+// later returns the newest change of a file that came after edit and was not undone. It returns ""
+// if no such change exists.
+func (r *run) later(edit, path string) string {
+	for i := len(r.log) - 1; i >= 0 && r.log[i].id != edit; i-- {
+		l := &r.log[i]
+		if l.run.Kind != kindUndo && !l.undone && slices.ContainsFunc(l.run.Steps, func(st step) bool { return st.Path == path && st.took(l.done) }) {
+			return l.id
+		}
+	}
+	return ""
+}
+
+// takeBack promises the inverse of a step. left says which of the step's lines are not there any
+// more.
+func (r *run) takeBack(e *Editor, last *logged, st *step) (left []string, err error) {
 	before, err := r.backup(st.Before)
 	if errors.Is(err, fs.ErrNotExist) {
-		return false, fmt.Errorf("what %s was before %s is no longer kept: retention, or a request to forget what it quotes, removed the backup", st.Path, last.id)
+		return nil, r.notKept(e, last, st, "what it was before "+last.id)
 	}
 	if err != nil {
-		return false, err
+		return nil, err
 	}
 	if st.Clear {
+		l, err := r.Files.ReadFile(st.Path)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
 		// Later additions follow the restored text, as does the part that stayed.
 		r.becomes(st.Path, l.Text, before+strings.TrimPrefix(l.Text, r.Buffer.Foreign(before)))
-		return true, nil
+		return nil, nil
 	}
-	if !r.isAsLeft(last, st, l) {
-		return false, nil
+	now, err := r.present(e, last, st.Path)
+	if err != nil {
+		return nil, err
 	}
-	r.becomes(st.Path, l.Text, before)
-	return true, nil
+	if r.secret(now.Text) {
+		return nil, &api.SecretError{Path: st.Path}
+	}
+	after, err := r.after(st)
+	gone := errors.Is(err, fs.ErrNotExist)
+	if err != nil && !gone {
+		return nil, err
+	}
+	// If somebody else wrote to the file while the run added to it, it is not as the run left it.
+	if now.Hash == last.done.Files[st.Path] && (st.Add == "" || gone || slices.Equal(strings.Fields(after), strings.Fields(now.Text))) {
+		r.restore(st, now, before)
+		return nil, nil
+	}
+	in := inverse{before: linesOf(before), after: linesOf(after), now: linesOf(now.Text)}
+	in.find()
+	later := r.later(last.id, st.Path)
+	refuse := func(why string) ([]string, error) {
+		return nil, stale(r.Keeper, now, why, 0, strings.Join(in.gone, "\n"))
+	}
+	quote := func(lines []string) string {
+		return fmt.Sprintf("%.200q", r.Masker.Text(strings.TrimSpace(strings.Join(lines, "\n"))))
+	}
+	switch {
+	case later != "" && (gone || !now.Exists || st.Gone || len(in.gone) > 0):
+		return refuse(fmt.Sprintf("it changed since %s, so nothing was taken back: take %s back first", last.id, later))
+	case gone, !in.does && r.recast[cmp.Or(st.Add, st.After)] != "":
+		return nil, r.notKept(e, last, st, "what "+last.id+" wrote")
+	case !now.Exists:
+		return refuse(fmt.Sprintf("the file was removed since %s, so nothing was taken back", last.id))
+	case st.Gone:
+		return refuse(fmt.Sprintf("%s removed it, and somebody made it again, so nothing was taken back", last.id))
+	case in.lost != nil:
+		return refuse(fmt.Sprintf("%s of %s was changed or taken out since, so nothing was taken back; before %s it was %s", quote(in.gone), last.id, last.id, quote(in.lost)))
+	case !in.does && len(in.gone) > 0:
+		return refuse(fmt.Sprintf("it changed since %s, and has none of the lines that %s wrote, so nothing was taken back", last.id, last.id))
+	}
+	text := in.text(now.Text)
+	if e.Rule != api.EditAny {
+		rec, unread := r.record()
+		if touch := rec.Touches(st.Path, now.Text, text); touch != nil {
+			touch.Text = r.Masker.Text(touch.Text)
+			return nil, &api.PersonError{Touch: touch}
+		}
+		if err := unread(); err != nil {
+			return nil, err
+		}
+	}
+	if n := len(in.gone); n > 0 {
+		left = []string{fmt.Sprintf("%s: %d %s that %s wrote was changed or taken out since: what is there stays", st.Path, n, plural("line", n), last.id)}
+	}
+	if body := strings.TrimSpace(strings.TrimPrefix(text, byteOrder)); st.Before == "" && (body == "" || strings.HasPrefix(body, "# ") && !strings.Contains(body, "\n")) {
+		r.removes(st.Path, now.Text)
+	} else {
+		r.becomes(st.Path, now.Text, text)
+	}
+	return left, nil
 }
 
-// isAsLeft reports whether a file is as a run left it. If somebody else wrote to the file while the
-// run added to it, taking the run back would lose what they wrote.
-func (r *run) isAsLeft(last *logged, st *step, now markdownstore.Loaded) bool {
-	same := now.Hash == last.done.Files[st.Path]
-	if !same || st.Add == "" {
-		return same
+func plural(what string, n int) string {
+	if n == 1 {
+		return what
 	}
-	text, err := r.after(st)
-	return errors.Is(err, fs.ErrNotExist) || err == nil && slices.Equal(strings.Fields(text), strings.Fields(now.Text))
+	return what + "s"
 }
 
-func undone(l *logged) *api.EditUndone {
-	return &api.EditUndone{Edit: l.id, Kind: string(l.run.Kind), Time: l.run.Time}
+// present reads a file of a change. A pruning is taken back in all files of memory.
+func (r *run) present(e *Editor, last *logged, path string) (now Standing, err error) {
+	if of := r.named(last.run.Undoes); of != nil {
+		last = of
+	}
+	if last.run.Kind != kindPrune {
+		return r.standing(e, path)
+	}
+	now.Loaded, err = r.Files.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Standing{Loaded: markdownstore.Loaded{File: markdownstore.File{Path: path}}}, nil
+	}
+	now.Exists = true
+	return now, err
+}
+
+// restore promises that a file gets its earlier content.
+func (r *run) restore(st *step, now Standing, before string) {
+	if st.Before == "" {
+		r.removes(st.Path, now.Text)
+	} else {
+		r.becomes(st.Path, now.Text, before)
+	}
+}
+
+// notKept returns the error for a change whose backup is gone, with the change before it.
+func (r *run) notKept(e *Editor, last *logged, st *step, what string) error {
+	why := what + " is no longer kept: it was forgotten for good, or retention removed it"
+	if l := r.olderChange(e, slices.IndexFunc(r.log, func(l logged) bool { return l.id == last.id })); l != nil {
+		why += fmt.Sprintf("; the change before it is %s, %s of %s: name it to take it back", l.id, l.run.what(), l.run.Steps[0].Path)
+	}
+	return &api.EditError{Path: st.Path, Why: why}
+}
+
+// inverse takes back the change of a file from before to after, in the lines that it has now.
+type inverse struct {
+	before, after, now []string
+	// drop marks the lines of now that the change wrote. put has the lines that the change removed,
+	// by the line of now that they precede.
+	drop map[int]bool
+	put  map[int][]string
+	// gone are the lines with content that the change wrote and now lacks. lost are lines whose
+	// place a gone line took.
+	gone, lost []string
+	// does reports that more than a heading is removed or put back.
+	does bool
+}
+
+// find compares the three texts.
+func (in *inverse) find() {
+	in.drop, in.put = map[int]bool{}, map[int][]string{}
+	was, is := aligned(in.after, in.before), aligned(in.after, in.now)
+	since := map[string]bool{} // the lines that somebody wrote after the change
+	for j, l := range in.now {
+		since[l] = !slices.Contains(is, j)
+	}
+	for i, p := 0, 0; i < len(in.after) || p < len(in.before); {
+		if i < len(in.after) && was[i] == p {
+			i, p = i+1, p+1
+			continue
+		}
+		from, taken := i, p
+		for i < len(in.after) && was[i] < 0 {
+			i++
+		}
+		for p < len(in.before) && (i == len(in.after) || p < was[i]) {
+			p++
+		}
+		gone := len(in.gone)
+		for n := from; n < i; n++ {
+			if is[n] >= 0 {
+				in.drop[is[n]] = true
+			}
+			if l := in.after[n]; hasContent(l) && is[n] < 0 {
+				in.gone = append(in.gone, l)
+			} else if hasContent(l) && l[0] != '#' {
+				in.does = true
+			}
+		}
+		back := slices.DeleteFunc(slices.Clone(in.before[taken:p]), func(l string) bool { return hasContent(l) && since[l] })
+		if len(in.gone) > gone && slices.ContainsFunc(back, hasContent) {
+			in.lost = append(in.lost, back...)
+		}
+		in.does = in.does || slices.ContainsFunc(back, hasContent)
+		at := placeIn(is, from, i)
+		in.put[at] = append(in.put[at], back...)
+	}
+	in.keepHeadings()
+}
+
+// placeIn returns where the lines belong whose place lines from to to took: at the first of these
+// that is there, or else after the nearest line above.
+func placeIn(is []int, from, to int) int {
+	for _, j := range is[from:to] {
+		if j >= 0 {
+			return j
+		}
+	}
+	for from--; from >= 0; from-- {
+		if is[from] >= 0 {
+			return is[from] + 1
+		}
+	}
+	return 0
+}
+
+// keepHeadings keeps the headings below which somebody else wrote, each with the blank
+// lines around it.
+func (in *inverse) keepHeadings() {
+	level := func(l string) int { return len(l) - len(strings.TrimLeft(l, "#")) }
+	for j, l := range in.now {
+		if !in.drop[j] || level(l) == 0 {
+			continue
+		}
+		for n := j + 1; n < len(in.now) && (level(in.now[n]) == 0 || level(in.now[n]) > level(l)); n++ {
+			if !in.drop[n] && hasContent(in.now[n]) {
+				for _, kept := range []int{j - 1, j, j + 1} {
+					if kept == j || kept >= 0 && strings.TrimSpace(in.now[kept]) == "" {
+						delete(in.drop, kept)
+					}
+				}
+			}
+		}
+	}
+}
+
+// text returns the text of now after the inverse. Of two blank lines that become adjacent one
+// goes.
+func (in *inverse) text(now string) string {
+	var out []string
+	cut := false
+	for j := 0; j <= len(in.now); j++ {
+		out = append(out, in.put[j]...)
+		if j == len(in.now) || in.drop[j] {
+			cut = true
+			continue
+		}
+		if blank := strings.TrimSpace(in.now[j]) == ""; blank && cut && (len(out) == 0 || strings.TrimSpace(out[len(out)-1]) == "") {
+			continue
+		}
+		out, cut = append(out, in.now[j]), false
+	}
+	text := strings.TrimRight(strings.Join(out, "\n"), "\n")
+	if text != "" {
+		text += "\n"
+	}
+	if strings.HasPrefix(now, byteOrder) {
+		text = byteOrder + text
+	}
+	return text
+}
+
+// hasContent reports whether a line is neither blank nor a line that only upkeep reads.
+func hasContent(l string) bool {
+	l = strings.TrimSpace(l)
+	return l != "" && !strings.HasPrefix(l, "<!-- mk:") && !strings.HasPrefix(l, "<!-- moved to ") && !strings.HasPrefix(l, "More memory: [")
+}
+
+// aligned returns, for each line of a, the line of b that it is, or -1 if b lacks the line.
+func aligned(a, b []string) []int {
+	whole := func(lines []string) []byte {
+		if len(lines) == 0 {
+			return nil
+		}
+		return []byte(strings.Join(lines, "\n") + "\n")
+	}
+	out := make([]int, len(a))
+	i, j := 0, 0
+	same := func(to int) {
+		for ; i < to; i, j = i+1, j+1 {
+			out[i] = j
+		}
+	}
+	d := string(diff.Diff("a", whole(a), "b", whole(b)))
+	for n, l := range strings.Split(d, "\n") {
+		switch {
+		case n < 3 || l == "": // the head
+		case l[0] == '@':
+			from := 0
+			_, _ = fmt.Sscanf(l, "@@ -%d,", &from)
+			same(from - 1)
+		case l[0] == '-':
+			out[i] = -1
+			i++
+		case l[0] == '+':
+			j++
+		case l[0] == ' ':
+			same(i + 1)
+		}
+	}
+	same(len(a))
+	return out
 }

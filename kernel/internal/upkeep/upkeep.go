@@ -19,10 +19,12 @@
 package upkeep
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"sync/atomic"
 	"time"
 
@@ -141,6 +143,12 @@ const (
 	kindSeen kind = "seen"
 )
 
+// The kinds of edits that history tells apart.
+const howRemember, howForget = "remember", "forget"
+
+// what names the kind of a run.
+func (p *promise) what() string { return cmp.Or(p.How, string(p.Kind)) }
+
 // promise lists the work of a run.
 type promise struct {
 	Kind kind      `json:"kind"`
@@ -158,6 +166,8 @@ type promise struct {
 	Chosen []string `json:"chosen,omitempty"`
 	// Entries counts the entries that a curation added to MEMORY.md.
 	Entries int `json:"entries,omitempty"`
+	// How is remember or forget for such an edit.
+	How string `json:"how,omitempty"`
 	// Undoes is the run that an undo takes back.
 	Undoes string `json:"undoes,omitempty"`
 	// Session is the folder of the session that requested an edit.
@@ -221,6 +231,8 @@ type value struct {
 	Run  *promise `json:"run,omitempty"`
 	Done *done    `json:"done,omitempty"`
 	Said *said    `json:"said,omitempty"`
+	// Recast has the backups that took the place of backups with forgotten words, by hash.
+	Recast map[string]string `json:"recast,omitempty"`
 }
 
 // said has the lines that an observed session wrote into a file, by their
@@ -238,31 +250,61 @@ type logged struct {
 	undone bool
 }
 
-// readLog returns the runs that the journal holds, in order.
-func readLog(j Journal) ([]logged, error) {
-	var out []logged
+// entries are the entries of the page.
+type entries struct {
+	// log has the runs, in order.
+	log []logged
+	// said has the authors of lines of files, by path and hash. A line of a person stays a
+	// person's.
+	said map[string]map[string]consolidation.Origin
+	// recast has the backups that took the place of others, by hash.
+	recast map[string]string
+}
+
+// readEntries reads the page of a journal.
+func readEntries(j Journal) (entries, error) {
+	out := entries{said: map[string]map[string]consolidation.Origin{}, recast: map[string]string{}}
 	at := map[string]int{}
 	for _, e := range j.Entries() {
 		var v value
 		if err := json.Unmarshal(e.Value, &v); err != nil {
-			return nil, fmt.Errorf("read entry %s of the project's journal: %w", e.ID, err)
+			return out, fmt.Errorf("read entry %s of the project's journal: %w", e.ID, err)
 		}
-		if v.Done != nil {
+		maps.Copy(out.recast, v.Recast)
+		switch {
+		case v.Done != nil:
 			if i, ok := at[v.Done.Run]; ok {
-				out[i].done = v.Done
+				out.log[i].done = v.Done
 			}
-			continue
-		}
-		if v.Run == nil {
-			continue
-		}
-		at[e.ID] = len(out)
-		out = append(out, logged{id: e.ID, run: *v.Run})
-		if i, ok := at[v.Run.Undoes]; ok && v.Run.Kind == kindUndo {
-			out[i].undone = true
+		case v.Said != nil:
+			out.hear(v.Said.Path, v.Said.Lines)
+		case v.Run != nil:
+			at[e.ID] = len(out.log)
+			out.log = append(out.log, logged{id: e.ID, run: *v.Run})
+			for path, lines := range v.Run.Said {
+				out.hear(path, lines)
+			}
+			if i, ok := at[v.Run.Undoes]; ok && v.Run.Kind == kindUndo {
+				out.log[i].undone = true
+				if i, ok := at[out.log[i].run.Undoes]; ok { // an undo that was taken back
+					out.log[i].undone = false
+				}
+			}
 		}
 	}
 	return out, nil
+}
+
+// hear adds the authors of lines of a file.
+func (h *entries) hear(path string, lines map[string]consolidation.Origin) {
+	if h.said[path] == nil {
+		h.said[path] = map[string]consolidation.Origin{}
+	}
+	for hash, o := range lines {
+		if was := h.said[path][hash]; was == "" || was.Machine() {
+			h.said[path][hash] = o
+		}
+	}
 }
 
 // appendLog commits an entry to the journal.
@@ -281,7 +323,7 @@ func gravesOf(log []logged) (graves, back map[string]bool) {
 	graves, back = map[string]bool{}, map[string]bool{}
 	rejected := map[string]bool{}
 	for i := len(log) - 1; i >= 0; i-- {
-		if p := &log[i].run; p.Kind == kindUndo && p.Person {
+		if p := &log[i].run; p.Kind == kindUndo && p.Person && !log[i].undone {
 			rejected[p.Undoes] = true
 		}
 		if rejected[log[i].id] {

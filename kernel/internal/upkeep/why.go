@@ -47,10 +47,7 @@ func (k *Keeper) Why(ctx context.Context, name string, now time.Time) (*api.Grou
 		return nil, err
 	}
 	out := &api.Grounds{Grounds: *g, Why: []string{}}
-	rec, failed, err := r.record()
-	if err != nil {
-		return nil, err
-	}
+	rec, failed := r.record()
 	line := firstLine(g.Raw)
 	switch by := rec.Said(g.Path, consolidation.LineHash(line)); {
 	case rec.Wrote(g.Path, g.ID, line):

@@ -2,7 +2,6 @@ package upkeep
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -57,13 +56,9 @@ func (k *Keeper) Hear(ctx context.Context, h Heard) error {
 			stood[consolidation.LineHash(l)] = true
 		}
 	}
-	known, err := saidIn(r.journal)
-	if err != nil {
-		return err
-	}
 	s := said{Path: h.Path, Lines: map[string]consolidation.Origin{}}
 	for _, hash := range slices.Sorted(maps.Keys(h.Lines)) {
-		if !stood[hash] && known[h.Path][hash] == "" && len(s.Lines) < mostSaid {
+		if !stood[hash] && r.said[h.Path][hash] == "" && len(s.Lines) < mostSaid {
 			s.Lines[hash] = h.Lines[hash]
 		}
 	}
@@ -75,37 +70,6 @@ func (k *Keeper) Hear(ctx context.Context, h Heard) error {
 		return err
 	}
 	return nil
-}
-
-// saidIn returns the authors of lines of files, by path and hash. A line of a person stays a
-// person's.
-func saidIn(j Journal) (map[string]map[string]consolidation.Origin, error) {
-	out := map[string]map[string]consolidation.Origin{}
-	for _, e := range j.Entries() {
-		var v value
-		if err := json.Unmarshal(e.Value, &v); err != nil {
-			return nil, fmt.Errorf("read entry %s of the project's journal: %w", e.ID, err)
-		}
-		add := func(path string, lines map[string]consolidation.Origin) {
-			if out[path] == nil {
-				out[path] = map[string]consolidation.Origin{}
-			}
-			for hash, o := range lines {
-				if was := out[path][hash]; was == "" || was.Machine() {
-					out[path][hash] = o
-				}
-			}
-		}
-		if v.Said != nil {
-			add(v.Said.Path, v.Said.Lines)
-		}
-		if v.Run != nil {
-			for path, lines := range v.Run.Said {
-				add(path, lines)
-			}
-		}
-	}
-	return out, nil
 }
 
 // Provenance returns who added the entry of a line of a file, as of now.
@@ -122,10 +86,7 @@ func (k *Keeper) Provenance(ctx context.Context, path string, line int) (p conso
 	if err != nil {
 		return p, err
 	}
-	rec, unread, err := r.record()
-	if err != nil {
-		return p, err
-	}
+	rec, unread := r.record()
 	p, ok := snap.Provenance(path, line, rec)
 	if err := unread(); err != nil {
 		return p, fmt.Errorf("read what was written before: %w", err)
@@ -138,14 +99,10 @@ func (k *Keeper) Provenance(ctx context.Context, path string, line int) (p conso
 
 // record returns the authors of entries, by the journal and the backups. unread returns why a
 // backup that was needed could not be read.
-func (r *run) record() (rec consolidation.Record, unread func() error, err error) {
-	known, err := saidIn(r.journal)
-	if err != nil {
-		return rec, nil, err
-	}
+func (r *run) record() (rec consolidation.Record, unread func() error) {
 	rec.Wrote, unread = r.wrote()
-	rec.Said = func(path, hash string) consolidation.Origin { return known[path][hash] }
-	return rec, unread, nil
+	rec.Said = func(path, hash string) consolidation.Origin { return r.said[path][hash] }
+	return rec, unread
 }
 
 // wrote returns a function that reports whether a curation or pruning wrote a piece of a file, by
