@@ -38,7 +38,6 @@ import (
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/inspect"
-	"github.com/memkernel/memkernel/kernel/internal/maintain"
 	mem "github.com/memkernel/memkernel/kernel/internal/memory"
 	"github.com/memkernel/memkernel/kernel/internal/notes"
 	"github.com/memkernel/memkernel/kernel/internal/retain"
@@ -178,7 +177,7 @@ type Kernel struct {
 
 	sessions *session.Table
 	desk     *turn.Desk
-	upkeep   *maintain.Keeper
+	upkeep   *upkeep.Keeper
 	inspect  *inspect.Inspector
 	retain   *retain.Keeper
 }
@@ -276,9 +275,12 @@ func build(o *Options, g prepared) *Kernel {
 	blobs := store.BlobsIn(state.In(folder.Blobs))
 	backups := store.BlobsIn(state.In(upkeep.BackupsFolder)) // memory's files before they were pruned
 	none := func(key string) error { return noSession(state, key) }
-	k.upkeep = maintain.New(maintain.Options{State: state, Backups: backups, Masker: g.masker, Now: o.Now,
-		Memory: m, MaxFileBytes: o.Memory.Store.MaxFileBytes, Timezone: o.Memory.Store.Timezone})
-	runs := k.upkeep.Upkeep
+	runs := &upkeep.Keeper{Backups: backups, Masker: g.masker, State: state, Now: o.Now, Timezone: o.Memory.Store.Timezone}
+	if m != nil {
+		runs.Files, runs.MaxFileBytes, runs.Changed = m.Private, o.Memory.Store.MaxFileBytes, m.Sync.Written
+		m.Private.Guard(runs.RefuseLoss)
+	}
+	k.upkeep = runs
 	so := &session.Options{State: state, Local: local, Blobs: blobs, Masker: g.masker, Prices: o.Prices, Contract: g.contract,
 		Memory: m, Upkeep: runs, Life: o.Life.internal(), Tracer: o.tracer, Now: o.Now,
 		Keep: max(cmp.Or(o.KeepSessions, defaultKeepSessions), 1)}
@@ -291,7 +293,7 @@ func build(o *Options, g prepared) *Kernel {
 	k.inspect = &inspect.Inspector{Workspace: place, StateDir: o.StateDir, State: state, Elsewhere: state.Where("") != local.Where(""), Blobs: blobs, Backups: backups, Sessions: k.sessions, Upkeep: runs,
 		Prices: o.Prices, Now: o.Now, Memory: m, Set: o.Memory.status(place), IndexPath: o.Memory.IndexPath, Embedder: o.Memory.Embedder,
 		StateFile: !o.Life.Off && !o.Life.NoStateFile, Buffer: !o.Life.Off && !o.Life.NoBuffer, NoSession: none}
-	k.upkeep.Sessions, k.upkeep.Inspector = k.sessions, k.inspect
+	runs.Project, runs.Inspector = session.Runs{Table: k.sessions}, k.inspect
 	k.retain = &retain.Keeper{State: state, Local: local, Blobs: blobs, Sessions: k.sessions, Upkeep: runs, Masker: g.masker, Now: o.Now,
 		Memory: m, Past: k.inspect.Set.Sessions.Enabled, Shared: k.desk.Shared, NoSession: none}
 	if o.Summary.Model != nil {

@@ -1241,9 +1241,9 @@ type UndoDocument struct {
 	Time time.Time `json:"time"`
 	// files are the restored files.
 	Files []EditedFile `json:"files"`
-	// left says of which files some lines of the edit are not there any more, so that they
-	// were not taken back.
-	Left []string `json:"left"`
+	// left names the files with lines of the edit that somebody changed since, "" if there are
+	// none.
+	Left string `json:"left"`
 }
 
 // MemoryToolParams is a call of Anthropic's memory tool (memory_20250818).

@@ -43,8 +43,8 @@ type State struct {
 	// Person reports that a person made the state by hand.
 	Person bool
 	// ID names the run, How its kind if a state's kind does not tell it. Undoes names the run that
-	// this run takes back, and What its kind.
-	ID, How, Undoes, What string
+	// this run takes back.
+	ID, How, Undoes string
 	// Also lists the files that the run changed.
 	Also []string
 }
@@ -79,11 +79,10 @@ type Version struct {
 	// Text is the entry as it was written, "" for a whole file.
 	Text string `json:"text"`
 	// Run is the run that made the version. Kind is the run's kind. Undoes is the run that the
-	// run took back, and What the kind of that one.
+	// run took back.
 	Kind   Kind   `json:"kind"`
 	Run    string `json:"run"`
 	Undoes string `json:"undoes"`
-	What   string `json:"what"`
 	// From has the places that the entry was promoted or moved from.
 	From []string `json:"from"`
 	// To has the places that the entry was moved to.
@@ -314,7 +313,7 @@ func find(es []*consolidation.Entry, key string) *consolidation.Entry {
 func keyOf(e *consolidation.Entry) string { return consolidation.Key(e.Plain) }
 
 func (t *tracer) version(path string, s *State) Version {
-	v := Version{Time: s.Time, By: !s.Kind.Made(), Kind: cmp.Or(Kind(s.How), s.Kind), Path: path, From: []string{}, To: []string{}, Run: s.ID, Undoes: s.Undoes, What: s.What}
+	v := Version{Time: s.Time, By: !s.Kind.Made(), Kind: cmp.Or(Kind(s.How), s.Kind), Path: path, From: []string{}, To: []string{}, Run: s.ID, Undoes: s.Undoes}
 	switch {
 	case s.Person:
 		v.Origin = consolidation.OriginHand

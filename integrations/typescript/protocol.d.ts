@@ -1203,8 +1203,8 @@ export interface UndoDocument {
   time: string;
   /** `files` are the restored files. */
   files: EditedFile[];
-  /** `left` says of which files some lines of the edit are not there any more, so that they were not taken back. */
-  left: string[];
+  /** `left` names the files with lines of the edit that somebody changed since, "" if there are none. */
+  left: string;
 }
 
 /** MemoryToolParams is a call of Anthropic's memory tool (memory_20250818). */

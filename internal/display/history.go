@@ -3,6 +3,7 @@ package display
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/memkernel/memkernel/consolidation"
@@ -36,7 +37,7 @@ func History(w io.Writer, h *api.History, p Style) error {
 		if v.By {
 			at += " or before"
 		}
-		fmt.Fprintf(&b, "\n%s\n", p.Paint(Bold, at+"  "+events[v.Event])+", "+origins[v.Origin]+Printable(because(v)))
+		fmt.Fprintf(&b, "\n%s\n", p.Paint(Bold, at+"  "+events[v.Event])+", "+origins[v.Origin]+Printable(because(h, v)))
 		for _, l := range placesOf(h, v) {
 			p.para(&b, 4, "", l)
 		}
@@ -51,11 +52,18 @@ func History(w io.Writer, h *api.History, p Style) error {
 	return Flush(w, &b)
 }
 
-// because names the run that made a version.
-func because(v *history.Version) string {
+// because names the run that made a version, and the one that it took back.
+func because(h *api.History, v *history.Version) string {
 	switch {
 	case v.Kind == history.Undone:
-		return fmt.Sprintf(" (%s took back %s, %s)", v.Run, v.Undoes, v.What)
+		of := ""
+		if i := slices.IndexFunc(h.Versions, func(o history.Version) bool { return o.Run == v.Undoes }); i >= 0 {
+			of = ", " + string(h.Versions[i].Kind)
+			if u := h.Versions[i].Undoes; u != "" {
+				of += " of " + u
+			}
+		}
+		return fmt.Sprintf(" (%s took back %s%s)", v.Run, v.Undoes, of)
 	case v.Run != "":
 		return fmt.Sprintf(" (%s, %s)", v.Run, v.Kind)
 	}

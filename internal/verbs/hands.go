@@ -340,8 +340,8 @@ func runUndo(ctx context.Context, a *cli.App, edit string) error {
 	if a.JSON {
 		return a.WriteJSON(document.OfUndone(u))
 	}
-	for _, l := range u.Left {
-		a.Tip("%s", display.Printable(l))
+	if u.Left != "" {
+		a.Tip("%s", display.Printable(u.Left))
 	}
 	var names []string
 	for _, f := range u.Files {

@@ -195,9 +195,9 @@ type EditUndone struct {
 	Time time.Time `json:"time"`
 	// Files are the restored files.
 	Files []EditedFile `json:"files"`
-	// Left says of which files some lines of the edit are not there any more, so that they were
-	// not taken back.
-	Left []string `json:"left"`
+	// Left names the files with lines of the edit that somebody changed since, "" if there are
+	// none. These lines were not taken back.
+	Left string `json:"left"`
 }
 
 // MemoryFile is a file of memory as an agent sees it.

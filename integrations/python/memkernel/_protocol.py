@@ -786,7 +786,7 @@ class UndoDocument(TypedDict):
     kind: str
     time: str
     files: List["EditedFile"]
-    left: List[str]
+    left: str
 
 
 class MemoryToolDocument(TypedDict):

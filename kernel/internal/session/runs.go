@@ -2,13 +2,28 @@ package session
 
 import (
 	"cmp"
+	"context"
 	"time"
 
+	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/upkeep"
 )
 
-// RunsIn returns the runs over memory's files that the project's session holds.
-func RunsIn(s *Session) upkeep.Journal { return runs{s} }
+// Runs opens the journal that all sessions share, for runs over memory's files.
+type Runs struct{ Table *Table }
+
+// Open is [upkeep.Project.Open].
+func (p Runs) Open(ctx context.Context, write bool) (upkeep.Journal, func(), error) {
+	open := p.Table.Project
+	if !write {
+		open = func(ctx context.Context) (*Session, func(), error) { return p.Table.ReadFolder(ctx, folder.Project) }
+	}
+	s, end, err := open(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	return runs{s}, end, nil
+}
 
 type runs struct{ s *Session }
 

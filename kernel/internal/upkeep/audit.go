@@ -11,47 +11,40 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/consolidation"
+	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/health"
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// AuditOptions configure an audit.
-type AuditOptions struct {
-	// Options are the options for the workspace's files. Audit sets Jobs.
-	consolidation.Options
-	// JobFiles are records of jobs in addition to the state directory's own.
-	JobFiles []string
-	// State are the checks of the state that is kept next to memory.
-	State map[health.Code]consolidation.Kept
-	// NoState reports that the state directory does not exist. The checks in State and the check
-	// for losses are then skipped.
-	NoState bool
-}
-
-// Audit reports the faults of the workspace's Markdown, and of the state about the workspace. It
-// changes nothing.
-func (k *Keeper) Audit(ctx context.Context, o AuditOptions) (*health.Report, error) {
+// Audit is [api.Keeper.Audit].
+func (k *Keeper) Audit(ctx context.Context, req api.AuditOptions) (*health.Report, error) {
 	if k.Files == nil {
 		return nil, fmt.Errorf("audit: %w", errOff)
 	}
-	var err error
-	if o.Jobs, err = k.recordedJobs(o.JobFiles); err != nil {
-		return nil, fmt.Errorf("audit: %w", err)
+	if req.Host.Name == "" {
+		req.Host, _ = consolidation.HostByName("openclaw")
 	}
-	o.Kept = map[health.Code]consolidation.Kept{health.MemoryLoss: k.auditLoss}
-	maps.Copy(o.Kept, o.State)
-	if o.NoState {
+	now := k.at(req.Now)
+	o := consolidation.Options{Host: req.Host, Only: req.Only, Skip: req.Skip, Now: now, Timezone: k.Timezone, Masker: k.Masker, MaxFileBytes: k.MaxFileBytes,
+		Kept: map[health.Code]consolidation.Kept{health.MemoryLoss: k.auditLoss}, Derived: k.derived.Load()}
+	maps.Copy(o.Kept, k.Inspector.Kept(now))
+	if store.Exists(k.State, "") {
+		o.Resolves = k.Inspector.Resolves(ctx)
+	} else {
 		for code := range o.Kept {
 			o.Kept[code] = func(_ context.Context, r *health.Report) error { r.Skip("there is no state folder"); return nil }
 		}
 	}
 	o.Kept[health.MemorySize] = k.auditSize
-	o.Derived = k.derived.Load()
+	var err error
+	if o.Jobs, err = k.recordedJobs(req.JobFiles); err != nil {
+		return nil, fmt.Errorf("audit: %w", err)
+	}
 	if o.Snapshot, err = k.ReadAll(ctx); err != nil {
 		return nil, fmt.Errorf("audit: %w", err)
 	}
-	return consolidation.Audit(ctx, k.Files.FS(), o.Options)
+	return consolidation.Audit(ctx, k.Files.FS(), o)
 }
 
 // auditSize reports that machines wrote more lines of MEMORY.md than pruning leaves.
@@ -105,7 +98,7 @@ func (k *Keeper) recordedJobs(files []string) ([]consolidation.Job, error) {
 func (k *Keeper) auditLoss(ctx context.Context, r *health.Report) error {
 	loss, err := k.Guard(ctx, api.GuardRequest{})
 	if err != nil {
-		return fmt.Errorf("guard: %w", err)
+		return err
 	}
 	if !loss.Refused {
 		return ctx.Err()

@@ -13,38 +13,41 @@ import (
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/internal/notes"
+	"github.com/memkernel/memkernel/kernel/internal/workstate"
 	"github.com/memkernel/memkernel/summary"
 )
 
-// CurateOptions select which entries of a day are curated, and how.
-type CurateOptions struct {
-	// Day is the day whose log is read, as YYYY-MM-DD. "" means the day of Now.
-	Day string
-	// Model may reword, merge and drop the chosen entries, and say which entries of memory they
-	// replace, within bounds. If Model is nil, no model is asked.
-	Model summary.Model
-	// Apply writes the curation. Without Apply nothing is written at all.
-	Apply bool
-	Now   time.Time
+// Curate is [api.Keeper.Curate]. It commits which part of the buffer was read, so that pruning may
+// remove this part.
+func (k *Keeper) Curate(ctx context.Context, req api.CurateRequest) (*api.Curated, error) {
+	req.Now = k.at(req.Now)
+	c, err := k.curateDay(ctx, &req)
+	if err != nil {
+		return nil, fmt.Errorf("curate: %w", err)
+	}
+	c.Applied = req.Apply
+	c.Facts, err = k.Facts(ctx, &FactOptions{Day: c.Day, Model: req.Model, Tokens: req.FactTokens, Price: req.Price, Apply: req.Apply})
+	if err != nil {
+		return nil, fmt.Errorf("curate: %w", err)
+	}
+	return c, ctx.Err()
 }
 
-// Curate adds to MEMORY.md a few new entries from the day's log, the working buffer and other
-// sources, under the day's heading. The buffer stays as it is. Curate commits which part of the
-// buffer was read, so that pruning may remove this part.
-func (k *Keeper) Curate(ctx context.Context, o CurateOptions) (*api.Curated, error) {
-	r, unlock, err := k.begin(ctx, kindCurate, o.Now, o.Apply)
+// curateDay curates a day, without its facts.
+func (k *Keeper) curateDay(ctx context.Context, req *api.CurateRequest) (*api.Curated, error) {
+	r, unlock, err := k.begin(ctx, kindCurate, req.Now, req.Apply)
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
-	if o.Day != "" {
-		r.promise.Day = o.Day
+	if req.Day != "" {
+		r.promise.Day = req.Day
 	}
-	return r.curate(ctx, &o)
+	return r.curate(ctx, req)
 }
 
-func (r *run) curate(ctx context.Context, opt *CurateOptions) (*api.Curated, error) {
-	buffer, err := r.Buffer.Read(ctx)
+func (r *run) curate(ctx context.Context, opt *api.CurateRequest) (*api.Curated, error) {
+	buffer, err := workstate.ReadBuffer(r.Files)
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +64,7 @@ func (r *run) curate(ctx context.Context, opt *CurateOptions) (*api.Curated, err
 		return graves[key]
 	}
 	o := consolidation.CurateOptions{Day: r.promise.Day, Buffer: buffer,
-		BufferRef: r.Buffer.Path() + "@" + store.Sum([]byte(buffer))[:12], Retired: retired, Taken: r.taken()}
+		BufferRef: workstate.BufferPath + "@" + store.Sum([]byte(buffer))[:12], Retired: retired, Taken: r.taken()}
 	o.Done = func(inputs string) (done bool) {
 		done, err = r.curated(inputs, buffer)
 		return done
@@ -139,7 +142,7 @@ func (r *run) commitCuration(ctx context.Context, snap *consolidation.Snapshot, 
 	if read, err := r.hasRead(buffer); err != nil {
 		return err
 	} else if !read {
-		r.promise.Reads = []mark{{r.Buffer.Path(), len(buffer), r.keep(buffer)}}
+		r.promise.Reads = []mark{{workstate.BufferPath, len(buffer), r.keep(buffer)}}
 	}
 	if text == "" && r.promise.Reads == nil {
 		return nil
@@ -213,7 +216,7 @@ func (r *run) hasRead(buffer string) (bool, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil // the backup is no longer kept
 	}
-	return err == nil && r.Buffer.Foreign(text) == buffer, err
+	return err == nil && workstate.ForeignBuffer(text) == buffer, err
 }
 
 // lastRead returns the part of the buffer that a curation read last, or nil if no curation has
@@ -224,7 +227,7 @@ func (r *run) lastRead() *mark {
 			continue
 		}
 		for j := range r.log[i].run.Reads {
-			if m := &r.log[i].run.Reads[j]; m.Path == r.Buffer.Path() && r.log[i].run.Kind == kindCurate {
+			if m := &r.log[i].run.Reads[j]; m.Path == workstate.BufferPath && r.log[i].run.Kind == kindCurate {
 				return m
 			}
 		}
@@ -241,7 +244,7 @@ const (
 
 // advise lets a model reword, merge and drop entries, and name the entries of memory that they
 // replace, within bounds. If the model fails, the entries stay as they were chosen.
-func (r *run) advise(ctx context.Context, opt *CurateOptions, snap *consolidation.Snapshot, out *api.Curated) error {
+func (r *run) advise(ctx context.Context, opt *api.CurateRequest, snap *consolidation.Snapshot, out *api.Curated) error {
 	out.Advice.Refused = []string{}
 	if opt.Model == nil || len(out.Entries) == 0 {
 		return nil

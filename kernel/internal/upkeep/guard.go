@@ -3,6 +3,7 @@ package upkeep
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"time"
 
@@ -12,17 +13,17 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// LossOf returns the lines that a change of a file would lose. It returns nil if the loss is
-// small enough or the old content is backed up.
-func (k *Keeper) LossOf(path, before, after string) (*consolidation.Loss, error) {
+// RefuseLoss returns an [api.LossError] if a change of a file would lose too many lines. A text
+// that is backed up can't be lost.
+func (k *Keeper) RefuseLoss(path, before, after string) error {
 	if k.Backups.Has(store.Sum([]byte(before))) {
-		return nil, nil
+		return nil
 	}
 	loss, err := k.loss(context.Background(), path, before, after, nil)
-	if err != nil || !loss.Refused {
-		return nil, err
+	if err == nil && loss.Refused {
+		err = &api.LossError{Loss: loss}
 	}
-	return loss, nil
+	return err
 }
 
 // loss returns the lines of before that are neither in after nor in any other file of memory. It
@@ -46,10 +47,14 @@ func (k *Keeper) loss(ctx context.Context, path, before, after string, pruned ma
 func (k *Keeper) Guard(ctx context.Context, o api.GuardRequest) (*consolidation.Loss, error) {
 	r, unlock, err := k.begin(ctx, kindSeen, time.Time{}, false)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("guard: %w", err)
 	}
 	defer unlock()
-	return r.guard(ctx, &o)
+	loss, err := r.guard(ctx, &o)
+	if err != nil {
+		return nil, fmt.Errorf("guard: %w", err)
+	}
+	return loss, ctx.Err()
 }
 
 func (r *run) guard(ctx context.Context, o *api.GuardRequest) (*consolidation.Loss, error) {

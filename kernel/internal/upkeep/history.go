@@ -8,7 +8,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/rogpeppe/go-internal/diff"
 
@@ -16,14 +15,23 @@ import (
 	"github.com/memkernel/memkernel/consolidation/history"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/api"
+	"github.com/memkernel/memkernel/kernel/internal/workstate"
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// History returns the versions of a file or an entry. It finds them by the records of runs and
-// the marks in files. It changes nothing.
-func (k *Keeper) History(ctx context.Context, req api.HistoryRequest, at time.Time) (*api.History, error) {
+// History is [api.Keeper.History]. It finds the versions by the records of runs and the marks in
+// files.
+func (k *Keeper) History(ctx context.Context, req api.HistoryRequest) (*api.History, error) {
+	h, err := k.history(ctx, req)
+	if err != nil {
+		return nil, fmt.Errorf("history: %w", err)
+	}
+	return h, nil
+}
+
+func (k *Keeper) history(ctx context.Context, req api.HistoryRequest) (*api.History, error) {
 	req.Path = path.Clean(req.Path)
-	r, unlock, err := k.begin(ctx, kindSeen, at, false)
+	r, unlock, err := k.begin(ctx, kindSeen, k.Now(), false)
 	if err != nil {
 		return nil, err
 	}
@@ -200,11 +208,6 @@ func (p *past) ofRun(l *logged, path string) (out []history.State, err error) {
 			continue
 		}
 		made := history.State{Time: l.run.Time, Kind: history.Kind(l.run.Kind), ID: l.id, How: l.run.How, Person: l.run.Person, Undoes: l.run.Undoes, Also: also}
-		if of := p.named(l.run.Undoes); of != nil {
-			if made.What = of.run.what(); of.run.Kind == kindUndo {
-				made.What = "undo of " + of.run.Undoes
-			}
-		}
 		if made.Absent = st.Gone; st.Gone {
 			out = append(out, made)
 			continue
@@ -222,7 +225,7 @@ func (r *run) after(st *step) (string, error) {
 	}
 	before, err := r.backup(st.Before)
 	if err != nil || st.Clear {
-		return r.Buffer.Foreign(before), err
+		return workstate.ForeignBuffer(before), err
 	}
 	added, err := r.backup(st.Add)
 	if err != nil {

@@ -15,49 +15,165 @@ import (
 	"github.com/memkernel/memkernel/internal/longwork"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/api"
+	"github.com/memkernel/memkernel/kernel/internal/folder"
 )
 
-// Night is a night's upkeep.
-type Night struct {
-	// Jobs run one after the other.
-	Jobs []Job
-	// Due returns why no upkeep is due, or "" if upkeep is due. It is called with the lock held.
-	// If Due is nil, upkeep is due.
-	Due func() (string, error)
-	// Before is called once the run is certain. An error of Before ends the run. It may be nil.
-	Before func(ctx context.Context) error
-	Now    time.Time
-}
-
-// Job is a job, with the name under which the job is recorded.
-type Job struct {
-	Name string
-	Run  func() error
-}
-
-// Nightly runs jobs, never two at a time. Only one process runs jobs at a time. It skips a job if
-// the previous one failed. It appends the results to [api.JobsFile]. The state directory
-// must exist.
-func (k *Keeper) Nightly(ctx context.Context, n Night) (steps []api.NightlyStep, skipped string, err error) {
+// Nightly is [api.Keeper.Nightly]. Only one process runs jobs at a time. The state directory must
+// exist.
+func (k *Keeper) Nightly(ctx context.Context, req api.NightlyRequest) (*api.Nightly, error) {
+	if k.Files == nil {
+		return nil, fmt.Errorf("nightly: %w", errOff)
+	}
+	req.Now = k.at(req.Now)
+	out := &api.Nightly{Steps: []api.NightlyStep{}}
+	if busy, err := k.busy(req.Idle, req.Now); err != nil || busy != "" {
+		out.Skipped = busy
+		return out, err
+	}
+	if none, err := k.nothing(ctx); err != nil || none {
+		out.Skipped = "the workspace holds no Markdown and no session yet"
+		return out, err
+	}
+	jobs := k.jobs(ctx, &req, out)
+	if req.DryRun {
+		for _, j := range jobs {
+			if err := j.run(); err != nil {
+				return out, err
+			}
+			out.Steps = append(out.Steps, api.NightlyStep{Step: j.name, Outcome: "ok"})
+		}
+		return out, nil
+	}
+	store.KeepOutOfGit(k.State)
 	unlock, err := lockNightly(k.State)
 	if err != nil {
-		return nil, "", fmt.Errorf("nightly: %w", err)
+		return nil, fmt.Errorf("nightly: %w", err)
 	}
 	defer unlock()
-	if n.Due != nil {
-		if skipped, err := n.Due(); err != nil || skipped != "" {
-			return nil, skipped, err
-		}
+	if out.Skipped, err = k.doneWithin(jobs, req.Once, req.Now); err != nil || out.Skipped != "" {
+		return out, err
 	}
 	k.last.Store(&consolidation.Snapshot{})
 	k.derived.Store(k.readDerived())
 	defer k.last.Store(nil)
 	defer k.derived.Store(nil)
-	steps, err = k.night(ctx, &n)
+	if req.Before != nil {
+		if err := req.Before(ctx); err != nil {
+			return nil, err
+		}
+	}
+	out.Steps, err = k.run(ctx, jobs, req.Now)
 	if err == nil {
 		err = k.writeDerived()
 	}
-	return steps, "", err
+	return out, err
+}
+
+// job is a job, with the name under which it is recorded.
+type job struct {
+	name string
+	run  func() error
+}
+
+// jobs returns the jobs of a night, which run one after the other.
+func (k *Keeper) jobs(ctx context.Context, req *api.NightlyRequest, out *api.Nightly) []job {
+	audit := func() (err error) {
+		req.Audit.Now = req.Now
+		out.Audit, err = k.Audit(ctx, req.Audit)
+		return err
+	}
+	curate := func() (err error) {
+		c := req.Curate
+		c.Now, c.Apply = req.Now, !req.DryRun
+		out.Curated, err = k.Curate(ctx, c)
+		return err
+	}
+	prune := func() (err error) {
+		if out.Pruned, err = k.Prune(ctx, api.PruneRequest{PruneOptions: req.Prune, Apply: !req.DryRun, QuietTime: req.QuietTime, Now: req.Now}); err != nil || req.DryRun {
+			return err
+		}
+		return k.Seen(ctx, req.Now)
+	}
+	all := []job{{api.StepAudit, audit}, {api.StepCurate, curate}, {api.StepPrune, prune}}
+	if req.QuietTime {
+		return all[1:]
+	}
+	return all
+}
+
+// run runs jobs, and skips those after one that failed. It appends the results to [api.JobsFile].
+func (k *Keeper) run(ctx context.Context, jobs []job, now time.Time) ([]api.NightlyStep, error) {
+	out := []api.NightlyStep{}
+	failed := ""
+	for _, j := range longwork.Over(ctx, "step", jobs) {
+		if failed != "" {
+			out = append(out, api.NightlyStep{Step: j.name, Outcome: "skipped", Error: failed + " failed"})
+			continue
+		}
+		err := ctx.Err()
+		if err == nil {
+			err = j.run()
+		}
+		c := api.NightlyStep{Step: j.name, Outcome: "ok"}
+		if err != nil {
+			c.Outcome, c.Error, failed = "failed", err.Error(), j.name
+		}
+		out = append(out, c)
+		if err := k.recordJob(j.name, c.Error, now); err != nil {
+			return out, fmt.Errorf("nightly: %w", err)
+		}
+	}
+	return out, ctx.Err()
+}
+
+// doneWithin returns when jobs last succeeded, or "" if they did not succeed within once. Clocks of
+// machines may differ, so a job that was done in this machine's future counts.
+func (k *Keeper) doneWithin(jobs []job, once time.Duration, now time.Time) (string, error) {
+	if once <= 0 {
+		return "", nil
+	}
+	var names []string
+	for _, j := range jobs {
+		names = append(names, j.name)
+	}
+	last, err := lastRun(k.State, names)
+	if age := now.Sub(last); err == nil && age < once {
+		return fmt.Sprintf("it was done %s ago, and once in %s is asked for", max(age, 0).Round(time.Second), once), nil
+	}
+	return "", err
+}
+
+// nothing reports whether the workspace has no session, and no file that upkeep reads.
+func (k *Keeper) nothing(ctx context.Context) (bool, error) {
+	for range k.Files.Walk(ctx) {
+		return false, nil
+	}
+	folders, err := folder.All(k.State)
+	return len(folders) == 0, err
+}
+
+// busy returns the name of a session that was written to within idle, or "" if no session was.
+func (k *Keeper) busy(idle time.Duration, now time.Time) (string, error) {
+	if idle <= 0 {
+		return "", nil
+	}
+	folders, err := folder.All(k.State)
+	if err != nil {
+		return "", err
+	}
+	for _, f := range folders {
+		fi, err := folder.In(k.State, f).Stat(folder.JournalFile)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return "", err
+		}
+		if age := now.Sub(fi.Time); age < idle {
+			return fmt.Sprintf("session %s was at work %s ago, and %s of quiet are asked for", f, max(age, 0).Round(time.Second), idle), nil
+		}
+	}
+	return "", nil
 }
 
 // derivedFile has the results for [consolidation.Derived]. Deleting it loses nothing.
@@ -102,35 +218,6 @@ func (k *Keeper) writeDerived() error {
 	return err
 }
 
-func (k *Keeper) night(ctx context.Context, n *Night) ([]api.NightlyStep, error) {
-	if n.Before != nil {
-		if err := n.Before(ctx); err != nil {
-			return nil, err
-		}
-	}
-	var out []api.NightlyStep
-	failed := ""
-	for _, j := range longwork.Over(ctx, "step", n.Jobs) {
-		if failed != "" {
-			out = append(out, api.NightlyStep{Step: j.Name, Outcome: "skipped", Error: failed + " failed"})
-			continue
-		}
-		err := ctx.Err()
-		if err == nil {
-			err = j.Run()
-		}
-		c := api.NightlyStep{Step: j.Name, Outcome: "ok"}
-		if err != nil {
-			c.Outcome, c.Error, failed = "failed", err.Error(), j.Name
-		}
-		out = append(out, c)
-		if err := k.recordJob(j.Name, c.Error, n.Now); err != nil {
-			return out, fmt.Errorf("nightly: %w", err)
-		}
-	}
-	return out, ctx.Err()
-}
-
 // lockNightly takes the lock that lets only one process do a night's upkeep.
 func lockNightly(state store.Store) (func(), error) {
 	release, err := state.Lock("nightly.lock", store.Alone)
@@ -143,9 +230,9 @@ func lockNightly(state store.Store) (func(), error) {
 	return release, nil
 }
 
-// LastRun returns when jobs last succeeded one after the other. This is the time of the last job.
+// lastRun returns when jobs last succeeded one after the other. This is the time of the last job.
 // It is zero if the jobs never succeeded.
-func LastRun(state store.Store, jobs ...string) (time.Time, error) {
+func lastRun(state store.Store, jobs []string) (time.Time, error) {
 	data, err := state.Get(api.JobsFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return time.Time{}, nil

@@ -1,6 +1,7 @@
 package upkeep
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,34 +13,28 @@ import (
 	"github.com/memkernel/memkernel/consolidation"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/api"
+	"github.com/memkernel/memkernel/kernel/internal/workstate"
 )
 
-// PruneOptions select the entries that leave the files of memory.
-type PruneOptions struct {
-	// PruneOptions has the thresholds, Owners and Include. Prune sets the day and the knowledge
-	// of the files from earlier runs. With QuietTime it also sets Only.
-	consolidation.PruneOptions
-	// QuietTime prunes only observations and the working buffer.
-	QuietTime bool
-	// Apply writes the pruning. Without Apply nothing is written at all.
-	Apply bool
-	Now   time.Time
-}
-
-// Prune removes from memory's files the entries that are no longer true, and moves entries that
-// MEMORY.md has no room for to the files that own them. It removes only unchanged entries that
-// the kernel itself wrote, and entries that Include names. All files that it changes are backed
-// up first.
-func (k *Keeper) Prune(ctx context.Context, o PruneOptions) (*api.Pruned, error) {
-	r, unlock, err := k.begin(ctx, kindPrune, o.Now, o.Apply)
+// Prune is [api.Keeper.Prune].
+func (k *Keeper) Prune(ctx context.Context, req api.PruneRequest) (*api.Pruned, error) {
+	req.Now = k.at(req.Now)
+	r, unlock, err := k.begin(ctx, kindPrune, req.Now, req.Apply)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("prune: %w", err)
 	}
 	defer unlock()
-	return r.prune(ctx, o)
+	p, err := r.prune(ctx, req)
+	if err != nil {
+		return nil, fmt.Errorf("prune: %w", err)
+	}
+	return p, ctx.Err()
 }
 
-func (r *run) prune(ctx context.Context, opt PruneOptions) (*api.Pruned, error) {
+// ownerChars is the default of [api.PruneOptions.OwnerChars].
+const ownerChars = 18_000
+
+func (r *run) prune(ctx context.Context, opt api.PruneRequest) (*api.Pruned, error) {
 	snap, err := r.Snapshot(ctx)
 	if err != nil {
 		return nil, err
@@ -50,8 +45,8 @@ func (r *run) prune(ctx context.Context, opt PruneOptions) (*api.Pruned, error) 
 	}
 	graves, _ := gravesOf(r.log)
 	record, unread := r.record()
-	o := opt.PruneOptions
-	o.Day, o.Young, o.Record, o.Retired = r.promise.Day, young, record, func(key string) bool { return graves[key] }
+	o := consolidation.PruneOptions{MemoryLines: cmp.Or(opt.MemoryLines, consolidation.MachineLines), OwnerChars: cmp.Or(opt.OwnerChars, ownerChars), Include: opt.Include,
+		Day: r.promise.Day, Young: young, Record: record, Retired: func(key string) bool { return graves[key] }}
 	if opt.QuietTime {
 		o.Only = []string{"observations.md", "memory/observations.md"}
 	}
@@ -87,7 +82,7 @@ func (r *run) commitPruning(ctx context.Context, out *api.Pruned, buffer string,
 		}
 	}
 	if read != nil {
-		r.promise.Steps = append(r.promise.Steps, step{Path: r.Buffer.Path(), Before: r.need(r.Buffer.Path(), buffer), Clear: true, Bytes: read.Bytes})
+		r.promise.Steps = append(r.promise.Steps, step{Path: workstate.BufferPath, Before: r.need(workstate.BufferPath, buffer), Clear: true, Bytes: read.Bytes})
 	}
 	if len(r.promise.Steps) == 0 {
 		return nil
@@ -113,7 +108,7 @@ func heading(c *consolidation.Change) string {
 
 // readOfBuffer returns the part of the working buffer that may go.
 func (r *run) readOfBuffer(ctx context.Context, out *api.Pruned) (string, *mark, error) {
-	text, err := r.Buffer.Read(ctx)
+	text, err := workstate.ReadBuffer(r.Files)
 	if err != nil {
 		return "", nil, err
 	}
@@ -124,10 +119,10 @@ func (r *run) readOfBuffer(ctx context.Context, out *api.Pruned) (string, *mark,
 	}
 	read := text[:m.Bytes]
 	if r.secret(read) {
-		out.Kept = append(out.Kept, r.Buffer.Path()+": "+heldBack)
+		out.Kept = append(out.Kept, workstate.BufferPath+": "+heldBack)
 		return "", nil, nil
 	}
-	if out.BufferBytes = len(read) - len(r.Buffer.Foreign(read)); out.BufferBytes == 0 {
+	if out.BufferBytes = len(read) - len(workstate.ForeignBuffer(read)); out.BufferBytes == 0 {
 		return "", nil, nil
 	}
 	out.BufferLeft -= out.BufferBytes

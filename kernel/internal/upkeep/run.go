@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/internal/workstate"
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
@@ -175,7 +176,7 @@ const notReached = "it was left as it is, since not all could be done"
 func (k *Keeper) do(ctx context.Context, files *markdownstore.Store, st *step) (kept string, err error) {
 	switch {
 	case st.Clear:
-		err = k.Buffer.Clear(ctx, st.Bytes, st.Before)
+		err = workstate.ClearBuffer(ctx, k.Files, st.Bytes, st.Before)
 		if errors.Is(err, markdownstore.ErrConflict) || errors.Is(err, fs.ErrNotExist) {
 			return "", nil // the step was done before, or somebody else emptied the file
 		}

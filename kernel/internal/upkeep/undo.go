@@ -12,6 +12,7 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 
 	"github.com/memkernel/memkernel/kernel/api"
+	"github.com/memkernel/memkernel/kernel/internal/workstate"
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
@@ -33,16 +34,18 @@ func (k *Keeper) Undo(ctx context.Context, e Editor, edit string) (*api.EditUndo
 	if err != nil {
 		return nil, err
 	}
-	out := &api.EditUndone{Edit: last.id, Kind: last.run.what(), Time: last.run.Time, Left: []string{}}
+	out := &api.EditUndone{Edit: last.id, Kind: last.run.what(), Time: last.run.Time}
+	var left []string
 	for i := range last.run.Steps {
 		if st := &last.run.Steps[i]; st.took(last.done) {
-			left, err := r.takeBack(&e, last, st)
+			some, err := r.takeBack(&e, last, st)
 			if err != nil {
 				return nil, err
 			}
-			out.Left = append(out.Left, left...)
+			left = append(left, some...)
 		}
 	}
+	out.Left = strings.Join(left, "; ")
 	if len(r.promise.Steps) == 0 {
 		return nil, &api.EditError{Why: last.id + " changed nothing that could be taken back"}
 	}
@@ -171,7 +174,7 @@ func (r *run) takeBack(e *Editor, last *logged, st *step) (left []string, err er
 			return nil, err
 		}
 		// Later additions follow the restored text, as does the part that stayed.
-		r.becomes(st.Path, l.Text, before+strings.TrimPrefix(l.Text, r.Buffer.Foreign(before)))
+		r.becomes(st.Path, l.Text, before+strings.TrimPrefix(l.Text, workstate.ForeignBuffer(before)))
 		return nil, nil
 	}
 	now, err := r.present(e, last, st.Path)

@@ -30,6 +30,8 @@ import (
 
 	"github.com/memkernel/memkernel/consolidation"
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/api"
+	"github.com/memkernel/memkernel/kernel/health"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/mask"
@@ -55,15 +57,38 @@ type Keeper struct {
 	// State is the state directory, for the record of jobs and the run's lock.
 	State   store.Store
 	Project Project
-	Buffer  Buffer
 	// last is the newest snapshot of a night's steps, nil between nights.
 	last atomic.Pointer[consolidation.Snapshot]
 	// derived has the results of the night before that follow from files alone, nil between nights.
 	derived atomic.Pointer[consolidation.Derived]
 	// Changed is called when files may have changed.
 	Changed func()
-	// Now is the clock for the cool-downs of models. It may be nil if no model is ever asked.
+	// Now is the clock, for requests without a time.
 	Now func() time.Time
+	// Timezone is the user's.
+	Timezone *time.Location
+	// Inspector knows the state that is kept next to memory.
+	Inspector Inspector
+}
+
+var _ api.Keeper = (*Keeper)(nil)
+
+// Inspector looks into the state of sessions.
+type Inspector interface {
+	// Kept returns an audit's checks of the state.
+	Kept(now time.Time) map[health.Code]consolidation.Kept
+	// Resolves returns a function that reports whether a page that memory names can be read.
+	Resolves(ctx context.Context) func(id string) bool
+	// Use returns how often a text was recalled and named.
+	Use(ctx context.Context, text string) (api.Use, error)
+}
+
+// at returns t, or the time of the clock if t is zero.
+func (k *Keeper) at(t time.Time) time.Time {
+	if t.IsZero() {
+		return k.Now()
+	}
+	return t
 }
 
 // Project is the journal that all sessions of the workspace share.
@@ -93,20 +118,6 @@ type Journal interface {
 type Entry struct {
 	ID    string          `json:"id"`
 	Value json.RawMessage `json:"value"`
-}
-
-// Buffer is the working buffer of sessions: curation reads it, and pruning removes the part that
-// a curation has read.
-type Buffer interface {
-	// Path returns the path of the buffer's file in the workspace.
-	Path() string
-	// Read returns the buffer's text, or "" if the buffer does not exist.
-	Read(ctx context.Context) (string, error)
-	// Foreign returns a text of the buffer without the kernel's own entries.
-	Foreign(text string) string
-	// Clear removes the kernel's entries from the first n bytes of the buffer. If these bytes
-	// have another hash, Clear returns a [markdownstore.ErrConflict].
-	Clear(ctx context.Context, n int, hash string) error
 }
 
 var errOff = errors.New("memory is switched off")

@@ -40,14 +40,6 @@ func (l *ledger) Unfinished() error { return nil }
 func (l *ledger) Stands() error     { return nil }
 func (l *ledger) Forget()           {}
 
-// noBuffer is a working buffer that holds nothing.
-type noBuffer struct{}
-
-func (noBuffer) Path() string                             { return "memory/working-buffer.md" }
-func (noBuffer) Read(context.Context) (string, error)     { return "", nil }
-func (noBuffer) Foreign(string) string                    { return "" }
-func (noBuffer) Clear(context.Context, int, string) error { return nil }
-
 // keeper keeps a workspace with a day's log in it.
 func keeper(t *testing.T) (k *upkeep.Keeper, l *ledger, dir string) {
 	t.Helper()
@@ -60,7 +52,7 @@ func keeper(t *testing.T) (k *upkeep.Keeper, l *ledger, dir string) {
 	}
 	t.Cleanup(func() { files.Close() })
 	state := store.Files(filepath.Join(dir, ".memkernel"))
-	return &upkeep.Keeper{Files: files, Backups: store.BlobsIn(state.In(upkeep.BackupsFolder)), State: state, Project: l, Buffer: noBuffer{}, Changed: func() {}}, l, dir
+	return &upkeep.Keeper{Files: files, Backups: store.BlobsIn(state.In(upkeep.BackupsFolder)), State: state, Project: l, Changed: func() {}, Now: func() time.Time { return night }}, l, dir
 }
 
 func put(t *testing.T, dir, name, text string) {
@@ -84,7 +76,7 @@ func memoryOf(t *testing.T, dir string) string {
 }
 
 func curate(k *upkeep.Keeper) (*api.Curated, error) {
-	return k.Curate(context.Background(), upkeep.CurateOptions{Apply: true, Now: night})
+	return k.Curate(context.Background(), api.CurateRequest{Apply: true, Now: night})
 }
 
 // TestPromisesAreRedone: a promise that could not be written leaves the file alone; one
@@ -119,14 +111,15 @@ func TestPromisesAreRedone(t *testing.T) {
 func TestLosses(t *testing.T) {
 	k, _, dir := keeper(t)
 	before := memoryOf(t, dir)
-	if loss, err := k.LossOf("MEMORY.md", before, "# Memory\n"); err != nil || loss == nil || len(loss.Lost) != 1 {
-		t.Errorf("%+v, %v", loss, err)
+	var loss *api.LossError
+	if err := k.RefuseLoss("MEMORY.md", before, "# Memory\n"); !errors.As(err, &loss) || len(loss.Lost) != 1 {
+		t.Errorf("%v", err)
 	}
 	if err := k.Seen(context.Background(), night); err != nil {
 		t.Fatal(err)
 	}
-	if loss, err := k.LossOf("MEMORY.md", before, "# Memory\n"); err != nil || loss != nil {
-		t.Errorf("it is backed up: %+v, %v", loss, err)
+	if err := k.RefuseLoss("MEMORY.md", before, "# Memory\n"); err != nil {
+		t.Errorf("it is backed up: %v", err)
 	}
 	put(t, dir, "MEMORY.md", "# Memory\n")
 	if loss, err := k.Guard(context.Background(), api.GuardRequest{}); err != nil || !loss.Refused {
@@ -141,7 +134,7 @@ func TestJobs(t *testing.T) {
 	ran := 0
 	ok := func() error { ran++; return nil }
 	bad := func() error { ran++; return errors.New("two\nlines") }
-	came, _, err := k.Nightly(context.Background(), upkeep.Night{Now: night, Jobs: []upkeep.Job{{Name: "a", Run: ok}, {Name: "b", Run: bad}, {Name: "c", Run: ok}}})
+	came, err := k.RunJobs([]string{"a", "b", "c"}, ok, bad, ok)
 	if err != nil || ran != 2 || len(came) != 3 || came[0].Outcome != "ok" || came[1].Outcome != "failed" || came[2].Error != "b failed" {
 		t.Errorf("%+v, %v", came, err)
 	}

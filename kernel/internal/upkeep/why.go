@@ -2,6 +2,7 @@ package upkeep
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"time"
 
@@ -26,9 +27,17 @@ func factsOf(c *consolidation.Curation) []fact {
 	return out
 }
 
-// Why returns the grounds for an entry: the evidence in the files, and the run that wrote it. It
-// changes nothing.
-func (k *Keeper) Why(ctx context.Context, name string, now time.Time) (*api.Grounds, error) {
+// Why is [api.Keeper.Why].
+func (k *Keeper) Why(ctx context.Context, req api.WhyRequest) (*api.Grounds, error) {
+	g, err := k.why(ctx, req.Entry, k.at(req.Now))
+	if err != nil {
+		return nil, fmt.Errorf("why: %w", err)
+	}
+	g.Use, err = k.Inspector.Use(ctx, g.Text)
+	return g, err
+}
+
+func (k *Keeper) why(ctx context.Context, name string, now time.Time) (*api.Grounds, error) {
 	r, unlock, err := k.begin(ctx, kindSeen, now, false)
 	if err != nil {
 		return nil, err

@@ -72,8 +72,13 @@ func (k *Keeper) Hear(ctx context.Context, h Heard) error {
 	return nil
 }
 
-// Provenance returns who added the entry of a line of a file, as of now.
+// Provenance is [api.Keeper.Provenance].
 func (k *Keeper) Provenance(ctx context.Context, path string, line int) (p consolidation.Provenance, err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("provenance: %w", err)
+		}
+	}()
 	if k.Files == nil {
 		return p, errOff
 	}
