@@ -12,17 +12,17 @@ import (
 	"github.com/memkernel/memkernel/summary"
 )
 
-// CallSummary names a tool call in a few words.
-type CallSummary struct {
+// callSummary names a tool call in a few words.
+type callSummary struct {
 	Name string `json:"name"`
 	// Params is the call's command, its path, or the start of its input.
 	Params string `json:"params,omitempty"`
 }
 
-// Attempt is a call, reduced to the data by which its result will be judged.
-type Attempt struct {
+// attempt is a call, reduced to the data by which its result will be judged.
+type attempt struct {
 	ID string `json:"id"`
-	CallSummary
+	callSummary
 	// Target is the object that the call works on. Two calls with the same target have one
 	// purpose.
 	Target string `json:"target"`
@@ -37,7 +37,7 @@ type Attempt struct {
 // Failure is an attempt that failed. It is kept until an attempt with the same target succeeds or
 // too many calls have followed.
 type Failure struct {
-	Attempt
+	attempt
 	// Error is the line of the result that describes the error best.
 	Error string `json:"error,omitempty"`
 	Key   string `json:"key,omitempty"`
@@ -61,21 +61,21 @@ const (
 func (u *updater) call(tc *memkernel.ToolCall) {
 	a := u.attempt(tc)
 	t := &u.s.Thread
-	t.LastCall = &CallSummary{Name: a.Name, Params: a.Params}
+	t.LastCall = &callSummary{Name: a.Name, Params: a.Params}
 	touch(&u.s.Resources.Tools, a.Name, t.Captured, MaxTools)
 	if tc.ID != "" && !tc.Server {
 		t.Pending = capped(append(t.Pending, a), maxPending)
 	}
 }
 
-func (u *updater) attempt(tc *memkernel.ToolCall) Attempt {
+func (u *updater) attempt(tc *memkernel.ToolCall) attempt {
 	clean := *tc // before paths are cut out of it
 	clean.Input = u.mask(tc.Input)
 	tc = &clean
 	kind, paths := toolcall.Classify(tc.Name, tc.Input)
 	read := u.reading(tc.ID)
 	name := summary.Excerpt(tc.Name, nameRunes)
-	a := Attempt{ID: tc.ID, CallSummary: CallSummary{Name: name, Params: u.params(tc, read, paths)}, Target: "tool:" + name, Check: read.Check}
+	a := attempt{ID: tc.ID, callSummary: callSummary{Name: name, Params: u.params(tc, read, paths)}, Target: "tool:" + name, Check: read.Check}
 	a.Sig = strconv.FormatUint(keyHash(toolcall.Canonical(tc.Name, tc.Input)), 36)
 	switch {
 	case kind == toolcall.CallRead && len(paths) > 0:
@@ -172,7 +172,7 @@ func touch(list *[]Use, name string, seq, max int) {
 // result settles the call that r answers. It ignores a result without a call.
 func (u *updater) result(r *memkernel.ToolResult, before summary.State) {
 	t := &u.s.Thread
-	i := slices.IndexFunc(t.Pending, func(a Attempt) bool { return a.ID == r.CallID })
+	i := slices.IndexFunc(t.Pending, func(a attempt) bool { return a.ID == r.CallID })
 	if i < 0 {
 		return
 	}
@@ -207,15 +207,15 @@ func (u *updater) complaint(line string) string {
 	return line
 }
 
-func (u *updater) failed(a Attempt, line string) {
+func (u *updater) failed(a attempt, line string) {
 	t := &u.s.Thread
 	u.pass(func(Failure) bool { return false }, "")
 	t.Failures = slices.DeleteFunc(t.Failures, func(f Failure) bool { return f.Sig == a.Sig })
-	t.Failures = capped(append(t.Failures, Failure{Attempt: a, Error: line, Key: u.m.Key}), maxFailures)
+	t.Failures = capped(append(t.Failures, Failure{attempt: a, Error: line, Key: u.m.Key}), maxFailures)
 }
 
 // worked notes the files of a call that succeeded, and the failures that it resolves.
-func (u *updater) worked(a Attempt) {
+func (u *updater) worked(a attempt) {
 	seq := u.s.Thread.Captured
 	for _, p := range a.Read {
 		touch(&u.s.Resources.Read, p, seq, MaxFiles)
@@ -274,7 +274,7 @@ func (f Failure) helped(did string) bool {
 }
 
 // learn records a failure and the call that worked instead.
-func (u *updater) learn(f Failure, a Attempt) {
+func (u *updater) learn(f Failure, a attempt) {
 	text := f.label() + " failed: " + f.Error
 	switch {
 	case a.Params != f.Params || a.Name != f.Name:
@@ -287,8 +287,8 @@ func (u *updater) learn(f Failure, a Attempt) {
 	if after := f.helpers(a); len(after) > 0 {
 		text += " after " + strings.Join(after, ", ")
 	}
-	l := LearningCapture{CallID: f.ID, Key: u.m.Key, What: summary.Excerpt(text, lessonRunes), Seq: u.s.Thread.Captured}
-	items := slices.DeleteFunc(u.s.Learnings.Items, func(o LearningCapture) bool { return o.CallID == l.CallID && o.Key == l.Key })
+	l := learningCapture{CallID: f.ID, Key: u.m.Key, What: summary.Excerpt(text, lessonRunes), Seq: u.s.Thread.Captured}
+	items := slices.DeleteFunc(u.s.Learnings.Items, func(o learningCapture) bool { return o.CallID == l.CallID && o.Key == l.Key })
 	u.s.Learnings.Items = capped(append(items, l), MaxLearnings)
 	cost := Cost{sumOf(l.What), f.Since}
 	costs := slices.DeleteFunc(u.s.Thread.Costs, func(c Cost) bool { return c.Sum == cost.Sum })
@@ -298,7 +298,7 @@ func (u *updater) learn(f Failure, a Attempt) {
 // helpers returns the actions between a failure and the call that worked which may have helped. A
 // change of some file may explain why the same call, or a check, works now. It explains nothing
 // about a different call.
-func (f Failure) helpers(a Attempt) []string {
+func (f Failure) helpers(a attempt) []string {
 	if f.Check || f.Sig == a.Sig {
 		return f.After
 	}
@@ -309,7 +309,7 @@ func (f Failure) helpers(a Attempt) []string {
 }
 
 // label names a call. A command is its own label.
-func (a Attempt) label() string {
+func (a attempt) label() string {
 	params := summary.Excerpt(a.Params, 80)
 	if strings.HasPrefix(a.Target, "run:") {
 		return params

@@ -95,7 +95,7 @@ type TokenUsage struct {
 	ContextWindow int `yaml:"context_window"`
 	// Utilization is InputTokens as a share of the window, rounded to a hundredth.
 	Utilization float64 `yaml:"utilization"`
-	// Source is FromProvider or FromEstimate, "" in checkpoints of older programs.
+	// Source is FromProvider or fromEstimate, "" in checkpoints of older programs.
 	Source Name `yaml:"source,omitempty"`
 	// Model, Message and ObservedAt identify the billed call: its model, the key of the answer,
 	// and the time. Each is empty if the host has none.
@@ -110,7 +110,7 @@ type TokenUsage struct {
 // The sources of a size.
 const (
 	FromProvider Name = "provider"
-	FromEstimate Name = "estimate"
+	fromEstimate Name = "estimate"
 )
 
 // gauge returns the reading at which a checkpoint was written.
@@ -268,7 +268,7 @@ func (s *State) usage(in Input) TokenUsage {
 			u.GaugeTokens = r.Tokens
 		}
 	case r.Tokens > 0:
-		u.Source = FromEstimate
+		u.Source = fromEstimate
 	}
 	share := Reading{Tokens: u.InputTokens, Window: r.Window}.Utilization()
 	u.Utilization, _ = strconv.ParseFloat(strconv.FormatFloat(share, 'f', 2, 64), 64)
@@ -325,9 +325,9 @@ func (t *ThreadState) status() Status {
 }
 
 // underWay returns the newest call without a result, or else the newest.
-func (t *ThreadState) underWay() *CallSummary {
+func (t *ThreadState) underWay() *callSummary {
 	if n := len(t.Pending); n > 0 {
-		return &t.Pending[n-1].CallSummary
+		return &t.Pending[n-1].callSummary
 	}
 	return t.LastCall
 }

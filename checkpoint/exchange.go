@@ -28,7 +28,7 @@ func (u *updater) speak() {
 		u.keepUserText(own)
 	} else if t := &u.s.Thread; t.First.Seq == 0 && u.m.Role == memkernel.RoleUser && u.m.Origin == memkernel.OriginHost {
 		if text := strings.TrimSpace(mark.ReplaceAllString(texts(u.m), "")); text != "" && !strings.HasPrefix(text, "/") {
-			t.First = ExchangeCapture{Role: roleTask, Gist: u.gist(text, gistRunes), Seq: t.Captured}
+			t.First = exchangeCapture{Role: roleTask, Gist: u.gist(text, gistRunes), Seq: t.Captured}
 		}
 	}
 	if u.m.Role == memkernel.RoleAssistant && u.m.Origin == memkernel.OriginHost {
@@ -52,14 +52,14 @@ func texts(m *memkernel.Message) string {
 
 func (u *updater) keepUserText(text string) {
 	t := &u.s.Thread
-	e := ExchangeCapture{Role: roleUser, Gist: u.gist(text, gistRunes), Seq: t.Captured}
+	e := exchangeCapture{Role: roleUser, Gist: u.gist(text, gistRunes), Seq: t.Captured}
 	if t.Topic = u.gist(text, topicRunes); t.First.Seq == 0 || t.First.Role == roleTask {
 		t.First = e
 	}
 	if t.Reply > longReply {
 		t.Pivots = capped(append(t.Pivots, e), MaxExchanges)
 	}
-	t.Pending = orNil(slices.DeleteFunc(t.Pending, func(a Attempt) bool { return u.reading(a.ID).Lost })) // it runs no more
+	t.Pending = orNil(slices.DeleteFunc(t.Pending, func(a attempt) bool { return u.reading(a.ID).Lost })) // it runs no more
 	t.Reply = 0
 	t.Tail = append(t.Tail, e)
 	u.trimTail()
@@ -72,7 +72,7 @@ func (u *updater) keepAgentText(text string) {
 	}
 	t := &u.s.Thread
 	t.Reply = textutil.Columns(text)
-	e := ExchangeCapture{Role: roleAgent, Gist: u.gist(text, gistRunes), Seq: t.Captured}
+	e := exchangeCapture{Role: roleAgent, Gist: u.gist(text, gistRunes), Seq: t.Captured}
 	if n := len(t.Tail); n > 0 && t.Tail[n-1].Role == roleAgent {
 		t.Tail[n-1] = e
 		return
@@ -96,10 +96,10 @@ func (u *updater) trimTail() {
 
 // exchanges returns at most MaxExchanges key exchanges in their order. They are the first
 // message, the newest pivots and the last two exchanges.
-func (t *ThreadState) exchanges() []ExchangeCapture {
-	var out []ExchangeCapture
-	add := func(e ExchangeCapture) {
-		if e.Seq > 0 && len(out) < MaxExchanges && !slices.ContainsFunc(out, func(o ExchangeCapture) bool { return o.Seq == e.Seq && o.Role == e.Role }) {
+func (t *ThreadState) exchanges() []exchangeCapture {
+	var out []exchangeCapture
+	add := func(e exchangeCapture) {
+		if e.Seq > 0 && len(out) < MaxExchanges && !slices.ContainsFunc(out, func(o exchangeCapture) bool { return o.Seq == e.Seq && o.Role == e.Role }) {
 			out = append(out, e)
 		}
 	}
@@ -110,7 +110,7 @@ func (t *ThreadState) exchanges() []ExchangeCapture {
 	for _, e := range slices.Backward(t.Pivots) {
 		add(e)
 	}
-	slices.SortStableFunc(out, func(a, b ExchangeCapture) int { return a.Seq - b.Seq })
+	slices.SortStableFunc(out, func(a, b exchangeCapture) int { return a.Seq - b.Seq })
 	return out
 }
 

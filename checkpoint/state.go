@@ -39,30 +39,30 @@ const (
 // which its messages were read. It is a value: [Update] returns a new one. Each field is one file
 // under state/.
 type State struct {
-	Decisions DecisionState
+	Decisions decisionState
 	Resources ResourceState
-	OpenItems OpenItemState
-	Learnings LearningState
+	OpenItems openItemState
+	Learnings learningState
 	Thread    ThreadState
 }
 
-// DecisionState is decisions.json.
-type DecisionState struct {
+// decisionState is decisions.json.
+type decisionState struct {
 	Version int               `json:"version"`
-	Items   []DecisionCapture `json:"items"`
+	Items   []decisionCapture `json:"items"`
 	// Constraints are the rules that the user set, which bind like decisions.
-	Constraints []ConstraintCapture `json:"constraints,omitempty"`
+	Constraints []constraintCapture `json:"constraints,omitempty"`
 }
 
-// ConstraintCapture is a rule with the key and the number of its message.
-type ConstraintCapture struct {
+// constraintCapture is a rule with the key and the number of its message.
+type constraintCapture struct {
 	Key  string `json:"key,omitempty"`
 	What string `json:"what"`
 	Seq  int    `json:"seq"`
 }
 
-// DecisionCapture is a decision with its provenance.
-type DecisionCapture struct {
+// decisionCapture is a decision with its provenance.
+type decisionCapture struct {
 	// Ref and Key together identify the decision in its session. Ref is the reader's id. Key is
 	// the key of the message that the decision was read from.
 	Ref string `json:"ref"`
@@ -97,8 +97,8 @@ type Use struct {
 	Seq  int    `json:"seq"`
 }
 
-// OpenItemState is open_items.json.
-type OpenItemState struct {
+// openItemState is open_items.json.
+type openItemState struct {
 	Version int `json:"version"`
 	// Items are the items open now, the most pressing first.
 	Items []string `json:"items"`
@@ -106,14 +106,14 @@ type OpenItemState struct {
 	Earlier []Text `json:"earlier,omitempty"`
 }
 
-// LearningState is learnings.json.
-type LearningState struct {
+// learningState is learnings.json.
+type learningState struct {
 	Version int               `json:"version"`
-	Items   []LearningCapture `json:"items"`
+	Items   []learningCapture `json:"items"`
 }
 
-// LearningCapture is a failed call with the call that worked instead.
-type LearningCapture struct {
+// learningCapture is a failed call with the call that worked instead.
+type learningCapture struct {
 	// CallID is the call that failed.
 	CallID string `json:"call_id,omitempty"`
 	// Key is the message that showed the way that works.
@@ -137,15 +137,15 @@ type ThreadState struct {
 	// Seen has the keys up to LastKey.
 	Seen seenKeys `json:"seen,omitempty"`
 	// Recent has the captures of the newest messages, which may still grow.
-	Recent []Delivery `json:"recent,omitempty"`
+	Recent []delivery `json:"recent,omitempty"`
 	// Topic is the gist of the user's newest message.
 	Topic string `json:"topic,omitempty"`
 	// First is the user's first message.
-	First ExchangeCapture `json:"first,omitzero"`
+	First exchangeCapture `json:"first,omitzero"`
 	// Pivots are user messages that follow a long reply.
-	Pivots []ExchangeCapture `json:"pivots,omitempty"`
+	Pivots []exchangeCapture `json:"pivots,omitempty"`
 	// Tail has the last two exchanges.
-	Tail []ExchangeCapture `json:"tail,omitempty"`
+	Tail []exchangeCapture `json:"tail,omitempty"`
 	// Report is the beginning of the agent's last words.
 	Report string `json:"report,omitempty"`
 	// Reply is the length, in columns, of the agent's last text since the user spoke.
@@ -153,8 +153,8 @@ type ThreadState struct {
 	// Planned is the user turn in which the agent's plan changed last.
 	Planned int `json:"planned,omitempty"`
 	// LastCall is the newest tool call. Pending are the calls without a result.
-	LastCall *CallSummary `json:"last_call,omitempty"`
-	Pending  []Attempt    `json:"pending,omitempty"`
+	LastCall *callSummary `json:"last_call,omitempty"`
+	Pending  []attempt    `json:"pending,omitempty"`
 	// Failures are calls that failed and that nothing has made good.
 	Failures []Failure `json:"failures,omitempty"`
 	// Costs has the number of calls that each of the newest learnings took, by a hash of the
@@ -228,14 +228,14 @@ type Usage struct {
 	At time.Time `json:"at,omitzero"`
 }
 
-// Delivery is how many parts of a message were captured.
-type Delivery struct {
+// delivery is how many parts of a message were captured.
+type delivery struct {
 	Key   string `json:"key"`
 	Parts int    `json:"parts"`
 }
 
-// ExchangeCapture is one side of an exchange.
-type ExchangeCapture struct {
+// exchangeCapture is one side of an exchange.
+type exchangeCapture struct {
 	Role string `json:"role"`
 	Gist string `json:"gist"`
 	Seq  int    `json:"seq"`
@@ -273,9 +273,9 @@ func Begin(s State, latest *Checkpoint) State {
 	m := latest.Meta
 	s.Thread.From = s.Thread.From.Over(Source{File: string(m.SessionFile), Channel: string(m.Channel), Agent: string(m.AgentID)})
 	through := latest.Meta.Captured
-	s.Decisions.Items = newer(s.Decisions.Items, func(d DecisionCapture) int { return d.Seq }, through)
-	s.Decisions.Constraints = newer(s.Decisions.Constraints, func(c ConstraintCapture) int { return c.Seq }, through)
-	s.Learnings.Items = newer(s.Learnings.Items, func(l LearningCapture) int { return l.Seq }, through)
+	s.Decisions.Items = newer(s.Decisions.Items, func(d decisionCapture) int { return d.Seq }, through)
+	s.Decisions.Constraints = newer(s.Decisions.Constraints, func(c constraintCapture) int { return c.Seq }, through)
+	s.Learnings.Items = newer(s.Learnings.Items, func(l learningCapture) int { return l.Seq }, through)
 	for _, uses := range s.Resources.lists() {
 		*uses = newer(*uses, func(u Use) int { return u.Seq }, through)
 	}

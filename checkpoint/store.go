@@ -250,10 +250,10 @@ type stateFile struct {
 // files returns the parts in the order in which they are written.
 func (s *State) files() []stateFile {
 	return []stateFile{
-		{decisionsFile, &s.Decisions, &s.Decisions.Version, func() { s.Decisions = DecisionState{} }},
+		{decisionsFile, &s.Decisions, &s.Decisions.Version, func() { s.Decisions = decisionState{} }},
 		{resourcesFile, &s.Resources, &s.Resources.Version, func() { s.Resources = ResourceState{} }},
-		{openItemsFile, &s.OpenItems, &s.OpenItems.Version, func() { s.OpenItems = OpenItemState{} }},
-		{learningsFile, &s.Learnings, &s.Learnings.Version, func() { s.Learnings = LearningState{} }},
+		{openItemsFile, &s.OpenItems, &s.OpenItems.Version, func() { s.OpenItems = openItemState{} }},
+		{learningsFile, &s.Learnings, &s.Learnings.Version, func() { s.Learnings = learningState{} }},
 		{threadFile, &s.Thread, &s.Thread.Version, func() { s.Thread = ThreadState{} }},
 	}
 }

@@ -81,7 +81,7 @@ func (u *updater) fresh(m *memkernel.Message) *memkernel.Message {
 	if t.Reader.Offset.Messages > 0 && m.Branch != t.Reader.Sidechain {
 		return nil
 	}
-	i := slices.IndexFunc(t.Recent, func(d Delivery) bool { return d.Key == m.Key })
+	i := slices.IndexFunc(t.Recent, func(d delivery) bool { return d.Key == m.Key })
 	if i >= 0 && len(m.Parts) > t.Recent[i].Parts {
 		rest := *m
 		rest.Parts = m.Parts[t.Recent[i].Parts:]
@@ -94,7 +94,7 @@ func (u *updater) fresh(m *memkernel.Message) *memkernel.Message {
 	t.Captured++
 	if t.LastKey = m.Key; m.Key != "" {
 		t.Seen.add(m.Key)
-		t.Recent = capped(append(t.Recent, Delivery{m.Key, len(m.Parts)}), maxRecent)
+		t.Recent = capped(append(t.Recent, delivery{m.Key, len(m.Parts)}), maxRecent)
 	}
 	return m
 }
@@ -124,7 +124,7 @@ func (u *updater) message() {
 	u.constraints()
 	u.speak()
 	u.parts(before)
-	t.Pending = orNil(slices.DeleteFunc(t.Pending, func(a Attempt) bool { // made again
+	t.Pending = orNil(slices.DeleteFunc(t.Pending, func(a attempt) bool { // made again
 		return u.reading(a.ID).ID == "" && slices.ContainsFunc(before.Pending, func(c summary.Call) bool { return c.ID == a.ID && c.Lost })
 	}))
 	t.Reader = trimmed(t.Reader)
@@ -151,8 +151,8 @@ func trimmed(r summary.State) summary.State {
 // decisions takes over the decisions that the reader found in the message.
 func (u *updater) decisions(before summary.State) {
 	for _, e := range u.s.Thread.Reader.Decisions {
-		d := DecisionCapture{Ref: e.ID, Key: e.Key, Kind: e.Kind, By: e.By, What: summary.Excerpt(e.Text, decisionRunes), When: u.time(), Seq: u.s.Thread.Captured}
-		if !slices.ContainsFunc(before.Decisions, func(o summary.Entry) bool { return o.ID == e.ID }) && !slices.ContainsFunc(u.s.Decisions.Items, func(o DecisionCapture) bool { return o.Ref == d.Ref && o.Key == d.Key }) {
+		d := decisionCapture{Ref: e.ID, Key: e.Key, Kind: e.Kind, By: e.By, What: summary.Excerpt(e.Text, decisionRunes), When: u.time(), Seq: u.s.Thread.Captured}
+		if !slices.ContainsFunc(before.Decisions, func(o summary.Entry) bool { return o.ID == e.ID }) && !slices.ContainsFunc(u.s.Decisions.Items, func(o decisionCapture) bool { return o.Ref == d.Ref && o.Key == d.Key }) {
 			u.s.Decisions.Items = capped(append(u.s.Decisions.Items, d), MaxDecisions)
 		}
 	}
@@ -162,8 +162,8 @@ func (u *updater) decisions(before summary.State) {
 func (u *updater) constraints() {
 	d := &u.s.Decisions
 	for _, e := range u.s.Thread.Reader.Constraints {
-		if !slices.ContainsFunc(d.Constraints, func(c ConstraintCapture) bool { return c.What == e.Text }) {
-			d.Constraints = capped(append(d.Constraints, ConstraintCapture{Key: e.Key, What: e.Text, Seq: u.s.Thread.Captured}), maxConstraints)
+		if !slices.ContainsFunc(d.Constraints, func(c constraintCapture) bool { return c.What == e.Text }) {
+			d.Constraints = capped(append(d.Constraints, constraintCapture{Key: e.Key, What: e.Text, Seq: u.s.Thread.Captured}), maxConstraints)
 		}
 	}
 }

@@ -216,7 +216,7 @@ func workedIn(p *Place, dir string) {
 		}
 		d = slices.Delete(d, rare, rare+1)
 	}
-	p.Dirs = append(d, DirCount{dir, 1})
+	p.Dirs = append(d, dirCount{dir, 1})
 }
 
 // relative finds the directory of a command by the relative paths that it names. If such a path

@@ -361,7 +361,7 @@ func (s State) repo() string {
 	if s.Place.Dir != "" {
 		return s.Place.Dir
 	}
-	best := DirCount{}
+	best := dirCount{}
 	for _, d := range s.Place.Dirs {
 		if d.Count > best.Count {
 			best = d

@@ -127,13 +127,13 @@ type Place struct {
 	// Dir is the directory that the host named. Dirs are the directories of commands, with the
 	// number of commands in each.
 	Dir  string     `json:"dir,omitempty"`
-	Dirs []DirCount `json:"dirs,omitempty"`
+	Dirs []dirCount `json:"dirs,omitempty"`
 	// Branch is the git branch last seen.
 	Branch string `json:"branch,omitempty"`
 }
 
-// DirCount is a working directory and the number of commands run in it.
-type DirCount struct {
+// dirCount is a working directory and the number of commands run in it.
+type dirCount struct {
 	Dir   string `json:"dir"`
 	Count int    `json:"count"`
 }

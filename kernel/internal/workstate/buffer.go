@@ -65,7 +65,7 @@ func (b *buffer) turn(ctx context.Context, t *Turn) []fault.Fault {
 	touched := checkpoint.Update(checkpoint.State{}, msgs)
 	c.Resources = checkpoint.Build(touched, nil, checkpoint.Input{}).Resources
 	state, items := b.news(checkpoint.Lines(c, maxTurnBytes))
-	return b.write(ctx, id, BufferHead{What: fmt.Sprintf("turn %d", b.Turns), full: t.Reading.Utilization()}, append(lines, state...), items)
+	return b.write(ctx, id, bufferHead{What: fmt.Sprintf("turn %d", b.Turns), full: t.Reading.Utilization()}, append(lines, state...), items)
 }
 
 // state appends all of the working state, once per cycle and content.
@@ -80,7 +80,7 @@ func (b *buffer) state(ctx context.Context, r checkpoint.Reading) []fault.Fault 
 	if b.Cut != "" {
 		items = append(items, b.cutItem())
 	}
-	return b.write(ctx, id, BufferHead{What: BufferDump, full: r.Utilization()}, lines, items)
+	return b.write(ctx, id, bufferHead{What: BufferDump, full: r.Utilization()}, lines, items)
 }
 
 // matter returns the lines that decide whether a dump differs from the last one. It leaves out
@@ -163,7 +163,7 @@ func (b *buffer) empty() bool {
 func (b *buffer) cycle() string { return fmt.Sprint(b.Epoch, " ", b.Compactions, " ", b.Cut) }
 
 // write promises an entry in the journal and appends the entry to the buffer.
-func (b *buffer) write(ctx context.Context, id string, h BufferHead, lines []checkpoint.Line, items []string) []fault.Fault {
+func (b *buffer) write(ctx context.Context, id string, h bufferHead, lines []checkpoint.Line, items []string) []fault.Fault {
 	h.At, h.session, h.captured = b.now, b.name, b.life.State.Thread.Captured
 	var text strings.Builder
 	first := ingest.PageID("bi", b.name, b.cycle(), "begun")

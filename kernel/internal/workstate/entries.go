@@ -16,8 +16,8 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// BufferHead is the heading of an entry.
-type BufferHead struct {
+// bufferHead is the heading of an entry.
+type bufferHead struct {
 	At       time.Time
 	What     string // "turn 12", or BufferDump
 	session  string
@@ -28,19 +28,19 @@ type BufferHead struct {
 // BufferDump marks an entry that holds all of the state.
 const BufferDump = "dump"
 
-func (h *BufferHead) String() string {
+func (h *bufferHead) String() string {
 	return fmt.Sprintf("## %s, %s of session %s, %.0f %% full, message %d", h.At.UTC().Format(time.RFC3339), h.What, h.session, 100*h.full, h.captured)
 }
 
 var bufferHeading = textutil.LazyRegexp(`^## (\S+Z), (turn \d+|dump) of session (\S+), (\d+) % full, message (\d+)$`)
 
-func parseHead(l string) (h BufferHead, ok bool) {
+func parseHead(l string) (h bufferHead, ok bool) {
 	m := bufferHeading.FindStringSubmatch(strings.TrimSpace(l))
 	if m == nil {
 		return h, false
 	}
 	at, err := time.Parse(time.RFC3339, m[1])
-	h = BufferHead{At: at, What: m[2], session: m[3]}
+	h = bufferHead{At: at, What: m[2], session: m[3]}
 	h.captured, _ = strconv.Atoi(m[5]) // a number with too many digits is never used
 	return h, err == nil
 }
@@ -79,22 +79,22 @@ func ReadBuffer(private *markdownstore.Store) (string, error) {
 	return l.Text, err
 }
 
-// BufferEntry is an entry with its place in the file.
-type BufferEntry struct {
-	BufferHead
+// bufferEntry is an entry with its place in the file.
+type bufferEntry struct {
+	bufferHead
 	lines    []checkpoint.Line
 	from, to int // bytes, with the entry's marker
 }
 
 // Buffered returns the entries that have the kernel's form. It ignores other text.
-func Buffered(text string) []BufferEntry {
-	var out []BufferEntry
+func Buffered(text string) []bufferEntry {
+	var out []bufferEntry
 	at, open := 0, false
 	for l := range strings.SplitAfterSeq(text, "\n") {
 		from := at
 		at += len(l)
 		if h, ok := parseHead(l); ok {
-			out, open = append(out, BufferEntry{BufferHead: h, from: from, to: at}), true
+			out, open = append(out, bufferEntry{bufferHead: h, from: from, to: at}), true
 			continue
 		}
 		if !open {
