@@ -53,16 +53,6 @@ func TestSplitTurn(t *testing.T) {
 	}
 }
 
-// TestHostLists: what the host knows of files goes in beside what was captured.
-func TestHostLists(t *testing.T) {
-	in := input(checkpoint.TriggerCompaction, 1000)
-	in.FilesRead, in.FilesModified = []string{"/r/spec.md", ""}, []string{"plan.md", "/r/other\n.go"}
-	r := checkpoint.Build(checkpoint.Update(checkpoint.State{}, japan()), nil, in).Resources
-	if all(r.FilesRead) != "/r/spec.md" || all(r.FilesModified) != "/r/other .go | plan.md" {
-		t.Errorf("%+v", r)
-	}
-}
-
 // TestCarried keeps the open items of an earlier conversation until the user has spoken twice in the
 // new one.
 func TestCarried(t *testing.T) {

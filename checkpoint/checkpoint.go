@@ -203,8 +203,6 @@ type Input struct {
 	Compactions int
 	// SplitTurn reports whether the compaction at hand cuts through a turn.
 	SplitTurn bool
-	// FilesRead and FilesModified are the host's own lists, if it keeps any.
-	FilesRead, FilesModified []string
 	// Instead takes the place of the previous checkpoint if no checkpoint can be read. It holds
 	// another record's data on the session.
 	Instead *Checkpoint
@@ -243,7 +241,7 @@ func Build(s State, latest *Checkpoint, in Input) *Checkpoint {
 	c.Working = s.working(in)
 	c.Constraints = s.constraints(prev)
 	c.Decisions = s.decisions(prev)
-	c.Resources = s.resources(prev, in)
+	c.Resources = s.resources(prev)
 	c.Thread = s.Thread.thread()
 	c.OpenItems = s.openItems()
 	c.Learnings = s.learnings(prev)
@@ -394,31 +392,25 @@ func (s *State) decisions(prev *Checkpoint) []Decision {
 
 func (d Decision) persons() bool { return d.By == summary.ByUser }
 
-func (s *State) resources(prev *Checkpoint, in Input) Resources {
+func (s *State) resources(prev *Checkpoint) Resources {
 	p, r := prev.Resources, &s.Resources
 	out := Resources{
-		FilesRead:     merged(p.FilesRead, r.Read, in.FilesRead, MaxFiles),
-		FilesModified: merged(p.FilesModified, r.Modified, in.FilesModified, MaxFiles),
-		ToolsUsed:     merged(p.ToolsUsed, r.Tools, nil, MaxTools),
-		Commits:       merged(p.Commits, r.Commits, nil, maxCommits),
+		FilesRead:     merged(p.FilesRead, r.Read, MaxFiles),
+		FilesModified: merged(p.FilesModified, r.Modified, MaxFiles),
+		ToolsUsed:     merged(p.ToolsUsed, r.Tools, MaxTools),
+		Commits:       merged(p.Commits, r.Commits, maxCommits),
 	}
 	if n := len(r.Commits); n > 0 {
-		out.FilesUncommitted = merged[Name](nil, newer(slices.Clone(r.Modified), func(u Use) int { return u.Seq }, r.Commits[n-1].Seq), nil, MaxFiles)
+		out.FilesUncommitted = merged[Name](nil, newer(slices.Clone(r.Modified), func(u Use) int { return u.Seq }, r.Commits[n-1].Seq), MaxFiles)
 	} else if len(p.Commits) > 0 {
-		out.FilesUncommitted = merged(p.FilesUncommitted, r.Modified, nil, MaxFiles)
+		out.FilesUncommitted = merged(p.FilesUncommitted, r.Modified, MaxFiles)
 	}
 	return out
 }
 
-// merged returns the older names, then the host's names, then the captured names. Each name is at
-// its last place.
-func merged[T ~string](old []T, uses []Use, host []string, max int) []T {
+// merged returns the older names, then the captured names. Each name is at its last place.
+func merged[T ~string](old []T, uses []Use, max int) []T {
 	out := slices.Clone(old)
-	for _, p := range host {
-		if p = gist(p, pathRunes, defaultMask); p != "" {
-			out = added(out, T(p), max)
-		}
-	}
 	for _, u := range uses {
 		out = added(out, T(u.Name), max)
 	}

@@ -222,11 +222,9 @@ func defaultMask(s string) string {
 }
 
 // gist returns the masked start of a text as one line.
-func (u *updater) gist(s string, runes int) string { return gist(s, runes, u.mask) }
-
-func gist(s string, runes int, mask func(string) string) string {
+func (u *updater) gist(s string, runes int) string {
 	if len(s) > sourceBytes {
 		s = strings.ToValidUTF8(s[:sourceBytes], "")
 	}
-	return summary.Excerpt(mask(s), runes)
+	return summary.Excerpt(u.mask(s), runes)
 }

@@ -1,6 +1,7 @@
 package summary
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 )
@@ -35,7 +36,7 @@ func PromptFor(s State, n Notes, d Delta) Prompt {
 		fmt.Fprintf(&b, "first request: %s\nlatest request: %s\n", s.Goal.Text, s.Request.Text)
 	}
 	for i, v := range [...]Note{n.Goal, n.Step} {
-		fmt.Fprintf(&b, "%s (%d): %s\n", noteScalars[i], v.Version, first(v.Text, noneYet))
+		fmt.Fprintf(&b, "%s (%d): %s\n", noteScalars[i], v.Version, cmp.Or(v.Text, noneYet))
 	}
 	for _, kind := range noteLists {
 		fmt.Fprintf(&b, "%s:\n", kind)
@@ -76,11 +77,4 @@ func (n Notes) noteLines(kind string) []string {
 		out = append(out, fmt.Sprintf("  %s: %s\n", e.ID, e.Text))
 	}
 	return out
-}
-
-func first(s, otherwise string) string {
-	if s == "" {
-		return otherwise
-	}
-	return s
 }

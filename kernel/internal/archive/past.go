@@ -148,13 +148,11 @@ func TurnOf(p *pagevm.Page, stored string) sessions.Turn {
 // Whole returns the text of a page's parts, without calls and media.
 func Whole(p *pagevm.Page, stored string) sessions.Turn {
 	var said []string
-	dec := json.NewDecoder(strings.NewReader(stored))
-	for dec.More() {
-		var part struct{ Type, Text string }
-		if err := dec.Decode(&part); err != nil {
-			said = []string{stored}
-			break
-		}
+	parts, err := partsOf(stored)
+	if err != nil {
+		said = []string{stored}
+	}
+	for _, part := range parts {
 		if strings.HasSuffix(part.Type, "text") && strings.TrimSpace(part.Text) != "" {
 			said = append(said, strings.TrimSpace(part.Text))
 		}

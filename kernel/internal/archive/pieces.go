@@ -64,16 +64,12 @@ func Plain(p *pagevm.Page, stored string) string {
 	if p.Type != pagevm.Conversation {
 		return stored
 	}
-	dec := json.NewDecoder(strings.NewReader(stored))
+	parts, err := partsOf(stored)
+	if err != nil {
+		return stored
+	}
 	var b strings.Builder
-	for dec.More() {
-		var part struct {
-			Type, Text, Name string
-			Input            json.RawMessage
-		}
-		if err := dec.Decode(&part); err != nil {
-			return stored
-		}
+	for _, part := range parts {
 		if part.Text != "" {
 			b.WriteString(part.Text + "\n")
 		}
@@ -82,6 +78,25 @@ func Plain(p *pagevm.Page, stored string) string {
 		}
 	}
 	return b.String()
+}
+
+// part is a part of a run of a message.
+type part struct {
+	Type, Text, Name string
+	Input            json.RawMessage
+}
+
+// partsOf reads the parts of a stored run of a message.
+func partsOf(stored string) ([]part, error) {
+	var out []part
+	for dec := json.NewDecoder(strings.NewReader(stored)); dec.More(); {
+		var p part
+		if err := dec.Decode(&p); err != nil {
+			return nil, err
+		}
+		out = append(out, p)
+	}
+	return out, nil
 }
 
 // callsAlone reports whether a message consists only of calls. Each call is a name and its input.

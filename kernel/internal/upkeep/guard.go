@@ -101,34 +101,15 @@ func (r *run) lastSeen(path string) (string, error) {
 	return "", nil
 }
 
-// takenOut returns the lines that prunings removed from a file, by their keys.
+// takenOut returns the lines that runs removed from a file, by their keys.
 func (r *run) takenOut(path string) (map[string]bool, error) {
 	out := map[string]bool{}
-	for i := range r.log {
-		for _, st := range r.log[i].run.Steps {
-			if st.Path != path || st.Before == "" || st.After == "" && !st.Gone || r.log[i].undone {
-				continue
-			}
-			before, err := r.backup(st.Before)
-			if errors.Is(err, fs.ErrNotExist) {
-				continue // the backup is no longer kept
-			}
-			if err != nil {
-				return nil, err
-			}
-			after, err := r.backup(st.After)
-			if errors.Is(err, fs.ErrNotExist) {
-				continue
-			}
-			if err != nil {
-				return nil, err
-			}
-			for _, l := range consolidation.FindLoss(path, before, after, nil).Lost {
-				out[consolidation.LineKey(l.Text)] = true
-			}
+	taken := func(l *logged, st *step) bool { return st.Before != "" && (st.After != "" || st.Gone) && !l.undone }
+	return out, r.changes(path, taken, func(before, after string) {
+		for _, l := range consolidation.FindLoss(path, before, after, nil).Lost {
+			out[consolidation.LineKey(l.Text)] = true
 		}
-	}
-	return out, nil
+	})
 }
 
 // Seen backs up MEMORY.md, so that later losses can be found.

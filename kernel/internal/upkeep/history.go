@@ -81,7 +81,7 @@ func (p *past) trace(now *history.State) (err error) {
 			return failed
 		}
 		if e == nil {
-			return noLine(p.out.Path, now.Text, p.out.Line)
+			return noEntry(p.out.Path, p.out.Line, len(linesOf(now.Text)), consolidation.Entries(markdownstore.Parse(p.out.Path, now.Text)))
 		}
 		p.out.Versions, p.out.Line, p.out.EndLine, p.out.Text = versions, e.StartLine, e.EndLine, e.Text
 	}
@@ -89,20 +89,6 @@ func (p *past) trace(now *history.State) (err error) {
 		err = unread()
 	}
 	return err
-}
-
-// noLine returns the error that no entry is on a line of a text. It names the nearest one.
-func noLine(path, text string, line int) error {
-	e := &api.NoLineError{Path: path, Line: line, Lines: strings.Count(strings.TrimSuffix(text, "\n"), "\n") + 1}
-	if text == "" {
-		e.Lines = 0
-	}
-	for _, x := range consolidation.Entries(markdownstore.Parse(path, text)) {
-		if d := x.StartLine - line; e.Near == 0 || max(d, -d) < max(e.Near-line, line-e.Near) {
-			e.Near = x.StartLine
-		}
-	}
-	return e
 }
 
 // show hides secrets, and leaves out states that are outside the request.

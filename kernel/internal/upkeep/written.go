@@ -158,30 +158,39 @@ func (r *run) wrote() (wrote func(path, marker, text string) bool, err func() er
 // lines.
 func (r *run) prunedInto(path string) (map[string]bool, error) {
 	out := map[string]bool{}
+	pruned := func(l *logged, st *step) bool { return l.run.Kind == kindPrune && st.After != "" }
+	return out, r.changes(path, pruned, func(before, after string) {
+		had := linesIn(before)
+		for l := range linesIn(after) {
+			if !had[l] {
+				out[l] = true
+			}
+		}
+	})
+}
+
+// changes calls f with the texts of a file before and after the chosen steps of runs. It skips a
+// step whose backups are no longer kept.
+func (r *run) changes(path string, chosen func(*logged, *step) bool, f func(before, after string)) error {
 	for i := range r.log {
-		for _, st := range r.log[i].run.Steps {
-			if r.log[i].run.Kind != kindPrune || st.Path != path || st.After == "" {
+		for j := range r.log[i].run.Steps {
+			st := &r.log[i].run.Steps[j]
+			if st.Path != path || !chosen(&r.log[i], st) {
 				continue
 			}
-			before, err := r.linesOfBackup(st.Before)
-			if errors.Is(err, fs.ErrNotExist) {
-				continue
+			before, err := r.backup(st.Before)
+			after := ""
+			if err == nil {
+				after, err = r.backup(st.After)
 			}
-			if err != nil {
-				return nil, err
-			}
-			after, err := r.linesOfBackup(st.After)
-			if err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return nil, err
-			}
-			for l := range after {
-				if !before[l] {
-					out[l] = true
-				}
+			if err == nil {
+				f(before, after)
+			} else if !errors.Is(err, fs.ErrNotExist) {
+				return err
 			}
 		}
 	}
-	return out, nil
+	return nil
 }
 
 // linesOfBackup returns the lines of a backup.
@@ -190,9 +199,13 @@ func (r *run) linesOfBackup(hash string) (map[string]bool, error) {
 	if err != nil {
 		return nil, err
 	}
+	return linesIn(text), nil
+}
+
+func linesIn(text string) map[string]bool {
 	out := map[string]bool{}
 	for l := range strings.SplitSeq(strings.ReplaceAll(text, "\r\n", "\n"), "\n") {
 		out[l] = true
 	}
-	return out, nil
+	return out
 }
