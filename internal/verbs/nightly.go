@@ -154,15 +154,20 @@ func showNightly(a *cli.App, n *api.Nightly, dry bool) error {
 	if n.Audit != nil {
 		doc.Findings = n.Audit.Faults()
 	}
-	if n.Curated != nil {
-		doc.Added = len(n.Curated.Entries)
-	}
 	if n.Pruned != nil {
 		doc.Moved = len(n.Pruned.Moves)
 		doc.Notes = document.List(slices.Concat(n.Pruned.Over, display.UnknownNames(n.Pruned.Unknown), n.Pruned.Kept))
 	}
-	if n.Curated != nil && n.Curated.TakenBack > 0 {
-		doc.Notes = append(doc.Notes, display.TakenBack(n.Curated))
+	if c := n.Curated; c != nil {
+		doc.Added = len(c.Entries)
+		for i := range c.Entries {
+			if e := &c.Entries[i]; e.Replaces != "" {
+				doc.Notes = append(doc.Notes, fmt.Sprintf("%s: %q is in the place of %q, which stays and counts as outdated", c.Path, e.Text, e.Replaces))
+			}
+		}
+		if c.TakenBack > 0 {
+			doc.Notes = append(doc.Notes, display.TakenBack(c))
+		}
 	}
 	var err error
 	switch {
