@@ -16,6 +16,9 @@ import (
 // own, in the workspace of the event.
 func TestCommitBehind(t *testing.T) {
 	ws := t.TempDir()
+	if err := os.Mkdir(filepath.Join(ws, ".memkernel"), 0o700); err != nil {
+		t.Fatal(err)
+	}
 	transcript, err := filepath.Abs("../../serve/hook/testdata/claude/transcript.jsonl")
 	if err != nil {
 		t.Fatal(err)

@@ -46,11 +46,11 @@ it its tokens and places. Nothing is written.
 
 A hook never fails its host. Whatever goes wrong, the answer is valid and empty, the
 exit code is 0, and a line in <state-dir>/hook.log has the error. The workspace is the
-event's folder, or the nearest above it that has a .memkernel.
+event's folder, or the nearest above it that has a .memkernel. Without one, and after
+uninstall, a hook does nothing.
 
 Extensions, which hosts run in all folders, call it with --extension: it then does
-nothing in a folder without a .memkernel, nor where the folder's own settings have
-the hooks.
+nothing either where the folder's own settings have the hooks.
 
 'memkernel init --host NAME' writes the hooks into a host's settings.`,
 		Example: "  memkernel hook --host claude < event.json\n  memkernel hook --preview \"When do we deploy?\"",
@@ -78,7 +78,7 @@ the hooks.
 	cmd.Flags().DurationVar(&o.deadline, "deadline", hook.DefaultDeadline, "most that the host is kept waiting")
 	cmd.Flags().StringVar(&o.preview, "preview", "", "show what this `prompt` would be given, and write nothing")
 	cmd.Flags().BoolVar(&o.wait, "wait", false, "commit a turn before the answer, and not behind it")
-	cmd.Flags().BoolVar(&o.extension, "extension", false, "do nothing in a folder that was never set up, or has the hooks itself")
+	cmd.Flags().BoolVar(&o.extension, "extension", false, "do nothing in a folder that has the hooks itself")
 	return cmd
 }
 

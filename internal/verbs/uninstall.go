@@ -200,6 +200,6 @@ func showUninstallDone(a *cli.App, in *install.Installer, doc *uninstallJSON) {
 		fmt.Fprintf(a.Out, "What sessions wrote into notes stays, and so does %s; --state removes it.\n", stateName(in))
 	}
 	if done > 0 {
-		fmt.Fprintln(a.Out, "Sessions that are running know it when they are started anew.")
+		fmt.Fprintln(a.Out, "Hooks of sessions that are running do nothing here from now on.")
 	}
 }

@@ -22,8 +22,8 @@ func below(t *testing.T, dir string) (out []string) {
 	return out
 }
 
-// The hooks of an extension run in every folder. They work only in folders that were set up, and
-// leave all others as they are.
+// Hooks work only in folders that were set up, and leave all others as they are: those of an
+// extension run in every folder, and those of settings until the session ends that read them.
 func TestExtensionLeavesOtherFoldersAlone(t *testing.T) {
 	for _, h := range []Host{Claude, Codex, Gemini} {
 		for name, c := range map[string]struct {
@@ -31,11 +31,16 @@ func TestExtensionLeavesOtherFoldersAlone(t *testing.T) {
 			setUp     func(p *project)
 			works     bool
 		}{
-			"a folder never set up":     {extension: true, setUp: func(*project) {}},
+			"a folder never set up": {extension: true, setUp: func(p *project) { p.remove(".memkernel") }},
+			"a folder with a configuration alone": {setUp: func(p *project) {
+				p.remove(".memkernel")
+				p.put(".memkernel/config.yaml", "")
+			}},
+			"a folder after uninstall":  {setUp: func(p *project) { p.put(".memkernel/"+OffName(h), "") }},
+			"settings without a state":  {setUp: func(p *project) { p.remove(".memkernel") }},
 			"hooks of its own settings": {setUp: func(*project) {}, works: true},
-			"a folder that was set up":  {extension: true, setUp: func(p *project) { p.put(".memkernel/.gitignore", "*") }, works: true},
+			"a folder that was set up":  {extension: true, setUp: func(*project) {}, works: true},
 			"settings with the same hooks": {extension: true, setUp: func(p *project) {
-				p.put(".memkernel/.gitignore", "*")
 				own := Settings{Host: h, Path: SettingsPath(h, p.dir), Program: "memkernel"}
 				data, err := own.Add(nil)
 				if err != nil {
@@ -45,7 +50,6 @@ func TestExtensionLeavesOtherFoldersAlone(t *testing.T) {
 			}},
 			// A host that is started in a subfolder does not read the settings of the folder above.
 			"a subfolder of settings with the same hooks": {extension: true, works: h.row().project != "", setUp: func(p *project) {
-				p.put(".memkernel/.gitignore", "*")
 				p.put("package/notes.txt", "")
 				own := Settings{Host: h, Path: SettingsPath(h, p.dir), Program: "memkernel"}
 				data, err := own.Add(nil)
@@ -56,7 +60,6 @@ func TestExtensionLeavesOtherFoldersAlone(t *testing.T) {
 				p.env = map[string]string{h.row().project: filepath.Join(p.dir, "package")}
 			}},
 			"settings with other hooks": {extension: true, works: true, setUp: func(p *project) {
-				p.put(".memkernel/.gitignore", "*")
 				p.put("."+string(h)+"/"+filepath.Base(SettingsPath(h, p.dir)), `{"hooks": {}}`)
 			}},
 		} {

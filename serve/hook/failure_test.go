@@ -114,24 +114,22 @@ func TestDeadline(t *testing.T) {
 	}
 }
 
-// TestNobodysFolder: a home or the root becomes no workspace by a hook.
+// TestNobodysFolder: a folder that nobody set up becomes no workspace by a hook.
 func TestNobodysFolder(t *testing.T) {
 	home := t.TempDir()
 	below := filepath.Join(home, "src", "x")
 	if err := os.MkdirAll(below, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range []struct{ dir, project, want string }{
-		{home, "", ""}, {"/", "", ""}, {"", "", ""}, {"x", "", ""}, {below, "", below}, {below, filepath.Dir(below), filepath.Dir(below)}, {below, home, ""},
-	} {
-		if got := findWorkspace(c.dir, c.project, home, false); got != c.want {
-			t.Errorf("findWorkspace(%q, %q) = %q, want %q", c.dir, c.project, got, c.want)
+	for _, dir := range []string{home, "/", "", "x", below} {
+		if got := findWorkspace(dir); got != "" {
+			t.Errorf("findWorkspace(%q) = %q", dir, got)
 		}
 	}
 	if err := os.MkdirAll(filepath.Join(home, "src", kernel.DefaultStateDir), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := findWorkspace(below, "", home, true), filepath.Join(home, "src"); got != want {
+	if got, want := findWorkspace(below), filepath.Join(home, "src"); got != want {
 		t.Errorf("below a workspace: %q, want %q", got, want)
 	}
 }

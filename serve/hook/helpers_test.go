@@ -46,6 +46,7 @@ func newProject(t *testing.T, files map[string]string) *project {
 	if err := os.MkdirAll(p.dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
+	p.put(".memkernel/.gitignore", "*")
 	for path, text := range files {
 		p.put(path, text)
 	}
@@ -65,6 +66,13 @@ func (p *project) put(path, text string) {
 		p.Fatal(err)
 	}
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		p.Fatal(err)
+	}
+}
+
+func (p *project) remove(path string) {
+	p.Helper()
+	if err := os.RemoveAll(filepath.Join(p.dir, path)); err != nil {
 		p.Fatal(err)
 	}
 }

@@ -50,7 +50,7 @@ type Options struct {
 	// Workspace and StateDir are the user's choice. If they are "", the event decides.
 	Workspace, StateDir string
 	// Extension means that the hook is one of an extension, which the host runs in every folder.
-	// It does nothing without a state directory, nor if the workspace's own settings have hooks.
+	// It does nothing if the workspace's own settings have hooks.
 	Extension bool
 	// Open opens a workspace. It is called at most once, and only if the event needs it.
 	Open func(ctx context.Context, workspace, stateDir string) (*Setup, error)
@@ -138,14 +138,13 @@ type handler struct {
 func (h *handler) find() {
 	h.workspace, h.stateDir = h.Workspace, h.StateDir
 	if h.workspace == "" {
-		home, _ := os.UserHomeDir() // without one no folder is it
-		h.workspace = findWorkspace(h.e.Cwd, projectOf(h.Host, h.Getenv), home, h.Extension)
-	}
-	if h.Extension && h.carriesOwn() {
-		h.workspace = "" // they would run twice
+		h.workspace = findWorkspace(h.e.Cwd)
 	}
 	if h.stateDir == "" && h.workspace != "" {
 		h.stateDir = filepath.Join(h.workspace, kernel.DefaultStateDir)
+	}
+	if h.Extension && h.carriesOwn() || h.Workspace == "" && !setUp(h.stateDir, h.Host) {
+		h.workspace, h.stateDir = "", h.StateDir // they would run twice, or nobody wants them
 	}
 	h.key = h.Host.Key(h.e.SessionID)
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/memkernel/memkernel/internal/atomicfile"
 	"github.com/memkernel/memkernel/internal/settings"
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/serve/hook"
 )
 
 // Action is the change to a file.
@@ -92,6 +93,9 @@ func (in *Installer) Put(names []string, write bool) ([]Change, error) {
 		if err := store.KeepOutOfGit(in.State); err != nil {
 			return nil, err
 		}
+		if err := in.hooksOff(names, false); err != nil {
+			return nil, err
+		}
 	}
 	return in.each(names, false, func(f *file, c *Change) error { return in.put(f, c, r, write) }), nil
 }
@@ -107,8 +111,31 @@ func (in *Installer) TakeOut(names []string, write bool) ([]Change, error) {
 	if len(names) == 0 {
 		names = Names()
 	}
+	if write && store.Exists(in.State, "") {
+		if err := in.hooksOff(names, true); err != nil {
+			return nil, err
+		}
+	}
 	out := in.each(names, true, func(f *file, c *Change) error { return in.takeOut(f, c, r, write) })
 	return slices.DeleteFunc(out, func(c Change) bool { return c.Action == Keep && c.Error == "" }), nil
+}
+
+// hooksOff notes in the state directory whether the hooks of hosts are off, because a host runs
+// those that it read at its start until it ends.
+func (in *Installer) hooksOff(names []string, off bool) (err error) {
+	for _, name := range hook.HostNames() {
+		switch mark := hook.OffName(hook.Host(name)); {
+		case !slices.Contains(names, name):
+		case off:
+			_, err = in.State.Put(store.Synced, store.Doc{Name: mark})
+		default:
+			_, err = in.State.Remove(store.Synced, mark)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // each calls do for the files of hosts. If all is set, it includes files that only an earlier
