@@ -66,7 +66,7 @@ var allRules = sync.OnceValue(func() *maskSet {
 		panic("mask: data/gitleaks.json: " + err.Error()) // which every test would meet
 	}
 	set.allow = compiled(set.Allow)
-	for _, rows := range [][]ownRule{ownRules, statedRules()} {
+	for _, rows := range [][]ownRule{ownRules, statedRules(), toldRules()} {
 		for i := range rows {
 			set.Rules = append(set.Rules, rows[i].rule())
 		}
