@@ -62,7 +62,7 @@ func (e MemoryEditor) Entry(ctx context.Context, req api.EntryRequest) (*api.Ent
 	return e.k.desk.EditEntry(ctx, &req)
 }
 
-// List lists the entries of memory, the newest first.
+// List lists the entries of memory, those of the newest day first.
 func (e MemoryEditor) List(ctx context.Context, req api.ListRequest) (*api.MemoryList, error) {
 	if e.k.memory == nil {
 		return nil, errors.New("list memory: memory is switched off")

@@ -34,6 +34,8 @@ const (
 	DenyClosed DenyReason = "closed"
 	// DenyNotWritten is a file that index.include makes memory, to a write.
 	DenyNotWritten DenyReason = "not_written"
+	// DenyStanding is a file of standing instructions in a workspace with memory files, to a read.
+	DenyStanding DenyReason = "standing"
 	// DenyInstructions is a file of standing instructions, to an append.
 	DenyInstructions DenyReason = "instructions"
 )
@@ -42,12 +44,13 @@ var denyTexts = map[DenyReason]string{
 	DenyOutside:      "only paths relative to the workspace are read, without ..",
 	DenyLink:         "the symbolic link does not lead to a memory file of the workspace",
 	DenyName:         "its name holds characters that can't be shown; rename it",
-	DenyNotMemory:    "it is no memory file; memory is MEMORY.md, USER.md, memory/**/*.md and what index.include names",
+	DenyNotMemory:    "it is no memory file; memory is MEMORY.md, USER.md, memory/**/*.md and the other Markdown that search reads",
 	DenyNotWritten:   "only MEMORY.md, USER.md and files in memory/ are written to; other Markdown is read alone",
 	DenyPrivate:      "it is private, and this session is shared",
 	DenyAgent:        "it is another agent's",
 	DenyNotFile:      "it is not a regular file",
 	DenyClosed:       "the log of a past day is closed",
+	DenyStanding:     "agents read it by themselves, so it is not searched next to MEMORY.md, USER.md or memory/; index.include takes it in",
 	DenyInstructions: "standing instructions are not appended to",
 }
 

@@ -54,7 +54,11 @@ func (s *Store) Read(path string, from, lines int) (Content, error) {
 	if err != nil {
 		return Content{}, wrapRead(path, err)
 	}
-	if !pl.class.Memory {
+	switch c := &pl.class; {
+	case c.Memory:
+	case c.Kind == KindInstructions, c.Kind == KindRoutine:
+		return Content{}, deny(path, DenyStanding)
+	default:
 		return Content{}, deny(path, DenyNotMemory)
 	}
 	c := Content{Path: pl.path, Reason: ReasonNoMatch}

@@ -24,7 +24,7 @@ func TestDenied(t *testing.T) {
 		{"../x.md", true, DenyOutside}, {"..", true, DenyOutside}, {"memory/../../etc/passwd", true, DenyOutside}, {"memory/../MEMORY.md", true, DenyOutside},
 		{"/etc/passwd", true, DenyOutside}, {abs, true, DenyOutside}, {"", true, DenyOutside}, {"memory/a\x00.md", true, DenyOutside},
 		{"README.md", true, DenyNotMemory}, {"docs/x.md", true, DenyNotMemory}, {".memkernel/x.md", true, DenyNotMemory}, {"memory/a/y.txt", true, DenyNotMemory},
-		{"memory", true, DenyNotMemory}, {".", true, DenyNotMemory}, {"memory/.git/x.md", true, DenyNotMemory}, {"AGENTS.md", true, DenyNotMemory},
+		{"memory", true, DenyNotMemory}, {".", true, DenyNotMemory}, {"memory/.git/x.md", true, DenyNotMemory}, {"AGENTS.md", true, DenyStanding},
 		{`memory\..\..\x.md`, true, DenyNotMemory}, {"~/x.md", true, DenyNotMemory},
 		{"memory/folder.md", true, DenyNotFile},
 		{"MEMORY.md", false, DenyPrivate}, {"memory.md", false, DenyPrivate}, {"USER.md", false, DenyPrivate}, {"./MEMORY.md", false, DenyPrivate},

@@ -161,11 +161,14 @@ func (u *UI) Interactive() bool {
 	return ok && term.IsTerminal(int(f.Fd())) && isTerminal(u.Err)
 }
 
-// Ask asks for a yes or no. An empty line means yes. The end of the input means no.
-func (u *UI) Ask(question string) bool {
-	in := bufio.NewReader(u.In)
+// Ask asks for a yes or no. An empty line means usual. The end of the input means no.
+func (u *UI) Ask(question string, usual bool) bool {
+	in, choice := bufio.NewReader(u.In), "[y/N]"
+	if usual {
+		choice = "[Y/n]"
+	}
 	for {
-		fmt.Fprintf(u.Err, "%s [Y/n] ", question)
+		fmt.Fprintf(u.Err, "%s %s ", question, choice)
 		line, err := in.ReadString('\n')
 		switch strings.ToLower(strings.TrimSpace(line)) {
 		case "y", "yes":
@@ -173,7 +176,7 @@ func (u *UI) Ask(question string) bool {
 		case "n", "no":
 			return false
 		case "":
-			return err == nil
+			return usual && err == nil
 		}
 		if err != nil {
 			return false

@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/kernel/api"
 )
 
@@ -27,6 +28,11 @@ func Entries(w io.Writer, l *api.MemoryList, p Style) error {
 }
 
 func address(path string, line int) string { return fmt.Sprintf("%s:%d", Printable(path), line) }
+
+var cited = textutil.LazyRegexp(`#L(\d+)(?:-L\d+)?$`)
+
+// Address returns the address FILE:LINE of a citation, which is FILE#L3-L9.
+func Address(citation string) string { return Printable(cited.ReplaceAllString(citation, ":$1")) }
 
 // Edited prints an entry that was added, replaced or removed: its address, and its text. A text
 // that is no longer there is marked as old.

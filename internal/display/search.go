@@ -15,12 +15,19 @@ import (
 // mostWeak is the number of hits printed if even the best hit is weak.
 const mostWeak = 2
 
+// leastScore is the least score that is not printed as 0.00.
+const leastScore = 0.005
+
 // Hits prints a block per hit and marks the words of the query. If explain is set, it also prints
 // the parts of each score. On a terminal it prints the hits that the rows hold, at least one.
 func Hits(w io.Writer, query string, res *retrieval.Result, p Style, explain bool) error {
 	mark := newMarker(query, p)
 	var b strings.Builder
 	hits := res.Hits
+	if !explain {
+		hits = slices.DeleteFunc(slices.Clone(hits), func(h retrieval.Hit) bool { return h.Score < leastScore })
+	}
+	all := len(hits)
 	if res.Weak && len(hits) > 0 {
 		fmt.Fprintf(&b, "%s\n\n", p.Paint(yellow, "The best hit is weak: this is likely beside the question."))
 		if !explain {
@@ -39,9 +46,9 @@ func Hits(w io.Writer, query string, res *retrieval.Result, p Style, explain boo
 		}
 		b.WriteString(one.String())
 	}
-	switch more := len(res.Hits) - shown; {
+	switch more := all - shown; {
 	case more > 0 && shown < len(hits):
-		fmt.Fprintf(&b, "\n%s\n", p.Paint(Gray, fmt.Sprintf("%d more: --max-results %d shows them, too", more, len(res.Hits))))
+		fmt.Fprintf(&b, "\n%s\n", p.Paint(Gray, fmt.Sprintf("%d more: --max-results %d shows them, too", more, all)))
 	case more > 0:
 		fmt.Fprintf(&b, "\n%s\n", p.Paint(Gray, fmt.Sprintf("%d more are as weak; --explain shows them", more)))
 	}
@@ -60,7 +67,7 @@ func showHit(b *strings.Builder, h *retrieval.Hit, p Style, mark *marker, explai
 	if strings.HasPrefix(h.Origin, retrieval.WrittenBy) {
 		head += "  " + Printable(h.Origin)
 	}
-	fmt.Fprintf(b, "%s  %s\n", p.Paint(Bold, Printable(h.Citation)), head)
+	fmt.Fprintf(b, "%s  %s\n", p.Paint(Bold, Address(h.Citation)), head)
 	runs := h.Runs()
 	if t := trailText(above(runs[0].Trail, runs[0].Text), p.Columns()-2); t != "" {
 		fmt.Fprintf(b, "  %s\n", p.Paint(Gray, t))
@@ -83,12 +90,12 @@ func showRuns(b *strings.Builder, h *retrieval.Hit, runs []retrieval.More, p Sty
 		}
 		trail = r.Trail
 		if h.Path == "" && len(runs) > 1 {
-			say(Gray, Printable(r.Citation))
+			say(Gray, Address(r.Citation))
 		}
 		if by := r.SupersededBy; by == r.Citation && retrieval.OutOfDate(r.Text, time.Now()) == "" {
 			say(yellow, "no longer holds, it says")
 		} else if by != "" && by != r.Citation {
-			say(yellow, "superseded by "+Printable(by))
+			say(yellow, "superseded by "+Address(by))
 		}
 		if r.ByFact != "" {
 			say(Gray, "found by a fact: "+Printable(r.ByFact))

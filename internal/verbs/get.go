@@ -24,11 +24,11 @@ import (
 func getVerb(a *cli.App) *cobra.Command {
 	var session string
 	cmd := &cobra.Command{
-		Long: `get prints a memory file, or lines of it: LINES lines from line FROM on, or what
-search cites, as in memory/deploys.md#L3-L9 or notes:sub/ops.md#L3, which is of the
-folder notes of index.folders. Memory is MEMORY.md, USER.md, memory/**/*.md, what
-index.include names, and sessions/** where past sessions are searched; everything else
-is denied. A file that is not there is an error; --json answers NO_MATCH instead.
+		Long: `get prints a memory file, or lines of it: LINES lines from line FROM on, or those of
+a model's citation, as in memory/deploys.md#L3-L9. notes:sub/ops.md:3 is of the folder
+notes of index.folders. Memory is MEMORY.md, USER.md, memory/**/*.md, the other Markdown
+that search reads, and sessions/** where past sessions are searched; everything else is
+denied. A file that is not there is an error; --json answers NO_MATCH instead.
 
 With the id of a page, of a span that left the prompt, or of a blob it prints what
 was stored, byte for byte; with lines behind it, as in ev-0123456789abcdef@L3-L9,
@@ -39,7 +39,7 @@ they are listed.
 What has a slash in it, or ends in .md, .markdown, .mdx or .txt, is a path; everything
 else is an id, or else the title, an alias or the file's name of a note.`,
 		Example: `  memkernel get memory/2026-03-09.md:10:5
-  memkernel get MEMORY.md#L3-L9
+  memkernel get MEMORY.md:3
   memkernel get "Deploy checklist"
   memkernel get ev-0123456789abcdef --session build-42`,
 		Args: func(cmd *cobra.Command, args []string) error {

@@ -124,9 +124,10 @@ func showEdited(a *cli.App, e *api.EntryEdited) error {
 func listVerb(a *cli.App) *cobra.Command {
 	most := defaultListed
 	cmd := &cobra.Command{
-		Long: `list prints the entries of memory, or of one file or folder of it, the newest first: the
-address, the day if one is known, who wrote it, and the text. edit, forget, why, history and get take
-the address. Who wrote it is a person, an agent, memkernel's upkeep, or somebody, if no
+		Long: `list prints the entries of memory, or of one file or folder of it, those of the newest day
+first: the address, the day if one is known, who wrote it, and the text. Entries without a
+day count to that of their file's last change; of one day those come first that memkernel
+wrote last. edit, forget, why, history and get take the address. Who wrote it is a person, an agent, memkernel's upkeep, or somebody, if no
 record says who; that counts as a person.`,
 		Example: `  memkernel list
   memkernel list MEMORY.md --max-results 5`,

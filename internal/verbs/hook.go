@@ -107,12 +107,12 @@ func previewHook(a *cli.App, cmd *cobra.Command, o *hookFlags) error {
 	}
 	var places []string
 	for i := range packed.Items {
-		places = append(places, packed.Items[i].Citation)
+		places = append(places, display.Address(packed.Items[i].Citation))
 	}
 	if _, err := io.WriteString(a.Out, text); err != nil {
 		return err
 	}
-	a.Tip("some %s, of %s", display.Plural(packed.Tokens, "token"), display.Printable(strings.Join(places, ", ")))
+	a.Tip("some %s, of %s", display.Plural(packed.Tokens, "token"), strings.Join(places, ", "))
 	return nil
 }
 

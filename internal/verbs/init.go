@@ -133,7 +133,7 @@ func runInit(cmd *cobra.Command, a *cli.App, o *initFlags) error {
 	if !a.JSON {
 		showInitPlan(a, in, doc)
 	}
-	if err := o.consent(a, changes(doc.Files) > 0 || !store.Exists(in.State, "") || doc.Sessions != nil && len(doc.Sessions.todo) > 0); err != nil || o.dryRun {
+	if ok, err := o.consent(a, changes(doc.Files) > 0 || !store.Exists(in.State, "") || doc.Sessions != nil && len(doc.Sessions.todo) > 0, true); !ok {
 		return initEnd(a, doc, err)
 	}
 	planned := doc.Files
@@ -247,17 +247,18 @@ func changes(files []install.Change) (n int) {
 // errNotAsked is the error of a run that needs the user's consent and has no terminal to ask on.
 var errNotAsked = errors.New("nothing was changed: there is no terminal to ask on")
 
-// consent asks whether to continue if there are changes.
-func (o *initFlags) consent(a *cli.App, anything bool) error {
+// consent reports whether to make changes. It asks if there are any. An empty answer means usual.
+func (o *initFlags) consent(a *cli.App, anything, usual bool) (bool, error) {
 	switch {
 	case o.yes || o.dryRun || !anything:
-		return nil
+		return !o.dryRun, nil
 	case a.JSON || !a.Interactive():
-		return cli.Hint(errNotAsked, "--yes does it, --dry-run only looks")
-	case !a.Ask("Go on?"):
-		return errors.New("nothing was changed")
+		return false, cli.Hint(errNotAsked, "--yes does it, --dry-run only looks")
+	case a.Ask("Go on?", usual):
+		return true, nil
 	}
-	return nil
+	_, err := fmt.Fprintln(a.Out, "Nothing was changed.")
+	return false, err
 }
 
 // put changes the files.

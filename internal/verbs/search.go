@@ -58,8 +58,8 @@ session, its best lines first in rank, all of them as they stand, with their num
 of a long one. … is where a sentence was too long to be shown whole. On a terminal the
 hits that its rows hold are printed, the best first; --max-results prints all.
 
-What stands above a hit, such as memory/deploys.md#L3-L9, cites its best lines, and is
-what get takes; with the number of any other line it takes that.`,
+Above a hit is the address of its best lines, such as memory/deploys.md:3, which get, edit,
+forget, why and history take.`,
 		Example: `  memkernel search when do we deploy
   memkernel search --explain --max-results 3 "which port does staging use?"`,
 		Args: queryArgs,
@@ -139,7 +139,26 @@ func runSearch(ctx context.Context, a *cli.App, query string, s *searchFlags) er
 	if err != nil {
 		return err
 	}
+	if names := unsearched(ctx, a); len(res.Hits) == 0 && res.Reason == retrieval.NoMatch && len(names) > 0 {
+		a.Tip("not searched, since agents read it by themselves: %s; index.include takes it in", strings.Join(names, ", "))
+	}
 	return concludeSearch(a, res)
+}
+
+// unsearched returns the files of standing instructions that a search leaves out.
+func unsearched(ctx context.Context, a *cli.App) (names []string) {
+	st, err := a.OpenStore(ctx, a.Private())
+	if err != nil || st == nil {
+		return nil
+	}
+	defer st.Close()
+	for _, name := range a.Config.Workspace.Bootstrap {
+		f, err := st.Stat(name)
+		if err == nil && !f.ModTime.IsZero() && !f.Memory {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // concludeSearch prints the reason why a search found nothing, or less than it could. It returns

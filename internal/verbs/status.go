@@ -3,6 +3,7 @@ package verbs
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -38,6 +39,9 @@ func runStatus(ctx context.Context, a *cli.App, o *api.StatusOptions) error {
 	if err != nil {
 		return err
 	}
+	sync := a.Config.Index.Sync // the settings of programs that keep running
+	st.Memory.Sync.OnStart, st.Memory.Sync.OnSearch, st.Memory.Sync.IntervalSeconds = sync.OnSessionStart, sync.OnSearch, time.Duration(sync.Interval).Seconds()
+	st.Memory.Sync.Watch.On = sync.Watch
 	a.Findings(st.Unreadable)
 	if a.JSON {
 		return a.WriteJSON(statusJSON{document.OfStatus(st), foldersOf(ctx, a), memories(a)})

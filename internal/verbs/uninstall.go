@@ -105,8 +105,8 @@ func runUninstall(ctx context.Context, a *cli.App, o *uninstallFlags) error {
 	if !a.JSON {
 		showUninstallPlan(a, in, doc, anything)
 	}
-	err = o.consent(a, anything)
-	if err == nil && !o.dryRun {
+	ok, err := o.consent(a, anything, !o.state)
+	if ok {
 		doc.Applied = true
 		err = takeOut(ctx, in, o, doc)
 		if err == nil && !a.JSON && anything {

@@ -35,7 +35,7 @@ func Groups(serve, proxy func(*cli.App) *cobra.Command) []cli.Group {
 		{ID: "memory", Title: "Memory (what the workspace's Markdown says)", Verbs: []cli.Verb{
 			verb("search QUERY…", "search memory, and cite what is found", searchVerb, "find query grep ask recall lookup retrieve locate question answer match rg tasks tag tags backlinks contains"),
 			verb("remember TEXT… | -", "write a text to today's log, or to another file of memory", rememberVerb, "note notes save store add-note new-note memo memorize memorise write append jot keep put insert learn capture create fact todo remind reminder daily new"),
-			verb("list [PATH]", "print the entries of memory, newest first", listVerb, "ls entries memories items ll browse facts memory log logs recent latest last today week ps"),
+			verb("list [PATH]", "print the entries of memory, newest day first", listVerb, "ls entries memories items ll browse facts memory log logs recent latest last today week ps"),
 			verb("edit PATH:LINE TEXT…", "replace an entry of memory", editVerb, "change update modify replace correct amend rewrite alter revise rename"),
 			verb("forget PATH:LINE | ID...", "take an entry out of memory, or erase pages or a session", forgetVerb, "delete del remove rm erase drop purge wipe discard destroy nuke"),
 			verb("undo [ID]", "take back the last change of memory", undoVerb, "revert rollback back unedit unforget rewind oops restore-file checkout unstage"),
