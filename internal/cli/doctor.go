@@ -54,7 +54,7 @@ func (a *App) examine(broken error) *health.Report {
 		d.Add(health.Finding{Code: health.Config, Severity: health.OK, What: strings.Join(a.ConfigFiles, ", ") + " was read"})
 	}
 	if w := a.Ignored(); w != "" {
-		d.Add(health.Finding{Code: health.Config, Severity: health.Warning, What: w, Hint: a.AllowIgnored()})
+		d.Add(health.Finding{Code: health.Config, Severity: health.Warning, What: w, Hint: a.allowIgnored()})
 	}
 	return d
 }

@@ -72,7 +72,7 @@ func (p *Program) Main() int {
 					return code
 				}
 			case <-signals:
-			case <-time.After(u.GraceTime()):
+			case <-time.After(u.graceTime()):
 			}
 			return signalCode(s)
 		}

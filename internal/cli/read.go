@@ -114,7 +114,7 @@ func (s *Settings) IgnoredIn(prefix string) string {
 	return fmt.Sprintf("%s: ignored, since a project's own file may trust nobody more than you do: %s", s.Config.Ignored()[0].Origin.File, strings.Join(keys, ", "))
 }
 
-// AllowIgnored returns a hint for settings that were ignored.
-func (s *Settings) AllowIgnored() string {
+// allowIgnored returns a hint for settings that were ignored.
+func (s *Settings) allowIgnored() string {
 	return fmt.Sprintf("if they are yours, put them into %s for every project, or name the file with --config", userConfig())
 }

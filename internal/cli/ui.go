@@ -79,8 +79,8 @@ func (u *UI) LeavesInterrupts() bool { return u.interrupts.Load() }
 // AllowGrace lets the verb take d longer to stop after a signal.
 func (u *UI) AllowGrace(d time.Duration) { u.grace.Store(int64(d)) }
 
-// GraceTime returns the time in which the verb must stop after a signal.
-func (u *UI) GraceTime() time.Duration { return graceAfterSignal + time.Duration(u.grace.Load()) }
+// graceTime returns the time in which the verb must stop after a signal.
+func (u *UI) graceTime() time.Duration { return graceAfterSignal + time.Duration(u.grace.Load()) }
 
 // errorf, hintf and warn are the only functions that write to standard error, except for
 // progress.

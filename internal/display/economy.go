@@ -22,7 +22,7 @@ func Economy(w io.Writer, m *document.Economy, p Style) error {
 		r := &m.Rows[i]
 		window := ""
 		if i == 0 || m.Rows[i-1].RoomTokens != r.RoomTokens {
-			window = ShortTokens(r.RoomTokens) + " + fixed"
+			window = shortTokens(r.RoomTokens) + " + fixed"
 		}
 		row(window, r.Economy, moreOrLess(r.CostRatio), Share(r.ActionsReady), Share(r.WorstReady), Share(r.BlindEdits), Share(r.ReferenceRecall), r.Cuts)
 	}
@@ -40,7 +40,7 @@ func (s *sheet) economy(c cachelayout.Cut, window int) {
 	}
 	near := m.Near(window)
 	if len(near) > 0 {
-		own += fmt.Sprintf("; measured with %s: bill, actions ready", ShortTokens(near[0].RoomTokens))
+		own += fmt.Sprintf("; measured with %s: bill, actions ready", shortTokens(near[0].RoomTokens))
 	}
 	s.text("economy", own, "")
 	for _, r := range near {

@@ -17,7 +17,7 @@ func Gained(s *meter.Sum) string {
 		line = Plural(s.Calls, "call") + " of models without a price"
 	}
 	if n := s.Usage.InputTotal(); n > 0 {
-		line += fmt.Sprintf(" (%s tokens in, %s from the cache)", ShortTokens(n), percent(s.Usage.CacheReadTokens, n))
+		line += fmt.Sprintf(" (%s tokens in, %s from the cache)", shortTokens(n), percent(s.Usage.CacheReadTokens, n))
 	}
 	if s.Estimated > 0 {
 		line += fmt.Sprintf("; without about %s", inCents(&s.WithoutUSD))

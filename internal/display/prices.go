@@ -20,7 +20,7 @@ func Prices(w io.Writer, models []cachelayout.Model, p Style) error {
 			at = len(sources)
 			sources = append(sources, m.Source)
 		}
-		name, window, asOf, src := m.ID, ShortTokens(m.ContextWindow), m.AsOf, ""
+		name, window, asOf, src := m.ID, shortTokens(m.ContextWindow), m.AsOf, ""
 		if at >= 0 {
 			src = fmt.Sprintf("[%d]", at+1)
 		}
@@ -29,7 +29,7 @@ func Prices(w io.Writer, models []cachelayout.Model, p Style) error {
 		}
 		for n, t := range m.Tiers {
 			if n > 0 {
-				name, window, asOf, src = "  above "+ShortTokens(t.AboveTokens), "", "", ""
+				name, window, asOf, src = "  above "+shortTokens(t.AboveTokens), "", "", ""
 			}
 			row(name, window, rateOf(t.Input), rateOf(t.Read), rateOf(t.Write5m), rateOf(t.Write1h), rateOf(t.Output), "", asOf, src)
 		}
@@ -56,7 +56,7 @@ func rateOf(v *float64) string {
 }
 
 // shortTokens writes 200000 as 200k.
-func ShortTokens(n int) string {
+func shortTokens(n int) string {
 	switch {
 	case n <= 0:
 		return "-"

@@ -425,13 +425,11 @@ func (im *importer) show(f *importFlags) error {
 	for _, path := range doc.Wrote {
 		fmt.Fprintf(w, "wrote %s\n", display.Printable(path))
 	}
-	for i, u := range doc.Unread[:min(len(doc.Unread), mostTold)] {
-		fmt.Fprintf(w, "lost: %s\n", display.Printable(u))
-		more(w, len(doc.Unread), i)
+	for i, u := range doc.Unread {
+		listed(w, i, len(doc.Unread), "lost: "+u)
 	}
-	for i, l := range doc.LeftOut[:min(len(doc.LeftOut), mostTold)] {
-		fmt.Fprintf(w, "left out: %s: %s\n", display.Printable(l.Path), display.Printable(strings.TrimPrefix(l.Reason, l.Path+": ")))
-		more(w, len(doc.LeftOut), i)
+	for i, l := range doc.LeftOut {
+		listed(w, i, len(doc.LeftOut), "left out: "+l.Path+": "+strings.TrimPrefix(l.Reason, l.Path+": "))
 	}
 	if elsewhere > 0 && !f.all {
 		im.a.Tip("%d are of other folders; --all takes them, too", elsewhere)
@@ -445,10 +443,13 @@ func (im *importer) show(f *importFlags) error {
 	return nil
 }
 
-// more says how many records are not named, after the last one that is.
-func more(w io.Writer, of, i int) {
-	if n := of - mostTold; n > 0 && i == mostTold-1 {
-		fmt.Fprintf(w, "and %d more; --json names all\n", n)
+// listed prints row i of a list, and instead of those after the first mostTold how many they are.
+func listed(w io.Writer, i, of int, text string) {
+	switch {
+	case i < mostTold:
+		fmt.Fprintln(w, display.Printable(text))
+	case i == mostTold:
+		fmt.Fprintf(w, "and %d more; --json names all\n", of-mostTold)
 	}
 }
 

@@ -76,7 +76,7 @@ type ObserveJSON struct {
 	Ingested int `json:"ingested"`
 	Turns    int `json:"turns"`
 	// Wrote are the files for people that were created or changed.
-	Wrote []WroteJSON `json:"wrote"`
+	Wrote []wroteJSON `json:"wrote"`
 }
 
 func runObserve(ctx context.Context, a *cli.App, o *observeFlags) error {

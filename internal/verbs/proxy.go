@@ -196,9 +196,9 @@ func getCommand(a *cli.App) string {
 	if err != nil {
 		dir = a.Workspace
 	}
-	command := "memkernel get --workspace " + proxy.Quote(dir)
+	command := "memkernel get --workspace " + shellWord(dir)
 	if state, err := filepath.Abs(a.StateDir); err == nil && state != filepath.Join(dir, ".memkernel") {
-		command += " --state-dir " + proxy.Quote(state)
+		command += " --state-dir " + shellWord(state)
 	}
 	return command
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// WroteJSON is a file for people that a verb created or changed.
-type WroteJSON struct {
+// wroteJSON is a file for people that a verb created or changed.
+type wroteJSON struct {
 	// Path is relative to the workspace, or absolute for a file outside of it.
 	Path string `json:"path"`
 	// New reports whether the verb created the file. Lines is the number of its lines. Added
@@ -62,8 +62,8 @@ func readable(workspace string, rows *markdownstore.Store, sessionDir string) ma
 }
 
 // wrote returns the files that changed, by path.
-func wrote(workspace string, before, after map[string]string) []WroteJSON {
-	out := []WroteJSON{}
+func wrote(workspace string, before, after map[string]string) []wroteJSON {
+	out := []wroteJSON{}
 	for path, text := range after {
 		old, was := before[path]
 		if was && old == text {
@@ -73,9 +73,9 @@ func wrote(workspace string, before, after map[string]string) []WroteJSON {
 		if rel, err := filepath.Rel(workspace, path); err == nil && filepath.IsLocal(rel) {
 			shown = filepath.ToSlash(rel)
 		}
-		out = append(out, WroteJSON{Path: shown, New: !was, Lines: strings.Count(text, "\n"), Added: added(old, text)})
+		out = append(out, wroteJSON{Path: shown, New: !was, Lines: strings.Count(text, "\n"), Added: added(old, text)})
 	}
-	slices.SortFunc(out, func(a, b WroteJSON) int { return strings.Compare(a.Path, b.Path) })
+	slices.SortFunc(out, func(a, b wroteJSON) int { return strings.Compare(a.Path, b.Path) })
 	return out
 }
 
@@ -95,7 +95,7 @@ func added(old, text string) (n int) {
 }
 
 // wroteText returns a line for each file.
-func wroteText(files []WroteJSON) string {
+func wroteText(files []wroteJSON) string {
 	var b strings.Builder
 	for _, f := range files {
 		what := "changed, " + display.Plural(f.Added, "line") + " new"

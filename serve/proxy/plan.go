@@ -125,7 +125,7 @@ func (o *Options) resolver(ln *line, b *transcript.Body) string {
 		case o.Resolver == "":
 			return ""
 		case o.Resolver == MemkernelGet && toolcall.IsShell(t.Name):
-			return o.Command + " --session " + Quote(ln.session)
+			return o.Command + " --session " + quote(ln.session)
 		case t.Name == o.Resolver:
 			return t.Name
 		}
@@ -133,8 +133,8 @@ func (o *Options) resolver(ln *line, b *transcript.Body) string {
 	return ""
 }
 
-// Quote writes a word so that a shell reads it as one.
-func Quote(s string) string {
+// quote writes a word so that a shell reads it as one.
+func quote(s string) string {
 	if s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.:/") == "" {
 		return s
 	}
