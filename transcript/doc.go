@@ -13,8 +13,8 @@
 //	anthropic    one JSON document: a Messages request or its messages
 //	openai       one JSON document: a chat completions request or its messages
 //
-// [Stream] yields one [Record] per line, or per message of a document, in bounded memory: the
-// longest record plus a constant. The records tile the file: written one after the other they are
+// [Stream] yields one [Record] per line, or per message of a document. It holds the longest line, or
+// the whole document. The records tile the file: written one after the other they are
 // the bytes that were read:
 //
 //	+------+-----+------+------+-----+------+

@@ -6,74 +6,70 @@ import (
 	"io"
 	"strings"
 
+	"github.com/memkernel/memkernel/internal/jsonl"
 	"github.com/memkernel/memkernel/transcript/internal/wire"
 )
 
-// document streams the values of one JSON document: the members of a request object, or a bare
-// array of messages.
+// document reads the values of one JSON document: the members of a request object, or a bare
+// array of messages. It holds the whole document.
 type document struct {
-	v     *valueReader
 	src   *source
 	yield func(Record, error) bool
+	text  string
+	pos   int // next unread byte
+	mark  int // beginning of the bytes that are in no record yet
+	lines int // before mark
 	any   bool
-	lead  string // taken already for a value that turned out cut off
 }
 
 // errStop ends the walk because the consumer has enough.
 var errStop = errors.New("stop")
 
 func (d *document) run() {
-	err := d.top()
-	if err == nil {
+	text, err := io.ReadAll(io.LimitReader(d.src.r, int64(d.src.opt.MaxLineBytes)+1))
+	if err != nil {
+		d.yield(Record{}, fmt.Errorf("read %s: %w", nameOr(d.src.opt.Name), err))
+		return
+	}
+	d.text = string(text)
+	if err = d.top(); err == nil {
 		err = d.rest()
 	}
-	if err == nil || err == errStop {
-		return
-	}
-	if errors.Is(err, ErrEmpty) {
+	switch le, ok := err.(*LineError); {
+	case err == nil, err == errStop:
+	case errors.Is(err, ErrEmpty):
 		d.yield(Record{}, err)
-		return
-	}
-	if le, ok := err.(*LineError); ok {
+	case ok:
 		d.yield(Record{Line: le.Line}, le)
-		return
+	default:
+		d.giveUp(err)
 	}
-	d.giveUp(err)
 }
 
 // giveUp reports a document whose structure is broken. No value can be found after the break, so
-// the rest is one broken record, cut into chunks.
+// the rest is one broken record.
 func (d *document) giveUp(err error) {
-	le := d.src.broken(d.v.line, err)
+	le := d.src.broken(d.line(d.mark), err)
 	if d.src.opt.OnBroken == Refuse {
 		d.yield(Record{Line: le.Line}, le)
 		return
 	}
-	for first := true; ; first = false {
-		d.v.pos = len(d.v.buf)
-		raw, line, off := d.v.take()
-		rec := Record{Line: line, Offset: off, Raw: raw, Kind: wire.KindBroken}
-		if first {
-			rec.Err, rec.Lead = le, d.lead
-			rec.Offset -= int64(len(d.lead))
-		}
-		if (raw != "" || first) && !d.yield(rec, nil) || !d.v.more() {
-			return
-		}
-	}
+	d.yield(Record{Line: le.Line, Offset: int64(d.mark), Raw: d.text[d.mark:], Kind: wire.KindBroken, Err: le}, nil)
 }
 
+// line returns the 1-based number of the line with a byte at or after mark.
+func (d *document) line(at int) int { return 1 + d.lines + strings.Count(d.text[d.mark:at], "\n") }
+
 func (d *document) top() error {
-	if d.v.peek() == bom[0] {
-		for len(d.v.buf)-d.v.pos < len(bom) && d.v.more() {
-		}
-		if strings.HasPrefix(string(d.v.buf[d.v.pos:]), bom) {
-			d.v.pos += len(bom)
-		}
+	if len(d.text) > d.src.opt.MaxLineBytes {
+		return jsonl.ErrTooLong
 	}
-	switch d.v.peek() {
+	if d.peek(); strings.HasPrefix(d.text[d.pos:], bom) {
+		d.pos += len(bom)
+	}
+	switch d.peek() {
 	case 0:
-		if d.v.pos == len(d.v.buf) {
+		if d.pos == len(d.text) {
 			return fmt.Errorf("read %s: %w", nameOr(d.src.opt.Name), ErrEmpty)
 		}
 	case '[':
@@ -81,26 +77,43 @@ func (d *document) top() error {
 	case '{':
 		return d.list('}', d.member)
 	}
-	return d.v.fault("an object or an array")
+	return d.fault("an object or an array")
+}
+
+// peek skips white space and returns the next byte, 0 at the end.
+func (d *document) peek() byte {
+	for ; d.pos < len(d.text); d.pos++ {
+		if b := d.text[d.pos]; strings.IndexByte(" \t\r\n", b) < 0 {
+			return b
+		}
+	}
+	return 0
+}
+
+func (d *document) fault(want string) error {
+	if d.pos >= len(d.text) {
+		return fmt.Errorf("parse json: %w, want %s", io.ErrUnexpectedEOF, want)
+	}
+	return fmt.Errorf("parse json: byte %d: unexpected %q, want %s", d.pos, d.text[d.pos], want)
 }
 
 // list reads the elements between two brackets, up to end.
 func (d *document) list(end byte, element func() error) error {
-	d.v.pos++
-	for more := d.v.peek() != end; more; {
+	d.pos++
+	for more := d.peek() != end; more; {
 		if err := element(); err != nil {
 			return err
 		}
-		switch d.v.peek() {
+		switch d.peek() {
 		case ',':
-			d.v.pos++
+			d.pos++
 		case end:
 			more = false
 		default:
-			return d.v.fault("',' or '" + string(end) + "'")
+			return d.fault("',' or '" + string(end) + "'")
 		}
 	}
-	d.v.pos++
+	d.pos++
 	return nil
 }
 
@@ -108,20 +121,20 @@ func (d *document) message() error { return d.value(wire.KindMessage, "") }
 
 // member reads a member of the request.
 func (d *document) member() error {
-	if d.v.peek() != '"' {
-		return d.v.fault("a key")
+	if d.peek() != '"' {
+		return d.fault("a key")
 	}
-	key := d.v.pos - d.v.mark
-	if err := d.v.value(); err != nil {
+	key := d.pos
+	if err := d.skip(); err != nil {
 		return err
 	}
-	c := wire.Scan(string(d.v.buf[d.v.mark+key : d.v.pos]))
+	c := wire.Scan(d.text[key:d.pos])
 	name := c.Str()
-	if d.v.peek() != ':' {
-		return d.v.fault("':'")
+	if d.peek() != ':' {
+		return d.fault("':'")
 	}
-	d.v.pos++
-	if b := d.v.peek(); name == "messages" && b == '[' {
+	d.pos++
+	if b := d.peek(); name == "messages" && b == '[' {
 		return d.list(']', d.message)
 	}
 	return d.value(wire.KindField, name)
@@ -129,18 +142,17 @@ func (d *document) member() error {
 
 // value reads one value and yields it as a record.
 func (d *document) value(kind Kind, name string) error {
-	if d.v.peek() == 0 {
-		return d.v.fault("a value")
+	if d.peek() == 0 {
+		return d.fault("a value")
 	}
-	lead, _, off := d.v.take()
-	if err := d.v.value(); err != nil {
-		d.lead = lead
+	from := d.pos
+	if err := d.skip(); err != nil {
 		return err
 	}
-	raw, line, _ := d.v.take()
-	rec := Record{Line: line, Offset: off, Lead: lead, Raw: raw, Kind: kind, Type: name}
-	d.any = true
-	e := &wire.Entry{Line: line, Raw: raw, Kind: kind, Type: name}
+	rec := Record{Line: d.line(from), Offset: int64(d.mark), Lead: d.text[d.mark:from], Raw: d.text[from:d.pos], Kind: kind, Type: name}
+	d.lines, d.any = d.line(d.pos)-1, true
+	d.mark = d.pos
+	e := &wire.Entry{Line: rec.Line, Raw: rec.Raw, Kind: kind, Type: name}
 	if err := d.src.settle(&rec, e, d.src.row.Parse(e), false); err != nil {
 		return err
 	}
@@ -150,19 +162,43 @@ func (d *document) value(kind Kind, name string) error {
 	return nil
 }
 
+// skip moves to the end of the value at the cursor. Its brackets must match. The dialect checks
+// the rest of its syntax.
+func (d *document) skip() error {
+	depth, quoted := 0, false
+	for ; d.pos < len(d.text); d.pos++ {
+		switch b := d.text[d.pos]; {
+		case quoted && b == '\\':
+			d.pos++
+		case b == '"':
+			quoted = !quoted
+		case quoted:
+		case b == '{' || b == '[':
+			depth++
+		case depth == 0 && strings.IndexByte(",:}] \t\r\n", b) >= 0:
+			return nil
+		case b == '}' || b == ']':
+			if depth--; depth == 0 {
+				d.pos++
+				return nil
+			}
+		}
+	}
+	if d.pos = len(d.text); depth > 0 || quoted {
+		return d.fault("the end of the value")
+	}
+	return nil
+}
+
 // rest yields the white space after the document. Any other text after the document is an error.
 func (d *document) rest() error {
-	if d.v.peek() != 0 || d.v.pos < len(d.v.buf) {
-		return d.v.fault("the end of the document")
-	}
-	if d.v.err != io.EOF {
-		return fmt.Errorf("read %s: %w", nameOr(d.src.opt.Name), d.v.err)
-	}
-	if !d.any {
+	switch {
+	case d.peek() != 0 || d.pos < len(d.text):
+		return d.fault("the end of the document")
+	case !d.any:
 		return fmt.Errorf("read %s: %w", nameOr(d.src.opt.Name), ErrEmpty)
-	}
-	lead, line, off := d.v.take()
-	if lead != "" && !d.yield(Record{Line: line, Offset: off, Lead: lead, Kind: wire.KindBlank}, nil) {
+	case d.mark == len(d.text):
+	case !d.yield(Record{Line: d.line(d.mark), Offset: int64(d.mark), Lead: d.text[d.mark:], Kind: wire.KindBlank}, nil):
 		return errStop
 	}
 	return nil

@@ -18,8 +18,8 @@ const (
 	sniffBytes = 64 << 10 // 64 KiB
 )
 
-// Stream reads a transcript record by record in bounded memory: the longest record plus a
-// constant. After an error it yields nothing more. If Options.OnBroken is Skip, it yields a
+// Stream reads a transcript record by record. It holds the longest record of JSONL, or the whole of
+// one JSON document. After an error it yields nothing more. If Options.OnBroken is Skip, it yields a
 // broken record as KindBroken and continues. Otherwise the record's *LineError ends the stream.
 func Stream(r io.Reader, opt *Options) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
@@ -78,7 +78,7 @@ func nameOr(name string) string {
 
 func (s *source) each(yield func(Record, error) bool) {
 	if s.row.Document() {
-		d := document{v: newValueReader(s.r, s.opt.MaxLineBytes), src: s, yield: yield}
+		d := document{src: s, yield: yield}
 		d.run()
 		return
 	}

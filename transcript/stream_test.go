@@ -287,35 +287,24 @@ func (r *repeat) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// TestStreamIsBounded reads 500 MiB of lines, and 96 MiB of one document, and
-// looks at what stays reachable.
+// TestStreamIsBounded reads 500 MiB of lines, and looks at what stays reachable.
 func TestStreamIsBounded(t *testing.T) {
-	for _, d := range []Dialect{ClaudeCode, OpenAI} {
-		block := generated(ClaudeCode, 200)
-		head, size := []byte(nil), suite.Pick(32<<20, 500<<20)
-		if d == OpenAI {
-			block = []byte(`{"role":"user","content":"` + strings.Repeat("word ", 2000) + `"},` + "\n")
-			head, size = []byte("["), suite.Pick(32<<20, 96<<20)
+	block, size := generated(ClaudeCode, 200), suite.Pick(32<<20, 500<<20)
+	r := &repeat{block: block, left: size / len(block) * len(block)}
+	n, most := 0, uint64(0)
+	var ms runtime.MemStats
+	for _, err := range Stream(r, &Options{Dialect: ClaudeCode}) {
+		if err != nil {
+			t.Fatal(err)
 		}
-		r := io.MultiReader(bytes.NewReader(head), &repeat{block: block, left: size / len(block) * len(block)})
-		n, most := 0, uint64(0)
-		var ms runtime.MemStats
-		for _, err := range Stream(r, &Options{Dialect: d}) {
-			if err != nil {
-				if d == OpenAI && errors.Is(err, io.ErrUnexpectedEOF) {
-					break // the endless list never closes
-				}
-				t.Fatal(err)
-			}
-			if n++; n%1500 == 0 {
-				runtime.GC()
-				runtime.ReadMemStats(&ms)
-				most = max(most, ms.HeapAlloc)
-			}
+		if n++; n%1500 == 0 {
+			runtime.GC()
+			runtime.ReadMemStats(&ms)
+			most = max(most, ms.HeapAlloc)
 		}
-		if n == 0 || most > 24<<20 {
-			t.Errorf("%s: %d records, %d bytes reachable at most", d, n, most)
-		}
+	}
+	if n == 0 || most > 24<<20 {
+		t.Errorf("%d records, %d bytes reachable at most", n, most)
 	}
 }
 

@@ -373,7 +373,7 @@ func (c *Cursor) number() {
 func (c *Cursor) skipString() (escaped bool) {
 	i := c.i + 1
 	for {
-		i = PlainRun(c.S, i)
+		i = plainRun(c.S, i)
 		if i >= len(c.S) {
 			c.i = len(c.S)
 			c.syntax("'\"'")
@@ -419,10 +419,10 @@ const (
 	highBits = 0x8080808080808080
 )
 
-// PlainRun returns the index of the first quote, backslash or control character at or after i. It
+// plainRun returns the index of the first quote, backslash or control character at or after i. It
 // looks at eight bytes at a time: x - n borrows into the high bit exactly where a byte is below
 // n.
-func PlainRun[S ~string | ~[]byte](s S, i int) int {
+func plainRun(s string, i int) int {
 	for ; i+8 <= len(s); i += 8 {
 		w := s[i : i+8]
 		x := uint64(w[0]) | uint64(w[1])<<8 | uint64(w[2])<<16 | uint64(w[3])<<24 |

@@ -59,7 +59,7 @@ func simpleEscape(b byte) byte {
 func AppendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	for start := 0; ; {
-		i := PlainRun(s, start)
+		i := plainRun(s, start)
 		dst = AppendValid(dst, s[start:i])
 		if i == len(s) {
 			return append(dst, '"')
