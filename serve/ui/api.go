@@ -45,7 +45,6 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("POST /api/remember", s.changes(s.remember))
 	mux.HandleFunc("POST /api/edit", s.changes(s.edit))
 	mux.HandleFunc("POST /api/undo", s.changes(s.undo))
-	mux.HandleFunc("GET /api/live", s.live)
 	mux.HandleFunc("GET /api/", func(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusNotFound, "there is no such document")
 	})

@@ -173,7 +173,7 @@ func TestOtherOriginsAreRefused(t *testing.T) {
 		{"https", http.MethodGet, "/api/sessions", []string{"Origin", "https://" + u.Host}, http.StatusForbidden},
 		{"another site", http.MethodGet, "/api/sessions", []string{"Sec-Fetch-Site", "cross-site"}, http.StatusForbidden},
 		{"another port's page", http.MethodGet, "/api/sessions", []string{"Sec-Fetch-Site", "same-site"}, http.StatusForbidden},
-		{"a stream for another site", http.MethodGet, "/api/live", []string{"Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "navigate"}, http.StatusForbidden},
+		{"a document for another site", http.MethodGet, "/api/sessions", []string{"Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "navigate"}, http.StatusForbidden},
 		{"a change by another origin", http.MethodPost, "/api/undo", []string{"Origin", evil}, http.StatusForbidden},
 		{"a change that doesn't say whose it is", http.MethodPost, "/api/undo", nil, http.StatusForbidden},
 		{"a note by another origin", http.MethodPost, "/api/remember", []string{"Origin", evil}, http.StatusForbidden},

@@ -48,13 +48,22 @@ export async function send(path, body) {
   return doc;
 }
 
-// watch follows a stream until the view ends.
-export function watch(path, params, signal, news, trouble) {
-  const q = new URLSearchParams(params || {});
-  const source = new EventSource("/api/" + path + (q.size ? "?" + q : ""));
-  source.addEventListener("news", (e) => news(JSON.parse(e.data)));
-  source.addEventListener("trouble", (e) => trouble?.(JSON.parse(e.data).error));
-  signal.addEventListener("abort", () => source.close());
+// watch asks for a document each second until the view ends, and hands on what is new.
+export async function watch(path, params, signal, news, trouble) {
+  for (let last = ""; !signal.aborted; ) {
+    try {
+      const doc = await ask(path, params, signal);
+      const now = JSON.stringify(doc);
+      if (now !== last) {
+        last = now;
+        news(doc);
+      }
+    } catch (err) {
+      if (signal.aborted) return;
+      trouble?.(err.message);
+    }
+    await new Promise((again) => setTimeout(again, 1000));
+  }
 }
 
 export function say(text) {

@@ -44,7 +44,7 @@ export async function show(at, view) {
     if (focused) list.querySelector(`[data-id="${CSS.escape(focused)}"] a`)?.focus();
   }
   await new Promise((resolve, reject) => {
-    watch("live", {}, view.signal, (d) => {
+    watch("sessions", {}, view.signal, (d) => {
       doc = d;
       const at = (s) => s.begun || s.modified;
       doc.sessions.sort((a, b) => b.live - a.live || at(b).localeCompare(at(a)));

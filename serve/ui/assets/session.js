@@ -69,7 +69,7 @@ export async function show(at, view, id) {
   requestAnimationFrame(load);
   const state = (d) => JSON.stringify([d.head.planned, d.head.done, d.head.append_late_usd]);
   let seen = state(doc);
-  watch("live", { session: id }, view.signal, (d) => {
+  watch("session", { session: id }, view.signal, (d) => {
     doc = d;
     drawHead();
     if (state(d) !== seen) load();

@@ -84,7 +84,7 @@ export async function show(at, view, id) {
   }
   const state = (d) => [d.modified, d.head.calls, d.head.done].join(); // a changed file is read a little later
   let seen = state(doc), planned = doc.head.done;
-  watch("live", { session: id }, view.signal, (d) => news(d).catch((err) => err.name !== "AbortError" && list.append(h("p", { class: "bad" }, err.message))));
+  watch("session", { session: id }, view.signal, (d) => news(d).catch((err) => err.name !== "AbortError" && list.append(h("p", { class: "bad" }, err.message))));
   async function news(d) {
     drawHead(d);
     if (state(d) !== seen) {
