@@ -1,8 +1,10 @@
 package transcript
 
 import (
+	"regexp"
 	"slices"
 
+	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/transcript/internal/wire"
 )
 
@@ -31,91 +33,26 @@ func sniffLine(line string) (found Dialect) {
 	return found
 }
 
-// sniffDocument decides between the dialects of documents. It returns "" for a document that is in
-// none of them.
+// roleOfMessage matches the role of a message.
+var roleOfMessage = textutil.LazyRegexp(`"role"\s*:\s*"(?:tool|function|developer|system|user|assistant)"`)
+
+// sniffDocument returns the dialect of documents of which a document has most signs. It returns
+// "" for a document without messages. A prefix may end before the messages, inside a long system
+// prompt or the tools.
 func sniffDocument(s string) (found Dialect) {
-	v := vote{weights: make([]int, len(table))}
 	c := wire.Scan(s)
-	if s[0] == '[' {
-		v.messages(&c)
-	} else {
-		v.request(&c)
+	known, fixed := s[0] == '[' && roleOfMessage.MatchString(s), false
+	for name := range c.Fields {
+		known = known || name == "messages"
+		fixed = fixed || slices.Contains([]string{"system", "model", "tools"}, name)
 	}
-	best := -1
+	most := -1
 	for i := range table {
-		if v.known && table[i].Document() && v.weights[i] > best {
-			best, found = v.weights[i], Dialect(table[i].Name)
+		if t := &table[i]; t.Document() && (known || fixed && c.Err != nil) {
+			if n := len(regexp.MustCompile(t.Signs).FindAllString(s, -1)); n > most {
+				most, found = n, Dialect(t.Name)
+			}
 		}
 	}
 	return found
-}
-
-// vote collects signs of the dialects of documents.
-type vote struct {
-	weights []int // by row of the table
-	known   bool  // the document has messages
-}
-
-func (v *vote) weigh(at wire.Place, word string) {
-	for i := range table {
-		v.weights[i] += table[i].Weigh(at, word)
-	}
-}
-
-func (v *vote) request(c *wire.Cursor) {
-	for name := range c.Fields {
-		switch name {
-		case "messages":
-			v.messages(c)
-			v.known = true
-		case "model":
-			v.weigh(wire.AtModel, c.Str())
-		case "tools":
-			for range c.Elems {
-				for name := range c.Fields {
-					v.weigh(wire.AtTool, name)
-				}
-			}
-		default:
-			v.weigh(wire.AtMember, name)
-		}
-	}
-	// A prefix may end before the messages, inside a long system prompt.
-	sum := 0
-	for _, n := range v.weights {
-		sum += n
-	}
-	v.known = v.known || c.Err != nil && sum >= 2
-}
-
-var knownRoles = []string{"tool", "function", "developer", "system", "user", "assistant"}
-
-func (v *vote) messages(c *wire.Cursor) {
-	at := wire.AtFirst
-	for range c.Elems {
-		for name := range c.Fields {
-			switch {
-			case name == "role":
-				if role := c.Str(); slices.Contains(knownRoles, role) {
-					v.weigh(at, role)
-					v.known = true
-				}
-			case name == "content" && c.Peek() == '[':
-				v.blocks(c)
-			default:
-				v.weigh(wire.AtMessage, name)
-			}
-		}
-		at = wire.AtRole
-	}
-}
-
-func (v *vote) blocks(c *wire.Cursor) {
-	for range c.Elems {
-		for name := range c.Fields {
-			if v.weigh(wire.AtBlock, name); name == "type" {
-				v.weigh(wire.AtType, c.Str())
-			}
-		}
-	}
 }

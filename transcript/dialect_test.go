@@ -14,8 +14,8 @@ func TestTable(t *testing.T) {
 		if rowOf(d) != &table[i] {
 			t.Errorf("%s stands twice", d)
 		}
-		if (table[i].Sniff == nil) == (table[i].Words == nil) {
-			t.Errorf("%s has both Sniff and Words, or neither", d)
+		if (table[i].Sniff == nil) != table[i].Document() {
+			t.Errorf("%s has both Sniff and Signs, or neither", d)
 		}
 		if _, tried := intakes[d]; tried != (table[i].Items != nil) {
 			t.Errorf("%s: Items are tried by intakes: %v, and are there: %v", d, tried, !tried)

@@ -35,14 +35,9 @@ func ReadMessage(c *wire.Cursor, m *memkernel.Message) (id, stop string) {
 	return id, stop
 }
 
-// words are signs of a request of the Messages API.
-var words = map[wire.Place]string{
-	wire.AtMember: "system anthropic_version anthropic_beta stop_sequences top_k thinking",
-	wire.AtModel:  "claude",
-	wire.AtTool:   "input_schema cache_control",
-	wire.AtBlock:  "cache_control source",
-	wire.AtType:   "tool_use tool_result thinking redacted_thinking document",
-}
+// signs are members and values that only requests of the Messages API have.
+const signs = `"(?:system|anthropic_version|anthropic_beta|stop_sequences|top_k|thinking|input_schema|cache_control|source|tool_use_id)"\s*:|` +
+	`"type"\s*:\s*"(?:tool_use|tool_result|thinking|redacted_thinking|document)"|"model"\s*:\s*"[^"]*claude`
 
 // write returns a message of the Messages API. A message of the host's keeps all members but its
 // content.
@@ -66,7 +61,7 @@ const (
 )
 
 // Dialect are requests of the Messages API.
-var Dialect = wire.Dialect{Name: Name, Words: words, Parse: parse, Assemble: assemble,
+var Dialect = wire.Dialect{Name: Name, Signs: signs, Parse: parse, Assemble: assemble,
 	Known: []string{"server_tool_use", "web_search_tool_result", "web_fetch_tool_result", "code_execution_tool_result",
 		"bash_code_execution_tool_result", "text_editor_code_execution_tool_result", "mcp_tool_use", "mcp_tool_result",
 		"tool_search_tool_result", "tool_reference", "search_result", "container_upload"},

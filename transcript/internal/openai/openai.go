@@ -134,17 +134,11 @@ func readPart(c *wire.Cursor) memkernel.Part {
 	return p
 }
 
-// words are signs of a request of chat completions. The Messages API takes system messages too, but
-// never as the first.
-var words = map[wire.Place]string{
-	wire.AtMember:  "max_completion_tokens response_format stream_options frequency_penalty presence_penalty reasoning_effort parallel_tool_calls logprobs seed",
-	wire.AtModel:   "gpt deepseek gemini",
-	wire.AtTool:    "function",
-	wire.AtMessage: "tool_calls tool_call_id refusal function_call reasoning_content",
-	wire.AtFirst:   "tool function developer system",
-	wire.AtRole:    "tool function developer",
-	wire.AtType:    "image_url input_audio file refusal",
-}
+// signs are members and values that only requests of chat completions have. The Messages API takes
+// system messages too, but never as the first.
+const signs = `"(?:max_completion_tokens|response_format|stream_options|frequency_penalty|presence_penalty|reasoning_effort|parallel_tool_calls|logprobs|seed|` +
+	`function|tool_calls|tool_call_id|refusal|function_call|reasoning_content)"\s*:|"role"\s*:\s*"(?:tool|function|developer)"|\[\s*\{\s*"role"\s*:\s*"system"|` +
+	`"type"\s*:\s*"(?:image_url|input_audio|file|refusal)"|"model"\s*:\s*"[^"]*(?:gpt|deepseek|gemini)`
 
 // write returns a message as a host holds it.
 func write(m memkernel.Message, raw string, _ map[string]bool) []string {
@@ -157,7 +151,7 @@ const (
 )
 
 // Dialect are requests of chat completions.
-var Dialect = wire.Dialect{Name: Name, Words: words, Parse: parse, Assemble: assemble, Known: []string{"refusal", "input_audio"},
+var Dialect = wire.Dialect{Name: Name, Signs: signs, Parse: parse, Assemble: assemble, Known: []string{"refusal", "input_audio"},
 	Items: &wire.Items{Read: wire.One(parse), Assemble: assemble, Write: write},
 	API:   api}
 

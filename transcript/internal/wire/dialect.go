@@ -19,10 +19,10 @@ type Dialect struct {
 	// the line's type and the names of its members. 0 means that it is not. The dialect with the
 	// highest value wins, and among equal ones the first in the table.
 	Sniff func(typ string, has map[string]bool) int
-	// Words are signs of the dialect in a JSON document, separated by blanks, by the place where
-	// they occur. A dialect has either Words, and its files are one document each, or Sniff, and
+	// Signs is a regular expression for the members and values of a JSON document that point to
+	// the dialect. A dialect has either Signs, and its files are one document each, or Sniff, and
 	// its files have a record a line.
-	Words map[Place]string
+	Signs string
 	// Spread: a file may also be one record over many lines.
 	Spread bool
 	// Parse reads a record, or a value of a document.
@@ -137,7 +137,7 @@ func One(parse func(*Entry) error) func(raw string) (*memkernel.Message, error) 
 func Answers() func(before []memkernel.Message, m *memkernel.Message) { return adopt }
 
 // Document reports whether a file is one JSON document.
-func (d *Dialect) Document() bool { return d.Words != nil }
+func (d *Dialect) Document() bool { return d.Signs != "" }
 
 // Rank orders dialects: requests first, then other forms that providers take, then the rest.
 func (d *Dialect) Rank() int {
@@ -149,34 +149,6 @@ func (d *Dialect) Rank() int {
 	}
 	return 2
 }
-
-// Weigh returns how strongly a word at a place points to the dialect. A model's name is such a
-// sign if the word is a part of it.
-func (d *Dialect) Weigh(at Place, word string) int {
-	for _, sign := range strings.Fields(d.Words[at]) {
-		if sign == word || at == AtModel && strings.Contains(word, sign) {
-			return weights[at]
-		}
-	}
-	return 0
-}
-
-// Place is where a word of a document occurs.
-type Place int
-
-const (
-	AtMember  Place = iota // the name of a member of the document
-	AtModel                // the model
-	AtTool                 // the name of a member of a tool definition
-	AtMessage              // the name of a member of a message
-	AtRole                 // the role of a message that is not the first
-	AtFirst                // the role of the first message
-	AtBlock                // the name of a member of a content block
-	AtType                 // the type of a content block
-)
-
-// weights is how strong the signs at a place are.
-var weights = [...]int{AtMember: 2, AtModel: 1, AtTool: 4, AtMessage: 4, AtRole: 4, AtFirst: 4, AtBlock: 4, AtType: 4}
 
 // Set returns the set of names in a list that is separated by white space.
 func Set(list string) map[string]bool {
