@@ -25,8 +25,8 @@ func mcpVerb(a *cli.App) *cobra.Command {
 		Long: `mcp speaks the Model Context Protocol on standard input and output until the
 client hangs up: the tools memory_search, which reads a path or an id, too, and
 memory_append. With --all-tools memory_get, memory_list, memory_update,
-memory_delete, memory_undo and context_status are listed, too, every argument, and MEMORY.md
-with the logs of days as resources: definitions are paid for with each call of
+memory_delete, memory_undo and context_status are listed, too, with every
+argument: definitions are paid for with each call of
 the model, so they are for clients that can't edit files. A tool that is not
 listed can be called all the same. Standard output has frames only; what else is to be said goes to standard error. A line that is no request gets
 the error -32700 or -32600, and the next line is served.
@@ -41,7 +41,7 @@ has the set-up of each host.`,
 	f := cmd.Flags()
 	f.BoolVar(&o.private, "private", false, "the client is one person's own: MEMORY.md and USER.md are there")
 	f.BoolVar(&o.readOnly, "read-only", false, "leave out what writes")
-	f.BoolVar(&o.all, "all-tools", false, "list all tools with all arguments, and memory files as resources")
+	f.BoolVar(&o.all, "all-tools", false, "list all tools with all arguments")
 	f.StringVarP(&o.session, "session", "s", "", "`key` of the session that the tools answer for")
 	hostFlag(cmd, &o.host, "answer for the newest session of the host `name`")
 	return cmd
@@ -57,14 +57,6 @@ func runMCP(ctx context.Context, a *cli.App, o *mcpFlags) error {
 		return err
 	}
 	defer k.Close()
-	store, err := a.OpenStore(ctx, opts.Tools.Private)
-	if err != nil {
-		return err
-	}
-	if store != nil {
-		defer store.Close()
-	}
-	opts.Store = store
 	s, err := mcp.New(k, opts)
 	if err != nil {
 		return err

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Calls every tool and resource of a memkernel binary through the official MCP
+# Calls every tool of a memkernel binary through the official MCP
 # inspector. Without npx, or where the inspector can't be had, it says so and is done.
 #   inspector.sh BINARY
 set -eu
@@ -38,5 +38,3 @@ inspect 'Tuesday at nine' --method tools/call --tool-name memory_get --tool-arg 
 inspect '"reason": "NO_MATCH"' --method tools/call --tool-name memory_get --tool-arg path=ev-0123456789abcdef
 inspect '"reason": "OK"' --method tools/call --tool-name memory_append --tool-arg 'text=Kim owns the ledger.'
 inspect '"session"' --method tools/call --tool-name context_status
-inspect 'memkernel://memory/MEMORY.md' --method resources/list
-inspect 'Tuesday at nine' --method resources/read --uri memkernel://memory/MEMORY.md

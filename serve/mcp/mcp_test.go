@@ -15,9 +15,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/memkernel/memkernel/internal/hostile"
 	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/serve/mcp"
 	"github.com/memkernel/memkernel/serve/tools"
 )
@@ -44,12 +42,7 @@ func connect(t *testing.T, o tools.Options) *rig {
 	if _, err := k.Reindex(ctx, nil); err != nil {
 		t.Fatal(err)
 	}
-	store, err := markdownstore.Open(r.dir, &markdownstore.Options{Private: o.Private})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { store.Close() })
-	s, err := mcp.New(k, &mcp.Options{AllTools: true, Tools: o, Store: store, Version: "test"})
+	s, err := mcp.New(k, &mcp.Options{AllTools: true, Tools: o, Version: "test"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,50 +203,10 @@ func TestSharedSeesNoPrivateFiles(t *testing.T) {
 	if strings.Contains(fmt.Sprint(doc["results"]), "Tuesday") {
 		t.Errorf("memory_search: %v", doc)
 	}
-	if got := r.resources(); slices.Contains(got, "memkernel://memory/MEMORY.md") || len(got) != 1 {
-		t.Errorf("resources: %v", got)
-	}
-	if _, err := r.client.ReadResource(context.Background(), &sdk.ReadResourceParams{URI: "memkernel://memory/MEMORY.md"}); err == nil {
-		t.Error("MEMORY.md was read as a resource")
-	}
 }
 
-func (r *rig) resources() (uris []string) {
-	r.Helper()
-	for res, err := range r.client.Resources(context.Background(), nil) {
-		if err != nil {
-			r.Fatal(err)
-		}
-		uris = append(uris, res.URI)
-	}
-	return uris
-}
-
-func TestResources(t *testing.T) {
-	r := connect(t, tools.Options{Private: true})
-	want := []string{"memkernel://memory/MEMORY.md", "memkernel://memory/memory/2026-03-01.md"}
-	if got := r.resources(); !slices.Equal(got, want) {
-		t.Errorf("resources %v, want %v", got, want)
-	}
-	r.put("memory/2026-03-02.md", "# 2026-03-02\n")
-	if err := os.Remove(filepath.Join(r.dir, "memory", "2026-03-01.md")); err != nil {
-		t.Fatal(err)
-	}
-	want[1] = "memkernel://memory/memory/2026-03-02.md"
-	if got := r.resources(); !slices.Equal(got, want) {
-		t.Errorf("resources %v, want %v", got, want)
-	}
-	got, err := r.client.ReadResource(context.Background(), &sdk.ReadResourceParams{URI: "memkernel://memory/memory/notes.md"})
-	if err != nil || !strings.Contains(got.Contents[0].Text, "replayed every night") || got.Contents[0].MIMEType != "text/markdown" {
-		t.Errorf("%v, %v", got, err)
-	}
-	if _, err := r.client.ReadResource(context.Background(), &sdk.ReadResourceParams{URI: "memkernel://memory/memory/gone.md"}); err == nil {
-		t.Error("a file that isn't there was read")
-	}
-}
-
-// TestFewTools: a server that lists few tools has no resources either, for which hosts show their
-// model tools of their own.
+// TestFewTools: a server lists few tools unless it is told to list all, and no resources, for which
+// hosts show their model tools of their own.
 func TestFewTools(t *testing.T) {
 	ctx, dir := context.Background(), t.TempDir()
 	k, err := kernel.Open(ctx, dir, nil)
@@ -261,13 +214,8 @@ func TestFewTools(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer k.Close()
-	store, err := markdownstore.Open(dir, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer store.Close()
 	for _, all := range []bool{false, true} {
-		s, err := mcp.New(k, &mcp.Options{AllTools: all, Store: store})
+		s, err := mcp.New(k, &mcp.Options{AllTools: all})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -280,24 +228,12 @@ func TestFewTools(t *testing.T) {
 			t.Fatal(err)
 		}
 		list, err := c.ListTools(ctx, nil)
-		if err != nil || all != (len(list.Tools) > 4) || all != (c.InitializeResult().Capabilities.Resources != nil) {
+		if err != nil || all != (len(list.Tools) > 4) || c.InitializeResult().Capabilities.Resources != nil {
 			t.Errorf("all %v: %d tools, resources %+v, %v", all, len(list.Tools), c.InitializeResult().Capabilities.Resources, err)
 		}
 		c.Close()
 		stop()
 		<-ended
-	}
-}
-
-func TestNoResourceLeadsOut(t *testing.T) {
-	r := connect(t, tools.Options{Private: true})
-	for _, p := range append(hostile.Paths(), hostile.Plant(t, r.dir)...) {
-		for _, uri := range []string{"memkernel://memory/" + p, "memkernel://memory/" + strings.ReplaceAll(p, "/", "%2F")} {
-			got, err := r.client.ReadResource(context.Background(), &sdk.ReadResourceParams{URI: uri})
-			if err == nil {
-				t.Errorf("%q was read: %.40q", uri, got.Contents[0].Text)
-			}
-		}
 	}
 }
 

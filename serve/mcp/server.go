@@ -1,20 +1,13 @@
-// Package mcp offers memory to any client of the Model Context Protocol: the tools
-// of package tools, and the workspace's memory files as resources.
+// Package mcp offers memory to any client of the Model Context Protocol, by the tools of package
+// tools.
 //
-//	client ── frames ──► sdk ──► Server ──► tools.Set ──► kernel     tools/call
-//	                              │
-//	                              └───────► kernel.Read              resources/read
-//	        ◄── frames ── notifications: the list of resources changed
+//	client ── frames ──► sdk ──► Server ──► tools.Set ──► kernel
 //
 // A tool's answer is JSON as text. With [Options.AllTools] the same JSON is also structured
 // content, which follows the tool's output schema. By default it is not, because some hosts show
 // a model both forms. An answer always has a reason. A call with wrong arguments is a tool error
 // with the reason SCHEMA_INVALID, so that the model can correct the call. The session and whether
 // it is private are set when the server is made. A client can't choose them.
-//
-// Resources are memkernel://memory/PATH. The list has the present MEMORY.md, USER.md and logs of
-// days. Every file of memory can be read. A shared server lists and reads neither MEMORY.md nor
-// USER.md.
 //
 // The package plans nothing. A Server is safe for several clients at once. Sizes are bytes.
 package mcp
@@ -27,27 +20,22 @@ import (
 	"io"
 	"log/slog"
 	"slices"
-	"sync"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/serve/tools"
 )
 
-// Options set which tools and resources a server offers. Nil means the defaults.
+// Options set which tools a server offers. Nil means the defaults.
 type Options struct {
 	// Tools bind the tools to a session.
 	Tools tools.Options
 	// AllTools is for clients that edit no files. It also lists the tools and arguments that few
-	// conversations need, adds structured answers, and offers the memory files as resources.
+	// conversations need, and adds structured answers.
 	AllTools bool
 	// Session, if set, returns the session of each call. If it returns "", Tools decide.
 	Session func() string
-	// Store lists the memory files for AllTools. If it is nil, there are no resources. Store and
-	// Tools must agree on whether the session is private.
-	Store *markdownstore.Store
 	// Version is the program's.
 	Version string
 	// Logger receives the messages of the protocol's library. A nil Logger discards them.
@@ -59,14 +47,11 @@ type Server struct {
 	k    *kernel.Kernel
 	opts Options
 	sdk  *sdk.Server
-
-	mu     sync.Mutex // guards listed
-	listed map[string]bool
 }
 
 // New makes a server on a kernel. The server does not close the kernel.
 func New(k *kernel.Kernel, opts *Options) (*Server, error) {
-	s := &Server{k: k, listed: map[string]bool{}}
+	s := &Server{k: k}
 	if opts != nil {
 		s.opts = *opts
 	}
@@ -76,9 +61,6 @@ func New(k *kernel.Kernel, opts *Options) (*Server, error) {
 	o := &sdk.ServerOptions{Logger: s.opts.Logger, Capabilities: &sdk.ServerCapabilities{},
 		// Memory belongs to one user, so an intermediate cache must not hand it to others.
 		SetCacheable: func(_ context.Context, _ sdk.Request, c *sdk.Cacheable) { c.CacheScope = "private" }}
-	if !s.opts.AllTools {
-		s.opts.Store = nil // for a server with resources hosts show a model three tools more
-	}
 	s.sdk = sdk.NewServer(&sdk.Implementation{Name: "memkernel", Title: "memkernel memory", Version: s.opts.Version}, o)
 	set, err := s.set()
 	if err != nil {
@@ -96,7 +78,6 @@ func New(k *kernel.Kernel, opts *Options) (*Server, error) {
 	if !s.opts.AllTools {
 		s.sdk.AddReceivingMiddleware(unlist(rare))
 	}
-	s.offerResources()
 	return s, nil
 }
 
