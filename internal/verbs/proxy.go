@@ -45,8 +45,8 @@ func ProxyTo(a *cli.App, export telemetry.Opener) *cobra.Command {
 plans each request of the Anthropic Messages API, of OpenAI's chat completions
 and responses, and of Gemini's generateContent on its way to --upstream, and
 streams the answer back as it comes. Other paths pass as they are. --upstream may
-be repeated, for models by name or below a path; a client's key goes to the one
-of its path alone.
+be repeated, for what is below a path; a client's key goes to the one of its
+path alone.
 
 Where no plan is ready within three seconds, what the newest one sent goes out with
 the new messages behind it. In doubt a request goes out with the bytes that the
@@ -79,7 +79,7 @@ larger than its model's window (GET /status counts it).`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&p.listen, "listen", "127.0.0.1:8377", "`address` to listen on; port 0 takes a free one")
-	f.StringArrayVar(&p.upstreams, "upstream", nil, "`[MODELS=|/PATH=]URL` of an API, without the /v1 that clients ask for; may be repeated, for models such as gpt-* or below a path")
+	f.StringArrayVar(&p.upstreams, "upstream", nil, "`[/PATH=]URL` of an API, without the /v1 that clients ask for; may be repeated, for what is below a path")
 	f.BoolVar(&p.allowRemote, "allow-remote", false, "let --listen name an address that other machines reach")
 	f.StringVar(&p.ui, "ui", "", "open the window of memkernel ui at this `address` too; its link is told on standard error")
 	f.StringArrayVar(&p.origins, "allow-origin", nil, "`origin` of a web page whose requests are taken, such as http://localhost:3000; may be repeated")

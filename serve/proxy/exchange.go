@@ -135,12 +135,18 @@ func (x *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		x.log.Info("told to ask by POST", "path", r.URL.Path)
 		return
 	}
+	to := x.upstreams.of(r.URL)
+	if to == nil {
+		const why = "no --upstream is for this path"
+		refuse(w, http.StatusNotFound, why)
+		x.account.refuse()
+		x.log.Warn("refused", "status", http.StatusNotFound, "reason", why)
+		return
+	}
 	e := route(r)
 	if e == nil {
-		if to := x.upstreams.of(r.URL, ""); x.leads(w, to) {
-			x.account.pass(passPath)
-			x.reverse.ServeHTTP(w, r.WithContext(withLead(r.Context(), to)))
-		}
+		x.account.pass(passPath)
+		x.reverse.ServeHTTP(w, r.WithContext(withLead(r.Context(), to)))
 		return
 	}
 	if err := x.read(w, r, e); err != nil {
@@ -151,10 +157,6 @@ func (x *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			x.log.Warn("refused", "status", http.StatusRequestEntityTooLarge, "reason", "body too large")
 		}
 		return // else the client has gone
-	}
-	to := x.upstreams.of(r.URL, x.upstreams.modelOf(e))
-	if !x.leads(w, to) {
-		return
 	}
 	defer x.answeredAll(e)
 	if r = x.settle(r, e, to); r != nil {
@@ -178,17 +180,6 @@ func (x *Proxy) settle(r *http.Request, e *exchange, to *lead) *http.Request {
 	x.logDecision(e)
 	x.account.take(e.out)
 	return r.WithContext(context.WithValue(r.Context(), exchangeKey{}, e))
-}
-
-// leads reports whether a request has an upstream. It refuses a request without one.
-func (x *Proxy) leads(w http.ResponseWriter, to *lead) bool {
-	if to == nil {
-		const why = "no --upstream is for this path"
-		refuse(w, http.StatusNotFound, why)
-		x.account.refuse()
-		x.log.Warn("refused", "status", http.StatusNotFound, "reason", why)
-	}
-	return to != nil
 }
 
 // leadKey is the key of the lead in a request's context.

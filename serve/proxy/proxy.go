@@ -70,10 +70,8 @@ type Options struct {
 	// Upstream is the API that requests go to, such as https://api.anthropic.com. If the address
 	// has a path, it precedes the path of every request.
 	Upstream string
-	// Upstreams are further upstreams for some of the requests. A glob of models has priority
-	// over a path. A longer glob or path has priority over a shorter one. A client's key goes
-	// only to the upstream of the path. A request whose model selects another upstream goes to
-	// that upstream without the key.
+	// Upstreams are further upstreams for some of the requests. A longer path has priority over a
+	// shorter one. A client's key goes only to the upstream of the path.
 	Upstreams []Upstream
 	// AllowInsecure allows plain http to an upstream on another machine. AllowRemote allows
 	// clients on other machines.

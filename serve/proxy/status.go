@@ -56,7 +56,7 @@ type Status struct {
 
 // StatusUpstream is an upstream with the requests that go to it.
 type StatusUpstream struct {
-	// For says which requests: a path, a glob of models, or * for all others.
+	// For says which requests: a path, or * for all others.
 	For string `json:"for"`
 	URL string `json:"url"`
 }

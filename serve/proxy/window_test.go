@@ -166,23 +166,6 @@ func TestServerWindowHangs(t *testing.T) {
 	}
 }
 
-// A model that leads to another upstream than the path does not take the key along.
-func TestServerWindowMoved(t *testing.T) {
-	s := &shelf{lists: map[string]string{"GET /v1/models": `{"data":[{"id":"barge-2","context_length":30000}]}`}}
-	s.model = fakemodel.New(fakemodel.Options{})
-	st := newStage(t, fakemodel.Options{}, proxy.Options{ContextWindow: -1}, s)
-	x, err := proxy.New(st.k, proxy.Options{Upstream: "http://127.0.0.1:1", Upstreams: []proxy.Upstream{{For: "barge-*", URL: st.up.URL}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	st.front.Config.Handler, st.proxy = x, x
-	st.post("/v1/chat/completions", `{"model":"barge-2","tools":[{"type":"function","function":{"name":"Look","parameters":{"type":"object"}}}],"messages":[{"role":"user","content":"what came in?"}]}`, "Authorization", "Bearer k").planned(t)
-	st.settle()
-	if len(s.asked) != 1 || s.asked[0] != "GET /v1/models" {
-		t.Errorf("asked %q", s.asked)
-	}
-}
-
 // Requests are weighed by the tokenizer that the price book names.
 func TestWeighedByThePriceBook(t *testing.T) {
 	book, err := cachelayout.DefaultBook().Overlay(strings.NewReader(`{"version":1,"rows":[{"id":"barge-2","provider":"harbour","tokenizer":"o200k","as_of":"2026-11-01"}]}`), "mine.json")
