@@ -239,8 +239,6 @@ func (anthropic) streamBlock(e events, i int, block map[string]any) {
 	case "tool_use":
 		begin = map[string]any{"type": block["type"], "id": block["id"], "name": block["name"], "input": map[string]any{}}
 		deltas = []map[string]any{{"type": "input_json_delta", "partial_json": string(block["input"].(json.RawMessage))}}
-	case "tool_search_tool_result": // comes whole
-		begin, deltas = block, nil
 	}
 	e.send("content_block_start", map[string]any{"type": "content_block_start", "index": i, "content_block": begin})
 	for _, d := range deltas {

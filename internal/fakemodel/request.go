@@ -159,7 +159,7 @@ func read(a api, body []byte) (Request, error) {
 	r.Segments = append(r.Segments, more...)
 	r.expand()
 	if err == nil && a == (anthropic{}) {
-		if rule := r.breaksRule(body); rule != "" {
+		if rule := r.breaksRule(); rule != "" {
 			err = errors.New(rule)
 		}
 	}
