@@ -135,12 +135,11 @@ func (b *Body) fill() error {
 
 // bodyItems collects the elements of the conversation.
 type bodyItems struct {
-	b       *Body
-	reader  *BodyReader
-	numbers wire.Numbers
-	pair    func([]memkernel.Message, *memkernel.Message)
-	open    bool      // the last message still takes items of one answer
-	at      wire.Span // its bytes
+	b      *Body
+	reader *BodyReader
+	pair   func([]memkernel.Message, *memkernel.Message)
+	open   bool      // the last message still takes items of one answer
+	at     wire.Span // its bytes
 }
 
 // readList reads the conversation.
@@ -185,7 +184,6 @@ func (l *bodyItems) add(m memkernel.Message, at wire.Span) {
 	}
 	l.close()
 	l.open, l.at = answer && b.api.Join != nil, at
-	l.numbers.Number(&m)
 	b.Messages = append(b.Messages, m)
 }
 

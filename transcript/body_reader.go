@@ -7,7 +7,6 @@ import (
 	"sync"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/transcript/internal/wire"
 )
 
 // BodyReader reads the bodies of conversations that grow from request to request. It returns the
@@ -78,9 +77,7 @@ func (r *BodyReader) message(b *Body, raw string) (memkernel.Message, error) {
 	if b.api.Join != nil {
 		m.Key = "" // an item's id is not the message's
 	}
-	if !wire.Made(m) {
-		r.remember(bodyKey{b.Format, raw}, *m)
-	}
+	r.remember(bodyKey{b.Format, raw}, *m)
 	return *m, nil
 }
 

@@ -362,8 +362,6 @@ func TestRequests(t *testing.T) {
 	if img := o.Messages[0].Parts[1].Media; img.Width != 3 || img.Height != 2 || img.Type != "image/gif" {
 		t.Errorf("image = %s %dx%d", img.Type, img.Width, img.Height)
 	}
-	f := load(t, `[{"role":"user","content":"a"},{"role":"assistant","content":null,"function_call":{"name":"f","arguments":"{}"}},{"role":"function","name":"f","content":"1"},{"role":"assistant","content":null,"function_call":{"name":"f","arguments":"{}"}},{"role":"function","name":"f","content":"2"}]`, nil)
-	wantSketch(t, "early", f.View(Host), "user: a\nassistant: call function-f-1\ntool: result function-f-1=1\nassistant: call function-f-2\ntool: result function-f-2=2\n")
 }
 
 // TestCompactions: each compaction precedes a message of the full view.

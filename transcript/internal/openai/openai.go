@@ -1,5 +1,4 @@
-// Package openai reads and writes requests of chat completions, which many providers speak. It
-// reads early requests without call ids too.
+// Package openai reads and writes requests of chat completions, which many providers speak.
 package openai
 
 import (
@@ -51,16 +50,6 @@ func (m *message) read(c *wire.Cursor) {
 					m.calls = append(m.calls, p)
 				}
 			}
-		},
-		"function_call", func() {
-			if c.Peek() != '{' {
-				c.Skip()
-				return
-			}
-			var call memkernel.ToolCall
-			readFunction(c, &call)
-			call.ID = wire.MadeID(call.Name)
-			m.calls = append(m.calls, wire.CallPart(call, ""))
 		})
 }
 
@@ -69,13 +58,8 @@ func (m *message) read(c *wire.Cursor) {
 func (m *message) message(raw string) *memkernel.Message {
 	out := &memkernel.Message{Key: m.id, Role: memkernel.Role(m.role), Raw: raw}
 	switch m.role {
-	case "tool", "function":
-		id := m.callID
-		if m.role == "function" {
-			id = wire.MadeID(m.name)
-		}
-		out.Role = memkernel.RoleTool
-		out.Parts = []memkernel.Part{wire.ResultPart(memkernel.ToolResult{CallID: id, Name: m.name, Content: m.parts, Text: m.plain}, raw)}
+	case "tool":
+		out.Parts = []memkernel.Part{wire.ResultPart(memkernel.ToolResult{CallID: m.callID, Name: m.name, Content: m.parts, Text: m.plain}, raw)}
 		return out
 	case "assistant":
 		out.Usage = m.usage

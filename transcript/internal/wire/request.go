@@ -3,9 +3,6 @@ package wire
 import (
 	"cmp"
 	"errors"
-	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/memkernel/memkernel"
 )
@@ -72,7 +69,6 @@ func Content(c *Cursor, block func(*Cursor) memkernel.Part) (parts []memkernel.P
 // Requests assembles the values of a request body. With lead, system messages that open the
 // conversation are its system prompt.
 func Requests(l *Log, lead bool) (add func(*Entry), finish func()) {
-	var n Numbers
 	add = func(e *Entry) {
 		l.Adopt(&e.About)
 		if e.Kind != KindMessage {
@@ -86,7 +82,6 @@ func Requests(l *Log, lead bool) (add func(*Entry), finish func()) {
 		if m.Role == memkernel.RoleAssistant && m.Model != "" {
 			l.Model = m.Model
 		}
-		n.Number(m)
 		if at := len(l.Messages) - 1; at >= 0 && m.Key != "" && l.Messages[at].Key == m.Key && m.Role == memkernel.RoleAssistant {
 			if _, again := Repeat(&l.Messages[at], m); again {
 				return
@@ -99,42 +94,6 @@ func Requests(l *Log, lead bool) (add func(*Entry), finish func()) {
 			if m := &l.Messages[i]; m.Role == memkernel.RoleAssistant && m.Model == "" {
 				m.Model = l.Model
 			}
-		}
-	}
-}
-
-// madePrefix begins the made-up id of a call in a protocol without ids, where name and order tie
-// a pair.
-const madePrefix = "function-"
-
-// MadeID returns the id of a call, or result, of a protocol without ids.
-func MadeID(function string) string { return madePrefix + function }
-
-// Made reports whether a message has a call or a result with an id from MadeID.
-func Made(m *memkernel.Message) bool {
-	return slices.ContainsFunc(m.Parts, func(p memkernel.Part) bool {
-		return p.Call != nil && strings.HasPrefix(p.Call.ID, madePrefix) || p.Result != nil && strings.HasPrefix(p.Result.CallID, madePrefix)
-	})
-}
-
-// Numbers numbers the calls of one function in a protocol without ids. A result answers the
-// newest call of its name.
-type Numbers struct {
-	calls map[string]int
-}
-
-// Number makes the made-up ids in the next message unique.
-func (n *Numbers) Number(m *memkernel.Message) {
-	for i := range m.Parts {
-		switch p := &m.Parts[i]; {
-		case IsCall(p) && strings.HasPrefix(p.Call.ID, madePrefix):
-			if n.calls == nil {
-				n.calls = map[string]int{}
-			}
-			n.calls[p.Call.ID]++
-			p.Call.ID += "-" + strconv.Itoa(n.calls[p.Call.ID])
-		case IsResult(p) && strings.HasPrefix(p.Result.CallID, madePrefix):
-			p.Result.CallID += "-" + strconv.Itoa(n.calls[p.Result.CallID])
 		}
 	}
 }
