@@ -54,8 +54,7 @@ func TestTextBesideMediaShrinks(t *testing.T) {
 		"document":            {paper, big},
 		"a block of its kind": {odd, big, picture(1)},
 	}
-	formats := map[transcript.Format]transcript.Provider{transcript.FormatAnthropic: transcript.ProviderAnthropic,
-		transcript.FormatOpenAI: transcript.ProviderOpenAI, transcript.FormatResponses: transcript.ProviderResponses}
+	formats := []transcript.Format{transcript.FormatAnthropic, transcript.FormatOpenAI, transcript.FormatResponses}
 	for i, name := range suite.Some(slices.Sorted(maps.Keys(contents)), 3) {
 		content := contents[name]
 		for j, in := range []string{"result", "message"} {
@@ -98,9 +97,9 @@ func TestTextBesideMediaShrinks(t *testing.T) {
 					if diff := cmp.Diff(shape(parts, texts), shape(shown(p), texts)); diff != "" || texts == (in == "result" && resolver != "") {
 						t.Fatalf("the shape changed, %+v:\n%s", p.Reduced, diff)
 					}
-					for f, provider := range formats {
+					for _, f := range formats {
 						rendered, notes, err := transcript.Render(f, &transcript.Request{Model: model, Messages: p.Messages, Markers: p.Markers})
-						v := transcript.Validate(provider, &transcript.Request{Model: model, Messages: p.Messages})
+						v := transcript.Validate(f, &transcript.Request{Model: model, Messages: p.Messages})
 						if err != nil || len(v) > 0 || strings.Contains(string(rendered), represent.PartBreak) || strings.Contains(string(rendered), `\u001e`) {
 							t.Errorf("%s: %v, %v, %v", f, err, notes, v)
 						}
@@ -108,7 +107,7 @@ func TestTextBesideMediaShrinks(t *testing.T) {
 							t.Errorf("%s: %d images are sent", f, n)
 						}
 					}
-					if v := transcript.Validate(transcript.ProviderGemini, &transcript.Request{Model: "gemini-2.5-pro", Messages: p.Messages}); len(v) > 0 {
+					if v := transcript.Validate(transcript.FormatGemini, &transcript.Request{Model: "gemini-2.5-pro", Messages: p.Messages}); len(v) > 0 {
 						t.Errorf("gemini: %v", v)
 					}
 					boundary, err := k.Compact(context.Background(), api.Boundary{SessionKey: "s", Messages: c.msgs, Now: c.now, Compact: &api.CompactWish{Force: true}})

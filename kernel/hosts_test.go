@@ -346,7 +346,7 @@ func TestModelsInTurn(t *testing.T) {
 			req := request(c)
 			req.Model = m
 			p := mustPlan(t, k, req)
-			checkPlanAs(t, transcript.Provider(p.Format), p, c.msgs)
+			checkPlanAs(t, p.Format, p, c.msgs)
 			if m != model && p.Stats.Ingested > 0 {
 				t.Errorf("%s ingested %d pages that were known", m, p.Stats.Ingested)
 			}

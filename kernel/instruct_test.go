@@ -47,7 +47,7 @@ func afterCuts(t *testing.T, k *kernel.Kernel, c *conversation, cuts int) *api.C
 		}
 		c.grow()
 		p = mustPlan(t, k, request(c))
-		if v := transcript.Validate(transcript.ProviderAnthropic, &transcript.Request{Model: p.Model, Messages: p.Messages}); len(v) > 0 {
+		if v := transcript.Validate(transcript.FormatAnthropic, &transcript.Request{Model: p.Model, Messages: p.Messages}); len(v) > 0 {
 			t.Fatalf("invalid request: %+v", v)
 		}
 		if p.Layout.Made != nil {

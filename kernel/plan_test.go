@@ -87,10 +87,10 @@ func stream(p *api.ContextPlan) string {
 // checkPlan holds a plan against everything that must be true of any plan.
 func checkPlan(t fataler, p *api.ContextPlan, msgs []memkernel.Message) {
 	t.Helper()
-	checkPlanAs(t, transcript.ProviderAnthropic, p, msgs)
+	checkPlanAs(t, transcript.FormatAnthropic, p, msgs)
 }
 
-func checkPlanAs(t fataler, provider transcript.Provider, p *api.ContextPlan, msgs []memkernel.Message) {
+func checkPlanAs(t fataler, provider transcript.Format, p *api.ContextPlan, msgs []memkernel.Message) {
 	t.Helper()
 	sum := 0
 	for _, r := range p.Regions {

@@ -70,5 +70,5 @@ func planShared(t *testing.T, s *transcript.Session, view transcript.View, windo
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkPlanAs(t, transcript.Provider(p.Format), p, msgs)
+	checkPlanAs(t, p.Format, p, msgs)
 }

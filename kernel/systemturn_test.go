@@ -24,9 +24,9 @@ func (c *conversation) system(role memkernel.Role) {
 func TestSystemMessagesInTheConversation(t *testing.T) {
 	for seed := range int64(suite.Pick(2, 60)) {
 		rng := rand.New(rand.NewSource(seed))
-		format, provider, role := transcript.FormatAnthropic, transcript.ProviderAnthropic, memkernel.RoleSystem
+		format, provider, role := transcript.FormatAnthropic, transcript.FormatAnthropic, memkernel.RoleSystem
 		if seed%3 == 2 {
-			format, provider, role = transcript.FormatOpenAI, transcript.ProviderOpenAI, memkernel.RoleDeveloper
+			format, provider, role = transcript.FormatOpenAI, transcript.FormatOpenAI, memkernel.RoleDeveloper
 		}
 		k, _ := workspaceKernel(t, nil)
 		c := newConversation(seed)

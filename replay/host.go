@@ -169,7 +169,7 @@ func (p *hostPolicy) violations(items []Item, model cachelayout.Model) int {
 	for i := range items {
 		req.Messages = append(req.Messages, items[i].Msg)
 	}
-	return len(transcript.Validate(transcript.Provider(format), req))
+	return len(transcript.Validate(format, req))
 }
 
 // summaryCall prices the call that writes a summary. The fixed part and the messages sent before

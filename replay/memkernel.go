@@ -63,7 +63,7 @@ func (p *kernelPolicy) plan(ctx context.Context, n int) (*prompt, error) {
 
 // validate checks a plan by the rules of the provider that would get it.
 func validate(plan *api.ContextPlan) []transcript.Violation {
-	return transcript.Validate(transcript.Provider(plan.Format), &transcript.Request{Model: plan.Model, Tools: plan.Tools,
+	return transcript.Validate(plan.Format, &transcript.Request{Model: plan.Model, Tools: plan.Tools,
 		System: plan.System, Messages: plan.Messages, Markers: plan.Markers})
 
 }

@@ -28,7 +28,7 @@ func TestAnsweredBlocks(t *testing.T) {
 			if _, notes := Repair(b.Messages, false); len(notes) > 0 {
 				t.Errorf("%s: %v", name, notes)
 			}
-			if a := Atoms(b.Messages); len(a) != 3 || a[1] != (Atom{1, 3, AtomAssistant, 0, true}) {
+			if a := Atoms(b.Messages); len(a) != 3 || a[1] != (Atom{1, 3, true, 0, true}) {
 				t.Errorf("%s: atoms %+v", name, a)
 			}
 			if got := calls(load(t, request, nil).Messages); got != want {

@@ -168,7 +168,7 @@ func TestNumberedAnew(t *testing.T) {
 			if len(asked) != 12 || answered != 12 {
 				t.Errorf("%s, %q: %d calls, %d results\n%s", d, id, len(asked), answered, sketch(before))
 			}
-			for _, p := range []Provider{ProviderAnthropic, ProviderOpenAI, ProviderResponses} {
+			for _, p := range []Format{FormatAnthropic, FormatOpenAI, FormatResponses} {
 				if v := Validate(p, &Request{Messages: append(before[:len(before):len(before)], user(textPart("and now?")))}); v != nil {
 					t.Errorf("%s, %q, for %s: %v", d, id, p, v)
 				}
@@ -284,7 +284,7 @@ func TestMendedCalls(t *testing.T) {
 		s.calls(bad, results)
 		s.says("go on")
 		raw := s.load(t)
-		for _, p := range []Provider{ProviderAnthropic, ProviderOpenAI, ProviderResponses, ProviderGemini} {
+		for _, p := range []Format{FormatAnthropic, FormatOpenAI, FormatResponses, FormatGemini} {
 			n := 0
 			for _, v := range Validate(p, &Request{Messages: raw}) {
 				if v.Rule == "call-shape" {
@@ -305,7 +305,7 @@ func TestMendedCalls(t *testing.T) {
 		if !cmp.Equal(first, msgs[:len(first)]) {
 			t.Errorf("%s: what was mended changed", d)
 		}
-		for _, p := range []Provider{ProviderAnthropic, ProviderOpenAI, ProviderResponses, ProviderGemini} {
+		for _, p := range []Format{FormatAnthropic, FormatOpenAI, FormatResponses, FormatGemini} {
 			if v := Validate(p, &Request{Messages: msgs}); v != nil {
 				t.Errorf("%s for %s: %v", d, p, v)
 			}

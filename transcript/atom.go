@@ -5,25 +5,14 @@ import (
 	"github.com/memkernel/memkernel/transcript/internal/wire"
 )
 
-// AtomKind is the kind of the first message of an atom.
-type AtomKind string
-
-const (
-	// AtomAssistant is an assistant turn with its thinking, its calls and all
-	// results.
-	AtomAssistant AtomKind = "assistant"
-	// AtomUser is one plain user message.
-	AtomUser AtomKind = "user"
-	// AtomOther is any other message, such as a leading system message or a stray result.
-	AtomOther AtomKind = "other"
-)
-
 // Atom is the smallest run of messages that can leave a prompt. A cut inside it would separate a
 // call from its result, or thinking from its consequence.
 type Atom struct {
 	// Start and End are message indices. End is exclusive.
 	Start, End int
-	Kind       AtomKind
+	// Assistant reports whether the atom is an assistant turn with its thinking, its calls and all
+	// results.
+	Assistant bool
 	// Pending is the number of calls without a result.
 	Pending int
 	// Closed reports whether all calls have results and the model has seen them, which a later
@@ -48,20 +37,16 @@ func Atoms(msgs []memkernel.Message) []Atom {
 	later := false
 	for i := len(atoms) - 1; i >= 0; i-- {
 		atoms[i].Closed = later && atoms[i].Pending == 0
-		later = later || atoms[i].Kind == AtomAssistant
+		later = later || atoms[i].Assistant
 	}
 	return atoms
 }
 
 func atomAt(msgs []memkernel.Message, i int) Atom {
-	a := Atom{Start: i, End: i + 1, Kind: AtomOther}
-	if msgs[i].Role != memkernel.RoleAssistant {
-		if PlainUser(msgs[i]) {
-			a.Kind = AtomUser
-		}
+	a := Atom{Start: i, End: i + 1, Assistant: msgs[i].Role == memkernel.RoleAssistant}
+	if !a.Assistant {
 		return a
 	}
-	a.Kind = AtomAssistant
 	open := map[string]bool{}
 	for ; ; a.End++ {
 		for k := range msgs[a.End-1].Parts {

@@ -31,7 +31,7 @@ type Body struct {
 	list    wire.Span // the elements of the conversation, without brackets
 	lead    int       // end of the elements that are the system prompt
 	api     *wire.API
-	markers BodyMarkers
+	markers wire.Markers
 }
 
 // bodyMember is a member of the body.

@@ -65,11 +65,8 @@ func (b *Body) envelope() *wire.Envelope {
 	return &wire.Envelope{Raw: b.raw, Lead: b.raw[b.list.Start:b.lead], Member: b.Member, Messages: b.Messages, Markers: b.markers}
 }
 
-// BodyMarkers describes the number, places and lifetimes of the cache markers that a client set.
-type BodyMarkers = wire.Markers
-
-// Markers returns the cache markers of the body.
-func (b *Body) Markers() BodyMarkers { return b.markers }
+// Markers returns the number, places and lifetimes of the cache markers that a client set.
+func (b *Body) Markers() wire.Markers { return b.markers }
 
 // Marked reports whether the body may hold breakpoints in OpenAI's form.
 func (b *Body) Marked() bool { return strings.Contains(b.raw, "_cache_breakpoint\"") }

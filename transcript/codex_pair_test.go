@@ -308,7 +308,7 @@ func TestItemsElsewhere(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if v := Validate(Provider(f), &Request{Messages: again.Messages}); len(v) > 0 {
+		if v := Validate(f, &Request{Messages: again.Messages}); len(v) > 0 {
 			t.Errorf("%s: %v", f, v)
 		}
 		if s := calls(again.Messages); !strings.Contains(s, "call c tool_search") || !strings.Contains(s, `"name":"f"`) {

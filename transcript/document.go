@@ -141,7 +141,7 @@ func (d *document) member() error {
 }
 
 // value reads one value and yields it as a record.
-func (d *document) value(kind Kind, name string) error {
+func (d *document) value(kind wire.Kind, name string) error {
 	if d.peek() == 0 {
 		return d.fault("a value")
 	}

@@ -55,7 +55,7 @@ func TestGeminiBody(t *testing.T) {
 	if r := results[2].Result; len(r.Content) != 2 || r.Content[0].Text != `{"a":1,"b":"x"}` || r.Content[1].Kind != memkernel.PartImage {
 		t.Errorf("%+v", r)
 	}
-	if v := Validate(ProviderGemini, &Request{Model: "gemini-3-flash", Messages: b.Messages}); len(v) > 0 {
+	if v := Validate(FormatGemini, &Request{Model: "gemini-3-flash", Messages: b.Messages}); len(v) > 0 {
 		t.Errorf("%v", v)
 	}
 	if out, _ := b.Write(BodyEdit{Messages: b.Messages}); string(out) != strings.Replace(strings.ReplaceAll(geminiBody, "},\n {\"role\"", "},{\"role\""), "[\n {\"role\"", "[{\"role\"", 1) && !strings.Contains(string(out), `"x-own":[1, 2] }`) {

@@ -54,7 +54,7 @@ func checkView(t *rapid.T, s *Session, v View, branch string) {
 	msgs, _ := Repair(s.ViewBranch(v, branch), false)
 	checkAtoms(t, msgs)
 	req := &Request{Messages: msgs, Source: s.Dialect}
-	for _, viol := range Validate(ProviderAnthropic, req) {
+	for _, viol := range Validate(FormatAnthropic, req) {
 		if viol.Code == "A1" || viol.Code == "A2" || viol.Code == "A3" {
 			t.Fatalf("%v %q: %v\n%s", v, branch, viol, sketch(msgs))
 		}

@@ -8,14 +8,7 @@ import (
 	"github.com/memkernel/memkernel/transcript/internal/wire"
 )
 
-// Kind is the role of a record in the session. A "message" is a message or a part of one.
-// "compaction" and "microcompaction" mark places where the host shortened the past. "usage" is
-// the bill of a call, recorded apart from its message. "meta" and "field" describe the session,
-// and "summary" is its title. "ignored" never reaches the model, and "unknown" has a type that
-// this package does not know. "blank", "broken" and "torn" could not be read.
-type Kind = wire.Kind
-
-// The kinds that are distinguished elsewhere.
+// The kinds of records that are distinguished elsewhere.
 const (
 	KindCompaction      = wire.KindCompaction
 	KindMicrocompaction = wire.KindMicrocompaction
@@ -44,7 +37,7 @@ type Record struct {
 	// Tail is padding after Raw, and the line end if Raw is the last of its line.
 	Tail string
 	// Kind is the record's role. Type is the host's own name for the kind of record.
-	Kind Kind
+	Kind wire.Kind
 	Type string
 	// ID is the host's id of the record. Parent is the host's id of the previous record. Each is
 	// "" if the host has none.

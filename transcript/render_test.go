@@ -77,7 +77,7 @@ func TestRenderPrefix(t *testing.T) {
 		msgs, _ := Repair(drawMessages(t), false)
 		for _, f := range []Format{FormatAnthropic, FormatOpenAI, FormatResponses} {
 			for _, a := range Atoms(msgs) {
-				if a.Kind != AtomAssistant || a.Start == 0 {
+				if !a.Assistant || a.Start == 0 {
 					continue
 				}
 				short, _, err := Render(f, &Request{Messages: msgs[:a.Start]})

@@ -151,7 +151,7 @@ func TestRepairProperties(t *testing.T) {
 		}
 		checkAtoms(t, out)
 		req := &Request{Messages: out}
-		for _, p := range []Provider{ProviderAnthropic, ProviderOpenAI, ProviderResponses} {
+		for _, p := range []Format{FormatAnthropic, FormatOpenAI, FormatResponses} {
 			for _, v := range Validate(p, req) {
 				if v.Code == "A5" || v.Code == "A6" || v.Code == "A11" && v.Message < 0 {
 					continue // begins or ends with the assistant, or nothing is left
@@ -198,8 +198,8 @@ func TestAtoms(t *testing.T) {
 		assistant(callPart("4")),
 	}
 	want := []Atom{
-		{0, 1, AtomOther, 0, true}, {1, 2, AtomUser, 0, true}, {2, 7, AtomAssistant, 0, true},
-		{7, 8, AtomUser, 0, true}, {8, 10, AtomAssistant, 0, true}, {10, 11, AtomAssistant, 1, false},
+		{0, 1, false, 0, true}, {1, 2, false, 0, true}, {2, 7, true, 0, true},
+		{7, 8, false, 0, true}, {8, 10, true, 0, true}, {10, 11, true, 1, false},
 	}
 	if diff := cmp.Diff(want, Atoms(msgs)); diff != "" {
 		t.Errorf("atoms (-want +got):\n%s", diff)
@@ -209,8 +209,8 @@ func TestAtoms(t *testing.T) {
 	}
 	system := memkernel.Message{Role: memkernel.RoleSystem, Parts: []memkernel.Part{textPart("s")}}
 	told := []memkernel.Message{system, system, user(textPart("a")), system, system, assistant(callPart("1")), user(resultPart("1", "x")), system, assistant(textPart("b")), system, user(textPart("c"))}
-	want = []Atom{{0, 1, AtomOther, 0, true}, {1, 2, AtomOther, 0, true}, {2, 5, AtomUser, 0, true}, {5, 8, AtomAssistant, 0, true},
-		{8, 9, AtomAssistant, 0, false}, {9, 10, AtomOther, 0, false}, {10, 11, AtomUser, 0, false}}
+	want = []Atom{{0, 1, false, 0, true}, {1, 2, false, 0, true}, {2, 5, false, 0, true}, {5, 8, true, 0, true},
+		{8, 9, true, 0, false}, {9, 10, false, 0, false}, {10, 11, false, 0, false}}
 	if diff := cmp.Diff(want, Atoms(told)); diff != "" {
 		t.Errorf("with system messages (-want +got):\n%s", diff)
 	}

@@ -74,7 +74,7 @@ func TestSharedViews(t *testing.T) {
 				}
 			}
 			req := &Request{Model: s.Model, Messages: trimTail(msgs), Source: s.Dialect, System: s.System}
-			for _, p := range []Provider{ProviderAnthropic, ProviderOpenAI, ProviderResponses, ProviderGemini} {
+			for _, p := range []Format{FormatAnthropic, FormatOpenAI, FormatResponses, FormatGemini} {
 				// A host's summary may be followed by what it kept, which begins
 				// with the model; a real plan never sends that to Gemini.
 				for _, viol := range Validate(p, req) {

@@ -7,16 +7,6 @@ import (
 	"github.com/memkernel/memkernel/transcript/internal/wire"
 )
 
-// Provider names the provider whose rules a request has to keep.
-type Provider string
-
-const (
-	ProviderAnthropic Provider = "anthropic"
-	ProviderOpenAI    Provider = "openai"
-	ProviderResponses Provider = "responses"
-	ProviderGemini    Provider = "gemini"
-)
-
 // Violation is one broken rule of a provider.
 type Violation struct {
 	// Code is the rule's short code: A for Anthropic, C for chat completions, R for Responses, G
@@ -35,21 +25,21 @@ func (v Violation) String() string {
 	return fmt.Sprintf("%s %s: message %d part %d: %s", v.Code, v.Rule, v.Message, v.Part, v.Text)
 }
 
-// Validate checks the messages of a request, unrepaired, against the rules of a provider. It
-// returns nil for a sound request.
-func Validate(p Provider, req *Request) []Violation {
+// Validate checks the messages of a request, unrepaired, against the rules of a format's provider.
+// It returns nil for a sound request.
+func Validate(f Format, req *Request) []Violation {
 	v := validator{req: req}
-	switch p {
-	case ProviderAnthropic:
+	switch f {
+	case FormatAnthropic:
 		v.anthropic()
-	case ProviderOpenAI:
+	case FormatOpenAI:
 		v.chat()
-	case ProviderResponses:
+	case FormatResponses:
 		v.responses()
-	case ProviderGemini:
+	case FormatGemini:
 		v.gemini()
 	default:
-		v.add("", "provider", -1, -1, "unknown provider %q", p)
+		v.add("", "provider", -1, -1, "unknown format %q", f)
 	}
 	return v.out
 }

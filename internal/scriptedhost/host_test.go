@@ -185,7 +185,7 @@ func (h *Host) fits(p *api.ContextPlan) error {
 	if b := p.Budgets; b.PlannedInputTokens+b.ReserveTokens > b.ContextWindow {
 		return fmt.Errorf("planned %d and a reserve of %d are more than the window of %d", b.PlannedInputTokens, b.ReserveTokens, b.ContextWindow)
 	}
-	if v := transcript.Validate(transcript.ProviderAnthropic, &transcript.Request{Model: p.Model, Messages: p.Messages, Markers: p.Markers}); len(v) > 0 {
+	if v := transcript.Validate(transcript.FormatAnthropic, &transcript.Request{Model: p.Model, Messages: p.Messages, Markers: p.Markers}); len(v) > 0 {
 		return fmt.Errorf("the request is invalid: %+v", v)
 	}
 	return h.blame(p.Faults)

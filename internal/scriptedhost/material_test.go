@@ -42,7 +42,7 @@ func Material(paths ...string) (name string, work []Work, err error) {
 func workOf(msgs []memkernel.Message) []Work {
 	var out []Work
 	for _, a := range transcript.Atoms(msgs) {
-		if a.Kind != transcript.AtomAssistant || a.Pending > 0 || !transcript.HasCalls(msgs[a.Start]) {
+		if !a.Assistant || a.Pending > 0 || !transcript.HasCalls(msgs[a.Start]) {
 			continue
 		}
 		w, ok := bare(msgs[a.Start:a.End])

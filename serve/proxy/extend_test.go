@@ -220,7 +220,7 @@ func valid(t *testing.T, where string, a clientAPI, client string, sent fakemode
 			t.Fatalf("%s: %v", where, err)
 		}
 		out := map[string]bool{}
-		for _, v := range transcript.Validate(transcript.Provider(format), &transcript.Request{Model: b.Model, System: b.System, Tools: b.Tools, Messages: b.Messages, Source: b.Source()}) {
+		for _, v := range transcript.Validate(format, &transcript.Request{Model: b.Model, System: b.System, Tools: b.Tools, Messages: b.Messages, Source: b.Source()}) {
 			out[v.Rule] = true
 		}
 		return out

@@ -279,8 +279,7 @@ func (x *Proxy) written(e *exchange, edit *transcript.BodyEdit, thinkingOff bool
 func breaks(b *transcript.Body, planned []memkernel.Message) string {
 	judge := func(msgs []memkernel.Message) map[string]bool {
 		out := map[string]bool{}
-		provider := transcript.Provider(b.Format)
-		for _, v := range transcript.Validate(provider, &transcript.Request{Model: b.Model, System: b.System, Tools: b.Tools, Messages: msgs, Source: b.Source()}) {
+		for _, v := range transcript.Validate(b.Format, &transcript.Request{Model: b.Model, System: b.System, Tools: b.Tools, Messages: msgs, Source: b.Source()}) {
 			out[v.Code+" "+v.Rule] = true
 		}
 		return out
