@@ -61,9 +61,9 @@ func newError(code int, name, message, hint string) *Error {
 	return &Error{Code: code, Message: message, Data: ErrorData{Code: name, Hint: hint}}
 }
 
-// ErrTooMuchText refuses a call whose parameters, besides the messages of a conversation, are
+// errTooMuchText refuses a call whose parameters, besides the messages of a conversation, are
 // longer than most bytes.
-func ErrTooMuchText(most int) *Error {
+func errTooMuchText(most int) *Error {
 	return newError(codeTooLong, "LINE_TOO_LONG", fmt.Sprintf("the call has more than %d bytes besides the messages of a conversation", most),
 		"shorten its texts, or hand long ones in as messages of the conversation")
 }

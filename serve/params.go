@@ -48,7 +48,7 @@ func decode(p *request, into params) *Error {
 		return nil
 	}
 	if most, ok := mostOf[method]; ok && len(raw) > most {
-		return ErrTooMuchText(most)
+		return errTooMuchText(most)
 	}
 	known := "the parameters of " + method + " are " + strings.Join(memberNames(reflect.TypeOf(into).Elem()), ", ")
 	if raw[0] != '{' {
@@ -71,7 +71,7 @@ func decode(p *request, into params) *Error {
 		}
 	}
 	if length > MaxText {
-		return ErrTooMuchText(MaxText)
+		return errTooMuchText(MaxText)
 	}
 	return nil
 }

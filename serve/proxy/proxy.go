@@ -58,9 +58,9 @@ type Planner interface {
 
 var _ Planner = (*kernel.Kernel)(nil)
 
-// DefaultDeadline is the default of Options.Deadline. A plan of a long history on a busy
+// defaultDeadline is the default of Options.Deadline. A plan of a long history on a busy
 // machine took one second.
-const DefaultDeadline = 3 * time.Second
+const defaultDeadline = 3 * time.Second
 
 // maxBody is the largest request that is taken: 64 MiB.
 const maxBody = 64 << 20
@@ -159,7 +159,7 @@ func newProxy(p Planner, opt Options, u *upstreams) (*Proxy, error) {
 		opt.Prices = cachelayout.DefaultBook()
 	}
 	if opt.Deadline == 0 {
-		opt.Deadline = DefaultDeadline
+		opt.Deadline = defaultDeadline
 	}
 	if opt.Logger == nil {
 		opt.Logger = slog.New(slog.DiscardHandler)

@@ -28,11 +28,7 @@ type kept struct {
 }
 
 func (s *Set) append(ctx context.Context, a args) (any, error) {
-	off := s.opts.Disabled
-	if off == "" && !s.k.MemoryEnabled() {
-		off = "memory is switched off"
-	}
-	if off != "" {
+	if off := s.disabled(); off != "" {
 		return &kept{Reason: reasonDisabled, Detail: off, Disabled: true}, nil
 	}
 	text := a.text("text")

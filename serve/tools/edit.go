@@ -45,15 +45,11 @@ type current struct {
 
 // off returns the reason why memory can't be changed, "" if it can be changed.
 func (s *Set) off() string {
-	switch {
-	case s.opts.Disabled != "":
-		return s.opts.Disabled
-	case !s.k.MemoryEnabled():
-		return "memory is switched off"
-	case s.k.Editor().Rule() == api.EditNone:
-		return api.ErrEditsOff.Error()
+	off := s.disabled()
+	if off == "" && s.k.Editor().Rule() == api.EditNone {
+		off = api.ErrEditsOff.Error()
 	}
-	return ""
+	return off
 }
 
 func (s *Set) edit(ctx context.Context, a args, gone bool) (any, error) {
@@ -88,12 +84,9 @@ type entries struct {
 const usualListed, maxListed = 20, 200
 
 func (s *Set) list(ctx context.Context, a args) (any, error) {
-	out := &entries{Reason: reasonOK, Detail: s.opts.Disabled, Entries: []api.MemoryEntry{}}
-	if out.Detail == "" && !s.k.MemoryEnabled() {
-		out.Detail = "memory is switched off"
-	}
-	if out.Detail != "" {
-		out.Reason, out.Disabled = reasonDisabled, true
+	out := &entries{Reason: reasonOK, Entries: []api.MemoryEntry{}}
+	if off := s.disabled(); off != "" {
+		out.Reason, out.Detail, out.Disabled = reasonDisabled, off, true
 		return out, nil
 	}
 	l, err := s.k.Editor().List(ctx, api.ListRequest{Path: a.text("path"), Max: cmp.Or(int(a.number("maxResults")), usualListed), Private: s.opts.Private})

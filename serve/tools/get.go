@@ -42,12 +42,8 @@ func (s *Set) get(ctx context.Context, name string, from, count int) (*lines, er
 		return s.page(ctx, name, from, count)
 	}
 	out := &lines{Path: name}
-	if s.opts.Disabled != "" {
-		out.Reason, out.Detail, out.Disabled = reasonDisabled, s.opts.Disabled, true
-		return out, nil
-	}
-	if !s.k.MemoryEnabled() {
-		out.Reason, out.Detail, out.Disabled = reasonDisabled, "memory is switched off", true
+	if off := s.disabled(); off != "" {
+		out.Reason, out.Detail, out.Disabled = reasonDisabled, off, true
 		return out, nil
 	}
 	c, err := s.k.Read(ctx, api.ReadRequest{Path: out.Path, From: from, Lines: count, Private: s.opts.Private, Agent: s.opts.Agent, SessionKey: s.opts.SessionKey})

@@ -16,15 +16,9 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// Anthropic's memory tool needs no description for a model that knows it. The model sees the
+// Anthropic's memory tool (memory_20250818) needs no description for a model that knows it. The model sees the
 // workspace's memory as files below /memories. MEMORY.md is /memories/MEMORY.md, and
 // memory/deploys.md is /memories/deploys.md.
-const (
-	// MemoryTool is the tool's name. MemoryToolType is its type in a request.
-	MemoryTool     = "memory"
-	MemoryToolType = "memory_20250818"
-)
-
 const (
 	memoryRoot = "/memories"
 	ownMemory  = "MEMORY.md"
@@ -62,7 +56,7 @@ func (s *Set) Memory(ctx context.Context, input json.RawMessage) (text string, i
 	case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil:
 		return fmt.Sprintf("It took more than %v. Whether it was done is not known: view the file.", s.opts.Timeout), true, nil
 	case failed(ctx, err):
-		return "", false, fmt.Errorf("%s: %w", MemoryTool, err)
+		return "", false, fmt.Errorf("memory: %w", err)
 	}
 	return err.Error(), true, nil
 }

@@ -23,8 +23,8 @@ const (
 	CitationsOff  Citations = "off"
 )
 
-// DefaultTimeout is how long a call may take.
-const DefaultTimeout = 15 * time.Second
+// defaultTimeout is how long a call may take.
+const defaultTimeout = 15 * time.Second
 
 // Options bind a Set to a session.
 type Options struct {
@@ -43,7 +43,7 @@ type Options struct {
 	// Disabled, if not "", is the reason why memory may not be used. The tools are still listed
 	// and answer DISABLED with this reason.
 	Disabled string
-	// Timeout is how long a call may take. Default: DefaultTimeout.
+	// Timeout is how long a call may take. Default: 15 s.
 	Timeout time.Duration
 }
 
@@ -66,7 +66,7 @@ func New(k *kernel.Kernel, o Options) (*Set, error) {
 		o.SessionKey = api.DefaultSession
 	}
 	if o.Timeout <= 0 {
-		o.Timeout = DefaultTimeout
+		o.Timeout = defaultTimeout
 	}
 	return &Set{k: k, opts: o}, nil
 }
@@ -96,6 +96,14 @@ func (s *Set) Call(ctx context.Context, name string, arguments json.RawMessage) 
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return json.Marshal(answer)
+}
+
+// disabled returns the reason why memory may not be used, "" if it may be used.
+func (s *Set) disabled() string {
+	if s.opts.Disabled == "" && !s.k.MemoryEnabled() {
+		return "memory is switched off"
+	}
+	return s.opts.Disabled
 }
 
 func (s *Set) answer(ctx context.Context, name string, a args) (any, error) {
