@@ -35,17 +35,15 @@ func (c *Caller) turn(ctx context.Context) (done func()) {
 type Reply struct {
 	// JSON is the answer on a line. It is nil if there is none, as for notifications.
 	JSON []byte
-	// Error is the error of a single message, nil if it succeeded. In a batch each answer has its
-	// own.
+	// Error is the error of the message, nil if it succeeded.
 	Error *Error
-	// Methods are the methods that the message names.
-	Methods []string
-	// Session is the session of the first call that names a session. It is "" if no call names
-	// one.
+	// Method is the method that the message names.
+	Method string
+	// Session is the session that the message names, "" if it names none.
 	Session string
 }
 
-// Answer carries out one message or one batch in the same way as a line of a stream. If ctx ends,
+// Answer carries out one message in the same way as a line of a stream. If ctx ends,
 // Answer stops waiting. A call that has not begun is not carried out. A call that has begun is
 // completed.
 func (s *Server) Answer(ctx context.Context, message []byte, who Caller) Reply {
@@ -56,14 +54,10 @@ func (s *Server) Answer(ctx context.Context, message []byte, who Caller) Reply {
 	// Calls wait for turns of their own after this turn has ended.
 	done = sync.OnceFunc(done)
 	defer done()
-	msgs, batch, err := parse(message)
-	if err != nil {
-		s.refused(err)
-		return Refusal(err)
-	}
+	msg := parse(message)
 	room, leave := s.roomOf(who.Name)
 	defer leave()
-	out := Reply{}
+	out := Reply{Method: msg.method}
 	may := who.May
 	who.May = func(a Asked) *Error {
 		if out.Session == "" && len(a.Sessions) > 0 {
@@ -75,26 +69,14 @@ func (s *Server) Answer(ctx context.Context, message []byte, who Caller) Reply {
 		return may(a)
 	}
 	c := &conn{s: s, alone: &who, gone: ctx, calls: map[string]*call{}, room: room}
-	for _, m := range msgs {
-		out.Methods = append(out.Methods, m.method)
-	}
 	// The last call to end encodes the answer in its own turn.
 	answered := make(chan struct{})
-	if batch {
-		c.batch(msgs, func(list []*response) {
-			defer close(answered)
-			if len(list) > 0 {
-				out.JSON = encode(list)
-			}
-		})
-	} else {
-		c.take(msgs[0], func(r *response) {
-			defer close(answered)
-			if r != nil {
-				out.JSON, out.Error = encode(r), r.Error
-			}
-		})
-	}
+	c.take(msg, func(r *response) {
+		defer close(answered)
+		if r != nil {
+			out.JSON, out.Error = encode(r), r.Error
+		}
+	})
 	done()
 	<-answered
 	// A call that was answered at its deadline may still run. Stop waits for such a call.

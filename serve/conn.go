@@ -105,46 +105,11 @@ func (c *conn) serve() error {
 
 // handle answers a message.
 func (c *conn) handle(line []byte) {
-	msgs, batch, err := parse(line)
-	switch {
-	case err != nil:
-		c.s.refused(err)
-		c.write(answer("", nil, err))
-	case !batch:
-		c.take(msgs[0], func(r *response) {
-			if r != nil {
-				c.write(r)
-			}
-		})
-	default:
-		c.batch(msgs, func(list []*response) {
-			if len(list) > 0 { // notifications alone get nothing
-				c.write(list)
-			}
-		})
-	}
-}
-
-// batch answers all messages with one list, in the order of the messages.
-func (c *conn) batch(msgs []parsed, reply func([]*response)) {
-	answers := make([]*response, len(msgs))
-	var open atomic.Int64
-	open.Store(int64(len(msgs)))
-	for i, m := range msgs {
-		c.take(m, func(r *response) {
-			answers[i] = r
-			if open.Add(-1) > 0 {
-				return
-			}
-			list := make([]*response, 0, len(answers))
-			for _, a := range answers {
-				if a != nil {
-					list = append(list, a)
-				}
-			}
-			reply(list)
-		})
-	}
+	c.take(parse(line), func(r *response) {
+		if r != nil {
+			c.write(r)
+		}
+	})
 }
 
 // take carries out a message. It calls reply once, with nil for a notification.

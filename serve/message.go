@@ -47,40 +47,21 @@ func answer(id string, result any, err *Error) *response {
 	return r
 }
 
-// parse parses a message or a batch of messages. If a message is invalid, its error is the answer
-// to the message.
-func parse(text []byte) (msgs []parsed, batch bool, err *Error) {
-	text = bytes.TrimSpace(text)
-	if !json.Valid(text) {
-		return nil, false, newError(codeParse, "NOT_JSON", "the line is not a JSON value", "send one JSON-RPC message per line, in UTF-8, without line breaks in it")
-	}
-	raws := []json.RawMessage{text}
-	if batch = text[0] == '['; batch {
-		raws = nil
-		_ = json.Unmarshal(text, &raws) // it is valid, and a list
-	}
-	if len(raws) == 0 {
-		return nil, false, invalid("", "the batch is empty")
-	}
-	if len(raws) > maxBatch {
-		return nil, false, invalid("", fmt.Sprintf("the batch has %d messages, at most %d are taken", len(raws), maxBatch))
-	}
-	for _, raw := range raws {
-		msgs = append(msgs, parseRequest(raw))
-	}
-	return msgs, batch, nil
-}
-
 // parsed is a request, or the error of an invalid request.
 type parsed struct {
 	request
 	err *Error
 }
 
-func parseRequest(raw json.RawMessage) parsed {
+// parse parses a message. If it is invalid, its error is the answer to it.
+func parse(text []byte) parsed {
+	raw := bytes.TrimSpace(text)
+	if !json.Valid(raw) {
+		return parsed{request{id: "null"}, newError(codeParse, "NOT_JSON", "the line is not a JSON value", "send one JSON-RPC message per line, in UTF-8, without line breaks in it")}
+	}
 	var members map[string]json.RawMessage
 	if raw[0] != '{' || json.Unmarshal(raw, &members) != nil {
-		return parsed{err: invalid("", "the message is not an object")}
+		return parsed{request{id: "null"}, invalid("", "the message is not an object")}
 	}
 	var p parsed
 	if id, ok := members["id"]; ok {
@@ -123,16 +104,9 @@ func validID(raw json.RawMessage) (string, bool) {
 	return "", false
 }
 
-// encode encodes a message on a line. The message is a response, a list of responses, or a
-// notification. A response that can't be encoded becomes an error.
+// encode encodes a message on a line. The message is a response or a notification. A response that
+// can't be encoded becomes an error.
 func encode(v any) []byte {
-	if list, ok := v.([]*response); ok {
-		answers := make([][]byte, len(list))
-		for i, r := range list {
-			answers[i] = bytes.TrimSpace(encode(r))
-		}
-		return slices.Concat([]byte("["), bytes.Join(answers, []byte(",")), []byte("]\n"))
-	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)

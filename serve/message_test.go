@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -84,23 +85,18 @@ func TestHeldOnce(t *testing.T) {
 	}
 }
 
-// TestAnswerThatIsNone: what can't be written is an error in its place, and the others of a
-// batch are answered.
+// TestAnswerThatIsNone: what can't be written is an error in its place.
 func TestAnswerThatIsNone(t *testing.T) {
 	bad := &planned{Items: []item{{Message: `{"a":1} x`}}}
 	body := &planned{Body: json.RawMessage(`{`)}
-	b := encode([]*response{answer("1", bad, nil), answer("2", body, nil), answer("3", make(chan int), nil), answer("4", &mark{"b", 1}, nil)})
-	var got []struct {
-		ID     int
-		Result *mark
-		Error  *Error
-	}
-	if err := json.Unmarshal(b, &got); err != nil || len(got) != 4 {
-		t.Fatalf("%v: %s", err, b)
-	}
-	for i, r := range got {
-		if r.ID != i+1 || (r.Error == nil) != (i == 3) || r.Error != nil && r.Error.Data.Code != "INTERNAL" {
-			t.Errorf("%s", b)
+	for i, r := range []any{bad, body, make(chan int), &mark{"b", 1}} {
+		var got struct {
+			ID    int
+			Error *Error
+		}
+		b := encode(answer(strconv.Itoa(i), r, nil))
+		if err := json.Unmarshal(b, &got); err != nil || got.ID != i || (got.Error == nil) != (i == 3) || got.Error != nil && got.Error.Data.Code != "INTERNAL" {
+			t.Errorf("%v: %s", err, b)
 		}
 	}
 }

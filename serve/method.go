@@ -160,7 +160,6 @@ type capabilities struct {
 	Private      bool `json:"private"`
 	MaxLineBytes int  `json:"max_line_bytes"`
 	MaxInFlight  int  `json:"max_in_flight"`
-	MaxBatch     int  `json:"max_batch"`
 }
 
 func doInitialize(_ context.Context, d *desk, _ *call, p *initializeCall) (*initialized, error) {
@@ -169,7 +168,7 @@ func doInitialize(_ context.Context, d *desk, _ *call, p *initializeCall) (*init
 	}
 	return &initialized{Protocol: protocol, Server: serverInfo{"memkernel", d.opt.Version}, Workspace: d.opt.Workspace, StateDir: d.opt.StateDir,
 		Capabilities: capabilities{Methods: methodNames(), Dialects: names(transcript.Intakes()), Forms: forms, Private: d.opt.Private,
-			MaxLineBytes: d.opt.LineBytes, MaxInFlight: d.opt.InFlight, MaxBatch: maxBatch}}, nil
+			MaxLineBytes: d.opt.LineBytes, MaxInFlight: d.opt.InFlight}}, nil
 }
 
 // stopping is the answer to shutdown.

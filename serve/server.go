@@ -25,7 +25,6 @@ const (
 	defaultInFlight    = 64 // calls of one connection
 	defaultConnections = 256
 	defaultHeldBytes   = 256 << 20 // 256 MiB
-	maxBatch           = 1000
 	// writeWait is how long a client may keep the server from writing an answer.
 	writeWait = 30 * time.Second
 	// acceptWait is the pause after the system refused a connection.

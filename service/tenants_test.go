@@ -322,14 +322,6 @@ var attacks = []attack{
 		return `{"jsonrpc":"2.0","id":1,"method":"plan","params":{"x":` + strings.Repeat(`{"a":[`, 3<<20) + strings.Repeat(`]}`, 3<<20) + `}}`
 	})},
 	{name: "long-headers", clients: 16, headers: func(int) string { return "X-Long: " + strings.Repeat("x", 1<<20) + "\r\n" }},
-	{name: "batches", clients: 4, body: large(func() string {
-		one := `{"jsonrpc":"2.0","id":%d,"method":"search","params":{"query":"which runbook covers the deploy window of week %d"}}`
-		var all []string
-		for i := range 60 {
-			all = append(all, fmt.Sprintf(one, i, i))
-		}
-		return "[" + strings.Join(all, ",") + "]"
-	})},
 }
 
 // attack makes one request.

@@ -37,7 +37,6 @@ type Capabilities struct {
 	Private      bool  `json:"private"`
 	MaxLineBytes int64 `json:"max_line_bytes"`
 	MaxInFlight  int64 `json:"max_in_flight"`
-	MaxBatch     int64 `json:"max_batch"`
 }
 
 // CallerParams has the parameters that every call may have.

@@ -36,7 +36,6 @@ export interface Capabilities {
   private: boolean;
   max_line_bytes: number;
   max_in_flight: number;
-  max_batch: number;
 }
 
 /** CallerParams has the parameters that every call may have. */

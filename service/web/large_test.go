@@ -3,7 +3,6 @@ package web
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
@@ -251,39 +250,6 @@ func TestBodiesShareTheRoom(t *testing.T) {
 	// One has room by itself, however large it is.
 	if g := h.send(http.MethodPost, "/rpc", secret, second+strings.Repeat(" ", 1<<20), func(r *http.Request) { r.ContentLength = -1 }); g.status != 200 || g.code() != "" {
 		t.Errorf("alone: %d %s", g.status, g.body)
-	}
-}
-
-// TestLargeBatch: large messages of a batch are answered in their order, each by what is its own.
-func TestLargeBatch(t *testing.T) {
-	h := newHouse(t)
-	secret := h.token(token.Rights{Tenant: "a"})
-	var calls []string
-	for i := range 4 {
-		call := strings.Replace(largeCall("plan", 100_000*(i+1), 20_000, `,"form":"none"`), `"id":1`, fmt.Sprintf(`"id":%d`, i), 1)
-		calls = append(calls, strings.Replace(call, `"session_key":"large"`, fmt.Sprintf(`"session_key":"s%d"`, i), 1))
-	}
-	calls = append(calls, `{"jsonrpc":"2.0","id":4,"method":"plan","params":{"model":"claude-sonnet-4-6","conversation":{"dialect":"anthropic","messages":[]}}}`)
-	g := h.send(http.MethodPost, "/rpc", secret, "["+strings.Join(calls, ",\n")+"]")
-	var list []struct {
-		ID     int
-		Result struct {
-			SessionKey   string `json:"session_key"`
-			Conversation struct{ Count int }
-		}
-		Error *serve.Error
-	}
-	if err := json.Unmarshal([]byte(g.body), &list); err != nil || len(list) != 5 {
-		t.Fatalf("%d %.500s", g.status, g.body)
-	}
-	for i, r := range list[:4] {
-		want := strings.Count(calls[i], `"role"`)
-		if r.ID != i || r.Error != nil || r.Result.SessionKey != fmt.Sprintf("s%d", i) || r.Result.Conversation.Count != want {
-			t.Errorf("number %d: %+v, want %d messages", i, r, want)
-		}
-	}
-	if list[4].Error == nil || list[4].Error.Data.Code != "NO_MESSAGES" {
-		t.Errorf("%+v", list[4])
 	}
 }
 

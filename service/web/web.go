@@ -1,6 +1,5 @@
 // Package web serves package serve's servers over HTTP, for bearers of tokens. A request holds one
-// message or a batch, and its response body holds the answer. The package plans nothing and keeps
-// nothing. Only the token selects the server. One function ([Door.refusal]) decides which calls a
+// message, and its response body holds the answer. The package plans nothing and keeps nothing. Only the token selects the server. One function ([Door.refusal]) decides which calls a
 // token may make, by the parsed parameters of a call and never by their spelling.
 //
 //	request ─► token, tenant's name ─► room ─► body ─► tenant's server ─► rights ─► lanes, kernel
@@ -471,7 +470,7 @@ func (d *Door) full() bool {
 	return d.rooms[""].open >= d.o.Requests || d.rooms[""].bytes >= d.o.Bytes
 }
 
-// rpc answers a request with a message or a batch.
+// rpc answers a request with a message.
 func rpc(x *exchange) *serve.Error {
 	m, err := x.body(x.d.o.MaxBody)
 	if err != nil {
@@ -482,12 +481,7 @@ func rpc(x *exchange) *serve.Error {
 	if err != nil {
 		return err
 	}
-	switch {
-	case len(reply.Methods) > 1:
-		x.method = "batch"
-	case len(reply.Methods) == 1 && serve.IsMethod(reply.Methods[0]):
-		x.method = reply.Methods[0]
-	default:
+	if x.method = reply.Method; !serve.IsMethod(x.method) {
 		x.method = "unknown"
 	}
 	switch {
@@ -516,7 +510,9 @@ func (x *exchange) call(m []byte, notify func(serve.Reply)) (serve.Reply, *serve
 	}
 	defer done()
 	reply := s.Answer(x.r.Context(), m, serve.Caller{Name: x.token.ID, May: x.asks(), Notify: notify, Turn: x.d.turns(x.token)})
-	x.calls += len(reply.Methods)
+	if reply.Method != "" {
+		x.calls++
+	}
 	x.session = cmp.Or(x.session, reply.Session)
 	return reply, nil
 }

@@ -47,7 +47,7 @@ func TestStatuses(t *testing.T) {
 		{"no JSON", "POST", "/rpc", secret, `not json`, nil, 400, "NOT_JSON"},
 		{"nothing", "POST", "/rpc", secret, "", kind("application/json"), 400, "NOT_JSON"},
 		{"no message", "POST", "/rpc", secret, `7`, nil, 400, "INVALID_REQUEST"},
-		{"an empty batch", "POST", "/rpc", secret, `[]`, nil, 400, "INVALID_REQUEST"},
+		{"a list of messages", "POST", "/rpc", secret, `[]`, nil, 400, "INVALID_REQUEST"},
 		{"no token", "POST", "/rpc", "", pages, nil, 401, "TOKEN"},
 		{"another token", "POST", "/rpc", "mkt_" + strings.Repeat("A", 43), pages, nil, 401, "TOKEN"},
 		{"no right", "POST", "/rpc", reader, `{"jsonrpc":"2.0","id":1,"method":"remember","params":{"text":"x"}}`, nil, 403, "SCOPE"},
@@ -82,23 +82,6 @@ func TestStatuses(t *testing.T) {
 				t.Error("Allow is missing")
 			}
 		})
-	}
-}
-
-// TestBatch: answers stand in the order of the calls; a refusal of one is its own.
-func TestBatch(t *testing.T) {
-	h := newHouse(t)
-	reader := h.token(token.Rights{Tenant: "a", Access: token.Read})
-	g := h.send("POST", "/rpc", reader, `[{"jsonrpc":"2.0","id":"a","method":"pages"},{"jsonrpc":"2.0","method":"pages"},{"jsonrpc":"2.0","id":"b","method":"remember","params":{"text":"x"}},{"jsonrpc":"2.0","id":"c","method":"none"}]`)
-	var list []struct {
-		ID    string
-		Error *serve.Error
-	}
-	if err := json.Unmarshal([]byte(g.body), &list); err != nil || g.status != 200 || len(list) != 3 {
-		t.Fatalf("%d %s", g.status, g.body)
-	}
-	if list[0].ID != "a" || list[0].Error != nil || list[1].ID != "b" || list[1].Error.Data.Code != "SCOPE" || list[2].ID != "c" || list[2].Error.Data.Code != "UNKNOWN_METHOD" {
-		t.Errorf("%s", g.body)
 	}
 }
 

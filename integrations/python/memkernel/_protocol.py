@@ -29,7 +29,6 @@ class Capabilities(TypedDict):
     private: bool
     max_line_bytes: int
     max_in_flight: int
-    max_batch: int
 
 
 class Stopping(TypedDict):
