@@ -69,22 +69,20 @@ func NewTrace(in Disk, name string, h TraceHeader, max int64) *Trace {
 
 // Begin prepares the file for the next line. It cuts off a torn tail. It renames a file that is
 // too large, of another version or not a trace to *.1.jsonl, and replaces an existing file of
-// that name. others are the records, as JSON, that other writers have appended since this value's
-// last line, oldest first. If they have more than most bytes, Begin returns only the newest of
-// them. fresh reports whether the file no longer holds this value's own earlier lines, so that
-// the next line can only build on the lines of other writers.
-func (t *Trace) Begin(most int64) (others []json.RawMessage, fresh bool, err error) {
-	if others, fresh, err = t.begin(most); err != nil {
+// that name. fresh reports that the file does not end with this value's own last line, so that
+// the next line must be complete by itself.
+func (t *Trace) Begin() (fresh bool, err error) {
+	if fresh, err = t.begin(); err != nil {
 		t.Forget()
-		return nil, false, fmt.Errorf("trace: %w", err)
+		return false, fmt.Errorf("trace: %w", err)
 	}
-	return others, fresh, nil
+	return fresh, nil
 }
 
-func (t *Trace) begin(most int64) (others []json.RawMessage, fresh bool, err error) {
+func (t *Trace) begin() (fresh bool, err error) {
 	f, err := t.in.Journal(t.name)
 	if err != nil {
-		return nil, false, err
+		return false, err
 	}
 	defer func() {
 		if t.f == nil {
@@ -93,20 +91,20 @@ func (t *Trace) begin(most int64) (others []json.RawMessage, fresh bool, err err
 	}()
 	size, err := f.Size()
 	if err != nil {
-		return nil, false, err
+		return false, err
 	}
 	same, err := t.last.in(f)
 	if err != nil {
-		return nil, false, err
+		return false, err
 	}
 	if fresh = t.off == 0 || size < t.off || !same; fresh {
 		t.Forget()
 		same, err := lineHead{0, t.line}.in(f)
 		if err != nil {
-			return nil, false, err
+			return false, err
 		}
 		if size > 0 && !same {
-			return nil, true, t.rotate(f)
+			return true, t.rotate(f)
 		}
 	}
 	last, more, err := wholeLines(io.NewSectionReader(f, t.off, size-t.off), size-t.off)
@@ -114,43 +112,17 @@ func (t *Trace) begin(most int64) (others []json.RawMessage, fresh bool, err err
 	if err == nil && end < size { // somebody was killed over it
 		err = f.Cut(end)
 	}
-	if err == nil && !fresh && more > 0 {
-		others, fresh, err = readBehind(f, t.off, end, most)
-	}
 	if err != nil {
-		return nil, false, err
+		return false, err
 	}
-	if more > 0 {
-		t.off, t.last = end, lineHead{t.off + last.at, last.bytes}
+	if more > 0 { // another process has written
+		t.off, t.last, fresh = end, lineHead{t.off + last.at, last.bytes}, true
 	}
 	if t.off > 0 && t.off >= max(t.max, 4*t.first) {
-		return nil, true, t.rotate(f)
+		return true, t.rotate(f)
 	}
 	t.f = f
-	return others, fresh, nil
-}
-
-// readBehind reads the records of f between the offsets from and to. If there are more than most
-// bytes, it reads only the newest records. gap reports whether records before the returned ones
-// are missing or damaged.
-func readBehind(f io.ReaderAt, from, to, most int64) (recs []json.RawMessage, gap bool, err error) {
-	begin := max(from, to-most)
-	data := make([]byte, to-begin)
-	if _, err := f.ReadAt(data, begin); err != nil && err != io.EOF {
-		return nil, false, err
-	}
-	if gap = begin > from; gap { // in the middle of a line
-		data = data[bytes.IndexByte(data, '\n')+1:]
-	}
-	for line := range bytes.Lines(data) {
-		rec, err := decodeLine(bytes.TrimSuffix(line, []byte("\n")))
-		if err != nil {
-			recs, gap = nil, true
-			continue
-		}
-		recs = append(recs, rec)
-	}
-	return recs, gap, nil
+	return fresh, nil
 }
 
 // tailStep is how many bytes are read at once when the last line is looked for.

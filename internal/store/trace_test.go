@@ -16,26 +16,13 @@ import (
 
 var testHeader = TraceHeader{Program: "v1", Deciders: map[string]int{"dice": 1}}
 
-// note appends a line and reports whether it can't go on from what was appended before.
+// note appends a line and reports whether it can't go on from this value's last line.
 func (t *Trace) note(id string) (fresh bool, err error) {
-	_, fresh, err = t.noteBehind(id, 1<<10)
-	return fresh, err
-}
-
-// noteBehind is note that gives the ids of what others appended meanwhile, of the newest bytes.
-func (t *Trace) noteBehind(id string, most int64) (others string, fresh bool, err error) {
-	recs, fresh, err := t.Begin(most)
+	fresh, err = t.Begin()
 	if err != nil {
-		return "", fresh, err
+		return fresh, err
 	}
-	for _, raw := range recs {
-		var r Record
-		if err := json.Unmarshal(raw, &r); err != nil {
-			return "", fresh, err
-		}
-		others += r.ID
-	}
-	return others, fresh, t.Append(Record{Op: "plan", ID: id, Body: json.RawMessage(`{"x":1}`)})
+	return fresh, t.Append(Record{Op: "plan", ID: id, Body: json.RawMessage(`{"x":1}`)})
 }
 
 func mustNote(t *testing.T, tr *Trace, id string, fresh bool) {
@@ -81,7 +68,7 @@ func TestTraceAppends(t *testing.T) {
 	mustNote(t, tr, "b", false)
 	other := traceAt(path, testHeader, 1<<20)
 	mustNote(t, other, "c", true)
-	mustNote(t, tr, "d", false)
+	mustNote(t, tr, "d", true)
 	mustNote(t, tr, "e", false)
 	if got := notes(t, path); got != "abcde" {
 		t.Errorf("read %q", got)
@@ -101,37 +88,28 @@ func TestTraceAppends(t *testing.T) {
 	}
 }
 
-// What others appended is given to who appends behind it: all of it, or the newest that is
-// whole. Behind what can't be read, or was left out, fresh says that something is missing.
+// A line that follows another writer's must be complete by itself. A torn line of another writer is
+// cut off.
 func TestTraceOfSeveral(t *testing.T) {
 	tr, path := newTestTrace(t)
 	mustNote(t, tr, "a", true)
-	other := traceAt(path, testHeader, 1<<20)
-	for _, id := range []string{"b", "c", "d"} {
-		if _, err := other.note(id); err != nil {
-			t.Fatal(err)
-		}
+	if _, err := traceAt(path, testHeader, 1<<20).note("b"); err != nil {
+		t.Fatal(err)
 	}
 	whole, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	lines := bytes.SplitAfter(whole, []byte("\n"))[2:5]
-	behind := bytes.Join(lines, nil)
+	line := bytes.SplitAfter(whole, []byte("\n"))[2]
 	for name, tc := range map[string]struct {
 		behind []byte
-		most   int
-		others string
+		ids    string
 		fresh  bool
 	}{
-		"all":                         {behind, len(behind), "bcd", false},
-		"a byte too many":             {behind, len(behind) - 1, "cd", true},
-		"the newest":                  {behind, len(lines[2]) + 3, "d", true},
-		"less than a line":            {behind, len(lines[2]) - 1, "", true},
-		"none":                        {nil, 1 << 10, "", false},
-		"a torn one":                  {lines[0][:9], 1 << 10, "", false},
-		"torn behind a whole one":     {append(lines[0][:len(lines[0]):len(lines[0])], lines[1][:9]...), 1 << 10, "b", false},
-		"damage before the whole one": {append(bytes.Replace(lines[0], []byte(`"b"`), []byte(`"z"`), 1), lines[1]...), 1 << 10, "c", true},
+		"none":                    {nil, "aef", false},
+		"one":                     {line, "abef", true},
+		"a torn one":              {line[:9], "aef", false},
+		"torn behind a whole one": {append(line[:len(line):len(line)], line[:9]...), "abef", true},
 	} {
 		path := filepath.Join(t.TempDir(), "trace.jsonl")
 		tr := traceAt(path, testHeader, 1<<20)
@@ -143,11 +121,13 @@ func TestTraceOfSeveral(t *testing.T) {
 		if err := errors.Join(err, f.Close()); err != nil {
 			t.Fatal(err)
 		}
-		others, fresh, err := tr.noteBehind("e", int64(tc.most))
-		if err != nil || others != tc.others || fresh != tc.fresh {
-			t.Errorf("%s: %q, fresh %v, %v; want %q, %v", name, others, fresh, err, tc.others, tc.fresh)
+		if fresh, err := tr.note("e"); err != nil || fresh != tc.fresh {
+			t.Errorf("%s: fresh %v, %v; want %v", name, fresh, err, tc.fresh)
 		}
 		mustNote(t, tr, "f", false)
+		if got := notes(t, path); got != tc.ids {
+			t.Errorf("%s: the trace has the lines %s, want %s", name, got, tc.ids)
+		}
 	}
 }
 

@@ -76,12 +76,6 @@ type nextIn struct {
 	Cache    pagevm.Cache     `json:"cache"`
 }
 
-// record is a trace's record with its body.
-type record struct {
-	store.Record
-	Body line `json:"body"`
-}
-
 // decode reads the body of a trace's record.
 func decode(r *store.Record) (*line, error) {
 	if r.Op != opDecided {
@@ -141,24 +135,8 @@ func (b *base) cutWas(s *step) error {
 	return err
 }
 
-// follow applies a line to the base, without the line's decisions.
-func (b *base) follow(l *line) error {
-	if err := b.talk(l); err != nil {
-		return err
-	}
-	for i := range l.Steps {
-		if l.Steps[i].Decider != stepPlanCut {
-			continue
-		}
-		if err := b.cutWas(&l.Steps[i]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // lineOf returns the line of a plan, as the differences from before, and the new state. before is
-// the trace's last state of the conversation, whose projection is known, or nil if no such state is.
+// the trace's last state of the conversation, nil if there is none.
 func lineOf(p *Plan, before *traced) (*line, *traced, error) {
 	l := &line{Branch: p.Branch, Model: p.Model, Align: p.Align, Generation: p.After.Generation, Chosen: -1}
 	after := &traced{plan: p.ID}
@@ -181,7 +159,6 @@ func lineOf(p *Plan, before *traced) (*line, *traced, error) {
 	l.Places = p.Places[l.KeepPlaces:]
 	after.base = base{proj: p.After, hosts: p.Host, places: p.Places, cut: from.cut}
 	l.Projection = after.digest.sum(p.After, keepSeen, keepItems)
-	after.sum = l.Projection
 	for i, c := range p.Trail {
 		if c.Next != nil && c.Next.Proj == p.After {
 			l.Chosen = i

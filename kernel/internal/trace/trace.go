@@ -57,8 +57,6 @@ type Plan struct {
 	Time time.Time
 	// Branch and Model name the conversation.
 	Branch, Model string
-	// On names the plan of Before.
-	On string
 	// Before is the projection from which the plan started. After is the plan's own projection.
 	Before, After *pagevm.Projection
 	// KeepSeen and KeepItems count the entries that After shares with Before.
@@ -87,9 +85,6 @@ type traced struct {
 	base
 	plan   string
 	digest projectionDigest
-	// sum is the projection's hash. For a line of another process only the hash is known: proj is
-	// nil, and digest is empty.
-	sum string
 }
 
 // base is the state that the next line of a conversation is written against, and read against.
@@ -122,24 +117,15 @@ func (t *Writer) Write(p *Plan) (n int, err error) {
 }
 
 func (t *Writer) write(p *Plan) (int, error) {
-	// Records of other processes are read, unless they are much longer than a line that is
-	// complete by itself.
-	others, fresh, err := t.file.Begin(mostTaken + 2*messageBytes*int64(len(p.Host)))
+	fresh, err := t.file.Begin()
 	if err != nil {
 		return 0, err
 	}
 	if fresh {
 		clear(t.lines)
 	}
-	for _, r := range others {
-		t.take(r)
-	}
 	key := conversation{p.Branch, p.Model}
-	before := t.lines[key]
-	if before != nil && !before.known(p) {
-		before = nil
-	}
-	line, after, err := lineOf(p, before)
+	line, after, err := lineOf(p, t.lines[key])
 	if err != nil {
 		return 0, err
 	}
@@ -152,46 +138,6 @@ func (t *Writer) write(p *Plan) (int, error) {
 	}
 	t.lines[key] = after
 	return len(body), nil
-}
-
-// mostTaken is how many bytes of other processes' writes are read in any case. A database
-// delivers this amount with the session's lock. messageBytes is about the size of a message in a
-// line that is complete by itself.
-const mostTaken, messageBytes = 56 << 10, 800
-
-// take applies a record of another process. If the record does not continue the known state, its
-// conversation becomes unknown.
-func (t *Writer) take(raw json.RawMessage) {
-	var r record
-	if err := strictly(raw, &r); err != nil || r.Op != opDecided {
-		clear(t.lines) // the record may belong to any conversation
-		return
-	}
-	l := &r.Body
-	key := conversation{l.Branch, l.Model}
-	var b base
-	if before := t.lines[key]; l.After != "" && before != nil && before.plan == l.After {
-		b = before.base
-	} else if l.After != "" {
-		delete(t.lines, key)
-		return
-	}
-	if err := b.follow(l); err != nil {
-		delete(t.lines, key)
-		return
-	}
-	b.proj = nil
-	t.lines[key] = &traced{base: b, plan: r.ID, sum: l.Projection}
-}
-
-// known reports whether the state's projection is known. The one that a plan started from may be it,
-// read from the store again. If it is another, the conversation was planned in between by a machine
-// that has a trace of its own, or a projection was lost.
-func (t *traced) known(p *Plan) bool {
-	if t.proj != p.Before && t.plan == p.On && t.digest.sum(p.Before, 0, 0) == t.sum {
-		t.proj = p.Before
-	}
-	return t.proj != nil
 }
 
 // Forget makes the next line complete by itself.

@@ -70,7 +70,6 @@ func TestWrittenPlansReplay(t *testing.T) {
 type conv struct {
 	t      *testing.T
 	n      int
-	newest string // plan
 	before []byte // the projection, as it is kept
 }
 
@@ -84,7 +83,7 @@ func (c *conv) plan(w *trace.Writer) int {
 		}
 	}
 	hosts, places := messages(c.n + 40)
-	p := &trace.Plan{ID: fmt.Sprint("pl-", c.n), Time: time.Unix(int64(c.n), 0), Model: "m", On: c.newest, Before: before, Host: hosts, Places: places,
+	p := &trace.Plan{ID: fmt.Sprint("pl-", c.n), Time: time.Unix(int64(c.n), 0), Model: "m", Before: before, Host: hosts, Places: places,
 		Align: pagevm.Align(before, hosts), KeepSeen: len(before.Seen), KeepItems: len(before.Items)}
 	in := cachelayout.CutInput{Conversation: 1000 * (c.n + 1), Fixed: 5 * (c.n / 2)}
 	next := &plan.NextStep{}
@@ -94,19 +93,18 @@ func (c *conv) plan(w *trace.Writer) int {
 	if err != nil || n == 0 {
 		c.t.Fatalf("plan %d: %d bytes, %v", c.n, n, err)
 	}
-	c.n, c.newest = c.n+1, p.ID
+	c.n++
 	if c.before, err = json.Marshal(p.After); err != nil {
 		c.t.Fatal(err)
 	}
 	return n
 }
 
-// TestWritersTakeTurns: of writers that take turns at one conversation each goes on from the
-// line of the other, as one that stays does: a line that stands by itself is written by each once,
-// and behind a plan that the trace does not have, if the line before it is another's. Behind plans
-// of another machine a writer's line goes on from its own, and says where the plan began.
+// TestWritersTakeTurns: a writer's line goes on from its own last line if that is the trace's last.
+// Any other line is complete by itself. After plans that the trace does not have, a writer's line
+// goes on from its own all the same, and says where the plan began.
 func TestWritersTakeTurns(t *testing.T) {
-	for name, turns := range map[string]string{"two": "abababab", "as it comes": "aabbbabaab", "four": "abcdabcdabcddcba", "long": "abbbbbbbbbbbbbbbbbbbbbbbba", "one is begun anew": "ababAbab", "a plan is not in it": "abab-abab", "another wrote it": "ababXabab", "two machines": "a~a~a~~~aa~a", "three machines, two writers": "aa~ab~ba"} {
+	for name, turns := range map[string]string{"two": "abababab", "as it comes": "aabbbabaab", "four": "abcdabcdabcddcba", "long": "abbbbbbbbbbbbbbbbbbbbbbbba", "one is begun anew": "ababAbab", "a plan is not in it": "abab-bab", "another wrote it": "ababXbbab", "two machines": "a~a~a~~~aa~a", "three machines, two writers": "aa~ab~ba"} {
 		dir := t.TempDir()
 		writers := map[rune]*trace.Writer{}
 		writer := func(r rune) *trace.Writer {
@@ -116,22 +114,18 @@ func TestWritersTakeTurns(t *testing.T) {
 			return writers[r]
 		}
 		c := &conv{t: t}
-		alone, behind := 0, 0
+		alone, behind, last := 0, 0, rune(0)
 		elsewhere := trace.NewWriter(store.Files(t.TempDir()), "", "v1.2.3", 1<<20)
-		for i, r := range turns {
+		for _, r := range turns {
 			switch r {
 			case '~':
 				c.plan(elsewhere)
-				if turns[i+1] != '~' {
-					behind++
-				}
 				continue
 			case 'A':
 				writer('a').Forget()
-				r, alone = 'a', alone+1
+				r, last = 'a', 0
 			case '-':
 				c.plan(trace.NewWriter(store.Files(t.TempDir()), "", "v1.2.3", 1<<20))
-				alone++
 				continue
 			case 'X': // of the plan that stands in the trace not what is kept
 				var p pagevm.Projection
@@ -140,13 +134,16 @@ func TestWritersTakeTurns(t *testing.T) {
 				}
 				p.Items[3].Tokens++
 				c.before, _ = json.Marshal(p)
-				alone++
 				continue
 			}
-			if writers[r] == nil {
+			switch {
+			case r != last:
 				alone++
+			default:
+				behind++ // the projection was read again, or is another
 			}
 			c.plan(writer(r))
+			last = r
 		}
 		text, err := os.ReadFile(filepath.Join(dir, trace.File))
 		if err != nil {

@@ -100,7 +100,7 @@ func writeTrace(s *session.Session, w *Planned, diff *branch.Record) {
 		return
 	}
 	n, err := s.Tracer.Write(&trace.Plan{ID: w.Next.Plan, Time: w.Request.Now, Branch: w.Request.Branch, Model: w.Request.Model,
-		On: w.Prev.Plan, Before: w.Prev.Proj, After: w.Proj, KeepSeen: diff.KeepSeen, KeepItems: diff.KeepItems,
+		Before: w.Prev.Proj, After: w.Proj, KeepSeen: diff.KeepSeen, KeepItems: diff.KeepItems,
 		Host: w.Hosts, Places: w.Places, Align: w.Align, Trail: w.Trail})
 	if err != nil {
 		w.Faults = append(w.Faults, fault.Fault{Code: fault.NotTraced, Detail: err.Error()})
