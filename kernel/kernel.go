@@ -114,9 +114,6 @@ type Options struct {
 	Represent represent.Options
 	// Memory sets the parts of the workspace's Markdown that a kernel uses.
 	Memory MemoryOptions
-	// Schema has the host's own page types, in addition to the types of pagevm. It applies to
-	// every write of this kernel.
-	Schema journal.Schema
 	// Policies are the host's rules for the updates that may be written. They apply to every
 	// write of this kernel.
 	Policies []journal.Policy
@@ -252,7 +249,7 @@ func prepare(ctx context.Context, workspaceDir string, o *Options) (g prepared, 
 	if g.masker, err = mask.NewMasker(o.Redact); err != nil {
 		return g, fmt.Errorf("redact: %w", err)
 	}
-	if g.contract, err = session.NewContract(o.Schema, o.Policies); err != nil {
+	if g.contract, err = session.NewContract(o.Policies); err != nil {
 		return g, err
 	}
 	g.memory, err = openMemory(ctx, g.dir, g.local, g.state, o.Memory, g.masker, o.Now)

@@ -104,17 +104,13 @@ func TestWritesAreChecked(t *testing.T) {
 		}
 		return ""
 	}}
-	k, err := kernel.Open(ctx, t.TempDir(), &kernel.Options{Policies: []journal.Policy{no},
-		Schema: journal.Schema{"ticket": {Scopes: []memkernel.Scope{memkernel.ScopeSession}, Fields: map[string]journal.FieldSpec{
-			"state": {Kind: journal.KindScalar, Value: journal.ValueString}}}}})
+	k, err := kernel.Open(ctx, t.TempDir(), &kernel.Options{Policies: []journal.Policy{no}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer k.Close()
 	dangling := pin("r1", "x")
 	dangling.EvidenceRef = "ev-nothing"
-	ticket := journal.Update{Key: "T-1", Type: "ticket", Field: "state", Op: journal.OpSetWithVersion, Value: []byte(`"open"`),
-		Scope: memkernel.ScopeSession, EvidenceRef: "session:s"}
 	for _, test := range []struct {
 		name string
 		u    journal.Update
@@ -122,7 +118,7 @@ func TestWritesAreChecked(t *testing.T) {
 	}{
 		{"dangling evidence", dangling, journal.CodeProvenance},
 		{"the host's policy", pin("r2", "deploy on friday"), journal.CodePolicy},
-		{"a type of the host's", ticket, ""},
+		{"what no rule refuses", pin("r3", "deploy on monday"), ""},
 		{"an unknown type", journal.Update{Key: "x", Type: "nonsense", Field: "text", Op: journal.OpAppend, Scope: memkernel.ScopeSession, EvidenceRef: "session:s"}, journal.CodeSchema},
 	} {
 		r := write(t, k, test.u)
@@ -138,8 +134,8 @@ func TestWritesAreChecked(t *testing.T) {
 			t.Errorf("a host wrote the kernel's own page %s", u.Key)
 		}
 	}
-	if _, err := kernel.Open(ctx, t.TempDir(), &kernel.Options{Schema: journal.Schema{"memory": {}}}); err == nil {
-		t.Error("a host took over a type of the kernel's")
+	if _, err := kernel.Open(ctx, t.TempDir(), &kernel.Options{Policies: []journal.Policy{{}}}); err == nil {
+		t.Error("a policy without a name")
 	}
 }
 

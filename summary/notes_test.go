@@ -105,10 +105,7 @@ func (d *desk) answer(ops ...Operation) journal.Receipt {
 	if err != nil {
 		d.t.Fatalf("updates: %v", err)
 	}
-	rules, err := journal.NewRules(journal.Schema{NotesType: NotesSpec()}, d, a.Policy())
-	if err != nil {
-		d.t.Fatalf("rules: %v", err)
-	}
+	rules := journal.NewRules(journal.Schema{NotesType: NotesSpec()}, d, a.Policy())
 	d.n++
 	r, err := d.journal.Writeback(journal.Transaction{Key: fmt.Sprint("notes:", d.n), Point: journal.PointTurn, By: journal.Principal{Name: "m", Session: "s"}, Updates: updates}, rules)
 	if err != nil || r.Outcome != journal.Committed || r.Accepted[0] != MarkID {

@@ -75,18 +75,9 @@ type Rules struct {
 	policies []Policy
 }
 
-// NewRules makes rules. Without a resolver only committed updates are evidence. A
-// schema that contradicts itself is an error.
-func NewRules(schema Schema, resolver Resolver, policies ...Policy) (*Rules, error) {
-	if err := schema.check(); err != nil {
-		return nil, err
-	}
-	for i, p := range policies {
-		if p.Name == "" {
-			return nil, fmt.Errorf("policy %d has no name", i+1)
-		}
-	}
-	return &Rules{schema: schema.clone(), resolver: resolver, policies: slices.Clone(policies)}, nil
+// NewRules makes rules. Without a resolver only committed updates are evidence.
+func NewRules(schema Schema, resolver Resolver, policies ...Policy) *Rules {
+	return &Rules{schema, resolver, policies}
 }
 
 // verdict is the result of validation.

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -81,7 +80,7 @@ const (
 	PinHard  = "hard"
 )
 
-// Schema is the registry of types. A host may extend it before it makes [Rules] from it.
+// Schema is the registry of types. Nobody may change it once [Rules] are made from it.
 type Schema map[pagevm.Type]TypeSpec
 
 // DefaultSchema has the six page types with the fields that their structured representations
@@ -110,55 +109,6 @@ func DefaultSchema() Schema {
 		pagevm.Conversation: {Scopes: session, Fields: map[string]FieldSpec{
 			"span": text, "gist": text, "entities": list, "decisions": list, "facts": dict, PinField: pin}},
 	}
-}
-
-// check looks for rules that no update could ever satisfy.
-func (s Schema) check() error {
-	for _, t := range slices.Sorted(maps.Keys(s)) {
-		spec := s[t]
-		if t == "" || len(spec.Scopes) == 0 || len(spec.Fields) == 0 {
-			return fmt.Errorf("schema: type %q needs a name, a scope and a field", t)
-		}
-		for _, name := range slices.Sorted(maps.Keys(spec.Fields)) {
-			if err := spec.Fields[name].check(); err != nil {
-				return fmt.Errorf("schema: field %s.%s: %w", t, name, err)
-			}
-		}
-		if pin, ok := spec.Fields[PinField]; ok && pin.Kind != KindScalar {
-			return fmt.Errorf("schema: field %s.%s must be a scalar", t, PinField)
-		}
-	}
-	return nil
-}
-
-func (f FieldSpec) check() error {
-	switch {
-	case writes[f.Kind] == "":
-		return fmt.Errorf("unknown kind %q; use list, map or scalar", f.Kind)
-	case f.MaxBytes < 0 || f.MaxEntries < 0:
-		return fmt.Errorf("negative limit")
-	case f.Ranks != nil && (f.Value != ValueString || f.Kind == KindList):
-		return fmt.Errorf("ranks are for scalars and maps of strings")
-	}
-	switch f.Value {
-	case ValueAny, ValueString, ValueNumber, ValueInteger, ValueBool, ValueObject, ValueArray:
-		return nil
-	}
-	return fmt.Errorf("unknown type of value %q", f.Value)
-}
-
-// clone copies the registry, so that later changes by a host change no rule.
-func (s Schema) clone() Schema {
-	c := make(Schema, len(s))
-	for t, spec := range s {
-		spec.Scopes, spec.Fields = slices.Clone(spec.Scopes), maps.Clone(spec.Fields)
-		for name, f := range spec.Fields {
-			f.Ranks = slices.Clone(f.Ranks)
-			spec.Fields[name] = f
-		}
-		c[t] = spec
-	}
-	return c
 }
 
 // refuse returns why a value is not allowed, "" if it is allowed.

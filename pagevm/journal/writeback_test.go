@@ -78,11 +78,7 @@ func testRules(t failer) *Rules {
 		}
 		return ""
 	}}
-	r, err := NewRules(testSchema(), testEvidence{}, noX)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+	return NewRules(testSchema(), testEvidence{}, noX)
 }
 
 var alice = Principal{Name: "alice", Session: "A", Project: true}
@@ -373,39 +369,18 @@ func TestWritebackBadTransactions(t *testing.T) {
 	}
 }
 
-func TestSchemaCheck(t *testing.T) {
-	if _, err := NewRules(DefaultSchema(), nil); err != nil {
-		t.Error(err)
+// A field that has become a list since stays a scalar where it was committed.
+func TestFieldOfAnotherKind(t *testing.T) {
+	rules := func(f FieldSpec) *Rules {
+		return NewRules(Schema{"t": {Scopes: []memkernel.Scope{memkernel.ScopeSession}, Fields: map[string]FieldSpec{"f": f}}}, testEvidence{})
 	}
-	one := func(f FieldSpec) Schema {
-		return Schema{"t": {Scopes: []memkernel.Scope{memkernel.ScopeSession}, Fields: map[string]FieldSpec{"f": f}}}
-	}
-	pin := one(FieldSpec{Kind: KindScalar, Value: ValueString})
-	pin["t"].Fields[PinField] = FieldSpec{Kind: KindList, Value: ValueString}
-	for name, s := range map[string]Schema{
-		"no fields": {"t": {Scopes: []memkernel.Scope{memkernel.ScopeSession}}}, "no scope": {"t": {Fields: map[string]FieldSpec{"f": {Kind: KindList, Value: ValueAny}}}},
-		"kind": one(FieldSpec{Kind: "heap", Value: ValueAny}), "value": one(FieldSpec{Kind: KindList, Value: "date"}), "limit": one(FieldSpec{Kind: KindList, Value: ValueAny, MaxBytes: -1}),
-		"ranks": one(FieldSpec{Kind: KindScalar, Value: ValueInteger, Ranks: []string{"a"}}), "pin": pin,
-	} {
-		if _, err := NewRules(s, nil); err == nil {
-			t.Errorf("%s: accepted", name)
-		}
-	}
-	if _, err := NewRules(DefaultSchema(), nil, Policy{}); err == nil {
-		t.Error("a policy without a name")
-	}
-	s := one(FieldSpec{Kind: KindScalar, Value: ValueString})
-	r, _ := NewRules(s, testEvidence{})
-	s["t"].Fields["f"] = FieldSpec{Kind: KindList, Value: ValueAny}
 	j := openTestJournal(t, filepath.Join(t.TempDir(), "journal.jsonl"))
-	if out := mustWriteback(t, j, r, tx("x", with(set("f", `"v"`, 0), func(u *Update) { u.Type = "t" }))); out.Outcome != Committed {
-		t.Errorf("the host changed a rule afterwards: %+v", out)
+	if out := mustWriteback(t, j, rules(FieldSpec{Kind: KindScalar, Value: ValueString}), tx("x", with(set("f", `"v"`, 0), func(u *Update) { u.Type = "t" }))); out.Outcome != Committed {
+		t.Errorf("%+v", out)
 	}
-	// The field has become a list since: what is committed stays a scalar.
-	r, _ = NewRules(s, testEvidence{})
 	u := note("f", OpAppend, `[{"id":"1","value":"a"}]`)
 	u.Type = "t"
-	if out := mustWriteback(t, j, r, tx("y", u)); len(out.Rejected) != 1 || out.Rejected[0].Code != CodeSchema {
+	if out := mustWriteback(t, j, rules(FieldSpec{Kind: KindList, Value: ValueAny}), tx("y", u)); len(out.Rejected) != 1 || out.Rejected[0].Code != CodeSchema {
 		t.Errorf("%+v", out)
 	}
 }

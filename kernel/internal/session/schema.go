@@ -29,16 +29,10 @@ func bookkeeping(t pagevm.Type) bool {
 	return t == sessionType || t == summaryType || t == memoryType || t == upkeep.PageType || t == summary.NotesType
 }
 
-// NewContract returns the contract with the host's rules, and with the page types of the host, of
-// pagevm and of the kernel itself.
-func NewContract(host journal.Schema, policies []journal.Policy) (Contract, error) {
+// NewContract returns the contract with the host's rules, and with the page types of pagevm and of
+// the kernel itself.
+func NewContract(policies []journal.Policy) (Contract, error) {
 	all := journal.DefaultSchema()
-	for t, spec := range host {
-		if bookkeeping(t) {
-			return Contract{}, fmt.Errorf("page type %q is the kernel's own: give yours another name", t)
-		}
-		all[t] = spec
-	}
 	private := []memkernel.Scope{memkernel.ScopeSession}
 	object := journal.FieldSpec{Kind: journal.KindList, Value: journal.ValueObject, MaxBytes: maxMemoryBytes, MaxEntries: maxMemoryEntries}
 	all[memoryType] = journal.TypeSpec{Scopes: private, Fields: map[string]journal.FieldSpec{memoryField: object}}
@@ -47,11 +41,11 @@ func NewContract(host journal.Schema, policies []journal.Policy) (Contract, erro
 	all[summaryType] = journal.TypeSpec{Scopes: private, Fields: map[string]journal.FieldSpec{
 		membersField: {Kind: journal.KindMap, Value: journal.ValueAny, MaxBytes: maxMemoryBytes, MaxEntries: maxMemoryEntries}}}
 	all[summary.NotesType] = summary.NotesSpec()
-	if _, err := journal.NewRules(all, nil, policies...); err != nil {
-		return Contract{}, err
-	}
 	c := Contract{schema: all}
-	for _, p := range policies {
+	for i, p := range policies {
+		if p.Name == "" {
+			return c, fmt.Errorf("policy %d has no name", i+1)
+		}
 		c.policies = append(c.policies, journal.Policy{Name: p.Name, Refuse: func(q journal.Proposal) string { return refuse(p, q) }})
 	}
 	return c, nil
@@ -83,14 +77,10 @@ func (s *Session) Writeback(tx journal.Transaction, own ...journal.Policy) (jour
 // WritebackFrom is Writeback for a transaction that cites another session.
 func (s *Session) WritebackFrom(tx journal.Transaction, cited *Session, own ...journal.Policy) (journal.Receipt, error) {
 	c := &s.o.Contract
-	rules, err := journal.NewRules(c.schema, evidence{cited}, append(own, c.policies...)...)
-	if err != nil {
-		return journal.Receipt{}, err
-	}
 	if err := s.openJournal(); err != nil {
 		return journal.Receipt{}, err
 	}
-	r, err := s.Journal.Writeback(tx, rules)
+	r, err := s.Journal.Writeback(tx, journal.NewRules(c.schema, evidence{cited}, append(own, c.policies...)...))
 	if err == nil && r.Outcome == journal.Duplicate {
 		err = s.Stands()
 	}
