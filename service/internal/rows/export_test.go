@@ -133,13 +133,8 @@ func (w *Workspace) PutAsAnother(name, text string) error {
 	if err := w.lock(0); err != nil {
 		return err
 	}
-	w.mu.Unlock()
-	in := fileWriter{w}
-	f, _, _, err := in.now("put", name)
-	if err != nil {
-		return err
-	}
-	return in.write("put", name, f, text, false)
+	w.f.mu.Unlock()
+	return fileWriter{w}.change("put", name, false, func(*fileInfo, string) (string, edit, error) { return text, editWrite, nil })
 }
 
 // Schema is the schema of the tables.

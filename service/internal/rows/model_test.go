@@ -56,8 +56,6 @@ const (
 	BrokenAnswer  Broken = "a unit whose answer was lost is taken for written"
 	BrokenLate    Broken = "a unit that was overtaken is taken for written"
 	BrokenAsync   Broken = "no commit of a unit waits for the disk"
-	BrokenFile    Broken = "a file of the workspace is written whatever mark it has"
-	BrokenMade    Broken = "a file is made although a file was removed meanwhile"
 )
 
 // tables have the rows of a server. Their slices and the maps in them are never changed in place.
@@ -325,45 +323,6 @@ var effects = map[*statement]func(m *Model, t *tables, a args) [][]any{
 	&release: func(_ *Model, t *tables, a args) [][]any {
 		t.hold(a.str(2), a.str(3), func(h map[string]int64) { delete(h, a.str(3)) })
 		return nil
-	},
-	&writeFile: func(m *Model, t *tables, a args) [][]any {
-		k, was, mark := docKey{a.str(2), a.str(3)}, a.int(4), a.int(7)
-		d, there := t.docs[k]
-		f, made := t.folders[k.folder]
-		before := int64(0)
-		t.touched = there
-		other := ""
-		for o := range t.docs {
-			if was == 0 && o.folder == k.folder && (slices.Contains(a.strs(8), o.name) || within(o.name, k.name)) && (other == "" || o.name < other) {
-				other = o.name
-			}
-		}
-		kept := f.removed <= a.int(9) && slices.Contains(f.trail, a.int(10)) || m.Break == BrokenMade
-		switch {
-		case (d.mark == was || m.Break == BrokenFile && there) && other == "" && (!made || (f.moving == "" || a.is(11)) && (was != 0 || kept)):
-			before = f.mark()
-			now := m.write(t, k.folder, mark, false)
-			data := bytes.Clone(a[4].([]byte))
-			if a.is(6) {
-				data = slices.Concat(d.data, data)
-			}
-			d = docRow{now.rev, mark, data, now.written}
-			t.docs[k] = d
-		case d.mark != mark:
-			d = docRow{written: time.Time{}}
-		}
-		return one(other, d.rev, int64(len(d.data)), d.written, before)
-	},
-	&removeFile: func(m *Model, t *tables, a args) [][]any {
-		k := docKey{a.str(2), a.str(3)}
-		d, there := t.docs[k]
-		t.touched = there
-		if f := t.folders[k.folder]; !there || d.mark != a.int(4) || f.moving != "" && !a.is(6) {
-			return one(false, there)
-		}
-		m.write(t, k.folder, a.int(5), true)
-		delete(t.docs, k)
-		return one(true, true)
 	},
 	&moving: func(m *Model, t *tables, a args) [][]any {
 		f := m.write(t, a.str(2), a.int(4), false)

@@ -86,34 +86,6 @@ var renew = statement{"renew", `WITH r AS (UPDATE $S.holds SET holders=holders |
 // release takes a hold ($2) from its holder ($3).
 var release = statement{"release", `UPDATE $S.holds SET holders=holders-$3::text WHERE tenant=$1::bigint AND name=$2::text AND holders ? $3::text`}
 
-// writeFile replaces a file ($3) of the workspace ($2) by data ($5), or appends them ($6), if the
-// file has the mark $4, or does not exist for 0. The new mark is $7. Only the process that moves
-// files ($11) writes during a move. A file is made only where no other is in its way ($8), and if
-// no file was removed since the rev $9 of the mark $10: a statement that arrives late may find its
-// own file removed. The answer has the newest mark from before the write.
-var writeFile = statement{"write", `WITH how AS MATERIALIZED (SELECT set_config('synchronous_commit', 'on', true)),
-	cur AS MATERIALIZED (SELECT d.mark, d.rev, length(d.data)::bigint AS size, d.written FROM $S.documents AS d, how WHERE d.tenant=$1::bigint AND d.folder=$2::text AND d.name=$3::text FOR UPDATE OF d),
-	other AS MATERIALIZED (SELECT name FROM $S.documents WHERE $4::bigint=0 AND tenant=$1::bigint AND folder=$2::text AND (name=ANY($8::text[]) OR name>=$3::text||'/' AND name<$3::text||'0') LIMIT 1),
-	f AS (INSERT INTO $S.folders AS f(tenant, folder, rev, trail)
-		SELECT $1::bigint, $2::text, 1, ARRAY[$7::bigint] FROM how WHERE coalesce((SELECT mark FROM cur), 0)=$4::bigint AND NOT EXISTS(SELECT FROM other)
-		ON CONFLICT(tenant, folder) DO UPDATE SET rev=f.rev+1, trail=$S.grown(f.trail, $7::bigint), written=greatest(clock_timestamp(), f.written+interval '1 microsecond')
-		WHERE (f.moving='' OR $11::boolean) AND ($4::bigint<>0 OR f.removed<=$9::bigint AND $10::bigint=ANY(f.trail)) RETURNING rev, written, trail[cardinality(trail)-1] AS before),
-	i AS (INSERT INTO $S.documents(tenant, folder, name, rev, mark, data, written) SELECT $1::bigint, $2::text, $3::text, f.rev, $7::bigint, $5::bytea, f.written FROM f WHERE $4::bigint=0
-		ON CONFLICT DO NOTHING RETURNING mark, rev, length(data)::bigint AS size, written),
-	u AS (UPDATE $S.documents AS d SET rev=f.rev, mark=$7::bigint, data=CASE WHEN $6::boolean THEN d.data||$5::bytea ELSE $5::bytea END, written=f.written FROM f
-		WHERE d.tenant=$1::bigint AND d.folder=$2::text AND d.name=$3::text AND d.mark=$4::bigint AND $4::bigint<>0 RETURNING d.mark, d.rev, length(d.data)::bigint AS size, d.written),
-	done AS (SELECT * FROM i UNION ALL SELECT * FROM u UNION ALL SELECT * FROM cur WHERE mark=$7::bigint)
-	SELECT coalesce((SELECT name FROM other), ''), coalesce(done.rev, 0), coalesce(done.size, 0), coalesce(done.written, 'epoch'), coalesce((SELECT before FROM f), 0) FROM how LEFT JOIN done ON true`}
-
-// removeFile removes a file ($3) of the workspace ($2) that has the mark $4. $5 is the new mark of
-// the workspace, and $6 says whether this process moves files.
-var removeFile = statement{"remove", `WITH how AS MATERIALIZED (SELECT set_config('synchronous_commit', 'on', true)),
-	cur AS MATERIALIZED (SELECT d.mark FROM $S.documents AS d, how WHERE d.tenant=$1::bigint AND d.folder=$2::text AND d.name=$3::text FOR UPDATE OF d),
-	f AS (UPDATE $S.folders AS f SET rev=rev+1, removed=rev+1, trail=$S.grown(f.trail, $5::bigint), written=greatest(clock_timestamp(), written+interval '1 microsecond')
-		WHERE tenant=$1::bigint AND folder=$2::text AND (SELECT mark FROM cur)=$4::bigint AND (moving='' OR $6::boolean) RETURNING rev),
-	d AS (DELETE FROM $S.documents AS d USING f WHERE d.tenant=$1::bigint AND d.folder=$2::text AND d.name=$3::text AND d.mark=$4::bigint RETURNING 1)
-	SELECT EXISTS(SELECT FROM d), EXISTS(SELECT FROM cur) FROM how`}
-
 // moving marks the workspace ($2) as the target of a move from a place ($3), ” for none. $4 is
 // the new mark.
 var moving = statement{"mark", `INSERT INTO $S.folders AS f(tenant, folder, rev, trail, moving) VALUES($1::bigint, $2::text, 1, ARRAY[$4::bigint], $3::text)

@@ -154,6 +154,9 @@ func (u *unit) commit() error {
 		f.tail = slices.DeleteFunc(f.tail, func(r row) bool { return slices.Contains(u.replaced, r.log) })
 	}
 	u.head.trail = append(u.head.trail, after(f.mark(), mark))
+	if f.at == filesIn { // the server's clock says when a file was written: what is written is read again
+		u.head.rev, newest = f.rev, false
+	}
 	f.head, f.tail, f.known = u.head, append(f.tail, u.recs...), newest
 	for name := range f.docs {
 		if slices.ContainsFunc(u.gone, func(g place) bool { return g.folder == f.at && g.covers(f.path(name)) }) {

@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io/fs"
 	"maps"
 	"path"
@@ -21,25 +20,24 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// Workspace keeps the files of a workspace as documents of a folder of their own. A Workspace has
-// no links, and a folder exists as long as a file is below it.
+// Workspace keeps the files of a workspace as documents of a folder of their own. Each change is a
+// unit of work in that folder. A Workspace has no links, and a folder of files exists as long as a
+// file is below it.
 //
 // A Workspace trusts its knowledge for a moment. A write sees all writes from before its call
-// began. The statement that writes compares the mark of the file that was read.
+// began.
 type Workspace struct {
-	c *core
+	s *Store
+	f *folder
 	// writing is full while a caller in this process writes.
 	writing chan struct{}
 
-	mu      mutex     // guards the fields below
-	head    head      // up to which the files are known
+	// The folder's mutex guards the fields below.
+	seen    int64     // the folder's mark when news counted it
 	news    int64     // counts the changes that were learned of
-	stood   int64     // the mark up to which the files are known to survive a crash
 	checked time.Time // when news were asked for last
 	mover   bool      // this process moves the files
-	files   map[string]doc
-	names   []string // the paths in order, nil if they must be sorted again
-	bytes   int      // of the texts in files
+	names   []string  // the paths in order, nil if they must be sorted again
 }
 
 var _ markdownstore.Remote = (*Workspace)(nil)
@@ -60,79 +58,65 @@ const (
 
 // Workspace returns the files of the workspace. All callers share them.
 func (s *Store) Workspace() *Workspace {
+	f := s.core.folder(filesIn)
 	s.core.mu.Lock()
 	defer s.core.mu.Unlock()
 	if s.files == nil {
-		s.files = &Workspace{c: s.core, mu: newMutex(), writing: make(chan struct{}, 1), files: map[string]doc{}}
+		s.files = &Workspace{s: &Store{core: s.core}, f: f, writing: make(chan struct{}, 1)}
 	}
 	return s.files
 }
 
 // Where implements [markdownstore.Remote].
-func (w *Workspace) Where() string { return w.c.place }
+func (w *Workspace) Where() string { return w.s.place }
 
 // Close does nothing: the opener of the store must close it.
 func (w *Workspace) Close() error { return nil }
 
-// refresh reads the news of the workspace. Callers must hold w.mu.
+// refresh reads the news of the workspace. Callers must hold w.f.mu.
 func (w *Workspace) refresh() error {
-	asked := time.Now()
-	n, err := w.c.read(filesIn, &w.head, []int{}, true)
-	if err != nil {
+	asked, was := time.Now(), w.f.mark()
+	if err := w.f.refresh(w.s.core); err != nil {
 		return err
 	}
 	w.checked = asked
-	if n.mark() == w.head.mark() {
-		return nil
+	if u := w.f.unit; u != nil && w.f.mark() != was {
+		_ = u.fail(u.overtaken()) // its caller has read what was known before
 	}
-	w.files, w.head, w.names, w.bytes = n.merged(w.files), n.head, nil, 0
-	w.news++
-	for _, f := range w.files {
-		w.bytes += len(f.data)
-	}
-	w.shrink("")
-	return nil
-}
-
-// shrink drops texts beyond the bound, except the text of keep. Callers must hold w.mu.
-func (w *Workspace) shrink(keep string) {
-	for name, f := range w.files {
-		if w.bytes <= mostTexts {
-			return
-		}
-		if name != keep {
-			w.bytes -= len(f.data)
+	bytes := 0
+	for name, f := range w.f.docs {
+		if bytes += len(f.data); bytes > mostTexts {
+			bytes -= len(f.data)
 			f.data = nil
-			w.files[name] = f
+			w.f.docs[name] = f
 		}
-	}
-}
-
-// set records the newest state of a file. Callers must hold w.mu.
-func (w *Workspace) set(name string, f doc) {
-	old, there := w.files[name]
-	if !there {
-		w.names = nil
-	}
-	w.bytes += len(f.data) - len(old.data)
-	w.files[name] = f
-	w.shrink(name)
-}
-
-// lock locks w.mu. If the news were last read old ago or earlier, it first reads them again.
-func (w *Workspace) lock(old time.Duration) error {
-	w.mu.Lock()
-	if time.Since(w.checked) >= old {
-		if err := w.refresh(); err != nil {
-			w.mu.Unlock()
-			return err
-		}
-	}
-	if from := w.head.moving; from != "" && !w.mover {
-		w.mu.Unlock()
-		return fmt.Errorf("%s has a part of the files of %s: a move was cut short; run 'memkernel migrate --memory' again, which goes on there", w.c.place, from)
 	}
 	return nil
+}
+
+// learn counts a change that is known now. It returns an error while another process moves the
+// files. Callers must hold w.f.mu.
+func (w *Workspace) learn() error {
+	if mark := w.f.mark(); mark != w.seen {
+		w.seen, w.names = mark, nil
+		w.news++
+	}
+	if from := w.f.moving; from != "" && !w.mover {
+		return fmt.Errorf("%s has a part of the files of %s: a move was cut short; run 'memkernel migrate --memory' again, which goes on there", w.s.place, from)
+	}
+	return nil
+}
+
+// lock locks w.f.mu. If the news were last read old ago or earlier, it first reads them again.
+func (w *Workspace) lock(old time.Duration) (err error) {
+	w.f.mu.Lock()
+	if !w.f.known || time.Since(w.checked) >= old {
+		err = w.refresh()
+	}
+	if err = cmp.Or(err, w.learn()); err != nil {
+		w.f.mu.Unlock()
+	}
+	return err
 }
 
 // Version implements [markdownstore.Remote].
@@ -143,7 +127,7 @@ func (w *Workspace) Version(ctx context.Context, old time.Duration) (int64, erro
 	if err := w.lock(old); err != nil {
 		return 0, err
 	}
-	defer w.mu.Unlock()
+	defer w.f.mu.Unlock()
 	return w.news, nil
 }
 
@@ -168,10 +152,10 @@ func (i fileInfo) Mode() fs.FileMode {
 	return 0o644
 }
 
-// below returns the paths in a folder, in order. Callers must hold w.mu.
+// below returns the paths in a folder, in order. Callers must hold w.f.mu.
 func (w *Workspace) below(dir string) []string {
 	if w.names == nil {
-		w.names = slices.Sorted(maps.Keys(w.files))
+		w.names = slices.Sorted(maps.Keys(w.f.docs))
 	}
 	if dir == "." {
 		return w.names
@@ -181,12 +165,12 @@ func (w *Workspace) below(dir string) []string {
 	return w.names[from:to]
 }
 
-// look looks a path up. Callers must hold w.mu.
+// look looks a path up. Callers must hold w.f.mu.
 func (w *Workspace) look(op, name string) (fileInfo, error) {
 	if !fs.ValidPath(name) {
 		return fileInfo{}, &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}
 	}
-	if f, ok := w.files[name]; ok {
+	if f, ok := w.f.docs[name]; ok {
 		return fileInfo{path: name, file: f}, nil
 	}
 	if name == "." || len(w.below(name)) > 0 {
@@ -200,7 +184,7 @@ func (w *Workspace) Lstat(name string) (fs.FileInfo, error) {
 	if err := w.lock(believed); err != nil {
 		return nil, &fs.PathError{Op: "lstat", Path: name, Err: err}
 	}
-	defer w.mu.Unlock()
+	defer w.f.mu.Unlock()
 	i, err := w.look("lstat", name)
 	if err != nil {
 		return nil, err
@@ -255,7 +239,7 @@ func (w *Workspace) Open(name string) (fs.File, error) {
 	if err := w.lock(believed); err != nil {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
 	}
-	defer w.mu.Unlock()
+	defer w.f.mu.Unlock()
 	i, err := w.look("open", name)
 	if err != nil {
 		return nil, err
@@ -268,7 +252,7 @@ func (w *Workspace) Open(name string) (fs.File, error) {
 	return &openFile{Reader: strings.NewReader(text), info: i}, err
 }
 
-// list lists a folder. Callers must hold w.mu.
+// list lists a folder. Callers must hold w.f.mu.
 func (w *Workspace) list(dir string) []fs.DirEntry {
 	out := []fs.DirEntry{}
 	last := ""
@@ -285,7 +269,7 @@ func (w *Workspace) list(dir string) []fs.DirEntry {
 		if deeper {
 			out = append(out, fileInfo{path: path.Join(dir, first), folder: true})
 		} else {
-			out = append(out, fileInfo{path: at, file: w.files[at]})
+			out = append(out, fileInfo{path: at, file: w.f.docs[at]})
 		}
 	}
 	slices.SortFunc(out, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
@@ -293,13 +277,13 @@ func (w *Workspace) list(dir string) []fs.DirEntry {
 }
 
 // text returns the text of a file. The text may be newer than the known one. Callers must hold
-// w.mu.
+// w.f.mu.
 func (w *Workspace) text(op, name string, f doc) (doc, string, error) {
 	if f.data != nil || f.size == 0 {
 		return f, string(f.data), nil
 	}
 	known := f.mark
-	f, there, err := w.c.get(place{filesIn + "/" + name, filesIn, name})
+	f, there, err := w.s.get(fileAt(name))
 	if err == nil && !there {
 		err = fs.ErrNotExist
 	}
@@ -307,9 +291,9 @@ func (w *Workspace) text(op, name string, f doc) (doc, string, error) {
 		return f, "", &fs.PathError{Op: op, Path: name, Err: err}
 	}
 	if f.mark == known {
-		w.set(name, f)
-	} else { // w.files has no file that is newer than w.head
-		w.checked = time.Time{}
+		w.f.docs[name] = f
+	} else { // others wrote
+		w.f.known = false
 	}
 	return f, string(f.data), nil
 }
@@ -329,7 +313,7 @@ func (w *Workspace) Write(ctx context.Context, f func(markdownstore.Writer) erro
 	if err := w.lock(old); err != nil {
 		return err
 	}
-	w.mu.Unlock()
+	w.f.mu.Unlock()
 	err := f(fileWriter{w})
 	if err == nil || errors.Is(err, fs.ErrNotExist) { // a missing file may be a valid answer too
 		return cmp.Or(w.stand(), err)
@@ -340,60 +324,41 @@ func (w *Workspace) Write(ctx context.Context, f func(markdownstore.Writer) erro
 // stand waits until the writes of other processes that were read are as durable as a write. A
 // caller that finds its text in a file reports that text as written.
 func (w *Workspace) stand() error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	mark := w.head.mark()
-	if mark == w.stood {
+	w.f.mu.Lock()
+	defer w.f.mu.Unlock()
+	if w.f.durable {
 		return nil
 	}
-	has, _, err := w.c.stand(filesIn, mark)
+	mark := w.f.mark()
+	has, _, err := w.s.stand(filesIn, mark)
 	if err == nil && !has && mark != 0 {
-		w.checked = time.Time{}
-		err = fmt.Errorf("write in %s: another server has taken over, without files that were read: %w", w.c.place, store.ErrOvertaken)
+		w.f.known = false
+		err = fmt.Errorf("write in %s: another server has taken over, without files that were read: %w", w.s.place, store.ErrOvertaken)
 	}
-	if err == nil {
-		w.stood = mark
-	}
+	w.f.durable = err == nil
 	return err
 }
 
 // Moving implements [markdownstore.Remote].
 func (w *Workspace) Moving(_ context.Context, from string) (was string, err error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+	w.f.mu.Lock()
+	defer w.f.mu.Unlock()
 	if err := w.refresh(); err != nil {
 		return "", err
 	}
-	was = w.head.moving
+	was = w.f.moving
 	if from != "" && was != "" && was != from {
-		return was, fmt.Errorf("%s has a part of the files of %s: move those first, or name another root", w.c.place, was)
+		return was, fmt.Errorf("%s has a part of the files of %s: move those first, or name another root", w.s.place, was)
 	}
-	if _, err := w.c.ask(&moving, filesIn, []any{filesIn, from, newMark()}, nil, nothing); err != nil {
+	if _, err := w.s.ask(&moving, filesIn, []any{filesIn, from, newMark()}, nil, nothing); err != nil {
 		return was, err
 	}
 	w.mover = from != ""
 	return was, w.refresh()
 }
 
-// fileWriter is a workspace that this process's one writer writes to.
-type fileWriter struct{ *Workspace }
-
-// now reads a file. there is false if the file is missing.
-func (w fileWriter) now(op, name string) (f doc, text string, there bool, err error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	i, err := w.look(op, name)
-	if err == nil && i.folder {
-		err = &fs.PathError{Op: op, Path: name, Err: syscall.EISDIR}
-	}
-	if err == nil {
-		f, text, err = w.text(op, name, i.file)
-	}
-	if errors.Is(err, fs.ErrNotExist) {
-		return doc{}, "", false, nil
-	}
-	return f, text, err == nil, err
-}
+// fileAt returns the place of a file in the tables.
+func fileAt(name string) place { return place{filesIn + "/" + name, filesIn, name} }
 
 // checkName returns an error for a name that a folder or a row can't have.
 func checkName(op, name string) error {
@@ -409,91 +374,106 @@ func checkName(op, name string) error {
 	return &fs.PathError{Op: op, Path: name, Err: err}
 }
 
-// errOther reports that a file no longer is the one that was read.
-var errOther = errors.New("the file has changed")
+// fileWriter is a workspace that this process's one writer writes to.
+type fileWriter struct{ *Workspace }
 
-// write replaces a file that was read, or appends to it. For the zero doc it makes a new file.
-func (w fileWriter) write(op, name string, was doc, text string, appends bool) error {
+// edit is what becomes of a file.
+type edit int
+
+const (
+	editLeave edit = iota
+	editWrite
+	editRemove
+)
+
+// change changes a file in a unit of its own. f gets the file, nil for a missing one, and its text.
+// It is called again if others wrote in the workspace meanwhile, unless they changed this file and
+// swap is set: change then returns a *ConflictError.
+func (w fileWriter) change(op, name string, swap bool, f func(fi *fileInfo, old string) (text string, how edit, err error)) error {
+	var first *doc
+	want := ""
+	return w.s.within(filesIn, true, func(_ *Store, u *unit) error {
+		fi, old, err := w.now(op, name)
+		if err != nil {
+			return err
+		}
+		var at doc
+		if fi != nil {
+			at = fi.file
+		}
+		if first == nil {
+			if first = &at; fi != nil {
+				want = hashText(old)
+			}
+		} else if swap && first.mark != at.mark {
+			return conflict(name, want, fi, old)
+		}
+		text, how, err := f(fi, old)
+		if err == nil && how == editWrite {
+			err = w.fits(op, name, text)
+		}
+		if err != nil {
+			return err
+		}
+		return u.collect(func() error {
+			switch u.asked = true; how {
+			case editWrite:
+				u.put(put{fileAt(name), []byte(text), time.Now()}, store.Synced)
+			case editRemove:
+				u.remove(fileAt(name), store.Synced)
+			}
+			return nil
+		})
+	})
+}
+
+// now reads a file. The info of a missing file is nil.
+func (w fileWriter) now(op, name string) (*fileInfo, string, error) {
+	w.f.mu.Lock()
+	defer w.f.mu.Unlock()
+	if err := w.learn(); err != nil {
+		return nil, "", err
+	}
+	i, err := w.look(op, name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, "", nil
+	}
+	if err == nil && i.folder {
+		err = &fs.PathError{Op: op, Path: name, Err: syscall.EISDIR}
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	var text string
+	i.file, text, err = w.text(op, name, i.file)
+	if errors.Is(err, fs.ErrNotExist) { // others removed it
+		err = fmt.Errorf("%s %s: %w", op, name, store.ErrOvertaken)
+	}
+	return &i, text, err
+}
+
+// fits returns an error for a file that a folder or a row can't have.
+func (w fileWriter) fits(op, name, text string) error {
 	if err := checkName(op, name); err != nil {
 		return err
 	}
-	size := int64(len(text))
-	if appends {
-		size += was.size
+	if len(text) > mostFile {
+		return &fs.PathError{Op: op, Path: name, Err: fmt.Errorf("it would have %d bytes, and a file in the database has %d at most; split it", len(text), mostFile)}
 	}
-	if size > mostFile {
-		return &fs.PathError{Op: op, Path: name, Err: fmt.Errorf("it would have %d bytes, and a file in the database has %d at most; split it", size, mostFile)}
-	}
-	above := []string{}
+	w.f.mu.Lock()
+	defer w.f.mu.Unlock()
 	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
-		above = append(above, dir)
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for range creations {
-		f := doc{mark: newMark()}
-		var inTheWay string
-		var before int64
-		unsure, err := w.c.one(&writeFile, filesIn+"/"+name, []any{filesIn, name, was.mark, []byte(text), appends, f.mark, above, w.head.rev, w.head.mark(), w.mover}, &inTheWay, &f.rev, &f.size, &f.written, &before)
-		switch {
-		case err != nil:
-			w.checked = time.Time{}
-			return err
-		case f.rev != 0:
-			if f.data = []byte(text); appends && was.mark != 0 {
-				f.data = slices.Concat(was.data, f.data)
-			}
-			if before == w.head.mark() {
-				w.wrote(name, f)
-			} else if w.refresh() != nil { // others wrote, too
-				w.checked = time.Time{}
-			}
-			return nil
-		case len(inTheWay) > len(name):
-			return &fs.PathError{Op: op, Path: name, Err: syscall.EISDIR}
-		case inTheWay != "":
-			return &fs.PathError{Op: op, Path: name, Err: fmt.Errorf("%s is a file: %w", inTheWay, syscall.ENOTDIR)}
-		}
-		if err := w.refresh(); err != nil {
-			return err
-		}
-		if unsure && !appends {
-			return w.unsure(op, name)
-		}
-		if _, there := w.files[name]; there || unsure || appends || was.mark != 0 {
-			break
+		if _, file := w.f.docs[dir]; file {
+			return &fs.PathError{Op: op, Path: name, Err: fmt.Errorf("%s is a file: %w", dir, syscall.ENOTDIR)}
 		}
 	}
-	return errOther // the caller reads the file and checks whether its text is there
+	return nil
 }
 
-// unsure returns the error for a write that may have been done.
-func (w fileWriter) unsure(op, name string) error {
-	return &fs.PathError{Op: op, Path: name, Err: fmt.Errorf("an answer was lost, and others wrote since, so that it is not known whether it was done: read it and %w", store.ErrAgain)}
-}
-
-// creations is how often a writer tries to make a missing file while others write other files.
-const creations = 8
-
-// wrote records a write right after the known state. Callers must hold w.mu.
-func (w *Workspace) wrote(name string, f doc) {
-	if f.size != int64(len(f.data)) { // the old text was not kept
-		f.data = nil
-	}
-	w.set(name, f)
-	w.head.rev, w.head.trail = f.rev, []int64{after(w.head.mark(), f.mark)}
-	w.news++
-	w.stood = w.head.mark() // a synchronous commit waits for all earlier ones
-}
-
-// conflict returns the error for a file that has changed since it was read.
-func (w fileWriter) conflict(op, name, want string) error {
+// conflict returns the error for a file that is not the one that was read.
+func conflict(name, want string, now *fileInfo, text string) error {
 	c := &markdownstore.ConflictError{Path: name, Want: want}
-	_, text, there, err := w.now(op, name)
-	if err != nil {
-		return err
-	}
-	if there {
+	if now != nil {
 		c.Have = hashText(text)
 	}
 	return c
@@ -504,86 +484,54 @@ func hashText(text string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// appends is how often an append is tried while others write to the file, and appendPause bounds
-// the first pause in between.
-const appends, appendPause = 16, 4 * time.Millisecond
-
 // Append implements [markdownstore.Writer].
 func (w fileWriter) Append(name string, add func(old string) (string, error)) (now string, settled bool, err error) {
-	for try := range appends {
-		f, old, _, err := w.now("append", name)
-		if err != nil {
-			return "", false, err
-		}
+	err = w.change("append", name, false, func(_ *fileInfo, old string) (string, edit, error) {
 		block, err := add(old)
-		if err != nil || block == "" {
-			return old, true, err
+		if now = old + block; block == "" {
+			return now, editLeave, err
 		}
-		if err = w.write("append", name, f, block, true); !errors.Is(err, errOther) {
-			return old + block, err == nil, err
-		}
-		apart := time.Duration(crc32.ChecksumIEEE([]byte(w.c.holder))%1000 + 1) // or writers in step would meet again
-		time.Sleep(appendPause * time.Duration(try+1) * apart / 1000)
+		return now, editWrite, err
+	})
+	if store.Overtaken(err) {
+		return "", false, nil
 	}
-	return "", false, nil
+	return now, err == nil, err
 }
 
 // Create implements [markdownstore.Writer].
 func (w fileWriter) Create(name, text string) error {
-	err := w.write("create", name, doc{}, text, false)
-	if errors.Is(err, errOther) {
-		return w.conflict("create", name, "")
-	}
-	return err
+	return w.change("create", name, true, func(fi *fileInfo, old string) (string, edit, error) {
+		if fi != nil {
+			return "", editLeave, conflict(name, "", fi, old)
+		}
+		return text, editWrite, nil
+	})
 }
 
-// there is like now, but returns an error for a missing file.
-func (w fileWriter) there(op, name string) (doc, string, error) {
-	f, text, there, err := w.now(op, name)
-	if err == nil && !there {
-		err = &fs.PathError{Op: op, Path: name, Err: fs.ErrNotExist}
-	}
-	return f, text, err
-}
+// missing returns the error for a file that is not there.
+func missing(op, name string) error { return &fs.PathError{Op: op, Path: name, Err: fs.ErrNotExist} }
 
 // Swap implements [markdownstore.Writer].
 func (w fileWriter) Swap(name string, change func(fi fs.FileInfo, old string) (string, error)) error {
-	f, old, err := w.there("swap", name)
-	if err != nil {
-		return err
-	}
-	text, err := change(fileInfo{path: name, file: f}, old)
-	if err != nil || text == old {
-		return err
-	}
-	err = w.write("swap", name, f, text, false)
-	if errors.Is(err, errOther) {
-		return w.conflict("swap", name, hashText(old))
-	}
-	return err
+	return w.change("swap", name, true, func(fi *fileInfo, old string) (string, edit, error) {
+		if fi == nil {
+			return "", editLeave, missing("swap", name)
+		}
+		text, err := change(*fi, old)
+		if text == old {
+			return "", editLeave, err
+		}
+		return text, editWrite, err
+	})
 }
 
 // Remove implements [markdownstore.Writer].
 func (w fileWriter) Remove(name string, check func(fi fs.FileInfo, old string) error) error {
-	f, old, err := w.there("remove", name)
-	if err != nil {
-		return err
-	}
-	if err := check(fileInfo{path: name, file: f}, old); err != nil {
-		return err
-	}
-	w.mu.Lock()
-	mark := newMark()
-	var gone, left bool
-	unsure, err := w.c.one(&removeFile, filesIn+"/"+name, []any{filesIn, name, f.mark, mark, w.mover}, &gone, &left)
-	err = cmp.Or(err, w.refresh())
-	gone = gone || w.head.wrote(mark) // before an answer was lost
-	w.mu.Unlock()
-	switch {
-	case err != nil || gone:
-		return err
-	case unsure && !left: // it may have been removed by a server that is not asked any more
-		return w.unsure("remove", name)
-	}
-	return w.conflict("remove", name, hashText(old))
+	return w.change("remove", name, true, func(fi *fileInfo, old string) (string, edit, error) {
+		if fi == nil {
+			return "", editLeave, missing("remove", name)
+		}
+		return "", editRemove, check(*fi, old)
+	})
 }
