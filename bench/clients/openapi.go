@@ -184,9 +184,6 @@ func (p *protocol) openapi() (string, error) {
 		"/readyz":       open("readyz", "Whether calls would be answered", "they would"),
 	}
 	paths["/readyz"].(node)["get"].(node)["responses"].(node)["503"] = node{"description": "not now", "content": content(ref("RefusedMessage"))}
-	for path, item := range mem0Paths() {
-		paths[path] = item
-	}
 	doc := node{"openapi": "3.0.3",
 		"info":     node{"title": "memkernel", "version": "1", "description": "The methods of doc/schema.json over HTTP; doc/service.md has the rest.", "license": node{"name": "MIT"}},
 		"security": []node{{"bearer": []string{}}}, "paths": paths,
@@ -198,58 +195,4 @@ func (p *protocol) openapi() (string, error) {
 // open returns a path that needs no token.
 func open(id, summary, good string) node {
 	return node{"get": node{"operationId": id, "summary": summary, "security": []node{}, "responses": node{"200": node{"description": good, "content": content(node{"type": "object"})}}}}
-}
-
-// mem0Paths returns the paths of mem0's API that the server answers, with their supported parts.
-func mem0Paths() node {
-	text, number := node{"type": "string"}, node{"type": "number"}
-	owner := node{"user_id": node{"type": "string", "nullable": true}, "agent_id": node{"type": "string", "nullable": true}, "app_id": node{"type": "string", "nullable": true}, "run_id": node{"type": "string", "nullable": true}}
-	object := func(required []string, members ...node) node {
-		props := node{}
-		for _, m := range members {
-			for name, s := range m {
-				props[name] = s
-			}
-		}
-		out := node{"type": "object", "properties": props}
-		if len(required) > 0 {
-			out["required"] = required
-		}
-		return out
-	}
-	memory := object([]string{"id", "memory", "created_at"}, owner, node{"id": text, "memory": text, "created_at": text, "score": number, "metadata": node{"nullable": true}})
-	results := func(item node) node {
-		list := node{"type": "array", "items": item}
-		return node{"oneOf": []node{list, object([]string{"results"}, node{"results": list})}}
-	}
-	op := func(id, summary string, body, answer node, parameters ...node) node {
-		except := []string{"413", "415"}
-		out := node{"operationId": id, "summary": summary, "tags": []string{"mem0"}}
-		if body != nil {
-			except = nil
-			out["requestBody"] = node{"required": true, "content": content(body)}
-		}
-		if len(parameters) > 0 {
-			out["parameters"] = parameters
-		}
-		failure := object([]string{"detail"}, node{"detail": text, "code": text, "hint": text})
-		responses := answers("200", node{"description": "done", "content": content(answer)}, failure, except...)
-		responses["409"] = node{"description": "what stands there is not to be changed, or has changed", "content": content(failure)}
-		out["responses"] = responses
-		return out
-	}
-	message := object([]string{"role", "content"}, node{"role": text, "content": node{"oneOf": []node{text, {"type": "array", "items": node{"type": "object"}}}}})
-	asked := object([]string{"query"}, owner, node{"query": text, "filters": node{"type": "object"}, "top_k": node{"type": "integer", "minimum": 1, "maximum": 200}, "threshold": number})
-	id := node{"name": "id", "in": "path", "required": true, "schema": text}
-	return node{
-		"/v1/ping/": node{"get": op("mem0Ping", "Whether the token is taken", nil, node{"type": "object"})},
-		"/v1/memories/": node{"post": op("mem0Add", "Keep what users said in messages, word for word",
-			object([]string{"messages"}, owner, node{"messages": node{"type": "array", "items": message, "minItems": 1}, "infer": node{"type": "boolean", "nullable": true}}), results(node{"type": "object"}))},
-		"/v1/memories/search/": node{"post": op("mem0SearchV1", "Find memories", asked, results(memory))},
-		"/v2/memories/search/": node{"post": op("mem0SearchV2", "Find memories", asked, results(memory))},
-		"/v1/memories/{id}/": node{
-			"get":    op("mem0Get", "A memory", nil, memory, id),
-			"put":    op("mem0Update", "Change what a memory says", object([]string{"text"}, node{"text": text}), memory, id),
-			"delete": op("mem0Delete", "Take a memory away", nil, object([]string{"message"}, node{"message": text}), id)},
-	}
 }

@@ -35,7 +35,7 @@ func TestOpenAPIIsValid(t *testing.T) {
 			t.Errorf("%s is missing", m.Name)
 		}
 	}
-	for _, path := range []string{"/rpc", "/openapi.json", "/healthz", "/readyz", "/v1/memories/", "/v1/memories/search/", "/v2/memories/search/", "/v1/memories/{id}/"} {
+	for _, path := range []string{"/rpc", "/openapi.json", "/healthz", "/readyz"} {
 		if doc.Paths.Find(path) == nil {
 			t.Errorf("%s is missing", path)
 		}

@@ -229,14 +229,6 @@ var routes = map[string]map[string]handler{
 	"/openapi.json": {http.MethodGet: fixed(description)},
 	"/healthz":      {http.MethodGet: fixed([]byte(`{"status":"ok"}` + "\n"))},
 	"/readyz":       {http.MethodGet: ready},
-
-	"/v1/ping":            {http.MethodGet: mem0(ping)},
-	"/v1/memories":        {http.MethodPost: mem0(add)},
-	"/v3/memories/add":    {http.MethodPost: mem0(add)},
-	"/v1/memories/search": {http.MethodPost: mem0(search)},
-	"/v2/memories/search": {http.MethodPost: mem0(search)},
-	"/v3/memories/search": {http.MethodPost: mem0(search)},
-	"/v1/memories/*":      {http.MethodGet: mem0(get), http.MethodPut: mem0(update), http.MethodDelete: mem0(remove)},
 }
 
 // description is the OpenAPI description, which bench/clients makes from the table of methods.
@@ -248,17 +240,14 @@ var description []byte
 func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	path := r.URL.Path
 	named := path // for the log, without the parts that a client chose
-	switch {
-	case isMem0(path):
-		path, named = mem0Path(path), "mem0"
-	case routes[path] == nil:
+	if routes[path] == nil {
 		named = "other"
 	}
 	x := &exchange{d: d, w: w, r: r, began: d.o.Now(), method: r.Method + " " + named}
 	defer x.log()
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.Header().Set("Cache-Control", "no-store")
-	err := serve.ErrRequest(notFound, "there is nothing at this path", "calls go to POST /rpc; /openapi.json describes it")
+	err := serve.ErrRequest("NOT_FOUND", "there is nothing at this path", "calls go to POST /rpc; /openapi.json describes it")
 	if methods := routes[path]; methods[r.Method] != nil {
 		err = methods[r.Method](x)
 	} else if methods != nil {
@@ -347,8 +336,7 @@ func (x *exchange) delay() {
 func (d *Door) bearer(r *http.Request) (*token.Token, *serve.Error) {
 	const hint = "send the header Authorization: Bearer and a token of 'memkernel token create'"
 	scheme, secret, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	taken := strings.EqualFold(scheme, "Bearer") || strings.EqualFold(scheme, "Token") && isMem0(r.URL.Path)
-	if len(r.Header.Values("Authorization")) != 1 || !taken {
+	if len(r.Header.Values("Authorization")) != 1 || !strings.EqualFold(scheme, "Bearer") {
 		return nil, serve.ErrToken("the request has no token", hint)
 	}
 	tok, err := d.o.Tokens.Find(secret, d.o.Now())
@@ -593,7 +581,7 @@ func (in *incoming) Read(p []byte) (int, error) {
 // answers.
 var statuses = map[string]int{
 	"NOT_JSON": http.StatusBadRequest, "INVALID_REQUEST": http.StatusBadRequest, "TOKEN": http.StatusUnauthorized, "SCOPE": http.StatusForbidden,
-	notFound: http.StatusNotFound, "METHOD": http.StatusMethodNotAllowed, "MEDIA_TYPE": http.StatusUnsupportedMediaType,
+	"NOT_FOUND": http.StatusNotFound, "METHOD": http.StatusMethodNotAllowed, "MEDIA_TYPE": http.StatusUnsupportedMediaType,
 	"LINE_TOO_LONG": http.StatusRequestEntityTooLarge, "BUSY": http.StatusTooManyRequests, "STOPPING": http.StatusServiceUnavailable,
 	"TRY_AGAIN": http.StatusServiceUnavailable, "NOT_READY": http.StatusServiceUnavailable,
 }
@@ -602,9 +590,6 @@ var statuses = map[string]int{
 func (x *exchange) refuse(err *serve.Error, body []byte) {
 	x.code = err.Data.Code
 	status := cmp.Or(statuses[x.code], http.StatusOK)
-	if isMem0(x.r.URL.Path) {
-		status, body = cmp.Or(statuses[x.code], mem0Statuses[x.code], http.StatusInternalServerError), detailed(err)
-	}
 	h := x.w.Header()
 	switch status {
 	case http.StatusUnauthorized:
