@@ -1,3 +1,8 @@
+// Package storetest has a store in memory ([Store]) that fails on demand, for tests.
+// [Store.SetFault] makes a write fail, makes it write only a part, or simulates the death of the
+// process during the write. [Store.SetUnread] makes reads fail. [Store.Restart] returns the store
+// that the next process finds after a kill or a power cut. A power cut may lose, tear and reorder
+// unsynced bytes.
 package storetest
 
 import (
