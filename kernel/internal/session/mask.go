@@ -1,7 +1,6 @@
 package session
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 
@@ -39,31 +38,11 @@ func maskJSON(m *mask.Masker, raw json.RawMessage) json.RawMessage {
 	if n == 0 {
 		return raw
 	}
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.UseNumber()
-	var v any
-	if json.Valid([]byte(masked)) || dec.Decode(&v) != nil || dec.More() {
-		return json.RawMessage(masked)
-	}
-	out, err := json.Marshal(maskStrings(m, v))
-	if err != nil {
-		return json.RawMessage(masked)
-	}
-	return out
-}
-
-func maskStrings(m *mask.Masker, v any) any {
-	switch v := v.(type) {
-	case string:
-		return m.Text(v)
-	case []any:
-		for i := range v {
-			v[i] = maskStrings(m, v[i])
-		}
-	case map[string]any:
-		for k := range v {
-			v[k] = maskStrings(m, v[k])
+	if !json.Valid([]byte(masked)) && json.Valid(raw) {
+		out, changed := editJSON(raw, func(map[string]any) bool { return false }, func(_, t string) string { return m.Text(t) })
+		if changed {
+			return out
 		}
 	}
-	return v
+	return json.RawMessage(masked)
 }
