@@ -222,7 +222,7 @@ func (l *lineLog) take(r *lineReader) {
 }
 
 // dropTail cuts the torn tail off the file. It keeps a tail with whole lines in a file next to
-// the log, since one killed write does not leave such a tail.
+// the log: a power cut or damage leaves such a tail, and a kill does not.
 func (l *lineLog) dropTail(f Journal) error {
 	tail := make([]byte, l.torn)
 	if _, err := f.ReadAt(tail, l.at.Off); err != nil && err != io.EOF {

@@ -210,7 +210,8 @@ func (f *folder) refresh(c *core) error {
 // mostFolders bounds the folders whose documents are kept.
 const mostFolders = 256
 
-// shed drops the documents of folders that no unit uses, if there are too many.
+// shed drops the documents of folders that no unit uses, if there are too many. It keeps the
+// workspace, which all sessions read.
 func (c *core) shed() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -222,7 +223,7 @@ func (c *core) shed() {
 		if len(f.docs) > 0 {
 			full++
 		}
-		if full > mostFolders && f.unit == nil { // all documents are written after the rev 0
+		if full > mostFolders && f.unit == nil && f.at != filesIn { // all documents are written after the rev 0
 			f.docs, f.rev, f.known = map[string]doc{}, 0, false
 			full--
 		}
