@@ -33,12 +33,12 @@ type ValueType string
 // The types of values. ValueAny allows every type. null is not allowed for any type.
 const (
 	ValueAny     ValueType = "any"
-	ValueString  ValueType = "string"
-	ValueNumber  ValueType = "number"
-	ValueInteger ValueType = "integer"
-	ValueBool    ValueType = "bool"
+	valueString  ValueType = "string"
+	valueNumber  ValueType = "number"
+	valueInteger ValueType = "integer"
+	valueBool    ValueType = "bool"
 	ValueObject  ValueType = "object"
-	ValueArray   ValueType = "array"
+	valueArray   ValueType = "array"
 )
 
 // These are the limits for a schema that names no limits, and the limits of names. A value of 64
@@ -87,13 +87,13 @@ type Schema map[pagevm.Type]TypeSpec
 // show. The scopes are from ClawVM's Table 1, and bootstrap pages may be of either scope. The
 // limits are our choice. Each call makes a new schema.
 func DefaultSchema() Schema {
-	text := FieldSpec{Kind: KindScalar, Value: ValueString}
-	list := FieldSpec{Kind: KindList, Value: ValueString}
+	text := FieldSpec{Kind: KindScalar, Value: valueString}
+	list := FieldSpec{Kind: KindList, Value: valueString}
 	dict := FieldSpec{Kind: KindMap, Value: ValueAny}
-	pin := FieldSpec{Kind: KindScalar, Value: ValueString, Ranks: []string{"none", "soft", PinHard}}
+	pin := FieldSpec{Kind: KindScalar, Value: valueString, Ranks: []string{"none", "soft", PinHard}}
 	guarded := func(f FieldSpec) FieldSpec { f.Guarded = true; return f }
 	session, project := []memkernel.Scope{memkernel.ScopeSession}, []memkernel.Scope{memkernel.ScopeProject}
-	number := FieldSpec{Kind: KindScalar, Value: ValueInteger}
+	number := FieldSpec{Kind: KindScalar, Value: valueInteger}
 	return Schema{
 		pagevm.Bootstrap: {Scopes: slices.Concat(project, session), Fields: map[string]FieldSpec{
 			"text": guarded(text), "headings": list, "rules": list, PinField: pin}},
@@ -116,7 +116,7 @@ func (f FieldSpec) refuse(v json.RawMessage) string {
 	if limit := cmp.Or(f.MaxBytes, defaultMaxBytes); len(v) > limit {
 		return fmt.Sprintf("value of %d bytes, at most %d are allowed", len(v), limit)
 	}
-	if t := valueType(v); t != f.Value && (f.Value != ValueAny || t == "") && (f.Value != ValueNumber || t != ValueInteger) {
+	if t := valueType(v); t != f.Value && (f.Value != ValueAny || t == "") && (f.Value != valueNumber || t != valueInteger) {
 		return fmt.Sprintf("value is not of type %s", f.Value)
 	}
 	if f.Ranks != nil && f.rank(v) < 0 {
@@ -142,18 +142,18 @@ func valueType(v json.RawMessage) ValueType {
 	}
 	switch v[0] {
 	case '"':
-		return ValueString
+		return valueString
 	case '{':
 		return ValueObject
 	case '[':
-		return ValueArray
+		return valueArray
 	case 't', 'f':
-		return ValueBool
+		return valueBool
 	case 'n':
 		return ""
 	}
 	if bytes.ContainsAny(v, ".eE") {
-		return ValueNumber
+		return valueNumber
 	}
-	return ValueInteger
+	return valueInteger
 }

@@ -51,13 +51,13 @@ func (testEvidence) Gone(a Address) bool { return a.Key == "forgotten" }
 func testSchema() Schema {
 	s := DefaultSchema()
 	s["note"] = TypeSpec{Scopes: []memkernel.Scope{memkernel.ScopeSession, memkernel.ScopeProject}, Fields: map[string]FieldSpec{
-		"lines": {Kind: KindList, Value: ValueString, MaxBytes: 12, MaxEntries: 3},
+		"lines": {Kind: KindList, Value: valueString, MaxBytes: 12, MaxEntries: 3},
 		"facts": {Kind: KindMap, Value: ValueAny, Guarded: true},
-		"state": {Kind: KindScalar, Value: ValueString},
-		"count": {Kind: KindScalar, Value: ValueInteger},
-		"size":  {Kind: KindScalar, Value: ValueNumber},
-		"level": {Kind: KindScalar, Value: ValueString, Ranks: []string{"low", "high"}},
-		"pin":   {Kind: KindScalar, Value: ValueString, Ranks: []string{"none", "hard"}},
+		"state": {Kind: KindScalar, Value: valueString},
+		"count": {Kind: KindScalar, Value: valueInteger},
+		"size":  {Kind: KindScalar, Value: valueNumber},
+		"level": {Kind: KindScalar, Value: valueString, Ranks: []string{"low", "high"}},
+		"pin":   {Kind: KindScalar, Value: valueString, Ranks: []string{"none", "hard"}},
 	}}
 	return s
 }
@@ -375,7 +375,7 @@ func TestFieldOfAnotherKind(t *testing.T) {
 		return NewRules(Schema{"t": {Scopes: []memkernel.Scope{memkernel.ScopeSession}, Fields: map[string]FieldSpec{"f": f}}}, testEvidence{})
 	}
 	j := openTestJournal(t, filepath.Join(t.TempDir(), "journal.jsonl"))
-	if out := mustWriteback(t, j, rules(FieldSpec{Kind: KindScalar, Value: ValueString}), tx("x", with(set("f", `"v"`, 0), func(u *Update) { u.Type = "t" }))); out.Outcome != Committed {
+	if out := mustWriteback(t, j, rules(FieldSpec{Kind: KindScalar, Value: valueString}), tx("x", with(set("f", `"v"`, 0), func(u *Update) { u.Type = "t" }))); out.Outcome != Committed {
 		t.Errorf("%+v", out)
 	}
 	u := note("f", OpAppend, `[{"id":"1","value":"a"}]`)
