@@ -107,10 +107,10 @@ func (e Economy) level() (float64, error) {
 	return 2*n - 1, nil
 }
 
-// saveFloor is the least conversation that is kept where money comes first, of any window. With
-// 10,000 tokens, six recorded sessions cost 1 % less than with 12,000, and 3 % more of the
-// references were not shown.
-const saveFloor = 12_000
+// saveFloor is the least conversation that is kept where money comes first, of any window. In a
+// window of 200k, 14 recorded sessions cost $215.00 with 12,000 tokens, $211.17 with 16,000 and
+// $212.29 with 20,000 (mkbench economics, 2026-11-30): below that, cuts cost more than they save.
+const saveFloor = 16_000
 
 // thrift holds the constants of the marks for an economy. The zero value is not usable. Use
 // [Economy.thrift].

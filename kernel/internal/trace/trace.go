@@ -35,7 +35,7 @@ const (
 // of another version from a faulty record.
 var deciders = map[string]int{
 	stepAlign:   1, // pagevm.Align
-	stepPlanCut: 4, // cachelayout.PlanCut
+	stepPlanCut: 5, // cachelayout.PlanCut
 	stepSelect:  3, // pagevm.Select
 	stepNext:    3, // pagevm.Next
 }
