@@ -11,7 +11,6 @@ import (
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/billing"
 	"github.com/memkernel/memkernel/pagevm"
-	"github.com/memkernel/memkernel/pagevm/represent"
 )
 
 // shopOrders is a list as a shop's server returns it.
@@ -92,7 +91,7 @@ func TestResultsThatAreShownWholeAtFirstSight(t *testing.T) {
 	}
 	list := asked("mcp__shop__orders", `{"city":"Lund"}`, text)
 	whole("no way to read the rest", &kernel.Options{}, "", list)
-	whole("nothing is shortened", &kernel.Options{Represent: represent.Options{Whole: true}}, "memory_get", list)
+	whole("nothing is shortened", &kernel.Options{WholeResults: true}, "memory_get", list)
 	whole("a small result", &kernel.Options{}, "memory_get", asked("mcp__shop__orders", `{}`, shopOrders(60)))
 	whole("a file that was read", &kernel.Options{}, "memory_get", asked("Read", `{"file_path":"orders.json"}`, text))
 	whole("a page that was asked for", &kernel.Options{}, "memkernel get", asked("Bash", `{"command":"memkernel get ev-12"}`, text))

@@ -47,7 +47,6 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/pagevm/mask"
-	"github.com/memkernel/memkernel/pagevm/represent"
 )
 
 // DefaultStateDir is the state directory's name inside a workspace.
@@ -107,11 +106,9 @@ type Options struct {
 	// count_tokens. It is called for every planned prompt that can't be counted exactly here. Nil,
 	// the default, sends nothing.
 	Counter func(ctx context.Context, model string, body []byte) (int, error)
-	// Represent sets how results are shortened when they are ingested, and by which compressor.
-	// Every kernel call that ingests messages uses the host's Compressor, including Peek. The
-	// Compressor has CompressTime for all its work in one kernel call. Results that have been
-	// ingested stay as they are.
-	Represent represent.Options
+	// WholeResults shows every result whole when the model sees it for the first time. By default
+	// large results of JSON are shortened. Results that have been ingested stay as they are.
+	WholeResults bool
 	// Memory sets the parts of the workspace's Markdown that a kernel uses.
 	Memory MemoryOptions
 	// Policies are the host's rules for the updates that may be written. They apply to every
@@ -282,7 +279,7 @@ func build(o *Options, g prepared) *Kernel {
 		Memory: m, Upkeep: runs, Life: o.Life.internal(), Tracer: o.tracer, Now: o.Now,
 		Keep: max(cmp.Or(o.KeepSessions, defaultKeepSessions), 1)}
 	k.sessions = session.NewTable(so)
-	k.desk = &turn.Desk{Options: so, Sessions: k.sessions, Counts: budget.NewCache(0), Counter: o.Counter, Represent: &o.Represent,
+	k.desk = &turn.Desk{Options: so, Sessions: k.sessions, Counts: budget.NewCache(0), Counter: o.Counter, WholeResults: o.WholeResults,
 		Carry: o.Memory.carry(), PlanLife: o.Life.plan(), LowWater: o.LowWater, Economy: o.Economy, Edits: o.Memory.edits(), Habits: turn.HabitsIn(state)}
 	if o.Watch != nil {
 		k.desk.Recalled = k.watch.recalled

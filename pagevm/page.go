@@ -69,12 +69,7 @@ type Rep struct {
 	// Fields is the content of a structured representation, as data; nil at every
 	// other level.
 	Fields *Fields `json:"fields,omitempty"`
-	// Maker names the host's compressor that made the text. It is "" for text that this module
-	// made.
-	Maker string `json:"maker,omitempty"`
-	// Refused is the reason why the host's compressor's text was not used. It is "" if the
-	// compressor was not asked or its text was used.
-	Refused string `json:"refused,omitempty"`
+
 	// Door is the kind of content that the model first sees as this text. It is "" if the model
 	// first sees the whole content.
 	Door string `json:"door,omitempty"`

@@ -7,7 +7,6 @@ import (
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
-	"github.com/memkernel/memkernel/pagevm/represent"
 	"github.com/memkernel/memkernel/replay/recall"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -28,7 +27,7 @@ func (p *kernelPolicy) open(ctx context.Context) error {
 		return errors.New("the memkernel policy needs a scratch folder for its state")
 	}
 	k, err := kernel.Open(ctx, p.rec.Opt.Scratch, &kernel.Options{Prices: p.rec.Opt.Prices, LowWater: p.lowWater, Economy: p.economy,
-		Represent: represent.Options{Whole: p.rec.Opt.Whole}})
+		WholeResults: p.rec.Opt.Whole})
 	p.k = k
 	return err
 }

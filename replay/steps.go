@@ -8,7 +8,6 @@ import (
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
-	"github.com/memkernel/memkernel/pagevm/represent"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -29,7 +28,7 @@ func NewSteps(s *transcript.Session, opt Options) (*Steps, error) {
 
 // Options returns the options of the kernel that plans the calls. The kernel has its own folder.
 func (s *Steps) Options() *kernel.Options {
-	return &kernel.Options{Prices: s.rec.Opt.Prices, Economy: s.rec.Opt.Economy, Represent: represent.Options{Whole: s.rec.Opt.Whole}}
+	return &kernel.Options{Prices: s.rec.Opt.Prices, Economy: s.rec.Opt.Economy, WholeResults: s.rec.Opt.Whole}
 }
 
 // Len returns how many calls can be planned.

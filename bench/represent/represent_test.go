@@ -179,7 +179,7 @@ func BenchmarkRepresent(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		for i := range in {
-			represent.Evidence(in[i], nil)
+			represent.Evidence(in[i])
 		}
 	}
 	took := b.Elapsed() / time.Duration(b.N)

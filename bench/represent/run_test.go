@@ -94,7 +94,7 @@ func Run(results []represent.EvidenceInput) (Report, error) {
 	out := Report{}
 	for i := range results {
 		in := &results[i]
-		reps := represent.Evidence(*in, nil)
+		reps := represent.Evidence(*in)
 		if len(reps) == 0 {
 			continue
 		}

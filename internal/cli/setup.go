@@ -14,7 +14,6 @@ import (
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/pagevm/mask"
-	"github.com/memkernel/memkernel/pagevm/represent"
 	"github.com/memkernel/memkernel/retrieval"
 )
 
@@ -71,8 +70,8 @@ func (s *Settings) KernelOptions(book *cachelayout.Book, p embed.Provider) (*ker
 			Compact: s.Config.Checkpoint.CompactAt, NoFlush: !s.Config.Flush.Enabled,
 			NoStateFile: !s.Config.SessionState.Enabled,
 			NoBuffer:    !s.Config.WorkingBuffer.Enabled},
-		Represent: represent.Options{Whole: !s.Config.Plan.Door},
-		Redact:    mask.Options{Allow: s.Config.Redact.Allow, Disable: s.Config.Redact.DisableRules}}
+		WholeResults: !s.Config.Plan.Door,
+		Redact:       mask.Options{Allow: s.Config.Redact.Allow, Disable: s.Config.Redact.DisableRules}}
 	o.Memory.Embedder, o.Memory.Store = p, s.storeOptions()
 	o.Memory.Edits = api.EditRule(s.Config.Workspace.AgentEdits)
 	for i := range o.Memory.Sessions.Sources {

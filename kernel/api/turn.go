@@ -113,7 +113,7 @@ type Result struct {
 }
 
 // MayShape reports whether a result is of a size and a kind that [ShapeResult] shapes unless
-// Whole in [represent.Options] is set. It opens no file.
+// the kernel shows results whole. It opens no file.
 func (r *Result) MayShape() bool {
 	return represent.Door(represent.EvidenceInput{Tool: r.Call.Name, Input: r.Call.Input, Text: r.Text, PageID: r.Call.ID, Resolver: r.Resolver}) != ""
 }

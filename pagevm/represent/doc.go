@@ -4,7 +4,5 @@
 // their own form. An [Excerpts] makes a text of any wanted size; [Change] returns the changes of
 // a file's new version.
 //
-// Package represent is pure: it reads no file, and no clock except those that the caller passes,
-// and counts no tokens. Only a host's [Compressor] may do more, within the time that [Options]
-// gives it.
+// Package represent is pure: it reads no file and no clock, and counts no tokens.
 package represent

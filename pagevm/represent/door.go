@@ -14,12 +14,12 @@ const doorBytes = 8000
 // compressed representation that [Evidence] makes. Door shortens JSON: in recorded sessions
 // of other people it cost no action its input and no edit its lines, as logs and test output did.
 //
-// Door returns "" for a result of less than 8,000 bytes, for an error, for the result of a call
+// Door returns "" if in.Whole is set, for a result of less than 8,000 bytes, for an error, for the result of a call
 // that reads or edits files, for JSON that consists of texts, for a result that the model can't
 // read whole (in has no Resolver or no PageID), and for the result of a call of the resolver
 // itself.
 func Door(in EvidenceInput) string {
-	if len(in.Text) < doorBytes || in.IsError || in.Message || in.Resolver == "" || in.PageID == "" ||
+	if in.Whole || len(in.Text) < doorBytes || in.IsError || in.Message || in.Resolver == "" || in.PageID == "" ||
 		Resolves(in.Resolver, in.Tool, in.Input) {
 		return ""
 	}

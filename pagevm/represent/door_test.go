@@ -86,7 +86,7 @@ func TestDoorShowsWholeRecords(t *testing.T) {
 	line := `{"boat": %d, "state": "%s", "berth": {"pier": "north", "depth": 3.5}}`
 	shorten := func(text string) string {
 		in := represent.EvidenceInput{Tool: "Bash", Input: `{"command":"harbour list"}`, Text: text, Resolver: "memkernel get", PageID: "ev-1"}
-		reps := represent.Evidence(in, nil)
+		reps := represent.Evidence(in)
 		if len(reps) == 0 || reps[0].Level != pagevm.Compressed || reps[0].Door != "json" {
 			t.Fatalf("no representation for the door: %+v", reps)
 		}
@@ -133,7 +133,7 @@ func TestDoorShowsJSONFlat(t *testing.T) {
 	}
 	text := strings.TrimSuffix(tree.String(), ",") + "\n}"
 	in := represent.EvidenceInput{Tool: "Bash", Input: `{"command":"harbour tree"}`, Text: text, Resolver: "memkernel get", PageID: "ev-1"}
-	reps := represent.Evidence(in, nil)
+	reps := represent.Evidence(in)
 	if len(reps) == 0 || reps[0].Door != "json" {
 		t.Fatalf("no representation for the door: %+v", reps)
 	}

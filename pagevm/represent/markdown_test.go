@@ -35,7 +35,7 @@ func guide(numbered bool) string {
 func TestMarkdownIsShortenedByItsHeadings(t *testing.T) {
 	for _, numbered := range []bool{false, true} {
 		in := EvidenceInput{Tool: "Read", Input: `{"file_path":"/w/docs/guide.md"}`, Text: guide(numbered), PageID: "ev-1", Resolver: "get"}
-		reps := Evidence(in, nil)
+		reps := Evidence(in)
 		if len(reps) != 3 {
 			t.Fatalf("%d representations, want 3", len(reps))
 		}

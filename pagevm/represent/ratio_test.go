@@ -86,7 +86,7 @@ func TestRatioBound(t *testing.T) {
 		if n := len(excerptOf(text, room)); n > room+maxUnit {
 			t.Errorf("%s: %d of %d bytes, want at most %d", kind, n, len(text), room+maxUnit)
 		}
-		rep := repAt(Evidence(evidence(text), nil), pagevm.Compressed)
+		rep := repAt(Evidence(evidence(text)), pagevm.Compressed)
 		if limit := max(int(0.35*float64(len(text))), 1200/8+80) + maxUnit; rep != nil && len(rep.Text) > limit {
 			t.Errorf("%s: %d of %d bytes, want at most %d", kind, len(rep.Text), len(text), limit)
 		}

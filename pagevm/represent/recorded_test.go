@@ -12,7 +12,7 @@ import (
 func TestRecordedEvidence(t *testing.T) {
 	for _, text := range hostile.Recorded(t) {
 		if !strings.Contains(text, "[…") {
-			checkReps(t, text, Evidence(evidence(text), nil))
+			checkReps(t, text, Evidence(evidence(text)))
 		}
 	}
 }

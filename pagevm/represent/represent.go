@@ -5,33 +5,11 @@ import (
 	"encoding/hex"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/internal/lex"
 )
-
-// Options are the options of the representations of tool results. Nil and zero values mean the
-// defaults.
-type Options struct {
-	// Compressor makes compressed representations in place of the mechanical ones, see
-	// [Recompress]. By default it is nil, and the mechanical ones are used.
-	Compressor Compressor
-	// CompressTime bounds the compressor's total time in one call of Recompress, and in one plan
-	// of the kernel. The default is 2 s.
-	CompressTime time.Duration
-	// Whole shows every result whole when the model sees it for the first time, see [Door].
-	Whole bool
-}
-
-// Time is CompressTime or its default.
-func (o *Options) Time() time.Duration {
-	if o == nil || o.CompressTime <= 0 {
-		return 2 * time.Second
-	}
-	return o.CompressTime
-}
 
 const (
 	// ratio is the size of a compressed representation divided by the size of the full content.
@@ -67,6 +45,8 @@ type EvidenceInput struct {
 	Own     []Range
 	// Rules reports whether the text instructs the agent. It is shortened as Markdown.
 	Rules bool
+	// Whole shows the result whole when the model sees it for the first time, see [Door].
+	Whole bool
 	// Breaks reports whether Text consists of parts with PartBreak between them.
 	Breaks bool
 }
@@ -91,7 +71,7 @@ func (in EvidenceInput) valid() EvidenceInput {
 //
 // Evidence makes a pointer even without a resolver. The pointer then says so, and [pagevm.Floor]
 // forbids its use.
-func Evidence(in EvidenceInput, opt *Options) []pagevm.Rep {
+func Evidence(in EvidenceInput) []pagevm.Rep {
 	in = in.valid()
 	args := canonicalArgs(in.Tool, in.Input)
 	pointer := pointerText(&in, clip(args, 100))
@@ -103,10 +83,7 @@ func Evidence(in EvidenceInput, opt *Options) []pagevm.Rep {
 	s := scanText(in.Text, k, numbered)
 	defer s.free()
 	s.breaks = in.Breaks
-	door := ""
-	if opt == nil || !opt.Whole {
-		door = Door(in)
-	}
+	door := Door(in)
 	foot := footer(&in, s)
 	room := roomFor(len(in.Text), len(foot))
 	p := s.pick(room)

@@ -72,7 +72,7 @@ func TestEvidenceLevels(t *testing.T) {
 	for kind, text := range sampleTexts() {
 		t.Run(kind, func(t *testing.T) {
 			in := evidence(text)
-			reps := Evidence(in, nil)
+			reps := Evidence(in)
 			var levels []pagevm.Level
 			for _, r := range reps {
 				levels = append(levels, r.Level)
@@ -188,7 +188,7 @@ func TestEvidenceKeepsWhatMatters(t *testing.T) {
 		{"json", pagevm.Compressed, []string{`{"items":[{"identifier":0,"name":"item_0"`}},
 		{"prose", pagevm.Structured, []string{"# Migration notes"}},
 	} {
-		rep := repAt(Evidence(evidence(texts[tc.kind]), nil), tc.level)
+		rep := repAt(Evidence(evidence(texts[tc.kind])), tc.level)
 		for _, w := range tc.want {
 			if !strings.Contains(rep.Text, w) {
 				t.Errorf("%s of %s lacks %q:\n%.1500s", tc.level, tc.kind, w, rep.Text)
@@ -199,7 +199,7 @@ func TestEvidenceKeepsWhatMatters(t *testing.T) {
 
 func TestSmallEvidenceHasNone(t *testing.T) {
 	for _, text := range []string{"", "ok", "The file /a/b.go has been updated.", "Exit code 1\nno such file"} {
-		if reps := Evidence(evidence(text), nil); len(reps) > 0 {
+		if reps := Evidence(evidence(text)); len(reps) > 0 {
 			t.Errorf("%q: %v", text, reps)
 		}
 	}
@@ -208,7 +208,7 @@ func TestSmallEvidenceHasNone(t *testing.T) {
 func TestStatusFields(t *testing.T) {
 	in := evidence("Exit code 2\n" + sampleTexts()["log"])
 	in.IsError, in.Masked = true, 3
-	got := repAt(Evidence(in, nil), pagevm.Structured).Text
+	got := repAt(Evidence(in), pagevm.Structured).Text
 	for _, w := range []string{"status: error, exit code 2, log", "3 masked secrets", "whole: memkernel get p_1", "call: make all", "extract of Bash, page p_1"} {
 		if !strings.Contains(got, w) {
 			t.Errorf("lacks %q:\n%s", w, got)
@@ -233,7 +233,7 @@ func TestStatusFields(t *testing.T) {
 func TestPointerAndPreview(t *testing.T) {
 	in := evidence(strings.Repeat("héllo ", 1000))
 	in.Masked = 1
-	ptr := repAt(Evidence(in, nil), pagevm.Pointer).Text
+	ptr := repAt(Evidence(in), pagevm.Pointer).Text
 	for _, w := range []string{"p_1", in.Blob[:16], "7000 bytes", "1 masked secret", "read it with memkernel get p_1", "make all"} {
 		if !strings.Contains(ptr, w) {
 			t.Errorf("pointer lacks %q: %s", w, ptr)
@@ -250,7 +250,7 @@ func TestPointerAndPreview(t *testing.T) {
 		t.Errorf("preview shows %d characters", n)
 	}
 	in.Resolver = ""
-	if p := repAt(Evidence(in, nil), pagevm.Pointer).Text; strings.Contains(p, "read it") || !strings.Contains(p, "not shown") {
+	if p := repAt(Evidence(in), pagevm.Pointer).Text; strings.Contains(p, "read it") || !strings.Contains(p, "not shown") {
 		t.Errorf("pointer without a resolver: %s", p)
 	}
 	in.Text = "short"
@@ -270,8 +270,8 @@ func TestEvidenceAnyText(t *testing.T) {
 		n := rapid.IntRange(0, 200).Draw(t, "n")
 		text := strings.Join(rapid.SliceOfN(piece, n, n).Draw(t, "pieces"), "")
 		in := evidence(text)
-		reps := Evidence(in, nil)
-		if diff := cmp.Diff(reps, Evidence(in, nil)); diff != "" {
+		reps := Evidence(in)
+		if diff := cmp.Diff(reps, Evidence(in)); diff != "" {
 			t.Fatalf("not deterministic: %s", diff)
 		}
 		if strings.Contains(text, "[…") {
@@ -289,7 +289,7 @@ func TestHugeEvidence(t *testing.T) {
 			b.WriteString("FATAL: linker ran out of memory in /build/obj/core.o\n")
 		}
 	}
-	reps := Evidence(evidence(b.String()), nil)
+	reps := Evidence(evidence(b.String()))
 	rep := repAt(reps, pagevm.Compressed)
 	if rep == nil || len(rep.Text) > 80<<10 || !strings.Contains(rep.Text, "FATAL: linker ran out of memory in /build/obj/core.o") {
 		t.Errorf("compressed: %d bytes", len(rep.Text))
@@ -299,7 +299,7 @@ func TestHugeEvidence(t *testing.T) {
 
 func TestOneHugeLine(t *testing.T) {
 	text := `{"image":"` + strings.Repeat("QUJD", 1<<19) + `"}`
-	checkReps(t, text, Evidence(evidence(text), nil))
+	checkReps(t, text, Evidence(evidence(text)))
 }
 
 func TestConversation(t *testing.T) {

@@ -35,10 +35,8 @@ type Maker struct {
 	Graves Graves
 	Mask   *mask.Masker
 	Count  tokencount.Counter
-	// Represent sets how results are shortened.
-	Represent *represent.Options
-	// Compress calls the host's compressor, within the compressor's time.
-	Compress func(represent.EvidenceInput, []pagevm.Rep) []pagevm.Rep
+	// WholeResults shows every result whole at first sight, see [represent.Door].
+	WholeResults bool
 	// Branch and Resolver are taken from the request.
 	Branch, Resolver string
 	// Large is the number of tokens above which a result is not shown in full.
@@ -431,13 +429,10 @@ const previewBytes = 16 << 10
 // bytes.
 func (g *Maker) previewed(n int) bool { return n >= min(previewBytes, 2*g.Large) }
 
-// represent makes the representations of a result. A result that will not be stored is not worth
-// a compressor's work.
+// represent makes the representations of a result.
 func (g *Maker) represent(in represent.EvidenceInput) []pagevm.Rep {
-	reps := represent.Evidence(in, g.Represent)
-	if g.Durable && g.Compress != nil {
-		reps = g.Compress(in, reps)
-	}
+	in.Whole = g.WholeResults
+	reps := represent.Evidence(in)
 	n := len(reps) - 1
 	if n >= 0 && reps[n].Level == pagevm.Pointer && g.previewed(len(in.Text)) && in.Resolver != "" {
 		text := represent.Preview(in)

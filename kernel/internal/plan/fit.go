@@ -348,8 +348,7 @@ func lowered(c *Call, l *Limits, t shortenable, share int) shortenable {
 		return t
 	}
 	at := &t.seg.At
-	own := hostMade(c, &t.seg) && l.Scale(at[pagevm.Compressed].Tokens) <= share
-	if !own && t.seg.First >= pagevm.Compressed && l.unscale(share) >= max(2*at[pagevm.Structured].Tokens, 2*leastExcerpt) {
+	if t.seg.First >= pagevm.Compressed && l.unscale(share) >= max(2*at[pagevm.Structured].Tokens, 2*leastExcerpt) {
 		if short, ok := excerpted(c, l, t, share); ok {
 			return short
 		}
@@ -376,13 +375,6 @@ func lowered(c *Call, l *Limits, t shortenable, share int) shortenable {
 // shortened, because it holds words or inputs of the host's tools.
 func clippable(role memkernel.Role, parts []memkernel.Part) bool {
 	return role == memkernel.RoleAssistant && slices.ContainsFunc(parts, ingest.Clippable) || ingest.SystemRole(role) && len(ingest.TextRuns(parts)) > 0
-}
-
-// hostMade reports whether a host's own compressor made the compressed level.
-func hostMade(c *Call, s *pagevm.Segment) bool {
-	page := c.Page(s.Page)
-	return page != nil && s.At[pagevm.Compressed].Hash != "" &&
-		slices.ContainsFunc(page.Reps, func(r pagevm.Rep) bool { return r.Hash == s.At[pagevm.Compressed].Hash && r.Maker != "" })
 }
 
 // excerpted returns a text shown by the largest compressed form that fits its share. It returns

@@ -62,7 +62,7 @@ func (h Hooks) Shape(ctx context.Context, r api.Result) (string, error) {
 	d := h.Desk
 	return session.In(ctx, d.Sessions, r.SessionKey, func(s *session.Session) (string, error) {
 		price, _ := d.Prices.Lookup("", d.Now())
-		m, err := newMaker(ctx, d, s, price, "", "")
+		m, err := newMaker(d, s, price, "", "")
 		if err != nil {
 			return "", err
 		}

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"math"
-	"sync"
-	"time"
 
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/internal/tokencount"
@@ -14,28 +12,15 @@ import (
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/kernel/internal/plan"
 	"github.com/memkernel/memkernel/kernel/internal/session"
-	"github.com/memkernel/memkernel/pagevm"
-	"github.com/memkernel/memkernel/pagevm/represent"
 	"github.com/memkernel/memkernel/transcript"
 )
 
 // newMaker returns a maker of pages for a session. The pages must be on disk before they are
 // used.
-func newMaker(ctx context.Context, d *Desk, s *session.Session, m cachelayout.Model, branch, model string) (ingest.Maker, error) {
+func newMaker(d *Desk, s *session.Session, m cachelayout.Model, branch, model string) (ingest.Maker, error) {
 	count, err := tokencount.New(m.Tokenizer, model, d.Counts)
-	g := ingest.Maker{Out: &ingest.Pages{}, Known: s.Pages, Graves: &s.Graves, Mask: s.Masker.Remembering(), Count: count, Represent: d.Represent,
-		Branch: branch, Large: math.MaxInt, Durable: true}
-	if d.Represent.Compressor != nil {
-		// All requests for one plan or observation share one time limit, so that a first plan over a
-		// long session does not wait for each of its results.
-		until := sync.OnceValue(func() time.Time { return time.Now().Add(d.Represent.Time()) })
-		g.Compress = func(in represent.EvidenceInput, reps []pagevm.Rep) []pagevm.Rep {
-			ctx, cancel := context.WithDeadline(ctx, until())
-			defer cancel()
-			return represent.Recompress(ctx, in, reps, d.Represent)
-		}
-	}
-	return g, err
+	return ingest.Maker{Out: &ingest.Pages{}, Known: s.Pages, Graves: &s.Graves, Mask: s.Masker.Remembering(), Count: count, WholeResults: d.WholeResults,
+		Branch: branch, Large: math.MaxInt, Durable: true}, err
 }
 
 // intake holds a turn as the host handed it in, or the messages of a boundary. The messages are
@@ -51,7 +36,7 @@ type intake struct {
 func (d *Desk) take(ctx context.Context, s *session.Session, t *api.Turn) (*intake, error) {
 	in := &intake{turn: t, prices: d.Prices}
 	in.model, _ = d.Prices.Lookup(t.Model, t.Now)
-	m, err := newMaker(ctx, d, s, in.model, t.Branch, t.Model)
+	m, err := newMaker(d, s, in.model, t.Branch, t.Model)
 	if err != nil {
 		return nil, err
 	}

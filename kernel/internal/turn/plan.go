@@ -172,7 +172,7 @@ func (d *Desk) plan(ctx context.Context, s *session.Session, asked *api.PlanRequ
 // read.
 func (d *Desk) prior(ctx context.Context, s *session.Session, req *plan.Request) (*plan.Prior, []fault.Fault, error) {
 	var faults []fault.Fault
-	m, err := newMaker(ctx, d, s, req.Price, req.Branch, req.Model)
+	m, err := newMaker(d, s, req.Price, req.Branch, req.Model)
 	if err != nil {
 		return nil, nil, fmt.Errorf("plan %s: %w", req.SessionKey, err)
 	}

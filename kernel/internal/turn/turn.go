@@ -16,7 +16,6 @@ import (
 	"github.com/memkernel/memkernel/kernel/internal/plan"
 	"github.com/memkernel/memkernel/kernel/internal/session"
 	"github.com/memkernel/memkernel/pagevm/journal"
-	"github.com/memkernel/memkernel/pagevm/represent"
 	"github.com/memkernel/memkernel/retrieval"
 )
 
@@ -26,11 +25,12 @@ type Desk struct {
 	Sessions *session.Table
 	Counts   *budget.Cache
 	// Counter asks a provider how many tokens a request body has. Nil counts nothing.
-	Counter   func(ctx context.Context, model string, body []byte) (int, error)
-	Represent *represent.Options
-	Carry     plan.Memory  // the part of Memory that prompts show
-	PlanLife  plan.Life    // the plans' view of the working state
-	Notes     *notes.Taker // nil without a model
+	Counter func(ctx context.Context, model string, body []byte) (int, error)
+	// WholeResults shows every result whole at first sight.
+	WholeResults bool
+	Carry        plan.Memory  // the part of Memory that prompts show
+	PlanLife     plan.Life    // the plans' view of the working state
+	Notes        *notes.Taker // nil without a model
 	// Facts asks the model of Notes for facts of the logs at a moment. The call may take long.
 	// Facts may be nil.
 	Facts    func(ctx context.Context, now time.Time)
