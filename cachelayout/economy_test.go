@@ -107,14 +107,6 @@ func TestKeepCutsForTheWindowAlone(t *testing.T) {
 	if in.Economy = ""; PlanCut(in).Reason != ReasonCold {
 		t.Error("the same, balanced, is not cut: nothing was shown")
 	}
-	id := Identity{Model: in.Model.ID}
-	_, l := send(Ledger{}, in.Model, id, grow(fixedPart(), 1, 85_000), noon)
-	for e, none := range map[Economy]bool{Keep: true, Balanced: false} {
-		in.Economy = e
-		if a := l.Advise(in.Model, Pace{}, PlanCut(in), 300_000, noon); a.SummariseBy.IsZero() != none {
-			t.Errorf("%s: when no cut comes with a cold cache, nothing is to be summarised before: %+v", e, a)
-		}
-	}
 }
 
 // Balanced says nothing: a decision has no trace of it, however it is spelled.

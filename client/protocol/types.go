@@ -385,8 +385,6 @@ type Layout struct {
 	Reported  *Reported `json:"reported"`
 	Lifetimes Lifetimes `json:"lifetimes"`
 	Pace      Pace      `json:"pace"`
-	// advice describes how to use the time until the next call.
-	Advice Advice `json:"advice"`
 }
 
 // Breakpoint is a cache marker.
@@ -611,29 +609,6 @@ type Pace struct {
 	Calls int64 `json:"calls"`
 	// idle_seconds are the gaps of a minute and more, oldest first.
 	IdleSeconds []int64 `json:"idle_seconds"`
-}
-
-// Advice lists the actions that a host can take in the time between two calls.
-type Advice struct {
-	// expires_at is the time at which the messages of this request leave the cache, unless
-	// another request starts before it.
-	ExpiresAt time.Time `json:"expires_at,omitzero"`
-	// summarise_by is the latest time at which a model that writes a summary can still read
-	// the prompt from the cache.
-	SummariseBy time.Time `json:"summarise_by,omitzero"`
-	// summary_warm is the cost of the summary's input until summarise_by.
-	SummaryWarm float64 `json:"summary_warm"`
-	// summary_cold is the cost of the summary's input after summarise_by.
-	SummaryCold float64 `json:"summary_cold"`
-	// keep_alive reports whether repeating the request is expected to cost less than letting
-	// the messages expire.
-	KeepAlive        bool      `json:"keep_alive"`
-	KeepAliveSeconds int64     `json:"keep_alive_seconds"`
-	KeepAliveUntil   time.Time `json:"keep_alive_until,omitzero"`
-	// ping is the price of one repetition.
-	Ping float64 `json:"ping"`
-	// expiry is the price of letting the messages expire if the session continues.
-	Expiry float64 `json:"expiry"`
 }
 
 // Debug lists every page with its outcome.

@@ -374,8 +374,6 @@ export interface Layout {
   reported: Reported | null;
   lifetimes: Lifetimes;
   pace: Pace;
-  /** `advice` describes how to use the time until the next call. */
-  advice: Advice;
 }
 
 /** Breakpoint is a cache marker. */
@@ -591,26 +589,6 @@ export interface Pace {
   calls: number;
   /** `idle_seconds` are the gaps of a minute and more, oldest first. */
   idle_seconds: number[];
-}
-
-/** Advice lists the actions that a host can take in the time between two calls. */
-export interface Advice {
-  /** `expires_at` is the time at which the messages of this request leave the cache, unless another request starts before it. */
-  expires_at?: string;
-  /** `summarise_by` is the latest time at which a model that writes a summary can still read the prompt from the cache. */
-  summarise_by?: string;
-  /** `summary_warm` is the cost of the summary's input until `summarise_by`. */
-  summary_warm: number;
-  /** `summary_cold` is the cost of the summary's input after `summarise_by`. */
-  summary_cold: number;
-  /** `keep_alive` reports whether repeating the request is expected to cost less than letting the messages expire. */
-  keep_alive: boolean;
-  keep_alive_seconds: number;
-  keep_alive_until?: string;
-  /** `ping` is the price of one repetition. */
-  ping: number;
-  /** `expiry` is the price of letting the messages expire if the session continues. */
-  expiry: number;
 }
 
 /** Debug lists every page with its outcome. */

@@ -240,25 +240,11 @@ func keepText(f cachelayout.Figures) string {
 		Thousands(int(f.MemoryCost)), Thousands(int(f.CallCost)), Thousands(int(f.MissCost)), 100*f.ColdRate)
 }
 
-// ahead writes the lifetimes of cached parts and the advice until the next call.
+// ahead writes the lifetimes of cached parts.
 func (s *sheet) ahead() {
 	l := &s.out.Plan.Layout
 	s.text("lifetimes", fmt.Sprintf("tools and system %s: %s", lifetime(l.Lifetimes.FixedSeconds), l.Lifetimes.FixedWhy), "")
 	s.text("", fmt.Sprintf("messages %s: %s", lifetime(l.Lifetimes.MessagesSeconds), l.Lifetimes.MessagesWhy), "")
-	a := l.Advice
-	if a.ExpiresAt.IsZero() {
-		return
-	}
-	s.text("expires", a.ExpiresAt.UTC().Format("2006-01-02 15:04:05")+", if no request starts before", "")
-	if !a.SummariseBy.IsZero() {
-		s.text("summarise", fmt.Sprintf("by %s: a model's summary then reads for %s base tokens, later for %s",
-			a.SummariseBy.UTC().Format("15:04:05"), Thousands(int(a.SummaryWarm)), Thousands(int(a.SummaryCold))), "")
-	}
-	verdict := "not worth it"
-	if a.KeepAlive {
-		verdict = fmt.Sprintf("every %s until %s", time.Duration(a.KeepAliveSeconds)*time.Second, a.KeepAliveUntil.UTC().Format("15:04:05"))
-	}
-	s.text("keep alive", fmt.Sprintf("%s: a repetition costs %s base tokens, expiry %s", verdict, Thousands(int(a.Ping)), Thousands(int(a.Expiry))), "")
 }
 
 // paybackText describes n*, the number of calls after which a warm cut has paid.

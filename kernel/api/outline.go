@@ -74,8 +74,6 @@ type Layout struct {
 	Reported  *memkernel.Reported `json:"reported"`
 	Lifetimes Lifetimes           `json:"lifetimes"`
 	Pace      Pace                `json:"pace"`
-	// Advice describes how to use the time until the next call.
-	Advice cachelayout.Advice `json:"advice"`
 }
 
 // Breakpoint is a cache marker.

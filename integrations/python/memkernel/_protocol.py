@@ -266,7 +266,6 @@ class Layout(TypedDict):
     reported: Optional["Reported"]
     lifetimes: "Lifetimes"
     pace: "Pace"
-    advice: "Advice"
 
 
 class Breakpoint(TypedDict):
@@ -448,23 +447,6 @@ class Pace(TypedDict):
 
     calls: int
     idle_seconds: List[int]
-
-
-class _Advice(TypedDict):
-    summary_warm: float
-    summary_cold: float
-    keep_alive: bool
-    keep_alive_seconds: int
-    ping: float
-    expiry: float
-
-
-class Advice(_Advice, total=False):
-    """Advice lists the actions that a host can take in the time between two calls."""
-
-    expires_at: str
-    summarise_by: str
-    keep_alive_until: str
 
 
 class Debug(TypedDict):

@@ -16,7 +16,6 @@ type Layout struct {
 	// Notes describe the parts of this layout that the model's cache does not support.
 	Notes  []string
 	Bill   cachelayout.Bill
-	Advice cachelayout.Advice
 	ledger cachelayout.Ledger
 }
 
@@ -47,6 +46,5 @@ func layOut(c *Call, limits *Limits, d *Decision, a *Appended) Layout {
 		}
 	}
 	l.ledger = d.cached.Advance(id, l.Blocks, l.Breakpoints, r.Now)
-	l.Advice = l.ledger.Advise(r.Price, d.Pace, d.Cut, l.Bill.Total(), r.Now)
 	return l
 }

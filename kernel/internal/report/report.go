@@ -51,7 +51,7 @@ func LayoutOf(pl *plan.Result, markers []transcript.Marker) api.Layout {
 		Cut: pl.Cut, Made: made, Refused: list(refused), Cuts: list(cuts), Notes: list(pl.Notes), Reasoning: reasoningOf(pl), Reported: pl.Prev.Reported,
 		Lifetimes: api.Lifetimes{FixedSeconds: seconds(pl.Lifetimes.Fixed), FixedWhy: pl.Lifetimes.FixedWhy,
 			MessagesSeconds: seconds(pl.Lifetimes.Messages), MessagesWhy: pl.Lifetimes.MessagesWhy},
-		Pace: api.Pace{Calls: pl.Next.Pace.Calls, IdleSeconds: make([]int, 0, len(pl.Next.Pace.Idle))}, Advice: pl.Advice}
+		Pace: api.Pace{Calls: pl.Next.Pace.Calls, IdleSeconds: make([]int, 0, len(pl.Next.Pace.Idle))}}
 	for _, gap := range pl.Next.Pace.Idle {
 		l.Pace.IdleSeconds = append(l.Pace.IdleSeconds, seconds(gap))
 	}
