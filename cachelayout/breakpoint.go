@@ -33,10 +33,9 @@ type Breakpoint struct {
 // LayoutOptions are preferences. The zero value means the provider's default
 // lifetime everywhere.
 type LayoutOptions struct {
-	// Fixed, Carry and Messages are the wanted lifetimes of the three parts of the prompt. 0
-	// means the provider's default. A part's lifetime is raised to that of any later part, since
-	// providers refuse the opposite order.
-	Fixed, Carry, Messages time.Duration
+	// Fixed is the wanted lifetime of tools and system, Messages that of the rest. 0 means the
+	// provider's default. Fixed is raised to Messages, since providers refuse the opposite order.
+	Fixed, Messages time.Duration
 }
 
 // Layout places the markers of a request, in the order of its blocks, and returns notes on the
@@ -173,11 +172,8 @@ func (p *placer) lifetimes(opt LayoutOptions) {
 	for i := len(p.out) - 1; i >= 0; i-- {
 		b := &p.out[i]
 		wish := opt.Messages
-		switch {
-		case levelOf(b.Region) != LevelMessages:
+		if levelOf(b.Region) != LevelMessages {
 			wish = opt.Fixed
-		case b.Region == RegionCarry:
-			wish = opt.Carry
 		}
 		b.TTL = max(p.m.TTL(wish), behind)
 		behind = b.TTL

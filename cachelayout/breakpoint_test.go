@@ -47,8 +47,6 @@ func TestLayoutPlaces(t *testing.T) {
 		{"no carry", opus, grow(fixedPart(), 5, 500), 3, LayoutOptions{}, []string{"1:fixed:5m", "3:previous_tail:5m", "6:end:5m"}},
 		{"fixed part kept for an hour", opus, long, 9, LayoutOptions{Fixed: time.Hour},
 			[]string{"1:fixed:1h", "2:carry:5m", "9:previous_tail:5m", "12:end:5m"}},
-		{"longer lifetimes come first", opus, long, 9, LayoutOptions{Carry: time.Hour},
-			[]string{"1:fixed:1h", "2:carry:1h", "9:previous_tail:5m", "12:end:5m"}},
 		{"messages for an hour raise all", opus, long, 9, LayoutOptions{Messages: time.Hour},
 			[]string{"1:fixed:1h", "2:carry:1h", "9:previous_tail:1h", "12:end:1h"}},
 		{"an odd wish is rounded up", opus, long, -1, LayoutOptions{Messages: 20 * time.Minute},
@@ -141,7 +139,7 @@ func genModel(t *rapid.T) Model {
 
 func genOptions(t *rapid.T) LayoutOptions {
 	ttl := rapid.SampledFrom([]time.Duration{0, 5 * time.Minute, time.Hour})
-	return LayoutOptions{Fixed: ttl.Draw(t, "fixed"), Carry: ttl.Draw(t, "carry"), Messages: ttl.Draw(t, "messages")}
+	return LayoutOptions{Fixed: ttl.Draw(t, "fixed"), Messages: ttl.Draw(t, "messages")}
 }
 
 func TestLayoutHoldsProviderRules(t *testing.T) {

@@ -91,11 +91,8 @@ type CutInput struct {
 	ExpectedTurns float64
 	// TTL is the lifetime of the written messages. 0 means the default.
 	TTL time.Duration
-	// Extra is the extra cost of a cut in base input tokens.
-	Extra float64
-	// LowWater and ColdLowWater, if above 0, override the size of the conversation that a cut
-	// keeps.
-	LowWater, ColdLowWater int
+	// LowWater, if above 0, overrides the size of the conversation that a cut keeps.
+	LowWater int
 	// Economy is the user's preference.
 	Economy Economy `json:",omitempty"`
 }
@@ -129,13 +126,11 @@ type Figures struct {
 	Cliff int `json:"cliff"`
 	// Limit is the smaller of Budget and Cliff.
 	Limit int `json:"limit"`
-	// HighWater, LowWater and ColdLowWater are marks for the size of the whole prompt. HighWater
-	// is the smaller of RoomMark and EOQHighWater. Above RoomMark the next call may not fit.
+	// HighWater and LowWater are marks for the size of the whole prompt. HighWater is the smaller of RoomMark and EOQHighWater. Above RoomMark the next call may not fit.
 	// Above EOQHighWater it is cheaper to cut than to keep reading.
-	HighWater    int `json:"high_water"`
-	RoomMark     int `json:"room_mark"`
-	LowWater     int `json:"low_water"`
-	ColdLowWater int `json:"cold_low_water"`
+	HighWater int `json:"high_water"`
+	RoomMark  int `json:"room_mark"`
+	LowWater  int `json:"low_water"`
 	// MaxGrowth is the largest growth of the last ten calls.
 	MaxGrowth    int `json:"max_growth"`
 	MedianGrowth int `json:"median_growth"`
@@ -185,10 +180,10 @@ func PlanCut(in CutInput) Cut {
 	t := in.Economy.thrift()
 	f := in.figures(t)
 	c := Cut{Reason: ReasonNone, TargetTokens: f.Planned, Figures: f, Force: f.Planned > f.Limit, Economy: in.Economy.Short()}
-	saves := t.enough(min(in.Pending, f.Planned-f.ColdLowWater))
+	saves := t.enough(min(in.Pending, f.Planned-f.LowWater))
 	switch {
 	case in.Cold && !in.ColdEventUsed && !in.OpenLoop && saves:
-		c.Reason, c.TargetTokens = ReasonCold, f.ColdLowWater
+		c.Reason, c.TargetTokens = ReasonCold, f.LowWater
 	case c.Force && (in.Pending > 0 || f.Planned > f.Budget):
 		c.Reason, c.TargetTokens = ReasonForced, f.LowWater
 	case in.OpenLoop || in.Pending <= 0:
@@ -222,7 +217,7 @@ func (f *Figures) pays(t thrift) bool {
 func (c Cut) Next() int {
 	f := c.Figures
 	f.Saved = f.HighWater - f.LowWater
-	f.BreakEvenTurns = finite(breakEven(f.Saved, f.Rewritten, Ratios{Write: f.WriteRatio, Read: f.ReadRatio}, 0))
+	f.BreakEvenTurns = finite(breakEven(f.Saved, f.Rewritten, Ratios{Write: f.WriteRatio, Read: f.ReadRatio}))
 	if f.pays(c.Economy.thrift()) {
 		return f.HighWater
 	}
@@ -285,7 +280,6 @@ func (in *CutInput) marks(f *Figures, t thrift) {
 	kept = max(kept, in.Model.MinCacheTokens-in.Fixed)
 	ceiling := max(in.Fixed, f.Limit-2*f.MedianGrowth)
 	f.LowWater = min(in.Fixed+min(most, cmp.Or(in.LowWater, kept)), ceiling)
-	f.ColdLowWater = min(in.Fixed+min(most, cmp.Or(in.ColdLowWater, in.LowWater, kept)), f.LowWater)
 	f.RoomMark = min(f.Limit, max(f.Limit-f.MaxGrowth, f.LowWater+2*f.MedianGrowth))
 	low := float64(f.LowWater - in.Fixed)
 	f.CallCost, f.MemoryCost = c.Cost(low)
@@ -302,7 +296,7 @@ func (in *CutInput) marks(f *Figures, t thrift) {
 // cycle returns the session as a Cycle for computing the marks.
 func (in *CutInput) cycle(f *Figures, room int) Cycle {
 	return Cycle{Growth: float64(f.MeanGrowth), Fixed: float64(in.Fixed), Room: math.Max(1, float64(room-in.Fixed)),
-		ColdRate: in.ColdRate, Ratios: in.Model.Ratios(f.Planned, in.TTL), Extra: in.Extra, Economy: in.Economy}
+		ColdRate: in.ColdRate, Ratios: in.Model.Ratios(f.Planned, in.TTL), Economy: in.Economy}
 }
 
 // economics sets the savings, the cost and the payback of a warm cut.
@@ -311,7 +305,7 @@ func (in *CutInput) economics(f *Figures) {
 	f.WriteRatio, f.ReadRatio, f.RatiosAssumed = ratios.Write, ratios.Read, ratios.Assumed
 	f.Saved = max(0, min(in.Pending, f.Planned-f.LowWater))
 	f.Rewritten = max(0, min(f.LowWater, f.Planned)-in.Fixed)
-	f.BreakEvenTurns = finite(breakEven(f.Saved, f.Rewritten, ratios, in.Extra))
+	f.BreakEvenTurns = finite(breakEven(f.Saved, f.Rewritten, ratios))
 }
 
 // finite turns "never" into a number that JSON can hold.

@@ -37,8 +37,8 @@ func TestPlanCut(t *testing.T) {
 		{"over the mark, nothing pending", func(in *CutInput) { in.Planned, in.Pending = 151_001, 0 }, ReasonNone, 151_001, false},
 		{"over the window in a loop", func(in *CutInput) { in.Planned, in.OpenLoop = 160_001, true }, ReasonForced, 45_000, true},
 		{"over the window, nothing known to be pending", func(in *CutInput) { in.Planned, in.Pending = 160_001, 0 }, ReasonForced, 45_000, true},
-		{"cold", func(in *CutInput) { in.Cold, in.ColdLowWater = true, 25_000 }, ReasonCold, 40_000, false},
-		{"cold in a loop", func(in *CutInput) { in.Cold, in.OpenLoop, in.ColdLowWater = true, true, 25_000 }, ReasonNone, 100_000, false},
+		{"cold", func(in *CutInput) { in.Cold, in.LowWater = true, 25_000 }, ReasonCold, 40_000, false},
+		{"cold in a loop", func(in *CutInput) { in.Cold, in.OpenLoop, in.LowWater = true, true, 25_000 }, ReasonNone, 100_000, false},
 		{"cold in a loop, over the mark", func(in *CutInput) { in.Cold, in.OpenLoop, in.Planned = true, true, 159_999 }, ReasonNone, 159_999, false},
 		{"cold in a loop, over the window", func(in *CutInput) { in.Cold, in.OpenLoop, in.Planned = true, true, 160_001 }, ReasonForced, 45_000, true},
 		{"cold with nothing pending", func(in *CutInput) { in.Cold, in.Pending = true, 0 }, ReasonNone, 100_000, false},
@@ -51,7 +51,6 @@ func TestPlanCut(t *testing.T) {
 		{"the next gap is too near", func(in *CutInput) { in.Planned, in.ExpectedTurns, in.Growth, in.ColdRate = 130_000, 50, steady, .5 }, ReasonNone, 130_000, false},
 		{"near the end", func(in *CutInput) { in.Planned, in.ExpectedTurns, in.Growth = 130_000, 3, steady }, ReasonNone, 130_000, false},
 		{"marks overridden", func(in *CutInput) { in.Planned, in.LowWater = 155_000, 60_000 }, ReasonHighWater, 75_000, false},
-		{"cold mark overridden", func(in *CutInput) { in.Cold, in.ColdLowWater = true, 10_000 }, ReasonCold, 25_000, false},
 		{"planned left out", func(in *CutInput) { in.Planned, in.Conversation = 0, 140_000 }, ReasonHighWater, 45_000, false},
 		{"window left out", func(in *CutInput) { in.Window = 0; in.Planned = 900_000 }, ReasonNone, 900_000, false},
 		{"nothing known of the window", func(in *CutInput) { in.Window, in.Model = 0, Model{} }, ReasonNone, 100_000, false},
@@ -140,7 +139,7 @@ func TestMarksStayInOrder(t *testing.T) {
 		before := slices.Clone(in.Growth)
 		c := PlanCut(in)
 		f := c.Figures
-		if f.HighWater > f.Limit || f.ColdLowWater > f.LowWater || f.LowWater < in.Fixed {
+		if f.HighWater > f.Limit || f.LowWater < in.Fixed {
 			t.Fatalf("marks %+v", f)
 		}
 		if in.Fixed <= f.Limit-2*f.MedianGrowth && f.HighWater < f.LowWater+2*f.MedianGrowth {
@@ -171,15 +170,15 @@ func TestBreakEven(t *testing.T) {
 		{"claude-opus-5", time.Hour, 19}, {"gpt-5", 0, 9}, {"gpt-4-turbo", 0, 0},
 	}
 	for _, tt := range tests {
-		if n := breakEven(10_000, 10_000, mustModel(t, tt.model).Ratios(20_000, tt.ttl), 0); !near(n, tt.want) {
+		if n := breakEven(10_000, 10_000, mustModel(t, tt.model).Ratios(20_000, tt.ttl)); !near(n, tt.want) {
 			t.Errorf("%s: breaks even after %v calls, want %v", tt.model, n, tt.want)
 		}
 	}
 	opus := mustModel(t, "claude-opus-5").Ratios(10, 0)
-	if n := breakEven(0, 10, opus, 0); !math.IsInf(n, 1) {
+	if n := breakEven(0, 10, opus); !math.IsInf(n, 1) {
 		t.Errorf("saving nothing pays after %v calls", n)
 	}
-	if n := breakEven(5, 0, opus, 0); n != 0 {
+	if n := breakEven(5, 0, opus); n != 0 {
 		t.Errorf("a cut at the tail pays after %v calls", n)
 	}
 }

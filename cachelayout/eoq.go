@@ -4,9 +4,9 @@ import "math"
 
 // The cost of a long session in units of the base input price, with S fixed
 // tokens, L the low-water mark, D the batch that grows on top of it, g tokens
-// of growth per call, w and r the price ratios and K the extra cost of a cut:
+// of growth per call, w and r the price ratios:
 //
-//	per call ≈ w·g + r·(L + L + D)/2 + (w·(L − S) + K)·g/D
+//	per call ≈ w·g + r·(L + L + D)/2 + w·(L − S)·g/D
 //
 // This is the formula of the economic order quantity: a cut is an order, and reading is the cost
 // of holding stock.
@@ -21,8 +21,6 @@ type Cycle struct {
 	// ColdRate is the chance that a call finds the cache cold.
 	ColdRate float64
 	Ratios   Ratios
-	// Extra is the extra cost of a cut in base input tokens.
-	Extra float64
 	// Economy is the user's preference.
 	Economy Economy
 }
@@ -38,7 +36,7 @@ const holdShare = 0.5
 func (c Cycle) Batch(low float64) float64 {
 	batch := math.Inf(1) // without growth, or if reading is free, money is never a reason to cut
 	if read := c.Ratios.Read * holdShare; read > 0 && c.Growth > 0 {
-		rewrite := c.Ratios.Write*math.Max(0, low) + math.Max(0, c.Extra)
+		rewrite := c.Ratios.Write * math.Max(0, low)
 		batch = math.Sqrt(2 * c.Growth * rewrite / read)
 	}
 	if batch *= c.Economy.thrift().patience; math.IsNaN(batch) {
@@ -63,7 +61,7 @@ func (c Cycle) Cost(low float64) (call, memory float64) {
 	rate := c.rewrites(low)
 	grown := math.Min(c.Batch(low), c.Growth/math.Max(rate, 1e-9))
 	memory = low * (c.Ratios.Read + c.Ratios.Write*rate)
-	call = c.Ratios.Write*c.Growth + c.Ratios.Read*(c.Fixed+grown/2) + c.Extra*rate + memory
+	call = c.Ratios.Write*c.Growth + c.Ratios.Read*(c.Fixed+grown/2) + memory
 	return call, memory
 }
 

@@ -12,11 +12,6 @@ type Identity struct {
 	ToolChoice string `json:"tool_choice,omitempty"`
 	Thinking   string `json:"thinking,omitempty"`
 	Effort     string `json:"effort,omitempty"`
-	// Speed is the service speed ("fast").
-	Speed string `json:"speed,omitempty"`
-	// Features are provider switches that alter the system part: web search
-	// and citations.
-	Features string `json:"features,omitempty"`
 	// Images reports whether any image is in the prompt.
 	Images bool `json:"images,omitempty"`
 }
@@ -46,8 +41,6 @@ func (old Identity) Broken(now Identity) (field, was, is string, level Level) {
 	}{
 		{"thinking", old.Thinking, now.Thinking, thought},
 		{"effort", old.Effort, now.Effort, thought},
-		{"speed", old.Speed, now.Speed, LevelSystem},
-		{"features", old.Features, now.Features, LevelSystem},
 		{"tool_choice", old.ToolChoice, now.ToolChoice, LevelMessages},
 		{"images", strconv.FormatBool(old.Images), strconv.FormatBool(now.Images), LevelMessages},
 	} {

@@ -46,12 +46,11 @@ func (m Model) Ratios(tokens int, ttl time.Duration) Ratios {
 // breakEven returns the number of further calls after which a cut that removes saved tokens, and
 // causes the rewritten tokens after it to be written again, has paid for itself:
 //
-//	n* = ((w − r)·rewritten + extra) / (r·saved)
+//	n* = (w − r)·rewritten / (r·saved)
 //
-// extra is any other cost of the cut, such as a summarising call, in units of the base input
-// price. For a cut that saves nothing it returns +Inf.
-func breakEven(saved, rewritten int, ratios Ratios, extra float64) float64 {
-	cost := math.Max(0, (ratios.Write-ratios.Read)*float64(max(rewritten, 0))+extra)
+// For a cut that saves nothing it returns +Inf.
+func breakEven(saved, rewritten int, ratios Ratios) float64 {
+	cost := math.Max(0, (ratios.Write-ratios.Read)*float64(max(rewritten, 0)))
 	if saved <= 0 || ratios.Read <= 0 {
 		if saved > 0 && cost == 0 {
 			return 0

@@ -93,7 +93,7 @@ func TestClockAgainstRecordedSessions(t *testing.T) {
 				before = 0
 			}
 			blocks = append(blocks[:len(blocks):len(blocks)], block(RegionWorkingSet, fmt.Sprint(file, i), c.total()-before))
-			bps, _ := Layout(blocks, m, l.Tail(blocks), LayoutOptions{Fixed: ttl, Carry: ttl, Messages: ttl})
+			bps, _ := Layout(blocks, m, l.Tail(blocks), LayoutOptions{Fixed: ttl, Messages: ttl})
 			if len(l.Chain) > 0 && len(blocks) > 1 {
 				cold, _ := l.Cold(m, id, c.start)
 				wasCold := float64(c.read) < .6*float64(l.Tokens())

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/budget"
+	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
@@ -103,7 +104,7 @@ func shows(p *api.ContextPlan, tokens int) bool {
 func standing(p *api.ContextPlan) int {
 	n := p.Budgets.PlannedInputTokens
 	for _, r := range p.Regions {
-		if r.Name == api.RegionRetrieval {
+		if r.Name == cachelayout.RegionRetrieval {
 			n -= r.Tokens
 		}
 	}

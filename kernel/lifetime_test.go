@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/kernel/api"
 )
 
@@ -30,7 +31,7 @@ func TestLifetimes(t *testing.T) {
 		t.Errorf("a session: %+v", l)
 	}
 	for _, b := range p.Layout.Breakpoints {
-		if long := b.Region == api.RegionSystem || b.Region == api.RegionTools; long != (b.TTLSeconds == 3600) {
+		if long := b.Region == cachelayout.RegionSystem || b.Region == cachelayout.RegionTools; long != (b.TTLSeconds == 3600) {
 			t.Errorf("marker in %s lives %d s", b.Region, b.TTLSeconds)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/pagevm"
@@ -50,7 +51,7 @@ func checkTable(t *testing.T, p *api.ContextPlan, req *api.PlanRequest) map[stri
 	}
 	for _, in := range p.Debug.Included {
 		switch r, ok := rows[in.ID]; {
-		case in.Kind == api.RegionTools || in.Kind == api.RegionSystem || in.Kind == "anchor":
+		case in.Kind == cachelayout.RegionTools || in.Kind == cachelayout.RegionSystem || in.Kind == "anchor":
 		case !ok:
 			t.Errorf("%s stands and has no row", in.ID)
 		case r.ShownTokens != in.Tokens || r.Level != in.Level && r.Level != pagevm.Gone:

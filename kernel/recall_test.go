@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/budget"
+	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
@@ -48,13 +49,13 @@ func TestRecallOncePerTurn(t *testing.T) {
 	}
 	left := false
 	for _, row := range r.Debug.Excluded {
-		left = left || row.Kind == api.RegionRetrieval && row.Reason == string(retrieval.ShownAlready)
+		left = left || row.Kind == cachelayout.RegionRetrieval && row.Reason == string(retrieval.ShownAlready)
 	}
 	if !left {
 		t.Error("what is shown already is not among the excluded")
 	}
 	for _, region := range r.Regions {
-		if region.Name == api.RegionRetrieval && region.Tokens != r.Retrieval.Tokens {
+		if region.Name == cachelayout.RegionRetrieval && region.Tokens != r.Retrieval.Tokens {
 			t.Errorf("region of %d tokens, retrieval %+v", region.Tokens, r.Retrieval)
 		}
 	}
@@ -499,7 +500,7 @@ func TestRecallKeepsQuiet(t *testing.T) {
 			t.Errorf("%q: %+v\n%s", c.turns, p.Retrieval, shown(p, "memkernel:rt"))
 		}
 		for _, region := range p.Regions {
-			if region.Name == api.RegionRetrieval && (region.Tokens > 0) != c.want {
+			if region.Name == cachelayout.RegionRetrieval && (region.Tokens > 0) != c.want {
 				t.Errorf("%q: the region has %d tokens", c.turns, region.Tokens)
 			}
 		}

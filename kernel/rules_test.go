@@ -73,7 +73,7 @@ func TestRule2OneBatchCut(t *testing.T) {
 		since++
 		if p.Layout.Made != nil {
 			f := p.Layout.Cut.Figures
-			left := p.Budgets.PlannedInputTokens - regionTokens(p, api.RegionRetrieval) // recalled behind the cut
+			left := p.Budgets.PlannedInputTokens - regionTokens(p, cachelayout.RegionRetrieval) // recalled behind the cut
 			if left > f.LowWater {
 				t.Errorf("the cut left %d tokens, the low-water mark is %d", left, f.LowWater)
 			}

@@ -104,7 +104,7 @@ func (p *hostPolicy) send(c Choice, req Request, start time.Time) *prompt {
 	blocks := p.blocks(c.Items)
 	p.images = cachelayout.HasImage(blocks)
 	ttl := p.rec.Opt.TTL
-	bps, _ := cachelayout.Layout(blocks, req.Model, p.ledger.Tail(blocks), cachelayout.LayoutOptions{Fixed: ttl, Carry: ttl, Messages: ttl})
+	bps, _ := cachelayout.Layout(blocks, req.Model, p.ledger.Tail(blocks), cachelayout.LayoutOptions{Fixed: ttl, Messages: ttl})
 	if c.Stable > 0 {
 		bps = mark(bps, blocks, len(blocks)-len(c.Items)+c.Stable-1, req.Model)
 	}

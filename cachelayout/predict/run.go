@@ -217,7 +217,7 @@ func (p *predictor) predict(st *stretch, o *outcome) {
 }
 
 func (p *predictor) markers(blocks []cachelayout.Block, m cachelayout.Model) []cachelayout.Breakpoint {
-	bps, _ := cachelayout.Layout(blocks, m, p.ledger.Tail(blocks), cachelayout.LayoutOptions{Fixed: p.ttl, Carry: p.ttl, Messages: p.ttl})
+	bps, _ := cachelayout.Layout(blocks, m, p.ledger.Tail(blocks), cachelayout.LayoutOptions{Fixed: p.ttl, Messages: p.ttl})
 	return bps
 }
 

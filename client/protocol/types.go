@@ -211,7 +211,7 @@ type Budgets struct {
 
 // Region is a part of the prompt and its size.
 type Region struct {
-	// name is tools, system, carry, working_set, retrieval or newest.
+	// name is one of the Region constants of package cachelayout.
 	Name   string `json:"name"`
 	Tokens int64  `json:"tokens"`
 }
@@ -491,11 +491,10 @@ type Figures struct {
 	Cliff int64 `json:"cliff"`
 	// limit is the smaller of budget and cliff.
 	Limit int64 `json:"limit"`
-	// high_water, low_water and cold_low_water are marks for the size of the whole prompt.
-	HighWater    int64 `json:"high_water"`
-	RoomMark     int64 `json:"room_mark"`
-	LowWater     int64 `json:"low_water"`
-	ColdLowWater int64 `json:"cold_low_water"`
+	// high_water and low_water are marks for the size of the whole prompt.
+	HighWater int64 `json:"high_water"`
+	RoomMark  int64 `json:"room_mark"`
+	LowWater  int64 `json:"low_water"`
 	// max_growth is the largest growth of the last ten calls.
 	MaxGrowth    int64 `json:"max_growth"`
 	MedianGrowth int64 `json:"median_growth"`

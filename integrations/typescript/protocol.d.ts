@@ -208,7 +208,7 @@ export interface Budgets {
 
 /** Region is a part of the prompt and its size. */
 export interface Region {
-  /** `name` is tools, system, carry, working_set, retrieval or newest. */
+  /** `name` is one of the Region constants of package cachelayout. */
   name: string;
   tokens: number;
 }
@@ -476,11 +476,10 @@ export interface Figures {
   cliff: number;
   /** `limit` is the smaller of `budget` and `cliff`. */
   limit: number;
-  /** `high_water`, `low_water` and `cold_low_water` are marks for the size of the whole prompt. */
+  /** `high_water` and `low_water` are marks for the size of the whole prompt. */
   high_water: number;
   room_mark: number;
   low_water: number;
-  cold_low_water: number;
   /** `max_growth` is the largest growth of the last ten calls. */
   max_growth: number;
   median_growth: number;

@@ -147,7 +147,7 @@ func (s *sheet) cut() {
 		s.text("marks", "none while the window is unknown", "")
 		return
 	}
-	s.text("marks", fmt.Sprintf("high water %s, low water %s, low water when cold %s, limit %s", Thousands(f.HighWater), Thousands(f.LowWater), Thousands(f.ColdLowWater), Thousands(f.Limit)), "")
+	s.text("marks", fmt.Sprintf("high water %s, low water %s, limit %s", Thousands(f.HighWater), Thousands(f.LowWater), Thousands(f.Limit)), "")
 	s.economy(c, plan.Budgets.ContextWindow)
 	s.text("growth", fmt.Sprintf("median %s, largest %s tokens a call (last ten), mean %s", Thousands(f.MedianGrowth), Thousands(f.MaxGrowth), Thousands(f.MeanGrowth)), "")
 	s.text("memory", keepText(f), "")

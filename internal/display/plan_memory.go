@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/pagevm"
 )
@@ -48,7 +49,7 @@ func memoryLine(plan *api.ContextPlan) string {
 func leftOut(plan *api.ContextPlan) []api.Excluded {
 	var out []api.Excluded
 	for _, r := range plan.Debug.Excluded {
-		if r.Kind == api.RegionRetrieval {
+		if r.Kind == cachelayout.RegionRetrieval {
 			out = append(out, r)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 
+	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/paging"
@@ -32,7 +33,7 @@ func fates(plan *api.ContextPlan) []fate {
 		out = append(out, f)
 	}
 	for _, r := range plan.Debug.Excluded {
-		if r.Kind == api.RegionRetrieval {
+		if r.Kind == cachelayout.RegionRetrieval {
 			continue // it was no page yet
 		}
 		out = append(out, fate{kind: r.Kind, id: r.ID, level: pagevm.Gone.String(), before: r.Tokens, reason: r.Reason})

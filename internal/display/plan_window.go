@@ -3,6 +3,7 @@ package display
 import (
 	"strings"
 
+	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/kernel/api"
 )
 
@@ -20,12 +21,12 @@ var signs = map[string]struct {
 	sign   byte
 	colour Ink
 }{
-	api.RegionTools:      {'T', purple},
-	api.RegionSystem:     {'S', blue},
-	api.RegionCarry:      {'C', cyan},
-	api.RegionWorkingSet: {'#', green},
-	api.RegionRetrieval:  {'R', yellow},
-	api.RegionNewest:     {'N', red},
+	cachelayout.RegionTools:      {'T', purple},
+	cachelayout.RegionSystem:     {'S', blue},
+	cachelayout.RegionCarry:      {'C', cyan},
+	cachelayout.RegionWorkingSet: {'#', green},
+	cachelayout.RegionRetrieval:  {'R', yellow},
+	cachelayout.RegionNewest:     {'N', red},
 }
 
 // bands returns the regions of the plan, then the free tokens, the margin and the reserve.

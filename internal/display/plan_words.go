@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/pagevm"
@@ -142,7 +143,7 @@ func lookAt(plan *api.ContextPlan) string {
 // summary of the pages that are left out counts as shown in full.
 func pageCounts(plan *api.ContextPlan) (full, less, gone int) {
 	for _, r := range plan.Debug.Included {
-		if r.Level == pagevm.Full || r.Kind == api.RegionCarry {
+		if r.Level == pagevm.Full || r.Kind == cachelayout.RegionCarry {
 			full++
 		} else {
 			less++

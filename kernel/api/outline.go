@@ -149,20 +149,10 @@ const (
 
 // Region is a part of the prompt and its size.
 type Region struct {
-	// Name is tools, system, carry, working_set, retrieval or newest.
+	// Name is one of the Region constants of package cachelayout.
 	Name   string `json:"name"`
 	Tokens int    `json:"tokens"`
 }
-
-// The regions, in prompt order.
-const (
-	RegionTools      = "tools"
-	RegionSystem     = "system"
-	RegionCarry      = "carry"
-	RegionWorkingSet = "working_set"
-	RegionRetrieval  = "retrieval"
-	RegionNewest     = "newest"
-)
 
 // Debug lists every page with its outcome.
 type Debug struct {

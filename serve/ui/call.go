@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/fault"
@@ -96,7 +97,7 @@ func at(all []stage, call int) (s *stage) {
 func blocks(o *Options, plan *api.ContextPlan, n int, lives map[string][]stage) []block {
 	out := []block{}
 	for _, r := range plan.Regions {
-		if (r.Name == api.RegionTools || r.Name == api.RegionSystem) && r.Tokens > 0 {
+		if (r.Name == cachelayout.RegionTools || r.Name == cachelayout.RegionSystem) && r.Tokens > 0 {
 			out = append(out, block{Role: "system", Kind: r.Name, Region: r.Name, Type: "fixed", Level: pagevm.Full, Tokens: r.Tokens,
 				Pin: "none", Message: -1, Since: 1, Why: "every call repeats it", Change: "same"})
 		}
@@ -118,7 +119,7 @@ func blocks(o *Options, plan *api.ContextPlan, n int, lives map[string][]stage) 
 			}
 			b := block{Role: string(msg.Role), Kind: string(msg.Parts[j].Kind), Region: "working_set", Level: pagevm.Full, Message: i, Text: o.begin(text, blockText), Bytes: len(text), Change: "same", Pin: "none"}
 			if i == newest {
-				b.Region = api.RegionNewest
+				b.Region = cachelayout.RegionNewest
 			}
 			if row != nil {
 				b.of(row, lives[row.ID], n+1, plan.Retrieval.Page)
@@ -138,10 +139,10 @@ func (b *block) of(row *paging.PageRow, life []stage, call int, recalled string)
 	b.Pin = string(row.Pin)
 	switch row.Place {
 	case paging.InCarry:
-		b.Region = api.RegionCarry
+		b.Region = cachelayout.RegionCarry
 	case paging.InRetrieval:
 		if row.ID == recalled {
-			b.Region = api.RegionRetrieval
+			b.Region = cachelayout.RegionRetrieval
 		}
 	}
 	s := at(life, call)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/pagevm"
@@ -148,7 +149,7 @@ func testCallsOpenInAnyOrder(t *testing.T, o *opened, id string) {
 		for _, r := range c.Regions {
 			regions[r.Name] = r.Tokens
 		}
-		if blocks[api.RegionCarry] != regions[api.RegionCarry] || blocks[api.RegionNewest] != regions[api.RegionNewest] || blocks[api.RegionRetrieval] != regions[api.RegionRetrieval] {
+		if blocks[cachelayout.RegionCarry] != regions[cachelayout.RegionCarry] || blocks[cachelayout.RegionNewest] != regions[cachelayout.RegionNewest] || blocks[cachelayout.RegionRetrieval] != regions[cachelayout.RegionRetrieval] {
 			t.Errorf("call %d: blocks add up to %v, regions are %v", n, blocks, regions)
 		}
 		if marks != len(c.Layout.Breakpoints) || named < len(c.Blocks)-3 {

@@ -51,7 +51,7 @@ type row struct {
 }
 
 // regionNames are the parts of a prompt in its order.
-var regionNames = [...]string{api.RegionTools, api.RegionSystem, api.RegionCarry, api.RegionWorkingSet, api.RegionRetrieval, api.RegionNewest}
+var regionNames = [...]string{cachelayout.RegionTools, cachelayout.RegionSystem, cachelayout.RegionCarry, cachelayout.RegionWorkingSet, cachelayout.RegionRetrieval, cachelayout.RegionNewest}
 
 // stage is a level of a page, with the first call at which the page had that level.
 type stage struct {
@@ -427,7 +427,7 @@ func (t *track) live(n int, plan *api.ContextPlan) {
 	}
 	for i := range plan.Debug.Included {
 		in := &plan.Debug.Included[i]
-		if in.Kind != api.RegionTools && in.Kind != api.RegionSystem && in.Kind != "anchor" {
+		if in.Kind != cachelayout.RegionTools && in.Kind != cachelayout.RegionSystem && in.Kind != "anchor" {
 			note(in.ID, in.Level, cut)
 		}
 	}

@@ -349,7 +349,6 @@ class _Figures(TypedDict):
     high_water: int
     room_mark: int
     low_water: int
-    cold_low_water: int
     max_growth: int
     median_growth: int
     mean_growth: int

@@ -2,7 +2,6 @@ package branch
 
 import (
 	"github.com/memkernel/memkernel/cachelayout"
-	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/pagevm"
 )
 
@@ -58,15 +57,15 @@ func MessageOf(it *pagevm.Item) string {
 func regionOf(p *pagevm.Projection, it *pagevm.Item, newest string) string {
 	switch {
 	case it.Kind == pagevm.ItemCarry, it.Kind == pagevm.ItemCompaction:
-		return api.RegionCarry
+		return cachelayout.RegionCarry
 	case it.Kind == pagevm.ItemRetrieval && it.Page == p.Recall.Page:
-		return api.RegionRetrieval
+		return cachelayout.RegionRetrieval
 	case it.Kind == pagevm.ItemRetrieval:
-		return api.RegionWorkingSet
+		return cachelayout.RegionWorkingSet
 	case it.Key == newest:
-		return api.RegionNewest
+		return cachelayout.RegionNewest
 	}
-	return api.RegionWorkingSet
+	return cachelayout.RegionWorkingSet
 }
 
 const (

@@ -30,7 +30,7 @@ func cutInput(c *Call, l *Limits, d *Decision, cache pagevm.Cache) cachelayout.C
 		Fixed: l.Fixed + d.Standing, Conversation: d.Before - l.Fixed - d.Standing, Planned: d.Before,
 		Growth: growth(c, l), Cold: cache.Cold, ColdEventUsed: cache.Event != "" && cache.Event == d.Grown.LastEvent(),
 		OpenLoop: c.InLoop(), TTL: d.Lifetimes.Messages, ColdRate: d.Pace.Rate(d.Lifetimes.Messages),
-		ExpectedTurns: cachelayout.ExpectedTurns(c.callsSoFar()), LowWater: c.Request.LowWater, ColdLowWater: c.Request.LowWater, Economy: c.economy().Short(),
+		ExpectedTurns: cachelayout.ExpectedTurns(c.callsSoFar()), LowWater: c.Request.LowWater, Economy: c.economy().Short(),
 	}
 	in.Pending = d.Before - l.Fixed - d.Standing
 	if cache.Cold && !sent(&d.cached) {

@@ -149,8 +149,8 @@ func lasting(l *Limits, d *Decision) cachelayout.Cut {
 // parts.
 func splitWindow(c *Call, l *Limits) (budget.Plan, error) {
 	split, err := budget.Split(budget.Request{Window: l.Window, Reserve: l.Reserve, Fixed: []budget.Item{
-		{Name: api.RegionTools, Tokens: l.ToolTokens}, {Name: api.RegionSystem, Tokens: l.SystemTokens},
-		{Name: api.RegionNewest, Tokens: mustStandTokens(c, l)}}})
+		{Name: cachelayout.RegionTools, Tokens: l.ToolTokens}, {Name: cachelayout.RegionSystem, Tokens: l.SystemTokens},
+		{Name: cachelayout.RegionNewest, Tokens: mustStandTokens(c, l)}}})
 	if small := (*budget.TooSmallError)(nil); errors.As(err, &small) {
 		small.Largest, small.System, small.Tools = largestItems(c, l, mustStandItems(c)), l.SystemTokens, l.ToolTokens
 	}

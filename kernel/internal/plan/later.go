@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/retrieval"
@@ -38,7 +39,7 @@ func sayLater(c *Call, l *Limits, items []retrieval.Item) (out []retrieval.Item,
 			out = append(out, it)
 			continue
 		case said[line]:
-			same = append(same, api.Excluded{Kind: api.RegionRetrieval, ID: it.Citation, Tokens: l.Scale(c.Maker.Count.Text(it.Text)), Reason: string(retrieval.Duplicate)})
+			same = append(same, api.Excluded{Kind: cachelayout.RegionRetrieval, ID: it.Citation, Tokens: l.Scale(c.Maker.Count.Text(it.Text)), Reason: string(retrieval.Duplicate)})
 			continue
 		}
 		said[line] = true

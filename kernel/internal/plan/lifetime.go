@@ -50,7 +50,7 @@ func chooseLifetimes(c *Call, l *Limits, d *Decision) lifetimes {
 	r := c.Request
 	if r.TTL == 0 && d.ttl != 0 {
 		t := r.Price.TTL(d.ttl)
-		return lifetimes{cachelayout.LayoutOptions{Fixed: t, Carry: t, Messages: t}, whySeen, whySeen}
+		return lifetimes{cachelayout.LayoutOptions{Fixed: t, Messages: t}, whySeen, whySeen}
 	}
 	fixed, messages := d.cached.Lifetimes(r.Now)
 	out := lifetimes{FixedWhy: whyStands, MessagesWhy: whyStands}
@@ -68,7 +68,7 @@ func chooseLifetimes(c *Call, l *Limits, d *Decision) lifetimes {
 	if fixed < messages {
 		fixed, out.FixedWhy = messages, whyOrder
 	}
-	out.LayoutOptions = cachelayout.LayoutOptions{Fixed: fixed, Carry: messages, Messages: messages}
+	out.LayoutOptions = cachelayout.LayoutOptions{Fixed: fixed, Messages: messages}
 	return out
 }
 

@@ -348,7 +348,7 @@ const maxLargest = 5
 // largestItems returns the largest of the fixed parts and of the items in lists, with descriptive
 // names.
 func largestItems(c *Call, l *Limits, lists ...[]pagevm.Item) []budget.Item {
-	items := []budget.Item{{Name: api.RegionTools, Tokens: l.ToolTokens}, {Name: api.RegionSystem, Tokens: l.SystemTokens}}
+	items := []budget.Item{{Name: cachelayout.RegionTools, Tokens: l.ToolTokens}, {Name: cachelayout.RegionSystem, Tokens: l.SystemTokens}}
 	for _, list := range lists {
 		for i := range list {
 			items = append(items, budget.Item{Name: c.itemName(&list[i]), Tokens: l.Scale(list[i].Tokens)})
@@ -382,10 +382,10 @@ func (c *Call) itemName(it *pagevm.Item) string {
 func (l *Limits) blockList(p *pagevm.Projection) []cachelayout.Block {
 	fixed := make([]cachelayout.Block, 0, 2)
 	if t := l.ToolTokens; t > 0 {
-		fixed = append(fixed, cachelayout.Block{ID: "tools", Region: api.RegionTools, Hash: l.toolHash, Tokens: t, Positions: 1, Markable: true, Message: cachelayout.MessageTools})
+		fixed = append(fixed, cachelayout.Block{ID: "tools", Region: cachelayout.RegionTools, Hash: l.toolHash, Tokens: t, Positions: 1, Markable: true, Message: cachelayout.MessageTools})
 	}
 	if t := l.SystemTokens; t > 0 {
-		fixed = append(fixed, cachelayout.Block{ID: "system", Region: api.RegionSystem, Hash: l.systemHash, Tokens: t, Positions: 1, Markable: true, Message: cachelayout.MessageSystem})
+		fixed = append(fixed, cachelayout.Block{ID: "system", Region: cachelayout.RegionSystem, Hash: l.systemHash, Tokens: t, Positions: 1, Markable: true, Message: cachelayout.MessageSystem})
 	}
 	return branch.Blocks(fixed, p, l.Ratio)
 }

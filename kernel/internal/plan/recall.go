@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/internal/choice"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/fault"
@@ -253,7 +254,7 @@ func pack(c *Call, l *Limits, hits []retrieval.Hit, room int, shown func(retriev
 		if h := byID[out.ID]; h != nil {
 			tokens = size(h.Text)
 		}
-		left = append(left, api.Excluded{Kind: api.RegionRetrieval, ID: out.Citation, Tokens: tokens, Reason: string(out.Reason)})
+		left = append(left, api.Excluded{Kind: cachelayout.RegionRetrieval, ID: out.Citation, Tokens: tokens, Reason: string(out.Reason)})
 	}
 	return packed.Items, left
 }

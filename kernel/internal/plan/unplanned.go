@@ -41,7 +41,7 @@ func unplannedLedger(c *Call, l *Limits, p *pagevm.Projection) cachelayout.Ledge
 		messages = cachelayout.AssumedTTL
 	}
 	blocks := l.blockList(p)
-	at, _ := cachelayout.Layout(blocks, c.Request.Price, last.Tail(blocks), cachelayout.LayoutOptions{Fixed: max(fixed, messages), Carry: messages, Messages: messages})
+	at, _ := cachelayout.Layout(blocks, c.Request.Price, last.Tail(blocks), cachelayout.LayoutOptions{Fixed: max(fixed, messages), Messages: messages})
 	return last.Advance(c.identity(p), blocks, at, c.Request.Unplanned.Now)
 }
 

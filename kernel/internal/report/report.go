@@ -26,7 +26,7 @@ import (
 // Regions sums the blocks by region, in prompt order. They add up to the planned
 // input.
 func Regions(pl *plan.Result) ([]api.Region, int) {
-	out := []api.Region{{Name: api.RegionTools}, {Name: api.RegionSystem}, {Name: api.RegionCarry}, {Name: api.RegionWorkingSet}, {Name: api.RegionRetrieval}, {Name: api.RegionNewest}}
+	out := []api.Region{{Name: cachelayout.RegionTools}, {Name: cachelayout.RegionSystem}, {Name: cachelayout.RegionCarry}, {Name: cachelayout.RegionWorkingSet}, {Name: cachelayout.RegionRetrieval}, {Name: cachelayout.RegionNewest}}
 	total := 0
 	for i := range pl.Blocks {
 		for j := range out {
