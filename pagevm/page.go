@@ -66,9 +66,6 @@ type Rep struct {
 	// Text is the content shown. At Full it is "" in a stored page: the host's
 	// message or the blob has it.
 	Text string `json:"text,omitempty"`
-	// Fields is the content of a structured representation, as data; nil at every
-	// other level.
-	Fields *Fields `json:"fields,omitempty"`
 
 	// Door is the kind of content that the model first sees as this text. It is "" if the model
 	// first sees the whole content.

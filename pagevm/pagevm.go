@@ -6,8 +6,6 @@
 //     ([Floor]) and the levels in between ([Path]).
 //   - A [Rep] is a page at one level. Representations are made when a page is ingested, never
 //     under pressure, and carry the hash of their bytes. They are extracts, made without a model.
-//     The content of a structured one is also given as
-//     typed [Fields].
 //   - A [Projection] is the only record of the prompt's content: ordered items, each naming a
 //     host message, a page, a level and the hash of the bytes shown.
 //   - [Next] is the only function that makes a projection. All other components (the cut planner,

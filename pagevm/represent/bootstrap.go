@@ -2,10 +2,12 @@ package represent
 
 import (
 	"iter"
+	"slices"
 	"strings"
 	"unicode"
 
 	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/internal/lex"
 )
 
 // Bootstrap makes the structured representation of a bootstrap file
@@ -15,26 +17,26 @@ import (
 func Bootstrap(name, text string) []pagevm.Rep {
 	text = strings.ToValidUTF8(text, "\uFFFD")
 	reps := repChain{left: len(text)}
-	reps.addFields(&pagevm.Fields{Bootstrap: &pagevm.BootstrapFields{Name: name, Sections: outline(text)}})
+	reps.add(pagevm.Structured, outlineText("[extract of "+lex.OrUnknown(name)+"]\n", outline(text)))
 	return reps.reps
 }
 
 // outline cuts a Markdown text into its sections, with the parts of each that must stay.
-func outline(text string) []pagevm.Outline {
-	out := []pagevm.Outline{{}}
+func outline(text string) []section {
+	out := []section{{}}
 	for l := range eachRule(text) {
 		switch s := &out[len(out)-1]; {
 		case l.opens:
-			out = append(out, pagevm.Outline{Heading: l.text, Role: l.role})
-		case l.role != "":
-			s.Whole += l.text + "\n"
+			out = append(out, section{heading: l.text})
+		case l.whole:
+			s.whole += l.text + "\n"
 		case l.command:
-			s.Commands = append(s.Commands, l.text)
+			s.commands = append(s.commands, l.text)
 		case !blank(l.text):
-			s.Left++
+			s.left++
 		}
 	}
-	if first := &out[0]; first.Left == 0 && first.Commands == nil {
+	if first := &out[0]; first.left == 0 && first.commands == nil {
 		out = out[1:]
 	}
 	return out
@@ -43,7 +45,7 @@ func outline(text string) []pagevm.Outline {
 // rules are the places of the text that outline keeps word for word.
 func rules(text string) (out []Range) {
 	for l := range eachRule(text) {
-		if l.role != "" || l.command {
+		if l.whole || l.command {
 			out = append(out, Range{Start: l.start, End: l.end})
 		}
 	}
@@ -53,12 +55,12 @@ func rules(text string) (out []Range) {
 // eachRule walks the lines of a text of instructions. It sets what a line is among them.
 func eachRule(text string) iter.Seq[line] {
 	return func(yield func(line) bool) {
-		names, role, depth := startupNames(text), "", 0
+		names, whole, depth := wholeNames(text), false, 0
 		for l := range eachLine(text) {
-			if l.opens = l.heading > 0 && (role == "" || l.heading <= depth); l.opens {
-				role, depth = roleOf(l.text, names), l.heading
+			if l.opens = l.heading > 0 && (!whole || l.heading <= depth); l.opens {
+				whole, depth = names.has(l.text), l.heading
 			}
-			l.role = role
+			l.whole = whole
 			l.command = !l.opens && !l.code && (imperative(l) || modal(l.text))
 			if !yield(l) {
 				return
@@ -67,27 +69,25 @@ func eachRule(text string) iter.Seq[line] {
 	}
 }
 
-// startupNames returns the headings of the sections that stay whole, by role. Older
-// workspaces named the two sections otherwise.
-func startupNames(text string) map[string]string {
-	names := map[string]string{"session startup": pagevm.RoleStartup, "red lines": pagevm.RoleRedLines}
+// headings are the beginnings of headings, in small letters.
+type headings []string
+
+// wholeNames returns the headings of the sections that stay whole. Older workspaces named the two
+// sections otherwise.
+func wholeNames(text string) headings {
+	names := headings{"session startup", "red lines"}
 	for l := range eachLine(text) {
-		if l.heading > 0 && roleOf(l.text, names) != "" {
+		if l.heading > 0 && names.has(l.text) {
 			return names
 		}
 	}
-	return map[string]string{"every session": pagevm.RoleStartup, "safety": pagevm.RoleRedLines}
+	return headings{"every session", "safety"}
 }
 
-// roleOf compares a heading with names, without its marks and symbols.
-func roleOf(heading string, roles map[string]string) string {
+// has compares a heading with names, without its marks and symbols.
+func (names headings) has(heading string) bool {
 	h := strings.TrimFunc(heading, func(r rune) bool { return !unicode.IsLetter(r) })
-	for n, role := range roles {
-		if len(h) >= len(n) && strings.EqualFold(h[:len(n)], n) {
-			return role
-		}
-	}
-	return ""
+	return slices.ContainsFunc(names, func(n string) bool { return len(h) >= len(n) && strings.EqualFold(h[:len(n)], n) })
 }
 
 // line is one line of a Markdown text.
@@ -100,10 +100,9 @@ type line struct {
 	// code reports whether the line is in a fenced block.
 	code       bool
 	start, end int
-	// The next fields are set by eachRule. opens reports whether the line is the heading of an
-	// [pagevm.Outline]. role is the role of the section that the line is in.
-	opens bool
-	role  string
+	// The next fields are set by eachRule. opens reports whether the line is the heading of a
+	// section, whole whether the section is shown whole.
+	opens, whole bool
 	// command reports whether the line commands something.
 	command bool
 }

@@ -3,7 +3,6 @@ package represent
 import (
 	"strings"
 
-	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/internal/lex"
 )
 
@@ -24,7 +23,7 @@ func Change(name, old, now string, limit int) string {
 	}
 	body := strings.Join(fresh, "")
 	if len(body) > limit {
-		body = pagevm.OutlineText(nil, outline(body))
+		body = outlineText("", outline(body))
 	}
 	if len(body) > limit {
 		cut := strings.LastIndexByte(body[:limit], '\n') + 1

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/internal/lex"
 )
 
 // Utterance is one message of a dialogue.
@@ -20,40 +20,73 @@ type Utterance struct {
 	Tools []string
 }
 
-// Conversation makes the representations of a span of dialogue. The compressed one keeps the
-// telling lines of each message in order. The structured one has the span's id, time range and
-// counts, the gist, the most telling lines, and names that these lines do not show. The pointer
-// has the id, time range and counts. Sizes are against the texts of the span, roles included.
-func Conversation(id, resolver string, us []Utterance) []pagevm.Rep {
+// Span shows the structure of a span of dialogue: its id, time range and counts, the first line that
+// the user wrote, names, and the most telling lines of each message. It returns "" for a span
+// that is hardly larger than that.
+func Span(id string, us []Utterance) string {
 	said := said(us)
 	full, ends := spanText(said)
-	f := &pagevm.ConversationFields{Span: id, Resolver: resolver, Messages: len(us), Bytes: len(full), Gist: gist(said)}
-	for _, u := range us {
-		f.Calls += len(u.Tools)
-		during(f, u.Time.UTC())
-	}
-	pointer := f.Head() + "; " + howToRead(resolver, id) + "]"
-	if len(pointer) >= len(full) {
-		return nil
-	}
+	head := spanHead(id, us, len(full))
 	s := scanText(full, kindProse, false)
 	defer s.free()
 	label := s.favourRoles(said, ends)
-	tail := ""
-	if resolver != "" {
-		tail = "\n[whole: " + resolver + " " + id + "]"
+	keep := withLabels(s.pick(roomFor(len(full), 0)).head(quoteLines, min(quoteBytes, len(full)/6+120)), label)
+	b := []byte(head + "]\n")
+	if first := gist(said); first != "" {
+		b = append(append(append(b, "gist: "...), first...), '\n')
 	}
-	reps := repChain{left: len(full)}
-	p := s.pick(roomFor(len(full), len(tail)))
-	if len(full) >= minBytes {
-		reps.add(pagevm.Compressed, s.excerpt(withLabels(p.chosen, label))+tail)
+	if names := s.names(keep, worthIdent, 8, 240); len(names) > 0 {
+		b = append(append(append(b, "also names: "...), strings.Join(names, ", ")...), '\n')
 	}
-	keep := withLabels(p.head(quoteLines, min(quoteBytes, len(full)/6+120)), label)
-	f.Entities = s.names(keep, worthIdent, 8, 240)
-	placeSaid(f, s, keep, label)
-	reps.addFields(&pagevm.Fields{Conversation: f})
-	reps.add(pagevm.Pointer, pointer)
-	return reps.reps
+	for i := 0; i < len(keep); {
+		if !keep[i] {
+			i++
+			continue
+		}
+		from := i // the unit with the role
+		for i++; i < len(keep) && label[i] == from; i++ {
+		}
+		b = appendQuotes(append(append(b, s.quote(from).text...), '\n'), s.quotes(keep, from+1, i), false)
+	}
+	if len(b) >= len(full) {
+		return ""
+	}
+	return string(b)
+}
+
+// spanHead returns the id, the time range and the counts of a span. Host clocks may go back, so the
+// range covers the times and not the order of the messages.
+func spanHead(id string, us []Utterance, bytes int) string {
+	var from, to time.Time
+	calls := 0
+	for _, u := range us {
+		calls += len(u.Tools)
+		if t := u.Time.UTC(); !t.IsZero() {
+			if from.IsZero() || t.Before(from) {
+				from = t
+			}
+			if t.After(to) {
+				to = t
+			}
+		}
+	}
+	h := "[span " + lex.OrUnknown(id) + ", " + timeRange(from, to) + ", " + lex.Plural(len(us), "message")
+	if calls > 0 {
+		h += ", " + lex.Plural(calls, "tool call")
+	}
+	return h + ", " + strconv.Itoa(bytes) + " bytes"
+}
+
+func timeRange(from, to time.Time) string {
+	if from.IsZero() {
+		return "times unknown"
+	}
+	const layout = "2006-01-02T15:04:05Z"
+	a, b := from.Format(layout), to.Format(layout)
+	if a == b {
+		return a
+	}
+	return a + " to " + b
 }
 
 // said returns the messages with a text. Messages that only call tools are counted but not
@@ -69,34 +102,6 @@ func said(us []Utterance) (out []Utterance) {
 		return us
 	}
 	return out
-}
-
-// during widens the range of times. Host clocks may go back, so the range covers the times and
-// not the order of the messages.
-func during(f *pagevm.ConversationFields, t time.Time) {
-	if t.IsZero() {
-		return
-	}
-	if f.From.IsZero() || t.Before(f.From) {
-		f.From = t
-	}
-	if t.After(f.To) {
-		f.To = t
-	}
-}
-
-// placeSaid sorts the kept units under the messages that they are from.
-func placeSaid(f *pagevm.ConversationFields, s *scan, keep []bool, label []int) {
-	for i, k := range keep {
-		switch {
-		case !k:
-		case label[i] == i:
-			f.Said = append(f.Said, pagevm.Said{Who: strings.TrimSuffix(s.text[s.units[i].start:s.units[i].end], ":")})
-		default:
-			said := &f.Said[len(f.Said)-1]
-			said.Lines = append(said.Lines, s.quote(i))
-		}
-	}
 }
 
 // spanText returns the full text of a span: each message after a line with its role and tools. It

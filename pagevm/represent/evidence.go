@@ -4,69 +4,63 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/internal/lex"
 	"github.com/memkernel/memkernel/pagevm/toolcall"
 )
 
-// maxArgs bounds the arguments that the fields of a result hold, in bytes.
+// maxArgs bounds the arguments in a structured representation, in bytes.
 const maxArgs = 240
 
-// evidenceFields fills in the typed fields of a result from its scan: the call, how it ended, and
-// its most telling lines.
-func evidenceFields(in *EvidenceInput, args string, s *scan, p *picker) *pagevm.EvidenceFields {
-	f := &pagevm.EvidenceFields{Page: in.PageID, Tool: in.Tool, Args: clip(args, maxArgs), Status: "ok", Kind: s.kind.String(),
-		Lines: s.lines, Bytes: in.Bytes, PathCount: s.paths, ErrorCount: s.errs, Masked: in.Masked, Numbered: s.numbered}
-	if in.IsError {
-		f.Status = "error"
-	}
-	if code, ok := exitCode(in.Text); ok {
-		f.ExitCode = &code
-	}
-	if in.PageID != "" {
-		f.Resolver = in.Resolver
-	}
+// structured returns the structured representation of a result: the call, how it ended, and its
+// most telling lines.
+func structured(in *EvidenceInput, args string, s *scan, p *picker) string {
 	room := min(quoteBytes, len(in.Text)/6+120)
+	shape, lines := "", quoteLines
 	if s.kind == kindJSON {
-		f.Shape = jsonShape(in.Text, room/3)
-		room -= len(f.Shape)
+		shape = jsonShape(in.Text, room/3)
+		room -= len(shape)
 	}
-	lines := quoteLines
 	if s.kind == kindMarkdown {
 		lines, room = outlineLines, min(structuredMessage, len(in.Text)/6+120)
 	}
 	keep := p.head(lines, room)
-	f.Paths = s.names(keep, worthPath, 5, room/4)
-	placeQuotes(f, s, keep)
-	return f
+	b := append(make([]byte, 0, room+600), "[extract of "+lex.OrUnknown(in.Tool)...)
+	if in.PageID != "" {
+		b = append(append(b, ", page "...), in.PageID...)
+	}
+	b = append(b, "]\n"...)
+	if args = clip(args, maxArgs); args != "" {
+		b = append(append(append(b, "call: "...), args...), '\n')
+	}
+	b = append(append(b, statusLine(in, s)...), '\n')
+	if shape != "" {
+		b = append(append(append(b, "shape: "...), shape...), '\n')
+	}
+	if paths := s.names(keep, worthPath, 5, room/4); len(paths) > 0 {
+		b = append(append(append(b, "also names: "...), strings.Join(paths, ", ")...), '\n')
+	}
+	b = appendQuotes(append(b, "lines:\n"...), s.quotes(keep, 0, len(keep)), !s.numbered)
+	return wholeMark(b, in.Resolver, in.PageID)
 }
 
-// placeQuotes sorts the kept units into the fields that hold quotes.
-func placeQuotes(f *pagevm.EvidenceFields, s *scan, keep []bool) {
-	for i, k := range keep {
-		if !k {
-			continue
-		}
-		switch {
-		case i == 0:
-			f.First = new(s.quote(i))
-		case i == len(keep)-1:
-			f.Last = new(s.quote(i))
-		case s.units[i].err:
-			f.Errors = append(f.Errors, s.quote(i))
-		default:
-			f.Telling = append(f.Telling, s.quote(i))
+func statusLine(in *EvidenceInput, s *scan) string {
+	st := "status: ok"
+	if in.IsError {
+		st = "status: error"
+	}
+	if code, ok := exitCode(in.Text); ok {
+		st += ", exit code " + strconv.Itoa(code)
+	}
+	st += ", " + s.kind.String() + ", " + lex.Plural(s.lines, "line") + ", " + lex.SizeText(in.Bytes)
+	for _, c := range [...]struct {
+		n    int
+		noun string
+	}{{s.paths, "path"}, {s.errs, "error line"}, {in.Masked, "masked secret"}} {
+		if c.n > 0 {
+			st += ", " + lex.Plural(c.n, c.noun)
 		}
 	}
-}
-
-func (s *scan) quote(i int) pagevm.Quote {
-	u := &s.units[i]
-	q := pagevm.Quote{Line: int(u.line), Text: s.text[u.start:u.end]}
-	if i > 0 && s.units[i-1].line == u.line {
-		q.At = u.start - strings.LastIndexByte(s.text[:u.start], '\n') - 1
-	}
-	return q
+	return st
 }
 
 // exitCode finds the exit code that a host writes into the head of a shell

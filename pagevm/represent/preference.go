@@ -19,13 +19,8 @@ func Preference(id, source, text, resolver string) []pagevm.Rep {
 	if len(text) >= minBytes {
 		reps.add(pagevm.Compressed, head+s.excerpt(p.chosen))
 	}
-	f := &pagevm.PreferenceFields{Page: id, Source: source, Resolver: resolver}
-	for i, k := range p.head(4, min(quoteBytes/3, len(text)/3)) {
-		if k {
-			f.Telling = append(f.Telling, s.quote(i))
-		}
-	}
-	reps.addFields(&pagevm.Fields{Preference: f})
+	keep := p.head(4, min(quoteBytes/3, len(text)/3))
+	reps.add(pagevm.Structured, wholeMark(appendQuotes([]byte(head), s.quotes(keep, 0, len(keep)), false), resolver, id))
 	reps.add(pagevm.Pointer, "[preference "+lex.OrUnknown(id)+" from "+lex.OrUnknown(source)+"; "+howToRead(resolver, id)+"]")
 	return reps.reps
 }

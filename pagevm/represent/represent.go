@@ -64,7 +64,7 @@ func (in EvidenceInput) valid() EvidenceInput {
 }
 
 // Evidence makes the degraded representations of a tool result, best first: compressed,
-// structured with its [EvidenceFields], pointer. It is a pure function: equal inputs give equal
+// structured, pointer. It is a pure function: equal inputs give equal
 // bytes. It leaves out a level that would not be smaller than the next higher level. A small
 // result has no degraded level. Lines that a representation quotes are verbatim and in order,
 // except for bytes that are not UTF-8, which become U+FFFD everywhere.
@@ -99,7 +99,7 @@ func Evidence(in EvidenceInput) []pagevm.Rep {
 			reps.reps[0].Door = door
 		}
 	}
-	reps.addFields(&pagevm.Fields{Evidence: evidenceFields(&in, args, s, p)})
+	reps.add(pagevm.Structured, structured(&in, args, s, p))
 	reps.add(pagevm.Pointer, pointer)
 	return reps.reps
 }
@@ -125,14 +125,6 @@ func (c *repChain) add(l pagevm.Level, text string) bool {
 	}
 	c.reps = append(c.reps, newRep(l, text))
 	return true
-}
-
-// addFields adds a structured representation, rendered from its fields.
-func (c *repChain) addFields(f *pagevm.Fields) {
-	f.Version = pagevm.FieldsVersion
-	if c.add(pagevm.Structured, f.Text()) {
-		c.reps[len(c.reps)-1].Fields = f
-	}
 }
 
 func newRep(l pagevm.Level, text string) pagevm.Rep {

@@ -3,7 +3,6 @@ package represent
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -109,7 +108,6 @@ func checkReps(t fataler, text string, reps []pagevm.Rep) {
 	text = strings.ToValidUTF8(text, "\uFFFD")
 	left, level := len(text), pagevm.Full
 	for _, r := range reps {
-		checkFields(t, &r)
 		sum := sha256.Sum256([]byte(r.Text))
 		if r.Hash != hex.EncodeToString(sum[:]) {
 			t.Errorf("%s: wrong hash", r.Level)
@@ -124,29 +122,6 @@ func checkReps(t fataler, text string, reps []pagevm.Rep) {
 		if r.Level == pagevm.Compressed {
 			checkQuotes(t, text, r.Text)
 		}
-	}
-}
-
-// checkFields holds the fields of a structured representation to their contract:
-// the text comes from them alone, also after a way through JSON.
-func checkFields(t fataler, r *pagevm.Rep) {
-	t.Helper()
-	if (r.Fields != nil) != (r.Level == pagevm.Structured) {
-		t.Errorf("%s: fields are %v", r.Level, r.Fields)
-	}
-	if r.Fields == nil {
-		return
-	}
-	raw, err := json.Marshal(r.Fields)
-	if err != nil {
-		t.Errorf("JSON of the fields: %v", err)
-	}
-	var back pagevm.Fields
-	if err := json.Unmarshal(raw, &back); err != nil || back.Version != pagevm.FieldsVersion {
-		t.Errorf("read the fields back: %v, version %d", err, back.Version)
-	}
-	if diff := cmp.Diff(r.Text, back.Text()); diff != "" {
-		t.Errorf("the fields say otherwise (-text +fields):\n%s", diff)
 	}
 }
 
@@ -310,30 +285,21 @@ func TestConversation(t *testing.T) {
 			Utterance{Role: memkernel.RoleUser, Time: at.Add(time.Duration(i) * time.Minute), Text: fmt.Sprintf("Please fix the flaky test number %d in pkg/mod%d/flaky_test.go.\nIt fails at night.", i, i)},
 			Utterance{Role: memkernel.RoleAssistant, Time: at.Add(-time.Minute), Text: fmt.Sprintf("I looked at it: waitForPort%d gives up too early.\nI will change the timeout.", i), Tools: []string{"Read", "Bash", "Read"}})
 	}
-	reps := Conversation("span_7", "memkernel get", us)
+	text := Span("span_7", us)
 	full, _ := spanText(us)
-	checkReps(t, full, reps)
-	if len(reps) != 3 {
-		t.Fatalf("%d representations", len(reps))
+	if len(text) >= len(full) {
+		t.Errorf("%d bytes of %d", len(text), len(full))
 	}
-	for _, r := range reps[1:] {
-		for _, w := range []string{"span_7", "2026-03-04T09:59:00Z to 2026-03-04T10:29:00Z", "60 messages", "90 tool calls", "memkernel get span_7"} {
-			if !strings.Contains(r.Text, w) {
-				t.Errorf("%s lacks %q:\n%s", r.Level, w, r.Text)
-			}
+	for _, w := range []string{"span_7", "2026-03-04T09:59:00Z to 2026-03-04T10:29:00Z", "60 messages", "90 tool calls", "gist: Please fix the flaky test number 0", "assistant (Read x2, Bash):"} {
+		if !strings.Contains(text, w) {
+			t.Errorf("it lacks %q:\n%s", w, text)
 		}
 	}
-	if !strings.Contains(reps[1].Text, "gist: Please fix the flaky test number 0") {
-		t.Errorf("no gist:\n%s", reps[1].Text)
+	if text := Span("span_7", []Utterance{{Role: memkernel.RoleUser, Text: "go on"}}); text != "" {
+		t.Errorf("one short message: %s", text)
 	}
-	if !strings.Contains(reps[0].Text, "assistant (Read x2, Bash):") {
-		t.Errorf("no roles:\n%s", reps[0].Text)
-	}
-	if reps := Conversation("span_7", "", []Utterance{{Role: memkernel.RoleUser, Text: "go on"}}); len(reps) > 0 {
-		t.Errorf("one short message: %v", reps)
-	}
-	if reps := Conversation("span_7", "", nil); len(reps) > 0 {
-		t.Errorf("empty span: %v", reps)
+	if text := Span("span_7", nil); text != "" {
+		t.Errorf("empty span: %s", text)
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/pagevm"
 )
 
 // Who only called tools has no line of their own: what they called is counted.
@@ -18,17 +17,11 @@ func TestSpansHaveNoEmptyLines(t *testing.T) {
 			Utterance{Role: memkernel.RoleAssistant, Tools: []string{"Read", "TodoWrite"}}, Utterance{Role: memkernel.RoleUser, Text: "\n"},
 			Utterance{Role: memkernel.RoleAssistant, Text: fmt.Sprintf("The queue %d is drained before the worker stops, so the retry never runs.\nI moved it to stop_%d.go.", i, i)})
 	}
-	levels := map[pagevm.Level]bool{}
-	for _, r := range Conversation("sp-1", "", us) {
-		if empty := regexp.MustCompile(`(?m)^(user|assistant)[^:\n]*:\n(\[…\]\n)?(user|assistant|\z)`).FindString(r.Text); empty != "" {
-			t.Errorf("level %v has the line %q in\n%s", r.Level, empty, r.Text)
-		}
-		if r.Level == pagevm.Pointer && !strings.Contains(r.Text, "24 messages, 12 tool calls") {
-			t.Errorf("the calls are not counted:\n%s", r.Text)
-		}
-		levels[r.Level] = true
+	text := Span("sp-1", us)
+	if empty := regexp.MustCompile(`(?m)^(user|assistant)[^:\n]*:\n(\[…\]\n)?(user|assistant|\z)`).FindString(text); empty != "" {
+		t.Errorf("it has the line %q in\n%s", empty, text)
 	}
-	if !levels[pagevm.Compressed] {
-		t.Errorf("levels %v", levels)
+	if !strings.Contains(text, "24 messages, 12 tool calls") {
+		t.Errorf("the calls are not counted:\n%s", text)
 	}
 }

@@ -232,10 +232,8 @@ func (c *Call) spanLine(s branch.Span, turns []represent.Utterance) (pagevm.Leve
 		}
 		return want, short
 	}
-	for _, r := range represent.Conversation(s.ID, c.Request.Resolver, turns) {
-		if r.Level == want {
-			return want, c.Maker.Mask.Text(r.Text)
-		}
+	if text := represent.Span(s.ID, turns); text != "" {
+		return want, c.Maker.Mask.Text(text)
 	}
 	return want, short
 }
