@@ -39,7 +39,7 @@ var arrows = map[string][]string{
 	"budget": {},
 
 	"internal/cli":   {".", "budget", "cachelayout", "cachelayout/predict", "checkpoint", "consolidation", "embed", "index", "index/qmd", "internal/atomicfile", "internal/config", "internal/display", "internal/document", "internal/endpoint", "internal/longwork", "internal/settings", "internal/store", "internal/textutil", "internal/tokencount", "kernel", "kernel/api", "kernel/billing", "kernel/health", "markdownstore", "pagevm/mask", "pagevm/represent", "retrieval", "sessions", "summary/model", "transcript"},
-	"internal/verbs": {".", "cachelayout", "cachelayout/predict", "checkpoint", "consolidation", "embed", "index", "internal/atomicfile", "internal/cli", "internal/config", "internal/display", "internal/document", "internal/imports", "internal/rendezvous", "internal/settings", "internal/store", "kernel", "kernel/api", "kernel/billing", "kernel/fault", "kernel/health", "markdownstore", "pagevm/paging", "replay", "retrieval", "retrieval/foreign", "serve", "serve/hook", "serve/install", "serve/mcp", "serve/meter", "serve/proxy", "serve/telemetry", "serve/tools", "serve/ui", "testdata", "transcript"},
+	"internal/verbs": {".", "cachelayout", "checkpoint", "consolidation", "embed", "index", "internal/atomicfile", "internal/cli", "internal/config", "internal/display", "internal/document", "internal/imports", "internal/rendezvous", "internal/settings", "internal/store", "kernel", "kernel/api", "kernel/billing", "kernel/fault", "kernel/health", "markdownstore", "pagevm/paging", "replay", "retrieval", "retrieval/foreign", "serve", "serve/hook", "serve/install", "serve/mcp", "serve/meter", "serve/proxy", "serve/telemetry", "serve/tools", "serve/ui", "testdata", "transcript"},
 	"testdata":       {},
 	"cmd/memkernel":  {"internal/cli", "internal/verbs"},
 
@@ -62,7 +62,7 @@ var arrows = map[string][]string{
 	"internal/choice":          {"internal/textutil", "transcript"},
 	"internal/config":          {"cachelayout", "internal/textutil"},
 	"internal/contract":        {},
-	"internal/display":         {".", "cachelayout", "cachelayout/predict", "consolidation", "consolidation/history", "index", "index/analysis", "internal/document", "internal/textutil", "kernel", "kernel/api", "kernel/billing", "kernel/fault", "kernel/health", "markdownstore", "pagevm", "pagevm/paging", "replay", "retrieval", "serve/meter", "serve/proxy", "transcript"},
+	"internal/display":         {".", "cachelayout", "consolidation", "consolidation/history", "index", "index/analysis", "internal/document", "internal/textutil", "kernel", "kernel/api", "kernel/billing", "kernel/fault", "kernel/health", "markdownstore", "pagevm", "pagevm/paging", "replay", "retrieval", "serve/meter", "serve/proxy", "transcript"},
 	"internal/document":        {".", "cachelayout", "index", "kernel", "kernel/api", "kernel/billing", "kernel/health", "markdownstore", "pagevm", "retrieval", "transcript"},
 	"internal/e2e":             {},
 	"internal/endpoint":        {"internal/textutil"},

@@ -46,8 +46,6 @@ type Options struct {
 	TTL time.Duration
 	// Book is the price book that describes how models cache. Nil means the default book.
 	Book *cachelayout.Book
-	// Model is assumed for calls that name no model.
-	Model string
 	// Counter counts text. Nil means the model's counter.
 	Counter budget.Counter
 	// Plain learns nothing from the bills of earlier calls.
@@ -102,11 +100,8 @@ type Growth struct {
 // Call is one billed call with its prediction.
 type Call struct {
 	// Index is the number of the call in the session, counted from 0.
-	Index int `json:"index"`
-	// Key is the key of the answer's message.
-	Key   string    `json:"key"`
+	Index int       `json:"index"`
 	Start time.Time `json:"start,omitzero"`
-	Model string    `json:"model"`
 	// GapSeconds is the time since the start of the previous call.
 	GapSeconds float64 `json:"gap_seconds"`
 
@@ -115,10 +110,8 @@ type Call struct {
 	Recorded Tokens `json:"recorded"`
 	// PredictedCold reports whether less than 60 % of the previous context is predicted to be
 	// read.
-	PredictedCold bool `json:"predicted_cold"`
-	// RecordedCold reports whether less than 60 % of the previous context was read.
-	RecordedCold bool    `json:"recorded_cold"`
-	Verdict      Verdict `json:"verdict"`
+	PredictedCold bool    `json:"predicted_cold"`
+	Verdict       Verdict `json:"verdict"`
 	// PastTTL: the gap is the lifetime or more, by the clock alone.
 	PastTTL bool `json:"past_ttl"`
 	// Compacted marks the first call after the host changed its past. The call is not judged for
@@ -129,9 +122,6 @@ type Call struct {
 	// ReadError and WriteError are relative to the billed tokens.
 	ReadError  float64 `json:"read_error"`
 	WriteError float64 `json:"write_error"`
-	// Ratio and Overhead are the corrections of the counter that were known before the call.
-	Ratio    float64 `json:"ratio"`
-	Overhead float64 `json:"overhead_tokens"`
 	// Growth is nil if the prompt did not follow another prompt, or shrank.
 	Growth *Growth `json:"growth"`
 }
@@ -145,12 +135,8 @@ type Report struct {
 	// gives the size of the fixed part. No sum and no error includes these calls, but their text
 	// is in later prompts.
 	NotCompared map[string]int `json:"not_compared"`
-	// Calibrated reports whether the bills of earlier calls were used.
-	Calibrated bool `json:"calibrated"`
 	// FixedTokens is the assumed size of tools and system prompt.
 	FixedTokens int `json:"fixed_tokens"`
-	// FixedFrom is the source of FixedTokens: "given" or "first_call".
-	FixedFrom string `json:"fixed_from"`
 	// TTLSeconds is the assumed lifetime.
 	TTLSeconds int `json:"ttl_seconds"`
 	// TTLFrom is the source of TTLSeconds: "given", "recorded" or "book".
@@ -165,11 +151,9 @@ const (
 	givesFixed = "first"
 )
 
-// The sources of the size of the fixed part and of the lifetime.
+// The sources of the lifetime.
 const (
-	FixedGiven     = "given"
-	FixedFirstCall = "first_call"
-	ttlGiven       = "given"
-	TTLRecorded    = "recorded"
-	ttlBook        = "book"
+	ttlGiven    = "given"
+	TTLRecorded = "recorded"
+	ttlBook     = "book"
 )

@@ -94,15 +94,15 @@ func TestPerfectCacheIsPredictedToTheToken(t *testing.T) {
 	if got.Growth.Calls != 5 || got.Growth.Counted != 0 || got.Growth.Predicted != 0 || got.Growth.Quarter < 0.7 {
 		t.Errorf("growth: %+v", got.Growth)
 	}
-	if r.TTLSeconds != 300 || r.FixedFrom != FixedGiven {
-		t.Errorf("ttl %d s, fixed %s", r.TTLSeconds, r.FixedFrom)
+	if r.TTLSeconds != 300 {
+		t.Errorf("ttl %d s", r.TTLSeconds)
 	}
 }
 
 func TestFixedPartIsInferredOnce(t *testing.T) {
 	r := Run([]Segment{session([]step{{0, 900, 300}, {time.Minute, 1200, 250}})}, &Options{Counter: perByte{}})
-	if r.FixedTokens != testFixed || r.FixedFrom != FixedFirstCall {
-		t.Errorf("fixed part %d from %s, want %d from the first call", r.FixedTokens, r.FixedFrom, testFixed)
+	if r.FixedTokens != testFixed {
+		t.Errorf("fixed part %d, want %d from the first call", r.FixedTokens, testFixed)
 	}
 	if r.Calls[0].Judged || !r.Calls[1].Judged {
 		t.Error("the first billed call is judged, or the second is not")

@@ -20,7 +20,7 @@ func Run(segments []Segment, opt *Options) *Report {
 	if p.opt.Book == nil {
 		p.opt.Book = cachelayout.DefaultBook()
 	}
-	p.report = &Report{Calls: []Call{}, NotCompared: map[string]int{}, Calibrated: !p.opt.Plain, FixedTokens: p.opt.Fixed, FixedFrom: FixedGiven}
+	p.report = &Report{Calls: []Call{}, NotCompared: map[string]int{}, FixedTokens: p.opt.Fixed}
 	p.first(segments)
 	for i := range segments {
 		p.segment(&segments[i], i > 0)
@@ -80,16 +80,10 @@ func (p *predictor) first(segments []Segment) {
 	}
 	p.report.TTLSeconds = int(p.ttl / time.Second)
 	p.unanchored = p.opt.Fixed <= 0
-	if p.unanchored {
-		p.report.FixedFrom = FixedFirstCall
-	}
 }
 
 // model returns how a model caches, by the book or by its family.
 func (p *predictor) model(id string, at time.Time) cachelayout.Model {
-	if id == "" {
-		id = p.opt.Model
-	}
 	if m, ok := p.opt.Book.Lookup(id, at); ok {
 		return m
 	}
@@ -164,12 +158,12 @@ func (p *predictor) call(st *stretch, c transcript.Call, model cachelayout.Model
 	case !judged:
 		p.report.NotCompared[givesFixed]++
 	}
-	o := outcome{model: model, start: c.Start, end: c.End, compacted: compacted, judged: judged}
+	o := outcome{model: model, start: c.Start, compacted: compacted, judged: judged}
 	p.predict(st, &o)
 	if billed != nil {
 		o.recorded = Tokens{Read: billed.CacheReadTokens, Write: billed.CacheWrite5mTokens + billed.CacheWrite1hTokens,
 			Uncached: billed.InputTokens, Total: billed.InputTotal()}
-		p.compare(st, &o, answer)
+		p.compare(st, &o)
 		p.learn(st, &o)
 		st.anchor = anchor{at: st.now(), recorded: o.recorded.Total}
 	}
@@ -180,7 +174,7 @@ func (p *predictor) call(st *stretch, c transcript.Call, model cachelayout.Model
 // outcome is one call on its way through prediction and comparison.
 type outcome struct {
 	model             cachelayout.Model
-	start, end        time.Time
+	start             time.Time
 	compacted, judged bool
 	line              line
 	got, recorded     Tokens
@@ -251,14 +245,13 @@ func (p *predictor) cold(read, before int) bool {
 }
 
 // compare compares the prediction with the bill.
-func (p *predictor) compare(st *stretch, o *outcome, answer *memkernel.Message) {
+func (p *predictor) compare(st *stretch, o *outcome) {
 	o.cold = p.cold(o.recorded.Read, p.last.recorded)
 	call := Call{
-		Index: p.n, Key: answer.Key, Start: o.start, Model: answer.Model,
-		Predicted: o.got, Recorded: o.recorded, PredictedCold: o.expired, RecordedCold: o.cold,
+		Index: p.n, Start: o.start,
+		Predicted: o.got, Recorded: o.recorded, PredictedCold: o.expired,
 		Compacted: o.compacted, Judged: o.judged,
 		ReadError: relative(o.got.Read, o.recorded.Read), WriteError: relative(o.got.Write, o.recorded.Write),
-		Ratio: o.line.ratio, Overhead: o.line.overhead,
 		Growth: p.growth(st, o),
 	}
 	if !p.last.start.IsZero() {

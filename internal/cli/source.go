@@ -204,16 +204,6 @@ func (s *Source) Segments() ([]predict.Segment, error) {
 	return predict.Segments(s.bytes, s.size, &s.opt)
 }
 
-// Predicted compares the recorded calls with the expected behaviour of the cache. Unreadable
-// parts were refused or reported earlier.
-func (s *Source) Predicted(opt *predict.Options) (*predict.Report, error) {
-	segments, err := s.Segments()
-	if err != nil {
-		return nil, err
-	}
-	return predict.Run(segments, opt), nil
-}
-
 // ViewFlag is a flag for the view of a session.
 func ViewFlag(cmd *cobra.Command, v *Choice, def string) {
 	*v = Choice{Value: def, Of: []string{"host", "full"}}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/cachelayout"
-	"github.com/memkernel/memkernel/cachelayout/predict"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -33,9 +32,6 @@ type Plan struct {
 	FixedTokens int
 	Implied     bool
 	Committed   bool
-	// Recorded compares the recorded calls with their bills. If it is nil, the comparison is not
-	// drawn.
-	Recorded *predict.Report
 }
 
 // sheet collects the lines of an explanation.
@@ -61,7 +57,6 @@ func Explain(w io.Writer, out *Plan, p Style, all bool) error {
 	s.bill()
 	s.faults()
 	s.paging()
-	s.recorded()
 	return Flush(w, &s.b)
 }
 
@@ -229,22 +224,6 @@ func (s *sheet) deferred() {
 		row(r.Page, inked{Gray, r.Why}, level(r.To.String()), r.SavedTokens)
 	}
 	s.more(len(rows))
-}
-
-// recorded sums up how well the cache use of the recorded calls was predicted. --json has every
-// call.
-func (s *sheet) recorded() {
-	r := s.out.Recorded
-	if r == nil || len(r.Calls) == 0 {
-		s.section("Recorded calls", "none with usage")
-		return
-	}
-	sum := r.Summary
-	s.section("Recorded calls", "predicted from messages and times alone, against the bill")
-	s.text("judged", fmt.Sprintf("%s of %s billed", Plural(sum.Calls, "call"), Thousands(len(r.Calls))), "")
-	s.text("warm or cold", fmt.Sprintf("right for %s of %s; %s of %s billed as cold foreseen, %s unexplained", Share(sum.RightShare), Plural(sum.Temperate, "call"), Thousands(sum.Foreseen), Thousands(sum.Cold), Thousands(sum.Unexplained)), "")
-	s.text("error, read", fmt.Sprintf("median %s, 90th percentile %s", Share(sum.ReadMedian), Share(sum.ReadP90)), "")
-	s.text("error, write", fmt.Sprintf("median %s, 90th percentile %s", Share(sum.WriteMedian), Share(sum.WriteP90)), "")
 }
 
 // faults lists the faults by name.

@@ -6,7 +6,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/memkernel/memkernel/cachelayout"
-	"github.com/memkernel/memkernel/cachelayout/predict"
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/config"
 	"github.com/memkernel/memkernel/internal/display"
@@ -119,14 +118,13 @@ func (p *planFlags) check(cmd *cobra.Command) error {
 
 // planned is the data for all outputs of plan.
 type planned struct {
-	plan     *api.ContextPlan
-	request  api.PlanRequest
-	target   target
-	session  *transcript.Session
-	model    cachelayout.Model
-	recorded *predict.Report
-	view     transcript.View
-	peek     bool
+	plan    *api.ContextPlan
+	request api.PlanRequest
+	target  target
+	session *transcript.Session
+	model   cachelayout.Model
+	view    transcript.View
+	peek    bool
 	// implied reports whether the recorded usage implies the request's fixed part.
 	implied bool
 }
@@ -139,7 +137,7 @@ func (out *planned) drawn() *display.Plan {
 	}
 	return &display.Plan{Plan: out.plan, Model: out.model, Dialect: out.session.Dialect, View: out.view, Call: out.target.call, Calls: out.target.of,
 		Now: out.request.Now, HostMessages: host, FixedTokens: out.request.FixedTokens, Implied: out.implied,
-		Committed: !out.peek, Recorded: out.recorded}
+		Committed: !out.peek}
 }
 
 func runPlan(ctx context.Context, a *cli.App, cmd *cobra.Command, p *planFlags) error {
@@ -181,10 +179,7 @@ func planOf(ctx context.Context, a *cli.App, p *planFlags) (*planned, error) {
 	if err := makePlan(ctx, a, out, book); err != nil {
 		return nil, err
 	}
-	if src != nil && (p.explain || a.JSON) && p.format.Value == "" {
-		out.recorded, err = src.Predicted(&predict.Options{Fixed: int(p.fixed.Tokens), Book: book, Model: out.request.Model})
-	}
-	return out, err
+	return out, nil
 }
 
 // makePlan lets the kernel make the plan.

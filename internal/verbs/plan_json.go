@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/memkernel/memkernel/cachelayout/predict"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/pagevm/paging"
 	"github.com/memkernel/memkernel/transcript"
@@ -36,8 +35,6 @@ type planJSON struct {
 	Messages json.RawMessage `json:"messages"`
 	// Notes name the parts that reading and rendering had to leave out or repair.
 	Notes []noteJSON `json:"notes"`
-	// Recorded compares the recorded calls with the provider's cache.
-	Recorded *predict.Report `json:"recorded"`
 	api.Details
 	// Paging is the page table, and the paging of the conversation's plans including this one.
 	Paging *paging.PageTable `json:"paging"`
@@ -61,19 +58,16 @@ func planDocument(out *planned) (*planJSON, error) {
 	doc := &planJSON{Schema: "memkernel/plan/v1", Outline: plan.Outline, Details: plan.Details, Paging: plan.Table,
 		Dialect: string(out.session.Dialect), View: out.view.String(), Call: out.target.call, Calls: out.target.of,
 		Now: out.request.Now, Committed: !out.peek, FixedTokens: out.request.FixedTokens,
-		Messages: messages, Notes: []noteJSON{}, Recorded: out.recorded}
+		Messages: messages, Notes: []noteJSON{}}
 	doc.Format = format
 	switch {
 	case out.implied:
-		doc.FixedFrom = predict.FixedFirstCall
+		doc.FixedFrom = "first_call"
 	case doc.FixedTokens > 0:
-		doc.FixedFrom = predict.FixedGiven
+		doc.FixedFrom = "given"
 	}
 	for _, n := range append(out.session.Notes, notes...) {
 		doc.Notes = append(doc.Notes, noteJSON{Rule: n.Rule, Text: n.Text, Line: n.Line})
-	}
-	if doc.Recorded == nil {
-		doc.Recorded = predict.Run(nil, nil)
 	}
 	return doc, nil
 }

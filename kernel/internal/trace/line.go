@@ -130,6 +130,7 @@ func (b *base) cutWas(s *step) error {
 	var f cutIn
 	err := json.Unmarshal(s.In, &f)
 	if err == nil {
+		delete(f, "ColdLowWater") // of older traces, in which it equals LowWater
 		b.cut, err = withFields(b.cut, f)
 	}
 	return err
