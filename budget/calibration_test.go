@@ -157,8 +157,8 @@ func TestCalibrationProperties(t *testing.T) {
 }
 
 func TestTooSmallMessage(t *testing.T) {
-	_, err := Split(Request{Window: 10_000, Reserve: 4_000, Fixed: []Item{{"system prompt", 3_000}, {"tools", 5_000}}})
-	if err == nil || !strings.Contains(err.Error(), "2000 too many (largest: tools 5000, system prompt 3000)") {
+	err := &TooSmallError{Window: 10_000, Reserve: 4_000, Fixed: 8_000, Over: 2_000, Largest: []Item{{"tools", 5_000}, {"system prompt", 3_000}}}
+	if !strings.Contains(err.Error(), "2000 too many (largest: tools 5000, system prompt 3000)") {
 		t.Errorf("%v", err)
 	}
 }

@@ -1,4 +1,4 @@
-// Package budget counts tokens and divides a context window.
+// Package budget counts tokens.
 //
 //   - [For] makes the [Counter] of a tokenizer and [Family] finds a model's. OpenAI's vocabularies
 //     are counted exactly, from tables in the binary. Claude's and Gemini's are not public: their
@@ -6,7 +6,7 @@
 //   - [Overheads] are the tokens that a provider adds to the text: framing, tool prompts, images.
 //   - [Cache] keeps counts by content. [Calibration] learns from the sizes that a provider billed
 //     how far the estimates are off, and how surely.
-//   - [Split] divides a window among the regions of a prompt.
+//   - [Reserve] is the part of a window that stays free for the answer.
 //
 // Every [Count] names its kind: exact, calibrated or estimated. It has two numbers: the expected
 // number for display and prices, and a bound for budgets. Sizes are tokens unless a name says

@@ -20,15 +20,3 @@ func Reserve(window, longest, limit int) int {
 // LargeResult returns the size above which a tool result counts as large when
 // it first appears: 10 % of the window, at most 25,000 tokens.
 func LargeResult(window int) int { return min(max(window, 0)/10, 25_000) }
-
-// summaryCap returns the most a session summary may take of a budget, which is
-// the window without its reserve: 12 %, at most 1,200 tokens.
-func summaryCap(budget int) int { return min(max(budget, 0)*12/100, 1_200) }
-
-// retrievalCap returns the most that retrieval may add for one user turn:
-// 2,000 tokens, or the budget if that is less.
-func retrievalCap(budget int) int { return min(max(budget, 0), 2_000) }
-
-// lowWater returns the largest working set that a cut leaves: 55 % of the budget, and at most
-// 30,000 tokens of conversation. Prices may require less.
-func lowWater(budget int) int { return min(max(budget, 0)*55/100, 30_000) }

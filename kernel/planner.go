@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/api"
@@ -125,7 +124,7 @@ func contextPlan(req *api.PlanRequest, pl *turn.Planned, done *api.Done) *api.Co
 		Details: api.Details{
 			Layout: report.LayoutOf(r, markers),
 		},
-		Tools: req.Tools, System: req.System, Messages: report.Messages(r), Markers: markers, Split: r.Split,
+		Tools: req.Tools, System: req.System, Messages: report.Messages(r), Markers: markers,
 	}
 	out.Debug.Included, out.Debug.Excluded, out.Reduced = report.Pages(r)
 	if req.Deferred {
@@ -146,7 +145,7 @@ func contextPlan(req *api.PlanRequest, pl *turn.Planned, done *api.Done) *api.Co
 	}
 	if r.KnownWindow() == 0 {
 		out.Budgets.MarginTokens, out.Budgets.Utilization = 0, 0
-		out.Split, out.Layout.Cut = budget.Plan{}, cachelayout.Cut{Reason: cachelayout.ReasonNone, Economy: r.Cut.Economy}
+		out.Layout.Cut = cachelayout.Cut{Reason: cachelayout.ReasonNone, Economy: r.Cut.Economy}
 	}
 	if done != nil {
 		done.Paging = pagingOf(pl)

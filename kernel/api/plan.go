@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/kernel/fault"
@@ -146,8 +145,6 @@ type ContextPlan struct {
 	Messages []memkernel.Message
 	// Markers are the places of cache markers, by index into Messages.
 	Markers []transcript.Marker
-	// Split is the division of the window: the size to which each region may grow.
-	Split budget.Plan
 	// Table is the page table with this plan, and the paging counts of the conversation's plans
 	// including this one. It is nil unless [PlanRequest.Table] is set.
 	Table *paging.PageTable `json:",omitempty"`

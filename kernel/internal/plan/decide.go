@@ -2,7 +2,6 @@ package plan
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/memkernel/memkernel/budget"
@@ -35,9 +34,7 @@ type Decision struct {
 	Cold      bool
 	Clock     string
 	Lifetimes lifetimes
-	// Split is the division of the window. Standing is the size of pins and workspace files in
-	// the carry block, calibrated.
-	Split    budget.Plan
+	// Standing is the size of pins and workspace files in the carry block, calibrated.
 	Standing int
 	// Parts of the next state.
 	Pace      cachelayout.Pace
@@ -69,8 +66,7 @@ type Candidate struct {
 // cut and the rules allow it.
 func decide(ctx context.Context, c *Call, l *Limits, past *Past, o opening, f *fitting) (Decision, error) {
 	d := Decision{Standing: o.standing, ownSize: f.own, settled: f.settled, Pace: past.pace}
-	var err error
-	if d.Split, err = splitWindow(c, l); err != nil {
+	if err := fixedFits(c, l); err != nil {
 		return d, err
 	}
 	grown := Candidate{wishes: pagevm.Wishes{Carry: plain(o.blocks), CarryNow: o.now}, cache: pagevm.Cache{StripThinking: c.stripThinking()},
@@ -144,17 +140,15 @@ func lasting(l *Limits, d *Decision) cachelayout.Cut {
 	return cut
 }
 
-// splitWindow divides the window among the regions. It returns an error if tools, system prompt,
-// the newest messages and the reserve do not fit together. The error names the largest of these
-// parts.
-func splitWindow(c *Call, l *Limits) (budget.Plan, error) {
-	split, err := budget.Split(budget.Request{Window: l.Window, Reserve: l.Reserve, Fixed: []budget.Item{
-		{Name: cachelayout.RegionTools, Tokens: l.ToolTokens}, {Name: cachelayout.RegionSystem, Tokens: l.SystemTokens},
-		{Name: cachelayout.RegionNewest, Tokens: mustStandTokens(c, l)}}})
-	if small := (*budget.TooSmallError)(nil); errors.As(err, &small) {
-		small.Largest, small.System, small.Tools = largestItems(c, l, mustStandItems(c)), l.SystemTokens, l.ToolTokens
+// fixedFits returns an error if tools, system prompt, the messages that every cut keeps and the
+// reserve do not fit into the window together. The error names the largest of these messages.
+func fixedFits(c *Call, l *Limits) error {
+	fixed := l.Fixed + mustStandTokens(c, l)
+	over := fixed + l.Reserve - l.Window
+	if over <= 0 {
+		return nil
 	}
-	return split, err
+	return &budget.TooSmallError{Window: l.Window, Reserve: l.Reserve, Fixed: fixed, Over: over, Largest: largestItems(c, l, mustStandItems(c)), System: l.SystemTokens, Tools: l.ToolTokens}
 }
 
 // tooSmall returns an error that says by how much a prompt does not fit, and names its largest
