@@ -21,8 +21,8 @@ type Utterance struct {
 }
 
 // Span shows the structure of a span of dialogue: its id, time range and counts, the first line that
-// the user wrote, names, and the most telling lines of each message. It returns "" for a span
-// that is hardly larger than that.
+// the user wrote, names, and the most telling lines of each message. It returns "" if an excerpt
+// of the span would not be larger.
 func Span(id string, us []Utterance) string {
 	said := said(us)
 	full, ends := spanText(said)
@@ -30,7 +30,12 @@ func Span(id string, us []Utterance) string {
 	s := scanText(full, kindProse, false)
 	defer s.free()
 	label := s.favourRoles(said, ends)
-	keep := withLabels(s.pick(roomFor(len(full), 0)).head(quoteLines, min(quoteBytes, len(full)/6+120)), label)
+	p := s.pick(roomFor(len(full), 0))
+	most := len(full)
+	if most >= minBytes {
+		most = min(most, len(s.excerpt(withLabels(p.chosen, label))))
+	}
+	keep := withLabels(p.head(quoteLines, min(quoteBytes, len(full)/6+120)), label)
 	b := []byte(head + "]\n")
 	if first := gist(said); first != "" {
 		b = append(append(append(b, "gist: "...), first...), '\n')
@@ -48,7 +53,7 @@ func Span(id string, us []Utterance) string {
 		}
 		b = appendQuotes(append(append(b, s.quote(from).text...), '\n'), s.quotes(keep, from+1, i), false)
 	}
-	if len(b) >= len(full) {
+	if len(b) >= most {
 		return ""
 	}
 	return string(b)
