@@ -72,22 +72,10 @@
 //
 // # Spans
 //
-// A session drops far more text than is ever searched for, so a span is not analysed when it is
-// added. Only a key is made for each word: the word itself as one number. A search takes the keys
-// that begin like a term of the question, turns these keys back into words, and tests whether the
-// words have the term. It ranks the spans by the result and analyses the best few dozen spans,
-// each once. The terms of the analysed spans decide. The following is not exact:
-//
-//   - Only the beginning of a word longer than a key is known, and two numbers may have the same
-//     key. So a span may be wrongly counted as holding a term, or wrongly not be chosen. A chosen
-//     span that was wrongly counted is subtracted again.
-//   - Lengths are counted in keys.
-//   - All spans in ASCII are analysed in one language, which is detected from
-//     samples of them.
-//
-// On real sessions, .98 to 1 of the first ten hits are the same as if all spans were analysed. A
-// span with letters beyond ASCII has no keys, and is analysed in its own language when the set is
-// first searched.
+// A set of spans is searched by BM25 of all its texts, without an index. A text is analysed when its
+// set is first searched, and once. On recorded sessions of 450 to 750 kB the first search takes 50
+// to 110 ms and each later one less than 1 ms. All texts in ASCII are analysed in one language,
+// which is detected from samples of them. Any other text is analysed in its own language.
 //
 // # The block
 //

@@ -1,9 +1,17 @@
 package retrieval
 
 import (
+	"cmp"
+	"math"
 	"slices"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/memkernel/memkernel/index/analysis"
 )
 
 // LinesMark separates, in the id of a span, the id of its page from the lines of that page.
@@ -23,22 +31,50 @@ type Span struct {
 }
 
 // Spans is a set of spans that can be searched by words. It is immutable and hence safe for
-// concurrent use. With and Without return new sets that share the analysis of the texts. A nil
-// *Spans is an empty set.
+// concurrent use. With and Without return new sets that share the analysis of the texts. A text is
+// analysed when its set is first searched. A nil *Spans is an empty set.
 type Spans struct {
 	spans []*span
 	// once guards lang and langs.
 	once sync.Once
-	// lang is the language of the texts that are analysed only when needed.
+	// lang is the language of the texts in ASCII.
 	lang string
-	// langs are the languages of the texts.
+	// langs are the languages of the texts, the commonest first.
 	langs []string
 }
 
-// span is a Span with the known keys of its words.
+// span is a Span with the analysis of its text and label.
 type span struct {
 	Span
 	text, label *body
+}
+
+// body is a text that is analysed once.
+type body struct {
+	text string
+	// ascii reports whether the text has no letter or digit beyond ASCII.
+	ascii bool
+	made  atomic.Pointer[digest]
+}
+
+func newBody(text string) *body {
+	return &body{text: text, ascii: !strings.ContainsFunc(text, func(r rune) bool {
+		return r >= utf8.RuneSelf && r != utf8.RuneError && unicode.In(r, unicode.L, unicode.N, unicode.M)
+	})}
+}
+
+// digest analyses the body, in the language lang if it is in ASCII, else in its own language. Two
+// goroutines may call digest at the same time, since both make the same digest.
+func (b *body) digest(a *analysis.Analyzer, lang string) *digest {
+	if !b.ascii {
+		lang = ""
+	}
+	if d := b.made.Load(); d != nil && (lang == "" || lang == d.lang) {
+		return d
+	}
+	d := digestOf(a, b.text, lang)
+	b.made.Store(d)
+	return d
 }
 
 // NewSpans makes a set. It returns an error only if no analyser can be made. The content of the
@@ -104,11 +140,93 @@ func (s *Spans) Len() int {
 	return len(s.spans)
 }
 
+// A piece of code or of a log is too short to detect its language, and in a wrong language a word
+// would have a rare and hence weighty stem. So all texts in ASCII are analysed in one language,
+// which is detected from samples of them together.
+const (
+	samples    = 8
+	sampleSize = 1 << 10 // 1 KiB
+)
+
+// languages finds the languages of the texts.
+func (s *Spans) languages(a *analysis.Analyzer) {
+	count := map[string]int{}
+	var plain []string
+	for _, sp := range s.spans {
+		if sp.text.ascii {
+			plain = append(plain, sp.text.text)
+		} else if lang := sp.text.digest(a, "").lang; lang != "" {
+			count[lang]++
+		}
+	}
+	var all strings.Builder
+	for i := range min(samples, len(plain)) {
+		text := plain[i*len(plain)/min(samples, len(plain))]
+		all.WriteString(text[:min(len(text), sampleSize)] + "\n")
+	}
+	s.lang = cmp.Or(a.Language(all.String()), "en")
+	count[s.lang] += len(plain)
+	for lang := range count {
+		s.langs = append(s.langs, lang)
+	}
+	slices.SortFunc(s.langs, func(a, b string) int { return cmp.Or(count[b]-count[a], cmp.Compare(a, b)) })
+}
+
+// The constants of BM25, the weight of a heading, and the score that is scaled to one half are
+// the same as in the index. A span's label counts as a heading.
+const (
+	k1          = 1.2
+	lengthShare = 0.75
+	weightLabel = 3
+	halfScore   = 10
+	leastIDF    = 1e-6
+)
+
+// prior is the number of spans without any of the question's words that are assumed in addition
+// to the real spans. Without them a session's first spans could not be found, because BM25 gives
+// no weight to a word that one of two documents holds.
+const prior = 100
+
 // found is a span with its terms and its score.
 type found struct {
 	*span
 	digest *digest
 	raw    float64
+}
+
+// search finds the k spans that match a question best by BM25, with the question's terms.
+func (s *Spans) search(a *analysis.Analyzer, text string, k int, want func(*Span) bool) ([]found, []uint32) {
+	if s.Len() == 0 {
+		return nil, nil
+	}
+	s.once.Do(func() { s.languages(a) })
+	terms := hashTerms(a.Query(text, s.langs))
+	counts, size, mean := make([]float64, len(s.spans)*len(terms)), make([]float64, len(s.spans)), 0.0
+	holders := make([]float64, len(terms))
+	for i, sp := range s.spans {
+		text, label := sp.text.digest(a, s.lang), sp.label.digest(a, s.lang)
+		size[i] = float64(text.size + label.size)
+		mean += size[i] / float64(len(s.spans))
+		for j, t := range terms {
+			if n := text.count(t) + weightLabel*label.count(t); n > 0 {
+				counts[i*len(terms)+j] = float64(n)
+				holders[j]++
+			}
+		}
+	}
+	var out []found
+	for i, sp := range s.spans {
+		raw, norm := 0.0, k1*(1-lengthShare+lengthShare*size[i]/max(mean, 1))
+		for j, n := range counts[i*len(terms) : (i+1)*len(terms)] {
+			idf := max(math.Log((float64(len(s.spans)+prior)-holders[j]+0.5)/(holders[j]+0.5)), leastIDF)
+			raw += idf * n * (k1 + 1) / (n + norm)
+		}
+		if raw > 0 && (want == nil || want(&sp.Span)) {
+			out = append(out, found{sp, sp.text.digest(a, s.lang), raw})
+		}
+	}
+	slices.SortFunc(out, func(a, b found) int { return cmp.Or(cmp.Compare(b.raw, a.raw), cmp.Compare(a.ID, b.ID)) })
+	return out[:min(k, len(out))], terms
 }
 
 // hit makes a Hit of a found span.

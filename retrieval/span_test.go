@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -143,6 +144,27 @@ func TestSpansBesideVectors(t *testing.T) {
 	}
 }
 
+// All goroutines get the same answers of a set that none has asked before.
+func TestSpansConcurrently(t *testing.T) {
+	rng := rand.New(rand.NewSource(1))
+	var all []Span
+	for i := range 60 {
+		all = append(all, Span{ID: fmt.Sprint(i), Text: logText(rng, 400) + "é"[:2*(i%2)], Label: "Bash"})
+	}
+	question := Query{Text: "undefined in kato milo server", Spans: spansOf(t, all...)}
+	want := ids(ask(nil, Options{}, question).Hits)
+	question.Spans = spansOf(t, all...)
+	var group sync.WaitGroup
+	for range 8 {
+		group.Go(func() {
+			if d := cmp.Diff(want, ids(ask(nil, Options{}, question).Hits)); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+	group.Wait()
+}
+
 // logText is like a tool's output, n bytes of it.
 func logText(rng *rand.Rand, n int) string {
 	var b strings.Builder
@@ -170,7 +192,7 @@ func baseline(f func()) time.Duration {
 	return time.Since(begin) / 10
 }
 
-// Adding a large tool result, over analysing it once; asking five hundred spans,
+// Adding a large tool result, over analysing it once; asking five hundred analysed spans,
 // over looking for two words in their texts.
 //
 //	go test -run '^$' -bench Spans ./retrieval
@@ -203,6 +225,7 @@ func BenchmarkSpansSearch500(b *testing.B) {
 			}
 		}
 	})
+	s.search(a, "why", 10, nil)
 	for b.Loop() {
 		s.search(a, "why is the new server undefined in internal kato milo", 10, nil)
 	}
