@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/memkernel/memkernel/internal/textutil"
 )
@@ -22,7 +21,7 @@ var (
 // SaysSuperseded reports whether a line is marked as no longer valid, because the whole line is
 // struck through or has a mark.
 func SaysSuperseded(line string) bool {
-	if !strings.Contains(line, "~~") && !marked(line) {
+	if low := strings.ToLower(line); !slices.ContainsFunc(marks, func(m string) bool { return strings.Contains(low, m) }) {
 		return false // the expressions are slow
 	}
 	line = strings.TrimSpace(htmlNote.ReplaceAllString(line, ""))
@@ -30,21 +29,8 @@ func SaysSuperseded(line string) bool {
 	return strickenThrough.MatchString(line) || saysSuperseded.MatchString(line)
 }
 
-// marked reports whether a line may have a word that marks it as superseded.
-func marked(line string) bool {
-	return strings.Contains(line, "已") || holdsFold(line, "superseded") || holdsFold(line, "berholt")
-}
-
-// holdsFold reports whether a text holds a word of small ASCII letters, in letters of
-// either size.
-func holdsFold(text, word string) bool {
-	for i := 0; i+len(word) <= len(text); i++ {
-		if text[i]|0x20 == word[0] && text[i+1]|0x20 == word[1] && strings.EqualFold(text[i:i+len(word)], word) {
-			return true
-		}
-	}
-	return false
-}
+// marks are the strings of which such a line holds one.
+var marks = []string{"~~", "superseded", "überholt", "已"}
 
 // formerly are the phrases after which a sentence names the old value, up to the next stop. With
 // arrow and struck the old value comes before the new one.
@@ -77,21 +63,14 @@ func ReplacementOf(text string) (r Replacement, ok bool) {
 	if strings.Contains(text, "<!--") {
 		text = htmlNote.ReplaceAllString(text, "")
 	}
-	hinted, from := hints(text)
-	if hinted == 0 {
-		return r, false
-	}
 	at := [2]int{-1, -1}
+	low := strings.ToLower(text)
 	for i, re := range [...]*textutil.Regexp{inStrike, arrow, formerly} {
-		if hinted&(1<<i) == 0 {
+		if !slices.ContainsFunc(cues[i], func(c string) bool { return strings.Contains(low, c) }) {
 			continue // the expressions are slow
 		}
-		skip := 0
-		if re == formerly {
-			skip = from
-		}
-		if m := re.FindStringSubmatchIndex(text[skip:]); m != nil {
-			at = [2]int{skip + m[2], skip + m[3]}
+		if m := re.FindStringSubmatchIndex(text); m != nil {
+			at = [2]int{m[2], m[3]}
 			if len(m) > 4 && m[2] < 0 {
 				at = [2]int{m[4], m[5]}
 			}
@@ -111,84 +90,11 @@ func ReplacementOf(text string) (r Replacement, ok bool) {
 	return r, len(r.former) > 0 && len(r.former) <= mostFormer
 }
 
-// cues are the strings that a statement must hold if inStrike, arrow or an expression of formerly
-// is to match. The expressions are slow, and few statements hold any cue.
+// cues are the strings of which a statement holds one if inStrike, arrow or formerly matches.
 var cues = [...][]string{{"~~"}, {"→", "⇒", "->", "=>"},
 	{"instead of", "rather than", "in place of", "no longer", "formerly", "previously", "used to be", "was:", "was：", "(was", "（was", "moved from", "changed from", "switched from", "migrated from",
 		"statt", "anstelle", "nicht mehr", "früher", "vorher", "zuvor", "bisher", "au lieu", "plutôt", "ancienne", "auparavant", "en vez", "en lugar", "ya no", "invece", "em vez", "não mais",
 		"вместо", "больше не", "раньше", "不再", "而不是", "原来", "之前", "取代", "代替"}}
-
-// cue is a text of cues, and the bit of its expression.
-type cue struct {
-	text string
-	of   byte
-}
-
-// cuesBy are the cues by their first byte.
-var cuesBy = func() (out [256][]cue) {
-	for of, texts := range cues {
-		for _, c := range texts {
-			out[c[0]] = append(out[c[0]], cue{c, 1 << of})
-		}
-	}
-	return out
-}()
-
-// cueStarts marks the first two bytes of cues.
-var cueStarts = func() *[1 << 16 / 64]uint64 {
-	var out [1 << 16 / 64]uint64
-	for _, texts := range cues {
-		for _, c := range texts {
-			two := twoBytes(c)
-			out[two/64] |= 1 << (two % 64)
-		}
-	}
-	return &out
-}()
-
-func twoBytes(s string) uint16 { return uint16(s[0])<<8 | uint16(s[1]) }
-
-// hints returns the bits of the expressions that may match, and an offset before which formerly
-// does not match.
-func hints(text string) (found byte, from int) {
-	low := strings.ToLower(text)
-	for i := range max(len(low)-1, 0) {
-		two := twoBytes(low[i:])
-		if cueStarts[two/64]&(1<<(two%64)) == 0 {
-			continue
-		}
-		for _, c := range cuesBy[low[i]] {
-			if strings.HasPrefix(low[i:], c.text) && (c.of != arrows || replaces(low[:i], low[i+len(c.text):])) {
-				if c.of == formers && found&formers == 0 && len(low) == len(text) {
-					_, size := utf8.DecodeLastRuneInString(low[:i])
-					from = i - size
-				}
-				found |= c.of
-			}
-		}
-	}
-	return found, from
-}
-
-// arrows and formers are the bits of the expressions arrow and formerly.
-const arrows, formers = 1 << 1, 1 << 2
-
-// replaces reports whether arrow may match at an arrow between two texts. Most arrows show a flow,
-// and arrow is slow.
-func replaces(before, after string) bool {
-	before, after = strings.TrimRight(before, " \t"), strings.TrimLeft(after, " \t")
-	head := strings.TrimRightFunc(before, func(c rune) bool { return !strings.ContainsRune(" \t\n\r,;:，；：()（）", c) })
-	old := before[len(head):]
-	if now, _, _ := strings.Cut(after, " "); strings.ContainsAny(old, "0123456789") && strings.ContainsAny(now, "0123456789") || strings.Contains(old, "=") {
-		return true
-	}
-	head = strings.TrimRight(head, " \t")
-	last, _ := utf8.DecodeLastRuneInString(head)
-	return strings.ContainsRune(":：=", last) || slices.Contains(stating, head[strings.LastIndexAny(head, " \t\n")+1:])
-}
-
-// stating are the verbs before the old value of arrow.
-var stating = []string{"is", "are", "was", "from", "at", "on", "ist", "von", "um", "est", "es", "de"}
 
 // Former returns the words of the old value, in lower case.
 func (r Replacement) Former() []string { return r.former }

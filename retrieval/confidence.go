@@ -338,7 +338,7 @@ func unitsOf(text string) []string {
 			r, size = utf8.DecodeRuneInString(low[i:])
 		}
 		switch {
-		case r < utf8.RuneSelf && letter(byte(r)) && r != '_', r >= utf8.RuneSelf && !denseRune(r) && unicode.In(r, unicode.L, unicode.N, unicode.M):
+		case ofWord(r) && !denseRune(r):
 			if begin < 0 {
 				begin = i
 			}

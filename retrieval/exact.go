@@ -131,7 +131,10 @@ const leastDigits = 5
 
 // ofWord reports whether a character is part of words.
 func ofWord(r rune) bool {
-	return r < utf8.RuneSelf && letter(byte(r)) && r != '_' || r >= utf8.RuneSelf && unicode.In(r, unicode.L, unicode.M, unicode.N)
+	if r < utf8.RuneSelf {
+		return r >= '0' && r <= '9' || r|0x20 >= 'a' && r|0x20 <= 'z'
+	}
+	return unicode.In(r, unicode.L, unicode.M, unicode.N)
 }
 
 // spelled returns a text in the form in which spellings are compared: in small letters, with

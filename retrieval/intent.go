@@ -2,6 +2,7 @@ package retrieval
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -43,25 +44,36 @@ var (
 
 // Literals that a match of the expressions above must hold.
 var (
-	whenLiterals = newLiterals("when", "what day", "what date", "what month", "what year", "what time",
-		"which day", "which date", "which month", "which year", "which time", "cuándo", "cuando", "wann", "什么时候", "何时", "哪", "几")
-	severalLiterals = newLiterals("how many", "how often", "what are", "what were", "kind of", "kinds of", "type of", "types of",
+	whenLiterals = []string{"when", "what day", "what date", "what month", "what year", "what time",
+		"which day", "which date", "which month", "which year", "which time", "cuándo", "cuando", "wann", "什么时候", "何时", "哪", "几"}
+	severalLiterals = []string{"how many", "how often", "what are", "what were", "kind of", "kinds of", "type of", "types of",
 		"sort of", "sorts of", "all", "both", "has", "have", "cuáles", "cuánt", "qué", "welche", "wie viele", "wie oft", "was alles",
-		"哪些", "多少次", "几次", "分别", "都有")
-	pastLiterals = newLiterals("origin", "former", "previous", "initially", "use to", "used to", "back then", "at first", "in the past", "before", "was", "were", "antes", "solía", "anterior", "früher", "ursprünglich",
-		"vorher", "zuvor", "damals", "ehemals", "avant", "auparavant", "anciennement", "war", "era", "fue", "以前", "之前", "原来", "最初", "当初", "曾经", "过去")
-	presentLiterals = newLiterals("now", "currently", "at present", "these days", "latest", "newest", "most recent", "still",
+		"哪些", "多少次", "几次", "分别", "都有"}
+	pastLiterals = []string{"origin", "former", "previous", "initially", "use to", "used to", "back then", "at first", "in the past", "before", "was", "were", "antes", "solía", "anterior", "früher", "ursprünglich",
+		"vorher", "zuvor", "damals", "ehemals", "avant", "auparavant", "anciennement", "war", "era", "fue", "以前", "之前", "原来", "最初", "当初", "曾经", "过去"}
+	presentLiterals = []string{"now", "currently", "at present", "these days", "latest", "newest", "most recent", "still",
 		"anymore", "any more", "ahora", "actualmente", "todavía", "últim", "jetzt", "derzeit", "aktuell", "momentan", "inzwischen",
-		"noch immer", "neueste", "现在", "目前", "最新", "如今", "还是")
+		"noch immer", "neueste", "现在", "目前", "最新", "如今", "还是"}
 )
 
 func intentOf(text string) intent {
 	lower := folded(text)
-	asks := func(needs *literals, form func() *regexp.Regexp) bool {
-		return needs.in(lower) && form().MatchString(text)
+	asks := func(needs []string, form func() *regexp.Regexp) bool {
+		return holdsAny(lower, needs) && form().MatchString(text)
 	}
 	w := asks(whenLiterals, asksWhen)
-	return intent{when: w, several: !w && (asks(severalLiterals, asksSeveral) || plural(text)), present: asks(presentLiterals, asksPresent), past: pastLiterals.in(lower) && past(text)}
+	return intent{when: w, several: !w && (asks(severalLiterals, asksSeveral) || plural(text)), present: asks(presentLiterals, asksPresent), past: holdsAny(lower, pastLiterals) && past(text)}
+}
+
+// folded returns a text as the literals are looked for in it: in the case of expressions that don't
+// mind the case, which take the long s for an s.
+func folded(text string) string {
+	return strings.ReplaceAll(strings.ToLower(text), "ſ", "s")
+}
+
+// holdsAny reports whether a text holds any of the literals.
+func holdsAny(text string, literals []string) bool {
+	return slices.ContainsFunc(literals, func(l string) bool { return strings.Contains(text, l) })
 }
 
 // past reports whether the expressions find a question about an earlier state.

@@ -1,7 +1,9 @@
 package retrieval
 
 import (
+	"maps"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -154,22 +156,16 @@ func (r *reader) dates() {
 
 // Text that the expressions require.
 var (
-	monthWords   = keysOf(monthNames)
-	unitWords    = keysOf(unitNames)
-	spokenWords  = keysOf(spokenNames)
-	agoLiterals  = newLiterals("ago", "vor", "hace", "前")
-	foldedLetter = "ſ"
+	monthWords  = slices.Collect(maps.Keys(monthNames))
+	unitWords   = slices.Collect(maps.Keys(unitNames))
+	spokenWords = slices.Collect(maps.Keys(spokenNames))
+	agoWordsOf  = []string{"ago", "vor", "hace", "前"}
 )
-
-// may reports whether an expression for separate words is worth matching.
-func may(lower string, words *literals) bool {
-	return words.in(lower) && (words.whole(lower) || strings.Contains(lower, foldedLetter))
-}
 
 // monthNames reads months in words. May and March are also other words, so without a number next
 // to them they need a capital letter or "in".
 func (r *reader) monthNames() {
-	if may(strings.ToLower(r.text), monthWords) {
+	if holdsAny(folded(r.text), monthWords) {
 		r.monthsIn()
 	}
 }
@@ -198,11 +194,11 @@ func (r *reader) monthsIn() {
 
 // relative reads "three weeks ago" and "last week".
 func (r *reader) relative() {
-	lower := strings.ToLower(r.text)
-	if agoLiterals.in(lower) && unitWords.in(lower) {
+	lower := folded(r.text)
+	if holdsAny(lower, agoWordsOf) && holdsAny(lower, unitWords) {
 		r.ago()
 	}
-	if may(lower, spokenWords) {
+	if holdsAny(lower, spokenWords) {
 		r.spokenSpans()
 	}
 }
