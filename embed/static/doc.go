@@ -13,8 +13,8 @@
 //
 // The vectors are those of model2vec's encode (github.com/MinishLab/model2vec): unknown tokens
 // are left out where the tokenizer names one, and the first 512 of the others count. The known
-// tokenizer models are WordPiece, WordLevel, Unigram and BPE, with the normalizers and
-// pre-tokenizers that such models ship. Any other one is refused and not guessed at.
+// tokenizer models are WordPiece, WordLevel and Unigram, with the normalizers and pre-tokenizers
+// that such models ship. Any other one, such as BPE, is refused and not guessed at.
 //
 // The table stays in its file: it is mapped, and only the rows in use come into memory. A file
 // that shrinks meanwhile is an error, not a crash. All files are checked when a model is loaded.

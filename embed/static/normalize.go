@@ -48,7 +48,6 @@ var plainNormalizers = map[string]func(string) string{
 	"Lowercase":    strings.ToLower,
 	"StripAccents": withoutMarks,
 	"Nmt":          nmt,
-	"ByteLevel":    byteLevel,
 }
 
 // withoutMarks removes the marks above and below letters; a text must be

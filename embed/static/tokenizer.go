@@ -22,7 +22,7 @@ type normalizer func(string) (string, error)
 
 // splitter cuts pieces of a text into smaller ones. first reports whether the
 // first of them begins the text.
-type splitter func(pieces []string, first bool) ([]string, error)
+type splitter func(pieces []string, first bool) []string
 
 // vocabulary makes token numbers of a piece.
 type vocabulary interface {
@@ -109,9 +109,7 @@ func (t *tokenizer) encode(text string) ([]int, error) {
 			}
 			pieces := []string{p.text}
 			if t.split != nil {
-				if pieces, err = t.split(pieces, i == 0 && j == 0); err != nil {
-					return nil, err
-				}
+				pieces = t.split(pieces, i == 0 && j == 0)
 			}
 			for _, piece := range pieces {
 				if piece != "" {
@@ -165,10 +163,8 @@ func parseVocabulary(raw json.RawMessage) (vocabulary, error) {
 		return parseWordLevel(raw)
 	case "Unigram":
 		return parseUnigram(raw)
-	case "BPE":
-		return parseBPE(raw)
 	}
-	return nil, fmt.Errorf("type %.50q is not known: WordPiece, WordLevel, Unigram and BPE are", kind)
+	return nil, fmt.Errorf("type %.50q is not known: WordPiece, WordLevel and Unigram are", kind)
 }
 
 // checkVocabulary checks the numbers of a vocabulary and returns the highest.

@@ -100,27 +100,6 @@ func TestUnigramBytes(t *testing.T) {
 	}
 }
 
-func TestBPE(t *testing.T) {
-	v := vocab("<unk>", "l", "o", "w", "e", "r", "lo", "low", "er", "Ġ", "Ġlow")
-	model := func(more string) string {
-		return `"model":{"type":"BPE",` + more + `"vocab":` + v + `,"merges":`
-	}
-	old := parse(t, `{"pre_tokenizer":{"type":"ByteLevel","add_prefix_space":false,"use_regex":true},`+model(`"unk_token":"<unk>",`)+`["l o","lo w","e r","Ġ low"]}}`)
-	newer := parse(t, `{"pre_tokenizer":{"type":"ByteLevel","add_prefix_space":true},`+model("")+`[["l","o"],["lo","w"],["e","r"],["Ġ","low"]]}}`)
-	for text, want := range map[string][]int{"lower": {7, 8}, "low low": {7, 10}, "lol": {6, 1}, "wx": {3}} {
-		if got := ids(t, old, text); !slices.Equal(got, want) {
-			t.Errorf("%q: %v, want %v", text, got, want)
-		}
-	}
-	if got := ids(t, newer, "low lower"); !slices.Equal(got, []int{10, 10, 8}) {
-		t.Errorf("with a space before: %v", got)
-	}
-	suffix := parse(t, `{"pre_tokenizer":{"type":"WhitespaceSplit"},"model":{"type":"BPE","end_of_word_suffix":"</w>","vocab":`+vocab("a", "b", "b</w>", "ab</w>", "a</w>")+`,"merges":["a b</w>"]}}`)
-	if got := ids(t, suffix, "ab a aab"); !slices.Equal(got, []int{3, 4, 0, 3}) {
-		t.Errorf("with ends of words: %v", got)
-	}
-}
-
 func TestAddedTokens(t *testing.T) {
 	tok := parse(t, `{"added_tokens":[{"id":7,"content":"<x>","normalized":false},{"id":8,"content":"<x>y","normalized":false},
 		{"id":9,"content":"NASA","normalized":true,"single_word":true},{"id":10,"content":"|","lstrip":true,"rstrip":true}],
@@ -195,25 +174,18 @@ func TestSplitters(t *testing.T) {
 		{`{"type":"BertPreTokenizer"}`, "a$b. c", []string{"a", "$", "b", ".", "c"}},
 		{`{"type":"Digits","individual_digits":true}`, "a12b", []string{"a", "1", "2", "b"}},
 		{`{"type":"Digits"}`, "a12b", []string{"a", "12", "b"}},
-		{`{"type":"Punctuation"}`, "a,b", []string{"a", ",", "b"}},
-		{`{"type":"Punctuation","behavior":"MergedWithPrevious"}`, "a,b,,", []string{"a,", "b,", ","}},
-		{`{"type":"Split","pattern":{"String":"-"},"behavior":"Removed"}`, "a-b--c", []string{"a", "b", "c"}},
-		{`{"type":"Split","pattern":{"String":"-"},"behavior":"MergedWithNext"}`, "a-b", []string{"a", "-b"}},
-		{`{"type":"Split","pattern":{"Regex":"-"},"behavior":"Contiguous"}`, "a--b", []string{"a", "--", "b"}},
-		{`{"type":"Split","pattern":{"Regex":"\\w+"},"behavior":"Removed","invert":true}`, "ab cd", []string{"ab", "cd"}},
 		{`{"type":"Metaspace","replacement":"_","prepend_scheme":"never"}`, "a b", []string{"a", "_b"}},
 		{`{"type":"Metaspace","add_prefix_space":true}`, "a b", []string{"▁a", "▁b"}},
 		{`{"type":"Metaspace","split":false}`, "a b", []string{"▁a▁b"}},
-		{`{"type":"Sequence","pretokenizers":[{"type":"WhitespaceSplit"},{"type":"Punctuation"}]}`, "a, b", []string{"a", ",", "b"}},
-		{`{"type":"ByteLevel","add_prefix_space":false}`, "I'll go\n é", []string{"I", "'ll", "Ġgo", "Ċ", "ĠÃ©"}},
+		{`{"type":"Sequence","pretokenizers":[{"type":"WhitespaceSplit"},{"type":"Digits"}]}`, "a1 b", []string{"a", "1", "b"}},
 	} {
 		s, err := parseSplitter(json.RawMessage(c.file))
 		if err != nil {
 			t.Errorf("%s: %v", c.file, err)
 			continue
 		}
-		if got, err := s([]string{c.text}, true); err != nil || !slices.Equal(got, c.want) {
-			t.Errorf("%s: %q became %q, %v; want %q", c.file, c.text, got, err, c.want)
+		if got := s([]string{c.text}, true); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q became %q, want %q", c.file, c.text, got, c.want)
 		}
 	}
 }
@@ -223,24 +195,22 @@ func TestTokenizersThatAreRefused(t *testing.T) {
 	for file, want := range map[string]string{
 		`{}`:                          "model: there is none",
 		`{"model":{"type":"Markov"}}`: `model: type "Markov" is not known`,
-		`{"model":{"type":"WordPiece","vocab":{}}}`:                                                "vocab is empty",
-		`{"model":{"type":"WordPiece","vocab":{"a":-1}}}`:                                          `"a" has number -1`,
-		`{"model":{"type":"WordPiece","vocab":{"a":99999999999}}}`:                                 "has number",
-		`{"model":{"type":"WordPiece","unk_token":"[UNK]","vocab":{"a":0}}}`:                       `unk_token "[UNK]" is not in vocab`,
-		`{"model":{"type":"Unigram","vocab":[]}}`:                                                  "vocab is empty",
-		`{"model":{"type":"Unigram","unk_id":3,"vocab":[["a",-1]]}}`:                               "unk_id 3",
-		`{"model":{"type":"Unigram","vocab":[["a"]]}}`:                                             "no piece with its score",
-		`{"model":{"type":"Unigram","vocab":[[1,"a"]]}}`:                                           "no piece with its score",
-		`{"model":{"type":"BPE","vocab":{"a":0},"merges":["a b"]}}`:                                "merges[0]",
-		`{"model":{"type":"BPE","vocab":{"a":0},"merges":["ab"]}}`:                                 "no pair",
-		`{"normalizer":{"type":"Magic"},` + level + `}`:                                            `normalizer: type "Magic"`,
-		`{"normalizer":{"type":"Sequence","normalizers":[{"type":"X"}]},` + level + `}`:            "normalizers[0]",
-		`{"normalizer":{"type":"Replace","pattern":{"Regex":"("},"content":""},` + level + `}`:     "pattern",
-		`{"normalizer":{"type":"Precompiled","precompiled_charsmap":"////"},` + level + `}`:        "precompiled_charsmap",
-		`{"pre_tokenizer":{"type":"Magic"},` + level + `}`:                                         `pre_tokenizer: type "Magic"`,
-		`{"pre_tokenizer":{"type":"Metaspace","replacement":""},` + level + `}`:                    "replacement",
-		`{"pre_tokenizer":{"type":"Split","pattern":{"String":"a"},"behavior":"X"},` + level + `}`: `behavior "X"`,
-		`{"added_tokens":[{"id":-5,"content":"x"}],` + level + `}`:                                 "added_tokens",
+		`{"model":{"type":"WordPiece","vocab":{}}}`:                                            "vocab is empty",
+		`{"model":{"type":"WordPiece","vocab":{"a":-1}}}`:                                      `"a" has number -1`,
+		`{"model":{"type":"WordPiece","vocab":{"a":99999999999}}}`:                             "has number",
+		`{"model":{"type":"WordPiece","unk_token":"[UNK]","vocab":{"a":0}}}`:                   `unk_token "[UNK]" is not in vocab`,
+		`{"model":{"type":"Unigram","vocab":[]}}`:                                              "vocab is empty",
+		`{"model":{"type":"Unigram","unk_id":3,"vocab":[["a",-1]]}}`:                           "unk_id 3",
+		`{"model":{"type":"Unigram","vocab":[["a"]]}}`:                                         "no piece with its score",
+		`{"model":{"type":"Unigram","vocab":[[1,"a"]]}}`:                                       "no piece with its score",
+		`{"normalizer":{"type":"Magic"},` + level + `}`:                                        `normalizer: type "Magic"`,
+		`{"normalizer":{"type":"Sequence","normalizers":[{"type":"X"}]},` + level + `}`:        "normalizers[0]",
+		`{"normalizer":{"type":"Replace","pattern":{"Regex":"("},"content":""},` + level + `}`: "pattern",
+		`{"normalizer":{"type":"Precompiled","precompiled_charsmap":"////"},` + level + `}`:    "precompiled_charsmap",
+		`{"pre_tokenizer":{"type":"Magic"},` + level + `}`:                                     `pre_tokenizer: type "Magic"`,
+		`{"model":{"type":"BPE","vocab":{"a":0},"merges":[]}}`:                                 `model: type "BPE" is not known`,
+		`{"pre_tokenizer":{"type":"Metaspace","replacement":""},` + level + `}`:                "replacement",
+		`{"added_tokens":[{"id":-5,"content":"x"}],` + level + `}`:                             "added_tokens",
 	} {
 		if _, err := parseTokenizer([]byte(file)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v, want %q in it", file, err, want)
