@@ -30,11 +30,11 @@ func search(b *testing.B, ix *index.Index, p peer, questions []string) {
 	var ours, theirs []time.Duration
 	for i := 0; b.Loop(); i++ {
 		q := questions[i%len(questions)]
-		terms, err := ix.Terms(ctx, q)
+		asked, err := ix.Search(ctx, index.Query{Text: q})
 		if err != nil {
 			b.Fatal(err)
 		}
-		expr := anyOf(terms)
+		expr := anyOf(asked.Terms)
 		t := time.Now()
 		rows := p.search(expr, wanted)
 		theirs = append(theirs, time.Since(t))

@@ -168,7 +168,7 @@ func BenchmarkIndexNoop(b *testing.B) {
 		}))
 		times["sync"] = append(times["sync"], measure(func() { syncIndex(b, ix, walk(root), read) }))
 		times["behind"] = append(times["behind"], measure(func() {
-			if late, err := ix.Behind(context.Background(), walk(root)); err != nil || late {
+			if late, err := ix.Lag(context.Background(), walk(root)); err != nil || !late.Zero() {
 				b.Fatal(late, err)
 			}
 		}))

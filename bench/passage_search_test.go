@@ -41,12 +41,12 @@ func passages(b *testing.B, ix *index.Index, p peer, questions []string) {
 	var ours, chunks, theirs []time.Duration
 	for i := 0; b.Loop(); i++ {
 		q := questions[i%len(questions)]
-		terms, err := ix.Terms(ctx, q)
+		asked, err := ix.Search(ctx, index.Query{Text: q})
 		if err != nil {
 			b.Fatal(err)
 		}
 		t := time.Now()
-		p.search(anyOf(terms), wanted)
+		p.search(anyOf(asked.Terms), wanted)
 		theirs = append(theirs, time.Since(t))
 		ours, chunks = append(ours, ask(q, true)), append(chunks, ask(q, false))
 	}

@@ -130,18 +130,18 @@ func (s *stand) measure(b *testing.B) string {
 	var ours, words, vectors, bare times
 	for i := 0; b.Loop(); i++ {
 		q := s.questions[i%len(s.questions)]
-		terms, err := s.ix.Terms(ctx, q)
+		asked, err := s.ix.Search(ctx, index.Query{Text: q})
 		if err != nil {
 			b.Fatal(err)
 		}
 		v, _ := s.bag.EmbedQuery(ctx, q)
-		timed(&bare, func() { s.peer.search(anyOf(terms), wanted) })
+		timed(&bare, func() { s.peer.search(anyOf(asked.Terms), wanted) })
 		timed(&ours, func() {
 			if got := r.Search(ctx, retrieval.Query{Text: q, Passages: true, Now: now}); got.Err != nil || got.Mode != retrieval.Hybrid {
 				b.Fatal(got.Mode, got.Err)
 			}
 		})
-		timed(&words, func() { _, err = s.ix.Keyword(ctx, terms, wanted, nil) })
+		timed(&words, func() { _, err = s.ix.Search(ctx, index.Query{Text: q, K: wanted}) })
 		if err == nil {
 			timed(&vectors, func() { _, err = s.ix.Vector(ctx, s.bag.Model(), v, wanted, nil) })
 		}

@@ -18,7 +18,7 @@ import (
 
 // Check verifies the whole index and yields its faults: SQLite's own structures, every chunk
 // against its hash, every word list against the texts, every vector, and that the tables agree
-// with each other. It reads everything and changes nothing. Use Behind to see whether the index
+// with each other. It reads everything and changes nothing. Use Lag to see whether the index
 // agrees with the files. If Check yields anything, the caller should call Rebuild. The errors
 // wrap ErrDamaged, except an error because of which the check could not continue.
 func (ix *Index) Check(ctx context.Context) iter.Seq[error] {

@@ -359,7 +359,7 @@ func TestReadOnlyChangesNothing(t *testing.T) {
 	}
 	ix := openAt(t, path, &Options{ReadOnly: true})
 	w.put(t, "f00.md", "pear\n")
-	if behind, err := ix.Behind(ctx, w.list()); err != nil || !behind {
+	if behind, err := ix.Lag(ctx, w.list()); err != nil || behind.Zero() {
 		t.Errorf("behind = %v, %v", behind, err)
 	}
 	ask(t, ix, "apple")

@@ -6,7 +6,7 @@
 // The package finds candidates by words and by vectors. Each candidate has its own score. The
 // package does not merge the two kinds of candidates, does not know the worth of a memory, reads
 // no Markdown and never writes to the workspace. The caller lists the files and cuts them into
-// chunks. Searching never changes the index and never calls Sync. Behind and Hits.Outdated report
+// chunks. Searching never changes the index and never calls Sync. Lag and Hits.Outdated report
 // an index that is out of date.
 //
 //	┌ index.sqlite ────────────────────────────────────────────────────────┐

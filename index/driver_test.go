@@ -90,7 +90,7 @@ func TestOtherDriver(t *testing.T) {
 		if diff := cmp.Diff(must(answers(ctx, alone)), must(answers(ctx, ix))); diff != "" {
 			t.Errorf("round %d: the shared file answers otherwise (-alone +shared):\n%s", round, diff)
 		}
-		if late, err := ix.Behind(ctx, w.list()); err != nil || late {
+		if late, err := ix.Lag(ctx, w.list()); err != nil || !late.Zero() {
 			t.Errorf("round %d: behind = %v, %v", round, late, err)
 		}
 		ix.Close()

@@ -71,16 +71,11 @@ func (ix *Index) UseModel(ctx context.Context, model string, dim int) error {
 // Model returns the model whose vectors are in use, and their length. It returns "" and 0 if none
 // are in use.
 func (ix *Index) Model(ctx context.Context) (model string, dim int, err error) {
-	h, done, err := ix.door.use(ctx)
-	if err != nil {
-		return "", 0, err
-	}
-	defer done()
-	v, err := h.look(ctx)
-	if err != nil {
-		return "", 0, explain("read model", ix.door.path, err)
-	}
-	return v.model, v.dim, nil
+	err = ix.read(ctx, "read model", func(_ *handles, v *view) error {
+		model, dim = v.model, v.dim
+		return nil
+	})
+	return model, dim, err
 }
 
 // missingStep is how many texts MissingEmbeddings reads at a time.

@@ -193,3 +193,18 @@ func scored(hits []Hit) []string {
 	}
 	return out
 }
+
+// keyword finds the k best chunks that hold any of some words.
+func keyword(ix *Index, terms []string, k int, want func(string) bool) (hits []Hit, err error) {
+	h, done, err := ix.door.use(context.Background())
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	r, err := h.reader(context.Background())
+	if err != nil {
+		return nil, err
+	}
+	defer r.tx.Rollback()
+	return r.keyword(context.Background(), terms, k, want)
+}

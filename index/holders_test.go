@@ -27,7 +27,7 @@ func TestHolders(t *testing.T) {
 		t.Fatalf("%d holders of %d terms, %d chunks, %d hits", len(first.Holders), len(first.Terms), first.Chunks, len(first.Keyword))
 	}
 	for i, term := range first.Terms {
-		hits, err := ix.Keyword(context.Background(), []string{term}, 1000, nil)
+		hits, err := keyword(ix, []string{term}, 1000, nil)
 		if err != nil || int64(len(hits)) != first.Holders[i] {
 			t.Errorf("%s: %d chunks hold it, said %d: %v", term, len(hits), first.Holders[i], err)
 		}

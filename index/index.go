@@ -94,5 +94,20 @@ func Open(path string, opts *Options) (*Index, error) {
 // Close closes the index. Calls that are running finish first.
 func (ix *Index) Close() error { return ix.door.close() }
 
+// read calls f with the connections and the view of the present state. op names the call in
+// errors.
+func (ix *Index) read(ctx context.Context, op string, f func(h *handles, v *view) error) error {
+	h, done, err := ix.door.use(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	v, err := h.look(ctx)
+	if err == nil {
+		err = f(h, v)
+	}
+	return explain(op, ix.door.path, err)
+}
+
 // Path returns the index file, absolute.
 func (ix *Index) Path() string { return ix.door.path }

@@ -29,21 +29,8 @@ const grain = 1e-9
 // hits and not their row decides between equal scores at the limit.
 const ties = 16
 
-// Terms analyses a question for this index and returns its words for Keyword. A question without
-// a letter, digit or emoji has no words.
-func (ix *Index) Terms(ctx context.Context, question string) ([]string, error) {
-	h, done, err := ix.door.use(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer done()
-	v, err := h.look(ctx)
-	if err != nil {
-		return nil, explain("search", ix.door.path, err)
-	}
-	return terms(ix, v, question)
-}
-
+// terms analyses a question for this index and returns its words. A question without a letter, digit
+// or emoji has no words.
 func terms(ix *Index, v *view, question string) ([]string, error) {
 	a, err := ix.analyzers.Lend()
 	if err != nil {
@@ -51,27 +38,6 @@ func terms(ix *Index, v *view, question string) ([]string, error) {
 	}
 	defer ix.analyzers.Give(a)
 	return a.Query(question, v.langs), nil
-}
-
-// Keyword finds the k chunks that match the words best. Every chunk that holds any of the words
-// is a candidate, and BM25 orders the candidates. Callers must pass the words that Terms returns.
-// want, if not nil, reports whether a file's chunks may be among the hits. A hit's Raw is −bm25
-// (k1 1.2, b 0.75, as in FTS5). Its Score is Raw/(Raw+10).
-func (ix *Index) Keyword(ctx context.Context, terms []string, k int, want func(path string) bool) ([]Hit, error) {
-	h, done, err := ix.door.use(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer done()
-	r, err := h.reader(ctx)
-	if err == nil {
-		defer r.tx.Rollback()
-		var out []Hit
-		if out, err = r.keyword(ctx, terms, k, want); err == nil {
-			return out, nil
-		}
-	}
-	return nil, explain("search", ix.door.path, err)
 }
 
 // reader reads for one search, all in one transaction.
@@ -111,6 +77,9 @@ func (h *handles) reader(ctx context.Context) (*reader, error) {
 	return &reader{h, tx, v, structure}, nil
 }
 
+// keyword finds the k chunks that match the words best. Every chunk that holds any of the words is a
+// candidate, and BM25 orders the candidates. A hit's Raw is −bm25 (k1 1.2, b 0.75, as in FTS5). Its
+// Score is Raw/(Raw+10).
 func (r *reader) keyword(ctx context.Context, terms []string, k int, want func(string) bool) ([]Hit, error) {
 	if k <= 0 || len(terms) == 0 {
 		return nil, nil

@@ -7,37 +7,32 @@ import (
 
 // Labels returns the labels of all files that have labels, by path. The caller must not change
 // them.
-func (ix *Index) Labels(ctx context.Context) (map[string][]string, error) {
-	h, done, err := ix.door.use(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer done()
-	v, err := h.look(ctx)
-	if err != nil {
-		return nil, explain("read labels", ix.door.path, err)
-	}
-	if known := v.labels.Load(); known != nil {
-		return *known, nil
-	}
-	rows, err := h.read.QueryContext(ctx, "SELECT path, labels FROM files WHERE labels<>''")
-	if err != nil {
-		return nil, explain("read labels", ix.door.path, err)
-	}
-	defer rows.Close()
-	out := map[string][]string{}
-	for rows.Next() {
-		var path, labels string
-		if err := rows.Scan(&path, &labels); err != nil {
-			return nil, explain("read labels", ix.door.path, err)
+func (ix *Index) Labels(ctx context.Context) (labels map[string][]string, err error) {
+	err = ix.read(ctx, "read labels", func(h *handles, v *view) error {
+		if known := v.labels.Load(); known != nil {
+			labels = *known
+			return nil
 		}
-		out[path] = SplitLabels(labels)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, explain("read labels", ix.door.path, err)
-	}
-	v.labels.Store(&out)
-	return out, nil
+		rows, err := h.read.QueryContext(ctx, "SELECT path, labels FROM files WHERE labels<>''")
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		labels = map[string][]string{}
+		for rows.Next() {
+			var path, stored string
+			if err := rows.Scan(&path, &stored); err != nil {
+				return err
+			}
+			labels[path] = SplitLabels(stored)
+		}
+		if err := rows.Err(); err != nil {
+			return err
+		}
+		v.labels.Store(&labels)
+		return nil
+	})
+	return labels, err
 }
 
 // LabelsOf returns the stored form of the labels of a file with these chunks: one on each line.

@@ -250,7 +250,7 @@ func TestLargeFileIsNamedNotLoaded(t *testing.T) {
 	if got := places(mustSearch(t, ix, "walrus")); !cmp.Equal(got, []string{"memory/log.md:1"}) {
 		t.Errorf("found %v", got)
 	}
-	if behind, err := ix.Behind(bg, list(s)); err != nil || behind {
+	if behind, err := ix.Lag(bg, list(s)); err != nil || !behind.Zero() {
 		t.Errorf("behind = %v, %v", behind, err)
 	}
 	write(t, big, "walrus again\n")

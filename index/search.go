@@ -58,7 +58,7 @@ type Hits struct {
 	// vectors. If only one search failed, the hits of the other search are still returned.
 	KeywordErr, VectorErr error
 	// Outdated reports whether the words or chunks were made by other rules than this program's.
-	// A Sync makes them again. Behind reports whether files have changed.
+	// A Sync makes them again. Lag reports whether files have changed.
 	Outdated bool
 	// Ranked reports whether the hits were ranked by more than their words and vectors. Callers
 	// must then keep the order of the hits.

@@ -83,7 +83,7 @@ func TestOperatorsAreText(t *testing.T) {
 	}
 	// Words handed in as they are can't be syntax either.
 	for _, terms := range [][]string{{`apple" OR "banana`}, {"apple*"}, {""}, {`"`}, {"a\x00b"}, {"body:apple"}} {
-		if _, err := ix.Keyword(context.Background(), terms, 5, nil); err != nil {
+		if _, err := keyword(ix, terms, 5, nil); err != nil {
 			t.Errorf("%q: %v", terms, err)
 		}
 	}
@@ -98,25 +98,26 @@ func TestWantAndK(t *testing.T) {
 	ix := openNew(t)
 	w.sync(t, ix)
 	ctx := context.Background()
-	terms, err := ix.Terms(ctx, "the apple")
-	if err != nil || !cmp.Equal(terms, []string{"appl"}) {
+	asked, err := ix.Search(ctx, Query{Text: "the apple"})
+	terms := asked.Terms
+	if err != nil || !cmp.Equal(terms, []string{"appl"}) || len(asked.Keyword) != 0 {
 		t.Fatalf("%q, %v", terms, err)
 	}
-	hits, err := ix.Keyword(ctx, terms, 3, func(p string) bool { return p == "keep.md" })
+	hits, err := keyword(ix, terms, 3, func(p string) bool { return p == "keep.md" })
 	if err != nil || !cmp.Equal(places(hits), []string{"keep.md:1"}) {
 		t.Errorf("want filters before k: %v, %v", places(hits), err)
 	}
-	hits, err = ix.Keyword(ctx, terms, 3, nil)
+	hits, err = keyword(ix, terms, 3, nil)
 	if err != nil || !cmp.Equal(places(hits), []string{"p/000.md:1", "p/001.md:1", "p/002.md:1"}) {
 		t.Errorf("equal scores go by place: %v, %v", places(hits), err)
 	}
 	for range 3 { // by SQLite, then by the word lists
-		if hits, err := ix.Keyword(ctx, terms, math.MaxInt, nil); err != nil || len(hits) != 101 {
+		if hits, err := keyword(ix, terms, math.MaxInt, nil); err != nil || len(hits) != 101 {
 			t.Errorf("all: %d hits, %v", len(hits), err)
 		}
 	}
 	for _, k := range []int{0, -1} {
-		if hits, err := ix.Keyword(ctx, terms, k, nil); err != nil || len(hits) != 0 {
+		if hits, err := keyword(ix, terms, k, nil); err != nil || len(hits) != 0 {
 			t.Errorf("k=%d: %d hits, %v", k, len(hits), err)
 		}
 	}

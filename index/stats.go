@@ -37,32 +37,26 @@ type Stats struct {
 }
 
 // Stats reads the figures of the index.
-func (ix *Index) Stats(ctx context.Context) (Stats, error) {
-	h, done, err := ix.door.use(ctx)
-	if err != nil {
-		return Stats{}, err
-	}
-	defer done()
-	s, err := h.stats(ctx)
+func (ix *Index) Stats(ctx context.Context) (s Stats, err error) {
+	err = ix.read(ctx, "read statistics", func(h *handles, v *view) error {
+		s, err = h.stats(ctx, v)
+		return err
+	})
 	for _, end := range []string{"", "-wal"} {
 		if fi, err := os.Stat(ix.door.path + end); err == nil {
 			s.FileBytes += fi.Size()
 		}
 	}
-	return s, explain("read statistics", ix.door.path, err)
+	return s, err
 }
 
-func (h *handles) stats(ctx context.Context) (Stats, error) {
-	v, err := h.look(ctx)
-	if err != nil {
-		return Stats{}, err
-	}
+func (h *handles) stats(ctx context.Context, v *view) (Stats, error) {
 	s := Stats{
 		Languages: v.clone().langs, Model: v.model, Dim: v.dim, Generation: v.generation,
 		Format: formatVersion, Analysis: v.analysis, Chunker: v.chunker, Driver: Driver,
 	}
 	var newest int64
-	err = h.read.QueryRowContext(ctx, `SELECT
+	err := h.read.QueryRowContext(ctx, `SELECT
 		(SELECT count(*) FROM files), (SELECT count(*) FROM files WHERE again),
 		(SELECT count(*) FROM chunks), (SELECT ifnull(sum(length(CAST(body AS BLOB))), 0) FROM chunks),
 		(SELECT ifnull(sum(tokens), 0) FROM chunks), (SELECT count(*) FROM embedding_cache),

@@ -38,7 +38,7 @@ func TestSyncSteps(t *testing.T) {
 			t.Errorf("%s: files read (-want +got):\n%s", name, diff)
 		}
 		checkClean(t, ix)
-		if behind, err := ix.Behind(context.Background(), w.list()); err != nil || behind {
+		if behind, err := ix.Lag(context.Background(), w.list()); err != nil || !behind.Zero() {
 			t.Errorf("%s: behind = %v, %v right after a sync", name, behind, err)
 		}
 	}
@@ -156,7 +156,7 @@ func TestListingWithGaps(t *testing.T) {
 		path    string
 		removed int
 	}{{"", 0}, {"sub", 1}} {
-		if behind, err := ix.Behind(context.Background(), gap(c.path)); err != nil || behind != (c.removed > 0) {
+		if behind, err := ix.Lag(context.Background(), gap(c.path)); err != nil || behind.Zero() != (c.removed == 0) {
 			t.Errorf("gap %q: behind = %v, %v", c.path, behind, err)
 		}
 		got, err := ix.Sync(context.Background(), gap(c.path), w.read, nil)
@@ -229,7 +229,7 @@ func TestOtherChunkerReadsEverything(t *testing.T) {
 	w.sync(t, ix)
 	ix.Close()
 	ro := openAt(t, path, &Options{Chunker: "paragraphs/2", ReadOnly: true})
-	if behind, err := ro.Behind(context.Background(), w.list()); err != nil || !behind {
+	if behind, err := ro.Lag(context.Background(), w.list()); err != nil || behind.Zero() {
 		t.Errorf("behind = %v, %v", behind, err)
 	}
 	if got, err := ro.Search(context.Background(), Query{Text: "apple", K: 1}); err != nil || !got.Outdated || len(got.Keyword) != 1 {
@@ -255,7 +255,7 @@ func TestOtherAnalysisRemakesWords(t *testing.T) {
 			t.Fatal(q, err)
 		}
 	}
-	if behind, err := ix.Behind(context.Background(), w.list()); err != nil || !behind {
+	if behind, err := ix.Lag(context.Background(), w.list()); err != nil || behind.Zero() {
 		t.Errorf("behind = %v, %v", behind, err)
 	}
 	r := w.sync(t, ix)

@@ -91,11 +91,8 @@ func (ix *Index) search(ctx context.Context, q index.Query) (out index.Hits, err
 	if n := unresolved + len(answer.Bad); n > 0 {
 		out.Note += fmt.Sprintf("; %d of its hits are not in this index and were left out", n)
 	}
-	if out.Terms, err = ix.Terms(ctx, q.Text); err != nil {
-		return out, err
-	}
-	rules, err := ix.Chunker(ctx)
-	out.Outdated = err == nil && rules != ix.Rules()
+	own, err := ix.Index.Search(ctx, index.Query{Text: q.Text}) // without hits
+	out.Terms, out.Outdated = own.Terms, own.Outdated
 	return out, err
 }
 
