@@ -97,7 +97,7 @@ func TestStrip(t *testing.T) {
 		{"blank lines", "\n\na\n\n\n\nb\n\n", "3 a|4 |7 b"},
 		{"trailing spaces", "a  \nb\t", "1 a|2 b"},
 		{"rules", "a\n---\nb\n* * *\n- - x\n___", "1 a|3 b|5 - - x"},
-		{"comment over lines", "a\n<!-- x\ny\n\nz --> rest\nb", "1 a|4 |5  rest|6 b"},
+		{"comment over lines", "a\n<!-- x\ny\n\nz --> rest\nb", "1 a|5  rest|6 b"},
 		{"within a line", "a <!-- x --> b <!-- y -->", "1 a  b"},
 		{"never closed", "<!-- a\nb", "1 <!-- a|2 b"},
 		{"opened within a line", "about <!-- and\nnot --> more", "1 about <!-- and|2 not --> more"},
