@@ -76,15 +76,11 @@ type dateLexicon struct {
 type grammar struct {
 	by     map[string][]*rule
 	digits []*rule
-	sieve  sieve
 }
 
 // apart finds mentions in languages that write words apart.
 func (f *finder) apart(line string, day time.Time) {
 	g := compiled()
-	if !g.sieve.pass(line) {
-		return
-	}
 	buf := buffers.Get().(*[]dateWord)
 	defer buffers.Put(buf)
 	*buf = split((*buf)[:0], line)
@@ -278,6 +274,33 @@ func (m *match) beside(day time.Time) (Span, bool) {
 	return feastFrom(day, m.feast, way)
 }
 
+// fold gives bytes of words a value, in ASCII that of the small letter, and 0 to those
+// between words. Characters of two bytes are letters from U+00C0 on.
+var fold = func() (t [256]byte) {
+	for c := range 256 {
+		switch {
+		case 'A' <= c && c <= 'Z':
+			t[c] = byte(c | 0x20)
+		case 'a' <= c && c <= 'z', '0' <= c && c <= '9', c == '_', 0x80 <= c && c < 0xC2, 0xC3 <= c && c < 0xE2:
+			t[c] = byte(c)
+		}
+	}
+	return t
+}()
+
+// width is how many bytes a character has that is between words.
+func width(c byte) int {
+	switch {
+	case c >= 0xF0:
+		return 4
+	case c >= 0xE2:
+		return 3
+	case c >= 0xC2:
+		return 2
+	}
+	return 1
+}
+
 // split finds the words of a line.
 func split(out []dateWord, line string) []dateWord {
 	for i := 0; i < len(line); {
@@ -414,9 +437,6 @@ func (g *grammar) rule(pattern string, r rule) {
 			}
 		}
 		r.symbols = append(r.symbols, s)
-	}
-	for _, w := range r.needs() {
-		g.sieve.put(w)
 	}
 	for _, s := range r.symbols {
 		g.begin(s, &r)

@@ -95,10 +95,6 @@ func (f *finder) together(line string, day time.Time) {
 			continue
 		}
 		r, n := utf8.DecodeRuneInString(line[i:])
-		if !hanSieve()[r&0xFFF] {
-			i += n
-			continue
-		}
 		if !f.named(line, &i, r, day) {
 			f.counted(line, i, day)
 			i += n
@@ -171,19 +167,6 @@ var endings = sync.OnceValue(func() map[rune][]string {
 		r, _ := utf8.DecodeRuneInString(end)
 		out[r] = append(out[r], end)
 	}
-	return out
-})
-
-// hanSieve has the characters that a name or an ending begins with, by their last bits.
-var hanSieve = sync.OnceValue(func() *[1 << 12]bool {
-	out := &[1 << 12]bool{}
-	for r := range names() {
-		out[r&0xFFF] = true
-	}
-	for r := range endings() {
-		out[r&0xFFF] = true
-	}
-	out['月'&0xFFF], out['월'&0xFFF] = true, true
 	return out
 })
 
