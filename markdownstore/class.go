@@ -29,14 +29,14 @@ const (
 type Tier string
 
 const (
-	// TierNone is for files that are not memory.
-	TierNone Tier = ""
-	// TierEvergreen never ages.
-	TierEvergreen Tier = "evergreen"
+	// tierNone is for files that are not memory.
+	tierNone Tier = ""
+	// tierEvergreen never ages.
+	tierEvergreen Tier = "evergreen"
 	// TierDated ages from the date in its name.
 	TierDated Tier = "dated"
-	// TierRecent ages from its modification time.
-	TierRecent Tier = "recent"
+	// tierRecent ages from its modification time.
+	tierRecent Tier = "recent"
 )
 
 // PageType is the type of the page that a file becomes in a prompt, by the
@@ -45,8 +45,8 @@ type PageType string
 
 const (
 	PageBootstrap  PageType = "bootstrap"
-	PagePlan       PageType = "plan"
-	PagePreference PageType = "preference"
+	pagePlan       PageType = "plan"
+	pagePreference PageType = "preference"
 )
 
 // Class holds the properties of a file that its path alone determines.
@@ -109,9 +109,9 @@ func Classify(p string) (c Class, ok bool) {
 func classifyRoot(name string) (Class, bool) {
 	switch name {
 	case memoryName, memoryLower:
-		return Class{Kind: KindMemory, Tier: TierEvergreen, PageType: PagePreference, Private: true, Memory: true, Indexed: true}, true
+		return Class{Kind: KindMemory, Tier: tierEvergreen, PageType: pagePreference, Private: true, Memory: true, Indexed: true}, true
 	case userName:
-		return Class{Kind: KindUser, Tier: TierEvergreen, PageType: PagePreference, Private: true, Memory: true, Indexed: true}, true
+		return Class{Kind: KindUser, Tier: tierEvergreen, PageType: pagePreference, Private: true, Memory: true, Indexed: true}, true
 	case "AGENTS.md", "SOUL.md", "TOOLS.md", "IDENTITY.md":
 		return Class{Kind: KindInstructions, PageType: PageBootstrap}, true
 	case "HEARTBEAT.md", "BOOT.md", "BOOTSTRAP.md":
@@ -124,18 +124,18 @@ func classifyRoot(name string) (Class, bool) {
 func classifySpecial(name string) (Class, bool) {
 	switch name {
 	case "SESSION-STATE.md":
-		return Class{Kind: KindState, PageType: PagePlan}, true
+		return Class{Kind: KindState, PageType: pagePlan}, true
 	case "working-buffer.md":
 		return Class{Kind: KindBuffer, Private: true, Memory: true}, true
 	case "observations.md":
-		return Class{Kind: KindObservations, Tier: TierRecent, PageType: PagePreference, Memory: true, Indexed: true}, true
+		return Class{Kind: KindObservations, Tier: tierRecent, PageType: pagePreference, Memory: true, Indexed: true}, true
 	}
 	return Class{}, false
 }
 
 // classifyMemory takes the path below memory/.
 func classifyMemory(rel string) Class {
-	c := Class{Kind: KindTopic, Tier: TierEvergreen, PageType: PagePreference, Memory: true, Indexed: true}
+	c := Class{Kind: KindTopic, Tier: tierEvergreen, PageType: pagePreference, Memory: true, Indexed: true}
 	stem := rel[:len(rel)-len(".md")]
 	if c.Date = dateIn(stem); c.Date == "" {
 		return c

@@ -194,7 +194,7 @@ func (c *copying) compare(ctx context.Context) error {
 		}
 		c.o.Progress("comparing", i, len(c.paths))
 		if !filepath.IsLocal(filepath.FromSlash(p)) {
-			return fmt.Errorf("copy %q: %w", p, deny(p, DenyOutside))
+			return fmt.Errorf("copy %q: %w", p, deny(p, denyOutside))
 		}
 		text, there, err := rawText(c.to.files, p)
 		switch {

@@ -13,12 +13,12 @@ var ErrDenied = errors.New("denied")
 type DenyReason string
 
 const (
-	// DenyOutside is an absolute path, or one with ".." in it.
-	DenyOutside DenyReason = "outside"
-	// DenyLink is a symbolic link that leads out of the workspace, nowhere, to a folder, or to a
+	// denyOutside is an absolute path, or one with ".." in it.
+	denyOutside DenyReason = "outside"
+	// denyLink is a symbolic link that leads out of the workspace, nowhere, to a folder, or to a
 	// file that is not memory by its own path. A link among the standing instructions may lead
 	// to any Markdown file of the workspace.
-	DenyLink DenyReason = "link"
+	denyLink DenyReason = "link"
 	// DenyName is a path with characters in it that can't be shown: control
 	// characters, marks of direction, bytes that are not UTF-8.
 	DenyName DenyReason = "name"
@@ -28,8 +28,8 @@ const (
 	DenyPrivate DenyReason = "private"
 	// DenyAgent is a file that only another agent may see.
 	DenyAgent DenyReason = "agent"
-	// DenyNotFile is a folder, a pipe, a device.
-	DenyNotFile DenyReason = "not_file"
+	// denyNotFile is a folder, a pipe, a device.
+	denyNotFile DenyReason = "not_file"
 	// DenyClosed is a past day's log, to a replacement.
 	DenyClosed DenyReason = "closed"
 	// DenyNotWritten is a file that index.include makes memory, to a write.
@@ -41,14 +41,14 @@ const (
 )
 
 var denyTexts = map[DenyReason]string{
-	DenyOutside:      "only paths relative to the workspace are read, without ..",
-	DenyLink:         "the symbolic link does not lead to a memory file of the workspace",
+	denyOutside:      "only paths relative to the workspace are read, without ..",
+	denyLink:         "the symbolic link does not lead to a memory file of the workspace",
 	DenyName:         "its name holds characters that can't be shown; rename it",
 	DenyNotMemory:    "it is no memory file; memory is MEMORY.md, USER.md, memory/**/*.md and the other Markdown that search reads",
 	DenyNotWritten:   "only MEMORY.md, USER.md and files in memory/ are written to; other Markdown is read alone",
 	DenyPrivate:      "it is private, and this session is shared",
 	DenyAgent:        "it is another agent's",
-	DenyNotFile:      "it is not a regular file",
+	denyNotFile:      "it is not a regular file",
 	DenyClosed:       "the log of a past day is closed",
 	DenyStanding:     "agents read it by themselves, so it is not searched next to MEMORY.md, USER.md or memory/; index.include takes it in",
 	DenyInstructions: "standing instructions are not appended to",

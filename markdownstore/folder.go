@@ -168,7 +168,7 @@ func (d folderWriter) openAppend(p string) (*os.File, error) {
 	if err == nil {
 		var named fs.FileInfo
 		if named, err = d.Lstat(p); err == nil && !os.SameFile(fi, named) {
-			err = deny(p, DenyLink)
+			err = deny(p, denyLink)
 		}
 	}
 	if err != nil {
@@ -219,7 +219,7 @@ func (d folderWriter) Swap(p string, change func(fi fs.FileInfo, old string) (st
 		return err
 	}
 	if !fi.Mode().IsRegular() {
-		return deny(p, DenyNotFile)
+		return deny(p, denyNotFile)
 	}
 	old, err := readFrom(f)
 	if err != nil {
@@ -274,7 +274,7 @@ func (d folderWriter) Remove(p string, check func(fi fs.FileInfo, old string) er
 		return err
 	}
 	if !fi.Mode().IsRegular() {
-		return deny(p, DenyNotFile)
+		return deny(p, denyNotFile)
 	}
 	old, err := readFrom(f)
 	if err != nil {

@@ -90,7 +90,7 @@ func (s *Store) Classify(p string) (Class, bool) {
 	case !ok && textutil.IsVisible(p) && s.include.takes(p):
 		return classifyNote(p), true
 	case ok && (c.Kind == KindInstructions || c.Kind == KindRoutine) && s.include.takes(p):
-		c.Tier, c.Memory, c.Indexed = TierEvergreen, true, true
+		c.Tier, c.Memory, c.Indexed = tierEvergreen, true, true
 	}
 	return c, ok
 }
@@ -105,7 +105,7 @@ func isNote(p string) bool {
 // of a private file is private in every folder.
 func classifyNote(p string) Class {
 	dir, name := path.Split(p)
-	c := Class{Kind: KindTopic, Tier: TierEvergreen, PageType: PagePreference, Memory: true, Indexed: true}
+	c := Class{Kind: KindTopic, Tier: tierEvergreen, PageType: pagePreference, Memory: true, Indexed: true}
 	switch {
 	case name == memoryName, name == userName:
 		c.Private = true

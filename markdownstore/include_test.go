@@ -179,13 +179,13 @@ func TestLayouts(t *testing.T) {
 func TestClassOfNotes(t *testing.T) {
 	s := openWith(t, t.TempDir(), Options{Include: Everything(), Exclude: []string{"drafts"}, Private: true})
 	for p, want := range map[string]Class{
-		"a/2026-03-01.md":        {Kind: KindTopic, Tier: TierEvergreen, PageType: PagePreference, Memory: true, Indexed: true},
-		"a/memory/2026-03-01.md": {Kind: KindDaily, Tier: TierDated, PageType: PagePreference, Date: "2026-03-01", Memory: true, Indexed: true},
-		"memory/2026-03-01.md":   {Kind: KindDaily, Tier: TierDated, PageType: PagePreference, Date: "2026-03-01", Memory: true, Indexed: true},
-		"a/MEMORY.md":            {Kind: KindTopic, Tier: TierEvergreen, PageType: PagePreference, Private: true, Memory: true, Indexed: true},
-		"AGENTS.md":              {Kind: KindInstructions, Tier: TierEvergreen, PageType: PageBootstrap, Memory: true, Indexed: true},
-		"x/CLAUDE.md":            {Kind: KindInstructions, Tier: TierEvergreen, PageType: PagePreference, Memory: true, Indexed: true},
-		"SESSION-STATE.md":       {Kind: KindState, PageType: PagePlan},
+		"a/2026-03-01.md":        {Kind: KindTopic, Tier: tierEvergreen, PageType: pagePreference, Memory: true, Indexed: true},
+		"a/memory/2026-03-01.md": {Kind: KindDaily, Tier: TierDated, PageType: pagePreference, Date: "2026-03-01", Memory: true, Indexed: true},
+		"memory/2026-03-01.md":   {Kind: KindDaily, Tier: TierDated, PageType: pagePreference, Date: "2026-03-01", Memory: true, Indexed: true},
+		"a/MEMORY.md":            {Kind: KindTopic, Tier: tierEvergreen, PageType: pagePreference, Private: true, Memory: true, Indexed: true},
+		"AGENTS.md":              {Kind: KindInstructions, Tier: tierEvergreen, PageType: PageBootstrap, Memory: true, Indexed: true},
+		"x/CLAUDE.md":            {Kind: KindInstructions, Tier: tierEvergreen, PageType: pagePreference, Memory: true, Indexed: true},
+		"SESSION-STATE.md":       {Kind: KindState, PageType: pagePlan},
 	} {
 		if got, ok := s.Classify(p); !ok || got != want {
 			t.Errorf("%s: %+v", p, got)
@@ -296,7 +296,7 @@ func TestTooMany(t *testing.T) {
 			seen++
 		}
 	}
-	if !errors.Is(last, ErrTooMany) || seen >= 20 || !strings.Contains(last.Error(), "index.include") {
+	if !errors.Is(last, errTooMany) || seen >= 20 || !strings.Contains(last.Error(), "index.include") {
 		t.Errorf("%v after %d", last, seen)
 	}
 	if got := indexedOf(t, openWith(t, dir, Options{Include: []string{"n0?/*.md"}, MaxEntries: 60})); len(got) != 10 {

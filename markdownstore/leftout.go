@@ -185,7 +185,7 @@ func (s *Store) survey(ctx context.Context, unsearchable func(path string) LeftR
 			l.add(f.Path, leftName)
 		case errors.As(err, &denied):
 			l.add(f.Path, leftLink)
-		case errors.Is(err, ErrTooMany):
+		case errors.Is(err, errTooMany):
 			l.More = true
 		case err != nil && f.Path != "":
 			l.add(f.Path, leftUnread)

@@ -30,10 +30,10 @@ func TestLinksWithin(t *testing.T) {
 	s := open(t, dir, true)
 	for name := range refused {
 		p := "memory/" + name + ".md"
-		deniedAtAllDoors(t, s, p, DenyLink)
-		deniedAtAllDoors(t, s.Shared(), p, DenyLink)
+		deniedAtAllDoors(t, s, p, denyLink)
+		deniedAtAllDoors(t, s.Shared(), p, denyLink)
 	}
-	deniedAtAllDoors(t, s, "memory/folder/code.md", DenyLink)
+	deniedAtAllDoors(t, s, "memory/folder/code.md", denyLink)
 	for name := range private {
 		p := "memory/" + name + ".md"
 		if c, err := s.Read(p, 0, 0); err != nil || c.Text == "" {
@@ -46,7 +46,7 @@ func TestLinksWithin(t *testing.T) {
 		base := filepath.Base(f.Path)
 		switch name := base[:len(base)-len(filepath.Ext(base))]; {
 		case refused[name] != "" && f.Path == "memory/"+base, f.Path == "memory/folder":
-			if !errors.As(err, &d) || d.Reason != DenyLink {
+			if !errors.As(err, &d) || d.Reason != denyLink {
 				t.Errorf("%s: %+v, %v", f.Path, f, err)
 			}
 		case err != nil:
@@ -88,7 +88,7 @@ func deniedAtAllDoors(t *testing.T, s *Store, p string, why DenyReason) {
 	_, appendErr := s.Append(bg, p, "e1", "planted")
 	_, replaceErr := s.Replace(bg, p, "", "planted")
 	errs := map[string]error{"read": readErr, "load": loadErr, "append": appendErr, "replace": replaceErr}
-	if why == DenyLink { // what is private is there for upkeep
+	if why == denyLink { // what is private is there for upkeep
 		_, errs["open"] = fs.Stat(s.FS(), p)
 	}
 	for what, err := range errs {

@@ -12,10 +12,10 @@ const bom = "\xef\xbb\xbf"
 type EOL string
 
 const (
-	EOLNone  EOL = ""     // no line end at all
+	eolNone  EOL = ""     // no line end at all
 	EOLUnix  EOL = "\n"   // every line
-	EOLDOS   EOL = "\r\n" // every line
-	EOLMixed EOL = "mixed"
+	eolDOS   EOL = "\r\n" // every line
+	eolMixed EOL = "mixed"
 )
 
 // NoteCode names an oddity of a document.
@@ -116,13 +116,13 @@ func eolOf(s string) EOL {
 	}
 	switch {
 	case lf == 0:
-		return EOLNone
+		return eolNone
 	case crlf == 0:
 		return EOLUnix
 	case crlf == lf:
-		return EOLDOS
+		return eolDOS
 	}
-	return EOLMixed
+	return eolMixed
 }
 
 // trimPartialRune cuts an incomplete rune off the end of s. Bytes that are not UTF-8 at all stay.

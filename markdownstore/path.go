@@ -23,11 +23,11 @@ type place struct {
 func (s *Store) clean(p string) (string, Class, error) {
 	slashed := filepath.ToSlash(p)
 	if p == "" || strings.HasPrefix(slashed, "/") || strings.ContainsRune(p, 0) || !filepath.IsLocal(p) {
-		return "", Class{}, deny(p, DenyOutside)
+		return "", Class{}, deny(p, denyOutside)
 	}
 	for name := range strings.SplitSeq(slashed, "/") {
 		if name == ".." {
-			return "", Class{}, deny(p, DenyOutside)
+			return "", Class{}, deny(p, denyOutside)
 		}
 	}
 	slashed = path.Clean(slashed)
@@ -95,7 +95,7 @@ func note(s *Store, p string, c Class) (place, error) {
 		if own, ok := Classify(p); ok {
 			return s.follow(p, own)
 		}
-		return place{}, deny(p, DenyLink)
+		return place{}, deny(p, denyLink)
 	}
 	return s.follow(p, c)
 }
@@ -131,7 +131,7 @@ func (s *Store) follow(p string, c Class) (place, error) {
 		}
 	}
 	if !fi.Mode().IsRegular() {
-		return pl, deny(p, DenyNotFile)
+		return pl, deny(p, denyNotFile)
 	}
 	if isAny(s.files, fi, privates(s.files)) {
 		pl.class.Private = true
@@ -163,7 +163,7 @@ func checkFolders(files Files, p string) error {
 			return err
 		}
 		if fi.Mode()&fs.ModeSymlink != 0 {
-			return deny(p, DenyLink)
+			return deny(p, denyLink)
 		}
 	}
 	return nil
@@ -174,7 +174,7 @@ func checkFolders(files Files, p string) error {
 // Markdown file of the workspace that is not hidden, since hosts call theirs by other names. All
 // else is refused: a link doesn't turn another file into memory.
 func readLink(files Files, p string, c Class) (string, fs.FileInfo, Class, error) {
-	refuse := func() (string, fs.FileInfo, Class, error) { return "", nil, c, deny(p, DenyLink) }
+	refuse := func() (string, fs.FileInfo, Class, error) { return "", nil, c, deny(p, denyLink) }
 	rel, _, err := files.Resolve(p)
 	if err != nil {
 		return refuse()
@@ -252,7 +252,7 @@ func (s *Store) open(pl place) (fs.File, fs.FileInfo, error) {
 	}
 	fi, err := f.Stat()
 	if err == nil && !fi.Mode().IsRegular() {
-		err = deny(pl.path, DenyNotFile)
+		err = deny(pl.path, denyNotFile)
 	}
 	if err == nil && !s.opts.Private && isAny(s.files, fi, privates(s.files)) {
 		err = deny(pl.path, DenyPrivate)

@@ -21,12 +21,12 @@ func TestDenied(t *testing.T) {
 		private bool
 		reason  DenyReason
 	}{
-		{"../x.md", true, DenyOutside}, {"..", true, DenyOutside}, {"memory/../../etc/passwd", true, DenyOutside}, {"memory/../MEMORY.md", true, DenyOutside},
-		{"/etc/passwd", true, DenyOutside}, {abs, true, DenyOutside}, {"", true, DenyOutside}, {"memory/a\x00.md", true, DenyOutside},
+		{"../x.md", true, denyOutside}, {"..", true, denyOutside}, {"memory/../../etc/passwd", true, denyOutside}, {"memory/../MEMORY.md", true, denyOutside},
+		{"/etc/passwd", true, denyOutside}, {abs, true, denyOutside}, {"", true, denyOutside}, {"memory/a\x00.md", true, denyOutside},
 		{"README.md", true, DenyNotMemory}, {"docs/x.md", true, DenyNotMemory}, {".memkernel/x.md", true, DenyNotMemory}, {"memory/a/y.txt", true, DenyNotMemory},
 		{"memory", true, DenyNotMemory}, {".", true, DenyNotMemory}, {"memory/.git/x.md", true, DenyNotMemory}, {"AGENTS.md", true, DenyStanding},
 		{`memory\..\..\x.md`, true, DenyNotMemory}, {"~/x.md", true, DenyNotMemory},
-		{"memory/folder.md", true, DenyNotFile},
+		{"memory/folder.md", true, denyNotFile},
 		{"MEMORY.md", false, DenyPrivate}, {"memory.md", false, DenyPrivate}, {"USER.md", false, DenyPrivate}, {"./MEMORY.md", false, DenyPrivate},
 	} {
 		s := open(t, dir, tt.private)

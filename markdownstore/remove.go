@@ -26,13 +26,13 @@ func editable(s *Store, pl place) (File, error) {
 	case !pl.class.Memory, k == KindBuffer, k == KindFacts, k == KindState:
 		return File{}, deny(pl.path, DenyNotMemory)
 	case pl.real != pl.path:
-		return File{}, deny(pl.path, DenyLink)
+		return File{}, deny(pl.path, denyLink)
 	case s.isClosed(pl):
 		return File{}, deny(pl.path, DenyClosed)
 	case pl.info == nil:
 		for i, c := range pl.path {
 			if fi, err := s.files.Lstat(pl.path[:i]); c == '/' && err == nil && !fi.IsDir() {
-				return File{}, deny(pl.path, DenyNotFile)
+				return File{}, deny(pl.path, denyNotFile)
 			}
 		}
 		return File{Path: pl.path, Class: pl.class}, nil

@@ -152,7 +152,7 @@ func (f storeFS) Walk(ctx context.Context) iter.Seq2[File, error] { return f.s.W
 func (f storeFS) Open(name string) (fs.File, error) {
 	if _, ok := Classify(name); ok {
 		var d *DeniedError
-		if _, err := f.s.locate(name); errors.As(err, &d) && d.Reason == DenyLink {
+		if _, err := f.s.locate(name); errors.As(err, &d) && d.Reason == denyLink {
 			return nil, &fs.PathError{Op: "open", Path: name, Err: err}
 		}
 	}
@@ -211,7 +211,7 @@ func (f File) AgesFrom(loc *time.Location) (t time.Time, ok bool) {
 	switch f.Tier {
 	case TierDated:
 		return ParseDate(f.Date, loc)
-	case TierEvergreen:
+	case tierEvergreen:
 		return time.Time{}, false
 	}
 	return f.ModTime, true

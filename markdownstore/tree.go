@@ -14,9 +14,9 @@ import (
 // defaultMaxEntries is how many files and folders are searched for included files.
 const defaultMaxEntries = 250_000
 
-// ErrTooMany is returned if a workspace has more files and folders than Options.MaxEntries. The
+// errTooMany is returned if a workspace has more files and folders than Options.MaxEntries. The
 // files after the limit are not listed.
-var ErrTooMany = errors.New("too many files")
+var errTooMany = errors.New("too many files")
 
 // treeWalk goes through all of a workspace.
 type treeWalk struct {
@@ -44,7 +44,7 @@ func (t *treeWalk) folder(dir string, above []*textutil.Ignore, why LeftReason) 
 			return true
 		}
 	} else if t.seen += len(entries); t.seen > t.opts.MaxEntries {
-		t.yield(File{}, fmt.Errorf("%w: the workspace has more than %d files and folders; name those that matter by index.include", ErrTooMany, t.opts.MaxEntries))
+		t.yield(File{}, fmt.Errorf("%w: the workspace has more than %d files and folders; name those that matter by index.include", errTooMany, t.opts.MaxEntries))
 		return false
 	}
 	slices.SortFunc(entries, byPath)
@@ -203,7 +203,7 @@ func classifyIn(p string) Class {
 	case c.Kind == KindState, c.Kind == KindBuffer: // copies of a session's own state, whatever includes them
 		return c
 	}
-	c.Tier, c.Memory, c.Indexed = TierEvergreen, true, true
+	c.Tier, c.Memory, c.Indexed = tierEvergreen, true, true
 	return c
 }
 

@@ -23,7 +23,7 @@ import (
 //
 // Files that Options.Include takes in are listed too, except those that .gitignore files leave
 // out. Links to them are not followed. If there are more than Options.MaxEntries files and
-// folders, Walk yields ErrTooMany without a path.
+// folders, Walk yields errTooMany without a path.
 func (s *Store) Walk(ctx context.Context) iter.Seq2[File, error] {
 	if !s.Includes() {
 		return s.known(ctx)
@@ -115,7 +115,7 @@ func (w *walker) entry(p string, c Class, fi fs.FileInfo, err error, shadowed bo
 		_, fi, c, err = readLink(w.files, p, c)
 	}
 	if err == nil && !fi.Mode().IsRegular() {
-		err = deny(p, DenyNotFile)
+		err = deny(p, denyNotFile)
 	}
 	if err != nil {
 		return w.yield(File{Path: p}, wrapList(p, err))
@@ -182,7 +182,7 @@ func (w *walker) child(p string, c Class, ok bool, e fs.DirEntry) bool {
 		if _, folder, _ := w.files.Resolve(p); !folder {
 			return true
 		}
-		return w.yield(File{Path: p}, deny(p, DenyLink))
+		return w.yield(File{Path: p}, deny(p, denyLink))
 	}
 	fi, err := e.Info()
 	if err != nil && gone(err) == nil {
@@ -197,7 +197,7 @@ func (w *walker) readDir(dir string) ([]fs.DirEntry, error) {
 		return nil, err
 	}
 	if fi.Mode()&fs.ModeSymlink != 0 {
-		return nil, deny(dir, DenyLink)
+		return nil, deny(dir, denyLink)
 	}
 	if !fi.IsDir() {
 		return nil, nil
