@@ -47,7 +47,7 @@ var arrows = map[string][]string{
 	"embed/embedtest": {"embed"},
 	"embed/static":    {},
 
-	"index":               {".", "index/analysis", "index/internal/drv", "index/internal/fts5", "index/internal/vec"},
+	"index":               {".", "index/analysis", "index/internal/drv", "index/internal/fts5", "index/internal/vec", "internal/textutil"},
 	"index/analysis":      {},
 	"index/internal/drv":  {},
 	"index/internal/fts5": {"index/internal/drv"},

@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/memkernel/memkernel/index/analysis"
-	"github.com/memkernel/memkernel/index/internal/fts5"
+	"github.com/memkernel/memkernel/internal/textutil"
 )
 
 // A word of a question that no chunk holds may be misspelled, or the notes may write it as two
@@ -166,7 +166,8 @@ type speller struct {
 	ctx   context.Context
 	a     *analysis.Analyzer
 	langs []string
-	v     *fts5.WordList
+	// all are the words of the index, in order.
+	all []string
 }
 
 // respelled is a word that the index holds.
@@ -227,8 +228,11 @@ func (s *speller) spelled(w typed) (fs []respelled, edits int, err error) {
 		if utf8.RuneCountInString(t) <= leastMistyped+1 {
 			continue
 		}
-		for _, n := range s.v.Near(t, 2) {
-			near = append(near, respelled{text: n, terms: []string{n}})
+		_, first := utf8.DecodeRuneInString(t)
+		for _, n := range s.all {
+			if strings.HasPrefix(n, t[:first]) && max(len(n)-len(t), len(t)-len(n)) <= 2*utf8.UTFMax && textutil.Distance(t, n) <= 2 {
+				near = append(near, respelled{text: n, terms: []string{n}})
+			}
 		}
 	}
 	fs, err = s.best(near)
@@ -237,7 +241,10 @@ func (s *speller) spelled(w typed) (fs []respelled, edits int, err error) {
 
 // known returns the stems of a word that the index holds.
 func (s *speller) known(text string) []string {
-	return slices.DeleteFunc(s.a.Stems(text, s.langs), func(t string) bool { return !s.v.Has(t) })
+	return slices.DeleteFunc(s.a.Stems(text, s.langs), func(t string) bool {
+		_, held := slices.BinarySearch(s.all, t)
+		return !held
+	})
 }
 
 // once returns the words of the index that begin with the same letter as w and differ from w in
@@ -349,11 +356,11 @@ func (r *reader) respell(ctx context.Context, a *analysis.Analyzer, words []type
 	if len(strange) == 0 {
 		return nil
 	}
-	v := r.words.Words(ctx, r.tx, r.structure, word)
-	if v == nil {
+	all := r.words.Words(ctx, r.tx, r.structure, word)
+	if all == nil {
 		return nil
 	}
-	s := &speller{reader: r, ctx: ctx, a: a, langs: r.v.langs, v: v}
+	s := &speller{reader: r, ctx: ctx, a: a, langs: r.v.langs, all: all}
 	for _, w := range strange {
 		fs, edits, known := r.v.spelt.get(w.text)
 		if !known {
@@ -530,7 +537,7 @@ func (o *Also) standing(a *analysis.Analyzer, langs []string, hits []Hit, term s
 
 // accepts reports whether a word of a hit is near enough to the typed word.
 func (o *Also) accepts(w string) bool {
-	return o.edits == 0 || fts5.Distance(strings.ToLower(o.Typed), w, o.edits) <= o.edits
+	return o.edits == 0 || textutil.Distance(o.Typed, w) <= o.edits
 }
 
 // apart reports whether hits hold the parts of a word next to each other. In languages that join

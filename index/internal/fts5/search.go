@@ -30,7 +30,7 @@ type Cache struct {
 
 	wordsMu sync.Mutex
 	wordsOf []byte
-	words   *WordList
+	words   []string
 }
 
 // Search is one search for words.
