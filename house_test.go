@@ -50,7 +50,7 @@ var arrows = map[string][]string{
 	"index":               {".", "index/analysis", "index/internal/drv", "index/internal/fts5", "index/internal/vec", "internal/textutil"},
 	"index/analysis":      {},
 	"index/internal/drv":  {},
-	"index/internal/fts5": {"index/internal/drv"},
+	"index/internal/fts5": {"index/internal/drv", "internal/textutil"},
 	"index/internal/vec":  {"index/internal/drv"},
 	"index/qmd":           {"index", "retrieval/foreign"},
 	"index/watch":         {},

@@ -5,7 +5,6 @@ import (
 	"context"
 	"database/sql"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/memkernel/memkernel/index/internal/drv"
@@ -67,43 +66,8 @@ func rank(hits []Hit, k int) []Hit {
 // because the questions of a session are often about the same subject.
 const keptHits = 4 << 20 // 4 MiB
 
-// hitCache keeps chunks of one state of the index. It always keeps the younger half of them. Its
-// zero value is empty.
-type hitCache struct {
-	mu         sync.Mutex
-	young, old map[int64]*Hit
-	bytes      int // of young
-}
-
-func (c *hitCache) get(row int64) *Hit {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	h := c.young[row]
-	if h == nil {
-		if h = c.old[row]; h != nil {
-			c.put(h)
-		}
-	}
-	return h
-}
-
-func (c *hitCache) keep(h Hit) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	h.Raw = 0
-	c.put(&h)
-}
-
-// put keeps a chunk. The caller must hold mu.
-func (c *hitCache) put(h *Hit) {
+// cost is the size of a chunk that is kept, in bytes.
+func (h *Hit) cost() int {
 	const entry = 400 // rough size of the struct and its place in the map
-	size := len(h.Text) + len(h.Path) + len(h.ID) + entry
-	if c.bytes += size; c.bytes > keptHits/2 {
-		c.young, c.old = nil, c.young
-		c.bytes = size
-	}
-	if c.young == nil {
-		c.young = map[int64]*Hit{}
-	}
-	c.young[h.row] = h
+	return len(h.Text) + len(h.Path) + len(h.ID) + entry
 }

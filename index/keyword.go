@@ -268,7 +268,7 @@ func (r *reader) rowHits(ctx context.Context, top []fts5.Row) ([]Hit, error) {
 	var missing []int64
 	for _, t := range top {
 		score[t.Row] = t.Score
-		if h := r.v.hits.get(t.Row); h != nil {
+		if h, ok := r.v.hits.Get(t.Row); ok {
 			out = append(out, *h)
 		} else {
 			missing = append(missing, t.Row)
@@ -279,8 +279,8 @@ func (r *reader) rowHits(ctx context.Context, top []fts5.Row) ([]Hit, error) {
 		if err != nil {
 			return nil, err
 		}
-		for i := range more {
-			r.v.hits.keep(more[i])
+		for _, h := range more {
+			r.v.hits.Put(h.row, &h, h.cost(), keptHits/2)
 		}
 		out = append(out, more...)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/memkernel/memkernel/index/internal/drv"
 	"github.com/memkernel/memkernel/index/internal/fts5"
 	"github.com/memkernel/memkernel/index/internal/vec"
+	"github.com/memkernel/memkernel/internal/textutil"
 )
 
 // view is the data of the index that searches need, valid for one state of its files, chunks and
@@ -30,7 +31,7 @@ type view struct {
 	// spelt are the unknown words looked into last.
 	spelt spellCache
 	// hits are the chunks found last.
-	hits hitCache
+	hits textutil.Recent[int64, *Hit]
 	// block holds all vectors. It is nil if the vectors are not kept in memory.
 	block atomic.Pointer[vec.Block]
 	// compared counts the searches that compared all vectors without block.

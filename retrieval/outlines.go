@@ -3,12 +3,12 @@ package retrieval
 import (
 	"crypto/sha256"
 	"fmt"
-	"sync"
 	"sync/atomic"
 
 	"github.com/memkernel/memkernel/index"
 	"github.com/memkernel/memkernel/index/analysis"
 	"github.com/memkernel/memkernel/internal/longwork"
+	"github.com/memkernel/memkernel/internal/textutil"
 )
 
 // maxOutlines bounds the number of chunks whose outlines are kept. The outline of a chunk of the
@@ -18,8 +18,7 @@ const maxOutlines = 4096
 // outlines caches the analysis of chunks, by their content. It keeps the last maxOutlines to
 // 2·maxOutlines that were requested.
 type outlines struct {
-	mu         sync.Mutex
-	young, old map[index.Hash]*outline
+	textutil.Recent[index.Hash, *outline]
 }
 
 // outlinesEach is the number of outlines for which another processor is worthwhile.
@@ -31,7 +30,8 @@ func (o *outlines) of(a *analysis.Analyzer, cs []*candidate) []*outline {
 	out := make([]*outline, len(cs))
 	var missing []int
 	for i, c := range cs {
-		if out[i] = o.kept(c.key()); out[i] == nil {
+		var ok bool
+		if out[i], ok = o.Get(c.key()); !ok {
 			missing = append(missing, i)
 		}
 	}
@@ -50,7 +50,7 @@ func (o *outlines) of(a *analysis.Analyzer, cs []*candidate) []*outline {
 			c := cs[missing[n-1]]
 			made := outlineOf(a, c.hit.Text, c.hit.Trail)
 			made.learn(a, c)
-			o.put(c.key(), made)
+			o.Put(c.key(), made, 1, maxOutlines)
 			out[missing[n-1]] = made
 		}
 	})
@@ -69,15 +69,6 @@ func (c *candidate) key() index.Hash {
 	return c.hash
 }
 
-// kept returns a cached outline, or nil.
-func (o *outlines) kept(key index.Hash) *outline {
-	got, young := o.seen(key)
-	if got != nil && !young {
-		o.put(key, got)
-	}
-	return got
-}
-
 // withFacts returns the key of a chunk with facts. Facts are not part of the chunk's hash.
 func withFacts(key index.Hash, c *candidate) index.Hash {
 	b := append([]byte(nil), key[:]...)
@@ -87,20 +78,10 @@ func withFacts(key index.Hash, c *candidate) index.Hash {
 	return sha256.Sum256(b)
 }
 
-// seen returns a kept outline, else nil, and whether it was requested lately.
-func (o *outlines) seen(key index.Hash) (got *outline, young bool) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if got := o.young[key]; got != nil {
-		return got, true
-	}
-	return o.old[key], false
-}
-
 // digest returns the digest of a chunk's text and keeps it with the chunk's outline.
 func (o *outlines) digest(a *analysis.Analyzer, key index.Hash, text string) *digest {
-	kept, _ := o.seen(key)
-	if kept == nil {
+	kept, ok := o.Get(key)
+	if !ok {
 		return digestOf(a, text, "")
 	}
 	if d := kept.whole.Load(); d != nil {
@@ -109,16 +90,4 @@ func (o *outlines) digest(a *analysis.Analyzer, key index.Hash, text string) *di
 	d := digestOf(a, text, "")
 	kept.whole.Store(d)
 	return d
-}
-
-func (o *outlines) put(key index.Hash, got *outline) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if len(o.young) >= maxOutlines {
-		o.young, o.old = nil, o.young
-	}
-	if o.young == nil {
-		o.young = map[index.Hash]*outline{}
-	}
-	o.young[key] = got
 }

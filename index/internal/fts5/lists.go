@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/memkernel/memkernel/index/internal/drv"
+	"github.com/memkernel/memkernel/internal/textutil"
 )
 
 // wordLists holds the data of the word lists that searches keep in memory: their places, the
@@ -25,7 +26,7 @@ type wordLists struct {
 	// norms are those of lengths from 0 on.
 	norms []float64
 	// kept are the lists of words that were searched for.
-	kept postingCache
+	kept textutil.Recent[string, *postings]
 	// sums lends sums.
 	sums sync.Pool
 }
@@ -126,7 +127,8 @@ func (l *wordLists) find(ctx context.Context, db drv.Conn, terms []string) ([]*p
 	out := make([]*postings, len(terms))
 	var missing []string
 	for i, t := range terms {
-		if out[i] = l.kept.get(t); out[i] == nil {
+		var ok bool
+		if out[i], ok = l.kept.Get(t); !ok {
 			missing = append(missing, t)
 		}
 	}
@@ -144,7 +146,7 @@ func (l *wordLists) find(ctx context.Context, db drv.Conn, terms []string) ([]*p
 		if out[i], err = l.postings(append([]byte{termMark}, t...), pages); err != nil {
 			return nil, err
 		}
-		l.kept.keep(t, out[i])
+		l.kept.Put(t, out[i], out[i].cost(t), keptPostings/2)
 	}
 	return out, nil
 }

@@ -1,7 +1,5 @@
 package fts5
 
-import "sync"
-
 // postings is the rows of one word, packed: a byte or more for the distance to the row before,
 // seven bits each, the lowest first, and one for four times the frequency, plus one if the word is
 // in the names of the row's file, or a zero and that number in seven-bit bytes. That is about two
@@ -90,41 +88,8 @@ func (c *cursor) next() bool {
 // last. Questions are made of the same words again and again.
 const keptPostings = 8 << 20
 
-// postingCache keeps lists of words, the younger half at least.
-type postingCache struct {
-	mu         sync.Mutex
-	young, old map[string]*postings
-	bytes      int // of young
-}
-
-func (c *postingCache) get(term string) *postings {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if p := c.young[term]; p != nil {
-		return p
-	}
-	p := c.old[term]
-	if p != nil {
-		c.put(term, p)
-	}
-	return p
-}
-
-func (c *postingCache) keep(term string, p *postings) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.put(term, p)
-}
-
-// put keeps a list. The caller must hold mu.
-func (c *postingCache) put(term string, p *postings) {
+// cost is the size of the list of a term that is kept, in bytes.
+func (p *postings) cost(term string) int {
 	const entry = 100 // of the maps, roughly
-	if c.bytes += len(p.packed) + len(term) + entry; c.bytes > keptPostings/2 {
-		c.young, c.old = nil, c.young
-		c.bytes = len(p.packed) + len(term) + entry
-	}
-	if c.young == nil {
-		c.young = map[string]*postings{}
-	}
-	c.young[term] = p
+	return len(p.packed) + len(term) + entry
 }
