@@ -99,6 +99,25 @@ type Config struct {
 	AllowInsecure bool
 }
 
+// suffix returns the settings of a provider's vectors that differ from the defaults, each after a
+// space. Texts that are cut at another length have other vectors. Prefixes are quoted, so that
+// different settings have different names.
+func (c *Config) suffix() (s string) {
+	if c.Dimensions != 0 {
+		s += fmt.Sprintf(" dimensions=%d", c.Dimensions)
+	}
+	if c.QueryPrefix != "" {
+		s += fmt.Sprintf(" query=%q", c.QueryPrefix)
+	}
+	if c.DocumentPrefix != "" {
+		s += fmt.Sprintf(" document=%q", c.DocumentPrefix)
+	}
+	if c.MaxTextBytes != defaultMaxTextBytes {
+		s += fmt.Sprintf(" max_text_bytes=%d", c.MaxTextBytes)
+	}
+	return s
+}
+
 // FromConfig makes the provider that c chooses, or returns nil if c chooses none. It reads the
 // key from the environment, and for "local" the model's files. It sends nothing.
 func FromConfig(c Config) (Provider, error) {

@@ -39,20 +39,7 @@ func localFromConfig(c Config) (Provider, error) {
 // Model returns the folder's name and a fingerprint of its contents. The folder may be copied and
 // moved, but its contents must not change.
 func (l *local) Model() string {
-	s := fmt.Sprintf("%q by=local print=%s", l.model.Name(), l.model.Fingerprint())
-	if l.cfg.Dimensions != 0 {
-		s += fmt.Sprintf(" dimensions=%d", l.cfg.Dimensions)
-	}
-	if l.cfg.QueryPrefix != "" {
-		s += fmt.Sprintf(" query=%q", l.cfg.QueryPrefix)
-	}
-	if l.cfg.DocumentPrefix != "" {
-		s += fmt.Sprintf(" document=%q", l.cfg.DocumentPrefix)
-	}
-	if l.cfg.MaxTextBytes != defaultMaxTextBytes {
-		s += fmt.Sprintf(" max_text_bytes=%d", l.cfg.MaxTextBytes)
-	}
-	return s
+	return fmt.Sprintf("%q by=local print=%s", l.model.Name(), l.model.Fingerprint()) + l.cfg.suffix()
 }
 
 // Format prints the model's name.

@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"strings"
 	"sync/atomic"
 
 	"github.com/memkernel/memkernel/internal/endpoint"
@@ -37,24 +36,17 @@ func newRemote(s *service, c Config, base *url.URL, key string) *remote {
 	return o
 }
 
-// Model returns the model's name followed by the settings that differ from the defaults. The
-// settings matter because two servers may have different models of one name, and because texts
-// that are cut at another length have other vectors. Names have no white space and prefixes are
-// quoted, so that different settings have different names.
+// Model returns the model's name followed by the settings that differ from the defaults, because
+// two servers may have different models of one name.
 func (o *remote) Model() string {
-	parts := []string{o.cfg.Model}
-	add := func(differs bool, format string, value any) {
-		if differs {
-			parts = append(parts, fmt.Sprintf(format, value))
-		}
+	s := o.cfg.Model
+	if o.service != openAI {
+		s += " by=" + o.name
 	}
-	add(o.service != openAI, "by=%s", o.name)
-	add(o.base != o.baseURL, "at=%s", o.base)
-	add(o.cfg.Dimensions != 0, "dimensions=%d", o.cfg.Dimensions)
-	add(o.cfg.QueryPrefix != "", "query=%q", o.cfg.QueryPrefix)
-	add(o.cfg.DocumentPrefix != "", "document=%q", o.cfg.DocumentPrefix)
-	add(o.cfg.MaxTextBytes != defaultMaxTextBytes, "max_text_bytes=%d", o.cfg.MaxTextBytes)
-	return strings.Join(parts, " ")
+	if o.base != o.baseURL {
+		s += " at=" + o.base
+	}
+	return s + o.cfg.suffix()
 }
 
 // Format keeps the key out of every print of the provider.

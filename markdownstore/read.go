@@ -92,6 +92,12 @@ func (s *Store) Read(path string, from, lines int) (Content, error) {
 	return c, nil
 }
 
+// Lines returns lines of a text as [Store.Read] returns those of a file.
+func Lines(path, text string, from, lines int) (*Content, error) {
+	c := &Content{Path: path, Reason: ReasonNoMatch}
+	return c, readLines(c, strings.NewReader(text), max(from, 1), lines, DefaultMaxFileBytes)
+}
+
 // hashed reads a small file whole, so that its lines and its hash are of one moment.
 func hashed(c *Content, f io.Reader) (io.Reader, error) {
 	head, err := io.ReadAll(io.LimitReader(f, mostHashed+1))

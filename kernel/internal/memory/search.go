@@ -357,26 +357,12 @@ func (m *Memory) Document(sc Scope, path string, from, count int) (*markdownstor
 	case from < 0 || count < 0:
 		return nil, fmt.Errorf("read %s: line %d, count %d: neither may be negative", path, from, count)
 	}
-	c := &markdownstore.Content{Path: path, Reason: markdownstore.ReasonNoMatch}
 	text, err := m.Past.Read(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		c.Detail = "there is no such session, or it was forgotten"
-		return c, nil
+		return &markdownstore.Content{Path: path, Reason: markdownstore.ReasonNoMatch, Detail: "there is no such session, or it was forgotten"}, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	lines := strings.SplitAfter(strings.TrimSuffix(text, "\n")+"\n", "\n")
-	lines = lines[:len(lines)-1]
-	from = max(from, 1)
-	if from > len(lines) {
-		c.Detail = fmt.Sprintf("line %d is behind the end, the file has %d lines", from, len(lines))
-		return c, nil
-	}
-	to := len(lines)
-	if count > 0 {
-		to = min(from-1+count, to)
-	}
-	c.Text, c.StartLine, c.EndLine, c.Reason = strings.Join(lines[from-1:to], ""), from, to, markdownstore.ReasonOK
-	return c, nil
+	return markdownstore.Lines(path, text, from, count)
 }
