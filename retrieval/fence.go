@@ -1,6 +1,7 @@
 package retrieval
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -16,9 +17,6 @@ var names = []string{blockTag, itemTag, "system", "user", "human", "assistant", 
 // above and in control tokens of chat templates it replaces the angle bracket by ‹. It drops
 // invisible characters, except the joiners that scripts and emoji need.
 func neutral(text string) string {
-	if plain(text) {
-		return text
-	}
 	text = visible(text)
 	var b strings.Builder
 	for i, r := range text {
@@ -28,17 +26,6 @@ func neutral(text string) string {
 		b.WriteRune(r)
 	}
 	return b.String()
-}
-
-// plain reports whether a text needs no change, because it holds no bracket and nothing to drop.
-func plain(text string) bool {
-	for _, r := range text {
-		if r >= utf8.RuneSelf && (dropped(r) || r == utf8.RuneError || r == '\u2028' || r == '\u2029') ||
-			r < ' ' && r != '\n' && r != '\t' || bracket(r) || r == 0x7f {
-			return false
-		}
-	}
-	return true
 }
 
 // visible drops characters that don't belong in a note. It replaces characters that may be shown
@@ -73,8 +60,11 @@ func dropped(r rune) bool {
 func bracket(r rune) bool { return r == '<' || r == '＜' || r == '﹤' }
 
 // maxPosing bounds how far after a bracket a name is looked for, in characters that may be
-// skipped.
-const maxPosing = 64
+// skipped. maxTag bounds it in bytes.
+const (
+	maxPosing = 64
+	maxTag    = 1 << 10
+)
 
 // posing reports whether the text after a bracket reads as one of the names, or as a control
 // token such as |im_start|.
@@ -83,16 +73,14 @@ func posing(rest string) bool {
 	loose := unicode.IsSpace(first) // perhaps the sign for less
 	var word []byte
 	skipped := 0
-	for _, r := range rest {
+	for _, r := range rest[:min(len(rest), maxTag)] {
 		r = narrow(r)
 		c := fold(r)
 		switch {
 		case c != 0:
-			if word = append(word, c); len(word) > maxName {
-				return false
-			}
+			word = append(word, c)
 		case len(word) > 0 && !unseen(r):
-			return named(word) && (!loose || r == '>' || r == '/' || unicode.IsSpace(r))
+			return slices.Contains(names, string(word)) && (!loose || r == '>' || r == '/' || unicode.IsSpace(r))
 		case len(word) == 0 && r == '|':
 			return true
 		case bracket(r), r == '‹', unicode.IsLetter(r) && !unseen(r), skipped > maxPosing:
@@ -102,19 +90,7 @@ func posing(rest string) bool {
 			skipped++
 		}
 	}
-	return named(word)
-}
-
-// maxName is the longest of names.
-const maxName = 12
-
-func named(word []byte) bool {
-	for _, n := range names {
-		if string(word) == n {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(names, string(word))
 }
 
 // unseen reports whether a character is invisible within a word.
