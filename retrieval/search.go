@@ -11,9 +11,11 @@ import (
 	"github.com/memkernel/memkernel/index/analysis"
 )
 
-// search is one question on its way through the stages.
+// search is one question on its way through the four stages: what the question means, the chunks and
+// spans that may answer it, their ranking, and what is shown of the best.
 type search struct {
 	*Retriever
+	meaning
 	q      Query
 	a      *analysis.Analyzer
 	result Result
@@ -26,14 +28,6 @@ type search struct {
 	ranked bool
 	// rejected is the best score below MinScore.
 	rejected float64
-	// exact holds the parts of the question that a text can contain verbatim.
-	exact asTyped
-	// when is the time that the question names.
-	when when
-	// intent is implied by the question's form.
-	intent intent
-	// understood reports whether intent was read.
-	understood bool
 	// asked are the words for which the index was searched.
 	asked []string
 	// holders are the numbers of chunks that hold each word of asked.
@@ -47,28 +41,58 @@ type search struct {
 	vectorShare float64
 }
 
+// meaning is what the text of a question says other than by its words.
+type meaning struct {
+	// exact holds the parts of the question that a text can contain verbatim. It is empty for a
+	// search without passages or words.
+	exact asTyped
+	// when is the time that the question names.
+	when when
+	// intent is implied by the question's form.
+	intent intent
+}
+
+// understand is the first stage.
+func understand(q *Query, verbatim bool) meaning {
+	m := meaning{when: whenOf(q.Text, q.Now), intent: intentOf(q.Text)}
+	if verbatim {
+		m.exact = exactOf(q.Text)
+	}
+	return m
+}
+
 func (s *search) run(ctx context.Context) {
-	var cs []*candidate
-	if s.q.Passages && s.opts.KeywordWeight > 0 {
-		s.exact = exactOf(s.q.Text)
-	}
+	s.meaning = understand(&s.q, s.q.Passages && s.opts.KeywordWeight > 0)
+	chunks, hits, spans := s.gather(ctx)
+	s.show(s.rank(chunks, &hits, spans))
+	s.conclude()
+}
+
+// gather is the second stage. It returns the chunks that may answer, the hits of the index that they
+// were made of, and the spans that may answer.
+func (s *search) gather(ctx context.Context) (chunks []*candidate, hits index.Hits, spans []*candidate) {
 	if s.may() {
-		hits := s.memory(ctx)
-		cs = union(hits, s.weights(), s.q.Age)
-		s.understand(len(cs))
+		hits = s.memory(ctx)
+		chunks = union(hits, s.weights(), s.q.Age)
 		s.ranked = hits.Ranked
-		if s.q.Passages && !s.ranked {
-			cs = s.refine(cs, &hits)
-		}
 	}
-	cs = append(cs, s.session()...)
-	if !s.ranked {
-		s.standing(cs)
-	}
+	spans = s.session()
 	if s.asked == nil {
 		s.asked = s.a.Query(s.q.Text, nil)
 	}
-	s.understand(len(cs))
+	return chunks, hits, spans
+}
+
+// rank is the third stage. It returns the candidates to show, the best first.
+func (s *search) rank(chunks []*candidate, hits *index.Hits, spans []*candidate) []*candidate {
+	cs := chunks
+	if s.q.Passages && !s.ranked {
+		cs = s.refine(cs, hits)
+	}
+	cs = append(cs, spans...)
+	if !s.ranked {
+		s.standing(cs)
+	}
 	cs = s.rate(cs)
 	lambda := s.opts.Lambda
 	if s.ranked || len(cs) > 0 && (cs[0].exact > 0 || cs[0].hit.passage && !cs[0].talk) {
@@ -76,7 +100,11 @@ func (s *search) run(ctx context.Context) {
 	}
 	picked := behindHolders(s.pick(cs, lambda))
 	s.calibrate(picked)
-	picked = s.sufficient(picked)
+	return s.sufficient(picked)
+}
+
+// show is the fourth stage. It makes the hits of the result.
+func (s *search) show(picked []*candidate) {
 	s.result.Hits = slices.Grow(s.result.Hits, len(picked))
 	for _, c := range picked {
 		if s.q.Lines {
@@ -93,7 +121,6 @@ func (s *search) run(ctx context.Context) {
 	if !s.q.Lines {
 		s.result.Hits = places(s.result.Hits, s.q.Limit)
 	}
-	s.conclude()
 }
 
 // behindNewer moves a superseded hit after its replacement, if both are among the hits.
@@ -115,15 +142,6 @@ func behindNewer(hits []Hit) {
 func (h *Hit) covers(citation string) bool {
 	path, line, ok := refLine(citation)
 	return ok && h.Path == path && h.StartLine <= line && line <= h.EndLine
-}
-
-// understand parses the question's form, once, and only if there are candidates. Parsing takes
-// longer than a search that finds none.
-func (s *search) understand(candidates int) {
-	if candidates > 0 && !s.understood {
-		s.understood = true
-		s.intent = intentOf(s.q.Text)
-	}
 }
 
 // pool returns how many candidates are looked at.
@@ -163,7 +181,6 @@ func (s *search) memory(ctx context.Context) index.Hits {
 	if s.opts.Embedder != nil && s.opts.VectorWeight > 0 {
 		q.Model, q.Vector = s.embed(ctx)
 	}
-	s.when = whenOf(s.q.Text, s.q.Now)
 	q.Days = s.when.words(s.q.Now)
 	if s.opts.KeywordWeight == 0 && q.Vector != nil {
 		q.Text, q.Days = "", nil
