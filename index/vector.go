@@ -51,9 +51,5 @@ func (r *reader) nearestHits(ctx context.Context, path, model string, question [
 	if err != nil {
 		return nil, err
 	}
-	hits = rank(hits, k)
-	for i := range hits {
-		hits[i].Score = min(1, max(0, hits[i].Raw))
-	}
-	return hits, nil
+	return RankVector(hits, k), nil
 }

@@ -270,12 +270,7 @@ func (s *search) rareWord() float64 {
 // heldBy marks which terms a candidate holds.
 func (s *search) heldBy(c *candidate, terms []uint32) uint64 {
 	if c.held == 0 {
-		d := s.digest(c)
-		for j, t := range terms {
-			if d.count(t) > 0 {
-				c.held |= 1 << j
-			}
-		}
+		c.held = s.digest(c).mark(terms)
 	}
 	return c.held
 }

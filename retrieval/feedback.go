@@ -67,19 +67,9 @@ func (r *refiner) feedback() {
 
 // leaders returns the n best passages, the best first.
 func (r *refiner) leaders(n int) []*place {
-	out := make([]*place, 0, n+1)
-	for _, p := range r.places {
-		if p.score <= 0 || len(out) == n && p.score <= out[n-1].score {
-			continue
-		}
-		at := len(out)
-		for at > 0 && out[at-1].score < p.score {
-			at--
-		}
-		out = slices.Insert(out, at, p)
-		out = out[:min(len(out), n)]
-	}
-	return out
+	out := slices.DeleteFunc(slices.Clone(r.places), func(p *place) bool { return p.score <= 0 })
+	slices.SortStableFunc(out, func(a, b *place) int { return cmp.Compare(b.score, a.score) })
+	return out[:min(len(out), n)]
 }
 
 // lend returns the words of some passages, in order, without the words of the question.

@@ -2,6 +2,7 @@ package retrieval
 
 import (
 	"math/bits"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -205,36 +206,13 @@ func mark(lines []line, terms []uint32) {
 	}
 	defer analyzers.Put(a)
 	lang := a.Language(sample(lines))
-	var buf []byte
 	for i := range lines {
-		buf = a.AppendIndexAs(buf[:0], lines[i].text, lang)
-		lines[i].mark = markIn(buf, terms)
-	}
-}
-
-// markIn returns the terms that are among those between spaces, as bits.
-func markIn(between []byte, terms []uint32) (held uint64) {
-	h := newHash
-	take := func() {
-		if h != newHash {
-			sum := h.sum()
-			for i, t := range terms {
-				if t == sum {
-					held |= 1 << i
-				}
+		for _, word := range appendHashes(nil, a.AppendIndexAs(nil, lines[i].text, lang)) {
+			if j := slices.Index(terms, word); j >= 0 {
+				lines[i].mark |= 1 << j
 			}
-			h = newHash
 		}
 	}
-	for _, c := range between {
-		if c != ' ' {
-			h = h.add(c)
-		} else {
-			take()
-		}
-	}
-	take()
-	return held
 }
 
 // sample returns the beginning of lines.

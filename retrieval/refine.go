@@ -187,12 +187,7 @@ type headings struct {
 
 func (h *headings) of(about *digest, terms []uint32) uint64 {
 	if about != h.last || h.last == nil {
-		h.last, h.held = about, 0
-		for j, t := range terms {
-			if about.count(t)+h.over.count(t) > 0 {
-				h.held |= 1 << j
-			}
-		}
+		h.last, h.held = about, about.mark(terms)|h.over.mark(terms)
 	}
 	return h.held
 }
