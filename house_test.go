@@ -177,7 +177,7 @@ var arrows = map[string][]string{
 
 // thirdParty lists the modules outside the standard library that a package may use.
 var thirdParty = map[string][]string{
-	"embed/static":            {"github.com/dlclark/regexp2", "github.com/rivo/uniseg", "golang.org/x/sys/unix", "golang.org/x/sys/windows", "golang.org/x/text/unicode/norm"},
+	"embed/static":            {"github.com/dlclark/regexp2", "github.com/rivo/uniseg", "golang.org/x/sys/unix", "golang.org/x/text/unicode/norm"},
 	"summary/model":           {"github.com/sashabaranov/go-openai"},
 	"internal/atomicfile":     {"golang.org/x/sys/unix", "golang.org/x/sys/windows"},
 	"internal/config":         {"gopkg.in/yaml.v3"},
