@@ -12,6 +12,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/internal/suite"
+	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/fault"
@@ -43,7 +44,7 @@ func mem0Answer(owner string, texts ...string) api.MemoryAnswer {
 
 func leftFor(p *api.ContextPlan, id string) string {
 	for _, r := range p.Debug.Excluded {
-		if r.Kind == api.RegionRetrieval && r.ID == id {
+		if r.Kind == cachelayout.RegionRetrieval && r.ID == id {
 			return r.Reason
 		}
 	}

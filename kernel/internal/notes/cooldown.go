@@ -39,8 +39,8 @@ type Cooldowns struct {
 // OpenCooldowns returns the cool-downs of a state directory. It reads and writes nothing yet.
 func OpenCooldowns(state store.Store) *Cooldowns { return &Cooldowns{state: state} }
 
-// cooldownsFile holds the cool-downs of a state directory.
-const cooldownsFile = "summary-model.json"
+// CooldownsFile holds the cool-downs of a state directory.
+const CooldownsFile = "summary-model.json"
 
 type cooldownFile struct {
 	Version int                     `json:"version"`
@@ -50,7 +50,7 @@ type cooldownFile struct {
 // read returns the present file, since other processes write it too. ok is false if a newer
 // version wrote the file, or if the file can't be read now. The file is then left alone.
 func (c *Cooldowns) read() (f cooldownFile, ok bool) {
-	raw, err := c.state.Get(cooldownsFile)
+	raw, err := c.state.Get(CooldownsFile)
 	if store.OutOfReach(err) {
 		return cooldownFile{}, false
 	}
@@ -102,7 +102,7 @@ func (c *Cooldowns) Note(model string, e *summary.ModelError, now time.Time) {
 	if err != nil {
 		return
 	}
-	_, _ = c.state.Put(store.Synced, store.Doc{Name: cooldownsFile, Data: raw})
+	_, _ = c.state.Put(store.Synced, store.Doc{Name: CooldownsFile, Data: raw})
 }
 
 // All returns the models that were asked, by name.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
@@ -143,7 +144,7 @@ func (m *memoryRecord) ref(mask *mask.Masker) memkernel.Ref {
 // unread names the answers of other systems that were not examined, and why.
 func unread(c *Call, why string) (out []api.Excluded) {
 	for i := range c.Request.Memories {
-		out = append(out, api.Excluded{Kind: api.RegionRetrieval, ID: fmt.Sprintf("memories %d", i+1), Reason: why})
+		out = append(out, api.Excluded{Kind: cachelayout.RegionRetrieval, ID: fmt.Sprintf("memories %d", i+1), Reason: why})
 	}
 	return out
 }

@@ -261,7 +261,7 @@ func pack(c *Call, l *Limits, hits []retrieval.Hit, room int, shown func(retriev
 
 // leftOut returns a hit that is not shown, and why.
 func leftOut(c *Call, l *Limits, h *retrieval.Hit, why string) api.Excluded {
-	return api.Excluded{Kind: api.RegionRetrieval, ID: h.Citation, Tokens: l.Scale(c.Maker.Count.Text(h.Text)), Reason: why}
+	return api.Excluded{Kind: cachelayout.RegionRetrieval, ID: h.Citation, Tokens: l.Scale(c.Maker.Count.Text(h.Text)), Reason: why}
 }
 
 // refsOf returns citations for the items of a block. A span of the session and a record of

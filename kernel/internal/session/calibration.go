@@ -16,8 +16,8 @@ type Calibrations struct {
 	models map[string]budget.Calibration
 }
 
-// calibrationName is the file in a state directory.
-const calibrationName = "calibration.json"
+// CalibrationName is the file in a state directory.
+const CalibrationName = "calibration.json"
 
 type calibrationFile struct {
 	Version int                           `json:"version"`
@@ -48,7 +48,7 @@ func (c *Calibrations) load() error {
 	if c.loaded {
 		return nil
 	}
-	raw, err := c.state.Get(calibrationName)
+	raw, err := c.state.Get(CalibrationName)
 	if store.OutOfReach(err) {
 		return err
 	}
@@ -88,6 +88,6 @@ func (s *Session) Learn(model string, learn func(*budget.Calibration) bool) erro
 	if err != nil {
 		return err
 	}
-	_, err = s.unit.State().Put(store.Synced, store.Doc{Name: calibrationName, Data: raw})
+	_, err = s.unit.State().Put(store.Synced, store.Doc{Name: CalibrationName, Data: raw})
 	return err
 }
