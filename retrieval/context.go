@@ -168,6 +168,10 @@ func (r *refiner) combine() {
 			s.lends = lent
 		}
 		near := r.sig.Time != 0 && r.when.near(s.places[0].chunk.hit.Date)
+		whole := s.lends
+		if s.places[0].voice != unsaid { // one task after the other
+			whole = lent
+		}
 		for i, p := range s.places {
 			p.score = p.own + s.lends*r.around(s.places, i)
 			if p.named && r.sig.Speaker != 0 {
@@ -176,14 +180,16 @@ func (r *refiner) combine() {
 			if p.dated {
 				p.score += r.day
 			}
-			p.score += s.lends*r.sig.Session*s.score + r.sig.Chunk*p.chunk.raw()
+			p.score += whole*r.sig.Session*s.score + r.sig.Chunk*p.chunk.raw()
 			if near {
 				p.score *= r.sig.Time
 			}
 			if p.tagged && r.sig.Tagged != 0 {
 				p.score *= r.sig.Tagged
 			}
-			p.score *= 1 - r.sig.Question*p.asks
+			if p.score *= 1 - r.sig.Question*p.asks; p.voice != unsaid {
+				p.score *= 1 - agentQuestion*p.asks
+			}
 			if p.repeats = p.asks > 0 && p.body.within(digestOf(r.a, r.q.Text, p.body.lang)); p.repeats {
 				p.score *= repeatLeft
 			}
@@ -198,6 +204,10 @@ func (r *refiner) combine() {
 	}
 	r.originals()
 }
+
+// agentQuestion is the further share of its score that a question loses between a person and an
+// agent, where it stands for work to do and not for an answer. Our choice.
+const agentQuestion = .9
 
 // repeatLeft is the factor for a passage that repeats the question. Such a passage holds all
 // words of the question, but no answer.
@@ -230,9 +240,14 @@ func (r *refiner) around(ps []*place, i int) float64 {
 	if i > 0 {
 		take(i-1, r.sig.Before*(1+r.sig.Answer*ps[i-1].asks))
 	}
-	take(i+1, r.sig.Behind)
-	take(i-2, r.sig.Away)
-	take(i+2, r.sig.Away)
+	for _, o := range [...]struct {
+		at    int
+		share float64
+	}{{i + 1, r.sig.Behind}, {i - 2, r.sig.Away}, {i + 2, r.sig.Away}} {
+		if o.at < 0 || o.at >= len(ps) || !ps[o.at].onlyAsks() {
+			take(o.at, o.share)
+		}
+	}
 	sum := 0.0
 	for j, own := range ps[i].part {
 		best := r.sig.Repeat * own

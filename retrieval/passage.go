@@ -39,6 +39,8 @@ type passage struct {
 	task bool
 	// asks is the share of the passage's sentences that are questions.
 	asks float64
+	// voice is whose words the passage is.
+	voice voice
 	// tagged reports whether the passage carries a tag of significance.
 	tagged bool
 	// gone reports whether all of the passage's own lines are marked as no longer valid.
@@ -78,6 +80,8 @@ var noOthers others
 // on first use.
 type read struct {
 	told atomic.Pointer[told]
+	// states is what a person's words do, see place.told, and 0 before they were read.
+	states atomic.Int32
 	// claim is the claim of a passage, or an empty one.
 	claim atomic.Pointer[claim]
 }
@@ -271,7 +275,7 @@ func (c *cutter) text(u markdownstore.Unit, runs []extent) {
 			c.breaks++
 		}
 		if u.Kind == markdownstore.UnitTurn && u.Label != "" && i == 0 {
-			p.label = c.words([]string{u.Label})
+			p.label, p.voice = c.words([]string{u.Label}), voiceOf(u.Label)
 		}
 		if u.Kind == markdownstore.UnitProperty {
 			p.property = u.Label
@@ -319,7 +323,13 @@ func (c *cutter) add(p *passage, r, own extent) {
 	if r.from < own.from {
 		p.title = c.tally(&digest{}, c.hashes(r.from, own.from))
 	}
+	if quotesPerson(lines[0]) {
+		p.voice = persons
+	}
 	p.asks, p.tagged = questionShare(text), anyTagged(lines)
+	if p.voice != unsaid && p.asks > 0 {
+		p.asks = askedLength(text)
+	}
 	p.task = strings.Contains(lines[0], "[") && box.MatchString(lines[0])
 	p.gone = strings.TrimSpace(text) != "" && !slices.ContainsFunc(lines, func(l string) bool {
 		return strings.TrimSpace(l) != "" && !markdownstore.SaysSuperseded(l)

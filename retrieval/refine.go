@@ -281,6 +281,9 @@ func (r *refiner) candidates(chunks []*candidate) []*candidate {
 	if r.overrule(top[:min(len(top), claimsAmong)]) {
 		top = r.best(most)
 	}
+	if !r.past() && r.newestWord(top[:min(len(top), claimsAmong)]) {
+		top = r.best(most)
+	}
 	if r.intent.several && r.sig.Spread > 0 {
 		r.spread(top)
 	}

@@ -1,0 +1,153 @@
+package retrieval
+
+import (
+	"strings"
+	"time"
+
+	"github.com/memkernel/memkernel/internal/textutil"
+	"github.com/memkernel/memkernel/ledger"
+)
+
+// voice is whose words a passage is.
+type voice uint8
+
+const (
+	unsaid  voice = iota // a note's, or a conversation's between people
+	agents               // a turn of an agent
+	persons              // a turn that a person typed to an agent, or a line of memory that quotes one
+)
+
+// voiceOf returns the voice of a turn by its label in the transcript of a session.
+func voiceOf(label string) voice {
+	switch strings.ToLower(label) {
+	case "user":
+		return persons
+	case "assistant":
+		return agents
+	}
+	return unsaid
+}
+
+// personTags are the tags of lines of memory that hold a person's sentence, word for word.
+var personTags = [...]string{"[human]", "[said]"}
+
+// quoteWithin is the number of bytes of a line within which such a tag stands.
+const quoteWithin = 40
+
+func quotesPerson(line string) bool {
+	head := line[:min(len(line), quoteWithin)]
+	for _, tag := range personTags {
+		if strings.Contains(head, tag) {
+			return true
+		}
+	}
+	return false
+}
+
+// askedLength returns the share of a text that its questions make up: "Thanks. Shall I open a pull
+// request?" is a question.
+func askedLength(text string) float64 {
+	asked, all := 0, 0
+	for s := range textutil.Sentences(text) {
+		all += len(s)
+		if questionShare(s) > 0 {
+			asked += len(s)
+		}
+	}
+	if share := float64(asked) / float64(max(all, 1)); share < mostlyAsks {
+		return share
+	}
+	return 1
+}
+
+// mostlyAsks is the share of a text from which on it counts as a question, our choice.
+const mostlyAsks = .75
+
+// onlyAsks reports whether a passage is a question between a person and an agent and nothing else.
+func (p *place) onlyAsks() bool { return p.voice != unsaid && p.asks == 1 }
+
+// Answers that a person's passage may give, as far as its words show.
+const (
+	unread int32 = iota
+	tellsNothing
+	tells  // it states something
+	amends // it says that something is no longer as it was
+)
+
+// told returns what a passage that a person said does. It is read on first use.
+func (p *place) told() int32 {
+	if p.voice != persons || p.gone || p.asks == 1 {
+		return tellsNothing
+	}
+	told := p.states.Load()
+	if told == unread {
+		text := p.chunk.hit.Text[p.ownBegin:p.end]
+		if p.label != nil {
+			_, text, _ = strings.Cut(text, ":")
+		}
+		text = text[len(claimLead.FindString(text)):]
+		switch told = tellsNothing; {
+		case ledger.Amends(text):
+			told = amends
+		case len(ledger.Read(text)) > 0:
+			told = tells
+		}
+		p.states.Store(told)
+	}
+	return told
+}
+
+// leastOfOlder is the share of an older passage's words of the question, by weight, that a
+// person's newer statement needs in order to take its place. leastOfChange is the same for words
+// that say that something is no longer as it was. A person seldom repeats a note's words: "we moved
+// that: it's Tuesdays now". Our choice.
+const leastOfOlder, leastOfChange = .5, .3
+
+// newestWord puts the best passage in which a person states something before older text on the same
+// words of the question. It reports whether scores changed.
+func (r *refiner) newestWord(best []*place) (moved bool) {
+	for _, said := range best {
+		least := leastOfOlder
+		switch said.told() {
+		case tellsNothing:
+			continue
+		case amends:
+			least = leastOfChange
+		}
+		for _, q := range best {
+			if q == said || q.score <= said.score && q.exact <= said.exact || q.session.talk || q.told() != tellsNothing || !said.since(q) ||
+				q.held&said.held == 0 || r.weight(said.held) < least*r.weight(q.held) {
+				continue
+			}
+			said.score, said.exact = max(said.score, q.score), max(said.exact, q.exact)
+			said.complete = said.complete || q.complete
+			q.score, moved = min(q.score, said.score)*outlived, true
+		}
+		if moved {
+			return true
+		}
+	}
+	return false
+}
+
+// since reports whether a passage is not older than another one. A file without a day is as old as
+// its last change.
+func (p *place) since(q *place) bool {
+	if p.after(q) {
+		return true
+	}
+	day, other := p.day(), q.day()
+	return day != "" && other == "" && !q.chunk.changed.IsZero() && q.chunk.changed.Format(time.DateOnly) == day
+}
+
+// weight returns the weight of the words of the question whose terms are given as bits.
+func (r *refiner) weight(held uint64) (sum float64) {
+	counted := map[int]float64{}
+	for j, w := range r.words {
+		if held&(1<<j) != 0 && r.idf[j] > counted[w] {
+			sum += r.idf[j] - counted[w]
+			counted[w] = r.idf[j]
+		}
+	}
+	return sum
+}
