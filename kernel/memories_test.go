@@ -11,8 +11,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/fault"
