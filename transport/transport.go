@@ -34,7 +34,7 @@ type Transport struct {
 	// Resolver is the tool by which the model can follow pointers, if a request has it. If it
 	// is empty, nothing is shown as a pointer.
 	Resolver string
-	// Deadline is how long a request waits for its plan. Default: [proxy.DefaultDeadline]. If the
+	// Deadline is how long a request waits for its plan. Default: 3 s, as in package proxy. If the
 	// plan is not ready in time, the previous request goes out with the new messages after it.
 	Deadline time.Duration
 	// ProviderCompaction is as in [proxy.Options].
