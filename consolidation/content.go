@@ -227,6 +227,8 @@ func (v *maskedValue) example() bool {
 		return true
 	}
 	switch v.rule {
+	case "stated-password": // "the password is hunter2" says that it is one
+		return strings.HasSuffix(strings.TrimRight(v.before, " \t\"'"), ":") && usualPassword.MatchString(value)
 	case "url-password":
 		user := v.before[strings.LastIndexByte(v.before, '/')+1:]
 		return usualPassword.MatchString(value) || strings.TrimSuffix(user, ":") == value || exampleHost.MatchString(v.behind)

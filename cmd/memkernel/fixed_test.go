@@ -12,6 +12,7 @@ import (
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/suite"
+	"github.com/memkernel/memkernel/transcript"
 )
 
 // plannedJSON is what these tests read of a plan.
@@ -21,14 +22,8 @@ type plannedJSON struct {
 	Budgets     struct {
 		Planned int `json:"planned_input_tokens"`
 	}
-	Layout   struct{ Made any }
-	Recorded struct {
-		Calls []struct {
-			Recorded struct {
-				Input int `json:"input_tokens"`
-			}
-		}
-	}
+	Layout struct{ Made any }
+	billed int // of the last call
 }
 
 func planDoc(t *testing.T, args ...string) plannedJSON {
@@ -38,14 +33,20 @@ func planDoc(t *testing.T, args ...string) plannedJSON {
 	if err := json.Unmarshal([]byte(out), &doc); code != cli.ExitOK || err != nil {
 		t.Fatalf("%v: exit %d, %s, %v", args, code, stderr, err)
 	}
+	session, err := transcript.LoadFile(args[1], nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range session.View(transcript.Full) {
+		if m.Usage != nil && m.Usage.InputTotal() > 0 {
+			doc.billed = m.Usage.InputTotal()
+		}
+	}
 	return doc
 }
 
 // off is how far a plan of the last call is from its bill.
-func (d *plannedJSON) off() float64 {
-	billed := d.Recorded.Calls[len(d.Recorded.Calls)-1].Recorded.Input
-	return float64(d.Budgets.Planned-billed) / float64(billed)
-}
+func (d *plannedJSON) off() float64 { return float64(d.Budgets.Planned-d.billed) / float64(d.billed) }
 
 // TestPlanCountsTheFixedPart: what a transcript lacks of a prompt is in the figures of a
 // plan, as replay has it, and the plan says so.

@@ -67,8 +67,8 @@ func told(name, v string) bool {
 	if !verb && len(bare) < len(plain) || placeholder(v) || code(v) || terms.MatchString(v) || sample(v) && !(usedWords[core] && core != low) {
 		return false
 	}
-	if n > 0 {
-		return strings.ContainsFunc(v, unicode.IsLetter)
+	if n > 0 { // prompt_tokens_2024 is a name of code
+		return strings.ContainsFunc(v, unicode.IsLetter) && (verb || !strings.Contains(v, "_"))
 	}
 	return verb && strings.TrimFunc(v, unicode.IsLetter) == "" && !notTold[low] && !helpWords[low] && !phraseWords[low] &&
 		!adjective.MatchString(low) && !otherTold.MatchString(name[max(0, len(name)-60):])
