@@ -187,8 +187,8 @@ func (r *refiner) combine() {
 			if p.tagged && r.sig.Tagged != 0 {
 				p.score *= r.sig.Tagged
 			}
-			if p.score *= 1 - r.sig.Question*p.asks; p.voice != unsaid {
-				p.score *= 1 - agentQuestion*p.asks
+			if p.score *= 1 - r.sig.Question*p.asks; p.onlyAsks() {
+				p.score *= onlyQuestion
 			}
 			if p.repeats = p.asks > 0 && p.body.within(digestOf(r.a, r.q.Text, p.body.lang)); p.repeats {
 				p.score *= repeatLeft
@@ -205,9 +205,9 @@ func (r *refiner) combine() {
 	r.originals()
 }
 
-// agentQuestion is the further share of its score that a question loses between a person and an
-// agent, where it stands for work to do and not for an answer. Our choice.
-const agentQuestion = .9
+// onlyQuestion is the factor for a turn between a person and an agent that is a question and
+// nothing else. It holds the words of a like question, and no answer. Our choice.
+const onlyQuestion = .1
 
 // repeatLeft is the factor for a passage that repeats the question. Such a passage holds all
 // words of the question, but no answer.

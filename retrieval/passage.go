@@ -328,7 +328,7 @@ func (c *cutter) add(p *passage, r, own extent) {
 	}
 	p.asks, p.tagged = questionShare(text), anyTagged(lines)
 	if p.voice != unsaid && p.asks > 0 {
-		p.asks = askedLength(text)
+		p.asks = askedLength(p.spoken(text))
 	}
 	p.task = strings.Contains(lines[0], "[") && box.MatchString(lines[0])
 	p.gone = strings.TrimSpace(text) != "" && !slices.ContainsFunc(lines, func(l string) bool {

@@ -44,6 +44,14 @@ func quotesPerson(line string) bool {
 	return false
 }
 
+// spoken returns a passage's own text without the label of its speaker.
+func (p *passage) spoken(text string) string {
+	if p.label != nil {
+		_, text, _ = strings.Cut(text, ":")
+	}
+	return text
+}
+
 // askedLength returns the share of a text that its questions make up: "Thanks. Shall I open a pull
 // request?" is a question.
 func askedLength(text string) float64 {
@@ -81,10 +89,7 @@ func (p *place) told() int32 {
 	}
 	told := p.states.Load()
 	if told == unread {
-		text := p.chunk.hit.Text[p.ownBegin:p.end]
-		if p.label != nil {
-			_, text, _ = strings.Cut(text, ":")
-		}
+		text := p.spoken(p.chunk.hit.Text[p.ownBegin:p.end])
 		text = text[len(claimLead.FindString(text)):]
 		switch told = tellsNothing; {
 		case ledger.Amends(text):
