@@ -19,16 +19,16 @@ import (
 // bounds are how large the house may be, by what is counted. They only go down: each is at most
 // a hundredth above its count.
 var bounds = map[string]int{
-	"bytes of TypeScript, JavaScript and Python": 612500,
-	"exported names": 3110,
+	"bytes of TypeScript, JavaScript and Python": 606600,
+	"exported names": 2995,
 	"functions of a plan that write into what they were given": 0,
-	"packages":                           134,
+	"packages":                           133,
 	"structs that embed deeper than two": 7,
-	"tokens of generated Go":             6255,
-	"tokens of module .":                 1091500,
-	"tokens of module bench":             107100,
-	"tokens of module service":           61000,
-	"words of doc":                       22810,
+	"tokens of generated Go":             6210,
+	"tokens of module .":                 1064000,
+	"tokens of module bench":             106300,
+	"tokens of module service":           57300,
+	"words of doc":                       22690,
 }
 
 // TestBounds counts the house. Tokens are those of Go without comments, tests and generated
