@@ -129,7 +129,28 @@ func (s *sentence) lasts() bool {
 		}
 		reports, _ := m["oneself"].find(c.words[:at])
 		steady, _ := m["steady"].find(c.words[at : at+n])
+		if c.tellsDefect(at) {
+			continue
+		}
 		if reports < 0 && (clauses == 1 || len(c.words) > 2 || steady < 0) {
+			return true
+		}
+	}
+	return false
+}
+
+// tellsDefect reports whether a clause with a word like "never" at a place says how a thing behaves,
+// and not how it must be: "the spinner never stops".
+func (s *sentence) tellsDefect(at int) bool {
+	subject := sentence{words: s.words[:at]}
+	return at > 1 && len(subject.core()) > 1 && !subject.has("possessives", "settings", "orders", "firm", "wishes", "oneself") && !s.has("orders", "firm")
+}
+
+// asksForWork reports whether a clause after the first asks for a step of the work: "…, have a look".
+func (s *sentence) asksForWork() bool {
+	n := 0
+	for c := range s.clauses() {
+		if n++; n > 1 && c.begins("tasks") {
 			return true
 		}
 	}
@@ -209,6 +230,9 @@ func read(s sentence, before string) (st Statement, ok bool) {
 		st.Kind, st.Lasting = Rule, !passing && s.firm(valued)
 	default:
 		return Statement{}, false
+	}
+	if st.Kind == Fact && !s.has("reminds") {
+		st.Lasting = st.Lasting && !s.asksForWork()
 	}
 	return st, true
 }
