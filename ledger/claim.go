@@ -662,10 +662,3 @@ func Changed(text string) bool {
 	}
 	return phraseIn(meanings()["changes"], text)
 }
-
-// Amends reports whether a person's text tells that something is no longer as it was.
-func Amends(text string) bool {
-	return slices.ContainsFunc(sentences(text), func(s sentence) bool {
-		return !asksIn(s.said) && s.has("news", "changes", "corrects", "fresh")
-	})
-}

@@ -290,6 +290,9 @@ func (r *refiner) stale(p *place) bool {
 	return OutOfDate(p.text(), r.q.Now) != ""
 }
 
+// ownText returns the passage's lines without headings.
+func (p *place) ownText() string { return p.chunk.hit.Text[p.ownBegin:p.end] }
+
 // text returns the passage's lines.
 func (p *place) text() string { return p.chunk.hit.Text[p.begin:p.end] }
 

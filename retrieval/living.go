@@ -154,7 +154,7 @@ func (p *place) claims() *claim {
 	}
 	c := p.claim.Load()
 	if c == nil {
-		if c = claimOf(p.chunk.hit.Text[p.ownBegin:p.end]); c == nil {
+		if c = claimOf(p.ownText()); c == nil {
 			c = new(claim)
 		}
 		p.claim.Store(c)

@@ -158,6 +158,6 @@ func (p *place) outdates(q *place) bool {
 
 // comesAs reports whether a passage begins with the line that ref names.
 func (p *place) comesAs(ref string) bool {
-	first, _, _ := strings.Cut(p.chunk.hit.Text[p.ownBegin:p.end], "\n")
+	first, _, _ := strings.Cut(p.ownText(), "\n")
 	return lineName(first) == ref
 }

@@ -52,6 +52,12 @@ func (p *passage) spoken(text string) string {
 	return text
 }
 
+// said returns a person's words, without the label of a turn and the tags of a line of memory.
+func (p *place) said() string {
+	text := p.spoken(p.ownText())
+	return text[len(claimLead.FindString(text)):]
+}
+
 // askedLength returns the share of a text that its questions make up: "Thanks. Shall I open a pull
 // request?" is a question.
 func askedLength(text string) float64 {
@@ -89,8 +95,7 @@ func (p *place) told() int32 {
 	}
 	told := p.states.Load()
 	if told == unread {
-		text := p.spoken(p.chunk.hit.Text[p.ownBegin:p.end])
-		text = text[len(claimLead.FindString(text)):]
+		text := p.said()
 		switch told = tellsNothing; {
 		case ledger.Amends(text):
 			told = amends
@@ -109,7 +114,8 @@ func (p *place) told() int32 {
 const leastOfOlder, leastOfChange = .5, .3
 
 // newestWord puts the best passage in which a person states something before older text on the same
-// words of the question. It reports whether scores changed.
+// words of the question, and marks such text if the person changed a value in it. It reports whether
+// scores changed.
 func (r *refiner) newestWord(best []*place) (moved bool) {
 	for _, said := range best {
 		least := leastOfOlder
@@ -119,17 +125,24 @@ func (r *refiner) newestWord(best []*place) (moved bool) {
 		case amends:
 			least = leastOfChange
 		}
+		found := false
 		for _, q := range best {
-			if q == said || q.score <= said.score && q.exact <= said.exact || q.session.talk || q.told() != tellsNothing || !said.since(q) ||
-				q.held&said.held == 0 || r.weight(said.held) < least*r.weight(q.held) {
+			if q == said || q.session.talk || q.told() != tellsNothing || !said.since(q) || q.held&said.held == 0 || r.weight(said.held) < least*r.weight(q.held) {
+				continue
+			}
+			found = true
+			if q.by == "" && said.told() == amends && ledger.Outdates(said.said(), q.ownText()) {
+				q.by = said.cite()
+			}
+			if q.score <= said.score && q.exact <= said.exact {
 				continue
 			}
 			said.score, said.exact = max(said.score, q.score), max(said.exact, q.exact)
 			said.complete = said.complete || q.complete
 			q.score, moved = min(q.score, said.score)*outlived, true
 		}
-		if moved {
-			return true
+		if found {
+			return moved
 		}
 	}
 	return false

@@ -2,6 +2,7 @@ package retrieval
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -32,15 +33,22 @@ func afterSession(question string, notes []string, turns ...string) []Hit {
 
 // What a person said to an agent comes before an older note on the same words.
 func TestPersonsWordComesFirst(t *testing.T) {
-	for _, c := range []struct{ note, said, question string }{
-		{"# Deploying\n\nWe deploy on Fridays by `make ship`.", "we moved that: from now on we deploy on Tuesdays, Kari is on call then", "which day do we deploy?"},
-		{"# tidewatch\n\nThe exporter listens on port 8085.", "the label is wrong. exporter port's 9412 since last week, the readme is behind", "what port does the exporter listen on"},
-		{"# Abläufe\n\nDie Sicherung läuft täglich um 23:30 Uhr.", "die Sicherung haben wir auf 4:15 Uhr verlegt", "Um wie viel Uhr läuft die Sicherung?"},
-		{"# Logs\n\n- ログはプレーンテキスト形式で出力する", "ログは先週から JSON Lines で出すことになりました。", "ログの形式は何ですか？"},
+	for _, c := range []struct {
+		note, said, question string
+		marked               bool
+	}{
+		{"# Deploying\n\nWe deploy on Fridays by `make ship`.", "we moved that: from now on we deploy on Tuesdays, Kari is on call then", "which day do we deploy?", true},
+		{"# tidewatch\n\nThe exporter listens on port 8085.", "the label is wrong. exporter port's 9412 since last week, the readme is behind", "what port does the exporter listen on", true},
+		{"# Abläufe\n\nDie Sicherung läuft täglich um 23:30 Uhr.", "die Sicherung haben wir auf 4:15 Uhr verlegt", "Um wie viel Uhr läuft die Sicherung?", true},
+		{"# Logs\n\n- ログはプレーンテキスト形式で出力する", "ログは先週から JSON Lines で出すことになりました。", "ログの形式は何ですか？", false},
 	} {
 		hits := afterSession(c.question, []string{c.note}, "assistant: Done.", "user: "+c.said)
 		if len(hits) < 2 || !strings.Contains(hits[0].Text, c.said) {
 			t.Errorf("%s: %q", c.question, ids(hits))
+			continue
+		}
+		if at := slices.IndexFunc(hits, func(h Hit) bool { return h.Path == "docs/note0.md" }); at < 0 || (hits[at].SupersededBy != "") != c.marked {
+			t.Errorf("%s: the note is %q", c.question, hits[max(at, 0)].SupersededBy)
 		}
 	}
 }

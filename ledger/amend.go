@@ -1,0 +1,83 @@
+package ledger
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Amends reports whether a person's text tells that something is no longer as it was.
+func Amends(text string) bool {
+	return slices.ContainsFunc(sentencesIn(text), func(s sentence) bool { return s.amends() })
+}
+
+func (s *sentence) amends() bool {
+	return !asksIn(s.said) && s.has("news", "changes", "corrects", "fresh")
+}
+
+// Outdates reports whether a person's text tells of a change to a value that a sentence of an older
+// text gives: "from now on we deploy on Tuesdays" and "We deploy on Fridays". Either sentence must
+// have one value of the kind, and the two a word in common.
+func Outdates(newer, older string) bool {
+	before := sentencesIn(older)
+	return slices.ContainsFunc(sentencesIn(newer), func(s sentence) bool {
+		return s.amends() && slices.ContainsFunc(before, func(o sentence) bool { return !asksIn(o.said) && outdates(s.said, o.said) })
+	})
+}
+
+// sentencesIn returns the sentences of all paragraphs of a text.
+func sentencesIn(text string) (out []sentence) {
+	for _, p := range paragraphs(text) {
+		out = append(out, sentences(p)...)
+	}
+	return out
+}
+
+// singleValue is a value of which a sentence has no other of its kind. beside are the words before
+// and after it.
+type singleValue struct {
+	Value
+	beside []string
+}
+
+func outdates(newer, older string) bool {
+	after := singleValues(newer)
+	if len(after) == 0 || !sharesWord(newer, older) {
+		return false
+	}
+	for _, w := range singleValues(older) {
+		for _, v := range after {
+			if v.Disagrees(w.Value) && (v.Kind != kindNumber && v.Kind != kindVersion || v.Unit != "" ||
+				slices.ContainsFunc(v.beside, func(word string) bool { return slices.Contains(w.beside, word) })) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// singleValues returns the weekdays, times, dates, numbers and versions of a sentence.
+func singleValues(said string) (out []singleValue) {
+	ts := tokens(said)
+	kinds := map[valueKind]int{}
+	for i := 0; i < len(ts); {
+		v, n := Value{Kind: kindWeekday, Text: strconv.Itoa(int(ts[i].weekday))}, 1
+		if ts[i].weekday == 0 {
+			v, n = lexiconOf().valueAt(ts[i:])
+		}
+		switch v.Kind {
+		case kindWeekday, kindClock, kindDate, kindNumber, kindVersion:
+			kinds[v.Kind]++
+			one := singleValue{Value: v}
+			if i > 0 {
+				one.beside = append(one.beside, strings.TrimSuffix(ts[i-1].low, "'s"))
+			}
+			if i+n < len(ts) {
+				one.beside = append(one.beside, ts[i+n].low)
+			}
+			out = append(out, one)
+		}
+		i += max(n, 1)
+	}
+	return slices.DeleteFunc(out, func(v singleValue) bool { return kinds[v.Kind] > 1 })
+}
