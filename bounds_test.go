@@ -25,10 +25,10 @@ var bounds = map[string]int{
 	"packages":                           133,
 	"structs that embed deeper than two": 7,
 	"tokens of generated Go":             6210,
-	"tokens of module .":                 1064000,
+	"tokens of module .":                 1064500,
 	"tokens of module bench":             106300,
 	"tokens of module service":           57300,
-	"words of doc":                       22690,
+	"words of doc":                       22700,
 }
 
 // TestBounds counts the house. Tokens are those of Go without comments, tests and generated
