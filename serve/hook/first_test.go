@@ -46,6 +46,18 @@ func TestStartShowsNoSecret(t *testing.T) {
 	}
 }
 
+// A line of a log that MEMORY.md quotes is shown once.
+func TestStartShowsALineOnce(t *testing.T) {
+	p := newProject(t, nil)
+	p.put("MEMORY.md", "## 2026-11-20\n\n- [human] The ferry is called Ebbe. <!-- from memory/2026-11-20.md#L3 -->\n- The quay is long. <!-- from memory/2026-11-19.md#L3 -->\n")
+	p.put("memory/2026-11-20.md", "# 2026-11-20\n\n- [human] the ferry is called Ebbe.\n- [said] the mole is short.\n")
+	p.put("memory/2026-11-19.md", "# 2026-11-19\n\n- [said] the quay is long.\n")
+	got := contextOf(t, p.hook(Claude, map[string]any{"hook_event_name": "SessionStart", "source": "startup"}))
+	if strings.Count(got, "Ebbe") != 1 || strings.Count(got, "quay is long") != 1 || !strings.Contains(got, "mole is short") || strings.Contains(got, "2026-11-19.md") {
+		t.Errorf("%s", got)
+	}
+}
+
 // A shared session is told at its start what is withheld from it.
 func TestStartSaysWhatIsWithheld(t *testing.T) {
 	for _, private := range []bool{true, false} {

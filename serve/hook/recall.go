@@ -5,10 +5,13 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/internal/choice"
+	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/pagevm/represent"
@@ -119,6 +122,7 @@ func (h *handler) startFiles(r *record, room int, from string) (hits []retrieval
 	s := h.setup
 	var errs []error
 	restored := false
+	shown := curatedLines{}
 	add := func(path, date string, share int) {
 		f, err := s.Store.ReadFile(path)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -140,9 +144,10 @@ func (h *handler) startFiles(r *record, room int, from string) (hits []retrieval
 			parts, what := represent.Ends(path, s.Mask.Lines(f.Text), share)
 			for _, p := range parts {
 				hits = append(hits, hitOf(path, "", p))
+				shown.add(p.Text)
 			}
 			missing = join(missing, what)
-		} else if p, ok := represent.End(s.Mask.Lines(markdownstore.ProjectLog(f.Text, "")), share); ok {
+		} else if p, ok := represent.End(s.Mask.Lines(shown.without(path, markdownstore.ProjectLog(f.Text, ""))), share); ok {
 			hits = append(hits, hitOf(path, date, p))
 		}
 	}
@@ -154,6 +159,49 @@ func (h *handler) startFiles(r *record, room int, from string) (hits []retrieval
 	add(today.Path, today.Date, room*2/10)
 	add(yesterday.Path, yesterday.Date, room*15/100)
 	return hits, missing, errors.Join(errs...)
+}
+
+// curatedLines are the lines of logs that shown lines of curated memory quote, by the log's path.
+type curatedLines map[string][]int
+
+// quotation matches a mark of a curated line, quotedLines a place that the mark names.
+var (
+	quotation   = textutil.LazyRegexp(`<!-- from ([^<>]+) -->`)
+	quotedLines = textutil.LazyRegexp(`([^\s,]+)#L(\d+)(?:-L(\d+))?`)
+)
+
+func (q curatedLines) add(curated string) {
+	for _, mark := range quotation.FindAllString(curated, -1) {
+		for _, m := range quotedLines.FindAllStringSubmatch(mark, -1) {
+			from, _ := strconv.Atoi(m[2])
+			to, _ := strconv.Atoi(cmp.Or(m[3], m[2]))
+			for n := from; n <= min(to, from+mostQuoted); n++ {
+				q[m[1]] = append(q[m[1]], n)
+			}
+		}
+	}
+}
+
+// mostQuoted bounds the lines of one quotation, our choice.
+const mostQuoted = 100
+
+// without blanks the quoted lines of a log, so that the others keep their numbers. It returns "" if
+// nothing but headings and comments is left.
+func (q curatedLines) without(path, log string) string {
+	lines, left := strings.SplitAfter(log, "\n"), false
+	for i, l := range lines {
+		l = strings.TrimSpace(l)
+		switch {
+		case slices.Contains(q[path], i+1):
+			lines[i] = "\n"
+		case l != "" && !strings.HasPrefix(l, "#") && !strings.HasPrefix(l, "<!--"):
+			left = true
+		}
+	}
+	if !left {
+		return ""
+	}
+	return strings.Join(lines, "")
 }
 
 // onlyOf reports whether a log has only entries of one session's checkpoints. Apart from the
