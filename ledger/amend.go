@@ -25,6 +25,31 @@ func Outdates(newer, older string) bool {
 	})
 }
 
+// Asked returns the share of a text that its questions make up, 0 to 1. Of a sentence that tells
+// something before it asks ("the mole is closed, can you note that?"), only the last clause is one.
+func Asked(text string) float64 {
+	asked, all := 0, 0
+	for _, s := range sentencesIn(text) {
+		all += len(s.said)
+		if !asksIn(s.said) {
+			continue
+		}
+		last, clauses := len(s.said), 0
+		for c := range s.clauses() {
+			last, clauses = len(c.said), clauses+1
+		}
+		if clauses == 1 || s.begins("questions") || len(s.said)-last < leastTold {
+			last = len(s.said)
+		}
+		asked += last
+	}
+	return float64(asked) / float64(max(all, 1))
+}
+
+// leastTold is the least length in bytes of the clauses before a question that tell something, our
+// choice.
+const leastTold = 20
+
 // sentencesIn returns the sentences of all paragraphs of a text.
 func sentencesIn(text string) (out []sentence) {
 	for _, p := range paragraphs(text) {

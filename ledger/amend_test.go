@@ -28,3 +28,17 @@ func TestOutdates(t *testing.T) {
 		}
 	}
 }
+
+// What a person tells before a question is no question.
+func TestAsked(t *testing.T) {
+	for text, want := range map[string]bool{
+		"which role may merge two tickets?": true, "Thanks. Shall I open a pull request against develop?": true,
+		"How long do we keep the uploads, actually?": true, "¿cuánto esperamos la respuesta?": true,
+		"wir füllen jetzt samstags ab, kannst du das Datum danach ausrechnen?": false,
+		"We moved to Lisbon. So we bill in euros now. Can you change it?":      false, "ok": false,
+	} {
+		if got := ledger.Asked(text) >= .75; got != want {
+			t.Errorf("%q: %v", text, ledger.Asked(text))
+		}
+	}
+}

@@ -143,7 +143,7 @@ func (s *sentence) lasts() bool {
 // and not how it must be: "the spinner never stops".
 func (s *sentence) tellsDefect(at int) bool {
 	subject := sentence{words: s.words[:at]}
-	return at > 1 && len(subject.core()) > 1 && !subject.has("possessives", "settings", "orders", "firm", "wishes", "oneself") && !s.has("orders", "firm")
+	return at > 1 && len(subject.core()) > 1 && !subject.has("possessives", "settings", "orders", "firm", "wishes", "oneself", "addressed") && !s.has("orders", "firm")
 }
 
 // asksForWork reports whether a clause after the first asks for a step of the work: "…, have a look".

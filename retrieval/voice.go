@@ -4,7 +4,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/ledger"
 )
 
@@ -61,14 +60,7 @@ func (p *place) said() string {
 // askedLength returns the share of a text that its questions make up: "Thanks. Shall I open a pull
 // request?" is a question.
 func askedLength(text string) float64 {
-	asked, all := 0, 0
-	for s := range textutil.Sentences(text) {
-		all += len(s)
-		if questionShare(s) > 0 {
-			asked += len(s)
-		}
-	}
-	if share := float64(asked) / float64(max(all, 1)); share < mostlyAsks {
+	if share := ledger.Asked(text); share < mostlyAsks {
 		return share
 	}
 	return 1
@@ -127,11 +119,14 @@ func (r *refiner) newestWord(best []*place) (moved bool) {
 		}
 		found := false
 		for _, q := range best {
-			if q == said || q.session.talk || q.told() != tellsNothing || !said.since(q) || q.held&said.held == 0 || r.weight(said.held) < least*r.weight(q.held) {
+			if q == said || q.session.talk || q.told() != tellsNothing || !said.since(q) || q.held&said.held == 0 {
 				continue
 			}
-			found = true
-			if q.by == "" && said.told() == amends && ledger.Outdates(said.said(), q.ownText()) {
+			outdates := said.told() == amends && ledger.Outdates(said.said(), q.ownText())
+			if !outdates && r.weight(said.held) < least*r.weight(q.held) {
+				continue
+			}
+			if found = true; outdates && q.by == "" {
 				q.by = said.cite()
 			}
 			if q.score <= said.score && q.exact <= said.exact {
