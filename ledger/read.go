@@ -129,21 +129,11 @@ func (s *sentence) lasts() bool {
 		}
 		reports, _ := m["oneself"].find(c.words[:at])
 		steady, _ := m["steady"].find(c.words[at : at+n])
-		if c.tellsDefect(at) {
-			continue
-		}
 		if reports < 0 && (clauses == 1 || len(c.words) > 2 || steady < 0) {
 			return true
 		}
 	}
 	return false
-}
-
-// tellsDefect reports whether a clause with a word like "never" at a place says how a thing behaves,
-// and not how it must be: "the spinner never stops".
-func (s *sentence) tellsDefect(at int) bool {
-	subject := sentence{words: s.words[:at]}
-	return at > 1 && len(subject.core()) > 1 && !subject.has("possessives", "settings", "orders", "firm", "wishes", "oneself", "addressed") && !s.has("orders", "firm")
 }
 
 // asksForWork reports whether a clause after the first asks for a step of the work: "…, have a look".

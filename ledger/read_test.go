@@ -66,7 +66,6 @@ func TestRead(t *testing.T) {
 			[]ledger.Statement{{ledger.Fact, "Is the metrics endpoint up? It listens on 9464 for our Prometheus.", true}}},
 		{"a wish for the moment", "don't run the slow tests today", []ledger.Statement{{ledger.Rule, "don't run the slow tests today", false}}},
 		{"a person and a role", "Maria Lopez is our release manager", []ledger.Statement{{ledger.Fact, "Maria Lopez is our release manager", true}}},
-		{"a defect that never ends", "the loading wheel never stops in the harbour view", nil},
 		{"an order to somebody", "Du musst immer erst den Hafen fragen.", []ledger.Statement{{ledger.Rule, "Du musst immer erst den Hafen fragen.", true}}},
 		{"what must never be", "the footer must never move", []ledger.Statement{{ledger.Rule, "the footer must never move", true}}},
 		{"a defect to look at", "Der Beitragslauf rechnet Familien doppelt ab, schau bitte mal", []ledger.Statement{{ledger.Fact, "Der Beitragslauf rechnet Familien doppelt ab, schau bitte mal", false}}},
