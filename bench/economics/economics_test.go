@@ -280,7 +280,8 @@ func TestEconomyOfTheSample(t *testing.T) {
 		if !(save.CostUSD < balanced.CostUSD && balanced.CostUSD < keep.CostUSD) || balanced.CostRatio != 1 {
 			t.Errorf("%d: cost %v, %v, %v", window, save.CostUSD, balanced.CostUSD, keep.CostUSD)
 		}
-		if !(save.ReferenceRecall < balanced.ReferenceRecall && balanced.ReferenceRecall < keep.ReferenceRecall) {
+		// save keeps at least 16,000 tokens, which is what balanced keeps of this sample.
+		if !(save.ReferenceRecall <= balanced.ReferenceRecall && balanced.ReferenceRecall < keep.ReferenceRecall) {
 			t.Errorf("%d: shown %v, %v, %v", window, save.ReferenceRecall, balanced.ReferenceRecall, keep.ReferenceRecall)
 		}
 		if window == 1_000_000 && (keep.Cuts > 0 || keep.ReferenceRecall < 1) {

@@ -34,7 +34,7 @@ func evalSample(t *testing.T) string {
 
 func TestEval(t *testing.T) {
 	dir := evalSample(t)
-	code, out, stderr := invoke(t, "eval", "--set", dir, "--json")
+	code, out, stderr := invoke(t, "eval", "--workspace", dir, "--set", dir, "--json")
 	if code != cli.ExitOK || stderr != "" {
 		t.Fatalf("exit %d, %s", code, stderr)
 	}
