@@ -137,7 +137,9 @@ func TestLaterSession(t *testing.T) {
 							More    []struct{ Text string }
 						}
 					}
-					_ = json.Unmarshal([]byte(run("", "search", "--json", q)), &doc)
+					if err := json.Unmarshal([]byte(run("", "search", "--json", q)), &doc); err != nil {
+						t.Fatalf("%s, %q: %v", s.Name, q, err)
+					}
 					n := counts[s.Kind]
 					right, stale := place(doc.Results, s.Answer, ""), place(doc.Results, s.Stale, s.Answer)
 					if n[0]++; right == 0 {
