@@ -15,14 +15,16 @@ func (s *sentence) amends() bool {
 	return !asksIn(s.said) && s.has("news", "changes", "corrects", "fresh")
 }
 
-// Outdates reports whether a person's text tells of a change to a value that a sentence of an older
-// text gives: "from now on we deploy on Tuesdays" and "We deploy on Fridays". Either sentence must
-// have one value of the kind, and the two a word in common.
-func Outdates(newer, older string) bool {
-	before := sentencesIn(older)
-	return slices.ContainsFunc(sentencesIn(newer), func(s sentence) bool {
-		return s.amends() && slices.ContainsFunc(before, func(o sentence) bool { return !asksIn(o.said) && outdates(s.said, o.said) })
-	})
+// Outdates returns a function that reports whether a person's text tells of a change to a value that
+// a sentence of an older text gives: "from now on we deploy on Tuesdays" and "We deploy on Fridays".
+// Either sentence must have one value of the kind, and the two a word in common.
+func Outdates(newer string) func(older string) bool {
+	changed := slices.DeleteFunc(sentencesIn(newer), func(s sentence) bool { return !s.amends() || len(singleValues(s.said)) == 0 })
+	return func(older string) bool {
+		return slices.ContainsFunc(changed, func(s sentence) bool {
+			return slices.ContainsFunc(sentencesIn(older), func(o sentence) bool { return !asksIn(o.said) && outdates(s.said, o.said) })
+		})
+	}
 }
 
 // Asked returns the share of a text that its questions make up, 0 to 1. Of a sentence that tells
@@ -58,22 +60,21 @@ func sentencesIn(text string) (out []sentence) {
 	return out
 }
 
-// singleValue is a value of which a sentence has no other of its kind. beside are the words before
-// and after it.
+// singleValue is the only value of its kind in a sentence. neighbours are the words next to it.
 type singleValue struct {
 	Value
-	beside []string
+	neighbours []string
 }
 
 func outdates(newer, older string) bool {
-	after := singleValues(newer)
-	if len(after) == 0 || !sharesWord(newer, older) {
+	if !sharesWord(newer, older) {
 		return false
 	}
+	after := singleValues(newer)
 	for _, w := range singleValues(older) {
 		for _, v := range after {
 			if v.Disagrees(w.Value) && (v.Kind != kindNumber && v.Kind != kindVersion || v.Unit != "" ||
-				slices.ContainsFunc(v.beside, func(word string) bool { return slices.Contains(w.beside, word) })) {
+				slices.ContainsFunc(v.neighbours, func(word string) bool { return slices.Contains(w.neighbours, word) })) {
 				return true
 			}
 		}
@@ -95,10 +96,10 @@ func singleValues(said string) (out []singleValue) {
 			kinds[v.Kind]++
 			one := singleValue{Value: v}
 			if i > 0 {
-				one.beside = append(one.beside, strings.TrimSuffix(ts[i-1].low, "'s"))
+				one.neighbours = append(one.neighbours, strings.TrimSuffix(ts[i-1].low, "'s"))
 			}
 			if i+n < len(ts) {
-				one.beside = append(one.beside, ts[i+n].low)
+				one.neighbours = append(one.neighbours, ts[i+n].low)
 			}
 			out = append(out, one)
 		}

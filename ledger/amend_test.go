@@ -6,7 +6,7 @@ import (
 	"github.com/memkernel/memkernel/ledger"
 )
 
-// What a person says of a change outdates the sentence that gives the former value.
+// A person who tells of a change outdates the sentence that gives the former value.
 func TestOutdates(t *testing.T) {
 	for _, c := range []struct {
 		newer, older string
@@ -23,13 +23,13 @@ func TestOutdates(t *testing.T) {
 		{"the exporter keeps 30 days now", "The exporter listens on port 8085.", false},             // another thing
 		{"we moved the stand-up from Monday to Tuesday", "The stand-up of Friday is short.", false}, // two values
 	} {
-		if got := ledger.Outdates(c.newer, c.older); got != c.want {
+		if got := ledger.Outdates(c.newer)(c.older); got != c.want {
 			t.Errorf("%q, %q: %v", c.newer, c.older, got)
 		}
 	}
 }
 
-// What a person tells before a question is no question.
+// The part of a sentence that tells something before it asks is no question.
 func TestAsked(t *testing.T) {
 	for text, want := range map[string]bool{
 		"which role may merge two tickets?": true, "Thanks. Shall I open a pull request against develop?": true,

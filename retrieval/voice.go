@@ -30,7 +30,7 @@ func voiceOf(label string) voice {
 // personTags are the tags of lines of memory that hold a person's sentence, word for word.
 var personTags = [...]string{"[human]", "[said]"}
 
-// quoteWithin is the number of bytes of a line within which such a tag stands.
+// quoteWithin is the number of bytes of a line that are searched for such a tag.
 const quoteWithin = 40
 
 func quotesPerson(line string) bool {
@@ -117,16 +117,16 @@ func (r *refiner) newestWord(best []*place) (moved bool) {
 		case amends:
 			least = leastOfChange
 		}
-		found := false
+		found, outdates := false, ledger.Outdates(said.said())
 		for _, q := range best {
 			if q == said || q.session.talk || q.told() != tellsNothing || !said.since(q) || q.held&said.held == 0 {
 				continue
 			}
-			outdates := said.told() == amends && ledger.Outdates(said.said(), q.ownText())
-			if !outdates && r.weight(said.held) < least*r.weight(q.held) {
+			changed := outdates(q.ownText())
+			if !changed && r.weight(said.held) < least*r.weight(q.held) {
 				continue
 			}
-			if found = true; outdates && q.by == "" {
+			if found = true; changed && q.by == "" {
 				q.by = said.cite()
 			}
 			if q.score <= said.score && q.exact <= said.exact {

@@ -31,7 +31,7 @@ func afterSession(question string, notes []string, turns ...string) []Hit {
 	return ask(ix, Options{Lambda: 1, HalfLife: -1}, Query{Text: question, Passages: true, Lines: true}).Hits
 }
 
-// What a person said to an agent comes before an older note on the same words.
+// A person's statement to an agent comes before an older note on the same words.
 func TestPersonsWordComesFirst(t *testing.T) {
 	for _, c := range []struct {
 		note, said, question string
