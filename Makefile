@@ -9,7 +9,7 @@ MODULES := . service bench
 # each runs a command of go with its arguments in every module, and fails if one failed.
 each = status=0; for m in $(MODULES); do $(GO) $(1) -C $$m $(2) || status=1; done; exit $$status
 
-.PHONY: check-all lint build mkbench test test-all test-long test-cgo test-postgres bench-peers check bench bench-scaling bench-retrieval bench-retrieval-cgo bench-paging bench-predict bench-memory bench-economics bench-economy bench-tasks plan-hashes search-hashes release rehearse test-release notice demo replay picture test-race fuzz mask-rules contract test-clients soak soak-machines kills test-mcp-inspector bench-retrieval-quality e2e bills test-frameworks test-ui picture-ui clean
+.PHONY: check-all lint build mkbench test test-all test-long test-cgo test-postgres bench-peers check bench bench-scaling bench-retrieval bench-retrieval-cgo bench-paging bench-predict bench-memory bench-economics bench-economy bench-tasks plan-hashes search-hashes release rehearse test-release notice demo replay test-race fuzz mask-rules contract test-clients soak soak-machines kills test-mcp-inspector bench-retrieval-quality e2e bills test-frameworks test-ui picture-ui clean
 
 build: ## build bin/memkernel
 	$(GO) build -o $(BIN) ./cmd/memkernel
@@ -218,13 +218,6 @@ demo: build ## the tour: two questions to bundled notes, and one planned call of
 replay: build ## replay the bundled sample under three policies
 	$(BIN) replay --transcript $(SAMPLE) --context-window 128k --fixed-tokens 25000 \
 	  --resolver memory_get
-
-# PICTURE is what doc/session-light.svg and doc/session-dark.svg show.
-PICTURE := --context-window 128k --fixed-tokens 25000 --resolver memory_get
-
-picture: build ## draw the bundled sample into doc/session-light.svg and doc/session-dark.svg
-	$(BIN) replay --transcript $(SAMPLE) $(PICTURE) --picture doc/session-light.svg
-	$(BIN) replay --transcript $(SAMPLE) $(PICTURE) --picture doc/session-dark.svg --theme dark
 
 # The rules for secrets are gitleaks', at the version that bench/maskgen names.
 GITLEAKS := $(shell sed -n 's/^const Source = "\(.*\)"/\1/p' bench/maskgen/main.go)

@@ -26,8 +26,6 @@ const (
 type Policy struct {
 	// Name is the policy's name. About describes it in a line or two.
 	Name, About string
-	// Says is a shorter About that fits next to the name in a picture, "" if there is none.
-	Says string
 	// Figures is the number of figures in a name that has any. It is 1 for sliding-32k.
 	Figures int
 	// Ends must be set if the policy must know how a session ends. No conversation can be held
@@ -42,10 +40,10 @@ type Policy struct {
 
 // policies are all policies: the kernel, the plain rules, and the registered policies.
 var policies = []Policy{
-	{Name: Memkernel, About: "this program: append; cut in batches or with a cold cache", Says: "cuts when the cache is cold anyway", Figures: 1},
-	{Name: AppendLate, About: "append until full, then a summary and the newest messages", Says: "fills up, then summarises", Figures: 1, New: func(rec *Recording, figures []int, _ *Result) Chooser { return NewLate(rec, Figure(figures)) }},
+	{Name: Memkernel, About: "this program: append; cut in batches or with a cold cache", Figures: 1},
+	{Name: AppendLate, About: "append until full, then a summary and the newest messages", Figures: 1, New: func(rec *Recording, figures []int, _ *Result) Chooser { return NewLate(rec, Figure(figures)) }},
 	{Name: AsRecorded, About: "what the host really sent, with its own summaries", Ends: true, New: func(rec *Recording, _ []int, _ *Result) Chooser { return &recorded{History: NewHistory(rec)} }},
-	{Name: Fullest, About: "everything ever said, however large", Says: "keeps all that was said", New: func(rec *Recording, _ []int, _ *Result) Chooser { return &fullest{NewHistory(rec)} }},
+	{Name: Fullest, About: "everything ever said, however large", New: func(rec *Recording, _ []int, _ *Result) Chooser { return &fullest{NewHistory(rec)} }},
 }
 
 // Register adds policies that every replay can then name. Callers should call Register from an

@@ -31,8 +31,8 @@ const (
 //	sliding-N          N tokens of messages are shown
 //	oracle-N           N per cent of the references are to be shown
 func init() {
-	one := func(name, about, says string, make func(rec *replay.Recording, figure int) replay.Chooser) replay.Policy {
-		return replay.Policy{Name: name, About: about, Says: says, Figures: 1, New: func(rec *replay.Recording, figures []int, _ *replay.Result) replay.Chooser {
+	one := func(name, about string, make func(rec *replay.Recording, figure int) replay.Chooser) replay.Policy {
+		return replay.Policy{Name: name, About: about, Figures: 1, New: func(rec *replay.Recording, figures []int, _ *replay.Result) replay.Chooser {
 			return make(rec, replay.Figure(figures))
 		}}
 	}
@@ -42,14 +42,14 @@ func init() {
 	replay.Register(
 		none(ClaudeCode, "append until 33k are left, then a summary of 4.5k and the five files read last", newClaudeCode),
 		none(ContextEditing, "Anthropic's server-side clearing from 100k on and compaction from 150k on", newContextEditing),
-		one(ClearTools, "append-late, and all but 3 tool results cleared from 100k on, if that is worth it", "clears old tool results", newClearTools),
-		one(CacheTTL, "append-late; old tool results shortened by a cold cache", "shortens old results after a pause", newCacheTTL),
-		one(maskingBatch, "append-late; results but the newest 10 masked, 30 at a time or by a cold cache", "", newMaskingBatch),
-		one(Masking, "append-late; results but the newest 10 masked, by every call", "", newMasking),
+		one(ClearTools, "append-late, and all but 3 tool results cleared from 100k on, if that is worth it", newClearTools),
+		one(CacheTTL, "append-late; old tool results shortened by a cold cache", newCacheTTL),
+		one(maskingBatch, "append-late; results but the newest 10 masked, 30 at a time or by a cold cache", newMaskingBatch),
+		one(Masking, "append-late; results but the newest 10 masked, by every call", newMasking),
 		replay.Policy{Name: Batch, About: "append until 80k of messages, then the newest 30k", Figures: 2, New: newBatch},
-		one(Turns, "the newest 10 user turns", "keeps the newest turns", newTurns),
-		one(Sliding, "the newest 64k tokens of messages", "keeps the newest tokens", newSliding),
+		one(Turns, "the newest 10 user turns", newTurns),
+		one(Sliding, "the newest 64k tokens of messages", newSliding),
 		replay.Policy{Name: Oracle, About: "the cheapest cuts that show as many references as memkernel, found with the whole session known",
-			Says: "knows what will be needed", Figures: 1, Ends: true, Rivals: true, New: newOracle},
+			Figures: 1, Ends: true, Rivals: true, New: newOracle},
 	)
 }

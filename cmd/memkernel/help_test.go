@@ -310,7 +310,7 @@ func TestFlagsThatExcludeEachOther(t *testing.T) {
 			}
 		})
 	})
-	if len(tried) < 6 {
+	if len(tried) < 5 {
 		t.Errorf("only %d groups of flags", len(tried))
 	}
 }

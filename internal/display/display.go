@@ -1,5 +1,5 @@
 // Package display draws the results of the kernel and the judges for people: explanations of
-// plans, tables, a picture of a session, progress. Its functions take plain data, a writer and a
+// plans, tables, progress. Its functions take plain data, a writer and a
 // style. They write the drawing with one call and return the writer's error. The package never
 // opens a kernel, reads a file or decides which data to show. Text fits the width of its style,
 // and no information is in colour alone. Callers must pass foreign text through a screen before a

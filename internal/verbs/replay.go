@@ -1,7 +1,6 @@
 package verbs
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -12,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/memkernel/memkernel/cachelayout"
-	"github.com/memkernel/memkernel/internal/atomicfile"
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/config"
 	"github.com/memkernel/memkernel/internal/display"
@@ -35,8 +33,6 @@ type replayFlags struct {
 	view       cli.Choice
 	limit      int
 	trace      string
-	picture    string
-	theme      cli.Choice
 }
 
 // Replay returns the verb replay.
@@ -61,10 +57,6 @@ reason; what was said in them stands in later prompts.
 Transcripts do not hold tools and system prompt. Their size is taken from the first
 call's recorded usage; --room gives the window as room above it.
 
---picture writes an SVG as well: the prompt of every call by what its tokens cost,
-and the bill as it grows, under at most three policies (append-late and memkernel,
-if --policy names none).
-
 With --trace it decides again what a trace says was decided, and shows the first
 decision that comes out otherwise (exit code 3). A trace is the file trace.jsonl of a
 session's folder. Decisions of another version are counted apart: they may well
@@ -72,14 +64,10 @@ differ.`,
 		Example: `  memkernel replay -t session.jsonl --policy all --room 128k
   memkernel replay -t session.jsonl --context-window 128k --fixed-tokens 25k
   memkernel replay -t session.jsonl --policy memkernel --json
-  memkernel replay -t session.jsonl --picture session.svg --theme dark
   memkernel replay --trace .memkernel/sessions/default/trace.jsonl`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if r.trace != "" {
 				return replayTrace(a, r.trace)
-			}
-			if r.picture != "" && !cmd.Flags().Changed("policy") {
-				r.policies = []string{replay.AppendLate, replay.Memkernel}
 			}
 			return runReplay(cmd.Context(), a, r)
 		},
@@ -97,16 +85,11 @@ differ.`,
 	r.economy = cli.EconomyFlag(cmd)
 	f.IntVar(&r.limit, "limit", 0, "stop after `N` calls")
 	f.StringVar(&r.trace, "trace", "", "make the decisions of a trace `file` again, instead of replaying a session")
-	f.StringVar(&r.picture, "picture", "", "draw the session into this `file`, as SVG")
-	r.theme = cli.Choice{Value: display.PictureThemes()[0], Of: display.PictureThemes()}
-	f.Var(&r.theme, "theme", "colours of the picture")
 	cmd.MarkFlagsMutuallyExclusive("trace", "transcript")
-	cmd.MarkFlagsMutuallyExclusive("trace", "picture")
 	cmd.MarkFlagsMutuallyExclusive("room", "context-window")
 	cli.ViewFlag(cmd, &r.view, "full")
 	a.PricesFlag(cmd)
 	cli.CompleteWords(cmd, "policy", append(replay.Policies(), "all"))
-	cli.CompleteWords(cmd, "theme", display.PictureThemes())
 	return cmd
 }
 
@@ -168,11 +151,6 @@ func runReplay(ctx context.Context, a *cli.App, r *replayFlags) error {
 		}
 	}
 	doc.End()
-	if r.picture != "" {
-		if err := writePicture(r.picture, doc.Results, r.theme.Value); err != nil {
-			return err
-		}
-	}
 	switch {
 	case a.JSON && len(doc.Results) == 1:
 		return a.WriteJSON(replayOneJSON{doc.Schema, doc.View, doc.Recorded, doc.Door, doc.Results[0]})
@@ -180,18 +158,6 @@ func runReplay(ctx context.Context, a *cli.App, r *replayFlags) error {
 		return a.WriteJSON(doc)
 	}
 	return display.Replay(a.Out, doc, a.Style())
-}
-
-// writePicture draws into a file. It never leaves a partial file.
-func writePicture(path string, results []*replay.Result, theme string) error {
-	var svg bytes.Buffer
-	if err := display.Picture(&svg, results, theme); err != nil {
-		return fmt.Errorf("picture %s: %w", path, err)
-	}
-	if err := atomicfile.WriteFile(path, svg.Bytes(), 0o644); err != nil {
-		return fmt.Errorf("picture: %w", err)
-	}
-	return nil
 }
 
 func (r *replayFlags) check() error {
@@ -205,15 +171,6 @@ func (r *replayFlags) check() error {
 		if _, _, err := replay.ParsePolicy(p); err != nil {
 			return cli.Usagef("--policy: %s", err)
 		}
-	}
-	if r.picture != "" && len(r.policies) > display.PictureMost {
-		return cli.UsageWith(fmt.Sprintf("--picture shows %d policies at most, not %d", display.PictureMost, len(r.policies)), "name them with --policy")
-	}
-	if r.picture == "-" {
-		return cli.Usagef("--picture names a file: standard output has the table")
-	}
-	if r.picture == "" && r.theme.Value != r.theme.Of[0] {
-		return cli.Usagef("--theme goes with --picture FILE")
 	}
 	if r.ttl < 0 || r.limit < 0 {
 		return cli.Usagef("--ttl and --limit are not negative")
