@@ -187,8 +187,8 @@ bench-memory: ## what upkeep makes of workspaces in sixty nights, and of planted
 	$(GO) build -C bench -o $(CURDIR)/bin/judge-memory ./memory && bin/judge-memory -whole $(SEALED) $(if $(SESSIONS),-sessions ../shared/data/transcripts) $(FLAGS)
 
 # The sample alone where there are no recorded sessions.
-bench-economy: mkbench ## what each choice of the setting economy costs and keeps; rebuild and make bench-economics show it
-	$(MKBENCH) economics --economy $(addprefix --transcript ,$(or $(SESSIONS),$(SAMPLE))) --write internal/document
+bench-economy: mkbench ## what each choice of the setting economy costs and keeps; make bench-economics shows it
+	$(MKBENCH) economics --economy $(addprefix --transcript ,$(or $(SESSIONS),$(SAMPLE))) --write bench/economics/testdata
 
 bench-tasks: mkbench ## scripted tasks under each policy: what is solved, and the bill; doc/figures.md sums it up
 	$(MKBENCH) tasks --window 64k,128k --variants 4

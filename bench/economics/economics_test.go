@@ -2,6 +2,7 @@ package economics
 
 import (
 	"context"
+	"encoding/json"
 	"encoding/xml"
 	"errors"
 	"io"
@@ -16,7 +17,6 @@ import (
 
 	"github.com/memkernel/memkernel/bench/policies"
 	"github.com/memkernel/memkernel/cachelayout"
-	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/replay"
 	"github.com/memkernel/memkernel/transcript"
@@ -216,11 +216,15 @@ func TestCurveIsAligned(t *testing.T) {
 	}
 }
 
-// The embedded measurement has every choice in both windows. doc/economics.md shows it, and
+// The measurement has every choice in both windows. doc/economics.md shows it, and
 // has a row for each policy.
 func TestMeasuredEconomy(t *testing.T) {
-	m, err := document.MeasuredEconomy()
+	data, err := os.ReadFile("testdata/economy.json")
 	if err != nil {
+		t.Fatal(err)
+	}
+	m := &Economy{}
+	if err := json.Unmarshal(data, m); err != nil {
 		t.Fatal(err)
 	}
 	o := EconomyOptions()
@@ -239,14 +243,11 @@ func TestMeasuredEconomy(t *testing.T) {
 			t.Errorf("doc/economics.md has no row of %s", p)
 		}
 	}
-	for _, window := range []int{1, 32_000, 272_000, 1_048_576, 10_000_000} {
-		rows := m.Near(window)
-		if len(rows) != len(o.Policies) || (rows[0].RoomTokens == 1_000_000) != (window > 500_000) {
-			t.Errorf("near %d: %+v", window, rows)
-		}
+	for n := range o.Rooms {
+		rows := m.Rows[n*len(o.Policies) : (n+1)*len(o.Policies)]
 		// Each costs more than the one before it, and shows more.
 		for i := 2; i < len(rows); i++ {
-			if a, b := rows[i-1], rows[i]; !(a.CostUSD < b.CostUSD && a.ReferenceRecall < b.ReferenceRecall) {
+			if a, b := rows[i-1], rows[i]; !(a.RoomTokens == b.RoomTokens && a.CostUSD < b.CostUSD && a.ReferenceRecall < b.ReferenceRecall) {
 				t.Errorf("%s and %s are no frontier: %+v %+v", a.Economy, b.Economy, a, b)
 			}
 		}
@@ -274,8 +275,8 @@ func TestEconomyOfTheSample(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, window := range o.Rooms {
-		rows := m.Near(window)
+	for n, window := range o.Rooms {
+		rows := m.Rows[n*len(o.Policies):]
 		save, balanced, keep := rows[0], rows[1], rows[2]
 		if !(save.CostUSD < balanced.CostUSD && balanced.CostUSD < keep.CostUSD) || balanced.CostRatio != 1 {
 			t.Errorf("%d: cost %v, %v, %v", window, save.CostUSD, balanced.CostUSD, keep.CostUSD)
@@ -288,7 +289,7 @@ func TestEconomyOfTheSample(t *testing.T) {
 			t.Errorf("%+v", keep)
 		}
 	}
-	written, err := os.ReadFile(filepath.Join(dir, document.EconomyFile))
+	written, err := os.ReadFile(filepath.Join(dir, economyFile))
 	if err != nil || !strings.Contains(string(written), `"economy": "keep"`) {
 		t.Errorf("%s, %v", written, err)
 	}

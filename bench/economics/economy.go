@@ -10,14 +10,52 @@ import (
 
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/internal/atomicfile"
-	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/replay"
 )
+
+// Economy is the cost and the recall of a kernel under each [cachelayout.Economy], measured on
+// recorded sessions.
+type Economy struct {
+	// Made is the day of the measurement. Command is the command line that made the measurement.
+	Made    string `json:"made"`
+	Command string `json:"command"`
+	// Sessions and Calls count the replayed sessions and calls. Regime names the prices.
+	Sessions int          `json:"sessions"`
+	Calls    int          `json:"calls"`
+	Regime   string       `json:"regime"`
+	Rows     []EconomyRow `json:"rows"`
+}
+
+// EconomyRow is one economy in one window, over all sessions.
+type EconomyRow struct {
+	// RoomTokens is the size of the window without the fixed part. Economy is the setting, or
+	// append-late, which is not a setting but a comparison.
+	RoomTokens int    `json:"room_tokens"`
+	Economy    string `json:"economy"`
+	// CostUSD is the whole bill for the answers and all input, including the fixed part and
+	// summary calls. CostRatio is CostUSD divided by the CostUSD of balanced.
+	CostUSD   float64 `json:"cost_usd"`
+	CostRatio float64 `json:"cost_ratio"`
+	// ActionsReady is the share of tool calls for which the prompt held all of the input that had
+	// been seen before. WorstReady is the lowest such share of a session. BlindEdits is the share
+	// of edits of a line that had been seen before but was not in the prompt.
+	ActionsReady float64 `json:"actions_ready"`
+	WorstReady   float64 `json:"worst_ready"`
+	BlindEdits   float64 `json:"blind_edits"`
+	// ReferenceRecall is the share of all references that was shown. WorstRecall is the lowest
+	// such share of a session.
+	ReferenceRecall float64 `json:"reference_recall"`
+	WorstRecall     float64 `json:"worst_recall"`
+	Cuts            int     `json:"cuts"`
+}
+
+// economyFile is the file of a measurement.
+const economyFile = "economy.json"
 
 // settings lists the measured economies, the cheapest first.
 var settings = []cachelayout.Economy{cachelayout.Save, "0.25", cachelayout.Balanced, "0.75", cachelayout.Keep}
 
-// EconomyOptions returns the options of the runs for a [document.Economy]. The runs cover all
+// EconomyOptions returns the options of the runs for a [Economy]. The runs cover all
 // settings, and append-late for comparison. They use a window of today's size and a window that
 // needs no cut.
 func EconomyOptions() Options {
@@ -29,8 +67,8 @@ func EconomyOptions() Options {
 }
 
 // Economy sums up a report by economy. The report must have been made with [EconomyOptions].
-func (r *Report) Economy(command string, now time.Time) (*document.Economy, error) {
-	e := &document.Economy{Made: now.UTC().Format(time.DateOnly), Command: command, Sessions: len(r.Options.Sessions), Regime: r.Options.Regimes[0].Name}
+func (r *Report) Economy(command string, now time.Time) (*Economy, error) {
+	e := &Economy{Made: now.UTC().Format(time.DateOnly), Command: command, Sessions: len(r.Options.Sessions), Regime: r.Options.Regimes[0].Name}
 	for _, c := range r.cells() {
 		balanced := r.economyRow(c, replay.Memkernel+"-"+string(cachelayout.Balanced))
 		for _, p := range r.Options.Policies {
@@ -46,12 +84,12 @@ func (r *Report) Economy(command string, now time.Time) (*document.Economy, erro
 	return e, nil
 }
 
-func (r *Report) economyRow(c cell, policy string) document.EconomyRow {
+func (r *Report) economyRow(c cell, policy string) EconomyRow {
 	s := r.sums(c, policy)
 	if math.IsNaN(s.blind) {
 		s.blind = 0 // there was no edit
 	}
-	row := document.EconomyRow{RoomTokens: c.room, Economy: strings.TrimPrefix(policy, replay.Memkernel+"-"), WorstReady: 1, WorstRecall: 1,
+	row := EconomyRow{RoomTokens: c.room, Economy: strings.TrimPrefix(policy, replay.Memkernel+"-"), WorstReady: 1, WorstRecall: 1,
 		CostUSD: rounded(s.bill, 100), ActionsReady: rounded(s.ready, 1e4), BlindEdits: rounded(s.blind, 1e4), ReferenceRecall: rounded(s.shown, 1e4)}
 	for _, w := range r.of(c, policy) {
 		t := &w.Totals
@@ -70,10 +108,10 @@ func (r *Report) economyRow(c cell, policy string) document.EconomyRow {
 func rounded(v, parts float64) float64 { return math.Round(v*parts) / parts }
 
 // WriteEconomy writes a measurement into a folder.
-func WriteEconomy(e *document.Economy, dir string) error {
+func WriteEconomy(e *Economy, dir string) error {
 	data, err := json.MarshalIndent(e, "", "  ")
 	if err == nil {
-		err = atomicfile.WriteFile(filepath.Join(dir, document.EconomyFile), append(data, '\n'), 0o644)
+		err = atomicfile.WriteFile(filepath.Join(dir, economyFile), append(data, '\n'), 0o644)
 	}
 	if err != nil {
 		return fmt.Errorf("write measurement: %w", err)
@@ -90,7 +128,7 @@ difference to balanced. Shares are those of all sessions, with the lowest sessio
 `
 
 // EconomyMarkdown returns a measurement as a section of doc/economics.md.
-func EconomyMarkdown(e *document.Economy) string {
+func EconomyMarkdown(e *Economy) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, economyHead, e.Made, e.Command, e.Sessions, e.Calls, e.Regime)
 	b.WriteString("| fixed part + | economy | bill | actions ready | blind edits | references shown | cuts |\n|---|---|---|---|---|---|---|\n")

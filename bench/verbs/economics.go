@@ -13,7 +13,6 @@ import (
 	"github.com/memkernel/memkernel/bench/economics"
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/config"
-	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/replay"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -114,7 +113,7 @@ func runEconomics(ctx context.Context, a *cli.App, e *economicsFlags) error {
 // economyJSON is the document of --economy.
 type economyJSON struct {
 	Schema string `json:"schema"`
-	*document.Economy
+	*economics.Economy
 }
 
 // writeEconomy writes the cost and the recall of each economy.

@@ -19,9 +19,8 @@ func ConfigVerb(a *App) *cobra.Command {
 	cmd := &cobra.Command{
 		Long: `config prints the settings as they hold, as a configuration file would have them:
 the defaults, over them the file, over it the flags. doc/config.md explains each. With
-names of settings or of sections, it prints these alone, and where each value came from;
-with economy, what each of its choices has cost and kept as well. It writes none: write
-yours into .memkernel/config.yaml, with lines of what --sample prints.`,
+names of settings or of sections, it prints these alone, and where each value came from.
+It writes none: write yours into .memkernel/config.yaml, with lines of what --sample prints.`,
 		Example: `  memkernel config --sample > sample.yaml
   memkernel config workspace.max_tokens retrieval`,
 		Args: cobra.ArbitraryArgs,
@@ -71,11 +70,6 @@ func runConfig(a *App, sample bool, names []string) error {
 	case len(names) > 0:
 		for _, s := range configDocument(a, keys).Values {
 			fmt.Fprintf(a.Out, "%s: %s  (%s)\n", s.Key, display.Printable(cmp.Or(s.Text, `""`)), display.Printable(cmp.Or(s.Place, s.From)))
-			if s.Key == "economy" {
-				if err := showEconomy(a); err != nil {
-					return err
-				}
-			}
 		}
 		return nil
 	}
@@ -90,15 +84,6 @@ func runConfig(a *App, sample bool, names []string) error {
 		a.Tip("there is no configuration file; --sample prints one to start from")
 	}
 	return nil
-}
-
-// showEconomy prints the cost and the savings of each choice.
-func showEconomy(a *App) error {
-	m, err := document.MeasuredEconomy()
-	if err != nil {
-		return err
-	}
-	return display.Economy(a.Out, m, a.Style())
 }
 
 // settings returns the settings for names. Each name is the name of a setting or a section.

@@ -13,7 +13,7 @@ import (
 // it is safe for concurrent use, [Config.Set] is not. The meaning of every field
 // below is in its doc tag.
 type Config struct {
-	Economy       cachelayout.Economy `key:"economy" default:"balanced" flag:"economy" doc:"Whether to save money or to keep more in the prompt. save cuts early and keeps little. keep cuts only if the window is full. Numbers lie between save (0) and keep (1); balanced is 0.5. memkernel config economy shows what each choice has cost and kept."`
+	Economy       cachelayout.Economy `key:"economy" default:"balanced" flag:"economy" doc:"Whether to save money or to keep more in the prompt. save cuts early and keeps little. keep cuts only if the window is full. Numbers lie between save (0) and keep (1); balanced is 0.5. doc/economics.md has what each choice has cost and kept."`
 	Plan          Plan                `key:"plan" doc:"Assumptions of plan, replay and observe."`
 	Workspace     Workspace           `key:"workspace" doc:"The workspace's Markdown in prompts."`
 	Chunking      Chunking            `key:"chunking" doc:"How files are cut for the index. A change makes the next reindex read every file again."`

@@ -1,6 +1,7 @@
 package display
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -148,7 +149,7 @@ func (s *sheet) cut() {
 		return
 	}
 	s.text("marks", fmt.Sprintf("high water %s, low water %s, limit %s", Thousands(f.HighWater), Thousands(f.LowWater), Thousands(f.Limit)), "")
-	s.economy(c, plan.Budgets.ContextWindow)
+	s.text("economy", Printable(string(cmp.Or(c.Economy, cachelayout.Balanced))), "")
 	s.text("growth", fmt.Sprintf("median %s, largest %s tokens a call (last ten), mean %s", Thousands(f.MedianGrowth), Thousands(f.MaxGrowth), Thousands(f.MeanGrowth)), "")
 	s.text("memory", keepText(f), "")
 	s.text("payback", paybackText(f), "")
