@@ -69,7 +69,7 @@ With --resolver memkernel-get the model is told that a shell tool, where the
 request has one, can follow pointers by running memkernel get.
 
 Before a client goes on without the proxy, have it compact: its own history may be
-larger than its model's window (GET /status counts it).`,
+larger than its model's window.`,
 		Example: `  memkernel proxy --upstream https://api.anthropic.com
   ENABLE_TOOL_SEARCH=true ANTHROPIC_BASE_URL=http://127.0.0.1:8377 claude
   memkernel proxy --upstream https://api.openai.com --listen 127.0.0.1:8378

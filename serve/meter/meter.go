@@ -39,15 +39,12 @@ type Sum struct {
 	Recalled int `json:"recalled"`
 	// Restored is the number of pages that left the prompt and that the model brought back.
 	Restored int `json:"restored"`
-	// KeptOutTokens estimates the tokens that clients wrote and that were not sent.
-	KeptOutTokens int `json:"kept_out_tokens"`
 }
 
 // Add adds another sum.
 func (s *Sum) Add(o Sum) {
 	s.Calls, s.Unpriced, s.Estimated = s.Calls+o.Calls, s.Unpriced+o.Unpriced, s.Estimated+o.Estimated
 	s.Cuts, s.Recalled, s.Restored = s.Cuts+o.Cuts, s.Recalled+o.Recalled, s.Restored+o.Restored
-	s.KeptOutTokens += o.KeptOutTokens
 	s.BilledUSD, s.WithoutUSD = s.BilledUSD+o.BilledUSD, s.WithoutUSD+o.WithoutUSD
 	u, v := &s.Usage, &o.Usage
 	u.InputTokens, u.CacheReadTokens, u.OutputTokens = u.InputTokens+v.InputTokens, u.CacheReadTokens+v.CacheReadTokens, u.OutputTokens+v.OutputTokens
@@ -139,7 +136,7 @@ func (m *Meter) take(b proxy.Billed) Sum {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.turn(b.Began)
-	s := Sum{Calls: 1, Usage: b.Usage, KeptOutTokens: max(b.WholeTokens-b.Usage.InputTotal(), 0)}
+	s := Sum{Calls: 1, Usage: b.Usage}
 	row := b.Row
 	if row == nil {
 		price, _ := m.prices.Lookup(b.Model, b.Began)

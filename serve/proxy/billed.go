@@ -22,9 +22,6 @@ type Billed struct {
 	Row *billing.Call
 	// Usage is the bill.
 	Usage memkernel.Usage
-	// WholeTokens estimates the tokens of the input as the client wrote it. It is 0 for a request
-	// that passed.
-	WholeTokens int
 	// Began is the time at which the request came.
 	Began time.Time
 }
@@ -39,7 +36,6 @@ func (x *Proxy) bill(e *exchange, a answer, row *billing.Call) {
 	body := e.body
 	if e.line != nil {
 		b.Conversation = e.line.name
-		b.WholeTokens, _ = x.account.sizes(e, a.usage)
 	}
 	if body == nil {
 		var r *transcript.BodyReader

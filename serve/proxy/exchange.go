@@ -33,8 +33,6 @@ type exchange struct {
 	began  time.Time
 	took   time.Duration // from the whole body to the plan
 	tries  int           // of sending it
-	client string        // the product that sent it, as it calls itself
-	grows  float64       // see [Proxy.growth]; 0 before
 	window int           // that the model's server lists, 0 if it was not asked or lists none
 	// watched is nil if Options.Watch is nil.
 	watched *watched
@@ -168,7 +166,7 @@ func (x *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // client has gone. The caller must call answeredAll once the answer has ended.
 func (x *Proxy) settle(r *http.Request, e *exchange, to *lead) *http.Request {
 	e.to = to.to
-	e.began, e.client = x.opt.Now(), product(r.UserAgent())
+	e.began = x.opt.Now()
 	r = x.begin(r.WithContext(withLead(r.Context(), to)), e)
 	x.decide(r, e)
 	e.took = x.opt.Now().Sub(e.began)

@@ -89,7 +89,7 @@ func (x *Proxy) send(r *http.Request) (*http.Response, error) {
 		return res, nil
 	}
 	res.Body.Close()
-	e.out, e.grows = again, 0
+	e.out = again
 	return res2, nil
 }
 

@@ -58,9 +58,6 @@ func hadAll(e *exchange, h http.Header, copy []byte, err error) error {
 // broke off it hands over only the bill.
 func (x *Proxy) observe(e *exchange, a answer) {
 	e.heard(a)
-	if a.whole || a.usage != nil {
-		x.account.went(e, a.usage)
-	}
 	if !a.whole {
 		x.log.Info("not observed", "reason", "the answer did not come to its end")
 		if a.usage == nil {

@@ -171,7 +171,7 @@ func newProxy(p Planner, opt Options, u *upstreams) (*Proxy, error) {
 		opt.Now = time.Now
 	}
 	x := &Proxy{planner: p, opt: opt, upstreams: u, log: opt.Logger, guard: guard{opt.AllowRemote, opt.AllowOrigins}}
-	x.account.open(opt.Now(), opt.Prices)
+	x.account.open(opt.Now())
 	x.windows.opt, x.windows.several = &x.opt, u.several
 	// Hop-by-hop headers, trailers, upgrades and cancelling are the standard library's.
 	x.reverse = &httputil.ReverseProxy{

@@ -128,7 +128,6 @@ type line struct {
 	unplanned *api.Unplanned // the newest request after it without a plan, nil if there is none
 	missed    int            // plans in a row that were not ready in time
 	compacted int            // the generation after which a provider's compaction was asked for
-	course    course
 }
 
 // lines are the conversations that the proxy has seen.

@@ -8,13 +8,8 @@ import (
 	"net"
 	"net/http"
 	"slices"
-	"strings"
 	"sync"
 	"time"
-
-	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/budget"
-	"github.com/memkernel/memkernel/cachelayout"
 )
 
 // PathStatus is the proxy's own path: GET it for a [Status]. It is only for programs of this machine.
@@ -44,14 +39,8 @@ type Status struct {
 	// Unfit describes the newest request whose system prompt and tools alone don't fit the
 	// window. It has their size and a hint. It is "" if there was no such request.
 	Unfit string `json:"unfit,omitempty"`
-	// WholeTokens estimates the tokens of the sessions' requests as clients wrote them.
-	WholeTokens int `json:"whole_tokens"`
-	// SentTokens are the tokens of the sessions' requests that were billed.
-	SentTokens int `json:"sent_tokens"`
 	// Bill is the bill of all calls, including those that passed.
 	Bill *Bill `json:"bill,omitempty"`
-	// Sessions are conversations that had an answer, the newest first.
-	Sessions []Session `json:"sessions"`
 }
 
 // StatusUpstream is an upstream with the requests that go to it.
@@ -81,70 +70,10 @@ type Bill struct {
 	Saved float64 `json:"saved"`
 }
 
-// Session is a conversation that this run of the proxy has seen.
-type Session struct {
-	// Session and Branch are the kernel's keys.
-	Session string `json:"session"`
-	Branch  string `json:"branch"`
-	// Conversation is the conversation's name in the log.
-	Conversation string `json:"conversation"`
-	// Client is the product that sent the requests, as it calls itself. It is "" if the client
-	// does not name itself.
-	Client string `json:"client"`
-	Model  string `json:"model"`
-	// Calls is the number of answered calls. WholeTokens and SentTokens are sums over these
-	// calls.
-	Calls       int `json:"calls"`
-	WholeTokens int `json:"whole_tokens"`
-	SentTokens  int `json:"sent_tokens"`
-	// Last is the time of the newest answer.
-	Last time.Time `json:"last"`
-	// NowTokens estimates the tokens that the client would send without the proxy, including the
-	// newest answer.
-	NowTokens int `json:"now_tokens"`
-	// WindowTokens is the model's window, or the window of --context-window. It is 0 if nothing
-	// was planned.
-	WindowTokens int `json:"window_tokens"`
-	// ReserveTokens is the part of the window that an answer needs.
-	ReserveTokens int `json:"reserve_tokens"`
-	// OverTokens is the number of NowTokens that do not fit into the window together with an
-	// answer. It is 0 if all fit.
-	OverTokens int `json:"over_tokens"`
-	// Note tells the user which step is needed before the conversation continues without the
-	// proxy. It is "" if no step is needed.
-	Note string `json:"note,omitempty"`
-}
-
-// compacts has notes that tell a person how to make a host summarise its conversation. client is
-// the prefix by which the host's requests name themselves.
-var compacts = []struct{ client, note string }{
-	{"claude-cli", "run /compact in Claude Code, then say one more thing"},
-	{"codex", "run /compact in Codex, then say one more thing"},
-	{"geminicli", "run /compress in Gemini CLI, then say one more thing"},
-}
-
-func noteFor(client string) string {
-	for _, c := range compacts {
-		if strings.HasPrefix(strings.ToLower(client), c.client) {
-			return c.note
-		}
-	}
-	return "have its client summarise the conversation, then say one more thing"
-}
-
-// product is the first word of a User-Agent.
-func product(agent string) string {
-	name, _, _ := strings.Cut(agent, "/")
-	name, _, _ = strings.Cut(name, " ")
-	return name[:min(len(name), 40)]
-}
-
 // account adds up the requests so far.
 type account struct {
 	instance string
 	since    time.Time
-	counted  *budget.Cache
-	prices   *cachelayout.Book
 
 	mu                         sync.Mutex
 	planned, extended, refused int
@@ -152,10 +81,10 @@ type account struct {
 	unfit                      string
 }
 
-func (a *account) open(now time.Time, prices *cachelayout.Book) {
+func (a *account) open(now time.Time) {
 	var b [8]byte
 	rand.Read(b[:]) // never fails
-	a.instance, a.since, a.prices, a.counted, a.passed = hex.EncodeToString(b[:]), now, prices, budget.NewCache(0), map[string]int{}
+	a.instance, a.since, a.passed = hex.EncodeToString(b[:]), now, map[string]int{}
 }
 
 func (a *account) pass(reason string) {
@@ -202,12 +131,8 @@ func (a *account) report(s *Status) {
 
 // Status returns the status so far.
 func (x *Proxy) Status() *Status {
-	s := &Status{Schema: statusSchema, Upstreams: x.upstreams.status(), Passed: []StatusPassed{}, Sessions: x.lines.sessions()}
+	s := &Status{Schema: statusSchema, Upstreams: x.upstreams.status(), Passed: []StatusPassed{}}
 	x.account.report(s)
-	for i := range s.Sessions {
-		s.WholeTokens += s.Sessions[i].WholeTokens
-		s.SentTokens += s.Sessions[i].SentTokens
-	}
 	if x.opt.Bill != nil {
 		b := x.opt.Bill()
 		s.Bill = &b
@@ -254,67 +179,4 @@ func strange(r *http.Request) string {
 		return "this path is not for web pages"
 	}
 	return ""
-}
-
-// course has the present and past sizes of a conversation. The line's mu guards it.
-type course struct {
-	client, model string
-	calls         int
-	whole, sent   int // of all calls
-	now           int
-	window, spare int
-	last          time.Time
-	tools         bool
-}
-
-// went notes an answered call of a conversation.
-func (a *account) went(e *exchange, u *memkernel.Usage) (whole, sent int) {
-	whole, sent = a.sizes(e, u)
-	answer := 0
-	if u != nil {
-		answer = u.OutputTokens
-	}
-	ln := e.line
-	ln.mu.Lock()
-	defer ln.mu.Unlock()
-	c := &ln.course
-	c.client, c.model, c.last = e.client, strings.Clone(e.body.Model), e.began
-	c.calls, c.whole, c.sent, c.now = c.calls+1, c.whole+whole, c.sent+sent, whole+answer
-	c.tools = c.tools || len(e.body.Tools) > 0
-	if p := e.out.plan; p != nil {
-		c.window, c.spare = p.Budgets.ContextWindow, p.Budgets.ReserveTokens
-	}
-	return whole, sent
-}
-
-// sessions are the conversations that had an answer, the newest first. It leaves out a line
-// without tools and with only one call, which is a summary that a client requested.
-func (l *lines) sessions() []Session {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	out := []Session{}
-	for _, ln := range l.known {
-		ln.mu.Lock()
-		c := ln.course
-		ln.mu.Unlock()
-		if c.calls == 0 || c.calls == 1 && !c.tools {
-			continue
-		}
-		s := Session{Session: ln.session, Branch: ln.branch, Conversation: ln.name, Client: c.client, Model: c.model, Calls: c.calls,
-			WholeTokens: c.whole, SentTokens: c.sent, Last: c.last, NowTokens: c.now, WindowTokens: c.window, ReserveTokens: c.spare}
-		if s.OverTokens = max(c.now-(c.window-c.spare), 0); c.window == 0 {
-			s.OverTokens = 0 // it was never planned: it goes without already
-		}
-		if s.OverTokens > 0 {
-			s.Note = noteFor(c.client)
-		}
-		out = append(out, s)
-	}
-	slices.SortFunc(out, func(a, b Session) int {
-		if c := b.Last.Compare(a.Last); c != 0 {
-			return c
-		}
-		return strings.Compare(a.Conversation, b.Conversation)
-	})
-	return out
 }

@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/internal/fakemodel"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/serve/proxy"
@@ -163,23 +162,6 @@ func TestServerWindowHangs(t *testing.T) {
 		if !bounded {
 			t.Error("a question is not bounded in time")
 		}
-	}
-}
-
-// Requests are weighed by the tokenizer that the price book names.
-func TestWeighedByThePriceBook(t *testing.T) {
-	book, err := cachelayout.DefaultBook().Overlay(strings.NewReader(`{"version":1,"rows":[{"id":"barge-2","provider":"harbour","tokenizer":"o200k","as_of":"2026-11-01"}]}`), "mine.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	st := newStage(t, fakemodel.Options{}, proxy.Options{}, nil)
-	x, err := proxy.New(st.k, proxy.Options{Upstream: st.up.URL, Prices: book})
-	if err != nil {
-		t.Fatal(err)
-	}
-	const text = "The harbour master wrote down everything that came in before noon."
-	if guessed, known, like := proxy.Weigh(st.proxy, "barge-2", text), proxy.Weigh(x, "barge-2", text), proxy.Weigh(x, "gpt-5", text); known != like || known == guessed {
-		t.Errorf("weighs %d, by a guess %d, o200k %d", known, guessed, like)
 	}
 }
 
