@@ -10,22 +10,16 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
 	"sync"
-	"testing"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/internal/fakemodel"
-	"github.com/memkernel/memkernel/internal/store"
-	"github.com/memkernel/memkernel/serve/meter"
-	"github.com/memkernel/memkernel/serve/proxy"
 )
 
 // client is an agent for scripts that knows nothing of memkernel: it asks the API that its
@@ -188,16 +182,4 @@ func (m *models) billed(ts *testscript.TestScript, neg bool, args []string) {
 	if said[1] != strconv.Itoa(calls) || math.Abs(got-usd) > 0.05*usd {
 		ts.Fatalf("it says %s, the model billed %d calls and $%.4f", said[0], calls, usd)
 	}
-}
-
-// gained is a workspace with a run of the proxy.
-func gained(t *testing.T) string {
-	t.Helper()
-	ws := t.TempDir()
-	m := meter.New(cachelayout.DefaultBook(), store.Files(filepath.Join(ws, ".memkernel")), "client", time.Now())
-	m.Take(proxy.Billed{Model: "claude-sonnet-4-6", Usage: memkernel.Usage{InputTokens: 1000}, Began: time.Now()})
-	if _, err := m.Sum(); err != nil {
-		t.Fatal(err)
-	}
-	return ws
 }

@@ -1,11 +1,13 @@
 package display
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
 	"strings"
 
+	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/serve/meter"
 )
 
@@ -21,7 +23,7 @@ func Gained(s *meter.Sum) string {
 	}
 	if s.Estimated > 0 {
 		line += fmt.Sprintf("; without about %s", inCents(&s.WithoutUSD))
-		if c := change(s); c != "" {
+		if c := change(s.BilledUSD, s.WithoutUSD); c != "" {
 			line += ", " + c
 		}
 		line += " by an estimate"
@@ -43,13 +45,13 @@ func Gained(s *meter.Sum) string {
 	return line
 }
 
-// change formats a saving as a change of the bill: 0.2 is −20 %. It returns "" for less than a
-// cent.
-func change(s *meter.Sum) string {
-	if inCents(&s.WithoutUSD) == "$0.00" {
+// change formats the difference of a bill from the cost without memkernel: −20 %. It returns "" for
+// less than a cent.
+func change(billed, without float64) string {
+	if inCents(&without) == "$0.00" {
 		return ""
 	}
-	p := int(math.Round(-100 * s.Saved()))
+	p := int(math.Round(100 * (billed/without - 1)))
 	switch {
 	case p < 0:
 		return fmt.Sprintf("−%d %%", -p)
@@ -71,29 +73,30 @@ func Unknown(u meter.Unknown) (lines []string) {
 	return lines
 }
 
-// Gain draws the results of runs by day. Each day has a bar for the bill, and a lighter bar up to
-// the estimated cost without memkernel.
-func Gain(w io.Writer, doc *meter.Gain, p Style) error {
+// Gain draws the bills by day. Each day has a bar for the bill, and a lighter bar up to the
+// estimated cost without memkernel.
+func Gain(w io.Writer, d *document.Saved, p Style) error {
 	s := &sheet{Style: p}
-	days, all := doc.Days, &doc.Total
-	if all.Calls == 0 {
-		s.line("nothing went through memkernel wrap or memkernel proxy yet, or nothing that the flags ask for")
+	if d.Calls == 0 {
+		s.line("memkernel planned no call yet, or none that the flags ask for")
 		return Flush(w, &s.b)
 	}
 	const day, number = 12, 10
 	room := min(max(p.Columns()-day-4*number-2, 10), 40)
+	usd := func(v *float64) float64 { return *cmp.Or(v, new(float64)) }
 	most := 0.0
-	for i := range days {
-		most = max(most, days[i].BilledUSD, days[i].WithoutUSD)
+	for i := range d.Days {
+		most = max(most, usd(d.Days[i].BilledUSD), usd(d.Days[i].WithoutUSD))
 	}
 	row := s.table(0, []int{day, -number, -number, -number, -number, 2, room}, "", "calls", "billed", "without")
-	for i := range days {
-		d := &days[i]
-		billed, without := bars(d.BilledUSD, most, room), bars(d.WithoutUSD, most, room)
+	for i := range d.Days {
+		o := &d.Days[i]
+		billed, without := bars(usd(o.BilledUSD), most, room), bars(usd(o.WithoutUSD), most, room)
 		bar := strings.Repeat("█", min(billed, without)) + strings.Repeat("░", max(without-billed, 0)) + strings.Repeat("▓", max(billed-without, 0))
-		row(d.Name, d.Calls, inCents(&d.BilledUSD), inCents(&d.WithoutUSD), change(&d.Sum), "", bar)
+		row(o.Day, o.Calls, inCents(o.BilledUSD), inCents(o.WithoutUSD), change(usd(o.BilledUSD), usd(o.WithoutUSD)), "", bar)
 	}
-	for _, text := range append([]string{"in all " + Gained(all)}, Unknown(doc.Unknown)...) {
+	all := meter.Sum{Calls: d.Calls, Unpriced: d.Unpriced, BilledUSD: usd(d.BilledUSD), WithoutUSD: usd(d.WithoutUSD), Estimated: d.Calls}
+	for _, text := range append([]string{"in all " + Gained(&all)}, Unknown(meter.Unknown{Price: d.Unknown})...) {
 		s.say(0, "", text)
 	}
 	return Flush(w, &s.b)

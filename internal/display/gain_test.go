@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/serve/meter"
 )
 
@@ -22,7 +23,8 @@ func TestGained(t *testing.T) {
 			t.Errorf("%q, want %q and no %q", got, c.want, c.lack)
 		}
 		var b strings.Builder
-		if err := Gain(&b, &meter.Gain{Total: c.sum, Days: []meter.Day{{Name: "2026-11-03", Sum: c.sum}}}, Style{}); err != nil {
+		day := document.SavedDay{Day: "2026-11-03", Calls: c.sum.Calls, BilledUSD: &c.sum.BilledUSD, WithoutUSD: &c.sum.WithoutUSD}
+		if err := Gain(&b, &document.Saved{SavedDay: day, Days: []document.SavedDay{day}}, Style{}); err != nil {
 			t.Fatal(err)
 		}
 		if c.lack == "%" && strings.Contains(b.String(), "%") {

@@ -1,6 +1,7 @@
 package document
 
 import (
+	"slices"
 	"time"
 
 	"github.com/memkernel/memkernel"
@@ -66,4 +67,50 @@ func OfUsage(st *billing.Report) Stats {
 		doc.Calls = append(doc.Calls, c)
 	}
 	return doc
+}
+
+// Saved sums up the sessions that memkernel planned. It holds bills and no simulated costs.
+type Saved struct {
+	Sessions int `json:"sessions"`
+	SavedDay
+	// Unpriced is the number of calls without a price. They are in no cost.
+	Unpriced int `json:"unpriced_calls"`
+	// Unknown are the models without a price.
+	Unknown []string `json:"models_without_price"`
+	// Days are the days with calls, the oldest first.
+	Days []SavedDay `json:"days"`
+}
+
+// SavedDay sums up the calls since a day, or of a day.
+type SavedDay struct {
+	Day   string `json:"day"`
+	Calls int    `json:"calls"`
+	// BilledUSD is the bill, and WithoutUSD the estimate of the same calls without memkernel. They
+	// are null if no call has a price.
+	BilledUSD  *float64 `json:"billed_usd"`
+	WithoutUSD *float64 `json:"without_usd"`
+}
+
+// OfSaved sums up the bills of the sessions of which memkernel planned a call.
+func OfSaved(all *billing.Report, in *time.Location) Saved {
+	planned := map[string]bool{}
+	for i := range all.Calls {
+		c := &all.Calls[i]
+		planned[c.Session] = planned[c.Session] || c.Ours()
+	}
+	st := billing.Of(slices.DeleteFunc(slices.Clone(all.Calls), func(c billing.Call) bool { return !planned[c.Session] }), in)
+	day := func(s *billing.Sum) SavedDay { return SavedDay{s.Name, s.Calls, s.BilledUSD, s.WithoutUSD} }
+	out := Saved{Sessions: len(st.Sessions), SavedDay: day(&st.Total), Unpriced: st.Total.Unpriced, Unknown: []string{}, Days: []SavedDay{}}
+	for i := range st.Days {
+		out.Days = append(out.Days, day(&st.Days[i]))
+	}
+	for i := range st.Models {
+		if m := &st.Models[i]; m.Unpriced > 0 {
+			out.Unknown = append(out.Unknown, m.Name)
+		}
+	}
+	if out.Day = ""; len(out.Days) > 0 {
+		out.Day = out.Days[0].Day
+	}
+	return out
 }

@@ -4,7 +4,6 @@ import (
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/replay"
-	"github.com/memkernel/memkernel/serve/meter"
 	"github.com/memkernel/memkernel/serve/proxy"
 	"github.com/memkernel/memkernel/serve/ui"
 )
@@ -25,7 +24,7 @@ func Documents() map[string][]any {
 		"memkernel/folders/v1":           {foldersJSON{}},
 		"memkernel/forget/v1":            {document.Forget{}},
 		"memkernel/forget_everywhere/v1": {everywhereJSON{}},
-		"memkernel/gain/v1":              {meter.Gain{}},
+		"memkernel/gain/v1":              {gainJSON{}},
 		"memkernel/get/v1":               {document.Get{}},
 		"memkernel/guard/v1":             {guardJSON{}},
 		"memkernel/history/v1":           {document.History{}},

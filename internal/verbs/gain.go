@@ -1,45 +1,53 @@
 package verbs
 
 import (
-	"fmt"
-	"time"
+	"context"
 
 	"github.com/spf13/cobra"
 
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/display"
-	"github.com/memkernel/memkernel/internal/store"
-	"github.com/memkernel/memkernel/serve/meter"
+	"github.com/memkernel/memkernel/internal/document"
+	"github.com/memkernel/memkernel/kernel/billing"
 )
 
 func gainVerb(a *cli.App) *cobra.Command {
 	var since cli.TimeValue
 	cmd := &cobra.Command{
-		Long: `gain adds up the calls that went through memkernel wrap and memkernel proxy, by day:
-what the provider billed, and about what the same calls would have cost without memkernel.
-The second figure is an estimate. It is made once for each call and kept with the session,
-so that wrap, ui, report and replay show the same. Where nothing was cut, kept out or added
-both figures are equal. For a session that did not go through, memkernel replay
---transcript FILE simulates what could be saved.`,
+		Long: `gain adds up the calls of the sessions that memkernel planned, by day: what the provider
+billed, and about what the same calls would have cost without memkernel. The second figure
+is an estimate. It is made once for each call and kept with the session, so that wrap, ui
+and replay show the same. Where nothing was cut, kept out or added both figures are equal.
+Requests that belong to no session are in neither. For a session that memkernel did not
+plan, memkernel replay --transcript FILE simulates what could be saved.`,
 		Example: `  memkernel gain
   memkernel gain --since 2026-11-01T00:00:00Z --json`,
-		RunE: func(cmd *cobra.Command, args []string) error { return runGain(a, since.Time) },
+		RunE: with(a, &since, runGain),
 	}
 	cmd.Flags().Var(&since, "since", "leave out calls that were made before")
 	return cmd
 }
 
-func runGain(a *cli.App, since time.Time) error {
-	runs, bad := meter.Runs(store.Files(a.StateDir), since)
-	doc := meter.GainOf(runs, a.Config.Workspace.Timezone.Location())
-	var err error
+// gainJSON is the document of gain.
+type gainJSON struct {
+	Schema string `json:"schema"`
+	document.Saved
+}
+
+func runGain(ctx context.Context, a *cli.App, since *cli.TimeValue) error {
+	k, err := a.Kernel(ctx, cli.Needs{})
+	if err != nil {
+		return err
+	}
+	defer k.Close()
+	in := a.Config.Workspace.Timezone.Location()
+	st, err := k.Usage(ctx, billing.Options{Since: since.Time, Location: in})
+	if err != nil {
+		return statsHint(err)
+	}
+	doc := gainJSON{"memkernel/gain/v1", document.OfSaved(st, in)}
 	if a.JSON {
-		err = a.WriteJSON(doc)
-	} else {
-		err = display.Gain(a.Out, doc, a.Style())
+		return a.WriteJSON(doc)
 	}
-	if err == nil && bad != nil {
-		return fmt.Errorf("some runs are left out: %w", bad)
-	}
-	return err
+	return display.Gain(a.Out, &doc.Saved, a.Style())
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/config"
 	"github.com/memkernel/memkernel/internal/display"
-	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/serve/meter"
 	"github.com/memkernel/memkernel/serve/proxy"
 	"github.com/memkernel/memkernel/serve/telemetry"
@@ -150,14 +149,11 @@ func runProxy(ctx context.Context, a *cli.App, p *proxyFlags) error {
 	if err != nil {
 		return err
 	}
-	m := meter.New(book, store.Files(a.StateDir), "", time.Now().In(a.Config.Workspace.Timezone.Location()))
+	m := meter.New(book)
 	m.Each = t.Metered
 	defer func() {
 		for _, l := range display.Unknown(m.Unknown()) {
 			o.Logger.Warn(l)
-		}
-		if _, err := m.Sum(); err != nil {
-			o.Logger.Warn("the bill is not written down in full", "detail", err.Error())
 		}
 	}()
 	o.Billed, o.Bill, o.Watch = m.Take, m.Bill, t.Proxy()

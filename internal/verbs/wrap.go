@@ -19,7 +19,6 @@ import (
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/display"
-	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/serve/meter"
 	"github.com/memkernel/memkernel/serve/proxy"
@@ -137,8 +136,7 @@ func runWrap(ctx context.Context, a *cli.App, w *wrapFlags, args []string) error
 		return err
 	}
 	defer k.Close()
-	now := time.Now().In(a.Config.Workspace.Timezone.Location())
-	m := meter.New(book, store.Files(a.StateDir), filepath.Base(args[0]), now)
+	m := meter.New(book)
 	logger, done, err := w.logger()
 	if err != nil {
 		return err
@@ -342,7 +340,7 @@ func runChild(ctx context.Context, a *cli.App, path string, args, env []string) 
 
 // tell prints a line with the result of the run.
 func tell(a *cli.App, m *meter.Meter, command string, front []served) error {
-	sum, kept := m.Sum()
+	sum := m.Sum()
 	if a.Quiet {
 		return nil
 	}
@@ -353,9 +351,6 @@ func tell(a *cli.App, m *meter.Meter, command string, front []served) error {
 		line = fmt.Sprintf("no call was answered: see whether %s can be reached, and whether it takes the key; --log FILE keeps what it said", front[asked].proxy.Status().Upstreams[0].URL)
 	case sum.Calls == 0:
 		line = unasked(command)
-	}
-	if kept != nil {
-		line += "; what was saved is not written down: " + kept.Error()
 	}
 	lines := append([]string{line}, display.Unknown(m.Unknown())...)
 	for _, f := range front {

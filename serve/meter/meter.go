@@ -1,18 +1,15 @@
 // Package meter adds up the bills of a proxy's calls, and the cost of the same calls without it.
 // For a session's calls both figures come from the session's record, which the kernel made with
-// the bill. A call without a record has the same cost in both sums. Sums are kept in the state
-// directory, in one document for each run of a proxy. They have no content of conversations.
+// the bill. A call without a record has the same cost in both sums.
 //
 // The package only adds. It estimates nothing, plans nothing and sends nothing.
 package meter
 
 import (
 	"sync"
-	"time"
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/cachelayout"
-	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/billing"
 	"github.com/memkernel/memkernel/serve/proxy"
@@ -21,24 +18,24 @@ import (
 // Sum is the sum of some calls.
 type Sum struct {
 	// Calls is the number of billed calls.
-	Calls int `json:"calls"`
+	Calls int
 	// Unpriced is the number of calls of models without a price. No cost includes these calls.
-	Unpriced int `json:"unpriced_calls"`
+	Unpriced int
 	// Usage is the sum of the billed tokens.
-	Usage memkernel.Usage `json:"usage"`
+	Usage memkernel.Usage
 	// BilledUSD is the price of the calls, answers included.
-	BilledUSD float64 `json:"billed_usd"`
+	BilledUSD float64
 	// WithoutUSD estimates the cost of the same calls without memkernel. A call that is in no
 	// session's record adds its billed cost.
-	WithoutUSD float64 `json:"without_usd"`
+	WithoutUSD float64
 	// Estimated is the number of calls that are in a session's record.
-	Estimated int `json:"estimated_calls"`
+	Estimated int
 	// Cuts is the number of cuts.
-	Cuts int `json:"cuts"`
+	Cuts int
 	// Recalled is the number of calls to which memory was added.
-	Recalled int `json:"recalled"`
+	Recalled int
 	// Restored is the number of pages that left the prompt and that the model brought back.
-	Restored int `json:"restored"`
+	Restored int
 }
 
 // Add adds another sum.
@@ -63,19 +60,15 @@ func (s *Sum) Saved() float64 {
 // Meter adds up the calls of one run. Its Take is for [proxy.Options].
 type Meter struct {
 	prices *cachelayout.Book
-	keep   store.Store
-	name   string
 
 	// Each, if not nil, is called with every call and its part of the sum. It must be set before
 	// the first call.
 	Each func(proxy.Billed, Sum)
 
-	mu    sync.Mutex
-	in    *time.Location // of days
-	all   Sum            // of this process
-	run   Run            // of the day
-	lines map[string]*line
-	err   error
+	mu     sync.Mutex
+	all    Sum
+	models map[string]lack
+	lines  map[string]*line
 }
 
 // line is the newest plan of a conversation.
@@ -84,27 +77,16 @@ type line struct {
 	pages    map[string]bool // not shown in full
 }
 
-// New makes a meter of a run that begins now. The parameter command is the name of the program
-// that is run. If keep is nil, the meter writes nothing. Days are days in the location of now.
-// The calls of each day are a run of their own.
-func New(prices *cachelayout.Book, keep store.Store, command string, now time.Time) *Meter {
-	m := &Meter{in: now.Location(), prices: prices, keep: keep, run: Run{Started: now, Command: command}, lines: map[string]*line{}}
-	m.name = runName(now)
-	return m
+// New makes a meter.
+func New(prices *cachelayout.Book) *Meter {
+	return &Meter{prices: prices, models: map[string]lack{}, lines: map[string]*line{}}
 }
 
-// Sum returns the sum so far, and the first error that prevented a write of it.
-func (m *Meter) Sum() (Sum, error) {
+// Sum returns the sum so far.
+func (m *Meter) Sum() Sum {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.all, m.err
-}
-
-// Unknown names the models of today's calls whose window or price is unknown.
-func (m *Meter) Unknown() Unknown {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return unknownIn(m.run)
+	return m.all
 }
 
 // Bill returns the sum so far in the form of a proxy's status.
@@ -113,15 +95,6 @@ func (m *Meter) Bill() proxy.Bill {
 	defer m.mu.Unlock()
 	s := &m.all
 	return proxy.Bill{Calls: s.Calls, Unpriced: s.Unpriced, BilledUSD: s.BilledUSD, WithoutUSD: s.WithoutUSD, Saved: s.Saved()}
-}
-
-// turn begins another run when a call belongs to a later day than the earlier calls. The caller
-// must hold m.mu.
-func (m *Meter) turn(began time.Time) {
-	began = began.In(m.in)
-	if began.Format(time.DateOnly) > m.run.Started.In(m.in).Format(time.DateOnly) {
-		m.run, m.name = Run{Started: began, Command: m.run.Command}, runName(began)
-	}
 }
 
 // Take takes a call in.
@@ -135,7 +108,6 @@ func (m *Meter) Take(b proxy.Billed) {
 func (m *Meter) take(b proxy.Billed) Sum {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.turn(b.Began)
 	s := Sum{Calls: 1, Usage: b.Usage}
 	row := b.Row
 	if row == nil {
@@ -154,15 +126,8 @@ func (m *Meter) take(b proxy.Billed) Sum {
 	if b.Plan != nil {
 		m.did(&b, &s)
 	}
-	m.run.lacks(&b, s.Unpriced > 0)
-	m.run.Sum.Add(s)
+	m.lacks(&b, s.Unpriced > 0)
 	m.all.Add(s)
-	m.run.Ended = b.Began
-	if m.keep != nil {
-		if err := m.run.write(m.keep, m.name); m.err == nil {
-			m.err = err
-		}
-	}
 	return s
 }
 

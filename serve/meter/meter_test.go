@@ -7,8 +7,6 @@ import (
 	"math"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -17,7 +15,6 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/internal/fakemodel"
-	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
@@ -32,6 +29,7 @@ type client struct {
 	model, ttl string // of the markers; "" is the provider's default
 	clock      time.Time
 	messages   []any
+	all        Sum // of its calls
 }
 
 func (c *client) marked(text string) []any {
@@ -88,7 +86,7 @@ func process(t *testing.T, dir string, c *client, upstream string, opt proxy.Opt
 		t.Fatal(err)
 	}
 	defer k.Close()
-	m := New(cachelayout.DefaultBook(), store.Files(dir), "client", c.clock)
+	m := New(cachelayout.DefaultBook())
 	opt.Upstream, opt.Private, opt.Billed, opt.Now, opt.Deadline = upstream, true, m.Take, c.now, time.Minute
 	x, err := proxy.New(k, opt)
 	if err != nil {
@@ -100,27 +98,18 @@ func process(t *testing.T, dir string, c *client, upstream string, opt proxy.Opt
 	if err := x.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	sum, err := m.Sum()
-	if err != nil {
-		t.Fatal(err)
-	}
+	sum := m.Sum()
+	c.all.Add(sum)
 	st, err := k.Usage(t.Context(), billing.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	days, all := Days(must(Runs(store.Files(dir), time.Time{})), time.UTC)
-	if total := &st.Total; total.Calls != all.Calls || len(days) == 0 || total.BilledUSD == nil != (all.Unpriced > 0) ||
+	all := c.all
+	if total := &st.Total; total.Calls != all.Calls || total.BilledUSD == nil != (all.Unpriced > 0) ||
 		total.BilledUSD != nil && (math.Abs(*total.BilledUSD-all.BilledUSD) > 1e-9 || math.Abs(*total.WithoutUSD-all.WithoutUSD) > 1e-9) {
-		t.Errorf("the record of the session has %+v, that of the runs %+v", st.Total, all)
+		t.Errorf("the record of the session has %+v, the runs %+v", st.Total, all)
 	}
 	return sum
-}
-
-func must(runs []Run, err error) []Run {
-	if err != nil {
-		panic(err)
-	}
-	return runs
 }
 
 // TestWithout holds conversations through proxies and with the model itself: the estimate
@@ -217,57 +206,37 @@ func TestFlushTurnsBilled(t *testing.T) {
 	t.Logf("%d flush turns, %d cuts: billed %.5f, without %.5f, flush turns %.5f", flushes, sum.Cuts, sum.BilledUSD, sum.WithoutUSD, cost)
 }
 
-// What can't be priced or estimated is counted as what it is, and what can't be read is named.
+// What can't be priced or estimated is counted as what it is.
 func TestOddCalls(t *testing.T) {
-	dir := t.TempDir()
-	state := store.Files(dir)
-	m := New(cachelayout.DefaultBook(), state, "", time.Date(2026, 11, 3, 9, 0, 0, 0, time.UTC))
+	m := New(cachelayout.DefaultBook())
 	at := time.Date(2026, 11, 3, 9, 0, 1, 0, time.UTC)
 	m.Take(proxy.Billed{Model: "nobody-knows-1", Usage: memkernel.Usage{InputTokens: 10}, Began: at})
 	m.Take(proxy.Billed{Model: model, Usage: memkernel.Usage{InputTokens: 1_000_000}, Began: at})
-	sum, err := m.Sum()
-	if err != nil || sum.Unpriced != 1 || sum.Calls != 2 || sum.BilledUSD != sum.WithoutUSD || sum.BilledUSD == 0 || sum.Saved() != 0 {
-		t.Errorf("%+v, %v", sum, err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, folder, "torn.json"), []byte(`{"calls":`), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	runs, err := Runs(state, time.Time{})
-	if err == nil || !strings.Contains(err.Error(), "torn.json") || len(runs) != 1 {
-		t.Errorf("%+v, %v", runs, err)
-	}
-	if days, all := Days(runs, time.UTC); len(days) != 1 || days[0].Name != "2026-11-03" || all != sum {
-		t.Errorf("%+v, %+v", days, all)
-	}
-	if runs, err := Runs(store.Files(t.TempDir()), time.Time{}); runs != nil || err != nil {
-		t.Errorf("of nothing: %+v, %v", runs, err)
+	if sum := m.Sum(); sum.Unpriced != 1 || sum.Calls != 2 || sum.BilledUSD != sum.WithoutUSD || sum.BilledUSD == 0 || sum.Saved() != 0 {
+		t.Errorf("%+v", sum)
 	}
 }
 
-// A run names the models that lacked a window or a price when they were last called.
+// A meter names the models that lacked a window or a price when they were last called.
 func TestUnknown(t *testing.T) {
-	dir := t.TempDir()
-	at := time.Date(2026, 11, 3, 9, 0, 0, 0, time.UTC)
-	call := func(m *Meter, model string, from api.WindowFrom) {
-		b := proxy.Billed{Model: model, Usage: memkernel.Usage{InputTokens: 10}, Began: at}
+	m := New(cachelayout.DefaultBook())
+	call := func(model string, from api.WindowFrom) {
+		b := proxy.Billed{Model: model, Usage: memkernel.Usage{InputTokens: 10}, Began: time.Date(2026, 11, 3, 9, 0, 0, 0, time.UTC)}
 		if from != "" {
 			b.Plan = &api.ContextPlan{Outline: api.Outline{Budgets: api.Budgets{WindowFrom: from}}}
 		}
 		m.Take(b)
-		at = at.Add(time.Second)
 	}
-	first := New(cachelayout.DefaultBook(), store.Files(dir), "", at)
-	call(first, "barge-2", api.WindowUnknown)
-	call(first, "raft-1", api.WindowServer)
-	call(first, "raft-1", "") // passed
-	call(first, model, api.WindowPrices)
-	call(first, "", "")
-	if u := first.Unknown(); !slices.Equal(u.Window, []string{"barge-2"}) || !slices.Equal(u.Price, []string{"barge-2", "raft-1"}) {
+	call("barge-2", api.WindowUnknown)
+	call("raft-1", api.WindowServer)
+	call("raft-1", "") // passed
+	call(model, api.WindowPrices)
+	call("", "")
+	if u := m.Unknown(); !slices.Equal(u.Window, []string{"barge-2"}) || !slices.Equal(u.Price, []string{"barge-2", "raft-1"}) {
 		t.Errorf("%+v", u)
 	}
-	second := New(cachelayout.DefaultBook(), store.Files(dir), "", at)
-	call(second, "barge-2", api.WindowRequest)
-	if g := GainOf(must(Runs(store.Files(dir), time.Time{})), time.UTC); len(g.Window) != 0 || !slices.Equal(g.Price, []string{"barge-2", "raft-1"}) {
-		t.Errorf("after it was set: %+v", g.Unknown)
+	call("barge-2", api.WindowRequest)
+	if u := m.Unknown(); len(u.Window) != 0 || !slices.Equal(u.Price, []string{"barge-2", "raft-1"}) {
+		t.Errorf("after it was set: %+v", u)
 	}
 }

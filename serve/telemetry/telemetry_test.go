@@ -118,7 +118,7 @@ func newStage(t *testing.T, script fakemodel.Script, listen string) *stage {
 		t.Fatal(err)
 	}
 	s.telemetry.Follow(k.IndexStatus)
-	s.meter = meter.New(cachelayout.DefaultBook(), nil, "", time.Now())
+	s.meter = meter.New(cachelayout.DefaultBook())
 	s.meter.Each = s.telemetry.Metered
 	s.proxy, err = proxy.New(k, proxy.Options{Upstream: up.URL, Private: true, ContextWindow: 12_000, Reserve: 4_000, Deadline: 5 * time.Minute, Billed: s.meter.Take, Watch: s.telemetry.Proxy(), Logger: log})
 	if err != nil {
@@ -350,7 +350,7 @@ func TestProxyIsScraped(t *testing.T) {
 	got.want(t, input, "memkernel_tokens_total", "kind", "input")
 	got.want(t, output, "memkernel_tokens_total", "kind", "output")
 	got.want(t, usd, "memkernel_cost_billed_usd_total")
-	sum, _ := s.meter.Sum()
+	sum := s.meter.Sum()
 	got.want(t, sum.WithoutUSD, "memkernel_cost_without_usd_total")
 	got.want(t, answered[known]+1, "gen_ai_client_token_usage", "gen_ai_token_type", "input", "gen_ai_provider_name", "anthropic")
 

@@ -7,12 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/billing"
 	"github.com/memkernel/memkernel/pagevm"
@@ -85,46 +85,7 @@ type Sessions struct {
 	Schema string `json:"schema"`
 	// Sessions are the sessions, the last changed one first.
 	Sessions []SessionRow `json:"sessions"`
-	Saved    Saved        `json:"saved"`
-}
-
-// Saved sums up the sessions that memkernel planned. It holds bills and no simulated costs.
-type Saved struct {
-	Sessions int `json:"sessions"`
-	SavedDay
-	// Unpriced is the number of calls without a price. They are in no cost.
-	Unpriced int `json:"unpriced_calls"`
-	// Days are the days with calls, the oldest first.
-	Days []SavedDay `json:"days"`
-}
-
-// SavedDay sums up the calls since a day, or of a day.
-type SavedDay struct {
-	Day   string `json:"day"`
-	Calls int    `json:"calls"`
-	// BilledUSD is the bill, and WithoutUSD the estimate of the same calls without memkernel. They
-	// are null if no call has a price.
-	BilledUSD  *float64 `json:"billed_usd"`
-	WithoutUSD *float64 `json:"without_usd"`
-}
-
-// savedBy sums up the bills of the sessions of which memkernel planned a call.
-func savedBy(all *billing.Report, in *time.Location) Saved {
-	planned := map[string]bool{}
-	for i := range all.Calls {
-		c := &all.Calls[i]
-		planned[c.Session] = planned[c.Session] || c.Ours()
-	}
-	st := billing.Of(slices.DeleteFunc(slices.Clone(all.Calls), func(c billing.Call) bool { return !planned[c.Session] }), in)
-	day := func(s *billing.Sum) SavedDay { return SavedDay{s.Name, s.Calls, s.BilledUSD, s.WithoutUSD} }
-	out := Saved{Sessions: len(st.Sessions), SavedDay: day(&st.Total), Unpriced: st.Total.Unpriced, Days: []SavedDay{}}
-	for i := range st.Days {
-		out.Days = append(out.Days, day(&st.Days[i]))
-	}
-	if out.Day = ""; len(out.Days) > 0 {
-		out.Day = out.Days[0].Day
-	}
-	return out
+	Saved    document.Saved `json:"saved"`
 }
 
 // SessionRow is a session in the list.
@@ -189,7 +150,7 @@ func (s *Server) sessions(ctx context.Context) (*Sessions, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Sessions{Schema: "memkernel/ui_sessions/v1", Sessions: []SessionRow{}, Saved: savedBy(usage, s.o.Location)}
+	out := &Sessions{Schema: "memkernel/ui_sessions/v1", Sessions: []SessionRow{}, Saved: document.OfSaved(usage, s.o.Location)}
 	for i := range list {
 		if list[i].again {
 			continue
