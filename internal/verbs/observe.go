@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,7 +17,6 @@ import (
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/fault"
-	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -43,7 +41,7 @@ A turn is finished when the user has spoken again or the host has marked its end
 host that marks none, --ended finishes the last one. A last line that the host is still
 writing is left out. Of a folder every session in it is stored, under its own id.
 
-It prints which files it wrote: SESSION-STATE.md of the workspace, where the work is now
+It brings SESSION-STATE.md of the workspace up to date, which says where the work is now
 (unless session_state.enabled or workspace.private is false), and, when the window
 fills up, a checkpoint, the day's log and the working buffer. If summary.model.provider
 names a model, that makes notes of the session as well.`,
@@ -75,8 +73,6 @@ type ObserveJSON struct {
 	// Ingested counts the new pages. Turns counts all turns of the session.
 	Ingested int `json:"ingested"`
 	Turns    int `json:"turns"`
-	// Wrote are the files for people that were created or changed.
-	Wrote []wroteJSON `json:"wrote"`
 }
 
 func runObserve(ctx context.Context, a *cli.App, o *observeFlags) error {
@@ -179,25 +175,9 @@ func observeSession(ctx context.Context, a *cli.App, k *kernel.Kernel, o *observ
 		doc.TornLine = session.Torn.Line
 	}
 	turn := api.Turn{SessionKey: doc.SessionKey, Model: cmp.Or(o.model, session.Model), Private: a.Private(), Source: o.source.Of(path, session)}
-	var rows *markdownstore.Store // nil if the Markdown is in the folder
-	if cli.InRows(&a.Settings) {
-		var err error
-		if rows, err = a.OpenStore(ctx, true); err != nil {
-			return nil, err
-		}
-	}
-	files := func() map[string]string {
-		dir := a.StateDir // a folder without checkpoints
-		if st, _, err := k.SessionStatus(ctx, doc.SessionKey); err == nil {
-			dir = filepath.Join(a.StateDir, "sessions", st.Folder)
-		}
-		return readable(a.Workspace, rows, dir)
-	}
-	before := files()
 	if err := observeTurns(ctx, a, k, turn, session.View(o.view.View()), session.Ended || o.ended, doc); err != nil {
 		return nil, err
 	}
-	doc.Wrote = wrote(a.Workspace, before, files())
 	return doc, nil
 }
 
@@ -274,7 +254,6 @@ func showObserved(a *cli.App, d *ObserveJSON) error {
 	} else {
 		fmt.Fprintf(a.Out, "session %s: %s committed, %d known before, %s ingested, %s in all\n", display.Clip(d.SessionKey, display.Columns),
 			display.Plural(d.Committed, "turn"), d.Duplicate, display.Plural(d.Ingested, "page"), display.Plural(d.Turns, "turn"))
-		io.WriteString(a.Out, wroteText(d.Wrote))
 		if d.Open {
 			a.Tip("the last turn may go on: what is whole of it is kept, and it is committed once the file says that it has ended; --ended says so")
 		}
