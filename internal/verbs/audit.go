@@ -68,13 +68,7 @@ func runAudit(ctx context.Context, a *cli.App, f *auditFlags) error {
 	if err != nil {
 		return err
 	}
-	k, err := a.Kernel(ctx, cli.Needs{})
-	if err != nil {
-		return err
-	}
-	defer k.Close()
-	r, err := k.Maintenance().Audit(a.Counted(ctx, "auditing"), o)
-	a.ProgressDone()
+	r, err := askKeeper(ctx, a, "auditing", api.Keeper.Audit, o)
 	if err != nil {
 		return err
 	}

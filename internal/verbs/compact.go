@@ -11,6 +11,7 @@ import (
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/config"
 	"github.com/memkernel/memkernel/internal/display"
+	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
 )
 
@@ -84,12 +85,7 @@ func runCompact(ctx context.Context, a *cli.App, o *compactFlags) error {
 	if err != nil {
 		return err
 	}
-	k, err := a.Kernel(ctx, cli.Needs{Prices: book})
-	if err != nil {
-		return err
-	}
-	defer k.Close()
-	p, err := k.Compact(ctx, b)
+	p, err := ask(ctx, a, cli.Needs{Prices: book}, "", (*kernel.Kernel).Compact, b)
 	if err != nil {
 		return err
 	}

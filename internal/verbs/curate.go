@@ -55,18 +55,12 @@ func runCurate(ctx context.Context, a *cli.App, f *curateFlags) error {
 	if _, ok := markdownstore.ParseDate(f.date, time.UTC); f.date != "" && !ok {
 		return cli.Usagef("--date %q is not a day such as 2026-03-09", f.date)
 	}
-	k, err := openUpkeep(ctx, a)
-	if err != nil {
-		return err
-	}
-	defer k.Close()
 	req, err := a.CurateRequest()
 	if err != nil {
 		return err
 	}
 	req.Day, req.Apply, req.Now = f.date, f.apply, f.now.Time
-	out, err := k.Maintenance().Curate(a.Counted(ctx, "curating"), req)
-	a.ProgressDone()
+	out, err := askKeeper(ctx, a, "curating", api.Keeper.Curate, req)
 	if err != nil {
 		return err
 	}
@@ -133,13 +127,7 @@ type pruneJSON struct {
 }
 
 func runPrune(ctx context.Context, a *cli.App, f *pruneFlags) error {
-	k, err := openUpkeep(ctx, a)
-	if err != nil {
-		return err
-	}
-	defer k.Close()
-	out, err := k.Maintenance().Prune(a.Counted(ctx, "pruning"), api.PruneRequest{PruneOptions: a.PruneOptions(f.include), Apply: f.apply, Now: f.now.Time})
-	a.ProgressDone()
+	out, err := askKeeper(ctx, a, "pruning", api.Keeper.Prune, api.PruneRequest{PruneOptions: a.PruneOptions(f.include), Apply: f.apply, Now: f.now.Time})
 	if err != nil {
 		return err
 	}

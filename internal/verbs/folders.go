@@ -17,6 +17,7 @@ import (
 	"github.com/memkernel/memkernel/internal/config"
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/document"
+	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/markdownstore"
 )
@@ -133,13 +134,7 @@ func runAdd(ctx context.Context, a *cli.App, folder, name string) error {
 
 // indexNow brings the index up to date.
 func indexNow(ctx context.Context, a *cli.App) error {
-	k, err := a.Kernel(ctx, cli.Needs{})
-	if err != nil {
-		return err
-	}
-	defer k.Close()
-	_, err = k.Reindex(ctx, &api.ReindexOptions{Progress: a.IndexProgress()})
-	a.ProgressDone()
+	_, err := ask(ctx, a, cli.Needs{}, "", (*kernel.Kernel).Reindex, &api.ReindexOptions{Progress: a.IndexProgress()})
 	return indexError(err)
 }
 

@@ -81,13 +81,7 @@ func runForget(ctx context.Context, a *cli.App, f *forgetFlags, ids []string) er
 	if f.all == (len(ids) > 0) {
 		return cli.Usagef("forget needs an address, PATH:LINE, the ids of pages, spans or blobs, or --all for the whole session")
 	}
-	k, err := a.Kernel(ctx, cli.Needs{})
-	if err != nil {
-		return err
-	}
-	defer k.Close()
-	out, err := k.Forget(a.Counted(ctx, "forgetting"), api.ForgetRequest{SessionKey: f.session, IDs: ids, Session: f.all, Reason: f.reason, Apply: f.apply})
-	a.ProgressDone()
+	out, err := ask(ctx, a, cli.Needs{}, "forgetting", (*kernel.Kernel).Forget, api.ForgetRequest{SessionKey: f.session, IDs: ids, Session: f.all, Reason: f.reason, Apply: f.apply})
 	if err != nil {
 		return err
 	}
@@ -186,13 +180,7 @@ type everywhereJSON struct {
 }
 
 func runForgetEverywhere(ctx context.Context, a *cli.App, f *forgetFlags) error {
-	k, err := a.Kernel(ctx, cli.Needs{})
-	if err != nil {
-		return err
-	}
-	defer k.Close()
-	out, err := k.ForgetEverywhere(a.Counted(ctx, "forgetting"), api.EverywhereRequest{Words: f.everywhere, Also: f.also, Reason: f.reason, Apply: f.apply})
-	a.ProgressDone()
+	out, err := ask(ctx, a, cli.Needs{}, "forgetting", (*kernel.Kernel).ForgetEverywhere, api.EverywhereRequest{Words: f.everywhere, Also: f.also, Reason: f.reason, Apply: f.apply})
 	if err != nil {
 		return err
 	}
@@ -237,19 +225,12 @@ It shows what it would do, and does it with --apply.`,
 }
 
 func runRetain(ctx context.Context, a *cli.App, f *retainFlags) error {
-	k, err := a.Kernel(ctx, cli.Needs{})
-	if err != nil {
-		return err
-	}
-	defer k.Close()
 	req := a.Retention()
 	req.Apply, req.Now = f.apply, f.now.Time
-	out, err := k.Retain(a.Counted(ctx, "looking for what is kept too long"), req)
+	out, err := ask(ctx, a, cli.Needs{}, "looking for what is kept too long", (*kernel.Kernel).Retain, req)
 	if errors.Is(err, api.ErrRetainRuns) {
-		a.ProgressDone()
 		return cli.Hint(err, "it does the same: look at what it left when it is done")
 	}
-	a.ProgressDone()
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/document"
+	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/billing"
 )
 
@@ -35,13 +36,8 @@ type gainJSON struct {
 }
 
 func runGain(ctx context.Context, a *cli.App, since *cli.TimeValue) error {
-	k, err := a.Kernel(ctx, cli.Needs{})
-	if err != nil {
-		return err
-	}
-	defer k.Close()
 	in := a.Config.Workspace.Timezone.Location()
-	st, err := k.Usage(ctx, billing.Options{Since: since.Time, Location: in})
+	st, err := ask(ctx, a, cli.Needs{}, "", (*kernel.Kernel).Usage, billing.Options{Since: since.Time, Location: in})
 	if err != nil {
 		return statsHint(err)
 	}

@@ -71,12 +71,7 @@ func runRemember(ctx context.Context, a *cli.App, args []string, to string) erro
 		}
 		to = topicFile(a, pl.path)
 	}
-	k, err := openUpkeep(ctx, a)
-	if err != nil {
-		return err
-	}
-	defer k.Close()
-	r, err := k.Remember(ctx, api.RememberRequest{Text: text, Path: to, Voice: a.Voice(), Private: a.Private()})
+	r, err := askMemory(ctx, a, "", (*kernel.Kernel).Remember, api.RememberRequest{Text: text, Path: to, Voice: a.Voice(), Private: a.Private()})
 	if err != nil {
 		return hintHands(a, err)
 	}
@@ -161,12 +156,7 @@ func runList(ctx context.Context, a *cli.App, of string, most int) error {
 		}
 		req.Path = pl.path
 	}
-	k, err := openUpkeep(ctx, a)
-	if err != nil {
-		return err
-	}
-	defer k.Close()
-	l, err := k.Editor().List(ctx, req)
+	l, err := askEditor(ctx, a, kernel.MemoryEditor.List, req)
 	if err != nil {
 		return err
 	}
@@ -326,12 +316,7 @@ back by its ID. A coding agent or a script takes back no change that a person ma
 }
 
 func runUndo(ctx context.Context, a *cli.App, edit string) error {
-	k, err := openUpkeep(ctx, a)
-	if err != nil {
-		return err
-	}
-	defer k.Close()
-	u, err := k.Editor().Undo(ctx, api.UndoRequest{Edit: edit, Voice: a.Voice(), Private: a.Private()})
+	u, err := askEditor(ctx, a, kernel.MemoryEditor.Undo, api.UndoRequest{Edit: edit, Voice: a.Voice(), Private: a.Private()})
 	if e := (*api.EditError)(nil); errors.As(err, &e) && e.Person != "" {
 		return cli.Hint(err, "a person takes it back at a terminal, by 'memkernel undo %s': %s", e.Person, a.WhyAgent())
 	}

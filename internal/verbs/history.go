@@ -56,12 +56,7 @@ func runHistory(ctx context.Context, a *cli.App, f *historyFlags, args []string)
 	if err != nil {
 		return err
 	}
-	k, err := openUpkeep(ctx, a)
-	if err != nil {
-		return err
-	}
-	defer k.Close()
-	h, err := k.Maintenance().History(ctx, api.HistoryRequest{Path: pl.path, Line: pl.from, Limit: f.limit, Diff: f.diff})
+	h, err := askKeeper(ctx, a, "", api.Keeper.History, api.HistoryRequest{Path: pl.path, Line: pl.from, Limit: f.limit, Diff: f.diff})
 	if err != nil {
 		return hintHistory(a, err)
 	}

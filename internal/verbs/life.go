@@ -31,7 +31,7 @@ type lifeFlags struct {
 // boundaryVerb is a verb for a boundary of a session.
 type boundaryVerb struct {
 	name, long string
-	pass       func(k *kernel.Kernel) func(context.Context, api.Boundary) (*api.Passed, error)
+	pass       func(*kernel.Kernel, context.Context, api.Boundary) (*api.Passed, error)
 }
 
 func flushVerb(a *cli.App) *cobra.Command {
@@ -39,7 +39,7 @@ func flushVerb(a *cli.App) *cobra.Command {
 		`flush takes in what is new of a session, writes a checkpoint of its working state,
 and appends the decisions and learnings that no flush has written yet to the log of
 today. What was written stands there once, however often it is asked for.`,
-		func(k *kernel.Kernel) func(context.Context, api.Boundary) (*api.Passed, error) { return k.Flush }})
+		(*kernel.Kernel).Flush})
 }
 
 func resetVerb(a *cli.App) *cobra.Command {
@@ -48,7 +48,7 @@ func resetVerb(a *cli.App) *cobra.Command {
 and begins the session anew: summary and projections are empty after it. Journal,
 pages, pins, checkpoints and blobs stay, and the next conversation begins with the
 text that restore prints.`,
-		func(k *kernel.Kernel) func(context.Context, api.Boundary) (*api.Passed, error) { return k.Reset }})
+		(*kernel.Kernel).Reset})
 }
 
 func boundaryCommand(a *cli.App, v boundaryVerb) *cobra.Command {
@@ -100,12 +100,7 @@ func runBoundary(ctx context.Context, a *cli.App, v boundaryVerb, o *lifeFlags) 
 	if err != nil {
 		return err
 	}
-	k, err := a.Kernel(ctx, cli.Needs{})
-	if err != nil {
-		return err
-	}
-	defer k.Close()
-	p, err := v.pass(k)(ctx, b)
+	p, err := ask(ctx, a, cli.Needs{}, "", v.pass, b)
 	if err != nil {
 		return err
 	}
@@ -195,12 +190,7 @@ this is for hosts that compose their own prompts.`,
 }
 
 func runRestore(ctx context.Context, a *cli.App, session string) error {
-	k, err := a.Kernel(ctx, cli.Needs{})
-	if err != nil {
-		return err
-	}
-	defer k.Close()
-	r, err := k.Restore(ctx, api.RestoreRequest{SessionKey: session, Occasion: checkpoint.NewSession, Resolver: "memkernel get"})
+	r, err := ask(ctx, a, cli.Needs{}, "", (*kernel.Kernel).Restore, api.RestoreRequest{SessionKey: session, Occasion: checkpoint.NewSession, Resolver: "memkernel get"})
 	if err != nil {
 		return err
 	}

@@ -128,18 +128,12 @@ func runNightly(ctx context.Context, a *cli.App, f *nightlyFlags) error {
 	if err != nil {
 		return err
 	}
-	k, err := openUpkeep(ctx, a)
-	if err != nil {
-		return err
-	}
-	defer k.Close()
 	curate, err := a.CurateRequest()
 	if err != nil {
 		return err
 	}
-	out, err := k.Maintenance().Nightly(a.Counted(ctx, "audit, curate and prune"), api.NightlyRequest{Audit: audit, Prune: a.PruneOptions(f.include), Curate: curate,
+	out, err := askKeeper(ctx, a, "audit, curate and prune", api.Keeper.Nightly, api.NightlyRequest{Audit: audit, Prune: a.PruneOptions(f.include), Curate: curate,
 		QuietTime: f.quietTime, Idle: f.idle, Once: f.once, DryRun: f.dryRun, Now: f.now.Time})
-	a.ProgressDone()
 	if errors.Is(err, api.ErrNightlyRuns) {
 		return cli.Hint(err, "wait for it, or call it at another time")
 	}
@@ -296,12 +290,7 @@ func runGuard(ctx context.Context, a *cli.App, f *guardFlags) error {
 	if req.After, err = textOf(a, f.after); err != nil {
 		return err
 	}
-	k, err := openUpkeep(ctx, a)
-	if err != nil {
-		return err
-	}
-	defer k.Close()
-	loss, err := k.Maintenance().Guard(ctx, req)
+	loss, err := askKeeper(ctx, a, "", api.Keeper.Guard, req)
 	if err != nil {
 		return err
 	}

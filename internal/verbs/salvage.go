@@ -8,6 +8,7 @@ import (
 
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/display"
+	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
 )
 
@@ -41,13 +42,7 @@ type salvageJSON struct {
 }
 
 func runSalvage(ctx context.Context, a *cli.App, req api.SalvageRequest) error {
-	k, err := a.Kernel(ctx, cli.Needs{})
-	if err != nil {
-		return err
-	}
-	defer k.Close()
-	out, err := k.Salvage(a.Counted(ctx, "reading what is damaged"), req)
-	a.ProgressDone()
+	out, err := ask(ctx, a, cli.Needs{}, "reading what is damaged", (*kernel.Kernel).Salvage, req)
 	if err != nil {
 		return err
 	}

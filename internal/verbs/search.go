@@ -12,6 +12,7 @@ import (
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/document"
+	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/retrieval"
 )
@@ -112,15 +113,9 @@ func runSearch(ctx context.Context, a *cli.App, query string, s *searchFlags) er
 	if s.source != "" && s.source != api.SourceMemory && s.source != api.SourceSessions {
 		return cli.Usagef("--source %s: give memory or sessions", s.source)
 	}
-	k, err := a.Kernel(ctx, cli.Needs{Vectors: true, AsItIs: s.wait == 0})
-	if err != nil {
-		return err
-	}
-	defer k.Close()
 	req := api.SearchRequest{Query: query, SessionKey: s.session, Source: s.source, Collection: s.within, Scope: s.scope, Private: a.Private(), MaxResults: s.max, MinScore: s.min, Lines: s.lines, Now: s.now.Time, Wait: s.wait}
 	req.Progress = a.IndexProgress()
-	res, err := k.Search(ctx, req)
-	a.ProgressDone()
+	res, err := ask(ctx, a, cli.Needs{Vectors: true, AsItIs: s.wait == 0}, "", (*kernel.Kernel).Search, req)
 	if err != nil {
 		return err
 	}

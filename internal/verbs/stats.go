@@ -10,6 +10,7 @@ import (
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/billing"
 )
 
@@ -43,12 +44,7 @@ that the book did not know when the call was observed is in no sum of costs.`,
 }
 
 func runStats(ctx context.Context, a *cli.App, s *statsFlags) error {
-	k, err := a.Kernel(ctx, cli.Needs{})
-	if err != nil {
-		return err
-	}
-	defer k.Close()
-	st, err := k.Usage(ctx, billing.Options{Session: s.session, Since: s.since.Time, Location: a.Config.Workspace.Timezone.Location()})
+	st, err := ask(ctx, a, cli.Needs{}, "", (*kernel.Kernel).Usage, billing.Options{Session: s.session, Since: s.since.Time, Location: a.Config.Workspace.Timezone.Location()})
 	if err != nil {
 		return statsHint(err)
 	}

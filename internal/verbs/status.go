@@ -10,6 +10,7 @@ import (
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/document"
+	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/serve/install"
 )
@@ -30,12 +31,7 @@ keep of their own are named.`, api.MostSessions),
 }
 
 func runStatus(ctx context.Context, a *cli.App, o *api.StatusOptions) error {
-	k, err := a.Kernel(ctx, cli.Needs{})
-	if err != nil {
-		return err
-	}
-	defer k.Close()
-	st, err := k.Status(ctx, o)
+	st, err := ask(ctx, a, cli.Needs{}, "", (*kernel.Kernel).Status, o)
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/memkernel/memkernel/internal/cli"
+	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 )
 
 var verb = cli.NewVerb
@@ -17,6 +19,39 @@ var verb = cli.NewVerb
 // with returns the function by which a verb without arguments runs, with its flags.
 func with[F any](a *cli.App, flags F, run func(context.Context, *cli.App, F) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, _ []string) error { return run(cmd.Context(), a, flags) }
+}
+
+// ask opens the workspace's kernel, has it carry out one request, and closes it. It shows progress
+// as what if the request is slow, unless what is "".
+func ask[R, T any](ctx context.Context, a *cli.App, n cli.Needs, what string, do func(*kernel.Kernel, context.Context, R) (T, error), req R) (out T, err error) {
+	k, err := a.Kernel(ctx, n)
+	if err != nil {
+		return out, err
+	}
+	defer k.Close()
+	defer a.ProgressDone()
+	if what != "" {
+		ctx = a.Counted(ctx, what)
+	}
+	return do(k, ctx, req)
+}
+
+// askMemory is ask for verbs about memory's files. It returns an error if memory is off.
+func askMemory[R, T any](ctx context.Context, a *cli.App, what string, do func(*kernel.Kernel, context.Context, R) (T, error), req R) (out T, err error) {
+	if err := a.MemoryOn(); err != nil {
+		return out, err
+	}
+	return ask(ctx, a, cli.Needs{}, what, do, req)
+}
+
+// askKeeper is askMemory for upkeep.
+func askKeeper[R, T any](ctx context.Context, a *cli.App, what string, do func(api.Keeper, context.Context, R) (T, error), req R) (T, error) {
+	return askMemory(ctx, a, what, func(k *kernel.Kernel, ctx context.Context, req R) (T, error) { return do(k.Maintenance(), ctx, req) }, req)
+}
+
+// askEditor is askMemory for changes by hand.
+func askEditor[R, T any](ctx context.Context, a *cli.App, do func(kernel.MemoryEditor, context.Context, R) (T, error), req R) (T, error) {
+	return askMemory(ctx, a, "", func(k *kernel.Kernel, ctx context.Context, req R) (T, error) { return do(k.Editor(), ctx, req) }, req)
 }
 
 // Groups returns the table. The verbs that users need first or most often come first. The

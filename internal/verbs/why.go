@@ -41,13 +41,7 @@ func runWhy(ctx context.Context, a *cli.App, args []string, now cli.TimeValue) e
 	if pl, err := addressIn(a, name); err == nil && pl.from > 0 {
 		name = fmt.Sprintf("%s:%d", pl.path, pl.from)
 	}
-	k, err := openUpkeep(ctx, a)
-	if err != nil {
-		return err
-	}
-	defer k.Close()
-	g, err := k.Maintenance().Why(a.Counted(ctx, "looking"), api.WhyRequest{Entry: name, Now: now.Time})
-	a.ProgressDone()
+	g, err := askKeeper(ctx, a, "looking", api.Keeper.Why, api.WhyRequest{Entry: name, Now: now.Time})
 	if none := (*consolidation.NoEntryError)(nil); errors.As(err, &none) {
 		if len(none.Places) > 0 {
 			return cli.Hint(err, "name one of them: memkernel why %s", none.Places[0])
