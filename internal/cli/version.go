@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+
+	"github.com/spf13/cobra"
 )
 
 // Version is the document of version.
@@ -42,4 +44,18 @@ func Build() Version {
 // Line returns the version on one line.
 func (v Version) Line() string {
 	return fmt.Sprintf("memkernel %s %s %s", v.Version, v.Go, v.Platform)
+}
+
+// VersionVerb is the verb version.
+func VersionVerb(a *App) *cobra.Command {
+	return &cobra.Command{
+		RunE: func(cmd *cobra.Command, args []string) error {
+			v := Build()
+			if a.JSON {
+				return a.WriteJSON(v)
+			}
+			_, err := fmt.Fprintln(a.Out, v.Line())
+			return err
+		},
+	}
 }

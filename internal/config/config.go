@@ -286,3 +286,13 @@ func (c *Config) checkFiles() error {
 	}
 	return nil
 }
+
+// Audit holds the thresholds of the verb audit.
+type Audit struct {
+	Host string `key:"host" default:"openclaw" flag:"host" of:"openclaw|codex|claude|claude-code" doc:"The host whose size limits apply to the files that a session begins with. The host hides text over its limit from the model."`
+}
+
+// Flush holds the settings of automatic writes to memory.
+type Flush struct {
+	Enabled bool `key:"enabled" project:"false" default:"true" doc:"Whether decisions, lessons and the user's requests to remember are written before a compaction, at a reset and at a session's end. Where the host allows it, the model is also asked to add notes."`
+}

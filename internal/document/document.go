@@ -6,11 +6,16 @@
 package document
 
 import (
+	"cmp"
 	"encoding/base64"
+	"encoding/json"
+	"fmt"
 	"unicode/utf8"
 
+	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/index"
 	"github.com/memkernel/memkernel/kernel/api"
+	"github.com/memkernel/memkernel/kernel/health"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/retrieval"
 )
@@ -169,4 +174,139 @@ type Retain struct {
 func OfRetained(r *api.Retained) Retain {
 	r.Sessions = List(r.Sessions)
 	return Retain{"memkernel/retain/v1", r}
+}
+
+// History is the document of history.
+type History struct {
+	Schema string `json:"schema"`
+	*api.History
+}
+
+// OfHistory returns the document of the earlier versions of a file or an entry of memory.
+func OfHistory(h *api.History) History { return History{"memkernel/history/v1", h} }
+
+// Why is the document of why.
+type Why struct {
+	Schema string `json:"schema"`
+	*api.Grounds
+}
+
+// OfGrounds returns the document of the grounds for an entry of memory.
+func OfGrounds(g *api.Grounds) Why { return Why{"memkernel/why/v1", g} }
+
+// Entries is the document of list.
+type Entries struct {
+	Schema string `json:"schema"`
+	*api.MemoryList
+}
+
+// OfList returns the document of a list of entries of memory.
+func OfList(l *api.MemoryList) Entries { return Entries{"memkernel/list/v1", l} }
+
+// Undone is the document of undo.
+type Undone struct {
+	Schema string `json:"schema"`
+	*api.EditUndone
+}
+
+// OfUndone makes the document of an undone edit.
+func OfUndone(u *api.EditUndone) Undone { return Undone{"memkernel/undone/v1", u} }
+
+// Edited is the document of remember, edit and forget PATH:LINE.
+type Edited struct {
+	Schema string `json:"schema"`
+	*api.EntryEdited
+}
+
+// OfEdited makes the document of an entry that was added, replaced or removed.
+func OfEdited(e *api.EntryEdited) Edited { return Edited{"memkernel/edited/v1", e} }
+
+// SystemParts reads the text blocks of a system prompt.
+func SystemParts(blocks []json.RawMessage) ([]memkernel.Part, error) {
+	var parts []memkernel.Part
+	for i, raw := range blocks {
+		var b struct{ Type, Text string }
+		if err := json.Unmarshal(raw, &b); err != nil || b.Type != "text" {
+			return nil, fmt.Errorf("block %d is no text block", i+1)
+		}
+		parts = append(parts, memkernel.Part{Kind: memkernel.PartText, Text: b.Text, Raw: string(raw)})
+	}
+	return parts, nil
+}
+
+// Tools reads tool definitions in any provider's form.
+func Tools(definitions []json.RawMessage) ([]memkernel.Tool, error) {
+	tools := make([]memkernel.Tool, 0, len(definitions))
+	for i, raw := range definitions {
+		var t struct {
+			Name, Type string
+			Function   struct{ Name string }
+		}
+		err := json.Unmarshal(raw, &t)
+		name := cmp.Or(t.Name, t.Function.Name, t.Type)
+		if err != nil || name == "" {
+			return nil, fmt.Errorf("definition %d has no name", i+1)
+		}
+		tools = append(tools, memkernel.Tool{Name: name, Raw: string(raw)})
+	}
+	return tools, nil
+}
+
+// Check is the document of check.
+type Check struct {
+	Schema   string `json:"schema"`
+	StateDir string `json:"state_dir"`
+	// OK reports whether nothing was found. If something was found, the exit code is 3.
+	OK       bool             `json:"ok"`
+	Findings []health.Finding `json:"findings"`
+}
+
+// OfCheck returns the document of the findings in a state folder.
+func OfCheck(stateDir string, found []health.Finding) Check {
+	return Check{"memkernel/check/v1", stateDir, len(found) == 0, List(found)}
+}
+
+// Health is the document of doctor and audit.
+type Health struct {
+	Schema string `json:"schema"`
+	// OK reports whether nothing has to be repaired. For doctor, warnings count as OK.
+	OK bool `json:"ok"`
+	// Files counts the files that were read. Entries counts the list items, paragraphs, quotes
+	// and tables in them. A doctor reads none.
+	Files   int `json:"files"`
+	Entries int `json:"entries"`
+	// Checks lists the checks in order.
+	Checks   []health.CheckRun `json:"checks"`
+	Findings []finding         `json:"findings"`
+}
+
+type finding struct {
+	Check health.Code `json:"check"`
+	// Severity is ok for findings that need no repair.
+	Severity health.Severity `json:"severity"`
+	health.Place
+	What string `json:"what"`
+	// Hint says how to repair the problem, "" if there is none.
+	Hint string `json:"hint"`
+	// Others are the other places of duplicates and contradictions, and of findings with the same
+	// cause.
+	Others []health.Place `json:"others"`
+	// Dropped lists the sections that a host drops.
+	Dropped []health.Section `json:"dropped"`
+}
+
+// OfDoctor returns the document of a doctor's report.
+func OfDoctor(r *health.Report) Health {
+	return ofReport("memkernel/doctor/v1", r.Count(health.Error) == 0, r)
+}
+
+// OfAudit returns the document of an audit.
+func OfAudit(r *health.Report) Health { return ofReport("memkernel/audit/v1", r.Faults() == 0, r) }
+
+func ofReport(schema string, ok bool, r *health.Report) Health {
+	doc := Health{schema, ok, r.Files, r.Entries, List(r.Checks), []finding{}}
+	for _, f := range r.Findings {
+		doc.Findings = append(doc.Findings, finding{f.Code, f.Severity, f.Place, f.What, f.Hint, List(f.Others), List(f.Dropped)})
+	}
+	return doc
 }

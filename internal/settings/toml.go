@@ -1,12 +1,14 @@
 package settings
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"reflect"
 	"strings"
 
 	"github.com/BurntSushi/toml"
+	"gopkg.in/yaml.v3"
 )
 
 // TOML is the text of a file with its parsed values. After every edit it parses the new text and
@@ -189,4 +191,17 @@ func (d *TOML) take(text string, want map[string]any) bool {
 	}
 	d.text, d.tree = text, tree
 	return true
+}
+
+// YAMLValue returns the value below these keys of a YAML file, or nil if there is no such value.
+func YAMLValue(data []byte, keys ...string) any {
+	var at any
+	if yaml.Unmarshal(bytes.TrimPrefix(data, byteOrderMark), &at) != nil {
+		return nil
+	}
+	for _, k := range keys {
+		m, _ := at.(map[string]any)
+		at = m[k]
+	}
+	return at
 }

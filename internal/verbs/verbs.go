@@ -1,7 +1,8 @@
 // Package verbs has the verbs of memkernel and their table, which memkernel-server shares. Each
 // verb is in a file of its name, or with its family: hands.go has remember, list, edit and undo,
 // life.go what a session's end and reset do, curate.go also prune, nightly.go also guard, forget.go
-// also retain. A verb only reads its flags, calls the library and prints the answer.
+// also retain, history.go also why, stats.go also gain, salvage.go also check. A verb only reads its
+// flags, calls the library and prints the answer.
 package verbs
 
 import (

@@ -2,6 +2,8 @@ package hook
 
 import (
 	"encoding/json"
+	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -205,3 +207,106 @@ func (d *document) remove(groups *hujson.Array, e entry) {
 		settings.Remove(groups, at)
 	}
 }
+
+// command is a hook in the form of the hosts' settings.
+type command struct {
+	Name    string `json:"name,omitempty"`
+	Type    string `json:"type"`
+	Command string `json:"command"`
+	// Timeout is in the host's own unit.
+	Timeout int `json:"timeout"`
+}
+
+// group is an element in the list of an event. A group without a matcher is for all sources and
+// triggers.
+type group struct {
+	Matcher string    `json:"matcher,omitempty"`
+	Hooks   []command `json:"hooks"`
+}
+
+// hostWait is how long a host waits for a hook, in seconds. It is twice DefaultDeadline.
+const hostWait = 10
+
+// onlyLarge precedes the command of a hook that runs after each call of a tool. The shell starts
+// the program only for a large event, because the start costs more than a small event is worth.
+// An event is one line, which the shell reads without another program.
+var onlyLarge = fmt.Sprintf(`LC_ALL=C; IFS= read -r e; [ ${#e} -lt %d ] || printf %%s "$e" | `, smallEvent)
+
+// hookCommand returns the hook of a host's event.
+func hookCommand(h Host, event, run string) command {
+	c := command{Type: "command", Command: run, Timeout: hostWait}
+	if h.row().moments[event] == toolResult {
+		c.Command = onlyLarge + run
+	}
+	if h.row().named {
+		c.Name, c.Timeout = "memkernel", hostWait*1000
+	}
+	return c
+}
+
+func hookGroup(h Host, event, run string) group {
+	g := group{Hooks: []command{hookCommand(h, event, run)}}
+	if h.row().moments[event] == toolResult {
+		g.Matcher = matcher(h.row().tools)
+	}
+	return g
+}
+
+// Settings is a host's settings file, and the program that its hooks are to run.
+type Settings struct {
+	Host Host
+	Path string
+	// Program is the memkernel program in the form that a shell can run.
+	Program string
+}
+
+// SettingsPath returns the file in which a host keeps its hooks, below the user's home or a
+// project's folder.
+func SettingsPath(h Host, dir string) string {
+	return filepath.Join(dir, "."+string(h), h.row().settings)
+}
+
+// Has reports whether a settings file's content has any hook of the host.
+func (s Settings) Has(data []byte) (bool, error) {
+	d, err := parseSettings(s.Host, s.Path, data)
+	return err == nil && d.has(s.Host), err
+}
+
+// Add returns a settings file's content with the hooks, up to date.
+func (s Settings) Add(data []byte) ([]byte, error) {
+	d, err := parseSettings(s.Host, s.Path, data)
+	if err != nil {
+		return nil, err
+	}
+	if err := d.install(s.Host, s.command()); err != nil {
+		return nil, err
+	}
+	return d.Bytes(), nil
+}
+
+// TakeOut returns a settings file's content without the hooks. If the file held nothing else, it
+// returns nil.
+func (s Settings) TakeOut(data []byte) ([]byte, error) {
+	d, err := parseSettings(s.Host, s.Path, data)
+	if err != nil {
+		return nil, err
+	}
+	if !d.has(s.Host) {
+		return data, nil
+	}
+	if err := d.uninstall(s.Host); err != nil {
+		return nil, err
+	}
+	after := d.Bytes()
+	if settings.SameJSON(after, []byte("{}")) {
+		return nil, nil
+	}
+	return after, nil
+}
+
+// command returns the command that the host runs.
+func (s Settings) command() string { return s.Program + suffix(s.Host) }
+
+// suffix returns the end of the commands of a host's hooks. The package recognises its hooks by
+// this suffix.
+func suffix(h Host) string { return " hook --host " + string(h) }
