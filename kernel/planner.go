@@ -127,9 +127,6 @@ func contextPlan(req *api.PlanRequest, pl *turn.Planned, done *api.Done) *api.Co
 		Tools: req.Tools, System: req.System, Messages: report.Messages(r), Markers: markers,
 	}
 	out.Debug.Included, out.Debug.Excluded, out.Reduced = report.Pages(r)
-	if req.Deferred {
-		out.Deferred = report.DeferredIn(r)
-	}
 	if req.Table {
 		out.Table = &paging.PageTable{Report: r.Next.Paging.Report(), Pages: plan.Table(r)}
 	}

@@ -101,7 +101,7 @@ type planCall struct {
 	Loaded []string `json:"loaded"`
 	// Form is the form in which messages are handed out. Default: items.
 	Form string `json:"form" rpc:"items|body|none"`
-	// Explain adds layout, debug and deferred to the answer.
+	// Explain adds layout and debug to the answer.
 	Explain bool `json:"explain"`
 	// MaxTokens is the max_tokens of the body, or of the request that the host sends itself.
 	MaxTokens int `json:"max_tokens"`
@@ -182,7 +182,7 @@ func (p *planCall) request() (*api.PlanRequest, error) {
 	if p.TTLSeconds < 0 {
 		ttl = api.ChooseTTL
 	}
-	req.SessionKey, req.Prompt, req.Turn, req.Now, req.TTL, req.Loaded, req.Deferred = p.SessionKey, p.Prompt, p.Turn, p.Now, ttl, p.Loaded, p.Explain
+	req.SessionKey, req.Prompt, req.Turn, req.Now, req.TTL, req.Loaded = p.SessionKey, p.Prompt, p.Turn, p.Now, ttl, p.Loaded
 	req.MaxTokens = p.MaxTokens
 	for i, m := range p.Memories {
 		if len(m.Answer) == 0 {

@@ -120,7 +120,7 @@ func (r *runner) call(ctx context.Context, n int, c transcript.Call, msgs []memk
 	answer := &msgs[c.Index]
 	before, after := msgs[:c.Index:c.Index], msgs[:c.Index+1:c.Index+1]
 	req := api.PlanRequest{SessionKey: "s", Model: answer.Model, ContextWindow: r.window, Reserve: r.reserve, FixedTokens: 9_000,
-		Messages: before, Now: c.Start, Resolver: r.resolver, Private: r.private, TTL: api.ChooseTTL, Deferred: due(r.peek, n)}
+		Messages: before, Now: c.Start, Resolver: r.resolver, Private: r.private, TTL: api.ChooseTTL}
 	if due(r.peek, n) {
 		r.planned(n, "peek", &req, r.k.Peek)
 	}

@@ -98,7 +98,7 @@ type PlanParams struct {
 	Loaded []string `json:"loaded,omitempty"`
 	// form is the form in which messages are handed out.
 	Form string `json:"form,omitempty"`
-	// explain adds layout, debug and deferred to the answer.
+	// explain adds layout and debug to the answer.
 	Explain bool `json:"explain,omitempty"`
 	// max_tokens is the max_tokens of the body, or of the request that the host sends itself.
 	MaxTokens int64 `json:"max_tokens,omitempty"`
@@ -182,8 +182,6 @@ type Planned struct {
 	Layout *Layout `json:"layout,omitempty"`
 	// debug lists every page with its outcome.
 	Debug *Debug `json:"debug,omitempty"`
-	// deferred are changes that wait for a cut; nil unless PlanRequest.Deferred is set.
-	Deferred []Deferred `json:"deferred,omitempty"`
 }
 
 // Budgets is the arithmetic of a plan, in tokens.
@@ -638,23 +636,6 @@ type Excluded struct {
 	Tokens int64  `json:"tokens"`
 	// reason is the reason why the page is not shown.
 	Reason string `json:"reason"`
-}
-
-// Deferred is a change that would be right and has not been made, because making it now
-// would rewrite bytes that the provider has cached.
-type Deferred struct {
-	// page is the page that changes.
-	Page string `json:"page"`
-	// from is the page's current level.
-	From string `json:"from"`
-	// to is the page's level after the change.
-	To string `json:"to"`
-	// saved_tokens is the number of tokens that the change would remove from the prompt.
-	SavedTokens int64 `json:"saved_tokens"`
-	// why is superseded or changed_in_workspace.
-	Why string `json:"why"`
-	// waits_for names the event that the change waits for, as the end of a sentence.
-	WaitsFor string `json:"waits_for"`
 }
 
 // TurnParams hands in the conversation up to the end of a turn.

@@ -98,7 +98,7 @@ export interface PlanParams {
   loaded?: string[];
   /** `form` is the form in which messages are handed out. */
   form?: "items" | "body" | "none";
-  /** `explain` adds layout, debug and deferred to the answer. */
+  /** `explain` adds layout and debug to the answer. */
   explain?: boolean;
   /** `max_tokens` is the max_tokens of the body, or of the request that the host sends itself. */
   max_tokens?: number;
@@ -179,8 +179,6 @@ export interface Planned {
   layout?: Layout;
   /** `debug` lists every page with its outcome. */
   debug?: Debug;
-  /** `deferred` are changes that wait for a cut; nil unless PlanRequest.Deferred is set. */
-  deferred?: Deferred[];
 }
 
 /** Budgets is the arithmetic of a plan, in tokens. */
@@ -617,22 +615,6 @@ export interface Excluded {
   tokens: number;
   /** `reason` is the reason why the page is not shown. */
   reason: string;
-}
-
-/** Deferred is a change that would be right and has not been made, because making it now would rewrite bytes that the provider has cached. */
-export interface Deferred {
-  /** `page` is the page that changes. */
-  page: string;
-  /** `from` is the page's current level. */
-  from: string;
-  /** `to` is the page's level after the change. */
-  to: string;
-  /** `saved_tokens` is the number of tokens that the change would remove from the prompt. */
-  saved_tokens: number;
-  /** `why` is superseded or changed_in_workspace. */
-  why: string;
-  /** `waits_for` names the event that the change waits for, as the end of a sentence. */
-  waits_for: string;
 }
 
 /** TurnParams hands in the conversation up to the end of a turn. */

@@ -52,7 +52,6 @@ func Explain(w io.Writer, out *Plan, p Style, all bool) error {
 	s.pages()
 	s.memory()
 	s.cut()
-	s.deferred()
 	s.breakpoints()
 	s.bill()
 	s.faults()
@@ -205,25 +204,6 @@ func (s *sheet) budget() {
 	row("=", "may be planned", limit, "")
 	row("-", "planned", b.PlannedInputTokens, fmt.Sprintf("%s of the window, %s before any cut", percent(b.PlannedInputTokens, b.ContextWindow), Share(b.Utilization)))
 	row("=", "free", limit-b.PlannedInputTokens, "")
-}
-
-// deferred sums up the changes that wait for a cut. It writes nothing if no change waits.
-func (s *sheet) deferred() {
-	rows := s.out.Plan.Deferred
-	if len(rows) == 0 {
-		return
-	}
-	saved := 0
-	for i := range rows {
-		saved += rows[i].SavedTokens
-	}
-	s.section("Deferred", fmt.Sprintf("%s, %s tokens", Plural(len(rows), "change"), Thousands(saved)))
-	s.text("waits for", rows[0].Waits, "")
-	row := s.table(2, []int{24, 24, 12, -16})
-	for _, r := range first(s, rows) {
-		row(r.Page, inked{Gray, r.Why}, level(r.To.String()), r.SavedTokens)
-	}
-	s.more(len(rows))
 }
 
 // faults lists the faults by name.

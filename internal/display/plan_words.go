@@ -125,16 +125,6 @@ func lookAt(plan *api.ContextPlan) string {
 		return fmt.Sprintf("Look at Memory, which was not searched as it could be: %s.", strings.TrimSuffix(r.Detail, "."))
 	case made != nil:
 		return "Look at Pages for what is shortened and left out."
-	case len(plan.Deferred) > 0:
-		saved := 0
-		for i := range plan.Deferred {
-			saved += plan.Deferred[i].SavedTokens
-		}
-		wait := "waits"
-		if len(plan.Deferred) > 1 {
-			wait = "wait"
-		}
-		return fmt.Sprintf("Look at Deferred, where %s %s for a cut, to save %s.", Plural(len(plan.Deferred), "change"), wait, Plural(saved, "token"))
 	}
 	return "Nothing in it needs attention."
 }

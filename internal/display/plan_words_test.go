@@ -78,8 +78,6 @@ func TestWords(t *testing.T) {
 				p.Faults = append(p.Faults, fault.Fault{Code: fault.Code(fmt.Sprint("f", i))})
 			}
 		}, "", "", "which has 5: f0, f1, f2, …."},
-		"one deferred": {func(p *api.ContextPlan) { p.Deferred = []api.Deferred{{SavedTokens: 1}} }, "", "", "where 1 change waits for a cut, to save 1 token."},
-		"deferred":     {func(p *api.ContextPlan) { p.Deferred = make([]api.Deferred, 2) }, "", "", "where 2 changes wait for a cut, to save 0 tokens."},
 		"stale": {func(p *api.ContextPlan) {
 			p.Retrieval = api.Retrieval{Reason: "STALE_INDEX", Detail: "3 files changed."}
 		}, "", "", "Look at Memory, which was not searched as it could be: 3 files changed."},

@@ -202,29 +202,3 @@ type Reduced struct {
 	// in place of messages that had left. Its page can be read, but no prompt names the page.
 	Handle string `json:"handle"`
 }
-
-// Deferred is a change that would be right and has not been made, because making it now would
-// rewrite bytes that the provider has cached. The next cut makes the change. The exception is a
-// superseded result that names something that nothing else shows. Such a result may stay.
-type Deferred struct {
-	// Page is the page that changes.
-	Page string `json:"page"`
-	// From is the page's current level.
-	From pagevm.Level `json:"from"`
-	// To is the page's level after the change.
-	To pagevm.Level `json:"to"`
-	// SavedTokens is the number of tokens that the change would remove from the prompt.
-	SavedTokens int `json:"saved_tokens"`
-	// Why is superseded or changed_in_workspace. A superseded page was made stale by a newer
-	// read, an edit or the same call. For changed_in_workspace a note says something that the
-	// carry block does not say yet.
-	Why string `json:"why"`
-	// Waits names the event that the change waits for, as the end of a sentence.
-	Waits string `json:"waits_for"`
-}
-
-// The reasons of [Deferred.Why].
-const (
-	WhySuperseded = "superseded"
-	WhyChanged    = "changed_in_workspace"
-)

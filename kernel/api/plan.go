@@ -106,8 +106,6 @@ type PlanRequest struct {
 	// Format is the shape of the request that the host will send; "" takes the format of the
 	// model's provider.
 	Format transcript.Format
-	// Deferred requests the list of changes that wait for a cut ([ContextPlan.Deferred]).
-	Deferred bool
 	// Table requests the page table ([ContextPlan.Table]).
 	Table bool
 	// Memories are the answers of the host's own memory to the user's newest words. They are
@@ -188,8 +186,6 @@ type Details struct {
 	Layout Layout `json:"layout"`
 	// Debug lists every page with its outcome.
 	Debug Debug `json:"debug"`
-	// Deferred are changes that wait for a cut; nil unless [PlanRequest.Deferred] is set.
-	Deferred []Deferred `json:"deferred,omitzero"`
 }
 
 // Stats is the kernel's own work for a plan.

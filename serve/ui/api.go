@@ -84,7 +84,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, doc any, err err
 type Sessions struct {
 	Schema string `json:"schema"`
 	// Sessions are the sessions, the last changed one first.
-	Sessions []SessionRow `json:"sessions"`
+	Sessions []SessionRow   `json:"sessions"`
 	Saved    document.Saved `json:"saved"`
 }
 

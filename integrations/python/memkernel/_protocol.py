@@ -99,7 +99,6 @@ class Planned(_Planned, total=False):
     conversation: "Mark"
     layout: "Layout"
     debug: "Debug"
-    deferred: List["Deferred"]
 
 
 class Budgets(TypedDict):
@@ -476,18 +475,6 @@ class Excluded(TypedDict):
     id: str
     tokens: int
     reason: str
-
-Deferred = TypedDict(
-    "Deferred",
-    {
-        "page": str,
-        "from": str,
-        "to": str,
-        "saved_tokens": int,
-        "why": str,
-        "waits_for": str,
-    },
-)
 
 
 class _Update(TypedDict):

@@ -231,9 +231,9 @@ func (c *Call) stripThinking() bool {
 	return refused || c.Request.Price.PreservedThinking && !c.Request.DropOption && !c.Request.Price.DropsThinking
 }
 
-// BoundLoop reports whether the open tool loop holds thinking that a cut would make
+// boundLoop reports whether the open tool loop holds thinking that a cut would make
 // invalid and that the provider does not drop.
-func (c *Call) BoundLoop() bool {
+func (c *Call) boundLoop() bool {
 	if !c.stripThinking() {
 		return false
 	}
@@ -304,10 +304,10 @@ func (c *Call) SegmentParts(i int, s *pagevm.Segment) []memkernel.Part {
 	return c.Msgs[i].Parts[s.Part : s.Part+s.Parts]
 }
 
-// Supersede marks the text of files that were replaced later, and instructions that were replaced
+// supersede marks the text of files that were replaced later, and instructions that were replaced
 // by a newer version. The result of a call that has no path and acts on nothing is replaced by the
-// same call. Supersede returns a copy and does not change c.Hosts.
-func (c *Call) Supersede() []pagevm.HostMessage {
+// same call. supersede returns a copy and does not change c.Hosts.
+func (c *Call) supersede() []pagevm.HostMessage {
 	out := append([]pagevm.HostMessage(nil), c.Hosts...)
 	newer := map[string]bool{}
 	for i := len(out) - 1; i >= 0; i-- {

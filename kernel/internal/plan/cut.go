@@ -37,7 +37,7 @@ func cutInput(c *Call, l *Limits, d *Decision, cache pagevm.Cache) cachelayout.C
 		// Nothing was ever sent, so that the messages are new and not pending.
 		in.Pending = 0
 	}
-	if c.BoundLoop() {
+	if c.boundLoop() {
 		// A cut would remove the loop's thinking. It waits unless the prompt would not fit.
 		in.Pending = 0
 	}

@@ -26,7 +26,7 @@ type scores struct {
 // said again. The texts are those of items of a special size, by hash. The keys of open are those
 // of messages with the results of open or newest checks.
 func score(c *Call, texts map[string]string, seen []pagevm.Seen, open map[string]bool) *scores {
-	out := &scores{hosts: bared(c, c.Supersede()), seen: seen, traits: make([][]pagevm.Traits, len(c.Hosts))}
+	out := &scores{hosts: bared(c, c.supersede()), seen: seen, traits: make([][]pagevm.Traits, len(c.Hosts))}
 	newest := c.Places[len(c.Places)-1].Atom
 	found := namesShown(c, texts, seen)
 	numbers := map[represent.Name]int32{}
