@@ -153,7 +153,6 @@ func TestJSONKeepsItsContract(t *testing.T) {
 		{"plan", "-t", short, "--commit", "--session", "traced"},
 		{"replay", "--trace", filepath.Join(ws, ".memkernel", "sessions", "traced", "trace.jsonl")},
 		{"observe", "-t", short, "--session", "s"},
-		{"observe", "-t", filepath.Dir(foreign(t))},
 		{"import", foreign(t)},
 		{"import", foreign(t), "--apply"},
 		{"forget", "--all", "--session", "import:mcp-memory"},

@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -93,46 +92,26 @@ func (a *App) OpenSource(t *TranscriptFlags) (*Source, error) {
 	return s, s.openFile(t.Path)
 }
 
-// InFolder returns the transcripts in a folder and its subfolders, the most recently written
-// first. It warns about folders that it can't list.
-func (a *App) InFolder(dir string) ([]string, error) {
-	var all []sessions.Conversation
+// newest returns the transcript in a folder and its subfolders that was written last. It warns
+// about folders that it can't list.
+func (a *App) newest(dir string) (string, error) {
+	var last sessions.Conversation
+	n := 0
 	sessions.Source{Path: dir}.Find(context.Background(), func(c sessions.Conversation) bool {
 		if c.Size > 0 && !strings.HasPrefix(filepath.Base(c.Path), "agent-") { // a subagent's part of another
-			all = append(all, c)
+			if n++; n == 1 || cmp.Or(last.ModTime.Compare(c.ModTime), cmp.Compare(c.Path, last.Path)) < 0 {
+				last = c
+			}
 		}
 		return true
 	}, func(path string, err error) { a.Tip("%s: %s", path, err) })
-	if len(all) == 0 {
-		return nil, Hint(fmt.Errorf("open transcript %s: there is no session in the folder", dir), "sessions are .jsonl files; hidden folders and links are passed over")
+	switch {
+	case n == 0:
+		return "", Hint(fmt.Errorf("open transcript %s: there is no session in the folder", dir), "sessions are .jsonl files; hidden folders and links are passed over")
+	case n > 1:
+		a.Tip("%s holds %d sessions; the newest is read: %s", dir, n, last.Path)
 	}
-	slices.SortStableFunc(all, func(x, y sessions.Conversation) int {
-		return cmp.Or(y.ModTime.Compare(x.ModTime), cmp.Compare(x.Path, y.Path))
-	})
-	out := make([]string, len(all))
-	for i := range all {
-		out[i] = all[i].Path
-	}
-	return out, nil
-}
-
-// newest returns the transcript in a folder that was written last.
-func (a *App) newest(dir string) (string, error) {
-	all, err := a.InFolder(dir)
-	if err != nil {
-		return "", err
-	}
-	if len(all) > 1 {
-		a.Tip("%s holds %d sessions; the newest is read: %s", dir, len(all), all[0])
-	}
-	return all[0], nil
-}
-
-// At returns the flags for another file, such as one in a folder.
-func (t *TranscriptFlags) At(path string) *TranscriptFlags {
-	at := *t
-	at.Path = path
-	return &at
+	return last.Path, nil
 }
 
 // openFile opens a regular file in place, and reads anything else (a pipe, a

@@ -33,7 +33,6 @@ func Documents() map[string][]any {
 		"memkernel/list/v1":              {document.Entries{}},
 		"memkernel/nightly/v1":           {nightlyJSON{}},
 		"memkernel/observe/v1":           {ObserveJSON{}},
-		"memkernel/observe_folder/v1":    {observeFolderJSON{}},
 		"memkernel/plan/v1":              {planJSON{}},
 		"memkernel/prices/v1":            {cli.PricesJSON{}},
 		"memkernel/proxy/v1":             {proxyJSON{}},

@@ -4,10 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -39,7 +35,7 @@ session has grown: turns that are stored already are recognised.
 
 A turn is finished when the user has spoken again or the host has marked its end. For a
 host that marks none, --ended finishes the last one. A last line that the host is still
-writing is left out. Of a folder every session in it is stored, under its own id.
+writing is left out.
 
 It brings SESSION-STATE.md of the workspace up to date, which says where the work is now
 (unless session_state.enabled or workspace.private is false), and, when the window
@@ -79,9 +75,6 @@ func runObserve(ctx context.Context, a *cli.App, o *observeFlags) error {
 	if o.transcript.Path == "" {
 		return cli.Usagef("observe needs --transcript FILE")
 	}
-	if st, err := os.Stat(o.transcript.Path); err == nil && st.IsDir() {
-		return observeFolder(ctx, a, o)
-	}
 	book, err := a.Book()
 	if err != nil {
 		return err
@@ -95,90 +88,15 @@ func runObserve(ctx context.Context, a *cli.App, o *observeFlags) error {
 		return err
 	}
 	defer k.Close()
-	doc, err := observeSession(ctx, a, k, o, session, o.transcript.Path)
-	if err != nil {
-		return err
-	}
-	return showObserved(a, doc)
-}
-
-// observeFolderJSON is the document of observe for a folder.
-type observeFolderJSON struct {
-	Schema string `json:"schema"`
-	// Sessions are in the order in which they were written, the newest last.
-	Sessions []*ObserveJSON `json:"sessions"`
-	// LeftOut are the files whose session could not be observed, with the reason.
-	LeftOut []importLeftJSON `json:"left_out"`
-}
-
-// observeFolder observes every session in a folder, the oldest first. If it can't read a session,
-// it reports the session and continues.
-func observeFolder(ctx context.Context, a *cli.App, o *observeFlags) error {
-	if o.session != "" {
-		return cli.Usagef("--session names one session, and --transcript a folder of them")
-	}
-	book, err := a.Book()
-	if err != nil {
-		return err
-	}
-	files, err := a.InFolder(o.transcript.Path)
-	if err != nil {
-		return err
-	}
-	slices.Reverse(files)
-	k, err := a.Kernel(ctx, cli.Needs{Prices: book, Notes: true})
-	if err != nil {
-		return err
-	}
-	defer k.Close()
-	out := observeFolderJSON{Schema: "memkernel/observe_folder/v1", Sessions: []*ObserveJSON{}, LeftOut: []importLeftJSON{}}
-	for _, path := range files {
-		doc, err := observeFile(ctx, a, k, o, path)
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if err != nil {
-			out.LeftOut = append(out.LeftOut, importLeftJSON{Path: path, Reason: cli.PlainError(err)})
-			continue
-		}
-		out.Sessions = append(out.Sessions, doc)
-		if !a.JSON {
-			if err := showObserved(a, doc); err != nil {
-				out.LeftOut = append(out.LeftOut, importLeftJSON{Path: path, Reason: cli.PlainError(err)})
-			}
-		}
-	}
-	if a.JSON {
-		return a.WriteJSON(out)
-	}
-	for _, l := range out.LeftOut {
-		fmt.Fprintf(a.Out, "left out: %s: %s\n", display.Printable(l.Path), display.Printable(l.Reason))
-	}
-	return nil
-}
-
-func observeFile(ctx context.Context, a *cli.App, k *kernel.Kernel, o *observeFlags, path string) (*ObserveJSON, error) {
-	session, err := a.Session(o.transcript.At(path))
-	if err != nil {
-		return nil, err
-	}
-	if session.ID == "" {
-		session.ID = strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
-	}
-	return observeSession(ctx, a, k, o, session, path)
-}
-
-// observeSession commits a session that was read from a path.
-func observeSession(ctx context.Context, a *cli.App, k *kernel.Kernel, o *observeFlags, session *transcript.Session, path string) (*ObserveJSON, error) {
 	doc := &ObserveJSON{Schema: "memkernel/observe/v1", SessionKey: cmp.Or(o.session, session.ID, api.DefaultSession)}
 	if session.Torn != nil {
 		doc.TornLine = session.Torn.Line
 	}
-	turn := api.Turn{SessionKey: doc.SessionKey, Model: cmp.Or(o.model, session.Model), Private: a.Private(), Source: o.source.Of(path, session)}
+	turn := api.Turn{SessionKey: doc.SessionKey, Model: cmp.Or(o.model, session.Model), Private: a.Private(), Source: o.source.Of(o.transcript.Path, session)}
 	if err := observeTurns(ctx, a, k, turn, session.View(o.view.View()), session.Ended || o.ended, doc); err != nil {
-		return nil, err
+		return err
 	}
-	return doc, nil
+	return showObserved(a, doc)
 }
 
 // observeTurns commits the turns in order, each with the conversation up to the end of the turn.
