@@ -29,7 +29,6 @@ type proxyFlags struct {
 	resolver                   string
 	flushTurns, compaction     bool
 	window, reserve            config.Tokens
-	ui                         string
 	metrics                    metricsFlags
 }
 
@@ -80,7 +79,6 @@ larger than its model's window.`,
 	f.StringVar(&p.listen, "listen", "127.0.0.1:8377", "`address` to listen on; port 0 takes a free one")
 	f.StringArrayVar(&p.upstreams, "upstream", nil, "`[/PATH=]URL` of an API, without the /v1 that clients ask for; may be repeated, for what is below a path")
 	f.BoolVar(&p.allowRemote, "allow-remote", false, "let --listen name an address that other machines reach")
-	f.StringVar(&p.ui, "ui", "", "open the window of memkernel ui at this `address` too; its link is told on standard error")
 	f.StringArrayVar(&p.origins, "allow-origin", nil, "`origin` of a web page whose requests are taken, such as http://localhost:3000; may be repeated")
 	f.BoolVar(&p.allowInsecure, "allow-insecure", false, "let plain http go to an upstream on another machine")
 	f.StringVar(&p.resolver, "resolver", "", "the tool by which the model can follow pointers, by `name`, or memkernel-get")
@@ -138,11 +136,6 @@ func runProxy(ctx context.Context, a *cli.App, p *proxyFlags) error {
 		return err
 	}
 	defer k.Close()
-	closeWindow, err := startWindow(ctx, a, k, book, p.ui)
-	if err != nil {
-		return err
-	}
-	defer closeWindow()
 	t.Follow(k.IndexStatus)
 	defer t.Follow(nil)
 	o, err := proxyOptions(a, p, book)

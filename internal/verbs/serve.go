@@ -25,8 +25,6 @@ type ServeFlags struct {
 	// Idle is the time without a connection after which serve ends. With 0 it never ends by
 	// itself.
 	Idle time.Duration
-	// UI is the address of the window, "" for no window.
-	UI string
 
 	metrics metricsFlags
 }
@@ -104,7 +102,6 @@ and what hosts report as billed (doc/metrics.md).`,
 	f.BoolVar(&s.Stdio, "stdio", false, "answer on standard input and output as well")
 	f.BoolVar(&s.Socket, "socket", false, "answer on the socket alone, and print its path (the default)")
 	f.DurationVar(&s.Idle, "idle", 0, "end when nobody was connected for so long, such as 15m (default never)")
-	f.StringVar(&s.UI, "ui", "", "open the window of memkernel ui at this `address` too; its link is told on standard error")
 	cmd.MarkFlagsMutuallyExclusive("stdio", "socket")
 	s.metrics.add(cmd)
 	door.Flags(f)
@@ -128,18 +125,10 @@ func runServe(ctx context.Context, a *cli.App, s *ServeFlags, door Door) error {
 		return err
 	}
 	var t *telemetry.Telemetry // nil until this process serves
-	closed := func() {}
-	defer func() { closed(); t.Close(ctx) }()
+	defer func() { t.Close(ctx) }()
 	open := func(ctx context.Context) (k *kernel.Kernel, o *serve.Options, err error) {
-		if k, o, t, err = openServed(ctx, a, &s.metrics); err != nil {
-			return k, o, err
-		}
-		shut, err := startWindow(ctx, a, k, o.Prices, s.UI)
-		if err != nil {
-			return nil, nil, errors.Join(err, k.Close())
-		}
-		closed = shut
-		return k, o, nil
+		k, o, t, err = openServed(ctx, a, &s.metrics)
+		return k, o, err
 	}
 	d := &serve.Daemon{StateDir: a.StateDir, Open: open, Idle: s.Idle}
 	url := ""

@@ -61,7 +61,7 @@ have recorded of this workspace, and those of each --transcript, a file or a fol
 	f.StringArrayVarP(&u.transcripts, "transcript", "t", nil, "show this recorded session, a `file` or a folder of them; may be given again")
 	cli.Must(cmd.MarkFlagFilename("transcript"))
 	f.Var(&u.window, "context-window", "size of the window that sessions are planned for, such as 200k (default the price book's)")
-	f.StringVar(&u.resolver, "resolver", windowResolver, "the tool or command by which the model can follow pointers, by `name`")
+	f.StringVar(&u.resolver, "resolver", "memory_get", "the tool or command by which the model can follow pointers, by `name`")
 	a.PricesFlag(cmd)
 	a.SharedFlag(f)
 	return cmd
@@ -81,7 +81,7 @@ func runUI(ctx context.Context, a *cli.App, u *uiFlags) error {
 	if u.write {
 		voice = a.WindowVoice()
 	}
-	s, err := openWindow(a, k, book, windowWish{Addr: u.addr, Voice: voice, Transcripts: u.transcripts, Window: int(u.window), Resolver: u.resolver})
+	s, err := openWindow(a, k, book, u, voice)
 	if err != nil {
 		return err
 	}
@@ -130,25 +130,8 @@ func browse(link string) (forget func(), err error) {
 	return forget, nil
 }
 
-// windowWish holds the options of a window.
-type windowWish struct {
-	// Addr is the address on this machine at which the window listens.
-	Addr string
-	// Voice is who speaks when the window changes memory. Without a voice it only reads.
-	Voice api.Voice
-	// Transcripts are used instead of the transcripts of this machine's coding agents.
-	Transcripts []string
-	// Window is the context window of plans. Resolver is the tool that follows the pointers in
-	// plans.
-	Window   int
-	Resolver string
-}
-
-// windowResolver is the default of windowWish.Resolver.
-const windowResolver = "memory_get"
-
-// openWindow opens a window on a kernel.
-func openWindow(a *cli.App, k *kernel.Kernel, book *cachelayout.Book, w windowWish) (*ui.Server, error) {
+// openWindow opens a window on a kernel. Without a voice it only reads.
+func openWindow(a *cli.App, k *kernel.Kernel, book *cachelayout.Book, u *uiFlags, voice api.Voice) (*ui.Server, error) {
 	workspace, err := filepath.Abs(a.Workspace)
 	if err != nil {
 		return nil, err
@@ -157,8 +140,8 @@ func openWindow(a *cli.App, k *kernel.Kernel, book *cachelayout.Book, w windowWi
 	if err != nil {
 		return nil, err
 	}
-	s, err := ui.Listen(w.Addr, ui.Options{Kernel: k, Prices: book, Workspace: workspace, Location: a.Config.Workspace.Timezone.Location(), Private: a.Private(), Voice: w.Voice,
-		Transcripts: func() []string { return transcripts(workspace, w.Transcripts) }, Elsewhere: func() []string { return agentHomes(workspace) }, Plan: ui.Plan{Window: w.Window, Economy: a.Config.Economy, Resolver: w.Resolver}, Audit: a.AuditOptions(nil), Masker: masker,
+	s, err := ui.Listen(u.addr, ui.Options{Kernel: k, Prices: book, Workspace: workspace, Location: a.Config.Workspace.Timezone.Location(), Private: a.Private(), Voice: voice,
+		Transcripts: func() []string { return transcripts(workspace, u.transcripts) }, Elsewhere: func() []string { return agentHomes(workspace) }, Plan: ui.Plan{Window: int(u.window), Economy: a.Config.Economy, Resolver: u.resolver}, Audit: a.AuditOptions(nil), Masker: masker,
 		Doctor: func(ctx context.Context) (*health.Report, error) { return a.Examine(ctx, &health.DoctorOptions{}, nil) },
 		Hint:   a.Commands})
 	if err != nil {
@@ -168,32 +151,6 @@ func openWindow(a *cli.App, k *kernel.Kernel, book *cachelayout.Book, w windowWi
 		return nil, cli.Hint(err, "port 0 takes a free one")
 	}
 	return s, nil
-}
-
-// startWindow opens a window at an address and prints its link. It serves the window until ctx
-// ends or the returned function is called. The returned function waits for the end. With the
-// address "" startWindow opens no window.
-func startWindow(ctx context.Context, a *cli.App, k *kernel.Kernel, book *cachelayout.Book, addr string) (wait func(), err error) {
-	if addr == "" {
-		return func() {}, nil
-	}
-	s, err := openWindow(a, k, book, windowWish{Addr: addr, Resolver: windowResolver})
-	if err != nil {
-		return nil, err
-	}
-	a.Tip("the window opens once at %s", s.Link())
-	ctx, stop := context.WithCancel(ctx)
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		if err := s.Serve(ctx); err != nil {
-			a.Tip("the window ended: %s", err)
-		}
-	}()
-	return func() {
-		stop()
-		<-ended
-	}, nil
 }
 
 // agents returns the coding agents of this machine, with their transcripts of a workspace.

@@ -79,8 +79,8 @@ func (l *listenFlags) Check(s *verbs.ServeFlags) error {
 		return cli.Usagef("--quota-calls and --quota-sessions: give a number from 1 on, or 0 for any number")
 	case l.mostTenants < 1:
 		return cli.Usagef("--max-tenants %d: give a number from 1 on", l.mostTenants)
-	case l.tenants && (s.Socket || s.UI != "" || s.Idle > 0):
-		return cli.Usagef("--tenants goes without --socket, --ui and --idle")
+	case l.tenants && (s.Socket || s.Idle > 0):
+		return cli.Usagef("--tenants goes without --socket and --idle")
 	}
 	err := proxy.CheckListen(l.address, l.insecure || l.cert != "")
 	switch {
