@@ -5,7 +5,6 @@ import (
 	"debug/buildinfo"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -118,12 +117,24 @@ func documents(programs []program, dir string) ([]file, error) {
 		}
 		return out, nil
 	}
-	if _, err := ask("man", "man"); err != nil {
-		return nil, err
-	}
-	out, err := folder(dir, "man")
+	names, err := ask("__complete", "help", "")
 	if err != nil {
 		return nil, err
+	}
+	help, err := ask("help")
+	if err != nil {
+		return nil, err
+	}
+	out := []file{manPage("memkernel", "plan what a model gets to see", help)}
+	for line := range strings.Lines(string(names)) {
+		verb, short, ok := strings.Cut(strings.TrimSpace(line), "\t")
+		if !ok || verb == "terms" {
+			continue // the end of the list, or no verb
+		}
+		if help, err = ask("help", verb); err != nil {
+			return nil, err
+		}
+		out = append(out, manPage("memkernel-"+verb, short, help))
 	}
 	for _, shell := range shells {
 		text, err := ask("completion", shell[0])
@@ -135,19 +146,9 @@ func documents(programs []program, dir string) ([]file, error) {
 	return out, nil
 }
 
-// folder reads all files below a folder. The names of the files are relative to root.
-func folder(root, dir string) (out []file, err error) {
-	err = filepath.WalkDir(filepath.Join(root, dir), func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		rel, err := filepath.Rel(root, path)
-		if err != nil {
-			return err
-		}
-		data, err := os.ReadFile(path)
-		out = append(out, file{filepath.ToSlash(rel), data, 0o644})
-		return err
-	})
-	return out, err
+// manPage is the help on a verb as a page for man.
+func manPage(name, short string, help []byte) file {
+	roff := strings.NewReplacer(`\`, `\e`, "-", `\-`, "\n.", "\n\\&.", "\n'", "\n\\&'").Replace
+	return file{"man/" + name + ".1", fmt.Appendf(nil, ".TH %s 1\n.SH NAME\n%s \\- %s\n.SH DESCRIPTION\n.nf\n%s.fi\n",
+		strings.ToUpper(name), roff(name), roff(short), roff(string(help))), 0o644}
 }

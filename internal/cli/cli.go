@@ -55,7 +55,7 @@ func Must(err error) {
 
 // anywhere are the verbs that need no word about which folder they work on: they use none, or
 // print it.
-var anywhere = []string{"version", "man", "prices", "import", "config", "init", "uninstall"}
+var anywhere = []string{"version", "prices", "import", "config", "init", "uninstall"}
 
 // Prepare reads the configuration and checks the shared flags, before any verb.
 func (a *App) Prepare(cmd *cobra.Command) error {

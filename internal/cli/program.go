@@ -17,9 +17,9 @@ type Program struct {
 	Name, Short string
 	// Opening returns the first text of the help. It should name verbs through [Step].
 	Opening func(root *cobra.Command) string
-	// Groups are all verbs of the program, in the order in which help lists them. Help,
-	// completion and man pages are made from Groups. Root adds the verb help to the first group
-	// and the verb completion to the last.
+	// Groups are all verbs of the program, in the order in which help lists them. Help
+	// and completion are made from Groups. Root adds the verb help to the first group and the verb
+	// completion to the last.
 	Groups []Group
 	// Databases opens stores in databases. It is nil in a program without them.
 	Databases Databases

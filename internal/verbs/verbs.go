@@ -117,7 +117,6 @@ func Groups(serve, proxy func(*cli.App) *cobra.Command) []cli.Group {
 		{ID: "developers", Title: "Developers (measuring, scripts)", Verbs: []cli.Verb{
 			verb("replay --transcript FILE", "compare context policies over a recorded session", Replay, "simulate compare"),
 			verb("version", "print the version", cli.VersionVerb, "about"),
-			verb("man [FOLDER]", "write the man pages", cli.ManVerb, "manual docs"),
 		}},
 	}
 }
