@@ -49,8 +49,6 @@ func checks() []health.Check[*auditor] {
 		look(health.Drift, "facts agree with what they come from", (*auditor).drift),
 		look(health.Secrets, "no secrets", (*auditor).secrets),
 		look(health.Conflicts, "no marks of a merge conflict", (*auditor).conflicts),
-		look(health.Encoding, "text is sound UTF-8", (*auditor).encoding),
-		look(health.FutureDates, "no dates in the future", (*auditor).futureDates),
 		look(health.Files, "every file can be read", (*auditor).files),
 		look(health.Pointers, "pointers in memory resolve", (*auditor).pointers),
 		kept(health.Blobs, "every blob belongs to a page"),
@@ -118,8 +116,6 @@ type Options struct {
 	Resolves func(id string) bool
 	// Kept are the checks of data that is kept outside the files, by their codes.
 	Kept map[health.Code]Kept
-	// Derived has results of the audit before. It may be nil.
-	Derived *Derived
 	// Snapshot is the workspace, if it is read already.
 	Snapshot *Snapshot
 	// Only names the checks to run. If it is empty, all checks run. Skip names checks not to run.

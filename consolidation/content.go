@@ -23,9 +23,6 @@ func (a *auditor) secrets() {
 		if f.Doc.Raw == "" || f.Doc.Binary {
 			continue
 		}
-		if a.Derived.Clean("lines "+a.Masker.ID(), f.Doc.Raw, a.Masker.Lines) {
-			continue
-		}
 		masked := a.Masker.Lines(f.Doc.Raw)
 		was, is := strings.Split(f.Doc.Raw, "\n"), strings.Split(masked, "\n")
 		var rules []string
@@ -107,26 +104,55 @@ func codeLines(d markdownstore.Document) map[int]bool {
 	return out
 }
 
-// files reports the files that could not be read.
+// severalFiles is the most files of one fault that are reported one by one.
+const severalFiles = 3
+
+// files reports the files that can't be read, or not as they are meant.
 func (a *auditor) files() {
+	found := map[string][]health.Finding{}
+	var hints []string
 	for _, f := range a.snap.Files {
-		switch {
-		case f.Err != nil:
-			severity := health.Error
-			if refused(f.Err) {
-				severity = health.Warning
+		for _, fault := range f.Faults() {
+			if found[fault.Hint] == nil {
+				hints = append(hints, fault.Hint)
 			}
-			a.add(health.Finding{Severity: severity, Place: health.Place{Path: f.Path}, What: "can't be read: " + oneLine(f.Err.Error()),
-				Hint: "what is meant as memory must be a regular file in the workspace, readable and not over workspace.max_file_size"})
-		case f.Shadowed:
-			a.add(health.Finding{Severity: health.Warning, Place: health.Place{Path: f.Path}, What: "is not used: MEMORY.md stands in its place", Hint: "move what it says into MEMORY.md"})
-		}
-		for _, n := range f.Doc.Notes {
-			if n.Code == markdownstore.NoteFrontMatter {
-				a.add(health.Finding{Severity: health.Warning, Place: health.Lines(f.Path, n.Line, n.Line), What: "its front matter can't be read: " + n.Text, Hint: "mend it; until then it is read as text"})
-			}
+			found[fault.Hint] = append(found[fault.Hint], fault)
 		}
 	}
+	for _, hint := range hints {
+		a.together(found[hint], severalFiles, func(n int) string {
+			return found[hint][0].What + "; so it is with " + count(n-1, "other file", "other files")
+		})
+	}
+}
+
+// Faults returns why a file can't be read, or not as it is meant.
+func (f *File) Faults() (out []health.Finding) {
+	add := func(s health.Severity, line int, what, hint string) {
+		out = append(out, health.Finding{Severity: s, Place: health.Lines(f.Path, line, line), What: what, Hint: hint})
+	}
+	switch {
+	case f.Err != nil && refused(f.Err):
+		add(health.Warning, 0, "can't be read: "+oneLine(f.Err.Error()), "what is meant as memory must be a regular file in the workspace, readable and not over workspace.max_file_size")
+	case f.Err != nil:
+		add(health.Error, 0, "can't be read: "+oneLine(f.Err.Error()), "give yourself the right to read it")
+	case f.Shadowed:
+		add(health.Warning, 0, "is not used: MEMORY.md stands in its place", "move what it says into MEMORY.md")
+	}
+	if f.UTF16 {
+		add(health.Note, 0, "is UTF-16: it is read, and nothing is written to it", "save it as UTF-8")
+	}
+	for _, n := range f.Doc.Notes {
+		add(health.Warning, n.Line, n.Text, noteHints[n.Code])
+	}
+	return out
+}
+
+// noteHints say how to mend each oddity of a document.
+var noteHints = map[markdownstore.NoteCode]string{
+	markdownstore.NoteBinary:      "save it as UTF-8 text; until then it is not searched",
+	markdownstore.NoteFrontMatter: "mend it; until then it is read as text",
+	markdownstore.NoteInvalidUTF8: "save it as UTF-8",
 }
 
 // page matches the id of a page of the kernel's, such as cv-0123456789abcdef.

@@ -2,7 +2,6 @@ package consolidation
 
 import (
 	"cmp"
-	"encoding/binary"
 	"fmt"
 	"slices"
 
@@ -34,7 +33,7 @@ func (a *auditor) contradictions() {
 	by := map[string][]claim{}
 	var subjects []string
 	who := peopleIn(a.snap)
-	for _, f := range a.disputing(who) {
+	for _, f := range a.snap.Files {
 		for _, c := range claims(f) {
 			k := who.key(&c)
 			if by[k] == nil {
@@ -64,50 +63,6 @@ func isField(cs []claim) bool {
 		}
 	}
 	return len(values) >= fieldValues
-}
-
-// disputing returns the files that claim something of a subject of which a curated file claims
-// something, and one of them something else.
-func (a *auditor) disputing(who people) (out []*File) {
-	type subject struct {
-		value               uint64
-		disputed, evergreen bool
-	}
-	subjects := map[uint64]subject{}
-	pairs := make([][]byte, len(a.snap.Files))
-	for i, f := range a.snap.Files {
-		pairs[i] = a.Derived.Of("claims of "+f.Path+" by "+who.id(), f.Doc.Raw, func() []byte { return claimHashes(f, who) })
-		for p := pairs[i]; len(p) > 0; p = p[16:] {
-			k, v := binary.LittleEndian.Uint64(p), binary.LittleEndian.Uint64(p[8:])
-			s, known := subjects[k]
-			subjects[k] = subject{v, s.disputed || known && s.value != v, s.evergreen || f.Evergreen()}
-		}
-	}
-	for i, f := range a.snap.Files {
-		for p := pairs[i]; len(p) > 0; p = p[16:] {
-			if s := subjects[binary.LittleEndian.Uint64(p)]; s.disputed && s.evergreen {
-				out = append(out, f)
-				break
-			}
-		}
-	}
-	return out
-}
-
-// claimHashes returns hashes of the keys and values of a file's claims, as the file alone makes
-// them.
-func claimHashes(f *File, who people) (out []byte) {
-	alone := *f
-	alone.Entries = f.parsed
-	seen := map[[2]uint64]bool{}
-	for _, c := range claims(&alone) {
-		pair := [2]uint64{hashed(who.key(&c)), hashed(c.Value.Text)}
-		if !seen[pair] {
-			seen[pair] = true
-			out = binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(out, pair[0]), pair[1])
-		}
-	}
-	return out
 }
 
 // place is a line of a file.

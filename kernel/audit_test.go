@@ -263,7 +263,7 @@ func TestAuditAndDoctorAgree(t *testing.T) {
 				}
 				return out
 			}
-			ofAudit := severities(audited(t, dir, api.AuditOptions{Only: []health.Code{health.Files, health.Encoding}}).Findings)
+			ofAudit := severities(audited(t, dir, api.AuditOptions{Only: []health.Code{health.Files}}).Findings)
 			ofDoctor := severities(diagnose(t, dir, nil, health.DoctorOptions{}).Findings)
 			if len(ofAudit) != 1 || !maps.Equal(ofAudit, ofDoctor) {
 				t.Errorf("an audit says %v, a doctor %v", ofAudit, ofDoctor)
@@ -321,7 +321,7 @@ func TestAuditOfRealWorkspaces(t *testing.T) {
 		if n := found[health.Contradictions]; n > 1 {
 			t.Errorf("%s: %d contradictions, of which one was right when they were looked through", filepath.Base(dir), n)
 		}
-		if n := found[health.Encoding] + found[health.Secrets] + found[health.Conflicts] + found[health.FutureDates]; n > 0 {
+		if n := found[health.Secrets] + found[health.Conflicts]; n > 0 {
 			t.Errorf("%s: %v, where there is none", filepath.Base(dir), found)
 		}
 	}

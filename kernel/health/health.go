@@ -51,8 +51,6 @@ const (
 	Drift          Code = "drift"
 	Secrets        Code = "secrets"
 	Conflicts      Code = "conflict_markers"
-	Encoding       Code = "encoding"
-	FutureDates    Code = "future_dates"
 	Files          Code = "files"
 	Pointers       Code = "pointers"
 )

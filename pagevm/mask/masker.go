@@ -1,8 +1,6 @@
 package mask
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"maps"
 	"regexp"
@@ -110,15 +108,6 @@ func NewMasker(o Options) (*Masker, error) {
 		m.disabled[id] = true
 	}
 	return m, nil
-}
-
-// ID is equal for maskers with the same rules and exceptions.
-func (m *Masker) ID() string {
-	if m == nil {
-		return ""
-	}
-	sum := sha256.Sum256(fmt.Append(nil, m.literals, m.allow, m.disabled))
-	return hex.EncodeToString(sum[:8])
 }
 
 // Rules lists the names of all rules, in order.

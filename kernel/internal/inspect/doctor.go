@@ -85,7 +85,7 @@ func (d *doctor) oneOf(sort string, how health.Severity, what, hint string) {
 func (d *doctor) countRest() {
 	for _, s := range d.sorts {
 		if more := d.alike[s.What] - maxAlike; more > 0 {
-			d.tell(s.Severity, fmt.Sprintf("%d more like this: %s", more, s.What), s.Hint)
+			d.tell(s.Severity, fmt.Sprintf("%d more like this", more), s.Hint)
 		}
 	}
 	d.sorts = nil
@@ -99,15 +99,13 @@ func (d *doctor) files() {
 		d.tell(health.OK, "memory is switched off: the files of "+d.in.Workspace+" are left alone", "")
 		return
 	}
-	for f, err := range m.Private.Walk(d.ctx) {
-		if err == nil {
-			err = d.file(f)
-		}
-		if d.ctx.Err() != nil {
-			return
-		}
-		if err != nil {
-			d.unread(f.Path, err)
+	snap, err := d.in.Upkeep.ReadAll(d.ctx)
+	if err != nil {
+		return
+	}
+	for _, f := range snap.Files {
+		for _, fault := range f.Faults() {
+			d.oneOf(fault.Hint, fault.Severity, fault.Place.String()+": "+fault.What, fault.Hint)
 		}
 	}
 	d.countRest()
@@ -133,53 +131,6 @@ func (d *doctor) files() {
 	if err := writable(d.in.Workspace); err != nil {
 		d.tell(health.Warning, fmt.Sprintf("%s can't be written: %v", d.in.Workspace, err), "nothing can be remembered in it; give yourself the right to write there")
 	}
-}
-
-// file looks for oddities of one file. It returns an error if the file can't be read.
-func (d *doctor) file(f markdownstore.File) error {
-	switch {
-	case f.Shadowed:
-		d.oneOf("a file stands in the place of another", health.Warning, f.Path+" is not used: MEMORY.md stands in its place", "move what it says into MEMORY.md")
-		return nil
-	case f.TooLarge:
-		d.oneOf("a file is too large", health.Warning, fmt.Sprintf("%s is not searched: its %d bytes are over the limit", f.Path, f.Size),
-			"split it, or raise workspace.max_file_size")
-		return nil
-	}
-	l, err := d.in.Memory.Private.ReadFile(f.Path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	if l.UTF16 {
-		d.oneOf("a file is UTF-16", health.Note, f.Path+" is UTF-16: it is read, and nothing is written to it", "save it as UTF-8")
-	}
-	for _, n := range markdownstore.Parse(f.Path, l.Text).Notes {
-		place := f.Path
-		if n.Line > 0 {
-			place = fmt.Sprintf("%s:%d", f.Path, n.Line)
-		}
-		d.oneOf(noteSorts[n.Code].sort, health.Warning, place+": "+n.Text, noteSorts[n.Code].hint)
-	}
-	return nil
-}
-
-// noteSorts names each oddity and says how to mend it.
-var noteSorts = map[markdownstore.NoteCode]struct{ sort, hint string }{
-	markdownstore.NoteBinary:      {"a file is no text", "save it as UTF-8 text; until then it is not searched"},
-	markdownstore.NoteFrontMatter: {"front matter can't be read", "mend it; until then it is read as text"},
-	markdownstore.NoteInvalidUTF8: {"a file is not UTF-8", "save it as UTF-8"},
-}
-
-func (d *doctor) unread(path string, err error) {
-	var denied *markdownstore.DeniedError
-	if errors.As(err, &denied) {
-		d.oneOf("a file is refused", health.Warning, err.Error(), "what is meant as memory must stand in the workspace itself, as a file")
-		return
-	}
-	d.oneOf("a file can't be read", health.Error, fmt.Sprintf("%s can't be read: %v", path, err), "give yourself the right to read it")
 }
 
 // index looks at the index file.

@@ -27,7 +27,7 @@ func (k *Keeper) Audit(ctx context.Context, req api.AuditOptions) (*health.Repor
 	}
 	now := k.at(req.Now)
 	o := consolidation.Options{Host: req.Host, Only: req.Only, Skip: req.Skip, Now: now, Timezone: k.Timezone, Masker: k.Masker, MaxFileBytes: k.MaxFileBytes,
-		Kept: map[health.Code]consolidation.Kept{health.MemoryLoss: k.auditLoss}, Derived: k.derived.Load()}
+		Kept: map[health.Code]consolidation.Kept{health.MemoryLoss: k.auditLoss}}
 	maps.Copy(o.Kept, k.Inspector.Kept(now))
 	if store.Exists(k.State, "") {
 		o.Resolves = k.Inspector.Resolves(ctx)

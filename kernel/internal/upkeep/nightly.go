@@ -6,9 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/memkernel/memkernel/consolidation"
@@ -54,18 +52,13 @@ func (k *Keeper) Nightly(ctx context.Context, req api.NightlyRequest) (*api.Nigh
 		return out, err
 	}
 	k.last.Store(&consolidation.Snapshot{})
-	k.derived.Store(k.readDerived())
 	defer k.last.Store(nil)
-	defer k.derived.Store(nil)
 	if req.Before != nil {
 		if err := req.Before(ctx); err != nil {
 			return nil, err
 		}
 	}
 	out.Steps, err = k.run(ctx, jobs, req.Now)
-	if err == nil {
-		err = k.writeDerived()
-	}
 	return out, err
 }
 
@@ -174,48 +167,6 @@ func (k *Keeper) busy(idle time.Duration, now time.Time) (string, error) {
 		}
 	}
 	return "", nil
-}
-
-// derivedFile has the results for [consolidation.Derived]. Deleting it loses nothing.
-const derivedFile = "derived.json"
-
-// derivedDoc is the document in derivedFile. Results of another program don't count.
-type derivedDoc struct {
-	Program string            `json:"program"`
-	Results map[string][]byte `json:"results"`
-}
-
-// program names the running program.
-var program = sync.OnceValue(func() string {
-	if file, err := os.Executable(); err == nil {
-		if fi, err := os.Stat(file); err == nil {
-			return fmt.Sprint(fi.Size(), fi.ModTime().UnixNano())
-		}
-	}
-	return ""
-})
-
-// readDerived returns the results of the night before, none if they can't be read.
-func (k *Keeper) readDerived() *consolidation.Derived {
-	var doc derivedDoc
-	data, err := k.State.Get(derivedFile)
-	if err != nil || json.Unmarshal(data, &doc) != nil || doc.Program != program() {
-		return &consolidation.Derived{}
-	}
-	return &consolidation.Derived{Known: doc.Results}
-}
-
-func (k *Keeper) writeDerived() error {
-	used, changed := k.derived.Load().Used()
-	if !changed || program() == "" {
-		return nil
-	}
-	data, err := json.Marshal(derivedDoc{program(), used})
-	if err != nil {
-		return err
-	}
-	_, err = k.State.Put(store.Unsynced, store.Doc{Name: derivedFile, Data: data})
-	return err
 }
 
 // lockNightly takes the lock that lets only one process do a night's upkeep.

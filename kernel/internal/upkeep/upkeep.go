@@ -59,8 +59,6 @@ type Keeper struct {
 	Project Project
 	// last is the newest snapshot of a night's steps, nil between nights.
 	last atomic.Pointer[consolidation.Snapshot]
-	// derived has the results of the night before that follow from files alone, nil between nights.
-	derived atomic.Pointer[consolidation.Derived]
 	// Changed is called when files may have changed.
 	Changed func()
 	// Now is the clock, for requests without a time.
