@@ -99,7 +99,7 @@ func TestDoctorOnMarkdown(t *testing.T) {
 		t.Skip(err)
 	}
 	before := tree(t, dir)
-	d := diagnose(t, dir, &kernel.Options{Memory: kernel.MemoryOptions{Store: markdownstore.Options{MaxFileBytes: 1000}}}, health.DoctorOptions{Deep: true, Network: true})
+	d := diagnose(t, dir, &kernel.Options{Memory: kernel.MemoryOptions{Store: markdownstore.Options{MaxFileBytes: 1000}}}, health.DoctorOptions{Network: true})
 	for _, what := range []string{"AGENTS.md:2: ", "memory.md: is not used", "memory/blob.md: it holds zero bytes", "memory/latin.md:2: ", "memory/front.md:1: ",
 		"memory/large.md: can't be read", `"memory/link.md": denied`} {
 		wantSymptom(t, d, health.Workspace, health.Warning, what)
@@ -140,9 +140,8 @@ func TestDoctorOnIndex(t *testing.T) {
 	dir := sickbed(t, map[string]string{"memory/a.md": "alpha\n"})
 	file := filepath.Join(dir, ".memkernel", "index.sqlite")
 	reindexed(t, dir, nil)
-	d := diagnose(t, dir, nil, health.DoctorOptions{Deep: true})
+	d := diagnose(t, dir, nil, health.DoctorOptions{})
 	wantSymptom(t, d, health.Index, health.OK, "holds 1 chunks")
-	wantSymptom(t, d, health.Index, health.OK, "is whole")
 	if err := os.WriteFile(filepath.Join(dir, "memory", "b.md"), []byte("beta\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -173,7 +172,7 @@ func TestDoctorOnIndex(t *testing.T) {
 		if err := os.WriteFile(file, tt.file, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		d := diagnose(t, dir, nil, health.DoctorOptions{Deep: true})
+		d := diagnose(t, dir, nil, health.DoctorOptions{})
 		if !has(d, health.Index, tt.state, tt.what) || (d.Count(health.Error) > 0) != (tt.state == health.Error) {
 			t.Errorf("%s: %+v", name, d.Findings)
 		}
@@ -245,7 +244,7 @@ func TestDoctorOnState(t *testing.T) {
 	old := diagnose(t, dir, nil, health.DoctorOptions{Now: looked.AddDate(2, 0, 0)})
 	wantSymptom(t, old, health.Prices, health.Warning, "days ago")
 	wantSymptom(t, diagnose(t, filepath.Join(dir, "nowhere"), nil, health.DoctorOptions{}), health.Workspace, health.Error, "nowhere")
-	off := diagnose(t, dir, &kernel.Options{Memory: kernel.MemoryOptions{Off: true}}, health.DoctorOptions{Deep: true, Network: true})
+	off := diagnose(t, dir, &kernel.Options{Memory: kernel.MemoryOptions{Off: true}}, health.DoctorOptions{Network: true})
 	wantSymptom(t, off, health.Workspace, health.OK, "switched off")
 }
 

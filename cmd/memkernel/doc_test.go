@@ -168,7 +168,7 @@ func TestJSONKeepsItsContract(t *testing.T) {
 		remembers("get", "memory/locking.md:3:4"),
 		remembers("plan", "-t", short),
 		remembers("status"),
-		remembers("doctor", "--deep", "--now", "2026-12-01T00:00:00Z"),
+		remembers("doctor", "--now", "2026-12-01T00:00:00Z"),
 		{"status"},
 		{"check"},
 		{"salvage", "--session", "s"},

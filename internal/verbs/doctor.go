@@ -17,7 +17,6 @@ import (
 
 // doctorFlags are the flags of doctor.
 type doctorFlags struct {
-	deep    bool
 	network bool
 	now     cli.TimeValue
 	// broken is the error of a configuration that can't be read, or nil. After such an error the
@@ -31,7 +30,7 @@ func doctorVerb(a *cli.App) *cobra.Command {
 		Long: `doctor looks at the configuration, the workspace's Markdown, the index, the state
 folder, the price book and the settings of the coding agents on this machine. It changes nothing, and asks nobody on the network unless
 --network is given. The exit code is 3 if something fails, and 0 with warnings.`,
-		Example: `  memkernel doctor --deep`,
+		Example: `  memkernel doctor --network`,
 		PersistentPreRunE: func(cmd *cobra.Command, args []string) error {
 			err := a.Prepare(cmd)
 			var usage *cli.UsageError
@@ -44,7 +43,6 @@ folder, the price book and the settings of the coding agents on this machine. It
 		RunE: with(a, d, runDoctor),
 	}
 	f := cmd.Flags()
-	f.BoolVar(&d.deep, "deep", false, "hold the whole index against itself")
 	f.BoolVar(&d.network, "network", false, "ask the provider of vectors for one")
 	f.Var(&d.now, "now", "the moment that ages are counted to, in RFC 3339 (default now)")
 	a.PricesFlag(cmd)
@@ -52,7 +50,7 @@ folder, the price book and the settings of the coding agents on this machine. It
 }
 
 func runDoctor(ctx context.Context, a *cli.App, f *doctorFlags) error {
-	d, err := a.Examine(a.Counted(ctx, "examining"), &health.DoctorOptions{Deep: f.deep, Network: f.network, Now: f.now.Time}, f.broken)
+	d, err := a.Examine(a.Counted(ctx, "examining"), &health.DoctorOptions{Network: f.network, Now: f.now.Time}, f.broken)
 	a.ProgressDone()
 	if err != nil {
 		return err

@@ -241,8 +241,6 @@ func Wrong(session, what, hint string) Finding {
 
 // DoctorOptions are settings of a doctor; the zero value means the defaults.
 type DoctorOptions struct {
-	// Deep reads the whole index and checks that it is consistent.
-	Deep bool
 	// Network requests one vector from the embedder. Without Network nothing is sent.
 	Network bool
 	// Now is the moment up to which ages are counted; zero takes the kernel's clock.

@@ -156,9 +156,6 @@ func (d *doctor) index() {
 		d.tell(health.Warning, fmt.Sprintf("%d files could not be read when they were last indexed, or were being written", st.Unread), "run 'memkernel reindex', which names them")
 	}
 	d.vectors(&st)
-	if d.opts.Deep {
-		d.deep()
-	}
 }
 
 // unsearchable are the states in which an index can't be searched. If the finding has no text, the
@@ -182,25 +179,6 @@ func (d *doctor) vectors(st *api.IndexStatus) {
 			"run 'memkernel reindex', which embeds what the new model lacks")
 	case st.Vectors < st.Chunks:
 		d.tell(health.Warning, fmt.Sprintf("%d chunks have no vector", st.Chunks-st.Vectors), "run 'memkernel reindex'")
-	}
-}
-
-// deep checks the whole index.
-func (d *doctor) deep() {
-	ix, err := d.in.Memory.Index(d.ctx)
-	if err != nil {
-		return
-	}
-	found := false
-	for err := range ix.Check(d.ctx) {
-		if d.ctx.Err() != nil {
-			return
-		}
-		found = true
-		d.oneOf("the index is damaged", health.Error, err.Error(), wholeIndex)
-	}
-	if !found {
-		d.tell(health.OK, "every chunk, word and vector of the index is whole", "")
 	}
 }
 
