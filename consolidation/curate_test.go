@@ -172,56 +172,6 @@ func TestPresent(t *testing.T) {
 	}
 }
 
-// A model may say that two are one, and what memory holds that is no longer so.
-func TestAdviseOnMergesAndContradictions(t *testing.T) {
-	facts := []consolidation.Promoted{
-		{Text: "The crane starts after its valve was opened 2 times.", From: "memory/2026-03-08.md#L3", Tags: consolidation.MakeTags(consolidation.Lesson)},
-		{Text: "The crane needs its valve opened before it starts.", From: "memory/2026-03-08.md#L9", Tags: consolidation.MakeTags(consolidation.Lesson)},
-		{Text: "The ferry to Tromsø leaves at 07:40 from pier 3.", Tags: consolidation.MakeTags(consolidation.Decision)},
-		{Text: "Please answer in short sentences.", Tags: consolidation.MakeTags(consolidation.Human)},
-	}
-	held := []consolidation.Held{{Ref: "k-000000000001", Text: "The ferry to Tromsø leaves at 08:10 from pier 3."}, {Ref: "k-000000000002", Text: "Nets are kept in shed 7."}}
-	if asked := consolidation.AdviceUser(facts, held); !strings.Contains(asked, "Memory holds:\na. The ferry") {
-		t.Errorf("asked:\n%s", asked)
-	}
-	got, done, err := consolidation.Advise(facts, held, `{"ops":[{"op":"merge","n":2,"into":1,"text":"The crane only starts after its valve was opened."},
-		{"op":"merge","n":2,"into":1,"text":"The crane starts after its valve was opened 2 times."},{"op":"merge","n":4,"into":3,"text":"Please answer in short sentences."},
-		{"op":"merge","n":3,"into":3,"text":"x"},{"op":"merge","n":3,"into":1,"text":"The ferry leaves at 07:40 from pier 3 and 2."},
-		{"op":"replace","n":3,"old":"b"},{"op":"replace","n":3,"old":"z"},{"op":"replace","n":3,"old":"a"},{"op":"replace","n":3,"old":"a"},{"op":"replace","n":2,"old":"a"}]}`)
-	if err != nil || done.Accepted != 2 || len(done.Refused) != 8 || len(got) != 3 {
-		t.Fatalf("%+v, %+v, %v", got, done, err)
-	}
-	if got[0].Text != "The crane starts after its valve was opened 2 times." || got[0].From != "memory/2026-03-08.md#L3, memory/2026-03-08.md#L9" {
-		t.Errorf("merged: %+v", got[0])
-	}
-	if got[1].Replaces != held[0].Text || !strings.Contains(got[1].Line(), "<!-- supersedes k-000000000001 -->") || len(facts[2].Supersedes) > 0 {
-		t.Errorf("replaced: %+v", got[1])
-	}
-}
-
-// A model may reword and drop, and no more than that.
-func TestAdvise(t *testing.T) {
-	facts := []consolidation.Promoted{
-		{Text: "Keep the nets in shed 7 because the short one leaks.", Tags: consolidation.MakeTags(consolidation.Decision)},
-		{Text: "The crane only starts after its valve was opened twice.", Tags: consolidation.MakeTags(consolidation.Lesson)},
-		{Text: "A rope that was wet must never be put away.", Tags: consolidation.MakeTags(consolidation.Lesson)},
-	}
-	got, done, err := consolidation.Advise(facts, nil, "Here:\n"+`{"ops":[{"op":"reword","n":1,"text":"Nets are kept in shed 7; the short one leaks."},{"op":"drop","n":2},{"op":"drop","n":3},
-		{"op":"drop","n":1},{"op":"reword","n":1,"text":"Keep the nets in shed 8 because the short one leaks."},{"op":"reword","n":3,"text":"A rope that was wet must be put away."},
-		{"op":"reword","n":2,"text":"The crane starts."},{"op":"add","n":1},{"op":"drop","n":9}]}`)
-	if err != nil || done.Accepted != 2 || len(done.Refused) != 7 || len(got) != 2 {
-		t.Fatalf("%+v, %+v, %v", got, done, err)
-	}
-	if got[0].Text != "Nets are kept in shed 7; the short one leaks." || got[1].Text != facts[2].Text || facts[0].Text[:4] != "Keep" {
-		t.Errorf("%+v", got)
-	}
-	for _, answer := range []string{"", "no", `{"ops":7}`, "}{"} {
-		if got, _, err := consolidation.Advise(facts, nil, answer); err == nil || len(got) != 3 {
-			t.Errorf("%q gave %d entries, %v", answer, len(got), err)
-		}
-	}
-}
-
 // A log's lines are read as statements: with their subject, in neighbouring lines if these say one
 // thing, with days that a later reader can place, and each thing once.
 func TestStatements(t *testing.T) {

@@ -234,6 +234,9 @@ func opens(t string, had map[string]bool) bool {
 		slices.ContainsFunc(slices.Collect(maps.Keys(had)), func(h string) bool { return strings.HasPrefix(h, string(r[:sameStem])) })
 }
 
+// leastShared is the least share of a fact's words that must come from its source.
+const leastShared = .5
+
 // unlike returns why a text does not come from a source, "" if it may. It is for scripts without
 // capitals, in which names can't be recognised. A text that shares too few of its words with the
 // source does not come from it.

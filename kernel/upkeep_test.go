@@ -16,7 +16,6 @@ import (
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/markdownstore"
-	"github.com/memkernel/memkernel/summary"
 )
 
 func curated(t *testing.T, k *kernel.Kernel, apply bool) *api.Curated {
@@ -347,62 +346,4 @@ func beforeRename(name string, f func()) (restore func()) {
 		}
 		return nil
 	})
-}
-
-// adviser is a model that answers by the book.
-type adviser struct {
-	answer string
-	err    error
-	asked  string
-}
-
-func (*adviser) Name() string { return "adviser" }
-
-func (a *adviser) Complete(_ context.Context, p summary.Prompt) (summary.Completion, error) {
-	a.asked += p.User
-	return summary.Completion{Text: a.answer}, a.err
-}
-
-// What a model proposes is taken as far as it is valid; where it fails, the entries
-// stand as they were chosen.
-func TestCurateAsksModel(t *testing.T) {
-	dir := t.TempDir()
-	overgrown(t, dir)
-	k := nightKernel(t, dir)
-	defer k.Close()
-	ask := func(m *adviser) *api.Curated {
-		t.Helper()
-		c, err := k.Maintenance().Curate(context.Background(), api.CurateRequest{Now: nightAt, Model: m})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return c
-	}
-	want := curated(t, k, false).Text()
-	m := &adviser{answer: `{"ops":[{"op":"reword","n":1,"text":"Nets are kept in the long shed because the short one leaks."},{"op":"drop","n":1}]}`}
-	if c := ask(m); !strings.Contains(c.Text(), "[decision] Nets are kept in the long shed") || c.Advice.Accepted != 1 || len(c.Advice.Refused) != 1 || !strings.Contains(m.asked, "1. [decision]") {
-		t.Errorf("%+v\n%s", c.Advice, c.Text())
-	}
-	// What memkernel wrote may be replaced by what is new; what a person wrote is not shown.
-	k.Close()
-	put(t, dir, "memory/2026-03-09.md", "# 2026-03-09\n\n- [decision] The harbour gate is locked at 21:30.\n")
-	k = nightKernel(t, dir)
-	curated(t, k, true)
-	old, err := os.ReadFile(filepath.Join(dir, "MEMORY.md"))
-	if err != nil || !strings.Contains(string(old), "locked at 21:30") {
-		t.Fatalf("%v:\n%s", err, old)
-	}
-	put(t, dir, "MEMORY.md", strings.Replace(string(old), "\n", "\n\n- The harbour gate is locked by Anna.\n", 1))
-	put(t, dir, "memory/2026-03-09.md", "# 2026-03-09\n\n- [decision] The harbour gate is locked at 21:30.\n- [decision] From May the harbour gate is locked when the ferry has left.\n")
-	m = &adviser{answer: `{"ops":[{"op":"replace","n":1,"old":"a"}]}`}
-	c := ask(m)
-	if !strings.Contains(m.asked, "a. The harbour gate is locked at 21:30.") || strings.Contains(m.asked, "Anna") || c.Advice.Accepted != 1 || !strings.Contains(c.Text(), "<!-- supersedes k-") {
-		t.Errorf("asked %s\n%+v\n%s", m.asked, c.Advice, c.Text())
-	}
-	want = curated(t, k, false).Text()
-	for _, m := range []*adviser{{err: errors.New("no connection")}, {answer: "I would rather not."}} {
-		if c := ask(m); c.Text() != want || c.Advice.Reason == summary.ReasonOK || c.Advice.Detail == "" {
-			t.Errorf("%+v\n%s", c.Advice, c.Text())
-		}
-	}
 }

@@ -37,9 +37,6 @@ func Curated(w io.Writer, out *api.Curated, p Style) error {
 	if out.Left > 0 {
 		what += fmt.Sprintf(", %d more keep", out.Left)
 	}
-	if m := &out.Advice; m.Model != "" {
-		what += fmt.Sprintf("; %s: %s, %d operations taken, %d refused", m.Model, m.Reason, m.Accepted, len(m.Refused))
-	}
 	_, err := fmt.Fprintf(w, "%s; %s of the working buffer read\n", Printable(what), Size(int64(out.BufferBytes)))
 	return err
 }

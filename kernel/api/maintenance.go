@@ -125,8 +125,7 @@ type Use struct {
 type CurateRequest struct {
 	// Day is the day whose log is read, YYYY-MM-DD in the user's time zone; "" is the day of Now.
 	Day string
-	// Model may reword and drop chosen entries, within bounds. It may also state facts from the
-	// logs that were read. With nil no model is asked.
+	// Model states facts from the logs that were read. With nil no model is asked.
 	Model summary.Model
 	// FactTokens is the approximate size of the part of a log that goes into one request for
 	// facts; 0 takes [DefaultFactTokens].
@@ -155,8 +154,6 @@ type Curated struct {
 	BufferBytes int `json:"buffer_bytes"`
 	// TakenBack counts the entries that were not chosen because a person took them back.
 	TakenBack int `json:"taken_back"`
-	// Advice is the model's part of the run.
-	Advice Advice `json:"advice"`
 	// Facts are the requests for facts of the logs. Each log with new lines has one request.
 	// Facts is nil without a model.
 	Facts []Facts `json:"facts,omitempty"`
@@ -183,19 +180,6 @@ type Facts struct {
 	// File is the file that the facts were written to.
 	File string `json:"file"`
 	consolidation.Extracted
-}
-
-// Advice is a request to a model, and its outcome.
-type Advice struct {
-	// Model is the model's name, "" if no model was asked.
-	Model string `json:"model"`
-	// Reason is OK, why the chosen entries were kept unchanged, or "" if no model was asked.
-	Reason summary.Reason `json:"reason"`
-	Detail string         `json:"detail"`
-	// InputTokens and OutputTokens are the server's counts, 0 if it gave none.
-	InputTokens  int `json:"input_tokens"`
-	OutputTokens int `json:"output_tokens"`
-	consolidation.Advised
 }
 
 // PruneOptions are the thresholds of pruning. 0 takes the default of a threshold, and a negative

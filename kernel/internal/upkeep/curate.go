@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/memkernel/memkernel/consolidation"
 	"github.com/memkernel/memkernel/internal/store"
@@ -74,21 +73,9 @@ func (r *run) curate(ctx context.Context, opt *api.CurateRequest) (*api.Curated,
 		return nil, err
 	}
 	out := &api.Curated{Curation: *c, TakenBack: len(left), BufferBytes: len(buffer)}
-	hide := func() {
-		for i := range out.Entries {
-			out.Entries[i].Text, out.Entries[i].Replaces = r.Masker.Text(out.Entries[i].Text), r.Masker.Text(out.Entries[i].Replaces)
-		}
-	}
-	hide() // before the text is sent anywhere; the answer is hidden as well
 	for i := range out.Entries {
-		if opt.Model != nil {
-			r.promise.Chosen = append(r.promise.Chosen, consolidation.KeyHash(out.Entries[i].Text))
-		}
+		out.Entries[i].Text, out.Entries[i].Replaces = r.Masker.Text(out.Entries[i].Text), r.Masker.Text(out.Entries[i].Replaces)
 	}
-	if err := r.advise(ctx, opt, snap, out); err != nil {
-		return nil, err
-	}
-	hide()
 	// A line with a secret can't be backed up, and is not worth a night.
 	out.Entries = slices.DeleteFunc(out.Entries, func(p consolidation.Promoted) bool { return r.secret(p.Line()) })
 	if !opt.Apply {
@@ -231,51 +218,6 @@ func (r *run) lastRead() *mark {
 				return m
 			}
 		}
-	}
-	return nil
-}
-
-// adviceTime bounds the request, whose answer is a few lines.
-const (
-	adviceTime   = time.Minute
-	adviceTokens = 4000
-	adviceBytes  = 32 << 10
-)
-
-// advise lets a model reword, merge and drop entries, and name the entries of memory that they
-// replace, within bounds. If the model fails, the entries stay as they were chosen.
-func (r *run) advise(ctx context.Context, opt *api.CurateRequest, snap *consolidation.Snapshot, out *api.Curated) error {
-	out.Advice.Refused = []string{}
-	if opt.Model == nil || len(out.Entries) == 0 {
-		return nil
-	}
-	record, unread := r.record()
-	held := snap.Held(out.Entries, record)
-	if err := unread(); err != nil {
-		return err
-	}
-	for i := range held {
-		held[i].Text = r.Masker.Text(held[i].Text)
-	}
-	a := &out.Advice
-	a.Model, a.Reason = opt.Model.Name(), summary.ReasonOK
-	ctx, cancel := context.WithTimeout(ctx, adviceTime)
-	defer cancel()
-	p := summary.Prompt{System: consolidation.AdviceSystem, User: consolidation.AdviceUser(out.Entries, held), MaxTokens: adviceTokens, Limit: adviceBytes}
-	answer, e := r.ask(ctx, opt.Model, opt.Apply, p, func(answer string) error {
-		entries, done, err := consolidation.Advise(out.Entries, held, answer)
-		if err == nil {
-			out.Entries, a.Advised = entries, *done
-		}
-		return err
-	})
-	a.InputTokens, a.OutputTokens = answer.InputTokens, answer.OutputTokens
-	if e != nil {
-		a.Reason, a.Detail = e.Reason, r.Masker.Text(e.Err.Error())
-		return nil
-	}
-	for i := range a.Refused {
-		a.Refused[i] = r.Masker.Text(a.Refused[i])
 	}
 	return nil
 }

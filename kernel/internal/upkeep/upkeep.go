@@ -171,8 +171,6 @@ type promise struct {
 	Reads []mark `json:"reads,omitempty"`
 	// Facts are the grounds of the entries that a curation added to MEMORY.md.
 	Facts []fact `json:"facts,omitempty"`
-	// Chosen are the keys of the texts that a curation chose before a model reworded them.
-	Chosen []string `json:"chosen,omitempty"`
 	// Entries counts the entries that a curation added to MEMORY.md.
 	Entries int `json:"entries,omitempty"`
 	// How is remember or forget for such an edit.
@@ -338,9 +336,6 @@ func gravesOf(log []logged) (graves, back map[string]bool) {
 		if rejected[log[i].id] {
 			for _, f := range log[i].run.Facts {
 				graves[f.Key], back[f.Key] = true, true
-			}
-			for _, key := range log[i].run.Chosen {
-				graves[key], back[key] = true, true
 			}
 		}
 		if log[i].undone {
