@@ -17,4 +17,4 @@ func count(t *testing.T, _, _ string) (int, []byte) {
 	return 0, nil
 }
 
-func run(*testing.T, string, string, int) ([]byte, bool) { return nil, false }
+func run(*testing.T, string, string, int, ...string) ([]byte, bool) { return nil, false }
