@@ -1,8 +1,8 @@
 package consolidation
 
 import (
+	"cmp"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 
@@ -28,24 +28,12 @@ type lead struct {
 	// in the form of this reference.
 	what, shown string
 	// in is the file that lacks the heading or line.
-	in *File
-
+	in   *File
 	file *File
 	reference
 	// closed reports whether the reference is in a log of a past day, which should not be
 	// changed.
 	closed bool
-}
-
-// rankOf ranks the leads that can be mended before the leads that can't.
-func rankOf(l *lead) int {
-	switch {
-	case l.closed:
-		return 2
-	case l.instructs():
-		return 1
-	}
-	return 0
 }
 
 // place returns the place of the reference.
@@ -56,61 +44,63 @@ func (f *File) closed(today string) bool {
 	return (f.Kind == markdownstore.KindDaily || f.Kind == markdownstore.KindNote) && f.Date != "" && f.Date < today
 }
 
-// manyGone is the number of missing places in one folder or file from which they count as one
-// cause. Of a missing folder two are enough.
+// manyGone is the most missing places of one file that are reported one by one, our choice.
 const manyGone = 4
 
-// cause is what references that lead nowhere have in common.
-type cause struct {
-	kind causeKind
-	// at is the missing folder, the folder or the file that lacks the places, the file with the
-	// references, or the place itself.
-	at string
-}
-
-type causeKind int
-
-const (
-	onePlace causeKind = iota
-	goneFolder
-	inFolder
-	inFile
-	byFile
-	unwritten // notes that nobody has written
-)
-
-// tellLeads reports references by their cause. A cause has all references to one place, to one
-// missing folder, to several places in one folder or file, or to notes that are not written yet.
-// tellLeads also joins the remaining references of one file. If only closed logs refer to a
-// place, nothing is to be done. The same goes for a place that only instructions mention, unless
-// a file has nearly that name, since instructions may speak of a file that is yet to be written.
-// Such references are reported together, and not as a fault.
-func (a *auditor) tellLeads(found []*lead, names *vault) {
-	causes := a.causes(found, names)
+// tellLeads reports references by the missing place, and the references of a file that misses many
+// places together. Notes that nobody has written are no fault of theirs. If only closed logs refer
+// to a place, nothing is to be done. The same goes for a place that only instructions mention,
+// since instructions may speak of a file that is yet to be written.
+func (a *auditor) tellLeads(found []*lead) {
+	const unwritten = "\x00"
 	mendable, linked := map[string]bool{}, map[string]bool{}
+	missing := map[*File]map[string]bool{}
 	for _, l := range found {
 		mendable[l.what] = mendable[l.what] || !l.closed
-		linked[l.what] = linked[l.what] || !l.closed && !l.instructs() || names.elsewhere(l.shown) != "" || names.near(l.shown) != ""
-	}
-	var order []cause
-	by := map[cause][]*lead{}
-	var closed, awaited []*lead
-	for i, l := range found {
-		switch c := causes[i]; {
-		case !mendable[l.what]:
-			closed = append(closed, l)
-		case !linked[l.what]:
-			awaited = append(awaited, l)
-		default:
-			if by[c] == nil {
-				order = append(order, c)
-			}
-			by[c] = append(by[c], l)
+		if linked[l.what] = linked[l.what] || !l.closed && !l.instructs(); missing[l.file] == nil {
+			missing[l.file] = map[string]bool{}
+		}
+		if l.gone != goneNote || l.embed {
+			missing[l.file][l.what] = true
 		}
 	}
-	for _, c := range order {
-		slices.SortStableFunc(by[c], func(x, y *lead) int { return rankOf(x) - rankOf(y) })
-		a.tellLead(c, by[c], names)
+	var order []string
+	by := map[string][]*lead{}
+	var closed, awaited []*lead
+	for _, l := range found {
+		key := fmt.Sprint(l.gone, l.what)
+		switch {
+		case !mendable[l.what]:
+			closed = append(closed, l)
+			continue
+		case !linked[l.what]:
+			awaited = append(awaited, l)
+			continue
+		case l.gone == goneNote && !l.embed:
+			key = unwritten
+		case len(missing[l.file]) > manyGone:
+			key = l.file.Path
+		}
+		if by[key] == nil {
+			order = append(order, key)
+		}
+		by[key] = append(by[key], l)
+	}
+	for _, key := range order {
+		group := by[key]
+		slices.SortStableFunc(group, func(x, y *lead) int { return cmp.Compare(closedLast[x.closed], closedLast[y.closed]) })
+		f := health.Finding{Severity: health.Warning, Place: group[0].place(), Others: placesOf(group[1:]), Hint: "correct the reference, or restore what it led to"}
+		names := spelt(group)
+		switch {
+		case key == unwritten:
+			f.Severity, f.Hint = health.Note, "write it, or take the brackets away"
+			f.What = fmt.Sprintf("refers to %s that nobody has written yet: %s", count(len(names), "note", "notes"), some(names))
+		case key == group[0].file.Path:
+			f.What = fmt.Sprintf("refers to %d places that do not exist: %s", len(names), some(names))
+		default:
+			f.What = "refers to " + group[0].one() + alsoLines(len(group)-1)
+		}
+		a.add(f)
 	}
 	well := func(leads []*lead, what string) {
 		if len(leads) > 0 {
@@ -121,76 +111,8 @@ func (a *auditor) tellLeads(found []*lead, names *vault) {
 	well(closed, fmt.Sprintf("%s of days that are over %s gone: logs stay as they were written", count(len(closed), "reference in a log", "references in logs"), isAre(len(closed), "leads to what is", "lead to what is")))
 }
 
-// causes returns for every lead the cause that it shares with other leads.
-func (a *auditor) causes(found []*lead, names *vault) []cause {
-	out := make([]cause, len(found))
-	lacks := map[cause]map[string]bool{}
-	set := func(i int, c cause) {
-		if out[i] = c; lacks[c] == nil {
-			lacks[c] = map[string]bool{}
-		}
-		lacks[c][found[i].what] = true
-	}
-	for i, l := range found {
-		switch folder := a.goneFolder(l); {
-		case l.gone == goneNote && names.near(l.shown) == "" && !l.embed:
-			set(i, cause{kind: unwritten})
-		case folder != "":
-			set(i, cause{goneFolder, folder})
-		case l.in != nil:
-			set(i, cause{inFile, l.in.Path})
-		default:
-			set(i, cause{inFolder, path.Dir(l.what)})
-		}
-	}
-	least := [...]int{goneFolder: 2, inFolder: manyGone, inFile: manyGone, unwritten: 1}
-	for i, c := range slices.Clone(out) {
-		if len(lacks[c]) < least[c.kind] {
-			set(i, cause{byFile, found[i].file.Path})
-		}
-	}
-	for i, c := range out {
-		if c.kind == byFile && len(lacks[c]) <= manyGone {
-			out[i] = cause{onePlace, fmt.Sprint(found[i].gone, found[i].what)}
-		}
-	}
-	return out
-}
-
-// goneFolder returns the outermost missing folder of a missing file, with a slash. It returns "" if
-// the file's folder exists.
-func (a *auditor) goneFolder(l *lead) string {
-	gone := ""
-	for dir := path.Dir(l.what); l.gone == goneFile && dir != "." && !a.snap.exists(dir); dir = path.Dir(dir) {
-		gone = dir + "/"
-	}
-	return gone
-}
-
-// tellLead reports the references of one cause. References to one place name it. References to
-// several places name the first ones.
-func (a *auditor) tellLead(c cause, group []*lead, names *vault) {
-	first, shown := group[0], spelt(group)
-	f := health.Finding{Severity: health.Warning, Place: first.place(), Others: placesOf(group[1:]), Hint: "correct the reference, or restore what it led to"}
-	if c.kind == onePlace || len(shown) == 1 {
-		f.What = "refers to " + first.one() + alsoLines(len(group)-1)
-	} else {
-		f.What = fmt.Sprintf("refers to %d %s: %s", len(shown), map[causeKind]string{
-			goneFolder: "files in " + c.at + ", a folder that does not exist", inFolder: "files that " + folderName(c.at) + " does not have", inFile: "places that " + c.at + " does not have",
-			byFile: "places that do not exist", unwritten: "notes that nobody has written yet"}[c.kind], some(shown))
-	}
-	switch near, other := names.near(first.shown), names.elsewhere(first.shown); {
-	case c.kind == unwritten:
-		f.Severity, f.Hint = health.Note, "write them, or take the brackets away"
-	case (first.gone == goneNote || first.gone == goneFile) && len(shown) == 1 && other != "":
-		f.Hint = other + " has this name; correct the reference"
-	case first.gone == goneNote && near != "":
-		f.Hint = near + " is nearly called so; correct the reference"
-	case c.kind == goneFolder && len(shown) > 1:
-		f.Hint = "restore the folder, or correct the references"
-	}
-	a.add(f)
-}
+// closedLast orders the leads that can be mended before the others.
+var closedLast = map[bool]int{true: 1}
 
 // spelt returns the names of the places that leads miss, each once.
 func spelt(leads []*lead) (out []string) {
@@ -264,11 +186,4 @@ func some(names []string) string {
 		return fmt.Sprintf("%s, and %d more", strings.Join(names[:someNamed], ", "), more)
 	}
 	return strings.Join(names, ", ")
-}
-
-func folderName(dir string) string {
-	if dir == "." {
-		return "the workspace"
-	}
-	return dir + "/"
 }

@@ -53,7 +53,7 @@ func (a *auditor) links() {
 			}
 		}
 	}
-	a.tellLeads(found, names)
+	a.tellLeads(found)
 }
 
 // references lists the references of a document, in order. Code blocks and raw HTML are skipped.

@@ -110,9 +110,9 @@ func TestOneCauseIsOneFinding(t *testing.T) {
 		age    time.Duration
 	}{
 		"a target":      {texts: map[string]string{"memory/ports.md": "+" + many(9, func(int) string { return "See [it](nowhere.md)." }), "TOOLS.md": "+\n[it](memory/nowhere.md)\n"}, what: "nowhere.md, which does not exist; so do 9 other lines", places: 10},
-		"a folder":      {texts: map[string]string{"MEMORY.md": "+" + many(9, func(i int) string { return fmt.Sprintf("\n- [it](lost/in/%d.md)", i) })}, what: "9 files in lost/, a folder that does not exist: lost/in/0.md, ", places: 9},
-		"a part of one": {texts: map[string]string{"MEMORY.md": "+" + many(9, func(i int) string { return fmt.Sprintf("\n- [it](memory/lost-%d.md)", i) })}, what: "9 files that memory/ does not have: ", places: 9},
-		"headings":      {texts: map[string]string{"MEMORY.md": "+" + many(9, func(i int) string { return fmt.Sprintf("\n- [it](memory/ports.md#part-%d)", i) })}, what: "9 places that memory/ports.md does not have: #part-0, ", places: 9},
+		"a folder":      {texts: map[string]string{"MEMORY.md": "+" + many(9, func(i int) string { return fmt.Sprintf("\n- [it](lost/in/%d.md)", i) })}, what: "9 places that do not exist: lost/in/0.md, ", places: 9},
+		"a part of one": {texts: map[string]string{"MEMORY.md": "+" + many(9, func(i int) string { return fmt.Sprintf("\n- [it](memory/lost-%d.md)", i) })}, what: "9 places that do not exist: memory/lost-0.md, ", places: 9},
+		"headings":      {texts: map[string]string{"MEMORY.md": "+" + many(9, func(i int) string { return fmt.Sprintf("\n- [it](memory/ports.md#part-%d)", i) })}, what: "9 places that do not exist: #part-0, ", places: 9},
 		"a moved file":  {texts: map[string]string{"MEMORY.md": "+" + many(9, func(i int) string { return fmt.Sprintf("\n- [it](lost-%c/it.md)", 'a'+i) })}, what: "9 places that do not exist: ", places: 9},
 		"notes":         {texts: map[string]string{"memory/ports.md": "+" + many(9, func(i int) string { return fmt.Sprintf("\n- [[Idea %c]]", 'a'+i) })}, what: "9 notes that nobody has written yet: [[Idea a]], ", places: 9},
 		"no text":       {texts: map[string]string{"memory/a.md": "caf\xe9\n", "memory/b.md": "caf\xe9\n", "memory/c.md": "caf\xe9\n", "memory/d.md": "caf\xe9\n"}, what: "so it is with 3 other files", places: 4},

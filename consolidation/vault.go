@@ -3,7 +3,6 @@ package consolidation
 import (
 	"io/fs"
 	"path"
-	"slices"
 	"strings"
 
 	"github.com/memkernel/memkernel/internal/textutil"
@@ -89,37 +88,4 @@ func (v *vault) find(name string) string {
 		}
 	}
 	return v.aliases[low]
-}
-
-// near returns the note with the name most like a missing one, "" if there is none.
-func (v *vault) near(name string) string {
-	v.read()
-	stem := strings.ToLower(strings.TrimSuffix(path.Base(name), ".md"))
-	if len(stem) < 5 {
-		return ""
-	}
-	best, at := len(stem)/4+1, ""
-	for i := range v.snap.Files {
-		p := v.snap.Files[i].Path
-		other := strings.ToLower(strings.TrimSuffix(path.Base(p), path.Ext(p)))
-		if !slices.Equal(numerals.FindAllString(stem, -1), numerals.FindAllString(other, -1)) {
-			continue // another of a series
-		}
-		if d := textutil.Distance(stem, other); d < best {
-			best, at = d, p
-		}
-	}
-	return at
-}
-
-var numerals = textutil.LazyRegexp(`\d+`)
-
-// elsewhere returns the only file of memory that has a path's name, "" if no file or several
-// files have it.
-func (v *vault) elsewhere(target string) string {
-	v.read()
-	if at := v.byName[strings.ToLower(path.Base(target))]; len(at) == 1 && v.snap.File(at[0]) != nil {
-		return at[0]
-	}
-	return ""
 }
