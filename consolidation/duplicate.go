@@ -95,24 +95,32 @@ func (a *auditor) duplicates() {
 		}
 		groups[head] = append(groups[head], s)
 	}
-	var pairs [][2]string
-	by := map[[2]string][]*duplicate{}
+	var pairs []pairOf
+	by := map[pairOf][]health.Finding{}
 	for _, head := range order {
 		g := groups[head]
 		if len(g) < 2 || fromTemplate(g) {
 			continue
 		}
-		d := a.repeated(g)
-		pair := [2]string{d.Path, d.Others[0].Path}
+		f := a.repeated(g)
+		pair := pairOf{f.Path, f.Others[0].Path, apart(g)}
 		if by[pair] == nil {
 			pairs = append(pairs, pair)
 		}
-		if last := len(by[pair]) - 1; last < 0 || !by[pair][last].extend(d) {
-			by[pair] = append(by[pair], d)
-		}
+		by[pair] = append(by[pair], f)
 	}
 	for _, pair := range pairs {
-		a.tellDuplicates(by[pair])
+		found := by[pair]
+		if pair.apart && len(found) < leastApart {
+			continue
+		}
+		of := "entries of " + pair.of
+		if pair.of == pair.in {
+			of = "of its own entries"
+		}
+		a.together(found, severalEntries, func(n int) string {
+			return fmt.Sprintf("has %d %s once more: the first %s", n, of, found[0].What)
+		})
 	}
 }
 
@@ -120,50 +128,16 @@ func (a *auditor) duplicates() {
 // reported one by one.
 const severalEntries = 2
 
-// duplicate is a run of entries that two places share.
-type duplicate struct {
-	health.Finding
-	entries int
-	// verb tells how the first entry is repeated. excerpt is the beginning of the first entry.
-	verb, excerpt string
-	// apart reports whether the two places are in one topic and under two of its headings.
-	apart bool
+// pairOf are two places that share entries. apart reports whether they are in one topic and under
+// two of its headings.
+type pairOf struct {
+	in, of string
+	apart  bool
 }
 
-// extend adds the duplicate f to d if f follows d in both places.
-func (d *duplicate) extend(f *duplicate) bool {
-	if len(f.Others) != 1 || len(d.Others) != 1 || d.EndLine+1 != f.StartLine || d.Others[0].EndLine+1 != f.Others[0].StartLine {
-		return false
-	}
-	d.EndLine, d.Others[0].EndLine = f.EndLine, f.Others[0].EndLine
-	d.entries++
-	return true
-}
-
-// leastRun is how many entries in a row two parts of a topic must share. One or two entries may
-// be true of both parts' subjects.
-const leastRun = 3
-
-// tellDuplicates reports the duplicates of two files.
-func (a *auditor) tellDuplicates(all []*duplicate) {
-	var found []health.Finding
-	entries := 0
-	for _, d := range all {
-		if !d.apart || d.entries >= leastRun {
-			entries += d.entries
-			d.What = d.what()
-			found = append(found, d.Finding)
-		}
-	}
-	a.together(found, severalEntries, func(int) string {
-		first := &found[0]
-		of := "entries of " + first.Others[0].Path
-		if first.Path == first.Others[0].Path {
-			of = "of its own entries"
-		}
-		return fmt.Sprintf("has %d %s once more: the first %s", entries, of, first.What)
-	})
-}
+// leastApart is how many entries two parts of a topic must share. One or two entries may be true
+// of both parts' subjects.
+const leastApart = 3
 
 // apart reports whether all sayings of a group are in one topic, each under a different heading.
 func apart(group []*saying) bool {
@@ -244,32 +218,24 @@ func command(text string) bool {
 	return rest != text && !strings.ContainsFunc(rest, unicode.IsLetter)
 }
 
-// repeated returns the duplicate for a group, at its second place.
-func (a *auditor) repeated(group []*saying) *duplicate {
-	first := group[0]
-	d := &duplicate{entries: 1, verb: "repeats", excerpt: a.excerpt(first.entry.Plain), apart: apart(group)}
-	d.Severity, d.Place, d.Hint = health.Note, placeOf(group[1].entry), "keep one of them, and refer to it from the other if that is needed"
+// repeated returns the finding for a group, at its second place.
+func (a *auditor) repeated(group []*saying) health.Finding {
+	first, verb := group[0], "repeats"
+	f := health.Finding{Severity: health.Note, Place: placeOf(group[1].entry), Hint: "keep one of them, and refer to it from the other if that is needed"}
 	for i, s := range group {
 		if i != 1 {
-			d.Others = append(d.Others, placeOf(s.entry))
+			f.Others = append(f.Others, placeOf(s.entry))
 		}
 		if s.key != first.key {
-			d.verb = "nearly repeats"
+			verb = "nearly repeats"
 		}
 	}
-	return d
-}
-
-// what names the first place, the number of entries, and the beginning of the first.
-func (d *duplicate) what() string {
-	what := fmt.Sprintf("%s %s", d.verb, d.Others[0])
-	if d.entries > 1 {
-		what += fmt.Sprintf(", %d entries", d.entries)
+	f.What = fmt.Sprintf("%s %s", verb, f.Others[0])
+	if more := len(f.Others) - 1; more > 0 {
+		f.What += fmt.Sprintf(", and so %s %s", isAre(more, "does", "do"), count(more, "other entry", "other entries"))
 	}
-	if more := len(d.Others) - 1; more > 0 {
-		what += fmt.Sprintf(", and so %s %s", isAre(more, "does", "do"), count(more, "other entry", "other entries"))
-	}
-	return what + fmt.Sprintf(": %q", d.excerpt)
+	f.What += fmt.Sprintf(": %q", a.excerpt(first.entry.Plain))
+	return f
 }
 
 // excerpt returns the beginning of a text, fit to be shown.

@@ -122,7 +122,7 @@ func TestOneCauseIsOneFinding(t *testing.T) {
 		}), "memory/other.md": many(9, func(i int) string {
 			return fmt.Sprintf("- The %c gate is opened by hand when the lights on both sides have gone out.\n\n- Only %c here.\n", 'a'+i, 'a'+i)
 		})}, what: "has 9 entries of memory/other.md once more: the first repeats memory/other.md:1", places: 10},
-		"a run of them":  {texts: map[string]string{"memory/ports.md": "+" + "\n## One\n\n" + many(1, func(int) string { return gates }) + "## Two\n\n" + gates}, what: "repeats memory/ports.md:9-11, 3 entries", places: 2},
+		"a run of them":  {texts: map[string]string{"memory/ports.md": "+" + "\n## One\n\n" + many(1, func(int) string { return gates }) + "## Two\n\n" + gates}, what: "has 3 of its own entries once more: the first repeats memory/ports.md:9: ", places: 4},
 		"files not read": {texts: map[string]string{"memory/a.md": "# A\n", "memory/b.md": "# B\n"}, what: "was last changed 30 days ago, the limit is 7 days; 1 other file was changed longer ago than that, too", places: 2, age: 30 * 24 * time.Hour},
 	} {
 		t.Run(name, func(t *testing.T) {
