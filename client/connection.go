@@ -105,7 +105,7 @@ func (o *Options) unreached(err error) error {
 	case err == nil:
 		return nil
 	case errors.As(err, &refused):
-		return &Error{Code: CodeUntrusted, Message: refused.Error()}
+		return &Error{Code: codeUntrusted, Message: refused.Error()}
 	case errors.Is(err, fs.ErrNotExist) && o.Socket != "":
 		return &Error{Code: CodeClosed, Message: "no daemon listens at " + o.Socket, Hint: "run memkernel serve"}
 	}

@@ -9,8 +9,8 @@ import (
 const (
 	// CodeClosed means that the connection was lost, or can't be made.
 	CodeClosed = "CLOSED"
-	// CodeUntrusted means that the file at the socket's path must not be used.
-	CodeUntrusted = "UNTRUSTED"
+	// codeUntrusted means that the file at the socket's path must not be used.
+	codeUntrusted = "UNTRUSTED"
 )
 
 // Error is an error of the daemon, or the loss of the connection.

@@ -39,11 +39,11 @@ func (o *Options) remote(ctx context.Context) (*remote, error) {
 	u, err := url.Parse(o.URL)
 	switch {
 	case err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http":
-		return nil, &Error{Code: CodeUntrusted, Message: fmt.Sprintf("%q is no URL of a server", o.URL), Hint: "it is scheme, host, port and path, such as https://memory.example:8443"}
+		return nil, &Error{Code: codeUntrusted, Message: fmt.Sprintf("%q is no URL of a server", o.URL), Hint: "it is scheme, host, port and path, such as https://memory.example:8443"}
 	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
-		return nil, &Error{Code: CodeUntrusted, Message: "the URL is scheme, host, port and path alone", Hint: "give the token by Options.Token"}
+		return nil, &Error{Code: codeUntrusted, Message: "the URL is scheme, host, port and path alone", Hint: "give the token by Options.Token"}
 	case u.Scheme == "http" && o.Token != "" && !o.Insecure && !thisMachine(u.Hostname()):
-		return nil, &Error{Code: CodeUntrusted, Message: u.Host + " is reached by plain http: the token would travel in the clear", Hint: "use https, or set Options.Insecure"}
+		return nil, &Error{Code: codeUntrusted, Message: u.Host + " is reached by plain http: the token would travel in the clear", Hint: "use https, or set Options.Insecure"}
 	}
 	h := http.Client{}
 	if o.HTTP != nil {
@@ -196,7 +196,7 @@ func (r *remote) answer(res *http.Response, data []byte, result any) error {
 	case res.StatusCode == http.StatusTooManyRequests || res.StatusCode >= http.StatusBadGateway && res.StatusCode <= http.StatusGatewayTimeout:
 		return &Error{Code: CodeClosed, Message: r.rpc + ": " + res.Status, Hint: "deliver the call again", Started: true, wait: wait}
 	}
-	return &Error{Code: CodeUntrusted, Message: r.rpc + ": " + res.Status + ", and no answer of memkernel's", Hint: "is this the URL of memkernel-server serve --listen?"}
+	return &Error{Code: codeUntrusted, Message: r.rpc + ": " + res.Status + ", and no answer of memkernel's", Hint: "is this the URL of memkernel-server serve --listen?"}
 }
 
 // retryAfter returns how long an answer says to wait. value is a number of seconds, or a date.

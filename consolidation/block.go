@@ -41,7 +41,7 @@ type piece struct {
 	// may reports whether the piece may leave. gone reports whether it leaves. why is a reason for
 	// a block to leave other than lack of room.
 	may, gone bool
-	why       Why
+	why       why
 }
 
 type pieceKind int

@@ -63,10 +63,10 @@ func (p *Promoted) Line() string {
 		l = "- " + p.Text
 	}
 	if p.From != "" {
-		l += " " + FromMark(p.From)
+		l += " " + fromMark(p.From)
 	}
 	if len(p.Supersedes) > 0 {
-		l += " " + SupersedesMark(p.Supersedes...)
+		l += " " + supersedesMark(p.Supersedes...)
 	}
 	return l
 }
@@ -167,7 +167,7 @@ type curator struct {
 	found []Promoted
 }
 
-var tagScore = map[Tag]float64{Human: 5, Decision: 4, Identity: 4, Lesson: 3, Surprise: 2}
+var tagScore = map[tag]float64{Human: 5, Decision: 4, identity: 4, Lesson: 3, surprise: 2}
 
 // gather finds the candidates, those of the newest log first.
 func (c *curator) gather() {
@@ -306,7 +306,7 @@ func agents(e *Entry) bool {
 
 // fits reports whether a text can be an entry that memory neither holds nor has forgotten. A
 // person's decision may be a few words long.
-func (c *curator) fits(text string, tags ...Tag) bool {
+func (c *curator) fits(text string, tags ...tag) bool {
 	short := len(tags) > 1 && slices.Contains(tags, Human) && wordCount(text) == leastFact-1
 	return (short || !vague(text)) && !c.known.holds(text) && (c.Retired == nil || !c.Retired(KeyHash(text)))
 }

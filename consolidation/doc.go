@@ -70,7 +70,7 @@
 //
 // # Pruning
 //
-// See [PruneOptions] for the thresholds and [Why] for the reasons. Text that memkernel wrote and
+// See [PruneOptions] for the thresholds and [why] for the reasons. Text that memkernel wrote and
 // nobody changed may leave, and so may named text. All other text stays, and is not counted in
 // [MachineLines]. What leaves is in sight elsewhere: it is merged with an entry that says the same,
 // or moves to the topic file that it is about, the newest day first. A bundle is the unit of

@@ -61,18 +61,18 @@ func earned(plain string, tags Tags, again func(sign string) bool) earning {
 			return earning{}
 		}
 		if f.calls >= CostlyCalls {
-			return earning{f.fact(), MakeTags(Lesson, Surprise)}
+			return earning{f.fact(), MakeTags(Lesson, surprise)}
 		}
 		return earning{f.fact(), MakeTags(Lesson)}
 	}
 	if strings.HasPrefix(plain, "[open] ") || !tags.has(Decision) && strings.HasPrefix(plain, "changed ") {
-		return earning{Tags: tags.only(Identity), Text: plain}
+		return earning{Tags: tags.only(identity), Text: plain}
 	}
 	text, ok := ledger.Settled(plain)
 	if !ok || !tags.has(Decision) {
 		return earning{}
 	}
-	return earning{text, tags.only(Human, Identity).with(Decision)}
+	return earning{text, tags.only(Human, identity).with(Decision)}
 }
 
 // Capture judges a capture of a session, a decision or a learning, that is about to be written
@@ -86,8 +86,8 @@ func Capture(text string) Tags {
 }
 
 // only returns the tags of t that are also in some.
-func (t Tags) only(some ...Tag) Tags {
-	return slices.DeleteFunc(slices.Clone(t), func(x Tag) bool { return !slices.Contains(some, x) })
+func (t Tags) only(some ...tag) Tags {
+	return slices.DeleteFunc(slices.Clone(t), func(x tag) bool { return !slices.Contains(some, x) })
 }
 
 // failure is a learning in the form that package checkpoint writes. It has the call, the call's

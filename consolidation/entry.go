@@ -10,18 +10,18 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// State is the state of an entry. It tells whether the entry still holds.
-type State string
+// state is the state of an entry. It tells whether the entry still holds.
+type state string
 
 // The states. Most entries have no state.
 const (
-	stateNone State = ""
+	stateNone state = ""
 	// stateOpen and stateDone are the states of a task, which is an item with a box.
-	stateOpen State = "open"
-	stateDone State = "done"
+	stateOpen state = "open"
+	stateDone state = "done"
 	// stateSuperseded is the state of an entry that is struck through, marked as no longer valid,
 	// or replaced by a newer entry.
-	stateSuperseded State = "superseded"
+	stateSuperseded state = "superseded"
 )
 
 // Entry is one entry of a memory file.
@@ -47,7 +47,7 @@ type Entry struct {
 	ID string
 	// From and Supersedes are the references in the entry's comments.
 	From, Supersedes []string
-	State            State
+	State            state
 	// replacement is the replacement of a value that the entry states, nil if it states none.
 	replacement *markdownstore.Replacement
 }
@@ -122,11 +122,11 @@ func (r *reader) entry(u markdownstore.Unit) {
 // comment matches an HTML comment. The kernel's own comments begin with a known word.
 var comment = textutil.LazyRegexp(`<!--\s*(?:(from|supersedes)\s+)?((?s:.*?))\s*-->`)
 
-// FromMark and SupersedesMark return the comments that name an entry's sources and the entries
+// fromMark and supersedesMark return the comments that name an entry's sources and the entries
 // that it replaces. Callers should write the comments at the end of the entry's first line. A
 // reference is a place, memory/2026-03-01.md#L3-L5, or an entry's id.
-func FromMark(refs ...string) string { return "<!-- from " + strings.Join(refs, ", ") + " -->" }
-func SupersedesMark(refs ...string) string {
+func fromMark(refs ...string) string { return "<!-- from " + strings.Join(refs, ", ") + " -->" }
+func supersedesMark(refs ...string) string {
 	return "<!-- supersedes " + strings.Join(refs, ", ") + " -->"
 }
 

@@ -74,7 +74,7 @@ func TestEntries(t *testing.T) {
 
 func TestMarksAreReadBack(t *testing.T) {
 	refs := []string{"memory/2026-03-01.md#L3-L5", "me-0123456789abcdef"}
-	got := entries("- a fact " + consolidation.FromMark(refs...) + " " + consolidation.SupersedesMark(refs[1]) + "\n")
+	got := entries("- a fact " + "<!-- from " + strings.Join(refs, ", ") + " --> <!-- supersedes " + refs[1] + " -->\n")
 	if len(got) != 1 || got[0].Plain != "a fact" || !slices.Equal(got[0].From, refs) || !slices.Equal(got[0].Supersedes, refs[1:]) {
 		t.Errorf("%+v", got)
 	}

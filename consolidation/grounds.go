@@ -30,11 +30,11 @@ type Grounds struct {
 	// Raw is the text of the entry's lines.
 	Raw string `json:"-"`
 	// From has the sources of the entry.
-	From []Source `json:"from"`
+	From []source `json:"from"`
 	// Supersedes has the names of the entries that the entry replaces.
 	Supersedes []string `json:"supersedes"`
 	// Replaced has the same entries with their texts, as far as they are still there.
-	Replaced []Source `json:"replaced"`
+	Replaced []source `json:"replaced"`
 	// SupersededBy is the place of the entry that replaces this one, "" if none does.
 	SupersededBy string `json:"superseded_by"`
 	// Days are the days whose logs say the same.
@@ -45,8 +45,8 @@ type Grounds struct {
 	Calls int `json:"calls"`
 }
 
-// Source is a place that an entry comes from.
-type Source struct {
+// source is a place that an entry comes from.
+type source struct {
 	// Ref is a place of a file, or a checkpoint.
 	Ref string `json:"ref"`
 	// Text is the text at that place. It is "" if the text is gone, or if Ref is not a place of a
@@ -84,7 +84,7 @@ func (s *Snapshot) Grounds(name, day string) (*Grounds, error) {
 		return nil, err
 	}
 	g := &Grounds{Path: e.Path, Line: e.StartLine, EndLine: e.EndLine, Text: e.Plain, Tags: append(Tags{}, e.Tags...), Date: e.Date, ID: e.ID, Raw: e.Text,
-		From: []Source{}, Supersedes: append([]string{}, e.Supersedes...), Replaced: s.sources(e.Supersedes), SupersededBy: s.SuccessorOf(e.Path, e), Days: []string{}}
+		From: []source{}, Supersedes: append([]string{}, e.Supersedes...), Replaced: s.sources(e.Supersedes), SupersededBy: s.SuccessorOf(e.Path, e), Days: []string{}}
 	if from, ok := markdownstore.ParseDate(e.Date, time.UTC); ok {
 		if now, ok := markdownstore.ParseDate(day, time.UTC); ok {
 			g.Age = max(int(now.Sub(from).Hours()/24), 0)
@@ -190,10 +190,10 @@ func (r Record) Origin(path, marker, text string) Origin {
 }
 
 // sources returns references with the texts of their entries.
-func (s *Snapshot) sources(refs []string) []Source {
-	out := []Source{}
+func (s *Snapshot) sources(refs []string) []source {
+	out := []source{}
 	for _, ref := range refs {
-		src := Source{Ref: ref}
+		src := source{Ref: ref}
 		if at := s.entryOf(ref); at != nil {
 			src.Text = at.Plain
 		}

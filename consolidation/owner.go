@@ -31,7 +31,7 @@ func (r *pruner) owner(e *Entry, trail []string) string {
 		said, tags = e.Plain, e.Tags
 	}
 	switch {
-	case (tags.has(Identity) || aboutAgent.MatchString(heading)) && r.takes("IDENTITY.md"):
+	case (tags.has(identity) || aboutAgent.MatchString(heading)) && r.takes("IDENTITY.md"):
 		return "IDENTITY.md"
 	case (aboutUser.MatchString(heading) || tags.has(Human) && cuesOf(said)&cuePerson != 0) && r.takes("USER.md"):
 		return "USER.md"
@@ -49,7 +49,7 @@ func (r *pruner) takes(name string) bool {
 
 // topics are the files of facts whose heading names no topic: curated sections
 // have dates for headings.
-var topics = map[Tag]string{Decision: "decisions", Lesson: "lessons", Surprise: "surprises", Human: "wishes", Identity: "identity"}
+var topics = map[tag]string{Decision: "decisions", Lesson: "lessons", surprise: "surprises", Human: "wishes", identity: "identity"}
 
 // topic returns a file below memory/, with the title that it begins with if it is
 // new.

@@ -9,18 +9,18 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// Why is the reason for which an entry leaves a file.
-type Why string
+// why is the reason for which an entry leaves a file.
+type why string
 
 // The reasons. Superseded, done and old entries go to the archive. Stable entries and the entries
 // worth least go to the file that they belong to. A duplicate leaves because its twin stays.
 const (
-	whyDuplicate  Why = "duplicate"
-	whySuperseded Why = "superseded"
-	whyDone       Why = "done"
-	whyOld        Why = "old"
-	whyRoom       Why = "room"
-	whyExtracted  Why = "extracted"
+	whyDuplicate  why = "duplicate"
+	whySuperseded why = "superseded"
+	whyDone       why = "done"
+	whyOld        why = "old"
+	whyRoom       why = "room"
+	whyExtracted  why = "extracted"
 )
 
 // PruneOptions are settings of [Prune].
@@ -52,7 +52,7 @@ type Move struct {
 	Line int    `json:"line"`
 	// To is the file that gets the entry, "" for an entry whose twin is elsewhere.
 	To  string `json:"to"`
-	Why Why    `json:"why"`
+	Why why    `json:"why"`
 	// Text is the block as it was.
 	Text string `json:"text"`
 	// Key is the [KeyHash] of the block.
@@ -209,7 +209,7 @@ func arranged(gifts []gift) string {
 }
 
 // leave notes that a bundle leaves, with its new file and the reason.
-func (r *pruner) leave(f *File, b bundle, to string, why Why) {
+func (r *pruner) leave(f *File, b bundle, to string, why why) {
 	first, text := b[0], ""
 	for _, p := range b {
 		text += p.text
@@ -233,9 +233,9 @@ func backReference(p *piece, text, from string) string {
 		return text
 	}
 	if line := strings.TrimRight(text, " \t\r\n"); p.bullet && !strings.Contains(line, "\n") {
-		return line + " " + FromMark(from)
+		return line + " " + fromMark(from)
 	}
-	return FromMark(from) + "\n\n" + text
+	return fromMark(from) + "\n\n" + text
 }
 
 // immune reports whether a piece is not yet a day old.
@@ -422,7 +422,7 @@ func (r *pruner) ranked(e *Entry) rank {
 
 // kindOf orders the kinds of entries by how long they stay in sight.
 func kindOf(e *Entry) int {
-	for n, t := range [...]Tag{Human, Decision, Identity, Lesson, Surprise} {
+	for n, t := range [...]tag{Human, Decision, identity, Lesson, surprise} {
 		if e.Tags.has(t) {
 			return 6 - n
 		}

@@ -29,8 +29,8 @@ func (r *pruner) memory() {
 	dropMore(ps)
 	r.reasons(f, ps)
 	all, room := bundles(ps), mostMoves-len(r.out.Moves)
-	leaves := map[*piece]Why{} // by the first piece of a bundle
-	leave := func(b bundle, why Why) {
+	leaves := map[*piece]why{} // by the first piece of a bundle
+	leave := func(b bundle, why why) {
 		leaves[b[0]] = why
 		for _, p := range b {
 			p.gone = true

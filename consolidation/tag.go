@@ -7,26 +7,26 @@ import (
 	"github.com/memkernel/memkernel/internal/textutil"
 )
 
-// Tag is the reason why an entry matters.
-type Tag string
+// tag is the reason why an entry matters.
+type tag string
 
 // The tags, one for each question.
 const (
-	Decision Tag = "decision" // it changed a decision or a plan
-	Surprise Tag = "surprise" // it was not expected
-	Human    Tag = "human"    // the user said that it matters
-	Lesson   Tag = "lesson"   // it can be used again
-	Identity Tag = "identity" // it changed the agent's knowledge of itself
+	Decision tag = "decision" // it changed a decision or a plan
+	surprise tag = "surprise" // it was not expected
+	Human    tag = "human"    // the user said that it matters
+	Lesson   tag = "lesson"   // it can be used again
+	identity tag = "identity" // it changed the agent's knowledge of itself
 )
 
 // allTags returns the tags in the order in which they are written.
-func allTags() []Tag { return []Tag{Decision, Surprise, Human, Lesson, Identity} }
+func allTags() []tag { return []tag{Decision, surprise, Human, Lesson, identity} }
 
 // Tags are the tags of one entry, each once, in the order of [allTags].
-type Tags []Tag
+type Tags []tag
 
 // MakeTags returns tags in order, each once. It leaves out unknown tags.
-func MakeTags(tags ...Tag) Tags {
+func MakeTags(tags ...tag) Tags {
 	var out Tags
 	for _, t := range allTags() {
 		if slices.Contains(tags, t) {
@@ -37,10 +37,10 @@ func MakeTags(tags ...Tag) Tags {
 }
 
 // with returns t with more added.
-func (t Tags) with(more ...Tag) Tags { return MakeTags(append(slices.Clone(t), more...)...) }
+func (t Tags) with(more ...tag) Tags { return MakeTags(append(slices.Clone(t), more...)...) }
 
 // has reports whether t holds a tag.
-func (t Tags) has(tag Tag) bool { return slices.Contains(t, tag) }
+func (t Tags) has(tag tag) bool { return slices.Contains(t, tag) }
 
 // String returns the tags as they are written in an entry, such as "[decision] [lesson]".
 func (t Tags) String() string {
@@ -75,7 +75,7 @@ var (
 // sentence are mentions and are left.
 func CutTags(text string) (string, Tags) {
 	const emphasis = "*_ \t"
-	var found []Tag
+	var found []tag
 	for i, re := range [...]*textutil.Regexp{leadingTags, trailingTags} {
 		if i == 0 && !strings.HasPrefix(strings.TrimLeft(text, emphasis), "[") || i == 1 && !strings.HasSuffix(strings.TrimRight(text, emphasis+".。:"), "]") {
 			continue // the expressions are slow, and few texts have a tag
@@ -85,7 +85,7 @@ func CutTags(text string) (string, Tags) {
 			continue
 		}
 		for _, name := range tagName.FindAllString(text[at[0]:at[1]], -1) {
-			found = append(found, Tag(strings.ToLower(name)))
+			found = append(found, tag(strings.ToLower(name)))
 		}
 		text = text[:at[0]] + text[at[1]:]
 	}

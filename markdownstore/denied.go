@@ -34,8 +34,8 @@ const (
 	DenyClosed DenyReason = "closed"
 	// DenyNotWritten is a file that index.include makes memory, to a write.
 	DenyNotWritten DenyReason = "not_written"
-	// DenyStanding is a file of standing instructions in a workspace with memory files, to a read.
-	DenyStanding DenyReason = "standing"
+	// denyStanding is a file of standing instructions in a workspace with memory files, to a read.
+	denyStanding DenyReason = "standing"
 	// DenyInstructions is a file of standing instructions, to an append.
 	DenyInstructions DenyReason = "instructions"
 )
@@ -50,7 +50,7 @@ var denyTexts = map[DenyReason]string{
 	DenyAgent:        "it is another agent's",
 	denyNotFile:      "it is not a regular file",
 	DenyClosed:       "the log of a past day is closed",
-	DenyStanding:     "agents read it by themselves, so it is not searched next to MEMORY.md, USER.md or memory/; index.include takes it in",
+	denyStanding:     "agents read it by themselves, so it is not searched next to MEMORY.md, USER.md or memory/; index.include takes it in",
 	DenyInstructions: "standing instructions are not appended to",
 }
 

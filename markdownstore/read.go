@@ -57,7 +57,7 @@ func (s *Store) Read(path string, from, lines int) (Content, error) {
 	switch c := &pl.class; {
 	case c.Memory:
 	case c.Kind == KindInstructions, c.Kind == KindRoutine:
-		return Content{}, deny(path, DenyStanding)
+		return Content{}, deny(path, denyStanding)
 	default:
 		return Content{}, deny(path, DenyNotMemory)
 	}

@@ -24,7 +24,7 @@ func TestDenied(t *testing.T) {
 		{"../x.md", true, denyOutside}, {"..", true, denyOutside}, {"memory/../../etc/passwd", true, denyOutside}, {"memory/../MEMORY.md", true, denyOutside},
 		{"/etc/passwd", true, denyOutside}, {abs, true, denyOutside}, {"", true, denyOutside}, {"memory/a\x00.md", true, denyOutside},
 		{"README.md", true, DenyNotMemory}, {"docs/x.md", true, DenyNotMemory}, {".memkernel/x.md", true, DenyNotMemory}, {"memory/a/y.txt", true, DenyNotMemory},
-		{"memory", true, DenyNotMemory}, {".", true, DenyNotMemory}, {"memory/.git/x.md", true, DenyNotMemory}, {"AGENTS.md", true, DenyStanding},
+		{"memory", true, DenyNotMemory}, {".", true, DenyNotMemory}, {"memory/.git/x.md", true, DenyNotMemory}, {"AGENTS.md", true, denyStanding},
 		{`memory\..\..\x.md`, true, DenyNotMemory}, {"~/x.md", true, DenyNotMemory},
 		{"memory/folder.md", true, denyNotFile},
 		{"MEMORY.md", false, DenyPrivate}, {"memory.md", false, DenyPrivate}, {"USER.md", false, DenyPrivate}, {"./MEMORY.md", false, DenyPrivate},

@@ -119,7 +119,7 @@ func Run(ctx context.Context, s *transcript.Session, name string, opt Options) (
 		}
 		return RunAgainst(ctx, s, name, ours, opt)
 	}
-	rec, err := Record(s, opt)
+	rec, err := record(s, opt)
 	if err != nil {
 		return nil, fmt.Errorf("replay %s: %w", name, err)
 	}
@@ -129,7 +129,7 @@ func Run(ctx context.Context, s *transcript.Session, name string, opt Options) (
 // RunAgainst replays a session under a policy with Rivals, such as the oracle. rival is the
 // result of another replay of the same session with the same options.
 func RunAgainst(ctx context.Context, s *transcript.Session, name string, rival *Result, opt Options) (*Result, error) {
-	rec, err := Record(s, opt)
+	rec, err := record(s, opt)
 	if err != nil {
 		return nil, fmt.Errorf("replay %s: %w", name, err)
 	}

@@ -19,7 +19,7 @@ type Steps struct{ rec *Recording }
 // NewSteps splits a session into its calls. It uses only the options that decide how the kernel
 // plans.
 func NewSteps(s *transcript.Session, opt Options) (*Steps, error) {
-	rec, err := Record(s, opt)
+	rec, err := record(s, opt)
 	if err != nil {
 		return nil, fmt.Errorf("take the session apart: %w", err)
 	}

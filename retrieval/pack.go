@@ -45,8 +45,8 @@ const (
 	OverItems LeftReason = "over_items"
 	// OverBudget: the part of the hit that would fit is too small to be useful.
 	OverBudget LeftReason = "over_budget"
-	// Empty: the hit has no text except comments and rules.
-	Empty LeftReason = "empty"
+	// empty: the hit has no text except comments and rules.
+	empty LeftReason = "empty"
 )
 
 // Left is a hit that is not in the block.

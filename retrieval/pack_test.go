@@ -68,7 +68,7 @@ func TestPackLeavesOut(t *testing.T) {
 		chunk(t, "big", 1, 0, filler), chunk(t, "b", 1, 0, "the mango"), chunk(t, "c", 1, 0, "more"), chunk(t, "a", 2, 1, "and more"),
 	}
 	got := Pack(hits, &PackOptions{Tokens: 110, Items: 2, Shown: func(h Hit) bool { return h.Path == "shown" }})
-	want := map[string]LeftReason{"shown/0": ShownAlready, "copy/0": Duplicate, "a/0": Duplicate, "empty/0": Empty, "big/0": OverBudget, "c/0": OverItems}
+	want := map[string]LeftReason{"shown/0": ShownAlready, "copy/0": Duplicate, "a/0": Duplicate, "empty/0": empty, "big/0": OverBudget, "c/0": OverItems}
 	if d := cmp.Diff(want, reasons(got.Left)); d != "" {
 		t.Error(d)
 	}

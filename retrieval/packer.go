@@ -55,7 +55,7 @@ func (p *packer) offer(h *Hit, rank int) LeftReason {
 	text := join(whole.lines)
 	switch {
 	case len(whole.lines) == 0:
-		return Empty
+		return empty
 	case p.seen[text], p.repeats(h):
 		return Duplicate
 	}
@@ -86,7 +86,7 @@ type draft struct {
 // text.
 func (p *packer) lay(s segment) (*draft, LeftReason) {
 	if len(s.lines) == 0 {
-		return nil, Empty
+		return nil, empty
 	}
 	d := &draft{segment: s, without: p.fence}
 	if s.hit.passage {

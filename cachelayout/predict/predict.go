@@ -62,32 +62,32 @@ type Tokens struct {
 	Total int `json:"input_tokens"`
 }
 
-// Verdict says whether the prediction that a call is warm or cold was right.
-type Verdict string
+// verdict says whether the prediction that a call is warm or cold was right.
+type verdict string
 
 const (
-	// First: the call gives the size of the fixed part. It is not judged.
-	First Verdict = "first"
-	// Warm: the call was warm, as predicted.
-	Warm Verdict = "warm"
-	// Expired: the call was cold, as predicted. The lifetime was over, thinking was dropped, or
+	// first: the call gives the size of the fixed part. It is not judged.
+	first verdict = "first"
+	// warm: the call was warm, as predicted.
+	warm verdict = "warm"
+	// expired: the call was cold, as predicted. The lifetime was over, thinking was dropped, or
 	// the previous prompt was too small to be cached.
-	Expired Verdict = "expired"
-	// Compacted: the host changed its past. The call is not judged for warm or cold.
-	Compacted Verdict = "compacted"
+	expired verdict = "expired"
+	// compacted: the host changed its past. The call is not judged for warm or cold.
+	compacted verdict = "compacted"
 	// Unexplained: the call was cold although the lifetime was not over.
-	Unexplained Verdict = "unexplained"
-	// Missed: the call was cold after the lifetime, but predicted warm.
-	Missed Verdict = "missed"
-	// Spared: the call was warm, but predicted cold.
-	Spared Verdict = "spared"
+	Unexplained verdict = "unexplained"
+	// missed: the call was cold after the lifetime, but predicted warm.
+	missed verdict = "missed"
+	// spared: the call was warm, but predicted cold.
+	spared verdict = "spared"
 )
 
 // Explained reports whether the prediction was right.
-func (v Verdict) Explained() bool { return v == Warm || v == Expired || v == Compacted }
+func (v verdict) Explained() bool { return v == warm || v == expired || v == compacted }
 
-// Growth is the number of tokens that one call added to the prompt.
-type Growth struct {
+// growth is the number of tokens that one call added to the prompt.
+type growth struct {
 	// Billed is the difference between the bills of this call and the previous one.
 	Billed int `json:"billed_tokens"`
 	// Predicted is the predicted growth. Counted is the counter's figure alone. Quarter is a
@@ -97,8 +97,8 @@ type Growth struct {
 	Quarter   int `json:"quarter_tokens"`
 }
 
-// Call is one billed call with its prediction.
-type Call struct {
+// call is one billed call with its prediction.
+type call struct {
 	// Index is the number of the call in the session, counted from 0.
 	Index int       `json:"index"`
 	Start time.Time `json:"start,omitzero"`
@@ -111,7 +111,7 @@ type Call struct {
 	// PredictedCold reports whether less than 60 % of the previous context is predicted to be
 	// read.
 	PredictedCold bool    `json:"predicted_cold"`
-	Verdict       Verdict `json:"verdict"`
+	Verdict       verdict `json:"verdict"`
 	// PastTTL: the gap is the lifetime or more, by the clock alone.
 	PastTTL bool `json:"past_ttl"`
 	// Compacted marks the first call after the host changed its past. The call is not judged for
@@ -123,13 +123,13 @@ type Call struct {
 	ReadError  float64 `json:"read_error"`
 	WriteError float64 `json:"write_error"`
 	// Growth is nil if the prompt did not follow another prompt, or shrank.
-	Growth *Growth `json:"growth"`
+	Growth *growth `json:"growth"`
 }
 
 // Report is a session's calls and their sums.
 type Report struct {
 	// Calls are the billed calls. It is empty for a session without usage.
-	Calls []Call `json:"calls"`
+	Calls []call `json:"calls"`
 	// NotCompared counts the calls whose prediction is not compared, by reason: "not_billed"
 	// counts calls whose bill the transcript does not hold, and "first" counts the call that
 	// gives the size of the fixed part. No sum and no error includes these calls, but their text

@@ -87,7 +87,7 @@ func TestPerfectCacheIsPredictedToTheToken(t *testing.T) {
 	got, one := r.Summary, 1.0
 	want := Summary{Calls: 5, Temperate: 5, RightShare: 1, Cold: 2, Foreseen: 2, PastTTL: 2, Recall: &one, Precision: &one,
 		WriteError: new(float64), Predicted: got.Recorded, Recorded: got.Recorded,
-		Explained: Explained{Calls: 5, Predicted: got.Recorded, Recorded: got.Recorded}, Growth: got.Growth}
+		Explained: explained{Calls: 5, Predicted: got.Recorded, Recorded: got.Recorded}, Growth: got.Growth}
 	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(Summary{})); diff != "" {
 		t.Errorf("summary (-want +got):\n%s", diff)
 	}
@@ -210,7 +210,7 @@ func TestZeroFitIsOneToOne(t *testing.T) {
 }
 
 // verdicts lists the verdicts of a session's calls.
-func verdicts(r *Report) (out []Verdict) {
+func verdicts(r *Report) (out []verdict) {
 	for i := range r.Calls {
 		out = append(out, r.Calls[i].Verdict)
 	}
@@ -234,7 +234,7 @@ func TestVerdicts(t *testing.T) {
 	bill(&s, 3, total-1200)
 	bill(&s, 4, 3000)
 	r := Run([]Segment{s}, &Options{Counter: perByte{}})
-	if diff := cmp.Diff([]Verdict{First, Warm, Unexplained, Spared, Expired}, verdicts(r)); diff != "" {
+	if diff := cmp.Diff([]verdict{first, warm, Unexplained, spared, expired}, verdicts(r)); diff != "" {
 		t.Fatalf("verdicts (-want +got):\n%s", diff)
 	}
 	sum := r.Summary

@@ -20,7 +20,7 @@ func Run(segments []Segment, opt *Options) *Report {
 	if p.opt.Book == nil {
 		p.opt.Book = cachelayout.DefaultBook()
 	}
-	p.report = &Report{Calls: []Call{}, NotCompared: map[string]int{}, FixedTokens: p.opt.Fixed}
+	p.report = &Report{Calls: []call{}, NotCompared: map[string]int{}, FixedTokens: p.opt.Fixed}
 	p.first(segments)
 	for i := range segments {
 		p.segment(&segments[i], i > 0)
@@ -247,7 +247,7 @@ func (p *predictor) cold(read, before int) bool {
 // compare compares the prediction with the bill.
 func (p *predictor) compare(st *stretch, o *outcome) {
 	o.cold = p.cold(o.recorded.Read, p.last.recorded)
-	call := Call{
+	call := call{
 		Index: p.n, Start: o.start,
 		Predicted: o.got, Recorded: o.recorded, PredictedCold: o.expired,
 		Compacted: o.compacted, Judged: o.judged,
@@ -262,26 +262,26 @@ func (p *predictor) compare(st *stretch, o *outcome) {
 	p.report.Calls = append(p.report.Calls, call)
 }
 
-func (p *predictor) verdict(o *outcome, past bool) Verdict {
+func (p *predictor) verdict(o *outcome, past bool) verdict {
 	switch {
 	case !o.judged:
-		return First
+		return first
 	case o.compacted:
-		return Compacted
+		return compacted
 	case o.expired && o.cold:
-		return Expired
+		return expired
 	case o.expired:
-		return Spared
+		return spared
 	case o.cold && past:
-		return Missed
+		return missed
 	case o.cold:
 		return Unexplained
 	}
-	return Warm
+	return warm
 }
 
 // growth compares the tokens that the call added. It returns nil if they are unknown.
-func (p *predictor) growth(st *stretch, o *outcome) *Growth {
+func (p *predictor) growth(st *stretch, o *outcome) *growth {
 	added := st.added()
 	if st.anchor.recorded == 0 || o.recorded.Total <= st.anchor.recorded {
 		return nil
@@ -291,7 +291,7 @@ func (p *predictor) growth(st *stretch, o *outcome) *Growth {
 	if p.opt.Plain {
 		before = p.last.predicted
 	}
-	return &Growth{Billed: billed, Predicted: o.got.Total - before, Counted: added.tokens, Quarter: added.bytes / 4}
+	return &growth{Billed: billed, Predicted: o.got.Total - before, Counted: added.tokens, Quarter: added.bytes / 4}
 }
 
 // minDropped is the number of lost thinking tokens from which on the loss can't be a miscount.

@@ -38,25 +38,25 @@ type Summary struct {
 	Predicted Tokens `json:"predicted"`
 	Recorded  Tokens `json:"recorded"`
 	// Explained holds the sums over the calls for which the prediction of warm or cold was right.
-	Explained Explained `json:"explained"`
+	Explained explained `json:"explained"`
 	// WriteError is the signed relative error of the writes in Explained. It is nil if nothing
 	// was written.
 	WriteError *float64 `json:"explained_write_error"`
 	// Growth are the median absolute errors of the growth of single calls.
-	Growth GrowthErrors `json:"growth"`
+	Growth growthFigures `json:"growth"`
 
 	missed int // of PastTTL
 }
 
-// Explained are sums over the calls that went as predicted.
-type Explained struct {
+// explained are sums over the calls that went as predicted.
+type explained struct {
 	Calls     int    `json:"calls"`
 	Predicted Tokens `json:"predicted"`
 	Recorded  Tokens `json:"recorded"`
 }
 
-// GrowthErrors are medians over calls of |estimate − billed| / billed.
-type GrowthErrors struct {
+// growthFigures are medians over calls of |estimate − billed| / billed.
+type growthFigures struct {
 	Calls     int     `json:"calls"`
 	Predicted float64 `json:"predicted_error_median"`
 	// Counted is the error of the counter alone. Quarter is the error of a quarter of the number
@@ -67,7 +67,7 @@ type GrowthErrors struct {
 
 // Total condenses several sessions as if they were one.
 func Total(reports []*Report) Summary {
-	var calls []Call
+	var calls []call
 	for _, r := range reports {
 		calls = append(calls, r.Calls...)
 	}
@@ -75,7 +75,7 @@ func Total(reports []*Report) Summary {
 }
 
 // summarize sums the calls up.
-func summarize(calls []Call) Summary {
+func summarize(calls []call) Summary {
 	var s Summary
 	var reads, writes []float64
 	for i := range calls {
@@ -104,7 +104,7 @@ func summarize(calls []Call) Summary {
 }
 
 // judge adds a call's verdict.
-func (s *Summary) judge(c *Call) {
+func (s *Summary) judge(c *call) {
 	if c.Verdict.Explained() {
 		s.Explained.Calls++
 		s.Explained.Predicted.add(c.Predicted)
@@ -115,25 +115,25 @@ func (s *Summary) judge(c *Call) {
 	}
 	s.Temperate++
 	switch c.Verdict {
-	case Warm:
+	case warm:
 		s.RightShare++
-	case Expired:
+	case expired:
 		s.RightShare++
 		s.Cold, s.Foreseen = s.Cold+1, s.Foreseen+1
 		if c.PastTTL {
 			s.PastTTL++
 		}
-	case Missed:
+	case missed:
 		s.Cold, s.PastTTL, s.missed = s.Cold+1, s.PastTTL+1, s.missed+1
 	case Unexplained:
 		s.Cold, s.Unexplained = s.Cold+1, s.Unexplained+1
 		s.UnexplainedTokens += c.Recorded.Write + c.Recorded.Uncached
-	case Spared:
+	case spared:
 		s.Spared++
 	}
 }
 
-func growthErrors(calls []Call) (g GrowthErrors) {
+func growthErrors(calls []call) (g growthFigures) {
 	var predicted, counted, quarter []float64
 	for i := range calls {
 		c := &calls[i]

@@ -20,16 +20,16 @@ type Kind string
 // The kinds. A curation, a pruning, an agent's edit and an undo made the file's version. A run
 // that only saw the file, and the file as it is now, hold versions that others made.
 const (
-	Curated Kind = "curate"
-	Pruned  Kind = "prune"
-	Edited  Kind = "edit"
+	curated Kind = "curate"
+	pruned  Kind = "prune"
+	edited  Kind = "edit"
 	Undone  Kind = "undo"
 	Seen    Kind = "seen"
 	Now     Kind = "now"
 )
 
 // Made reports whether a source of this kind made its version of the file.
-func (k Kind) Made() bool { return k == Curated || k == Pruned || k == Edited || k == Undone }
+func (k Kind) Made() bool { return k == curated || k == pruned || k == edited || k == Undone }
 
 // State is a file's contents since some moment.
 type State struct {
@@ -317,7 +317,7 @@ func (t *tracer) version(path string, s *State) Version {
 	switch {
 	case s.Person:
 		v.Origin = consolidation.OriginHand
-	case s.Kind == Edited:
+	case s.Kind == edited:
 		v.Origin = consolidation.OriginAgent
 	case s.Kind.Made():
 		v.Origin = consolidation.OriginUpkeep
@@ -345,7 +345,7 @@ func (t *tracer) back(at place, e *consolidation.Entry, by string) {
 		t.seen[at] = true
 		states := t.states(path)
 		j := before(states, i)
-		m := match(t.entries(path, j), t.entries(path, i), e, states[i].Kind == Edited)
+		m := match(t.entries(path, j), t.entries(path, i), e, states[i].Kind == edited)
 		if m == nil {
 			t.began(path, i, j, e, by)
 			return

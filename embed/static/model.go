@@ -29,8 +29,8 @@ type Model struct {
 }
 
 const (
-	// MaxTokens is how many tokens of a text count, as with model2vec.
-	MaxTokens = 512
+	// textTokens is how many tokens of a text count, as with model2vec.
+	textTokens = 512
 
 	maxTokenizerBytes = 256 << 20
 	maxConfigBytes    = 1 << 20
@@ -214,8 +214,8 @@ func (m *Model) Embed(text string) (vector []float32, cut bool, err error) {
 	if err != nil {
 		return nil, false, fmt.Errorf("embed: %s: %w", filepath.Join(m.dir, "tokenizer.json"), err)
 	}
-	if cut = len(ids) > MaxTokens; cut {
-		ids = ids[:MaxTokens]
+	if cut = len(ids) > textTokens; cut {
+		ids = ids[:textTokens]
 	}
 	if len(ids) == 0 {
 		return nil, false, ErrNoToken

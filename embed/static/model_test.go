@@ -71,7 +71,7 @@ func TestVectorsByHand(t *testing.T) {
 
 func TestOnlyTheFirstTokensCount(t *testing.T) {
 	m := load(t, writeModel(t, words, `{"normalize":false}`, tensors(t, []string{"embeddings"}, map[string]nums{"embeddings": table})))
-	v, cut, err := m.Embed(strings.Repeat("red ", MaxTokens) + "green")
+	v, cut, err := m.Embed(strings.Repeat("red ", textTokens) + "green")
 	if err != nil || !cut || !near(v, 1, 0) {
 		t.Errorf("%v %v %v", v, cut, err)
 	}

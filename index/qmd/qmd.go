@@ -22,12 +22,12 @@ type Options struct {
 	Collection string
 	// Dir is the folder in which QMD is started.
 	Dir string
-	// Timeout bounds the time of one answer. The default is DefaultTimeout.
+	// Timeout bounds the time of one answer. The default is defaultTimeout.
 	Timeout time.Duration
 }
 
-// DefaultTimeout is how long an answer may take.
-const DefaultTimeout = 5 * time.Second
+// defaultTimeout is how long an answer may take.
+const defaultTimeout = 5 * time.Second
 
 // Index is an index that passes its questions to QMD. If QMD fails, the index itself answers.
 type Index struct {
@@ -41,7 +41,7 @@ func Beside(ix *index.Index, o Options) *Index {
 		o.Command = append(slices.Clone(o.Command), "search")
 	}
 	if o.Timeout <= 0 {
-		o.Timeout = DefaultTimeout
+		o.Timeout = defaultTimeout
 	}
 	return &Index{ix, o}
 }

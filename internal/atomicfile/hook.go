@@ -16,9 +16,9 @@ const (
 	OpRemove   = "remove"
 )
 
-// Hook is called before each operation. If it returns an error, the operation fails without
+// hook is called before each operation. If it returns an error, the operation fails without
 // effect. A *PartialWrite lets a write happen in part.
-type Hook func(op, path string) error
+type hook func(op, path string) error
 
 // PartialWrite, returned by a hook for OpWrite, writes the first N bytes and
 // then fails with Err, as a full disk does.
@@ -32,12 +32,12 @@ func (p *PartialWrite) Unwrap() error { return p.Err }
 
 // testHook is nil outside tests. It is atomic only so that tests with
 // goroutines stay free of races.
-var testHook atomic.Pointer[Hook]
+var testHook atomic.Pointer[hook]
 
 // SetHook installs h for every operation of this package and returns a function that restores the
 // previous hook. It exists for tests that record the order of operations or let the Nth operation
 // fail. Such tests must not run in parallel with other tests.
-func SetHook(h Hook) (restore func()) {
+func SetHook(h hook) (restore func()) {
 	old := testHook.Swap(&h)
 	return func() { testHook.Store(old) }
 }

@@ -49,10 +49,10 @@ func Ask(text string) Asked {
 	last, looked := "", 0
 	for i := len(lines) - 1; i >= 0 && looked < 2; i-- {
 		t := unmarked(lines[i])
-		if t == "" || inList(lines[i]) && (looked > 0 || !Asking(t) || len(a.Options) > 0) {
+		if t == "" || inList(lines[i]) && (looked > 0 || !asking(t) || len(a.Options) > 0) {
 			continue
 		}
-		if looked++; Asking(t) {
+		if looked++; asking(t) {
 			a.Text, a.Question = focused(lines, i), true
 			return a
 		}
@@ -78,7 +78,7 @@ func focused(lines []string, i int) string {
 	if utf8.RuneCountInString(q) > QuestionRunes {
 		s := sentences(q)
 		last := len(s) - 1
-		for last > 0 && !Asking(s[last]) {
+		for last > 0 && !asking(s[last]) {
 			last--
 		}
 		q = s[last]
@@ -198,7 +198,7 @@ func (a Asked) Answered(reply string) (string, bool) {
 	agrees := begins && !labels && !strings.ContainsAny(reply, "0123456789") && len(strings.Fields(rest)) < agreeWords && textutil.Columns(rest) <= 2*agreeWords
 	chooses := Chooses(rest) || a.shares(rest)
 	switch {
-	case Wonders(reply), Asking(reply) && !begins && !labels, reporting.MatchString(rest):
+	case Wonders(reply), asking(reply) && !begins && !labels, reporting.MatchString(rest):
 		return "", false
 	case idle.MatchString(a.Text) && !labels, passing.MatchString(a.Text) && !begins && !labels && !Chooses(reply), chore.MatchString(rest) && !labels && len(strings.Fields(rest)) <= choreWords:
 		return "", false // the person names the next task
@@ -330,7 +330,7 @@ const agreeWords = 3
 func Wonders(words string) bool {
 	line, _, _ := strings.Cut(strings.TrimSpace(words), "\n")
 	s := sentences(line)
-	return len(s) > 0 && Asking(s[0]) || doubting.MatchString(line)
+	return len(s) > 0 && asking(s[0]) || doubting.MatchString(line)
 }
 
 // Parts returns the question of a decision and the person's reply. It returns false if the

@@ -55,8 +55,8 @@ func unbulleted(line string) (string, bool) {
 	return t, false
 }
 
-// Asking reports whether a line contains a question.
-func Asking(line string) bool {
+// asking reports whether a line contains a question.
+func asking(line string) bool {
 	for i, r := range line {
 		if r != '?' && r != '？' && r != '؟' && r != '՞' && !(r == ';' && greek(line)) {
 			continue

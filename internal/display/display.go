@@ -51,24 +51,24 @@ func (p Style) command(text string) string {
 // Columns returns the width of a drawing that can't be narrower than [Columns].
 func (p Style) Columns() int { return max(p.Width, Columns) }
 
-// Ink is an ANSI attribute.
-type Ink string
+// ink is an ANSI attribute.
+type ink string
 
 const (
-	Bold   Ink = "1"
-	dim    Ink = "2"
-	red    Ink = "31"
-	green  Ink = "32"
-	yellow Ink = "33"
-	blue   Ink = "34"
-	purple Ink = "35"
-	cyan   Ink = "36"
-	white  Ink = "37"
-	Gray   Ink = "90"
+	Bold   ink = "1"
+	dim    ink = "2"
+	red    ink = "31"
+	green  ink = "32"
+	yellow ink = "33"
+	blue   ink = "34"
+	purple ink = "35"
+	cyan   ink = "36"
+	white  ink = "37"
+	Gray   ink = "90"
 )
 
 // Paint colours text, or returns it unchanged without colour.
-func (p Style) Paint(s Ink, text string) string {
+func (p Style) Paint(s ink, text string) string {
 	if !p.Color || text == "" || s == "" {
 		return text
 	}
@@ -217,13 +217,13 @@ func Flush(w io.Writer, b *strings.Builder) error {
 
 // para writes a text, wrapped to the style's width. The parameter indent is the number of blanks
 // before each line. If ink is "", the text has no colour.
-func (p Style) para(w io.Writer, indent int, ink Ink, text string) {
+func (p Style) para(w io.Writer, indent int, ink ink, text string) {
 	p.hang(w, strings.Repeat(" ", indent), indent, ink, text)
 }
 
 // hang writes a text as [Style.para] does, but its first line begins with a head, which takes
 // indent columns.
-func (p Style) hang(w io.Writer, head string, indent int, ink Ink, text string) {
+func (p Style) hang(w io.Writer, head string, indent int, ink ink, text string) {
 	for _, l := range Wrap(text, p.Columns()-indent) {
 		fmt.Fprintf(w, "%s%s\n", head, p.Paint(ink, l))
 		head = strings.Repeat(" ", indent)
@@ -232,7 +232,7 @@ func (p Style) hang(w io.Writer, head string, indent int, ink Ink, text string) 
 
 // inked is a cell of a table in a colour.
 type inked struct {
-	Ink
+	ink
 	cell any
 }
 
@@ -241,9 +241,9 @@ type inked struct {
 func (p Style) row(columns []int, cells ...any) string {
 	var line strings.Builder
 	for i, c := range cells {
-		var ink Ink
+		var shade ink
 		if in, ok := c.(inked); ok {
-			ink, c = in.Ink, in.cell
+			shade, c = in.ink, in.cell
 		}
 		if n, ok := c.(int); ok {
 			c = Thousands(n)
@@ -254,7 +254,7 @@ func (p Style) row(columns []int, cells ...any) string {
 		} else {
 			text = Left(text, n)
 		}
-		line.WriteString(p.Paint(ink, text))
+		line.WriteString(p.Paint(shade, text))
 	}
 	return strings.TrimRight(line.String(), " ")
 }

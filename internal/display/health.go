@@ -10,7 +10,7 @@ import (
 )
 
 // severities are the colours of the severities.
-var severities = map[health.Severity]Ink{health.OK: green, health.Note: cyan, health.Warning: yellow, health.Error: red}
+var severities = map[health.Severity]ink{health.OK: green, health.Note: cyan, health.Warning: yellow, health.Error: red}
 
 // finding writes one finding after its head, which takes indent columns. It writes the hint below
 // the finding, unless the next finding has the same hint.

@@ -95,10 +95,10 @@ func (s *sheet) line(parts ...string) {
 func (s *sheet) linef(format string, args ...any) { s.line(fmt.Sprintf(format, args...)) }
 
 // say writes a text as [Style.para] does.
-func (s *sheet) say(indent int, ink Ink, text string) { s.para(&s.b, indent, ink, text) }
+func (s *sheet) say(indent int, ink ink, text string) { s.para(&s.b, indent, ink, text) }
 
 // lead writes a text as [Style.hang] does.
-func (s *sheet) lead(head string, indent int, ink Ink, text string) {
+func (s *sheet) lead(head string, indent int, ink ink, text string) {
 	s.hang(&s.b, head, indent, ink, text)
 }
 
@@ -111,7 +111,7 @@ func (s *sheet) section(title, remark string) {
 }
 
 // text writes a sentence under a section, wrapped, after a short label.
-func (s *sheet) text(label, sentence string, as Ink) {
+func (s *sheet) text(label, sentence string, as ink) {
 	const indent = 15
 	s.lead("  "+s.Paint(Gray, Left(label, indent-2)), indent, as, sentence)
 }

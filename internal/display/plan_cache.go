@@ -54,7 +54,7 @@ func (s *sheet) bill() {
 	total := b.Total()
 	tier := s.out.Model.TierFor(total)
 	table := s.table(2, []int{14, -11, -10, -12, -12}, "", "tokens", "share", "cost", "$/million")
-	row := func(name string, n int, price *float64, as Ink) {
+	row := func(name string, n int, price *float64, as ink) {
 		table(inked{as, name}, n, percent(n, total), cost(n, price), rate(price))
 	}
 	row("read", b.ReadTokens, tier.Read, green)

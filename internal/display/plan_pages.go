@@ -91,7 +91,7 @@ func (s *sheet) pages() {
 
 // level returns a page's level in its colour.
 func level(name string) inked {
-	return inked{map[string]Ink{"full": green, "compressed": cyan, "structured": yellow, "pointer": purple, "gone": red}[name], name}
+	return inked{map[string]ink{"full": green, "compressed": cyan, "structured": yellow, "pointer": purple, "gone": red}[name], name}
 }
 
 // pageRows lists single pages: the pages that lost most, or all pages with --all.

@@ -12,14 +12,14 @@ type band struct {
 	name   string
 	tokens int
 	sign   byte // the character to draw it with
-	colour Ink
+	colour ink
 }
 
 // signs holds the character of each region. No character is used twice, so that the bar can be
 // read without colour.
 var signs = map[string]struct {
 	sign   byte
-	colour Ink
+	colour ink
 }{
 	cachelayout.RegionTools:      {'T', purple},
 	cachelayout.RegionSystem:     {'S', blue},

@@ -87,7 +87,7 @@ func showRuns(b *strings.Builder, h *retrieval.Hit, runs []retrieval.More, p Sty
 	last, shown, trail := 0, "", runs[0].Trail
 	gutter := len(strconv.Itoa(runs[len(runs)-1].EndLine))
 	for i, r := range runs {
-		say := func(ink Ink, text string) { fmt.Fprintf(b, "  %s\n", p.Paint(ink, text)) }
+		say := func(ink ink, text string) { fmt.Fprintf(b, "  %s\n", p.Paint(ink, text)) }
 		if fresh := above(r.Trail[shared(r.Trail, trail):], r.Text); i > 0 && len(fresh) > 0 {
 			say(Gray, trailText(fresh, p.Columns()-2))
 		}
@@ -129,7 +129,7 @@ func showRuns(b *strings.Builder, h *retrieval.Hit, runs []retrieval.More, p Sty
 }
 
 // showLine prints a line after its number and keeps its indentation.
-func showLine(b *strings.Builder, number, line string, p Style, ink Ink, mark *marker) {
+func showLine(b *strings.Builder, number, line string, p Style, ink ink, mark *marker) {
 	text := strings.TrimLeft(line, " \t")
 	in := min(Width(strings.ReplaceAll(line[:len(line)-len(text)], "\t", "    ")), p.Columns()/4)
 	for i, l := range Wrap(text, p.Columns()-len(number)-in-2) {

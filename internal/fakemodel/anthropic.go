@@ -21,17 +21,17 @@ const (
 	minCached = 1024
 )
 
-func (anthropic) segments(body []byte, messages []json.RawMessage) ([]Segment, error) {
+func (anthropic) segments(body []byte, messages []json.RawMessage) ([]segment, error) {
 	var head struct {
 		System json.RawMessage `json:"system"`
 	}
 	if err := json.Unmarshal(body, &head); err != nil {
 		return nil, err
 	}
-	var out []Segment
+	var out []segment
 	if head.System != nil {
 		for i, item := range items(head.System) {
-			out = append(out, segment(fmt.Sprintf("system[%d]", i), item))
+			out = append(out, segmentOf(fmt.Sprintf("system[%d]", i), item))
 		}
 	}
 	for i, raw := range messages {
@@ -48,7 +48,7 @@ func (anthropic) segments(body []byte, messages []json.RawMessage) ([]Segment, e
 }
 
 // anthropicMessages caches parsed messages, because every request repeats the whole conversation.
-var anthropicMessages = memo{most: 4096, read: func(raw []byte) ([]Segment, error) {
+var anthropicMessages = memo{most: 4096, read: func(raw []byte) ([]segment, error) {
 	var m struct {
 		Role    string          `json:"role"`
 		Content json.RawMessage `json:"content"`
@@ -56,7 +56,7 @@ var anthropicMessages = memo{most: 4096, read: func(raw []byte) ([]Segment, erro
 	if err := json.Unmarshal(raw, &m); err != nil {
 		return nil, err
 	}
-	var out []Segment
+	var out []segment
 	for _, item := range items(asBlocks(m.Content)) {
 		out = append(out, anthropicBlock("", m.Role, item))
 	}
@@ -67,13 +67,13 @@ var anthropicMessages = memo{most: 4096, read: func(raw []byte) ([]Segment, erro
 // requests with the same text share one result, so nothing may change the bytes of a segment.
 type memo struct {
 	most int
-	read func(raw []byte) ([]Segment, error)
+	read func(raw []byte) ([]segment, error)
 
 	mu    sync.Mutex
-	known map[[sha256.Size]byte][]Segment
+	known map[[sha256.Size]byte][]segment
 }
 
-func (m *memo) of(raw []byte) ([]Segment, error) {
+func (m *memo) of(raw []byte) ([]segment, error) {
 	key := sha256.Sum256(raw)
 	m.mu.Lock()
 	out, ok := m.known[key]
@@ -88,7 +88,7 @@ func (m *memo) of(raw []byte) ([]Segment, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.known == nil || len(m.known) >= m.most {
-		m.known = map[[sha256.Size]byte][]Segment{}
+		m.known = map[[sha256.Size]byte][]segment{}
 	}
 	m.known[key] = out
 	return out, nil
@@ -103,8 +103,8 @@ func asBlocks(content json.RawMessage) json.RawMessage {
 	return json.RawMessage(`[{"type":"text","text":` + string(content) + `}]`)
 }
 
-func anthropicBlock(where, role string, raw json.RawMessage) Segment {
-	s := segment(where, raw)
+func anthropicBlock(where, role string, raw json.RawMessage) segment {
+	s := segmentOf(where, raw)
 	var b struct {
 		Type      string `json:"type"`
 		ID        string `json:"id"`

@@ -9,7 +9,7 @@ import (
 // api is the wire format of one provider.
 type api interface {
 	// segments returns the segments of the system prompt and the messages of a body.
-	segments(body []byte, messages []json.RawMessage) ([]Segment, error)
+	segments(body []byte, messages []json.RawMessage) ([]segment, error)
 	bill(c *cache, r Request, reply Reply) Usage
 	whole(w http.ResponseWriter, r Request, reply Reply)
 	stream(w http.ResponseWriter, r Request, reply Reply)

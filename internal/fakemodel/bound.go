@@ -39,9 +39,9 @@ type thought struct {
 	before []string // the signatures of the items that the model was shown before it
 }
 
-// Removal is a reasoning item that the server withheld from the model, with the place of the
+// removal is a reasoning item that the server withheld from the model, with the place of the
 // item.
-type Removal struct{ Where, ID string }
+type removal struct{ Where, ID string }
 
 // bind checks the reasoning that a request holds and removes the items that must not be shown. It
 // returns a refusal, whose status is 0 if the request is accepted, and the prefix to which the
@@ -56,7 +56,7 @@ func (s *Server) bind(req *Request) (refused Reply, next thought) {
 		return Reply{Status: http.StatusBadRequest, Kind: "invalid_request_error", Error: text}, thought{}
 	}
 	h := sha256.New()
-	kept := make([]Segment, 0, len(req.Segments))
+	kept := make([]segment, 0, len(req.Segments))
 	for _, seg := range req.Segments {
 		switch t, known := s.thoughts[seg.thought]; {
 		case seg.thought == "":
@@ -69,7 +69,7 @@ func (s *Server) bind(req *Request) (refused Reply, next thought) {
 			req.Unbound = true
 			return Reply{Status: http.StatusBadRequest, Kind: "invalid_request_error", Error: req.mismatch(seg, known)}, thought{}
 		default:
-			req.Removed = append(req.Removed, Removal{seg.Where, t.id})
+			req.Removed = append(req.Removed, removal{seg.Where, t.id})
 			continue
 		}
 		kept = append(kept, seg)
@@ -112,7 +112,7 @@ func (r Request) reports() bool {
 	return strings.Contains(strings.Join(r.Header.Values("anthropic-beta"), ","), bindingBeta)
 }
 
-func (r Request) mismatch(s Segment, known bool) string {
+func (r Request) mismatch(s segment, known bool) string {
 	text := blockPath(s.Where) + ": Invalid `signature` in `thinking` block"
 	if known {
 		text += ". The block is bound to a different conversation. Remove the block, or set `thinking.block_binding.prefix_mismatch_behavior` to \"drop_block\"." +

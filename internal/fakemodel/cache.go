@@ -49,7 +49,7 @@ func (c *cache) put(key string, now time.Time, ttl time.Duration) {
 
 // prefixKeys returns the cache's keys of all prefixes of segments: keys[i] covers
 // segments[:i+1].
-func prefixKeys(model string, segments []Segment) []string {
+func prefixKeys(model string, segments []segment) []string {
 	sum := sha256.Sum256([]byte(model))
 	keys := make([]string, len(segments))
 	for i, s := range segments {
@@ -60,7 +60,7 @@ func prefixKeys(model string, segments []Segment) []string {
 }
 
 // tokensOf counts segments[:n].
-func tokensOf(segments []Segment, n int) int {
+func tokensOf(segments []segment, n int) int {
 	total := 0
 	for _, s := range segments[:n] {
 		total += s.tokens()

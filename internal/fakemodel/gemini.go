@@ -63,7 +63,7 @@ type geminiContent struct {
 	parts []geminiPart
 }
 
-func (g gemini) segments(body []byte, contents []json.RawMessage) ([]Segment, error) {
+func (g gemini) segments(body []byte, contents []json.RawMessage) ([]segment, error) {
 	var head struct {
 		System *geminiContent  `json:"systemInstruction"`
 		Model  json.RawMessage `json:"model"`
@@ -75,10 +75,10 @@ func (g gemini) segments(body []byte, contents []json.RawMessage) ([]Segment, er
 	if head.Model != nil {
 		return nil, errors.New(`Invalid JSON payload received. Unknown name "model": Cannot find field.`)
 	}
-	var out []Segment
+	var out []segment
 	if head.System != nil {
 		for i, raw := range head.System.Parts {
-			out = append(out, segment(fmt.Sprintf("systemInstruction.parts[%d]", i), raw))
+			out = append(out, segmentOf(fmt.Sprintf("systemInstruction.parts[%d]", i), raw))
 		}
 	}
 	list := make([]geminiContent, len(contents))
@@ -93,7 +93,7 @@ func (g gemini) segments(body []byte, contents []json.RawMessage) ([]Segment, er
 	ids := geminiIDs(list)
 	for i := range list {
 		for j, p := range list[i].parts {
-			s := segment(fmt.Sprintf("contents[%d].parts[%d]", i, j), list[i].Parts[j])
+			s := segmentOf(fmt.Sprintf("contents[%d].parts[%d]", i, j), list[i].Parts[j])
 			if j == 0 { // the model sees the speaker at the beginning of a content
 				s.Bytes = append([]byte(list[i].role()+"\n"), s.Bytes...)
 			}

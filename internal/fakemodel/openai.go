@@ -19,8 +19,8 @@ const (
 	cacheFrom = 1024
 )
 
-func (openai) segments(_ []byte, messages []json.RawMessage) ([]Segment, error) {
-	var out []Segment
+func (openai) segments(_ []byte, messages []json.RawMessage) ([]segment, error) {
+	var out []segment
 	for i, raw := range messages {
 		var m struct {
 			Role       string          `json:"role"`
@@ -37,7 +37,7 @@ func (openai) segments(_ []byte, messages []json.RawMessage) ([]Segment, error) 
 		s.role, s.text, s.Result = m.Role, textOf(m.Content), m.ToolCallID
 		out = append(out, s)
 		for j, c := range m.ToolCalls { // their bytes are in the message
-			out = append(out, Segment{Where: fmt.Sprintf("messages[%d].tool_calls[%d]", i, j), Call: c.ID, role: m.Role})
+			out = append(out, segment{Where: fmt.Sprintf("messages[%d].tool_calls[%d]", i, j), Call: c.ID, role: m.Role})
 		}
 	}
 	return out, nil
@@ -46,8 +46,8 @@ func (openai) segments(_ []byte, messages []json.RawMessage) ([]Segment, error) 
 // openaiMessage returns a message with its content as one list of items. The same text may be a
 // string in one request, and a list of one item with a breakpoint in the next. To a model both
 // forms are the same.
-func openaiMessage(where string, raw, content json.RawMessage) Segment {
-	s := Segment{Where: where, Bytes: without(raw, "content")}
+func openaiMessage(where string, raw, content json.RawMessage) segment {
+	s := segment{Where: where, Bytes: without(raw, "content")}
 	if string(content) == "null" {
 		return s
 	}

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// Segment is one piece of a request, in the order in which a model reads it.
-type Segment struct {
+// segment is one piece of a request, in the order in which a model reads it.
+type segment struct {
 	// Where names the place of the segment: "tools[0]", "system[1]", "messages[4].content[0]".
 	Where string
 	// Bytes are the sent bytes, without a cache_control member.
@@ -34,7 +34,7 @@ type Segment struct {
 	offers []string
 }
 
-func (s Segment) tokens() int { return (len(s.Bytes)+3)/4 + s.extra }
+func (s segment) tokens() int { return (len(s.Bytes)+3)/4 + s.extra }
 
 // Request is a request for an answer.
 type Request struct {
@@ -45,13 +45,13 @@ type Request struct {
 	Body     []byte
 	Model    string
 	Stream   bool
-	Segments []Segment
+	Segments []segment
 	Refused  bool
 	// Unbound reports whether the request was refused because the prefix of its reasoning had
 	// changed.
 	Unbound bool
 	// Removed are the reasoning items that were withheld from the model. They are in no segment.
-	Removed []Removal
+	Removed []removal
 	Usage   Usage
 
 	tools []string
@@ -179,13 +179,13 @@ func toolName(raw json.RawMessage) string {
 	return t.Name + t.Function.Name
 }
 
-// segment returns raw without its marker. It keeps the order of members, so that a test notices a
+// segmentOf returns raw without its marker. It keeps the order of members, so that a test notices a
 // client that reorders them.
-func segment(where string, raw json.RawMessage) Segment {
+func segmentOf(where string, raw json.RawMessage) segment {
 	var members struct {
 		CacheControl json.RawMessage `json:"cache_control"`
 	}
-	s := Segment{Where: where, Bytes: compact(raw)}
+	s := segment{Where: where, Bytes: compact(raw)}
 	if json.Unmarshal(raw, &members) == nil && members.CacheControl != nil {
 		s.Marked, s.Bytes = true, without(raw, "cache_control")
 		s.Hour = bytes.Contains(members.CacheControl, []byte(`"1h"`))

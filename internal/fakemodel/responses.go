@@ -11,16 +11,16 @@ import (
 // the same bills as chat completions.
 type responses struct{ openai }
 
-func (responses) segments(body []byte, input []json.RawMessage) ([]Segment, error) {
+func (responses) segments(body []byte, input []json.RawMessage) ([]segment, error) {
 	var head struct {
 		Instructions json.RawMessage `json:"instructions"`
 	}
 	if err := json.Unmarshal(body, &head); err != nil {
 		return nil, err
 	}
-	var out []Segment
+	var out []segment
 	if head.Instructions != nil {
-		out = append(out, segment("instructions", head.Instructions))
+		out = append(out, segmentOf("instructions", head.Instructions))
 	}
 	for i, raw := range input {
 		var item struct {
@@ -34,7 +34,7 @@ func (responses) segments(body []byte, input []json.RawMessage) ([]Segment, erro
 		if err := json.Unmarshal(raw, &item); err != nil {
 			return nil, fmt.Errorf("input[%d]: %w", i, err)
 		}
-		s := segment(fmt.Sprintf("input[%d]", i), raw)
+		s := segmentOf(fmt.Sprintf("input[%d]", i), raw)
 		s.role, s.text, s.thought = item.Role, textOf(item.Content), thoughtIn(raw)
 		switch item.Type {
 		case "function_call", "custom_tool_call":

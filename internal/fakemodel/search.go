@@ -17,7 +17,7 @@ const maxMarkers = 4
 type toolDef struct {
 	Name     string `json:"name"`
 	Deferred bool   `json:"defer_loading"`
-	part     Segment
+	part     segment
 	tokens   int
 }
 
@@ -25,14 +25,14 @@ func readDefs(tools []json.RawMessage) []toolDef {
 	out := make([]toolDef, len(tools))
 	for i, raw := range tools {
 		_ = json.Unmarshal(raw, &out[i]) // an invalid definition has no name
-		out[i].part = segment(fmt.Sprintf("tools[%d]", i), raw)
+		out[i].part = segmentOf(fmt.Sprintf("tools[%d]", i), raw)
 		out[i].tokens = out[i].part.tokens()
 	}
 	return out
 }
 
 // toolSegments returns the definitions that are in the prompt.
-func toolSegments(defs []toolDef) (out []Segment) {
+func toolSegments(defs []toolDef) (out []segment) {
 	for i := range defs {
 		if !defs[i].Deferred {
 			out = append(out, defs[i].part)

@@ -38,7 +38,7 @@ type Server struct {
 	opt   Options
 	mu    sync.Mutex
 	seen  []Request
-	wrong []Violation
+	wrong []violation
 	cache cache
 	turns int
 	// thoughts are the reasoning items of answers, by their signatures.
@@ -66,21 +66,21 @@ func (s *Server) Requests() []Request {
 	return append([]Request(nil), s.seen...)
 }
 
-// Violation is a request that broke a rule of the API, and the rule.
-type Violation struct {
+// violation is a request that broke a rule of the API, and the rule.
+type violation struct {
 	Rule string
 	Body []byte
 }
 
 // Violations returns the requests that were refused because they broke a rule of the API. It also
 // returns requests that have a call without a result or a result without a call.
-func (s *Server) Violations() []Violation {
+func (s *Server) Violations() []violation {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	out := append([]Violation(nil), s.wrong...)
+	out := append([]violation(nil), s.wrong...)
 	for _, r := range s.seen {
 		if err := r.Pairs(); err != nil {
-			out = append(out, Violation{fmt.Sprintf("request %d: %v", r.N, err), r.Body})
+			out = append(out, violation{fmt.Sprintf("request %d: %v", r.N, err), r.Body})
 		}
 	}
 	return out
@@ -89,7 +89,7 @@ func (s *Server) Violations() []Violation {
 func (s *Server) broken(rule string, body []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.wrong = append(s.wrong, Violation{rule, body})
+	s.wrong = append(s.wrong, violation{rule, body})
 }
 
 // ServeHTTP answers one request.

@@ -166,24 +166,24 @@ func (r *reader) transcript(c *candidate) error {
 	folder := func() (string, error) { return sessions.WorkingDir(io.LimitReader(c, 8<<20), maxValue, 400), nil }
 	switch d {
 	case transcript.ClaudeCode:
-		s.Format, s.Host = ClaudeCode, "claude"
+		s.Format, s.Host = claudeCode, "claude"
 	case transcript.Codex:
-		s.Format, s.Host = Codex, "codex"
+		s.Format, s.Host = codex, "codex"
 	case transcript.Pi:
-		s.Format, s.Host = Pi, "pi"
+		s.Format, s.Host = pi, "pi"
 		if isOpenClaw(c.path) {
 			s.Format, s.Host = openClaw, "openclaw"
 		}
 	case transcript.Copilot:
-		s.Format, s.Host = Copilot, "copilot"
+		s.Format, s.Host = copilot, "copilot"
 	case transcript.GeminiCLI:
-		s.Format, s.Host, most = Gemini, "gemini", maxGemini
+		s.Format, s.Host, most = gemini, "gemini", maxGemini
 		folder = func() (string, error) { return r.geminiFolder(c) }
 	default:
 		return errUnknown
 	}
 	c.format = s.Format
-	if s.Format == ClaudeCode && strings.HasPrefix(filepath.Base(c.path), "agent-") {
+	if s.Format == claudeCode && strings.HasPrefix(filepath.Base(c.path), "agent-") {
 		if c.named {
 			return errors.New("it is a subagent's part of another session")
 		}

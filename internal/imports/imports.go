@@ -36,13 +36,13 @@ type Format string
 // The formats in the order in which they are listed. doc/import.md names the source of each
 // description.
 const (
-	ClaudeCode  Format = "claude-code"
-	Codex       Format = "codex"
-	Gemini      Format = "gemini"
-	Copilot     Format = "copilot"
+	claudeCode  Format = "claude-code"
+	codex       Format = "codex"
+	gemini      Format = "gemini"
+	copilot     Format = "copilot"
 	OpenCode    Format = "opencode"
 	openClaw    Format = "openclaw"
-	Pi          Format = "pi"
+	pi          Format = "pi"
 	chatGPT     Format = "chatgpt"
 	claudeAI    Format = "claude-ai"
 	mcpMemory   Format = "mcp-memory"
@@ -53,7 +53,7 @@ const (
 
 // Formats lists them all.
 func Formats() []Format {
-	return []Format{ClaudeCode, Codex, Gemini, Copilot, OpenCode, openClaw, Pi, chatGPT, claudeAI, mcpMemory, mem0, claudeMem, basicMemory}
+	return []Format{claudeCode, codex, gemini, copilot, OpenCode, openClaw, pi, chatGPT, claudeAI, mcpMemory, mem0, claudeMem, basicMemory}
 }
 
 // Session is a conversation.

@@ -489,7 +489,7 @@ func TestRecorded(t *testing.T) {
 	for _, s := range h.sessions {
 		got[s.Format]++
 	}
-	if got[ClaudeCode] < 10 || got[Codex] < 3 || got[Pi] < 1 || len(h.left)+len(h.lost) > 0 {
+	if got[claudeCode] < 10 || got[codex] < 3 || got[pi] < 1 || len(h.left)+len(h.lost) > 0 {
 		t.Errorf("%v, left %q, lost %q", got, h.left, h.lost)
 	}
 }

@@ -149,8 +149,8 @@ func (l *Ledger) Pending(f Format) (*Batch, error) {
 // partBytes is the size of a file at which the next facts go into a new file.
 const partBytes = 512 << 10
 
-// Folder is the folder of memory that holds facts.
-const Folder = "memory/imported/"
+// folder is the folder of memory that holds facts.
+const folder = "memory/imported/"
 
 // Promise makes a batch of facts of one store and day, and saves it. Callers must call Promise
 // before they write the batch, so that a kill at any moment duplicates no fact. The parameter
@@ -175,7 +175,7 @@ func (l *Ledger) Promise(facts []*Fact, mask func(string) string) (*Batch, error
 	if k.Part > 1 {
 		name = fmt.Sprintf("%s-%d", name, k.Part)
 	}
-	b.Path = Folder + name + ".md"
+	b.Path = folder + name + ".md"
 	b.ID = "import:" + hash(b.Path + "\x00" + strings.Join(b.Facts, " "))[:24]
 	k.Pending = b
 	return b, l.put("facts-"+string(f.Format)+".json", k)

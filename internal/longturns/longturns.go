@@ -20,17 +20,17 @@ const Model = "claude-opus-4-5-20251101"
 
 type object map[string]any
 
-// Local is a session whose kernel is in this process.
-type Local struct {
+// local is a session whose kernel is in this process.
+type local struct {
 	k  *kernel.Kernel
 	in *transcript.Intake
 }
 
 // New returns the session "s" of a kernel, with the messages of its conversation so far.
-func New(k *kernel.Kernel, in *transcript.Intake) *Local { return &Local{k: k, in: in} }
+func New(k *kernel.Kernel, in *transcript.Intake) *local { return &local{k: k, in: in} }
 
 // Step plans a call for the question and observes the answer.
-func (l *Local) Step(question, answer []json.RawMessage) (api.Outcome, error) {
+func (l *local) Step(question, answer []json.RawMessage) (api.Outcome, error) {
 	ctx := context.Background()
 	if err := l.Take(question); err != nil {
 		return "", err
@@ -50,7 +50,7 @@ func (l *Local) Step(question, answer []json.RawMessage) (api.Outcome, error) {
 }
 
 // Take adds messages of the Anthropic dialect to the conversation.
-func (l *Local) Take(more []json.RawMessage) error {
+func (l *local) Take(more []json.RawMessage) error {
 	values := make([]string, len(more))
 	for i, m := range more {
 		values[i] = string(m)

@@ -7,22 +7,22 @@ import (
 	"iter"
 )
 
-// Progress receives the number of finished units and the number of all units, such as 3 and 10 of
+// progress receives the number of finished units and the number of all units, such as 3 and 10 of
 // the unit "session". For each unit, done begins at 0, never falls, and ends at the value of all
 // unless the work fails. Another unit may follow, or the same unit again. Progress is called
 // often.
-type Progress func(unit string, done, all int)
+type progress func(unit string, done, all int)
 
 type key struct{}
 
 // WithProgress returns a context whose work reports to f.
-func WithProgress(ctx context.Context, f Progress) context.Context {
+func WithProgress(ctx context.Context, f progress) context.Context {
 	return context.WithValue(ctx, key{}, f)
 }
 
 // ProgressOf returns the function that work reports to. It is never nil.
-func ProgressOf(ctx context.Context) Progress {
-	if f, ok := ctx.Value(key{}).(Progress); ok && f != nil {
+func ProgressOf(ctx context.Context) progress {
+	if f, ok := ctx.Value(key{}).(progress); ok && f != nil {
 		return f
 	}
 	return func(string, int, int) {}

@@ -214,8 +214,8 @@ func (t *Trace) close() {
 // ErrNoTrace is returned by [ReadTrace] for a file whose first line is not a header.
 var ErrNoTrace = errors.New("no trace: the first line is no header")
 
-// TraceReader reads a trace from its beginning.
-type TraceReader struct {
+// traceReader reads a trace from its beginning.
+type traceReader struct {
 	Header TraceHeader
 	lines  *lineReader
 }
@@ -223,8 +223,8 @@ type TraceReader struct {
 // ReadTrace reads the header of the trace in r. Errors name the trace as name. ReadTrace returns
 // an error that wraps ErrNewer for a newer format, and an error that wraps ErrNoTrace for a file
 // that is not a trace.
-func ReadTrace(name string, r io.Reader) (*TraceReader, error) {
-	t := &TraceReader{lines: newLineReader(name, r)}
+func ReadTrace(name string, r io.Reader) (*traceReader, error) {
+	t := &traceReader{lines: newLineReader(name, r)}
 	rec, err := t.lines.next()
 	var d *LogError
 	if err == io.EOF || errors.As(err, &d) || err == nil && rec.Op != opTrace {
@@ -244,7 +244,7 @@ func ReadTrace(name string, r io.Reader) (*TraceReader, error) {
 
 // Lines yields the records after the header with their line numbers. It leaves out a torn last
 // line. For damage before the end it yields a *LogError and stops.
-func (t *TraceReader) Lines() iter.Seq2[TraceLine, error] {
+func (t *traceReader) Lines() iter.Seq2[TraceLine, error] {
 	return func(yield func(TraceLine, error) bool) {
 		for {
 			rec, err := t.lines.next()

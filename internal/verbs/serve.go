@@ -29,9 +29,9 @@ type ServeFlags struct {
 	metrics metricsFlags
 }
 
-// Door is another way for serve to answer calls, with its own flags. The door of memkernel-server
+// door is another way for serve to answer calls, with its own flags. The door of memkernel-server
 // is HTTP.
-type Door interface {
+type door interface {
 	Flags(*pflag.FlagSet)
 	// Check returns an error for flags that don't fit together. serve calls it before it begins
 	// anything.
@@ -75,7 +75,7 @@ func (*noDoor) Beside(context.Context, *cli.App) func(*serve.Server) (string, fu
 }
 
 // ServeBy returns the verb serve of a program with an exporter and a further door.
-func ServeBy(a *cli.App, export telemetry.Opener, door Door) *cobra.Command {
+func ServeBy(a *cli.App, export telemetry.Opener, door door) *cobra.Command {
 	s := &ServeFlags{metrics: metricsFlags{export: export}}
 	cmd := &cobra.Command{
 		Long: `serve keeps the kernel of a workspace open and answers the calls of hosts: JSON-RPC
@@ -110,7 +110,7 @@ and what hosts report as billed (doc/metrics.md).`,
 	return cmd
 }
 
-func runServe(ctx context.Context, a *cli.App, s *ServeFlags, door Door) error {
+func runServe(ctx context.Context, a *cli.App, s *ServeFlags, door door) error {
 	switch {
 	case s.Idle < 0:
 		return cli.Usagef("--idle %v: give how long, such as 15m", s.Idle)

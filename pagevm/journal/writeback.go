@@ -78,12 +78,12 @@ const (
 	PointCompaction CommitPoint = "compaction"
 	PointReset      CommitPoint = "reset"
 	PointSessionEnd CommitPoint = "session_end"
-	PointClose      CommitPoint = "close"
+	pointClose      CommitPoint = "close"
 )
 
 func (p CommitPoint) known() bool {
 	switch p {
-	case PointTurn, PointEviction, PointDowngrade, PointFlush, PointCompaction, PointReset, PointSessionEnd, PointClose:
+	case PointTurn, PointEviction, PointDowngrade, PointFlush, PointCompaction, PointReset, PointSessionEnd, pointClose:
 		return true
 	}
 	return false

@@ -206,7 +206,7 @@ func drawUpdate(t *rapid.T, keys []string) Update {
 }
 
 func drawTransaction(t *rapid.T, key string, keys []string) Transaction {
-	x := Transaction{Key: key, Point: rapid.SampledFrom([]CommitPoint{PointEviction, PointDowngrade, PointFlush, PointCompaction, PointReset, PointSessionEnd, PointClose}).Draw(t, "point")}
+	x := Transaction{Key: key, Point: rapid.SampledFrom([]CommitPoint{PointEviction, PointDowngrade, PointFlush, PointCompaction, PointReset, PointSessionEnd, pointClose}).Draw(t, "point")}
 	x.By = Principal{Session: rapid.SampledFrom([]string{"A", "B", ""}).Draw(t, "by"), Project: rapid.IntRange(0, 3).Draw(t, "project") > 0}
 	x.AllOrNothing = rapid.IntRange(0, 3).Draw(t, "whole") == 0
 	for range rapid.IntRange(1, 4).Draw(t, "updates") {
@@ -295,7 +295,7 @@ func (m *machine) actions() map[string]func(*rapid.T) {
 			if rapid.Bool().Draw(t, "changed") {
 				x.Updates = append(slices.Clip(x.Updates), x.Updates[0])
 			}
-			x.Point = PointClose
+			x.Point = pointClose
 			m.write(t, m.j[either(t)], x)
 		},
 		"reopen": func(t *rapid.T) { m.reopen(t, either(t)) },

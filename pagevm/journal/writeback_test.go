@@ -250,13 +250,13 @@ func TestWritebackOrderOfChecks(t *testing.T) {
 			// A private page of another session holds nothing for this one.
 			u.Session = "B"
 		}
-		out := mustWriteback(t, j, r, Transaction{Key: fmt.Sprint(i), Point: PointClose, By: by, Updates: []Update{u}})
+		out := mustWriteback(t, j, r, Transaction{Key: fmt.Sprint(i), Point: pointClose, By: by, Updates: []Update{u}})
 		if len(out.Rejected) != 1 || out.Rejected[0].Code != m.code {
 			t.Errorf("want %s, got %+v", m.code, out)
 		}
 		m.do()
 	}
-	if out := mustWriteback(t, j, r, Transaction{Key: "last", Point: PointClose, By: by, Updates: []Update{u}}); out.Outcome != Committed {
+	if out := mustWriteback(t, j, r, Transaction{Key: "last", Point: pointClose, By: by, Updates: []Update{u}}); out.Outcome != Committed {
 		t.Errorf("%+v", out)
 	}
 }
@@ -322,7 +322,7 @@ func TestWritebackPartialAndWhole(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 	// The second delivery, at another boundary, is answered like the first.
-	mixed.Point = PointClose
+	mixed.Point = pointClose
 	out = mustWriteback(t, j, r, mixed)
 	if out.Outcome != Duplicate || out.Seq != 1 || out.Point != PointFlush || !cmp.Equal(out.Rejected, rejected) {
 		t.Errorf("%+v", out)

@@ -29,8 +29,8 @@ func (f *file) changed() bool { return f.edited > f.read }
 // Our choice: agents confirm an edit in one or two lines.
 const leastShown = 3
 
-// FileResult is a result of a call that reads or edits files.
-type FileResult struct {
+// fileResult is a result of a call that reads or edits files.
+type fileResult struct {
 	Place Place
 	Text  string
 	// Dead reports whether the result shows text of files and all of them were deleted, written
@@ -49,7 +49,7 @@ type FileResult struct {
 type fileHistory struct {
 	known   []*file
 	calls   map[string]*memkernel.ToolCall
-	results []FileResult
+	results []fileResult
 	seq     int
 	// finished is the message of the newest call that finished a task.
 	tasks    toolcall.Tasks
@@ -57,7 +57,7 @@ type fileHistory struct {
 }
 
 // FileResults returns the results of the history that concern files, oldest first.
-func (t *Tracker) FileResults() []FileResult {
+func (t *Tracker) FileResults() []fileResult {
 	out := slices.Clone(t.files.results)
 	for i := range out {
 		r := &out[i]
@@ -96,7 +96,7 @@ func (s *fileHistory) result(at Place, c *memkernel.ToolCall, text string) {
 	if s.tasks.Finish(call) {
 		s.finished = at.Message
 	}
-	r := FileResult{Place: at, Text: text, seq: s.seq}
+	r := fileResult{Place: at, Text: text, seq: s.seq}
 	for _, p := range call.Paths {
 		f := s.file(p)
 		switch call.Kind {

@@ -31,8 +31,8 @@ var readers = []struct {
 	reader
 }{
 	{QMD, reader{qmdKnows, resultEntries, readQMD}},
-	{Mem0, reader{mem0Knows, mem0Entries, readMem0}},
-	{Cognee, reader{cogneeKnows, cogneeEntries, readCognee}},
+	{mem0, reader{mem0Knows, mem0Entries, readMem0}},
+	{cognee, reader{cogneeKnows, cogneeEntries, readCognee}},
 }
 
 // Parse reads an answer. With format "" it detects the system. It returns an error for a document
@@ -84,7 +84,7 @@ var errUnknown = errors.New("nothing in it tells whose search results these are:
 
 func detect(doc json.RawMessage) (Format, error) {
 	if m := object(doc); m.has("search_type") || m.has("datasets") && m.has("result", "context", "graphs") {
-		return Cognee, nil
+		return cognee, nil
 	}
 	results, err := results(doc)
 	if err != nil {
@@ -98,7 +98,7 @@ func detect(doc json.RawMessage) (Format, error) {
 		}
 	}
 	if m := object(doc); m.has("relations") && len(results) == 0 {
-		return Mem0, nil
+		return mem0, nil
 	}
 	if len(results) > 0 {
 		return "", errUnknown

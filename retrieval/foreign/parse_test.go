@@ -39,36 +39,36 @@ var shapes = []struct {
 		[]string{"a1b2c3|session|qmd://notes/ferry.md|Ferry||# Ferry\nIt leaves at six."}},
 	{"qmd over MCP", QMD, `{"content":[{"type":"text","text":"Found 1 result"}],"structuredContent":{"results":[{"docid":"#a1b2c3","file":"notes/ferry.md","title":"Ferry","score":0.5,"context":null,"line":2,"snippet":"1: @@ -1,2 @@ (0 before, 9 after)\n2: # Ferry\n3: At six."}]}}`,
 		[]string{"a1b2c3|session|notes/ferry.md#1-2|Ferry||# Ferry\nAt six."}},
-	{"mem0 v1.0", Mem0, `[{"id":"m-1","memory":"Prefers tea","user_id":"kim","metadata":{},"categories":["food"],"created_at":"2026-02-07T05:31:56Z","updated_at":"2026-03-01T05:31:56Z"}]`,
+	{"mem0 v1.0", mem0, `[{"id":"m-1","memory":"Prefers tea","user_id":"kim","metadata":{},"categories":["food"],"created_at":"2026-02-07T05:31:56Z","updated_at":"2026-03-01T05:31:56Z"}]`,
 		[]string{"m-1|session|||2026-03-01|Prefers tea"}},
-	{"mem0 v1.1 with a graph", Mem0, `{"results":[{"id":"m-1","memory":"Prefers tea","hash":"d4","metadata":null,"score":0.61,"created_at":"2026-02-07T05:31:56.123456-08:00","updated_at":null,"user_id":"kim"}],"relations":[{"source":"kim","relationship":"likes","destination":"tea"}]}`,
+	{"mem0 v1.1 with a graph", mem0, `{"results":[{"id":"m-1","memory":"Prefers tea","hash":"d4","metadata":null,"score":0.61,"created_at":"2026-02-07T05:31:56.123456-08:00","updated_at":null,"user_id":"kim"}],"relations":[{"source":"kim","relationship":"likes","destination":"tea"}]}`,
 		[]string{"m-1|session|||2026-02-07|Prefers tea", hashOf("kim likes tea")[:16] + "|session||||kim likes tea"}},
-	{"mem0 2.0, a page of an agent's", Mem0, `{"count":1,"next":null,"previous":null,"results":[{"id":"m-2","memory":"The build needs Go","agent_id":"builder","user_id":null}]}`,
+	{"mem0 2.0, a page of an agent's", mem0, `{"count":1,"next":null,"previous":null,"results":[{"id":"m-2","memory":"The build needs Go","agent_id":"builder","user_id":null}]}`,
 		[]string{"m-2|project||||The build needs Go"}},
-	{"mem0 TypeScript", Mem0, `{"results":[{"id":"m-3","memory":"Lives in Bergen","createdAt":"2026-01-02T03:04:05.000Z","metadata":{"userId":"kim"},"score":0.4}]}`,
+	{"mem0 TypeScript", mem0, `{"results":[{"id":"m-3","memory":"Lives in Bergen","createdAt":"2026-01-02T03:04:05.000Z","metadata":{"userId":"kim"},"score":0.4}]}`,
 		[]string{"m-3|session|||2026-01-02|Lives in Bergen"}},
-	{"mem0 over MCP", Mem0, `{"content":[{"type":"text","text":"[{\"id\":\"m-4\",\"data\":{\"memory\":\"Has a dog\"},\"run_id\":\"r\",\"agent_id\":\"a\"}]"}]}`,
+	{"mem0 over MCP", mem0, `{"content":[{"type":"text","text":"[{\"id\":\"m-4\",\"data\":{\"memory\":\"Has a dog\"},\"run_id\":\"r\",\"agent_id\":\"a\"}]"}]}`,
 		[]string{"m-4|session||||Has a dog"}},
-	{"cognee under access control", Cognee, `[{"search_result":["The heron cluster is for staging."],"dataset_id":"d-1","dataset_name":"ops","graphs":null},{"search_result":null,"dataset_id":"d-2","dataset_name":"none"}]`,
+	{"cognee under access control", cognee, `[{"search_result":["The heron cluster is for staging."],"dataset_id":"d-1","dataset_name":"ops","graphs":null},{"search_result":null,"dataset_id":"d-2","dataset_name":"none"}]`,
 		[]string{hashOf("The heron cluster is for staging.")[:16] + "|session|ops|||The heron cluster is for staging."}},
-	{"cognee chunks under access control", Cognee, `[{"search_result":[[{"id":"c-1","text":"Chunk one","created_at":1754285557013,"type":"IndexSchema"},{"id":"c-2","text":"Chunk two"}]],"dataset_id":"d-1","dataset_name":null}]`,
+	{"cognee chunks under access control", cognee, `[{"search_result":[[{"id":"c-1","text":"Chunk one","created_at":1754285557013,"type":"IndexSchema"},{"id":"c-2","text":"Chunk two"}]],"dataset_id":"d-1","dataset_name":null}]`,
 		[]string{"c-1|session|d-1||2025-08-04|Chunk one", "c-2|session|d-1|||Chunk two"}},
-	{"cognee verbose", Cognee, `[{"text_result":null,"context_result":null,"objects_result":[{"id":"c-1","score":0.3,"payload":{"text":"Scored chunk","document_name":"a.md"}}],"dataset_id":"d-1","dataset_name":"ops"}]`,
+	{"cognee verbose", cognee, `[{"text_result":null,"context_result":null,"objects_result":[{"id":"c-1","score":0.3,"payload":{"text":"Scored chunk","document_name":"a.md"}}],"dataset_id":"d-1","dataset_name":"ops"}]`,
 		[]string{"c-1|session|ops|a.md||Scored chunk"}},
-	{"cognee bare chunks", Cognee, `[{"id":"c-1","created_at":1754285557013,"updated_at":1754285557013,"ontology_valid":false,"version":1,"type":"IndexSchema","text":"\n Alice's mother is Mary.\n "}]`,
+	{"cognee bare chunks", cognee, `[{"id":"c-1","created_at":1754285557013,"updated_at":1754285557013,"ontology_valid":false,"version":1,"type":"IndexSchema","text":"\n Alice's mother is Mary.\n "}]`,
 		[]string{"c-1|session|||2025-08-04|Alice's mother is Mary."}},
-	{"cognee bare answers", Cognee, `["Mary is the mother."]`, []string{hashOf("Mary is the mother.")[:16] + "|session||||Mary is the mother."}},
-	{"cognee insights", Cognee, `[[{"name":"Alice"},{"relationship_name":"child_of"},{"name":"Mary"}]]`, []string{hashOf("Alice child_of Mary")[:16] + "|session||||Alice child_of Mary"}},
-	{"cognee edges", Cognee, `[{"source_node_id":"1","target_node_id":"2","source_node_attributes":{"name":"Alice"},"target_node_attributes":{"name":"Mary"},"edge_attributes":{"relationship_name":"child_of"},"directed":true}]`,
+	{"cognee bare answers", cognee, `["Mary is the mother."]`, []string{hashOf("Mary is the mother.")[:16] + "|session||||Mary is the mother."}},
+	{"cognee insights", cognee, `[[{"name":"Alice"},{"relationship_name":"child_of"},{"name":"Mary"}]]`, []string{hashOf("Alice child_of Mary")[:16] + "|session||||Alice child_of Mary"}},
+	{"cognee edges", cognee, `[{"source_node_id":"1","target_node_id":"2","source_node_attributes":{"name":"Alice"},"target_node_attributes":{"name":"Mary"},"edge_attributes":{"relationship_name":"child_of"},"directed":true}]`,
 		[]string{hashOf("Alice child_of Mary")[:16] + "|session||||Alice child_of Mary"}},
-	{"cognee normalized", Cognee, `{"query":"q","search_type":"CHUNKS","results":[{"kind":"chunk","search_type":"CHUNKS","text":"Chunk","score":0.2,"dataset_id":"d","dataset_name":"ops","metadata":{},"raw":{"id":"c"},"structured":null}],"total":1}`,
+	{"cognee normalized", cognee, `{"query":"q","search_type":"CHUNKS","results":[{"kind":"chunk","search_type":"CHUNKS","text":"Chunk","score":0.2,"dataset_id":"d","dataset_name":"ops","metadata":{},"raw":{"id":"c"},"structured":null}],"total":1}`,
 		[]string{hashOf("Chunk")[:16] + "|session|ops|||Chunk"}},
-	{"cognee combined", Cognee, `{"result":"Mary","context":{"d":"ctx"},"graphs":null,"datasets":[{"id":"d","name":"ops"}]}`, []string{hashOf("Mary")[:16] + "|session|ops|||Mary"}},
-	{"cognee combined, context only", Cognee, `{"result":null,"context":{"b":"two","a":"one"},"datasets":[{"id":"a"},{"id":"b"}]}`,
+	{"cognee combined", cognee, `{"result":"Mary","context":{"d":"ctx"},"graphs":null,"datasets":[{"id":"d","name":"ops"}]}`, []string{hashOf("Mary")[:16] + "|session|ops|||Mary"}},
+	{"cognee combined, context only", cognee, `{"result":null,"context":{"b":"two","a":"one"},"datasets":[{"id":"a"},{"id":"b"}]}`,
 		[]string{hashOf("one")[:16] + "|session||||one", hashOf("two")[:16] + "|session||||two"}},
 	{"nothing found", "", ` []`, nil},
 	{"nothing found, in an envelope", "", "\ufeff{\"results\":[]}", nil},
-	{"mem0 found nothing", Mem0, `{"results":[],"relations":[]}`, nil},
+	{"mem0 found nothing", mem0, `{"results":[],"relations":[]}`, nil},
 }
 
 func TestShapes(t *testing.T) {
@@ -105,7 +105,7 @@ func TestFieldsAndMetadata(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := Record{Format: Mem0, ID: "7", Text: "Likes tea", Score: 0.5, Scored: true, Scope: memkernel.ScopeSession, User: "kim", Agent: "a", Run: "r",
+	want := Record{Format: mem0, ID: "7", Text: "Likes tea", Score: 0.5, Scored: true, Scope: memkernel.ScopeSession, User: "kim", Agent: "a", Run: "r",
 		Created: time.Date(2025, 8, 4, 5, 32, 37, 0, time.UTC), Metadata: map[string]json.RawMessage{"mood": json.RawMessage(`{"x":[1]}`), "updated_at": json.RawMessage(`"soon"`)}}
 	if d := cmp.Diff([]Record{want}, a.Records); d != "" {
 		t.Error(d)
@@ -160,7 +160,7 @@ func TestBadDocumentsAreErrors(t *testing.T) {
 	if _, err := Parse([]byte(`[{"memory":"x"}]`), "zep"); err == nil || !strings.Contains(err.Error(), `unknown format "zep", use one of [qmd mem0 cognee]`) {
 		t.Error(err)
 	}
-	if a, err := Parse([]byte(`[{"memory":"x"}]`), ""); err != nil || a.Format != Mem0 {
+	if a, err := Parse([]byte(`[{"memory":"x"}]`), ""); err != nil || a.Format != mem0 {
 		t.Errorf("%+v %v", a, err)
 	}
 }

@@ -20,12 +20,12 @@ type Format string
 // The formats that are read.
 const (
 	QMD    Format = "qmd"
-	Mem0   Format = "mem0"
-	Cognee Format = "cognee"
+	mem0   Format = "mem0"
+	cognee Format = "cognee"
 )
 
 // formats lists the formats that are read.
-func formats() []Format { return []Format{QMD, Mem0, Cognee} }
+func formats() []Format { return []Format{QMD, mem0, cognee} }
 
 // Bounds on the input.
 const (

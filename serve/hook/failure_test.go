@@ -32,7 +32,7 @@ func eventAt(h Host, m moment) string {
 
 // TestNothingFailsTheHost gives each host's hook what it can't use.
 func TestNothingFailsTheHost(t *testing.T) {
-	for _, h := range Hosts() {
+	for _, h := range allHosts() {
 		for name, in := range map[string]string{
 			"nothing":        ``,
 			"no JSON":        `{"hook_event_name":`,
@@ -293,7 +293,7 @@ func TestHandedOver(t *testing.T) {
 // that, by its name, for every host; nothing is committed of it, and once it can be read
 // it is. One that is missing or empty is reported to nobody.
 func TestUnreadTranscripts(t *testing.T) {
-	for _, h := range Hosts() {
+	for _, h := range allHosts() {
 		good, err := os.ReadFile(filepath.Join("testdata", string(h), "transcript.jsonl"))
 		if err != nil {
 			t.Fatal(err)

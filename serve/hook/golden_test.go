@@ -29,7 +29,7 @@ type step struct {
 // byte. Claude Code's was recorded with version 2.1.329: two turns, /compact, a third.
 func TestConversations(t *testing.T) {
 	turns := map[Host]int{Claude: 3, Codex: 2, Gemini: 2}
-	for _, h := range Hosts() {
+	for _, h := range allHosts() {
 		t.Run(string(h), func(t *testing.T) {
 			p := newProject(t, memoryFiles)
 			got := play(t, p, h)

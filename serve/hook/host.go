@@ -80,8 +80,8 @@ func (h Host) row() *host {
 	return &host{}
 }
 
-// Hosts lists all hosts.
-func Hosts() (out []Host) {
+// allHosts lists all hosts.
+func allHosts() (out []Host) {
 	for i := range hosts {
 		out = append(out, hosts[i].name)
 	}
@@ -91,7 +91,7 @@ func Hosts() (out []Host) {
 // HostNames returns the hosts as text.
 func HostNames() []string {
 	var out []string
-	for _, h := range Hosts() {
+	for _, h := range allHosts() {
 		out = append(out, string(h))
 	}
 	return out

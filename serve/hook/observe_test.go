@@ -102,7 +102,7 @@ func size(t *testing.T, path string) int64 {
 // TestCheckpointsNameTheHost: a hook's checkpoint names the transcript, the host, the kind
 // of agent, and what the provider billed last.
 func TestCheckpointsNameTheHost(t *testing.T) {
-	for _, h := range Hosts() {
+	for _, h := range allHosts() {
 		end := cmp.Or(eventAt(h, sessionEnd), eventAt(h, beforeCompaction))
 		if end == "" {
 			continue // it holds neither, and no checkpoint is due

@@ -21,7 +21,7 @@ import (
 func TestRecorded(t *testing.T) {
 	ends := map[Host]string{Claude: "Stop", Codex: "Stop", Gemini: "AfterAgent"}
 	want := []string{"mark-000 read the next 8 parts of the report", "mark-001 who deploys the harbour?", "mark-002 read the next 8 parts of the report"}
-	for _, h := range Hosts() {
+	for _, h := range allHosts() {
 		t.Run(string(h), func(t *testing.T) {
 			data, err := os.ReadFile(filepath.Join("testdata", string(h), "recorded.jsonl"))
 			if err != nil {

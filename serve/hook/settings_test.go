@@ -90,7 +90,7 @@ func commands(t *testing.T, s Settings, run string) map[string]int {
 // TestAddAndTakeOut: every byte of the user's stays, a second run changes nothing, and taking
 // out leaves no hook of ours and all of the user's.
 func TestAddAndTakeOut(t *testing.T) {
-	for _, h := range Hosts() {
+	for _, h := range allHosts() {
 		for name, text := range foreign {
 			t.Run(string(h)+"/"+name, func(t *testing.T) {
 				s := settingsIn(t, h, text)

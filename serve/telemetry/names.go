@@ -5,21 +5,21 @@ import (
 	"strings"
 )
 
-// Kind is the kind of a metric, such as a counter.
-type Kind string
+// kind is the kind of a metric, such as a counter.
+type kind string
 
 // The kinds.
 const (
-	Counter   Kind = "counter"
-	Gauge     Kind = "gauge"
-	Histogram Kind = "histogram"
+	Counter   kind = "counter"
+	Gauge     kind = "gauge"
+	Histogram kind = "histogram"
 )
 
 // Metric is something that is measured.
 type Metric struct {
 	// Name is OpenTelemetry's name. Unit is a unit of UCUM, or USD.
 	Name string
-	Kind Kind
+	Kind kind
 	Unit string
 	// Labels are the names of the metric's attributes. Each attribute has few values.
 	Labels []string

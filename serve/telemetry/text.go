@@ -124,7 +124,7 @@ func label(name, value string) string {
 	return underscores(name) + `="` + inLabel.Replace(strings.ToValidUTF8(value, "\uFFFD")) + `"`
 }
 
-func head(b *bytes.Buffer, name, help string, kind Kind) {
+func head(b *bytes.Buffer, name, help string, kind kind) {
 	fmt.Fprintf(b, "# HELP %s %s\n# TYPE %s %s\n", name, inHelp.Replace(help), name, kind)
 }
 

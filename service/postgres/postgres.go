@@ -30,7 +30,7 @@ type Store struct{ in *rows.Store }
 // Open opens the state with the name root in the database dsn, and creates missing tables. The
 // name must be the same on every machine that shares the state. The DSN is a URL or key=value
 // pairs, and must name the host. No error repeats the DSN's password.
-func Open(ctx context.Context, dsn, root string, with ...Option) (*Store, error) {
+func Open(ctx context.Context, dsn, root string, with ...option) (*Store, error) {
 	return open(ctx, rows.Open, dsn, root, with)
 }
 
@@ -38,11 +38,11 @@ func Open(ctx context.Context, dsn, root string, with ...Option) (*Store, error)
 // connections can reach only that root, whatever statement they send: they log in as the tenant's
 // own role, to which row-level security applies. The user of the DSN creates the roles and owns
 // the tables. That user must not be a superuser.
-func OpenTenant(ctx context.Context, dsn, root string, with ...Option) (*Store, error) {
+func OpenTenant(ctx context.Context, dsn, root string, with ...option) (*Store, error) {
 	return open(ctx, rows.OpenTenant, dsn, root, with)
 }
 
-func open(ctx context.Context, by func(context.Context, rows.Options) (*rows.Store, error), dsn, root string, with []Option) (*Store, error) {
+func open(ctx context.Context, by func(context.Context, rows.Options) (*rows.Store, error), dsn, root string, with []option) (*Store, error) {
 	o := rows.Options{DSN: dsn, Root: root}
 	for _, w := range with {
 		if err := w(&o); err != nil {
@@ -62,12 +62,12 @@ func Bound(ctx context.Context, dsn, root string) error {
 	return rows.Bound(ctx, rows.Options{DSN: dsn, Root: root})
 }
 
-// Option is an option of [Open] and [OpenTenant].
-type Option func(*rows.Options) error
+// option is an option of [Open] and [OpenTenant].
+type option func(*rows.Options) error
 
 // Lease sets how long a lock outlives a machine that was killed. 0 means 15 s. A machine that is
 // paused for longer may lose its locks.
-func Lease(d time.Duration) Option {
+func Lease(d time.Duration) option {
 	return func(o *rows.Options) error {
 		o.Lease = d
 		return nil

@@ -30,8 +30,8 @@ const (
 	openAIHost          = "api.openai.com"
 	anthropicHost       = "api.anthropic.com"
 
-	// DefaultTimeout bounds the whole request.
-	DefaultTimeout = 60 * time.Second
+	// defaultTimeout bounds the whole request.
+	defaultTimeout = 60 * time.Second
 )
 
 // Config chooses and describes a provider. Errors name a setting by its field's name in snake
@@ -95,7 +95,7 @@ func (c Config) server(ownURL, ownHost, ownModel, ownKey string) (*server, error
 		c.APIKeyEnv = ownKey
 	}
 	if c.Timeout == 0 {
-		c.Timeout = DefaultTimeout
+		c.Timeout = defaultTimeout
 	}
 	key, err := endpoint.Key(c.APIKeyEnv)
 	switch {

@@ -15,7 +15,7 @@ import (
 // Complete finds rows that hold a term of each word of the question, words[i] being the terms of
 // word i: the n best of all, and the n best of those that hold each word in the names of their
 // file. If the word lists can't be read, SQLite searches instead.
-func (s *Search) Complete(ctx context.Context, words [][]string, n int) (all, named []Row, err error) {
+func (s *search) Complete(ctx context.Context, words [][]string, n int) (all, named []Row, err error) {
 	if s.lists != nil {
 		all, named, err := s.complete(ctx, words, n)
 		if err == nil {
@@ -45,7 +45,7 @@ type completed struct {
 	named bool
 }
 
-func (s *Search) complete(ctx context.Context, words [][]string, n int) (all, named []Row, err error) {
+func (s *search) complete(ctx context.Context, words [][]string, n int) (all, named []Row, err error) {
 	lists := make([][]*postings, len(words))
 	for i, terms := range words {
 		if lists[i], err = s.lists.find(ctx, s.db, terms); err != nil {

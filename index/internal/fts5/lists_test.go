@@ -126,7 +126,7 @@ func completeBothWays(t fatal, f *table, words [][]string) {
 		t.Fatal("no lists")
 	}
 	all, named, err := lists.Complete(ctx, words, 1000)
-	sqlAll, sqlNamed, serr := (&Search{db: f.db}).Complete(ctx, words, 1000)
+	sqlAll, sqlNamed, serr := (&search{db: f.db}).Complete(ctx, words, 1000)
 	if err != nil || serr != nil || lists.lists == nil {
 		t.Fatal(err, serr, lists.lists)
 	}

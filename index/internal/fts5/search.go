@@ -33,8 +33,8 @@ type Cache struct {
 	words   []string
 }
 
-// Search is one search for words.
-type Search struct {
+// search is one search for words.
+type search struct {
 	db    drv.Conn
 	terms []string
 	// lists is nil if SQLite is used.
@@ -45,8 +45,8 @@ type Search struct {
 // Search begins a search in the file as db sees it, with this structure record.
 // held is called with the number of chunks that hold a word, where that is
 // found along the way.
-func (c *Cache) Search(ctx context.Context, db drv.Conn, structure []byte, terms []string, held func(term string, chunks int)) *Search {
-	s := &Search{db: db, terms: terms, held: held}
+func (c *Cache) Search(ctx context.Context, db drv.Conn, structure []byte, terms []string, held func(term string, chunks int)) *search {
+	s := &search{db: db, terms: terms, held: held}
 	if allPlain(terms) {
 		s.lists = c.get(ctx, db, structure)
 	}
@@ -75,7 +75,7 @@ func (c *Cache) get(ctx context.Context, db drv.Conn, structure []byte) *wordLis
 // Best finds the n best rows, best first: every row with any of the words is a
 // candidate. If the word lists can't be read, SQLite searches instead, and its
 // error is returned if it can't read them either.
-func (s *Search) Best(ctx context.Context, n int) ([]Row, error) {
+func (s *search) Best(ctx context.Context, n int) ([]Row, error) {
 	if s.lists != nil {
 		out, err := s.lists.top(ctx, s.db, s.terms, n, s.held)
 		if err == nil {

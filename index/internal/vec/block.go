@@ -27,8 +27,8 @@ func (b *Block) Add(row, file int64, stored []byte) {
 	b.numbers = append(b.numbers, Floats(stored)...)
 }
 
-// Near is a row and how far its vector is, as the root of the sum of squares.
-type Near struct {
+// neighbour is a row and how far its vector is, as the root of the sum of squares.
+type neighbour struct {
 	Row int64
 	Far float32
 }
@@ -50,7 +50,7 @@ const MaxBlockDim = 4096
 // the last. allowed, if not nil, reports whether the vectors of a file count; it is asked of
 // those that come near. A product with several sums selects those that may be among them. The sum
 // of squares in the order of the numbers, as sqlite-vec computes it, decides.
-func (b *Block) Nearest(v []float32, k int, allowed func(file int64) bool) []Near {
+func (b *Block) Nearest(v []float32, k int, allowed func(file int64) bool) []neighbour {
 	if k <= 0 || len(v) != b.dim {
 		return nil
 	}
@@ -70,13 +70,13 @@ func (b *Block) Nearest(v []float32, k int, allowed func(file int64) bool) []Nea
 		}
 	}
 	near, _ = closest(near, k)
-	out := make([]Near, len(near))
+	out := make([]neighbour, len(near))
 	for i, c := range near {
-		out[i] = Near{b.rows[c.at], distance(v, b.numbers[int(c.at)*b.dim:][:b.dim])}
+		out[i] = neighbour{b.rows[c.at], distance(v, b.numbers[int(c.at)*b.dim:][:b.dim])}
 	}
 	*room = near
 	b.room.Put(room)
-	slices.SortFunc(out, func(x, y Near) int { return cmp.Or(cmp.Compare(x.Far, y.Far), cmp.Compare(x.Row, y.Row)) })
+	slices.SortFunc(out, func(x, y neighbour) int { return cmp.Or(cmp.Compare(x.Far, y.Far), cmp.Compare(x.Row, y.Row)) })
 	n := min(k, len(out))
 	for n < len(out) && out[n].Far == out[n-1].Far {
 		n++

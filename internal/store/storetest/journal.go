@@ -31,7 +31,7 @@ func (s *Store) Journal(name string) (store.Journal, error) {
 	at := s.name(name)
 	v := s.names[at]
 	if v == nil {
-		if err := s.step(Rename, at); err != nil {
+		if err := s.step(rename, at); err != nil {
 			return nil, fmt.Errorf("create %s: %w", at, err)
 		}
 		v = &node{time: s.now()}
@@ -97,7 +97,7 @@ func (j journal) Cut(size int64) error {
 }
 
 func (j journal) cut(size int64) error {
-	if err := j.step(Cut, j.at); err != nil {
+	if err := j.step(cut, j.at); err != nil {
 		return err
 	}
 	if v := j.v; int(size) < v.firm {

@@ -25,13 +25,13 @@ import (
 type Op string
 
 const (
-	Write  Op = "write"  // writes a whole document that nobody sees yet, or an append
-	Patch  Op = "patch"  // in place
-	Cut    Op = "cut"    // of a journal
-	Rename Op = "rename" // gives a name another content, or a content another name
-	Remove Op = "remove"
-	Sync   Op = "sync"      // syncs a content
-	Names  Op = "syncnames" // syncs the names in a folder
+	Write       Op = "write"  // writes a whole document that nobody sees yet, or an append
+	Patch       Op = "patch"  // in place
+	cut         Op = "cut"    // of a journal
+	rename      Op = "rename" // gives a name another content, or a content another name
+	remove      Op = "remove"
+	syncContent Op = "sync"      // syncs a content
+	syncNames   Op = "syncnames" // syncs the names in a folder
 )
 
 // fault is called before each step with the name that the step changes. An error makes the step
@@ -152,7 +152,7 @@ func (c *core) rename(set map[string]*node) {
 
 // syncNames makes the changes in a folder durable, and all earlier changes.
 func (c *core) syncNames(folder string, st *store.Stats) error {
-	if err := c.step(Names, folder); err != nil {
+	if err := c.step(syncNames, folder); err != nil {
 		return err
 	}
 	st.Syncs++
@@ -371,7 +371,7 @@ func (s *Store) put(how store.Durability, d store.Doc, st *store.Stats) error {
 				return err
 			}
 		}
-		if err := s.step(Rename, at); err != nil {
+		if err := s.step(rename, at); err != nil {
 			return err
 		}
 		s.rename(map[string]*node{at: v})
@@ -384,7 +384,7 @@ func (s *Store) put(how store.Durability, d store.Doc, st *store.Stats) error {
 
 // sync makes a content durable. The caller must hold the lock.
 func (c *core) sync(name string, v *node, st *store.Stats) error {
-	if err := c.step(Sync, name); err != nil {
+	if err := c.step(syncContent, name); err != nil {
 		return err
 	}
 	st.Syncs++
@@ -405,7 +405,7 @@ func (s *Store) Move(how store.Durability, from, to string) error {
 	if len(set) == 0 {
 		return &fs.PathError{Op: "rename", Path: s.Where(from), Err: fs.ErrNotExist}
 	}
-	if err := s.step(Rename, now); err != nil {
+	if err := s.step(rename, now); err != nil {
 		return err
 	}
 	s.rename(set)
@@ -427,7 +427,7 @@ func (s *Store) Remove(how store.Durability, names ...string) (store.Stats, erro
 				continue
 			}
 			found = true
-			if err := s.step(Remove, n); err != nil {
+			if err := s.step(remove, n); err != nil {
 				return st, err
 			}
 			s.rename(map[string]*node{n: nil})

@@ -88,8 +88,8 @@ type Left struct {
 	pages map[string]bool
 }
 
-// Unread is a page that could not be read.
-type Unread struct {
+// unread is a page that could not be read.
+type unread struct {
 	Page string
 	Err  error
 }
@@ -97,9 +97,9 @@ type Unread struct {
 // Take adds pages to the searched text. It returns the whole text, and the pages that could not
 // be read. shown returns a page, or nil if the page does not exist. It also returns the page's
 // text if the text need not be read from disk. Pages that retention removed are not searched.
-func (l *Left) Take(r *Reader, pages []string, shown func(id string) (*pagevm.Page, string, bool)) (*retrieval.Spans, []Unread) {
+func (l *Left) Take(r *Reader, pages []string, shown func(id string) (*pagevm.Page, string, bool)) (*retrieval.Spans, []unread) {
 	var fresh []retrieval.Span
-	var unread []Unread
+	var failed []unread
 	for _, id := range pages {
 		if l.pages[id] {
 			continue
@@ -112,7 +112,7 @@ func (l *Left) Take(r *Reader, pages []string, shown func(id string) (*pagevm.Pa
 			if raw, err := r.Content(p); err == nil {
 				text = Plain(p, raw)
 			} else if !errors.Is(err, ErrRetired) {
-				unread = append(unread, Unread{id, err})
+				failed = append(failed, unread{id, err})
 				continue
 			}
 		}
@@ -129,5 +129,5 @@ func (l *Left) Take(r *Reader, pages []string, shown func(id string) (*pagevm.Pa
 			l.spans = spans
 		}
 	}
-	return l.spans, unread
+	return l.spans, failed
 }

@@ -27,7 +27,7 @@ type State struct {
 	Proj          *pagevm.Projection
 	Ledger        cachelayout.Ledger
 	Kept
-	Sent
+	sent
 	// Plan is the newest plan. Billed is the newest plan whose bill was recorded.
 	Plan, Billed string
 	// Raw is the host's conversation as the host sent it. Msgs is the conversation after it was

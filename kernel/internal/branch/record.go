@@ -38,7 +38,7 @@ type Record struct {
 	Kept
 	// Ledger is the assumed content of the provider's cache.
 	Ledger cachelayout.Ledger `json:"ledger"`
-	Sent
+	sent
 }
 
 // Kept is the part of a state that the next state takes over. Every record contains the whole
@@ -74,8 +74,8 @@ type Kept struct {
 	Paging paging.Counts `json:"paging,omitzero"`
 }
 
-// Sent describes the newest plan as the provider has it.
-type Sent struct {
+// sent describes the newest plan as the provider has it.
+type sent struct {
 	// TTL is the cache lifetime that the host was seen to use; 0 if unknown.
 	TTL time.Duration `json:"ttl,omitempty"`
 	// Pace describes the gaps between the calls.
@@ -100,7 +100,7 @@ type Sent struct {
 func (s *State) Diff(on *State, epoch int, fixed []cachelayout.Block, carry bool) Record {
 	p, q := on.Proj, s.Proj
 	b := Record{Plan: s.Plan, Branch: s.Branch, Model: s.Model, Generation: q.Generation, Epoch: epoch, Fixed: fixed,
-		Kept: s.Kept, Ledger: s.Ledger, Sent: s.Sent}
+		Kept: s.Kept, Ledger: s.Ledger, sent: s.sent}
 	b.KeepSeen, b.Seen = kept(p.Seen, q.Seen)
 	b.KeepItems, b.Items = kept(p.Items, q.Items)
 	b.KeepIdle, b.Pace.Idle = kept(on.Pace.Idle, s.Pace.Idle)
@@ -146,7 +146,7 @@ func (s *State) Apply(session string, b *Record) *State {
 	if b.Recall != nil {
 		p.Recall = *b.Recall
 	}
-	n.Plan, n.Proj, n.Kept, n.Sent, n.restored = b.Plan, &p, b.Kept, b.Sent, b
+	n.Plan, n.Proj, n.Kept, n.sent, n.restored = b.Plan, &p, b.Kept, b.sent, b
 	n.Pace.Idle = append(s.Pace.Idle[:b.KeepIdle:b.KeepIdle], b.Pace.Idle...)
 	if b.Call == nil {
 		n.Call = s.Call

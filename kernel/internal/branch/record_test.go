@@ -62,7 +62,7 @@ func TestRecordKeepsAllOfAState(t *testing.T) {
 	on := New("s", "b", "m")
 	next := *on
 	fill(reflect.ValueOf(&next.Kept).Elem())
-	fill(reflect.ValueOf(&next.Sent).Elem())
+	fill(reflect.ValueOf(&next.sent).Elem())
 	next.Plan, next.Proj, next.Spans = "pl-1", shown(3), []Span{{ID: "sp-1", Keys: []string{"a"}, Pages: []string{"a"}}}
 	next.Tools = []memkernel.Tool{{Raw: "{}"}}
 	after := func(before, next *State) *State {
@@ -78,7 +78,7 @@ func TestRecordKeepsAllOfAState(t *testing.T) {
 		return before.Apply("s", &b)
 	}
 	got := after(on, &next)
-	if d := cmp.Diff([]any{next.Plan, next.Kept, next.Sent, next.Spans, next.Proj}, []any{got.Plan, got.Kept, got.Sent, got.Spans, got.Proj}); d != "" {
+	if d := cmp.Diff([]any{next.Plan, next.Kept, next.sent, next.Spans, next.Proj}, []any{got.Plan, got.Kept, got.sent, got.Spans, got.Proj}); d != "" {
 		t.Errorf("read back (-written +read):\n%s", d)
 	}
 	later := next
@@ -86,7 +86,7 @@ func TestRecordKeepsAllOfAState(t *testing.T) {
 	if b := later.Diff(&next, 1, nil, false); b.Call != nil || b.KeepSeen != 3 || len(b.Seen) != 2 || b.NewCarry || len(b.Pace.Idle) != 1 {
 		t.Errorf("what stayed is written again: %+v", b)
 	}
-	if d := cmp.Diff(later.Sent, after(&next, &later).Sent); d != "" {
+	if d := cmp.Diff(later.sent, after(&next, &later).sent); d != "" {
 		t.Errorf("read back (-written +read):\n%s", d)
 	}
 	if got := after(&next, &later); got.Call == nil || *got.Call != *next.Call || len(got.Tools) != 1 {

@@ -32,7 +32,7 @@ type Maker struct {
 	// Known are the pages that are already committed.
 	Known map[string]*pagevm.Page
 	// Graves names forgotten pages and content, which are not kept again.
-	Graves Graves
+	Graves graves
 	Mask   *mask.Masker
 	Count  tokencount.Counter
 	// WholeResults shows every result whole at first sight, see [represent.Door].
@@ -56,8 +56,8 @@ type Maker struct {
 	Stopped func() bool
 }
 
-// Graves reports which pages and contents were forgotten, or removed by retention.
-type Graves interface {
+// graves reports which pages and contents were forgotten, or removed by retention.
+type graves interface {
 	// Any reports whether anything was forgotten.
 	Any() bool
 	// Forgotten returns the hash of a page's forgotten content.

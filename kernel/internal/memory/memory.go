@@ -4,7 +4,7 @@
 //
 // It writes to the index and to the documents of past sessions, and never to the workspace's
 // files. It does not depend on kernels, plans and journals. A session is only its key, and
-// conversations come from a [sessions.Lister]. A [Syncer] decides when the index is brought up
+// conversations come from a [sessions.Lister]. A [syncer] decides when the index is brought up
 // to date.
 package memory
 
@@ -88,7 +88,7 @@ type Memory struct {
 	Past  *sessions.Store
 	heard *past // reads them
 	// Sync keeps the index up to date.
-	Sync *Syncer
+	Sync *syncer
 
 	o      Options
 	corpus corpus
@@ -158,7 +158,7 @@ func (m *Memory) syncOptions() SyncOptions {
 	o.Update = func(ctx context.Context) (*api.Reindexed, error) { return m.reindex(ctx, &how{delta: true}) }
 	if markdownstore.IsRemote(m.Private) {
 		o.Version = func(ctx context.Context) (int64, error) { return markdownstore.Version(ctx, m.Private, recently) }
-		o.Open = func(w watch.Options) (Watcher, error) { return poll(m.Private, &w), nil }
+		o.Open = func(w watch.Options) (watcher, error) { return poll(m.Private, &w), nil }
 		return o
 	}
 	if o.Watch != nil {
@@ -223,8 +223,8 @@ func (m *Memory) location() *time.Location {
 	return time.Local
 }
 
-// File is a file of the workspace that has a place in prompts.
-type File struct {
+// placedFile is a file of the workspace that has a place in prompts.
+type placedFile struct {
 	Path string
 	// Type is the page type of the file's class.
 	Type markdownstore.PageType
@@ -236,7 +236,7 @@ type File struct {
 // readFile is the content of a file. It is valid while the file's stat stays the same.
 type readFile struct {
 	size, nanos int64
-	File
+	placedFile
 }
 
 // mtimeGrain is the age from which a modification time is trusted. A file can change twice within
@@ -244,35 +244,35 @@ type readFile struct {
 const mtimeGrain = 2 * time.Second
 
 // File reads a file of the workspace. ok is false if the file does not exist, or is empty.
-func (m *Memory) File(private bool, path string) (file File, ok bool, err error) {
+func (m *Memory) File(private bool, path string) (file placedFile, ok bool, err error) {
 	store := m.Store(private)
 	f, err := store.Stat(path)
 	if err != nil || f.ModTime.IsZero() {
-		return File{}, false, err
+		return placedFile{}, false, err
 	}
 	m.mu.Lock()
 	r, known := m.files[path]
 	m.mu.Unlock()
 	if known && r.size == f.Size && r.nanos == statOf(f).Nanos() {
-		return r.File, true, nil
+		return r.placedFile, true, nil
 	}
 	l, err := store.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return File{}, false, nil
+		return placedFile{}, false, nil
 	}
 	if err != nil {
-		return File{}, false, err
+		return placedFile{}, false, err
 	}
 	text := m.o.Masker.Text(strings.TrimPrefix(l.Text, "\ufeff"))
 	sum := sha256.Sum256([]byte(text))
-	r = readFile{size: f.Size, nanos: statOf(f).Nanos(), File: File{Path: path, Type: f.PageType, Text: text, Hash: hex.EncodeToString(sum[:]),
+	r = readFile{size: f.Size, nanos: statOf(f).Nanos(), placedFile: placedFile{Path: path, Type: f.PageType, Text: text, Hash: hex.EncodeToString(sum[:]),
 		Lines: 1 + strings.Count(strings.TrimSuffix(text, "\n"), "\n")}}
 	if !l.Unsettled && time.Since(f.ModTime) > mtimeGrain {
 		m.mu.Lock()
 		m.files[path] = r
 		m.mu.Unlock()
 	}
-	return r.File, strings.TrimSpace(text) != "", nil
+	return r.placedFile, strings.TrimSpace(text) != "", nil
 }
 
 // Remembered returns the file of curated memory.

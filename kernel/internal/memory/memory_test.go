@@ -334,7 +334,7 @@ func TestRewrittenAtEqualSizeAndTime(t *testing.T) {
 	m := opens(t, dir, nil)
 	for i, text := range []string{"The port of the database is 5432.\n", "The port of the database is 6543.\n", "The port of the database is 7654.\n"} {
 		note(t, dir, "MEMORY.md", text)
-		res := opens(t, dir, nil).Search(context.Background(), Scope{Private: true}, retrieval.Query{Text: "database port", Passages: true}, Patience{Asked: true, Wait: -1})
+		res := opens(t, dir, nil).Search(context.Background(), scope{Private: true}, retrieval.Query{Text: "database port", Passages: true}, Patience{Asked: true, Wait: -1})
 		if len(res.Hits) != 1 || res.Hits[0].Text != strings.TrimSpace(text) {
 			t.Errorf("%d: a search finds %+v", i, res.Hits)
 		}

@@ -16,7 +16,7 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// leaveOut begins a name of [Scope.Named] whose files are left out.
+// leaveOut begins a name of [scope.Named] whose files are left out.
 const leaveOut = "-"
 
 // Selects reports whether the names of a scope select files. Otherwise they only leave out files.
@@ -24,8 +24,8 @@ func Selects(named []string) bool {
 	return slices.ContainsFunc(named, func(n string) bool { return !strings.HasPrefix(n, leaveOut) })
 }
 
-// Project is the project that a session works in, by the names that notes may use for it.
-type Project struct {
+// project is the project that a session works in, by the names that notes may use for it.
+type project struct {
 	names []string
 	// root reports whether the session works in the root of the workspace. The notes may then be
 	// about several projects, unless one of them names the project of the workspace itself.
@@ -34,15 +34,15 @@ type Project struct {
 
 // Project returns the project of a session that works in folder. If folder is "", the session
 // works in the root of the workspace.
-func (m *Memory) Project(folder string) Project {
+func (m *Memory) Project(folder string) project {
 	root := m.Private.Dir()
 	if folder == "" {
 		folder = root
 	}
 	if folder == "" {
-		return Project{}
+		return project{}
 	}
-	p := Project{names: markdownstore.ProjectNames(folder), root: filepath.Clean(folder) == filepath.Clean(root)}
+	p := project{names: markdownstore.ProjectNames(folder), root: filepath.Clean(folder) == filepath.Clean(root)}
 	for i := range p.names {
 		p.names[i] = projectName(p.names[i])
 	}
@@ -50,7 +50,7 @@ func (m *Memory) Project(folder string) Project {
 }
 
 // others returns the files that name projects other than p, by their labels.
-func (p *Project) others(labels map[string][]string) map[string]bool {
+func (p *project) others(labels map[string][]string) map[string]bool {
 	if len(p.names) == 0 {
 		return nil
 	}
@@ -90,7 +90,7 @@ func checkNames(named []string) error {
 
 // among limits want to the files in the scope. left is the number of files that are left out
 // because they belong to other projects.
-func (sc *Scope) among(ctx context.Context, r readied, want func(string) bool) (in func(string) bool, left int, err error) {
+func (sc *scope) among(ctx context.Context, r readied, want func(string) bool) (in func(string) bool, left int, err error) {
 	if len(sc.Named) == 0 && len(sc.Project.names) == 0 || r.reading == nil || r.MemoryIndex == nil {
 		return want, 0, nil
 	}
@@ -135,7 +135,7 @@ const mostScopes = 10
 
 // unknownScope says which names of the scope no file has, and which names the files have: the
 // nearest in spelling first, then those of most files. It returns "" if every name has a file.
-func (m *Memory) unknownScope(ctx context.Context, sc Scope, r readied) (string, error) {
+func (m *Memory) unknownScope(ctx context.Context, sc scope, r readied) (string, error) {
 	if len(sc.Named) == 0 || r.reading == nil || r.MemoryIndex == nil {
 		return "", nil
 	}

@@ -17,8 +17,8 @@ import (
 	"github.com/memkernel/memkernel/sessions"
 )
 
-// Scope says which part of memory a caller may see, and wants to.
-type Scope struct {
+// scope says which part of memory a caller may see, and wants to.
+type scope struct {
 	// Private includes MEMORY.md, USER.md and past sessions.
 	Private bool
 	// Agent owns the past sessions that are searched. Session is the asking session, which is
@@ -33,7 +33,7 @@ type Scope struct {
 	Named []string
 	// Project is the project that the session works in. Files whose front matter names other
 	// projects are left out. The zero value leaves out none.
-	Project Project
+	Project project
 	// Loaded are the names of files that the host shows by itself, such as CLAUDE.md. Searches
 	// leave out these files in every folder of the workspace. "claude:MEMORY.md" is a file of the
 	// additional folder claude.
@@ -43,15 +43,15 @@ type Scope struct {
 }
 
 // Scope returns the scope of a session. If agent is "", the session's agent is used.
-func (m *Memory) Scope(private bool, agent, session, source string) Scope {
+func (m *Memory) Scope(private bool, agent, session, source string) scope {
 	if agent == "" {
 		agent = m.Agent(session)
 	}
-	return Scope{Private: private, Agent: agent, Session: session, Source: source, own: sessions.Folder(agent, textutil.SafeName(session))}
+	return scope{Private: private, Agent: agent, Session: session, Source: source, own: sessions.Folder(agent, textutil.SafeName(session))}
 }
 
 // Check refuses a scope that names an unknown source or an unknown collection.
-func (sc *Scope) Check(collections []string) error {
+func (sc *scope) Check(collections []string) error {
 	if sources := []string{api.SourceMemory, api.SourceSessions}; sc.Source != "" && !slices.Contains(sources, sc.Source) {
 		return fmt.Errorf("unknown source %q: give one of %s, or none for all", sc.Source, strings.Join(sources, ", "))
 	}
@@ -66,7 +66,7 @@ func (sc *Scope) Check(collections []string) error {
 
 // Search searches files and spans. It always returns a result, which reports a fault of the
 // index.
-func (m *Memory) Search(ctx context.Context, sc Scope, q retrieval.Query, p Patience) retrieval.Result {
+func (m *Memory) Search(ctx context.Context, sc scope, q retrieval.Query, p Patience) retrieval.Result {
 	if reason, why := m.refusal(sc); reason == retrieval.Disabled {
 		return retrieval.Result{Hits: []retrieval.Hit{}, Reason: reason, Mode: retrieval.NoSearch, Detail: why}
 	} else if reason != "" {
@@ -146,7 +146,7 @@ func bounded(q string, mask func(string) string) string {
 // hear makes documents of the turns in past sessions since they were last read. For a caller's
 // search it reads all past sessions. For a plan it reads new sessions, and reads other sessions
 // only if they have enough new turns.
-func (m *Memory) hear(ctx context.Context, sc Scope, p Patience) {
+func (m *Memory) hear(ctx context.Context, sc scope, p Patience) {
 	if !sc.Private || !m.o.Sessions.Enabled || sc.Source == api.SourceMemory || p.Peek || m.o.Wait < 0 || !m.heard.any(ctx) {
 		return
 	}
@@ -220,7 +220,7 @@ func (f failing) Search(context.Context, index.Query) (index.Hits, error) { retu
 
 // sourced names the source of every hit, and names the session of an entry in a day's log that
 // one session's agent alone wrote. It removes the marks of entries from all shown text.
-func sourced(m *Memory, sc Scope, res retrieval.Result) retrieval.Result {
+func sourced(m *Memory, sc scope, res retrieval.Result) retrieval.Result {
 	for i := range res.Hits {
 		h := &res.Hits[i]
 		h.Source = api.SourceMemory
@@ -271,7 +271,7 @@ func IsPast(path string) bool { return strings.HasPrefix(path, sessions.Prefix) 
 
 // want excludes the documents that a session may not see, in addition to the documents that the
 // caller excludes.
-func (m *Memory) want(sc Scope, also func(string) bool) (func(string) bool, error) {
+func (m *Memory) want(sc scope, also func(string) bool) (func(string) bool, error) {
 	if sc.Private && sc.Source == "" && sc.Collection == "" {
 		if kept, err := m.Past.Exists(); !kept || err != nil {
 			return also, err
@@ -309,12 +309,12 @@ func (m *Memory) want(sc Scope, also func(string) bool) (func(string) bool, erro
 
 // asks reports whether a document belongs to the asking session. The session's spans hold the
 // parts that its prompt no longer shows.
-func (sc *Scope) asks(path string) bool {
+func (sc *scope) asks(path string) bool {
 	return sc.Session != "" && (sessions.Of(path, sc.Agent, sc.Session) || sc.own != "" && strings.HasPrefix(path, sc.own))
 }
 
 // refusal returns why past sessions that the scope names may not be searched.
-func (m *Memory) refusal(sc Scope) (retrieval.Reason, string) {
+func (m *Memory) refusal(sc scope) (retrieval.Reason, string) {
 	switch {
 	case sc.Source != api.SourceSessions:
 	case !sc.Private:
@@ -345,7 +345,7 @@ func (m *Memory) age(path, date string, mod time.Time) (time.Time, bool) {
 
 // Document returns count lines of a document of a past session. The first line is number from,
 // counted from 0. If count is 0, all later lines are returned.
-func (m *Memory) Document(sc Scope, path string, from, count int) (*markdownstore.Content, error) {
+func (m *Memory) Document(sc scope, path string, from, count int) (*markdownstore.Content, error) {
 	deny := func(r markdownstore.DenyReason) error { return &markdownstore.DeniedError{Path: path, Reason: r} }
 	switch {
 	case !sc.Private:

@@ -38,7 +38,7 @@ func drive(o *SyncOptions, refuse error) *driver {
 		d.ticks <- c
 		return c
 	}
-	o.Open = func(w watch.Options) (Watcher, error) {
+	o.Open = func(w watch.Options) (watcher, error) {
 		if refuse != nil {
 			return nil, refuse
 		}

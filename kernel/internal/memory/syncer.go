@@ -48,22 +48,22 @@ type SyncOptions struct {
 	// After makes the clock's timers. Open opens the watcher. They default to [time.After] and
 	// [watch.Open].
 	After func(time.Duration) <-chan time.Time
-	Open  func(watch.Options) (Watcher, error)
+	Open  func(watch.Options) (watcher, error)
 }
 
-// Watcher is the part of a [watch.Watcher] that the syncer needs.
-type Watcher interface {
+// watcher is the part of a [watch.Watcher] that the syncer needs.
+type watcher interface {
 	Changed() <-chan struct{}
 	State() (folders int, err error)
 	Close() error
 }
 
-// Syncer keeps one index up to date in the background. It holds one goroutine, which signals, a
+// syncer keeps one index up to date in the background. It holds one goroutine, which signals, a
 // clock and a watch over folders wake, the last known lag of the index, and the record of the last
-// run. The work of a run comes as functions, so a Syncer itself never reads the index or the files.
+// run. The work of a run comes as functions, so a syncer itself never reads the index or the files.
 // Only Close waits for a run. The goroutine starts with the first signal, or with Begin if it
 // watches or has a clock.
-type Syncer struct {
+type syncer struct {
 	o SyncOptions
 
 	mu sync.Mutex // guards the fields below
@@ -72,7 +72,7 @@ type Syncer struct {
 	checked time.Time
 	// version is the version of the files at the time checked, or 0 if the version is not known.
 	version int64
-	// written counts the files that were written through this Syncer. own counts such files since
+	// written counts the files that were written through this syncer. own counts such files since
 	// the index was up to date.
 	written, own int
 
@@ -88,18 +88,18 @@ type Syncer struct {
 }
 
 // newSyncer makes a syncer that does not run yet.
-func newSyncer(o SyncOptions) *Syncer {
+func newSyncer(o SyncOptions) *syncer {
 	if o.After == nil {
 		o.After = time.After
 	}
 	if o.Open == nil {
-		o.Open = func(w watch.Options) (Watcher, error) { return watch.Open(w) }
+		o.Open = func(w watch.Options) (watcher, error) { return watch.Open(w) }
 	}
-	return &Syncer{o: o}
+	return &syncer{o: o}
 }
 
 // Begin starts the goroutine if it must run from the beginning.
-func (s *Syncer) Begin() {
+func (s *syncer) Begin() {
 	if s.o.Watch == nil && s.o.Interval <= 0 {
 		return
 	}
@@ -109,7 +109,7 @@ func (s *Syncer) Begin() {
 }
 
 // Close ends the background work for good, and waits until it has ended.
-func (s *Syncer) Close() {
+func (s *syncer) Close() {
 	s.mu.Lock()
 	s.closed = true
 	done := s.done
@@ -123,7 +123,7 @@ func (s *Syncer) Close() {
 }
 
 // SessionStarts signals that a session starts.
-func (s *Syncer) SessionStarts() {
+func (s *syncer) SessionStarts() {
 	if !s.o.OnStart {
 		return
 	}
@@ -133,7 +133,7 @@ func (s *Syncer) SessionStarts() {
 }
 
 // Wanting signals that a search found documents missing in the index.
-func (s *Syncer) Wanting() {
+func (s *syncer) Wanting() {
 	if !s.o.OnSearch {
 		return
 	}
@@ -147,7 +147,7 @@ func (s *Syncer) Wanting() {
 // Stale returns, for a search, how far the index lags the files, and whether only writes of this
 // process are missing. The first call in a process looks at the files. Later calls return a
 // result that is at most as old as the last look in the background.
-func (s *Syncer) Stale(ctx context.Context) (lag index.Lag, own bool) {
+func (s *syncer) Stale(ctx context.Context) (lag index.Lag, own bool) {
 	version := s.numbered(ctx)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -169,7 +169,7 @@ func (s *Syncer) Stale(ctx context.Context) (lag index.Lag, own bool) {
 // look returns how far the index lags the files, which have at least the given version. The
 // returned version is 0 if some files could not be looked at. At least one file elsewhere then
 // counts as written, because a write can't be ruled out.
-func (s *Syncer) look(ctx context.Context, version int64) (index.Lag, int64) {
+func (s *syncer) look(ctx context.Context, version int64) (index.Lag, int64) {
 	lag, whole := s.o.Lag(ctx)
 	if whole {
 		return lag, version
@@ -182,7 +182,7 @@ func (s *Syncer) look(ctx context.Context, version int64) (index.Lag, int64) {
 
 // numbered returns the version of the files. Callers must call numbered before they look at the
 // files, so that their findings are not older than the version.
-func (s *Syncer) numbered(ctx context.Context) int64 {
+func (s *syncer) numbered(ctx context.Context) int64 {
 	if s.o.Version == nil {
 		return 0
 	}
@@ -194,14 +194,14 @@ func (s *Syncer) numbered(ctx context.Context) int64 {
 }
 
 // Since reports whether the lag was measured after a moment.
-func (s *Syncer) Since(t time.Time) bool {
+func (s *syncer) Since(t time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return !s.checked.Before(t)
 }
 
 // Look returns how far the index lags the files. Writes during the call count.
-func (s *Syncer) Look(ctx context.Context) index.Lag {
+func (s *syncer) Look(ctx context.Context) index.Lag {
 	s.mu.Lock()
 	before := s.written
 	s.mu.Unlock()
@@ -221,14 +221,14 @@ func (s *Syncer) Look(ctx context.Context) index.Lag {
 // Renewed notes that the index was brought up to date, except for lag. If the files have
 // versions, the version at the beginning of the update is not known, so the next search looks at
 // the files.
-func (s *Syncer) Renewed(lag index.Lag) {
+func (s *syncer) Renewed(lag index.Lag) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.renewed(lag, 0)
 }
 
 // renewed notes the lag of a version, or of now. The caller must hold s.mu.
-func (s *Syncer) renewed(lag index.Lag, version int64) {
+func (s *syncer) renewed(lag index.Lag, version int64) {
 	s.lag, s.checked, s.version = lag, time.Now(), version
 	if lag.Zero() {
 		s.own = 0
@@ -236,7 +236,7 @@ func (s *Syncer) renewed(lag index.Lag, version int64) {
 }
 
 // Written notes that a file was written.
-func (s *Syncer) Written() {
+func (s *syncer) Written() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.written++
@@ -246,7 +246,7 @@ func (s *Syncer) Written() {
 
 // Status returns the state of the watch and the last run. If this process had no run, it returns
 // the last run of another process, or nil if no run is known.
-func (s *Syncer) Status() (api.WatchStatus, *api.SyncRun) {
+func (s *syncer) Status() (api.WatchStatus, *api.SyncRun) {
 	before := lastRun(s.o.State)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -258,10 +258,10 @@ func (s *Syncer) Status() (api.WatchStatus, *api.SyncRun) {
 
 // justFailed keeps searches from asking for the same failure again and again. The caller must
 // hold s.mu.
-func (s *Syncer) justFailed() bool { return time.Since(s.failed) < believed }
+func (s *syncer) justFailed() bool { return time.Since(s.failed) < believed }
 
 // signal wakes the goroutine, and never waits for the goroutine. The caller must hold s.mu.
-func (s *Syncer) signal(why string) {
+func (s *syncer) signal(why string) {
 	if s.closed {
 		return
 	}
@@ -276,14 +276,14 @@ func (s *Syncer) signal(why string) {
 }
 
 // start starts the goroutine. The caller must hold s.mu.
-func (s *Syncer) start() {
+func (s *syncer) start() {
 	var ctx context.Context
 	ctx, s.cancel = context.WithCancel(context.Background())
 	s.wake, s.done = make(chan struct{}, 1), make(chan struct{})
 	go s.run(ctx, s.wake, s.done)
 }
 
-func (s *Syncer) run(ctx context.Context, wake <-chan struct{}, done chan<- struct{}) {
+func (s *syncer) run(ctx context.Context, wake <-chan struct{}, done chan<- struct{}) {
 	defer close(done)
 	w := s.openWatch()
 	defer func() { closeWatch(w) }()
@@ -317,14 +317,14 @@ func (s *Syncer) run(ctx context.Context, wake <-chan struct{}, done chan<- stru
 
 // attend measures the lag of the index and, unless a search only wanted to know, brings the index
 // up to date.
-func (s *Syncer) attend(ctx context.Context, why string) {
+func (s *syncer) attend(ctx context.Context, why string) {
 	if why == api.SyncSearch && !s.o.OnSearch {
 		s.Look(ctx)
 		return
 	}
 	d, err := s.o.Update(ctx)
 	if ctx.Err() != nil {
-		return // the Syncer is closed
+		return // the syncer is closed
 	}
 	s.Look(ctx)
 	if err != nil {
@@ -337,7 +337,7 @@ func (s *Syncer) attend(ctx context.Context, why string) {
 
 // interval returns the time between looks by the clock. If the options have no Interval, and
 // changes should be watched but can't be, it returns defaultInterval.
-func interval(o *SyncOptions, w Watcher) time.Duration {
+func interval(o *SyncOptions, w watcher) time.Duration {
 	if o.Interval > 0 || o.Watch == nil {
 		return o.Interval
 	}
@@ -349,14 +349,14 @@ func interval(o *SyncOptions, w Watcher) time.Duration {
 	return defaultInterval
 }
 
-func changes(w Watcher) <-chan struct{} {
+func changes(w watcher) <-chan struct{} {
 	if w == nil {
 		return nil
 	}
 	return w.Changed()
 }
 
-func closeWatch(w Watcher) {
+func closeWatch(w watcher) {
 	if w != nil {
 		w.Close()
 	}
@@ -364,7 +364,7 @@ func closeWatch(w Watcher) {
 
 // openWatch opens the watcher. It returns nil if the options have no Watch, or if the system
 // can't watch.
-func (s *Syncer) openWatch() Watcher {
+func (s *syncer) openWatch() watcher {
 	if s.o.Watch == nil {
 		return nil
 	}
@@ -378,7 +378,7 @@ func (s *Syncer) openWatch() Watcher {
 }
 
 // noteWatch keeps the state of the watch, or the error that prevents a watch.
-func (s *Syncer) noteWatch(w Watcher, err error) {
+func (s *syncer) noteWatch(w watcher, err error) {
 	st := api.WatchStatus{On: w != nil}
 	if w != nil {
 		st.Folders, err = w.State()

@@ -21,7 +21,7 @@ type syncFake struct {
 	runs chan api.SyncRun
 }
 
-func (f *syncFake) syncer(t *testing.T, o SyncOptions) *Syncer {
+func (f *syncFake) syncer(t *testing.T, o SyncOptions) *syncer {
 	t.Helper()
 	f.runs = make(chan api.SyncRun, 10)
 	o.State, o.Now = store.Files(t.TempDir()), time.Now
@@ -81,10 +81,10 @@ func TestMissingVectorsAreTold(t *testing.T) {
 // brought it up to date, counts for the next search.
 func TestWrittenMeanwhile(t *testing.T) {
 	ctx := t.Context()
-	for name, what := range map[string]func(*Syncer){
-		"a look":   func(s *Syncer) { s.Look(ctx) },
-		"a search": func(s *Syncer) { s.Stale(ctx) },
-		"a run":    func(s *Syncer) { s.o.Lag(ctx); s.Renewed(index.Lag{}) },
+	for name, what := range map[string]func(*syncer){
+		"a look":   func(s *syncer) { s.Look(ctx) },
+		"a search": func(s *syncer) { s.Stale(ctx) },
+		"a run":    func(s *syncer) { s.o.Lag(ctx); s.Renewed(index.Lag{}) },
 	} {
 		version := int64(1)
 		f := &syncFake{}
@@ -103,7 +103,7 @@ func TestWrittenMeanwhile(t *testing.T) {
 // Where files could not be looked at, the next search looks again.
 func TestNotLookedAt(t *testing.T) {
 	ctx := t.Context()
-	for name, what := range map[string]func(*Syncer){"a look": func(s *Syncer) { s.Look(ctx) }, "a search": func(s *Syncer) { s.Stale(ctx) }} {
+	for name, what := range map[string]func(*syncer){"a look": func(s *syncer) { s.Look(ctx) }, "a search": func(s *syncer) { s.Stale(ctx) }} {
 		f := &syncFake{part: true}
 		s := f.syncer(t, SyncOptions{Version: func(context.Context) (int64, error) { return 1, nil }})
 		what(s)

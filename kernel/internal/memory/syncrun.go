@@ -10,7 +10,7 @@ import (
 
 // Ran records a run by the syncer, by a search, or at a caller's request. A failed run is
 // recorded, too. A run at a caller's request is not reported.
-func (s *Syncer) Ran(why string, r *api.Reindexed, err error) {
+func (s *syncer) Ran(why string, r *api.Reindexed, err error) {
 	run := &api.SyncRun{Reason: why, Time: s.o.Now(), Process: os.Getpid(), Files: r.Read, Removed: r.Removed}
 	switch {
 	case err != nil:

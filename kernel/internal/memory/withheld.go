@@ -18,7 +18,7 @@ const (
 )
 
 // Withheld lists the existing contents that a shared session may not see, whether or not they
-// would answer anything. source is the Source of a [Scope].
+// would answer anything. source is the Source of a [scope].
 func (m *Memory) Withheld(private bool, source string) []retrieval.Withheld {
 	if private {
 		return nil

@@ -29,15 +29,15 @@ func cooldown(failures int, asked time.Duration) time.Duration {
 	return min(max(d, asked), longestCooldown)
 }
 
-// Cooldowns is the file summary-model.json. The file is derived data. A damaged file is replaced
+// cooldowns is the file summary-model.json. The file is derived data. A damaged file is replaced
 // by an empty one, and its loss costs one request.
-type Cooldowns struct {
+type cooldowns struct {
 	state store.Store // of the state directory
 	mu    sync.Mutex
 }
 
 // OpenCooldowns returns the cool-downs of a state directory. It reads and writes nothing yet.
-func OpenCooldowns(state store.Store) *Cooldowns { return &Cooldowns{state: state} }
+func OpenCooldowns(state store.Store) *cooldowns { return &cooldowns{state: state} }
 
 // CooldownsFile holds the cool-downs of a state directory.
 const CooldownsFile = "summary-model.json"
@@ -49,7 +49,7 @@ type cooldownFile struct {
 
 // read returns the present file, since other processes write it too. ok is false if a newer
 // version wrote the file, or if the file can't be read now. The file is then left alone.
-func (c *Cooldowns) read() (f cooldownFile, ok bool) {
+func (c *cooldowns) read() (f cooldownFile, ok bool) {
 	raw, err := c.state.Get(CooldownsFile)
 	if store.OutOfReach(err) {
 		return cooldownFile{}, false
@@ -68,14 +68,14 @@ func (c *Cooldowns) read() (f cooldownFile, ok bool) {
 }
 
 // Cooling reports whether a model must be left alone.
-func (c *Cooldowns) Cooling(model string, now time.Time) bool {
+func (c *cooldowns) Cooling(model string, now time.Time) bool {
 	f, _ := c.read()
 	return now.Before(f.Models[model].Until)
 }
 
 // Note keeps the outcome of a request. e is nil for a usable answer. It ignores a failed write.
 // The model is then asked too early, which does no harm.
-func (c *Cooldowns) Note(model string, e *summary.ModelError, now time.Time) {
+func (c *cooldowns) Note(model string, e *summary.ModelError, now time.Time) {
 	if e != nil && !e.Reason.Counts() {
 		return
 	}
@@ -106,7 +106,7 @@ func (c *Cooldowns) Note(model string, e *summary.ModelError, now time.Time) {
 }
 
 // All returns the models that were asked, by name.
-func (c *Cooldowns) All() []api.Cooldown {
+func (c *cooldowns) All() []api.Cooldown {
 	f, _ := c.read()
 	out := []api.Cooldown{}
 	for _, name := range slices.Sorted(maps.Keys(f.Models)) {

@@ -56,8 +56,8 @@ type Job struct {
 	prompt   summary.Prompt
 }
 
-// Session is the source of a job and the receiver of its answer.
-type Session interface {
+// session is the source of a job and the receiver of its answer.
+type session interface {
 	// Current reports whether a job is made from the journal's present state.
 	Current(ctx context.Context, job *Job) bool
 	// Commit writes the mark of the delta, the operations and the facts at once. If another
@@ -158,7 +158,7 @@ func pageOf(hosts []pagevm.HostMessage, key string) string {
 const lockName = "summary.lock"
 
 // ask sends a delta to the model and hands over the answer.
-func (n *Taker) ask(ctx context.Context, job *Job, s Session) {
+func (n *Taker) ask(ctx context.Context, job *Job, s session) {
 	if !store.Exists(job.Folder, "") {
 		return // the session ended
 	}

@@ -13,7 +13,7 @@
 // summary remains as it is without a model.
 //
 // The package never opens a session and never writes to its journal. The caller hands it the text
-// to ask about, and the [Session] commits the answer. Only [Taker.Stop] waits for a model, and
+// to ask about, and the [session] commits the answer. Only [Taker.Stop] waits for a model, and
 // only for a limited time.
 package notes
 
@@ -33,7 +33,7 @@ const maxAsking = 2
 type Taker struct {
 	opt   api.SummaryOptions
 	now   func() time.Time
-	calm  *Cooldowns
+	calm  *cooldowns
 	ctx   context.Context
 	abort context.CancelFunc
 
@@ -53,7 +53,7 @@ func NewTaker(o api.SummaryOptions, state store.Store, now func() time.Time) *Ta
 
 // Start asks the model about a job in the background. It does nothing if a request for the
 // session is under way already, if too many requests are under way, or if the taker was stopped.
-func (n *Taker) Start(job *Job, s Session) {
+func (n *Taker) Start(job *Job, s session) {
 	n.Also(job.Folder.Where(""), func(ctx context.Context) { n.ask(ctx, job, s) })
 }
 

@@ -9,8 +9,8 @@ import (
 	"github.com/memkernel/memkernel/pagevm"
 )
 
-// Appended is the prompt with the kernel's blocks after the newest message.
-type Appended struct {
+// appended is the prompt with the kernel's blocks after the newest message.
+type appended struct {
 	Proj *pagevm.Projection
 	Made pagevm.Decision
 	// Flush is why the host should run a flush turn, "" if it should not run one.
@@ -27,8 +27,8 @@ type Appended struct {
 // request. If such system messages were sent already, nothing may come before them, and all
 // blocks wait for the next call. Recalled memory comes last. It takes the remaining room, and
 // makes no cut.
-func appendBlocks(ctx context.Context, c *Call, l *Limits, d *Decision) Appended {
-	a := Appended{Proj: d.Chosen.Proj, Made: d.Chosen.Made, flushAsked: c.Prev.FlushAsked, flushSeen: c.Prev.FlushSeen}
+func appendBlocks(ctx context.Context, c *Call, l *Limits, d *decision) appended {
+	a := appended{Proj: d.Chosen.Proj, Made: d.Chosen.Made, flushAsked: c.Prev.FlushAsked, flushSeen: c.Prev.FlushSeen}
 	// The gauge's line waits for the next call, unless it is shown.
 	a.level, a.cutLevel = min(d.Gauge.level, c.Prev.Level), int(toldOfCut(c, a.Proj))
 	if c.Request.Demand != nil {
@@ -66,7 +66,7 @@ func appendBlocks(ctx context.Context, c *Call, l *Limits, d *Decision) Appended
 // flushDue returns why the host should run a flush turn before its next call, "" if it should
 // not, with the size and the message at which one was requested last. A flush turn is due if the
 // conversation is about to be compacted or has grown by much, and has not been flushed since.
-func flushDue(c *Call, l *Limits, d *Decision) (why string, asked, seen int) {
+func flushDue(c *Call, l *Limits, d *decision) (why string, asked, seen int) {
 	asked, seen = c.Prev.FlushAsked, c.Prev.FlushSeen
 	if c.prior.Life.FlushOff || c.workspace == nil || c.Request.Branch != "" {
 		return "", asked, seen

@@ -25,7 +25,7 @@ import (
 type Call struct {
 	Request   *Request
 	prior     *Prior
-	session   Session
+	session   session
 	workspace Workspace // nil if it is left alone
 	log       *log
 	// files returns the workspace's files that have a place in the session's prompts, most
@@ -62,7 +62,7 @@ type Call struct {
 
 // take makes the request valid, aligns it with the projection and makes pages of the new
 // messages.
-func take(ctx context.Context, prior *Prior, r *Request, s Session, ws Workspace, w window) (Call, error) {
+func take(ctx context.Context, prior *Prior, r *Request, s session, ws Workspace, w window) (Call, error) {
 	m := prior.Maker
 	m.Large = budget.LargeResult(w.tokens)
 	format := FormatOf(r.Format, &r.Price)

@@ -15,7 +15,7 @@ import (
 
 // cacheOf returns the state that the provider's cache would have for the prompt without a cut, in
 // the form that Next needs. It also returns the clock by which the state is known.
-func cacheOf(c *Call, d *Decision) (pagevm.Cache, string) {
+func cacheOf(c *Call, d *decision) (pagevm.Cache, string) {
 	r, id := c.Request, c.identity(d.Grown)
 	cold, clock := d.cached.Cold(r.Price, id, r.Now)
 	return pagevm.Cache{Cold: cold, Event: d.cached.ColdEvent(r.Price, id, r.Now),
@@ -24,7 +24,7 @@ func cacheOf(c *Call, d *Decision) (pagevm.Cache, string) {
 
 // cutInput gives the cut planner its figures. The counts' own error is taken off the limits, so
 // that a prompt within them fits.
-func cutInput(c *Call, l *Limits, d *Decision, cache pagevm.Cache) cachelayout.CutInput {
+func cutInput(c *Call, l *Limits, d *decision, cache pagevm.Cache) cachelayout.CutInput {
 	in := cachelayout.CutInput{
 		Model: d.cached.Expect(c.Request.Price), Window: l.Most(d.Grown) + l.Reserve, Reserve: l.Reserve,
 		Fixed: l.Fixed + d.Standing, Conversation: d.Before - l.Fixed - d.Standing, Planned: d.Before,
@@ -53,7 +53,7 @@ func sent(l *cachelayout.Ledger) bool { return !l.LastStart.IsZero() }
 // was known. If the window is unknown, it refuses cuts of the cut planner. Otherwise the breaker
 // decides about a cut that would achieve nothing. It returns the cut, whether the breaker held it,
 // and why a cut on demand is not made.
-func wantCut(c *Call, l *Limits, past *Past, d *Decision) (cut cachelayout.Cut, held bool, why api.CompactReason) {
+func wantCut(c *Call, l *Limits, past *Past, d *decision) (cut cachelayout.Cut, held bool, why api.CompactReason) {
 	cut = d.Cut
 	switch {
 	case c.Request.Demand != nil:
@@ -74,7 +74,7 @@ func wantCut(c *Call, l *Limits, past *Past, d *Decision) (cut cachelayout.Cut, 
 }
 
 // halved returns the size of the prompt with half of its conversation.
-func halved(l *Limits, d *Decision) int {
+func halved(l *Limits, d *decision) int {
 	bare := l.Fixed + d.Standing
 	return bare + max(0, d.Before-bare)/2
 }
@@ -127,7 +127,7 @@ type wanted struct {
 // submits the cut again with a third of the target's conversation. If the prompt does not even fit
 // into the window, it first submits the cut with no room for instructions and the newest text, and
 // with less room for the carry block. The last granted cut applies. If none was granted, the prompt stays uncut, with the reasons.
-func makeCut(c *Call, l *Limits, want *wanted, uncut Candidate, m material) Candidate {
+func makeCut(c *Call, l *Limits, want *wanted, uncut candidate, m material) candidate {
 	m.summary = advanced(c, m.summary)
 	seen := slices.Concat(c.Align.Seen, ingest.Seen(c.Hosts[c.Align.At:]))
 	worth := score(c, uncut.Texts, seen, openChecks(&m.summary))
@@ -151,7 +151,7 @@ func makeCut(c *Call, l *Limits, want *wanted, uncut Candidate, m material) Cand
 		if dec.Cut == nil {
 			best.Made.Refused = dec.Refused
 		} else {
-			best = Candidate{Proj: proj, Made: dec, wishes: wishes, cache: want.cache, Texts: merged(uncut.Texts, textsOf(made.blocks)),
+			best = candidate{Proj: proj, Made: dec, wishes: wishes, cache: want.cache, Texts: merged(uncut.Texts, textsOf(made.blocks)),
 				Spans: m.spans, summary: m.summary, notes: made.notes}
 		}
 		if over := -l.room(best.Proj); over > 0 {
@@ -243,7 +243,7 @@ func selectFor(c *Call, l *Limits, want *wanted, a *scores, target, most int) *p
 // notesWait reports whether a model's notes are newer than the notes in the carry block while the
 // cache is cold, so that showing the new notes costs nothing. Before the first cut it returns
 // false, since there is no summary to add notes to.
-func notesWait(c *Call, d *Decision, cache pagevm.Cache) bool {
+func notesWait(c *Call, d *decision, cache pagevm.Cache) bool {
 	if c.Request.Demand != nil || !cache.Cold || !sent(&d.cached) || len(d.Grown.Cuts) == 0 || cache.Event != "" && cache.Event == d.Grown.LastEvent() {
 		return false
 	}
@@ -253,7 +253,7 @@ func notesWait(c *Call, d *Decision, cache pagevm.Cache) bool {
 
 // showNotes makes the carry block again with the current notes. This is a cut at which no message
 // leaves. It uses up the cold event.
-func showNotes(c *Call, l *Limits, want *wanted, from Candidate, m material) Candidate {
+func showNotes(c *Call, l *Limits, want *wanted, from candidate, m material) candidate {
 	m.summary = advanced(c, m.summary)
 	made := carryBlocks(c, l, m, leftBy(c, c.Align.Seen, nil), from.notes)
 	carry := plain(made.blocks)
@@ -262,7 +262,7 @@ func showNotes(c *Call, l *Limits, want *wanted, from Candidate, m material) Can
 	if dec.Cut == nil || l.room(proj) < 0 {
 		return from
 	}
-	return Candidate{Proj: proj, Made: dec, wishes: wishes, cache: want.cache, Texts: merged(from.Texts, textsOf(made.blocks)),
+	return candidate{Proj: proj, Made: dec, wishes: wishes, cache: want.cache, Texts: merged(from.Texts, textsOf(made.blocks)),
 		Spans: from.Spans, summary: m.summary, notes: made.notes}
 }
 

@@ -12,14 +12,14 @@ import (
 	"github.com/memkernel/memkernel/summary"
 )
 
-// Decision is the content that the prompt is to show of the conversation, and why.
-type Decision struct {
+// decision is the content that the prompt is to show of the conversation, and why.
+type decision struct {
 	// Chosen is the prompt, before the kernel's blocks after the newest message.
-	Chosen Candidate
+	Chosen candidate
 	// Behind reports that an earlier conversation left state that no checkpoint holds.
 	Behind bool
 	// Gauge is how full the context is.
-	Gauge Gauge
+	Gauge gauge
 	// Grown is the prompt without a cut, with new items as fit shows them. Before is its calibrated
 	// size, including texts that wait to be shown.
 	Grown  *pagevm.Projection
@@ -46,9 +46,9 @@ type Decision struct {
 	settled   branch.Settled
 }
 
-// Candidate is a prompt that a plan may choose, with the question to pagevm.Next that made it. A
+// candidate is a prompt that a plan may choose, with the question to pagevm.Next that made it. A
 // cut is tried by making another candidate.
-type Candidate struct {
+type candidate struct {
 	Proj   *pagevm.Projection
 	Made   pagevm.Decision
 	wishes pagevm.Wishes
@@ -64,12 +64,12 @@ type Candidate struct {
 
 // decide gets the next projection from Next. The projection has a cut if the cut planner wants a
 // cut and the rules allow it.
-func decide(ctx context.Context, c *Call, l *Limits, past *Past, o opening, f *fitting) (Decision, error) {
-	d := Decision{Standing: o.standing, ownSize: f.own, settled: f.settled, Pace: past.pace}
+func decide(ctx context.Context, c *Call, l *Limits, past *Past, o opening, f *fitting) (decision, error) {
+	d := decision{Standing: o.standing, ownSize: f.own, settled: f.settled, Pace: past.pace}
 	if err := fixedFits(c, l); err != nil {
 		return d, err
 	}
-	grown := Candidate{wishes: pagevm.Wishes{Carry: plain(o.blocks), CarryNow: o.now}, cache: pagevm.Cache{StripThinking: c.stripThinking()},
+	grown := candidate{wishes: pagevm.Wishes{Carry: plain(o.blocks), CarryNow: o.now}, cache: pagevm.Cache{StripThinking: c.stripThinking()},
 		Texts: merged(o.texts, f.texts), Spans: o.spans, summary: o.summary, notes: o.notes}
 	grown.Proj, grown.Made = c.nextProjection(grown.wishes, grown.cache)
 	d.Grown = grown.Proj
@@ -131,7 +131,7 @@ const lastingCalls = 13
 
 // lasting returns a forced cut that leaves room for the growth of lastingCalls calls, as far as it
 // still keeps a third of the room for the conversation.
-func lasting(l *Limits, d *Decision) cachelayout.Cut {
+func lasting(l *Limits, d *decision) cachelayout.Cut {
 	cut, bare := d.Cut, l.Fixed+d.Standing
 	f := &cut.Figures
 	most := max(f.Limit-lastingCalls*max(f.MeanGrowth, f.MedianGrowth), bare+(f.Limit-bare)/3)

@@ -8,7 +8,7 @@ import (
 )
 
 // demandCut returns the cut that is demanded, unless the rules certainly prevent it.
-func demandCut(c *Call, l *Limits, past *Past, d *Decision, wish *api.CompactWish) (cachelayout.Cut, api.CompactReason) {
+func demandCut(c *Call, l *Limits, past *Past, d *decision, wish *api.CompactWish) (cachelayout.Cut, api.CompactReason) {
 	cut, refused := d.Cut, past.Refusal.Refused
 	no := func(why api.CompactReason) (cachelayout.Cut, api.CompactReason) {
 		cut.Do = false
@@ -102,7 +102,7 @@ func (c *Call) pendingCut() bool {
 }
 
 // makeDemanded makes a cut on demand and keeps it only if the prompt gets smaller.
-func makeDemanded(c *Call, l *Limits, want *wanted, from Candidate, m material) Candidate {
+func makeDemanded(c *Call, l *Limits, want *wanted, from candidate, m material) candidate {
 	made := makeCut(c, l, want, from, m)
 	if made.Made.Cut == nil || l.Conversation(made.Proj) < l.Conversation(from.Proj) {
 		return made
@@ -113,7 +113,7 @@ func makeDemanded(c *Call, l *Limits, want *wanted, from Candidate, m material) 
 }
 
 // whyNot returns why a cut was not granted, or achieved nothing.
-func whyNot(c *Call, made *Candidate) api.CompactReason {
+func whyNot(c *Call, made *candidate) api.CompactReason {
 	for _, r := range made.Made.Refused {
 		if r.Atom < 0 && r.Page == "" && r.Rule == pagevm.RuleOpenLoop {
 			return api.CompactOpenLoop
@@ -129,7 +129,7 @@ func whyNot(c *Call, made *Candidate) api.CompactReason {
 }
 
 // compacted returns the number of the session's boundaries whose request for a cut is done with.
-func compacted(c *Call, d *Decision) int {
+func compacted(c *Call, d *decision) int {
 	n, cut := c.prior.Before.Compacted, d.Chosen.Made.Cut != nil
 	if c.pendingCut() && (cut || !c.InLoop() || d.Cold) {
 		n = c.prior.Pending

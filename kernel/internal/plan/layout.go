@@ -5,8 +5,8 @@ import (
 	"github.com/memkernel/memkernel/pagevm"
 )
 
-// Layout is the cache side of a plan, and its bill.
-type Layout struct {
+// layout is the cache side of a plan, and its bill.
+type layout struct {
 	// Blocks are the blocks of the prompt in provider order.
 	Blocks []cachelayout.Block
 	// Breakpoints are the ends of the parts to be cached.
@@ -21,9 +21,9 @@ type Layout struct {
 
 // layOut puts breakpoints on the planned prompt, compares it with the last request, and estimates
 // the bill. Without a call the ledger of the provider's cache stays as it was.
-func layOut(c *Call, limits *Limits, d *Decision, a *Appended) Layout {
+func layOut(c *Call, limits *Limits, d *decision, a *appended) layout {
 	r := c.Request
-	l := Layout{Blocks: limits.blockList(a.Proj), ledger: d.cached}
+	l := layout{Blocks: limits.blockList(a.Proj), ledger: d.cached}
 	if r.Demand != nil {
 		return l
 	}

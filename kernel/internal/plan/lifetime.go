@@ -46,7 +46,7 @@ func paceOf(msgs []memkernel.Message) cachelayout.Pace {
 // lifetime, its messages get that lifetime. If the host names no lifetime but was seen to use
 // one, it is expected to use that lifetime for all parts. All other lifetimes are chosen by price
 // and pace, and stay until the cache entry has expired.
-func chooseLifetimes(c *Call, l *Limits, d *Decision) lifetimes {
+func chooseLifetimes(c *Call, l *Limits, d *decision) lifetimes {
 	r := c.Request
 	if r.TTL == 0 && d.ttl != 0 {
 		t := r.Price.TTL(d.ttl)

@@ -39,7 +39,7 @@ type Limits struct {
 
 // Past is what the requests before this one have shown.
 type Past struct {
-	Refusal Refusal
+	Refusal refusal
 	// ran are the calls that ran. hits counts the pages that the model's newest calls used while
 	// the prompt showed them.
 	ran  branch.Ran

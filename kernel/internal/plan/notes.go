@@ -15,7 +15,7 @@ const noteBytes = 6000
 // files that the carry block shows, or would show if the block were made now. Each change is noted
 // once. The notes come after the newest message because the blocks in front must keep their bytes
 // until the next cut.
-func tellings(c *Call, d *Decision) []pagevm.Block {
+func tellings(c *Call, d *decision) []pagevm.Block {
 	turn, _, fresh := c.userTurn()
 	if c.workspace == nil || !fresh || len(c.Prev.Proj.Seen) == 0 || d.Chosen.Made.Cut != nil {
 		return nil
@@ -83,7 +83,7 @@ func oldText(told *pagevm.Page) string {
 }
 
 // gaugeNote returns the gauge's line after the newest message, when a level was crossed.
-func gaugeNote(c *Call, d *Decision) []pagevm.Block {
+func gaugeNote(c *Call, d *decision) []pagevm.Block {
 	g := &d.Gauge
 	text := g.NextCut.Line(g.Reading, g.crossed, g.Trigger != "")
 	if g.crossed == checkpoint.LevelNone || text == "" {

@@ -103,8 +103,8 @@ type Demand struct {
 	Boundary int
 }
 
-// Session reads data of the session that most plans do not need.
-type Session interface {
+// session reads data of the session that most plans do not need.
+type session interface {
 	// Notes returns a model's notes on the branch.
 	Notes() (summary.Notes, error)
 	// WorkState returns the working state.
@@ -157,9 +157,9 @@ type Result struct {
 	Call
 	Limits
 	Past
-	Decision
-	Appended
-	Layout
+	decision
+	appended
+	layout
 	// Faults are the plan's faults. Alerts are signs of trouble that no prompt could have
 	// prevented.
 	Faults, Alerts []fault.Fault
@@ -170,7 +170,7 @@ type Result struct {
 }
 
 // Make plans a call, or a compaction on demand. If workspace is nil, no workspace is used.
-func Make(ctx context.Context, prior *Prior, req *Request, s Session, ws Workspace) (*Result, error) {
+func Make(ctx context.Context, prior *Prior, req *Request, s session, ws Workspace) (*Result, error) {
 	w, err := windowOf(prior, req)
 	if err != nil {
 		return nil, err
@@ -195,7 +195,7 @@ func Make(ctx context.Context, prior *Prior, req *Request, s Session, ws Workspa
 	if err := ctx.Err(); err != nil {
 		return nil, err // recall may have found only a part
 	}
-	r := &Result{Call: c, Limits: l, Past: past, Decision: d, Appended: a, Layout: layOut(&c, &l, &d, &a)}
+	r := &Result{Call: c, Limits: l, Past: past, decision: d, appended: a, layout: layOut(&c, &l, &d, &a)}
 	r.Faults, r.Alerts, r.Trail = c.log.faults, c.log.alerts, c.log.trail
 	r.Next = next(r)
 	return r, nil
@@ -257,11 +257,11 @@ func next(r *Result) *branch.State {
 	n.Raw, n.Msgs, n.Hosts, n.Places, n.Adopted, n.Removed, n.Calls = r.Raw, r.Msgs, r.Hosts, r.Places, r.Adopted, r.Removed, r.Maker.Calls
 	n.Call, n.System, n.Tools = r.lastCall(), r.Request.System, r.Request.Tools
 	n.Overflow, n.Ran = r.Refusal.limits, r.ran
-	n.Pace, n.TTL, n.Ledger = r.Pace, r.ttl, r.Layout.ledger
+	n.Pace, n.TTL, n.Ledger = r.Pace, r.ttl, r.layout.ledger
 	n.Summary, n.Spans, n.Notes = r.Chosen.summary, r.Chosen.Spans, r.Chosen.notes
 	n.Breaker, n.Compacted = r.Breaker, r.compacted
 	n.Fitted, n.Settled = r.ownSize, r.settled
-	n.Level, n.CutLevel, n.FlushAsked, n.FlushSeen = r.Appended.level, r.Appended.cutLevel, r.flushAsked, r.flushSeen
+	n.Level, n.CutLevel, n.FlushAsked, n.FlushSeen = r.appended.level, r.appended.cutLevel, r.flushAsked, r.flushSeen
 	n.Proj, n.Planned, n.Full, n.Window = r.Proj, r.Proj.Tokens(), r.Planned(r.Proj), r.KnownWindow()
 	n.Before, n.Ratio = r.Before, r.Ratio
 	n.Paging = n.Paging.Plus(counted(r))

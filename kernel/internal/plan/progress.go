@@ -40,7 +40,7 @@ func stalled(c *Call, l *Limits, p *pagevm.Projection) bool {
 
 // judge returns the breaker with the effect of a cut, and reports a session that is cut again and
 // again.
-func judge(c *Call, l *Limits, d *Decision) branch.Breaker {
+func judge(c *Call, l *Limits, d *decision) branch.Breaker {
 	made := &d.Chosen
 	if made.Made.Cut == nil || made.Made.Cut.Event != "" {
 		return c.prior.Before.Breaker // a cold cache makes cuts free

@@ -46,7 +46,7 @@ type recollection struct {
 // recalled searches memory for a user turn, once. The hits, together with the hits of the host's
 // own memory, become one block after the newest message. Hits that the prompt already shows are
 // left out. The block stays.
-func recalled(ctx context.Context, c *Call, l *Limits, d *Decision, proj *pagevm.Projection) recollection {
+func recalled(ctx context.Context, c *Call, l *Limits, d *decision, proj *pagevm.Projection) recollection {
 	tokens := c.prior.Memory.RecallTokens
 	if tokens < 0 {
 		return recollection{left: unread(c, string(retrieval.Disabled))}
@@ -112,7 +112,7 @@ func (c *Call) brought(turn string) bool {
 
 // askMemory searches for the user's text and nothing else, since its words decide how likely the
 // hits are to answer it.
-func askMemory(ctx context.Context, c *Call, d *Decision, proj *pagevm.Projection, text string) retrieval.Result {
+func askMemory(ctx context.Context, c *Call, d *decision, proj *pagevm.Projection, text string) retrieval.Result {
 	if c.workspace == nil {
 		return retrieval.Result{Reason: retrieval.Disabled, Mode: retrieval.NoSearch, Detail: MemoryOff}
 	}

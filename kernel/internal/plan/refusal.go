@@ -16,8 +16,8 @@ import (
 // content that the host did not show us rather than to our count.
 const maxRefusedRatio = 2
 
-// Refusal is what a plan learns from the provider's refusal of the last request.
-type Refusal struct {
+// refusal is what a plan learns from the provider's refusal of the last request.
+type refusal struct {
 	// Refused reports that this plan answers a refusal of the prompt's size. Figures are the
 	// refusal's figures.
 	Refused bool
@@ -34,8 +34,8 @@ type Refusal struct {
 }
 
 // learnRefusal learns the limits that a refusal implies, before the plan is measured by them.
-func learnRefusal(c *Call, l *Limits) (Refusal, error) {
-	r := Refusal{limits: c.Prev.Overflow}
+func learnRefusal(c *Call, l *Limits) (refusal, error) {
+	r := refusal{limits: c.Prev.Overflow}
 	o := c.Request.Overflow
 	if o == nil {
 		r.limits.Tries = 0
@@ -79,7 +79,7 @@ func refusesThinking(c *Call) (bool, error) {
 }
 
 // thinkingOut asks for a cut that removes only thinking.
-func thinkingOut(c *Call, from Candidate, cache pagevm.Cache) Candidate {
+func thinkingOut(c *Call, from candidate, cache pagevm.Cache) candidate {
 	wishes := pagevm.Wishes{Cut: &pagevm.CutWish{Reason: pagevm.CutThinking}}
 	for _, it := range from.Proj.Carry {
 		wishes.Carry = append(wishes.Carry, pagevm.Block{Kind: it.Kind, Page: it.Page, Level: it.Level, Hash: it.Hash, Tokens: it.Tokens})
@@ -117,7 +117,7 @@ func answered(c *Call, f *budget.Overflow) bool {
 
 // withSizes adds to a refusal the window, and the ratio of the refused prompt's real size to its
 // counted size.
-func withSizes(c *Call, l *Limits, r Refusal) Refusal {
+func withSizes(c *Call, l *Limits, r refusal) refusal {
 	f := r.Figures
 	r.limits.Last = f.Input
 	if f.Limit > 0 && f.Limit < l.Window {
@@ -173,7 +173,7 @@ func takenBack(c *Call) *branch.State {
 }
 
 // overflowCut returns the cut that a refusal needs. Only the floors can prevent this cut.
-func overflowCut(l *Limits, r *Refusal, cut cachelayout.Cut) cachelayout.Cut {
+func overflowCut(l *Limits, r *refusal, cut cachelayout.Cut) cachelayout.Cut {
 	if !cut.Do || cut.Reason != cachelayout.ReasonCold {
 		cut.Reason = cachelayout.ReasonForced
 	}
@@ -190,7 +190,7 @@ const blindly = 0.75
 
 // stuck returns an error for a refused prompt that can't be made smaller. The provider would
 // refuse the same prompt again.
-func stuck(c *Call, l *Limits, r *Refusal, p *pagevm.Projection) error {
+func stuck(c *Call, l *Limits, r *refusal, p *pagevm.Projection) error {
 	if !r.Refused || c.Prev.Unsent || len(r.prompt.Seen) == 0 || l.Conversation(p) < l.Conversation(r.prompt) {
 		return nil
 	}

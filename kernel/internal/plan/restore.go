@@ -11,8 +11,8 @@ import (
 	"github.com/memkernel/memkernel/pagevm"
 )
 
-// Gauge is how full the context is, and what follows from it.
-type Gauge struct {
+// gauge is how full the context is, and what follows from it.
+type gauge struct {
 	Reading checkpoint.Reading
 	// NextCut is the distance to the next cut.
 	NextCut checkpoint.NextCut
@@ -26,8 +26,8 @@ type Gauge struct {
 
 // readGauge reads how full the context is. It decides on a line for the model and on a checkpoint.
 // If a cut is made, it decides on a checkpoint before the cut.
-func readGauge(c *Call, l *Limits, d *Decision) Gauge {
-	g := Gauge{level: c.prior.Before.Level}
+func readGauge(c *Call, l *Limits, d *decision) gauge {
+	g := gauge{level: c.prior.Before.Level}
 	if !c.keepsWork() {
 		return g
 	}

@@ -14,7 +14,7 @@ import (
 // verify checks the finished projection from the outside. The contract makes promises about pins,
 // about bootstrap files after a compaction and about recall. Each promise is kept, or is reported
 // as a fault that says why.
-func verify(c *Call, l *Limits, a *Appended) {
+func verify(c *Call, l *Limits, a *appended) {
 	for i := range c.prior.Pinned {
 		verifyPin(c, l, a.Proj, &c.prior.Pinned[i])
 	}

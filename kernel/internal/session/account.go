@@ -48,8 +48,8 @@ type Boundary struct {
 	Pending bool `json:"pending,omitempty"`
 }
 
-// Account is the journal's record of a session's turns, boundaries and summaries.
-type Account struct {
+// account is the journal's record of a session's turns, boundaries and summaries.
+type account struct {
 	// Over has the keys of the first messages of turns that the host ended while a call was open.
 	Over map[string]bool
 	// Captured reports that the working state of a turn was captured, and is in the folder.
@@ -78,8 +78,8 @@ type Account struct {
 	summaries map[string]int
 }
 
-func newAccount() Account {
-	return Account{Over: map[string]bool{}, Chains: map[string]string{}, Boundaries: map[string]int{}, Observed: map[string]summary.State{},
+func newAccount() account {
+	return account{Over: map[string]bool{}, Chains: map[string]string{}, Boundaries: map[string]int{}, Observed: map[string]summary.State{},
 		Pending: map[string]int{}, summaries: map[string]int{}}
 }
 
@@ -159,7 +159,7 @@ func recall[T any](s *Session, page, field, what string, read *int, each func(id
 }
 
 // SummaryPage returns the page of a branch's summary in this epoch.
-func (a *Account) SummaryPage(branch string) string {
+func (a *account) SummaryPage(branch string) string {
 	return fmt.Sprintf("summary/%d/%s", a.Epoch, branch)
 }
 
@@ -193,7 +193,7 @@ type mapItem struct {
 
 // Furthest returns the summary that covers most of a branch. It compares the summaries of the
 // branch's conversations and of the observed turns.
-func (a *Account) Furthest(l *branch.State) summary.State {
+func (a *account) Furthest(l *branch.State) summary.State {
 	st := a.Observed[l.Branch]
 	if l.Summary.Offset.Messages > st.Offset.Messages {
 		st = l.Summary

@@ -6,8 +6,8 @@ import (
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
 )
 
-// Branches are the conversations of a session.
-type Branches struct {
+// branches are the conversations of a session.
+type branches struct {
 	// All are the conversations that were planned. The holder of the session may replace a
 	// conversation.
 	All map[branch.Key]*branch.State
@@ -21,13 +21,13 @@ type Branches struct {
 }
 
 // drop forgets all states.
-func (b *Branches) drop() {
+func (b *branches) drop() {
 	b.All, b.heard = map[branch.Key]*branch.State{}, map[branch.Key]*ingest.Heard{}
 }
 
 // Of returns the state of a conversation. It returns a new state if the conversation has none
 // yet.
-func (b *Branches) Of(name, model string) *branch.State {
+func (b *branches) Of(name, model string) *branch.State {
 	if l := b.All[branch.Key{Branch: name, Model: model}]; l != nil {
 		return l
 	}
@@ -35,7 +35,7 @@ func (b *Branches) Of(name, model string) *branch.State {
 }
 
 // planned reports whether a plan is the newest one of a conversation.
-func (b *Branches) planned(plan string) bool {
+func (b *branches) planned(plan string) bool {
 	for _, l := range b.All {
 		if plan != "" && l.Plan == plan {
 			return true
@@ -46,7 +46,7 @@ func (b *Branches) planned(plan string) bool {
 
 // Switched returns the conversation of a branch that had the newest request, if that request went
 // to another model and model has had no request. Otherwise it returns nil.
-func (b *Branches) Switched(name, model string) *branch.State {
+func (b *branches) Switched(name, model string) *branch.State {
 	if b.All[branch.Key{Branch: name, Model: model}] != nil {
 		return nil
 	}
@@ -61,7 +61,7 @@ func (b *Branches) Switched(name, model string) *branch.State {
 
 // Newest returns the conversation of a branch with a model. If model is "", it returns the
 // branch's most advanced conversation.
-func (b *Branches) Newest(name, model string) *branch.State {
+func (b *branches) Newest(name, model string) *branch.State {
 	if model != "" {
 		return b.Of(name, model)
 	}
@@ -76,8 +76,8 @@ func (b *Branches) Newest(name, model string) *branch.State {
 
 // Hearing returns the conversation that a turn continues: a planned conversation, or the observed
 // part of a conversation that is not planned here. An observed part is taken out of the session
-// until the turn is in; see [Branches.Hear].
-func (b *Branches) Hearing(name, model string) (*branch.State, *ingest.Heard) {
+// until the turn is in; see [branches.Hear].
+func (b *branches) Hearing(name, model string) (*branch.State, *ingest.Heard) {
 	key := branch.Key{Branch: name, Model: model}
 	on, h := b.All[key], b.heard[key]
 	delete(b.heard, key)
@@ -91,13 +91,13 @@ func (b *Branches) Hearing(name, model string) (*branch.State, *ingest.Heard) {
 }
 
 // Hear puts the heard part of a conversation back.
-func (b *Branches) Hear(name, model string, h *ingest.Heard) {
+func (b *branches) Hear(name, model string, h *ingest.Heard) {
 	b.heard[branch.Key{Branch: name, Model: model}] = h
 }
 
 // Lost returns why a conversation lacks the projection that it should have, or "" if nothing is
 // lost.
-func (b *Branches) Lost(key branch.Key) string {
+func (b *branches) Lost(key branch.Key) string {
 	switch {
 	case b.lost != nil:
 		return b.lost.Error()

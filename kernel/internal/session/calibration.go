@@ -7,9 +7,9 @@ import (
 	"github.com/memkernel/memkernel/internal/store"
 )
 
-// Calibrations are the real token counts learned for each model. The file is derived data. A
+// calibrations are the real token counts learned for each model. The file is derived data. A
 // damaged file is replaced by an empty one.
-type Calibrations struct {
+type calibrations struct {
 	state  store.Store
 	loaded bool
 	newer  bool // a newer version wrote the file, which is left alone
@@ -26,14 +26,14 @@ type calibrationFile struct {
 
 // Of returns the calibration of a model, or the zero Calibration if the model has none. It
 // returns an error if the file can't be read now.
-func (c *Calibrations) Of(model string) (budget.Calibration, error) {
+func (c *calibrations) Of(model string) (budget.Calibration, error) {
 	err := c.load()
 	return c.models[model], err
 }
 
 // Unfit lists the requests whose system prompt and tools alone did not fit, by model.
 func Unfit(state store.Store) map[string]budget.Unfit {
-	c := Calibrations{state: state}
+	c := calibrations{state: state}
 	_ = c.load() // an unreadable file has no calibrations
 	out := map[string]budget.Unfit{}
 	for model, cal := range c.models {
@@ -44,7 +44,7 @@ func Unfit(state store.Store) map[string]budget.Unfit {
 	return out
 }
 
-func (c *Calibrations) load() error {
+func (c *calibrations) load() error {
 	if c.loaded {
 		return nil
 	}

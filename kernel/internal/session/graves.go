@@ -37,13 +37,13 @@ type Promise struct {
 	Whole bool `json:"whole,omitempty"`
 	// Prompts reports that the session's projections are removed, too.
 	Prompts bool        `json:"prompts,omitempty"`
-	Pages   []Tombstone `json:"pages"`
+	Pages   []tombstone `json:"pages"`
 	Blobs   []string    `json:"blobs,omitempty"`
 	Reason  string      `json:"reason,omitempty"`
 }
 
-// Tombstone is the record of a removed page. It identifies the page and holds none of its text.
-type Tombstone struct {
+// tombstone is the record of a removed page. It identifies the page and holds none of its text.
+type tombstone struct {
 	ID   string `json:"id"`
 	Hash string `json:"hash"`
 	// Key is the host message from which the page was made.
@@ -53,9 +53,9 @@ type Tombstone struct {
 
 // PromiseOf returns the promise to remove some pages.
 func PromiseOf(pages []*pagevm.Page, reason string) *Promise {
-	b := &Promise{Pages: []Tombstone{}, Reason: reason}
+	b := &Promise{Pages: []tombstone{}, Reason: reason}
 	for _, p := range pages {
-		b.Pages = append(b.Pages, Tombstone{ID: p.ID, Hash: p.Hash, Key: p.MessageKey, Bytes: p.Bytes})
+		b.Pages = append(b.Pages, tombstone{ID: p.ID, Hash: p.Hash, Key: p.MessageKey, Bytes: p.Bytes})
 		b.Blobs = append(b.Blobs, BlobsOf(p)...)
 	}
 	return b
@@ -85,13 +85,13 @@ func (s *Session) Promise(b *Promise, now time.Time) error {
 
 // Grave is a page that was forgotten, or whose content retention removed.
 type Grave struct {
-	Tombstone
+	tombstone
 	Reason string
 	Time   time.Time
 }
 
-// Graves lists a session's removed contents, as its journal records them.
-type Graves struct {
+// graves lists a session's removed contents, as its journal records them.
+type graves struct {
 	// Pages has the forgotten pages. Unkept has the pages whose content retention removed.
 	Pages, Unkept map[string]Grave
 	// Blobs has the blobs of both. The value is true for blobs of forgotten pages.
@@ -104,22 +104,22 @@ type Graves struct {
 	unerased map[string]Promise
 }
 
-func newGraves() Graves {
-	return Graves{Pages: map[string]Grave{}, Unkept: map[string]Grave{}, Blobs: map[string]bool{}, contents: map[string]bool{},
+func newGraves() graves {
+	return graves{Pages: map[string]Grave{}, Unkept: map[string]Grave{}, Blobs: map[string]bool{}, contents: map[string]bool{},
 		condemned: map[string]*pagevm.Page{}, unerased: map[string]Promise{}}
 }
 
 // Any, Forgotten, ForgottenContent and Retired are for ingesting.
-func (g *Graves) Any() bool { return len(g.Pages) > 0 }
+func (g *graves) Any() bool { return len(g.Pages) > 0 }
 
-func (g *Graves) Forgotten(page string) (hash string, ok bool) {
+func (g *graves) Forgotten(page string) (hash string, ok bool) {
 	t, ok := g.Pages[page]
 	return t.Hash, ok
 }
 
-func (g *Graves) ForgottenContent(hash string) bool { return g.contents[hash] }
+func (g *graves) ForgottenContent(hash string) bool { return g.contents[hash] }
 
-func (g *Graves) Retired(page string) bool {
+func (g *graves) Retired(page string) bool {
 	_, ok := g.Unkept[page]
 	return ok
 }

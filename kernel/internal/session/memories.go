@@ -55,8 +55,8 @@ func Appendable(store *markdownstore.Store, path string) error {
 	return nil
 }
 
-// Memories are the entries of memory that the session promised.
-type Memories struct {
+// memories are the entries of memory that the session promised.
+type memories struct {
 	// Entries has all promised entries, by id.
 	Entries map[string]workstate.Entry
 	// unwritten has the entries that their file may still lack. written has the entries that
@@ -66,8 +66,8 @@ type Memories struct {
 	read               int             // number of entries that were read from the journal's page
 }
 
-func newMemories() Memories {
-	return Memories{Entries: map[string]workstate.Entry{}, unwritten: map[string]bool{}, written: map[string]bool{}, flushed: map[string]bool{}}
+func newMemories() memories {
+	return memories{Entries: map[string]workstate.Entry{}, unwritten: map[string]bool{}, written: map[string]bool{}, flushed: map[string]bool{}}
 }
 
 // Remember promises an entry in the journal and appends it to its file. The entry cites evidence,

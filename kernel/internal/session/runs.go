@@ -12,7 +12,8 @@ import (
 // Runs opens the journal that all sessions share, for runs over memory's files.
 type Runs struct{ Table *Table }
 
-// Open is [upkeep.Project.Open].
+// Open opens the journal for a run of upkeep. The caller must call the returned function when
+// the run is over.
 func (p Runs) Open(ctx context.Context, write bool) (upkeep.Journal, func(), error) {
 	open := p.Table.Project
 	if !write {

@@ -75,14 +75,14 @@ type Session struct {
 	Pages        map[string]*pagevm.Page
 	Releveled    int               // pages whose representation changed
 	Texts        map[string]string // representations and kernel blocks by hash
-	Branches     Branches
+	Branches     branches
 	Spans        map[string]branch.Span
-	Calibrations Calibrations
+	Calibrations calibrations
 	// Account records which part of the journal's pages has been read.
-	Account Account
+	Account account
 	// Life keeps the working state.
 	Life     *workstate.Keeper
-	Memories Memories
+	Memories memories
 	// Billed has the calls that are in usage.jsonl. It is nil until the first use.
 	Billed map[string]bool
 	Left   archive.Left // the searched text that left the prompts
@@ -90,7 +90,7 @@ type Session struct {
 	// are nil before that.
 	Paces   []cachelayout.Pace
 	PacesOf string
-	Graves  Graves
+	Graves  graves
 	// EraseErr is the reason why a promised erasure is not done yet. upkeepErr is the reason why
 	// a run over memory's files is not finished yet.
 	EraseErr, upkeepErr error
@@ -112,7 +112,7 @@ type Session struct {
 func newSession(o *Options, key, name string) *Session {
 	dir := folder.In(o.State, name)
 	s := &Session{Key: key, Name: name, Files: dir, Local: folder.In(o.Local, name), Blobs: o.Blobs, Masker: o.Masker, o: o, untidy: true,
-		mu: newLock(), Tracer: o.Tracer(o.Local, folder.Path(name)), Calibrations: Calibrations{state: o.State}}
+		mu: newLock(), Tracer: o.Tracer(o.Local, folder.Path(name)), Calibrations: calibrations{state: o.State}}
 	s.Life = &workstate.Keeper{Options: o.Life, Session: kept{s}, Files: dir, Mask: o.Masker, Sync: s.Sync}
 	if o.Memory != nil {
 		s.Life.Private, s.Life.Shared = o.Memory.Private, o.Memory.Shared
@@ -125,7 +125,7 @@ func (s *Session) init() {
 	s.Pages = map[string]*pagevm.Page{}
 	s.Texts = map[string]string{}
 	s.Spans = map[string]branch.Span{}
-	s.Branches = Branches{session: s.Key, cut: map[branch.Key]bool{}}
+	s.Branches = branches{session: s.Key, cut: map[branch.Key]bool{}}
 	s.Branches.drop()
 	s.Account, s.Memories = newAccount(), newMemories()
 	s.Life.Forget()

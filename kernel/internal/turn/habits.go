@@ -11,10 +11,10 @@ import (
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
 )
 
-// Habits keep the recent actions of each agent's newest sessions, which the agent's next session
+// habits keep the recent actions of each agent's newest sessions, which the agent's next session
 // may repeat. The record only helps to choose. A file that can't be read is replaced by a new
 // one, and of two concurrent writes one may be lost.
-type Habits struct {
+type habits struct {
 	state store.Store
 	// One writer of this process at a time. The slot is a channel, so that tests with their own
 	// clock see the goroutines that wait for a writer.
@@ -22,10 +22,10 @@ type Habits struct {
 }
 
 // HabitsIn returns the habits of the agents of a state directory.
-func HabitsIn(state store.Store) *Habits { return &Habits{state: state, slot: make(chan struct{}, 1)} }
+func HabitsIn(state store.Store) *habits { return &habits{state: state, slot: make(chan struct{}, 1)} }
 
-// Did is a session's record so far.
-type Did struct {
+// did is a session's record so far.
+type did struct {
 	// Pauses are the long gaps between the session's calls, in order, in seconds.
 	Pauses []int `json:"pauses,omitempty"`
 }
@@ -41,8 +41,8 @@ const (
 	leastPause = 5 * time.Minute
 )
 
-// habits is the stored form of the habits, newest session last.
-type habits struct {
+// storedHabits is the stored form of the habits, newest session last.
+type storedHabits struct {
 	Version int           `json:"version"`
 	Agents  []agentHabits `json:"agents"`
 }
@@ -55,7 +55,7 @@ type agentHabits struct {
 type sessionHabits struct {
 	// ID is the hash of a session's name, so that the name itself is not kept.
 	ID string `json:"id"`
-	Did
+	did
 }
 
 // habitID returns a session's id among the habits.
@@ -63,39 +63,39 @@ func habitID(session string) string { return ingest.Hash(session)[:16] }
 
 // read returns the file, or an empty one if the file is missing or damaged. It returns an error
 // if the file can't be read now.
-func (b *Habits) read() (f habits, newer bool, err error) {
+func (b *habits) read() (f storedHabits, newer bool, err error) {
 	raw, err := b.state.Get(HabitsFile)
 	if store.OutOfReach(err) {
-		return habits{}, false, err
+		return storedHabits{}, false, err
 	}
 	if err != nil || json.Unmarshal(raw, &f) != nil {
-		return habits{}, false, nil
+		return storedHabits{}, false, nil
 	}
 	if f.Version > 1 {
-		return habits{}, true, nil
+		return storedHabits{}, true, nil
 	}
 	return f, false, nil
 }
 
 // Earlier returns the records of an agent's newest other sessions. It returns nothing if the
 // records can't be read. The plan is then made as for the agent's first session.
-func (b *Habits) Earlier(of, except string) []Did {
+func (b *habits) Earlier(of, except string) []did {
 	f, _, _ := b.read()
 	i := slices.IndexFunc(f.Agents, func(a agentHabits) bool { return a.Agent == of })
 	if i < 0 {
 		return nil
 	}
-	var out []Did
+	var out []did
 	for _, s := range f.Agents[i].Sessions {
 		if s.ID != habitID(except) {
-			out = append(out, s.Did)
+			out = append(out, s.did)
 		}
 	}
 	return out
 }
 
 // Note keeps a session's record so far.
-func (b *Habits) Note(of, name string, did Did) error {
+func (b *habits) Note(of, name string, did did) error {
 	b.slot <- struct{}{}
 	defer func() { <-b.slot }()
 	f, newer, err := b.read()
@@ -110,7 +110,7 @@ func (b *Habits) Note(of, name string, did Did) error {
 	}
 	id := habitID(name)
 	if j := slices.IndexFunc(a.Sessions, func(s sessionHabits) bool { return s.ID == id }); j >= 0 {
-		if reflect.DeepEqual(a.Sessions[j].Did, did) {
+		if reflect.DeepEqual(a.Sessions[j].did, did) {
 			return nil
 		}
 		a.Sessions = slices.Delete(a.Sessions, j, j+1)
@@ -140,7 +140,7 @@ func pausesOf(p cachelayout.Pace) []int {
 }
 
 // Pace returns the pauses of a session.
-func (d Did) Pace() cachelayout.Pace {
+func (d did) Pace() cachelayout.Pace {
 	p := cachelayout.Pace{Calls: len(d.Pauses)}
 	for _, s := range d.Pauses {
 		p.Idle = append(p.Idle, time.Duration(s)*time.Second)

@@ -92,7 +92,7 @@ func (d *Desk) noteHabits(pl *Planned) {
 	if slices.Equal(paused, pausesOf(pl.Prev.Pace)) {
 		return
 	}
-	_ = d.Habits.Note(pl.Request.Source.Agent, pl.Session.Name, Did{Pauses: paused})
+	_ = d.Habits.Note(pl.Request.Source.Agent, pl.Session.Name, did{Pauses: paused})
 }
 
 // Unrecorded plans when nothing can be written, as on a full or read-only disk, because a model

@@ -34,7 +34,7 @@ type Desk struct {
 	// Facts asks the model of Notes for facts of the logs at a moment. The call may take long.
 	// Facts may be nil.
 	Facts    func(ctx context.Context, now time.Time)
-	Habits   *Habits      // pauses of agents' sessions
+	Habits   *habits      // pauses of agents' sessions
 	Edits    api.EditRule // the changes that agents may make to memory's files
 	LowWater int
 	// Economy is the default for calls that name no economy.

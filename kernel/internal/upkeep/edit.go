@@ -41,14 +41,14 @@ type Editor struct {
 	Now  time.Time
 }
 
-// Standing is the present content of a file, read for an edit.
-type Standing struct {
+// standing is the present content of a file, read for an edit.
+type standing struct {
 	markdownstore.Loaded
 	Exists bool
 }
 
 // Reading reads files for an edit.
-type Reading func(path string) (Standing, error)
+type Reading func(path string) (standing, error)
 
 // Edit carries out the changes that plan returns for the present files, while nobody else edits
 // them.
@@ -64,7 +64,7 @@ func (k *Keeper) Edit(ctx context.Context, e Editor, plan func(read Reading) ([]
 	if out, err := r.repeated(&e); out != nil || err != nil {
 		return out, err
 	}
-	read := func(path string) (Standing, error) { return r.standing(&e, path) }
+	read := func(path string) (standing, error) { return r.standing(&e, path) }
 	files, err := plan(read)
 	if err != nil {
 		return nil, err
@@ -73,7 +73,7 @@ func (k *Keeper) Edit(ctx context.Context, e Editor, plan func(read Reading) ([]
 }
 
 // standing reads a file that may be edited.
-func (r *run) standing(e *Editor, path string) (out Standing, err error) {
+func (r *run) standing(e *Editor, path string) (out standing, err error) {
 	f, err := e.See.Editable(path)
 	if err != nil {
 		return out, err
@@ -133,7 +133,7 @@ func (r *run) repeated(e *Editor) (*api.Edited, error) {
 
 // change has the present and the new content of a file of an edit.
 type change struct {
-	Standing
+	standing
 	to     string
 	remove bool
 }
@@ -231,7 +231,7 @@ func (r *run) changeOf(ctx context.Context, e *Editor, read Reading, f *api.Edit
 	if err != nil {
 		return nil, 0, err
 	}
-	c := &change{Standing: now, remove: f.Remove}
+	c := &change{standing: now, remove: f.Remove}
 	switch {
 	case now.Hash != f.Version && !now.Exists:
 		return nil, 0, stale(r.Keeper, now, "there is no such file", 0, "")
@@ -279,7 +279,7 @@ func (r *run) changeOf(ctx context.Context, e *Editor, read Reading, f *api.Edit
 const byteOrder = "\xef\xbb\xbf"
 
 // copyOf returns the change that makes a file a copy of another one.
-func copyOf(r *run, ctx context.Context, read Reading, f *api.EditFile, now Standing) (*change, int, error) {
+func copyOf(r *run, ctx context.Context, read Reading, f *api.EditFile, now standing) (*change, int, error) {
 	from, err := read(f.From)
 	switch {
 	case err != nil:
@@ -291,7 +291,7 @@ func copyOf(r *run, ctx context.Context, read Reading, f *api.EditFile, now Stan
 	case r.secret(from.Text):
 		return nil, 0, &api.SecretError{Path: from.Path}
 	}
-	return &change{Standing: now, to: from.Text}, 0, newName(r, ctx, now.Path)
+	return &change{standing: now, to: from.Text}, 0, newName(r, ctx, now.Path)
 }
 
 // newName refuses a name that differs from another file's name only in the case of letters. Some

@@ -60,7 +60,7 @@ func (k *Keeper) EditEntry(ctx context.Context, e Editor, req *api.EntryRequest)
 }
 
 // entryOn returns the single entry on some lines of a file.
-func entryOn(now Standing, req *api.EntryRequest) (*consolidation.Entry, error) {
+func entryOn(now standing, req *api.EntryRequest) (*consolidation.Entry, error) {
 	doc := markdownstore.Parse(now.Path, strings.ReplaceAll(now.Text, "\r\n", "\n"))
 	all := consolidation.Entries(doc)
 	var on []*consolidation.Entry

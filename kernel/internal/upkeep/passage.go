@@ -26,7 +26,7 @@ func (k *Keeper) EditPassage(ctx context.Context, e Editor, req *api.PassageRequ
 }
 
 // passage returns the new content of a file.
-func passage(k *Keeper, now Standing, req *api.PassageRequest) (api.EditFile, error) {
+func passage(k *Keeper, now standing, req *api.PassageRequest) (api.EditFile, error) {
 	out := api.EditFile{Path: now.Path, Version: now.Hash}
 	refuse := func(why string) (api.EditFile, error) {
 		return out, &api.EditError{Path: now.Path, Why: why}
@@ -146,7 +146,7 @@ func without(text string, start, end int) string {
 // stale returns the error for a file that changed after it was read. The error shows the present
 // lines at the meant place, which is found by line number or by text. Without such a place it
 // shows the first lines.
-func stale(k *Keeper, now Standing, why string, from int, old string) error {
+func stale(k *Keeper, now standing, why string, from int, old string) error {
 	e := &api.StaleError{Path: now.Path, Why: why}
 	if !now.Exists {
 		return e

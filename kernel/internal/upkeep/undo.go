@@ -247,7 +247,7 @@ func plural(what string, n int) string {
 }
 
 // present reads a file of a change. A pruning is taken back in all files of memory.
-func (r *run) present(e *Editor, last *logged, path string) (now Standing, err error) {
+func (r *run) present(e *Editor, last *logged, path string) (now standing, err error) {
 	if of := r.named(last.run.Undoes); of != nil {
 		last = of
 	}
@@ -256,14 +256,14 @@ func (r *run) present(e *Editor, last *logged, path string) (now Standing, err e
 	}
 	now.Loaded, err = r.Files.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return Standing{Loaded: markdownstore.Loaded{File: markdownstore.File{Path: path}}}, nil
+		return standing{Loaded: markdownstore.Loaded{File: markdownstore.File{Path: path}}}, nil
 	}
 	now.Exists = true
 	return now, err
 }
 
 // restore promises that a file gets its earlier content.
-func (r *run) restore(st *step, now Standing, before string) {
+func (r *run) restore(st *step, now standing, before string) {
 	if st.Before == "" {
 		r.removes(st.Path, now.Text)
 	} else {

@@ -56,7 +56,7 @@ type Keeper struct {
 	Masker  *mask.Masker
 	// State is the state directory, for the record of jobs and the run's lock.
 	State   store.Store
-	Project Project
+	Project project
 	// last is the newest snapshot of a night's steps, nil between nights.
 	last atomic.Pointer[consolidation.Snapshot]
 	// Changed is called when files may have changed.
@@ -66,13 +66,13 @@ type Keeper struct {
 	// Timezone is the user's.
 	Timezone *time.Location
 	// Inspector knows the state that is kept next to memory.
-	Inspector Inspector
+	Inspector inspector
 }
 
 var _ api.Keeper = (*Keeper)(nil)
 
-// Inspector looks into the state of sessions.
-type Inspector interface {
+// inspector looks into the state of sessions.
+type inspector interface {
 	// Kept returns an audit's checks of the state.
 	Kept(now time.Time) map[health.Code]consolidation.Kept
 	// Resolves returns a function that reports whether a page that memory names can be read.
@@ -89,8 +89,8 @@ func (k *Keeper) at(t time.Time) time.Time {
 	return t
 }
 
-// Project is the journal that all sessions of the workspace share.
-type Project interface {
+// project is the journal that all sessions of the workspace share.
+type project interface {
 	// Open opens the journal, and holds its lock until unlock is called. If write is true, Open
 	// first finishes earlier promises; see [Keeper.Redo].
 	Open(ctx context.Context, write bool) (j Journal, unlock func(), err error)

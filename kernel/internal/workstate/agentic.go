@@ -75,7 +75,7 @@ func (k *Keeper) Reply(ctx context.Context, a Answer, now time.Time) (reason str
 	l := k.Log()
 	text := l.Mask.Text(a.Text) // masked as a whole, because the code below looks at single lines
 	if a.Section {
-		text = section(text)
+		text = answerSection(text)
 	}
 	switch {
 	case strings.TrimSpace(text) == "":
@@ -121,8 +121,8 @@ func (k *Keeper) answered() {
 	}
 }
 
-// section returns the last section of memories in a text, or "" if the text has no section.
-func section(text string) string {
+// answerSection returns the last section of memories in a text, or "" if the text has no section.
+func answerSection(text string) string {
 	at := strings.LastIndex(text, SectionBegins)
 	if at < 0 {
 		return ""

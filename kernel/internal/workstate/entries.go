@@ -46,7 +46,7 @@ func parseHead(l string) (h bufferHead, ok bool) {
 }
 
 // bufferOf joins the buffer's entries of a session into a checkpoint.
-func bufferOf(private *markdownstore.Store, s Session) (*checkpoint.Checkpoint, error) {
+func bufferOf(private *markdownstore.Store, s session) (*checkpoint.Checkpoint, error) {
 	text, err := ReadBuffer(private)
 	if store.OutOfReach(err) {
 		return nil, err

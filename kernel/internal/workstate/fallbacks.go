@@ -38,7 +38,7 @@ import (
 
 // fallBack fills a life without a checkpoint from the other records. A state that captured
 // everything does not need them, because these records derive from the state.
-func (k *Keeper) fallBack(l *Life) error {
+func (k *Keeper) fallBack(l *life) error {
 	if l.Latest != nil && (l.From == "" || l.From == api.NetCheckpoint) {
 		l.From = api.NetCheckpoint
 		return nil

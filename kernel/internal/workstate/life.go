@@ -25,7 +25,7 @@ import (
 // Keeper keeps the working state of one session. Callers must hold the session.
 type Keeper struct {
 	Options Options
-	Session Session
+	Session session
 	// Files is the session's folder.
 	Files store.Store
 	// Private is the workspace as a private session sees it. Shared is the workspace as every
@@ -37,15 +37,15 @@ type Keeper struct {
 	// mentions anything that depends on these writes.
 	Sync func() error
 
-	life *Life
+	life *life
 	// told has the unwritable records that were already reported.
 	told map[api.Net]bool
 	// asked is the text that a model was shown for a flush.
 	asked asked
 }
 
-// Life is the working state as last read or written.
-type Life struct {
+// life is the working state as last read or written.
+type life struct {
 	// State is the captured state.
 	State checkpoint.State
 	// Latest is the newest record of the state, nil if there is no record.
@@ -61,7 +61,7 @@ type Life struct {
 }
 
 // Written returns the newest checkpoint on disk, or nil if no checkpoint is on disk.
-func (l *Life) Written() *checkpoint.Checkpoint {
+func (l *life) Written() *checkpoint.Checkpoint {
 	if l == nil || l.From != api.NetCheckpoint {
 		return nil
 	}
@@ -69,7 +69,7 @@ func (l *Life) Written() *checkpoint.Checkpoint {
 }
 
 // Now returns the session's working state, read again if another process has written it.
-func (k *Keeper) Now() (*Life, error) {
+func (k *Keeper) Now() (*life, error) {
 	stamp, err := k.stamp()
 	if err != nil {
 		return nil, err
@@ -77,7 +77,7 @@ func (k *Keeper) Now() (*Life, error) {
 	if k.life != nil && k.life.stamp == stamp {
 		return k.life, nil
 	}
-	l := &Life{store: checkpoint.NewStore(k.Files), stamp: stamp}
+	l := &life{store: checkpoint.NewStore(k.Files), stamp: stamp}
 	r, err := l.store.Resume()
 	if err != nil {
 		return nil, err
@@ -100,7 +100,7 @@ func (k *Keeper) stamp() (store.Info, error) {
 
 // wrote notes that the file matches the known state. If the file can't be looked at now, the next
 // call reads it again.
-func (k *Keeper) wrote(l *Life) {
+func (k *Keeper) wrote(l *life) {
 	stamp, err := k.stamp()
 	if err != nil {
 		stamp.Size = -1 // which no file has
@@ -109,7 +109,7 @@ func (k *Keeper) wrote(l *Life) {
 }
 
 // Known returns the working state if it was read, or nil.
-func (k *Keeper) Known() *Life { return k.life }
+func (k *Keeper) Known() *life { return k.life }
 
 // Forget drops the data read, so that the next use reads it again.
 func (k *Keeper) Forget() { k.life = nil }
@@ -153,7 +153,7 @@ func (k *Keeper) Capture(msgs []memkernel.Message, h Heard) error {
 	return k.save(l)
 }
 
-func (k *Keeper) save(l *Life) error {
+func (k *Keeper) save(l *life) error {
 	err := l.store.SaveState(l.State)
 	if err == nil {
 		k.wrote(l)

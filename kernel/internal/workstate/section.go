@@ -13,20 +13,20 @@ import (
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
 )
 
-// StateFile is SESSION-STATE.md, cut around the kernel's section.
-type StateFile struct {
+// stateFile is SESSION-STATE.md, cut around the kernel's section.
+type stateFile struct {
 	Text          string   // the whole text
-	Section       *Section // nil if the file has no section
+	Section       *section // nil if the file has no section
 	before, after string
 }
 
-// Section is the kernel's part of the file. It shows the session that spoke last in full, and one
+// section is the kernel's part of the file. It shows the session that spoke last in full, and one
 // line for each session that spoke before.
 //
 //	<!-- memkernel:state session=NAME epoch=0 captured=12 at=2026-… sum=… -->
 //	the body, which ends in a line feed
 //	<!-- /memkernel:state -->
-type Section struct {
+type section struct {
 	// Owner is the folder of the session that the section shows in full.
 	Owner string
 	// Epoch is the number of Owner's resets. Captured is the number of its messages.
@@ -60,8 +60,8 @@ var (
 
 // ParseStateFile finds the first section that has both its marks. It accepts Unix and Windows
 // line ends.
-func ParseStateFile(text string) StateFile {
-	f := StateFile{Text: text, before: text}
+func ParseStateFile(text string) stateFile {
+	f := stateFile{Text: text, before: text}
 	lines := strings.SplitAfter(text, "\n")
 	begin := -1
 	var at []string
@@ -79,8 +79,8 @@ func ParseStateFile(text string) StateFile {
 	return f
 }
 
-func sectionOf(m []string, body string) *Section {
-	sec := &Section{Owner: m[1], Body: strings.ReplaceAll(body, "\r\n", "\n")}
+func sectionOf(m []string, body string) *section {
+	sec := &section{Owner: m[1], Body: strings.ReplaceAll(body, "\r\n", "\n")}
 	sec.Epoch, _ = strconv.Atoi(m[2]) // at most nine digits, by the form
 	sec.Captured, _ = strconv.Atoi(m[3])
 	at, err := time.Parse(time.RFC3339, m[4])
@@ -89,10 +89,10 @@ func sectionOf(m []string, body string) *Section {
 	return sec
 }
 
-func (c *Section) sum() string { return ingest.Hash(c.Body)[:32] }
+func (c *section) sum() string { return ingest.Hash(c.Body)[:32] }
 
 // lines returns the statements about the session that the section shows in full.
-func (c *Section) lines() []checkpoint.Line {
+func (c *section) lines() []checkpoint.Line {
 	var out []checkpoint.Line
 	for l := range strings.SplitSeq(c.Body, "\n") {
 		if line, ok := checkpoint.ParseLine(l); ok && line.Tag != checkpoint.TagSession {
@@ -104,7 +104,7 @@ func (c *Section) lines() []checkpoint.Line {
 
 // Key returns the key of the session that the section shows in full. Earlier versions wrote no
 // key. For their sections Key returns the folder's name.
-func (c *Section) Key() string {
+func (c *section) Key() string {
 	if m := ownerForm.FindStringSubmatch(c.Body); m != nil {
 		if key, err := strconv.Unquote(m[1]); err == nil {
 			return key
@@ -114,7 +114,7 @@ func (c *Section) Key() string {
 }
 
 // briefs returns the lines of the other sessions, the newest first.
-func (c *Section) briefs() []brief {
+func (c *section) briefs() []brief {
 	var out []brief
 	for l := range strings.SplitSeq(c.Body, "\n") {
 		m := briefForm.FindStringSubmatch(l)
@@ -131,7 +131,7 @@ func (c *Section) briefs() []brief {
 }
 
 // setBody writes the statements about a session and the lines of the other sessions.
-func (c *Section) setBody(key string, lines []checkpoint.Line, others []brief) {
+func (c *section) setBody(key string, lines []checkpoint.Line, others []brief) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "## Session state of %s, %s\n\n", strconv.Quote(key), c.At.UTC().Format("2006-01-02 15:04 UTC"))
 	for _, l := range lines {
@@ -147,14 +147,14 @@ func (c *Section) setBody(key string, lines []checkpoint.Line, others []brief) {
 	c.Body = b.String()
 }
 
-func (c *Section) String() string {
+func (c *section) String() string {
 	return fmt.Sprintf("<!-- memkernel:state session=%s epoch=%d captured=%d at=%s sum=%s -->\n%s%s\n",
 		c.Owner, c.Epoch, c.Captured, c.At.UTC().Format(time.RFC3339), c.sum(), c.Body, stateEnd)
 }
 
 // with returns the file with sec in the place of its present section. If the file has no section,
 // sec is added at its end.
-func (f StateFile) with(sec Section) string {
+func (f stateFile) with(sec section) string {
 	if f.Section != nil || f.before == "" {
 		return f.before + sec.String() + f.after
 	}
@@ -162,15 +162,15 @@ func (f StateFile) with(sec Section) string {
 }
 
 // disowned returns the file without the marks of its section.
-func (f StateFile) disowned() StateFile {
-	return StateFile{Text: f.Text, before: f.before + f.Section.Body + f.after}
+func (f stateFile) disowned() stateFile {
+	return stateFile{Text: f.Text, before: f.before + f.Section.Body + f.after}
 }
 
 // without returns the file without its section.
-func (f StateFile) without() string { return f.before + f.after }
+func (f stateFile) without() string { return f.before + f.after }
 
 // Others returns the text of the file without the kernel's section.
-func (f StateFile) Others() string {
+func (f stateFile) Others() string {
 	if f.Section == nil {
 		return f.Text
 	}

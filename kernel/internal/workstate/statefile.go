@@ -69,25 +69,25 @@ func (k *Keeper) replace(ctx context.Context, path, hash, text string) error {
 }
 
 // ReadStateFile reads the file. It also returns the hash that is needed to replace the file.
-func ReadStateFile(private *markdownstore.Store) (StateFile, string, error) {
+func ReadStateFile(private *markdownstore.Store) (stateFile, string, error) {
 	l, err := private.ReadFile(StatePath)
 	if errors.Is(err, fs.ErrNotExist) {
-		return StateFile{}, "", nil
+		return stateFile{}, "", nil
 	}
 	if err == nil && l.Unsettled {
 		err = &markdownstore.ConflictError{Path: StatePath}
 	}
 	if err != nil {
-		return StateFile{}, "", err
+		return stateFile{}, "", err
 	}
 	return ParseStateFile(l.Text), l.Hash, nil
 }
 
 // newStateFile returns the new text of the file, or "" if the file should stay as it is.
-func (k *Keeper) newStateFile(f StateFile, c *checkpoint.Checkpoint, spoke bool, now time.Time) (string, []fault.Fault) {
+func (k *Keeper) newStateFile(f stateFile, c *checkpoint.Checkpoint, spoke bool, now time.Time) (string, []fault.Fault) {
 	old, key := f.Section, k.Mask.Text(k.Session.Key())
 	lines := checkpoint.Lines(c, stateBytes)
-	sec := Section{Owner: k.Session.Name(), Epoch: k.Session.Progress().Epoch, Captured: k.life.State.Thread.Captured, At: now}
+	sec := section{Owner: k.Session.Name(), Epoch: k.Session.Progress().Epoch, Captured: k.life.State.Thread.Captured, At: now}
 	var faults []fault.Fault
 	if old != nil && old.Edited {
 		f, old = f.disowned(), nil
@@ -131,7 +131,7 @@ func task(lines []checkpoint.Line) string {
 
 // stateFileOf returns the checkpoint in a session's section, or nil if the session has no
 // section.
-func stateFileOf(private *markdownstore.Store, s Session) (*checkpoint.Checkpoint, error) {
+func stateFileOf(private *markdownstore.Store, s session) (*checkpoint.Checkpoint, error) {
 	f, _, err := ReadStateFile(private)
 	if store.OutOfReach(err) {
 		return nil, err
@@ -147,7 +147,7 @@ func stateFileOf(private *markdownstore.Store, s Session) (*checkpoint.Checkpoin
 
 // withoutSession returns the file without the session's part. If the file shows the session in
 // full, the newest other session takes its place.
-func (k *Keeper) withoutSession(f StateFile) string {
+func (k *Keeper) withoutSession(f stateFile) string {
 	sec, key := *f.Section, k.Mask.Text(k.Session.Key())
 	others := slices.DeleteFunc(sec.briefs(), func(b brief) bool { return b.Key == key })
 	switch {
@@ -159,7 +159,7 @@ func (k *Keeper) withoutSession(f StateFile) string {
 		return f.without()
 	default:
 		first := others[0]
-		sec = Section{Owner: textutil.SafeName(first.Key), At: first.At}
+		sec = section{Owner: textutil.SafeName(first.Key), At: first.At}
 		sec.setBody(first.Key, []checkpoint.Line{{Tag: checkpoint.TagTask, Text: first.Task}}, others[1:])
 	}
 	return f.with(sec)

@@ -6,7 +6,7 @@
 //
 // It never plans or decides the content of a prompt, opens no session and no journal, takes no
 // lock, and reads no clock. The caller passes the time, and must hold the session. Writes that
-// must be promised first go through [Session]. In the workspace it changes only its own section
+// must be promised first go through [session]. In the workspace it changes only its own section
 // and its own entries.
 package workstate
 
@@ -50,8 +50,8 @@ type Options struct {
 	BufferAt float64
 }
 
-// Session is the part of a session that a [Keeper] uses.
-type Session interface {
+// session is the part of a session that a [Keeper] uses.
+type session interface {
 	// Key is the session's key.
 	Key() string
 	// Name is the name of the session's folder.

@@ -16,12 +16,12 @@ import (
 )
 
 const (
-	Name   = "gemini"
+	name   = "gemini"
 	Format = "gemini"
 )
 
 // Dialect are requests of generateContent. It is no dialect of files.
-var Dialect = wire.Dialect{Name: Name, Parse: parse, Known: append([]string{"text"}, serverParts...), API: &wire.API{Format: Format, List: "contents", System: "systemInstruction",
+var Dialect = wire.Dialect{Name: name, Parse: parse, Known: append([]string{"text"}, serverParts...), API: &wire.API{Format: Format, List: "contents", System: "systemInstruction",
 	Names: names, Instructions: instructions, Definitions: definitions, ModelAside: true,
 	Element: wire.One(parse), Pair: func() func([]memkernel.Message, *memkernel.Message) { return new(pairs).take },
 	Render: render, Append: appendPart, Takes: takes, Refuses: refuses, Rewrite: rewrite}}

@@ -91,7 +91,7 @@ type API struct {
 	// thinking can't be sent, "" if it can.
 	Takes   func(p *memkernel.Part) bool
 	Refuses func(r *Renderer, msg int, p *memkernel.Part) string
-	Tools   ToolShape
+	Tools   toolShape
 	// Rewrite writes another conversation into a client's request. It returns the list and the
 	// members that are replaced.
 	Rewrite func(*Renderer, *Envelope) (list string, members map[string]string)

@@ -44,17 +44,17 @@ func (d *toolDef) named() string {
 	return string(Put(nil, `"name":`, d.name, `,"description":`, d.description))
 }
 
-// ToolShape is the form of a tool definition.
-type ToolShape int
+// toolShape is the form of a tool definition.
+type toolShape int
 
 const (
-	ToolFlat   ToolShape = iota // {"type":"function","name","parameters"}
+	ToolFlat   toolShape = iota // {"type":"function","name","parameters"}
 	ToolNested                  // {"type":"function","function":{"name","parameters"}}
 	ToolSchema                  // {"name","input_schema"}
 )
 
 // shape returns the form that a definition is in.
-func (d *toolDef) shape(raw string) ToolShape {
+func (d *toolDef) shape(raw string) toolShape {
 	switch {
 	case d.nested:
 		return ToolNested
@@ -67,7 +67,7 @@ func (d *toolDef) shape(raw string) ToolShape {
 
 // appendTool appends a definition in a form. It appends nothing for a tool that another provider
 // runs, which has no other form.
-func appendTool(dst []byte, f ToolShape, t *memkernel.Tool) []byte {
+func appendTool(dst []byte, f toolShape, t *memkernel.Tool) []byte {
 	d := readTool(t.Raw)
 	switch {
 	case d.shape(t.Raw) == f:
