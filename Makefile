@@ -9,7 +9,7 @@ MODULES := . service bench
 # each runs a command of go with its arguments in every module, and fails if one failed.
 each = status=0; for m in $(MODULES); do $(GO) $(1) -C $$m $(2) || status=1; done; exit $$status
 
-.PHONY: check-all lint build mkbench test test-all test-long test-cgo test-postgres bench-peers check bench bench-scaling bench-retrieval bench-retrieval-cgo bench-paging bench-predict bench-memory bench-economics bench-economy bench-tasks plan-hashes search-hashes release rehearse test-release notice demo replay test-race fuzz mask-rules contract test-clients soak soak-machines kills test-mcp-inspector bench-retrieval-quality e2e bills test-frameworks test-ui picture-ui clean
+.PHONY: check-all lint build mkbench test test-all test-long test-cgo test-postgres bench-peers check bench bench-scaling bench-retrieval bench-retrieval-cgo bench-paging bench-predict bench-memory bench-economics bench-economy plan-hashes search-hashes release rehearse test-release notice demo replay test-race fuzz mask-rules contract test-clients soak soak-machines kills test-mcp-inspector bench-retrieval-quality e2e bills test-frameworks test-ui picture-ui clean
 
 build: ## build bin/memkernel
 	$(GO) build -o $(BIN) ./cmd/memkernel
@@ -189,9 +189,6 @@ bench-memory: ## what upkeep makes of workspaces in sixty nights, and of planted
 # The sample alone where there are no recorded sessions.
 bench-economy: mkbench ## what each choice of the setting economy costs and keeps; make bench-economics shows it
 	$(MKBENCH) economics --economy $(addprefix --transcript ,$(or $(SESSIONS),$(SAMPLE))) --write bench/economics/testdata
-
-bench-tasks: mkbench ## scripted tasks under each policy: what is solved, and the bill; doc/figures.md sums it up
-	$(MKBENCH) tasks --window 64k,128k --variants 4
 
 bench-economics: mkbench ## the report that doc/economics.md sums up, to bin/economics, and the page's picture
 	mkdir -p bin/economics

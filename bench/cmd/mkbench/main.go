@@ -26,11 +26,10 @@ var command = &cli.Program{
 		return "mkbench measures memkernel on recorded sessions and on questions with known answers.\nNothing is sent anywhere but to an embedding provider that a configuration names."
 	},
 	Groups: []cli.Group{
-		{ID: "sessions", Title: "Recorded sessions (policies, bills, tasks)", Verbs: []cli.Verb{
+		{ID: "sessions", Title: "Recorded sessions (policies, bills)", Verbs: []cli.Verb{
 			cli.NewVerb("replay --transcript FILE", "compare context policies over a recorded session", shared.Replay, "simulate compare"),
 			cli.NewVerb("economics --transcript FILE", "what context policies cost and show, over sessions, windows and prices", verbs.Economics, "policies costs report"),
 			cli.NewVerb("predict --transcript FILE...", "predict what recorded calls read and wrote, and compare with their bills", verbs.Predict, "cache bills"),
-			cli.NewVerb("tasks", "work on scripted tasks under each policy, and count what is solved", verbs.Tasks, "solve"),
 		}},
 		{ID: "memory", Title: "Memory and paging", Verbs: []cli.Verb{
 			cli.NewVerb("eval --set DIR...", "measure search on questions with known answers", verbs.Eval, "evaluate score search"),

@@ -127,7 +127,6 @@ func TestJSONKeepsItsContract(t *testing.T) {
 		{"paging", "--workload", "churn", "--policy", "comp-hybrid", "--trace", trace},
 		{"replay", "-t", short, "--policy", "oracle", "--room", "64k", "--resolver", "page"},
 		{"predict", "-t", sample},
-		{"tasks", "--window", "16k", "--policy", "turns-1"},
 		{"eval", "--set", root + "/testdata/workspace", "--questions", root + "/testdata/questions.jsonl"},
 		{"eval", "--known-items", "--n", "2"},
 	} {
