@@ -12,15 +12,15 @@
 //  2. The observer looks at the assembled prompt: pinned pages, bootstrap pages after a
 //     compaction, equal tool calls, demanded pages.
 //  3. Results arrive: new pages, and pages that had to be fetched again.
-//  4. Pages become dirty; work begins and ends.
+//  4. Pages become dirty.
 //  5. Events strike in their order (flush, compaction, reset, session_end), then recalls are
 //     judged.
 //
 // Every page has a floor, its type's minimum fidelity (Table 1): bootstrap, constraint and active
-// plan pages structured, all others the handle. Hard-pinned pages and work in flight come first,
-// then demanded pages, then the rest by score. When the floors of pinned pages and of work in
-// flight do not fit, the decision names those that fell out and the number of missing tokens, and
-// the misses that follow are marked budget_insufficient: no policy could help.
+// plan pages structured, all others the handle. Hard-pinned pages come first, then demanded pages,
+// then the rest by score. When the floors of pinned pages do not fit, the decision names those that
+// fell out and the number of missing tokens, and the misses that follow are marked
+// budget_insufficient: no policy could help.
 //
 // A bootstrap or constraint page that nobody pins is loaded when its session starts, and the
 // first compaction removes it. From then on the page must win its place as an upgrade. Automatic
@@ -33,8 +33,7 @@
 // Select gives each level the share of the worth that the level of a tool result carries in the
 // kernel, and ranks upgrades by worth per token. The weights of pin, recency and recompute cost,
 // the weights of the recency strategy and the oracle's weight are from the paper. The shapes of R,
-// S and C and the other three weights are our choice. A page that another page supersedes is never
-// raised above its floor.
+// S and C and the other three weights are our choice.
 //
 // With the resolver a pointer meets a demand. Without it a demand needs the structured level, and
 // evidence or conversation that a prompt once left out, or showed at a lower level, can't rise
@@ -42,8 +41,8 @@
 //
 // Pages that a turn changed are dirty until a commit point. A policy commits at the boundaries that
 // its knobs name. Dirty pages at a boundary without a commit are lost, and each loss is counted
-// once (flush_miss). A commit names the version that it was based on. If two sessions change one
-// shared page, the later commit is rejected (DESTRUCTIVE_OP), and its change is kept.
+// once (flush_miss). If two sessions change one shared page, the later commit is rejected
+// (DESTRUCTIVE_OP), and its change is kept.
 //
 // # The figures
 //
@@ -76,9 +75,7 @@
 //
 // The policy memkernel (kernelPolicy) is the kernel itself, opened on a workspace of its own and
 // driven through its public API by a simulated host and model. The observer judges its prompts by
-// their words, as it judges the prompts of any other policy. live_faults are the faults that the
-// kernel named in its plans. They are stricter: they also count pointers that were followed, and
-// calls that ran again because their result had been shortened.
+// their words, as it judges the prompts of any other policy.
 //
 // Budgets and page sizes are tokens. In trace-derived workloads, and whenever the policy is the
 // kernel, one unit is 50 tokens, so that the paper's budget of 300 means 15,000 tokens. The

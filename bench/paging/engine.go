@@ -14,23 +14,22 @@ import (
 // engine runs one policy over the sessions of a workload. See the package comment for the order of
 // a turn. It is a function of its input: no clock, no randomness, no map order.
 type engine struct {
-	w      *Workload
-	policy Policy
+	w      *workload
+	policy policy
 	budget int
 	turn   int
 	seq    uint64 // the last decision or boundary
 	pages  map[string]*tablePage
 	// later are the pages that do not exist yet, because a tool call makes them.
-	later    map[string]*Page
+	later    map[string]*page
 	sessions map[string]*session
-	sight    *foresight // nil unless the policy is an oracle
-	totals   Totals
-	out      *Outcome // of the current turn
+	totals   totals
+	out      *outcome // of the current turn
 }
 
 // tablePage is a page with the facts that do not depend on a session.
 type tablePage struct {
-	*Page
+	*page
 	version, committed int
 	// shown is the content of each level on the page's degradation path.
 	shown [pagevm.Full + 1]pagevm.Shown
@@ -41,7 +40,6 @@ type tablePage struct {
 	hard          bool         // pinned hard, by its owner or by the policy
 	rule          bool         // bootstrap or constraint
 	fleeting      bool         // can't rise again without the resolver
-	stale         bool         // superseded
 }
 
 // session is one prompt, with the residency of its pages in the order of their ids.
@@ -60,16 +58,15 @@ type entry struct {
 	*tablePage
 	last int // turn of the last access
 	// level is the level in the prompt. next is the level that is being decided. limit is the
-	// highest level that can still be shown. hold is the level that is kept while work is in
-	// flight.
-	level, next, limit, hold pagevm.Level
-	loaded                   bool // a rule that the host loaded and no compaction took
-	starved                  bool // its floor did not fit
-	lost                     paging.Cause
-	drop                     uint64 // the decision that lowered it last
-	fault                    uint64 // the decision at which it last faulted
-	score                    float64
-	future                   int
+	// highest level that can still be shown.
+	level, next, limit pagevm.Level
+	loaded             bool // a rule that the host loaded and no compaction took
+	starved            bool // its floor did not fit
+	lost               paging.Cause
+	drop               uint64 // the decision that lowered it last
+	fault              uint64 // the decision at which it last faulted
+	score              float64
+	future             int // demands that an oracle sees
 }
 
 // dirt is an uncommitted change.
@@ -79,9 +76,9 @@ type dirt struct {
 }
 
 // newEngine makes the engine with the pages that exist from the start.
-func newEngine(w *Workload, p Policy, budget int) *engine {
-	e := &engine{w: w, policy: p, budget: budget, pages: map[string]*tablePage{}, later: map[string]*Page{}, sessions: map[string]*session{},
-		totals: Totals{Counts: paging.Counts{Faults: map[paging.Code]int{}}}}
+func newEngine(w *workload, p policy, budget int) *engine {
+	e := &engine{w: w, policy: p, budget: budget, pages: map[string]*tablePage{}, later: map[string]*page{}, sessions: map[string]*session{},
+		totals: totals{Counts: paging.Counts{Faults: map[paging.Code]int{}}}}
 	for _, name := range w.Sessions {
 		e.sessions[name] = &session{name: name, of: map[string]*entry{}, calls: map[string]string{}}
 	}
@@ -97,20 +94,17 @@ func newEngine(w *Workload, p Policy, budget int) *engine {
 			e.add(&w.Pages[i])
 		}
 	}
-	if p.Upgrade == UpgradeOracle {
-		e.sight = newForesight(w.Turns, p.Horizon)
-	}
 	return e
 }
 
 // add adds a page to the table. A shared page is in every session.
-func (e *engine) add(p *Page) {
-	k, w := &e.policy.Knobs, &e.policy.Weights
-	t := &tablePage{Page: p, version: p.Fields.Version, committed: p.Fields.Version, floor: p.floor(), lowest: p.has(pagevm.Pointer),
+func (e *engine) add(p *page) {
+	k, w := &e.policy.knobs, &e.policy.weights
+	t := &tablePage{page: p, floor: p.floor(), lowest: p.has(pagevm.Pointer),
 		rule:     p.Type == pagevm.Bootstrap || p.Type == pagevm.Constraint,
 		fleeting: p.Type == pagevm.Evidence || p.Type == pagevm.Conversation}
-	t.hard = p.Pin == paging.PinHard || k.Pin && t.rule
-	if t.need = t.floor; !k.Resolve {
+	t.hard = p.Pin == paging.PinHard || k.pin && t.rule
+	if t.need = t.floor; !k.resolve {
 		t.need = p.has(pagevm.Structured)
 	}
 	for _, l := range pagevm.Path(p.Type) {
@@ -118,24 +112,20 @@ func (e *engine) add(p *Page) {
 			t.shown[l] = pagevm.Shown{Hash: l.String(), Tokens: n}
 		}
 	}
-	t.base = w.Recompute * recomputeTerm(p.RecomputeCost)
+	t.base = w.recompute * recomputeTerm(p.RecomputeCost)
 	switch {
 	case t.hard:
-		t.base += w.PinHard
+		t.base += w.pinHard
 	case p.Pin == paging.PinSoft:
-		t.base += w.PinSoft
+		t.base += w.pinSoft
 	}
 	if p.Type == pagevm.Bootstrap {
-		t.base += w.Bootstrap
+		t.base += w.bootstrap
 	}
 	if p.Scope == memkernel.ScopeProject {
-		t.base += w.Scope * sharedScope
+		t.base += w.scope * sharedScope
 	} else {
-		t.base += w.Scope
-	}
-	for _, q := range e.pages {
-		t.stale = t.stale || q.Fields.Supersedes == p.ID
-		q.stale = q.stale || p.Fields.Supersedes == q.ID
+		t.base += w.scope
 	}
 	e.pages[p.ID] = t
 	for _, s := range e.sessions {
@@ -150,45 +140,57 @@ func (e *engine) add(p *Page) {
 func byID(a, b *entry) int { return strings.Compare(a.ID, b.ID) }
 
 // step runs turn i of the workload under the engine's policy.
-func (e *engine) step(i int) *Outcome {
+func (e *engine) step(i int) *outcome {
 	s, t := e.open(i)
-	if e.policy.Prefetch {
+	if e.policy.prefetch {
 		for _, id := range t.Demand {
 			if en := s.of[id]; en != nil {
 				en.last = e.turn
 			}
 		}
 	}
-	if e.sight != nil {
-		for _, en := range s.entries {
-			en.future = 0
-		}
-		for _, f := range e.sight.from(e.w.Turns, i) {
-			if en := s.of[f.Page]; en != nil {
-				en.future = f.Demands
-			}
-		}
+	if e.policy.horizon > 0 {
+		e.foresee(s, e.w.Turns[i+1:])
 	}
 	e.assemble(s, t.Demand)
 	return e.close(s, t, nil)
 }
 
+// foresee counts the demands of a session's next turns, as far as an oracle sees them.
+func (e *engine) foresee(s *session, turns []turn) {
+	for _, en := range s.entries {
+		en.future = 0
+	}
+	seen := 0
+	for i := 0; i < len(turns) && seen < e.policy.horizon; i++ {
+		if turns[i].Session != s.name {
+			continue
+		}
+		seen++
+		for _, id := range turns[i].Demand {
+			if en := s.of[id]; en != nil {
+				en.future++
+			}
+		}
+	}
+}
+
 // judge runs turn i of the workload with a prompt that the kernel assembled.
-func (e *engine) judge(i int, p *prompt) *Outcome {
+func (e *engine) judge(i int, p *prompt) *outcome {
 	s, t := e.open(i)
 	e.adopt(s, p)
 	return e.close(s, t, p)
 }
 
-func (e *engine) open(i int) (*session, *Turn) {
+func (e *engine) open(i int) (*session, *turn) {
 	t := &e.w.Turns[i]
-	e.turn, e.out = t.Turn, &Outcome{}
+	e.turn, e.out = t.Turn, &outcome{}
 	return e.sessions[t.Session], t
 }
 
 // close judges the current prompt and applies the rest of the turn. The prompt is nil if the
 // engine assembled it.
-func (e *engine) close(s *session, t *Turn, p *prompt) *Outcome {
+func (e *engine) close(s *session, t *turn, p *prompt) *outcome {
 	e.observe(s, t)
 	e.arrive(s, t)
 	for _, id := range t.Dirty {
@@ -210,7 +212,7 @@ func (e *engine) close(s *session, t *Turn, p *prompt) *Outcome {
 
 // arrive adds the turn's results: new pages, pages whose call ran again and pages that had to be
 // fetched. All of these pages follow the prompt in full.
-func (e *engine) arrive(s *session, t *Turn) {
+func (e *engine) arrive(s *session, t *turn) {
 	for _, id := range t.names() {
 		if p := e.later[id]; p != nil {
 			delete(e.later, id)
@@ -219,10 +221,8 @@ func (e *engine) arrive(s *session, t *Turn) {
 		}
 	}
 	for _, c := range t.Calls {
-		if c.Page != "" {
-			s.calls[c.Signature] = c.Page
-			e.show(s.of[c.Page])
-		}
+		s.calls[c.Signature] = c.Page
+		e.show(s.of[c.Page])
 	}
 	for _, id := range t.Demand {
 		if en := s.of[id]; en.fault == e.seq {
@@ -230,13 +230,6 @@ func (e *engine) arrive(s *session, t *Turn) {
 		} else {
 			en.last = e.turn
 		}
-	}
-	for _, id := range t.Begin {
-		en := s.of[id]
-		en.hold = max(en.level, en.lowest)
-	}
-	for _, id := range t.End {
-		s.of[id].hold = pagevm.Gone
 	}
 }
 
@@ -256,7 +249,7 @@ func (e *engine) assemble(s *session, demand []string) {
 		en.next = e.minimum(en)
 		n := en.shown[en.next].Tokens
 		used += n
-		if en.hard || en.hold != pagevm.Gone {
+		if en.hard {
 			required += n
 		}
 	}
@@ -289,38 +282,38 @@ func (e *engine) minimum(en *entry) pagevm.Level {
 	low := en.lowest
 	switch {
 	case en.hard:
-		return max(en.floor, en.hold)
-	case en.rule && en.loaded, en.Type == pagevm.Plan && !en.stale:
+		return en.floor
+	case en.rule && en.loaded, en.Type == pagevm.Plan:
 		low = en.floor
 	case en.rule:
 		low = pagevm.Gone
 	}
-	if !e.policy.Resolve {
+	if !e.policy.resolve {
 		low = min(low, en.limit)
 	}
-	return max(low, en.hold)
+	return low
 }
 
 // score returns B, the present worth of a page.
 func (e *engine) score(en *entry) float64 {
-	w := &e.policy.Weights
+	w := &e.policy.weights
 	age := max(e.turn-en.last, 0)
-	if e.policy.Upgrade == UpgradeLRU {
+	if e.policy.upgrade == upgradeLRU {
 		return float64(en.Tokens.Full) * math.Exp2(-lruDecay*float64(min(age, lruAges)))
 	}
-	b := en.base + w.Future*float64(en.future)
+	b := en.base + w.future*float64(en.future)
 	if age < len(recencyAt) {
-		b += w.Recency * recencyAt[age]
+		b += w.recency * recencyAt[age]
 	}
-	if en.Type == pagevm.Plan && !en.stale {
-		b += w.Plan
+	if en.Type == pagevm.Plan {
+		b += w.plan
 	}
 	return b
 }
 
-// squeeze fills the budget with floors when not all floors fit: first pinned pages and work in
-// flight, then the pages used in this turn, then the other pages by score. A page that does not
-// fit is left out, and the next one is tried. It returns the tokens used.
+// squeeze fills the budget with floors when not all floors fit: first pinned pages, then the pages
+// used in this turn, then the other pages by score. A page that does not fit is left out, and the
+// next one is tried. It returns the tokens used.
 func (e *engine) squeeze(s *session) (used int) {
 	for _, en := range slices.SortedFunc(slices.Values(s.entries), e.claim) {
 		n := en.shown[en.next].Tokens
@@ -328,12 +321,8 @@ func (e *engine) squeeze(s *session) (used int) {
 			used += n
 			continue
 		}
-		if en.hard || en.hold != pagevm.Gone {
-			e.out.Short = append(e.out.Short, Short{Page: en.ID, Tokens: n})
-		}
-		if n := en.shown[en.floor].Tokens; en.next > en.floor && used+n <= e.budget {
-			en.next, used = en.floor, used+n
-			continue
+		if en.hard {
+			e.out.Short = append(e.out.Short, short{Page: en.ID, Tokens: n})
 		}
 		en.next, en.starved = pagevm.Gone, true
 	}
@@ -346,15 +335,13 @@ func (e *engine) claim(a, b *entry) int {
 		switch {
 		case en.hard:
 			return 0
-		case en.hold != pagevm.Gone:
+		case e.policy.prefetch && en.last == e.turn:
 			return 1
-		case e.policy.Prefetch && en.last == e.turn:
-			return 2
 		}
-		return 3
+		return 2
 	}
 	ka, kb := rank(a), rank(b)
-	if ka == kb && ka > 1 {
+	if ka == kb && ka > 0 {
 		if c := cmp.Compare(b.score, a.score); c != 0 {
 			return c
 		}
@@ -364,7 +351,7 @@ func (e *engine) claim(a, b *entry) int {
 
 // prefetch raises the pages that the turn demands to the level that a demand needs.
 func (e *engine) prefetch(s *session, demand []string, used int) {
-	if !e.policy.Prefetch {
+	if !e.policy.prefetch {
 		return
 	}
 	for _, id := range demand {
@@ -380,7 +367,7 @@ func (e *engine) prefetch(s *session, demand []string, used int) {
 
 // ceiling returns the highest level that can be shown now.
 func (e *engine) ceiling(en *entry) pagevm.Level {
-	if !e.policy.Resolve && en.fleeting {
+	if !e.policy.resolve && en.fleeting {
 		return en.limit
 	}
 	return pagevm.Full
@@ -394,7 +381,7 @@ func (e *engine) offers(s *session) (host []pagevm.HostMessage, places []pagevm.
 	host, places, worth = make([]pagevm.HostMessage, 0, n), make([]pagevm.Place, 0, n), make([][]float64, 0, n)
 	for _, en := range s.entries {
 		low, top := max(en.next, en.lowest), e.ceiling(en)
-		if e.policy.Upgrade == UpgradeNone || en.stale {
+		if e.policy.upgrade == upgradeNone {
 			top = pagevm.Gone
 		}
 		seg := pagevm.Segment{Kind: pagevm.ItemHost, Parts: 1, Page: en.ID, Type: en.Type, Committed: true}
@@ -434,7 +421,7 @@ func (e *engine) adopt(s *session, p *prompt) {
 		en.next = p.levels[en.ID]
 		n := en.shown[e.minimum(en)].Tokens
 		e.out.Minimum += n
-		if en.hard || en.hold != pagevm.Gone {
+		if en.hard {
 			e.out.Required += n
 		}
 	}
@@ -443,7 +430,7 @@ func (e *engine) adopt(s *session, p *prompt) {
 		// If all floors fit, a missing page is not missing for lack of room.
 		en.starved = en.next == pagevm.Gone && (e.out.Over > 0 || !en.hard && e.out.Minimum > e.budget)
 		if en.hard && en.next < en.floor {
-			e.out.Short = append(e.out.Short, Short{Page: en.ID, Tokens: en.shown[en.floor].Tokens})
+			e.out.Short = append(e.out.Short, short{Page: en.ID, Tokens: en.shown[en.floor].Tokens})
 		}
 	}
 	e.install(s)
@@ -452,16 +439,15 @@ func (e *engine) adopt(s *session, p *prompt) {
 // install applies the decision to the entries and records the changes.
 func (e *engine) install(s *session) {
 	for _, en := range s.entries {
-		if !e.policy.Resolve && en.fleeting {
+		if !e.policy.resolve && en.fleeting {
 			en.limit = min(en.limit, en.next)
 		}
 		if en.next == en.level {
 			continue
 		}
-		e.out.Changes = append(e.out.Changes, Change{Page: en.ID, From: en.level, To: en.next})
 		if en.next < en.level {
 			en.drop, en.lost = e.seq, paging.CauseSelection
-			if e.policy.WritebackCompaction || e.policy.WritebackReset {
+			if e.policy.writebackCompaction || e.policy.writebackReset {
 				e.commitPage(s, en.tablePage)
 			}
 		}

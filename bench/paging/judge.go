@@ -8,20 +8,20 @@ import (
 	"github.com/memkernel/memkernel/pagevm/paging"
 )
 
-// Fault is one observed failure.
-type Fault struct {
-	Code    paging.Code `json:"code"`
-	Turn    int         `json:"turn"`
-	Session string      `json:"session"`
+// fault is one observed failure.
+type fault struct {
+	Code    paging.Code
+	Turn    int
+	Session string
 	// Page is the page that was missing. It is "" for a silent recall, which has a Query instead.
-	Page  string       `json:"page,omitempty"`
-	Query string       `json:"query,omitempty"`
-	Cause paging.Cause `json:"cause"`
+	Page  string
+	Query string
+	Cause paging.Cause
 	// Decision is the number of the decision or boundary that caused the fault.
-	Decision uint64 `json:"decision"`
+	Decision uint64
 	// BudgetInsufficient marks a fault that no policy could have prevented: the
 	// minimum set did not fit.
-	BudgetInsufficient bool `json:"budget_insufficient,omitempty"`
+	BudgetInsufficient bool
 }
 
 // The causes of faults in addition to the kernel's. A reset and a session's end are causes, too.
@@ -30,54 +30,45 @@ const (
 	causeBackend paging.Cause = "BACKEND_ERROR"
 )
 
-// Change is one page's move in a decision or at a boundary.
-type Change struct {
-	Page string       `json:"page"`
-	From pagevm.Level `json:"from"`
-	To   pagevm.Level `json:"to"`
+// short is a pinned page that did not fit.
+type short struct {
+	Page   string
+	Tokens int
 }
 
-// Short is a pinned page or work in flight that did not fit.
-type Short struct {
-	Page   string `json:"page"`
-	Tokens int    `json:"tokens"`
-}
-
-// Commit is a change that became durable, or was rejected.
-type Commit struct {
-	Page string `json:"page"`
+// commit is a change that became durable, or was rejected.
+type commit struct {
+	Page string
 	// At is the commit point: eviction, turn, or an event.
-	At      Event `json:"at"`
-	Version int   `json:"version"`
+	At event
 	// Rejected is the reason code of a change that was refused and kept.
-	Rejected string `json:"rejected,omitempty"`
+	Rejected string
 }
 
-// Outcome is the result of a turn.
-type Outcome struct {
+// outcome is the result of a turn.
+type outcome struct {
 	// Decision is the number of the assembly. The boundaries of the turn have the following
 	// numbers.
-	Decision uint64 `json:"decision"`
+	Decision uint64
 	// Tokens is the size of the prompt.
-	Tokens int `json:"tokens"`
+	Tokens int
 	// Minimum is the sum of the floors of all pages.
-	Minimum int `json:"minimum"`
-	// Required is the sum of the floors of pinned pages and of work in flight.
-	Required int `json:"required"`
+	Minimum int
+	// Required is the sum of the floors of pinned pages.
+	Required int
 	// Over is the number of tokens that Required exceeds the budget by, 0 if it fits.
-	Over int `json:"over,omitempty"`
+	Over int
 	// Short lists the pages of Required that were left out. It is empty if Required fits.
-	Short   []Short  `json:"short,omitempty"`
-	Changes []Change `json:"changes,omitempty"`
-	Hits    int      `json:"hits"`
+	Short []short
+	Hits  int
 	// Alerts are the pages whose call ran again although they were resident.
-	Alerts  []string `json:"alerts,omitempty"`
-	Faults  []Fault  `json:"faults,omitempty"`
-	Commits []Commit `json:"commits,omitempty"`
+	Alerts  []string
+	Faults  []fault
+	Commits []commit
 }
 
-// Totals holds the counts of a run.
-type Totals struct {
+// totals holds the counts of a run.
+type totals struct {
 	paging.Counts
 	Turns int
 	// Insufficient counts the faults that no policy could have prevented.
@@ -91,14 +82,14 @@ type Totals struct {
 
 // observe judges the prompt as assembled: it reports the pages that the model needed and did not
 // find there.
-func (e *engine) observe(s *session, t *Turn) {
+func (e *engine) observe(s *session, t *turn) {
 	for _, short := range e.out.Short {
 		if en := s.of[short.Page]; en.hard && en.level < en.floor {
 			e.fault(s, en, paging.PinnedInvariantMiss)
 		}
 	}
 	for _, en := range s.entries {
-		if s.compacted && en.Type == pagevm.Bootstrap && !en.hard && !en.stale && en.level < en.floor {
+		if s.compacted && en.Type == pagevm.Bootstrap && !en.hard && en.level < en.floor {
 			e.fault(s, en, paging.PostCompactionBootstrap)
 		}
 	}
@@ -140,7 +131,7 @@ func (e *engine) demand(s *session, id string) {
 
 // fault notes a failure of the prompt just assembled.
 func (e *engine) fault(s *session, en *entry, code paging.Code) {
-	f := Fault{Code: code, Turn: e.turn, Session: s.name, Page: en.ID, Cause: en.lost, Decision: en.drop}
+	f := fault{Code: code, Turn: e.turn, Session: s.name, Page: en.ID, Cause: en.lost, Decision: en.drop}
 	if en.starved {
 		f.Cause, f.Decision, f.BudgetInsufficient = paging.CauseBudget, e.seq, true
 		e.totals.Insufficient++
@@ -152,17 +143,17 @@ func (e *engine) fault(s *session, en *entry, code paging.Code) {
 	e.note(f)
 }
 
-func (e *engine) note(f Fault) {
+func (e *engine) note(f fault) {
 	e.out.Faults = append(e.out.Faults, f)
 	e.totals.Faults[f.Code]++
 }
 
 // recall judges a lookup. It reports a denied or failed lookup with an empty result as a fault,
 // since the model can't see the failure.
-func (e *engine) recall(s *session, r Recall) {
-	why := map[string]paging.Cause{RecallDenied: causeDenied, RecallError: causeBackend}[r.Outcome]
+func (e *engine) recall(s *session, r recall) {
+	why := map[string]paging.Cause{recallDenied: causeDenied, recallError: causeBackend}[r.Outcome]
 	if why != "" {
-		e.note(Fault{Code: paging.SilentRecall, Turn: e.turn, Session: s.name, Query: r.Query, Cause: why, Decision: e.out.Decision})
+		e.note(fault{Code: paging.SilentRecall, Turn: e.turn, Session: s.name, Query: r.Query, Cause: why, Decision: e.out.Decision})
 	}
 }
 
@@ -175,39 +166,36 @@ func (e *engine) markDirty(s *session, p *tablePage) {
 }
 
 // strike applies an event to a session. What the kernel made durable has been settled before.
-func (e *engine) strike(s *session, ev Event, p *prompt) {
+func (e *engine) strike(s *session, ev event, p *prompt) {
 	e.seq++
-	k := &e.policy.Knobs
-	commits := k.WritebackReset
+	k := &e.policy.knobs
+	commits := k.writebackReset
 	switch ev {
-	case EventFlush: // destroys nothing, so nothing is lost without a commit
-		if k.WritebackCompaction || k.WritebackReset {
+	case eventFlush: // destroys nothing, so nothing is lost without a commit
+		if k.writebackCompaction || k.writebackReset {
 			e.commitAll(s, ev)
 		}
 		return
-	case EventCompaction:
-		commits = k.WritebackCompaction
+	case eventCompaction:
+		commits = k.writebackCompaction
 	}
 	if commits && p == nil {
 		e.commitAll(s, ev)
 	}
 	for _, d := range s.dirty {
-		e.note(Fault{Code: paging.FlushMiss, Turn: e.turn, Session: s.name, Page: d.page.ID, Cause: paging.Cause(ev), Decision: e.seq})
+		e.note(fault{Code: paging.FlushMiss, Turn: e.turn, Session: s.name, Page: d.page.ID, Cause: paging.Cause(ev), Decision: e.seq})
 	}
 	s.dirty = nil
 	e.destroy(s, ev)
 }
 
-// destroy takes everything out of the context except work in flight. After a reset the host loads
-// the rules as at every start of a session. After a compaction it does not load them.
-func (e *engine) destroy(s *session, ev Event) {
-	s.compacted = ev == EventCompaction
+// destroy takes everything out of the context. After a reset the host loads the rules as at every
+// start of a session. After a compaction it does not load them.
+func (e *engine) destroy(s *session, ev event) {
+	s.compacted = ev == eventCompaction
 	for _, en := range s.entries {
-		en.loaded = ev != EventCompaction && en.Type == pagevm.Bootstrap
-		if en.hold != pagevm.Gone {
-			continue
-		}
-		if en.fleeting && !e.policy.Resolve {
+		en.loaded = ev != eventCompaction && en.Type == pagevm.Bootstrap
+		if en.fleeting && !e.policy.resolve {
 			handle := pagevm.Gone
 			if en.lowest == pagevm.Pointer {
 				handle = pagevm.Pointer
@@ -221,8 +209,8 @@ func (e *engine) destroy(s *session, ev Event) {
 // The commit points that are no events: a dirty page is lowered, or the kernel assembled the
 // prompt.
 const (
-	atEviction Event = "eviction"
-	atTurn     Event = "turn"
+	atEviction event = "eviction"
+	atTurn     event = "turn"
 )
 
 // settle commits the changes of a turn that the kernel had made durable at the turn's end.
@@ -238,7 +226,7 @@ func (e *engine) settle(s *session, p *prompt) {
 
 // commitAll makes the changes of a session durable. A change is rejected if another session has
 // committed the same page since the change was begun.
-func (e *engine) commitAll(s *session, at Event) {
+func (e *engine) commitAll(s *session, at event) {
 	for _, d := range s.dirty {
 		e.commit(d, at, d.base != d.page.committed)
 	}
@@ -255,8 +243,8 @@ func (e *engine) commitPage(s *session, p *tablePage) {
 	})
 }
 
-func (e *engine) commit(d dirt, at Event, rejected bool) {
-	c := Commit{Page: d.page.ID, At: at, Version: d.page.version}
+func (e *engine) commit(d dirt, at event, rejected bool) {
+	c := commit{Page: d.page.ID, At: at}
 	if rejected {
 		c.Rejected = journal.CodeDestructive
 		e.totals.Rejected++

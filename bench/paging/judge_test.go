@@ -32,7 +32,7 @@ func TestJudgedAsThePolicyIs(t *testing.T) {
 			}
 			added(t, outside, *turn)
 			got := outside.judge(n-1, &shown)
-			mine := slices.DeleteFunc(slices.Clone(want.Faults), func(f Fault) bool { return f.Code == paging.FlushMiss })
+			mine := slices.DeleteFunc(slices.Clone(want.Faults), func(f fault) bool { return f.Code == paging.FlushMiss })
 			if d := cmp.Diff(mine, slices.Clone(got.Faults), cmpopts.EquateEmpty()); d != "" || want.Hits != got.Hits || len(want.Alerts) != len(got.Alerts) {
 				t.Fatalf("turn %d: hits %d and %d, alerts %v and %v, faults (- own, + judged):\n%s", n, want.Hits, got.Hits, want.Alerts, got.Alerts, d)
 			}
@@ -42,8 +42,8 @@ func TestJudgedAsThePolicyIs(t *testing.T) {
 
 // What a boundary lost is lost, whatever the policy's knobs are.
 func TestJudgeTellsWhatWasLost(t *testing.T) {
-	e := engineOf(t, policy(t, kernelPolicy), 100, page("plan", pagevm.Plan, 20, 0, 10, 2), page("notes", pagevm.Plan, 20, 0, 10, 2))
-	added(t, e, Turn{Turn: 1, Dirty: []string{"plan", "notes"}, Events: []Event{EventCompaction}})
+	e := engineOf(t, policies[kernelPolicy], 100, pageOf("plan", pagevm.Plan, 20, 0, 10, 2), pageOf("notes", pagevm.Plan, 20, 0, 10, 2))
+	added(t, e, turn{Turn: 1, Dirty: []string{"plan", "notes"}, Events: []event{eventCompaction}})
 	out := e.judge(0, &prompt{levels: map[string]pagevm.Level{"plan": pagevm.Full}, lost: []string{"plan"}})
 	if len(out.Faults) != 1 || out.Faults[0].Code != paging.FlushMiss || out.Faults[0].Page != "plan" || len(out.Commits) != 1 {
 		t.Errorf("%+v", out)

@@ -40,13 +40,12 @@ const expand = "memory_get"
 // The kernel gets no demand before it plans, and pins nothing that the workload does not pin.
 type player struct {
 	k        *kernel.Kernel
-	w        *Workload
-	pages    map[string]*Page
+	w        *workload
+	pages    map[string]*page
 	talks    map[string]*talk
 	clock    time.Time
 	window   int            // the budget, in real tokens
 	versions map[string]int // versions of the pages that the host wrote, by id
-	live     map[string]int // the faults that the kernel named, by code
 }
 
 // talk is the host's state of one session.
@@ -56,38 +55,19 @@ type talk struct {
 	n     int                 // calls so far
 }
 
-// runKernel runs a workload under the kernel. The same observer and the same table judge its
-// prompts as for every other policy.
-func runKernel(ctx context.Context, w *Workload, p Policy, budget int, opt Options) (_ *Result, err error) {
-	if opt.Trace != nil {
-		return nil, fmt.Errorf("policy %s has no trace of the engine's: leave --trace out", p.Name)
-	}
+// newPlayer opens a kernel in a folder of its own. Callers must call end.
+func newPlayer(ctx context.Context, w *workload, budget int) (pl *player, end func() error, err error) {
 	dir, err := os.MkdirTemp("", "memkernel-paging-")
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	defer os.RemoveAll(dir)
-	pl, err := newPlayer(ctx, dir, w, budget)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, pl.k.Close()) }()
-	r, e := newResult(w, p, budget), newEngine(w, p, budget)
-	for i := range w.Turns {
-		shown, err := pl.turn(ctx, &w.Turns[i])
+	defer func() {
 		if err != nil {
-			return nil, fmt.Errorf("turn %d: %w", w.Turns[i].Turn, err)
+			err = errors.Join(err, os.RemoveAll(dir))
 		}
-		r.see(e.judge(i, shown), opt)
-	}
-	r.Live = pl.live
-	r.sum(e.totals)
-	return r, nil
-}
-
-func newPlayer(ctx context.Context, dir string, w *Workload, budget int) (*player, error) {
-	pl := &player{w: w, pages: map[string]*Page{}, talks: map[string]*talk{}, clock: time.Date(2026, 1, 5, 9, 0, 0, 0, time.UTC),
-		window: budget * unitTokens, versions: map[string]int{}, live: map[string]int{}}
+	}()
+	pl = &player{w: w, pages: map[string]*page{}, talks: map[string]*talk{}, clock: time.Date(2026, 1, 5, 9, 0, 0, 0, time.UTC),
+		window: budget * unitTokens, versions: map[string]int{}}
 	var rules strings.Builder
 	for i := range w.Pages {
 		p := &w.Pages[i]
@@ -105,7 +85,7 @@ func newPlayer(ctx context.Context, dir string, w *Workload, budget int) (*playe
 	}
 	if rules.Len() > 0 {
 		if err := os.WriteFile(filepath.Join(dir, "AGENTS.md"), []byte(rules.String()), 0o600); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	k, err := kernel.Open(ctx, dir, &kernel.Options{
@@ -114,19 +94,19 @@ func newPlayer(ctx context.Context, dir string, w *Workload, budget int) (*playe
 		Now:    func() time.Time { return pl.clock },
 	})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	pl.k = k
 	for i := range w.Pages {
 		if err := pl.write(ctx, &w.Pages[i]); err != nil {
-			return nil, errors.Join(err, k.Close())
+			return nil, nil, errors.Join(err, k.Close())
 		}
 	}
-	return pl, nil
+	return pl, func() error { return errors.Join(k.Close(), os.RemoveAll(dir)) }, nil
 }
 
 // lines returns a text about a page with a size of some units. Each line has a mark of its own.
-func lines(p *Page, part string, units int) []string {
+func lines(p *page, part string, units int) []string {
 	var out []string
 	for i := range max(units, 0) * linesPerUnit {
 		out = append(out, fmt.Sprintf("%s %s %03d: %s", p.ID, part, i, filler[i%len(filler)]))
@@ -147,7 +127,7 @@ var filler = []string{
 
 // fields returns the page in the form in which the host writes it. main is the content of the
 // structured form, and rest is the rest of the page.
-func fields(p *Page) (main, rest string) {
+func fields(p *page) (main, rest string) {
 	switch p.Type {
 	case pagevm.Constraint:
 		return "text", "reason"
@@ -162,7 +142,7 @@ func fields(p *Page) (main, rest string) {
 }
 
 // owner returns the session that writes a page. The first session writes shared pages.
-func (pl *player) owner(p *Page) string {
+func (pl *player) owner(p *page) string {
 	if p.Session == "" {
 		return pl.w.Sessions[0]
 	}
@@ -170,7 +150,7 @@ func (pl *player) owner(p *Page) string {
 }
 
 // write writes a page into the journal. It skips pages that are results of tools or files.
-func (pl *player) write(ctx context.Context, p *Page) error {
+func (pl *player) write(ctx context.Context, p *page) error {
 	updates := pl.updates(p)
 	if updates == nil {
 		return nil
@@ -183,7 +163,7 @@ func (pl *player) write(ctx context.Context, p *Page) error {
 }
 
 // updates returns the next version of a page, or nil if the host does not write the page.
-func (pl *player) updates(p *Page) []journal.Update {
+func (pl *player) updates(p *page) []journal.Update {
 	main, rest := fields(p)
 	if main == "" {
 		return nil
@@ -204,7 +184,7 @@ func (pl *player) updates(p *Page) []journal.Update {
 	if rest != "" && was == 0 {
 		out = append(out, set(rest, strings.Join(lines(p, "rest", p.Tokens.Full-p.Tokens.Structured), "\n"), 0))
 	}
-	if was == 0 && p.Pin != "" && p.Pin != paging.PinNone && p.Type != pagevm.Constraint {
+	if was == 0 && p.Pin != paging.PinNone && p.Type != pagevm.Constraint {
 		out = append(out, set(journal.PinField, string(p.Pin), 0))
 	}
 	return out
@@ -212,7 +192,7 @@ func (pl *player) updates(p *Page) []journal.Update {
 
 // turn plays one turn. It plans the prompt, finds the level of each page in the prompt, answers
 // as the model would, and passes the turn's boundaries.
-func (pl *player) turn(ctx context.Context, t *Turn) (*prompt, error) {
+func (pl *player) turn(ctx context.Context, t *turn) (*prompt, error) {
 	pl.clock = pl.clock.Add(time.Minute)
 	s := pl.talk(t.Session)
 	s.add(memkernel.RoleUser, pl.clock, memkernel.Part{Kind: memkernel.PartText, Text: fmt.Sprintf("Go on with step %d.", t.Turn), Typed: true})
@@ -227,9 +207,6 @@ func (pl *player) turn(ctx context.Context, t *Turn) (*prompt, error) {
 		return nil, err
 	default:
 		shown.levels, shown.tokens = pl.levels(s, plan), (plan.Budgets.PlannedInputTokens+unitTokens-1)/unitTokens
-		for _, f := range plan.Faults {
-			pl.live[string(f.Code)]++
-		}
 	}
 	pl.answer(s, t, shown.levels)
 	if shown.rejected, err = pl.observe(ctx, s, t, plan); err != nil {
@@ -282,7 +259,7 @@ func (pl *player) levels(s *talk, plan *api.ContextPlan) map[string]pagevm.Level
 }
 
 // written returns the level at which a text shows the words of a page.
-func written(p *Page, text string) pagevm.Level {
+func written(p *page, text string) pagevm.Level {
 	has := func(part string, units int) bool {
 		for _, l := range lines(p, part, units) {
 			if !strings.Contains(text, l) {
@@ -323,9 +300,9 @@ func promptText(plan *api.ContextPlan) string {
 // answer plays the model's turn. It makes the calls of the workload, and calls the resolver for
 // each page that the prompt only points to. For each page that the prompt lacks, it runs the
 // page's tool again.
-func (pl *player) answer(s *talk, t *Turn, levels map[string]pagevm.Level) {
+func (pl *player) answer(s *talk, t *turn, levels map[string]pagevm.Level) {
 	var calls, results []memkernel.Part
-	run := func(name, id string, input map[string]string) {
+	use := func(name, id string, input map[string]string) {
 		s.n++
 		call := fmt.Sprintf("call-%s-%d", t.Session, s.n)
 		args, _ := json.Marshal(input) // texts have a JSON form
@@ -338,18 +315,16 @@ func (pl *player) answer(s *talk, t *Turn, levels map[string]pagevm.Level) {
 	}
 	made := map[string]bool{}
 	for _, c := range t.Calls {
-		if c.Page != "" {
-			run("look", c.Page, map[string]string{"at": c.Signature})
-			made[c.Page] = true
-		}
+		use("look", c.Page, map[string]string{"at": c.Signature})
+		made[c.Page] = true
 	}
 	for _, id := range t.Demand {
 		switch level := levels[id]; {
 		case made[id] || level > pagevm.Pointer:
 		case level == pagevm.Pointer:
-			run(expand, id, map[string]string{"page": id})
+			use(expand, id, map[string]string{"page": id})
 		default:
-			run("look", id, map[string]string{"at": "again(" + id + ")"})
+			use("look", id, map[string]string{"at": "again(" + id + ")"})
 		}
 		made[id] = true
 	}
@@ -362,12 +337,12 @@ func (pl *player) answer(s *talk, t *Turn, levels map[string]pagevm.Level) {
 
 // observe commits the turn with the pages that it made dirty, and returns the pages whose changes
 // were refused.
-func (pl *player) observe(ctx context.Context, s *talk, t *Turn, plan *api.ContextPlan) (rejected []string, err error) {
+func (pl *player) observe(ctx context.Context, s *talk, t *turn, plan *api.ContextPlan) (rejected []string, err error) {
 	turn := api.Turn{SessionKey: t.Session, Model: kernelModel, Messages: s.msgs, Now: pl.clock, Private: true}
 	if plan != nil {
 		turn.PlanID = plan.ID
 	}
-	var shared []*Page // a turn writes only private pages
+	var shared []*page // a turn writes only private pages
 	for _, id := range t.Dirty {
 		if p := pl.pages[id]; p.Type == pagevm.Preference {
 			shared = append(shared, p)
@@ -392,16 +367,16 @@ func (pl *player) observe(ctx context.Context, s *talk, t *Turn, plan *api.Conte
 
 // events passes the turn's boundaries, and returns the dirty pages whose newest version the
 // journal lacks afterwards.
-func (pl *player) events(ctx context.Context, s *talk, t *Turn) (lost []string, err error) {
+func (pl *player) events(ctx context.Context, s *talk, t *turn) (lost []string, err error) {
 	for _, ev := range t.Events {
 		b := api.Boundary{SessionKey: t.Session, Model: kernelModel, Messages: s.msgs, Now: pl.clock, Private: true}
 		switch ev {
-		case EventCompaction:
+		case eventCompaction:
 			_, err = pl.k.Compact(ctx, b)
-		case EventReset:
+		case eventReset:
 			_, err = pl.k.Reset(ctx, b)
 			*s = talk{calls: map[string][]string{}, n: s.n}
-		case EventSessionEnd:
+		case eventSessionEnd:
 			_, err = pl.k.EndSession(ctx, b)
 		default:
 			_, err = pl.k.Flush(ctx, b)
@@ -430,7 +405,7 @@ func (pl *player) events(ctx context.Context, s *talk, t *Turn) (lost []string, 
 }
 
 // stored reports whether a version of a page is in the journal.
-func stored(pages []journal.StoredPage, p *Page, version int) bool {
+func stored(pages []journal.StoredPage, p *page, version int) bool {
 	main, _ := fields(p)
 	for i := range pages {
 		if pages[i].Key != p.ID {

@@ -9,42 +9,33 @@ import (
 	"github.com/memkernel/memkernel/pagevm/paging"
 )
 
-func runs(t *testing.T, w *Workload, budget int) *Result {
-	t.Helper()
-	r, err := Run(t.Context(), w, policy(t, kernelPolicy), budget, Options{NoOracle: true, Faults: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
-}
-
 // The kernel loses no change at a boundary and no rule at a compaction, and whatever
 // stays of a result that it was shown can be followed up to a reset.
 func TestKernelPolicy(t *testing.T) {
-	for _, w := range Families() {
+	for _, w := range families() {
 		if !suite.Long() && w.Name != "interruption-heavy" && w.Name != "lifecycle-torture" {
 			continue
 		}
-		r := runs(t, w, 180)
+		r := ran(t, w, kernelPolicy, 180)
 		if r.Faults[paging.FlushMiss]+r.Faults[paging.PostCompactionBootstrap]+r.Faults[paging.PinnedInvariantMiss] > 0 {
 			t.Errorf("%s: %v", w.Name, r.Faults)
 		}
-		if !resets(w) && r.ExplicitFaults > 0 {
+		if !resets(w) && r.Explicit > 0 {
 			t.Errorf("%s: %+v", w.Name, r.Events)
 		}
-		if r.Turns != len(w.Turns) || r.TokensPerTurn > 180 || r.Hits == 0 {
-			t.Errorf("%s: %d turns, %.0f tokens a turn, %d hits", w.Name, r.Turns, r.TokensPerTurn, r.Hits)
+		if r.Turns != len(w.Turns) || r.Tokens > 180*int64(r.Turns) || r.Hits == 0 {
+			t.Errorf("%s: %d turns, %.0f tokens a turn, %d hits", w.Name, r.Turns, float64(r.Tokens)/float64(r.Turns), r.Hits)
 		}
 	}
 }
 
-func resets(w *Workload) bool {
-	return slices.ContainsFunc(w.Turns, func(t Turn) bool { return slices.Contains(t.Events, EventReset) })
+func resets(w *workload) bool {
+	return slices.ContainsFunc(w.Turns, func(t turn) bool { return slices.Contains(t.Events, eventReset) })
 }
 
 // The player sees a page where its words are, and nowhere else.
 func TestWritten(t *testing.T) {
-	p := &Page{ID: "rule", Type: pagevm.Constraint, Tokens: paging.Tokens{Full: 4, Structured: 2}}
+	p := &page{ID: "rule", Type: pagevm.Constraint, Tokens: paging.Tokens{Full: 4, Structured: 2}}
 	main, rest := lines(p, "main", 2), lines(p, "rest", 2)
 	join := func(ls ...[]string) (text string) {
 		for _, l := range ls {
@@ -65,9 +56,9 @@ func TestWritten(t *testing.T) {
 
 // What must be pinned and does not fit anywhere is missed, by whoever assembles.
 func TestKernelUnderStarvation(t *testing.T) {
-	r := runs(t, starvation(), BudgetOf("starvation"))
-	if n := r.Faults[paging.PinnedInvariantMiss]; n == 0 || n != r.BudgetInsufficient {
-		t.Errorf("%d pinned misses, %d for want of room", n, r.BudgetInsufficient)
+	r := ran(t, starvation(), kernelPolicy, starvedBudget)
+	if n := r.Faults[paging.PinnedInvariantMiss]; n == 0 || n != r.Insufficient {
+		t.Errorf("%d pinned misses, %d for want of room", n, r.Insufficient)
 	}
 }
 
@@ -76,10 +67,10 @@ func TestKernelTable(t *testing.T) {
 	if !suite.Long() {
 		t.Skip("some ten seconds; MEMKERNEL_LONG=1")
 	}
-	table, err := KernelTable(t.Context())
+	own, err := kernelTable(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Log("\n" + table.Text())
-	narrow(t, table)
+	t.Log("\n" + own.text())
+	narrow(t, own)
 }

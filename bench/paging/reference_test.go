@@ -13,9 +13,9 @@ import (
 // Listing 1 with every upgrade of every page ranked for every step. It knows one session and
 // no oracle.
 type reference struct {
-	policy                Policy
+	policy                policy
 	budget, turn          int
-	pages                 map[string]Page
+	pages                 map[string]page
 	level, limit          map[string]pagevm.Level
 	last                  map[string]int
 	loaded, dirty, missed map[string]bool
@@ -25,19 +25,19 @@ type reference struct {
 	hits, alerts, tokens  int
 }
 
-func newReference(p Policy, budget int) *reference {
-	return &reference{policy: p, budget: budget, pages: map[string]Page{}, level: map[string]pagevm.Level{}, limit: map[string]pagevm.Level{}, last: map[string]int{},
+func newReference(p policy, budget int) *reference {
+	return &reference{policy: p, budget: budget, pages: map[string]page{}, level: map[string]pagevm.Level{}, limit: map[string]pagevm.Level{}, last: map[string]int{},
 		loaded: map[string]bool{}, dirty: map[string]bool{}, calls: map[string]string{}, faults: map[paging.Code]int{}}
 }
 
-func (m *reference) add(p Page) {
+func (m *reference) add(p page) {
 	m.pages[p.ID], m.limit[p.ID], m.last[p.ID], m.loaded[p.ID] = p, pagevm.Full, m.turn, true
 }
 
-func rule(p Page) bool     { return p.Type == pagevm.Bootstrap || p.Type == pagevm.Constraint }
-func fleeting(p Page) bool { return p.Type == pagevm.Evidence || p.Type == pagevm.Conversation }
+func rule(p page) bool     { return p.Type == pagevm.Bootstrap || p.Type == pagevm.Constraint }
+func fleeting(p page) bool { return p.Type == pagevm.Evidence || p.Type == pagevm.Conversation }
 
-func (m *reference) hard(p Page) bool { return p.Pin == paging.PinHard || m.policy.Pin && rule(p) }
+func (m *reference) hard(p page) bool { return p.Pin == paging.PinHard || m.policy.pin && rule(p) }
 
 func (m *reference) floor(id string) pagevm.Level {
 	p := m.pages[id]
@@ -46,7 +46,7 @@ func (m *reference) floor(id string) pagevm.Level {
 		return p.floor()
 	case rule(p):
 		return pagevm.Gone
-	case !m.policy.Resolve && fleeting(p):
+	case !m.policy.resolve && fleeting(p):
 		return min(p.has(pagevm.Pointer), m.limit[id])
 	}
 	return p.has(pagevm.Pointer)
@@ -54,33 +54,33 @@ func (m *reference) floor(id string) pagevm.Level {
 
 func (m *reference) need(id string) pagevm.Level {
 	p := m.pages[id]
-	if !m.policy.Resolve {
+	if !m.policy.resolve {
 		return p.has(pagevm.Structured)
 	}
 	return p.floor()
 }
 
 func (m *reference) score(id string) float64 {
-	p, w := m.pages[id], m.policy.Weights
-	if m.policy.Upgrade == UpgradeLRU {
+	p, w := m.pages[id], m.policy.weights
+	if m.policy.upgrade == upgradeLRU {
 		return float64(p.Tokens.Full) * math.Exp2(-16*float64(m.turn-m.last[id]))
 	}
-	b := w.Recompute * p.RecomputeCost / (1 + p.RecomputeCost)
+	b := w.recompute * p.RecomputeCost / (1 + p.RecomputeCost)
 	switch {
 	case m.hard(p):
-		b += w.PinHard
+		b += w.pinHard
 	case p.Pin == paging.PinSoft:
-		b += w.PinSoft
+		b += w.pinSoft
 	}
 	if p.Type == pagevm.Bootstrap {
-		b += w.Bootstrap
+		b += w.bootstrap
 	}
-	b += w.Scope
+	b += w.scope
 	if age := m.turn - m.last[id]; age < 128 {
-		b += w.Recency * recencyAt[age]
+		b += w.recency * recencyAt[age]
 	}
 	if p.Type == pagevm.Plan {
-		b += w.Plan
+		b += w.plan
 	}
 	return b
 }
@@ -94,7 +94,7 @@ func (m *reference) rises(id string, from pagevm.Level, room int) (to []pagevm.L
 	p := m.pages[id]
 	for l := from + 1; l <= pagevm.Full; l++ {
 		n := p.Tokens.At(l)
-		if n == 0 || !slices.Contains(pagevm.Path(p.Type), l) || !m.policy.Resolve && fleeting(p) && l > m.limit[id] || n-p.Tokens.At(from) > room {
+		if n == 0 || !slices.Contains(pagevm.Path(p.Type), l) || !m.policy.resolve && fleeting(p) && l > m.limit[id] || n-p.Tokens.At(from) > room {
 			continue
 		}
 		to, cost, gain = append(to, l), append(cost, n-p.Tokens.At(from)), append(gain, m.score(id)*(worthShare[l]-worthShare[from]))
@@ -137,22 +137,22 @@ func (m *reference) assemble(demand []string) bool {
 			next[id], used = to, used+cost
 		}
 	}
-	if m.policy.Prefetch {
+	if m.policy.prefetch {
 		for _, id := range demand {
-			if n := m.need(id); next[id] < n && (m.policy.Resolve || !fleeting(m.pages[id]) || n <= m.limit[id]) {
+			if n := m.need(id); next[id] < n && (m.policy.resolve || !fleeting(m.pages[id]) || n <= m.limit[id]) {
 				raise(id, n)
 			}
 		}
 	}
-	if m.policy.Upgrade != UpgradeNone {
+	if m.policy.upgrade != upgradeNone {
 		for m.raiseBest(next, &used) {
 		}
 	}
 	for id := range m.pages {
-		if !m.policy.Resolve && fleeting(m.pages[id]) {
+		if !m.policy.resolve && fleeting(m.pages[id]) {
 			m.limit[id] = min(m.limit[id], next[id])
 		}
-		if next[id] < m.level[id] && (m.policy.WritebackCompaction || m.policy.WritebackReset) {
+		if next[id] < m.level[id] && (m.policy.writebackCompaction || m.policy.writebackReset) {
 			delete(m.dirty, id)
 		}
 	}
@@ -181,9 +181,9 @@ func (m *reference) raiseBest(next map[string]pagevm.Level, used *int) bool {
 
 func (m *reference) fault(c paging.Code, id string) { m.faults[c]++; m.missed[id] = true }
 
-func (m *reference) step(t *Turn) bool {
+func (m *reference) step(t *turn) bool {
 	m.turn, m.missed = t.Turn, map[string]bool{}
-	if m.policy.Prefetch {
+	if m.policy.prefetch {
 		for _, id := range t.Demand {
 			m.last[id] = m.turn
 		}
@@ -218,7 +218,7 @@ func (m *reference) step(t *Turn) bool {
 	return true
 }
 
-func (m *reference) arrive(t *Turn) {
+func (m *reference) arrive(t *turn) {
 	show := func(id string) {
 		m.level[id], m.limit[id], m.last[id], m.loaded[id] = pagevm.Full, pagevm.Full, m.turn, true
 	}
@@ -237,11 +237,11 @@ func (m *reference) arrive(t *Turn) {
 	}
 }
 
-func (m *reference) strike(ev Event) {
-	k := m.policy.Knobs
-	commits := ev == EventCompaction && k.WritebackCompaction || (ev == EventReset || ev == EventSessionEnd) && k.WritebackReset
-	if ev == EventFlush {
-		if k.WritebackCompaction || k.WritebackReset {
+func (m *reference) strike(ev event) {
+	k := m.policy.knobs
+	commits := ev == eventCompaction && k.writebackCompaction || (ev == eventReset || ev == eventSessionEnd) && k.writebackReset
+	if ev == eventFlush {
+		if k.writebackCompaction || k.writebackReset {
 			clear(m.dirty)
 		}
 		return
@@ -250,10 +250,10 @@ func (m *reference) strike(ev Event) {
 		m.faults[paging.FlushMiss] += len(m.dirty)
 	}
 	clear(m.dirty)
-	m.compacted = ev == EventCompaction
+	m.compacted = ev == eventCompaction
 	for id, p := range m.pages {
-		m.level[id], m.loaded[id] = pagevm.Gone, ev != EventCompaction && p.Type == pagevm.Bootstrap
-		if fleeting(p) && !k.Resolve {
+		m.level[id], m.loaded[id] = pagevm.Gone, ev != eventCompaction && p.Type == pagevm.Bootstrap
+		if fleeting(p) && !k.resolve {
 			m.limit[id] = min(m.limit[id], pagevm.Pointer)
 			if p.Tokens.Pointer == 0 {
 				m.limit[id] = pagevm.Gone

@@ -21,7 +21,7 @@ const unitTokens = 50
 // policies on equal terms.
 const bytesPerToken = 4
 
-// traceBudget is the budget of Table 10, in units.
+// traceBudget is the budget of table 10, in units.
 const traceBudget = 300
 
 // fromTranscript makes a workload of the first turns model calls of a recorded session, or of all
@@ -34,7 +34,7 @@ const traceBudget = 300
 //     arguments name the file.
 //   - An edit makes the plan page dirty: the page is the agent's progress so far.
 //   - The host's compactions keep their places; the session ends with the last turn.
-func fromTranscript(s *transcript.Session, name string, turns int) *Workload {
+func fromTranscript(s *transcript.Session, name string, turns int) *workload {
 	t := &tracer{builder: build(name, "main"), pages: map[string]string{}, edits: map[string]int{}, names: map[string]string{}}
 	t.builder.page("main", "bootstrap", pagevm.Bootstrap, paging.PinNone, 1, 40, 0, 12, 0)
 	t.plan = t.builder.page("main", "plan", pagevm.Plan, paging.PinNone, 2, 8, 0, 3, 1)
@@ -83,15 +83,15 @@ type tracer struct {
 // mark and a summary, which together count as one.
 func (t *tracer) compaction() {
 	if n := len(t.w.Turns); n > 0 {
-		if last := &t.w.Turns[n-1]; !slices.Contains(last.Events, EventCompaction) {
-			last.event(EventCompaction)
+		if last := &t.w.Turns[n-1]; !slices.Contains(last.Events, eventCompaction) {
+			last.event(eventCompaction)
 		}
 	}
 }
 
-func (t *tracer) end() *Workload {
+func (t *tracer) end() *workload {
 	if n := len(t.w.Turns); n > 0 {
-		t.w.Turns[n-1].event(EventSessionEnd)
+		t.w.Turns[n-1].event(eventSessionEnd)
 	}
 	return &t.w
 }
@@ -114,7 +114,7 @@ func (t *tracer) model(m *memkernel.Message, sizes map[string]int) {
 const shortestName = 6
 
 // mention makes a turn demand the pages of the files that a text names.
-func (t *tracer) mention(turn *Turn, text string) {
+func (t *tracer) mention(turn *turn, text string) {
 	if text == "" {
 		return
 	}
@@ -129,7 +129,7 @@ func (t *tracer) mention(turn *Turn, text string) {
 }
 
 // tool adds a tool call.
-func (t *tracer) tool(turn *Turn, c *memkernel.ToolCall, bytes int) {
+func (t *tracer) tool(turn *turn, c *memkernel.ToolCall, bytes int) {
 	file := toolcall.Path(c.Name, c.Input)
 	canonical := toolcall.Canonical(c.Name, c.Input)
 	key := file
@@ -149,7 +149,7 @@ func (t *tracer) tool(turn *Turn, c *memkernel.ToolCall, bytes int) {
 	if !known {
 		id = t.add(key, file, bytes)
 	}
-	turn.Calls = append(turn.Calls, Call{Signature: fmt.Sprintf("%s#%d", canonical, t.edits[file]), Page: id})
+	turn.Calls = append(turn.Calls, call{Signature: fmt.Sprintf("%s#%d", canonical, t.edits[file]), Page: id})
 }
 
 // add makes a page for a file or a call's result.

@@ -31,23 +31,17 @@ func TestRecordedSessions(t *testing.T) {
 	for _, s := range sessions {
 		for _, n := range []int{50, 100, 200, 0} {
 			w := fromTranscript(s, s.ID, n)
-			if err := w.check(); err != nil {
-				t.Fatal(err)
-			}
-			r, err := Run(t.Context(), w, policy(t, "clawvm"), traceBudget, Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Logf("%.8s %3d turns, %3d pages, %d explicit, %d pinned, %d alerts, %d hits, fits %v", s.ID, r.Turns, len(w.Pages), r.ExplicitFaults, r.Faults["pinned_invariant_miss"], r.Alerts, r.Hits, r.MinimumFits)
-			if r.ExplicitFaults != 0 && r.MinimumFits || *r.OracleGap != 0 {
-				t.Errorf("%s, %d turns: %v faults, oracle gap %d", s.ID, r.Turns, r.Faults, *r.OracleGap)
+			r, best := ran(t, w, "clawvm", traceBudget), ran(t, w, "oracle", traceBudget)
+			t.Logf("%.8s %3d turns, %3d pages, %d explicit, %d pinned, %d alerts, %d hits, fits %v", s.ID, r.Turns, len(w.Pages), r.Explicit, r.Faults["pinned_invariant_miss"], r.Alerts, r.Hits, r.MinimumFits)
+			if r.Explicit != 0 && r.MinimumFits || r.Explicit != best.Explicit {
+				t.Errorf("%s, %d turns: %v faults, the oracle has %v", s.ID, r.Turns, r.Faults, best.Faults)
 			}
 		}
 	}
-	tab, err := Table10(t.Context(), sessions, false, 50, 100, 200, 0)
+	tab, err := table10(t.Context(), sessions, false, 50, 100, 200, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Log("\n" + tab.Text())
+	t.Log("\n" + tab.text())
 	narrow(t, tab)
 }

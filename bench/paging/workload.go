@@ -1,13 +1,7 @@
 package paging
 
 import (
-	"bytes"
-	"cmp"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"math"
 	"slices"
 
 	"github.com/memkernel/memkernel"
@@ -15,233 +9,31 @@ import (
 	"github.com/memkernel/memkernel/pagevm/paging"
 )
 
-// Workload is a recorded or made-up demand on an agent's memory. It has pages, and turns that
-// need, make and change pages. Its file is one JSON document, such as testdata/morning.json.
-type Workload struct {
-	Name     string   `json:"name"`
-	Sessions []string `json:"sessions"`
-	Pages    []Page   `json:"pages"`
-	Turns    []Turn   `json:"turns"`
+// workload is a demand on an agent's memory, by rules or from a recorded session. It has pages,
+// and turns that need, make and change pages.
+type workload struct {
+	Name     string
+	Sessions []string
+	Pages    []page
+	Turns    []turn
 }
 
-// Page is a page of a workload. A page that a tool call names exists from the first such call on.
-// Any other page exists from the start. Pin and Scope are optional, and their defaults are none
-// and session.
-type Page struct {
-	ID            string          `json:"id"`
-	Session       string          `json:"session"`
-	Type          pagevm.Type     `json:"type"`
-	Pin           paging.Pin      `json:"pin"`
-	Scope         memkernel.Scope `json:"scope"`
-	Tokens        paging.Tokens   `json:"tokens"`
-	RecomputeCost float64         `json:"recompute_cost"`
-	Fields        Fields          `json:"fields,omitzero"`
-}
-
-// Fields are the optional fields of a page in addition to its costs. Unknown members are the
-// author's own.
-type Fields struct {
-	// Version is the version of the content when the run begins.
-	Version int `json:"version,omitempty"`
-	// Supersedes names an older page that this page replaces.
-	Supersedes string `json:"supersedes,omitempty"`
-}
-
-// Turn is one model call. Turns are in the order of their numbers.
-type Turn struct {
-	Turn    int    `json:"turn"`
-	Session string `json:"session"`
-	// Demand names pages that the call needs. Dirty names pages that the call changes.
-	Demand []string `json:"demand,omitempty"`
-	// Calls are the tool calls that the turn runs. Equal calls have equal signatures.
-	Calls []Call   `json:"tool_calls,omitempty"`
-	Dirty []string `json:"dirty,omitempty"`
-	// Begin and End name pages of work in flight, such as a running tool call. The pages are
-	// neither evicted nor lowered between their Begin and their End.
-	Begin []string `json:"begin,omitempty"`
-	End   []string `json:"end,omitempty"`
-	// Events happen after the call, in order.
-	Events []Event `json:"events,omitempty"`
-	// Recall has lookups in memory with their outcomes.
-	Recall []Recall `json:"recall,omitempty"`
-}
-
-// names returns all pages that a turn names.
-func (t *Turn) names() []string {
-	names := slices.Concat(t.Demand, t.Dirty, t.Begin, t.End)
-	for _, c := range t.Calls {
-		if c.Page != "" {
-			names = append(names, c.Page)
-		}
-	}
-	return names
-}
-
-// Event is something that happens to a session's context.
-type Event string
-
-// The events. A compaction or reset destroys the content of the context; a flush only commits.
-const (
-	EventFlush      Event = "flush"
-	EventCompaction Event = "compaction"
-	EventReset      Event = "reset"
-	EventSessionEnd Event = "session_end"
-)
-
-// Call is a tool call by its canonical signature, with the page of its result ("" if the call
-// makes no page).
-type Call struct {
-	Signature string `json:"signature"`
-	Page      string `json:"page"`
-}
-
-// Outcomes of a lookup in memory, as its backend reports them.
-const (
-	RecallOK      = "ok"
-	RecallNoMatch = "no_match"
-	RecallDenied  = "denied"
-	RecallError   = "error"
-)
-
-// Recall is a lookup in memory.
-type Recall struct {
-	Query   string `json:"query"`
-	Outcome string `json:"outcome"`
-}
-
-// maxWorkload is the largest workload file that is read, in bytes.
-const maxWorkload = 256 << 20
-
-// Read reads and checks a workload. Errors quote name. An unknown member is an error, except in a
-// page's fields. A workload that can't be run is an error too.
-func Read(r io.Reader, name string) (*Workload, error) {
-	data, err := io.ReadAll(io.LimitReader(r, maxWorkload+1))
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("read workload %s: %w", name, err)
-	case len(data) > maxWorkload:
-		return nil, fmt.Errorf("workload %s: over %d bytes: cut it into several", name, maxWorkload)
-	}
-	var w Workload
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.DisallowUnknownFields()
-	err = dec.Decode(&w)
-	if err == nil {
-		if _, more := dec.Token(); more != io.EOF {
-			err = errors.New("something follows the document: a file holds one workload")
-		}
-	}
-	if err == nil {
-		err = w.check()
-	}
-	if err != nil {
-		return nil, fmt.Errorf("workload %s%s: %w", name, lineOf(data, err), err)
-	}
-	return &w, nil
-}
-
-// lineOf returns the line of the file that has a syntax or type error.
-func lineOf(data []byte, err error) string {
-	var syntax *json.SyntaxError
-	var typ *json.UnmarshalTypeError
-	at := int64(-1)
-	switch {
-	case errors.As(err, &syntax):
-		at = syntax.Offset
-	case errors.As(err, &typ):
-		at = typ.Offset
-	}
-	if at < 0 || at > int64(len(data)) {
-		return ""
-	}
-	return fmt.Sprintf(", line %d", 1+bytes.Count(data[:at], []byte("\n")))
-}
-
-// UnmarshalJSON reads the known members and ignores the others.
-func (f *Fields) UnmarshalJSON(b []byte) error {
-	type plain Fields
-	return json.Unmarshal(b, (*plain)(f))
-}
-
-// check fills in the defaults of a workload. It returns the fault of a workload that can't be run.
-func (w *Workload) check() error {
-	if len(w.Sessions) == 0 {
-		return errors.New(`it names no session: list them in "sessions"`)
-	}
-	pages := make(map[string]*Page, len(w.Pages))
-	for i := range w.Pages {
-		p := &w.Pages[i]
-		if _, ok := pages[p.ID]; ok {
-			return fmt.Errorf("page %q stands twice: ids are unique over all sessions", p.ID)
-		}
-		pages[p.ID] = p
-		if err := w.checkPage(p); err != nil {
-			return err
-		}
-	}
-	for _, p := range w.Pages {
-		if p.Fields.Supersedes == "" {
-			continue
-		}
-		switch q, ok := pages[p.Fields.Supersedes]; {
-		case !ok:
-			return fmt.Errorf("page %q supersedes %q, which is no page of this workload", p.ID, p.Fields.Supersedes)
-		case p.Fields.Version <= q.Fields.Version:
-			return fmt.Errorf("versions out of order: page %q (version %d) supersedes %q (version %d): give it a higher one", p.ID, p.Fields.Version, q.ID, q.Fields.Version)
-		}
-	}
-	return w.checkTurns(pages)
-}
-
-// maxTokens is the largest cost of a representation. It keeps sums far from overflow.
-const maxTokens = 1 << 30
-
-// types in the order of the paper's Table 1.
-var types = []pagevm.Type{pagevm.Bootstrap, pagevm.Constraint, pagevm.Plan, pagevm.Preference, pagevm.Evidence, pagevm.Conversation}
-
-// checkPage fills in the defaults of a page, and returns an error if the page is invalid.
-func (w *Workload) checkPage(p *Page) error {
-	p.Pin, p.Scope = cmp.Or(p.Pin, paging.PinNone), cmp.Or(p.Scope, memkernel.ScopeSession)
-	switch {
-	case p.ID == "":
-		return errors.New("page without id: give it a stable one")
-	case !slices.Contains(types, p.Type):
-		return fmt.Errorf("page %q: unknown type %q, use one of %v", p.ID, p.Type, types)
-	case p.Pin != paging.PinNone && p.Pin != paging.PinSoft && p.Pin != paging.PinHard:
-		return fmt.Errorf("page %q: unknown pin %q, use none, soft or hard", p.ID, p.Pin)
-	case p.Scope != memkernel.ScopeSession && p.Scope != memkernel.ScopeProject:
-		return fmt.Errorf("page %q: unknown scope %q, use session or project", p.ID, p.Scope)
-	case p.Scope == memkernel.ScopeSession && p.Session == "":
-		return fmt.Errorf("page %q is private and names no session: name one, or share it with scope project", p.ID)
-	case p.Session != "" && !slices.Contains(w.Sessions, p.Session):
-		return fmt.Errorf(`page %q belongs to session %q, which is not in "sessions"`, p.ID, p.Session)
-	case p.Fields.Version < 0:
-		return fmt.Errorf("page %q: version %d is negative", p.ID, p.Fields.Version)
-	case math.IsNaN(p.RecomputeCost) || math.IsInf(p.RecomputeCost, 0) || p.RecomputeCost < 0:
-		return fmt.Errorf("page %q: recompute cost %v is no cost, give a number from 0", p.ID, p.RecomputeCost)
-	case p.Tokens.Full <= 0:
-		return fmt.Errorf("page %q: full costs %d tokens, want at least 1", p.ID, p.Tokens.Full)
-	}
-	above, cost := pagevm.Full, p.Tokens.Full
-	for l := pagevm.Full; l >= pagevm.Pointer; l-- {
-		n := p.Tokens.At(l)
-		switch {
-		case n < 0 || n > maxTokens:
-			return fmt.Errorf("page %q: %v costs %d tokens, want 0 to %d", p.ID, l, n, maxTokens)
-		case n == 0:
-		case n > cost:
-			return fmt.Errorf("page %q is over its own budget: %v costs %d tokens, %v only %d; leave %v out (0)", p.ID, l, n, above, cost, l)
-		default:
-			above, cost = l, n
-		}
-	}
-	return nil
+// page is a page of a workload. A page that a tool call names exists from the first such call on.
+// Any other page exists from the start.
+type page struct {
+	ID            string
+	Session       string // "" for a page that all sessions share
+	Type          pagevm.Type
+	Pin           paging.Pin
+	Scope         memkernel.Scope
+	Tokens        paging.Tokens
+	RecomputeCost float64
 }
 
 // floor returns the lowest level at which the page may be shown while it is held (Table 1):
 // structured for bootstrap, constraint and plan, and the handle for all others. If the page lacks
 // that level, floor returns the next better level of the page.
-func (p *Page) floor() pagevm.Level {
+func (p *page) floor() pagevm.Level {
 	if p.Type == pagevm.Plan {
 		return p.has(pagevm.Structured)
 	}
@@ -249,7 +41,7 @@ func (p *Page) floor() pagevm.Level {
 }
 
 // has returns the page's lowest level on its degradation path that is not below l.
-func (p *Page) has(l pagevm.Level) pagevm.Level {
+func (p *page) has(l pagevm.Level) pagevm.Level {
 	low := pagevm.Full
 	for _, at := range pagevm.Path(p.Type) {
 		if at >= l && p.Tokens.At(at) > 0 {
@@ -259,72 +51,348 @@ func (p *Page) has(l pagevm.Level) pagevm.Level {
 	return low
 }
 
-func (w *Workload) checkTurns(pages map[string]*Page) error {
-	last := 0
-	flying := map[string]string{} // maps a page in flight to its session
-	for i := range w.Turns {
-		t := &w.Turns[i]
-		switch {
-		case t.Turn < last || t.Turn < 0:
-			return fmt.Errorf("turn %d follows turn %d: turns stand in their order", t.Turn, last)
-		case !slices.Contains(w.Sessions, t.Session):
-			return fmt.Errorf(`turn %d: session %q is not in "sessions"`, t.Turn, t.Session)
-		}
-		last = t.Turn
-		err := checkTurn(t, pages)
-		if err == nil {
-			err = checkFlight(t, flying)
-		}
-		if err != nil {
-			return fmt.Errorf("turn %d: %w", t.Turn, err)
-		}
-	}
-	return nil
+// turn is one model call. Turns are in the order of their numbers.
+type turn struct {
+	Turn    int
+	Session string
+	// Demand names pages that the call needs. Dirty names pages that the call changes.
+	Demand, Dirty []string
+	// Calls are the tool calls that the turn runs. Equal calls have equal signatures.
+	Calls []call
+	// Events happen after the call, in order.
+	Events []event
+	// Recall has lookups in memory with their outcomes.
+	Recall []recall
 }
 
-// checkFlight checks the work in flight. A piece of work must begin once, and must end later in
-// the same session. The work that a turn begins counts before the work that it ends, so one turn
-// may hold both ends of a piece of work.
-func checkFlight(t *Turn, flying map[string]string) error {
-	for _, id := range t.Begin {
-		if s, ok := flying[id]; ok {
-			return fmt.Errorf(`page %q begins, and is in flight in session %q: "end" it first`, id, s)
-		}
-		flying[id] = t.Session
-	}
-	for _, id := range t.End {
-		if s, ok := flying[id]; !ok || s != t.Session {
-			return fmt.Errorf(`page %q ends, and is not in flight in session %q: "begin" it first`, id, t.Session)
-		}
-		delete(flying, id)
-	}
-	return nil
-}
-
-func checkTurn(t *Turn, pages map[string]*Page) error {
+// names returns all pages that a turn names.
+func (t *turn) names() []string {
+	names := slices.Concat(t.Demand, t.Dirty)
 	for _, c := range t.Calls {
-		if c.Signature == "" {
-			return errors.New("a tool call has no signature")
+		names = append(names, c.Page)
+	}
+	return names
+}
+
+// event is something that happens to a session's context.
+type event string
+
+// The events. A compaction or reset destroys the content of the context; a flush only commits.
+const (
+	eventFlush      event = "flush"
+	eventCompaction event = "compaction"
+	eventReset      event = "reset"
+	eventSessionEnd event = "session_end"
+)
+
+// call is a tool call by its canonical signature, with the page of its result.
+type call struct{ Signature, Page string }
+
+// Outcomes of a lookup in memory, as its backend reports them.
+const (
+	recallNoMatch = "no_match"
+	recallDenied  = "denied"
+	recallError   = "error"
+)
+
+// recall is a lookup in memory.
+type recall struct{ Query, Outcome string }
+
+// builder makes workloads by rules.
+type builder struct{ w workload }
+
+func build(name string, sessions ...string) *builder {
+	return &builder{workload{Name: name, Sessions: sessions}}
+}
+
+// page adds a page: private if it has a session, and shared otherwise. tokens are its sizes in
+// full, compressed, structured and as a pointer.
+func (b *builder) page(session, id string, typ pagevm.Type, pin paging.Pin, cost float64, tokens ...int) string {
+	scope := memkernel.ScopeSession
+	if session == "" {
+		scope = memkernel.ScopeProject
+	}
+	t := paging.Tokens{Full: tokens[0], Compressed: tokens[1], Structured: tokens[2], Pointer: tokens[3]}
+	b.w.Pages = append(b.w.Pages, page{ID: id, Session: session, Type: typ, Pin: pin, Scope: scope, Tokens: t, RecomputeCost: cost})
+	return id
+}
+
+// frame adds the pages that every session has: rules that nobody pinned, a pinned constraint, a
+// plan and a preference.
+func (b *builder) frame(session string, rules ...int) (plan, constraint string) {
+	p := session + "/"
+	b.page(session, p+"bootstrap", pagevm.Bootstrap, paging.PinNone, 1, rules[0], 0, rules[1], 0)
+	constraint = b.page(session, p+"constraint", pagevm.Constraint, paging.PinHard, 1, 16, 0, 8, 0)
+	plan = b.page(session, p+"plan", pagevm.Plan, paging.PinNone, 2, 20, 0, 10, 2)
+	b.page(session, p+"preference", pagevm.Preference, paging.PinSoft, 1, 14, 9, 5, 2)
+	return plan, constraint
+}
+
+// evidence adds n pages of tool results. Their recompute costs differ, so that the pages differ
+// in utility.
+func (b *builder) evidence(session string, n int, tokens ...int) []string {
+	ids := make([]string, n)
+	for i := range ids {
+		ids[i] = b.page(session, fmt.Sprintf("%s/evidence-%02d", session, i), pagevm.Evidence, paging.PinNone, float64(1+i%4), tokens...)
+	}
+	return ids
+}
+
+// turn opens the next turn.
+func (b *builder) turn(session string) *turn {
+	b.w.Turns = append(b.w.Turns, turn{Turn: len(b.w.Turns) + 1, Session: session})
+	return &b.w.Turns[len(b.w.Turns)-1]
+}
+
+func (t *turn) demand(pages ...string) { t.Demand = append(t.Demand, pages...) }
+
+// call runs the tool that returns the page.
+func (t *turn) call(page string) {
+	t.Calls = append(t.Calls, call{Signature: "tool(" + page + ")", Page: page})
+}
+
+func (t *turn) event(e event) { t.Events = append(t.Events, e) }
+
+// budgets returns the paper's six token budgets.
+func budgets() []int { return []int{120, 180, 240, 300, 360, 500} }
+
+// tightBudget is the paper's tightest budget that is not trivial. starvedBudget is that of the
+// workload starvation.
+const (
+	tightBudget   = 180
+	starvedBudget = 40
+)
+
+// families returns the four synthetic families.
+func families() []*workload {
+	return []*workload{evidenceHeavy(), interruptionHeavy(), lifecycleTorture(), multiSession()}
+}
+
+// Repeated counts, per family: calls of known signatures (D) and demands of known
+// evidence in turns that do not call for it (R).
+//
+//	                       turns  compactions  resets    D    R
+//	evidence-heavy            40            4       0   42   30
+//	interruption-heavy        36            3       3   27   27
+//	lifecycle-torture         31           10       0   23   22
+//	multi-session             48            3       0   36   21
+//	sum                                    20       3  128  100
+
+// evidenceHeavy rotates twelve tool signatures, two in each turn once all are known. Each turn
+// looks back at the result from five turns before. Every eight turns there is a compaction.
+func evidenceHeavy() *workload {
+	b := build("evidence-heavy", "main")
+	plan, rule := b.frame("main", 70, 30)
+	ev := b.evidence("main", 12, 18, 11, 6, 2)
+	for n := 1; n <= 40; n++ {
+		t := b.turn("main")
+		t.call(ev[(n-1)%12])
+		if n >= 14 && n%2 == 0 {
+			t.call(ev[(n+3)%12])
+		}
+		if n >= 11 {
+			t.demand(ev[(n-6)%12])
+		}
+		t.think(n, plan, rule)
+		if n%8 == 0 && n < 40 {
+			t.event(eventCompaction)
 		}
 	}
-	for _, id := range t.names() {
-		p, ok := pages[id]
-		switch {
-		case !ok:
-			return fmt.Errorf(`unknown page %q: list it in "pages"`, id)
-		case p.Scope != memkernel.ScopeProject && p.Session != t.Session:
-			return fmt.Errorf(`page %q is private to session %q: share it with "scope": "project"`, id, p.Session)
+	return &b.w
+}
+
+// think makes a turn change the plan. Every third turn demands the plan, and every sixth turn
+// demands the rule too.
+func (t *turn) think(n int, plan, rule string) {
+	t.Dirty = append(t.Dirty, plan)
+	if n%3 == 1 {
+		t.demand(plan)
+	}
+	if n%6 == 4 {
+		t.demand(rule)
+	}
+}
+
+// interruptionHeavy switches between three tasks every three turns. Each task returns to its
+// earlier evidence. Compactions and resets fall in between.
+func interruptionHeavy() *workload {
+	b := build("interruption-heavy", "main")
+	plan, rule := b.frame("main", 60, 24)
+	ev := b.evidence("main", 9, 18, 11, 6, 2)
+	for n := 1; n <= 36; n++ {
+		t := b.turn("main")
+		task, at := (n-1)/3%3, (n-1)%3
+		t.call(ev[3*task+at])
+		if n >= 10 {
+			t.demand(ev[3*task+(at+1)%3])
+		}
+		t.think(n, plan, rule)
+		switch n {
+		case 9, 18, 27:
+			t.event(eventCompaction)
+		case 13, 22, 31:
+			t.event(eventReset)
 		}
 	}
-	for _, e := range t.Events {
-		if !slices.Contains([]Event{EventCompaction, EventReset, EventFlush, EventSessionEnd}, e) {
-			return fmt.Errorf("unknown event %q, use compaction, reset, flush or session_end", e)
+	return &b.w
+}
+
+// lifecycleTorture compacts every three turns, always with a dirty page.
+func lifecycleTorture() *workload {
+	b := build("lifecycle-torture", "main")
+	plan, rule := b.frame("main", 50, 20)
+	ev := b.evidence("main", 8, 12, 8, 5, 2)
+	for n := 1; n <= 31; n++ {
+		t := b.turn("main")
+		t.call(ev[(n-1)%8])
+		if n >= 10 {
+			t.demand(ev[(n+3)%8])
+		}
+		t.think(n, plan, rule)
+		if n%3 == 0 {
+			t.event(eventCompaction)
 		}
 	}
-	for _, r := range t.Recall {
-		if !slices.Contains([]string{RecallOK, RecallNoMatch, RecallDenied, RecallError}, r.Outcome) {
-			return fmt.Errorf("recall of %q: unknown outcome %q, use ok, no_match, denied or error", r.Query, r.Outcome)
+	return &b.w
+}
+
+// multiSession interleaves two sessions, which share a preference and are compacted
+// at different times.
+func multiSession() *workload {
+	b := build("multi-session", "a", "b")
+	names := []string{"a", "b"}
+	var plan, rule [2]string
+	var ev [2][]string
+	for i, s := range names {
+		plan[i], rule[i] = b.frame(s, 50, 20)
+		ev[i] = b.evidence(s, 6, 16, 10, 6, 2)
+	}
+	b.page("", "shared/preference", pagevm.Preference, paging.PinNone, 1, 14, 9, 5, 2)
+	for n := 1; n <= 48; n++ {
+		i, at := (n-1)%2, (n+1)/2
+		t := b.turn(names[i])
+		t.call(ev[i][(at-1)%6])
+		if at >= 14+i {
+			t.demand(ev[i][(at+2)%6])
+		}
+		t.think(at, plan[i], rule[i])
+		if i == 0 && (at == 8 || at == 16) || i == 1 && at == 12 {
+			t.event(eventCompaction)
 		}
 	}
-	return nil
+	return &b.w
+}
+
+// starvation pins three pages of 20 tokens for a budget of 40.
+func starvation() *workload {
+	b := build("starvation", "main")
+	for i := range 3 {
+		b.page("main", fmt.Sprintf("main/pinned-%d", i), pagevm.Constraint, paging.PinHard, 1, 30, 0, 20, 0)
+	}
+	for range 10 {
+		b.turn("main")
+	}
+	return &b.w
+}
+
+// churn makes fifty pages of evidence in fifty turns. From the eleventh turn on, each turn looks
+// back at seven of these pages. Every five turns there is a compaction. The rules are too long to
+// fit next to five results in full.
+func churn() *workload {
+	b := build("churn", "main")
+	b.page("main", "main/bootstrap", pagevm.Bootstrap, paging.PinNone, 1, 120, 0, 72, 0)
+	plan := b.page("main", "main/plan", pagevm.Plan, paging.PinNone, 2, 20, 0, 10, 2)
+	ev := b.evidence("main", 50, 18, 11, 6, 1)
+	for n := 1; n <= 50; n++ {
+		t := b.turn("main")
+		t.call(ev[n-1])
+		for back := 4; n >= 11 && back <= 10; back++ {
+			t.demand(ev[n-1-back])
+		}
+		t.Dirty = append(t.Dirty, plan)
+		if n%5 == 0 && n < 50 {
+			t.event(eventCompaction)
+		}
+	}
+	return &b.w
+}
+
+// cascade resets nine times in thirty turns and compacts four times. Two of the compactions find
+// a second dirty page, and two resets find no dirty page. That makes 6 + 7 losses.
+func cascade() *workload {
+	b := build("cascade", "main")
+	plan, _ := b.frame("main", 40, 16)
+	notes := b.page("main", "main/notes", pagevm.Conversation, paging.PinNone, 1, 14, 9, 5, 2)
+	ev := b.evidence("main", 5, 9, 7, 4, 2)
+	compactions, resets, clean := []int{5, 12, 19, 26}, []int{3, 6, 9, 11, 15, 17, 20, 23, 28}, []int{6, 20}
+	for n := 1; n <= 30; n++ {
+		t := b.turn("main")
+		if n <= 5 {
+			t.call(ev[n-1])
+		}
+		if n > 6 && n%2 == 0 {
+			for i := range 5 {
+				t.demand(ev[i])
+			}
+		}
+		if !slices.Contains(clean, n) {
+			t.Dirty = append(t.Dirty, plan)
+		}
+		if n == 12 || n == 26 {
+			t.Dirty = append(t.Dirty, notes)
+		}
+		if slices.Contains(compactions, n) {
+			t.event(eventCompaction)
+		}
+		if slices.Contains(resets, n) {
+			t.event(eventReset)
+		}
+	}
+	return &b.w
+}
+
+// kinds lists the kinds of tasks, how many tasks each kind has and how their turns run.
+var kinds = []struct {
+	name     string
+	n        int
+	evidence int // pages of evidence
+	compacts int // how many of these tasks are compacted on the way
+}{
+	{"coding", 9, 4, 0}, {"debugging", 8, 9, 7}, {"writing", 2, 3, 0}, {"ops", 11, 5, 0},
+}
+
+// tasks returns thirty short tasks of 5 to 14 turns. Debugging tasks gather more evidence than
+// the other tasks, and all debugging tasks except one are compacted on the way.
+func tasks() []*workload {
+	var out []*workload
+	for _, k := range kinds {
+		for i := range k.n {
+			out = append(out, task(k.name, i, k.evidence, i < k.compacts))
+		}
+	}
+	return out
+}
+
+// task makes a task that looks at its evidence, and then repeats its calls and demands the same
+// evidence.
+func task(kind string, i, evidence int, compacts bool) *workload {
+	b := build(fmt.Sprintf("%s-%02d", kind, i+1), "main")
+	plan, rule := b.frame("main", 60, 24)
+	ev := b.evidence("main", evidence, 18, 11, 6, 2)
+	turns := evidence + 2 + i%3
+	if compacts {
+		turns = evidence + 3 + i%3
+	}
+	for n := 1; n <= turns; n++ {
+		t := b.turn("main")
+		t.call(ev[(n-1)%evidence])
+		if n > 2 {
+			t.demand(ev[(n-2)%evidence])
+		}
+		t.think(n, plan, rule)
+		if compacts && n == evidence+1 {
+			t.event(eventCompaction)
+		}
+	}
+	return &b.w
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/memkernel/memkernel/bench/paging"
 	"github.com/memkernel/memkernel/bench/verbs"
 	"github.com/memkernel/memkernel/internal/cli"
 	shared "github.com/memkernel/memkernel/internal/verbs"
@@ -33,7 +34,7 @@ var command = &cli.Program{
 		}},
 		{ID: "memory", Title: "Memory and paging", Verbs: []cli.Verb{
 			cli.NewVerb("eval --set DIR...", "measure search on questions with known answers", verbs.Eval, "evaluate score search"),
-			cli.NewVerb("paging", "the evaluation of the ClawVM paper, or a workload of your own", verbs.Paging, "clawvm paper workload"),
+			cli.NewVerb("paging", "the evaluation of the ClawVM paper", paging.Verb, "clawvm paper workload"),
 			cli.NewVerb("version", "print the version", cli.VersionVerb, "about"),
 		}},
 	},

@@ -113,7 +113,7 @@ func TestHelp(t *testing.T) {
 // TestJSONKeepsItsContract: every verb prints one document that names itself. Those of memkernel
 // are as doc/schema.json has them; mkbench is never released, and its own have no schema.
 func TestJSONKeepsItsContract(t *testing.T) {
-	short, trace := beginning(t, 60), filepath.Join(t.TempDir(), "trace.jsonl")
+	short := beginning(t, 60)
 	described, err := contract.Load(root + "/doc/schema.json")
 	if err != nil {
 		t.Fatal(err)
@@ -123,8 +123,6 @@ func TestJSONKeepsItsContract(t *testing.T) {
 	for _, args := range [][]string{
 		{"economics", "--economy", "-t", short},
 		{"paging", "--no-kernel"},
-		{"paging", "--workload", "starvation", "--policy", "clawvm"},
-		{"paging", "--workload", "churn", "--policy", "comp-hybrid", "--trace", trace},
 		{"replay", "-t", short, "--policy", "oracle", "--room", "64k", "--resolver", "page"},
 		{"predict", "-t", sample},
 		{"eval", "--set", root + "/testdata/workspace", "--questions", root + "/testdata/questions.jsonl"},
