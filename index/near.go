@@ -17,14 +17,15 @@ import (
 // words. Two neighbouring words of a question may be one word in the notes. If the index holds
 // such another spelling, the search looks for it in addition to the typed words.
 
-// Also is a spelling that was searched in addition to a word of the question.
+// Also is what was searched in addition to a word of the question: another spelling, or words that
+// mean the same.
 type Also struct {
 	// Typed is the word, or the two words, as in the question.
 	Typed string
 	// Asked are the other spellings that the hits hold. It is empty if only other chunks hold
-	// them.
+	// them, and for words that mean the same.
 	Asked []string
-	// Of are the places of Typed among Hits.Terms. Terms are the places of Asked among
+	// Of are the places of Typed among Hits.Terms. Terms are the places of the added words among
 	// Hits.Terms.
 	Of, Terms []int
 
@@ -32,6 +33,8 @@ type Also struct {
 	edits int
 	// whole reports whether a hit must hold all searched words.
 	whole bool
+	// meaning reports whether the added words mean the same and are no spelling.
+	meaning bool
 }
 
 const (
@@ -405,7 +408,15 @@ func (r *reader) ask(ctx context.Context, ix *Index, q *Query, out *Hits) error 
 	if len(out.Terms)+len(more) > maxTerms {
 		pairs, more = nil, nil
 	}
-	out.Terms = append(out.Terms, more...)
+	same, others, err := r.meant(ctx, a, q.Text, append(out.Terms[:typed:typed], more...))
+	if err != nil {
+		return err
+	}
+	if typed+len(more)+len(others) > maxTerms {
+		same, others = nil, nil
+	}
+	out.Terms = append(append(out.Terms, more...), others...)
+	pairs = append(pairs, same...)
 	if out.Keyword, err = r.keyword(ctx, q.Words(out.Terms), q.K, q.Want); err != nil {
 		return err
 	}
@@ -468,6 +479,10 @@ func (h *Hits) settle(a *analysis.Analyzer, langs []string) (dropped bool) {
 	gone := map[int]bool{}
 	var kept []Also
 	for _, also := range h.Also {
+		if also.meaning {
+			kept = append(kept, also)
+			continue
+		}
 		var asked []string
 		var terms []int
 		for _, t := range also.Terms {

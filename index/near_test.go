@@ -60,7 +60,9 @@ func also(t *testing.T, ix *Index, q Query) string {
 		if len(a.Terms) == 0 {
 			t.Errorf("%q: %+v has no terms", q.Text, a)
 		}
-		out = append(out, strings.Join(a.Asked, ", ")+" for "+a.Typed)
+		if !a.meaning {
+			out = append(out, strings.Join(a.Asked, ", ")+" for "+a.Typed)
+		}
 	}
 	return strings.Join(out, "; ")
 }

@@ -109,7 +109,7 @@ func TestRecallLeavesOutWhatStands(t *testing.T) {
 // newest message.
 func TestRecallChangesOnlyTheTail(t *testing.T) {
 	fronts, blocks := map[string]bool{}, map[string]bool{}
-	for _, text := range []string{"The retry test of the queue worker fails at noon.", "A worker has a queue.", "Nothing to see here."} {
+	for _, text := range []string{"The retry test of the queue worker fails at noon.", "A worker has a queue and a retry.", "Nothing to see here."} {
 		k, _ := workspaceKernel(t, map[string]string{"memory/other.md": "# Other\n\n" + text + "\n"})
 		c := session(7, 3, 2, 2000)
 		p := mustPlan(t, k, private(c))
@@ -355,6 +355,7 @@ func TestRecallShare(t *testing.T) {
 	dir := t.TempDir()
 	fillWorkspace(t, dir, map[string]string{
 		"memory/strong.md": "# The retry test of the queue worker\n\nThe retry test of the queue worker in pkg/queue sleeps.\n",
+		"memory/middle.md": "# Notes\n\nThe retry test of the queue worker is slow.\n",
 		"memory/weak.md":   "# Weak\n\nSomebody wrote a service for the weather, the tide, the moon and the trains, long ago.\n"})
 	items := map[float64]int{}
 	for _, share := range []float64{-1, 0, 0.95} {

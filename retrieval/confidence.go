@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/memkernel/memkernel/budget"
+	"github.com/memkernel/memkernel/index"
 )
 
 // DefaultMinBest is the score that the best hit needs for a prompt to get any hits.
@@ -16,11 +17,12 @@ import (
 // questions that it lets through.
 const DefaultMinBest = 0.25
 
-// DefaultMinShare is the share of the best hit's score below which a prompt does not get a hit. A
-// weak match next to a strong match is not worth its tokens. On seven sets of questions with known
-// answers a share of .3 loses at most .3 points of the evidence that is packed into 2,000 tokens. A
-// share of .4 loses up to 3.2 points (BenchmarkChoices of bench/relevance).
-const DefaultMinShare = 0.3
+// DefaultMinShare is the share of the best hit's score below which a search or a prompt does not
+// get a hit. A weak match next to a strong match is not worth its reader's time, or its tokens. On
+// ten sets of questions with known answers a share of .45 loses nothing of recall@10, and of the
+// evidence that is packed into 2,000 tokens at most 1.7 points; .5 loses 2.9 (`mkbench eval`,
+// 2026-11-30).
+const DefaultMinShare = 0.45
 
 // Grounds measure how much of the question the best three hits hold. The chance that the hits
 // answer the question is computed from these measures. Nearly all measures are relative to the
@@ -94,11 +96,20 @@ type sought struct {
 	weight, holders float64
 }
 
-// wordsIn returns, for each term, the word of the question to which the term belongs. See
-// [analysis.Analyzer.Words].
+// wordsIn returns, for each term, the word of the question to which the term belongs, see
+// [analysis.Analyzer.Words]. A term that was searched in place of one or two words belongs to the
+// first of these words.
 func (s *search) wordsIn(terms []string) []int {
 	if s.wordsOf == nil || !slices.Equal(s.wordsOf.terms, terms) {
-		s.wordsOf = &termWords{terms, s.a.Words(s.q.Text, terms)}
+		words := s.a.Words(s.q.Text, terms)
+		for _, also := range s.also {
+			for _, j := range also.Terms {
+				if j < len(words) && len(also.Of) > 0 && also.Of[0] < len(words) {
+					words[j] = words[also.Of[0]]
+				}
+			}
+		}
+		s.wordsOf = &termWords{terms, words}
 	}
 	return s.wordsOf.words
 }
@@ -123,7 +134,7 @@ func (s *search) askedWords() []sought {
 		w := math.Log((n+1)/(holders+.5)) / math.Log((n+1)/.5)
 		if i, ok := at[word]; ok {
 			last := &out[i]
-			if last.forms |= 1 << j; holders > 0 {
+			if last.forms |= 1 << j; holders > 0 && (!s.added(j) || last.holders == 0) {
 				last.weight = min(last.weight, w)
 				last.holders = max(last.holders, holders)
 			}
@@ -144,6 +155,11 @@ func (s *search) askedWords() []sought {
 		out = append(out, sought{1 << j, t, w, holders})
 	}
 	return out
+}
+
+// added reports whether the question does not hold a term of asked.
+func (s *search) added(j int) bool {
+	return slices.ContainsFunc(s.also, func(a index.Also) bool { return slices.Contains(a.Terms, j) })
 }
 
 // stemmed reports whether a term is in a script with stems, so that the forms of one word are one

@@ -253,20 +253,6 @@ func (e *asTyped) in(raw, date string) int {
 	return n
 }
 
-// wordsOf returns, for each term, the word of the question to which the term belongs. A term that
-// was searched in place of one or two words belongs to the first of these words.
-func (r *refiner) wordsOf() []int {
-	words := slices.Clone(r.wordsIn(r.hits.Terms[:len(r.terms)]))
-	for _, also := range r.hits.Also {
-		for _, j := range also.Terms {
-			if j < len(words) && len(also.Of) > 0 && also.Of[0] < len(words) {
-				words[j] = words[also.Of[0]]
-			}
-		}
-	}
-	return words
-}
-
 // groupsOf returns the terms of each word of the question, as bits.
 func (r *refiner) groupsOf() []uint64 {
 	groups := make([]uint64, 1+slices.Max(r.words))

@@ -18,7 +18,7 @@ func TestFeedback(t *testing.T) {
 	}
 	ix := &fakeIndex{hits: index.Hits{Keyword: ranked(
 		hit("a", "a.md", 1, .9, "- the harbour pilot is called Torunn"),
-		hit("b", "b.md", 1, .41, strings.Join(filler, "\n")),
+		hit("b", "b.md", 1, .401, strings.Join(filler, "\n")),
 		hit("c", "c.md", 1, .4, "- Torunn lives in Bergen"),
 	)}}
 	second := func(weight float64) string {

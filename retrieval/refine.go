@@ -103,7 +103,7 @@ func (s *search) refine(cs []*candidate, hits *index.Hits) []*candidate {
 	if len(r.terms) == 0 || len(hits.Keyword) == 0 {
 		return cs
 	}
-	r.words = r.wordsOf()
+	r.words = r.wordsIn(hits.Terms[:len(r.terms)])
 	r.chunks = len(cs)
 	r.layOut(cs)
 	r.weigh()

@@ -32,6 +32,8 @@ type search struct {
 	asked []string
 	// holders are the numbers of chunks that hold each word of asked.
 	holders []int64
+	// also are the words of asked that the question does not hold.
+	also []index.Also
 	// chunks is the number of all chunks.
 	chunks  int64
 	wordsOf *termWords
@@ -207,7 +209,7 @@ func (s *search) memory(ctx context.Context) index.Hits {
 	}
 	s.halved(hits)
 	s.rely(&hits)
-	s.asked, s.holders, s.chunks = hits.Terms, hits.Holders, hits.Chunks
+	s.asked, s.holders, s.chunks, s.also = hits.Terms, hits.Holders, hits.Chunks, hits.Also
 	if len(hits.Terms) == 0 {
 		hits.Terms = s.a.Query(s.q.Text, nil)
 	}

@@ -40,7 +40,8 @@ type SearchRequest struct {
 	// MaxResults limits the number of hits; the default is [retrieval.DefaultLimit].
 	MaxResults int
 	// MinScore is the least score of a hit. MinBest is the least score of the best hit: if the
-	// best hit scores less, the search returns no hits.
+	// best hit scores less, the search returns no hits. Every search also leaves out hits that score
+	// less than [retrieval.DefaultMinShare] of the best.
 	MinScore, MinBest float64
 	// Lines requests one hit for each passage. Otherwise a hit is a place; see [retrieval.Query].
 	Lines bool

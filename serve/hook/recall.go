@@ -56,7 +56,7 @@ func (h *handler) notes(ctx context.Context, shown func(retrieval.Hit) bool, pee
 	if err != nil {
 		return packed, nil, err
 	}
-	return retrieval.Pack(strong(res.Hits), &retrieval.PackOptions{Tokens: s.RecallTokens, Shown: shown}), res, nil
+	return retrieval.Pack(res.Hits, &retrieval.PackOptions{Tokens: s.RecallTokens, Shown: shown}), res, nil
 }
 
 // Preview returns the text that a host's hook would put into a prompt of a new session, and its
@@ -74,16 +74,6 @@ func Preview(ctx context.Context, host Host, s *Setup, folder, prompt string) (t
 		why = cmp.Or(res.Detail, "no note fits well enough")
 	}
 	return retrieval.Render(packed.Items), packed, why, err
-}
-
-// strong returns the hits whose score is at least a certain share of the best score.
-func strong(hits []retrieval.Hit) []retrieval.Hit {
-	for i := range hits {
-		if hits[i].Score < retrieval.DefaultMinShare*hits[0].Score {
-			return hits[:i]
-		}
-	}
-	return hits
 }
 
 // intro explains memory. The rules and the descriptions of the tools say when to search it and
