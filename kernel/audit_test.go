@@ -366,7 +366,9 @@ func TestFlushTags(t *testing.T) {
 		}
 		return strings.Split(string(text), "\n")
 	}
-	first := flush(t.TempDir(), time.Date(2026, 3, 9, 12, 0, 0, 0, time.UTC))
+	dir := t.TempDir()
+	day := time.Date(2026, 3, 9, 12, 0, 0, 0, time.UTC)
+	first, again := flush(dir, day), flush(dir, day.AddDate(0, 0, 1))
 	decided := 0
 	for _, l := range first {
 		if strings.HasPrefix(l, "- [decision] ") {
@@ -380,5 +382,8 @@ func TestFlushTags(t *testing.T) {
 	}
 	if decided == 0 || noted(strings.Join(first, "\n")) <= decided {
 		t.Errorf("%d decisions in\n%s", decided, strings.Join(first, "\n"))
+	}
+	if text := strings.Join(again, "\n"); strings.Count(text, "- [decision] [lesson] ") == 0 {
+		t.Errorf("what is said on another day too is no lesson:\n%s", text)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/internal/atomicfile"
+	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/markdownstore"
@@ -159,5 +160,26 @@ func TestRememberEvidence(t *testing.T) {
 	}
 	if strings.Count(text, "at six") != 1 || strings.Contains(text, "at nine") {
 		t.Errorf("%s", text)
+	}
+}
+
+// Journals from before validated appends are made good and stay idempotent.
+func TestRememberOldJournal(t *testing.T) {
+	dir := t.TempDir()
+	j, err := journal.OpenJournalIn(store.Files(filepath.Join(dir, ".memkernel", "sessions", "s")), "journal.jsonl", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := j.Append(true, store.Record{Op: "remember", ID: "me-old", Body: []byte(`{"path":"memory/notes.md","text":"Old."}`)}); err != nil {
+		t.Fatal(err)
+	}
+	k := openKernel(t, dir)
+	defer k.Close()
+	again, err := k.Remember(context.Background(), api.RememberRequest{SessionKey: "s", ID: "me-old", Path: "memory/notes.md", Text: "Old."})
+	if err != nil || !again.Duplicate || strings.Count(read(t, dir, "memory/notes.md"), "Old.") != 1 {
+		t.Errorf("%+v, %v", again, err)
+	}
+	if _, err := k.Remember(context.Background(), api.RememberRequest{SessionKey: "s", ID: "me-old", Path: "memory/notes.md", Text: "New."}); err == nil {
+		t.Error("one id, two texts")
 	}
 }

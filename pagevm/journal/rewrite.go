@@ -99,7 +99,7 @@ func (k *kept) keeps(rec *store.Record) bool {
 	case OpSnapshot:
 		return false
 	case OpStaged:
-		if k.open = ""; isWriteback(rec) {
+		if k.open = ""; IsWriteback(rec) {
 			k.open = rec.ID
 			return false
 		}

@@ -179,8 +179,8 @@ type malformedValue struct {
 	Text string `json:"text"`
 }
 
-// isWriteback reports whether a record is a writeback's staged record.
-func isWriteback(r *store.Record) bool {
+// IsWriteback reports whether a record is a writeback's staged record.
+func IsWriteback(r *store.Record) bool {
 	return r.Op == OpStaged && bytes.HasPrefix(r.Body, writebackMark)
 }
 

@@ -30,7 +30,7 @@ func (s *State) learn(rec store.Record) error {
 		return s.restore(rec.Body)
 	case OpStaged:
 		s.open = nil
-		if !isWriteback(&rec) {
+		if !IsWriteback(&rec) {
 			return nil
 		}
 		staged, err := readStaged(rec.Body)

@@ -34,6 +34,12 @@ type Turn struct {
 	First string `json:"first,omitempty"`
 }
 
+// oldTurn is a committed turn as the journal had it before turns were written back.
+type oldTurn struct {
+	Turn
+	Summary summary.State `json:"summary"`
+}
+
 // Boundary is a boundary that the session passed.
 type Boundary struct {
 	Point  journal.CommitPoint `json:"point"`
@@ -58,6 +64,8 @@ type account struct {
 	Committed int
 	// Chains has the hash over the messages of each committed turn, by key.
 	Chains map[string]string
+	// staged is the turn whose commit has not been read yet.
+	staged *oldTurn
 	// Observed is the summary of all observed turns, used from the next cut on.
 	Observed map[string]summary.State
 

@@ -100,7 +100,7 @@ func (s *Session) erased(r *store.Record, whole bool, scrub *Scrubber) (keep boo
 		return true, s.eraseCut(r)
 	case journal.OpSnapshot:
 		return true, eraseSnapshot(r, scrub)
-	case journal.OpStaged, journal.OpRejected:
+	case journal.OpStaged, journal.OpRejected, opRemember:
 		r.Body = scrub.JSON(r.Body)
 	}
 	return true, nil

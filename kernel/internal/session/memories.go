@@ -23,6 +23,9 @@ const (
 	memoryType  pagevm.Type = "memory"
 	memoryKey   string      = "memory"
 	memoryField string      = "entries"
+	// opRemember was the operation of a promise before memory was written by validated appends.
+	// Such older journals are still read.
+	opRemember = "remember"
 )
 
 // An entry is at most a mebibyte long, and a session keeps at most a million entries. These

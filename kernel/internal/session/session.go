@@ -209,11 +209,27 @@ func (s *Session) replay(r store.Record) error {
 		return body(r, func(b *ingest.Body) { s.keepPages(b.Pages) })
 	case branch.OpCut:
 		return body(r, s.keepCut)
+	case opRemember:
+		return body(r, func(e *workstate.Entry) { s.Memories.Entries[r.ID], s.Memories.unwritten[r.ID] = *e, true })
 	case opForget, opForgotten:
 		return s.bury(r)
 	case journal.OpRemembered:
 		delete(s.Memories.unwritten, r.ID)
 		s.Memories.written[r.ID] = true
+	case journal.OpStaged:
+		if s.Account.staged = nil; journal.IsWriteback(&r) {
+			return nil // the journal's store has it
+		}
+		return body(r, func(t *oldTurn) { s.Account.staged = t })
+	case journal.OpCommitted:
+		if t := s.Account.staged; t != nil {
+			s.Account.Committed++
+			s.Account.Chains[r.ID] = t.Chain
+			if t.Summary.Offset.Messages >= s.Account.Observed[t.Branch].Offset.Messages {
+				s.Account.Observed[t.Branch] = t.Summary
+			}
+		}
+		s.Account.staged = nil
 	}
 	return nil
 }

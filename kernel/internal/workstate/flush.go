@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/memkernel/memkernel"
@@ -46,6 +47,7 @@ func (k *Keeper) Flush(ctx context.Context, ended bool, now time.Time) ([]fault.
 		return nil, 0
 	}
 	var lines, items []string
+	before := sync.OnceValue(func() map[string]bool { return saidBefore(k.Shared, now) })
 	add := func(tag, text string, calls int) {
 		item := ingest.PageID("fi", tag, text)
 		if text = oneLine(text); text == "" || k.Session.Has(item) || k.Session.Has(wordsItem(text)) || slices.Contains(items, item) {
@@ -54,9 +56,9 @@ func (k *Keeper) Flush(ctx context.Context, ended bool, now time.Time) ([]fault.
 		if calls >= consolidation.CostlyCalls {
 			text += fmt.Sprintf(" (%d calls later)", calls)
 		}
-		mark := consolidation.Capture(text).String()
+		mark := judged(tag, text, before()).String()
 		if tag == "open" || tag == "identity" {
-			mark = "[" + tag + "]"
+			mark = strings.TrimSpace("[" + tag + "] " + mark)
 		}
 		lines, items = append(lines, "- "+strings.TrimSpace(mark+" "+text)), append(items, item)
 	}
@@ -189,15 +191,4 @@ func (l *dayLog) summarized(ctx context.Context, m *memkernel.Message, now time.
 		return []fault.Fault{{Code: fault.FlushSkipped, Key: m.Key, Cause: "summary", Detail: err.Error()}}
 	}
 	return nil
-}
-
-// identityTouched returns lines for the files of a checkpoint that define the agent's identity.
-func identityTouched(c *checkpoint.Checkpoint) []string {
-	var out []string
-	for _, f := range c.Resources.FilesModified {
-		if consolidation.IsIdentity(string(f)) {
-			out = append(out, "changed "+string(f))
-		}
-	}
-	return out
 }
