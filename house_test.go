@@ -521,7 +521,6 @@ var stored = []string{"kernel", "kernel/...", "checkpoint", "sessions", "summary
 // onDisk are their files that use package os all the same, each with what it reaches,
 // which is no state of a store. The list only gets shorter.
 var onDisk = map[string]string{
-	"kernel/internal/upkeep/nightly.go": "the running program's own file, by whose size and time derived results count",
 	"kernel/internal/upkeep/audit.go":   "records of jobs that other programs wrote, by the path that the user names",
 	"kernel/internal/memory/audit.go":   "the index's own file, of which a copy is checked",
 	"kernel/api/backend.go":             "the folder of the index's own file",

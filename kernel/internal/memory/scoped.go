@@ -16,7 +16,7 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// leaveOut begins a name of [scope.Named] whose files are left out.
+// leaveOut begins a name in the Named of a scope whose files are left out.
 const leaveOut = "-"
 
 // Selects reports whether the names of a scope select files. Otherwise they only leave out files.

@@ -76,7 +76,7 @@ func (b *branches) Newest(name, model string) *branch.State {
 
 // Hearing returns the conversation that a turn continues: a planned conversation, or the observed
 // part of a conversation that is not planned here. An observed part is taken out of the session
-// until the turn is in; see [branches.Hear].
+// until the turn is in; see Hear.
 func (b *branches) Hearing(name, model string) (*branch.State, *ingest.Heard) {
 	key := branch.Key{Branch: name, Model: model}
 	on, h := b.All[key], b.heard[key]
