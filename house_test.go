@@ -85,12 +85,12 @@ var arrows = map[string][]string{
 	"bench/release":            {},
 	"bench/window":             {},
 
-	"bench/cmd/mkbench":   {"bench/paging", "bench/verbs", "internal/cli", "internal/verbs"},
-	"bench/economics":     {"bench/policies", "cachelayout", "internal/atomicfile", "internal/document", "replay", "transcript"},
+	"bench/cmd/mkbench":   {"bench/economics", "bench/paging", "bench/verbs", "internal/cli", "internal/verbs"},
+	"bench/economics":     {"bench/policies", "cachelayout", "internal/atomicfile", "internal/cli", "internal/config", "internal/document", "replay", "transcript"},
 	"bench/paging":        {".", "budget", "internal/cli", "internal/display", "kernel", "kernel/api", "pagevm", "pagevm/journal", "pagevm/paging", "pagevm/toolcall", "transcript"},
 	"bench/policies":      {".", "cachelayout", "pagevm/toolcall", "replay", "replay/recall", "transcript"},
 	"bench/relevance":     {"budget", "embed", "index", "index/analysis", "markdownstore", "retrieval"},
-	"bench/verbs":         {"bench/economics", "bench/relevance", "cachelayout/predict", "embed", "internal/cli", "internal/config", "internal/display", "internal/document", "internal/longwork", "replay", "retrieval", "transcript"},
+	"bench/verbs":         {"bench/relevance", "cachelayout/predict", "embed", "internal/cli", "internal/config", "internal/display", "internal/document", "internal/longwork", "replay", "retrieval", "transcript"},
 	"bench/golden":        {"bench/relevance", "retrieval"},
 	"bench/memory":        {".", "consolidation", "kernel", "kernel/api", "kernel/health", "markdownstore", "transcript"},
 	"cachelayout/predict": {".", "budget", "cachelayout", "transcript"},
@@ -210,6 +210,7 @@ var thirdParty = map[string][]string{
 
 	"service/cmd/memkernel-server": {"github.com/spf13/cobra"},
 	"bench/cmd/mkbench":            {"github.com/spf13/cobra"},
+	"bench/economics":              {"github.com/spf13/cobra"},
 	"bench/paging":                 {"github.com/spf13/cobra"},
 	"bench/verbs":                  {"github.com/spf13/cobra"},
 	"internal/cli":                 {"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"},

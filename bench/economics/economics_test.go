@@ -84,25 +84,25 @@ func TestPictureIsXML(t *testing.T) {
 	}
 }
 
-func sample(t *testing.T) []Session {
+func sample(t *testing.T) []session {
 	t.Helper()
 	s, err := transcript.LoadFile("../../testdata/session.jsonl", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return []Session{{"one", s}, {"two", s}}
+	return []session{{"one", s}, {"two", s}}
 }
 
 // TestReport runs a small grid twice, once on one processor: the report is the same.
 func TestReport(t *testing.T) {
-	opt := Options{Sessions: sample(t), Rooms: []int{64_000}, Regimes: Regimes()[:1], Policies: []string{replay.Memkernel, replay.AppendLate, replay.Fullest, replay.Oracle}, NoCurve: true, Rowwise: true}
+	opt := options{Sessions: sample(t), Rooms: []int{64_000}, Regimes: regimes()[:1], Policies: []string{replay.Memkernel, replay.AppendLate, replay.Fullest, replay.Oracle}, NoCurve: true, Rowwise: true}
 	now := time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)
-	first, err := Run(context.Background(), opt)
+	first, err := run(context.Background(), opt)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	second, err := Run(context.Background(), opt)
+	second, err := run(context.Background(), opt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,10 +127,10 @@ func TestReport(t *testing.T) {
 
 func TestCurvesTakeMedians(t *testing.T) {
 	usd := func(v float64) *float64 { return &v }
-	row := func(session, policy string, cost, recall float64) Row {
-		return Row{Session: session, Policy: policy, Totals: replay.Totals{NetCostUSD: usd(cost), ReferenceRecall: recall}}
+	row := func(session, policy string, cost, recall float64) outcome {
+		return outcome{Session: session, Policy: policy, Totals: replay.Totals{NetCostUSD: usd(cost), ReferenceRecall: recall}}
 	}
-	r := &Report{Points: []Row{row("a", replay.AppendLate, 2, 0.9), row("b", replay.AppendLate, 4, 0.9),
+	r := &report{Points: []outcome{row("a", replay.AppendLate, 2, 0.9), row("b", replay.AppendLate, 4, 0.9),
 		row("a", "sliding-16k", 1, 0.2), row("b", "sliding-16k", 6, 0.4), row("a", "oracle-90", 1, 0.9), row("b", "oracle-90", 1, 0.92)}}
 	got := r.curves()
 	if len(got) != 2 || got[0].policy != policies.Sliding || len(got[0].points) != 1 || got[0].points[0].cost != 1 || math.Abs(got[0].points[0].recall-0.3) > 1e-9 || got[1].points[0].cost != 0.375 {
@@ -140,8 +140,8 @@ func TestCurvesTakeMedians(t *testing.T) {
 
 func TestWrite(t *testing.T) {
 	usd := 1.0
-	r := &Report{Options: Options{Sessions: []Session{{Name: "a"}}, Policies: []string{replay.AppendLate}, Regimes: Regimes()[:1], Rooms: []int{64_000}}}
-	r.Points = []Row{{Session: "a", Policy: replay.AppendLate, Totals: replay.Totals{NetCostUSD: &usd}}, {Session: "a", Policy: "turns-5", Totals: replay.Totals{NetCostUSD: &usd}}}
+	r := &report{Options: options{Sessions: []session{{Name: "a"}}, Policies: []string{replay.AppendLate}, Regimes: regimes()[:1], Rooms: []int{64_000}}}
+	r.Points = []outcome{{Session: "a", Policy: replay.AppendLate, Totals: replay.Totals{NetCostUSD: &usd}}, {Session: "a", Policy: "turns-5", Totals: replay.Totals{NetCostUSD: &usd}}}
 	dir := t.TempDir()
 	if err := r.Write(dir, "x", time.Now()); err != nil {
 		t.Fatal(err)
@@ -165,17 +165,17 @@ func TestReportOfUnplannedCalls(t *testing.T) {
 		{"role":"assistant","content":[{"type":"tool_use","id":"t","name":"Write","input":{"file_path":"a","content":"` + strings.Repeat("a word of its own ", 6000) + `"}}]},
 		{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"ok"}]},{"role":"assistant","content":"long"},{"role":"user","content":"thanks"},{"role":"assistant","content":"bye"}]}`
 	short := `{"model":"claude-opus-4-5","messages":[{"role":"user","content":"hello"},{"role":"assistant","content":"hello"}]}`
-	var sessions []Session
+	var sessions []session
 	for name, text := range map[string]string{"odd": text, "one": short} {
 		s, err := transcript.Load(strings.NewReader(text), name, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		sessions = append(sessions, Session{name, s})
+		sessions = append(sessions, session{name, s})
 	}
-	opt := Options{Sessions: sessions, Rooms: []int{20_000}, Regimes: Regimes()[:1], NoCurve: true,
+	opt := options{Sessions: sessions, Rooms: []int{20_000}, Regimes: regimes()[:1], NoCurve: true,
 		Policies: []string{replay.Memkernel, replay.AppendLate, replay.Fullest, replay.Oracle}}
-	r, err := Run(context.Background(), opt)
+	r, err := run(context.Background(), opt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -206,7 +206,7 @@ func TestCurveIsAligned(t *testing.T) {
 		}
 		return r
 	}
-	rows := []Row{{Session: "a", result: result()}, {Session: "b", result: result()}, {Session: "a", result: result(replay.Unplanned{Index: 1, Reason: replay.DoesNotFit})}}
+	rows := []outcome{{Session: "a", result: result()}, {Session: "b", result: result()}, {Session: "a", result: result(replay.Unplanned{Index: 1, Reason: replay.DoesNotFit})}}
 	align(rows, "a")
 	if o := rows[0].Totals; o.Calls != 2 || o.InputTokens != 20 || *o.NetCostUSD != 2 || o.Unplanned[replay.DoesNotFit] != 1 {
 		t.Errorf("%+v", o)
@@ -223,11 +223,11 @@ func TestMeasuredEconomy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := &Economy{}
+	m := &economy{}
 	if err := json.Unmarshal(data, m); err != nil {
 		t.Fatal(err)
 	}
-	o := EconomyOptions()
+	o := economyOptions()
 	if len(m.Rows) != len(o.Rooms)*len(o.Policies) || m.Sessions == 0 || m.Calls == 0 || m.Made == "" || m.Command == "" {
 		t.Fatalf("%+v: make bench-economy SESSIONS=… measures it", m)
 	}
@@ -235,7 +235,7 @@ func TestMeasuredEconomy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := "\n" + EconomyMarkdown(m) + "\n"; !strings.Contains(string(doc), want) {
+	if want := "\n" + economyMarkdown(m) + "\n"; !strings.Contains(string(doc), want) {
 		t.Errorf("doc/economics.md does not hold\n%s", want)
 	}
 	for _, p := range replay.Policies() {
@@ -257,20 +257,20 @@ func TestMeasuredEconomy(t *testing.T) {
 // On the sample, too, who pays more is shown more; and where nobody has to cut, keep
 // does not.
 func TestEconomyOfTheSample(t *testing.T) {
-	o := EconomyOptions()
+	o := economyOptions()
 	o.Sessions = sample(t)[:1]
 	o.Rooms, o.Policies = suite.Some(o.Rooms, 1), nil
 	for _, e := range cachelayout.Economies() {
 		o.Policies = append(o.Policies, replay.Memkernel+"-"+string(e))
 	}
-	r, err := Run(context.Background(), o)
+	r, err := run(context.Background(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
 	m, err := r.Economy("x", time.Now())
 	if err == nil {
-		err = WriteEconomy(m, dir)
+		err = writeEconomy(m, dir)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -301,13 +301,13 @@ func TestOwnWindow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var own []Regime
-	for _, g := range Regimes() {
+	var own []regime
+	for _, g := range regimes() {
 		if g.Window > 0 {
 			own = append(own, g)
 		}
 	}
-	r, err := Run(context.Background(), Options{Sessions: []Session{{"short", s}}, Rooms: []int{64_000, 128_000}, Regimes: append(own, Regimes()[0]), NoCurve: true,
+	r, err := run(context.Background(), options{Sessions: []session{{"short", s}}, Rooms: []int{64_000, 128_000}, Regimes: append(own, regimes()[0]), NoCurve: true,
 		Policies: []string{replay.Memkernel, replay.AppendLate, replay.Oracle}})
 	if err != nil {
 		t.Fatal(err)

@@ -13,9 +13,9 @@ import (
 	"github.com/memkernel/memkernel/replay"
 )
 
-// Economy is the cost and the recall of a kernel under each [cachelayout.Economy], measured on
+// economy is the cost and the recall of a kernel under each [cachelayout.Economy], measured on
 // recorded sessions.
-type Economy struct {
+type economy struct {
 	// Made is the day of the measurement. Command is the command line that made the measurement.
 	Made    string `json:"made"`
 	Command string `json:"command"`
@@ -23,11 +23,11 @@ type Economy struct {
 	Sessions int          `json:"sessions"`
 	Calls    int          `json:"calls"`
 	Regime   string       `json:"regime"`
-	Rows     []EconomyRow `json:"rows"`
+	Rows     []economyRow `json:"rows"`
 }
 
-// EconomyRow is one economy in one window, over all sessions.
-type EconomyRow struct {
+// economyRow is one economy in one window, over all sessions.
+type economyRow struct {
 	// RoomTokens is the size of the window without the fixed part. Economy is the setting, or
 	// append-late, which is not a setting but a comparison.
 	RoomTokens int    `json:"room_tokens"`
@@ -55,20 +55,20 @@ const economyFile = "economy.json"
 // settings lists the measured economies, the cheapest first.
 var settings = []cachelayout.Economy{cachelayout.Save, "0.25", cachelayout.Balanced, "0.75", cachelayout.Keep}
 
-// EconomyOptions returns the options of the runs for a [Economy]. The runs cover all
+// economyOptions returns the options of the runs for an [economy]. The runs cover all
 // settings, and append-late for comparison. They use a window of today's size and a window that
 // needs no cut.
-func EconomyOptions() Options {
-	o := Options{Rooms: []int{200_000, 1_000_000}, Regimes: Regimes()[:1], NoCurve: true, Policies: []string{replay.AppendLate}}
+func economyOptions() options {
+	o := options{Rooms: []int{200_000, 1_000_000}, Regimes: regimes()[:1], NoCurve: true, Policies: []string{replay.AppendLate}}
 	for _, e := range settings {
 		o.Policies = append(o.Policies, replay.Memkernel+"-"+string(e))
 	}
 	return o
 }
 
-// Economy sums up a report by economy. The report must have been made with [EconomyOptions].
-func (r *Report) Economy(command string, now time.Time) (*Economy, error) {
-	e := &Economy{Made: now.UTC().Format(time.DateOnly), Command: command, Sessions: len(r.Options.Sessions), Regime: r.Options.Regimes[0].Name}
+// Economy sums up a report by economy. The report must have been made with [economyOptions].
+func (r *report) Economy(command string, now time.Time) (*economy, error) {
+	e := &economy{Made: now.UTC().Format(time.DateOnly), Command: command, Sessions: len(r.Options.Sessions), Regime: r.Options.Regimes[0].Name}
 	for _, c := range r.cells() {
 		balanced := r.economyRow(c, replay.Memkernel+"-"+string(cachelayout.Balanced))
 		for _, p := range r.Options.Policies {
@@ -84,12 +84,12 @@ func (r *Report) Economy(command string, now time.Time) (*Economy, error) {
 	return e, nil
 }
 
-func (r *Report) economyRow(c cell, policy string) EconomyRow {
+func (r *report) economyRow(c cell, policy string) economyRow {
 	s := r.sums(c, policy)
 	if math.IsNaN(s.blind) {
 		s.blind = 0 // there was no edit
 	}
-	row := EconomyRow{RoomTokens: c.room, Economy: strings.TrimPrefix(policy, replay.Memkernel+"-"), WorstReady: 1, WorstRecall: 1,
+	row := economyRow{RoomTokens: c.room, Economy: strings.TrimPrefix(policy, replay.Memkernel+"-"), WorstReady: 1, WorstRecall: 1,
 		CostUSD: rounded(s.bill, 100), ActionsReady: rounded(s.ready, 1e4), BlindEdits: rounded(s.blind, 1e4), ReferenceRecall: rounded(s.shown, 1e4)}
 	for _, w := range r.of(c, policy) {
 		t := &w.Totals
@@ -107,8 +107,8 @@ func (r *Report) economyRow(c cell, policy string) EconomyRow {
 // rounded rounds a figure to a multiple of 1/parts.
 func rounded(v, parts float64) float64 { return math.Round(v*parts) / parts }
 
-// WriteEconomy writes a measurement into a folder.
-func WriteEconomy(e *Economy, dir string) error {
+// writeEconomy writes a measurement into a folder.
+func writeEconomy(e *economy, dir string) error {
 	data, err := json.MarshalIndent(e, "", "  ")
 	if err == nil {
 		err = atomicfile.WriteFile(filepath.Join(dir, economyFile), append(data, '\n'), 0o644)
@@ -127,8 +127,8 @@ difference to balanced. Shares are those of all sessions, with the lowest sessio
 
 `
 
-// EconomyMarkdown returns a measurement as a section of doc/economics.md.
-func EconomyMarkdown(e *Economy) string {
+// economyMarkdown returns a measurement as a section of doc/economics.md.
+func economyMarkdown(e *economy) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, economyHead, e.Made, e.Command, e.Sessions, e.Calls, e.Regime)
 	b.WriteString("| fixed part + | economy | bill | actions ready | blind edits | references shown | cuts |\n|---|---|---|---|---|---|---|\n")

@@ -9,7 +9,7 @@
 // sessions differ in size by far more than policies do. A window is either the model's own, or
 // the fixed part of the session plus a room. In the second case every session has the same room.
 //
-// The package sends nothing, and writes only the files of [Report.Write] and [WriteEconomy]. The
+// The package sends nothing, and writes only the files of [report.Write] and [writeEconomy]. The
 // same sessions give the same figures in any order of the runs.
 package economics
 
@@ -29,8 +29,8 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// Regime is a set of prices and cache rules.
-type Regime struct {
+// regime is a set of prices and cache rules.
+type regime struct {
 	Name  string
 	Model string
 	TTL   time.Duration
@@ -39,13 +39,13 @@ type Regime struct {
 	Window int
 }
 
-// Regimes lists the price regimes. The first regimes have windows of common sizes: a Claude model
+// regimes lists the price regimes. The first regimes have windows of common sizes: a Claude model
 // with short and with long cache entries, and an OpenAI model that bills cache writes. The newest
 // models of both providers have windows of their own, of a million tokens or of the tokens that
 // cost the base price. The price book has prices of all these models for the days of older
 // recordings too.
-func Regimes() []Regime {
-	return []Regime{
+func regimes() []regime {
+	return []regime{
 		{"claude-5m", "claude-opus-4-5", 5 * time.Minute, 0},
 		{"claude-1h", "claude-opus-4-5", time.Hour, 0},
 		{"openai", "gpt-6.1-sol", 30 * time.Minute, 0},
@@ -58,24 +58,24 @@ func Regimes() []Regime {
 func rooms() []int { return []int{64_000, 128_000, 200_000} }
 
 // rooms returns the regime's own window if it has one, and otherwise of.
-func (g *Regime) rooms(of []int) []int {
+func (g *regime) rooms(of []int) []int {
 	if g.Window > 0 {
 		return []int{g.Window}
 	}
 	return of
 }
 
-// Session is a recorded session with its name.
-type Session struct {
+// session is a recorded session with its name.
+type session struct {
 	Name string
 	*transcript.Session
 }
 
-// Options selects the runs. Zero values mean all runs.
-type Options struct {
-	Sessions []Session
+// options selects the runs. Zero values mean all runs.
+type options struct {
+	Sessions []session
 	Rooms    []int
-	Regimes  []Regime
+	Regimes  []regime
 	Policies []string
 	// NoCurve leaves the curve out.
 	NoCurve bool
@@ -85,8 +85,8 @@ type Options struct {
 	Progress func(done, all int)
 }
 
-// Row is the result of one session under one policy, window and regime.
-type Row struct {
+// outcome is the result of one session under one policy, window and regime.
+type outcome struct {
 	Session, Regime, Policy string
 	Room                    int // the whole window if the regime has its own window
 	FixedTokens             int
@@ -95,11 +95,11 @@ type Row struct {
 	result *replay.Result // until all policies of its session are aligned
 }
 
-// Report is the outcome of all runs.
-type Report struct {
-	Options Options
-	Rows    []Row // by regime, room, session, policy
-	Points  []Row // of the curve, by policy and session
+// report is the outcome of all runs.
+type report struct {
+	Options options
+	Rows    []outcome // by regime, room, session, policy
+	Points  []outcome // of the curve, by policy and session
 }
 
 // resolver is the tool that pointers name in a replay.
@@ -109,18 +109,18 @@ const resolver = "memory_get"
 // the oracle needs the result of the kernel's run.
 type job struct {
 	session  int
-	regime   Regime
+	regime   regime
 	room     int
 	policies []string
 }
 
-// Run replays all sessions, on all processors.
-func Run(ctx context.Context, opt Options) (*Report, error) {
+// run replays all sessions, on all processors.
+func run(ctx context.Context, opt options) (*report, error) {
 	if len(opt.Sessions) == 0 {
 		return nil, fmt.Errorf("no sessions to replay")
 	}
 	opt.setDefaults()
-	r := &Report{Options: opt}
+	r := &report{Options: opt}
 	var grid []job
 	for _, regime := range opt.Regimes {
 		for _, room := range regime.rooms(opt.Rooms) {
@@ -148,7 +148,7 @@ func Run(ctx context.Context, opt Options) (*Report, error) {
 }
 
 // align leaves the same calls out of all rows of a session that still have a result.
-func align(rows []Row, session string) {
+func align(rows []outcome, session string) {
 	var results []*replay.Result
 	for i := range rows {
 		if rows[i].Session == session {
@@ -163,12 +163,12 @@ func align(rows []Row, session string) {
 	}
 }
 
-func (o *Options) setDefaults() {
+func (o *options) setDefaults() {
 	if len(o.Rooms) == 0 {
 		o.Rooms = rooms()
 	}
 	if len(o.Regimes) == 0 {
-		o.Regimes = Regimes()
+		o.Regimes = regimes()
 	}
 	if len(o.Policies) == 0 {
 		o.Policies = replay.Policies()
@@ -177,10 +177,10 @@ func (o *Options) setDefaults() {
 
 // runAll runs jobs on all processors, and returns their rows in the order of the jobs. It aligns
 // the rows of the first whole jobs.
-func runAll(ctx context.Context, opt Options, grid []job, whole int) ([][]Row, error) {
+func runAll(ctx context.Context, opt options, grid []job, whole int) ([][]outcome, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	rows := make([][]Row, len(grid))
+	rows := make([][]outcome, len(grid))
 	var next, done atomic.Int64
 	var wg sync.WaitGroup
 	var report sync.Mutex
@@ -211,8 +211,8 @@ func runAll(ctx context.Context, opt Options, grid []job, whole int) ([][]Row, e
 	return rows, nil
 }
 
-func (j job) run(ctx context.Context, s Session) ([]Row, error) {
-	var out []Row
+func (j job) run(ctx context.Context, s session) ([]outcome, error) {
+	var out []outcome
 	var ours *replay.Result
 	for _, policy := range j.policies {
 		res, err := j.policy(ctx, s, policy, ours)
@@ -222,13 +222,13 @@ func (j job) run(ctx context.Context, s Session) ([]Row, error) {
 		if policy == replay.Memkernel {
 			ours = res
 		}
-		row := Row{Session: s.Name, Regime: j.regime.Name, Room: j.room, Policy: policy, FixedTokens: res.FixedTokens, result: res}
+		row := outcome{Session: s.Name, Regime: j.regime.Name, Room: j.room, Policy: policy, FixedTokens: res.FixedTokens, result: res}
 		out = append(out, row)
 	}
 	return out, nil
 }
 
-func (j job) policy(ctx context.Context, s Session, policy string, ours *replay.Result) (*replay.Result, error) {
+func (j job) policy(ctx context.Context, s session, policy string, ours *replay.Result) (*replay.Result, error) {
 	scratch, err := os.MkdirTemp("", "memkernel-economics-")
 	if err != nil {
 		return nil, err
@@ -263,7 +263,7 @@ var figures = []struct {
 const curveRoom = 128_000
 
 // curveJobs lists the runs of the curve, and the runs of append-late that they are compared with.
-func (r *Report) curveJobs() []job {
+func (r *report) curveJobs() []job {
 	names := []string{replay.AppendLate}
 	for _, f := range figures {
 		for _, n := range f.figures {
@@ -293,9 +293,9 @@ type point struct {
 }
 
 // curves groups the points by policy.
-func (r *Report) curves() []curve {
-	late := map[string]*Row{}
-	by := map[string][]*Row{}
+func (r *report) curves() []curve {
+	late := map[string]*outcome{}
+	by := map[string][]*outcome{}
 	for i := range r.Points {
 		w := &r.Points[i]
 		if by[w.Policy] = append(by[w.Policy], w); w.Policy == replay.AppendLate {

@@ -21,7 +21,7 @@ const (
 
 // Write writes the report and its picture into a folder. command is the command line that made
 // the report, now its day.
-func (r *Report) Write(dir, command string, now time.Time) error {
+func (r *report) Write(dir, command string, now time.Time) error {
 	if len(r.Points) > 0 {
 		if err := atomicfile.WriteFile(filepath.Join(dir, pictureFile), []byte(svg(r.curves(), r.curveTitle())), 0o644); err != nil {
 			return fmt.Errorf("write picture: %w", err)
@@ -33,14 +33,14 @@ func (r *Report) Write(dir, command string, now time.Time) error {
 	return nil
 }
 
-func (r *Report) curveTitle() string {
+func (r *report) curveTitle() string {
 	return fmt.Sprintf("Cost against recall, %d sessions, %s, fixed part + %dk", len(r.Options.Sessions), r.Options.Regimes[0].Name, curveRoom/1000)
 }
 
 // Markdown returns the report as text. The report has a table for each window and regime, the
 // calls that no figure counts, and the points of the curve. doc/economics.md explains the
 // columns.
-func (r *Report) Markdown(command string, now time.Time) string {
+func (r *report) Markdown(command string, now time.Time) string {
 	var b strings.Builder
 	calls := r.sumOf(r.cells()[0], r.Options.Policies[0], func(t *replay.Totals) int { return t.Calls })
 	fmt.Fprintf(&b, "# What context policies cost and show\n\nMade on %s by `%s`: %d recorded sessions with %d model calls.\n", now.UTC().Format(time.DateOnly), command, len(r.Options.Sessions), calls)
@@ -70,7 +70,7 @@ func (r *Report) Markdown(command string, now time.Time) string {
 
 // sessions returns the rows of a cell, by session and policy. A share of lines or tokens is
 // followed by its whole in brackets.
-func (r *Report) sessions(c cell) string {
+func (r *report) sessions(c cell) string {
 	var b strings.Builder
 	b.WriteString("\n| session | policy | bill | against append-late | cuts | actions ready | blind edits | blind, edited since read | quoted, unedited since read | quoted, edited since read | dead text | finished tasks | refused |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|\n")
 	for _, s := range r.Options.Sessions {
@@ -96,7 +96,7 @@ func of(n, all int) string { return part(over(float64(n), float64(all))) }
 func shown(n, all int) string { return fmt.Sprintf("%s (%d)", of(n, all), all) }
 
 // leftOut names the calls that some policy could not plan. These calls count for no policy.
-func (r *Report) leftOut(c cell) string {
+func (r *report) leftOut(c cell) string {
 	var b strings.Builder
 	of := r.of(c, r.Options.Policies[0])
 	for _, s := range r.Options.Sessions {
@@ -120,7 +120,7 @@ type cell struct {
 }
 
 // cells lists the grid's cells, by regime and room.
-func (r *Report) cells() []cell {
+func (r *report) cells() []cell {
 	var out []cell
 	for _, regime := range r.Options.Regimes {
 		for _, room := range regime.rooms(r.Options.Rooms) {
@@ -131,8 +131,8 @@ func (r *Report) cells() []cell {
 }
 
 // title names a cell: prices, lifetime and window.
-func (r *Report) title(c cell) string {
-	g := r.Options.Regimes[slices.IndexFunc(r.Options.Regimes, func(g Regime) bool { return g.Name == c.regime })]
+func (r *report) title(c cell) string {
+	g := r.Options.Regimes[slices.IndexFunc(r.Options.Regimes, func(g regime) bool { return g.Name == c.regime })]
 	window := fmt.Sprintf("fixed part + %dk", c.room/1000)
 	if g.Window > 0 {
 		window = fmt.Sprintf("a window of %dk", c.room/1000)
@@ -141,8 +141,8 @@ func (r *Report) title(c cell) string {
 }
 
 // of maps sessions to the rows of a policy in a cell.
-func (r *Report) of(c cell, policy string) map[string]*Row {
-	out := map[string]*Row{}
+func (r *report) of(c cell, policy string) map[string]*outcome {
+	out := map[string]*outcome{}
 	for i := range r.Rows {
 		if w := &r.Rows[i]; w.Regime == c.regime && w.Room == c.room && w.Policy == policy {
 			out[w.Session] = w
@@ -152,7 +152,7 @@ func (r *Report) of(c cell, policy string) map[string]*Row {
 }
 
 // each computes a figure per session from a policy's row and append-late's.
-func (r *Report) each(c cell, policy string, f func(own, late *Row) float64) []float64 {
+func (r *report) each(c cell, policy string, f func(own, late *outcome) float64) []float64 {
 	own, base := r.of(c, policy), r.of(c, replay.AppendLate)
 	var out []float64
 	for _, s := range r.Options.Sessions {
@@ -164,7 +164,7 @@ func (r *Report) each(c cell, policy string, f func(own, late *Row) float64) []f
 }
 
 // sumOf adds an integer figure up over the sessions.
-func (r *Report) sumOf(c cell, policy string, f func(t *replay.Totals) int) int {
+func (r *report) sumOf(c cell, policy string, f func(t *replay.Totals) int) int {
 	n := 0
 	for _, w := range r.of(c, policy) {
 		n += f(&w.Totals)
@@ -176,7 +176,7 @@ func (r *Report) sumOf(c cell, policy string, f func(t *replay.Totals) int) int 
 // others are the shares of ready actions, of blind edits and of shown references.
 type sums struct{ bill, ready, blind, shown float64 }
 
-func (r *Report) sums(c cell, policy string) (s sums) {
+func (r *report) sums(c cell, policy string) (s sums) {
 	var actions, edits, references float64
 	of := r.of(c, policy)
 	for _, session := range r.Options.Sessions {
@@ -195,12 +195,12 @@ func (r *Report) sums(c cell, policy string) (s sums) {
 
 // The figures of a row. A figure is NaN if its price is unknown or its divisor is 0.
 
-func net(w *Row) float64 { return value(w.Totals.NetCostUSD) }
+func net(w *outcome) float64 { return value(w.Totals.NetCostUSD) }
 
 // bill is the whole bill: fixed part, input, summary calls and answers.
-func bill(w *Row) float64              { return value(w.Totals.BillUSD()) }
-func billRatio(own, late *Row) float64 { return over(bill(own), bill(late)) }
-func references(own, _ *Row) float64   { return own.Totals.ReferenceRecall }
+func bill(w *outcome) float64              { return value(w.Totals.BillUSD()) }
+func billRatio(own, late *outcome) float64 { return over(bill(own), bill(late)) }
+func references(own, _ *outcome) float64   { return own.Totals.ReferenceRecall }
 
 func value(p *float64) float64 {
 	if p == nil {

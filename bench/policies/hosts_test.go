@@ -16,7 +16,7 @@ import (
 // all that the third one has behind its fixed part.
 func TestClaudeCodeByHand(t *testing.T) {
 	s := newScript().user(20_000, "one").answer(500, "yes").user(20_000, "two").answer(500, "yes").user(10_000, "three").answer(50, "yes").user(100, "four").answer(50, "yes")
-	r := replayed(t, s.record(t, replay.Options{ContextWindow: 80_000, FixedTokens: 1000}), ClaudeCode, nil)
+	r := replayed(t, s.record(t, replay.Options{ContextWindow: 80_000, FixedTokens: 1000}), claudeCodeRule, nil)
 	summary := 41_500 + 10_500*10.0 + 4500*50
 	compareUsages(t, usages(r), []usage{{0, 21_000, 0, 262_500, 250_000}, {21_000, 20_500, 0, 277_250, 276_250},
 		{1000, 4500, 0, 57_250 + summary, 56_250 + summary}, {5500, 150, 0, 7375, 6375}})
@@ -28,7 +28,7 @@ func TestClaudeCodeByHand(t *testing.T) {
 // After a gap the summarising call finds nothing to read.
 func TestSummaryOfAColdCache(t *testing.T) {
 	s := newScript().user(40_000, "one").answer(500, "yes").wait(time.Hour).user(10_000, "two").answer(50, "yes")
-	r := replayed(t, s.record(t, replay.Options{ContextWindow: 80_000, FixedTokens: 1000}), ClaudeCode, nil)
+	r := replayed(t, s.record(t, replay.Options{ContextWindow: 80_000, FixedTokens: 1000}), claudeCodeRule, nil)
 	compareUsages(t, usages(r)[1:], []usage{{0, 5500, 0, 5500*12.5 + 51_500*10 + 225_000, 4500*12.5 + 51_500*10 + 225_000}})
 }
 
@@ -140,7 +140,7 @@ func TestContextEditingByHand(t *testing.T) {
 		s.tool("Bash", `{"command":"make"}`, 30_000, text(90_000))
 	}
 	s.answer(60_000, "a long answer").user(100, "and?").answer(50, "yes").user(100, "more").answer(50, "yes")
-	r := replayed(t, s.record(t, replay.Options{FixedTokens: 1000, ContextWindow: 500_000}), ContextEditing, nil)
+	r := replayed(t, s.record(t, replay.Options{FixedTokens: 1000, ContextWindow: 500_000}), contextEditingRule, nil)
 	if got := cutsOf(t, r); got != "||||clear|clear|compact|" {
 		t.Errorf("cuts %q", got)
 	}

@@ -38,12 +38,12 @@ func TestBoundHolds(t *testing.T) {
 			Model: rapid.SampledFrom([]string{"marked", "auto"}).Draw(rt, "model"), TTL: rapid.SampledFrom([]time.Duration{5 * time.Minute, time.Hour}).Draw(rt, "ttl")}
 		rec := s.record(t, opt)
 		goal := &replay.Result{}
-		for _, policy := range []string{replay.Fullest, replay.AppendLate, ClaudeCode, ContextEditing, CacheTTL, ClearTools, "masking-batch-2", "masking-1", Oracle} {
-			r := replayed(t, rec, policy, map[bool]*replay.Result{true: goal}[policy == Oracle])
+		for _, policy := range []string{replay.Fullest, replay.AppendLate, claudeCodeRule, contextEditingRule, CacheTTL, ClearTools, "masking-batch-2", "masking-1", replay.Oracle} {
+			r := replayed(t, rec, policy, map[bool]*replay.Result{true: goal}[policy == replay.Oracle])
 			if policy == replay.AppendLate {
 				goal.Shown = r.Shown
 			}
-			if policy == Oracle && r.Shown < goal.Shown {
+			if policy == replay.Oracle && r.Shown < goal.Shown {
 				rt.Errorf("the oracle shows %d references, %d were asked for", r.Shown, goal.Shown)
 			}
 			checkResult(rt, rec, r)
@@ -196,7 +196,7 @@ func TestOracleByHand(t *testing.T) {
 	s.answer(0, "so deep_thought_42 it is")
 	rec := s.record(t, replay.Options{ContextWindow: 500_000, FixedTokens: 1000})
 	all := percentOf(rec, 100)
-	none, every := replayed(t, rec, Oracle, &replay.Result{}), replayed(t, rec, Oracle, &replay.Result{Shown: all})
+	none, every := replayed(t, rec, replay.Oracle, &replay.Result{}), replayed(t, rec, replay.Oracle, &replay.Result{Shown: all})
 	full := replayed(t, rec, replay.Fullest, nil)
 	if every.Shown < all || full.Shown != all || none.Shown >= all {
 		t.Errorf("shown: %d with no goal, %d of %d, %d in full", none.Shown, every.Shown, all, full.Shown)

@@ -8,16 +8,15 @@ import "github.com/memkernel/memkernel/replay"
 
 // The policies, by name.
 const (
-	ClaudeCode     = "claude-code"
-	ContextEditing = "context-editing"
-	ClearTools     = "clear-tool-uses"
-	CacheTTL       = "cache-ttl"
-	maskingBatch   = "masking-batch"
-	Masking        = "masking"
-	Batch          = "batch"
-	Turns          = "turns"
-	Sliding        = "sliding"
-	Oracle         = replay.Oracle
+	claudeCodeRule     = "claude-code"
+	contextEditingRule = "context-editing"
+	ClearTools         = "clear-tool-uses"
+	CacheTTL           = "cache-ttl"
+	maskingBatch       = "masking-batch"
+	maskingRule        = "masking"
+	batch              = "batch"
+	Turns              = "turns"
+	Sliding            = "sliding"
 )
 
 // A figure of a name means:
@@ -40,16 +39,16 @@ func init() {
 		return replay.Policy{Name: name, About: about, New: func(rec *replay.Recording, _ []int, _ *replay.Result) replay.Chooser { return make(rec) }}
 	}
 	replay.Register(
-		none(ClaudeCode, "append until 33k are left, then a summary of 4.5k and the five files read last", newClaudeCode),
-		none(ContextEditing, "Anthropic's server-side clearing from 100k on and compaction from 150k on", newContextEditing),
+		none(claudeCodeRule, "append until 33k are left, then a summary of 4.5k and the five files read last", newClaudeCode),
+		none(contextEditingRule, "Anthropic's server-side clearing from 100k on and compaction from 150k on", newContextEditing),
 		one(ClearTools, "append-late, and all but 3 tool results cleared from 100k on, if that is worth it", newClearTools),
 		one(CacheTTL, "append-late; old tool results shortened by a cold cache", newCacheTTL),
 		one(maskingBatch, "append-late; results but the newest 10 masked, 30 at a time or by a cold cache", newMaskingBatch),
-		one(Masking, "append-late; results but the newest 10 masked, by every call", newMasking),
-		replay.Policy{Name: Batch, About: "append until 80k of messages, then the newest 30k", Figures: 2, New: newBatch},
+		one(maskingRule, "append-late; results but the newest 10 masked, by every call", newMasking),
+		replay.Policy{Name: batch, About: "append until 80k of messages, then the newest 30k", Figures: 2, New: newBatch},
 		one(Turns, "the newest 10 user turns", newTurns),
 		one(Sliding, "the newest 64k tokens of messages", newSliding),
-		replay.Policy{Name: Oracle, About: "the cheapest cuts that show as many references as memkernel, found with the whole session known",
+		replay.Policy{Name: replay.Oracle, About: "the cheapest cuts that show as many references as memkernel, found with the whole session known",
 			Figures: 1, Ends: true, Rivals: true, New: newOracle},
 	)
 }

@@ -27,7 +27,7 @@ func TestUnplannedCalls(t *testing.T) {
 		{open.answer(10, "done"), 2, []string{replay.Answered}},
 	} {
 		for _, policy := range replay.Policies() {
-			r := replayed(t, c.s.record(t, replay.Options{}), policy, map[bool]*replay.Result{true: {}}[policy == Oracle])
+			r := replayed(t, c.s.record(t, replay.Options{}), policy, map[bool]*replay.Result{true: {}}[policy == replay.Oracle])
 			var reasons []string
 			for _, u := range r.Unplanned {
 				reasons = append(reasons, u.Reason)
@@ -48,7 +48,7 @@ func TestUnplannedCalls(t *testing.T) {
 		without.msgs[i].Origin = memkernel.OriginSynthetic
 	}
 	for _, policy := range append(replay.Policies(), "turns-1") {
-		rival := map[bool]*replay.Result{true: {}}[policy == Oracle]
+		rival := map[bool]*replay.Result{true: {}}[policy == replay.Oracle]
 		opt := replay.Options{ContextWindow: 4000, FixedTokens: 500}
 		got, want := replayed(t, with.record(t, opt), policy, rival), replayed(t, without.record(t, opt), policy, rival)
 		if diff := cmp.Diff(map[string]int{replay.Answered: 2, replay.NoMessages: 1}, got.Totals.Unplanned); diff != "" {
@@ -68,7 +68,7 @@ func TestUnplannedCalls(t *testing.T) {
 	s.answer(10, "parse_header").user(30, "thanks").answer(10, "parse_header")
 	opt := replay.Options{ContextWindow: 4000, Reserve: 500}
 	ours := replayed(t, s.record(t, opt), replay.Memkernel, nil)
-	if best := replayed(t, s.record(t, opt), Oracle, ours); len(ours.Calls) != 2 || len(best.Calls) != 2 || len(best.Unplanned) != 1 || best.Unplanned[0].Reason != replay.DoesNotFit {
+	if best := replayed(t, s.record(t, opt), replay.Oracle, ours); len(ours.Calls) != 2 || len(best.Calls) != 2 || len(best.Unplanned) != 1 || best.Unplanned[0].Reason != replay.DoesNotFit {
 		t.Errorf("%+v", best.Unplanned)
 	}
 }

@@ -23,7 +23,7 @@ type Fold struct {
 }
 
 // LeaveOneOut makes a Fold of each set. The choice does not know the weights in use.
-func (t *Tuner) LeaveOneOut(ctx context.Context, given retrieval.Signals) ([]Fold, error) {
+func (t *tuner) LeaveOneOut(ctx context.Context, given retrieval.Signals) ([]Fold, error) {
 	if len(t.benches) < 2 {
 		return nil, fmt.Errorf("to leave one set out takes two at least, there is %d", len(t.benches))
 	}
@@ -59,7 +59,7 @@ const rounds = 2
 // Choose finds weights for some sets. It starts with bare BM25, and chooses for one knob after
 // the other the value with the best goal. A single good value between bad values is chance, so
 // the neighbours of a value on the grid count half each.
-func (t *Tuner) Choose(ctx context.Context, sets []int) (retrieval.Signals, error) {
+func (t *tuner) Choose(ctx context.Context, sets []int) (retrieval.Signals, error) {
 	s := bare()
 	for range rounds {
 		before := s

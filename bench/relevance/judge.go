@@ -13,7 +13,7 @@ func rate(q Question, hits []retrieval.Hit, count func(string) int) Metrics {
 	ranks, files := ranksOf(q.Evidence, hits), fileRanks(q.Evidence, hits)
 	m := Metrics{
 		Questions: 1, RecallAt1: share(ranks, 1), RecallAt5: share(ranks, 5), RecallAt10: share(ranks, 10),
-		NDCGAt10: ndcg(ranks, 10), FileNDCGAt5: ndcg(files, 5), WithinTokens: Sizes{}, Packed: Sizes{},
+		NDCGAt10: ndcg(ranks, 10), FileNDCGAt5: ndcg(files, 5), WithinTokens: sizes{}, Packed: sizes{},
 	}
 	if first := firstOf(ranks); first > 0 {
 		m.MRR = 1 / float64(first)

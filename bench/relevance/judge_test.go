@@ -29,17 +29,17 @@ func TestJudge(t *testing.T) {
 		want     Metrics
 	}{
 		{"first", []Evidence{{File: "a", Line: 5}}, []retrieval.Hit{hit("a", 1, 9, 10)},
-			Metrics{Questions: 1, RecallAt1: 1, RecallAt5: 1, RecallAt10: 1, MRR: 1, NDCGAt10: 1, WithinTokens: Sizes{"500": 1, "1000": 1, "2000": 1}}},
+			Metrics{Questions: 1, RecallAt1: 1, RecallAt5: 1, RecallAt10: 1, MRR: 1, NDCGAt10: 1, WithinTokens: sizes{"500": 1, "1000": 1, "2000": 1}}},
 		{"other file, other lines, then the third", []Evidence{{File: "a", Line: 5}}, []retrieval.Hit{hit("b", 1, 9, 10), hit("a", 6, 9, 10), hit("a", 5, 5, 10)},
-			Metrics{Questions: 1, RecallAt5: 1, RecallAt10: 1, MRR: 1.0 / 3, NDCGAt10: third, WithinTokens: Sizes{"500": 1, "1000": 1, "2000": 1}}},
+			Metrics{Questions: 1, RecallAt5: 1, RecallAt10: 1, MRR: 1.0 / 3, NDCGAt10: third, WithinTokens: sizes{"500": 1, "1000": 1, "2000": 1}}},
 		{"one of two, at rank three", []Evidence{{File: "a", Line: 5}, {File: "z", Line: 1}}, []retrieval.Hit{hit("b", 1, 1, 10), hit("c", 1, 1, 10), hit("a", 5, 5, 10)},
-			Metrics{Questions: 1, RecallAt5: .5, RecallAt10: .5, MRR: 1.0 / 3, NDCGAt10: third / ideal2, WithinTokens: Sizes{"500": .5, "1000": .5, "2000": .5}}},
+			Metrics{Questions: 1, RecallAt5: .5, RecallAt10: .5, MRR: 1.0 / 3, NDCGAt10: third / ideal2, WithinTokens: sizes{"500": .5, "1000": .5, "2000": .5}}},
 		{"both in one hit", []Evidence{{File: "a", Line: 5}, {File: "a", Line: 6}}, []retrieval.Hit{hit("a", 5, 6, 10)},
-			Metrics{Questions: 1, RecallAt1: 1, RecallAt5: 1, RecallAt10: 1, MRR: 1, NDCGAt10: 1, WithinTokens: Sizes{"500": 1, "1000": 1, "2000": 1}}},
+			Metrics{Questions: 1, RecallAt1: 1, RecallAt5: 1, RecallAt10: 1, MRR: 1, NDCGAt10: 1, WithinTokens: sizes{"500": 1, "1000": 1, "2000": 1}}},
 		{"behind what fits in a thousand", []Evidence{{File: "a", Line: 5}}, []retrieval.Hit{hit("b", 1, 1, 1001), hit("a", 5, 5, 10)},
-			Metrics{Questions: 1, RecallAt5: 1, RecallAt10: 1, MRR: .5, NDCGAt10: 1 / math.Log2(3), WithinTokens: Sizes{"500": 0, "1000": 0, "2000": 1}}},
+			Metrics{Questions: 1, RecallAt5: 1, RecallAt10: 1, MRR: .5, NDCGAt10: 1 / math.Log2(3), WithinTokens: sizes{"500": 0, "1000": 0, "2000": 1}}},
 		{"nothing", []Evidence{{File: "a", Line: 5}}, nil,
-			Metrics{Questions: 1, WithinTokens: Sizes{"500": 0, "1000": 0, "2000": 0}}},
+			Metrics{Questions: 1, WithinTokens: sizes{"500": 0, "1000": 0, "2000": 0}}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			got := rated(Question{Evidence: tc.evidence}, tc.hits, words)

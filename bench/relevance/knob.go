@@ -8,8 +8,8 @@ import (
 	"github.com/memkernel/memkernel/retrieval"
 )
 
-// Knob is a weight of retrieval.Signals that can be changed.
-type Knob struct {
+// knob is a weight of retrieval.Signals that can be changed.
+type knob struct {
 	// Name is the name of the field in small letters.
 	Name string
 	// Off is the value at which the signal has no effect.
@@ -21,7 +21,7 @@ type Knob struct {
 
 // Knobs lists all weights of retrieval.Signals. K1 and B are not separate signals. With K1 at 0 a
 // word counts once, and with B at 0 length doesn't count.
-var Knobs = []Knob{
+var Knobs = []knob{
 	{"before", 0, []float64{0, .3, .45, .6, .75, .9}},
 	{"behind", 0, []float64{0, .2, .4, .6}},
 	{"away", 0, []float64{0, .15, .3, .45}},
@@ -46,7 +46,7 @@ var Knobs = []Knob{
 }
 
 // KnobNamed returns the knob with a name.
-func KnobNamed(name string) (Knob, error) {
+func KnobNamed(name string) (knob, error) {
 	var names []string
 	for _, k := range Knobs {
 		if k.Name == name {
@@ -54,19 +54,19 @@ func KnobNamed(name string) (Knob, error) {
 		}
 		names = append(names, k.Name)
 	}
-	return Knob{}, fmt.Errorf("there is no signal %q; there are %s", name, strings.Join(names, ", "))
+	return knob{}, fmt.Errorf("there is no signal %q; there are %s", name, strings.Join(names, ", "))
 }
 
 // At returns a copy of the weights with this knob at value.
-func (k Knob) At(s retrieval.Signals, value float64) retrieval.Signals {
+func (k knob) At(s retrieval.Signals, value float64) retrieval.Signals {
 	*k.field(&s) = value
 	return s
 }
 
 // Of returns the value of this knob in the weights.
-func (k Knob) Of(s retrieval.Signals) float64 { return *k.field(&s) }
+func (k knob) Of(s retrieval.Signals) float64 { return *k.field(&s) }
 
-func (k Knob) field(s *retrieval.Signals) *float64 {
+func (k knob) field(s *retrieval.Signals) *float64 {
 	v := reflect.ValueOf(s).Elem().FieldByNameFunc(func(n string) bool { return strings.ToLower(n) == k.Name })
 	return v.Addr().Interface().(*float64)
 }

@@ -52,22 +52,22 @@ type Known struct {
 	HitsHoldingShare *float64 `json:"hits_holding_share,omitempty"`
 	// LinesWithin is the mean number of lines holding the item in the first hits, by the number
 	// of tokens of these hits.
-	LinesWithin Sizes `json:"lines_within_tokens"`
+	LinesWithin sizes `json:"lines_within_tokens"`
 	// Of FTS5: what the table's rows are, and how much higher the recall at 1, 5 and 10 of the
 	// judged search is. Of words, the share of ten hits is compared in place of the recall at 10.
 	Rows        string       `json:"rows,omitempty"`
 	Differences []Difference `json:"differences,omitempty"`
 }
 
-// KnownAnswer is the answer for one item. It has the rank of the first hit that holds the item, 0
+// knownAnswer is the answer for one item. It has the rank of the first hit that holds the item, 0
 // if no hit of ten holds it, and the share of the hits that hold it.
-type KnownAnswer struct {
+type knownAnswer struct {
 	KnownItem
 	Rank  int
 	Share float64
 	// Lines is the number of lines holding the item in the first hits, by the number of tokens of
 	// these hits.
-	Lines Sizes
+	Lines sizes
 }
 
 // KnownItems chooses at most n items of each kind from the indexed files. The same seed chooses
@@ -273,14 +273,14 @@ func mistyped(word string, rng *rand.Rand) string {
 const knownLimit = 10
 
 // AskKnown searches for items with the judged search.
-func (b *Bench) AskKnown(ctx context.Context, items []KnownItem, opts *retrieval.Options, now time.Time) ([]KnownAnswer, error) {
+func (b *Bench) AskKnown(ctx context.Context, items []KnownItem, opts *retrieval.Options, now time.Time) ([]knownAnswer, error) {
 	return b.askEach(ctx, items, b.finder(opts, now))
 }
 
 // ComparePlain searches FTS5 tables for the items of answers, which it compares with those. Names
 // are looked for in files by name and text, all other kinds in lines and in paragraphs: the rows
 // that find more count.
-func (b *Bench) ComparePlain(ctx context.Context, ours []KnownAnswer) (map[string]Known, error) {
+func (b *Bench) ComparePlain(ctx context.Context, ours []knownAnswer) (map[string]Known, error) {
 	out, most := map[string]Known{}, map[string]float64{}
 	for _, rows := range []string{rowsLine, rowsParagraph, rowsFile} {
 		p, err := b.openPlain(ctx, rows)
@@ -313,7 +313,7 @@ func (b *Bench) ComparePlain(ctx context.Context, ours []KnownAnswer) (map[strin
 }
 
 // graded returns answers as if each item had one line of evidence.
-func graded(answers []KnownAnswer) (out []Answer) {
+func graded(answers []knownAnswer) (out []Answer) {
 	for _, a := range answers {
 		m := Metrics{Questions: 1, RecallAt10: a.Share}
 		if ranks := []int{a.Rank}; a.Kind != kindWord {
@@ -325,12 +325,12 @@ func graded(answers []KnownAnswer) (out []Answer) {
 }
 
 // askEach rates the hits of a search for each item.
-func (b *Bench) askEach(ctx context.Context, items []KnownItem, find Finder) ([]KnownAnswer, error) {
+func (b *Bench) askEach(ctx context.Context, items []KnownItem, find Finder) ([]knownAnswer, error) {
 	a, err := analysis.New()
 	if err != nil {
 		return nil, err
 	}
-	var out []KnownAnswer
+	var out []knownAnswer
 	for _, it := range items {
 		hits, err := find(ctx, it.Query, knownLimit)
 		if err != nil {
@@ -341,8 +341,8 @@ func (b *Bench) askEach(ctx context.Context, items []KnownItem, find Finder) ([]
 	return out, nil
 }
 
-func (b *Bench) rateKnown(a *analysis.Analyzer, it KnownItem, hits []retrieval.Hit) KnownAnswer {
-	out := KnownAnswer{KnownItem: it, Lines: Sizes{}}
+func (b *Bench) rateKnown(a *analysis.Analyzer, it KnownItem, hits []retrieval.Hit) knownAnswer {
+	out := knownAnswer{KnownItem: it, Lines: sizes{}}
 	n := 0
 	for i, h := range hits {
 		if !b.holds(a, it, h) {
@@ -400,11 +400,11 @@ func stands(line, text string, within bool) bool {
 func wordRune(r rune) bool { return unicode.In(r, unicode.L, unicode.M, unicode.N) && !paired(r) }
 
 // SumKnown sums up the answers of each kind.
-func SumKnown(answers []KnownAnswer) map[string]Known {
+func SumKnown(answers []knownAnswer) map[string]Known {
 	out := map[string]Known{}
 	for _, kind := range KnownKinds {
 		of := ofKind(answers, kind)
-		k := Known{N: len(of), LinesWithin: Sizes{}}
+		k := Known{N: len(of), LinesWithin: sizes{}}
 		for _, a := range of {
 			k.LinesWithin = k.LinesWithin.plus(a.Lines)
 		}
@@ -421,8 +421,8 @@ func SumKnown(answers []KnownAnswer) map[string]Known {
 	return out
 }
 
-func ofKind(answers []KnownAnswer, kind string) []KnownAnswer {
-	return slices.DeleteFunc(slices.Clone(answers), func(a KnownAnswer) bool { return a.Kind != kind })
+func ofKind(answers []knownAnswer, kind string) []knownAnswer {
+	return slices.DeleteFunc(slices.Clone(answers), func(a knownAnswer) bool { return a.Kind != kind })
 }
 
 // Asked returns items that a prompt does not show by itself. They are phrases and identifiers

@@ -13,18 +13,18 @@ type Report struct {
 	// Categories has the same figures by the category of the questions.
 	Categories map[string]Category `json:"categories"`
 	// Intervals has the interval of each mean, by the mean's JSON name.
-	Intervals map[string]Interval `json:"intervals"`
+	Intervals map[string]interval `json:"intervals"`
 }
 
 // Category is the result of the questions of a category.
 type Category struct {
 	Metrics
-	Intervals map[string]Interval `json:"intervals"`
+	Intervals map[string]interval `json:"intervals"`
 }
 
-// Interval is the 95 % interval of a mean, by the normal distribution. It takes the questions for
+// interval is the 95 % interval of a mean, by the normal distribution. It takes the questions for
 // a sample of all questions that could be asked.
-type Interval struct {
+type interval struct {
 	Low  float64 `json:"low"`
 	High float64 `json:"high"`
 }
@@ -33,7 +33,7 @@ type Interval struct {
 const normal95 = 1.96
 
 // intervalOf returns the interval of the mean of values.
-func intervalOf(values []float64) Interval {
+func intervalOf(values []float64) interval {
 	n, sum, squares := float64(len(values)), 0.0, 0.0
 	for _, v := range values {
 		sum += v
@@ -46,7 +46,7 @@ func intervalOf(values []float64) Interval {
 	if n > 1 {
 		half = normal95 * math.Sqrt(squares/(n-1)/n)
 	}
-	return Interval{mean - half, mean + half}
+	return interval{mean - half, mean + half}
 }
 
 // Sum makes a report of answers.
@@ -69,7 +69,7 @@ func sum(answers []Answer) Category {
 	for _, a := range answers {
 		all.add(a.Metrics)
 	}
-	c := Category{all.mean(), map[string]Interval{}}
+	c := Category{all.mean(), map[string]interval{}}
 	for _, f := range figures {
 		values := make([]float64, len(answers))
 		for i := range answers {
@@ -106,7 +106,7 @@ var figures = []figure{
 type Difference struct {
 	Name string  `json:"name"`
 	Mean float64 `json:"mean"`
-	Interval
+	interval
 }
 
 // Mark returns * if the difference is beyond chance, and otherwise a space.
@@ -150,7 +150,7 @@ func Compare(first, second []Answer) []Difference {
 			sum += r[j]
 		}
 		slices.Sort(means[j])
-		out = append(out, Difference{f.Name, sum / float64(len(rows)), Interval{means[j][resamples/40], means[j][resamples-1-resamples/40]}})
+		out = append(out, Difference{f.Name, sum / float64(len(rows)), interval{means[j][resamples/40], means[j][resamples-1-resamples/40]}})
 	}
 	return out
 }
@@ -165,12 +165,12 @@ type Metrics struct {
 	NDCGAt10     float64 `json:"ndcg_at_10"`
 	FileHitAt1   float64 `json:"file_hit_at_1"`
 	FileNDCGAt5  float64 `json:"file_ndcg_at_5"`
-	WithinTokens Sizes   `json:"recall_within_tokens"`
-	Packed       Sizes   `json:"recall_packed"`
+	WithinTokens sizes   `json:"recall_within_tokens"`
+	Packed       sizes   `json:"recall_packed"`
 }
 
-// Sizes maps a number of tokens, in digits, to the recall within it.
-type Sizes map[string]float64
+// sizes maps a number of tokens, in digits, to the recall within it.
+type sizes map[string]float64
 
 // tokenSizes holds the numbers of tokens within which recall is judged.
 var tokenSizes = [...]int{500, 1000, 2000}
@@ -192,16 +192,16 @@ func (m *Metrics) add(o Metrics) {
 	m.Packed = m.Packed.plus(o.Packed)
 }
 
-func (s Sizes) plus(o Sizes) Sizes {
-	out := Sizes{}
+func (s sizes) plus(o sizes) sizes {
+	out := sizes{}
 	for _, n := range tokenSizes {
 		out[key(n)] = s[key(n)] + o[key(n)]
 	}
 	return out
 }
 
-func (s Sizes) over(n float64) Sizes {
-	out := Sizes{}
+func (s sizes) over(n float64) sizes {
+	out := sizes{}
 	for k, v := range s {
 		out[k] = v / n
 	}

@@ -66,7 +66,7 @@ func run(t testing.TB, b *Bench, o retrieval.Options) Report {
 // day is one chunk per section, the other one chunk.
 func TestTinySet(t *testing.T) {
 	got := run(t, open(t, "testdata/tiny"), retrieval.Options{})
-	sizes := func(v float64) Sizes { return Sizes{"500": v, "1000": v, "2000": v} }
+	sizes := func(v float64) sizes { return sizes{"500": v, "1000": v, "2000": v} }
 	half := 1 / (1 + 0.6309297535714575) // one of two lines, at rank 1
 	metrics := func(n int, recall, mrr, ndcg float64) Metrics {
 		return Metrics{Questions: n, RecallAt1: recall, RecallAt5: recall, RecallAt10: recall, MRR: mrr, NDCGAt10: ndcg, FileHitAt1: mrr, FileNDCGAt5: ndcg, WithinTokens: sizes(recall), Packed: sizes(recall)}
@@ -80,7 +80,7 @@ func TestTinySet(t *testing.T) {
 }
 
 func TestReportJSON(t *testing.T) {
-	b, err := json.Marshal(Report{Metrics{Questions: 1, MRR: .5, WithinTokens: Sizes{"1000": 1}, Packed: Sizes{}}, map[string]Category{}, map[string]Interval{"mrr": {.4, .6}}})
+	b, err := json.Marshal(Report{Metrics{Questions: 1, MRR: .5, WithinTokens: sizes{"1000": 1}, Packed: sizes{}}, map[string]Category{}, map[string]interval{"mrr": {.4, .6}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,9 +10,9 @@ import (
 	"github.com/memkernel/memkernel/retrieval"
 )
 
-// Tuner asks the questions of several sets with many weights. It does not judge packed notes,
+// tuner asks the questions of several sets with many weights. It does not judge packed notes,
 // which would take most of the time.
-type Tuner struct {
+type tuner struct {
 	benches []*Bench
 	opts    retrieval.Options
 	now     time.Time
@@ -25,15 +25,15 @@ type trial struct {
 	signals retrieval.Signals
 }
 
-// NewTuner makes a Tuner of sets. opts holds the options other than the signals. now is the time
+// NewTuner makes a tuner of sets. opts holds the options other than the signals. now is the time
 // of the questions. If now is zero, each set uses its own Moment.
-func NewTuner(benches []*Bench, opts retrieval.Options, now time.Time) *Tuner {
-	return &Tuner{benches, opts, now, map[trial][]Answer{}}
+func NewTuner(benches []*Bench, opts retrieval.Options, now time.Time) *tuner {
+	return &tuner{benches, opts, now, map[trial][]Answer{}}
 }
 
 // Ask returns the answers to the questions of some sets with weights s. sets holds the numbers of
 // the sets, which are searched concurrently.
-func (t *Tuner) Ask(ctx context.Context, sets []int, s retrieval.Signals) ([]Answer, error) {
+func (t *tuner) Ask(ctx context.Context, sets []int, s retrieval.Signals) ([]Answer, error) {
 	answers, errs := make([][]Answer, len(sets)), make([]error, len(sets))
 	var wg sync.WaitGroup
 	for i, set := range sets {
@@ -50,7 +50,7 @@ func (t *Tuner) Ask(ctx context.Context, sets []int, s retrieval.Signals) ([]Ans
 	return out, errors.Join(errs...)
 }
 
-func (t *Tuner) ask(ctx context.Context, b *Bench, s retrieval.Signals) (_ []Answer, err error) {
+func (t *tuner) ask(ctx context.Context, b *Bench, s retrieval.Signals) (_ []Answer, err error) {
 	now := t.now
 	if now.IsZero() {
 		if now, err = b.Moment(ctx); err != nil {
@@ -65,7 +65,7 @@ func (t *Tuner) ask(ctx context.Context, b *Bench, s retrieval.Signals) (_ []Ans
 }
 
 // all returns the numbers of all sets.
-func (t *Tuner) all() []int {
+func (t *tuner) all() []int {
 	out := make([]int, len(t.benches))
 	for i := range out {
 		out[i] = i
@@ -84,7 +84,7 @@ type Ablation struct {
 }
 
 // Ablate takes each signal except K1 and B out once. It skips signals that are already off.
-func (t *Tuner) Ablate(ctx context.Context, s retrieval.Signals) ([]Ablation, error) {
+func (t *tuner) Ablate(ctx context.Context, s retrieval.Signals) ([]Ablation, error) {
 	with, err := t.Ask(ctx, t.all(), s)
 	if err != nil {
 		return nil, err

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/memkernel/memkernel/bench/economics"
 	"github.com/memkernel/memkernel/bench/paging"
 	"github.com/memkernel/memkernel/bench/verbs"
 	"github.com/memkernel/memkernel/internal/cli"
@@ -29,7 +30,7 @@ var command = &cli.Program{
 	Groups: []cli.Group{
 		{ID: "sessions", Title: "Recorded sessions (policies, bills)", Verbs: []cli.Verb{
 			cli.NewVerb("replay --transcript FILE", "compare context policies over a recorded session", shared.Replay, "simulate compare"),
-			cli.NewVerb("economics --transcript FILE", "what context policies cost and show, over sessions, windows and prices", verbs.Economics, "policies costs report"),
+			cli.NewVerb("economics --transcript FILE", "what context policies cost and show, over sessions, windows and prices", economics.Verb, "policies costs report"),
 			cli.NewVerb("predict --transcript FILE...", "predict what recorded calls read and wrote, and compare with their bills", verbs.Predict, "cache bills"),
 		}},
 		{ID: "memory", Title: "Memory and paging", Verbs: []cli.Verb{

@@ -1,4 +1,4 @@
-package verbs
+package economics
 
 import (
 	"context"
@@ -10,15 +10,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/memkernel/memkernel/bench/economics"
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/config"
 	"github.com/memkernel/memkernel/replay"
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// economicsFlags are the flags of economics.
-type economicsFlags struct {
+// flags are the flags of economics.
+type flags struct {
 	transcripts []string
 	policies    []string
 	rooms       []string
@@ -29,9 +28,9 @@ type economicsFlags struct {
 	write       string
 }
 
-// Economics is the verb economics.
-func Economics(a *cli.App) *cobra.Command {
-	e := &economicsFlags{}
+// Verb is the verb economics of mkbench.
+func Verb(a *cli.App) *cobra.Command {
+	e := &flags{}
 	cmd := &cobra.Command{
 		Long: `economics replays sessions under every policy, window and price regime and prints
 a table of each window and regime, and the points of the curve of cost against recall.
@@ -52,7 +51,7 @@ session and processor.`,
 		Example: `  mkbench economics -t session.jsonl
   mkbench economics -t a.jsonl -t b.jsonl --room 128k --write bin`,
 		Args: cli.NoArgs,
-		RunE: func(cmd *cobra.Command, args []string) error { return runEconomics(cmd.Context(), a, e) },
+		RunE: func(cmd *cobra.Command, args []string) error { return runVerb(cmd.Context(), a, e) },
 	}
 	f := cmd.Flags()
 	f.StringSliceVarP(&e.transcripts, "transcript", "t", nil, "recorded session `files`")
@@ -74,13 +73,13 @@ session and processor.`,
 
 func regimeNames() []string {
 	var out []string
-	for _, g := range economics.Regimes() {
+	for _, g := range regimes() {
 		out = append(out, g.Name)
 	}
 	return out
 }
 
-func runEconomics(ctx context.Context, a *cli.App, e *economicsFlags) error {
+func runVerb(ctx context.Context, a *cli.App, e *flags) error {
 	opt, err := e.options(a.JSON)
 	if err != nil {
 		return err
@@ -91,10 +90,10 @@ func runEconomics(ctx context.Context, a *cli.App, e *economicsFlags) error {
 			return err
 		}
 		name := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
-		opt.Sessions = append(opt.Sessions, economics.Session{Name: name, Session: s})
+		opt.Sessions = append(opt.Sessions, session{Name: name, Session: s})
 	}
 	opt.Progress = func(done, all int) { a.Step("replaying", done, all, "run") }
-	report, err := economics.Run(ctx, opt)
+	report, err := run(ctx, opt)
 	a.ProgressDone()
 	if err != nil {
 		return err
@@ -102,7 +101,7 @@ func runEconomics(ctx context.Context, a *cli.App, e *economicsFlags) error {
 	now, command := time.Now(), "mkbench "+strings.Join(shortArgs(os.Args[1:]), " ")
 	switch {
 	case e.economy:
-		return writeEconomy(a, e, report, command, now)
+		return printEconomy(a, e, report, command, now)
 	case e.write != "":
 		return report.Write(e.write, command, now)
 	}
@@ -113,11 +112,11 @@ func runEconomics(ctx context.Context, a *cli.App, e *economicsFlags) error {
 // economyJSON is the document of --economy.
 type economyJSON struct {
 	Schema string `json:"schema"`
-	*economics.Economy
+	*economy
 }
 
-// writeEconomy writes the cost and the recall of each economy.
-func writeEconomy(a *cli.App, e *economicsFlags, report *economics.Report, command string, now time.Time) error {
+// printEconomy writes the cost and the recall of each economy.
+func printEconomy(a *cli.App, e *flags, report *report, command string, now time.Time) error {
 	m, err := report.Economy(command, now)
 	switch {
 	case err != nil:
@@ -125,20 +124,20 @@ func writeEconomy(a *cli.App, e *economicsFlags, report *economics.Report, comma
 	case a.JSON:
 		return a.WriteJSON(economyJSON{"memkernel/bench_economy/v1", m})
 	case e.write != "":
-		return economics.WriteEconomy(m, e.write)
+		return writeEconomy(m, e.write)
 	}
-	_, err = a.Out.Write([]byte(economics.EconomyMarkdown(m)))
+	_, err = a.Out.Write([]byte(economyMarkdown(m)))
 	return err
 }
 
 // options checks the flags.
-func (e *economicsFlags) options(json bool) (economics.Options, error) {
-	opt := economics.Options{NoCurve: e.noCurve, Rowwise: e.sessions, Policies: e.policies}
+func (e *flags) options(json bool) (options, error) {
+	opt := options{NoCurve: e.noCurve, Rowwise: e.sessions, Policies: e.policies}
 	if len(e.transcripts) == 0 {
 		return opt, cli.Usagef("economics needs --transcript FILE, once for each session")
 	}
 	if e.economy {
-		return economics.EconomyOptions(), nil
+		return economyOptions(), nil
 	}
 	if json {
 		return opt, cli.Usagef("economics prints tables: --json goes with --economy")
@@ -160,7 +159,7 @@ func (e *economicsFlags) options(json bool) (economics.Options, error) {
 		if i < 0 {
 			return opt, cli.Usagef("--regime %q is none of %s", s, strings.Join(regimeNames(), ", "))
 		}
-		opt.Regimes = append(opt.Regimes, economics.Regimes()[i])
+		opt.Regimes = append(opt.Regimes, regimes()[i])
 	}
 	return opt, nil
 }
