@@ -10,8 +10,8 @@ import (
 // Weights that were chosen on a set look better on that set than on others. To measure the
 // difference, weights are chosen on all sets except one, and judged on that set.
 
-// Fold is the result of one set that was left out when weights were chosen.
-type Fold struct {
+// fold is the result of one set that was left out when weights were chosen.
+type fold struct {
 	Set string `json:"set"`
 	// Unseen has the figures with the weights chosen on the other sets. Given has the figures
 	// with the weights in use. Bare has the figures of BM25 without any signal.
@@ -22,20 +22,20 @@ type Fold struct {
 	Chosen map[string]float64 `json:"chosen"`
 }
 
-// LeaveOneOut makes a Fold of each set. The choice does not know the weights in use.
-func (t *tuner) LeaveOneOut(ctx context.Context, given retrieval.Signals) ([]Fold, error) {
+// LeaveOneOut makes a fold of each set. The choice does not know the weights in use.
+func (t *tuner) LeaveOneOut(ctx context.Context, given retrieval.Signals) ([]fold, error) {
 	if len(t.benches) < 2 {
 		return nil, fmt.Errorf("to leave one set out takes two at least, there is %d", len(t.benches))
 	}
-	var out []Fold
+	var out []fold
 	for i, b := range t.benches {
 		others := append(t.all()[:i], t.all()[i+1:]...)
 		chosen, err := t.Choose(ctx, others)
 		if err != nil {
 			return nil, err
 		}
-		f := Fold{Set: b.Name, Chosen: map[string]float64{}}
-		for _, k := range Knobs {
+		f := fold{Set: b.Name, Chosen: map[string]float64{}}
+		for _, k := range knobs {
 			f.Chosen[k.Name] = k.Of(chosen)
 		}
 		for _, x := range []struct {
@@ -63,7 +63,7 @@ func (t *tuner) Choose(ctx context.Context, sets []int) (retrieval.Signals, erro
 	s := bare()
 	for range rounds {
 		before := s
-		for _, k := range Knobs {
+		for _, k := range knobs {
 			goals := make([]float64, len(k.Values))
 			for i, v := range k.Values {
 				answers, err := t.Ask(ctx, sets, k.At(s, v))
@@ -84,7 +84,7 @@ func (t *tuner) Choose(ctx context.Context, sets []int) (retrieval.Signals, erro
 // bare returns weights without any signal, with the textbook constants of BM25.
 func bare() retrieval.Signals {
 	var s retrieval.Signals
-	for _, k := range Knobs {
+	for _, k := range knobs {
 		s = k.At(s, k.Off)
 	}
 	s.K1, s.B = 1.2, .75

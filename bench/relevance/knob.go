@@ -19,9 +19,9 @@ type knob struct {
 	Values []float64
 }
 
-// Knobs lists all weights of retrieval.Signals. K1 and B are not separate signals. With K1 at 0 a
+// knobs lists all weights of retrieval.Signals. K1 and B are not separate signals. With K1 at 0 a
 // word counts once, and with B at 0 length doesn't count.
-var Knobs = []knob{
+var knobs = []knob{
 	{"before", 0, []float64{0, .3, .45, .6, .75, .9}},
 	{"behind", 0, []float64{0, .2, .4, .6}},
 	{"away", 0, []float64{0, .15, .3, .45}},
@@ -45,10 +45,10 @@ var Knobs = []knob{
 	{"b", 0, []float64{.2, .4, .6, .75}},
 }
 
-// KnobNamed returns the knob with a name.
-func KnobNamed(name string) (knob, error) {
+// knobNamed returns the knob with a name.
+func knobNamed(name string) (knob, error) {
 	var names []string
-	for _, k := range Knobs {
+	for _, k := range knobs {
 		if k.Name == name {
 			return k, nil
 		}

@@ -29,8 +29,8 @@ const (
 	kindTypo       = "typo" // a word with one letter wrong
 )
 
-// KnownKinds lists all kinds of known items.
-var KnownKinds = []string{kindPhrase, kindWord, kindIdentifier, kindHeading, kindDate, kindTypo, kindName, kindWords}
+// knownKinds lists all kinds of known items.
+var knownKinds = []string{kindPhrase, kindWord, kindIdentifier, kindHeading, kindDate, kindTypo, kindName, kindWords}
 
 // KnownItem is an item from a workspace, in the form in which somebody would type it.
 type KnownItem struct {
@@ -42,10 +42,10 @@ type KnownItem struct {
 	places []Evidence
 }
 
-// Known is the result for the items of a kind. For words it counts the share of the first ten
+// known is the result for the items of a kind. For words it counts the share of the first ten
 // hits that hold the word or a word with the same stem. For all other kinds it counts whether a
 // hit holds the item.
-type Known struct {
+type known struct {
 	N                int      `json:"n"`
 	HitAt1           *float64 `json:"hit_at_1,omitempty"`
 	HitAt10          *float64 `json:"hit_at_10,omitempty"`
@@ -101,7 +101,7 @@ func (b *Bench) KnownItems(seed uint64, n int) []KnownItem {
 	}
 	b.wordsApart(held, rand.New(rand.NewPCG(seed, 2)), add)
 	var out []KnownItem
-	for _, kind := range KnownKinds {
+	for _, kind := range knownKinds {
 		of := all[kind]
 		queries := slices.Sorted(maps.Keys(of))
 		rand.New(rand.NewPCG(seed, 1)).Shuffle(len(queries), func(i, j int) { queries[i], queries[j] = queries[j], queries[i] })
@@ -280,15 +280,15 @@ func (b *Bench) AskKnown(ctx context.Context, items []KnownItem, opts *retrieval
 // ComparePlain searches FTS5 tables for the items of answers, which it compares with those. Names
 // are looked for in files by name and text, all other kinds in lines and in paragraphs: the rows
 // that find more count.
-func (b *Bench) ComparePlain(ctx context.Context, ours []knownAnswer) (map[string]Known, error) {
-	out, most := map[string]Known{}, map[string]float64{}
+func (b *Bench) ComparePlain(ctx context.Context, ours []knownAnswer) (map[string]known, error) {
+	out, most := map[string]known{}, map[string]float64{}
 	for _, rows := range []string{rowsLine, rowsParagraph, rowsFile} {
 		p, err := b.openPlain(ctx, rows)
 		if err != nil {
 			return nil, err
 		}
 		defer p.db.Close()
-		for _, kind := range KnownKinds {
+		for _, kind := range knownKinds {
 			of := ofKind(ours, kind)
 			if len(of) == 0 || (kind == kindName) != (rows == rowsFile) {
 				continue
@@ -303,7 +303,7 @@ func (b *Bench) ComparePlain(ctx context.Context, ours []knownAnswer) (map[strin
 			}
 			m := Sum(graded(plain)).Metrics
 			if found := m.RecallAt1 + m.RecallAt10; out[kind].N == 0 || found > most[kind] {
-				k := SumKnown(plain)[kind]
+				k := sumKnown(plain)[kind]
 				k.Rows, k.Differences = rows, Compare(graded(plain), graded(of))[:3]
 				out[kind], most[kind] = k, found
 			}
@@ -399,12 +399,12 @@ func stands(line, text string, within bool) bool {
 
 func wordRune(r rune) bool { return unicode.In(r, unicode.L, unicode.M, unicode.N) && !paired(r) }
 
-// SumKnown sums up the answers of each kind.
-func SumKnown(answers []knownAnswer) map[string]Known {
-	out := map[string]Known{}
-	for _, kind := range KnownKinds {
+// sumKnown sums up the answers of each kind.
+func sumKnown(answers []knownAnswer) map[string]known {
+	out := map[string]known{}
+	for _, kind := range knownKinds {
 		of := ofKind(answers, kind)
-		k := Known{N: len(of), LinesWithin: sizes{}}
+		k := known{N: len(of), LinesWithin: sizes{}}
 		for _, a := range of {
 			k.LinesWithin = k.LinesWithin.plus(a.Lines)
 		}

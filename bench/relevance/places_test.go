@@ -73,8 +73,8 @@ func TestPlacesOfKnownItems(t *testing.T) {
 	more := false
 	for _, n := range []string{"1000", "2000"} {
 		of, got := 0.0, 0.0
-		for kind, k := range SumKnown(places) {
-			of, got = of+SumKnown(lines)[kind].LinesWithin[n], got+k.LinesWithin[n]
+		for kind, k := range sumKnown(places) {
+			of, got = of+sumKnown(lines)[kind].LinesWithin[n], got+k.LinesWithin[n]
 		}
 		if got < of {
 			t.Errorf("within %s tokens places have %.2f lines, lines %.2f", n, got, of)

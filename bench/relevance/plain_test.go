@@ -143,7 +143,7 @@ func TestNamesAndWordsApart(t *testing.T) {
 		t.Fatal(err)
 	}
 	of := plain[kindName]
-	if d := of.Differences; of.Rows != rowsFile || *of.HitAt1 != 1 || len(d) != 3 || d[0].Mean != *SumKnown(ours)[kindName].HitAt1-1 || d[0].Low > d[0].Mean {
+	if d := of.Differences; of.Rows != rowsFile || *of.HitAt1 != 1 || len(d) != 3 || d[0].Mean != *sumKnown(ours)[kindName].HitAt1-1 || d[0].Low > d[0].Mean {
 		t.Errorf("names in FTS5: %+v", of)
 	}
 }
@@ -233,7 +233,7 @@ func TestKnownItems(t *testing.T) {
 			t.Errorf("%s %q: stands somewhere %v, as it is typed %v", it.Kind, it.Query, there, typed)
 		}
 	}
-	for _, kind := range KnownKinds {
+	for _, kind := range knownKinds {
 		if kinds[kind] == 0 {
 			t.Errorf("no item of kind %s", kind)
 		}
@@ -246,7 +246,7 @@ func TestKnownItems(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, got := range map[string]map[string]Known{"ours": SumKnown(ours), "plain": plain} {
+	for name, got := range map[string]map[string]known{"ours": sumKnown(ours), "plain": plain} {
 		if k := got[kindPhrase]; k.N != 20 || k.HitAt1 == nil || *k.HitAt10 < *k.HitAt1 || *k.HitAt10 < .5 || k.HitsHoldingShare != nil {
 			t.Errorf("%s: phrases %+v", name, k)
 		}

@@ -25,9 +25,9 @@ type trial struct {
 	signals retrieval.Signals
 }
 
-// NewTuner makes a tuner of sets. opts holds the options other than the signals. now is the time
+// newTuner makes a tuner of sets. opts holds the options other than the signals. now is the time
 // of the questions. If now is zero, each set uses its own Moment.
-func NewTuner(benches []*Bench, opts retrieval.Options, now time.Time) *tuner {
+func newTuner(benches []*Bench, opts retrieval.Options, now time.Time) *tuner {
 	return &tuner{benches, opts, now, map[trial][]Answer{}}
 }
 
@@ -73,8 +73,8 @@ func (t *tuner) all() []int {
 	return out
 }
 
-// Ablation is the worth of one signal, as the differences of the figures without the signal.
-type Ablation struct {
+// ablation is the worth of one signal, as the differences of the figures without the signal.
+type ablation struct {
 	Signal string `json:"signal"`
 	// Value is the weight of the signal. Off is the value that replaces it when the signal is
 	// taken out.
@@ -84,13 +84,13 @@ type Ablation struct {
 }
 
 // Ablate takes each signal except K1 and B out once. It skips signals that are already off.
-func (t *tuner) Ablate(ctx context.Context, s retrieval.Signals) ([]Ablation, error) {
+func (t *tuner) Ablate(ctx context.Context, s retrieval.Signals) ([]ablation, error) {
 	with, err := t.Ask(ctx, t.all(), s)
 	if err != nil {
 		return nil, err
 	}
-	out := []Ablation{}
-	for _, k := range Knobs {
+	out := []ablation{}
+	for _, k := range knobs {
 		if k.Name == "k1" || k.Name == "b" || k.Of(s) == k.Off {
 			continue
 		}
@@ -98,7 +98,7 @@ func (t *tuner) Ablate(ctx context.Context, s retrieval.Signals) ([]Ablation, er
 		if err != nil {
 			return nil, fmt.Errorf("without %s: %w", k.Name, err)
 		}
-		out = append(out, Ablation{k.Name, k.Of(s), k.Off, Compare(with, without)})
+		out = append(out, ablation{k.Name, k.Of(s), k.Off, Compare(with, without)})
 	}
 	return out, nil
 }

@@ -12,12 +12,12 @@ import (
 // Each weight has its knob, whose grid holds the value in use.
 func TestKnobs(t *testing.T) {
 	fields := reflect.TypeFor[retrieval.Signals]()
-	if len(Knobs) != fields.NumField() {
-		t.Errorf("%d knobs for %d weights", len(Knobs), fields.NumField())
+	if len(knobs) != fields.NumField() {
+		t.Errorf("%d knobs for %d weights", len(knobs), fields.NumField())
 	}
 	for i := range fields.NumField() {
 		name := strings.ToLower(fields.Field(i).Name)
-		k, err := KnobNamed(name)
+		k, err := knobNamed(name)
 		if err != nil {
 			t.Errorf("%s has no knob", name)
 			continue
@@ -33,7 +33,7 @@ func TestKnobs(t *testing.T) {
 			t.Errorf("%s: %v is not on the grid %v", name, inUse, k.Values)
 		}
 	}
-	if _, err := KnobNamed("luck"); err == nil || !strings.Contains(err.Error(), "before") {
+	if _, err := knobNamed("luck"); err == nil || !strings.Contains(err.Error(), "before") {
 		t.Errorf("an unknown name gives %v, want the names there are", err)
 	}
 }
@@ -53,10 +53,10 @@ func TestFlattest(t *testing.T) {
 func TestTuner(t *testing.T) {
 	a, b := open(t, "testdata/tiny"), open(t, "testdata/languages/vi")
 	b.Questions = b.Questions[:8]
-	tu := NewTuner([]*Bench{a, b}, retrieval.Options{}, time.Time{})
+	tu := newTuner([]*Bench{a, b}, retrieval.Options{}, time.Time{})
 	out, err := tu.Ablate(t.Context(), retrieval.DefaultSignals())
-	if err != nil || len(out) != len(Knobs)-2 {
-		t.Fatalf("%d signals were taken out, want %d: %v", len(out), len(Knobs)-2, err)
+	if err != nil || len(out) != len(knobs)-2 {
+		t.Fatalf("%d signals were taken out, want %d: %v", len(out), len(knobs)-2, err)
 	}
 	for _, x := range out {
 		if len(x.Differences) != len(figures) || x.Value == x.Off {
@@ -67,10 +67,10 @@ func TestTuner(t *testing.T) {
 	if err != nil || len(folds) != 2 {
 		t.Fatalf("%v: %v", folds, err)
 	}
-	if f := folds[0]; f.Set != "tiny" || f.Unseen.Questions != 4 || f.Given.RecallAt10 != 2.5/4 || len(f.Chosen) != len(Knobs) {
+	if f := folds[0]; f.Set != "tiny" || f.Unseen.Questions != 4 || f.Given.RecallAt10 != 2.5/4 || len(f.Chosen) != len(knobs) {
 		t.Errorf("%+v", f)
 	}
-	if _, err := NewTuner([]*Bench{a}, retrieval.Options{}, time.Time{}).LeaveOneOut(t.Context(), retrieval.DefaultSignals()); err == nil {
+	if _, err := newTuner([]*Bench{a}, retrieval.Options{}, time.Time{}).LeaveOneOut(t.Context(), retrieval.DefaultSignals()); err == nil {
 		t.Error("one set alone can't be left out, and no error says so")
 	}
 	if a.Unpacked || b.Unpacked {

@@ -1,3 +1,3 @@
-// Package verbs has the verbs eval and predict of mkbench. They measure the quality of search, and
-// predictions of bills. Other packages do the measuring. mkbench never changes a workspace.
+// Package verbs has the verb predict of mkbench. It compares recorded bills with the predictions of
+// package cachelayout/predict, and changes nothing.
 package verbs

@@ -15,6 +15,7 @@ import (
 
 	"github.com/memkernel/memkernel/bench/economics"
 	"github.com/memkernel/memkernel/bench/paging"
+	"github.com/memkernel/memkernel/bench/relevance"
 	"github.com/memkernel/memkernel/bench/verbs"
 	"github.com/memkernel/memkernel/internal/cli"
 	shared "github.com/memkernel/memkernel/internal/verbs"
@@ -34,7 +35,7 @@ var command = &cli.Program{
 			cli.NewVerb("predict --transcript FILE...", "predict what recorded calls read and wrote, and compare with their bills", verbs.Predict, "cache bills"),
 		}},
 		{ID: "memory", Title: "Memory and paging", Verbs: []cli.Verb{
-			cli.NewVerb("eval --set DIR...", "measure search on questions with known answers", verbs.Eval, "evaluate score search"),
+			cli.NewVerb("eval --set DIR...", "measure search on questions with known answers", relevance.Verb, "evaluate score search"),
 			cli.NewVerb("paging", "the evaluation of the ClawVM paper", paging.Verb, "clawvm paper workload"),
 			cli.NewVerb("version", "print the version", cli.VersionVerb, "about"),
 		}},

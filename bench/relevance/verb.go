@@ -1,4 +1,4 @@
-package verbs
+package relevance
 
 import (
 	"cmp"
@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/memkernel/memkernel/bench/relevance"
 	"github.com/memkernel/memkernel/embed"
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/retrieval"
@@ -40,9 +39,9 @@ type evalFlags struct {
 	n         int
 }
 
-// Eval is the verb eval.
-func Eval(a *cli.App) *cobra.Command {
-	e := &evalFlags{mode: cli.Choice{Value: modeWords, Of: []string{modeWords, modeVectors, modeHybrid}}, vectors: cli.Choice{Of: relevance.VectorKinds}}
+// Verb is the verb eval of mkbench.
+func Verb(a *cli.App) *cobra.Command {
+	e := &evalFlags{mode: cli.Choice{Value: modeWords, Of: []string{modeWords, modeVectors, modeHybrid}}, vectors: cli.Choice{Of: VectorKinds}}
 	cmd := &cobra.Command{
 		Long: `eval indexes a folder of Markdown files in a temporary place, puts the questions
 of its qa.jsonl to it, and says how much of the evidence the hits cover: among the
@@ -111,30 +110,30 @@ type evaluation struct {
 	// makes the vectors.
 	Mode    string `json:"mode"`
 	Vectors string `json:"vectors,omitempty"`
-	relevance.Report
-	Plain       plainly              `json:"plain"`
-	Ablation    []relevance.Ablation `json:"ablation,omitempty"`
-	LeaveOneOut []relevance.Fold     `json:"leave_one_out,omitempty"`
+	Report
+	Plain       plainly    `json:"plain"`
+	Ablation    []ablation `json:"ablation,omitempty"`
+	LeaveOneOut []fold     `json:"leave_one_out,omitempty"`
 }
 
 // plainly is the result of an FTS5 table for the same questions. Differences has how much higher
 // the figures of the search are.
 type plainly struct {
-	relevance.Report
+	Report
 	// Rows names the kind of the table's rows, for each of Sets.
-	Rows        []string               `json:"rows"`
-	Differences []relevance.Difference `json:"differences"`
+	Rows        []string     `json:"rows"`
+	Differences []Difference `json:"differences"`
 }
 
-// settings are the settings of a judged search.
-type settings struct {
+// judging has the settings of a judged search.
+type judging struct {
 	opts           retrieval.Options
 	chunks, places bool
 	written        []string // the settings in the form name=value
 }
 
-func (e *evalFlags) settings(a *cli.App) (s settings, err error) {
-	s = settings{opts: cli.Ranking(&a.Config.Retrieval), written: []string{}}
+func (e *evalFlags) settings(a *cli.App) (s judging, err error) {
+	s = judging{opts: cli.Ranking(&a.Config.Retrieval), written: []string{}}
 	s.opts.Signals = retrieval.DefaultSignals()
 	if e.mode.Value == modeVectors {
 		s.opts.VectorWeight, s.opts.KeywordWeight = 1, 0
@@ -153,7 +152,7 @@ func (e *evalFlags) settings(a *cli.App) (s settings, err error) {
 			if bad != nil || v < 0 || v > 1e6 {
 				return s, cli.Usagef("setting %q: %q is no number from 0 on", w, value)
 			}
-			k, err := relevance.KnobNamed(name)
+			k, err := knobNamed(name)
 			if err != nil {
 				return s, cli.Usagef("setting %q: there is no such setting; take unit or a weight: %s", w, err)
 			}
@@ -162,7 +161,7 @@ func (e *evalFlags) settings(a *cli.App) (s settings, err error) {
 		s.written = append(s.written, w)
 	}
 	for _, name := range e.without {
-		k, err := relevance.KnobNamed(strings.ToLower(strings.TrimSpace(name)))
+		k, err := knobNamed(strings.ToLower(strings.TrimSpace(name)))
 		if err != nil {
 			return s, cli.Usagef("%s", err)
 		}
@@ -198,8 +197,8 @@ func (e *evalFlags) run(ctx context.Context, a *cli.App) error {
 		return err
 	}
 	doc := evaluation{Schema: "memkernel/eval/v1", With: s.written, Mode: e.mode.Value, Vectors: e.vectors.Value}
-	var benches []*relevance.Bench
-	var ours, plain []relevance.Answer
+	var benches []*Bench
+	var ours, plain []Answer
 	var rows []string
 	defer a.ProgressDone()
 	for i, dir := range e.sets {
@@ -230,7 +229,7 @@ func (e *evalFlags) run(ctx context.Context, a *cli.App) error {
 		}
 		plain, rows = append(plain, answers...), append(rows, of)
 	}
-	t := relevance.NewTuner(benches, s.opts, e.now.Time)
+	t := newTuner(benches, s.opts, e.now.Time)
 	a.Work("tuning")
 	if e.ablate {
 		if doc.Ablation, err = t.Ablate(ctx, s.opts.Signals); err != nil {
@@ -243,22 +242,22 @@ func (e *evalFlags) run(ctx context.Context, a *cli.App) error {
 		}
 	}
 	a.ProgressDone()
-	doc.Report, doc.Plain = relevance.Sum(ours), plainly{relevance.Sum(plain), rows, relevance.Compare(plain, ours)}
+	doc.Report, doc.Plain = Sum(ours), plainly{Sum(plain), rows, Compare(plain, ours)}
 	if a.JSON {
 		return a.WriteJSON(doc)
 	}
 	return doc.draw(a.Out, a.Style())
 }
 
-func (e *evalFlags) open(ctx context.Context, dir string) (*relevance.Bench, error) {
-	set, err := relevance.Read(dir, cmp.Or(e.questions, filepath.Join(dir, "qa.jsonl")))
+func (e *evalFlags) open(ctx context.Context, dir string) (*Bench, error) {
+	set, err := Read(dir, cmp.Or(e.questions, filepath.Join(dir, "qa.jsonl")))
 	if err != nil {
 		return nil, err
 	}
-	return relevance.Open(ctx, set)
+	return Open(ctx, set)
 }
 
-func (e *evalFlags) moment(ctx context.Context, b *relevance.Bench) (time.Time, error) {
+func (e *evalFlags) moment(ctx context.Context, b *Bench) (time.Time, error) {
 	if !e.now.Time.IsZero() {
 		return e.now.Time, nil
 	}
@@ -267,7 +266,7 @@ func (e *evalFlags) moment(ctx context.Context, b *relevance.Bench) (time.Time, 
 
 // embed fills a set's index with the vectors that the mode needs, and returns their provider. The
 // provider is nil if the mode uses only words.
-func (e *evalFlags) embed(ctx context.Context, a *cli.App, b *relevance.Bench) (p embed.Provider, err error) {
+func (e *evalFlags) embed(ctx context.Context, a *cli.App, b *Bench) (p embed.Provider, err error) {
 	if e.mode.Value == modeWords {
 		return nil, nil
 	}
@@ -284,11 +283,11 @@ func (e *evalFlags) embed(ctx context.Context, a *cli.App, b *relevance.Bench) (
 
 // knownEvaluation is the document of eval --known-items.
 type knownEvaluation struct {
-	Schema    string                     `json:"schema"`
-	Workspace string                     `json:"workspace"`
-	Seed      uint64                     `json:"seed"`
-	Known     map[string]relevance.Known `json:"known_items"`
-	Plain     map[string]relevance.Known `json:"plain"`
+	Schema    string           `json:"schema"`
+	Workspace string           `json:"workspace"`
+	Seed      uint64           `json:"seed"`
+	Known     map[string]known `json:"known_items"`
+	Plain     map[string]known `json:"plain"`
 }
 
 // knownItems searches for items of the workspace. The time of the search is two days after the
@@ -311,7 +310,7 @@ func (e *evalFlags) knownItems(ctx context.Context, a *cli.App) error {
 	if err != nil {
 		return err
 	}
-	b, err := relevance.Open(ctx, relevance.Set{Name: filepath.Base(dir), Dir: dir})
+	b, err := Open(ctx, Set{Name: filepath.Base(dir), Dir: dir})
 	if err != nil {
 		return cli.Hint(err, "name a folder with notes with --workspace")
 	}
@@ -332,7 +331,7 @@ func (e *evalFlags) knownItems(ctx context.Context, a *cli.App) error {
 	if err != nil {
 		return err
 	}
-	doc := knownEvaluation{"memkernel/eval_known/v1", b.Name, e.seed, relevance.SumKnown(ours), plain}
+	doc := knownEvaluation{"memkernel/eval_known/v1", b.Name, e.seed, sumKnown(ours), plain}
 	if a.JSON {
 		return a.WriteJSON(doc)
 	}

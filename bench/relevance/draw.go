@@ -1,4 +1,4 @@
-package verbs
+package relevance
 
 import (
 	"fmt"
@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/memkernel/memkernel/bench/relevance"
 	"github.com/memkernel/memkernel/internal/display"
 )
 
@@ -21,7 +20,7 @@ func (d *evaluation) draw(w io.Writer, p display.Style) error {
 	evalTable(&b, d.Report)
 	b.WriteByte('\n')
 	title("FTS5 on the same lines (rows: %s), and the difference, with the interval of 95 %% (* beyond chance)", strings.Join(d.Plain.Rows, ", "))
-	evalRow(&b, "all", relevance.Category{Metrics: d.Plain.Metrics, Intervals: d.Plain.Intervals})
+	evalRow(&b, "all", Category{Metrics: d.Plain.Metrics, Intervals: d.Plain.Intervals})
 	for _, x := range d.Plain.Differences {
 		fmt.Fprintf(&b, "  %-20s %+6.1f%s  %+6.1f to %+.1f\n", x.Name, 100*x.Mean, x.Mark(), 100*x.Low, 100*x.High)
 	}
@@ -39,18 +38,18 @@ func (d *evaluation) draw(w io.Writer, p display.Style) error {
 }
 
 // evalTable prints a report, with a row for each category and a row for all questions.
-func evalTable(b *strings.Builder, r relevance.Report) {
+func evalTable(b *strings.Builder, r Report) {
 	fmt.Fprintf(b, "  %-12s %5s %5s %5s %5s %5s %5s %5s %5s %5s %5s %5s\n",
 		"%", "n", "R@1", "R@5", "R@10", "±", "MRR", "nDCG", "500 t", "1k t", "2k t", "file1")
 	for _, c := range slices.Sorted(maps.Keys(r.Categories)) {
 		evalRow(b, c, r.Categories[c])
 	}
-	evalRow(b, "all", relevance.Category{Metrics: r.Metrics, Intervals: r.Intervals})
+	evalRow(b, "all", Category{Metrics: r.Metrics, Intervals: r.Intervals})
 	fmt.Fprintf(b, "  ± is the interval of R@10 (95 %%); file1: the first file is one of the right ones; files' nDCG@5 %.1f;\n", 100*r.FileNDCGAt5)
 	fmt.Fprintf(b, "  packed into 500, 1,000 and 2,000 tokens %.1f, %.1f and %.1f\n", 100*r.Packed["500"], 100*r.Packed["1000"], 100*r.Packed["2000"])
 }
 
-func evalRow(b *strings.Builder, name string, c relevance.Category) {
+func evalRow(b *strings.Builder, name string, c Category) {
 	m, i := c.Metrics, c.Intervals["recall_at_10"]
 	fmt.Fprintf(b, "  %-12s %5d", display.Clip(display.Printable(name), 12), m.Questions)
 	for _, v := range []float64{m.RecallAt1, m.RecallAt5, m.RecallAt10, (i.High - i.Low) / 2, m.MRR, m.NDCGAt10,
@@ -61,13 +60,13 @@ func evalRow(b *strings.Builder, name string, c relevance.Category) {
 }
 
 // ablationTable prints ablations. It marks differences beyond chance with *.
-func ablationTable(b *strings.Builder, as []relevance.Ablation) {
+func ablationTable(b *strings.Builder, as []ablation) {
 	figures := []string{"recall_at_10", "recall_within_1000", "ndcg_at_10", "file_hit_at_1"}
 	fmt.Fprintf(b, "  %-10s %6s %7s %7s %7s %7s\n", "", "weight", "R@10", "1k t", "nDCG", "file1")
 	for _, x := range as {
 		fmt.Fprintf(b, "  %-10s %6g", x.Signal, x.Value)
 		for _, f := range figures {
-			d := x.Differences[slices.IndexFunc(x.Differences, func(d relevance.Difference) bool { return d.Name == f })]
+			d := x.Differences[slices.IndexFunc(x.Differences, func(d Difference) bool { return d.Name == f })]
 			fmt.Fprintf(b, " %+6.1f%s", 100*d.Mean, d.Mark())
 		}
 		b.WriteByte('\n')
@@ -75,16 +74,16 @@ func ablationTable(b *strings.Builder, as []relevance.Ablation) {
 	b.WriteString("  * beyond chance, by the interval of 95 %\n")
 }
 
-func foldTable(b *strings.Builder, folds []relevance.Fold) {
+func foldTable(b *strings.Builder, folds []fold) {
 	fmt.Fprintf(b, "  %-12s %20s %20s %20s\n", "", "others' R@10 1k nDCG", "in use", "BM25 alone")
 	for _, f := range folds {
 		fmt.Fprintf(b, "  %s", display.Left(f.Set, 12))
-		for _, m := range []relevance.Metrics{f.Unseen, f.Given, f.Bare} {
+		for _, m := range []Metrics{f.Unseen, f.Given, f.Bare} {
 			fmt.Fprintf(b, "       %4.1f %4.1f %4.1f", 100*m.RecallAt10, 100*m.WithinTokens["1000"], 100*m.NDCGAt10)
 		}
 		b.WriteByte('\n')
 	}
-	for _, k := range relevance.Knobs {
+	for _, k := range knobs {
 		fmt.Fprintf(b, "  %-12s", k.Name)
 		for _, f := range folds {
 			fmt.Fprintf(b, " %6g", f.Chosen[k.Name])
@@ -98,7 +97,7 @@ func (d *knownEvaluation) draw(w io.Writer, p display.Style) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n", p.Paint(display.Bold, "items of "+display.Printable(d.Workspace)+", as they are written; then FTS5, and the difference"))
 	fmt.Fprintf(&b, "  %-10s %3s %6s %6s   %-9s %6s %6s   %7s %7s   %5s %5s\n", "%", "n", "hit@1", "hit@10", "FTS5 rows", "hit@1", "hit@10", "hit@1", "hit@10", "1k t", "2k t")
-	for _, kind := range relevance.KnownKinds {
+	for _, kind := range knownKinds {
 		k, of := d.Known[kind], d.Plain[kind]
 		if k.N == 0 {
 			continue
@@ -117,7 +116,7 @@ func (d *knownEvaluation) draw(w io.Writer, p display.Style) error {
 }
 
 // hits is the share of items found by the first hit and by any of ten, or of hits that hold a word.
-func hits(k relevance.Known) string {
+func hits(k known) string {
 	if k.HitsHoldingShare != nil {
 		return fmt.Sprintf("%6s %6.1f", "", 100**k.HitsHoldingShare)
 	}
