@@ -62,7 +62,7 @@ func (u *updater) call(tc *memkernel.ToolCall) {
 	a := u.attempt(tc)
 	t := &u.s.Thread
 	t.LastCall = &callSummary{Name: a.Name, Params: a.Params}
-	touch(&u.s.Resources.Tools, a.Name, t.Captured, MaxTools)
+	touch(&u.s.Resources.Tools, a.Name, t.Captured, maxTools)
 	if tc.ID != "" && !tc.Server {
 		t.Pending = capped(append(t.Pending, a), maxPending)
 	}
@@ -218,10 +218,10 @@ func (u *updater) failed(a attempt, line string) {
 func (u *updater) worked(a attempt) {
 	seq := u.s.Thread.Captured
 	for _, p := range a.Read {
-		touch(&u.s.Resources.Read, p, seq, MaxFiles)
+		touch(&u.s.Resources.Read, p, seq, maxFiles)
 	}
 	for _, p := range a.Edited {
-		touch(&u.s.Resources.Modified, p, seq, MaxFiles)
+		touch(&u.s.Resources.Modified, p, seq, maxFiles)
 	}
 	did, base := "", a.Target[strings.IndexByte(a.Target, ':')+1:]
 	switch {
@@ -289,10 +289,10 @@ func (u *updater) learn(f Failure, a attempt) {
 	}
 	l := learningCapture{CallID: f.ID, Key: u.m.Key, What: summary.Excerpt(text, lessonRunes), Seq: u.s.Thread.Captured}
 	items := slices.DeleteFunc(u.s.Learnings.Items, func(o learningCapture) bool { return o.CallID == l.CallID && o.Key == l.Key })
-	u.s.Learnings.Items = capped(append(items, l), MaxLearnings)
+	u.s.Learnings.Items = capped(append(items, l), maxLearnings)
 	cost := Cost{sumOf(l.What), f.Since}
 	costs := slices.DeleteFunc(u.s.Thread.Costs, func(c Cost) bool { return c.Sum == cost.Sum })
-	u.s.Thread.Costs = capped(append(costs, cost), MaxLearnings)
+	u.s.Thread.Costs = capped(append(costs, cost), maxLearnings)
 }
 
 // helpers returns the actions between a failure and the call that worked which may have helped. A

@@ -395,15 +395,15 @@ func (d Decision) persons() bool { return d.By == summary.ByUser }
 func (s *State) resources(prev *Checkpoint) Resources {
 	p, r := prev.Resources, &s.Resources
 	out := Resources{
-		FilesRead:     merged(p.FilesRead, r.Read, MaxFiles),
-		FilesModified: merged(p.FilesModified, r.Modified, MaxFiles),
-		ToolsUsed:     merged(p.ToolsUsed, r.Tools, MaxTools),
+		FilesRead:     merged(p.FilesRead, r.Read, maxFiles),
+		FilesModified: merged(p.FilesModified, r.Modified, maxFiles),
+		ToolsUsed:     merged(p.ToolsUsed, r.Tools, maxTools),
 		Commits:       merged(p.Commits, r.Commits, maxCommits),
 	}
 	if n := len(r.Commits); n > 0 {
-		out.FilesUncommitted = merged[Name](nil, newer(slices.Clone(r.Modified), func(u Use) int { return u.Seq }, r.Commits[n-1].Seq), MaxFiles)
+		out.FilesUncommitted = merged[Name](nil, newer(slices.Clone(r.Modified), func(u Use) int { return u.Seq }, r.Commits[n-1].Seq), maxFiles)
 	} else if len(p.Commits) > 0 {
-		out.FilesUncommitted = merged(p.FilesUncommitted, r.Modified, MaxFiles)
+		out.FilesUncommitted = merged(p.FilesUncommitted, r.Modified, maxFiles)
 	}
 	return out
 }
@@ -423,7 +423,7 @@ func (s *State) openItems() []Text {
 		out = append(out, Text(text))
 	}
 	for _, text := range s.OpenItems.Earlier {
-		if !slices.Contains(out, text) && len(out) < MaxOpenItems {
+		if !slices.Contains(out, text) && len(out) < maxOpenItems {
 			out = append(out, text)
 		}
 	}
@@ -433,9 +433,9 @@ func (s *State) openItems() []Text {
 func (s *State) learnings(prev *Checkpoint) []Text {
 	out := slices.Clone(prev.Learnings)
 	for _, l := range s.Learnings.Items {
-		out = added(out, Text(l.What), MaxLearnings)
+		out = added(out, Text(l.What), maxLearnings)
 	}
-	return orNil(capped(out, MaxLearnings))
+	return orNil(capped(out, maxLearnings))
 }
 
 func checkpointID(n int) Name { return Name(fmt.Sprintf("cp_%03d", n)) }

@@ -57,7 +57,7 @@ func (u *updater) keepUserText(text string) {
 		t.First = e
 	}
 	if t.Reply > longReply {
-		t.Pivots = capped(append(t.Pivots, e), MaxExchanges)
+		t.Pivots = capped(append(t.Pivots, e), maxExchanges)
 	}
 	t.Pending = orNil(slices.DeleteFunc(t.Pending, func(a attempt) bool { return u.reading(a.ID).Lost })) // it runs no more
 	t.Reply = 0
@@ -94,12 +94,12 @@ func (u *updater) trimTail() {
 	}
 }
 
-// exchanges returns at most MaxExchanges key exchanges in their order. They are the first
+// exchanges returns at most maxExchanges key exchanges in their order. They are the first
 // message, the newest pivots and the last two exchanges.
 func (t *ThreadState) exchanges() []exchangeCapture {
 	var out []exchangeCapture
 	add := func(e exchangeCapture) {
-		if e.Seq > 0 && len(out) < MaxExchanges && !slices.ContainsFunc(out, func(o exchangeCapture) bool { return o.Seq == e.Seq && o.Role == e.Role }) {
+		if e.Seq > 0 && len(out) < maxExchanges && !slices.ContainsFunc(out, func(o exchangeCapture) bool { return o.Seq == e.Seq && o.Role == e.Role }) {
 			out = append(out, e)
 		}
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/memkernel/memkernel/internal/store"
 )
 
-// Kept is the number of checkpoints of a session that stay on disk.
-const Kept = 5
+// kept is the number of checkpoints of a session that stay on disk.
+const kept = 5
 
 // Written is the result of writing a checkpoint.
 type Written struct {
@@ -68,13 +68,13 @@ func (s Store) Checkpoint(st State, in Input) (Written, error) {
 	return Written{Checkpoint: c, New: true, State: next, Damaged: bad}, s.prune()
 }
 
-// gone returns the missing checkpoints among the newest [Kept] numbers, except those that were put
+// gone returns the missing checkpoints among the newest [kept] numbers, except those that were put
 // aside. Only older checkpoints are ever removed. newest is the highest number that the state knows.
 func (s Store) gone(all []int, there map[string]bool, newest int) (bad []Damage) {
 	for _, n := range all {
 		newest = max(newest, n)
 	}
-	for n := newest; n > max(0, newest-Kept); n-- {
+	for n := newest; n > max(0, newest-kept); n-- {
 		id := string(checkpointID(n))
 		if !slices.Contains(all, n) && !there[id+".yaml.damaged-1"] {
 			bad = append(bad, s.damage(file(id), errMissing))
@@ -206,7 +206,7 @@ func (s Store) prune() error {
 		return err
 	}
 	var old []string
-	for _, n := range slices.Backward(all[min(Kept, len(all)):]) {
+	for _, n := range slices.Backward(all[min(kept, len(all)):]) {
 		old = append(old, file(string(checkpointID(n))))
 	}
 	st, err := s.in.Remove(store.Synced, old...)

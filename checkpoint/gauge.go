@@ -100,8 +100,8 @@ func (r Reading) Utilization() float64 {
 	return float64(r.Tokens) / float64(r.Window)
 }
 
-// Advice is below the gauge from [LevelCheckpoint] on.
-const Advice = "Older context will be compacted soon: finish the step at hand, and write down what must outlive it."
+// advice is below the gauge from [LevelCheckpoint] on.
+const advice = "Older context will be compacted soon: finish the step at hand, and write down what must outlive it."
 
 // Line returns the gauge as the model sees it at a level, "" below LevelShow. saved must report
 // whether a checkpoint of this state exists. From LevelCheckpoint on the advice is on a second
@@ -113,7 +113,7 @@ func (r Reading) Line(l Level, saved bool) string {
 	}
 	s := r.head("", saved)
 	if l >= LevelCheckpoint {
-		s += "\n" + Advice
+		s += "\n" + advice
 	}
 	return s
 }

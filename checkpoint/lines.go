@@ -95,9 +95,9 @@ func (c *Checkpoint) lists() []list {
 	for _, d := range c.Decisions {
 		decisions.texts = append(decisions.texts, string(d.What)+timed(d.When))
 	}
-	return []list{listOf(TagConstraint, maxConstraints, &c.Constraints), decisions, listOf(TagOpen, MaxOpenItems, &c.OpenItems),
-		listOf(TagLesson, MaxLearnings, &c.Learnings), listOf(tagCommit, maxCommits, &c.Resources.Commits),
-		listOf(TagModified, MaxFiles, &c.Resources.FilesModified), listOf(TagRead, MaxFiles, &c.Resources.FilesRead)}
+	return []list{listOf(TagConstraint, maxConstraints, &c.Constraints), decisions, listOf(TagOpen, maxOpenItems, &c.OpenItems),
+		listOf(TagLesson, maxLearnings, &c.Learnings), listOf(tagCommit, maxCommits, &c.Resources.Commits),
+		listOf(TagModified, maxFiles, &c.Resources.FilesModified), listOf(TagRead, maxFiles, &c.Resources.FilesRead)}
 }
 
 // Lines returns the contents of a checkpoint in at most maxBytes, the most important first and
@@ -213,7 +213,7 @@ func (c *Checkpoint) take(l Line) {
 	text := line(l.Text, maxLineRunes)
 	switch s := Status(text); {
 	case l.Tag == TagUser || l.Tag == TagAgent:
-		c.Thread.KeyExchanges = capped(append(c.Thread.KeyExchanges, Exchange{Name(l.Tag), Text(text)}), MaxExchanges)
+		c.Thread.KeyExchanges = capped(append(c.Thread.KeyExchanges, Exchange{Name(l.Tag), Text(text)}), maxExchanges)
 	case l.Tag == TagStatus && (s == StatusInProgress || s == StatusWaiting):
 		c.Working.Status = s
 	}

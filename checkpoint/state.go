@@ -20,11 +20,11 @@ const stateVersion = 1
 // The limits of a state and a checkpoint. Older entries leave first.
 const (
 	MaxDecisions = 50
-	MaxExchanges = 8
-	MaxTools     = 100
-	MaxFiles     = 100
-	MaxOpenItems = 50
-	MaxLearnings = 20
+	maxExchanges = 8
+	maxTools     = 100
+	maxFiles     = 100
+	maxOpenItems = 50
+	maxLearnings = 20
 	maxCommits   = 20
 	// maxConstraints is the most constraints that package summary holds.
 	maxConstraints = 40

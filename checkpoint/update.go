@@ -209,7 +209,7 @@ func (u *updater) openItems() {
 		if e.Kind == "todo" && !u.s.Thread.planned() {
 			e.Text = strings.Replace(e.Text, ": ", FromEarlier+": ", 1)
 		}
-		if text := summary.Excerpt(e.Text, itemRunes); !slices.Contains(o.Items, text) && len(o.Items) < MaxOpenItems {
+		if text := summary.Excerpt(e.Text, itemRunes); !slices.Contains(o.Items, text) && len(o.Items) < maxOpenItems {
 			o.Items = append(o.Items, text)
 		}
 	}

@@ -190,10 +190,10 @@ func (c *curator) gather() {
 				c.capture(e, placeRef(e), fresh)
 			case strings.HasPrefix(e.Plain, SaidMark):
 				if c.days[Key(e.Plain)] > 1 {
-					c.rate(e, Promoted{Text: Present(strings.TrimSpace(strings.TrimPrefix(e.Plain, SaidMark))), Tags: MakeTags(Human), From: placeRef(e)}, fresh)
+					c.rate(e, Promoted{Text: present(strings.TrimSpace(strings.TrimPrefix(e.Plain, SaidMark))), Tags: MakeTags(Human), From: placeRef(e)}, fresh)
 				}
 			case len(e.Tags) > 0:
-				c.rate(e, Promoted{Text: Present(e.Plain), Tags: e.Tags, From: placeRef(e)}, fresh)
+				c.rate(e, Promoted{Text: present(e.Plain), Tags: e.Tags, From: placeRef(e)}, fresh)
 			}
 		}
 		c.found = append(c.found, c.worthy(c.remarks(f, untagged), fresh)...)
@@ -268,11 +268,11 @@ const quotesUser, quotesAgent = "[user] ", "[agent] "
 func (c *curator) capture(e *Entry, ref string, fresh bool) {
 	got := earned(e.Plain, e.Tags, func(sign string) bool { return c.failures[sign] > 1 })
 	if said, ok := strings.CutPrefix(e.Plain, quotesUser); ok {
-		if got = (earning{Text: said}); Important(said) {
+		if got = (earning{Text: said}); important(said) {
 			got.Tags = MakeTags(Human)
 		}
 	}
-	c.rate(e, Promoted{From: ref, Text: Present(got.Text), Tags: got.Tags}, fresh)
+	c.rate(e, Promoted{From: ref, Text: present(got.Text), Tags: got.Tags}, fresh)
 }
 
 // rate takes a tagged entry or a capture, whose tags are its score. An agent's statement stays in

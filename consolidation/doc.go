@@ -61,7 +61,7 @@
 // talks and lines of a form are left out, and so is a remark whose subject is neither in it nor
 // above it. A name that earlier or later days mention adds to the worth.
 //
-// A fact is written in its own words, with its subject, without day, time and label ([Present]), at
+// A fact is written in its own words, with its subject, without day, time and label ([present]), at
 // most 280 characters of it. A word for a day becomes the day. Short neighbours of one sense are one
 // entry. An entry is passed over if memory holds it already, in the same words or nearly all of
 // them, if it has a tombstone, and if it is superseded or an open task. A night gets at most eight

@@ -79,7 +79,7 @@ func earned(plain string, tags Tags, again func(sign string) bool) earning {
 // down.
 func Capture(text string) Tags {
 	t := MakeTags(Decision)
-	if _, reply, _ := choice.Parts(text); Important(reply) {
+	if _, reply, _ := choice.Parts(text); important(reply) {
 		t = t.with(Human)
 	}
 	return earned(text, t, func(string) bool { return false }).Tags
@@ -178,9 +178,9 @@ func IsIdentity(file string) bool {
 	return name == "SOUL.md" || name == "IDENTITY.md"
 }
 
-// Important reports whether a text says in plain words that something matters. A quotation is
+// important reports whether a text says in plain words that something matters. A quotation is
 // another's words.
-func Important(words string) bool { return cuesOf(transcript.Unquoted(words))&cueImportant != 0 }
+func important(words string) bool { return cuesOf(transcript.Unquoted(words))&cueImportant != 0 }
 
 // DaysOf returns for each entry, by its [Key], on how many days the logs of a snapshot hold it.
 // An entry of fewer than three words has nothing that could be used again.

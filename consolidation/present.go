@@ -38,11 +38,11 @@ var (
 	detail = textutil.LazyRegexp(`(?i)\s*\((?:at\s+)?(?:\d{1,2}:\d{2}(?::\d{2})?(?:\s*(?:UTC|Z|[ap]m))?|commit:?\s+[0-9a-f]{7,40}|[0-9a-f]{7,40})\)|[\s,;—-]+commit:?\s+` + "`?" + `[0-9a-f]{7,40}` + "`?")
 )
 
-// Present returns an entry's content as a fact of today. It leaves out the day and the time, a
+// present returns an entry's content as a fact of today. It leaves out the day and the time, a
 // label that the tag implies, and details that only the log needs. It shortens the text to the
 // length of a fact, but keeps the restrictions of the fact. It returns "" if the text with its
 // restrictions is too long for any fact.
-func Present(plain string) string {
+func present(plain string) string {
 	s := strings.TrimPrefix(strings.TrimSpace(plain), quotesUser)
 	for before := ""; before != s; {
 		before = s
@@ -77,7 +77,7 @@ func Present(plain string) string {
 // worded returns a remark as a fact that can be read by itself, with its subject if the remark
 // does not name it. ok is false if the remark names a day that a later reader can't place.
 func worded(r *remark) (text string, ok bool) {
-	text, ok = onDay(closeMarks(Present(r.text)), r.entry.Date)
+	text, ok = onDay(closeMarks(present(r.text)), r.entry.Date)
 	if about := r.subject(); about != "" && !r.tells(about) {
 		text = about + ": " + bounded(text, mostFact-utf8.RuneCountInString(about)-2)
 	}

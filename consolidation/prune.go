@@ -361,7 +361,7 @@ func (r *pruner) logs() {
 }
 
 func (r *pruner) extract(e *Entry, got earning) {
-	text := Present(got.Text)
+	text := present(got.Text)
 	if r.known.cites(placeRef(e)) || vague(text) || r.retired(e.Plain, text) || r.known.holds(e.Plain) || r.known.holds(text) {
 		return
 	}

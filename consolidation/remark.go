@@ -106,7 +106,7 @@ func (c *curator) said(e *Entry, lead string) []*remark {
 		above = append(above, lead)
 	}
 	slices.Reverse(above)
-	if who, words := label(plain); wordCount(who) == 1 && cuesOf(who)&cuePerson != 0 && Important(words) {
+	if who, words := label(plain); wordCount(who) == 1 && cuesOf(who)&cuePerson != 0 && important(words) {
 		return []*remark{(&remark{entry: e, last: e.EndLine, above: above, text: words, spoken: true}).read()}
 	}
 	n := mostFact

@@ -47,8 +47,8 @@ const (
 	MCP Format = "mcp"
 )
 
-// Formats lists all formats.
-func Formats() []Format { return []Format{Anthropic, OpenAI, MCP} }
+// formats lists all formats.
+func formats() []Format { return []Format{Anthropic, OpenAI, MCP} }
 
 // property is a member of an object's schema.
 type property struct {
@@ -193,8 +193,8 @@ func (s *Set) Definitions(all bool) []Definition {
 // and arguments. Otherwise it has the tools that most conversations need, with the arguments that
 // most calls need. A call may name any tool in either case.
 func (s *Set) Tools(f Format, all bool) (json.RawMessage, error) {
-	if !slices.Contains(Formats(), f) {
-		return nil, fmt.Errorf("tools: unknown format %q: give one of %v", f, Formats())
+	if !slices.Contains(formats(), f) {
+		return nil, fmt.Errorf("tools: unknown format %q: give one of %v", f, formats())
 	}
 	out := []any{}
 	for _, d := range s.Definitions(all) {

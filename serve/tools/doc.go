@@ -26,5 +26,5 @@
 //
 // Arguments and members of answers have the same names as in OpenClaw's tools of the same names,
 // so that prompts written for OpenClaw's tools also work here. An answer's text is at most
-// [MaxText] bytes; nextFrom is the line from which to continue.
+// [maxText] bytes; nextFrom is the line from which to continue.
 package tools

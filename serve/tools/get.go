@@ -11,8 +11,8 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// MaxText bounds the text of one answer, in bytes.
-const MaxText = 32 << 10
+// maxText bounds the text of one answer, in bytes.
+const maxText = 32 << 10
 
 // lines is the answer of memory_get.
 type lines struct {
@@ -75,11 +75,11 @@ func failed(ctx context.Context, err error) bool {
 // cut before the call.
 func (l *lines) fill(text string, from int, more bool) {
 	l.From = from
-	if len(text) > MaxText {
-		cut := strings.LastIndexByte(text[:MaxText], '\n') + 1
+	if len(text) > maxText {
+		cut := strings.LastIndexByte(text[:maxText], '\n') + 1
 		if cut == 0 {
 			l.Truncated = true
-			for cut = MaxText; !utf8.RuneStart(text[cut]); {
+			for cut = maxText; !utf8.RuneStart(text[cut]); {
 				cut--
 			}
 			l.Detail = fmt.Sprintf("line %d is longer than an answer may be: its end is missing", from)

@@ -339,9 +339,9 @@ func numbered(said, text string, view []int) (string, error) {
 	fmt.Fprintf(&b, "Here's the content of %s with line numbers:\n", said)
 	for i := from; i < to; i++ {
 		line := fmt.Sprintf("%*d\t%s", numberWidth, i+1, lines[i])
-		if b.Len()+len(line) > MaxText {
+		if b.Len()+len(line) > maxText {
 			if i == from { // one line alone is too long
-				b.WriteString(strings.ToValidUTF8(line[:MaxText-b.Len()], ""))
+				b.WriteString(strings.ToValidUTF8(line[:maxText-b.Len()], ""))
 				i++
 			}
 			fmt.Fprintf(&b, "\n… The file has %d lines: view the rest with view_range [%d, -1].", len(lines), i+1)

@@ -71,16 +71,16 @@ func New(k *kernel.Kernel, o Options) (*Set, error) {
 	return &Set{k: k, opts: o}, nil
 }
 
-// ErrUnknownTool is returned for a call of a tool that the set doesn't have.
-var ErrUnknownTool = errors.New("there is no such tool")
+// errUnknownTool is returned for a call of a tool that the set doesn't have.
+var errUnknownTool = errors.New("there is no such tool")
 
-// Call answers a call. The error is an *ArgumentError, ErrUnknownTool, the error of the context,
+// Call answers a call. The error is an *ArgumentError, errUnknownTool, the error of the context,
 // or the error of a closed kernel. All other failures are in the answer, because the model can
 // act on them.
 func (s *Set) Call(ctx context.Context, name string, arguments json.RawMessage) (json.RawMessage, error) {
 	sp := s.spec(name)
 	if sp == nil {
-		return nil, fmt.Errorf("%s: %w", name, ErrUnknownTool)
+		return nil, fmt.Errorf("%s: %w", name, errUnknownTool)
 	}
 	a, err := sp.read(arguments)
 	if err != nil {

@@ -28,9 +28,9 @@ func isURL(dsn string) bool {
 	return strings.HasPrefix(dsn, "postgres://") || strings.HasPrefix(dsn, "postgresql://")
 }
 
-// Check returns the fault of an address, or nil. The error never quotes the address, because any
+// check returns the fault of an address, or nil. The error never quotes the address, because any
 // part may be the password.
-func Check(dsn string) error {
+func check(dsn string) error {
 	if _, err := pgx.ParseConfig(dsn); err != nil && (isURL(dsn) || strings.Contains(dsn, "=")) {
 		return errors.New("the DSN can't be read: " + form + "; a port is a number, and in a password of the first form % / : @ ? # are %25 %2F %3A %40 %3F %23")
 	}
@@ -43,7 +43,7 @@ func Check(dsn string) error {
 // Config returns the configuration of connections to an address. Without a password in the address,
 // the password is empty, even if the environment holds one.
 func Config(dsn string) (*pgxpool.Config, error) {
-	if err := Check(dsn); err != nil {
+	if err := check(dsn); err != nil {
 		return nil, err
 	}
 	c, err := pgxpool.ParseConfig(dsn)

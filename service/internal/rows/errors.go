@@ -13,8 +13,8 @@ import (
 
 // The kinds of an [Error].
 var (
-	ErrUnreachable = errors.New("the database can't be reached")
-	ErrRefused     = errors.New("the database refuses")
+	errUnreachable = errors.New("the database can't be reached")
+	errRefused     = errors.New("the database refuses")
 	ErrFull        = errors.New("the database's disk is full")
 	errReadOnly    = errors.New("the database can't be written to")
 	errBusy        = errors.New("the database is busy")
@@ -47,7 +47,7 @@ func (e *Error) Unwrap() []error {
 	if e.Kind == ErrFull || e.Kind == errReadOnly {
 		out = append(out, store.ErrReadOnly)
 	}
-	if e.Kind == ErrUnreachable || e.Kind == errBusy {
+	if e.Kind == errUnreachable || e.Kind == errBusy {
 		out = append(out, store.ErrAgain)
 	}
 	return out
@@ -55,9 +55,9 @@ func (e *Error) Unwrap() []error {
 
 // codes maps the server's codes to kinds and hints.
 var codes = map[string]pgdsn.Fault{
-	"28":    {ErrRefused, "see that user and password in the DSN are right"},
-	"3D000": {ErrRefused, "make the database, or name another in the DSN"},
-	"42501": {ErrRefused, "give the user the right to create a schema and tables, or to use those that are there"},
+	"28":    {errRefused, "see that user and password in the DSN are right"},
+	"3D000": {errRefused, "make the database, or name another in the DSN"},
+	"42501": {errRefused, "give the user the right to create a schema and tables, or to use those that are there"},
 	"42P01": {ErrSchema, "open it again: the tables are made anew if somebody took them away"},
 	"3F000": {ErrSchema, "open it again: the tables are made anew if somebody took them away"},
 	"42701": {ErrSchema, "another program has changed the tables: restore them from a backup, or name another database"},
@@ -69,8 +69,8 @@ var codes = map[string]pgdsn.Fault{
 	"57014": {errBusy, "a statement took too long: see what keeps the server busy, and try again"},
 	"55P03": {errBusy, "try again"},
 	"40":    {errBusy, "try again"},
-	"57P":   {ErrUnreachable, "try again when the server is up"},
-	"08":    {ErrUnreachable, "try again when the server is up"},
+	"57P":   {errUnreachable, "try again when the server is up"},
+	"08":    {errUnreachable, "try again when the server is up"},
 }
 
 // explain wraps an error of the server or the connection with the operation and a hint how to fix
@@ -90,13 +90,13 @@ func (c *core) explain(op, place string, err error) error {
 	switch {
 	case f.Kind != nil:
 	case server:
-		f = pgdsn.Fault{Kind: ErrRefused, Hint: "see the server's log"}
+		f = pgdsn.Fault{Kind: errRefused, Hint: "see the server's log"}
 	case errors.Is(err, context.DeadlineExceeded):
-		f = pgdsn.Fault{Kind: ErrUnreachable, Hint: "it took too long to answer: see what keeps the server or the network busy, and try again"}
+		f = pgdsn.Fault{Kind: errUnreachable, Hint: "it took too long to answer: see what keeps the server or the network busy, and try again"}
 	case strings.HasSuffix(err.Error(), pgdsn.NoTLS):
-		f = pgdsn.Fault{Kind: ErrUnreachable, Hint: "have the server speak TLS, or put sslmode=disable into the DSN where nobody else can listen"}
+		f = pgdsn.Fault{Kind: errUnreachable, Hint: "have the server speak TLS, or put sslmode=disable into the DSN where nobody else can listen"}
 	default:
-		f = pgdsn.Fault{Kind: ErrUnreachable, Hint: "see that the server runs and the DSN names it rightly"}
+		f = pgdsn.Fault{Kind: errUnreachable, Hint: "see that the server runs and the DSN names it rightly"}
 	}
 	return &Error{Op: op, Place: place, Kind: f.Kind, Hint: f.Hint, Err: err, password: c.password}
 }

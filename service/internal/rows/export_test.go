@@ -151,3 +151,10 @@ func First(ctx context.Context, o Options) error {
 		CREATE TABLE versions(version int PRIMARY KEY, time timestamptz NOT NULL DEFAULT now()); INSERT INTO versions(version) VALUES(1);`+first).ReadAll()
 	return err
 }
+
+// The errors that the tests from outside the package tell apart.
+var (
+	ErrRefused     = errRefused
+	ErrTenants     = errTenants
+	ErrUnreachable = errUnreachable
+)

@@ -192,7 +192,7 @@ func findTenant(ctx context.Context, pool *pgxpool.Pool, o Options) (id int64, e
 		return 0, err
 	}
 	if bound {
-		return 0, &Error{Kind: ErrRefused, Hint: "the tables are " + owner + "'s: name that user in the DSN, or make this one a member of it (GRANT " + owner + " TO me)",
+		return 0, &Error{Kind: errRefused, Hint: "the tables are " + owner + "'s: name that user in the DSN, or make this one a member of it (GRANT " + owner + " TO me)",
 			Err: errors.New("row-level security hides all rows from this user")}
 	}
 	// The row of the lock of blobs is there before the first blob, so that a writer of blobs can

@@ -24,8 +24,8 @@ const tenantConns = 3
 // advisory lock.
 const tenantLock = 0x6d6b746e
 
-// ErrTenants reports that a database would not keep tenants apart.
-var ErrTenants = errors.New("tenants would not be kept apart")
+// errTenants reports that a database would not keep tenants apart.
+var errTenants = errors.New("tenants would not be kept apart")
 
 // OpenTenant opens a tenant as [Open] does, with connections that reach only that tenant, whatever
 // statement they send. The connections log in as a role of the tenant's own, and the tables'
@@ -120,7 +120,7 @@ func bindable(ctx context.Context, pool *pgxpool.Pool) error {
 	if super {
 		what = "is a superuser"
 	}
-	return &Error{Kind: ErrTenants, Hint: "name another user in the DSN, who owns the tables and may make roles (CREATE ROLE me LOGIN CREATEROLE)",
+	return &Error{Kind: errTenants, Hint: "name another user in the DSN, who owns the tables and may make roles (CREATE ROLE me LOGIN CREATEROLE)",
 		Err: fmt.Errorf("the user %s %s, whom row-level security does not bind", user, what)}
 }
 
@@ -212,7 +212,7 @@ func (c *core) giveRole(ctx context.Context, tx pgx.Tx, schema string, t *tenant
 	}
 	if err == nil && there && kept != proof {
 		err = pgx.BeginFunc(ctx, tx, func(tx pgx.Tx) error { return makeRole(ctx, tx, `ALTER ROLE `+t.role+` PASSWORD '`+password+`'`) })
-		if errors.Is(err, ErrTenants) && !strings.HasPrefix(kept, derivedMark) {
+		if errors.Is(err, errTenants) && !strings.HasPrefix(kept, derivedMark) {
 			t.secret = kept // an earlier version created the role, and the user has no right to change it
 			return nil
 		}
@@ -247,7 +247,7 @@ const rounds = 4096
 func makeRole(ctx context.Context, tx pgx.Tx, q string) error {
 	_, err := tx.Exec(ctx, q)
 	if pg := (*pgconn.PgError)(nil); errors.As(err, &pg) && pg.Code == "42501" {
-		return &Error{Kind: ErrTenants, Hint: "each tenant is a role of the server: give the DSN's user the right to make them (ALTER ROLE me CREATEROLE)", Err: err}
+		return &Error{Kind: errTenants, Hint: "each tenant is a role of the server: give the DSN's user the right to make them (ALTER ROLE me CREATEROLE)", Err: err}
 	}
 	return err
 }
@@ -284,7 +284,7 @@ func bound(ctx context.Context, pool *pgxpool.Pool, schema string, t tenant) err
 		(SELECT count(*) FROM pg_policies WHERE schemaname=$1::text AND policyname<>'tenant'), (SELECT count(*) FROM `+schema+`.tenants)
 		FROM pg_roles AS r WHERE r.rolname=current_user`, schema, t.role, t.group).Scan(&free, &more, &open, &policies, &tenants)
 	if pg := (*pgconn.PgError)(nil); errors.As(err, &pg) && strings.HasPrefix(pg.Code, "28") {
-		return &Error{Kind: ErrRefused, Hint: "let its pg_hba.conf, and a pooler before it, take roles whose names begin with memkernel_; if the role's password was changed, drop the role, and it is made anew", Err: err}
+		return &Error{Kind: errRefused, Hint: "let its pg_hba.conf, and a pooler before it, take roles whose names begin with memkernel_; if the role's password was changed, drop the role, and it is made anew", Err: err}
 	}
 	if err != nil {
 		return err
@@ -302,5 +302,5 @@ func bound(ctx context.Context, pool *pgxpool.Pool, schema string, t tenant) err
 	default:
 		return nil
 	}
-	return &Error{Kind: ErrTenants, Hint: hint, Err: err}
+	return &Error{Kind: errTenants, Hint: hint, Err: err}
 }

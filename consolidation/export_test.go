@@ -1,0 +1,7 @@
+package consolidation
+
+// The functions that the tests from outside the package judge.
+var (
+	Important = important
+	Present   = present
+)

@@ -1,0 +1,4 @@
+package pgdsn
+
+// Check is the check that settings make.
+var Check = check
