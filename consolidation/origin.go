@@ -1,7 +1,6 @@
 package consolidation
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"slices"
@@ -33,18 +32,6 @@ const (
 // Machine reports whether an agent, a tool or upkeep is the author.
 func (o Origin) Machine() bool { return o == OriginAgent || o == OriginTool || o == OriginUpkeep }
 
-// Provenance is the origin of an entry.
-type Provenance struct {
-	// Origin is the author who wrote the entry in its place.
-	Origin Origin `json:"origin"`
-	// ID is the marker below the entry, "" if there is none.
-	ID string `json:"id,omitempty"`
-	// From lists the sources of a curation's entry, as the entry names them.
-	From []string `json:"from,omitempty"`
-	// Said is the author of the sources, "" if From is empty.
-	Said Origin `json:"said,omitempty"`
-}
-
 // Record has the known authors of text in files. Its functions may be nil.
 type Record struct {
 	// Wrote reports whether memkernel wrote a piece of a file in its current form, above the
@@ -60,27 +47,6 @@ type Record struct {
 func LineHash(line string) string {
 	sum := sha256.Sum256([]byte(strings.TrimSpace(line)))
 	return hex.EncodeToString(sum[:8])
-}
-
-// Provenance returns the origin of the entry on a line of a file. ok is false if no entry is
-// there.
-func (s *Snapshot) Provenance(path string, line int, r Record) (p Provenance, ok bool) {
-	e := s.entryAt(path, line)
-	if e == nil {
-		return p, false
-	}
-	p = Provenance{Origin: r.originOf(s.File(path), e.ID, e.Text), ID: e.ID, From: e.From}
-	for _, ref := range e.From {
-		if from, at, ok := PlaceOf(ref); ok && from != path {
-			if q, ok := s.Provenance(from, at, r); ok {
-				p.Said = cmp.Or(q.Said, q.Origin)
-			}
-		}
-	}
-	if len(p.From) > 0 && p.Said == "" {
-		p.Said = OriginUnknown
-	}
-	return p, true
 }
 
 // originOf returns the author of a text in a file, above the marker of an entry. Logs must not be

@@ -13,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/memkernel/memkernel/consolidation"
 	"github.com/memkernel/memkernel/internal/hostile"
 	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
@@ -259,8 +258,8 @@ func TestEditKeepsMarksApart(t *testing.T) {
 		"marked":     strings.Replace(c.Text, "- Mika came.\n", "- Mika came.\n<!-- mk:me-00 -->\n", 1),
 	} {
 		if _, err := k.Editor().Passage(ctxb, api.PassageRequest{SessionKey: "s", Path: log, Version: c.Version, Text: text, Private: true}); err == nil {
-			if p, err := k.Maintenance().Provenance(ctxb, log, 3); err != nil || p.Origin.Machine() {
-				t.Errorf("%s: %+v, %v\n%s", name, p, err, readFile(t, dir, log))
+			if by := writtenBy(t, k, log, 3); by == api.ByAgent || by == api.ByUpkeep {
+				t.Errorf("%s: by %q\n%s", name, by, readFile(t, dir, log))
 			}
 			put(t, dir, log, c.Text)
 		}
@@ -342,10 +341,8 @@ func TestEditUndo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for path, want := range map[string]consolidation.Origin{"memory/sub/gates.md": consolidation.OriginAgent} {
-		if p, err := k.Maintenance().Provenance(ctxb, path, 1); err != nil || p.Origin != want {
-			t.Errorf("%s: %+v, %v", path, p, err)
-		}
+	if by := writtenBy(t, k, "memory/sub/gates.md", 1); by != api.ByAgent {
+		t.Errorf("memory/sub/gates.md is by %q", by)
 	}
 	undo := func(edit, session string) (*api.EditUndone, error) {
 		return k.Editor().Undo(ctxb, api.UndoRequest{SessionKey: session, Edit: edit, Private: true})

@@ -41,11 +41,6 @@ type Keeper interface {
 	// version has its time, author and reason, as far as runs and marks record them. History
 	// fails with [ErrNoHistory], [ErrNoText] or a [NoLineError]. It changes nothing.
 	History(ctx context.Context, r HistoryRequest) (*History, error)
-	// Provenance returns the author of the entry at a line of a file and the speaker of its
-	// words, as far as they are known. An author is a person by hand or in a session, an agent, a
-	// tool, or upkeep. Lines begin at 1. Provenance returns an error for a line without an entry
-	// and for a file that memory does not have. It changes nothing.
-	Provenance(ctx context.Context, path string, line int) (consolidation.Provenance, error)
 	// Guard returns the entries that MEMORY.md lost. An entry is lost if no owning file, topic or
 	// archive holds it and no pruning removed it. A pruning has its own backup. Guard changes
 	// nothing.

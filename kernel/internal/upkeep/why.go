@@ -63,7 +63,7 @@ func (k *Keeper) why(ctx context.Context, name string, now time.Time) (*api.Grou
 		out.WrittenBy = api.ByUpkeep
 	case by == consolidation.OriginHand:
 		out.WrittenBy = api.ByPerson
-	case by == consolidation.OriginAgent && g.ID == "":
+	case by.Machine() && g.ID == "":
 		out.WrittenBy = api.ByAgent
 	case rec.Origin(g.Path, g.ID, line) == consolidation.OriginWords:
 		out.WrittenBy = api.ByWords

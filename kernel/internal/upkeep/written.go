@@ -3,7 +3,6 @@ package upkeep
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"maps"
 	"slices"
@@ -70,36 +69,6 @@ func (k *Keeper) Hear(ctx context.Context, h Heard) error {
 		return err
 	}
 	return nil
-}
-
-// Provenance is [api.Keeper.Provenance].
-func (k *Keeper) Provenance(ctx context.Context, path string, line int) (p consolidation.Provenance, err error) {
-	defer func() {
-		if err != nil {
-			err = fmt.Errorf("provenance: %w", err)
-		}
-	}()
-	if k.Files == nil {
-		return p, errOff
-	}
-	r, unlock, err := k.begin(ctx, kindSeen, time.Time{}, false)
-	if err != nil {
-		return p, err
-	}
-	defer unlock()
-	snap, err := r.Snapshot(ctx)
-	if err != nil {
-		return p, err
-	}
-	rec, unread := r.record()
-	p, ok := snap.Provenance(path, line, rec)
-	if err := unread(); err != nil {
-		return p, fmt.Errorf("read what was written before: %w", err)
-	}
-	if !ok {
-		return p, fmt.Errorf("%s:%d: no entry of memory is there: name a file of memory and a line of one of its entries", path, line)
-	}
-	return p, nil
 }
 
 // record returns the authors of entries, by the journal and the backups. unread returns why a
