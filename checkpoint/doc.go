@@ -8,7 +8,7 @@
 //	messages ─► Update ──► State ───────────┤
 //	             pure        │              ▼
 //	                 Store.SaveState   Store.Checkpoint ──► checkpoints/cp_007.yaml
-//	                         │              │  Build: pure
+//	                         │              │  Build: pure       _latest.json
 //	                         ▼              ▼
 //	            state/{decisions,…}.json   State begins its next cycle
 //

@@ -122,7 +122,7 @@ func steps(t *testing.T) int {
 	n, mem := 0, storetest.New()
 	mem.SetFault(func(storetest.Op, string) error { n++; return nil })
 	must(t, runStory(checkpoint.NewStore(mem), func(...string) {}))
-	if n < 44 {
+	if n < 48 {
 		t.Fatalf("only %d steps were seen", n)
 	}
 	return n
@@ -213,7 +213,7 @@ func TestRetry(t *testing.T) {
 		_, err := s.Checkpoint(st, input(checkpoint.TriggerCompaction, 1000))
 		mem.SetFault(nil)
 		if err == nil {
-			if n < 9 {
+			if n < 11 {
 				t.Fatalf("only %d write operations were seen", n)
 			}
 			return

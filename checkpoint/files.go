@@ -1,18 +1,41 @@
 package checkpoint
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/memkernel/memkernel/internal/store"
 )
 
 // kept is the number of checkpoints of a session that stay on disk.
 const kept = 5
+
+// pointerVersion is the format of _latest.json.
+const pointerVersion = 1
+
+const (
+	pointerFile = "_latest.json"
+	pointerName = checkpointFolder + "/" + pointerFile
+	// pointerBeside is the pointer as a file beside thread.json.
+	pointerBeside = "../" + pointerName
+)
+
+// Pointer is the file _latest.json, which names the newest checkpoint. It is for readers that
+// don't want to list the folder. If it disagrees with the files that exist, the files decide.
+type Pointer struct {
+	Version      int    `json:"version"`
+	CheckpointID string `json:"checkpoint_id"`
+	// Path is relative to the pointer.
+	Path      string `json:"path"`
+	CreatedAt string `json:"created_at"`
+}
 
 // Written is the result of writing a checkpoint.
 type Written struct {
@@ -29,19 +52,16 @@ type Written struct {
 // file returns a checkpoint's file within the session's folder.
 func file(id string) string { return path.Join(checkpointFolder, id+".yaml") }
 
-// Checkpoint writes a state as the checkpoint after the newest one: the new numbered file, then
-// the state of the next cycle. Then it removes the files beyond the last five. An automatic checkpoint that [Redundant] finds to repeat the newest is not
+// Checkpoint writes a state as the checkpoint after the newest one: the new numbered file, the
+// pointer to it, and the state of the next cycle, in this order. Then it removes the files beyond
+// the last five. An automatic checkpoint that [Redundant] finds to repeat the newest is not
 // written, and the state stays as it is.
 //
 // Checkpoint returns an error for a state that was never fitted to the newest checkpoint, since
 // other messages already have the numbers of its messages. After any other error the state on
 // disk counts. Callers should then resume from the state on disk or repeat the call.
 func (s Store) Checkpoint(st State, in Input) (Written, error) {
-	all, there, err := s.numbers()
-	if err != nil {
-		return Written{}, err
-	}
-	latest, bad, err := s.latest(all, there, st.Thread.Newest)
+	latest, bad, err := s.Latest()
 	if err != nil {
 		return Written{}, err
 	}
@@ -52,29 +72,53 @@ func (s Store) Checkpoint(st State, in Input) (Written, error) {
 		return Written{}, fmt.Errorf("checkpoint a state of %d messages behind %s, which holds %d: use the state that Resume or Begin gives", st.Thread.Captured, latest.Meta.CheckpointID, latest.Meta.Captured)
 	}
 	c := Build(st, latest, in)
-	c.Meta.CheckpointID = checkpointID(nextNumber(all, there, st.Thread.Newest))
-	data, err := Marshal(c)
-	if err != nil {
+	if err := s.write(c); err != nil {
 		return Written{}, err
 	}
-	if err := s.put(store.Synced, store.Doc{Name: file(string(c.Meta.CheckpointID)), Data: data}); err != nil {
-		return Written{}, fmt.Errorf("write checkpoint: %w", err)
-	}
 	next := st.next()
-	next.Thread.Newest = number(string(c.Meta.CheckpointID))
 	if err := s.SaveState(next); err != nil {
 		return Written{}, err
 	}
 	return Written{Checkpoint: c, New: true, State: next, Damaged: bad}, s.prune()
 }
 
-// gone returns the missing checkpoints among the newest [kept] numbers, except those that were put
-// aside. Only older checkpoints are ever removed. newest is the highest number that the state knows.
-func (s Store) gone(all []int, there map[string]bool, newest int) (bad []Damage) {
-	for _, n := range all {
-		newest = max(newest, n)
+// write gives a checkpoint the next number and makes its file, then the pointer.
+func (s Store) write(c *Checkpoint) error {
+	next, err := s.nextNumber()
+	if err != nil {
+		return err
 	}
-	for n := newest; n > max(0, newest-kept); n-- {
+	c.Meta.CheckpointID = checkpointID(next)
+	data, err := Marshal(c)
+	if err != nil {
+		return err
+	}
+	id := string(c.Meta.CheckpointID)
+	if err := s.put(store.Synced, store.Doc{Name: file(id), Data: data}); err != nil {
+		return fmt.Errorf("write checkpoint: %w", err)
+	}
+	if err := s.point(c); err != nil {
+		return fmt.Errorf("write checkpoint %s: %w", id, err)
+	}
+	return nil
+}
+
+// point makes the pointer to the newest checkpoint. It only repeats the listing, and is not synced.
+func (s Store) point(c *Checkpoint) error {
+	p, err := c.pointer()
+	if err != nil {
+		return err
+	}
+	return s.put(store.Unsynced, store.Doc{Name: pointerName, Data: p})
+}
+
+// gone returns the missing checkpoints among the newest [kept] numbers, except those that were put
+// aside. Only older checkpoints are ever removed.
+func (s Store) gone(all []int, there map[string]bool) (bad []Damage) {
+	if len(all) == 0 {
+		return nil
+	}
+	for n := all[0]; n > max(0, all[0]-kept); n-- {
 		id := string(checkpointID(n))
 		if !slices.Contains(all, n) && !there[id+".yaml.damaged-1"] {
 			bad = append(bad, s.damage(file(id), errMissing))
@@ -83,18 +127,30 @@ func (s Store) gone(all []int, there map[string]bool, newest int) (bad []Damage)
 	return bad
 }
 
-// nextNumber returns a number above all numbers that the files and the state show as used, so
+// nextNumber returns a number above all numbers that the files and the pointer show as used, so
 // that no file is written twice.
-func nextNumber(all []int, there map[string]bool, newest int) int {
-	for _, n := range all {
-		newest = max(newest, n)
+func (s Store) nextNumber() (int, error) {
+	all, there, err := s.numbers()
+	if err != nil {
+		return 0, err
+	}
+	top := 0
+	if len(all) > 0 {
+		top = all[0]
+	}
+	p, err := s.pointer()
+	if store.OutOfReach(err) {
+		return 0, err
+	}
+	if err == nil {
+		top = max(top, number(p.CheckpointID))
 	}
 	for name := range there {
 		if id, _, ok := strings.Cut(name, ".yaml"); ok && store.IsAside(name) {
-			newest = max(newest, number(id))
+			top = max(top, number(id))
 		}
 	}
-	return newest + 1
+	return top + 1, nil
 }
 
 // numbers lists the checkpoints on disk, newest first, and all names in their folder.
@@ -163,14 +219,13 @@ func (s Store) Latest() (*Checkpoint, []Damage, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return s.latest(all, there, 0)
+	return s.latest(all, there)
 }
 
-// latest is Latest for the listed checkpoints, and reports that the newest one is gone.
-func (s Store) latest(all []int, there map[string]bool, newest int) (*Checkpoint, []Damage, error) {
-	var bad []Damage
-	if gone := s.gone(all, there, newest); len(gone) > 0 && gone[0].name == file(string(checkpointID(newest))) {
-		bad = gone[:1]
+func (s Store) latest(all []int, there map[string]bool) (*Checkpoint, []Damage, error) {
+	bad, err := s.pointerDamage(all, there)
+	if err != nil {
+		return nil, nil, err
 	}
 	for _, n := range all {
 		id := string(checkpointID(n))
@@ -193,6 +248,59 @@ func instead(bad []Damage, what string) []Damage {
 		}
 	}
 	return bad
+}
+
+func (s Store) pointer() (p Pointer, err error) {
+	data, err := s.readFile(pointerName)
+	if err == nil {
+		err = decode(data, &p)
+	}
+	if err == nil && (p.Version != pointerVersion || number(p.CheckpointID) == 0 || string(checkpointID(number(p.CheckpointID))) != p.CheckpointID) {
+		err = fmt.Errorf("version %d, checkpoint %q", p.Version, p.CheckpointID)
+	}
+	return p, err
+}
+
+// pointer returns the contents of _latest.json for a checkpoint.
+func (c *Checkpoint) pointer() ([]byte, error) {
+	id := string(c.Meta.CheckpointID)
+	p, err := json.Marshal(Pointer{pointerVersion, id, id + ".yaml", c.Meta.CreatedAt.Format(time.RFC3339)})
+	return append(p, '\n'), err
+}
+
+// pointsTo compares the pointer with the checkpoint if the pointer names that checkpoint.
+func (s Store) pointsTo(c *Checkpoint) error {
+	p, err := s.pointer()
+	if err != nil || p.CheckpointID != string(c.Meta.CheckpointID) {
+		return nil // is reported elsewhere
+	}
+	have, err := s.readFile(pointerName)
+	if err != nil {
+		return err
+	}
+	if want, err := c.pointer(); err != nil || !bytes.Equal(have, want) {
+		return fmt.Errorf("it does not say of %s what that file says", c.Meta.CheckpointID)
+	}
+	return nil
+}
+
+// pointerDamage returns the damage of the pointer. A kill may leave a pointer to an older file,
+// which loses nothing. A pointer to a newer file means that the newer file is gone. pointerDamage
+// returns an error if the pointer can't be read now.
+func (s Store) pointerDamage(all []int, there map[string]bool) ([]Damage, error) {
+	if !there[pointerFile] {
+		return nil, nil
+	}
+	p, err := s.pointer()
+	switch {
+	case store.OutOfReach(err):
+		return nil, err
+	case err != nil:
+		return instead([]Damage{s.damage(pointerName, err)}, "listed the files"), nil
+	case len(all) == 0 || number(p.CheckpointID) > all[0]:
+		return []Damage{s.damage(file(p.CheckpointID), errors.New("is gone, though "+pointerFile+" names it"))}, nil
+	}
+	return nil, nil
 }
 
 // prune removes the checkpoints beyond the last five, oldest first, and the half-written files of

@@ -166,12 +166,10 @@ type ThreadState struct {
 	Usage *Usage `json:"usage,omitempty"`
 	// Reader is the position of the reader that finds decisions and open items.
 	Reader summary.State `json:"reader"`
-	// Beside names the state files that were not empty when thread.json was written. A reader
-	// notices by it that one was deleted. It is empty in a [State].
+	// Beside names the state files that were not empty when thread.json was written, and the
+	// pointer to the newest checkpoint. A reader notices by it that one was deleted. It is empty
+	// in a [State].
 	Beside []string `json:"beside,omitempty"`
-	// Newest is the number of the newest checkpoint, by which a reader notices that its file was
-	// deleted.
-	Newest int `json:"newest,omitempty"`
 }
 
 // Cost is the number of calls between a failure and the call that worked.

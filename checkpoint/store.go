@@ -81,25 +81,36 @@ type Resumed struct {
 	Damaged []Damage
 }
 
-// Verify reads every checkpoint and the state files, and
+// Verify reads every checkpoint, the pointer to the newest checkpoint, and the state files, and
 // returns the damaged files. It returns an error if a file can't be read now. It writes nothing.
 func (s Store) Verify() ([]Damage, error) {
 	all, there, err := s.numbers()
 	if err != nil {
 		return nil, err
 	}
-	st, worse, err := s.loadState()
+	bad, err := s.pointerDamage(all, there)
 	if err != nil {
 		return nil, err
 	}
-	bad := s.gone(all, there, st.Thread.Newest)
+	_, worse, err := s.loadState(there)
+	if err != nil {
+		return bad, err
+	}
+	if p, err := s.pointer(); err == nil && len(bad) == 0 && !slices.Contains(all, number(p.CheckpointID)) {
+		bad = append(bad, s.damage(pointerName, fmt.Errorf("it names %s, which is not there", p.CheckpointID)))
+	} else if !there[pointerFile] && len(all) > 1 && !slices.ContainsFunc(worse, func(d Damage) bool { return d.name == pointerName }) {
+		bad = append(bad, s.damage(pointerName, errMissing))
+	}
+	bad = append(bad, s.gone(all, there)...)
 	for _, n := range all {
-		_, err := s.Load(string(checkpointID(n)))
+		c, err := s.Load(string(checkpointID(n)))
 		if store.OutOfReach(err) {
 			return bad, err
 		}
 		if err != nil {
 			bad = append(bad, s.damage(file(string(checkpointID(n))), err))
+		} else if err := s.pointsTo(c); err != nil {
+			bad = append(bad, s.damage(pointerName, err))
 		}
 	}
 	return append(bad, worse...), nil
@@ -118,12 +129,25 @@ func (s Store) Captured() (bool, error) {
 }
 
 // PutAside renames the damaged files that [Store.Verify] returned, so that nothing reads them any
-// more, and returns their new paths. It renews the thread's notes on the state files too.
+// more, and returns their new paths. It also renames a pointer that names a renamed checkpoint,
+// since the pointer is made again. It renews the thread's notes on the state files too.
 func (s Store) PutAside(bad []Damage) ([]string, error) {
 	var out []string
+	p, err := s.pointer()
+	if store.OutOfReach(err) {
+		return nil, fmt.Errorf("put aside: %w", err)
+	}
+	if err == nil {
+		for _, d := range bad {
+			if d.name == file(p.CheckpointID) {
+				bad = append(bad, s.damage(pointerName, nil))
+				break
+			}
+		}
+	}
 	for _, d := range bad {
 		aside, err := store.PutAside(s.in, d.name)
-		if err == nil && aside == "" && errors.Is(d.Err, errMissing) {
+		if err == nil && aside == "" && errors.Is(d.Err, errMissing) && d.name != pointerName {
 			// A note in its place says that this is known.
 			if aside, err = store.AsideName(s.in, d.name); err == nil {
 				err = s.put(store.Synced, store.Doc{Name: aside, Data: []byte("it was gone\n")})
@@ -136,10 +160,23 @@ func (s Store) PutAside(bad []Damage) ([]string, error) {
 			out = append(out, s.in.Where(aside))
 		}
 	}
-	if !slices.ContainsFunc(bad, func(d Damage) bool { return path.Dir(d.name) == stateFolder }) {
+	if slices.ContainsFunc(bad, func(d Damage) bool { return d.name == pointerName }) {
+		if c, _, err := s.Latest(); err != nil {
+			return out, err
+		} else if c != nil {
+			if err := s.point(c); err != nil {
+				return out, err
+			}
+		}
+	}
+	if !slices.ContainsFunc(bad, func(d Damage) bool { return d.name == pointerName || path.Dir(d.name) == stateFolder }) {
 		return out, nil
 	}
-	st, _, err := s.loadState()
+	_, there, err := s.numbers()
+	if err != nil {
+		return out, err
+	}
+	st, _, err := s.loadState(there)
 	if err == nil {
 		err = s.SaveState(st)
 	}
@@ -154,11 +191,11 @@ func (s Store) Resume() (Resumed, error) {
 	if err != nil {
 		return Resumed{}, err
 	}
-	st, bad, err := s.loadState()
+	st, bad, err := s.loadState(there)
 	if err != nil {
 		return Resumed{}, err
 	}
-	latest, worse, err := s.latest(all, there, st.Thread.Newest)
+	latest, worse, err := s.latest(all, there)
 	if err != nil {
 		return Resumed{}, err
 	}
@@ -167,8 +204,8 @@ func (s Store) Resume() (Resumed, error) {
 
 // loadState reads the five state files. A damaged file is replaced by an empty one and reported.
 // loadState returns an error for a file of a newer version, since saving would destroy the file,
-// and for a file that can't be read now.
-func (s Store) loadState() (State, []Damage, error) {
+// and for a file that can't be read now. points are the names in the folder of the checkpoints.
+func (s Store) loadState(points map[string]bool) (State, []Damage, error) {
 	var st State
 	var bad []Damage
 	there, err := s.names(stateFolder)
@@ -188,7 +225,10 @@ func (s Store) loadState() (State, []Damage, error) {
 		}
 	}
 	for _, name := range st.Thread.Beside {
-		if err == nil && !there[name] {
+		switch {
+		case name == pointerBeside && !points[pointerFile]:
+			bad = append(bad, instead([]Damage{s.damage(pointerName, errGone)}, "listed the files")...)
+		case name != pointerBeside && err == nil && !there[name]:
 			bad = append(bad, instead([]Damage{s.damage(stateName(name), errGone)}, "begun anew")...)
 		}
 	}
@@ -221,7 +261,7 @@ func (s *State) files() []stateFile {
 var (
 	errNewer = errors.New("written by a newer version")
 	errGone  = errors.New("is gone, though " + threadFile + " names it")
-	// errMissing is the damage of a checkpoint that no kill removes.
+	// errMissing is the damage of a checkpoint, or of the pointer, that no kill removes.
 	errMissing = errors.New("is gone, though there are others")
 )
 
@@ -274,12 +314,10 @@ func (s Store) SaveState(st State) error {
 	var none State
 	none.setVersions()
 	empty := none.files()
-	all, _, err := s.numbers()
-	if err != nil {
+	if there, err := store.Find(s.in, pointerName); err != nil {
 		return fmt.Errorf("save state: %w", err)
-	}
-	if len(all) > 0 {
-		st.Thread.Newest = max(st.Thread.Newest, all[0])
+	} else if there {
+		st.Thread.Beside = append(st.Thread.Beside, pointerBeside)
 	}
 	for i, f := range st.files() {
 		data, old, there, err := s.sealed(f, empty[i])

@@ -135,6 +135,13 @@ func TestCheckpointFiles(t *testing.T) {
 	}
 	first, err := os.ReadFile(filepath.Join(dirOf(s), "checkpoints", "cp_001.yaml"))
 	must(t, err)
+	var p checkpoint.Pointer
+	data, err := os.ReadFile(filepath.Join(dirOf(s), "checkpoints", "_latest.json"))
+	must(t, err)
+	must(t, json.Unmarshal(data, &p))
+	if want := (checkpoint.Pointer{Version: 1, CheckpointID: "cp_001", Path: "cp_001.yaml", CreatedAt: "2026-03-09T12:00:00Z"}); p != want {
+		t.Errorf("pointer %+v", p)
+	}
 	if again := write(t, s, w.State, checkpoint.TriggerAuto, 165_000); again.New || again.Checkpoint.Meta.CheckpointID != "cp_001" {
 		t.Errorf("under 5 %%: %+v", again.Checkpoint.Meta)
 	}
@@ -223,8 +230,10 @@ func TestDamagedCheckpoints(t *testing.T) {
 		{"two of them", func(dir string) error {
 			return errors.Join(os.WriteFile(dir+"/cp_003.yaml", nil, 0o600), os.WriteFile(dir+"/cp_002.yaml", []byte("x"), 0o600))
 		}, "cp_001", []string{"cp_003.yaml", "cp_002.yaml", "went back to cp_001"}},
-		{"gone", func(dir string) error { return os.Remove(dir + "/cp_003.yaml") }, "cp_002", []string{"cp_003.yaml: is gone, though there are others; went back to cp_002"}},
+		{"gone", func(dir string) error { return os.Remove(dir + "/cp_003.yaml") }, "cp_002", []string{"cp_003.yaml: is gone, though _latest.json names it; went back to cp_002"}},
 		{"under another name", func(dir string) error { return os.Rename(dir+"/cp_002.yaml", dir+"/cp_004.yaml") }, "cp_003", []string{"it calls itself cp_002; went back to cp_003"}},
+		{"pointer damaged", func(dir string) error { return os.WriteFile(dir+"/_latest.json", []byte("{"), 0o600) }, "cp_003", []string{"_latest.json: ", "listed the files"}},
+		{"pointer gone", func(dir string) error { return os.Remove(dir + "/_latest.json") }, "cp_003", nil},
 		{"a folder in the way", func(dir string) error {
 			return errors.Join(os.Remove(dir+"/cp_003.yaml"), os.Mkdir(dir+"/cp_003.yaml", 0o700))
 		}, "cp_002", []string{"cp_003.yaml", "went back to cp_002"}},
@@ -238,9 +247,8 @@ func TestDamagedCheckpoints(t *testing.T) {
 			st = write(t, s, st, checkpoint.TriggerCompaction, 1000).State
 		}
 		must(t, c.harm(filepath.Join(dirOf(s), "checkpoints")))
-		r, err := s.Resume()
+		got, bad, err := s.Latest()
 		must(t, err)
-		got, bad := r.Latest, r.Damaged
 		var said []string
 		for _, d := range bad {
 			said = append(said, d.String())
@@ -274,7 +282,7 @@ func TestVerify(t *testing.T) {
 		t.Fatalf("%v, %v", bad, err)
 	}
 	files, _ := filepath.Glob(filepath.Join(dir, "*", "*"))
-	if len(files) < 3 {
+	if len(files) < 4 {
 		t.Fatalf("%d files: %v", len(files), files)
 	}
 	for _, f := range files {
@@ -346,9 +354,9 @@ func TestOutOfReachIsNoDamage(t *testing.T) {
 		for _, c := range []struct {
 			name string
 			call func() error
-		}{{"cp_001.yaml", resumes}, {"decisions.json", resumes}, {"thread.json", resumes}, {"checkpoints", resumes},
-			{"cp_001.yaml", writes}, {"checkpoints", writes},
-			{"cp_001.yaml", verifies}, {"decisions.json", verifies}, {"decisions.json", saves}} {
+		}{{"cp_001.yaml", resumes}, {"decisions.json", resumes}, {"thread.json", resumes}, {"_latest.json", resumes}, {"checkpoints", resumes},
+			{"cp_001.yaml", writes}, {"_latest.json", writes}, {"checkpoints", writes},
+			{"cp_001.yaml", verifies}, {"_latest.json", verifies}, {"decisions.json", verifies}, {"decisions.json", saves}} {
 			mem.SetUnread(func(name string) error {
 				if strings.HasSuffix(name, c.name) {
 					return why

@@ -167,7 +167,7 @@ func TestSalvageLeavesTheUnread(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := everything(t, mem)
-	for _, name := range []string{"session.json", "journal.jsonl", "journal.head", "projection.jsonl", "state/thread.json", "checkpoints/cp_001.yaml"} {
+	for _, name := range []string{"session.json", "journal.jsonl", "journal.head", "projection.jsonl", "state/thread.json", "checkpoints/cp_001.yaml", "checkpoints/_latest.json"} {
 		mem.SetUnread(func(at string) error {
 			if strings.HasSuffix(at, "/s/"+name) {
 				return syscall.EACCES
