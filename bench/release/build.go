@@ -121,20 +121,17 @@ func documents(programs []program, dir string) ([]file, error) {
 	if err != nil {
 		return nil, err
 	}
-	help, err := ask("help")
-	if err != nil {
-		return nil, err
-	}
-	out := []file{manPage("memkernel", "plan what a model gets to see", help)}
-	for line := range strings.Lines(string(names)) {
-		verb, short, ok := strings.Cut(strings.TrimSpace(line), "\t")
-		if !ok || verb == "terms" {
-			continue // the end of the list, or no verb
+	var out []file
+	for line := range strings.SplitSeq("\tplan what a model gets to see\n"+string(names), "\n") {
+		verb, short, ok := strings.Cut(line, "\t")
+		if !ok {
+			break
 		}
-		if help, err = ask("help", verb); err != nil {
+		help, err := ask(strings.Fields("help " + verb)...)
+		if err != nil {
 			return nil, err
 		}
-		out = append(out, manPage("memkernel-"+verb, short, help))
+		out = append(out, manPage(strings.TrimSuffix("memkernel-"+verb, "-"), short, string(help)))
 	}
 	for _, shell := range shells {
 		text, err := ask("completion", shell[0])
@@ -147,8 +144,7 @@ func documents(programs []program, dir string) ([]file, error) {
 }
 
 // manPage is the help on a verb as a page for man.
-func manPage(name, short string, help []byte) file {
-	roff := strings.NewReplacer(`\`, `\e`, "-", `\-`, "\n.", "\n\\&.", "\n'", "\n\\&'").Replace
-	return file{"man/" + name + ".1", fmt.Appendf(nil, ".TH %s 1\n.SH NAME\n%s \\- %s\n.SH DESCRIPTION\n.nf\n%s.fi\n",
-		strings.ToUpper(name), roff(name), roff(short), roff(string(help))), 0o644}
+func manPage(name, short, help string) file {
+	text := strings.NewReplacer(`\`, `\e`, "-", `\-`, "\n.", "\n\\&.", "\n'", "\n\\&'").Replace(help)
+	return file{"man/" + name + ".1", fmt.Appendf(nil, ".TH %[1]s 1\n.SH NAME\n%[1]s \\- %[2]s\n.SH DESCRIPTION\n.nf\n%[3]s.fi\n", name, short, text), 0o644}
 }
