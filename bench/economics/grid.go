@@ -9,7 +9,7 @@
 // sessions differ in size by far more than policies do. A window is either the model's own, or
 // the fixed part of the session plus a room. In the second case every session has the same room.
 //
-// The package sends nothing, and writes only the files of report.write and [writeEconomy]. The
+// The package sends nothing, and writes only the files of Write and [writeEconomy]. The
 // same sessions give the same figures in any order of the runs.
 package economics
 
