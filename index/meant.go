@@ -13,10 +13,12 @@ const (
 	// word of the question. With 2, 3 and 4 of 215 questions over seven folders of notes 115, 115
 	// and 116 are answered first, 106 without (2026-11-30).
 	mostMeant = 2
-	// usualMeant and meantShare leave out words that are common: those of more than usualMeant
-	// chunks, and more than one chunk in meantShare. They take the most time and say the least.
+	// Words that are common are left out: those of more than usualMeant chunks and more than one
+	// chunk in meantShare, which take the most time, and those of more than fewMeant chunks and half
+	// of all, such as the name of a folder.
 	usualMeant = 64
 	meantShare = 5
+	fewMeant   = 4
 	// mostStems is the largest number of terms of such a word. A word in writing without spaces has
 	// a term for each pair of its characters, which other words have too.
 	mostStems = 3
@@ -49,7 +51,7 @@ func (r *reader) meant(ctx context.Context, a *analysis.Analyzer, question strin
 				if err != nil {
 					return nil, nil, err
 				}
-				if n > 0 && n <= max(usualMeant, r.v.total/meantShare) {
+				if n > 0 && n <= max(usualMeant, r.v.total/meantShare) && n <= max(fewMeant, r.v.total/2) {
 					also.Terms = append(also.Terms, len(terms)+len(more))
 					more = append(more, t)
 				}
