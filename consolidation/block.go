@@ -55,7 +55,7 @@ const (
 )
 
 // pieces cuts a file.
-func pieces(f *File) []*piece {
+func pieces(f *file) []*piece {
 	byLine := map[int]*Entry{}
 	for i := range f.Entries {
 		byLine[f.Entries[i].StartLine] = f.Entries[i]

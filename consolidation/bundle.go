@@ -92,7 +92,7 @@ func (p *piece) unclosed() bool {
 
 // own finds the authors of a file's pieces, and marks the pieces that may leave. These are the
 // pieces that the options name, and the pieces that a machine wrote and nobody changed.
-func (r *pruner) own(f *File, ps []*piece) {
+func (r *pruner) own(f *file, ps []*piece) {
 	for _, p := range ps {
 		p.may = slices.ContainsFunc(r.Include, func(name string) bool { return names(f, ps, p, name) })
 		switch p.kind {
@@ -115,7 +115,7 @@ func (r *pruner) own(f *File, ps []*piece) {
 
 // names reports whether a name is that of the file, of a heading at or above a piece, or of the
 // piece's first line, in the form of [Suggestion].
-func names(f *File, ps []*piece, p *piece, name string) bool {
+func names(f *file, ps []*piece, p *piece, name string) bool {
 	heading := func(q *piece) bool {
 		text, _ := CutTags(q.label)
 		return (q.kind == pieceHeading || q.kind == pieceHead) && text != "" && strings.EqualFold(bare(text), bare(name))
@@ -131,7 +131,7 @@ func bare(s string) string { return oneLine(strings.Trim(s, "#*_` \t")) }
 // unknown lists the names of Include that match nothing in the pruned files.
 func (r *pruner) unknown() {
 	for _, name := range r.Include {
-		known := slices.ContainsFunc(r.pruned(), func(f *File) bool {
+		known := slices.ContainsFunc(r.pruned(), func(f *file) bool {
 			ps := pieces(f)
 			return slices.ContainsFunc(ps, func(p *piece) bool { return names(f, ps, p, name) })
 		})
@@ -142,9 +142,9 @@ func (r *pruner) unknown() {
 }
 
 // pruned returns the files that something may be taken out of.
-func (r *pruner) pruned() []*File {
-	var out []*File
-	for _, f := range append([]*File{r.snap.Memory()}, r.snap.File("memory/observations.md"), r.snap.File("observations.md")) {
+func (r *pruner) pruned() []*file {
+	var out []*file
+	for _, f := range append([]*file{r.snap.Memory()}, r.snap.File("memory/observations.md"), r.snap.File("observations.md")) {
 		if f != nil && f.Err == nil && !f.Doc.Binary && r.prunes(f.Path) {
 			out = append(out, f)
 		}

@@ -13,7 +13,7 @@ import (
 // claim, too.
 type claim struct {
 	ledger.Claim
-	file  *File
+	file  *file
 	entry *Entry
 	line  int
 	// text is the line of the claim.
@@ -27,7 +27,7 @@ const unitTask = "task"
 
 // claims lists the claims of a file. Only entries that still hold claim anything, and of an entry
 // that mentions a change only the claim on the new value.
-func claims(f *File) []claim {
+func claims(f *file) []claim {
 	if f.Shadowed || f.Err != nil || f.Kind == markdownstore.KindBuffer || f.Kind == markdownstore.KindRoutine || bygone(f.Path) {
 		return nil
 	}
@@ -63,7 +63,7 @@ func (c *claim) changed() bool {
 	return !c.Changes && ledger.Changed(c.entry.Plain+"\n"+strings.Join(c.entry.Trail, " "))
 }
 
-func claimsOf(f *File, e *Entry) []claim {
+func claimsOf(f *file, e *Entry) []claim {
 	switch {
 	case e.State != stateNone:
 		return taskClaim(f, e)
@@ -87,7 +87,7 @@ func (c *claim) scope() string {
 }
 
 // taskClaim returns the claim that a task is open or done.
-func taskClaim(f *File, e *Entry) []claim {
+func taskClaim(f *file, e *Entry) []claim {
 	ws := words(e.Plain)
 	if len(ws) < 3 {
 		return nil
@@ -97,7 +97,7 @@ func taskClaim(f *File, e *Entry) []claim {
 }
 
 // entryClaims reads an entry as one text, except that each item is a text of its own.
-func entryClaims(f *File, e *Entry) []claim {
+func entryClaims(f *file, e *Entry) []claim {
 	_, opposed := ledger.Heading(strings.Join(e.Trail, " "))
 	var out []claim
 	body := strings.Split(uncommented(e.Text), "\n")
@@ -145,7 +145,7 @@ var plainColumns = strings.Fields("value values setting wert valor valeur valore
 // tableClaims reads a table. The heads of the columns name the properties that each row claims of
 // its first cell. Tables of ongoing work, such as tasks or runs, claim nothing. The rows of such
 // tables are labelled with dates or numbers, or occur twice.
-func tableClaims(f *File, e *Entry) []claim {
+func tableClaims(f *file, e *Entry) []claim {
 	rows := strings.Split(uncommented(e.Text), "\n")
 	if len(rows) < 3 || !ruleOfTable.MatchString(rows[1]) || !f.Evergreen() || e.Dated {
 		return nil

@@ -127,7 +127,7 @@ func (a *auditor) files() {
 }
 
 // Faults returns why a file can't be read, or not as it is meant.
-func (f *File) Faults() (out []health.Finding) {
+func (f *file) Faults() (out []health.Finding) {
 	add := func(s health.Severity, line int, what, hint string) {
 		out = append(out, health.Finding{Severity: s, Place: health.Lines(f.Path, line, line), What: what, Hint: hint})
 	}

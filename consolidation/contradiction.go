@@ -88,7 +88,7 @@ func peopleIn(s *Snapshot) people {
 }
 
 // namesIn returns the first word of the user's name in USER.md.
-func namesIn(f *File) []string {
+func namesIn(f *file) []string {
 	for _, c := range claims(f) {
 		if c.Value.Kind == "name" && slices.Equal(c.Subject, []string{"name", "user"}) {
 			return words(c.Said)[:1]

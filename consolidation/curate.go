@@ -99,7 +99,7 @@ func (c *Curation) Text() string {
 }
 
 // reads reports whether a curation looks at a file.
-func (o *CurateOptions) reads(f *File) bool {
+func (o *CurateOptions) reads(f *file) bool {
 	return promotes(f, o.Day) && f.Date >= addDays(o.Day, -logDays)
 }
 
@@ -199,7 +199,7 @@ func (c *curator) gather() {
 		c.found = append(c.found, c.worthy(c.remarks(f, untagged), fresh)...)
 	}
 	if c.Buffer != "" {
-		buffered := &File{Entries: Entries(markdownstore.Parse("memory/working-buffer.md", c.Buffer))}
+		buffered := &file{Entries: Entries(markdownstore.Parse("memory/working-buffer.md", c.Buffer))}
 		for i := range buffered.Entries {
 			if e := governed(buffered, i); e != nil {
 				c.capture(e, c.BufferRef, true)

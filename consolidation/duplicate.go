@@ -25,7 +25,7 @@ const (
 // saying is an entry with the data that the check for duplicates needs.
 type saying struct {
 	entry   *Entry
-	file    *File
+	file    *file
 	key     string
 	numbers []string
 	set     []uint64
@@ -185,7 +185,7 @@ func sayingsIn(s *Snapshot) (out []*saying) {
 // substantial reports whether an entry has enough content to be compared with
 // others. Outside of memory, user and instruction files a line with a label is
 // treated as part of a form.
-func substantial(f *File, e *Entry) bool {
+func substantial(f *file, e *Entry) bool {
 	least := leastWords
 	switch f.Kind {
 	case markdownstore.KindMemory, markdownstore.KindUser, markdownstore.KindInstructions:
@@ -201,7 +201,7 @@ func substantial(f *File, e *Entry) bool {
 }
 
 // order puts the files that are read most first.
-func order(f *File) int {
+func order(f *file) int {
 	switch {
 	case f.Kind == markdownstore.KindMemory:
 		return 0

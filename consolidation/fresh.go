@@ -26,8 +26,8 @@ func (a *auditor) sessionState() {
 }
 
 // of yields the files of a kind.
-func (a *auditor) of(kind markdownstore.Kind) iter.Seq[*File] {
-	return func(yield func(*File) bool) {
+func (a *auditor) of(kind markdownstore.Kind) iter.Seq[*file] {
+	return func(yield func(*file) bool) {
 		for _, f := range a.snap.Files {
 			if f.Kind == kind && !yield(f) {
 				return
@@ -73,7 +73,7 @@ func (a *auditor) dailyLog() {
 // source.
 func (a *auditor) staleFiles() {
 	a.staleLines()
-	var old []*File
+	var old []*file
 	for _, f := range a.snap.Files {
 		_, own := markdownstore.Classify(f.Path)
 		sourced := len(f.Entries) > 0 && !slices.ContainsFunc(f.Entries, func(e *Entry) bool { return len(e.From) == 0 })
@@ -84,7 +84,7 @@ func (a *auditor) staleFiles() {
 	if len(old) == 0 {
 		return
 	}
-	slices.SortStableFunc(old, func(f, g *File) int { return f.ModTime.Compare(g.ModTime) })
+	slices.SortStableFunc(old, func(f, g *file) int { return f.ModTime.Compare(g.ModTime) })
 	what := fmt.Sprintf("was last changed %s ago, the limit is %s", age(a.Now.Sub(old[0].ModTime)), age(fileAge))
 	if more := len(old) - 1; more > 0 {
 		what += fmt.Sprintf("; %s longer ago than that, too", count(more, "other file was changed", "other files were changed"))

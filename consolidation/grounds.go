@@ -186,7 +186,7 @@ func (e *Entry) Name() string { return lineRef(e.Text) }
 // means that there is no marker.
 func (r Record) Origin(path, marker, text string) Origin {
 	c, _ := markdownstore.Classify(path)
-	return r.originOf(&File{Path: path, Class: c}, marker, text)
+	return r.originOf(&file{Path: path, Class: c}, marker, text)
 }
 
 // sources returns references with the texts of their entries.

@@ -15,7 +15,7 @@ import (
 const ArchiveDir = "memory/archive/"
 
 // archived reports whether a file is one of [ArchiveDir].
-func (f *File) archived() bool { return strings.HasPrefix(f.Path, ArchiveDir) }
+func (f *file) archived() bool { return strings.HasPrefix(f.Path, ArchiveDir) }
 
 // KeyHash identifies an entry's content without revealing it. Tombstones hold it.
 func KeyHash(plain string) string {
@@ -74,7 +74,7 @@ func placeRef(e *Entry) string { return e.Path + "#L" + itoa(e.StartLine) }
 
 // promotes reports whether a file's entries may be worth a place in memory. That is so for logs
 // and notes of days up to a given day.
-func promotes(f *File, upTo string) bool {
+func promotes(f *file, upTo string) bool {
 	return f.Err == nil && f.Tier == markdownstore.TierDated && !f.archived() && f.Date <= upTo
 }
 

@@ -28,8 +28,8 @@ type lead struct {
 	// in the form of this reference.
 	what, shown string
 	// in is the file that lacks the heading or line.
-	in   *File
-	file *File
+	in   *file
+	file *file
 	reference
 	// closed reports whether the reference is in a log of a past day, which should not be
 	// changed.
@@ -40,7 +40,7 @@ type lead struct {
 func (l *lead) place() health.Place { return health.Lines(l.file.Path, l.line, l.line) }
 
 // closed reports whether a file is the log, or a note, of a day before today.
-func (f *File) closed(today string) bool {
+func (f *file) closed(today string) bool {
 	return (f.Kind == markdownstore.KindDaily || f.Kind == markdownstore.KindNote) && f.Date != "" && f.Date < today
 }
 
@@ -54,7 +54,7 @@ const manyGone = 4
 func (a *auditor) tellLeads(found []*lead) {
 	const unwritten = "\x00"
 	mendable, linked := map[string]bool{}, map[string]bool{}
-	missing := map[*File]map[string]bool{}
+	missing := map[*file]map[string]bool{}
 	for _, l := range found {
 		mendable[l.what] = mendable[l.what] || !l.closed
 		if linked[l.what] = linked[l.what] || !l.closed && !l.instructs(); missing[l.file] == nil {

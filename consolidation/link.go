@@ -126,7 +126,7 @@ func looksLikeTarget(s string) bool { return strings.ContainsAny(s, "/#") || pat
 
 // broken returns the missing place that a reference leads to, nil if it leads somewhere or can't be
 // followed.
-func (a *auditor) broken(f *File, r reference, names *vault) *lead {
+func (a *auditor) broken(f *file, r reference, names *vault) *lead {
 	target, line := strings.TrimSuffix(r.target, "/"), ""
 	if !r.wiki {
 		if path, err := url.PathUnescape(r.target); err == nil {
@@ -206,7 +206,7 @@ func placeholder(target string) bool {
 var exampleName = textutil.LazyRegexp(`^(?:(?:some|your|my|any|the|new)[-_ ]?)?(?:foo|bar|baz|topic|topics|file|filename|name|note|notename|example|sample|thing|slug|title|url|link|target|path|wiki ?-?links?|主题|话题|文件名|示例|名称|标题)[-_ ]?[0-9n]?$`)
 
 // brokenAnchor returns the heading or line that f does not have, nil if it has both. f may be nil.
-func brokenAnchor(f *File, anchor, line string) *lead {
+func brokenAnchor(f *file, anchor, line string) *lead {
 	if f == nil || f.Err != nil {
 		return nil
 	}
@@ -225,7 +225,7 @@ func brokenAnchor(f *File, anchor, line string) *lead {
 // hasAnchor reports whether a file has the target of an anchor. The target is a heading in any
 // usual spelling, or a block with that id. Of several headings, as Obsidian nests them, the last
 // counts. Other text after a # (#page=3, #:~:text=) is not looked for.
-func hasAnchor(f *File, anchor string) bool {
+func hasAnchor(f *file, anchor string) bool {
 	if want, err := url.PathUnescape(anchor); err == nil {
 		anchor = want
 	}

@@ -51,7 +51,7 @@ func LineHash(line string) string {
 
 // originOf returns the author of a text in a file, above the marker of an entry. Logs must not be
 // changed, so there the marker decides: only the kernel writes with one.
-func (r Record) originOf(f *File, marker, text string) Origin {
+func (r Record) originOf(f *file, marker, text string) Origin {
 	if r.Wrote != nil && r.Wrote(f.Path, marker, strings.Trim(strings.ReplaceAll(text, "\r\n", "\n"), "\n")) {
 		return OriginUpkeep
 	}

@@ -121,7 +121,7 @@ func (s *Snapshot) changedSource(e *Entry, ref string) *Entry {
 // aboveOf returns the text that a promotion may put before an entry so that the entry can be read
 // by itself. The text has the entry's headings, the paragraph that introduces its list, and its
 // restrictions.
-func aboveOf(f *File, i int) string {
+func aboveOf(f *file, i int) string {
 	e := f.Entries[i]
 	text := strings.Join(e.Trail, " ")
 	for j := i - 1; j >= 0 && sameTrail(f.Entries[j], e); j-- {

@@ -178,7 +178,7 @@ func headOf(s string, n, bytes int) string {
 var digits = textutil.LazyRegexp(`\d{4}[-_.]?\d{2}|^\d`)
 
 // wroteAll reports whether upkeep wrote all blocks of a file, none of them above a marker.
-func (r *pruner) wroteAll(f *File) bool {
+func (r *pruner) wroteAll(f *file) bool {
 	ps := pieces(f)
 	r.own(f, ps)
 	return !slices.ContainsFunc(ps, func(p *piece) bool { return p.kind == pieceMarker || p.kind == pieceBlock && p.origin != OriginUpkeep })

@@ -209,7 +209,7 @@ func arranged(gifts []gift) string {
 }
 
 // leave notes that a bundle leaves, with its new file and the reason.
-func (r *pruner) leave(f *File, b bundle, to string, why why) {
+func (r *pruner) leave(f *file, b bundle, to string, why why) {
 	first, text := b[0], ""
 	for _, p := range b {
 		text += p.text
@@ -309,7 +309,7 @@ func (r *pruner) observations() {
 	}
 }
 
-func (r *pruner) oldObservation(f *File, p *piece) bool {
+func (r *pruner) oldObservation(f *file, p *piece) bool {
 	if p.entry != nil && p.entry.Dated && p.entry.Date <= r.Day {
 		return p.entry.Date <= addDays(r.Day, -observationDays)
 	}
@@ -317,7 +317,7 @@ func (r *pruner) oldObservation(f *File, p *piece) bool {
 }
 
 // settled returns the new contents of a file, and whether anything left it.
-func settled(f *File, ps []*piece) (text string, left bool) {
+func settled(f *file, ps []*piece) (text string, left bool) {
 	if !slices.ContainsFunc(ps, func(p *piece) bool { return p.gone }) {
 		return f.Doc.Raw, false
 	}
@@ -377,7 +377,7 @@ func (r *pruner) retired(texts ...string) bool {
 }
 
 // fresh reports whether any piece of a bundle is less than a day old.
-func (r *pruner) fresh(f *File, b bundle) bool {
+func (r *pruner) fresh(f *file, b bundle) bool {
 	return slices.ContainsFunc(b, func(p *piece) bool { return r.immune(f.Path, p) })
 }
 

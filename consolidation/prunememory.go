@@ -100,7 +100,7 @@ func linesWith(text string) int {
 
 // MachineLinesOf counts the lines of MEMORY.md that [MachineLines] limits.
 func MachineLinesOf(path, text string, r Record) int {
-	f := &File{Path: path, Doc: markdownstore.Parse(path, text)}
+	f := &file{Path: path, Doc: markdownstore.Parse(path, text)}
 	f.Class, f.Entries = f.Doc.Class, Entries(f.Doc)
 	ps := pieces(f)
 	(&pruner{PruneOptions: PruneOptions{Record: r}}).own(f, ps)
@@ -108,7 +108,7 @@ func MachineLinesOf(path, text string, r Record) int {
 }
 
 // reasons finds why blocks could leave for a reason other than lack of room.
-func (r *pruner) reasons(f *File, ps []*piece) {
+func (r *pruner) reasons(f *file, ps []*piece) {
 	for _, p := range ps {
 		if p.kind != pieceBlock || p.gone || p.entry == nil {
 			continue
@@ -124,7 +124,7 @@ func (r *pruner) reasons(f *File, ps []*piece) {
 }
 
 // open reports whether a block has an open task in it.
-func open(f *File, p *piece) bool {
+func open(f *file, p *piece) bool {
 	from, to := p.line, p.line+lineCount(p.text)
 	return slices.ContainsFunc(f.Entries, func(e *Entry) bool {
 		return e.State == stateOpen && e.StartLine >= from && e.StartLine < to
@@ -133,7 +133,7 @@ func open(f *File, p *piece) bool {
 
 // repeated finds entries that an owning file holds as well, and entries of MEMORY.md that say the
 // same. Of these the one of the highest rank stays, and gets the sources of the others.
-func (r *pruner) repeated(f *File, ps []*piece) {
+func (r *pruner) repeated(f *file, ps []*piece) {
 	elsewhere := map[string]bool{}
 	for _, g := range r.snap.Files {
 		if g != f && g.Evergreen() {
@@ -204,7 +204,7 @@ func dropMore(ps []*piece) {
 }
 
 // finishMemory writes the remaining entries, and the line that lists the topics.
-func (r *pruner) finishMemory(f *File, ps []*piece) {
+func (r *pruner) finishMemory(f *file, ps []*piece) {
 	settle(ps)
 	n := machines(ps)
 	if slices.ContainsFunc(r.out.Moves, func(m Move) bool { return m.From == f.Path }) {
@@ -233,7 +233,7 @@ func (r *pruner) finishMemory(f *File, ps []*piece) {
 }
 
 // moreLine names the files that facts moved to, now and before.
-func (r *pruner) moreLine(f *File) string {
+func (r *pruner) moreLine(f *file) string {
 	var files []string
 	add := func(p string) {
 		if p != "" && !strings.HasPrefix(p, ArchiveDir) && !slices.Contains(files, p) {

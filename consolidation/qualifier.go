@@ -17,7 +17,7 @@ func restricts(text string) bool { return cuesOf(text)&(cueOnly|cueExcept) != 0 
 // governed returns an entry with the text of its file that governs it: the lead of its list or
 // the heading above, if they restrict it, and an item, a nested block or a paragraph right after
 // it that does so. The result is nil for an entry that only restricts another entry.
-func governed(f *File, i int) *Entry {
+func governed(f *file, i int) *Entry {
 	e := f.Entries[i]
 	if qualifies(e.Plain) && i > 0 && sameTrail(f.Entries[i-1], e) && !leads(f.Entries[i-1].Plain) {
 		return nil
@@ -57,7 +57,7 @@ func sameTrail(a, b *Entry) bool { return a.Path == b.Path && slices.Equal(a.Tra
 
 // leadOf returns the paragraph that introduces the list of an item and restricts it, "" if no
 // paragraph does.
-func leadOf(f *File, i int) string {
+func leadOf(f *file, i int) string {
 	if f.Entries[i].Kind != markdownstore.UnitItem {
 		return ""
 	}

@@ -66,7 +66,7 @@ func (r *remark) starts(c cue, within int) bool {
 const mostLead, mostHeading = 9, 80
 
 // remarks reads a log. Entries that a caller does not choose are left out.
-func (c *curator) remarks(f *File, choose func(i int) bool) []*remark {
+func (c *curator) remarks(f *file, choose func(i int) bool) []*remark {
 	var out []*remark
 	leads := listLabels(f.Entries)
 	for i := range f.Entries {

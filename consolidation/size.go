@@ -11,8 +11,8 @@ import (
 )
 
 // shown returns the files that the host shows, in its order.
-func (a *auditor) shown() []*File {
-	var out []*File
+func (a *auditor) shown() []*file {
+	var out []*file
 	for _, name := range a.Host.Files {
 		f := a.snap.File(name)
 		if name == "MEMORY.md" {

@@ -15,8 +15,8 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// File is a workspace file that was read.
-type File struct {
+// file is a workspace file that was read.
+type file struct {
 	Path    string
 	Size    int64
 	ModTime time.Time
@@ -35,10 +35,10 @@ type File struct {
 }
 
 // lineCount returns how many lines the file has.
-func (f *File) lineCount() int { return lineCount(f.Doc.Raw) }
+func (f *file) lineCount() int { return lineCount(f.Doc.Raw) }
 
 // Evergreen reports whether a file is about lasting facts, and not about a day.
-func (f *File) Evergreen() bool {
+func (f *file) Evergreen() bool {
 	switch f.Kind {
 	case markdownstore.KindMemory, markdownstore.KindTopic, markdownstore.KindUser, markdownstore.KindInstructions:
 		return !f.Shadowed
@@ -48,13 +48,13 @@ func (f *File) Evergreen() bool {
 
 // Snapshot is a workspace at one moment, files in byte order of their paths.
 type Snapshot struct {
-	Files []*File
+	Files []*file
 	fsys  fs.FS
-	at    map[string]*File
+	at    map[string]*file
 }
 
 // File finds a file by its path, nil if it was not read.
-func (s *Snapshot) File(path string) *File {
+func (s *Snapshot) File(path string) *file {
 	if s == nil {
 		return nil
 	}
@@ -103,13 +103,13 @@ func (s *Snapshot) Again(ctx context.Context, fsys fs.FS, maxBytes int64) (*Snap
 	if !ok {
 		ws = markdownstore.OfFS(fsys).FS()
 	}
-	s = &Snapshot{fsys: fsys, at: map[string]*File{}}
+	s = &Snapshot{fsys: fsys, at: map[string]*file{}}
 	if _, err := fs.ReadDir(fsys, "."); err != nil {
 		return nil, fmt.Errorf("list the workspace: %w", err)
 	}
-	var found []*File
+	var found []*file
 	for f, err := range ws.Walk(ctx) {
-		found = append(found, &File{Path: f.Path, Class: f.Class, Shadowed: f.Shadowed, Err: err})
+		found = append(found, &file{Path: f.Path, Class: f.Class, Shadowed: f.Shadowed, Err: err})
 	}
 	for _, f := range longwork.Over(ctx, "file", found) {
 		if ctx.Err() != nil {
@@ -117,7 +117,7 @@ func (s *Snapshot) Again(ctx context.Context, fsys fs.FS, maxBytes int64) (*Snap
 		}
 		s.add(f, maxBytes, last)
 	}
-	slices.SortFunc(s.Files, func(a, b *File) int { return strings.Compare(a.Path, b.Path) })
+	slices.SortFunc(s.Files, func(a, b *file) int { return strings.Compare(a.Path, b.Path) })
 	for _, f := range s.Files {
 		s.at[f.Path] = f
 		if typed := textutil.Composed(f.Path); s.File(typed) == nil {
@@ -129,7 +129,7 @@ func (s *Snapshot) Again(ctx context.Context, fsys fs.FS, maxBytes int64) (*Snap
 }
 
 // add reads one file. last may be nil.
-func (s *Snapshot) add(f *File, maxBytes int64, last *Snapshot) {
+func (s *Snapshot) add(f *file, maxBytes int64, last *Snapshot) {
 	if f.Err != nil {
 		s.Files = append(s.Files, f)
 		return
@@ -178,6 +178,6 @@ func (s *Snapshot) add(f *File, maxBytes int64, last *Snapshot) {
 
 // Memory returns MEMORY.md, or memory.md if there is no MEMORY.md. The result is nil if there is
 // neither.
-func (s *Snapshot) Memory() *File {
+func (s *Snapshot) Memory() *file {
 	return cmp.Or(s.File("MEMORY.md"), s.File("memory.md"))
 }

@@ -192,7 +192,7 @@ func (r *pruner) endsOpen(path string) bool {
 var refDefinition = textutil.LazyRegexp(`(?m)^[ \t>*+-]*\[([^\]\n]+)\]:`)
 
 // bound keeps definitions and uses of references in their file.
-func bound(f *File, ps []*piece) {
+func bound(f *file, ps []*piece) {
 	var labels []string
 	for _, m := range refDefinition.FindAllStringSubmatch(f.Doc.Raw, -1) {
 		labels = append(labels, "["+strings.ToLower(oneLine(m[1]))+"]")

@@ -116,7 +116,7 @@ func (r Record) parts(path, text string) *parted {
 	if doc.FrontMatter != "" {
 		add(1, doc.FrontMatter, r.said(path, doc.FrontMatter))
 	}
-	f := &File{Path: path, Class: doc.Class, Entries: Entries(doc)}
+	f := &file{Path: path, Class: doc.Class, Entries: Entries(doc)}
 	for _, u := range markdownstore.Units(doc) {
 		raw := text[u.Start:u.End]
 		if u.Kind == markdownstore.UnitMarker || strings.TrimSpace(raw) == "" {

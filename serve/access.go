@@ -10,21 +10,21 @@ import (
 	"github.com/memkernel/memkernel/serve/tools"
 )
 
-// Need is the permission that a caller must have for a method.
-type Need int
+// need is the permission that a caller must have for a method.
+type need int
 
 // The needs of methods. Each need includes the needs before it.
 const (
-	// NeedRead is for methods that change no stored data.
-	NeedRead Need = iota + 1
+	// needRead is for methods that change no stored data.
+	needRead need = iota + 1
 	// NeedWrite changes memory, a session, or data derived from them.
 	NeedWrite
-	// NeedOperate is for methods about the server itself. It is the operator's permission.
-	NeedOperate
+	// needOperate is for methods about the server itself. It is the operator's permission.
+	needOperate
 )
 
-func (n Need) String() string {
-	return map[Need]string{NeedRead: "read", NeedWrite: "write", NeedOperate: "operate"}[n]
+func (n need) String() string {
+	return map[need]string{needRead: "read", NeedWrite: "write", needOperate: "operate"}[n]
 }
 
 // reach is the data from which a method's answer comes.
@@ -43,7 +43,7 @@ const (
 // decoded parameters, so that the decision and the call use the same values.
 type Asked struct {
 	Method string
-	Need   Need
+	Need   need
 	// Whole reports whether the call reaches all sessions, in addition to the sessions that it
 	// names.
 	Whole bool
@@ -158,7 +158,7 @@ func (d *desk) asked(m method, args params) Asked {
 	if p, ok := args.(*toolsCall); ok {
 		out.Blobs = namesHash(p.Arguments)
 		if !tools.Writes(p.Name) {
-			out.Need = NeedRead
+			out.Need = needRead
 		}
 	}
 	return out

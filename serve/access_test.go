@@ -9,7 +9,7 @@ func TestEveryMethodHasNeeds(t *testing.T) {
 	for _, m := range table() {
 		a := d.asked(m, m.params())
 		switch {
-		case m.need < NeedRead || m.need > NeedOperate:
+		case m.need < needRead || m.need > needOperate:
 			t.Errorf("%s: need %v", m.name, m.need)
 		case m.reach == reachSession && len(a.Sessions) == 0:
 			t.Errorf("%s reaches a session, and its parameters name none: give them said", m.name)

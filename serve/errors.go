@@ -37,11 +37,11 @@ const (
 type Error struct {
 	Code    int       `json:"code"`
 	Message string    `json:"message"`
-	Data    ErrorData `json:"data"`
+	Data    errorData `json:"data"`
 }
 
-// ErrorData has the data of an error on which a program can act.
-type ErrorData struct {
+// errorData has the data of an error on which a program can act.
+type errorData struct {
 	// Code is the reason in one word.
 	Code string `json:"code"`
 	// Hint says how to fix the error. It is "" if there is no hint.
@@ -58,7 +58,7 @@ type ErrorData struct {
 func (e *Error) Error() string { return e.Message }
 
 func newError(code int, name, message, hint string) *Error {
-	return &Error{Code: code, Message: message, Data: ErrorData{Code: name, Hint: hint}}
+	return &Error{Code: code, Message: message, Data: errorData{Code: name, Hint: hint}}
 }
 
 // errTooMuchText refuses a call whose parameters, besides the messages of a conversation, are
@@ -92,7 +92,7 @@ func asError(err error) *Error {
 	}
 	e := newError(codeKernel, name, err.Error(), hint)
 	if edit, way, now := editReason(err); edit != "" {
-		e.Data = ErrorData{Code: edit, Hint: way, Current: now}
+		e.Data = errorData{Code: edit, Hint: way, Current: now}
 	}
 	var small *budget.TooSmallError
 	switch {

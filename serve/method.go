@@ -26,7 +26,7 @@ type handler[P, R any] func(ctx context.Context, d *desk, c *call, p P) (R, erro
 // description, its parameters, and the function that answers.
 type method struct {
 	name   string
-	need   Need
+	need   need
 	reach  reach
 	doc    string
 	params func() params
@@ -38,7 +38,7 @@ type method struct {
 func define[P, R any, PP interface {
 	*P
 	params
-}](name string, need Need, reach reach, doc string, run handler[PP, *R]) method {
+}](name string, need need, reach reach, doc string, run handler[PP, *R]) method {
 	return method{name, need, reach, doc, func() params { return PP(new(P)) }, reflect.TypeFor[R](),
 		func(ctx context.Context, d *desk, c *call, p params) (any, error) { return run(ctx, d, c, p.(PP)) }}
 }
@@ -46,10 +46,10 @@ func define[P, R any, PP interface {
 // table returns every method except $/cancelRequest, which is not a call.
 func table() []method {
 	return []method{
-		define("initialize", NeedRead, reachNone, "which protocol, workspace and bounds the server has", doInitialize),
-		define("shutdown", NeedOperate, reachNone, "end the daemon once what was taken is done", doShutdown),
+		define("initialize", needRead, reachNone, "which protocol, workspace and bounds the server has", doInitialize),
+		define("shutdown", needOperate, reachNone, "end the daemon once what was taken is done", doShutdown),
 		define("plan", NeedWrite, reachSession, "what to send with the next call, recorded", doPlan),
-		define("peek", NeedRead, reachSession, "the same, recording nothing", doPeek),
+		define("peek", needRead, reachSession, "the same, recording nothing", doPeek),
 		define("observe_turn", NeedWrite, reachSession, "commit what was said up to here", doObserveTurn),
 		define("observe_tool_result", NeedWrite, reachSession, "commit a result while the turn goes on", doObserveToolResult),
 		define("start_session", NeedWrite, reachSession, "begin a session, or go on with it", passing((*kernel.Kernel).StartSession)),
@@ -58,27 +58,27 @@ func table() []method {
 		define("reset", NeedWrite, reachSession, "begin a new generation of a session", passing((*kernel.Kernel).Reset)),
 		define("compact", NeedWrite, reachSession, "cut the prompt now", doCompact),
 		define("checkpoint", NeedWrite, reachSession, "write the working state", doCheckpoint),
-		define("restore", NeedRead, reachSession, "the text with which work is taken up again", doRestore),
+		define("restore", needRead, reachSession, "the text with which work is taken up again", doRestore),
 		define("flush_turn", NeedWrite, reachSession, "the prompt by which a model writes down what matters", doFlushTurn),
 		define("observe_flush", NeedWrite, reachSession, "take in what that model answered", doObserveFlush),
 		define("remember", NeedWrite, reachSession, "append an entry to memory", doRemember),
-		define("memory.list", NeedRead, reachSession, "the entries of memory, newest first, with their lines and authors", doMemoryList),
+		define("memory.list", needRead, reachSession, "the entries of memory, newest first, with their lines and authors", doMemoryList),
 		define("memory.update", NeedWrite, reachSession, "replace a passage of memory, if it is what was read", doMemoryUpdate),
 		define("memory.delete", NeedWrite, reachSession, "take a passage out of memory, if it is what was read", doMemoryDelete),
 		define("memory.undo", NeedWrite, reachSession, "take such a change back", doMemoryUndo),
 		define("memory.tool", NeedWrite, reachSession, "answer a call of Anthropic's memory tool", doMemoryTool),
 		define("forget", NeedWrite, reachSession, "tell what removing pages or a session for good takes, or do it", doForget),
 		define("retain", NeedWrite, reachAll, "tell what is older than it is to be kept, or remove it", doRetain),
-		define("search", NeedRead, reachSession, "find what memory says", doSearch),
-		define("read", NeedRead, reachSession, "lines of a memory file", doRead),
-		define("get", NeedRead, reachSession, "a page, a span or a checkpoint by its id", doGet),
+		define("search", needRead, reachSession, "find what memory says", doSearch),
+		define("read", needRead, reachSession, "lines of a memory file", doRead),
+		define("get", needRead, reachSession, "a page, a span or a checkpoint by its id", doGet),
 		define("write", NeedWrite, reachSession, "commit validated updates", doWrite),
-		define("pages", NeedRead, reachSession, "the pages of a session", doPages),
-		define("status", NeedRead, reachAll, "what is where and how big", doStatus),
-		define("check", NeedRead, reachAll, "verify everything on disk", doCheck),
-		define("usage", NeedRead, reachAll, "what calls were planned and billed at", doUsage),
+		define("pages", needRead, reachSession, "the pages of a session", doPages),
+		define("status", needRead, reachAll, "what is where and how big", doStatus),
+		define("check", needRead, reachAll, "verify everything on disk", doCheck),
+		define("usage", needRead, reachAll, "what calls were planned and billed at", doUsage),
 		define("reindex", NeedWrite, reachAll, "bring the index up to date, with progress", doReindex),
-		define("tools.list", NeedRead, reachSession, "the tools that a model can call", doToolsList),
+		define("tools.list", needRead, reachSession, "the tools that a model can call", doToolsList),
 		define("tools.call", NeedWrite, reachSession, "call one of them", doToolsCall),
 	}
 }

@@ -56,7 +56,7 @@ func (s *Settings) ownFolder() string {
 // that choice before the first write to memory or the index, because later the written files would
 // look like memory.
 func (s *Settings) choose(o *markdownstore.Options) {
-	if s.Config.Origin(includeKey) != (config.Origin{}) || len(s.Config.Index.Include) > 0 || !s.Config.Workspace.Enabled || InRows(s) {
+	if s.Config.Origin(includeKey) != (config.Origin{}) || len(s.Config.Index.Include) > 0 || !s.Config.Workspace.Enabled || inRows(s) {
 		return // all Markdown in rows is memory
 	}
 	st, err := markdownstore.Open(s.Workspace, nil)

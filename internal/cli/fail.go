@@ -58,12 +58,12 @@ func (e *findings) Error() string { return fmt.Sprintf("%d findings", e.n) }
 
 // Exit returns the error for a command that ended with a code of its own and has already printed
 // its error.
-func Exit(code int) error { return &Ended{code} }
+func Exit(code int) error { return &ended{code} }
 
-// Ended is the exit code of a command that this program ran.
-type Ended struct{ Code int }
+// ended is the exit code of a command that this program ran.
+type ended struct{ Code int }
 
-func (e *Ended) Error() string { return fmt.Sprintf("the command ended with %d", e.Code) }
+func (e *ended) Error() string { return fmt.Sprintf("the command ended with %d", e.Code) }
 
 // PlainError returns the text of an error without its hint.
 func PlainError(err error) string {

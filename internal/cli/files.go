@@ -10,13 +10,13 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// InRows reports whether the workspace's Markdown is kept in the database.
-func InRows(s *Settings) bool { return s.Config.Store.Workspace == "rows" }
+// inRows reports whether the workspace's Markdown is kept in the database.
+func inRows(s *Settings) bool { return s.Config.Store.Workspace == "rows" }
 
 // NotInRows returns an error if the Markdown is kept in the database. The parameter what names
 // the feature that needs a folder.
 func NotInRows(s *Settings, what string) error {
-	if !InRows(s) {
+	if !inRows(s) {
 		return nil
 	}
 	return Hint(fmt.Errorf("%s, and the workspace's Markdown is in the database: %s", what, s.Config.Origin(workspaceKey)),
@@ -38,7 +38,7 @@ func Keep(ctx context.Context, s *Settings, o *kernel.Options) (err error) {
 
 // keptFiles returns the store of the workspace's Markdown, nil if it is kept in the folder.
 func keptFiles(ctx context.Context, s *Settings) (markdownstore.Files, error) {
-	if !InRows(s) || !s.Config.Workspace.Enabled {
+	if !inRows(s) || !s.Config.Workspace.Enabled {
 		return nil, nil
 	}
 	db, err := s.State(ctx)

@@ -34,7 +34,7 @@ type Settings struct {
 	ConfigFiles []string
 
 	// Databases opens stores in databases. It is nil in a program without them.
-	Databases Databases
+	Databases databases
 	// TenantName is the name of the tenant that has these settings, "" if the settings are not a
 	// tenant's.
 	TenantName string
@@ -129,9 +129,9 @@ func syncOptions(s *config.Sync) kernel.SyncOptions {
 	return kernel.SyncOptions{OnStart: s.OnSessionStart, OnSearch: s.OnSearch, Interval: time.Duration(s.Interval), Watch: s.Watch}
 }
 
-// Databases opens the stores that a configuration keeps in databases. Only memkernel-server has
+// databases opens the stores that a configuration keeps in databases. Only memkernel-server has
 // it.
-type Databases interface {
+type databases interface {
 	// State opens the database that keeps the state.
 	State(context.Context, *Settings) (Database, error)
 	// Index returns the index in a database. It does not open the database.

@@ -22,7 +22,7 @@ type Program struct {
 	// completion to the last.
 	Groups []Group
 	// Databases opens stores in databases. It is nil in a program without them.
-	Databases Databases
+	Databases databases
 	// Elsewhere maps verbs that only other programs have, separated by blanks, to a hint that
 	// names the program or the way.
 	Elsewhere map[string]string

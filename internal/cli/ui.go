@@ -218,7 +218,7 @@ func isTerminal(w io.Writer) bool {
 func (u *UI) Report(err error) int {
 	var usage *UsageError
 	var some *findings
-	var ended *Ended
+	var ended *ended
 	u.ProgressDone()
 	switch {
 	case err == nil:

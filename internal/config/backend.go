@@ -10,9 +10,9 @@ import (
 	"github.com/memkernel/memkernel/internal/textutil"
 )
 
-// DSN names a database, as a postgres:// address or as key=value pairs. It must not hold a
+// dsn names a database, as a postgres:// address or as key=value pairs. It must not hold a
 // password.
-type DSN string
+type dsn string
 
 var (
 	dsnPair     = textutil.LazyRegexp(`^[a-z_]+\s*=`)
@@ -20,7 +20,7 @@ var (
 )
 
 // Set checks the form of s. Its error doesn't repeat s, because s may hold a secret.
-func (d *DSN) Set(s string) error {
+func (d *dsn) Set(s string) error {
 	address := strings.HasPrefix(s, "postgres://") || strings.HasPrefix(s, "postgresql://")
 	if !address && !dsnPair.MatchString(s) {
 		return errors.New("this is not a DSN such as postgres://me@localhost/memory or host=/run/postgresql dbname=memory")
@@ -37,7 +37,7 @@ func (d *DSN) Set(s string) error {
 	if secret {
 		return errors.New("a DSN with a password does not belong here: put it into an environment variable, and name that by dsn_env")
 	}
-	*d = DSN(s)
+	*d = dsn(s)
 	return nil
 }
 

@@ -14,52 +14,52 @@ import (
 // below is in its doc tag.
 type Config struct {
 	Economy       cachelayout.Economy `key:"economy" default:"balanced" flag:"economy" doc:"Whether to save money or to keep more in the prompt. save cuts early and keeps little. keep cuts only if the window is full. Numbers lie between save (0) and keep (1); balanced is 0.5. doc/economics.md has what each choice has cost and kept."`
-	Plan          Plan                `key:"plan" doc:"Assumptions of plan, replay and observe."`
-	Workspace     Workspace           `key:"workspace" doc:"The workspace's Markdown in prompts."`
-	Chunking      Chunking            `key:"chunking" doc:"How files are cut for the index. A change makes the next reindex read every file again."`
+	Plan          plan                `key:"plan" doc:"Assumptions of plan, replay and observe."`
+	Workspace     workspace           `key:"workspace" doc:"The workspace's Markdown in prompts."`
+	Chunking      chunking            `key:"chunking" doc:"How files are cut for the index. A change makes the next reindex read every file again."`
 	Retrieval     Retrieval           `key:"retrieval" doc:"The search of memory for a prompt."`
-	Embedding     Embedding           `key:"embedding" project:"never" doc:"The source of vectors. memkernel sends text of the workspace to every provider except none and local."`
-	Index         Index               `key:"index" doc:"Which files are indexed, and where the index is kept."`
-	Store         Store               `key:"store" server:"yes" project:"never" doc:"Where the state is kept: journals, blobs, checkpoints, locks."`
-	Checkpoint    Checkpoint          `key:"checkpoint" doc:"The working state of a session."`
-	SessionState  SessionState        `key:"session_state" doc:"SESSION-STATE.md in the workspace shows people the state of private sessions. memkernel rewrites its marked section after every observed turn."`
-	WorkingBuffer WorkingBuffer       `key:"working_buffer" doc:"memory/working-buffer.md keeps the turns of private sessions whose context fills up. Search skips this file."`
-	Flush         Flush               `key:"flush" doc:"Notes that are written to the day's log before a compaction."`
-	Summary       Summary             `key:"summary" doc:"The summary of a session's past."`
-	Redact        Redact              `key:"redact" project:"never" doc:"Secrets are masked before anything is stored. A mark names the rule, such as [masked:github-pat]."`
-	Audit         Audit               `key:"audit" doc:"The limits of audit, curate, prune, nightly and guard."`
+	Embedding     embedding           `key:"embedding" project:"never" doc:"The source of vectors. memkernel sends text of the workspace to every provider except none and local."`
+	Index         index               `key:"index" doc:"Which files are indexed, and where the index is kept."`
+	Store         store               `key:"store" server:"yes" project:"never" doc:"Where the state is kept: journals, blobs, checkpoints, locks."`
+	Checkpoint    checkpoint          `key:"checkpoint" doc:"The working state of a session."`
+	SessionState  sessionState        `key:"session_state" doc:"SESSION-STATE.md in the workspace shows people the state of private sessions. memkernel rewrites its marked section after every observed turn."`
+	WorkingBuffer workingBuffer       `key:"working_buffer" doc:"memory/working-buffer.md keeps the turns of private sessions whose context fills up. Search skips this file."`
+	Flush         flush               `key:"flush" doc:"Notes that are written to the day's log before a compaction."`
+	Summary       summary             `key:"summary" doc:"The summary of a session's past."`
+	Redact        redact              `key:"redact" project:"never" doc:"Secrets are masked before anything is stored. A mark names the rule, such as [masked:github-pat]."`
+	Audit         audit               `key:"audit" doc:"The limits of audit, curate, prune, nightly and guard."`
 	Retention     Retention           `key:"retention" doc:"When the verb retain removes stored data. Data that a prompt or memory points to is never removed."`
 
 	origin   map[string]Origin
 	warnings []string
-	ignored  []Ignored
+	ignored  []ignored
 }
 
 // Warnings names the file's settings that only earlier versions had. Such settings have no
 // effect.
 func (c *Config) Warnings() []string { return c.warnings }
 
-// Ignored is a setting of a project's own file that has no effect, because it would trust more
+// ignored is a setting of a project's own file that has no effect, because it would trust more
 // than the user's own settings do. The project may be somebody else's.
-type Ignored struct {
+type ignored struct {
 	Key    string
 	Origin Origin
 }
 
 // Ignored returns the ignored settings in the order of the file.
-func (c *Config) Ignored() []Ignored { return c.ignored }
+func (c *Config) Ignored() []ignored { return c.ignored }
 
-// Plan holds the defaults of the planning verbs.
-type Plan struct {
+// plan holds the defaults of the planning verbs.
+type plan struct {
 	ContextWindow Tokens `key:"context_window" flag:"context-window" empty:"the window in the price book" doc:"The model's window."`
 	Reserve       Tokens `key:"reserve" flag:"reserve" empty:"by the answers, at most a fifth" doc:"Tokens that stay free for the answer."`
 	Door          bool   `key:"door" experimental:"yes" default:"true" doc:"Whether a large JSON result is shortened before the model sees it for the first time, if it can read the whole by a resolver. Errors, files that were read and results under 8,000 bytes are always shown whole."`
 }
 
-// Workspace holds the settings of the user's Markdown.
-type Workspace struct {
+// workspace holds the settings of the user's Markdown.
+type workspace struct {
 	Enabled    bool   `key:"enabled" project:"false" default:"true" doc:"Whether the workspace's files are shown and searched. plan --no-memory turns this off for one call."`
-	Timezone   Zone   `key:"timezone" default:"local" doc:"The time zone in which days begin."`
+	Timezone   zone   `key:"timezone" default:"local" doc:"The time zone in which days begin."`
 	Private    bool   `key:"private" project:"false" default:"true" doc:"Whether sessions are private. Shared sessions don't see MEMORY.md and USER.md. The flag --shared makes a session shared."`
 	MaxTokens  Tokens `key:"max_tokens" default:"8k" range:"100..1m" doc:"Limit for all files shown at a session's start together, at most an eighth of the window."`
 	AgentEdits string `key:"agent_edits" project:"own,none" experimental:"yes" default:"own" of:"own|any|none" doc:"What agents may change in memory's files, beside adding to them: own is what agents, tools and upkeep wrote, any what people wrote, too, none nothing. What is changed is backed up and can be taken back."`
@@ -68,9 +68,9 @@ type Workspace struct {
 	Bootstrap []string `key:"bootstrap" default:"AGENTS.md,SOUL.md,IDENTITY.md,TOOLS.md" empty:"none" doc:"The files of standing instructions that a session's start shows, most important first. Only the four files of the default are allowed."`
 }
 
-// Chunking holds the settings for cutting files into chunks. Tokens are counted with the index's
+// chunking holds the settings for cutting files into chunks. Tokens are counted with the index's
 // own fixed counter, never with a model's.
-type Chunking struct {
+type chunking struct {
 	Tokens  Tokens `key:"tokens" experimental:"yes" default:"400" range:"20..8k" doc:"Size of a chunk, by the index's fixed counter."`
 	Overlap Tokens `key:"overlap" experimental:"yes" default:"80" range:"0..4k" doc:"What a chunk repeats of the one before; less than chunking.tokens, of which it gets half at most."`
 }
@@ -94,12 +94,12 @@ type Sessions struct {
 	DeltaBytes Size     `key:"delta_bytes" experimental:"yes" default:"100KiB" range:"1..1GiB" doc:"What must have been added to a session for it to be read again in the background; or 50 lines."`
 }
 
-// Embedding holds the settings for the source of vectors.
-type Embedding struct {
+// embedding holds the settings for the source of vectors.
+type embedding struct {
 	Provider       string   `key:"provider" project:"none" default:"none" of:"none|auto|local|openai|gemini|voyage|mistral|ollama" doc:"none uses no network. local is a model in this process. openai is any endpoint with OpenAI's API. auto takes openai if base_url is set and usable, else local if model_dir is set. Otherwise auto takes the first of openai, gemini, voyage and mistral whose usual key is in the environment, or none."`
 	BaseURL        URL      `key:"base_url" empty:"the provider's own" doc:"The endpoint, such as http://localhost:11434/v1."`
 	Model          string   `key:"model" empty:"text-embedding-3-small, gemini-embedding-001, voyage-4-large, mistral-embed, nomic-embed-text; for provider openai with an endpoint other than api.openai.com, name a model" doc:"The id of the embedding model. After a change the next reindex embeds every chunk again; until then the old vectors stay in use."`
-	ModelDir       Path     `key:"model_dir" empty:"no folder" doc:"The folder that holds the model of provider local (doc/embedding.md)."`
+	ModelDir       filePath `key:"model_dir" empty:"no folder" doc:"The folder that holds the model of provider local (doc/embedding.md)."`
 	Dimensions     int      `key:"dimensions" experimental:"yes" range:"1..65536" empty:"the model's own" doc:"Length of the vectors, for models that can shorten them."`
 	APIKeyEnv      envName  `key:"api_key_env" empty:"OPENAI_API_KEY, GEMINI_API_KEY or GOOGLE_API_KEY, VOYAGE_API_KEY, MISTRAL_API_KEY for the providers' own hosts, and no key for any other endpoint" doc:"The environment variable that holds the key, never the key itself."`
 	Timeout        Duration `key:"timeout" experimental:"yes" default:"30s" range:"100ms..10m" doc:"How long one request may take."`
@@ -111,15 +111,15 @@ type Embedding struct {
 	AllowInsecure  bool     `key:"allow_insecure" default:"false" doc:"Whether plain http may leave this machine."`
 }
 
-// Index holds the settings for the place and the kind of the index.
-type Index struct {
+// index holds the settings for the place and the kind of the index.
+type index struct {
 	// Include, Exclude and Folders choose which Markdown is memory.
 	Include  []string      `key:"include" empty:"memory's own files alone: MEMORY.md, USER.md and memory/**/*.md" doc:"Globs of Markdown that counts as memory in addition to memory's own files, such as notes/**/*.md. If the setting is absent, all Markdown counts. If memory's own files exist, private sessions alone search the other Markdown. If not, shared sessions search it too, also once memory's own files come."`
 	Exclude  []string      `key:"exclude" empty:"none" doc:"Globs of files that are not searched."`
 	Folders  []string      `key:"folders" project:"never" empty:"none" doc:"Further folders whose Markdown is searched and never written to, such as ~/notes. Relative paths begin at the workspace. NAME=FOLDER gives a folder a name; its files are cited as NAME:sub/file.md."`
 	Backend  string        `key:"backend" project:"sqlite" default:"sqlite" of:"sqlite|postgres|qmd" doc:"sqlite keeps the index in a file. postgres keeps it in a database that hosts share, and needs memkernel-server. qmd asks the program qmd; if qmd fails, the SQLite index answers. doc/backends.md compares them."`
-	Postgres IndexPostgres `key:"postgres" server:"yes" project:"never" doc:"The database of index.backend postgres. With it, text of the workspace is sent to its server."`
-	QMD      IndexQMD      `key:"qmd" project:"never" doc:"The program of index.backend qmd."`
+	Postgres indexPostgres `key:"postgres" server:"yes" project:"never" doc:"The database of index.backend postgres. With it, text of the workspace is sent to its server."`
+	QMD      indexQMD      `key:"qmd" project:"never" doc:"The program of index.backend qmd."`
 	Sync     Sync          `key:"sync" doc:"When programs that keep running, such as mcp, update the index. Every search also updates the words in the index."`
 }
 
@@ -131,59 +131,59 @@ type Sync struct {
 	Watch          bool     `key:"watch" default:"true" doc:"Whether a changed file updates the index at once. If the system can't watch so many folders, a timer does."`
 }
 
-// IndexPostgres names the database that keeps the index, and the owner of the index.
-type IndexPostgres struct {
-	DSN       DSN     `key:"dsn" empty:"dsn_env names a variable that holds it" doc:"Server and database without a password, such as postgres://me@localhost/memory."`
+// indexPostgres names the database that keeps the index, and the owner of the index.
+type indexPostgres struct {
+	DSN       dsn     `key:"dsn" empty:"dsn_env names a variable that holds it" doc:"Server and database without a password, such as postgres://me@localhost/memory."`
 	DSNEnv    envName `key:"dsn_env" empty:"no variable is read" doc:"The environment variable that holds a DSN with a password."`
 	Workspace string  `key:"workspace" empty:"an error" doc:"The workspace's name in the database, the same on every host."`
 	Agent     string  `key:"agent" default:"default" doc:"The agent that owns this host's files. A host with other files must use another name."`
 	Share     bool    `key:"share" default:"true" doc:"Whether the workspace's other agents see this agent's files. MEMORY.md and USER.md are never shared."`
 }
 
-// Store holds the settings for the place of the state.
-type Store struct {
+// store holds the settings for the place of the state.
+type store struct {
 	Backend   string        `key:"backend" default:"files" of:"files|postgres" doc:"files keeps the state in the state folder. postgres keeps it in a database that several machines share (doc/scaling.md)."`
-	Postgres  StorePostgres `key:"postgres" doc:"The database of store.backend postgres. The full content of sessions is sent to it."`
+	Postgres  storePostgres `key:"postgres" doc:"The database of store.backend postgres. The full content of sessions is sent to it."`
 	Workspace string        `key:"workspace" experimental:"yes" default:"folder" of:"folder|rows" doc:"Where the workspace's Markdown is: in the project's folder, or in rows of the database. 'memkernel-server migrate --memory' moves it."`
 }
 
-// StorePostgres names the database that keeps the state, and the owner of the state.
-type StorePostgres struct {
+// storePostgres names the database that keeps the state, and the owner of the state.
+type storePostgres struct {
 	DSNEnv envName  `key:"dsn_env" empty:"an error" doc:"The environment variable that holds the DSN, such as postgres://me:secret@host/memory."`
 	Root   string   `key:"root" empty:"the value of index.postgres.workspace; an error if both are empty" doc:"The state's name in the database, the same on every machine."`
 	Lease  Duration `key:"lease" experimental:"yes" default:"15s" range:"1s..1h" doc:"How long a lock stays valid after its machine stops. A machine that is paused for longer loses its locks."`
 }
 
-// IndexQMD holds the settings for running the program qmd.
-type IndexQMD struct {
+// indexQMD holds the settings for running the program qmd.
+type indexQMD struct {
 	Command []string `key:"command" default:"qmd" doc:"The program, its arguments and its verb. search, the default, searches by words, vsearch by vectors, and query by both with models. QMD needs a collection named like the workspace's folder."`
 }
 
-// Checkpoint holds the settings of the gauge and of checkpoints.
-type Checkpoint struct {
+// checkpoint holds the settings of the gauge and of checkpoints.
+type checkpoint struct {
 	Enabled   bool    `key:"enabled" project:"false" default:"true" doc:"Whether checkpoints are kept."`
 	ShowAt    float64 `key:"show_at" experimental:"yes" default:"0.7" range:"0.01..1" doc:"Share of the window from which the gauge is shown."`
 	At        float64 `key:"at" experimental:"yes" default:"0.8" range:"0.01..1" doc:"Share of the window from which a checkpoint is written before the next call."`
 	CompactAt float64 `key:"compact_at" range:"0.01..1" empty:"where the reserve begins" doc:"Share of the window at which the host compacts. memkernel shows the gauge and writes a checkpoint before this point."`
 }
 
-// SessionState holds the settings of SESSION-STATE.md.
-type SessionState struct {
+// sessionState holds the settings of SESSION-STATE.md.
+type sessionState struct {
 	Enabled bool `key:"enabled" project:"false" default:"true" doc:"Whether memkernel writes the section."`
 }
 
-// WorkingBuffer holds the settings of the working buffer.
-type WorkingBuffer struct {
+// workingBuffer holds the settings of the working buffer.
+type workingBuffer struct {
 	Enabled bool `key:"enabled" project:"false" default:"true" doc:"Whether memkernel writes the file."`
 }
 
-// Summary holds the settings for notes that are made in addition to the mechanical summary.
-type Summary struct {
-	Model SummaryModel `key:"model" project:"never" doc:"A model that makes notes of a session in the background, and helps curate. Every provider except none receives the conversation, and the entries and logs that curate reads. Secrets are masked."`
+// summary holds the settings for notes that are made in addition to the mechanical summary.
+type summary struct {
+	Model summaryModel `key:"model" project:"never" doc:"A model that makes notes of a session in the background, and helps curate. Every provider except none receives the conversation, and the entries and logs that curate reads. Secrets are masked."`
 }
 
-// SummaryModel holds the settings of the model that makes notes.
-type SummaryModel struct {
+// summaryModel holds the settings of the model that makes notes.
+type summaryModel struct {
 	Provider      string  `key:"provider" project:"none" default:"none" of:"none|openai|anthropic" doc:"none uses no network. openai is any endpoint with the chat completions API. anthropic is any endpoint with the Messages API."`
 	BaseURL       URL     `key:"base_url" empty:"the provider's own" doc:"The endpoint, such as http://localhost:11434/v1."`
 	Name          string  `key:"name" empty:"gpt-5-nano at api.openai.com, claude-haiku-5-5 at api.anthropic.com; for any other endpoint, name a model" doc:"The model's id. A cheap model is enough."`
@@ -191,8 +191,8 @@ type SummaryModel struct {
 	AllowInsecure bool    `key:"allow_insecure" default:"false" doc:"Whether plain http may leave this machine."`
 }
 
-// Redact holds the texts that masking leaves alone because they are not secrets.
-type Redact struct {
+// redact holds the texts that masking leaves alone because they are not secrets.
+type redact struct {
 	Allow        []string `key:"allow" empty:"none" doc:"Values that are never masked: literals, or expressions between slashes, such as /^test-/."`
 	DisableRules []string `key:"disable_rules" empty:"none" doc:"Names of masking rules to turn off."`
 }
@@ -287,12 +287,12 @@ func (c *Config) checkFiles() error {
 	return nil
 }
 
-// Audit holds the thresholds of the verb audit.
-type Audit struct {
+// audit holds the thresholds of the verb audit.
+type audit struct {
 	Host string `key:"host" default:"openclaw" flag:"host" of:"openclaw|codex|claude|claude-code" doc:"The host whose size limits apply to the files that a session begins with. The host hides text over its limit from the model."`
 }
 
-// Flush holds the settings of automatic writes to memory.
-type Flush struct {
+// flush holds the settings of automatic writes to memory.
+type flush struct {
 	Enabled bool `key:"enabled" project:"false" default:"true" doc:"Whether decisions, lessons and the user's requests to remember are written before a compaction, at a reset and at a session's end. Where the host allows it, the model is also asked to add notes."`
 }

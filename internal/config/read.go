@@ -206,7 +206,7 @@ func (f *file) member(s section, k, v *yaml.Node) error {
 	at := Origin{File: f.name, Line: k.Line}
 	if f.by == Project && !key.projectMay(before) {
 		key.value.Set(before)
-		f.ignored = append(f.ignored, Ignored{Key: key.Name, Origin: at})
+		f.ignored = append(f.ignored, ignored{Key: key.Name, Origin: at})
 		return nil
 	}
 	f.origin[key.Name] = at
@@ -234,7 +234,7 @@ func (f *file) read(key Key, n *yaml.Node) error {
 	if err := key.parse(n.Value); err != nil {
 		return f.errorAt(n.Line, key.Name, "", "%w", err)
 	}
-	if p, ok := key.value.Addr().Interface().(*Path); ok {
+	if p, ok := key.value.Addr().Interface().(*filePath); ok {
 		*p = p.under(filepath.Dir(f.name))
 	}
 	return nil

@@ -45,15 +45,15 @@ func kindOf(v reflect.Value) kind {
 		return kind{"size", "bytes", counted}
 	case Duration:
 		return kind{"duration", "seconds", counted}
-	case Path:
+	case filePath:
 		return kind{"file", "", text}
 	case URL:
 		return kind{"URL", "", text}
 	case envName:
 		return kind{"name of a variable", "", text}
-	case DSN:
+	case dsn:
 		return kind{"DSN", "", text}
-	case Zone:
+	case zone:
 		return kind{"time zone", "", text}
 	case []string:
 		return kind{"list of text", "", text}
@@ -226,12 +226,12 @@ func (n Tokens) String() string { return formatScaled(int64(n), tokenScales) }
 // Type names the kind of value in the help of a flag.
 func (n Tokens) Type() string { return "tokens" }
 
-// Zone is a time zone by its IANA name, such as Europe/Berlin, or local for the
+// zone is a time zone by its IANA name, such as Europe/Berlin, or local for the
 // machine's.
-type Zone string
+type zone string
 
 // Set checks that the zone is known.
-func (z *Zone) Set(s string) error {
+func (z *zone) Set(s string) error {
 	if strings.EqualFold(s, "local") {
 		*z = "local"
 		return nil
@@ -239,13 +239,13 @@ func (z *Zone) Set(s string) error {
 	if _, err := time.LoadLocation(s); err != nil || s == "" {
 		return fmt.Errorf("%q is not a time zone such as Europe/Berlin, UTC or local", s)
 	}
-	*z = Zone(s)
+	*z = zone(s)
 	return nil
 }
 
 // Location returns the zone itself, or the machine's zone for local and for a name that Set would
 // refuse.
-func (z Zone) Location() *time.Location {
+func (z zone) Location() *time.Location {
 	if z == "local" || z == "" {
 		return time.Local
 	}
@@ -297,21 +297,21 @@ func formatScaled(n int64, scales []scale) string {
 	return fmt.Sprint(n)
 }
 
-// Path is a file. In a configuration file it is relative to that file's folder. [Load] returns it
+// filePath is a file. In a configuration file it is relative to that file's folder. [Load] returns it
 // relative to the current folder, or absolute.
-type Path string
+type filePath string
 
 // Set takes any path.
-func (p *Path) Set(s string) error {
-	*p = Path(s)
+func (p *filePath) Set(s string) error {
+	*p = filePath(s)
 	return nil
 }
 
-func (p Path) under(dir string) Path {
+func (p filePath) under(dir string) filePath {
 	if p == "" || filepath.IsAbs(string(p)) {
 		return p
 	}
-	return Path(filepath.Join(dir, string(p)))
+	return filePath(filepath.Join(dir, string(p)))
 }
 
 // URL is an http or https address without user and password.

@@ -39,7 +39,7 @@ type found struct {
 	// was missing.
 	Mode      string    `json:"mode,omitempty"`
 	Fallback  bool      `json:"fallback,omitempty"`
-	Citations Citations `json:"citations"`
+	Citations citations `json:"citations"`
 	// Behind is how far the index lags behind the files.
 	Behind *index.Lag `json:"behind,omitempty"`
 	// Progress is the progress of the index. It is set with the reason INDEXING.
@@ -121,7 +121,7 @@ func (s *Set) search(ctx context.Context, a args) (any, error) {
 	if res.Mode == retrieval.Hybrid || res.Mode == retrieval.Vector {
 		out.Model = s.k.EmbeddingModel()
 	}
-	cite := s.opts.Citations == CitationsOn || s.opts.Citations == CitationsAuto && s.opts.Private
+	cite := s.opts.Citations == CitationsOn || s.opts.Citations == citationsAuto && s.opts.Private
 	for i := range res.Hits {
 		out.Results = append(out.Results, resultOf(&res.Hits[i], cite))
 	}

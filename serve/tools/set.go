@@ -11,16 +11,16 @@ import (
 	"github.com/memkernel/memkernel/kernel/api"
 )
 
-// Citations reports whether results of memory_search name their source in a form to be
+// citations reports whether results of memory_search name their source in a form to be
 // quoted.
-type Citations string
+type citations string
 
 // The settings.
 const (
-	// CitationsAuto shows citations in private sessions.
-	CitationsAuto Citations = "auto"
-	CitationsOn   Citations = "on"
-	CitationsOff  Citations = "off"
+	// citationsAuto shows citations in private sessions.
+	citationsAuto citations = "auto"
+	CitationsOn   citations = "on"
+	CitationsOff  citations = "off"
 )
 
 // defaultTimeout is how long a call may take.
@@ -36,8 +36,8 @@ type Options struct {
 	// Private means that the session belongs to one person. Without Private the session is
 	// shared.
 	Private bool
-	// Citations is CitationsAuto by default.
-	Citations Citations
+	// Citations is citationsAuto by default.
+	Citations citations
 	// ReadOnly leaves out memory_append and the tools that edit.
 	ReadOnly bool
 	// Disabled, if not "", is the reason why memory may not be used. The tools are still listed
@@ -57,8 +57,8 @@ type Set struct {
 func New(k *kernel.Kernel, o Options) (*Set, error) {
 	switch o.Citations {
 	case "":
-		o.Citations = CitationsAuto
-	case CitationsAuto, CitationsOn, CitationsOff:
+		o.Citations = citationsAuto
+	case citationsAuto, CitationsOn, CitationsOff:
 	default:
 		return nil, fmt.Errorf("tools: unknown citations %q: give auto, on or off", o.Citations)
 	}

@@ -78,7 +78,7 @@ func textsOf(blocks []textBlock) map[string]string {
 
 // carryBlocks makes the blocks of the carry block: the provider's compaction, the workspace's
 // files as they are now, then the text about the messages that left.
-func carryBlocks(c *Call, l *Limits, m material, left absent, notes int) carry {
+func carryBlocks(c *Call, l *limits, m material, left absent, notes int) carry {
 	m = m.withFiles(c, l, left.lead())
 	blocks := slices.Concat(compactionBlocks(c), m.files.shown())
 	noted, version := modelNotes(c, notes)
@@ -97,7 +97,7 @@ func (c *Call) summaryPage() string { return ingest.PageID("su", c.prior.Name, c
 
 // leftText returns the text about the messages that left, in at most room tokens. It returns "" if
 // there is no room for it.
-func leftText(c *Call, l *Limits, st summary.State, noted summary.Notes, spans []branch.Span, left absent, room int) string {
+func leftText(c *Call, l *limits, st summary.State, noted summary.Notes, spans []branch.Span, left absent, room int) string {
 	count := c.Maker.Count.Text
 	list := spanLines(c, spans, maxSpanLines)
 	for n := maxSpanLines - 1; n >= 0 && count(list) > room/4; n-- {
@@ -124,7 +124,7 @@ func (r *Result) Told(kept int) string {
 		left[i] = true
 	}
 	noted, _ := modelNotes(&r.Call, 0)
-	return leftText(&r.Call, &r.Limits, r.Chosen.summary, noted, r.Chosen.Spans, left, noWindow)
+	return leftText(&r.Call, &r.limits, r.Chosen.summary, noted, r.Chosen.Spans, left, noWindow)
 }
 
 // compactionBlocks shows a provider's compaction. It is the compaction that comes with the cut,
@@ -161,7 +161,7 @@ func modelNotes(c *Call, before int) (summary.Notes, int) {
 
 // carryIfGone returns the carry block if any message is still out of the prompt. Otherwise it
 // shows only the workspace's files.
-func carryIfGone(c *Call, l *Limits, m material, notes int) carry {
+func carryIfGone(c *Call, l *limits, m material, notes int) carry {
 	if c.summaryFirst() || slices.ContainsFunc(c.Align.Seen, func(s pagevm.Seen) bool { return s.Gone }) {
 		return carryBlocks(c, l, m, leftBy(c, c.Align.Seen, nil), notes)
 	}
@@ -257,7 +257,7 @@ func Utterance(m *memkernel.Message) represent.Utterance {
 
 // carryRoom returns the room for the text about the messages that left. Typed words that stay in
 // the prompt may make it larger than the text.
-func (c *Call) carryRoom(l *Limits) int {
+func (c *Call) carryRoom(l *limits) int {
 	typed := 0
 	for i := range c.Msgs {
 		for j := range c.Msgs[i].Parts {

@@ -24,7 +24,7 @@ func cacheOf(c *Call, d *decision) (pagevm.Cache, string) {
 
 // cutInput gives the cut planner its figures. The counts' own error is taken off the limits, so
 // that a prompt within them fits.
-func cutInput(c *Call, l *Limits, d *decision, cache pagevm.Cache) cachelayout.CutInput {
+func cutInput(c *Call, l *limits, d *decision, cache pagevm.Cache) cachelayout.CutInput {
 	in := cachelayout.CutInput{
 		Model: d.cached.Expect(c.Request.Price), Window: l.Most(d.Grown) + l.Reserve, Reserve: l.Reserve,
 		Fixed: l.Fixed + d.Standing, Conversation: d.Before - l.Fixed - d.Standing, Planned: d.Before,
@@ -53,7 +53,7 @@ func sent(l *cachelayout.Ledger) bool { return !l.LastStart.IsZero() }
 // was known. If the window is unknown, it refuses cuts of the cut planner. Otherwise the breaker
 // decides about a cut that would achieve nothing. It returns the cut, whether the breaker held it,
 // and why a cut on demand is not made.
-func wantCut(c *Call, l *Limits, past *Past, d *decision) (cut cachelayout.Cut, held bool, why api.CompactReason) {
+func wantCut(c *Call, l *limits, past *Past, d *decision) (cut cachelayout.Cut, held bool, why api.CompactReason) {
 	cut = d.Cut
 	switch {
 	case c.Request.Demand != nil:
@@ -74,7 +74,7 @@ func wantCut(c *Call, l *Limits, past *Past, d *decision) (cut cachelayout.Cut, 
 }
 
 // halved returns the size of the prompt with half of its conversation.
-func halved(l *Limits, d *decision) int {
+func halved(l *limits, d *decision) int {
 	bare := l.Fixed + d.Standing
 	return bare + max(0, d.Before-bare)/2
 }
@@ -83,7 +83,7 @@ func halved(l *Limits, d *decision) int {
 const growthCalls = 64
 
 // growth lists the tokens that the last calls added, calibrated, newest last.
-func growth(c *Call, l *Limits) []int {
+func growth(c *Call, l *limits) []int {
 	g := growthOf(c.Hosts, c.Places, growthCalls)
 	for i := range g {
 		g[i] = l.Scale(g[i])
@@ -127,7 +127,7 @@ type wanted struct {
 // submits the cut again with a third of the target's conversation. If the prompt does not even fit
 // into the window, it first submits the cut with no room for instructions and the newest text, and
 // with less room for the carry block. The last granted cut applies. If none was granted, the prompt stays uncut, with the reasons.
-func makeCut(c *Call, l *Limits, want *wanted, uncut candidate, m material) candidate {
+func makeCut(c *Call, l *limits, want *wanted, uncut candidate, m material) candidate {
 	m.summary = advanced(c, m.summary)
 	seen := slices.Concat(c.Align.Seen, ingest.Seen(c.Hosts[c.Align.At:]))
 	worth := score(c, uncut.Texts, seen, openChecks(&m.summary))
@@ -185,7 +185,7 @@ func openChecks(s *summary.State) map[string]bool {
 
 // leaving returns what is to leave or to be shown shorter, so that the prompt has target tokens.
 // A provider's own compaction names the messages itself.
-func leaving(c *Call, l *Limits, want *wanted, worth *scores, target, most int) *pagevm.CutWish {
+func leaving(c *Call, l *limits, want *wanted, worth *scores, target, most int) *pagevm.CutWish {
 	wish := selectFor(c, l, want, worth, target, most)
 	if len(want.pressed) > 0 {
 		own := *wish // the trace keeps the selector's own wish
@@ -227,7 +227,7 @@ const instructionShare = 10
 
 // selectFor lets the selector choose for a whole prompt of target tokens, or of most tokens for
 // items that are worth their cost.
-func selectFor(c *Call, l *Limits, want *wanted, a *scores, target, most int) *pagevm.CutWish {
+func selectFor(c *Call, l *limits, want *wanted, a *scores, target, most int) *pagevm.CutWish {
 	carry := l.unscale(want.carry)
 	room := func(whole int) int { return max(l.unscale(whole-l.Fixed-want.standing)-carry, 0) }
 	in := pagevm.SelectInput{
@@ -253,7 +253,7 @@ func notesWait(c *Call, d *decision, cache pagevm.Cache) bool {
 
 // showNotes makes the carry block again with the current notes. This is a cut at which no message
 // leaves. It uses up the cold event.
-func showNotes(c *Call, l *Limits, want *wanted, from candidate, m material) candidate {
+func showNotes(c *Call, l *limits, want *wanted, from candidate, m material) candidate {
 	m.summary = advanced(c, m.summary)
 	made := carryBlocks(c, l, m, leftBy(c, c.Align.Seen, nil), from.notes)
 	carry := plain(made.blocks)

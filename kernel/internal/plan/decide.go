@@ -64,7 +64,7 @@ type candidate struct {
 
 // decide gets the next projection from Next. The projection has a cut if the cut planner wants a
 // cut and the rules allow it.
-func decide(ctx context.Context, c *Call, l *Limits, past *Past, o opening, f *fitting) (decision, error) {
+func decide(ctx context.Context, c *Call, l *limits, past *Past, o opening, f *fitting) (decision, error) {
 	d := decision{Standing: o.standing, ownSize: f.own, settled: f.settled, Pace: past.pace}
 	if err := fixedFits(c, l); err != nil {
 		return d, err
@@ -131,7 +131,7 @@ const lastingCalls = 13
 
 // lasting returns a forced cut that leaves room for the growth of lastingCalls calls, as far as it
 // still keeps a third of the room for the conversation.
-func lasting(l *Limits, d *decision) cachelayout.Cut {
+func lasting(l *limits, d *decision) cachelayout.Cut {
 	cut, bare := d.Cut, l.Fixed+d.Standing
 	f := &cut.Figures
 	most := max(f.Limit-lastingCalls*max(f.MeanGrowth, f.MedianGrowth), bare+(f.Limit-bare)/3)
@@ -142,7 +142,7 @@ func lasting(l *Limits, d *decision) cachelayout.Cut {
 
 // fixedFits returns an error if tools, system prompt, the messages that every cut keeps and the
 // reserve do not fit into the window together. The error names the largest of these messages.
-func fixedFits(c *Call, l *Limits) error {
+func fixedFits(c *Call, l *limits) error {
 	fixed := l.Fixed + mustStandTokens(c, l)
 	over := fixed + l.Reserve - l.Window
 	if over <= 0 {
@@ -153,6 +153,6 @@ func fixedFits(c *Call, l *Limits) error {
 
 // tooSmall returns an error that says by how much a prompt does not fit, and names its largest
 // items.
-func tooSmall(c *Call, l *Limits, p *pagevm.Projection, over int) error {
+func tooSmall(c *Call, l *limits, p *pagevm.Projection, over int) error {
 	return &budget.TooSmallError{Window: l.Window, Reserve: l.Reserve, Fixed: l.Fixed, Over: over, Largest: largestItems(c, l, p.Carry, p.Items), System: l.SystemTokens, Tools: l.ToolTokens}
 }

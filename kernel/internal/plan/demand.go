@@ -8,7 +8,7 @@ import (
 )
 
 // demandCut returns the cut that is demanded, unless the rules certainly prevent it.
-func demandCut(c *Call, l *Limits, past *Past, d *decision, wish *api.CompactWish) (cachelayout.Cut, api.CompactReason) {
+func demandCut(c *Call, l *limits, past *Past, d *decision, wish *api.CompactWish) (cachelayout.Cut, api.CompactReason) {
 	cut, refused := d.Cut, past.Refusal.Refused
 	no := func(why api.CompactReason) (cachelayout.Cut, api.CompactReason) {
 		cut.Do = false
@@ -71,7 +71,7 @@ func coveredAtoms(c *Call) map[int]bool {
 }
 
 // wishedSize returns the size of the prompt that a host wishes, 0 if it wishes none.
-func wishedSize(l *Limits, wish *api.CompactWish) int {
+func wishedSize(l *limits, wish *api.CompactWish) int {
 	n := wish.Tokens
 	if wish.Share > 0 && l.From != api.WindowUnknown {
 		if share := int(wish.Share * float64(l.Window)); n == 0 || share < n {
@@ -83,7 +83,7 @@ func wishedSize(l *Limits, wish *api.CompactWish) int {
 
 // cutGoal returns the size that the prompt may have after a cut. It is the limit, or the host's
 // wish if the wish is less.
-func cutGoal(c *Call, l *Limits, past *Past, cut *cachelayout.Cut) int {
+func cutGoal(c *Call, l *limits, past *Past, cut *cachelayout.Cut) int {
 	goal := cut.Figures.Limit
 	if past.Refusal.Refused && past.Refusal.Figures.Input == 0 {
 		goal = min(goal, cut.TargetTokens)
@@ -102,7 +102,7 @@ func (c *Call) pendingCut() bool {
 }
 
 // makeDemanded makes a cut on demand and keeps it only if the prompt gets smaller.
-func makeDemanded(c *Call, l *Limits, want *wanted, from candidate, m material) candidate {
+func makeDemanded(c *Call, l *limits, want *wanted, from candidate, m material) candidate {
 	made := makeCut(c, l, want, from, m)
 	if made.Made.Cut == nil || l.Conversation(made.Proj) < l.Conversation(from.Proj) {
 		return made

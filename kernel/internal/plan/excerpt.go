@@ -45,7 +45,7 @@ func memoryPart(f *File, n int) string {
 }
 
 // cutDetail says how much of a file is left out, by which limit, and the ways out.
-func cutDetail(c *Call, l *Limits, f *File, full, shown, squeezed int) string {
+func cutDetail(c *Call, l *limits, f *File, full, shown, squeezed int) string {
 	bound := fmt.Sprintf("%d tokens, workspace.max_tokens, which can be raised", c.prior.Memory.CarryTokens)
 	switch {
 	case squeezed > 0:

@@ -66,7 +66,7 @@ type yields struct {
 }
 
 // fit lowers the new items that do not fit, as described above.
-func fit(c *Call, l *Limits, o *opening) fitting {
+func fit(c *Call, l *limits, o *opening) fitting {
 	f := settle(c)
 	f.yields = o.yields
 	at := *c // with the messages as they are settled
@@ -111,7 +111,7 @@ func (f fitting) with(all []shortenable) fitting {
 
 // carryShare returns the room for the carry block without pins and files: at most a quarter of
 // the room for the conversation. The share is our choice.
-func carryShare(c *Call, l *Limits) int {
+func carryShare(c *Call, l *limits) int {
 	return min(l.Scale(c.carryRoom(l)), max(0, l.Hard-l.Fixed)/4)
 }
 
@@ -120,7 +120,7 @@ func carryShare(c *Call, l *Limits) int {
 // half of its room. Then the model's newest message is shortened with the inputs of its calls, and
 // so are instructions that the host put among the messages.
 // At last the carry block is left out, and so are the loop's notes and recalled memory.
-func press(c *Call, l *Limits, o *opening, f fitting, over int) fitting {
+func press(c *Call, l *limits, o *opening, f fitting, over int) fitting {
 	blocks := loopBlocks(c, l)
 	room := l.Hard - l.Fixed - o.standing - blocks
 	must := mustStandTokens(c, l)
@@ -170,7 +170,7 @@ func press(c *Call, l *Limits, o *opening, f fitting, over int) fitting {
 
 // floors gives every text its least size. It returns the sum of the sizes, and the sum of the
 // least sizes.
-func floors(c *Call, l *Limits, all []shortenable) (size, least int) {
+func floors(c *Call, l *limits, all []shortenable) (size, least int) {
 	for i := range all {
 		all[i] = withFloor(c, l, all[i])
 		size += all[i].size
@@ -205,7 +205,7 @@ func (y *yields) dropped(c *Call, proj *pagevm.Projection, carry []pagevm.Block)
 }
 
 // loopBlocks returns the size of the notes and recalled memory that stay with the open loop.
-func loopBlocks(c *Call, l *Limits) (n int) {
+func loopBlocks(c *Call, l *limits) (n int) {
 	loop := map[string]bool{}
 	for i := range c.Hosts {
 		if c.Places[i].InLoop || c.Places[i].Opener {
@@ -263,7 +263,7 @@ func shares(all []shortenable, room int) []int {
 }
 
 // largeResults returns the new results that count as large.
-func largeResults(c *Call, l *Limits) []shortenable {
+func largeResults(c *Call, l *limits) []shortenable {
 	return slices.DeleteFunc(candidates(c, l, c.Maker.Large+1, false), func(t shortenable) bool {
 		return t.sent || t.seg.Kind != pagevm.ItemResult
 	})
@@ -272,7 +272,7 @@ func largeResults(c *Call, l *Limits) []shortenable {
 // candidates returns the texts that every cut keeps, that may be shown shorter, and that have at
 // least so many tokens as the parameter least says. The parameter own adds the model's own
 // messages and the host's instructions.
-func candidates(c *Call, l *Limits, least int, own bool) (out []shortenable) {
+func candidates(c *Call, l *limits, least int, own bool) (out []shortenable) {
 	for i := range c.Hosts {
 		if !c.mustStand(i) {
 			continue
@@ -299,7 +299,7 @@ func breakable(role memkernel.Role, parts []memkernel.Part) bool {
 }
 
 // withFloor returns a text with its least size. Messages get their levels now.
-func withFloor(c *Call, l *Limits, t shortenable) shortenable {
+func withFloor(c *Call, l *limits, t shortenable) shortenable {
 	parts := t.parts(c)
 	if c.Msgs[t.i].Role == memkernel.RoleAssistant {
 		t.least = t.size // the model's messages have no levels
@@ -323,7 +323,7 @@ func withFloor(c *Call, l *Limits, t shortenable) shortenable {
 }
 
 // shortest returns the size of a text's shortest excerpt.
-func shortest(c *Call, l *Limits, t shortenable) int {
+func shortest(c *Call, l *limits, t shortenable) int {
 	page := c.Page(t.seg.Page)
 	if page == nil {
 		return t.size
@@ -343,7 +343,7 @@ func (c *Call) overhead(segment int) int {
 
 // lowered returns a text at the highest level that fits its share. If even the lowest level is
 // too large, the text is shown by a few lines. A text that fits is returned as it is.
-func lowered(c *Call, l *Limits, t shortenable, share int) shortenable {
+func lowered(c *Call, l *limits, t shortenable, share int) shortenable {
 	if share >= t.size {
 		return t
 	}
@@ -379,7 +379,7 @@ func clippable(role memkernel.Role, parts []memkernel.Part) bool {
 
 // excerpted returns a text shown by the largest compressed form that fits its share. It returns
 // false if no form fits.
-func excerpted(c *Call, l *Limits, t shortenable, share int) (shortenable, bool) {
+func excerpted(c *Call, l *limits, t shortenable, share int) (shortenable, bool) {
 	parts := t.parts(c)
 	page := c.Page(t.seg.Page)
 	media := c.Maker.MediaTokens(parts)
@@ -485,7 +485,7 @@ func sourceOf(c *Call, parts []memkernel.Part, page *pagevm.Page) represent.Evid
 }
 
 // grownOver returns by how many tokens the prompt would be too large if it only grew.
-func grownOver(c *Call, l *Limits, o *opening) int {
+func grownOver(c *Call, l *limits, o *opening) int {
 	p := *c.Prev.Proj
 	p.Items = p.Items[:c.Align.Items]
 	n := 0

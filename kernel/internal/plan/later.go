@@ -23,7 +23,7 @@ const maxLaterLine = 400
 // example, "the port of X is 1" is not recalled without a later "the port of X is 2". If several
 // notes have the same later line, the best note is kept, and the others are the third result. The
 // second result has the additional citations.
-func sayLater(c *Call, l *Limits, items []retrieval.Item) (out []retrieval.Item, also []memkernel.Ref, same []api.Excluded) {
+func sayLater(c *Call, l *limits, items []retrieval.Item) (out []retrieval.Item, also []memkernel.Ref, same []api.Excluded) {
 	at := placesOfPages(c.Hosts)
 	said := map[string]bool{}
 	for _, it := range items {

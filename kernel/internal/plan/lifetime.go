@@ -46,7 +46,7 @@ func paceOf(msgs []memkernel.Message) cachelayout.Pace {
 // lifetime, its messages get that lifetime. If the host names no lifetime but was seen to use
 // one, it is expected to use that lifetime for all parts. All other lifetimes are chosen by price
 // and pace, and stay until the cache entry has expired.
-func chooseLifetimes(c *Call, l *Limits, d *decision) lifetimes {
+func chooseLifetimes(c *Call, l *limits, d *decision) lifetimes {
 	r := c.Request
 	if r.TTL == 0 && d.ttl != 0 {
 		t := r.Price.TTL(d.ttl)
@@ -82,14 +82,14 @@ const (
 )
 
 // chooseMessages picks the messages' lifetime by the cost of an average call.
-func chooseMessages(c *Call, l *Limits, pace cachelayout.Pace) (time.Duration, string) {
+func chooseMessages(c *Call, l *limits, pace cachelayout.Pace) (time.Duration, string) {
 	cycle := cachelayout.Cycle{Growth: float64(cachelayout.MeanGrowth(growth(c, l))), Fixed: float64(l.Fixed), Room: float64(l.Hard - l.Fixed), Economy: c.economy()}
 	return cachelayout.ChooseTTL(pace, c.Request.Price, cycle, cycle.Kept())
 }
 
 // earlier returns the paces of earlier sessions. For a sidechain it returns nil, since no earlier
 // pace is comparable, and for a prompt without a fixed part, which costs nothing for any lifetime.
-func earlier(c *Call, l *Limits) []cachelayout.Pace {
+func earlier(c *Call, l *limits) []cachelayout.Pace {
 	if c.Request.Branch != "" || l.Fixed == 0 {
 		return nil
 	}
@@ -110,7 +110,7 @@ func expectedCalls(c *Call) float64 {
 // last recorded call, so that a kernel which takes over a session knows whether
 // the cache is warm. Without a recorded call the cache is cold with nothing
 // pending.
-func seed(c *Call, l *Limits, cached cachelayout.Ledger, grown *pagevm.Projection) (cachelayout.Ledger, time.Duration) {
+func seed(c *Call, l *limits, cached cachelayout.Ledger, grown *pagevm.Projection) (cachelayout.Ledger, time.Duration) {
 	ttl := c.prior.Before.TTL
 	if sent(&cached) || len(c.Prev.Proj.Seen) > 0 {
 		return cached, ttl
@@ -177,7 +177,7 @@ func usageTTL(u *memkernel.Usage) time.Duration {
 }
 
 // blocksBefore returns the blocks of p in front of the message with key.
-func blocksBefore(l *Limits, p *pagevm.Projection, key string) []cachelayout.Block {
+func blocksBefore(l *limits, p *pagevm.Projection, key string) []cachelayout.Block {
 	blocks := l.blockList(p)
 	at := len(blocks) - len(p.Items)
 	for i := range p.Items {

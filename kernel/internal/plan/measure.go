@@ -15,9 +15,9 @@ import (
 	"github.com/memkernel/memkernel/pagevm"
 )
 
-// Limits holds the numbers of tokens that a plan may spend, and the ratios by which tokens are
+// limits holds the numbers of tokens that a plan may spend, and the ratios by which tokens are
 // measured.
-type Limits struct {
+type limits struct {
 	// Window and Reserve are corrected by refusals. limit is Window minus Reserve. Hard is the
 	// limit with the counts' own error taken off, for a prompt that the provider has not measured.
 	Window, Reserve, Hard, limit int
@@ -52,7 +52,7 @@ type Past struct {
 // measure fixes the limits of the plan. A plan that learns from a refusal measures twice, each
 // time from the values of the request. The returned call is compared with the prompt that the
 // model has really seen last: one that went out without a plan, or one before a refused one.
-func measure(c Call, w window) (Call, Limits, Past, error) {
+func measure(c Call, w window) (Call, limits, Past, error) {
 	p := Past{ran: c.Prev.Ran, sent: c.Prev.Ledger, pace: c.Prev.Pace}
 	l := weigh(&c, w, &c.Prev.Overflow)
 	if c.Request.Demand == nil {
@@ -76,9 +76,9 @@ func measure(c Call, w window) (Call, Limits, Past, error) {
 }
 
 // weigh returns the limits in a window, corrected by the limits that refusals taught.
-func weigh(c *Call, w window, learned *branch.Refusals) Limits {
+func weigh(c *Call, w window, learned *branch.Refusals) limits {
 	r := c.Request
-	l := Limits{Window: w.tokens, From: w.from, anchor: c.Prev.Anchor}
+	l := limits{Window: w.tokens, From: w.from, anchor: c.Prev.Anchor}
 	if learned.Window > 0 && learned.Window < l.Window {
 		l.Window, l.From = learned.Window, api.WindowRefusal
 	}
@@ -104,7 +104,7 @@ const leastReserve = 8_000
 // reserveFor returns the part of the window that stays free for the answer. It is the reserve that
 // the host requires. If the host names the longest answer instead, and the provider refuses a
 // prompt that leaves less room, it is that answer. Otherwise it follows the answers of the session.
-func (l *Limits) reserveFor(c *Call, learned *branch.Refusals) int {
+func (l *limits) reserveFor(c *Call, learned *branch.Refusals) int {
 	r, free := c.Request, l.Window-l.Fixed
 	n := budget.Reserve(l.Window, longestAnswer(c, l), r.MaxTokens)
 	switch {
@@ -123,7 +123,7 @@ func (l *Limits) reserveFor(c *Call, learned *branch.Refusals) int {
 
 // longestAnswer returns the size of the longest answer in the conversation. Recorded output may
 // be a stub, so that it only counts if it is larger than the message.
-func longestAnswer(c *Call, l *Limits) (n int) {
+func longestAnswer(c *Call, l *limits) (n int) {
 	for i := range c.Msgs {
 		if m := &c.Msgs[i]; m.Role == memkernel.RoleAssistant && m.Origin == memkernel.OriginHost {
 			n = max(n, l.Scale(c.Hosts[i].Tokens()))
@@ -137,12 +137,12 @@ func longestAnswer(c *Call, l *Limits) (n int) {
 
 // withMargin returns the limit for a prompt of which the provider has measured a part, with the
 // error of the counts taken off the rest. The fixed part has no such error.
-func (l *Limits) withMargin(measured int) int {
+func (l *limits) withMargin(measured int) int {
 	return measured + int(float64(l.limit-measured)/l.spread)
 }
 
 // Most returns the largest size to which a prompt may grow.
-func (l *Limits) Most(p *pagevm.Projection) int {
+func (l *limits) Most(p *pagevm.Projection) int {
 	if l.anchored(l.anchor, p) {
 		return l.withMargin(l.anchor.Total)
 	}
@@ -150,7 +150,7 @@ func (l *Limits) Most(p *pagevm.Projection) int {
 }
 
 // room returns the number of tokens that may be added to a prompt.
-func (l *Limits) room(p *pagevm.Projection) int { return l.Most(p) - l.Planned(p) }
+func (l *limits) room(p *pagevm.Projection) int { return l.Most(p) - l.Planned(p) }
 
 // hashOfTools returns the hash of definitions.
 func hashOfTools(tools []memkernel.Tool) (hash string) {
@@ -262,7 +262,7 @@ func remembered(c *Call) *branch.Call {
 }
 
 // KnownWindow returns the window, 0 if it is unknown.
-func (l *Limits) KnownWindow() int {
+func (l *limits) KnownWindow() int {
 	if l.From == api.WindowUnknown {
 		return 0
 	}
@@ -270,13 +270,13 @@ func (l *Limits) KnownWindow() int {
 }
 
 // Scale turns counted tokens into calibrated ones, rounding up.
-func (l *Limits) Scale(tokens int) int { return branch.Scaled(tokens, l.Ratio) }
+func (l *limits) Scale(tokens int) int { return branch.Scaled(tokens, l.Ratio) }
 
 // unscale is the inverse of Scale for budgets, rounding down.
-func (l *Limits) unscale(tokens int) int { return int(float64(tokens) / l.Ratio) }
+func (l *limits) unscale(tokens int) int { return int(float64(tokens) / l.Ratio) }
 
 // Conversation returns the size of a projection, calibrated, without the fixed part.
-func (l *Limits) Conversation(p *pagevm.Projection) int {
+func (l *limits) Conversation(p *pagevm.Projection) int {
 	n := 0
 	for i := range p.Carry {
 		n += l.Scale(p.Carry[i].Tokens)
@@ -288,13 +288,13 @@ func (l *Limits) Conversation(p *pagevm.Projection) int {
 }
 
 // Planned returns the whole input of a projection, calibrated and anchored.
-func (l *Limits) Planned(p *pagevm.Projection) int {
+func (l *limits) Planned(p *pagevm.Projection) int {
 	return l.Fixed + l.Conversation(p) + l.AnchorShift(l.anchor, p)
 }
 
 // AnchorShift returns the difference between the provider's count of a measured prompt and the
 // kernel's count, as long as p extends that prompt.
-func (l *Limits) AnchorShift(a branch.Anchor, p *pagevm.Projection) int {
+func (l *limits) AnchorShift(a branch.Anchor, p *pagevm.Projection) int {
 	if !l.anchored(a, p) {
 		return 0
 	}
@@ -303,16 +303,16 @@ func (l *Limits) AnchorShift(a branch.Anchor, p *pagevm.Projection) int {
 }
 
 // anchored reports whether p extends the measured prompt.
-func (l *Limits) anchored(a branch.Anchor, p *pagevm.Projection) bool {
+func (l *limits) anchored(a branch.Anchor, p *pagevm.Projection) bool {
 	return a.Total > 0 && a.Generation == p.Generation && a.Fixed == l.Fixed && a.Items <= len(p.Items) && a.Carry == len(p.Carry)
 }
 
 // Unanchored returns the size of a prompt by a measure that is the same before and after a cut.
-func (l *Limits) Unanchored(p *pagevm.Projection) int { return l.Fixed + l.Conversation(p) }
+func (l *limits) Unanchored(p *pagevm.Projection) int { return l.Fixed + l.Conversation(p) }
 
 // mustStandTokens returns the size, in calibrated tokens, of the messages that every cut keeps. They
 // are the atoms that are not closed and the opener of the loop.
-func mustStandTokens(c *Call, l *Limits) (n int) {
+func mustStandTokens(c *Call, l *limits) (n int) {
 	for i := range c.Hosts {
 		if c.mustStand(i) {
 			n += l.message(&c.Hosts[i])
@@ -334,7 +334,7 @@ func mustStandItems(c *Call) (items []pagevm.Item) {
 }
 
 // message returns the size of a message as it would be shown.
-func (l *Limits) message(m *pagevm.HostMessage) (n int) {
+func (l *limits) message(m *pagevm.HostMessage) (n int) {
 	for j := range m.Segments {
 		s := &m.Segments[j]
 		n += l.Scale(s.At[s.First].Tokens)
@@ -347,7 +347,7 @@ const maxLargest = 5
 
 // largestItems returns the largest of the fixed parts and of the items in lists, with descriptive
 // names.
-func largestItems(c *Call, l *Limits, lists ...[]pagevm.Item) []budget.Item {
+func largestItems(c *Call, l *limits, lists ...[]pagevm.Item) []budget.Item {
 	items := []budget.Item{{Name: cachelayout.RegionTools, Tokens: l.ToolTokens}, {Name: cachelayout.RegionSystem, Tokens: l.SystemTokens}}
 	for _, list := range lists {
 		for i := range list {
@@ -379,7 +379,7 @@ func (c *Call) itemName(it *pagevm.Item) string {
 }
 
 // blockList is the prompt's content in provider order. Tokens are calibrated.
-func (l *Limits) blockList(p *pagevm.Projection) []cachelayout.Block {
+func (l *limits) blockList(p *pagevm.Projection) []cachelayout.Block {
 	fixed := make([]cachelayout.Block, 0, 2)
 	if t := l.ToolTokens; t > 0 {
 		fixed = append(fixed, cachelayout.Block{ID: "tools", Region: cachelayout.RegionTools, Hash: l.toolHash, Tokens: t, Positions: 1, Markable: true, Message: cachelayout.MessageTools})

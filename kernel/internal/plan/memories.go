@@ -30,7 +30,7 @@ type memoryRecord struct {
 // memoryRecords returns the records that were handed over and may be shown. It takes one record
 // of each answer at a time, and keeps the order of each answer. It also returns the private
 // records that a shared session may not see.
-func memoryRecords(c *Call, l *Limits) (out []memoryRecord, denied []api.Excluded) {
+func memoryRecords(c *Call, l *limits) (out []memoryRecord, denied []api.Excluded) {
 	var answers [][]memoryRecord
 	longest := 0
 	for i := range c.Request.Memories {

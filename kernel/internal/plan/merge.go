@@ -18,7 +18,7 @@ import (
 // and at the better of the two places. If there are far more records than fit, the rest of the
 // records are not compared. The parameter shown has the texts in the prompt, in the form for
 // comparison.
-func mergeHits(c *Call, l *Limits, shown []string, first, own []retrieval.Hit, records []memoryRecord) (hits []retrieval.Hit, left []api.Excluded) {
+func mergeHits(c *Call, l *limits, shown []string, first, own []retrieval.Hit, records []memoryRecord) (hits []retrieval.Hit, left []api.Excluded) {
 	if len(records) == 0 {
 		return append(first, own...), nil
 	}

@@ -109,7 +109,7 @@ func blockPage(c *Call, kind pagevm.ItemKind, id string, typ pagevm.Type, text, 
 
 // withRoom returns the blocks that fit into the remaining room. A change without room is noted at
 // the next turn, or is in the carry block after the next cut.
-func withRoom(l *Limits, proj *pagevm.Projection, blocks []pagevm.Block) []pagevm.Block {
+func withRoom(l *limits, proj *pagevm.Projection, blocks []pagevm.Block) []pagevm.Block {
 	room := l.room(proj)
 	var out []pagevm.Block
 	for _, b := range blocks {

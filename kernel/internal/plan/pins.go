@@ -167,7 +167,7 @@ const noteHead = "[Set now, and binding from here on]\n"
 
 // waitingPins returns the size that notes on untold pins would add to a prompt. If they need
 // room, a cut is made for them.
-func waitingPins(c *Call, l *Limits, proj *pagevm.Projection) int {
+func waitingPins(c *Call, l *limits, proj *pagevm.Projection) int {
 	n := 0
 	for _, p := range untold(c, proj) {
 		n += l.Scale(c.Maker.Count.Text(noteHead+pinText(p, false)) + c.Maker.Count.Overheads.PerMessage)

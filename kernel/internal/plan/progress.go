@@ -27,20 +27,20 @@ const (
 )
 
 // MinReclaim returns the least reclaimed size that counts as progress.
-func (l *Limits) MinReclaim() int {
+func (l *limits) MinReclaim() int {
 	return min(minReclaim, max(1, l.Window/20))
 }
 
 // stalled reports whether a cut of p would be one more futile cut. It is false for a cut that a
 // prompt needs to fit.
-func stalled(c *Call, l *Limits, p *pagevm.Projection) bool {
+func stalled(c *Call, l *limits, p *pagevm.Projection) bool {
 	b := c.Prev.Breaker
 	return b.Futile >= MaxFutile && l.Conversation(p) < b.Size+l.MinReclaim() && c.turnsSoFar()-b.Turn <= futileTurns
 }
 
 // judge returns the breaker with the effect of a cut, and reports a session that is cut again and
 // again.
-func judge(c *Call, l *Limits, d *decision) branch.Breaker {
+func judge(c *Call, l *limits, d *decision) branch.Breaker {
 	made := &d.Chosen
 	if made.Made.Cut == nil || made.Made.Cut.Event != "" {
 		return c.prior.Before.Breaker // a cold cache makes cuts free

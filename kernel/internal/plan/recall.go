@@ -46,7 +46,7 @@ type recollection struct {
 // recalled searches memory for a user turn, once. The hits, together with the hits of the host's
 // own memory, become one block after the newest message. Hits that the prompt already shows are
 // left out. The block stays.
-func recalled(ctx context.Context, c *Call, l *Limits, d *decision, proj *pagevm.Projection) recollection {
+func recalled(ctx context.Context, c *Call, l *limits, d *decision, proj *pagevm.Projection) recollection {
 	tokens := c.prior.Memory.RecallTokens
 	if tokens < 0 {
 		return recollection{left: unread(c, string(retrieval.Disabled))}
@@ -242,7 +242,7 @@ func MaskedResult(m *mask.Masker, p *pagevm.Page, text string) string {
 }
 
 // pack fits hits into the room. It leaves out the hits that the prompt already shows.
-func pack(c *Call, l *Limits, hits []retrieval.Hit, room int, shown func(retrieval.Hit) bool) (items []retrieval.Item, left []api.Excluded) {
+func pack(c *Call, l *limits, hits []retrieval.Hit, room int, shown func(retrieval.Hit) bool) (items []retrieval.Item, left []api.Excluded) {
 	size := func(s string) int { return l.Scale(c.Maker.Count.Text(s)) }
 	packed := retrieval.Pack(hits, &retrieval.PackOptions{Tokens: room, Count: size, Shown: shown})
 	byID := make(map[string]*retrieval.Hit, len(hits))
@@ -260,7 +260,7 @@ func pack(c *Call, l *Limits, hits []retrieval.Hit, room int, shown func(retriev
 }
 
 // leftOut returns a hit that is not shown, and why.
-func leftOut(c *Call, l *Limits, h *retrieval.Hit, why string) api.Excluded {
+func leftOut(c *Call, l *limits, h *retrieval.Hit, why string) api.Excluded {
 	return api.Excluded{Kind: cachelayout.RegionRetrieval, ID: h.Citation, Tokens: l.Scale(c.Maker.Count.Text(h.Text)), Reason: why}
 }
 
@@ -280,7 +280,7 @@ func refsOf(items []retrieval.Item) []memkernel.Ref {
 
 // dailyLogs returns the newest lines of today's and yesterday's log, with which a session begins.
 // The lines count toward the room for recalled memory.
-func dailyLogs(c *Call, l *Limits, room int) []retrieval.Hit {
+func dailyLogs(c *Call, l *limits, room int) []retrieval.Hit {
 	if c.workspace == nil || c.prior.Memory.NoDailyLogs || c.Request.Branch != "" || len(c.Prev.Proj.Seen) > 0 {
 		return nil
 	}
@@ -305,7 +305,7 @@ func dailyLogs(c *Call, l *Limits, room int) []retrieval.Hit {
 
 // tail returns the end of a text, of about the given number of tokens, and the line on which that
 // end begins.
-func tail(c *Call, l *Limits, text string, tokens int) (from int, end string) {
+func tail(c *Call, l *limits, text string, tokens int) (from int, end string) {
 	lines := strings.SplitAfter(strings.TrimSuffix(text, "\n"), "\n")
 	i, sum := len(lines), 0
 	for i > 0 {

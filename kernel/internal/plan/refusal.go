@@ -34,7 +34,7 @@ type refusal struct {
 }
 
 // learnRefusal learns the limits that a refusal implies, before the plan is measured by them.
-func learnRefusal(c *Call, l *Limits) (refusal, error) {
+func learnRefusal(c *Call, l *limits) (refusal, error) {
 	r := refusal{limits: c.Prev.Overflow}
 	o := c.Request.Overflow
 	if o == nil {
@@ -117,7 +117,7 @@ func answered(c *Call, f *budget.Overflow) bool {
 
 // withSizes adds to a refusal the window, and the ratio of the refused prompt's real size to its
 // counted size.
-func withSizes(c *Call, l *Limits, r refusal) refusal {
+func withSizes(c *Call, l *limits, r refusal) refusal {
 	f := r.Figures
 	r.limits.Last = f.Input
 	if f.Limit > 0 && f.Limit < l.Window {
@@ -173,7 +173,7 @@ func takenBack(c *Call) *branch.State {
 }
 
 // overflowCut returns the cut that a refusal needs. Only the floors can prevent this cut.
-func overflowCut(l *Limits, r *refusal, cut cachelayout.Cut) cachelayout.Cut {
+func overflowCut(l *limits, r *refusal, cut cachelayout.Cut) cachelayout.Cut {
 	if !cut.Do || cut.Reason != cachelayout.ReasonCold {
 		cut.Reason = cachelayout.ReasonForced
 	}
@@ -190,7 +190,7 @@ const blindly = 0.75
 
 // stuck returns an error for a refused prompt that can't be made smaller. The provider would
 // refuse the same prompt again.
-func stuck(c *Call, l *Limits, r *refusal, p *pagevm.Projection) error {
+func stuck(c *Call, l *limits, r *refusal, p *pagevm.Projection) error {
 	if !r.Refused || c.Prev.Unsent || len(r.prompt.Seen) == 0 || l.Conversation(p) < l.Conversation(r.prompt) {
 		return nil
 	}

@@ -26,7 +26,7 @@ type gauge struct {
 
 // readGauge reads how full the context is. It decides on a line for the model and on a checkpoint.
 // If a cut is made, it decides on a checkpoint before the cut.
-func readGauge(c *Call, l *Limits, d *decision) gauge {
+func readGauge(c *Call, l *limits, d *decision) gauge {
 	g := gauge{level: c.prior.Before.Level}
 	if !c.keepsWork() {
 		return g
@@ -111,7 +111,7 @@ func memoryTool(tools []memkernel.Tool) (name string, maybe bool) {
 }
 
 // restoreRoom returns the greatest length of a restore text, 0 if no restore text is made.
-func (c *Call) restoreRoom(l *Limits) int {
+func (c *Call) restoreRoom(l *limits) int {
 	if !c.keepsWork() {
 		return 0
 	}
@@ -120,7 +120,7 @@ func (c *Call) restoreRoom(l *Limits) int {
 
 // worked reads the session's working state. It returns nil if no restore text is made, or if the
 // state can't be read.
-func worked(c *Call, l *Limits) *WorkState {
+func worked(c *Call, l *limits) *WorkState {
 	if c.restoreRoom(l) <= 0 {
 		return nil
 	}
@@ -134,7 +134,7 @@ func worked(c *Call, l *Limits) *WorkState {
 
 // resumed returns the restore text of a new conversation, if an earlier conversation of the
 // session left a checkpoint.
-func resumed(c *Call, l *Limits, m material, leadGone bool) ([]textBlock, material) {
+func resumed(c *Call, l *limits, m material, leadGone bool) ([]textBlock, material) {
 	ws := worked(c, l)
 	if ws == nil {
 		return nil, m
@@ -156,7 +156,7 @@ func resumed(c *Call, l *Limits, m material, leadGone bool) ([]textBlock, materi
 
 // neighbour returns a line that names the session that was at work before a new conversation. If
 // the user wants to continue from that session, it returns the session's state instead.
-func neighbour(c *Call, l *Limits, ws *WorkState, leadGone bool) []textBlock {
+func neighbour(c *Call, l *limits, ws *WorkState, leadGone bool) []textBlock {
 	if !c.Request.Private || c.hostShows(checkpoint.BesideMark, leadGone) || slices.ContainsFunc(c.Msgs, func(m memkernel.Message) bool { return m.Role == memkernel.RoleAssistant }) {
 		return nil
 	}

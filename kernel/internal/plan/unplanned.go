@@ -11,7 +11,7 @@ import (
 // had made the request. The prompt grows by the new messages, each in full. It returns nil if
 // there is no such request, if nothing was planned before, or if messages that had left would
 // have to return.
-func unplanned(c *Call, l *Limits) *branch.State {
+func unplanned(c *Call, l *limits) *branch.State {
 	u := c.Request.Unplanned
 	if u == nil || c.Align.First == 0 || c.Renewed() {
 		return nil
@@ -34,7 +34,7 @@ func unplanned(c *Call, l *Limits) *branch.State {
 
 // unplannedLedger returns the content of the provider's cache after a projection was sent without
 // a plan, with the lifetimes of the plan before it.
-func unplannedLedger(c *Call, l *Limits, p *pagevm.Projection) cachelayout.Ledger {
+func unplannedLedger(c *Call, l *limits, p *pagevm.Projection) cachelayout.Ledger {
 	last := &c.Prev.Ledger
 	fixed, messages := last.Lifetimes(last.LastStart)
 	if messages == 0 {

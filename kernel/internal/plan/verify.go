@@ -14,7 +14,7 @@ import (
 // verify checks the finished projection from the outside. The contract makes promises about pins,
 // about bootstrap files after a compaction and about recall. Each promise is kept, or is reported
 // as a fault that says why.
-func verify(c *Call, l *Limits, a *appended) {
+func verify(c *Call, l *limits, a *appended) {
 	for i := range c.prior.Pinned {
 		verifyPin(c, l, a.Proj, &c.prior.Pinned[i])
 	}
@@ -26,7 +26,7 @@ func verify(c *Call, l *Limits, a *appended) {
 	}
 }
 
-func verifyPin(c *Call, l *Limits, proj *pagevm.Projection, p *journal.StoredPage) {
+func verifyPin(c *Call, l *limits, proj *pagevm.Projection, p *journal.StoredPage) {
 	page := c.told(proj, pinRef(p))
 	if page != nil && LevelIn(proj, page.ID) >= pagevm.Structured {
 		return

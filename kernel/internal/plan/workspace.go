@@ -66,7 +66,7 @@ type files struct {
 func (f *files) shown() []textBlock { return f.blocks[:len(f.blocks):len(f.blocks)] }
 
 // withFiles returns the material with the files as they are to be shown now.
-func (m material) withFiles(c *Call, l *Limits, leadGone bool) material {
+func (m material) withFiles(c *Call, l *limits, leadGone bool) material {
 	if f := &m.files; !f.made || f.leadGone != leadGone || f.squeezed != m.squeezed {
 		m.files = files{true, leadGone, m.squeezed, carryFiles(c, l, leadGone, m.squeezed)}
 	}
@@ -76,7 +76,7 @@ func (m material) withFiles(c *Call, l *Limits, leadGone bool) material {
 // carryFiles chooses a level for every pin and every file so that together they stay within their
 // limit, pins first. It uses the remaining room for excerpts of shortened files. It leaves out
 // parts that the host's own prompt shows.
-func carryFiles(c *Call, l *Limits, leadGone bool, squeezed int) []textBlock {
+func carryFiles(c *Call, l *limits, leadGone bool, squeezed int) []textBlock {
 	var pages []*pagevm.Page
 	var fits []pagevm.Fit
 	var files []File
@@ -134,7 +134,7 @@ func carryFiles(c *Call, l *Limits, leadGone bool, squeezed int) []textBlock {
 }
 
 // carryBound returns the room that pins and the workspace's files may take in a prompt.
-func carryBound(c *Call, l *Limits) int { return min(c.prior.Memory.CarryTokens, l.Window/8) }
+func carryBound(c *Call, l *limits) int { return min(c.prior.Memory.CarryTokens, l.Window/8) }
 
 // fitOf returns the cost of each level of a page.
 func fitOf(c *Call, p *pagevm.Page) pagevm.Fit {
