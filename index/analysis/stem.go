@@ -64,7 +64,7 @@ func (lx *lexicon) terms(w string, l int) string {
 		out += " " + root
 	}
 	if vietnamese(w) || l == vietnam && !isASCII(w) {
-		out += " " + w
+		out += " " + strings.ReplaceAll(w, "'", "")
 	}
 	return out
 }
