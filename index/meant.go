@@ -11,7 +11,8 @@ import (
 const (
 	// mostMeant is the largest number of words that are searched because they mean the same as one
 	// word of the question. With 2, 3 and 4 of 215 questions over seven folders of notes 115, 115
-	// and 116 are answered first, 106 without (2026-11-30).
+	// and 116 are answered first (`mkbench eval`, 2026-11-30; bench/testdata/asked has four of the
+	// folders).
 	mostMeant = 2
 	// Words that are common are left out: those of more than usualMeant chunks and more than one
 	// chunk in meantShare, which take the most time, and those of more than fewMeant chunks and half

@@ -163,7 +163,8 @@ func (r *refiner) lent() float64 {
 // textChunk is the share of a chunk's own score that counts for its passages outside of
 // conversations. There a section has one subject, and is found by its words together. Of 215
 // questions over seven folders of notes .1 answers 106 first, .3 113, .5 116 and .8 113; recall on
-// paragraphs and abstracts stays or rises (`mkbench eval`, 2026-11-30).
+// paragraphs and abstracts stays or rises (`mkbench eval`, 2026-11-30; bench/testdata/asked has four
+// of the folders).
 const textChunk = .5
 
 // chunkShare returns the share of a chunk's own score that counts for a passage.
