@@ -208,7 +208,7 @@ func search(ctx context.Context, k *Kernel, req api.SearchRequest) (*retrieval.R
 	if err := sc.Check(k.memory.Collections()); err != nil {
 		return nil, fmt.Errorf("search: %w", err)
 	}
-	q := retrieval.Query{Text: req.Query, Limit: req.MaxResults, MinScore: req.MinScore, MinBest: req.MinBest, MinShare: retrieval.DefaultMinShare, Passages: true, Lines: req.Lines, Now: req.Now}
+	q := retrieval.Query{Text: req.Query, Limit: req.MaxResults, MinScore: req.MinScore, MinBest: req.MinBest, MinShare: retrieval.DefaultMinShare, Passages: true, Lines: req.Lines, Prompt: req.Prompt, Now: req.Now}
 	if q.Now.IsZero() {
 		q.Now = k.now()
 	}

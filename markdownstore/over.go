@@ -4,7 +4,7 @@ import "strings"
 
 // statuses are the words for the status of a file whose work is done or put away, or that no longer holds.
 var statuses = map[string]string{
-	"done": "done", "closed": "done", "completed": "done", "complete": "done", "finished": "done", "cancelled": "done", "canceled": "done", "abandoned": "done", "archived": "done",
+	"done": "done", "closed": "done", "completed": "done", "complete": "done", "finished": "done", "resolved": "done", "cancelled": "done", "canceled": "done", "abandoned": "done", "archived": "done",
 	"superseded": "superseded", "deprecated": "superseded", "obsolete": "superseded", "replaced": "superseded",
 }
 

@@ -15,6 +15,10 @@ type file struct{ path, text, over string }
 
 // search asks a workspace of notes. A daily log has the date of its name.
 func searchNotes(question string, notes ...file) []Hit {
+	return askNotes(Query{Text: question, Passages: true}, notes...).Hits
+}
+
+func askNotes(q Query, notes ...file) Result {
 	var hits []index.Hit
 	for i, n := range notes {
 		h := hit(fmt.Sprint(i), n.path, 1, .6-float64(i)/100, n.text)
@@ -26,8 +30,8 @@ func searchNotes(question string, notes ...file) []Hit {
 		hits = append(hits, h)
 	}
 	a, _ := analyzer()
-	ix := &fakeIndex{hits: index.Hits{Chunks: int64(len(hits)), Keyword: ranked(hits...), Terms: a.Query(question, nil)}}
-	return ask(ix, Options{Lambda: 1, HalfLife: -1}, Query{Text: question, Passages: true}).Hits
+	ix := &fakeIndex{hits: index.Hits{Chunks: int64(len(hits)), Keyword: ranked(hits...), Terms: a.Query(q.Text, nil)}}
+	return ask(ix, Options{Lambda: 1, HalfLife: -1}, q)
 }
 
 // says finds the hit whose own lines hold a text.
@@ -174,6 +178,24 @@ func TestLivingFileComesFirst(t *testing.T) {
 	got := searchNotes("ferry quay", file{path: "memory/threshold.md", text: text}, file{path: "memory/z.md", text: "- the quay and the ferry"})
 	if got[0].Path != "memory/threshold.md" && got[0].Parts.Keyword < got[1].Parts.Keyword {
 		t.Errorf("a name that only holds old: %+v", got)
+	}
+}
+
+// A prompt gets nothing of a file that says that it no longer holds, unless the past is asked for.
+func TestPromptGetsWhatHolds(t *testing.T) {
+	const text = "- the ferry ties up at the north quay"
+	for over, want := range map[string]int{"": 2, "done": 2, "superseded": 1, "memory/z.md": 1} {
+		notes := []file{{"memory/a.md", text, over}, {"memory/z.md", "- the ferry ties up at a north quay", ""}}
+		if got := askNotes(Query{Text: "ferry north quay", Passages: true, Prompt: true}, notes...); len(got.Hits) != want || got.Hits[0].Path != "memory/z.md" && want == 1 {
+			t.Errorf("%q: %+v", over, got.Hits)
+		}
+		if got := askNotes(Query{Text: "where was the ferry's north quay before", Passages: true, Prompt: true}, notes...); len(got.Hits) != 2 {
+			t.Errorf("%q, asked for the past: %+v", over, got.Hits)
+		}
+	}
+	got := askNotes(Query{Text: "ferry north quay", Passages: true, Prompt: true}, file{"memory/a.md", text, "superseded"})
+	if len(got.Hits) != 0 || !strings.Contains(got.Detail, "no longer hold") {
+		t.Errorf("%q: %+v", got.Detail, got.Hits)
 	}
 }
 

@@ -16,6 +16,9 @@ type Query struct {
 	// Passages requests turns, items, paragraphs and parts of long paragraphs, scored by their own
 	// words and by their surroundings, instead of chunks.
 	Passages bool
+	// Prompt says that nobody asked for the hits: they go into a prompt. Then a file whose front
+	// matter says that it no longer holds has no hit, unless the question is about the past.
+	Prompt bool
 	// Lines requests a hit for each chunk or passage. Otherwise a hit is a place: the best lines
 	// of one section, or of one session if they are close to each other.
 	Lines bool

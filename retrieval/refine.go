@@ -319,7 +319,7 @@ const halfPassage = 60
 
 // candidate makes c the candidate of the passage.
 func (p *place) candidate(c *candidate, w weights) {
-	c.hit, c.from, c.digest = p.chunk.hit, p.chunk.from, &p.body
+	c.hit, c.from, c.over, c.digest = p.chunk.hit, p.chunk.from, p.chunk.over, &p.body
 	h := &c.hit
 	h.passage, h.part, h.piece, h.whole, h.first, h.words = true, p.passage, &p.passage.read, h.Text, h.StartLine, p.body.set
 	h.StartLine, h.EndLine, h.Trail = p.from, p.to, p.trail

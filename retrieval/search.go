@@ -26,6 +26,8 @@ type search struct {
 	// ranked reports whether the order of the index's hits is kept. No hit then ages or moves
 	// back.
 	ranked bool
+	// ended reports whether files that no longer hold were left out.
+	ended bool
 	// rejected is the best score below MinScore.
 	rejected float64
 	// asked are the words for which the index was searched.
@@ -278,6 +280,13 @@ func (s *search) session() []*candidate {
 
 // rate ages and sorts the candidates, and drops those below MinShare.
 func (s *search) rate(cs []*candidate) []*candidate {
+	if s.q.Prompt && !s.past() {
+		cs = slices.DeleteFunc(cs, func(c *candidate) bool {
+			over := overBy(c.over, c.hit.Citation) != ""
+			s.ended = s.ended || over
+			return over
+		})
+	}
 	d := s.decay()
 	for _, c := range cs {
 		if s.ranked {
@@ -365,6 +374,8 @@ func (s *search) nothing() string {
 		return "the question holds no word"
 	case s.words && !s.a.Tells(s.q.Text):
 		return "the question has only words that nearly every text has: ask with a name or a thing"
+	case s.ended:
+		return "only files that no longer hold have the question's words"
 	case s.words:
 		return "nothing holds any of the question's words"
 	}

@@ -8,7 +8,8 @@ import (
 type SearchRequest struct {
 	// Query is the question in the user's words. It has no syntax.
 	Query string
-	// Prompt: Query is a whole prompt, which may be longer than [MaxQuestion].
+	// Prompt: Query is a whole prompt, which may be longer than [MaxQuestion], and nobody asked for
+	// the hits, see [retrieval.Query].
 	Prompt bool
 	// SessionKey names the session whose past is searched together with the files; "" for files
 	// only.
