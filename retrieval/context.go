@@ -11,10 +11,12 @@ import (
 
 // weigh computes the weight of each term. The number of passages that hold a term is counted
 // among the candidates. For all other passages it is estimated from the number of chunks that
-// hold the term.
+// hold the term. The stems of a word in several languages have one weight: a stem that few passages
+// hold, because few are in its language, would make a usual word a rare one.
 func (r *refiner) weigh() {
 	total := r.total()
 	r.idf = make([]float64, len(r.terms))
+	holders, holdersOf := make([]float64, len(r.terms)), map[int]float64{}
 	for j := range r.terms {
 		n, in := 0.0, 0
 		var last *candidate
@@ -33,7 +35,14 @@ func (r *refiner) weigh() {
 		if j < len(r.hits.Holders) {
 			n *= max(float64(r.hits.Holders[j])/float64(in), 1)
 		}
-		r.idf[j] = idf(total, n)
+		if holders[j] = n; !r.added(j) {
+			holdersOf[r.words[j]] += n
+		}
+	}
+	for j, n := range holders {
+		if n > 0 {
+			r.idf[j] = idf(total, max(n, holdersOf[r.words[j]]))
+		}
 	}
 	r.lower()
 }
