@@ -11,14 +11,15 @@ import (
 )
 
 // hitColumns are read by scanHit, from chunks AS c and files AS f.
-const hitColumns = `c.row, c.file, c.seq, c.id, c.hash, c.start_line, c.end_line, c.tokens, c.date, c.trail, c.keywords, c.body, f.path, f.mtime`
+const hitColumns = `c.row, c.file, c.seq, c.seq=0 AND NOT EXISTS(SELECT 1 FROM chunks AS o WHERE o.file=c.file AND o.seq>0),
+	c.id, c.hash, c.start_line, c.end_line, c.tokens, c.date, c.trail, c.keywords, c.body, f.path, f.mtime`
 
 func scanHit(rows *sql.Rows, more ...any) (Hit, error) {
 	var h Hit
 	var hash, keywords sql.RawBytes
 	var trail string
 	var mtime int64
-	err := rows.Scan(append([]any{&h.row, &h.file, &h.Seq, &h.ID, &hash, &h.StartLine, &h.EndLine, &h.Tokens,
+	err := rows.Scan(append([]any{&h.row, &h.file, &h.Seq, &h.Whole, &h.ID, &hash, &h.StartLine, &h.EndLine, &h.Tokens,
 		&h.Date, &trail, &keywords, &h.Text, &h.Path, &mtime}, more...)...)
 	if err != nil {
 		return h, err

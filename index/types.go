@@ -211,6 +211,8 @@ type Hit struct {
 	StartLine, EndLine int
 	// Seq is the chunk's place in its file, from 0.
 	Seq int
+	// Whole reports whether the file has no other chunk.
+	Whole bool
 	// Trail is the headings above the chunk, outermost first.
 	Trail []string
 	// Date is YYYY-MM-DD or "". ModTime is the file's.

@@ -19,6 +19,8 @@ type candidate struct {
 	// over is the Over of the chunk. changed is the time of its file.
 	over    string
 	changed time.Time
+	// whole reports whether the chunk is all of its file.
+	whole bool
 	// facts are the facts about the candidate's lines. names are the names of its file.
 	facts []index.Fact
 	names []string
@@ -67,7 +69,7 @@ func union(hits index.Hits, w weights, age func(path, date string, mod time.Time
 	take := func(h index.Hit) *Parts {
 		c, ok := byID[h.ID]
 		if !ok {
-			c = &candidate{hit: fileHit(h), hash: h.Hash, facts: h.Facts, names: h.Names, over: h.Over, changed: h.ModTime}
+			c = &candidate{hit: fileHit(h), hash: h.Hash, facts: h.Facts, names: h.Names, over: h.Over, whole: h.Whole, changed: h.ModTime}
 			c.hit.terms = terms
 			if age != nil {
 				if from, ages := age(h.Path, h.Date, h.ModTime); ages {

@@ -167,7 +167,7 @@ WITH m AS MATERIALIZED (
 
 // hitQuery reads the chunks that a table m names.
 const hitQuery = `
-SELECT c.seq, c.id, c.hash, c.start_line, c.end_line, c.tokens, c.date, c.trail, c.keywords, c.body, f.path, f.mtime, f.space, m.score::float8
+SELECT c.seq, c.seq=0 AND NOT EXISTS(SELECT 1 FROM chunks AS o WHERE o.file=c.file AND o.seq>0), c.id, c.hash, c.start_line, c.end_line, c.tokens, c.date, c.trail, c.keywords, c.body, f.path, f.mtime, f.space, m.score::float8
 FROM m JOIN chunks AS c ON c.row=m.row JOIN files AS f ON f.id=c.file
 WHERE c.scope = ANY($1::integer[])`
 
@@ -200,7 +200,7 @@ func (v *view) hit(row pgx.CollectableRow) (h index.Hit, err error) {
 	var hash, trail, keywords, body []byte
 	var mtime int64
 	var space int32
-	err = row.Scan(&h.Seq, &h.ID, &hash, &h.StartLine, &h.EndLine, &h.Tokens, &h.Date, &trail, &keywords, &body, &h.Path, &mtime, &space, &h.Raw)
+	err = row.Scan(&h.Seq, &h.Whole, &h.ID, &hash, &h.StartLine, &h.EndLine, &h.Tokens, &h.Date, &trail, &keywords, &body, &h.Path, &mtime, &space, &h.Raw)
 	copy(h.Hash[:], hash)
 	h.SetKeywords(string(keywords))
 	h.Trail, h.Text, h.ModTime = index.SplitTrail(string(trail)), string(body), time.Unix(0, mtime)
