@@ -15,7 +15,7 @@ import (
 // DefaultMinBest is the score that the best hit needs for a prompt to get any hits.
 // doc/retrieval.md gives the share of answerable questions that it loses, and the share of other
 // questions that it lets through.
-const DefaultMinBest = 0.25
+const DefaultMinBest = 0.33
 
 // DefaultMinShare is the share of the best hit's score below which a search or a prompt does not
 // get a hit. A weak match next to a strong match is not worth its reader's time, or its tokens. On
@@ -31,31 +31,33 @@ const DefaultMinShare = 0.45
 // compared with each other.
 type Grounds struct {
 	// Held is the largest share of the question's words that a hit holds. Unknown is the share of
-	// the words that no chunk of the index holds. Kin is the share of the words that hits hold
-	// only in another form.
-	Held, Unknown, Kin float64
+	// the words that no chunk of the index holds. Rarest is the weight of the rarest word that a
+	// hit holds, as the logarithm of one in so many chunks.
+	Held, Unknown, Rarest float64
 	// Verbatim is the longest run of the question's words that a hit contains in the same order,
-	// as a logarithm. Typed is 1 if the best hit contains the question, or a name or number in
-	// it, verbatim.
-	Verbatim, Typed float64
-	// Lead compares the best score with the tenth score. Words is the number of searched words.
-	// Few compares the usual number of chunks with the number of chunks in the index. All three
-	// are logarithms.
-	Lead, Words, Few float64
+	// as a logarithm. In Quoted a word counts more, the rarer it is in any text: the run
+	// "https github com" says little.
+	Verbatim, Quoted float64
+	// Lead compares the best score with the tenth score, and Score with what a rare word adds. Words
+	// is the number of searched words. Few compares the usual number of chunks with the number of
+	// chunks in the index. All four are logarithms.
+	Lead, Score, Words, Few float64
 	// Names is the share of the names and numbers in the question that no hit holds. Names are
 	// words with a capital letter that don't begin the question. Numbers are words with a digit.
 	Names float64
 	// Near is how near the question's vector is to a hit, 0 to 1.
 	Near float64
 	// Rare measures, as a logarithm, the words that the question and a hit share and that are
-	// rare in any text. In a handful of notes no word is common, but Rare still distinguishes
-	// "which port does the heron use" from "run it".
-	Rare float64
+	// rare in any text. Told is their share of all such words of the question. In a handful of notes
+	// no word is common, but Rare still distinguishes "which port does the heron use" from "run it".
+	Rare, Told float64
 }
 
-// Values returns the measures that have a weight, in the order of Weights.
+// Values returns the measures that have a weight, in the order of Weights. A prompt of one or two
+// words asks as little as a long one, so that Words has its square beside it. Three measures count
+// only together with another one.
 func (g Grounds) Values() []float64 {
-	return []float64{g.Held, g.Unknown, g.Kin, g.Verbatim, g.Typed, g.Lead, g.Words, g.Few, g.Names, g.Rare}
+	return []float64{g.Held, g.Unknown, g.Verbatim, g.Quoted, g.Lead, g.Words, g.Words * g.Words, g.Few, g.Few * g.Score, g.Names, g.Names * g.Rarest, g.Rare, g.Rarest * g.Told}
 }
 
 // Weights are the constant and the weights of Values.
@@ -203,36 +205,34 @@ func (s *search) grounds(top []*candidate) Grounds {
 	terms, words := hashTerms(s.asked), s.askedWords()
 	g := Grounds{Words: math.Log1p(float64(len(words))), Few: math.Log(max(usualChunks/max(float64(s.chunks), 1), 1))}
 	read := top[:min(confidenceFrom, len(top))]
-	var together uint64
-	best, verbatim := 0.0, 0.0
+	best := 0.0
 	question, texts := runOf(s.q.Text), [][]string{}
 	for _, c := range read {
 		held := s.heldBy(c, terms)
-		together |= held
 		g.Held = max(g.Held, share(words, func(w *sought) bool { return held&w.forms != 0 }))
+		for i := range words {
+			if held&words[i].forms != 0 {
+				g.Rarest = max(g.Rarest, math.Log((float64(s.chunks)+confidencePrior+1)/(words[i].holders+.5)))
+			}
+		}
 		g.Near = max(g.Near, c.hit.Parts.Vector*s.vectorShare)
 		best = max(best, c.raw())
 		first := len(texts)
 		for _, t := range append([]string{c.hit.Text, separators.Replace(c.called)}, c.hit.Trail...) {
 			units := unitsOf(t)
 			texts = append(texts, units)
-			verbatim = max(verbatim, question.longest(units))
+			g.Verbatim, g.Quoted = max(g.Verbatim, question.longest(units, question.weight)), max(g.Quoted, question.longest(units, question.telling))
 		}
 		g.Rare = max(g.Rare, question.common(texts[first:]))
 	}
-	g.Verbatim = math.Log1p(verbatim)
+	g.Told = question.common(texts) / max(question.common([][]string{question.units}), 1e-9)
+	g.Verbatim, g.Quoted = math.Log1p(g.Verbatim), math.Log1p(g.Quoted)
 	if question.unspaced {
 		g.Rare = g.Held * float64(len(words))
 	}
 	g.Rare = math.Log1p(g.Rare)
 	g.Unknown = share(words, func(w *sought) bool { return w.holders == 0 })
-	g.Kin = share(words, func(w *sought) bool {
-		return together&w.forms == 0 && slices.ContainsFunc(texts, func(units []string) bool { return slices.ContainsFunc(units, kindred(w.term)) })
-	})
 	g.Names = question.missed(texts)
-	if top[0].exact > 0 {
-		g.Typed = 1
-	}
 	tenth, seen := 0.0, map[string]bool{} // copies of the best text don't count
 	for _, c := range top {
 		if seen[c.hit.Text] = true; len(seen) == leadOver {
@@ -240,7 +240,7 @@ func (s *search) grounds(top []*candidate) Grounds {
 			break
 		}
 	}
-	g.Lead = math.Log((best + s.rareWord()) / (tenth + s.rareWord()))
+	g.Lead, g.Score = math.Log((best+s.rareWord())/(tenth+s.rareWord())), math.Log1p(best/s.rareWord())
 	return g
 }
 
@@ -258,8 +258,7 @@ func share(words []sought, of func(*sought) bool) float64 {
 	return some / max(all, 1e-9)
 }
 
-// kindred finds words that begin with most of a term: other forms of a word whose language
-// has no stems here.
+// kindred finds words that begin with most of a term: other forms of a word.
 func kindred(term string) func(word string) bool {
 	n := 0
 	for i := range term {
@@ -297,8 +296,9 @@ const leastUnspaced = 0x0E00
 
 // run is a question cut into words. In scripts without spaces it is cut into characters.
 type run struct {
-	units  []string
-	weight []float64
+	units []string
+	// weight holds what each word adds to a run, by its length, and telling by its rarity in any text.
+	weight, telling []float64
 	// names are the words that seem to be names.
 	names []string
 	// rare holds the rarity of each word in any text. A repeated word has 0.
@@ -321,6 +321,11 @@ func runOf(text string) run {
 			rare = 0
 		}
 		r.rare = append(r.rare, rare)
+		telling := .1 + budget.Rarity(u)
+		if dense(u) {
+			telling = .5
+		}
+		r.telling = append(r.telling, telling)
 		switch {
 		case dense(u):
 			r.weight = append(r.weight, .5)
@@ -366,13 +371,13 @@ func unitsOf(text string) []string {
 }
 
 // longest returns the weight of the longest run that a text has.
-func (r *run) longest(text []string) float64 {
+func (r *run) longest(text []string, weight []float64) float64 {
 	best := 0.0
 	last, here := make([]float64, len(r.units)+1), make([]float64, len(r.units)+1)
 	for _, u := range text {
 		for i := range r.units {
 			if here[i+1] = 0; r.units[i] == u {
-				here[i+1] = last[i] + r.weight[i]
+				here[i+1] = last[i] + weight[i]
 				best = max(best, here[i+1])
 			}
 		}

@@ -104,7 +104,7 @@ func TestLongestRun(t *testing.T) {
 		{"", "of it", 0},
 	} {
 		q := runOf(c.question)
-		if got := q.longest(unitsOf(c.text)); got < c.want-1e-9 || got > c.want+1e-9 {
+		if got := q.longest(unitsOf(c.text), q.weight); got < c.want-1e-9 || got > c.want+1e-9 {
 			t.Errorf("%q in %q: %v, want %v", c.question, c.text, got, c.want)
 		}
 	}

@@ -3,4 +3,4 @@
 package retrieval
 
 // confidenceWeights are the constant and the weights of [Grounds.Values].
-var confidenceWeights = [...]float64{-4.03, 2.52, -2.43, -0.584, 2.64, -0.357, 1.56, -1.01, 0.811, -0.862, 4.25}
+var confidenceWeights = [...]float64{-10.7, 4.5, -2.7, 2.49, 2.96, 1.16, 3.72, -0.681, 1.49, -0.761, 3.02, -0.617, 3.16, -0.519}

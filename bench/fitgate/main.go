@@ -292,8 +292,11 @@ func ask(ctx context.Context, o options, s *source, other []string, prompts []pr
 		g.samples = append(g.samples, sample{text: text, grounds: got.Grounds, answerable: answerable, prompt: prompt})
 		return got.Err
 	}
-	for _, t := range s.asked {
+	for i, t := range s.asked {
 		err = errors.Join(err, add(t, true, false))
+		if before := rambled(said, i); i%ramblingOf == 0 && before != "" {
+			err = errors.Join(err, add(before+" "+t, true, false))
+		}
 	}
 	for _, t := range other {
 		err = errors.Join(err, add(t, false, false))
@@ -308,6 +311,22 @@ func ask(ctx context.Context, o options, s *source, other []string, prompts []pr
 		}
 	}
 	return g, err
+}
+
+// ramblingOf is of how many answerable questions one is also asked at the end of a longer message.
+const ramblingOf = 3
+
+// rambled returns a fitted typed prompt of some length, to be said before question i, "" if there is
+// none.
+func rambled(said []string, i int) string {
+	even := len(said) &^ 1 // the odd ones are not fitted
+	for k := 0; k < even; k += 2 {
+		t := said[(2*i+k)%even]
+		if len(t) >= 60 && len(t) <= 240 {
+			return t
+		}
+	}
+	return ""
 }
 
 // chance returns the chance that weights give to grounds.
