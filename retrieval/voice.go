@@ -119,7 +119,7 @@ func (r *refiner) newestWord(best []*place) (moved bool) {
 		}
 		found, outdates := false, ledger.Outdates(said.said())
 		for _, q := range best {
-			if q == said || q.session.talk || q.told() != tellsNothing || !said.since(q) || q.held&said.held == 0 {
+			if q == said || q.session.talk || q.told() != tellsNothing || !said.since(q) || r.askedIn(q.held)&r.askedIn(said.held) == 0 {
 				continue
 			}
 			changed := outdates(q.ownText())
@@ -151,6 +151,17 @@ func (p *place) since(q *place) bool {
 	}
 	day, other := p.day(), q.day()
 	return day != "" && other == "" && !q.chunk.changed.IsZero() && q.chunk.changed.Format(time.DateOnly) == day
+}
+
+// askedIn returns the words of the question, as bits, whose terms are given as bits. A note may hold a
+// word in another form or by its meaning.
+func (r *refiner) askedIn(held uint64) (words uint64) {
+	for j, w := range r.words {
+		if held&(1<<j) != 0 {
+			words |= 1 << w
+		}
+	}
+	return words
 }
 
 // weight returns the weight of the words of the question whose terms are given as bits.
