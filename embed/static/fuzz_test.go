@@ -22,7 +22,7 @@ func FuzzTensors(f *testing.F) {
 			return
 		}
 		sum := make([]float64, m.Dim())
-		for id := range tok.size() {
+		for id := range tok.tokens {
 			m.add(sum, id)
 		}
 	})
@@ -47,8 +47,8 @@ func FuzzTokenizer(f *testing.F) {
 			return
 		}
 		for _, id := range got {
-			if id < 0 || id >= tok.size() {
-				t.Fatalf("token %d of %d", id, tok.size())
+			if id < 0 || id >= tok.tokens {
+				t.Fatalf("token %d of %d", id, tok.tokens)
 			}
 		}
 	})

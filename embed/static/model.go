@@ -125,20 +125,20 @@ func (m *Model) tensors() error {
 			return errors.New(`it has no tensor "embeddings": it is no Model2Vec model`)
 		}
 	}
-	if err := m.table.real(); err != nil {
+	if err := m.table.of(reals); err != nil {
 		return fmt.Errorf("tensor embeddings: %w", err)
 	}
 	if s := m.table.shape; len(s) != 2 || s[0] == 0 || s[1] == 0 || s[1] > maxDim {
 		return fmt.Errorf("tensor embeddings: shape %v is not rows and length", s)
 	}
-	tokens := m.tok.size()
+	tokens := m.tok.tokens
 	if m.weights, ok = ts["weights"]; ok {
-		if err := perToken(m.weights, tokens, m.weights.real()); err != nil {
+		if err := perToken(m.weights, tokens, m.weights.of(reals)); err != nil {
 			return fmt.Errorf("tensor weights: %w", err)
 		}
 	}
 	if m.rows, ok = ts["mapping"]; ok {
-		if err := perToken(m.rows, tokens, m.rows.whole()); err != nil {
+		if err := perToken(m.rows, tokens, m.rows.of(wholes)); err != nil {
 			return fmt.Errorf("tensor mapping: %w", err)
 		}
 		return m.mapped()
@@ -161,8 +161,8 @@ func perToken(t tensor, tokens int, err error) error {
 
 func (m *Model) mapped() error {
 	for i := range m.rows.shape[0] {
-		if r := m.rows.int(i); r < 0 || r >= int64(m.table.shape[0]) {
-			return fmt.Errorf("tensor mapping: token %d is row %d of %d", i, r, m.table.shape[0])
+		if r := m.rows.at(i); r < 0 || r >= float64(m.table.shape[0]) {
+			return fmt.Errorf("tensor mapping: token %d is row %.0f of %d", i, r, m.table.shape[0])
 		}
 	}
 	return nil
@@ -246,7 +246,7 @@ func (m *Model) add(sum []float64, id int) {
 	}
 	if m.rows.data != nil {
 		// another process may have written to the file since it was checked
-		row = min(max(0, int(m.rows.int(id))), m.table.shape[0]-1)
+		row = int(min(max(0, m.rows.at(id)), float64(m.table.shape[0]-1)))
 	}
 	from := row * len(sum)
 	for i := range sum {

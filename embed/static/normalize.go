@@ -1,42 +1,53 @@
 package static
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 	"unicode"
 
+	"github.com/dlclark/regexp2"
 	"golang.org/x/text/unicode/norm"
 )
 
-// parseNormalizer reads a normalizer; nil if there is none.
-func parseNormalizer(raw json.RawMessage) (normalizer, error) {
-	if isNull(raw) {
-		return nil, nil
+// normalizer makes a text of a text.
+type normalizer func(string) (string, error)
+
+// normalizerFile is a normalizer in tokenizer.json. Its type decides which other members count.
+type normalizerFile struct {
+	Type string `json:"type"`
+
+	Normalizers []*normalizerFile `json:"normalizers"` // Sequence
+
+	Clean   *bool `json:"clean_text"` // BertNormalizer
+	Chinese *bool `json:"handle_chinese_chars"`
+	Accents *bool `json:"strip_accents"`
+	Lower   *bool `json:"lowercase"`
+
+	Left  *bool `json:"strip_left"` // Strip
+	Right *bool `json:"strip_right"`
+
+	Prepend string  `json:"prepend"` // Prepend
+	Pattern pattern `json:"pattern"` // Replace
+	Content string  `json:"content"`
+	Map     []byte  `json:"precompiled_charsmap"` // Precompiled
+}
+
+// pattern is a text, or an expression of Oniguruma's, with lookahead, which regexp does not
+// support.
+type pattern struct{ String, Regex string }
+
+// on returns a switch that may be missing.
+func on(b *bool, otherwise bool) bool {
+	if b == nil {
+		return otherwise
 	}
-	kind, err := kindOf(raw)
-	if err != nil {
-		return nil, err
-	}
-	if f, ok := plainNormalizers[kind]; ok {
-		return func(s string) (string, error) { return f(s), nil }, nil
-	}
-	switch kind {
-	case "Sequence":
-		return parseNormalizers(raw)
-	case "BertNormalizer":
-		return parseBert(raw)
-	case "Strip":
-		return parseStrip(raw)
-	case "Prepend":
-		return parsePrepend(raw)
-	case "Replace":
-		return parseReplace(raw)
-	case "Precompiled":
-		return parsePrecompiled(raw)
-	}
-	return nil, fmt.Errorf("type %.50q is not known", kind)
+	return *b
+}
+
+func plain(f func(string) string) normalizer {
+	return func(s string) (string, error) { return f(s), nil }
 }
 
 // plainNormalizers have no settings.
@@ -50,8 +61,130 @@ var plainNormalizers = map[string]func(string) string{
 	"Nmt":          nmt,
 }
 
-// withoutMarks removes the marks above and below letters; a text must be
-// decomposed for that.
+// normalizer returns the function of a file. Without a file, a text stays as it is.
+func (f *normalizerFile) normalizer() (normalizer, error) {
+	if f == nil {
+		return plain(func(s string) string { return s }), nil
+	}
+	if p, ok := plainNormalizers[f.Type]; ok {
+		return plain(p), nil
+	}
+	switch f.Type {
+	case "Sequence":
+		return f.sequence()
+	case "BertNormalizer":
+		return plain(f.bert), nil
+	case "Strip":
+		return plain(f.strip), nil
+	case "Prepend":
+		return plain(f.prepend), nil
+	case "Replace":
+		return f.replace()
+	case "Precompiled":
+		return parseCharsmap(f.Map)
+	}
+	return nil, fmt.Errorf("type %.50q is not known", f.Type)
+}
+
+func (f *normalizerFile) sequence() (normalizer, error) {
+	all := make([]normalizer, len(f.Normalizers))
+	for i, n := range f.Normalizers {
+		var err error
+		if all[i], err = n.normalizer(); err != nil {
+			return nil, fmt.Errorf("normalizers[%d]: %w", i, err)
+		}
+	}
+	return func(s string) (_ string, err error) {
+		for _, n := range all {
+			if s, err = n(s); err != nil {
+				return "", err
+			}
+		}
+		return s, nil
+	}, nil
+}
+
+// bert normalizes as BERT's tokenizers do.
+func (f *normalizerFile) bert(s string) string {
+	lower := on(f.Lower, true)
+	if on(f.Clean, true) {
+		s = cleanText(s)
+	}
+	if on(f.Chinese, true) {
+		s = spaced(s)
+	}
+	if on(f.Accents, lower) {
+		s = withoutMarks(norm.NFD.String(s))
+	}
+	if lower {
+		s = strings.ToLower(s)
+	}
+	return s
+}
+
+func (f *normalizerFile) strip(s string) string {
+	if on(f.Left, true) {
+		s = strings.TrimLeftFunc(s, unicode.IsSpace)
+	}
+	if on(f.Right, true) {
+		s = strings.TrimRightFunc(s, unicode.IsSpace)
+	}
+	return s
+}
+
+func (f *normalizerFile) prepend(s string) string {
+	if s == "" {
+		return ""
+	}
+	return f.Prepend + s
+}
+
+// maxGrowth bounds the length of a text after replacements, in times its length before.
+const maxGrowth = 64
+
+var errGrowth = errors.New("normalizer: it blows the text up")
+
+// matchTime bounds an expression with a text: they come with the model and need not be reasonable.
+const matchTime = 2 * time.Second
+
+// replace puts the content in the place of each match that is not empty.
+func (f *normalizerFile) replace() (normalizer, error) {
+	if f.Pattern.String != "" {
+		return func(s string) (string, error) {
+			if strings.Count(s, f.Pattern.String)*len(f.Content) > maxGrowth*(len(s)+64) {
+				return "", errGrowth
+			}
+			return strings.ReplaceAll(s, f.Pattern.String, f.Content), nil
+		}, nil
+	}
+	if f.Pattern.Regex == "" {
+		return nil, errors.New("pattern: it is neither String nor Regex")
+	}
+	re, err := regexp2.Compile(f.Pattern.Regex, regexp2.None)
+	if err != nil {
+		return nil, fmt.Errorf("pattern: %w", err)
+	}
+	re.MatchTimeout = matchTime
+	return func(s string) (string, error) {
+		grown, limit := 0, maxGrowth*(len(s)+64)
+		out, err := re.ReplaceFunc(s, func(m regexp2.Match) string {
+			if m.Length == 0 || grown > limit {
+				return ""
+			}
+			grown += len(f.Content)
+			return f.Content
+		}, -1, -1)
+		switch {
+		case err != nil:
+			return "", fmt.Errorf("pattern %.100q: %w", f.Pattern.Regex, err)
+		case grown > limit:
+			return "", errGrowth
+		}
+		return out, nil
+	}, nil
+}
+
+// withoutMarks removes the marks above and below letters; a text must be decomposed for that.
 func withoutMarks(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.Is(unicode.Mn, r) {
@@ -75,70 +208,6 @@ func nmt(s string) string {
 	}, s)
 }
 
-func parseNormalizers(raw json.RawMessage) (normalizer, error) {
-	var s struct {
-		Normalizers []json.RawMessage `json:"normalizers"`
-	}
-	if err := json.Unmarshal(raw, &s); err != nil {
-		return nil, err
-	}
-	var all []normalizer
-	for i, r := range s.Normalizers {
-		n, err := parseNormalizer(r)
-		if err != nil {
-			return nil, fmt.Errorf("normalizers[%d]: %w", i, err)
-		}
-		if n != nil {
-			all = append(all, n)
-		}
-	}
-	return func(s string) (string, error) {
-		for _, n := range all {
-			var err error
-			if s, err = n(s); err != nil {
-				return "", err
-			}
-		}
-		return s, nil
-	}, nil
-}
-
-// parseBert reads the normalizer of BERT's tokenizers.
-func parseBert(raw json.RawMessage) (normalizer, error) {
-	c := struct {
-		Clean   *bool `json:"clean_text"`
-		Chinese *bool `json:"handle_chinese_chars"`
-		Accents *bool `json:"strip_accents"`
-		Lower   *bool `json:"lowercase"`
-	}{}
-	if err := json.Unmarshal(raw, &c); err != nil {
-		return nil, err
-	}
-	on := func(b *bool, otherwise bool) bool {
-		if b == nil {
-			return otherwise
-		}
-		return *b
-	}
-	clean, chinese, lower := on(c.Clean, true), on(c.Chinese, true), on(c.Lower, true)
-	accents := on(c.Accents, lower)
-	return func(s string) (string, error) {
-		if clean {
-			s = cleanText(s)
-		}
-		if chinese {
-			s = spaced(s)
-		}
-		if accents {
-			s = withoutMarks(norm.NFD.String(s))
-		}
-		if lower {
-			s = strings.ToLower(s)
-		}
-		return s, nil
-	}, nil
-}
-
 // cleanText removes control characters and makes one kind of space of all.
 func cleanText(s string) string {
 	return strings.Map(func(r rune) rune {
@@ -157,9 +226,7 @@ func spaced(s string) string {
 	var b strings.Builder
 	for _, r := range s {
 		if isHan(r) {
-			b.WriteByte(' ')
-			b.WriteRune(r)
-			b.WriteByte(' ')
+			b.WriteString(" " + string(r) + " ")
 		} else {
 			b.WriteRune(r)
 		}
@@ -172,75 +239,4 @@ func isHan(r rune) bool {
 	return r >= 0x4E00 && r <= 0x9FFF || r >= 0x3400 && r <= 0x4DBF || r >= 0x20000 && r <= 0x2A6DF ||
 		r >= 0x2A700 && r <= 0x2B73F || r >= 0x2B740 && r <= 0x2B81F || r >= 0x2B920 && r <= 0x2CEAF ||
 		r >= 0xF900 && r <= 0xFAFF || r >= 0x2F800 && r <= 0x2FA1F
-}
-
-func parseStrip(raw json.RawMessage) (normalizer, error) {
-	c := struct {
-		Left  bool `json:"strip_left"`
-		Right bool `json:"strip_right"`
-	}{true, true}
-	if err := json.Unmarshal(raw, &c); err != nil {
-		return nil, err
-	}
-	return func(s string) (string, error) {
-		if c.Left {
-			s = strings.TrimLeftFunc(s, unicode.IsSpace)
-		}
-		if c.Right {
-			s = strings.TrimRightFunc(s, unicode.IsSpace)
-		}
-		return s, nil
-	}, nil
-}
-
-func parsePrepend(raw json.RawMessage) (normalizer, error) {
-	var c struct {
-		Prepend string `json:"prepend"`
-	}
-	if err := json.Unmarshal(raw, &c); err != nil {
-		return nil, err
-	}
-	return func(s string) (string, error) {
-		if s == "" {
-			return "", nil
-		}
-		return c.Prepend + s, nil
-	}, nil
-}
-
-// maxGrowth bounds the length of a text after replacements, in times its length before.
-const maxGrowth = 64
-
-var errGrowth = errors.New("normalizer: it blows the text up")
-
-func parseReplace(raw json.RawMessage) (normalizer, error) {
-	var c struct {
-		Pattern json.RawMessage `json:"pattern"`
-		Content string          `json:"content"`
-	}
-	if err := json.Unmarshal(raw, &c); err != nil {
-		return nil, err
-	}
-	find, err := parsePattern(c.Pattern)
-	if err != nil {
-		return nil, err
-	}
-	return func(s string) (string, error) {
-		at, err := find(s)
-		if err != nil || len(at) == 0 {
-			return s, err
-		}
-		if len(at)*len(c.Content) > maxGrowth*(len(s)+64) {
-			return "", errGrowth
-		}
-		var b strings.Builder
-		end := 0
-		for _, m := range at {
-			b.WriteString(s[end:m[0]])
-			b.WriteString(c.Content)
-			end = m[1]
-		}
-		b.WriteString(s[end:])
-		return b.String(), nil
-	}, nil
 }

@@ -3,7 +3,6 @@ package static
 import (
 	"bytes"
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"strings"
 
@@ -21,26 +20,20 @@ type charsmap struct {
 	texts []byte
 }
 
-func parsePrecompiled(raw json.RawMessage) (normalizer, error) {
-	var c struct {
-		Map []byte `json:"precompiled_charsmap"`
+func parseCharsmap(table []byte) (normalizer, error) {
+	if len(table) == 0 {
+		return plain(func(s string) string { return s }), nil
 	}
-	if err := json.Unmarshal(raw, &c); err != nil {
-		return nil, err
-	}
-	if len(c.Map) == 0 {
-		return nil, nil
-	}
-	if len(c.Map) < 4 {
+	if len(table) < 4 {
 		return nil, errors.New("precompiled_charsmap is too short")
 	}
-	n := uint64(binary.LittleEndian.Uint32(c.Map))
-	if n%4 != 0 || n > uint64(len(c.Map)-4) || n == 0 {
+	n := uint64(binary.LittleEndian.Uint32(table))
+	if n%4 != 0 || n > uint64(len(table)-4) || n == 0 {
 		return nil, errors.New("precompiled_charsmap is not whole")
 	}
-	m := charsmap{trie: make([]uint32, n/4), texts: c.Map[4+n:]}
+	m := charsmap{trie: make([]uint32, n/4), texts: table[4+n:]}
 	for i := range m.trie {
-		m.trie[i] = binary.LittleEndian.Uint32(c.Map[4+4*i:])
+		m.trie[i] = binary.LittleEndian.Uint32(table[4+4*i:])
 	}
 	return m.normalize, nil
 }

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 )
 
 // tensor is an array of numbers in a safetensors file. Its data is a part of the
@@ -97,52 +99,44 @@ func product(n int, shape []int) (int, error) {
 // errKind is for numbers that are not of a kind that can be used.
 var errKind = errors.New("its numbers are of a kind that can't be used here")
 
-// real reports whether the numbers can be read by at.
-func (t tensor) real() error {
-	switch t.kind {
-	case "F64", "F32", "F16", "BF16", "I8":
+// reals and wholes are the kinds of numbers that can be used, and those among them for row numbers.
+var (
+	reals  = []string{"F64", "F32", "F16", "BF16", "I8"}
+	wholes = []string{"I64", "I32", "U32", "I16", "U16"}
+)
+
+// of returns an error unless the numbers are of one of some kinds.
+func (t tensor) of(kinds []string) error {
+	if slices.Contains(kinds, t.kind) {
 		return nil
 	}
-	return fmt.Errorf("%w: %.20q; F64, F32, F16, BF16 and I8 can", errKind, t.kind)
+	return fmt.Errorf("%w: %.20q; %s can", errKind, t.kind, strings.Join(kinds, ", "))
 }
 
-// whole reports whether the numbers can be read by int.
-func (t tensor) whole() error {
-	switch t.kind {
-	case "I64", "I32", "I16", "U16", "U32":
-		return nil
-	}
-	return fmt.Errorf("%w: %.20q; I64, I32, U32, I16 and U16 can", errKind, t.kind)
-}
-
-// at returns the number at i.
+// at returns the number at i, of a kind of reals or wholes.
 func (t tensor) at(i int) float64 {
+	le := binary.LittleEndian
 	switch t.kind {
 	case "F64":
-		return math.Float64frombits(binary.LittleEndian.Uint64(t.data[8*i:]))
+		return math.Float64frombits(le.Uint64(t.data[8*i:]))
 	case "F32":
-		return float64(math.Float32frombits(binary.LittleEndian.Uint32(t.data[4*i:])))
+		return float64(math.Float32frombits(le.Uint32(t.data[4*i:])))
 	case "F16":
-		return float64(half(binary.LittleEndian.Uint16(t.data[2*i:])))
+		return float64(half(le.Uint16(t.data[2*i:])))
 	case "BF16":
-		return float64(math.Float32frombits(uint32(binary.LittleEndian.Uint16(t.data[2*i:])) << 16))
+		return float64(math.Float32frombits(uint32(le.Uint16(t.data[2*i:])) << 16))
+	case "I64":
+		return float64(int64(le.Uint64(t.data[8*i:])))
+	case "I32":
+		return float64(int32(le.Uint32(t.data[4*i:])))
+	case "U32":
+		return float64(le.Uint32(t.data[4*i:]))
+	case "I16":
+		return float64(int16(le.Uint16(t.data[2*i:])))
+	case "U16":
+		return float64(le.Uint16(t.data[2*i:]))
 	}
 	return float64(int8(t.data[i]))
-}
-
-// int returns the whole number at i.
-func (t tensor) int(i int) int64 {
-	switch t.kind {
-	case "I64":
-		return int64(binary.LittleEndian.Uint64(t.data[8*i:]))
-	case "I32":
-		return int64(int32(binary.LittleEndian.Uint32(t.data[4*i:])))
-	case "U32":
-		return int64(binary.LittleEndian.Uint32(t.data[4*i:]))
-	case "I16":
-		return int64(int16(binary.LittleEndian.Uint16(t.data[2*i:])))
-	}
-	return int64(binary.LittleEndian.Uint16(t.data[2*i:]))
 }
 
 // half returns a number of IEEE 754 binary16.

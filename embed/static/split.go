@@ -1,25 +1,38 @@
 package static
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 )
 
-// parseSplitter reads a pre-tokenizer; nil if there is none.
-func parseSplitter(raw json.RawMessage) (splitter, error) {
-	if isNull(raw) {
-		return nil, nil
+// splitter cuts pieces of a text into smaller ones. first reports whether the
+// first of them begins the text.
+type splitter func(pieces []string, first bool) []string
+
+// splitterFile is a pre-tokenizer in tokenizer.json. Its type decides which other members count.
+type splitterFile struct {
+	Type string `json:"type"`
+
+	Splitters []*splitterFile `json:"pretokenizers"` // Sequence
+
+	Individual bool `json:"individual_digits"` // Digits
+
+	Replacement *string `json:"replacement"` // Metaspace
+	Scheme      string  `json:"prepend_scheme"`
+	Prefix      *bool   `json:"add_prefix_space"` // in older files, in place of the scheme
+	Split       *bool   `json:"split"`
+}
+
+// splitter returns the function of a file. Without a file, pieces stay as they are.
+func (f *splitterFile) splitter() (splitter, error) {
+	if f == nil {
+		return func(pieces []string, _ bool) []string { return pieces }, nil
 	}
-	kind, err := kindOf(raw)
-	if err != nil {
-		return nil, err
-	}
-	switch kind {
+	switch f.Type {
 	case "Sequence":
-		return parseSplitters(raw)
+		return f.sequence()
 	case "BertPreTokenizer":
 		return each(func(s string) []string { return byRune(s, bertRune) }), nil
 	case "Whitespace":
@@ -27,33 +40,24 @@ func parseSplitter(raw json.RawMessage) (splitter, error) {
 	case "WhitespaceSplit":
 		return each(strings.Fields), nil
 	case "Digits":
-		return parseDigits(raw)
+		return each(func(s string) []string { return byRune(s, f.digitRune) }), nil
 	case "Metaspace":
-		return parseMetaspace(raw)
+		return f.metaspace()
 	}
-	return nil, fmt.Errorf("type %.50q is not known", kind)
+	return nil, fmt.Errorf("type %.50q is not known", f.Type)
 }
 
-func parseSplitters(raw json.RawMessage) (splitter, error) {
-	var s struct {
-		Splitters []json.RawMessage `json:"pretokenizers"`
-	}
-	if err := json.Unmarshal(raw, &s); err != nil {
-		return nil, err
-	}
-	var all []splitter
-	for i, r := range s.Splitters {
-		n, err := parseSplitter(r)
-		if err != nil {
+func (f *splitterFile) sequence() (splitter, error) {
+	all := make([]splitter, len(f.Splitters))
+	for i, s := range f.Splitters {
+		var err error
+		if all[i], err = s.splitter(); err != nil {
 			return nil, fmt.Errorf("pretokenizers[%d]: %w", i, err)
-		}
-		if n != nil {
-			all = append(all, n)
 		}
 	}
 	return func(pieces []string, first bool) []string {
-		for _, n := range all {
-			pieces = n(pieces, first)
+		for _, split := range all {
+			pieces = split(pieces, first)
 		}
 		return pieces
 	}, nil
@@ -124,22 +128,59 @@ func wordRune(r rune) class {
 	return firstRun + 1
 }
 
-func parseDigits(raw json.RawMessage) (splitter, error) {
-	var c struct {
-		Individual bool `json:"individual_digits"`
+func (f *splitterFile) digitRune(r rune) class {
+	switch {
+	case !unicode.IsNumber(r):
+		return firstRun
+	case f.Individual:
+		return single
 	}
-	if err := json.Unmarshal(raw, &c); err != nil {
-		return nil, err
+	return firstRun + 1
+}
+
+// metaspace is SentencePiece's way with spaces: they become a character of the words that follow
+// them.
+func (f *splitterFile) metaspace() (splitter, error) {
+	mark, scheme := "▁", f.Scheme
+	if f.Replacement != nil {
+		mark = *f.Replacement
 	}
-	return each(func(s string) []string {
-		return byRune(s, func(r rune) class {
-			switch {
-			case !unicode.IsNumber(r):
-				return firstRun
-			case c.Individual:
-				return single
+	switch {
+	case scheme == "" && on(f.Prefix, true):
+		scheme = "always"
+	case scheme == "":
+		scheme = "never"
+	case scheme != "always" && scheme != "first" && scheme != "never":
+		return nil, fmt.Errorf("prepend_scheme %.20q is not known", scheme)
+	}
+	if utf8.RuneCountInString(mark) != 1 {
+		return nil, fmt.Errorf("replacement %.20q is not one character", mark)
+	}
+	return func(pieces []string, first bool) (out []string) {
+		for i, p := range pieces {
+			p = strings.ReplaceAll(p, " ", mark)
+			if (scheme == "always" || scheme == "first" && first && i == 0) && !strings.HasPrefix(p, mark) {
+				p = mark + p
 			}
-			return firstRun + 1
-		})
-	}), nil
+			if on(f.Split, true) {
+				out = append(out, beginning(p, mark)...)
+			} else {
+				out = append(out, p)
+			}
+		}
+		return out
+	}, nil
+}
+
+// beginning cuts a text before every occurrence of a mark.
+func beginning(s, mark string) (out []string) {
+	for {
+		_, size := utf8.DecodeRuneInString(s)
+		i := strings.Index(s[size:], mark)
+		if i < 0 {
+			return append(out, s)
+		}
+		out = append(out, s[:size+i])
+		s = s[size+i:]
+	}
 }

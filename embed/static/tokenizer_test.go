@@ -1,9 +1,9 @@
 package static
 
 import (
-	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -77,9 +77,9 @@ func TestUnigramTakesTheBestPath(t *testing.T) {
 
 // Pieces are read as encoding/json would read them, whatever is between them.
 func TestScores(t *testing.T) {
-	var got scores
+	var got []scored
 	err := json.Unmarshal([]byte(" [ [\"a\" , -1.5e1 ],\n[\"\\u2581\\\"b\\\\\",0],[\"]\",3]] "), &got)
-	if want := (scores{{"a", -15}, {"▁\"b\\", 0}, {"]", 3}}); err != nil || !slices.Equal(got, want) {
+	if want := ([]scored{{"a", -15}, {"▁\"b\\", 0}, {"]", 3}}); err != nil || !slices.Equal(got, want) {
 		t.Errorf("%+v, %v", got, err)
 	}
 	for _, bad := range []string{`[["a"]]`, `[["a",1,2]]`, `[[1,"a"]]`, `[["a","b"]]`, `["a"]`, `{"a":1}`, `3`, `"x"`, `[["a",null]]`, `[["a",1e999]]`} {
@@ -116,8 +116,8 @@ func TestAddedTokens(t *testing.T) {
 			t.Errorf("%q: %v, want %v", text, got, want)
 		}
 	}
-	if tok.size() != 11 {
-		t.Errorf("%d token numbers, want 11", tok.size())
+	if tok.tokens != 11 {
+		t.Errorf("%d token numbers, want 11", tok.tokens)
 	}
 }
 
@@ -133,9 +133,9 @@ func TestNormalizers(t *testing.T) {
 		{`{"type":"Precompiled","precompiled_charsmap":""}`, "a", "a"},
 		{`null`, "A", "A"},
 	} {
-		n, err := parseNormalizer(json.RawMessage(c[0]))
-		got := c[1]
-		if err == nil && n != nil {
+		var f *normalizerFile
+		got, err := "", json.Unmarshal([]byte(c[0]), &f)
+		if n, e := f.normalizer(); err == nil && e == nil {
 			got, err = n(c[1])
 		}
 		if err != nil || got != c[2] {
@@ -155,7 +155,12 @@ func TestPrecompiled(t *testing.T) {
 		raw = binary.LittleEndian.AppendUint32(raw, u)
 	}
 	raw = append(raw, "bc\x00"...)
-	n, err := parseNormalizer(json.RawMessage(`{"type":"Precompiled","precompiled_charsmap":"` + base64.StdEncoding.EncodeToString(raw) + `"}`))
+	file, err := json.Marshal(map[string]any{"type": "Precompiled", "precompiled_charsmap": raw})
+	var f *normalizerFile
+	if err := errors.Join(err, json.Unmarshal(file, &f)); err != nil {
+		t.Fatal(err)
+	}
+	n, err := f.normalizer()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,9 +184,11 @@ func TestSplitters(t *testing.T) {
 		{`{"type":"Metaspace","split":false}`, "a b", []string{"▁a▁b"}},
 		{`{"type":"Sequence","pretokenizers":[{"type":"WhitespaceSplit"},{"type":"Digits"}]}`, "a1 b", []string{"a", "1", "b"}},
 	} {
-		s, err := parseSplitter(json.RawMessage(c.file))
-		if err != nil {
-			t.Errorf("%s: %v", c.file, err)
+		var f *splitterFile
+		err := json.Unmarshal([]byte(c.file), &f)
+		s, e := f.splitter()
+		if err != nil || e != nil {
+			t.Errorf("%s: %v, %v", c.file, err, e)
 			continue
 		}
 		if got := s([]string{c.text}, true); !slices.Equal(got, c.want) {

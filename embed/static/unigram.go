@@ -1,10 +1,12 @@
 package static
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
+	"strconv"
 	"unicode/utf8"
 )
 
@@ -27,17 +29,17 @@ const (
 	longestPiece = 256
 )
 
-func parseUnigram(raw json.RawMessage) (vocabulary, error) {
+func parseUnigram(raw json.RawMessage) (v vocabulary, err error) {
 	var c struct {
-		Vocab    scores `json:"vocab"`
-		Unknown  *int   `json:"unk_id"`
-		Fallback bool   `json:"byte_fallback"`
+		Vocab    []scored `json:"vocab"`
+		Unknown  *int     `json:"unk_id"`
+		Fallback bool     `json:"byte_fallback"`
 	}
 	if err := json.Unmarshal(raw, &c); err != nil {
-		return nil, err
+		return v, err
 	}
 	if len(c.Vocab) == 0 {
-		return nil, errors.New("vocab is empty")
+		return v, errors.New("vocab is empty")
 	}
 	u := &unigram{vocab: make(map[string]int, len(c.Vocab)), scores: make([]float64, len(c.Vocab)), unk: -1}
 	for i, s := range c.Vocab {
@@ -50,19 +52,44 @@ func parseUnigram(raw json.RawMessage) (vocabulary, error) {
 	}
 	if c.Unknown != nil {
 		if u.unk = *c.Unknown; u.unk < 0 || u.unk >= len(c.Vocab) {
-			return nil, fmt.Errorf("unk_id %d is not in vocab", u.unk)
+			return v, fmt.Errorf("unk_id %d is not in vocab", u.unk)
 		}
 	}
 	if c.Fallback {
 		u.bytes = newBytePieces(u.vocab)
 	}
-	return u, nil
+	// In model2vec only vocabularies with an unk_token leave unknown pieces out.
+	return vocabulary{encode: u.encode, max: len(u.scores) - 1, unknown: -1}, nil
 }
 
-func (u *unigram) max() int { return len(u.scores) - 1 }
+// scored is a piece and its score: ["piece", -3.2]. It is read by hand: there may be half a
+// million, for which reflection takes seconds.
+type scored struct {
+	piece string
+	score float64
+}
 
-// unknown is none: in model2vec only vocabularies with an unk_token leave it out.
-func (u *unigram) unknown() int { return -1 }
+// UnmarshalJSON implements json.Unmarshaler; b is valid JSON.
+func (s *scored) UnmarshalJSON(b []byte) error {
+	comma := bytes.LastIndexByte(b, ',')
+	if b[0] != '[' || comma < 0 {
+		return errScored
+	}
+	piece := bytes.TrimSpace(b[1:comma])
+	score, err := strconv.ParseFloat(string(bytes.TrimSpace(b[comma+1:len(b)-1])), 64)
+	s.score = score
+	if n := len(piece) - 1; n > 0 && piece[0] == '"' && piece[n] == '"' && bytes.IndexAny(piece[1:n], `"\\`) < 0 {
+		s.piece = string(piece[1:n])
+	} else if err == nil {
+		err = json.Unmarshal(piece, &s.piece)
+	}
+	if err != nil {
+		return errScored
+	}
+	return nil
+}
+
+var errScored = errors.New("vocab: an entry is no piece with its score")
 
 // step is the best way to a place in a text: its score, the beginning of its last piece, and that
 // piece's number, -1 for an unknown character.

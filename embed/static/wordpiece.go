@@ -2,43 +2,64 @@ package static
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"unicode/utf8"
 )
 
 // wordPiece cuts a word into the longest pieces that it knows, from the left.
 type wordPiece struct {
-	vocab   map[string]int
-	prefix  string // of pieces that don't begin a word
-	longest int    // characters from which on a word is unknown
-	unk     int
-	highest int
+	Vocab   map[string]int `json:"vocab"`
+	Unknown *string        `json:"unk_token"`
+	// Prefix is that of pieces that don't begin a word.
+	Prefix string `json:"continuing_subword_prefix"`
+	// Longest is the number of characters from which on a word is unknown.
+	Longest int `json:"max_input_chars_per_word"`
+
+	unk int
 }
 
-func parseWordPiece(raw json.RawMessage) (vocabulary, error) {
-	c := struct {
-		Vocab   map[string]int `json:"vocab"`
-		Unknown *string        `json:"unk_token"`
-		Prefix  string         `json:"continuing_subword_prefix"`
-		Longest int            `json:"max_input_chars_per_word"`
-	}{Prefix: "##", Longest: 100}
-	if err := json.Unmarshal(raw, &c); err != nil {
-		return nil, err
+// parseWords reads a vocabulary of whole words, or of pieces of words too.
+func parseWords(raw json.RawMessage, pieces bool) (v vocabulary, err error) {
+	w := &wordPiece{Prefix: "##", Longest: 100}
+	if err := json.Unmarshal(raw, w); err != nil {
+		return v, err
 	}
-	w := &wordPiece{vocab: c.Vocab, prefix: c.Prefix, longest: min(c.Longest, 1000)}
-	var err error
-	if w.highest, err = checkVocabulary(c.Vocab); err != nil {
-		return nil, err
+	v.encode, v.max, v.unknown = w.whole, -1, -1
+	if pieces {
+		v.encode = w.pieces
 	}
-	w.unk, err = find(c.Vocab, c.Unknown)
-	return w, err
+	for token, id := range w.Vocab {
+		if id < 0 || id >= maxTokens {
+			return v, fmt.Errorf("vocab: %.100q has number %d", token, id)
+		}
+		v.max = max(v.max, id)
+	}
+	if v.max < 0 {
+		return v, errors.New("vocab is empty")
+	}
+	if w.Unknown != nil {
+		id, ok := w.Vocab[*w.Unknown]
+		if !ok {
+			return v, fmt.Errorf("unk_token %.100q is not in vocab", *w.Unknown)
+		}
+		v.unknown = id
+	}
+	w.Longest, w.unk = min(w.Longest, 1000), v.unknown
+	return v, nil
 }
 
-func (w *wordPiece) max() int     { return w.highest }
-func (w *wordPiece) unknown() int { return w.unk }
+// whole encodes words of a vocabulary without pieces.
+func (w *wordPiece) whole(word string, ids []int) []int {
+	if id, ok := w.Vocab[word]; ok {
+		return append(ids, id)
+	}
+	return w.giveUp(ids)
+}
 
-func (w *wordPiece) encode(word string, ids []int) []int {
+func (w *wordPiece) pieces(word string, ids []int) []int {
 	n := len(ids)
-	if utf8.RuneCountInString(word) > w.longest {
+	if utf8.RuneCountInString(word) > w.Longest {
 		return w.giveUp(ids)
 	}
 	for from := 0; from < len(word); {
@@ -58,9 +79,9 @@ func (w *wordPiece) piece(word string, from int) (id, to int) {
 	for to = len(word); to > from; {
 		piece := word[from:to]
 		if from > 0 {
-			piece = w.prefix + piece
+			piece = w.Prefix + piece
 		}
-		if id, ok := w.vocab[piece]; ok {
+		if id, ok := w.Vocab[piece]; ok {
 			return id, to
 		}
 		_, size := utf8.DecodeLastRuneInString(word[from:to])
@@ -74,22 +95,4 @@ func (w *wordPiece) giveUp(ids []int) []int {
 		return ids
 	}
 	return append(ids, w.unk)
-}
-
-// wordLevel knows words only.
-type wordLevel struct{ wordPiece }
-
-func parseWordLevel(raw json.RawMessage) (vocabulary, error) {
-	v, err := parseWordPiece(raw)
-	if err != nil {
-		return nil, err
-	}
-	return &wordLevel{*v.(*wordPiece)}, nil
-}
-
-func (w *wordLevel) encode(word string, ids []int) []int {
-	if id, ok := w.vocab[word]; ok {
-		return append(ids, id)
-	}
-	return w.giveUp(ids)
 }
