@@ -161,9 +161,9 @@ func (o *remote) admit(ctx context.Context, t task, inputs []input, use *Usage) 
 func (o *remote) try(ctx context.Context, t task, inputs []input, use *Usage) ([][]float32, error) {
 	ctx, cancel := context.WithTimeout(ctx, o.cfg.Timeout)
 	defer cancel()
-	path, body := o.wire.request(&o.cfg, t, inputs)
-	a := o.wire.answer()
-	if err := o.post(ctx, path, body, answerBytes(len(inputs)), a); err != nil {
+	path, body := o.body(&o.cfg, t, inputs)
+	var a answer
+	if err := o.post(ctx, path, body, answerBytes(len(inputs)), &a); err != nil {
 		return nil, err
 	}
 	use.Tokens += a.tokens()
@@ -183,7 +183,7 @@ func (o *remote) post(ctx context.Context, path string, body any, limit int64, i
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "application/json")
 	if o.key != "" {
-		o.wire.authorize(req.Header, o.key)
+		o.authorize(req.Header, o.key)
 	}
 	resp, err := o.http.Do(req)
 	if err != nil {

@@ -19,7 +19,8 @@ type service struct {
 	model   string
 	// families are the beginnings of the names of the provider's models.
 	families []string
-	wire     wire
+	// dimensions is the member of a request for the length of vectors.
+	dimensions string
 	// maxBatch and batchBytes bound a request. Bytes bound tokens, since hardly a
 	// vocabulary makes more than one token of a byte.
 	maxBatch, batchBytes int
@@ -29,7 +30,7 @@ type service struct {
 // in a request.
 var openAI = &service{name: ProviderOpenAI, baseURL: defaultBaseURL, domain: "api.openai.com",
 	keyEnvs: []string{defaultAPIKeyEnv}, model: defaultModel, families: []string{"text-embedding-"},
-	wire: openAIWire{}, maxBatch: maxBatchSize, batchBytes: defaultBatchBytes}
+	dimensions: "dimensions", maxBatch: maxBatchSize, batchBytes: defaultBatchBytes}
 
 // services are the providers that are servers, in the order in which "auto" looks for their keys;
 // ollama is only taken by name. Limits are those of the providers' reference pages as of 2026-11:
@@ -39,15 +40,15 @@ var services = []*service{
 	openAI,
 	{name: ProviderGemini, baseURL: "https://generativelanguage.googleapis.com/v1beta", domain: "generativelanguage.googleapis.com",
 		keyEnvs: []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"}, model: "gemini-embedding-001", families: []string{"gemini-embedding-", "models/"},
-		wire: geminiWire{}, maxBatch: 100, batchBytes: defaultBatchBytes},
+		maxBatch: 100, batchBytes: defaultBatchBytes},
 	{name: ProviderVoyage, baseURL: "https://api.voyageai.com/v1", domain: "api.voyageai.com",
 		keyEnvs: []string{"VOYAGE_API_KEY"}, model: "voyage-4-large", families: []string{"voyage-"},
-		wire: voyageWire{}, maxBatch: 1000, batchBytes: 120_000},
+		dimensions: "output_dimension", maxBatch: 1000, batchBytes: 120_000},
 	{name: ProviderMistral, baseURL: "https://api.mistral.ai/v1", domain: "api.mistral.ai",
 		keyEnvs: []string{"MISTRAL_API_KEY"}, model: "mistral-embed", families: []string{"mistral-embed", "codestral-embed"},
-		wire: mistralWire{}, maxBatch: 512, batchBytes: 40 << 10},
+		dimensions: "output_dimension", maxBatch: 512, batchBytes: 40 << 10},
 	{name: ProviderOllama, baseURL: "http://localhost:11434", model: "nomic-embed-text",
-		wire: ollamaWire{}, maxBatch: maxBatchSize, batchBytes: defaultBatchBytes},
+		dimensions: "dimensions", maxBatch: maxBatchSize, batchBytes: defaultBatchBytes},
 }
 
 // serviceOf finds a provider by name, nil if it is not one.

@@ -35,20 +35,17 @@ func heading(line string) string {
 
 func blank(s string) bool { return strings.TrimSpace(s) == "" }
 
-// fit puts a prefix before a text and cuts the whole to at most size bytes.
+// fit puts a prefix before a text and cuts the whole to at most size bytes, before a rune that
+// would be torn.
 func fit(prefix, text string, size int) (input string, cut bool) {
-	return cutText(prefix+text, size)
-}
-
-// cutText cuts a text to at most size bytes, before a rune that would be torn.
-func cutText(s string, size int) (string, bool) {
-	if len(s) <= size {
-		return s, false
+	input = prefix + text
+	if len(input) <= size {
+		return input, false
 	}
-	for back := 0; back < utf8.UTFMax && !utf8.RuneStart(s[size]); back++ {
+	for back := 0; back < utf8.UTFMax && !utf8.RuneStart(input[size]); back++ {
 		size--
 	}
-	return s[:size], true
+	return input[:size], true
 }
 
 // EstimateTokens returns the approximate number of tokens of a text. It counts one token for four

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"strings"
 )
 
 // task is the purpose of a vector. Models that distinguish questions from texts give them
@@ -16,22 +17,93 @@ const (
 	forQuery
 )
 
-// wire is the format in which a kind of server is spoken to.
-type wire interface {
-	// request returns the path below the base URL and the body to send there as JSON.
-	request(c *Config, t task, inputs []input) (path string, body any)
-	// authorize puts the key into a request's header.
-	authorize(h http.Header, key string)
-	// answer returns a value to decode an answer into.
-	answer() answer
+// input is the source of one vector: a text, or media with a name.
+type input struct {
+	text  string
+	media *Media
 }
 
-// answer is a server's answer, decoded.
-type answer interface {
-	// rows returns the vectors as the answer holds them.
-	rows() []row
-	// tokens returns the number of billed tokens, or 0 if the server doesn't report the number.
-	tokens() int
+// members is an object of a request in JSON.
+type members map[string]any
+
+// body returns the path below the base URL and the body to send there as JSON, in the service's
+// format:
+//
+//	openai   platform.openai.com/docs/api-reference/embeddings, which many servers speak
+//	mistral  docs.mistral.ai/api: only some models can choose the length of vectors
+//	voyage   docs.voyageai.com/reference/embeddings-api
+//	ollama   docs.ollama.com/api/embed: unlike Ollama's API for OpenAI's clients, it can cut
+//	         texts that are too long for the model
+//	gemini   ai.google.dev/api/embeddings: it numbers no vectors
+func (s *service) body(c *Config, t task, inputs []input) (path string, body members) {
+	if s.name == ProviderGemini {
+		return geminiBody(c, t, inputs)
+	}
+	body = members{"model": c.Model, "input": texts(inputs)}
+	if c.Dimensions != 0 {
+		body[s.dimensions] = c.Dimensions
+	}
+	switch s.name {
+	case ProviderVoyage:
+		body["input_type"], body["truncation"] = "document", true
+		if t == forQuery {
+			body["input_type"] = "query"
+		}
+	case ProviderOllama:
+		body["truncate"] = true
+		return "/api/embed", body
+	}
+	return "/embeddings", body
+}
+
+func geminiBody(c *Config, t task, inputs []input) (path string, body members) {
+	model := "models/" + strings.TrimPrefix(c.Model, "models/")
+	requests := make([]members, len(inputs))
+	for i, in := range inputs {
+		var parts []members
+		if in.text != "" {
+			parts = append(parts, members{"text": in.text})
+		}
+		if in.media != nil {
+			parts = append(parts, members{"inlineData": members{"mimeType": in.media.Type, "data": in.media.Data}})
+		}
+		requests[i] = members{"model": model, "content": members{"parts": parts}}
+		if c.Dimensions != 0 {
+			requests[i]["outputDimensionality"] = c.Dimensions
+		}
+		// The second generation takes the task as words before the text (Config.QueryPrefix).
+		if !geminiTwo(model) {
+			requests[i]["taskType"] = [...]string{forDocument: "RETRIEVAL_DOCUMENT", forQuery: "RETRIEVAL_QUERY"}[t]
+		}
+	}
+	return "/" + model + ":batchEmbedContents", members{"requests": requests}
+}
+
+func geminiTwo(model string) bool {
+	return strings.HasPrefix(strings.TrimPrefix(model, "models/"), "gemini-embedding-2")
+}
+
+// authorize puts the key into a request's header.
+func (s *service) authorize(h http.Header, key string) {
+	if s.name == ProviderGemini {
+		h.Set("X-Goog-Api-Key", key)
+		return
+	}
+	h.Set("Authorization", "Bearer "+key)
+}
+
+// answer is a server's answer. Its members are those of all services.
+type answer struct {
+	Data  []row `json:"data"` // of OpenAI's API and the APIs modelled on it
+	Usage struct {
+		Prompt int `json:"prompt_tokens"`
+		Total  int `json:"total_tokens"`
+	} `json:"usage"`
+	Embeddings []vector `json:"embeddings"` // of gemini and ollama
+	Ollama     int      `json:"prompt_eval_count"`
+	Gemini     struct {
+		Tokens int `json:"promptTokenCount"`
+	} `json:"usageMetadata"`
 }
 
 // row is a vector and the number of its text. Servers that don't number texts have zeros only.
@@ -40,39 +112,35 @@ type row struct {
 	Embedding vector `json:"embedding"`
 }
 
-// input is the source of one vector: a text, or media with a name.
-type input struct {
-	text  string
-	media *Media
+// rows returns the vectors as the answer holds them.
+func (a *answer) rows() []row {
+	for _, v := range a.Embeddings {
+		a.Data = append(a.Data, row{Embedding: v})
+	}
+	return a.Data
 }
 
-// vector returns an error for a null among its numbers. Some servers write null for NaN, and
-// encoding/json would read null as 0.
+// tokens returns the number of billed tokens, or 0 if the server doesn't report the number.
+func (a *answer) tokens() int {
+	return max(0, a.Usage.Prompt, a.Usage.Total, a.Ollama, a.Gemini.Tokens)
+}
+
+// vector is a list of numbers, which Gemini puts into an object. A null among the numbers is an
+// error: some servers write null for NaN, and encoding/json would read null as 0.
 type vector []float32
 
 func (v *vector) UnmarshalJSON(b []byte) error {
+	if b[0] == '{' {
+		var in struct{ Values vector }
+		err := json.Unmarshal(b, &in)
+		*v = in.Values
+		return err
+	}
 	if len(b) > len("null") && bytes.Contains(b, []byte("null")) {
 		return &Error{Texts: true, Err: errors.New("a vector has null for a number"), Hint: "the model fails on this text: choose another model"}
 	}
 	return json.Unmarshal(b, (*[]float32)(v))
 }
-
-// bearer authorizes as in RFC 6750.
-type bearer struct{}
-
-func (bearer) authorize(h http.Header, key string) { h.Set("Authorization", "Bearer "+key) }
-
-// list is the answer of OpenAI's API and of the APIs modelled on it.
-type list struct {
-	Data  []row `json:"data"`
-	Usage struct {
-		Prompt int `json:"prompt_tokens"`
-		Total  int `json:"total_tokens"`
-	} `json:"usage"`
-}
-
-func (l *list) rows() []row { return l.Data }
-func (l *list) tokens() int { return max(l.Usage.Prompt, l.Usage.Total, 0) }
 
 func texts(inputs []input) []string {
 	out := make([]string, len(inputs))
