@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"sync/atomic"
+	"time"
 
 	"github.com/memkernel/memkernel/internal/endpoint"
 )
@@ -108,31 +109,31 @@ func (o *remote) batch(texts []string) (inputs []input, truncated int) {
 	return inputs, truncated
 }
 
-// request sends one request until it is answered, refused or abandoned.
+// request sends one request until it is answered, refused or abandoned. It sends the request
+// again only if the same request may succeed later and the wait ends before ctx.
 func (o *remote) request(ctx context.Context, t task, inputs []input, use *Usage) ([][]float32, error) {
 	for tries := 1; ; tries++ {
 		vectors, err := o.admit(ctx, t, inputs, use)
 		if err == nil {
 			return vectors, nil
 		}
-		if ctx.Err() != nil {
-			return vectors, o.ended(ctx)
+		if ctx.Err() == nil {
+			e := o.explain(err)
+			e.Tries = tries
+			wait := max(backoff(tries), e.RetryAfter)
+			end, ends := ctx.Deadline()
+			if !e.transient || tries >= o.cfg.MaxTries || e.RetryAfter > maxRetryAfter || ends && time.Until(end) <= wait {
+				return vectors, e
+			}
+			select {
+			case <-time.After(wait):
+				use.Retries++
+				continue
+			case <-ctx.Done():
+			}
 		}
-		e := o.explain(err)
-		e.Tries = tries
-		wait, ok := o.again(ctx, e)
-		if !ok {
-			return vectors, e
-		}
-		if pause(ctx, wait) != nil {
-			return nil, o.ended(ctx)
-		}
-		use.Retries++
+		return vectors, fmt.Errorf("embed with %s at %s: %w", o.cfg.Model, o.base, ctx.Err())
 	}
-}
-
-func (o *remote) ended(ctx context.Context) error {
-	return fmt.Errorf("embed with %s at %s: %w", o.cfg.Model, o.base, ctx.Err())
 }
 
 // admit sends a request once the budget allows it, and counts the tokens that it used.

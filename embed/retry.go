@@ -2,7 +2,10 @@ package embed
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"math/rand/v2"
+	"sync"
 	"time"
 )
 
@@ -12,39 +15,57 @@ const (
 	// maxRetryAfter is the longest wait that a server may request. For a longer wait the error is
 	// returned instead.
 	maxRetryAfter = time.Minute
-)
 
-// again returns how long to wait before a failed request is sent again. ok is false if the
-// request should not be sent again, or if the wait would outlast ctx.
-func (o *remote) again(ctx context.Context, e *Error) (wait time.Duration, ok bool) {
-	if !e.transient || e.Tries >= o.cfg.MaxTries || e.RetryAfter > maxRetryAfter {
-		return 0, false
-	}
-	wait = max(backoff(e.Tries), e.RetryAfter)
-	if end, ok := ctx.Deadline(); ok && time.Until(end) <= wait {
-		return 0, false
-	}
-	return wait, true
-}
+	firstRest = 10 * time.Second
+	maxRest   = 5 * time.Minute
+)
 
 // backoff doubles with every try and is shortened at random by up to a half, so
 // that clients that failed together do not come back together.
 func backoff(tries int) time.Duration {
-	full := maxWait
-	if tries < 8 {
-		full = min(maxWait, firstWait<<(tries-1))
-	}
+	full := min(maxWait, firstWait<<min(tries-1, 8))
 	return full - time.Duration(rand.Float64()*float64(full)/2)
 }
 
-// pause waits. If ctx ends, pause returns early with the error of ctx.
-func pause(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
+// patience stops questions to a server that did not answer in time, so that not every search
+// waits for it. The pause is firstRest after the first failure and doubles with each further
+// failure, up to maxRest.
+type patience struct {
+	mu       sync.Mutex
+	failures int
+	until    time.Time
+	why      error
+}
+
+// tired returns the error because of which no question is sent now, or nil if a question may be
+// sent.
+func (p *patience) tired() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	rest := time.Until(p.until)
+	if rest <= 0 {
 		return nil
 	}
+	return &Error{Err: fmt.Errorf("the server is left alone for %v: %w", rest.Round(time.Second), p.why), Hint: "it is asked again then; check that it runs and can be reached"}
+}
+
+// learn records the outcome of a request. A canceled request, or a refusal by the server, doesn't
+// count as a failure.
+func (p *patience) learn(ctx context.Context, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var e *Error
+	switch {
+	case err == nil:
+		p.failures = 0
+		return
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		p.why = errors.New("it did not answer the last question in time")
+	case errors.As(err, &e) && e.transient:
+		p.why = e.Err
+	default:
+		return
+	}
+	p.until = time.Now().Add(min(maxRest, firstRest<<min(p.failures, 5)))
+	p.failures++
 }

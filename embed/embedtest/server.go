@@ -2,6 +2,7 @@ package embedtest
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -106,47 +107,31 @@ func (s *Server) say(w http.ResponseWriter, status int, what string) {
 }
 
 func (s *Server) read(r *http.Request) (Asked, error) {
-	d := json.NewDecoder(r.Body)
-	d.DisallowUnknownFields()
 	if s.provider == embed.ProviderGemini {
-		return readGemini(r, d)
+		return readGemini(r)
 	}
 	a := Asked{Key: strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")}
 	path := "/v1/embeddings"
-	var err error
+	members := map[string]any{"model": &a.Model, "input": &a.Texts}
 	switch s.provider {
 	case embed.ProviderOllama:
 		path = "/api/embed"
-		b := struct {
-			Model      *string   `json:"model"`
-			Input      *[]string `json:"input"`
-			Truncate   bool      `json:"truncate"`
-			Dimensions *int      `json:"dimensions"`
-		}{Model: &a.Model, Input: &a.Texts, Dimensions: &a.Dimensions}
-		err = d.Decode(&b)
+		members["truncate"], members["dimensions"] = new(bool), &a.Dimensions
 	case embed.ProviderVoyage:
-		b := struct {
-			Model      *string   `json:"model"`
-			Input      *[]string `json:"input"`
-			Type       *string   `json:"input_type"`
-			Truncation bool      `json:"truncation"`
-			Dimensions *int      `json:"output_dimension"`
-		}{Model: &a.Model, Input: &a.Texts, Type: &a.Task, Dimensions: &a.Dimensions}
-		err = d.Decode(&b)
+		members["input_type"], members["truncation"], members["output_dimension"] = &a.Task, new(bool), &a.Dimensions
 	case embed.ProviderMistral:
-		b := struct {
-			Model      *string   `json:"model"`
-			Input      *[]string `json:"input"`
-			Dimensions *int      `json:"output_dimension"`
-		}{Model: &a.Model, Input: &a.Texts, Dimensions: &a.Dimensions}
-		err = d.Decode(&b)
+		members["output_dimension"] = &a.Dimensions
 	default:
-		b := struct {
-			Model      *string   `json:"model"`
-			Input      *[]string `json:"input"`
-			Dimensions *int      `json:"dimensions"`
-		}{Model: &a.Model, Input: &a.Texts, Dimensions: &a.Dimensions}
-		err = d.Decode(&b)
+		members["dimensions"] = &a.Dimensions
+	}
+	var body map[string]json.RawMessage
+	err := json.NewDecoder(r.Body).Decode(&body)
+	for name, raw := range body {
+		into, known := members[name]
+		if !known {
+			return a, fmt.Errorf("%s has no member %s", s.provider, name)
+		}
+		err = errors.Join(err, json.Unmarshal(raw, into))
 	}
 	if err == nil && (r.Method != http.MethodPost || r.URL.Path != path) {
 		err = fmt.Errorf("%s %s is not known", r.Method, r.URL.Path)
@@ -154,7 +139,7 @@ func (s *Server) read(r *http.Request) (Asked, error) {
 	return a, err
 }
 
-func readGemini(r *http.Request, d *json.Decoder) (Asked, error) {
+func readGemini(r *http.Request) (Asked, error) {
 	a := Asked{Key: r.Header.Get("X-Goog-Api-Key")}
 	var b struct {
 		Requests []struct {
@@ -172,6 +157,8 @@ func readGemini(r *http.Request, d *json.Decoder) (Asked, error) {
 			} `json:"content"`
 		} `json:"requests"`
 	}
+	d := json.NewDecoder(r.Body)
+	d.DisallowUnknownFields()
 	if err := d.Decode(&b); err != nil {
 		return a, err
 	}
