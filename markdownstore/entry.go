@@ -135,7 +135,7 @@ func openFence(text string) string {
 // compose returns the bytes that make an entry of text at the end of old.
 func compose(pl place, old, id, text string) string {
 	block := text + "\n" + markerPrefix + id + markerSuffix + "\n"
-	dos := eolOf(old) == eolDOS
+	dos := isDOS(old)
 	if dos {
 		block = toDOS(block)
 	}
