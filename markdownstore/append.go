@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"strings"
 	"time"
 
@@ -39,21 +37,13 @@ func (s *Store) Append(ctx context.Context, path, id, text string) (Appended, er
 		return Appended{}, fmt.Errorf("append to %s: %w", path, err)
 	}
 	var a Appended
-	settled(&s.opts)
-	err := s.files.Write(ctx, func(w Writer) error {
-		pl, err := s.written(path)
-		if err != nil {
-			return err
-		}
+	err := s.write(ctx, "append to", path, func(w Writer, pl place) (err error) {
 		if pl.class.PageType == PageBootstrap || instructs(s.files, pl.info) {
 			return deny(path, DenyInstructions)
 		}
-		a, err = s.appendAt(w, winner(s, pl), id, entryText(text))
+		a, err = s.appendAt(w, pl, id, entryText(text))
 		return err
 	})
-	if err != nil && !errors.Is(err, ErrDenied) {
-		err = fmt.Errorf("append to %s: %w", path, unwritable(err))
-	}
 	return a, err
 }
 
@@ -127,35 +117,12 @@ func nextDay(date string) string {
 
 // findEntry looks for an entry in a file that need not exist.
 func (s *Store) findEntry(path, id, entry string) (Appended, error) {
-	pl, err := s.locate(path)
-	if err != nil || pl.info == nil {
-		return Appended{}, err
-	}
-	f, _, err := s.open(pl)
+	l, err := s.ReadFile(path)
 	if err != nil {
 		return Appended{}, gone(err)
 	}
-	defer f.Close()
-	text, err := readWhole(f, s.opts.MaxFileBytes)
-	if err != nil {
-		return Appended{}, err
-	}
-	ref, ok := findEntry(pl.path, text, id, entry)
+	ref, ok := findEntry(l.Path, l.Text, id, entry)
 	return Appended{Ref: ref, Existed: ok}, nil
-}
-
-// readWhole reads a file unless it is above the limit.
-func readWhole(f fs.File, limit int64) (string, error) {
-	fi, err := f.Stat()
-	if err != nil {
-		return "", err
-	}
-	if fi.Size() > limit {
-		return "", tooLarge(fi.Size(), limit)
-	}
-	var b strings.Builder
-	_, err = io.Copy(&b, f)
-	return b.String(), err
 }
 
 // appendOnce writes the entry unless it is there. note goes in front of text.

@@ -209,96 +209,15 @@ func (d folderWriter) unclaim(p string) error {
 }
 
 func (d folderWriter) Swap(p string, change func(fi fs.FileInfo, old string) (string, error)) error {
-	f, err := d.root.Open(filepath.FromSlash(p))
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	fi, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	if !fi.Mode().IsRegular() {
-		return deny(p, denyNotFile)
-	}
-	old, err := readFrom(f)
-	if err != nil {
-		return err
-	}
-	text, err := change(fi, old)
-	if err != nil || text == old {
-		return err
-	}
-	have := hashOf(old)
-	if now, err := os.Lstat(d.abs(p)); err != nil || !os.SameFile(now, fi) {
-		return d.changed(p, have)
-	}
-	if runtime.GOOS == "windows" {
-		// An open file cannot be replaced there, so there is no second look.
-		f.Close()
-		return atomicfile.WriteFile(d.abs(p), []byte(text), fi.Mode().Perm())
-	}
-	if err := atomicfile.WriteFile(d.abs(p), []byte(text), fi.Mode().Perm()); err != nil {
-		return err
-	}
-	return d.verify(p, f, have, text, fi)
-}
-
-// verify checks the replaced file, which is still open. If an editor wrote into it while the new
-// file was synced, verify restores the editor's text and returns a conflict.
-func (d folderWriter) verify(p string, f *os.File, want, text string, fi fs.FileInfo) error {
-	old, err := readFrom(f)
-	if err != nil {
-		return err
-	}
-	have := hashOf(old)
-	if have == want {
-		return nil
-	}
-	if now, err := os.ReadFile(d.abs(p)); err == nil && string(now) == text {
-		if err := atomicfile.WriteFile(d.abs(p), []byte(old), fi.Mode().Perm()); err != nil {
-			return err
-		}
-	}
-	return &ConflictError{Path: p, Want: want, Have: have}
+	return d.change(p, false, change)
 }
 
 func (d folderWriter) Remove(p string, check func(fi fs.FileInfo, old string) error) error {
-	f, err := d.root.Open(filepath.FromSlash(p))
+	err := d.change(p, true, func(fi fs.FileInfo, old string) (string, error) { return "", check(fi, old) })
 	if err != nil {
 		return err
 	}
-	defer f.Close()
-	fi, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	if !fi.Mode().IsRegular() {
-		return deny(p, denyNotFile)
-	}
-	old, err := readFrom(f)
-	if err != nil {
-		return err
-	}
-	if err := check(fi, old); err != nil {
-		return err
-	}
-	have := hashOf(old)
-	if now, err := d.Lstat(p); err != nil || !os.SameFile(now, fi) {
-		return d.changed(p, have)
-	}
-	if runtime.GOOS == "windows" {
-		f.Close() // an open file cannot be removed there, so there is no second look
-	}
-	if err := atomicfile.Remove(d.abs(p)); err != nil {
-		return err
-	}
-	if runtime.GOOS != "windows" {
-		if err := d.putBack(p, f, have, fi); err != nil {
-			return err
-		}
-	}
-	for _, dir := range ownFolders(p) {
+	for dir := path.Dir(p); dir != "." && dir != memoryDir; dir = path.Dir(dir) {
 		if err := d.root.Remove(filepath.FromSlash(dir)); err != nil {
 			break // there is something else in it
 		}
@@ -306,23 +225,55 @@ func (d folderWriter) Remove(p string, check func(fi fs.FileInfo, old string) er
 	return nil
 }
 
-// putBack checks the removed file, which is still open. If an editor wrote into it meanwhile,
-// putBack restores the file and returns a conflict.
-func (d folderWriter) putBack(p string, f *os.File, want string, fi fs.FileInfo) error {
+// change replaces a file's text by the result of decide, or removes the file. It then checks the
+// former file, which is still open. If an editor wrote into that file meanwhile, change restores
+// the editor's text and returns a conflict.
+func (d folderWriter) change(p string, remove bool, decide func(fi fs.FileInfo, old string) (string, error)) error {
+	f, err := d.root.Open(filepath.FromSlash(p))
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	fi, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if !fi.Mode().IsRegular() {
+		return deny(p, denyNotFile)
+	}
 	old, err := readFrom(f)
 	if err != nil {
 		return err
 	}
-	have := hashOf(old)
-	if have == want {
-		return nil
+	text, err := decide(fi, old)
+	if err != nil || text == old && !remove {
+		return err
 	}
-	if _, err := d.Lstat(p); errors.Is(err, fs.ErrNotExist) {
-		if err := atomicfile.WriteFile(d.abs(p), []byte(old), fi.Mode().Perm()); err != nil {
+	if now, err := d.Lstat(p); err != nil || !os.SameFile(now, fi) {
+		return d.changed(p, hashOf(old))
+	}
+	if runtime.GOOS == "windows" {
+		f.Close() // an open file can't be replaced or removed there, so there is no second look
+	}
+	put := func(text string) error { return atomicfile.WriteFile(d.abs(p), []byte(text), fi.Mode().Perm()) }
+	if remove {
+		err = atomicfile.Remove(d.abs(p))
+	} else {
+		err = put(text)
+	}
+	if err != nil || runtime.GOOS == "windows" {
+		return err
+	}
+	edited, err := readFrom(f)
+	if err != nil || edited == old {
+		return err
+	}
+	if now, err := os.ReadFile(d.abs(p)); remove && errors.Is(err, fs.ErrNotExist) || !remove && err == nil && string(now) == text {
+		if err := put(edited); err != nil {
 			return err
 		}
 	}
-	return &ConflictError{Path: p, Want: want, Have: have}
+	return &ConflictError{Path: p, Want: hashOf(old), Have: hashOf(edited)}
 }
 
 // changed returns the conflict with a file that took the place of the one we

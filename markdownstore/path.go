@@ -100,20 +100,6 @@ func note(s *Store, p string, c Class) (place, error) {
 	return s.follow(p, c)
 }
 
-// written finds the file of a path that is to be written to. It refuses a file that is memory
-// only because it is included.
-func (s *Store) written(p string) (place, error) {
-	pl, err := s.locate(p)
-	if err == nil && isNote(pl.path) && pl.class.Memory {
-		own, ok := Classify(pl.path)
-		if !ok {
-			return place{}, deny(p, DenyNotWritten)
-		}
-		pl.class = own
-	}
-	return pl, err
-}
-
 // follow looks up a clean path. Every lookup goes through the root, so that no link can lead out
 // of it, even if files are swapped meanwhile.
 func (s *Store) follow(p string, c Class) (place, error) {
@@ -220,6 +206,11 @@ func isAny(files Files, fi fs.FileInfo, others []fs.FileInfo) bool {
 	return false
 }
 
+// withheld reports whether a file is private, by whatever name, and this session is not.
+func (s *Store) withheld(fi fs.FileInfo) bool {
+	return !s.opts.Private && isAny(s.files, fi, privates(s.files))
+}
+
 // instructs reports whether a file is a file of standing instructions under another name.
 func instructs(files Files, fi fs.FileInfo) bool {
 	for _, name := range rootNames {
@@ -254,7 +245,7 @@ func (s *Store) open(pl place) (fs.File, fs.FileInfo, error) {
 	if err == nil && !fi.Mode().IsRegular() {
 		err = deny(pl.path, denyNotFile)
 	}
-	if err == nil && !s.opts.Private && isAny(s.files, fi, privates(s.files)) {
+	if err == nil && s.withheld(fi) {
 		err = deny(pl.path, DenyPrivate)
 	}
 	if err != nil {

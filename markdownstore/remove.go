@@ -2,10 +2,8 @@ package markdownstore
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io/fs"
-	"path"
 )
 
 // Editable returns an error unless a file may be changed line by line, replaced or removed. It
@@ -16,7 +14,7 @@ func (s *Store) Editable(p string) (File, error) {
 	if err != nil {
 		return File{}, wrapRead(p, err)
 	}
-	return editable(s, winner(s, pl))
+	return editable(s, pl)
 }
 
 func editable(s *Store, pl place) (File, error) {
@@ -47,13 +45,7 @@ func editable(s *Store, pl place) (File, error) {
 // the folders below memory/ that are then empty. It refuses files that [Store.Editable] refuses.
 // For a missing file it returns a *ConflictError.
 func (s *Store) Remove(ctx context.Context, p, wantHash string) error {
-	settled(&s.opts)
-	err := s.files.Write(ctx, func(w Writer) error {
-		pl, err := s.written(p)
-		if err != nil {
-			return err
-		}
-		pl = winner(s, pl)
+	return s.write(ctx, "remove", p, func(w Writer, pl place) error {
 		if _, err := editable(s, pl); err != nil {
 			return err
 		}
@@ -61,7 +53,7 @@ func (s *Store) Remove(ctx context.Context, p, wantHash string) error {
 			return &ConflictError{Path: pl.path, Want: wantHash}
 		}
 		return pl.named(w.Remove(pl.real, func(fi fs.FileInfo, old string) error {
-			if !s.opts.Private && isAny(s.files, fi, privates(s.files)) {
+			if s.withheld(fi) {
 				return deny(pl.path, DenyPrivate)
 			}
 			if have := hashOf(old); have != wantHash {
@@ -73,17 +65,4 @@ func (s *Store) Remove(ctx context.Context, p, wantHash string) error {
 			return nil
 		}))
 	})
-	if err != nil && !errors.Is(err, ErrDenied) && !errors.Is(err, ErrConflict) {
-		err = fmt.Errorf("remove %s: %w", p, unwritable(err))
-	}
-	return err
-}
-
-// ownFolders are the folders of a path below memory/, the innermost first.
-func ownFolders(p string) []string {
-	var out []string
-	for dir := path.Dir(p); dir != "." && dir != memoryDir; dir = path.Dir(dir) {
-		out = append(out, dir)
-	}
-	return out
 }

@@ -51,31 +51,86 @@ func (s *Store) Redact(ctx context.Context, path, wantHash, text string) (hash s
 	return s.replace(ctx, path, wantHash, text, true)
 }
 
-func (s *Store) replace(ctx context.Context, path, wantHash, text string, closed bool) (hash string, err error) {
+func (s *Store) replace(ctx context.Context, path, wantHash, text string, redact bool) (hash string, err error) {
 	if why := binaryWhy(text); why != "" {
 		return "", fmt.Errorf("replace %s: the new text is not text: %s", path, why)
 	}
-	settled(&s.opts)
-	err = s.files.Write(ctx, func(w Writer) error {
+	err = s.write(ctx, "replace", path, func(w Writer, pl place) error {
+		if !redact && s.isClosed(pl) {
+			return deny(path, DenyClosed)
+		}
+		if pl.info == nil {
+			if hash = hashOf(text); wantHash != "" {
+				return &ConflictError{Path: pl.path, Want: wantHash}
+			}
+			return pl.named(w.Create(pl.real, text))
+		}
+		if err := pl.checkWritable(s.opts.MaxFileBytes); err != nil {
+			return err
+		}
+		return pl.named(w.Swap(pl.real, func(fi fs.FileInfo, old string) (string, error) {
+			if why := binaryWhy(old); why != "" && textutil.UTF8(old) != old {
+				return "", fmt.Errorf("the file is not written to: %s", why)
+			}
+			if s.withheld(fi) {
+				return "", deny(pl.path, DenyPrivate)
+			}
+			have := hashOf(old)
+			if have != wantHash && (wantHash != "" || old != "") { // an empty file counts as a missing file
+				return "", &ConflictError{Path: pl.path, Want: wantHash, Have: have}
+			}
+			text := inManner(text, old)
+			if hash = hashOf(text); text != old && s.guard != nil && !redact && pl.class.Kind == KindMemory {
+				return text, s.guard(pl.path, old, text)
+			}
+			return text, nil
+		}))
+	})
+	if err != nil {
+		return "", err
+	}
+	return hash, nil
+}
+
+// write calls f, as the only writer, with the file of a path that may be written to. It wraps all
+// errors but refusals and conflicts.
+func (s *Store) write(ctx context.Context, verb, path string, f func(w Writer, pl place) error) error {
+	if s.opts.Settle != nil {
+		_ = s.opts.Settle() // an index reports the error
+	}
+	err := s.files.Write(ctx, func(w Writer) error {
 		pl, err := s.written(path)
 		if err != nil {
 			return err
 		}
-		pl = winner(s, pl)
-		if !closed && s.isClosed(pl) {
-			return deny(path, DenyClosed)
-		}
-		guard := s.guard
-		if closed {
-			guard = nil
-		}
-		hash, err = swap(s, w, pl, wantHash, text, guard)
-		return err
+		return f(w, pl)
 	})
 	if err != nil && !errors.Is(err, ErrDenied) && !errors.Is(err, ErrConflict) {
-		err = fmt.Errorf("replace %s: %w", path, unwritable(err))
+		err = fmt.Errorf("%s %s: %w", verb, path, unwritable(err))
 	}
-	return hash, err
+	return err
+}
+
+// written finds the file of a path that is to be written to. It refuses a file that is memory
+// only because it is included. A write to memory.md goes to MEMORY.md if both files exist.
+func (s *Store) written(path string) (place, error) {
+	pl, err := s.locate(path)
+	if err != nil {
+		return place{}, err
+	}
+	if isNote(pl.path) && pl.class.Memory {
+		own, ok := Classify(pl.path)
+		if !ok {
+			return place{}, deny(path, DenyNotWritten)
+		}
+		pl.class = own
+	}
+	if pl.path == memoryLower {
+		if up, err := s.follow(memoryName, pl.class); err == nil && up.info != nil {
+			return up, nil
+		}
+	}
+	return pl, nil
 }
 
 // ByHand returns the store as a person changes it: the logs of past days are open, and no guard
@@ -86,54 +141,9 @@ func (s *Store) ByHand() *Store {
 	return &out
 }
 
-// winner redirects a write to memory.md to MEMORY.md if both files exist.
-func winner(s *Store, pl place) place {
-	if pl.path == memoryLower {
-		if up, err := s.follow(memoryName, pl.class); err == nil && up.info != nil {
-			return up
-		}
-	}
-	return pl
-}
-
 // isClosed reports whether a place is the log of a day that is over.
 func (s *Store) isClosed(pl place) bool {
 	return !s.byHand && pl.class.Kind == KindDaily && pl.class.Date < s.Today(s.opts.Now())
-}
-
-// swap compares and writes.
-func swap(s *Store, w Writer, pl place, want, text string, guard func(path, before, after string) error) (string, error) {
-	if pl.info == nil {
-		if want != "" {
-			return "", &ConflictError{Path: pl.path, Want: want}
-		}
-		return hashOf(text), pl.named(w.Create(pl.real, text))
-	}
-	if err := pl.checkWritable(s.opts.MaxFileBytes); err != nil {
-		return "", err
-	}
-	var hash string
-	err := w.Swap(pl.real, func(fi fs.FileInfo, old string) (string, error) {
-		if why := binaryWhy(old); why != "" && textutil.UTF8(old) != old {
-			return "", fmt.Errorf("the file is not written to: %s", why)
-		}
-		if !s.opts.Private && isAny(s.files, fi, privates(s.files)) {
-			return "", deny(pl.path, DenyPrivate)
-		}
-		have := hashOf(old)
-		if have != want && (want != "" || old != "") { // an empty file counts as a missing file
-			return "", &ConflictError{Path: pl.path, Want: want, Have: have}
-		}
-		text := inManner(text, old)
-		if hash = hashOf(text); text != old && guard != nil && pl.class.Kind == KindMemory {
-			return text, guard(pl.path, old, text)
-		}
-		return text, nil
-	})
-	if err != nil {
-		return "", pl.named(err)
-	}
-	return hash, nil
 }
 
 // inManner gives text the byte-order mark and the line ends of old.

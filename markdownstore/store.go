@@ -119,13 +119,6 @@ func (o *Options) setDefaults() {
 	}
 }
 
-// settled calls Options.Settle before a write. It ignores the error, because an index reports it.
-func settled(o *Options) {
-	if o.Settle != nil {
-		_ = o.Settle()
-	}
-}
-
 // Guard sets a function that is called, under the lock, before MEMORY.md is replaced. If the
 // function returns an error, nothing is written. Callers must call Guard before they use the
 // store.
