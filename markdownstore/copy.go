@@ -134,8 +134,7 @@ func (c *copying) list(ctx context.Context) error {
 			c.paths = append(c.paths, f.Path)
 		}
 	}
-	w := newWalker(ctx, c.from, nil)
-	entries, err := w.readDir(factsDir)
+	entries, err := readDir(c.from.files, factsDir)
 	if err != nil && gone(err) != nil && !errors.As(err, &denied) {
 		return err
 	}

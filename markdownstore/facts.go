@@ -220,8 +220,7 @@ func splitFile(text string) []string {
 // FactFiles lists the files of facts in a workspace, by the path of the file that the facts
 // describe. It opens no file. It returns nil if the workspace has no files of facts.
 func FactFiles(s *Store) map[string]fs.FileInfo {
-	w := walker{files: s.files}
-	entries, err := w.readDir(factsDir)
+	entries, err := readDir(s.files, factsDir)
 	if err != nil {
 		return nil
 	}

@@ -35,30 +35,9 @@ func anyMarkdown(name string) bool {
 	return false
 }
 
-// included decides which files Options.Include and Exclude take in.
-type included struct {
-	in, out textutil.Globs
-	files   Files
-	opts    *Options
-	// dir is the folder that files keeps the workspace in, "" if it keeps it elsewhere.
-	dir string
-}
-
-func newIncluded(files Files, o *Options) included {
-	in := o.Include
-	if o.PrivateNotes && !o.Private {
-		in = nil
-	}
-	i := included{in: textutil.NewGlobs(in, closed), out: textutil.NewGlobs(o.Exclude, nil), files: files, opts: o}
-	if d, ok := files.(*folder); ok {
-		i.dir = d.dir
-	}
-	return i
-}
-
 // Includes reports whether Options.Include takes in more than memory's own files. Callers must
 // then watch the whole workspace.
-func (s *Store) Includes() bool { return !s.include.in.Empty() }
+func (s *Store) Includes() bool { return !s.in.Empty() }
 
 // Enters reports whether a folder may hold files that Walk lists. Callers must then watch the
 // folder.
@@ -66,20 +45,22 @@ func (s *Store) Enters(dir string) bool {
 	if dir == memoryDir || strings.HasPrefix(dir, memoryDir+"/") {
 		return dir == factsDir || !skippedPath(dir)
 	}
-	i := &s.include
-	return i.in.Below(dir) && !i.out.Match(dir) && !i.isOwn(dir) && !i.ignored(dir, true)
+	return s.in.Below(dir) && !s.out.Match(dir) && !s.isOwn(dir) && !s.ignored(dir, true)
 }
 
 // takes reports whether the globs take a file in, by its path.
-func (i *included) takes(p string) bool {
-	if i.in.Empty() || i.out.Match(p) {
+func (s *Store) takes(p string) bool {
+	if s.in.Empty() || s.out.Match(p) {
 		return false
 	}
-	if _, known := Classify(p); known && i.opts.PrivateNotes {
+	if _, known := Classify(p); known && s.opts.PrivateNotes {
 		return false // files that prompts show are no notes where an agent keeps memory
 	}
-	return i.in.Names(p) || anyMarkdown(p) && i.in.Match(p)
+	return s.named(p)
 }
+
+// named reports whether a glob of Options.Include matches a file.
+func (s *Store) named(p string) bool { return s.in.Names(p) || anyMarkdown(p) && s.in.Match(p) }
 
 // Classify does the work of [Classify] for the files of this store. A file that Options.Include
 // takes in is also memory, as a topic, in any folder. Classify looks only at names. Walk also
@@ -87,9 +68,9 @@ func (i *included) takes(p string) bool {
 func (s *Store) Classify(p string) (Class, bool) {
 	c, ok := Classify(p)
 	switch {
-	case !ok && textutil.IsVisible(p) && s.include.takes(p):
+	case !ok && textutil.IsVisible(p) && s.takes(p):
 		return classifyNote(p), true
-	case ok && (c.Kind == KindInstructions || c.Kind == KindRoutine) && s.include.takes(p):
+	case ok && (c.Kind == KindInstructions || c.Kind == KindRoutine) && s.takes(p):
 		c.Tier, c.Memory, c.Indexed = tierEvergreen, true, true
 	}
 	return c, ok

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/memkernel/memkernel/internal/textutil"
@@ -53,8 +52,7 @@ type LeftOut struct {
 	// files were searched.
 	More bool `json:"more"`
 
-	named map[LeftReason][]LeftFile
-	found map[LeftReason]int
+	found map[LeftReason][]LeftFile
 }
 
 // LeftCount is how many files are left out for a reason.
@@ -142,27 +140,21 @@ func (v *Survey) Text() string {
 
 func (l *LeftOut) add(p string, why LeftReason) {
 	if l.found == nil {
-		l.found, l.named = map[LeftReason]int{}, map[LeftReason][]LeftFile{}
+		l.found = map[LeftReason][]LeftFile{}
 	}
-	l.found[why]++
-	if len(l.named[why]) < firstLeft {
-		l.named[why] = append(l.named[why], LeftFile{p, why})
-	}
+	l.found[why] = append(l.found[why], LeftFile{p, why})
 }
 
 // settle fills in the reported numbers.
 func (l *LeftOut) settle() {
 	l.Reasons, l.First = []LeftCount{}, []LeftFile{}
 	for _, why := range leftReasons {
-		n := l.found[why]
-		if n == 0 {
-			continue
+		if files := l.found[why]; len(files) > 0 {
+			l.Files += len(files)
+			l.Reasons = append(l.Reasons, LeftCount{why, len(files)})
+			l.First = append(l.First, files[:min(firstLeft-len(l.First), len(files))]...)
 		}
-		l.Files += n
-		l.Reasons = append(l.Reasons, LeftCount{why, n})
-		l.First = append(l.First, l.named[why]...)
 	}
-	l.First = slices.Clip(l.First[:min(firstLeft, len(l.First))])
 }
 
 // LeftOut searches the workspace for Markdown that Walk does not list, by names and stats alone.
@@ -205,11 +197,11 @@ func (s *Store) survey(ctx context.Context, unsearchable func(path string) LeftR
 		}
 		return true
 	}
-	for f, err := range s.known(ctx) {
-		tell(f, err)
+	w := newWalker(ctx, s, tell)
+	w.leftOut = l
+	if w.known() {
+		w.tree("", nil, "")
 	}
-	t := treeWalk{walker: newWalker(ctx, s, tell), include: &s.include, left: l}
-	t.folder("", nil, "")
 	l.settle()
 	return v, ctx.Err()
 }
@@ -251,15 +243,13 @@ func (s *Store) MemoryWorkspace() bool {
 	if err != nil || !fi.IsDir() {
 		return false
 	}
-	w := newWalker(context.Background(), s, nil)
-	if entries, err := w.readDir(memoryDir); err == nil && len(entries) == 0 {
+	if entries, err := readDir(s.files, memoryDir); err == nil && len(entries) == 0 {
 		return true // it waits for text to remember
 	}
 	found := false
-	w.yield = func(f File, err error) bool {
+	newWalker(context.Background(), s, func(_ File, err error) bool {
 		found = err == nil
 		return !found
-	}
-	w.folder(memoryDir)
+	}).folder(memoryDir)
 	return found
 }

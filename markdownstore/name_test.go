@@ -67,3 +67,21 @@ func TestNames(t *testing.T) {
 		}
 	}
 }
+
+// A selector at the beginning of a name follows the slash before it, and can be shown there. At the
+// beginning of a path it follows nothing.
+func TestNameBeginsWithASelector(t *testing.T) {
+	dir := workspace(t, map[string]string{"memory/\ufe0fa.md": "a", "notes/\ufe0fb/\ufe0fc.md": "c", "\ufe0fd.md": "d"})
+	s := openWith(t, dir, Options{Private: true, Include: Everything()})
+	if got, want := listing(s), []string{"memory/\ufe0fa.md +", "notes/\ufe0fb/\ufe0fc.md +", "\ufe0fd.md !name"}; !slices.Equal(got, want) {
+		t.Errorf("got %q\nwant %q", got, want)
+	}
+	for _, p := range []string{"memory/\ufe0fa.md", "notes/\ufe0fb/\ufe0fc.md"} {
+		if l, err := s.ReadFile(p); err != nil || l.Text == "" {
+			t.Errorf("%q: %v", p, err)
+		}
+	}
+	if v, err := s.Survey(bg); err != nil || v.Text() != "3 Markdown files: 2 searched, left out: 1 file (name can't be shown 1)" {
+		t.Errorf("%s, %v", v.Text(), err)
+	}
+}

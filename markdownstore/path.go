@@ -37,7 +37,7 @@ func (s *Store) clean(p string) (string, Class, error) {
 	c, ok := s.Classify(slashed)
 	switch {
 	case !ok:
-		return "", Class{}, s.include.left(p, slashed)
+		return "", Class{}, s.left(p, slashed)
 	case c.Private && !s.opts.Private:
 		return "", Class{}, deny(p, DenyPrivate)
 	}
@@ -85,11 +85,11 @@ func (s *Store) locate(p string) (place, error) {
 // note finds a file that is memory because it is included. No link is followed to it:
 // a listing doesn't either.
 func note(s *Store, p string, c Class) (place, error) {
-	if s.include.ignored(p, false) {
+	if s.ignored(p, false) {
 		if own, ok := Classify(p); ok {
 			return s.follow(p, own) // a bootstrap file
 		}
-		return place{}, s.include.left(p, p)
+		return place{}, s.left(p, p)
 	}
 	if fi, err := s.files.Lstat(p); err == nil && fi.Mode()&fs.ModeSymlink != 0 {
 		if own, ok := Classify(p); ok {

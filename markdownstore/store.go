@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"iter"
 	"time"
+
+	"github.com/memkernel/memkernel/internal/textutil"
 )
 
 const (
@@ -67,10 +69,10 @@ type Options struct {
 // It is safe for concurrent use, also by several processes.
 type Store struct {
 	files Files
-	dir   string
+	dir   string // the folder that keeps the files, "" if they are kept elsewhere
 	opts  Options
-	// include decides which files the globs of opts take in.
-	include included
+	// in and out are the globs of Include and Exclude.
+	in, out textutil.Globs
 	// guard is called before MEMORY.md is replaced. If it is nil, every replacement is allowed.
 	guard func(path, before, after string) error
 	// byHand lets a person change the logs of past days.
@@ -88,9 +90,7 @@ func Open(dir string, opts *Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open workspace: %w", err)
 	}
-	s := New(d, &o)
-	s.dir = d.dir
-	return s, nil
+	return New(d, &o), nil
 }
 
 // New returns a workspace whose files are kept in files. The store closes files.
@@ -100,7 +100,13 @@ func New(files Files, opts *Options) *Store {
 		s.opts = *opts
 	}
 	s.opts.setDefaults()
-	s.include = newIncluded(files, &s.opts)
+	if d, ok := files.(*folder); ok {
+		s.dir = d.dir
+	}
+	if !s.opts.PrivateNotes || s.opts.Private {
+		s.in = textutil.NewGlobs(s.opts.Include, closed)
+	}
+	s.out = textutil.NewGlobs(s.opts.Exclude, nil)
 	return s
 }
 
@@ -160,9 +166,7 @@ func (s *Store) Dir() string { return s.dir }
 func (s *Store) Shared() *Store {
 	o := s.opts
 	o.Private = false
-	out := New(s.files, &o)
-	out.dir = s.dir
-	return out
+	return New(s.files, &o)
 }
 
 // Own returns a store of memory's own files alone. Upkeep may write only these files. Closing one
@@ -171,7 +175,7 @@ func (s *Store) Own() *Store {
 	o := s.opts
 	o.Include = nil
 	out := New(s.files, &o)
-	out.dir, out.guard = s.dir, s.guard
+	out.guard = s.guard
 	return out
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"path"
 	"slices"
 	"strings"
@@ -18,48 +19,33 @@ const defaultMaxEntries = 250_000
 // files after the limit are not listed.
 var errTooMany = errors.New("too many files")
 
-// treeWalk goes through all of a workspace.
-type treeWalk struct {
-	*walker
-	include *included
-	// left gets the files that are left out. If it is nil, folders in which nothing is included
-	// are not entered.
-	left *LeftOut
-	// seen counts the entries that were looked at. spared counts those in folders where nothing
-	// is included.
-	seen, spared int
-}
-
-// folder goes through a folder, "" for the workspace, with the ignore files above it. why is the
-// reason for leaving out everything in it, "" if there is none. folder returns false at the end
-// of the listing.
-func (t *treeWalk) folder(dir string, above []*textutil.Ignore, why LeftReason) bool {
-	entries, err := t.readDir(cmpDot(dir))
+// tree lists the included files in a folder and below, "" for the workspace, with the ignore files
+// above it. why is the reason for leaving out everything in it, "" if there is none.
+func (w *walker) tree(dir string, above []*textutil.Ignore, why LeftReason) bool {
+	entries, err := readDir(w.files, path.Join(".", dir))
 	if err != nil {
-		return why != "" || gone(err) == nil || t.yield(File{Path: dir}, wrapList(cmpDot(dir), err))
+		return why != "" || gone(err) == nil || w.fails(dir, err)
 	}
 	if why != "" {
-		if t.spared += len(entries); t.spared > maxSpared {
-			t.left.More = true
+		if w.spared += len(entries); w.spared > maxSpared {
+			w.leftOut.More = true
 			return true
 		}
-	} else if t.seen += len(entries); t.seen > t.opts.MaxEntries {
-		t.yield(File{}, fmt.Errorf("%w: the workspace has more than %d files and folders; name those that matter by index.include", errTooMany, t.opts.MaxEntries))
+	} else if w.seen += len(entries); w.seen > w.opts.MaxEntries {
+		w.yield(File{}, fmt.Errorf("%w: the workspace has more than %d files and folders; name those that matter by index.include", errTooMany, w.opts.MaxEntries))
 		return false
 	}
-	slices.SortFunc(entries, byPath)
-	ignore := t.include.ignoreIn(dir, above)
+	ignore := w.ignoreIn(dir, above)
 	for _, e := range entries {
-		if t.ctx.Err() != nil {
-			t.yield(File{}, t.ctx.Err())
+		if w.ctx.Err() != nil {
+			w.yield(File{}, w.ctx.Err())
 			return false
 		}
-		p := path.Join(dir, e.Name())
-		more := true
+		p, more := path.Join(dir, e.Name()), true
 		if e.IsDir() {
-			more = t.below(p, ignore, why)
+			more = w.below(p, ignore, why)
 		} else {
-			more = t.file(p, e, ignore, why)
+			more = w.file(p, e, ignore, why)
 		}
 		if !more {
 			return false
@@ -68,34 +54,68 @@ func (t *treeWalk) folder(dir string, above []*textutil.Ignore, why LeftReason) 
 	return true
 }
 
-func cmpDot(dir string) string {
-	if dir == "" {
-		return "."
-	}
-	return dir
-}
-
 // below enters a folder if there may be something to be listed, or to be told.
-func (t *treeWalk) below(p string, ignore []*textutil.Ignore, why LeftReason) bool {
-	if p == memoryDir || t.include.isOwn(p) {
+func (w *walker) below(p string, ignore []*textutil.Ignore, why LeftReason) bool {
+	if p == memoryDir || w.isOwn(p) {
 		return true
 	}
 	if !textutil.IsVisible(p) && why == "" {
-		return t.yield(File{Path: p}, deny(p, DenyName))
+		return w.fails(p, deny(p, DenyName))
 	}
 	if why == "" || why == leftNotIncluded {
-		why = t.include.leftFolder(p, ignore)
+		why = w.leftFolder(p, ignore)
 	}
-	if why != "" && t.left == nil {
+	if why != "" && w.leftOut == nil {
 		return true
 	}
-	return t.folder(p, ignore, why)
+	return w.tree(p, ignore, why)
+}
+
+// file yields a file if it is included.
+func (w *walker) file(p string, e fs.DirEntry, ignore []*textutil.Ignore, why LeftReason) bool {
+	if c, known := Classify(p); known && (c.Memory || !w.takes(p)) {
+		return true // listed by its name
+	}
+	named := w.named(p)
+	switch {
+	case !named && !anyMarkdown(p):
+		// A link to a folder is reported: there may be notes in the folder.
+		if why == "" && w.in.Below(p) && linksFolder(w.files, p, e) {
+			w.leave(p, leftLink)
+		}
+		return true
+	case why == "" && !textutil.IsVisible(p):
+		return w.fails(p, deny(p, DenyName))
+	case why == "":
+		if why = w.leftFile(p, named, ignore); why == "" && e.Type()&fs.ModeSymlink != 0 {
+			why = leftLink
+		}
+	}
+	if why != "" {
+		w.leave(p, why)
+		return true
+	}
+	fi, err := e.Info()
+	if err == nil && !fi.Mode().IsRegular() {
+		return true
+	}
+	c, _ := w.Classify(p)
+	if c.Private && !w.opts.Private {
+		return true
+	}
+	return w.entry(p, c, fi, err, false)
+}
+
+func (w *walker) leave(p string, why LeftReason) {
+	if w.leftOut != nil {
+		w.leftOut.add(p, why)
+	}
 }
 
 // leftFolder is why a folder is left out, "" if it is not.
-func (i *included) leftFolder(p string, ignore []*textutil.Ignore) LeftReason {
+func (s *Store) leftFolder(p string, ignore []*textutil.Ignore) LeftReason {
 	name := path.Base(p)
-	switch inside := i.in.Below(p); {
+	switch inside := s.in.Below(p); {
 	case !inside && strings.HasPrefix(name, "."):
 		return leftHidden
 	case !inside && closed(name):
@@ -104,23 +124,23 @@ func (i *included) leftFolder(p string, ignore []*textutil.Ignore) LeftReason {
 		return leftIgnored
 	case !inside:
 		return leftNotIncluded
-	case i.out.Match(p):
+	case s.out.Match(p):
 		return leftExcluded
 	}
 	return ""
 }
 
-// leftFile is why a file is left out, "" if it is not. takes says whether a glob of Options.Include
+// leftFile is why a file is left out, "" if it is not. named says whether a glob of Options.Include
 // matches it.
-func (i *included) leftFile(p string, takes bool, ignore []*textutil.Ignore) LeftReason {
+func (s *Store) leftFile(p string, named bool, ignore []*textutil.Ignore) LeftReason {
 	switch {
 	case isIgnored(ignore, p, false):
 		return leftIgnored
-	case !takes && (strings.HasPrefix(p, ".") || strings.Contains(p, "/.")):
+	case !named && (strings.HasPrefix(p, ".") || strings.Contains(p, "/.")):
 		return leftHidden
-	case !takes:
+	case !named:
 		return leftNotIncluded
-	case i.out.Match(p):
+	case s.out.Match(p):
 		return leftExcluded
 	}
 	return ""
@@ -128,24 +148,23 @@ func (i *included) leftFile(p string, takes bool, ignore []*textutil.Ignore) Lef
 
 // left returns the error for a file that is no memory file, with the rule that leaves it out.
 // called is the path as the caller spells it.
-func (i *included) left(called, p string) error {
+func (s *Store) left(called, p string) error {
 	e := &DeniedError{Path: called, Reason: DenyNotMemory}
 	switch {
 	case !anyMarkdown(p):
 		return e
-	case i.opts.PrivateNotes && !i.opts.Private:
+	case s.opts.PrivateNotes && !s.opts.Private:
 		e.Reason = DenyPrivate
 		return e
 	}
-	ignore := i.ignoreIn("", nil)
-	for at := range len(p) {
-		if p[at] == '/' && (e.Left == "" || e.Left == leftNotIncluded) {
-			e.Left = i.leftFolder(p[:at], ignore)
-			ignore = i.ignoreIn(p[:at], ignore)
+	for at, ignore := range s.down(p) {
+		switch {
+		case e.Left != "" && e.Left != leftNotIncluded:
+		case at != p:
+			e.Left = s.leftFolder(at, ignore)
+		case e.Left == "":
+			e.Left = s.leftFile(p, s.in.Names(p) || s.in.Match(p), ignore)
 		}
-	}
-	if e.Left == "" {
-		e.Left = i.leftFile(p, i.in.Names(p) || i.in.Match(p), ignore)
 	}
 	if e.Left == leftNotIncluded {
 		e.Left = "" // the text of the error says what is memory
@@ -153,70 +172,38 @@ func (i *included) left(called, p string) error {
 	return e
 }
 
-// file yields a file if it is included.
-func (t *treeWalk) file(p string, e fs.DirEntry, ignore []*textutil.Ignore, why LeftReason) bool {
-	name := e.Name()
-	if c, known := Classify(p); known && (c.Memory || !t.include.takes(p)) {
-		return true // listed by its name
+// ignored reports whether .gitignore files leave out a file, or a folder, or one that it
+// is in.
+func (s *Store) ignored(p string, folder bool) bool {
+	for at, ignore := range s.down(p) {
+		if isIgnored(ignore, at, folder || at != p) {
+			return true
+		}
 	}
-	in := t.include.in
-	takes := in.Names(p) || anyMarkdown(name) && in.Match(p)
-	link := e.Type()&fs.ModeSymlink != 0
-	switch {
-	case why == "" && (takes || anyMarkdown(name)) && !textutil.IsVisible(name):
-		return t.yield(File{Path: p}, deny(p, DenyName))
-	case !takes && !anyMarkdown(name):
-		// A link to a folder is reported: there may be notes in the folder.
-		if link && why == "" && in.Below(p) {
-			if _, folder, _ := t.files.Resolve(p); folder {
-				t.leave(p, leftLink)
+	return false
+}
+
+// down yields the folders that a path is in, from the workspace's root on, and the path itself,
+// each with the ignore files that hold for it.
+func (s *Store) down(p string) iter.Seq2[string, []*textutil.Ignore] {
+	return func(yield func(string, []*textutil.Ignore) bool) {
+		ignore := s.ignoreIn("", nil)
+		for at := range len(p) {
+			if p[at] == '/' {
+				if !yield(p[:at], ignore) {
+					return
+				}
+				ignore = s.ignoreIn(p[:at], ignore)
 			}
 		}
-		return true
-	case why != "":
-	default:
-		if why = t.include.leftFile(p, takes, ignore); why == "" && link {
-			why = leftLink
-		}
-	}
-	if why != "" {
-		t.leave(p, why)
-		return true
-	}
-	fi, err := e.Info()
-	if err != nil && gone(err) == nil || err == nil && !fi.Mode().IsRegular() {
-		return true
-	}
-	c := classifyIn(p)
-	if c.Private && !t.opts.Private {
-		return true
-	}
-	return t.entry(p, c, fi, err, false)
-}
-
-// classifyIn is the class of a file that is included.
-func classifyIn(p string) Class {
-	c, ok := Classify(p)
-	switch {
-	case !ok:
-		return classifyNote(p)
-	case c.Kind == KindState, c.Kind == KindBuffer: // copies of a session's own state, whatever includes them
-		return c
-	}
-	c.Tier, c.Memory, c.Indexed = tierEvergreen, true, true
-	return c
-}
-
-func (t *treeWalk) leave(p string, why LeftReason) {
-	if t.left != nil {
-		t.left.add(p, why)
+		yield(p, ignore)
 	}
 }
 
 // isIgnored asks ignore files, the nearest first.
 func isIgnored(files []*textutil.Ignore, p string, folder bool) bool {
-	for i := len(files) - 1; i >= 0; i-- {
-		if out, decided := files[i].Match(p, folder); decided {
+	for _, f := range slices.Backward(files) {
+		if out, decided := f.Match(p, folder); decided {
 			return out
 		}
 	}
@@ -228,54 +215,25 @@ const maxIgnore = 1 << 20
 
 // ignoreIn adds the ignore file of a folder to those above it. The workspace's own comes
 // after those of its repository.
-func (i *included) ignoreIn(dir string, above []*textutil.Ignore) []*textutil.Ignore {
-	if i.opts.NoGitignore {
+func (s *Store) ignoreIn(dir string, above []*textutil.Ignore) []*textutil.Ignore {
+	if s.opts.NoGitignore {
 		return nil
 	}
-	if dir == "" && i.dir != "" {
-		above = repositoryRules(i.dir)
+	if dir == "" && s.dir != "" {
+		above = repositoryRules(s.dir)
 	}
-	if text := i.readSmall(path.Join(dir, ".gitignore"), maxIgnore); text != "" {
-		return append(slices.Clip(above), textutil.ParseIgnore(dir, text))
+	p := path.Join(dir, ".gitignore")
+	fi, err := s.files.Lstat(p)
+	if err != nil || !fi.Mode().IsRegular() || fi.Size() > maxIgnore {
+		return above
+	}
+	if text, err := fs.ReadFile(s.files, p); err == nil && len(text) > 0 {
+		return append(slices.Clip(above), textutil.ParseIgnore(dir, string(text)))
 	}
 	return above
 }
 
-// readSmall reads a regular file of the workspace, "" if that can't be done.
-func (i *included) readSmall(p string, limit int64) string {
-	fi, err := i.files.Lstat(p)
-	if err != nil || !fi.Mode().IsRegular() || fi.Size() > limit {
-		return ""
-	}
-	f, err := i.files.Open(p)
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	text, err := readAll(f, fi.Size(), limit)
-	if err != nil {
-		return ""
-	}
-	return text
-}
-
-// ignored reports whether .gitignore files leave out a file, or a folder, or one that it
-// is in.
-func (i *included) ignored(p string, folder bool) bool {
-	ignore := i.ignoreIn("", nil)
-	for at := range len(p) {
-		if p[at] != '/' {
-			continue
-		}
-		if isIgnored(ignore, p[:at], true) {
-			return true
-		}
-		ignore = i.ignoreIn(p[:at], ignore)
-	}
-	return isIgnored(ignore, p, folder)
-}
-
 // isOwn reports whether a folder is git's or the program's. Such folders are not reported.
-func (i *included) isOwn(dir string) bool {
-	return path.Base(dir) == ".git" || dir == path.Dir(defaultLockName) || dir == i.opts.Own
+func (s *Store) isOwn(dir string) bool {
+	return path.Base(dir) == ".git" || dir == path.Dir(defaultLockName) || dir == s.opts.Own
 }

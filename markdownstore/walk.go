@@ -25,24 +25,23 @@ import (
 // out. Links to them are not followed. If there are more than Options.MaxEntries files and
 // folders, Walk yields errTooMany without a path.
 func (s *Store) Walk(ctx context.Context) iter.Seq2[File, error] {
-	if !s.Includes() {
-		return s.known(ctx)
-	}
 	return func(yield func(File, error) bool) {
+		if !s.Includes() {
+			newWalker(ctx, s, yield).known()
+			return
+		}
 		type listed struct {
 			File
 			err error
 		}
 		var all []listed
-		keep := func(f File, err error) bool {
+		w := newWalker(ctx, s, func(f File, err error) bool {
 			all = append(all, listed{f, err})
 			return true
+		})
+		if w.known() {
+			w.tree("", nil, "")
 		}
-		for f, err := range s.known(ctx) {
-			keep(f, err)
-		}
-		t := treeWalk{walker: newWalker(ctx, s, keep), include: &s.include}
-		t.folder("", nil, "")
 		slices.SortStableFunc(all, func(a, b listed) int { return strings.Compare(a.Path, b.Path) })
 		for _, l := range all {
 			if !yield(l.File, l.err) {
@@ -52,36 +51,36 @@ func (s *Store) Walk(ctx context.Context) iter.Seq2[File, error] {
 	}
 }
 
-func newWalker(ctx context.Context, s *Store, yield func(File, error) bool) *walker {
-	return &walker{files: s.files, opts: &s.opts, ctx: ctx, yield: yield, privates: privates(s.files)}
-}
-
-// known lists the files that are memory, or that prompts show, by their names.
-func (s *Store) known(ctx context.Context) iter.Seq2[File, error] {
-	return func(yield func(File, error) bool) {
-		w := newWalker(ctx, s, yield)
-		for _, name := range rootNames {
-			if c, _ := Classify(name); !c.Memory && s.include.takes(name) {
-				continue // among the notes
-			}
-			more := w.name(name)
-			if name == memoryLower && more {
-				more = w.folder(memoryDir)
-			}
-			if !more {
-				return
-			}
-		}
-	}
-}
-
+// walker goes through a workspace. Its methods return false at the end of the listing.
 type walker struct {
-	files    Files
-	opts     *Options
+	*Store
 	ctx      context.Context
 	yield    func(File, error) bool
 	privates []fs.FileInfo
 	memory   fs.FileInfo // MEMORY.md, once it was seen
+	// leftOut gets the files that are left out. If it is nil, folders in which nothing is
+	// included are not entered.
+	leftOut *LeftOut
+	// seen counts the entries that were looked at. spared counts those in folders where nothing
+	// is included.
+	seen, spared int
+}
+
+func newWalker(ctx context.Context, s *Store, yield func(File, error) bool) *walker {
+	return &walker{Store: s, ctx: ctx, yield: yield, privates: privates(s.files)}
+}
+
+// known lists the files that are memory, or that prompts show, by their names.
+func (w *walker) known() bool {
+	for _, name := range rootNames {
+		if c, _ := Classify(name); !c.Memory && w.takes(name) {
+			continue // among the notes
+		}
+		if !w.name(name) || name == memoryLower && !w.folder(memoryDir) {
+			return false
+		}
+	}
+	return true
 }
 
 // name lists a known file of the root. Known files are looked up one by one, since a workspace
@@ -89,15 +88,12 @@ type walker struct {
 func (w *walker) name(name string) bool {
 	c, _ := Classify(name)
 	fi, err := w.files.Lstat(name)
-	if c.Private && !w.opts.Private || err != nil && gone(err) == nil {
+	if c.Private && !w.opts.Private {
 		return true
 	}
-	shadowed := false
-	if name == memoryLower && w.memory != nil {
-		if err == nil && w.files.Same(w.memory, fi) {
-			return true // a file system that ignores case
-		}
-		shadowed = true
+	shadowed := name == memoryLower && w.memory != nil
+	if shadowed && err == nil && w.files.Same(w.memory, fi) {
+		return true // a file system that ignores case
 	}
 	if name == memoryName {
 		w.memory = fi
@@ -105,8 +101,11 @@ func (w *walker) name(name string) bool {
 	return w.entry(name, c, fi, err, shadowed)
 }
 
-// entry yields one file.
+// entry yields one file, unless it vanished.
 func (w *walker) entry(p string, c Class, fi fs.FileInfo, err error, shadowed bool) bool {
+	if err != nil && gone(err) == nil {
+		return true
+	}
 	if err := w.ctx.Err(); err != nil {
 		w.yield(File{}, err)
 		return false
@@ -118,7 +117,7 @@ func (w *walker) entry(p string, c Class, fi fs.FileInfo, err error, shadowed bo
 		err = deny(p, denyNotFile)
 	}
 	if err != nil {
-		return w.yield(File{Path: p}, wrapList(p, err))
+		return w.fails(p, err)
 	}
 	if isAny(w.files, fi, w.privates) {
 		c.Private = true
@@ -133,66 +132,55 @@ func (w *walker) entry(p string, c Class, fi fs.FileInfo, err error, shadowed bo
 	return w.yield(f, nil)
 }
 
-func wrapList(p string, err error) error {
-	if errors.Is(err, ErrDenied) {
-		return err
+// fails yields the error of a file or a folder.
+func (w *walker) fails(p string, err error) bool {
+	if !errors.Is(err, ErrDenied) {
+		err = fmt.Errorf("list %s: %w", cmp.Or(p, "."), err)
 	}
-	return fmt.Errorf("list %s: %w", p, err)
+	return w.yield(File{Path: p}, err)
 }
 
-// folder lists the files in a folder and below.
+// folder lists the files in a folder of memory and below.
 func (w *walker) folder(dir string) bool {
-	entries, err := w.readDir(dir)
+	entries, err := readDir(w.files, dir)
 	if err != nil {
-		return gone(err) == nil || w.yield(File{Path: dir}, wrapList(dir, err))
+		return gone(err) == nil || w.fails(dir, err)
 	}
-	slices.SortFunc(entries, byPath)
 	for _, e := range entries {
-		p := path.Join(dir, e.Name())
-		if skippedName(e.Name()) {
-			continue
-		}
-		if (e.IsDir() || isMarkdown(e.Name())) && !textutil.IsVisible(e.Name()) {
-			if !w.yield(File{Path: p}, deny(p, DenyName)) {
-				return false
-			}
-			continue
-		}
-		if e.IsDir() {
-			if !w.folder(p) {
-				return false
-			}
-			continue
-		}
+		p, more := path.Join(dir, e.Name()), true
 		c, ok := Classify(p)
-		if !ok && e.Type()&fs.ModeSymlink == 0 {
-			continue
+		switch {
+		case skippedName(e.Name()):
+		case (e.IsDir() || isMarkdown(e.Name())) && !textutil.IsVisible(p):
+			more = w.fails(p, deny(p, DenyName))
+		case e.IsDir():
+			more = w.folder(p)
+		case ok:
+			fi, err := e.Info()
+			more = w.entry(p, c, fi, err, false)
+		case linksFolder(w.files, p, e):
+			more = w.fails(p, deny(p, denyLink)) // its files are not listed
 		}
-		if !w.child(p, c, ok, e) {
+		if !more {
 			return false
 		}
 	}
 	return true
 }
 
-// child yields a file of a folder. A symbolic link to a folder is reported, since its target is
-// not listed; links to other things, like files of other kinds, are left out.
-func (w *walker) child(p string, c Class, ok bool, e fs.DirEntry) bool {
-	if !ok {
-		if _, folder, _ := w.files.Resolve(p); !folder {
-			return true
-		}
-		return w.yield(File{Path: p}, deny(p, denyLink))
+// linksFolder reports whether an entry is a symbolic link to a folder.
+func linksFolder(files Files, p string, e fs.DirEntry) bool {
+	if e.Type()&fs.ModeSymlink == 0 {
+		return false
 	}
-	fi, err := e.Info()
-	if err != nil && gone(err) == nil {
-		return true
-	}
-	return w.entry(p, c, fi, err, false)
+	_, folder, _ := files.Resolve(p)
+	return folder
 }
 
-func (w *walker) readDir(dir string) ([]fs.DirEntry, error) {
-	fi, err := w.files.Lstat(dir)
+// readDir returns the entries of a folder, ordered so that a listing of all folders is in byte
+// order: a folder sorts as its paths do, with the slash.
+func readDir(files Files, dir string) ([]fs.DirEntry, error) {
+	fi, err := files.Lstat(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -202,35 +190,15 @@ func (w *walker) readDir(dir string) ([]fs.DirEntry, error) {
 	if !fi.IsDir() {
 		return nil, nil
 	}
-	d, err := w.files.Open(dir)
-	if err != nil {
-		return nil, err
-	}
-	defer d.Close()
-	if d, ok := d.(fs.ReadDirFile); ok {
-		return d.ReadDir(-1)
-	}
-	return nil, &fs.PathError{Op: "list", Path: dir, Err: errors.ErrUnsupported}
+	entries, err := fs.ReadDir(files, dir)
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(pathOf(a), pathOf(b)) })
+	return entries, err
 }
 
-// byPath orders the entries of a folder so that the whole listing is in byte
-// order: a folder sorts as its paths do, with the slash.
-func byPath(a, b fs.DirEntry) int {
-	x, y := a.Name(), b.Name()
-	n := min(len(x), len(y))
-	if c := strings.Compare(x[:n], y[:n]); c != 0 {
-		return c
+// pathOf returns how the paths in an entry begin.
+func pathOf(e fs.DirEntry) string {
+	if e.IsDir() {
+		return e.Name() + "/"
 	}
-	return cmp.Compare(after(a, n), after(b, n))
-}
-
-// after returns the byte of the entry's path that follows the first n.
-func after(e fs.DirEntry, n int) int {
-	switch name := e.Name(); {
-	case n < len(name):
-		return int(name[n])
-	case e.IsDir():
-		return '/'
-	}
-	return -1
+	return e.Name()
 }
