@@ -6,28 +6,34 @@ import (
 	"github.com/memkernel/memkernel"
 )
 
-// findEntry looks for the marker of an entry, alone on its line, and cites the text above the
-// marker.
-func findEntry(path, text, id, entry string) (memkernel.Ref, bool) {
+// findMarker looks for the marker of an entry, alone on its line. It returns where the line begins
+// and ends, with its line end.
+func findMarker(text, id string) (start, end int, ok bool) {
 	marker := markerPrefix + id + markerSuffix
-	for at := 0; ; {
-		i := strings.Index(text[at:], marker)
+	for {
+		i := strings.Index(text[end:], marker)
 		if i < 0 {
-			return memkernel.Ref{}, false
+			return 0, 0, false
 		}
-		start, end := at+i, at+i+len(marker)
-		at = end
-		rest := text[end:]
-		if n := strings.IndexByte(rest, '\n'); n >= 0 {
-			rest = rest[:n]
-		}
+		start = end + i
+		end = start + len(marker)
+		rest, _, _ := strings.Cut(text[end:], "\n")
 		if (start == 0 || text[start-1] == '\n') && strings.TrimSpace(rest) == "" {
-			if above, ok := endsWith(text[:start], entry); ok {
-				return cite(path, text, start-above, entry, above), true
-			}
-			return citeAbove(path, text, start), true
+			return start, min(end+len(rest)+1, len(text)), true
 		}
 	}
+}
+
+// findEntry looks for the marker of an entry, and cites the text above the marker.
+func findEntry(path, text, id, entry string) (memkernel.Ref, bool) {
+	start, _, ok := findMarker(text, id)
+	if !ok {
+		return memkernel.Ref{}, false
+	}
+	if above, ok := endsWith(text[:start], entry); ok {
+		return cite(path, text, start-above, entry, above), true
+	}
+	return citeAbove(path, text, start), true
 }
 
 // endsWith reports whether text ends with the lines of entry, and how many

@@ -111,6 +111,7 @@ func hashed(c *Content, f io.Reader) (io.Reader, error) {
 	return bytes.NewReader(head), nil
 }
 
+// readLines fills c with lines of a text, those from line from on, and at most limit bytes of them.
 func readLines(c *Content, r io.Reader, from, lines int, limit int64) error {
 	br := bufio.NewReaderSize(textutil.UTF8Reader(r), 64<<10)
 	head, err := br.Peek(binarySample)
@@ -124,69 +125,29 @@ func readLines(c *Content, r io.Reader, from, lines int, limit int64) error {
 	if strings.HasPrefix(string(head), bom) {
 		br.Discard(len(bom))
 	}
-	n, err := skipLines(br, from-1)
-	if err != nil {
-		return err
-	}
-	if n < from-1 {
-		c.Detail = fmt.Sprintf("line %d is behind the end, the file has %d lines", from, n)
-		return nil
-	}
-	return takeLines(c, br, from, lines, n, limit)
-}
-
-// skipLines skips n lines and returns the number of lines that it skipped. A last line without a
-// line feed counts.
-func skipLines(br *bufio.Reader, n int) (int, error) {
-	partial := false
-	for i := 0; i < n; {
-		b, err := br.ReadSlice('\n')
-		switch {
-		case err == nil:
-			i, partial = i+1, false
-		case errors.Is(err, bufio.ErrBufferFull):
-			partial = true
-		case err == io.EOF:
-			if partial || len(b) > 0 {
-				i++
-			}
-			return i, nil
-		default:
-			return i, err
-		}
-	}
-	return n, nil
-}
-
-// takeLines fills c with lines from the reader's place on.
-func takeLines(c *Content, br *bufio.Reader, from, lines, before int, limit int64) error {
 	var b strings.Builder
-	taken := 0
-	for lines == 0 || taken < lines {
-		part, err := br.ReadSlice('\n')
-		if room := int(limit) - b.Len(); len(part) > room {
-			b.WriteString(trimPartialRune(string(part[:room])))
-			if c.Truncated = true; room > 0 {
-				taken++
-			}
-			break
+	line, begun := 1, false // the line that is read, and whether a part of it was
+	for ended := false; !ended && (lines == 0 || line < from+lines); {
+		part, err := br.ReadSlice('\n') // a part of the line if the line is long
+		if err != nil && err != io.EOF && !errors.Is(err, bufio.ErrBufferFull) {
+			return err
 		}
-		b.Write(part)
-		if err == nil || err == io.EOF && b.Len() > 0 && !strings.HasSuffix(b.String(), "\n") {
-			taken++
-		}
-		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
-			if err != io.EOF {
-				return err
+		ended = err == io.EOF
+		if line >= from {
+			if room := int(limit) - b.Len(); len(part) > room {
+				part, ended, c.Truncated = []byte(trimPartialRune(string(part[:room]))), true, true
 			}
-			break
+			b.Write(part)
+		}
+		if begun = begun || len(part) > 0; begun && (err == nil || ended) {
+			line, begun = line+1, false
 		}
 	}
-	if taken == 0 {
-		c.Detail = fmt.Sprintf("line %d is behind the end, the file has %d lines", from, before)
+	if line <= from {
+		c.Detail = fmt.Sprintf("line %d is behind the end, the file has %d lines", from, line-1)
 		return nil
 	}
 	c.Text, c.Reason = b.String(), ReasonOK
-	c.StartLine, c.EndLine = from, from+taken-1
+	c.StartLine, c.EndLine = from, line-1
 	return nil
 }

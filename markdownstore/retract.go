@@ -78,30 +78,19 @@ func retract(ctx context.Context, s *Store, path string, entries map[string]stri
 // withoutEntry returns a text without an entry and its marker, and the blank line before it. same
 // is false if the text above the marker is not the entry.
 func withoutEntry(text, id, entry string) (rest string, found, same bool) {
-	marker := markerPrefix + id + markerSuffix
-	for at := 0; ; {
-		i := strings.Index(text[at:], marker)
-		if i < 0 {
-			return text, found, false
-		}
-		start, end := at+i, at+i+len(marker)
-		at = end
-		tail, after, _ := strings.Cut(text[end:], "\n")
-		if start > 0 && text[start-1] != '\n' || strings.TrimSpace(tail) != "" {
-			continue
-		}
-		found = true
-		if above, ok := endsWith(text[:start], entry); ok {
-			before := text[:start-above]
-			if i := strings.LastIndex(before, "\n"+lateMark); i >= 0 && strings.Count(before[i+1:], "\n") == 2 && strings.TrimSpace(before[i:]) != "" {
-				before = before[:i+1]
-			}
-			if cut, blank := strings.CutSuffix(before, "\r\n\r\n"); blank {
-				before = cut + "\r\n"
-			} else if cut, blank := strings.CutSuffix(before, "\n\n"); blank {
-				before = cut + "\n"
-			}
-			return before + after, true, true
-		}
+	start, end, found := findMarker(text, id)
+	above, same := endsWith(text[:start], entry)
+	if !found || !same {
+		return text, found, false
 	}
+	before := text[:start-above]
+	if i := strings.LastIndex(before, "\n"+lateMark); i >= 0 && strings.Count(before[i+1:], "\n") == 2 {
+		before = before[:i+1]
+	}
+	if cut, blank := strings.CutSuffix(before, "\r\n\r\n"); blank {
+		before = cut + "\r\n"
+	} else if cut, blank := strings.CutSuffix(before, "\n\n"); blank {
+		before = cut + "\n"
+	}
+	return before + text[end:], true, true
 }
