@@ -161,6 +161,9 @@ func (f storeFS) Open(name string) (fs.File, error) {
 // Dir returns the workspace's absolute path, or "" if the files are not kept in a folder.
 func (s *Store) Dir() string { return s.dir }
 
+// Files returns the files of the workspace, for a move of them to another place.
+func (s *Store) Files() Files { return s.files }
+
 // Shared returns a store of the same workspace for shared sessions. Closing one of the two stores
 // closes both.
 func (s *Store) Shared() *Store {

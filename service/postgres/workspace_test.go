@@ -18,6 +18,7 @@ import (
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/markdownstore"
+	"github.com/memkernel/memkernel/service/internal/moving"
 	"github.com/memkernel/memkernel/service/internal/rows"
 	"github.com/memkernel/memkernel/service/postgres"
 )
@@ -232,7 +233,7 @@ func TestCopyThereAndBack(t *testing.T) {
 	to, _ := rows()
 	// Cut short after some files.
 	ctx, cancel := context.WithCancel(context.Background())
-	_, err := markdownstore.Copy(ctx, in(dir), to, markdownstore.CopyOptions{Progress: func(what string, done, _ int) {
+	_, _, err := moving.Markdown(ctx, in(dir), to, moving.Options{Wait: time.Minute, Progress: func(what string, done, _ int) {
 		if what == "copying" && done == 3 {
 			cancel()
 		}
@@ -245,11 +246,14 @@ func TestCopyThereAndBack(t *testing.T) {
 		t.Errorf("half of a move was opened: %v", err)
 	}
 	to, _ = rows()
-	r, err := markdownstore.Copy(context.Background(), in(dir), to, markdownstore.CopyOptions{})
-	if err != nil || r.Files != len(texts) || r.Copied == 0 || r.Copied == r.Files || len(r.LeftOut) != 0 {
-		t.Fatalf("%+v, %v", r, err)
+	move := func(from, to *markdownstore.Store) (*moving.Report, []moving.CopyLeft, error) {
+		return moving.Markdown(context.Background(), from, to, moving.Options{Wait: time.Minute, Progress: func(string, int, int) {}})
 	}
-	if r, err = markdownstore.Copy(context.Background(), to, in(back), markdownstore.CopyOptions{}); err != nil || r.Copied != len(texts) {
+	r, left, err := move(in(dir), to)
+	if err != nil || r.Documents != len(texts) || r.Copied == 0 || r.Copied == r.Documents || len(left) != 0 {
+		t.Fatalf("%+v, %v, %v", r, left, err)
+	}
+	if r, _, err = move(to, in(back)); err != nil || r.Copied != len(texts) {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	for name, text := range texts {
@@ -261,9 +265,9 @@ func TestCopyThereAndBack(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(back, "AGENTS.md"), []byte("Shout.\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	var conflict *markdownstore.CopyConflictError
+	var conflict *moving.ConflictError
 	for _, way := range [][2]*markdownstore.Store{{in(back), to}, {to, in(back)}} {
-		if _, err := markdownstore.Copy(context.Background(), way[0], way[1], markdownstore.CopyOptions{}); !errors.As(err, &conflict) || len(conflict.Paths) != 1 || conflict.Paths[0] != "AGENTS.md" {
+		if _, _, err := move(way[0], way[1]); !errors.As(err, &conflict) || len(conflict.Paths) != 1 || conflict.Paths[0] != "AGENTS.md" {
 			t.Errorf("%v", err)
 		}
 	}
@@ -275,7 +279,7 @@ func TestCopyThereAndBack(t *testing.T) {
 	if err := errors.Join(os.RemoveAll(filepath.Join(back, "memory")), os.Symlink(t.TempDir(), filepath.Join(back, "memory"))); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := markdownstore.Copy(context.Background(), other, in(back), markdownstore.CopyOptions{}); !errors.As(err, &conflict) {
+	if _, _, err := move(other, in(back)); !errors.As(err, &conflict) {
 		t.Errorf("through a link: %v", err)
 	}
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/document"
-	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/service/internal/moving"
 )
 
@@ -36,17 +35,17 @@ func moveMemory(ctx context.Context, a *cli.App, f *migrateFlags) error {
 	if f.to == "files" {
 		from, to, setting = rows, folder, "folder"
 	}
-	r, err := markdownstore.Copy(ctx, from, to, markdownstore.CopyOptions{RemoveSource: f.remove, Wait: max(f.wait, 1),
+	r, left, err := moving.Markdown(ctx, from, to, moving.Options{RemoveSource: f.remove, Wait: max(f.wait, 1),
 		Progress: func(what string, done, all int) { a.Step(what, done, all, "file") }})
 	a.ProgressDone()
-	var conflict *markdownstore.CopyConflictError
+	var conflict *moving.ConflictError
 	if errors.As(err, &conflict) {
 		return cli.Hint(err, "make each the same in both places, or take it out of one, and run it again")
 	}
 	if err != nil {
 		return err
 	}
-	doc := &movedFiles{movedState{"memkernel/migrate_memory/v1", moving.Report{From: r.From, To: r.To, Documents: r.Files, Copied: r.Copied, Bytes: r.Bytes, Removed: r.Removed}}, document.List(r.LeftOut)}
+	doc := &movedFiles{movedState{"memkernel/migrate_memory/v1", *r}, document.List(left)}
 	if a.JSON {
 		err = a.WriteJSON(doc)
 	} else {

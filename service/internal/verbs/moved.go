@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel/internal/display"
-	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/service/internal/moving"
 )
 
@@ -20,11 +19,11 @@ type movedState struct {
 type movedFiles struct {
 	movedState
 	// LeftOut lists the files that were not copied.
-	LeftOut []markdownstore.CopyLeft `json:"left_out"`
+	LeftOut []moving.CopyLeft `json:"left_out"`
 }
 
 // showMoved prints the places, the counts, and the files that were not copied.
-func showMoved(w io.Writer, what string, d *movedState, leftOut []markdownstore.CopyLeft, p display.Style) error {
+func showMoved(w io.Writer, what string, d *movedState, leftOut []moving.CopyLeft, p display.Style) error {
 	var b strings.Builder
 	row := func(name, format string, args ...any) {
 		for i, l := range display.Wrap(fmt.Sprintf(format, args...), p.Columns()-11) {
