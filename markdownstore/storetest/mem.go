@@ -4,16 +4,13 @@
 package storetest
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"io/fs"
-	"path"
-	"slices"
-	"strings"
 	"sync"
+	"testing/fstest"
 	"time"
 
 	"github.com/memkernel/memkernel/markdownstore"
@@ -41,24 +38,20 @@ type Mem struct {
 	// A writer must hold writing.
 	writing chan struct{}
 
-	mu     sync.Mutex
-	files  map[string]*file
+	mu sync.Mutex
+	// files are replaced and never changed. Sys is a pointer that a file keeps for its life: another
+	// file that is put at its path has another one.
+	files  fstest.MapFS
 	faults []Fault
 	killed bool
 	clock  time.Time
-}
-
-// file is one that was put at a path; another one put there is another file.
-type file struct {
-	text string
-	time time.Time
 }
 
 var _ markdownstore.Files = (*Mem)(nil)
 
 // NewMem returns an empty workspace.
 func NewMem() *Mem {
-	return &Mem{writing: make(chan struct{}, 1), files: map[string]*file{}, clock: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)}
+	return &Mem{writing: make(chan struct{}, 1), files: fstest.MapFS{}, clock: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)}
 }
 
 // Next gives faults to the writes that follow, one to each.
@@ -79,7 +72,13 @@ func (m *Mem) Restart() {
 func (m *Mem) Put(name, text string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.files[name] = &file{text, m.tick()}
+	m.set(name, text, new(int))
+}
+
+// set writes a file, at a later time than any before. Requires mu.
+func (m *Mem) set(name, text string, file any) {
+	m.clock = m.clock.Add(time.Second)
+	m.files[name] = &fstest.MapFile{Data: []byte(text), Mode: 0o644, ModTime: m.clock, Sys: file}
 }
 
 // Text returns a file's current text.
@@ -90,60 +89,25 @@ func (m *Mem) Text(name string) (text string, there bool) {
 	if f == nil {
 		return "", false
 	}
-	return f.text, true
+	return string(f.Data), true
 }
 
-// tick returns a later time than any before. Requires mu.
-func (m *Mem) tick() time.Time {
-	m.clock = m.clock.Add(time.Second)
-	return m.clock
-}
-
-// info is the stat of a file or a folder.
-type info struct {
-	name string
-	size int64
-	time time.Time
-	file *file // nil for a folder
-}
-
-func (i info) Name() string               { return i.name }
-func (i info) Size() int64                { return i.size }
-func (i info) ModTime() time.Time         { return i.time }
-func (i info) IsDir() bool                { return i.file == nil }
-func (i info) Sys() any                   { return nil }
-func (i info) Type() fs.FileMode          { return i.Mode().Type() }
-func (i info) Info() (fs.FileInfo, error) { return i, nil }
-func (i info) Mode() fs.FileMode {
-	if i.file == nil {
-		return fs.ModeDir | 0o755
-	}
-	return 0o644
-}
-
-func (m *Mem) look(op, name string) (info, error) {
+func (m *Mem) Open(name string) (fs.File, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	if m.killed {
-		return info{}, &fs.PathError{Op: op, Path: name, Err: ErrKilled}
+		return nil, &fs.PathError{Op: "open", Path: name, Err: ErrKilled}
 	}
-	if f := m.files[name]; f != nil {
-		return info{path.Base(name), int64(len(f.text)), f.time, f}, nil
-	}
-	for p := range m.files {
-		if name == "." || strings.HasPrefix(p, name+"/") {
-			return info{name: path.Base(name)}, nil
-		}
-	}
-	return info{}, &fs.PathError{Op: op, Path: name, Err: fs.ErrNotExist}
+	return m.files.Open(name)
 }
 
 func (m *Mem) Lstat(name string) (fs.FileInfo, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	i, err := m.look("lstat", name)
-	if err != nil {
-		return nil, err
+	if m.killed {
+		return nil, &fs.PathError{Op: "lstat", Path: name, Err: ErrKilled}
 	}
-	return i, nil
+	return m.files.Lstat(name)
 }
 
 func (m *Mem) Stat(name string) (fs.FileInfo, error) { return m.Lstat(name) }
@@ -153,58 +117,7 @@ func (m *Mem) Resolve(link string) (string, bool, error) {
 	return link, err == nil && i.IsDir(), err
 }
 
-func (m *Mem) Same(a, b fs.FileInfo) bool {
-	x, ok := a.(info)
-	y, too := b.(info)
-	return ok && too && x.file != nil && x.file == y.file
-}
-
-// opened is a file or a folder as it was when it was opened.
-type opened struct {
-	*bytes.Reader
-	info    info
-	entries []fs.DirEntry
-}
-
-func (o *opened) Stat() (fs.FileInfo, error) { return o.info, nil }
-func (o *opened) Close() error               { return nil }
-
-func (o *opened) ReadDir(n int) ([]fs.DirEntry, error) {
-	if !o.info.IsDir() || n > 0 {
-		return nil, &fs.PathError{Op: "readdir", Path: o.info.name, Err: errors.ErrUnsupported}
-	}
-	return o.entries, nil
-}
-
-func (m *Mem) Open(name string) (fs.File, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	i, err := m.look("open", name)
-	if err != nil {
-		return nil, err
-	}
-	o := &opened{info: i, Reader: bytes.NewReader(nil)}
-	if i.file != nil {
-		o.Reader = bytes.NewReader([]byte(i.file.text))
-		return o, nil
-	}
-	var names []string
-	for p := range m.files {
-		rest, ok := strings.CutPrefix(p, name+"/")
-		if name == "." {
-			rest, ok = p, true
-		}
-		if first, _, _ := strings.Cut(rest, "/"); ok && !slices.Contains(names, first) {
-			names = append(names, first)
-		}
-	}
-	for _, n := range names {
-		if e, err := m.look("stat", path.Join(name, n)); err == nil {
-			o.entries = append(o.entries, e)
-		}
-	}
-	return o, nil
-}
+func (m *Mem) Same(a, b fs.FileInfo) bool { return a.Sys() != nil && a.Sys() == b.Sys() }
 
 // Close does nothing: there may be other stores of these files.
 func (m *Mem) Close() error { return nil }
@@ -220,40 +133,49 @@ func (m *Mem) Write(ctx context.Context, f func(markdownstore.Writer) error) err
 }
 
 // writer is Mem while it is written to.
-type writer struct{ m *Mem }
+type writer struct{ *Mem }
 
-// read returns a file before it is written, nil if there is none, and the fault of the write.
-func (w writer) read(op, name string) (*file, Fault, error) {
-	w.m.mu.Lock()
-	defer w.m.mu.Unlock()
+// read returns a file before it is written, with the fault of the write. A missing file has no
+// Sys.
+func (w writer) read(op, name string) (fstest.MapFile, Fault, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	var fault Fault
-	if len(w.m.faults) > 0 {
-		fault, w.m.faults = w.m.faults[0], w.m.faults[1:]
+	if len(w.faults) > 0 {
+		fault, w.faults = w.faults[0], w.faults[1:]
 	}
-	i, err := w.m.look(op, name)
-	switch {
-	case w.m.killed:
-		return nil, fault, err
-	case fault.Refuse != nil:
-		return nil, fault, &fs.PathError{Op: op, Path: name, Err: fault.Refuse}
-	case err == nil && i.file == nil:
-		return nil, fault, &fs.PathError{Op: op, Path: name, Err: errors.New("is a folder")}
+	err := fault.Refuse
+	if fi, e := w.files.Stat(name); e == nil && fi.IsDir() {
+		err = errors.New("is a folder")
 	}
-	return i.file, fault, nil
+	if w.killed {
+		err = ErrKilled
+	}
+	if err != nil {
+		return fstest.MapFile{}, fault, &fs.PathError{Op: op, Path: name, Err: err}
+	}
+	if f := w.files[name]; f != nil {
+		return *f, fault, nil
+	}
+	return fstest.MapFile{}, fault, nil
 }
 
-// commit runs f, or kills the writer, after the events that happen meanwhile.
-func (w writer) commit(fault Fault, f func() error) error {
+// commit runs f, or kills the writer, after the events that happen meanwhile. f gets the file as
+// it is then.
+func (w writer) commit(name string, fault Fault, f func(now fstest.MapFile) error) error {
 	if fault.Meanwhile != nil {
 		fault.Meanwhile()
 	}
-	w.m.mu.Lock()
-	defer w.m.mu.Unlock()
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	if fault.Lose {
-		w.m.killed = true
+		w.killed = true
 		return ErrKilled
 	}
-	return f()
+	if now := w.files[name]; now != nil {
+		return f(*now)
+	}
+	return f(fstest.MapFile{})
 }
 
 func (w writer) Append(name string, add func(old string) (string, error)) (now string, settled bool, err error) {
@@ -261,31 +183,24 @@ func (w writer) Append(name string, add func(old string) (string, error)) (now s
 	if err != nil {
 		return "", false, err
 	}
-	old := ""
-	if before != nil {
-		old = before.text
-	}
+	old := string(before.Data)
 	block, err := add(old)
 	if err != nil || block == "" {
 		return old, true, err
 	}
-	err = w.commit(fault, func() error {
-		f := w.m.files[name]
-		if f != before {
+	err = w.commit(name, fault, func(f fstest.MapFile) error {
+		if f.Sys != before.Sys {
 			return nil // it went into a file that has no name any more
 		}
-		if f == nil {
-			f = &file{}
-			w.m.files[name] = f
+		if f.Sys == nil {
+			f.Sys = new(int)
 		}
-		f.text, f.time, settled = f.text+block, w.m.tick(), true
-		now = f.text
+		now, settled = string(f.Data)+block, true
+		w.set(name, now, f.Sys)
 		return nil
 	})
 	if fault.Lose {
-		w.m.mu.Lock()
-		defer w.m.mu.Unlock()
-		w.m.files[name] = &file{old + block[:min(fault.Torn, len(block))], w.m.tick()}
+		w.Put(name, old+block[:min(fault.Torn, len(block))])
 	}
 	return now, settled, err
 }
@@ -295,62 +210,54 @@ func (w writer) Create(name, text string) error {
 	if err != nil {
 		return err
 	}
-	return w.commit(fault, func() error {
-		if f := w.m.files[name]; f != nil {
+	return w.commit(name, fault, func(f fstest.MapFile) error {
+		if f.Sys != nil {
 			return conflict(name, "", f)
 		}
-		w.m.files[name] = &file{text, w.m.tick()}
+		w.set(name, text, new(int))
 		return nil
 	})
 }
 
 func (w writer) Swap(name string, change func(fi fs.FileInfo, old string) (string, error)) error {
-	before, fault, err := w.read("swap", name)
-	if err == nil && before == nil {
-		err = &fs.PathError{Op: "swap", Path: name, Err: fs.ErrNotExist}
-	}
-	if err != nil {
-		return err
-	}
-	old := before.text
-	text, err := change(info{path.Base(name), int64(len(old)), before.time, before}, old)
-	if err != nil || text == old {
-		return err
-	}
-	return w.commit(fault, func() error {
-		if f := w.m.files[name]; f != before || f.text != old {
-			return conflict(name, hash(old), f)
-		}
-		w.m.files[name] = &file{text, w.m.tick()}
-		return nil
-	})
+	return w.change("swap", name, change, func(text string) { w.set(name, text, new(int)) })
 }
 
 func (w writer) Remove(name string, check func(fi fs.FileInfo, old string) error) error {
-	before, fault, err := w.read("remove", name)
-	if err == nil && before == nil {
-		err = &fs.PathError{Op: "remove", Path: name, Err: fs.ErrNotExist}
-	}
+	decide := func(fi fs.FileInfo, old string) (string, error) { return old + ".", check(fi, old) }
+	return w.change("remove", name, decide, func(string) { delete(w.files, name) })
+}
+
+// change calls put with the text that decide returns, if that differs from the file's and nothing
+// changed the file meanwhile.
+func (w writer) change(op, name string, decide func(fi fs.FileInfo, old string) (string, error), put func(text string)) error {
+	before, fault, err := w.read(op, name)
 	if err != nil {
 		return err
 	}
-	old := before.text
-	if err := check(info{path.Base(name), int64(len(old)), before.time, before}, old); err != nil {
+	fi, err := w.Lstat(name)
+	if err != nil {
 		return err
 	}
-	return w.commit(fault, func() error {
-		if f := w.m.files[name]; f != before || f.text != old {
+	old := string(before.Data)
+	text, err := decide(fi, old)
+	if err != nil || text == old {
+		return err
+	}
+	return w.commit(name, fault, func(f fstest.MapFile) error {
+		if f.Sys != before.Sys || string(f.Data) != old {
 			return conflict(name, hash(old), f)
 		}
-		delete(w.m.files, name)
+		put(text)
 		return nil
 	})
 }
 
-func conflict(name, want string, now *file) error {
+// conflict returns the conflict with the file that is there now. No file has no hash.
+func conflict(name, want string, now fstest.MapFile) error {
 	c := &markdownstore.ConflictError{Path: name, Want: want}
-	if now != nil {
-		c.Have = hash(now.text)
+	if now.Sys != nil {
+		c.Have = hash(string(now.Data))
 	}
 	return c
 }
