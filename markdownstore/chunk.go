@@ -48,9 +48,6 @@ func (c Chunk) Ref() memkernel.Ref {
 	return memkernel.Ref{Path: c.Path, StartLine: c.StartLine, EndLine: c.EndLine, Hash: c.Hash}
 }
 
-// UnitText returns the text of one of the chunk's units.
-func (c Chunk) UnitText(u Unit) string { return c.Text[u.Start-c.Start : u.End-c.Start] }
-
 // chunksOf cuts a document into chunks, in order. If c is nil, the defaults are used. chunksOf is
 // a pure function of its arguments.
 func chunksOf(d Document, c *Chunking) []Chunk { return slices.Collect(ChunkSeq(d, c)) }
@@ -64,7 +61,7 @@ func ChunkSeq(d Document, c *Chunking) iter.Seq[Chunk] {
 	}
 	opts.setDefaults()
 	return func(yield func(Chunk) bool) {
-		k := &chunker{Chunking: opts, doc: d, text: d.Raw, units: AllUnits(d), yield: yield, trail: []string{}, seen: map[string]int{}}
+		k := &chunker{Chunking: opts, doc: d, text: d.Raw, units: AllUnits(d), yield: yield, trail: []string{}, seen: map[string]int{}, lineNo: 1}
 		k.run()
 	}
 }
@@ -80,21 +77,17 @@ func (k *chunker) emit(p piece) {
 	if k.done {
 		return
 	}
-	text := k.text[p.from.off:p.to.off]
+	text := k.text[p.from:p.to]
 	sum := sha256.Sum256([]byte(text))
 	c := Chunk{
 		Path: k.doc.Path, Date: k.doc.Class.Date, Text: text,
-		StartLine: p.from.line, EndLine: p.to.line, Start: p.from.off, End: p.to.off,
-		Overlap: p.own.off - p.from.off, Tokens: k.Count(text), Hash: hex.EncodeToString(sum[:]),
+		StartLine: k.line(p.from), EndLine: k.line(p.to - 1), Start: p.from, End: p.to,
+		Overlap: p.own - p.from, Tokens: k.Count(text), Hash: hex.EncodeToString(sum[:]),
 	}
-	if k.text[p.to.off-1] == '\n' {
-		c.EndLine--
-	}
-	first := k.unitAt(p.own.off)
-	last := k.unitAt(p.to.off - 1)
+	first, last := k.unitAt(p.own), k.unitAt(p.to-1)
 	c.Trail = k.trailOf(first, last)
 	c.ID = k.id(c.Trail, sum)
-	c.Units = k.clipped(k.unitAt(p.from.off), last, p)
+	c.Units = k.clipped(k.unitAt(p.from), last, &c)
 	k.done = !k.yield(c)
 }
 
@@ -103,21 +96,18 @@ func (k *chunker) unitAt(off int) int {
 	return sort.Search(len(k.units), func(i int) bool { return k.units[i].End > off })
 }
 
-// clipped returns the units first to last, cut to the piece.
-func (k *chunker) clipped(first, last int, p piece) []Unit {
+// clipped returns the units first to last, cut to a chunk.
+func (k *chunker) clipped(first, last int, c *Chunk) []Unit {
 	units := k.units[first : last+1 : last+1]
-	if units[0].Start >= p.from.off && units[len(units)-1].End <= p.to.off {
+	if units[0].Start >= c.Start && units[len(units)-1].End <= c.End {
 		return units
 	}
 	units = slices.Clone(units)
-	if u := &units[0]; u.Start < p.from.off {
-		u.Start, u.StartLine = p.from.off, p.from.line
+	if u := &units[0]; u.Start < c.Start {
+		u.Start, u.StartLine = c.Start, c.StartLine
 	}
-	if u := &units[len(units)-1]; u.End > p.to.off {
-		u.End, u.EndLine = p.to.off, p.to.line
-		if k.text[p.to.off-1] == '\n' {
-			u.EndLine--
-		}
+	if u := &units[len(units)-1]; u.End > c.End {
+		u.End, u.EndLine = c.End, c.EndLine
 	}
 	return units
 }
@@ -144,7 +134,7 @@ func (k *chunker) trailOf(first, last int) []string {
 			k.open = push(k.open, u)
 		}
 	}
-	common := append(k.scratch[:0], k.open...)
+	common := slices.Clone(k.open)
 	i := first
 	for i < last && k.units[i].End <= k.doc.BodyOffset {
 		i++ // front matter
@@ -159,41 +149,30 @@ func (k *chunker) trailOf(first, last int) []string {
 		}
 		common = common[:own]
 	}
-	k.scratch = common
-	return k.labels(common)
-}
-
-// labels returns the texts of headings, the slice of the last chunk if that
-// has the same.
-func (k *chunker) labels(open []heading) []string {
-	out := make([]string, 0, len(open))
-	for _, h := range open {
+	out := make([]string, 0, len(common))
+	for _, h := range common {
 		if h.label != "" {
 			out = append(out, h.label)
 		}
 	}
-	if slices.Equal(out, k.trail) {
-		return k.trail
+	if !slices.Equal(out, k.trail) {
+		k.trail = out // chunks with the same trail share it
 	}
-	k.trail = out
-	return out
+	return k.trail
 }
 
 // id returns a chunk's id, made of its headings and its text.
 func (k *chunker) id(trail []string, text [sha256.Size]byte) string {
-	buf := k.buf[:0]
-	buf = append(append(buf, k.doc.Path...), 0)
+	var b strings.Builder
+	b.WriteString(k.doc.Path + "\x00")
 	for _, t := range trail {
-		buf = append(append(buf, strings.ReplaceAll(t, "\x1f", " ")...), 0x1f)
+		b.WriteString(strings.ReplaceAll(t, "\x1f", " ") + "\x1f")
 	}
-	buf = append(append(buf, 0), text[:]...)
-	k.buf = buf
-	sum := sha256.Sum256(buf)
-	id := hex.EncodeToString(sum[:16])
+	b.WriteString("\x00" + string(text[:]))
+	id := hashOf(b.String())[:32]
 	n := k.seen[id]
 	if k.seen[id]++; n == 0 {
 		return id
 	}
-	sum = sha256.Sum256(strconv.AppendInt(buf, int64(n), 10))
-	return hex.EncodeToString(sum[:16])
+	return hashOf(b.String() + strconv.Itoa(n))[:32]
 }

@@ -303,7 +303,7 @@ func TestEvidenceLinesAreInChunks(t *testing.T) {
 			want := strings.Split(string(data), "\n")[e.Line-1]
 			found := slices.ContainsFunc(chunksOf(Parse(e.File, string(data)), nil), func(c Chunk) bool {
 				return slices.ContainsFunc(c.Units, func(u Unit) bool {
-					return u.Kind == UnitTurn && u.StartLine == e.Line && strings.TrimRight(c.UnitText(u), "\n") == want
+					return u.Kind == UnitTurn && u.StartLine == e.Line && strings.TrimRight(c.Text[u.Start-c.Start:u.End-c.Start], "\n") == want
 				})
 			})
 			if n++; !found {

@@ -119,7 +119,7 @@ func checkClipped(t testing.TB, i int, ch Chunk) {
 			t.Fatalf("chunk %d %d-%d lines %d-%d unit %d: %+v", i, ch.Start, ch.End, ch.StartLine, ch.EndLine, j, u)
 		}
 		at = u.End
-		_ = ch.UnitText(u)
+		_ = ch.Text[u.Start-ch.Start : u.End-ch.Start]
 	}
 	if at != ch.End {
 		t.Fatalf("chunk %d: units end at %d of %d", i, at, ch.End)

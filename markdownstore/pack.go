@@ -21,20 +21,19 @@ type chunker struct {
 	cur piece // the piece being filled by leaf
 
 	// The parts of trails and ids.
-	passed        int
-	open, scratch []heading
-	trail         []string
-	buf           []byte
-	seen          map[string]int
+	passed int
+	open   []heading
+	trail  []string
+	seen   map[string]int
+
+	// lineNo is the number of the line that the offset lineAt is on.
+	lineAt, lineNo int
 }
 
-// pos is a place in the file and the line that it is on.
-type pos struct{ off, line int }
-
-// piece is a future chunk: it repeats the text from from to own, and the text from own to to is
-// new.
+// piece is a future chunk, by offsets: it repeats the text from from to own, and the text from own
+// to to is new.
 type piece struct {
-	from, own, to pos
+	from, own, to int
 	tokens        int
 	// bare reports whether there is nothing but headings in it yet.
 	bare bool
@@ -50,16 +49,23 @@ func (k *chunker) run() {
 
 func (k *chunker) size(a, b int) int { return k.sums[b] - k.sums[a] }
 
-func (k *chunker) start(i int) pos { return pos{k.units[i].Start, k.units[i].StartLine} }
-
-// end returns where the unit before i ends.
-func (k *chunker) end(i int) pos {
-	u := k.units[i-1]
-	p := pos{u.End, u.EndLine}
-	if k.text[u.End-1] == '\n' {
-		p.line++
+// at returns where unit i begins, and thus where the one before it ends.
+func (k *chunker) at(i int) int {
+	if i == len(k.units) {
+		return len(k.text)
 	}
-	return p
+	return k.units[i].Start
+}
+
+// line returns the number of the line that an offset is on. It counts from the last offset on.
+func (k *chunker) line(off int) int {
+	if off < k.lineAt {
+		k.lineNo -= strings.Count(k.text[off:k.lineAt], "\n")
+	} else {
+		k.lineNo += strings.Count(k.text[k.lineAt:off], "\n")
+	}
+	k.lineAt = off
+	return k.lineNo
 }
 
 // pack makes chunks of the units a to b. The units a to lead are a short
@@ -73,7 +79,7 @@ func (k *chunker) pack(a, lead, b int) {
 		limit += k.Tokens / 8 // rather than cut a section for its lead
 	}
 	if k.size(a, b) <= limit {
-		k.emit(piece{from: k.start(a), own: k.start(a), to: k.end(b)})
+		k.emit(piece{from: k.at(a), own: k.at(a), to: k.at(b)})
 		return
 	}
 	body := k.head(lead, b)
@@ -133,35 +139,35 @@ func (k *chunker) divide(a, lead, b, body, level int) {
 
 // leaf cuts units without headings; those from a to body are the head.
 func (k *chunker) leaf(a, body, b int) {
-	k.cur = piece{from: k.start(a), own: k.start(a), to: k.start(a), bare: true}
+	k.cur = piece{from: k.at(a), own: k.at(a), to: k.at(a), bare: true}
 	if k.size(a, body) > k.Tokens/2 {
 		body = a // headings of that size are text
 	}
 	if body > a {
-		k.add(k.end(body), k.size(a, body))
+		k.add(k.at(body), k.size(a, body))
 		k.cur.bare = true
 	}
-	floor := k.cur.to.off // overlaps do not reach into the head
+	floor := k.cur.to // overlaps do not reach into the head
 	for i := body; i < b; i++ {
 		n := k.size(i, i+1)
 		code := k.units[i].Kind == UnitCode
 		switch {
 		case k.cur.tokens+n <= k.Tokens,
 			k.cur.bare && code && n <= 2*k.Tokens:
-			k.add(k.end(i+1), n)
+			k.add(k.at(i+1), n)
 		case !k.cur.bare && (n <= k.Tokens || code && n <= 2*k.Tokens):
 			k.flush(floor, k.Tokens-n)
-			k.add(k.end(i+1), n)
+			k.add(k.at(i+1), n)
 		default:
 			k.lines(i, floor)
 		}
 	}
-	if k.cur.to.off > k.cur.own.off {
+	if k.cur.to > k.cur.own {
 		k.emit(k.cur)
 	}
 }
 
-func (k *chunker) add(to pos, tokens int) {
+func (k *chunker) add(to, tokens int) {
 	k.cur.to, k.cur.tokens, k.cur.bare = to, k.cur.tokens+tokens, false
 }
 
@@ -171,7 +177,7 @@ func (k *chunker) flush(floor, room int) {
 	k.emit(prev)
 	from, tokens := prev.to, 0
 	if room = min(room, k.Overlap); room > 0 {
-		from, tokens = k.overlap(prev, max(floor, prev.from.off), room)
+		from, tokens = k.overlap(prev, max(floor, prev.from), room)
 	}
 	k.cur = piece{from: from, own: prev.to, to: prev.to, tokens: tokens}
 }
@@ -179,36 +185,27 @@ func (k *chunker) flush(floor, room int) {
 // lines adds a unit that is too large line by line, and a line that is too
 // large sentence by sentence.
 func (k *chunker) lines(i, floor int) {
-	u := k.units[i]
-	at := k.start(i)
-	for line := range strings.Lines(k.text[u.Start:u.End]) {
+	at := k.at(i)
+	for line := range strings.Lines(k.text[at:k.at(i+1)]) {
 		room := k.Tokens
 		if k.cur.bare {
 			room -= k.cur.tokens
 		}
 		if n := k.Count(line); n <= room {
-			next := pos{at.off + len(line), at.line}
-			if line[len(line)-1] == '\n' {
-				next.line++
-			}
-			k.addOrFlush(next, n, floor)
-			at = next
-			continue
+			k.addOrFlush(at+len(line), n, floor)
+		} else {
+			done := 0
+			k.splitLine(line, max(k.Tokens/4, 1), func(end int) {
+				k.addOrFlush(at+end, k.Count(line[done:end]), floor)
+				done = end
+			})
 		}
-		base, done := at, 0
-		k.splitLine(line, max(k.Tokens/4, 1), func(end int) {
-			next := pos{base.off + end, base.line}
-			if end == len(line) && line[end-1] == '\n' {
-				next.line++
-			}
-			k.addOrFlush(next, k.Count(line[done:end]), floor)
-			at, done = next, end
-		})
+		at += len(line)
 	}
 }
 
-func (k *chunker) addOrFlush(to pos, tokens, floor int) {
-	if k.cur.tokens+tokens > k.Tokens && !k.cur.bare && k.cur.to.off > k.cur.own.off {
+func (k *chunker) addOrFlush(to, tokens, floor int) {
+	if k.cur.tokens+tokens > k.Tokens && !k.cur.bare && k.cur.to > k.cur.own {
 		k.flush(floor, k.Tokens-tokens)
 	}
 	k.add(to, tokens)
@@ -218,49 +215,28 @@ func (k *chunker) addOrFlush(to pos, tokens, floor int) {
 // whole lines, of at most room tokens, not before floor, and not in the middle
 // of a code unit that the cut itself leaves whole. Of a line that was cut, and
 // is too long, its last words are taken.
-func (k *chunker) overlap(p piece, floor, room int) (from pos, tokens int) {
+func (k *chunker) overlap(p piece, floor, room int) (from, tokens int) {
 	from = p.to
-	for from.off > floor {
-		prev := k.lineBefore(from, floor)
-		n := k.Count(k.text[prev.off:from.off])
+	for from > floor {
+		prev := floor + strings.LastIndexByte(k.text[floor:from-1], '\n') + 1
+		n := k.Count(k.text[prev:from])
 		if tokens+n > room {
-			if tokens == 0 && k.text[p.to.off-1] != '\n' {
+			if tokens == 0 && k.text[p.to-1] != '\n' {
 				return k.tail(prev, p.to, room)
 			}
 			break
 		}
 		from, tokens = prev, tokens+n
 	}
-	if u := k.units[k.unitAt(from.off)]; u.Kind == UnitCode && from.off > u.Start && from.off < u.End && u.End <= p.to.off {
-		return k.afterUnit(u, p.to)
+	if u := k.units[k.unitAt(from)]; u.Kind == UnitCode && from > u.Start && from < u.End && u.End <= p.to {
+		return u.End, k.Count(k.text[u.End:p.to])
 	}
 	return from, tokens
 }
 
-// lineBefore returns where the line that ends at p begins.
-func (k *chunker) lineBefore(p pos, floor int) pos {
-	end := p.off
-	line := p.line
-	if k.text[end-1] == '\n' {
-		end, line = end-1, line-1
-	}
-	if end <= floor {
-		return pos{floor, line}
-	}
-	return pos{floor + strings.LastIndexByte(k.text[floor:end], '\n') + 1, line}
-}
-
-func (k *chunker) afterUnit(u Unit, to pos) (pos, int) {
-	line := u.EndLine
-	if k.text[u.End-1] == '\n' {
-		line++
-	}
-	return pos{u.End, line}, k.Count(k.text[u.End:to.off])
-}
-
 // tail returns the end of a long line, from a space on.
-func (k *chunker) tail(from, to pos, room int) (pos, int) {
-	s := k.text[from.off:to.off]
+func (k *chunker) tail(from, to, room int) (at, tokens int) {
+	s := k.text[from:to]
 	n := max(0, len(s)-4*room)
 	for n < len(s) && k.Count(s[n:]) > room {
 		n += max(1, (len(s)-n)/8)
@@ -270,6 +246,5 @@ func (k *chunker) tail(from, to pos, room int) (pos, int) {
 	} else if n < len(s) {
 		n = max(0, runeStart(s, n))
 	}
-	at := pos{from.off + n, from.line}
-	return at, k.Count(k.text[at.off:to.off])
+	return from + n, k.Count(s[n:])
 }
