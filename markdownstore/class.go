@@ -1,7 +1,9 @@
 package markdownstore
 
 import (
+	"maps"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/memkernel/memkernel/internal/textutil"
@@ -74,11 +76,33 @@ const (
 	bufferName = "working-buffer.md"
 )
 
-// rootNames are the files in the workspace's root that have a meaning, in byte
-// order.
-var rootNames = []string{
-	"AGENTS.md", "BOOT.md", "BOOTSTRAP.md", "HEARTBEAT.md", "IDENTITY.md", memoryName, "SESSION-STATE.md",
-	"SOUL.md", "TOOLS.md", userName, memoryLower, "observations.md", "working-buffer.md",
+// rootFiles are the files in the workspace's root that have a meaning.
+var rootFiles = map[string]Class{
+	memoryName:         {Kind: KindMemory, Tier: tierEvergreen, PageType: pagePreference, Private: true, Memory: true, Indexed: true},
+	memoryLower:        {Kind: KindMemory, Tier: tierEvergreen, PageType: pagePreference, Private: true, Memory: true, Indexed: true},
+	userName:           {Kind: KindUser, Tier: tierEvergreen, PageType: pagePreference, Private: true, Memory: true, Indexed: true},
+	"AGENTS.md":        {Kind: KindInstructions, PageType: PageBootstrap},
+	"SOUL.md":          {Kind: KindInstructions, PageType: PageBootstrap},
+	"TOOLS.md":         {Kind: KindInstructions, PageType: PageBootstrap},
+	"IDENTITY.md":      {Kind: KindInstructions, PageType: PageBootstrap},
+	"HEARTBEAT.md":     {Kind: KindRoutine},
+	"BOOT.md":          {Kind: KindRoutine},
+	"BOOTSTRAP.md":     {Kind: KindRoutine},
+	"SESSION-STATE.md": {Kind: KindState, PageType: pagePlan},
+	bufferName:         {Kind: KindBuffer, Private: true, Memory: true},
+	"observations.md":  {Kind: KindObservations, Tier: tierRecent, PageType: pagePreference, Memory: true, Indexed: true},
+}
+
+// rootNames are the names of rootFiles, in byte order.
+var rootNames = slices.Sorted(maps.Keys(rootFiles))
+
+// anywhere reports whether a name of rootFiles means the same in memory/.
+func anywhere(name string) bool {
+	switch rootFiles[name].Kind {
+	case KindState, KindBuffer, KindObservations:
+		return true
+	}
+	return false
 }
 
 // Classify returns the class of the workspace file at a clean, slash-separated relative path. ok
@@ -89,48 +113,16 @@ func Classify(p string) (c Class, ok bool) {
 	switch {
 	case !textutil.IsVisible(p):
 		return Class{}, false
-	case dir == "":
-		return classifyRoot(name)
-	case dir == memoryDir+"/":
-		if c, ok := classifySpecial(name); ok {
-			return c, true
-		}
+	case dir == "", dir == memoryDir+"/" && anywhere(name):
+		c, ok = rootFiles[name]
+		return c, ok
 	case dir == factsDir+"/":
-		return classifyFacts(p)
-	case !strings.HasPrefix(dir, memoryDir+"/") || skippedPath(dir):
-		return Class{}, false
-	}
-	if !isMarkdown(name) || skippedName(name) {
+		_, ok := FactsPath(memoryDir + "/" + name)
+		return Class{Kind: KindFacts, Memory: ok}, ok
+	case !strings.HasPrefix(dir, memoryDir+"/"), skippedPath(dir), !isMarkdown(name), skippedName(name):
 		return Class{}, false
 	}
 	return classifyMemory(strings.TrimPrefix(p, memoryDir+"/")), true
-}
-
-func classifyRoot(name string) (Class, bool) {
-	switch name {
-	case memoryName, memoryLower:
-		return Class{Kind: KindMemory, Tier: tierEvergreen, PageType: pagePreference, Private: true, Memory: true, Indexed: true}, true
-	case userName:
-		return Class{Kind: KindUser, Tier: tierEvergreen, PageType: pagePreference, Private: true, Memory: true, Indexed: true}, true
-	case "AGENTS.md", "SOUL.md", "TOOLS.md", "IDENTITY.md":
-		return Class{Kind: KindInstructions, PageType: PageBootstrap}, true
-	case "HEARTBEAT.md", "BOOT.md", "BOOTSTRAP.md":
-		return Class{Kind: KindRoutine}, true
-	}
-	return classifySpecial(name)
-}
-
-// classifySpecial knows the names that mean the same in the root and in memory/.
-func classifySpecial(name string) (Class, bool) {
-	switch name {
-	case "SESSION-STATE.md":
-		return Class{Kind: KindState, PageType: pagePlan}, true
-	case "working-buffer.md":
-		return Class{Kind: KindBuffer, Private: true, Memory: true}, true
-	case "observations.md":
-		return Class{Kind: KindObservations, Tier: tierRecent, PageType: pagePreference, Memory: true, Indexed: true}, true
-	}
-	return Class{}, false
 }
 
 // classifyMemory takes the path below memory/.

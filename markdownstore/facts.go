@@ -1,6 +1,7 @@
 package markdownstore
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -26,24 +27,10 @@ const factsDir = memoryDir + "/.facts"
 // files in memory/ itself have facts.
 func FactsPath(p string) (facts string, ok bool) {
 	dir, name := path.Split(p)
-	if dir != memoryDir+"/" || !isMarkdown(name) || skippedName(name) {
-		return "", false
-	}
-	if _, special := classifySpecial(name); special {
+	if dir != memoryDir+"/" || !isMarkdown(name) || skippedName(name) || anywhere(name) {
 		return "", false
 	}
 	return factsDir + "/" + name, true
-}
-
-// classifyFacts knows the files in the folder of facts. They can be read, and are neither
-// listed nor searched by themselves.
-func classifyFacts(p string) (Class, bool) {
-	dir, name := path.Split(p)
-	if dir != factsDir+"/" {
-		return Class{}, false
-	}
-	_, ok := FactsPath(memoryDir + "/" + name)
-	return Class{Kind: KindFacts, Memory: ok}, ok
 }
 
 // Fact is a statement with the lines that it is made from.
@@ -96,6 +83,9 @@ func FactRow(p string, f Fact) string {
 // factRow is a row of facts: its text, the lines that it cites, and their hash.
 var factRow = textutil.LazyRegexp(`^- (.+?) <!-- from ([^<>]+) = ([0-9a-f]{16}) -->\s*$`)
 
+// factLines are lines as rows cite them: L12 or L12-L14.
+var factLines = textutil.LazyRegexp(`^L(\d{1,9})(?:-L(\d{1,9}))?$`)
+
 // ParseFacts reads the facts of a file from the text of its file of facts. It counts the facts
 // whose lines text does not have any more, and every other unusable row. Lines that have only
 // moved are found again.
@@ -126,15 +116,14 @@ func parseFact(row, p string) (f Fact, ok bool) {
 	}
 	f.Text, f.hash = m[1], m[3]
 	for ref := range strings.SplitSeq(m[2], ", ") {
-		at, ok := strings.CutPrefix(ref, p+"#")
-		if !ok {
+		at, own := strings.CutPrefix(ref, p+"#")
+		n := factLines.FindStringSubmatch(at)
+		if !own || n == nil {
 			return f, false
 		}
-		from, to, several := strings.Cut(at, "-")
-		if !several {
-			to = from
-		}
-		l := LineRange{lineNumber(from), lineNumber(to)}
+		var l LineRange
+		l.From, _ = strconv.Atoi(n[1])
+		l.To, _ = strconv.Atoi(cmp.Or(n[2], n[1]))
 		if l.From < 1 || l.To < l.From {
 			return f, false
 		}
@@ -164,16 +153,6 @@ func ReadTo(facts, text string) int {
 		return 0
 	}
 	return to
-}
-
-// lineNumber reads L12, 0 if it is nothing like it.
-func lineNumber(s string) int {
-	digits, ok := strings.CutPrefix(s, "L")
-	n, err := strconv.Atoi(digits)
-	if !ok || err != nil {
-		return 0
-	}
-	return n
 }
 
 // moved is how far lines are looked for that are not where they were.
