@@ -52,7 +52,7 @@ func clip(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
-	return strings.TrimSpace(trimPartialRune(s[:n]))
+	return strings.TrimSpace(s[:runeStart(s, n)])
 }
 
 // fenceOf returns the length of the code fence that the line opens, 0 if none.

@@ -100,16 +100,3 @@ func isDOS(s string) bool {
 	lines := strings.Count(s, "\n")
 	return lines > 0 && lines == strings.Count(s, "\r\n")
 }
-
-// trimPartialRune cuts an incomplete rune off the end of s. Bytes that are not UTF-8 at all stay.
-func trimPartialRune(s string) string {
-	for i := 1; i < utf8.UTFMax && i <= len(s); i++ {
-		if b := s[len(s)-i]; utf8.RuneStart(b) {
-			if b >= utf8.RuneSelf && !utf8.FullRuneInString(s[len(s)-i:]) {
-				return s[:len(s)-i]
-			}
-			return s
-		}
-	}
-	return s
-}

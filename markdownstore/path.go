@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -22,13 +23,8 @@ type place struct {
 // clean checks the form of a path before anything on disk is looked at.
 func (s *Store) clean(p string) (string, Class, error) {
 	slashed := filepath.ToSlash(p)
-	if p == "" || strings.HasPrefix(slashed, "/") || strings.ContainsRune(p, 0) || !filepath.IsLocal(p) {
+	if p == "" || strings.HasPrefix(slashed, "/") || strings.ContainsRune(p, 0) || !filepath.IsLocal(p) || slices.Contains(strings.Split(slashed, "/"), "..") {
 		return "", Class{}, deny(p, denyOutside)
-	}
-	for name := range strings.SplitSeq(slashed, "/") {
-		if name == ".." {
-			return "", Class{}, deny(p, denyOutside)
-		}
 	}
 	slashed = path.Clean(slashed)
 	if !textutil.IsVisible(slashed) {
@@ -50,11 +46,7 @@ func PathLike(s string) bool {
 	if strings.ContainsAny(s, `/\\`) || strings.HasPrefix(s[strings.LastIndexByte(s, ':')+1:], ".") {
 		return true
 	}
-	switch strings.ToLower(path.Ext(s)) {
-	case ".md", ".markdown", ".mdx", ".mdc", ".txt":
-		return true
-	}
-	return false
+	return slices.Contains([]string{".md", ".markdown", ".mdx", ".mdc", ".txt"}, strings.ToLower(path.Ext(s)))
 }
 
 // locate finds the file of a path. If the file does not exist, err is nil and
@@ -67,7 +59,19 @@ func (s *Store) locate(p string) (place, error) {
 	}
 	name = textutil.Spelled(s.files, name)
 	if s.Includes() && isNote(name) {
-		return note(s, name, c)
+		// A file that is memory because it is included. No link is followed to it: a listing
+		// doesn't either. A bootstrap file is one without that, too.
+		out := s.ignored(name, false)
+		if fi, err := s.files.Lstat(name); out || err == nil && fi.Mode()&fs.ModeSymlink != 0 {
+			own, bootstrap := Classify(name)
+			switch {
+			case !bootstrap && out:
+				return place{}, s.left(name, name)
+			case !bootstrap:
+				return place{}, deny(name, denyLink)
+			}
+			c = own
+		}
 	}
 	pl, err := s.follow(name, c)
 	if err == nil && pl.info == nil && c.Kind == KindMemory {
@@ -80,24 +84,6 @@ func (s *Store) locate(p string) (place, error) {
 		}
 	}
 	return pl, err
-}
-
-// note finds a file that is memory because it is included. No link is followed to it:
-// a listing doesn't either.
-func note(s *Store, p string, c Class) (place, error) {
-	if s.ignored(p, false) {
-		if own, ok := Classify(p); ok {
-			return s.follow(p, own) // a bootstrap file
-		}
-		return place{}, s.left(p, p)
-	}
-	if fi, err := s.files.Lstat(p); err == nil && fi.Mode()&fs.ModeSymlink != 0 {
-		if own, ok := Classify(p); ok {
-			return s.follow(p, own)
-		}
-		return place{}, deny(p, denyLink)
-	}
-	return s.follow(p, c)
 }
 
 // follow looks up a clean path. Every lookup goes through the root, so that no link can lead out
@@ -198,12 +184,7 @@ func behind(link, to Class) Class {
 // isAny reports whether a file is one of others under another name: a link, or
 // another case where the file system ignores case.
 func isAny(files Files, fi fs.FileInfo, others []fs.FileInfo) bool {
-	for _, o := range others {
-		if files.Same(fi, o) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(others, func(o fs.FileInfo) bool { return files.Same(fi, o) })
 }
 
 // withheld reports whether a file is private, by whatever name, and this session is not.

@@ -135,7 +135,7 @@ func readLines(c *Content, r io.Reader, from, lines int, limit int64) error {
 		ended = err == io.EOF
 		if line >= from {
 			if room := int(limit) - b.Len(); len(part) > room {
-				part, ended, c.Truncated = []byte(trimPartialRune(string(part[:room]))), true, true
+				part, ended, c.Truncated = part[:runeStart(string(part), room)], true, true
 			}
 			b.Write(part)
 		}
