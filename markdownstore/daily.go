@@ -36,7 +36,7 @@ func (s *Store) DailyLogs(now time.Time) (today, yesterday File) {
 func (s *Store) Stat(path string) (File, error) {
 	pl, err := s.locate(path)
 	if err != nil {
-		return File{}, wrapRead(path, err)
+		return File{}, wrapped("read", path, err)
 	}
 	if pl.info == nil {
 		return File{Path: pl.path, Class: pl.class}, nil

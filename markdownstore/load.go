@@ -39,23 +39,24 @@ type Loaded struct {
 func (s *Store) ReadFile(path string) (Loaded, error) {
 	pl, err := s.locate(path)
 	if err != nil {
-		return Loaded{}, wrapRead(path, err)
+		return Loaded{}, wrapped("read", path, err)
 	}
 	if pl.info == nil {
 		return Loaded{}, fmt.Errorf("read %s: %w", path, fs.ErrNotExist)
 	}
 	l, err := s.load(pl)
 	if err != nil {
-		return Loaded{}, wrapRead(path, err)
+		return Loaded{}, wrapped("read", path, err)
 	}
 	return l, nil
 }
 
-func wrapRead(path string, err error) error {
+// wrapped names the verb and the path in an error that is no refusal.
+func wrapped(verb, path string, err error) error {
 	if errors.Is(err, ErrDenied) {
 		return err
 	}
-	return fmt.Errorf("read %s: %w", path, err)
+	return fmt.Errorf("%s %s: %w", verb, path, err)
 }
 
 func (s *Store) load(pl place) (l Loaded, err error) {

@@ -11,6 +11,22 @@ var (
 	ownLine = regexp.MustCompile(`^- (?:\[[a-z]+\] )*(?:\[open\] |agent: )`)
 )
 
+// blocksOf returns, for each line of a log, the key of the session in whose block it is, or "".
+func blocksOf(lines []string) []string {
+	keys := make([]string, len(lines))
+	key := ""
+	for i, l := range lines {
+		l = strings.TrimRight(l, "\r\n")
+		if m := logLead.FindStringSubmatch(l); m != nil {
+			key = m[1]
+		} else if !strings.HasPrefix(l, "- ") && !strings.HasPrefix(l, "<!-- ") && !strings.HasPrefix(l, "  ") {
+			key = ""
+		}
+		keys[i] = key
+	}
+	return keys
+}
+
 // SessionOf returns the key of the session whose agent's decision or open task line n of a day's
 // log records. Lines count from 1. It returns "" for all other lines, which belong to the
 // project.
@@ -19,21 +35,7 @@ func SessionOf(log string, n int) string {
 	if n < 1 || n > len(lines) || !ownLine.MatchString(lines[n-1]) {
 		return ""
 	}
-	for i := n - 2; i >= 0; i-- {
-		l := strings.TrimRight(lines[i], "\r")
-		if m := logLead.FindStringSubmatch(l); m != nil {
-			return m[1]
-		}
-		if !inBlock(l) {
-			break
-		}
-	}
-	return ""
-}
-
-// inBlock reports whether a line may follow the first one of a block.
-func inBlock(l string) bool {
-	return l != "" && (strings.HasPrefix(l, "- ") || strings.HasPrefix(l, "<!-- ") || strings.HasPrefix(l, "  "))
+	return blocksOf(lines[:n])[n-1]
 }
 
 // ProjectLog returns a day's log for the session with the key own. It blanks the lines about
@@ -41,26 +43,24 @@ func inBlock(l string) bool {
 // remaining lines keep their numbers.
 func ProjectLog(log, own string) string {
 	lines := strings.SplitAfter(log, "\n")
-	lead, kept := -1, false
+	lead := -1 // the first line of a block, while nothing of the block is kept
 	end := func() {
-		if lead >= 0 && !kept {
+		if lead >= 0 {
 			lines[lead] = "\n"
 		}
-		lead, kept = -1, false
+		lead = -1
 	}
-	for i, l := range lines {
-		l = strings.TrimRight(l, "\r\n")
-		switch {
-		case logLead.MatchString(l):
-			if end(); logLead.FindStringSubmatch(l)[1] != own {
-				lead = i
-			}
-		case lead >= 0 && ownLine.MatchString(l):
-			lines[i] = "\n"
-		case lead >= 0 && strings.HasPrefix(l, "- "):
-			kept = true
-		case !inBlock(l):
+	for i, key := range blocksOf(lines) {
+		switch l := lines[i]; {
+		case key == "" || key == own:
 			end()
+		case ownLine.MatchString(l):
+			lines[i] = "\n"
+		case strings.HasPrefix(l, "- "):
+			lead = -1
+		case logLead.MatchString(strings.TrimRight(l, "\r\n")):
+			end()
+			lead = i
 		}
 	}
 	end()

@@ -52,7 +52,7 @@ func (s *Store) Read(path string, from, lines int) (Content, error) {
 	}
 	pl, err := s.locate(path)
 	if err != nil {
-		return Content{}, wrapRead(path, err)
+		return Content{}, wrapped("read", path, err)
 	}
 	switch c := &pl.class; {
 	case c.Memory:
@@ -72,13 +72,13 @@ func (s *Store) Read(path string, from, lines int) (Content, error) {
 		return c, nil
 	}
 	if err != nil {
-		return Content{}, wrapRead(path, err)
+		return Content{}, wrapped("read", path, err)
 	}
 	defer f.Close()
 	if s.opts.Shown != nil {
 		l, err := s.load(pl)
 		if err != nil {
-			return Content{}, wrapRead(path, err)
+			return Content{}, wrapped("read", path, err)
 		}
 		return c, readLines(&c, strings.NewReader(l.Text), max(from, 1), lines, s.opts.MaxFileBytes)
 	}
@@ -87,7 +87,7 @@ func (s *Store) Read(path string, from, lines int) (Content, error) {
 		err = readLines(&c, r, max(from, 1), lines, s.opts.MaxFileBytes)
 	}
 	if err != nil {
-		return Content{}, wrapRead(path, err)
+		return Content{}, wrapped("read", path, err)
 	}
 	return c, nil
 }

@@ -12,7 +12,7 @@ import (
 func (s *Store) Editable(p string) (File, error) {
 	pl, err := s.written(p)
 	if err != nil {
-		return File{}, wrapRead(p, err)
+		return File{}, wrapped("read", p, err)
 	}
 	return editable(s, pl)
 }

@@ -3,8 +3,6 @@ package markdownstore
 import (
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"io/fs"
 	"iter"
 	"path"
@@ -134,10 +132,7 @@ func (w *walker) entry(p string, c Class, fi fs.FileInfo, err error, shadowed bo
 
 // fails yields the error of a file or a folder.
 func (w *walker) fails(p string, err error) bool {
-	if !errors.Is(err, ErrDenied) {
-		err = fmt.Errorf("list %s: %w", cmp.Or(p, "."), err)
-	}
-	return w.yield(File{Path: p}, err)
+	return w.yield(File{Path: p}, wrapped("list", cmp.Or(p, "."), err))
 }
 
 // folder lists the files in a folder of memory and below.
