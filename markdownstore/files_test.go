@@ -70,10 +70,3 @@ func TestFolderKeepsTheContract(t *testing.T) {
 		return p
 	})
 }
-
-func TestMemKeepsTheContract(t *testing.T) {
-	storetest.Contract(t, func(t *testing.T) *storetest.Place {
-		m := storetest.NewMem()
-		return &storetest.Place{Files: m, Put: m.Put, Text: m.Text, Restart: m.Restart, Next: func(f storetest.Fault) { m.Next(f) }}
-	})
-}

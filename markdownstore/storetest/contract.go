@@ -1,7 +1,11 @@
+// Package storetest tests that a keeper of a workspace's files behaves as package markdownstore
+// requires. It is for tests only, and never reads meaning into a file.
 package storetest
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,6 +17,22 @@ import (
 
 	"github.com/memkernel/memkernel/markdownstore"
 )
+
+// ErrKilled is returned to a writer that was killed before its write was synced.
+var ErrKilled = errors.New("killed before the write was synced")
+
+// Fault is the failure of one write.
+type Fault struct {
+	// Refuse is the error with which nothing is written.
+	Refuse error
+	// Meanwhile runs between the reading of a file and its writing, as another program
+	// that takes no lock.
+	Meanwhile func()
+	// Lose kills the writer before the write is synced. Of an append Torn bytes are
+	// left, of anything else nothing.
+	Lose bool
+	Torn int
+}
 
 // Place is where a keeper's files are, for tests of it.
 type Place struct {
@@ -368,4 +388,9 @@ func waits(t *testing.T, p *Place) {
 	if text, there := p.Text("memory/t.md"); there {
 		t.Errorf("written without the lock: %q", text)
 	}
+}
+
+func hash(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
 }
