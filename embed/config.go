@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/memkernel/memkernel/internal/endpoint"
 )
@@ -37,9 +36,9 @@ const (
 	// defaultBatchBytes stays below the 300,000 tokens that OpenAI takes in one request.
 	// Providers with smaller limits have smaller defaults.
 	defaultBatchBytes = 256 << 10 // 256 KiB
-	// defaultMaxTextBytes stays below the 8,192 tokens that OpenAI takes in one
-	// text.
-	defaultMaxTextBytes = 8191
+	// maxTextBytes is the number of bytes of a text that are sent, including its prefix. The rest is
+	// cut off between two runes. It stays below the 8,192 tokens that OpenAI takes in one text.
+	maxTextBytes = 8191
 	// DefaultTimeout is for one try.
 	DefaultTimeout = 30 * time.Second
 	// defaultMaxTries includes the first.
@@ -79,14 +78,8 @@ type Config struct {
 	// models of gemini and ollama are used.
 	QueryPrefix, DocumentPrefix string
 	// BatchSize is the largest number of texts in a request, at most 2,048. The default is
-	// defaultBatchSize. BatchBytes is the largest number of bytes of the texts together, but one
-	// text is always sent. The default is defaultBatchBytes. Both defaults are smaller for
-	// providers with smaller limits.
-	BatchSize, BatchBytes int
-	// MaxTextBytes is the number of bytes of a text that are sent, including its prefix. The rest
-	// is cut off between two runes. The default is defaultMaxTextBytes. Models with a small
-	// window need less, about 1,500 for 512 tokens of English.
-	MaxTextBytes int
+	// defaultBatchSize. Providers with smaller limits get fewer.
+	BatchSize int
 	// Timeout bounds one try. The default is DefaultTimeout. The context bounds all tries
 	// together.
 	Timeout time.Duration
@@ -100,8 +93,7 @@ type Config struct {
 }
 
 // suffix returns the settings of a provider's vectors that differ from the defaults, each after a
-// space. Texts that are cut at another length have other vectors. Prefixes are quoted, so that
-// different settings have different names.
+// space. Prefixes are quoted, so that different settings have different names.
 func (c *Config) suffix() (s string) {
 	if c.Dimensions != 0 {
 		s += fmt.Sprintf(" dimensions=%d", c.Dimensions)
@@ -111,9 +103,6 @@ func (c *Config) suffix() (s string) {
 	}
 	if c.DocumentPrefix != "" {
 		s += fmt.Sprintf(" document=%q", c.DocumentPrefix)
-	}
-	if c.MaxTextBytes != defaultMaxTextBytes {
-		s += fmt.Sprintf(" max_text_bytes=%d", c.MaxTextBytes)
 	}
 	return s
 }
@@ -229,8 +218,6 @@ func (c *Config) setDefaults(s *service, base *url.URL) {
 		c.QueryPrefix, c.DocumentPrefix = s.prefixes(c.Model)
 	}
 	orDefault(&c.BatchSize, defaultBatchSize)
-	orDefault(&c.BatchBytes, s.batchBytes)
-	orDefault(&c.MaxTextBytes, defaultMaxTextBytes)
 	orDefault(&c.Timeout, DefaultTimeout)
 	orDefault(&c.MaxTries, defaultMaxTries)
 }
@@ -243,7 +230,6 @@ func orDefault[T comparable](field *T, value T) {
 }
 
 func (c *Config) validate() error {
-	prefix := max(len(c.QueryPrefix), len(c.DocumentPrefix))
 	switch {
 	case c.Model == "":
 		return fmt.Errorf("embedding model is missing: name one that %s serves", c.BaseURL)
@@ -255,10 +241,8 @@ func (c *Config) validate() error {
 		return fmt.Errorf("embedding dimensions %d: give 0 for the model's own, or a length", c.Dimensions)
 	case c.BatchSize < 0 || c.BatchSize > maxBatchSize:
 		return fmt.Errorf("embedding batch_size %d: give 1 to %d", c.BatchSize, maxBatchSize)
-	case c.MaxTextBytes < prefix+utf8.UTFMax:
-		return fmt.Errorf("embedding max_text_bytes %d leaves no room for text behind a prefix of %d bytes", c.MaxTextBytes, prefix)
-	case c.BatchBytes < 0 || c.Timeout < 0 || c.MaxTries < 0:
-		return fmt.Errorf("embedding batch_bytes %d, timeout %v, max_tries %d: none may be negative", c.BatchBytes, c.Timeout, c.MaxTries)
+	case c.Timeout < 0 || c.MaxTries < 0:
+		return fmt.Errorf("embedding timeout %v, max_tries %d: neither may be negative", c.Timeout, c.MaxTries)
 	}
 	return nil
 }

@@ -37,7 +37,6 @@ func TestFromConfig(t *testing.T) {
 		{"model with a space", Config{Provider: "openai", Model: "a b"}, nil, "", "", "white space"},
 		{"negative dimensions", Config{Provider: "openai", Dimensions: -1}, nil, "", "", "dimensions -1"},
 		{"too many texts", Config{Provider: "openai", BatchSize: 2049}, nil, "", "", "batch_size 2049"},
-		{"no room", Config{Provider: "openai", MaxTextBytes: 10, QueryPrefix: "query: "}, nil, "", "", "max_text_bytes 10"},
 		{"negative timeout", Config{Provider: "openai", Timeout: -1}, nil, "", "", "timeout"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

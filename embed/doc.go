@@ -26,7 +26,7 @@
 //
 // # A request
 //
-//	texts ── cut to MaxTextBytes ── batch ── limits of a minute and a day
+//	texts ── cut to 8,191 bytes ─── batch ── limits of a minute and a day
 //	                                              │
 //	                                              ▼
 //	              429, 408, 5xx, timeout, ◄── POST, each provider in its format,

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"sync/atomic"
-	"unicode/utf8"
 
 	"github.com/memkernel/memkernel/embed/static"
 )
@@ -21,10 +20,6 @@ type local struct {
 func localFromConfig(c Config) (Provider, error) {
 	if c.ModelDir == "" {
 		return nil, errors.New("embedding provider local has no model: set model_dir to the folder of one")
-	}
-	orDefault(&c.MaxTextBytes, defaultMaxTextBytes)
-	if c.MaxTextBytes < max(len(c.QueryPrefix), len(c.DocumentPrefix))+utf8.UTFMax {
-		return nil, fmt.Errorf("embedding max_text_bytes %d leaves no room for text behind a prefix", c.MaxTextBytes)
 	}
 	m, err := static.Load(c.ModelDir)
 	if err != nil {
@@ -74,7 +69,7 @@ func (l *local) embed(ctx context.Context, prefix, text string) ([]float32, bool
 	if err := ctx.Err(); err != nil {
 		return nil, false, fmt.Errorf("embed with %s: %w", l.model.Dir(), err)
 	}
-	whole, cut := fit(prefix, text, l.cfg.MaxTextBytes)
+	whole, cut := fit(prefix, text, maxTextBytes)
 	v, short, err := l.model.Embed(whole)
 	e := &Error{Endpoint: l.model.Dir(), Model: l.model.Name(), Err: err, Tries: 1, Hint: "other texts may do"}
 	switch {

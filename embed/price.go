@@ -59,7 +59,7 @@ func Describe(p Provider) Description {
 }
 
 func (o *remote) describe() Description {
-	d := Description{Provider: o.name, Model: o.cfg.Model, Endpoint: o.base, Free: o.loopback, Budget: o.cfg.Budget, MaxTextBytes: o.cfg.MaxTextBytes}
+	d := Description{Provider: o.name, Model: o.cfg.Model, Endpoint: o.base, Free: o.loopback, Budget: o.cfg.Budget, MaxTextBytes: o.textBytes}
 	for _, p := range prices {
 		if o.own && p.provider == o.name && p.model == strings.TrimPrefix(o.cfg.Model, "models/") {
 			d.Price = &p.Price

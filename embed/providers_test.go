@@ -313,7 +313,7 @@ func TestLocal(t *testing.T) {
 	if v, err := short.EmbedQuery(t.Context(), "tea"); err != nil || !slices.Equal(v, q[:2]) || short.Model() == p.Model() {
 		t.Errorf("%v, %v", v, err)
 	}
-	for _, c := range []embed.Config{{ModelDir: ""}, {ModelDir: dir, Dimensions: 5}, {ModelDir: t.TempDir()}, {ModelDir: dir, MaxTextBytes: 2}} {
+	for _, c := range []embed.Config{{ModelDir: ""}, {ModelDir: dir, Dimensions: 5}, {ModelDir: t.TempDir()}} {
 		c.Provider = "local"
 		if p, err := embed.FromConfig(c); err == nil {
 			t.Errorf("%+v: %v", c, p)

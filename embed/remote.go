@@ -24,14 +24,16 @@ type remote struct {
 	own, loopback bool
 	key           string
 	http          *http.Client
-	patience      patience
+	// textBytes is how much of a text is sent: maxTextBytes.
+	textBytes int
+	patience  patience
 	// length is the length of the vectors: the configured length, or else the length of the first
 	// vector. It is 0 before the first vector.
 	length atomic.Int64
 }
 
 func newRemote(s *service, c Config, base *url.URL, key string) *remote {
-	o := &remote{service: s, cfg: c, base: base.String(), own: s.own(base), loopback: endpoint.Loopback(base), key: key}
+	o := &remote{service: s, cfg: c, base: base.String(), own: s.own(base), loopback: endpoint.Loopback(base), key: key, textBytes: maxTextBytes}
 	o.http = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	o.length.Store(int64(c.Dimensions))
 	return o
@@ -58,7 +60,7 @@ func (o *remote) EmbedQuery(ctx context.Context, text string) ([]float32, error)
 	if blank(text) {
 		return nil, fmt.Errorf("embed question with %s: it is blank", o.cfg.Model)
 	}
-	question, _ := fit(o.cfg.QueryPrefix, text, o.cfg.MaxTextBytes)
+	question, _ := fit(o.cfg.QueryPrefix, text, o.textBytes)
 	if err := o.patience.tired(); err != nil {
 		return nil, o.explain(err)
 	}
@@ -94,9 +96,9 @@ func (o *remote) EmbedDocuments(ctx context.Context, texts []string) (Result, er
 // batch takes the inputs of one request from the leading texts. It takes at least one text, and
 // at most as many as a request may hold and the tokens of the day allow.
 func (o *remote) batch(texts []string) (inputs []input, truncated int) {
-	room, left := o.cfg.BatchBytes, o.cfg.Budget.left()
+	room, left := o.batchBytes, o.cfg.Budget.left()
 	for _, t := range texts[:min(len(texts), o.cfg.BatchSize, o.maxBatch)] {
-		text, cut := fit(o.cfg.DocumentPrefix, t, o.cfg.MaxTextBytes)
+		text, cut := fit(o.cfg.DocumentPrefix, t, o.textBytes)
 		in := input{text: text}
 		if room, left = room-len(text), left-in.tokens(); (room < 0 || left < 0) && len(inputs) > 0 {
 			break

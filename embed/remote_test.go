@@ -67,23 +67,25 @@ func TestVectorsComeInTheOrderOfTheTexts(t *testing.T) {
 func TestBatchesTileTheTexts(t *testing.T) {
 	base := mustParse(t, "http://localhost")
 	rapid.Check(t, func(t *rapid.T) {
-		o := newRemote(openAI, Config{
+		small := *openAI
+		small.batchBytes = rapid.IntRange(1, 60).Draw(t, "bytes")
+		o := newRemote(&small, Config{
 			Model:          "m",
 			BatchSize:      rapid.IntRange(1, 5).Draw(t, "size"),
-			BatchBytes:     rapid.IntRange(1, 60).Draw(t, "bytes"),
-			MaxTextBytes:   rapid.IntRange(8, 30).Draw(t, "text"),
 			DocumentPrefix: rapid.SampledFrom([]string{"", "p: "}).Draw(t, "prefix"),
 		}, base, "")
+		o.textBytes = rapid.IntRange(8, 30).Draw(t, "text")
 		all := rapid.SliceOf(rapid.StringMatching(`[aä漢😀]{1,12}`)).Draw(t, "texts")
 		for rest := all; len(rest) > 0; {
 			inputs, truncated := o.batch(rest)
-			checkBatch(t, o.cfg, texts(inputs), truncated, rest)
+			checkBatch(t, o, texts(inputs), truncated, rest)
 			rest = rest[len(inputs):]
 		}
 	})
 }
 
-func checkBatch(t *rapid.T, c Config, inputs []string, truncated int, rest []string) {
+func checkBatch(t *rapid.T, o *remote, inputs []string, truncated int, rest []string) {
+	c := o.cfg
 	if len(inputs) == 0 || len(inputs) > c.BatchSize {
 		t.Fatalf("%d texts in a batch of at most %d", len(inputs), c.BatchSize)
 	}
@@ -92,24 +94,24 @@ func checkBatch(t *rapid.T, c Config, inputs []string, truncated int, rest []str
 		whole := c.DocumentPrefix + rest[i]
 		if in != whole {
 			cut++
-			if len(in) < c.MaxTextBytes-utf8.UTFMax+1 {
-				t.Fatalf("%q was cut to %q, more than to %d bytes", whole, in, c.MaxTextBytes)
+			if len(in) < o.textBytes-utf8.UTFMax+1 {
+				t.Fatalf("%q was cut to %q, more than to %d bytes", whole, in, o.textBytes)
 			}
 		}
-		if !strings.HasPrefix(whole, in) || !utf8.ValidString(in) || len(in) > c.MaxTextBytes {
-			t.Fatalf("%q became %q at %d bytes", whole, in, c.MaxTextBytes)
+		if !strings.HasPrefix(whole, in) || !utf8.ValidString(in) || len(in) > o.textBytes {
+			t.Fatalf("%q became %q at %d bytes", whole, in, o.textBytes)
 		}
 		bytes += len(in)
 	}
 	if cut != truncated {
 		t.Fatalf("%d texts were cut, %d are reported", cut, truncated)
 	}
-	if len(inputs) > 1 && bytes > c.BatchBytes {
-		t.Fatalf("%d bytes in a batch of at most %d", bytes, c.BatchBytes)
+	if len(inputs) > 1 && bytes > o.batchBytes {
+		t.Fatalf("%d bytes in a batch of at most %d", bytes, o.batchBytes)
 	}
 	if n := len(inputs); n < len(rest) && n < c.BatchSize {
-		next, _ := fit(c.DocumentPrefix, rest[n], c.MaxTextBytes)
-		if bytes+len(next) <= c.BatchBytes {
+		next, _ := fit(c.DocumentPrefix, rest[n], o.textBytes)
+		if bytes+len(next) <= o.batchBytes {
 			t.Fatalf("a batch of %d bytes leaves out a text of %d", bytes, len(next))
 		}
 	}
@@ -132,7 +134,8 @@ func TestVectorsBeforeAnErrorAreKept(t *testing.T) {
 
 func TestTooLongTextsAreToldAndCut(t *testing.T) {
 	s := serve(t, nil)
-	o := openAt(t, s.URL, func(c *Config) { c.MaxTextBytes = 10 })
+	o := openAt(t, s.URL, nil)
+	o.textBytes = 10
 	res, err := o.EmbedDocuments(t.Context(), []string{"0123456789", "01234567漢", "漢漢漢漢"})
 	if err != nil {
 		t.Fatal(err)
@@ -164,22 +167,20 @@ func TestBlankTextsAreNotSent(t *testing.T) {
 func TestModelNamesWhatChangesVectors(t *testing.T) {
 	type settings struct {
 		base, model, query, document string
-		dimensions, max              int
+		dimensions                   int
 	}
-	prefixes := []string{"", `"`, `" document="`, "a", "a max_text_bytes=500", `a" max_text_bytes=500 "`}
+	prefixes := []string{"", `"`, `" document="`, "a", "a dimensions=50", `a" dimensions=50 "`}
 	named := map[string]settings{}
 	for _, base := range []string{defaultBaseURL, "https://a.example/v1", "https://a.example/v2"} {
 		for _, model := range []string{"m", "n", "dimensions=5"} {
 			for _, dimensions := range []int{0, 5, 50} {
-				for _, limit := range []int{defaultMaxTextBytes, 500} {
-					for i := range len(prefixes) * len(prefixes) {
-						s := settings{base, model, prefixes[i/len(prefixes)], prefixes[i%len(prefixes)], dimensions, limit}
-						o := newRemote(openAI, Config{Model: model, Dimensions: dimensions, QueryPrefix: s.query, DocumentPrefix: s.document, MaxTextBytes: limit}, mustParse(t, base), "")
-						if other, ok := named[o.Model()]; ok {
-							t.Fatalf("%+v and %+v are both %q", s, other, o.Model())
-						}
-						named[o.Model()] = s
+				for i := range len(prefixes) * len(prefixes) {
+					s := settings{base, model, prefixes[i/len(prefixes)], prefixes[i%len(prefixes)], dimensions}
+					o := newRemote(openAI, Config{Model: model, Dimensions: dimensions, QueryPrefix: s.query, DocumentPrefix: s.document}, mustParse(t, base), "")
+					if other, ok := named[o.Model()]; ok {
+						t.Fatalf("%+v and %+v are both %q", s, other, o.Model())
 					}
+					named[o.Model()] = s
 				}
 			}
 		}
