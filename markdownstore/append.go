@@ -74,39 +74,42 @@ func checkEntry(id, text string) error {
 	return nil
 }
 
-// appendAt appends to a place, or to today's log if the place is closed.
-func (s *Store) appendAt(w Writer, pl place, id, text string) (Appended, error) {
-	if !s.isClosed(pl) {
-		return s.appendOnce(w, pl, id, text, "")
-	}
-	today := s.Today(s.opts.Now())
-	for date := pl.class.Date; date < today; date = nextDay(date) {
-		a, err := s.findEntry(dailyPath(date), id, text)
-		if err != nil || a.Existed {
-			return a, err
-		}
-	}
-	return s.appendLate(w, pl, dailyPath(today), id, text)
-}
-
 // lateMark begins the line above an entry for a closed log.
 const lateMark = "Late entry for "
 
-// appendLate appends an entry for a closed log to today's, with a link to the closed log if that
-// exists.
-func (s *Store) appendLate(w Writer, closed place, today, id, text string) (Appended, error) {
-	pl, err := s.locate(today)
-	if err != nil {
-		return Appended{}, err
+// appendAt appends an entry to a place. An entry for a closed log goes to today's log, with a link
+// to the closed log if that exists.
+func (s *Store) appendAt(w Writer, pl place, id, text string) (Appended, error) {
+	late, note := "", ""
+	if s.isClosed(pl) {
+		today := s.Today(s.opts.Now())
+		for date := pl.class.Date; date < today; date = nextDay(date) {
+			if a, err := s.findEntry(dailyPath(date), id, text); err != nil || a.Existed {
+				return a, err
+			}
+		}
+		name := strings.TrimPrefix(pl.path, memoryDir+"/")
+		day := strings.TrimSuffix(name, ".md")
+		if pl.info != nil {
+			day = "[" + day + "](" + name + ")"
+		}
+		late, note = pl.path, lateMark+day+":\n\n"
+		var err error
+		if pl, err = s.locate(dailyPath(today)); err != nil {
+			return Appended{}, err
+		}
 	}
-	name := strings.TrimPrefix(closed.path, memoryDir+"/")
-	day := strings.TrimSuffix(name, ".md")
-	if closed.info != nil {
-		day = "[" + day + "](" + name + ")"
+	for range appendTries {
+		a, settled, err := s.tryAppend(w, pl, id, text, note)
+		if err != nil || settled {
+			a.Late = late
+			return a, err
+		}
+		if pl, err = s.locate(pl.path); err != nil {
+			return Appended{}, err
+		}
 	}
-	a, err := s.appendOnce(w, pl, id, text, lateMark+day+":\n\n")
-	a.Late = closed.path
-	return a, err
+	return Appended{}, fmt.Errorf("another program replaced the file %d times while it was being written", appendTries)
 }
 
 // nextDay returns the date after a valid one.
@@ -125,21 +128,8 @@ func (s *Store) findEntry(path, id, entry string) (Appended, error) {
 	return Appended{Ref: ref, Existed: ok}, nil
 }
 
-// appendOnce writes the entry unless it is there. note goes in front of text.
-func (s *Store) appendOnce(w Writer, pl place, id, text, note string) (Appended, error) {
-	for range appendTries {
-		a, settled, err := s.tryAppend(w, pl, id, text, note)
-		if err != nil || settled {
-			return a, err
-		}
-		if pl, err = s.locate(pl.path); err != nil {
-			return Appended{}, err
-		}
-	}
-	return Appended{}, fmt.Errorf("another program replaced the file %d times while it was being written", appendTries)
-}
-
-// tryAppend reports whether the entry is in the file that the path names now.
+// tryAppend writes the entry unless it is there, after note. It reports whether the entry is in the
+// file that the path names now.
 func (s *Store) tryAppend(w Writer, pl place, id, text, note string) (a Appended, settled bool, err error) {
 	if err := pl.checkWritable(s.opts.MaxFileBytes); err != nil {
 		return a, false, err

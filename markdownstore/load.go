@@ -59,45 +59,45 @@ func wrapped(verb, path string, err error) error {
 	return fmt.Errorf("%s %s: %w", verb, path, err)
 }
 
+// load reads a file whole, again if it changes meanwhile.
 func (s *Store) load(pl place) (l Loaded, err error) {
 	for range loadTries {
-		var again bool
-		if l, again, err = s.loadOnce(pl); err != nil || !again {
+		if l, err = s.loadOnce(pl); err != nil || !l.Unsettled {
 			return l, err
 		}
 	}
-	l.Unsettled, l.ModTime = true, time.Time{}
+	l.ModTime = time.Time{}
 	return l, nil
 }
 
-// loadOnce reads a file and reports whether it changed meanwhile.
-func (s *Store) loadOnce(pl place) (Loaded, bool, error) {
+// loadOnce reads a file. It is unsettled if it changed meanwhile.
+func (s *Store) loadOnce(pl place) (l Loaded, err error) {
 	f, before, err := s.open(pl)
 	if err != nil {
-		return Loaded{}, false, err
+		return l, err
 	}
 	defer f.Close()
 	if before.Size() > s.opts.MaxFileBytes {
-		return Loaded{}, false, tooLarge(before.Size(), s.opts.MaxFileBytes)
+		return l, tooLarge(before.Size(), s.opts.MaxFileBytes)
 	}
 	text, err := readAll(f, before.Size(), s.opts.MaxFileBytes)
 	if err != nil {
-		return Loaded{}, false, err
+		return l, err
 	}
 	after, err := f.Stat()
 	if err != nil {
-		return Loaded{}, false, err
+		return l, err
 	}
 	if int64(len(text)) > s.opts.MaxFileBytes {
-		return Loaded{}, false, tooLarge(after.Size(), s.opts.MaxFileBytes)
+		return l, tooLarge(after.Size(), s.opts.MaxFileBytes)
 	}
-	changed := after.Size() != int64(len(text)) || !after.ModTime().Equal(before.ModTime())
-	l := Loaded{File: fileOf(pl.path, pl.class, after, s.opts.MaxFileBytes), Text: textutil.UTF8(text), Hash: hashOf(text)}
+	l = Loaded{File: fileOf(pl.path, pl.class, after, s.opts.MaxFileBytes), Text: textutil.UTF8(text), Hash: hashOf(text)}
+	l.Unsettled = after.Size() != int64(len(text)) || !after.ModTime().Equal(before.ModTime())
 	l.UTF16 = l.Text != text
 	if s.opts.Shown != nil {
 		l.Text = s.opts.Shown(l.Text)
 	}
-	return l, changed, nil
+	return l, nil
 }
 
 func tooLarge(size, limit int64) error {

@@ -62,12 +62,8 @@ func (s *Store) Read(path string, from, lines int) (Content, error) {
 		return Content{}, deny(path, DenyNotMemory)
 	}
 	c := Content{Path: pl.path, Reason: ReasonNoMatch}
-	if pl.info == nil {
-		c.Detail = "there is no such file"
-		return c, nil
-	}
 	f, _, err := s.open(pl)
-	if gone(err) == nil && err != nil {
+	if err != nil && gone(err) == nil {
 		c.Detail = "there is no such file"
 		return c, nil
 	}
@@ -75,14 +71,14 @@ func (s *Store) Read(path string, from, lines int) (Content, error) {
 		return Content{}, wrapped("read", path, err)
 	}
 	defer f.Close()
-	if s.opts.Shown != nil {
-		l, err := s.load(pl)
-		if err != nil {
-			return Content{}, wrapped("read", path, err)
-		}
-		return c, readLines(&c, strings.NewReader(l.Text), max(from, 1), lines, s.opts.MaxFileBytes)
+	var r io.Reader
+	if s.opts.Shown == nil {
+		r, err = hashed(&c, f)
+	} else {
+		var l Loaded
+		l, err = s.load(pl)
+		r = strings.NewReader(l.Text)
 	}
-	r, err := hashed(&c, f)
 	if err == nil {
 		err = readLines(&c, r, max(from, 1), lines, s.opts.MaxFileBytes)
 	}
