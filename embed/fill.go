@@ -55,8 +55,8 @@ func (r FillReport) Done() int { return r.Embedded + r.Repeated + r.Blank + r.Re
 
 // Fill embeds the texts and hands the vectors to put, batch by batch. After an error the vectors
 // that were put before it remain. Fill ranges over texts twice. The first time it counts the
-// texts and finds repeated texts, which are embedded only once. The second time it embeds the
-// texts and calls put between them.
+// texts and finds repeated texts, which are embedded only once. The second time it embeds these
+// texts and calls put between them. Texts that were added meanwhile are left to the next Fill.
 //
 // Once ctx ends, no request is sent or waited for. The context of put does not end with ctx, so
 // that paid vectors are kept. put must return by itself.
@@ -67,15 +67,13 @@ func (r FillReport) Done() int { return r.Embedded + r.Repeated + r.Blank + r.Re
 // for a text, Fill skips that text and continues with texts that fit. The run then ends with an
 // error that wraps [ErrBudget].
 func Fill[K any](ctx context.Context, p Provider, texts iter.Seq2[Text[K], error], put func(context.Context, []Vector[K]) error, opts *FillOptions) (FillReport, error) {
-	f := filler[K]{ctx: ctx, p: p, put: put, done: map[textID][]float32{}}
+	f := filler[K]{ctx: ctx, p: p, put: put, more: map[textID][]K{}, start: time.Now()}
 	if opts != nil {
 		f.opts = *opts
 	}
 	orDefault(&f.opts.BatchSize, defaultBatchSize)
-	start := time.Now()
-	f.elapsed = func() time.Duration { return time.Since(start) }
 	err := f.run(texts)
-	f.report.Elapsed = f.elapsed()
+	f.report.Elapsed = time.Since(f.start)
 	return f.report, err
 }
 
@@ -84,39 +82,54 @@ type textID [sha256.Size]byte
 
 // wanted is a text to be embedded, with all keys that wait for its vector.
 type wanted[K any] struct {
-	id   textID
 	text string
 	keys []K
 }
 
 // filler is a Fill under way.
 type filler[K any] struct {
-	ctx     context.Context
-	p       Provider
-	put     func(context.Context, []Vector[K]) error
-	opts    FillOptions
-	elapsed func() time.Duration
-	report  FillReport
+	ctx    context.Context
+	p      Provider
+	put    func(context.Context, []Vector[K]) error
+	opts   FillOptions
+	start  time.Time
+	report FillReport
 
-	repeated map[textID]bool      // every text; true if it occurs more than once
-	done     map[textID][]float32 // the vectors of finished repeated texts; nil if refused
-	batch    []wanted[K]
-	ready    []Vector[K] // to be put with the next batch
-	inRow    int         // texts refused since the last text was accepted
-	waiting  error       // the error of the first text for which the day has no tokens
-	waits    int         // texts without tokens since the last text was accepted
+	// more has each text that was not taken yet, with the keys after its first one.
+	more    map[textID][]K
+	batch   []wanted[K]
+	ready   []Vector[K] // to be put with the next batch
+	inRow   int         // texts refused since the last text was accepted
+	waiting error       // the error of the first text for which the day has no tokens
+	waits   int         // texts without tokens since the last text was accepted
 }
 
 func (f *filler[K]) run(texts iter.Seq2[Text[K], error]) error {
-	if err := f.survey(texts); err != nil {
-		return err
+	for t, err := range texts {
+		if err != nil {
+			return fmt.Errorf("list texts to embed: %w", err)
+		}
+		f.report.Texts++
+		id := textID(sha256.Sum256([]byte(t.Text)))
+		if keys, again := f.more[id]; blank(t.Text) {
+			f.report.Blank++
+		} else if again {
+			f.more[id] = append(keys, t.Key)
+		} else {
+			f.more[id] = nil
+		}
 	}
 	for t, err := range texts {
 		if err != nil {
 			return fmt.Errorf("list texts to embed: %w", err)
 		}
-		f.take(t)
-		if len(f.batch) < f.opts.BatchSize {
+		id := textID(sha256.Sum256([]byte(t.Text)))
+		keys, left := f.more[id]
+		if !left {
+			continue
+		}
+		delete(f.more, id)
+		if f.batch = append(f.batch, wanted[K]{t.Text, append([]K{t.Key}, keys...)}); len(f.batch) < f.opts.BatchSize {
 			continue
 		}
 		if err := f.flush(); err != nil {
@@ -129,52 +142,6 @@ func (f *filler[K]) run(texts iter.Seq2[Text[K], error]) error {
 	return f.waiting
 }
 
-func (f *filler[K]) survey(texts iter.Seq2[Text[K], error]) error {
-	f.repeated = map[textID]bool{}
-	for t, err := range texts {
-		if err != nil {
-			return fmt.Errorf("list texts to embed: %w", err)
-		}
-		id := textID(sha256.Sum256([]byte(t.Text)))
-		_, again := f.repeated[id]
-		f.repeated[id] = again
-		f.report.Texts++
-	}
-	return nil
-}
-
-// take puts a text into the batch. A text that needs no request is counted or stored at once.
-func (f *filler[K]) take(t Text[K]) {
-	if blank(t.Text) {
-		f.report.Blank++
-		return
-	}
-	id := textID(sha256.Sum256([]byte(t.Text)))
-	if v, ok := f.done[id]; ok {
-		f.repeat(t.Key, v)
-		return
-	}
-	if f.repeated[id] {
-		for i := range f.batch {
-			if f.batch[i].id == id {
-				f.batch[i].keys = append(f.batch[i].keys, t.Key)
-				return
-			}
-		}
-	}
-	f.batch = append(f.batch, wanted[K]{id, t.Text, []K{t.Key}})
-}
-
-// repeat stores the vector of an equal, finished text for a text.
-func (f *filler[K]) repeat(key K, v []float32) {
-	if v == nil {
-		f.report.Refused++
-		return
-	}
-	f.report.Repeated++
-	f.ready = append(f.ready, Vector[K]{key, v})
-}
-
 // flush embeds the batch and puts its vectors.
 func (f *filler[K]) flush() error {
 	batch := f.batch
@@ -184,7 +151,7 @@ func (f *filler[K]) flush() error {
 		err = e
 	}
 	if err == nil && f.opts.Progress != nil {
-		f.report.Elapsed = f.elapsed()
+		f.report.Elapsed = time.Since(f.start)
 		f.opts.Progress(f.report)
 	}
 	return err
@@ -264,21 +231,17 @@ func (f *filler[K]) probe() error {
 	return err
 }
 
-// settle puts a text's vector for all keys that wait for it. nil means that the text has no
+// settle readies a text's vector for all keys that wait for it. nil means that the text has no
 // vector.
 func (f *filler[K]) settle(w wanted[K], v []float32) {
-	if f.repeated[w.id] {
-		f.done[w.id] = v
-	}
 	if v == nil {
 		f.report.Refused += len(w.keys)
 		return
 	}
-	f.report.Embedded++
+	f.report.Embedded, f.report.Repeated = f.report.Embedded+1, f.report.Repeated+len(w.keys)-1
 	f.inRow, f.waits = 0, 0
-	f.ready = append(f.ready, Vector[K]{w.keys[0], v})
-	for _, key := range w.keys[1:] {
-		f.repeat(key, v)
+	for _, key := range w.keys {
+		f.ready = append(f.ready, Vector[K]{key, v})
 	}
 }
 
