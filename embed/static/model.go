@@ -131,38 +131,36 @@ func (m *Model) tensors() error {
 	if s := m.table.shape; len(s) != 2 || s[0] == 0 || s[1] == 0 || s[1] > maxDim {
 		return fmt.Errorf("tensor embeddings: shape %v is not rows and length", s)
 	}
-	tokens := m.tok.tokens
-	if m.weights, ok = ts["weights"]; ok {
-		if err := perToken(m.weights, tokens, m.weights.of(reals)); err != nil {
-			return fmt.Errorf("tensor weights: %w", err)
+	rows, tokens := m.table.shape[0], m.tok.tokens
+	perToken := func(name string, kinds []string) (tensor, error) {
+		t, ok := ts[name]
+		if !ok {
+			return t, nil
 		}
-	}
-	if m.rows, ok = ts["mapping"]; ok {
-		if err := perToken(m.rows, tokens, m.rows.of(wholes)); err != nil {
-			return fmt.Errorf("tensor mapping: %w", err)
+		err := t.of(kinds)
+		if err == nil && (len(t.shape) != 1 || t.shape[0] < tokens) {
+			err = fmt.Errorf("shape %v is not one number for each of %d tokens", t.shape, tokens)
 		}
-		return m.mapped()
+		if err != nil {
+			return t, fmt.Errorf("tensor %s: %w", name, err)
+		}
+		return t, nil
 	}
-	if tokens > m.table.shape[0] {
-		return fmt.Errorf("tensor embeddings: it has %d rows, tokenizer.json %d tokens: they are not of one model", m.table.shape[0], tokens)
-	}
-	return nil
-}
-
-func perToken(t tensor, tokens int, err error) error {
-	if err != nil {
+	if m.weights, err = perToken("weights", reals); err != nil {
 		return err
 	}
-	if len(t.shape) != 1 || t.shape[0] < tokens {
-		return fmt.Errorf("shape %v is not one number for each of %d tokens", t.shape, tokens)
+	if m.rows, err = perToken("mapping", wholes); err != nil {
+		return err
 	}
-	return nil
-}
-
-func (m *Model) mapped() error {
+	if m.rows.data == nil {
+		if tokens > rows {
+			return fmt.Errorf("tensor embeddings: it has %d rows, tokenizer.json %d tokens: they are not of one model", rows, tokens)
+		}
+		return nil
+	}
 	for i := range m.rows.shape[0] {
-		if r := m.rows.at(i); r < 0 || r >= float64(m.table.shape[0]) {
-			return fmt.Errorf("tensor mapping: token %d is row %.0f of %d", i, r, m.table.shape[0])
+		if r := m.rows.at(i); r < 0 || r >= float64(rows) {
+			return fmt.Errorf("tensor mapping: token %d is row %.0f of %d", i, r, rows)
 		}
 	}
 	return nil

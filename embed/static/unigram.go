@@ -18,7 +18,8 @@ type unigram struct {
 	unk     int       // -1 for none
 	lowest  float64
 	longest int // bytes of the longest piece
-	bytes   bytePieces
+	// fallback reports whether unknown pieces become tokens of their bytes.
+	fallback bool
 }
 
 const (
@@ -41,7 +42,7 @@ func parseUnigram(raw json.RawMessage) (v vocabulary, err error) {
 	if len(c.Vocab) == 0 {
 		return v, errors.New("vocab is empty")
 	}
-	u := &unigram{vocab: make(map[string]int, len(c.Vocab)), scores: make([]float64, len(c.Vocab)), unk: -1}
+	u := &unigram{vocab: make(map[string]int, len(c.Vocab)), scores: make([]float64, len(c.Vocab)), unk: -1, fallback: c.Fallback}
 	for i, s := range c.Vocab {
 		if _, twice := u.vocab[s.piece]; !twice && s.piece != "" {
 			u.vocab[s.piece] = i
@@ -54,9 +55,6 @@ func parseUnigram(raw json.RawMessage) (v vocabulary, err error) {
 		if u.unk = *c.Unknown; u.unk < 0 || u.unk >= len(c.Vocab) {
 			return v, fmt.Errorf("unk_id %d is not in vocab", u.unk)
 		}
-	}
-	if c.Fallback {
-		u.bytes = newBytePieces(u.vocab)
 	}
 	// In model2vec only vocabularies with an unk_token leave unknown pieces out.
 	return vocabulary{encode: u.encode, max: len(u.scores) - 1, unknown: -1}, nil
@@ -146,44 +144,30 @@ func (u *unigram) extend(text string, from, size int, best []step) {
 // append adds a piece. An unknown one becomes its bytes if the vocabulary has them. Else unknown
 // neighbours are one unknown token together.
 func (u *unigram) append(ids []int, id int, piece string, unknownBefore bool) []int {
-	switch {
-	case id >= 0:
+	if id >= 0 {
 		return append(ids, id)
-	case u.bytes.all(piece):
-		return u.bytes.append(ids, piece)
-	case u.unk >= 0 && !unknownBefore:
+	}
+	if own := u.bytesOf(piece); own != nil {
+		return append(ids, own...)
+	}
+	if u.unk >= 0 && !unknownBefore {
 		return append(ids, u.unk)
 	}
 	return ids
 }
 
-// bytePieces are the tokens <0x00> to <0xFF>; nil for none.
-type bytePieces []int
-
-func newBytePieces(vocab map[string]int) bytePieces {
-	out := make(bytePieces, 256)
-	for i := range out {
-		id, ok := vocab[fmt.Sprintf("<0x%02X>", i)]
+// bytesOf returns the tokens of a piece's bytes, <0x00> to <0xFF>, or nil if the vocabulary does
+// not have them.
+func (u *unigram) bytesOf(piece string) (ids []int) {
+	if !u.fallback {
+		return nil
+	}
+	for _, b := range []byte(piece) {
+		id, ok := u.vocab[fmt.Sprintf("<0x%02X>", b)]
 		if !ok {
-			id = -1
+			return nil
 		}
-		out[i] = id
-	}
-	return out
-}
-
-func (b bytePieces) all(s string) bool {
-	for i := range len(s) {
-		if b == nil || b[s[i]] < 0 {
-			return false
-		}
-	}
-	return true
-}
-
-func (b bytePieces) append(ids []int, s string) []int {
-	for i := range len(s) {
-		ids = append(ids, b[s[i]])
+		ids = append(ids, id)
 	}
 	return ids
 }
