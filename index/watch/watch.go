@@ -7,7 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -24,14 +24,14 @@ const maxDelay = 10
 type Tree struct {
 	// Root is a watched folder.
 	Root string
-	// Deep are folders below Root, with slashes, that are watched with everything below them. A
-	// missing folder of Deep is watched as soon as it exists. "." is Root itself.
-	Deep []string
-	// Skip leaves out folders of Deep, and the folders below them, by their paths relative to
+	// Deep is a folder in Root, with slashes, that is watched with everything below it. If it is
+	// missing, it is watched as soon as it exists. "." is Root itself.
+	Deep string
+	// Skip leaves out folders below Deep, and the folders below them, by their paths relative to
 	// Root.
 	Skip func(dir string) bool
-	// Relevant reports whether a change of this path, relative to Root and
-	// with slashes, matters. Folders of Deep always do.
+	// Relevant reports whether a change of this path, relative to Root and with slashes, matters.
+	// New folders below Deep always do.
 	Relevant func(path string) bool
 }
 
@@ -198,7 +198,7 @@ func (w *Watcher) event(e fsnotify.Event) bool {
 	}
 	if e.Has(fsnotify.Create) && t.within(rel) {
 		if fi, err := os.Lstat(e.Name); err == nil && fi.IsDir() {
-			if t.Skip != nil && t.Skip(rel) && !slices.Contains(t.Deep, rel) {
+			if rel != t.Deep && t.skips(e.Name) {
 				return false
 			}
 			w.addBelow(t, e.Name)
@@ -233,14 +233,9 @@ func (w *Watcher) treeOf(name string) (*Tree, string) {
 	return in, path
 }
 
-// within reports whether a path is a folder of Deep or is below such a folder.
+// within reports whether a path is Deep or is below it.
 func (t *Tree) within(rel string) bool {
-	for _, d := range t.Deep {
-		if d == "." || rel == d || len(rel) > len(d) && rel[:len(d)] == d && rel[len(d)] == '/' {
-			return true
-		}
-	}
-	return false
+	return t.Deep == "." || rel == t.Deep || strings.HasPrefix(rel, t.Deep+"/")
 }
 
 // overflow handles an error of the system's watcher. After dropped events it looks for new
@@ -261,8 +256,8 @@ func (w *Watcher) lose(err error) {
 
 func (w *Watcher) addDeep() {
 	for _, t := range w.trees() {
-		for _, d := range t.Deep {
-			w.addBelow(&t, filepath.Join(t.Root, filepath.FromSlash(d)))
+		if t.Deep != "" {
+			w.addBelow(&t, filepath.Join(t.Root, filepath.FromSlash(t.Deep)))
 		}
 	}
 }

@@ -68,7 +68,7 @@ func open(t *testing.T, root string, refuse func(string) error) (*Watcher, *fake
 	t.Helper()
 	f := &fake{e: make(chan fsnotify.Event), err: make(chan error), refuse: refuse}
 	ts := make(timers, 100)
-	w, err := Open(Options{Tree: Tree{Root: root, Deep: []string{"memory"},
+	w, err := Open(Options{Tree: Tree{Root: root, Deep: "memory",
 		Skip:     func(dir string) bool { return strings.HasPrefix(filepath.Base(dir), ".") },
 		Relevant: func(p string) bool { return strings.HasSuffix(p, ".md") }}, Debounce: time.Second,
 		after: ts.after, open: func() (notifier, error) { return f, nil }})
@@ -197,7 +197,7 @@ func TestSystem(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := Open(Options{Tree: Tree{Root: root, Deep: []string{"memory"}}, Debounce: time.Millisecond})
+	w, err := Open(Options{Tree: Tree{Root: root, Deep: "memory"}, Debounce: time.Millisecond})
 	if err != nil {
 		t.Skipf("this system can't watch: %v", err)
 	}
@@ -238,7 +238,7 @@ func TestWholeTrees(t *testing.T) {
 	f := &fake{e: make(chan fsnotify.Event), err: make(chan error)}
 	ts := make(timers, 100)
 	tree := func(dir string) Tree {
-		return Tree{Root: dir, Deep: []string{"."}, Skip: func(dir string) bool { return strings.HasPrefix(dir, "node_modules") },
+		return Tree{Root: dir, Deep: ".", Skip: func(dir string) bool { return strings.HasPrefix(dir, "node_modules") },
 			Relevant: func(p string) bool { return strings.HasSuffix(p, ".md") }}
 	}
 	w, err := Open(Options{Tree: tree(root), Also: []Tree{tree(beside)}, Debounce: time.Second, after: ts.after, open: func() (notifier, error) { return f, nil }})
