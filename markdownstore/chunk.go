@@ -36,7 +36,7 @@ type Chunk struct {
 	Text string `json:"text"`
 	// Hash is the sha256 of Text in hex.
 	Hash string `json:"hash"`
-	// Tokens is Text by the chunker's counter.
+	// Tokens is the size of Text in tokens of a fixed counter.
 	Tokens int `json:"tokens"`
 	// Units are the units of Text. The first and the last unit are clipped to Text. Chunks share
 	// units, so callers must not change them.
@@ -82,7 +82,7 @@ func (k *chunker) emit(p piece) {
 	c := Chunk{
 		Path: k.doc.Path, Date: k.doc.Class.Date, Text: text,
 		StartLine: k.line(p.from), EndLine: k.line(p.to - 1), Start: p.from, End: p.to,
-		Overlap: p.own - p.from, Tokens: k.Count(text), Hash: hex.EncodeToString(sum[:]),
+		Overlap: p.own - p.from, Tokens: countTokens(text), Hash: hex.EncodeToString(sum[:]),
 	}
 	first, last := k.unitAt(p.own), k.unitAt(p.to-1)
 	c.Trail = k.trailOf(first, last)

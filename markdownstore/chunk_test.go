@@ -369,7 +369,6 @@ func TestChunkingName(t *testing.T) {
 	}{
 		{Chunking{}, "2/bytes-v1/400/80"},
 		{Chunking{Tokens: 200, Overlap: -1}, "2/bytes-v1/200/0"},
-		{Chunking{Count: func(s string) int { return len(s) }}, "2/custom/400/80"},
 	} {
 		if got := tt.c.Name(); got != tt.want {
 			t.Errorf("%+v: %s, want %s", tt.c, got, tt.want)

@@ -22,11 +22,6 @@ type Chunking struct {
 	// running text was cut. 0 means the default. A negative value means no overlap. Nothing is
 	// repeated where a section ends.
 	Overlap int
-	// Count counts tokens. nil means the default counter. Count must be a pure function, nearly
-	// additive, and fast, because it is called for every line, and twice for some lines.
-	Count func(string) int
-	// CountName names Count in an index. It is "bytes-v1" for the default counter.
-	CountName string
 }
 
 func (c *Chunking) setDefaults() {
@@ -41,22 +36,16 @@ func (c *Chunking) setDefaults() {
 		c.Overlap = DefaultOverlapTokens
 	}
 	c.Overlap = min(c.Overlap, c.Tokens/2)
-	switch {
-	case c.Count == nil:
-		c.Count, c.CountName = countTokens, "bytes-v1"
-	case c.CountName == "":
-		c.CountName = "custom"
-	}
 }
 
 // Name identifies the setting. The same bytes give the same chunks under the same name. The
-// leading number is the version of the chunker's rules.
+// leading number is the version of the chunker's rules. The word after it names countTokens.
 //
 //	1: heading-aware packing, overlap by lines
 //	2: with front matter
 func (c Chunking) Name() string {
 	c.setDefaults()
-	return fmt.Sprintf("2/%s/%d/%d", c.CountName, c.Tokens, max(c.Overlap, 0))
+	return fmt.Sprintf("2/bytes-v1/%d/%d", c.Tokens, max(c.Overlap, 0))
 }
 
 // countTokens returns the fixed counter of chunk sizes: two eighths of a token
@@ -74,9 +63,9 @@ func countTokens(s string) int {
 // splitLine cuts a text that has no place to break into pieces of at most limit tokens: after a
 // sentence, else after a space, else between runes. yield gets the end of each piece; the last is
 // len(s).
-func (c *Chunking) splitLine(s string, limit int, yield func(end int)) {
+func splitLine(s string, limit int, yield func(end int)) {
 	for at := 0; at < len(s); {
-		n := c.fit(s[at:], limit)
+		n := fit(s[at:], limit)
 		if at+n < len(s) {
 			n = breakAt(s[at:], n)
 		}
@@ -87,10 +76,10 @@ func (c *Chunking) splitLine(s string, limit int, yield func(end int)) {
 
 // fit returns the length of a prefix of s of at most limit tokens that ends
 // between runes; one rune at least.
-func (c *Chunking) fit(s string, limit int) int {
+func fit(s string, limit int) int {
 	n := min(len(s), 4*limit)
 	for n > 1 {
-		t := c.Count(s[:n])
+		t := countTokens(s[:n])
 		if t <= limit {
 			break
 		}

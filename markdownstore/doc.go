@@ -9,7 +9,7 @@
 //
 // Lines are 1-based and end at a line feed. A lone carriage return does not end a line. Offsets
 // and sizes are bytes of the file, counted from its first byte, including the byte-order mark.
-// Tokens are counted by the fixed counter of Options, never by a model's.
+// Tokens are counted by a fixed counter, never by a model's.
 //
 // # Tiers
 //

@@ -82,7 +82,7 @@ func checkChunks(t testing.TB, d Document, chunks []Chunk, c *Chunking) {
 		b.WriteString(ch.Text[ch.Overlap:])
 		checkLines(t, d, i, ch)
 		checkClipped(t, i, ch)
-		if n := opts.Count(ch.Text[:ch.Overlap]); n > opts.Overlap+1 {
+		if n := countTokens(ch.Text[:ch.Overlap]); n > opts.Overlap+1 {
 			t.Fatalf("chunk %d: overlap of %d tokens", i, n)
 		}
 		if utf8.ValidString(d.Raw) && !utf8.ValidString(ch.Text) {

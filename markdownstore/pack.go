@@ -42,7 +42,7 @@ type piece struct {
 func (k *chunker) run() {
 	k.sums = make([]int, len(k.units)+1)
 	for i, u := range k.units {
-		k.sums[i+1] = k.sums[i] + k.Count(k.text[u.Start:u.End])
+		k.sums[i+1] = k.sums[i] + countTokens(k.text[u.Start:u.End])
 	}
 	k.pack(0, 0, len(k.units))
 }
@@ -191,12 +191,12 @@ func (k *chunker) lines(i, floor int) {
 		if k.cur.bare {
 			room -= k.cur.tokens
 		}
-		if n := k.Count(line); n <= room {
+		if n := countTokens(line); n <= room {
 			k.addOrFlush(at+len(line), n, floor)
 		} else {
 			done := 0
-			k.splitLine(line, max(k.Tokens/4, 1), func(end int) {
-				k.addOrFlush(at+end, k.Count(line[done:end]), floor)
+			splitLine(line, max(k.Tokens/4, 1), func(end int) {
+				k.addOrFlush(at+end, countTokens(line[done:end]), floor)
 				done = end
 			})
 		}
@@ -219,7 +219,7 @@ func (k *chunker) overlap(p piece, floor, room int) (from, tokens int) {
 	from = p.to
 	for from > floor {
 		prev := floor + strings.LastIndexByte(k.text[floor:from-1], '\n') + 1
-		n := k.Count(k.text[prev:from])
+		n := countTokens(k.text[prev:from])
 		if tokens+n > room {
 			if tokens == 0 && k.text[p.to-1] != '\n' {
 				return k.tail(prev, p.to, room)
@@ -229,7 +229,7 @@ func (k *chunker) overlap(p piece, floor, room int) (from, tokens int) {
 		from, tokens = prev, tokens+n
 	}
 	if u := k.units[k.unitAt(from)]; u.Kind == UnitCode && from > u.Start && from < u.End && u.End <= p.to {
-		return u.End, k.Count(k.text[u.End:p.to])
+		return u.End, countTokens(k.text[u.End:p.to])
 	}
 	return from, tokens
 }
@@ -238,7 +238,7 @@ func (k *chunker) overlap(p piece, floor, room int) (from, tokens int) {
 func (k *chunker) tail(from, to, room int) (at, tokens int) {
 	s := k.text[from:to]
 	n := max(0, len(s)-4*room)
-	for n < len(s) && k.Count(s[n:]) > room {
+	for n < len(s) && countTokens(s[n:]) > room {
 		n += max(1, (len(s)-n)/8)
 	}
 	if i := strings.IndexByte(s[n:], ' '); i >= 0 && n+i+1 < len(s) && i < (len(s)-n)/2 {
@@ -246,5 +246,5 @@ func (k *chunker) tail(from, to, room int) (at, tokens int) {
 	} else if n < len(s) {
 		n = max(0, runeStart(s, n))
 	}
-	return from + n, k.Count(s[n:])
+	return from + n, countTokens(s[n:])
 }

@@ -29,11 +29,8 @@ type Options struct {
 	// of bytes that Read returns at once. The default is DefaultMaxFileBytes. Larger files are
 	// listed and can be read by lines, but they are neither indexed nor written.
 	MaxFileBytes int64
-	// ChunkTokens, OverlapTokens, Count and CountName are the fields of
-	// Chunking, with its defaults.
+	// ChunkTokens and OverlapTokens are the fields of Chunking, with its defaults.
 	ChunkTokens, OverlapTokens int
-	Count                      func(string) int
-	CountName                  string
 	// Include are globs, relative to the workspace, of the files that are memory in addition to
 	// MEMORY.md, USER.md and memory/. Exclude are globs of files that Include matches but that
 	// are not memory. Callers should validate globs with glob.Check, since an invalid one matches
@@ -184,7 +181,7 @@ func (s *Store) Own() *Store {
 
 // Chunking returns the setting by which this store's documents are chunked.
 func (s *Store) Chunking() Chunking {
-	c := Chunking{Tokens: s.opts.ChunkTokens, Overlap: s.opts.OverlapTokens, Count: s.opts.Count, CountName: s.opts.CountName}
+	c := Chunking{Tokens: s.opts.ChunkTokens, Overlap: s.opts.OverlapTokens}
 	c.setDefaults()
 	return c
 }
