@@ -37,7 +37,7 @@ func (d Document) Labels() []string {
 			}
 		}
 	}
-	for t := range tagsIn(d.Body) {
+	for _, t := range tagsIn(d.Body) {
 		add(TagMark, t)
 	}
 	return out
@@ -48,33 +48,29 @@ func separated(v, mark string) []string {
 	return strings.FieldsFunc(v, func(r rune) bool { return r == ',' || mark == TagMark && unicode.IsSpace(r) })
 }
 
-// tagsIn yields the tags of a text that are outside code: a # after a blank or at the beginning
+// tagsIn returns the tags of a text that are outside code: a # after a blank or at the beginning
 // of a line, then a letter.
-func tagsIn(text string) func(yield func(string) bool) {
-	return func(yield func(string) bool) {
-		fenced := false
-		for line := range strings.Lines(text) {
-			if strings.IndexByte(line, '#') < 0 && !strings.Contains(line, "```") && !strings.Contains(line, "~~~") {
-				continue
+func tagsIn(text string) (tags []string) {
+	fenced := false
+	for line := range strings.Lines(text) {
+		if t := strings.TrimSpace(line); strings.HasPrefix(t, "```") || strings.HasPrefix(t, "~~~") {
+			fenced = !fenced
+		}
+		if fenced || strings.IndexByte(line, '#') < 0 {
+			continue
+		}
+		for _, w := range strings.Fields(line) {
+			name, ok := strings.CutPrefix(w, TagMark)
+			end := strings.IndexFunc(name, func(r rune) bool {
+				return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_-/", r)
+			})
+			if end >= 0 {
+				name = name[:end]
 			}
-			if t := strings.TrimSpace(line); strings.HasPrefix(t, "```") || strings.HasPrefix(t, "~~~") {
-				fenced = !fenced
-			}
-			if fenced {
-				continue
-			}
-			for _, w := range strings.Fields(line) {
-				name, ok := strings.CutPrefix(w, TagMark)
-				end := strings.IndexFunc(name, func(r rune) bool {
-					return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_-/", r)
-				})
-				if end >= 0 {
-					name = name[:end]
-				}
-				if ok && strings.IndexFunc(name, unicode.IsLetter) == 0 && !yield(name) {
-					return
-				}
+			if ok && strings.IndexFunc(name, unicode.IsLetter) == 0 {
+				tags = append(tags, name)
 			}
 		}
 	}
+	return tags
 }

@@ -82,15 +82,12 @@ func (d *Document) note(code NoteCode, line int, text string) {
 
 // invalidUTF8 returns the offset of the first byte that is not UTF-8, or -1.
 func invalidUTF8(s string) int {
-	if utf8.ValidString(s) {
-		return -1
-	}
-	for i := 0; i < len(s); {
-		r, n := utf8.DecodeRuneInString(s[i:])
-		if r == utf8.RuneError && n == 1 {
-			return i
+	if !utf8.ValidString(s) {
+		for i, r := range s {
+			if _, n := utf8.DecodeRuneInString(s[i:]); r == utf8.RuneError && n == 1 {
+				return i
+			}
 		}
-		i += n
 	}
 	return -1
 }

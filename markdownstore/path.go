@@ -194,22 +194,26 @@ func (s *Store) withheld(fi fs.FileInfo) bool {
 
 // instructs reports whether a file is a file of standing instructions under another name.
 func instructs(files Files, fi fs.FileInfo) bool {
-	for _, name := range rootNames {
-		if c, _ := Classify(name); fi != nil && c.PageType == PageBootstrap {
-			if own, err := files.Stat(name); err == nil && files.Same(fi, own) {
-				return true
-			}
-		}
-	}
-	return false
+	return fi != nil && isAny(files, fi, existing(files, func(c Class) bool { return c.PageType == PageBootstrap }))
 }
 
-// privates returns the private files that exist, by the targets of their names.
+// privates returns the private files that exist.
 func privates(files Files) []fs.FileInfo {
-	var out []fs.FileInfo
-	for _, name := range [...]string{memoryName, memoryLower, userName, bufferName, memoryDir + "/" + bufferName} {
-		if fi, err := files.Stat(name); err == nil {
-			out = append(out, fi)
+	out := existing(files, func(c Class) bool { return c.Private })
+	if fi, err := files.Stat(memoryDir + "/" + bufferName); err == nil {
+		out = append(out, fi)
+	}
+	return out
+}
+
+// existing returns those files of the root of some classes that exist, by the targets of their
+// names.
+func existing(files Files, of func(Class) bool) (out []fs.FileInfo) {
+	for _, name := range rootNames {
+		if of(rootFiles[name]) {
+			if fi, err := files.Stat(name); err == nil {
+				out = append(out, fi)
+			}
 		}
 	}
 	return out
