@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"time"
 
 	"github.com/memkernel/memkernel/embed/static"
 )
@@ -46,8 +45,6 @@ type FillReport struct {
 	Refused    int
 	RefusedErr error
 	Usage
-	// Elapsed is wall time.
-	Elapsed time.Duration
 }
 
 // Done returns the number of finished texts.
@@ -67,13 +64,12 @@ func (r FillReport) Done() int { return r.Embedded + r.Repeated + r.Blank + r.Re
 // for a text, Fill skips that text and continues with texts that fit. The run then ends with an
 // error that wraps [ErrBudget].
 func Fill[K any](ctx context.Context, p Provider, texts iter.Seq2[Text[K], error], put func(context.Context, []Vector[K]) error, opts *FillOptions) (FillReport, error) {
-	f := filler[K]{ctx: ctx, p: p, put: put, more: map[textID][]K{}, start: time.Now()}
+	f := filler[K]{ctx: ctx, p: p, put: put, more: map[textID][]K{}}
 	if opts != nil {
 		f.opts = *opts
 	}
 	orDefault(&f.opts.BatchSize, defaultBatchSize)
 	err := f.run(texts)
-	f.report.Elapsed = time.Since(f.start)
 	return f.report, err
 }
 
@@ -92,7 +88,6 @@ type filler[K any] struct {
 	p      Provider
 	put    func(context.Context, []Vector[K]) error
 	opts   FillOptions
-	start  time.Time
 	report FillReport
 
 	// more has each text that was not taken yet, with the keys after its first one.
@@ -151,7 +146,6 @@ func (f *filler[K]) flush() error {
 		err = e
 	}
 	if err == nil && f.opts.Progress != nil {
-		f.report.Elapsed = time.Since(f.start)
 		f.opts.Progress(f.report)
 	}
 	return err

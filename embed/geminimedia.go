@@ -44,7 +44,7 @@ func (g *geminiMedia) EmbedMedia(ctx context.Context, m Media) ([]float32, Usage
 	if err := g.TakesMedia(m.Type, int64(len(m.Data))); err != nil {
 		return nil, use, fmt.Errorf("embed media: %w", err)
 	}
-	caption, _ := fit("", m.Caption, g.textBytes)
+	caption := fit("", m.Caption, g.textBytes)
 	vectors, err := g.request(ctx, forDocument, []input{{text: caption, media: &m}}, &use)
 	if err != nil {
 		return nil, use, err

@@ -45,49 +45,44 @@ func (l *local) Close() error { return l.model.Close() }
 
 // EmbedQuery implements Provider.
 func (l *local) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
-	v, _, err := l.embed(ctx, l.cfg.QueryPrefix, text)
-	return v, err
+	return l.embed(ctx, l.cfg.QueryPrefix, text)
 }
 
 // EmbedDocuments implements Provider.
 func (l *local) EmbedDocuments(ctx context.Context, texts []string) (Result, error) {
 	var res Result
 	for i, t := range texts {
-		v, cut, err := l.embed(ctx, l.cfg.DocumentPrefix, t)
+		v, err := l.embed(ctx, l.cfg.DocumentPrefix, t)
 		if err != nil {
 			return res, fmt.Errorf("text %d of %d: %w", i+1, len(texts), err)
 		}
 		res.Vectors = append(res.Vectors, v)
-		if cut {
-			res.Truncated++
-		}
 	}
 	return res, nil
 }
 
-func (l *local) embed(ctx context.Context, prefix, text string) ([]float32, bool, error) {
+func (l *local) embed(ctx context.Context, prefix, text string) ([]float32, error) {
 	if err := ctx.Err(); err != nil {
-		return nil, false, fmt.Errorf("embed with %s: %w", l.model.Dir(), err)
+		return nil, fmt.Errorf("embed with %s: %w", l.model.Dir(), err)
 	}
-	whole, cut := fit(prefix, text, maxTextBytes)
-	v, short, err := l.model.Embed(whole)
+	v, err := l.model.Embed(fit(prefix, text, maxTextBytes))
 	e := &Error{Endpoint: l.model.Dir(), Model: l.model.Name(), Err: err, Tries: 1, Hint: "other texts may do"}
 	switch {
 	case errors.Is(err, static.ErrNoToken):
 		e.Texts = true
-		return nil, false, e
+		return nil, e
 	case err != nil:
 		e.Hint = "see that the model's files are whole, then start again"
-		return nil, false, e
+		return nil, e
 	}
 	if n := l.cfg.Dimensions; n != 0 {
 		v = v[:n]
 	}
 	if bad := check(v, &l.length, "the model's files changed: start again"); bad != nil {
 		bad.Endpoint, bad.Model, bad.Tries, bad.Err = e.Endpoint, e.Model, 1, fmt.Errorf("the vector %w", bad.Err)
-		return nil, false, bad
+		return nil, bad
 	}
-	return v, cut || short, nil
+	return v, nil
 }
 
 func (l *local) describe() Description {

@@ -25,11 +25,8 @@ type Result struct {
 
 // Usage is the cost of vectors.
 type Usage struct {
-	// Requests counts the requests sent. Retries counts the requests among them that repeated a
-	// failed request.
-	Requests, Retries int
-	// Truncated counts the texts that were too long. Only their beginnings were embedded.
-	Truncated int
+	// Requests counts the requests sent.
+	Requests int
 	// Tokens is the number of tokens that the server billed, or 0 if the server doesn't report
 	// the number.
 	Tokens int
@@ -37,7 +34,5 @@ type Usage struct {
 
 func (u *Usage) add(v Usage) {
 	u.Requests += v.Requests
-	u.Retries += v.Retries
-	u.Truncated += v.Truncated
 	u.Tokens += v.Tokens
 }

@@ -60,7 +60,7 @@ func (o *remote) EmbedQuery(ctx context.Context, text string) ([]float32, error)
 	if blank(text) {
 		return nil, fmt.Errorf("embed question with %s: it is blank", o.cfg.Model)
 	}
-	question, _ := fit(o.cfg.QueryPrefix, text, o.textBytes)
+	question := fit(o.cfg.QueryPrefix, text, o.textBytes)
 	if err := o.patience.tired(); err != nil {
 		return nil, o.explain(err)
 	}
@@ -81,13 +81,12 @@ func (o *remote) EmbedDocuments(ctx context.Context, texts []string) (Result, er
 		}
 	}
 	for len(texts) > 0 {
-		inputs, truncated := o.batch(texts)
+		inputs := o.batch(texts)
 		vectors, err := o.request(ctx, forDocument, inputs, &res.Usage)
 		res.Vectors = append(res.Vectors, vectors...)
 		if err != nil {
 			return res, err
 		}
-		res.Truncated += truncated
 		texts = texts[len(inputs):]
 	}
 	return res, nil
@@ -95,20 +94,16 @@ func (o *remote) EmbedDocuments(ctx context.Context, texts []string) (Result, er
 
 // batch takes the inputs of one request from the leading texts. It takes at least one text, and
 // at most as many as a request may hold and the tokens of the day allow.
-func (o *remote) batch(texts []string) (inputs []input, truncated int) {
+func (o *remote) batch(texts []string) (inputs []input) {
 	room, left := o.batchBytes, o.cfg.Budget.left()
 	for _, t := range texts[:min(len(texts), o.cfg.BatchSize, o.maxBatch)] {
-		text, cut := fit(o.cfg.DocumentPrefix, t, o.textBytes)
-		in := input{text: text}
-		if room, left = room-len(text), left-in.tokens(); (room < 0 || left < 0) && len(inputs) > 0 {
+		in := input{text: fit(o.cfg.DocumentPrefix, t, o.textBytes)}
+		if room, left = room-len(in.text), left-in.tokens(); (room < 0 || left < 0) && len(inputs) > 0 {
 			break
 		}
 		inputs = append(inputs, in)
-		if cut {
-			truncated++
-		}
 	}
-	return inputs, truncated
+	return inputs
 }
 
 // request sends one request until it is answered, refused or abandoned. It sends the request
@@ -129,7 +124,6 @@ func (o *remote) request(ctx context.Context, t task, inputs []input, use *Usage
 			}
 			select {
 			case <-time.After(wait):
-				use.Retries++
 				continue
 			case <-ctx.Done():
 			}

@@ -77,23 +77,22 @@ func TestBatchesTileTheTexts(t *testing.T) {
 		o.textBytes = rapid.IntRange(8, 30).Draw(t, "text")
 		all := rapid.SliceOf(rapid.StringMatching(`[aä漢😀]{1,12}`)).Draw(t, "texts")
 		for rest := all; len(rest) > 0; {
-			inputs, truncated := o.batch(rest)
-			checkBatch(t, o, texts(inputs), truncated, rest)
+			inputs := o.batch(rest)
+			checkBatch(t, o, texts(inputs), rest)
 			rest = rest[len(inputs):]
 		}
 	})
 }
 
-func checkBatch(t *rapid.T, o *remote, inputs []string, truncated int, rest []string) {
+func checkBatch(t *rapid.T, o *remote, inputs []string, rest []string) {
 	c := o.cfg
 	if len(inputs) == 0 || len(inputs) > c.BatchSize {
 		t.Fatalf("%d texts in a batch of at most %d", len(inputs), c.BatchSize)
 	}
-	bytes, cut := 0, 0
+	bytes := 0
 	for i, in := range inputs {
 		whole := c.DocumentPrefix + rest[i]
 		if in != whole {
-			cut++
 			if len(in) < o.textBytes-utf8.UTFMax+1 {
 				t.Fatalf("%q was cut to %q, more than to %d bytes", whole, in, o.textBytes)
 			}
@@ -103,14 +102,11 @@ func checkBatch(t *rapid.T, o *remote, inputs []string, truncated int, rest []st
 		}
 		bytes += len(in)
 	}
-	if cut != truncated {
-		t.Fatalf("%d texts were cut, %d are reported", cut, truncated)
-	}
 	if len(inputs) > 1 && bytes > o.batchBytes {
 		t.Fatalf("%d bytes in a batch of at most %d", bytes, o.batchBytes)
 	}
 	if n := len(inputs); n < len(rest) && n < c.BatchSize {
-		next, _ := fit(c.DocumentPrefix, rest[n], o.textBytes)
+		next := fit(c.DocumentPrefix, rest[n], o.textBytes)
 		if bytes+len(next) <= o.batchBytes {
 			t.Fatalf("a batch of %d bytes leaves out a text of %d", bytes, len(next))
 		}
@@ -132,7 +128,7 @@ func TestVectorsBeforeAnErrorAreKept(t *testing.T) {
 	}
 }
 
-func TestTooLongTextsAreToldAndCut(t *testing.T) {
+func TestTooLongTextsAreCut(t *testing.T) {
 	s := serve(t, nil)
 	o := openAt(t, s.URL, nil)
 	o.textBytes = 10
@@ -140,8 +136,8 @@ func TestTooLongTextsAreToldAndCut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := []string{"0123456789", "01234567", "漢漢漢"}; !slices.Equal(s.asked[0].Input, want) || res.Truncated != 2 {
-		t.Errorf("sent %q, reported %d as truncated", s.asked[0].Input, res.Truncated)
+	if want := []string{"0123456789", "01234567", "漢漢漢"}; !slices.Equal(s.asked[0].Input, want) || len(res.Vectors) != 3 {
+		t.Errorf("sent %q, %d vectors", s.asked[0].Input, len(res.Vectors))
 	}
 }
 

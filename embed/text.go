@@ -37,15 +37,15 @@ func blank(s string) bool { return strings.TrimSpace(s) == "" }
 
 // fit puts a prefix before a text and cuts the whole to at most size bytes, before a rune that
 // would be torn.
-func fit(prefix, text string, size int) (input string, cut bool) {
-	input = prefix + text
+func fit(prefix, text string, size int) string {
+	input := prefix + text
 	if len(input) <= size {
-		return input, false
+		return input
 	}
 	for back := 0; back < utf8.UTFMax && !utf8.RuneStart(input[size]); back++ {
 		size--
 	}
-	return input[:size], true
+	return input[:size]
 }
 
 // EstimateTokens returns the approximate number of tokens of a text. It counts one token for four

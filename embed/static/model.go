@@ -205,23 +205,20 @@ func (m *Model) Close() error {
 	return m.file.close()
 }
 
-// Embed returns the vector of a text; cut reports whether only its beginning
-// counted.
-func (m *Model) Embed(text string) (vector []float32, cut bool, err error) {
+// Embed returns the vector of a text. Of a long text only the first textTokens tokens count.
+func (m *Model) Embed(text string) ([]float32, error) {
 	ids, err := m.tok.encode(text)
 	if err != nil {
-		return nil, false, fmt.Errorf("embed: %s: %w", filepath.Join(m.dir, "tokenizer.json"), err)
+		return nil, fmt.Errorf("embed: %s: %w", filepath.Join(m.dir, "tokenizer.json"), err)
 	}
-	if cut = len(ids) > textTokens; cut {
-		ids = ids[:textTokens]
-	}
+	ids = ids[:min(len(ids), textTokens)]
 	if len(ids) == 0 {
-		return nil, false, ErrNoToken
+		return nil, ErrNoToken
 	}
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	if m.file.data == nil {
-		return nil, false, fmt.Errorf("embed: model %s is closed", m.dir)
+		return nil, fmt.Errorf("embed: model %s is closed", m.dir)
 	}
 	sum := make([]float64, m.Dim())
 	err = m.file.guard(func() error {
@@ -231,9 +228,9 @@ func (m *Model) Embed(text string) (vector []float32, cut bool, err error) {
 		return nil
 	})
 	if err != nil {
-		return nil, false, fmt.Errorf("embed: %w", err)
+		return nil, fmt.Errorf("embed: %w", err)
 	}
-	return m.mean(sum, len(ids)), cut, nil
+	return m.mean(sum, len(ids)), nil
 }
 
 // add adds a token's row.

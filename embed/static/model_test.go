@@ -61,9 +61,9 @@ func TestVectorsByHand(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m := load(t, writeModel(t, words, c.config, c.file))
-			v, cut, err := m.Embed(c.text)
-			if err != nil || cut || !near(v, c.want...) {
-				t.Errorf("%q: %v, %v, %v; want %v", c.text, v, cut, err, c.want)
+			v, err := m.Embed(c.text)
+			if err != nil || !near(v, c.want...) {
+				t.Errorf("%q: %v, %v; want %v", c.text, v, err, c.want)
 			}
 		})
 	}
@@ -71,12 +71,12 @@ func TestVectorsByHand(t *testing.T) {
 
 func TestOnlyTheFirstTokensCount(t *testing.T) {
 	m := load(t, writeModel(t, words, `{"normalize":false}`, tensors(t, []string{"embeddings"}, map[string]nums{"embeddings": table})))
-	v, cut, err := m.Embed(strings.Repeat("red ", textTokens) + "green")
-	if err != nil || !cut || !near(v, 1, 0) {
-		t.Errorf("%v %v %v", v, cut, err)
+	v, err := m.Embed(strings.Repeat("red ", textTokens) + "green")
+	if err != nil || !near(v, 1, 0) {
+		t.Errorf("%v %v", v, err)
 	}
 	for _, text := range []string{"", "blue", "[UNK]", strings.Repeat("x", 500)} {
-		if _, _, err := m.Embed(text); !errors.Is(err, ErrNoToken) {
+		if _, err := m.Embed(text); !errors.Is(err, ErrNoToken) {
 			t.Errorf("%.20q: %v", text, err)
 		}
 	}
@@ -158,7 +158,7 @@ func TestShrunkFile(t *testing.T) {
 	if err := os.Truncate(filepath.Join(dir, "model.safetensors"), 4096); err != nil {
 		t.Skip("the file can't be cut while it is mapped: ", err)
 	}
-	if _, _, err := m.Embed("redhouse!"); !errors.Is(err, errShrunk) || !strings.Contains(err.Error(), "model.safetensors") {
+	if _, err := m.Embed("redhouse!"); !errors.Is(err, errShrunk) || !strings.Contains(err.Error(), "model.safetensors") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -168,7 +168,7 @@ func TestClosedModel(t *testing.T) {
 	if err := errors.Join(m.Close(), m.Close()); err != nil {
 		t.Error(err)
 	}
-	if _, _, err := m.Embed("red"); err == nil || !strings.Contains(err.Error(), "is closed") {
+	if _, err := m.Embed("red"); err == nil || !strings.Contains(err.Error(), "is closed") {
 		t.Errorf("got %v", err)
 	}
 }

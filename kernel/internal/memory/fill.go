@@ -188,7 +188,6 @@ func (f *filling) file(ctx context.Context, p embed.MediaProvider, t index.Missi
 	}
 	v, use, err := p.EmbedMedia(ctx, file)
 	f.r.Embedded.Requests += use.Requests
-	f.r.Embedded.Retries += use.Retries
 	f.r.Embedded.Tokens += use.Tokens
 	var e *embed.Error
 	switch {
