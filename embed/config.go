@@ -1,6 +1,7 @@
 package embed
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"strings"
@@ -140,11 +141,7 @@ func auto(c Config) (Provider, error) {
 		return localFromConfig(c)
 	}
 	for _, s := range candidates(c.Model) {
-		env := c.APIKeyEnv
-		if env == "" {
-			env = s.keyEnv()
-		}
-		if hasKey(env) {
+		if hasKey(cmp.Or(c.APIKeyEnv, s.keyEnv())) {
 			return remoteFromConfig(s, c)
 		}
 		if c.APIKeyEnv != "" {
@@ -182,9 +179,7 @@ const subject = "embedding"
 
 // remoteFromConfig makes a provider that is a server.
 func remoteFromConfig(s *service, c Config) (Provider, error) {
-	if c.BaseURL == "" {
-		c.BaseURL = s.baseURL
-	}
+	c.BaseURL = cmp.Or(c.BaseURL, s.baseURL)
 	base, err := endpoint.Parse(subject, c.BaseURL, c.AllowInsecure)
 	if err != nil {
 		return nil, err
@@ -209,24 +204,17 @@ func remoteFromConfig(s *service, c Config) (Provider, error) {
 
 func (c *Config) setDefaults(s *service, base *url.URL) {
 	if s.own(base) || s != openAI {
-		orDefault(&c.Model, s.model)
+		c.Model = cmp.Or(c.Model, s.model)
 	}
-	if s.own(base) && c.APIKeyEnv == "" {
-		c.APIKeyEnv = s.keyEnv()
+	if s.own(base) {
+		c.APIKeyEnv = cmp.Or(c.APIKeyEnv, s.keyEnv())
 	}
 	if c.QueryPrefix == "" && c.DocumentPrefix == "" {
 		c.QueryPrefix, c.DocumentPrefix = s.prefixes(c.Model)
 	}
-	orDefault(&c.BatchSize, defaultBatchSize)
-	orDefault(&c.Timeout, DefaultTimeout)
-	orDefault(&c.MaxTries, defaultMaxTries)
-}
-
-func orDefault[T comparable](field *T, value T) {
-	var zero T
-	if *field == zero {
-		*field = value
-	}
+	c.BatchSize = cmp.Or(c.BatchSize, defaultBatchSize)
+	c.Timeout = cmp.Or(c.Timeout, DefaultTimeout)
+	c.MaxTries = cmp.Or(c.MaxTries, defaultMaxTries)
 }
 
 func (c *Config) validate() error {

@@ -1,6 +1,7 @@
 package embed
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -68,7 +69,7 @@ func Fill[K any](ctx context.Context, p Provider, texts iter.Seq2[Text[K], error
 	if opts != nil {
 		f.opts = *opts
 	}
-	orDefault(&f.opts.BatchSize, defaultBatchSize)
+	f.opts.BatchSize = cmp.Or(f.opts.BatchSize, defaultBatchSize)
 	err := f.run(texts)
 	return f.report, err
 }

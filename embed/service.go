@@ -72,7 +72,7 @@ func (s *service) knows(model string) bool {
 // keyEnv returns the usual variable that is set, else the first.
 func (s *service) keyEnv() string {
 	for _, env := range s.keyEnvs {
-		if key, err := endpoint.Key(env); key != "" || err != nil {
+		if hasKey(env) {
 			return env
 		}
 	}
