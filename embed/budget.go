@@ -88,13 +88,6 @@ func (b *Budget) read() (ledger, error) {
 	return l, nil
 }
 
-// spent is the estimated number of tokens that a request may use.
-type spent struct {
-	b      *Budget
-	day    string
-	tokens int
-}
-
 // left returns the tokens that are left today. If the ledger can't be read, left returns the
 // whole day's tokens, and take returns the error.
 func (b *Budget) left() int {
@@ -108,40 +101,36 @@ func (b *Budget) left() int {
 	return max(0, b.limit-l.Tokens)
 }
 
-// take writes tokens to the ledger before they are sent. It returns an error if they may not be
-// sent.
-func (b *Budget) take(tokens int) (*spent, error) {
+// take writes an estimate of tokens to the ledger before they are sent, and returns the day. It
+// returns an error if they may not be sent.
+func (b *Budget) take(tokens int) (day string, err error) {
 	if b == nil {
-		return nil, nil
+		return "", nil
 	}
 	if tokens > b.limit {
-		return nil, &Error{Texts: true, Err: fmt.Errorf("%w: about %d, and a day has %d", ErrNever, tokens, b.limit), Hint: fmt.Sprintf("raise daily_tokens to %d at least", tokens)}
+		return "", &Error{Texts: true, Err: fmt.Errorf("%w: about %d, and a day has %d", ErrNever, tokens, b.limit), Hint: fmt.Sprintf("raise daily_tokens to %d at least", tokens)}
 	}
-	s := &spent{b, "", tokens}
-	err := b.change(func(l *ledger) error {
+	err = b.change(func(l *ledger) error {
 		if l.Tokens+tokens > b.limit {
 			return &Error{Err: fmt.Errorf("%w: %d of %d were sent on %s, and this takes about %d", ErrBudget, l.Tokens, b.limit, l.Day, tokens),
 				Hint: fmt.Sprintf("it goes on after midnight (%s); or raise daily_tokens", b.loc)}
 		}
-		s.day = l.Day
+		day = l.Day
 		l.Tokens += tokens
 		return nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	return s, nil
+	return day, err
 }
 
-// settle replaces the estimate with the billed tokens. Tokens sent before midnight no longer
-// count after it.
-func (s *spent) settle(billed int) error {
-	if s == nil || billed == s.tokens {
+// settle replaces the estimate of a day with the billed tokens. Tokens sent before midnight no
+// longer count after it.
+func (b *Budget) settle(day string, estimate, billed int) error {
+	if b == nil || billed == estimate {
 		return nil
 	}
-	return s.b.change(func(l *ledger) error {
-		if l.Day == s.day {
-			l.Tokens = max(0, l.Tokens+billed-s.tokens)
+	return b.change(func(l *ledger) error {
+		if l.Day == day {
+			l.Tokens = max(0, l.Tokens+billed-estimate)
 		}
 		return nil
 	})

@@ -24,13 +24,13 @@ func TestBudget(t *testing.T) {
 	now := time.Date(2026, 3, 9, 22, 30, 0, 0, time.UTC) // 23:30 there
 	path := filepath.Join(t.TempDir(), "state", "budget.json")
 	b := NewBudget(path, 100, berlin, func() time.Time { return now })
-	spend := func(tokens int) *spent {
+	spend := func(tokens int) string {
 		t.Helper()
-		s, err := b.take(tokens)
+		day, err := b.take(tokens)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return s
+		return day
 	}
 	check := func(want int) {
 		t.Helper()
@@ -39,11 +39,11 @@ func TestBudget(t *testing.T) {
 		}
 	}
 	check(0)
-	if err := spend(60).settle(50); err != nil {
+	if err := b.settle(spend(60), 60, 50); err != nil {
 		t.Error(err)
 	}
 	check(50)
-	s := spend(50)
+	day := spend(50)
 	_, err = b.take(1)
 	var e *Error
 	if !errors.Is(err, ErrBudget) || !errors.As(err, &e) || e.transient || !strings.Contains(err.Error(), "100 of 100 were sent on 2026-03-09") || !strings.Contains(e.Hint, "Europe/Berlin") {
@@ -51,7 +51,7 @@ func TestBudget(t *testing.T) {
 	}
 	now = now.Add(time.Hour) // past midnight there, not yet in UTC
 	check(0)
-	if err := s.settle(10); err != nil { // yesterday's
+	if err := b.settle(day, 50, 10); err != nil { // yesterday's
 		t.Error(err)
 	}
 	spend(30)

@@ -138,7 +138,7 @@ func (o *remote) admit(ctx context.Context, t task, inputs []input, use *Usage) 
 	for _, in := range inputs {
 		tokens += in.tokens()
 	}
-	spent, err := o.cfg.Budget.take(tokens)
+	day, err := o.cfg.Budget.take(tokens)
 	if err != nil {
 		return nil, err
 	}
@@ -146,7 +146,7 @@ func (o *remote) admit(ctx context.Context, t task, inputs []input, use *Usage) 
 	use.Requests++
 	vectors, err := o.try(ctx, t, inputs, use)
 	if billed := use.Tokens - before; billed > 0 {
-		if e := spent.settle(billed); err == nil {
+		if e := o.cfg.Budget.settle(day, tokens, billed); err == nil {
 			err = e
 		}
 	}

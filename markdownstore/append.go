@@ -83,7 +83,7 @@ func (s *Store) appendAt(w Writer, pl place, id, text string) (Appended, error) 
 	late, note := "", ""
 	if s.isClosed(pl) {
 		today := s.Today(s.opts.Now())
-		for date := pl.class.Date; date < today; date = nextDay(date) {
+		for date := pl.class.Date; date < today; date = daysAfter(date, 1) {
 			if a, err := s.findEntry(dailyPath(date), id, text); err != nil || a.Existed {
 				return a, err
 			}
@@ -112,10 +112,10 @@ func (s *Store) appendAt(w Writer, pl place, id, text string) (Appended, error) 
 	return Appended{}, fmt.Errorf("another program replaced the file %d times while it was being written", appendTries)
 }
 
-// nextDay returns the date after a valid one.
-func nextDay(date string) string {
+// daysAfter returns the date some days after a valid one.
+func daysAfter(date string, days int) string {
 	t, _ := ParseDate(date, time.UTC)
-	return t.AddDate(0, 0, 1).Format(dateLayout)
+	return t.AddDate(0, 0, days).Format(dateLayout)
 }
 
 // findEntry looks for an entry in a file that need not exist.

@@ -17,9 +17,6 @@ func dailyPath(date string) string { return memoryDir + "/" + date + ".md" }
 // DailyLogs returns the logs of today and yesterday, the ones that a session begins with, in the
 // user's time zone. A missing or refused log has a path and no modification time.
 func (s *Store) DailyLogs(now time.Time) (today, yesterday File) {
-	y, m, d := now.In(s.opts.Timezone).Date()
-	// Noon, so that no change of the clock moves the day.
-	before := time.Date(y, m, d-1, 12, 0, 0, 0, s.opts.Timezone)
 	log := func(date string) File {
 		f, err := s.Stat(dailyPath(date))
 		if err != nil {
@@ -28,7 +25,7 @@ func (s *Store) DailyLogs(now time.Time) (today, yesterday File) {
 		}
 		return f
 	}
-	return log(s.Today(now)), log(before.Format(dateLayout))
+	return log(s.Today(now)), log(daysAfter(s.Today(now), -1))
 }
 
 // Stat describes one file as Walk does. A missing file has no modification time. For a path that

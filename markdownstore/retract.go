@@ -30,7 +30,7 @@ func Retract(ctx context.Context, s *Store, path string, entries map[string]stri
 	if err != nil || lerr != nil || !s.isClosed(pl) {
 		return out, err
 	}
-	for date, today := nextDay(pl.class.Date), s.Today(s.opts.Now()); date <= today; date = nextDay(date) {
+	for date, today := daysAfter(pl.class.Date, 1), s.Today(s.opts.Now()); date <= today; date = daysAfter(date, 1) {
 		late, err := retract(ctx, s, dailyPath(date), entries, apply)
 		if err != nil {
 			return out, err
