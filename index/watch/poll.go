@@ -20,17 +20,13 @@ type Poller struct {
 // Poll begins to poll. One goroutine calls version at intervals. After an error of version, State
 // returns the error until a later call succeeds.
 func Poll(every time.Duration, version func(context.Context) (int64, error)) *Poller {
-	return poll(version, func() <-chan time.Time { return time.After(every) })
-}
-
-func poll(version func(context.Context) (int64, error), after func() <-chan time.Time) *Poller {
 	ctx, cancel := context.WithCancel(context.Background())
 	p := &Poller{changed: make(chan struct{}, 1), cancel: cancel, done: make(chan struct{})}
-	go p.run(ctx, version, after)
+	go p.run(ctx, every, version)
 	return p
 }
 
-func (p *Poller) run(ctx context.Context, version func(context.Context) (int64, error), after func() <-chan time.Time) {
+func (p *Poller) run(ctx context.Context, every time.Duration, version func(context.Context) (int64, error)) {
 	defer close(p.done)
 	last, known := int64(0), false
 	for {
@@ -50,7 +46,7 @@ func (p *Poller) run(ctx context.Context, version func(context.Context) (int64, 
 		select {
 		case <-ctx.Done():
 			return
-		case <-after():
+		case <-time.After(every):
 		}
 	}
 }

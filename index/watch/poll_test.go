@@ -5,27 +5,27 @@ import (
 	"errors"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
-func TestPoll(t *testing.T) {
+func TestPoll(t *testing.T) { synctest.Test(t, testPoll) }
+
+func testPoll(t *testing.T) {
 	var version atomic.Int64
 	var down atomic.Bool
-	tick, asked := make(chan time.Time), make(chan struct{})
-	p := poll(func(context.Context) (int64, error) {
-		defer func() { asked <- struct{}{} }()
+	p := Poll(time.Second, func(context.Context) (int64, error) {
 		if down.Load() {
 			return 0, errors.New("down")
 		}
 		return version.Load(), nil
-	}, func() <-chan time.Time { return tick })
+	})
 	look := func() {
-		tick <- time.Time{}
-		<-asked
+		time.Sleep(time.Second)
+		synctest.Wait()
 	}
 	wants := func(want bool) {
 		t.Helper()
-		look() // what the last look found is told by now
 		select {
 		case <-p.Changed():
 			if !want {
@@ -37,7 +37,9 @@ func TestPoll(t *testing.T) {
 			}
 		}
 	}
-	<-asked
+	synctest.Wait()
+	wants(false)
+	look()
 	wants(false)
 	version.Store(7)
 	look()

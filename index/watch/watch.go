@@ -44,31 +44,24 @@ type Options struct {
 	// default is DefaultDebounce. If changes continue, the report comes after ten times as long.
 	Debounce time.Duration
 
-	// after makes the timers. Tests replace it.
-	after func(time.Duration) <-chan time.Time
 	// open opens the system's watcher. Tests replace it.
 	open func() (notifier, error)
 }
 
-// notifier holds the needed methods of an fsnotify.Watcher.
-type notifier interface {
-	Add(dir string) error
-	Close() error
-	events() <-chan fsnotify.Event
-	errors() <-chan error
+// notifier is the needed part of an fsnotify.Watcher.
+type notifier struct {
+	add    func(dir string) error
+	close  func() error
+	events <-chan fsnotify.Event
+	errors <-chan error
 }
-
-type system struct{ *fsnotify.Watcher }
-
-func (s system) events() <-chan fsnotify.Event { return s.Events }
-func (s system) errors() <-chan error          { return s.Errors }
 
 func openSystem() (notifier, error) {
 	w, err := fsnotify.NewWatcher()
 	if err != nil {
-		return nil, err
+		return notifier{}, err
 	}
-	return system{w}, nil
+	return notifier{w.Add, w.Close, w.Events, w.Errors}, nil
 }
 
 // Watcher watches until it is closed.
@@ -92,9 +85,6 @@ func Open(o Options) (*Watcher, error) {
 	if o.Debounce <= 0 {
 		o.Debounce = DefaultDebounce
 	}
-	if o.after == nil {
-		o.after = time.After
-	}
 	if o.open == nil {
 		o.open = openSystem
 	}
@@ -107,7 +97,7 @@ func Open(o Options) (*Watcher, error) {
 		folders: map[string]bool{}, missing: map[string]error{}}
 	if w.add(o.Root); len(w.missing) > 0 {
 		cancel()
-		n.Close()
+		n.close()
 		return nil, w.missing[o.Root]
 	}
 	for _, t := range o.Also {
@@ -145,19 +135,19 @@ func (w *Watcher) State() (folders int, err error) {
 // run sends one report for each burst of events.
 func (w *Watcher) run(ctx context.Context) {
 	defer close(w.done)
-	defer w.n.Close()
+	defer w.n.close()
 	var settled, latest <-chan time.Time
 	touch := func() {
-		settled = w.opts.after(w.opts.Debounce)
+		settled = time.After(w.opts.Debounce)
 		if latest == nil {
-			latest = w.opts.after(maxDelay * w.opts.Debounce)
+			latest = time.After(maxDelay * w.opts.Debounce)
 		}
 	}
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case e, ok := <-w.n.events():
+		case e, ok := <-w.n.events:
 			if !ok {
 				w.lose(errors.New("the system ended the watch"))
 				return
@@ -165,7 +155,7 @@ func (w *Watcher) run(ctx context.Context) {
 			if w.event(e) {
 				touch()
 			}
-		case err, ok := <-w.n.errors():
+		case err, ok := <-w.n.errors:
 			if !ok {
 				return
 			}
@@ -289,7 +279,7 @@ func (t *Tree) skips(path string) bool {
 
 // add watches one folder.
 func (w *Watcher) add(dir string) {
-	err := w.n.Add(dir)
+	err := w.n.add(dir)
 	if errors.Is(err, fs.ErrNotExist) && dir != w.opts.Root {
 		return // the folder is gone already
 	}

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
@@ -35,9 +36,8 @@ func (f *fake) Add(dir string) error {
 	f.added = append(f.added, dir)
 	return nil
 }
-func (f *fake) Close() error                  { f.closed = true; return nil }
-func (f *fake) events() <-chan fsnotify.Event { return f.e }
-func (f *fake) errors() <-chan error          { return f.err }
+func (f *fake) Close() error            { f.closed = true; return nil }
+func (f *fake) open() (notifier, error) { return notifier{f.Add, f.Close, f.e, f.err}, nil }
 
 func (f *fake) has(dir string) bool {
 	f.mu.Lock()
@@ -50,33 +50,18 @@ func (f *fake) has(dir string) bool {
 	return false
 }
 
-// timers are what a watcher waits for, in order.
-type timers chan *timer
-
-type timer struct {
-	d time.Duration
-	c chan time.Time
-}
-
-func (ts timers) after(d time.Duration) <-chan time.Time {
-	t := &timer{d, make(chan time.Time, 1)}
-	ts <- t
-	return t.c
-}
-
-func open(t *testing.T, root string, refuse func(string) error) (*Watcher, *fake, timers) {
+func open(t *testing.T, root string, refuse func(string) error) (*Watcher, *fake) {
 	t.Helper()
 	f := &fake{e: make(chan fsnotify.Event), err: make(chan error), refuse: refuse}
-	ts := make(timers, 100)
 	w, err := Open(Options{Tree: Tree{Root: root, Deep: "memory",
 		Skip:     func(dir string) bool { return strings.HasPrefix(filepath.Base(dir), ".") },
 		Relevant: func(p string) bool { return strings.HasSuffix(p, ".md") }}, Debounce: time.Second,
-		after: ts.after, open: func() (notifier, error) { return f, nil }})
+		open: f.open})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { w.Close() })
-	return w, f, ts
+	return w, f
 }
 
 func mkdir(t *testing.T, path string) string {
@@ -87,50 +72,62 @@ func mkdir(t *testing.T, path string) string {
 	return path
 }
 
-func TestDebounce(t *testing.T) {
+func TestDebounce(t *testing.T) { synctest.Test(t, testDebounce) }
+
+func testDebounce(t *testing.T) {
 	root := t.TempDir()
-	w, f, ts := open(t, root, nil)
+	w, f := open(t, root, nil)
 	file := filepath.Join(root, "MEMORY.md")
+	told := func() bool {
+		synctest.Wait()
+		select {
+		case <-w.Changed():
+			return true
+		default:
+			return false
+		}
+	}
 	f.e <- fsnotify.Event{Name: filepath.Join(root, "main.go"), Op: fsnotify.Write}
 	f.e <- fsnotify.Event{Name: file, Op: fsnotify.Chmod}
-	f.e <- fsnotify.Event{Name: file, Op: fsnotify.Write}
-	first, latest := <-ts, <-ts
-	if first.d != time.Second || latest.d != maxDelay*time.Second {
-		t.Fatalf("waits %v and %v", first.d, latest.d)
+	if time.Sleep(time.Hour); told() {
+		t.Fatal("told of what does not matter")
 	}
+	f.e <- fsnotify.Event{Name: file, Op: fsnotify.Write}
+	time.Sleep(900 * time.Millisecond)
 	// Another change puts it off: the first timer no longer counts.
 	f.e <- fsnotify.Event{Name: file, Op: fsnotify.Rename}
-	second := <-ts
-	first.c <- time.Now()
-	select {
-	case <-w.Changed():
+	if time.Sleep(999 * time.Millisecond); told() {
 		t.Fatal("told before it had settled")
-	default:
 	}
-	second.c <- time.Now()
-	<-w.Changed()
+	if time.Sleep(time.Millisecond); !told() {
+		t.Fatal("not told after a second")
+	}
+	if time.Sleep(time.Hour); told() {
+		t.Fatal("told twice")
+	}
 	// Changes that never end are reported all the same.
-	f.e <- fsnotify.Event{Name: file, Op: fsnotify.Write}
-	_, latest = <-ts, <-ts
-	f.e <- fsnotify.Event{Name: file, Op: fsnotify.Write}
-	latest.c <- time.Now()
-	<-w.Changed()
-	if len(ts) != 1 {
-		t.Errorf("%d timers wait", len(ts))
+	began := time.Now()
+	for !told() {
+		f.e <- fsnotify.Event{Name: file, Op: fsnotify.Write}
+		time.Sleep(500 * time.Millisecond)
+	}
+	if took := time.Since(began); took != maxDelay*time.Second {
+		t.Errorf("told after %v", took)
 	}
 }
 
-func TestNewFolders(t *testing.T) {
+func TestNewFolders(t *testing.T) { synctest.Test(t, testNewFolders) }
+
+func testNewFolders(t *testing.T) {
 	root := t.TempDir()
-	w, f, ts := open(t, root, nil)
+	w, f := open(t, root, nil)
 	tell := func(op fsnotify.Op, path string) {
 		f.e <- fsnotify.Event{Name: path, Op: op}
-		<-ts
+		synctest.Wait()
 	}
 	deep := mkdir(t, filepath.Join(root, "memory", "a", "b"))
 	hidden := mkdir(t, filepath.Join(root, "memory", ".git"))
 	tell(fsnotify.Create, filepath.Join(root, "memory"))
-	<-ts
 	if !f.has(deep) || f.has(hidden) {
 		t.Errorf("watched: %v", f.added)
 	}
@@ -145,12 +142,13 @@ func TestNewFolders(t *testing.T) {
 	}
 }
 
-func TestOverflow(t *testing.T) {
+func TestOverflow(t *testing.T) { synctest.Test(t, testOverflow) }
+
+func testOverflow(t *testing.T) {
 	root := t.TempDir()
-	w, f, ts := open(t, root, nil)
+	w, f := open(t, root, nil)
 	unseen := mkdir(t, filepath.Join(root, "memory", "unseen"))
 	f.err <- fsnotify.ErrEventOverflow
-	(<-ts).c <- time.Now()
 	<-w.Changed()
 	if !f.has(unseen) {
 		t.Error("a folder whose event was dropped is not watched")
@@ -165,7 +163,7 @@ func TestTooManyFolders(t *testing.T) {
 	mkdir(t, filepath.Join(root, "memory", "a"))
 	mkdir(t, filepath.Join(root, "memory", "b"))
 	n := 0
-	w, _, _ := open(t, root, func(string) error {
+	w, _ := open(t, root, func(string) error {
 		if n++; n > 2 {
 			return syscall.ENOSPC
 		}
@@ -185,7 +183,7 @@ func TestOpenFails(t *testing.T) {
 		t.Error("a root that is not there is watched")
 	}
 	no := errors.New("no watches here")
-	if _, err := Open(Options{Tree: Tree{Root: t.TempDir()}, open: func() (notifier, error) { return nil, no }}); !errors.Is(err, no) {
+	if _, err := Open(Options{Tree: Tree{Root: t.TempDir()}, open: func() (notifier, error) { return notifier{}, no }}); !errors.Is(err, no) {
 		t.Errorf("%v", err)
 	}
 }
@@ -236,12 +234,11 @@ func TestWholeTrees(t *testing.T) {
 	mkdir(t, filepath.Join(root, "node_modules", "x"))
 	mkdir(t, filepath.Join(beside, "c"))
 	f := &fake{e: make(chan fsnotify.Event), err: make(chan error)}
-	ts := make(timers, 100)
 	tree := func(dir string) Tree {
 		return Tree{Root: dir, Deep: ".", Skip: func(dir string) bool { return strings.HasPrefix(dir, "node_modules") },
 			Relevant: func(p string) bool { return strings.HasSuffix(p, ".md") }}
 	}
-	w, err := Open(Options{Tree: tree(root), Also: []Tree{tree(beside)}, Debounce: time.Second, after: ts.after, open: func() (notifier, error) { return f, nil }})
+	w, err := Open(Options{Tree: tree(root), Also: []Tree{tree(beside)}, Debounce: time.Second, open: f.open})
 	if err != nil {
 		t.Fatal(err)
 	}
