@@ -375,3 +375,14 @@ func TestChunkingName(t *testing.T) {
 		}
 	}
 }
+
+// A body of white space has no units, and is in no chunk of the front matter before it.
+func TestFrontMatterAlone(t *testing.T) {
+	const front = "---\ntitle: Rolling deploys\n---\n"
+	for _, body := range []string{"", "\n", "\n  \n\n"} {
+		cs := chunksOf(Parse("memory/x.md", front+body), nil)
+		if len(cs) != 1 || cs[0].Text != front || cs[0].StartLine != 1 || cs[0].EndLine != 3 {
+			t.Errorf("%q: %+v", body, cs)
+		}
+	}
+}

@@ -52,7 +52,7 @@ func (k *chunker) size(a, b int) int { return k.sums[b] - k.sums[a] }
 // at returns where unit i begins, and thus where the one before it ends.
 func (k *chunker) at(i int) int {
 	if i == len(k.units) {
-		return len(k.text)
+		return k.units[i-1].End // white space may follow
 	}
 	return k.units[i].Start
 }
