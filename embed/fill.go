@@ -207,8 +207,9 @@ func (f *filler[K]) refused(ws []wanted[K], err error) error {
 		return f.embed(ws[half:])
 	}
 	if f.inRow%probeEvery == 0 && !errors.Is(err, static.ErrNoToken) && !errors.Is(err, ErrNever) {
-		if e := f.probe(); e != nil {
-			return e
+		res, err := f.p.EmbedDocuments(f.ctx, []string{probe})
+		if f.report.add(res.Usage); err != nil {
+			return err // the provider takes no text at all
 		}
 	}
 	f.inRow++
@@ -217,13 +218,6 @@ func (f *filler[K]) refused(ws []wanted[K], err error) error {
 	}
 	f.settle(ws[0], nil)
 	return nil
-}
-
-// probe reports whether the provider takes any text at all.
-func (f *filler[K]) probe() error {
-	res, err := f.p.EmbedDocuments(f.ctx, []string{probe})
-	f.report.add(res.Usage)
-	return err
 }
 
 // settle readies a text's vector for all keys that wait for it. nil means that the text has no

@@ -151,10 +151,5 @@ func skippedName(name string) bool {
 }
 
 func skippedPath(p string) bool {
-	for name := range strings.SplitSeq(strings.Trim(p, "/"), "/") {
-		if skippedName(name) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(strings.Split(strings.Trim(p, "/"), "/"), skippedName)
 }

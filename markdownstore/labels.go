@@ -32,7 +32,8 @@ func (d Document) Labels() []string {
 		names []string
 	}{{"", []string{"scope", "scopes"}}, {ProjectMark, []string{"project", "projects"}}, {TagMark, []string{"tags", "tag"}}} {
 		for _, v := range d.values(key.names) {
-			for _, name := range separated(v, key.mark) {
+			// Names are separated by commas, and tags also by blanks.
+			for _, name := range strings.FieldsFunc(v, func(r rune) bool { return r == ',' || key.mark == TagMark && unicode.IsSpace(r) }) {
 				add(key.mark, name)
 			}
 		}
@@ -41,11 +42,6 @@ func (d Document) Labels() []string {
 		add(TagMark, t)
 	}
 	return out
-}
-
-// separated divides a value that holds several names: by commas, and tags also by blanks.
-func separated(v, mark string) []string {
-	return strings.FieldsFunc(v, func(r rune) bool { return r == ',' || mark == TagMark && unicode.IsSpace(r) })
 }
 
 // tagsIn returns the tags of a text that are outside code: a # after a blank or at the beginning

@@ -146,28 +146,19 @@ func checkFolders(files Files, p string) error {
 // Markdown file of the workspace that is not hidden, since hosts call theirs by other names. All
 // else is refused: a link doesn't turn another file into memory.
 func readLink(files Files, p string, c Class) (string, fs.FileInfo, Class, error) {
-	refuse := func() (string, fs.FileInfo, Class, error) { return "", nil, c, deny(p, denyLink) }
 	rel, _, err := files.Resolve(p)
-	if err != nil {
-		return refuse()
-	}
-	if !isMarkdown(path.Base(rel)) || skippedPath(rel) || !textutil.IsVisible(rel) {
-		return refuse()
-	}
 	to, known := Classify(rel)
-	switch instructs := c.Kind == KindInstructions || c.Kind == KindRoutine; {
-	case !known && !instructs:
-		return refuse()
-	case !known:
+	instructs := c.Kind == KindInstructions || c.Kind == KindRoutine
+	if !known && instructs {
 		to = c
-	case !instructs && !to.Memory && to.Kind != c.Kind:
-		return refuse()
 	}
-	fi, err := files.Lstat(rel)
-	if err != nil || !fi.Mode().IsRegular() {
-		return refuse()
+	leads := known && (to.Memory || to.Kind == c.Kind) || instructs
+	if err == nil && leads && isMarkdown(path.Base(rel)) && !skippedPath(rel) && textutil.IsVisible(rel) {
+		if fi, err := files.Lstat(rel); err == nil && fi.Mode().IsRegular() {
+			return rel, fi, behind(c, to), nil
+		}
 	}
-	return rel, fi, behind(c, to), nil
+	return "", nil, c, deny(p, denyLink)
 }
 
 // behind returns the class of a link to a file. The class allows only uses that both the link and

@@ -36,15 +36,11 @@ type fence struct {
 
 func (sc *scanner) scan(from, number int) {
 	sc.blank = true
-	first := number
-	for at := from; at < len(sc.text); number++ {
-		end := len(sc.text)
-		if n := strings.IndexByte(sc.text[at:], '\n'); n >= 0 {
-			end = at + n + 1
-		}
-		sc.setLine(at, end, number)
+	at, first := from, number
+	for line := range strings.Lines(sc.text[from:]) {
+		sc.setLine(at, at+len(line), number)
 		sc.take()
-		at = end
+		at, number = at+len(line), number+1
 	}
 	if n := len(sc.units); n > 0 {
 		sc.units[0].Start, sc.units[0].StartLine = from, first

@@ -1,6 +1,7 @@
 package markdownstore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -108,9 +109,7 @@ func New(files Files, opts *Options) *Store {
 }
 
 func (o *Options) setDefaults() {
-	if o.Timezone == nil {
-		o.Timezone = time.Local
-	}
+	o.Timezone = cmp.Or(o.Timezone, time.Local)
 	if o.MaxFileBytes <= 0 {
 		o.MaxFileBytes = DefaultMaxFileBytes
 	}
