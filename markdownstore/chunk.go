@@ -112,18 +112,12 @@ func (k *chunker) clipped(first, last int, c *Chunk) []Unit {
 	return units
 }
 
-// heading is a heading that is in force.
-type heading struct {
-	level int
-	label string
-}
-
 // push takes a heading into force; those of its level and below end.
-func push(open []heading, u Unit) []heading {
-	for len(open) > 0 && open[len(open)-1].level >= u.Level {
+func push(open []Unit, u Unit) []Unit {
+	for len(open) > 0 && open[len(open)-1].Level >= u.Level {
 		open = open[:len(open)-1]
 	}
-	return append(open, heading{u.Level, u.Label})
+	return append(open, u)
 }
 
 // trailOf returns the trail common to the units first to last. The caller must ask for chunks in
@@ -144,15 +138,15 @@ func (k *chunker) trailOf(first, last int) []string {
 	}
 	for own := len(common); i <= last; i++ {
 		u := k.units[i]
-		for u.Kind == UnitHeading && own > 0 && common[own-1].level >= u.Level {
+		for u.Kind == UnitHeading && own > 0 && common[own-1].Level >= u.Level {
 			own--
 		}
 		common = common[:own]
 	}
 	out := make([]string, 0, len(common))
 	for _, h := range common {
-		if h.label != "" {
-			out = append(out, h.label)
+		if h.Label != "" {
+			out = append(out, h.Label)
 		}
 	}
 	if !slices.Equal(out, k.trail) {

@@ -93,10 +93,11 @@ func (d *folder) Write(ctx context.Context, f func(Writer) error) error {
 		return fmt.Errorf("lock workspace: %w", ctx.Err())
 	}
 	defer func() { <-d.writing }()
-	if err := d.makeLockDir(); err != nil {
-		return fmt.Errorf("lock workspace: %w", err)
+	err := d.makeLockDir()
+	if err == nil {
+		_, err = d.lock.TryLockContext(ctx, lockPoll)
 	}
-	if _, err := d.lock.TryLockContext(ctx, lockPoll); err != nil {
+	if err != nil {
 		return fmt.Errorf("lock workspace: %w", err)
 	}
 	defer d.lock.Unlock()

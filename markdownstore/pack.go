@@ -22,7 +22,7 @@ type chunker struct {
 
 	// The parts of trails and ids.
 	passed int
-	open   []heading
+	open   []Unit // the headings that are in force
 	trail  []string
 	seen   map[string]int
 

@@ -73,21 +73,15 @@ func (d Document) values(keys []string) (out []string) {
 
 // logseq returns the properties in the first lines of the body, by their keys in small letters.
 func (d Document) logseq() map[string]string {
-	var out map[string]string
+	out := map[string]string{}
 	for line := range strings.Lines(d.Body) {
 		line = strings.TrimSpace(line)
-		if line == "" && out == nil {
+		if line == "" && len(out) == 0 {
 			continue
-		}
-		if !strings.Contains(line, "::") {
-			break
 		}
 		m := logseqLine.FindStringSubmatch(line)
 		if m == nil {
 			break
-		}
-		if out == nil {
-			out = map[string]string{}
 		}
 		out[strings.ToLower(m[1])] = m[2]
 	}

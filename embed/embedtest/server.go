@@ -189,12 +189,9 @@ func (s *Server) answer(texts []string) any {
 	}
 	switch s.provider {
 	case embed.ProviderGemini:
-		type values struct {
-			Values []float32 `json:"values"`
-		}
-		all := make([]values, len(vectors))
+		all := make([]any, len(vectors))
 		for i, v := range vectors {
-			all[i].Values = v
+			all[i] = map[string]any{"values": v}
 		}
 		return map[string]any{"embeddings": all}
 	case embed.ProviderOllama:
