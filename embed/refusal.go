@@ -84,10 +84,7 @@ func retryDelay(raw []byte) time.Duration {
 	if m == nil {
 		return 0
 	}
-	d, err := time.ParseDuration(string(m[1]))
-	if err != nil {
-		return 0
-	}
+	d, _ := time.ParseDuration(string(m[1]))
 	return d
 }
 

@@ -62,13 +62,12 @@ func validID(id string) bool {
 }
 
 func checkEntry(id, text string) error {
-	if !validID(id) {
+	switch {
+	case !validID(id):
 		return fmt.Errorf("entry id %.40q: want at most %d of [A-Za-z0-9._:-], without a double hyphen", id, maxID)
-	}
-	if strings.TrimSpace(text) == "" {
+	case strings.TrimSpace(text) == "":
 		return errors.New("the entry has no text")
-	}
-	if strings.IndexByte(text, 0) >= 0 {
+	case strings.IndexByte(text, 0) >= 0:
 		return errors.New("the entry holds zero bytes, which no text does")
 	}
 	return nil

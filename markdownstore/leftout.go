@@ -138,11 +138,11 @@ func (v *Survey) Text() string {
 	return plural(n, "Markdown file") + ": " + strings.Join(parts, ", ")
 }
 
+// add counts a file. A nil LeftOut counts nothing.
 func (l *LeftOut) add(p string, why LeftReason) {
-	if l.found == nil {
-		l.found = map[LeftReason][]LeftFile{}
+	if l != nil {
+		l.found[why] = append(l.found[why], LeftFile{p, why})
 	}
-	l.found[why] = append(l.found[why], LeftFile{p, why})
 }
 
 // settle fills in the reported numbers.
@@ -170,6 +170,7 @@ func (s *Store) Survey(ctx context.Context) (Survey, error) { return s.survey(ct
 
 func (s *Store) survey(ctx context.Context, unsearchable func(path string) LeftReason) (v Survey, err error) {
 	l := &v.LeftOut
+	l.found = map[LeftReason][]LeftFile{}
 	tell := func(f File, err error) bool {
 		var denied *DeniedError
 		switch {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
 	"strings"
 )
@@ -44,11 +43,8 @@ func retract(ctx context.Context, s *Store, path string, entries map[string]stri
 	for range appendTries {
 		var out Retracted
 		l, err := s.ReadFile(path)
-		if errors.Is(err, fs.ErrNotExist) {
-			return out, nil
-		}
 		if err != nil {
-			return out, fmt.Errorf("retract from %s: %w", path, err)
+			return out, gone(err)
 		}
 		text := l.Text
 		for id, entry := range entries {

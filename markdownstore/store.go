@@ -80,15 +80,15 @@ type Store struct {
 // Open opens the workspace in dir, which must exist. It reads and creates
 // nothing.
 func Open(dir string, opts *Options) (*Store, error) {
-	var o Options
+	lockFile := ""
 	if opts != nil {
-		o = *opts
+		lockFile = opts.LockFile
 	}
-	d, err := openFolder(dir, o.LockFile)
+	d, err := openFolder(dir, lockFile)
 	if err != nil {
 		return nil, fmt.Errorf("open workspace: %w", err)
 	}
-	return New(d, &o), nil
+	return New(d, opts), nil
 }
 
 // New returns a workspace whose files are kept in files. The store closes files.

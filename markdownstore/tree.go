@@ -81,7 +81,7 @@ func (w *walker) file(p string, e fs.DirEntry, ignore []*textutil.Ignore, why Le
 	case !named && !anyMarkdown(p):
 		// A link to a folder is reported: there may be notes in the folder.
 		if why == "" && w.in.Below(p) && linksFolder(w.files, p, e) {
-			w.leave(p, leftLink)
+			w.leftOut.add(p, leftLink)
 		}
 		return true
 	case why == "" && !textutil.IsVisible(p):
@@ -92,7 +92,7 @@ func (w *walker) file(p string, e fs.DirEntry, ignore []*textutil.Ignore, why Le
 		}
 	}
 	if why != "" {
-		w.leave(p, why)
+		w.leftOut.add(p, why)
 		return true
 	}
 	fi, err := e.Info()
@@ -104,12 +104,6 @@ func (w *walker) file(p string, e fs.DirEntry, ignore []*textutil.Ignore, why Le
 		return true
 	}
 	return w.entry(p, c, fi, err, false)
-}
-
-func (w *walker) leave(p string, why LeftReason) {
-	if w.leftOut != nil {
-		w.leftOut.add(p, why)
-	}
 }
 
 // leftFolder is why a folder is left out, "" if it is not.

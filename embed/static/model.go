@@ -9,7 +9,6 @@ import (
 	"io"
 	"io/fs"
 	"math"
-	"os"
 	"path/filepath"
 	"sync"
 )
@@ -99,15 +98,13 @@ func (m *Model) configure() ([]byte, error) {
 	}{}
 	path := filepath.Join(m.dir, "config.json")
 	b, err := readFile(path, maxConfigBytes)
-	switch {
-	case errors.Is(err, os.ErrNotExist):
-		b = nil
-	case err != nil:
-		return nil, err
-	default:
-		if err := json.Unmarshal(b, &c); err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
+	if err == nil {
+		if err = json.Unmarshal(b, &c); err != nil {
+			err = fmt.Errorf("%s: %w", path, err)
 		}
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
 	}
 	m.normalize = c.Normalize == nil || *c.Normalize
 	return b, nil
