@@ -156,7 +156,7 @@ func (c *conversation) called(id, tool, input, text string) {
 // door and goes through its whole life with it: plans, turns, checkpoints, cuts, a
 // compaction, the end. Nothing that is written below the workspace holds one.
 func TestNoDoorLetsASecretIn(t *testing.T) {
-	texts := suite.Some(hostile.Texts(hostile.SecretKinds, 11), 12)
+	texts := suite.Some(hostile.Texts(hostile.SecretKinds, 11), 6)
 	for door, through := range doors {
 		t.Run(door, func(t *testing.T) {
 			t.Parallel()

@@ -19,7 +19,7 @@ func TestEconomy(t *testing.T) {
 	for _, c := range suite.Some([]struct {
 		options, request cachelayout.Economy
 		cuts             bool
-	}{{"", "", true}, {cachelayout.Keep, "", false}, {"", cachelayout.Keep, false}, {cachelayout.Keep, cachelayout.Balanced, true}, {cachelayout.Keep, "0.5", true}, {cachelayout.Save, cachelayout.Keep, false}}, 3) {
+	}{{"", "", true}, {cachelayout.Keep, "", false}, {"", cachelayout.Keep, false}, {cachelayout.Keep, cachelayout.Balanced, true}, {cachelayout.Keep, "0.5", true}, {cachelayout.Save, cachelayout.Keep, false}}, 2) {
 		dir := t.TempDir()
 		k, err := kernel.Open(context.Background(), dir, &kernel.Options{Economy: c.options})
 		if err != nil {

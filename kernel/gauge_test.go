@@ -1,6 +1,7 @@
 package kernel_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -28,7 +29,7 @@ type told struct {
 
 // gaugeOf plans a session call by call as a host without any settings would, and returns
 // what the model was told. Between two cuts every prompt extends the one before.
-func gaugeOf(t *testing.T, path string, msgs []memkernel.Message, model string, tools []memkernel.Tool) (out []told, cuts int) {
+func gaugeOf(t *testing.T, path string, msgs []memkernel.Message, model string, window int, tools []memkernel.Tool) (out []told, cuts int) {
 	t.Helper()
 	k := memoryKernel(t)
 	defer k.Close()
@@ -37,7 +38,7 @@ func gaugeOf(t *testing.T, path string, msgs []memkernel.Message, model string, 
 		if c.Index == 0 {
 			continue
 		}
-		p := mustPlan(t, k, api.PlanRequest{SessionKey: "s", Model: model, ContextWindow: 200_000, FixedTokens: 25_000,
+		p := mustPlan(t, k, api.PlanRequest{SessionKey: "s", Model: model, ContextWindow: window, FixedTokens: 25_000,
 			Messages: slices.Clone(msgs[:c.Index]), Now: c.Start, Tools: tools})
 		sent := stream(p)
 		fresh := sent
@@ -69,7 +70,7 @@ func TestGaugeOfSessions(t *testing.T) {
 	}
 	var talk []memkernel.Message
 	c := newConversation(61)
-	for range suite.Pick(25, 50) {
+	for range suite.Pick(13, 50) {
 		c.user()
 		c.msgs[len(c.msgs)-1].Parts[0].Text += "\n" + c.code(suite.Pick(10_000, 5000))
 		c.say()
@@ -80,11 +81,12 @@ func TestGaugeOfSessions(t *testing.T) {
 		msgs        []memkernel.Message
 		tools       []memkernel.Tool
 		chat, loop  bool
+		window      int
 		says, never string
 	}{
 		{name: "sample", msgs: sample.View(transcript.Full), loop: true, says: "call memory_append, if you have it."},
-		{name: "chat without tools", msgs: talk, tools: []memkernel.Tool{{Name: "Read", Raw: "{}"}}, chat: true, never: "memory"},
-		{name: "chat with memory", msgs: talk, tools: []memkernel.Tool{{Name: "mcp__notes__memory_append", Raw: "{}"}}, chat: true, says: "call mcp__notes__memory_append.", never: "if you have it"},
+		{name: "chat without tools", msgs: talk, tools: []memkernel.Tool{{Name: "Read", Raw: "{}"}}, chat: true, window: suite.Pick(100_000, 200_000), never: "memory"},
+		{name: "chat with memory", msgs: talk, tools: []memkernel.Tool{{Name: "mcp__notes__memory_append", Raw: "{}"}}, chat: true, window: suite.Pick(100_000, 200_000), says: "call mcp__notes__memory_append.", never: "if you have it"},
 		{name: "recorded, Pi", path: recordedSession, chat: true, loop: true, says: "call memory_append, if you have it."},
 		{name: "recorded, Claude Code", path: "../../shared/data/transcripts/claude-code/cli__72-0c20f08988-0.jsonl", loop: true, says: "call memory_append, if you have it."},
 	} {
@@ -100,7 +102,7 @@ func TestGaugeOfSessions(t *testing.T) {
 				s.msgs = read.View(transcript.Full)
 			}
 			msgs, _ := transcript.Repair(s.msgs, false)
-			lines, cuts := gaugeOf(t, s.name, msgs, "claude-opus-4-5", s.tools)
+			lines, cuts := gaugeOf(t, s.name, msgs, "claude-opus-4-5", cmp.Or(s.window, 200_000), s.tools)
 			t.Logf("%d lines, %d cuts", len(lines), cuts)
 			chat, loop, advised := false, false, false
 			perCut, said := map[int]int{}, map[string]bool{}

@@ -23,7 +23,7 @@ import (
 // for what it repeats or not: messages that are read, bytes that are written, memory
 // that is taken.
 func TestTurnCostsWhatIsNew(t *testing.T) {
-	const few = 20
+	const few = 10
 	for name, vouch := range map[string]bool{"vouched": true, "compared": false} {
 		t.Run(name, func(t *testing.T) {
 			if !vouch && !suite.Long() {
@@ -65,7 +65,7 @@ func TestTurnCostsWhatIsNew(t *testing.T) {
 			}
 			spend(130) // the state's list of known keys is full from 1,024 messages on
 			a := spend(few)
-			spend(suite.Pick(40, 400))
+			spend(suite.Pick(10, 400))
 			b := spend(few)
 			if a.examined != b.examined {
 				t.Errorf("%d turns examined %d messages, later ones %d", few, a.examined, b.examined)

@@ -218,7 +218,7 @@ func restoreAll(t *testing.T, k *kernel.Kernel, p *api.ContextPlan) map[string]s
 	t.Helper()
 	out := map[string]string{}
 	for i, r := range p.Reduced {
-		if out[r.Handle] == "" && i < 60 {
+		if out[r.Handle] == "" && i < suite.Pick(12, 60) {
 			out[r.Handle] = get(t, k, r.Handle).Text
 		}
 	}
@@ -378,7 +378,7 @@ func TestTwoProcesses(t *testing.T) {
 	defer two[0].Close()
 	defer two[1].Close()
 	c := newConversation(75)
-	for i := range 16 {
+	for i := range suite.Pick(10, 16) {
 		c.user()
 		if i%3 == 2 {
 			c.gap(2 * time.Hour)

@@ -139,7 +139,7 @@ func TestMemoriesOncePerTurn(t *testing.T) {
 // Within the caps of our own recall, all together: 6 items, 2,000 tokens.
 func TestMemoriesKeepTheCaps(t *testing.T) {
 	k, _ := workspaceKernel(t, nil)
-	for n, size := range []int{1, 40, 400, suite.Pick(1000, 9000)} {
+	for n, size := range []int{1, 40, 400, suite.Pick(600, 9000)} {
 		var texts []string
 		for i := range 40 {
 			texts = append(texts, fmt.Sprintf("Fact %d of %d: ", i, n)+strings.Repeat(fmt.Sprintf("the harbour of town %d closes at %d; ", i, i), size))

@@ -91,10 +91,10 @@ func runAgain(t *testing.T, seed int64, stays bool, first, again, between [][3]s
 	defer k.Close()
 	c := newConversation(seed)
 	c.user()
-	mustPlan(t, k, request(c))
+	mustPlan(t, k, narrow(c))
 	for _, call := range first {
 		c.ask(call[0], call[1], call[2])
-		mustPlan(t, k, request(c))
+		mustPlan(t, k, narrow(c))
 	}
 	asked := fmt.Sprintf("ask_%d", c.n-1)
 	for range 2 {
@@ -102,7 +102,7 @@ func runAgain(t *testing.T, seed int64, stays bool, first, again, between [][3]s
 		c.user()
 	}
 	for n := 0; !stays; n++ {
-		p := mustPlan(t, k, request(c))
+		p := mustPlan(t, k, narrow(c))
 		stands := false
 		for i := range p.Messages {
 			for j := range p.Messages[i].Parts {
@@ -119,13 +119,13 @@ func runAgain(t *testing.T, seed int64, stays bool, first, again, between [][3]s
 		}
 		c.say()
 		c.user()
-		mustPlan(t, k, request(c))
+		mustPlan(t, k, narrow(c))
 		c.loop(2, 6000)
 	}
-	mustPlan(t, k, request(c))
+	mustPlan(t, k, narrow(c))
 	for _, call := range append(between, again...) {
 		c.ask(call[0], call[1], call[2])
-		p := mustPlan(t, k, request(c))
+		p := mustPlan(t, k, narrow(c))
 		for _, f := range p.Faults {
 			if f.Code == fault.DuplicateTool {
 				faults = append(faults, f)

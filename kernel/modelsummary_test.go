@@ -136,7 +136,7 @@ func ruled(seed int64) *conversation {
 	c.add(memkernel.RoleAssistant, words("Shall I use a backoff table?"))
 	c.add(memkernel.RoleUser, words("yes"))
 	for range 6 {
-		c.loop(2, 9_000)
+		c.loop(2, 4_500)
 	}
 	c.say()
 	return c
@@ -149,8 +149,8 @@ func longer(c *conversation) *conversation {
 	after.msgs = append([]memkernel.Message(nil), c.msgs...)
 	for range 4 {
 		after.user()
-		after.loop(2, 9_000)
-		after.loop(2, 9_000)
+		after.loop(2, 4_500)
+		after.loop(2, 4_500)
 		after.say()
 	}
 	after.user()
@@ -163,7 +163,7 @@ func cutText(t *testing.T, dir string, c *conversation) string {
 	t.Helper()
 	k := openKernel(t, dir)
 	defer k.Close()
-	p := planned(t, k, request(longer(c)))
+	p := planned(t, k, narrow(longer(c)))
 	if len(p.Layout.Cuts) == 0 {
 		t.Fatal("nothing was cut: the test shows nothing")
 	}
@@ -249,7 +249,7 @@ func checkNotesPointer(t *testing.T, dir string, c *conversation) {
 	t.Helper()
 	k := openKernel(t, dir)
 	defer k.Close()
-	p, err := k.Peek(context.Background(), request(longer(c)))
+	p, err := k.Peek(context.Background(), narrow(longer(c)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -84,7 +84,7 @@ func putAt(t *testing.T, file, text string, at time.Time) {
 
 // nightsOf is how many nights are lived through: ninety, or the first four in the quick
 // suite.
-func nightsOf() int { return suite.Pick(4, 90) }
+func nightsOf() int { return suite.Pick(3, 90) }
 
 // TestNinetyNights lives through nights of real workspaces. What people wrote into
 // MEMORY.md stands there after every night, of what memkernel wrote no more than fits,

@@ -296,7 +296,7 @@ func TestUnknownWindow(t *testing.T) {
 		return mustPlan(t, k, req)
 	}
 	last, recalled := "", false
-	for range 40 {
+	for range suite.Pick(20, 40) {
 		c.user()
 		c.loop(2, 9000)
 		p := ask(nil)

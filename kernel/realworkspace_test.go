@@ -54,7 +54,7 @@ func TestWorkspaces(t *testing.T) {
 	for name, dir := range workspaces(t) {
 		t.Run(name, func(t *testing.T) {
 			state := t.TempDir()
-			questions := suite.Some(headingsOf(t, dir), 4)
+			questions := suite.Some(headingsOf(t, dir), 2)
 			var answers [2][]retrieval.Hit
 			var plans [2]string
 			for i := range answers {

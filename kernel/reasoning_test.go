@@ -30,7 +30,7 @@ func TestACutCountsTheReasoningItLoses(t *testing.T) {
 			c := newConversation(177)
 			var before map[string]bool
 			cuts := 0
-			for range suite.Pick(24, 40) {
+			for range suite.Pick(14, 40) {
 				c.user()
 				for range 2 {
 					c.loop(2, 6000)

@@ -37,7 +37,7 @@ func TestRecordedCallsReopened(t *testing.T) {
 		t.Fatalf("only %d calls", len(calls))
 	}
 	dir, last, cuts := t.TempDir(), "", 0
-	for n, c := range suite.Some(calls[:300], 8) {
+	for n, c := range suite.Some(calls[:300], 4) {
 		k := openKernel(t, dir)
 		p := mustPlan(t, k, api.PlanRequest{SessionKey: "s", Model: s.Model, ContextWindow: 200_000, FixedTokens: 30_000,
 			Messages: append([]memkernel.Message(nil), msgs[:c.Index]...), Now: c.Start, Resolver: "memory_get"})

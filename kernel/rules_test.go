@@ -368,7 +368,7 @@ func TestRule6BoundThinking(t *testing.T) {
 	defer func() { k.Close() }()
 	c := newConversation(89)
 	stale, cuts := map[string]bool{}, 0
-	for i := range 40 {
+	for i := range suite.Pick(24, 40) {
 		c.user()
 		c.loop(2, 5000)
 		if i%9 == 4 { // a message that holds nothing but thinking

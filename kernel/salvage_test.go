@@ -24,7 +24,7 @@ import (
 
 // damageTalk is a conversation with rules, decisions and a large result.
 func damageTalk() *conversation {
-	c := ruledWork(0.65)
+	c := ruledWork(0.2)
 	c.user()
 	c.loop(2, 9000)
 	c.say()

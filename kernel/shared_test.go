@@ -43,7 +43,7 @@ func TestSharedTranscripts(t *testing.T) {
 			for _, size := range sizes {
 				for _, resolver := range []string{"", "memory_get"} {
 					// 20 ways to plan a session; the quick suite takes 1 or 2 each, in turn, of some sessions.
-					if run++; run%13 != 0 && !suite.Long() {
+					if run++; run%29 != 0 && !suite.Long() {
 						continue
 					}
 					name := fmt.Sprintf("%s/%s/%d+%d/%s", filepath.Base(f), view, size.window, size.fixed, resolver)

@@ -216,12 +216,12 @@ func loseProjection(t *testing.T, spoil func(*testing.T, string), reopen bool) {
 	dir := t.TempDir()
 	k := openKernel(t, dir)
 	defer func() { k.Close() }()
-	c := session(35, 5, 2, 15_000)
-	p := planned(t, k, request(c))
+	c := session(35, 5, 2, 7_500)
+	p := planned(t, k, narrow(c))
 	c.say()
 	observe(t, k, api.Turn{Messages: c.msgs, PlanID: p.ID})
 	c.user()
-	p = planned(t, k, request(c))
+	p = planned(t, k, narrow(c))
 	if reopen {
 		k.Close()
 	}
@@ -229,11 +229,11 @@ func loseProjection(t *testing.T, spoil func(*testing.T, string), reopen bool) {
 	if reopen {
 		k = openKernel(t, dir)
 	}
-	peeked, err := k.Peek(context.Background(), request(c))
+	peeked, err := k.Peek(context.Background(), narrow(c))
 	if err != nil || !hasFault(peeked, fault.ProjectionLost) {
 		t.Fatalf("peek: %v, %v", peeked, err)
 	}
-	q := planned(t, k, request(c))
+	q := planned(t, k, narrow(c))
 	if !hasFault(q, fault.ProjectionLost) {
 		t.Fatalf("faults are %v", q.Faults)
 	}
@@ -249,7 +249,7 @@ func loseProjection(t *testing.T, spoil func(*testing.T, string), reopen bool) {
 	k = openKernel(t, dir)
 	c.say()
 	c.user()
-	r := planned(t, k, request(c))
+	r := planned(t, k, narrow(c))
 	if hasFault(r, fault.ProjectionLost) || r.Layout.Made == nil && !strings.HasPrefix(stream(r), stream(q)) {
 		t.Errorf("the next plan does not go on: faults %v", r.Faults)
 	}
@@ -376,7 +376,7 @@ func TestSecretsAreMasked(t *testing.T) {
 // TestFullDiskInTheMiddle lets the Nth write of a plan in the middle of a session
 // fail, for every N: the plan goes on from the one before, and so does the next.
 func TestFullDiskInTheMiddle(t *testing.T) {
-	for n := 1; ; n += suite.Pick(4, 1) {
+	for n := 1; ; n += suite.Pick(7, 1) {
 		dir, ops := t.TempDir(), 0
 		k := openKernel(t, dir)
 		c := session(37, 8, 3, 5000)

@@ -167,7 +167,7 @@ func summaryTooLarge(t *testing.T) {
 		t.Errorf("%s: the summary is\n%s\nwithout a model\n%s", status.Reason, got, bare)
 	}
 	// A token is at most as long as this text is on average.
-	if limit := summary.Cap(64_000) * 8; len(got) > limit {
+	if limit := summary.Cap(32_000) * 8; len(got) > limit {
 		t.Errorf("the summary has %d bytes, want at most %d", len(got), limit)
 	}
 	if _, got, status := toldBy(t, says(goodAnswer)); status.Failures != 0 || !strings.Contains(got, "Retries use a table") {

@@ -2,4 +2,4 @@ package kernel_test
 
 import "github.com/memkernel/memkernel/internal/suite"
 
-func init() { suite.Quick(10) }
+func init() { suite.Quick(8) }

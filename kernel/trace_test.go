@@ -162,7 +162,7 @@ func TestTraceOfMany(t *testing.T) {
 		}()
 		c := newConversation(123)
 		cuts := 0
-		for i := range suite.Pick(28, 60) {
+		for i := range suite.Pick(26, 60) {
 			c.user()
 			if i%7 == 3 {
 				c.loop(2, 60_000) // more than the room that is left

@@ -73,7 +73,7 @@ func TestWhatLeavesIsInTopics(t *testing.T) {
 	putAt(t, filepath.Join(dir, "MEMORY.md"), longPeople, nightAt.AddDate(0, -1, 0))
 	putAt(t, filepath.Join(dir, "memory", "lamps.md"), "# Lamps\n\nThey hang on the quay.\n", nightAt.AddDate(0, -1, 0))
 	var said []string
-	for n := range 20 {
+	for n := range 14 {
 		at := nightAt.AddDate(0, 0, n)
 		a, b := words10[n%10], words10[n/10]
 		lines := []string{fmt.Sprintf("Boats of the %s %s line moor at the north pier.", a, b), fmt.Sprintf("The %s %s winch slips when it rains.", a, b)}

@@ -359,7 +359,7 @@ func kept(t *testing.T, k *kernel.Kernel, dir string) string {
 // What others put into the user's name becomes nobody's rule, memory, goal or decision;
 // what the person typed does, in every dialect and language.
 func TestOnlyTypedWordsAreAPersons(t *testing.T) {
-	for _, s := range suite.Some(spellings(), 3) {
+	for _, s := range suite.Some(spellings(), 2) {
 		t.Run(string(s.dialect), func(t *testing.T) {
 			t.Parallel()
 			n := 0

@@ -39,7 +39,7 @@ func TestAnyWindowPlansASession(t *testing.T) {
 				k := memoryKernel(t)
 				defer k.Close()
 				last := ""
-				for n, c := range suite.Some(calls, 12) {
+				for n, c := range suite.Some(calls, 6) {
 					p := mustPlan(t, k, api.PlanRequest{SessionKey: "s", Model: name, ContextWindow: window, FixedTokens: 4_000, Messages: msgs[:c.Index:c.Index], Now: c.Start})
 					checkSmall(t, p, msgs[:c.Index])
 					if p.Layout.Made == nil && !strings.HasPrefix(stream(p), last) {
@@ -81,7 +81,7 @@ func saysMissing(sent string) bool {
 // prompt shows their beginning, and in the same message a notice if a part is missing.
 func TestAnyWindowShowsTheFirstWords(t *testing.T) {
 	for _, window := range []int{4_000, 5_000, 7_000} {
-		for _, fixed := range []int{50, 60, 70} {
+		for _, fixed := range suite.Some([]int{50, 60, 70}, 2) {
 			for _, size := range []int{150, 400, 2_500} {
 				k := memoryKernel(t)
 				c := newConversation(7)
