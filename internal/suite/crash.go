@@ -53,7 +53,7 @@ func Tell(t *testing.T, kills, lost, doubled int) {
 }
 
 // quickKills is the approximate number of kills that the quick suite spreads over a script.
-const quickKills = 5
+const quickKills = 3
 
 // Child must be the first call of a test that is a script. In a child it arms the Nth write
 // operation and returns the folder to work in. Otherwise it skips the test.
