@@ -58,18 +58,10 @@ func PlainBorrowed(err error) error {
 // BorrowedColumns returns the columns of a table by name. The result is empty if there is no such
 // table.
 func BorrowedColumns(ctx context.Context, db *sql.DB, table string) (map[string]bool, error) {
-	rows, err := db.QueryContext(ctx, "SELECT name FROM pragma_table_info(?)", table)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	out := map[string]bool{}
-	for rows.Next() {
-		var name string
-		if err := rows.Scan(&name); err != nil {
-			return nil, err
-		}
+	out, name := map[string]bool{}, ""
+	err := drv.Each(ctx, db, []any{&name}, func() error {
 		out[strings.ToLower(name)] = true
-	}
-	return out, rows.Err()
+		return nil
+	}, "SELECT name FROM pragma_table_info(?)", table)
+	return out, err
 }

@@ -144,21 +144,13 @@ func (c *checker) found(format string, args ...any) {
 
 // sqlite runs the checks of SQLite and of the modules of its virtual tables.
 func (c *checker) sqlite() error {
-	rows, err := c.tx.QueryContext(c.ctx, "PRAGMA integrity_check(20)")
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var s string
-		if err := rows.Scan(&s); err != nil {
-			return err
+	var said string
+	return drv.Each(c.ctx, c.tx, []any{&said}, func() error {
+		if said != "ok" {
+			c.found("%s", said)
 		}
-		if s != "ok" {
-			c.found("%s", s)
-		}
-	}
-	return rows.Err()
+		return nil
+	}, "PRAGMA integrity_check(20)")
 }
 
 func (c *checker) meta() error {
@@ -291,23 +283,16 @@ func (c *checker) words() error {
 	if _, err := c.tx.ExecContext(c.ctx, fts5.Vocabulary); err != nil {
 		return err
 	}
-	rows, err := c.tx.QueryContext(c.ctx, tracksQuery)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() && !c.stopped {
-		var term string
-		var got tracks
-		if err := rows.Scan(&term, &got.n, &got.sum); err != nil {
-			return err
-		}
+	var term string
+	var got tracks
+	err := drv.Each(c.ctx, c.tx, []any{&term, &got.n, &got.sum}, func() error {
 		if want := c.terms[term]; want != got {
 			c.found("word %q stands in %d places and was indexed in %d, or in others", term, want.n, got.n)
 		}
 		delete(c.terms, term)
-	}
-	if err := rows.Err(); err != nil {
+		return nil
+	}, tracksQuery)
+	if err != nil {
 		return err
 	}
 	for term := range c.terms {
@@ -332,20 +317,12 @@ func (c *checker) rows() error {
 // empty reports each row that one of the queries returns.
 func (c *checker) empty(format string, queries ...string) error {
 	for _, q := range queries {
-		rows, err := c.tx.QueryContext(c.ctx, q+" LIMIT 5")
-		if err != nil {
-			return err
-		}
-		for rows.Next() {
-			var row int64
-			if err := rows.Scan(&row); err != nil {
-				rows.Close()
-				return err
-			}
+		var row int64
+		err := drv.Each(c.ctx, c.tx, []any{&row}, func() error {
 			c.found(format, row)
-		}
-		rows.Close()
-		if err := rows.Err(); err != nil {
+			return nil
+		}, q+" LIMIT 5")
+		if err != nil {
 			return err
 		}
 	}
@@ -354,27 +331,19 @@ func (c *checker) empty(format string, queries ...string) error {
 
 // vectors checks the cache, and that chunks_vec holds its vectors for the chunks.
 func (c *checker) vectors() error {
-	rows, err := c.tx.QueryContext(c.ctx, "SELECT id, model, hash, dim, vector FROM embedding_cache")
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var id int64
-		var model string
-		var dim int
-		var hash, vector sql.RawBytes
-		if err := rows.Scan(&id, &model, &hash, &dim, &vector); err != nil {
-			return err
-		}
+	var id int64
+	var model string
+	var dim int
+	var hash, vector sql.RawBytes
+	err := drv.Each(c.ctx, c.tx, []any{&id, &model, &hash, &dim, &vector}, func() error {
 		if _, ok := vec.Decode(vector, dim); !ok || len(hash) != len(Hash{}) {
 			c.found("vector %d of %s is not whole", id, model)
 		}
-	}
-	if err := rows.Err(); err != nil || c.m == nil || c.m.model == "" {
+		return nil
+	}, "SELECT id, model, hash, dim, vector FROM embedding_cache")
+	if err != nil || c.m == nil || c.m.model == "" {
 		return err
 	}
-	rows.Close()
 	const cached = `SELECT c.row FROM chunks AS c JOIN embedding_cache AS e ON e.hash=c.hash AND e.model=(
 		SELECT value FROM meta WHERE key='model')`
 	err = c.empty("chunks and their vectors don't match in row %d",

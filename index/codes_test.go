@@ -80,7 +80,7 @@ func found(t testing.TB, ix *Index, truth map[Hash][]float32, q []float32, k int
 		t.Fatal(err)
 	}
 	defer done()
-	all, err := readHits(ctx, h.read, "SELECT "+hitColumns+", 0.0 FROM chunks AS c JOIN files AS f ON f.id=c.file")
+	all, err := readHits(ctx, h.read, "SELECT "+hitColumns+" FROM chunks AS c JOIN files AS f ON f.id=c.file")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -97,27 +97,17 @@ func missing(ctx context.Context, d *door, model string, after int64) (out []Mis
 		return nil, after, err
 	}
 	defer done()
-	rows, err := h.read.QueryContext(ctx, `SELECT c.row, c.hash, c.trail, c.body, f.path
-		FROM chunks AS c JOIN files AS f ON f.id=c.file
-		WHERE c.row>? AND NOT EXISTS (SELECT 1 FROM embedding_cache AS e WHERE e.hash=c.hash AND e.model=?)
-		ORDER BY c.row LIMIT ?`, after, model, missingStep)
-	if err != nil {
-		return nil, after, err
-	}
-	defer rows.Close()
+	var m Missing
+	var trail string
 	last = after
-	for rows.Next() {
-		var m Missing
-		var hash sql.RawBytes
-		var trail string
-		if err := rows.Scan(&last, &hash, &trail, &m.Text, &m.Path); err != nil {
-			return nil, after, err
-		}
-		copy(m.Hash[:], hash)
+	err = drv.Each(ctx, h.read, []any{&last, &m.Hash, &trail, &m.Text, &m.Path}, func() error {
 		m.Trail = splitTrail(trail)
 		out = append(out, m)
-	}
-	return out, last, rows.Err()
+		return nil
+	}, `SELECT c.row, c.hash, c.trail, c.body, f.path FROM chunks AS c JOIN files AS f ON f.id=c.file
+		WHERE c.row>? AND NOT EXISTS (SELECT 1 FROM embedding_cache AS e WHERE e.hash=c.hash AND e.model=?)
+		ORDER BY c.row LIMIT ?`, after, model, missingStep)
+	return out, last, err
 }
 
 // PutEmbeddings stores vectors of a model in one transaction. The vectors are also kept for texts
@@ -182,7 +172,7 @@ func putVector(ctx context.Context, tx drv.Conn, m *meta, edits *vec.Edits, mode
 	if err != nil || m.model != model {
 		return err
 	}
-	rows, err := rowsOf(ctx, tx, v.Hash)
+	rows, err := drv.All(ctx, tx, func(r *rowOfFile) []any { return []any{&r.row, &r.file} }, "SELECT row, file FROM chunks WHERE hash=?", v.Hash[:])
 	if err != nil {
 		return err
 	}
@@ -204,23 +194,6 @@ func putVector(ctx context.Context, tx drv.Conn, m *meta, edits *vec.Edits, mode
 
 // rowOfFile is a chunk's row number and the number of its file.
 type rowOfFile struct{ row, file int64 }
-
-func rowsOf(ctx context.Context, tx drv.Conn, hash Hash) ([]rowOfFile, error) {
-	rows, err := tx.QueryContext(ctx, "SELECT row, file FROM chunks WHERE hash=?", hash[:])
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var out []rowOfFile
-	for rows.Next() {
-		var r rowOfFile
-		if err := rows.Scan(&r.row, &r.file); err != nil {
-			return nil, err
-		}
-		out = append(out, r)
-	}
-	return out, rows.Err()
-}
 
 // KeepLength deletes the vectors of a model whose length is not dim, and returns the number of
 // deleted vectors. If the index used these vectors, it then uses no vectors. Call it when a model

@@ -3,51 +3,30 @@ package index
 import (
 	"cmp"
 	"context"
-	"database/sql"
 	"slices"
 	"time"
 
 	"github.com/memkernel/memkernel/index/internal/drv"
 )
 
-// hitColumns are read by scanHit, from chunks AS c and files AS f.
+// hitColumns are the columns of a hit, from chunks AS c and files AS f.
 const hitColumns = `c.row, c.file, c.seq, c.seq=0 AND NOT EXISTS(SELECT 1 FROM chunks AS o WHERE o.file=c.file AND o.seq>0),
 	c.id, c.hash, c.start_line, c.end_line, c.tokens, c.date, c.trail, c.keywords, c.body, f.path, f.mtime`
 
-func scanHit(rows *sql.Rows, more ...any) (Hit, error) {
-	var h Hit
-	var hash, keywords sql.RawBytes
-	var trail string
+// readHits runs a query for hitColumns.
+func readHits(ctx context.Context, db drv.Conn, query string, args ...any) (out []Hit, err error) {
+	var row Hit
+	var keywords, trail string
 	var mtime int64
-	err := rows.Scan(append([]any{&h.row, &h.file, &h.Seq, &h.Whole, &h.ID, &hash, &h.StartLine, &h.EndLine, &h.Tokens,
-		&h.Date, &trail, &keywords, &h.Text, &h.Path, &mtime}, more...)...)
-	if err != nil {
-		return h, err
-	}
-	copy(h.Hash[:], hash)
-	h.Trail, h.ModTime = splitTrail(trail), time.Unix(0, mtime)
-	h.SetKeywords(string(keywords))
-	return h, nil
-}
-
-// readHits runs a query whose columns are hitColumns and a score.
-func readHits(ctx context.Context, db drv.Conn, query string, args ...any) ([]Hit, error) {
-	rows, err := db.QueryContext(ctx, query, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var out []Hit
-	for rows.Next() {
-		var raw float64
-		hit, err := scanHit(rows, &raw)
-		if err != nil {
-			return nil, err
-		}
-		hit.Raw = raw
-		out = append(out, hit)
-	}
-	return out, rows.Err()
+	err = drv.Each(ctx, db, []any{&row.row, &row.file, &row.Seq, &row.Whole, &row.ID, &row.Hash, &row.StartLine, &row.EndLine, &row.Tokens,
+		&row.Date, &trail, &keywords, &row.Text, &row.Path, &mtime}, func() error {
+		h := row
+		h.Trail, h.ModTime = splitTrail(trail), time.Unix(0, mtime)
+		h.SetKeywords(keywords)
+		out = append(out, h)
+		return nil
+	}, query, args...)
+	return out, err
 }
 
 // rank sorts hits, best first, and numbers the first k. Hits with equal scores are sorted by

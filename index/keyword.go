@@ -1,7 +1,6 @@
 package index
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"math"
@@ -208,30 +207,22 @@ func (r *reader) firsts(ctx context.Context, rows []fts5.Row) ([]fts5.Row, error
 	if len(rows) == 0 {
 		return nil, nil
 	}
-	score := map[int64]float64{}
-	ids := make([]int64, len(rows))
+	score, ids := map[int64]float64{}, make([]int64, len(rows))
 	for i, row := range rows {
 		ids[i], score[row.Row] = row.Row, row.Score
 	}
-	found, err := r.tx.QueryContext(ctx, firstsQuery, drv.JSONList(ids))
-	if err != nil {
-		return nil, err
-	}
-	defer found.Close()
 	best := map[int64]float64{}
-	for found.Next() {
-		var row, first int64
-		if err := found.Scan(&row, &first); err != nil {
-			return nil, err
-		}
+	var row, first int64
+	err := drv.Each(ctx, r.tx, []any{&row, &first}, func() error {
 		best[first] = max(best[first], score[row])
-	}
+		return nil
+	}, firstsQuery, drv.JSONList(ids))
 	out := make([]fts5.Row, 0, len(best))
 	for row, s := range best {
 		out = append(out, fts5.Row{Row: row, Score: rounded(s)})
 	}
-	slices.SortFunc(out, func(a, b fts5.Row) int { return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Row, b.Row)) })
-	return out, found.Err()
+	slices.SortFunc(out, fts5.Row.Compare)
+	return out, err
 }
 
 const firstsQuery = `SELECT c.row, f.row FROM chunks AS c JOIN chunks AS f ON f.file=c.file AND f.seq=0
@@ -290,5 +281,5 @@ func (r *reader) rowHits(ctx context.Context, top []fts5.Row) ([]Hit, error) {
 	return out, nil
 }
 
-const rowsQuery = `SELECT ` + hitColumns + `, 0.0 FROM chunks AS c JOIN files AS f ON f.id=c.file
+const rowsQuery = `SELECT ` + hitColumns + ` FROM chunks AS c JOIN files AS f ON f.id=c.file
 WHERE c.row IN (SELECT value FROM json_each(?))`

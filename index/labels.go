@@ -3,6 +3,8 @@ package index
 import (
 	"context"
 	"strings"
+
+	"github.com/memkernel/memkernel/index/internal/drv"
 )
 
 // Labels returns the labels of all files that have labels, by path. The caller must not change
@@ -13,24 +15,16 @@ func (ix *Index) Labels(ctx context.Context) (labels map[string][]string, err er
 			labels = *known
 			return nil
 		}
-		rows, err := h.read.QueryContext(ctx, "SELECT path, labels FROM files WHERE labels<>''")
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
 		labels = map[string][]string{}
-		for rows.Next() {
-			var path, stored string
-			if err := rows.Scan(&path, &stored); err != nil {
-				return err
-			}
+		var path, stored string
+		err := drv.Each(ctx, h.read, []any{&path, &stored}, func() error {
 			labels[path] = SplitLabels(stored)
+			return nil
+		}, "SELECT path, labels FROM files WHERE labels<>''")
+		if err == nil {
+			v.labels.Store(&labels)
 		}
-		if err := rows.Err(); err != nil {
-			return err
-		}
-		v.labels.Store(&labels)
-		return nil
+		return err
 	})
 	return labels, err
 }

@@ -83,21 +83,11 @@ type fileRow struct {
 
 // readFiles reads the table of files, sorted by path.
 func readFiles(ctx context.Context, db drv.Conn) ([]fileRow, error) {
-	rows, err := db.QueryContext(ctx, "SELECT id, path, size, mtime, hash, chunks, again FROM files")
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var out []fileRow
-	for rows.Next() {
-		var f fileRow
-		if err := rows.Scan(&f.id, &f.path, &f.size, &f.mtime, &f.hash, &f.chunks, &f.again); err != nil {
-			return nil, err
-		}
-		out = append(out, f)
-	}
+	out, err := drv.All(ctx, db, func(f *fileRow) []any {
+		return []any{&f.id, &f.path, &f.size, &f.mtime, &f.hash, &f.chunks, &f.again}
+	}, "SELECT id, path, size, mtime, hash, chunks, again FROM files")
 	slices.SortFunc(out, func(a, b fileRow) int { return strings.Compare(a.path, b.path) })
-	return out, rows.Err()
+	return out, err
 }
 
 // Work is the work that brings an index's files in line with a listing.

@@ -110,27 +110,19 @@ func (m *meta) save(ctx context.Context, tx drv.Conn, old *meta) error {
 
 // loadMeta reads meta. It reports damage for a value that save can't have written.
 func loadMeta(ctx context.Context, db drv.Conn) (*meta, error) {
-	rows, err := db.QueryContext(ctx, "SELECT key, value FROM meta")
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	m := &meta{langs: map[string]int64{}}
-	known := 0
-	for rows.Next() {
-		var k, v string
-		if err := rows.Scan(&k, &v); err != nil {
-			return nil, err
-		}
+	m, known := &meta{langs: map[string]int64{}}, 0
+	var k, v string
+	err := drv.Each(ctx, db, []any{&k, &v}, func() error {
 		ok, err := m.set(k, v)
 		if err != nil {
-			return nil, fmt.Errorf("read meta %s=%q: %w", k, v, err)
+			return fmt.Errorf("read meta %s=%q: %w", k, v, err)
 		}
 		if ok {
 			known++
 		}
-	}
-	if err := rows.Err(); err != nil {
+		return nil
+	}, "SELECT key, value FROM meta")
+	if err != nil {
 		return nil, err
 	}
 	if want := len(m.pairs()); known != want {

@@ -1,7 +1,6 @@
 package index
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"slices"
@@ -134,29 +133,22 @@ func (a *vectorSearch) cosines(ctx context.Context, picks []vec.Pick) (map[int64
 	}
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
-	rows, err := a.tx.QueryContext(ctx, "SELECT id, vector FROM embedding_cache WHERE id IN (SELECT value FROM json_each(?))", drv.JSONList(ids))
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
 	out := make(map[int64]float64, len(ids))
+	var id int64
 	var vector sql.RawBytes
-	for rows.Next() {
-		var id int64
-		if err := rows.Scan(&id, &vector); err != nil {
-			return nil, err
-		}
+	err := drv.Each(ctx, a.tx, []any{&id, &vector}, func() error {
 		if len(vector) == 4*len(a.unit) {
 			out[id] = vec.Product(a.unit, vector)
 		}
-	}
-	return out, rows.Err()
+		return nil
+	}, "SELECT id, vector FROM embedding_cache WHERE id IN (SELECT value FROM json_each(?))", drv.JSONList(ids))
+	return out, err
 }
 
 // hits reads the k nearest rows, and the rows that are as near as the last of these. The place of
 // a row decides between rows that are equally near.
 func (a *vectorSearch) hits(ctx context.Context, near []fts5.Row) ([]Hit, error) {
-	slices.SortFunc(near, func(x, y fts5.Row) int { return cmp.Or(cmp.Compare(y.Score, x.Score), cmp.Compare(x.Row, y.Row)) })
+	slices.SortFunc(near, fts5.Row.Compare)
 	n := min(a.k, len(near))
 	for n < len(near) && n < a.k+maxNeighbours && near[n].Score == near[n-1].Score {
 		n++
@@ -190,20 +182,7 @@ const nearestQuery = `SELECT rowid, 1.0 - distance*distance/2.0 FROM chunks_vec 
 
 // neighbours returns the nearest rows by sqlite-vec.
 func (a *vectorSearch) neighbours(ctx context.Context, limit int) ([]fts5.Row, error) {
-	rows, err := a.tx.QueryContext(ctx, nearestQuery, a.q, limit)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var near []fts5.Row
-	for rows.Next() {
-		var n fts5.Row
-		if err := rows.Scan(&n.Row, &n.Score); err != nil {
-			return nil, err
-		}
-		near = append(near, n)
-	}
-	return near, rows.Err()
+	return drv.All(ctx, a.tx, func(n *fts5.Row) []any { return []any{&n.Row, &n.Score} }, nearestQuery, a.q, limit)
 }
 
 // among compares the question with the vectors of the wanted files, one by one.
@@ -218,25 +197,17 @@ func (a *vectorSearch) among(ctx context.Context) ([]Hit, error) {
 			files = append(files, id)
 		}
 	}
-	rows, err := a.tx.QueryContext(ctx, `SELECT c.row, e.vector FROM chunks AS c
-		JOIN embedding_cache AS e ON e.hash=c.hash AND e.model=? AND e.dim=?
-		WHERE c.file IN (SELECT value FROM json_each(?))`, a.v.model, a.v.dim, drv.JSONList(files))
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
 	var near []fts5.Row
+	var row int64
 	var vector sql.RawBytes
-	for rows.Next() {
-		var row int64
-		if err := rows.Scan(&row, &vector); err != nil {
-			return nil, err
-		}
+	err = drv.Each(ctx, a.tx, []any{&row, &vector}, func() error {
 		if len(vector) == 4*len(a.unit) {
 			near = append(near, fts5.Row{Row: row, Score: vec.Product(a.unit, vector)})
 		}
-	}
-	if err := rows.Err(); err != nil {
+		return nil
+	}, `SELECT c.row, e.vector FROM chunks AS c JOIN embedding_cache AS e ON e.hash=c.hash AND e.model=? AND e.dim=?
+		WHERE c.file IN (SELECT value FROM json_each(?))`, a.v.model, a.v.dim, drv.JSONList(files))
+	if err != nil {
 		return nil, err
 	}
 	return a.hits(ctx, near)
@@ -247,21 +218,14 @@ func (r *reader) paths(ctx context.Context) (map[int64]string, error) {
 	if paths := r.v.paths.Load(); paths != nil {
 		return *paths, nil
 	}
-	rows, err := r.tx.QueryContext(ctx, "SELECT id, path FROM files")
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
 	out := map[int64]string{}
-	for rows.Next() {
-		var id int64
-		var path string
-		if err := rows.Scan(&id, &path); err != nil {
-			return nil, err
-		}
+	var id int64
+	var path string
+	err := drv.Each(ctx, r.tx, []any{&id, &path}, func() error {
 		out[id] = path
-	}
-	if err := rows.Err(); err != nil {
+		return nil
+	}, "SELECT id, path FROM files")
+	if err != nil {
 		return nil, err
 	}
 	r.v.paths.Store(&out)

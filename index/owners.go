@@ -63,32 +63,27 @@ func (r *reader) pathsOf(ctx context.Context, rows []fts5.Row) ([]string, error)
 	if len(missing) == 0 {
 		return out, nil
 	}
-	found, err := r.tx.QueryContext(ctx, ownersQuery, drv.JSONList(missing))
-	if err != nil {
-		return nil, err
-	}
-	defer found.Close()
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.paths == nil || len(o.paths)+len(missing) > maxOwners {
 		o.paths, o.same = map[int64]string{}, map[string]string{}
 	}
 	read := make(map[int64]string, len(missing))
-	for found.Next() {
-		var row int64
-		var path string
-		if err := found.Scan(&row, &path); err != nil {
-			return nil, err
+	var row int64
+	var path string
+	err := drv.Each(ctx, r.tx, []any{&row, &path}, func() error {
+		one, ok := o.same[path]
+		if !ok {
+			one = path
+			o.same[path] = path
 		}
-		if one, ok := o.same[path]; ok {
-			path = one
-		}
-		o.same[path], o.paths[row], read[row] = path, path, path
-	}
+		o.paths[row], read[row] = one, one
+		return nil
+	}, ownersQuery, drv.JSONList(missing))
 	for i, row := range rows {
 		if out[i] == "" {
 			out[i] = read[row.Row]
 		}
 	}
-	return out, found.Err()
+	return out, err
 }

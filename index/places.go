@@ -15,7 +15,7 @@ func (ix *Index) At(ctx context.Context, places []Place) ([]Hit, error) {
 	out := make([]Hit, len(places))
 	err := ix.read(ctx, "read chunks", func(h *handles, _ *view) error {
 		for i, p := range places {
-			found, err := readHits(ctx, h.read, `SELECT `+hitColumns+`, 0.0 FROM files AS f JOIN chunks AS c ON c.file=f.id
+			found, err := readHits(ctx, h.read, `SELECT `+hitColumns+` FROM files AS f JOIN chunks AS c ON c.file=f.id
 				WHERE f.path=? AND ? BETWEEN c.start_line AND c.end_line ORDER BY c.end_line DESC, c.seq LIMIT 1`, p.Path, p.Line)
 			if err != nil {
 				return err

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/memkernel/memkernel/index/internal/drv"
 )
 
 // reliance is the measured reliability of the vectors of a model.
@@ -102,18 +104,9 @@ func (ix *Index) Measure(ctx context.Context, embed func(ctx context.Context, te
 // passages returns parts of the longest lines of some chunks. The chunks are spread over the
 // index.
 func (h *handles) passages(ctx context.Context, total int64) ([]string, error) {
-	rows, err := h.read.QueryContext(ctx, `SELECT body FROM (SELECT body, row_number() OVER (ORDER BY row) AS n FROM chunks)
-		WHERE n % ? = 0 LIMIT ?`, max(total/probes, 1), probes)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
 	var out []string
-	for rows.Next() {
-		var body string
-		if err := rows.Scan(&body); err != nil {
-			return nil, err
-		}
+	var body string
+	err := drv.Each(ctx, h.read, []any{&body}, func() error {
 		longest := ""
 		for line := range strings.SplitSeq(body, "\n") {
 			if line = strings.TrimSpace(line); len(line) > len(longest) {
@@ -136,6 +129,8 @@ func (h *handles) passages(ctx context.Context, total int64) ([]string, error) {
 		if n > 0 {
 			out = append(out, longest[from:from+n])
 		}
-	}
-	return out, rows.Err()
+		return nil
+	}, `SELECT body FROM (SELECT body, row_number() OVER (ORDER BY row) AS n FROM chunks)
+		WHERE n % ? = 0 LIMIT ?`, max(total/probes, 1), probes)
+	return out, err
 }

@@ -77,23 +77,10 @@ func eachText(ctx context.Context, db drv.Conn, f func(storedText) error) (n int
 }
 
 func texts(ctx context.Context, db drv.Conn, after int64) ([]storedText, error) {
-	rows, err := db.QueryContext(ctx, `SELECT c.row, c.file, c.id, c.hash, c.lang, c.trail, c.keywords, c.date, c.body, ifnull(f.path, '')
+	return drv.All(ctx, db, func(c *storedText) []any {
+		return []any{&c.row, &c.file, &c.id, &c.hash, &c.lang, &c.trail, &c.keywords, &c.date, &c.body, &c.path}
+	}, `SELECT c.row, c.file, c.id, c.hash, c.lang, c.trail, c.keywords, c.date, c.body, ifnull(f.path, '')
 		FROM chunks AS c LEFT JOIN files AS f ON f.id=c.file WHERE c.row>? ORDER BY c.row LIMIT ?`, after, reanalyseStep)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var out []storedText
-	for rows.Next() {
-		var c storedText
-		var hash sql.RawBytes
-		if err := rows.Scan(&c.row, &c.file, &c.id, &hash, &c.lang, &c.trail, &c.keywords, &c.date, &c.body, &c.path); err != nil {
-			return nil, err
-		}
-		copy(c.hash[:], hash)
-		out = append(out, c)
-	}
-	return out, rows.Err()
 }
 
 // The number of segments of one level that chunks_fts merges into one segment. A small number
@@ -197,20 +184,10 @@ func (s *syncer) sample(ctx context.Context, step int64, count map[string]int) (
 		return 0, err
 	}
 	defer s.ix.analyzers.Give(a)
-	rows, err := s.h.read.QueryContext(ctx, `SELECT c.trail, c.keywords, c.date, c.body, f.path FROM chunks AS c JOIN files AS f ON f.id=c.file
-		WHERE c.row IN (SELECT row FROM chunks INDEXED BY chunks_file WHERE row % ? = 0)`, step)
-	if err != nil {
-		return 0, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var trail, keywords, date, body, path string
-		if err := rows.Scan(&trail, &keywords, &date, &body, &path); err != nil {
-			return 0, err
-		}
-		w := analyse(a, path, keywords, trail, date, body)
+	var trail, keywords, date, body, path string
+	err = drv.Each(ctx, s.h.read, []any{&trail, &keywords, &date, &body, &path}, func() error {
 		var terms []string
-		for _, column := range w.columns() {
+		for _, column := range analyse(a, path, keywords, trail, date, body).columns() {
 			terms = append(terms, strings.Fields(column)...)
 		}
 		slices.Sort(terms)
@@ -218,8 +195,10 @@ func (s *syncer) sample(ctx context.Context, step int64, count map[string]int) (
 			count[t]++
 		}
 		sampled++
-	}
-	return sampled, rows.Err()
+		return nil
+	}, `SELECT c.trail, c.keywords, c.date, c.body, f.path FROM chunks AS c JOIN files AS f ON f.id=c.file
+		WHERE c.row IN (SELECT row FROM chunks INDEXED BY chunks_file WHERE row % ? = 0)`, step)
+	return sampled, err
 }
 
 // packVectors makes chunks_vec again when most of it is holes. sqlite-vec never reuses the place

@@ -63,7 +63,7 @@ func measure(ctx context.Context, h *handles, m *meta) (*vec.Measurement, error)
 		return nil, err
 	}
 	defer tx.Rollback()
-	all, err := numbersOf(ctx, tx, "SELECT rowid FROM chunks_vec_rowids")
+	all, err := drv.All(ctx, tx, func(row *int64) []any { return []any{row} }, "SELECT rowid FROM chunks_vec_rowids")
 	if err != nil {
 		return nil, err
 	}
@@ -80,25 +80,14 @@ func eachVector(ctx context.Context, db drv.Conn, m *meta, rows []int64, f func(
 		query += " WHERE c.row IN (SELECT value FROM json_each(?))"
 		args = append(args, drv.JSONList(rows))
 	}
-	found, err := db.QueryContext(ctx, query+" ORDER BY c.row", args...)
-	if err != nil {
-		return err
-	}
-	defer found.Close()
+	var row, file, id int64
 	var v sql.RawBytes
-	for found.Next() {
-		var row, file, id int64
-		if err := found.Scan(&row, &file, &id, &v); err != nil {
-			return err
-		}
+	return drv.Each(ctx, db, []any{&row, &file, &id, &v}, func() error {
 		if len(v) != 4*m.dim {
-			continue
+			return nil
 		}
-		if err := f(row, file, id, v); err != nil {
-			return err
-		}
-	}
-	return found.Err()
+		return f(row, file, id, v)
+	}, query+" ORDER BY c.row", args...)
 }
 
 // vectorsIn returns the vectors in use as db sees them.
@@ -106,21 +95,4 @@ func vectorsIn(ctx context.Context, db drv.Conn, m *meta) vec.Each {
 	return func(rows []int64, f func(row, file, id int64, v []byte) error) error {
 		return eachVector(ctx, db, m, rows, f)
 	}
-}
-
-func numbersOf(ctx context.Context, db drv.Conn, query string) ([]int64, error) {
-	rows, err := db.QueryContext(ctx, query)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var out []int64
-	for rows.Next() {
-		var n int64
-		if err := rows.Scan(&n); err != nil {
-			return nil, err
-		}
-		out = append(out, n)
-	}
-	return out, rows.Err()
 }

@@ -159,6 +159,14 @@ type Hash [sha256.Size]byte
 
 func (h Hash) String() string { return hex.EncodeToString(h[:]) }
 
+// Scan reads a stored hash. A stored value of another length is no hash of a text.
+func (h *Hash) Scan(stored any) error {
+	b, _ := stored.([]byte)
+	*h = Hash{}
+	copy(h[:], b)
+	return nil
+}
+
 // HashChunk returns the Hash of a chunk with these headings and this text.
 func HashChunk(trail []string, text string) Hash {
 	return hashStored(joinTrail(trail), text)

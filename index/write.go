@@ -150,23 +150,10 @@ type oldChunk struct {
 
 // oldChunks reads a file's chunks in order.
 func oldChunks(ctx context.Context, db drv.Conn, file int64) ([]oldChunk, error) {
-	rows, err := db.QueryContext(ctx, `SELECT row, seq, id, hash, start_line, end_line, tokens, lang, date, keywords
+	return drv.All(ctx, db, func(o *oldChunk) []any {
+		return []any{&o.row, &o.seq, &o.key.id, &o.key.hash, &o.startLine, &o.endLine, &o.size, &o.lang, &o.key.date, &o.key.keywords}
+	}, `SELECT row, seq, id, hash, start_line, end_line, tokens, lang, date, keywords
 		FROM chunks WHERE file=? ORDER BY seq`, file)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var out []oldChunk
-	for rows.Next() {
-		var o oldChunk
-		var hash sql.RawBytes
-		if err := rows.Scan(&o.row, &o.seq, &o.key.id, &hash, &o.startLine, &o.endLine, &o.size, &o.lang, &o.key.date, &o.key.keywords); err != nil {
-			return nil, err
-		}
-		copy(o.key.hash[:], hash)
-		out = append(out, o)
-	}
-	return out, rows.Err()
 }
 
 // writer writes files within one transaction.

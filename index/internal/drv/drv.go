@@ -28,6 +28,35 @@ type Conn interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
+// Each runs a query. For each row it scans the values into the given places and calls row. It ends
+// at the first error.
+func Each(ctx context.Context, db Conn, into []any, row func() error, query string, args ...any) error {
+	rows, err := db.QueryContext(ctx, query, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := rows.Scan(into...); err != nil {
+			return err
+		}
+		if err := row(); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// All returns the rows of a query. The function into returns the places for the values of a row.
+func All[T any](ctx context.Context, db Conn, into func(*T) []any, query string, args ...any) (out []T, err error) {
+	var t T
+	err = Each(ctx, db, into(&t), func() error {
+		out = append(out, t)
+		return nil
+	}, query, args...)
+	return out, err
+}
+
 // JSONList returns a list of numbers as SQLite's json_each reads it.
 func JSONList(numbers []int64) string {
 	b := []byte{'['}
@@ -80,7 +109,6 @@ const (
 	CodeBusy      = 5
 	CodeLocked    = 6
 	CodeReadOnly  = 8
-	codeInterrupt = 9
 	codeIO        = 10
 	CodeCorrupt   = 11
 	CodeFull      = 13

@@ -122,6 +122,6 @@ func intersect(a, b []completed) []completed {
 
 // bestRows returns the n best rows, best first.
 func bestRows(rows []Row, n int) []Row {
-	slices.SortFunc(rows, func(a, b Row) int { return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Row, b.Row)) })
+	slices.SortFunc(rows, Row.Compare)
 	return rows[:min(n, len(rows))]
 }

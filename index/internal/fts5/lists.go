@@ -3,6 +3,7 @@ package fts5
 import (
 	"cmp"
 	"context"
+	"database/sql"
 	"math"
 	"slices"
 	"strconv"
@@ -60,17 +61,9 @@ func loadLists(ctx context.Context, db drv.Conn, structure []byte) (*wordLists, 
 }
 
 func (l *wordLists) readLengths(ctx context.Context, db drv.Conn) error {
-	rows, err := db.QueryContext(ctx, "SELECT id, sz FROM chunks_fts_docsize ORDER BY id")
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	var sz []byte
-	for rows.Next() {
-		var row int64
-		if err := rows.Scan(&row, &sz); err != nil {
-			return err
-		}
+	var row int64
+	var sz sql.RawBytes
+	return drv.Each(ctx, db, []any{&row, &sz}, func() error {
 		if len(l.lengths) == 0 {
 			l.base = row
 		}
@@ -83,8 +76,8 @@ func (l *wordLists) readLengths(ctx context.Context, db drv.Conn) error {
 			l.lengths = append(l.lengths, 0)
 		}
 		l.lengths = append(l.lengths, uint32(n))
-	}
-	return rows.Err()
+		return nil
+	}, "SELECT id, sz FROM chunks_fts_docsize ORDER BY id")
 }
 
 // maxSparse bounds the span of row numbers that n chunks may have: those of
@@ -289,7 +282,6 @@ type posting struct {
 
 // best sorts out the n rows with the highest sums.
 func (l *wordLists) best(sums []float64, touched []int32, n int) []Row {
-	order := func(a, b Row) int { return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Row, b.Row)) }
 	n = min(n, len(touched))
 	out, floor := make([]Row, 0, 2*n), 0.0
 	for _, at := range touched {
@@ -297,7 +289,7 @@ func (l *wordLists) best(sums []float64, touched []int32, n int) []Row {
 			continue
 		}
 		if len(out) == 2*n {
-			slices.SortFunc(out, order)
+			slices.SortFunc(out, Row.Compare)
 			out, floor = out[:n], out[n-1].Score
 		}
 		out = append(out, Row{l.base + int64(at), sums[at]})

@@ -2,6 +2,7 @@ package fts5
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -18,6 +19,11 @@ const Structure = "(SELECT block FROM chunks_fts_data WHERE id=10)"
 type Row struct {
 	Row   int64
 	Score float64
+}
+
+// Compare orders rows, best first. Rows with equal scores are ordered by their numbers.
+func (r Row) Compare(o Row) int {
+	return cmp.Or(cmp.Compare(o.Score, r.Score), cmp.Compare(r.Row, o.Row))
 }
 
 // Cache holds the word lists of the state of the file last seen. Several
@@ -110,20 +116,7 @@ func rowsBySQL(ctx context.Context, db drv.Conn, expr string, among []Row, n int
 		}
 		query, args = amongQuery, append(args, drv.JSONList(ids))
 	}
-	rows, err := db.QueryContext(ctx, query, append(args, n)...)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var out []Row
-	for rows.Next() {
-		var r Row
-		if err := rows.Scan(&r.Row, &r.Score); err != nil {
-			return nil, err
-		}
-		out = append(out, r)
-	}
-	return out, rows.Err()
+	return drv.All(ctx, db, func(r *Row) []any { return []any{&r.Row, &r.Score} }, query, append(args, n)...)
 }
 
 // Count counts the chunks that hold a word. (The module fts5vocab would be

@@ -102,27 +102,20 @@ func readSegments(ctx context.Context, db drv.Conn, structure []byte) ([]segment
 	if err != nil {
 		return nil, err
 	}
-	rows, err := db.QueryContext(ctx, "SELECT segid, term, pgno>>1 FROM chunks_fts_idx")
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var id int64
-		var p pageStart
-		if err := rows.Scan(&id, &p.term, &p.page); err != nil {
-			return nil, err
-		}
+	var id int64
+	var p pageStart
+	err = drv.Each(ctx, db, []any{&id, &p.term, &p.page}, func() error {
 		if i := slices.IndexFunc(segments, func(s segment) bool { return s.id == id }); i >= 0 {
 			segments[i].pages = append(segments[i].pages, p)
 		}
-	}
+		return nil
+	}, "SELECT segid, term, pgno>>1 FROM chunks_fts_idx")
 	for i := range segments {
 		slices.SortFunc(segments[i].pages, func(a, b pageStart) int {
 			return cmp.Or(bytes.Compare(a.term, b.term), cmp.Compare(a.page, b.page))
 		})
 	}
-	return segments, rows.Err()
+	return segments, err
 }
 
 // Pages is the query that reads pages of the word lists, worth preparing.
@@ -131,24 +124,17 @@ const Pages = "SELECT id, block FROM chunks_fts_data WHERE id IN (SELECT value F
 // readPages fetches pages by their keys in chunks_fts_data, and adds them to those that are
 // there.
 func readPages(ctx context.Context, db drv.Conn, ids []int64, there map[int64][]byte) (map[int64][]byte, error) {
-	slices.Sort(ids)
-	rows, err := db.QueryContext(ctx, Pages, drv.JSONList(slices.Compact(ids)))
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
 	if there == nil {
 		there = make(map[int64][]byte, len(ids))
 	}
-	for rows.Next() {
-		var id int64
-		var block []byte
-		if err := rows.Scan(&id, &block); err != nil {
-			return nil, err
-		}
+	slices.Sort(ids)
+	var id int64
+	var block []byte
+	err := drv.Each(ctx, db, []any{&id, &block}, func() error {
 		there[id] = block
-	}
-	return there, rows.Err()
+		return nil
+	}, Pages, drv.JSONList(slices.Compact(ids)))
+	return there, err
 }
 
 // leaf is a page taken apart.

@@ -30,28 +30,20 @@ func MendTotals(ctx context.Context, tx drv.Conn) error {
 			return err
 		}
 	}
-	rows, err := tx.QueryContext(ctx, "SELECT sz FROM chunks_fts_docsize")
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
 	var totals [5]uint64 // rows, then the four columns
-	for rows.Next() {
-		var sz sql.RawBytes
-		if err := rows.Scan(&sz); err != nil {
-			return err
-		}
+	var sz sql.RawBytes
+	err := drv.Each(ctx, tx, []any{&sz}, func() error {
+		r := numbers{b: sz}
 		totals[0]++
-		for i, rest := 1, []byte(sz); i < len(totals); i++ {
-			v, n := varint(rest)
-			if n == 0 {
-				return errors.New("the lengths of a chunk can't be read")
-			}
-			totals[i] += v
-			rest = rest[n:]
+		for i := range totals[1:] {
+			totals[1+i] += r.next()
 		}
-	}
-	if err := rows.Err(); err != nil {
+		if r.bad {
+			return errors.New("the lengths of a chunk can't be read")
+		}
+		return nil
+	}, "SELECT sz FROM chunks_fts_docsize")
+	if err != nil {
 		return err
 	}
 	var block []byte

@@ -121,25 +121,18 @@ func load(ctx context.Context, db drv.Conn, m Meta, old *Table) (*Table, error) 
 			have[[2]int64{s.number, s.stamp}] = s
 		}
 	}
-	rows, err := db.QueryContext(ctx, "SELECT slab, stamp FROM chunk_codes WHERE slab>=0 ORDER BY slab")
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
 	var missing []int64
-	for rows.Next() {
-		s := &slab{}
-		if err := rows.Scan(&s.number, &s.stamp); err != nil {
-			return nil, err
-		}
-		if h := have[[2]int64{s.number, s.stamp}]; h != nil {
-			s = h
-		} else {
-			missing = append(missing, s.number)
+	var number, stamp int64
+	err := drv.Each(ctx, db, []any{&number, &stamp}, func() error {
+		s := have[[2]int64{number, stamp}]
+		if s == nil {
+			s = &slab{number: number, stamp: stamp}
+			missing = append(missing, number)
 		}
 		t.slabs = append(t.slabs, s)
-	}
-	if err := rows.Err(); err != nil {
+		return nil
+	}, "SELECT slab, stamp FROM chunk_codes WHERE slab>=0 ORDER BY slab")
+	if err != nil {
 		return nil, err
 	}
 	if t.coder, err = loadCoder(ctx, db, m.planes); err != nil {
@@ -178,25 +171,13 @@ func (t *Table) fill(ctx context.Context, db drv.Conn, missing []int64) error {
 
 func readSlabs(ctx context.Context, db drv.Conn, numbers []int64, planes, words int) (map[int64]*slab, error) {
 	out := make(map[int64]*slab, len(numbers))
-	if len(numbers) == 0 {
-		return out, nil
-	}
-	rows, err := db.QueryContext(ctx, "SELECT slab, stamp, codes FROM chunk_codes WHERE slab IN (SELECT value FROM json_each(?))", drv.JSONList(numbers))
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var number, stamp int64
-		var b sql.RawBytes
-		if err := rows.Scan(&number, &stamp, &b); err != nil {
-			return nil, err
-		}
-		if out[number], err = decodeSlab(number, stamp, b, planes, words); err != nil {
-			return nil, err
-		}
-	}
-	return out, rows.Err()
+	var number, stamp int64
+	var b sql.RawBytes
+	err := drv.Each(ctx, db, []any{&number, &stamp, &b}, func() (err error) {
+		out[number], err = decodeSlab(number, stamp, b, planes, words)
+		return err
+	}, "SELECT slab, stamp, codes FROM chunk_codes WHERE slab IN (SELECT value FROM json_each(?))", drv.JSONList(numbers))
+	return out, err
 }
 
 // loadCoder reads the centre.
