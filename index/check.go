@@ -362,5 +362,5 @@ func (c *checker) codes() error {
 	if !c.m.codes.Coded() {
 		return nil
 	}
-	return vec.Check(c.ctx, c.tx, c.m.codes, c.m.dim, vectorsIn(c.ctx, c.tx, c.m), c.found)
+	return c.m.codes.Check(c.ctx, c.tx, c.m.dim, c.m.vectors(c.ctx, c.tx), c.found)
 }

@@ -365,7 +365,7 @@ func TestReadOnlyChangesNothing(t *testing.T) {
 	ask(t, ix, "apple")
 	_, syncErr := ix.Sync(ctx, w.list(), w.read, nil)
 	for what, err := range map[string]error{
-		"sync": syncErr, "model": ix.UseModel(ctx, "x", 3), "compact": ix.Compact(ctx),
+		"sync": syncErr, "model": ix.UseModel(ctx, "x", 3),
 		"put": ix.PutEmbeddings(ctx, "m", []Embedding{{Hash{}, letters("a")}}),
 	} {
 		if !errors.Is(err, ErrReadOnly) {

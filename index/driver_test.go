@@ -105,9 +105,6 @@ func ours(t *testing.T, w *workspace, path string) {
 	if err := putLetters(context.Background(), ix); err != nil {
 		t.Fatal(err)
 	}
-	if err := ix.Compact(context.Background()); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // theirs lets the other driver sync, and wants the answers that it gives.

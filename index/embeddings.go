@@ -49,7 +49,7 @@ func (ix *Index) UseModel(ctx context.Context, model string, dim int) error {
 		m := old.clone()
 		m.model, m.dim = model, dim
 		m.generation++
-		if err := vec.Drop(ctx, tx, &m.codes); err != nil {
+		if err := m.codes.Drop(ctx, tx); err != nil {
 			return err
 		}
 		// From now on, chunks are looked up by hash. An index without vectors does not need this
@@ -63,7 +63,7 @@ func (ix *Index) UseModel(ctx context.Context, model string, dim int) error {
 		return m.save(ctx, tx, old)
 	})
 	if err == nil {
-		err = tune(ctx, h, ix.door.opts, false)
+		err = tune(ctx, h, ix.door.opts)
 	}
 	return explain(op, ix.door.path, err)
 }
@@ -136,7 +136,7 @@ func (ix *Index) PutEmbeddings(ctx context.Context, model string, vectors []Embe
 			return err
 		}
 		m := old.clone()
-		edits, err := vec.Edit(ctx, tx, &m.codes)
+		edits, err := m.codes.Edit(ctx, tx)
 		if err != nil {
 			return err
 		}
@@ -157,7 +157,7 @@ func (ix *Index) PutEmbeddings(ctx context.Context, model string, vectors []Embe
 		return m.save(ctx, tx, old)
 	})
 	if err == nil {
-		err = tune(ctx, h, ix.door.opts, false)
+		err = tune(ctx, h, ix.door.opts)
 	}
 	return explain(op, ix.door.path, err)
 }

@@ -137,10 +137,13 @@ func lay(ctx context.Context, db *sql.DB, o *Options) error {
 		"PRAGMA application_id=" + strconv.Itoa(applicationID),
 		"PRAGMA user_version=" + strconv.Itoa(formatVersion),
 	}
-	for _, q := range slices.Concat(head, schema, fts5.Create) {
+	for _, q := range slices.Concat(head, schema) {
 		if _, err := tx.ExecContext(ctx, q); err != nil {
 			return err
 		}
+	}
+	if err := fts5.Make(ctx, tx); err != nil {
+		return err
 	}
 	if err := newMeta(o).save(ctx, tx, nil); err != nil {
 		return err

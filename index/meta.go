@@ -153,7 +153,7 @@ func (m *meta) set(k, v string) (known bool, err error) {
 	case "common":
 		m.common = strings.Fields(v)
 	case "codes":
-		m.codes, err = vec.ParseMeta(v)
+		err = m.codes.Parse(v)
 	case "reliance":
 		m.reliance, err = parseReliance(v)
 	case "common_of":

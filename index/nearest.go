@@ -24,34 +24,45 @@ type vectorSearch struct {
 // nearest returns hits with their cosines. The k nearest chunks are among the hits.
 func (r *reader) nearest(ctx context.Context, q []byte, k int, want func(string) bool) ([]Hit, error) {
 	a := &vectorSearch{r, q, vec.Floats(q), k, want}
-	if b := r.v.block.Load(); b != nil {
-		return a.byBlock(ctx, b)
+	b := r.v.block.Load()
+	if b == nil && !r.v.codes.Coded() {
+		return a.exact(ctx)
 	}
-	if r.v.codes.Coded() {
-		// If the codes are damaged, every vector is compared. Check reports damaged codes.
-		if t, err := r.codes.Get(ctx, r.tx, r.v.codes, r.v.dim); err != nil || t != nil {
-			return a.byCodes(ctx, t, err)
+	allowed, err := a.filter(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if b != nil {
+		var near []fts5.Row
+		for _, n := range b.Nearest(a.unit, k, allowed) {
+			near = append(near, fts5.Row{Row: n.Row, Score: unitCosine(float64(n.Far))})
 		}
+		return a.hits(ctx, near)
 	}
-	return a.exact(ctx)
+	// If the codes are damaged, every vector is compared. Check reports damaged codes.
+	picks, ok, err := r.codes.Nearest(ctx, r.tx, r.v.codes, a.unit, k, allowed)
+	switch {
+	case err != nil:
+		return nil, err
+	case !ok:
+		return a.exact(ctx)
+	}
+	return a.picked(ctx, picks)
 }
-
-// maxBlock bounds the size, in bytes, of vectors that are kept in memory for comparing every
-// vector.
-const maxBlock = 16 << 20 // 16 MiB
 
 // keepVectors keeps the vectors in memory if every one must be compared and they are few. The
 // first search of a state of the index does not keep them, because reading all vectors takes
 // longer than one search.
 func (r *reader) keepVectors(ctx context.Context) error {
 	v := r.v
-	size := 4 * int64(v.dim) * v.total
-	if v.codes.Coded() || v.dim == 0 || v.dim > vec.MaxBlockDim || size > maxBlock || v.block.Load() != nil ||
-		v.compared.Add(1) != 2 {
+	if v.codes.Coded() || v.block.Load() != nil || v.compared.Add(1) != 2 {
 		return nil
 	}
 	b := vec.NewBlock(v.dim, v.total)
-	err := eachVector(ctx, r.tx, v.meta, nil, func(row, file, _ int64, stored []byte) error {
+	if b == nil {
+		return nil
+	}
+	err := v.vectors(ctx, r.tx)(nil, func(row, file, _ int64, stored []byte) error {
 		b.Add(row, file, stored)
 		return nil
 	})
@@ -63,32 +74,11 @@ func (r *reader) keepVectors(ctx context.Context) error {
 	return nil
 }
 
-// byBlock compares the question with the vectors in memory.
-func (a *vectorSearch) byBlock(ctx context.Context, b *vec.Block) ([]Hit, error) {
-	allowed, err := a.filter(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var near []fts5.Row
-	for _, n := range b.Nearest(a.unit, a.k, allowed) {
-		near = append(near, fts5.Row{Row: n.Row, Score: unitCosine(float64(n.Far))})
-	}
-	return a.hits(ctx, near)
-}
-
 // unitCosine returns the cosine of two vectors of length 1 from their distance.
 func unitCosine(far float64) float64 { return 1 - far*far/2 }
 
-// byCodes compares the question with the vectors that the codes select.
-func (a *vectorSearch) byCodes(ctx context.Context, t *vec.Table, err error) ([]Hit, error) {
-	if err != nil {
-		return nil, err
-	}
-	allowed, err := a.filter(ctx)
-	if err != nil {
-		return nil, err
-	}
-	picks := t.Nearest(a.unit, a.k, allowed)
+// picked compares the question with the vectors that the codes selected.
+func (a *vectorSearch) picked(ctx context.Context, picks []vec.Pick) ([]Hit, error) {
 	cosines, err := a.cosines(ctx, picks)
 	if err != nil {
 		return nil, err

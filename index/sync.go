@@ -202,7 +202,7 @@ func (s *syncer) apply(ctx context.Context, l *Listing) error {
 	if err := s.tidy(ctx); err != nil {
 		return err
 	}
-	if err := tune(ctx, s.h, s.ix.door.opts, false); err != nil {
+	if err := tune(ctx, s.h, s.ix.door.opts); err != nil {
 		return err
 	}
 	// A file just written will not be written again soon.

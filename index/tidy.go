@@ -24,10 +24,8 @@ func (s *syncer) reanalyse(ctx context.Context) error {
 	defer s.ix.analyzers.Give(a)
 	done := 0
 	err = s.change(ctx, func(tx *sql.Tx, m *meta) error {
-		for _, q := range append([]string{fts5.Drop}, fts5.Create...) {
-			if _, err := tx.ExecContext(ctx, q); err != nil {
-				return err
-			}
+		if err := fts5.Make(ctx, tx); err != nil {
+			return err
 		}
 		m.analysis, m.langs, m.common, m.commonOf = analysis.Version, map[string]int64{}, nil, 0
 		done, err = eachText(ctx, tx, func(c storedText) error {
@@ -228,37 +226,4 @@ func fillVectors(ctx context.Context, tx drv.Conn, m *meta) error {
 		SELECT c.row, e.vector FROM chunks AS c
 		JOIN embedding_cache AS e ON e.hash=c.hash AND e.model=? AND e.dim=? ORDER BY c.row`, m.model, m.dim)
 	return err
-}
-
-// Compact spends time to make searches faster and the file smaller: it merges the word lists into
-// one, makes chunks_vec without holes, forgets the vectors that no chunk has, and gives unused
-// pages back. While it runs, it needs disk space for a second copy of the file.
-func (ix *Index) Compact(ctx context.Context) error {
-	h, done, err := ix.door.exclusive(ctx, "compact index", defaultWait)
-	if err != nil {
-		return err
-	}
-	defer done()
-	err = h.transact(ctx, func(tx *sql.Tx) error {
-		m, err := loadMeta(ctx, tx)
-		if err != nil {
-			return err
-		}
-		for _, q := range []string{
-			"DELETE FROM embedding_cache WHERE hash NOT IN (SELECT hash FROM chunks)",
-			fts5.Optimize,
-		} {
-			if _, err := tx.ExecContext(ctx, q); err != nil {
-				return err
-			}
-		}
-		return fillVectors(ctx, tx, m)
-	})
-	if err == nil {
-		err = tune(ctx, h, ix.door.opts, true)
-	}
-	if err == nil {
-		_, err = h.write.ExecContext(ctx, "VACUUM")
-	}
-	return explain("compact index", ix.door.path, err)
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand"
-	"path/filepath"
 	"slices"
 	"testing"
 
@@ -237,29 +236,5 @@ func TestSearchBothSides(t *testing.T) {
 	}
 	if got, err := ix.Search(ctx, Query{Model: "m", Vector: letters("xyz"), K: 5}); err != nil || len(got.Terms) != 0 || len(got.Vector) != 2 {
 		t.Errorf("vectors alone: %+v, %v", got, err)
-	}
-}
-
-func TestCompact(t *testing.T) {
-	ctx := context.Background()
-	w := newWorkspace(t, map[string]string{"a.md": "abc\n\nxyz\n"})
-	ix := openAt(t, filepath.Join(t.TempDir(), "i.sqlite"), nil)
-	w.sync(t, ix)
-	if err := ix.UseModel(ctx, "m", 26); err != nil {
-		t.Fatal(err)
-	}
-	embed(t, ix, "m", func(m Missing) []float32 { return letters(m.Text) })
-	w.put(t, "a.md", "abc\n")
-	w.sync(t, ix)
-	want := scored(ask(t, ix, "abc"))
-	if err := ix.Compact(ctx); err != nil {
-		t.Fatal(err)
-	}
-	checkClean(t, ix)
-	if diff := cmp.Diff(want, scored(ask(t, ix, "abc"))); diff != "" {
-		t.Error(diff)
-	}
-	if s, err := ix.Stats(ctx); err != nil || s.Cached != 1 || s.Vectors != 1 || s.Chunks != 1 {
-		t.Errorf("%+v, %v", s, err)
 	}
 }

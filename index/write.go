@@ -181,11 +181,7 @@ func (w *writer) finish() error {
 	if w.removed == 0 {
 		return nil
 	}
-	bad, err := fts5.Forgetful(w.ctx, w.tx)
-	if err == nil && bad {
-		err = fts5.MendTotals(w.ctx, w.tx)
-	}
-	return err
+	return fts5.Mend(w.ctx, w.tx)
 }
 
 func newWriter(ctx context.Context, tx *sql.Tx, m *meta) (*writer, error) {
@@ -213,7 +209,7 @@ func newWriter(ctx context.Context, tx *sql.Tx, m *meta) (*writer, error) {
 		}...)
 	}
 	var err error
-	if w.codes, err = vec.Edit(ctx, tx, &m.codes); err != nil {
+	if w.codes, err = m.codes.Edit(ctx, tx); err != nil {
 		return nil, err
 	}
 	for _, s := range statements {

@@ -41,17 +41,28 @@ const (
 	Least = 1e-6
 )
 
-// Create are the statements that make the table. It holds words that were analysed
+// create are the statements that make the table. It holds words that were analysed
 // before, so its own tokenizer only splits at spaces; it stores no text.
 //
 // hashsize lets the words of a transaction fill 4 MB of memory before they are
 // written as a segment. The default of 1 MB makes four times as many segments to
 // merge; beyond 4 MB the table in memory outgrows the processor's caches, which
 // costs more than the merges it saves (both measured).
-var Create = []string{
+var create = []string{
+	"DROP TABLE IF EXISTS chunks_fts",
 	`CREATE VIRTUAL TABLE chunks_fts USING fts5(body, trail, file, names,
 	content='', contentless_delete=1, tokenize="ascii")`,
 	"INSERT INTO chunks_fts(chunks_fts, rank) VALUES('hashsize', 4194304)",
+}
+
+// Make makes the table, empty.
+func Make(ctx context.Context, tx drv.Conn) error {
+	for _, q := range create {
+		if _, err := tx.ExecContext(ctx, q); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Statements on the table.
@@ -59,9 +70,6 @@ const (
 	// Insert takes a row and the words of its columns, Delete a row.
 	Insert = "INSERT INTO chunks_fts(rowid, body, trail, file, names) VALUES(?, ?, ?, ?, ?)"
 	Delete = "DELETE FROM chunks_fts WHERE rowid=?"
-	// Drop removes the table, Optimize merges its lists into one.
-	Drop     = "DROP TABLE chunks_fts"
-	Optimize = "INSERT INTO chunks_fts(chunks_fts) VALUES('optimize')"
 	// MergeAt sets how many segments of a level are merged into one, MergedAt
 	// reads it, with a default.
 	MergeAt  = "INSERT INTO chunks_fts(chunks_fts, rank) VALUES('automerge', ?)"

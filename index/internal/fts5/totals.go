@@ -13,18 +13,21 @@ import (
 // (fts5StorageContentlessDelete). With every change scores would drift away from those of a fresh
 // index. If such a version writes, the totals are corrected in the same transaction.
 
-// Forgetful reports whether the SQLite of a connection does that.
-func Forgetful(ctx context.Context, db drv.Conn) (bool, error) {
+// Mend writes the totals anew if the SQLite of tx gets them wrong. They are in the first row of
+// chunks_fts_data: the number of rows, then the number of words in each column, each a varint;
+// chunks_fts_docsize has the same for every row. Releasing a savepoint makes the full-text module
+// write out its data in memory.
+func Mend(ctx context.Context, tx drv.Conn) error {
 	var old bool
-	err := db.QueryRowContext(ctx, `SELECT CAST(substr(v, 1, instr(v, '.')-1) AS INTEGER)*1000
+	err := tx.QueryRowContext(ctx, `SELECT CAST(substr(v, 1, instr(v, '.')-1) AS INTEGER)*1000
 		+ CAST(substr(v, instr(v, '.')+1) AS REAL) < 3054 FROM (SELECT sqlite_version() AS v)`).Scan(&old)
-	return old, err
+	if err != nil || !old {
+		return err
+	}
+	return mendTotals(ctx, tx)
 }
 
-// MendTotals writes the totals anew. They are in the first row of chunks_fts_data: the number of
-// rows, then the number of words in each column, each a varint; chunks_fts_docsize has the same
-// for every row. Releasing a savepoint makes the full-text module write out its data in memory.
-func MendTotals(ctx context.Context, tx drv.Conn) error {
+func mendTotals(ctx context.Context, tx drv.Conn) error {
 	for _, q := range []string{"SAVEPOINT totals", "RELEASE totals"} {
 		if _, err := tx.ExecContext(ctx, q); err != nil {
 			return err

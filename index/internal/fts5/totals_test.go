@@ -37,7 +37,7 @@ func TestMendTotalsWritesWhatSQLiteWrites(t *testing.T) {
 		return b
 	}
 	want := totals()
-	if err := MendTotals(context.Background(), f.db); err != nil {
+	if err := mendTotals(context.Background(), f.db); err != nil {
 		t.Fatal(err)
 	}
 	if got := totals(); !bytes.Equal(got, want) || len(got) != 5 {

@@ -16,8 +16,15 @@ type Block struct {
 	room sync.Pool
 }
 
-// NewBlock makes a block for about n vectors of length dim.
+// maxBlock bounds the size of a block, in bytes.
+const maxBlock = 16 << 20 // 16 MiB
+
+// NewBlock makes a block for about n vectors of length dim. It returns nil if they are too long or
+// too many.
 func NewBlock(dim int, n int64) *Block {
+	if dim == 0 || dim > maxBlockDim || 4*int64(dim)*n > maxBlock {
+		return nil
+	}
 	return &Block{dim: dim, rows: make([]int64, 0, n), files: make([]int64, 0, n), numbers: make([]float32, 0, n*int64(dim))}
 }
 
@@ -40,11 +47,11 @@ type candidate struct {
 }
 
 // slack is more than the error that the order of additions causes in the product of two vectors
-// of length 1 with at most MaxBlockDim numbers.
+// of length 1 with at most maxBlockDim numbers.
 const slack = 1e-3
 
-// MaxBlockDim is the greatest length of the vectors of a block.
-const MaxBlockDim = 4096
+// maxBlockDim is the greatest length of the vectors of a block.
+const maxBlockDim = 4096
 
 // Nearest finds the k vectors that are nearest to v, of length 1, and those that are as near as
 // the last. allowed, if not nil, reports whether the vectors of a file count; it is asked of

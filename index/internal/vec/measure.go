@@ -17,26 +17,26 @@ var trials = []Meta{
 	{planes: 4, among: 8192, rescore: 96, exactly: true}, {planes: 4, among: 16384, rescore: 120, exactly: true},
 }
 
-// MaxCoded is the longest vector that has a code: its differing signs are counted in
+// maxCoded is the longest vector that has a code: its differing signs are counted in
 // 16 bits.
-const MaxCoded = 1 << 15
+const maxCoded = 1 << 15
 
-// Each calls f with stored vectors, in the order of their rows: all, or those of some rows. f
+// each calls f with stored vectors, in the order of their rows: all, or those of some rows. f
 // must not keep the bytes after it returns.
-type Each func(rows []int64, f func(row, file, id int64, v []byte) error) error
+type each func(rows []int64, f func(row, file, id int64, v []byte) error) error
 
 // Measure makes codes of the vectors of some rows, all of length dim, and finds the
 // cheapest way to search them that does. all is shuffled.
-func Measure(dim int, all []int64, each Each) (*Measurement, error) {
-	t := &Measurement{}
-	if len(all) == 0 {
+func Measure(dim int, all []int64, each each) (*measurement, error) {
+	t := &measurement{}
+	if len(all) == 0 || dim > maxCoded {
 		return t, nil
 	}
 	if err := t.sample(dim, all, each); err != nil || len(t.probes) == 0 {
 		return t, err
 	}
-	t.coarse = &Table{Meta: Meta{planes: 1}, coder: newCoder(1, t.centre)}
-	t.fine = &Table{Meta: Meta{planes: 4}, coder: newCoder(4, t.centre)}
+	t.coarse = &table{Meta: Meta{planes: 1}, coder: newCoder(1, t.centre)}
+	t.fine = &table{Meta: Meta{planes: 4}, coder: newCoder(4, t.centre)}
 	if err := t.encode(each); err != nil {
 		return t, err
 	}
@@ -44,11 +44,11 @@ func Measure(dim int, all []int64, each Each) (*Measurement, error) {
 	return t, nil
 }
 
-// Measurement is the result of measuring some vectors, with the codes to be kept.
-type Measurement struct {
+// measurement is the result of measuring some vectors, with the codes to be kept.
+type measurement struct {
 	centre []float32
 	// coarse has codes of one plane, fine of all; best is the one to be kept.
-	coarse, fine, best *Table
+	coarse, fine, best *table
 	found              Meta
 	probes             []*probeVector
 	n                  int
@@ -76,7 +76,7 @@ const probeHalf = 32
 const centreOf = 2048
 
 // sample picks the centre and the questions.
-func (t *Measurement) sample(dim int, all []int64, each Each) error {
+func (t *measurement) sample(dim int, all []int64, each each) error {
 	rng := rand.New(rand.NewPCG(uint64(len(all)), 1))
 	rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	t.centre = make([]float32, dim)
@@ -120,12 +120,12 @@ func middle(a, b []float32) []float32 {
 
 // encode makes all codes, and finds the vectors nearest to the questions by comparing every
 // vector.
-func (t *Measurement) encode(each Each) error {
+func (t *measurement) encode(each each) error {
 	seen := map[int64]bool{}
 	return each(nil, func(row, file, id int64, b []byte) error {
 		v := Floats(b)
 		turned := t.coarse.coder.turned(v)
-		for _, table := range []*Table{t.coarse, t.fine} {
+		for _, table := range []*table{t.coarse, t.fine} {
 			table.add(slabEntry{row, file, id, table.coder.quantise(turned)})
 		}
 		t.n++
@@ -158,7 +158,7 @@ func (p *probeVector) take(id int64, cosine float64) {
 }
 
 // try finds the cheapest way that does.
-func (t *Measurement) try() {
+func (t *measurement) try() {
 	t.found = Meta{Of: int64(t.n)}
 	dists := make([]uint16, 0, t.n)
 	for _, way := range trials {
@@ -178,7 +178,7 @@ func (t *Measurement) try() {
 
 // recall returns the share of the nearest that a table leaves in, in the worse
 // half of the questions.
-func (t *Measurement) recall(table *Table, dists []uint16) float64 {
+func (t *measurement) recall(table *table, dists []uint16) float64 {
 	var held, all [2]float64
 	for _, p := range t.probes {
 		half := 0

@@ -19,9 +19,8 @@ type pick struct {
 // Pick is a vector in use: the row that it belongs to, and its id in embedding_cache.
 type Pick struct{ Row, ID int64 }
 
-// Nearest finds the vectors among which the k nearest to v, of length 1, are, as far as
-// the codes show. allowed, if not nil, reports whether the vectors of a file count.
-func (t *Table) Nearest(v []float32, k int, allowed func(file int64) bool) []Pick {
+// nearest finds the vectors among which the k nearest to v are, as far as the codes show.
+func (t *table) nearest(v []float32, k int, allowed func(file int64) bool) []Pick {
 	room, _ := t.dists.Get().(*[]uint16)
 	if room == nil || cap(*room) < t.n {
 		room = new(make([]uint16, 0, t.n+t.n/8))
@@ -39,7 +38,7 @@ func (t *Table) Nearest(v []float32, k int, allowed func(file int64) bool) []Pic
 // show: first by the signs alone, of those by all planes. allowed, if not nil,
 // reports whether the entries of a file count; the others are left out before the k
 // are chosen. dists is room for a distance per entry.
-func (t *Table) preselect(v []float32, k int, allowed func(file int64) bool, dists []uint16) []pick {
+func (t *table) preselect(v []float32, k int, allowed func(file int64) bool, dists []uint16) []pick {
 	k = max(k, tunedK)
 	q := t.coder.ask(v)
 	near := t.bySigns(q, (t.among*k+tunedK-1)/tunedK, allowed, dists)
@@ -54,11 +53,11 @@ func (t *Table) preselect(v []float32, k int, allowed func(file int64) bool, dis
 		n := p.numbers[3*p.at : 3*p.at+3]
 		p.far = q.far(planes, n[0], n[1], n[2])
 	}
-	return nearest(near, (t.rescore*k+tunedK-1)/tunedK)
+	return nearestOf(near, (t.rescore*k+tunedK-1)/tunedK)
 }
 
-// nearest sorts out the n nearest.
-func nearest(all []pick, n int) []pick {
+// nearestOf sorts out the n nearest.
+func nearestOf(all []pick, n int) []pick {
 	order := func(a, b pick) int { return cmp.Compare(a.far, b.far) }
 	out, limit := all[:0], float32(math.Inf(1))
 	for _, p := range all {
@@ -77,7 +76,7 @@ func nearest(all []pick, n int) []pick {
 
 // bySigns finds the n entries that are nearest by their signs, and all that are as
 // near as the last.
-func (t *Table) bySigns(q *asked, n int, allowed func(file int64) bool, dists []uint16) []pick {
+func (t *table) bySigns(q *asked, n int, allowed func(file int64) bool, dists []uint16) []pick {
 	d, count := t.scan(q, dists)
 	// Others further off may have to replace entries that aren't allowed.
 	out := make([]pick, 0, n+n/4)
@@ -94,7 +93,7 @@ func (t *Table) bySigns(q *asked, n int, allowed func(file int64) bool, dists []
 }
 
 // scan finds how far every entry is by its signs, and how many are so far.
-func (t *Table) scan(q *asked, dists []uint16) (d []uint16, count []int) {
+func (t *table) scan(q *asked, dists []uint16) (d []uint16, count []int) {
 	words := t.coder.words
 	d, count = dists[:0], make([]int, max(64*words+1, farSteps))
 	for _, s := range t.slabs {
@@ -115,7 +114,7 @@ func (t *Table) scan(q *asked, dists []uint16) (d []uint16, count []int) {
 }
 
 // collect appends the allowed entries with a distance of from to to, exclusive.
-func (t *Table) collect(out []pick, d []uint16, from, to uint16, allowed func(file int64) bool) []pick {
+func (t *table) collect(out []pick, d []uint16, from, to uint16, allowed func(file int64) bool) []pick {
 	for _, s := range t.slabs {
 		mine := d[:len(s.rows)]
 		d = d[len(s.rows):]

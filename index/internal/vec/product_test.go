@@ -10,7 +10,7 @@ import (
 // lengths and wherever they lie in memory, and reads nothing behind their ends.
 func TestProduct(t *testing.T) {
 	rng := rand.New(rand.NewSource(1))
-	dims := []int{384, 768, 1000, 1536, MaxBlockDim}
+	dims := []int{384, 768, 1000, 1536, maxBlockDim}
 	for n := range 70 {
 		dims = append(dims, n)
 	}

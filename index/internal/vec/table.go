@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 
@@ -51,20 +52,20 @@ func (c Meta) String() string {
 // Coded reports whether there are codes.
 func (c Meta) Coded() bool { return c.planes > 0 }
 
-// ParseMeta reads a Meta that String wrote.
-func ParseMeta(s string) (c Meta, err error) {
+// Parse reads a Meta that String wrote.
+func (c *Meta) Parse(s string) error {
 	if s == "" {
-		return c, nil
+		return nil
 	}
-	_, err = fmt.Sscanf(s, codesForm, &c.planes, &c.among, &c.rescore, &c.exactly, &c.Of, &c.Now, &c.recall, &c.Stamp)
+	_, err := fmt.Sscanf(s, codesForm, &c.planes, &c.among, &c.rescore, &c.exactly, &c.Of, &c.Now, &c.recall, &c.Stamp)
 	if err == nil && (c.planes < 0 || c.planes >= len(step) || c.Stamp <= 0 || c.planes > 0 && (c.among < 1 || c.rescore < 1)) {
 		err = errors.New("a number is out of its range")
 	}
-	return c, err
+	return err
 }
 
-// Table is chunk_codes in memory, as one transaction left it.
-type Table struct {
+// table is chunk_codes in memory, as one transaction left it.
+type table struct {
 	Meta
 	coder *coder
 	slabs []*slab
@@ -76,24 +77,29 @@ type Table struct {
 // Cache holds the table last seen.
 type Cache struct {
 	mu    sync.Mutex
-	table *Table
+	table *table
 }
 
 // dim returns the length of the vectors.
-func (t *Table) dim() int { return len(t.coder.centre) }
+func (t *table) dim() int { return len(t.coder.centre) }
 
-// Get returns the table of vectors of length dim as db sees it; nil if there
-// is none, or one that is damaged. Of a table that was seen before, only the
-// slabs that changed are read.
-func (c *Cache) Get(ctx context.Context, db drv.Conn, m Meta, dim int) (*Table, error) {
+// Nearest finds the vectors among which the k nearest to v, of length 1, are, as far as the codes
+// show that db sees. allowed, if not nil, reports whether the vectors of a file count. ok is false
+// if there are no codes, or damaged ones.
+func (c *Cache) Nearest(ctx context.Context, db drv.Conn, m Meta, v []float32, k int, allowed func(file int64) bool) (picks []Pick, ok bool, err error) {
 	t, err := c.get(ctx, db, m)
-	if errors.Is(err, errDamaged) || t != nil && t.dim() != dim {
-		return nil, nil
+	if errors.Is(err, errDamaged) || err == nil && (t == nil || t.dim() != len(v)) {
+		return nil, false, nil
 	}
-	return t, err
+	if err != nil {
+		return nil, false, err
+	}
+	return t.nearest(v, k, allowed), true, nil
 }
 
-func (c *Cache) get(ctx context.Context, db drv.Conn, m Meta) (*Table, error) {
+// get returns the table, nil if there is none. Of a table that was seen before, it reads only the
+// slabs that changed.
+func (c *Cache) get(ctx context.Context, db drv.Conn, m Meta) (*table, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if m.planes == 0 {
@@ -113,8 +119,8 @@ func (c *Cache) get(ctx context.Context, db drv.Conn, m Meta) (*Table, error) {
 }
 
 // load reads the table. It takes the slabs that old has from there.
-func load(ctx context.Context, db drv.Conn, m Meta, old *Table) (*Table, error) {
-	t := &Table{Meta: m}
+func load(ctx context.Context, db drv.Conn, m Meta, old *table) (*table, error) {
+	t := &table{Meta: m}
 	have := map[[2]int64]*slab{}
 	if old != nil && old.planes == m.planes {
 		for _, s := range old.slabs {
@@ -142,7 +148,7 @@ func load(ctx context.Context, db drv.Conn, m Meta, old *Table) (*Table, error) 
 }
 
 // add appends an entry; rows come in order.
-func (t *Table) add(e slabEntry) {
+func (t *table) add(e slabEntry) {
 	n := e.row / slabRows
 	if len(t.slabs) == 0 || t.slabs[len(t.slabs)-1].number != n {
 		t.slabs = append(t.slabs, &slab{number: n})
@@ -152,7 +158,7 @@ func (t *Table) add(e slabEntry) {
 }
 
 // fill reads slabs that are not in memory yet.
-func (t *Table) fill(ctx context.Context, db drv.Conn, missing []int64) error {
+func (t *table) fill(ctx context.Context, db drv.Conn, missing []int64) error {
 	loaded, err := readSlabs(ctx, db, missing, t.planes, t.coder.words)
 	if err != nil {
 		return err
@@ -193,25 +199,23 @@ func loadCoder(ctx context.Context, db drv.Conn, planes int) (*coder, error) {
 	return newCoder(planes, Floats(b)), nil
 }
 
-// Edits collects the changes of one transaction to chunk_codes.
+// Edits collects the changes of one transaction to chunk_codes. An entry without planes takes its
+// row out.
 type Edits struct {
 	coder *coder
-	slabs map[int64][]slabEdit
+	slabs map[int64][]slabEntry
 }
 
-// slabEdit puts an entry, or takes its row out where it has no planes.
-type slabEdit struct{ slabEntry }
-
 // Edit returns edits for a transaction on an index with codes, else nil.
-func Edit(ctx context.Context, tx drv.Conn, m *Meta) (*Edits, error) {
+func (m *Meta) Edit(ctx context.Context, tx drv.Conn) (*Edits, error) {
 	if m.planes == 0 {
 		return nil, nil
 	}
 	c, err := loadCoder(ctx, tx, m.planes)
 	if errors.Is(err, errDamaged) {
-		return nil, Drop(ctx, tx, m)
+		return nil, m.Drop(ctx, tx)
 	}
-	return &Edits{c, map[int64][]slabEdit{}}, err
+	return &Edits{c, map[int64][]slabEntry{}}, err
 }
 
 // Put notes that a row has a vector now. Drop notes that it has none. Both do nothing if there
@@ -230,7 +234,7 @@ func (e *Edits) Drop(row int64) {
 
 func (e *Edits) add(x slabEntry) {
 	n := x.row / slabRows
-	e.slabs[n] = append(e.slabs[n], slabEdit{x})
+	e.slabs[n] = append(e.slabs[n], x)
 }
 
 // Save writes the changed slabs, and notes in m that it did.
@@ -238,15 +242,11 @@ func (e *Edits) Save(ctx context.Context, tx drv.Conn, m *Meta) error {
 	if e == nil || len(e.slabs) == 0 {
 		return nil
 	}
-	numbers := make([]int64, 0, len(e.slabs))
-	for n := range e.slabs {
-		numbers = append(numbers, n)
-	}
-	slices.Sort(numbers)
+	numbers := slices.Sorted(maps.Keys(e.slabs))
 	words := e.coder.words
 	slabs, err := readSlabs(ctx, tx, numbers, m.planes, words)
 	if errors.Is(err, errDamaged) {
-		return Drop(ctx, tx, m)
+		return m.Drop(ctx, tx)
 	}
 	if err != nil {
 		return err
@@ -262,7 +262,7 @@ func (e *Edits) Save(ctx context.Context, tx drv.Conn, m *Meta) error {
 			if x.planes == nil {
 				s.drop(x.row, words)
 			} else {
-				s.put(x.slabEntry, words)
+				s.put(x, words)
 			}
 		}
 		m.Now += int64(len(s.rows))
@@ -287,7 +287,7 @@ func writeSlab(ctx context.Context, tx drv.Conn, number, stamp int64, codes []by
 
 // Drop forgets the codes and their measurement. The count of transactions continues, so that no
 // later codes are mistaken for the dropped ones.
-func Drop(ctx context.Context, tx drv.Conn, m *Meta) error {
+func (m *Meta) Drop(ctx context.Context, tx drv.Conn) error {
 	had := m.planes > 0
 	*m = Meta{Stamp: m.Stamp + 1}
 	if !had {
@@ -298,7 +298,7 @@ func Drop(ctx context.Context, tx drv.Conn, m *Meta) error {
 }
 
 // Write replaces the stored codes and measurements by those found.
-func (t *Measurement) Write(ctx context.Context, tx drv.Conn, m *Meta) error {
+func (t *measurement) Write(ctx context.Context, tx drv.Conn, m *Meta) error {
 	stamp := m.Stamp + 1
 	*m = t.found
 	m.Stamp = stamp
@@ -323,7 +323,7 @@ func (t *Measurement) Write(ctx context.Context, tx drv.Conn, m *Meta) error {
 
 // Check reports the faults of chunk_codes to found: the table must hold the code of every vector
 // in use. It returns an error only if reading fails.
-func Check(ctx context.Context, db drv.Conn, m Meta, dim int, each Each, found func(format string, args ...any)) error {
+func (m Meta) Check(ctx context.Context, db drv.Conn, dim int, each each, found func(format string, args ...any)) error {
 	t, err := load(ctx, db, m, nil)
 	if err == nil && t.dim() != dim {
 		err = errDamaged

@@ -59,7 +59,7 @@ func TestMeasure(t *testing.T) {
 	}
 	q := Floats(all[5])
 	for _, allowed := range []func(int64) bool{nil, func(file int64) bool { return file == 2 }} {
-		picks := m.best.Nearest(q, 3, allowed)
+		picks := m.best.nearest(q, 3, allowed)
 		if !slices.Contains(picks, Pick{5, 1005}) {
 			t.Errorf("%v: the vector itself is not among those that are near it", picks)
 		}
