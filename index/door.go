@@ -64,18 +64,24 @@ const (
 // openDoor opens the file at path. If the file is missing and o is not ReadOnly, openDoor creates
 // it.
 func openDoor(ctx context.Context, path string, o *Options) (*door, error) {
-	err := probe(path)
-	if errors.Is(err, ErrMissing) && !o.ReadOnly {
-		err = makeFile(ctx, path, o)
-	}
-	if err != nil {
-		return nil, err
-	}
-	h, err := connect(ctx, path, o)
+	h, err := openFile(ctx, path, o, makeFile)
 	if err != nil {
 		return nil, err
 	}
 	return &door{path: path, opts: o, cur: h}, nil
+}
+
+// openFile connects to the file at path. If the file is missing and o is not ReadOnly, it calls make
+// first.
+func openFile(ctx context.Context, path string, o *Options, make func(context.Context, string, *Options) error) (*handles, error) {
+	err := probe(path)
+	if errors.Is(err, ErrMissing) && !o.ReadOnly {
+		err = make(ctx, path, o)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return connect(ctx, path, o)
 }
 
 // makeFile creates the file unless somebody else just did.
@@ -234,24 +240,23 @@ func (d *door) close() error {
 // use returns the connections, after opening those to a new file if one has
 // taken the old one's place. done must be called when they are no longer used.
 func (d *door) use(ctx context.Context) (h *handles, done func(), err error) {
-	return d.enter(ctx, func() error { return makeFile(ctx, d.path, d.opts) })
+	return d.enter(ctx, makeFile)
 }
 
-// useLocked is use for a caller that holds the lock.
-func (d *door) useLocked(ctx context.Context) (h *handles, done func(), err error) {
-	return d.enter(ctx, func() error { return create(ctx, d.path, d.opts) })
-}
-
-func (d *door) enter(ctx context.Context, make func() error) (h *handles, done func(), err error) {
+// enter is use that makes a missing file with make.
+func (d *door) enter(ctx context.Context, make func(context.Context, string, *Options) error) (h *handles, done func(), err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.cur == nil {
 		return nil, nil, explain("use index", d.path, fs.ErrClosed)
 	}
 	if d.replaced() {
-		if err := d.reopen(ctx, make); err != nil {
+		h, err := openFile(ctx, d.path, d.opts, make)
+		if err != nil {
 			return nil, nil, err
 		}
+		d.cur.retire()
+		d.cur = h
 	}
 	h = d.cur
 	h.users++
@@ -276,25 +281,6 @@ func (d *door) leave(h *handles) {
 	}
 }
 
-// reopen replaces the connections by connections to the present file. It calls make if the file
-// is missing and the index is not read-only. The caller must hold mu.
-func (d *door) reopen(ctx context.Context, make func() error) error {
-	err := probe(d.path)
-	if errors.Is(err, ErrMissing) && !d.opts.ReadOnly {
-		err = make()
-	}
-	if err != nil {
-		return err
-	}
-	h, err := connect(ctx, d.path, d.opts)
-	if err != nil {
-		return err
-	}
-	d.cur.retire()
-	d.cur = h
-	return nil
-}
-
 // writer is use for a caller that writes.
 func (d *door) writer(ctx context.Context, op string) (*handles, func(), error) {
 	if err := d.opts.Writable(op, d.path); err != nil {
@@ -315,7 +301,7 @@ func (d *door) exclusive(ctx context.Context, op string, wait time.Duration) (h 
 	if err != nil {
 		return nil, nil, err
 	}
-	h, leave, err := d.useLocked(ctx) // after the lock: a Rebuild may just have ended
+	h, leave, err := d.enter(ctx, create) // after the lock: a Rebuild may just have ended
 	if err != nil {
 		release()
 		return nil, nil, err

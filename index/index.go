@@ -7,12 +7,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/index/analysis"
-	"github.com/memkernel/memkernel/index/internal/drv"
 )
-
-// Driver names the SQLite driver that this program was built with: "modernc",
-// or "mattn" under the build tag cgo_sqlite.
-const Driver = drv.Name
 
 // Options are settings of an Index. A nil *Options means the defaults.
 type Options struct {

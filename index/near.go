@@ -5,7 +5,6 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -184,32 +183,10 @@ type respelled struct {
 // maxSpelt bounds the words whose spellings are kept.
 const maxSpelt = 512
 
-// spellCache keeps the possible spellings of unknown words, for one state of the index. Its zero
-// value is empty.
-type spellCache struct {
-	mu    sync.Mutex
-	words map[string]speltWord
-}
-
+// speltWord holds the possible spellings of an unknown word.
 type speltWord struct {
 	as    []respelled
 	edits int
-}
-
-func (c *spellCache) get(word string) (as []respelled, edits int, known bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	w, known := c.words[word]
-	return w.as, w.edits, known
-}
-
-func (c *spellCache) keep(word string, as []respelled, edits int) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.words == nil || len(c.words) >= maxSpelt {
-		c.words = map[string]speltWord{}
-	}
-	c.words[word] = speltWord{as, edits}
 }
 
 // spelled returns the words of the index that differ from a word in one letter. If the index
@@ -365,16 +342,16 @@ func (r *reader) respell(ctx context.Context, a *analysis.Analyzer, words []type
 	}
 	s := &speller{reader: r, ctx: ctx, a: a, langs: r.v.langs, all: all}
 	for _, w := range strange {
-		fs, edits, known := r.v.spelt.get(w.text)
+		spelt, known := r.v.spelt.Get(w.text)
 		if !known {
 			var err error
-			if fs, edits, err = s.spelled(w); err != nil {
+			if spelt.as, spelt.edits, err = s.spelled(w); err != nil {
 				return err
 			}
-			r.v.spelt.keep(w.text, fs, edits)
+			r.v.spelt.Put(w.text, spelt, 1, maxSpelt/2)
 		}
-		also := Also{Typed: w.text, Of: placesOf(out.Terms, w.terms), edits: edits, whole: edits == 0}
-		for _, f := range fs {
+		also := Also{Typed: w.text, Of: placesOf(out.Terms, w.terms), edits: spelt.edits, whole: spelt.edits == 0}
+		for _, f := range spelt.as {
 			also.Asked = append(also.Asked, f.text)
 			for _, t := range f.terms {
 				if !slices.Contains(out.Terms, t) && len(out.Terms) < maxTerms {
@@ -506,9 +483,13 @@ func (h *Hits) settle(a *analysis.Analyzer, langs []string) (dropped bool) {
 			kept = append(kept, also)
 		}
 	}
-	if h.Also = kept; len(gone) == 0 {
-		return false
-	}
+	h.Also = kept
+	h.drop(gone)
+	return len(gone) > 0
+}
+
+// drop removes the terms at some places, and corrects the places of the added terms.
+func (h *Hits) drop(gone map[int]bool) {
 	to := make([]int, len(h.Terms))
 	var terms []string
 	var holders []int64
@@ -526,7 +507,6 @@ func (h *Hits) settle(a *analysis.Analyzer, langs []string) (dropped bool) {
 		}
 	}
 	h.Terms, h.Holders = terms, holders
-	return true
 }
 
 // standing returns a word of the hits that has term as a stem and is near enough to the typed
@@ -541,18 +521,13 @@ func (o *Also) standing(a *analysis.Analyzer, langs []string, hits []Hit, term s
 				if r != first && r < utf8.RuneSelf {
 					continue
 				}
-				if o.accepts(last) && slices.Contains(a.Stems(w, langs), term) {
+				if (o.edits == 0 || textutil.Distance(o.Typed, last) <= o.edits) && slices.Contains(a.Stems(w, langs), term) {
 					return last
 				}
 			}
 		}
 	}
 	return ""
-}
-
-// accepts reports whether a word of a hit is near enough to the typed word.
-func (o *Also) accepts(w string) bool {
-	return o.edits == 0 || textutil.Distance(o.Typed, w) <= o.edits
 }
 
 // apart reports whether hits hold the parts of a word next to each other. In languages that join
@@ -576,18 +551,14 @@ var joining = []string{"de", "nl", "sv", "da", "no", "fi", "hu"}
 // take drops the joined words that no chunk holds. The joined words follow the first typed terms
 // of the question.
 func (h *Hits) take(typed int, pairs []Also) {
-	terms, holders := slices.Clone(h.Terms[:typed]), slices.Clone(h.Holders[:min(typed, len(h.Holders))])
+	gone := map[int]bool{}
+	for i := typed; i < len(h.Terms); i++ {
+		gone[i] = h.Holders[i] == 0
+	}
 	for _, p := range pairs {
-		var kept []int
-		for _, t := range p.Terms {
-			if h.Holders[t] > 0 {
-				kept = append(kept, len(terms))
-				terms, holders = append(terms, h.Terms[t]), append(holders, h.Holders[t])
-			}
-		}
-		if p.Terms = kept; len(kept) > 0 {
+		if p.Terms = slices.DeleteFunc(p.Terms, func(t int) bool { return gone[t] }); len(p.Terms) > 0 {
 			h.Also = append(h.Also, p)
 		}
 	}
-	h.Terms, h.Holders = terms, holders
+	h.drop(gone)
 }

@@ -29,7 +29,7 @@ type view struct {
 	// labels are the labels of files. It is nil until a caller needs it.
 	labels atomic.Pointer[map[string][]string]
 	// spelt are the unknown words looked into last.
-	spelt spellCache
+	spelt textutil.Recent[string, speltWord]
 	// hits are the chunks found last.
 	hits textutil.Recent[int64, *Hit]
 	// block holds all vectors. It is nil if the vectors are not kept in memory.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/memkernel/memkernel/index/internal/drv"
 	"github.com/memkernel/memkernel/internal/suite"
 )
 
@@ -51,7 +52,7 @@ func TestWarmAnswersAreThoseOfACold(t *testing.T) {
 	}
 	embed(t, ix, model, of)
 	score := "%x"
-	if Driver != "modernc" {
+	if drv.Name != "modernc" {
 		score = "%.5f" // that one's vectors are added up in another order
 	}
 	asked := func(ix *Index, q Query) []string {
