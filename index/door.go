@@ -321,3 +321,18 @@ func (h *handles) transact(ctx context.Context, f func(tx *sql.Tx) error) error 
 	}
 	return tx.Commit()
 }
+
+// update runs f in a transaction on the present meta, and saves f's changes to it.
+func (h *handles) update(ctx context.Context, f func(tx *sql.Tx, m *meta) error) error {
+	return h.transact(ctx, func(tx *sql.Tx) error {
+		old, err := loadMeta(ctx, tx)
+		if err != nil {
+			return err
+		}
+		m := old.clone()
+		if err := f(tx, m); err != nil {
+			return err
+		}
+		return m.save(ctx, tx, old)
+	})
+}

@@ -41,12 +41,10 @@ func (ix *Index) UseModel(ctx context.Context, model string, dim int) error {
 		return err
 	}
 	defer done()
-	err = h.transact(ctx, func(tx *sql.Tx) error {
-		old, err := loadMeta(ctx, tx)
-		if err != nil || old.model == model && old.dim == dim {
-			return err
+	err = h.update(ctx, func(tx *sql.Tx, m *meta) error {
+		if m.model == model && m.dim == dim {
+			return nil
 		}
-		m := old.clone()
 		m.model, m.dim = model, dim
 		m.generation++
 		if err := m.codes.Drop(ctx, tx); err != nil {
@@ -57,10 +55,7 @@ func (ix *Index) UseModel(ctx context.Context, model string, dim int) error {
 		if _, err := tx.ExecContext(ctx, "CREATE INDEX IF NOT EXISTS chunks_hash ON chunks(hash)"); err != nil {
 			return err
 		}
-		if err := fillVectors(ctx, tx, m); err != nil {
-			return err
-		}
-		return m.save(ctx, tx, old)
+		return fillVectors(ctx, tx, m)
 	})
 	if err == nil {
 		err = tune(ctx, h, ix.door.opts)
@@ -130,12 +125,7 @@ func (ix *Index) PutEmbeddings(ctx context.Context, model string, vectors []Embe
 		return err
 	}
 	defer done()
-	err = h.transact(ctx, func(tx *sql.Tx) error {
-		old, err := loadMeta(ctx, tx)
-		if err != nil {
-			return err
-		}
-		m := old.clone()
+	err = h.update(ctx, func(tx *sql.Tx, m *meta) error {
 		edits, err := m.codes.Edit(ctx, tx)
 		if err != nil {
 			return err
@@ -151,10 +141,7 @@ func (ix *Index) PutEmbeddings(ctx context.Context, model string, vectors []Embe
 		if m.model == model {
 			m.codes.Stamp++
 		}
-		if err := edits.Save(ctx, tx, &m.codes); err != nil {
-			return err
-		}
-		return m.save(ctx, tx, old)
+		return edits.Save(ctx, tx, &m.codes)
 	})
 	if err == nil {
 		err = tune(ctx, h, ix.door.opts)
@@ -208,25 +195,17 @@ func (ix *Index) KeepLength(ctx context.Context, model string, dim int) (forgott
 		return 0, err
 	}
 	defer done()
-	err = h.transact(ctx, func(tx *sql.Tx) error {
-		old, err := loadMeta(ctx, tx)
-		if err != nil {
-			return err
-		}
+	err = h.update(ctx, func(tx *sql.Tx, m *meta) error {
 		res, err := tx.ExecContext(ctx, "DELETE FROM embedding_cache WHERE model=? AND dim<>?", model, dim)
 		if err != nil {
 			return err
 		}
-		if forgotten, err = res.RowsAffected(); err != nil || old.model != model || old.dim == dim {
+		if forgotten, err = res.RowsAffected(); err != nil || m.model != model || m.dim == dim {
 			return err
 		}
-		m := old.clone()
 		m.model, m.dim = "", 0
 		m.generation++
-		if err := fillVectors(ctx, tx, m); err != nil {
-			return err
-		}
-		return m.save(ctx, tx, old)
+		return fillVectors(ctx, tx, m)
 	})
 	return forgotten, explain(op, ix.door.path, err)
 }

@@ -89,15 +89,12 @@ func (ix *Index) Measure(ctx context.Context, embed func(ctx context.Context, te
 	}
 	chance := float64(k) / float64(v.total)
 	share := max((float64(found)/float64(len(asked))-chance)/(1-chance), 0)
-	return explain(op, ix.door.path, h.transact(ctx, func(tx *sql.Tx) error {
-		old, err := loadMeta(ctx, tx)
-		if err != nil || old.model != v.model {
-			return err
+	return explain(op, ix.door.path, h.update(ctx, func(_ *sql.Tx, m *meta) error {
+		if m.model == v.model {
+			m.reliance = reliance{share, v.total, v.model}
+			m.generation++
 		}
-		m := old.clone()
-		m.reliance = reliance{share, v.total, v.model}
-		m.generation++
-		return m.save(ctx, tx, old)
+		return nil
 	}))
 }
 

@@ -217,20 +217,13 @@ var errOvertaken = errors.New("another process changed the index at the same tim
 // change runs f in a transaction on the present meta and saves f's changes to it.
 func (s *syncer) change(ctx context.Context, f func(tx *sql.Tx, m *meta) error) error {
 	var next *meta
-	err := s.h.transact(ctx, func(tx *sql.Tx) error {
-		now, err := loadMeta(ctx, tx)
-		if err != nil {
-			return err
-		}
-		if now.generation != s.meta.generation {
+	err := s.h.update(ctx, func(tx *sql.Tx, m *meta) error {
+		if m.generation != s.meta.generation {
 			return problem("sync index", s.ix.door.path, ErrBusy, errOvertaken)
 		}
-		next = now.clone()
-		next.generation++
-		if err := f(tx, next); err != nil {
-			return err
-		}
-		return next.save(ctx, tx, now)
+		next = m
+		m.generation++
+		return f(tx, m)
 	})
 	if err == nil {
 		s.meta = next

@@ -31,16 +31,11 @@ func tune(ctx context.Context, h *handles, o *Options) error {
 		return err
 	}
 	tx.Rollback()
-	return h.transact(ctx, func(tx *sql.Tx) error {
-		old, err := loadMeta(ctx, tx)
-		if err != nil || old.generation != m.generation || old.codes != m.codes {
-			return err
+	return h.update(ctx, func(tx *sql.Tx, now *meta) error {
+		if now.generation != m.generation || now.codes != m.codes {
+			return nil
 		}
-		now := old.clone()
-		if err := found.Write(ctx, tx, &now.codes); err != nil {
-			return err
-		}
-		return now.save(ctx, tx, old)
+		return found.Write(ctx, tx, &now.codes)
 	})
 }
 

@@ -186,10 +186,11 @@ func (w *writer) finish() error {
 
 func newWriter(ctx context.Context, tx *sql.Tx, m *meta) (*writer, error) {
 	w := &writer{ctx: ctx, tx: tx, meta: m}
-	statements := []struct {
+	type statement struct {
 		to    **sql.Stmt
 		query string
-	}{
+	}
+	statements := []statement{
 		{&w.insertChunk, `INSERT INTO chunks(row, file, seq, id, hash, start_line, end_line, tokens, lang, date, trail, keywords, body)
 			VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`},
 		{&w.insertWords, fts5.Insert},
@@ -198,15 +199,11 @@ func newWriter(ctx context.Context, tx *sql.Tx, m *meta) (*writer, error) {
 		{&w.moveChunk, `UPDATE chunks SET seq=?, start_line=?, end_line=?, tokens=? WHERE row=?`},
 	}
 	if m.model != "" {
-		statements = append(statements, []struct {
-			to    **sql.Stmt
-			query string
-		}{
-			{&w.copyVector, `INSERT INTO chunks_vec(rowid, embedding)
+		statements = append(statements,
+			statement{&w.copyVector, `INSERT INTO chunks_vec(rowid, embedding)
 				SELECT ?, vector FROM embedding_cache WHERE hash=? AND model=? AND dim=?`},
-			{&w.findVector, `SELECT id, vector FROM embedding_cache WHERE hash=? AND model=? AND dim=?`},
-			{&w.deleteVec, `DELETE FROM chunks_vec WHERE rowid=?`},
-		}...)
+			statement{&w.findVector, `SELECT id, vector FROM embedding_cache WHERE hash=? AND model=? AND dim=?`},
+			statement{&w.deleteVec, `DELETE FROM chunks_vec WHERE rowid=?`})
 	}
 	var err error
 	if w.codes, err = m.codes.Edit(ctx, tx); err != nil {
