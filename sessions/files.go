@@ -105,13 +105,10 @@ func (s *Store) Hidden() (func(path string) bool, error) {
 type Stats struct {
 	// Forgotten counts session keys.
 	Conversations, Turns, Forgotten int
-	// Agents counts the conversations here by the folder of their agent.
-	Agents map[string]int
 }
 
 // Stats reads the size of the store's content.
-func (s *Store) Stats() (Stats, error) {
-	out := Stats{Agents: map[string]int{}}
+func (s *Store) Stats() (out Stats, err error) {
 	t, err := s.tombs()
 	if err != nil {
 		return out, err
@@ -124,10 +121,8 @@ func (s *Store) Stats() (Stats, error) {
 	folders, err := s.folders()
 	for _, f := range folders {
 		if l := s.load(f); l != nil && t.sessions[f] == nil {
-			agent, _, _ := strings.Cut(f, "/")
 			out.Conversations++
 			out.Turns += l.Turns
-			out.Agents[agent]++
 		}
 	}
 	return out, err

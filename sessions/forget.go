@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -39,60 +40,43 @@ type tomb struct {
 type tombs struct {
 	sessions map[string]*tomb
 	turns    map[string]bool
-	// mod is the time at which the tombstones were written.
-	mod time.Time
-}
-
-type cachedTombs struct {
-	size  int64
-	mod   time.Time
-	tombs *tombs
+	// size and mod are the stat of the file when it was read.
+	size int64
+	mod  time.Time
 }
 
 // tombs reads the tombstones. It returns an error if they can't be read, since without them
 // forgotten conversations would come back.
 func (s *Store) tombs() (*tombs, error) {
+	t := &tombs{sessions: map[string]*tomb{}, turns: map[string]bool{}}
 	fi, err := s.in.Stat(tombName)
 	if errors.Is(err, fs.ErrNotExist) {
-		return &tombs{sessions: map[string]*tomb{}, turns: map[string]bool{}}, nil
+		return t, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read tombstones: %w", err)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if c := s.tomb; c.tombs != nil && c.size == fi.Size && c.mod.Equal(fi.Time) {
-		return c.tombs, nil
+	if c := s.tomb; c != nil && c.size == fi.Size && c.mod.Equal(fi.Time) {
+		return c, nil
 	}
-	t, err := readTombs(s.in)
-	if err != nil {
-		return nil, err
-	}
-	t.mod = fi.Time
-	s.tomb = cachedTombs{fi.Size, fi.Time, t}
-	return t, nil
-}
-
-func readTombs(in store.Store) (*tombs, error) {
-	path := in.Where(tombName)
-	data, err := in.Get(tombName)
+	data, err := s.in.Get(tombName)
 	if err != nil {
 		return nil, fmt.Errorf("read tombstones: %w", err)
 	}
-	var f tombFile
+	path, f := s.in.Where(tombName), tombFile{}
 	if err := json.Unmarshal(data, &f); err != nil {
 		return nil, fmt.Errorf("read tombstones %s: %w: restore the file from a backup; removing it lets forgotten sessions be searched again", path, err)
 	}
 	if f.Format > tombFormat {
 		return nil, fmt.Errorf("read tombstones %s: a newer version wrote it (format %d): update memkernel", path, f.Format)
 	}
-	t := &tombs{sessions: f.Sessions, turns: make(map[string]bool, len(f.Turns))}
-	if t.sessions == nil {
-		t.sessions = map[string]*tomb{}
-	}
+	maps.Copy(t.sessions, f.Sessions)
 	for _, m := range f.Turns {
 		t.turns[m] = true
 	}
+	t.size, t.mod, s.tomb = fi.Size, fi.Time, t
 	return t, nil
 }
 
@@ -109,28 +93,19 @@ type Forgotten struct {
 
 // Matching lists the conversations of a session key, of all agents, that Forget would forget.
 func (s *Store) Matching(key string) ([]Forgotten, error) {
-	folders, err := s.matching(key)
-	if err != nil {
-		return nil, err
-	}
-	out := []Forgotten{}
-	for _, f := range folders {
-		l := s.load(f)
-		out = append(out, Forgotten{Agent: l.Agent, Key: l.Key, Path: l.Path, Turns: l.Turns})
-	}
-	return out, nil
+	_, out, err := s.matching(key)
+	return out, err
 }
 
-func (s *Store) matching(key string) ([]string, error) {
+func (s *Store) matching(key string) (found []string, out []Forgotten, err error) {
 	folders, err := s.folders()
-	if err != nil {
-		return nil, err
-	}
-	return slices.DeleteFunc(folders, func(f string) bool {
-		l := s.load(f)
+	for _, f := range folders {
 		_, name, _ := strings.Cut(f, "/")
-		return l == nil || l.Key != key && name != key
-	}), nil
+		if l := s.load(f); l != nil && (l.Key == key || name == key) {
+			found, out = append(found, f), append(out, Forgotten{Agent: l.Agent, Key: l.Key, Path: l.Path, Turns: l.Turns})
+		}
+	}
+	return found, out, err
 }
 
 // ForgetRequest names the conversations to forget.
@@ -146,32 +121,21 @@ type ForgetRequest struct {
 
 // Forget removes the conversations of a session key, for good. It writes the tombstones durably
 // before it removes any document. A later error does not undo the forgetting.
-func (s *Store) Forget(ctx context.Context, req ForgetRequest) ([]Forgotten, error) {
-	release, err := s.lock(ctx, true)
-	if err != nil {
-		return nil, err
-	}
-	defer release()
-	folders, err := s.matching(req.Key)
-	if err != nil {
-		return nil, err
-	}
-	out, marks := []Forgotten{}, []string{}
-	for _, f := range folders {
-		ms, err := s.marks(f)
+func (s *Store) Forget(ctx context.Context, req ForgetRequest) (out []Forgotten, err error) {
+	err = s.forget(ctx, func(t *tombs) error {
+		folders, found, err := s.matching(req.Key)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		marks = append(marks, ms...)
-	}
-	err = s.bury(func(t *tombs) {
-		for _, m := range marks {
-			t.turns[m] = true
-		}
-		for _, f := range folders {
-			l := s.load(f)
-			t.sessions[f] = &tomb{Key: l.Key, Path: l.Path, Time: req.Now, Reason: req.Reason}
-			out = append(out, Forgotten{Agent: l.Agent, Key: l.Key, Path: l.Path, Turns: l.Turns})
+		for i, f := range folders {
+			marks, err := s.marks(f)
+			if err != nil {
+				return err
+			}
+			for _, m := range marks {
+				t.turns[m] = true
+			}
+			t.sessions[f] = &tomb{Key: found[i].Key, Path: found[i].Path, Time: req.Now, Reason: req.Reason}
 		}
 		for _, f := range req.Folders {
 			f = strings.TrimSuffix(strings.TrimPrefix(f, Prefix), "/")
@@ -179,52 +143,49 @@ func (s *Store) Forget(ctx context.Context, req ForgetRequest) ([]Forgotten, err
 				t.sessions[f] = &tomb{Key: req.Key, Time: req.Now, Reason: req.Reason}
 			}
 		}
+		out = found
+		return nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	return out, s.unearth()
+	return out, err
 }
 
 // ForgetTurns removes turns by their text, wherever they are.
 func (s *Store) ForgetTurns(ctx context.Context, turns []Turn) error {
+	return s.forget(ctx, func(t *tombs) error {
+		for i := range turns {
+			turns[i].Text = strings.TrimSpace(s.opts.Mask(turns[i].Text))
+			t.turns[mark(&turns[i])] = true
+		}
+		return nil
+	})
+}
+
+// forget adds tombstones, and then removes the documents.
+func (s *Store) forget(ctx context.Context, add func(*tombs) error) error {
 	release, err := s.lock(ctx, true)
 	if err != nil {
 		return err
 	}
 	defer release()
-	err = s.bury(func(t *tombs) {
-		for i := range turns {
-			turns[i].Text = strings.TrimSpace(s.opts.Mask(turns[i].Text))
-			t.turns[mark(&turns[i])] = true
-		}
-	})
-	if err != nil {
+	if err := s.bury(add); err != nil {
 		return err
 	}
 	return s.unearth()
 }
 
 // bury adds tombstones, durably.
-func (s *Store) bury(add func(*tombs)) error {
+func (s *Store) bury(add func(*tombs) error) error {
 	t, err := s.tombs()
 	if err != nil {
 		return err
 	}
-	next := &tombs{sessions: map[string]*tomb{}, turns: map[string]bool{}}
-	for f, b := range t.sessions {
-		next.sessions[f] = b
+	next := &tombs{sessions: maps.Clone(t.sessions), turns: maps.Clone(t.turns)}
+	if err := add(next); err != nil {
+		return err
 	}
-	for m := range t.turns {
-		next.turns[m] = true
-	}
-	add(next)
-	f := tombFile{Format: tombFormat, Sessions: next.sessions, Turns: make([]string, 0, len(next.turns))}
-	for m := range next.turns {
-		f.Turns = append(f.Turns, m)
-	}
-	slices.Sort(f.Turns)
-	data, err := json.Marshal(f)
+	turns := slices.AppendSeq([]string{}, maps.Keys(next.turns)) // never null
+	slices.Sort(turns)
+	data, err := json.Marshal(tombFile{Format: tombFormat, Sessions: next.sessions, Turns: turns})
 	if err == nil {
 		_, err = s.in.Put(store.Synced, store.Doc{Name: tombName, Data: append(data, '\n')})
 	}
@@ -254,13 +215,8 @@ func (s *Store) unearth() error {
 // touched reports whether a conversation holds turns that were forgotten after its documents were
 // last written.
 func (s *Store) touched(folder string, t *tombs) (bool, error) {
-	if len(t.turns) == 0 || s.load(folder) == nil {
-		return false, nil
-	}
-	s.mu.Lock()
-	written := s.logs[folder].mod
-	s.mu.Unlock()
-	if written.After(t.mod) {
+	l := s.load(folder)
+	if len(t.turns) == 0 || l == nil || l.written.After(t.mod) {
 		return false, nil
 	}
 	marks, err := s.marks(folder)

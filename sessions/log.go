@@ -38,6 +38,10 @@ type log struct {
 	Prefix string `json:"prefix"`
 	Turns  int    `json:"turns"`
 	Parts  []part `json:"parts"`
+
+	// bytes and written are the stat of the log's file when the log was read.
+	bytes   int64
+	written time.Time
 }
 
 // part is a document.
@@ -46,13 +50,6 @@ type part struct {
 	// Date is the day of the part's turns, YYYY-MM-DD or "".
 	Date  string `json:"date,omitempty"`
 	Bytes int64  `json:"bytes"`
-}
-
-// cachedLog is a log with the stat that its file had when the log was read.
-type cachedLog struct {
-	size int64
-	mod  time.Time
-	log  *log
 }
 
 // load reads a conversation's log by its folder, agent/name. It returns nil if the log is missing
@@ -65,8 +62,8 @@ func (s *Store) load(folder string) *log {
 	s.mu.Lock()
 	c := s.logs[folder]
 	s.mu.Unlock()
-	if c.log != nil && c.size == fi.Size && c.mod.Equal(fi.Time) {
-		return c.log
+	if c != nil && c.bytes == fi.Size && c.written.Equal(fi.Time) {
+		return c
 	}
 	data, err := s.in.Get(folder + "/" + logName)
 	l := &log{}
@@ -75,7 +72,8 @@ func (s *Store) load(folder string) *log {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.logs[folder] = cachedLog{fi.Size, fi.Time, l}
+	l.bytes, l.written = fi.Size, fi.Time
+	s.logs[folder] = l
 	return l
 }
 

@@ -376,7 +376,7 @@ func TestForgetTurnsKilled(t *testing.T) {
 	f := newFixture(t, nil)
 	f.update(UpdateOptions{})
 	long := Turn{Role: "user", Text: "Where do herons nest in the delta this spring?"}
-	if err := f.store.bury(func(b *tombs) { b.turns[mark(&long)] = true }); err != nil {
+	if err := f.store.bury(func(b *tombs) error { b.turns[mark(&long)] = true; return nil }); err != nil {
 		t.Fatal(err)
 	}
 	f.update(UpdateOptions{})

@@ -1,6 +1,7 @@
 package sessions
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -18,8 +19,10 @@ import (
 const (
 	DefaultDeltaBytes    = 100 << 10 // 100 KiB
 	defaultDeltaMessages = 50
-	defaultSettle        = time.Hour
 )
+
+// settle is the time without growth after which a conversation is read after less growth.
+const settle = time.Hour
 
 // DefaultAgent is the agent of conversations that name no agent.
 const DefaultAgent = "main"
@@ -34,11 +37,9 @@ type Options struct {
 	// Location is the time zone in which days begin. nil means the machine's time zone.
 	Location *time.Location
 	// DeltaBytes and DeltaMessages (lines) are the growth after which a conversation is read
-	// again. Settle is the time without growth after which a conversation is read after less
-	// growth. The defaults are the constants above.
+	// again. The defaults are the constants above.
 	DeltaBytes    int64
 	DeltaMessages int
-	Settle        time.Duration
 }
 
 // Store keeps the documents of one state directory. It is safe for concurrent use;
@@ -48,14 +49,14 @@ type Store struct {
 	opts Options
 
 	mu   sync.Mutex // guards the fields below
-	logs map[string]cachedLog
-	tomb cachedTombs
+	logs map[string]*log
+	tomb *tombs
 }
 
 // Open returns the documents in a store. The store need not exist. It is made when there is
 // something to keep.
 func Open(in store.Store, o *Options) *Store {
-	s := &Store{in: in, logs: map[string]cachedLog{}}
+	s := &Store{in: in, logs: map[string]*log{}}
 	if o != nil {
 		s.opts = *o
 	}
@@ -70,9 +71,6 @@ func Open(in store.Store, o *Options) *Store {
 	}
 	if s.opts.DeltaMessages <= 0 {
 		s.opts.DeltaMessages = defaultDeltaMessages
-	}
-	if s.opts.Settle <= 0 {
-		s.opts.Settle = defaultSettle
 	}
 	return s
 }
@@ -124,10 +122,7 @@ func short(text string) string {
 
 // Under returns the common prefix of the paths of an agent's conversations; "" is [DefaultAgent].
 func Under(agent string) string {
-	if agent == "" {
-		agent = DefaultAgent
-	}
-	return Prefix + textutil.SafeName(agent) + "/"
+	return Prefix + textutil.SafeName(cmp.Or(agent, DefaultAgent)) + "/"
 }
 
 // Folder returns the common prefix of the paths of one of an agent's conversations.

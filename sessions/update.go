@@ -135,7 +135,7 @@ func (u *update) due(c *Conversation, l *log) (was *log, do bool, err error) {
 	if c.Far { // each reading transfers all of it
 		enoughGrown = max(enoughGrown, l.Position.Offset)
 	}
-	late := u.opts.All || u.opts.Now.Sub(c.ModTime) >= u.Store.opts.Settle || grown >= enoughGrown
+	late := u.opts.All || u.opts.Now.Sub(c.ModTime) >= settle || grown >= enoughGrown
 	if c.Far && !late && grown >= 0 {
 		u.report.Waiting++
 		return l, false, nil
