@@ -44,79 +44,78 @@ func skip(skipped func(api.SkippedFile), path, why string) {
 // files lists all documents with their stats. It calls skipped for each file that is not indexed
 // although its name is suitable.
 func (c *corpus) files(ctx context.Context, skipped func(api.SkippedFile)) iter.Seq2[index.FileStat, error] {
+	lists := []iter.Seq2[index.FileStat, error]{c.markdown(ctx, skipped)}
+	for _, x := range c.extras {
+		lists = append(lists, x.list(ctx, skipped))
+	}
+	for _, dir := range c.mediaPaths {
+		lists = append(lists, c.mediaUnder(ctx, path.Clean(dir), skipped))
+	}
+	if c.searched {
+		lists = append(lists, func(yield func(index.FileStat, error) bool) {
+			for f, err := range c.past.Files() {
+				if !yield(index.FileStat{Path: f.Path, Size: f.Size, ModTime: f.ModTime}, err) {
+					return
+				}
+			}
+		})
+	}
 	return func(yield func(index.FileStat, error) bool) {
-		if !c.markdown(ctx, skipped, yield) {
-			return
-		}
-		for _, x := range c.extras {
-			if !x.list(ctx, skipped, yield) {
-				return
-			}
-		}
-		for _, dir := range c.mediaPaths {
-			if !c.mediaUnder(ctx, path.Clean(dir), skipped, yield) {
-				return
-			}
-		}
-		if !c.searched {
-			return
-		}
-		for f, err := range c.past.Files() {
-			if !yield(index.FileStat{Path: f.Path, Size: f.Size, ModTime: f.ModTime}, err) {
-				return
+		for _, list := range lists {
+			for f, err := range list {
+				if !yield(f, err) {
+					return
+				}
 			}
 		}
 	}
 }
 
-// markdown lists the memory files. It returns false if yield has returned false.
-func (c *corpus) markdown(ctx context.Context, skipped func(api.SkippedFile), yield func(index.FileStat, error) bool) bool {
-	if len(c.extras) == 0 {
-		return listMarkdown(ctx, c.store, "", skipped, yield)
+// markdown lists the memory files.
+func (c *corpus) markdown(ctx context.Context, skipped func(api.SkippedFile)) iter.Seq2[index.FileStat, error] {
+	return func(yield func(index.FileStat, error) bool) {
+		for f, err := range listMarkdown(ctx, c.store, "", skipped) {
+			if x, _ := c.folderOf(f.Path); x != nil {
+				skip(skipped, f.Path, "its name begins as those of the folder "+x.Name+" do; rename it, or give that folder another name in index.folders")
+				continue
+			}
+			if _, own := markdownstore.Classify(f.Path); err == nil && !own && slices.ContainsFunc(c.extras, func(x *extra) bool { return x.holds(f.Path) }) {
+				continue // found by that folder's name
+			}
+			if !yield(f, err) {
+				return
+			}
+		}
 	}
-	return listMarkdown(ctx, c.store, "", skipped, func(f index.FileStat, err error) bool {
-		if x, _ := c.folderOf(f.Path); x != nil {
-			skip(skipped, f.Path, "its name begins as those of the folder "+x.Name+" do; rename it, or give that folder another name in index.folders")
-			return true
-		}
-		if _, own := markdownstore.Classify(f.Path); err == nil && !own && slices.ContainsFunc(c.extras, func(x *extra) bool { return x.holds(f.Path) }) {
-			return true // found by that folder's name
-		}
-		return yield(f, err)
-	})
 }
 
 // listMarkdown lists the memory files of a store, with prefix before their paths. A file's stat
 // includes the stat of its facts, so that the file is read again when its facts change.
-func listMarkdown(ctx context.Context, st *markdownstore.Store, prefix string, skipped func(api.SkippedFile), yield func(index.FileStat, error) bool) bool {
-	facts := markdownstore.FactFiles(st)
-	for f, err := range st.Walk(ctx) {
-		c, _ := st.Classify(f.Path)
-		if fi := facts[f.Path]; fi != nil && err == nil {
-			f = with(f, fi)
-		}
-		if f.Path != "" {
-			f.Path = prefix + f.Path
-		}
-		var denied *markdownstore.DeniedError
-		switch {
-		case errors.As(err, &denied):
-			skip(skipped, f.Path, denied.Error())
-			continue
-		case err == nil && f.Shadowed:
-			skip(skipped, f.Path, "MEMORY.md stands in its place")
-			continue
-		case err == nil && f.TooLarge && c.Indexed:
-			skip(skipped, f.Path, "larger than files may be to be indexed; split it, or raise workspace.max_file_size")
-			continue
-		case err == nil && !f.Indexed:
-			continue
-		}
-		if !yield(statOf(f), err) {
-			return false
+func listMarkdown(ctx context.Context, st *markdownstore.Store, prefix string, skipped func(api.SkippedFile)) iter.Seq2[index.FileStat, error] {
+	return func(yield func(index.FileStat, error) bool) {
+		facts := markdownstore.FactFiles(st)
+		for f, err := range st.Walk(ctx) {
+			c, _ := st.Classify(f.Path)
+			if fi := facts[f.Path]; fi != nil && err == nil {
+				f = with(f, fi)
+			}
+			if f.Path != "" {
+				f.Path = prefix + f.Path
+			}
+			var denied *markdownstore.DeniedError
+			switch {
+			case errors.As(err, &denied):
+				skip(skipped, f.Path, denied.Error())
+			case err == nil && f.Shadowed:
+				skip(skipped, f.Path, "MEMORY.md stands in its place")
+			case err == nil && f.TooLarge && c.Indexed:
+				skip(skipped, f.Path, "larger than files may be to be indexed; split it, or raise workspace.max_file_size")
+			case err == nil && !f.Indexed:
+			case !yield(statOf(f), err):
+				return
+			}
 		}
 	}
-	return true
 }
 
 // with returns f with a stat that changes if f or a second file changes, such as the facts of f.
@@ -133,56 +132,56 @@ func statOf(f markdownstore.File) index.FileStat {
 	return index.FileStat{Path: f.Path, Size: f.Size, ModTime: f.ModTime, Changed: f.Changed}
 }
 
-// mediaUnder lists the media in a folder of the workspace. It returns false if yield has returned
-// false.
-func (c *corpus) mediaUnder(ctx context.Context, dir string, skipped func(api.SkippedFile), yield func(index.FileStat, error) bool) bool {
-	root, err := os.OpenRoot(c.store.Dir())
-	if err != nil {
-		return yield(index.FileStat{Path: dir}, err)
-	}
-	defer root.Close()
-	if !fs.ValidPath(dir) {
-		skip(skipped, dir, "media_paths are folders of the workspace, by their relative names")
-		return true
-	}
-	more := true
-	err = fs.WalkDir(root.FS(), dir, func(name string, e fs.DirEntry, err error) error {
-		switch {
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case errors.Is(err, fs.ErrNotExist) && name == dir:
-			skip(skipped, dir, "there is no such folder of media")
-			return nil
-		case err == nil && e.IsDir() && name != dir && strings.HasPrefix(e.Name(), "."):
-			return fs.SkipDir
-		case err == nil && !e.IsDir() && (!e.Type().IsRegular() || mediaType(name) == ""):
-			return nil
-		case err == nil && !textutil.IsVisible(name):
-			skip(skipped, name, nameless)
-			if e.IsDir() {
-				return fs.SkipDir
-			}
-			return nil
-		case err == nil && e.IsDir():
-			return nil
+// mediaUnder lists the media in a folder of the workspace.
+func (c *corpus) mediaUnder(ctx context.Context, dir string, skipped func(api.SkippedFile)) iter.Seq2[index.FileStat, error] {
+	return func(yield func(index.FileStat, error) bool) {
+		root, err := os.OpenRoot(c.store.Dir())
+		if err != nil {
+			yield(index.FileStat{Path: dir}, err)
+			return
 		}
-		st := index.FileStat{Path: name}
-		if err == nil {
-			var why string
-			if st, why, err = mediaStat(root, name, c.embedder); why != "" {
-				skip(skipped, name, why)
+		defer root.Close()
+		if !fs.ValidPath(dir) {
+			skip(skipped, dir, "media_paths are folders of the workspace, by their relative names")
+			return
+		}
+		more := true
+		err = fs.WalkDir(root.FS(), dir, func(name string, e fs.DirEntry, err error) error {
+			st := index.FileStat{Path: name}
+			switch {
+			case ctx.Err() != nil:
+				return ctx.Err()
+			case errors.Is(err, fs.ErrNotExist) && name == dir:
+				skip(skipped, dir, "there is no such folder of media")
 				return nil
+			case err == nil && e.IsDir() && name != dir && strings.HasPrefix(e.Name(), "."):
+				return fs.SkipDir
+			case err == nil && !e.IsDir() && (!e.Type().IsRegular() || mediaType(name) == ""):
+				return nil
+			case err == nil && !textutil.IsVisible(name):
+				skip(skipped, name, nameless)
+				if e.IsDir() {
+					return fs.SkipDir
+				}
+				return nil
+			case err == nil && e.IsDir():
+				return nil
+			case err == nil:
+				var why string
+				if st, why, err = mediaStat(root, name, c.embedder); why != "" {
+					skip(skipped, name, why)
+					return nil
+				}
 			}
+			if more = yield(st, err); !more {
+				return fs.SkipAll
+			}
+			return nil
+		})
+		if err != nil && more {
+			yield(index.FileStat{Path: dir}, err)
 		}
-		if more = yield(st, err); !more {
-			return fs.SkipAll
-		}
-		return nil
-	})
-	if err != nil && more {
-		more = yield(index.FileStat{Path: dir}, err)
 	}
-	return more
 }
 
 // nameless is the reason for leaving out a file or folder whose name can't be shown.

@@ -75,18 +75,20 @@ func (x *extra) close() error {
 	return x.private.Close()
 }
 
-// list lists the folder's files by their names in the index. It returns false if yield has
-// returned false.
-func (x *extra) list(ctx context.Context, skipped func(api.SkippedFile), yield func(index.FileStat, error) bool) bool {
-	st, err := x.store(true)
-	if errors.Is(err, fs.ErrNotExist) {
-		skip(skipped, x.prefix(), "there is no folder "+x.Path)
-		return true
+// list lists the folder's files by their names in the index.
+func (x *extra) list(ctx context.Context, skipped func(api.SkippedFile)) iter.Seq2[index.FileStat, error] {
+	return func(yield func(index.FileStat, error) bool) {
+		st, err := x.store(true)
+		if errors.Is(err, fs.ErrNotExist) {
+			skip(skipped, x.prefix(), "there is no folder "+x.Path)
+			return
+		}
+		if err != nil {
+			yield(index.FileStat{Path: x.prefix()}, err)
+			return
+		}
+		listMarkdown(ctx, st, x.prefix(), skipped)(yield)
 	}
-	if err != nil {
-		return yield(index.FileStat{Path: x.prefix()}, err)
-	}
-	return listMarkdown(ctx, st, x.prefix(), skipped, yield)
 }
 
 // folderOf returns the additional folder with which a path begins, and the rest of the path. It

@@ -31,11 +31,8 @@ func surveyed(ctx context.Context, m *Memory) *markdownstore.LeftOut {
 	}
 	if left.Files == 0 {
 		_, _ = m.o.State.Remove(store.Unsynced, leftName)
-		return &left
-	}
-	data, err := json.Marshal(leftDoc{leftFormat, left})
-	if err == nil {
-		_, _ = m.o.State.Put(store.Unsynced, store.Doc{Name: leftName, Data: append(data, '\n')})
+	} else {
+		keepDoc(m.o.State, store.Unsynced, leftName, leftDoc{leftFormat, left})
 	}
 	return &left
 }
@@ -43,10 +40,24 @@ func surveyed(ctx context.Context, m *Memory) *markdownstore.LeftOut {
 // LastLeft returns the files that were last left out. It returns an empty list if they are not
 // known.
 func (m *Memory) LastLeft() markdownstore.LeftOut {
-	var d leftDoc
-	data, err := m.o.State.Get(leftName)
-	if err != nil || json.Unmarshal(data, &d) != nil || d.Format != leftFormat {
-		return markdownstore.LeftOut{}
+	if d := keptDoc[leftDoc](m.o.State, leftName); d.Format == leftFormat {
+		return d.LeftOut
 	}
-	return d.LeftOut
+	return markdownstore.LeftOut{}
+}
+
+// keepDoc writes a small document of the state folder. It ignores errors, because nothing depends
+// on the document.
+func keepDoc(state store.Store, how store.Durability, name string, doc any) {
+	if data, err := json.Marshal(doc); err == nil {
+		_, _ = state.Put(how, store.Doc{Name: name, Data: append(data, '\n')})
+	}
+}
+
+// keptDoc reads a document that keepDoc wrote. It returns a zero value if it can't.
+func keptDoc[T any](state store.Store, name string) (doc T) {
+	if data, err := state.Get(name); err != nil || json.Unmarshal(data, &doc) != nil {
+		return *new(T)
+	}
+	return doc
 }

@@ -9,6 +9,7 @@
 package memory
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -107,9 +108,7 @@ func Open(ctx context.Context, dir string, o Options) (*Memory, error) {
 	if o.Store.Now == nil {
 		o.Store.Now = o.Now
 	}
-	if o.Wait == 0 {
-		o.Wait = defaultWait
-	}
+	o.Wait = cmp.Or(o.Wait, defaultWait)
 	if o.After == nil {
 		o.After = time.After
 	}
@@ -123,7 +122,7 @@ func Open(ctx context.Context, dir string, o Options) (*Memory, error) {
 	m.heard = &past{store: m.Past, o: &m.o, agent: m.Agent}
 	m.corpus = corpus{store: store, shared: m.Shared, extras: newExtras(o.Folders, store.Dir(), o.Store), masker: o.Masker, embedder: o.Embedder, mediaPaths: o.MediaPaths, past: m.Past, searched: o.Sessions.Enabled}
 	m.index = opened{backend: o.Backend, ranking: &m.o.Ranking, rules: index.Options{Chunker: store.Chunking().Name() + chunkerMark}}
-	m.nothing = &reading{retriever: m.worded(noFiles{})}
+	m.nothing = &reading{retriever: m.worded(failing{})}
 	m.Sync = newSyncer(m.syncOptions())
 	return m, nil
 }
@@ -216,12 +215,7 @@ func (m *Memory) Store(private bool) *markdownstore.Store {
 }
 
 // location returns the time zone of the user's days.
-func (m *Memory) location() *time.Location {
-	if loc := m.o.Store.Timezone; loc != nil {
-		return loc
-	}
-	return time.Local
-}
+func (m *Memory) location() *time.Location { return cmp.Or(m.o.Store.Timezone, time.Local) }
 
 // placedFile is a file of the workspace that has a place in prompts.
 type placedFile struct {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -235,8 +236,15 @@ func (m *Memory) ready(ctx context.Context, p Patience) (readied, error) {
 			break
 		}
 		if err != nil && ctx.Err() == nil {
-			if out.reading == nil || unwritable(err) {
-				return m.instead(ctx, out, err)
+			if unwritable(err) {
+				d, derr := m.direct(ctx, err)
+				if derr != nil && out.reading != nil {
+					return out, nil // too many files, so the earlier index is used
+				}
+				return d, derr
+			}
+			if out.reading == nil {
+				return out, err
 			}
 			out.err, out.detail = err, "it could not be brought up to date: "+index.Plain(err)
 			return out, nil
@@ -312,24 +320,8 @@ func locked(err error) bool {
 
 // unwritable reports whether err says that nothing can be written now in the place of the index.
 func unwritable(err error) bool {
-	for _, e := range []error{index.ErrReadOnly, index.ErrFull, fs.ErrPermission, syscall.EROFS, syscall.ENOSPC} {
-		if errors.Is(err, e) {
-			return true
-		}
-	}
-	return false
-}
-
-// instead returns the index for a search after an update of the index failed.
-func (m *Memory) instead(ctx context.Context, old readied, why error) (readied, error) {
-	if !unwritable(why) {
-		return old, why
-	}
-	d, err := m.direct(ctx, why)
-	if err != nil && old.reading != nil {
-		return old, nil // too many files, so the earlier index is used
-	}
-	return d, err
+	kinds := []error{index.ErrReadOnly, index.ErrFull, fs.ErrPermission, syscall.EROFS, syscall.ENOSPC}
+	return slices.ContainsFunc(kinds, func(kind error) bool { return errors.Is(err, kind) })
 }
 
 // Bounds on the files read for an answer if no index can be kept.

@@ -208,12 +208,7 @@ func (m *Memory) ask(ctx context.Context, r readied, q retrieval.Query) retrieva
 	return res
 }
 
-// noFiles is the index of no files.
-type noFiles struct{}
-
-func (noFiles) Search(context.Context, index.Query) (index.Hits, error) { return index.Hits{}, nil }
-
-// failing is the index that can't be opened.
+// failing is an index that can't be opened, or the index of no files if there is no error.
 type failing struct{ err error }
 
 func (f failing) Search(context.Context, index.Query) (index.Hits, error) { return index.Hits{}, f.err }

@@ -286,9 +286,17 @@ func (s *syncer) start() {
 func (s *syncer) run(ctx context.Context, wake <-chan struct{}, done chan<- struct{}) {
 	defer close(done)
 	w := s.openWatch()
-	defer func() { closeWatch(w) }()
+	defer func() {
+		if w != nil {
+			w.Close()
+		}
+	}()
 	var tick <-chan time.Time
 	for {
+		var changed <-chan struct{}
+		if w != nil {
+			changed = w.Changed()
+		}
 		if every := interval(&s.o, w); tick == nil && every > 0 {
 			tick = s.o.After(every)
 		}
@@ -306,7 +314,7 @@ func (s *syncer) run(ctx context.Context, wake <-chan struct{}, done chan<- stru
 			}
 			s.attend(ctx, api.SyncInterval)
 			tick = nil
-		case <-changes(w):
+		case <-changed:
 			s.attend(ctx, api.SyncWatch)
 		}
 		if w != nil {
@@ -347,19 +355,6 @@ func interval(o *SyncOptions, w watcher) time.Duration {
 		}
 	}
 	return defaultInterval
-}
-
-func changes(w watcher) <-chan struct{} {
-	if w == nil {
-		return nil
-	}
-	return w.Changed()
-}
-
-func closeWatch(w watcher) {
-	if w != nil {
-		w.Close()
-	}
 }
 
 // openWatch opens the watcher. It returns nil if the options have no Watch, or if the system

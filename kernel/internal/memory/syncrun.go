@@ -1,7 +1,6 @@
 package memory
 
 import (
-	"encoding/json"
 	"os"
 
 	"github.com/memkernel/memkernel/internal/store"
@@ -22,7 +21,7 @@ func (s *syncer) Ran(why string, r *api.Reindexed, err error) {
 	run.Watching = s.watching.On
 	s.last = run
 	s.mu.Unlock()
-	keepRun(s.o.State, run)
+	keepDoc(s.o.State, store.Synced, recordName, record{recordFormat, *run})
 	if why != api.SyncAsked && s.o.Report != nil {
 		s.o.Report(*run)
 	}
@@ -43,21 +42,10 @@ type record struct {
 	api.SyncRun
 }
 
-// keepRun writes the record of a run. A failed write is ignored, because it is not a fault of the
-// run.
-func keepRun(state store.Store, run *api.SyncRun) {
-	data, err := json.Marshal(record{recordFormat, *run})
-	if err == nil {
-		_, _ = state.Put(store.Synced, store.Doc{Name: recordName, Data: append(data, '\n')})
-	}
-}
-
 // lastRun reads the record of the last run. It returns nil if no record can be read.
 func lastRun(state store.Store) *api.SyncRun {
-	data, err := state.Get(recordName)
-	var r record
-	if err != nil || json.Unmarshal(data, &r) != nil || r.Format != recordFormat {
-		return nil
+	if r := keptDoc[record](state, recordName); r.Format == recordFormat {
+		return &r.SyncRun
 	}
-	return &r.SyncRun
+	return nil
 }
