@@ -49,15 +49,15 @@ func (ix *Index) Intact(ctx context.Context) error {
 		return explain("check index", ix.door.path, err)
 	}
 	if said != "ok" {
-		return problem("check index", ix.door.path, ErrDamaged, errors.New(said))
+		return Problem("check index", ix.door.path, ErrDamaged, errors.New(said))
 	}
 	// SQLite reads the missing end of a page as zeros.
 	if fi, err := os.Stat(ix.door.path); err == nil && fi.Size()%drv.PageSize != 0 {
-		return problem("check index", ix.door.path, ErrDamaged, errors.New("its last page is cut off"))
+		return Problem("check index", ix.door.path, ErrDamaged, errors.New("its last page is cut off"))
 	}
 	_, err = eachText(ctx, tx, func(t storedText) error {
 		if hashStored(t.trail, t.body) != t.hash {
-			return problem("check index", ix.door.path, ErrDamaged, fmt.Errorf("chunk %d (%s of %s) is not the text that was stored", t.row, t.id, t.path))
+			return Problem("check index", ix.door.path, ErrDamaged, fmt.Errorf("chunk %d (%s of %s) is not the text that was stored", t.row, t.id, t.path))
 		}
 		return nil
 	})
@@ -138,7 +138,7 @@ type checker struct {
 // found reports a finding.
 func (c *checker) found(format string, args ...any) {
 	if !c.stopped {
-		c.stopped = !c.yield(problem("check index", c.ix.door.path, ErrDamaged, fmt.Errorf(format, args...)))
+		c.stopped = !c.yield(Problem("check index", c.ix.door.path, ErrDamaged, fmt.Errorf(format, args...)))
 	}
 }
 

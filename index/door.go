@@ -176,7 +176,7 @@ func (h *handles) openReader(ctx context.Context, path string, o *Options) error
 		}
 	}
 	if kindOf(first) == nil && (drv.Code(first) == drv.CodeError || drv.Code(first) == drv.CodeNone) {
-		return problem("open index", path, ErrDamaged, first)
+		return Problem("open index", path, ErrDamaged, first)
 	}
 	return explain("open index", path, first)
 }

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/memkernel/memkernel/index/internal/drv"
 )
 
 // otherEnv names the test binary of this package that was built with the other
@@ -25,7 +24,7 @@ func visit(ctx context.Context, ix *Index) error {
 	for err := range ix.Check(ctx) {
 		return err
 	}
-	fmt.Println("as", drv.Name)
+	fmt.Println("as", Driver)
 	lines, err := answers(ctx, ix)
 	fmt.Println(strings.Join(lines, "\n"))
 	return err
@@ -117,13 +116,13 @@ func theirs(t *testing.T, other string, w *workspace, path string) {
 	}
 	_, said, ok := strings.Cut(out.String(), "as ")
 	driver, said, _ := strings.Cut(said, "\n")
-	if !ok || driver == drv.Name {
+	if !ok || driver == Driver {
 		t.Fatalf("%s is no test binary of the other driver: %s", other, out)
 	}
 	ix := openAt(t, path, &Options{ReadOnly: true})
 	defer ix.Close()
 	mine := must(answers(context.Background(), ix))
 	if diff := cmp.Diff(strings.TrimSpace(said), strings.Join(mine, "\n")); diff != "" {
-		t.Errorf("the drivers answer differently (-%s +%s):\n%s", driver, drv.Name, diff)
+		t.Errorf("the drivers answer differently (-%s +%s):\n%s", driver, Driver, diff)
 	}
 }

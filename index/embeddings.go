@@ -79,10 +79,10 @@ const missingStep = 200
 // MissingEmbeddings yields each text that has no vector of the model once. Callers may call
 // PutEmbeddings while it runs, because no read stays open between two texts.
 func (ix *Index) MissingEmbeddings(ctx context.Context, model string) iter.Seq2[Missing, error] {
-	return Once(Steps(-1, func(after int64) ([]Missing, int64, error) {
+	return MissingSteps(-1, func(after int64) ([]Missing, int64, error) {
 		step, last, err := missing(ctx, ix.door, model, after)
 		return step, last, explain("list missing embeddings", ix.door.path, err)
-	}))
+	})
 }
 
 // missing reads a step of texts without a vector.
@@ -96,7 +96,7 @@ func missing(ctx context.Context, d *door, model string, after int64) (out []Mis
 	var trail string
 	last = after
 	err = drv.Each(ctx, h.read, []any{&last, &m.Hash, &trail, &m.Text, &m.Path}, func() error {
-		m.Trail = splitTrail(trail)
+		m.Trail = SplitTrail(trail)
 		out = append(out, m)
 		return nil
 	}, `SELECT c.row, c.hash, c.trail, c.body, f.path FROM chunks AS c JOIN files AS f ON f.id=c.file
@@ -132,7 +132,7 @@ func (ix *Index) PutEmbeddings(ctx context.Context, model string, vectors []Embe
 		}
 		for i, v := range vectors {
 			if m.model == model && len(v.Vector) != m.dim {
-				return problem(op, ix.door.path, ErrModel, fmt.Errorf("vectors of %q have length %d, not %d", model, m.dim, len(v.Vector)))
+				return Problem(op, ix.door.path, ErrModel, fmt.Errorf("vectors of %q have length %d, not %d", model, m.dim, len(v.Vector)))
 			}
 			if err := putVector(ctx, tx, m, edits, model, v, blobs[i]); err != nil {
 				return err
@@ -188,7 +188,7 @@ type rowOfFile struct{ row, file int64 }
 func (ix *Index) KeepLength(ctx context.Context, model string, dim int) (forgotten int64, err error) {
 	const op = "forget vectors"
 	if model == "" {
-		return 0, problem(op, ix.door.path, ErrModel, errors.New("the model has no name"))
+		return 0, Problem(op, ix.door.path, ErrModel, errors.New("the model has no name"))
 	}
 	h, done, err := ix.door.exclusive(ctx, op, defaultWait)
 	if err != nil {

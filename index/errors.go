@@ -91,8 +91,8 @@ var hints = map[error]string{
 	ErrModel:    "switch the index to the model",
 }
 
-// problem makes an Error of a kind.
-func problem(op, path string, kind, cause error) error {
+// Problem returns an [*Error] of a kind about the index at path.
+func Problem(op, path string, kind, cause error) error {
 	return &Error{Op: op, Path: path, Kind: kind, Hint: hints[kind], Err: cause}
 }
 
@@ -106,7 +106,7 @@ func explain(op, path string, err error) error {
 		return err
 	}
 	if kind := kindOf(err); kind != nil {
-		return problem(op, path, kind, err)
+		return Problem(op, path, kind, err)
 	}
 	return fmt.Errorf("%s %s: %w", op, path, err)
 }

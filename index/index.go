@@ -7,7 +7,12 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/index/analysis"
+	"github.com/memkernel/memkernel/index/internal/drv"
 )
+
+// Driver names the SQLite driver that this program was built with: "modernc",
+// or "mattn" under the build tag cgo_sqlite.
+const Driver = drv.Name
 
 // Options are settings of an Index. A nil *Options means the defaults.
 type Options struct {
@@ -61,7 +66,7 @@ func (o *Options) Writable(op, place string) error {
 	if !o.ReadOnly {
 		return nil
 	}
-	return problem(op, place, ErrReadOnly, errors.New("opened for reading"))
+	return Problem(op, place, ErrReadOnly, errors.New("opened for reading"))
 }
 
 // Index is an open index file. Its methods may be called from several

@@ -122,10 +122,15 @@ type Noted struct {
 // Compare returns the work to do. The caller must sort known by path.
 func Compare[R any](l *Listing, known []R, note func(*R) Noted) Work[R] {
 	var w Work[R]
+	gone := func(row *R) {
+		if !l.unsure(note(row).Path) {
+			w.Remove = append(w.Remove, row)
+		}
+	}
 	i := 0
 	for _, f := range l.Files {
 		for ; i < len(known) && note(&known[i]).Path < f.Path; i++ {
-			w.gone(l, &known[i], note)
+			gone(&known[i])
 		}
 		var row *R
 		if i < len(known) && note(&known[i]).Path == f.Path {
@@ -141,15 +146,9 @@ func Compare[R any](l *Listing, known []R, note func(*R) Noted) Work[R] {
 		w.Read = append(w.Read, Job[R]{f, row})
 	}
 	for ; i < len(known); i++ {
-		w.gone(l, &known[i], note)
+		gone(&known[i])
 	}
 	return w
-}
-
-func (w *Work[R]) gone(l *Listing, row *R, note func(*R) Noted) {
-	if !l.unsure(note(row).Path) {
-		w.Remove = append(w.Remove, row)
-	}
 }
 
 // job is a file to be read.

@@ -31,7 +31,7 @@ func lock(ctx context.Context, path string, wait time.Duration) (release func(),
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case err == nil, errors.Is(err, context.DeadlineExceeded):
-		return nil, problem("lock index", path, ErrBusy, nil)
+		return nil, Problem("lock index", path, ErrBusy, nil)
 	}
 	return nil, explain("lock index", path, err)
 }

@@ -44,12 +44,6 @@ func (f FileStat) Nanos() int64 {
 	return min(at, math.MaxInt64-grain)/grain*grain + int64(hash)
 }
 
-// Young reports whether a file may change once more without its time changing.
-func (f FileStat) Young(read time.Time) bool { return fresh(f.ModTime, read) }
-
-// SplitTrail reads a trail as it is stored.
-func SplitTrail(stored string) []string { return splitTrail(stored) }
-
 // RankKeyword rounds the −bm25 of the hits, sorts the hits, numbers the best k and sets their
 // scores.
 func RankKeyword(hits []Hit, k int) []Hit {
@@ -78,46 +72,28 @@ func Unit(v []float32) ([]float32, error) {
 	return out, nil
 }
 
-// Problem returns an [*Error] about the index at place.
-func Problem(op, place string, kind, cause error) error { return problem(op, place, kind, cause) }
-
-// Steps yields the results of read, step by step, so that nothing stays open between two results.
-// Each call of read gets the end of the previous step; the first call gets the parameter first. A
-// step that ends where it began is the last step.
-func Steps[T any, At comparable](first At, read func(after At) (step []T, last At, err error)) iter.Seq2[T, error] {
-	return func(yield func(T, error) bool) {
+// MissingSteps yields the texts without a vector that read returns step by step, each text once.
+// Nothing stays open between two texts. Each call of read gets the end of the previous step; the
+// first call gets the parameter first. A step that ends where it began is the last step.
+func MissingSteps[At comparable](first At, read func(after At) (step []Missing, last At, err error)) iter.Seq2[Missing, error] {
+	return func(yield func(Missing, error) bool) {
+		seen := map[Hash]bool{}
 		for at := first; ; {
 			step, last, err := read(at)
 			if err != nil {
-				var none T
-				yield(none, err)
+				yield(Missing{}, err)
 				return
 			}
-			for _, t := range step {
-				if !yield(t, nil) {
+			for _, m := range step {
+				if !seen[m.Hash] && !yield(m, nil) {
 					return
 				}
+				seen[m.Hash] = true
 			}
 			if last == at {
 				return
 			}
 			at = last
-		}
-	}
-}
-
-// Once passes on of texts without a vector each once.
-func Once(all iter.Seq2[Missing, error]) iter.Seq2[Missing, error] {
-	return func(yield func(Missing, error) bool) {
-		seen := map[Hash]bool{}
-		for m, err := range all {
-			if err == nil && seen[m.Hash] {
-				continue
-			}
-			seen[m.Hash] = true
-			if !yield(m, err) || err != nil {
-				return
-			}
 		}
 	}
 }

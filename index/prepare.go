@@ -80,7 +80,7 @@ func (p *preparer) batch(ctx context.Context, jobs []job, limit int) (batch []*p
 // in the result.
 func (p *preparer) file(ctx context.Context, j job) (*prepared, error) {
 	f := &prepared{job: j}
-	f.again = fresh(j.Stat.ModTime, time.Now())
+	f.again = j.Stat.Young(time.Now())
 	chunks, err := p.read(j.Stat.Path)
 	if err != nil {
 		f.err = err

@@ -30,24 +30,24 @@ func probe(path string) error {
 	head, err := readHead(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return problem("open index", path, ErrMissing, nil)
+		return Problem("open index", path, ErrMissing, nil)
 	case err != nil:
 		return explain("open index", path, err)
 	case len(head) == 0:
-		return problem("open index", path, ErrMissing, nil)
+		return Problem("open index", path, ErrMissing, nil)
 	}
 	if len(head) < headerSize || string(head[:len(headerMagic)]) != headerMagic ||
 		binary.BigEndian.Uint32(head[appOffset:]) != applicationID {
 		if looksOurs(head) {
-			return problem("open index", path, ErrDamaged, errors.New("its header is not what it was"))
+			return Problem("open index", path, ErrDamaged, errors.New("its header is not what it was"))
 		}
-		return problem("open index", path, ErrForeign, nil)
+		return Problem("open index", path, ErrForeign, nil)
 	}
 	switch v := binary.BigEndian.Uint32(head[versionOffset:]); {
 	case v > formatVersion:
-		return problem("open index", path, ErrNewer, versions(v))
+		return Problem("open index", path, ErrNewer, versions(v))
 	case v < formatVersion:
-		return problem("open index", path, ErrOlder, versions(v))
+		return Problem("open index", path, ErrOlder, versions(v))
 	}
 	return nil
 }
@@ -68,9 +68,9 @@ func probeKind(path string) error {
 			what = errors.New("it is a folder")
 		}
 		if c == "" {
-			return problem("open index", path, ErrForeign, what)
+			return Problem("open index", path, ErrForeign, what)
 		}
-		return problem("open index", path, ErrDamaged, fmt.Errorf("%s beside it: %w", c, what))
+		return Problem("open index", path, ErrDamaged, fmt.Errorf("%s beside it: %w", c, what))
 	}
 	return nil
 }

@@ -44,14 +44,14 @@ const (
 	coarseGrain = 2 * time.Second
 )
 
-// fresh reports whether a file may change once more without a change of its time. This is so if
+// Young reports whether a file may change once more without a change of its time. This is so if
 // the file was written so shortly before it was read that both fall into one tick of the clock. A
-// time far in the future is not fresh, because the present clock did not make it.
-func fresh(mtime, read time.Time) bool {
+// time far in the future is not young, because the present clock did not make it.
+func (f FileStat) Young(read time.Time) bool {
 	grain := fineGrain
-	if mtime.Nanosecond() == 0 {
+	if f.ModTime.Nanosecond() == 0 {
 		grain = coarseGrain
 	}
-	age := read.Sub(mtime)
+	age := read.Sub(f.ModTime)
 	return age < grain && age > -coarseGrain
 }

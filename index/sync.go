@@ -219,7 +219,7 @@ func (s *syncer) change(ctx context.Context, f func(tx *sql.Tx, m *meta) error) 
 	var next *meta
 	err := s.h.update(ctx, func(tx *sql.Tx, m *meta) error {
 		if m.generation != s.meta.generation {
-			return problem("sync index", s.ix.door.path, ErrBusy, errOvertaken)
+			return Problem("sync index", s.ix.door.path, ErrBusy, errOvertaken)
 		}
 		next = m
 		m.generation++

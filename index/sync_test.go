@@ -202,8 +202,8 @@ func TestFreshFilesAreReadOnceMore(t *testing.T) {
 		{"whole seconds", now.Truncate(time.Second), true},
 		{"next year", now.AddDate(1, 0, 0), false},
 	} {
-		if got := fresh(c.mtime, now); got != c.want {
-			t.Errorf("%s: fresh = %v", c.name, got)
+		if got := (FileStat{ModTime: c.mtime}).Young(now); got != c.want {
+			t.Errorf("%s: young = %v", c.name, got)
 		}
 	}
 }

@@ -192,7 +192,8 @@ func joinTrail(trail []string) string {
 	return strings.Join(trail, "\n")
 }
 
-func splitTrail(stored string) []string {
+// SplitTrail reads a trail as it is stored.
+func SplitTrail(stored string) []string {
 	if stored == "" {
 		return nil
 	}

@@ -37,7 +37,7 @@ func (ix *Index) Vector(ctx context.Context, model string, question []float32, k
 // nearestHits ranks the nearest chunks.
 func (r *reader) nearestHits(ctx context.Context, path, model string, question []float32, k int, want func(string) bool) ([]Hit, error) {
 	if v := r.v; v.model != model || model == "" || v.dim != len(question) {
-		return nil, problem("search vectors", path, ErrModel,
+		return nil, Problem("search vectors", path, ErrModel,
 			fmt.Errorf("the index has %q of %d, the question %q of %d", v.model, v.dim, model, len(question)))
 	}
 	q, err := vec.Unit(question)

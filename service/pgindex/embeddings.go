@@ -77,13 +77,13 @@ const missingStep = 200
 // model in the workspace, each once. Vectors may be put while it runs.
 func (ix *Index) MissingEmbeddings(ctx context.Context, model string) iter.Seq2[index.Missing, error] {
 	const op = "list missing embeddings"
-	return index.Once(index.Steps(-1, func(after int64) ([]index.Missing, int64, error) {
+	return index.MissingSteps(-1, func(after int64) ([]index.Missing, int64, error) {
 		if !ix.site.vectors {
 			return nil, after, errNoVectors(ix.site, op)
 		}
 		step, last, err := missingAfter(ctx, ix.site, model, after)
 		return step, last, ix.site.explain(op, err)
-	}))
+	})
 }
 
 func missingAfter(ctx context.Context, st *site, model string, after int64) (out []index.Missing, last int64, err error) {

@@ -155,7 +155,9 @@ func (k *Keeper) forgetWords(ctx context.Context, name string, w wordings, req *
 	if !req.Apply {
 		return nil
 	}
-	return k.Sessions.WriteFolder(ctx, name, func(s *session.Session) error { return s.Censor(ctx, w.without) })
+	return k.Sessions.WriteFolder(ctx, name, func(s *session.Session) error {
+		return s.Censor(ctx, func(text string) string { return w.without(text, "["+ingest.ForgottenText+"]") })
+	})
 }
 
 // forgetLines takes the lines that hold words out of memory's own files, also of logs that are
@@ -164,47 +166,33 @@ func (k *Keeper) forgetLines(ctx context.Context, w wordings, apply bool, out *a
 	if k.Memory == nil {
 		return nil
 	}
-	for prefix, files := range k.Memory.Stores() {
-		if err := k.forgetLinesOf(ctx, files, prefix, w, apply, out); err != nil {
-			return err
+	for prefix, files := range k.Memory.Stores() { // the files of a store with a prefix are all notes
+		for f, err := range files.Walk(ctx) {
+			if err != nil || !f.Memory {
+				continue
+			}
+			l, err := files.ReadFile(f.Path)
+			if err != nil || !w.in(l.Text) {
+				continue // the scan names a file that can't be read
+			}
+			class, _ := markdownstore.Classify(f.Path)
+			gone, own := w.lines(l.Text), prefix == "" && class.Memory
+			lines := strings.SplitAfter(l.Text, "\n")
+			for _, i := range gone {
+				if own {
+					out.Lines = append(out.Lines, api.ForgottenLine{Path: f.Path, Line: i + 1, Text: strings.TrimRight(lines[i], "\r\n")})
+				} else {
+					out.Left = append(out.Left, api.LeftPlace{Path: fmt.Sprintf("%s%s:%d", prefix, f.Path, i+1), Why: "it is its owner's to edit, and the index follows"})
+				}
+			}
+			if apply && own && len(gone) > 0 {
+				if _, err := files.Redact(ctx, f.Path, l.Hash, w.without(l.Text, "")); err != nil {
+					return err
+				}
+			}
 		}
 	}
 	return ctx.Err()
-}
-
-// forgetLinesOf does it in one store. The files of a store with a prefix are all notes.
-func (k *Keeper) forgetLinesOf(ctx context.Context, files *markdownstore.Store, prefix string, w wordings, apply bool, out *api.Everywhere) error {
-	for f, err := range files.Walk(ctx) {
-		if err != nil || !f.Memory {
-			continue
-		}
-		l, err := files.ReadFile(f.Path)
-		if err != nil || !w.in(l.Text) {
-			continue // the scan names a file that can't be read
-		}
-		gone, own := w.lines(l.Text), prefix == "" && isOwn(f.Path)
-		for i, line := range strings.SplitAfter(l.Text, "\n") {
-			switch {
-			case !slices.Contains(gone, i):
-			case own:
-				out.Lines = append(out.Lines, api.ForgottenLine{Path: f.Path, Line: i + 1, Text: strings.TrimRight(line, "\r\n")})
-			default:
-				out.Left = append(out.Left, api.LeftPlace{Path: fmt.Sprintf("%s%s:%d", prefix, f.Path, i+1), Why: "it is its owner's to edit, and the index follows"})
-			}
-		}
-		if apply && own && len(gone) > 0 {
-			if _, err := files.Redact(ctx, f.Path, l.Hash, w.rest(l.Text)); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// isOwn reports whether a file is one of memory's own, and no note.
-func isOwn(name string) bool {
-	c, _ := markdownstore.Classify(name)
-	return c.Memory
 }
 
 // forgetBackups removes words from the backups of memory's files, and from the facts that were made
@@ -225,7 +213,7 @@ func (k *Keeper) forgetBackups(ctx context.Context, w wordings, apply bool, out 
 	if !apply {
 		return nil
 	}
-	return k.Upkeep.Forget(ctx, clean, w.rest)
+	return k.Upkeep.Forget(ctx, clean, func(text string) string { return w.without(text, "") })
 }
 
 // reindexed rebuilds an existing index, because a deleted row stays in a database's file for
@@ -349,31 +337,20 @@ func (w wordings) in(text string) bool {
 	return slices.ContainsFunc(w, func(x words) bool { return strings.Contains(text, x.folded) })
 }
 
-// without returns a text without the lines that hold the words.
-func (w wordings) without(text string) string {
+// without returns a text without the lines that hold the words. In place of each run of such lines,
+// it puts the line note, if any.
+func (w wordings) without(text, note string) string {
 	if !w.in(text) {
 		return text
 	}
 	gone := w.lines(text)
-	var out []string
-	for i, l := range strings.Split(text, "\n") {
-		switch {
-		case !slices.Contains(gone, i):
-			out = append(out, l)
-		case !slices.Contains(gone, i-1):
-			out = append(out, "["+ingest.ForgottenText+"]")
-		}
-	}
-	return strings.Join(out, "\n")
-}
-
-// rest returns a text without the lines that hold the words, and without a word about them.
-func (w wordings) rest(text string) string {
-	gone := w.lines(text)
 	var b strings.Builder
 	for i, l := range strings.SplitAfter(text, "\n") {
-		if !slices.Contains(gone, i) {
+		switch {
+		case !slices.Contains(gone, i):
 			b.WriteString(l)
+		case note != "" && !slices.Contains(gone, i-1):
+			b.WriteString(note + l[len(strings.TrimSuffix(l, "\n")):])
 		}
 	}
 	return b.String()

@@ -87,7 +87,11 @@ func salvageSession(ctx context.Context, s *session.Session, apply bool) (*api.S
 	}
 	out.Applied = true
 	if errors.Is(noHead, store.ErrHalfHead) {
-		if err := mendHead(s); err != nil {
+		mended, err := journal.OpenJournalIn(s.Files, folder.JournalFile, nil)
+		if err == nil {
+			err = mended.Mend()
+		}
+		if err != nil {
 			return out, err
 		}
 		noHead = nil
@@ -133,15 +137,6 @@ func headless(s *session.Session) error {
 		return nil // is reported line by line
 	}
 	return j.Fault()
-}
-
-// mendHead rewrites the head of the journal.
-func mendHead(s *session.Session) error {
-	j, err := journal.OpenJournalIn(s.Files, folder.JournalFile, nil)
-	if err != nil {
-		return err
-	}
-	return j.Mend()
 }
 
 // countSalvaged reads the sound part like the session itself, and returns the damaged blobs of
