@@ -12,8 +12,8 @@ import (
 	"github.com/memkernel/memkernel/internal/store"
 )
 
-// File is a document by its stat.
-type File struct {
+// file is a document by its stat.
+type file struct {
 	// Path is the document's path in the index.
 	Path    string
 	Size    int64
@@ -21,15 +21,15 @@ type File struct {
 }
 
 // Files lists the documents that may be searched, by stat alone.
-func (s *Store) Files() iter.Seq2[File, error] {
-	return func(yield func(File, error) bool) {
+func (s *Store) Files() iter.Seq2[file, error] {
+	return func(yield func(file, error) bool) {
 		t, err := s.tombs()
 		folders, ferr := s.folders()
 		if err == nil {
 			err = ferr
 		}
 		if err != nil {
-			yield(File{Path: strings.TrimSuffix(Prefix, "/")}, err)
+			yield(file{Path: strings.TrimSuffix(Prefix, "/")}, err)
 			return
 		}
 		for _, f := range folders {
@@ -42,7 +42,7 @@ func (s *Store) Files() iter.Seq2[File, error] {
 				if err != nil {
 					continue // it was just made again
 				}
-				if !yield(File{Path: Prefix + f + "/" + p.Name, Size: fi.Size, ModTime: fi.Time}, nil) {
+				if !yield(file{Path: Prefix + f + "/" + p.Name, Size: fi.Size, ModTime: fi.Time}, nil) {
 					return
 				}
 			}
@@ -101,14 +101,14 @@ func (s *Store) Hidden() (func(path string) bool, error) {
 	}, nil
 }
 
-// Stats count the kept documents.
-type Stats struct {
+// stats count the kept documents.
+type stats struct {
 	// Forgotten counts session keys.
 	Conversations, Turns, Forgotten int
 }
 
 // Stats reads the size of the store's content.
-func (s *Store) Stats() (out Stats, err error) {
+func (s *Store) Stats() (out stats, err error) {
 	t, err := s.tombs()
 	if err != nil {
 		return out, err

@@ -15,8 +15,8 @@ import (
 	"github.com/memkernel/memkernel/internal/textutil"
 )
 
-// HostMemory is a folder in which a host keeps memories that it writes by itself.
-type HostMemory struct {
+// hostMemory is a folder in which a host keeps memories that it writes by itself.
+type hostMemory struct {
 	// Name is "claude" or "codex". Host is the host's own name for itself.
 	Name, Host, Folder string
 	// Shown, if not nil, blanks the lines of a file that are not about the workspace.
@@ -25,7 +25,7 @@ type HostMemory struct {
 
 // HostMemories returns the existing folders with the memories that the hosts of the user with
 // this home wrote about a workspace. Links are not followed.
-func HostMemories(workspace, home string, getenv func(string) string) (out []HostMemory) {
+func HostMemories(workspace, home string, getenv func(string) string) (out []hostMemory) {
 	if abs, err := filepath.Abs(workspace); err == nil {
 		workspace = abs
 	}
@@ -34,10 +34,10 @@ func HostMemories(workspace, home string, getenv func(string) string) (out []Hos
 	}
 	project := ClaudeProject(cmp.Or(getenv("CLAUDE_CONFIG_DIR"), filepath.Join(home, ".claude")), workspace)
 	if dir := filepath.Join(project, "memory"); isFolder(project) && isFolder(dir) && claudeKnows(project, workspace) {
-		out = append(out, HostMemory{Name: "claude", Host: "Claude Code", Folder: dir})
+		out = append(out, hostMemory{Name: "claude", Host: "Claude Code", Folder: dir})
 	}
 	if dir := filepath.Join(cmp.Or(getenv("CODEX_HOME"), filepath.Join(home, ".codex")), "memories"); isFolder(dir) {
-		out = append(out, HostMemory{Name: "codex", Host: "Codex", Folder: dir, Shown: func(text string) string { return codexShown(text, workspace) }})
+		out = append(out, hostMemory{Name: "codex", Host: "Codex", Folder: dir, Shown: func(text string) string { return codexShown(text, workspace) }})
 	}
 	return out
 }

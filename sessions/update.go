@@ -42,11 +42,11 @@ type Report struct {
 	Bytes int64
 	// Failed lists the files and folders that could not be listed or read, by path. Their
 	// documents stay.
-	Failed []Failure
+	Failed []failure
 }
 
-// Failure is a file or folder with its error.
-type Failure struct {
+// failure is a file or folder with its error.
+type failure struct {
 	Path string
 	Err  error
 }
@@ -69,7 +69,7 @@ func (s *Store) Update(ctx context.Context, o UpdateOptions, from ...Lister) (Re
 	}
 	for _, l := range from {
 		l(ctx, func(c Conversation) bool { u.conversation(ctx, &c); return ctx.Err() == nil },
-			func(path string, err error) { r.Failed = append(r.Failed, Failure{path, err}) })
+			func(path string, err error) { r.Failed = append(r.Failed, failure{path, err}) })
 		if ctx.Err() != nil {
 			return r, ctx.Err()
 		}
@@ -118,7 +118,7 @@ func (u *update) conversation(ctx context.Context, c *Conversation) {
 	case errors.Is(err, fs.ErrNotExist):
 		delete(u.seen, folder)
 	case err != nil && ctx.Err() == nil:
-		u.report.Failed = append(u.report.Failed, Failure{c.Path, err})
+		u.report.Failed = append(u.report.Failed, failure{c.Path, err})
 	}
 }
 

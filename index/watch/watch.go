@@ -64,8 +64,8 @@ func openSystem() (notifier, error) {
 	return notifier{w.Add, w.Close, w.Events, w.Errors}, nil
 }
 
-// Watcher watches until it is closed.
-type Watcher struct {
+// watcher watches until it is closed.
+type watcher struct {
 	opts    Options
 	n       notifier
 	changed chan struct{}
@@ -81,7 +81,7 @@ type Watcher struct {
 }
 
 // Open begins to watch. It returns an error if the system can't watch at all or can't watch Root.
-func Open(o Options) (*Watcher, error) {
+func Open(o Options) (*watcher, error) {
 	if o.Debounce <= 0 {
 		o.Debounce = DefaultDebounce
 	}
@@ -93,7 +93,7 @@ func Open(o Options) (*Watcher, error) {
 		return nil, fmt.Errorf("watch %s: %w", o.Root, err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	w := &Watcher{opts: o, n: n, changed: make(chan struct{}, 1), cancel: cancel, done: make(chan struct{}),
+	w := &watcher{opts: o, n: n, changed: make(chan struct{}, 1), cancel: cancel, done: make(chan struct{}),
 		folders: map[string]bool{}, missing: map[string]error{}}
 	if w.add(o.Root); len(w.missing) > 0 {
 		cancel()
@@ -109,10 +109,10 @@ func Open(o Options) (*Watcher, error) {
 }
 
 // Changed gets a value when something has changed and settled. It is never closed.
-func (w *Watcher) Changed() <-chan struct{} { return w.changed }
+func (w *watcher) Changed() <-chan struct{} { return w.changed }
 
 // Close ends the watch and waits until it has ended. It is idempotent.
-func (w *Watcher) Close() error {
+func (w *watcher) Close() error {
 	w.cancel()
 	<-w.done
 	return nil
@@ -120,7 +120,7 @@ func (w *Watcher) Close() error {
 
 // State returns the number of watched folders, and an error if some folders are not watched or
 // events were lost.
-func (w *Watcher) State() (folders int, err error) {
+func (w *watcher) State() (folders int, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, e := range w.missing {
@@ -133,7 +133,7 @@ func (w *Watcher) State() (folders int, err error) {
 }
 
 // run sends one report for each burst of events.
-func (w *Watcher) run(ctx context.Context) {
+func (w *watcher) run(ctx context.Context) {
 	defer close(w.done)
 	defer w.n.close()
 	var settled, latest <-chan time.Time
@@ -173,7 +173,7 @@ func (w *Watcher) run(ctx context.Context) {
 
 // notify reports that something has changed, unless a report is waiting to be
 // received.
-func (w *Watcher) notify() {
+func (w *watcher) notify() {
 	select {
 	case w.changed <- struct{}{}:
 	default:
@@ -181,7 +181,7 @@ func (w *Watcher) notify() {
 }
 
 // event handles one event and reports whether it matters.
-func (w *Watcher) event(e fsnotify.Event) bool {
+func (w *watcher) event(e fsnotify.Event) bool {
 	t, rel := w.treeOf(e.Name)
 	if t == nil || e.Op == fsnotify.Chmod {
 		return false
@@ -207,11 +207,11 @@ func (w *Watcher) event(e fsnotify.Event) bool {
 }
 
 // trees are all watched trees.
-func (w *Watcher) trees() []Tree { return append([]Tree{w.opts.Tree}, w.opts.Also...) }
+func (w *watcher) trees() []Tree { return append([]Tree{w.opts.Tree}, w.opts.Also...) }
 
 // treeOf returns the innermost tree that contains name, and the path of name in that tree. The
 // tree is nil if no tree contains name.
-func (w *Watcher) treeOf(name string) (*Tree, string) {
+func (w *watcher) treeOf(name string) (*Tree, string) {
 	var in *Tree
 	path := ""
 	for _, t := range w.trees() {
@@ -230,7 +230,7 @@ func (t *Tree) within(rel string) bool {
 
 // overflow handles an error of the system's watcher. After dropped events it looks for new
 // folders, because their events may be lost.
-func (w *Watcher) overflow(err error) {
+func (w *watcher) overflow(err error) {
 	if !errors.Is(err, fsnotify.ErrEventOverflow) {
 		w.lose(fmt.Errorf("watch %s: %w", w.opts.Root, err))
 		return
@@ -238,13 +238,13 @@ func (w *Watcher) overflow(err error) {
 	w.addDeep()
 }
 
-func (w *Watcher) lose(err error) {
+func (w *watcher) lose(err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.lost = err
 }
 
-func (w *Watcher) addDeep() {
+func (w *watcher) addDeep() {
 	for _, t := range w.trees() {
 		if t.Deep != "" {
 			w.addBelow(&t, filepath.Join(t.Root, filepath.FromSlash(t.Deep)))
@@ -254,7 +254,7 @@ func (w *Watcher) addDeep() {
 
 // addBelow watches a folder and the folders below it. It follows no symbolic links, just as
 // listings don't.
-func (w *Watcher) addBelow(t *Tree, dir string) {
+func (w *watcher) addBelow(t *Tree, dir string) {
 	filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
@@ -278,7 +278,7 @@ func (t *Tree) skips(path string) bool {
 }
 
 // add watches one folder.
-func (w *Watcher) add(dir string) {
+func (w *watcher) add(dir string) {
 	err := w.n.add(dir)
 	if errors.Is(err, fs.ErrNotExist) && dir != w.opts.Root {
 		return // the folder is gone already
@@ -293,7 +293,7 @@ func (w *Watcher) add(dir string) {
 	delete(w.missing, dir)
 }
 
-func (w *Watcher) miss(dir string, err error) {
+func (w *watcher) miss(dir string, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.missing[dir] = fmt.Errorf("watch %s: %w%s", dir, err, wayOut(err))

@@ -50,7 +50,7 @@ func (f *fake) has(dir string) bool {
 	return false
 }
 
-func open(t *testing.T, root string, refuse func(string) error) (*Watcher, *fake) {
+func open(t *testing.T, root string, refuse func(string) error) (*watcher, *fake) {
 	t.Helper()
 	f := &fake{e: make(chan fsnotify.Event), err: make(chan error), refuse: refuse}
 	w, err := Open(Options{Tree: Tree{Root: root, Deep: "memory",

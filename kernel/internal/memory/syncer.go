@@ -51,7 +51,7 @@ type SyncOptions struct {
 	Open  func(watch.Options) (watcher, error)
 }
 
-// watcher is the part of a [watch.Watcher] that the syncer needs.
+// watcher is the part of a watcher of package watch that the syncer needs.
 type watcher interface {
 	Changed() <-chan struct{}
 	State() (folders int, err error)
