@@ -97,24 +97,20 @@ func check(ctx context.Context, ix *Index, yield func(error) bool) error {
 
 // snapshot opens a connection and, with it, one state of the index.
 func snapshot(ctx context.Context, d *door) (db *sql.DB, tx *sql.Tx, err error) {
-	for _, mode := range d.opts.readModes() {
-		if db, err = drv.Open(d.path, mode, d.opts.BusyTimeout); err != nil {
-			return nil, nil, err
-		}
+	db, err = d.opts.reading(d.path, func(db *sql.DB) (err error) {
 		db.SetMaxOpenConns(1)
-		if tx, err = db.BeginTx(ctx, nil); err == nil {
-			var n int
-			if err = tx.QueryRowContext(ctx, "SELECT count(*) FROM meta").Scan(&n); err == nil || kindOf(err) == ErrDamaged {
-				return db, tx, nil
-			}
+		if tx, err = db.BeginTx(ctx, nil); err != nil {
+			return err
+		}
+		var n int
+		err = tx.QueryRowContext(ctx, "SELECT count(*) FROM meta").Scan(&n)
+		if err != nil && kindOf(err) != ErrDamaged {
 			tx.Rollback()
+			return err
 		}
-		db.Close()
-		if kindOf(err) != ErrReadOnly || !d.opts.ReadOnly {
-			break
-		}
-	}
-	return nil, nil, err
+		return nil
+	})
+	return db, tx, err
 }
 
 // checker is one Check.

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -147,38 +148,45 @@ func (o *Options) readModes() []drv.Mode {
 	return []drv.Mode{drv.ReadOnly, drv.Immutable}
 }
 
-// openReader opens h.read. In a read-only folder, even a reader can't make its lock file. Nobody
-// can write the index there either, so openReader opens it without locks.
-func (h *handles) openReader(ctx context.Context, path string, o *Options) error {
+// reading opens the file at path in the first mode for reading that try accepts. In a read-only
+// folder, even a reader can't make its lock file. Nobody can write the index there either, so an
+// Index that only reads then opens it without locks.
+func (o *Options) reading(path string, try func(db *sql.DB) error) (*sql.DB, error) {
 	var first error
 	for _, mode := range o.readModes() {
 		db, err := drv.Open(path, mode, o.BusyTimeout)
-		if err != nil {
-			return explain("open index", path, err)
-		}
-		db.SetMaxOpenConns(maxReaders)
-		db.SetMaxIdleConns(idleReaders)
-		_, err = loadMeta(ctx, db)
 		if err == nil {
-			err = h.prepare(ctx, db)
+			if err = try(db); err == nil {
+				return db, nil
+			}
+			db.Close()
 		}
-		if err == nil {
-			h.read = db
-			return nil
-		}
-		h.unprepare()
-		db.Close()
-		if first == nil {
-			first = err
-		}
-		if !o.ReadOnly || !errors.Is(kindOf(err), ErrReadOnly) {
+		first = cmp.Or(first, err)
+		if !o.ReadOnly || kindOf(err) != ErrReadOnly {
 			break
 		}
 	}
-	if kindOf(first) == nil && (drv.Code(first) == drv.CodeError || drv.Code(first) == drv.CodeNone) {
-		return Problem("open index", path, ErrDamaged, first)
+	return nil, first
+}
+
+// openReader opens h.read.
+func (h *handles) openReader(ctx context.Context, path string, o *Options) (err error) {
+	h.read, err = o.reading(path, func(db *sql.DB) error {
+		db.SetMaxOpenConns(maxReaders)
+		db.SetMaxIdleConns(idleReaders)
+		_, err := loadMeta(ctx, db)
+		if err == nil {
+			err = h.prepare(ctx, db)
+		}
+		if err != nil {
+			h.unprepare()
+		}
+		return err
+	})
+	if err != nil && kindOf(err) == nil && (drv.Code(err) == drv.CodeError || drv.Code(err) == drv.CodeNone) {
+		return Problem("open index", path, ErrDamaged, err)
 	}
-	return explain("open index", path, first)
+	return explain("open index", path, err)
 }
 
 // prepare prepares the statements of searches.
