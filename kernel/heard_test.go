@@ -108,7 +108,7 @@ func drawDeliveries(t *rapid.T) (out []delivery) {
 		msgs = append(msgs, m)
 	}
 	id := func() string { return rapid.SampledFrom([]string{"a", "b", "c", "d", "e"}).Draw(t, "id") }
-	for range rapid.IntRange(3, 25).Draw(t, "deliveries") {
+	for range rapid.IntRange(3, suite.Pick(14, 25)).Draw(t, "deliveries") {
 		before := slices.Clone(msgs)
 		for range rapid.IntRange(1, 6).Draw(t, "messages") {
 			switch kind := rapid.IntRange(0, 9).Draw(t, "kind"); {

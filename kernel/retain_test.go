@@ -29,7 +29,7 @@ func retain(t fataler, k *kernel.Kernel, req api.RetainRequest) *api.Retained {
 // old, with usage.
 func aged(t fataler, k *kernel.Kernel) *conversation {
 	t.Helper()
-	c := session(5, 8, 4, 9000)
+	c := session(5, 6, 3, 9000)
 	p := mustPlan(t, k, narrow(c))
 	c.say()
 	observe(t, k, api.Turn{Messages: c.msgs, PlanID: p.ID, Model: model, Usage: &memkernel.Usage{InputTokens: 9000}, Now: c.now})

@@ -39,7 +39,7 @@ func TestAnyWindowPlansASession(t *testing.T) {
 				k := memoryKernel(t)
 				defer k.Close()
 				last := ""
-				for n, c := range suite.Some(calls, 6) {
+				for n, c := range suite.Some(calls, 4) {
 					p := mustPlan(t, k, api.PlanRequest{SessionKey: "s", Model: name, ContextWindow: window, FixedTokens: 4_000, Messages: msgs[:c.Index:c.Index], Now: c.Start})
 					checkSmall(t, p, msgs[:c.Index])
 					if p.Layout.Made == nil && !strings.HasPrefix(stream(p), last) {
