@@ -129,3 +129,59 @@ func TestMCPAnswersBeforeItHangsUp(t *testing.T) {
 		}
 	}
 }
+
+// After uninstall --state a running server still answers from the files, and doesn't make the state
+// folder again.
+func TestMCPAfterUninstall(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("HOME", t.TempDir())
+	memory := filepath.Join(dir, "MEMORY.md")
+	if err := os.WriteFile(memory, []byte("# Memory\n\nThe deploy window is Tuesday.\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	verb := func(args ...string) {
+		t.Helper()
+		var out, stderr bytes.Buffer
+		if code := run(t.Context(), &cli.UI{Out: &out, Err: &stderr, In: strings.NewReader("")}, append(args, "--workspace", dir)); code != 0 {
+			t.Fatalf("%v: exit %d: %s", args, code, stderr.String())
+		}
+	}
+	verb("init", "--yes", "--host", "cursor")
+	c, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), &sdk.CommandTransport{Command: exec.Command("memkernel", "mcp", "--private", "--workspace", dir)}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	call := func(name string, args map[string]any) string {
+		t.Helper()
+		res, err := c.CallTool(t.Context(), &sdk.CallToolParams{Name: name, Arguments: args})
+		if err != nil {
+			return err.Error()
+		}
+		return res.Content[0].(*sdk.TextContent).Text
+	}
+	for _, uninstalled := range []bool{false, true} {
+		if uninstalled {
+			verb("uninstall", "--yes", "--state")
+			if err := os.WriteFile(memory, []byte("# Memory\n\nThe deploy window is Tuesday. Kim watches.\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if answer := call("memory_search", map[string]any{"query": "deploy window"}); !strings.Contains(answer, "Tuesday") {
+			t.Errorf("uninstalled %v: search answers %s", uninstalled, answer)
+		}
+		answer := call("memory_append", map[string]any{"text": "Noor owns the ledger."})
+		if refused := strings.Contains(answer, "was removed while this program ran"); refused != uninstalled {
+			t.Errorf("uninstalled %v: append answers %s", uninstalled, answer)
+		}
+	}
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries {
+		if e.Name() != "MEMORY.md" && e.Name() != "memory" {
+			t.Errorf("%s is there again", e.Name())
+		}
+	}
+	if err != nil {
+		t.Error(err)
+	}
+}

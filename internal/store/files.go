@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"syscall"
 
 	"github.com/gofrs/flock"
@@ -35,12 +36,18 @@ type known struct {
 	// staged holds the existing folders for temps from which the temps of killed processes were
 	// removed.
 	staged sync.Map
+	// stood reports that the state directory has existed.
+	stood atomic.Bool
 }
 
 // Files returns the store in a state directory. The directory need not exist: the first write
-// makes it.
+// makes it. If it was there and somebody removed it, writes fail, so that a program that is still
+// running doesn't make it again.
 func Files(dir string) Disk {
-	return files{new(known), filepath.Clean(dir), "."}
+	s := files{new(known), filepath.Clean(dir), "."}
+	_, err := os.Stat(s.base)
+	s.stood.Store(err == nil)
+	return s
 }
 
 // FilesIn returns the store in a folder of a directory that came from elsewhere. It refuses a
@@ -185,8 +192,12 @@ func (s files) makeFolder(name string, st *Stats) error {
 	if err != nil {
 		return err
 	}
+	if _, err := os.Stat(s.base); s.stood.Load() && errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%w: %s was removed while this program ran; start it again to make a new one", ErrReadOnly, s.base)
+	}
 	made, err := atomicfile.MkdirAllStats(at, dirPerm)
 	st.Add(made)
+	s.stood.Store(s.stood.Load() || err == nil)
 	return err
 }
 
@@ -315,7 +326,9 @@ func (s files) Lock(name string, share Share) (func(), error) {
 		return nil, err
 	}
 	if _, err := os.Lstat(filepath.Dir(at)); err != nil {
-		if err := s.makeFolder(path.Dir(name), new(Stats)); err != nil {
+		if err := s.makeFolder(path.Dir(name), new(Stats)); errors.Is(err, ErrReadOnly) {
+			return nil, err
+		} else if err != nil {
 			return nil, fmt.Errorf("%w: %w", ErrReadOnly, err)
 		}
 	}

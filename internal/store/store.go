@@ -164,7 +164,7 @@ func OutOfReach(err error) bool {
 var passing = []syscall.Errno{syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.EAGAIN, syscall.EINTR, syscall.EIO, syscall.ESTALE, syscall.ETIMEDOUT}
 
 // ErrReadOnly is wrapped by the error of Lock if the lock can't be made because the store can't
-// be written to.
+// be written to, and by the error of every write to a state directory that was removed.
 var ErrReadOnly = errors.New("nothing can be written")
 
 // LockedError reports a lock that another holder has.

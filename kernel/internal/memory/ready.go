@@ -5,13 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"slices"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/memkernel/memkernel/index"
+	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/retrieval"
 )
@@ -320,8 +318,7 @@ func locked(err error) bool {
 
 // unwritable reports whether err says that nothing can be written now in the place of the index.
 func unwritable(err error) bool {
-	kinds := []error{index.ErrReadOnly, index.ErrFull, fs.ErrPermission, syscall.EROFS, syscall.ENOSPC}
-	return slices.ContainsFunc(kinds, func(kind error) bool { return errors.Is(err, kind) })
+	return errors.Is(err, index.ErrReadOnly) || errors.Is(err, index.ErrFull) || store.Unwritable(err)
 }
 
 // Bounds on the files read for an answer if no index can be kept.
