@@ -27,6 +27,14 @@ type MemoryEditor struct{ k *Kernel }
 // Editor returns the kernel's editor of memory.
 func (k *Kernel) Editor() MemoryEditor { return MemoryEditor{k} }
 
+// shown returns an error for a path with characters that can't be shown.
+func shown(path string) error {
+	if textutil.IsVisible(path) {
+		return nil
+	}
+	return &markdownstore.DeniedError{Path: path, Reason: markdownstore.DenyName}
+}
+
 // Passage replaces a passage of a file of memory, or removes it. If the passage has changed since
 // it was read, Passage returns an [api.StaleError] with the current text. Passage backs the
 // file up first, and records the change in the project's journal before it writes the file. After
@@ -34,8 +42,8 @@ func (k *Kernel) Editor() MemoryEditor { return MemoryEditor{k} }
 // [api.PersonError] and changes nothing, unless [MemoryOptions.Edits] permits the change.
 // Secrets in the text are masked. A repeated request is carried out only once.
 func (e MemoryEditor) Passage(ctx context.Context, req api.PassageRequest) (*api.Edited, error) {
-	if !textutil.IsVisible(req.Path) {
-		return nil, &markdownstore.DeniedError{Path: req.Path, Reason: markdownstore.DenyName}
+	if err := shown(req.Path); err != nil {
+		return nil, err
 	}
 	return e.k.desk.EditPassage(ctx, &req)
 }
@@ -45,8 +53,8 @@ func (e MemoryEditor) Passage(ctx context.Context, req api.PassageRequest) (*api
 // changed.
 func (e MemoryEditor) Rewrite(ctx context.Context, req api.EditRequest) (*api.Edited, error) {
 	for i := range req.Files {
-		if p := req.Files[i].Path; !textutil.IsVisible(p) {
-			return nil, &markdownstore.DeniedError{Path: p, Reason: markdownstore.DenyName}
+		if err := shown(req.Files[i].Path); err != nil {
+			return nil, err
 		}
 	}
 	return e.k.desk.Edit(ctx, &req)
@@ -56,8 +64,8 @@ func (e MemoryEditor) Rewrite(ctx context.Context, req api.EditRequest) (*api.Ed
 // [MemoryEditor.Passage]. A person may change any entry, also in the log of a past day. If no
 // entry is on the line, Entry returns an [api.NoLineError].
 func (e MemoryEditor) Entry(ctx context.Context, req api.EntryRequest) (*api.EntryEdited, error) {
-	if !textutil.IsVisible(req.Path) {
-		return nil, &markdownstore.DeniedError{Path: req.Path, Reason: markdownstore.DenyName}
+	if err := shown(req.Path); err != nil {
+		return nil, err
 	}
 	return e.k.desk.EditEntry(ctx, &req)
 }
@@ -87,8 +95,8 @@ func (e MemoryEditor) Undo(ctx context.Context, req api.UndoRequest) (*api.EditU
 // Content returns a file of memory for editing, with secrets masked. A missing file is not an
 // error.
 func (e MemoryEditor) Content(ctx context.Context, path string, private bool) (*api.MemoryFile, error) {
-	if !textutil.IsVisible(path) {
-		return nil, &markdownstore.DeniedError{Path: path, Reason: markdownstore.DenyName}
+	if err := shown(path); err != nil {
+		return nil, err
 	}
 	return turn.Content(ctx, e.k.desk, path, private)
 }

@@ -38,18 +38,8 @@ type LifeOptions struct {
 // compaction begins at its reserve.
 func (o *LifeOptions) Thresholds(window, reserve int) checkpoint.Thresholds {
 	t := checkpoint.DefaultThresholds()
-	if o.Show > 0 {
-		t.Show = o.Show
-	}
-	if o.Checkpoint > 0 {
-		t.Checkpoint = o.Checkpoint
-	}
-	if at := checkpoint.CompactionPoint(window, reserve); at > 0 {
-		t.Compact = at
-	}
-	if o.Compact > 0 {
-		t.Compact = o.Compact
-	}
+	t.Show, t.Checkpoint = cmp.Or(o.Show, t.Show), cmp.Or(o.Checkpoint, t.Checkpoint)
+	t.Compact = cmp.Or(o.Compact, checkpoint.CompactionPoint(window, reserve), t.Compact)
 	return t
 }
 

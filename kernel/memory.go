@@ -9,7 +9,6 @@ import (
 
 	"github.com/memkernel/memkernel/embed"
 	"github.com/memkernel/memkernel/internal/store"
-	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/kernel/api"
 	mem "github.com/memkernel/memkernel/kernel/internal/memory"
 	"github.com/memkernel/memkernel/kernel/internal/plan"
@@ -88,21 +87,11 @@ func (o *MemoryOptions) setDefaults(stateDir string) {
 	if o.Bootstrap == nil {
 		o.Bootstrap = []string{"AGENTS.md", "SOUL.md", "IDENTITY.md", "TOOLS.md"}
 	}
-	if o.WorkspaceTokens == 0 {
-		o.WorkspaceTokens = defaultWorkspaceTokens
-	}
-	if o.RecallTokens == 0 {
-		o.RecallTokens = retrieval.DefaultPackTokens
-	}
-	if o.RecallScore == 0 {
-		o.RecallScore = retrieval.DefaultMinBest
-	}
-	if o.RecallShare == 0 {
-		o.RecallShare = retrieval.DefaultMinShare
-	}
-	if o.IndexPath == "" {
-		o.IndexPath = filepath.Join(stateDir, "index.sqlite")
-	}
+	o.WorkspaceTokens = cmp.Or(o.WorkspaceTokens, defaultWorkspaceTokens)
+	o.RecallTokens = cmp.Or(o.RecallTokens, retrieval.DefaultPackTokens)
+	o.RecallScore = cmp.Or(o.RecallScore, retrieval.DefaultMinBest)
+	o.RecallShare = cmp.Or(o.RecallShare, retrieval.DefaultMinShare)
+	o.IndexPath = cmp.Or(o.IndexPath, filepath.Join(stateDir, "index.sqlite"))
 	if o.Backend.Open == nil {
 		o.Backend = api.SQLite(o.IndexPath)
 	}
@@ -233,8 +222,8 @@ func (k *Kernel) Read(ctx context.Context, req api.ReadRequest) (*markdownstore.
 	if k.memory == nil {
 		return nil, fmt.Errorf("read %s: memory is switched off", req.Path)
 	}
-	if !textutil.IsVisible(req.Path) {
-		return nil, &markdownstore.DeniedError{Path: req.Path, Reason: markdownstore.DenyName}
+	if err := shown(req.Path); err != nil {
+		return nil, err
 	}
 	if mem.IsPast(req.Path) {
 		return k.memory.Document(k.memory.Scope(req.Private, req.Agent, req.SessionKey, ""), req.Path, req.From, req.Lines)

@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/memkernel/memkernel/kernel/api"
@@ -22,20 +23,10 @@ const (
 
 // filledSummary returns the options with the defaults.
 func filledSummary(o api.SummaryOptions) api.SummaryOptions {
-	if o.Tokens == 0 {
-		o.Tokens = defaultSummaryTokens
-	}
-	if o.After == 0 {
-		o.After = defaultSummaryAfter
-	}
-	if o.DeltaTokens == 0 {
-		o.DeltaTokens = defaultSummaryDelta
-	}
-	if o.Timeout == 0 {
-		o.Timeout = defaultSummaryTimeout
-	}
-	if o.CloseWait == 0 {
-		o.CloseWait = defaultSummaryCloseWait
-	}
+	o.Tokens = cmp.Or(o.Tokens, defaultSummaryTokens)
+	o.After = cmp.Or(o.After, defaultSummaryAfter)
+	o.DeltaTokens = cmp.Or(o.DeltaTokens, defaultSummaryDelta)
+	o.Timeout = cmp.Or(o.Timeout, defaultSummaryTimeout)
+	o.CloseWait = cmp.Or(o.CloseWait, defaultSummaryCloseWait)
 	return o
 }

@@ -51,31 +51,19 @@ func (k *Kernel) plan(ctx context.Context, req *api.PlanRequest, done *api.Done)
 	if err := req.Check(); err != nil {
 		return nil, fmt.Errorf("plan %s: %w", req.SessionKey, err)
 	}
-	err = k.sessions.Write(ctx, req.SessionKey, func(s *session.Session) error {
-		if err := k.freshMemory(ctx, s.Key); err != nil {
-			return err
-		}
-		pl, err := k.desk.PlanCall(ctx, s, req)
-		if err != nil {
-			return err
-		}
-		out = contextPlan(req, pl, done)
-		return nil
+	err = k.sessions.Write(ctx, req.SessionKey, func(s *session.Session) (err error) {
+		out, err = k.planned(ctx, s, req, done, k.desk.PlanCall)
+		return err
 	})
 	if unkept := (*session.UnkeptError)(nil); !errors.As(err, &unkept) || store.Again(err) {
 		return only(out, err)
 	}
 	cause := err
-	err = k.reading(ctx, req.SessionKey, func(s *session.Session) error {
-		if err := k.freshMemory(ctx, s.Key); err != nil {
-			return err
-		}
-		pl, err := k.desk.Unrecorded(ctx, s, req, cause)
-		if err != nil {
-			return err
-		}
-		out = contextPlan(req, pl, done)
-		return nil
+	err = k.reading(ctx, req.SessionKey, func(s *session.Session) (err error) {
+		out, err = k.planned(ctx, s, req, done, func(ctx context.Context, s *session.Session, req *api.PlanRequest) (*turn.Planned, error) {
+			return k.desk.Unrecorded(ctx, s, req, cause)
+		})
+		return err
 	})
 	return only(out, err)
 }
@@ -85,18 +73,23 @@ func (k *Kernel) peek(ctx context.Context, req *api.PlanRequest, done *api.Done)
 	if err := req.Check(); err != nil {
 		return nil, fmt.Errorf("plan %s: %w", req.SessionKey, err)
 	}
-	err = k.reading(ctx, req.SessionKey, func(s *session.Session) error {
-		if err := k.freshMemory(ctx, s.Key); err != nil {
-			return err
-		}
-		pl, err := k.desk.PeekCall(ctx, s, req)
-		if err != nil {
-			return err
-		}
-		out = contextPlan(req, pl, done)
-		return nil
+	err = k.reading(ctx, req.SessionKey, func(s *session.Session) (err error) {
+		out, err = k.planned(ctx, s, req, done, k.desk.PeekCall)
+		return err
 	})
 	return only(out, err)
+}
+
+// planned makes a plan of a session by one of the desk's functions.
+func (k *Kernel) planned(ctx context.Context, s *session.Session, req *api.PlanRequest, done *api.Done, make func(context.Context, *session.Session, *api.PlanRequest) (*turn.Planned, error)) (*api.ContextPlan, error) {
+	if err := k.freshMemory(ctx, s.Key); err != nil {
+		return nil, err
+	}
+	pl, err := make(ctx, s, req)
+	if err != nil {
+		return nil, err
+	}
+	return contextPlan(req, pl, done), nil
 }
 
 // only returns a plan if there is no error.

@@ -9,7 +9,7 @@ import (
 	"github.com/memkernel/memkernel/cachelayout"
 )
 
-// Config holds all settings. Make one with [Default], [Load] or [Read]. Reading
+// Config holds all settings. Make one with [Default] or [Read]. Reading
 // it is safe for concurrent use, [Config.Set] is not. The meaning of every field
 // below is in its doc tag.
 type Config struct {
@@ -218,7 +218,7 @@ func Default() *Config {
 }
 
 // Validate checks every value by itself and then the values that depend on each other. The error
-// is an [*Error]. [Load] and [Read] call Validate themselves.
+// is an [*Error]. [Config.Over] and [Read] call Validate themselves.
 func (c *Config) Validate() error {
 	for _, k := range c.Keys() {
 		if err := k.check(); err != nil {

@@ -257,20 +257,20 @@ func TestServersSettings(t *testing.T) {
 	}
 }
 
-func TestLoad(t *testing.T) {
+func TestOver(t *testing.T) {
 	dir := t.TempDir()
-	if _, err := config.Load(filepath.Join(dir, "config.yaml")); !errors.Is(err, fs.ErrNotExist) {
+	c := config.Default()
+	if err := c.Over(filepath.Join(dir, "config.yaml"), config.User); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a missing file: %v", err)
 	}
-	if _, err := config.Load(dir); err == nil || !strings.Contains(err.Error(), dir) {
+	if err := c.Over(dir, config.User); err == nil || !strings.Contains(err.Error(), dir) {
 		t.Errorf("a folder: %v", err)
 	}
 	path := filepath.Join(dir, "config.yaml")
 	if err := os.WriteFile(path, []byte("embedding:\n  model_dir: p\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c, err := config.Load(path)
-	if err != nil || string(c.Embedding.ModelDir) != filepath.Join(dir, "p") {
+	if err := c.Over(path, config.User); err != nil || string(c.Embedding.ModelDir) != filepath.Join(dir, "p") {
 		t.Errorf("the folder is %q, %v", c.Embedding.ModelDir, err)
 	}
 }

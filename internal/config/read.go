@@ -18,16 +18,6 @@ import (
 	"github.com/memkernel/memkernel/internal/textutil"
 )
 
-// Load reads a file over the defaults. For a missing file it returns an error that satisfies
-// errors.Is(err, fs.ErrNotExist). For a mistake in the file it returns an [*Error].
-func Load(path string) (*Config, error) {
-	c := Default()
-	if err := c.Over(path, User); err != nil {
-		return nil, err
-	}
-	return c, nil
-}
-
 // Writer is the possible author of a configuration file.
 type Writer int
 
@@ -39,7 +29,8 @@ const (
 	Project
 )
 
-// Over reads a file over the present settings. It returns the same errors as [Load]. Callers must
+// Over reads a file over the present settings. For a missing file it returns an error that satisfies
+// errors.Is(err, fs.ErrNotExist). For a mistake in the file it returns an [*Error]. Callers must
 // not use the settings after an error, unless the file is missing.
 func (c *Config) Over(path string, by Writer) error {
 	f, err := os.Open(path)

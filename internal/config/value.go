@@ -297,7 +297,7 @@ func formatScaled(n int64, scales []scale) string {
 	return fmt.Sprint(n)
 }
 
-// filePath is a file. In a configuration file it is relative to that file's folder. [Load] returns it
+// filePath is a file. In a configuration file it is relative to that file's folder. [Config.Over] sets it
 // relative to the current folder, or absolute.
 type filePath string
 

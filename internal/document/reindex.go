@@ -14,11 +14,11 @@ type Reindex struct {
 	Rebuilt string `json:"rebuilt"`
 	// Aside is the place of the old file, "" if the old file is not kept.
 	Aside   string         `json:"aside"`
-	Files   ReindexFiles   `json:"files"`
-	Chunks  ReindexChunks  `json:"chunks"`
-	Vectors ReindexVectors `json:"vectors"`
+	Files   reindexFiles   `json:"files"`
+	Chunks  reindexChunks  `json:"chunks"`
+	Vectors reindexVectors `json:"vectors"`
 	// Sessions counts the past sessions, if past sessions are searched.
-	Sessions ReindexSessions `json:"sessions"`
+	Sessions reindexSessions `json:"sessions"`
 	// Skipped lists the files that were not indexed. Notes lists oddities of the indexed files.
 	Skipped []api.SkippedFile `json:"skipped"`
 	Notes   []api.SkippedFile `json:"notes"`
@@ -35,8 +35,8 @@ type Reindex struct {
 	IndexBytes int64 `json:"index_bytes"`
 }
 
-// ReindexSessions counts past sessions.
-type ReindexSessions struct {
+// reindexSessions counts past sessions.
+type reindexSessions struct {
 	Listed int `json:"listed"`
 	// Read counts the new, grown or rewritten sessions. Turns counts the turns read from these
 	// sessions.
@@ -49,8 +49,8 @@ type ReindexSessions struct {
 	Removed int `json:"removed"`
 }
 
-// ReindexFiles counts files.
-type ReindexFiles struct {
+// reindexFiles counts files.
+type reindexFiles struct {
 	Listed    int `json:"listed"`
 	Added     int `json:"added"`
 	Changed   int `json:"changed"`
@@ -60,8 +60,8 @@ type ReindexFiles struct {
 	Read int `json:"read"`
 }
 
-// ReindexChunks counts chunks.
-type ReindexChunks struct {
+// reindexChunks counts chunks.
+type reindexChunks struct {
 	Added   int `json:"added"`
 	Removed int `json:"removed"`
 	// Kept counts the unchanged chunks of changed files.
@@ -72,8 +72,8 @@ type ReindexChunks struct {
 	Total int64 `json:"total"`
 }
 
-// ReindexVectors counts vectors.
-type ReindexVectors struct {
+// reindexVectors counts vectors.
+type reindexVectors struct {
 	// Model is "" without vectors.
 	Model    string `json:"model"`
 	Embedded int    `json:"embedded"`
@@ -122,10 +122,10 @@ func ofEstimate(e *api.EmbedEstimate) *Estimate {
 // OfReindex returns the document of a run on the index at path.
 func OfReindex(r *api.Reindexed, path string) *Reindex {
 	doc := &Reindex{Schema: "memkernel/reindex/v1", Index: path, Rebuilt: r.Rebuilt, Aside: r.Aside,
-		Files:    ReindexFiles{Listed: r.Files, Added: r.Added, Changed: r.Changed, Removed: r.Removed, Unchanged: r.Unchanged + r.Touched, Read: r.Read},
-		Chunks:   ReindexChunks{Added: r.ChunksAdded, Removed: r.ChunksRemoved, Kept: r.ChunksKept, Reanalysed: r.Reanalysed, Total: r.Stats.Chunks},
-		Vectors:  ReindexVectors{Model: r.Stats.Model, Total: r.Stats.Vectors},
-		Sessions: ReindexSessions{Listed: r.Sessions.Conversations, Read: r.Sessions.Read, Turns: r.Sessions.Turns, Forgotten: r.Sessions.Forgotten, Removed: r.Sessions.Removed},
+		Files:    reindexFiles{Listed: r.Files, Added: r.Added, Changed: r.Changed, Removed: r.Removed, Unchanged: r.Unchanged + r.Touched, Read: r.Read},
+		Chunks:   reindexChunks{Added: r.ChunksAdded, Removed: r.ChunksRemoved, Kept: r.ChunksKept, Reanalysed: r.Reanalysed, Total: r.Stats.Chunks},
+		Vectors:  reindexVectors{Model: r.Stats.Model, Total: r.Stats.Vectors},
+		Sessions: reindexSessions{Listed: r.Sessions.Conversations, Read: r.Sessions.Read, Turns: r.Sessions.Turns, Forgotten: r.Sessions.Forgotten, Removed: r.Sessions.Removed},
 		Skipped:  List(r.Skipped), Notes: List(r.Notes), LeftOut: r.Left, Bytes: r.Bytes, Seconds: r.Elapsed.Seconds(),
 		MBPerSecond: r.MBPerSecond(), ChunksPerSecond: r.ChunksPerSecond(), IndexBytes: r.Stats.FileBytes}
 	doc.LeftOut.Reasons, doc.LeftOut.First = List(r.Left.Reasons), List(r.Left.First)

@@ -14,11 +14,11 @@ type Stats struct {
 	Schema string `json:"schema"`
 	*billing.Report
 	// Calls is sorted by time.
-	Calls []StatsCall `json:"calls"`
+	Calls []statsCall `json:"calls"`
 }
 
-// StatsCall is one call.
-type StatsCall struct {
+// statsCall is one call.
+type statsCall struct {
 	// Time is the time of the plan.
 	Time    time.Time `json:"time"`
 	Session string    `json:"session"`
@@ -52,10 +52,10 @@ type StatsCall struct {
 
 // OfUsage returns the document of a report of usage.
 func OfUsage(st *billing.Report) Stats {
-	doc := Stats{Schema: "memkernel/stats/v1", Report: st, Calls: []StatsCall{}}
+	doc := Stats{Schema: "memkernel/stats/v1", Report: st, Calls: []statsCall{}}
 	for i := range st.Calls {
 		r := &st.Calls[i]
-		c := StatsCall{Time: r.Time.UTC(), Session: r.Session, Branch: r.Branch, Model: r.Model, Plan: r.Plan,
+		c := statsCall{Time: r.Time.UTC(), Session: r.Session, Branch: r.Branch, Model: r.Model, Plan: r.Plan,
 			Billed: r.Billed(), BilledCostUSD: r.BilledCostUSD, BilledUSD: r.BilledUSD, WithoutUSD: r.WithoutUSD, ColdSeen: r.ColdSeen, Reported: r.Reported}
 		if planned, ok := r.Expected(); ok {
 			c.Planned, c.PlannedCostUSD, c.Cut, c.SavedTokens = &planned, r.Planned.CostUSD, r.Planned.Cut, r.Planned.SavedTokens

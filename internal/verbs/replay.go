@@ -39,8 +39,8 @@ type replayFlags struct {
 	trace      string
 }
 
-// Replay returns the verb replay.
-func Replay(a *cli.App) *cobra.Command {
+// replayVerb returns the verb replay.
+func replayVerb(a *cli.App) *cobra.Command {
 	r := &replayFlags{}
 	cmd := &cobra.Command{
 		Long: `replay runs every recorded call of a session again under one or more policies and

@@ -84,12 +84,12 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, doc any, err err
 type Sessions struct {
 	Schema string `json:"schema"`
 	// Sessions are the sessions, the last changed one first.
-	Sessions []SessionRow   `json:"sessions"`
+	Sessions []sessionRow   `json:"sessions"`
 	Saved    document.Saved `json:"saved"`
 }
 
-// SessionRow is a session in the list.
-type SessionRow struct {
+// sessionRow is a session in the list.
+type sessionRow struct {
 	// ID names it in addresses.
 	ID string `json:"id"`
 	// Name is the key of the session, or the file of the transcript.
@@ -150,7 +150,7 @@ func (s *Server) sessions(ctx context.Context) (*Sessions, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Sessions{Schema: "memkernel/ui_sessions/v1", Sessions: []SessionRow{}, Saved: document.OfSaved(usage, s.o.Location)}
+	out := &Sessions{Schema: "memkernel/ui_sessions/v1", Sessions: []sessionRow{}, Saved: document.OfSaved(usage, s.o.Location)}
 	for i := range list {
 		if list[i].again {
 			continue
@@ -177,9 +177,9 @@ func (s *Server) usage(ctx context.Context) (*billing.Report, error) {
 func (f *found) hostID() string { return cmp.Or(f.key, f.brief.id, f.name) }
 
 // rowOf describes a session without its bill.
-func (s *Server) rowOf(f *found) SessionRow {
+func (s *Server) rowOf(f *found) sessionRow {
 	now, b := s.o.Now(), &f.brief
-	return SessionRow{ID: f.id, Name: f.name, Source: f.source, Path: f.path, Modified: f.modified.UTC(), Live: now.Sub(f.modified) < liveFor && f.modified.Before(now.Add(liveFor)),
+	return sessionRow{ID: f.id, Name: f.name, Source: f.source, Path: f.path, Modified: f.modified.UTC(), Live: now.Sub(f.modified) < liveFor && f.modified.Before(now.Add(liveFor)),
 		Host: b.host, Prompt: s.o.head(b.prompt, rowText), Prompts: b.prompts, Calls: b.calls, Begun: b.begun.UTC()}
 }
 
@@ -187,7 +187,7 @@ func (s *Server) rowOf(f *found) SessionRow {
 const rowText = 240
 
 // bill adds the bill of a session that memkernel planned.
-func (r *SessionRow) bill(st *billing.Report) {
+func (r *sessionRow) bill(st *billing.Report) {
 	if r.Planned = st != nil; r.Planned {
 		r.BilledUSD, r.WithoutUSD = st.Total.BilledUSD, st.Total.WithoutUSD
 	}
@@ -250,7 +250,7 @@ func headOf(f *found, rows []row, planned bool) *Head {
 // Session is one session.
 type Session struct {
 	Schema string `json:"schema"`
-	SessionRow
+	sessionRow
 	Head *Head `json:"head"`
 }
 
@@ -276,7 +276,7 @@ func (s *Server) oneSession(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Session{Schema: "memkernel/ui_session/v1", SessionRow: s.rowOf(&f)}
+	out := &Session{Schema: "memkernel/ui_session/v1", sessionRow: s.rowOf(&f)}
 	if usage, err := s.usage(r.Context()); err == nil { // the report has no bills
 		out.bill(usage.Session(f.hostID()))
 	}
