@@ -192,6 +192,14 @@ func (a *App) SharedFlag(set interface {
 // Private reports whether the verb may show private files.
 func (a *App) Private() bool { return a.Config.Workspace.Private && !a.shared }
 
+// Answer prints a document with --json, and otherwise the text.
+func (a *App) Answer(doc any, text func() error) error {
+	if a.JSON {
+		return a.WriteJSON(doc)
+	}
+	return text()
+}
+
 // WriteJSON prints one document. It does not escape text for HTML, so that readers see the same
 // text as the model.
 func (a *App) WriteJSON(v any) error {

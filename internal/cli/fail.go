@@ -48,8 +48,13 @@ func Hint(err error, format string, args ...any) error {
 	return &hinted{err, fmt.Sprintf(format, args...)}
 }
 
-// WithFindings returns the error for a check that succeeded and found n problems.
-func WithFindings(n int) error { return &findings{n} }
+// WithFindings returns the error for a check that succeeded and found n problems, nil for none.
+func WithFindings(n int) error {
+	if n == 0 {
+		return nil
+	}
+	return &findings{n}
+}
 
 // findings is the error of a check that succeeded and found problems.
 type findings struct{ n int }

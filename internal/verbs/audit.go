@@ -80,10 +80,7 @@ func runAudit(ctx context.Context, a *cli.App, f *auditFlags) error {
 	case none == nil:
 		err = display.Audit(a.Out, r, a.Style(), f.all)
 	}
-	if err == nil && r.Faults() > 0 {
-		return cli.WithFindings(r.Faults())
-	}
-	return cmp.Or(err, none)
+	return cmp.Or(err, cli.WithFindings(r.Faults()), none)
 }
 
 // ofState lists the checks that need no file of the workspace.

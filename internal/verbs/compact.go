@@ -18,14 +18,12 @@ import (
 // compactFlags are the flags of compact.
 type compactFlags struct {
 	lifeFlags
+	windowFlags
 	target   config.Tokens
 	share    float64
 	force    bool
 	overflow cli.OverflowFlag
-	window   config.Tokens
-	reserve  config.Tokens
 	fixed    cli.FixedValue
-	resolver string
 	text     bool
 }
 
@@ -49,7 +47,7 @@ and the tools is taken from the first call with recorded usage, as plan takes it
   memkernel compact -t session.jsonl --overflow refusal.txt`,
 		RunE: with(a, o, runCompact),
 	}
-	o.add(cmd)
+	o.lifeFlags.add(cmd, "full", cli.FileOfTranscript)
 	o.addOwn(a, cmd)
 	return cmd
 }
@@ -61,11 +59,9 @@ func (o *compactFlags) addOwn(a *cli.App, cmd *cobra.Command) {
 	f.Float64Var(&o.share, "share", 0, "the same as a `share` of the window, such as 0.3")
 	f.BoolVar(&o.force, "force", false, "cut inside an open tool loop, too")
 	f.Var(&o.overflow, "overflow", "a provider's refusal as too long: its `text`, or a file that holds it")
-	f.Var(&o.window, "context-window", "size of the window, such as 200k (default the last plan's, or the price book's)")
-	f.Var(&o.reserve, "reserve", "what is kept free for the answer (default the last plan's, or a fifth, 8k to 40k)")
+	o.windowFlags.add(f, "the last plan's, or the price book's", "the last plan's, or a fifth, 8k to 40k", "", "the tool or command")
 	o.fixed.Add(f)
 	cli.EconomyFlag(cmd)
-	f.StringVar(&o.resolver, "resolver", "", "the tool or command by which the model can follow pointers, by `name`")
 	f.BoolVar(&o.text, "text", false, "print summary and restore text alone")
 	a.SharedFlag(f)
 }

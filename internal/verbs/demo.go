@@ -57,7 +57,8 @@ func runDemo(ctx context.Context, a *cli.App, explain bool) (err error) {
 	if demo.Files, demo.Answers, err = demoAnswers(ctx, &own); err != nil {
 		return err
 	}
-	p := &planFlags{transcript: *cli.TranscriptFile(filepath.Join(dir, sample.Session)), view: cli.Choice{Value: "full"}, resolver: "memory_get", explain: explain}
+	p := &planFlags{explain: explain}
+	p.transcript, p.view, p.resolver = *cli.TranscriptFile(filepath.Join(dir, sample.Session)), cli.Choice{Value: "full"}, "memory_get"
 	p.fixed.Auto = true
 	out, err := planOf(ctx, &own, p)
 	if err != nil {

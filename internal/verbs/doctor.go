@@ -56,11 +56,7 @@ func runDoctor(ctx context.Context, a *cli.App, f *doctorFlags) error {
 		return err
 	}
 	examineAgents(a, d)
-	if a.JSON {
-		err = a.WriteJSON(document.OfDoctor(d))
-	} else {
-		err = display.Doctor(a.Out, d, a.Style())
-	}
+	err = a.Answer(document.OfDoctor(d), func() error { return display.Doctor(a.Out, d, a.Style()) })
 	if err == nil && d.Count(health.Error) > 0 {
 		return cli.WithFindings(d.Faults())
 	}

@@ -31,12 +31,7 @@ configuration for this project, outside the workspace, or in the file that --con
 names; then it is indexed.`,
 		Example: `  memkernel add ~/notes
   memkernel add /srv/team/notes --name team`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) != 1 || args[0] == "" {
-				return cli.Usagef("add takes one folder; remember keeps a text")
-			}
-			return nil
-		},
+		Args: takes(1, 1, "add takes one folder; remember keeps a text"),
 		RunE: func(cmd *cobra.Command, args []string) error { return runAdd(cmd.Context(), a, args[0], name) },
 	}
 	cmd.Flags().StringVar(&name, "name", "", "what search calls the folder, by a `name` (default its own)")

@@ -184,21 +184,14 @@ func runForgetEverywhere(ctx context.Context, a *cli.App, f *forgetFlags) error 
 	if err != nil {
 		return err
 	}
-	if a.JSON {
-		err = a.WriteJSON(everywhereJSON{"memkernel/forget_everywhere/v1", out})
-	} else {
-		err = display.Everywhere(a.Out, out, a.Style())
-	}
+	err = a.Answer(everywhereJSON{"memkernel/forget_everywhere/v1", out}, func() error { return display.Everywhere(a.Out, out, a.Style()) })
 	if err != nil {
 		return err
 	}
 	if !out.Applied && len(out.Sessions)+len(out.Lines)+len(out.Backups) > 0 {
 		a.Tip("nothing was changed; --apply does it, and there is no way back")
 	}
-	if len(out.Left) > 0 {
-		return cli.WithFindings(len(out.Left))
-	}
-	return nil
+	return cli.WithFindings(len(out.Left))
 }
 
 // retainFlags are the flags of retain.
@@ -234,10 +227,7 @@ func runRetain(ctx context.Context, a *cli.App, f *retainFlags) error {
 	if err != nil {
 		return err
 	}
-	if a.JSON {
-		return a.WriteJSON(document.OfRetained(out))
-	}
-	return showRetained(a, out)
+	return a.Answer(document.OfRetained(out), func() error { return showRetained(a, out) })
 }
 
 func showRetained(a *cli.App, out *api.Retained) error {

@@ -42,12 +42,7 @@ else is an id, or else the title, an alias or the file's name of a note.`,
   memkernel get MEMORY.md:3
   memkernel get "Deploy checklist"
   memkernel get ev-0123456789abcdef --session build-42`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) != 1 || args[0] == "" {
-				return cli.Usagef("get takes one path, title or page id, got %d arguments", len(args))
-			}
-			return nil
-		},
+		Args: takes(1, 1, "get takes one path, title or page id, got %d arguments"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			place, isPath, err := parsePlace(args[0])
 			switch {

@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -30,22 +33,26 @@ What you write at a terminal is yours. In a script, or run by a coding agent, it
 marked as an agent's; no flag changes that, since an agent could give it, too.`,
 		Example: `  memkernel remember we deploy on Thursdays
   memkernel remember --to memory/deploys.md "the staging port is 8081"`,
-		Args: needs("remember needs a text, or - for standard input", 1),
+		Args: takes(1, many, "remember needs a text, or - for standard input"),
 		RunE: func(cmd *cobra.Command, args []string) error { return runRemember(cmd.Context(), a, args, to) },
 	}
 	cmd.Flags().StringVar(&to, "to", "", "the `file` of memory: MEMORY.md or TOPIC for memory/TOPIC.md (default today's log)")
 	return cmd
 }
 
-// needs returns a check that a verb gets at least n arguments.
-func needs(what string, n int) cobra.PositionalArgs {
+// takes returns a check that a verb gets from least to most arguments. If it takes a fixed
+// number, none is empty. The error may name their number as %d.
+func takes(least, most int, usage string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
-		if len(args) < n {
-			return cli.Usagef("%s", what)
+		if n := len(args); n < least || n > most || least == most && slices.Contains(args, "") {
+			return cli.Usagef("%s", strings.ReplaceAll(usage, "%d", strconv.Itoa(n)))
 		}
 		return nil
 	}
 }
+
+// any number of arguments.
+const many = math.MaxInt
 
 // words returns the text of some arguments. A single - is standard input.
 func words(a *cli.App, args []string) (string, error) {
@@ -126,12 +133,7 @@ wrote last. edit, forget, why, history and get take the address. Who wrote it is
 record says who; that counts as a person.`,
 		Example: `  memkernel list
   memkernel list MEMORY.md --max-results 5`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 1 {
-				return cli.Usagef("list takes one file or folder, got %d", len(args))
-			}
-			return nil
-		},
+		Args: takes(0, 1, "list takes one file or folder, got %d"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if most < 1 {
 				return cli.Usagef("--max-results %d: give a number from 1", most)
@@ -191,7 +193,7 @@ for the text it reads standard input. You may change any entry, also in the log 
 past day; a coding agent or a script only what agents wrote.`,
 		Example: `  memkernel edit MEMORY.md:12 we deploy on Fridays
   memkernel edit memory/deploys.md#L3 "the staging port is 8082"`,
-		Args: needs("edit needs an address and the new text: edit PATH:LINE TEXT", 2),
+		Args: takes(2, many, "edit needs an address and the new text: edit PATH:LINE TEXT"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			text, err := words(a, args[1:])
 			if err != nil {

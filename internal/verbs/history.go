@@ -63,11 +63,7 @@ func runHistory(ctx context.Context, a *cli.App, f *historyFlags, args []string)
 	if err != nil {
 		return hintHistory(a, err)
 	}
-	if a.JSON {
-		err = a.WriteJSON(document.OfHistory(h))
-	} else {
-		err = display.History(a.Out, h, a.Style())
-	}
+	err = a.Answer(document.OfHistory(h), func() error { return display.History(a.Out, h, a.Style()) })
 	if err == nil && h.Total <= 1 {
 		a.Tip("nothing older is known: 'memkernel nightly' keeps what it changes and what MEMORY.md is each night; 'git log -L LINE,LINE:FILE' prints what was committed")
 	}
@@ -121,8 +117,5 @@ func runWhy(ctx context.Context, a *cli.App, args []string, now cli.TimeValue) e
 	if err != nil {
 		return hintHands(a, err)
 	}
-	if a.JSON {
-		return a.WriteJSON(document.OfGrounds(g))
-	}
-	return display.Grounds(a.Out, g, a.Style())
+	return a.Answer(document.OfGrounds(g), func() error { return display.Grounds(a.Out, g, a.Style()) })
 }

@@ -175,10 +175,7 @@ func leftAlone(files []install.Change) error {
 			n++
 		}
 	}
-	if n > 0 {
-		return cli.WithFindings(n)
-	}
-	return nil
+	return cli.WithFindings(n)
 }
 
 // installer returns an installer for this machine and workspace.

@@ -7,9 +7,11 @@ import (
 	"io"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/internal/cli"
+	"github.com/memkernel/memkernel/internal/config"
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/kernel"
@@ -18,14 +20,42 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// lifeFlags are the flags of the verbs at a session's boundaries.
-type lifeFlags struct {
+// sessionFlags are the flags of the verbs that work on a session.
+type sessionFlags struct {
 	transcript cli.TranscriptFlags
 	session    string
 	model      string
-	reason     string
 	view       cli.Choice
 	source     cli.SourceFlags
+}
+
+// add adds the flags. The parameter file is the end of the help text of --session-file.
+func (o *sessionFlags) add(cmd *cobra.Command, view, file string) {
+	o.transcript.Add(cmd)
+	o.source.Add(cmd, file)
+	cmd.Flags().StringVarP(&o.session, "session", "s", "", "`key` of the session (default the transcript's own id)")
+	cmd.Flags().StringVarP(&o.model, "model", "m", "", "model `id` (default the last one that spoke)")
+	cli.ViewFlag(cmd, &o.view, view)
+}
+
+// windowFlags are the flags of the verbs that plan.
+type windowFlags struct {
+	window, reserve config.Tokens
+	resolver        string
+}
+
+// add adds the flags. The parameters are the defaults in words, the default of --resolver, and what
+// it names.
+func (w *windowFlags) add(f *pflag.FlagSet, window, reserve, resolver, names string) {
+	f.Var(&w.window, "context-window", "size of the window, such as 200k (default "+window+")")
+	f.Var(&w.reserve, "reserve", "what is kept free for the answer (default "+reserve+")")
+	f.StringVar(&w.resolver, "resolver", resolver, names+" by which the model can follow pointers, by `name`")
+}
+
+// lifeFlags are the flags of the verbs at a session's boundaries.
+type lifeFlags struct {
+	sessionFlags
+	reason string
 }
 
 // boundaryVerb is a verb for a boundary of a session.
@@ -60,17 +90,9 @@ or observed of the session counts.`,
 		Example: "  memkernel " + v.name + " --session build-42\n  memkernel " + v.name + " -t session.jsonl",
 		RunE:    func(cmd *cobra.Command, args []string) error { return runBoundary(cmd.Context(), a, v, o) },
 	}
-	o.add(cmd)
+	o.add(cmd, "full", cli.FileOfTranscript)
 	cmd.Flags().StringVar(&o.reason, "reason", "", "why, for the record")
 	return cmd
-}
-
-func (o *lifeFlags) add(cmd *cobra.Command) {
-	o.transcript.Add(cmd)
-	o.source.Add(cmd, cli.FileOfTranscript)
-	cmd.Flags().StringVarP(&o.session, "session", "s", "", "`key` of the session (default the transcript's own id)")
-	cmd.Flags().StringVarP(&o.model, "model", "m", "", "model `id` (default the last one that spoke)")
-	cli.ViewFlag(cmd, &o.view, "full")
 }
 
 // boundaryOf reads the transcript. Without a transcript it returns an empty one.
@@ -137,7 +159,7 @@ last five are kept.`,
 		Example: "  memkernel checkpoint --session build-42", Args: cli.NoArgs,
 		RunE: with(a, o, runCheckpoint),
 	}
-	o.add(cmd)
+	o.add(cmd, "full", cli.FileOfTranscript)
 	return cmd
 }
 

@@ -294,11 +294,7 @@ func runGuard(ctx context.Context, a *cli.App, f *guardFlags) error {
 	if err != nil {
 		return err
 	}
-	if a.JSON {
-		err = a.WriteJSON(guardJSON{"memkernel/guard/v1", loss})
-	} else {
-		err = display.Loss(a.Out, loss)
-	}
+	err = a.Answer(guardJSON{"memkernel/guard/v1", loss}, func() error { return display.Loss(a.Out, loss) })
 	if err == nil && loss.Refused {
 		a.Tip("bring the lines back, or into the file that owns them; 'memkernel prune' moves them so that nothing is lost")
 		err = cli.WithFindings(len(loss.Lost))

@@ -18,12 +18,8 @@ import (
 
 // observeFlags are the flags of observe.
 type observeFlags struct {
-	transcript cli.TranscriptFlags
-	source     cli.SourceFlags
-	session    string
-	model      string
-	view       cli.Choice
-	ended      bool
+	sessionFlags
+	ended bool
 }
 
 func observeVerb(a *cli.App) *cobra.Command {
@@ -44,12 +40,8 @@ names a model, that makes notes of the session as well.`,
 		Example: `  memkernel observe -t session.jsonl --session build-42`,
 		RunE:    with(a, o, runObserve),
 	}
-	o.transcript.Add(cmd)
-	o.source.Add(cmd, cli.FileOfTranscript)
-	cmd.Flags().StringVarP(&o.session, "session", "s", "", "`key` of the session (default the transcript's own id)")
-	cmd.Flags().StringVarP(&o.model, "model", "m", "", "model `id` (default the last one that spoke)")
+	o.add(cmd, "full", cli.FileOfTranscript)
 	cmd.Flags().BoolVar(&o.ended, "ended", false, "the session is over: its last turn is finished, even if the file has no mark of it")
-	cli.ViewFlag(cmd, &o.view, "full")
 	a.PricesFlag(cmd)
 	return cmd
 }

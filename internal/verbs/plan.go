@@ -10,7 +10,6 @@ import (
 
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/internal/cli"
-	"github.com/memkernel/memkernel/internal/config"
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/pagevm/paging"
@@ -19,27 +18,16 @@ import (
 
 // planFlags are the flags of plan.
 type planFlags struct {
-	transcript cli.TranscriptFlags
-	source     cli.SourceFlags
-	session    string
-	model      string
-	window     config.Tokens
-	reserve    config.Tokens
-	fixed      cli.FixedValue
-	at         int
-	prompt     string
-	system     string
-	tools      string
-	now        cli.TimeValue
-	view       cli.Choice
-	resolver   string
-	noMemory   bool
-	memories   []string
-	commit     bool
-	explain    bool
-	all        bool
-	format     cli.Choice
-	overflow   cli.OverflowFlag
+	sessionFlags
+	windowFlags
+	fixed                          cli.FixedValue
+	at                             int
+	prompt, system, tools          string
+	now                            cli.TimeValue
+	noMemory, commit, explain, all bool
+	memories                       []string
+	format                         cli.Choice
+	overflow                       cli.OverflowFlag
 }
 
 // Plan returns the verb plan.
@@ -66,26 +54,20 @@ Nothing is written unless --commit is given.`,
   memkernel plan -p "deploy?" -m claude-sonnet-4-6 --memories found.json`,
 		RunE: func(cmd *cobra.Command, args []string) error { return runPlan(cmd.Context(), a, cmd, p) },
 	}
-	p.add(a, cmd)
+	p.addAll(a, cmd)
 	return cmd
 }
 
-func (p *planFlags) add(a *cli.App, cmd *cobra.Command) {
-	p.transcript.Add(cmd)
-	p.source.Add(cmd, "")
+func (p *planFlags) addAll(a *cli.App, cmd *cobra.Command) {
+	p.sessionFlags.add(cmd, "host", "")
 	f := cmd.Flags()
-	f.StringVarP(&p.session, "session", "s", "", "`key` of the session (default the transcript's own id)")
-	f.StringVarP(&p.model, "model", "m", "", "model `id` (default the last one that spoke)")
-	f.Var(&p.window, "context-window", "size of the window, such as 200k (default the price book's)")
-	f.Var(&p.reserve, "reserve", "what is kept free for the answer (default a fifth, 8k to 40k)")
+	p.windowFlags.add(f, "the price book's", "a fifth, 8k to 40k", "", "the tool or command")
 	p.fixed.Add(f)
 	f.IntVar(&p.at, "at", 0, "plan the `N`-th model call of the view, from 1; -1 is the last")
 	f.StringVarP(&p.prompt, "prompt", "p", "", "plan the next call, with this `text` from the user")
 	f.StringVar(&p.system, "system", "", "system prompt: a `file` of text, or of JSON blocks")
 	f.StringVar(&p.tools, "tools", "", "tool definitions: a `file` with a JSON list")
 	f.Var(&p.now, "now", "when the call is made, in RFC 3339 (default the planned call's own time)")
-	cli.ViewFlag(cmd, &p.view, "host")
-	f.StringVar(&p.resolver, "resolver", "", "the tool or command by which the model can follow pointers, by `name`")
 	cli.EconomyFlag(cmd)
 	a.PricesFlag(cmd)
 	f.BoolVar(&p.noMemory, "no-memory", false, "leave the workspace's files alone")

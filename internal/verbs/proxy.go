@@ -13,7 +13,6 @@ import (
 
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/internal/cli"
-	"github.com/memkernel/memkernel/internal/config"
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/serve/meter"
 	"github.com/memkernel/memkernel/serve/proxy"
@@ -26,10 +25,9 @@ type proxyFlags struct {
 	upstreams                  []string
 	allowRemote, allowInsecure bool
 	origins                    []string
-	resolver                   string
 	flushTurns, compaction     bool
-	window, reserve            config.Tokens
-	metrics                    metricsFlags
+	windowFlags
+	metrics metricsFlags
 }
 
 // Proxy returns the verb proxy.
@@ -81,9 +79,7 @@ larger than its model's window.`,
 	f.BoolVar(&p.allowRemote, "allow-remote", false, "let --listen name an address that other machines reach")
 	f.StringArrayVar(&p.origins, "allow-origin", nil, "`origin` of a web page whose requests are taken, such as http://localhost:3000; may be repeated")
 	f.BoolVar(&p.allowInsecure, "allow-insecure", false, "let plain http go to an upstream on another machine")
-	f.StringVar(&p.resolver, "resolver", "", "the tool by which the model can follow pointers, by `name`, or memkernel-get")
-	f.Var(&p.window, "context-window", "size of the window, such as 200k (default the price book's, else the API's)")
-	f.Var(&p.reserve, "reserve", "what is kept free for the answer (default a fifth, 8k to 40k)")
+	p.windowFlags.add(f, "the price book's, else the API's", "a fifth, 8k to 40k", "", "the tool, or memkernel-get,")
 	f.BoolVar(&p.flushTurns, "flush-turns", false, "ask the model what should outlive a cut, by requests with the client's key")
 	f.BoolVar(&p.compaction, "provider-compaction", false, "have Anthropic or OpenAI compact where a cut is near, by requests with the client's key; nobody can read the result (doc/proxy.md)")
 	p.metrics.add(cmd)

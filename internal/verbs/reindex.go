@@ -74,11 +74,7 @@ func runReindex(ctx context.Context, a *cli.App, f *reindexFlags) error {
 		return indexError(err)
 	}
 	doc := document.OfReindex(r, k.IndexPath())
-	if a.JSON {
-		err = a.WriteJSON(doc)
-	} else {
-		err = display.Reindex(a.Out, doc, a.Style(), a.Quiet)
-	}
+	err = a.Answer(doc, func() error { return display.Reindex(a.Out, doc, a.Style(), a.Quiet) })
 	if err == nil && f.watch {
 		return follow(ctx, a)
 	}

@@ -26,21 +26,19 @@ import (
 type replayFlags struct {
 	transcript cli.TranscriptFlags
 	policies   []string
-	window     config.Tokens
-	room       config.Tokens
-	reserve    config.Tokens
-	fixed      cli.FixedValue
-	model      string
-	ttl        time.Duration
-	resolver   string
-	economy    *cachelayout.Economy
-	view       cli.Choice
-	limit      int
-	trace      string
+	windowFlags
+	room    config.Tokens
+	fixed   cli.FixedValue
+	model   string
+	ttl     time.Duration
+	economy *cachelayout.Economy
+	view    cli.Choice
+	limit   int
+	trace   string
 }
 
-// replayVerb returns the verb replay.
-func replayVerb(a *cli.App) *cobra.Command {
+// Replay returns the verb replay.
+func Replay(a *cli.App) *cobra.Command {
 	r := &replayFlags{}
 	cmd := &cobra.Command{
 		Long: `replay runs every recorded call of a session again under one or more policies and
@@ -79,13 +77,11 @@ differ.`,
 	r.transcript.Add(cmd)
 	f := cmd.Flags()
 	f.StringSliceVar(&r.policies, "policy", []string{replay.Memkernel, replay.AppendLate, replay.Fullest}, "`policies` to compare, or all")
-	f.Var(&r.window, "context-window", "size of the window, such as 200k (default the price book's)")
+	r.windowFlags.add(f, "the price book's", "the policy's own", "", "the tool or command")
 	f.Var(&r.room, "room", "size of the window as room above the fixed part")
-	f.Var(&r.reserve, "reserve", "what is kept free for the answer (default the policy's own)")
 	r.fixed.Add(f)
 	f.StringVarP(&r.model, "model", "m", "", "model `id` (default the recorded one)")
 	f.DurationVar(&r.ttl, "ttl", 0, "lifetime of cache entries, 5m or 1h (default the recorded writes', and for memkernel what it chooses)")
-	f.StringVar(&r.resolver, "resolver", "", "the tool or command by which the model can follow pointers, by `name`")
 	r.economy = cli.EconomyFlag(cmd)
 	f.IntVar(&r.limit, "limit", 0, "stop after `N` calls")
 	f.StringVar(&r.trace, "trace", "", "make the decisions of a trace `file` again, instead of replaying a session")

@@ -1,6 +1,7 @@
 package verbs
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -110,13 +111,6 @@ func runCheck(ctx context.Context, a *cli.App) error {
 		return err
 	}
 	a.Findings(found)
-	if a.JSON {
-		err = a.WriteJSON(document.OfCheck(k.StateDir(), found))
-	} else {
-		err = display.Check(a.Out, k.StateDir(), found)
-	}
-	if err == nil && len(found) > 0 {
-		return cli.WithFindings(len(found))
-	}
-	return err
+	err = a.Answer(document.OfCheck(k.StateDir(), found), func() error { return display.Check(a.Out, k.StateDir(), found) })
+	return cmp.Or(err, cli.WithFindings(len(found)))
 }

@@ -51,10 +51,7 @@ func runStats(ctx context.Context, a *cli.App, s *statsFlags) error {
 	for _, path := range st.Torn {
 		a.Tip("the last line of %s was cut off and is left out", path)
 	}
-	if a.JSON {
-		return a.WriteJSON(document.OfUsage(st))
-	}
-	return display.Stats(a.Out, st, a.Style())
+	return a.Answer(document.OfUsage(st), func() error { return display.Stats(a.Out, st, a.Style()) })
 }
 
 // statsHint adds a hint.
@@ -97,8 +94,5 @@ func runGain(ctx context.Context, a *cli.App, since *cli.TimeValue) error {
 		return statsHint(err)
 	}
 	doc := gainJSON{"memkernel/gain/v1", document.OfSaved(st, in)}
-	if a.JSON {
-		return a.WriteJSON(doc)
-	}
-	return display.Gain(a.Out, &doc.Saved, a.Style())
+	return a.Answer(doc, func() error { return display.Gain(a.Out, &doc.Saved, a.Style()) })
 }

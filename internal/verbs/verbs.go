@@ -115,7 +115,7 @@ func Groups(serve, proxy func(*cli.App) *cobra.Command) []cli.Group {
 			verb("proxy --upstream URL", "plan each request on its way to a model's API", proxy, "gateway forward router"),
 		}},
 		{ID: "developers", Title: "Developers (measuring, scripts)", Verbs: []cli.Verb{
-			verb("replay --transcript FILE", "compare context policies over a recorded session", replayVerb, "simulate compare"),
+			verb("replay --transcript FILE", "compare context policies over a recorded session", Replay, "simulate compare"),
 			verb("version", "print the version", cli.VersionVerb, "about"),
 		}},
 	}

@@ -101,21 +101,14 @@ memkernel get; the command finds memkernel on its PATH. --log FILE keeps the pro
 		Example: `  memkernel wrap -- claude
   memkernel wrap --workspace ~/project -- codex exec "fix the tests"
   memkernel wrap --log proxy.log -- my-agent --port 9000`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return cli.Usagef("wrap needs a command behind --, such as memkernel wrap -- claude")
-			}
-			return nil
-		},
+		Args: takes(1, many, "wrap needs a command behind --, such as memkernel wrap -- claude"),
 		RunE: func(cmd *cobra.Command, args []string) error { return runWrap(cmd.Context(), a, w, args) },
 	}
 	f := cmd.Flags()
 	f.SetInterspersed(false) // flags after the command's name belong to the command
 	f.StringVar(&w.log, "log", "", "append the proxy's log to `FILE`")
-	f.StringVar(&w.resolver, "resolver", proxy.MemkernelGet, "the tool by which the model can follow pointers, by `name`, or memkernel-get")
 	f.BoolVar(&w.allowInsecure, "allow-insecure", false, "let plain http go to an API on another machine")
-	f.Var(&w.window, "context-window", "size of the window, such as 200k (default the price book's, else the API's)")
-	f.Var(&w.reserve, "reserve", "what is kept free for the answer (default a fifth, 8k to 40k)")
+	w.windowFlags.add(f, "the price book's, else the API's", "a fifth, 8k to 40k", proxy.MemkernelGet, "the tool, or memkernel-get,")
 	f.BoolVar(&w.flushTurns, "flush-turns", false, "ask the model what should outlive a cut, by requests with the client's key")
 	cli.EconomyFlag(cmd)
 	a.PricesFlag(cmd)

@@ -46,11 +46,7 @@ func moveMemory(ctx context.Context, a *cli.App, f *migrateFlags) error {
 		return err
 	}
 	doc := &movedFiles{movedState{"memkernel/migrate_memory/v1", *r}, document.List(left)}
-	if a.JSON {
-		err = a.WriteJSON(doc)
-	} else {
-		err = showMoved(a.Out, "files", &doc.movedState, doc.LeftOut, a.Style())
-	}
+	err = a.Answer(doc, func() error { return showMoved(a.Out, "files", &doc.movedState, doc.LeftOut, a.Style()) })
 	if err == nil && a.Config.Store.Workspace != setting {
 		a.Tip("set store.workspace to %s to use it", setting)
 	}

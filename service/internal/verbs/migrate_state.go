@@ -28,11 +28,7 @@ func moveState(ctx context.Context, a *cli.App, f *migrateFlags) error {
 		return err
 	}
 	doc := &movedState{"memkernel/migrate_state/v1", *r}
-	if a.JSON {
-		err = a.WriteJSON(doc)
-	} else {
-		err = showMoved(a.Out, "documents", doc, nil, a.Style())
-	}
+	err = a.Answer(doc, func() error { return showMoved(a.Out, "documents", doc, nil, a.Style()) })
 	if err == nil && a.Config.Store.Backend != f.to {
 		a.Tip("set store.backend to %s to use it", f.to)
 	}

@@ -157,11 +157,7 @@ func newTokenList(a *cli.App) *cobra.Command {
 			for _, t := range all {
 				doc.Tokens = append(doc.Tokens, tokenRow{t, t.State(now)})
 			}
-			if a.JSON {
-				err = a.WriteJSON(doc)
-			} else {
-				err = printTokens(a, doc.Tokens)
-			}
+			err = a.Answer(doc, func() error { return printTokens(a, doc.Tokens) })
 			return errors.Join(err, bad)
 		},
 	}
