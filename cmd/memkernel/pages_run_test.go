@@ -384,7 +384,7 @@ func (s *sandbox) program(args []string) (int, string, error) {
 	}
 	v := &server{cancel: cancel, done: make(chan int, 1)}
 	u := &cli.UI{In: strings.NewReader(""), Out: &v.out, Err: &v.err}
-	serves := len(args) > 0 && slices.Contains(serving, args[0]) && !slices.Contains(args, "--stdio") || slices.Contains(args, "--watch")
+	serves := len(args) > 0 && slices.Contains(serving, args[0]) && !slices.Contains(args, "--stdio")
 	if !serves {
 		defer cancel()
 		code := run(ctx, u, args)
@@ -585,7 +585,7 @@ func TestPagesRunFindsFaults(t *testing.T) {
 		"memkernel proxy --upstream https://x.example &\nexport OPENAI_BASE_URL=http://127.0.0.1:8377/v1\ncodex \"fix it\"\nnpx -y memkernel@latest version\nmemkernel plan \\\n  --transcript FILE \\\n  --json\n```\n\n"+
 		"```sh\ncat >config.yaml <<EOF\nplan:\n  context_window: 64k\nEOF\nmemkernel config --config config.yaml\n```\n\nIt exits with 2.\n\n```\n$ memkernel plan --no-such\nmemkernel: error\n```\n\n"+
 		"```\n0 3 * * *  memkernel audit --workspace ~/notes > ~/audit.txt || mail -s audit me < ~/audit.txt\n```\n\n```\nclaude mcp add memkernel -- memkernel mcp --private --host claude\n```\n\n"+
-		"```sh\nmemkernel serve --workspace ~/notes &\nmemkernel status --workspace ~/notes\nmemkernel reindex --watch --workspace ~/notes\n```\n")
+		"```sh\nmemkernel serve --workspace ~/notes &\nmemkernel status --workspace ~/notes\n```\n")
 	if len(good.blocks) != 6 {
 		t.Fatalf("%d blocks", len(good.blocks))
 	}

@@ -100,7 +100,6 @@ var FlagWords = map[string]string{
 	"host":           "agent client for",
 	"diff":           "changes patch d p",
 	"full":           "force all rebuild",
-	"watch":          "follow f w daemon",
 	"upstream":       "url target api base-url",
 	"reason":         "why because message comment",
 	"ended":          "done finished end close final",

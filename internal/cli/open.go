@@ -58,8 +58,6 @@ type Needs struct {
 	AsItIs bool
 	// Watch is called with the kernel's work. It may be nil.
 	Watch func(context.Context, *api.Done)
-	// Report is called after every run of the index. If it is set, the kernel watches the files.
-	Report func(api.SyncRun)
 }
 
 // Billed returns the billing report of a workspace, nil if the workspace has no billing record.
@@ -100,9 +98,6 @@ func (s *Settings) Kernel(ctx context.Context, n Needs) (*kernel.Kernel, error) 
 	}
 	if n.AsItIs {
 		o.Memory.Sync.Wait = -1
-	}
-	if n.Report != nil {
-		o.Memory.Sync.Watch, o.Memory.Sync.Report = true, n.Report
 	}
 	if n.Notes {
 		if o.Summary, err = s.summaryOptions(); err != nil {

@@ -19,8 +19,8 @@ import (
 
 // reindexFlags are the flags of reindex.
 type reindexFlags struct {
-	full, watch, yes bool
-	wait             time.Duration
+	full, yes bool
+	wait      time.Duration
 }
 
 func reindexVerb(a *cli.App) *cobra.Command {
@@ -41,7 +41,6 @@ another model, the vectors of the old one are used until the new are complete.`,
 		RunE: with(a, r, runReindex),
 	}
 	cmd.Flags().BoolVar(&r.full, "full", false, "make the index anew; vectors are kept")
-	cmd.Flags().BoolVar(&r.watch, "watch", false, "go on until interrupted, and follow the files as index.sync sets it")
 	cmd.Flags().BoolVar(&r.yes, "yes", false, "send texts to the provider of vectors, whatever they cost")
 	cmd.Flags().DurationVar(&r.wait, "wait", 10*time.Second, "how long to wait for another process that is indexing")
 	return cmd
@@ -51,17 +50,10 @@ func runReindex(ctx context.Context, a *cli.App, f *reindexFlags) error {
 	if f.wait < 0 {
 		return cli.Usagef("--wait %v: give how long to wait, such as 30s", f.wait)
 	}
-	if f.watch && a.JSON {
-		return cli.Usagef("--watch prints a line for every change: leave out --json")
-	}
 	if err := a.MemoryOn(); err != nil {
 		return err
 	}
-	n := cli.Needs{Vectors: true, Follow: f.watch}
-	if f.watch {
-		n.Report = func(r api.SyncRun) { showRun(a, r) }
-	}
-	k, err := a.Kernel(ctx, n)
+	k, err := a.Kernel(ctx, cli.Needs{Vectors: true})
 	if err != nil {
 		return err
 	}
@@ -75,9 +67,6 @@ func runReindex(ctx context.Context, a *cli.App, f *reindexFlags) error {
 	}
 	doc := document.OfReindex(r, k.IndexPath())
 	err = a.Answer(doc, func() error { return display.Reindex(a.Out, doc, a.Style(), a.Quiet) })
-	if err == nil && f.watch {
-		return follow(ctx, a)
-	}
 	if err != nil || r.EmbedErr == nil {
 		return err
 	}
@@ -116,23 +105,4 @@ func embedHint(err error) string {
 		return "the index is up to date for words; run reindex again tomorrow, or raise embedding.daily_tokens"
 	}
 	return "the index is up to date for words; run reindex again when the provider answers"
-}
-
-// follow waits until the user ends it.
-func follow(ctx context.Context, a *cli.App) error {
-	a.Tip("following the files; interrupt to end")
-	<-ctx.Done()
-	return nil
-}
-
-// showRun prints a run of the index that changed something.
-func showRun(a *cli.App, r api.SyncRun) {
-	if r.Error == "" && r.Files+r.Removed == 0 {
-		return
-	}
-	line := fmt.Sprintf("%s  by %s: %s read, %d gone", r.Time.UTC().Format("15:04:05"), r.Reason, display.Plural(r.Files, "file"), r.Removed)
-	if r.Error != "" {
-		line += "; " + display.Printable(r.Error)
-	}
-	fmt.Fprintln(a.Out, line)
 }
