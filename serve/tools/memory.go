@@ -83,7 +83,7 @@ func (s *Set) memory(ctx context.Context, input json.RawMessage) (string, error)
 	if err := json.Unmarshal(input, &c); err != nil {
 		return "", wrongf("The input is not that of the memory tool: %s", strings.TrimPrefix(err.Error(), "json: "))
 	}
-	run, ok := map[string]func(context.Context, *command) (string, error){
+	run, ok := map[string]func(context.Context, *command, *spot) (string, error){
 		"view": s.view, "create": s.create, "str_replace": s.replace, "insert": s.insert, "delete": s.remove, "rename": s.rename,
 	}[c.Command]
 	if !ok {
@@ -99,7 +99,21 @@ func (s *Set) memory(ctx context.Context, input json.RawMessage) (string, error)
 	case c.Command != "view" && s.k.Editor().Rule() == api.EditNone:
 		return "", wrongf("Memory is read only here: %s", api.ErrEditsOff)
 	}
-	return run(ctx, &c)
+	name, path := "path", c.Path
+	if c.Command == "rename" {
+		name, path = "old_path", c.OldPath
+	}
+	at, err := spotIn(&c, name, path)
+	if err != nil {
+		return "", err
+	}
+	for n := 1; ; n++ {
+		text, err := run(ctx, &c, at)
+		// Another process has changed a file since it was read.
+		if stale := (*api.StaleError)(nil); !errors.As(err, &stale) || n == mostTries {
+			return text, err
+		}
+	}
 }
 
 // need returns a required argument.
@@ -241,7 +255,7 @@ func (s *Set) file(ctx context.Context, at *spot) (*api.MemoryFile, error) {
 	return c, nil
 }
 
-func (s *Set) spotIn(c *command, name string, v *string) (*spot, error) {
+func spotIn(c *command, name string, v *string) (*spot, error) {
 	p, err := need(c, name, v)
 	if err != nil {
 		return nil, err
@@ -250,11 +264,7 @@ func (s *Set) spotIn(c *command, name string, v *string) (*spot, error) {
 	return &at, err
 }
 
-func (s *Set) view(ctx context.Context, c *command) (string, error) {
-	at, err := s.spotIn(c, "path", c.Path)
-	if err != nil {
-		return "", err
-	}
+func (s *Set) view(ctx context.Context, c *command, at *spot) (string, error) {
 	if n := len(c.ViewRange); n != 0 && n != 2 {
 		return "", wrongf("Invalid `view_range` parameter: it has %d numbers. It should be the first and the last line, -1 for the end of the file.", n)
 	}
@@ -360,18 +370,6 @@ func (s *Set) rewrite(ctx context.Context, files ...api.EditFile) (*api.Edited, 
 	return s.k.Editor().Rewrite(ctx, api.EditRequest{SessionKey: s.opts.SessionKey, Files: files, Private: s.opts.Private})
 }
 
-// again carries out a change of existing text, and repeats it if another writer changed the file
-// first.
-func (s *Set) again(ctx context.Context, try func() error) error {
-	for n := 1; ; n++ {
-		err := try()
-		var stale *api.StaleError
-		if !errors.As(err, &stale) || n == mostTries {
-			return err
-		}
-	}
-}
-
 // makeable refuses names that no memory file may have.
 func makeable(at *spot) error {
 	if at.rel == "" {
@@ -388,11 +386,7 @@ func makeable(at *spot) error {
 	return nil
 }
 
-func (s *Set) create(ctx context.Context, c *command) (string, error) {
-	at, err := s.spotIn(c, "path", c.Path)
-	if err != nil {
-		return "", err
-	}
+func (s *Set) create(ctx context.Context, c *command, at *spot) (string, error) {
 	text, err := need(c, "file_text", c.FileText)
 	if err == nil {
 		err = makeable(at)
@@ -407,20 +401,10 @@ func (s *Set) create(ctx context.Context, c *command) (string, error) {
 	if err == nil {
 		_, err = s.rewrite(ctx, api.EditFile{Path: at.file, Text: text})
 	}
-	if stale := (*api.StaleError)(nil); errors.As(err, &stale) {
-		err = wrongf("File %s already exists", at.said)
-	}
-	if err != nil {
-		return "", err
-	}
-	return "File created successfully at: " + at.said, nil
+	return "File created successfully at: " + at.said, err
 }
 
-func (s *Set) replace(ctx context.Context, c *command) (string, error) {
-	at, err := s.spotIn(c, "path", c.Path)
-	if err != nil {
-		return "", err
-	}
+func (s *Set) replace(ctx context.Context, c *command, at *spot) (string, error) {
 	old, err := need(c, "old_str", c.OldStr)
 	if err != nil {
 		return "", err
@@ -433,31 +417,26 @@ func (s *Set) replace(ctx context.Context, c *command) (string, error) {
 		with = *c.NewStr
 	}
 	old, with = strings.ReplaceAll(old, "\r\n", "\n"), strings.ReplaceAll(with, "\r\n", "\n")
-	var out string
-	err = s.again(ctx, func() error {
-		content, err := s.file(ctx, at)
-		if err != nil {
-			return err
-		}
-		i := strings.Index(content.Text, old)
-		if i < 0 {
-			return wrongf("No replacement was performed, old_str `%s` did not appear verbatim in %s.", old, at.said)
-		}
-		if strings.Contains(content.Text[i+1:], old) {
-			return wrongf("No replacement was performed. Multiple occurrences of old_str `%s` in lines: %s. Please ensure it is unique", old, linesWith(content.Text, old))
-		}
-		text := content.Text[:i] + with + content.Text[i+len(old):]
-		e, err := s.rewrite(ctx, api.EditFile{Path: at.file, Version: content.Version, Text: text})
-		if err != nil {
-			return err
-		}
-		if now, err := s.k.Editor().Content(ctx, at.file, s.opts.Private); err == nil && now.Version == e.Files[0].Version {
-			text = now.Text // secrets in it are masked
-		}
-		out = "The memory file has been edited. Here is the snippet showing the change (with line numbers):\n" + snippet(text, strings.Count(content.Text[:i], "\n"))
-		return nil
-	})
-	return out, err
+	content, err := s.file(ctx, at)
+	if err != nil {
+		return "", err
+	}
+	i := strings.Index(content.Text, old)
+	switch {
+	case i < 0:
+		return "", wrongf("No replacement was performed, old_str `%s` did not appear verbatim in %s.", old, at.said)
+	case strings.Contains(content.Text[i+1:], old):
+		return "", wrongf("No replacement was performed. Multiple occurrences of old_str `%s` in lines: %s. Please ensure it is unique", old, linesWith(content.Text, old))
+	}
+	text := content.Text[:i] + with + content.Text[i+len(old):]
+	e, err := s.rewrite(ctx, api.EditFile{Path: at.file, Version: content.Version, Text: text})
+	if err != nil {
+		return "", err
+	}
+	if now, err := s.k.Editor().Content(ctx, at.file, s.opts.Private); err == nil && now.Version == e.Files[0].Version {
+		text = now.Text // secrets in it are masked
+	}
+	return "The memory file has been edited. Here is the snippet showing the change (with line numbers):\n" + snippet(text, strings.Count(content.Text[:i], "\n")), nil
 }
 
 // linesWith returns the lines of text on which s begins.
@@ -483,11 +462,7 @@ func snippet(text string, line int) string {
 	return strings.Join(out, "\n")
 }
 
-func (s *Set) insert(ctx context.Context, c *command) (string, error) {
-	at, err := s.spotIn(c, "path", c.Path)
-	if err != nil {
-		return "", err
-	}
+func (s *Set) insert(ctx context.Context, c *command, at *spot) (string, error) {
 	line, err := need(c, "insert_line", c.InsertLine)
 	if err != nil {
 		return "", err
@@ -496,23 +471,17 @@ func (s *Set) insert(ctx context.Context, c *command) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	err = s.again(ctx, func() error {
-		content, err := s.file(ctx, at)
-		if err != nil {
-			return err
-		}
-		lines := strings.Split(content.Text, "\n")
-		if line < 0 || line > len(lines) {
-			return wrongf("Invalid `insert_line` parameter: %d. It should be within the range of lines of the file: [0, %d]", line, len(lines))
-		}
-		lines = slices.Insert(lines, line, strings.TrimSuffix(strings.ReplaceAll(text, "\r\n", "\n"), "\n"))
-		_, err = s.rewrite(ctx, api.EditFile{Path: at.file, Version: content.Version, Text: strings.Join(lines, "\n")})
-		return err
-	})
+	content, err := s.file(ctx, at)
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("The file %s has been edited.", at.said), nil
+	lines := strings.Split(content.Text, "\n")
+	if line < 0 || line > len(lines) {
+		return "", wrongf("Invalid `insert_line` parameter: %d. It should be within the range of lines of the file: [0, %d]", line, len(lines))
+	}
+	lines = slices.Insert(lines, line, strings.TrimSuffix(strings.ReplaceAll(text, "\r\n", "\n"), "\n"))
+	_, err = s.rewrite(ctx, api.EditFile{Path: at.file, Version: content.Version, Text: strings.Join(lines, "\n")})
+	return fmt.Sprintf("The file %s has been edited.", at.said), err
 }
 
 // versions returns the files of a place for their removal. The place is a file or a folder.
@@ -538,46 +507,29 @@ func (s *Set) versions(ctx context.Context, at *spot, none string) ([]api.EditFi
 	return out, folder, nil
 }
 
-func (s *Set) remove(ctx context.Context, c *command) (string, error) {
-	at, err := s.spotIn(c, "path", c.Path)
-	if err != nil {
-		return "", err
-	}
+func (s *Set) remove(ctx context.Context, c *command, at *spot) (string, error) {
 	if at.rel == "" {
 		return "", wrongf("Cannot delete the %s directory itself", memoryRoot)
 	}
-	err = s.again(ctx, func() error {
-		files, _, err := s.versions(ctx, at, fmt.Sprintf("The path %s does not exist", at.said))
-		if err == nil {
-			_, err = s.rewrite(ctx, files...)
-		}
-		return err
-	})
-	if err != nil {
-		return "", err
+	files, _, err := s.versions(ctx, at, fmt.Sprintf("The path %s does not exist", at.said))
+	if err == nil {
+		_, err = s.rewrite(ctx, files...)
 	}
-	return "Successfully deleted " + at.said, nil
+	return "Successfully deleted " + at.said, err
 }
 
-func (s *Set) rename(ctx context.Context, c *command) (string, error) {
-	at, err := s.spotIn(c, "old_path", c.OldPath)
-	if err != nil {
-		return "", err
-	}
-	to, err := s.spotIn(c, "new_path", c.NewPath)
+func (s *Set) rename(ctx context.Context, c *command, at *spot) (string, error) {
+	to, err := spotIn(c, "new_path", c.NewPath)
 	if err != nil {
 		return "", err
 	}
 	if at.rel == "" {
 		return "", wrongf("Cannot rename the %s directory itself", memoryRoot)
 	}
-	err = s.again(ctx, func() error { return s.move(ctx, at, to) })
-	if err != nil {
-		return "", err
-	}
-	return fmt.Sprintf("Successfully renamed %s to %s", at.said, to.said), nil
+	return fmt.Sprintf("Successfully renamed %s to %s", at.said, to.said), s.move(ctx, at, to)
 }
 
+// move renames a file, or all files of a folder.
 func (s *Set) move(ctx context.Context, at, to *spot) error {
 	there, _, isFolder, err := s.look(ctx, to)
 	if err != nil {
