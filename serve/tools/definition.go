@@ -1,11 +1,15 @@
 package tools
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 
 	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/memkernel/memkernel/kernel/api"
 )
 
 // The tools.
@@ -94,6 +98,11 @@ type spec struct {
 	// rare means that only a list of all tools has the tool. Only such a list has rareArguments.
 	rare          bool
 	rareArguments []string
+	// run answers a call. blank returns the answer of a call that came to nothing.
+	run   func(*Set, context.Context, args) (any, error)
+	blank func(*Set, args) answer
+	// unknown says what can't be known of a call that took too long, "" if it changes nothing.
+	unknown string
 }
 
 var specs = []spec{
@@ -106,21 +115,27 @@ var specs = []spec{
 			"lines":      {Type: "boolean", Description: "A result for each passage that answers, several of one place too, instead of one for each place."},
 			"source":     {Type: "string", Description: "Where to look: notes (memory) or what was said in sessions; both if left out.", Enum: []string{"memory", "sessions"}},
 			"scope":      text("Look only in these folders, tags or projects, separated by commas; -name leaves one out."),
-		}, required: []string{"query"}, rareArguments: []string{"maxResults", "minScore", "lines", "source", "scope"}},
+		}, required: []string{"query"}, rareArguments: []string{"maxResults", "minScore", "lines", "source", "scope"},
+		run: (*Set).search, blank: func(s *Set, _ args) answer { return &found{Results: []result{}, Citations: s.opts.Citations} }},
 	{name: MemoryGet,
 		description: "Read a path that memory_search found, or an id (ev-…, cp_…).",
 		properties:  map[string]property{"path": text("Path as memory_search gave it, such as memory/deploys.md, or an id, such as ev-0123456789abcdef."), "from": fromLine, "lines": lineCount},
-		required:    []string{"path"}},
+		required:    []string{"path"},
+		run: func(s *Set, ctx context.Context, a args) (any, error) {
+			return s.get(ctx, a.text("path"), int(a.number("from")), int(a.number("lines")))
+		}, blank: func(_ *Set, a args) answer { return linesOf(a.text("path")) }},
 	{name: MemoryAppend,
 		description: "Keep a decision, preference or fact.",
 		properties:  map[string]property{"text": text("What to keep, as Markdown."), "path": text("File of memory to append to; today's log if left out.")},
-		required:    []string{"text"}, rareArguments: []string{"path"}, write: true},
+		required:    []string{"text"}, rareArguments: []string{"path"}, write: true,
+		run: (*Set).append, blank: func(_ *Set, a args) answer { return &kept{Path: a.text("path")} },
+		unknown: "; whether it was kept is not known: calling again keeps it once"},
 	{name: MemoryList, rare: true,
 		description: "The entries of memory, newest first: the line of each, its day, and whether a person, an agent or memkernel wrote it.",
 		properties: map[string]property{
 			"path":       text("File or folder of memory, such as memory/deploys.md; all of memory if left out."),
 			"maxResults": number("integer", "Most entries to return; 20 if left out.", 1, maxListed),
-		}},
+		}, run: (*Set).list, blank: func(*Set, args) answer { return &entries{Entries: []api.MemoryEntry{}} }},
 	{name: MemoryUpdate, rare: true,
 		description: "Change something in memory that no longer holds: replace a passage of a file of memory. Say what you read: the passage as old, or the file's version (memory_get gives it) with the line. If that is not what stands there now, nothing is changed and the answer shows what does. " +
 			"What a person wrote is left alone; add to it with memory_append instead. memory_undo takes it back.",
@@ -131,7 +146,7 @@ var specs = []spec{
 			"version": text("The file's version as memory_get gave it."),
 			"from":    number("integer", "First line of the passage, counted from 1. Without it and without old, the passage is the whole file.", 1, 0),
 			"lines":   number("integer", "How many lines the passage has, where old is left out; 1 if left out.", 1, 0),
-		}, required: []string{"path", "text"}, write: true, edit: true},
+		}, required: []string{"path", "text"}, write: true, edit: true, run: (*Set).edit, blank: blankEdit, unknown: unknownEdit},
 	{name: MemoryDelete, rare: true,
 		description: "Take something out of memory that should not be there: a passage of a file of memory, named as for memory_update. What a person wrote is left alone. memory_undo takes it back.",
 		properties: map[string]property{
@@ -140,15 +155,22 @@ var specs = []spec{
 			"version": text("The file's version as memory_get gave it."),
 			"from":    number("integer", "First line of the passage, counted from 1. Without it and without old, the whole file goes.", 1, 0),
 			"lines":   number("integer", "How many lines the passage has, where old is left out; 1 if left out.", 1, 0),
-		}, required: []string{"path"}, write: true, edit: true},
+		}, required: []string{"path"}, write: true, edit: true, run: (*Set).delete, blank: blankEdit, unknown: unknownEdit},
 	{name: MemoryUndo, rare: true,
 		description: "Take back a change of memory that memory_append, memory_update or memory_delete made: what it wrote goes, what it took out comes back, and what anybody changed since stays.",
 		properties:  map[string]property{"edit": text("The change, as its answer named it; this session's last one if left out.")},
-		write:       true, edit: true},
+		write:       true, edit: true,
+		run: (*Set).undo, blank: func(_ *Set, a args) answer { return &edited{Edit: a.text("edit")} },
+		unknown: "; whether it was taken back is not known: memory_get shows it"},
 	{name: ContextStatus, rare: true,
 		description: "Say how this session stands: how much was said, what left the prompt and can be expanded, and whether memory can be searched and is up to date.",
-		properties:  map[string]property{}},
+		properties:  map[string]property{},
+		run:         (*Set).status, blank: func(*Set, args) answer { return &standing{} }},
 }
+
+const unknownEdit = "; whether it was done is not known: calling again does it once"
+
+func blankEdit(_ *Set, a args) answer { return &edited{Path: a.text("path")} }
 
 // Writes reports whether a tool changes memory's files.
 func Writes(name string) bool {
@@ -241,25 +263,11 @@ func (d *Definition) in(f Format) any {
 // Output returns the JSON schema of a tool's answer, made from the answer's Go type. It returns nil
 // if no tool has the name.
 func Output(name string) json.RawMessage {
-	switch name {
-	case MemorySearch:
-		return outputOf[found]()
-	case MemoryGet:
-		return outputOf[lines]()
-	case MemoryAppend:
-		return outputOf[kept]()
-	case MemoryList:
-		return outputOf[entries]()
-	case MemoryUpdate, MemoryDelete, MemoryUndo:
-		return outputOf[edited]()
-	case ContextStatus:
-		return outputOf[standing]()
+	i := slices.IndexFunc(specs, func(s spec) bool { return s.name == name })
+	if i < 0 {
+		return nil
 	}
-	return nil
-}
-
-func outputOf[T any]() json.RawMessage {
-	s, err := jsonschema.For[T](nil)
+	s, err := jsonschema.ForType(reflect.TypeOf(specs[i].blank(&Set{}, nil)).Elem(), nil)
 	if err != nil {
 		panic("tools: schema of an answer: " + err.Error()) // the types are this package's
 	}

@@ -13,8 +13,7 @@ import (
 
 // edited is the answer of memory_update, memory_delete and memory_undo.
 type edited struct {
-	Reason string `json:"reason"`
-	Detail string `json:"detail,omitempty"`
+	said
 	// Edit is the id of the edit, for memory_undo.
 	Edit string `json:"edit,omitempty"`
 	Path string `json:"path,omitempty"`
@@ -30,8 +29,7 @@ type edited struct {
 	Duplicate bool `json:"duplicate,omitempty"`
 	Masked    int  `json:"masked,omitempty"`
 	// Current is the present state of the file, with CONFLICT.
-	Current  *current `json:"current,omitempty"`
-	Disabled bool     `json:"disabled,omitempty"`
+	Current *current `json:"current,omitempty"`
 }
 
 // current is the present state of a file that has changed since it was read.
@@ -54,16 +52,20 @@ func (s *Set) off() string {
 	return off
 }
 
-func (s *Set) edit(ctx context.Context, a args, gone bool) (any, error) {
+func (s *Set) edit(ctx context.Context, a args) (any, error) { return s.change(ctx, a, false) }
+
+func (s *Set) delete(ctx context.Context, a args) (any, error) { return s.change(ctx, a, true) }
+
+func (s *Set) change(ctx context.Context, a args, gone bool) (any, error) {
 	if off := s.off(); off != "" {
-		return &edited{Reason: reasonDisabled, Detail: off, Disabled: true}, nil
+		return &edited{said: disabledBy(off)}, nil
 	}
 	e, err := s.k.Editor().Passage(ctx, api.PassageRequest{SessionKey: s.opts.SessionKey, Path: a.text("path"), Old: a.text("old"), Version: a.text("version"),
 		From: int(a.number("from")), Lines: int(a.number("lines")), Text: a.text("text"), Delete: gone, Private: s.opts.Private})
 	if err != nil {
 		return refusal(ctx, a.text("path"), err)
 	}
-	out := &edited{Reason: reasonOK, Edit: e.Edit, Duplicate: e.Duplicate, Masked: e.Masked}
+	out := &edited{said: said{Reason: reasonOK}, Edit: e.Edit, Duplicate: e.Duplicate, Masked: e.Masked}
 	for _, f := range e.Files {
 		out.Path, out.Version, out.StartLine, out.EndLine = f.Path, f.Version, f.StartLine, f.EndLine
 	}
@@ -75,43 +77,34 @@ func (s *Set) edit(ctx context.Context, a args, gone bool) (any, error) {
 
 // entries is the answer of memory_list.
 type entries struct {
-	Reason   string            `json:"reason"`
-	Detail   string            `json:"detail,omitempty"`
-	Entries  []api.MemoryEntry `json:"entries"`
-	Total    int               `json:"total"`
-	Disabled bool              `json:"disabled,omitempty"`
+	said
+	Entries []api.MemoryEntry `json:"entries"`
+	Total   int               `json:"total"`
 }
 
 // usualListed and maxListed are how many entries memory_list returns, by default and at most.
 const usualListed, maxListed = 20, 200
 
 func (s *Set) list(ctx context.Context, a args) (any, error) {
-	out := &entries{Reason: reasonOK, Entries: []api.MemoryEntry{}}
 	if off := s.disabled(); off != "" {
-		out.Reason, out.Detail, out.Disabled = reasonDisabled, off, true
-		return out, nil
+		return &entries{said: disabledBy(off), Entries: []api.MemoryEntry{}}, nil
 	}
 	l, err := s.k.Editor().List(ctx, api.ListRequest{Path: a.text("path"), Max: cmp.Or(int(a.number("maxResults")), usualListed), Private: s.opts.Private})
-	switch {
-	case failed(ctx, err):
+	if err != nil {
 		return nil, err
-	case err != nil:
-		out.Reason, out.Detail = reasonBackend, err.Error()
-	default:
-		out.Entries, out.Total = l.Entries, l.Total
 	}
-	return out, nil
+	return &entries{said{Reason: reasonOK}, l.Entries, l.Total}, nil
 }
 
 func (s *Set) undo(ctx context.Context, a args) (any, error) {
 	if off := s.off(); off != "" {
-		return &edited{Reason: reasonDisabled, Detail: off, Disabled: true}, nil
+		return &edited{said: disabledBy(off)}, nil
 	}
 	u, err := s.k.Editor().Undo(ctx, api.UndoRequest{SessionKey: s.opts.SessionKey, Edit: a.text("edit"), Private: s.opts.Private})
 	if err != nil {
 		return refusal(ctx, "", err)
 	}
-	out := &edited{Reason: reasonOK, Edit: u.Edit, Files: []string{}}
+	out := &edited{said: said{Reason: reasonOK}, Edit: u.Edit, Files: []string{}}
 	for _, f := range u.Files {
 		out.Files = append(out.Files, f.Path)
 	}
@@ -123,7 +116,7 @@ func (s *Set) undo(ctx context.Context, a args) (any, error) {
 
 // refusal returns the answer to an edit that was not made.
 func refusal(ctx context.Context, path string, err error) (any, error) {
-	out := &edited{Reason: reasonBackend, Detail: err.Error(), Path: path}
+	out := &edited{said: broken(err), Path: path}
 	var stale *api.StaleError
 	var person *api.PersonError
 	var secret *api.SecretError
@@ -151,8 +144,7 @@ func refusal(ctx context.Context, path string, err error) (any, error) {
 
 // kept is the answer of memory_append.
 type kept struct {
-	Reason string `json:"reason"`
-	Detail string `json:"detail,omitempty"`
+	said
 	// ID is the id of the entry. Path and the lines are the place of the entry.
 	ID        string `json:"id,omitempty"`
 	Path      string `json:"path,omitempty"`
@@ -163,12 +155,11 @@ type kept struct {
 	Duplicate bool   `json:"duplicate,omitempty"`
 	Late      string `json:"late,omitempty"`
 	Masked    int    `json:"masked,omitempty"`
-	Disabled  bool   `json:"disabled,omitempty"`
 }
 
 func (s *Set) append(ctx context.Context, a args) (any, error) {
 	if off := s.disabled(); off != "" {
-		return &kept{Reason: reasonDisabled, Detail: off, Disabled: true}, nil
+		return &kept{said: disabledBy(off)}, nil
 	}
 	text := a.text("text")
 	if strings.TrimSpace(text) == "" {
@@ -178,14 +169,12 @@ func (s *Set) append(ctx context.Context, a args) (any, error) {
 	var refused *journal.RejectionError
 	switch {
 	case errors.Is(err, markdownstore.ErrDenied):
-		return &kept{Reason: reasonDenied, Detail: err.Error(), Path: a.text("path")}, nil
+		return &kept{said: said{Reason: reasonDenied, Detail: err.Error()}, Path: a.text("path")}, nil
 	case errors.As(err, &refused):
-		return &kept{Reason: refused.Code, Detail: refused.Detail, Path: a.text("path")}, nil
-	case failed(ctx, err):
-		return nil, err
+		return &kept{said: said{Reason: refused.Code, Detail: refused.Detail}, Path: a.text("path")}, nil
 	case err != nil:
-		return &kept{Reason: reasonBackend, Detail: err.Error(), Path: a.text("path")}, nil
+		return nil, err
 	}
-	return &kept{Reason: reasonOK, Detail: r.Unwritten, ID: r.ID, Path: r.Ref.Path, StartLine: r.Ref.StartLine, EndLine: r.Ref.EndLine,
+	return &kept{said: said{Reason: reasonOK, Detail: r.Unwritten}, ID: r.ID, Path: r.Ref.Path, StartLine: r.Ref.StartLine, EndLine: r.Ref.EndLine,
 		Duplicate: r.Duplicate, Late: r.Late, Masked: r.Masked}, nil
 }

@@ -16,12 +16,11 @@ const maxText = 32 << 10
 
 // lines is the answer of memory_get.
 type lines struct {
+	said
 	Text string `json:"text"`
 	// Path or ID is the requested path or id.
-	Path   string `json:"path,omitempty"`
-	ID     string `json:"id,omitempty"`
-	Reason string `json:"reason"`
-	Detail string `json:"detail,omitempty"`
+	Path string `json:"path,omitempty"`
+	ID   string `json:"id,omitempty"`
 	// From is the first line of Text. Lines is the number of its lines. NextFrom is the line from
 	// which to continue, 0 at the end.
 	From     int `json:"from,omitempty"`
@@ -32,18 +31,25 @@ type lines struct {
 	// Truncated reports whether a line was longer than an answer may be, so that the end of the
 	// line is missing.
 	Truncated bool `json:"truncated,omitempty"`
-	Disabled  bool `json:"disabled,omitempty"`
+}
+
+// linesOf returns the answer without lines for a path or an id.
+func linesOf(name string) *lines {
+	if markdownstore.PathLike(name) {
+		return &lines{Path: name}
+	}
+	return &lines{ID: name}
 }
 
 // get returns count lines of a path or an id, all if count is 0.
 func (s *Set) get(ctx context.Context, name string, from, count int) (*lines, error) {
 	from = max(from, 1)
-	if !markdownstore.PathLike(name) {
-		return s.page(ctx, name, from, count)
+	out := linesOf(name)
+	if out.Path == "" {
+		return s.page(ctx, out, from, count)
 	}
-	out := &lines{Path: name}
 	if off := s.disabled(); off != "" {
-		out.Reason, out.Detail, out.Disabled = reasonDisabled, off, true
+		out.say(disabledBy(off))
 		return out, nil
 	}
 	c, err := s.k.Read(ctx, api.ReadRequest{Path: out.Path, From: from, Lines: count, Private: s.opts.Private, Agent: s.opts.Agent, SessionKey: s.opts.SessionKey})
@@ -51,12 +57,8 @@ func (s *Set) get(ctx context.Context, name string, from, count int) (*lines, er
 		out.Reason, out.Detail = reasonDenied, err.Error()
 		return out, nil
 	}
-	if failed(ctx, err) {
-		return nil, err
-	}
 	if err != nil {
-		out.Reason, out.Detail = reasonBackend, err.Error()
-		return out, nil
+		return nil, err
 	}
 	out.Path, out.Reason, out.Detail = c.Path, string(c.Reason), c.Detail
 	if c.Reason == markdownstore.ReasonOK {
@@ -96,15 +98,10 @@ func (l *lines) fill(text string, from int, more bool) {
 }
 
 // page reads the content that an id in the conversation points to.
-func (s *Set) page(ctx context.Context, id string, from, count int) (*lines, error) {
-	out := &lines{ID: id}
+func (s *Set) page(ctx context.Context, out *lines, from, count int) (*lines, error) {
 	c, err := s.k.Get(ctx, s.opts.SessionKey, out.ID)
-	if failed(ctx, err) {
-		return nil, err
-	}
 	if err != nil {
-		out.Reason, out.Detail = reasonBackend, err.Error()
-		return out, nil
+		return nil, err
 	}
 	out.Reason, out.Detail = c.Reason, c.Detail
 	if c.Reason != api.GetOK {

@@ -30,9 +30,8 @@ const (
 
 // found is the answer of memory_search.
 type found struct {
+	said
 	Results []result `json:"results"`
-	Reason  string   `json:"reason"`
-	Detail  string   `json:"detail,omitempty"`
 	// Model is the model that made the vectors. It is absent if there are no vectors.
 	Model string `json:"model,omitempty"`
 	// Mode is hybrid, keyword, vector or disabled. Fallback reports whether a part of the search
@@ -51,9 +50,8 @@ type found struct {
 	Weak bool `json:"weak,omitempty"`
 	// Also lists the spellings that were searched in addition to the question's words.
 	Also []retrieval.Also `json:"alsoAsked,omitempty"`
-	// Disabled, Unavailable and TimedOut are the reasons why nothing could be searched. Action
+	// Unavailable and TimedOut are further reasons why nothing could be searched. Action
 	// tells the model how to proceed.
-	Disabled    bool   `json:"disabled,omitempty"`
 	Unavailable bool   `json:"unavailable,omitempty"`
 	TimedOut    bool   `json:"timedOut,omitempty"`
 	Error       string `json:"error,omitempty"`
@@ -157,8 +155,11 @@ func (s *Set) readNamed(ctx context.Context, query string, out *found) (done boo
 		count = max(to-from, 0) + 1
 	}
 	got, err := s.get(ctx, m[1], from, count)
-	if err != nil || got.Reason != reasonOK {
+	if failed(ctx, err) {
 		return false, err
+	}
+	if err != nil || got.Reason != reasonOK {
+		return false, nil
 	}
 	r := result{Path: got.Path, ID: got.ID, StartLine: got.From, EndLine: got.From + got.Lines - 1, Score: 1, Snippet: got.Text, Source: api.SourceMemory}
 	if got.ID != "" || strings.HasPrefix(got.Path, "sessions/") {
@@ -173,8 +174,7 @@ func (s *Set) readNamed(ctx context.Context, query string, out *found) (done boo
 
 // off makes the answer say that memory is switched off.
 func (f *found) off(why string) *found {
-	f.Reason, f.Mode, f.Detail, f.Error = reasonDisabled, string(retrieval.NoSearch), why, why
-	f.Disabled, f.Unavailable = true, true
+	f.said, f.Mode, f.Error, f.Unavailable = disabledBy(why), string(retrieval.NoSearch), why, true
 	return f
 }
 

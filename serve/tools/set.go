@@ -88,14 +88,24 @@ func (s *Set) Call(ctx context.Context, name string, arguments json.RawMessage) 
 	}
 	limited, cancel := context.WithTimeout(ctx, s.opts.Timeout)
 	defer cancel()
-	answer, err := s.answer(limited, name, a)
-	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
-		answer, err = s.late(name, a), nil
+	out, err := sp.run(s, limited, a)
+	switch {
+	case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil:
+		none := sp.blank(s, a)
+		none.say(said{Reason: reasonBackend, Detail: fmt.Sprintf("it took more than %v", s.opts.Timeout) + sp.unknown})
+		if f, ok := none.(*found); ok {
+			f.Unavailable, f.TimedOut = true, true
+		}
+		out, err = none, nil
+	case err != nil && !failed(limited, err) && !errors.As(err, new(*ArgumentError)):
+		none := sp.blank(s, a)
+		none.say(broken(err))
+		out, err = none, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	return json.Marshal(answer)
+	return json.Marshal(out)
 }
 
 // disabled returns the reason why memory may not be used, "" if it may be used.
@@ -106,25 +116,24 @@ func (s *Set) disabled() string {
 	return s.opts.Disabled
 }
 
-func (s *Set) answer(ctx context.Context, name string, a args) (any, error) {
-	switch name {
-	case MemorySearch:
-		return s.search(ctx, a)
-	case MemoryGet:
-		return s.get(ctx, a.text("path"), int(a.number("from")), int(a.number("lines")))
-	case MemoryAppend:
-		return s.append(ctx, a)
-	case MemoryList:
-		return s.list(ctx, a)
-	case MemoryUpdate:
-		return s.edit(ctx, a, false)
-	case MemoryDelete:
-		return s.edit(ctx, a, true)
-	case MemoryUndo:
-		return s.undo(ctx, a)
-	}
-	return s.status(ctx)
+// said is the part that every answer has.
+type said struct {
+	Reason string `json:"reason"`
+	Detail string `json:"detail,omitempty"`
+	// Disabled reports that memory may not be used.
+	Disabled bool `json:"disabled,omitempty"`
 }
+
+func (s *said) say(what said) { *s = what }
+
+// answer is the answer of a tool.
+type answer interface{ say(said) }
+
+// disabledBy is the answer if memory may not be used.
+func disabledBy(why string) said { return said{reasonDisabled, why, true} }
+
+// broken is the answer after an error.
+func broken(err error) said { return said{Reason: reasonBackend, Detail: err.Error()} }
 
 func (s *Set) spec(name string) *spec {
 	for i := range specs {
@@ -145,24 +154,4 @@ func (s *Set) has(sp *spec) bool {
 		return s.k.Editor().Rule() != api.EditNone
 	}
 	return true
-}
-
-// late returns the answer of a call that took too long.
-func (s *Set) late(name string, a args) any {
-	why := fmt.Sprintf("it took more than %v", s.opts.Timeout)
-	switch name {
-	case MemorySearch:
-		return &found{Results: []result{}, Reason: reasonBackend, Detail: why, Citations: s.opts.Citations, Unavailable: true, TimedOut: true}
-	case MemoryGet:
-		return &lines{Path: a.text("path"), Reason: reasonBackend, Detail: why}
-	case MemoryAppend:
-		return &kept{Reason: reasonBackend, Detail: why + "; whether it was kept is not known: calling again keeps it once"}
-	case MemoryUpdate, MemoryDelete:
-		return &edited{Path: a.text("path"), Reason: reasonBackend, Detail: why + "; whether it was done is not known: calling again does it once"}
-	case MemoryList:
-		return &entries{Entries: []api.MemoryEntry{}, Reason: reasonBackend, Detail: why}
-	case MemoryUndo:
-		return &edited{Edit: a.text("edit"), Reason: reasonBackend, Detail: why + "; whether it was taken back is not known: memory_get shows it"}
-	}
-	return &standing{Reason: reasonBackend, Detail: why}
 }

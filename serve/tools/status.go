@@ -10,8 +10,7 @@ import (
 
 // standing is the answer of context_status.
 type standing struct {
-	Reason string `json:"reason"`
-	Detail string `json:"detail,omitempty"`
+	said
 	// Session is the state of this session, and never of another session.
 	Session *sessionStanding `json:"session,omitempty"`
 	Memory  *memoryStanding  `json:"memory,omitempty"`
@@ -50,15 +49,12 @@ type memoryStanding struct {
 	LastSync string `json:"lastSync,omitempty"`
 }
 
-func (s *Set) status(ctx context.Context) (any, error) {
+func (s *Set) status(ctx context.Context, _ args) (any, error) {
 	se, m, err := s.k.SessionStatus(ctx, s.opts.SessionKey)
-	if failed(ctx, err) {
+	if err != nil {
 		return nil, err
 	}
-	if err != nil {
-		return &standing{Reason: reasonBackend, Detail: err.Error()}, nil
-	}
-	out := &standing{Reason: reasonOK, Session: &sessionStanding{Key: s.opts.SessionKey, Private: s.opts.Private, Turns: se.Turns, Pages: se.Pages, Spans: se.Spans, Lines: []lineStanding{}}}
+	out := &standing{said: said{Reason: reasonOK}, Session: &sessionStanding{Key: s.opts.SessionKey, Private: s.opts.Private, Turns: se.Turns, Pages: se.Pages, Spans: se.Spans, Lines: []lineStanding{}}}
 	for _, l := range se.Lines {
 		out.Session.Lines = append(out.Session.Lines, lineStanding{l.Branch, l.Model, l.Messages, l.Tokens, l.Cuts})
 	}
