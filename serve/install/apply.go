@@ -199,7 +199,7 @@ func (f *file) byHand() []string {
 
 func (f *file) add(data []byte) (after []byte, err error) {
 	for _, p := range f.parts {
-		if data, err = p.add(data); err != nil {
+		if data, err = p.edit(data, true); err != nil {
 			return nil, err
 		}
 	}
@@ -215,7 +215,7 @@ func (f *file) takeOut(data []byte, e *recorded) ([]byte, error) {
 			break
 		}
 		var err error
-		if after, err = p.takeOut(after); err != nil {
+		if after, err = p.edit(after, false); err != nil {
 			return nil, err
 		}
 	}

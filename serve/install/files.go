@@ -27,11 +27,11 @@ type file struct {
 	hooks bool
 }
 
-// part is one thing that is added to a file. Both functions return a content unchanged if it
-// needs no change.
+// part is one thing that is added to a file. edit adds it to a content, or takes it out again. It
+// returns a content unchanged if it needs no change.
 type part struct {
-	what         string
-	add, takeOut func(data []byte) ([]byte, error)
+	what string
+	edit func(data []byte, add bool) ([]byte, error)
 }
 
 // serverName is memkernel's name among a host's servers.
@@ -72,12 +72,12 @@ func (s *Site) hostFiles(h *host, all bool) (out []file) {
 }
 
 func claudeFiles(s *Site) []file {
-	return []file{s.hookFile(hook.Claude), s.jsonFile(filepath.Join(s.Workspace, ".mcp.json"), s.server("mcpServers", hook.Claude, false))}
+	return []file{s.hookFile(hook.Claude), s.jsonFile(filepath.Join(s.Workspace, ".mcp.json"), "mcpServers", server{s.Program, arguments("claude")}, false)}
 }
 
 func geminiFiles(s *Site) []file {
 	f := s.hookFile(hook.Gemini)
-	f.parts = append(f.parts, s.server("mcpServers", hook.Gemini, true)(f.path))
+	f.parts = append(f.parts, s.jsonServer(f.path, "mcpServers", server{s.Program, arguments("gemini")}, true))
 	return []file{f}
 }
 
@@ -112,7 +112,7 @@ func (s *Site) opencodeFile(path string) file {
 		Command []string `json:"command"`
 		Enabled bool     `json:"enabled"`
 	}{"local", append([]string{s.Program}, arguments("")...), true}
-	f := s.jsonFile(path, s.jsonServer("mcp", entry, true))
+	f := s.jsonFile(path, "mcp", entry, true)
 	f.parts = append(f.parts, s.plugin(path))
 	return f
 }
@@ -142,75 +142,60 @@ func (s *Site) userWide(h *host) string {
 // hookFile returns the file of a host's hooks. The hooks are its first part.
 func (s *Site) hookFile(h hook.Host) file {
 	hs := &hook.Settings{Host: h, Path: hook.SettingsPath(h, s.Workspace), Program: s.Shell}
-	return file{path: hs.Path, json: true, hooks: true, parts: []part{{
-		what: "hooks", add: hs.Add, takeOut: hs.TakeOut}}}
+	return file{path: hs.Path, json: true, hooks: true, parts: []part{{"hooks", func(data []byte, add bool) ([]byte, error) {
+		if add {
+			return hs.Add(data)
+		}
+		return hs.TakeOut(data)
+	}}}}
 }
 
-func (s *Site) jsonFile(path string, p func(path string) part) file {
-	return file{path: path, json: true, parts: []part{p(path)}}
-}
-
-// server is the entry of a host that has servers by command and arguments.
-func (s *Site) server(key string, h hook.Host, comments bool) func(path string) part {
-	return s.jsonServer(key, server{s.Program, arguments(string(h))}, comments)
+// jsonFile is a JSON file with an entry in an object of servers.
+func (s *Site) jsonFile(path, key string, entry any, comments bool) file {
+	return file{path: path, json: true, parts: []part{s.jsonServer(path, key, entry, comments)}}
 }
 
 // jsonServer adds an entry to an object of servers. It does not change an existing entry that
 // works, because a person may have chosen its arguments.
-func (s *Site) jsonServer(key string, entry any, comments bool) func(path string) part {
-	return func(path string) part {
-		edit := func(data []byte, do func(d *settings.JSON, servers *hujson.Object, at *hujson.ObjectMember) error) ([]byte, error) {
-			d, err := settings.ParseJSON(path, data, comments)
-			if err != nil {
-				return nil, err
-			}
-			servers, err := d.Object(d.Top(), key)
-			if err != nil {
-				return nil, err
-			}
-			var at *hujson.ObjectMember
-			if servers != nil {
-				if at, err = d.Member(servers, serverName); err != nil {
-					return nil, err
-				}
-			}
-			changed := string(d.Bytes())
-			if err := do(d, servers, at); err != nil {
-				return nil, err
-			}
-			if out := d.Bytes(); string(out) != changed {
-				return out, nil
-			}
-			return data, nil
+func (s *Site) jsonServer(path, key string, entry any, comments bool) part {
+	return part{"tools", func(data []byte, add bool) ([]byte, error) {
+		d, err := settings.ParseJSON(path, data, comments)
+		if err != nil {
+			return nil, err
 		}
-		add := func(d *settings.JSON, servers *hujson.Object, at *hujson.ObjectMember) error {
-			if at != nil {
-				return s.bringUpToDate(d, at)
+		servers, err := d.Object(d.Top(), key)
+		if err != nil {
+			return nil, err
+		}
+		var at *hujson.ObjectMember
+		if servers != nil {
+			if at, err = d.Member(servers, serverName); err != nil {
+				return nil, err
 			}
+		}
+		before := string(d.Bytes())
+		switch {
+		case add && at != nil:
+			err = s.bringUpToDate(d, at)
+		case add:
 			if servers == nil {
 				servers = &hujson.Object{}
 				d.Add(d.Top(), key, hujson.Value{Value: servers}, 1)
 			}
-			v, err := d.Render(entry, 2)
-			if err != nil {
-				return err
+			var v hujson.Value
+			if v, err = d.Render(entry, 2); err == nil {
+				d.Add(servers, serverName, v, 2)
 			}
-			d.Add(servers, serverName, v, 2)
-			return nil
-		}
-		takeOut := func(d *settings.JSON, servers *hujson.Object, at *hujson.ObjectMember) error {
-			if at == nil || !ours(words(at.Value)) {
-				return nil
-			}
+		case at != nil && ours(words(at.Value)):
 			if settings.Drop(servers, serverName); len(servers.Members) == 0 {
 				settings.Drop(d.Top(), key)
 			}
-			return nil
 		}
-		return part{what: "tools",
-			add:     func(data []byte) ([]byte, error) { return edit(data, add) },
-			takeOut: func(data []byte) ([]byte, error) { return edit(data, takeOut) }}
-	}
+		if after := d.Bytes(); string(after) != before {
+			return after, err
+		}
+		return data, err
+	}}
 }
 
 // words returns the command line of an entry in any of its forms, nil if the entry has no command
@@ -290,49 +275,32 @@ func (s *Site) bringUpToDate(d *settings.JSON, at *hujson.ObjectMember) error {
 
 // tomlServer adds a table to a table of servers.
 func (s *Site) tomlServer(path, key string, args []string) part {
-	read := func(data []byte) (*settings.TOML, []string, error) {
+	return part{"tools", func(data []byte, add bool) ([]byte, error) {
 		d, err := settings.ParseTOML(path, data)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		t := d.Table(key, serverName)
-		if t == nil {
-			return d, nil, nil
-		}
 		var rest []string
 		list, _ := t["args"].([]any)
 		for _, w := range list {
 			rest = append(rest, fmt.Sprint(w))
 		}
 		line := commandLine(t["command"], rest)
-		return d, append([]string{}, line...), nil
-	}
-	return part{what: "tools",
-		add: func(data []byte) ([]byte, error) {
-			d, line, err := read(data)
-			switch {
-			case err != nil:
-				return nil, err
-			case line == nil:
-				err = d.Add(key, serverName, server{s.Program, args})
-				return d.Bytes(), err
-			case !ours(line):
-				return nil, &settings.Error{Path: path, Err: errForeign}
-			}
-			if s.stays(line[0]) {
-				return data, nil
-			}
+		switch {
+		case add && t == nil:
+			err = d.Add(key, serverName, server{s.Program, args})
+		case add && !ours(line):
+			return nil, &settings.Error{Path: path, Err: errForeign}
+		case add && !s.stays(line[0]):
 			err = d.Set(key, serverName, "command", s.Program)
-			return d.Bytes(), err
-		},
-		takeOut: func(data []byte) ([]byte, error) {
-			d, line, err := read(data)
-			if err != nil || !ours(line) {
-				return data, err
-			}
+		case add || !ours(line):
+			return data, nil
+		default:
 			err = d.Drop(key, serverName)
-			return d.Bytes(), err
-		}}
+		}
+		return d.Bytes(), err
+	}}
 }
 
 // plugin adds the extension to OpenCode's list, if the machine has the extension's source.
@@ -376,7 +344,7 @@ func (s *Site) plugin(path string) part {
 		}
 		return d.Bytes(), err
 	}
-	p := part{add: func(data []byte) ([]byte, error) { return edit(data, true) }, takeOut: func(data []byte) ([]byte, error) { return edit(data, false) }}
+	p := part{edit: edit}
 	if s.Checkout != "" {
 		p.what = "plugin"
 	}
@@ -448,22 +416,20 @@ const (
 
 // rulesPart adds the section to a file. In a new file it adds front before the section.
 func rulesPart(path, front, text string) part {
-	return part{what: "rules",
-		add: func(data []byte) ([]byte, error) {
-			if data == nil {
-				data = []byte(front)
-				after, err := section.Put(path, nil, text)
-				return append(data, after...), err
-			}
+	return part{"rules", func(data []byte, add bool) ([]byte, error) {
+		switch {
+		case add && data == nil:
+			after, err := section.Put(path, nil, text)
+			return append([]byte(front), after...), err
+		case add:
 			return section.Put(path, data, text)
-		},
-		takeOut: func(data []byte) ([]byte, error) {
-			after, err := section.Drop(path, data)
-			if err == nil && !settings.Same(after, data) && strings.TrimSpace(string(after)) == strings.TrimSpace(front) {
-				after = []byte{}
-			}
-			return after, err
-		}}
+		}
+		after, err := section.Drop(path, data)
+		if err == nil && !settings.Same(after, data) && strings.TrimSpace(string(after)) == strings.TrimSpace(front) {
+			after = []byte{}
+		}
+		return after, err
+	}}
 }
 
 // files returns the file that gets the section. With all it leaves the file out if a file is in the

@@ -35,9 +35,9 @@ func (v *servers) file(s *Site) file {
 	}
 	path := filepath.Join(s.Workspace, filepath.FromSlash(v.path))
 	if v.typed {
-		return s.jsonFile(path, s.jsonServer(v.key, typedServer{"stdio", entry}, true))
+		return s.jsonFile(path, v.key, typedServer{"stdio", entry}, true)
 	}
-	return s.jsonFile(path, s.jsonServer(v.key, entry, true))
+	return s.jsonFile(path, v.key, entry, true)
 }
 
 // perSystem are places in a home on macOS, on Windows and elsewhere.
