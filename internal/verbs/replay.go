@@ -204,9 +204,9 @@ func replayTrace(a *cli.App, path string) error {
 		return cli.Hint(err, "a trace is trace.jsonl in a session's folder")
 	}
 	doc := decisionsJSON{Schema: "memkernel/trace/v1", Program: t.Program, Plans: t.Plans, Decisions: t.Decisions,
-		Same: t.Difference == nil, Difference: newDecisionJSON(t.Difference)}
+		Same: t.Difference == nil, Difference: t.Difference}
 	if t.Other > 0 {
-		doc.OtherVersion = &otherVersionJSON{t.Other, t.Skipped, newDecisionJSON(t.FirstOther)}
+		doc.OtherVersion = &otherVersionJSON{t.Other, t.Skipped, t.FirstOther}
 	}
 	if a.JSON {
 		err = a.WriteJSON(doc)
@@ -231,7 +231,7 @@ type decisionsJSON struct {
 	// Same reports whether all plans had the same result. Otherwise the exit code is 3.
 	Same bool `json:"same"`
 	// Difference is the first decision with a different result. The replay ends at this decision.
-	Difference *decisionJSON `json:"difference"`
+	Difference *api.TraceDifference `json:"difference"`
 	// OtherVersion describes decisions that another version of their decider made and that have a
 	// different result now. Such decisions are not a fault of the trace.
 	OtherVersion *otherVersionJSON `json:"other_version"`
@@ -240,41 +240,21 @@ type decisionsJSON struct {
 type otherVersionJSON struct {
 	Decisions int `json:"decisions"`
 	// SkippedPlans counts the plans that could not be replayed because of such decisions.
-	SkippedPlans int           `json:"skipped_plans"`
-	First        *decisionJSON `json:"first"`
-}
-
-type decisionJSON struct {
-	// Line counts from 1.
-	Line int    `json:"line"`
-	Plan string `json:"plan"`
-	// Decider is align, plan_cut, select or next.
-	Decider string `json:"decider"`
-	// Field is the place in the line. Recorded and Replayed are JSON in a string, "" for no
-	// value.
-	Field    string `json:"field"`
-	Recorded string `json:"recorded"`
-	Replayed string `json:"replayed"`
-}
-
-func newDecisionJSON(d *api.TraceDifference) *decisionJSON {
-	if d == nil {
-		return nil
-	}
-	return &decisionJSON{d.Line, d.Plan, d.Decider, d.Field, d.Recorded, d.Now}
+	SkippedPlans int                  `json:"skipped_plans"`
+	First        *api.TraceDifference `json:"first"`
 }
 
 func (d *decisionsJSON) text() string {
 	var b strings.Builder
 	if x := d.Difference; x != nil {
 		fmt.Fprintf(&b, "line %d differs, after %s plans that are the same\n", x.Line, display.Thousands(d.Plans))
-		x.write(&b)
+		writeDifference(&b, x)
 	} else {
 		fmt.Fprintf(&b, "%s plans, %s decisions, every one the same\n", display.Thousands(d.Plans), display.Thousands(d.Decisions))
 	}
 	if o := d.OtherVersion; o != nil {
 		fmt.Fprintf(&b, "%s more were decided by another version and come out otherwise now, first on line %d\n", display.Thousands(o.Decisions), o.First.Line)
-		o.First.write(&b)
+		writeDifference(&b, o.First)
 		if o.SkippedPlans > 0 {
 			fmt.Fprintf(&b, "%s plans could not be decided again for that\n", display.Thousands(o.SkippedPlans))
 		}
@@ -282,9 +262,10 @@ func (d *decisionsJSON) text() string {
 	return b.String()
 }
 
-func (d *decisionJSON) write(b *strings.Builder) {
+// writeDifference writes a decision with a different result.
+func writeDifference(b *strings.Builder, d *api.TraceDifference) {
 	for _, row := range [][2]string{{"plan", d.Plan}, {"decided by", d.Decider}, {"field", d.Field},
-		{"recorded", cmp.Or(d.Recorded, "nothing")}, {"replayed", cmp.Or(d.Replayed, "nothing")}} {
+		{"recorded", cmp.Or(d.Recorded, "nothing")}, {"replayed", cmp.Or(d.Now, "nothing")}} {
 		fmt.Fprintf(b, "  %-10s  %s\n", row[0], row[1])
 	}
 }

@@ -21,13 +21,15 @@ type TraceReport struct {
 // TraceDifference is a field of a trace whose replayed value differs.
 type TraceDifference struct {
 	// Line is the line of the trace, counted from 1.
-	Line int
+	Line int `json:"line"`
 	// Plan is the plan that the line is about.
-	Plan string
+	Plan string `json:"plan"`
 	// Decider is align, plan_cut, select or next. Field is its path in the line: align.at,
 	// steps[3].out.kept, projection, ….
-	Decider, Field string
+	Decider string `json:"decider"`
+	Field   string `json:"field"`
 	// Recorded is the recorded value as JSON. Now is the value that the same input gives, as
 	// JSON. "" is a missing value.
-	Recorded, Now string
+	Recorded string `json:"recorded"`
+	Now      string `json:"replayed"`
 }
