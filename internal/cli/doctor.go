@@ -14,22 +14,19 @@ import (
 // can't be read, or nil. After such an error the defaults are used.
 func (a *App) Examine(ctx context.Context, o *health.DoctorOptions, broken error) (*health.Report, error) {
 	own := a.examine(broken)
-	book, err := a.Book()
-	if err != nil {
-		own.Add(health.Finding{Code: health.Prices, Severity: health.Error, What: PlainError(err), Hint: HintFor(err)})
-	}
-	provider, err := a.Embedder()
-	if err != nil {
-		own.Add(health.Finding{Code: health.Embedding, Severity: health.Error, What: PlainError(err), Hint: HintFor(err)})
-	}
-	opts, err := a.KernelOptions(book, provider)
-	if err != nil {
-		own.Add(health.Finding{Code: health.Index, Severity: health.Error, What: PlainError(err), Hint: HintFor(err)})
-	}
-	if opts != nil {
-		if err := Keep(ctx, &a.Settings, opts); err != nil {
-			own.Add(health.Finding{Code: health.State, Severity: health.Error, What: PlainError(err), Hint: HintFor(err)})
+	note := func(code health.Code, err error) {
+		if err != nil {
+			own.Add(health.Finding{Code: code, Severity: health.Error, What: PlainError(err), Hint: HintFor(err)})
 		}
+	}
+	book, err := a.Book()
+	note(health.Prices, err)
+	provider, err := a.Embedder()
+	note(health.Embedding, err)
+	opts, err := a.KernelOptions(book, provider)
+	note(health.Index, err)
+	if opts != nil {
+		note(health.State, Keep(ctx, &a.Settings, opts))
 	}
 	d, err := kernel.Doctor(ctx, a.Workspace, opts, o)
 	if err != nil {
@@ -43,16 +40,17 @@ func (a *App) Examine(ctx context.Context, o *health.DoctorOptions, broken error
 // examine checks the configuration.
 func (a *App) examine(broken error) *health.Report {
 	d := &health.Report{}
+	config := health.Finding{Code: health.Config, Severity: health.OK, What: strings.Join(a.ConfigFiles, ", ") + " was read"}
 	switch {
-	case broken != nil && errors.Is(broken, fs.ErrNotExist):
-		d.Add(health.Finding{Code: health.Config, Severity: health.Error, What: PlainError(broken), Hint: "name a file that is there with --config"})
 	case broken != nil:
-		d.Add(health.Finding{Code: health.Config, Severity: health.Error, What: PlainError(broken), Hint: HintFor(broken)})
+		config.Severity, config.What, config.Hint = health.Error, PlainError(broken), HintFor(broken)
+		if errors.Is(broken, fs.ErrNotExist) {
+			config.Hint = "name a file that is there with --config"
+		}
 	case len(a.ConfigFiles) == 0:
-		d.Add(health.Finding{Code: health.Config, Severity: health.OK, What: "there is no configuration file, the defaults hold"})
-	default:
-		d.Add(health.Finding{Code: health.Config, Severity: health.OK, What: strings.Join(a.ConfigFiles, ", ") + " was read"})
+		config.What = "there is no configuration file, the defaults hold"
 	}
+	d.Add(config)
 	if w := a.Ignored(); w != "" {
 		d.Add(health.Finding{Code: health.Config, Severity: health.Warning, What: w, Hint: a.allowIgnored()})
 	}

@@ -3,7 +3,6 @@ package display
 import (
 	"cmp"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/memkernel/memkernel/cachelayout"
@@ -11,21 +10,10 @@ import (
 	"github.com/memkernel/memkernel/pagevm"
 )
 
-// whyMarker puts a marker's purpose into words.
-func whyMarker(why string) string {
-	switch why {
-	case cachelayout.WhyFixed:
-		return "end of tools and system"
-	case cachelayout.WhyCarry:
-		return "end of the carry block"
-	case cachelayout.WhyPreviousTail:
-		return "end of the last request"
-	case cachelayout.WhyGuard:
-		return "keeps the look-back unbroken"
-	case cachelayout.WhyEnd:
-		return "end of this request"
-	}
-	return strings.ReplaceAll(why, "_", " ")
+// markers has the purpose of each marker in words.
+var markers = map[string]string{
+	cachelayout.WhyFixed: "end of tools and system", cachelayout.WhyCarry: "end of the carry block", cachelayout.WhyPreviousTail: "end of the last request",
+	cachelayout.WhyGuard: "keeps the look-back unbroken", cachelayout.WhyEnd: "end of this request",
 }
 
 // lifetime spells 5m and 1h as providers do.
@@ -192,24 +180,17 @@ func clipRows[T any](s *sheet, rows []T) []T {
 	return rows[len(rows)-maxRows:]
 }
 
-// reasonText puts the reason of a cut into words.
-func reasonText(reason string) string {
-	switch reason {
-	case cachelayout.ReasonHighWater:
-		return "the prompt reached its high-water mark"
-	case cachelayout.ReasonCold:
-		return "the cache is cold, so a cut costs nothing"
-	case cachelayout.ReasonForced:
-		return "the prompt would be over its limit"
-	case cachelayout.ReasonPayback:
-		return "what it saves pays back what it rewrites"
-	case string(pagevm.CutDemand):
-		return "a compaction was asked for"
-	case string(pagevm.CutThinking):
-		return "the provider refused the thinking of earlier turns, which is taken out"
-	}
-	return reason
+// reasons has the reason of each cut in words.
+var reasons = map[string]string{
+	cachelayout.ReasonHighWater: "the prompt reached its high-water mark",
+	cachelayout.ReasonCold:      "the cache is cold, so a cut costs nothing",
+	cachelayout.ReasonForced:    "the prompt would be over its limit",
+	cachelayout.ReasonPayback:   "what it saves pays back what it rewrites",
+	string(pagevm.CutDemand):    "a compaction was asked for",
+	string(pagevm.CutThinking):  "the provider refused the thinking of earlier turns, which is taken out",
 }
+
+func reasonText(reason string) string { return cmp.Or(reasons[reason], reason) }
 
 // reasoningText describes how the model's reasoning is bound to its prefix, and how much of the
 // reasoning the plan loses.

@@ -1,6 +1,7 @@
 package display
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/memkernel/memkernel/cachelayout"
@@ -108,7 +109,7 @@ func (s *sheet) breakpoints() {
 		s.section("Breakpoints", Plural(len(l.Breakpoints), "marker"))
 		row := s.table(2, []int{2, 13, -8, -14, -7, 3, s.Columns() - 49}, "", "region", "message", "tokens up to", "lives", "", "why")
 		for i, b := range l.Breakpoints {
-			row(i+1, b.Region, s.place(i), b.CumulativeTokens, lifetime(b.TTLSeconds), "", whyMarker(b.Why))
+			row(i+1, b.Region, s.place(i), b.CumulativeTokens, lifetime(b.TTLSeconds), "", cmp.Or(markers[b.Why], strings.ReplaceAll(b.Why, "_", " ")))
 		}
 	}
 	for _, n := range l.Notes {

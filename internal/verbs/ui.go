@@ -141,9 +141,10 @@ func openWindow(a *cli.App, k *kernel.Kernel, book *cachelayout.Book, u *uiFlags
 		return nil, err
 	}
 	s, err := ui.Listen(u.addr, ui.Options{Kernel: k, Prices: book, Workspace: workspace, Location: a.Config.Workspace.Timezone.Location(), Private: a.Private(), Voice: voice,
-		Transcripts: func() []string { return transcripts(workspace, u.transcripts) }, Elsewhere: func() []string { return agentHomes(workspace) }, Plan: ui.Plan{Window: int(u.window), Economy: a.Config.Economy, Resolver: u.resolver}, Audit: a.AuditOptions(nil), Masker: masker,
-		Doctor: func(ctx context.Context) (*health.Report, error) { return a.Examine(ctx, &health.DoctorOptions{}, nil) },
-		Hint:   a.Commands})
+		Transcripts: func() []string { return transcripts(workspace, u.transcripts) }, Plan: ui.Plan{Window: int(u.window), Economy: a.Config.Economy, Resolver: u.resolver}, Audit: a.AuditOptions(nil), Masker: masker,
+		Doctor:    func(ctx context.Context) (*health.Report, error) { return a.Examine(ctx, &health.DoctorOptions{}, nil) },
+		Elsewhere: func() []string { return ofAgents(workspace, func(h install.Host) []string { return h.Homes }) },
+		Hint:      a.Commands})
 	if err != nil {
 		if errors.Is(err, ui.ErrNotLocal) {
 			return nil, cli.UsageWith(err.Error(), "on another machine, open a tunnel to it")
@@ -153,15 +154,18 @@ func openWindow(a *cli.App, k *kernel.Kernel, book *cachelayout.Book, u *uiFlags
 	return s, nil
 }
 
-// agents returns the coding agents of this machine, with their transcripts of a workspace.
-func agents(workspace string) []install.Host {
+// ofAgents collects files or folders of the coding agents of this machine, with a workspace.
+func ofAgents(workspace string, of func(install.Host) []string) (out []string) {
 	home, err := os.UserHomeDir()
 	if err != nil {
 		return nil // without a home the workspace's transcripts can't be recognised
 	}
 	site := &install.Site{Workspace: workspace, Home: home, Getenv: os.Getenv, LookPath: exec.LookPath}
 	found, _ := site.Find(nil) // errors are only about names, and no name is given
-	return found
+	for _, h := range found {
+		out = append(out, of(h)...)
+	}
+	return out
 }
 
 // transcripts returns the named transcripts. Without names it returns the transcripts of this
@@ -170,17 +174,5 @@ func transcripts(workspace string, named []string) []string {
 	if len(named) > 0 {
 		return named
 	}
-	var out []string
-	for _, h := range agents(workspace) {
-		out = append(out, h.Transcripts...)
-	}
-	return out
-}
-
-// agentHomes returns the folders in which the coding agents of this machine keep sessions.
-func agentHomes(workspace string) (out []string) {
-	for _, h := range agents(workspace) {
-		out = append(out, h.Homes...)
-	}
-	return out
+	return ofAgents(workspace, func(h install.Host) []string { return h.Transcripts })
 }

@@ -164,13 +164,9 @@ func (s *Server) sessions(ctx context.Context) (*Sessions, error) {
 
 // usage reads the bills of the workspace, at most every two seconds.
 func (s *Server) usage(ctx context.Context) (*billing.Report, error) {
-	doc, err := s.slow.get("usage", 2*time.Second, func() (any, error) {
+	return cached(&s.slow, "usage", 2*time.Second, func() (*billing.Report, error) {
 		return s.o.Kernel.Usage(ctx, billing.Options{Location: s.o.Location})
 	})
-	if err != nil {
-		return nil, err
-	}
-	return doc.(*billing.Report), nil
 }
 
 // hostID returns the name by which bills know a session.
@@ -295,11 +291,7 @@ func (s *Server) oneSession(r *http.Request) (any, error) {
 
 // keptRows returns the calls of a session in the state folder, as they were planned and billed.
 func (s *Server) keptRows(ctx context.Context, f found) ([]row, error) {
-	rows, err := s.slow.get("rows "+f.key, 2*fresh, func() (any, error) { return s.readRows(ctx, f) })
-	if err != nil {
-		return nil, err
-	}
-	return rows.([]row), nil
+	return cached(&s.slow, "rows "+f.key, 2*fresh, func() ([]row, error) { return s.readRows(ctx, f) })
 }
 
 // readRows reads them.

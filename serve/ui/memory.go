@@ -60,7 +60,7 @@ func (s *Server) search(r *http.Request) (any, error) {
 const aged = 10 * time.Second
 
 func (s *Server) audit(r *http.Request) (any, error) {
-	return s.slow.get("audit", aged, func() (any, error) {
+	return cached(&s.slow, "audit", aged, func() (any, error) {
 		report, err := s.o.Kernel.Maintenance().Audit(r.Context(), s.o.Audit)
 		if err != nil {
 			return nil, err
@@ -164,7 +164,7 @@ func (s *Server) doctor(r *http.Request) (any, error) {
 	if s.o.Doctor == nil {
 		return nil, mistakef("nobody is there to ask")
 	}
-	return s.slow.get("doctor", aged, func() (any, error) {
+	return cached(&s.slow, "doctor", aged, func() (any, error) {
 		report, err := s.o.Doctor(r.Context())
 		if err != nil {
 			return nil, err

@@ -338,14 +338,10 @@ func (t *talk) given(all []hook.Given) (by map[int]*added, start *added, hooked 
 
 // keptTalk returns the conversation of a session in the state folder.
 func (s *Server) keptTalk(ctx context.Context, f found) (*talk, error) {
-	doc, err := s.slow.get("talk "+f.id+f.modified.String(), aged, func() (any, error) {
+	return cached(&s.slow, "talk "+f.id+f.modified.String(), aged, func() (*talk, error) {
 		t, _, err := s.shelf.talk(ctx, &found{source: fromState, key: f.key})
 		return t, err
 	})
-	if err != nil {
-		return nil, err
-	}
-	return doc.(*talk), nil
 }
 
 // talkOfKept makes the conversation from the kept pages.

@@ -184,16 +184,16 @@ type once struct {
 }
 
 type kept struct {
-	mu  sync.Mutex
-	at  time.Time
-	doc any
+	mu    sync.Mutex
+	at    time.Time
+	value any
 }
 
 // mostKept bounds the kept answers.
 const mostKept = 64
 
-// get returns the value that make1 made at most age ago.
-func (o *once) get(name string, age time.Duration, make1 func() (any, error)) (any, error) {
+// cached returns the value of a name, which make1 made at most age ago.
+func cached[T any](o *once, name string, age time.Duration, make1 func() (T, error)) (value T, err error) {
 	o.mu.Lock()
 	k := o.kept[name]
 	if k == nil {
@@ -206,15 +206,13 @@ func (o *once) get(name string, age time.Duration, make1 func() (any, error)) (a
 	o.mu.Unlock()
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.doc != nil && time.Since(k.at) < age {
-		return k.doc, nil
+	if k.value != nil && time.Since(k.at) < age {
+		return k.value.(T), nil
 	}
-	doc, err := make1()
-	if err != nil {
-		return nil, err
+	if value, err = make1(); err == nil {
+		k.at, k.value = time.Now(), value
 	}
-	k.at, k.doc = time.Now(), doc
-	return doc, nil
+	return value, err
 }
 
 //go:embed assets
