@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"runtime/debug"
 	"strconv"
 	"strings"
 	"testing"
@@ -22,10 +21,9 @@ import (
 )
 
 // TestMain lets every test's day begin where the sample's does, wherever the machine
-// stands. Collections are rare, because a test holds little memory at a time.
+// stands.
 func TestMain(m *testing.M) {
 	time.Local = time.UTC
-	debug.SetGCPercent(400)
 	testscript.Main(m, map[string]func(){"memkernel": func() { os.Exit(command.Main()) }, "client": client})
 }
 
