@@ -285,7 +285,7 @@ func build(o *Options, g prepared) *Kernel {
 		k.desk.Recalled = k.watch.recalled
 	}
 	k.inspect = &inspect.Inspector{Workspace: place, StateDir: o.StateDir, State: state, Elsewhere: state.Where("") != local.Where(""), Blobs: blobs, Backups: backups, Sessions: k.sessions, Upkeep: runs,
-		Prices: o.Prices, Now: o.Now, Memory: m, Set: o.Memory.status(place), IndexPath: o.Memory.IndexPath, Embedder: o.Memory.Embedder,
+		Prices: o.Prices, Now: o.Now, Memory: m, Set: o.Memory.status(place), IndexPath: indexPath(o.StateDir), Embedder: o.Memory.Embedder,
 		StateFile: !o.Life.Off && !o.Life.NoStateFile, Buffer: !o.Life.Off && !o.Life.NoBuffer, NoSession: none}
 	runs.Project, runs.Inspector = session.Runs{Table: k.sessions}, k.inspect
 	k.retain = &retain.Keeper{State: state, Local: local, Blobs: blobs, Sessions: k.sessions, Upkeep: runs, Masker: g.masker, Now: o.Now,

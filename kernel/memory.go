@@ -70,8 +70,6 @@ type MemoryOptions struct {
 	// selects files of the workspace to search in addition to memory's own files.
 	// [markdownstore.Everything] selects all Markdown of the workspace.
 	Folders []api.MemoryFolder
-	// IndexPath is the index file; default index.sqlite in the state directory.
-	IndexPath string
 	// Backend keeps the index outside that file.
 	Backend api.Backend
 	// Sync sets when the index is updated in the background.
@@ -91,11 +89,13 @@ func (o *MemoryOptions) setDefaults(stateDir string) {
 	o.RecallTokens = cmp.Or(o.RecallTokens, retrieval.DefaultPackTokens)
 	o.RecallScore = cmp.Or(o.RecallScore, retrieval.DefaultMinBest)
 	o.RecallShare = cmp.Or(o.RecallShare, retrieval.DefaultMinShare)
-	o.IndexPath = cmp.Or(o.IndexPath, filepath.Join(stateDir, "index.sqlite"))
 	if o.Backend.Open == nil {
-		o.Backend = api.SQLite(o.IndexPath)
+		o.Backend = api.SQLite(indexPath(stateDir))
 	}
 }
+
+// indexPath is the index file in a state directory.
+func indexPath(stateDir string) string { return filepath.Join(stateDir, "index.sqlite") }
 
 // status returns the settings of memory for a status report.
 func (o *MemoryOptions) status(workspace string) api.MemoryStatus {

@@ -36,8 +36,8 @@ type MemoryVectors interface {
 	KeepLength(ctx context.Context, model string, dim int) (forgotten int64, err error)
 }
 
-// Backend describes the place where the index is kept. The zero value is the SQLite file at the
-// IndexPath of the kernel's MemoryOptions.
+// Backend describes the place where the index is kept. The zero value is the SQLite file
+// index.sqlite in the state directory.
 type Backend struct {
 	// Name is the kind of index: "sqlite", "postgres", "qmd".
 	Name string

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -215,7 +216,7 @@ func (c *CompactWish) Check() error {
 	if c == nil {
 		return nil
 	}
-	err := firstError(notBelow("Compact.Tokens", c.Tokens, 0, wantTokens), c.Overflow.Check())
+	err := cmp.Or(notBelow("Compact.Tokens", c.Tokens, 0, wantTokens), c.Overflow.Check())
 	if err == nil && !(c.Share >= 0 && c.Share <= 1) {
 		err = &NumberError{"Compact.Share", fmt.Sprint(c.Share), wantShare}
 	}

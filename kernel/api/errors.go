@@ -140,16 +140,6 @@ func notBelow[T cmp.Ordered](name string, n, least T, want string) error {
 	return &NumberError{name, fmt.Sprint(n), want}
 }
 
-// firstError returns the first error that is not nil.
-func firstError(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 func checkEconomy(e cachelayout.Economy) error {
 	if err := e.Check(); err != nil {
 		return fmt.Errorf("economy: %w", err)

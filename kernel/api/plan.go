@@ -5,6 +5,7 @@
 package api
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/memkernel/memkernel"
@@ -28,7 +29,7 @@ const (
 // Check returns a *[NumberError] for a number that is out of range. Every call that takes a
 // request calls it first.
 func (r *PlanRequest) Check() error {
-	return firstError(
+	return cmp.Or(
 		notBelow("ContextWindow", r.ContextWindow, 0, wantTokens),
 		notBelow("ServerWindow", r.ServerWindow, 0, wantTokens),
 		notBelow("Reserve", r.Reserve, 0, wantTokens),
@@ -45,7 +46,7 @@ func (o *Overflow) Check() error {
 	if o == nil {
 		return nil
 	}
-	return firstError(notBelow("Overflow.Input", o.Input, 0, wantTokens), notBelow("Overflow.Limit", o.Limit, 0, wantTokens))
+	return cmp.Or(notBelow("Overflow.Input", o.Input, 0, wantTokens), notBelow("Overflow.Limit", o.Limit, 0, wantTokens))
 }
 
 // PlanRequest is one model call that a host is about to make.

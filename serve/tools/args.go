@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -47,7 +48,7 @@ func (s *spec) read(raw json.RawMessage) (args, error) {
 	if err != nil {
 		return nil, wrong("", "the arguments are no JSON object: %v", err)
 	}
-	for _, name := range sorted(out) {
+	for _, name := range slices.Sorted(maps.Keys(out)) {
 		p, ok := s.properties[name]
 		if !ok {
 			return nil, wrong(name, "there is no such argument; there are %s", s.names())
@@ -104,16 +105,7 @@ func (s *spec) names() string {
 	if len(s.properties) == 0 {
 		return "none"
 	}
-	return strings.Join(sorted(s.properties), ", ")
-}
-
-func sorted[V any](m map[string]V) []string {
-	out := make([]string, 0, len(m))
-	for k := range m {
-		out = append(out, k)
-	}
-	slices.Sort(out)
-	return out
+	return strings.Join(slices.Sorted(maps.Keys(s.properties)), ", ")
 }
 
 // check returns the fault of a value, "" if it has none.
