@@ -136,6 +136,13 @@ func TestContradictionsOfTwoNotes(t *testing.T) {
 		{"La base de datos de producción es Postgres 14.", "La base de datos de producción es MySQL 8."},
 		{"Desplegamos los viernes.", "Desplegamos los lunes."},
 		{"La API escucha en el puerto 8080.", "La API escucha en el puerto 9090."},
+		{"We use Jenkins for CI.", "CI runs on GitHub Actions."},
+		{"We use Jenkins for CI.", "CI: GitHub Actions"},
+		{"Jenkins is our CI server.", "Our CI/CD pipeline is GitLab CI."},
+		{"We run CI on Buildkite.", "CI runs in GitHub Actions."},
+		{"Issue tracker: Jira", "We use Linear for issues."},
+		{"We use npm for packages.", "The package manager is pnpm."},
+		{"Wir nutzen Jenkins für CI.", "CI läuft auf GitHub Actions."},
 	} {
 		if told(p) != 1 || told([2]string{p[1], p[0]}) != 1 {
 			t.Errorf("not told once: %q", p)
@@ -154,6 +161,13 @@ func TestContradictionsOfTwoNotes(t *testing.T) {
 		{"If production runs on Postgres, dump it.", "Production runs on MySQL."},
 		{"Production no longer runs on Postgres 14.", "Production runs on MySQL 8."},
 		{"Producción corría en Postgres 14.", "Producción corre en MySQL 8."},
+		{"We use Jenkins for CI.", "The docs' CI runs on GitHub Actions."},
+		{"We use Jenkins for CI.", "CI no longer runs on GitHub Actions."},
+		{"We use Travis for CI.", "CI: Travis CI"},
+		{"We use Jenkins for CI.", "We use GitHub Actions for releases."},
+		{"We use Jenkins for CI.", "CI runs on GitHub Actions in staging."},
+		{"We use Slack.", "Chat: Mattermost"},
+		{"Sentry is our error tracker.", "Jira is our issue tracker."},
 	} {
 		if told(p) != 0 || told([2]string{p[1], p[0]}) != 0 {
 			t.Errorf("told: %q", p)

@@ -381,11 +381,15 @@ func (r *reading) related() {
 		r.stated = i > 0
 		r.bound(rel, subject, value)
 		at := slices.IndexFunc(value, func(t token) bool { return t.is(placing) })
+		placed := at > 0 && (i == 0 || i == 1 && subject[0].is(weightless))
 		switch {
-		case rel.attribute == "use" && at > 0 && (i == 0 || i == 1 && subject[0].is(weightless)):
+		case rel.attribute == "use" && placed:
 			r.product(value[at+1:], value[:at])
+		case rel.verb == "figuring" && placed:
+			r.product(value[:at], value[at+1:])
 		case rel.attribute == "" && (rel.verb == "relation" || rel.verb == "figuring" && rel.words > 1):
 			r.product(subject, value)
+			r.product(value, subject)
 		}
 		return
 	}
@@ -484,18 +488,34 @@ func (r *reading) product(subject, value []token) {
 	for len(value) > 1 && value[0].is(weightless) {
 		value = value[1:]
 	}
-	if len(subject) == 0 || len(subject) > mostAbout || len(value) == 0 || value[0].product == "" || subject[0].is(pointing) ||
+	if len(subject) == 0 || len(subject) > mostAbout || len(value) == 0 || subject[0].is(pointing) ||
 		slices.ContainsFunc(subject, func(t token) bool { return t.is(condition | unsaid | negator) }) {
 		return
 	}
+	of, name, n := value[0].word, value[0].low, 1
 	if len(value) > 1 {
-		if v, n := r.valueAt(value[1:]); n != len(value)-1 || v.Kind != kindVersion && v.Kind != kindNumber {
+		if two := name + " " + value[1].low; r.word(two).product != "" {
+			of, name, n = r.word(two), two, 2
+		}
+	}
+	if of.product == "" {
+		return
+	}
+	if version := value[n:]; len(version) > 0 {
+		if v, n := r.valueAt(version); n != len(version) || v.Kind != kindVersion && v.Kind != kindNumber {
 			return
 		}
 	}
-	named := slices.DeleteFunc(slices.Clone(subject), func(t token) bool { return t.kindOf == value[0].product })
-	c := r.claim(named, "", Value{kindProduct, cmp.Or(value[0].spelling, value[0].low), value[0].product})
-	if len(c.Subject) == 0 {
+	single := slices.ContainsFunc(subject, func(t token) bool { return t.single && t.kindOf == of.product })
+	named := slices.DeleteFunc(slices.Clone(subject), func(t token) bool {
+		return t.kindOf == of.product || single && t.kindOf == "any"
+	})
+	c := r.claim(named, "", Value{kindProduct, cmp.Or(of.spelling, name), of.product})
+	switch {
+	case single:
+		c.Subject, c.About = append(c.Subject, of.product), joined(subject)
+		slices.Sort(c.Subject)
+	case len(c.Subject) == 0:
 		return // every project has a database
 	}
 	c.New, c.Stated, c.Said, c.Aside = c.New || r.fresh, true, joined(value), r.aside

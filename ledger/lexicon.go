@@ -43,7 +43,9 @@ type word struct {
 	weekday, month int
 	unit           unit
 	// product is the class of a product, such as database. kindOf is the class that the word names.
+	// single reports whether the work as a whole has one product of that class.
 	product, kindOf string
+	single          bool
 }
 
 func (w *word) is(t tag) bool { return w.tags&t != 0 }
@@ -107,7 +109,7 @@ var lexiconOf = sync.OnceValue(func() *lexicon {
 			case "product":
 				w.product = of
 			case "products":
-				w.kindOf = of
+				w.kindOf, w.single = base, factor == "one"
 			case "weekday":
 				w.weekday = n
 			case "month":
