@@ -143,7 +143,7 @@ func TestRudeServers(t *testing.T) {
 			t.Run(name+"/"+s.provider, func(t *testing.T) {
 				patience := time.Minute
 				if c.want == summary.ReasonTimeout {
-					patience = 2 * time.Second
+					patience = 300 * time.Millisecond
 				}
 				m, seen := serve(t, s, patience, c.server(s))
 				got, err := m.Complete(t.Context(), prompt)
