@@ -24,9 +24,7 @@ func checks() []health.Check[*auditor] {
 	kept := func(code health.Code, title string) health.Check[*auditor] {
 		return health.Check[*auditor]{Code: code, Title: title, Run: func(ctx context.Context, a *auditor, r *health.Report) error {
 			if find := a.Kept[code]; find != nil {
-				if err := find(ctx, r); err != nil {
-					return fmt.Errorf("audit: %w", err)
-				}
+				return find(ctx, r)
 			}
 			return nil
 		}}
@@ -129,28 +127,23 @@ func (o *Options) Runs(id health.Code) bool {
 
 // validate returns an error for an unknown check, since a misspelt check would never run.
 func (o *Options) validate() error {
-	all := AllChecks()
+	var all []string
+	for _, id := range AllChecks() {
+		all = append(all, string(id))
+	}
 	for _, id := range append(slices.Clone(o.Only), o.Skip...) {
-		if !slices.Contains(all, id) {
-			return fmt.Errorf("there is no check %q; the checks are %s", id, join(all))
+		if !slices.Contains(all, string(id)) {
+			return fmt.Errorf("there is no check %q; the checks are %s", id, strings.Join(all, ", "))
 		}
 	}
 	return nil
-}
-
-func join(ids []health.Code) string {
-	var names []string
-	for _, id := range ids {
-		names = append(names, string(id))
-	}
-	return strings.Join(names, ", ")
 }
 
 // Audit checks a workspace and changes nothing. If [Options.Kept] lacks a check of outside data,
 // the report lists that check as not run.
 func Audit(ctx context.Context, fsys fs.FS, o Options) (*health.Report, error) {
 	if err := o.validate(); err != nil {
-		return nil, fmt.Errorf("audit: %w", err)
+		return nil, err
 	}
 	if o.Now.IsZero() {
 		o.Now = time.Now()
@@ -162,7 +155,7 @@ func Audit(ctx context.Context, fsys fs.FS, o Options) (*health.Report, error) {
 	if snap == nil {
 		var err error
 		if snap, err = Read(ctx, fsys, o.MaxFileBytes); err != nil {
-			return nil, fmt.Errorf("audit: %w", err)
+			return nil, err
 		}
 	}
 	a := &auditor{snap: snap, Options: o, report: &health.Report{Files: len(snap.Files), Findings: []health.Finding{}, Checks: []health.CheckRun{}}}

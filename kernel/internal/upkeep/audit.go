@@ -18,9 +18,10 @@ import (
 )
 
 // Audit is [api.Keeper.Audit].
-func (k *Keeper) Audit(ctx context.Context, req api.AuditOptions) (*health.Report, error) {
+func (k *Keeper) Audit(ctx context.Context, req api.AuditOptions) (_ *health.Report, err error) {
+	defer wrap("audit", &err)
 	if k.Files == nil {
-		return nil, fmt.Errorf("audit: %w", errOff)
+		return nil, errOff
 	}
 	if req.Host.Name == "" {
 		req.Host, _ = consolidation.HostByName("openclaw")
@@ -37,12 +38,11 @@ func (k *Keeper) Audit(ctx context.Context, req api.AuditOptions) (*health.Repor
 		}
 	}
 	o.Kept[health.MemorySize] = k.auditSize
-	var err error
 	if o.Jobs, err = k.recordedJobs(req.JobFiles); err != nil {
-		return nil, fmt.Errorf("audit: %w", err)
+		return nil, err
 	}
 	if o.Snapshot, err = k.ReadAll(ctx); err != nil {
-		return nil, fmt.Errorf("audit: %w", err)
+		return nil, err
 	}
 	return consolidation.Audit(ctx, k.Files.FS(), o)
 }

@@ -18,18 +18,16 @@ import (
 
 // Curate is [api.Keeper.Curate]. It commits which part of the buffer was read, so that pruning may
 // remove this part.
-func (k *Keeper) Curate(ctx context.Context, req api.CurateRequest) (*api.Curated, error) {
+func (k *Keeper) Curate(ctx context.Context, req api.CurateRequest) (_ *api.Curated, err error) {
+	defer wrap("curate", &err)
 	req.Now = k.at(req.Now)
 	c, err := k.curateDay(ctx, &req)
 	if err != nil {
-		return nil, fmt.Errorf("curate: %w", err)
+		return nil, err
 	}
 	c.Applied = req.Apply
 	c.Facts, err = k.Facts(ctx, &FactOptions{Day: c.Day, Model: req.Model, Tokens: req.FactTokens, Price: req.Price, Apply: req.Apply})
-	if err != nil {
-		return nil, fmt.Errorf("curate: %w", err)
-	}
-	return c, ctx.Err()
+	return c, err
 }
 
 // curateDay curates a day, without its facts.

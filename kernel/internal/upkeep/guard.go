@@ -3,7 +3,6 @@ package upkeep
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"time"
 
@@ -44,20 +43,13 @@ func (k *Keeper) loss(ctx context.Context, path, before, after string, pruned ma
 // Guard returns the lines that MEMORY.md lost and that are in no owning file, topic or archive.
 // It leaves out lines that a pruning removed, because a backup has these lines. It changes
 // nothing.
-func (k *Keeper) Guard(ctx context.Context, o api.GuardRequest) (*consolidation.Loss, error) {
+func (k *Keeper) Guard(ctx context.Context, o api.GuardRequest) (_ *consolidation.Loss, err error) {
+	defer wrap("guard", &err)
 	r, unlock, err := k.begin(ctx, kindSeen, time.Time{}, false)
 	if err != nil {
-		return nil, fmt.Errorf("guard: %w", err)
+		return nil, err
 	}
 	defer unlock()
-	loss, err := r.guard(ctx, &o)
-	if err != nil {
-		return nil, fmt.Errorf("guard: %w", err)
-	}
-	return loss, ctx.Err()
-}
-
-func (r *run) guard(ctx context.Context, o *api.GuardRequest) (*consolidation.Loss, error) {
 	path, after := "MEMORY.md", ""
 	l, err := r.Files.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {

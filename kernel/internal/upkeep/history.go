@@ -21,15 +21,8 @@ import (
 
 // History is [api.Keeper.History]. It finds the versions by the records of runs and the marks in
 // files.
-func (k *Keeper) History(ctx context.Context, req api.HistoryRequest) (*api.History, error) {
-	h, err := k.history(ctx, req)
-	if err != nil {
-		return nil, fmt.Errorf("history: %w", err)
-	}
-	return h, nil
-}
-
-func (k *Keeper) history(ctx context.Context, req api.HistoryRequest) (*api.History, error) {
+func (k *Keeper) History(ctx context.Context, req api.HistoryRequest) (_ *api.History, err error) {
+	defer wrap("history", &err)
 	req.Path = path.Clean(req.Path)
 	r, unlock, err := k.begin(ctx, kindSeen, k.Now(), false)
 	if err != nil {

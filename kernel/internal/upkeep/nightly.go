@@ -1,11 +1,13 @@
 package upkeep
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 	"time"
 
@@ -125,15 +127,20 @@ func (k *Keeper) doneWithin(jobs []job, once time.Duration, now time.Time) (stri
 	if once <= 0 {
 		return "", nil
 	}
-	var names []string
+	record, err := k.State.Get(api.JobsFile)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("read what jobs were done: %w", err)
+	}
+	runs, _ := consolidation.ReadJobs(api.JobsFile, wholeLines(record)) // a damaged record tells of no job
+	oldest := time.Duration(0)
 	for _, j := range jobs {
-		names = append(names, j.name)
+		i := slices.IndexFunc(runs, func(r consolidation.Job) bool { return r.Name == j.name && r.Error == "" })
+		if i < 0 || now.Sub(runs[i].Time) >= once {
+			return "", nil
+		}
+		oldest = max(oldest, now.Sub(runs[i].Time))
 	}
-	last, err := lastRun(k.State, names)
-	if age := now.Sub(last); err == nil && age < once {
-		return fmt.Sprintf("it was done %s ago, and once in %s is asked for", max(age, 0).Round(time.Second), once), nil
-	}
-	return "", err
+	return fmt.Sprintf("it was done %s ago, and once in %s is asked for", oldest.Round(time.Second), once), nil
 }
 
 // nothing reports whether the workspace has no session, and no file that upkeep reads.
@@ -181,40 +188,6 @@ func lockNightly(state store.Store) (func(), error) {
 	return release, nil
 }
 
-// lastRun returns when jobs last succeeded one after the other. This is the time of the last job.
-// It is zero if the jobs never succeeded.
-func lastRun(state store.Store, jobs []string) (time.Time, error) {
-	data, err := state.Get(api.JobsFile)
-	if errors.Is(err, fs.ErrNotExist) {
-		return time.Time{}, nil
-	}
-	if err != nil {
-		return time.Time{}, fmt.Errorf("read what jobs were done: %w", err)
-	}
-	var last time.Time
-	at := 0
-	for l := range strings.Lines(string(data)) {
-		var j struct {
-			Time       time.Time
-			Job, Error string
-		}
-		switch {
-		case json.Unmarshal([]byte(l), &j) != nil: // a kill cut the line short
-		case j.Job != jobs[at] || j.Error != "":
-			at = 0
-			if j.Job == jobs[0] && j.Error == "" {
-				at = 1
-			}
-		default:
-			at++
-		}
-		if at == len(jobs) {
-			last, at = j.Time, 0
-		}
-	}
-	return last, nil
-}
-
 // mostJobBytes is the size from which the older half of the record of jobs is removed.
 const mostJobBytes = 1 << 20 // 1 MiB
 
@@ -240,17 +213,8 @@ func (k *Keeper) recordJob(name, failure string, now time.Time) error {
 // wholeLines returns the whole lines of a record. Of a record that has grown too large it returns
 // only the newer half.
 func wholeLines(b []byte) []byte {
-	for len(b) > 0 && b[len(b)-1] != '\n' {
-		b = b[:len(b)-1]
+	if b = b[:bytes.LastIndexByte(b, '\n')+1]; len(b) > mostJobBytes {
+		_, b, _ = bytes.Cut(b[len(b)/2:], []byte("\n"))
 	}
-	if len(b) <= mostJobBytes {
-		return b
-	}
-	b = b[len(b)/2:]
-	for i, c := range b {
-		if c == '\n' {
-			return b[i+1:]
-		}
-	}
-	return nil
+	return b
 }

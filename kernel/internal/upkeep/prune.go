@@ -17,18 +17,15 @@ import (
 )
 
 // Prune is [api.Keeper.Prune].
-func (k *Keeper) Prune(ctx context.Context, req api.PruneRequest) (*api.Pruned, error) {
+func (k *Keeper) Prune(ctx context.Context, req api.PruneRequest) (_ *api.Pruned, err error) {
+	defer wrap("prune", &err)
 	req.Now = k.at(req.Now)
 	r, unlock, err := k.begin(ctx, kindPrune, req.Now, req.Apply)
 	if err != nil {
-		return nil, fmt.Errorf("prune: %w", err)
+		return nil, err
 	}
 	defer unlock()
-	p, err := r.prune(ctx, req)
-	if err != nil {
-		return nil, fmt.Errorf("prune: %w", err)
-	}
-	return p, ctx.Err()
+	return r.prune(ctx, req)
 }
 
 // ownerChars is the default of [api.PruneOptions.OwnerChars].

@@ -120,6 +120,13 @@ type Entry struct {
 
 var errOff = errors.New("memory is switched off")
 
+// wrap puts the name of a request before its error.
+func wrap(request string, err *error) {
+	if *err != nil {
+		*err = fmt.Errorf("%s: %w", request, *err)
+	}
+}
+
 // Snapshot reads memory's own files, the only ones that a run may change.
 func (k *Keeper) Snapshot(ctx context.Context) (*consolidation.Snapshot, error) {
 	return k.reads(ctx, k.Files.Own())

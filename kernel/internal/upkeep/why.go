@@ -2,9 +2,7 @@ package upkeep
 
 import (
 	"context"
-	"fmt"
 	"strings"
-	"time"
 
 	"github.com/memkernel/memkernel/consolidation"
 	"github.com/memkernel/memkernel/kernel/api"
@@ -28,17 +26,9 @@ func factsOf(c *consolidation.Curation) []fact {
 }
 
 // Why is [api.Keeper.Why].
-func (k *Keeper) Why(ctx context.Context, req api.WhyRequest) (*api.Grounds, error) {
-	g, err := k.why(ctx, req.Entry, k.at(req.Now))
-	if err != nil {
-		return nil, fmt.Errorf("why: %w", err)
-	}
-	g.Use, err = k.Inspector.Use(ctx, g.Text)
-	return g, err
-}
-
-func (k *Keeper) why(ctx context.Context, name string, now time.Time) (*api.Grounds, error) {
-	r, unlock, err := k.begin(ctx, kindSeen, now, false)
+func (k *Keeper) Why(ctx context.Context, req api.WhyRequest) (out *api.Grounds, err error) {
+	defer wrap("why", &err)
+	r, unlock, err := k.begin(ctx, kindSeen, k.at(req.Now), false)
 	if err != nil {
 		return nil, err
 	}
@@ -47,15 +37,15 @@ func (k *Keeper) why(ctx context.Context, name string, now time.Time) (*api.Grou
 	if err != nil {
 		return nil, err
 	}
-	g, err := snap.Grounds(name, r.promise.Day)
-	if path, line, ok := consolidation.PlaceOf(name); err != nil && ok && snap.File(path) != nil {
+	g, err := snap.Grounds(req.Entry, r.promise.Day)
+	if path, line, ok := consolidation.PlaceOf(req.Entry); err != nil && ok && snap.File(path) != nil {
 		f := snap.File(path)
 		return nil, noEntry(path, line, len(linesOf(f.Doc.Raw)), f.Entries)
 	}
 	if err != nil {
 		return nil, err
 	}
-	out := &api.Grounds{Grounds: *g, Why: []string{}}
+	out = &api.Grounds{Grounds: *g, Why: []string{}}
 	rec, failed := r.record()
 	line := firstLine(g.Raw)
 	switch by := rec.Said(g.Path, consolidation.LineHash(line)); {
@@ -85,5 +75,9 @@ func (k *Keeper) why(ctx context.Context, name string, now time.Time) (*api.Grou
 	for i := range out.From {
 		out.From[i].Text = r.Masker.Text(out.From[i].Text)
 	}
-	return out, failed()
+	if err := failed(); err != nil {
+		return nil, err
+	}
+	out.Use, err = k.Inspector.Use(ctx, out.Text)
+	return out, err
 }
