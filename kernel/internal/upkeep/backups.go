@@ -162,8 +162,7 @@ func (k *Keeper) RetainBackups(ctx context.Context, before, now time.Time, apply
 func (r *run) neededBackups(before time.Time) (needed, known map[string]bool) {
 	needed, known = map[string]bool{}, map[string]bool{}
 	undoable, seen := false, false
-	for i := len(r.log) - 1; i >= 0; i-- {
-		l := &r.log[i]
+	for _, l := range slices.Backward(r.log) {
 		need := l.done == nil || !l.run.Time.Before(before)
 		if l.run.Kind == kindPrune && !l.undone && !undoable {
 			undoable, need = true, true

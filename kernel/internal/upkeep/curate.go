@@ -89,12 +89,8 @@ const logsMark = "memory/"
 // all of the buffer. Another curation would find less room in MEMORY.md and other neighbours of
 // the entries, so that its choice might be another one.
 func (r *run) curated(logs, buffer string) (bool, error) {
-	for i := len(r.log) - 1; i >= 0; i-- {
-		l := &r.log[i]
-		if l.run.Kind != kindCurate || l.run.Day != r.promise.Day || l.undone {
-			continue
-		}
-		if slices.Contains(l.run.Reads, mark{Path: logsMark, Hash: logs}) {
+	for _, l := range r.log {
+		if l.of(kindCurate, r.promise.Day) && slices.Contains(l.run.Reads, mark{Path: logsMark, Hash: logs}) {
 			return r.hasRead(buffer)
 		}
 	}
@@ -179,8 +175,8 @@ func (r *run) full(path, before, text string) (bool, error) {
 // taken counts the entries that a day has been given.
 func (r *run) taken() int {
 	n := 0
-	for i := range r.log {
-		if l := &r.log[i]; l.run.Kind == kindCurate && l.run.Day == r.promise.Day && !l.undone {
+	for _, l := range r.log {
+		if l.of(kindCurate, r.promise.Day) {
 			n += l.run.Entries
 		}
 	}
@@ -207,13 +203,10 @@ func (r *run) hasRead(buffer string) (bool, error) {
 // lastRead returns the part of the buffer that a curation read last, or nil if no curation has
 // read the buffer. A curation that was taken back left nothing of what it read.
 func (r *run) lastRead() *mark {
-	for i := len(r.log) - 1; i >= 0; i-- {
-		if r.log[i].undone {
-			continue
-		}
-		for j := range r.log[i].run.Reads {
-			if m := &r.log[i].run.Reads[j]; m.Path == workstate.BufferPath && r.log[i].run.Kind == kindCurate {
-				return m
+	for _, l := range slices.Backward(r.log) {
+		for _, m := range l.run.Reads {
+			if m.Path == workstate.BufferPath && l.run.Kind == kindCurate && !l.undone {
+				return &m
 			}
 		}
 	}

@@ -1,10 +1,12 @@
 package upkeep
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -105,14 +107,12 @@ func (r *run) repeated(e *Editor) (*api.Edited, error) {
 	if e.Key == "" {
 		return nil, nil
 	}
-	for i := len(r.log) - 1; i >= 0; i-- {
-		l := &r.log[i]
+	for _, l := range slices.Backward(r.log) {
 		if l.run.Kind != kindEdit || l.run.Key != e.Key || l.run.Session != e.Session || l.undone || l.done == nil || len(l.done.Kept) > 0 {
 			continue
 		}
 		out := &api.Edited{Edit: l.id, Duplicate: true}
-		for j := range l.run.Steps {
-			st := &l.run.Steps[j]
+		for _, st := range l.run.Steps {
 			now, err := r.standing(e, st.Path)
 			if err != nil || now.Hash != l.done.Files[st.Path] {
 				return nil, err
@@ -311,9 +311,7 @@ func (r *run) attribute(e *Editor, all []change) error {
 	rec, unread := r.record()
 	moved := map[string]consolidation.Origin{}
 	for i := range all {
-		for hash, o := range rec.Machines(all[i].Path, all[i].Text) {
-			moved[hash] = o
-		}
+		maps.Copy(moved, rec.Machines(all[i].Path, all[i].Text))
 	}
 	for i := range all {
 		c := &all[i]
@@ -389,19 +387,14 @@ func linesOf(text string) []string {
 
 // removalsLast orders the steps so that a kill leaves moved text in two places and never loses it.
 func (r *run) removalsLast() {
-	slices.SortStableFunc(r.promise.Steps, func(a, b step) int {
-		if a.Gone == b.Gone {
-			return 0
-		} else if b.Gone {
-			return -1
-		}
-		return 1
-	})
+	slices.SortStableFunc(r.promise.Steps, func(a, b *step) int { return cmp.Compare(goneLast[a.Gone], goneLast[b.Gone]) })
 }
+
+var goneLast = map[bool]int{true: 1}
 
 // removes promises the removal of a file.
 func (r *run) removes(path, before string) {
-	r.promise.Steps = append(r.promise.Steps, step{Path: path, Since: r.changed(path), Before: r.need(path, before), Gone: true})
+	r.promise.Steps = append(r.promise.Steps, &step{Path: path, Since: r.changed(path), Before: r.need(path, before), Gone: true})
 }
 
 // Appended records that a session added to the end of a file, so that an undo takes that back. It
@@ -451,9 +444,9 @@ func (k *Keeper) Unwritten(ctx context.Context, session string, clean func(strin
 	}
 	defer unlock()
 	said := map[string]bool{}
-	for i := range r.log {
-		if p := &r.log[i].run; p.Kind == kindEdit && p.Session == session {
-			for _, lines := range p.Said {
+	for _, l := range r.log {
+		if l.run.Kind == kindEdit && l.run.Session == session {
+			for _, lines := range l.run.Said {
 				for hash := range lines {
 					said[hash] = true
 				}
@@ -486,13 +479,10 @@ func (k *Keeper) Holding(ctx context.Context, clean func(string) string) ([]stri
 	defer unlock()
 	var out []string
 	seen := map[string]bool{}
-	for i := range r.log {
-		if r.log[i].run.Kind != kindEdit {
-			continue
-		}
-		for j := range r.log[i].run.Steps {
-			path := r.log[i].run.Steps[j].Path
-			if seen[path] {
+	for _, l := range r.log {
+		for _, st := range l.run.Steps {
+			path := st.Path
+			if seen[path] || l.run.Kind != kindEdit {
 				continue
 			}
 			seen[path] = true

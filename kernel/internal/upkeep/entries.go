@@ -247,13 +247,13 @@ func firstLine(s string) string {
 // written returns when edits wrote the lines of files, by path and [consolidation.LineHash].
 func (r *run) written() map[string]map[string]time.Time {
 	out := map[string]map[string]time.Time{}
-	for i := range r.log {
-		for path, lines := range r.log[i].run.Said {
+	for _, l := range r.log {
+		for path, lines := range l.run.Said {
 			if out[path] == nil {
 				out[path] = map[string]time.Time{}
 			}
 			for hash := range lines {
-				out[path][hash] = r.log[i].run.Time
+				out[path][hash] = l.run.Time
 			}
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"slices"
 	"time"
 
 	"github.com/memkernel/memkernel/consolidation"
@@ -79,9 +80,9 @@ func (k *Keeper) Guard(ctx context.Context, o api.GuardRequest) (_ *consolidatio
 
 // lastSeen returns the content of a file when a run last kept it.
 func (r *run) lastSeen(path string) (string, error) {
-	for i := len(r.log) - 1; i >= 0; i-- {
-		for _, m := range r.log[i].run.Reads {
-			if r.log[i].run.Kind == kindSeen && m.Path == path {
+	for _, l := range slices.Backward(r.log) {
+		for _, m := range l.run.Reads {
+			if l.run.Kind == kindSeen && m.Path == path {
 				text, err := r.backup(m.Hash)
 				if errors.Is(err, fs.ErrNotExist) {
 					err = nil // the backup is no longer kept, or the content holds a secret
@@ -118,11 +119,10 @@ func (k *Keeper) Seen(ctx context.Context, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	for i := len(r.log) - 1; i >= 0; i-- {
-		if p := &r.log[i].run; p.Kind == kindSeen {
-			if p.Reads[0].Hash == l.Hash {
-				return nil
-			}
+	for _, last := range slices.Backward(r.log) {
+		if last.run.Kind == kindSeen && last.run.Reads[0].Hash == l.Hash {
+			return nil
+		} else if last.run.Kind == kindSeen {
 			break
 		}
 	}

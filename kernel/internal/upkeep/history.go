@@ -133,8 +133,8 @@ func (p *past) states(file string) ([]history.State, error) {
 		return nil, err
 	}
 	var all []history.State
-	for i := range p.log {
-		s, err := p.ofRun(&p.log[i], file)
+	for _, l := range p.log {
+		s, err := p.ofRun(l, file)
 		if err != nil {
 			return nil, err
 		}
@@ -147,8 +147,8 @@ func (p *past) states(file string) ([]history.State, error) {
 // ofRun returns the contents of a file before and after a run.
 func (p *past) ofRun(l *logged, path string) (out []history.State, err error) {
 	var also []string
-	for i := range l.run.Steps {
-		also = append(also, l.run.Steps[i].Path)
+	for _, st := range l.run.Steps {
+		also = append(also, st.Path)
 	}
 	add := func(s history.State, text func() (string, error)) {
 		if err != nil {
@@ -173,8 +173,7 @@ func (p *past) ofRun(l *logged, path string) (out []history.State, err error) {
 		}
 		return out, err
 	}
-	for i := range l.run.Steps {
-		st := &l.run.Steps[i]
+	for _, st := range l.run.Steps {
 		if st.Path != path {
 			continue
 		}

@@ -79,7 +79,7 @@ func (r *run) commitPruning(ctx context.Context, out *api.Pruned, buffer string,
 		}
 	}
 	if read != nil {
-		r.promise.Steps = append(r.promise.Steps, step{Path: workstate.BufferPath, Before: r.need(workstate.BufferPath, buffer), Clear: true, Bytes: read.Bytes})
+		r.promise.Steps = append(r.promise.Steps, &step{Path: workstate.BufferPath, Before: r.need(workstate.BufferPath, buffer), Clear: true, Bytes: read.Bytes})
 	}
 	if len(r.promise.Steps) == 0 {
 		return nil
@@ -131,14 +131,14 @@ func (r *run) readOfBuffer(ctx context.Context, out *api.Pruned) (string, *mark,
 func (r *run) youth(snap *consolidation.Snapshot, now time.Time) (func(path, text string) bool, error) {
 	limit := now.Add(-24 * time.Hour)
 	before := map[string]string{}
-	for i := range r.log {
-		for _, st := range r.log[i].run.Steps {
+	for _, l := range r.log {
+		for _, st := range l.run.Steps {
 			if st.Before != "" && !st.Clear && !st.Since.After(limit) {
 				before[st.Path] = st.Before
 			}
 		}
-		for _, m := range r.log[i].run.Reads {
-			if r.log[i].run.Kind == kindSeen && !r.log[i].run.Time.After(limit) {
+		for _, m := range l.run.Reads {
+			if l.run.Kind == kindSeen && !l.run.Time.After(limit) {
 				before[m.Path] = m.Hash
 			}
 		}

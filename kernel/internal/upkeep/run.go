@@ -52,7 +52,7 @@ func (k *Keeper) begin(ctx context.Context, kd kind, now time.Time, write bool) 
 
 // adds promises to append a text to a file.
 func (r *run) adds(path, before, text string) {
-	st := step{Path: path, Since: r.changed(path), ID: entryID(string(r.promise.Kind), r.id(), path, text), Add: r.need(path, text)}
+	st := &step{Path: path, Since: r.changed(path), ID: entryID(string(r.promise.Kind), r.id(), path, text), Add: r.need(path, text)}
 	if before != "" {
 		st.Before = r.before(path, before)
 	}
@@ -89,7 +89,7 @@ func (r *run) changed(path string) time.Time {
 
 // becomes promises to replace the text of a file.
 func (r *run) becomes(path, before, after string) {
-	st := step{Path: path, Since: r.changed(path), After: r.need(path, asIs(before, after))}
+	st := &step{Path: path, Since: r.changed(path), After: r.need(path, asIs(before, after))}
 	if f, err := r.Files.Stat(path); before != "" || err == nil && !f.ModTime.IsZero() {
 		st.Before = r.before(path, before)
 	}
@@ -123,9 +123,9 @@ func (k *Keeper) Redo(ctx context.Context, j Journal) error {
 		return nil
 	}
 	all, err := readEntries(j)
-	for i := 0; i < len(all.log) && err == nil; i++ {
-		if l := &all.log[i]; l.done == nil {
-			_, err = k.finish(ctx, j, l.id, &l.run)
+	for _, l := range all.log {
+		if l.done == nil && err == nil {
+			_, err = k.finish(ctx, j, l.id, l.run)
 		}
 	}
 	return err
@@ -138,8 +138,7 @@ func (k *Keeper) finish(ctx context.Context, j Journal, id string, p *promise) (
 	if p.Person {
 		files = files.ByHand()
 	}
-	for i := range p.Steps {
-		st := &p.Steps[i]
+	for _, st := range p.Steps {
 		if p.isEdit() && len(d.Kept) > 0 {
 			d.Kept = append(d.Kept, st.Path+": "+notReached)
 			continue
@@ -155,10 +154,9 @@ func (k *Keeper) finish(ctx context.Context, j Journal, id string, p *promise) (
 			d.Kept = append(d.Kept, st.Path+": "+kept)
 		}
 	}
-	for i := range p.Steps {
-		path := p.Steps[i].Path
-		if l, err := k.Files.ReadFile(path); err == nil {
-			d.Files[path] = l.Hash
+	for _, st := range p.Steps {
+		if l, err := k.Files.ReadFile(st.Path); err == nil {
+			d.Files[st.Path] = l.Hash
 		} else if !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}

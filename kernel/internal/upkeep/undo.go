@@ -36,8 +36,8 @@ func (k *Keeper) Undo(ctx context.Context, e Editor, edit string) (*api.EditUndo
 	}
 	out := &api.EditUndone{Edit: last.id, Kind: last.run.what(), Time: last.run.Time}
 	var left []string
-	for i := range last.run.Steps {
-		if st := &last.run.Steps[i]; st.took(last.done) {
+	for _, st := range last.run.Steps {
+		if st.took(last.done) {
 			some, err := r.takeBack(&e, last, st)
 			if err != nil {
 				return nil, err
@@ -58,10 +58,9 @@ func (k *Keeper) Undo(ctx context.Context, e Editor, edit string) (*api.EditUndo
 	if len(d.Kept) > 0 {
 		return nil, notDone(r, &e, d)
 	}
-	for i := range last.run.Steps {
-		path := last.run.Steps[i].Path
-		if slices.ContainsFunc(r.promise.Steps, func(st step) bool { return st.Path == path }) {
-			out.Files = append(out.Files, api.EditedFile{Path: path, Version: d.Files[path]})
+	for _, was := range last.run.Steps {
+		if slices.ContainsFunc(r.promise.Steps, func(st *step) bool { return st.Path == was.Path }) {
+			out.Files = append(out.Files, api.EditedFile{Path: was.Path, Version: d.Files[was.Path]})
 		}
 	}
 	return out, nil
@@ -90,15 +89,15 @@ func changeToUndo(r *run, e *Editor, name string) (*logged, error) {
 
 // newestChange returns the newest change that an editor takes back without its name.
 func newestChange(r *run, e *Editor) (*logged, error) {
-	if l := r.olderChange(e, len(r.log)); l != nil {
+	if l := r.olderChange(e, nil); l != nil {
 		return l, nil
 	}
 	if e.Voice == "" {
 		return nil, &api.EditError{Why: "this session has no edit that could be taken back"}
 	}
 	others := ""
-	for i := len(r.log) - 1; i >= 0; i-- {
-		switch l := &r.log[i]; {
+	for _, l := range slices.Backward(r.log) {
+		switch {
 		case !e.mayUndo(l) || l.undone || !l.took():
 		case l.run.Person && e.Voice != api.VoicePerson:
 			return nil, &api.EditError{Why: "the newest change, " + l.id + ", is a person's, and no agent takes it back", Person: l.id}
@@ -114,11 +113,14 @@ func (e *Editor) mayUndo(l *logged) bool {
 	return l.done != nil && (l.run.Kind == kindEdit || e.Voice != "" && (l.run.Kind == kindPrune || l.run.Kind == kindCurate))
 }
 
-// olderChange returns the newest change before run i that an editor takes back without its name,
-// or nil.
-func (r *run) olderChange(e *Editor, i int) *logged {
-	for i--; i >= 0; i-- {
-		l := &r.log[i]
+// olderChange returns the newest change before another one that an editor takes back without its
+// name, or nil. If the other one is nil, it returns the newest of all.
+func (r *run) olderChange(e *Editor, than *logged) *logged {
+	before := r.log
+	if i := slices.Index(r.log, than); i >= 0 {
+		before = r.log[:i]
+	}
+	for _, l := range slices.Backward(before) {
 		own := !l.run.Person || e.Voice == api.VoicePerson
 		if e.mayUndo(l) && !l.undone && l.took() && own && (l.run.Kind != kindEdit || l.run.Session == e.Session) {
 			return l
@@ -129,11 +131,12 @@ func (r *run) olderChange(e *Editor, i int) *logged {
 
 // named returns the run with a name, or nil.
 func (r *run) named(name string) *logged {
-	i := slices.IndexFunc(r.log, func(l logged) bool { return l.id == name })
-	if i < 0 {
-		return nil
+	for _, l := range r.log {
+		if l.id == name {
+			return l
+		}
 	}
-	return &r.log[i]
+	return nil
 }
 
 // took reports whether a step was carried out. After is "" for a removal.
@@ -143,15 +146,17 @@ func (st *step) took(d *done) bool {
 
 // took reports whether any step did.
 func (l *logged) took() bool {
-	return slices.ContainsFunc(l.run.Steps, func(st step) bool { return st.took(l.done) })
+	return slices.ContainsFunc(l.run.Steps, func(st *step) bool { return st.took(l.done) })
 }
 
 // later returns the newest change of a file that came after edit and was not undone. It returns ""
 // if no such change exists.
 func (r *run) later(edit, path string) string {
-	for i := len(r.log) - 1; i >= 0 && r.log[i].id != edit; i-- {
-		l := &r.log[i]
-		if l.run.Kind != kindUndo && !l.undone && slices.ContainsFunc(l.run.Steps, func(st step) bool { return st.Path == path && st.took(l.done) }) {
+	for _, l := range slices.Backward(r.log) {
+		switch {
+		case l.id == edit:
+			return ""
+		case l.run.Kind != kindUndo && !l.undone && slices.ContainsFunc(l.run.Steps, func(st *step) bool { return st.Path == path && st.took(l.done) }):
 			return l.id
 		}
 	}
@@ -274,7 +279,7 @@ func (r *run) restore(st *step, now standing, before string) {
 // notKept returns the error for a change whose backup is gone, with the change before it.
 func (r *run) notKept(e *Editor, last *logged, st *step, what string) error {
 	why := what + " is no longer kept: it was forgotten for good, or retention removed it"
-	if l := r.olderChange(e, slices.IndexFunc(r.log, func(l logged) bool { return l.id == last.id })); l != nil {
+	if l := r.olderChange(e, last); l != nil {
 		why += fmt.Sprintf("; the change before it is %s, %s of %s: name it to take it back", l.id, l.run.what(), l.run.Steps[0].Path)
 	}
 	return &api.EditError{Path: st.Path, Why: why}

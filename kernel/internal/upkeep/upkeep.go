@@ -25,6 +25,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -171,7 +172,7 @@ type promise struct {
 	Time time.Time `json:"time"`
 	Day  string    `json:"day"`
 	// Steps are the changes of files, in order.
-	Steps []step `json:"steps,omitempty"`
+	Steps []*step `json:"steps,omitempty"`
 	// Graves are the entries that leave memory.
 	Graves []grave `json:"graves,omitempty"`
 	// Reads has the read parts of the files that are emptied later.
@@ -259,15 +260,20 @@ type said struct {
 // logged is a run with its outcome.
 type logged struct {
 	id     string
-	run    promise
+	run    *promise
 	done   *done
 	undone bool
+}
+
+// of reports whether a run is one of a kind and a day that was not taken back.
+func (l *logged) of(kd kind, day string) bool {
+	return l.run.Kind == kd && l.run.Day == day && !l.undone
 }
 
 // entries are the entries of the page.
 type entries struct {
 	// log has the runs, in order.
-	log []logged
+	log []*logged
 	// said has the authors of lines of files, by path and hash. A line of a person stays a
 	// person's.
 	said map[string]map[string]consolidation.Origin
@@ -278,7 +284,7 @@ type entries struct {
 // readEntries reads the page of a journal.
 func readEntries(j Journal) (entries, error) {
 	out := entries{said: map[string]map[string]consolidation.Origin{}, recast: map[string]string{}}
-	at := map[string]int{}
+	at := map[string]*logged{}
 	for _, e := range j.Entries() {
 		var v value
 		if err := json.Unmarshal(e.Value, &v); err != nil {
@@ -287,21 +293,21 @@ func readEntries(j Journal) (entries, error) {
 		maps.Copy(out.recast, v.Recast)
 		switch {
 		case v.Done != nil:
-			if i, ok := at[v.Done.Run]; ok {
-				out.log[i].done = v.Done
+			if l := at[v.Done.Run]; l != nil {
+				l.done = v.Done
 			}
 		case v.Said != nil:
 			out.hear(v.Said.Path, v.Said.Lines)
 		case v.Run != nil:
-			at[e.ID] = len(out.log)
-			out.log = append(out.log, logged{id: e.ID, run: *v.Run})
+			at[e.ID] = &logged{id: e.ID, run: v.Run}
+			out.log = append(out.log, at[e.ID])
 			for path, lines := range v.Run.Said {
 				out.hear(path, lines)
 			}
-			if i, ok := at[v.Run.Undoes]; ok && v.Run.Kind == kindUndo {
-				out.log[i].undone = true
-				if i, ok := at[out.log[i].run.Undoes]; ok { // an undo that was taken back
-					out.log[i].undone = false
+			if l := at[v.Run.Undoes]; l != nil && v.Run.Kind == kindUndo {
+				l.undone = true
+				if l = at[l.run.Undoes]; l != nil { // an undo that was taken back
+					l.undone = false
 				}
 			}
 		}
@@ -333,23 +339,20 @@ func appendLog(j Journal, id string, v value, now time.Time) error {
 // gravesOf returns the valid tombstones. A tombstone is valid if its run was not taken back. What a
 // curation added has one as well if a person took the curation back: the same text is not worth a
 // place again. Those are in back, too.
-func gravesOf(log []logged) (graves, back map[string]bool) {
+func gravesOf(log []*logged) (graves, back map[string]bool) {
 	graves, back = map[string]bool{}, map[string]bool{}
 	rejected := map[string]bool{}
-	for i := len(log) - 1; i >= 0; i-- {
-		if p := &log[i].run; p.Kind == kindUndo && p.Person && !log[i].undone {
-			rejected[p.Undoes] = true
+	for _, l := range slices.Backward(log) {
+		if l.run.Kind == kindUndo && l.run.Person && !l.undone {
+			rejected[l.run.Undoes] = true
 		}
-		if rejected[log[i].id] {
-			for _, f := range log[i].run.Facts {
+		if rejected[l.id] {
+			for _, f := range l.run.Facts {
 				graves[f.Key], back[f.Key] = true, true
 			}
 		}
-		if log[i].undone {
-			continue
-		}
-		for _, g := range log[i].run.Graves {
-			graves[g.Key] = true
+		for _, g := range l.run.Graves {
+			graves[g.Key] = graves[g.Key] || !l.undone
 		}
 	}
 	return graves, back

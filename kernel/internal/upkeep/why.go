@@ -63,8 +63,7 @@ func (k *Keeper) Why(ctx context.Context, req api.WhyRequest) (out *api.Grounds,
 		out.WrittenBy = api.ByMark
 	}
 	key := consolidation.KeyHash(g.Text)
-	for i := range r.log {
-		l := &r.log[i]
+	for _, l := range r.log {
 		for _, f := range l.run.Facts {
 			if f.Key == key && !l.undone {
 				out.Run, out.RunDay, out.Score, out.Why = l.id, l.run.Day, f.Score, f.Why

@@ -85,8 +85,8 @@ func (r *run) record() (rec consolidation.Record, unread func() error) {
 // err returns why a backup could not be read.
 func (r *run) wrote() (wrote func(path, marker, text string) bool, err func() error) {
 	adds := map[string]map[string]string{} // the hash of the addition's backup, by path and marker
-	for i := range r.log {
-		for _, st := range r.log[i].run.Steps {
+	for _, l := range r.log {
+		for _, st := range l.run.Steps {
 			if st.Add != "" {
 				if adds[st.Path] == nil {
 					adds[st.Path] = map[string]string{}
@@ -141,10 +141,9 @@ func (r *run) prunedInto(path string) (map[string]bool, error) {
 // changes calls f with the texts of a file before and after the chosen steps of runs. It skips a
 // step whose backups are no longer kept.
 func (r *run) changes(path string, chosen func(*logged, *step) bool, f func(before, after string)) error {
-	for i := range r.log {
-		for j := range r.log[i].run.Steps {
-			st := &r.log[i].run.Steps[j]
-			if st.Path != path || !chosen(&r.log[i], st) {
+	for _, l := range r.log {
+		for _, st := range l.run.Steps {
+			if st.Path != path || !chosen(l, st) {
 				continue
 			}
 			before, err := r.backup(st.Before)
