@@ -89,18 +89,9 @@ func (r *run) refused(p *consolidation.Pruning) map[string]string {
 			}
 		}
 	}
-	for _, path := range r.heldIn(p) {
-		out[path] = heldBack
-	}
-	return out
-}
-
-// heldIn returns the files of a pruning that hold a secret.
-func (r *run) heldIn(p *consolidation.Pruning) []string {
-	var out []string
-	for i := range p.Changes {
-		if c := &p.Changes[i]; r.secret(c.Before) || r.secret(c.Add) || r.secret(c.Text) {
-			out = append(out, c.Path)
+	for _, c := range p.Changes {
+		if r.secret(c.Before) || r.secret(c.Add) || r.secret(c.Text) {
+			out[c.Path] = heldBack
 		}
 	}
 	return out

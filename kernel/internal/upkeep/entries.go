@@ -21,20 +21,16 @@ func (k *Keeper) EditEntry(ctx context.Context, e Editor, req *api.EntryRequest)
 	if req.Delete {
 		e.How = howForget
 	}
-	edited, err := k.Edit(ctx, e, func(read Reading) ([]api.EditFile, error) {
-		now, err := read(req.Path)
-		if err != nil {
-			return nil, err
-		}
+	edited, err := k.editFile(ctx, e, req.Path, func(now standing) (f api.EditFile, err error) {
 		if !now.Exists {
-			return nil, &api.EditError{Path: req.Path, Why: "there is no such file"}
+			return f, &api.EditError{Path: req.Path, Why: "there is no such file"}
 		}
 		old, err := entryOn(now, req)
 		if none := (*api.NoLineError)(nil); err != nil && (req.Was == "" || !errors.As(err, &none)) {
-			return nil, err
+			return f, err
 		}
 		if req.Was != "" && (old == nil || k.listed(old) != req.Was) {
-			return nil, stale(k, now, "the entry on line "+strconv.Itoa(req.Line)+" reads otherwise by now, so nothing was changed", req.Line, "")
+			return f, stale(k, now, "the entry on line "+strconv.Itoa(req.Line)+" reads otherwise by now, so nothing was changed", req.Line, "")
 		}
 		out.Path, out.Line, out.Before = now.Path, old.StartLine, k.Masker.Text(old.Text)
 		p := api.PassageRequest{Version: now.Hash, From: old.StartLine, Lines: old.EndLine - old.StartLine + 1, Delete: req.Delete}
@@ -43,11 +39,11 @@ func (k *Keeper) EditEntry(ctx context.Context, e Editor, req *api.EntryRequest)
 		} else {
 			p.Text = markdownstore.Item(markdownstore.MarkOf(old.Text), req.Text)
 		}
-		f, err := passage(k, now, &p)
+		f, err = passage(k, now, &p)
 		if rest := strings.TrimSpace(strings.TrimPrefix(f.Text, byteOrder)); req.Delete && strings.HasPrefix(rest, "# ") && !strings.Contains(rest, "\n") {
 			f.Remove = true // a lone title is no memory
 		}
-		return []api.EditFile{f}, err
+		return f, err
 	})
 	if err != nil {
 		return nil, err
@@ -155,11 +151,7 @@ func (k *Keeper) Add(ctx context.Context, e Editor, path, text string) (*api.Ent
 
 func (k *Keeper) addOnce(ctx context.Context, e Editor, path, text string) (*api.EntryEdited, error) {
 	out := &api.EntryEdited{Path: path, Promoted: []string{}}
-	edited, err := k.Edit(ctx, e, func(read Reading) ([]api.EditFile, error) {
-		now, err := read(path)
-		if err != nil {
-			return nil, err
-		}
+	edited, err := k.editFile(ctx, e, path, func(now standing) (api.EditFile, error) {
 		if e.Voice != api.VoicePerson {
 			text = consolidation.AsAgent(text)
 		}
@@ -171,13 +163,13 @@ func (k *Keeper) addOnce(ctx context.Context, e Editor, path, text string) (*api
 		for _, x := range consolidation.Entries(markdownstore.Parse(now.Path, was)) {
 			if x.Text == k.Masker.Text(entry) {
 				out.Path, out.Line, out.Duplicate = now.Path, x.StartLine, true
-				return []api.EditFile{{Path: now.Path, Version: now.Hash, Text: was}}, nil
+				return api.EditFile{Path: now.Path, Version: now.Hash, Text: was}, nil
 			}
 		}
 		f := api.EditFile{Path: now.Path, Version: now.Hash}
 		out.Path = now.Path
 		f.Text, out.Line = markdownstore.Grown(now.Path, was, entry)
-		return []api.EditFile{f}, nil
+		return f, nil
 	})
 	if err != nil {
 		return nil, err

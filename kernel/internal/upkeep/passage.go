@@ -15,12 +15,17 @@ const mostShown = 4 << 10
 
 // EditPassage replaces or removes a passage of a file.
 func (k *Keeper) EditPassage(ctx context.Context, e Editor, req *api.PassageRequest) (*api.Edited, error) {
+	return k.editFile(ctx, e, req.Path, func(now standing) (api.EditFile, error) { return passage(k, now, req) })
+}
+
+// editFile carries out the change that plan returns for the present content of one file.
+func (k *Keeper) editFile(ctx context.Context, e Editor, path string, plan func(now standing) (api.EditFile, error)) (*api.Edited, error) {
 	return k.Edit(ctx, e, func(read Reading) ([]api.EditFile, error) {
-		now, err := read(req.Path)
+		now, err := read(path)
 		if err != nil {
 			return nil, err
 		}
-		f, err := passage(k, now, req)
+		f, err := plan(now)
 		return []api.EditFile{f}, err
 	})
 }

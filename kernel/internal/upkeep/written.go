@@ -84,14 +84,11 @@ func (r *run) record() (rec consolidation.Record, unread func() error) {
 // else's, and so does every piece without a record. Backups are read when they are first needed.
 // err returns why a backup could not be read.
 func (r *run) wrote() (wrote func(path, marker, text string) bool, err func() error) {
-	adds := map[string]map[string]string{} // the hash of the addition's backup, by path and marker
+	adds := map[string]string{} // the hash of the addition's backup, by path and marker
 	for _, l := range r.log {
 		for _, st := range l.run.Steps {
 			if st.Add != "" {
-				if adds[st.Path] == nil {
-					adds[st.Path] = map[string]string{}
-				}
-				adds[st.Path][st.ID] = st.Add
+				adds[st.Path+"\x00"+st.ID] = st.Add
 			}
 		}
 	}
@@ -99,22 +96,20 @@ func (r *run) wrote() (wrote func(path, marker, text string) bool, err func() er
 	known := map[string]map[string]bool{} // by path and marker
 	in := func(path, marker, text string) bool {
 		key := path + "\x00" + marker
-		if known[key] == nil {
-			var lines map[string]bool
+		lines, ok := known[key]
+		if !ok {
 			var err error
 			if marker == "" {
 				lines, err = r.prunedInto(path)
-			} else if hash := adds[path][marker]; hash != "" {
+			} else if hash := adds[key]; hash != "" {
 				lines, err = r.linesOfBackup(hash)
 			}
 			if err != nil && !errors.Is(err, fs.ErrNotExist) && failed == nil {
 				failed = err
 			}
-			if known[key] = lines; lines == nil {
-				known[key] = map[string]bool{}
-			}
+			known[key] = lines
 		}
-		return known[key][text]
+		return lines[text]
 	}
 	// A pruning may have changed a line of an addition, or written next to it.
 	wrote = func(path, marker, text string) bool {
