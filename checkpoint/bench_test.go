@@ -14,20 +14,20 @@ func BenchmarkUpdate(b *testing.B) {
 	b.Run("whole session", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			checkpoint.Update(checkpoint.State{}, msgs)
+			captured(checkpoint.State{}, msgs)
 		}
 	})
-	s := checkpoint.Update(checkpoint.State{}, msgs[:len(msgs)-1])
+	s := captured(checkpoint.State{}, msgs[:len(msgs)-1])
 	b.Run("one message", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			checkpoint.Update(s, msgs[len(msgs)-1:])
+			captured(s, msgs[len(msgs)-1:])
 		}
 	})
 	b.Run("seen before", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			checkpoint.Update(s, msgs[:len(msgs)-1])
+			captured(s, msgs[:len(msgs)-1])
 		}
 	})
 }
@@ -59,9 +59,9 @@ func BenchmarkWrite(b *testing.B) {
 	})
 	b.Run("state to disk", func(b *testing.B) {
 		store := checkpoint.NewStore(store.Files(b.TempDir()))
-		states := []checkpoint.State{checkpoint.Update(checkpoint.State{}, msgs[:len(msgs)-100])}
+		states := []checkpoint.State{captured(checkpoint.State{}, msgs[:len(msgs)-100])}
 		for _, m := range msgs[len(msgs)-100:] {
-			states = append(states, checkpoint.Update(states[len(states)-1], []memkernel.Message{m}))
+			states = append(states, captured(states[len(states)-1], []memkernel.Message{m}))
 		}
 		for i := 0; b.Loop(); i++ {
 			must(b, store.SaveState(states[i%len(states)]))

@@ -9,7 +9,7 @@ import (
 )
 
 func TestRedundant(t *testing.T) {
-	latest := checkpoint.Build(checkpoint.Update(checkpoint.State{}, japan()), nil, input(checkpoint.TriggerCompaction, 160_000))
+	latest := checkpoint.Build(captured(checkpoint.State{}, japan()), nil, input(checkpoint.TriggerCompaction, 160_000))
 	for _, c := range []struct {
 		name        string
 		trigger     checkpoint.Trigger
@@ -38,7 +38,7 @@ func TestRedundant(t *testing.T) {
 }
 
 func TestSplitTurn(t *testing.T) {
-	s := checkpoint.Update(checkpoint.State{}, talk(user("fix it"), bash("1", "make all"), answers("1", "ok", false)))
+	s := captured(checkpoint.State{}, talk(user("fix it"), bash("1", "make all"), answers("1", "ok", false)))
 	in := input(checkpoint.TriggerCompaction, 1000)
 	if w := checkpoint.Build(s, nil, in).Working; w.Interrupted || w.SplitTurn || w.LastToolCall != nil {
 		t.Errorf("between calls: %+v", w)
@@ -47,7 +47,7 @@ func TestSplitTurn(t *testing.T) {
 	if w := checkpoint.Build(s, nil, in).Working; !w.Interrupted || !w.SplitTurn || w.LastToolCall == nil || w.LastToolCall.ParamsSummary != "make all" {
 		t.Errorf("split: %+v", w)
 	}
-	s = checkpoint.Update(s, talk(user("a"), user("b"), user("c"), bash("2", "make test"))[3:])
+	s = captured(s, talk(user("a"), user("b"), user("c"), bash("2", "make test"))[3:])
 	if w := checkpoint.Build(s, nil, input(checkpoint.TriggerManual, 1000)).Working; !w.Interrupted || w.SplitTurn || w.LastToolCall.ParamsSummary != "make test" {
 		t.Errorf("interrupted: %+v", w)
 	}
@@ -56,7 +56,7 @@ func TestSplitTurn(t *testing.T) {
 // TestCarried keeps the open items of an earlier conversation until the user has spoken twice in the
 // new one.
 func TestCarried(t *testing.T) {
-	before := checkpoint.Build(checkpoint.Update(checkpoint.State{}, talk(user("fix it"),
+	before := checkpoint.Build(captured(checkpoint.State{}, talk(user("fix it"),
 		calls("p", "TodoWrite", `{"todos":[{"content":"mend it","status":"in_progress"},{"content":"test it","status":"pending"}]}`), answers("p", "ok", false),
 		bash("1", "go test ./a"), answers("1", "Exit code 1\n--- FAIL: TestA", true), says("Shall I go on?"))), nil, input(checkpoint.TriggerSessionEnd, 1000))
 	const all4 = "unanswered: Shall I go on? | failing: go test ./a (--- FAIL: TestA) | in_progress: mend it | pending: test it"
@@ -71,10 +71,10 @@ func TestCarried(t *testing.T) {
 	for i := range msgs {
 		msgs[i].Key = "new-" + msgs[i].Key
 	}
-	if got := all(checkpoint.Build(checkpoint.Update(s, msgs[:3]), before, input(checkpoint.TriggerManual, 1000)).OpenItems); got != "failing: go test ./b (--- FAIL: TestB) | "+all4 {
+	if got := all(checkpoint.Build(captured(s, msgs[:3]), before, input(checkpoint.TriggerManual, 1000)).OpenItems); got != "failing: go test ./b (--- FAIL: TestB) | "+all4 {
 		t.Errorf("a word of the user: %s", got)
 	}
-	if got := all(checkpoint.Build(checkpoint.Update(s, msgs), before, input(checkpoint.TriggerManual, 1000)).OpenItems); got != "failing: go test ./b (--- FAIL: TestB)" {
+	if got := all(checkpoint.Build(captured(s, msgs), before, input(checkpoint.TriggerManual, 1000)).OpenItems); got != "failing: go test ./b (--- FAIL: TestB)" {
 		t.Errorf("the new conversation: %s", got)
 	}
 }
@@ -82,8 +82,8 @@ func TestCarried(t *testing.T) {
 // TestCarriedOn: decisions keep their ids over checkpoints, nothing is doubled by
 // messages that are captured again, and what nobody mentions any more ends.
 func TestCarriedOn(t *testing.T) {
-	first := checkpoint.Build(checkpoint.Update(checkpoint.State{}, japan()), nil, input(checkpoint.TriggerAuto, 160_000))
-	s := checkpoint.Update(checkpoint.Begin(checkpoint.State{}, first), japan()) // the state was lost, the host repeats all
+	first := checkpoint.Build(captured(checkpoint.State{}, japan()), nil, input(checkpoint.TriggerAuto, 160_000))
+	s := captured(checkpoint.Begin(checkpoint.State{}, first), japan()) // the state was lost, the host repeats all
 	second := checkpoint.Build(s, first, input(checkpoint.TriggerAuto, 170_000))
 	if a, b := decisions(first), decisions(second); a != b || second.Decisions[0].ID != "d1" {
 		t.Errorf("captured again: %q, was %q", b, a)
@@ -95,7 +95,7 @@ func TestCarriedOn(t *testing.T) {
 	if len(s.Decisions.Items)+len(s.Resources.Tools)+len(s.Learnings.Items) > 0 {
 		t.Errorf("what the checkpoint holds is still in the state: %+v", s)
 	}
-	if s.Changed(second) || !checkpoint.Update(s, []memkernel.Message{user("and now?")}).Changed(second) {
+	if s.Changed(second) || !captured(s, []memkernel.Message{user("and now?")}).Changed(second) {
 		t.Error("Changed is wrong")
 	}
 	third := checkpoint.Build(s, second, input(checkpoint.TriggerSessionEnd, 10))
@@ -108,7 +108,7 @@ func TestCarriedOn(t *testing.T) {
 // of which a wide character takes two.
 func TestThreadExtraction(t *testing.T) {
 	msgs := talk(user("first "+strings.Repeat("x", 200)), says(strings.Repeat("x", 500)), user("second"), says(strings.Repeat("选", 251)), user("pivot"), says("e"), user("fourth"), says("f"), user("fifth"), says("g"), user("last"), says("h"))
-	th := checkpoint.Build(checkpoint.Update(checkpoint.State{}, msgs), nil, input(checkpoint.TriggerSessionEnd, 9)).Thread
+	th := checkpoint.Build(captured(checkpoint.State{}, msgs), nil, input(checkpoint.TriggerSessionEnd, 9)).Thread
 	var got []string
 	for _, e := range th.KeyExchanges {
 		got = append(got, string(e.Gist))

@@ -17,7 +17,7 @@ func Example() {
 	store := checkpoint.NewStore(store.Files(dir))
 	session, _ := store.Resume()
 
-	state := checkpoint.Update(session.State, japan())
+	state := captured(session.State, japan())
 	_ = store.SaveState(state)
 
 	level := checkpoint.LevelNone // kept from call to call
@@ -31,7 +31,7 @@ func Example() {
 		}
 	}
 	if len(crossed) > 0 {
-		fmt.Println(reading.Line(level, saved))
+		fmt.Println(checkpoint.NextCut{}.Line(reading, level, saved))
 	}
 
 	later, _ := store.Resume() // another process, another day

@@ -48,7 +48,7 @@ func runStory(s checkpoint.Store, ack func(...string)) error {
 	}
 	st := r.State
 	for i, msgs := range story() {
-		st = checkpoint.Update(st, msgs)
+		st = captured(st, msgs)
 		if err := s.SaveState(st); err != nil {
 			return err
 		}
@@ -201,11 +201,11 @@ func TestPowerCutAnywhere(t *testing.T) {
 func TestRetry(t *testing.T) {
 	mem := storetest.New()
 	five := checkpoint.NewStore(mem)
-	st := checkpoint.Update(checkpoint.State{}, japan())
+	st := captured(checkpoint.State{}, japan())
 	for range checkpoint.Kept {
 		st = write(t, five, st, checkpoint.TriggerCompaction, 1000).State
 	}
-	st = checkpoint.Update(st, talk(append(japan(), user("and now?"))...))
+	st = captured(st, talk(append(japan(), user("and now?"))...))
 	for n := 1; ; n++ {
 		mem := mem.Restart(nil)
 		s := checkpoint.NewStore(mem)

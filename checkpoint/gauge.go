@@ -86,11 +86,7 @@ func (t Thresholds) Cross(last Level, r Reading) (now Level, crossed []Level) {
 
 // Reading is the size of the next call before any cut, and the size of its window, both in
 // tokens.
-type Reading struct {
-	Tokens, Window int
-	// Estimated reports whether the reading is an estimate without any usage from the host.
-	Estimated bool
-}
+type Reading struct{ Tokens, Window int }
 
 // Utilization returns the filled share of the window. It is above 1 if the window overflows.
 func (r Reading) Utilization() float64 {
@@ -100,32 +96,8 @@ func (r Reading) Utilization() float64 {
 	return float64(r.Tokens) / float64(r.Window)
 }
 
-// advice is below the gauge from [LevelCheckpoint] on.
+// advice is below the gauge from [LevelCheckpoint] on, if no cut is in sight.
 const advice = "Older context will be compacted soon: finish the step at hand, and write down what must outlive it."
-
-// Line returns the gauge as the model sees it at a level, "" below LevelShow. saved must report
-// whether a checkpoint of this state exists. From LevelCheckpoint on the advice is on a second
-// line. Percent and thousands are rounded down, so that a threshold never shows before it is
-// reached.
-func (r Reading) Line(l Level, saved bool) string {
-	if l < LevelShow {
-		return ""
-	}
-	s := r.head("", saved)
-	if l >= LevelCheckpoint {
-		s += "\n" + advice
-	}
-	return s
-}
-
-// head returns the first line of the gauge with more added to it.
-func (r Reading) head(more string, saved bool) string {
-	s := fmt.Sprintf("[Context: %d%% | %s/%s tokens", int(math.Floor(100*r.Utilization()+1e-9)), thousands(r.Tokens), thousands(r.Window)) + more
-	if saved {
-		s += " | Checkpoint saved"
-	}
-	return s + "]"
-}
 
 // NextCut describes the next cut of a prompt, and how a model can prepare for it.
 type NextCut struct {
@@ -153,27 +125,34 @@ func (c NextCut) Way(tokens int) Reading {
 	return Reading{Tokens: max(0, tokens-c.Low), Window: max(0, c.High-c.Low)}
 }
 
-// Line returns [Reading.Line] with the point at which older parts will leave the prompt. It adds
-// the advice that the model can follow until then.
+// Line returns the gauge as the model sees it at a level, "" below LevelShow, with the point at
+// which older parts will leave the prompt. saved must report whether a checkpoint of this state
+// exists. From LevelCheckpoint on, the advice that the model can follow until then is on a second
+// line. Percent and thousands are rounded down, so that a threshold never shows before it is
+// reached.
 func (c NextCut) Line(r Reading, l Level, saved bool) string {
 	if l < LevelShow {
 		return ""
 	}
-	when := ""
+	s := fmt.Sprintf("[Context: %d%% | %s/%s tokens", int(math.Floor(100*r.Utilization()+1e-9)), thousands(r.Tokens), thousands(r.Window))
 	switch left := c.High - r.Tokens; {
 	case c.High <= 0:
-		return r.Line(l, saved)
 	case left >= 1000:
-		when = " | older parts leave in about " + thousands(left) + " tokens"
+		s += " | older parts leave in about " + thousands(left) + " tokens"
 	case c.InLoop:
-		when = " | older parts leave when this run of tool calls ends"
+		s += " | older parts leave when this run of tool calls ends"
 	default:
-		when = " | older parts leave next"
+		s += " | older parts leave next"
 	}
-	s := r.head(when, saved)
+	if saved {
+		s += " | Checkpoint saved"
+	}
+	s += "]"
 	switch {
 	case l < LevelCheckpoint:
 		return s
+	case c.High <= 0:
+		return s + "\n" + advice
 	case c.Told:
 		return s + "\nWhat was not repeated or written down by then is shown shortened, or not at all."
 	}

@@ -95,14 +95,14 @@ func TestLine(t *testing.T) {
 		{160_000, save, true, "[Context: 80% | 160k/200k tokens | Checkpoint saved]\n" + checkpoint.Advice},
 		{208_000, compact, true, "[Context: 104% | 208k/200k tokens | Checkpoint saved]\n" + checkpoint.Advice},
 	} {
-		if got := at(c.tokens).Line(c.level, c.saved); got != c.want {
+		if got := (checkpoint.NextCut{}).Line(at(c.tokens), c.level, c.saved); got != c.want {
 			t.Errorf("%d tokens: %q, want %q", c.tokens, got, c.want)
 		}
 	}
-	if got := (checkpoint.Reading{Tokens: 700, Window: 999}).Line(show, false); got != "[Context: 70% | 700/999 tokens]" {
+	if got := (checkpoint.NextCut{}).Line(checkpoint.Reading{Tokens: 700, Window: 999}, show, false); got != "[Context: 70% | 700/999 tokens]" {
 		t.Errorf("small window: %q", got)
 	}
-	first, _, _ := strings.Cut(at(162_431).Line(save, true), "\n")
+	first, _, _ := strings.Cut(checkpoint.NextCut{}.Line(at(162_431), save, true), "\n")
 	if n := tokens(t)(first); n > 24 {
 		t.Errorf("the gauge takes %d tokens", n)
 	}

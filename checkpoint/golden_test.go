@@ -18,9 +18,9 @@ const sampleSession = "../testdata/session.jsonl"
 // day is the bundled session with a checkpoint at noon and one at its end.
 func day(t testing.TB, msgs []memkernel.Message) (checkpoint.State, *checkpoint.Checkpoint) {
 	noon := len(msgs) / 2
-	s := checkpoint.Update(checkpoint.State{}, msgs[:noon])
+	s := captured(checkpoint.State{}, msgs[:noon])
 	first := checkpoint.Build(s, nil, sampleInput(msgs[:noon], checkpoint.TriggerAuto))
-	s = checkpoint.Update(checkpoint.Begin(s, first), msgs[noon:])
+	s = captured(checkpoint.Begin(s, first), msgs[noon:])
 	return s, checkpoint.Build(s, first, sampleInput(msgs, checkpoint.TriggerCompaction))
 }
 

@@ -6,7 +6,14 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/checkpoint"
+	"github.com/memkernel/memkernel/pagevm/mask"
 )
+
+// captured brings a state up to date, with secrets masked by all rules.
+func captured(s checkpoint.State, msgs []memkernel.Message) checkpoint.State {
+	return checkpoint.Update(s, msgs, (*mask.Masker)(nil).Text)
+}
 
 func text(role memkernel.Role, s string) memkernel.Message {
 	return memkernel.Message{Role: role, Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: s, Typed: role == memkernel.RoleUser}}}

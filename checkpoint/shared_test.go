@@ -68,7 +68,7 @@ func TestSharedTranscripts(t *testing.T) {
 		var latest *checkpoint.Checkpoint
 		most := 0
 		for from := 0; from < len(msgs); from += 100 {
-			s = checkpoint.Update(checkpoint.Begin(s, latest), msgs[from:min(from+100, len(msgs))])
+			s = captured(checkpoint.Begin(s, latest), msgs[from:min(from+100, len(msgs))])
 			latest = checkpoint.Build(s, latest, input(checkpoint.TriggerCompaction, 162_431))
 			checkCaps(t, latest)
 			roundTrip(t, latest)

@@ -61,7 +61,7 @@ func TestStateFiles(t *testing.T) {
 	if r := resume(t, s, 0); r.Latest != nil || r.State.Changed(nil) {
 		t.Errorf("a session that begins: %+v", r)
 	}
-	st := checkpoint.Update(checkpoint.State{}, japan())
+	st := captured(checkpoint.State{}, japan())
 	must(t, s.SaveState(st))
 	names, _ := filepath.Glob(filepath.Join(dir, "state", "*"))
 	for i := range names {
@@ -92,7 +92,7 @@ func TestStateFiles(t *testing.T) {
 func TestDamagedState(t *testing.T) {
 	for _, bad := range []string{"", "{", "null", "[]", `{"version":0}`, `{"version":1} x`, `{"version":1,"seen":"%"}`, "\x00\x00"} {
 		s := checkpoint.NewStore(store.Files(t.TempDir()))
-		must(t, s.SaveState(checkpoint.Update(checkpoint.State{}, japan())))
+		must(t, s.SaveState(captured(checkpoint.State{}, japan())))
 		path := filepath.Join(dirOf(s), "state", "thread.json")
 		must(t, os.WriteFile(path, []byte(bad), 0o600))
 		r := resume(t, s, 1)
@@ -102,7 +102,7 @@ func TestDamagedState(t *testing.T) {
 		if len(r.State.Decisions.Items) != 1 || r.State.Thread.Captured != 0 {
 			t.Errorf("%q: the other files are gone too", bad)
 		}
-		again := checkpoint.Update(r.State, japan())
+		again := captured(r.State, japan())
 		if got := decisions(checkpoint.Build(again, nil, input(checkpoint.TriggerManual, 1))); got != decisions(build(japan())) {
 			t.Errorf("%q: delivered again: %q", bad, got)
 		}
@@ -111,7 +111,7 @@ func TestDamagedState(t *testing.T) {
 
 func TestNewerStateIsLeftAlone(t *testing.T) {
 	s := checkpoint.NewStore(store.Files(t.TempDir()))
-	must(t, s.SaveState(checkpoint.Update(checkpoint.State{}, japan())))
+	must(t, s.SaveState(captured(checkpoint.State{}, japan())))
 	must(t, os.WriteFile(filepath.Join(dirOf(s), "state", "learnings.json"), []byte(`{"version":3}`), 0o600))
 	if _, err := s.Resume(); err == nil || !strings.Contains(err.Error(), "learnings.json: version 3, this program knows 2") {
 		t.Errorf("%v", err)
@@ -128,7 +128,7 @@ func dirOf(s checkpoint.Store) string {
 
 func TestCheckpointFiles(t *testing.T) {
 	s := checkpoint.NewStore(store.Files(t.TempDir()))
-	st := checkpoint.Update(checkpoint.State{}, japan())
+	st := captured(checkpoint.State{}, japan())
 	w := write(t, s, st, checkpoint.TriggerAuto, 162_431)
 	if !w.New || w.Checkpoint.Meta.CheckpointID != "cp_001" || w.State.Changed(w.Checkpoint) {
 		t.Errorf("first: %+v", w)
@@ -175,12 +175,12 @@ func TestCheckpointFiles(t *testing.T) {
 // messages numbers that are taken.
 func TestStateBehind(t *testing.T) {
 	s := checkpoint.NewStore(store.Files(t.TempDir()))
-	write(t, s, checkpoint.Update(checkpoint.State{}, japan()), checkpoint.TriggerManual, 1000)
-	st := checkpoint.Update(checkpoint.State{}, talk(user("a new generation"), says("A or B?"), user("B")))
+	write(t, s, captured(checkpoint.State{}, japan()), checkpoint.TriggerManual, 1000)
+	st := captured(checkpoint.State{}, talk(user("a new generation"), says("A or B?"), user("B")))
 	if _, err := s.Checkpoint(st, input(checkpoint.TriggerManual, 1000)); err == nil || !strings.Contains(err.Error(), "a state of 3 messages behind cp_001, which holds 10: use the state that Resume or Begin gives") {
 		t.Errorf("%v", err)
 	}
-	st = checkpoint.Update(checkpoint.Begin(checkpoint.State{}, resume(t, s, 0).Latest), talk(user("a new generation"), says("A or B?"), user("B")))
+	st = captured(checkpoint.Begin(checkpoint.State{}, resume(t, s, 0).Latest), talk(user("a new generation"), says("A or B?"), user("B")))
 	c := write(t, s, st, checkpoint.TriggerManual, 1000).Checkpoint
 	if !strings.HasSuffix(decisions(c), "Looks good | A or B? → B") || c.Meta.Captured != 13 {
 		t.Errorf("%q %d", decisions(c), c.Meta.Captured)
@@ -199,8 +199,8 @@ func number(id string) (n int) {
 func TestNewSession(t *testing.T) {
 	s := checkpoint.NewStore(store.Files(t.TempDir()))
 	msgs := japan()
-	w := write(t, s, checkpoint.Update(checkpoint.State{}, msgs[:6]), checkpoint.TriggerAuto, 160_000)
-	must(t, s.SaveState(checkpoint.Update(w.State, msgs[6:])))
+	w := write(t, s, captured(checkpoint.State{}, msgs[:6]), checkpoint.TriggerAuto, 160_000)
+	must(t, s.SaveState(captured(w.State, msgs[6:])))
 
 	r := resume(t, s, 0)
 	if r.Latest == nil || len(r.State.Decisions.Items) != 0 || len(r.State.Resources.Modified) != 1 {
@@ -212,7 +212,7 @@ func TestNewSession(t *testing.T) {
 	if d := cmp.Diff(whole, got, opt); d != "" {
 		t.Errorf("the next session's first checkpoint (- without a break, + with): %s", d)
 	}
-	stale := checkpoint.Update(checkpoint.State{}, msgs[:6]) // what was before the checkpoint was written
+	stale := captured(checkpoint.State{}, msgs[:6]) // what was before the checkpoint was written
 	must(t, s.SaveState(stale))
 	if st := resume(t, s, 0).State; len(st.Decisions.Items)+len(st.Resources.Tools) != 0 {
 		t.Errorf("older than the latest, and not discarded: %+v", st)
@@ -242,7 +242,7 @@ func TestDamagedCheckpoints(t *testing.T) {
 		}, "", []string{"no checkpoint before it can be read"}},
 	} {
 		s := checkpoint.NewStore(store.Files(t.TempDir()))
-		st := checkpoint.Update(checkpoint.State{}, japan())
+		st := captured(checkpoint.State{}, japan())
 		for range 3 {
 			st = write(t, s, st, checkpoint.TriggerCompaction, 1000).State
 		}
@@ -273,11 +273,11 @@ func TestDamagedCheckpoints(t *testing.T) {
 func TestVerify(t *testing.T) {
 	dir := t.TempDir()
 	s := checkpoint.NewStore(store.Files(dir))
-	st := checkpoint.Update(checkpoint.State{}, japan())
+	st := captured(checkpoint.State{}, japan())
 	st = write(t, s, st, checkpoint.TriggerManual, 10).State
-	st = checkpoint.Update(st, talk(append(japan(), user("and now?"))...))
+	st = captured(st, talk(append(japan(), user("and now?"))...))
 	st = write(t, s, st, checkpoint.TriggerManual, 10).State
-	must(t, s.SaveState(checkpoint.Update(st, talk(append(japan(), user("and now?"), user("and then?"))...))))
+	must(t, s.SaveState(captured(st, talk(append(japan(), user("and now?"), user("and then?"))...))))
 	if bad, err := s.Verify(); err != nil || len(bad) > 0 {
 		t.Fatalf("%v, %v", bad, err)
 	}
@@ -342,14 +342,14 @@ func TestNothingToSay(t *testing.T) {
 func TestOutOfReachIsNoDamage(t *testing.T) {
 	mem := storetest.New()
 	s := checkpoint.NewStore(mem)
-	st := checkpoint.Update(checkpoint.State{}, japan())
+	st := captured(checkpoint.State{}, japan())
 	must(t, s.SaveState(st))
 	first, err := s.Checkpoint(st, input(checkpoint.TriggerManual, 1))
 	must(t, err)
 	resumes := func() error { _, err := s.Resume(); return err }
 	writes := func() error { _, err := s.Checkpoint(first.State, input(checkpoint.TriggerManual, 2)); return err }
 	verifies := func() error { _, err := s.Verify(); return err }
-	saves := func() error { return s.SaveState(checkpoint.Update(st, japan())) }
+	saves := func() error { return s.SaveState(captured(st, japan())) }
 	for _, why := range []error{syscall.EMFILE, syscall.EIO, syscall.EACCES, syscall.ENOMEM, store.ErrOutOfReach} {
 		for _, c := range []struct {
 			name string

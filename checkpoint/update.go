@@ -7,7 +7,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/pagevm/mask"
 	"github.com/memkernel/memkernel/summary"
 )
 
@@ -39,13 +38,10 @@ type updater struct {
 // captured before changes nothing. The exception is parts that were added to one of the last
 // sixteen messages, such as the results of parallel calls. Keys are remembered for 1,024
 // messages, and for older messages only if the host repeats the newest message. A message without
-// a key counts as new. Only the branch of the first message is followed. Neither argument
-// changes, and where messages are split between calls makes no difference.
-func Update(s State, msgs []memkernel.Message) State { return UpdateMasked(s, msgs, defaultMask) }
-
-// UpdateMasked is Update with the caller's own masking of secrets. mask gets whole texts, and
-// only its results are read.
-func UpdateMasked(s State, msgs []memkernel.Message, mask func(string) string) State {
+// a key counts as new. Only the branch of the first message is followed. No argument changes, and
+// where messages are split between calls makes no difference. mask takes secrets out of whole
+// texts, and only its results are read.
+func Update(s State, msgs []memkernel.Message, mask func(string) string) State {
 	u := updater{s: s.clone(), mask: func(text string) string {
 		if text = mask(text); utf8.ValidString(text) {
 			return text
@@ -213,12 +209,6 @@ func (u *updater) openItems() {
 			o.Items = append(o.Items, text)
 		}
 	}
-}
-
-// defaultMask masks secrets by all rules, with nothing allowed.
-func defaultMask(s string) string {
-	masked, _ := mask.Mask(s)
-	return masked
 }
 
 // gist returns the masked start of a text as one line.

@@ -17,7 +17,7 @@ import (
 )
 
 func build(msgs []memkernel.Message) *checkpoint.Checkpoint {
-	return checkpoint.Build(checkpoint.Update(checkpoint.State{}, msgs), nil, input(checkpoint.TriggerAuto, 162_431))
+	return checkpoint.Build(captured(checkpoint.State{}, msgs), nil, input(checkpoint.TriggerAuto, 162_431))
 }
 
 // all renders lists of texts for comparison.
@@ -86,7 +86,7 @@ func TestScriptedSession(t *testing.T) {
   tools.exec_command({cmd:"cat README.md",workdir:"/w"})
 ]);
 r.forEach(x=>text(x.output));`, "const open = false;", "# Doors")
-	run("2", `const patch = "*** Begin Patch\n*** Update File: /w/src/door.ts\n@@\n-const open = false;\n+const open = true;\n*** End Patch";
+	run("2", `const patch = "*** Begin Patch\n*** Update File: /w/src/door.ts\ncheckpoint.Update(\n-const open = false;\n+const open = true;\n*** End Patch";
 text(await tools.apply_patch(patch));`, "{}")
 	run("3", `const r = await tools.exec_command({cmd:"git commit -am 'Open the door'",workdir:"/w"}); text(r.output);`, "[main 1a2b3c4] Open the door\n 1 file changed\n")
 	run("4", `const r = await tools.exec_command({cmd:"pnpm test",workdir:"/w"}); text(JSON.stringify({output:r.output, exit_code:r.exit_code}));`,
@@ -136,9 +136,9 @@ func TestCommits(t *testing.T) {
 		return []memkernel.Message{calls(id, "Write", `{"file_path":"/w/`+path+`","content":"x"}`), answers(id, "ok", false)}
 	}
 	msgs := talk(slices.Concat([]memkernel.Message{user("mend the quay")}, edit("1", "quay.go"), []memkernel.Message{bash("2", "git commit -am mend"), answers("2", "[main 1a2b3c4] mend", false)}, edit("3", "crane.go"), edit("4", "ferry.go"))...)
-	s := checkpoint.Update(checkpoint.State{}, msgs[:7])
+	s := captured(checkpoint.State{}, msgs[:7])
 	first := checkpoint.Build(s, nil, input(checkpoint.TriggerManual, 1))
-	c := checkpoint.Build(checkpoint.Update(checkpoint.Begin(s, first), msgs[7:]), first, input(checkpoint.TriggerManual, 1))
+	c := checkpoint.Build(captured(checkpoint.Begin(s, first), msgs[7:]), first, input(checkpoint.TriggerManual, 1))
 	if got := all(c.Resources.Commits) + "; " + all(c.Resources.FilesUncommitted); got != "commit 1a2b3c4: mend; /w/crane.go | /w/ferry.go" {
 		t.Error(got)
 	}
@@ -197,7 +197,7 @@ func TestLostCalls(t *testing.T) {
 		msgs := talk(append(begun[:len(begun):len(begun)], c.more...)...)
 		before, _ := transcript.Repair(msgs[:len(begun)], false)
 		whole, _ := transcript.Repair(msgs, false)
-		s := checkpoint.Update(checkpoint.Update(checkpoint.State{}, before), whole)
+		s := captured(captured(checkpoint.State{}, before), whole)
 		for name, w := range map[string]*checkpoint.Checkpoint{"in two steps": checkpoint.Build(s, nil, input(checkpoint.TriggerAuto, 1)), "at once": build(whole)} {
 			if w.Working.Interrupted != c.interrupted || string(w.Working.NextAction) != c.next || all(w.OpenItems) != c.open {
 				t.Errorf("%s, %s: %v %q %q", c.name, name, w.Working.Interrupted, w.Working.NextAction, all(w.OpenItems))
@@ -224,7 +224,7 @@ func TestLostCallsBeforeReset(t *testing.T) {
 	}
 	said := talk(user("good morning"), says("Good morning."), user("and the pier?"), says("It is closed."))
 	for n, want := range map[int]int{2: 3, 4: 0} {
-		s := checkpoint.Update(checkpoint.Begin(checkpoint.State{}, c), said[:n])
+		s := captured(checkpoint.Begin(checkpoint.State{}, c), said[:n])
 		if got := all(checkpoint.Build(s, c, input(checkpoint.TriggerAuto, 2)).OpenItems); strings.Count(got, "begun, no known outcome: ") != want || strings.Contains(got, failed) != (want > 0) {
 			t.Errorf("%d messages later: %q, want %d lost calls", n, got, want)
 		}
@@ -265,7 +265,7 @@ func TestSecretsAreMasked(t *testing.T) {
 	const key = "AKIAQ3EGRTXW5ZL7N2PH"
 	msgs := talk(user("use "+key+" for it"), calls("1", "deploy", `{"key":"`+key+`"}`), answers("1", "error: denied for "+key, true),
 		calls("2", "deploy", `{"key":"x","id":"`+key+`"}`), answers("2", "ok", false), says("Shall I keep "+key+"?"), user("yes "+key))
-	s := checkpoint.Update(checkpoint.State{}, msgs)
+	s := captured(checkpoint.State{}, msgs)
 	state, err := json.Marshal(s)
 	if err != nil {
 		t.Fatal(err)
@@ -322,13 +322,13 @@ func TestDeliveredOnceOrTwice(t *testing.T) {
 	gen := shapes()
 	rapid.Check(t, func(t *rapid.T) {
 		msgs := gen.Draw(t, "messages")
-		whole := asJSON(t, checkpoint.Update(checkpoint.State{}, msgs))
+		whole := asJSON(t, captured(checkpoint.State{}, msgs))
 		var s checkpoint.State
 		for from := 0; from < len(msgs); {
 			n := rapid.IntRange(1, len(msgs)-from).Draw(t, "n")
 			back := rapid.IntRange(0, from).Draw(t, "again from")
 			before := asJSON(t, s)
-			next := checkpoint.Update(s, msgs[back:from+n])
+			next := captured(s, msgs[back:from+n])
 			if asJSON(t, s) != before {
 				t.Fatal("Update changed its argument")
 			}
@@ -363,7 +363,7 @@ func TestGrowing(t *testing.T) {
 		talk(user("fix it"), two, answers("1", "Exit code 1\n--- FAIL: TestA", true)),
 		whole, whole[2:], whole,
 	} {
-		s = checkpoint.Update(s, step)
+		s = captured(s, step)
 	}
 	want := build(whole)
 	got := checkpoint.Build(s, nil, input(checkpoint.TriggerAuto, 162_431))
@@ -380,11 +380,11 @@ func TestLongHistory(t *testing.T) {
 		msgs = append(msgs, user(fmt.Sprintf("ask %d", i)), says(long+"?"))
 	}
 	msgs = talk(msgs...)
-	s := checkpoint.Update(checkpoint.State{}, msgs)
-	if got, want := asJSON(t, checkpoint.Update(s, msgs)), asJSON(t, s); got != want {
+	s := captured(checkpoint.State{}, msgs)
+	if got, want := asJSON(t, captured(s, msgs)), asJSON(t, s); got != want {
 		t.Error("all delivered again changed the state")
 	}
-	if n := checkpoint.Update(s, append(msgs, talk(append(make([]memkernel.Message, len(msgs)), user("new"))...)[len(msgs)])).Thread.Captured; n != len(msgs)+1 {
+	if n := captured(s, append(msgs, talk(append(make([]memkernel.Message, len(msgs)), user("new"))...)[len(msgs)])).Thread.Captured; n != len(msgs)+1 {
 		t.Errorf("%d captured", n)
 	}
 }
@@ -392,7 +392,7 @@ func TestLongHistory(t *testing.T) {
 func TestCapsAndRoundTrip(t *testing.T) {
 	gen := shapes()
 	rapid.Check(t, func(t *rapid.T) {
-		s := checkpoint.Update(checkpoint.State{}, gen.Draw(t, "messages"))
+		s := captured(checkpoint.State{}, gen.Draw(t, "messages"))
 		c := checkpoint.Build(s, nil, input(checkpoint.TriggerAuto, 1000))
 		if a, b := roundTrip(t, c), roundTrip(t, checkpoint.Build(s, nil, input(checkpoint.TriggerAuto, 1000))); string(a) != string(b) {
 			t.Fatal("two checkpoints of one state differ")
@@ -413,7 +413,7 @@ func TestCapsHold(t *testing.T) {
 	var s checkpoint.State
 	var latest *checkpoint.Checkpoint
 	for from := 0; from < len(msgs); from += 600 {
-		s = checkpoint.Update(checkpoint.Begin(s, latest), msgs[from:min(from+600, len(msgs))])
+		s = captured(checkpoint.Begin(s, latest), msgs[from:min(from+600, len(msgs))])
 		latest = checkpoint.Build(s, latest, input(checkpoint.TriggerCompaction, 1000))
 		checkCaps(t, latest)
 	}

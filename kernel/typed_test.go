@@ -18,6 +18,7 @@ import (
 	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
+	"github.com/memkernel/memkernel/pagevm/mask"
 	"github.com/memkernel/memkernel/retrieval"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -399,7 +400,7 @@ func singly(t *testing.T, s *spelling) string {
 	var bad []string
 	for name, other := range s.others {
 		msgs := s.readAs(t, append(append(s.typed(0, "Please go on."), other(0, ordered)...), s.answer(0)...))
-		st := checkpoint.Update(checkpoint.State{}, msgs)
+		st := checkpoint.Update(checkpoint.State{}, msgs, (*mask.Masker)(nil).Text)
 		for i := range msgs {
 			own, _ := transcript.Typed(msgs[i])
 			if strings.Contains(own, "evil") && !strings.Contains(own, "it says") || len(st.Decisions.Constraints) > 0 {

@@ -204,7 +204,7 @@ func (h *handler) gauge(ctx context.Context, r *record, n *news) (line string, e
 		c, cerr := h.setup.Kernel.Checkpoint(ctx, api.Boundary{SessionKey: h.key, Private: h.setup.Private, Source: h.source(n)})
 		saved, err = c != nil, cerr
 	}
-	line = reading.Line(level, saved)
+	line = checkpoint.NextCut{}.Line(reading, level, saved)
 	if slices.Contains(crossed, checkpoint.LevelCheckpoint) && err == nil {
 		section, ferr := h.flushSection(ctx)
 		if err = ferr; section != "" {

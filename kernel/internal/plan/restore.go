@@ -34,7 +34,7 @@ func readGauge(c *Call, l *limits, d *decision) gauge {
 	if c.hostCompacted() {
 		g.Trigger = checkpoint.TriggerCompaction
 	}
-	g.Reading = checkpoint.Reading{Tokens: d.Before, Window: l.KnownWindow(), Estimated: l.anchor.Total == 0}
+	g.Reading = checkpoint.Reading{Tokens: d.Before, Window: l.KnownWindow()}
 	if d.Chosen.Made.Cut != nil {
 		g.level, g.Trigger = int(checkpoint.LevelNone), checkpoint.TriggerCompaction
 		return g

@@ -130,7 +130,7 @@ func compactJournal(s *session.Session, point journal.CommitPoint) error {
 // lastReading returns the gauge of the branch's last plan, as far as it is known.
 func lastReading(s *session.Session, b *boundary) checkpoint.Reading {
 	l := s.Branches.Newest(b.Branch, b.Model)
-	return checkpoint.Reading{Tokens: l.Whole(), Window: l.Window, Estimated: l.Anchor.Total == 0}
+	return checkpoint.Reading{Tokens: l.Whole(), Window: l.Window}
 }
 
 // Checkpoint writes the working state of the session's main line now, if the state differs from

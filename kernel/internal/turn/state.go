@@ -43,7 +43,7 @@ func markdownAfter(ctx context.Context, s *session.Session, w *intake, t api.Tur
 // messages.
 func readingAfter(s *session.Session, w *intake, t api.Turn) (checkpoint.Reading, error) {
 	l := s.Branches.Newest(t.Branch, t.Model)
-	r := checkpoint.Reading{Window: cmp.Or(l.Window, w.model.ContextWindow), Estimated: true}
+	r := checkpoint.Reading{Window: cmp.Or(l.Window, w.model.ContextWindow)}
 	ratio := 1.0
 	cal, err := s.Calibrations.Of(t.Model)
 	if err != nil {
@@ -62,7 +62,7 @@ func readingAfter(s *session.Session, w *intake, t api.Turn) (checkpoint.Reading
 	if u := t.Usage; u != nil && (seen == 0 && u.InputTotal() > 0 || plausible(u.InputTotal(), r.Tokens)) {
 		behind := behindAnswer(w.Msgs)
 		answer := max(u.OutputTokens, count(behind-1)-count(behind)) // streaming hosts record stubs
-		r.Tokens, r.Estimated = u.InputTotal()+answer+count(behind), false
+		r.Tokens = u.InputTotal() + answer + count(behind)
 	}
 	return r, nil
 }

@@ -62,7 +62,7 @@ func (b *buffer) turn(ctx context.Context, t *Turn) []fault.Fault {
 	id := ingest.PageID("wb", b.name, "turn", t.Key)
 	msgs := t.Msgs[t.From:t.To]
 	lines := turnLines(msgs, b.Mask)
-	touched := checkpoint.Update(checkpoint.State{}, msgs)
+	touched := checkpoint.Update(checkpoint.State{}, msgs, b.Mask.Text)
 	c.Resources = checkpoint.Build(touched, nil, checkpoint.Input{}).Resources
 	state, items := b.news(checkpoint.Lines(c, maxTurnBytes))
 	return b.write(ctx, id, bufferHead{What: fmt.Sprintf("turn %d", b.Turns), full: t.Reading.Utilization()}, append(lines, state...), items)

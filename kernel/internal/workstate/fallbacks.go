@@ -316,7 +316,7 @@ func (k *Keeper) BeforePlan(ctx context.Context, p *plan.Result) ([]fault.Fault,
 			return nil, err
 		}
 	}
-	l.State = checkpoint.UpdateMasked(l.State, p.Msgs, k.Mask.Text)
+	l.State = checkpoint.Update(l.State, p.Msgs, k.Mask.Text)
 	k.Tell(&l.State, p.Request.Source)
 	in := k.Input(p.Gauge.Trigger, p.Gauge.Reading, now)
 	if checkpoint.Redundant(l.Written(), in) {

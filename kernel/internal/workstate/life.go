@@ -143,7 +143,7 @@ func (k *Keeper) Capture(msgs []memkernel.Message, h Heard) error {
 	if err != nil {
 		return err
 	}
-	l.State = checkpoint.UpdateMasked(l.State, msgs, k.Mask.Text)
+	l.State = checkpoint.Update(l.State, msgs, k.Mask.Text)
 	k.Tell(&l.State, h.From)
 	// A bill may belong to an earlier call than the newest message. If the newest message has the
 	// same bill, the message also identifies the call.
