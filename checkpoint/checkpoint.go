@@ -376,7 +376,8 @@ func (s *State) constraints(prev *Checkpoint) []Text {
 func (s *State) decisions(prev *Checkpoint) []Decision {
 	out, top := slices.Clone(prev.Decisions), 0
 	for _, d := range out {
-		top = max(top, number(string(d.ID)))
+		n, _ := strconv.Atoi(strings.TrimPrefix(string(d.ID), "d"))
+		top = max(top, n)
 	}
 	for _, d := range s.Decisions.Items {
 		e := Decision{What: Text(d.What), By: Name(d.By), When: stamp(d.When)}
@@ -389,8 +390,6 @@ func (s *State) decisions(prev *Checkpoint) []Decision {
 	}
 	return orNil(capped(out, MaxDecisions))
 }
-
-func (d Decision) persons() bool { return d.By == summary.ByUser }
 
 func (s *State) resources(prev *Checkpoint) Resources {
 	p, r := prev.Resources, &s.Resources
@@ -440,10 +439,10 @@ func (s *State) learnings(prev *Checkpoint) []Text {
 
 func checkpointID(n int) Name { return Name(fmt.Sprintf("cp_%03d", n)) }
 
-// number returns the number in an id such as cp_012 or d12, 0 if the id has no number.
+// number returns the number of a checkpoint's id, such as cp_012, and 0 for any other text.
 func number(id string) int {
-	n, err := strconv.Atoi(strings.TrimLeft(id, "cpd_"))
-	if err != nil || n < 0 {
+	n, err := strconv.Atoi(strings.TrimPrefix(id, "cp_"))
+	if err != nil || n < 0 || string(checkpointID(n)) != id {
 		return 0
 	}
 	return n

@@ -146,7 +146,7 @@ func (s Store) nextNumber() (int, error) {
 		top = max(top, number(p.CheckpointID))
 	}
 	for name := range there {
-		if id, _, ok := strings.Cut(name, ".yaml"); ok && store.IsAside(name) {
+		if id, _, _ := strings.Cut(name, ".yaml"); store.IsAside(name) {
 			top = max(top, number(id))
 		}
 	}
@@ -160,11 +160,12 @@ func (s Store) numbers() (all []int, there map[string]bool, err error) {
 	}
 	for name := range there {
 		id, ok := strings.CutSuffix(name, ".yaml")
-		if n := number(id); ok && n > 0 && string(checkpointID(n)) == id {
+		if n := number(id); ok && n > 0 {
 			all = append(all, n)
 		}
 	}
-	slices.SortFunc(all, func(a, b int) int { return b - a })
+	slices.Sort(all)
+	slices.Reverse(all)
 	return all, there, nil
 }
 
@@ -194,7 +195,7 @@ func (s Store) List() ([]string, error) {
 // Load reads one checkpoint by its id. Load returns fs.ErrNotExist for a checkpoint that was
 // removed or never existed.
 func (s Store) Load(id string) (*Checkpoint, error) {
-	if n := number(id); n == 0 || string(checkpointID(n)) != id {
+	if number(id) == 0 {
 		return nil, fmt.Errorf("load checkpoint %q: no such id: use cp_ and a number", id)
 	}
 	data, err := s.readFile(file(id))
@@ -255,7 +256,7 @@ func (s Store) pointer() (p Pointer, err error) {
 	if err == nil {
 		err = decode(data, &p)
 	}
-	if err == nil && (p.Version != pointerVersion || number(p.CheckpointID) == 0 || string(checkpointID(number(p.CheckpointID))) != p.CheckpointID) {
+	if err == nil && (p.Version != pointerVersion || number(p.CheckpointID) == 0) {
 		err = fmt.Errorf("version %d, checkpoint %q", p.Version, p.CheckpointID)
 	}
 	return p, err

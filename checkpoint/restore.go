@@ -342,18 +342,15 @@ func answered(what Text) string {
 func decisionItems(c *Checkpoint) []string {
 	var out []string
 	said := map[Text]bool{}
-	newest := slices.Clone(c.Decisions)
-	slices.Reverse(newest)
-	slices.SortStableFunc(newest, func(a, b Decision) int {
-		switch {
-		case a.persons() == b.persons():
-			return 0
-		case a.persons():
-			return -1
+	var persons, agents []Decision
+	for _, d := range slices.Backward(c.Decisions) {
+		if d.By == summary.ByUser {
+			persons = append(persons, d)
+		} else {
+			agents = append(agents, d)
 		}
-		return 1
-	})
-	for _, d := range newest {
+	}
+	for _, d := range append(persons, agents...) {
 		if said[d.What] {
 			continue
 		}

@@ -129,22 +129,10 @@ func (s Store) Captured() (bool, error) {
 }
 
 // PutAside renames the damaged files that [Store.Verify] returned, so that nothing reads them any
-// more, and returns their new paths. It also renames a pointer that names a renamed checkpoint,
-// since the pointer is made again. It renews the thread's notes on the state files too.
+// more, and returns their new paths. It renews the pointer to the newest checkpoint, and the
+// thread's notes on the other files.
 func (s Store) PutAside(bad []Damage) ([]string, error) {
 	var out []string
-	p, err := s.pointer()
-	if store.OutOfReach(err) {
-		return nil, fmt.Errorf("put aside: %w", err)
-	}
-	if err == nil {
-		for _, d := range bad {
-			if d.name == file(p.CheckpointID) {
-				bad = append(bad, s.damage(pointerName, nil))
-				break
-			}
-		}
-	}
 	for _, d := range bad {
 		aside, err := store.PutAside(s.in, d.name)
 		if err == nil && aside == "" && errors.Is(d.Err, errMissing) && d.name != pointerName {
@@ -160,19 +148,16 @@ func (s Store) PutAside(bad []Damage) ([]string, error) {
 			out = append(out, s.in.Where(aside))
 		}
 	}
-	if slices.ContainsFunc(bad, func(d Damage) bool { return d.name == pointerName }) {
-		if c, _, err := s.Latest(); err != nil {
-			return out, err
-		} else if c != nil {
-			if err := s.point(c); err != nil {
-				return out, err
-			}
-		}
+	all, there, err := s.numbers()
+	if err != nil {
+		return out, err
 	}
-	if !slices.ContainsFunc(bad, func(d Damage) bool { return d.name == pointerName || path.Dir(d.name) == stateFolder }) {
-		return out, nil
+	c, _, err := s.latest(all, there)
+	if err == nil && c != nil {
+		err = s.point(c)
+	} else if err == nil {
+		_, err = store.PutAside(s.in, pointerName) // it names what is gone
 	}
-	_, there, err := s.numbers()
 	if err != nil {
 		return out, err
 	}

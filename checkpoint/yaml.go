@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -165,17 +166,11 @@ func (c *Checkpoint) check() error {
 	switch {
 	case c.Schema != Schema || c.SchemaVersion != schemaVersion:
 		return fmt.Errorf("schema %q version %d, want %q version %d", c.Schema, c.SchemaVersion, Schema, schemaVersion)
-	case number(string(c.Meta.CheckpointID)) == 0 || checkpointID(number(string(c.Meta.CheckpointID))) != c.Meta.CheckpointID:
+	case number(string(c.Meta.CheckpointID)) == 0:
 		return fmt.Errorf("checkpoint id %q: want cp_ and a number", c.Meta.CheckpointID)
-	}
-	switch c.Meta.Trigger {
-	case TriggerAuto, TriggerCompaction, TriggerSessionEnd, TriggerManual:
-	default:
+	case !slices.Contains([]Trigger{TriggerAuto, TriggerCompaction, TriggerSessionEnd, TriggerManual}, c.Meta.Trigger):
 		return fmt.Errorf("unknown trigger %q: use %s, %s, %s or %s", c.Meta.Trigger, TriggerAuto, TriggerCompaction, TriggerSessionEnd, TriggerManual)
-	}
-	switch c.Working.Status {
-	case StatusInProgress, StatusIdle, StatusWaiting:
-	default:
+	case !slices.Contains([]Status{StatusInProgress, StatusIdle, StatusWaiting}, c.Working.Status):
 		return fmt.Errorf("unknown status %q", c.Working.Status)
 	}
 	return nil
