@@ -254,7 +254,7 @@ func instead(bad []Damage, what string) []Damage {
 func (s Store) pointer() (p Pointer, err error) {
 	data, err := s.readFile(pointerName)
 	if err == nil {
-		err = decode(data, &p)
+		err = json.Unmarshal(data, &p)
 	}
 	if err == nil && (p.Version != pointerVersion || number(p.CheckpointID) == 0) {
 		err = fmt.Errorf("version %d, checkpoint %q", p.Version, p.CheckpointID)

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 )
 
 // sealVersion is the version of a sealed document, which is one JSON object on a
@@ -37,30 +36,18 @@ func seal(v any) ([]byte, error) {
 // unseal reads a document of the current version or of version 1.
 func unseal(data []byte, to any) error {
 	var d sealed
-	if err := decode(data, &d); err != nil {
+	if err := json.Unmarshal(data, &d); err != nil {
 		return err
 	}
 	switch {
 	case d.Version > sealVersion:
 		return fmt.Errorf("version %d, this program knows %d: %w: use a newer program, or remove the file", d.Version, sealVersion, errNewer)
 	case d.Version == 1 && d.Body == nil && d.SHA256 == "":
-		return decode(data, to)
+		return json.Unmarshal(data, to)
 	}
 	sum := sha256.Sum256(d.Body)
 	if whole := fmt.Appendf(nil, `{"version":%d,"sha256":"%s","body":%s}`+"\n", sealVersion, hex.EncodeToString(sum[:]), d.Body); !bytes.Equal(whole, data) {
 		return errors.New("its content does not match its sha256")
 	}
-	return decode(d.Body, to)
-}
-
-// decode reads one JSON document and refuses data after it.
-func decode(data []byte, to any) error {
-	d := json.NewDecoder(bytes.NewReader(data))
-	if err := d.Decode(to); err != nil {
-		return err
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("something follows the document")
-	}
-	return nil
+	return json.Unmarshal(d.Body, to)
 }

@@ -67,7 +67,7 @@ func (a *auditor) conflicts() {
 				a.conflict(f.Path, line, line, "holds a mark of a merge conflict")
 			}
 		}
-		for l := range lines(f.Doc.Raw) {
+		for l := range textutil.Lines(f.Doc.Raw) {
 			switch n++; {
 			case code[n]:
 			case conflictStart.MatchString(l):
@@ -181,7 +181,7 @@ func (a *auditor) pointers() {
 	var ids []string
 	for _, f := range a.snap.Files {
 		n := 0
-		for l := range lines(f.Doc.Raw) {
+		for l := range textutil.Lines(f.Doc.Raw) {
 			n++
 			for _, id := range page.FindAllString(l, -1) {
 				if f.closed(today) || a.Resolves(id) {

@@ -12,6 +12,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
@@ -71,7 +72,7 @@ func Extract(answer, text string, last int) (*Extracted, error) {
 			Lines []int  `json:"lines"`
 		} `json:"facts"`
 	}
-	dec := json.NewDecoder(strings.NewReader(unfenced(answer)))
+	dec := json.NewDecoder(strings.NewReader(textutil.Unfenced(answer)))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&doc); err != nil {
 		return nil, fmt.Errorf("the answer is no list of facts: %w", err)
@@ -114,16 +115,6 @@ func Extract(answer, text string, last int) (*Extracted, error) {
 	}
 	out.Taken = len(out.Facts)
 	return out, nil
-}
-
-// unfenced returns an answer without the code fence that models like to put round it.
-func unfenced(s string) string {
-	s = strings.TrimSpace(s)
-	if rest, ok := strings.CutPrefix(s, "```"); ok {
-		_, rest, _ = strings.Cut(rest, "\n")
-		s = strings.TrimSuffix(strings.TrimSpace(rest), "```")
-	}
-	return s
 }
 
 // citedLines returns the lines that numbers name, as runs, and the text of these lines. ok is

@@ -110,7 +110,7 @@ func (a *auditor) staleLines() {
 				continue
 			}
 			n := e.StartLine
-			for l := range lines(e.Text) {
+			for l := range textutil.Lines(e.Text) {
 				who := keeping.FindStringSubmatch(l)
 				found := health.Finding{Severity: health.Note, Place: health.Lines(f.Path, n, n)}
 				switch day, ahead := ledger.Stale(l, a.Now); {
@@ -177,7 +177,7 @@ func (a *auditor) memoryAge() {
 // newestDate returns the latest date in a text that is not after today, and its
 // line.
 func newestDate(text string, line int, today string) (newest string, at int) {
-	for l := range lines(text) {
+	for l := range textutil.Lines(text) {
 		for _, m := range isoDate.FindAllStringSubmatch(l, -1) {
 			if d := m[1] + "-" + m[2] + "-" + m[3]; d > newest && d <= today && validDay(d) {
 				newest, at = d, line

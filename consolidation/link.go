@@ -64,7 +64,7 @@ func references(d markdownstore.Document) []reference {
 			continue
 		}
 		n := u.StartLine
-		for l := range lines(d.Raw[u.Start:u.End]) {
+		for l := range textutil.Lines(d.Raw[u.Start:u.End]) {
 			out = append(out, lineReferences(l, n)...)
 			n++
 		}
@@ -273,15 +273,4 @@ func bareSlug(s string) string {
 		}
 	}
 	return b.String()
-}
-
-// lines yields the lines of a text without their ends.
-func lines(s string) func(yield func(string) bool) {
-	return func(yield func(string) bool) {
-		for l := range strings.Lines(s) {
-			if !yield(strings.TrimRight(l, "\r\n")) {
-				return
-			}
-		}
-	}
 }

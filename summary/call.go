@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/pagevm/toolcall"
 )
 
@@ -160,12 +161,7 @@ func (u *updater) resume(c Call, session string) bool {
 }
 
 func writes(in toolcall.Args) bool {
-	for _, k := range payloadKeys {
-		if in.Get(k) != "" {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(payloadKeys[:], func(k string) bool { return in.Get(k) != "" })
 }
 
 // shell fills in the effects of a command line. A patch or a here document that is redirected
@@ -244,14 +240,13 @@ func patched(s string) []string {
 		return nil
 	}
 	var out []string
-	lines(s, func(line string) bool {
+	for line := range textutil.Lines(s) {
 		for _, mark := range [...]string{"*** Update File: ", "*** Add File: ", "*** Move to: "} {
-			if p, ok := strings.CutPrefix(line, mark); ok {
+			if p, ok := strings.CutPrefix(line, mark); ok && len(out) < maxPaths {
 				out = append(out, cleanPath(p))
 			}
 		}
-		return len(out) < maxPaths
-	})
+	}
 	return out
 }
 

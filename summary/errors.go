@@ -1,7 +1,11 @@
 package summary
 
 import (
+	"cmp"
+	"slices"
 	"strings"
+
+	"github.com/memkernel/memkernel/internal/textutil"
 )
 
 // failMarks start a line of a test runner's or compiler's output that reports a failure.
@@ -15,44 +19,20 @@ var (
 // failMark returns the first line of s that reports a failed check, "" if no line does. Such a
 // line starts with a fail mark, or has a count of failures above zero.
 func failMark(s string) string {
-	found := ""
-	lines(body(s), func(line string) bool {
+	for line := range textutil.Lines(body(s)) {
 		if strings.IndexByte(line, 0x1b) >= 0 {
 			line = oneLine(line, errorRunes) // without a terminal's colors
 		}
 		t := strings.TrimLeft(line, " \t✗✖✘×●")
-		if starts(t, failMarks[:]) || counted(t) {
-			found = line
-		}
-		return found == ""
-	})
-	return found
-}
-
-// counted reports whether a line counts failures: "3 failed", "2 errors".
-func counted(line string) bool {
-	for _, w := range [...]string{" failed", " failing", " failures", " errors"} {
-		for rest := line; ; {
-			i := strings.Index(rest, w)
-			if i < 0 {
-				break
-			}
-			if d := digitsBefore(rest[:i]); d != "" && strings.Trim(d, "0") != "" {
-				return true
-			}
-			rest = rest[i+len(w):]
+		if starts(t, failMarks[:]) || failures.MatchString(t) {
+			return line
 		}
 	}
-	return false
+	return ""
 }
 
-func digitsBefore(s string) string {
-	i := len(s)
-	for i > 0 && s[i-1] >= '0' && s[i-1] <= '9' {
-		i--
-	}
-	return s[i:]
-}
+// failures matches a count of failures: "3 failed", "2 errors".
+var failures = textutil.LazyRegexp(`[1-9]\d* (?:failed|failing|failures|errors)`)
 
 // dull are starts of lines that report no error, even if they contain an error word. Such lines
 // are a host's heading, a running or passed test, or the echo of a script.
@@ -65,44 +45,32 @@ func errorLine(first, last string) string {
 	const open, end = "<tool_use_error>", "</tool_use_error>" // one host's wrapping
 	var marked, named, any string
 	for _, s := range [...]string{body(first), last} {
+		for line := range textutil.Lines(s) {
+			t := strings.TrimSpace(line)
+			if _, code := exitCode(t); t == "" || code || starts(t, dull[:]) {
+				continue
+			}
+			fails := starts(t, failMarks[:])
+			if marked != "" { // it names a test, and the reason follows
+				if !fails {
+					marked += " / " + t
+				}
+				break
+			}
+			any = cmp.Or(any, t)
+			if fails && len(t) > len("FAILED") {
+				if marked = t; !strings.HasPrefix(t, "--- FAIL") {
+					break
+				}
+			} else if named == "" && mentions(t) {
+				named = t
+			}
+		}
 		if marked != "" {
 			break
 		}
-		lines(s, func(line string) bool {
-			t := strings.TrimSpace(line)
-			if _, code := exitCode(t); t == "" || code || starts(t, dull[:]) {
-				return true
-			}
-			if any == "" {
-				any = t
-			}
-			switch {
-			case marked == "" && starts(t, failMarks[:]) && len(t) > len("FAILED"):
-				marked = t
-			case reasonFollows(marked) && !starts(t, failMarks[:]):
-				marked += " / " + t
-				return false
-			case marked != "":
-				return false
-			}
-			if named == "" && mentions(t) {
-				named = t
-			}
-			return marked == "" || reasonFollows(marked)
-		})
 	}
-	for _, t := range [...]string{marked, named, any} {
-		if t != "" {
-			return strings.TrimSuffix(strings.TrimPrefix(t, open), end)
-		}
-	}
-	return ""
-}
-
-// reasonFollows reports whether a marked line names the failed test, as Go's tests do, and the
-// next one gives the reason.
-func reasonFollows(marked string) bool {
-	return strings.HasPrefix(marked, "--- FAIL") && !strings.Contains(marked, " / ")
+	return strings.TrimSuffix(strings.TrimPrefix(cmp.Or(marked, named, any), open), end)
 }
 
 // failedAt returns the beginning of the line that reports the first failure, in an output longer
@@ -124,20 +92,10 @@ func failedAt(text string) int {
 }
 
 func starts(s string, marks []string) bool {
-	for _, m := range marks {
-		if strings.HasPrefix(s, m) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(marks, func(m string) bool { return strings.HasPrefix(s, m) })
 }
 
 // mentions reports whether a line holds an error mark and no count of zero.
 func mentions(line string) bool {
-	for _, m := range errorMarks {
-		if strings.Contains(line, m) {
-			return !strings.Contains(line, " 0 ") && !strings.HasPrefix(line, "0 ")
-		}
-	}
-	return false
+	return slices.ContainsFunc(errorMarks[:], func(m string) bool { return strings.Contains(line, m) }) && !strings.Contains(line, " 0 ") && !strings.HasPrefix(line, "0 ")
 }

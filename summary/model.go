@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -63,20 +64,12 @@ const (
 // Spent reports whether a delta is finished because the model answered, well or badly. After any
 // other reason the model may be asked about the delta again.
 func (r Reason) Spent() bool {
-	switch r {
-	case ReasonOK, ReasonEmpty, ReasonTooLarge, ReasonInvalid:
-		return true
-	}
-	return false
+	return slices.Contains([]Reason{ReasonOK, ReasonEmpty, ReasonTooLarge, ReasonInvalid}, r)
 }
 
 // Counts reports whether the kernel should leave the model alone for a while after this outcome.
 func (r Reason) Counts() bool {
-	switch r {
-	case ReasonOK, ReasonCancelled, ReasonCooling:
-		return false
-	}
-	return true
+	return !slices.Contains([]Reason{ReasonOK, ReasonCancelled, ReasonCooling}, r)
 }
 
 // ModelError is the error of a model call without a usable answer.

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -52,31 +51,16 @@ func ParseOperations(answer string) ([]Operation, error) {
 	var doc struct {
 		Ops *[]Operation `json:"ops"`
 	}
-	dec := json.NewDecoder(strings.NewReader(unfenced(text)))
-	if err := dec.Decode(&doc); err != nil {
-		return nil, &ModelError{Reason: ReasonInvalid, Err: fmt.Errorf("the answer is not the JSON that was asked for: %w", err)}
-	}
-	_, err := dec.Token()
+	err := json.Unmarshal([]byte(textutil.Unfenced(text)), &doc)
 	switch {
-	case !errors.Is(err, io.EOF):
-		return nil, &ModelError{Reason: ReasonInvalid, Err: errors.New("something stands behind the JSON of the answer")}
+	case err != nil:
+		return nil, &ModelError{Reason: ReasonInvalid, Err: fmt.Errorf("the answer is not the JSON that was asked for: %w", err)}
 	case doc.Ops == nil:
 		return nil, &ModelError{Reason: ReasonInvalid, Err: errors.New("the answer has no list ops")}
 	case len(*doc.Ops) > maxOperations:
 		return nil, &ModelError{Reason: ReasonTooLarge, Err: fmt.Errorf("the answer has %d operations, at most %d are taken", len(*doc.Ops), maxOperations)}
 	}
 	return *doc.Ops, nil
-}
-
-// unfenced takes the code block off that many models put round JSON.
-func unfenced(text string) string {
-	rest, ok := strings.CutPrefix(text, "```")
-	body, closed := strings.CutSuffix(rest, "```")
-	_, inner, found := strings.Cut(body, "\n")
-	if ok && closed && found {
-		return inner
-	}
-	return text
 }
 
 // Fact is something that a model proposes to remember beyond the session.

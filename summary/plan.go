@@ -1,6 +1,7 @@
 package summary
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strconv"
@@ -18,11 +19,7 @@ const (
 
 // open reports whether a plan item is still to be done.
 func open(status string) bool {
-	switch status {
-	case "completed", "complete", "done", "cancelled", "canceled", "deleted", "skipped":
-		return false
-	}
-	return true
+	return !slices.Contains([]string{"completed", "complete", "done", "cancelled", "canceled", "deleted", "skipped"}, status)
 }
 
 // item is a plan item in any of the hosts' spellings.
@@ -39,12 +36,7 @@ type item struct {
 }
 
 func (it item) text() string {
-	for _, s := range [...]string{it.Content, it.Step, it.Subject, it.Title, it.Text, it.Task, it.ActiveForm} {
-		if s != "" {
-			return s
-		}
-	}
-	return ""
+	return cmp.Or(it.Content, it.Step, it.Subject, it.Title, it.Text, it.Task, it.ActiveForm)
 }
 
 // planning reads calls that write the agent's plan or put something before the user. Such calls
@@ -111,37 +103,19 @@ func (u *updater) todoList(list []item) {
 
 // taskCreated adds an item. Its id is in the result as "#N", else it is the next number.
 func (u *updater) taskCreated(text, result string) {
-	t := Todo{ID: hashNumber(result), Text: text, Status: statusPending, Key: u.m.Key}
-	if t.ID == "" {
-		t.ID = strconv.Itoa(len(u.s.Todos) + 1)
+	t := Todo{ID: strconv.Itoa(len(u.s.Todos) + 1), Text: text, Status: statusPending, Key: u.m.Key}
+	if m := taskNumber.FindStringSubmatch(textutil.Head(result, resultWindow)); m != nil {
+		t.ID = m[1]
 	}
-	if i := slices.IndexFunc(u.s.Todos, func(o Todo) bool { return o.ID == t.ID }); i >= 0 {
-		u.s.Todos = slices.Delete(u.s.Todos, i, i+1)
-	}
+	u.s.Todos = slices.DeleteFunc(u.s.Todos, func(o Todo) bool { return o.ID == t.ID })
 	if u.s.Todos = append(u.s.Todos, t); len(u.s.Todos) > maxTodos {
 		drop := max(0, slices.IndexFunc(u.s.Todos, func(o Todo) bool { return !open(o.Status) }))
 		u.s.Todos = slices.Delete(u.s.Todos, drop, drop+1)
 	}
 }
 
-// hashNumber returns the digits after the first # that has some.
-func hashNumber(s string) string {
-	s = textutil.Head(s, resultWindow)
-	for {
-		i := strings.IndexByte(s, '#')
-		if i < 0 {
-			return ""
-		}
-		s = s[i+1:]
-		n := 0
-		for n < len(s) && n < 9 && s[n] >= '0' && s[n] <= '9' {
-			n++
-		}
-		if n > 0 {
-			return s[:n]
-		}
-	}
-}
+// taskNumber matches the number of a plan item in the result of the call that created it.
+var taskNumber = textutil.LazyRegexp(`#(\d{1,9})`)
 
 func updateTask(s *State, id, state, text string) {
 	i := slices.IndexFunc(s.Todos, func(t Todo) bool { return t.ID == id && id != "" })

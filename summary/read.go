@@ -69,12 +69,11 @@ func (c Call) searches() bool {
 
 // silent reports whether a result has no output except its host's heading.
 func silent(text string) bool {
-	empty := true
-	lines(text, func(line string) bool {
+	for line := range textutil.Lines(text) {
 		t := strings.Trim(line, " \t()")
-		_, code := exitCode(t)
-		empty = t == "" || code || starts(t, dull[:7]) || strings.EqualFold(t, "no output")
-		return empty
-	})
-	return empty
+		if _, code := exitCode(t); t != "" && !code && !starts(t, dull[:7]) && !strings.EqualFold(t, "no output") {
+			return false
+		}
+	}
+	return true
 }

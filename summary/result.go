@@ -185,31 +185,21 @@ func interrupted(first, last string) bool {
 		lastLine(last) == "Command aborted"
 }
 
-// exitCode finds a host's line about an exit status. A line counts only if it
-// holds nothing else, or is a JSON field.
+// exitStatus matches a host's line about an exit status. A line counts only if it holds nothing
+// else, or is a JSON field.
+var exitStatus = textutil.LazyRegexp(`(?m)^\s*(?:(?:Exit code:? |Process exited with code |Command exited with code |exit status )(-?\d+)[ \t\r]*$|\{.*?"exit_code": *(-?\d+))`)
+
+// exitCode finds the first exit status in a text.
 func exitCode(s string) (code int, found bool) {
-	lines(s, func(line string) bool {
-		line = strings.TrimSpace(line)
-		for _, mark := range [...]string{"Exit code: ", "Exit code ", "Process exited with code ", "Command exited with code ", "exit status "} {
-			if rest, ok := strings.CutPrefix(line, mark); ok {
-				if n, err := strconv.Atoi(rest); err == nil {
-					code, found = n, true
-				}
-			}
-		}
-		if _, rest, ok := strings.Cut(line, `"exit_code":`); ok && strings.HasPrefix(line, "{") {
-			rest = strings.TrimLeft(rest, " ")
-			n := 0
-			for n < len(rest) && (rest[n] == '-' || rest[n] >= '0' && rest[n] <= '9') {
-				n++
-			}
-			if v, err := strconv.Atoi(rest[:n]); err == nil {
-				code, found = v, true
-			}
-		}
-		return !found
-	})
-	return code, found
+	if !strings.Contains(s, "xit") {
+		return 0, false
+	}
+	m := exitStatus.FindStringSubmatch(s)
+	if m == nil {
+		return 0, false
+	}
+	code, err := strconv.Atoi(m[1] + m[2])
+	return code, err == nil
 }
 
 // runningMark precedes the handle of a command that its host left running, cellMark that of a
@@ -329,18 +319,18 @@ func seeBranch(p *Place, c Call, out, first string) {
 	case !strings.Contains(c.Command, "git "):
 		return
 	}
-	lines(body, func(line string) bool {
+	for line := range textutil.Lines(body) {
 		name, ok := strings.CutPrefix(line, "On branch ")
 		if !ok {
 			if name, ok = strings.CutPrefix(line, "## "); ok {
 				name, _, _ = strings.Cut(name, "...")
 			}
 		}
-		if ok = ok && name != "" && !strings.Contains(name, " "); ok {
+		if ok && name != "" && !strings.Contains(name, " ") {
 			p.Branch = oneLine(name, nameRunes)
+			return
 		}
-		return !ok
-	})
+	}
 }
 
 // body returns a result without the header that some hosts put before the output.
@@ -351,28 +341,13 @@ func body(s string) string {
 	return s
 }
 
-// commitLine finds git's own report of a commit, "[branch sha] subject".
-func commitLine(s string) (branch, sha, subject string) {
-	lines(s, func(line string) bool {
-		if !strings.HasPrefix(line, "[") {
-			return true
-		}
-		in, rest, ok := strings.Cut(line[1:], "] ")
-		f := strings.Fields(in)
-		if !ok || len(f) < 2 || len(f) > 4 || !isSHA(f[len(f)-1]) {
-			return true
-		}
-		branch, sha, subject = oneLine(f[0], nameRunes), f[len(f)-1], oneLine(rest, optionRunes)
-		return false
-	})
-	return branch, sha, subject
-}
+// ownCommit matches git's own report of a commit, "[branch sha] subject".
+var ownCommit = textutil.LazyRegexp(`(?m)^\[(\S+)(?: +\S+){0,2} +([0-9a-f]{7,40})\] (.*)$`)
 
-func isSHA(s string) bool {
-	for i := 0; i < len(s); i++ {
-		if c := s[i]; (c < '0' || c > '9') && (c < 'a' || c > 'f') {
-			return false
-		}
+// commitLine finds git's own report of a commit.
+func commitLine(s string) (branch, sha, subject string) {
+	if m := ownCommit.FindStringSubmatch(s); m != nil {
+		return oneLine(m[1], nameRunes), m[2], oneLine(m[3], optionRunes)
 	}
-	return len(s) >= 7 && len(s) <= 40
+	return "", "", ""
 }

@@ -122,17 +122,6 @@ func disarm(s string) string {
 	return strings.ReplaceAll(s, "[SESSION_SUMMARY", `[\SESSION_SUMMARY`)
 }
 
-// lines calls f for each line of s, without its ending, until f returns false.
-func lines(s string, f func(string) bool) {
-	for len(s) > 0 {
-		line, rest, _ := strings.Cut(s, "\n")
-		if !f(strings.TrimSuffix(line, "\r")) {
-			return
-		}
-		s = rest
-	}
-}
-
 // fence reports whether a line opens or closes a fenced code block.
 func fence(line string) bool {
 	t := strings.TrimLeft(line, " ")

@@ -1,22 +1,25 @@
 package summary
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/memkernel/memkernel/internal/textutil"
+)
 
 // gist returns a text's beginning on one line, without code blocks and marks.
 func gist(text string, max int) string {
 	var b strings.Builder
 	code := false
-	lines(text, func(line string) bool {
+	for line := range textutil.Lines(text) {
 		if fence(line) {
 			code = !code
-			return true
+		} else if t := unmark(line); t != "" && !code {
+			b.WriteString(t + " ")
 		}
-		if t := unmark(line); t != "" && !code {
-			b.WriteString(t)
-			b.WriteByte(' ')
+		if b.Len() >= 4*max {
+			break
 		}
-		return b.Len() < 4*max
-	})
+	}
 	if b.Len() == 0 {
 		return oneLine(text, max)
 	}
@@ -45,13 +48,11 @@ func (u *updater) hostPlace(text string) {
 		}
 	}
 	if i := strings.Index(text, "<env>"); i >= 0 {
-		lines(text[i:], func(line string) bool {
-			dir, ok := strings.CutPrefix(strings.TrimSpace(line), "Working directory: ")
-			if ok {
-				u.setDir(dir)
-			}
-			return !ok && !strings.Contains(line, "</env>")
-		})
+		env, _, _ := strings.Cut(text[i:], "</env>")
+		if _, dir, ok := strings.Cut(env, "Working directory: "); ok {
+			dir, _, _ = strings.Cut(dir, "\n")
+			u.setDir(dir)
+		}
 	}
 }
 

@@ -1,6 +1,31 @@
 package textutil
 
-import "unicode/utf8"
+import (
+	"iter"
+	"strings"
+	"unicode/utf8"
+)
+
+// Lines yields the lines of a text without their ends.
+func Lines(s string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for l := range strings.Lines(s) {
+			if !yield(strings.TrimRight(l, "\r\n")) {
+				return
+			}
+		}
+	}
+}
+
+// Unfenced returns an answer of a model without the block of code that models like to put round it.
+func Unfenced(s string) string {
+	s = strings.TrimSpace(s)
+	if rest, ok := strings.CutPrefix(s, "```"); ok {
+		_, rest, _ = strings.Cut(rest, "\n")
+		s = strings.TrimSuffix(strings.TrimSpace(rest), "```")
+	}
+	return s
+}
 
 // Head returns at most n bytes from the start of s, cut between characters.
 func Head(s string, n int) string {
