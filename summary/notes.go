@@ -192,15 +192,26 @@ func (n Notes) Rooted(known func(key string) bool) Notes {
 	return out
 }
 
-// Open returns the notes of a list that were not closed, oldest first.
-func (n Notes) Open(kind string) []Note {
-	var out []Note
-	for _, e := range n.Lists[kind] {
-		if _, closed := n.closing(e.ID, e.Key); !closed {
-			out = append(out, e)
-		}
+// open returns the notes of a list that were not closed, oldest first.
+func (n Notes) open(list []Note) []Note {
+	return slices.DeleteFunc(slices.Clone(list), func(e Note) bool { _, closed := n.closing(e.ID, e.Key); return closed })
+}
+
+// allOpen returns the entries of a list that were not closed, oldest first: those of the mechanical
+// summary that a model may close, then a model's own.
+func (n Notes) allOpen(s State, kind string) []Note {
+	var entries []Entry
+	switch kind {
+	case kindConstraints:
+		entries = s.Constraints
+	case kindDecisions:
+		entries = s.Decisions
 	}
-	return out
+	var out []Note
+	for _, e := range entries {
+		out = append(out, Note{ID: e.ID, Text: e.Text, Key: e.Key})
+	}
+	return n.open(append(out, n.Lists[kind]...))
 }
 
 // Count returns the number of open and closed notes together, and the number of closed entries.

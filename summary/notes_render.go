@@ -25,7 +25,7 @@ func RenderNoted(s State, n Notes, beside Beside, capTokens int, count func(stri
 	if count == nil {
 		count = func(s string) int { return (len(s) + 2) / 3 }
 	}
-	s = n.marked(s)
+	s.Constraints, s.Decisions = n.marked(s.Constraints), n.marked(s.Decisions)
 	alone := render(s, beside, capTokens, count, more)
 	bare := newRenderer(s, beside, more)
 	all := capTokens + bare.saidTokens(count)
@@ -56,13 +56,7 @@ func (n Notes) render(room int, count func(string) int, more func(kind string, n
 	for shown := len(items); shown > 0; shown-- {
 		text := notesIntro + strings.Join(items[:shown], "")
 		if left := len(items) - shown; left > 0 {
-			text += fmt.Sprintf("  +%d older", left)
-			if more != nil {
-				if id := oneLine(more(KindNotes, left), nameRunes); id != "" {
-					text += ": get " + id
-				}
-			}
-			text += "\n"
+			text += older(KindNotes, left, more)
 		}
 		if count(text) <= room {
 			return text
@@ -82,7 +76,7 @@ func (n Notes) items(closed bool) []string {
 	}
 	var lists [len(noteLists)][]string
 	for i, kind := range noteLists {
-		for _, e := range slices.Backward(n.Open(kind)) {
+		for _, e := range slices.Backward(n.open(n.Lists[kind])) {
 			lists[i] = append(lists[i], "  - "+noteNames[i]+": "+e.Text+"\n")
 		}
 	}
@@ -118,14 +112,9 @@ func (n Notes) closedItems() []string {
 	return out
 }
 
-// marked marks the closed entries of a state as closed, and puts them last in the shown order. It
+// marked marks the closed entries of a list as closed, and puts them last in the shown order. It
 // drops no entry.
-func (n Notes) marked(s State) State {
-	s.Constraints, s.Decisions = n.markedList(s.Constraints), n.markedList(s.Decisions)
-	return s
-}
-
-func (n Notes) markedList(entries []Entry) []Entry {
+func (n Notes) marked(entries []Entry) []Entry {
 	var open, closed []Entry
 	for _, e := range entries {
 		if c, ok := n.closing(e.ID, e.Key); ok {

@@ -239,7 +239,7 @@ func TestNothingIsLost(t *testing.T) {
 			before := d.notes()
 			ops := rapid.SliceOfN(op, 0, 12).Draw(t, "ops")
 			for _, kind := range []string{kindConstraints, kindDecisions} {
-				for _, e := range d.state.entriesOf(kind) { // as a model would that means it
+				for _, e := range (Notes{}).allOpen(d.state, kind) { // as a model would that means it
 					evidence := rapid.IntRange(1, len(d.sources)).Draw(t, "evidence")
 					ops = append(ops, Operation{Op: "close", ID: e.ID, Reason: "no longer", Evidence: fmt.Sprint("m", evidence)})
 				}

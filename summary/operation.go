@@ -100,8 +100,8 @@ func (a *Answered) Updates(ops []Operation) ([]journal.Update, []Fact, error) {
 	for i, op := range ops {
 		id := fmt.Sprint("op", i+1)
 		if op.Op == "remember" {
-			if f := b.fact(id, op); f.Text != "" && len(facts) < maxFacts {
-				facts = append(facts, f)
+			if text := b.clean(op.Text, factRunes); text != "" && len(facts) < maxFacts {
+				facts = append(facts, Fact{ID: id, Text: text, Evidence: b.evidence(op)})
 			}
 			continue
 		}
@@ -128,12 +128,7 @@ type builder struct {
 func (a *Answered) texts() map[string]bool {
 	seen := map[string]bool{}
 	for _, kind := range noteLists {
-		for _, e := range a.State.entriesOf(kind) {
-			if _, closed := a.Notes.closing(e.ID, e.Key); !closed {
-				seen[folded(kind, e.Text)] = true
-			}
-		}
-		for _, e := range a.Notes.Open(kind) {
+		for _, e := range a.Notes.allOpen(a.State, kind) {
 			seen[folded(kind, e.Text)] = true
 		}
 	}
@@ -161,7 +156,8 @@ func (b *builder) update(op Operation) (u journal.Update, ok bool, err error) {
 		u.Value, err = marshal(Note{Text: text, Key: key})
 	case op.Op == "close":
 		id := oneLine(op.ID, nameRunes)
-		c := Closing{Reason: b.clean(op.Reason, reasonRunes), Key: key, Of: b.restsOn(id)}
+		_, of, _ := b.entry(id) // the message that it rests on
+		c := Closing{Reason: b.clean(op.Reason, reasonRunes), Key: key, Of: of}
 		u, err = listItem(fieldClosed, journal.OpMerge, id, b.Notes.Closed[id].version, c)
 	default: // the page has no such field: the journal will say so
 		u = journal.Update{Field: "proposed " + oneLine(op.Field, nameRunes), Op: journal.UpdateOp(oneLine(op.Op, nameRunes))}
@@ -178,10 +174,6 @@ func listItem(field string, op journal.UpdateOp, id string, version int, v any) 
 	}
 	value, err := marshal([]item{{id, version, v}})
 	return journal.Update{Field: field, Op: op, Value: value}, err
-}
-
-func (b *builder) fact(id string, op Operation) Fact {
-	return Fact{ID: id, Text: b.clean(op.Text, factRunes), Evidence: b.evidence(op)}
 }
 
 // clean turns a text into one bounded line without secrets.
@@ -215,21 +207,10 @@ func (a *Answered) evidence(op Operation) string {
 	return "message:" + oneLine(op.Evidence, nameRunes)
 }
 
-// restsOn returns the message on which an open entry rests, "" if no entry has that id.
-func (a *Answered) restsOn(id string) string {
-	_, key, _ := a.entry(id)
-	return key
-}
-
 // entry finds an open entry by its id, either a model's note or a mechanical entry.
 func (a *Answered) entry(id string) (kind, key string, ok bool) {
 	for _, kind := range noteLists {
-		for _, e := range a.State.entriesOf(kind) {
-			if _, closed := a.Notes.closing(e.ID, e.Key); e.ID == id && !closed {
-				return kind, e.Key, true
-			}
-		}
-		for _, e := range a.Notes.Open(kind) {
+		for _, e := range a.Notes.allOpen(a.State, kind) {
 			if e.ID == id {
 				return kind, e.Key, true
 			}
@@ -257,15 +238,11 @@ func (a *Answered) refuse(p journal.Proposal) string {
 			return "the note says nothing"
 		}
 	}
-	if f := p.Update.Field; (f == kindConstraints || f == fieldGoal) && !a.spoken(p.Update.EvidenceRef) {
+	spoken := func(s Source) bool { return s.Page == p.Update.EvidenceRef && s.Spoken }
+	if f := p.Update.Field; (f == kindConstraints || f == fieldGoal) && !slices.ContainsFunc(a.Sources, spoken) {
 		return "a constraint or a goal rests on what a person said"
 	}
 	return ""
-}
-
-// spoken reports whether a person wrote the message that a page holds.
-func (a *Answered) spoken(page string) bool {
-	return slices.ContainsFunc(a.Sources, func(s Source) bool { return s.Page == page && s.Spoken })
 }
 
 func (a *Answered) refuseClosing(id string, raw json.RawMessage, evidence string) string {

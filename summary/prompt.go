@@ -40,41 +40,12 @@ func PromptFor(s State, n Notes, d Delta) Prompt {
 	}
 	for _, kind := range noteLists {
 		fmt.Fprintf(&b, "%s:\n", kind)
-		lines := append(n.entryLines(s.entriesOf(kind)), n.noteLines(kind)...)
-		for _, l := range lines[max(0, len(lines)-shownEntries):] {
-			b.WriteString(l)
+		open := n.allOpen(s, kind)
+		for _, e := range open[max(0, len(open)-shownEntries):] {
+			fmt.Fprintf(&b, "  %s: %s\n", e.ID, e.Text)
 		}
 	}
 	b.WriteString("\nNEWEST MESSAGES\n")
 	b.WriteString(d.Text)
 	return Prompt{System: promptSystem, User: b.String(), MaxTokens: maxAnswerTokens, Limit: maxAnswerBytes}
-}
-
-// entriesOf returns the mechanical entries that a model may close.
-func (s State) entriesOf(kind string) []Entry {
-	switch kind {
-	case kindConstraints:
-		return s.Constraints
-	case kindDecisions:
-		return s.Decisions
-	}
-	return nil
-}
-
-func (n Notes) entryLines(entries []Entry) []string {
-	var out []string
-	for _, e := range entries {
-		if _, closed := n.closing(e.ID, e.Key); !closed {
-			out = append(out, fmt.Sprintf("  %s: %s\n", e.ID, e.Text))
-		}
-	}
-	return out
-}
-
-func (n Notes) noteLines(kind string) []string {
-	var out []string
-	for _, e := range n.Open(kind) {
-		out = append(out, fmt.Sprintf("  %s: %s\n", e.ID, e.Text))
-	}
-	return out
 }

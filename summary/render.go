@@ -456,18 +456,24 @@ func (r *renderer) writeList(b *strings.Builder, l *list) {
 	}
 	items := slices.Clone(l.items[:l.shown])
 	if hidden > 0 {
-		more := "  +" + strconv.Itoa(hidden) + " older"
-		if r.more != nil {
-			if id := oneLine(r.more(l.kind, hidden), nameRunes); id != "" {
-				more += ": get " + id
-			}
-		}
-		items = append(items, more+"\n")
+		items = append(items, older(l.kind, hidden, r.more))
 	}
 	if l.flip {
 		slices.Reverse(items)
 	}
 	b.WriteString(l.kind + ":\n" + strings.Join(l.said, "") + strings.Join(items, ""))
+}
+
+// older returns the line that counts the omitted entries of a list.
+func older(kind string, n int, more func(kind string, n int) string) string {
+	id := ""
+	if more != nil {
+		id = oneLine(more(kind, n), nameRunes)
+	}
+	if id != "" {
+		id = ": get " + id
+	}
+	return "  +" + strconv.Itoa(n) + " older" + id + "\n"
 }
 
 // bare returns the summary for a cap that the lists' names and pointers do not fit in: header and
