@@ -177,6 +177,22 @@ type auditor struct {
 	report *health.Report
 }
 
+// groups are things by what they have in common, in the order in which each first came up.
+type groups[K comparable, V any] struct {
+	keys []K
+	of   map[K][]V
+}
+
+func (g *groups[K, V]) add(k K, v V) {
+	if g.of == nil {
+		g.of = map[K][]V{}
+	}
+	if g.of[k] == nil {
+		g.keys = append(g.keys, k)
+	}
+	g.of[k] = append(g.of[k], v)
+}
+
 // together notes findings of one cause as a single finding at the first place. That finding has
 // the number of findings and the other places. At most few findings are noted one by one.
 func (a *auditor) together(found []health.Finding, few int, what func(n int) string) {

@@ -25,8 +25,7 @@ func (a *auditor) secrets() {
 		}
 		masked := a.Masker.Lines(f.Doc.Raw)
 		was, is := strings.Split(f.Doc.Raw, "\n"), strings.Split(masked, "\n")
-		var rules []string
-		found := map[string][]health.Finding{}
+		var byRule groups[string, health.Finding]
 		for n := 0; n < len(was) && n < len(is); n++ {
 			if was[n] == is[n] {
 				continue
@@ -40,14 +39,11 @@ func (a *auditor) secrets() {
 			if rule == "" {
 				continue
 			}
-			if found[rule] == nil {
-				rules = append(rules, rule)
-			}
-			found[rule] = append(found[rule], health.Finding{Severity: health.Error, Place: health.Lines(f.Path, n+1, n+1), What: fmt.Sprintf("holds a secret (rule %s)", rule),
+			byRule.add(rule, health.Finding{Severity: health.Error, Place: health.Lines(f.Path, n+1, n+1), What: fmt.Sprintf("holds a secret (rule %s)", rule),
 				Hint: "change it where it is valid, then take it out of the file and of its history; what is none can be named in redact.allow"})
 		}
-		for _, rule := range rules {
-			a.together(found[rule], severalSecrets, func(n int) string { return fmt.Sprintf("holds a secret (rule %s), as do %d other lines", rule, n-1) })
+		for _, rule := range byRule.keys {
+			a.together(byRule.of[rule], severalSecrets, func(n int) string { return fmt.Sprintf("holds a secret (rule %s), as do %d other lines", rule, n-1) })
 		}
 	}
 }
@@ -109,19 +105,15 @@ const severalFiles = 3
 
 // files reports the files that can't be read, or not as they are meant.
 func (a *auditor) files() {
-	found := map[string][]health.Finding{}
-	var hints []string
+	var byHint groups[string, health.Finding]
 	for _, f := range a.snap.Files {
 		for _, fault := range f.Faults() {
-			if found[fault.Hint] == nil {
-				hints = append(hints, fault.Hint)
-			}
-			found[fault.Hint] = append(found[fault.Hint], fault)
+			byHint.add(fault.Hint, fault)
 		}
 	}
-	for _, hint := range hints {
-		a.together(found[hint], severalFiles, func(n int) string {
-			return found[hint][0].What + "; so it is with " + count(n-1, "other file", "other files")
+	for _, hint := range byHint.keys {
+		a.together(byHint.of[hint], severalFiles, func(n int) string {
+			return byHint.of[hint][0].What + "; so it is with " + count(n-1, "other file", "other files")
 		})
 	}
 }
@@ -177,8 +169,7 @@ func (a *auditor) pointers() {
 		return
 	}
 	today := a.today()
-	found := map[string][]health.Finding{}
-	var ids []string
+	var byID groups[string, health.Finding]
 	for _, f := range a.snap.Files {
 		n := 0
 		for l := range textutil.Lines(f.Doc.Raw) {
@@ -187,15 +178,12 @@ func (a *auditor) pointers() {
 				if f.closed(today) || a.Resolves(id) {
 					continue
 				}
-				if found[id] == nil {
-					ids = append(ids, id)
-				}
-				found[id] = append(found[id], health.Finding{Severity: health.Warning, Place: health.Lines(f.Path, n, n), What: "names page " + id + ", which can't be read", Hint: "say what it held instead, or take the reference out"})
+				byID.add(id, health.Finding{Severity: health.Warning, Place: health.Lines(f.Path, n, n), What: "names page " + id + ", which can't be read", Hint: "say what it held instead, or take the reference out"})
 			}
 		}
 	}
-	for _, id := range ids {
-		a.together(found[id], 1, func(n int) string { return "names page " + id + ", which can't be read" + alsoLines(n-1) })
+	for _, id := range byID.keys {
+		a.together(byID.of[id], 1, func(n int) string { return "names page " + id + ", which can't be read" + alsoLines(n-1) })
 	}
 }
 

@@ -30,22 +30,17 @@ import (
 // an entry that a newer entry names as replaced. Of two dated curated files the newer file is
 // right. The older file's claim is reported as superseded, in a note.
 func (a *auditor) contradictions() {
-	by := map[string][]claim{}
-	var subjects []string
+	var bySubject groups[string, claim]
 	who := peopleIn(a.snap)
 	for _, f := range a.snap.Files {
 		for _, c := range claims(f) {
-			k := who.key(&c)
-			if by[k] == nil {
-				subjects = append(subjects, k)
-			}
-			by[k] = append(by[k], c)
+			bySubject.add(who.key(&c), c)
 		}
 	}
 	told := map[[2]place]bool{}
-	for _, k := range subjects {
-		if len(by[k]) > 1 && !isField(by[k]) {
-			a.compare(current(slices.DeleteFunc(by[k], func(c claim) bool { return c.changed() })), told)
+	for _, k := range bySubject.keys {
+		if all := bySubject.of[k]; len(all) > 1 && !isField(all) {
+			a.compare(current(slices.DeleteFunc(all, func(c claim) bool { return c.changed() })), told)
 		}
 	}
 }

@@ -85,32 +85,24 @@ func (x *sayings) find(s *saying) *saying {
 // So are tasks that are done again.
 func (a *auditor) duplicates() {
 	heads := newSayings()
-	groups := map[*saying][]*saying{} // by the first one
-	var order []*saying
+	var byFirst groups[*saying, *saying]
 	for _, s := range sayingsIn(a.snap) {
 		head := heads.find(s)
 		if head == nil {
 			heads.add(s)
-			head, order = s, append(order, s)
+			head = s
 		}
-		groups[head] = append(groups[head], s)
+		byFirst.add(head, s)
 	}
-	var pairs []pairOf
-	by := map[pairOf][]health.Finding{}
-	for _, head := range order {
-		g := groups[head]
-		if len(g) < 2 || fromTemplate(g) {
-			continue
+	var byPair groups[pairOf, health.Finding]
+	for _, head := range byFirst.keys {
+		if g := byFirst.of[head]; len(g) > 1 && !fromTemplate(g) {
+			f := a.repeated(g)
+			byPair.add(pairOf{f.Path, f.Others[0].Path, apart(g)}, f)
 		}
-		f := a.repeated(g)
-		pair := pairOf{f.Path, f.Others[0].Path, apart(g)}
-		if by[pair] == nil {
-			pairs = append(pairs, pair)
-		}
-		by[pair] = append(by[pair], f)
 	}
-	for _, pair := range pairs {
-		found := by[pair]
+	for _, pair := range byPair.keys {
+		found := byPair.of[pair]
 		if pair.apart && len(found) < leastApart {
 			continue
 		}

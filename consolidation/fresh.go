@@ -207,8 +207,5 @@ func (a *auditor) workingBuffer() {
 }
 
 func count(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
+	return fmt.Sprintf("%d %s", n, isAre(n, one, many))
 }

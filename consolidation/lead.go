@@ -54,18 +54,15 @@ const manyGone = 4
 func (a *auditor) tellLeads(found []*lead) {
 	const unwritten = "\x00"
 	mendable, linked := map[string]bool{}, map[string]bool{}
-	missing := map[*file]map[string]bool{}
+	var missing groups[*file, string]
 	for _, l := range found {
 		mendable[l.what] = mendable[l.what] || !l.closed
-		if linked[l.what] = linked[l.what] || !l.closed && !l.instructs(); missing[l.file] == nil {
-			missing[l.file] = map[string]bool{}
-		}
-		if l.gone != goneNote || l.embed {
-			missing[l.file][l.what] = true
+		linked[l.what] = linked[l.what] || !l.closed && !l.instructs()
+		if (l.gone != goneNote || l.embed) && !slices.Contains(missing.of[l.file], l.what) {
+			missing.add(l.file, l.what)
 		}
 	}
-	var order []string
-	by := map[string][]*lead{}
+	var byPlace groups[string, *lead]
 	var closed, awaited []*lead
 	for _, l := range found {
 		key := fmt.Sprint(l.gone, l.what)
@@ -78,16 +75,13 @@ func (a *auditor) tellLeads(found []*lead) {
 			continue
 		case l.gone == goneNote && !l.embed:
 			key = unwritten
-		case len(missing[l.file]) > manyGone:
+		case len(missing.of[l.file]) > manyGone:
 			key = l.file.Path
 		}
-		if by[key] == nil {
-			order = append(order, key)
-		}
-		by[key] = append(by[key], l)
+		byPlace.add(key, l)
 	}
-	for _, key := range order {
-		group := by[key]
+	for _, key := range byPlace.keys {
+		group := byPlace.of[key]
 		slices.SortStableFunc(group, func(x, y *lead) int { return cmp.Compare(closedLast[x.closed], closedLast[y.closed]) })
 		f := health.Finding{Severity: health.Warning, Place: group[0].place(), Others: placesOf(group[1:]), Hint: "correct the reference, or restore what it led to"}
 		names := spelt(group)
