@@ -84,6 +84,8 @@ type bufferEntry struct {
 	bufferHead
 	lines    []checkpoint.Line
 	from, to int // bytes, with the entry's marker
+	// foreign reports that somebody else wrote into the entry. ends reports that it has its marker.
+	foreign, ends bool
 }
 
 // Buffered returns the entries that have the kernel's form. It ignores other text.
@@ -101,72 +103,49 @@ func Buffered(text string) []bufferEntry {
 			continue
 		}
 		e := &out[len(out)-1]
+		e.to, e.ends = at, strings.HasPrefix(l, "<!-- mk:")
+		open = !e.ends
 		if line, ok := checkpoint.ParseLine(l); ok {
 			e.lines = append(e.lines, line)
+		} else {
+			e.foreign = e.foreign || !e.ends && strings.TrimSpace(l) != ""
 		}
-		e.to = at
-		open = !strings.HasPrefix(l, "<!-- mk:")
 	}
 	return out
 }
 
-// bufferTitle is the first line of a cycle.
-var bufferTitle = textutil.LazyRegexp(`^# Working buffer of session .+, \d{4}-\d{2}-\d{2}\s*$`)
+var (
+	// bufferTitle matches the first line of a cycle at the end of a text.
+	bufferTitle = textutil.LazyRegexp(`(?m)^# Working buffer of session .+, \d{4}-\d{2}-\d{2}\s*\z`)
+	blankLines  = textutil.LazyRegexp(`^(?:[ \t\r]*\n)*`)
+)
 
 // ForeignBuffer returns a text of the buffer without the kernel's entries. It removes the entries
-// that hold only lines of the kernel's form, up to their markers. An entry that somebody else
-// wrote into stays whole.
+// that hold only lines of the kernel's form, up to their markers, with the titles of their cycles.
+// An entry that somebody else wrote into stays whole.
 func ForeignBuffer(text string) string {
-	var b strings.Builder
-	gone := false
-	for lines := strings.SplitAfter(text, "\n"); len(lines) > 0; {
-		if n := ownEntry(lines); n > 0 {
-			lines, gone = lines[n:], true
-			continue
+	kept, at := "", 0
+	keep := func(part string) {
+		if kept != "" && !strings.HasSuffix(kept, "\n\n") && !strings.HasSuffix(kept, "\n\r\n") {
+			kept += "\n"
 		}
-		if kept := b.String(); gone && kept != "" && !strings.HasSuffix(kept, "\n\n") && !strings.HasSuffix(kept, "\n\r\n") {
-			b.WriteString("\n")
-		}
-		b.WriteString(lines[0])
-		lines, gone = lines[1:], false
+		kept += part
 	}
-	if strings.TrimSpace(b.String()) == "" {
+	for _, e := range Buffered(text) {
+		if e.ends && !e.foreign {
+			if part := bufferTitle.ReplaceAllString(text[at:e.from], ""); part != "" {
+				keep(part)
+			}
+			at = e.to + len(blankLines.FindString(text[e.to:]))
+		}
+	}
+	if at < len(text) || strings.HasSuffix(text, "\n") {
+		keep(text[at:])
+	}
+	if strings.TrimSpace(kept) == "" {
 		return ""
 	}
-	return b.String()
-}
-
-// ownEntry counts the lines of the kernel's entry at the beginning of a text, with the title of
-// its cycle and following blank lines. It returns 0 if the text does not begin with such an
-// entry.
-func ownEntry(lines []string) int {
-	n := 0
-	blanks := func() {
-		for n < len(lines) && lines[n] != "" && strings.TrimSpace(lines[n]) == "" {
-			n++
-		}
-	}
-	if bufferTitle.MatchString(lines[0]) {
-		n++
-		blanks()
-	}
-	if n == len(lines) {
-		return 0
-	}
-	if _, ok := parseHead(lines[n]); !ok {
-		return 0
-	}
-	for n++; n < len(lines); n++ {
-		if strings.HasPrefix(lines[n], "<!-- mk:") {
-			n++
-			blanks()
-			return n
-		}
-		if _, ok := checkpoint.ParseLine(lines[n]); !ok && strings.TrimSpace(lines[n]) != "" {
-			return 0
-		}
-	}
-	return 0
+	return kept
 }
 
 // forgetEntries takes a session's entries out of the buffer.
