@@ -36,7 +36,7 @@ type attempt struct {
 
 // Failure is an attempt that failed. It is kept until an attempt with the same target succeeds or
 // too many calls have followed.
-type Failure struct {
+type failure struct {
 	attempt
 	// Error is the line of the result that describes the error best.
 	Error string `json:"error,omitempty"`
@@ -161,12 +161,12 @@ func sameTarget(a, b string) bool {
 }
 
 // touch puts a name at the end of a list.
-func touch(list *[]Use, name string, seq, max int) {
+func touch(list *[]use, name string, seq, max int) {
 	if name == "" {
 		return
 	}
-	kept := slices.DeleteFunc(*list, func(u Use) bool { return u.Name == name })
-	*list = capped(append(kept, Use{name, seq}), max)
+	kept := slices.DeleteFunc(*list, func(u use) bool { return u.Name == name })
+	*list = capped(append(kept, use{name, seq}), max)
 }
 
 // result settles the call that r answers. It ignores a result without a call.
@@ -209,9 +209,9 @@ func (u *updater) complaint(line string) string {
 
 func (u *updater) failed(a attempt, line string) {
 	t := &u.s.Thread
-	u.pass(func(Failure) bool { return false }, "")
-	t.Failures = slices.DeleteFunc(t.Failures, func(f Failure) bool { return f.Sig == a.Sig })
-	t.Failures = capped(append(t.Failures, Failure{attempt: a, Error: line, Key: u.m.Key}), maxFailures)
+	u.pass(func(failure) bool { return false }, "")
+	t.Failures = slices.DeleteFunc(t.Failures, func(f failure) bool { return f.Sig == a.Sig })
+	t.Failures = capped(append(t.Failures, failure{attempt: a, Error: line, Key: u.m.Key}), maxFailures)
 }
 
 // worked notes the files of a call that succeeded, and the failures that it resolves.
@@ -230,7 +230,7 @@ func (u *updater) worked(a attempt) {
 	case len(a.Read) > 0:
 		did = "reading " + base
 	}
-	u.pass(func(f Failure) bool {
+	u.pass(func(f failure) bool {
 		if !sameTarget(f.Target, a.Target) {
 			return false
 		}
@@ -244,8 +244,8 @@ func (u *updater) worked(a attempt) {
 // pass checks the open failures against a call. It drops the failures that the call settles, and
 // the failures that are too far back. A change of any file may have helped the other failures. A
 // reading helps only failures of the file that it reads.
-func (u *updater) pass(settles func(Failure) bool, did string) {
-	var kept []Failure
+func (u *updater) pass(settles func(failure) bool, did string) {
+	var kept []failure
 	for _, f := range u.s.Thread.Failures {
 		if f.Since++; f.Since > f.reach() || settles(f) {
 			continue
@@ -258,14 +258,14 @@ func (u *updater) pass(settles func(Failure) bool, did string) {
 	u.s.Thread.Failures = kept
 }
 
-func (f Failure) reach() int {
+func (f failure) reach() int {
 	if kind, what, _ := strings.Cut(f.Target, ":"); kind == "tool" || kind == "run" && !strings.Contains(what, " ") {
 		return nearReach
 	}
 	return reach
 }
 
-func (f Failure) helped(did string) bool {
+func (f failure) helped(did string) bool {
 	if did == "" || len(f.After) == maxAfter || slices.Contains(f.After, did) {
 		return false
 	}
@@ -274,7 +274,7 @@ func (f Failure) helped(did string) bool {
 }
 
 // learn records a failure and the call that worked instead.
-func (u *updater) learn(f Failure, a attempt) {
+func (u *updater) learn(f failure, a attempt) {
 	text := f.label() + " failed: " + f.Error
 	switch {
 	case a.Params != f.Params || a.Name != f.Name:
@@ -290,15 +290,15 @@ func (u *updater) learn(f Failure, a attempt) {
 	l := learningCapture{CallID: f.ID, Key: u.m.Key, What: summary.Excerpt(text, lessonRunes), Seq: u.s.Thread.Captured}
 	items := slices.DeleteFunc(u.s.Learnings.Items, func(o learningCapture) bool { return o.CallID == l.CallID && o.Key == l.Key })
 	u.s.Learnings.Items = capped(append(items, l), maxLearnings)
-	cost := Cost{sumOf(l.What), f.Since}
-	costs := slices.DeleteFunc(u.s.Thread.Costs, func(c Cost) bool { return c.Sum == cost.Sum })
-	u.s.Thread.Costs = capped(append(costs, cost), maxLearnings)
+	took := cost{sumOf(l.What), f.Since}
+	costs := slices.DeleteFunc(u.s.Thread.Costs, func(c cost) bool { return c.Sum == took.Sum })
+	u.s.Thread.Costs = capped(append(costs, took), maxLearnings)
 }
 
 // helpers returns the actions between a failure and the call that worked which may have helped. A
 // change of some file may explain why the same call, or a check, works now. It explains nothing
 // about a different call.
-func (f Failure) helpers(a attempt) []string {
+func (f failure) helpers(a attempt) []string {
 	if f.Check || f.Sig == a.Sig {
 		return f.After
 	}

@@ -11,12 +11,12 @@ import (
 	"github.com/memkernel/memkernel/summary"
 )
 
-// Schema and SchemaVersion name the format of checkpoints: schema v1 of OpenClaw's
+// schema and schemaVersion name the format of checkpoints: schema v1 of OpenClaw's
 // context manager, version 1.1 of 2026-02-25, section 5.3, with working.split_turn,
 // working.goal, working.step, working.request, working.report, working.place, constraints, meta.captured, meta.session_state, and in
 // meta.token_usage source, model, message, observed_at and gauge_tokens added.
 const (
-	Schema        = "openclaw/checkpoint"
+	schema        = "openclaw/checkpoint"
 	schemaVersion = 1
 )
 
@@ -36,29 +36,29 @@ const (
 )
 
 // Status is the state of the session's work.
-type Status string
+type status string
 
 const (
-	// StatusInProgress means that the agent has something to do or to answer.
-	StatusInProgress Status = "in_progress"
-	// StatusIdle means that the agent's turn is over and that the agent asked nothing.
-	StatusIdle Status = "idle"
-	// StatusWaiting means that the agent's turn ended with a question.
-	StatusWaiting Status = "waiting_for_user"
+	// statusInProgress means that the agent has something to do or to answer.
+	statusInProgress status = "in_progress"
+	// statusIdle means that the agent's turn is over and that the agent asked nothing.
+	statusIdle status = "idle"
+	// statusWaiting means that the agent's turn ended with a question.
+	statusWaiting status = "waiting_for_user"
 )
 
 // Checkpoint is the working state of a session at one moment. Lists are oldest
 // first, open items with the most pressing first.
 type Checkpoint struct {
-	Schema        Name    `yaml:"schema"`
-	SchemaVersion int     `yaml:"schema_version"`
-	Meta          Meta    `yaml:"meta"`
-	Working       Working `yaml:"working"`
+	Schema        Name `yaml:"schema"`
+	SchemaVersion int  `yaml:"schema_version"`
+	Meta          Meta `yaml:"meta"`
+	Working       work `yaml:"working"`
 	// Constraints are rules that the user set in the conversation.
 	Constraints []Text     `yaml:"constraints,omitempty"`
-	Decisions   []Decision `yaml:"decisions"`
-	Resources   Resources  `yaml:"resources"`
-	Thread      Thread     `yaml:"thread"`
+	Decisions   []decision `yaml:"decisions"`
+	Resources   resources  `yaml:"resources"`
+	Thread      thread     `yaml:"thread"`
 	OpenItems   []Text     `yaml:"open_items"`
 	Learnings   []Text     `yaml:"learnings"`
 }
@@ -74,7 +74,7 @@ type Meta struct {
 	Trigger     Trigger `yaml:"trigger"`
 	// CompactionCount is the number of compactions of the session so far.
 	CompactionCount int        `yaml:"compaction_count"`
-	TokenUsage      TokenUsage `yaml:"token_usage"`
+	TokenUsage      tokenUsage `yaml:"token_usage"`
 	// PreviousCheckpoint is the id of the previous checkpoint, "" for the first checkpoint.
 	PreviousCheckpoint Name `yaml:"previous_checkpoint"`
 	Channel            Name `yaml:"channel"`
@@ -87,7 +87,7 @@ type Meta struct {
 }
 
 // TokenUsage is how large the prompt was.
-type TokenUsage struct {
+type tokenUsage struct {
 	// InputTokens is the size that the provider billed for the newest observed call. If no call
 	// was observed, it is the kernel's own reading. Source tells which of the two it is.
 	InputTokens int `yaml:"input_tokens"`
@@ -114,7 +114,7 @@ const (
 )
 
 // gauge returns the reading at which a checkpoint was written.
-func (u TokenUsage) gauge() int {
+func (u tokenUsage) gauge() int {
 	if u.GaugeTokens > 0 {
 		return u.GaugeTokens
 	}
@@ -122,19 +122,19 @@ func (u TokenUsage) gauge() int {
 }
 
 // Working describes the work in progress.
-type Working struct {
+type work struct {
 	Topic Text `yaml:"topic"`
 	// Goal is the first substantial request.
 	Goal Text `yaml:"goal,omitempty"`
 	// Step is the item of the agent's plan that is in progress.
 	Step   Text   `yaml:"step,omitempty"`
-	Status Status `yaml:"status"`
+	Status status `yaml:"status"`
 	// Interrupted reports whether a turn is cut through or a call has no result.
 	Interrupted bool `yaml:"interrupted"`
 	// SplitTurn reports whether a compaction cut through the turn.
 	SplitTurn bool `yaml:"split_turn"`
 	// LastToolCall is the call that was under way. It is nil unless Interrupted is set.
-	LastToolCall *ToolCall `yaml:"last_tool_call"`
+	LastToolCall *toolCall `yaml:"last_tool_call"`
 	NextAction   Text      `yaml:"next_action"`
 	// Request is the user's newest message, if Topic holds less of it.
 	Request Text `yaml:"request,omitempty"`
@@ -145,16 +145,16 @@ type Working struct {
 }
 
 // asked returns the user's newest message.
-func (w *Working) asked() Text { return cmp.Or(w.Request, w.Topic) }
+func (w *work) asked() Text { return cmp.Or(w.Request, w.Topic) }
 
 // ToolCall names a call in a few words.
-type ToolCall struct {
+type toolCall struct {
 	Name          Name `yaml:"name"`
 	ParamsSummary Text `yaml:"params_summary"`
 }
 
 // Decision is something that was settled.
-type Decision struct {
+type decision struct {
 	// ID is "d" and a number. It stays while later checkpoints keep the decision.
 	ID   Name `yaml:"id"`
 	What Text `yaml:"what"`
@@ -165,7 +165,7 @@ type Decision struct {
 }
 
 // Resources are files and tools, the last used at the end.
-type Resources struct {
+type resources struct {
 	FilesRead     []Name `yaml:"files_read"`
 	FilesModified []Name `yaml:"files_modified"`
 	ToolsUsed     []Name `yaml:"tools_used"`
@@ -176,15 +176,15 @@ type Resources struct {
 }
 
 // Thread is the conversation in a few lines.
-type Thread struct {
+type thread struct {
 	// Summary is the user's first message and their last.
 	Summary      Text       `yaml:"summary"`
-	KeyExchanges []Exchange `yaml:"key_exchanges"`
+	KeyExchanges []exchange `yaml:"key_exchanges"`
 }
 
 // Exchange is one side of an exchange. Role is "user", "agent", or "task" if a program wrote to the
 // agent before any user did.
-type Exchange struct {
+type exchange struct {
 	Role Name `yaml:"role"`
 	Gist Text `yaml:"gist"`
 }
@@ -236,7 +236,7 @@ func Build(s State, latest *Checkpoint, in Input) *Checkpoint {
 	if prev == nil {
 		prev = &Checkpoint{}
 	}
-	c := &Checkpoint{Schema: Schema, SchemaVersion: schemaVersion}
+	c := &Checkpoint{Schema: schema, SchemaVersion: schemaVersion}
 	c.Meta = s.meta(prev, in)
 	c.Working = s.working(in)
 	c.Constraints = s.constraints(prev)
@@ -256,9 +256,9 @@ func Build(s State, latest *Checkpoint, in Input) *Checkpoint {
 
 // usage returns the size of the newest call that a provider billed. If there is none, it returns
 // the reading.
-func (s *State) usage(in Input) TokenUsage {
+func (s *State) usage(in Input) tokenUsage {
 	r := in.Reading
-	u := TokenUsage{InputTokens: r.Tokens, ContextWindow: r.Window}
+	u := tokenUsage{InputTokens: r.Tokens, ContextWindow: r.Window}
 	switch b := s.Thread.Usage; {
 	case b != nil:
 		u.InputTokens, u.Source, u.Model, u.Message, u.ObservedAt = b.Tokens, FromProvider, Name(b.Model), Name(b.Message), stamp(b.At)
@@ -286,9 +286,9 @@ func (s *State) meta(prev *Checkpoint, in Input) Meta {
 }
 
 // working derives the work in progress from the last speaker and the running calls.
-func (s *State) working(in Input) Working {
+func (s *State) working(in Input) work {
 	t := &s.Thread
-	w := Working{Topic: Text(t.Topic), Goal: Text(t.Reader.Goal.Text), Status: t.status(), SplitTurn: in.SplitTurn, Report: Text(t.Report), Place: Text(summary.Excerpt(t.Reader.Where(), itemRunes))}
+	w := work{Topic: Text(t.Topic), Goal: Text(t.Reader.Goal.Text), Status: t.status(), SplitTurn: in.SplitTurn, Report: Text(t.Report), Place: Text(summary.Excerpt(t.Reader.Where(), itemRunes))}
 	if t.planned() {
 		w.Step = Text(t.Reader.Step())
 	}
@@ -300,30 +300,30 @@ func (s *State) working(in Input) Working {
 	}
 	w.Interrupted = in.SplitTurn || len(t.Pending) > 0
 	if call := t.underWay(); w.Interrupted && call != nil {
-		w.LastToolCall = &ToolCall{Name: Name(call.Name), ParamsSummary: Text(call.Params)}
+		w.LastToolCall = &toolCall{Name: Name(call.Name), ParamsSummary: Text(call.Params)}
 	}
 	if w.Interrupted {
-		w.Status = StatusInProgress
+		w.Status = statusInProgress
 	}
 	w.NextAction = Text(summary.Excerpt(t.nextAction(w), itemRunes))
 	return w
 }
 
-func (t *ThreadState) status() Status {
+func (t *threadState) status() status {
 	ask := t.Reader.Ask
 	switch {
 	case t.Reader.Turn == 0 && t.LastCall == nil:
-		return StatusIdle
+		return statusIdle
 	case len(t.Pending) > 0 || ask.Text == "":
-		return StatusInProgress
+		return statusInProgress
 	case ask.Question:
-		return StatusWaiting
+		return statusWaiting
 	}
-	return StatusIdle
+	return statusIdle
 }
 
 // underWay returns the newest call without a result, or else the newest.
-func (t *ThreadState) underWay() *callSummary {
+func (t *threadState) underWay() *callSummary {
 	if n := len(t.Pending); n > 0 {
 		return &t.Pending[n-1].callSummary
 	}
@@ -331,17 +331,17 @@ func (t *ThreadState) underWay() *callSummary {
 }
 
 // planned reports whether the agent has changed its plan since the user spoke.
-func (t *ThreadState) planned() bool { return t.Planned > 0 && t.Planned == t.Reader.Turn }
+func (t *threadState) planned() bool { return t.Planned > 0 && t.Planned == t.Reader.Turn }
 
 // answerTo begins the next action if it is the user's.
 const answerTo = "the user's answer to: "
 
 // nextAction returns the agent's own plan, if the agent has changed the plan since the user
 // spoke.
-func (t *ThreadState) nextAction(w Working) string {
+func (t *threadState) nextAction(w work) string {
 	planned := t.planned()
 	switch step := t.Reader.Step(); {
-	case w.Status == StatusWaiting:
+	case w.Status == statusWaiting:
 		return answerTo + t.Reader.Ask.Text
 	case step != "" && planned:
 		return step
@@ -357,7 +357,7 @@ func (t *ThreadState) nextAction(w Working) string {
 			return e.Text
 		}
 	}
-	if w.Status == StatusInProgress && t.Topic != "" {
+	if w.Status == statusInProgress && t.Topic != "" {
 		return "to answer: " + t.Topic
 	}
 	return ""
@@ -373,14 +373,14 @@ func (s *State) constraints(prev *Checkpoint) []Text {
 	return orNil(out)
 }
 
-func (s *State) decisions(prev *Checkpoint) []Decision {
+func (s *State) decisions(prev *Checkpoint) []decision {
 	out, top := slices.Clone(prev.Decisions), 0
 	for _, d := range out {
 		n, _ := strconv.Atoi(strings.TrimPrefix(string(d.ID), "d"))
 		top = max(top, n)
 	}
 	for _, d := range s.Decisions.Items {
-		e := Decision{What: Text(d.What), By: Name(d.By), When: stamp(d.When)}
+		e := decision{What: Text(d.What), By: Name(d.By), When: stamp(d.When)}
 		if slices.ContainsFunc(out, e.same) {
 			continue
 		}
@@ -391,16 +391,16 @@ func (s *State) decisions(prev *Checkpoint) []Decision {
 	return orNil(capped(out, MaxDecisions))
 }
 
-func (s *State) resources(prev *Checkpoint) Resources {
+func (s *State) resources(prev *Checkpoint) resources {
 	p, r := prev.Resources, &s.Resources
-	out := Resources{
+	out := resources{
 		FilesRead:     merged(p.FilesRead, r.Read, maxFiles),
 		FilesModified: merged(p.FilesModified, r.Modified, maxFiles),
 		ToolsUsed:     merged(p.ToolsUsed, r.Tools, maxTools),
 		Commits:       merged(p.Commits, r.Commits, maxCommits),
 	}
 	if n := len(r.Commits); n > 0 {
-		out.FilesUncommitted = merged[Name](nil, newer(slices.Clone(r.Modified), func(u Use) int { return u.Seq }, r.Commits[n-1].Seq), maxFiles)
+		out.FilesUncommitted = merged[Name](nil, newer(slices.Clone(r.Modified), func(u use) int { return u.Seq }, r.Commits[n-1].Seq), maxFiles)
 	} else if len(p.Commits) > 0 {
 		out.FilesUncommitted = merged(p.FilesUncommitted, r.Modified, maxFiles)
 	}
@@ -408,7 +408,7 @@ func (s *State) resources(prev *Checkpoint) Resources {
 }
 
 // merged returns the older names, then the captured names. Each name is at its last place.
-func merged[T ~string](old []T, uses []Use, max int) []T {
+func merged[T ~string](old []T, uses []use, max int) []T {
 	out := slices.Clone(old)
 	for _, u := range uses {
 		out = added(out, T(u.Name), max)

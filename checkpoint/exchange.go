@@ -96,7 +96,7 @@ func (u *updater) trimTail() {
 
 // exchanges returns at most maxExchanges key exchanges in their order. They are the first
 // message, the newest pivots and the last two exchanges.
-func (t *ThreadState) exchanges() []exchangeCapture {
+func (t *threadState) exchanges() []exchangeCapture {
 	var out []exchangeCapture
 	add := func(e exchangeCapture) {
 		if e.Seq > 0 && len(out) < maxExchanges && !slices.ContainsFunc(out, func(o exchangeCapture) bool { return o.Seq == e.Seq && o.Role == e.Role }) {
@@ -114,10 +114,10 @@ func (t *ThreadState) exchanges() []exchangeCapture {
 	return out
 }
 
-func (t *ThreadState) thread() Thread {
-	var out Thread
+func (t *threadState) thread() thread {
+	var out thread
 	for _, e := range t.exchanges() {
-		out.KeyExchanges = append(out.KeyExchanges, Exchange{Role: Name(e.Role), Gist: Text(e.Gist)})
+		out.KeyExchanges = append(out.KeyExchanges, exchange{Role: Name(e.Role), Gist: Text(e.Gist)})
 	}
 	out.Summary = Text(summary.Excerpt(t.First.Gist, topicRunes))
 	if t.Topic != "" && t.Topic != string(out.Summary) {

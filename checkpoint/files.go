@@ -29,7 +29,7 @@ const (
 
 // Pointer is the file _latest.json, which names the newest checkpoint. It is for readers that
 // don't want to list the folder. If it disagrees with the files that exist, the files decide.
-type Pointer struct {
+type pointer struct {
 	Version      int    `json:"version"`
 	CheckpointID string `json:"checkpoint_id"`
 	// Path is relative to the pointer.
@@ -38,7 +38,7 @@ type Pointer struct {
 }
 
 // Written is the result of writing a checkpoint.
-type Written struct {
+type written struct {
 	// Checkpoint is the checkpoint of the current state.
 	Checkpoint *Checkpoint
 	// New reports whether this call wrote the checkpoint. It is false if a new checkpoint would
@@ -60,26 +60,26 @@ func file(id string) string { return path.Join(checkpointFolder, id+".yaml") }
 // Checkpoint returns an error for a state that was never fitted to the newest checkpoint, since
 // other messages already have the numbers of its messages. After any other error the state on
 // disk counts. Callers should then resume from the state on disk or repeat the call.
-func (s Store) Checkpoint(st State, in Input) (Written, error) {
+func (s Store) Checkpoint(st State, in Input) (written, error) {
 	latest, bad, err := s.Latest()
 	if err != nil {
-		return Written{}, err
+		return written{}, err
 	}
 	if Redundant(latest, in) {
-		return Written{Checkpoint: latest, State: st, Damaged: bad}, nil
+		return written{Checkpoint: latest, State: st, Damaged: bad}, nil
 	}
 	if latest != nil && st.Thread.Captured < latest.Meta.Captured {
-		return Written{}, fmt.Errorf("checkpoint a state of %d messages behind %s, which holds %d: use the state that Resume or Begin gives", st.Thread.Captured, latest.Meta.CheckpointID, latest.Meta.Captured)
+		return written{}, fmt.Errorf("checkpoint a state of %d messages behind %s, which holds %d: use the state that Resume or Begin gives", st.Thread.Captured, latest.Meta.CheckpointID, latest.Meta.Captured)
 	}
 	c := Build(st, latest, in)
 	if err := s.write(c); err != nil {
-		return Written{}, err
+		return written{}, err
 	}
 	next := st.next()
 	if err := s.SaveState(next); err != nil {
-		return Written{}, err
+		return written{}, err
 	}
-	return Written{Checkpoint: c, New: true, State: next, Damaged: bad}, s.prune()
+	return written{Checkpoint: c, New: true, State: next, Damaged: bad}, s.prune()
 }
 
 // write gives a checkpoint the next number and makes its file, then the pointer.
@@ -251,7 +251,7 @@ func instead(bad []Damage, what string) []Damage {
 	return bad
 }
 
-func (s Store) pointer() (p Pointer, err error) {
+func (s Store) pointer() (p pointer, err error) {
 	data, err := s.readFile(pointerName)
 	if err == nil {
 		err = json.Unmarshal(data, &p)
@@ -265,7 +265,7 @@ func (s Store) pointer() (p Pointer, err error) {
 // pointer returns the contents of _latest.json for a checkpoint.
 func (c *Checkpoint) pointer() ([]byte, error) {
 	id := string(c.Meta.CheckpointID)
-	p, err := json.Marshal(Pointer{pointerVersion, id, id + ".yaml", c.Meta.CreatedAt.Format(time.RFC3339)})
+	p, err := json.Marshal(pointer{pointerVersion, id, id + ".yaml", c.Meta.CreatedAt.Format(time.RFC3339)})
 	return append(p, '\n'), err
 }
 

@@ -201,8 +201,8 @@ var timeBehind = regexp.MustCompile(`^(.+) \((\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)\)
 // FromLines returns the checkpoint that lines hold. It ignores unknown tags. The checkpoint has
 // no id.
 func FromLines(lines []Line) *Checkpoint {
-	c := &Checkpoint{Schema: Schema, SchemaVersion: schemaVersion}
-	c.Working.Status = StatusIdle
+	c := &Checkpoint{Schema: schema, SchemaVersion: schemaVersion}
+	c.Working.Status = statusIdle
 	for _, l := range lines {
 		c.take(l)
 	}
@@ -211,10 +211,10 @@ func FromLines(lines []Line) *Checkpoint {
 
 func (c *Checkpoint) take(l Line) {
 	text := line(l.Text, maxLineRunes)
-	switch s := Status(text); {
+	switch s := status(text); {
 	case l.Tag == TagUser || l.Tag == TagAgent:
-		c.Thread.KeyExchanges = capped(append(c.Thread.KeyExchanges, Exchange{Name(l.Tag), Text(text)}), maxExchanges)
-	case l.Tag == TagStatus && (s == StatusInProgress || s == StatusWaiting):
+		c.Thread.KeyExchanges = capped(append(c.Thread.KeyExchanges, exchange{Name(l.Tag), Text(text)}), maxExchanges)
+	case l.Tag == TagStatus && (s == statusInProgress || s == statusWaiting):
 		c.Working.Status = s
 	}
 	for _, v := range c.values() {
@@ -230,10 +230,10 @@ func (c *Checkpoint) take(l Line) {
 }
 
 // same reports whether two decisions are one.
-func (d Decision) same(o Decision) bool { return o.What == d.What && o.When.Equal(d.When.Time) }
+func (d decision) same(o decision) bool { return o.What == d.What && o.When.Equal(d.When.Time) }
 
 func (c *Checkpoint) takeDecision(text string) {
-	d := Decision{ID: Name(fmt.Sprintf("d%d", len(c.Decisions)+1)), What: Text(text)}
+	d := decision{ID: Name(fmt.Sprintf("d%d", len(c.Decisions)+1)), What: Text(text)}
 	if m := timeBehind.FindStringSubmatch(text); m != nil {
 		if at, err := time.Parse(time.RFC3339, m[2]); err == nil {
 			d.What, d.When = Text(m[1]), stamp(at)

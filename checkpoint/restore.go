@@ -229,7 +229,7 @@ func heading(c *Checkpoint, o RestoreOptions) []string {
 }
 
 // billed returns the words that mark a figure as the provider's, "" for an estimate.
-func (u TokenUsage) billed() string {
+func (u tokenUsage) billed() string {
 	if u.Source != FromProvider {
 		return ""
 	}
@@ -342,7 +342,7 @@ func answered(what Text) string {
 func decisionItems(c *Checkpoint) []string {
 	var out []string
 	said := map[Text]bool{}
-	var persons, agents []Decision
+	var persons, agents []decision
 	for _, d := range slices.Backward(c.Decisions) {
 		if d.By == summary.ByUser {
 			persons = append(persons, d)

@@ -40,10 +40,10 @@ const (
 // under state/.
 type State struct {
 	Decisions decisionState
-	Resources ResourceState
+	Resources resourceState
 	OpenItems openItemState
 	Learnings learningState
-	Thread    ThreadState
+	Thread    threadState
 }
 
 // decisionState is decisions.json.
@@ -78,21 +78,21 @@ type decisionCapture struct {
 }
 
 // ResourceState is resources.json. It holds names, the last used at the end.
-type ResourceState struct {
+type resourceState struct {
 	Version  int   `json:"version"`
-	Read     []Use `json:"files_read"`
-	Modified []Use `json:"files_modified"`
-	Tools    []Use `json:"tools_used"`
-	Commits  []Use `json:"commits,omitempty"`
+	Read     []use `json:"files_read"`
+	Modified []use `json:"files_modified"`
+	Tools    []use `json:"tools_used"`
+	Commits  []use `json:"commits,omitempty"`
 }
 
 // lists returns the lists of names.
-func (r *ResourceState) lists() [4]*[]Use {
-	return [...]*[]Use{&r.Read, &r.Modified, &r.Tools, &r.Commits}
+func (r *resourceState) lists() [4]*[]use {
+	return [...]*[]use{&r.Read, &r.Modified, &r.Tools, &r.Commits}
 }
 
 // Use is a name and the number of the message that used it last.
-type Use struct {
+type use struct {
 	Name string `json:"name"`
 	Seq  int    `json:"seq"`
 }
@@ -123,7 +123,7 @@ type learningCapture struct {
 }
 
 // ThreadState is thread.json: the running conversation, and the reading position.
-type ThreadState struct {
+type threadState struct {
 	Version int `json:"version"`
 	// Captured counts the captured messages of the session, including those of earlier states. At
 	// is the newest time of any captured message.
@@ -156,10 +156,10 @@ type ThreadState struct {
 	LastCall *callSummary `json:"last_call,omitempty"`
 	Pending  []attempt    `json:"pending,omitempty"`
 	// Failures are calls that failed and that nothing has made good.
-	Failures []Failure `json:"failures,omitempty"`
+	Failures []failure `json:"failures,omitempty"`
 	// Costs has the number of calls that each of the newest learnings took, by a hash of the
 	// learning.
-	Costs []Cost `json:"costs,omitempty"`
+	Costs []cost `json:"costs,omitempty"`
 	// From is the origin of the conversation.
 	From Source `json:"from,omitzero"`
 	// Usage is the provider's bill for the conversation's newest call, nil if unknown.
@@ -173,13 +173,13 @@ type ThreadState struct {
 }
 
 // Cost is the number of calls between a failure and the call that worked.
-type Cost struct {
+type cost struct {
 	Sum   string `json:"sum"`
 	Calls int    `json:"calls"`
 }
 
 // CallsOf returns how many calls a learning took, 0 if unknown.
-func (t *ThreadState) CallsOf(learning string) int {
+func (t *threadState) CallsOf(learning string) int {
 	sum := sumOf(learning)
 	for _, c := range t.Costs {
 		if c.Sum == sum {
@@ -277,7 +277,7 @@ func Begin(s State, latest *Checkpoint) State {
 	s.Decisions.Constraints = newer(s.Decisions.Constraints, func(c constraintCapture) int { return c.Seq }, through)
 	s.Learnings.Items = newer(s.Learnings.Items, func(l learningCapture) int { return l.Seq }, through)
 	for _, uses := range s.Resources.lists() {
-		*uses = newer(*uses, func(u Use) int { return u.Seq }, through)
+		*uses = newer(*uses, func(u use) int { return u.Seq }, through)
 	}
 	if s.Thread.Reader.Offset.Messages == 0 {
 		s.OpenItems.Earlier = latest.OpenItems
@@ -338,7 +338,7 @@ func (s State) next() State {
 	s.Thread.Captured = s.last()
 	s.Thread.Since = s.Thread.Captured
 	s.Decisions.Items, s.Decisions.Constraints, s.Learnings.Items = nil, nil, nil
-	s.Resources = ResourceState{Version: stateVersion}
+	s.Resources = resourceState{Version: stateVersion}
 	return s
 }
 

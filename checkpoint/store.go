@@ -72,7 +72,7 @@ func (s Store) damage(name string, err error) Damage {
 func (d Damage) String() string { return fmt.Sprintf("%s: %v; %s", d.File, d.Err, d.Instead) }
 
 // Resumed is the state with which a resumed session starts.
-type Resumed struct {
+type resumed struct {
 	// State is fitted to Latest by [Begin].
 	State State
 	// Latest is the newest readable checkpoint, nil if there is none.
@@ -171,20 +171,20 @@ func (s Store) PutAside(bad []Damage) ([]string, error) {
 // Resume reads the state files and the newest checkpoint. If the files are missing, the session
 // is a new one. Resume writes nothing. It restores the whole state of a process that ended,
 // except for the entries that the newest checkpoint holds.
-func (s Store) Resume() (Resumed, error) {
+func (s Store) Resume() (resumed, error) {
 	all, there, err := s.numbers()
 	if err != nil {
-		return Resumed{}, err
+		return resumed{}, err
 	}
 	st, bad, err := s.loadState(there)
 	if err != nil {
-		return Resumed{}, err
+		return resumed{}, err
 	}
 	latest, worse, err := s.latest(all, there)
 	if err != nil {
-		return Resumed{}, err
+		return resumed{}, err
 	}
-	return Resumed{State: Begin(st, latest), Latest: latest, Damaged: append(worse, bad...)}, nil
+	return resumed{State: Begin(st, latest), Latest: latest, Damaged: append(worse, bad...)}, nil
 }
 
 // loadState reads the five state files. A damaged file is replaced by an empty one and reported.
@@ -236,10 +236,10 @@ type stateFile struct {
 func (s *State) files() []stateFile {
 	return []stateFile{
 		{decisionsFile, &s.Decisions, &s.Decisions.Version, func() { s.Decisions = decisionState{} }},
-		{resourcesFile, &s.Resources, &s.Resources.Version, func() { s.Resources = ResourceState{} }},
+		{resourcesFile, &s.Resources, &s.Resources.Version, func() { s.Resources = resourceState{} }},
 		{openItemsFile, &s.OpenItems, &s.OpenItems.Version, func() { s.OpenItems = openItemState{} }},
 		{learningsFile, &s.Learnings, &s.Learnings.Version, func() { s.Learnings = learningState{} }},
-		{threadFile, &s.Thread, &s.Thread.Version, func() { s.Thread = ThreadState{} }},
+		{threadFile, &s.Thread, &s.Thread.Version, func() { s.Thread = threadState{} }},
 	}
 }
 

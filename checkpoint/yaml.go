@@ -58,7 +58,7 @@ func (n Name) MarshalYAML() (any, error) { return scalar(string(n), yaml.DoubleQ
 func (t Trigger) MarshalYAML() (any, error) { return Name(t).MarshalYAML() }
 
 // MarshalYAML makes the scalar.
-func (s Status) MarshalYAML() (any, error) { return Name(s).MarshalYAML() }
+func (s status) MarshalYAML() (any, error) { return Name(s).MarshalYAML() }
 
 // Time is a time in UTC, to the second. The zero time is written as "".
 type Time struct{ time.Time }
@@ -132,7 +132,7 @@ func Unmarshal(data []byte) (*Checkpoint, error) {
 		Schema        string `yaml:"schema"`
 		SchemaVersion int    `yaml:"schema_version"`
 	}
-	if err := yaml.Unmarshal(body, &head); err == nil && head.Schema == Schema && head.SchemaVersion > schemaVersion {
+	if err := yaml.Unmarshal(body, &head); err == nil && head.Schema == schema && head.SchemaVersion > schemaVersion {
 		return nil, fmt.Errorf("schema version %d is newer than %d: use a newer program", head.SchemaVersion, schemaVersion)
 	}
 	d.KnownFields(true)
@@ -164,13 +164,13 @@ func checkSum(data []byte) ([]byte, error) {
 
 func (c *Checkpoint) check() error {
 	switch {
-	case c.Schema != Schema || c.SchemaVersion != schemaVersion:
-		return fmt.Errorf("schema %q version %d, want %q version %d", c.Schema, c.SchemaVersion, Schema, schemaVersion)
+	case c.Schema != schema || c.SchemaVersion != schemaVersion:
+		return fmt.Errorf("schema %q version %d, want %q version %d", c.Schema, c.SchemaVersion, schema, schemaVersion)
 	case number(string(c.Meta.CheckpointID)) == 0:
 		return fmt.Errorf("checkpoint id %q: want cp_ and a number", c.Meta.CheckpointID)
 	case !slices.Contains([]Trigger{TriggerAuto, TriggerCompaction, TriggerSessionEnd, TriggerManual}, c.Meta.Trigger):
 		return fmt.Errorf("unknown trigger %q: use %s, %s, %s or %s", c.Meta.Trigger, TriggerAuto, TriggerCompaction, TriggerSessionEnd, TriggerManual)
-	case !slices.Contains([]Status{StatusInProgress, StatusIdle, StatusWaiting}, c.Working.Status):
+	case !slices.Contains([]status{statusInProgress, statusIdle, statusWaiting}, c.Working.Status):
 		return fmt.Errorf("unknown status %q", c.Working.Status)
 	}
 	return nil

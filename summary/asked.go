@@ -8,7 +8,7 @@ import (
 )
 
 // Question is a question that a call asks the user.
-type Question struct {
+type question struct {
 	// ID is the host's name for the question, "" if it has none.
 	ID   string `json:"id,omitempty"`
 	Text string `json:"text"`
@@ -16,8 +16,8 @@ type Question struct {
 
 // questionsOf returns the questions that a call asks the user, if its input has questions with
 // options.
-func questionsOf(mask masker, in toolcall.Args) (ask string, out []Question) {
-	type question struct {
+func questionsOf(mask masker, in toolcall.Args) (ask string, out []question) {
+	type hosts struct {
 		ID       string `json:"id"`
 		Question string `json:"question"`
 	}
@@ -25,12 +25,12 @@ func questionsOf(mask masker, in toolcall.Args) (ask string, out []Question) {
 	if many == "" && (one == "" || in.Get("options") == "") {
 		return "", nil
 	}
-	var qs []question
+	var qs []hosts
 	if many == "" || json.Unmarshal([]byte(many), &qs) != nil {
 		if one == "" || in.Get("options") == "" {
 			return "", nil
 		}
-		qs = []question{{Question: one}}
+		qs = []hosts{{Question: one}}
 	}
 	var all []string
 	for _, q := range qs {
@@ -38,7 +38,7 @@ func questionsOf(mask masker, in toolcall.Args) (ask string, out []Question) {
 		if len(out) == maxQuestions {
 			continue
 		}
-		out = append(out, Question{ID: oneLine(q.ID, nameRunes), Text: oneLine(mask.source(q.Question, userWindow), questionRunes)})
+		out = append(out, question{ID: oneLine(q.ID, nameRunes), Text: oneLine(mask.source(q.Question, userWindow), questionRunes)})
 	}
 	return oneLine(mask.source(strings.Join(all, " "), userWindow), questionRunes), out
 }
@@ -79,7 +79,7 @@ const (
 
 // answer finds the answers to a question in a result. It looks for a JSON object with the
 // question's id or text as a key, or for answers that follow the question in quotation marks.
-func (q Question) answer(result string) (values []string, note string, ok bool) {
+func (q question) answer(result string) (values []string, note string, ok bool) {
 	var object struct {
 		Answers map[string]json.RawMessage `json:"answers"`
 	}
@@ -110,7 +110,7 @@ func (q Question) answer(result string) (values []string, note string, ok bool) 
 }
 
 // quoted returns an answer that begins the rest of a line, up to its closing mark.
-func (q Question) quoted(line string) (values []string, note string, ok bool) {
+func (q question) quoted(line string) (values []string, note string, ok bool) {
 	end, after := len(line), ""
 	for from := 0; ; {
 		i := strings.IndexByte(line[from:], '"')

@@ -40,7 +40,7 @@ type Call struct {
 	// call submits. Task is the text of the plan item that the call creates.
 	Ask string `json:"ask,omitempty"`
 	// Questions are the questions of Ask.
-	Questions []Question `json:"questions,omitempty"`
+	Questions []question `json:"questions,omitempty"`
 	Plan      string     `json:"plan,omitempty"`
 	Task      string     `json:"task,omitempty"`
 	// Lost reports that the conversation continued, or ended, without the call's result.
@@ -55,7 +55,7 @@ type Call struct {
 
 // Label names the call in a few words. A command is its own label. Other calls are named by tool
 // and file.
-func (c Call) Label() string {
+func (c Call) label() string {
 	if c.Command != "" {
 		return c.Command
 	}
@@ -124,7 +124,7 @@ func (u *updater) inner(tc *memkernel.ToolCall, made toolcall.Inner) {
 
 // pend adds a call that waits for its result.
 func (u *updater) pend(c Call) {
-	u.s.Pending = slices.DeleteFunc(u.s.Pending, func(o Call) bool { return o.Lost && o.Label() == c.Label() })
+	u.s.Pending = slices.DeleteFunc(u.s.Pending, func(o Call) bool { return o.Lost && o.label() == c.label() })
 	if u.s.Pending = append(u.s.Pending, c); len(u.s.Pending) > maxPending {
 		u.s.Pending = slices.Delete(u.s.Pending, 0, 1)
 	}
@@ -192,7 +192,7 @@ func (u *updater) shell(c *Call, line string) {
 }
 
 // workedIn counts a directory that a command ran in.
-func workedIn(p *Place, dir string) {
+func workedIn(p *place, dir string) {
 	if dir = cleanPath(dir); !absolute(dir) {
 		return
 	}

@@ -7,9 +7,9 @@ import (
 )
 
 // ask returns the question that an assistant's text leaves to the person.
-func ask(text string) Ask {
+func ask(text string) openAsk {
 	a := choice.Ask(text)
-	out := Ask{Text: oneLine(a.Text, questionRunes), Question: a.Question}
+	out := openAsk{Text: oneLine(a.Text, questionRunes), Question: a.Question}
 	for _, o := range a.Options {
 		out.Options = append(out.Options, oneLine(o, optionRunes))
 	}
@@ -18,7 +18,7 @@ func ask(text string) Ask {
 
 // goesOn returns the question of a text that follows another text of the same turn. A question
 // after options asks about these options.
-func (a Ask) goesOn(before Ask) Ask {
+func (a openAsk) goesOn(before openAsk) openAsk {
 	if a.Question && len(a.Options) == 0 {
 		a.Options = before.Options
 	}

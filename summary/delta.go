@@ -22,16 +22,16 @@ const (
 // Delta is a run of messages in the form that a model is shown. Each part is one line after the
 // label of its message. No text of a message can begin a new line, so it can't pass for another
 // message.
-type Delta struct {
+type delta struct {
 	Text string
 	// Sources are the messages by label, m1 first.
-	Sources []Source
+	Sources []source
 	// Used is how many of the messages the delta covers. Bytes is the length of the text.
 	Used int
 }
 
 // Source is a message that a note may rest on.
-type Source struct {
+type source struct {
 	Label, Key string
 	// Spoken reports whether a person said something in the message.
 	Spoken bool
@@ -42,8 +42,8 @@ type Source struct {
 // DeltaOf returns the delta of messages, oldest first, until maxBytes are full. The first message
 // is always included. Messages of other branches than sidechain are passed over. Every text is
 // run through mask before an excerpt is taken of it.
-func DeltaOf(msgs []memkernel.Message, sidechain string, mask func(string) string, maxBytes int) Delta {
-	var d Delta
+func DeltaOf(msgs []memkernel.Message, sidechain string, mask func(string) string, maxBytes int) delta {
+	var d delta
 	var b strings.Builder
 	for i := range msgs {
 		m := &msgs[i]
@@ -55,7 +55,7 @@ func DeltaOf(msgs []memkernel.Message, sidechain string, mask func(string) strin
 			}
 			b.WriteString(text)
 			own, _ := transcript.Typed(*m)
-			d.Sources = append(d.Sources, Source{Label: label, Key: m.Key, Spoken: own != ""})
+			d.Sources = append(d.Sources, source{Label: label, Key: m.Key, Spoken: own != ""})
 		}
 		d.Used = i + 1
 	}

@@ -40,7 +40,7 @@
 //
 // # Notes by a model
 //
-// A [Model] may add to the floor. [PromptFor] shows the model the notes so far and a [Delta] of
+// A [Model] may add to the floor. [PromptFor] shows the model the notes so far and a delta of
 // masked one-line excerpts. The model answers with operations ([ParseOperations]). They become
 // typed updates of a notes page ([Answered.Updates], [NotesSpec], [Answered.Policy]), which the
 // journal checks. [ReadNotes] reads the page, and [RenderNoted] shows it after the mechanical

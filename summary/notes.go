@@ -55,7 +55,7 @@ func NotesSpec() journal.TypeSpec {
 }
 
 // Note is one line by a model, with its provenance.
-type Note struct {
+type note struct {
 	// ID is the note's id on its page, "" for a scalar.
 	ID string `json:"-"`
 	// Text is one line of bounded length.
@@ -67,7 +67,7 @@ type Note struct {
 }
 
 // Closing records that an entry no longer holds, and why. The entry stays.
-type Closing struct {
+type closing struct {
 	Reason string `json:"reason"`
 	// Key is the message that the closing rests on.
 	Key string `json:"key"`
@@ -101,16 +101,16 @@ type Notes struct {
 	// Version is the version of the newest mark. The next mark must name it.
 	Version int
 	// Goal and Step are scalars. Lists hold open and closed notes, oldest first.
-	Goal, Step Note
-	Lists      map[string][]Note
+	Goal, Step note
+	Lists      map[string][]note
 	// Closed has the closings of notes and of entries of the mechanical summary, by the entry's
 	// id.
-	Closed map[string]Closing
+	Closed map[string]closing
 }
 
 // ReadNotes reads a notes page. A missing page has no notes.
 func ReadNotes(p journal.StoredPage) (Notes, error) {
-	n := Notes{Lists: map[string][]Note{}, Closed: map[string]Closing{}}
+	n := Notes{Lists: map[string][]note{}, Closed: map[string]closing{}}
 	for _, f := range p.Fields {
 		for _, e := range f.Entries {
 			if err := n.read(f.Name, e); err != nil {
@@ -133,12 +133,12 @@ func (n *Notes) read(field string, e journal.Entry) error {
 		n.Step.Version = v.Version
 		return json.Unmarshal(v.Value, &n.Step)
 	case fieldClosed:
-		c := Closing{version: v.Version}
+		c := closing{version: v.Version}
 		err := json.Unmarshal(v.Value, &c)
 		n.Closed[e.ID] = c
 		return err
 	}
-	note := Note{ID: e.ID, Version: v.Version}
+	note := note{ID: e.ID, Version: v.Version}
 	err := json.Unmarshal(v.Value, &note)
 	n.Lists[field] = append(n.Lists[field], note)
 	return err
@@ -167,11 +167,11 @@ func (n Notes) Last() Mark {
 // Rooted returns the notes and closings that rest on messages which are still in the
 // conversation. Notes on rewound messages are dropped. The marks stay.
 func (n Notes) Rooted(known func(key string) bool) Notes {
-	out := Notes{Marks: n.Marks, Version: n.Version, Lists: map[string][]Note{}, Closed: map[string]Closing{}}
+	out := Notes{Marks: n.Marks, Version: n.Version, Lists: map[string][]note{}, Closed: map[string]closing{}}
 	// A scalar keeps its version, so that an update can be made from it.
-	keep := func(s Note) Note {
+	keep := func(s note) note {
 		if !known(s.Key) {
-			s = Note{Version: s.Version}
+			s = note{Version: s.Version}
 		}
 		return s
 	}
@@ -185,7 +185,7 @@ func (n Notes) Rooted(known func(key string) bool) Notes {
 	}
 	for id, c := range n.Closed {
 		if !known(c.Key) {
-			c = Closing{version: c.version}
+			c = closing{version: c.version}
 		}
 		out.Closed[id] = c
 	}
@@ -193,13 +193,13 @@ func (n Notes) Rooted(known func(key string) bool) Notes {
 }
 
 // open returns the notes of a list that were not closed, oldest first.
-func (n Notes) open(list []Note) []Note {
-	return slices.DeleteFunc(slices.Clone(list), func(e Note) bool { _, closed := n.closing(e.ID, e.Key); return closed })
+func (n Notes) open(list []note) []note {
+	return slices.DeleteFunc(slices.Clone(list), func(e note) bool { _, closed := n.closing(e.ID, e.Key); return closed })
 }
 
 // allOpen returns the entries of a list that were not closed, oldest first: those of the mechanical
 // summary that a model may close, then a model's own.
-func (n Notes) allOpen(s State, kind string) []Note {
+func (n Notes) allOpen(s State, kind string) []note {
 	var entries []Entry
 	switch kind {
 	case kindConstraints:
@@ -207,9 +207,9 @@ func (n Notes) allOpen(s State, kind string) []Note {
 	case kindDecisions:
 		entries = s.Decisions
 	}
-	var out []Note
+	var out []note
 	for _, e := range entries {
-		out = append(out, Note{ID: e.ID, Text: e.Text, Key: e.Key})
+		out = append(out, note{ID: e.ID, Text: e.Text, Key: e.Key})
 	}
 	return n.open(append(out, n.Lists[kind]...))
 }
@@ -224,7 +224,7 @@ func (n Notes) Count() (notes, closed int) {
 			closed++
 		}
 	}
-	for _, s := range [...]Note{n.Goal, n.Step} {
+	for _, s := range [...]note{n.Goal, n.Step} {
 		if s.Text != "" {
 			notes++
 		}
@@ -234,7 +234,7 @@ func (n Notes) Count() (notes, closed int) {
 
 // closing returns the closing of the entry with this id that rests on the message key, and
 // whether there is one.
-func (n Notes) closing(id, key string) (Closing, bool) {
+func (n Notes) closing(id, key string) (closing, bool) {
 	c, ok := n.Closed[id]
 	return c, ok && c.Reason != "" && c.Of == key
 }

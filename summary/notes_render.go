@@ -69,7 +69,7 @@ func (n Notes) render(room int, count func(string) int, more func(kind string, n
 // newest first, beginning with constraints. If closed is set, closed notes come after their list.
 func (n Notes) items(closed bool) []string {
 	var out []string
-	for i, v := range [...]Note{n.Goal, n.Step} {
+	for i, v := range [...]note{n.Goal, n.Step} {
 		if v.Text != "" {
 			out = append(out, fmt.Sprintf("  %s: %s\n", noteScalars[i], v.Text))
 		}

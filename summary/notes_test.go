@@ -59,7 +59,7 @@ type desk struct {
 	journal *journal.Journal
 	msgs    []memkernel.Message
 	state   State
-	sources []Source
+	sources []source
 	n       int
 }
 

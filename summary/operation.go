@@ -76,7 +76,7 @@ type Answered struct {
 	Notes Notes
 	// Page is the key of the notes page. Session is the evidence for the mark.
 	Page, Session string
-	Sources       []Source
+	Sources       []source
 	Mark          Mark
 	Mask          func(string) string
 }
@@ -149,15 +149,15 @@ func (b *builder) update(op Operation) (u journal.Update, ok bool, err error) {
 			return u, false, nil
 		}
 		b.seen[folded(op.Field, text)] = true
-		u, err = listItem(op.Field, journal.OpAppend, fmt.Sprint("n", b.next), 0, Note{Text: text, Key: key})
+		u, err = listItem(op.Field, journal.OpAppend, fmt.Sprint("n", b.next), 0, note{Text: text, Key: key})
 		b.next++
 	case op.Op == "update" && slices.Contains(noteScalars[:], op.Field):
 		u = journal.Update{Field: op.Field, Op: journal.OpSetWithVersion, Version: op.Version}
-		u.Value, err = marshal(Note{Text: text, Key: key})
+		u.Value, err = marshal(note{Text: text, Key: key})
 	case op.Op == "close":
 		id := oneLine(op.ID, nameRunes)
 		_, of, _ := b.entry(id) // the message that it rests on
-		c := Closing{Reason: b.clean(op.Reason, reasonRunes), Key: key, Of: of}
+		c := closing{Reason: b.clean(op.Reason, reasonRunes), Key: key, Of: of}
 		u, err = listItem(fieldClosed, journal.OpMerge, id, b.Notes.Closed[id].version, c)
 	default: // the page has no such field: the journal will say so
 		u = journal.Update{Field: "proposed " + oneLine(op.Field, nameRunes), Op: journal.UpdateOp(oneLine(op.Op, nameRunes))}
@@ -186,13 +186,13 @@ func (a *Answered) clean(s string, runes int) string {
 }
 
 // source returns the message of a label.
-func (a *Answered) source(label string) Source {
+func (a *Answered) source(label string) source {
 	for _, s := range a.Sources {
 		if s.Label == label {
 			return s
 		}
 	}
-	return Source{}
+	return source{}
 }
 
 // evidence returns the page that an operation rests on. It returns an unknown label as it is,
@@ -233,12 +233,12 @@ func (a *Answered) refuse(p journal.Proposal) string {
 		if p.Update.Field == fieldClosed {
 			return a.refuseClosing(id, raw, p.Update.EvidenceRef)
 		}
-		var n Note
+		var n note
 		if json.Unmarshal(raw, &n) != nil || utf8.RuneCountInString(n.Text) < 2 {
 			return "the note says nothing"
 		}
 	}
-	spoken := func(s Source) bool { return s.Page == p.Update.EvidenceRef && s.Spoken }
+	spoken := func(s source) bool { return s.Page == p.Update.EvidenceRef && s.Spoken }
 	if f := p.Update.Field; (f == kindConstraints || f == fieldGoal) && !slices.ContainsFunc(a.Sources, spoken) {
 		return "a constraint or a goal rests on what a person said"
 	}
@@ -246,7 +246,7 @@ func (a *Answered) refuse(p journal.Proposal) string {
 }
 
 func (a *Answered) refuseClosing(id string, raw json.RawMessage, evidence string) string {
-	var c Closing
+	var c closing
 	if json.Unmarshal(raw, &c) != nil || utf8.RuneCountInString(c.Reason) < 3 {
 		return "an entry is closed with a reason, and none is given"
 	}
@@ -257,8 +257,8 @@ func (a *Answered) refuseClosing(id string, raw json.RawMessage, evidence string
 	if kind != kindConstraints {
 		return ""
 	}
-	said := slices.IndexFunc(a.Sources, func(s Source) bool { return s.Page == evidence })
-	made := slices.IndexFunc(a.Sources, func(s Source) bool { return s.Key == key })
+	said := slices.IndexFunc(a.Sources, func(s source) bool { return s.Page == evidence })
+	made := slices.IndexFunc(a.Sources, func(s source) bool { return s.Key == key })
 	if said < 0 || !a.Sources[said].Spoken || made >= said {
 		return "a constraint is closed only on what a person said after it"
 	}

@@ -88,12 +88,12 @@ func id(raw string) string {
 
 // todoList replaces the plan.
 func (u *updater) todoList(list []item) {
-	todos := make([]Todo, 0, min(len(list), maxTodos))
+	todos := make([]todo, 0, min(len(list), maxTodos))
 	for _, it := range list {
 		if len(todos) == maxTodos {
 			break
 		}
-		todos = append(todos, Todo{Text: oneLine(u.mask.source(it.text(), userWindow), todoRunes), Status: status(it.Status), Key: u.m.Key})
+		todos = append(todos, todo{Text: oneLine(u.mask.source(it.text(), userWindow), todoRunes), Status: status(it.Status), Key: u.m.Key})
 	}
 	if len(todos) == 0 {
 		todos = nil
@@ -103,13 +103,13 @@ func (u *updater) todoList(list []item) {
 
 // taskCreated adds an item. Its id is in the result as "#N", else it is the next number.
 func (u *updater) taskCreated(text, result string) {
-	t := Todo{ID: strconv.Itoa(len(u.s.Todos) + 1), Text: text, Status: statusPending, Key: u.m.Key}
+	t := todo{ID: strconv.Itoa(len(u.s.Todos) + 1), Text: text, Status: statusPending, Key: u.m.Key}
 	if m := taskNumber.FindStringSubmatch(textutil.Head(result, resultWindow)); m != nil {
 		t.ID = m[1]
 	}
-	u.s.Todos = slices.DeleteFunc(u.s.Todos, func(o Todo) bool { return o.ID == t.ID })
+	u.s.Todos = slices.DeleteFunc(u.s.Todos, func(o todo) bool { return o.ID == t.ID })
 	if u.s.Todos = append(u.s.Todos, t); len(u.s.Todos) > maxTodos {
-		drop := max(0, slices.IndexFunc(u.s.Todos, func(o Todo) bool { return !open(o.Status) }))
+		drop := max(0, slices.IndexFunc(u.s.Todos, func(o todo) bool { return !open(o.Status) }))
 		u.s.Todos = slices.Delete(u.s.Todos, drop, drop+1)
 	}
 }
@@ -118,11 +118,11 @@ func (u *updater) taskCreated(text, result string) {
 var taskNumber = textutil.LazyRegexp(`#(\d{1,9})`)
 
 func updateTask(s *State, id, state, text string) {
-	i := slices.IndexFunc(s.Todos, func(t Todo) bool { return t.ID == id && id != "" })
+	i := slices.IndexFunc(s.Todos, func(t todo) bool { return t.ID == id && id != "" })
 	switch {
 	case i < 0:
 	case state == "deleted":
-		s.Todos = remove(s.Todos, func(t Todo) bool { return t.ID == id })
+		s.Todos = remove(s.Todos, func(t todo) bool { return t.ID == id })
 	default:
 		if state != "" {
 			s.Todos[i].Status = status(state)

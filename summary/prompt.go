@@ -29,13 +29,13 @@ const promptSystem = `You keep notes on a working session between a person and a
 const shownEntries = 30
 
 // PromptFor asks a model about a delta, given the state and notes before it.
-func PromptFor(s State, n Notes, d Delta) Prompt {
+func PromptFor(s State, n Notes, d delta) Prompt {
 	var b strings.Builder
 	b.WriteString("NOTES SO FAR\n")
 	if s.Goal.Text != "" {
 		fmt.Fprintf(&b, "first request: %s\nlatest request: %s\n", s.Goal.Text, s.Request.Text)
 	}
-	for i, v := range [...]Note{n.Goal, n.Step} {
+	for i, v := range [...]note{n.Goal, n.Step} {
 		fmt.Fprintf(&b, "%s (%d): %s\n", noteScalars[i], v.Version, cmp.Or(v.Text, noneYet))
 	}
 	for _, kind := range noteLists {

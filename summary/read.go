@@ -18,7 +18,7 @@ import (
 // end if something was left out.
 func Excerpt(s string, max int) string { return oneLine(s, max) }
 
-// Outcome returns how the call ended that r answers. status is one of the words in [Command], or
+// Outcome returns how the call ended that r answers. status is one of the words in command.Status, or
 // "rejected" if a person refused the call. For a failure, line is the line of the result that
 // describes the error best. Secrets in line are not masked.
 func (c Call) Outcome(r *memkernel.ToolResult) (status, line string) {

@@ -231,7 +231,7 @@ func keepRunning(s *State, c Call, first string) {
 
 // commanded records a command's end.
 func (u *updater) commanded(c Call, out, first, last string) {
-	cmd := Command{Text: c.Command, Status: out, Key: u.m.Key}
+	cmd := command{Text: c.Command, Status: out, Key: u.m.Key}
 	u.s.LastCommand = cmd
 	if c.Check {
 		u.checked(cmd, first, last)
@@ -252,7 +252,7 @@ func (u *updater) commanded(c Call, out, first, last string) {
 
 // checked keeps the failing checks. A failure stays until a run of the same check succeeds that
 // is at least as wide.
-func (u *updater) checked(cmd Command, first, last string) {
+func (u *updater) checked(cmd command, first, last string) {
 	u.s.LastCheck = cmd
 	if cmd.Status == statusStarted || cmd.Status == statusStopped {
 		return
@@ -301,7 +301,7 @@ func (u *updater) artifact(p string, c Call) {
 
 // seeBranch reads the git branch from a command or its output. It knows a branch that the command
 // created, "On branch X", "## X...origin/X", and the bare name.
-func seeBranch(p *Place, c Call, out, first string) {
+func seeBranch(p *place, c Call, out, first string) {
 	body := body(first)
 	switch {
 	case out == statusOK && c.Branch != "":

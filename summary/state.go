@@ -41,7 +41,7 @@ type State struct {
 	// set by its first message. Messages of other branches only move Offset.
 	Sidechain string `json:"sidechain,omitempty"`
 	// Offset is the position up to which messages have been processed.
-	Offset Offset `json:"offset"`
+	Offset offset `json:"offset"`
 	// Goal is the session's first substantial request.
 	Goal Entry `json:"goal,omitzero"`
 	// Request is the session's latest request.
@@ -55,16 +55,16 @@ type State struct {
 	Artifacts []Entry `json:"artifacts,omitempty"`
 	// Reports are the words with which the assistant ended its turns, and the commits.
 	Reports []Entry `json:"reports,omitempty"`
-	Todos   []Todo  `json:"todos,omitempty"`
+	Todos   []todo  `json:"todos,omitempty"`
 	Evicted Evicted `json:"evicted,omitzero"`
 
-	Place       Place   `json:"place,omitzero"`
-	LastCheck   Command `json:"last_check,omitzero"`
-	LastCommand Command `json:"last_command,omitzero"`
+	Place       place   `json:"place,omitzero"`
+	LastCheck   command `json:"last_check,omitzero"`
+	LastCommand command `json:"last_command,omitzero"`
 	LastError   Entry   `json:"last_error,omitzero"`
 
 	// Ask is the assistant's last word while its turn may be over.
-	Ask Ask `json:"ask,omitzero"`
+	Ask openAsk `json:"ask,omitzero"`
 	// Said is the gist of the assistant's last text in this turn.
 	Said string `json:"said,omitempty"`
 	// Pending are the calls without a result.
@@ -78,7 +78,7 @@ type State struct {
 }
 
 // Offset is how far a session has been read.
-type Offset struct {
+type offset struct {
 	// Messages is the number of messages processed, of all branches.
 	Messages int `json:"messages"`
 	// Key is the key of the last processed message, "" if the host has no keys.
@@ -112,7 +112,7 @@ const ByUser = "user"
 const KindCommit = "commit"
 
 // Todo is an item of the agent's own plan.
-type Todo struct {
+type todo struct {
 	// ID is the host's id, "" for lists that are always written whole.
 	ID string `json:"id,omitempty"`
 	// Text is the text of the item.
@@ -123,7 +123,7 @@ type Todo struct {
 }
 
 // Place is the place of the work, as far as commands and hosts name it.
-type Place struct {
+type place struct {
 	// Dir is the directory that the host named. Dirs are the directories of commands, with the
 	// number of commands in each.
 	Dir  string     `json:"dir,omitempty"`
@@ -139,7 +139,7 @@ type dirCount struct {
 }
 
 // Command is a shell command with its outcome.
-type Command struct {
+type command struct {
 	// Text is the command without directory change, redirections to the terminal and paging. Two
 	// runs of the same command have the same text.
 	Text string `json:"text"`
@@ -149,7 +149,7 @@ type Command struct {
 }
 
 // Ask is the end of the assistant's last text, which the user's next message may answer.
-type Ask struct {
+type openAsk struct {
 	// Text is the question, or the last paragraph if there was no question.
 	Text string `json:"text"`
 	// Question reports whether Text is a question.
@@ -232,7 +232,7 @@ func (s State) OpenThreads() []Entry {
 	room := maxLost
 	for _, c := range slices.Backward(s.Pending) {
 		if c.Lost && room > 0 {
-			out, room = append(out, Entry{Kind: "call", Text: LostPrefix + c.Label()}), room-1
+			out, room = append(out, Entry{Kind: "call", Text: LostPrefix + c.label()}), room-1
 		}
 	}
 	for i := len(s.Threads) - 1; i >= 0; i-- {

@@ -17,7 +17,7 @@ type updater struct {
 	m    *memkernel.Message
 	// late reads the question that the last text leaves to the person. It is nil if the question
 	// is already in s. Most texts are followed by a call, and then there is no question.
-	late func() Ask
+	late func() openAsk
 }
 
 // UpdateMasked returns s brought up to date with msgs, which are the messages that follow
@@ -164,7 +164,7 @@ func (u *updater) say(text string) {
 	text = u.mask.ending(text, sayWindow)
 	u.s.Said = oneLine(unmark(lastLine(text)), whyRunes)
 	before, m := u.asked(), u.m
-	u.late = func() Ask {
+	u.late = func() openAsk {
 		a := ask(text).goesOn(before)
 		a.Key, a.Report = m.Key, gist(text, reportRunes)
 		if !m.Time.IsZero() {
@@ -175,7 +175,7 @@ func (u *updater) say(text string) {
 }
 
 // asked returns the question that the assistant's last text leaves to the person.
-func (u *updater) asked() Ask {
+func (u *updater) asked() openAsk {
 	if u.late != nil {
 		u.s.Ask, u.late = u.late(), nil
 	}
@@ -193,4 +193,4 @@ func (u *updater) reported() {
 }
 
 // unasked forgets the question that was left to the person.
-func (u *updater) unasked() { u.s.Ask, u.late = Ask{}, nil }
+func (u *updater) unasked() { u.s.Ask, u.late = openAsk{}, nil }
