@@ -120,8 +120,8 @@ type Options struct {
 	Only, Skip []health.Code
 }
 
-// Runs reports whether a check is selected.
-func (o *Options) Runs(id health.Code) bool {
+// runs reports whether a check is selected.
+func (o *Options) runs(id health.Code) bool {
 	return (len(o.Only) == 0 || slices.Contains(o.Only, id)) && !slices.Contains(o.Skip, id)
 }
 
@@ -162,7 +162,7 @@ func Audit(ctx context.Context, fsys fs.FS, o Options) (*health.Report, error) {
 	for i := range snap.Files {
 		a.report.Entries += len(snap.Files[i].Entries)
 	}
-	asked := slices.DeleteFunc(checks(), func(c health.Check[*auditor]) bool { return !o.Runs(c.Code) })
+	asked := slices.DeleteFunc(checks(), func(c health.Check[*auditor]) bool { return !o.runs(c.Code) })
 	if err := health.Run(ctx, a.report, asked, a); err != nil {
 		return nil, err
 	}

@@ -19,11 +19,11 @@ type Touch struct {
 }
 
 func (t *Touch) Error() string {
-	return fmt.Sprintf("%s: a person wrote this, or it isn't known who did, and it %s", t.Place(), t.Why)
+	return fmt.Sprintf("%s: a person wrote this, or it isn't known who did, and it %s", t.place(), t.Why)
 }
 
-// Place returns the place of the text, as in MEMORY.md:3-4.
-func (t *Touch) Place() string {
+// place returns the place of the text, as in MEMORY.md:3-4.
+func (t *Touch) place() string {
 	if t.EndLine > t.StartLine {
 		return fmt.Sprintf("%s:%d-%d", t.Path, t.StartLine, t.EndLine)
 	}

@@ -28,8 +28,8 @@ const (
 	Now     Kind = "now"
 )
 
-// Made reports whether a source of this kind made its version of the file.
-func (k Kind) Made() bool { return k == curated || k == pruned || k == edited || k == Undone }
+// made reports whether a source of this kind made its version of the file.
+func (k Kind) made() bool { return k == curated || k == pruned || k == edited || k == Undone }
 
 // State is a file's contents since some moment.
 type State struct {
@@ -168,7 +168,7 @@ func OfFile(src Source, path string) ([]Version, error) {
 		switch {
 		case s.Absent:
 			v.Event = EventRemoved
-		case j < 0 && !s.Kind.Made():
+		case j < 0 && !s.Kind.made():
 			v.Event = EventFirst
 		case j < 0 || states[j].Absent:
 			v.Event = EventWritten
@@ -313,13 +313,13 @@ func find(es []*consolidation.Entry, key string) *consolidation.Entry {
 func keyOf(e *consolidation.Entry) string { return consolidation.Key(e.Plain) }
 
 func (t *tracer) version(path string, s *State) Version {
-	v := Version{Time: s.Time, By: !s.Kind.Made(), Kind: cmp.Or(Kind(s.How), s.Kind), Path: path, From: []string{}, To: []string{}, Run: s.ID, Undoes: s.Undoes}
+	v := Version{Time: s.Time, By: !s.Kind.made(), Kind: cmp.Or(Kind(s.How), s.Kind), Path: path, From: []string{}, To: []string{}, Run: s.ID, Undoes: s.Undoes}
 	switch {
 	case s.Person:
 		v.Origin = consolidation.OriginHand
 	case s.Kind == edited:
 		v.Origin = consolidation.OriginAgent
-	case s.Kind.Made():
+	case s.Kind.made():
 		v.Origin = consolidation.OriginUpkeep
 	}
 	return v
@@ -376,7 +376,7 @@ func (t *tracer) began(path string, i, j int, e *consolidation.Entry, by string)
 		return
 	}
 	event := EventWritten
-	if j < 0 && i == 0 && !s.Kind.Made() {
+	if j < 0 && i == 0 && !s.Kind.made() {
 		event = EventFirst
 	}
 	if len(e.From) > 0 {

@@ -48,7 +48,7 @@ func (r *run) curate(ctx context.Context, opt *api.CurateRequest) (*api.Curated,
 	if err != nil {
 		return nil, err
 	}
-	snap, err := r.Snapshot(ctx)
+	snap, err := r.snapshot(ctx)
 	if err != nil {
 		return nil, err
 	}

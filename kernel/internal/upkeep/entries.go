@@ -187,7 +187,7 @@ func (k *Keeper) Entries(ctx context.Context, see *markdownstore.Store, path str
 		return nil, err
 	}
 	defer unlock()
-	snap, err := r.Snapshot(ctx)
+	snap, err := r.snapshot(ctx)
 	if err != nil {
 		return nil, err
 	}

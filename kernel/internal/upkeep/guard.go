@@ -33,7 +33,7 @@ func (k *Keeper) loss(ctx context.Context, path, before, after string, pruned ma
 	if len(loss.Lost) == 0 {
 		return loss, nil
 	}
-	snap, err := k.Snapshot(ctx)
+	snap, err := k.snapshot(ctx)
 	if err != nil {
 		return nil, err
 	}

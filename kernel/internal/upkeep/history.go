@@ -219,7 +219,7 @@ func (r *run) after(st *step) (string, error) {
 func (p *past) successor(path string, e *consolidation.Entry) string {
 	if p.snap == nil {
 		var err error
-		if p.snap, err = p.Snapshot(p.ctx); err != nil {
+		if p.snap, err = p.snapshot(p.ctx); err != nil {
 			return ""
 		}
 	}

@@ -32,7 +32,7 @@ func (k *Keeper) Prune(ctx context.Context, req api.PruneRequest) (_ *api.Pruned
 const ownerChars = 18_000
 
 func (r *run) prune(ctx context.Context, opt api.PruneRequest) (*api.Pruned, error) {
-	snap, err := r.Snapshot(ctx)
+	snap, err := r.snapshot(ctx)
 	if err != nil {
 		return nil, err
 	}

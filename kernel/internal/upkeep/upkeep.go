@@ -128,8 +128,8 @@ func wrap(request string, err *error) {
 	}
 }
 
-// Snapshot reads memory's own files, the only ones that a run may change.
-func (k *Keeper) Snapshot(ctx context.Context) (*consolidation.Snapshot, error) {
+// snapshot reads memory's own files, the only ones that a run may change.
+func (k *Keeper) snapshot(ctx context.Context) (*consolidation.Snapshot, error) {
 	return k.reads(ctx, k.Files.Own())
 }
 

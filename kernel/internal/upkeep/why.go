@@ -33,7 +33,7 @@ func (k *Keeper) Why(ctx context.Context, req api.WhyRequest) (out *api.Grounds,
 		return nil, err
 	}
 	defer unlock()
-	snap, err := r.Snapshot(ctx)
+	snap, err := r.snapshot(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -258,7 +258,7 @@ func (k *Keeper) Pass(ctx context.Context, b *Boundary) (newest string, faults [
 		}
 		ended := b.Point == journal.PointReset || b.Point == journal.PointSessionEnd
 		faults = append(faults, k.Log().Statements(ctx, b.Msgs, 0, b.Now)...)
-		skipped, n := k.Flush(ctx, ended, b.Now)
+		skipped, n := k.flush(ctx, ended, b.Now)
 		faults, flushed = append(faults, skipped...), flushed+n
 	}
 	if b.Point == journal.PointReset {
@@ -277,7 +277,7 @@ func (k *Keeper) dump(ctx context.Context, trigger checkpoint.Trigger, r checkpo
 			return []fault.Fault{skipped(api.NetCheckpoint, err)}, 0
 		}
 	}
-	out, n := k.Flush(ctx, false, now)
+	out, n := k.flush(ctx, false, now)
 	return append(out, k.buffer(now).state(ctx, r)...), n
 }
 
@@ -317,7 +317,7 @@ func (k *Keeper) BeforePlan(ctx context.Context, p *plan.Result) ([]fault.Fault,
 		}
 	}
 	l.State = checkpoint.Update(l.State, p.Msgs, k.Mask.Text)
-	k.Tell(&l.State, p.Request.Source)
+	k.tell(&l.State, p.Request.Source)
 	in := k.Input(p.Gauge.Trigger, p.Gauge.Reading, now)
 	if checkpoint.Redundant(l.Written(), in) {
 		return nil, nil
@@ -328,7 +328,7 @@ func (k *Keeper) BeforePlan(ctx context.Context, p *plan.Result) ([]fault.Fault,
 	if p.Made.Cut == nil || !p.Refusal.Refused {
 		return nil, nil
 	}
-	faults, _ := k.Flush(ctx, false, now)
+	faults, _ := k.flush(ctx, false, now)
 	return faults, nil
 }
 

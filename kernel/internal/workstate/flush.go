@@ -35,9 +35,9 @@ func (k *Keeper) Log() *dayLog {
 	return &dayLog{k, k.Options.FlushOff || k.Options.Off || k.Shared == nil}
 }
 
-// Flush writes the entries of the newest checkpoint that no flush has written yet, and returns
+// flush writes the entries of the newest checkpoint that no flush has written yet, and returns
 // their number. It writes open items only if the session has ended.
-func (k *Keeper) Flush(ctx context.Context, ended bool, now time.Time) ([]fault.Fault, int) {
+func (k *Keeper) flush(ctx context.Context, ended bool, now time.Time) ([]fault.Fault, int) {
 	log := k.Log()
 	if log.off || k.life == nil {
 		return nil, 0

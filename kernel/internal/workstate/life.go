@@ -144,7 +144,7 @@ func (k *Keeper) Capture(msgs []memkernel.Message, h Heard) error {
 		return err
 	}
 	l.State = checkpoint.Update(l.State, msgs, k.Mask.Text)
-	k.Tell(&l.State, h.From)
+	k.tell(&l.State, h.From)
 	// A bill may belong to an earlier call than the newest message. If the newest message has the
 	// same bill, the message also identifies the call.
 	if now := l.State.Thread.Usage; h.Bill != nil && h.Bill.Tokens > 0 && (now == nil || now.Tokens != h.Bill.Tokens && h.Bill.At.After(now.At)) {
@@ -164,8 +164,8 @@ func (k *Keeper) save(l *life) error {
 // maxSource bounds the bytes of a call's description of where a session comes from.
 const maxSource = 1024
 
-// Tell updates a state by a call's description of where the session comes from.
-func (k *Keeper) Tell(st *checkpoint.State, from checkpoint.Source) {
+// tell updates a state by a call's description of where the session comes from.
+func (k *Keeper) tell(st *checkpoint.State, from checkpoint.Source) {
 	for _, v := range []*string{&from.File, &from.Channel, &from.Agent} {
 		*v = strings.ToValidUTF8(k.Mask.Text(*v), "\uFFFD")
 		if len(*v) > maxSource {
