@@ -680,5 +680,5 @@ func Changed(text string) bool {
 	if strings.ContainsAny(text, "→⇒") || strings.Contains(text, "->") || strings.Contains(text, "=>") || strings.Contains(text, "~~") {
 		return true
 	}
-	return phraseIn(meanings()["changes"], text)
+	return says("changes", text)
 }

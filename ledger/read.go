@@ -100,14 +100,7 @@ func newSentence(said, means string) sentence {
 
 // has reports whether the sentence has a phrase of one of the meanings.
 func (s *sentence) has(names ...string) bool {
-	return slices.ContainsFunc(names, func(name string) bool {
-		p := meanings()[name]
-		if at, _ := p.find(s.words); at >= 0 {
-			return true
-		}
-		at, _ := p.wideAt(s.low)
-		return s.wide && at >= 0
-	})
+	return slices.ContainsFunc(names, func(name string) bool { return meanings()[name].in(s.words, s.low) })
 }
 
 // lasts reports whether the sentence has a word like "always" or "from now on". In a report of an
@@ -345,8 +338,8 @@ func (s *sentence) binding() (b binding) {
 	if at := strings.IndexAny(s.low, "=→"); at > 0 && value == "" {
 		subject, value, strong = s.low[:at], s.low[at:], true
 	}
-	settled := phraseIn(m["settings"], subject)
-	b.momentary = value != "" && phraseIn(m["momentary"], subject) && !settled
+	settled := says("settings", subject)
+	b.momentary = value != "" && says("momentary", subject) && !settled
 	if s.has("roles") && !b.momentary {
 		b.fact, b.owned = s.wide || strings.ContainsFunc(s.said, unicode.IsUpper), true
 		return b
@@ -355,15 +348,11 @@ func (s *sentence) binding() (b binding) {
 		return b
 	}
 	said := s.said[max(len(s.said)-len(value), 0):] // as it was typed, but for signs between words
-	b.owned = settled || phraseIn(m["possessives"], subject) || phraseIn(m["possessives"], firstWords(value, 3))
+	ws := strings.Fields(value)
+	b.owned = settled || says("possessives", subject) || says("possessives", strings.Join(ws[:min(len(ws), 3)], " "))
 	valued := hasValue(said, s.wide)
 	b.fact = b.owned && (strong || valued || hasValue("- "+s.said[:max(len(s.said)-len(value), 0)], s.wide)) || strong && valued || valued && !b.momentary
 	return b
-}
-
-func firstWords(text string, n int) string {
-	ws := strings.Fields(text)
-	return strings.Join(ws[:min(n, len(ws))], " ")
 }
 
 // declares reports whether a clause of the sentence says how something is that has a name, a value,
@@ -406,13 +395,8 @@ func (s *sentence) plain() bool {
 	return s.has("names", "copulas") || slices.ContainsFunc(words[1:], func(w string) bool { return len(w) > 3 && strings.HasSuffix(w, "s") })
 }
 
-func phraseIn(p *phrases, text string) bool {
-	if at, _ := p.find(wordsOf(text)); at >= 0 {
-		return true
-	}
-	at, _ := p.wideAt(text)
-	return at >= 0
-}
+// says reports whether a text has a phrase of a meaning.
+func says(meaning, text string) bool { return meanings()[meaning].in(wordsOf(text), text) }
 
 // refuses returns the number of words (of bytes, in a script without spaces) of a refusal before a
 // comma, with which the sentence begins. It is 0 if there is none.
@@ -466,7 +450,7 @@ func asksIn(s string) bool {
 // hasValue reports whether a text has a word that identifies something: a name, a path, an address,
 // a number, or a quoted word.
 func hasValue(text string, wide bool) bool {
-	german := phraseIn(meanings()["german"], text) // which writes all nouns with a capital
+	german := says("german", text) // which writes all nouns with a capital
 	for i, w := range strings.FieldsFunc(text, func(r rune) bool {
 		return unicode.IsSpace(r) || isWide(r) || strings.ContainsRune("，。、；：！？（）「」『』《》", r)
 	}) {

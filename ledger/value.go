@@ -38,11 +38,10 @@ type Value struct {
 	Text, Unit string
 }
 
-// numbersIn are the bounds of numbers, our choice.
+// The bounds of numbers, our choice.
 const (
-	mostDigits          = 15 // of a telephone
-	leastDigits         = 7
-	firstYear, lastYear = 1500, 2200
+	mostDigits  = 15 // of a telephone
+	leastDigits = 7
 )
 
 // valueAt reads a value at the first of some tokens. n is the number of its tokens, 0 for none.
@@ -217,7 +216,7 @@ func (x *lexicon) numberAt(ts []token) (v Value, n int) {
 	}
 	n = 1
 	if suffix == "" && len(ts) > 1 && !ts[0].comma {
-		if next := ts[1]; next.unit.base != "" || next.low == "%" || next.low == "€" || next.low == "$" || next.low == "eur" || next.low == "usd" {
+		if next := ts[1]; next.unit.base != "" || slices.Contains(signs, next.low) {
 			suffix, n = next.low, 2
 		}
 	}
@@ -231,11 +230,14 @@ func (x *lexicon) numberAt(ts []token) (v Value, n int) {
 	case u.base != "" && currency == "":
 		f, _ := strconv.ParseFloat(number, 64)
 		return Value{kindNumber, strconv.FormatFloat(f*u.factor, 'g', 12, 64), u.base}, n
-	case suffix == "" || suffix == "%" || suffix == "€" || suffix == "$" || suffix == "eur" || suffix == "usd" || suffix[0] == '/' && len(suffix) > 1 && !unicode.IsDigit(rune(suffix[1])):
+	case suffix == "" || slices.Contains(signs, suffix) || suffix[0] == '/' && len(suffix) > 1 && !unicode.IsDigit(rune(suffix[1])):
 		return Value{kindNumber, number, currency + suffix}, n
 	}
 	return v, 0
 }
+
+// signs follow a number without being a unit.
+var signs = []string{"%", "€", "$", "eur", "usd"}
 
 // numberOf reads a number as it is written with points or commas. ok is false for one that
 // differs between languages, such as 1.250.

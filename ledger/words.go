@@ -88,13 +88,20 @@ func wordsOf(text string) []string {
 	})
 }
 
+// in reports whether a phrase is among words, or in the text of these words.
+func (p *phrases) in(words []string, text string) bool {
+	at, _ := p.find(words)
+	wide, _ := p.wideAt(text)
+	return at >= 0 || wide >= 0
+}
+
 // find returns the place of the first phrase among words, or -1, and the number of its words.
 func (p *phrases) find(words []string) (at, n int) {
 	for i, w := range words {
 		w = strings.TrimRight(w, ".:")
 		longest := 0
 		for _, ws := range p.byFirst[w] {
-			if len(ws) > longest && len(ws) <= len(words)-i && equalWords(words[i+1:i+len(ws)], ws[1:]) {
+			if len(ws) > longest && len(ws) <= len(words)-i && slices.EqualFunc(words[i+1:i+len(ws)], ws[1:], sameWord) {
 				longest = len(ws)
 			}
 		}
@@ -108,9 +115,7 @@ func (p *phrases) find(words []string) (at, n int) {
 	return -1, 0
 }
 
-func equalWords(a, b []string) bool {
-	return slices.EqualFunc(a, b, func(x, y string) bool { return strings.TrimRight(x, ".:") == y })
-}
+func sameWord(said, known string) bool { return strings.TrimRight(said, ".:") == known }
 
 // wideAt returns the place of the first phrase of a script without spaces in a text, or -1, and its
 // length in bytes.
