@@ -31,15 +31,9 @@ func (t Text) MarshalYAML() (any, error) {
 // blockable reports whether a literal block returns a text unchanged. Such a text has printable
 // lines without space at either end, and at most one line break at the end.
 func blockable(s string) bool {
-	if s == "" || !utf8.ValidString(s) {
-		return false
-	}
-	for _, line := range strings.Split(strings.TrimSuffix(s, "\n"), "\n") {
-		if line == "" || line != strings.TrimSpace(line) || strings.ContainsFunc(line, unprintable) {
-			return false
-		}
-	}
-	return true
+	return s != "" && utf8.ValidString(s) && !slices.ContainsFunc(strings.Split(strings.TrimSuffix(s, "\n"), "\n"), func(line string) bool {
+		return line == "" || line != strings.TrimSpace(line) || strings.ContainsFunc(line, unprintable)
+	})
 }
 
 // unprintable reports whether r is a character that the format can't hold unquoted, or that some

@@ -72,18 +72,18 @@ type people map[string]bool
 // peopleIn finds the user's name, which is the first label for a name in USER.md.
 func peopleIn(s *Snapshot) people {
 	out := people{"human": true, "owner's": true, "user's": true}
-	f := s.File("USER.md")
-	if f == nil {
-		return out
-	}
-	for _, name := range namesIn(f) {
+	for _, name := range s.names() {
 		out[name] = true
 	}
 	return out
 }
 
-// namesIn returns the first word of the user's name in USER.md.
-func namesIn(f *file) []string {
+// names returns the first word of the user's name in USER.md.
+func (s *Snapshot) names() []string {
+	f := s.File("USER.md")
+	if f == nil {
+		return nil
+	}
 	for _, c := range claims(f) {
 		if c.Value.Kind == "name" && slices.Equal(c.Subject, []string{"name", "user"}) {
 			return words(c.Said)[:1]

@@ -127,10 +127,7 @@ func (s *Snapshot) Curate(o CurateOptions) *Curation {
 	if o.Buffer == "" && !slices.ContainsFunc(s.Files, o.reads) {
 		return out
 	}
-	c := &curator{snap: s, CurateOptions: o, known: s.knownOf(), days: s.DaysOf(), failures: s.failures(), names: s.needed(), forms: s.formsOf(o.Day)}
-	if f := s.File("USER.md"); f != nil {
-		c.people = namesIn(f)
-	}
+	c := &curator{snap: s, CurateOptions: o, known: s.knownOf(), days: s.DaysOf(), failures: s.failures(), names: s.needed(), forms: s.formsOf(o.Day), people: s.names()}
 	c.gather()
 	c.pair()
 	slices.SortStableFunc(c.found, func(a, b Promoted) int { return cmp.Compare(b.Score, a.Score) })

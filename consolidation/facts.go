@@ -206,12 +206,9 @@ func standsIn(t string, had map[string]bool) bool {
 	if strings.ContainsFunc(t, unicode.IsDigit) || len(t) < 4 {
 		return t == ""
 	}
-	for _, end := range [...]string{"s", "es", "n", "en"} {
-		if had[t+end] || had[strings.TrimSuffix(t, end)] && strings.HasSuffix(t, end) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"s", "es", "n", "en"}, func(end string) bool {
+		return had[t+end] || had[strings.TrimSuffix(t, end)] && strings.HasSuffix(t, end)
+	})
 }
 
 // sameStem is the number of first characters that two forms of a word must share.

@@ -35,12 +35,12 @@ func (a *auditor) bootstrapSize() {
 		if head, tail := h.keep(f.Doc.Raw, math.MaxInt); head != tail {
 			continue // the dropped part is reported
 		}
-		a.large(f.Path, "", n, h.FileLimit)
+		a.large(f.Path, "has", n, h.FileLimit)
 		if lines := f.lineCount(); h.LineLimit > 0 && float64(lines) > SizeWarning*float64(h.LineLimit) {
 			a.add(health.Finding{Severity: health.Warning, Place: health.Place{Path: f.Path}, What: fmt.Sprintf("has %d lines; %s shows %d", lines, h.Name, h.LineLimit), Hint: sizeHint})
 		}
 	}
-	a.large("", "the files that a session begins with together have ", total, h.TotalLimit)
+	a.large("", "the files that a session begins with together have", total, h.TotalLimit)
 }
 
 const sizeHint = "move what is not needed in every session into a topic file below memory/, where it is found by searching"
@@ -49,11 +49,8 @@ func (a *auditor) large(path, who string, n, limit int) {
 	if limit <= 0 || float64(n) <= SizeWarning*float64(limit) {
 		return
 	}
-	if who == "" {
-		who = "has "
-	}
 	a.add(health.Finding{Severity: health.Warning, Place: health.Place{Path: path}, Hint: sizeHint,
-		What: fmt.Sprintf("%s%d %s, over %.0f %% of the %d that %s shows", who, n, a.Host.unit(), 100*SizeWarning, limit, a.Host.Name)})
+		What: fmt.Sprintf("%s %d %s, over %.0f %% of the %d that %s shows", who, n, a.Host.unit(), 100*SizeWarning, limit, a.Host.Name)})
 }
 
 // truncation reports the parts that the host drops of each file, by section.

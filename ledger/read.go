@@ -439,12 +439,7 @@ func announces(s sentence) bool {
 // asksIn reports whether a sentence is a question.
 func asksIn(s string) bool {
 	t := strings.TrimRight(s, " )\"'*_")
-	for _, end := range [...]string{"?", "？", "؟", "ですか。", "ますか。", "か。", "ですか", "ますか"} {
-		if strings.HasSuffix(t, end) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"?", "？", "؟", "か。", "ですか", "ますか"}, func(end string) bool { return strings.HasSuffix(t, end) })
 }
 
 // hasValue reports whether a text has a word that identifies something: a name, a path, an address,

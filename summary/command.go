@@ -235,15 +235,10 @@ func covers(succeeded, failing string) bool {
 // widens reports whether command a is the same check as b and has no argument
 // or flag that narrows it more.
 func widens(a, b []string) bool {
-	if kind := checkOf(a); kind == "" || kind != checkOf(b) {
-		return false
-	}
-	for _, arg := range a[1:] {
-		if (!strings.HasPrefix(arg, "-") && arg != "./..." || narrows(arg)) && !slices.Contains(b, arg) {
-			return false
-		}
-	}
-	return true
+	kind := checkOf(a)
+	return kind != "" && kind == checkOf(b) && !slices.ContainsFunc(a[1:], func(arg string) bool {
+		return (!strings.HasPrefix(arg, "-") && arg != "./..." || narrows(arg)) && !slices.Contains(b, arg)
+	})
 }
 
 // narrows reports whether arg is a flag that selects part of a test run.

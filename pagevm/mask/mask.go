@@ -202,7 +202,6 @@ var maskPrefixes = func() (all []maskPrefix) {
 		{"phx_", "posthog", setAlnum, 40, 0},
 		{"wandb_v1_", "wandb", setWord, 40, 0},
 		{"EAAG", "facebook", setAlnum, 80, 0},
-		{"AIzaSy", "google", setURL, 33, 0},
 		{"AQ.Ab8", "google", setURL, 40, 0},
 	} {
 		for _, prefix := range strings.Fields(row.prefix) {

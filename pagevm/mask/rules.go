@@ -337,14 +337,7 @@ func (r *maskRule) secret(name, v string) bool {
 
 // plainID reports whether v is nothing but hexadecimal digits and dashes, as hashes
 // and UUIDs are.
-func plainID(v string) bool {
-	for i := range len(v) {
-		if lex.ByteClass[v[i]]&lex.CHex == 0 && v[i] != '-' {
-			return false
-		}
-	}
-	return true
-}
+func plainID(v string) bool { return strings.Trim(v, "0123456789abcdefABCDEF-") == "" }
 
 // isSecretName reports whether a name is the name of a secret.
 func isSecretName(name string) bool {

@@ -17,18 +17,6 @@ type anthropic struct{ *server }
 // anthropicVersion is the API version that the request is written for.
 const anthropicVersion = "2023-06-01"
 
-type messagesRequest struct {
-	Model     string           `json:"model"`
-	MaxTokens int              `json:"max_tokens"`
-	System    string           `json:"system"`
-	Messages  []messagesPrompt `json:"messages"`
-}
-
-type messagesPrompt struct {
-	Role    string `json:"role"`
-	Content string `json:"content"`
-}
-
 type messagesAnswer struct {
 	Content []struct {
 		Type string `json:"type"`
@@ -61,8 +49,8 @@ func (a *anthropic) Complete(parent context.Context, p summary.Prompt) (summary.
 }
 
 func (a *anthropic) ask(ctx context.Context, p summary.Prompt) (*messagesAnswer, error) {
-	body, err := json.Marshal(messagesRequest{Model: a.model, MaxTokens: p.MaxTokens, System: p.System,
-		Messages: []messagesPrompt{{Role: "user", Content: p.User}}})
+	body, err := json.Marshal(map[string]any{"model": a.model, "max_tokens": p.MaxTokens, "system": p.System,
+		"messages": []map[string]string{{"role": "user", "content": p.User}}})
 	if err != nil {
 		return nil, err
 	}

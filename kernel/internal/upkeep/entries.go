@@ -211,7 +211,7 @@ func (k *Keeper) Entries(ctx context.Context, see *markdownstore.Store, path str
 		}
 		changed[f.Path] = see.Today(f.ModTime)
 		for _, x := range f.Entries {
-			at := written[f.Path][consolidation.LineHash(firstLine(x.Text))]
+			at := written[line{f.Path, consolidation.LineHash(firstLine(x.Text))}]
 			day := x.Date
 			if day == "" && !at.IsZero() {
 				day = see.Today(at)
@@ -236,16 +236,13 @@ func firstLine(s string) string {
 	return s
 }
 
-// written returns when edits wrote the lines of files, by path and [consolidation.LineHash].
-func (r *run) written() map[string]map[string]time.Time {
-	out := map[string]map[string]time.Time{}
+// written returns when edits wrote the lines of files.
+func (r *run) written() map[line]time.Time {
+	out := map[line]time.Time{}
 	for _, l := range r.log {
 		for path, lines := range l.run.Said {
-			if out[path] == nil {
-				out[path] = map[string]time.Time{}
-			}
 			for hash := range lines {
-				out[path][hash] = l.run.Time
+				out[line{path, hash}] = l.run.Time
 			}
 		}
 	}

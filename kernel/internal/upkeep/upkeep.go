@@ -274,16 +274,18 @@ func (l *logged) of(kd kind, day string) bool {
 type entries struct {
 	// log has the runs, in order.
 	log []*logged
-	// said has the authors of lines of files, by path and hash. A line of a person stays a
-	// person's.
-	said map[string]map[string]consolidation.Origin
+	// said has the authors of lines of files. A line of a person stays a person's.
+	said map[line]consolidation.Origin
 	// recast has the backups that took the place of others, by hash.
 	recast map[string]string
 }
 
+// line names a line of a file by its [consolidation.LineHash].
+type line struct{ path, hash string }
+
 // readEntries reads the page of a journal.
 func readEntries(j Journal) (entries, error) {
-	out := entries{said: map[string]map[string]consolidation.Origin{}, recast: map[string]string{}}
+	out := entries{said: map[line]consolidation.Origin{}, recast: map[string]string{}}
 	at := map[string]*logged{}
 	for _, e := range j.Entries() {
 		var v value
@@ -317,12 +319,9 @@ func readEntries(j Journal) (entries, error) {
 
 // hear adds the authors of lines of a file.
 func (h *entries) hear(path string, lines map[string]consolidation.Origin) {
-	if h.said[path] == nil {
-		h.said[path] = map[string]consolidation.Origin{}
-	}
 	for hash, o := range lines {
-		if was := h.said[path][hash]; was == "" || was.Machine() {
-			h.said[path][hash] = o
+		if was := h.said[line{path, hash}]; was == "" || was.Machine() {
+			h.said[line{path, hash}] = o
 		}
 	}
 }

@@ -57,7 +57,7 @@ func (k *Keeper) Hear(ctx context.Context, h Heard) error {
 	}
 	s := said{Path: h.Path, Lines: map[string]consolidation.Origin{}}
 	for _, hash := range slices.Sorted(maps.Keys(h.Lines)) {
-		if !stood[hash] && r.said[h.Path][hash] == "" && len(s.Lines) < mostSaid {
+		if !stood[hash] && r.said[line{h.Path, hash}] == "" && len(s.Lines) < mostSaid {
 			s.Lines[hash] = h.Lines[hash]
 		}
 	}
@@ -75,7 +75,7 @@ func (k *Keeper) Hear(ctx context.Context, h Heard) error {
 // backup that was needed could not be read.
 func (r *run) record() (rec consolidation.Record, unread func() error) {
 	rec.Wrote, unread = r.wrote()
-	rec.Said = func(path, hash string) consolidation.Origin { return r.said[path][hash] }
+	rec.Said = func(path, hash string) consolidation.Origin { return r.said[line{path, hash}] }
 	return rec, unread
 }
 
