@@ -28,23 +28,13 @@ func (s *State) entryLists() map[string]*[]Entry {
 // an entry leaves a list, the list no longer names it. Callers that keep members keep the entry.
 // [Assemble] is the inverse.
 func (s State) Members() (map[string]json.RawMessage, error) {
-	out := map[string]json.RawMessage{}
-	put := func(name string, v any) error {
-		b, err := marshal(v)
-		out[name] = b
-		return err
-	}
+	all := map[string]any{}
 	for kind, list := range s.entryLists() {
 		ids := make([]string, len(*list))
 		for i, e := range *list {
-			ids[i] = e.ID
-			if err := put(entryMember+e.ID, e); err != nil {
-				return nil, err
-			}
+			ids[i], all[entryMember+e.ID] = e.ID, e
 		}
-		if err := put(listMember+kind, ids); err != nil {
-			return nil, err
-		}
+		all[listMember+kind] = ids
 	}
 	rest := s
 	rest.Constraints, rest.Decisions, rest.Threads, rest.Artifacts, rest.Reports = nil, nil, nil, nil, nil
@@ -57,9 +47,16 @@ func (s State) Members() (map[string]json.RawMessage, error) {
 		return nil, err
 	}
 	for k, v := range keys {
-		out[stateMember+k] = v
+		all[stateMember+k] = v
 	}
-	return out, put(stateKeys, slices.Sorted(maps.Keys(keys)))
+	all[stateKeys] = slices.Sorted(maps.Keys(keys))
+	out := make(map[string]json.RawMessage, len(all))
+	for name, v := range all {
+		if out[name], err = marshal(v); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
 }
 
 // Assemble puts a state together from its members. members must return nil for a missing member.
