@@ -129,9 +129,9 @@ type work struct {
 	// Step is the item of the agent's plan that is in progress.
 	Step   Text   `yaml:"step,omitempty"`
 	Status status `yaml:"status"`
-	// Interrupted reports whether a turn is cut through or a call has no result.
+	// Interrupted reports whether a call has no result.
 	Interrupted bool `yaml:"interrupted"`
-	// SplitTurn reports whether a compaction cut through the turn.
+	// SplitTurn reports whether a compaction cut through the turn. Only earlier versions set it.
 	SplitTurn bool `yaml:"split_turn"`
 	// LastToolCall is the call that was under way. It is nil unless Interrupted is set.
 	LastToolCall *toolCall `yaml:"last_tool_call"`
@@ -192,8 +192,8 @@ type exchange struct {
 // Input holds the parts of a checkpoint that a state does not know.
 type Input struct {
 	SessionKey string
-	// SessionFile, Channel and AgentID each count only if the state lacks the value.
-	SessionFile, Channel, AgentID string
+	// AgentID counts only if the state lacks the agent.
+	AgentID string
 	// Now becomes created_at.
 	Now     time.Time
 	Trigger Trigger
@@ -201,8 +201,6 @@ type Input struct {
 	Reading Reading
 	// Compactions is the session's number of compactions.
 	Compactions int
-	// SplitTurn reports whether the compaction at hand cuts through a turn.
-	SplitTurn bool
 	// Instead takes the place of the previous checkpoint if no checkpoint can be read. It holds
 	// another record's data on the session.
 	Instead *Checkpoint
@@ -238,7 +236,7 @@ func Build(s State, latest *Checkpoint, in Input) *Checkpoint {
 	}
 	c := &Checkpoint{Schema: schema, SchemaVersion: schemaVersion}
 	c.Meta = s.meta(prev, in)
-	c.Working = s.working(in)
+	c.Working = s.working()
 	c.Constraints = s.constraints(prev)
 	c.Decisions = s.decisions(prev)
 	c.Resources = s.resources(prev)
@@ -277,7 +275,7 @@ func (s *State) meta(prev *Checkpoint, in Input) Meta {
 	from := s.Thread.From
 	return Meta{
 		CheckpointID: checkpointID(number(string(prev.Meta.CheckpointID)) + 1),
-		SessionKey:   Name(in.SessionKey), SessionFile: Name(cmp.Or(from.File, in.SessionFile)), Channel: Name(cmp.Or(from.Channel, in.Channel)), AgentID: Name(cmp.Or(from.Agent, in.AgentID)),
+		SessionKey:   Name(in.SessionKey), SessionFile: Name(from.File), Channel: Name(from.Channel), AgentID: Name(cmp.Or(from.Agent, in.AgentID)),
 		CreatedAt: stamp(in.Now), Trigger: in.Trigger, CompactionCount: in.Compactions,
 		TokenUsage:         s.usage(in),
 		PreviousCheckpoint: prev.Meta.CheckpointID,
@@ -286,9 +284,9 @@ func (s *State) meta(prev *Checkpoint, in Input) Meta {
 }
 
 // working derives the work in progress from the last speaker and the running calls.
-func (s *State) working(in Input) work {
+func (s *State) working() work {
 	t := &s.Thread
-	w := work{Topic: Text(t.Topic), Goal: Text(t.Reader.Goal.Text), Status: t.status(), SplitTurn: in.SplitTurn, Report: Text(t.Report), Place: Text(summary.Excerpt(t.Reader.Where(), itemRunes))}
+	w := work{Topic: Text(t.Topic), Goal: Text(t.Reader.Goal.Text), Status: t.status(), Report: Text(t.Report), Place: Text(summary.Excerpt(t.Reader.Where(), itemRunes))}
 	if t.planned() {
 		w.Step = Text(t.Reader.Step())
 	}
@@ -298,12 +296,9 @@ func (s *State) working(in Input) work {
 	if r := t.Reader.Request.Text; strings.HasPrefix(r, strings.TrimSuffix(t.Topic, "…")) && r != t.Topic {
 		w.Request = Text(r)
 	}
-	w.Interrupted = in.SplitTurn || len(t.Pending) > 0
-	if call := t.underWay(); w.Interrupted && call != nil {
-		w.LastToolCall = &toolCall{Name: Name(call.Name), ParamsSummary: Text(call.Params)}
-	}
-	if w.Interrupted {
-		w.Status = statusInProgress
+	if n := len(t.Pending); n > 0 {
+		w.Interrupted, w.Status = true, statusInProgress
+		w.LastToolCall = &toolCall{Name: Name(t.Pending[n-1].Name), ParamsSummary: Text(t.Pending[n-1].Params)}
 	}
 	w.NextAction = Text(summary.Excerpt(t.nextAction(w), itemRunes))
 	return w
@@ -320,14 +315,6 @@ func (t *threadState) status() status {
 		return statusWaiting
 	}
 	return statusIdle
-}
-
-// underWay returns the newest call without a result, or else the newest.
-func (t *threadState) underWay() *callSummary {
-	if n := len(t.Pending); n > 0 {
-		return &t.Pending[n-1].callSummary
-	}
-	return t.LastCall
 }
 
 // planned reports whether the agent has changed its plan since the user spoke.

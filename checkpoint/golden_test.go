@@ -18,7 +18,9 @@ const sampleSession = "../testdata/session.jsonl"
 // day is the bundled session with a checkpoint at noon and one at its end.
 func day(t testing.TB, msgs []memkernel.Message) (checkpoint.State, *checkpoint.Checkpoint) {
 	noon := len(msgs) / 2
-	s := captured(checkpoint.State{}, msgs[:noon])
+	var s checkpoint.State
+	s.Thread.From = checkpoint.Source{File: "testdata/session.jsonl", Channel: "telegram"}
+	s = captured(s, msgs[:noon])
 	first := checkpoint.Build(s, nil, sampleInput(msgs[:noon], checkpoint.TriggerAuto))
 	s = captured(checkpoint.Begin(s, first), msgs[noon:])
 	return s, checkpoint.Build(s, first, sampleInput(msgs, checkpoint.TriggerCompaction))
@@ -26,7 +28,7 @@ func day(t testing.TB, msgs []memkernel.Message) (checkpoint.State, *checkpoint.
 
 // sampleInput takes the gauge from what was billed last.
 func sampleInput(msgs []memkernel.Message, trigger checkpoint.Trigger) checkpoint.Input {
-	in := checkpoint.Input{SessionKey: "telegram:user123", SessionFile: "testdata/session.jsonl", Channel: "telegram", AgentID: "default", Trigger: trigger, Compactions: 1}
+	in := checkpoint.Input{SessionKey: "telegram:user123", AgentID: "default", Trigger: trigger, Compactions: 1}
 	for i := range msgs {
 		in.Now = msgs[i].Time
 		if u := msgs[i].Usage; u != nil {

@@ -14,6 +14,7 @@ import (
 // sample is a checkpoint with something in every section.
 func sample(n int) *checkpoint.Checkpoint {
 	c := build(japan())
+	c.Meta.SessionFile, c.Meta.Channel = "sessions/s.jsonl", "telegram"
 	for i := range n {
 		c.Decisions = append(c.Decisions, checkpoint.Decision{ID: checkpoint.Name(fmt.Sprintf("d%d", i+2)), What: checkpoint.Text(fmt.Sprintf("decision %d", i)), When: checkpoint.Time{Time: noon.AddDate(0, 0, i-n)}})
 		c.OpenItems = append(c.OpenItems, checkpoint.Text(fmt.Sprintf("open item %d", i)))

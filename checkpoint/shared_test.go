@@ -54,7 +54,7 @@ func sharedFiles(t testing.TB) []string {
 }
 
 func input(trigger checkpoint.Trigger, tokens int) checkpoint.Input {
-	return checkpoint.Input{SessionKey: "telegram:user123", SessionFile: "sessions/s.jsonl", Channel: "telegram", AgentID: "default",
+	return checkpoint.Input{SessionKey: "telegram:user123", AgentID: "default",
 		Now: noon, Trigger: trigger, Reading: checkpoint.Reading{Tokens: tokens, Window: 200_000}}
 }
 
