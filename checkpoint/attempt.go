@@ -40,7 +40,6 @@ type failure struct {
 	attempt
 	// Error is the line of the result that describes the error best.
 	Error string `json:"error,omitempty"`
-	Key   string `json:"key,omitempty"`
 	// Since counts the calls after the failure.
 	Since int `json:"since,omitempty"`
 	// After lists the later actions on the failure's target, or the files that these actions
@@ -211,7 +210,7 @@ func (u *updater) failed(a attempt, line string) {
 	t := &u.s.Thread
 	u.pass(func(failure) bool { return false }, "")
 	t.Failures = slices.DeleteFunc(t.Failures, func(f failure) bool { return f.Sig == a.Sig })
-	t.Failures = capped(append(t.Failures, failure{attempt: a, Error: line, Key: u.m.Key}), maxFailures)
+	t.Failures = capped(append(t.Failures, failure{attempt: a, Error: line}), maxFailures)
 }
 
 // worked notes the files of a call that succeeded, and the failures that it resolves.

@@ -18,7 +18,6 @@ import (
 // file is a workspace file that was read.
 type file struct {
 	Path    string
-	Size    int64
 	ModTime time.Time
 	markdownstore.Class
 	// UTF16 marks a file in UTF-16, which Doc has in UTF-8.
@@ -148,7 +147,7 @@ func (s *Snapshot) add(f *file, maxBytes int64, last *Snapshot) {
 		err = fmt.Errorf("%w: %d bytes, the limit is %d", errTooLarge, fi.Size(), maxBytes)
 	}
 	if fi != nil {
-		f.Size, f.ModTime = fi.Size(), fi.ModTime()
+		f.ModTime = fi.ModTime()
 	}
 	var data []byte
 	if err == nil {

@@ -75,8 +75,6 @@ func (r Reason) Counts() bool {
 // ModelError is the error of a model call without a usable answer.
 type ModelError struct {
 	Reason Reason
-	// Status is the HTTP status, 0 if there was none.
-	Status int
 	// RetryAfter is the wait that the server requested, 0 if it requested none.
 	RetryAfter time.Duration
 	// Err is the error. It holds no secret.

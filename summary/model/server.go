@@ -57,7 +57,7 @@ func (e *server) do(req *http.Request, limit int64) (*http.Response, error) {
 // refusal returns the error of an answer whose status is not 2xx.
 func (e *server) refusal(resp *http.Response) error {
 	raw, _ := io.ReadAll(io.LimitReader(resp.Body, maxRefusalBytes))
-	out := &summary.ModelError{Reason: summary.ReasonRefused, Status: resp.StatusCode, RetryAfter: endpoint.RetryAfter(resp.Header, time.Now())}
+	out := &summary.ModelError{Reason: summary.ReasonRefused, RetryAfter: endpoint.RetryAfter(resp.Header, time.Now())}
 	switch s := resp.StatusCode; {
 	case s == http.StatusTooManyRequests:
 		out.Reason = summary.ReasonRateLimited
