@@ -15,8 +15,8 @@ import (
 // claim too. Its value is a number with its unit, a day of the week, a state, or whether the
 // sentence affirms or denies. The other words of the sentence are the subject. Two claims
 // disagree if they name one subject in the same words, their values are of one kind (number and
-// unit, version, date, weekday, time of day, address, telephone, state, name), and neither only
-// adds detail to the other. Claims of different settings (staging, production) never disagree.
+// unit, version, date, weekday, time of day, address, telephone, state, name, product of a class),
+// and neither only adds detail to the other. Claims of different settings (staging, production) never disagree.
 // Claims in quotation marks never disagree with anything. The same goes for claims under a
 // heading of past facts, and for claims next to words of doubt, of the past, or of an example.
 // The claims that hold today are

@@ -196,24 +196,18 @@ func workedIn(p *place, dir string) {
 	if dir = cleanPath(dir); !absolute(dir) {
 		return
 	}
-	d := p.Dirs
-	for i := range d {
-		if d[i].Dir == dir {
-			d[i].Count++
-			return
-		}
+	if i := slices.IndexFunc(p.Dirs, func(d dirCount) bool { return d.Dir == dir }); i >= 0 {
+		p.Dirs[i].Count++
+		return
 	}
-	if len(d) == maxDirs { // the rarest makes room, the oldest of equals first
-		rare := 0
-		for i := range d {
-			if d[i].Count < d[rare].Count {
-				rare = i
-			}
-		}
-		d = slices.Delete(d, rare, rare+1)
+	if len(p.Dirs) == maxDirs { // the rarest makes room, the oldest of equals first
+		rare := slices.Index(p.Dirs, slices.MinFunc(p.Dirs, byCount))
+		p.Dirs = slices.Delete(p.Dirs, rare, rare+1)
 	}
-	p.Dirs = append(d, dirCount{dir, 1})
+	p.Dirs = append(p.Dirs, dirCount{dir, 1})
 }
+
+func byCount(a, b dirCount) int { return cmp.Compare(a.Count, b.Count) }
 
 // relative finds the directory of a command by the relative paths that it names. If such a path
 // is the end or a middle part of a written file's absolute path, the command ran in the directory

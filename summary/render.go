@@ -361,14 +361,8 @@ func (s State) repo() string {
 	if s.Place.Dir != "" {
 		return s.Place.Dir
 	}
-	best := dirCount{}
-	for _, d := range s.Place.Dirs {
-		if d.Count > best.Count {
-			best = d
-		}
-	}
-	if best.Dir != "" {
-		return best.Dir
+	if len(s.Place.Dirs) > 0 {
+		return slices.MaxFunc(s.Place.Dirs, byCount).Dir
 	}
 	return commonDir(s.Artifacts)
 }
