@@ -142,16 +142,8 @@ var arrows = map[string][]string{
 
 	"transport": {"kernel", "serve/proxy"},
 
-	"transcript":                     {".", "internal/jsonl", "internal/textutil", "transcript/internal/anthropic", "transcript/internal/claudecode", "transcript/internal/codex", "transcript/internal/copilot", "transcript/internal/gemini", "transcript/internal/geminicli", "transcript/internal/openai", "transcript/internal/pi", "transcript/internal/wire"},
-	"transcript/internal/anthropic":  {".", "transcript/internal/codex", "transcript/internal/openai", "transcript/internal/wire"},
-	"transcript/internal/claudecode": {".", "transcript/internal/anthropic", "transcript/internal/wire"},
-	"transcript/internal/gemini":     {".", "transcript/internal/wire"},
-	"transcript/internal/geminicli":  {".", "transcript/internal/gemini", "transcript/internal/wire"},
-	"transcript/internal/codex":      {".", "transcript/internal/openai", "transcript/internal/wire"},
-	"transcript/internal/openai":     {".", "transcript/internal/wire"},
-	"transcript/internal/copilot":    {".", "transcript/internal/wire"},
-	"transcript/internal/pi":         {".", "transcript/internal/wire"},
-	"transcript/internal/wire":       {"."},
+	"transcript":                  {".", "internal/jsonl", "internal/textutil", "transcript/internal/dialect"},
+	"transcript/internal/dialect": {"."},
 
 	"budget/internal/...": {"budget"},
 	"testdata/...":        {"."},

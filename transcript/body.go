@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/transcript/internal/wire"
+	"github.com/memkernel/memkernel/transcript/internal/dialect"
 )
 
 // Body is a request body whose conversation can be replaced. Everything else keeps the bytes that
@@ -28,16 +28,16 @@ type Body struct {
 
 	raw     string
 	members []bodyMember
-	list    wire.Span // the elements of the conversation, without brackets
-	lead    int       // end of the elements that are the system prompt
-	api     *wire.API
-	markers wire.Markers
+	list    dialect.Span // the elements of the conversation, without brackets
+	lead    int          // end of the elements that are the system prompt
+	api     *dialect.API
+	markers dialect.Markers
 }
 
 // bodyMember is a member of the body.
 type bodyMember struct {
 	name  string
-	value wire.Span
+	value dialect.Span
 }
 
 // errNoConversation is returned for a body that has no list of messages.
@@ -51,8 +51,8 @@ func ReadBody(f Format, data []byte) (*Body, error) {
 }
 
 // split finds the members, and the elements of the conversation.
-func (b *Body) split() (elements []wire.Span, err error) {
-	c, err := wire.Object(b.raw)
+func (b *Body) split() (elements []dialect.Span, err error) {
+	c, err := dialect.Object(b.raw)
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +73,7 @@ func (b *Body) split() (elements []wire.Span, err error) {
 			c.Skip()
 		}
 		if c.Err == nil {
-			b.members = append(b.members, bodyMember{name, wire.Span{Start: from, End: c.Pos()}})
+			b.members = append(b.members, bodyMember{name, dialect.Span{Start: from, End: c.Pos()}})
 		}
 	}
 	return elements, c.End()
@@ -91,7 +91,7 @@ func (b *Body) Member(name string) string {
 
 // Text returns the value of a member if it is a string, and "" otherwise.
 func (b *Body) Text(name string) string {
-	c := wire.Scan(b.Member(name))
+	c := dialect.Scan(b.Member(name))
 	return c.Str()
 }
 
@@ -109,15 +109,15 @@ func (b *Body) fill() error {
 	if b.member("model") != nil && !b.api.ModelAside {
 		b.Model = b.Text("model")
 	}
-	tools := wire.Scan(b.Member("tools"))
+	tools := dialect.Scan(b.Member("tools"))
 	switch {
 	case tools.S == "":
 	case b.api.Definitions != nil:
 		b.Tools = b.api.Definitions(&tools)
 	default:
-		b.Tools = wire.ReadTools(&tools)
+		b.Tools = dialect.ReadTools(&tools)
 	}
-	system := wire.Scan(b.Member(b.api.System))
+	system := dialect.Scan(b.Member(b.api.System))
 	if b.api.System != "" && system.Peek() != 0 {
 		b.System = b.api.Instructions(&system)
 	}
@@ -128,7 +128,7 @@ func (b *Body) fill() error {
 	if m == nil || b.raw[m.value.Start] != '[' {
 		return errNoConversation
 	}
-	b.list = wire.Span{Start: m.value.Start + 1, End: m.value.End - 1}
+	b.list = dialect.Span{Start: m.value.Start + 1, End: m.value.End - 1}
 	b.lead = b.list.Start
 	return nil
 }
@@ -138,12 +138,12 @@ type bodyItems struct {
 	b      *Body
 	reader *BodyReader
 	pair   func([]memkernel.Message, *memkernel.Message)
-	open   bool      // the last message still takes items of one answer
-	at     wire.Span // its bytes
+	open   bool         // the last message still takes items of one answer
+	at     dialect.Span // its bytes
 }
 
 // readList reads the conversation.
-func (b *Body) readList(r *BodyReader, elements []wire.Span) error {
+func (b *Body) readList(r *BodyReader, elements []dialect.Span) error {
 	l := bodyItems{b: b, reader: r, pair: b.api.Pair()}
 	b.Messages = make([]memkernel.Message, 0, len(elements))
 	for n, at := range elements {
@@ -159,10 +159,10 @@ func (b *Body) readList(r *BodyReader, elements []wire.Span) error {
 
 // add files a message. System messages that open a chat completions request are its system
 // prompt. All items of the assistant up to the next output or user message form one answer.
-func (l *bodyItems) add(m memkernel.Message, at wire.Span) {
+func (l *bodyItems) add(m memkernel.Message, at dialect.Span) {
 	b := l.b
 	l.pair(b.Messages, &m)
-	if b.api.Lead && len(b.Messages) == 0 && wire.IsSystemRole(m.Role) {
+	if b.api.Lead && len(b.Messages) == 0 && dialect.IsSystemRole(m.Role) {
 		b.lead = at.End
 		if b.api.Offers != nil {
 			if tools := b.api.Offers(m.Raw); tools != nil {

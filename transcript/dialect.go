@@ -8,70 +8,54 @@ import (
 
 	"github.com/memkernel/memkernel/internal/jsonl"
 	"github.com/memkernel/memkernel/internal/textutil"
-	"github.com/memkernel/memkernel/transcript/internal/anthropic"
-	"github.com/memkernel/memkernel/transcript/internal/claudecode"
-	"github.com/memkernel/memkernel/transcript/internal/codex"
-	"github.com/memkernel/memkernel/transcript/internal/copilot"
-	"github.com/memkernel/memkernel/transcript/internal/gemini"
-	"github.com/memkernel/memkernel/transcript/internal/geminicli"
-	"github.com/memkernel/memkernel/transcript/internal/openai"
-	"github.com/memkernel/memkernel/transcript/internal/pi"
-	"github.com/memkernel/memkernel/transcript/internal/wire"
+	"github.com/memkernel/memkernel/transcript/internal/dialect"
 )
 
 // Dialect names the format in which a host writes its transcripts.
 type Dialect string
 
-// table has the dialects, in the order in which they are named.
-var table = []wire.Dialect{claudecode.Dialect, pi.Dialect, codex.Dialect, copilot.Dialect, geminicli.Dialect, anthropic.Dialect, openai.Dialect}
-
-// requests lists the dialects that only requests use. Hosts neither write files in them nor hand
-// over single messages in them.
-var requests = []wire.Dialect{gemini.Dialect}
-
 // The names of the dialects.
 const (
-	ClaudeCode Dialect = claudecode.Name
-	Pi         Dialect = pi.Name
-	Codex      Dialect = codex.Name
-	Copilot    Dialect = copilot.Name
-	GeminiCLI  Dialect = geminicli.Name
-	Anthropic  Dialect = anthropic.Name
-	OpenAI     Dialect = openai.Name
+	ClaudeCode Dialect = "claude-code"
+	Pi         Dialect = "pi"
+	Codex      Dialect = "codex"
+	Copilot    Dialect = "copilot"
+	GeminiCLI  Dialect = "gemini-cli"
+	Anthropic  Dialect = "anthropic"
+	OpenAI     Dialect = "openai"
 )
 
-// Dialects lists all dialects in a fixed order.
+// Dialects lists all dialects of files in a fixed order.
 func Dialects() (out []Dialect) {
-	for i := range table {
-		out = append(out, Dialect(table[i].Name))
+	for i := range dialect.Table {
+		if r := &dialect.Table[i]; r.Assemble != nil {
+			out = append(out, Dialect(r.Name))
+		}
 	}
 	return out
 }
 
-// row returns the first dialect for which is reports true, or nil. It searches the dialects of
-// files and those of requests.
-func row(is func(*wire.Dialect) bool) *wire.Dialect {
-	for _, rows := range [][]wire.Dialect{table, requests} {
-		for i := range rows {
-			if is(&rows[i]) {
-				return &rows[i]
-			}
+// row returns the first dialect for which is reports true, or nil.
+func row(is func(*dialect.Dialect) bool) *dialect.Dialect {
+	for i := range dialect.Table {
+		if r := &dialect.Table[i]; is(r) {
+			return r
 		}
 	}
 	return nil
 }
 
 // rowOf returns the row of a dialect, nil if the dialect is unknown.
-func rowOf(d Dialect) *wire.Dialect {
-	return row(func(r *wire.Dialect) bool { return r.Name == string(d) })
+func rowOf(d Dialect) *dialect.Dialect {
+	return row(func(r *dialect.Dialect) bool { return r.Name == string(d) })
 }
 
 // Intakes returns the dialects in which a host may hand over its messages. The dialects of
 // requests come first, and then the dialects of other providers' items.
 func Intakes() (out []Dialect) {
 	for rank := range 3 {
-		for i := range table {
-			if t := &table[i]; t.Items != nil && t.Rank() == rank {
+		for i := range dialect.Table {
+			if t := &dialect.Table[i]; t.Items != nil && t.Rank() == rank {
 				out = append(out, Dialect(t.Name))
 			}
 		}
@@ -138,14 +122,14 @@ type Format string
 // The names of the formats.
 const (
 	// FormatAnthropic is the Messages API.
-	FormatAnthropic Format = anthropic.Format
+	FormatAnthropic Format = "anthropic"
 	// FormatOpenAI is chat completions, which many providers speak.
-	FormatOpenAI Format = openai.Format
+	FormatOpenAI Format = "openai"
 	// FormatResponses is OpenAI's Responses API.
-	FormatResponses Format = codex.Format
+	FormatResponses Format = "responses"
 	// FormatGemini is Gemini's generateContent. The model is in the path of its requests:
 	// see [BodyReader.ReadFor].
-	FormatGemini Format = gemini.Format
+	FormatGemini Format = "gemini"
 )
 
 // Formats lists the formats in which a host may hand over its messages, in the order of
@@ -176,8 +160,8 @@ func (d Dialect) Format() Format {
 	return ""
 }
 
-func (f Format) row() *wire.Dialect {
-	return row(func(r *wire.Dialect) bool { return r.API != nil && r.API.Format == string(f) })
+func (f Format) row() *dialect.Dialect {
+	return row(func(r *dialect.Dialect) bool { return r.API != nil && r.API.Format == string(f) })
 }
 
 // oneOf returns names as a list in words.

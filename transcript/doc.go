@@ -2,8 +2,8 @@
 // messages of package memkernel, and turns canonical messages back into the request bodies that
 // providers accept.
 //
-// Dialects are detected from the first bytes. Each is a row of one table and a folder of its own
-// below internal; CONTRIBUTING.md describes how to add one.
+// Dialects are detected from the first bytes. Each is a row of one table, in internal/dialect;
+// CONTRIBUTING.md describes how to add one.
 //
 //	claude-code  JSONL, one record per content block, grouped by message id
 //	pi           JSONL of Pi and OpenClaw, version 1 (linear) and 3 (tree)

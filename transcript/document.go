@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel/internal/jsonl"
-	"github.com/memkernel/memkernel/transcript/internal/wire"
+	"github.com/memkernel/memkernel/transcript/internal/dialect"
 )
 
 // document reads the values of one JSON document: the members of a request object, or a bare
@@ -54,7 +54,7 @@ func (d *document) giveUp(err error) {
 		d.yield(Record{Line: le.Line}, le)
 		return
 	}
-	d.yield(Record{Line: le.Line, Offset: int64(d.mark), Raw: d.text[d.mark:], Kind: wire.KindBroken, Err: le}, nil)
+	d.yield(Record{Line: le.Line, Offset: int64(d.mark), Raw: d.text[d.mark:], Kind: dialect.KindBroken, Err: le}, nil)
 }
 
 // line returns the 1-based number of the line with a byte at or after mark.
@@ -117,7 +117,7 @@ func (d *document) list(end byte, element func() error) error {
 	return nil
 }
 
-func (d *document) message() error { return d.value(wire.KindMessage, "") }
+func (d *document) message() error { return d.value(dialect.KindMessage, "") }
 
 // member reads a member of the request.
 func (d *document) member() error {
@@ -128,7 +128,7 @@ func (d *document) member() error {
 	if err := d.skip(); err != nil {
 		return err
 	}
-	c := wire.Scan(d.text[key:d.pos])
+	c := dialect.Scan(d.text[key:d.pos])
 	name := c.Str()
 	if d.peek() != ':' {
 		return d.fault("':'")
@@ -137,11 +137,11 @@ func (d *document) member() error {
 	if b := d.peek(); name == "messages" && b == '[' {
 		return d.list(']', d.message)
 	}
-	return d.value(wire.KindField, name)
+	return d.value(dialect.KindField, name)
 }
 
 // value reads one value and yields it as a record.
-func (d *document) value(kind wire.Kind, name string) error {
+func (d *document) value(kind dialect.Kind, name string) error {
 	if d.peek() == 0 {
 		return d.fault("a value")
 	}
@@ -152,7 +152,7 @@ func (d *document) value(kind wire.Kind, name string) error {
 	rec := Record{Line: d.line(from), Offset: int64(d.mark), Lead: d.text[d.mark:from], Raw: d.text[from:d.pos], Kind: kind, Type: name}
 	d.lines, d.any = d.line(d.pos)-1, true
 	d.mark = d.pos
-	e := &wire.Entry{Line: rec.Line, Raw: rec.Raw, Kind: kind, Type: name}
+	e := &dialect.Entry{Line: rec.Line, Raw: rec.Raw, Kind: kind, Type: name}
 	if err := d.src.settle(&rec, e, d.src.row.Parse(e), false); err != nil {
 		return err
 	}
@@ -198,7 +198,7 @@ func (d *document) rest() error {
 	case !d.any:
 		return fmt.Errorf("read %s: %w", nameOr(d.src.opt.Name), ErrEmpty)
 	case d.mark == len(d.text):
-	case !d.yield(Record{Line: d.line(d.mark), Offset: int64(d.mark), Lead: d.text[d.mark:], Kind: wire.KindBlank}, nil):
+	case !d.yield(Record{Line: d.line(d.mark), Offset: int64(d.mark), Lead: d.text[d.mark:], Kind: dialect.KindBlank}, nil):
 		return errStop
 	}
 	return nil

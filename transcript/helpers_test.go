@@ -8,8 +8,7 @@ import (
 	"testing"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/transcript/internal/openai"
-	"github.com/memkernel/memkernel/transcript/internal/wire"
+	"github.com/memkernel/memkernel/transcript/internal/dialect"
 )
 
 // rewrite streams data and writes the records back.
@@ -65,10 +64,10 @@ func checkAtoms(tb fataler, msgs []memkernel.Message) {
 		next = a.End
 		for _, m := range msgs[a.Start:a.End] {
 			for _, p := range m.Parts {
-				if wire.IsCall(&p) {
+				if dialect.IsCall(&p) {
 					home[p.Call.ID] = n
 				}
-				if at, ok := home[resultID(&p)]; ok && at != n && wire.IsResult(&p) {
+				if at, ok := home[resultID(&p)]; ok && at != n && dialect.IsResult(&p) {
 					tb.Errorf("result of %s is in atom %d, its call in %d", resultID(&p), n, at)
 				}
 			}
@@ -80,7 +79,7 @@ func checkAtoms(tb fataler, msgs []memkernel.Message) {
 }
 
 func resultID(p *memkernel.Part) string {
-	if wire.IsResult(p) && !p.Result.Opaque {
+	if dialect.IsResult(p) && !p.Result.Opaque {
 		return p.Result.CallID
 	}
 	return ""
@@ -98,11 +97,11 @@ func sketch(msgs []memkernel.Message) string {
 		for _, p := range m.Parts {
 			b.WriteByte(' ')
 			switch {
-			case wire.IsCall(&p):
+			case dialect.IsCall(&p):
 				b.WriteString("call " + p.Call.ID)
-			case wire.IsResult(&p):
-				b.WriteString("result " + p.Result.CallID + "=" + openai.ResultText(p.Result))
-			case wire.IsThinking(&p):
+			case dialect.IsResult(&p):
+				b.WriteString("result " + p.Result.CallID + "=" + dialect.ResultText(p.Result))
+			case dialect.IsThinking(&p):
 				b.WriteString("(" + p.Text + ")")
 			case p.Kind == memkernel.PartText:
 				b.WriteString(p.Text)

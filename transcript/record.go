@@ -5,21 +5,21 @@ import (
 	"fmt"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/transcript/internal/wire"
+	"github.com/memkernel/memkernel/transcript/internal/dialect"
 )
 
 // The kinds of records that are distinguished elsewhere.
 const (
-	KindCompaction      = wire.KindCompaction
-	KindMicrocompaction = wire.KindMicrocompaction
+	KindCompaction      = dialect.KindCompaction
+	KindMicrocompaction = dialect.KindMicrocompaction
 	// KindTorn is an incomplete last line, which its writer may still complete. Err says where
 	// the line ends. Reading never fails because of a torn line, whatever the value of OnBroken.
-	KindTorn = wire.KindTorn
+	KindTorn = dialect.KindTorn
 )
 
 // Note reports a repair or a removal. It holds the rule, the line or message concerned, a text
 // for people, and the removed parts.
-type Note = wire.Note
+type Note = dialect.Note
 
 // Record is a line of a JSONL transcript, or a value of a JSON document. Lead, Raw and Tail of
 // all records in order are the file, byte for byte. The strings may share a larger buffer: clone
@@ -37,7 +37,7 @@ type Record struct {
 	// Tail is padding after Raw, and the line end if Raw is the last of its line.
 	Tail string
 	// Kind is the record's role. Type is the host's own name for the kind of record.
-	Kind wire.Kind
+	Kind dialect.Kind
 	Type string
 	// ID is the host's id of the record. Parent is the host's id of the previous record. Each is
 	// "" if the host has none.
@@ -48,7 +48,7 @@ type Record struct {
 	// Err is the reason why the record is broken.
 	Err *LineError
 
-	entry *wire.Entry // the facts that its dialect read, nil if it read nothing
+	entry *dialect.Entry // the facts that its dialect read, nil if it read nothing
 }
 
 var (

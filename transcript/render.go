@@ -4,18 +4,18 @@ import (
 	"fmt"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/transcript/internal/wire"
+	"github.com/memkernel/memkernel/transcript/internal/dialect"
 )
 
 // Marker requests a cache breakpoint on a message and part, with a lifetime.
-type Marker = wire.Marker
+type Marker = dialect.Marker
 
 // These values stand for the places of a Marker outside the messages, and for a part that is not
 // given by its index.
 const (
-	MarkerSystem = wire.MarkerSystem
-	MarkerTools  = wire.MarkerTools
-	LastPart     = wire.LastPart
+	MarkerSystem = dialect.MarkerSystem
+	MarkerTools  = dialect.MarkerTools
+	LastPart     = dialect.LastPart
 )
 
 // Param is a further member of the request body.
@@ -57,14 +57,14 @@ func Render(f Format, req *Request) ([]byte, []Note, error) {
 	r := req.renderer(d)
 	if req.Model != "" && !d.API.ModelAside {
 		r.Member("model")
-		r.Dst = wire.AppendString(r.Dst, req.Model)
+		r.Dst = dialect.AppendString(r.Dst, req.Model)
 	}
 	d.API.Render(r)
 	for _, p := range append([]Param{{"thinking", req.Thinking}}, req.Params...) {
 		if p.Name == "thinking" && p.Raw == "" {
 			continue
 		}
-		c := wire.Scan(p.Raw)
+		c := dialect.Scan(p.Raw)
 		if c.Skip(); c.End() != nil {
 			return nil, nil, fmt.Errorf("render member %s: %w", p.Name, c.Err)
 		}
@@ -76,10 +76,10 @@ func Render(f Format, req *Request) ([]byte, []Note, error) {
 	return append(r.Dst, '}'), r.Notes, nil
 }
 
-func (req *Request) renderer(d *wire.Dialect) *wire.Renderer {
+func (req *Request) renderer(d *dialect.Dialect) *dialect.Renderer {
 	from := rowOf(req.Source)
 	own := from == d
-	return &wire.Renderer{API: d.API, Model: req.Model, Tools: req.Tools, System: req.System, Messages: req.Messages,
+	return &dialect.Renderer{API: d.API, Model: req.Model, Tools: req.Tools, System: req.System, Messages: req.Messages,
 		MaxTokens: req.MaxTokens, Thinking: req.Thinking, Markers: req.Markers,
 		Own: own, Foreign: req.Source != "" && !own && (from == nil || from.Blocks != d.Name)}
 }

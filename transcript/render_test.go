@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/transcript/internal/wire"
+	"github.com/memkernel/memkernel/transcript/internal/dialect"
 	"pgregory.net/rapid"
 )
 
@@ -110,7 +110,7 @@ func TestRenderHasParts(t *testing.T) {
 			for _, m := range msgs {
 				for k := range m.Parts {
 					want := string(AppendPart(nil, f, m.Role, &m.Parts[k]))
-					if want == "" || wire.IsSystemRole(m.Role) {
+					if want == "" || dialect.IsSystemRole(m.Role) {
 						continue
 					}
 					if _, after, ok := strings.Cut(rest, want); ok {

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/transcript/internal/wire"
+	"github.com/memkernel/memkernel/transcript/internal/dialect"
 )
 
 // MissingResult is the text of the synthetic result that Repair gives a call that was never
@@ -104,9 +104,9 @@ func (h *repairer) add(m memkernel.Message) *turn {
 // and thinking are the assistant's, results are not.
 func isStray(role memkernel.Role, p *memkernel.Part) bool {
 	if role == memkernel.RoleAssistant {
-		return wire.IsResult(p) && !p.Result.Opaque
+		return dialect.IsResult(p) && !p.Result.Opaque
 	}
-	return p.Kind == memkernel.PartToolUse || wire.IsThinking(p)
+	return p.Kind == memkernel.PartToolUse || dialect.IsThinking(p)
 }
 
 // dropStray takes out blocks in the wrong message, then those without content.
@@ -136,12 +136,12 @@ func (h *repairer) dropEmpty(i int, m memkernel.Message) memkernel.Message {
 		h.note("empty-message", i, m.Key, nil, "message has no content and was left out")
 		return m
 	}
-	if !slices.ContainsFunc(m.Parts, wire.IsEmptyText) {
+	if !slices.ContainsFunc(m.Parts, dialect.IsEmptyText) {
 		return m
 	}
 	var kept, gone []memkernel.Part
 	for _, p := range m.Parts {
-		if wire.IsEmptyText(p) {
+		if dialect.IsEmptyText(p) {
 			gone = append(gone, p)
 		} else {
 			kept = append(kept, p)
@@ -188,7 +188,7 @@ func (h *repairer) calls(i int, m memkernel.Message, t *turn) memkernel.Message 
 	parts, owned := m.Parts, false
 	for k := 0; k < len(parts); k++ {
 		p := parts[k]
-		if !wire.IsCall(&p) {
+		if !dialect.IsCall(&p) {
 			continue
 		}
 		id := p.Call.ID
@@ -196,7 +196,7 @@ func (h *repairer) calls(i int, m memkernel.Message, t *turn) memkernel.Message 
 			h.used[id] = h.past.uses(id)
 		}
 		h.used[id]++
-		call, wrong := wire.Mend(&p)
+		call, wrong := dialect.Mend(&p)
 		again := h.used[id] > 1 || id == "" || h.owner[id] != nil || h.past.has(id)
 		if (again || wrong != "") && !owned {
 			parts, m.Raw, owned = slices.Clone(parts), "", true
@@ -275,7 +275,7 @@ func (h *repairer) answer(i int, m memkernel.Message) {
 	mine := map[*turn][]memkernel.Part{}
 	intact, late := true, false
 	for _, p := range m.Parts {
-		if !wire.IsResult(&p) {
+		if !dialect.IsResult(&p) {
 			rest = append(rest, p)
 			continue
 		}
@@ -390,7 +390,7 @@ func (h *repairer) emit(size int, keepPending bool) []memkernel.Message {
 func (h *repairer) settled(results, lost []memkernel.Message) []memkernel.Message {
 	var tail []memkernel.Message
 	for n := range results {
-		cut := slices.IndexFunc(results[n].Parts, func(p memkernel.Part) bool { return !wire.IsResult(&p) })
+		cut := slices.IndexFunc(results[n].Parts, func(p memkernel.Part) bool { return !dialect.IsResult(&p) })
 		if cut < 0 || n == len(results)-1 && len(lost) == 0 {
 			continue
 		}

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/transcript/internal/wire"
+	"github.com/memkernel/memkernel/transcript/internal/dialect"
 )
 
 // Session is a whole transcript in canonical form.
@@ -33,7 +33,7 @@ type Session struct {
 	// Notes report duplicates, forks, unknown records and the like.
 	Notes []Note
 
-	log *wire.Log
+	log *dialect.Log
 }
 
 // Load reads a whole transcript. name is used in errors and may be "". Load refuses broken
@@ -47,7 +47,7 @@ func Load(r io.Reader, name string, opt *Options) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Session{Dialect: Dialect(src.row.Name), log: wire.NewLog()}
+	s := &Session{Dialect: Dialect(src.row.Name), log: dialect.NewLog()}
 	add, finish := src.row.Assemble(s.log)
 	unknown, read, fields := unknownTypes{log: s.log}, false, false
 	src.each(func(rec Record, e error) bool {
@@ -60,14 +60,14 @@ func Load(r io.Reader, name string, opt *Options) (*Session, error) {
 			return false
 		case rec.Err != nil:
 			s.Skipped = append(s.Skipped, rec.Err)
-		case rec.Kind == wire.KindUnknown:
+		case rec.Kind == dialect.KindUnknown:
 			unknown.add(&rec)
 		}
 		if n := strings.Count(rec.Lead, "\x00") + strings.Count(rec.Tail, "\x00"); n > 0 {
-			s.log.Note("padding", &wire.Entry{Line: rec.Line}, "%d zero bytes around the record were passed over, a crash may have left them", n)
+			s.log.Note("padding", &dialect.Entry{Line: rec.Line}, "%d zero bytes around the record were passed over, a crash may have left them", n)
 		}
-		fields = fields || rec.Kind == wire.KindField
-		read = read || rec.Kind != wire.KindBlank && rec.Kind != wire.KindBroken && rec.Kind != wire.KindUnknown && rec.Kind != wire.KindField
+		fields = fields || rec.Kind == dialect.KindField
+		read = read || rec.Kind != dialect.KindBlank && rec.Kind != dialect.KindBroken && rec.Kind != dialect.KindUnknown && rec.Kind != dialect.KindField
 		if e := rec.entry; e != nil {
 			if e.Unread != nil {
 				s.log.Note("unread-usage", e, "what the call was billed is not known: %v", e.Unread)
@@ -106,12 +106,12 @@ func (s *Session) unread(name string) error {
 }
 
 // end updates Ended by an entry.
-func (s *Session) end(e *wire.Entry, d *wire.Dialect) {
+func (s *Session) end(e *dialect.Entry, d *dialect.Dialect) {
 	switch {
 	case d.Document():
 		s.Ended = true
 	case e.Message != nil && e.Message.Branch != "":
-	case e.Kind == wire.KindMessage, e.Ends:
+	case e.Kind == dialect.KindMessage, e.Ends:
 		s.Ended = e.Ends
 	}
 }
@@ -128,7 +128,7 @@ func LoadFile(path string, opt *Options) (*Session, error) {
 
 // unknownTypes notes each unknown record type once, with its count.
 type unknownTypes struct {
-	log  *wire.Log
+	log  *dialect.Log
 	seen map[string]int // type to index in Notes
 	n    map[string]int
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/memkernel/memkernel/internal/jsonl"
 	"github.com/memkernel/memkernel/internal/textutil"
-	"github.com/memkernel/memkernel/transcript/internal/wire"
+	"github.com/memkernel/memkernel/transcript/internal/dialect"
 )
 
 const (
@@ -36,7 +36,7 @@ func Stream(r io.Reader, opt *Options) iter.Seq2[Record, error] {
 type source struct {
 	r   io.Reader
 	opt Options
-	row *wire.Dialect
+	row *dialect.Dialect
 }
 
 // open reads the first bytes and settles the dialect.
@@ -88,7 +88,7 @@ func (s *source) each(yield func(Record, error) bool) {
 // broken wraps the cause of an unreadable record.
 func (s *source) broken(line int, err error) *LineError {
 	e := &LineError{File: s.opt.Name, Line: line, Err: err}
-	var unread wire.UsageError
+	var unread dialect.UsageError
 	switch {
 	case errors.As(err, &unread):
 		e.Hint = "hand in the provider's own object, or take it out of the message"
@@ -104,13 +104,13 @@ func (s *source) broken(line int, err error) *LineError {
 
 func (s *source) lines(yield func(Record, error) bool) {
 	any, zeros := false, false
-	var e *wire.Entry
+	var e *dialect.Entry
 	read := func(v *jsonl.Value) error {
-		e = &wire.Entry{Line: v.Line, Raw: v.Raw}
+		e = &dialect.Entry{Line: v.Line, Raw: v.Raw}
 		if err := s.row.Parse(e); err != nil {
 			return err
 		}
-		if v.Torn && e.Kind == wire.KindUnknown {
+		if v.Torn && e.Kind == dialect.KindUnknown {
 			return errors.New("it is no record that is known")
 		}
 		return nil
@@ -126,7 +126,7 @@ func (s *source) lines(yield func(Record, error) bool) {
 		}
 		rec := Record{Line: v.Line, Offset: v.Offset, Lead: v.Lead, Raw: v.Raw, Tail: v.Tail}
 		if v.Blank() {
-			rec.Kind = wire.KindBlank
+			rec.Kind = dialect.KindBlank
 		} else if err := s.settle(&rec, e, v.Err, v.Cut()); err != nil {
 			yield(rec, err)
 			return
@@ -152,13 +152,13 @@ func nothing(zeros bool) error {
 // settle fills in a record from its entry, or from the reason why it could not be read. The error
 // is nil if the record is broken and broken records are skipped. cut reports whether more bytes
 // may complete the record.
-func (s *source) settle(rec *Record, e *wire.Entry, unread error, cut bool) error {
+func (s *source) settle(rec *Record, e *dialect.Entry, unread error, cut bool) error {
 	if unread == nil {
 		rec.Kind, rec.Type, rec.ID, rec.Parent, rec.Message, rec.entry = e.Kind, e.Type, e.ID, e.Parent, e.Message, e
 		return nil
 	}
 	*rec = Record{Line: rec.Line, Offset: rec.Offset, Lead: rec.Lead, Raw: rec.Raw, Tail: rec.Tail,
-		Kind: wire.KindBroken, Err: s.broken(rec.Line, unread)}
+		Kind: dialect.KindBroken, Err: s.broken(rec.Line, unread)}
 	rec.Err.From = rec.Offset + int64(len(rec.Lead))
 	rec.Err.To = rec.Err.From + int64(len(rec.Raw))
 	if cut {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/transcript/internal/wire"
+	"github.com/memkernel/memkernel/transcript/internal/dialect"
 )
 
 // Violation is one broken rule of a provider.
@@ -53,25 +53,25 @@ func (v *validator) add(code, rule string, msg, part int, format string, args ..
 	v.out = append(v.out, Violation{Code: code, Rule: rule, Message: msg, Part: part, Text: fmt.Sprintf(format, args...)})
 }
 
-func (v *validator) part(b wire.At) *memkernel.Part { return &v.req.Messages[b.Msg].Parts[b.Part] }
+func (v *validator) part(b dialect.At) *memkernel.Part { return &v.req.Messages[b.Msg].Parts[b.Part] }
 
 // turns merges neighbours of one role. The system messages that open the conversation belong to
 // the system prompt and are left out.
-func (v *validator) turns() []wire.Turn {
-	var out []wire.Turn
+func (v *validator) turns() []dialect.Turn {
+	var out []dialect.Turn
 	lead := true
 	for i := range v.req.Messages {
 		m := &v.req.Messages[i]
-		if lead = lead && wire.IsSystemRole(m.Role); lead {
+		if lead = lead && dialect.IsSystemRole(m.Role); lead {
 			continue
 		}
 		role := v.wireRole(m.Role)
 		if n := len(out); n == 0 || out[n-1].Role != role {
-			out = append(out, wire.Turn{Role: role})
+			out = append(out, dialect.Turn{Role: role})
 		}
 		t := &out[len(out)-1]
 		for k := range m.Parts {
-			t.Blocks = append(t.Blocks, wire.At{Msg: i, Part: k})
+			t.Blocks = append(t.Blocks, dialect.At{Msg: i, Part: k})
 		}
 	}
 	return out
@@ -93,17 +93,17 @@ func (v *validator) wireRole(r memkernel.Role) string {
 
 // callShape finds calls that no API accepts.
 func (v *validator) callShape(code string) {
-	for at, p := range wire.Parts(v.req.Messages) {
-		if !wire.IsCall(p) {
+	for at, p := range dialect.Parts(v.req.Messages) {
+		if !dialect.IsCall(p) {
 			continue
 		}
-		if _, wrong := wire.Mend(p); wrong != "" {
+		if _, wrong := dialect.Mend(p); wrong != "" {
 			v.add(code, "call-shape", at.Msg, at.Part, "call %s: %s", p.Call.ID, wrong)
 		}
 	}
 }
 
 // atPart is add for a part of a message.
-func (v *validator) atPart(code, rule string, b wire.At, format string, args ...any) {
+func (v *validator) atPart(code, rule string, b dialect.At, format string, args ...any) {
 	v.add(code, rule, b.Msg, b.Part, format, args...)
 }

@@ -7,8 +7,7 @@ import (
 	"slices"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/transcript/internal/anthropic"
-	"github.com/memkernel/memkernel/transcript/internal/wire"
+	"github.com/memkernel/memkernel/transcript/internal/dialect"
 )
 
 const maxAnthropicMessages = 100_000
@@ -25,9 +24,9 @@ func (v *validator) anthropic() {
 }
 
 // pairs judges A1 pair-adjacent, A2 results-first and A3 no-orphan.
-func (v *validator) pairs(turns []wire.Turn) {
+func (v *validator) pairs(turns []dialect.Turn) {
 	seen := map[string]bool{}
-	var open map[string]wire.At // calls of the turn before
+	var open map[string]dialect.At // calls of the turn before
 	for i := range turns {
 		t := &turns[i]
 		if t.Role != "user" {
@@ -42,25 +41,25 @@ func (v *validator) pairs(turns []wire.Turn) {
 	v.unanswered(open)
 }
 
-func (v *validator) unanswered(open map[string]wire.At) {
+func (v *validator) unanswered(open map[string]dialect.At) {
 	for _, b := range v.sorted(open) {
 		v.atPart("A1", "pair-adjacent", b, "call %s has no result in the next message", v.part(b).Call.ID)
 	}
 }
 
 // sorted returns blocks in the order of the request.
-func (v *validator) sorted(open map[string]wire.At) []wire.At {
-	return slices.SortedFunc(maps.Values(open), func(a, b wire.At) int {
+func (v *validator) sorted(open map[string]dialect.At) []dialect.At {
+	return slices.SortedFunc(maps.Values(open), func(a, b dialect.At) int {
 		return cmp.Or(a.Msg-b.Msg, a.Part-b.Part)
 	})
 }
 
 // opened returns the calls of a turn by their ids, and adds these to seen.
-func (v *validator) opened(t *wire.Turn, seen map[string]bool) map[string]wire.At {
-	open := map[string]wire.At{}
+func (v *validator) opened(t *dialect.Turn, seen map[string]bool) map[string]dialect.At {
+	open := map[string]dialect.At{}
 	for _, b := range t.Blocks {
 		p := v.part(b)
-		if !wire.IsCall(p) {
+		if !dialect.IsCall(p) {
 			continue
 		}
 		if seen[p.Call.ID] {
@@ -73,12 +72,12 @@ func (v *validator) opened(t *wire.Turn, seen map[string]bool) map[string]wire.A
 }
 
 // answers removes the calls that a user turn answers from the open calls.
-func (v *validator) answers(t *wire.Turn, open map[string]wire.At) {
+func (v *validator) answers(t *dialect.Turn, open map[string]dialect.At) {
 	answered := map[string]bool{}
 	other := false
 	for _, b := range t.Blocks {
 		p := v.part(b)
-		if !wire.IsResult(p) {
+		if !dialect.IsResult(p) {
 			other = true
 			continue
 		}
@@ -99,7 +98,7 @@ func (v *validator) answers(t *wire.Turn, open map[string]wire.At) {
 }
 
 // roles judges A5 role and A6 no-prefill.
-func (v *validator) roles(turns []wire.Turn) {
+func (v *validator) roles(turns []dialect.Turn) {
 	for i := range turns {
 		t := &turns[i]
 		at := v.first(turns, i)
@@ -117,23 +116,23 @@ func (v *validator) roles(turns []wire.Turn) {
 	}
 }
 
-func (v *validator) first(turns []wire.Turn, i int) int {
+func (v *validator) first(turns []dialect.Turn, i int) int {
 	if i < len(turns) && len(turns[i].Blocks) > 0 {
 		return turns[i].Blocks[0].Msg
 	}
 	return -1
 }
 
-func (v *validator) isCompaction(t *wire.Turn) bool {
+func (v *validator) isCompaction(t *dialect.Turn) bool {
 	return len(t.Blocks) > 0 && v.isCompactionPart(v.part(t.Blocks[0]))
 }
 
 func (v *validator) isCompactionPart(p *memkernel.Part) bool {
-	return p.Kind == memkernel.PartOther && anthropic.IsCompaction(p.Raw)
+	return p.Kind == memkernel.PartOther && dialect.IsAnthropicCompaction(p.Raw)
 }
 
 // systemTurn judges a system message inside the conversation.
-func (v *validator) systemTurn(turns []wire.Turn, i, at int) {
+func (v *validator) systemTurn(turns []dialect.Turn, i, at int) {
 	switch {
 	case i == 0:
 		v.add("A5", "role", at, -1, "a system message stands first")
@@ -144,26 +143,26 @@ func (v *validator) systemTurn(turns []wire.Turn, i, at int) {
 	}
 }
 
-func (v *validator) endsInServerResult(t *wire.Turn) bool {
+func (v *validator) endsInServerResult(t *dialect.Turn) bool {
 	n := len(t.Blocks)
-	return n > 0 && wire.IsResult(v.part(t.Blocks[n-1]))
+	return n > 0 && dialect.IsResult(v.part(t.Blocks[n-1]))
 }
 
 // serverTools judges A4 server-tool.
-func (v *validator) serverTools(turns []wire.Turn) {
+func (v *validator) serverTools(turns []dialect.Turn) {
 	for i := range turns {
 		if turns[i].Role != "assistant" || i+1 == len(turns) || !v.serverPending(&turns[i]) {
 			continue
 		}
 		for _, b := range turns[i+1].Blocks {
-			if !wire.IsResult(v.part(b)) {
+			if !dialect.IsResult(v.part(b)) {
 				v.atPart("A4", "server-tool", b, "content beside results while a server tool is still running")
 			}
 		}
 	}
 }
 
-func (v *validator) serverPending(t *wire.Turn) bool {
+func (v *validator) serverPending(t *dialect.Turn) bool {
 	open := map[string]bool{}
 	for _, b := range t.Blocks {
 		switch p := v.part(b); {
@@ -178,8 +177,8 @@ func (v *validator) serverPending(t *wire.Turn) bool {
 
 // markers judges A9 cache-markers.
 func (v *validator) markers() {
-	if n := len(v.req.Markers); n > anthropic.MaxMarkers {
-		v.add("A9", "cache-markers", -1, -1, "%d markers, at most %d are allowed", n, anthropic.MaxMarkers)
+	if n := len(v.req.Markers); n > dialect.MaxAnthropicMarkers {
+		v.add("A9", "cache-markers", -1, -1, "%d markers, at most %d are allowed", n, dialect.MaxAnthropicMarkers)
 	}
 	short := false
 	for _, mk := range slices.SortedStableFunc(slices.Values(v.req.Markers), byPlace) {
@@ -219,13 +218,13 @@ func (v *validator) markedPart(mk Marker) {
 	if mk.Part < 0 || mk.Part >= len(parts) {
 		return
 	}
-	if p := &parts[mk.Part]; wire.IsThinking(p) || wire.IsEmptyText(*p) {
+	if p := &parts[mk.Part]; dialect.IsThinking(p) || dialect.IsEmptyText(*p) {
 		v.add("A9", "cache-markers", mk.Message, mk.Part, "thinking and empty text can't carry a marker")
 	}
 }
 
 // compaction judges A10.
-func (v *validator) compaction(turns []wire.Turn) {
+func (v *validator) compaction(turns []dialect.Turn) {
 	n := 0
 	for i := range turns {
 		for k, b := range turns[i].Blocks {
@@ -242,7 +241,7 @@ func (v *validator) compaction(turns []wire.Turn) {
 }
 
 // nonEmpty judges A11.
-func (v *validator) nonEmpty(turns []wire.Turn) {
+func (v *validator) nonEmpty(turns []dialect.Turn) {
 	if len(turns) == 0 {
 		v.add("A11", "non-empty", -1, -1, "the request has no message")
 	}
@@ -255,7 +254,7 @@ func (v *validator) nonEmpty(turns []wire.Turn) {
 			v.add("A11", "non-empty", i, -1, "the message is empty")
 		}
 		for k := range m.Parts {
-			if wire.IsEmptyText(m.Parts[k]) {
+			if dialect.IsEmptyText(m.Parts[k]) {
 				v.add("A11", "non-empty", i, k, "the text block is empty")
 			}
 		}
@@ -273,8 +272,8 @@ func (v *validator) declared(code, rule string) {
 	for _, t := range v.req.Tools {
 		names[t.Name] = true
 	}
-	for at, p := range wire.Parts(v.req.Messages) {
-		if wire.IsCall(p) && !names[p.Call.Name] {
+	for at, p := range dialect.Parts(v.req.Messages) {
+		if dialect.IsCall(p) && !names[p.Call.Name] {
 			v.atPart(code, rule, at, "tool %s is called but not declared", p.Call.Name)
 			names[p.Call.Name] = true
 		}

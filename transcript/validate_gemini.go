@@ -3,7 +3,7 @@ package transcript
 import (
 	"strings"
 
-	"github.com/memkernel/memkernel/transcript/internal/wire"
+	"github.com/memkernel/memkernel/transcript/internal/dialect"
 )
 
 // gemini judges G1 response-follows-call, G2 call-follows-user, G3 alternate,
@@ -34,12 +34,12 @@ func (v *validator) gemini() {
 }
 
 // geminiPair: the turn after n calls holds exactly their n responses.
-func (v *validator) geminiPair(turns []wire.Turn, i int) {
+func (v *validator) geminiPair(turns []dialect.Turn, i int) {
 	open := v.opened(&turns[i], map[string]bool{})
 	if i+1 < len(turns) && turns[i+1].Role == "user" {
 		for _, b := range turns[i+1].Blocks {
 			p := v.part(b)
-			if !wire.IsResult(p) {
+			if !dialect.IsResult(p) {
 				continue
 			}
 			if _, ok := open[p.Result.CallID]; !ok {
@@ -53,9 +53,9 @@ func (v *validator) geminiPair(turns []wire.Turn, i int) {
 	}
 }
 
-func (v *validator) strayResponses(t *wire.Turn) {
+func (v *validator) strayResponses(t *dialect.Turn) {
 	for _, b := range t.Blocks {
-		if p := v.part(b); wire.IsResult(p) {
+		if p := v.part(b); dialect.IsResult(p) {
 			v.atPart("G1", "response-follows-call", b, "response %s follows no model turn", p.Result.CallID)
 		}
 	}
@@ -63,7 +63,7 @@ func (v *validator) strayResponses(t *wire.Turn) {
 
 // thoughtSignatures: from Gemini 3 on the first call of each step in the
 // current turn carries its thought signature.
-func (v *validator) thoughtSignatures(turns []wire.Turn) {
+func (v *validator) thoughtSignatures(turns []dialect.Turn) {
 	if !strings.Contains(v.req.Model, "gemini-3") && !strings.Contains(v.req.Model, "gemini-4") {
 		return
 	}
@@ -77,7 +77,7 @@ func (v *validator) thoughtSignatures(turns []wire.Turn) {
 		}
 		for _, b := range turns[i].Blocks {
 			p := v.part(b)
-			if !wire.IsCall(p) {
+			if !dialect.IsCall(p) {
 				continue
 			}
 			if p.Signature == "" && !strings.Contains(p.Raw, `"thoughtSignature"`) && !strings.Contains(p.Raw, `"thought_signature"`) {

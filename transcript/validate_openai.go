@@ -2,14 +2,13 @@ package transcript
 
 import (
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/transcript/internal/codex"
-	"github.com/memkernel/memkernel/transcript/internal/wire"
+	"github.com/memkernel/memkernel/transcript/internal/dialect"
 )
 
 // chat judges the rules of chat completions: C1 calls-answered, C2
 // no-orphan-tool, C3 window-start, C4 call-shape.
 func (v *validator) chat() {
-	open := map[string]wire.At{}
+	open := map[string]dialect.At{}
 	start := true
 	settle := func() {
 		for _, b := range v.sorted(open) {
@@ -19,13 +18,13 @@ func (v *validator) chat() {
 	}
 	for i := range v.req.Messages {
 		m := &v.req.Messages[i]
-		if wire.IsSystemRole(m.Role) && start {
+		if dialect.IsSystemRole(m.Role) && start {
 			continue
 		}
 		rest := len(m.Parts) == 0
 		for k := range m.Parts {
 			p := &m.Parts[k]
-			if m.Role == memkernel.RoleAssistant || !wire.IsResult(p) {
+			if m.Role == memkernel.RoleAssistant || !dialect.IsResult(p) {
 				rest = true
 				continue
 			}
@@ -46,8 +45,8 @@ func (v *validator) chat() {
 		}
 		if m.Role == memkernel.RoleAssistant {
 			for k := range m.Parts {
-				if wire.IsCall(&m.Parts[k]) {
-					open[m.Parts[k].Call.ID] = wire.At{Msg: i, Part: k}
+				if dialect.IsCall(&m.Parts[k]) {
+					open[m.Parts[k].Call.ID] = dialect.At{Msg: i, Part: k}
 				}
 			}
 		}
@@ -64,16 +63,16 @@ func (v *validator) responses() {
 }
 
 func (v *validator) callOutput() {
-	open := map[string]wire.At{}
+	open := map[string]dialect.At{}
 	done := map[string]bool{}
-	for at, p := range wire.Parts(v.req.Messages) {
-		switch id := wire.CallOf(p); {
-		case wire.IsCall(p):
+	for at, p := range dialect.Parts(v.req.Messages) {
+		switch id := dialect.CallOf(p); {
+		case dialect.IsCall(p):
 			if _, twice := open[id]; twice || done[id] {
 				v.atPart("R1", "call-output", at, "call id %s is used twice", id)
 			}
 			open[id] = at
-		case wire.IsResult(p) && !p.Result.Opaque:
+		case dialect.IsResult(p) && !p.Result.Opaque:
 			if _, ok := open[id]; !ok && done[id] {
 				v.atPart("R1", "call-output", at, "call %s has two outputs", id)
 			} else if !ok {
@@ -93,7 +92,7 @@ func (v *validator) reasoningGroup() {
 	msgs := v.req.Messages
 	for i := range msgs {
 		n := len(msgs[i].Parts)
-		if n == 0 || msgs[i].Role != memkernel.RoleAssistant || !codex.IsReasoning(&msgs[i].Parts[n-1]) {
+		if n == 0 || msgs[i].Role != memkernel.RoleAssistant || !dialect.IsReasoningItem(&msgs[i].Parts[n-1]) {
 			continue
 		}
 		if i+1 == len(msgs) || msgs[i+1].Role != memkernel.RoleAssistant {

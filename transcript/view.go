@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/transcript/internal/wire"
+	"github.com/memkernel/memkernel/transcript/internal/dialect"
 )
 
 // View selects the form in which a session's messages are returned.
@@ -36,14 +36,14 @@ func (s *Session) Branches() []string { return slices.Clone(s.log.Names) }
 // subagent's file, it returns the sidechain.
 func (s *Session) View(v View) []memkernel.Message { return s.view(v, s.main()) }
 
-func (s *Session) view(v View, l *wire.Line) []memkernel.Message {
+func (s *Session) view(v View, l *dialect.Line) []memkernel.Message {
 	if v == Full {
 		return s.full(l)
 	}
 	return s.host(l)
 }
 
-func (s *Session) full(l *wire.Line) []memkernel.Message {
+func (s *Session) full(l *dialect.Line) []memkernel.Message {
 	out := make([]memkernel.Message, 0, len(l.Order))
 	for _, i := range l.Order {
 		m := s.Messages[i]
@@ -60,13 +60,13 @@ func (s *Session) full(l *wire.Line) []memkernel.Message {
 func (s *Session) Compactions() []int {
 	l, out := s.main(), []int{}
 	for _, b := range l.Bounds {
-		out = append(out, len(s.full(&wire.Line{Order: l.Order[:b.Pos]})))
+		out = append(out, len(s.full(&dialect.Line{Order: l.Order[:b.Pos]})))
 	}
 	return out
 }
 
 // main returns the line that is viewed when no branch is named.
-func (s *Session) main() *wire.Line {
+func (s *Session) main() *dialect.Line {
 	l := s.log.Lines[""]
 	if len(l.Order) == 0 && len(s.log.Names) == 1 {
 		return s.log.Lines[s.log.Names[0]]
@@ -97,7 +97,7 @@ func (s *Session) Rewrites() []Rewrite {
 	slices.Sort(at)
 	var out []Rewrite
 	for _, pos := range slices.Compact(at) {
-		r := Rewrite{At: len(s.full(&wire.Line{Order: l.Order[:pos]})), Messages: s.host(s.until(l, pos))}
+		r := Rewrite{At: len(s.full(&dialect.Line{Order: l.Order[:pos]})), Messages: s.host(s.until(l, pos))}
 		if n := len(out); n > 0 && out[n-1].At == r.At {
 			out[n-1] = r
 			continue
@@ -109,18 +109,18 @@ func (s *Session) Rewrites() []Rewrite {
 
 // until returns the line right after the host's change at a position, with the summary that the host
 // wrote then.
-func (s *Session) until(l *wire.Line, pos int) *wire.Line {
+func (s *Session) until(l *dialect.Line, pos int) *dialect.Line {
 	end := pos
 	for end < len(l.Order) && s.Messages[l.Order[end]].Origin == memkernel.OriginSummary {
 		end++
 	}
-	return &wire.Line{Order: l.Order[:end],
-		Bounds: slices.DeleteFunc(slices.Clone(l.Bounds), func(b wire.Bound) bool { return b.Pos > pos }),
-		Micros: slices.DeleteFunc(slices.Clone(l.Micros), func(m wire.Micro) bool { return m.Pos > pos })}
+	return &dialect.Line{Order: l.Order[:end],
+		Bounds: slices.DeleteFunc(slices.Clone(l.Bounds), func(b dialect.Bound) bool { return b.Pos > pos }),
+		Micros: slices.DeleteFunc(slices.Clone(l.Micros), func(m dialect.Micro) bool { return m.Pos > pos })}
 }
 
-func (s *Session) host(l *wire.Line) []memkernel.Message {
-	var b wire.Bound
+func (s *Session) host(l *dialect.Line) []memkernel.Message {
+	var b dialect.Bound
 	if n := len(l.Bounds); n > 0 {
 		b = l.Bounds[n-1]
 	}
@@ -150,11 +150,11 @@ func (s *Session) host(l *wire.Line) []memkernel.Message {
 }
 
 // cleared maps a call to the micro-compaction before which its result is a stub.
-func cleared(l *wire.Line) map[string]*wire.Micro {
+func cleared(l *dialect.Line) map[string]*dialect.Micro {
 	if len(l.Micros) == 0 {
 		return nil
 	}
-	out := map[string]*wire.Micro{}
+	out := map[string]*dialect.Micro{}
 	for i := range l.Micros {
 		for _, id := range l.Micros[i].IDs {
 			out[id] = &l.Micros[i]
@@ -165,7 +165,7 @@ func cleared(l *wire.Line) map[string]*wire.Micro {
 
 // answered returns the calls on the line that have results. An unfinished turn with such a call
 // stays in the host's view, so that no result is orphaned.
-func (s *Session) answered(l *wire.Line) map[string]bool {
+func (s *Session) answered(l *dialect.Line) map[string]bool {
 	if !slices.ContainsFunc(l.Order, func(i int) bool { return s.log.Flags[i].HostSkip }) {
 		return nil
 	}
@@ -185,7 +185,7 @@ func hasCallIn(m memkernel.Message, ids map[string]bool) bool {
 }
 
 // clearResults replaces the cleared results of a message by the host's stub.
-func clearResults(m memkernel.Message, gone map[string]*wire.Micro, at int) memkernel.Message {
+func clearResults(m memkernel.Message, gone map[string]*dialect.Micro, at int) memkernel.Message {
 	if gone == nil {
 		return m
 	}

@@ -1,0 +1,346 @@
+package dialect
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/memkernel/memkernel"
+)
+
+// This file reads requests of Gemini's generateContent, and rewrites a client's body. The
+// model is in the request's path and not in its body.
+
+// geminiDialect are requests of generateContent. It is no dialect of files.
+var geminiDialect = Dialect{Name: "gemini", Parse: geminiParse, Known: append([]string{"text"}, geminiServerParts...), API: &API{Format: "gemini", List: "contents", System: "systemInstruction",
+	Names: geminiNames, Instructions: geminiInstructions, Definitions: geminiDefinitions, ModelAside: true,
+	Element: readOne(geminiParse), Pair: func() func([]memkernel.Message, *memkernel.Message) { return new(geminiPairs).take },
+	Render: geminiRender, Append: appendGeminiPart, Takes: geminiTakes, Refuses: geminiRefuses, Rewrite: geminiRewrite}}
+
+// geminiNames are the other spellings of members that the API takes, those of its protocol's source.
+var geminiNames = map[string]string{
+	"system_instruction": "systemInstruction", "tool_config": "toolConfig", "generation_config": "generationConfig",
+	"cached_content": "cachedContent", "safety_settings": "safetySettings",
+	"inline_data": "inlineData", "file_data": "fileData", "mime_type": "mimeType", "file_uri": "fileUri",
+	"function_call": "functionCall", "function_response": "functionResponse", "function_declarations": "functionDeclarations",
+	"executable_code": "executableCode", "code_execution_result": "codeExecutionResult", "tool_call": "toolCall", "tool_response": "toolResponse",
+	"thought_signature": "thoughtSignature", "video_metadata": "videoMetadata", "media_resolution": "mediaResolution",
+	"will_continue": "willContinue", "partial_args": "partialArgs", "part_metadata": "partMetadata", "display_name": "displayName",
+}
+
+// geminiNameOf returns a member's name in the one spelling that the rest knows.
+func geminiNameOf(name string) string { return cmp.Or(geminiNames[name], name) }
+
+// geminiParse reads a content.
+func geminiParse(e *Entry) error {
+	m := &memkernel.Message{Role: memkernel.RoleUser, Raw: strings.TrimSpace(e.Raw)}
+	c, err := Object(e.Raw)
+	if err != nil {
+		return err
+	}
+	listed := false
+	c.Read("role", func() { m.Role = geminiRoleOf(c.Str()) }, "parts", func() {
+		listed = c.Peek() == '['
+		m.Parts = append(m.Parts, readGeminiList(&c)...)
+	})
+	if err := c.End(); err != nil {
+		return err
+	}
+	if !listed {
+		return errors.New("content has no parts")
+	}
+	markTyped(m, false)
+	e.Type, e.Message = string(m.Role), m
+	return nil
+}
+
+// readGeminiList reads a list of parts.
+func readGeminiList(c *cursor) (parts []memkernel.Part) {
+	for range c.Elems {
+		if p := readGeminiPart(c); c.Err == nil {
+			parts = append(parts, p)
+		}
+	}
+	return parts
+}
+
+// geminiRoleOf returns the role of a content, the user's by default. Results come in a content of
+// the user's, or of a function's in the first versions.
+func geminiRoleOf(role string) memkernel.Role {
+	switch role {
+	case "model":
+		return memkernel.RoleAssistant
+	case "user", "":
+		return memkernel.RoleUser
+	case "function":
+		return memkernel.RoleTool
+	}
+	return memkernel.Role("gemini-" + role) // no role that a request has
+}
+
+// geminiPart holds the members of a part.
+type geminiPart struct {
+	text, signature   string
+	has, thought, odd bool // odd: a member is unknown
+	media             *memkernel.Media
+	call              *memkernel.ToolCall
+	result            *memkernel.ToolResult
+	holds             int // members that hold something
+}
+
+func readGeminiPart(c *cursor) memkernel.Part {
+	var r geminiPart
+	start := c.Start()
+	for k := range c.Fields {
+		r.holds++
+		switch geminiNameOf(k) {
+		case "text":
+			r.has, r.text = c.Peek() == '"', c.Str()
+		case "inlineData", "fileData":
+			r.media = readGeminiMedia(c)
+		case "functionCall":
+			r.call = r.readCall(c)
+		case "functionResponse":
+			r.result = r.readResponse(c)
+		default:
+			r.holds--
+			r.other(geminiNameOf(k), c)
+		}
+	}
+	return r.part(c.Since(start))
+}
+
+// other reads a member that describes the held content, or is unknown.
+func (r *geminiPart) other(name string, c *cursor) {
+	switch name {
+	case "thought":
+		r.thought = c.Boolean()
+	case "thoughtSignature":
+		r.signature = c.Str()
+	default:
+		r.odd = r.odd || !slices.Contains(geminiDescribed, name)
+	}
+}
+
+// geminiPart makes the canonical part. A text without a letter may carry a signature, which is
+// why it is none that could be left out.
+func (r *geminiPart) part(raw string) memkernel.Part {
+	p := memkernel.Part{Kind: memkernel.PartOther, Raw: raw}
+	switch {
+	case r.odd || r.holds != 1:
+	case r.has && r.thought:
+		p.Kind, p.Text, p.Signature = memkernel.PartThinking, r.text, r.signature
+	case r.has && strings.TrimSpace(r.text) != "":
+		p.Kind, p.Text = memkernel.PartText, r.text
+	case r.call != nil && r.call.Name != "":
+		p.Kind, p.Call, p.Signature = memkernel.PartToolUse, r.call, r.signature
+	case r.result != nil && r.result.Name != "":
+		p.Kind, p.Result = memkernel.PartToolResult, r.result
+	case r.media != nil:
+		p.Kind, p.Media = memkernel.PartDocument, r.media
+		if strings.HasPrefix(r.media.Type, "image/") {
+			p.Kind = memkernel.PartImage
+		}
+	}
+	return p
+}
+
+func readGeminiMedia(c *cursor) *memkernel.Media {
+	m := &memkernel.Media{}
+	for k := range c.Fields {
+		switch geminiNameOf(k) {
+		case "mimeType":
+			m.Type = c.Str()
+		case "data":
+			m.Data = c.Str()
+		case "fileUri":
+			m.URL = c.Str()
+		}
+	}
+	m.Width, m.Height = pixels(m.Type, m.Data)
+	return m
+}
+
+// readCall reads a call. A call that comes in pieces has members that are unknown here.
+func (r *geminiPart) readCall(c *cursor) *memkernel.ToolCall {
+	call := &memkernel.ToolCall{Input: "{}"}
+	for k := range c.Fields {
+		switch geminiNameOf(k) {
+		case "id":
+			call.ID = c.Str()
+		case "name":
+			call.Name = c.Str()
+		case "args":
+			if call.Input = c.Raw(); call.Input == "null" {
+				call.Input = "{}"
+			}
+		default:
+			r.odd = true
+		}
+	}
+	return call
+}
+
+// readResponse reads the result of a call: a text in a member that the API knows, or else all
+// of the object.
+func (r *geminiPart) readResponse(c *cursor) *memkernel.ToolResult {
+	result := &memkernel.ToolResult{}
+	var media []memkernel.Part
+	for k := range c.Fields {
+		switch geminiNameOf(k) {
+		case "id":
+			result.CallID = c.Str()
+		case "name":
+			result.Name = c.Str()
+		case "response":
+			text, failed := geminiSaid(c.Raw())
+			result.Content, result.Text, result.IsError = []memkernel.Part{textPart(text)}, true, failed
+		case "parts":
+			media = append(media, readGeminiList(c)...)
+		default: // of a result that comes in pieces
+			r.odd = true
+		}
+	}
+	if len(media) > 0 {
+		result.Content, result.Text = append(result.Content, media...), false
+	}
+	return result
+}
+
+// geminiSaid returns the text of a response.
+func geminiSaid(response string) (text string, failed bool) {
+	c := Scan(response)
+	n := 0
+	for k := range c.Fields {
+		if n++; c.Peek() != '"' || k != "output" && k != "error" && k != "result" && k != "content" {
+			return response, false
+		}
+		text, failed = c.Str(), k == "error"
+	}
+	if n != 1 {
+		return response, false
+	}
+	return text, failed
+}
+
+// geminiInstructions reads the system prompt: a content, or a text.
+func geminiInstructions(c *cursor) (parts []memkernel.Part) {
+	if c.Peek() == '"' {
+		return geminiParts(c)
+	}
+	c.Read("parts", func() { parts = append(parts, geminiParts(c)...) })
+	return parts
+}
+
+// geminiParts reads the parts of a content: a text, a part, or a list of these.
+func geminiParts(c *cursor) (parts []memkernel.Part) {
+	switch c.Peek() {
+	case '"':
+		return []memkernel.Part{textPart(c.Str())}
+	case '{':
+		return []memkernel.Part{readGeminiPart(c)}
+	}
+	for range c.Elems {
+		if list := geminiParts(c); c.Err == nil {
+			parts = append(parts, list...)
+		}
+	}
+	return parts
+}
+
+// geminiDefinitions reads the tools. Functions are declared in lists. Any other member is a tool
+// that the provider runs.
+func geminiDefinitions(c *cursor) (tools []memkernel.Tool) {
+	for range c.Elems {
+		for k := range c.Fields {
+			if geminiNameOf(k) != "functionDeclarations" || c.Peek() != '[' {
+				if raw := c.Raw(); c.Err == nil {
+					tools = append(tools, memkernel.Tool{Name: k, Raw: `{` + string(AppendString(nil, k)) + `:` + raw + `}`})
+				}
+				continue
+			}
+			for range c.Elems {
+				raw := c.Raw()
+				if d := Scan(raw); c.Err == nil {
+					tools = append(tools, memkernel.Tool{Name: d.Text("name"), Raw: raw})
+				}
+			}
+		}
+	}
+	return tools
+}
+
+// geminiPairs ties calls without ids to their results. A result without id answers the first call of
+// its name in the content before that is not answered yet.
+type geminiPairs struct {
+	seen map[string]int
+	open []memkernel.ToolCall
+}
+
+// geminiUnnamed begins the ids of calls that have none in the request.
+const geminiUnnamed = "gemini-call-"
+
+// take ties the next message. It does not change the message's parts, which may be those of an
+// earlier request.
+func (s *geminiPairs) take(_ []memkernel.Message, m *memkernel.Message) {
+	if m.Role == memkernel.RoleAssistant {
+		s.open = nil
+		s.each(m, func(p *memkernel.Part) {
+			if p.Call == nil {
+				return
+			}
+			if p.Call.ID == "" {
+				c := *p.Call
+				c.ID = s.id(&c)
+				p.Call = &c
+			}
+			s.open = append(s.open, *p.Call)
+		})
+		return
+	}
+	s.each(m, func(p *memkernel.Part) {
+		if p.Result == nil {
+			return
+		}
+		r := *p.Result
+		n := slices.IndexFunc(s.open, func(c memkernel.ToolCall) bool {
+			return r.CallID == c.ID || r.CallID == "" && r.Name == c.Name
+		})
+		if n >= 0 {
+			r.CallID = s.open[n].ID
+			s.open = slices.Delete(s.open, n, n+1)
+		} else if r.CallID == "" {
+			r.CallID = geminiUnnamed + r.Name // answers nothing
+		}
+		p.Result = &r
+	})
+}
+
+// each goes over copies of the parts of a message, if there is one to be changed.
+func (s *geminiPairs) each(m *memkernel.Message, f func(*memkernel.Part)) {
+	if !HasCalls(*m) && !HasResults(*m) {
+		return
+	}
+	m.Parts = slices.Clone(m.Parts)
+	for i := range m.Parts {
+		f(&m.Parts[i])
+	}
+}
+
+// id makes the id of a call from the name and the input, so that it is the same after the client
+// has left out earlier messages.
+func (s *geminiPairs) id(c *memkernel.ToolCall) string {
+	sum := sha256.Sum256([]byte(c.Name + "\x00" + c.Input))
+	id := geminiUnnamed + hex.EncodeToString(sum[:6])
+	if s.seen == nil {
+		s.seen = map[string]int{}
+	}
+	if s.seen[id]++; s.seen[id] > 1 {
+		id += "-" + strconv.Itoa(s.seen[id])
+	}
+	return id
+}
