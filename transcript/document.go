@@ -16,10 +16,10 @@ type document struct {
 	src   *source
 	yield func(Record, error) bool
 	text  string
-	pos   int // next unread byte
+	json  dialect.Cursor // text from base on
+	base  int
 	mark  int // beginning of the bytes that are in no record yet
 	lines int // before mark
-	any   bool
 }
 
 // errStop ends the walk because the consumer has enough.
@@ -32,13 +32,11 @@ func (d *document) run() {
 		return
 	}
 	d.text = string(text)
-	if err = d.top(); err == nil {
-		err = d.rest()
-	}
+	err = d.values()
 	switch le, ok := err.(*LineError); {
 	case err == nil, err == errStop:
 	case errors.Is(err, ErrEmpty):
-		d.yield(Record{}, err)
+		d.yield(Record{}, fmt.Errorf("read %s: %w", nameOr(d.src.opt.Name), err))
 	case ok:
 		d.yield(Record{Line: le.Line}, le)
 	default:
@@ -60,98 +58,72 @@ func (d *document) giveUp(err error) {
 // line returns the 1-based number of the line with a byte at or after mark.
 func (d *document) line(at int) int { return 1 + d.lines + strings.Count(d.text[d.mark:at], "\n") }
 
-func (d *document) top() error {
+// values yields all values, and the white space after the document.
+func (d *document) values() error {
 	if len(d.text) > d.src.opt.MaxLineBytes {
 		return jsonl.ErrTooLong
 	}
-	if d.peek(); strings.HasPrefix(d.text[d.pos:], bom) {
-		d.pos += len(bom)
-	}
-	switch d.peek() {
-	case 0:
-		if d.pos == len(d.text) {
-			return fmt.Errorf("read %s: %w", nameOr(d.src.opt.Name), ErrEmpty)
-		}
+	text := strings.TrimPrefix(strings.TrimLeft(d.text, " \t\r\n"), bom)
+	d.base, d.json = len(d.text)-len(text), dialect.Scan(text)
+	switch c := &d.json; c.Peek() {
 	case '[':
-		return d.list(']', d.message)
-	case '{':
-		return d.list('}', d.member)
-	}
-	return d.fault("an object or an array")
-}
-
-// peek skips white space and returns the next byte, 0 at the end.
-func (d *document) peek() byte {
-	for ; d.pos < len(d.text); d.pos++ {
-		if b := d.text[d.pos]; strings.IndexByte(" \t\r\n", b) < 0 {
-			return b
-		}
-	}
-	return 0
-}
-
-func (d *document) fault(want string) error {
-	if d.pos >= len(d.text) {
-		return fmt.Errorf("parse json: %w, want %s", io.ErrUnexpectedEOF, want)
-	}
-	return fmt.Errorf("parse json: byte %d: unexpected %q, want %s", d.pos, d.text[d.pos], want)
-}
-
-// list reads the elements between two brackets, up to end.
-func (d *document) list(end byte, element func() error) error {
-	d.pos++
-	for more := d.peek() != end; more; {
-		if err := element(); err != nil {
+		if err := d.messages(); err != nil {
 			return err
 		}
-		switch d.peek() {
-		case ',':
-			d.pos++
-		case end:
-			more = false
-		default:
-			return d.fault("',' or '" + string(end) + "'")
+	case '{':
+		for name := range c.Fields {
+			read := func() error { return d.value(dialect.KindField, name) }
+			if name == "messages" && c.Peek() == '[' {
+				read = d.messages
+			}
+			if err := read(); err != nil {
+				return err
+			}
 		}
+	default:
+		if text == "" {
+			return ErrEmpty
+		}
+		return fmt.Errorf("parse json: byte %d: unexpected %q, want an object or an array", d.base, text[0])
 	}
-	d.pos++
+	switch err := d.json.End(); {
+	case err != nil:
+		return err
+	case d.mark == 0:
+		return ErrEmpty
+	case d.mark < len(d.text) && !d.yield(Record{Line: d.line(d.mark), Offset: int64(d.mark), Lead: d.text[d.mark:], Kind: dialect.KindBlank}, nil):
+		return errStop
+	}
 	return nil
 }
 
-func (d *document) message() error { return d.value(dialect.KindMessage, "") }
-
-// member reads a member of the request.
-func (d *document) member() error {
-	if d.peek() != '"' {
-		return d.fault("a key")
+// messages yields the messages of a list.
+func (d *document) messages() error {
+	for range d.json.Elems {
+		if err := d.value(dialect.KindMessage, ""); err != nil {
+			return err
+		}
 	}
-	key := d.pos
-	if err := d.skip(); err != nil {
-		return err
-	}
-	c := dialect.Scan(d.text[key:d.pos])
-	name := c.Str()
-	if d.peek() != ':' {
-		return d.fault("':'")
-	}
-	d.pos++
-	if b := d.peek(); name == "messages" && b == '[' {
-		return d.list(']', d.message)
-	}
-	return d.value(dialect.KindField, name)
+	return nil
 }
 
-// value reads one value and yields it as a record.
+// value reads one value and yields it as a record. The dialect reports a value that is no JSON, if
+// the value's end can be found.
 func (d *document) value(kind dialect.Kind, name string) error {
-	if d.peek() == 0 {
-		return d.fault("a value")
+	from := d.base + d.json.Start()
+	at := d.json
+	raw := d.json.Raw()
+	if d.json.Err != nil {
+		n := closed(d.text[from:])
+		if n <= 0 {
+			return d.json.Err
+		}
+		raw, d.json = d.text[from:from+n], at
+		d.json.Pass(n)
 	}
-	from := d.pos
-	if err := d.skip(); err != nil {
-		return err
-	}
-	rec := Record{Line: d.line(from), Offset: int64(d.mark), Lead: d.text[d.mark:from], Raw: d.text[from:d.pos], Kind: kind, Type: name}
-	d.lines, d.any = d.line(d.pos)-1, true
-	d.mark = d.pos
+	rec := Record{Line: d.line(from), Offset: int64(d.mark), Lead: d.text[d.mark:from], Raw: raw, Kind: kind, Type: name}
+	to := from + len(raw)
+	d.lines, d.mark = d.line(to)-1, to
 	e := &dialect.Entry{Line: rec.Line, Raw: rec.Raw, Kind: kind, Type: name}
 	if err := d.src.settle(&rec, e, d.src.row.Parse(e), false); err != nil {
 		return err
@@ -162,44 +134,26 @@ func (d *document) value(kind dialect.Kind, name string) error {
 	return nil
 }
 
-// skip moves to the end of the value at the cursor. Its brackets must match. The dialect checks
-// the rest of its syntax.
-func (d *document) skip() error {
+// closed returns the length of the value that s begins with, by its brackets and quotes alone. It
+// returns -1 if they don't match.
+func closed(s string) int {
 	depth, quoted := 0, false
-	for ; d.pos < len(d.text); d.pos++ {
-		switch b := d.text[d.pos]; {
+	for i := 0; i < len(s); i++ {
+		switch b := s[i]; {
 		case quoted && b == '\\':
-			d.pos++
+			i++
 		case b == '"':
 			quoted = !quoted
 		case quoted:
 		case b == '{' || b == '[':
 			depth++
 		case depth == 0 && strings.IndexByte(",:}] \t\r\n", b) >= 0:
-			return nil
+			return i
 		case b == '}' || b == ']':
 			if depth--; depth == 0 {
-				d.pos++
-				return nil
+				return i + 1
 			}
 		}
 	}
-	if d.pos = len(d.text); depth > 0 || quoted {
-		return d.fault("the end of the value")
-	}
-	return nil
-}
-
-// rest yields the white space after the document. Any other text after the document is an error.
-func (d *document) rest() error {
-	switch {
-	case d.peek() != 0 || d.pos < len(d.text):
-		return d.fault("the end of the document")
-	case !d.any:
-		return fmt.Errorf("read %s: %w", nameOr(d.src.opt.Name), ErrEmpty)
-	case d.mark == len(d.text):
-	case !d.yield(Record{Line: d.line(d.mark), Offset: int64(d.mark), Lead: d.text[d.mark:], Kind: dialect.KindBlank}, nil):
-		return errStop
-	}
-	return nil
+	return -1
 }

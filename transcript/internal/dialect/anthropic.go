@@ -12,7 +12,7 @@ func anthropicParse(e *Entry) error {
 	if e.Kind == KindField {
 		return parseField(e, anthropicContent)
 	}
-	return parseMessage(e, func(c *cursor) *memkernel.Message {
+	return parseMessage(e, func(c *Cursor) *memkernel.Message {
 		m := &memkernel.Message{}
 		m.Key, _ = readAnthropicMessage(c, m)
 		markTyped(m, false)
@@ -22,7 +22,7 @@ func anthropicParse(e *Entry) error {
 
 // readAnthropicMessage reads a message of the Messages API into m. It returns the message's id and
 // why it ended.
-func readAnthropicMessage(c *cursor, m *memkernel.Message) (id, stop string) {
+func readAnthropicMessage(c *Cursor, m *memkernel.Message) (id, stop string) {
 	start := c.Start()
 	var transformations, diagnostics jsonText
 	c.Read("id", &id, "stop_reason", &stop, "role", (*string)(&m.Role), "model", &m.Model, "usage", &m.Usage,

@@ -21,10 +21,10 @@ type anthropicBlock struct {
 type anthropicSource struct{ typ, media, data, url string }
 
 // anthropicContent reads message content: a string or a list of blocks.
-func anthropicContent(c *cursor) []memkernel.Part { return readContent(c, readAnthropicBlock) }
+func anthropicContent(c *Cursor) []memkernel.Part { return readContent(c, readAnthropicBlock) }
 
 // readAnthropicBlock reads a content block. A string in a list of blocks is a text.
-func readAnthropicBlock(c *cursor) memkernel.Part {
+func readAnthropicBlock(c *Cursor) memkernel.Part {
 	start := c.Start()
 	if c.Peek() == '"' {
 		return textPart(c.Str())

@@ -77,7 +77,7 @@ type claudeQueued struct {
 	prompt          jsonText
 }
 
-func (q *claudeQueued) read(c *cursor) {
+func (q *claudeQueued) read(c *Cursor) {
 	c.Read("type", &q.typ, "commandMode", &q.mode, "isMeta", &q.meta, "prompt", &q.prompt,
 		"origin", func() { q.from = c.Text("kind") })
 }

@@ -215,7 +215,7 @@ func readCodexMessage(raw string) (*memkernel.Message, error) {
 
 // output reads a call's output: a string, a list of content parts, one content part, or the
 // object {content, success} of early versions. Any other output is kept as an unknown part.
-func (it *codexItem) output(c *cursor) {
+func (it *codexItem) output(c *Cursor) {
 	switch it.plain = c.Peek() == '"'; c.Peek() {
 	case '"', '[', 'n':
 		it.parts = codexContent(c)
@@ -232,7 +232,7 @@ func (it *codexItem) output(c *cursor) {
 	in.Read("content", func() { it.plain, it.parts = in.Peek() == '"', codexContent(&in) }, "success", func() { it.isErr = in.Raw() == "false" })
 }
 
-func summaryText(c *cursor) string {
+func summaryText(c *Cursor) string {
 	var texts []string
 	for range c.Elems {
 		c.Read("text", func() { texts = append(texts, c.Str()) })
@@ -258,9 +258,9 @@ func (it *codexItem) message(m *memkernel.Message) {
 }
 
 // codexContent reads the content of a Responses message or output.
-func codexContent(c *cursor) []memkernel.Part { return readContent(c, readCodexBlock) }
+func codexContent(c *Cursor) []memkernel.Part { return readContent(c, readCodexBlock) }
 
-func readCodexBlock(c *cursor) memkernel.Part {
+func readCodexBlock(c *Cursor) memkernel.Part {
 	var typ, text, url, data, name string
 	start := c.Start()
 	printed := func() { // by a shell, whose blocks have no type

@@ -145,7 +145,7 @@ func copilotTexts(s string) []memkernel.Part { return textParts(strings.Clone(s)
 
 // readCopilotUsage reads usage by the names that Copilot CLI gives it, whichever API it asks: the
 // input includes the figures of the cache.
-func readCopilotUsage(c *cursor) *memkernel.Usage {
+func readCopilotUsage(c *Cursor) *memkernel.Usage {
 	named := map[string]string{"inputTokens": "input_tokens", "outputTokens": "output_tokens",
 		"cacheReadTokens": "cached_input_tokens", "cacheWriteTokens": "cache_write_input_tokens"}
 	var b strings.Builder
@@ -163,7 +163,7 @@ func readCopilotUsage(c *cursor) *memkernel.Usage {
 	return usage
 }
 
-func readCopilotCall(c *cursor) memkernel.Part {
+func readCopilotCall(c *Cursor) memkernel.Part {
 	call, typ, args, start := memkernel.ToolCall{}, "", jsonText("{}"), c.Start()
 	c.Read("toolCallId", &call.ID, "name", &call.Name, "type", &typ, "arguments", &args)
 	call.ID, call.Name, call.Input = strings.Clone(call.ID), strings.Clone(call.Name), strings.Clone(string(args))

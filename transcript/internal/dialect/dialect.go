@@ -73,9 +73,9 @@ type API struct {
 	// Names are other spellings that the API takes of members' names. It may be nil.
 	Names map[string]string
 	// Instructions reads the system prompt.
-	Instructions func(*cursor) []memkernel.Part
+	Instructions func(*Cursor) []memkernel.Part
 	// Definitions reads the tools. Nil means [ReadTools].
-	Definitions func(*cursor) []memkernel.Tool
+	Definitions func(*Cursor) []memkernel.Tool
 	// Offers reads the tools that an item of the conversation defines. It may be nil.
 	Offers func(raw string) []memkernel.Tool
 	// ModelAside reports whether the model is no member of a request.

@@ -59,7 +59,7 @@ func geminiParse(e *Entry) error {
 }
 
 // readGeminiList reads a list of parts.
-func readGeminiList(c *cursor) (parts []memkernel.Part) {
+func readGeminiList(c *Cursor) (parts []memkernel.Part) {
 	for range c.Elems {
 		if p := readGeminiPart(c); c.Err == nil {
 			parts = append(parts, p)
@@ -92,7 +92,7 @@ type geminiPart struct {
 	holds             int // members that hold something
 }
 
-func readGeminiPart(c *cursor) memkernel.Part {
+func readGeminiPart(c *Cursor) memkernel.Part {
 	var r geminiPart
 	start := c.Start()
 	for k := range c.Fields {
@@ -115,7 +115,7 @@ func readGeminiPart(c *cursor) memkernel.Part {
 }
 
 // other reads a member that describes the held content, or is unknown.
-func (r *geminiPart) other(name string, c *cursor) {
+func (r *geminiPart) other(name string, c *Cursor) {
 	switch name {
 	case "thought":
 		r.thought = c.Boolean()
@@ -149,7 +149,7 @@ func (r *geminiPart) part(raw string) memkernel.Part {
 	return p
 }
 
-func readGeminiMedia(c *cursor) *memkernel.Media {
+func readGeminiMedia(c *Cursor) *memkernel.Media {
 	m := &memkernel.Media{}
 	for k := range c.Fields {
 		switch geminiNameOf(k) {
@@ -166,7 +166,7 @@ func readGeminiMedia(c *cursor) *memkernel.Media {
 }
 
 // readCall reads a call. A call that comes in pieces has members that are unknown here.
-func (r *geminiPart) readCall(c *cursor) *memkernel.ToolCall {
+func (r *geminiPart) readCall(c *Cursor) *memkernel.ToolCall {
 	call := &memkernel.ToolCall{Input: "{}"}
 	for k := range c.Fields {
 		switch geminiNameOf(k) {
@@ -187,7 +187,7 @@ func (r *geminiPart) readCall(c *cursor) *memkernel.ToolCall {
 
 // readResponse reads the result of a call: a text in a member that the API knows, or else all
 // of the object.
-func (r *geminiPart) readResponse(c *cursor) *memkernel.ToolResult {
+func (r *geminiPart) readResponse(c *Cursor) *memkernel.ToolResult {
 	result := &memkernel.ToolResult{}
 	var media []memkernel.Part
 	for k := range c.Fields {
@@ -228,7 +228,7 @@ func geminiSaid(response string) (text string, failed bool) {
 }
 
 // geminiInstructions reads the system prompt: a content, or a text.
-func geminiInstructions(c *cursor) (parts []memkernel.Part) {
+func geminiInstructions(c *Cursor) (parts []memkernel.Part) {
 	if c.Peek() == '"' {
 		return geminiParts(c)
 	}
@@ -237,7 +237,7 @@ func geminiInstructions(c *cursor) (parts []memkernel.Part) {
 }
 
 // geminiParts reads the parts of a content: a text, a part, or a list of these.
-func geminiParts(c *cursor) (parts []memkernel.Part) {
+func geminiParts(c *Cursor) (parts []memkernel.Part) {
 	switch c.Peek() {
 	case '"':
 		return []memkernel.Part{textPart(c.Str())}
@@ -254,7 +254,7 @@ func geminiParts(c *cursor) (parts []memkernel.Part) {
 
 // geminiDefinitions reads the tools. Functions are declared in lists. Any other member is a tool
 // that the provider runs.
-func geminiDefinitions(c *cursor) (tools []memkernel.Tool) {
+func geminiDefinitions(c *Cursor) (tools []memkernel.Tool) {
 	for range c.Elems {
 		for k := range c.Fields {
 			if geminiNameOf(k) != "functionDeclarations" || c.Peek() != '[' {

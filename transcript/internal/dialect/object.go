@@ -38,7 +38,7 @@ func appendWithout(dst []byte, raw string, drop func(string) bool) []byte {
 // memberCuts finds the members to drop, each with a comma next to it, also in the objects of a
 // content list. It does not look into other values: a tool's input may have a member of such a
 // name.
-func memberCuts(c *cursor, drop func(string) bool, cuts []Span) []Span {
+func memberCuts(c *Cursor, drop func(string) bool, cuts []Span) []Span {
 	kept := -1    // end of the last member that stays
 	open := false // the last cut reaches to the next member
 	c.Peek()
@@ -127,7 +127,7 @@ func spansOf(list string) (out []Span) {
 }
 
 // spansOf passes over a list and returns where its elements are.
-func (c *cursor) Spans() (out []Span) {
+func (c *Cursor) Spans() (out []Span) {
 	for range c.Elems {
 		start := c.Start()
 		if c.Skip(); c.Err == nil {

@@ -15,7 +15,7 @@ func openAIParse(e *Entry) error {
 		return parseField(e, openAIContent)
 	}
 	var m openAIMessage
-	err := parseMessage(e, func(c *cursor) *memkernel.Message {
+	err := parseMessage(e, func(c *Cursor) *memkernel.Message {
 		m.read(c)
 		return m.message(strings.TrimSpace(e.Raw))
 	})
@@ -33,7 +33,7 @@ type openAIMessage struct {
 	usage                                                      *memkernel.Usage
 }
 
-func (m *openAIMessage) read(c *cursor) {
+func (m *openAIMessage) read(c *Cursor) {
 	reasoning := func(member string) func() {
 		return func() {
 			if s := c.Str(); s != "" {
@@ -84,7 +84,7 @@ func keepText(parts []memkernel.Part, calls int) []memkernel.Part {
 	return parts
 }
 
-func readOpenAICall(c *cursor) memkernel.Part {
+func readOpenAICall(c *Cursor) memkernel.Part {
 	var call memkernel.ToolCall
 	var typ string
 	start := c.Start()
@@ -94,14 +94,14 @@ func readOpenAICall(c *cursor) memkernel.Part {
 	return callPart(call, c.Since(start))
 }
 
-func readOpenAIFunction(c *cursor, call *memkernel.ToolCall) {
+func readOpenAIFunction(c *Cursor, call *memkernel.ToolCall) {
 	input := func() { call.Input = c.TextOrJSON() }
 	c.Read("name", &call.Name, "arguments", input, "input", input)
 }
 
-func openAIContent(c *cursor) []memkernel.Part { return readContent(c, readOpenAIPart) }
+func openAIContent(c *Cursor) []memkernel.Part { return readContent(c, readOpenAIPart) }
 
-func readOpenAIPart(c *cursor) memkernel.Part {
+func readOpenAIPart(c *Cursor) memkernel.Part {
 	var typ, text, url, data, name string
 	start := c.Start()
 	file := func() { c.Read("url", &url, "file_id", &url, "file_data", &data, "filename", &name) }

@@ -165,9 +165,9 @@ func (p *piMessage) bash() string {
 	return s
 }
 
-func piContent(c *cursor) []memkernel.Part { return readContent(c, readPiBlock) }
+func piContent(c *Cursor) []memkernel.Part { return readContent(c, readPiBlock) }
 
-func readPiBlock(c *cursor) memkernel.Part {
+func readPiBlock(c *Cursor) memkernel.Part {
 	var typ, text, thinking, sig, id, name, data, mime string
 	var args jsonText
 	var redacted bool

@@ -8,7 +8,7 @@ import (
 )
 
 // parseMessage reads a message of a request. read must read the members.
-func parseMessage(e *Entry, read func(*cursor) *memkernel.Message) error {
+func parseMessage(e *Entry, read func(*Cursor) *memkernel.Message) error {
 	c, err := Object(e.Raw)
 	if err != nil {
 		return err
@@ -25,7 +25,7 @@ func parseMessage(e *Entry, read func(*cursor) *memkernel.Message) error {
 }
 
 // parseField reads a member of a request other than its messages.
-func parseField(e *Entry, content func(*cursor) []memkernel.Part) error {
+func parseField(e *Entry, content func(*Cursor) []memkernel.Part) error {
 	c := Scan(e.Raw)
 	switch e.Type {
 	case "model":
@@ -43,7 +43,7 @@ func parseField(e *Entry, content func(*cursor) []memkernel.Part) error {
 }
 
 // ReadTools reads tool definitions of any shape.
-func ReadTools(c *cursor) (tools []memkernel.Tool) {
+func ReadTools(c *Cursor) (tools []memkernel.Tool) {
 	for range c.Elems {
 		raw := c.Raw()
 		if d := readTool(raw); c.Err == nil {
@@ -54,7 +54,7 @@ func ReadTools(c *cursor) (tools []memkernel.Tool) {
 }
 
 // readContent reads the content of a message: a string, or a list of blocks.
-func readContent(c *cursor, block func(*cursor) memkernel.Part) (parts []memkernel.Part) {
+func readContent(c *Cursor, block func(*Cursor) memkernel.Part) (parts []memkernel.Part) {
 	if c.Peek() == '"' {
 		return memkernel.Text(c.Str())
 	}

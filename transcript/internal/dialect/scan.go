@@ -20,12 +20,12 @@ var errNoObject = errors.New("record is not a JSON object")
 
 var errDepth = errors.New("nesting is deeper than 10000 levels")
 
-// cursor walks one JSON text in place. It validates everything that it passes and returns
+// Cursor walks one JSON text in place. It validates everything that it passes and returns
 // substrings, so that a value costs an allocation only if it has escapes. The first error sticks
 // and ends every loop: callers check Err once, at the end. A member of an unexpected type reads
 // as its zero value, since hosts change their records often and a surprise in one member must not
 // cost the line.
-type cursor struct {
+type Cursor struct {
 	S     string
 	i     int
 	depth int
@@ -39,7 +39,7 @@ type UsageError struct{ error }
 
 // Usage reads a usage object of any provider or host. It returns nil for an object without
 // figures, and for one that can't be read: then Unread is the reason.
-func (c *cursor) Usage() *memkernel.Usage {
+func (c *Cursor) Usage() *memkernel.Usage {
 	raw := c.Raw()
 	if c.Err != nil {
 		return nil
@@ -51,13 +51,13 @@ func (c *cursor) Usage() *memkernel.Usage {
 	return u
 }
 
-func (c *cursor) fail(err error) {
+func (c *Cursor) fail(err error) {
 	if c.Err == nil {
 		c.Err = err
 	}
 }
 
-func (c *cursor) syntax(want string) {
+func (c *Cursor) syntax(want string) {
 	if c.i >= len(c.S) {
 		c.fail(fmt.Errorf("parse json: %w, want %s", io.ErrUnexpectedEOF, want))
 		return
@@ -66,7 +66,7 @@ func (c *cursor) syntax(want string) {
 }
 
 // Peek skips white space and returns the next byte, 0 at the end.
-func (c *cursor) Peek() byte {
+func (c *Cursor) Peek() byte {
 	for c.i < len(c.S) {
 		switch b := c.S[c.i]; b {
 		case ' ', '\t', '\n', '\r':
@@ -79,10 +79,10 @@ func (c *cursor) Peek() byte {
 }
 
 // Scan returns a cursor at the beginning of a JSON text.
-func Scan(s string) cursor { return cursor{S: s} }
+func Scan(s string) Cursor { return Cursor{S: s} }
 
 // Object returns a cursor at the beginning of a JSON object.
-func Object(s string) (cursor, error) {
+func Object(s string) (Cursor, error) {
 	c := Scan(s)
 	if c.Peek() == '{' {
 		return c, nil
@@ -92,7 +92,7 @@ func Object(s string) (cursor, error) {
 }
 
 // list reads the elements between two brackets, up to end, by calls of each.
-func (c *cursor) list(end byte, each func() bool) {
+func (c *Cursor) list(end byte, each func() bool) {
 	if c.i, c.depth = c.i+1, c.depth+1; c.depth > maxDepth {
 		c.fail(errDepth)
 	}
@@ -114,7 +114,7 @@ func (c *cursor) list(end byte, each func() bool) {
 
 // Elems goes over the elements of an array, which the body of the loop must read. Any other
 // value is skipped.
-func (c *cursor) Elems(yield func() bool) {
+func (c *Cursor) Elems(yield func() bool) {
 	if c.Err != nil || c.Peek() != '[' {
 		c.Skip()
 		return
@@ -124,7 +124,7 @@ func (c *cursor) Elems(yield func() bool) {
 
 // Fields goes over the names of an object's members. A value that the body of the loop does
 // not read is skipped, and so is a value that is no object.
-func (c *cursor) Fields(yield func(string) bool) {
+func (c *Cursor) Fields(yield func(string) bool) {
 	for _, name := range c.members {
 		at := c.Start()
 		if !yield(name) {
@@ -138,7 +138,7 @@ func (c *cursor) Fields(yield func(string) bool) {
 
 // members goes over an object's members: where each begins, and its name. The body of the
 // loop must read the value.
-func (c *cursor) members(yield func(start int, name string) bool) {
+func (c *Cursor) members(yield func(start int, name string) bool) {
 	if c.Err != nil || c.Peek() != '{' {
 		c.Skip()
 		return
@@ -151,7 +151,7 @@ func (c *cursor) members(yield func(start int, name string) bool) {
 }
 
 // name reads the name of a member and its colon. Without keep it makes no string of the name.
-func (c *cursor) name(keep bool) (name string) {
+func (c *Cursor) name(keep bool) (name string) {
 	if c.Peek() != '"' {
 		c.syntax("a key")
 		return ""
@@ -174,7 +174,7 @@ type jsonText string
 // Read reads an object. members are pairs of a name and where its value goes: a *string,
 // *jsonText, *bool, *int, **[memkernel.Usage] or a func that reads it. A member of another type
 // than its variable's reads as the zero value, and members that are not named are skipped.
-func (c *cursor) Read(members ...any) {
+func (c *Cursor) Read(members ...any) {
 	for name := range c.Fields {
 		for i := 0; i < len(members); i += 2 {
 			if members[i] == name {
@@ -185,7 +185,7 @@ func (c *cursor) Read(members ...any) {
 	}
 }
 
-func (c *cursor) into(target any) {
+func (c *Cursor) into(target any) {
 	switch v := target.(type) {
 	case *string:
 		*v = c.Str()
@@ -202,8 +202,8 @@ func (c *cursor) into(target any) {
 	}
 }
 
-// readObject reads a text that must be one object, as cursor.Read does.
-func readObject(raw string, members ...any) (cursor, error) {
+// readObject reads a text that must be one object, as Cursor.Read does.
+func readObject(raw string, members ...any) (Cursor, error) {
 	c, err := Object(raw)
 	if err != nil {
 		return c, err
@@ -213,13 +213,13 @@ func readObject(raw string, members ...any) (cursor, error) {
 }
 
 // Text reads an object and returns the string in one of its members, "" if the member is missing.
-func (c *cursor) Text(member string) (s string) {
+func (c *Cursor) Text(member string) (s string) {
 	c.Read(member, &s)
 	return s
 }
 
 // Strings reads an array of strings.
-func (c *cursor) Strings() (list []string) {
+func (c *Cursor) Strings() (list []string) {
 	for range c.Elems {
 		list = append(list, c.Str())
 	}
@@ -227,16 +227,19 @@ func (c *cursor) Strings() (list []string) {
 }
 
 // Start returns where the next value begins.
-func (c *cursor) Start() int {
+func (c *Cursor) Start() int {
 	c.Peek()
 	return c.i
 }
 
 // Pos returns the position after the last byte that was read.
-func (c *cursor) Pos() int { return c.i }
+func (c *Cursor) Pos() int { return c.i }
+
+// Pass moves the cursor past n bytes, which it does not look at.
+func (c *Cursor) Pass(n int) { c.i += n }
 
 // Since returns the text from start to the current position, "" after an error.
-func (c *cursor) Since(start int) string {
+func (c *Cursor) Since(start int) string {
 	if c.Err != nil {
 		return ""
 	}
@@ -244,7 +247,7 @@ func (c *cursor) Since(start int) string {
 }
 
 // End fails unless only white space is left.
-func (c *cursor) End() error {
+func (c *Cursor) End() error {
 	if c.Err == nil && (c.Peek() != 0 || c.i < len(c.S)) {
 		c.syntax("the end of the value")
 	}
@@ -252,7 +255,7 @@ func (c *cursor) End() error {
 }
 
 // Str reads a string. It skips any other value and returns "".
-func (c *cursor) Str() string {
+func (c *Cursor) Str() string {
 	if c.Err != nil {
 		return ""
 	}
@@ -273,7 +276,7 @@ func (c *cursor) Str() string {
 }
 
 // Raw reads any value and returns its exact bytes.
-func (c *cursor) Raw() string {
+func (c *Cursor) Raw() string {
 	c.Peek()
 	start := c.i
 	c.Skip()
@@ -285,7 +288,7 @@ func (c *cursor) Raw() string {
 
 // TextOrJSON reads the arguments of a call: the string that holds them, or any other value as it
 // is written. null is "".
-func (c *cursor) TextOrJSON() string {
+func (c *Cursor) TextOrJSON() string {
 	switch c.Peek() {
 	case '"':
 		return c.Str()
@@ -297,10 +300,10 @@ func (c *cursor) TextOrJSON() string {
 }
 
 // Boolean reads a literal. It returns false for any value but true.
-func (c *cursor) Boolean() bool { return c.Raw() == "true" }
+func (c *Cursor) Boolean() bool { return c.Raw() == "true" }
 
 // Num reads a number as an integer, without its fraction. It returns 0 for any other value.
-func (c *cursor) Num() int {
+func (c *Cursor) Num() int {
 	raw := c.Raw()
 	if n, err := strconv.Atoi(raw); err == nil {
 		return n
@@ -312,7 +315,7 @@ func (c *cursor) Num() int {
 }
 
 // Skip passes over one value of any kind and validates it.
-func (c *cursor) Skip() {
+func (c *Cursor) Skip() {
 	if c.Err != nil {
 		return
 	}
@@ -343,7 +346,7 @@ func (c *cursor) Skip() {
 	}
 }
 
-func (c *cursor) literal(word string) {
+func (c *Cursor) literal(word string) {
 	rest := c.S[c.i:]
 	if strings.HasPrefix(rest, word) {
 		c.i += len(word)
@@ -355,7 +358,7 @@ func (c *cursor) literal(word string) {
 	c.syntax(word)
 }
 
-func (c *cursor) number() {
+func (c *Cursor) number() {
 	start := c.i
 	for c.i < len(c.S) && strings.IndexByte("0123456789+-.eE", c.S[c.i]) >= 0 {
 		c.i++
@@ -370,7 +373,7 @@ func (c *cursor) number() {
 
 // skipString passes over the string at the cursor and reports whether it has escapes. Invalid
 // UTF-8 is no error, since hosts write it.
-func (c *cursor) skipString() (escaped bool) {
+func (c *Cursor) skipString() (escaped bool) {
 	i := c.i + 1
 	for {
 		i = plainRun(c.S, i)
@@ -397,7 +400,7 @@ func (c *cursor) skipString() (escaped bool) {
 }
 
 // escape validates the escape at i and returns the index after it.
-func (c *cursor) escape(i int) int {
+func (c *Cursor) escape(i int) int {
 	if c.i = i + 1; c.i < len(c.S) && strings.IndexByte(`"\/bfnrt`, c.S[c.i]) >= 0 {
 		return i + 2
 	}

@@ -10,7 +10,7 @@ import (
 
 // hex4 reads the four hexadecimal digits that s begins with.
 func hex4(s string) rune {
-	n, _ := strconv.ParseUint(s[:4], 16, 32) // the cursor has checked them
+	n, _ := strconv.ParseUint(s[:4], 16, 32) // the Cursor has checked them
 	return rune(n)
 }
 

@@ -20,7 +20,7 @@ func readTool(raw string) (d toolDef) {
 	return d
 }
 
-func (d *toolDef) read(c *cursor) {
+func (d *toolDef) read(c *Cursor) {
 	c.Read("type", &d.typ, "name", &d.name, "description", &d.description,
 		"input_schema", &d.schema, "parameters", &d.schema, "strict", &d.strict,
 		"custom", func() { d.name = cmp.Or(c.Text("name"), d.name) },
