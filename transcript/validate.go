@@ -1,7 +1,10 @@
 package transcript
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/transcript/internal/dialect"
@@ -89,6 +92,87 @@ func (v *validator) wireRole(r memkernel.Role) string {
 		}
 	}
 	return string(r)
+}
+
+// rule is a rule's code and name.
+type rule struct{ code, name string }
+
+// pairing says how calls and results must follow each other, by the names of the rules that break
+// otherwise.
+type pairing struct {
+	// unanswered: every call has one result in the next turn. orphan: every result answers a call
+	// of the turn before it.
+	unanswered, orphan rule
+	// late: results precede other content. The zero rule allows any order.
+	late rule
+	// once: no id is used for two calls of the conversation.
+	once bool
+}
+
+// pairs judges whether calls and their results are pairs.
+func (v *validator) pairs(turns []dialect.Turn, p *pairing) {
+	seen := map[string]bool{}
+	var open map[string]dialect.At // calls of the turn before
+	for i := range turns {
+		t := &turns[i]
+		if t.Role == "user" {
+			v.answers(t, open, p)
+		}
+		v.unanswered(open, p.unanswered)
+		if open = nil; t.Role != "user" {
+			open = v.opened(t, seen, p)
+		}
+	}
+	v.unanswered(open, p.unanswered)
+}
+
+// unanswered reports open calls, in the order of the request.
+func (v *validator) unanswered(open map[string]dialect.At, r rule) {
+	for _, b := range slices.SortedFunc(maps.Values(open), func(a, b dialect.At) int { return cmp.Or(a.Msg-b.Msg, a.Part-b.Part) }) {
+		v.atPart(r.code, r.name, b, "call %s has no result in its place", v.part(b).Call.ID)
+	}
+}
+
+// opened returns the calls of a turn by their ids, and adds these to seen.
+func (v *validator) opened(t *dialect.Turn, seen map[string]bool, p *pairing) map[string]dialect.At {
+	open := map[string]dialect.At{}
+	for _, b := range t.Blocks {
+		c := v.part(b)
+		if !dialect.IsCall(c) {
+			continue
+		}
+		if seen[c.Call.ID] && p.once {
+			v.atPart(p.unanswered.code, p.unanswered.name, b, "call id %s is used twice", c.Call.ID)
+		}
+		seen[c.Call.ID] = true
+		open[c.Call.ID] = b
+	}
+	return open
+}
+
+// answers removes the calls that a user turn answers from the open calls.
+func (v *validator) answers(t *dialect.Turn, open map[string]dialect.At, p *pairing) {
+	answered := map[string]bool{}
+	other := false
+	for _, b := range t.Blocks {
+		r := v.part(b)
+		if !dialect.IsResult(r) {
+			other = true
+			continue
+		}
+		id := r.Result.CallID
+		switch _, ok := open[id]; {
+		case ok:
+			delete(open, id)
+			if answered[id] = true; other && p.late.code != "" {
+				v.atPart(p.late.code, p.late.name, b, "a tool result comes after other content")
+			}
+		case answered[id]:
+			v.atPart(p.unanswered.code, p.unanswered.name, b, "call %s is answered twice", id)
+		default:
+			v.atPart(p.orphan.code, p.orphan.name, b, "result for %s answers no call of the message before", id)
+		}
+	}
 }
 
 // callShape finds calls that no API accepts.

@@ -2,7 +2,6 @@ package transcript
 
 import (
 	"cmp"
-	"maps"
 	"math"
 	"slices"
 
@@ -14,87 +13,13 @@ const maxAnthropicMessages = 100_000
 
 func (v *validator) anthropic() {
 	turns := v.turns()
-	v.pairs(turns)
+	v.pairs(turns, &pairing{unanswered: rule{"A1", "pair-adjacent"}, late: rule{"A2", "results-first"}, orphan: rule{"A3", "no-orphan"}, once: true})
 	v.roles(turns)
 	v.serverTools(turns)
 	v.markers()
 	v.compaction(turns)
 	v.nonEmpty(turns)
 	v.callShape("A12")
-}
-
-// pairs judges A1 pair-adjacent, A2 results-first and A3 no-orphan.
-func (v *validator) pairs(turns []dialect.Turn) {
-	seen := map[string]bool{}
-	var open map[string]dialect.At // calls of the turn before
-	for i := range turns {
-		t := &turns[i]
-		if t.Role != "user" {
-			v.unanswered(open)
-			open = v.opened(t, seen)
-			continue
-		}
-		v.answers(t, open)
-		v.unanswered(open)
-		open = nil
-	}
-	v.unanswered(open)
-}
-
-func (v *validator) unanswered(open map[string]dialect.At) {
-	for _, b := range v.sorted(open) {
-		v.atPart("A1", "pair-adjacent", b, "call %s has no result in the next message", v.part(b).Call.ID)
-	}
-}
-
-// sorted returns blocks in the order of the request.
-func (v *validator) sorted(open map[string]dialect.At) []dialect.At {
-	return slices.SortedFunc(maps.Values(open), func(a, b dialect.At) int {
-		return cmp.Or(a.Msg-b.Msg, a.Part-b.Part)
-	})
-}
-
-// opened returns the calls of a turn by their ids, and adds these to seen.
-func (v *validator) opened(t *dialect.Turn, seen map[string]bool) map[string]dialect.At {
-	open := map[string]dialect.At{}
-	for _, b := range t.Blocks {
-		p := v.part(b)
-		if !dialect.IsCall(p) {
-			continue
-		}
-		if seen[p.Call.ID] {
-			v.atPart("A1", "pair-adjacent", b, "call id %s is used twice", p.Call.ID)
-		}
-		seen[p.Call.ID] = true
-		open[p.Call.ID] = b
-	}
-	return open
-}
-
-// answers removes the calls that a user turn answers from the open calls.
-func (v *validator) answers(t *dialect.Turn, open map[string]dialect.At) {
-	answered := map[string]bool{}
-	other := false
-	for _, b := range t.Blocks {
-		p := v.part(b)
-		if !dialect.IsResult(p) {
-			other = true
-			continue
-		}
-		if other {
-			v.atPart("A2", "results-first", b, "a tool result stands behind other content")
-		}
-		id := p.Result.CallID
-		switch _, ok := open[id]; {
-		case ok:
-			delete(open, id)
-			answered[id] = true
-		case answered[id]:
-			v.atPart("A1", "pair-adjacent", b, "call %s is answered twice", id)
-		default:
-			v.atPart("A3", "no-orphan", b, "result for %s answers no call of the message before", id)
-		}
-	}
 }
 
 // roles judges A5 role and A6 no-prefill.

@@ -8,50 +8,12 @@ import (
 // chat judges the rules of chat completions: C1 calls-answered, C2
 // no-orphan-tool, C3 window-start, C4 call-shape.
 func (v *validator) chat() {
-	open := map[string]dialect.At{}
-	start := true
-	settle := func() {
-		for _, b := range v.sorted(open) {
-			v.atPart("C1", "calls-answered", b, "call %s is not answered before the next message", v.part(b).Call.ID)
-		}
-		clear(open)
+	turns := v.turns()
+	if len(turns) > 0 && turns[0].Role == "user" && len(turns[0].Blocks) > 0 && dialect.IsResult(v.part(turns[0].Blocks[0])) {
+		v.atPart("C3", "window-start", turns[0].Blocks[0], "the conversation begins with a tool message")
 	}
-	for i := range v.req.Messages {
-		m := &v.req.Messages[i]
-		if dialect.IsSystemRole(m.Role) && start {
-			continue
-		}
-		rest := len(m.Parts) == 0
-		for k := range m.Parts {
-			p := &m.Parts[k]
-			if m.Role == memkernel.RoleAssistant || !dialect.IsResult(p) {
-				rest = true
-				continue
-			}
-			if start {
-				v.add("C3", "window-start", i, k, "the conversation begins with a tool message")
-			}
-			start = false
-			if _, ok := open[p.Result.CallID]; !ok {
-				v.add("C2", "no-orphan-tool", i, k, "result for %s answers no call of the assistant message before", p.Result.CallID)
-			}
-			delete(open, p.Result.CallID)
-		}
-		start = false
-		// Neighbouring assistant messages with calls are sent as one.
-		run := m.Role == memkernel.RoleAssistant && i > 0 && v.req.Messages[i-1].Role == memkernel.RoleAssistant
-		if rest && !run {
-			settle()
-		}
-		if m.Role == memkernel.RoleAssistant {
-			for k := range m.Parts {
-				if dialect.IsCall(&m.Parts[k]) {
-					open[m.Parts[k].Call.ID] = dialect.At{Msg: i, Part: k}
-				}
-			}
-		}
-	}
-	settle()
+	answered := rule{"C1", "calls-answered"}
+	v.pairs(turns, &pairing{unanswered: answered, late: answered, orphan: rule{"C2", "no-orphan-tool"}})
 	v.callShape("C4")
 }
 
@@ -82,9 +44,7 @@ func (v *validator) callOutput() {
 			done[id] = true
 		}
 	}
-	for _, b := range v.sorted(open) {
-		v.atPart("R1", "call-output", b, "call %s has no output", v.part(b).Call.ID)
-	}
+	v.unanswered(open, rule{"R1", "call-output"})
 }
 
 // reasoningGroup: a reasoning item needs the item that followed it.
