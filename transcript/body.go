@@ -56,11 +56,9 @@ func (b *Body) split() (elements []dialect.Span, err error) {
 	if err != nil {
 		return nil, err
 	}
+	c.Names = b.api.Names
 	seen := map[string]bool{}
 	for name := range c.Fields {
-		if other := b.api.Names[name]; other != "" {
-			name = other
-		}
 		if seen[name] {
 			return nil, fmt.Errorf("member %q stands twice", name)
 		}
@@ -117,7 +115,7 @@ func (b *Body) fill() error {
 	default:
 		b.Tools = dialect.ReadTools(&tools)
 	}
-	system := dialect.Scan(b.Member(b.api.System))
+	system := dialect.Cursor{S: b.Member(b.api.System), Names: b.api.Names}
 	if b.api.System != "" && system.Peek() != 0 {
 		b.System = b.api.Instructions(&system)
 	}

@@ -1,7 +1,6 @@
 package dialect
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -32,8 +31,8 @@ var geminiNames = map[string]string{
 	"will_continue": "willContinue", "partial_args": "partialArgs", "part_metadata": "partMetadata", "display_name": "displayName",
 }
 
-// geminiNameOf returns a member's name in the one spelling that the rest knows.
-func geminiNameOf(name string) string { return cmp.Or(geminiNames[name], name) }
+// scanGemini is [Scan] for a text with either spelling.
+func scanGemini(s string) Cursor { return Cursor{S: s, Names: geminiNames} }
 
 // geminiParse reads a content.
 func geminiParse(e *Entry) error {
@@ -42,6 +41,7 @@ func geminiParse(e *Entry) error {
 	if err != nil {
 		return err
 	}
+	c.Names = geminiNames
 	listed := false
 	c.Read("role", func() { m.Role = geminiRoleOf(c.Str()) }, "parts", func() {
 		listed = c.Peek() == '['
@@ -95,35 +95,16 @@ type geminiPart struct {
 func readGeminiPart(c *Cursor) memkernel.Part {
 	var r geminiPart
 	start := c.Start()
-	for k := range c.Fields {
-		r.holds++
-		switch geminiNameOf(k) {
-		case "text":
-			r.has, r.text = c.Peek() == '"', c.Str()
-		case "inlineData", "fileData":
-			r.media = readGeminiMedia(c)
-		case "functionCall":
-			r.call = r.readCall(c)
-		case "functionResponse":
-			r.result = r.readResponse(c)
-		default:
-			r.holds--
-			r.other(geminiNameOf(k), c)
-		}
+	holds := func(read func()) func() { return func() { r.holds++; read() } }
+	media := holds(func() { r.media = readGeminiMedia(c) })
+	known := []any{"text", holds(func() { r.has, r.text = c.Peek() == '"', c.Str() }), "inlineData", media, "fileData", media,
+		"functionCall", holds(func() { r.call = r.readCall(c) }), "functionResponse", holds(func() { r.result = r.readResponse(c) }),
+		"thought", &r.thought, "thoughtSignature", &r.signature}
+	for _, name := range geminiDescribed {
+		known = append(known, name, c.Skip)
 	}
+	r.odd = c.Read(known...) > 0 || r.odd
 	return r.part(c.Since(start))
-}
-
-// other reads a member that describes the held content, or is unknown.
-func (r *geminiPart) other(name string, c *Cursor) {
-	switch name {
-	case "thought":
-		r.thought = c.Boolean()
-	case "thoughtSignature":
-		r.signature = c.Str()
-	default:
-		r.odd = r.odd || !slices.Contains(geminiDescribed, name)
-	}
 }
 
 // geminiPart makes the canonical part. A text without a letter may carry a signature, which is
@@ -151,36 +132,17 @@ func (r *geminiPart) part(raw string) memkernel.Part {
 
 func readGeminiMedia(c *Cursor) *memkernel.Media {
 	m := &memkernel.Media{}
-	for k := range c.Fields {
-		switch geminiNameOf(k) {
-		case "mimeType":
-			m.Type = c.Str()
-		case "data":
-			m.Data = c.Str()
-		case "fileUri":
-			m.URL = c.Str()
-		}
-	}
+	c.Read("mimeType", &m.Type, "data", &m.Data, "fileUri", &m.URL)
 	m.Width, m.Height = pixels(m.Type, m.Data)
 	return m
 }
 
 // readCall reads a call. A call that comes in pieces has members that are unknown here.
 func (r *geminiPart) readCall(c *Cursor) *memkernel.ToolCall {
-	call := &memkernel.ToolCall{Input: "{}"}
-	for k := range c.Fields {
-		switch geminiNameOf(k) {
-		case "id":
-			call.ID = c.Str()
-		case "name":
-			call.Name = c.Str()
-		case "args":
-			if call.Input = c.Raw(); call.Input == "null" {
-				call.Input = "{}"
-			}
-		default:
-			r.odd = true
-		}
+	call, args := &memkernel.ToolCall{Input: "{}"}, jsonText("")
+	r.odd = c.Read("id", &call.ID, "name", &call.Name, "args", &args) > 0 || r.odd
+	if args != "" && args != "null" {
+		call.Input = string(args)
 	}
 	return call
 }
@@ -190,20 +152,12 @@ func (r *geminiPart) readCall(c *Cursor) *memkernel.ToolCall {
 func (r *geminiPart) readResponse(c *Cursor) *memkernel.ToolResult {
 	result := &memkernel.ToolResult{}
 	var media []memkernel.Part
-	for k := range c.Fields {
-		switch geminiNameOf(k) {
-		case "id":
-			result.CallID = c.Str()
-		case "name":
-			result.Name = c.Str()
-		case "response":
-			text, failed := geminiSaid(c.Raw())
-			result.Content, result.Text, result.IsError = []memkernel.Part{textPart(text)}, true, failed
-		case "parts":
-			media = append(media, readGeminiList(c)...)
-		default: // of a result that comes in pieces
-			r.odd = true
-		}
+	response := jsonText("")
+	others := c.Read("id", &result.CallID, "name", &result.Name, "response", &response, "parts", func() { media = append(media, readGeminiList(c)...) })
+	r.odd = others > 0 || r.odd // it comes in pieces
+	if response != "" {
+		text, failed := geminiSaid(string(response))
+		result.Content, result.Text, result.IsError = []memkernel.Part{textPart(text)}, true, failed
 	}
 	if len(media) > 0 {
 		result.Content, result.Text = append(result.Content, media...), false
@@ -257,7 +211,7 @@ func geminiParts(c *Cursor) (parts []memkernel.Part) {
 func geminiDefinitions(c *Cursor) (tools []memkernel.Tool) {
 	for range c.Elems {
 		for k := range c.Fields {
-			if geminiNameOf(k) != "functionDeclarations" || c.Peek() != '[' {
+			if k != "functionDeclarations" && k != "function_declarations" || c.Peek() != '[' {
 				if raw := c.Raw(); c.Err == nil {
 					tools = append(tools, memkernel.Tool{Name: k, Raw: `{` + string(AppendString(nil, k)) + `:` + raw + `}`})
 				}

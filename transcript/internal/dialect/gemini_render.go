@@ -19,9 +19,9 @@ var geminiDescribed = []string{"thought", "thoughtSignature", "videoMetadata", "
 // GeminiHolds returns the name of the member that a part holds. It returns "" for none, for several,
 // and for an invalid part.
 func GeminiHolds(raw string) (what string) {
-	c := Scan(raw)
+	c := scanGemini(raw)
 	for k := range c.Fields {
-		switch k = geminiNameOf(k); {
+		switch {
 		case slices.Contains(geminiDescribed, k):
 		case what != "":
 			return ""

@@ -323,7 +323,7 @@ func (c *geminiCLIToolCall) answered() bool { return len(c.Result) > 0 && string
 // geminiCLIParts returns the parts of a content: a string, a part or a list of parts. Texts, calls
 // and results have no bytes of their own, since the program writes them in other shapes, too.
 func geminiCLIParts(raw json.RawMessage) []memkernel.Part {
-	c := Scan(string(raw))
+	c := scanGemini(string(raw))
 	list := geminiParts(&c)
 	kept := list[:0]
 	for _, p := range list {

@@ -30,6 +30,8 @@ type Cursor struct {
 	i     int
 	depth int
 	Err   error
+	// Names are other spellings of members' names, by which they are read, too. It may be nil.
+	Names map[string]string
 	// Unread is the reason why a usage object could not be read.
 	Unread error
 }
@@ -126,6 +128,9 @@ func (c *Cursor) Elems(yield func() bool) {
 // not read is skipped, and so is a value that is no object.
 func (c *Cursor) Fields(yield func(string) bool) {
 	for _, name := range c.members {
+		if other := c.Names[name]; other != "" {
+			name = other
+		}
 		at := c.Start()
 		if !yield(name) {
 			return
@@ -173,16 +178,21 @@ type jsonText string
 
 // Read reads an object. members are pairs of a name and where its value goes: a *string,
 // *jsonText, *bool, *int, **[memkernel.Usage] or a func that reads it. A member of another type
-// than its variable's reads as the zero value, and members that are not named are skipped.
-func (c *Cursor) Read(members ...any) {
+// than its variable's reads as the zero value, and members that are not named are skipped. Read
+// returns how many these are.
+func (c *Cursor) Read(members ...any) (others int) {
 	for name := range c.Fields {
-		for i := 0; i < len(members); i += 2 {
-			if members[i] == name {
-				c.into(members[i+1])
-				break
-			}
+		i := 0
+		for i < len(members) && members[i] != name {
+			i += 2
 		}
+		if i == len(members) {
+			others++
+			continue
+		}
+		c.into(members[i+1])
 	}
+	return others
 }
 
 func (c *Cursor) into(target any) {
