@@ -153,7 +153,7 @@ func readCodexItem(raw string) (it codexItem, err error) {
 			if c.Peek() == 'n' {
 				c.Skip()
 			} else {
-				it.parts = codexContent(&c)
+				it.parts = openAIContent(&c)
 			}
 		},
 		"output", func() { it.output(&c) },
@@ -218,18 +218,18 @@ func readCodexMessage(raw string) (*memkernel.Message, error) {
 func (it *codexItem) output(c *Cursor) {
 	switch it.plain = c.Peek() == '"'; c.Peek() {
 	case '"', '[', 'n':
-		it.parts = codexContent(c)
+		it.parts = openAIContent(c)
 		return
 	}
 	raw := c.Raw()
 	it.parts = []memkernel.Part{it.other(raw)}
 	if RawType(raw) != "" {
 		list := Scan("[" + raw + "]")
-		it.parts = codexContent(&list)
+		it.parts = openAIContent(&list)
 		return
 	}
 	in := Scan(raw)
-	in.Read("content", func() { it.plain, it.parts = in.Peek() == '"', codexContent(&in) }, "success", func() { it.isErr = in.Raw() == "false" })
+	in.Read("content", func() { it.plain, it.parts = in.Peek() == '"', openAIContent(&in) }, "success", func() { it.isErr = in.Raw() == "false" })
 }
 
 func summaryText(c *Cursor) string {
@@ -257,36 +257,6 @@ func (it *codexItem) message(m *memkernel.Message) {
 	}
 }
 
-// codexContent reads the content of a Responses message or output.
-func codexContent(c *Cursor) []memkernel.Part { return readContent(c, readCodexBlock) }
-
-func readCodexBlock(c *Cursor) memkernel.Part {
-	var typ, text, url, data, name string
-	start := c.Start()
-	printed := func() { // by a shell, whose blocks have no type
-		typ = cmp.Or(typ, "output_text")
-		if s := c.Str(); text == "" || s == "" {
-			text += s
-		} else {
-			text += "\n" + s
-		}
-	}
-	c.Read("type", &typ, "text", &text, "refusal", &text, "stdout", printed, "stderr", printed,
-		"image_url", &url, "file_url", &url, "file_id", &url, "file_data", &data, "filename", &name)
-	p := memkernel.Part{Kind: memkernel.PartOther, Raw: c.Since(start)}
-	switch typ {
-	case "input_text", "output_text", "text":
-		p.Kind, p.Text = memkernel.PartText, text
-	case "refusal":
-		p.Text = text
-	case "input_image", "computer_screenshot":
-		p.Kind, p.Media = memkernel.PartImage, mediaOf(url)
-	case "input_file":
-		p.Kind, p.Text, p.Media = memkernel.PartDocument, name, mediaOf(cmp.Or(data, url))
-	}
-	return p
-}
-
 // codexSniff knows a line of a rollout by its type. It is less sure of a bare item, which early
 // versions wrote.
 func codexSniff(typ string, has map[string]bool) int {
@@ -310,7 +280,7 @@ var codexDialect = Dialect{Name: "codex", Sniff: codexSniff, Parse: codexParse, 
 	Items: &Items{Read: readCodexValue, Assemble: codexAssemble, Write: writeCodexItems, Reworded: codexFunctions},
 	API:   codexAPI}
 
-var codexAPI = &API{Format: "responses", List: "input", System: "instructions", Lead: true, Instructions: codexContent,
+var codexAPI = &API{Format: "responses", List: "input", System: "instructions", Lead: true, Instructions: openAIContent,
 	Element: readCodexElement, Join: joinItem, Offers: codexOffers,
 	Pair:   func() func([]memkernel.Message, *memkernel.Message) { return new(codexPairs).take },
 	Render: codexRender, Append: appendCodexPart, Takes: codexTakes, Refuses: codexRefuses,

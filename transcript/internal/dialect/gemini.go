@@ -131,9 +131,10 @@ func (r *geminiPart) part(raw string) memkernel.Part {
 }
 
 func readGeminiMedia(c *Cursor) *memkernel.Media {
-	m := &memkernel.Media{}
-	c.Read("mimeType", &m.Type, "data", &m.Data, "fileUri", &m.URL)
-	m.Width, m.Height = pixels(m.Type, m.Data)
+	var typ, data, url string
+	c.Read("mimeType", &typ, "data", &data, "fileUri", &url)
+	m := inlineMedia(typ, data)
+	m.URL = url
 	return m
 }
 

@@ -64,23 +64,17 @@ func webpConfig(r io.Reader) (image.Config, error) {
 
 func uint24(b []byte) int { return int(b[0]) | int(b[1])<<8 | int(b[2])<<16 }
 
-// dataURL splits "data:image/png;base64,..." into type and payload.
-func dataURL(url string) (mediaType, data string, ok bool) {
-	rest, ok := strings.CutPrefix(url, "data:")
-	if !ok {
-		return "", "", false
+// mediaOf returns the medium at a URL, which may hold the data itself: data:image/png;base64,...
+func mediaOf(url string) *memkernel.Media {
+	if typed, data, ok := strings.Cut(url, ";base64,"); ok && strings.HasPrefix(typed, "data:") {
+		return inlineMedia(strings.TrimPrefix(typed, "data:"), data)
 	}
-	mediaType, data, ok = strings.Cut(rest, ";base64,")
-	return mediaType, data, ok
+	return &memkernel.Media{URL: url}
 }
 
-// mediaOf returns the medium at a URL, which may hold the data itself.
-func mediaOf(url string) *memkernel.Media {
-	t, data, ok := dataURL(url)
-	if !ok {
-		return &memkernel.Media{URL: url}
-	}
-	m := &memkernel.Media{Type: t, Data: data}
-	m.Width, m.Height = pixels(t, data)
+// inlineMedia returns a medium by its data.
+func inlineMedia(mediaType, data string) *memkernel.Media {
+	m := &memkernel.Media{Type: mediaType, Data: data}
+	m.Width, m.Height = pixels(mediaType, data)
 	return m
 }

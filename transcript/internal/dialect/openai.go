@@ -99,20 +99,41 @@ func readOpenAIFunction(c *Cursor, call *memkernel.ToolCall) {
 	c.Read("name", &call.Name, "arguments", input, "input", input)
 }
 
-func openAIContent(c *Cursor) []memkernel.Part { return readContent(c, readOpenAIPart) }
+// openAIContent reads the content of a message, or of an output: a string, or a list of blocks.
+func openAIContent(c *Cursor) []memkernel.Part { return readContent(c, readOpenAIBlock) }
 
-func readOpenAIPart(c *Cursor) memkernel.Part {
+// readOpenAIBlock reads a block of chat completions or of the Responses API. The blocks of a shell
+// have no type.
+func readOpenAIBlock(c *Cursor) memkernel.Part {
 	var typ, text, url, data, name string
 	start := c.Start()
 	file := func() { c.Read("url", &url, "file_id", &url, "file_data", &data, "filename", &name) }
-	c.Read("type", &typ, "text", &text, "image_url", file, "file", file)
+	printed := func() {
+		typ = cmp.Or(typ, "output_text")
+		if s := c.Str(); text == "" || s == "" {
+			text += s
+		} else {
+			text += "\n" + s
+		}
+	}
+	c.Read("type", &typ, "text", &text, "refusal", &text, "stdout", printed, "stderr", printed,
+		"image_url", func() {
+			if c.Peek() == '"' {
+				url = c.Str()
+			} else {
+				file()
+			}
+		},
+		"file", file, "file_url", &url, "file_id", &url, "file_data", &data, "filename", &name)
 	p := memkernel.Part{Kind: memkernel.PartOther, Raw: c.Since(start)}
 	switch typ {
-	case "text":
+	case "text", "input_text", "output_text":
 		p.Kind, p.Text = memkernel.PartText, text
-	case "image_url":
+	case "refusal":
+		p.Text = text
+	case "image_url", "input_image", "computer_screenshot":
 		p.Kind, p.Media = memkernel.PartImage, mediaOf(url)
-	case "file":
+	case "file", "input_file":
 		p.Kind, p.Text, p.Media = memkernel.PartDocument, name, mediaOf(cmp.Or(data, url))
 	}
 	return p

@@ -186,8 +186,7 @@ func readPiBlock(c *Cursor) memkernel.Part {
 	case "toolCall":
 		return callPart(memkernel.ToolCall{ID: id, Name: name, Input: string(args)}, p.Raw)
 	case "image":
-		p.Kind, p.Media = memkernel.PartImage, &memkernel.Media{Type: mime, Data: data}
-		p.Media.Width, p.Media.Height = pixels(mime, data)
+		p.Kind, p.Media = memkernel.PartImage, inlineMedia(mime, data)
 	}
 	return p
 }
