@@ -109,7 +109,7 @@ func (s *Server) roomOf(name string) (*room, func()) {
 // Ready returns an error if the server takes no calls or its index can't be searched.
 func (s *Server) Ready(ctx context.Context) error {
 	if s.ending() {
-		return errStopping()
+		return ErrStopping()
 	}
 	switch st := s.desk.k.IndexStatus(ctx); st.State {
 	case api.IndexForeign, api.IndexNewer, api.IndexOlder, api.IndexDamaged, api.IndexFailed:
@@ -131,7 +131,9 @@ func ErrToken(message, hint string) *Error { return newError(codeToken, "TOKEN",
 func ErrBusy(message, hint string) *Error { return newError(codeBusy, "BUSY", message, hint) }
 
 // ErrStopping refuses a message because the server ends.
-func ErrStopping() *Error { return errStopping() }
+func ErrStopping() *Error {
+	return newError(codeStopping, "STOPPING", "the server is stopping", "connect again: a new daemon serves the same state")
+}
 
 // ErrRequest refuses a message because of its transport.
 func ErrRequest(code, message, hint string) *Error { return newError(codeRequest, code, message, hint) }

@@ -138,7 +138,7 @@ func (c *conn) take(p parsed, reply func(*response)) {
 		return
 	}
 	args := m.params()
-	if err := decode(&p.request, args); err != nil {
+	if err := decode(&p, args); err != nil {
 		c.s.refused(err)
 		to(nil, err)
 		return
@@ -238,7 +238,7 @@ func (c *conn) admit(cl *call) *Error {
 	case cl.id != "" && cl.id != "null" && c.calls[cl.id] != nil:
 		return newError(codeRequest, "ID_IN_USE", fmt.Sprintf("the call %s has not been answered", cl.id), "give every call an id of its own")
 	case !c.s.begin():
-		return errStopping()
+		return ErrStopping()
 	}
 	cl.ctx, cl.cancel = context.WithCancel(c.s.base)
 	c.room.taken.Add(1)

@@ -3,7 +3,6 @@ package serve
 import (
 	"context"
 	"encoding/json"
-	"errors"
 
 	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/kernel/api"
@@ -80,11 +79,7 @@ func doMemoryList(ctx context.Context, d *desk, _ *call, p *listCall) (*document
 		return nil, badParams("max_results is a number from 1", "max_results %d: out of range", p.MaxResults)
 	}
 	l, err := d.k.Editor().List(ctx, api.ListRequest{Path: p.Path, Max: p.MaxResults, Private: d.opt.private(p.Private)})
-	if err != nil {
-		return nil, err
-	}
-	doc := document.OfList(l)
-	return &doc, nil
+	return documented(l, err, document.OfList)
 }
 
 type undoCall struct {
@@ -131,26 +126,4 @@ func doMemoryTool(ctx context.Context, d *desk, _ *call, p *memoryToolCall) (*me
 		return nil, err
 	}
 	return &memoryToolDocument{"memkernel/rpc_memory_tool/v1", text, failed}, nil
-}
-
-// editReason returns the reason, the hint and the present text for an edit that was not made. The
-// reason is "" for any other error.
-func editReason(err error) (name, hint string, now *api.StaleError) {
-	var stale *api.StaleError
-	var person *api.PersonError
-	var secret *api.SecretError
-	var refused *api.EditError
-	switch {
-	case errors.As(err, &stale):
-		return "CONFLICT", "data.current is what stands there: read it, and ask again", stale
-	case errors.As(err, &person):
-		return "PERSON", "remember adds what holds now", nil
-	case errors.As(err, &secret):
-		return "SECRET", "let a person take the secret out of the file", nil
-	case errors.As(err, &refused):
-		return "REFUSED", "the message says what would be carried out", nil
-	case errors.Is(err, api.ErrEditsOff):
-		return "DISABLED", "workspace.agent_edits lets agents change memory", nil
-	}
-	return "", "", nil
 }

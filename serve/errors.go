@@ -69,7 +69,7 @@ func errTooMuchText(most int) *Error {
 }
 
 // invalid returns the error of a message with an invalid form.
-func invalid(member, message string) *Error {
+func invalid(message string) *Error {
 	return newError(codeRequest, "INVALID_REQUEST", message, `a message is {"jsonrpc":"2.0","id":…,"method":…,"params":{…}}`)
 }
 
@@ -86,14 +86,12 @@ func asError(err error) *Error {
 		return &e
 	}
 	name, hint := reason(err)
+	e := newError(codeKernel, name, err.Error(), hint)
 	var none *api.NoSessionError
 	if errors.As(err, &none) {
-		hint = none.Hint("status lists them")
+		e.Data.Hint = none.Hint("status lists them")
 	}
-	e := newError(codeKernel, name, err.Error(), hint)
-	if edit, way, now := editReason(err); edit != "" {
-		e.Data = errorData{Code: edit, Hint: way, Current: now}
-	}
+	errors.As(err, &e.Data.Current)
 	var small *budget.TooSmallError
 	switch {
 	case errors.As(err, &small):
@@ -126,6 +124,7 @@ var reasons = []struct {
 	{api.ErrPrivate, "PRIVATE", "say private, or plan it under another session_key"},
 	{api.ErrNoThinking, "NO_OVERFLOW", "hand in the messages that were refused"},
 	{api.ErrNoOverflow, "NO_OVERFLOW", "hand in the provider's words as they came, or none"},
+	{api.ErrEditsOff, "DISABLED", "workspace.agent_edits lets agents change memory"},
 	{markdownstore.ErrDenied, "DENIED", "search cites what can be read"},
 	{transcript.ErrUnknownDialect, "UNKNOWN_DIALECT", "name the dialect: " + anyOf(names(transcript.Intakes()))},
 	{index.ErrForeign, "INDEX_FOREIGN", "move the file away, or use another state directory"},
@@ -143,6 +142,10 @@ func reason(err error) (name, hint string) {
 	var small *budget.TooSmallError
 	var over *api.OverflowError
 	var damage *store.LogError
+	var stale *api.StaleError
+	var person *api.PersonError
+	var secret *api.SecretError
+	var refused *api.EditError
 	switch {
 	case store.Again(err): // whatever else went wrong for it
 		return "TRY_AGAIN", "deliver the call again: what keeps the state was out of reach, or another machine took the session"
@@ -152,6 +155,14 @@ func reason(err error) (name, hint string) {
 		return "OVERFLOW", "nothing that was refused can be made smaller: compact, reset, or use a larger model"
 	case errors.As(err, &damage):
 		return "DAMAGED", "run 'memkernel check'"
+	case errors.As(err, &stale):
+		return "CONFLICT", "data.current is what stands there: read it, and ask again"
+	case errors.As(err, &person):
+		return "PERSON", "remember adds what holds now"
+	case errors.As(err, &secret):
+		return "SECRET", "let a person take the secret out of the file"
+	case errors.As(err, &refused):
+		return "REFUSED", "the message says what would be carried out"
 	}
 	for _, r := range reasons {
 		if errors.Is(err, r.err) {

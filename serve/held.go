@@ -88,9 +88,12 @@ func (s *shelf) take(key heldKey) *held {
 	return h
 }
 
-// put returns a conversation to the shelf under a new mark. If there is no room, it drops other
-// conversations.
+// put returns a conversation to the shelf under a new mark, nil without a conversation. If there is
+// no room, it drops other conversations.
 func (s *shelf) put(h *held) *mark {
+	if h == nil {
+		return nil
+	}
 	h.base = s.prefix + strconv.FormatInt(s.last.Add(1), 36)
 	h.bytes = 0
 	for _, v := range h.intake.Values() {

@@ -15,7 +15,6 @@ import (
 // without a record is refused as NO_SESSION, unless the method is start_session or a conversation
 // or updates are handed in.
 type boundaryCall struct {
-	sessionCall
 	sourceCall
 	Branch string `json:"branch"`
 	Model  string `json:"model"`
@@ -68,11 +67,7 @@ func passBoundary(ctx context.Context, d *desk, c *call, p *boundaryCall, wish *
 		return nil, err
 	}
 	out.Pinned = document.List(out.Pinned)
-	doc := &passed{Schema: "memkernel/rpc_boundary/v1", SessionKey: p.key(), Passed: out}
-	if h != nil {
-		doc.Conversation = d.held.put(h)
-	}
-	return doc, nil
+	return &passed{"memkernel/rpc_boundary/v1", p.key(), out, d.held.put(h)}, nil
 }
 
 func boundaryOf(d *desk, c *call, p *boundaryCall) (api.Boundary, *held, error) {
@@ -142,9 +137,7 @@ func doCheckpoint(ctx context.Context, d *desk, cl *call, p *boundaryCall) (*che
 		}
 		doc.ID, doc.Text = got.ID, got.Text
 	}
-	if h != nil {
-		doc.Conversation = d.held.put(h)
-	}
+	doc.Conversation = d.held.put(h)
 	return doc, nil
 }
 
@@ -166,11 +159,7 @@ func doRestore(ctx context.Context, d *desk, _ *call, p *restoreCall) (*document
 		return nil, badParams("occasion is new, resume or compaction", "occasion %q is none", p.Occasion)
 	}
 	r, err := d.k.Restore(ctx, api.RestoreRequest{SessionKey: p.SessionKey, Occasion: o, Resolver: p.Resolver})
-	if err != nil {
-		return nil, err
-	}
-	doc := document.OfRestored(p.key(), r)
-	return &doc, nil
+	return documentedBy(p.key(), r, err, document.OfRestored)
 }
 
 // flushTurnCall requests the prompts of a silent turn in which the host's model writes down the
@@ -179,7 +168,6 @@ func doRestore(ctx context.Context, d *desk, _ *call, p *restoreCall) (*document
 // that one completion without tools is enough. An empty prompt in the answer means that there is
 // nothing to ask.
 type flushTurnCall struct {
-	sessionCall
 	sourceCall
 	Branch string `json:"branch"`
 	Model  string `json:"model"`
@@ -207,11 +195,7 @@ func doFlushTurn(ctx context.Context, d *desk, c *call, p *flushTurnCall) (*flus
 	if p.Branch != "" {
 		t.Prompt, t.Section = "", "" // a subagent reports its findings to its main line
 	}
-	doc := &flushTurn{"memkernel/rpc_flush_turn/v1", t, nil}
-	if h != nil {
-		doc.Conversation = d.held.put(h)
-	}
-	return doc, nil
+	return &flushTurn{"memkernel/rpc_flush_turn/v1", t, d.held.put(h)}, nil
 }
 
 // observeFlushCall hands in the model's answer to a flush turn.

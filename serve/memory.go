@@ -60,11 +60,7 @@ func doForget(ctx context.Context, d *desk, _ *call, p *forgetCall) (*document.F
 		return nil, badParams("give ids of pages, spans or blobs, or all for the whole session", "forget needs ids, or all")
 	}
 	out, err := d.k.Forget(ctx, api.ForgetRequest{SessionKey: p.SessionKey, IDs: p.IDs, Session: p.All, Reason: p.Reason, Apply: p.Apply, Now: p.Now})
-	if err != nil {
-		return nil, err
-	}
-	doc := document.OfForgotten(p.key(), out)
-	return &doc, nil
+	return documentedBy(p.key(), out, err, document.OfForgotten)
 }
 
 // searchCall searches memory. The first search builds the index and waits up to two seconds for
@@ -94,11 +90,7 @@ func doSearch(ctx context.Context, d *desk, _ *call, p *searchCall) (*document.S
 		return nil, badParams("max_results is a number from 1, min_score lies in 0 to 1", "max_results %d, min_score %v: out of range", p.MaxResults, p.MinScore)
 	}
 	r, err := d.k.Search(ctx, api.SearchRequest{Query: p.Query, SessionKey: p.SessionKey, Private: d.opt.private(p.Private), MaxResults: p.MaxResults, MinScore: p.MinScore, Scope: p.Scope, Lines: p.Lines, Now: p.Now})
-	if err != nil {
-		return nil, err
-	}
-	doc := document.OfSearch(p.Query, r)
-	return &doc, nil
+	return documentedBy(p.Query, r, err, document.OfSearch)
 }
 
 type readCall struct {
@@ -122,11 +114,7 @@ func doRead(ctx context.Context, d *desk, _ *call, p *readCall) (*document.Get, 
 		doc := document.OfDenied(p.Path, p.Path, err)
 		return &doc, nil
 	}
-	if err != nil {
-		return nil, err
-	}
-	doc := document.OfLines(p.Path, c)
-	return &doc, nil
+	return documentedBy(p.Path, c, err, document.OfLines)
 }
 
 type getCall struct {
@@ -141,11 +129,7 @@ func doGet(ctx context.Context, d *desk, _ *call, p *getCall) (*document.Get, er
 		return nil, badParams("id is what a prompt, a plan or a search names", "there is no id")
 	}
 	c, err := d.k.Get(ctx, p.SessionKey, p.ID)
-	if err != nil {
-		return nil, err
-	}
-	doc := document.OfPage(orDefault(p.SessionKey), c)
-	return &doc, nil
+	return documentedBy(orDefault(p.SessionKey), c, err, document.OfPage)
 }
 
 // writeCall stages, checks and commits updates of pages.

@@ -13,14 +13,6 @@ import (
 // an older client would misread.
 const protocol = 1
 
-// request is a call or, without an id, a notification.
-type request struct {
-	// id is the JSON of the id, "" for a notification.
-	id     string
-	method string
-	params json.RawMessage
-}
-
 // response answers a request.
 type response struct {
 	JSONRPC string          `json:"jsonrpc"`
@@ -47,9 +39,13 @@ func answer(id string, result any, err *Error) *response {
 	return r
 }
 
-// parsed is a request, or the error of an invalid request.
+// parsed is a call or, without an id, a notification.
 type parsed struct {
-	request
+	// id is the JSON of the id, "" for a notification.
+	id     string
+	method string
+	params json.RawMessage
+	// err is the error of an invalid message.
 	err *Error
 }
 
@@ -57,34 +53,34 @@ type parsed struct {
 func parse(text []byte) parsed {
 	raw := bytes.TrimSpace(text)
 	if !json.Valid(raw) {
-		return parsed{request{id: "null"}, newError(codeParse, "NOT_JSON", "the line is not a JSON value", "send one JSON-RPC message per line, in UTF-8, without line breaks in it")}
+		return parsed{id: "null", err: newError(codeParse, "NOT_JSON", "the line is not a JSON value", "send one JSON-RPC message per line, in UTF-8, without line breaks in it")}
 	}
 	var members map[string]json.RawMessage
 	if raw[0] != '{' || json.Unmarshal(raw, &members) != nil {
-		return parsed{request{id: "null"}, invalid("", "the message is not an object")}
+		return parsed{id: "null", err: invalid("the message is not an object")}
 	}
 	var p parsed
 	if id, ok := members["id"]; ok {
 		if p.id, ok = validID(id); !ok {
 			p.id = "null"
-			p.err = invalid("id", "the id is no string, number or null")
+			p.err = invalid("the id is no string, number or null")
 			return p
 		}
 	}
 	var version string
 	switch {
 	case json.Unmarshal(members["jsonrpc"], &version) != nil || version != "2.0":
-		p.err = invalid("jsonrpc", `the member jsonrpc is not "2.0"`)
+		p.err = invalid(`the member jsonrpc is not "2.0"`)
 	case json.Unmarshal(members["method"], &p.method) != nil || p.method == "":
-		p.err = invalid("method", "the message names no method")
+		p.err = invalid("the message names no method")
 	}
 	for _, name := range slices.Sorted(maps.Keys(members)) {
 		switch name {
 		case "jsonrpc", "id", "method", "params":
 		case "result", "error":
-			p.err = invalid(name, "the message is an answer, and the server asked nothing")
+			p.err = invalid("the message is an answer, and the server asked nothing")
 		default:
-			p.err = invalid(name, fmt.Sprintf("a message has no member %q", name))
+			p.err = invalid(fmt.Sprintf("a message has no member %q", name))
 		}
 	}
 	p.params = members["params"]

@@ -48,10 +48,10 @@ func table() []method {
 	return []method{
 		define("initialize", needRead, reachNone, "which protocol, workspace and bounds the server has", doInitialize),
 		define("shutdown", needOperate, reachNone, "end the daemon once what was taken is done", doShutdown),
-		define("plan", NeedWrite, reachSession, "what to send with the next call, recorded", doPlan),
-		define("peek", needRead, reachSession, "the same, recording nothing", doPeek),
-		define("observe_turn", NeedWrite, reachSession, "commit what was said up to here", doObserveTurn),
-		define("observe_tool_result", NeedWrite, reachSession, "commit a result while the turn goes on", doObserveToolResult),
+		define("plan", NeedWrite, reachSession, "what to send with the next call, recorded", planning((*kernel.Kernel).PlanContext)),
+		define("peek", needRead, reachSession, "the same, recording nothing", planning((*kernel.Kernel).Peek)),
+		define("observe_turn", NeedWrite, reachSession, "commit what was said up to here", observing((*kernel.Kernel).ObserveTurn)),
+		define("observe_tool_result", NeedWrite, reachSession, "commit a result while the turn goes on", observing((*kernel.Kernel).ObserveToolResult)),
 		define("start_session", NeedWrite, reachSession, "begin a session, or go on with it", passing((*kernel.Kernel).StartSession)),
 		define("end_session", NeedWrite, reachSession, "end a session's use and let go of it", doEndSession),
 		define("flush", NeedWrite, reachSession, "write down what a cut would lose", passing((*kernel.Kernel).Flush)),
@@ -81,6 +81,20 @@ func table() []method {
 		define("tools.list", needRead, reachSession, "the tools that a model can call", doToolsList),
 		define("tools.call", NeedWrite, reachSession, "call one of them", doToolsCall),
 	}
+}
+
+// documented returns the document that of makes of an answer of the kernel.
+func documented[T, D any](v T, err error, of func(T) D) (*D, error) {
+	if err != nil {
+		return nil, err
+	}
+	doc := of(v)
+	return &doc, nil
+}
+
+// documentedBy is documented for a document that names what was asked for.
+func documentedBy[T, D any](name string, v T, err error, of func(string, T) D) (*D, error) {
+	return documented(v, err, func(v T) D { return of(name, v) })
 }
 
 // mostSmall bounds a call that hands in no text, in bytes: 64 KiB.

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
@@ -11,7 +12,6 @@ import (
 // turnCall hands in the conversation up to the end of a turn. The call is one atomic, idempotent
 // commit. observe_tool_result commits the messages in the middle of a turn.
 type turnCall struct {
-	sessionCall
 	sourceCall
 	Branch string `json:"branch"`
 	Model  string `json:"model"`
@@ -44,29 +44,24 @@ type observed struct {
 	Conversation *mark `json:"conversation,omitempty"`
 }
 
-func doObserveTurn(ctx context.Context, d *desk, c *call, p *turnCall) (*observed, error) {
-	return observeWith(ctx, d, c, p, d.k.ObserveTurn)
-}
-
-func doObserveToolResult(ctx context.Context, d *desk, c *call, p *turnCall) (*observed, error) {
-	return observeWith(ctx, d, c, p, d.k.ObserveToolResult)
-}
-
-func observeWith(ctx context.Context, d *desk, c *call, p *turnCall, observe func(context.Context, api.Turn) (*api.Observation, error)) (*observed, error) {
-	h, err := d.held.receive(c.heldKey(p.key(), p.Branch), p.Conversation)
-	if err != nil {
-		return nil, err
+// observing returns the handler of a call that the kernel's function observes.
+func observing(observe func(*kernel.Kernel, context.Context, api.Turn) (*api.Observation, error)) handler[*turnCall, *observed] {
+	return func(ctx context.Context, d *desk, c *call, p *turnCall) (*observed, error) {
+		h, err := d.held.receive(c.heldKey(p.key(), p.Branch), p.Conversation)
+		if err != nil {
+			return nil, err
+		}
+		if len(h.messages()) == 0 {
+			return nil, badParams("hand in the conversation after the turn", "there are no messages to observe")
+		}
+		turn := api.Turn{SessionKey: p.SessionKey, Branch: p.Branch, Model: p.Model, Messages: h.messages(), PlanID: p.PlanID, Usage: billed(p.Usage, h.messages()), Reported: p.Read(),
+			Now: p.Now, AdvancementKey: p.AdvancementKey, Updates: p.Updates, Private: d.opt.private(p.Private), More: p.More, Source: p.source()}
+		o, err := observe(d.k, ctx, turn)
+		if err != nil {
+			return nil, err
+		}
+		return &observed{"memkernel/rpc_observe/v1", p.key(), o, d.held.put(h)}, nil
 	}
-	if len(h.messages()) == 0 {
-		return nil, badParams("hand in the conversation after the turn", "there are no messages to observe")
-	}
-	turn := api.Turn{SessionKey: p.SessionKey, Branch: p.Branch, Model: p.Model, Messages: h.messages(), PlanID: p.PlanID, Usage: billed(p.Usage, h.messages()), Reported: p.Read(),
-		Now: p.Now, AdvancementKey: p.AdvancementKey, Updates: p.Updates, Private: d.opt.private(p.Private), More: p.More, Source: p.source()}
-	o, err := observe(ctx, turn)
-	if err != nil {
-		return nil, err
-	}
-	return &observed{"memkernel/rpc_observe/v1", p.key(), o, d.held.put(h)}, nil
 }
 
 // billed returns the usage u, or the newest message's own usage if u is nil.

@@ -42,7 +42,7 @@ type params interface {
 }
 
 // decode reads a call's parameters strictly: a member that the method doesn't have is an error.
-func decode(p *request, into params) *Error {
+func decode(p *parsed, into params) *Error {
 	method, raw := p.method, bytes.TrimSpace(p.params)
 	if len(raw) == 0 {
 		return nil
@@ -127,8 +127,9 @@ type sessionCall struct {
 	Private bool `json:"private"`
 }
 
-// sourceCall has the parameters that name a session's source.
+// sourceCall has the parameters of the calls that name a session's source.
 type sourceCall struct {
+	sessionCall
 	// SessionFile, Channel and AgentID say where the conversation comes from. Later checkpoints
 	// of the session name this source.
 	SessionFile string `json:"session_file"`

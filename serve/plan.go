@@ -5,12 +5,14 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/internal/document"
+	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/retrieval/foreign"
 	"github.com/memkernel/memkernel/transcript"
@@ -84,7 +86,6 @@ func (o *overflow) refusal() *api.Overflow {
 // records the plan. peek records nothing, and its pointers do not resolve. The conversation must
 // end with a user message or tool results, unless there is a prompt.
 type planCall struct {
-	sessionCall
 	sourceCall
 	callSettings
 	talkCall
@@ -114,48 +115,41 @@ type memories struct {
 	Scope  string          `json:"scope" rpc:"session|project|"`
 }
 
-func doPlan(ctx context.Context, d *desk, c *call, p *planCall) (*planned, error) {
-	return planWith(ctx, d, c, p, d.k.PlanContext)
-}
-
-func doPeek(ctx context.Context, d *desk, c *call, p *planCall) (*planned, error) {
-	return planWith(ctx, d, c, p, d.k.Peek)
-}
-
-func planWith(ctx context.Context, d *desk, c *call, p *planCall, plan func(context.Context, api.PlanRequest) (*api.ContextPlan, error)) (*planned, error) {
-	if p.Form == "" {
-		p.Form = formItems
-	}
-	if err := oneOf("form", p.Form, forms); err != nil {
-		return nil, err
-	}
-	req, err := p.request()
-	if err != nil {
-		return nil, err
-	}
-	h, err := d.held.receive(c.heldKey(p.key(), p.Branch), p.Conversation)
-	if err != nil {
-		return nil, err
-	}
-	req.Private, req.Messages, req.Source = d.opt.private(p.Private), h.messages(), p.source()
-	if h != nil {
-		req.Format = cmp.Or(req.Format, h.intake.Dialect().Format())
-		if p.System == nil {
-			req.System = h.intake.System()
+// planning returns the handler of a call for a plan, which the kernel's function makes.
+func planning(plan func(*kernel.Kernel, context.Context, api.PlanRequest) (*api.ContextPlan, error)) handler[*planCall, *planned] {
+	return func(ctx context.Context, d *desk, c *call, p *planCall) (*planned, error) {
+		if p.Form == "" {
+			p.Form = formItems
 		}
-	}
-	made, err := plan(ctx, *req)
-	if err != nil {
-		return nil, err
-	}
-	out := plannedOf(made, p.Explain)
-	if err := spell(d.opt, out, p, made, h); err != nil {
-		return nil, err
-	}
-	if h != nil {
+		if err := oneOf("form", p.Form, forms); err != nil {
+			return nil, err
+		}
+		req, err := p.request()
+		if err != nil {
+			return nil, err
+		}
+		h, err := d.held.receive(c.heldKey(p.key(), p.Branch), p.Conversation)
+		if err != nil {
+			return nil, err
+		}
+		req.Private, req.Messages, req.Source = d.opt.private(p.Private), h.messages(), p.source()
+		if h != nil {
+			req.Format = cmp.Or(req.Format, h.intake.Dialect().Format())
+			if p.System == nil {
+				req.System = h.intake.System()
+			}
+		}
+		made, err := plan(d.k, ctx, *req)
+		if err != nil {
+			return nil, err
+		}
+		out := plannedOf(made, p.Explain)
+		if err := spell(d.opt, out, p, made, h); err != nil {
+			return nil, err
+		}
 		out.Conversation = d.held.put(h)
+		return out, nil
 	}
-	return out, nil
 }
 
 // request returns the kernel's request, without messages.
@@ -264,10 +258,8 @@ func anyOf(names []string) string {
 }
 
 func oneOf(name, value string, of []string) error {
-	for _, v := range of {
-		if v == value {
-			return nil
-		}
+	if slices.Contains(of, value) {
+		return nil
 	}
 	return badParams(fmt.Sprintf("%s is one of %q", name, of), "%s %q is not known", name, value)
 }

@@ -220,7 +220,7 @@ func (s *Server) join(c *conn) *Error {
 	defer s.mu.Unlock()
 	switch {
 	case s.stopping:
-		return errStopping()
+		return ErrStopping()
 	case len(s.conns) >= s.opt.Connections:
 		return newError(codeBusy, "BUSY", "there are too many connections", "close one, or use one for several sessions")
 	}
@@ -254,8 +254,4 @@ func (s *Server) end() {
 	if s.stopping && s.active == 0 {
 		close(s.quiet)
 	}
-}
-
-func errStopping() *Error {
-	return newError(codeStopping, "STOPPING", "the server is stopping", "connect again: a new daemon serves the same state")
 }

@@ -11,20 +11,12 @@ import (
 
 func doStatus(ctx context.Context, d *desk, _ *call, _ *caller) (*document.Status, error) {
 	st, err := d.k.Status(ctx, nil)
-	if err != nil {
-		return nil, err
-	}
-	doc := document.OfStatus(st)
-	return &doc, nil
+	return documented(st, err, document.OfStatus)
 }
 
 func doCheck(ctx context.Context, d *desk, _ *call, _ *caller) (*document.Check, error) {
 	found, err := d.k.Check(ctx)
-	if err != nil {
-		return nil, err
-	}
-	doc := document.OfCheck(d.k.StateDir(), found)
-	return &doc, nil
+	return documentedBy(d.k.StateDir(), found, err, document.OfCheck)
 }
 
 type usageCall struct {
@@ -35,11 +27,7 @@ type usageCall struct {
 
 func doUsage(ctx context.Context, d *desk, _ *call, p *usageCall) (*document.Stats, error) {
 	st, err := d.k.Usage(ctx, billing.Options{Session: p.SessionKey, Since: p.Since, Location: d.opt.Location})
-	if err != nil {
-		return nil, err
-	}
-	doc := document.OfUsage(st)
-	return &doc, nil
+	return documented(st, err, document.OfUsage)
 }
 
 type retainCall struct {
@@ -55,11 +43,7 @@ func doRetain(ctx context.Context, d *desk, _ *call, p *retainCall) (*document.R
 	req := d.opt.Retain
 	req.Apply, req.Now = p.Apply, p.Now
 	out, err := d.k.Retain(ctx, req)
-	if err != nil {
-		return nil, err
-	}
-	doc := document.OfRetained(out)
-	return &doc, nil
+	return documented(out, err, document.OfRetained)
 }
 
 type reindexCall struct {

@@ -142,7 +142,7 @@ export interface Planned {
   branch: string;
   model: string;
   /** `format` is the shape of request that the plan is for. */
-  format: string;
+  format: "anthropic" | "openai" | "responses" | "gemini" | (string & {});
   /** `generation` is the generation of the projection. */
   generation: number;
   /** `flush_due` is the reason why a flush turn (Kernel.FlushTurn) is due before the next call: tokens or transcript_bytes. */
