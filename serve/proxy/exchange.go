@@ -200,27 +200,8 @@ func (x *Proxy) read(w http.ResponseWriter, r *http.Request, e *exchange) error 
 	}
 	limited := http.MaxBytesReader(w, r.Body, maxBody)
 	var err error
-	e.data, err = readAll(limited, r.ContentLength)
+	e.data, err = io.ReadAll(limited)
 	return err
-}
-
-// readAll is io.ReadAll for a reader of known size.
-func readAll(r io.Reader, size int64) ([]byte, error) {
-	const grow = 1 << 20 // a client's word is trusted so far
-	buf := make([]byte, 0, max(512, min(size+512, grow)))
-	for {
-		n, err := r.Read(buf[len(buf):cap(buf)])
-		buf = buf[:len(buf)+n]
-		if err == io.EOF {
-			return buf, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		if len(buf) == cap(buf) {
-			buf = append(buf, 0)[:len(buf)]
-		}
-	}
 }
 
 // decide chooses the body to send.

@@ -126,8 +126,8 @@ const maxRefusal = 64 << 10 // 64 KiB
 
 // takeText reads the text of a refusal. The body can then be read again from its beginning.
 func takeText(res *http.Response) string {
-	head, err := io.ReadAll(io.LimitReader(res.Body, maxRefusal))
-	res.Body = &joined{io.MultiReader(bytes.NewReader(head), failing{err}, res.Body), res.Body}
+	head, _ := io.ReadAll(io.LimitReader(res.Body, maxRefusal)) // who reads the body gets the error again
+	res.Body = &joined{io.MultiReader(bytes.NewReader(head), res.Body), res.Body}
 	text, err := decoded(res.Header.Get("Content-Encoding"), head, maxRefusal)
 	if err != nil {
 		return ""
@@ -139,16 +139,6 @@ func takeText(res *http.Response) string {
 type joined struct {
 	io.Reader
 	io.Closer
-}
-
-// failing is a reader that returns an error from an earlier read.
-type failing struct{ err error }
-
-func (f failing) Read([]byte) (int, error) {
-	if f.err != nil {
-		return 0, f.err
-	}
-	return 0, io.EOF
 }
 
 var errEncoding = errors.New("an encoding that is not read")
@@ -187,17 +177,13 @@ func (x *Proxy) answered(res *http.Response) error {
 	if e.out.extends && !e.count && res.StatusCode == http.StatusOK {
 		e.line.sentUnplanned(&api.Unplanned{Messages: e.body.Messages, Now: e.began})
 	}
-	if e.count || res.StatusCode != http.StatusOK {
+	if e.count || res.StatusCode != http.StatusOK || e.line == nil && x.opt.Billed == nil && x.opt.Watch == nil {
 		return nil
 	}
-	if e.line == nil {
-		if x.opt.Billed != nil || x.opt.Watch != nil {
-			res.Body = &tee{ReadCloser: res.Body, limit: maxAnswer, done: func(copy []byte, err error) { x.passedAnswer(e, res.Header, copy, err) }}
-		}
-		return nil
+	if e.line != nil {
+		x.flushDue(e, res.Request)
+		x.compactDue(e, res.Request)
 	}
-	x.flushDue(e, res.Request)
-	x.compactDue(e, res.Request)
 	h := res.Header.Clone()
 	res.Body = &tee{ReadCloser: res.Body, limit: maxAnswer, done: func(copy []byte, err error) { x.ended(e, h, copy, err) }}
 	return nil

@@ -13,15 +13,26 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// ended takes the copy of an answer. The line is held from now on, so that a request
+// ended takes the copy of an answer. The conversation's line is held from now on, so that a request
 // which continues the conversation is planned after it was observed.
 func (x *Proxy) ended(e *exchange, h http.Header, copy []byte, err error) {
 	if err = hadAll(e, h, copy, err); err != nil {
-		e.broken(err)
-		x.log.Info("not observed", "reason", err.Error())
+		if e.broken(err); e.line != nil {
+			x.log.Info("not observed", "reason", err.Error())
+		}
 		return
 	}
 	e.hold()
+	if e.line == nil { // it passed
+		x.work.Go(func() {
+			defer x.release(e)
+			if a, err := readCopy(e.format, h, copy); err == nil {
+				e.heard(a)
+				x.bill(e, a, nil)
+			}
+		})
+		return
+	}
 	held := false
 	select {
 	case e.line.slot <- struct{}{}:
@@ -188,20 +199,4 @@ func (e *exchange) heard(a answer) {
 			e.watched.fail(failBroken)
 		}
 	}
-}
-
-// passedAnswer takes the copy of an answer to a request that passed.
-func (x *Proxy) passedAnswer(e *exchange, h http.Header, copy []byte, err error) {
-	if err = hadAll(e, h, copy, err); err != nil {
-		e.broken(err)
-		return
-	}
-	e.hold()
-	x.work.Go(func() {
-		defer x.release(e)
-		if a, err := readCopy(e.format, h, copy); err == nil {
-			e.heard(a)
-			x.bill(e, a, nil)
-		}
-	})
 }

@@ -21,13 +21,11 @@ const MemkernelGet = "memkernel-get"
 
 // outcome is the decision on a request.
 type outcome struct {
-	body []byte // the body to send
-	// messages are the messages in the body. They are nil if the body has the client's messages.
-	messages []memkernel.Message
-	plan     *api.ContextPlan // nil if there was none
-	reason   string           // why there was none
-	detail   string           // for the log; never a word of the body
-	same     bool             // sent as it came, although there is a plan
+	body   []byte           // the body to send
+	plan   *api.ContextPlan // nil if there was none
+	reason string           // why there was none
+	detail string           // for the log; never a word of the body
+	same   bool             // sent as it came, although there is a plan
 	// extends means that there is no plan, and that the newest plan's messages are sent, followed
 	// by the new messages.
 	extends bool
@@ -267,7 +265,7 @@ func (x *Proxy) written(e *exchange, edit *transcript.BodyEdit, thinkingOff bool
 		return nil, errors.New(rule)
 	}
 	body, notes := b.Write(*edit)
-	o := &outcome{body: body, messages: edit.Messages}
+	o := &outcome{body: body}
 	if len(notes) > 0 {
 		o.detail = fmt.Sprintf("%d blocks not sent, the first for rule %s", len(notes), notes[0].Rule)
 	}

@@ -188,16 +188,9 @@ func newProxy(p Planner, opt Options, u *upstreams) (*Proxy, error) {
 // defaultTransport checks certificates, follows no redirect and leaves encodings alone. Only the
 // time for dialling and the handshake is bounded. Answers may take any time.
 func defaultTransport() http.RoundTripper {
-	return &http.Transport{
-		Proxy:                 http.ProxyFromEnvironment,
-		DialContext:           (&net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
-		ForceAttemptHTTP2:     true,
-		MaxIdleConnsPerHost:   64,
-		IdleConnTimeout:       90 * time.Second,
-		TLSHandshakeTimeout:   15 * time.Second,
-		ExpectContinueTimeout: time.Second,
-		DisableCompression:    true,
-	}
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.MaxIdleConns, t.MaxIdleConnsPerHost, t.TLSHandshakeTimeout, t.DisableCompression = 0, 64, 15*time.Second, true
+	return t
 }
 
 // Close waits until all answers are observed, or until ctx ends.

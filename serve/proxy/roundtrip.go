@@ -70,7 +70,7 @@ func takeBody(r *http.Request) (*http.Request, *exchange, error) {
 	if e == nil || r.Body == nil {
 		return r, nil, nil
 	}
-	data, err := readAll(io.LimitReader(r.Body, maxBody+1), r.ContentLength)
+	data, err := io.ReadAll(io.LimitReader(r.Body, maxBody+1))
 	if err == nil && len(data) > maxBody {
 		whole := r.WithContext(r.Context())
 		whole.Body = &joined{io.MultiReader(bytes.NewReader(data), r.Body), r.Body}

@@ -72,67 +72,59 @@ type Bill struct {
 
 // account adds up the requests so far.
 type account struct {
-	instance string
-	since    time.Time
-
-	mu                         sync.Mutex
-	planned, extended, refused int
-	passed                     map[string]int
-	unfit                      string
+	mu     sync.Mutex
+	so     Status // without the requests that passed
+	passed map[string]int
 }
 
 func (a *account) open(now time.Time) {
 	var b [8]byte
 	rand.Read(b[:]) // never fails
-	a.instance, a.since, a.passed = hex.EncodeToString(b[:]), now, map[string]int{}
+	a.so, a.passed = Status{Schema: statusSchema, Instance: hex.EncodeToString(b[:]), Since: now}, map[string]int{}
 }
 
-func (a *account) pass(reason string) {
+// note calls f, which adds to the account.
+func (a *account) note(f func()) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.passed[reason]++
+	f()
 }
 
-func (a *account) unfits(err error) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.unfit = err.Error()
-}
+func (a *account) pass(reason string) { a.note(func() { a.passed[reason]++ }) }
 
-func (a *account) refuse() {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.refused++
-}
+func (a *account) unfits(err error) { a.note(func() { a.so.Unfit = err.Error() }) }
+
+func (a *account) refuse() { a.note(func() { a.so.Refused++ }) }
 
 func (a *account) take(o *outcome) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	switch {
-	case o.extends:
-		a.extended++
-	case o.plan != nil:
-		a.planned++
-	default:
-		a.passed[o.reason]++
-	}
+	a.note(func() {
+		switch {
+		case o.extends:
+			a.so.Extended++
+		case o.plan != nil:
+			a.so.Planned++
+		default:
+			a.passed[o.reason]++
+		}
+	})
 }
 
-// report fills in the outcomes of requests.
-func (a *account) report(s *Status) {
+// status returns the requests so far.
+func (a *account) status() *Status {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	s.Instance, s.Since = a.instance, a.since
-	s.Planned, s.Extended, s.Refused, s.Unfit = a.planned, a.extended, a.refused, a.unfit
+	s := a.so
+	s.Passed = []StatusPassed{}
 	for _, reason := range slices.Sorted(maps.Keys(a.passed)) {
 		s.Passed = append(s.Passed, StatusPassed{reason, a.passed[reason]})
 	}
+	return &s
 }
 
 // Status returns the status so far.
 func (x *Proxy) Status() *Status {
-	s := &Status{Schema: statusSchema, Upstreams: x.upstreams.status(), Passed: []StatusPassed{}}
-	x.account.report(s)
+	s := x.account.status()
+	s.Upstreams = x.upstreams.status()
 	if x.opt.Bill != nil {
 		b := x.opt.Bill()
 		s.Bill = &b
