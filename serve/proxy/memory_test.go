@@ -46,7 +46,7 @@ func sink(w http.ResponseWriter, r *http.Request) {
 func (s *stage) send(a clientAPI, body string) (outcome string) {
 	s.t.Helper()
 	head, tail, _ := strings.Cut(body, "BIG")
-	r, err := http.NewRequest(http.MethodPost, s.front.URL+a.path, io.MultiReader(strings.NewReader(head), fill("a line of a log ", suite.Pick(3<<20, 40<<20)), strings.NewReader(tail)))
+	r, err := http.NewRequest(http.MethodPost, s.front.URL+a.path, io.MultiReader(strings.NewReader(head), fill("a line of a log ", suite.Pick(5<<19, 40<<20)), strings.NewReader(tail)))
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -23,10 +23,10 @@ import (
 // byte-identical between cuts, no call loses its result, and every turn is committed
 // once.
 func TestFiftyTurns(t *testing.T) {
-	turns := suite.Pick(32, 50)
+	turns, window := suite.Pick(20, 50), suite.Pick(22_000, 32_000)
 	for name, a := range map[string]clientAPI{"anthropic": anthropic, "openai": openai, "responses": responses, "gemini": gemini} {
 		t.Run(name, func(t *testing.T) {
-			s := newStage(t, fakemodel.Options{Script: script, Window: 32_000}, proxy.Options{}, nil)
+			s := newStage(t, fakemodel.Options{Script: script, Window: window}, proxy.Options{ContextWindow: window}, nil)
 			s.turns(a, turns, "X-Memkernel-Session", "build")
 			seen := s.model.Requests()
 			if len(seen) != 2*turns {
