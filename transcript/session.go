@@ -126,6 +126,16 @@ func LoadFile(path string, opt *Options) (*Session, error) {
 	return Load(f, path, opt)
 }
 
+// SessionID returns the host's id of the session of a transcript, "" if its first record names none.
+func SessionID(r io.Reader) string {
+	for rec, err := range Stream(r, &Options{OnBroken: Skip, MaxLineBytes: 64 << 20}) {
+		if err == nil && rec.entry != nil {
+			return strings.Clone(rec.entry.About.ID)
+		}
+	}
+	return ""
+}
+
 // unknownTypes notes each unknown record type once, with its count.
 type unknownTypes struct {
 	log  *dialect.Log

@@ -18,7 +18,6 @@ import (
 type gptConversation struct {
 	ID             string             `json:"id"`
 	ConversationID string             `json:"conversation_id"`
-	Title          string             `json:"title"`
 	CurrentNode    string             `json:"current_node"`
 	Mapping        map[string]gptNode `json:"mapping"`
 }
@@ -77,7 +76,7 @@ func (r *reader) chatGPT(c *candidate) error {
 		if id == "" || conv.Mapping == nil {
 			return fmt.Errorf("it is no conversation of ChatGPT: it has no id or no mapping")
 		}
-		s := &Session{Format: chatGPT, ID: id, Title: conv.Title, Place: c.place + "#" + id, Print: hash(string(raw))}
+		s := &Session{Format: chatGPT, ID: id, Place: c.place + "#" + id, Print: hash(string(raw))}
 		r.gptPath(s, &conv)
 		if len(s.Messages) == 0 {
 			return nil
@@ -294,7 +293,6 @@ func joinTurns(msgs []memkernel.Message) []memkernel.Message {
 
 type claudeConversation struct {
 	UUID     string          `json:"uuid"`
-	Name     string          `json:"name"`
 	Leaf     string          `json:"current_leaf_message_uuid"`
 	Messages []claudeMessage `json:"chat_messages"`
 }
@@ -337,7 +335,7 @@ func (r *reader) claudeAI(c *candidate) error {
 		if conv.UUID == "" {
 			return fmt.Errorf("it is no conversation of Claude: it has no uuid")
 		}
-		s := &Session{Format: claudeAI, ID: conv.UUID, Title: conv.Name, Place: c.place + "#" + conv.UUID, Print: hash(string(raw))}
+		s := &Session{Format: claudeAI, ID: conv.UUID, Place: c.place + "#" + conv.UUID, Print: hash(string(raw))}
 		shown := r.claudePath(s, &conv)
 		s.Aside = len(conv.Messages) - len(shown)
 		for _, m := range shown {

@@ -23,6 +23,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -62,8 +63,6 @@ type Session struct {
 	// ID is the program's own ID of the session. The session's key is the name of the host
 	// followed by this ID. ID is "" if the reader of File knows the ID.
 	ID string
-	// Title is the program's title of the session, "" if the session has no title.
-	Title string
 	// Place is the place of the session, for people.
 	Place string
 	// File is the transcript, "" if Messages has the conversation. Host is the name of the
@@ -159,7 +158,7 @@ func Read(ctx context.Context, path string, o *Options, found *Found) error {
 	if err != nil {
 		return fmt.Errorf("import: %w", err)
 	}
-	r := &reader{ctx: ctx, o: o, found: found, root: root}
+	r := &reader{ctx: ctx, o: o, found: found}
 	if o.Workspace != "" {
 		r.workspace = resolved(o.Workspace)
 	}
@@ -190,11 +189,11 @@ func resolved(dir string) string {
 
 // reader reads one path.
 type reader struct {
-	ctx             context.Context
-	o               *Options
-	found           *Found
-	root, workspace string
-	own             []string
+	ctx       context.Context
+	o         *Options
+	found     *Found
+	workspace string
+	own       []string
 }
 
 func (r *reader) folder(root string) error {
@@ -207,7 +206,7 @@ func (r *reader) folder(root string) error {
 		case err != nil:
 			r.left("", path, err.Error())
 			return nil
-		case d.IsDir() && path != root && strings.HasPrefix(d.Name(), "."), d.IsDir() && r.isOwn(path):
+		case d.IsDir() && path != root && strings.HasPrefix(d.Name(), "."), d.IsDir() && slices.Contains(r.own, path):
 			return fs.SkipDir
 		case d.IsDir() && path != root && !textutil.IsVisible(d.Name()):
 			r.left("", path, "its name holds characters that can't be shown: rename it")
@@ -222,16 +221,6 @@ func (r *reader) folder(root string) error {
 		}
 		return r.file(path, false)
 	})
-}
-
-// isOwn reports whether a folder is one of [Options].Own.
-func (r *reader) isOwn(path string) bool {
-	for _, dir := range r.own {
-		if path == dir {
-			return true
-		}
-	}
-	return false
 }
 
 // known reports whether a file may be of a known format by its name.

@@ -119,7 +119,7 @@ func (r *reader) openCodeExport(c *candidate) error {
 	}
 	var doc struct {
 		Info struct {
-			ID, ParentID, Directory, Title string
+			ID, ParentID, Directory string
 		} `json:"info"`
 		Messages []struct {
 			Info  ocMessage         `json:"info"`
@@ -138,7 +138,7 @@ func (r *reader) openCodeExport(c *candidate) error {
 	case doc.Info.ParentID != "":
 		return errors.New("it is a subagent's part of another session")
 	}
-	s := &Session{Format: OpenCode, ID: doc.Info.ID, Title: doc.Info.Title, Place: c.place, Print: hash(string(data))}
+	s := &Session{Format: OpenCode, ID: doc.Info.ID, Place: c.place, Print: hash(string(data))}
 	for i := range doc.Messages {
 		m := &doc.Messages[i]
 		s.add(r.ocSaid(c.place, &m.Info, m.Parts))
@@ -214,15 +214,15 @@ func hasTables(ctx context.Context, db *sql.DB, want map[string][]string) (bool,
 // openCode hands out the sessions of OpenCode's database. Sessions with a parent belong to
 // subagents and are parts of other sessions.
 func (r *reader) openCode(c *candidate, db *sql.DB) error {
-	rows, err := db.QueryContext(r.ctx, "SELECT id, directory, title FROM session WHERE parent_id IS NULL OR parent_id = '' ORDER BY id")
+	rows, err := db.QueryContext(r.ctx, "SELECT id, directory FROM session WHERE parent_id IS NULL OR parent_id = '' ORDER BY id")
 	if err != nil {
 		return err
 	}
-	type head struct{ id, directory, title string }
+	type head struct{ id, directory string }
 	var heads []head
 	for rows.Next() {
 		var h head
-		if err := rows.Scan(&h.id, &h.directory, &h.title); err != nil {
+		if err := rows.Scan(&h.id, &h.directory); err != nil {
 			return errors.Join(err, rows.Close())
 		}
 		heads = append(heads, h)
@@ -231,7 +231,7 @@ func (r *reader) openCode(c *candidate, db *sql.DB) error {
 		return err
 	}
 	for _, h := range heads {
-		s := &Session{Format: OpenCode, ID: h.id, Title: h.title, Place: c.place + "#" + h.id}
+		s := &Session{Format: OpenCode, ID: h.id, Place: c.place + "#" + h.id}
 		if r.o.All || r.isHere(h.directory) {
 			if err := r.ocSession(db, s); err != nil {
 				return err

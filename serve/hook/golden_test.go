@@ -116,3 +116,11 @@ func checkAnswer(t *testing.T, h Host, e *event, out string) {
 		}
 	}
 }
+
+// allHosts lists all hosts.
+func allHosts() (out []Host) {
+	for i := range hosts {
+		out = append(out, hosts[i].name)
+	}
+	return out
+}

@@ -31,7 +31,7 @@ func (h *handler) handle(ctx context.Context) (a answer, err error) {
 	if h.e.SessionID == "" {
 		return a, errors.New("the event has no session_id")
 	}
-	if h.Host.row().moments[h.e.Name] == toolResult {
+	if h.at == toolResult {
 		return h.shape(ctx)
 	}
 	r, unlock, err := h.record(ctx)
@@ -39,7 +39,7 @@ func (h *handler) handle(ctx context.Context) (a answer, err error) {
 		return a, err
 	}
 	defer unlock()
-	if h.Host.row().moments[h.e.Name] == beforeCompaction && (h.idle() || h.announced(r)) {
+	if h.at == beforeCompaction && (h.idle() || h.announced(r)) {
 		return a, nil
 	}
 	if err := h.open(ctx); err != nil {
@@ -51,7 +51,7 @@ func (h *handler) handle(ctx context.Context) (a answer, err error) {
 	if Newest(h.stateDir, h.Host) != h.key {
 		also = writeJSON(folder(h.stateDir), newestFile(h.Host), newest{h.key})
 	}
-	switch h.Host.row().moments[h.e.Name] {
+	switch h.at {
 	case sessionStart:
 		a, err = h.start(ctx, r)
 	case userPrompt:
@@ -65,11 +65,11 @@ func (h *handler) handle(ctx context.Context) (a answer, err error) {
 	case sessionEnd:
 		err = h.end(ctx, r)
 	}
-	if prompt := h.Host.row().moments[h.e.Name] == userPrompt; a.context != "" || prompt && !h.carried {
+	if prompt := h.at == userPrompt; a.context != "" || prompt && !h.carried {
 		r.Given = append(r.Given, Given{h.Now(), prompt, len(a.context), h.lines})
 		r.Given = r.Given[max(len(r.Given)-maxGiven, 0):]
 	}
-	if r.Worked = h.Now(); h.Host.row().moments[h.e.Name] == beforeCompaction {
+	if r.Worked = h.Now(); h.at == beforeCompaction {
 		r.Worked = time.Time{}
 	}
 	return a, errors.Join(err, also, r.write(h.stateDir))
@@ -94,13 +94,13 @@ func carries(k *kernel.Kernel, key string, prompted, now time.Time) bool {
 // record reads the session's record under its lock. If the record can't be read, it returns a new
 // record and reports the error.
 func (h *handler) record(ctx context.Context) (*record, func(), error) {
-	if h.Host.row().moments[h.e.Name] == userPrompt {
+	if h.at == userPrompt {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, lockWait)
 		defer cancel()
 	}
 	unlock, busy := lockSession(ctx, h.stateDir, h.key)
-	if busy != nil && h.Host.row().moments[h.e.Name] != userPrompt {
+	if busy != nil && h.at != userPrompt {
 		return nil, nil, busy
 	}
 	r, err := readRecord(h.stateDir, h.key)
@@ -272,7 +272,7 @@ func (h *handler) observe(ctx context.Context, r *record) (*news, error) {
 		h.logError(fmt.Errorf("%w; this line is left out, and all others are read", n.broken))
 	}
 	if h.carried {
-		if n.msgs = nil; h.Host.row().moments[h.e.Name] != beforeCompaction {
+		if n.msgs = nil; h.at != beforeCompaction {
 			r.Seam, r.Taken = n.next, n.size
 			if n.end.Path != "" {
 				r.Seam = n.end
@@ -281,11 +281,11 @@ func (h *handler) observe(ctx context.Context, r *record) (*news, error) {
 		return n, nil
 	}
 	turn := api.Turn{SessionKey: h.key, Model: r.Model, Private: h.setup.Private, Source: h.source(n)}
-	calls := h.Host.row().moments[h.e.Name] == beforeCompaction
+	calls := h.at == beforeCompaction
 	if err := n.commit(ctx, h.setup.Kernel, turn, calls, h.logError); err != nil {
 		return n, err
 	}
-	if h.Host.row().moments[h.e.Name] != beforeCompaction {
+	if h.at != beforeCompaction {
 		r.Seam, r.Taken = n.next, n.size
 	}
 	return n, nil
@@ -333,7 +333,7 @@ func (h *handler) source(n *news) checkpoint.Source {
 		return out
 	}
 	out.Compactions = n.compactions
-	if h.Host.row().moments[h.e.Name] == beforeCompaction {
+	if h.at == beforeCompaction {
 		out.Compactions++
 	}
 	return out

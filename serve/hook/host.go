@@ -1,7 +1,6 @@
 package hook
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 
@@ -21,8 +20,7 @@ const (
 
 // host has the facts that the package needs to know about a host.
 type host struct {
-	name  Host
-	title string // the host's own name for itself
+	name Host
 	// settings is the file of the host's hooks, in the folder of the host's name.
 	settings string
 	// comments reports whether the file may have comments.
@@ -43,9 +41,6 @@ type host struct {
 	// The hook sends that text with the prompt. The host also announces compactions that may not
 	// come.
 	late bool
-	// tip tells the user which further step is needed before a hook runs. It is "" if only the
-	// usual step is needed.
-	tip string
 	// loads are the files of instructions that the host itself shows to its model, and the index of
 	// its own memories.
 	loads []string
@@ -57,15 +52,14 @@ type host struct {
 
 // hosts has the rows of all hosts, in the order in which messages list the hosts.
 var hosts = []host{
-	{name: Claude, title: "Claude Code", settings: "settings.json", project: "CLAUDE_PROJECT_DIR", text: true, dialect: transcript.ClaudeCode,
+	{name: Claude, settings: "settings.json", project: "CLAUDE_PROJECT_DIR", text: true, dialect: transcript.ClaudeCode,
 		loads: []string{"CLAUDE.md", "CLAUDE.local.md", "claude:MEMORY.md"}, tools: claudeTools,
 		moments: map[string]moment{"SessionStart": sessionStart, "UserPromptSubmit": userPrompt, "PostToolUse": toolResult, "PreCompact": beforeCompaction, "PostCompact": afterCompaction, "Stop": turnEnd, "SessionEnd": sessionEnd}},
-	{name: Codex, title: "Codex", settings: "hooks.json",
-		tip:     "Codex passes over a hook in silence until you have trusted it: start codex and open /hooks",
+	{name: Codex, settings: "hooks.json",
 		dialect: transcript.Codex,
 		loads:   []string{"AGENTS.md", "AGENTS.override.md"},
 		moments: map[string]moment{"SessionStart": sessionStart, "UserPromptSubmit": userPrompt, "PreCompact": beforeCompaction, "Stop": turnEnd}},
-	{name: Gemini, title: "Gemini CLI", settings: "settings.json", comments: true, project: "GEMINI_PROJECT_DIR", late: true, named: true, dialect: transcript.GeminiCLI, whole: true,
+	{name: Gemini, settings: "settings.json", comments: true, project: "GEMINI_PROJECT_DIR", late: true, named: true, dialect: transcript.GeminiCLI, whole: true,
 		loads:   []string{"GEMINI.md"},
 		moments: map[string]moment{"SessionStart": sessionStart, "BeforeAgent": userPrompt, "PreCompress": beforeCompaction, "AfterAgent": turnEnd, "SessionEnd": sessionEnd}},
 }
@@ -80,19 +74,10 @@ func (h Host) row() *host {
 	return &host{}
 }
 
-// allHosts lists all hosts.
-func allHosts() (out []Host) {
-	for i := range hosts {
-		out = append(out, hosts[i].name)
-	}
-	return out
-}
-
 // HostNames returns the hosts as text.
-func HostNames() []string {
-	var out []string
-	for _, h := range allHosts() {
-		out = append(out, string(h))
+func HostNames() (out []string) {
+	for i := range hosts {
+		out = append(out, string(hosts[i].name))
 	}
 	return out
 }
@@ -103,14 +88,6 @@ func ParseHost(name string) (Host, error) {
 		return h, nil
 	}
 	return "", fmt.Errorf("unknown host %q: give one of %s", name, strings.Join(HostNames(), ", "))
-}
-
-// Title returns the host's own name for itself.
-func (h Host) Title() string { return h.row().title }
-
-// Tip tells the user which step is needed before installed hooks run.
-func (h Host) Tip() string {
-	return cmp.Or(h.row().tip, "a session that is running takes them up when it is started anew")
 }
 
 // Key returns the key of a session of the host.

@@ -3,19 +3,16 @@ package hook
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/memkernel/memkernel/checkpoint"
-	"github.com/memkernel/memkernel/internal/jsonl"
-	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
+	"github.com/memkernel/memkernel/transcript"
 )
 
 // TakeIn commits the new messages of a transcript that a host wrote without hooks. It uses the
@@ -62,9 +59,6 @@ func TakeIn(ctx context.Context, k *kernel.Kernel, stateDir string, h Host, path
 	return true, lost, r.write(stateDir)
 }
 
-// maxFirst bounds the first record of a transcript, in bytes.
-const maxFirst = 64 << 20
-
 // sessionID returns the id that a host gave the session of a transcript. Claude Code uses the id
 // as the name of the file. Other hosts write it into the first record.
 func sessionID(h Host, path string) (string, error) {
@@ -76,29 +70,7 @@ func sessionID(h Host, path string) (string, error) {
 		return "", err
 	}
 	defer f.Close()
-	var head struct {
-		ID        string `json:"id"`
-		SessionID string `json:"sessionId"`
-		Payload   struct {
-			ID string `json:"id"`
-		} `json:"payload"`
-		Data struct {
-			ID string `json:"sessionId"`
-		} `json:"data"`
-	}
-	id := ""
-	named := func(raw string) bool {
-		if json.Unmarshal([]byte(raw), &head) == nil {
-			id = cmp.Or(head.Payload.ID, head.SessionID, head.Data.ID, head.ID)
-		}
-		return id != ""
-	}
-	if !jsonl.Find(textutil.UTF8Reader(f), maxFirst, 1, named) {
-		// The file may be one document over many lines.
-		if _, err = f.Seek(0, io.SeekStart); err == nil && json.NewDecoder(textutil.UTF8Reader(f)).Decode(&head) == nil {
-			id = cmp.Or(head.Payload.ID, head.SessionID, head.Data.ID, head.ID)
-		}
-	}
+	id := transcript.SessionID(f)
 	if id == "" {
 		return "", fmt.Errorf("read transcript %s: its first record names no session", path)
 	}

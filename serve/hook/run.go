@@ -93,9 +93,10 @@ func Run(ctx context.Context, opts Options, in io.Reader, out io.Writer) error {
 	if e == nil {
 		h.e = &event{}
 	}
+	h.at = opts.Host.row().moments[h.e.Name]
 	h.find()
 	var a answer
-	if err == nil && h.workspace != "" && h.Host.row().moments[e.Name] != otherMoment && !h.handOver() {
+	if err == nil && h.workspace != "" && h.at != otherMoment && !h.handOver() {
 		a, err = h.within(ctx)
 	}
 	if err != nil {
@@ -108,7 +109,7 @@ func Run(ctx context.Context, opts Options, in io.Reader, out io.Writer) error {
 // handOver hands a turn's end to Behind, and reports whether Behind succeeded. It passes on only
 // the members that the commit needs, which are small.
 func (h *handler) handOver() bool {
-	if h.Behind == nil || h.Host.row().moments[h.e.Name] != turnEnd {
+	if h.Behind == nil || h.at != turnEnd {
 		return false
 	}
 	slim, err := json.Marshal(map[string]string{"hook_event_name": h.e.Name, "session_id": h.e.SessionID,
@@ -126,6 +127,7 @@ func (h *handler) handOver() bool {
 type handler struct {
 	Options
 	e                   *event
+	at                  moment // of the event
 	workspace, stateDir string
 	key                 string
 	// carried means that another part of memkernel plans the session's calls.
