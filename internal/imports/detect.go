@@ -23,29 +23,39 @@ func (r *reader) file(path string, named bool) error {
 	if !named && !known(path) {
 		return nil
 	}
-	f, err := os.Open(path)
+	c := &candidate{path: path, place: path, named: named}
+	return r.told(c, r.open(c))
+}
+
+// open reads a file.
+func (r *reader) open(c *candidate) error {
+	f, err := os.Open(c.path)
 	if err != nil {
-		r.left("", path, err.Error())
-		return nil
+		return err
 	}
 	defer f.Close()
 	st, err := f.Stat()
 	if err != nil {
-		r.left("", path, err.Error())
-		return nil
+		return err
 	}
-	head := make([]byte, sniffBytes)
-	n, err := io.ReadFull(f, head)
-	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-		r.left("", path, err.Error())
-		return nil
+	if c.head, err = headOf(f); err != nil {
+		return err
 	}
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
-		r.left("", path, err.Error())
-		return nil
+		return err
 	}
-	c := candidate{path: path, place: path, size: st.Size(), head: head[:n], named: named, Reader: f, file: f}
-	return r.told(&c, r.read(&c))
+	c.size, c.Reader, c.file = st.Size(), f, f
+	return r.read(c)
+}
+
+// headOf reads the beginning of a file, which decides its format.
+func headOf(in io.Reader) ([]byte, error) {
+	head := make([]byte, sniffBytes)
+	n, err := io.ReadFull(in, head)
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		err = nil
+	}
+	return head[:n], err
 }
 
 // told reports the fault of a file to Found. It returns only errors that end the whole reading.

@@ -289,12 +289,9 @@ func (r *reader) member(f *zip.File, c *candidate) error {
 		return fmt.Errorf("the archive is broken: %w", err)
 	}
 	defer in.Close()
-	head := make([]byte, sniffBytes)
-	n, err := io.ReadFull(in, head)
-	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+	if c.head, err = headOf(in); err != nil {
 		return fmt.Errorf("the archive is broken: %w", err)
 	}
-	c.head = head[:n]
 	c.Reader = io.MultiReader(bytes.NewReader(c.head), in)
 	if trimmed := bytes.TrimSpace(c.head); string(trimmed) == "[]" {
 		return nil

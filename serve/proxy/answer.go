@@ -32,16 +32,15 @@ func (a *answer) final() bool { return !a.open && a.message != nil }
 // that it can't read.
 func readAnswer(f transcript.Format, contentType string, data []byte) answer {
 	var pieces [][]byte
-	read := apiOf(f).stream
 	switch kind := strings.ToLower(contentType); {
 	case strings.HasPrefix(kind, eventStreamType):
 		pieces = events(fromEventStream(data))
 	case strings.HasPrefix(kind, "text/event-stream"):
 		pieces = events(data)
 	default:
-		pieces, read = piecesOf(data), apiOf(f).answer
+		pieces = piecesOf(data)
 	}
-	a := read(pieces)
+	a := apiOf(f).answer(pieces)
 	var bill memkernel.StreamUsage
 	for _, p := range pieces {
 		bill.Add(p)

@@ -15,16 +15,6 @@ type anthropicMessage struct {
 	memkernel.ReportMembers
 }
 
-func anthropicAnswer(pieces [][]byte) answer {
-	var m anthropicMessage
-	for _, b := range pieces {
-		if json.Unmarshal(b, &m) != nil || m.Type != "message" {
-			return answer{}
-		}
-	}
-	return m.answer()
-}
-
 func (m *anthropicMessage) answer() answer {
 	a := answer{whole: m.Stop != nil, reported: m.ReportMembers.Read()}
 	if m.Stop != nil {
@@ -54,7 +44,8 @@ type anthropicEvent struct {
 	Transformations json.RawMessage `json:"input_transformations"`
 }
 
-func anthropicStream(pieces [][]byte) answer {
+// anthropicAnswer reads the events of a streamed answer, or the message of another.
+func anthropicAnswer(pieces [][]byte) answer {
 	var m anthropicMessage
 	blocks := anthropicBlocks{}
 	whole := false
@@ -64,6 +55,10 @@ func anthropicStream(pieces [][]byte) answer {
 			continue
 		}
 		switch e.Type {
+		case "message": // an answer that is not streamed
+			if json.Unmarshal(b, &m) == nil {
+				return m.answer()
+			}
 		case "message_start":
 			m = e.Message
 		case "content_block_start":
@@ -138,4 +133,4 @@ func (l anthropicBlocks) all() []json.RawMessage {
 
 // anthropicAPI is the Messages API.
 var anthropicAPI = providerAPI{format: transcript.FormatAnthropic, path: "/v1/messages", count: "/v1/messages/count_tokens",
-	answer: anthropicAnswer, stream: anthropicStream, elsewhere: []string{"thread", "compaction"}, doubt: anthropicDoubt, compaction: anthropicCompaction}
+	answer: anthropicAnswer, elsewhere: []string{"thread", "compaction"}, doubt: anthropicDoubt, compaction: anthropicCompaction}

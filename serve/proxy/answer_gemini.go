@@ -1,8 +1,8 @@
 package proxy
 
 import (
-	"bytes"
 	"encoding/json"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -63,7 +63,7 @@ func (s *geminiSum) add(data []byte) {
 
 // part adds a part. It joins pieces of text to one text, except for pieces with a signature.
 func (s *geminiSum) part(raw json.RawMessage) {
-	s.calls = s.calls || bytes.Contains(raw, []byte(`"functionCall"`)) && geminiHolds(string(raw)) == "functionCall"
+	s.calls = s.calls || geminiFunction.Match(raw)
 	if n := len(s.parts); n > 0 {
 		before, one := plainText(s.parts[n-1])
 		more, two := plainText(raw)
@@ -104,24 +104,8 @@ func geminiAnswer(pieces [][]byte) answer {
 	return s.answer()
 }
 
-// geminiHolds returns the kind of content that a part holds. It returns "" for a part with
-// several kinds or without content.
-func geminiHolds(raw string) (what string) {
-	var m map[string]json.RawMessage
-	if json.Unmarshal([]byte(raw), &m) != nil {
-		return ""
-	}
-	for name := range m {
-		switch {
-		case slices.Contains([]string{"thought", "thoughtSignature", "thought_signature"}, name):
-		case what != "":
-			return ""
-		default:
-			what = name
-		}
-	}
-	return what
-}
+// geminiFunction matches the member of a part that holds a call, or its result.
+var geminiFunction = regexp.MustCompile(`"function_?[CcRr](?:all|esponse)"\s*:`)
 
 // geminiDoubt returns the reason why a request passes unplanned, "" if there is none. It reads
 // generationConfig.
@@ -139,7 +123,7 @@ func geminiDoubt(b *transcript.Body) string {
 		return passUnreadable
 	}
 	pieces := func(p memkernel.Part) bool {
-		return p.Kind == memkernel.PartOther && strings.HasPrefix(geminiHolds(p.Raw), "function")
+		return p.Kind == memkernel.PartOther && geminiFunction.MatchString(p.Raw)
 	}
 	if slices.ContainsFunc(b.Messages, func(m memkernel.Message) bool { return slices.ContainsFunc(m.Parts, pieces) }) {
 		return passBlock // a call, or its result, that came in pieces
@@ -157,5 +141,5 @@ func geminiDoubt(b *transcript.Body) string {
 }
 
 // geminiAPI is Gemini's generateContent. Its paths are read by geminiCall.
-var geminiAPI = providerAPI{format: transcript.FormatGemini, answer: geminiAnswer, stream: geminiAnswer, elsewhere: []string{"cachedContent"},
+var geminiAPI = providerAPI{format: transcript.FormatGemini, answer: geminiAnswer, elsewhere: []string{"cachedContent"},
 	doubt: geminiDoubt}

@@ -91,19 +91,10 @@ func (r *response) answer() answer {
 	return a
 }
 
+// responsesAnswer takes the whole answer from the last event of a stream. If the host stores nothing
+// with the provider, the output items come in events of their own. An answer that is not streamed
+// is one piece without a type.
 func responsesAnswer(pieces [][]byte) answer {
-	var r response
-	for _, b := range pieces {
-		if json.Unmarshal(b, &r) != nil {
-			return answer{}
-		}
-	}
-	return r.answer()
-}
-
-// responsesStream takes the whole answer from the last event. If the host stores nothing with the
-// provider, the output items come in events of their own.
-func responsesStream(pieces [][]byte) answer {
 	var last response
 	var items []json.RawMessage
 	for _, b := range pieces {
@@ -120,6 +111,8 @@ func responsesStream(pieces [][]byte) answer {
 			items = append(items, e.Item)
 		case "response.completed", "response.incomplete":
 			last = e.Response
+		case "":
+			_ = json.Unmarshal(b, &last) // it is JSON; of another shape it has no status
 		}
 	}
 	if len(last.Output) == 0 {
@@ -131,7 +124,7 @@ func responsesStream(pieces [][]byte) answer {
 // chatAPI are chat completions, responsesAPI is the Responses API.
 var (
 	chatAPI = providerAPI{format: transcript.FormatOpenAI, path: "/chat/completions",
-		answer: chatAnswer, stream: chatAnswer}
+		answer: chatAnswer}
 	responsesAPI = providerAPI{format: transcript.FormatResponses, path: "/responses", count: "/responses/input_tokens",
-		answer: responsesAnswer, stream: responsesStream, elsewhere: []string{"previous_response_id", "conversation", "prompt"}, compaction: responsesCompaction}
+		answer: responsesAnswer, elsewhere: []string{"previous_response_id", "conversation", "prompt"}, compaction: responsesCompaction}
 )

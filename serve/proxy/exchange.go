@@ -44,9 +44,8 @@ type providerAPI struct {
 	// path is the end of the path of a call. count is the end of the path of a request that
 	// counts tokens. Gateways and some providers put other text before these ends.
 	path, count string
-	// answer reads the pieces of an answer, of which there is one. stream reads the events of a
-	// streamed answer.
-	answer, stream func(pieces [][]byte) answer
+	// answer reads the events of a streamed answer, or the one piece of another.
+	answer func(pieces [][]byte) answer
 	// elsewhere are the members of a request that say that the provider stores or changes a part
 	// of the conversation.
 	elsewhere []string

@@ -47,7 +47,7 @@ func claudeParse(e *Entry) error {
 	e.Type, e.ID, e.Parent = l.typ, l.id, l.parent
 	e.Kind = l.kind()
 	e.Ends = l.typ == "system" && l.subtype == "turn_duration" && !l.side
-	if e.Kind == KindIgnored || e.Kind == KindUnknown || e.Kind == KindSummary {
+	if e.Kind == kindIgnored || e.Kind == KindUnknown || e.Kind == kindSummary {
 		return nil
 	}
 	e.ID, e.Parent = strings.Clone(l.id), strings.Clone(l.parent)
@@ -116,9 +116,9 @@ func (l *claudeLine) kind() Kind {
 	case l.queued.typ == "queued_command":
 		return KindMessage
 	case l.typ == "summary":
-		return KindSummary
+		return kindSummary
 	case claudeSilent[l.typ]:
-		return KindIgnored
+		return kindIgnored
 	case l.typ != "system":
 		return KindUnknown
 	}
@@ -131,7 +131,7 @@ func (l *claudeLine) kind() Kind {
 		// The host shows a local command's output to the model as a user's text.
 		return KindMessage
 	}
-	return KindIgnored
+	return kindIgnored
 }
 
 func (l *claudeLine) toMessage(e *Entry, own *claudeExtra) error {

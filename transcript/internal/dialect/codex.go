@@ -45,20 +45,20 @@ func codexParse(e *Entry) error {
 	e.Type, e.Kind = typ, KindUnknown
 	switch typ {
 	case "session_meta", "turn_context":
-		e.Kind = KindMeta
+		e.Kind = kindMeta
 		return readCodexMeta(e, string(payload))
 	case "compacted":
 		e.Kind = KindCompaction
 		return readCodexCompaction(e, string(payload), at)
 	case "event_msg":
-		e.Kind = KindIgnored
+		e.Kind = kindIgnored
 		return readCodexEvent(e, string(payload))
 	case "response_item":
 		return readCodexResponse(e, strings.Clone(string(payload)), at)
 	case "":
 		// Rollouts of early versions begin with a bare header.
 		if id != "" || state != "" {
-			e.Kind, e.About.ID = KindMeta, strings.Clone(id)
+			e.Kind, e.About.ID = kindMeta, strings.Clone(id)
 		}
 	default:
 		if payload == "" && isItemType(typ) {
@@ -118,11 +118,11 @@ func readCodexEvent(e *Entry, payload string) error {
 		u := Scan(string(info))
 		u.Read("total_token_usage", &own.billed, "last_token_usage", &own.usage)
 		own.billed, own.rollback = jsonText(strings.Clone(string(own.billed))), 0
-		e.Kind, e.Own, e.Unread = KindUsage, own, u.Unread
+		e.Kind, e.Own, e.Unread = kindUsage, own, u.Unread
 	case "task_complete", "turn_complete", "turn_aborted":
 		e.Ends = true
 	case "thread_rolled_back":
-		e.Kind, e.Own = KindMeta, own
+		e.Kind, e.Own = kindMeta, own
 	}
 	return c.Err
 }
@@ -134,7 +134,7 @@ func readCodexResponse(e *Entry, raw, at string) error {
 		return err
 	}
 	if m == nil {
-		e.Kind = KindIgnored
+		e.Kind = kindIgnored
 		return nil
 	}
 	m.Time = parseTime(at)
@@ -277,7 +277,7 @@ var codexDialect = Dialect{Name: "codex", Sniff: codexSniff, Parse: codexParse, 
 		"refusal", "local_shell_call", "local_shell_call_output"},
 	Notices: []string{"# AGENTS.md instructions", "<permissions instructions>", "<INSTRUCTIONS>",
 		"Another language model started to solve this problem", "You are performing a CONTEXT CHECKPOINT COMPACTION"},
-	Items: &Items{Read: readCodexValue, Assemble: codexAssemble, Write: writeCodexItems, Reworded: codexFunctions},
+	Items: &items{Read: readCodexValue, Assemble: codexAssemble, Write: writeCodexItems, Reworded: codexFunctions},
 	API:   codexAPI}
 
 var codexAPI = &API{Format: "responses", List: "input", System: "instructions", Lead: true, Instructions: openAIContent,

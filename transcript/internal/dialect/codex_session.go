@@ -33,13 +33,13 @@ func codexAssemble(l *Log) (add func(*Entry), finish func()) {
 func (a *codexAssembler) add(e *Entry) {
 	a.log.Adopt(&e.About)
 	switch e.Kind {
-	case KindMeta:
+	case kindMeta:
 		a.open = -1
 		a.model = cmp.Or(e.About.Model, a.model)
 		if own, ok := e.Own.(*codexExtra); ok && own.rollback > 0 {
 			a.rollBack(e, own.rollback)
 		}
-	case KindUsage:
+	case kindUsage:
 		a.bill(e.Own.(*codexExtra))
 	case KindCompaction:
 		a.open, a.last = -1, -1

@@ -83,7 +83,7 @@ func copilotParse(e *Entry) error {
 	}
 	e.ID, e.Parent = strings.Clone(e.ID), strings.Clone(e.Parent)
 	m := &memkernel.Message{Key: e.ID, Time: parseTime(at), Branch: strings.Clone(cmp.Or(d.parent, agent))}
-	e.Kind, e.Unread, e.Own = KindIgnored, c.Unread, &copilotExtra{d.usage, strings.Clone(d.upTo)}
+	e.Kind, e.Unread, e.Own = kindIgnored, c.Unread, &copilotExtra{d.usage, strings.Clone(d.upTo)}
 	d.entry(e, m)
 	return nil
 }
@@ -92,23 +92,23 @@ func copilotParse(e *Entry) error {
 func (d *copilotEvent) entry(e *Entry, m *memkernel.Message) {
 	switch e.Type {
 	case "session.start", "session.resume":
-		e.Kind, e.About = KindMeta, about{ID: d.session, Cwd: d.cwd, Model: d.model}
+		e.Kind, e.About = kindMeta, about{ID: d.session, Cwd: d.cwd, Model: d.model}
 	case "session.model_change":
-		e.Kind, e.About.Model = KindMeta, d.newModel
+		e.Kind, e.About.Model = kindMeta, d.newModel
 	case "system.message":
-		e.Kind = KindMeta
+		e.Kind = kindMeta
 		if m.Branch == "" {
 			e.About.System = copilotTexts(d.content)
 		}
 	case "session.usage_record":
-		e.Kind = KindUsage
+		e.Kind = kindUsage
 	case "session.compaction_complete":
 		if !d.failed && d.summary != "" {
 			m.Role, m.Origin, m.Parts = memkernel.RoleUser, memkernel.OriginSummary, copilotTexts(d.summary)
 			e.Kind, e.Message = KindCompaction, m
 		}
 	case "session.snapshot_rewind":
-		e.Kind = KindMeta
+		e.Kind = kindMeta
 	case "user.message":
 		m.Role, m.Parts = memkernel.RoleUser, copilotTexts(d.content)
 		if d.source == "" || d.source == "user" {
@@ -185,7 +185,7 @@ func copilotAssemble(l *Log) (add func(*Entry), finish func()) {
 		begins[e.ID] = len(line.Order)
 		own := e.Own.(*copilotExtra)
 		switch e.Kind {
-		case KindUsage:
+		case kindUsage:
 			billed = own.usage
 		case KindCompaction:
 			line.Bounds = append(line.Bounds, Bound{Pos: len(line.Order), Lead: []memkernel.Message{*e.Message}})
@@ -194,7 +194,7 @@ func copilotAssemble(l *Log) (add func(*Entry), finish func()) {
 				e.Message.Usage, billed = billed, nil
 			}
 			l.Push(*e.Message, e.Flags)
-		case KindMeta:
+		case kindMeta:
 			if at, ok := begins[own.upTo]; ok && own.upTo != "" && at < len(line.Order) {
 				l.Fork(line, at, "rewound:"+e.ID)
 			}

@@ -41,12 +41,12 @@ type Dialect struct {
 	// Notices begin the lines after which nothing in a text is a person's words.
 	Notices []string
 	// Items is nil for a dialect of files alone, API for a dialect that no provider takes.
-	Items *Items
+	Items *items
 	API   *API
 }
 
-// Items is how a host hands over its messages value by value, and gets them back.
-type Items struct {
+// items is how a host hands over its messages value by value, and gets them back.
+type items struct {
 	// Read makes a message of a value. It returns nil for a value that the host doesn't send.
 	Read func(value string) (*memkernel.Message, error)
 	// Assemble is as for a file.

@@ -87,7 +87,7 @@ func geminiCLIParse(e *Entry) error {
 	if err := json.Unmarshal([]byte(e.Raw), &r); err != nil {
 		return err
 	}
-	e.Type, e.ID, e.Kind, e.Own = r.Type, r.ID, KindMeta, &r
+	e.Type, e.ID, e.Kind, e.Own = r.Type, r.ID, kindMeta, &r
 	switch {
 	case r.RewindTo != "":
 		e.Type = "$rewindTo"
@@ -104,7 +104,7 @@ func geminiCLIParse(e *Entry) error {
 		m.Parts = append(m.Parts, results...)
 		e.Kind, e.Message = KindMessage, &m
 	case r.ID != "" && geminiCLINotices[r.Type]:
-		e.Kind = KindIgnored
+		e.Kind = kindIgnored
 	case r.Type != "":
 		e.Kind = KindUnknown
 	default:

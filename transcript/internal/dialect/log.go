@@ -19,16 +19,16 @@ const (
 	KindCompaction Kind = "compaction"
 	// KindMicrocompaction marks where the host cleared old tool results.
 	KindMicrocompaction Kind = "microcompaction"
-	// KindUsage carries the bill of a call, apart from its message (Codex).
-	KindUsage Kind = "usage"
-	// KindMeta describes the session: a header, a model change, a context.
-	KindMeta Kind = "meta"
+	// kindUsage carries the bill of a call, apart from its message (Codex).
+	kindUsage Kind = "usage"
+	// kindMeta describes the session: a header, a model change, a context.
+	kindMeta Kind = "meta"
 	// KindField is a member of a document other than its messages.
 	KindField Kind = "field"
-	// KindSummary is a title that the host gave to a session.
-	KindSummary Kind = "summary"
-	// KindIgnored is known and never reaches the model.
-	KindIgnored Kind = "ignored"
+	// kindSummary is a title that the host gave to a session.
+	kindSummary Kind = "summary"
+	// kindIgnored is known and never reaches the model.
+	kindIgnored Kind = "ignored"
 	// KindUnknown has a type that this package does not know.
 	KindUnknown Kind = "unknown"
 	// KindBlank is an empty line, or the white space after the last value of a document.

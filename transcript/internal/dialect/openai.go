@@ -152,7 +152,7 @@ func openAIWrite(m memkernel.Message, raw string, _ map[string]bool) []string {
 
 // openAIDialect are requests of chat completions.
 var openAIDialect = Dialect{Name: "openai", Signs: openAISigns, Parse: openAIParse, Assemble: openAIAssemble, Known: []string{"refusal", "input_audio"},
-	Items: &Items{Read: readOne(openAIParse), Assemble: openAIAssemble, Write: openAIWrite},
+	Items: &items{Read: readOne(openAIParse), Assemble: openAIAssemble, Write: openAIWrite},
 	API:   openAIAPI}
 
 var openAIAPI = &API{Format: "openai", List: "messages", Lead: true, Element: readOne(openAIParse), Pair: pairByID,

@@ -51,10 +51,10 @@ func piParse(e *Entry) error {
 	e.Type, e.ID, e.Parent, e.Own = l.typ, strings.Clone(l.id), strings.Clone(l.parent), own
 	switch l.typ {
 	case "session":
-		e.Kind = KindMeta
+		e.Kind = kindMeta
 		e.About = about{ID: l.id, Cwd: l.cwd, Model: l.model}
 	case "model_change":
-		e.Kind = KindMeta
+		e.Kind = kindMeta
 		e.About.Model = l.model
 	case "compaction":
 		e.Kind = KindCompaction
@@ -75,7 +75,7 @@ func piParse(e *Entry) error {
 	default:
 		e.Kind = KindUnknown
 		if piSilent[l.typ] {
-			e.Kind = KindIgnored
+			e.Kind = kindIgnored
 		}
 	}
 	if l.typ != "compaction" {
@@ -204,4 +204,4 @@ var piDialect = Dialect{Name: "pi", Sniff: piSniff, Parse: piParse, Assemble: pi
 	Notices: []string{piSummaryOpen[:60], piBranchOpen[:60],
 		"[cron:", "[CronResult]", "[Subagent Context]", "[Subagent Task]", "[Inter-session message]", "[System Message]",
 		"Read HEARTBEAT.md if it exists", "A new session was started", "Pre-compaction memory flush"},
-	Items: &Items{Read: piRead, Assemble: assemblePlain, Apart: true, Write: piWrite}}
+	Items: &items{Read: piRead, Assemble: assemblePlain, Apart: true, Write: piWrite}}
