@@ -20,14 +20,12 @@ func (l *lanes) run(key string, f func()) {
 		return
 	}
 	l.waiting[key] = nil
-	go l.drain(key, f)
-}
-
-func (l *lanes) drain(key string, f func()) {
-	for f != nil {
-		f()
-		f = l.next(key)
-	}
+	go func() {
+		for f != nil {
+			f()
+			f = l.next(key)
+		}
+	}()
 }
 
 func (l *lanes) next(key string) func() {

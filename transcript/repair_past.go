@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/memkernel/memkernel"
@@ -41,8 +42,8 @@ func (p *Past) has(id string) bool { return p != nil && p.made[id] }
 // call that the past left open, or is the first tool message. RepairAfter changes neither past
 // nor msgs.
 func RepairAfter(past *Past, msgs []memkernel.Message) (repaired []memkernel.Message, notes []Note, ok bool) {
-	h := newRepairer(past, msgs)
-	if h.reaches || past != nil && past.some && !past.tool && h.role == memkernel.RoleTool {
+	h, ok := after(past, msgs)
+	if !ok {
 		return nil, nil, false
 	}
 	if out := h.emit(len(msgs), false); h.changed {
@@ -51,25 +52,25 @@ func RepairAfter(past *Past, msgs []memkernel.Message) (repaired []memkernel.Mes
 	return msgs, nil, true
 }
 
+// after returns the repairer of messages that follow a past. ok is as for [RepairAfter].
+func after(past *Past, msgs []memkernel.Message) (h *repairer, ok bool) {
+	h = newRepairer(past, msgs)
+	return h, !h.reaches && (past == nil || !past.some || past.tool || h.role != memkernel.RoleTool)
+}
+
 // Take adds messages to the past and returns them repaired. ok is as for [RepairAfter]. If ok is
 // false, Take adds nothing.
 func (p *Past) Take(msgs []memkernel.Message) (repaired []memkernel.Message, ok bool) {
-	h := newRepairer(p, msgs)
-	if h.reaches || p.some && !p.tool && h.role == memkernel.RoleTool {
+	h, ok := after(p, msgs)
+	if !ok {
 		return nil, false
 	}
 	if p.used == nil {
 		p.used, p.now, p.done, p.made = map[string]int{}, map[string][]string{}, map[string]bool{}, map[string]bool{}
 	}
-	for id, n := range h.used {
-		p.used[id] = n
-	}
-	for id, repaired := range h.now {
-		p.now[id] = repaired
-	}
-	for id := range h.done {
-		p.done[id] = true
-	}
+	maps.Copy(p.used, h.used)
+	maps.Copy(p.now, h.now)
+	maps.Copy(p.done, h.done)
 	for id := range h.owner {
 		p.made[id] = true
 	}

@@ -1,7 +1,6 @@
 package hook
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -152,14 +151,8 @@ type specific struct {
 
 // answerJSON returns an answer that has only the members that the strictest host allows.
 func answerJSON(told *specific, message string) []byte {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false) // the fence is to be read by people, too
-	if err := enc.Encode(struct {
+	return append(unescaped(struct {
 		Specific *specific `json:"hookSpecificOutput,omitempty"`
 		Message  string    `json:"systemMessage,omitempty"`
-	}{told, message}); err != nil {
-		panic("hook: " + err.Error()) // strings always marshal
-	}
-	return b.Bytes()
+	}{told, message}), '\n')
 }

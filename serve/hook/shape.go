@@ -145,13 +145,13 @@ func block(raw json.RawMessage) (text string, put func(string) json.RawMessage) 
 	}
 }
 
-// unescaped marshals a value without HTML escapes.
+// unescaped marshals a value without HTML escapes, since people read it, too.
 func unescaped(v any) json.RawMessage {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(v); err != nil {
-		panic("hook: " + err.Error()) // the value was just read from JSON
+		panic("hook: " + err.Error()) // strings and what was read from JSON always marshal
 	}
 	return bytes.TrimSpace(b.Bytes())
 }

@@ -278,97 +278,66 @@ func (a *planAgain) next(field string, s *step, chosen bool) (*api.TraceDifferen
 // differ compares two values as JSON and returns the first field that differs, in the order of
 // the fields' names. It returns nil if no field differs.
 func differ(field string, recorded, now any) (*api.TraceDifference, error) {
-	a, err := tree(recorded)
+	a, err := leavesOf(field, recorded)
 	if err != nil {
 		return nil, err
 	}
-	b, err := tree(now)
+	b, err := leavesOf(field, now)
 	if err != nil {
 		return nil, err
 	}
-	return firstDifference(field, a, b), nil
+	for i := range max(len(a), len(b)) {
+		switch {
+		case i == len(a) || i < len(b) && a[i].field != b[i].field && slices.ContainsFunc(b[i:], func(l leaf) bool { return l.field == a[i].field }):
+			return &api.TraceDifference{Field: b[i].field, Now: b[i].json}, nil
+		case i == len(b) || a[i].field != b[i].field:
+			return &api.TraceDifference{Field: a[i].field, Recorded: a[i].json}, nil
+		case a[i].json != b[i].json:
+			return &api.TraceDifference{Field: a[i].field, Recorded: a[i].json, Now: b[i].json}, nil
+		}
+	}
+	return nil, nil
 }
 
-// tree returns the JSON form of a value. Numbers keep all their digits.
-func tree(v any) (out any, err error) {
+// leaf is a value in JSON that holds no other values, with the path to it.
+type leaf struct{ field, json string }
+
+// leavesOf returns the leaves of a value. Numbers keep all their digits.
+func leavesOf(field string, v any) ([]leaf, error) {
 	raw, err := json.Marshal(v)
 	if err != nil {
 		return nil, err
 	}
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.UseNumber()
-	return out, dec.Decode(&out)
+	var tree any
+	if err := dec.Decode(&tree); err != nil {
+		return nil, err
+	}
+	return appendLeaves(nil, field, tree), nil
 }
 
-// absent is the value of a missing field or element.
-type absent struct{}
-
-func firstDifference(field string, a, b any) *api.TraceDifference {
-	switch x := a.(type) {
+func appendLeaves(out []leaf, field string, v any) []leaf {
+	n := len(out)
+	switch v := v.(type) {
 	case map[string]any:
-		if y, ok := b.(map[string]any); ok {
-			return firstMember(field, x, y)
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			below := name
+			if field != "" {
+				below = field + "." + name
+			}
+			out = appendLeaves(out, below, v[name])
 		}
 	case []any:
-		if y, ok := b.([]any); ok {
-			return firstElement(field, x, y)
-		}
-	default:
-		switch b.(type) {
-		case map[string]any, []any:
-		default:
-			if a == b {
-				return nil
-			}
+		for i := range v {
+			out = appendLeaves(out, fmt.Sprintf("%s[%d]", field, i), v[i])
 		}
 	}
-	return &api.TraceDifference{Field: field, Recorded: asJSON(a), Now: asJSON(b)}
-}
-
-func firstMember(field string, a, b map[string]any) *api.TraceDifference {
-	names := maps.Clone(a)
-	maps.Copy(names, b)
-	for _, name := range slices.Sorted(maps.Keys(names)) {
-		x, y := any(absent{}), any(absent{})
-		if v, ok := a[name]; ok {
-			x = v
-		}
-		if v, ok := b[name]; ok {
-			y = v
-		}
-		below := name
-		if field != "" {
-			below = field + "." + name
-		}
-		if d := firstDifference(below, x, y); d != nil {
-			return d
-		}
+	if len(out) == n {
+		raw, _ := json.Marshal(v) // a tree of JSON can be written as JSON
+		out = append(out, leaf{field, string(raw)})
 	}
-	return nil
-}
-
-func firstElement(field string, a, b []any) *api.TraceDifference {
-	for i := range max(len(a), len(b)) {
-		x, y := any(absent{}), any(absent{})
-		if i < len(a) {
-			x = a[i]
-		}
-		if i < len(b) {
-			y = b[i]
-		}
-		if d := firstDifference(fmt.Sprintf("%s[%d]", field, i), x, y); d != nil {
-			return d
-		}
-	}
-	return nil
-}
-
-func asJSON(v any) string {
-	if _, ok := v.(absent); ok {
-		return ""
-	}
-	raw, _ := json.Marshal(v) // a tree of JSON can be written as JSON
-	return string(raw)
+	return out
 }
 
 // coldLowWater is a mark that older traces have twice.
