@@ -93,7 +93,10 @@ func (r *remote) call(ctx context.Context, method string, params, result any) er
 		req.Header.Set("Authorization", "Bearer "+r.token)
 	}
 	if key := sessionOf(params); key != "" {
-		req.Header.Set("Memkernel-Session", sessionHash(key))
+		// A load balancer sees 16 hex digits of the key's SHA-256, and can send all calls of the session
+		// to one server.
+		sum := sha256.Sum256([]byte(key))
+		req.Header.Set("Memkernel-Session", hex.EncodeToString(sum[:8]))
 	}
 	progress, _ := ctx.Value(progressKey{}).(func(Progress))
 	if progress != nil {
@@ -130,13 +133,6 @@ func sessionOf(params any) string {
 		}
 	}
 	return ""
-}
-
-// sessionHash returns the part of a session's key that a load balancer sees, so that it can send
-// all calls of the session to one server: 16 hex digits of the key's SHA-256.
-func sessionHash(key string) string {
-	sum := sha256.Sum256([]byte(key))
-	return hex.EncodeToString(sum[:8])
 }
 
 const eventKind = "text/event-stream"

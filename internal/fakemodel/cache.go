@@ -47,6 +47,19 @@ func (c *cache) put(key string, now time.Time, ttl time.Duration) {
 	c.until[key] = entry{now.Add(ttl), ttl}
 }
 
+// longest returns the tokens of the longest prefix that an earlier request to the model had, and
+// caches all prefixes of this one.
+func (c *cache) longest(r Request) int {
+	hit := 0
+	for i, key := range prefixKeys(r.Model, r.Segments) {
+		if c.holds(key, r.At) {
+			hit = i + 1
+		}
+		c.put(key, r.At, 0)
+	}
+	return tokensOf(r.Segments, hit)
+}
+
 // prefixKeys returns the cache's keys of all prefixes of segments: keys[i] covers
 // segments[:i+1].
 func prefixKeys(model string, segments []segment) []string {

@@ -289,15 +289,7 @@ func (gemini) functions(tools []json.RawMessage) (out []json.RawMessage) {
 // bill counts as read the longest prefix that an earlier request to the model had, if that prefix
 // is long enough to be cached.
 func (g gemini) bill(c *cache, r Request, reply Reply) Usage {
-	keys := prefixKeys(r.Model, r.Segments)
-	hit := 0
-	for i, key := range keys {
-		if c.holds(key, r.At) {
-			hit = i + 1
-		}
-		c.put(key, r.At, 0)
-	}
-	read := tokensOf(r.Segments, hit)
+	read := c.longest(r)
 	if read < geminiCaches(g.model) {
 		read = 0
 	}

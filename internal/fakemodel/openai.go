@@ -63,15 +63,7 @@ func openaiMessage(where string, raw, content json.RawMessage) segment {
 
 // bill counts as read the longest prefix that an earlier request to the model had.
 func (openai) bill(c *cache, r Request, reply Reply) Usage {
-	keys := prefixKeys(r.Model, r.Segments)
-	hit := 0
-	for i, key := range keys {
-		if c.holds(key, r.At) {
-			hit = i + 1
-		}
-		c.put(key, r.At, 0)
-	}
-	read := tokensOf(r.Segments, hit) / cacheStep * cacheStep
+	read := c.longest(r) / cacheStep * cacheStep
 	if read < cacheFrom {
 		read = 0
 	}

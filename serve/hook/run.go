@@ -155,7 +155,10 @@ func (h *handler) find() {
 // carriesOwn reports whether the settings that the host reads have the same hooks: those of the
 // project that it names, else the workspace's. The workspace may be a folder above the project.
 func (h *handler) carriesOwn() bool {
-	read := cmp.Or(projectOf(h.Host, h.Getenv), h.workspace)
+	read := h.workspace
+	if name := h.Host.row().project; name != "" {
+		read = cmp.Or(h.Getenv(name), read)
+	}
 	own := Settings{Host: h.Host, Path: SettingsPath(h.Host, read)}
 	data, err := os.ReadFile(own.Path)
 	has, unreadable := own.Has(data)
@@ -239,11 +242,3 @@ func setUp(stateDir string, h Host) bool {
 // OffName is the name of a file in a state directory which says that a host's hooks were taken
 // out of the workspace's settings.
 func OffName(h Host) string { return "hook.off-" + string(h) }
-
-// projectOf returns the folder of the project that a host names in its environment.
-func projectOf(h Host, getenv func(string) string) string {
-	if name := h.row().project; name != "" {
-		return getenv(name)
-	}
-	return ""
-}

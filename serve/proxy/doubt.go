@@ -42,6 +42,7 @@ func doubt(b *transcript.Body) string {
 	}
 	n := len(b.Messages)
 	choices, _ := number(b, "n")
+	longest, limited := longestAnswer(b)
 	switch {
 	case b.Model == "" || n == 0 && len(b.System) == 0:
 		return passUnreadable
@@ -49,7 +50,7 @@ func doubt(b *transcript.Body) string {
 		return passSystem
 	case choices > 1 || b.Member("background") == "true":
 		return passChoices
-	case isProbe(b):
+	case limited && longest <= 1: // it only checks the API or warms a cache
 		return passProbe
 	case b.Messages[n-1].Role == memkernel.RoleAssistant:
 		return passAnswered
@@ -98,13 +99,6 @@ func oneShot(b *transcript.Body, id identity) bool {
 func number(b *transcript.Body, name string) (n float64, ok bool) {
 	n, err := strconv.ParseFloat(b.Member(name), 64)
 	return n, err == nil || errors.Is(err, strconv.ErrRange) // too large for any answer
-}
-
-// isProbe reports whether a request only checks the API or warms a cache. The answer to such a
-// request has one token at most.
-func isProbe(b *transcript.Body) bool {
-	n, ok := longestAnswer(b)
-	return ok && n <= 1
 }
 
 // longestAnswer returns the limit that a request sets to the tokens of its answer.
