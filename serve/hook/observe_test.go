@@ -65,7 +65,7 @@ func TestGrowing(t *testing.T) {
 			growing := filepath.Join(t.TempDir(), "transcript.jsonl")
 			all := stops(t, h, data)
 			last := len(all) - 1
-			for _, n := range append(suite.Some(all[:last], 10), all[last]) {
+			for _, n := range append(suite.Some(all[:last], 5), all[last]) {
 				if err := os.WriteFile(growing, data[:n], 0o600); err != nil {
 					t.Fatal(err)
 				}
