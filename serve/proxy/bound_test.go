@@ -109,7 +109,7 @@ func TestBoundReasoningThroughCuts(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := &thinker{stage: newStage(t, fakemodel.Options{Script: two, Thinks: true}, proxy.Options{Reserve: 8_000}, nil), api: bare(tt.api), named: tt.model, extra: tt.extra, header: tt.header}
 			for range turns {
-				c.turn(2200)
+				c.turn(2800)
 			}
 			c.settle()
 			for _, v := range c.stage.model.Violations() {
