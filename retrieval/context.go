@@ -225,6 +225,9 @@ func (r *refiner) combine() {
 			if near {
 				p.score *= r.sig.Time
 			}
+			if p.points {
+				p.score *= pointerLeft
+			}
 			if p.tagged && r.sig.Tagged != 0 {
 				p.score *= r.sig.Tagged
 			}
@@ -249,6 +252,10 @@ func (r *refiner) combine() {
 // onlyQuestion is the factor for a turn between a person and an agent that is a question and
 // nothing else. It holds the words of a like question, and no answer. Our choice.
 const onlyQuestion = .1
+
+// pointerLeft is the factor for a line of a list of contents. It has the words of the title of the
+// note that it names, which is the better answer. Our choice.
+const pointerLeft = .5
 
 // repeatLeft is the factor for a passage that repeats the question. Such a passage holds all
 // words of the question, but no answer.

@@ -181,6 +181,20 @@ func TestLivingFileComesFirst(t *testing.T) {
 	}
 }
 
+// A line of a list of contents has the words of a note's title, and comes after the note.
+func TestContentsComeAfterTheNote(t *testing.T) {
+	for _, line := range []string{"- [Moor the ferry at the north quay](harbour/moor.md)", "* [Moor the ferry at the north quay](https://example.com/blob/main/harbour/moor.md) - 2026-02-01", "- [[Moor the ferry at the north quay]]"} {
+		got := searchNotes("moor ferry north quay", file{path: "README.md", text: line}, file{path: "harbour/moor.md", text: "At the north quay a ferry can moor until six."})
+		if len(got) != 2 || got[0].Path != "harbour/moor.md" {
+			t.Errorf("%q: %+v", line, got)
+		}
+	}
+	got := searchNotes("moor ferry north quay", file{path: "README.md", text: "- [Moor the ferry](moor.md) at the north quay"}, file{path: "harbour/moor.md", text: "At the north quay a ferry can moor until six."})
+	if got[0].Path != "README.md" {
+		t.Errorf("an item that says something: %+v", got)
+	}
+}
+
 // A prompt gets nothing of a file that says that it no longer holds, unless the past is asked for.
 func TestPromptGetsWhatHolds(t *testing.T) {
 	const text = "- the ferry ties up at the north quay"

@@ -37,6 +37,9 @@ type passage struct {
 	bound bool
 	// task reports whether the passage is a task with a checkbox.
 	task bool
+	// points reports whether the passage is a line of a list of contents: a link to a note and nothing
+	// else.
+	points bool
 	// asks is the share of the passage's sentences that are questions.
 	asks float64
 	// voice is whose words the passage is.
@@ -331,6 +334,7 @@ func (c *cutter) add(p *passage, r, own extent) {
 		p.asks = askedLength(p.spoken(text))
 	}
 	p.task = strings.Contains(lines[0], "[") && box.MatchString(lines[0])
+	p.points = strings.Contains(lines[0], "[") && !slices.ContainsFunc(lines, func(l string) bool { return !pointer.MatchString(l) })
 	p.gone = strings.TrimSpace(text) != "" && !slices.ContainsFunc(lines, func(l string) bool {
 		return strings.TrimSpace(l) != "" && !markdownstore.SaysSuperseded(l)
 	})
@@ -434,6 +438,9 @@ func questionShare(text string) float64 {
 	}
 	return asked / (asked + told)
 }
+
+// pointer matches an item that is a link to a note, with a date at most.
+var pointer = textutil.LazyRegexp(`^\s*(?:[-*+]|\d{1,9}[.)])\s+(?:\[[^\]]*\]\([^)\s]+\.(?:md|mdx|markdown)(?:#[^)\s]*)?\)|\[\[[^\]]+\]\])[^\pL]*$|^\s*$`)
 
 // tagged matches an entry that carries a tag of significance at its beginning (after bullet, box
 // and time) or at its end. The tags are the tags of package consolidation. A bracket followed by
