@@ -72,15 +72,20 @@ func (c *caller) said() said { return said{} }
 
 func (s *sessionCall) said() said { return said{sessions: []string{s.key()}, private: s.Private} }
 
-func (s *sourceCall) said() said {
-	out := s.sessionCall.said()
+func (s *sourceCall) with(out said) said {
 	out.agent = s.AgentID
 	return out
 }
 
-func (p *turnCall) said() said { return ofUpdates(p.Updates, p.sourceCall.said()) }
+func (p *planCall) said() said { return p.sourceCall.with(p.sessionCall.said()) }
 
-func (p *boundaryCall) said() said { return ofUpdates(p.Updates, p.sourceCall.said()) }
+func (p *turnCall) said() said { return ofUpdates(p.Updates, p.sourceCall.with(p.sessionCall.said())) }
+
+func (p *boundaryCall) said() said {
+	return ofUpdates(p.Updates, p.sourceCall.with(p.sessionCall.said()))
+}
+
+func (p *flushTurnCall) said() said { return p.sourceCall.with(p.sessionCall.said()) }
 
 func (p *writeCall) said() said {
 	out := ofUpdates(p.Updates, p.sessionCall.said())

@@ -15,6 +15,7 @@ import (
 // without a record is refused as NO_SESSION, unless the method is start_session or a conversation
 // or updates are handed in.
 type boundaryCall struct {
+	sessionCall
 	sourceCall
 	Branch string `json:"branch"`
 	Model  string `json:"model"`
@@ -168,6 +169,7 @@ func doRestore(ctx context.Context, d *desk, _ *call, p *restoreCall) (*document
 // that one completion without tools is enough. An empty prompt in the answer means that there is
 // nothing to ask.
 type flushTurnCall struct {
+	sessionCall
 	sourceCall
 	Branch string `json:"branch"`
 	Model  string `json:"model"`

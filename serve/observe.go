@@ -12,6 +12,7 @@ import (
 // turnCall hands in the conversation up to the end of a turn. The call is one atomic, idempotent
 // commit. observe_tool_result commits the messages in the middle of a turn.
 type turnCall struct {
+	sessionCall
 	sourceCall
 	Branch string `json:"branch"`
 	Model  string `json:"model"`

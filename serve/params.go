@@ -127,9 +127,8 @@ type sessionCall struct {
 	Private bool `json:"private"`
 }
 
-// sourceCall has the parameters of the calls that name a session's source.
+// sourceCall has the parameters that name a session's source.
 type sourceCall struct {
-	sessionCall
 	// SessionFile, Channel and AgentID say where the conversation comes from. Later checkpoints
 	// of the session name this source.
 	SessionFile string `json:"session_file"`
