@@ -20,12 +20,12 @@ import (
 // a hundredth above its count.
 var bounds = map[string]int{
 	"bytes of TypeScript, JavaScript and Python": 606600,
-	"exported names": 2735,
+	"exported names": 2604,
 	"functions of a plan that write into what they were given": 0,
-	"packages":                           132,
+	"packages":                           124,
 	"structs that embed deeper than two": 7,
 	"tokens of generated Go":             6210,
-	"tokens of module .":                 1048500,
+	"tokens of module .":                 1033381,
 	"tokens of module bench":             88800,
 	"tokens of module service":           57300,
 	"words of doc":                       22600,
