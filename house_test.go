@@ -38,7 +38,7 @@ var arrows = map[string][]string{
 
 	"budget": {},
 
-	"internal/cli":   {".", "budget", "cachelayout", "cachelayout/predict", "checkpoint", "consolidation", "embed", "index", "index/qmd", "internal/atomicfile", "internal/config", "internal/display", "internal/document", "internal/endpoint", "internal/longwork", "internal/settings", "internal/store", "internal/textutil", "internal/tokencount", "kernel", "kernel/api", "kernel/billing", "kernel/health", "markdownstore", "pagevm/mask", "pagevm/represent", "retrieval", "sessions", "summary/model", "transcript"},
+	"internal/cli":   {".", "budget", "cachelayout", "checkpoint", "consolidation", "embed", "index", "index/qmd", "internal/atomicfile", "internal/config", "internal/display", "internal/document", "internal/endpoint", "internal/longwork", "internal/settings", "internal/store", "internal/textutil", "internal/tokencount", "kernel", "kernel/api", "kernel/billing", "kernel/health", "markdownstore", "pagevm/mask", "pagevm/represent", "retrieval", "sessions", "summary/model", "transcript"},
 	"internal/verbs": {".", "cachelayout", "checkpoint", "consolidation", "embed", "index", "internal/atomicfile", "internal/cli", "internal/config", "internal/display", "internal/document", "internal/imports", "internal/rendezvous", "internal/settings", "internal/store", "kernel", "kernel/api", "kernel/billing", "kernel/fault", "kernel/health", "markdownstore", "pagevm/paging", "replay", "retrieval", "retrieval/foreign", "serve", "serve/hook", "serve/install", "serve/mcp", "serve/meter", "serve/proxy", "serve/telemetry", "serve/tools", "serve/ui", "testdata", "transcript"},
 	"testdata":       {},
 	"cmd/memkernel":  {"internal/cli", "internal/verbs"},
@@ -85,15 +85,15 @@ var arrows = map[string][]string{
 	"bench/release":            {},
 	"bench/window":             {},
 
-	"bench/cmd/mkbench":   {"bench/economics", "bench/paging", "bench/relevance", "bench/verbs", "internal/cli", "internal/verbs"},
-	"bench/economics":     {"bench/policies", "cachelayout", "internal/atomicfile", "internal/cli", "internal/config", "internal/document", "replay", "transcript"},
-	"bench/paging":        {".", "budget", "internal/cli", "internal/display", "kernel", "kernel/api", "pagevm", "pagevm/journal", "pagevm/paging", "pagevm/toolcall", "transcript"},
-	"bench/policies":      {".", "cachelayout", "pagevm/toolcall", "replay", "replay/recall", "transcript"},
-	"bench/relevance":     {"budget", "embed", "index", "index/analysis", "internal/cli", "internal/display", "markdownstore", "retrieval"},
-	"bench/verbs":         {"cachelayout/predict", "internal/cli", "internal/config", "internal/display", "transcript"},
-	"bench/golden":        {"bench/relevance", "retrieval"},
-	"bench/memory":        {".", "consolidation", "kernel", "kernel/api", "kernel/health", "markdownstore", "transcript"},
-	"cachelayout/predict": {".", "budget", "cachelayout", "transcript"},
+	"bench/cmd/mkbench": {"bench/economics", "bench/paging", "bench/relevance", "bench/verbs", "internal/cli", "internal/verbs"},
+	"bench/economics":   {"bench/policies", "cachelayout", "internal/atomicfile", "internal/cli", "internal/config", "internal/document", "replay", "transcript"},
+	"bench/paging":      {".", "budget", "internal/cli", "internal/display", "kernel", "kernel/api", "pagevm", "pagevm/journal", "pagevm/paging", "pagevm/toolcall", "transcript"},
+	"bench/policies":    {".", "cachelayout", "pagevm/toolcall", "replay", "replay/recall", "transcript"},
+	"bench/relevance":   {"budget", "embed", "index", "index/analysis", "internal/cli", "internal/display", "markdownstore", "retrieval"},
+	"bench/verbs":       {"bench/predict", "internal/cli", "internal/config", "internal/display", "transcript"},
+	"bench/golden":      {"bench/relevance", "retrieval"},
+	"bench/memory":      {".", "consolidation", "kernel", "kernel/api", "kernel/health", "markdownstore", "transcript"},
+	"bench/predict":     {".", "budget", "cachelayout", "transcript"},
 
 	"kernel":                    {".", "budget", "cachelayout", "checkpoint", "embed", "index/watch", "internal/store", "internal/textutil", "kernel/api", "kernel/billing", "kernel/fault", "kernel/health", "kernel/internal/archive", "kernel/internal/folder", "kernel/internal/inspect", "kernel/internal/memory", "kernel/internal/notes", "kernel/internal/plan", "kernel/internal/report", "kernel/internal/retain", "kernel/internal/session", "kernel/internal/trace", "kernel/internal/turn", "kernel/internal/upkeep", "kernel/internal/workstate", "markdownstore", "pagevm/journal", "pagevm/mask", "pagevm/paging", "pagevm/represent", "retrieval", "sessions", "summary"},
 	"kernel/api":                {".", "budget", "cachelayout", "checkpoint", "consolidation", "consolidation/history", "embed", "index", "internal/store", "kernel/billing", "kernel/fault", "kernel/health", "markdownstore", "pagevm", "pagevm/journal", "pagevm/paging", "pagevm/represent", "retrieval", "retrieval/foreign", "sessions", "summary", "transcript"},

@@ -110,7 +110,7 @@ func (p *hostPolicy) send(c Choice, req Request, start time.Time) *prompt {
 	}
 	bill := p.ledger.Bill(req.Model, p.identity(), blocks, bps, start)
 	p.ledger = p.ledger.Advance(p.identity(), blocks, bps, start)
-	pr := &prompt{bill: bill, markers: markers(blocks, bps), extra: new(float64), call: Call{Overflow: bill.Total() > req.Room+p.rec.Opt.FixedTokens}}
+	pr := &prompt{bill: bill, extra: new(float64), call: Call{Overflow: bill.Total() > req.Room+p.rec.Opt.FixedTokens}}
 	for i := range c.Items {
 		pr.texts = append(pr.texts, c.Items[i].Text)
 		pr.messages = append(pr.messages, c.Items[i].Msg)

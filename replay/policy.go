@@ -10,7 +10,6 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/replay/recall"
-	"github.com/memkernel/memkernel/transcript"
 )
 
 // The policies of this package, and the oracle, which another package may register.
@@ -134,9 +133,8 @@ type prompt struct {
 	texts  []string
 	behind func(recall.Place) bool
 	bill   cachelayout.Bill
-	// messages and markers are the request itself.
+	// messages are the request itself.
 	messages []memkernel.Message
-	markers  []transcript.Marker
 	// plan is the kernel's name for the request.
 	plan string
 	// extra is the price of the policy's other model calls, nil if it is unknown.

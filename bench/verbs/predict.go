@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/memkernel/memkernel/cachelayout/predict"
+	"github.com/memkernel/memkernel/bench/predict"
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/display"
 )
@@ -121,7 +121,7 @@ func predictSession(a *cli.App, path string, opt predict.Options) (*predictedSes
 		return nil, err
 	}
 	defer src.Close()
-	segments, err := src.Segments()
+	segments, err := predict.Segments(src.Bytes())
 	if err != nil {
 		return nil, err
 	}

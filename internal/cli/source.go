@@ -12,7 +12,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/memkernel/memkernel/cachelayout/predict"
 	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/sessions"
 	"github.com/memkernel/memkernel/transcript"
@@ -178,10 +177,8 @@ func (s *Source) Close() error {
 	return s.closer.Close()
 }
 
-// Segments returns the recorded calls.
-func (s *Source) Segments() ([]predict.Segment, error) {
-	return predict.Segments(s.bytes, s.size, &s.opt)
-}
+// Bytes returns the file, its size, and how to read it.
+func (s *Source) Bytes() (io.ReaderAt, int64, *transcript.Options) { return s.bytes, s.size, &s.opt }
 
 // ViewFlag is a flag for the view of a session.
 func ViewFlag(cmd *cobra.Command, v *Choice, def string) {
