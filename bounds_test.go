@@ -25,10 +25,10 @@ var bounds = map[string]int{
 	"packages":                           124,
 	"structs that embed deeper than two": 7,
 	"tokens of generated Go":             6210,
-	"tokens of module .":                 1033381,
-	"tokens of module bench":             88800,
-	"tokens of module service":           57300,
-	"words of doc":                       22600,
+	"tokens of module .":                 1025437,
+	"tokens of module bench":             96177,
+	"tokens of module service":           59122,
+	"words of doc":                       22772,
 }
 
 // TestBounds counts the house. Tokens are those of Go without comments, tests and generated
