@@ -15,7 +15,7 @@ import (
 // DefaultMinBest is the score that the best hit needs for a prompt to get any hits.
 // doc/retrieval.md gives the share of answerable questions that it loses, and the share of other
 // questions that it lets through.
-const DefaultMinBest = 0.33
+const DefaultMinBest = 0.3
 
 // DefaultMinShare is the share of the best hit's score below which a search or a prompt does not
 // get a hit. A weak match next to a strong match is not worth its reader's time, or its tokens. On
