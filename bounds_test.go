@@ -26,9 +26,9 @@ var bounds = map[string]int{
 	"structs that embed deeper than two": 7,
 	"tokens of generated Go":             6210,
 	"tokens of module .":                 1025437,
-	"tokens of module bench":             96177,
-	"tokens of module service":           59122,
-	"words of doc":                       22772,
+	"tokens of module bench":             96000,
+	"tokens of module service":           59000,
+	"words of doc":                       22600,
 }
 
 // TestBounds counts the house. Tokens are those of Go without comments, tests and generated
