@@ -143,7 +143,7 @@ func words(s string) memkernel.Part {
 }
 
 func (c *talk) ask() {
-	c.add(memkernel.RoleUser, words(fmt.Sprintf("Make the retry test of worker %d pass, please.", len(c.msgs))))
+	c.add(memkernel.RoleUser, words(fmt.Sprintf("Make TestRetry%x pass, please.", c.rng.Int32())))
 }
 
 func (c *talk) work(bytes int) {
