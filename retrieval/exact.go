@@ -279,6 +279,7 @@ func (r *refiner) holders() {
 	}
 	groups = slices.DeleteFunc(groups, func(g uint64) bool { return g&any == 0 })
 	r.groups = len(groups)
+	r.leaveUsual()
 	e := &r.exact
 	whole := false
 	for _, p := range r.places {
@@ -295,6 +296,27 @@ func (r *refiner) holders() {
 	}
 	if !whole && strings.Contains(e.whole, " ") {
 		r.across()
+	}
+}
+
+// usualMark and markShare bound the passages that hold a mark: one that more than usualMark passages
+// and one in markShare of all hold is a usual word there, such as GitHub in notes about GitHub. Our
+// choice.
+const usualMark, markShare = 16, 8
+
+// leaveUsual takes the usual words from the marks of the question.
+func (r *refiner) leaveUsual() {
+	e := &r.exact
+	for i := len(e.marks) - 1; i >= 0; i-- {
+		n := 0
+		for _, p := range r.places {
+			if p.pairs.hasAll(&e.markPairs[i]) {
+				n++
+			}
+		}
+		if n > max(usualMark, len(r.places)/markShare) {
+			e.marks, e.markPairs = slices.Delete(e.marks, i, i+1), slices.Delete(e.markPairs, i, i+1)
+		}
 	}
 }
 
