@@ -194,7 +194,7 @@ var thirdParty = map[string][]string{
 	"serve/hook":              {"github.com/gofrs/flock", "github.com/tailscale/hujson"},
 	"index/analysis":          {"github.com/blevesearch/bleve/v2/analysis/...", "github.com/blevesearch/bleve/v2/registry"},
 	"index/internal/drv":      {"github.com/asg017/sqlite-vec-go-bindings/cgo", "github.com/mattn/go-sqlite3", "modernc.org/sqlite", "modernc.org/sqlite/vec"},
-	"markdownstore":           {"github.com/BurntSushi/toml", "github.com/gofrs/flock", "gopkg.in/yaml.v3"},
+	"markdownstore":           {"github.com/adrg/frontmatter", "github.com/gofrs/flock", "gopkg.in/yaml.v3"},
 	"bench/peers":             {"github.com/blevesearch/bleve/v2"},
 	"bench/relevance":         {"github.com/blevesearch/bleve/v2/registry", "github.com/spf13/cobra"},
 	"bench/memory":            {"github.com/yuin/goldmark", "github.com/yuin/goldmark/..."},

@@ -141,7 +141,7 @@ func openFence(text string) string {
 // compose returns the bytes that make an entry of text at the end of old.
 func compose(pl place, old, id, text string) string {
 	block := text + "\n" + markerPrefix + id + markerSuffix + "\n"
-	dos := isDOS(old)
+	dos := eolOf(old) == eolDOS
 	if dos {
 		block = toDOS(block)
 	}

@@ -7,7 +7,7 @@ import (
 	"math"
 	"strings"
 
-	"github.com/BurntSushi/toml"
+	"github.com/adrg/frontmatter"
 	"gopkg.in/yaml.v3"
 
 	"github.com/memkernel/memkernel/internal/textutil"
@@ -27,22 +27,18 @@ var closers = map[string]string{
 // if there is none. The error describes text that looks like front matter but is none, such as a
 // rule (---) at the beginning. The text is then all body.
 func frontMatter(text string) (size int, meta map[string]any, err error) {
-	opener, inner, size := block(text)
-	first, _, _ := strings.Cut(inner, "\n")
-	switch {
-	case size == 0 && !keyLine.MatchString(first): // text begins with a rule, or with neither
-		return 0, nil, nil
-	case size == 0:
-		return 0, nil, fmt.Errorf("front matter has no closing %s within %d KiB, it is read as text", closers[opener], maxFrontMatter>>10)
-	case strings.TrimSpace(inner) == "":
-		return size, nil, nil
+	opener, size := blockSize(text)
+	if size == 0 {
+		return 0, nil, neverClosed(opener, text)
 	}
-	value, err := decode(opener, inner)
+	value, err := decode(opener, text[:size])
 	meta, keys := value.(map[string]any)
 	switch {
 	case err == nil && keys:
 		return size, meta, nil
-	case opener == "---" && ruled(inner), err != nil && toFill.MatchString(inner):
+	case err == nil && value == nil && !hasText(text[:size]):
+		return size, nil, nil
+	case ruled(opener, text[:size]), err != nil && toFill.MatchString(text[:size]):
 		return 0, nil, nil
 	case err != nil:
 		return 0, nil, fmt.Errorf("front matter does not parse, it is read as text: %w", err)
@@ -55,62 +51,103 @@ func frontMatter(text string) (size int, meta map[string]any, err error) {
 // toFill is a place of a template that takes a value: a template is no front matter yet.
 var toFill = textutil.LazyRegexp(`\{\{|<%`)
 
-// keyLine is a line as front matter has them and prose hardly ever.
-var keyLine = textutil.LazyRegexp(`(?m)^[A-Za-z_][\w-]*[ \t]*[:=](\s|$)`)
-
-// ruled reports whether a block that holds no keys and values is text between two rules: it
-// begins with a blank line, and none of its lines is a key's.
-func ruled(inner string) bool {
-	first, rest, _ := strings.Cut(inner, "\n")
-	return strings.TrimSpace(first) == "" && !keyLine.MatchString(rest)
+// ruled reports whether a block that holds no keys and values is text between two rules: a blank
+// line follows on the first, and none of its lines is a key's.
+func ruled(opener, block string) bool {
+	_, rest, _ := strings.Cut(strings.TrimSpace(block), "\n")
+	first, rest, _ := strings.Cut(rest, "\n")
+	if opener != "---" || strings.TrimSpace(first) != "" {
+		return false
+	}
+	for line := range strings.Lines(rest) {
+		if keyLine.MatchString(line) {
+			return false
+		}
+	}
+	return true
 }
 
-// block returns the delimiter that opens front matter at the beginning of text, the text between
-// it and the closing line, and the length of all three. The length is 0 if text begins with no
-// delimiter, or never closes it in reach.
-func block(text string) (opener, inner string, size int) {
-	from, at, head := 0, 0, text[:min(len(text), maxFrontMatter)]
+// blockSize returns the length of the block up to and with its closing line, 0
+// if text never closes it; the opener is "" if text does not begin with one.
+func blockSize(text string) (opener string, size int) {
+	at, head := 0, text[:min(len(text), maxFrontMatter)]
 	for line := range strings.Lines(head) {
-		begin := at
 		at += len(line)
 		trimmed := strings.TrimSpace(line)
 		switch {
 		case opener == "" && trimmed == "":
 		case opener == "":
 			if closers[trimmed] == "" {
-				return "", "", 0
+				return "", 0
 			}
-			opener, from = trimmed, at
+			opener = trimmed
 		case trimmed == closers[opener]:
 			if at == len(head) && len(head) < len(text) && !strings.HasSuffix(line, "\n") {
-				return opener, head[from:], 0 // the limit cut the line
+				return opener, 0 // the limit cut the line
 			}
-			return opener, head[from:begin], at
+			return opener, at
 		}
 	}
-	return opener, head[from:], 0
+	return opener, 0
+}
+
+// keyLine is a line as front matter has them and prose hardly ever.
+var keyLine = textutil.LazyRegexp(`^[A-Za-z_][\w-]*\s*[:=](\s|$)`)
+
+// neverClosed returns the error for a text that begins with an opener and a key, and has no
+// closing line in reach. Any other text begins with a rule.
+func neverClosed(opener, text string) error {
+	if opener == "" {
+		return nil
+	}
+	_, rest, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	first, _, _ := strings.Cut(rest, "\n")
+	if !keyLine.MatchString(first) {
+		return nil
+	}
+	return fmt.Errorf("front matter has no closing %s within %d KiB, it is read as text", closers[opener], maxFrontMatter>>10)
+}
+
+// hasText reports whether anything is between the delimiters.
+func hasText(block string) bool {
+	n := 0
+	for line := range strings.Lines(block) {
+		if strings.TrimSpace(line) != "" {
+			n++
+		}
+	}
+	return n > 2
 }
 
 // decode returns the value of a block, with nested maps keyed by strings. The
 // decoders are other people's and get arbitrary files: should one of them
 // panic, the block is text.
-func decode(opener, inner string) (value any, err error) {
+func decode(opener, block string) (value any, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			value, err = nil, fmt.Errorf("decoder panicked: %v", p)
 		}
 	}()
-	switch opener {
-	case "+++", "---toml":
-		var m map[string]any
-		if _, err = toml.Decode(inner, &m); len(m) > 0 {
-			value = m
+	if opener == "+++" || opener == "---toml" {
+		m := map[string]any{}
+		// The default formats bring the TOML decoder along.
+		_, err = frontmatter.Parse(strings.NewReader(block), &m)
+		if len(m) == 0 {
+			return nil, err
 		}
-	case ";;;", "---json":
-		err = json.Unmarshal([]byte(inner), &value)
-	default:
-		err = yaml.Unmarshal([]byte(inner), &value)
+		return plain(m), err
 	}
+	unmarshal := yaml.Unmarshal
+	if opener == ";;;" || opener == "---json" {
+		unmarshal = json.Unmarshal
+	}
+	format := frontmatter.NewFormat(opener, closers[opener], func(data []byte, v any) error {
+		if len(strings.TrimSpace(string(data))) == 0 {
+			return nil
+		}
+		return unmarshal(data, v)
+	})
+	_, err = frontmatter.Parse(strings.NewReader(block), &value, format)
 	return plain(value), err
 }
 

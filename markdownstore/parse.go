@@ -8,6 +8,16 @@ import (
 // bom is the UTF-8 byte-order mark.
 const bom = "\xef\xbb\xbf"
 
+// EOL is the kind of line ends in a file.
+type EOL string
+
+const (
+	eolNone  EOL = ""     // no line end at all
+	EOLUnix  EOL = "\n"   // every line
+	eolDOS   EOL = "\r\n" // every line
+	eolMixed EOL = "mixed"
+)
+
 // NoteCode names an oddity of a document.
 type NoteCode string
 
@@ -46,6 +56,7 @@ type Document struct {
 	// BodyOffset is the byte offset at which Body begins. BodyLine is the line on which Body
 	// begins.
 	BodyOffset, BodyLine int
+	EOL                  EOL
 	Binary               bool
 	Notes                []Note
 }
@@ -70,6 +81,7 @@ func Parse(path, data string) Document {
 	}
 	d.BodyOffset = len(d.Raw) - len(d.Body)
 	d.BodyLine = 1 + strings.Count(d.FrontMatter, "\n")
+	d.EOL = eolOf(data)
 	if at := invalidUTF8(data); at >= 0 {
 		d.note(NoteInvalidUTF8, 1+strings.Count(data[:at], "\n"), "bytes that are no UTF-8 are kept as they are")
 	}
@@ -92,8 +104,20 @@ func invalidUTF8(s string) int {
 	return -1
 }
 
-// isDOS reports whether a text has line ends, and all of them are carriage return and line feed.
-func isDOS(s string) bool {
-	lines := strings.Count(s, "\n")
-	return lines > 0 && lines == strings.Count(s, "\r\n")
+// eolOf returns how the lines of a text end.
+func eolOf(s string) EOL {
+	lf := strings.Count(s, "\n")
+	crlf := 0
+	if lf > 0 && strings.IndexByte(s, '\r') >= 0 {
+		crlf = strings.Count(s, "\r\n")
+	}
+	switch {
+	case lf == 0:
+		return eolNone
+	case crlf == 0:
+		return EOLUnix
+	case crlf == lf:
+		return eolDOS
+	}
+	return eolMixed
 }

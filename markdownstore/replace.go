@@ -151,7 +151,7 @@ func inManner(text, old string) string {
 	if strings.HasPrefix(old, bom) && !strings.HasPrefix(text, bom) {
 		text = bom + text
 	}
-	if isDOS(old) {
+	if eolOf(old) == eolDOS {
 		text = toDOS(text)
 	}
 	return text
