@@ -27,7 +27,7 @@ const (
 	maxLearnings = 20
 	maxCommits   = 20
 	// maxConstraints is the most constraints that package summary holds.
-	maxConstraints = 40
+	maxConstraints = 200
 
 	maxFailures = 20
 	maxPending  = 64

@@ -20,7 +20,7 @@ const (
 
 // The limits of a State. Older entries leave first and are counted.
 const (
-	maxConstraints = 40
+	maxConstraints = 200 // a rule that a person said leaves last of all
 	maxDecisions   = 50
 	maxFailing     = 20
 	maxTodos       = 60

@@ -686,3 +686,17 @@ func TestDecisionOfOlderState(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// A rule of a long session stays until more rules were said than anybody says.
+func TestRulesStay(t *testing.T) {
+	var msgs []memkernel.Message
+	for i := range 150 {
+		msgs = append(msgs, user(fmt.Sprintf("Go on with the worker. Never write to table%d from a handler.", i)), says(fmt.Sprintf("Done: table%d is read only.", i)))
+	}
+	s := update(State{}, keyed(msgs...))
+	for i := range 150 {
+		if !slices.ContainsFunc(s.Constraints, func(e Entry) bool { return strings.Contains(e.Text, fmt.Sprintf("table%d ", i)) }) {
+			t.Errorf("rule %d is gone", i)
+		}
+	}
+}
