@@ -404,3 +404,34 @@ func TestReadOnlyFolder(t *testing.T) {
 		t.Errorf("open: %v", err)
 	}
 }
+
+// The vectors of a text that is gone stay for its return, until a full sync.
+func TestFullSyncForgetsVectors(t *testing.T) {
+	ctx := context.Background()
+	w, path := sample(t)
+	ix := openAt(t, path, nil)
+	cached := func() int64 {
+		s, err := ix.Stats(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s.Cached
+	}
+	all := cached()
+	if err := os.Remove(filepath.Join(w.root, "f07.md")); err != nil {
+		t.Fatal(err)
+	}
+	if w.sync(t, ix); cached() != all {
+		t.Errorf("%d vectors, want %d", cached(), all)
+	}
+	if _, err := ix.Sync(ctx, w.list(), w.read, &SyncOptions{Full: true}); err != nil {
+		t.Fatal(err)
+	}
+	if left := cached(); left == 0 || left >= all {
+		t.Errorf("%d of %d vectors are left", left, all)
+	}
+	checkClean(t, ix)
+	if n := embed(t, ix, "m", func(Missing) []float32 { return nil }); n != 0 {
+		t.Errorf("%d texts lost their vectors", n)
+	}
+}

@@ -17,7 +17,7 @@ var ErrSkip = errors.New("nothing to index")
 // SyncOptions are settings of one Sync. A nil *SyncOptions means the defaults.
 type SyncOptions struct {
 	// Full reads every file again, even if its stat is unchanged. If a Full sync was interrupted,
-	// the next Sync finishes it.
+	// the next Sync finishes it. Vectors of texts that are gone are dropped.
 	Full bool
 	// Wait is how long to wait for another process that is syncing. The default is 10 s. If Wait
 	// is negative, Sync waits until the context ends.
@@ -199,6 +199,9 @@ func (s *syncer) apply(ctx context.Context, l *Listing) error {
 	if err := s.readAll(ctx, w.Read); err != nil {
 		return err
 	}
+	if err := s.forget(ctx); err != nil {
+		return err
+	}
 	if err := s.tidy(ctx); err != nil {
 		return err
 	}
@@ -208,6 +211,19 @@ func (s *syncer) apply(ctx context.Context, l *Listing) error {
 	// A file just written will not be written again soon.
 	_, err = s.h.write.ExecContext(ctx, "PRAGMA shrink_memory")
 	return err
+}
+
+// forget drops the vectors of texts that are no longer there, after a Full sync that could read all
+// files: such a vector still tells what a text was about. Other syncs keep them, because a text that
+// moves or comes back has its vector then.
+func (s *syncer) forget(ctx context.Context) error {
+	if !s.opts.Full || len(s.report.Failed) > 0 {
+		return nil
+	}
+	return s.change(ctx, func(tx *sql.Tx, _ *meta) error {
+		_, err := tx.ExecContext(ctx, "DELETE FROM embedding_cache WHERE hash NOT IN (SELECT hash FROM chunks)")
+		return err
+	})
 }
 
 // errOvertaken means that another process wrote without the lock. This can happen on file systems

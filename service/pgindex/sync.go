@@ -155,7 +155,29 @@ func (s *syncer) sync(ctx context.Context, source iter.Seq2[index.FileStat, erro
 	if err := s.remove(ctx, w.Remove); err != nil {
 		return err
 	}
-	return s.readAll(ctx, w.Read)
+	if err := s.readAll(ctx, w.Read); err != nil || !s.opts.Full || len(s.report.Failed) > 0 || !s.site.vectors {
+		return err
+	}
+	return s.forget(ctx)
+}
+
+// forget drops the vectors of texts that no agent of the workspace has any more: such a vector still
+// tells what a text was about.
+func (s *syncer) forget(ctx context.Context) error {
+	return s.change(ctx, func(tx pgx.Tx) error {
+		rows, _ := tx.Query(ctx, `SELECT id FROM spaces WHERE workspace=$1::text`, s.site.opts.Workspace) // CollectRows returns the error
+		spaces, err := pgx.CollectRows(rows, pgx.RowTo[int32])
+		if err != nil {
+			return err
+		}
+		var scopes []int32
+		for _, space := range spaces {
+			scopes = append(scopes, ownScopes(space)...)
+		}
+		_, err = tx.Exec(ctx, `DELETE FROM embeddings AS e WHERE e.workspace=$2::text AND NOT EXISTS (
+			SELECT 1 FROM chunks AS c WHERE c.scope = ANY($1::integer[]) AND c.hash=e.hash)`, scopes, s.site.opts.Workspace)
+		return err
+	})
 }
 
 // rules marks the files that must be read even if their stat is unchanged.

@@ -114,7 +114,7 @@ func (m *Memory) Drop(ctx context.Context) error {
 // update lists, reads and cuts the documents to index. If it finds damage in the index, it
 // rebuilds the index.
 func update(ctx context.Context, c *corpus, x *opened, ix api.MemoryIndex, opts *how, r *api.Reindexed) error {
-	o := &index.SyncOptions{Wait: opts.Wait, Progress: told(opts.Progress)}
+	o := &index.SyncOptions{Full: opts.Full, Wait: opts.Wait, Progress: told(opts.Progress)}
 	once := func() (err error) {
 		r.Skipped, r.Notes = []api.SkippedFile{}, []api.SkippedFile{}
 		for _, f := range r.Sessions.Failed {
