@@ -23,7 +23,7 @@ const pointerVersion = 1
 const (
 	pointerFile = "_latest.json"
 	pointerName = checkpointFolder + "/" + pointerFile
-	// pointerBeside is the pointer as a file beside thread.json.
+	// pointerBeside is the path of the pointer from the folder of thread.json.
 	pointerBeside = "../" + pointerName
 )
 

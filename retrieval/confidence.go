@@ -54,8 +54,8 @@ type Grounds struct {
 }
 
 // Values returns the measures that have a weight, in the order of Weights. A prompt of one or two
-// words asks as little as a long one, so that Words has its square beside it. Three measures count
-// only together with another one.
+// words asks as little as a long one, so the square of Words counts too. Three measures count only
+// multiplied by another one.
 func (g Grounds) Values() []float64 {
 	return []float64{g.Held, g.Unknown, g.Verbatim, g.Quoted, g.Lead, g.Words, g.Words * g.Words, g.Few, g.Few * g.Score, g.Names, g.Names * g.Rarest, g.Rare, g.Rarest * g.Told}
 }

@@ -195,6 +195,21 @@ func TestContentsComeAfterTheNote(t *testing.T) {
 	}
 }
 
+// A spelling like that of an identifier does not put passages first if many hold it.
+func TestUsualSpelling(t *testing.T) {
+	const question = "resize pictures for GitHub"
+	notes := []file{{path: "z.md", text: "Resize the pictures before the upload."}}
+	if got := searchNotes(question, append(notes, file{path: "a.md", text: "GitHub is down."})...); got[0].Path != "a.md" {
+		t.Errorf("of two notes the one with the identifier is not first: %+v", got[0])
+	}
+	for i := range 2 * usualMark {
+		notes = append(notes, file{path: fmt.Sprintf("a%d.md", i), text: fmt.Sprintf("GitHub closed door %d.", i)})
+	}
+	if got := searchNotes(question, notes...); got[0].Path != "z.md" {
+		t.Errorf("%+v", got[0])
+	}
+}
+
 // A prompt gets nothing of a file that says that it no longer holds, unless the past is asked for.
 func TestPromptGetsWhatHolds(t *testing.T) {
 	const text = "- the ferry ties up at the north quay"

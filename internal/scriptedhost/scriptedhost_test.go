@@ -155,7 +155,7 @@ func kills(t *testing.T) int { return suite.Number(t, "MEMKERNEL_KILLS", 4, 200)
 
 func turnsFor(kills int) int {
 	if kills < 100 {
-		return 40 // all that a host does beside the turns is once in them
+		return 40 // all that a host does besides turns is once in them
 	}
 	return 400
 }

@@ -36,7 +36,7 @@ type known struct {
 	// staged holds the existing folders for temps from which the temps of killed processes were
 	// removed.
 	staged sync.Map
-	// stood reports that the state directory has existed.
+	// stood reports whether the state directory existed once.
 	stood atomic.Bool
 }
 
