@@ -49,12 +49,12 @@ func Read(own string) []Statement {
 		return nil
 	}
 	var out []Statement
-	pasted := document(own)
+	once := document(own) || command(own)
 	for _, p := range paragraphs(own) {
 		before := ""
 		for _, s := range sentences(p) {
 			if st, ok := read(s, before); ok && len(out) < mostStatement && (st.Lasting || len(own) < longMessage) {
-				st.Lasting = st.Lasting && !pasted
+				st.Lasting = st.Lasting && !once
 				out = append(out, st)
 			}
 			if announces(s) { // a draft, a quotation or data follows
@@ -77,6 +77,12 @@ func document(own string) bool {
 		}
 	}
 	return len(own) >= leastDocument && marks >= leastMarks
+}
+
+// command reports whether a text is a host's command with what it is to do, such as "/review src only".
+func command(own string) bool {
+	first, rest, _ := strings.Cut(own, " ")
+	return rest != "" && strings.HasPrefix(first, "/") && strings.Count(first, "/") == 1
 }
 
 // AsksToRemember reports whether a text consists of words by which people ask to remember
@@ -214,10 +220,26 @@ func read(s sentence, before string) (st Statement, ok bool) {
 	default:
 		return Statement{}, false
 	}
-	if st.Kind == Fact && !s.has("reminds") {
-		st.Lasting = st.Lasting && !s.asksForWork()
-	}
+	st.Lasting = st.Lasting && (s.has("reminds") && st.Kind == Fact || !s.atHand(st.Kind))
 	return st, true
+}
+
+// atHand reports whether a statement of a kind is a part of the work at hand: of an argument, a
+// report of how it is going, or an order for the next step.
+func (s *sentence) atHand(k Kind) bool {
+	switch k {
+	case Fact:
+		return s.asksForWork() || s.has("feels", "events") || s.begins("argues") || s.begins("exists")
+	case Decision:
+		return s.begins("argues") && s.has("unsure")
+	case Correction:
+		return s.begins("tasks") || s.begins("argues") || s.has("events", "unsure") || s.begins("corrects") && s.has("momentary") && !s.has("settings")
+	}
+	if s.begins("tasks") && !s.lasts() && !s.has("limits") {
+		return true
+	}
+	names := s.wide || len(s.core()) > 3 || !s.has("pointing") || s.begins("lasting") // its subject
+	return !s.has("orders") && (!names || s.has("feels", "events", "unsure"))
 }
 
 // leastNorm is the least number of words of a sentence that says how a thing must be, our choice.
