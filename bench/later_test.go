@@ -116,8 +116,7 @@ func TestLaterSession(t *testing.T) {
 	if out, err := exec.Command("go", "build", "-C", "..", "-o", bin, "./cmd/memkernel").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	const later = "1b5a7c9e-4a45-4f0e-9f39-0d9f5b1f2f10"
-	for set, floor := range map[string]struct{ first, above, shown, idle int }{"learn": {14, 11, 53, 1}, "second": {9, 10, 52, 0}, "unseen": {29, 6, 43, 0}} {
+	for set, floor := range map[string]struct{ first, above, shown, idle int }{"learn": {14, 11, 56, 1}, "second": {9, 10, 56, 0}, "unseen": {29, 6, 54, 0}} {
 		t.Run(set, func(t *testing.T) {
 			f, err := os.Open(filepath.Join("testdata/later", set+".jsonl"))
 			if err != nil {
@@ -134,8 +133,7 @@ func TestLaterSession(t *testing.T) {
 					t.Fatal(err)
 				}
 				run, hook := s.play(t, bin)
-				start := hook(later, "SessionStart", map[string]any{"source": "startup"})
-				for _, q := range s.Questions {
+				for i, q := range s.Questions {
 					var doc struct {
 						Results []struct {
 							Snippet string
@@ -153,7 +151,8 @@ func TestLaterSession(t *testing.T) {
 					if stale < right {
 						n[2]++
 					}
-					recalled := hook(later, "UserPromptSubmit", map[string]any{"prompt": q})
+					later := fmt.Sprintf("1b5a7c9e-4a45-4f0e-9f39-0d9f5b1f2f%02d", i)
+					start, recalled := hook(later, "SessionStart", map[string]any{"source": "startup"}), hook(later, "UserPromptSubmit", map[string]any{"prompt": q})
 					if s.Answer == "" && recalled != "" || s.Answer != "" && regexp.MustCompile("(?i)"+s.Answer).MatchString(start+recalled) {
 						n[3]++
 					}
