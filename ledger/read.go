@@ -194,7 +194,7 @@ func read(s sentence, before string) (st Statement, ok bool) {
 		return Statement{}, false
 	case refused > 0 && (valued || length-refused > 1 && s.contrasts(refused)), s.has("corrects") && (valued || s.has("settings")) && !b.points:
 		st.Kind, st.Lasting = Correction, !passing
-	case s.has("decides") && (valued || length > 4):
+	case (s.has("decides") || s.begins("options")) && (valued || length > 4):
 		st.Kind, st.Lasting = Decision, !passing && !s.has("unsure") && s.names()
 	case lasting && (!b.points || s.begins("lasting")):
 		st.Kind, st.Lasting = Rule, !passing || s.has("orders")
@@ -227,9 +227,16 @@ func read(s sentence, before string) (st Statement, ok bool) {
 // atHand reports whether a statement of a kind is a part of the work at hand: of an argument, a
 // report of how it is going, or an order for the next step.
 func (s *sentence) atHand(k Kind) bool {
+	from := 0
+	if !s.wide {
+		from = s.refuses()
+	}
+	if at, _ := meanings()["blames"].find(s.words[from:]); at == 0 || s.begins("blames") {
+		return true
+	}
 	switch k {
 	case Fact:
-		return s.asksForWork() || s.has("feels", "events") || s.begins("argues") || s.begins("exists")
+		return s.asksForWork() || s.begins("tasks") && !s.has("names") || s.has("feels", "events") || s.begins("argues") || s.begins("exists")
 	case Decision:
 		return s.begins("argues") && s.has("unsure")
 	case Correction:
@@ -535,7 +542,7 @@ func paragraphs(text string) (out []string) {
 
 // foreign reports whether a line is no line of prose.
 func foreign(line, t string) bool {
-	return strings.HasPrefix(line, "    ") || strings.HasPrefix(line, "\t") || strings.ContainsRune(">|<$#❯⏺⎿{}[", firstRune(t)) || strings.Count(t, "|") > 1 || strings.HasPrefix(t, "//") ||
+	return strings.HasPrefix(line, "    ") || strings.HasPrefix(line, "\t") || strings.ContainsRune(">|<$#❯⏺⎿{}[", firstRune(t)) || strings.Count(t, "|") > 1 || strings.HasPrefix(t, "//") || strings.HasPrefix(strings.TrimLeft(t, "0123456789"), " | ") ||
 		strings.Contains(t, `":`) || strings.HasSuffix(t, "{") || strings.HasSuffix(t, ";")
 }
 
