@@ -543,8 +543,11 @@ func paragraphs(text string) (out []string) {
 // foreign reports whether a line is no line of prose.
 func foreign(line, t string) bool {
 	return strings.HasPrefix(line, "    ") || strings.HasPrefix(line, "\t") || strings.ContainsRune(">|<$#❯⏺⎿{}[", firstRune(t)) || strings.Count(t, "|") > 1 || strings.HasPrefix(t, "//") || strings.HasPrefix(strings.TrimLeft(t, "0123456789"), " | ") ||
-		strings.Contains(t, `":`) || strings.HasSuffix(t, "{") || strings.HasSuffix(t, ";")
+		strings.Contains(t, `":`) || strings.HasSuffix(t, "{") || strings.HasSuffix(t, ";") || slices.ContainsFunc(printed[:], func(begin string) bool { return strings.HasPrefix(strings.ToLower(t), begin) })
 }
+
+// printed are beginnings of lines that programs print.
+var printed = [...]string{"error:", "error ", "uncaught ", "fatal:", "warning:", "traceback ", "typeerror:", "panic:"}
 
 func firstRune(s string) rune {
 	r, _ := utf8.DecodeRuneInString(s)
