@@ -46,7 +46,7 @@ type Transport struct {
 	Logger *slog.Logger
 
 	once   sync.Once
-	proxy  *proxy.RoundTripper
+	proxy  *proxy.Proxy
 	failed error
 	stop   context.CancelFunc
 }

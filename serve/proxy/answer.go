@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"strings"
@@ -25,9 +26,6 @@ type answer struct {
 	unread error
 }
 
-// final reports whether the answer ends its turn.
-func (a *answer) final() bool { return !a.open && a.message != nil }
-
 // readAnswer reads the copy of an answer, streamed or not. It does not set whole for an answer
 // that it can't read.
 func readAnswer(f transcript.Format, contentType string, data []byte) answer {
@@ -40,7 +38,7 @@ func readAnswer(f transcript.Format, contentType string, data []byte) answer {
 	default:
 		pieces = piecesOf(data)
 	}
-	a := apiOf(f).answer(pieces)
+	a := apis[f].answer(pieces)
 	var bill memkernel.StreamUsage
 	for _, p := range pieces {
 		bill.Add(p)
@@ -96,14 +94,8 @@ func events(stream []byte) (out [][]byte) {
 
 // said reads one answer in the form in which a host sends it back in a request.
 func said(f transcript.Format, list any) *memkernel.Message {
-	name := "messages"
-	switch f {
-	case transcript.FormatResponses:
-		name = "input"
-	case transcript.FormatGemini:
-		name = "contents"
-	}
-	data, err := encode(map[string]any{name: list})
+	name := map[transcript.Format]string{transcript.FormatResponses: "input", transcript.FormatGemini: "contents"}[f]
+	data, err := encode(map[string]any{cmp.Or(name, "messages"): list})
 	if err != nil {
 		return nil
 	}
@@ -113,6 +105,9 @@ func said(f transcript.Format, list any) *memkernel.Message {
 	}
 	return &b.Messages[0]
 }
+
+// given reports whether a member of an answer is there and not null.
+func given(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
 
 // encode returns JSON without HTML escapes.
 func encode(v any) ([]byte, error) {

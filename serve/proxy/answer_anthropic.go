@@ -34,7 +34,6 @@ type anthropicEvent struct {
 	Message anthropicMessage `json:"message"`
 	Block   json.RawMessage  `json:"content_block"`
 	Delta   struct {
-		Type      string  `json:"type"`
 		Text      string  `json:"text"`
 		Thinking  string  `json:"thinking"`
 		Signature string  `json:"signature"`
@@ -47,7 +46,7 @@ type anthropicEvent struct {
 // anthropicAnswer reads the events of a streamed answer, or the message of another.
 func anthropicAnswer(pieces [][]byte) answer {
 	var m anthropicMessage
-	blocks := anthropicBlocks{}
+	var blocks []anthropicBlock
 	whole := false
 	for _, b := range pieces {
 		var e anthropicEvent
@@ -62,12 +61,17 @@ func anthropicAnswer(pieces [][]byte) answer {
 		case "message_start":
 			m = e.Message
 		case "content_block_start":
-			blocks.begin(e.Block)
+			blocks = append(blocks, anthropicBlock{e.Block, map[string][]byte{}})
 		case "content_block_delta":
-			blocks.add(&e)
+			if e.Index >= 0 && e.Index < len(blocks) {
+				more, d := blocks[e.Index].more, &e.Delta
+				for name, text := range map[string]string{"text": d.Text, "thinking": d.Thinking, "signature": d.Signature, "input": d.Input} {
+					more[name] = append(more[name], text...)
+				}
+			}
 		case "message_delta":
 			m.Stop = e.Delta.Stop
-			if len(e.Transformations) > 0 && string(e.Transformations) != "null" { // of another model, which took over
+			if given(e.Transformations) { // of another model, which took over
 				m.Transformations = e.Transformations
 			}
 		case "message_stop":
@@ -76,51 +80,32 @@ func anthropicAnswer(pieces [][]byte) answer {
 			whole, m.Stop = false, nil
 		}
 	}
-	m.Content = blocks.all()
+	m.Content = assembled(blocks)
 	a := m.answer()
 	a.whole = a.whole && whole
 	return a
 }
 
-// anthropicBlocks assembles the blocks of a streamed answer.
-type anthropicBlocks []*anthropicBlock
-
+// anthropicBlock is a block of a streamed answer: its beginning, and what was added to its members.
 type anthropicBlock struct {
-	first                            json.RawMessage
-	text, thinking, signature, input []byte
+	first json.RawMessage
+	more  map[string][]byte
 }
 
-func (l *anthropicBlocks) begin(raw json.RawMessage) { *l = append(*l, &anthropicBlock{first: raw}) }
-
-func (l anthropicBlocks) add(e *anthropicEvent) {
-	if e.Index < 0 || e.Index >= len(l) {
-		return
-	}
-	b := l[e.Index]
-	b.text = append(b.text, e.Delta.Text...)
-	b.thinking = append(b.thinking, e.Delta.Thinking...)
-	b.signature = append(b.signature, e.Delta.Signature...)
-	b.input = append(b.input, e.Delta.Input...)
-}
-
-// all returns the blocks in the form of an answer that is not streamed.
-func (l anthropicBlocks) all() []json.RawMessage {
-	var out []json.RawMessage
-	for _, b := range l {
+// assembled returns the blocks in the form of an answer that is not streamed.
+func assembled(blocks []anthropicBlock) (out []json.RawMessage) {
+	for _, b := range blocks {
 		var m map[string]json.RawMessage
 		if json.Unmarshal(b.first, &m) != nil || m == nil {
 			return nil
 		}
-		for _, f := range []struct {
-			name string
-			text []byte
-		}{{"text", b.text}, {"thinking", b.thinking}, {"signature", b.signature}} {
-			if len(f.text) > 0 {
-				m[f.name], _ = encode(string(f.text)) // a string always can
+		for name, text := range b.more {
+			switch {
+			case name == "input" && json.Valid(text):
+				m[name] = text
+			case name != "input" && len(text) > 0:
+				m[name], _ = encode(string(text)) // a string always can
 			}
-		}
-		if len(b.input) > 0 && json.Valid(b.input) {
-			m["input"] = b.input
 		}
 		raw, err := encode(m)
 		if err != nil {
@@ -130,7 +115,3 @@ func (l anthropicBlocks) all() []json.RawMessage {
 	}
 	return out
 }
-
-// anthropicAPI is the Messages API.
-var anthropicAPI = providerAPI{format: transcript.FormatAnthropic, path: "/v1/messages", count: "/v1/messages/count_tokens",
-	answer: anthropicAnswer, elsewhere: []string{"thread", "compaction"}, doubt: anthropicDoubt, compaction: anthropicCompaction}

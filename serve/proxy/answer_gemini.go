@@ -32,49 +32,46 @@ type geminiChunk struct {
 		} `json:"content"`
 		Finish string `json:"finishReason"`
 	} `json:"candidates"`
-	Feedback json.RawMessage `json:"promptFeedback"`
-	Error    json.RawMessage `json:"error"`
+	Error json.RawMessage `json:"error"`
 }
 
-// geminiSum is the answer put together from its pieces.
-type geminiSum struct {
-	parts            []json.RawMessage
-	calls            bool
-	finished, failed bool
-}
-
-func (s *geminiSum) add(data []byte) {
-	var c geminiChunk
-	if json.Unmarshal(data, &c) != nil {
-		s.failed = true
-		return
-	}
-	s.failed = s.failed || len(c.Error) > 0 && string(c.Error) != "null"
-	for i := range c.Candidates {
-		if c.Candidates[i].Index != 0 {
-			continue
-		}
-		s.finished = s.finished || c.Candidates[i].Finish != ""
-		for _, raw := range c.Candidates[i].Content.Parts {
-			s.part(raw)
-		}
-	}
-}
-
-// part adds a part. It joins pieces of text to one text, except for pieces with a signature.
-func (s *geminiSum) part(raw json.RawMessage) {
-	s.calls = s.calls || geminiFunction.Match(raw)
-	if n := len(s.parts); n > 0 {
-		before, one := plainText(s.parts[n-1])
-		more, two := plainText(raw)
-		if one && two {
-			if sum, err := encode(map[string]string{"text": before + more}); err == nil {
-				s.parts[n-1] = sum
-				return
+// geminiAnswer puts an answer together from its pieces.
+func geminiAnswer(pieces [][]byte) (a answer) {
+	var parts []json.RawMessage
+	failed := false
+	for _, p := range pieces {
+		var c geminiChunk
+		failed = json.Unmarshal(p, &c) != nil || given(c.Error) || failed
+		for _, one := range c.Candidates {
+			if one.Index != 0 {
+				continue
+			}
+			a.whole = a.whole || one.Finish != ""
+			for _, raw := range one.Content.Parts {
+				a.open = a.open || geminiFunction.Match(raw)
+				parts = withPart(parts, raw)
 			}
 		}
 	}
-	s.parts = append(s.parts, raw)
+	a.whole = a.whole && !failed
+	if len(parts) > 0 {
+		a.message = said(transcript.FormatGemini, []any{map[string]any{"role": "model", "parts": parts}})
+		a.open = a.open || a.message != nil && transcript.HasCalls(*a.message)
+	}
+	return a
+}
+
+// withPart adds a part. It joins pieces of text to one text, except for pieces with a signature.
+func withPart(parts []json.RawMessage, raw json.RawMessage) []json.RawMessage {
+	if n := len(parts) - 1; n >= 0 {
+		before, one := plainText(parts[n])
+		more, two := plainText(raw)
+		if one && two {
+			parts[n], _ = encode(map[string]string{"text": before + more}) // strings always can
+			return parts
+		}
+	}
+	return append(parts, raw)
 }
 
 // plainText returns the text of a part that has nothing else.
@@ -85,23 +82,6 @@ func plainText(raw json.RawMessage) (string, bool) {
 		return "", false
 	}
 	return text, true
-}
-
-func (s *geminiSum) answer() answer {
-	a := answer{whole: s.finished && !s.failed, open: s.calls}
-	if len(s.parts) > 0 {
-		a.message = said(transcript.FormatGemini, []any{map[string]any{"role": "model", "parts": s.parts}})
-		a.open = a.open || a.message != nil && transcript.HasCalls(*a.message)
-	}
-	return a
-}
-
-func geminiAnswer(pieces [][]byte) answer {
-	var s geminiSum
-	for _, b := range pieces {
-		s.add(b)
-	}
-	return s.answer()
 }
 
 // geminiFunction matches the member of a part that holds a call, or its result.
@@ -139,7 +119,3 @@ func geminiDoubt(b *transcript.Body) string {
 	}
 	return ""
 }
-
-// geminiAPI is Gemini's generateContent. Its paths are read by geminiCall.
-var geminiAPI = providerAPI{format: transcript.FormatGemini, answer: geminiAnswer, elsewhere: []string{"cachedContent"},
-	doubt: geminiDoubt}

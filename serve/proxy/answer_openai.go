@@ -27,52 +27,41 @@ type chatMessage struct {
 	Function  json.RawMessage   `json:"function_call"`
 }
 
-// chatSum is the answer put together from its pieces.
-type chatSum struct {
-	content, refusal, reasoning strings.Builder
-	calls, finished, failed     bool
-}
-
-func (s *chatSum) add(c *chatChunk) {
-	s.failed = s.failed || len(c.Error) > 0 && string(c.Error) != "null"
-	for i := range c.Choices {
-		if c.Choices[i].Index != 0 {
-			continue
+// chatAnswer puts an answer together from its pieces.
+func chatAnswer(pieces [][]byte) (a answer) {
+	var content, refusal, reasoning strings.Builder
+	failed := false
+	for _, b := range pieces {
+		var c chatChunk
+		if json.Unmarshal(b, &c) != nil {
+			continue // the last of a stream is no JSON: [DONE]
 		}
-		for _, d := range []*chatMessage{&c.Choices[i].Message, &c.Choices[i].Delta} { // one of them is empty
-			s.content.WriteString(d.Content)
-			s.refusal.WriteString(d.Refusal)
-			s.reasoning.WriteString(d.Reasoning)
-			s.calls = s.calls || len(d.Calls) > 0 || len(d.Function) > 0 && string(d.Function) != "null"
+		failed = failed || given(c.Error)
+		for _, one := range c.Choices {
+			if one.Index != 0 {
+				continue
+			}
+			for _, d := range []chatMessage{one.Message, one.Delta} { // one of them is empty
+				content.WriteString(d.Content)
+				refusal.WriteString(d.Refusal)
+				reasoning.WriteString(d.Reasoning)
+				a.open = a.open || len(d.Calls) > 0 || given(d.Function)
+			}
+			a.whole = a.whole || one.Finish != nil
 		}
-		s.finished = s.finished || c.Choices[i].Finish != nil
 	}
-}
-
-func (s *chatSum) answer() answer {
-	a := answer{whole: s.finished && !s.failed, open: s.calls}
-	m := map[string]any{"role": "assistant", "content": s.content.String()}
-	if s.refusal.Len() > 0 {
-		m["refusal"] = s.refusal.String()
+	a.whole = a.whole && !failed
+	m := map[string]any{"role": "assistant", "content": content.String()}
+	if refusal.Len() > 0 {
+		m["refusal"] = refusal.String()
 	}
-	if s.reasoning.Len() > 0 {
-		m["reasoning_content"] = s.reasoning.String()
+	if reasoning.Len() > 0 {
+		m["reasoning_content"] = reasoning.String()
 	}
-	if s.content.Len()+s.refusal.Len() > 0 {
+	if content.Len()+refusal.Len() > 0 {
 		a.message = said(transcript.FormatOpenAI, []any{m})
 	}
 	return a
-}
-
-func chatAnswer(pieces [][]byte) answer {
-	var s chatSum
-	for _, b := range pieces {
-		var c chatChunk
-		if json.Unmarshal(b, &c) == nil { // the last of a stream is no JSON: [DONE]
-			s.add(&c)
-		}
-	}
-	return s.answer()
 }
 
 // response is an answer of the Responses API.
@@ -120,11 +109,3 @@ func responsesAnswer(pieces [][]byte) answer {
 	}
 	return last.answer()
 }
-
-// chatAPI are chat completions, responsesAPI is the Responses API.
-var (
-	chatAPI = providerAPI{format: transcript.FormatOpenAI, path: "/chat/completions",
-		answer: chatAnswer}
-	responsesAPI = providerAPI{format: transcript.FormatResponses, path: "/responses", count: "/responses/input_tokens",
-		answer: responsesAnswer, elsewhere: []string{"previous_response_id", "conversation", "prompt"}, compaction: responsesCompaction}
-)

@@ -85,14 +85,19 @@ var responsesCompaction = &compaction{
 // compactDue has the provider compact the conversation of an answered call, if a cut is near.
 func (x *Proxy) compactDue(e *exchange, sent *http.Request) {
 	k, ok := x.planner.(compactor)
-	at := apiOf(e.format).compaction
+	at := apis[e.format].compaction
 	if !ok || !x.opt.ProviderCompaction || at == nil || e.model != "" || e.out.plan == nil {
 		return
 	}
 	p := e.out.plan
 	next := p.Layout.Cut.Next()
 	covers := covered(e.body.Messages)
-	if next <= 0 || float64(p.Budgets.PlannedInputTokens) < float64(next)-compactShare*float64(p.Budgets.ContextWindow) || covers == 0 || !e.line.compactOnce(p.Generation) {
+	if next <= 0 || float64(p.Budgets.PlannedInputTokens) < float64(next)-compactShare*float64(p.Budgets.ContextWindow) || covers == 0 {
+		return
+	}
+	// Once for each cut of the conversation.
+	generation := int64(p.Generation)
+	if asked := e.line.compacted.Load(); asked > generation || !e.line.compacted.CompareAndSwap(asked, generation+1) {
 		return
 	}
 	body, err := e.compactionBody(at, covers)
@@ -130,18 +135,6 @@ func (x *Proxy) compactDue(e *exchange, sent *http.Request) {
 	})
 }
 
-// compactOnce reports whether the proxy may request a compaction. It returns true once for each
-// cut of the conversation.
-func (ln *line) compactOnce(generation int) bool {
-	ln.mu.Lock()
-	defer ln.mu.Unlock()
-	if ln.compacted > generation {
-		return false
-	}
-	ln.compacted = generation + 1
-	return true
-}
-
 // covered returns the number of messages that a compaction should cover. They are the messages
 // before the user's newest turn. If that turn is most of the conversation, they are the messages
 // before the last quarter of the bytes.
@@ -174,7 +167,7 @@ func (e *exchange) compactionBody(at *compaction, covers int) ([]byte, error) {
 	first := *e.body
 	first.Messages = first.Messages[:covers]
 	edit := transcript.BodyEdit{Messages: first.Messages}
-	if s, _ := e.line.newest(); s != nil {
+	if s := e.line.planned.Load(); s != nil {
 		if msgs, markers := s.extended(&first, 0); msgs != nil {
 			edit.Messages, edit.Markers = msgs, markers
 		}
@@ -224,7 +217,7 @@ var errChanged = errors.New("the client has changed the messages that it covers"
 func (c *compacting) take(ctx context.Context, k compactor, to api.Boundary) error {
 	c.line.slot <- struct{}{}
 	defer func() { <-c.line.slot }()
-	if s, _ := c.line.newest(); s == nil || len(s.host) < len(c.covers) || !slices.Equal(s.host[:len(c.covers)], c.covers) {
+	if s := c.line.planned.Load(); s == nil || len(s.host) < len(c.covers) || !slices.Equal(s.host[:len(c.covers)], c.covers) {
 		return errChanged
 	}
 	p, err := k.Compact(ctx, to)

@@ -35,7 +35,7 @@ const (
 
 // doubt returns the reason why a body is not planned, "" if it is planned.
 func doubt(b *transcript.Body) string {
-	for _, name := range apiOf(b.Format).elsewhere {
+	for _, name := range apis[b.Format].elsewhere {
 		if v := b.Member(name); v != "" && v != "null" {
 			return passElsewhere
 		}
@@ -62,10 +62,8 @@ func doubt(b *transcript.Body) string {
 	if b.Format != transcript.FormatAnthropic && b.Marked() {
 		return passMarkers
 	}
-	if of := apiOf(b.Format).doubt; of != nil {
-		if reason := of(b); reason != "" {
-			return reason
-		}
+	if of := apis[b.Format].doubt; of != nil {
+		return of(b)
 	}
 	return ""
 }

@@ -19,17 +19,17 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// exchange is a request that the proxy reads, with its answer.
+// exchange is a request that the proxy forwards, with its answer.
 type exchange struct {
+	*lead
 	format transcript.Format
-	model  string // where the path names it
-	count  bool   // asks for the size of a request only
-	to     *target
-	line   *line
+	model  string            // where the path names it
+	count  bool              // asks for the size of a request only
+	line   *line             // nil if it is planned in no conversation
 	from   checkpoint.Source // where the request comes from, by its headers
 	body   *transcript.Body  // nil if it could not be read
 	data   []byte            // as the client wrote it
-	out    *outcome
+	out    *outcome          // nil for a request that is no call of a model
 	began  time.Time
 	took   time.Duration // from the whole body to the plan
 	tries  int           // of sending it
@@ -40,7 +40,6 @@ type exchange struct {
 
 // providerAPI is all that the proxy must know of a provider's API in addition to its format.
 type providerAPI struct {
-	format transcript.Format
 	// path is the end of the path of a call. count is the end of the path of a request that
 	// counts tokens. Gateways and some providers put other text before these ends.
 	path, count string
@@ -57,17 +56,14 @@ type providerAPI struct {
 	compaction *compaction
 }
 
-// apis has them all.
-var apis = []providerAPI{anthropicAPI, chatAPI, responsesAPI, geminiAPI}
-
-// apiOf returns the API of a format. For an unknown format it returns an empty API.
-func apiOf(f transcript.Format) *providerAPI {
-	for i := range apis {
-		if apis[i].format == f {
-			return &apis[i]
-		}
-	}
-	return &providerAPI{}
+// apis has them all. Gemini's paths are read by geminiCall.
+var apis = map[transcript.Format]providerAPI{
+	transcript.FormatAnthropic: {path: "/v1/messages", count: "/v1/messages/count_tokens",
+		answer: anthropicAnswer, elsewhere: []string{"thread", "compaction"}, doubt: anthropicDoubt, compaction: anthropicCompaction},
+	transcript.FormatOpenAI: {path: "/chat/completions", answer: chatAnswer},
+	transcript.FormatResponses: {path: "/responses", count: "/responses/input_tokens",
+		answer: responsesAnswer, elsewhere: []string{"previous_response_id", "conversation", "prompt"}, compaction: responsesCompaction},
+	transcript.FormatGemini: {answer: geminiAnswer, elsewhere: []string{"cachedContent"}, doubt: geminiDoubt},
 }
 
 // route returns the exchange of a request. It returns nil if the request passes unchanged.
@@ -85,13 +81,10 @@ func route(r *http.Request) *exchange {
 	if model, ok := cloudCall(path); ok {
 		return &exchange{format: transcript.FormatAnthropic, model: model}
 	}
-	for _, at := range apis {
-		if at.path == "" {
-			continue
-		}
+	for format, at := range apis {
 		count := at.count != "" && strings.HasSuffix(path, at.count)
-		if count || strings.HasSuffix(path, at.path) {
-			return &exchange{format: at.format, count: count}
+		if count || at.path != "" && strings.HasSuffix(path, at.path) {
+			return &exchange{format: format, count: count}
 		}
 	}
 	return nil
@@ -102,15 +95,17 @@ func route(r *http.Request) *exchange {
 // tries if it gets another status.
 func socket(r *http.Request) bool {
 	return r.Method == http.MethodGet && strings.EqualFold(r.Header.Get("Upgrade"), "websocket") &&
-		strings.HasSuffix(strings.TrimSuffix(r.URL.Path, "/"), responsesAPI.path)
+		strings.HasSuffix(strings.TrimSuffix(r.URL.Path, "/"), apis[transcript.FormatResponses].path)
 }
 
-// exchangeKey is the key of the exchange in a request's context.
+// exchangeKey is the key of the exchange in the context of a request that is forwarded.
 type exchangeKey struct{}
 
-func exchangeOf(ctx context.Context) *exchange {
-	e, _ := ctx.Value(exchangeKey{}).(*exchange)
-	return e
+func exchangeOf(ctx context.Context) *exchange { return ctx.Value(exchangeKey{}).(*exchange) }
+
+// with returns the request with the exchange in its context.
+func (e *exchange) with(r *http.Request) *http.Request {
+	return r.WithContext(context.WithValue(r.Context(), exchangeKey{}, e))
 }
 
 // bodyTime is how long a client may take to send its request.
@@ -119,9 +114,7 @@ const bodyTime = 2 * time.Minute
 // ServeHTTP answers one request.
 func (x *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if status, text := x.guard.refusal(r); text != "" {
-		refuse(w, status, text)
-		x.account.refuse()
-		x.log.Warn("refused", "status", status, "reason", text)
+		x.refuse(w, status, text)
 		return
 	}
 	if x.own(w, r) {
@@ -134,21 +127,17 @@ func (x *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	to := x.upstreams.of(r.URL)
 	if to == nil {
-		const why = "no --upstream is for this path"
-		refuse(w, http.StatusNotFound, why)
-		x.account.refuse()
-		x.log.Warn("refused", "status", http.StatusNotFound, "reason", why)
+		x.refuse(w, http.StatusNotFound, "no --upstream is for this path")
 		return
 	}
 	e := route(r)
 	if e == nil {
 		x.account.pass(passPath)
-		x.reverse.ServeHTTP(w, r.WithContext(withLead(r.Context(), to)))
+		x.reverse.ServeHTTP(w, (&exchange{lead: to}).with(r))
 		return
 	}
 	if err := x.read(w, r, e); err != nil {
-		var large *http.MaxBytesError
-		if errors.As(err, &large) {
+		if large, ok := errors.AsType[*http.MaxBytesError](err); ok {
 			refuse(w, http.StatusRequestEntityTooLarge, fmt.Sprintf("the request is larger than %d bytes: raise proxy.max_body", large.Limit))
 			x.account.refuse()
 			x.log.Warn("refused", "status", http.StatusRequestEntityTooLarge, "reason", "body too large")
@@ -164,9 +153,8 @@ func (x *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // settle returns the request to send for a request whose body was read. It returns nil if the
 // client has gone. The caller must call answeredAll once the answer has ended.
 func (x *Proxy) settle(r *http.Request, e *exchange, to *lead) *http.Request {
-	e.to = to.to
-	e.began = x.opt.Now()
-	r = x.begin(r.WithContext(withLead(r.Context(), to)), e)
+	e.lead, e.began = to, x.opt.Now()
+	r = x.begin(r, e)
 	x.decide(r, e)
 	e.took = x.opt.Now().Sub(e.began)
 	if r.Context().Err() != nil {
@@ -176,19 +164,7 @@ func (x *Proxy) settle(r *http.Request, e *exchange, to *lead) *http.Request {
 	}
 	x.logDecision(e)
 	x.account.take(e.out)
-	return r.WithContext(context.WithValue(r.Context(), exchangeKey{}, e))
-}
-
-// leadKey is the key of the lead in a request's context.
-type leadKey struct{}
-
-func withLead(ctx context.Context, l *lead) context.Context {
-	return context.WithValue(ctx, leadKey{}, l)
-}
-
-func leadOf(ctx context.Context) *lead {
-	l, _ := ctx.Value(leadKey{}).(*lead) // ServeHTTP sets it for every request that is forwarded
-	return l
+	return e.with(r)
 }
 
 // read takes the body in.
@@ -197,41 +173,42 @@ func (x *Proxy) read(w http.ResponseWriter, r *http.Request, e *exchange) error 
 	if c.SetReadDeadline(time.Now().Add(bodyTime)) == nil {
 		defer c.SetReadDeadline(time.Time{})
 	}
-	limited := http.MaxBytesReader(w, r.Body, maxBody)
-	var err error
-	e.data, err = io.ReadAll(limited)
+	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	e.data = data
 	return err
 }
 
 // decide chooses the body to send.
 func (x *Proxy) decide(r *http.Request, e *exchange) {
-	if enc := r.Header.Get("Content-Encoding"); enc != "" && enc != "identity" {
-		e.out = passed(e.data, passEncoded, nil)
+	if reason := x.settled(r, e); reason != "" {
+		e.out = passed(e.data, reason, nil)
 		return
 	}
+	e.window = x.windows.of(r, e)
+	e.out = x.planned(r.Context(), e, nil)
+}
+
+// settled finds the conversation of a request, or returns the reason why the request is not planned.
+func (x *Proxy) settled(r *http.Request, e *exchange) string {
+	if enc := r.Header.Get("Content-Encoding"); enc != "" && enc != "identity" {
+		return passEncoded
+	}
 	if signed(r) {
-		e.out = passed(e.data, passSigned, nil)
-		return
+		return passSigned
 	}
 	b, err := x.reader.ReadFor(e.format, e.model, e.data)
 	if err != nil {
-		e.out = passed(e.data, unread(e), nil) // the error may quote the body
-		return
+		return unread(e) // the error may quote the body
 	}
 	if reason := doubt(b); reason != "" {
-		e.out = passed(e.data, reason, nil)
-		return
+		return reason
 	}
 	e.from = sourceOf(r.Header)
-	id := identify(r.Header, b)
-	ln, reason := x.lineOf(e, b, id, r.Header.Get(headerSession) != "")
-	if reason != "" {
-		e.out = passed(e.data, reason, nil)
-		return
+	ln, reason := x.lineOf(e, b, identify(r.Header, b), r.Header.Get(headerSession) != "")
+	if reason == "" {
+		e.body, e.line = b, ln
 	}
-	e.body, e.line = b, ln
-	e.window = x.windows.of(r, e)
-	e.out = x.planned(r.Context(), e, nil)
+	return reason
 }
 
 // unread returns the reason why a body that could not be read passes.

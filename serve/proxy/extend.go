@@ -1,12 +1,9 @@
 package proxy
 
 import (
-	"context"
-	"errors"
 	"hash/maphash"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel/api"
@@ -66,14 +63,11 @@ func (s *planned) settle(b *transcript.Body) {
 		case m.host >= 0 && b.Messages[m.host].Raw == b.Messages[at].Raw:
 			m.host = at
 			at--
-		case m.host >= 0 || !ours(m.kept):
+		case m.host >= 0 || !strings.HasPrefix(m.kept.Key, "memkernel:"): // which the kernel did not add
 			return
 		}
 	}
 }
-
-// ours reports whether the kernel added a message.
-func ours(m *memkernel.Message) bool { return strings.HasPrefix(m.Key, "memkernel:") }
 
 // extended returns the sent messages followed by the new ones of b, and the markers for them. It
 // returns nil if b does not continue the plan, because the client removed or changed a message
@@ -180,67 +174,24 @@ func fingerprints(msgs []memkernel.Message) []uint64 {
 	return out
 }
 
-// plannedAs keeps the newest plan of a line. The plan has taken in the unplanned request told.
-func (ln *line) plannedAs(s *planned, told *api.Unplanned) {
-	ln.mu.Lock()
-	defer ln.mu.Unlock()
-	ln.planned = s
-	if ln.unplanned == told {
-		ln.unplanned = nil
-	}
-}
-
-// planWait returns how long to wait for a plan of the line. Each plan that was not ready in time
-// doubles the wait, up to four times. Otherwise a plan that takes longer than one deadline, such
-// as a cut on a busy machine, would never be made.
-func (ln *line) planWait(deadline time.Duration) time.Duration {
-	ln.mu.Lock()
-	defer ln.mu.Unlock()
-	return deadline << min(ln.missed, 2)
-}
-
-// timed counts plans that were not ready in time.
-func (ln *line) timed(err error) {
-	ln.mu.Lock()
-	defer ln.mu.Unlock()
-	if ln.missed++; !errors.Is(err, context.DeadlineExceeded) {
-		ln.missed = 0
-	}
-}
-
-// newest returns the newest plan of a line, and the newest request that was sent after it without
-// a plan. Either result may be nil.
-func (ln *line) newest() (*planned, *api.Unplanned) {
-	ln.mu.Lock()
-	defer ln.mu.Unlock()
-	return ln.planned, ln.unplanned
-}
-
-// sentUnplanned keeps the request of an extended plan that was answered.
-func (ln *line) sentUnplanned(u *api.Unplanned) {
-	ln.mu.Lock()
-	defer ln.mu.Unlock()
-	ln.unplanned = u
-}
-
 // extend chooses the body to send for a request without a plan, and gives the reason. The body
 // has the newest plan's messages followed by the new messages, so that only the new messages cost
 // the full price. Without such a plan the client's own bytes pass.
 func (x *Proxy) extend(e *exchange, reason string, err error) *outcome {
 	o := passed(e.data, reason, err)
-	s, before := e.line.newest()
+	s := e.line.planned.Load()
 	if s == nil {
 		return o
 	}
 	marked := 0
-	if before != nil {
+	if before := e.line.unplanned.Load(); before != nil {
 		marked = len(before.Messages)
 	}
 	msgs, markers := s.extended(e.body, marked)
 	if msgs == nil {
 		return o
 	}
-	w, err := x.written(e, &transcript.BodyEdit{Messages: msgs, Markers: markers}, s.thinkingOff && !spoken(e.body.Messages[common(s.host, e.body.Messages):]))
+	w, err := x.written(e, &transcript.BodyEdit{Messages: msgs, Markers: markers}, s.thinkingOff && !slices.ContainsFunc(e.body.Messages[common(s.host, e.body.Messages):], transcript.PlainUser))
 	if err != nil {
 		return o
 	}
@@ -248,32 +199,38 @@ func (x *Proxy) extend(e *exchange, reason string, err error) *outcome {
 	return w
 }
 
-// spoken reports whether a user's turn begins among messages.
-func spoken(msgs []memkernel.Message) bool { return slices.ContainsFunc(msgs, transcript.PlainUser) }
-
 // keep copies a message with all its texts. Without the copy the texts would keep the whole
 // request in memory.
 func keep(m *memkernel.Message) *memkernel.Message {
-	return &memkernel.Message{Key: strings.Clone(m.Key), Role: memkernel.Role(strings.Clone(string(m.Role))), Model: strings.Clone(m.Model), Raw: strings.Clone(m.Raw), Parts: keepParts(m.Parts)}
+	out := &memkernel.Message{Key: m.Key, Role: m.Role, Model: m.Model, Raw: m.Raw, Parts: keepParts(m.Parts)}
+	copyText(&out.Key, (*string)(&out.Role), &out.Model, &out.Raw)
+	return out
+}
+
+func copyText(texts ...*string) {
+	for _, t := range texts {
+		*t = strings.Clone(*t)
+	}
 }
 
 func keepParts(parts []memkernel.Part) []memkernel.Part {
 	out := make([]memkernel.Part, len(parts))
 	for i, p := range parts {
-		p.Text, p.Signature, p.Raw = strings.Clone(p.Text), strings.Clone(p.Signature), strings.Clone(p.Raw)
+		copyText(&p.Text, &p.Signature, &p.Raw)
 		if p.Call != nil {
 			c := *p.Call
-			c.ID, c.Name, c.Input = strings.Clone(c.ID), strings.Clone(c.Name), strings.Clone(c.Input)
+			copyText(&c.ID, &c.Name, &c.Input)
 			p.Call = &c
 		}
 		if p.Result != nil {
 			r := *p.Result
-			r.CallID, r.Name, r.Content = strings.Clone(r.CallID), strings.Clone(r.Name), keepParts(r.Content)
+			copyText(&r.CallID, &r.Name)
+			r.Content = keepParts(r.Content)
 			p.Result = &r
 		}
 		if p.Media != nil {
 			m := *p.Media
-			m.Type, m.Data, m.URL = strings.Clone(m.Type), strings.Clone(m.Data), strings.Clone(m.URL)
+			copyText(&m.Type, &m.Data, &m.URL)
 			p.Media = &m
 		}
 		out[i] = p

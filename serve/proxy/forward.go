@@ -24,12 +24,12 @@ func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f
 // rewrite sends a request to its upstream, and nowhere else.
 func (x *Proxy) rewrite(p *httputil.ProxyRequest) {
 	out, in := p.Out, p.In
-	leadOf(in.Context()).apply(p, x.upstreams.several)
+	e := exchangeOf(in.Context())
+	e.apply(p, x.upstreams.several)
 	for _, name := range []string{headerSession, headerFile, headerChannel, headerAgent} {
 		out.Header.Del(name)
 	}
-	e := exchangeOf(in.Context())
-	if e == nil {
+	if e.out == nil {
 		return
 	}
 	setBody(out, e.out.body)
@@ -67,7 +67,7 @@ func readable(h http.Header) {
 func (x *Proxy) send(r *http.Request) (*http.Response, error) {
 	e := exchangeOf(r.Context())
 	res, err := x.opt.roundTrip(r)
-	if err != nil || e == nil || e.line == nil || e.count || e.tries > 0 ||
+	if err != nil || e.line == nil || e.count || e.tries > 0 ||
 		res.StatusCode != http.StatusBadRequest && res.StatusCode != http.StatusRequestEntityTooLarge {
 		return res, err
 	}
@@ -169,13 +169,13 @@ func (x *Proxy) answered(res *http.Response) error {
 		res.Header.Del("Set-Cookie") // it would be sent to the others
 	}
 	e := exchangeOf(res.Request.Context())
-	if e == nil {
+	if e.out == nil {
 		return nil
 	}
 	res.Header.Set(headerOutcome, e.out.header())
 	e.watched.answer(res)
 	if e.out.extends && !e.count && res.StatusCode == http.StatusOK {
-		e.line.sentUnplanned(&api.Unplanned{Messages: e.body.Messages, Now: e.began})
+		e.line.unplanned.Store(&api.Unplanned{Messages: e.body.Messages, Now: e.began})
 	}
 	if e.count || res.StatusCode != http.StatusOK || e.line == nil && x.opt.Billed == nil && x.opt.Watch == nil {
 		return nil
@@ -206,9 +206,7 @@ func (x *Proxy) unanswered(r *http.Request, err error) {
 	} else {
 		x.log.Warn("the upstream did not answer", "error_kind", why)
 	}
-	if e := exchangeOf(r.Context()); e != nil {
-		e.watched.fail(why)
-	}
+	exchangeOf(r.Context()).watched.fail(why)
 }
 
 // kind returns the kind of a network error. The error's own text must not be reported, because it

@@ -166,6 +166,13 @@ func localOrigin(origins []string) bool {
 	return true
 }
 
+// refuse answers a request that is not passed on, and notes it.
+func (x *Proxy) refuse(w http.ResponseWriter, status int, text string) {
+	refuse(w, status, text)
+	x.account.refuse()
+	x.log.Warn("refused", "status", status, "reason", text)
+}
+
 // refuse answers a request that is not passed on, in a shape that clients of both
 // APIs read.
 func refuse(w http.ResponseWriter, status int, text string) {

@@ -10,14 +10,16 @@ import (
 type jobs struct {
 	mu   sync.Mutex
 	n    int
-	idle chan struct{} // closed when n comes down to 0; nil if nobody waits
+	idle chan struct{} // closed when n comes down to 0
 }
 
 // begin counts a job, which must end with done.
 func (j *jobs) begin() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.n++
+	if j.n++; j.n == 1 {
+		j.idle = make(chan struct{})
+	}
 }
 
 // Go runs f.
@@ -32,24 +34,19 @@ func (j *jobs) Go(f func()) {
 func (j *jobs) done() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.n--; j.n == 0 && j.idle != nil {
+	if j.n--; j.n == 0 {
 		close(j.idle)
-		j.idle = nil
 	}
 }
 
 // wait returns when nothing runs.
 func (j *jobs) wait(ctx context.Context) error {
 	j.mu.Lock()
-	if j.n == 0 {
-		j.mu.Unlock()
+	n, idle := j.n, j.idle
+	j.mu.Unlock()
+	if n == 0 {
 		return nil
 	}
-	if j.idle == nil {
-		j.idle = make(chan struct{})
-	}
-	idle := j.idle
-	j.mu.Unlock()
 	select {
 	case <-idle:
 		return nil

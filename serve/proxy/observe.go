@@ -23,34 +23,32 @@ func (x *Proxy) ended(e *exchange, h http.Header, copy []byte, err error) {
 		return
 	}
 	e.hold()
-	if e.line == nil { // it passed
-		x.work.Go(func() {
-			defer x.release(e)
-			if a, err := readCopy(e.format, h, copy); err == nil {
-				e.heard(a)
-				x.bill(e, a, nil)
-			}
-		})
-		return
-	}
-	held := false
-	select {
-	case e.line.slot <- struct{}{}:
-		held = true
-	default:
+	held := e.line == nil // it passed
+	if !held {
+		select {
+		case e.line.slot <- struct{}{}:
+			held = true
+		default:
+		}
 	}
 	x.work.Go(func() {
 		defer x.release(e)
 		if !held {
 			e.line.slot <- struct{}{}
 		}
-		defer func() { <-e.line.slot }()
-		a, err := readCopy(e.format, h, copy)
-		if err != nil {
-			x.log.Info("not observed", "reason", err.Error())
-			return
+		if e.line != nil {
+			defer func() { <-e.line.slot }()
 		}
-		x.observe(e, a)
+		switch a, err := readCopy(e.format, h, copy); {
+		case err != nil && e.line != nil:
+			x.log.Info("not observed", "reason", err.Error())
+		case err != nil:
+		case e.line != nil:
+			x.observe(e, a)
+		default:
+			e.heard(a)
+			x.bill(e, a, nil)
+		}
 	})
 }
 
@@ -102,7 +100,7 @@ func (x *Proxy) take(e *exchange, a answer) (*api.Observation, error) {
 	default:
 		t.Sent = api.SentWhole
 	}
-	if !a.whole || !a.final() {
+	if !a.whole || a.open || a.message == nil {
 		return x.planner.ObserveToolResult(e.context(), t)
 	}
 	m := *a.message
@@ -147,11 +145,11 @@ func (x *Proxy) logObserved(e *exchange, o *api.Observation, a answer) {
 	for _, f := range o.Faults {
 		x.log.Warn("fault", "code", f.Code)
 	}
+	say := x.log.Info
 	if o.Outcome == api.Conflict {
-		x.log.Warn("observed", attrs...)
-		return
+		say = x.log.Warn
 	}
-	x.log.Info("observed", attrs...)
+	say("observed", attrs...)
 }
 
 // Billed is a call that was answered and billed.
@@ -177,18 +175,23 @@ func (x *Proxy) bill(e *exchange, a answer, row *billing.Call) {
 		return
 	}
 	b := Billed{Plan: e.out.plan, Row: row, Usage: *a.usage, Began: e.began}
-	body := e.body
 	if e.line != nil {
 		b.Conversation = e.line.name
 	}
-	if body == nil {
-		var r *transcript.BodyReader
-		body, _ = r.ReadFor(e.format, e.model, e.data) // an unreadable request has a bill, too
-	}
-	if body != nil {
+	if body := e.read(e.model); body != nil {
 		b.Model = body.Model
 	}
 	x.opt.Billed(b)
+}
+
+// read returns the body of a request, which may have passed. It returns nil for an unreadable body.
+func (e *exchange) read(model string) *transcript.Body {
+	if e.body != nil {
+		return e.body
+	}
+	var r *transcript.BodyReader
+	b, _ := r.ReadFor(e.format, model, e.data)
+	return b
 }
 
 // heard notes an answer for Options.Watch.

@@ -46,6 +46,12 @@ func (o *outcome) header() string {
 	return "planned; cut=" + cutOf(o.plan) + "; " + state
 }
 
+// name returns the word for the body that is sent.
+func (o *outcome) name() string {
+	word, _, _ := strings.Cut(o.header(), ";")
+	return word
+}
+
 func cutOf(p *api.ContextPlan) string {
 	if p.Layout.Made == nil {
 		return "none"
@@ -59,14 +65,14 @@ func (o *Options) request(e *exchange) api.PlanRequest {
 	req := api.PlanRequest{SessionKey: ln.session, Branch: ln.branch, Model: b.Model, System: b.System, Tools: b.Tools,
 		Messages: b.Messages, ContextWindow: o.ContextWindow, ServerWindow: e.window, Reserve: o.Reserve, Format: b.Format, Private: o.Private,
 		ToolChoice: b.Member("tool_choice"), Thinking: b.Member("thinking"), Effort: b.Text("reasoning_effort"),
-		Now: e.began, TTL: lifetime(b), FixedTTL: fixedLifetime(b), Resolver: o.resolver(ln, b)}
+		Now: e.began, Resolver: o.resolver(ln, b)}
 	if n, ok := longestAnswer(b); ok && n > 0 && n < math.MaxInt32 {
 		req.MaxTokens = int(n)
 	}
-	if b.Format == transcript.FormatAnthropic {
-		req.Effort, req.DropOption = b.Member("output_config"), dropsBlocks(req.Thinking)
-	}
 	switch b.Format {
+	case transcript.FormatAnthropic:
+		req.Effort, req.DropOption = b.Member("output_config"), dropsBlocks(req.Thinking)
+		req.TTL, req.FixedTTL = lifetimes(b)
 	case transcript.FormatResponses:
 		req.Thinking = b.Member("reasoning")
 	case transcript.FormatGemini:
@@ -75,33 +81,24 @@ func (o *Options) request(e *exchange) api.PlanRequest {
 	return req
 }
 
-// lifetime returns the cache lifetime that the client requests for its messages, 0 if it requests
-// none.
-func lifetime(b *transcript.Body) time.Duration {
-	if b.Format != transcript.FormatAnthropic {
-		return 0
-	}
-	switch m := b.Markers(); {
+// lifetimes returns the cache lifetime that the client requests for its messages, and the lifetime
+// of its own markers on tools and system, which stay in every plan. One short lifetime makes the
+// lifetime of all markers short. A lifetime is 0 if there are no such markers.
+func lifetimes(b *transcript.Body) (messages, fixed time.Duration) {
+	m := b.Markers()
+	switch {
 	case m.Long && !m.Short:
-		return time.Hour
+		messages = time.Hour
 	case m.Any():
-		return 5 * time.Minute
+		messages = 5 * time.Minute
 	}
-	return 0
-}
-
-// fixedLifetime returns the cache lifetime of the client's own markers on tools and system, which
-// stay in every plan. It returns 0 if there are no such markers. One short lifetime makes the
-// lifetime of all markers short.
-func fixedLifetime(b *transcript.Body) time.Duration {
-	switch m := b.Markers(); {
-	case b.Format != transcript.FormatAnthropic:
+	switch {
 	case m.Short:
-		return 5 * time.Minute
+		fixed = 5 * time.Minute
 	case m.Fixed > 0:
-		return time.Hour
+		fixed = time.Hour
 	}
-	return 0
+	return messages, fixed
 }
 
 // dropsBlocks reports whether the client lets the provider drop thinking that no longer
@@ -151,7 +148,9 @@ const giveUp = time.Second
 // again while no client waits. The line is held until the kernel has returned. If the cancelled
 // plan is recorded after all, it goes to late.
 func (x *Proxy) plan(ctx context.Context, ln *line, req api.PlanRequest, ask func(context.Context, api.PlanRequest) (*api.ContextPlan, error), late func(*api.ContextPlan)) (*api.ContextPlan, error) {
-	deadline := ln.planWait(x.opt.Deadline)
+	// Each plan that was not ready in time doubles the wait, up to four times. Otherwise a plan that
+	// takes longer than one deadline, such as a cut on a busy machine, would never be made.
+	deadline := x.opt.Deadline << min(ln.missed.Load(), 2)
 	ctx, cancel := context.WithTimeout(ctx, deadline)
 	select {
 	case ln.slot <- struct{}{}: // a free line is never busy, however late this runs
@@ -210,13 +209,16 @@ func passed(data []byte, reason string, err error) *outcome {
 // planned requests a plan and chooses the body to send. The body has the plan's messages, or is
 // the result of [Proxy.extend] if there is no plan.
 func (x *Proxy) planned(ctx context.Context, e *exchange, over *api.Overflow) *outcome {
-	_, told := e.line.newest()
+	told := e.line.unplanned.Load()
 	if over != nil && e.out.extends {
 		told = &api.Unplanned{Messages: e.body.Messages, Now: e.began}
 	}
 	req := x.opt.request(e)
 	req.Overflow, req.Unplanned, req.Source = over, told, e.from
-	ask, stands := x.planner.PlanContext, func(p *api.ContextPlan) { e.line.plannedAs(newPlanned(e.body, p), told) }
+	ask, stands := x.planner.PlanContext, func(p *api.ContextPlan) {
+		e.line.planned.Store(newPlanned(e.body, p))
+		e.line.unplanned.CompareAndSwap(told, nil) // the plan has taken it in
+	}
 	if e.count {
 		ask, stands = x.planner.Peek, func(*api.ContextPlan) {}
 	}
@@ -228,10 +230,14 @@ func (x *Proxy) planned(ctx context.Context, e *exchange, over *api.Overflow) *o
 	if errors.Is(err, errBusy) {
 		return x.extend(e, passBusy, nil)
 	}
-	e.line.timed(err)
-	var small *budget.TooSmallError
+	if errors.Is(err, context.DeadlineExceeded) {
+		e.line.missed.Add(1)
+	} else {
+		e.line.missed.Store(0)
+	}
+	small, _ := errors.AsType[*budget.TooSmallError](err)
 	switch {
-	case errors.As(err, &small) && small.Always():
+	case small != nil && small.Always():
 		x.account.unfits(small)
 		return x.extend(e, passUnfit, err)
 	case errors.Is(err, context.DeadlineExceeded):

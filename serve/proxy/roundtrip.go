@@ -8,34 +8,25 @@ import (
 	"net/http/httputil"
 )
 
-// RoundTripper is a proxy for clients of this process: an [http.RoundTripper] in place of a
-// handler. It has no upstream, because a request goes where its client sends it. Make it with
-// [NewRoundTripper].
-type RoundTripper struct{ x *Proxy }
-
-// NewRoundTripper makes a RoundTripper. It does not read the options that name upstreams or
-// judge other programs' requests.
-func NewRoundTripper(p Planner, opt Options) (*RoundTripper, error) {
-	x, err := newProxy(p, opt, &upstreams{})
-	return &RoundTripper{x}, err
+// NewRoundTripper makes a proxy for clients of this process, of which only RoundTrip, Tend and Close
+// are to be used. It has no upstream, because a request goes where its client sends it. It does not
+// read the options that name upstreams or judge other programs' requests.
+func NewRoundTripper(p Planner, opt Options) (*Proxy, error) {
+	return newProxy(p, opt, &upstreams{})
 }
-
-// Tend is [Proxy.Tend]. Close is [Proxy.Close].
-func (t *RoundTripper) Tend(ctx context.Context)        { t.x.Tend(ctx) }
-func (t *RoundTripper) Close(ctx context.Context) error { return t.x.Close(ctx) }
 
 // RoundTrip sends one request of this process, and plans it if it calls a model. It reads and
 // closes the body of r and changes nothing else in r. It returns the transport's own errors. The
 // caller must read the answer's body to its end or close it.
-func (t *RoundTripper) RoundTrip(r *http.Request) (*http.Response, error) {
-	x := t.x
+func (x *Proxy) RoundTrip(r *http.Request) (*http.Response, error) {
 	in, e, err := takeBody(r)
 	if err != nil {
 		return nil, err
 	}
 	if e == nil {
 		x.account.pass(passPath)
-		in = in.WithContext(withLead(in.Context(), ownLead(r.URL)))
+		e = &exchange{lead: ownLead(r.URL)}
+		in = e.with(in)
 	} else if in = x.settle(in, e, ownLead(r.URL)); in == nil {
 		x.answeredAll(e)
 		return nil, context.Cause(r.Context())
@@ -48,16 +39,11 @@ func (t *RoundTripper) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	if err != nil {
 		x.unanswered(out, err)
-	}
-	switch {
-	case e == nil || e.watched == nil:
-	case err != nil:
 		x.answeredAll(e)
-	default:
-		res.Body = &tee{ReadCloser: res.Body, done: func([]byte, error) { x.answeredAll(e) }}
-	}
-	if err != nil {
 		return nil, err
+	}
+	if e.watched != nil {
+		res.Body = &tee{ReadCloser: res.Body, done: func([]byte, error) { x.answeredAll(e) }}
 	}
 	res.Request = r
 	return res, nil

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/checkpoint"
@@ -123,11 +124,10 @@ type line struct {
 	slot chan struct{}
 	used int64 // when, counted in requests
 
-	mu        sync.Mutex
-	planned   *planned       // the newest plan, nil if there is none
-	unplanned *api.Unplanned // the newest request after it without a plan, nil if there is none
-	missed    int            // plans in a row that were not ready in time
-	compacted int            // the generation after which a provider's compaction was asked for
+	planned   atomic.Pointer[planned]       // the newest plan, nil if there is none
+	unplanned atomic.Pointer[api.Unplanned] // the newest answered request after it without a plan, nil if there is none
+	missed    atomic.Int32                  // plans in a row that were not ready in time
+	compacted atomic.Int64                  // the generation after which a provider's compaction was asked for
 }
 
 // lines are the conversations that the proxy has seen.
@@ -211,7 +211,7 @@ func (l *lines) begun(b *transcript.Body, id identity, named bool) (found *line)
 	defer l.mu.Unlock()
 	all, most := fingerprints(b.Messages), 0
 	for _, ln := range l.known {
-		s, _ := ln.newest()
+		s := ln.planned.Load()
 		if s == nil || s.model != b.Model || len(s.host) <= most || named && ln.session != id.session {
 			continue
 		}
@@ -269,7 +269,7 @@ func (l *lines) release() {
 	defer l.mu.Unlock()
 	for _, ln := range l.known {
 		if ln.used <= l.released {
-			ln.sentUnplanned(nil)
+			ln.unplanned.Store(nil)
 		}
 	}
 	l.released = l.n

@@ -139,9 +139,7 @@ func (x *Proxy) own(w http.ResponseWriter, r *http.Request) bool {
 		return false
 	}
 	if why := strange(r); why != "" {
-		refuse(w, http.StatusForbidden, why)
-		x.account.refuse()
-		x.log.Warn("refused", "status", http.StatusForbidden, "reason", why)
+		x.refuse(w, http.StatusForbidden, why)
 		return true
 	}
 	w.Header().Set("Content-Type", "application/json")

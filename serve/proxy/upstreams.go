@@ -81,8 +81,8 @@ func originOf(u *url.URL) string { return u.Scheme + "://" + strings.ToLower(u.H
 // lead is where a request goes.
 type lead struct {
 	to *target
-	// from is the prefix to remove from the path. It is a folder that selects an upstream.
-	from string
+	// prefix is to be removed from the path. It is a folder that selects an upstream.
+	prefix string
 	// own means that the request goes where its client sends it.
 	own bool
 }
@@ -103,11 +103,11 @@ func (u *upstreams) of(at *url.URL) *lead {
 	if to == nil || to != u.byPath(slashes.ReplaceAllString(at.Path, "/")) {
 		return nil
 	}
-	l := &lead{to: to}
-	if strings.HasSuffix(to.match, "/") {
-		l.from = strings.TrimSuffix(to.match, "/")
+	prefix, folder := strings.CutSuffix(to.match, "/")
+	if !folder {
+		prefix = ""
 	}
-	return l
+	return &lead{to: to, prefix: prefix}
 }
 
 // slashes matches several slashes in the place of one.
@@ -126,7 +126,7 @@ func (l *lead) apply(p *httputil.ProxyRequest, several bool) {
 	}
 	out, to := p.Out, l.to.url
 	out.URL.Scheme, out.URL.Host, out.Host = to.Scheme, to.Host, to.Host
-	base, path, raw := strings.TrimRight(to.Path, "/"), strings.TrimPrefix(p.In.URL.Path, l.from), strings.TrimPrefix(p.In.URL.RawPath, l.from)
+	base, path, raw := strings.TrimRight(to.Path, "/"), strings.TrimPrefix(p.In.URL.Path, l.prefix), strings.TrimPrefix(p.In.URL.RawPath, l.prefix)
 	out.URL.Path, out.URL.RawPath = base+path, raw
 	if base != "" && raw != "" {
 		out.URL.RawPath = strings.TrimRight(to.EscapedPath(), "/") + raw

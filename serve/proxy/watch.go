@@ -23,13 +23,6 @@ type Watcher interface {
 	End(context.Context, *Call)
 }
 
-// The outcomes of a request, for [Call.Outcome].
-const (
-	outcomePlanned  = "planned"
-	outcomeExtended = "extended"
-	outcomePassed   = "passed"
-)
-
 // Call describes a request and its answer, without their content.
 type Call struct {
 	API   transcript.Format
@@ -37,7 +30,7 @@ type Call struct {
 	// Count reports whether the request only counts tokens. Stream reports whether it requests a
 	// streamed answer.
 	Count, Stream bool
-	// Outcome names the body that was sent. Reason is the reason why it was not a plan.
+	// Outcome names the body that was sent: planned, extended or passed. Reason is the reason why it was not a plan.
 	Outcome, Reason string
 	// Host is the host of the upstream, with the port if the address has one.
 	Host string
@@ -102,19 +95,9 @@ func (x *Proxy) release(e *exchange) {
 	c := &Call{API: e.format, Count: e.count, Host: e.to.url.Host, Status: w.status, Failure: w.failure, Began: w.began,
 		FirstByte: time.Duration(w.first.Load()), Took: w.took, Usage: w.usage}
 	if e.out != nil {
-		c.Outcome, c.Reason = outcomePassed, e.out.reason
-		switch {
-		case e.out.extends:
-			c.Outcome = outcomeExtended
-		case e.out.plan != nil:
-			c.Outcome = outcomePlanned
-		}
+		c.Outcome, c.Reason = e.out.name(), e.out.reason
 	}
-	b := e.body
-	if b == nil {
-		b, _ = transcript.ReadBody(e.format, e.data) // an unreadable body names no model
-	}
-	if b != nil {
+	if b := e.read(""); b != nil { // the body's own model
 		c.Model, c.Stream = b.Model, b.Member("stream") == "true"
 	}
 	x.opt.Watch.End(w.ctx, c)

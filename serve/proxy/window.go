@@ -81,7 +81,7 @@ func (w *windows) ask(r *http.Request, e *exchange) int {
 			p.Out.Header[name] = v
 		}
 	}
-	leadOf(r.Context()).apply(&p, w.several)
+	e.apply(&p, w.several)
 	query := p.Out.URL.Query()
 	for name := range query {
 		if name != "key" {
@@ -94,7 +94,7 @@ func (w *windows) ask(r *http.Request, e *exchange) int {
 		found.ask(w.opt.Transport, p.Out, path[:max(strings.LastIndexByte(path, ':'), 0)], "", e.body.Model)
 		return found.best()
 	}
-	path = strings.TrimSuffix(path, strings.TrimPrefix(apiOf(e.format).path, "/v1"))
+	path = strings.TrimSuffix(path, strings.TrimPrefix(apis[e.format].path, "/v1"))
 	root := strings.TrimSuffix(path, "/v1")
 	found.ask(w.opt.Transport, p.Out, path+"/models", "", e.body.Model)
 	for _, l := range lists {
