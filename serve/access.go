@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"regexp"
+	"slices"
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/pagevm/journal"
@@ -60,76 +61,77 @@ type Asked struct {
 	Blobs bool
 }
 
-// said describes the data that a call's parameters reach.
-type said struct {
-	sessions       []string
-	agent          string
-	private, whole bool
-	blobs          bool
+func (c *caller) ask(*Asked) {}
+
+func (s *sessionCall) ask(a *Asked) { a.Sessions, a.Private = []string{s.key()}, s.Private }
+
+func (p *planCall) ask(a *Asked) {
+	p.sessionCall.ask(a)
+	a.Agent = p.AgentID
 }
 
-func (c *caller) said() said { return said{} }
-
-func (s *sessionCall) said() said { return said{sessions: []string{s.key()}, private: s.Private} }
-
-func (s *sourceCall) with(out said) said {
-	out.agent = s.AgentID
-	return out
+func (p *turnCall) ask(a *Asked) {
+	p.sessionCall.ask(a)
+	a.Agent = p.AgentID
+	a.update(p.Updates)
 }
 
-func (p *planCall) said() said { return p.sourceCall.with(p.sessionCall.said()) }
-
-func (p *turnCall) said() said { return ofUpdates(p.Updates, p.sourceCall.with(p.sessionCall.said())) }
-
-func (p *boundaryCall) said() said {
-	return ofUpdates(p.Updates, p.sourceCall.with(p.sessionCall.said()))
+func (p *boundaryCall) ask(a *Asked) {
+	p.sessionCall.ask(a)
+	a.Agent = p.AgentID
+	a.update(p.Updates)
 }
 
-func (p *flushTurnCall) said() said { return p.sourceCall.with(p.sessionCall.said()) }
-
-func (p *writeCall) said() said {
-	out := ofUpdates(p.Updates, p.sessionCall.said())
-	out.whole = out.whole || p.Project
-	return out
+func (p *flushTurnCall) ask(a *Asked) {
+	p.sessionCall.ask(a)
+	a.Agent = p.AgentID
 }
 
-func (p *searchCall) said() said {
-	return said{sessions: []string{orDefault(p.SessionKey)}, private: p.Private}
+func (p *writeCall) ask(a *Asked) {
+	p.sessionCall.ask(a)
+	a.update(p.Updates)
+	a.Whole = a.Whole || p.Project
 }
 
-func (p *readCall) said() said {
-	return said{sessions: []string{orDefault(p.SessionKey)}, private: p.Private}
+func (p *searchCall) ask(a *Asked) {
+	a.Sessions, a.Private = []string{orDefault(p.SessionKey)}, p.Private
 }
 
-func (p *getCall) said() said {
-	return said{sessions: []string{orDefault(p.SessionKey)}, blobs: hash.MatchString(p.ID)}
+func (p *readCall) ask(a *Asked) {
+	a.Sessions, a.Private = []string{orDefault(p.SessionKey)}, p.Private
 }
 
-func (p *usageCall) said() said {
-	if p.SessionKey == "" {
-		return said{}
+func (p *getCall) ask(a *Asked) {
+	a.Sessions, a.Blobs = []string{orDefault(p.SessionKey)}, hash.MatchString(p.ID)
+}
+
+func (p *usageCall) ask(a *Asked) {
+	if p.SessionKey != "" {
+		a.Sessions = []string{p.SessionKey}
 	}
-	return said{sessions: []string{p.SessionKey}}
 }
 
-func (p *forgetCall) said() said {
-	out := p.sessionCall.said()
-	for _, id := range p.IDs {
-		out.blobs = out.blobs || hash.MatchString(id)
+func (p *forgetCall) ask(a *Asked) {
+	p.sessionCall.ask(a)
+	a.Blobs = slices.ContainsFunc(p.IDs, hash.MatchString)
+}
+
+func (p *toolsCall) ask(a *Asked) {
+	p.sessionCall.ask(a)
+	a.Blobs = namesHash(p.Arguments)
+	if !tools.Writes(p.Name) {
+		a.Need = needRead
 	}
-	return out
 }
 
-// ofUpdates adds the sessions that the updates belong to, and whether an update is for all
-// sessions.
-func ofUpdates(updates []journal.Update, out said) said {
+// update adds the sessions that the updates belong to, and whether an update is for all sessions.
+func (a *Asked) update(updates []journal.Update) {
 	for _, u := range updates {
 		if u.Session != "" {
-			out.sessions = append(out.sessions, u.Session)
+			a.Sessions = append(a.Sessions, u.Session)
 		}
-		out.whole = out.whole || u.Scope != memkernel.ScopeSession
+		a.Whole = a.Whole || u.Scope != memkernel.ScopeSession
 	}
-	return out
 }
 
 // hash matches the name of content.
@@ -151,15 +153,9 @@ func namesHash(raw json.RawMessage) bool {
 }
 
 // asked describes a call for the decision.
-func (d *desk) asked(m method, args params) Asked {
-	said := args.said()
-	out := Asked{Method: m.name, Need: m.need, Sessions: said.sessions, Agent: said.agent, Private: said.private, Blobs: said.blobs}
-	out.Whole = said.whole || m.reach == reachAll && len(said.sessions) == 0
-	if p, ok := args.(*toolsCall); ok {
-		out.Blobs = namesHash(p.Arguments)
-		if !tools.Writes(p.Name) {
-			out.Need = needRead
-		}
-	}
+func asked(m method, args params) Asked {
+	out := Asked{Method: m.name, Need: m.need}
+	args.ask(&out)
+	out.Whole = out.Whole || m.reach == reachAll && len(out.Sessions) == 0
 	return out
 }

@@ -5,9 +5,8 @@ import "testing"
 // TestEveryMethodHasNeeds: what a method takes and reaches is decided for each, by hand, and
 // fits its parameters.
 func TestEveryMethodHasNeeds(t *testing.T) {
-	d := &desk{opt: &Options{}}
 	for _, m := range table() {
-		a := d.asked(m, m.params())
+		a := asked(m, m.params())
 		switch {
 		case m.need < needRead || m.need > needOperate:
 			t.Errorf("%s: need %v", m.name, m.need)

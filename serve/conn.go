@@ -53,9 +53,10 @@ const (
 
 // call is a request that is being carried out.
 type call struct {
+	*desk
 	c      *conn
 	id     string
-	ctx    context.Context
+	ctx    context.Context // of what the job does
 	cancel context.CancelFunc
 	stage  atomic.Int32
 	once   sync.Once
@@ -92,7 +93,11 @@ func (c *conn) serve() error {
 		case size > c.s.opt.LineBytes:
 			c.write(answer("", nil, ErrTooLong(c.s.opt.LineBytes)))
 		case len(line) > 0:
-			c.handle(line)
+			c.take(parse(line), func(r *response) {
+				if r != nil {
+					c.write(r)
+				}
+			})
 		}
 		if err == io.EOF || c.s.ending() && err != nil {
 			return nil
@@ -101,15 +106,6 @@ func (c *conn) serve() error {
 			return err
 		}
 	}
-}
-
-// handle answers a message.
-func (c *conn) handle(line []byte) {
-	c.take(parse(line), func(r *response) {
-		if r != nil {
-			c.write(r)
-		}
-	})
 }
 
 // take carries out a message. It calls reply once, with nil for a notification.
@@ -145,7 +141,7 @@ func (c *conn) take(p parsed, reply func(*response)) {
 	}
 	if c.alone != nil && c.alone.May != nil {
 		// A caller's rights are checked only here, for every method.
-		if err := c.alone.May(c.s.desk.asked(m, args)); err != nil {
+		if err := c.alone.May(asked(m, args)); err != nil {
 			c.s.refused(err)
 			to(nil, err)
 			return
@@ -156,7 +152,7 @@ func (c *conn) take(p parsed, reply func(*response)) {
 
 // start begins a call, or replies with the reason why the call can't begin.
 func (c *conn) start(id string, m method, args params, reply func(*response)) {
-	cl := &call{c: c, id: id, reply: reply}
+	cl := &call{desk: c.s.desk, c: c, id: id, reply: reply}
 	if err := c.admit(cl); err != nil {
 		c.s.refused(err)
 		cl.answer(nil, err)
@@ -165,8 +161,9 @@ func (c *conn) start(id string, m method, args params, reply func(*response)) {
 	if d := args.deadline(); d > 0 {
 		cl.ctx, cl.cancel = context.WithTimeout(cl.ctx, d)
 	}
-	unwatch := context.AfterFunc(cl.ctx, func() {
-		err := asError(cl.ctx.Err())
+	ctx := cl.ctx
+	unwatch := context.AfterFunc(ctx, func() {
+		err := asError(ctx.Err())
 		err.Data.Started = cl.stage.Load() == callRuns
 		cl.answer(nil, err)
 	})
@@ -210,14 +207,15 @@ func (c *conn) start(id string, m method, args params, reply func(*response)) {
 func (s *Server) carryOut(cl *call, m method, args params) (any, error) {
 	w := s.opt.Watch
 	if w == nil {
-		return m.run(cl.ctx, s.desk, cl, args)
+		return m.run(cl, args)
 	}
-	ctx, began, code := w.Begin(cl.ctx, m.name), time.Now(), ""
-	result, err := m.run(ctx, s.desk, cl, args)
+	cl.ctx = w.Begin(cl.ctx, m.name)
+	began, code := time.Now(), ""
+	result, err := m.run(cl, args)
 	if err != nil {
 		code = asError(err).Data.Code
 	}
-	w.End(ctx, m.name, code, began)
+	w.End(cl.ctx, m.name, code, began)
 	return result, err
 }
 

@@ -69,32 +69,25 @@ var ErrServed = errors.New("another process serves this state folder already")
 // the socket, or nobody was connected for the time Idle. If another process serves the state
 // directory, Run relays its stream to that process. Without a stream it returns at once.
 func (d *Daemon) Run(ctx context.Context) error {
-	if d.Logger == nil {
-		d.Logger = slog.New(slog.DiscardHandler)
-	}
 	var err error
 	if d.StateDir, err = filepath.Abs(d.StateDir); err != nil {
 		return fmt.Errorf("find state directory: %w", err)
 	}
-	state := store.Files(d.StateDir)
 	deadline := time.Now().Add(joinWait)
 	for {
-		release, err := state.Lock(lockName, store.Alone)
+		release, err := Hold(d.StateDir)
 		if err == nil {
 			defer release()
 			return d.serve(ctx)
 		}
-		if held := (*store.LockedError)(nil); !errors.As(err, &held) {
-			return fmt.Errorf("lock %s: %w", state.Where(lockName), err)
-		} else if d.Alone {
-			return fmt.Errorf("%s: %w", d.StateDir, ErrServed)
+		if d.Alone || !errors.Is(err, ErrServed) {
+			return err
 		}
 		nc, socket, err := rendezvous.Find(d.StateDir)
 		if err == nil {
 			return d.relay(ctx, nc, socket)
 		}
-		var refused *rendezvous.Error
-		if errors.As(err, &refused) || time.Now().After(deadline) {
+		if errors.As(err, new(*rendezvous.Error)) || time.Now().After(deadline) {
 			return fmt.Errorf("another process serves %s and can't be joined: %w", d.StateDir, err)
 		}
 		select { // it has the lock and does not listen yet, or not any more
@@ -131,7 +124,11 @@ func (d *Daemon) serve(ctx context.Context) (err error) {
 	}
 	defer os.Remove(socket)
 	defer l.Close()
-	if err := writeRecord(d.StateDir, socket); err != nil {
+	record, err := json.Marshal(rendezvous.Record{Format: 1, PID: os.Getpid(), Protocol: protocol, Socket: socket})
+	if err == nil {
+		_, err = store.Files(d.StateDir).Put(store.Synced, store.Doc{Name: rendezvous.RecordName, Data: append(record, '\n')})
+	}
+	if err != nil {
 		return err
 	}
 	opt.Logger = d.Logger
@@ -186,7 +183,7 @@ func (d *Daemon) wait(ctx context.Context, s *Server, failed, ended <-chan error
 			return err
 		case err := <-ended:
 			if err != nil {
-				d.Logger.Info("stream ended", "error", err)
+				s.opt.Logger.Info("stream ended", "error", err)
 			}
 			streaming, ended = false, nil
 		case <-clean.C:
@@ -224,14 +221,6 @@ func (d *Daemon) relay(ctx context.Context, nc net.Conn, socket string) error {
 	return err
 }
 
-func writeRecord(stateDir, socket string) error {
-	data, err := json.Marshal(rendezvous.Record{Format: 1, PID: os.Getpid(), Protocol: protocol, Socket: socket})
-	if err == nil {
-		_, err = store.Files(stateDir).Put(store.Synced, store.Doc{Name: rendezvous.RecordName, Data: append(data, '\n')})
-	}
-	return err
-}
-
 // listen listens at the socket of a state directory. The caller must hold the directory's lock,
 // so that no other daemon owns an existing socket. listen makes the socket in a folder that only
 // the user can open, and moves it to its place when it accepts connections.
@@ -250,7 +239,10 @@ func listen(stateDir string) (net.Listener, string, error) {
 	if fi, err := os.Lstat(path); err == nil && fi.Mode().Type() != fs.ModeSocket {
 		return nil, "", &rendezvous.Error{Path: path, Problem: "there is a file that is no socket: move it away"}
 	}
-	clearAside(stateDir)
+	left, _ := filepath.Glob(filepath.Join(stateDir, asideName+"*")) // the pattern is good
+	for _, dir := range left {
+		os.RemoveAll(dir) // of a daemon that was killed while it started
+	}
 	l, err := listenAside(dir, path)
 	if err != nil {
 		return nil, "", fmt.Errorf("listen at %s: %w", path, err)
@@ -260,14 +252,6 @@ func listen(stateDir string) (net.Listener, string, error) {
 
 // asideName begins the names of folders in which sockets are made.
 const asideName = ".serve-"
-
-// clearAside removes the files of daemons that were killed while they started.
-func clearAside(stateDir string) {
-	left, _ := filepath.Glob(filepath.Join(stateDir, asideName+"*")) // the pattern is good
-	for _, dir := range left {
-		os.RemoveAll(dir)
-	}
-}
 
 func listenAside(dir, path string) (net.Listener, error) {
 	// A longer name would make the path too long.

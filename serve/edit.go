@@ -1,7 +1,6 @@
 package serve
 
 import (
-	"context"
 	"encoding/json"
 
 	"github.com/memkernel/memkernel/internal/document"
@@ -42,23 +41,23 @@ type undoDocument struct {
 	*api.EditUndone
 }
 
-func doMemoryUpdate(ctx context.Context, d *desk, _ *call, p *updateCall) (*editDocument, error) {
-	return editPassage(ctx, d, &p.editCall, p.Text, false)
+func doMemoryUpdate(c *call, p *updateCall) (*editDocument, error) {
+	return editPassage(c, &p.editCall, p.Text, false)
 }
 
-func doMemoryDelete(ctx context.Context, d *desk, _ *call, p *editCall) (*editDocument, error) {
-	return editPassage(ctx, d, p, "", true)
+func doMemoryDelete(c *call, p *editCall) (*editDocument, error) {
+	return editPassage(c, p, "", true)
 }
 
-func editPassage(ctx context.Context, d *desk, p *editCall, text string, gone bool) (*editDocument, error) {
+func editPassage(c *call, p *editCall, text string, gone bool) (*editDocument, error) {
 	switch {
 	case p.Path == "":
 		return nil, badParams("path is a file of memory, as search cites it", "there is no path")
 	case p.From < 0 || p.Lines < 0:
 		return nil, badParams("from counts lines from 1, lines says how many", "from %d, lines %d: out of range", p.From, p.Lines)
 	}
-	e, err := d.k.Editor().Passage(ctx, api.PassageRequest{SessionKey: p.SessionKey, Path: p.Path, Old: p.Old, Version: p.Version, From: p.From, Lines: p.Lines,
-		Text: text, Delete: gone, Private: d.opt.private(p.Private), Now: p.Now})
+	e, err := c.k.Editor().Passage(c.ctx, api.PassageRequest{SessionKey: p.SessionKey, Path: p.Path, Old: p.Old, Version: p.Version, From: p.From, Lines: p.Lines,
+		Text: text, Delete: gone, Private: c.opt.private(p.Private), Now: p.Now})
 	if err != nil {
 		return nil, err
 	}
@@ -74,11 +73,11 @@ type listCall struct {
 	MaxResults int    `json:"max_results"`
 }
 
-func doMemoryList(ctx context.Context, d *desk, _ *call, p *listCall) (*document.Entries, error) {
+func doMemoryList(c *call, p *listCall) (*document.Entries, error) {
 	if p.MaxResults < 0 {
 		return nil, badParams("max_results is a number from 1", "max_results %d: out of range", p.MaxResults)
 	}
-	l, err := d.k.Editor().List(ctx, api.ListRequest{Path: p.Path, Max: p.MaxResults, Private: d.opt.private(p.Private)})
+	l, err := c.k.Editor().List(c.ctx, api.ListRequest{Path: p.Path, Max: p.MaxResults, Private: c.opt.private(p.Private)})
 	return documented(l, err, document.OfList)
 }
 
@@ -88,8 +87,8 @@ type undoCall struct {
 	Edit string `json:"edit"`
 }
 
-func doMemoryUndo(ctx context.Context, d *desk, _ *call, p *undoCall) (*undoDocument, error) {
-	u, err := d.k.Editor().Undo(ctx, api.UndoRequest{SessionKey: p.SessionKey, Edit: p.Edit, Private: d.opt.private(p.Private), Now: p.Now})
+func doMemoryUndo(c *call, p *undoCall) (*undoDocument, error) {
+	u, err := c.k.Editor().Undo(c.ctx, api.UndoRequest{SessionKey: p.SessionKey, Edit: p.Edit, Private: c.opt.private(p.Private), Now: p.Now})
 	if err != nil {
 		return nil, err
 	}
@@ -113,15 +112,15 @@ type memoryToolDocument struct {
 
 // doMemoryTool answers a call of Anthropic's memory tool. A mistake of the model is reported in
 // the answer, and is not a protocol error.
-func doMemoryTool(ctx context.Context, d *desk, _ *call, p *memoryToolCall) (*memoryToolDocument, error) {
+func doMemoryTool(c *call, p *memoryToolCall) (*memoryToolDocument, error) {
 	if len(p.Input) == 0 {
 		return nil, badParams(`input is the tool call's, such as {"command":"view","path":"/memories"}`, "there is no input")
 	}
-	set, err := toolset(d, &p.sessionCall)
+	set, err := c.toolset(&p.sessionCall)
 	if err != nil {
 		return nil, err
 	}
-	text, failed, err := set.Memory(ctx, p.Input)
+	text, failed, err := set.Memory(c.ctx, p.Input)
 	if err != nil {
 		return nil, err
 	}

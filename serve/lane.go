@@ -5,37 +5,26 @@ import "sync"
 // lanes run the jobs of one lane one after the other, in the order of their arrival. Jobs of
 // different lanes run in parallel.
 type lanes struct {
-	mu      sync.Mutex
-	waiting map[string][]func()
+	mu sync.Mutex
+	// last has the channel that the newest job of each lane closes at its end.
+	last map[string]chan struct{}
 }
 
-func newLanes() *lanes { return &lanes{waiting: map[string][]func(){}} }
-
-// run adds f to the lane of a key. A lane has a goroutine while it has jobs.
+// run adds f to the lane of a key.
 func (l *lanes) run(key string, f func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if jobs, ok := l.waiting[key]; ok {
-		l.waiting[key] = append(jobs, f)
-		return
-	}
-	l.waiting[key] = nil
+	before, done := l.last[key], make(chan struct{})
+	l.last[key] = done
 	go func() {
-		for f != nil {
-			f()
-			f = l.next(key)
+		if before != nil {
+			<-before
+		}
+		f()
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if close(done); l.last[key] == done {
+			delete(l.last, key)
 		}
 	}()
-}
-
-func (l *lanes) next(key string) func() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	jobs := l.waiting[key]
-	if len(jobs) == 0 {
-		delete(l.waiting, key)
-		return nil
-	}
-	l.waiting[key] = jobs[1:]
-	return jobs[0]
 }

@@ -37,44 +37,38 @@ type passed struct {
 // pass is a function of the kernel that passes a boundary.
 type pass func(*kernel.Kernel, context.Context, api.Boundary) (*api.Passed, error)
 
-// passing returns the handler of a boundary that needs only the kernel's function.
+// passing returns the handler of a boundary.
 func passing(do pass) handler[*boundaryCall, *passed] {
-	return func(ctx context.Context, d *desk, c *call, p *boundaryCall) (*passed, error) {
-		return passBoundary(ctx, d, c, p, nil, do)
+	return func(c *call, p *boundaryCall) (*passed, error) {
+		b, h, err := boundaryOf(c, p)
+		if err != nil {
+			return nil, err
+		}
+		out, err := do(c.k, c.ctx, b)
+		if err != nil {
+			return nil, err
+		}
+		out.Pinned = document.List(out.Pinned)
+		return &passed{"memkernel/rpc_boundary/v1", p.key(), out, c.held.put(h)}, nil
 	}
 }
 
 // doEndSession also removes the held conversations of the session.
-func doEndSession(ctx context.Context, d *desk, c *call, p *boundaryCall) (*passed, error) {
-	doc, err := passBoundary(ctx, d, c, p, nil, (*kernel.Kernel).EndSession)
+func doEndSession(c *call, p *boundaryCall) (*passed, error) {
+	doc, err := passing((*kernel.Kernel).EndSession)(c, p)
 	if err != nil {
 		return nil, err
 	}
-	d.held.drop(p.key())
-	d.k.Release(p.SessionKey)
+	c.held.drop(p.key())
+	c.k.Release(p.SessionKey)
 	doc.Conversation = nil
 	return doc, nil
 }
 
-// passBoundary passes a boundary.
-func passBoundary(ctx context.Context, d *desk, c *call, p *boundaryCall, wish *api.CompactWish, do pass) (*passed, error) {
-	b, h, err := boundaryOf(d, c, p)
-	if err != nil {
-		return nil, err
-	}
-	b.Compact = wish
-	out, err := do(d.k, ctx, b)
-	if err != nil {
-		return nil, err
-	}
-	out.Pinned = document.List(out.Pinned)
-	return &passed{"memkernel/rpc_boundary/v1", p.key(), out, d.held.put(h)}, nil
-}
-
-func boundaryOf(d *desk, c *call, p *boundaryCall) (api.Boundary, *held, error) {
-	h, err := d.held.receive(c.heldKey(p.key(), p.Branch), p.Conversation)
+func boundaryOf(c *call, p *boundaryCall) (api.Boundary, *held, error) {
+	h, err := c.held.receive(c.heldKey(p.key(), p.Branch), p.Conversation)
 	return api.Boundary{SessionKey: p.SessionKey, Branch: p.Branch, Model: p.Model, Messages: h.messages(), Updates: p.Updates, Key: p.Key,
-		Reason: p.Reason, Now: p.Now, Private: d.opt.private(p.Private), Source: p.source()}, h, err
+		Reason: p.Reason, Now: p.Now, Private: c.opt.private(p.Private), Source: p.source()}, h, err
 }
 
 type compactCall struct {
@@ -91,11 +85,10 @@ type compactCall struct {
 	Call *callSettings `json:"call"`
 }
 
-func doCompact(ctx context.Context, d *desk, c *call, p *compactCall) (*passed, error) {
+func doCompact(c *call, p *compactCall) (*passed, error) {
 	if p.TargetShare < 0 || p.TargetShare > 1 || p.TargetTokens < 0 {
 		return nil, badParams("target_share is above 0 and at most 1, target_tokens a number of tokens", "target_tokens %d, target_share %v: out of range", p.TargetTokens, p.TargetShare)
 	}
-	wish := &api.CompactWish{Tokens: p.TargetTokens, Share: p.TargetShare, Force: p.Force}
 	if p.Call == nil {
 		p.Call = &callSettings{}
 	}
@@ -103,10 +96,12 @@ func doCompact(ctx context.Context, d *desk, c *call, p *compactCall) (*passed, 
 	if err != nil {
 		return nil, err
 	}
-	wish.Overflow, req.Overflow = req.Overflow, nil
-	req.Private = d.opt.private(p.Private)
-	wish.Call = req
-	return passBoundary(ctx, d, c, &p.boundaryCall, wish, (*kernel.Kernel).Compact)
+	wish := &api.CompactWish{Tokens: p.TargetTokens, Share: p.TargetShare, Force: p.Force, Overflow: req.Overflow, Call: req}
+	req.Overflow, req.Private = nil, c.opt.private(p.Private)
+	return passing(func(k *kernel.Kernel, ctx context.Context, b api.Boundary) (*api.Passed, error) {
+		b.Compact = wish
+		return k.Compact(ctx, b)
+	})(c, &p.boundaryCall)
 }
 
 // checkpointed is the answer to checkpoint.
@@ -121,24 +116,24 @@ type checkpointed struct {
 	Conversation *mark  `json:"conversation,omitempty"`
 }
 
-func doCheckpoint(ctx context.Context, d *desk, cl *call, p *boundaryCall) (*checkpointed, error) {
-	b, h, err := boundaryOf(d, cl, p)
+func doCheckpoint(cl *call, p *boundaryCall) (*checkpointed, error) {
+	b, h, err := boundaryOf(cl, p)
 	if err != nil {
 		return nil, err
 	}
-	c, err := d.k.Checkpoint(ctx, b)
+	c, err := cl.k.Checkpoint(cl.ctx, b)
 	if err != nil {
 		return nil, err
 	}
 	doc := &checkpointed{Schema: "memkernel/rpc_checkpoint/v1", SessionKey: p.key()}
 	if c != nil {
-		got, err := d.k.Get(ctx, p.SessionKey, string(c.Meta.CheckpointID))
+		got, err := cl.k.Get(cl.ctx, p.SessionKey, string(c.Meta.CheckpointID))
 		if err != nil {
 			return nil, err
 		}
 		doc.ID, doc.Text = got.ID, got.Text
 	}
-	doc.Conversation = d.held.put(h)
+	doc.Conversation = cl.held.put(h)
 	return doc, nil
 }
 
@@ -154,12 +149,12 @@ type restoreCall struct {
 // occasions are the occasions of a restore text.
 var occasions = map[string]checkpoint.Occasion{"": checkpoint.NewSession, "new": checkpoint.NewSession, "resume": checkpoint.OnResume, "compaction": checkpoint.AfterCompaction}
 
-func doRestore(ctx context.Context, d *desk, _ *call, p *restoreCall) (*document.Restore, error) {
+func doRestore(c *call, p *restoreCall) (*document.Restore, error) {
 	o, ok := occasions[p.Occasion]
 	if !ok {
 		return nil, badParams("occasion is new, resume or compaction", "occasion %q is none", p.Occasion)
 	}
-	r, err := d.k.Restore(ctx, api.RestoreRequest{SessionKey: p.SessionKey, Occasion: o, Resolver: p.Resolver})
+	r, err := c.k.Restore(c.ctx, api.RestoreRequest{SessionKey: p.SessionKey, Occasion: o, Resolver: p.Resolver})
 	return documentedBy(p.key(), r, err, document.OfRestored)
 }
 
@@ -185,19 +180,19 @@ type flushTurn struct {
 	Conversation *mark `json:"conversation,omitempty"`
 }
 
-func doFlushTurn(ctx context.Context, d *desk, c *call, p *flushTurnCall) (*flushTurn, error) {
-	h, err := d.held.receive(c.heldKey(p.key(), p.Branch), p.Conversation)
+func doFlushTurn(c *call, p *flushTurnCall) (*flushTurn, error) {
+	h, err := c.held.receive(c.heldKey(p.key(), p.Branch), p.Conversation)
 	if err != nil {
 		return nil, err
 	}
-	t, err := d.k.FlushTurn(ctx, api.FlushRequest{SessionKey: p.SessionKey, Messages: h.messages(), Model: p.Model, System: p.System, Prompt: p.Prompt, Now: p.Now})
+	t, err := c.k.FlushTurn(c.ctx, api.FlushRequest{SessionKey: p.SessionKey, Messages: h.messages(), Model: p.Model, System: p.System, Prompt: p.Prompt, Now: p.Now})
 	if err != nil {
 		return nil, err
 	}
 	if p.Branch != "" {
 		t.Prompt, t.Section = "", "" // a subagent reports its findings to its main line
 	}
-	return &flushTurn{"memkernel/rpc_flush_turn/v1", t, d.held.put(h)}, nil
+	return &flushTurn{"memkernel/rpc_flush_turn/v1", t, c.held.put(h)}, nil
 }
 
 // observeFlushCall hands in the model's answer to a flush turn.
@@ -214,11 +209,11 @@ type flushed struct {
 	*api.Flushed
 }
 
-func doObserveFlush(ctx context.Context, d *desk, cl *call, p *observeFlushCall) (*flushed, error) {
-	f, err := d.k.ObserveFlush(ctx, api.FlushReply{SessionKey: p.SessionKey, Text: p.Text, Section: p.Section, Now: p.Now})
+func doObserveFlush(c *call, p *observeFlushCall) (*flushed, error) {
+	f, err := c.k.ObserveFlush(c.ctx, api.FlushReply{SessionKey: p.SessionKey, Text: p.Text, Section: p.Section, Now: p.Now})
 	if err != nil {
 		return nil, err
 	}
-	cl.c.s.opt.Logger.Info(f.Line)
+	c.opt.Logger.Info(f.Line)
 	return &flushed{"memkernel/rpc_observe_flush/v1", f}, nil
 }

@@ -2,7 +2,6 @@ package serve
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"errors"
 	"strings"
@@ -33,11 +32,11 @@ type remembered struct {
 	*api.Remembered
 }
 
-func doRemember(ctx context.Context, d *desk, _ *call, p *rememberCall) (*remembered, error) {
+func doRemember(c *call, p *rememberCall) (*remembered, error) {
 	if strings.TrimSpace(p.Text) == "" {
 		return nil, badParams("text is what to remember, in Markdown", "there is no text to remember")
 	}
-	r, err := d.k.Remember(ctx, api.RememberRequest{SessionKey: p.SessionKey, Text: p.Text, Path: p.Path, ID: p.ID, Evidence: p.Evidence, Private: d.opt.private(p.Private), Now: p.Now, Undo: true})
+	r, err := c.k.Remember(c.ctx, api.RememberRequest{SessionKey: p.SessionKey, Text: p.Text, Path: p.Path, ID: p.ID, Evidence: p.Evidence, Private: c.opt.private(p.Private), Now: p.Now, Undo: true})
 	if err != nil {
 		return nil, err
 	}
@@ -55,11 +54,11 @@ type forgetCall struct {
 	Apply bool `json:"apply"`
 }
 
-func doForget(ctx context.Context, d *desk, _ *call, p *forgetCall) (*document.Forget, error) {
+func doForget(c *call, p *forgetCall) (*document.Forget, error) {
 	if p.All == (len(p.IDs) > 0) {
 		return nil, badParams("give ids of pages, spans or blobs, or all for the whole session", "forget needs ids, or all")
 	}
-	out, err := d.k.Forget(ctx, api.ForgetRequest{SessionKey: p.SessionKey, IDs: p.IDs, Session: p.All, Reason: p.Reason, Apply: p.Apply, Now: p.Now})
+	out, err := c.k.Forget(c.ctx, api.ForgetRequest{SessionKey: p.SessionKey, IDs: p.IDs, Session: p.All, Reason: p.Reason, Apply: p.Apply, Now: p.Now})
 	return documentedBy(p.key(), out, err, document.OfForgotten)
 }
 
@@ -82,14 +81,14 @@ type searchCall struct {
 	Now   time.Time `json:"now"`
 }
 
-func doSearch(ctx context.Context, d *desk, _ *call, p *searchCall) (*document.Search, error) {
+func doSearch(c *call, p *searchCall) (*document.Search, error) {
 	switch {
 	case strings.TrimSpace(p.Query) == "":
 		return nil, badParams("query is the question in the user's words", "there is no query")
 	case p.MaxResults < 0 || !(p.MinScore >= 0 && p.MinScore <= 1):
 		return nil, badParams("max_results is a number from 1, min_score lies in 0 to 1", "max_results %d, min_score %v: out of range", p.MaxResults, p.MinScore)
 	}
-	r, err := d.k.Search(ctx, api.SearchRequest{Query: p.Query, SessionKey: p.SessionKey, Private: d.opt.private(p.Private), MaxResults: p.MaxResults, MinScore: p.MinScore, Scope: p.Scope, Lines: p.Lines, Now: p.Now})
+	r, err := c.k.Search(c.ctx, api.SearchRequest{Query: p.Query, SessionKey: p.SessionKey, Private: c.opt.private(p.Private), MaxResults: p.MaxResults, MinScore: p.MinScore, Scope: p.Scope, Lines: p.Lines, Now: p.Now})
 	return documentedBy(p.Query, r, err, document.OfSearch)
 }
 
@@ -105,16 +104,16 @@ type readCall struct {
 	Lines int `json:"lines"`
 }
 
-func doRead(ctx context.Context, d *desk, _ *call, p *readCall) (*document.Get, error) {
+func doRead(c *call, p *readCall) (*document.Get, error) {
 	if p.From < 0 || p.Lines < 0 {
 		return nil, badParams("lines are counted from 1", "from %d, lines %d: out of range", p.From, p.Lines)
 	}
-	c, err := d.k.Read(ctx, api.ReadRequest{SessionKey: p.SessionKey, Path: p.Path, From: p.From, Lines: p.Lines, Private: d.opt.private(p.Private)})
+	got, err := c.k.Read(c.ctx, api.ReadRequest{SessionKey: p.SessionKey, Path: p.Path, From: p.From, Lines: p.Lines, Private: c.opt.private(p.Private)})
 	if errors.Is(err, markdownstore.ErrDenied) {
 		doc := document.OfDenied(p.Path, p.Path, err)
 		return &doc, nil
 	}
-	return documentedBy(p.Path, c, err, document.OfLines)
+	return documentedBy(p.Path, got, err, document.OfLines)
 }
 
 type getCall struct {
@@ -124,12 +123,12 @@ type getCall struct {
 	ID string `json:"id" rpc:"required"`
 }
 
-func doGet(ctx context.Context, d *desk, _ *call, p *getCall) (*document.Get, error) {
+func doGet(c *call, p *getCall) (*document.Get, error) {
 	if p.ID == "" {
 		return nil, badParams("id is what a prompt, a plan or a search names", "there is no id")
 	}
-	c, err := d.k.Get(ctx, p.SessionKey, p.ID)
-	return documentedBy(orDefault(p.SessionKey), c, err, document.OfPage)
+	got, err := c.k.Get(c.ctx, p.SessionKey, p.ID)
+	return documentedBy(orDefault(p.SessionKey), got, err, document.OfPage)
 }
 
 // writeCall stages, checks and commits updates of pages.
@@ -151,11 +150,11 @@ type receipt struct {
 	*journal.Receipt
 }
 
-func doWrite(ctx context.Context, d *desk, _ *call, p *writeCall) (*receipt, error) {
+func doWrite(c *call, p *writeCall) (*receipt, error) {
 	if len(p.Updates) == 0 {
 		return nil, badParams(`an update is {"key":…,"type":…,"field":…,"op":…,"value":…,"scope":…}`, "there are no updates")
 	}
-	r, err := d.k.Write(ctx, api.WriteRequest{SessionKey: p.SessionKey, Key: p.Key, Point: journal.CommitPoint(p.Point), By: p.By, Project: p.Project,
+	r, err := c.k.Write(c.ctx, api.WriteRequest{SessionKey: p.SessionKey, Key: p.Key, Point: journal.CommitPoint(p.Point), By: p.By, Project: p.Project,
 		AllOrNothing: p.AllOrNothing, Updates: p.Updates, Now: p.Now})
 	if err != nil {
 		return nil, err
@@ -169,8 +168,8 @@ type pagesDocument struct {
 	Pages      []journal.StoredPage `json:"pages"`
 }
 
-func doPages(ctx context.Context, d *desk, _ *call, p *sessionCall) (*pagesDocument, error) {
-	pages, err := d.k.Pages(ctx, p.SessionKey)
+func doPages(c *call, p *sessionCall) (*pagesDocument, error) {
+	pages, err := c.k.Pages(c.ctx, p.SessionKey)
 	if err != nil {
 		return nil, err
 	}
@@ -204,12 +203,12 @@ type toolAnswer struct {
 	Content any    `json:"content"`
 }
 
-func toolset(d *desk, p *sessionCall) (*tools.Set, error) {
-	return tools.New(d.k, tools.Options{SessionKey: p.SessionKey, Private: d.opt.private(p.Private)})
+func (c *call) toolset(p *sessionCall) (*tools.Set, error) {
+	return tools.New(c.k, tools.Options{SessionKey: p.SessionKey, Private: c.opt.private(p.Private)})
 }
 
-func doToolsList(_ context.Context, d *desk, _ *call, p *toolsListCall) (*toolDefinitions, error) {
-	set, err := toolset(d, &p.sessionCall)
+func doToolsList(c *call, p *toolsListCall) (*toolDefinitions, error) {
+	set, err := c.toolset(&p.sessionCall)
 	if err != nil {
 		return nil, err
 	}
@@ -220,19 +219,16 @@ func doToolsList(_ context.Context, d *desk, _ *call, p *toolsListCall) (*toolDe
 	return &toolDefinitions{"memkernel/rpc_tools/v1", defs}, nil
 }
 
-func doToolsCall(ctx context.Context, d *desk, _ *call, p *toolsCall) (*toolAnswer, error) {
-	set, err := toolset(d, &p.sessionCall)
+func doToolsCall(c *call, p *toolsCall) (*toolAnswer, error) {
+	set, err := c.toolset(&p.sessionCall)
 	if err != nil {
 		return nil, err
 	}
-	if len(p.Arguments) == 0 {
-		p.Arguments = json.RawMessage("{}")
-	}
-	out, err := set.Call(ctx, p.Name, p.Arguments)
-	if err != nil && ctx.Err() == nil && !errors.Is(err, api.ErrClosed) {
+	out, err := set.Call(c.ctx, p.Name, p.Arguments)
+	switch {
+	case err != nil && c.ctx.Err() == nil && !errors.Is(err, api.ErrClosed):
 		return nil, badParams("tools.list describes the arguments", "tools.call %s: %s", p.Name, err)
-	}
-	if err != nil {
+	case err != nil:
 		return nil, err
 	}
 	return &toolAnswer{"memkernel/rpc_tool/v1", p.Name, out}, nil

@@ -1,7 +1,6 @@
 package serve
 
 import (
-	"context"
 	"reflect"
 	"slices"
 
@@ -20,7 +19,7 @@ type desk struct {
 }
 
 // handler answers a call. Each handler has its own type of parameters and its own type of answer.
-type handler[P, R any] func(ctx context.Context, d *desk, c *call, p P) (R, error)
+type handler[P, R any] func(c *call, p P) (R, error)
 
 // method is a method of the protocol: the permission that it needs, the data that it reaches, a short
 // description, its parameters, and the function that answers.
@@ -40,7 +39,7 @@ func define[P, R any, PP interface {
 	params
 }](name string, need need, reach reach, doc string, run handler[PP, *R]) method {
 	return method{name, need, reach, doc, func() params { return PP(new(P)) }, reflect.TypeFor[R](),
-		func(ctx context.Context, d *desk, c *call, p params) (any, error) { return run(ctx, d, c, p.(PP)) }}
+		func(c *call, p params) (any, error) { return run(c, p.(PP)) }}
 }
 
 // table returns every method except $/cancelRequest, which is not a call.
@@ -127,17 +126,7 @@ func Methods() []Method {
 
 // IsMethod reports whether there is a method of that name.
 func IsMethod(name string) bool {
-	return slices.Contains(methodNames(), name)
-}
-
-// methodNames returns the names of all methods, sorted.
-func methodNames() []string {
-	var out []string
-	for _, m := range Methods() {
-		out = append(out, m.Name)
-	}
-	slices.Sort(out)
-	return out
+	return slices.ContainsFunc(table(), func(m method) bool { return m.name == name })
 }
 
 type initializeCall struct {
@@ -176,21 +165,26 @@ type capabilities struct {
 	MaxInFlight  int  `json:"max_in_flight"`
 }
 
-func doInitialize(_ context.Context, d *desk, _ *call, p *initializeCall) (*initialized, error) {
+func doInitialize(c *call, p *initializeCall) (*initialized, error) {
 	if p.Protocol != 0 && p.Protocol != protocol {
 		return nil, newError(codeVersion, "PROTOCOL_VERSION", "the server speaks version 1 of the protocol only", "use a client and a memkernel of the same protocol")
 	}
-	return &initialized{Protocol: protocol, Server: serverInfo{"memkernel", d.opt.Version}, Workspace: d.opt.Workspace, StateDir: d.opt.StateDir,
-		Capabilities: capabilities{Methods: methodNames(), Dialects: names(transcript.Intakes()), Forms: forms, Private: d.opt.Private,
-			MaxLineBytes: d.opt.LineBytes, MaxInFlight: d.opt.InFlight}}, nil
+	var methods []string
+	for _, m := range table() {
+		methods = append(methods, m.name)
+	}
+	slices.Sort(methods)
+	return &initialized{Protocol: protocol, Server: serverInfo{"memkernel", c.opt.Version}, Workspace: c.opt.Workspace, StateDir: c.opt.StateDir,
+		Capabilities: capabilities{Methods: methods, Dialects: names(transcript.Intakes()), Forms: forms, Private: c.opt.Private,
+			MaxLineBytes: c.opt.LineBytes, MaxInFlight: c.opt.InFlight}}, nil
 }
 
 // stopping is the answer to shutdown.
 type stopping struct{}
 
 // doShutdown requests the end of the server. The server sends the answer before it ends.
-func doShutdown(_ context.Context, d *desk, _ *call, _ *caller) (*stopping, error) {
-	d.shutdown()
+func doShutdown(c *call, _ *caller) (*stopping, error) {
+	c.shutdown()
 	return &stopping{}, nil
 }
 

@@ -47,8 +47,8 @@ type observed struct {
 
 // observing returns the handler of a call that the kernel's function observes.
 func observing(observe func(*kernel.Kernel, context.Context, api.Turn) (*api.Observation, error)) handler[*turnCall, *observed] {
-	return func(ctx context.Context, d *desk, c *call, p *turnCall) (*observed, error) {
-		h, err := d.held.receive(c.heldKey(p.key(), p.Branch), p.Conversation)
+	return func(c *call, p *turnCall) (*observed, error) {
+		h, err := c.held.receive(c.heldKey(p.key(), p.Branch), p.Conversation)
 		if err != nil {
 			return nil, err
 		}
@@ -56,12 +56,12 @@ func observing(observe func(*kernel.Kernel, context.Context, api.Turn) (*api.Obs
 			return nil, badParams("hand in the conversation after the turn", "there are no messages to observe")
 		}
 		turn := api.Turn{SessionKey: p.SessionKey, Branch: p.Branch, Model: p.Model, Messages: h.messages(), PlanID: p.PlanID, Usage: billed(p.Usage, h.messages()), Reported: p.Read(),
-			Now: p.Now, AdvancementKey: p.AdvancementKey, Updates: p.Updates, Private: d.opt.private(p.Private), More: p.More, Source: p.source()}
-		o, err := observe(d.k, ctx, turn)
+			Now: p.Now, AdvancementKey: p.AdvancementKey, Updates: p.Updates, Private: c.opt.private(p.Private), More: p.More, Source: p.source()}
+		o, err := observe(c.k, c.ctx, turn)
 		if err != nil {
 			return nil, err
 		}
-		return &observed{"memkernel/rpc_observe/v1", p.key(), o, d.held.put(h)}, nil
+		return &observed{"memkernel/rpc_observe/v1", p.key(), o, c.held.put(h)}, nil
 	}
 }
 

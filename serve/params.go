@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"math"
 	"reflect"
@@ -37,8 +36,8 @@ type params interface {
 	deadline() time.Duration
 	// handed returns the conversation that is handed in, or nil if the call has no conversation.
 	handed() *conversation
-	// said describes the data that the call reaches.
-	said() said
+	// ask notes the data that the call reaches.
+	ask(*Asked)
 }
 
 // decode reads a call's parameters strictly: a member that the method doesn't have is an error.
@@ -144,28 +143,3 @@ func (s *sessionCall) lane() string { return "session " + s.key() }
 
 // key returns the session's key. Without a key it returns the kernel's default key.
 func (s *sessionCall) key() string { return orDefault(s.SessionKey) }
-
-// seconds returns a whole number of seconds as a duration.
-func seconds(name string, n int64) (time.Duration, *Error) {
-	const most = int64(1<<63-1) / int64(time.Second)
-	if n < 0 || n > most {
-		return 0, badParams("give seconds, 0 or more", "%s %d is out of range", name, n)
-	}
-	return time.Duration(n) * time.Second, nil
-}
-
-// texts reads a list of blocks, or a text in the place of the list.
-func texts(name string, raw json.RawMessage) ([]json.RawMessage, string, *Error) {
-	raw = bytes.TrimSpace(raw)
-	var text string
-	var list []json.RawMessage
-	switch {
-	case len(raw) == 0 || string(raw) == "null":
-		return nil, "", nil
-	case json.Unmarshal(raw, &text) == nil:
-		return nil, text, nil
-	case json.Unmarshal(raw, &list) == nil:
-		return list, "", nil
-	}
-	return nil, "", badParams(fmt.Sprintf("%s is a text or a list", name), "%s is neither a text nor a list", name)
-}

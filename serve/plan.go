@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -75,13 +76,6 @@ type overflow struct {
 	PlanID string `json:"plan_id"`
 }
 
-func (o *overflow) refusal() *api.Overflow {
-	if o == nil {
-		return nil
-	}
-	return &api.Overflow{Text: o.Text, Input: o.Input, Limit: o.Limit, PlanID: o.PlanID}
-}
-
 // planCall requests the messages to send with a model call. plan commits the new messages and
 // records the plan. peek records nothing, and its pointers do not resolve. The conversation must
 // end with a user message or tool results, unless there is a prompt.
@@ -118,7 +112,7 @@ type memories struct {
 
 // planning returns the handler of a call for a plan, which the kernel's function makes.
 func planning(plan func(*kernel.Kernel, context.Context, api.PlanRequest) (*api.ContextPlan, error)) handler[*planCall, *planned] {
-	return func(ctx context.Context, d *desk, c *call, p *planCall) (*planned, error) {
+	return func(c *call, p *planCall) (*planned, error) {
 		if p.Form == "" {
 			p.Form = formItems
 		}
@@ -129,26 +123,35 @@ func planning(plan func(*kernel.Kernel, context.Context, api.PlanRequest) (*api.
 		if err != nil {
 			return nil, err
 		}
-		h, err := d.held.receive(c.heldKey(p.key(), p.Branch), p.Conversation)
+		h, err := c.held.receive(c.heldKey(p.key(), p.Branch), p.Conversation)
 		if err != nil {
 			return nil, err
 		}
-		req.Private, req.Messages, req.Source = d.opt.private(p.Private), h.messages(), p.source()
+		req.Private, req.Messages, req.Source = c.opt.private(p.Private), h.messages(), p.source()
 		if h != nil {
 			req.Format = cmp.Or(req.Format, h.intake.Dialect().Format())
 			if p.System == nil {
 				req.System = h.intake.System()
 			}
 		}
-		made, err := plan(d.k, ctx, *req)
+		made, err := plan(c.k, c.ctx, *req)
 		if err != nil {
 			return nil, err
 		}
-		out := plannedOf(made, p.Explain)
-		if err := spell(d.opt, out, p, made, h); err != nil {
+		out := &planned{Schema: "memkernel/rpc_plan/v1", Outline: made.Outline, Cut: made.Layout.Made != nil, Cold: made.Layout.Cold, Markers: []marker{}, Notes: []note{}}
+		if p.Explain {
+			out.Details = &made.Details
+		}
+		switch p.Form {
+		case formItems:
+			err = out.spellItems(made, h)
+		case formBody:
+			err = spellBody(c.opt, out, p, made, h)
+		}
+		if err != nil {
 			return nil, err
 		}
-		out.Conversation = d.held.put(h)
+		out.Conversation = c.held.put(h)
 		return out, nil
 	}
 }
@@ -159,11 +162,9 @@ func (p *planCall) request() (*api.PlanRequest, error) {
 	if err != nil {
 		return nil, err
 	}
-	ttl, bad := seconds("ttl_seconds", max(p.TTLSeconds, 0))
-	if bad != nil {
-		return nil, bad
-	}
 	switch {
+	case p.TTLSeconds > int64(math.MaxInt64/time.Second):
+		return nil, badParams("give seconds, 0 or more", "ttl_seconds %d is out of range", p.TTLSeconds)
 	case p.MaxTokens < 0:
 		return nil, badParams("give how many tokens the answer may have", "max_tokens is negative")
 	case p.ContextWindow > 0 && p.MaxTokens >= p.ContextWindow:
@@ -174,11 +175,10 @@ func (p *planCall) request() (*api.PlanRequest, error) {
 			return nil, badParams("give a file's name, such as CLAUDE.md: it is meant in whatever folder it is", "loaded: %q is no name of a file", name)
 		}
 	}
-	if p.TTLSeconds < 0 {
-		ttl = api.ChooseTTL
+	req.SessionKey, req.Prompt, req.Turn, req.Now, req.Loaded, req.MaxTokens = p.SessionKey, p.Prompt, p.Turn, p.Now, p.Loaded, p.MaxTokens
+	if req.TTL = time.Duration(p.TTLSeconds) * time.Second; p.TTLSeconds < 0 {
+		req.TTL = api.ChooseTTL
 	}
-	req.SessionKey, req.Prompt, req.Turn, req.Now, req.TTL, req.Loaded = p.SessionKey, p.Prompt, p.Turn, p.Now, ttl, p.Loaded
-	req.MaxTokens = p.MaxTokens
 	for i, m := range p.Memories {
 		if len(m.Answer) == 0 {
 			return nil, badParams("answer is the JSON as that system gave it", "memories: no answer in number %d", i)
@@ -192,7 +192,7 @@ func (p *planCall) request() (*api.PlanRequest, error) {
 func (c *callSettings) request() (*api.PlanRequest, error) {
 	req := &api.PlanRequest{Branch: c.Branch, Model: c.Model, ContextWindow: c.ContextWindow, Reserve: c.Reserve, FixedTokens: c.FixedTokens,
 		Resolver: c.Resolver, ToolChoice: c.ToolChoice, Thinking: c.Thinking, Effort: c.Effort, DropOption: c.DropOption,
-		Format: transcript.Format(c.Format), Economy: c.Economy, Overflow: c.Overflow.refusal()}
+		Format: transcript.Format(c.Format), Economy: c.Economy}
 	if err := oneOf("format", c.Format, append([]string{""}, names(transcript.Formats())...)); err != nil {
 		return nil, err
 	}
@@ -200,7 +200,8 @@ func (c *callSettings) request() (*api.PlanRequest, error) {
 		return nil, badParams("give a word or a number", "economy: %s", err)
 	}
 	sizes := map[string]int{"context_window": c.ContextWindow, "reserve": c.Reserve, "fixed_tokens": c.FixedTokens}
-	if o := req.Overflow; o != nil {
+	if o := c.Overflow; o != nil {
+		req.Overflow = &api.Overflow{Text: o.Text, Input: o.Input, Limit: o.Limit, PlanID: o.PlanID}
 		sizes["overflow.input_tokens"], sizes["overflow.limit_tokens"] = o.Input, o.Limit
 	}
 	for name, n := range sizes {
@@ -217,9 +218,10 @@ func (c *callSettings) request() (*api.PlanRequest, error) {
 
 // systemParts reads a system prompt: a text, or a list of text blocks.
 func systemParts(raw json.RawMessage) ([]memkernel.Part, error) {
-	blocks, text, bad := texts("system", raw)
-	if bad != nil {
-		return nil, bad
+	var text string
+	var blocks []json.RawMessage
+	if len(raw) > 0 && json.Unmarshal(raw, &text) != nil && json.Unmarshal(raw, &blocks) != nil {
+		return nil, badParams("system is a text or a list", "system is neither a text nor a list")
 	}
 	if text != "" {
 		return memkernel.Text(text), nil
@@ -233,8 +235,8 @@ func systemParts(raw json.RawMessage) ([]memkernel.Part, error) {
 
 // toolList reads tool definitions in any provider's shape.
 func toolList(raw json.RawMessage) ([]memkernel.Tool, error) {
-	defs, text, bad := texts("tools", raw)
-	if bad != nil || text != "" {
+	var defs []json.RawMessage
+	if len(raw) > 0 && string(raw) != `""` && json.Unmarshal(raw, &defs) != nil {
 		return nil, badParams("tools is a list of definitions", "tools is no list")
 	}
 	tools, err := document.Tools(defs)

@@ -61,25 +61,6 @@ type note struct {
 	Text string `json:"text"`
 }
 
-func plannedOf(p *api.ContextPlan, explain bool) *planned {
-	out := &planned{Schema: "memkernel/rpc_plan/v1", Outline: p.Outline, Cut: p.Layout.Made != nil, Cold: p.Layout.Cold, Markers: []marker{}, Notes: []note{}}
-	if explain {
-		out.Details = &p.Details
-	}
-	return out
-}
-
-// spell hands out the messages in the requested form.
-func spell(o *Options, out *planned, p *planCall, made *api.ContextPlan, h *held) error {
-	switch p.Form {
-	case formItems:
-		return out.spellItems(made, h)
-	case formBody:
-		return spellBody(o, out, p, made, h)
-	}
-	return nil
-}
-
 // spellItems writes the messages in the host's dialect. If the host handed in no conversation, it
 // writes them in the dialect of the format.
 func (out *planned) spellItems(made *api.ContextPlan, h *held) error {
@@ -96,26 +77,15 @@ func (out *planned) spellItems(made *api.ContextPlan, h *held) error {
 	out.Items = make([]item, 0, len(items))
 	for _, it := range items {
 		out.Count += it.Len()
-		out.Items = append(out.Items, rowOf(it))
+		row, span := item{Message: verbatim(it.JSON)}, [2]int{it.From, it.To}
+		switch {
+		case it.JSON == "":
+			row.Host = &span
+		case it.To > it.From:
+			row.Replaces = &span
+		}
+		out.Items = append(out.Items, row)
 	}
-	out.markers(made, at)
-	return nil
-}
-
-// rowOf returns an item as it is sent.
-func rowOf(it transcript.Item) item {
-	span := [2]int{it.From, it.To}
-	if it.JSON == "" {
-		return item{Host: &span}
-	}
-	row := item{Message: verbatim(it.JSON)}
-	if it.To > it.From {
-		row.Replaces = &span
-	}
-	return row
-}
-
-func (out *planned) markers(made *api.ContextPlan, at []int) {
 	for i, m := range made.Markers {
 		row := marker{Message: m.Message, TTL: m.TTL}
 		if m.Message >= 0 && m.Message < len(at) {
@@ -126,6 +96,7 @@ func (out *planned) markers(made *api.ContextPlan, at []int) {
 		}
 		out.Markers = append(out.Markers, row)
 	}
+	return nil
 }
 
 // spellBody renders the whole request.

@@ -99,7 +99,7 @@ type Server struct {
 	opt     Options
 	desk    *desk
 	methods map[string]method
-	lanes   *lanes
+	lanes   lanes
 	// base is the context of all calls. It ends when a stop does not wait any longer.
 	base   context.Context
 	cancel context.CancelFunc
@@ -121,7 +121,7 @@ type Server struct {
 
 // New makes a server of a kernel. The caller must close the kernel after [Server.Stop].
 func New(k *kernel.Kernel, opt *Options) *Server {
-	s := &Server{methods: map[string]method{}, lanes: newLanes(), shutdown: make(chan struct{}), quiet: make(chan struct{}), conns: map[*conn]struct{}{}, rooms: map[string]*room{}, last: time.Now().Add(firstWait)}
+	s := &Server{methods: map[string]method{}, lanes: lanes{last: map[string]chan struct{}{}}, shutdown: make(chan struct{}), quiet: make(chan struct{}), conns: map[*conn]struct{}{}, rooms: map[string]*room{}, last: time.Now().Add(firstWait)}
 	if opt != nil {
 		s.opt = *opt
 	}

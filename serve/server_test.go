@@ -39,13 +39,13 @@ func piped(t *testing.T, opt *Options, extra map[string]method) (*Server, *clien
 
 // waiting is a method that waits for the test, or for the end of the call.
 func waiting(entered chan<- string, leave <-chan struct{}) method {
-	return define("wait", needRead, reachSession, "", func(ctx context.Context, _ *desk, _ *call, p *sessionCall) (*map[string]string, error) {
+	return define("wait", needRead, reachSession, "", func(c *call, p *sessionCall) (*map[string]string, error) {
 		entered <- p.SessionKey
 		select {
 		case <-leave:
 			return &map[string]string{"session": p.SessionKey}, nil
-		case <-ctx.Done():
-			return nil, ctx.Err()
+		case <-c.ctx.Done():
+			return nil, c.ctx.Err()
 		}
 	})
 }

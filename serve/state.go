@@ -1,7 +1,6 @@
 package serve
 
 import (
-	"context"
 	"time"
 
 	"github.com/memkernel/memkernel/internal/document"
@@ -9,14 +8,14 @@ import (
 	"github.com/memkernel/memkernel/kernel/billing"
 )
 
-func doStatus(ctx context.Context, d *desk, _ *call, _ *caller) (*document.Status, error) {
-	st, err := d.k.Status(ctx, nil)
+func doStatus(c *call, _ *caller) (*document.Status, error) {
+	st, err := c.k.Status(c.ctx, nil)
 	return documented(st, err, document.OfStatus)
 }
 
-func doCheck(ctx context.Context, d *desk, _ *call, _ *caller) (*document.Check, error) {
-	found, err := d.k.Check(ctx)
-	return documentedBy(d.k.StateDir(), found, err, document.OfCheck)
+func doCheck(c *call, _ *caller) (*document.Check, error) {
+	found, err := c.k.Check(c.ctx)
+	return documentedBy(c.k.StateDir(), found, err, document.OfCheck)
 }
 
 type usageCall struct {
@@ -25,8 +24,8 @@ type usageCall struct {
 	Since      time.Time `json:"since"`
 }
 
-func doUsage(ctx context.Context, d *desk, _ *call, p *usageCall) (*document.Stats, error) {
-	st, err := d.k.Usage(ctx, billing.Options{Session: p.SessionKey, Since: p.Since, Location: d.opt.Location})
+func doUsage(c *call, p *usageCall) (*document.Stats, error) {
+	st, err := c.k.Usage(c.ctx, billing.Options{Session: p.SessionKey, Since: p.Since, Location: c.opt.Location})
 	return documented(st, err, document.OfUsage)
 }
 
@@ -39,10 +38,10 @@ type retainCall struct {
 }
 
 // doRetain removes the data that is older than the configuration keeps, as the verb does.
-func doRetain(ctx context.Context, d *desk, _ *call, p *retainCall) (*document.Retain, error) {
-	req := d.opt.Retain
+func doRetain(c *call, p *retainCall) (*document.Retain, error) {
+	req := c.opt.Retain
 	req.Apply, req.Now = p.Apply, p.Now
-	out, err := d.k.Retain(ctx, req)
+	out, err := c.k.Retain(c.ctx, req)
 	return documented(out, err, document.OfRetained)
 }
 
@@ -74,7 +73,7 @@ func (r rawID) MarshalJSON() ([]byte, error) { return []byte(r), nil }
 // progressEvery is the shortest time between two notifications of a call.
 const progressEvery = 100 * time.Millisecond
 
-func doReindex(ctx context.Context, d *desk, c *call, p *reindexCall) (*document.Reindex, error) {
+func doReindex(c *call, p *reindexCall) (*document.Reindex, error) {
 	if p.WaitMS < 0 {
 		return nil, badParams("give milliseconds", "wait_ms is negative")
 	}
@@ -88,9 +87,9 @@ func doReindex(ctx context.Context, d *desk, c *call, p *reindexCall) (*document
 			}
 		}
 	}
-	r, err := d.k.Reindex(ctx, opts)
+	r, err := c.k.Reindex(c.ctx, opts)
 	if err != nil {
 		return nil, err
 	}
-	return document.OfReindex(r, d.k.IndexPath()), nil
+	return document.OfReindex(r, c.k.IndexPath()), nil
 }
