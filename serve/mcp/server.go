@@ -16,7 +16,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"slices"
@@ -54,9 +53,6 @@ func New(k *kernel.Kernel, opts *Options) (*Server, error) {
 	s := &Server{k: k}
 	if opts != nil {
 		s.opts = *opts
-	}
-	if _, err := tools.New(k, s.opts.Tools); err != nil {
-		return nil, err
 	}
 	o := &sdk.ServerOptions{Logger: s.opts.Logger, Capabilities: &sdk.ServerCapabilities{},
 		// Memory belongs to one user, so an intermediate cache must not hand it to others.
@@ -156,7 +152,12 @@ func (s *Server) call(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallT
 	var wrong *tools.ArgumentError
 	switch {
 	case errors.As(err, &wrong):
-		return refuse(wrong)
+		text, _ := json.Marshal(struct { // strings always can
+			Reason   string `json:"reason"`
+			Argument string `json:"argument,omitempty"`
+			Detail   string `json:"detail"`
+		}{"SCHEMA_INVALID", wrong.Argument, wrong.Error()})
+		return &sdk.CallToolResult{IsError: true, Content: []sdk.Content{&sdk.TextContent{Text: string(text)}}}, nil
 	case err != nil:
 		return nil, err
 	}
@@ -165,17 +166,4 @@ func (s *Server) call(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallT
 		res.StructuredContent = answer
 	}
 	return res, nil
-}
-
-// refuse returns the answer to a call with wrong arguments.
-func refuse(wrong *tools.ArgumentError) (*sdk.CallToolResult, error) {
-	text, err := json.Marshal(struct {
-		Reason   string `json:"reason"`
-		Argument string `json:"argument,omitempty"`
-		Detail   string `json:"detail"`
-	}{"SCHEMA_INVALID", wrong.Argument, wrong.Error()})
-	if err != nil {
-		return nil, fmt.Errorf("refuse a call: %w", err)
-	}
-	return &sdk.CallToolResult{IsError: true, Content: []sdk.Content{&sdk.TextContent{Text: string(text)}}}, nil
 }

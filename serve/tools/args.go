@@ -147,9 +147,7 @@ func (p property) check(raw json.RawMessage) string {
 
 // text returns a string argument, "" if it was left out.
 func (a args) text(name string) (s string) {
-	if raw, ok := a[name]; ok {
-		json.Unmarshal(raw, &s) // check has read it
-	}
+	json.Unmarshal(a[name], &s) // check has read it
 	return s
 }
 
@@ -165,16 +163,12 @@ func (a args) names(name string) (out []string) {
 
 // number returns a number, 0 if it was left out.
 func (a args) number(name string) (n float64) {
-	if raw, ok := a[name]; ok {
-		json.Unmarshal(raw, &n)
-	}
+	json.Unmarshal(a[name], &n)
 	return n
 }
 
 // flag returns a boolean, false if it was left out.
 func (a args) flag(name string) (v bool) {
-	if raw, ok := a[name]; ok {
-		json.Unmarshal(raw, &v)
-	}
+	json.Unmarshal(a[name], &v)
 	return v
 }

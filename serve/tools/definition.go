@@ -8,8 +8,6 @@ import (
 	"slices"
 
 	"github.com/google/jsonschema-go/jsonschema"
-
-	"github.com/memkernel/memkernel/kernel/api"
 )
 
 // The tools.
@@ -51,8 +49,7 @@ const (
 	MCP Format = "mcp"
 )
 
-// formats lists all formats.
-func formats() []Format { return []Format{Anthropic, OpenAI, MCP} }
+var formats = []Format{Anthropic, OpenAI, MCP}
 
 // property is a member of an object's schema.
 type property struct {
@@ -82,7 +79,13 @@ func number(kind, description string, least, most float64) property {
 	return p
 }
 
+// The arguments of several tools.
 var (
+	editedFile = text("File of memory, such as memory/deploys.md.")
+	oldText    = text("The passage as it stands there; it must stand there once, or begin on line from.")
+	oldVersion = text("The file's version as memory_get gave it.")
+	oldLines   = number("integer", "How many lines the passage has, where old is left out; 1 if left out.", 1, 0)
+
 	fromLine  = number("integer", "First line, from 1.", 1, 0)
 	lineCount = number("integer", "How many lines; all that follow if left out.", 1, 0)
 )
@@ -98,9 +101,10 @@ type spec struct {
 	// rare means that only a list of all tools has the tool. Only such a list has rareArguments.
 	rare          bool
 	rareArguments []string
-	// run answers a call. blank returns the answer of a call that came to nothing.
-	run   func(*Set, context.Context, args) (any, error)
-	blank func(*Set, args) answer
+	// run answers a call. With an error, it returns the answer of a call that came to nothing.
+	run func(*Set, context.Context, args) (answer, error)
+	// answer is the type of the answer.
+	answer reflect.Type
 	// unknown says what can't be known of a call that took too long, "" if it changes nothing.
 	unknown string
 }
@@ -116,61 +120,59 @@ var specs = []spec{
 			"source":     {Type: "string", Description: "Where to look: notes (memory) or what was said in sessions; both if left out.", Enum: []string{"memory", "sessions"}},
 			"scope":      text("Look only in these folders, tags or projects, separated by commas; -name leaves one out."),
 		}, required: []string{"query"}, rareArguments: []string{"maxResults", "minScore", "lines", "source", "scope"},
-		run: (*Set).search, blank: func(s *Set, _ args) answer { return &found{Results: []result{}, Citations: s.opts.Citations} }},
+		run: (*Set).search, answer: reflect.TypeFor[found]()},
 	{name: MemoryGet,
 		description: "Read a path that memory_search found, or an id (ev-…, cp_…).",
 		properties:  map[string]property{"path": text("Path as memory_search gave it, such as memory/deploys.md, or an id, such as ev-0123456789abcdef."), "from": fromLine, "lines": lineCount},
 		required:    []string{"path"},
-		run: func(s *Set, ctx context.Context, a args) (any, error) {
+		run: func(s *Set, ctx context.Context, a args) (answer, error) {
 			return s.get(ctx, a.text("path"), int(a.number("from")), int(a.number("lines")))
-		}, blank: func(_ *Set, a args) answer { return linesOf(a.text("path")) }},
+		}, answer: reflect.TypeFor[lines]()},
 	{name: MemoryAppend,
 		description: "Keep a decision, preference or fact.",
 		properties:  map[string]property{"text": text("What to keep, as Markdown."), "path": text("File of memory to append to; today's log if left out.")},
 		required:    []string{"text"}, rareArguments: []string{"path"}, write: true,
-		run: (*Set).append, blank: func(_ *Set, a args) answer { return &kept{Path: a.text("path")} },
+		run: (*Set).append, answer: reflect.TypeFor[kept](),
 		unknown: "; whether it was kept is not known: calling again keeps it once"},
 	{name: MemoryList, rare: true,
 		description: "The entries of memory, newest first: the line of each, its day, and whether a person, an agent or memkernel wrote it.",
 		properties: map[string]property{
 			"path":       text("File or folder of memory, such as memory/deploys.md; all of memory if left out."),
 			"maxResults": number("integer", "Most entries to return; 20 if left out.", 1, maxListed),
-		}, run: (*Set).list, blank: func(*Set, args) answer { return &entries{Entries: []api.MemoryEntry{}} }},
+		}, run: (*Set).list, answer: reflect.TypeFor[entries]()},
 	{name: MemoryUpdate, rare: true,
 		description: "Change something in memory that no longer holds: replace a passage of a file of memory. Say what you read: the passage as old, or the file's version (memory_get gives it) with the line. If that is not what stands there now, nothing is changed and the answer shows what does. " +
 			"What a person wrote is left alone; add to it with memory_append instead. memory_undo takes it back.",
 		properties: map[string]property{
-			"path":    text("File of memory, such as memory/deploys.md."),
+			"path":    editedFile,
 			"text":    text("What takes its place, as Markdown."),
-			"old":     text("The passage as it stands there; it must stand there once, or begin on line from."),
-			"version": text("The file's version as memory_get gave it."),
+			"old":     oldText,
+			"version": oldVersion,
 			"from":    number("integer", "First line of the passage, counted from 1. Without it and without old, the passage is the whole file.", 1, 0),
-			"lines":   number("integer", "How many lines the passage has, where old is left out; 1 if left out.", 1, 0),
-		}, required: []string{"path", "text"}, write: true, edit: true, run: (*Set).edit, blank: blankEdit, unknown: unknownEdit},
+			"lines":   oldLines,
+		}, required: []string{"path", "text"}, write: true, edit: true, run: (*Set).edit, answer: reflect.TypeFor[edited](), unknown: unknownEdit},
 	{name: MemoryDelete, rare: true,
 		description: "Take something out of memory that should not be there: a passage of a file of memory, named as for memory_update. What a person wrote is left alone. memory_undo takes it back.",
 		properties: map[string]property{
-			"path":    text("File of memory, such as memory/deploys.md."),
-			"old":     text("The passage as it stands there; it must stand there once, or begin on line from."),
-			"version": text("The file's version as memory_get gave it."),
+			"path":    editedFile,
+			"old":     oldText,
+			"version": oldVersion,
 			"from":    number("integer", "First line of the passage, counted from 1. Without it and without old, the whole file goes.", 1, 0),
-			"lines":   number("integer", "How many lines the passage has, where old is left out; 1 if left out.", 1, 0),
-		}, required: []string{"path"}, write: true, edit: true, run: (*Set).delete, blank: blankEdit, unknown: unknownEdit},
+			"lines":   oldLines,
+		}, required: []string{"path"}, write: true, edit: true, run: (*Set).edit, answer: reflect.TypeFor[edited](), unknown: unknownEdit},
 	{name: MemoryUndo, rare: true,
 		description: "Take back a change of memory that memory_append, memory_update or memory_delete made: what it wrote goes, what it took out comes back, and what anybody changed since stays.",
 		properties:  map[string]property{"edit": text("The change, as its answer named it; this session's last one if left out.")},
 		write:       true, edit: true,
-		run: (*Set).undo, blank: func(_ *Set, a args) answer { return &edited{Edit: a.text("edit")} },
+		run: (*Set).undo, answer: reflect.TypeFor[edited](),
 		unknown: "; whether it was taken back is not known: memory_get shows it"},
 	{name: ContextStatus, rare: true,
 		description: "Say how this session stands: how much was said, what left the prompt and can be expanded, and whether memory can be searched and is up to date.",
 		properties:  map[string]property{},
-		run:         (*Set).status, blank: func(*Set, args) answer { return &standing{} }},
+		run:         (*Set).status, answer: reflect.TypeFor[standing]()},
 }
 
 const unknownEdit = "; whether it was done is not known: calling again does it once"
-
-func blankEdit(_ *Set, a args) answer { return &edited{Path: a.text("path")} }
 
 // Writes reports whether a tool changes memory's files.
 func Writes(name string) bool {
@@ -191,10 +193,7 @@ func (s *spec) definition(all bool) Definition {
 			}
 		}
 	}
-	raw, err := json.Marshal(in)
-	if err != nil {
-		panic("tools: schema of " + s.name + ": " + err.Error()) // it is made of constants
-	}
+	raw, _ := json.Marshal(in) // it is made of constants
 	return Definition{Name: s.name, Description: s.description, Schema: raw, Rare: s.rare, ReadOnly: !s.write, Destructive: s.edit}
 }
 
@@ -215,8 +214,8 @@ func (s *Set) Definitions(all bool) []Definition {
 // and arguments. Otherwise it has the tools that most conversations need, with the arguments that
 // most calls need. A call may name any tool in either case.
 func (s *Set) Tools(f Format, all bool) (json.RawMessage, error) {
-	if !slices.Contains(formats(), f) {
-		return nil, fmt.Errorf("tools: unknown format %q: give one of %v", f, formats())
+	if !slices.Contains(formats, f) {
+		return nil, fmt.Errorf("tools: unknown format %q: give one of %v", f, formats)
 	}
 	out := []any{}
 	for _, d := range s.Definitions(all) {
@@ -267,13 +266,10 @@ func Output(name string) json.RawMessage {
 	if i < 0 {
 		return nil
 	}
-	s, err := jsonschema.ForType(reflect.TypeOf(specs[i].blank(&Set{}, nil)).Elem(), nil)
+	s, err := jsonschema.ForType(specs[i].answer, nil)
 	if err != nil {
 		panic("tools: schema of an answer: " + err.Error()) // the types are this package's
 	}
-	raw, err := json.Marshal(s)
-	if err != nil {
-		panic("tools: schema of an answer: " + err.Error())
-	}
+	raw, _ := json.Marshal(s)
 	return raw
 }

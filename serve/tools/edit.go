@@ -52,16 +52,14 @@ func (s *Set) off() string {
 	return off
 }
 
-func (s *Set) edit(ctx context.Context, a args) (any, error) { return s.change(ctx, a, false) }
-
-func (s *Set) delete(ctx context.Context, a args) (any, error) { return s.change(ctx, a, true) }
-
-func (s *Set) change(ctx context.Context, a args, gone bool) (any, error) {
+// edit replaces a passage, or removes it for a tool that takes no text.
+func (s *Set) edit(ctx context.Context, a args) (answer, error) {
+	_, replaces := a["text"]
 	if off := s.off(); off != "" {
 		return &edited{said: disabledBy(off)}, nil
 	}
 	e, err := s.k.Editor().Passage(ctx, api.PassageRequest{SessionKey: s.opts.SessionKey, Path: a.text("path"), Old: a.text("old"), Version: a.text("version"),
-		From: int(a.number("from")), Lines: int(a.number("lines")), Text: a.text("text"), Delete: gone, Private: s.opts.Private})
+		From: int(a.number("from")), Lines: int(a.number("lines")), Text: a.text("text"), Delete: !replaces, Private: s.opts.Private})
 	if err != nil {
 		return refusal(ctx, a.text("path"), err)
 	}
@@ -85,24 +83,30 @@ type entries struct {
 // usualListed and maxListed are how many entries memory_list returns, by default and at most.
 const usualListed, maxListed = 20, 200
 
-func (s *Set) list(ctx context.Context, a args) (any, error) {
+func (s *Set) list(ctx context.Context, a args) (answer, error) {
+	out := &entries{Entries: []api.MemoryEntry{}}
 	if off := s.disabled(); off != "" {
-		return &entries{said: disabledBy(off), Entries: []api.MemoryEntry{}}, nil
+		out.say(disabledBy(off))
+		return out, nil
 	}
 	l, err := s.k.Editor().List(ctx, api.ListRequest{Path: a.text("path"), Max: cmp.Or(int(a.number("maxResults")), usualListed), Private: s.opts.Private})
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	return &entries{said{Reason: reasonOK}, l.Entries, l.Total}, nil
 }
 
-func (s *Set) undo(ctx context.Context, a args) (any, error) {
+func (s *Set) undo(ctx context.Context, a args) (answer, error) {
 	if off := s.off(); off != "" {
 		return &edited{said: disabledBy(off)}, nil
 	}
 	u, err := s.k.Editor().Undo(ctx, api.UndoRequest{SessionKey: s.opts.SessionKey, Edit: a.text("edit"), Private: s.opts.Private})
 	if err != nil {
-		return refusal(ctx, "", err)
+		out, err := refusal(ctx, "", err)
+		if err != nil {
+			out.Edit = a.text("edit")
+		}
+		return out, err
 	}
 	out := &edited{said: said{Reason: reasonOK}, Edit: u.Edit, Files: []string{}}
 	for _, f := range u.Files {
@@ -115,7 +119,7 @@ func (s *Set) undo(ctx context.Context, a args) (any, error) {
 }
 
 // refusal returns the answer to an edit that was not made.
-func refusal(ctx context.Context, path string, err error) (any, error) {
+func refusal(ctx context.Context, path string, err error) (*edited, error) {
 	out := &edited{said: broken(err), Path: path}
 	var stale *api.StaleError
 	var person *api.PersonError
@@ -137,7 +141,7 @@ func refusal(ctx context.Context, path string, err error) (any, error) {
 	case errors.Is(err, markdownstore.ErrDenied):
 		out.Reason = reasonDenied
 	case failed(ctx, err):
-		return nil, err
+		return out, err
 	}
 	return out, nil
 }
@@ -157,23 +161,26 @@ type kept struct {
 	Masked    int    `json:"masked,omitempty"`
 }
 
-func (s *Set) append(ctx context.Context, a args) (any, error) {
+func (s *Set) append(ctx context.Context, a args) (answer, error) {
+	out := &kept{Path: a.text("path")}
 	if off := s.disabled(); off != "" {
 		return &kept{said: disabledBy(off)}, nil
 	}
 	text := a.text("text")
 	if strings.TrimSpace(text) == "" {
-		return nil, &ArgumentError{Tool: MemoryAppend, Argument: "text", Problem: "it is empty"}
+		return out, &ArgumentError{Tool: MemoryAppend, Argument: "text", Problem: "it is empty"}
 	}
-	r, err := s.k.Remember(ctx, api.RememberRequest{SessionKey: s.opts.SessionKey, Text: text, Path: a.text("path"), Private: s.opts.Private, Undo: true})
+	r, err := s.k.Remember(ctx, api.RememberRequest{SessionKey: s.opts.SessionKey, Text: text, Path: out.Path, Private: s.opts.Private, Undo: true})
 	var refused *journal.RejectionError
 	switch {
 	case errors.Is(err, markdownstore.ErrDenied):
-		return &kept{said: said{Reason: reasonDenied, Detail: err.Error()}, Path: a.text("path")}, nil
+		out.Reason, out.Detail = reasonDenied, err.Error()
+		return out, nil
 	case errors.As(err, &refused):
-		return &kept{said: said{Reason: refused.Code, Detail: refused.Detail}, Path: a.text("path")}, nil
+		out.Reason, out.Detail = refused.Code, refused.Detail
+		return out, nil
 	case err != nil:
-		return nil, err
+		return out, err
 	}
 	return &kept{said: said{Reason: reasonOK, Detail: r.Unwritten}, ID: r.ID, Path: r.Ref.Path, StartLine: r.Ref.StartLine, EndLine: r.Ref.EndLine,
 		Duplicate: r.Duplicate, Late: r.Late, Masked: r.Masked}, nil

@@ -6,5 +6,7 @@ const MaxText = maxText
 // The names that the tests from outside the package use.
 var (
 	ErrUnknownTool = errUnknownTool
-	Formats        = formats
 )
+
+// Formats lists all formats.
+func Formats() []Format { return formats }

@@ -58,7 +58,7 @@ func (s *Set) get(ctx context.Context, name string, from, count int) (*lines, er
 		return out, nil
 	}
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	out.Path, out.Reason, out.Detail = c.Path, string(c.Reason), c.Detail
 	if c.Reason == markdownstore.ReasonOK {
@@ -101,7 +101,7 @@ func (l *lines) fill(text string, from int, more bool) {
 func (s *Set) page(ctx context.Context, out *lines, from, count int) (*lines, error) {
 	c, err := s.k.Get(ctx, s.opts.SessionKey, out.ID)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	out.Reason, out.Detail = c.Reason, c.Detail
 	if c.Reason != api.GetOK {

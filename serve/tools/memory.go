@@ -24,10 +24,8 @@ const (
 	ownMemory  = "MEMORY.md"
 	lowMemory  = "memory.md"
 	ownFolder  = "memory"
-	// mostLines is the largest number of lines of a viewed file. numberWidth is the width of the
-	// line numbers.
-	mostLines   = 999_999
-	numberWidth = 6
+	// mostLines is the largest number of lines of a viewed file.
+	mostLines = 999_999
 	// mostTries is how often a command is tried again because the file changed meanwhile.
 	mostTries = 5
 )
@@ -131,9 +129,14 @@ type spot struct {
 	file string // the workspace's
 }
 
-// spotOf reads a path. It refuses by its form any path that might lead out of memory.
-func spotOf(said string) (spot, error) {
-	out := spot{said: said}
+// spotIn reads the path in an argument. It refuses by its form any path that might lead out of
+// memory.
+func spotIn(c *command, name string, v *string) (*spot, error) {
+	said, err := need(c, name, v)
+	if err != nil {
+		return nil, err
+	}
+	out := &spot{said: said}
 	rest, ok := strings.CutPrefix(said, memoryRoot)
 	if !ok || rest != "" && rest[0] != '/' {
 		return out, wrongf("Path must start with %s, got: %s", memoryRoot, clean(said))
@@ -209,24 +212,18 @@ func (s *Set) files(ctx context.Context) ([]listed, error) {
 	return out, nil
 }
 
-// below returns the files in a folder, nil if there is no such folder.
-func below(files []listed, dir string) []listed {
-	var out []listed
-	for _, f := range files {
-		if dir == "" || strings.HasPrefix(f.rel, dir+"/") {
-			out = append(out, f)
-		}
-	}
-	return out
-}
-
 // look finds whether a place is a file, a folder, or neither.
 func (s *Set) look(ctx context.Context, at *spot) (c *api.MemoryFile, folder []listed, isFolder bool, err error) {
 	files, err := s.files(ctx)
 	if err != nil {
 		return nil, nil, false, err
 	}
-	if folder = below(files, at.rel); len(folder) > 0 || at.rel == "" {
+	for _, f := range files {
+		if at.rel == "" || strings.HasPrefix(f.rel, at.rel+"/") {
+			folder = append(folder, f)
+		}
+	}
+	if len(folder) > 0 || at.rel == "" {
 		return nil, folder, true, nil
 	}
 	if !slices.ContainsFunc(files, func(f listed) bool { return f.rel == at.rel }) {
@@ -255,15 +252,6 @@ func (s *Set) file(ctx context.Context, at *spot) (*api.MemoryFile, error) {
 	return c, nil
 }
 
-func spotIn(c *command, name string, v *string) (*spot, error) {
-	p, err := need(c, name, v)
-	if err != nil {
-		return nil, err
-	}
-	at, err := spotOf(p)
-	return &at, err
-}
-
 func (s *Set) view(ctx context.Context, c *command, at *spot) (string, error) {
 	if n := len(c.ViewRange); n != 0 && n != 2 {
 		return "", wrongf("Invalid `view_range` parameter: it has %d numbers. It should be the first and the last line, -1 for the end of the file.", n)
@@ -282,8 +270,6 @@ func (s *Set) view(ctx context.Context, c *command, at *spot) (string, error) {
 
 // listing shows a folder, two levels deep.
 func listing(at *spot, files []listed) string {
-	type item struct{ size, path string }
-	var items []item
 	total := int64(0)
 	sizes := map[string]int64{}
 	var names []string
@@ -308,14 +294,10 @@ func listing(at *spot, files []listed) string {
 	// A folder is sorted by its name, and its files follow it.
 	slices.SortFunc(names, func(a, b string) int { return slices.Compare(strings.Split(a, "/"), strings.Split(b, "/")) })
 	said := strings.TrimRight(at.said, "/")
-	items = append(items, item{fileSize(total), said})
-	for _, n := range names {
-		items = append(items, item{fileSize(sizes[n]), said + "/" + n})
-	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "Here're the files and directories up to 2 levels deep in %s, excluding hidden items and node_modules:", at.said)
-	for _, it := range items {
-		b.WriteString("\n" + it.size + "\t" + it.path)
+	fmt.Fprintf(&b, "Here're the files and directories up to 2 levels deep in %s, excluding hidden items and node_modules:\n%s\t%s", at.said, fileSize(total), said)
+	for _, n := range names {
+		fmt.Fprintf(&b, "\n%s\t%s/%s", fileSize(sizes[n]), said, n)
 	}
 	return b.String()
 }
@@ -329,6 +311,8 @@ func fileSize(n int64) string {
 	text := strconv.FormatFloat(size, 'f', 1, 64)
 	return strings.TrimSuffix(text, ".0") + "BKMG"[unit:unit+1]
 }
+
+func numberedLine(i int, line string) string { return fmt.Sprintf("%6d\t%s", i+1, line) }
 
 // numbered shows lines of a file. It names the lines for which an answer has no room.
 func numbered(said, text string, view []int) (string, error) {
@@ -348,7 +332,7 @@ func numbered(said, text string, view []int) (string, error) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Here's the content of %s with line numbers:\n", said)
 	for i := from; i < to; i++ {
-		line := fmt.Sprintf("%*d\t%s", numberWidth, i+1, lines[i])
+		line := numberedLine(i, lines[i])
 		if b.Len()+len(line) > maxText {
 			if i == from { // one line alone is too long
 				b.WriteString(strings.ToValidUTF8(line[:maxText-b.Len()], ""))
@@ -412,10 +396,7 @@ func (s *Set) replace(ctx context.Context, c *command, at *spot) (string, error)
 	if old == "" {
 		return "", wrongf("No replacement was performed, old_str is empty. Please give the text to be replaced.")
 	}
-	with := ""
-	if c.NewStr != nil {
-		with = *c.NewStr
-	}
+	with, _ := need(c, "new_str", c.NewStr) // nothing without it
 	old, with = strings.ReplaceAll(old, "\r\n", "\n"), strings.ReplaceAll(with, "\r\n", "\n")
 	content, err := s.file(ctx, at)
 	if err != nil {
@@ -457,7 +438,7 @@ func snippet(text string, line int) string {
 	lines := strings.Split(text, "\n")
 	var out []string
 	for i := max(line-2, 0); i < min(line+3, len(lines)); i++ {
-		out = append(out, fmt.Sprintf("%*d\t%s", numberWidth, i+1, lines[i]))
+		out = append(out, numberedLine(i, lines[i]))
 	}
 	return strings.Join(out, "\n")
 }
@@ -518,6 +499,7 @@ func (s *Set) remove(ctx context.Context, c *command, at *spot) (string, error) 
 	return "Successfully deleted " + at.said, err
 }
 
+// rename renames a file, or all files of a folder.
 func (s *Set) rename(ctx context.Context, c *command, at *spot) (string, error) {
 	to, err := spotIn(c, "new_path", c.NewPath)
 	if err != nil {
@@ -526,24 +508,19 @@ func (s *Set) rename(ctx context.Context, c *command, at *spot) (string, error) 
 	if at.rel == "" {
 		return "", wrongf("Cannot rename the %s directory itself", memoryRoot)
 	}
-	return fmt.Sprintf("Successfully renamed %s to %s", at.said, to.said), s.move(ctx, at, to)
-}
-
-// move renames a file, or all files of a folder.
-func (s *Set) move(ctx context.Context, at, to *spot) error {
 	there, _, isFolder, err := s.look(ctx, to)
 	if err != nil {
-		return err
+		return "", err
 	}
 	if isFolder || there.Exists {
-		return wrongf("The destination %s already exists", to.said)
+		return "", wrongf("The destination %s already exists", to.said)
 	}
 	gone, which, err := s.versions(ctx, at, fmt.Sprintf("The path %s does not exist", at.said))
 	if err != nil {
-		return err
+		return "", err
 	}
 	if strings.HasPrefix(to.rel, at.rel+"/") {
-		return wrongf("Cannot rename %s to %s, which is below it", at.said, to.said)
+		return "", wrongf("Cannot rename %s to %s, which is below it", at.said, to.said)
 	}
 	files := gone
 	for _, f := range which {
@@ -553,10 +530,10 @@ func (s *Set) move(ctx context.Context, at, to *spot) error {
 			dest.file = ownMemory
 		}
 		if err := makeable(&dest); err != nil {
-			return err
+			return "", err
 		}
 		files = append(files, api.EditFile{Path: dest.file, From: f.file})
 	}
 	_, err = s.rewrite(ctx, files...)
-	return err
+	return fmt.Sprintf("Successfully renamed %s to %s", at.said, to.said), err
 }

@@ -100,7 +100,7 @@ type more struct {
 	SupersededBy string   `json:"supersededBy,omitempty"`
 }
 
-func (s *Set) search(ctx context.Context, a args) (any, error) {
+func (s *Set) search(ctx context.Context, a args) (answer, error) {
 	out := &found{Results: []result{}, Citations: s.opts.Citations}
 	if s.opts.Disabled != "" {
 		return out.off(s.opts.Disabled), nil
@@ -111,7 +111,7 @@ func (s *Set) search(ctx context.Context, a args) (any, error) {
 	res, err := s.k.Search(ctx, api.SearchRequest{Query: a.text("query"), MaxResults: int(a.number("maxResults")), MinScore: a.number("minScore"),
 		Source: a.text("source"), Scope: a.names("scope"), Lines: a.flag("lines"), SessionKey: s.opts.SessionKey, Agent: s.opts.Agent, Private: s.opts.Private})
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	out.Reason, out.Detail, out.Mode, out.Behind, out.Progress, out.Weak = string(res.Reason), res.Detail, string(res.Mode), res.Behind, res.Progress, res.Weak
 	out.Withheld, out.Also = res.Withheld, res.Also
@@ -180,10 +180,7 @@ func (f *found) off(why string) *found {
 
 // rounded returns x with three digits, because each digit costs tokens.
 func rounded(x float64) float64 {
-	out, err := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 3, 64), 64)
-	if err != nil {
-		panic("tools: " + err.Error()) // FormatFloat wrote it
-	}
+	out, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 3, 64), 64) // which FormatFloat wrote
 	return out
 }
 

@@ -91,19 +91,14 @@ func (s *Set) Call(ctx context.Context, name string, arguments json.RawMessage) 
 	out, err := sp.run(s, limited, a)
 	switch {
 	case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil:
-		none := sp.blank(s, a)
-		none.say(said{Reason: reasonBackend, Detail: fmt.Sprintf("it took more than %v", s.opts.Timeout) + sp.unknown})
-		if f, ok := none.(*found); ok {
+		out.say(said{Reason: reasonBackend, Detail: fmt.Sprintf("it took more than %v", s.opts.Timeout) + sp.unknown})
+		if f, ok := out.(*found); ok {
 			f.Unavailable, f.TimedOut = true, true
 		}
-		out, err = none, nil
-	case err != nil && !failed(limited, err) && !errors.As(err, new(*ArgumentError)):
-		none := sp.blank(s, a)
-		none.say(broken(err))
-		out, err = none, nil
-	}
-	if err != nil {
+	case err != nil && (failed(limited, err) || errors.As(err, new(*ArgumentError))):
 		return nil, fmt.Errorf("%s: %w", name, err)
+	case err != nil:
+		out.say(broken(err))
 	}
 	return json.Marshal(out)
 }

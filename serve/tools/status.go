@@ -49,10 +49,10 @@ type memoryStanding struct {
 	LastSync string `json:"lastSync,omitempty"`
 }
 
-func (s *Set) status(ctx context.Context, _ args) (any, error) {
+func (s *Set) status(ctx context.Context, _ args) (answer, error) {
 	se, m, err := s.k.SessionStatus(ctx, s.opts.SessionKey)
 	if err != nil {
-		return nil, err
+		return &standing{}, err
 	}
 	out := &standing{said: said{Reason: reasonOK}, Session: &sessionStanding{Key: s.opts.SessionKey, Private: s.opts.Private, Turns: se.Turns, Pages: se.Pages, Spans: se.Spans, Lines: []lineStanding{}}}
 	for _, l := range se.Lines {
