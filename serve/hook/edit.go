@@ -12,14 +12,17 @@ import (
 	"github.com/memkernel/memkernel/internal/settings"
 )
 
-// document is a settings file with hooks in it.
-type document struct{ *settings.JSON }
+// document is a settings file with a host's hooks in it.
+type document struct {
+	*settings.JSON
+	of Settings
+}
 
-// parseSettings reads a file. It refuses comments if the host doesn't support them, because the
-// host would refuse the file or lose the comments.
-func parseSettings(h Host, path string, data []byte) (*document, error) {
-	d, err := settings.ParseJSON(path, data, h.row().comments)
-	return &document{d}, err
+// parse reads a file. It refuses comments if the host doesn't support them, because the host would
+// refuse the file or lose the comments.
+func (s Settings) parse(data []byte) (*document, error) {
+	d, err := settings.ParseJSON(s.Path, data, s.Host.row().comments)
+	return &document{d, s}, err
 }
 
 // entry is the place of one hook in the tree.
@@ -34,9 +37,9 @@ type hookValue struct {
 	Command string `json:"command"`
 }
 
-// ours returns the entries of a host's hooks in the groups of one event. The last entry comes
+// ours returns the entries of the host's hooks in the groups of one event. The last entry comes
 // first, so that each entry can be removed without moving another.
-func (d *document) ours(h Host, groups *hujson.Array) (out []entry, err error) {
+func (d *document) ours(groups *hujson.Array) (out []entry, err error) {
 	for _, g := range slices.Backward(groups.Elements) {
 		group, ok := g.Value.(*hujson.Object)
 		if !ok {
@@ -51,7 +54,7 @@ func (d *document) ours(h Host, groups *hujson.Array) (out []entry, err error) {
 		}
 		for i := range slices.Backward(list.Elements) {
 			var v hookValue
-			if settings.Decode(list.Elements[i], &v) == nil && strings.HasSuffix(v.Command, suffix(h)) {
+			if settings.Decode(list.Elements[i], &v) == nil && strings.HasSuffix(v.Command, suffix(d.of.Host)) {
 				out = append(out, entry{group, list, i})
 			}
 		}
@@ -59,25 +62,25 @@ func (d *document) ours(h Host, groups *hujson.Array) (out []entry, err error) {
 	return out, nil
 }
 
-// has reports whether the document has any hook of a host.
-func (d *document) has(h Host) bool {
+// has reports whether the document has any hook of the host.
+func (d *document) has() bool {
 	hooks, err := d.Object(d.Top(), "hooks")
 	if hooks == nil || err != nil {
 		return false
 	}
-	for i := range hooks.Members {
-		if groups, ok := hooks.Members[i].Value.Value.(*hujson.Array); ok {
-			if found, err := d.ours(h, groups); err == nil && len(found) > 0 {
-				return true
-			}
+	return slices.ContainsFunc(hooks.Members, func(m hujson.ObjectMember) bool {
+		groups, ok := m.Value.Value.(*hujson.Array)
+		if !ok {
+			return false
 		}
-	}
-	return false
+		found, err := d.ours(groups)
+		return err == nil && len(found) > 0
+	})
 }
 
 // install has every event of the host run the command once.
-func (d *document) install(h Host, command string) error {
-	if err := d.dropStale(h); err != nil {
+func (d *document) install() error {
+	if err := d.uninstall(d.of.Host.Events()); err != nil { // events that are no longer answered
 		return err
 	}
 	hooks, err := d.Object(d.Top(), "hooks")
@@ -88,31 +91,15 @@ func (d *document) install(h Host, command string) error {
 		hooks = &hujson.Object{}
 		d.Add(d.Top(), "hooks", hujson.Value{Value: hooks}, 1)
 	}
-	for _, event := range h.Events() {
-		if err := d.installEvent(h, hooks, event, command); err != nil {
+	for _, event := range d.of.Host.Events() {
+		if err := d.installEvent(hooks, event); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// dropStale removes our hooks from events that are no longer answered.
-func (d *document) dropStale(h Host) error {
-	hooks, err := d.Object(d.Top(), "hooks")
-	if hooks == nil || err != nil {
-		return err
-	}
-	for _, name := range settings.Names(hooks) {
-		if !slices.Contains(h.Events(), name) {
-			if _, err := d.uninstallEvent(h, hooks, name); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-func (d *document) installEvent(h Host, hooks *hujson.Object, event, command string) error {
+func (d *document) installEvent(hooks *hujson.Object, event string) error {
 	groups, err := d.List(hooks, event)
 	if err != nil {
 		return err
@@ -121,19 +108,23 @@ func (d *document) installEvent(h Host, hooks *hujson.Object, event, command str
 		groups = &hujson.Array{}
 		d.Add(hooks, event, hujson.Value{Value: groups}, 2)
 	}
-	found, err := d.ours(h, groups)
+	found, err := d.ours(groups)
 	if err != nil {
 		return err
 	}
 	if len(found) == 0 {
-		return d.Push(groups, hookGroup(h, event, command), 3)
+		g := group{Hooks: []command{d.of.hook(event)}}
+		if d.of.Host.row().moments[event] == toolResult {
+			g.Matcher = matcher(d.of.Host.row().tools)
+		}
+		return d.Push(groups, g, 3)
 	}
 	// The first hook stays and is updated.
 	keep := found[len(found)-1]
 	for _, e := range found[:len(found)-1] {
 		d.remove(groups, e)
 	}
-	return d.refresh(keep, hookCommand(h, event, command))
+	return d.refresh(keep, d.of.hook(event))
 }
 
 // refresh updates a hook. It does not change the bytes of a hook that is up to date.
@@ -155,27 +146,30 @@ func (d *document) refresh(e entry, hook command) error {
 	return nil
 }
 
-// uninstall removes the host's hooks and the members that become empty.
-func (d *document) uninstall(h Host) error {
+// uninstall removes the host's hooks, except for the events keep, and the members that become empty.
+func (d *document) uninstall(keep []string) error {
 	hooks, err := d.Object(d.Top(), "hooks")
 	if hooks == nil || err != nil {
 		return err
 	}
 	any := false
 	for _, event := range settings.Names(hooks) {
-		found, err := d.uninstallEvent(h, hooks, event)
+		if slices.Contains(keep, event) {
+			continue
+		}
+		found, err := d.uninstallEvent(hooks, event)
 		if err != nil {
 			return err
 		}
 		any = any || found
 	}
-	if any && len(hooks.Members) == 0 {
+	if any && keep == nil && len(hooks.Members) == 0 {
 		settings.Drop(d.Top(), "hooks")
 	}
 	return nil
 }
 
-func (d *document) uninstallEvent(h Host, hooks *hujson.Object, event string) (bool, error) {
+func (d *document) uninstallEvent(hooks *hujson.Object, event string) (bool, error) {
 	m, err := d.Member(hooks, event)
 	if err != nil {
 		return false, err
@@ -184,7 +178,7 @@ func (d *document) uninstallEvent(h Host, hooks *hujson.Object, event string) (b
 	if !ok {
 		return false, nil // hosts keep settings of their own next to the events
 	}
-	found, err := d.ours(h, groups)
+	found, err := d.ours(groups)
 	if err != nil {
 		return false, err
 	}
@@ -232,24 +226,16 @@ const hostWait = 10
 // An event is one line, which the shell reads without another program.
 var onlyLarge = fmt.Sprintf(`LC_ALL=C; IFS= read -r e; [ ${#e} -lt %d ] || printf %%s "$e" | `, smallEvent)
 
-// hookCommand returns the hook of a host's event.
-func hookCommand(h Host, event, run string) command {
-	c := command{Type: "command", Command: run, Timeout: hostWait}
-	if h.row().moments[event] == toolResult {
-		c.Command = onlyLarge + run
+// hook returns the hook of an event.
+func (s Settings) hook(event string) command {
+	c := command{Type: "command", Command: s.command(), Timeout: hostWait}
+	if s.Host.row().moments[event] == toolResult {
+		c.Command = onlyLarge + c.Command
 	}
-	if h.row().named {
+	if s.Host.row().named {
 		c.Name, c.Timeout = "memkernel", hostWait*1000
 	}
 	return c
-}
-
-func hookGroup(h Host, event, run string) group {
-	g := group{Hooks: []command{hookCommand(h, event, run)}}
-	if h.row().moments[event] == toolResult {
-		g.Matcher = matcher(h.row().tools)
-	}
-	return g
 }
 
 // Settings is a host's settings file, and the program that its hooks are to run.
@@ -268,17 +254,17 @@ func SettingsPath(h Host, dir string) string {
 
 // Has reports whether a settings file's content has any hook of the host.
 func (s Settings) Has(data []byte) (bool, error) {
-	d, err := parseSettings(s.Host, s.Path, data)
-	return err == nil && d.has(s.Host), err
+	d, err := s.parse(data)
+	return err == nil && d.has(), err
 }
 
 // Add returns a settings file's content with the hooks, up to date.
 func (s Settings) Add(data []byte) ([]byte, error) {
-	d, err := parseSettings(s.Host, s.Path, data)
+	d, err := s.parse(data)
 	if err != nil {
 		return nil, err
 	}
-	if err := d.install(s.Host, s.command()); err != nil {
+	if err := d.install(); err != nil {
 		return nil, err
 	}
 	return d.Bytes(), nil
@@ -287,14 +273,14 @@ func (s Settings) Add(data []byte) ([]byte, error) {
 // TakeOut returns a settings file's content without the hooks. If the file held nothing else, it
 // returns nil.
 func (s Settings) TakeOut(data []byte) ([]byte, error) {
-	d, err := parseSettings(s.Host, s.Path, data)
+	d, err := s.parse(data)
 	if err != nil {
 		return nil, err
 	}
-	if !d.has(s.Host) {
+	if !d.has() {
 		return data, nil
 	}
-	if err := d.uninstall(s.Host); err != nil {
+	if err := d.uninstall(nil); err != nil {
 		return nil, err
 	}
 	after := d.Bytes()

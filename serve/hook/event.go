@@ -130,16 +130,16 @@ func (a answer) render(h Host, e *event) []byte {
 	if text && a.summariser != "" {
 		return []byte(a.summariser)
 	}
-	switch {
-	case a.context != "", a.output != nil:
-		return answerJSON(&specific{e.Name, a.context, a.output}, a.message)
-	case a.message != "":
-		return answerJSON(nil, a.message)
+	var out struct { // the members that the strictest host allows
+		Specific *specific `json:"hookSpecificOutput,omitempty"`
+		Message  string    `json:"systemMessage,omitempty"`
 	}
-	if text {
+	if out.Message = a.message; a.context != "" || a.output != nil {
+		out.Specific = &specific{e.Name, a.context, a.output}
+	} else if text && a.message == "" {
 		return nil
 	}
-	return []byte("{}\n")
+	return append(unescaped(out), '\n')
 }
 
 // specific is the text for the model.
@@ -147,12 +147,4 @@ type specific struct {
 	Event   string          `json:"hookEventName"`
 	Context string          `json:"additionalContext,omitempty"`
 	Output  json.RawMessage `json:"updatedToolOutput,omitempty"`
-}
-
-// answerJSON returns an answer that has only the members that the strictest host allows.
-func answerJSON(told *specific, message string) []byte {
-	return append(unescaped(struct {
-		Specific *specific `json:"hookSpecificOutput,omitempty"`
-		Message  string    `json:"systemMessage,omitempty"`
-	}{told, message}), '\n')
 }

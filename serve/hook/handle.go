@@ -267,26 +267,24 @@ func (h *handler) observe(ctx context.Context, r *record) (*news, error) {
 		return nil, known(err)
 	}
 	r.Model = cmp.Or(n.model, h.e.Model, r.Model)
-	if n.broken != nil && n.broken.Error() != r.Broken {
-		r.Broken = n.broken.Error()
-		h.logError(fmt.Errorf("%w; this line is left out, and all others are read", n.broken))
+	if len(n.lost) > 0 && n.lost[0].Error() != r.Broken {
+		r.Broken = n.lost[0].Error()
+		h.logText(r.Broken + "; this line is left out, and all others are read")
 	}
+	between := h.at == beforeCompaction
+	next := n.next
 	if h.carried {
-		if n.msgs = nil; h.at != beforeCompaction {
-			r.Seam, r.Taken = n.next, n.size
-			if n.end.Path != "" {
-				r.Seam = n.end
-			}
+		if n.msgs = nil; n.end.Path != "" {
+			next = n.end
 		}
-		return n, nil
+	} else {
+		turn := api.Turn{SessionKey: h.key, Model: r.Model, Private: h.setup.Private, Source: h.source(n)}
+		if err := n.commit(ctx, h.setup.Kernel, turn, between, h.logError); err != nil {
+			return n, err
+		}
 	}
-	turn := api.Turn{SessionKey: h.key, Model: r.Model, Private: h.setup.Private, Source: h.source(n)}
-	calls := h.at == beforeCompaction
-	if err := n.commit(ctx, h.setup.Kernel, turn, calls, h.logError); err != nil {
-		return n, err
-	}
-	if h.at != beforeCompaction {
-		r.Seam, r.Taken = n.next, n.size
+	if !between {
+		r.Seam, r.Taken = next, n.size
 	}
 	return n, nil
 }
@@ -386,11 +384,11 @@ func (h *handler) announced(r *record) bool {
 
 // summariserText tells the summariser which facts the summary must keep.
 func summariserText(checkpointID string) string {
-	saved := "memkernel has kept this conversation, every turn of it."
+	state := ""
 	if checkpointID != "" {
-		saved = "memkernel has kept this conversation, every turn of it, and its working state as checkpoint " + checkpointID + ", which is given back after the compaction."
+		state = ", and its working state as checkpoint " + checkpointID + ", which is given back after the compaction"
 	}
-	return saved + `
+	return "memkernel has kept this conversation, every turn of it" + state + `.
 In the summary keep, in the words that were used: the goal and the current step; rules and constraints that the user set; decisions with their reasons; what is open, failed or unverified; paths of files that were changed; identifiers such as ` + cmp.Or(checkpointID, "cp_001") + ` or ev-0123456789abcdef, by which results can be restored.
 `
 }

@@ -45,10 +45,7 @@ type news struct {
 	all []memkernel.Message
 	// compactions is the number of the host's compactions in the whole transcript.
 	compactions int
-	// broken is the error of the first line that could not be read and was left out. It is nil if
-	// all lines were read.
-	broken error
-	// lost has the errors of all lines that could not be read.
+	// lost has the errors of all lines that could not be read and were left out.
 	lost []error
 }
 
@@ -124,9 +121,6 @@ func wholeNews(h Host, f io.ReaderAt, path string, size int64, from seam) (*news
 func (n *news) missed(session *transcript.Session) {
 	for _, err := range session.Skipped {
 		n.lost = append(n.lost, err)
-	}
-	if len(n.lost) > 0 {
-		n.broken = n.lost[0]
 	}
 }
 
@@ -275,9 +269,9 @@ func writeParts(w io.Writer, parts []memkernel.Part) {
 
 // used returns the tokens of the last call with a bill, 0 if no call has a bill.
 func (n *news) used() int {
-	for i := len(n.msgs) - 1; i >= 0; i-- {
-		if u := n.msgs[i].Usage; u != nil {
-			return u.InputTokens + u.CacheReadTokens + u.CacheWrite5mTokens + u.CacheWrite1hTokens + u.OutputTokens
+	for _, m := range slices.Backward(n.msgs) {
+		if u := m.Usage; u != nil {
+			return u.InputTotal() + u.OutputTokens
 		}
 	}
 	return 0

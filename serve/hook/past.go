@@ -21,20 +21,16 @@ import (
 // did not take. For a host that runs no hooks, h is the name that the host's plugin puts into
 // keys.
 func TakeIn(ctx context.Context, k *kernel.Kernel, stateDir string, h Host, path string) (read bool, lost []error, err error) {
-	id, err := sessionID(h, path)
+	key, err := KeyOf(h, path)
 	if err != nil {
 		return false, nil, err
 	}
-	key := h.Key(id)
 	unlock, err := lockSession(ctx, stateDir, key)
 	if err != nil {
 		return false, nil, err
 	}
 	defer unlock()
-	r, err := readRecord(stateDir, key)
-	if err != nil {
-		r = &record{Format: recordFormat, Key: key} // derived: all is read again
-	}
+	r, _ := readRecord(stateDir, key) // one that can't be read is begun anew, and all is read again
 	switch st, err := os.Stat(path); {
 	case err != nil: // told by who reads it
 	case st.Size() == r.Taken:
@@ -59,11 +55,11 @@ func TakeIn(ctx context.Context, k *kernel.Kernel, stateDir string, h Host, path
 	return true, lost, r.write(stateDir)
 }
 
-// sessionID returns the id that a host gave the session of a transcript. Claude Code uses the id
+// KeyOf returns the key under which [TakeIn] commits a transcript. Claude Code uses the session's id
 // as the name of the file. Other hosts write it into the first record.
-func sessionID(h Host, path string) (string, error) {
+func KeyOf(h Host, path string) (string, error) {
 	if h == Claude {
-		return strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)), nil
+		return h.Key(strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))), nil
 	}
 	f, err := os.Open(path)
 	if err != nil {
@@ -74,42 +70,30 @@ func sessionID(h Host, path string) (string, error) {
 	if id == "" {
 		return "", fmt.Errorf("read transcript %s: its first record names no session", path)
 	}
-	return id, nil
+	return h.Key(id), nil
 }
 
 // Unread reports whether a transcript has something that [TakeIn] has not read.
 func Unread(stateDir string, h Host, path string, size int64) bool {
-	id, err := sessionID(h, path)
+	key, err := KeyOf(h, path)
 	if err != nil {
 		return true // whoever reads it says why it can't be
 	}
-	r, _ := readRecord(stateDir, h.Key(id)) // one that can't be read is begun anew
+	r, _ := readRecord(stateDir, key) // one that can't be read is begun anew
 	return r.Taken != size
 }
 
 // Look reads the messages that [TakeIn] would read, and changes nothing. It returns the number of
 // messages, and an error for each line that can't be read.
 func Look(stateDir string, h Host, path string) (messages int, lost []error, err error) {
-	id, err := sessionID(h, path)
+	key, err := KeyOf(h, path)
 	if err != nil {
 		return 0, nil, err
 	}
-	from := seam{}
-	if r, err := readRecord(stateDir, h.Key(id)); err == nil { // one that can't be read is begun anew
-		from = r.Seam
-	}
-	n, err := readNews(h, path, from)
+	r, _ := readRecord(stateDir, key) // one that can't be read is begun anew
+	n, err := readNews(h, path, r.Seam)
 	if err != nil {
 		return 0, nil, err
 	}
 	return len(n.msgs), n.lost, nil
-}
-
-// KeyOf returns the key under which [TakeIn] commits a transcript.
-func KeyOf(h Host, path string) (string, error) {
-	id, err := sessionID(h, path)
-	if err != nil {
-		return "", err
-	}
-	return h.Key(id), nil
 }
