@@ -97,7 +97,7 @@ func (in *Installer) Put(names []string, write bool) ([]Change, error) {
 			return nil, err
 		}
 	}
-	return in.each(names, false, func(f *file, c *Change) error { return in.put(f, c, r, write) }), nil
+	return in.each(names, false, r, write), nil
 }
 
 // TakeOut removes memkernel from the files of these hosts, or of all hosts without names. Without
@@ -116,8 +116,7 @@ func (in *Installer) TakeOut(names []string, write bool) ([]Change, error) {
 			return nil, err
 		}
 	}
-	out := in.each(names, true, func(f *file, c *Change) error { return in.takeOut(f, c, r, write) })
-	return slices.DeleteFunc(out, func(c Change) bool { return c.Action == Keep && c.Error == "" }), nil
+	return slices.DeleteFunc(in.each(names, true, r, write), func(c Change) bool { return c.Action == Keep && c.Error == "" }), nil
 }
 
 // hooksOff notes in the state directory whether the hooks of hosts are off, because a host runs
@@ -138,17 +137,17 @@ func (in *Installer) hooksOff(names []string, off bool) (err error) {
 	return nil
 }
 
-// each calls do for the files of hosts. If all is set, it includes files that only an earlier
-// installation changed.
-func (in *Installer) each(names []string, all bool, do func(f *file, c *Change) error) []Change {
+// each changes the files of hosts. If gone is set, it takes memkernel out of them, and includes files
+// that only an earlier installation changed.
+func (in *Installer) each(names []string, gone bool, r *record, write bool) []Change {
 	out := []Change{}
 	for i := range hosts {
 		h := &hosts[i]
 		if !slices.Contains(names, h.name) {
 			continue
 		}
-		for _, f := range in.hostFiles(h, all) {
-			if !all && f.hooks && in.userWide(h) != "" {
+		for _, f := range in.hostFiles(h, gone) {
+			if !gone && f.hooks && in.userWide(h) != "" {
 				f.parts = f.parts[1:] // they would run twice
 			}
 			if len(f.parts) == 0 {
@@ -161,7 +160,7 @@ func (in *Installer) each(names []string, all bool, do func(f *file, c *Change) 
 					c.Adds = append(c.Adds, p.what)
 				}
 			}
-			if err := do(&f, &c); err != nil {
+			if err := in.change(&f, &c, r, gone, write); err != nil {
 				c.Error, c.ByHand = in.why(err, f.path), f.byHand()
 			}
 			out = append(out, c)
@@ -249,34 +248,67 @@ func look(f *file, c *Change, tidy bool) (path string, data []byte, err error) {
 	return path, data, err
 }
 
-func (in *Installer) put(f *file, c *Change, r *record, write bool) error {
+// change changes a file. If gone is set, it takes memkernel out of it.
+func (in *Installer) change(f *file, c *Change, r *record, gone, write bool) error {
 	for n := 1; ; n++ {
 		path, data, err := look(f, c, write)
 		if err != nil {
 			return err
 		}
-		if f.isRules() && !in.inside(path) {
-			return &settings.Error{Path: f.path, Err: fmt.Errorf("it leads out of this folder, to %s, which others may read", in.Short(path))}
+		edit, commit := in.with, in.writeNew
+		if gone {
+			edit, commit = in.without, in.writeOld
 		}
-		after, err := f.add(data)
+		after, err := edit(f, c, r.of(path), path, data)
 		if err != nil {
 			return err
 		}
-		if c.Action = Modify; data == nil {
-			c.Action = Create
-		}
-		if settings.Same(after, data) {
+		same := settings.Same(after, data)
+		if same {
 			c.Action = Keep
+		}
+		if !write || same && !gone {
 			return nil
 		}
-		if !write {
-			return nil
-		}
-		err = in.writeNew(f, r, path, data, after)
-		if c.Done = err == nil; c.Done || n == tries || !errors.Is(err, settings.ErrChanged) {
+		err = commit(f, r, path, data, after)
+		if c.Done = err == nil && !same; err == nil || n == tries || !errors.Is(err, settings.ErrChanged) {
 			return err
 		}
 	}
+}
+
+// with returns a file's content with memkernel's entries.
+func (in *Installer) with(f *file, c *Change, _ *recorded, path string, data []byte) ([]byte, error) {
+	if f.isRules() && !in.inside(path) {
+		return nil, &settings.Error{Path: f.path, Err: fmt.Errorf("it leads out of this folder, to %s, which others may read", in.Short(path))}
+	}
+	after, err := f.add(data)
+	switch {
+	case err != nil:
+	case data == nil:
+		c.Action = Create
+	default:
+		c.Action = Modify
+	}
+	return after, err
+}
+
+// without returns a file's earlier content or, if it was changed since, its content without
+// memkernel's entries. e is the file's record, nil if there is no record.
+func (in *Installer) without(f *file, c *Change, e *recorded, path string, data []byte) (after []byte, err error) {
+	switch {
+	case data == nil, e != nil && e.notYet(data), f.isRules() && !in.inside(path):
+		return data, nil
+	case e != nil && e.untouched(data):
+		c.Action, after = Restore, e.before()
+	default:
+		c.Action = TakeOut
+		after, err = f.takeOut(data, e)
+	}
+	if after == nil && err == nil {
+		c.Action = Delete
+	}
+	return after, err
 }
 
 // isRules reports whether a file has only rules, and nothing that is specific to one host.
@@ -339,42 +371,8 @@ func (f *file) original(data []byte, was *recorded) ([]byte, error) {
 	return f.takeOut(data, was)
 }
 
-func (in *Installer) takeOut(f *file, c *Change, r *record, write bool) error {
-	for n := 1; ; n++ {
-		path, data, err := look(f, c, write)
-		if err != nil {
-			return err
-		}
-		e := r.of(path)
-		after := data
-		switch {
-		case data == nil, e != nil && e.notYet(data), f.isRules() && !in.inside(path):
-			c.Action = Keep
-		case e != nil && e.untouched(data):
-			c.Action, after = Restore, e.before()
-		default:
-			c.Action = TakeOut
-			if after, err = f.takeOut(data, e); err != nil {
-				return err
-			}
-		}
-		if settings.Same(after, data) {
-			c.Action = Keep
-		} else if after == nil {
-			c.Action = Delete
-		}
-		if !write {
-			return nil
-		}
-		err = in.writeOld(f, r, path, data, after)
-		if c.Done = err == nil && c.Action != Keep; err == nil || n == tries || !errors.Is(err, settings.ErrChanged) {
-			return err
-		}
-	}
-}
-
 // writeOld gives a file its old content, and forgets it.
-func (in *Installer) writeOld(f *file, r *record, path string, data, after []byte) error {
+func (in *Installer) writeOld(_ *file, r *record, path string, data, after []byte) error {
 	if err := settings.Write(path, data, after); err != nil {
 		return err
 	}

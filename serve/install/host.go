@@ -40,9 +40,9 @@ type host struct {
 	// next tells the user which further step is needed before the host works. It is "" if only
 	// the usual step is needed.
 	next string
-	// sessions returns the recorded sessions of the workspace. It is nil if the host's sessions
-	// can't be told apart by workspace.
-	sessions func(s *Site, homes []string) []string
+	// sessions returns the recorded sessions of the workspace in one of the host's folders. It is
+	// nil if the host's sessions can't be told apart by workspace.
+	sessions func(s *Site, home string) []string
 }
 
 // Names returns the names of all hosts.
@@ -121,7 +121,9 @@ func (s *Site) Find(names []string) ([]Host, error) {
 		}
 		if h.sessions != nil && s.Home != "" {
 			found.Homes = s.homes(h)
-			found.Transcripts = h.sessions(s, found.Homes)
+			for _, home := range found.Homes {
+				found.Transcripts = append(found.Transcripts, h.sessions(s, home)...)
+			}
 			n := len(found.Transcripts)
 			found.Sessions = &n
 		}

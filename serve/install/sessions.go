@@ -20,33 +20,25 @@ const (
 
 // claudeSessions returns the transcripts in the project's folder. It leaves out transcripts of
 // subagents, which are parts of other transcripts.
-func claudeSessions(s *Site, homes []string) (out []string) {
-	for _, home := range homes {
-		out = append(out, files(sessions.ClaudeProject(home, s.Workspace), ".jsonl")...)
-	}
-	return slices.DeleteFunc(out, func(path string) bool { return strings.HasPrefix(filepath.Base(path), "agent-") })
+func claudeSessions(s *Site, home string) []string {
+	return slices.DeleteFunc(files(sessions.ClaudeProject(home, s.Workspace), ".jsonl"), func(path string) bool { return strings.HasPrefix(filepath.Base(path), "agent-") })
 }
 
-func piSessions(s *Site, homes []string) (out []string) {
+func piSessions(s *Site, home string) []string {
 	name := "--" + strings.NewReplacer("/", "-", `\`, "-", ":", "-").Replace(strings.TrimLeft(s.Workspace, `/\`)) + "--"
-	for _, home := range homes {
-		out = append(out, files(filepath.Join(home, "agent", "sessions", name), ".jsonl")...)
-	}
-	return out
+	return files(filepath.Join(home, "agent", "sessions", name), ".jsonl")
 }
 
 // codexSessions returns the newest transcripts whose first line names the workspace.
-func codexSessions(s *Site, homes []string) (out []string) {
+func codexSessions(s *Site, home string) (out []string) {
 	looked := 0
-	for _, home := range homes {
-		for _, folder := range []string{"sessions", "archived_sessions"} {
-			newestFirst(filepath.Join(home, folder), 4, func(path string) bool {
-				if looked++; strings.HasSuffix(path, ".jsonl") && s.isWorkspace(folderOf(path)) {
-					out = append(out, path)
-				}
-				return looked < maxSessionFiles
-			})
-		}
+	for _, folder := range []string{"sessions", "archived_sessions"} {
+		newestFirst(filepath.Join(home, folder), 4, func(path string) bool {
+			if looked++; strings.HasSuffix(path, ".jsonl") && s.isWorkspace(folderOf(path)) {
+				out = append(out, path)
+			}
+			return looked < maxSessionFiles
+		})
 	}
 	return out
 }
@@ -63,13 +55,11 @@ func folderOf(path string) string {
 }
 
 // copilotSessions are the logs, each in a folder of its own, whose first line names the workspace.
-func copilotSessions(s *Site, homes []string) (out []string) {
-	for _, home := range homes {
-		for i, dir := range list(filepath.Join(home, "session-state")) {
-			path := filepath.Join(home, "session-state", dir.Name(), "events.jsonl")
-			if i < maxSessionFiles && s.isWorkspace(folderOf(path)) {
-				out = append(out, path)
-			}
+func copilotSessions(s *Site, home string) (out []string) {
+	for i, dir := range list(filepath.Join(home, "session-state")) {
+		path := filepath.Join(home, "session-state", dir.Name(), "events.jsonl")
+		if i < maxSessionFiles && s.isWorkspace(folderOf(path)) {
+			out = append(out, path)
 		}
 	}
 	return out
@@ -77,18 +67,16 @@ func copilotSessions(s *Site, homes []string) (out []string) {
 
 // geminiSessions are the chats of the folders that name the workspace, by its hash or
 // in a file.
-func geminiSessions(s *Site, homes []string) (out []string) {
+func geminiSessions(s *Site, home string) (out []string) {
 	sum := sha256.Sum256([]byte(s.Workspace))
-	for _, home := range homes {
-		tmp := filepath.Join(home, "tmp")
-		for i, dir := range list(tmp) {
-			root, err := os.ReadFile(filepath.Join(tmp, dir.Name(), ".project_root"))
-			if dir.Name() == hex.EncodeToString(sum[:]) || err == nil && s.isWorkspace(strings.TrimSpace(string(root))) {
-				out = append(out, files(filepath.Join(tmp, dir.Name(), "chats"), ".json", ".jsonl")...)
-			}
-			if i >= maxSessionFiles {
-				break
-			}
+	tmp := filepath.Join(home, "tmp")
+	for i, dir := range list(tmp) {
+		root, err := os.ReadFile(filepath.Join(tmp, dir.Name(), ".project_root"))
+		if dir.Name() == hex.EncodeToString(sum[:]) || err == nil && s.isWorkspace(strings.TrimSpace(string(root))) {
+			out = append(out, files(filepath.Join(tmp, dir.Name(), "chats"), ".json", ".jsonl")...)
+		}
+		if i >= maxSessionFiles {
+			break
 		}
 	}
 	return out
@@ -116,18 +104,10 @@ func files(dir string, endings ...string) (out []string) {
 // newestFirst calls f for the files in folders that are named by date, from the last name
 // to the first, until it returns false.
 func newestFirst(dir string, depth int, f func(path string) bool) bool {
-	entries := list(dir)
-	for i := len(entries) - 1; i >= 0; i-- {
-		path := filepath.Join(dir, entries[i].Name())
-		switch {
-		case entries[i].IsDir() && depth > 0:
-			if !newestFirst(path, depth-1, f) {
-				return false
-			}
-		case entries[i].Type().IsRegular():
-			if !f(path) {
-				return false
-			}
+	for _, e := range slices.Backward(list(dir)) {
+		path := filepath.Join(dir, e.Name())
+		if e.IsDir() && depth > 0 && !newestFirst(path, depth-1, f) || e.Type().IsRegular() && !f(path) {
+			return false
 		}
 	}
 	return true

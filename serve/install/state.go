@@ -1,6 +1,7 @@
 package install
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -77,13 +78,11 @@ const lockWait = time.Second
 // else is in it. RemoveState fails while the record names a host's file, so callers must call
 // TakeOut first.
 func (in *Installer) RemoveState() error {
-	release, err := in.State.Lock(daemonLock, store.Alone)
-	var held *store.LockedError
 	// A daemon that was just killed holds its lock until the system has closed its files.
-	for until := time.Now().Add(lockWait); errors.As(err, &held) && time.Now().Before(until); time.Sleep(lockWait / 20) {
-		release, err = in.State.Lock(daemonLock, store.Alone)
-	}
-	if errors.As(err, &held) {
+	ctx, cancel := context.WithTimeout(context.Background(), lockWait)
+	defer cancel()
+	release, err := store.Wait(ctx, in.State, daemonLock, store.Alone)
+	if errors.Is(err, context.DeadlineExceeded) {
 		return errors.New("a daemon serves this folder: end the hosts that use it, or 'memkernel serve', first")
 	}
 	if err != nil {
