@@ -61,48 +61,61 @@ const (
 	attrError     = "error.type"
 )
 
-// All metrics.
-var (
-	requests  = &Metric{Name: "memkernel.proxy.requests", Kind: Counter, Labels: []string{"api", "outcome", "reason"}, Help: "Requests of the APIs that are read, by what became of them"}
-	firstByte = &Metric{Name: "memkernel.proxy.time_to_first_byte", Kind: Histogram, Unit: "s", Labels: []string{"outcome"}, Help: "From the whole request to the first byte of the answer", Bounds: callBounds}
-	rpc       = &Metric{Name: "memkernel.rpc.duration", Kind: Histogram, Unit: "s", Labels: []string{"method"}, Help: "How long calls of the daemon took", Bounds: workBounds}
-	failures  = &Metric{Name: "memkernel.errors", Kind: Counter, Labels: []string{"where", "code"}, Help: "What failed, by where and by code"}
-
-	calls      = &Metric{Name: "memkernel.calls", Kind: Counter, Labels: []string{"model"}, Help: "Calls of models that were billed"}
-	unpriced   = &Metric{Name: "memkernel.calls.unpriced", Kind: Counter, Help: "Those of models without a price, which are in no cost"}
-	tokens     = &Metric{Name: "memkernel.tokens", Kind: Counter, Labels: []string{"model", "kind"}, Help: "Tokens that were billed: input (not cached), cache_read, cache_write, output"}
-	billed     = &Metric{Name: "memkernel.cost.billed", Kind: Counter, Unit: "USD", Labels: []string{"model"}, Help: "Cost of what was billed, by the price book"}
-	without    = &Metric{Name: "memkernel.cost.without", Kind: Counter, Unit: "USD", Labels: []string{"model"}, Help: "Estimated cost of the same calls without memkernel"}
-	tokenUsage = &Metric{Name: "gen_ai.client.token.usage", Kind: Histogram, Unit: "{token}", Labels: []string{attrOperation, attrProvider, attrModel, attrTokenType}, Help: "Number of input and output tokens used", Bounds: tokenBounds}
-	operation  = &Metric{Name: "gen_ai.client.operation.duration", Kind: Histogram, Unit: "s", Labels: []string{attrOperation, attrProvider, attrModel, attrError}, Help: "GenAI operation duration", Bounds: callBounds}
-	firstChunk = &Metric{Name: "gen_ai.client.operation.time_to_first_chunk", Kind: Histogram, Unit: "s", Labels: []string{attrOperation, attrProvider, attrModel}, Help: "Time to the first chunk of a streamed answer", Bounds: callBounds}
-
-	planTime = &Metric{Name: "memkernel.plan.duration", Kind: Histogram, Unit: "s", Labels: []string{"op"}, Help: "How long plans took to make and record, or to peek at", Bounds: workBounds}
-	cutTime  = &Metric{Name: "memkernel.cut.duration", Kind: Histogram, Unit: "s", Labels: []string{"by"}, Help: "How long the plans took that cut the prompt, and compactions", Bounds: workBounds}
-	cuts     = &Metric{Name: "memkernel.cuts", Kind: Counter, Labels: []string{"reason"}, Help: "Cuts of prompts"}
-	faults   = &Metric{Name: "memkernel.faults", Kind: Counter, Labels: []string{"code"}, Help: "Faults of plans, turns and compactions"}
-	alerts   = &Metric{Name: "memkernel.alerts", Kind: Counter, Labels: []string{"code"}, Help: "Alerts of plans"}
-	hits     = &Metric{Name: "memkernel.page.hits", Kind: Counter, Help: "Pages that were wanted and stood in the prompt"}
-	thrash   = &Metric{Name: "memkernel.thrash.index", Kind: Gauge, Help: "Explicit paging faults and alerts over hits and one, since the start"}
-
-	recalls   = &Metric{Name: "memkernel.recalls", Kind: Counter, Help: "Turns that something of memory was brought to"}
-	recalled  = &Metric{Name: "memkernel.recalled.tokens", Kind: Counter, Help: "Tokens of what was brought"}
-	search    = &Metric{Name: "memkernel.search.duration", Kind: Histogram, Unit: "s", Labels: []string{"op"}, Help: "How long searches of memory took: asked for, or made by plans", Bounds: workBounds}
-	lagFiles  = &Metric{Name: "memkernel.index.lag.files", Kind: Gauge, Help: "Files that were written, came or went since they were indexed"}
-	lagBytes  = &Metric{Name: "memkernel.index.lag.size", Kind: Gauge, Unit: "By", Help: "Size of those that are to be read"}
-	indexRead = &Metric{Name: "memkernel.index.readable", Kind: Gauge, Help: "1 if the index can be read, 0 if there is none or it is damaged"}
-
-	turns        = &Metric{Name: "memkernel.turns", Kind: Counter, Labels: []string{"outcome"}, Help: "Turns that were observed"}
-	appendTime   = &Metric{Name: "memkernel.journal.append.duration", Kind: Histogram, Unit: "s", Help: "How long a plan, turn or compaction waited until what it wrote was durable", Bounds: workBounds}
-	journalBytes = &Metric{Name: "memkernel.journal.written", Kind: Counter, Unit: "By", Help: "Bytes that were appended to journals"}
-)
-
 // metrics has all metrics, in the order of the documentation.
-var metrics = []*Metric{requests, firstByte, rpc, failures,
-	calls, unpriced, tokens, billed, without, tokenUsage, operation, firstChunk,
-	planTime, cutTime, cuts, faults, alerts, hits, thrash,
-	recalls, recalled, search, lagFiles, lagBytes, indexRead,
-	turns, appendTime, journalBytes}
+var metrics []*Metric
+
+func add(m *Metric) *Metric {
+	metrics = append(metrics, m)
+	return m
+}
+
+func counter(name, unit, help string, labels ...string) *Metric {
+	return add(&Metric{Name: name, Kind: Counter, Unit: unit, Labels: labels, Help: help})
+}
+
+func gauge(name, unit, help string) *Metric {
+	return add(&Metric{Name: name, Kind: Gauge, Unit: unit, Help: help})
+}
+
+func histogram(name, unit string, bounds []float64, help string, labels ...string) *Metric {
+	return add(&Metric{Name: name, Kind: Histogram, Unit: unit, Labels: labels, Help: help, Bounds: bounds})
+}
+
+// All metrics, in the order of the documentation.
+var (
+	requests  = counter("memkernel.proxy.requests", "", "Requests of the APIs that are read, by what became of them", "api", "outcome", "reason")
+	firstByte = histogram("memkernel.proxy.time_to_first_byte", "s", callBounds, "From the whole request to the first byte of the answer", "outcome")
+	rpc       = histogram("memkernel.rpc.duration", "s", workBounds, "How long calls of the daemon took", "method")
+	failures  = counter("memkernel.errors", "", "What failed, by where and by code", "where", "code")
+
+	calls      = counter("memkernel.calls", "", "Calls of models that were billed", "model")
+	unpriced   = counter("memkernel.calls.unpriced", "", "Those of models without a price, which are in no cost")
+	tokens     = counter("memkernel.tokens", "", "Tokens that were billed: input (not cached), cache_read, cache_write, output", "model", "kind")
+	billed     = counter("memkernel.cost.billed", "USD", "Cost of what was billed, by the price book", "model")
+	without    = counter("memkernel.cost.without", "USD", "Estimated cost of the same calls without memkernel", "model")
+	tokenUsage = histogram("gen_ai.client.token.usage", "{token}", tokenBounds, "Number of input and output tokens used", attrOperation, attrProvider, attrModel, attrTokenType)
+	operation  = histogram("gen_ai.client.operation.duration", "s", callBounds, "GenAI operation duration", attrOperation, attrProvider, attrModel, attrError)
+	firstChunk = histogram("gen_ai.client.operation.time_to_first_chunk", "s", callBounds, "Time to the first chunk of a streamed answer", attrOperation, attrProvider, attrModel)
+
+	planTime = histogram("memkernel.plan.duration", "s", workBounds, "How long plans took to make and record, or to peek at", "op")
+	cutTime  = histogram("memkernel.cut.duration", "s", workBounds, "How long the plans took that cut the prompt, and compactions", "by")
+	cuts     = counter("memkernel.cuts", "", "Cuts of prompts", "reason")
+	faults   = counter("memkernel.faults", "", "Faults of plans, turns and compactions", "code")
+	alerts   = counter("memkernel.alerts", "", "Alerts of plans", "code")
+	hits     = counter("memkernel.page.hits", "", "Pages that were wanted and stood in the prompt")
+	thrash   = gauge("memkernel.thrash.index", "", "Explicit paging faults and alerts over hits and one, since the start")
+
+	recalls   = counter("memkernel.recalls", "", "Turns that something of memory was brought to")
+	recalled  = counter("memkernel.recalled.tokens", "", "Tokens of what was brought")
+	search    = histogram("memkernel.search.duration", "s", workBounds, "How long searches of memory took: asked for, or made by plans", "op")
+	lagFiles  = gauge("memkernel.index.lag.files", "", "Files that were written, came or went since they were indexed")
+	lagBytes  = gauge("memkernel.index.lag.size", "By", "Size of those that are to be read")
+	indexRead = gauge("memkernel.index.readable", "", "1 if the index can be read, 0 if there is none or it is damaged")
+
+	turns        = counter("memkernel.turns", "", "Turns that were observed", "outcome")
+	appendTime   = histogram("memkernel.journal.append.duration", "s", workBounds, "How long a plan, turn or compaction waited until what it wrote was durable")
+	journalBytes = counter("memkernel.journal.written", "By", "Bytes that were appended to journals")
+)
 
 // Metrics returns all metrics. Callers must not change them.
 func Metrics() []*Metric { return slices.Clone(metrics) }

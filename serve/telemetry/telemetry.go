@@ -60,7 +60,6 @@ type Exporter interface {
 // Telemetry measures. A nil Telemetry does nothing. Make it with [Open].
 type Telemetry struct {
 	o      Options
-	log    *slog.Logger
 	tally  tally
 	page   *page    // nil without an address
 	export Exporter // nil without one
@@ -80,7 +79,7 @@ func Open(ctx context.Context, o Options) (*Telemetry, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	t := &Telemetry{o: o, log: o.Logger}
+	t := &Telemetry{o: o}
 	var err error
 	if o.Export != nil {
 		if t.export, err = o.Export(ctx, &o, t.gauges); err != nil {
@@ -91,10 +90,9 @@ func Open(ctx context.Context, o Options) (*Telemetry, error) {
 		return nil, nil
 	}
 	if o.Listen != "" {
-		if t.page, err = newPage(o.Listen, o.Remote, t.write); err != nil {
+		if t.page, err = newPage(o.Listen, o.Remote, t.write, o.Logger); err != nil {
 			return nil, errors.Join(err, t.Close(ctx))
 		}
-		t.page.serve(t.log)
 	}
 	return t, nil
 }

@@ -142,12 +142,10 @@ func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 type page struct {
 	listener net.Listener
 	server   *http.Server
-	done     chan struct{}
 }
 
-// newPage listens. Clients that connect before serve is called wait. Write writes the text of a
-// scrape.
-func newPage(address string, remote bool, write func(context.Context, *bytes.Buffer)) (*page, error) {
+// newPage listens, and answers until close. Write writes the text of a scrape.
+func newPage(address string, remote bool, write func(context.Context, *bytes.Buffer), log *slog.Logger) (*page, error) {
 	if err := proxy.CheckListen(address, remote); err != nil {
 		return nil, fmt.Errorf("metrics: %w", err)
 	}
@@ -155,7 +153,6 @@ func newPage(address string, remote bool, write func(context.Context, *bytes.Buf
 	if err != nil {
 		return nil, fmt.Errorf("metrics: listen on %s: %w", address, err)
 	}
-	p := &page{listener: l, done: make(chan struct{})}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) {
 		// A browser that a page's own name server sent here is refused.
@@ -169,22 +166,14 @@ func newPage(address string, remote bool, write func(context.Context, *bytes.Buf
 		w.Header().Set("Cache-Control", "no-store")
 		_, _ = w.Write(b.Bytes()) // the client has gone
 	})
-	p.server = &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}
-	return p, nil
-}
-
-// serve answers until close.
-func (p *page) serve(log *slog.Logger) {
-	if p == nil {
-		return
-	}
-	p.server.ErrorLog = slog.NewLogLogger(log.Handler(), slog.LevelDebug)
+	p := &page{l, &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
+		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug)}}
 	go func() {
-		defer close(p.done)
-		if err := p.server.Serve(p.listener); !errors.Is(err, http.ErrServerClosed) {
+		if err := p.server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 			log.Error("metrics are not served any more", "detail", err.Error())
 		}
 	}()
+	return p, nil
 }
 
 func (p *page) close(ctx context.Context) error {
