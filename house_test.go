@@ -23,7 +23,7 @@ var arrows = map[string][]string{
 	"cachelayout":             {},
 	"checkpoint":              {".", "internal/store", "internal/textutil", "pagevm/mask", "pagevm/toolcall", "summary", "transcript"},
 	"consolidation/history":   {"consolidation", "internal/textutil", "markdownstore"},
-	"client":                  {"client/protocol", "internal/rendezvous"},
+	"client":                  {"client/protocol", "internal/endpoint", "internal/rendezvous"},
 	"client/protocol":         {},
 	"consolidation":           {"internal/choice", "internal/longwork", "internal/textutil", "kernel/health", "ledger", "markdownstore", "pagevm/mask", "transcript"},
 	"ledger":                  {"internal/choice", "internal/textutil", "transcript"},

@@ -94,17 +94,13 @@ func Connect(ctx context.Context, o Options) (*Client, error) {
 	o.setDefaults()
 	c := &Client{opt: o}
 	c.Methods.call = c.Call
-	reach := func() error {
+	if o.URL == "" {
+		o.Retries = -1 // reach tries again by itself
+	}
+	if err := o.deliver(ctx, func() error {
 		_, err := c.reach(ctx)
 		return err
-	}
-	var err error
-	if o.URL == "" {
-		err = reach()
-	} else {
-		err = c.deliver(ctx, reach)
-	}
-	if err != nil {
+	}); err != nil {
 		return nil, err
 	}
 	return c, nil
@@ -174,15 +170,15 @@ func (c *Client) Call(ctx context.Context, method string, params, result any) er
 		}
 		return err
 	}
-	return c.deliver(ctx, func() error { return c.once(ctx, method, params, result) })
+	return c.opt.deliver(ctx, func() error { return c.once(ctx, method, params, result) })
 }
 
 // deliver calls the function once, and calls it again after an error that a retry may fix.
-func (c *Client) deliver(ctx context.Context, once func() error) error {
+func (o *Options) deliver(ctx context.Context, once func() error) error {
 	for tries := 0; ; tries++ {
 		err := once()
 		var e *Error
-		if err == nil || !errors.As(err, &e) || !slices.Contains(again, e.Code) || e.final || tries >= c.opt.Retries {
+		if err == nil || !errors.As(err, &e) || !slices.Contains(again, e.Code) || e.final || tries >= o.Retries {
 			return err
 		}
 		select {

@@ -47,11 +47,7 @@ type answer struct {
 // connect makes a connection and greets the daemon.
 func (o *Options) connect(ctx context.Context) (way, error) {
 	if o.URL != "" {
-		r, err := o.remote(ctx)
-		if err != nil {
-			return nil, err
-		}
-		return r, nil
+		return o.remote(ctx)
 	}
 	nc, err := o.open(ctx)
 	if err != nil {
@@ -240,11 +236,7 @@ func withDeadline(ctx context.Context, params any) (json.RawMessage, error) {
 }
 
 func (c *connection) send(message any) {
-	line, err := json.Marshal(message)
-	if err != nil { // parameters were marshalled before
-		c.end(err.Error())
-		return
-	}
+	line, _ := json.Marshal(message) // parameters were marshalled before
 	c.writing.Lock()
 	defer c.writing.Unlock()
 	if _, err := c.nc.Write(append(line, '\n')); err != nil {

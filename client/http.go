@@ -10,16 +10,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"reflect"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/memkernel/memkernel/client/protocol"
+	"github.com/memkernel/memkernel/internal/endpoint"
 )
 
 // remote is a server that is reached by a URL. Each call is a request of its own.
@@ -35,14 +34,14 @@ type remote struct {
 const maxAnswer = 64 << 20
 
 // remote returns a way to the server of a URL.
-func (o *Options) remote(ctx context.Context) (*remote, error) {
+func (o *Options) remote(ctx context.Context) (way, error) {
 	u, err := url.Parse(o.URL)
 	switch {
 	case err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http":
 		return nil, &Error{Code: codeUntrusted, Message: fmt.Sprintf("%q is no URL of a server", o.URL), Hint: "it is scheme, host, port and path, such as https://memory.example:8443"}
 	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
 		return nil, &Error{Code: codeUntrusted, Message: "the URL is scheme, host, port and path alone", Hint: "give the token by Options.Token"}
-	case u.Scheme == "http" && o.Token != "" && !o.Insecure && !thisMachine(u.Hostname()):
+	case u.Scheme == "http" && o.Token != "" && !o.Insecure && !endpoint.Loopback(u):
 		return nil, &Error{Code: codeUntrusted, Message: u.Host + " is reached by plain http: the token would travel in the clear", Hint: "use https, or set Options.Insecure"}
 	}
 	h := http.Client{}
@@ -56,11 +55,6 @@ func (o *Options) remote(ctx context.Context) (*remote, error) {
 		return nil, err
 	}
 	return r, nil
-}
-
-func thisMachine(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 func (r *remote) greeting() protocol.Initialized { return r.server }
@@ -80,10 +74,7 @@ func (r *remote) call(ctx context.Context, method string, params, result any) er
 	if err != nil {
 		return fmt.Errorf("memkernel: %s: parameters: %w", method, err)
 	}
-	data, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": r.next.Add(1), "method": method, "params": body})
-	if err != nil {
-		return err
-	}
+	data, _ := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": r.next.Add(1), "method": method, "params": body}) // it was marshalled before
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.rpc, bytes.NewReader(data))
 	if err != nil {
 		return err
@@ -177,7 +168,7 @@ func (r *remote) answer(res *http.Response, data []byte, result any) error {
 		Result  any        `json:"result"`
 		Error   *wireError `json:"error"`
 	}{Result: result}
-	wait := retryAfter(res.Header.Get("Retry-After"), time.Now())
+	wait := endpoint.RetryAfter(res.Header, time.Now())
 	err := json.Unmarshal(data, &m)
 	var other *json.UnmarshalTypeError
 	switch {
@@ -193,15 +184,4 @@ func (r *remote) answer(res *http.Response, data []byte, result any) error {
 		return &Error{Code: CodeClosed, Message: r.rpc + ": " + res.Status, Hint: "deliver the call again", Started: true, wait: wait}
 	}
 	return &Error{Code: codeUntrusted, Message: r.rpc + ": " + res.Status + ", and no answer of memkernel's", Hint: "is this the URL of memkernel-server serve --listen?"}
-}
-
-// retryAfter returns how long an answer says to wait. value is a number of seconds, or a date.
-func retryAfter(value string, now time.Time) time.Duration {
-	if seconds, err := strconv.Atoi(value); err == nil {
-		return max(0, time.Duration(seconds)*time.Second)
-	}
-	if at, err := http.ParseTime(value); err == nil {
-		return max(0, at.Sub(now))
-	}
-	return 0
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/client/protocol"
+	"github.com/memkernel/memkernel/internal/endpoint"
 )
 
 // TestSessionHeader: all calls of a session have its hash in a header, and others none.
@@ -78,7 +79,7 @@ func TestURLRefused(t *testing.T) {
 	c.Close()
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	for value, want := range map[string]time.Duration{"": 0, "3": 3 * time.Second, "-1": 0, "x": 0, now.Add(time.Minute).Format(http.TimeFormat): time.Minute, now.Add(-time.Minute).Format(http.TimeFormat): 0} {
-		if got := retryAfter(value, now); got != want {
+		if got := endpoint.RetryAfter(http.Header{"Retry-After": {value}}, now); got != want {
 			t.Errorf("Retry-After %q: %v, want %v", value, got, want)
 		}
 	}

@@ -52,7 +52,7 @@ func (s *Stats) Add(o Stats) {
 // left. The directory must exist. A symbolic link at path is replaced, not followed. The file
 // gets exactly the permissions perm, whatever the umask.
 func WriteFile(path string, data []byte, perm fs.FileMode) error {
-	_, err := WriteFileStats(path, data, perm)
+	_, err := WriteFileStats(path, data, perm, true)
 	return err
 }
 
@@ -63,15 +63,10 @@ func WriteFileIf(path string, data []byte, perm fs.FileMode, check func() error)
 	return err
 }
 
-// WriteFileStats is like WriteFile and also returns the cost of the syncs.
-func WriteFileStats(path string, data []byte, perm fs.FileMode) (Stats, error) {
-	return writeFile(path, data, perm, true, func() error { return nil })
-}
-
-// WriteFileUnsynced is like WriteFileStats, but syncs nothing: the new content survives the end of
-// the process at any instant, and not a power cut.
-func WriteFileUnsynced(path string, data []byte, perm fs.FileMode) (Stats, error) {
-	return writeFile(path, data, perm, false, func() error { return nil })
+// WriteFileStats is like WriteFile and also returns the cost of the syncs. Without sync it syncs
+// nothing: the new content survives the end of the process at any instant, and not a power cut.
+func WriteFileStats(path string, data []byte, perm fs.FileMode, sync bool) (Stats, error) {
+	return writeFile(path, data, perm, sync, func() error { return nil })
 }
 
 func writeFile(path string, data []byte, perm fs.FileMode, sync bool, check func() error) (Stats, error) {
@@ -80,18 +75,18 @@ func writeFile(path string, data []byte, perm fs.FileMode, sync bool, check func
 	if err != nil {
 		return st, fmt.Errorf("write file %s: %w", path, err)
 	}
-	if err := check(); err != nil {
+	if err = check(); err == nil {
+		if err = rename(tmp, path); err != nil {
+			err = fmt.Errorf("write file %s: %w", path, err)
+		}
+	}
+	switch {
+	case err != nil:
 		os.Remove(tmp)
-		return st, err
+	case sync:
+		err = syncDir(filepath.Dir(path), &st)
 	}
-	if err := rename(tmp, path); err != nil {
-		os.Remove(tmp)
-		return st, fmt.Errorf("write file %s: %w", path, err)
-	}
-	if !sync {
-		return st, nil
-	}
-	return st, syncDir(filepath.Dir(path), &st)
+	return st, err
 }
 
 // writeTemp makes a temp in dir, and syncs it if sync is set. After an error no temp is left.

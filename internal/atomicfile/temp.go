@@ -45,8 +45,8 @@ var process = sync.OnceValue(func() (p struct {
 
 func tempPath(dir string) string {
 	p := process()
-	return dir + string(filepath.Separator) + tempPrefix + strconv.Itoa(p.pid) + "-" + p.nonce + "-" + p.host + "-" +
-		strconv.FormatInt(tempSeq.Add(1), 36) + tempSuffix
+	name := fmt.Sprintf("%s%d-%s-%s-%s%s", tempPrefix, p.pid, p.nonce, p.host, strconv.FormatInt(tempSeq.Add(1), 36), tempSuffix)
+	return dir + string(filepath.Separator) + name
 }
 
 // IsTemp reports whether a file name is the name of a temp that this package made. Callers that

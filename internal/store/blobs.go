@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"iter"
+	"strings"
 	"unsafe"
 )
 
@@ -59,15 +60,7 @@ func blobName(hash string) string { return hash[:2] + "/" + hash }
 
 // IsHash reports whether h is a well-formed hash.
 func IsHash(h string) bool {
-	if len(h) != hashLen {
-		return false
-	}
-	for i := 0; i < len(h); i++ {
-		if c := h[i]; (c < '0' || c > '9') && (c < 'a' || c > 'f') {
-			return false
-		}
-	}
-	return true
+	return len(h) == hashLen && strings.Trim(h, "0123456789abcdef") == ""
 }
 
 // Sum returns the hash of content.
@@ -203,7 +196,7 @@ func (b *Batch) Commit(ctx context.Context) (Stats, error) {
 		st, err = b.b.in.Put(Once, docs...)
 	}
 	if err != nil {
-		return st, fmt.Errorf("commit blobs: %w", err)
+		err = fmt.Errorf("commit blobs: %w", err)
 	}
-	return st, nil
+	return st, err
 }

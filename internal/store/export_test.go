@@ -4,7 +4,6 @@ var (
 	EncodeRecord = encodeRecord
 	SlowRecord   = slowRecord
 	CompactJSON  = compactJSON
-	DecodeLine   = decodeLine
 	WriteLine    = writeLine
 )
 
@@ -38,3 +37,9 @@ func MarkNow(l Log) HeadMark { return l.(*lineLog).at }
 
 // HasHead reports whether a log has a head that can be read.
 func HasHead(l Log) bool { return l.(*lineLog).head != nil }
+
+// DecodeLine checks a line's envelope and returns its record.
+func DecodeLine(line []byte) ([]byte, error) {
+	env, err := decodeEnvelope(line)
+	return env.rec, err
+}

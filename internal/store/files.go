@@ -116,22 +116,16 @@ func (s files) Reset(name string, recs []Record) ([]string, error) {
 
 func (s files) Open(name string) (Reader, error) {
 	f, err := s.open(name)
-	if err != nil {
-		return nil, err
-	}
-	return fileReader{f}, nil
+	return fileReader{f}, err
 }
 
-func (s files) Stat(name string) (Info, error) {
-	fi, err := s.look(name)
+func (s files) Stat(name string) (Info, error) { return info(s.look(name)) }
+
+func info(fi fs.FileInfo, err error) (Info, error) {
 	if err != nil {
 		return Info{}, err
 	}
-	return info(fi), nil
-}
-
-func info(fi fs.FileInfo) Info {
-	return Info{Size: fi.Size(), Time: fi.ModTime(), Folder: fi.IsDir()}
+	return Info{Size: fi.Size(), Time: fi.ModTime(), Folder: fi.IsDir()}, nil
 }
 
 func (s files) List(folder string) ([]Entry, error) {
@@ -150,10 +144,7 @@ func (s files) List(folder string) ([]Entry, error) {
 			if err == nil && !fi.IsDir() && !fi.Mode().IsRegular() {
 				_, err = s.look(path.Join(folder, e.Name()))
 			}
-			if err != nil {
-				return Info{}, err
-			}
-			return info(fi), nil
+			return info(fi, err)
 		}})
 	}
 	return out, err
@@ -164,10 +155,6 @@ func (s files) Put(how Durability, docs ...Doc) (st Stats, err error) {
 		err = s.putOnce(docs, &st)
 		return st, err
 	}
-	write := atomicfile.WriteFileStats
-	if how == Unsynced {
-		write = atomicfile.WriteFileUnsynced
-	}
 	for _, d := range docs {
 		err := s.makeFolder(path.Dir(d.Name), &st)
 		if err != nil {
@@ -177,7 +164,7 @@ func (s files) Put(how Durability, docs ...Doc) (st Stats, err error) {
 		if err != nil {
 			return st, err
 		}
-		made, err := write(at, d.Data, filePerm)
+		made, err := atomicfile.WriteFileStats(at, d.Data, filePerm, how == Synced)
 		st.Add(made)
 		if err != nil {
 			return st, err
@@ -358,12 +345,11 @@ func (s files) Begin(ctx context.Context, folder string, _ bool) (Unit, error) {
 type fileReader struct{ *os.File }
 
 func (r fileReader) Size() (int64, error) {
-	fi, err := r.Stat()
-	if err != nil {
-		return 0, err
-	}
-	return fi.Size(), nil
+	i, err := r.Info()
+	return i.Size, err
 }
+
+func (r fileReader) Info() (Info, error) { return info(r.Stat()) }
 
 // fileJournal is a file that is open for appending.
 type fileJournal struct{ fileReader }
@@ -379,14 +365,6 @@ func (s files) Journal(name string) (Journal, error) {
 		return nil, err
 	}
 	return fileJournal{fileReader{f}}, nil
-}
-
-func (j fileJournal) Info() (Info, error) {
-	fi, err := j.File.Stat()
-	if err != nil {
-		return Info{}, err
-	}
-	return info(fi), nil
 }
 
 func (j fileJournal) Append(off int64, data []byte, sync bool) (Stats, error) {

@@ -243,16 +243,10 @@ func (l *lineReader) validBehind() (bool, error) {
 		if len(line) == 0 {
 			continue
 		}
-		if _, err := decodeLine(line); err == nil || errors.Is(err, ErrNewer) {
+		if _, err := decodeEnvelope(line); err == nil || errors.Is(err, ErrNewer) {
 			return true, nil
 		}
 	}
-}
-
-// decodeLine checks a line's envelope and returns its record.
-func decodeLine(line []byte) ([]byte, error) {
-	env, err := decodeEnvelope(line)
-	return env.rec, err
 }
 
 // decodeEnvelope checks the members of a line other than its record. The caller must check the
@@ -323,25 +317,16 @@ func fastEnvelope(line []byte) (e envelope, ok bool) {
 	return envelope{v, n, string(m[3]), string(m[4]), rec}, err == nil && nErr == nil
 }
 
-func number(b []byte) (int, []byte, bool) {
-	i := 0
-	for i < len(b) && b[i] >= '0' && b[i] <= '9' {
-		i++
-	}
-	n, err := strconv.Atoi(string(b[:i]))
-	return n, b[i:], err == nil
-}
+// versionHead matches the beginning of a line up to the end of its version.
+var versionHead = regexp.MustCompile(`^\{"v":(\d+),`)
 
 // leadingVersion reads the version from a line that is not whole. It returns 0 if the line has no
 // version, or if the number may be incomplete.
 func leadingVersion(line []byte) int {
-	rest, ok := bytes.CutPrefix(line, []byte(`{"v":`))
-	if !ok {
-		return 0
+	if m := versionHead.FindSubmatch(line); m != nil {
+		if v, err := strconv.Atoi(string(m[1])); err == nil {
+			return v
+		}
 	}
-	v, rest, ok := number(rest)
-	if !ok || len(rest) == 0 || rest[0] != ',' {
-		return 0
-	}
-	return v
+	return 0
 }

@@ -141,7 +141,7 @@ func wholeLines(f io.ReaderAt, size int64) (last lineHead, end int64, err error)
 		}
 		if from > 0 || from == 0 && at == 0 {
 			line := tail[from : end-1]
-			if _, err := decodeLine(line); err == nil {
+			if _, err := decodeEnvelope(line); err == nil {
 				return lineHead{at + from, line[:min(len(line), maxLineHead)]}, at + end, nil
 			}
 			tail = tail[:from]
