@@ -83,7 +83,7 @@ func (o *Options) open(ctx context.Context) (net.Conn, error) {
 		return nil, err
 	}
 	nc, _, err := rendezvous.Find(state)
-	if refused := (*rendezvous.Error)(nil); err == nil || errors.As(err, &refused) {
+	if err == nil || errors.As(err, new(*rendezvous.Error)) {
 		return nc, o.unreached(err)
 	}
 	socket, err := o.start(ctx, state)

@@ -170,7 +170,6 @@ func (r *remote) answer(res *http.Response, data []byte, result any) error {
 	}{Result: result}
 	wait := endpoint.RetryAfter(res.Header, time.Now())
 	err := json.Unmarshal(data, &m)
-	var other *json.UnmarshalTypeError
 	switch {
 	case err == nil && m.Error != nil && m.Error.Data.Code != "":
 		e := m.Error.error()
@@ -178,7 +177,7 @@ func (r *remote) answer(res *http.Response, data []byte, result any) error {
 		return e
 	case err == nil && m.Error == nil && m.Version == "2.0" && m.Result != nil && res.StatusCode == http.StatusOK:
 		return nil
-	case errors.As(err, &other) && m.Version == "2.0" && res.StatusCode == http.StatusOK:
+	case errors.As(err, new(*json.UnmarshalTypeError)) && m.Version == "2.0" && res.StatusCode == http.StatusOK:
 		return err
 	case res.StatusCode == http.StatusTooManyRequests || res.StatusCode >= http.StatusBadGateway && res.StatusCode <= http.StatusGatewayTimeout:
 		return &Error{Code: CodeClosed, Message: r.rpc + ": " + res.Status, Hint: "deliver the call again", Started: true, wait: wait}

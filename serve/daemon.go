@@ -102,7 +102,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 func Hold(stateDir string) (release func(), err error) {
 	state := store.Files(stateDir)
 	release, err = state.Lock(lockName, store.Alone)
-	if held := (*store.LockedError)(nil); errors.As(err, &held) {
+	if errors.As(err, new(*store.LockedError)) {
 		return nil, fmt.Errorf("%s: %w", stateDir, ErrServed)
 	}
 	if err != nil {

@@ -139,29 +139,22 @@ var reasons = []struct {
 
 // reason returns the word and the hint for an error.
 func reason(err error) (name, hint string) {
-	var small *budget.TooSmallError
-	var over *api.OverflowError
-	var damage *store.LogError
-	var stale *api.StaleError
-	var person *api.PersonError
-	var secret *api.SecretError
-	var refused *api.EditError
 	switch {
 	case store.Again(err): // whatever else went wrong for it
 		return "TRY_AGAIN", "deliver the call again: what keeps the state was out of reach, or another machine took the session"
-	case errors.As(err, &small):
+	case errors.As(err, new(*budget.TooSmallError)):
 		return "BUDGET_INSUFFICIENT", "use a larger context_window, a smaller reserve, or less in system, tools and fixed_tokens"
-	case errors.As(err, &over):
+	case errors.As(err, new(*api.OverflowError)):
 		return "OVERFLOW", "nothing that was refused can be made smaller: compact, reset, or use a larger model"
-	case errors.As(err, &damage):
+	case errors.As(err, new(*store.LogError)):
 		return "DAMAGED", "run 'memkernel check'"
-	case errors.As(err, &stale):
+	case errors.As(err, new(*api.StaleError)):
 		return "CONFLICT", "data.current is what stands there: read it, and ask again"
-	case errors.As(err, &person):
+	case errors.As(err, new(*api.PersonError)):
 		return "PERSON", "remember adds what holds now"
-	case errors.As(err, &secret):
+	case errors.As(err, new(*api.SecretError)):
 		return "SECRET", "let a person take the secret out of the file"
-	case errors.As(err, &refused):
+	case errors.As(err, new(*api.EditError)):
 		return "REFUSED", "the message says what would be carried out"
 	}
 	for _, r := range reasons {

@@ -1,13 +1,11 @@
 package serve
 
 import (
-	lru "container/list"
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"strconv"
 	"sync"
-	"sync/atomic"
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/transcript"
@@ -49,12 +47,11 @@ type mark struct {
 type shelf struct {
 	max    int64
 	prefix string
-	last   atomic.Int64
 
 	mu    sync.Mutex
+	last  int64 // counts the calls of put
 	bytes int64
-	order *lru.List // of *held, the newest in front
-	byKey map[heldKey]*lru.Element
+	byKey map[heldKey]*held
 }
 
 // heldKey names a conversation. caller is the name of a caller without a connection, "" for all
@@ -65,12 +62,13 @@ type heldKey struct{ caller, session, branch string }
 type held struct {
 	key    heldKey
 	base   string
+	used   int64 // when, as last counts
 	bytes  int64
 	intake *transcript.Intake
 }
 
 func newShelf(max int64) *shelf {
-	return &shelf{max: max, prefix: rand.Text()[:8] + ".", order: lru.New(), byKey: map[heldKey]*lru.Element{}}
+	return &shelf{max: max, prefix: rand.Text()[:8] + ".", byKey: map[heldKey]*held{}}
 }
 
 // take removes a conversation from the shelf and returns it. It returns nil if the shelf does not
@@ -78,13 +76,16 @@ func newShelf(max int64) *shelf {
 func (s *shelf) take(key heldKey) *held {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	e := s.byKey[key]
-	if e == nil {
-		return nil
+	return s.remove(key)
+}
+
+// remove is take for a caller that holds mu.
+func (s *shelf) remove(key heldKey) *held {
+	h := s.byKey[key]
+	if h != nil {
+		delete(s.byKey, key)
+		s.bytes -= h.bytes
 	}
-	h := s.order.Remove(e).(*held)
-	delete(s.byKey, key)
-	s.bytes -= h.bytes
 	return h
 }
 
@@ -94,19 +95,24 @@ func (s *shelf) put(h *held) *mark {
 	if h == nil {
 		return nil
 	}
-	h.base = s.prefix + strconv.FormatInt(s.last.Add(1), 36)
 	h.bytes = 0
 	for _, v := range h.intake.Values() {
 		h.bytes += int64(len(v))
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.byKey[h.key] = s.order.PushFront(h)
+	s.last++
+	h.used, h.base = s.last, s.prefix+strconv.FormatInt(s.last, 36)
+	s.byKey[h.key] = h
 	s.bytes += h.bytes
-	for s.bytes > s.max && s.order.Len() > 1 {
-		old := s.order.Remove(s.order.Back()).(*held)
-		delete(s.byKey, old.key)
-		s.bytes -= old.bytes
+	for s.bytes > s.max && len(s.byKey) > 1 {
+		oldest := h
+		for _, other := range s.byKey {
+			if other.used < oldest.used {
+				oldest = other
+			}
+		}
+		s.remove(oldest.key)
 	}
 	return &mark{h.base, h.intake.Len()}
 }
@@ -115,10 +121,9 @@ func (s *shelf) put(h *held) *mark {
 func (s *shelf) drop(session string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for key, e := range s.byKey {
+	for key := range s.byKey {
 		if key.session == session {
-			s.bytes -= s.order.Remove(e).(*held).bytes
-			delete(s.byKey, key)
+			s.remove(key)
 		}
 	}
 }

@@ -3,8 +3,6 @@
 package rendezvous
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io/fs"
@@ -49,8 +47,7 @@ func Path(stateDir string) (string, error) {
 	if base == "" {
 		base = os.TempDir()
 	}
-	sum := sha256.Sum256([]byte(abs))
-	path := filepath.Join(base, fmt.Sprintf("memkernel-%d", os.Getuid()), hex.EncodeToString(sum[:8])+".sock")
+	path := filepath.Join(base, fmt.Sprintf("memkernel-%d", os.Getuid()), store.Sum([]byte(abs))[:16]+".sock")
 	if len(path) > MaxSocketPath {
 		return "", fmt.Errorf("socket %s: the path is too long for a socket: set XDG_RUNTIME_DIR to a shorter one, or name another --state-dir", path)
 	}

@@ -142,14 +142,13 @@ func (l *lineLog) vouch(r *lineReader, passed *headMark) (tail bool, err error) 
 	case passed != nil || h.Off == 0 || h.Next != nil && h.Next.Off == 0:
 		return true, nil
 	case r.Off < h.Off:
-		d := r.damage(fmt.Errorf("%d bytes are missing, which had been synced: the file should hold %d bytes in %d lines", h.Off-r.Off, h.Off, h.Lines))
-		d.Replaced = true
-		return false, d
+		err = fmt.Errorf("%d bytes are missing, which had been synced: the file should hold %d bytes in %d lines", h.Off-r.Off, h.Off, h.Lines)
 	default:
-		d := r.damage(fmt.Errorf("what stands before it is not what was synced: up to byte %d there should be %d lines with the sum %s", h.Off, h.Lines, h.Sum))
-		d.Replaced = true
-		return false, d
+		err = fmt.Errorf("what stands before it is not what was synced: up to byte %d there should be %d lines with the sum %s", h.Off, h.Lines, h.Sum)
 	}
+	d := r.damage(err)
+	d.Replaced = true
+	return false, d
 }
 
 // mark returns the mark of the head that a reader at this place has reached.

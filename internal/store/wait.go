@@ -24,7 +24,7 @@ func Wait(ctx context.Context, s Store, name string, share Share) (release func(
 func waitFor(ctx context.Context, try func() (release func(), err error)) (func(), error) {
 	for poll := firstPoll; ; poll = min(2*poll, lastPoll) {
 		release, err := try()
-		if held := (*LockedError)(nil); !errors.As(err, &held) {
+		if !errors.As(err, new(*LockedError)) {
 			return release, err
 		}
 		select {

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -227,8 +228,7 @@ func hashBefore(f io.ReaderAt, offset int64) string {
 	if _, err := f.ReadAt(b, offset-int64(len(b))); err != nil && !errors.Is(err, io.EOF) {
 		return ""
 	}
-	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:12])
+	return store.Sum(b)[:24]
 }
 
 // nameMessages gives keys to messages without a key, by their time and content. The kernel's own

@@ -2,8 +2,6 @@ package hook
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -127,14 +125,13 @@ func folder(stateDir string) store.Store { return store.Files(stateDir).In("hook
 
 // safeName returns the file name of a key. Different keys never share a name.
 func safeName(key string) string {
-	sum := sha256.Sum256([]byte(key))
 	b := []byte(key[:min(len(key), 80)])
 	for i, c := range b {
 		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-') {
 			b[i] = '_'
 		}
 	}
-	return string(b) + "-" + hex.EncodeToString(sum[:6])
+	return string(b) + "-" + store.Sum([]byte(key))[:12]
 }
 
 // readRecord reads a session's record. If the record is missing, damaged, of another version or

@@ -1,14 +1,13 @@
 package install
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/sessions"
 )
 
@@ -68,11 +67,10 @@ func copilotSessions(s *Site, home string) (out []string) {
 // geminiSessions are the chats of the folders that name the workspace, by its hash or
 // in a file.
 func geminiSessions(s *Site, home string) (out []string) {
-	sum := sha256.Sum256([]byte(s.Workspace))
 	tmp := filepath.Join(home, "tmp")
 	for i, dir := range list(tmp) {
 		root, err := os.ReadFile(filepath.Join(tmp, dir.Name(), ".project_root"))
-		if dir.Name() == hex.EncodeToString(sum[:]) || err == nil && s.isWorkspace(strings.TrimSpace(string(root))) {
+		if dir.Name() == store.Sum([]byte(s.Workspace)) || err == nil && s.isWorkspace(strings.TrimSpace(string(root))) {
 			out = append(out, files(filepath.Join(tmp, dir.Name(), "chats"), ".json", ".jsonl")...)
 		}
 		if i >= maxSessionFiles {

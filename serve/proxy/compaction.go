@@ -109,25 +109,25 @@ func (x *Proxy) compactDue(e *exchange, sent *http.Request) {
 	if at.beta != "" {
 		way.header.Set("Anthropic-Beta", strings.Join(append(way.header.Values("Anthropic-Beta"), at.beta), ","))
 	}
-	c := &compacting{way: way, at: at, format: e.format, body: body, line: e.line, covers: fingerprints(e.body.Messages[:covers])}
+	format, ln, host := e.format, e.line, fingerprints(e.body.Messages[:covers])
 	to := api.Boundary{SessionKey: e.line.session, Branch: e.line.branch, Model: strings.Clone(e.body.Model), Reason: "provider", Private: x.opt.Private, Source: e.from}
 	began := x.opt.Now()
 	x.work.Go(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), compactTime)
 		defer cancel()
-		blocks, usage, err := c.ask(ctx, x.opt.Transport)
+		blocks, usage, err := way.compact(ctx, x.opt.Transport, format, at, body)
 		if usage != nil && x.opt.Billed != nil {
-			x.opt.Billed(Billed{Conversation: c.line.name, Model: to.Model, Usage: *usage, Began: began})
+			x.opt.Billed(Billed{Conversation: ln.name, Model: to.Model, Usage: *usage, Began: began})
 		}
 		if err == nil {
 			to.Now, to.Compact = x.opt.Now(), &api.CompactWish{Provider: &api.ProviderCompaction{Blocks: blocks, Covers: covers}}
-			err = c.take(ctx, k, to)
+			err = ln.take(ctx, k, to, host)
 		}
 		if err != nil {
-			x.log.Warn("the provider's compaction is not used: the next cut is the kernel's own", "detail", err.Error(), "conversation", c.line.name)
+			x.log.Warn("the provider's compaction is not used: the next cut is the kernel's own", "detail", err.Error(), "conversation", ln.name)
 			return
 		}
-		attrs := []any{"messages", covers, "conversation", c.line.name}
+		attrs := []any{"messages", covers, "conversation", ln.name}
 		if usage != nil {
 			attrs = append(attrs, "input_tokens", usage.InputTotal(), "output_tokens", usage.OutputTokens)
 		}
@@ -181,26 +181,16 @@ func (e *exchange) compactionBody(at *compaction, covers int) ([]byte, error) {
 	return encode(members)
 }
 
-// compacting is a request for a compaction of the conversation line.
-type compacting struct {
-	way    wayOut
-	at     *compaction
-	format transcript.Format
-	body   []byte
-	line   *line
-	covers []uint64 // the fingerprints of the client's messages that it covers
-}
-
-// ask has the provider compact. The usage is nil if the answer names none.
-func (c *compacting) ask(ctx context.Context, t http.RoundTripper) (blocks []string, usage *memkernel.Usage, err error) {
-	h, data, err := c.way.fetch(ctx, t, c.body)
+// compact has the provider compact. The usage is nil if the answer names none.
+func (way wayOut) compact(ctx context.Context, t http.RoundTripper, format transcript.Format, at *compaction, body []byte) (blocks []string, usage *memkernel.Usage, err error) {
+	h, data, err := way.fetch(ctx, t, body)
 	if err != nil {
 		return nil, nil, err
 	}
-	if a, err := readCopy(c.format, h, data); err == nil {
+	if a, err := readCopy(format, h, data); err == nil {
 		usage = a.usage
 	}
-	for _, raw := range c.at.blocks(data) {
+	for _, raw := range at.blocks(data) {
 		blocks = append(blocks, string(raw))
 	}
 	if len(blocks) == 0 {
@@ -209,16 +199,12 @@ func (c *compacting) ask(ctx context.Context, t http.RoundTripper) (blocks []str
 	return blocks, usage, err
 }
 
-// errChanged is returned if the conversation no longer begins with the covered messages.
-var errChanged = errors.New("the client has changed the messages that it covers")
-
-// take has the kernel show the compaction, if the conversation still begins with the covered
-// messages.
-func (c *compacting) take(ctx context.Context, k compactor, to api.Boundary) error {
-	c.line.slot <- struct{}{}
-	defer func() { <-c.line.slot }()
-	if s := c.line.planned.Load(); s == nil || len(s.host) < len(c.covers) || !slices.Equal(s.host[:len(c.covers)], c.covers) {
-		return errChanged
+// take has the kernel show a compaction, if the conversation still begins with the messages covered.
+func (ln *line) take(ctx context.Context, k compactor, to api.Boundary, covered []uint64) error {
+	ln.slot <- struct{}{}
+	defer func() { <-ln.slot }()
+	if s := ln.planned.Load(); s == nil || len(s.host) < len(covered) || !slices.Equal(s.host[:len(covered)], covered) {
+		return errors.New("the client has changed the messages that it covers")
 	}
 	p, err := k.Compact(ctx, to)
 	if err == nil && p.Compaction.Reason != api.CompactOK {

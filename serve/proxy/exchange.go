@@ -132,15 +132,13 @@ func (x *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	e := route(r)
 	if e == nil {
-		x.account.pass(passPath)
+		x.account.take(&outcome{reason: passPath})
 		x.reverse.ServeHTTP(w, (&exchange{lead: to}).with(r))
 		return
 	}
 	if err := x.read(w, r, e); err != nil {
 		if large, ok := errors.AsType[*http.MaxBytesError](err); ok {
-			refuse(w, http.StatusRequestEntityTooLarge, fmt.Sprintf("the request is larger than %d bytes: raise proxy.max_body", large.Limit))
-			x.account.refuse()
-			x.log.Warn("refused", "status", http.StatusRequestEntityTooLarge, "reason", "body too large")
+			x.refuse(w, http.StatusRequestEntityTooLarge, fmt.Sprintf("the request is larger than %d bytes: raise proxy.max_body", large.Limit))
 		}
 		return // else the client has gone
 	}
@@ -247,21 +245,20 @@ func (x *Proxy) lineOf(e *exchange, b *transcript.Body, id identity, named bool)
 // conversation by a hash, because clients choose the name.
 func (x *Proxy) logDecision(e *exchange) {
 	level, msg := slog.LevelInfo, "planned"
-	attrs := []slog.Attr{slog.String("api", string(e.format)), slog.Bool("count", e.count), slog.Int("bytes_in", len(e.data)),
-		slog.Int("bytes_out", len(e.out.body)), slog.Duration("took", e.took)}
+	attrs := []any{"api", string(e.format), "count", e.count, "bytes_in", len(e.data), "bytes_out", len(e.out.body), "took", e.took}
 	if e.out.extends {
-		msg, attrs = "extended", append(attrs, slog.String("reason", e.out.reason), slog.Bool("unchanged", e.out.same))
+		msg, attrs = "extended", append(attrs, "reason", e.out.reason, "unchanged", e.out.same)
 	} else if p := e.out.plan; p != nil {
-		attrs = append(attrs, slog.String("plan", p.ID), slog.String("model", p.Model), slog.Bool("unchanged", e.out.same), slog.String("cut", cutOf(p)),
-			slog.Int("planned_input_tokens", p.Budgets.PlannedInputTokens), slog.Int("planned_cache_read_tokens", p.Budgets.PlannedCacheReadTokens), slog.String("faults", codes(p.Faults)))
+		attrs = append(attrs, "plan", p.ID, "model", p.Model, "unchanged", e.out.same, "cut", cutOf(p),
+			"planned_input_tokens", p.Budgets.PlannedInputTokens, "planned_cache_read_tokens", p.Budgets.PlannedCacheReadTokens, "faults", codes(p.Faults))
 	} else {
-		msg, attrs = "passed", append(attrs, slog.String("reason", e.out.reason))
+		msg, attrs = "passed", append(attrs, "reason", e.out.reason)
 	}
 	if e.line != nil {
-		attrs = append(attrs, slog.String("conversation", e.line.name))
+		attrs = append(attrs, "conversation", e.line.name)
 	}
 	if e.out.detail != "" {
-		attrs = append(attrs, slog.String("detail", e.out.detail))
+		attrs = append(attrs, "detail", e.out.detail)
 	}
 	if p := e.out.plan; p != nil && !e.count {
 		x.logCache(e, p)
@@ -269,7 +266,7 @@ func (x *Proxy) logDecision(e *exchange) {
 	if e.out.plan == nil && slices.Contains([]string{passPlan, passUnfit, passInvalid}, e.out.reason) {
 		level = slog.LevelWarn
 	}
-	x.log.LogAttrs(context.Background(), level, msg, attrs...)
+	x.log.Log(context.Background(), level, msg, attrs...)
 }
 
 // logCache logs, before the call, that the host broke the provider's cache or that the cache

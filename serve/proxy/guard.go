@@ -85,12 +85,8 @@ func (g *guard) knowsHost(r *http.Request) bool {
 	case !g.remote:
 		return false
 	}
-	return !ofBrowser(r) || net.ParseIP(strings.Trim(host, "[]")) != nil || g.allowed(r.Header.Values("Origin"))
-}
-
-// ofBrowser reports whether a request has headers that only browsers add.
-func ofBrowser(r *http.Request) bool {
-	return len(r.Header.Values("Origin")) > 0 || len(r.Header.Values("Sec-Fetch-Site")) > 0 || len(r.Header.Values("Sec-Fetch-Mode")) > 0
+	ofBrowser := slices.ContainsFunc([]string{"Origin", "Sec-Fetch-Site", "Sec-Fetch-Mode"}, func(name string) bool { return len(r.Header.Values(name)) > 0 })
+	return !ofBrowser || net.ParseIP(strings.Trim(host, "[]")) != nil || g.allowed(r.Header.Values("Origin"))
 }
 
 // foreignPage returns the page of a request that the page may not make. It returns "" if the
@@ -169,7 +165,7 @@ func localOrigin(origins []string) bool {
 // refuse answers a request that is not passed on, and notes it.
 func (x *Proxy) refuse(w http.ResponseWriter, status int, text string) {
 	refuse(w, status, text)
-	x.account.refuse()
+	x.account.note(func(so *Status) { so.Refused++ })
 	x.log.Warn("refused", "status", status, "reason", text)
 }
 

@@ -1,13 +1,12 @@
 package proxy
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"net/http"
 	"slices"
 	"time"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/billing"
 	"github.com/memkernel/memkernel/transcript"
@@ -115,8 +114,10 @@ func rowOf(o *api.Observation, u *memkernel.Usage) *billing.Call {
 	if o == nil || u == nil {
 		return nil
 	}
-	if i := slices.IndexFunc(o.Bills, func(c billing.Call) bool { return c.Usage == *u }); i >= 0 {
-		return &o.Bills[i]
+	for i := range o.Bills {
+		if o.Bills[i].Usage == *u {
+			return &o.Bills[i]
+		}
 	}
 	return nil
 }
@@ -129,8 +130,7 @@ func turnKey(e *exchange) string {
 	for at > 0 && !transcript.PlainUser(msgs[at-1]) {
 		at--
 	}
-	sum := sha256.Sum256([]byte(e.line.session + "\x00" + e.line.branch + "\x00" + hashMessages(msgs[:at])))
-	return "proxy-" + hex.EncodeToString(sum[:16])
+	return "proxy-" + store.Sum([]byte(e.line.session + "\x00" + e.line.branch + "\x00" + hashMessages(msgs[:at])))[:32]
 }
 
 func (x *Proxy) logObserved(e *exchange, o *api.Observation, a answer) {

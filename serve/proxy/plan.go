@@ -238,7 +238,7 @@ func (x *Proxy) planned(ctx context.Context, e *exchange, over *api.Overflow) *o
 	small, _ := errors.AsType[*budget.TooSmallError](err)
 	switch {
 	case small != nil && small.Always():
-		x.account.unfits(small)
+		x.account.note(func(so *Status) { so.Unfit = small.Error() })
 		return x.extend(e, passUnfit, err)
 	case errors.Is(err, context.DeadlineExceeded):
 		return x.extend(e, passDeadline, errors.New("no plan in time"))

@@ -24,7 +24,7 @@ func (x *Proxy) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	if e == nil {
-		x.account.pass(passPath)
+		x.account.take(&outcome{reason: passPath})
 		e = &exchange{lead: ownLead(r.URL)}
 		in = e.with(in)
 	} else if in = x.settle(in, e, ownLead(r.URL)); in == nil {

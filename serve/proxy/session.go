@@ -15,6 +15,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/checkpoint"
+	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -53,14 +54,13 @@ func identify(h http.Header, b *transcript.Body) identity {
 		return id
 	}
 	key, exact := clientKey(b)
-	if id.named = key != ""; exact {
-		key = hostOf(h, b) + key
-	}
-	if id.session, id.exact = key, exact; exact {
+	id.named, id.exact = key != "", exact
+	if exact {
+		id.session = hostOf(h, b) + key
 		return id
 	}
-	sum := sha256.Sum256([]byte(key + "\x00" + hashParts(b.System) + id.root))
-	id.session = "proxy-" + hex.EncodeToString(sum[:8])
+	system := hashMessages([]memkernel.Message{{Role: memkernel.RoleSystem, Parts: b.System}})
+	id.session = "proxy-" + store.Sum([]byte(key + "\x00" + system + id.root))[:16]
 	return id
 }
 
@@ -194,8 +194,7 @@ func (l *lines) of(id identity, tools bool) *line {
 	ln := l.known[key]
 	if ln == nil {
 		l.trim()
-		sum := sha256.Sum256([]byte(key))
-		ln = &line{session: id.session, branch: branch, name: hex.EncodeToString(sum[:4]), slot: make(chan struct{}, 1)}
+		ln = &line{session: id.session, branch: branch, name: store.Sum([]byte(key))[:8], slot: make(chan struct{}, 1)}
 		l.known[key] = ln
 	}
 	ln.used = l.n
@@ -285,10 +284,6 @@ func hashMessages(msgs []memkernel.Message) string {
 		}
 	}
 	return hex.EncodeToString(h.Sum(nil))
-}
-
-func hashParts(parts []memkernel.Part) string {
-	return hashMessages([]memkernel.Message{{Role: memkernel.RoleSystem, Parts: parts}})
 }
 
 // speakerBytes is the number of bytes of a system prompt that identify the speaker. Text that

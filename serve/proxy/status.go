@@ -78,31 +78,25 @@ type account struct {
 }
 
 func (a *account) open(now time.Time) {
-	var b [8]byte
-	rand.Read(b[:]) // never fails
-	a.so, a.passed = Status{Schema: statusSchema, Instance: hex.EncodeToString(b[:]), Since: now}, map[string]int{}
+	b := make([]byte, 8)
+	rand.Read(b) // never fails
+	a.so, a.passed = Status{Schema: statusSchema, Instance: hex.EncodeToString(b), Since: now}, map[string]int{}
 }
 
 // note calls f, which adds to the account.
-func (a *account) note(f func()) {
+func (a *account) note(f func(so *Status)) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	f()
+	f(&a.so)
 }
 
-func (a *account) pass(reason string) { a.note(func() { a.passed[reason]++ }) }
-
-func (a *account) unfits(err error) { a.note(func() { a.so.Unfit = err.Error() }) }
-
-func (a *account) refuse() { a.note(func() { a.so.Refused++ }) }
-
 func (a *account) take(o *outcome) {
-	a.note(func() {
+	a.note(func(so *Status) {
 		switch {
 		case o.extends:
-			a.so.Extended++
+			so.Extended++
 		case o.plan != nil:
-			a.so.Planned++
+			so.Planned++
 		default:
 			a.passed[o.reason]++
 		}

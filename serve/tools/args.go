@@ -9,7 +9,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"unicode/utf8"
 )
 
 // maxResults bounds the results of one search.
@@ -34,7 +33,7 @@ func (e *ArgumentError) Error() string {
 }
 
 // args are the arguments of a call that were checked against its schema.
-type args map[string]json.RawMessage
+type args map[string]any
 
 // read checks the arguments of a call. Missing arguments count as an empty object.
 func (s *spec) read(raw json.RawMessage) (args, error) {
@@ -82,7 +81,7 @@ func object(raw json.RawMessage) (args, error) {
 		if err != nil {
 			return nil, err
 		}
-		var v json.RawMessage
+		var v any
 		if err := dec.Decode(&v); err != nil {
 			return nil, err
 		}
@@ -109,45 +108,40 @@ func (s *spec) names() string {
 }
 
 // check returns the fault of a value, "" if it has none.
-func (p property) check(raw json.RawMessage) string {
-	if p.Type == "string" {
-		var v *string
-		switch err := json.Unmarshal(raw, &v); {
-		case err != nil || v == nil:
+func (p property) check(v any) string {
+	switch p.Type {
+	case "string":
+		if s, ok := v.(string); !ok {
 			return "it must be a string"
-		case !utf8.ValidString(*v):
-			return "it is no UTF-8"
-		case p.Enum != nil && !slices.Contains(p.Enum, *v):
+		} else if p.Enum != nil && !slices.Contains(p.Enum, s) {
 			return "it must be one of " + strings.Join(p.Enum, ", ")
 		}
 		return ""
-	}
-	if p.Type == "boolean" {
-		var v *bool
-		if err := json.Unmarshal(raw, &v); err != nil || v == nil {
+	case "boolean":
+		if _, ok := v.(bool); !ok {
 			return "it must be true or false"
 		}
 		return ""
 	}
-	var v *float64
-	switch err := json.Unmarshal(raw, &v); {
-	case err != nil || v == nil:
+	n, ok := v.(float64)
+	switch {
+	case !ok:
 		return "it must be a number"
-	case p.Type == "integer" && *v != math.Trunc(*v):
+	case p.Type == "integer" && n != math.Trunc(n):
 		return "it must be a whole number"
-	case p.Minimum != nil && *v < *p.Minimum:
+	case p.Minimum != nil && n < *p.Minimum:
 		return fmt.Sprintf("it must be at least %v", *p.Minimum)
-	case p.Maximum != nil && *v > *p.Maximum:
+	case p.Maximum != nil && n > *p.Maximum:
 		return fmt.Sprintf("it must be at most %v", *p.Maximum)
-	case *v > math.MaxInt32:
+	case n > math.MaxInt32:
 		return fmt.Sprintf("it must be at most %d", math.MaxInt32)
 	}
 	return ""
 }
 
 // text returns a string argument, "" if it was left out.
-func (a args) text(name string) (s string) {
-	json.Unmarshal(a[name], &s) // check has read it
+func (a args) text(name string) string {
+	s, _ := a[name].(string)
 	return s
 }
 
@@ -162,13 +156,10 @@ func (a args) names(name string) (out []string) {
 }
 
 // number returns a number, 0 if it was left out.
-func (a args) number(name string) (n float64) {
-	json.Unmarshal(a[name], &n)
+func (a args) number(name string) float64 {
+	n, _ := a[name].(float64)
 	return n
 }
 
 // flag returns a boolean, false if it was left out.
-func (a args) flag(name string) (v bool) {
-	json.Unmarshal(a[name], &v)
-	return v
-}
+func (a args) flag(name string) bool { return a[name] == true }

@@ -124,7 +124,6 @@ func refusal(ctx context.Context, path string, err error) (*edited, error) {
 	var stale *api.StaleError
 	var person *api.PersonError
 	var secret *api.SecretError
-	var refused *api.EditError
 	switch {
 	case errors.As(err, &stale):
 		out.Reason, out.Path = reasonConflict, stale.Path
@@ -136,7 +135,7 @@ func refusal(ctx context.Context, path string, err error) (*edited, error) {
 		out.Reason, out.Path, out.StartLine, out.EndLine = reasonPerson, person.Path, person.StartLine, person.EndLine
 	case errors.As(err, &secret):
 		out.Reason, out.Path = reasonSecret, secret.Path
-	case errors.As(err, &refused):
+	case errors.As(err, new(*api.EditError)):
 		out.Reason = reasonRefused
 	case errors.Is(err, markdownstore.ErrDenied):
 		out.Reason = reasonDenied

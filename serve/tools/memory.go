@@ -108,7 +108,7 @@ func (s *Set) memory(ctx context.Context, input json.RawMessage) (string, error)
 	for n := 1; ; n++ {
 		text, err := run(ctx, &c, at)
 		// Another process has changed a file since it was read.
-		if stale := (*api.StaleError)(nil); !errors.As(err, &stale) || n == mostTries {
+		if !errors.As(err, new(*api.StaleError)) || n == mostTries {
 			return text, err
 		}
 	}

@@ -265,14 +265,19 @@ func (s *Store) isFolder(name string) bool {
 	return false
 }
 
+// read returns the node of a name.
+func (s *Store) read(op, name string) (*node, error) {
+	if err := s.reads(s.name(name)); err != nil {
+		return nil, err
+	}
+	return s.find(op, name)
+}
+
 // Get implements [store.Store].
 func (s *Store) Get(name string) ([]byte, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.reads(s.name(name)); err != nil {
-		return nil, err
-	}
-	v, err := s.find("open", name)
+	v, err := s.read("open", name)
 	if err != nil {
 		return nil, err
 	}
@@ -283,10 +288,7 @@ func (s *Store) Get(name string) ([]byte, error) {
 func (s *Store) Open(name string) (store.Reader, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.reads(s.name(name)); err != nil {
-		return nil, err
-	}
-	v, err := s.find("open", name)
+	v, err := s.read("open", name)
 	if err != nil {
 		return nil, err
 	}
