@@ -23,7 +23,7 @@ type conn struct {
 	// alone is the caller of a message that came without a stream. It is nil on a stream.
 	alone *Caller
 	// gone ends when no caller waits for answers any more. Calls that have not begun by that time
-	// are not carried out. A nil gone never ends, as on a stream.
+	// are not carried out. On a stream it never ends.
 	gone context.Context
 
 	writing sync.Mutex
@@ -64,7 +64,7 @@ type call struct {
 }
 
 func newConn(s *Server, r io.Reader, w io.Writer) *conn {
-	return &conn{s: s, r: bufio.NewReaderSize(r, 64<<10), w: w, calls: map[string]*call{}, room: &room{}}
+	return &conn{s: s, r: bufio.NewReaderSize(r, 64<<10), w: w, calls: map[string]*call{}, room: &room{}, gone: context.Background()}
 }
 
 // heldKey names the caller's conversation of a session and branch.
@@ -167,14 +167,11 @@ func (c *conn) start(id string, m method, args params, reply func(*response)) {
 		err.Data.Started = cl.stage.Load() == callRuns
 		cl.answer(nil, err)
 	})
-	unmind := func() bool { return false }
-	if c.gone != nil {
-		unmind = context.AfterFunc(c.gone, func() {
-			if cl.stage.CompareAndSwap(callWaits, callLeft) {
-				cl.cancel()
-			}
-		})
-	}
+	unmind := context.AfterFunc(c.gone, func() {
+		if cl.stage.CompareAndSwap(callWaits, callLeft) {
+			cl.cancel()
+		}
+	})
 	job := func() {
 		defer c.done()
 		defer unmind()
@@ -187,7 +184,17 @@ func (c *conn) start(id string, m method, args params, reply func(*response)) {
 		if cl.ctx.Err() != nil || !cl.stage.CompareAndSwap(callWaits, callRuns) {
 			return // answered already
 		}
-		result, err := c.s.carryOut(cl, m, args)
+		began, code := time.Now(), ""
+		if c.s.opt.Watch != nil {
+			cl.ctx = c.s.opt.Watch.Begin(cl.ctx, m.name)
+		}
+		result, err := m.run(cl, args)
+		if err != nil {
+			code = asError(err).Data.Code
+		}
+		if c.s.opt.Watch != nil {
+			c.s.opt.Watch.End(cl.ctx, m.name, code, began)
+		}
 		if unwatch(); err != nil {
 			e := asError(err)
 			e.Data.Started = e.Code == codeCancelled || e.Code == codeDeadline
@@ -201,22 +208,6 @@ func (c *conn) start(id string, m method, args params, reply func(*response)) {
 		return
 	}
 	go job()
-}
-
-// carryOut has a method answer a call.
-func (s *Server) carryOut(cl *call, m method, args params) (any, error) {
-	w := s.opt.Watch
-	if w == nil {
-		return m.run(cl, args)
-	}
-	cl.ctx = w.Begin(cl.ctx, m.name)
-	began, code := time.Now(), ""
-	result, err := m.run(cl, args)
-	if err != nil {
-		code = asError(err).Data.Code
-	}
-	w.End(cl.ctx, m.name, code, began)
-	return result, err
 }
 
 // refused reports to Options.Watch a message for which no method was called.

@@ -126,7 +126,7 @@ var reasons = []struct {
 	{api.ErrNoOverflow, "NO_OVERFLOW", "hand in the provider's words as they came, or none"},
 	{api.ErrEditsOff, "DISABLED", "workspace.agent_edits lets agents change memory"},
 	{markdownstore.ErrDenied, "DENIED", "search cites what can be read"},
-	{transcript.ErrUnknownDialect, "UNKNOWN_DIALECT", "name the dialect: " + anyOf(names(transcript.Intakes()))},
+	{transcript.ErrUnknownDialect, "UNKNOWN_DIALECT", "name the dialect: anthropic, openai, codex or pi"},
 	{index.ErrForeign, "INDEX_FOREIGN", "move the file away, or use another state directory"},
 	{index.ErrNewer, "INDEX_NEWER", "update memkernel, or delete the index and reindex"},
 	{index.ErrBusy, "INDEX_BUSY", "try again when the other process is done"},

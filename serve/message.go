@@ -61,7 +61,7 @@ func parse(text []byte) parsed {
 	}
 	var p parsed
 	if id, ok := members["id"]; ok {
-		if p.id, ok = validID(id); !ok {
+		if p.id = strings.TrimSpace(string(id)); p.id != "null" && !strings.Contains(`"-0123456789`, p.id[:1]) {
 			p.id = "null"
 			p.err = invalid("the id is no string, number or null")
 			return p
@@ -88,16 +88,6 @@ func parse(text []byte) parsed {
 		p.id = "null" // an invalid request may not be a notification either
 	}
 	return p
-}
-
-// validID returns an id in its canonical form.
-func validID(raw json.RawMessage) (string, bool) {
-	s := strings.TrimSpace(string(raw))
-	switch {
-	case s == "null", s[0] == '"', s[0] == '-', s[0] >= '0' && s[0] <= '9':
-		return s, true
-	}
-	return "", false
 }
 
 // encode encodes a message on a line. The message is a response or a notification. A response that

@@ -52,10 +52,15 @@ func observing(observe func(*kernel.Kernel, context.Context, api.Turn) (*api.Obs
 		if err != nil {
 			return nil, err
 		}
-		if len(h.messages()) == 0 {
+		msgs := h.messages()
+		if len(msgs) == 0 {
 			return nil, badParams("hand in the conversation after the turn", "there are no messages to observe")
 		}
-		turn := api.Turn{SessionKey: p.SessionKey, Branch: p.Branch, Model: p.Model, Messages: h.messages(), PlanID: p.PlanID, Usage: billed(p.Usage, h.messages()), Reported: p.Read(),
+		bill := p.Usage
+		if bill == nil || *bill == (memkernel.Usage{}) {
+			bill = msgs[len(msgs)-1].Usage
+		}
+		turn := api.Turn{SessionKey: p.SessionKey, Branch: p.Branch, Model: p.Model, Messages: msgs, PlanID: p.PlanID, Usage: bill, Reported: p.Read(),
 			Now: p.Now, AdvancementKey: p.AdvancementKey, Updates: p.Updates, Private: c.opt.private(p.Private), More: p.More, Source: p.source()}
 		o, err := observe(c.k, c.ctx, turn)
 		if err != nil {
@@ -63,12 +68,4 @@ func observing(observe func(*kernel.Kernel, context.Context, api.Turn) (*api.Obs
 		}
 		return &observed{"memkernel/rpc_observe/v1", p.key(), o, c.held.put(h)}, nil
 	}
-}
-
-// billed returns the usage u, or the newest message's own usage if u is nil.
-func billed(u *memkernel.Usage, msgs []memkernel.Message) *memkernel.Usage {
-	if u != nil && *u != (memkernel.Usage{}) {
-		return u
-	}
-	return msgs[len(msgs)-1].Usage
 }

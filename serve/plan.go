@@ -254,27 +254,9 @@ func names[S ~string | ~[]byte](words []S) (out []string) {
 	return out
 }
 
-// anyOf returns a list of names as a phrase.
-func anyOf(names []string) string {
-	last := len(names) - 1
-	return strings.Join(names[:last], ", ") + " or " + names[last]
-}
-
 func oneOf(name, value string, of []string) error {
 	if slices.Contains(of, value) {
 		return nil
 	}
 	return badParams(fmt.Sprintf("%s is one of %q", name, of), "%s %q is not known", name, value)
-}
-
-// outputTokens returns the bound of the answer for a request body that must have one.
-func outputTokens(prices *cachelayout.Book, p *planCall, made *api.ContextPlan) int {
-	if p.MaxTokens > 0 {
-		return p.MaxTokens
-	}
-	n := made.Budgets.AnswerTokens()
-	if m, ok := prices.Lookup(made.Model, time.Now()); ok && m.MaxOutput > 0 {
-		n = min(n, m.MaxOutput)
-	}
-	return n
 }

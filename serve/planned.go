@@ -2,6 +2,7 @@ package serve
 
 import (
 	"encoding/json"
+	"time"
 
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/transcript"
@@ -106,7 +107,12 @@ func spellBody(o *Options, out *planned, p *planCall, made *api.ContextPlan, h *
 		req.Source = h.intake.Dialect()
 	}
 	if made.Format == transcript.FormatAnthropic {
-		req.MaxTokens = outputTokens(o.Prices, p, made) // the Messages API insists on it
+		if req.MaxTokens = p.MaxTokens; req.MaxTokens == 0 { // the Messages API insists on it
+			req.MaxTokens = made.Budgets.AnswerTokens()
+			if m, ok := o.Prices.Lookup(made.Model, time.Now()); ok && m.MaxOutput > 0 {
+				req.MaxTokens = min(req.MaxTokens, m.MaxOutput)
+			}
+		}
 		if made.Params.ThinkingOff {
 			req.Thinking = `{"type":"disabled"}`
 		}

@@ -252,10 +252,15 @@ func SettingsPath(h Host, dir string) string {
 	return filepath.Join(dir, "."+string(h), h.row().settings)
 }
 
-// Has reports whether a settings file's content has any hook of the host.
-func (s Settings) Has(data []byte) (bool, error) {
+// Installed reports whether the settings file has any hook of the host. A file that can't be read is
+// the host's to complain about.
+func (s Settings) Installed() bool {
+	data, err := settings.Read(s.Path)
+	if err != nil || data == nil {
+		return false
+	}
 	d, err := s.parse(data)
-	return err == nil && d.has(), err
+	return err == nil && d.has()
 }
 
 // Add returns a settings file's content with the hooks, up to date.

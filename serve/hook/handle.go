@@ -39,10 +39,13 @@ func (h *handler) handle(ctx context.Context) (a answer, err error) {
 		return a, err
 	}
 	defer unlock()
-	if h.at == beforeCompaction && (h.idle() || h.announced(r)) {
+	// Gemini CLI announces a compaction before every call, and only then checks whether the context
+	// is full. At the next prompt the transcript shows whether Gemini CLI compacted.
+	idle := h.Host.row().late && h.e.Trigger == "auto"
+	if h.at == beforeCompaction && (idle || h.announced(r)) {
 		return a, nil
 	}
-	if err := h.open(ctx); err != nil {
+	if h.setup, err = h.Open(ctx, h.workspace, h.stateDir); err != nil {
 		return a, err
 	}
 	defer func() { err = errors.Join(err, h.setup.close()) }()
@@ -365,11 +368,6 @@ func (h *handler) compaction(ctx context.Context, r *record) (answer, error) {
 	section, err := h.flushSection(ctx)
 	return answer{summariser: join(summariserText(p.Checkpoint), section)}, err
 }
-
-// idle reports whether the event announces a compaction that may not happen. Gemini CLI announces
-// a compaction before every call, and only then checks whether the context is full. At the next
-// prompt the transcript shows whether Gemini CLI compacted.
-func (h *handler) idle() bool { return h.Host.row().late && h.e.Trigger == "auto" }
 
 // announced reports whether the compaction of the event was announced before. Hosts announce a
 // compaction up to four times.

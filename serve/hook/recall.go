@@ -37,9 +37,10 @@ func (h *handler) recall(ctx context.Context, r *record) (string, error) {
 		}
 	}
 	for _, it := range packed.Items {
-		r.show(it.Hits)
+		r.Shown = append(r.Shown, it.Hits...)
 		h.lines = append(h.lines, Lines{it.Path, it.StartLine, it.EndLine})
 	}
+	r.Shown = r.Shown[max(len(r.Shown)-maxShown, 0):]
 	return retrieval.Render(packed.Items), err
 }
 

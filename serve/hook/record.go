@@ -107,14 +107,6 @@ func GivenTo(stateDir, key string) []Given {
 	return r.Given
 }
 
-// show notes that the model has seen these notes.
-func (r *record) show(ids []string) {
-	r.Shown = append(r.Shown, ids...)
-	if n := len(r.Shown) - maxShown; n > 0 {
-		r.Shown = slices.Delete(r.Shown, 0, n)
-	}
-}
-
 // cut forgets the notes that the model has seen. It is called after a compaction.
 func (r *record) cut() {
 	r.Level, r.Shown, r.Lines = 0, nil, nil

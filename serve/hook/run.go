@@ -159,10 +159,7 @@ func (h *handler) carriesOwn() bool {
 	if name := h.Host.row().project; name != "" {
 		read = cmp.Or(h.Getenv(name), read)
 	}
-	own := Settings{Host: h.Host, Path: SettingsPath(h.Host, read)}
-	data, err := os.ReadFile(own.Path)
-	has, unreadable := own.Has(data)
-	return err == nil && unreadable == nil && has
+	return Settings{Host: h.Host, Path: SettingsPath(h.Host, read)}.Installed()
 }
 
 // logError writes an error to the log.
@@ -207,14 +204,6 @@ func (h *handler) within(ctx context.Context) (answer, error) {
 	case <-ctx.Done():
 		return answer{}, fmt.Errorf("it took more than %v; the next event goes on", h.Deadline)
 	}
-}
-
-// open opens the workspace.
-func (h *handler) open(ctx context.Context) (err error) {
-	if h.setup == nil {
-		h.setup, err = h.Open(ctx, h.workspace, h.stateDir)
-	}
-	return err
 }
 
 // findWorkspace returns the workspace of an event in dir, "" if there is none: the folder with a

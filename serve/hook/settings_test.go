@@ -114,7 +114,7 @@ func TestAddAndTakeOut(t *testing.T) {
 					t.Errorf("after a move: %v and %v", old, now)
 				}
 				after := edit(t, s, s.TakeOut)
-				if has, err := s.Has(after); has || err != nil {
+				if d, err := s.parse(after); err != nil || d.has() {
 					t.Errorf("%v: hooks are left:\n%s", err, after)
 				}
 				for _, theirs := range []string{"say done", "check", "other hook --host", "12345678901234567890.123456789012345678901234567890", "mine"} {

@@ -79,7 +79,7 @@ func (h *handler) shape(ctx context.Context) (a answer, err error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, shapeWait)
 	defer cancel()
-	if err := h.open(ctx); err != nil {
+	if h.setup, err = h.Open(ctx, h.workspace, h.stateDir); err != nil {
 		return a, err
 	}
 	defer func() { err = errors.Join(err, h.setup.close()) }()

@@ -222,14 +222,10 @@ func (f *file) takeOut(data []byte, e *recorded) ([]byte, error) {
 	case settings.Same(after, data):
 	case e != nil && !e.Absent && after == nil:
 		after = []byte("{}\n") // there was a file, if one that said nothing
-	case (e == nil || e.Absent) && f.empty(after):
+	case (e == nil || e.Absent) && (len(bytes.TrimSpace(after)) == 0 || f.json && settings.SameJSON(after, []byte("{}")) && !bytes.ContainsRune(after, '/')):
 		after = nil
 	}
 	return after, nil
-}
-
-func (f *file) empty(data []byte) bool {
-	return len(bytes.TrimSpace(data)) == 0 || f.json && settings.SameJSON(data, []byte("{}")) && !bytes.ContainsRune(data, '/')
 }
 
 // look returns the file that a path leads to, and its content. With tidy it removes half-written
@@ -333,7 +329,15 @@ func (in *Installer) writeNew(f *file, r *record, path string, data, after []byt
 		copied := *e
 		was = &copied
 	}
-	before, err := f.original(data, was)
+	// The content that a file gets when memkernel is removed is its earlier content or, if it was
+	// changed since, its present content without our entries.
+	before, err := data, error(nil)
+	switch {
+	case was != nil && (was.untouched(data) || was.notYet(data)):
+		before = was.before()
+	case data != nil:
+		before, err = f.takeOut(data, was)
+	}
 	if err != nil {
 		return err
 	}
@@ -342,7 +346,7 @@ func (in *Installer) writeNew(f *file, r *record, path string, data, after []byt
 		e.Host = was.Host
 	}
 	r.set(e)
-	r.made(missing(filepath.Dir(path)))
+	r.made(filepath.Dir(path))
 	if err := r.write(in.State); err != nil {
 		return err
 	}
@@ -359,18 +363,6 @@ func (in *Installer) writeNew(f *file, r *record, path string, data, after []byt
 	return errors.Join(err, r.write(in.State))
 }
 
-// original returns the content that a file gets when memkernel is removed: its earlier content
-// or, if it was changed since, its present content without our entries.
-func (f *file) original(data []byte, was *recorded) ([]byte, error) {
-	if was != nil && (was.untouched(data) || was.notYet(data)) {
-		return was.before(), nil
-	}
-	if data == nil {
-		return nil, nil
-	}
-	return f.takeOut(data, was)
-}
-
 // writeOld gives a file its old content, and forgets it.
 func (in *Installer) writeOld(_ *file, r *record, path string, data, after []byte) error {
 	if err := settings.Write(path, data, after); err != nil {
@@ -385,17 +377,4 @@ func (in *Installer) writeOld(_ *file, r *record, path string, data, after []byt
 		_ = os.Remove(dir) // if nothing else is in it
 	}
 	return nil
-}
-
-// missing returns the folders that must be made for dir to exist.
-func missing(dir string) []string {
-	out := []string{}
-	for {
-		if _, err := os.Stat(dir); err == nil || dir == filepath.Dir(dir) {
-			break
-		}
-		out = append(out, dir)
-		dir = filepath.Dir(dir)
-	}
-	return out
 }

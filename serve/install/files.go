@@ -129,12 +129,8 @@ func (s *Site) userWide(h *host) string {
 		return ""
 	}
 	hs := hook.Settings{Host: h.hooks, Path: hook.SettingsPath(h.hooks, s.Home)}
-	data, err := settings.Read(hs.Path)
-	if err != nil || data == nil || hs.Path == hook.SettingsPath(h.hooks, s.Workspace) {
+	if hs.Path == hook.SettingsPath(h.hooks, s.Workspace) || !hs.Installed() {
 		return ""
-	}
-	if has, err := hs.Has(data); err != nil || !has {
-		return "" // one that can't be read is the host's to complain about
 	}
 	return hs.Path
 }

@@ -110,9 +110,12 @@ func (r *record) set(e recorded) {
 	r.Files = append(r.Files, e)
 }
 
-// made notes folders that are to be made.
-func (r *record) made(dirs []string) {
-	for _, dir := range dirs {
+// made notes the folders that must be made for dir to exist.
+func (r *record) made(dir string) {
+	for ; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		if _, err := os.Stat(dir); err == nil {
+			return
+		}
 		if !slices.Contains(r.Made, dir) {
 			r.Made = append(r.Made, dir)
 		}

@@ -4,7 +4,6 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
-	"net/http"
 	"strings"
 
 	"github.com/memkernel/memkernel/transcript"
@@ -28,11 +27,6 @@ func cloudCall(path string) (model string, ok bool) {
 		}
 	}
 	return "", false
-}
-
-// signed reports whether a request has a signature. The signature may cover the body.
-func signed(r *http.Request) bool {
-	return strings.HasPrefix(r.Header.Get("Authorization"), "AWS4-") || r.URL.Query().Has("X-Amz-Signature")
 }
 
 // anthropicDoubt returns the reason why a request passes unplanned. A request with a container

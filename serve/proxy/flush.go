@@ -91,7 +91,14 @@ func (x *Proxy) flush(ctx context.Context, f flusher, way wayOut, format transcr
 	if err != nil {
 		return nil, nil, err
 	}
-	a, err := way.complete(ctx, x.opt.Transport, format, body)
+	h, data, err := way.fetch(ctx, x.opt.Transport, body)
+	if err != nil {
+		return nil, nil, err
+	}
+	a, err := readCopy(format, h, data)
+	if err == nil && !a.whole {
+		err = errors.New("the answer did not come to its end")
+	}
 	if err != nil {
 		return nil, nil, err
 	}
@@ -101,19 +108,6 @@ func (x *Proxy) flush(ctx context.Context, f flusher, way wayOut, format transcr
 	}
 	done, err := f.ObserveFlush(ctx, reply)
 	return done, a.usage, err
-}
-
-// complete sends one request and reads its whole answer.
-func (way wayOut) complete(ctx context.Context, t http.RoundTripper, format transcript.Format, body []byte) (answer, error) {
-	h, data, err := way.fetch(ctx, t, body)
-	if err != nil {
-		return answer{}, err
-	}
-	a, err := readCopy(format, h, data)
-	if err == nil && !a.whole {
-		err = errors.New("the answer did not come to its end")
-	}
-	return a, err
 }
 
 // fetch sends one request and returns its whole answer. Its errors name no address.

@@ -72,8 +72,13 @@ func (x *Proxy) send(r *http.Request) (*http.Response, error) {
 		return res, err
 	}
 	e.tries++
-	text := takeText(res)
-	why := "refused as too long"
+	head, _ := io.ReadAll(io.LimitReader(res.Body, maxRefusal)) // who reads the body gets the error again
+	res.Body = &joined{io.MultiReader(bytes.NewReader(head), res.Body), res.Body}
+	said, err := decoded(res.Header.Get("Content-Encoding"), head, maxRefusal)
+	if err != nil {
+		said = nil
+	}
+	text, why := string(said), "refused as too long"
 	if budget.RefusesThinking(text) {
 		why = "refused for its thinking"
 	} else if _, over := budget.ParseOverflow(text); !over {
@@ -123,17 +128,6 @@ func (x *Proxy) mended(ctx context.Context, e *exchange, why, text string) *outc
 
 // maxRefusal bounds the part of a refusal that is read.
 const maxRefusal = 64 << 10 // 64 KiB
-
-// takeText reads the text of a refusal. The body can then be read again from its beginning.
-func takeText(res *http.Response) string {
-	head, _ := io.ReadAll(io.LimitReader(res.Body, maxRefusal)) // who reads the body gets the error again
-	res.Body = &joined{io.MultiReader(bytes.NewReader(head), res.Body), res.Body}
-	text, err := decoded(res.Header.Get("Content-Encoding"), head, maxRefusal)
-	if err != nil {
-		return ""
-	}
-	return string(text)
-}
 
 // joined is a body whose beginning was read.
 type joined struct {

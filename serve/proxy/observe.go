@@ -15,13 +15,20 @@ import (
 // ended takes the copy of an answer. The conversation's line is held from now on, so that a request
 // which continues the conversation is planned after it was observed.
 func (x *Proxy) ended(e *exchange, h http.Header, copy []byte, err error) {
-	if err = hadAll(e, h, copy, err); err != nil {
+	if err == errBroken { // a client need not read the body to its end
+		if a, bad := readCopy(e.format, h, copy); bad == nil && a.whole {
+			err = nil
+		}
+	}
+	if err != nil {
 		if e.broken(err); e.line != nil {
 			x.log.Info("not observed", "reason", err.Error())
 		}
 		return
 	}
-	e.hold()
+	if e.watched != nil {
+		e.watched.left.Add(1)
+	}
 	held := e.line == nil // it passed
 	if !held {
 		select {
@@ -49,17 +56,6 @@ func (x *Proxy) ended(e *exchange, h http.Header, copy []byte, err error) {
 			x.bill(e, a, nil)
 		}
 	})
-}
-
-// hadAll returns nil for an answer that was closed after its last event, because a client need
-// not read the body to its end. It returns other errors unchanged.
-func hadAll(e *exchange, h http.Header, copy []byte, err error) error {
-	if err == errBroken {
-		if a, bad := readCopy(e.format, h, copy); bad == nil && a.whole {
-			return nil
-		}
-	}
-	return err
 }
 
 // observe hands an answer to the kernel. After the last call of a turn it hands over the turn.

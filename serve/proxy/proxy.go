@@ -165,7 +165,11 @@ func newProxy(p Planner, opt Options, u *upstreams) (*Proxy, error) {
 		opt.Logger = slog.New(slog.DiscardHandler)
 	}
 	if opt.Transport == nil {
-		opt.Transport = defaultTransport()
+		// It checks certificates, follows no redirect and leaves encodings alone. Only the time for
+		// dialling and the handshake is bounded. Answers may take any time.
+		t := http.DefaultTransport.(*http.Transport).Clone()
+		t.MaxIdleConns, t.MaxIdleConnsPerHost, t.TLSHandshakeTimeout, t.DisableCompression = 0, 64, 15*time.Second, true
+		opt.Transport = t
 	}
 	if opt.Now == nil {
 		opt.Now = time.Now
@@ -183,14 +187,6 @@ func newProxy(p Planner, opt Options, u *upstreams) (*Proxy, error) {
 		ErrorLog:       slog.NewLogLogger(x.log.Handler(), slog.LevelDebug),
 	}
 	return x, nil
-}
-
-// defaultTransport checks certificates, follows no redirect and leaves encodings alone. Only the
-// time for dialling and the handshake is bounded. Answers may take any time.
-func defaultTransport() http.RoundTripper {
-	t := http.DefaultTransport.(*http.Transport).Clone()
-	t.MaxIdleConns, t.MaxIdleConnsPerHost, t.TLSHandshakeTimeout, t.DisableCompression = 0, 64, 15*time.Second, true
-	return t
 }
 
 // Close waits until all answers are observed, or until ctx ends.

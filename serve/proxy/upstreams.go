@@ -68,15 +68,13 @@ func newUpstreams(rest string, list []Upstream, insecure bool) (*upstreams, erro
 		case one.For != "" && (one.For[0] != '/' || hasDots(one.For) || (&url.URL{Path: one.For}).EscapedPath() != one.For):
 			return nil, fmt.Errorf("upstream for %s: want a plain path, such as /v1/messages or /openai/", one.For)
 		}
-		seen[one.For], origins[originOf(at)] = true, true
+		seen[one.For], origins[at.Scheme+"://"+strings.ToLower(at.Host)] = true, true
 		u.paths = append(u.paths, &target{match: one.For, url: at})
 	}
 	slices.SortStableFunc(u.paths, func(a, b *target) int { return len(b.match) - len(a.match) })
 	u.several = len(origins) > 1
 	return u, nil
 }
-
-func originOf(u *url.URL) string { return u.Scheme + "://" + strings.ToLower(u.Host) }
 
 // lead is where a request goes.
 type lead struct {

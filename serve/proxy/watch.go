@@ -80,13 +80,7 @@ func (e *exchange) context() context.Context {
 	return context.WithoutCancel(e.watched.ctx)
 }
 
-// hold delays the end of an exchange until release is called.
-func (e *exchange) hold() {
-	if e.watched != nil {
-		e.watched.left.Add(1)
-	}
-}
-
+// release ends a part of the work on an exchange. The last part reports the end of the exchange.
 func (x *Proxy) release(e *exchange) {
 	w := e.watched
 	if w == nil || w.left.Add(-1) > 0 {
