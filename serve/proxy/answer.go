@@ -3,8 +3,11 @@ package proxy
 import (
 	"bytes"
 	"cmp"
+	"encoding/base64"
+	"encoding/binary"
 	"encoding/json"
 	"net/http"
+	"regexp"
 	"strings"
 
 	"github.com/memkernel/memkernel"
@@ -116,4 +119,307 @@ func encode(v any) ([]byte, error) {
 	e.SetEscapeHTML(false)
 	err := e.Encode(v)
 	return bytes.TrimRight(b.Bytes(), "\n"), err
+}
+
+// anthropicMessage is an answer of the Messages API.
+type anthropicMessage struct {
+	Type    string            `json:"type"`
+	Content []json.RawMessage `json:"content"`
+	Stop    *string           `json:"stop_reason"`
+	memkernel.ReportMembers
+}
+
+func (m *anthropicMessage) answer() answer {
+	a := answer{whole: m.Stop != nil, reported: m.ReportMembers.Read()}
+	if m.Stop != nil {
+		a.open = *m.Stop == "tool_use" || *m.Stop == "pause_turn"
+	}
+	if len(m.Content) > 0 {
+		a.message = said(transcript.FormatAnthropic, []any{map[string]any{"role": "assistant", "content": m.Content}})
+		a.open = a.open || a.message != nil && transcript.HasCalls(*a.message)
+	}
+	return a
+}
+
+// anthropicEvent is an event of a streamed answer.
+type anthropicEvent struct {
+	Type    string           `json:"type"`
+	Index   int              `json:"index"`
+	Message anthropicMessage `json:"message"`
+	Block   json.RawMessage  `json:"content_block"`
+	Delta   struct {
+		Text      string  `json:"text"`
+		Thinking  string  `json:"thinking"`
+		Signature string  `json:"signature"`
+		Input     string  `json:"partial_json"`
+		Stop      *string `json:"stop_reason"`
+	} `json:"delta"`
+	Transformations json.RawMessage `json:"input_transformations"`
+}
+
+// anthropicAnswer reads the events of a streamed answer, or the message of another.
+func anthropicAnswer(pieces [][]byte) answer {
+	var m anthropicMessage
+	var blocks []anthropicBlock
+	whole := false
+	for _, b := range pieces {
+		var e anthropicEvent
+		if json.Unmarshal(b, &e) != nil {
+			continue
+		}
+		switch e.Type {
+		case "message": // an answer that is not streamed
+			if json.Unmarshal(b, &m) == nil {
+				return m.answer()
+			}
+		case "message_start":
+			m = e.Message
+		case "content_block_start":
+			blocks = append(blocks, anthropicBlock{e.Block, map[string][]byte{}})
+		case "content_block_delta":
+			if e.Index >= 0 && e.Index < len(blocks) {
+				more, d := blocks[e.Index].more, &e.Delta
+				for name, text := range map[string]string{"text": d.Text, "thinking": d.Thinking, "signature": d.Signature, "input": d.Input} {
+					more[name] = append(more[name], text...)
+				}
+			}
+		case "message_delta":
+			m.Stop = e.Delta.Stop
+			if given(e.Transformations) { // of another model, which took over
+				m.Transformations = e.Transformations
+			}
+		case "message_stop":
+			whole = true
+		case "error":
+			whole, m.Stop = false, nil
+		}
+	}
+	m.Content = assembled(blocks)
+	a := m.answer()
+	a.whole = a.whole && whole
+	return a
+}
+
+// anthropicBlock is a block of a streamed answer: its beginning, and what was added to its members.
+type anthropicBlock struct {
+	first json.RawMessage
+	more  map[string][]byte
+}
+
+// assembled returns the blocks in the form of an answer that is not streamed.
+func assembled(blocks []anthropicBlock) (out []json.RawMessage) {
+	for _, b := range blocks {
+		var m map[string]json.RawMessage
+		if json.Unmarshal(b.first, &m) != nil || m == nil {
+			return nil
+		}
+		for name, text := range b.more {
+			switch {
+			case name == "input" && json.Valid(text):
+				m[name] = text
+			case name != "input" && len(text) > 0:
+				m[name], _ = encode(string(text)) // a string always can
+			}
+		}
+		raw, err := encode(m)
+		if err != nil {
+			return nil
+		}
+		out = append(out, raw)
+	}
+	return out
+}
+
+// chatChunk is an answer of chat completions, or a piece of one.
+type chatChunk struct {
+	Choices []struct {
+		Index   int         `json:"index"`
+		Message chatMessage `json:"message"`
+		Delta   chatMessage `json:"delta"`
+		Finish  *string     `json:"finish_reason"`
+	} `json:"choices"`
+	Error json.RawMessage `json:"error"`
+}
+
+type chatMessage struct {
+	Content   string            `json:"content"` // null counts as ""
+	Refusal   string            `json:"refusal"`
+	Reasoning string            `json:"reasoning_content"`
+	Calls     []json.RawMessage `json:"tool_calls"`
+	Function  json.RawMessage   `json:"function_call"`
+}
+
+// chatAnswer puts an answer together from its pieces.
+func chatAnswer(pieces [][]byte) (a answer) {
+	var content, refusal, reasoning strings.Builder
+	failed := false
+	for _, b := range pieces {
+		var c chatChunk
+		if json.Unmarshal(b, &c) != nil {
+			continue // the last of a stream is no JSON: [DONE]
+		}
+		failed = failed || given(c.Error)
+		for _, one := range c.Choices {
+			if one.Index != 0 {
+				continue
+			}
+			for _, d := range []chatMessage{one.Message, one.Delta} { // one of them is empty
+				content.WriteString(d.Content)
+				refusal.WriteString(d.Refusal)
+				reasoning.WriteString(d.Reasoning)
+				a.open = a.open || len(d.Calls) > 0 || given(d.Function)
+			}
+			a.whole = a.whole || one.Finish != nil
+		}
+	}
+	a.whole = a.whole && !failed
+	m := map[string]any{"role": "assistant", "content": content.String()}
+	if refusal.Len() > 0 {
+		m["refusal"] = refusal.String()
+	}
+	if reasoning.Len() > 0 {
+		m["reasoning_content"] = reasoning.String()
+	}
+	if content.Len()+refusal.Len() > 0 {
+		a.message = said(transcript.FormatOpenAI, []any{m})
+	}
+	return a
+}
+
+// response is an answer of the Responses API.
+type response struct {
+	Status string            `json:"status"`
+	Output []json.RawMessage `json:"output"`
+	memkernel.ReportMembers
+}
+
+func (r *response) answer() answer {
+	a := answer{whole: r.Status == "completed" || r.Status == "incomplete", reported: r.ReportMembers.Read()}
+	if len(r.Output) > 0 {
+		a.message = said(transcript.FormatResponses, r.Output)
+		a.open = a.message == nil || transcript.Asks(*a.message)
+	}
+	return a
+}
+
+// responsesAnswer takes the whole answer from the last event of a stream. If the host stores nothing
+// with the provider, the output items come in events of their own. An answer that is not streamed
+// is one piece without a type.
+func responsesAnswer(pieces [][]byte) answer {
+	var last response
+	var items []json.RawMessage
+	for _, b := range pieces {
+		var e struct {
+			Type     string          `json:"type"`
+			Item     json.RawMessage `json:"item"`
+			Response response        `json:"response"`
+		}
+		if json.Unmarshal(b, &e) != nil {
+			continue
+		}
+		switch e.Type {
+		case "response.output_item.done":
+			items = append(items, e.Item)
+		case "response.completed", "response.incomplete":
+			last = e.Response
+		case "":
+			_ = json.Unmarshal(b, &last) // it is JSON; of another shape it has no status
+		}
+	}
+	if len(last.Output) == 0 {
+		last.Output = items
+	}
+	return last.answer()
+}
+
+// geminiChunk is an answer of generateContent, or a piece of one.
+type geminiChunk struct {
+	Candidates []struct {
+		Index   int `json:"index"`
+		Content struct {
+			Parts []json.RawMessage `json:"parts"`
+		} `json:"content"`
+		Finish string `json:"finishReason"`
+	} `json:"candidates"`
+	Error json.RawMessage `json:"error"`
+}
+
+// geminiAnswer puts an answer together from its pieces.
+func geminiAnswer(pieces [][]byte) (a answer) {
+	var parts []json.RawMessage
+	failed := false
+	for _, p := range pieces {
+		var c geminiChunk
+		failed = json.Unmarshal(p, &c) != nil || given(c.Error) || failed
+		for _, one := range c.Candidates {
+			if one.Index != 0 {
+				continue
+			}
+			a.whole = a.whole || one.Finish != ""
+			for _, raw := range one.Content.Parts {
+				a.open = a.open || geminiFunction.Match(raw)
+				parts = withPart(parts, raw)
+			}
+		}
+	}
+	a.whole = a.whole && !failed
+	if len(parts) > 0 {
+		a.message = said(transcript.FormatGemini, []any{map[string]any{"role": "model", "parts": parts}})
+		a.open = a.open || a.message != nil && transcript.HasCalls(*a.message)
+	}
+	return a
+}
+
+// withPart adds a part. It joins pieces of text to one text, except for pieces with a signature.
+func withPart(parts []json.RawMessage, raw json.RawMessage) []json.RawMessage {
+	if n := len(parts) - 1; n >= 0 {
+		before, one := plainText(parts[n])
+		more, two := plainText(raw)
+		if one && two {
+			parts[n], _ = encode(map[string]string{"text": before + more}) // strings always can
+			return parts
+		}
+	}
+	return append(parts, raw)
+}
+
+// plainText returns the text of a part that has nothing else.
+func plainText(raw json.RawMessage) (string, bool) {
+	var m map[string]json.RawMessage
+	var text string
+	if json.Unmarshal(raw, &m) != nil || len(m) != 1 || json.Unmarshal(m["text"], &text) != nil {
+		return "", false
+	}
+	return text, true
+}
+
+// geminiFunction matches the member of a part that holds a call, or its result.
+var geminiFunction = regexp.MustCompile(`"function_?[CcRr](?:all|esponse)"\s*:`)
+
+const eventStreamType = "application/vnd.amazon.eventstream"
+
+// fromEventStream converts Bedrock's stream of messages to server-sent events. Each message has a
+// head, headers and a payload with one event of the API. It does not check the checksums. A
+// message without an event ends the stream.
+func fromEventStream(data []byte) (out []byte) {
+	const head, tail = 12, 4
+	for len(data) >= head+tail {
+		total, headers := uint64(binary.BigEndian.Uint32(data)), uint64(binary.BigEndian.Uint32(data[4:]))
+		if total > uint64(len(data)) || headers > total || total < head+headers+tail {
+			return out
+		}
+		var m struct {
+			Bytes string `json:"bytes"`
+		}
+		if json.Unmarshal(data[head+headers:total-tail], &m) != nil {
+			return out
+		}
+		event, err := base64.StdEncoding.DecodeString(m.Bytes)
+		if err != nil || len(event) == 0 {
+			return out
+		}
+		out = append(append(append(out, "data: "...), event...), "\n\n"...)
+		data = data[total:]
+	}
+	return out
 }

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"encoding/json"
 	"errors"
 	"slices"
 	"strconv"
@@ -107,4 +108,54 @@ func longestAnswer(b *transcript.Body) (least float64, ok bool) {
 		}
 	}
 	return least, ok
+}
+
+// anthropicDoubt returns the reason why a request passes unplanned. A request with a container
+// lacks the container's files. A request whose path names the model may not be for Anthropic's
+// API.
+func anthropicDoubt(b *transcript.Body) string {
+	var c struct {
+		ID string `json:"id"`
+	}
+	raw := b.Member("container")
+	switch {
+	case raw != "" && (b.Text("container") != "" || json.Unmarshal([]byte(raw), &c) == nil && c.ID != ""):
+		return passElsewhere
+	case b.Member("model") == "" && b.Text("anthropic_version") == "":
+		return passUnreadable
+	}
+	return ""
+}
+
+// geminiDoubt returns the reason why a request passes unplanned, "" if there is none. It reads
+// generationConfig.
+func geminiDoubt(b *transcript.Body) string {
+	var c struct {
+		Choices      int    `json:"candidateCount"`
+		ChoicesOther int    `json:"candidate_count"`
+		Max          *int   `json:"maxOutputTokens"`
+		MaxOther     *int   `json:"max_output_tokens"`
+		Mime         string `json:"responseMimeType"`
+		MimeOther    string `json:"response_mime_type"`
+	}
+	raw := b.Member("generationConfig")
+	if raw != "" && json.Unmarshal([]byte(raw), &c) != nil {
+		return passUnreadable
+	}
+	pieces := func(p memkernel.Part) bool {
+		return p.Kind == memkernel.PartOther && geminiFunction.MatchString(p.Raw)
+	}
+	if slices.ContainsFunc(b.Messages, func(m memkernel.Message) bool { return slices.ContainsFunc(m.Parts, pieces) }) {
+		return passBlock // a call, or its result, that came in pieces
+	}
+	least := func(n *int) bool { return n != nil && *n <= 1 }
+	switch {
+	case max(c.Choices, c.ChoicesOther) > 1:
+		return passChoices
+	case least(c.Max) || least(c.MaxOther):
+		return passProbe
+	case len(b.Tools) == 0 && (c.Mime == "application/json" || c.MimeOther == "application/json"):
+		return passSide // a program asks for data about a conversation
+	}
+	return ""
 }

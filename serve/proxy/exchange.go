@@ -298,3 +298,36 @@ func codes(faults []fault.Fault) string {
 	}
 	return strings.Join(out, ",")
 }
+
+// geminiCall splits the path of a Gemini call: …/models/MODEL:METHOD. It refuses Vertex paths, in
+// which a project or a publisher precedes the model.
+func geminiCall(path string) (model, method string, ok bool) {
+	at := strings.LastIndexByte(path, '/')
+	before, last := path[:max(at, 0)], path[at+1:]
+	model, method, ok = strings.Cut(last, ":")
+	if !ok || model == "" || strings.Contains(path, "/publishers/") || strings.Contains(path, "/projects/") {
+		return "", "", false
+	}
+	kind := before[strings.LastIndexByte(before, '/')+1:]
+	return model, method, kind == "models" || kind == "tunedModels"
+}
+
+// cloudCall returns the model that is named in the path of a call of Anthropic's API at a cloud.
+// The paths are Bedrock's …/model/M/invoke and invoke-with-response-stream, and Vertex's
+// …/publishers/anthropic/models/M:rawPredict and streamRawPredict.
+func cloudCall(path string) (model string, ok bool) {
+	if _, rest, found := strings.Cut(path, "/publishers/anthropic/models/"); found {
+		model, method, _ := strings.Cut(rest, ":")
+		return model, model != "count-tokens" && model != "" && (method == "rawPredict" || method == "streamRawPredict")
+	}
+	_, rest, found := strings.Cut(path, "/model/")
+	if !found {
+		return "", false
+	}
+	for _, end := range []string{"/invoke", "/invoke-with-response-stream"} {
+		if model, ok := strings.CutSuffix(rest, end); ok {
+			return model, model != ""
+		}
+	}
+	return "", false
+}
