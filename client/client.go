@@ -56,16 +56,6 @@ type Options struct {
 	Notify func(method string, params json.RawMessage)
 }
 
-func (o *Options) setDefaults() {
-	o.Workspace = cmp.Or(o.Workspace, ".")
-	o.Binary = cmp.Or(o.Binary, "memkernel")
-	o.Idle = cmp.Or(o.Idle, 15*time.Minute)
-	o.StartTimeout = cmp.Or(o.StartTimeout, 15*time.Second)
-	o.Timeout = cmp.Or(o.Timeout, time.Minute)
-	o.Retries = cmp.Or(o.Retries, 3)
-	o.Name = cmp.Or(o.Name, "memkernel-go")
-}
-
 // Client is a client of a daemon. It may be used by several goroutines.
 type Client struct {
 	Methods
@@ -91,7 +81,13 @@ type way interface {
 // Connect connects to the daemon of a workspace, and starts a daemon if none listens. With
 // [Options.URL] it connects to a server.
 func Connect(ctx context.Context, o Options) (*Client, error) {
-	o.setDefaults()
+	o.Workspace = cmp.Or(o.Workspace, ".")
+	o.Binary = cmp.Or(o.Binary, "memkernel")
+	o.Idle = cmp.Or(o.Idle, 15*time.Minute)
+	o.StartTimeout = cmp.Or(o.StartTimeout, 15*time.Second)
+	o.Timeout = cmp.Or(o.Timeout, time.Minute)
+	o.Retries = cmp.Or(o.Retries, 3)
+	o.Name = cmp.Or(o.Name, "memkernel-go")
 	c := &Client{opt: o}
 	c.Methods.call = c.Call
 	if o.URL == "" {

@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/memkernel/memkernel/internal/textutil"
 )
 
 // protocol is the version of the protocol that doc/rpc.md describes. It rises with a change that
@@ -93,12 +95,9 @@ func parse(text []byte) parsed {
 // encode encodes a message on a line. The message is a response or a notification. A response that
 // can't be encoded becomes an error.
 func encode(v any) []byte {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(v)
+	line, err := textutil.JSON(v)
 	if r, ok := v.(*response); ok && err != nil {
 		return encode(answer(string(r.ID), nil, newError(-32603, "INTERNAL", "the answer can't be written: "+err.Error(), "")))
 	}
-	return b.Bytes()
+	return append(line, '\n')
 }

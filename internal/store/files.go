@@ -270,23 +270,19 @@ func (s files) Remove(how Durability, names ...string) (Stats, error) {
 		if err != nil && !errors.Is(err, fs.ErrNotExist) { // a link is removed itself
 			_, err = s.check(path.Dir(name))
 		}
+		folder := fi != nil && fi.IsDir()
 		var done Stats
 		switch at := s.Where(name); {
-		case errors.Is(err, fs.ErrNotExist):
-			continue
 		case err != nil:
-		case fi != nil && fi.IsDir():
-			err = os.RemoveAll(at)
-			if err == nil && how == Synced {
-				err = atomicfile.SyncDir(filepath.Dir(at))
-				st.Syncs++
-			}
-		case how == Synced:
+		case !folder && how == Synced:
 			done, err = atomicfile.RemoveStats(at)
 			st.Add(done)
 			s.durable.Delete(at)
 		default:
-			err = os.Remove(at)
+			if err = os.RemoveAll(at); err == nil && how == Synced {
+				err = atomicfile.SyncDir(filepath.Dir(at))
+				st.Syncs++
+			}
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return st, err

@@ -15,6 +15,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/memkernel/memkernel/internal/textutil"
 )
 
 // lineVersion is the version of the lines that are written. plainVersion is the version of lines
@@ -79,13 +81,11 @@ func decodeRecord(rec []byte) (r Record, err error) {
 
 // slowRecord returns the record as encoding/json writes it.
 func slowRecord(r *Record) ([]byte, error) {
-	var rec bytes.Buffer
-	e := json.NewEncoder(&rec)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(r); err != nil {
-		return nil, fmt.Errorf("encode %s record %q: %w", r.Op, r.ID, err)
+	rec, err := textutil.JSON(r)
+	if err != nil {
+		err = fmt.Errorf("encode %s record %q: %w", r.Op, r.ID, err)
 	}
-	return bytes.TrimSuffix(rec.Bytes(), []byte("\n")), nil
+	return rec, err
 }
 
 // writeLine puts the parts of a record into its envelope.

@@ -79,7 +79,12 @@ func (h *handler) start(ctx context.Context, r *record) (answer, error) {
 	}
 	var lost error
 	if b.Occasion == checkpoint.OnResume {
-		lost = h.catchUp(ctx, r)
+		// Messages of a resumed session may be in the transcript that no hook reported, for example
+		// because the process died during a call.
+		var n *news
+		if n, lost = h.observe(ctx, r); lost == nil && n != nil {
+			_, lost = h.setup.Kernel.Checkpoint(ctx, h.boundary(r, n, "resume"))
+		}
 	}
 	text, err := h.begin(ctx, r, b)
 	if b.Occasion == checkpoint.OnResume && b.From == "" {
@@ -88,17 +93,6 @@ func (h *handler) start(ctx context.Context, r *record) (answer, error) {
 		text, err = join(text, checkpoint.Unfinished(open)), errors.Join(err, oops)
 	}
 	return answer{context: text, message: cost}, errors.Join(lost, err)
-}
-
-// catchUp commits messages in the transcript of a resumed session that no hook reported, for
-// example because the process died during a call.
-func (h *handler) catchUp(ctx context.Context, r *record) error {
-	n, err := h.observe(ctx, r)
-	if err != nil || n == nil {
-		return err
-	}
-	_, err = h.setup.Kernel.Checkpoint(ctx, h.boundary(r, n, "resume"))
-	return err
 }
 
 // begin returns the text of a beginning.

@@ -32,11 +32,6 @@ type entry struct {
 	at    int
 }
 
-// hookValue are the members of a hook that count.
-type hookValue struct {
-	Command string `json:"command"`
-}
-
 // ours returns the entries of the host's hooks in the groups of one event. The last entry comes
 // first, so that each entry can be removed without moving another.
 func (d *document) ours(groups *hujson.Array) (out []entry, err error) {
@@ -53,7 +48,9 @@ func (d *document) ours(groups *hujson.Array) (out []entry, err error) {
 			continue
 		}
 		for i := range slices.Backward(list.Elements) {
-			var v hookValue
+			var v struct {
+				Command string `json:"command"`
+			}
 			if settings.Decode(list.Elements[i], &v) == nil && strings.HasSuffix(v.Command, suffix(d.of.Host)) {
 				out = append(out, entry{group, list, i})
 			}
@@ -115,7 +112,14 @@ func (d *document) installEvent(hooks *hujson.Object, event string) error {
 	if len(found) == 0 {
 		g := group{Hooks: []command{d.of.hook(event)}}
 		if d.of.Host.row().moments[event] == toolResult {
-			g.Matcher = matcher(d.of.Host.row().tools)
+			var names []string
+			for _, t := range d.of.Host.row().tools {
+				if strings.HasSuffix(t.name, "_") {
+					t.name += ".*"
+				}
+				names = append(names, t.name)
+			}
+			g.Matcher = strings.Join(names, "|")
 		}
 		return d.Push(groups, g, 3)
 	}
@@ -263,33 +267,24 @@ func (s Settings) Installed() bool {
 	return err == nil && d.has()
 }
 
-// Add returns a settings file's content with the hooks, up to date.
-func (s Settings) Add(data []byte) ([]byte, error) {
+// Edit returns a settings file's content with the hooks, up to date, or without them. It returns nil
+// if the file held nothing but the hooks.
+func (s Settings) Edit(data []byte, add bool) ([]byte, error) {
 	d, err := s.parse(data)
-	if err != nil {
-		return nil, err
-	}
-	if err := d.install(); err != nil {
-		return nil, err
-	}
-	return d.Bytes(), nil
-}
-
-// TakeOut returns a settings file's content without the hooks. If the file held nothing else, it
-// returns nil.
-func (s Settings) TakeOut(data []byte) ([]byte, error) {
-	d, err := s.parse(data)
-	if err != nil {
-		return nil, err
-	}
-	if !d.has() {
+	switch {
+	case err != nil:
+	case add:
+		err = d.install()
+	case !d.has():
 		return data, nil
+	default:
+		err = d.uninstall(nil)
 	}
-	if err := d.uninstall(nil); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	after := d.Bytes()
-	if settings.SameJSON(after, []byte("{}")) {
+	if !add && settings.SameJSON(after, []byte("{}")) {
 		return nil, nil
 	}
 	return after, nil

@@ -62,7 +62,10 @@ func (h *handler) handle(ctx context.Context) (a answer, err error) {
 	case beforeCompaction:
 		a, err = h.compaction(ctx, r)
 	case afterCompaction:
-		err = h.summed(ctx)
+		var f *api.Flushed // the memories that the host's summariser added to its summary
+		if f, err = h.setup.Kernel.ObserveFlush(ctx, api.FlushReply{SessionKey: h.key, Text: h.e.Summary, Section: true, Now: h.Now()}); err == nil && f.Items > 0 {
+			h.logText(f.Line)
+		}
 	case turnEnd:
 		_, err = h.observe(ctx, r)
 	case sessionEnd:
@@ -234,15 +237,6 @@ func (h *handler) flushSection(ctx context.Context) (string, error) {
 		return "", err
 	}
 	return f.Section, nil
-}
-
-// summed stores the memories that the host's summariser added to its summary.
-func (h *handler) summed(ctx context.Context) error {
-	f, err := h.setup.Kernel.ObserveFlush(ctx, api.FlushReply{SessionKey: h.key, Text: h.e.Summary, Section: true, Now: h.Now()})
-	if err == nil && f.Items > 0 {
-		h.logText(f.Line)
-	}
-	return err
 }
 
 // window returns the size of a model's window, 0 if it is unknown.

@@ -199,3 +199,7 @@ func TestRefused(t *testing.T) {
 		}
 	}
 }
+
+func (s Settings) Add(data []byte) ([]byte, error) { return s.Edit(data, true) }
+
+func (s Settings) TakeOut(data []byte) ([]byte, error) { return s.Edit(data, false) }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/kernel/api"
 )
 
@@ -51,18 +52,6 @@ var claudeTools = []tool{
 		saved: "persistedOutputPath", preview: 2000, drop: []string{"persistedOutputPath", "persistedOutputSize"}},
 	{name: "Grep", field: "content", plain: map[string]string{"mode": `"content"`}},
 	{name: "mcp__"},
-}
-
-// matcher returns the expression by which a host recognises the tools.
-func matcher(tools []tool) string {
-	var names []string
-	for _, t := range tools {
-		if strings.HasSuffix(t.name, "_") {
-			t.name += ".*"
-		}
-		names = append(names, t.name)
-	}
-	return strings.Join(names, "|")
 }
 
 // shape stores a large result that the model has not seen yet and returns its replacement. The
@@ -147,13 +136,11 @@ func block(raw json.RawMessage) (text string, put func(string) json.RawMessage) 
 
 // unescaped marshals a value without HTML escapes, since people read it, too.
 func unescaped(v any) json.RawMessage {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
+	data, err := textutil.JSON(v)
+	if err != nil {
 		panic("hook: " + err.Error()) // strings and what was read from JSON always marshal
 	}
-	return bytes.TrimSpace(b.Bytes())
+	return data
 }
 
 // saved reads the file in which the host keeps the whole of a long text. The file must belong to

@@ -137,13 +137,8 @@ func (s *Site) userWide(h *host) string {
 
 // hookFile returns the file of a host's hooks. The hooks are its first part.
 func (s *Site) hookFile(h hook.Host) file {
-	hs := &hook.Settings{Host: h, Path: hook.SettingsPath(h, s.Workspace), Program: s.Shell}
-	return file{path: hs.Path, json: true, hooks: true, parts: []part{{"hooks", func(data []byte, add bool) ([]byte, error) {
-		if add {
-			return hs.Add(data)
-		}
-		return hs.TakeOut(data)
-	}}}}
+	hs := hook.Settings{Host: h, Path: hook.SettingsPath(h, s.Workspace), Program: s.Shell}
+	return file{path: hs.Path, json: true, hooks: true, parts: []part{{"hooks", hs.Edit}}}
 }
 
 // jsonFile is a JSON file with an entry in an object of servers.

@@ -641,7 +641,7 @@ func TestUserWide(t *testing.T) {
 	before := tree(t, in.Workspace)
 	for _, h := range []hook.Host{hook.Claude, hook.Gemini} {
 		hs := hook.Settings{Host: h, Path: hook.SettingsPath(h, in.Home), Program: "/opt/memkernel"}
-		data, err := hs.Add(nil)
+		data, err := hs.Edit(nil, true)
 		if err == nil {
 			err = settings.Write(hs.Path, nil, data)
 		}

@@ -147,22 +147,16 @@ func (m *Meter) did(b *proxy.Billed, s *Sum) {
 		s.Recalled = 1
 	}
 	l.recalled = b.Plan.Retrieval.Page
-	s.Restored = l.restored(b.Plan.Reduced)
-}
-
-// restored counts the pages that were shortened before and are shown in full again.
-func (l *line) restored(reduced []api.Reduced) (n int) {
-	now := make(map[string]bool, len(reduced))
-	for i := range reduced {
-		now[reduced[i].Page] = true
+	now := make(map[string]bool, len(b.Plan.Reduced))
+	for i := range b.Plan.Reduced {
+		now[b.Plan.Reduced[i].Page] = true
 	}
 	for id := range l.pages {
 		if !now[id] {
-			n++
+			s.Restored++
 		}
 	}
 	l.pages = now
-	return n
 }
 
 // lack has the unknown properties of a model.

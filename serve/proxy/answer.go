@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -38,8 +39,14 @@ func readAnswer(f transcript.Format, contentType string, data []byte) answer {
 		pieces = events(fromEventStream(data))
 	case strings.HasPrefix(kind, "text/event-stream"):
 		pieces = events(data)
+	case bytes.HasPrefix(bytes.TrimSpace(data), []byte{'['}): // Gemini streamed it without server-sent events
+		var list []json.RawMessage
+		_ = json.Unmarshal(data, &list) // a list that broke off has no pieces
+		for _, p := range list {
+			pieces = append(pieces, p)
+		}
 	default:
-		pieces = piecesOf(data)
+		pieces = [][]byte{data}
 	}
 	a := apis[f].answer(pieces)
 	var bill memkernel.StreamUsage
@@ -48,21 +55,6 @@ func readAnswer(f transcript.Format, contentType string, data []byte) answer {
 	}
 	a.usage, a.unread = bill.Usage()
 	return a
-}
-
-// piecesOf returns the pieces of an answer in JSON. It is one object, or a list of pieces if Gemini
-// streamed the answer without server-sent events. A list that broke off has no pieces.
-func piecesOf(data []byte) [][]byte {
-	if !bytes.HasPrefix(bytes.TrimSpace(data), []byte{'['}) {
-		return [][]byte{data}
-	}
-	var list []json.RawMessage
-	_ = json.Unmarshal(data, &list)
-	var out [][]byte
-	for _, p := range list {
-		out = append(out, p)
-	}
-	return out
 }
 
 // readCopy is readAnswer for an encoded copy, with the answer's headers.
@@ -98,7 +90,7 @@ func events(stream []byte) (out [][]byte) {
 // said reads one answer in the form in which a host sends it back in a request.
 func said(f transcript.Format, list any) *memkernel.Message {
 	name := map[transcript.Format]string{transcript.FormatResponses: "input", transcript.FormatGemini: "contents"}[f]
-	data, err := encode(map[string]any{cmp.Or(name, "messages"): list})
+	data, err := textutil.JSON(map[string]any{cmp.Or(name, "messages"): list})
 	if err != nil {
 		return nil
 	}
@@ -111,15 +103,6 @@ func said(f transcript.Format, list any) *memkernel.Message {
 
 // given reports whether a member of an answer is there and not null.
 func given(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
-
-// encode returns JSON without HTML escapes.
-func encode(v any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	err := e.Encode(v)
-	return bytes.TrimRight(b.Bytes(), "\n"), err
-}
 
 // anthropicMessage is an answer of the Messages API.
 type anthropicMessage struct {
@@ -218,10 +201,10 @@ func assembled(blocks []anthropicBlock) (out []json.RawMessage) {
 			case name == "input" && json.Valid(text):
 				m[name] = text
 			case name != "input" && len(text) > 0:
-				m[name], _ = encode(string(text)) // a string always can
+				m[name], _ = textutil.JSON(string(text)) // a string always can
 			}
 		}
-		raw, err := encode(m)
+		raw, err := textutil.JSON(m)
 		if err != nil {
 			return nil
 		}
@@ -376,7 +359,7 @@ func withPart(parts []json.RawMessage, raw json.RawMessage) []json.RawMessage {
 		before, one := plainText(parts[n])
 		more, two := plainText(raw)
 		if one && two {
-			parts[n], _ = encode(map[string]string{"text": before + more}) // strings always can
+			parts[n], _ = textutil.JSON(map[string]string{"text": before + more}) // strings always can
 			return parts
 		}
 	}

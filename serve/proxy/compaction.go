@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -178,7 +179,7 @@ func (e *exchange) compactionBody(at *compaction, covers int) ([]byte, error) {
 		return nil, err
 	}
 	at.edit(members)
-	return encode(members)
+	return textutil.JSON(members)
 }
 
 // compact has the provider compact. The usage is nil if the answer names none.

@@ -71,7 +71,13 @@ func (o *Options) request(e *exchange) api.PlanRequest {
 	}
 	switch b.Format {
 	case transcript.FormatAnthropic:
-		req.Effort, req.DropOption = b.Member("output_config"), dropsBlocks(req.Thinking)
+		var t struct { // the client may let the provider drop thinking that no longer fits its prefix
+			Binding struct {
+				Mismatch string `json:"prefix_mismatch_behavior"`
+			} `json:"block_binding"`
+		}
+		_ = json.Unmarshal([]byte(req.Thinking), &t)
+		req.Effort, req.DropOption = b.Member("output_config"), t.Binding.Mismatch == "drop_block"
 		req.TTL, req.FixedTTL = lifetimes(b)
 	case transcript.FormatResponses:
 		req.Thinking = b.Member("reasoning")
@@ -99,17 +105,6 @@ func lifetimes(b *transcript.Body) (messages, fixed time.Duration) {
 		fixed = time.Hour
 	}
 	return messages, fixed
-}
-
-// dropsBlocks reports whether the client lets the provider drop thinking that no longer
-// fits its prefix.
-func dropsBlocks(thinking string) bool {
-	var t struct {
-		Binding struct {
-			Mismatch string `json:"prefix_mismatch_behavior"`
-		} `json:"block_binding"`
-	}
-	return json.Unmarshal([]byte(thinking), &t) == nil && t.Binding.Mismatch == "drop_block"
 }
 
 // resolver names the way by which the model of this request can follow a pointer, ""

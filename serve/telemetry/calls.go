@@ -1,6 +1,7 @@
 package telemetry
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"strconv"
@@ -67,12 +68,7 @@ func OperationOf(c *proxy.Call) string {
 }
 
 // OutcomeOf returns the outcome of a request. It returns "none" if nothing was sent.
-func OutcomeOf(c *proxy.Call) string {
-	if c.Outcome == "" {
-		return "none"
-	}
-	return c.Outcome
-}
+func OutcomeOf(c *proxy.Call) string { return cmp.Or(c.Outcome, "none") }
 
 // FailureOf returns where a call failed and the code of the failure. Both are "" if the call did
 // not fail.

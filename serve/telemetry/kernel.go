@@ -1,6 +1,7 @@
 package telemetry
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -82,7 +83,7 @@ func (t *Telemetry) observed(d *api.Done) {
 			t.add(billed, *b.BilledUSD, t.model(b.Model))
 		}
 		t.usage(b.Model, &b.Usage)
-		t.convention(providerOf(price.Provider), b.Model, &b.Usage)
+		t.convention(cmp.Or(providers[price.Provider], price.Provider), b.Model, &b.Usage)
 	}
 }
 
@@ -135,13 +136,5 @@ func (t *Telemetry) convention(provider, model string, u *memkernel.Usage) {
 	t.record(tokenUsage, float64(u.OutputTokens), "chat", provider, t.model(model), "output")
 }
 
-// providerOf returns the conventions' name of a provider of the price book.
-func providerOf(name string) string {
-	switch name {
-	case "":
-		return "_OTHER"
-	case "google":
-		return "gcp.gemini"
-	}
-	return name
-}
+// providers are the conventions' names of providers of the price book, where they differ.
+var providers = map[string]string{"": "_OTHER", "google": "gcp.gemini"}

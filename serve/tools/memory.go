@@ -212,11 +212,11 @@ func (s *Set) files(ctx context.Context) ([]listed, error) {
 	return out, nil
 }
 
-// look finds whether a place is a file, a folder, or neither.
-func (s *Set) look(ctx context.Context, at *spot) (c *api.MemoryFile, folder []listed, isFolder bool, err error) {
+// look finds whether a place is a file, a folder, or neither. It returns no file for a folder.
+func (s *Set) look(ctx context.Context, at *spot) (c *api.MemoryFile, folder []listed, err error) {
 	files, err := s.files(ctx)
 	if err != nil {
-		return nil, nil, false, err
+		return nil, nil, err
 	}
 	for _, f := range files {
 		if at.rel == "" || strings.HasPrefix(f.rel, at.rel+"/") {
@@ -224,25 +224,25 @@ func (s *Set) look(ctx context.Context, at *spot) (c *api.MemoryFile, folder []l
 		}
 	}
 	if len(folder) > 0 || at.rel == "" {
-		return nil, folder, true, nil
+		return nil, folder, nil
 	}
 	if !slices.ContainsFunc(files, func(f listed) bool { return f.rel == at.rel }) {
-		return &api.MemoryFile{}, nil, false, nil
+		return &api.MemoryFile{}, nil, nil
 	}
 	c, err = s.k.Editor().Content(ctx, at.file, s.opts.Private)
 	if errors.Is(err, markdownstore.ErrDenied) {
-		return &api.MemoryFile{}, nil, false, nil // it isn't there for this session
+		return &api.MemoryFile{}, nil, nil // it isn't there for this session
 	}
-	return c, nil, false, err
+	return c, nil, err
 }
 
 // file returns the content of a file that a command will change.
 func (s *Set) file(ctx context.Context, at *spot) (*api.MemoryFile, error) {
-	c, _, isFolder, err := s.look(ctx, at)
+	c, _, err := s.look(ctx, at)
 	switch {
 	case err != nil:
 		return nil, err
-	case isFolder:
+	case c == nil:
 		return nil, wrongf("The path %s is not a file.", at.said)
 	case !c.Exists:
 		return nil, wrongf("The path %s does not exist. Please provide a valid path.", at.said)
@@ -256,11 +256,11 @@ func (s *Set) view(ctx context.Context, c *command, at *spot) (string, error) {
 	if n := len(c.ViewRange); n != 0 && n != 2 {
 		return "", wrongf("Invalid `view_range` parameter: it has %d numbers. It should be the first and the last line, -1 for the end of the file.", n)
 	}
-	content, folder, isFolder, err := s.look(ctx, at)
+	content, folder, err := s.look(ctx, at)
 	switch {
 	case err != nil:
 		return "", err
-	case isFolder:
+	case content == nil:
 		return listing(at, folder), nil
 	case !content.Exists:
 		return "", wrongf("The path %s does not exist. Please provide a valid path.", at.said)
@@ -378,8 +378,8 @@ func (s *Set) create(ctx context.Context, c *command, at *spot) (string, error) 
 	if err != nil {
 		return "", err
 	}
-	content, _, isFolder, err := s.look(ctx, at)
-	if err == nil && (isFolder || content.Exists) {
+	content, _, err := s.look(ctx, at)
+	if err == nil && (content == nil || content.Exists) {
 		err = wrongf("File %s already exists", at.said)
 	}
 	if err == nil {
@@ -467,11 +467,11 @@ func (s *Set) insert(ctx context.Context, c *command, at *spot) (string, error) 
 
 // versions returns the files of a place for their removal. The place is a file or a folder.
 func (s *Set) versions(ctx context.Context, at *spot, none string) ([]api.EditFile, []listed, error) {
-	content, folder, isFolder, err := s.look(ctx, at)
+	content, folder, err := s.look(ctx, at)
 	if err != nil {
 		return nil, nil, err
 	}
-	if !isFolder {
+	if content != nil {
 		if !content.Exists {
 			return nil, nil, wrongf("%s", none)
 		}
@@ -508,11 +508,11 @@ func (s *Set) rename(ctx context.Context, c *command, at *spot) (string, error) 
 	if at.rel == "" {
 		return "", wrongf("Cannot rename the %s directory itself", memoryRoot)
 	}
-	there, _, isFolder, err := s.look(ctx, to)
+	there, _, err := s.look(ctx, to)
 	if err != nil {
 		return "", err
 	}
-	if isFolder || there.Exists {
+	if there == nil || there.Exists {
 		return "", wrongf("The destination %s already exists", to.said)
 	}
 	gone, which, err := s.versions(ctx, at, fmt.Sprintf("The path %s does not exist", at.said))
