@@ -113,21 +113,19 @@ func TestMkdirAllOrder(t *testing.T) {
 	}
 }
 
-func stage(t *testing.T, g *Group, dir string, n int) {
-	t.Helper()
+// group writes n files in two folders of a folder.
+func group(dir string, n int) (Stats, error) {
+	var out []File
 	for i := range n {
-		if err := g.Write(filepath.Join(dir, fmt.Sprintf("d%d", i%2), fmt.Sprint(i)), []byte("data"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		out = append(out, File{filepath.Join(dir, fmt.Sprintf("d%d", i%2), fmt.Sprint(i)), []byte("data")})
 	}
+	return WriteGroup(dir, out, 0o600, map[string]bool{})
 }
 
 func TestGroupOrder(t *testing.T) {
 	dir := t.TempDir()
 	ops := record(t, dir, -1)
-	g := NewGroup(dir)
-	stage(t, g, dir, 2)
-	st, err := g.Commit()
+	st, err := group(dir, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,9 +145,7 @@ func TestGroupOrder(t *testing.T) {
 func TestLargeGroupOrder(t *testing.T) {
 	dir := t.TempDir()
 	ops := record(t, dir, -1)
-	g := NewGroup(dir)
-	stage(t, g, dir, 100)
-	if _, err := g.Commit(); err != nil {
+	if _, err := group(dir, 100); err != nil {
 		t.Fatal(err)
 	}
 	lastSync, firstRename, lastRename, firstDir := -1, -1, -1, -1
@@ -196,9 +192,7 @@ func TestGroupWithoutSyncFS(t *testing.T) {
 		}
 		return nil
 	}))
-	g := NewGroup(dir)
-	stage(t, g, dir, 20)
-	if _, err := g.Commit(); err != nil || syncs != 20 {
+	if _, err := group(dir, 20); err != nil || syncs != 20 {
 		t.Errorf("%d syncs, %v", syncs, err)
 	}
 }
@@ -208,15 +202,11 @@ func TestGroupFailsWithoutLitter(t *testing.T) {
 		for n := 0; ; n++ {
 			dir := t.TempDir()
 			ops := record(t, dir, n)
-			g := NewGroup(dir)
-			var err error
-			for i := 0; i < size && err == nil; i++ {
-				err = g.Write(filepath.Join(dir, "d", fmt.Sprint(i)), []byte("data"), 0o600)
+			var group []File
+			for i := range size {
+				group = append(group, File{filepath.Join(dir, "d", fmt.Sprint(i)), []byte("data")})
 			}
-			if err == nil {
-				_, err = g.Commit()
-			}
-			g.Abort()
+			_, err := WriteGroup(dir, group, 0o600, map[string]bool{})
 			if len(*ops) <= n {
 				if err != nil {
 					t.Fatal(err)
@@ -305,11 +295,11 @@ func BenchmarkGroup(b *testing.B) {
 			gen := 0
 			for b.Loop() {
 				gen++
-				g := NewGroup(dir)
+				var group []File
 				for i := range n {
-					g.Write(filepath.Join(dir, fmt.Sprint(gen, "-", i)), data, 0o600)
+					group = append(group, File{filepath.Join(dir, fmt.Sprint(gen, "-", i)), data})
 				}
-				if _, err := g.Commit(); err != nil {
+				if _, err := WriteGroup(dir, group, 0o600, map[string]bool{}); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -15,151 +15,106 @@ import (
 // programs to the file system.
 const maxEach = 4
 
-// Group makes many new files durable together: Write stages each file as a temp. Commit syncs all
-// temps, renames them, and syncs each directory once. On Linux a large group costs two syncfs
-// calls whatever its size. Small groups, and all groups on other systems, cost one fsync per file
-// and directory.
+// File is a file of a group.
+type File struct {
+	Path string
+	Data []byte
+}
+
+// WriteGroup makes many new files durable together: it writes each file as a temp in the directory
+// stage, syncs all temps, renames them, and syncs each directory once. It also syncs dirs, the
+// directories of files that the caller relies on, and adds the others to it. It creates missing
+// directories. stage must exist
+// and be on the file system of the files. On Linux a large group costs two syncfs calls whatever
+// its size. Small groups, and all groups on other systems, cost one fsync per file and directory.
 //
 // A group is not a transaction: if a rename fails, the files renamed before it keep their new
-// names. No file is ever seen half written. A Group is for one goroutine and is used up by Commit
-// or Abort.
-type Group struct {
-	stage  string   // directory of the temps
-	root   *os.File // stage, opened before the first write, for syncfs
-	staged []staged
-	dirs   map[string]bool
-	st     Stats
-}
-
-type staged struct{ tmp, path string }
-
-// NewGroup returns a group whose temps are in the directory stage, which
-// must exist and be on the file system of the targets.
-func NewGroup(stage string) *Group {
-	return &Group{stage: stage, dirs: make(map[string]bool)}
-}
-
-// Write stages data for path.
-func (g *Group) Write(path string, data []byte, perm fs.FileMode) error {
-	err := g.openRoot()
-	var tmp string
+// names. No file is ever seen half written. After an error no temp is left.
+func WriteGroup(stage string, files []File, perm fs.FileMode, dirs map[string]bool) (st Stats, err error) {
+	if len(files)+len(dirs) == 0 {
+		return st, nil
+	}
+	var root *os.File // for syncfs, opened before the first write
+	if haveSyncFS {
+		if root, err = os.Open(stage); err != nil {
+			return st, err
+		}
+		defer root.Close()
+	}
+	var temps []string
+	defer func() {
+		for _, tmp := range temps {
+			os.Remove(tmp)
+		}
+	}()
+	for _, f := range files {
+		tmp, err := writeTemp(stage, f.Data, perm, false, &st)
+		if err != nil {
+			return st, fmt.Errorf("stage %s: %w", f.Path, err)
+		}
+		temps = append(temps, tmp)
+		st.Files++
+		st.Bytes += int64(len(f.Data))
+	}
+	err = syncAll(root, temps, &st, syncTemp)
+	for _, f := range files {
+		if err == nil {
+			err = place(temps[0], f.Path, dirs)
+		}
+		if err != nil {
+			break
+		}
+		temps = temps[1:]
+	}
 	if err == nil {
-		tmp, err = writeTemp(g.stage, data, perm, false, &g.st)
+		err = syncAll(root, slices.Sorted(maps.Keys(dirs)), &st, syncDir)
 	}
 	if err != nil {
-		return fmt.Errorf("stage %s: %w", path, err)
+		err = fmt.Errorf("commit group: %w", err)
 	}
-	g.st.Files++
-	g.st.Bytes += int64(len(data))
-	g.staged = append(g.staged, staged{tmp, path})
+	return st, err
+}
+
+// syncAll syncs files or directories, with one call if that is cheaper and the system can.
+func syncAll(root *os.File, paths []string, st *Stats, sync func(string, *Stats) error) error {
+	if root != nil && len(paths) > maxEach {
+		err := syncFS(root, st)
+		// Sandboxes refuse the call itself.
+		if !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, fs.ErrPermission) {
+			return err
+		}
+	}
+	for _, p := range paths {
+		if err := sync(p, st); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
-// NeedDir makes Commit sync dir too. Callers need this for a file in dir that they rely on but
-// did not stage.
-func (g *Group) NeedDir(dir string) { g.dirs[dir] = true }
-
-func (g *Group) openRoot() (err error) {
-	if haveSyncFS && g.root == nil {
-		g.root, err = os.Open(g.stage)
-	}
-	return err
-}
-
-// Commit makes every staged file durable under its name. It creates missing directories. After an
-// error no temp is left.
-func (g *Group) Commit() (Stats, error) {
-	defer g.Abort()
-	err := g.syncFiles()
-	for err == nil && len(g.staged) > 0 {
-		if err = g.place(g.staged[0]); err == nil {
-			g.staged = g.staged[1:]
-		}
-	}
-	if err == nil {
-		err = g.syncDirs()
-	}
+func syncTemp(path string, st *Stats) error {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {
-		return g.st, fmt.Errorf("commit group: %w", err)
-	}
-	return g.st, nil
-}
-
-// Abort removes the staged files. After Commit it does nothing.
-func (g *Group) Abort() {
-	for _, s := range g.staged {
-		os.Remove(s.tmp)
-	}
-	g.staged = nil
-	if g.root != nil {
-		g.root.Close()
-		g.root = nil
-	}
-}
-
-// syncAll syncs n files or directories with one call if that is cheaper and the system can.
-func (g *Group) syncAll(n int) (done bool, err error) {
-	if !haveSyncFS || n <= maxEach {
-		return false, nil
-	}
-	if err = g.openRoot(); err == nil {
-		err = syncFS(g.root, &g.st)
-	}
-	// Sandboxes refuse the call itself.
-	if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, fs.ErrPermission) {
-		return false, nil
-	}
-	return true, err
-}
-
-func (g *Group) syncFiles() error {
-	if done, err := g.syncAll(len(g.staged)); done {
 		return err
 	}
-	for _, s := range g.staged {
-		f, err := os.OpenFile(s.tmp, os.O_WRONLY, 0)
-		if err != nil {
-			return err
-		}
-		err = syncFile(f, &g.st)
-		if err = errors.Join(err, f.Close()); err != nil {
-			return err
-		}
-	}
-	return nil
+	return errors.Join(syncFile(f, st), f.Close())
 }
 
-// place renames a temp to its target. It makes further calls only if the target's directory is
-// missing.
-func (g *Group) place(s staged) error {
-	dir := filepath.Dir(s.path)
-	err := rename(s.tmp, s.path)
-	if errors.Is(err, fs.ErrNotExist) && !exists(dir) {
+// place renames a temp to its target, and adds the directories to be synced. It makes further calls
+// only if the target's directory is missing.
+func place(tmp, path string, dirs map[string]bool) error {
+	dir := filepath.Dir(path)
+	err := rename(tmp, path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if _, gone := os.Stat(dir); gone == nil {
+			return err
+		}
 		if err := mkdir(dir, 0o700); err != nil {
 			return err
 		}
-		g.NeedDir(filepath.Dir(dir))
-		err = rename(s.tmp, s.path)
+		dirs[filepath.Dir(dir)] = true
+		err = rename(tmp, path)
 	}
-	if err == nil {
-		g.NeedDir(dir)
-	}
+	dirs[dir] = true
 	return err
-}
-
-func (g *Group) syncDirs() error {
-	if done, err := g.syncAll(len(g.dirs)); done {
-		return err
-	}
-	for _, d := range slices.Sorted(maps.Keys(g.dirs)) {
-		if err := syncDir(d, &g.st); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func exists(dir string) bool {
-	_, err := os.Stat(dir)
-	return err == nil
 }

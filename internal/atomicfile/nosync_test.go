@@ -15,9 +15,7 @@ func TestNoSync(t *testing.T) {
 	group := func() ([]string, Stats, error) {
 		dir := t.TempDir()
 		ops := record(t, dir, -1)
-		g := NewGroup(dir)
-		stage(t, g, dir, 2)
-		st, err := g.Commit()
+		st, err := group(dir, 2)
 		st.SyncTime = 0
 		return *ops, st, err
 	}

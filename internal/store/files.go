@@ -192,8 +192,8 @@ func (s files) makeFolder(name string, st *Stats) error {
 const tempFolder = "tmp"
 
 func (s files) putOnce(docs []Doc, st *Stats) error {
-	g := atomicfile.NewGroup(s.Where(tempFolder))
-	defer g.Abort()
+	var fresh []atomicfile.File
+	dirs := map[string]bool{}
 	for _, d := range docs {
 		at := s.Where(d.Name)
 		fi, err := s.look(d.Name)
@@ -208,12 +208,12 @@ func (s files) putOnce(docs []Doc, st *Stats) error {
 			return err
 		}
 		if stands {
-			g.NeedDir(filepath.Dir(at))
-		} else if err := g.Write(at, d.Data, filePerm); err != nil {
-			return err
+			dirs[filepath.Dir(at)] = true
+		} else {
+			fresh = append(fresh, atomicfile.File{Path: at, Data: d.Data})
 		}
 	}
-	done, err := g.Commit()
+	done, err := atomicfile.WriteGroup(s.Where(tempFolder), fresh, filePerm, dirs)
 	st.Add(done)
 	if err != nil {
 		return err
