@@ -65,26 +65,19 @@ func (c *caller) ask(*Asked) {}
 
 func (s *sessionCall) ask(a *Asked) { a.Sessions, a.Private = []string{s.key()}, s.Private }
 
-func (p *planCall) ask(a *Asked) {
-	p.sessionCall.ask(a)
-	a.Agent = p.AgentID
+func (s *sourceCall) ask(a *Asked) {
+	s.sessionCall.ask(a)
+	a.Agent = s.AgentID
 }
 
 func (p *turnCall) ask(a *Asked) {
-	p.sessionCall.ask(a)
-	a.Agent = p.AgentID
+	p.sourceCall.ask(a)
 	a.update(p.Updates)
 }
 
 func (p *boundaryCall) ask(a *Asked) {
-	p.sessionCall.ask(a)
-	a.Agent = p.AgentID
+	p.sourceCall.ask(a)
 	a.update(p.Updates)
-}
-
-func (p *flushTurnCall) ask(a *Asked) {
-	p.sessionCall.ask(a)
-	a.Agent = p.AgentID
 }
 
 func (p *writeCall) ask(a *Asked) {

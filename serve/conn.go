@@ -67,13 +67,13 @@ func newConn(s *Server, r io.Reader, w io.Writer) *conn {
 	return &conn{s: s, r: bufio.NewReaderSize(r, 64<<10), w: w, calls: map[string]*call{}, room: &room{}, gone: context.Background()}
 }
 
-// heldKey names the caller's conversation of a session and branch.
-func (cl *call) heldKey(session, branch string) heldKey {
+// receive adds to the caller's conversation of a session and branch.
+func (cl *call) receive(session, branch string, handed *conversation) (*held, error) {
 	key := heldKey{session: session, branch: branch}
 	if who := cl.c.alone; who != nil {
 		key.caller = who.Name
 	}
-	return key
+	return cl.held.receive(key, handed)
 }
 
 // close ends the connection, if there is one.

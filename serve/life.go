@@ -15,7 +15,6 @@ import (
 // without a record is refused as NO_SESSION, unless the method is start_session or a conversation
 // or updates are handed in.
 type boundaryCall struct {
-	sessionCall
 	sourceCall
 	Branch string `json:"branch"`
 	Model  string `json:"model"`
@@ -66,7 +65,7 @@ func doEndSession(c *call, p *boundaryCall) (*passed, error) {
 }
 
 func boundaryOf(c *call, p *boundaryCall) (api.Boundary, *held, error) {
-	h, err := c.held.receive(c.heldKey(p.key(), p.Branch), p.Conversation)
+	h, err := c.receive(p.key(), p.Branch, p.Conversation)
 	return api.Boundary{SessionKey: p.SessionKey, Branch: p.Branch, Model: p.Model, Messages: h.messages(), Updates: p.Updates, Key: p.Key,
 		Reason: p.Reason, Now: p.Now, Private: c.opt.private(p.Private), Source: p.source()}, h, err
 }
@@ -164,7 +163,6 @@ func doRestore(c *call, p *restoreCall) (*document.Restore, error) {
 // that one completion without tools is enough. An empty prompt in the answer means that there is
 // nothing to ask.
 type flushTurnCall struct {
-	sessionCall
 	sourceCall
 	Branch string `json:"branch"`
 	Model  string `json:"model"`
@@ -181,7 +179,7 @@ type flushTurn struct {
 }
 
 func doFlushTurn(c *call, p *flushTurnCall) (*flushTurn, error) {
-	h, err := c.held.receive(c.heldKey(p.key(), p.Branch), p.Conversation)
+	h, err := c.receive(p.key(), p.Branch, p.Conversation)
 	if err != nil {
 		return nil, err
 	}

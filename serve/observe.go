@@ -12,7 +12,6 @@ import (
 // turnCall hands in the conversation up to the end of a turn. The call is one atomic, idempotent
 // commit. observe_tool_result commits the messages in the middle of a turn.
 type turnCall struct {
-	sessionCall
 	sourceCall
 	Branch string `json:"branch"`
 	Model  string `json:"model"`
@@ -48,7 +47,7 @@ type observed struct {
 // observing returns the handler of a call that the kernel's function observes.
 func observing(observe func(*kernel.Kernel, context.Context, api.Turn) (*api.Observation, error)) handler[*turnCall, *observed] {
 	return func(c *call, p *turnCall) (*observed, error) {
-		h, err := c.held.receive(c.heldKey(p.key(), p.Branch), p.Conversation)
+		h, err := c.receive(p.key(), p.Branch, p.Conversation)
 		if err != nil {
 			return nil, err
 		}

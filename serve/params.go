@@ -126,8 +126,9 @@ type sessionCall struct {
 	Private bool `json:"private"`
 }
 
-// sourceCall has the parameters that name a session's source.
+// sourceCall has the common parameters of the calls of a session that name its source.
 type sourceCall struct {
+	sessionCall
 	// SessionFile, Channel and AgentID say where the conversation comes from. Later checkpoints
 	// of the session name this source.
 	SessionFile string `json:"session_file"`

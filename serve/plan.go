@@ -80,7 +80,6 @@ type overflow struct {
 // records the plan. peek records nothing, and its pointers do not resolve. The conversation must
 // end with a user message or tool results, unless there is a prompt.
 type planCall struct {
-	sessionCall
 	sourceCall
 	callSettings
 	talkCall
@@ -123,7 +122,7 @@ func planning(plan func(*kernel.Kernel, context.Context, api.PlanRequest) (*api.
 		if err != nil {
 			return nil, err
 		}
-		h, err := c.held.receive(c.heldKey(p.key(), p.Branch), p.Conversation)
+		h, err := c.receive(p.key(), p.Branch, p.Conversation)
 		if err != nil {
 			return nil, err
 		}

@@ -80,10 +80,15 @@ func readNews(h Host, path string, from seam) (*news, error) {
 	if from.Path != path {
 		from = seam{}
 	}
+	read := linesNews
 	if h.row().whole {
-		return wholeNews(h, f, path, st.Size(), from)
+		read = wholeNews
 	}
-	return linesNews(h, f, path, st.Size(), from)
+	n, err := read(h, f, path, st.Size(), from)
+	if errors.Is(err, transcript.ErrEmpty) {
+		return nil, errNoTranscript
+	}
+	return n, err
 }
 
 // maxWhole is the largest transcript that is read whole, in bytes.
@@ -95,9 +100,6 @@ func wholeNews(h Host, f io.ReaderAt, path string, size int64, from seam) (*news
 		return nil, fmt.Errorf("%s: it has %d bytes; at most %d are read", path, size, maxWhole)
 	}
 	session, err := transcript.Load(io.NewSectionReader(f, 0, size), path, &transcript.Options{Dialect: h.row().dialect, OnBroken: transcript.Skip})
-	if errors.Is(err, transcript.ErrEmpty) {
-		return nil, errNoTranscript
-	}
 	if err != nil {
 		return nil, fmt.Errorf("%w; nothing of it was read, and the next event tries again", err)
 	}
@@ -138,9 +140,6 @@ func linesNews(h Host, f io.ReaderAt, path string, size int64, from seam) (*news
 	if err == nil && from.Offset > 0 && reuses(f, from.Offset, session.Messages) {
 		from = seam{}
 		session, err = transcript.Load(part(), path, opt)
-	}
-	if errors.Is(err, transcript.ErrEmpty) {
-		return nil, errNoTranscript
 	}
 	if err != nil {
 		return nil, err

@@ -31,22 +31,16 @@ func ParseUpstream(text string) (Upstream, error) {
 	return Upstream{match, address}, nil
 }
 
-// target is an upstream in the form that requests use.
-type target struct {
-	match string
-	url   *url.URL
-}
-
-// upstreams are all targets, the longest match first. The target of all other requests has the
-// path "".
+// upstreams are the leads of all upstreams, the longest match first. The lead of all other requests
+// has the path "".
 type upstreams struct {
-	paths   []*target
+	paths   []*lead
 	several bool // of different origins
 }
 
 // ownLead returns the lead of a request that goes where its client sends it.
 func ownLead(at *url.URL) *lead {
-	return &lead{to: &target{url: &url.URL{Scheme: at.Scheme, Host: at.Host}}, own: true}
+	return &lead{url: &url.URL{Scheme: at.Scheme, Host: at.Host}, own: true}
 }
 
 // newUpstreams reads the configured upstreams.
@@ -69,43 +63,44 @@ func newUpstreams(rest string, list []Upstream, insecure bool) (*upstreams, erro
 			return nil, fmt.Errorf("upstream for %s: want a plain path, such as /v1/messages or /openai/", one.For)
 		}
 		seen[one.For], origins[at.Scheme+"://"+strings.ToLower(at.Host)] = true, true
-		u.paths = append(u.paths, &target{match: one.For, url: at})
+		l := &lead{match: one.For, url: at}
+		if prefix, folder := strings.CutSuffix(one.For, "/"); folder {
+			l.prefix = prefix
+		}
+		u.paths = append(u.paths, l)
 	}
-	slices.SortStableFunc(u.paths, func(a, b *target) int { return len(b.match) - len(a.match) })
+	slices.SortStableFunc(u.paths, func(a, b *lead) int { return len(b.match) - len(a.match) })
 	u.several = len(origins) > 1
 	return u, nil
 }
 
-// lead is where a request goes.
+// lead is where the requests of a path go.
 type lead struct {
-	to *target
+	match string
+	url   *url.URL
 	// prefix is to be removed from the path. It is a folder that selects an upstream.
 	prefix string
 	// own means that the request goes where its client sends it.
 	own bool
 }
 
-// byPath is the target of a path, nil if there is none.
-func (u *upstreams) byPath(path string) *target {
-	if i := slices.IndexFunc(u.paths, func(t *target) bool { return within(path, t.match) }); i >= 0 {
+// byPath is the lead of a path, nil if there is none.
+func (u *upstreams) byPath(path string) *lead {
+	if i := slices.IndexFunc(u.paths, func(l *lead) bool { return within(path, l.match) }); i >= 0 {
 		return u.paths[i]
 	}
 	return nil
 }
 
-// of returns a request's upstream by the request's unchanged path. It returns nil if there is no
-// such upstream. It also returns nil if another spelling of the path selects another upstream,
-// because the owner of the request's key is then in doubt.
+// of returns a request's lead by the request's unchanged path. It returns nil if there is no such
+// upstream. It also returns nil if another spelling of the path selects another upstream, because
+// the owner of the request's key is then in doubt.
 func (u *upstreams) of(at *url.URL) *lead {
 	to := u.byPath(at.EscapedPath())
-	if to == nil || to != u.byPath(slashes.ReplaceAllString(at.Path, "/")) {
+	if to != u.byPath(slashes.ReplaceAllString(at.Path, "/")) {
 		return nil
 	}
-	prefix, folder := strings.CutSuffix(to.match, "/")
-	if !folder {
-		prefix = ""
-	}
-	return &lead{to: to, prefix: prefix}
+	return to
 }
 
 // slashes matches several slashes in the place of one.
@@ -122,7 +117,7 @@ func (l *lead) apply(p *httputil.ProxyRequest, several bool) {
 	if l.own {
 		return
 	}
-	out, to := p.Out, l.to.url
+	out, to := p.Out, l.url
 	out.URL.Scheme, out.URL.Host, out.Host = to.Scheme, to.Host, to.Host
 	base, path, raw := strings.TrimRight(to.Path, "/"), strings.TrimPrefix(p.In.URL.Path, l.prefix), strings.TrimPrefix(p.In.URL.RawPath, l.prefix)
 	out.URL.Path, out.URL.RawPath = base+path, raw

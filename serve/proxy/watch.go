@@ -86,7 +86,7 @@ func (x *Proxy) release(e *exchange) {
 	if w == nil || w.left.Add(-1) > 0 {
 		return
 	}
-	c := &Call{API: e.format, Count: e.count, Host: e.to.url.Host, Status: w.status, Failure: w.failure, Began: w.began,
+	c := &Call{API: e.format, Count: e.count, Host: e.url.Host, Status: w.status, Failure: w.failure, Began: w.began,
 		FirstByte: time.Duration(w.first.Load()), Took: w.took, Usage: w.usage}
 	if e.out != nil {
 		c.Outcome, c.Reason = e.out.name(), e.out.reason

@@ -44,7 +44,7 @@ func (w *windows) of(r *http.Request, e *exchange) int {
 	if w.opt.ContextWindow > 0 || known.ContextWindow > 0 || atCloud {
 		return 0
 	}
-	key := e.to.url.String() + "\x00" + model
+	key := e.url.String() + "\x00" + model
 	w.mu.Lock()
 	ask := w.asked[key]
 	if ask == nil {
