@@ -73,27 +73,6 @@ type Watcher interface {
 	Refused(code string)
 }
 
-func (o *Options) setDefaults() {
-	if o.Prices == nil {
-		o.Prices = cachelayout.DefaultBook()
-	}
-	if o.LineBytes <= 0 {
-		o.LineBytes = MaxMessage
-	}
-	if o.InFlight <= 0 {
-		o.InFlight = defaultInFlight
-	}
-	if o.Connections <= 0 {
-		o.Connections = defaultConnections
-	}
-	if o.HeldBytes <= 0 {
-		o.HeldBytes = defaultHeldBytes
-	}
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
-}
-
 // Server answers calls for one kernel. It is safe for concurrent use.
 type Server struct {
 	opt     Options
@@ -125,7 +104,25 @@ func New(k *kernel.Kernel, opt *Options) *Server {
 	if opt != nil {
 		s.opt = *opt
 	}
-	s.opt.setDefaults()
+	o := &s.opt
+	if o.Prices == nil {
+		o.Prices = cachelayout.DefaultBook()
+	}
+	if o.LineBytes <= 0 {
+		o.LineBytes = MaxMessage
+	}
+	if o.InFlight <= 0 {
+		o.InFlight = defaultInFlight
+	}
+	if o.Connections <= 0 {
+		o.Connections = defaultConnections
+	}
+	if o.HeldBytes <= 0 {
+		o.HeldBytes = defaultHeldBytes
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
 	s.desk = &desk{k, &s.opt, newShelf(s.opt.HeldBytes), sync.OnceFunc(func() { close(s.shutdown) })}
 	s.base, s.cancel = context.WithCancel(context.Background())
 	for _, m := range table() {

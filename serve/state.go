@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"encoding/json"
 	"time"
 
 	"github.com/memkernel/memkernel/internal/document"
@@ -58,17 +59,13 @@ type reindexCall struct {
 
 // progress is the parameter of a notification.
 type progress struct {
-	ID     rawID  `json:"id"`
-	Stage  string `json:"stage"`
-	Done   int64  `json:"done"`
-	Total  int64  `json:"total"`
-	Files  int    `json:"files"`
-	Chunks int    `json:"chunks"`
+	ID     json.RawMessage `json:"id"`
+	Stage  string          `json:"stage"`
+	Done   int64           `json:"done"`
+	Total  int64           `json:"total"`
+	Files  int             `json:"files"`
+	Chunks int             `json:"chunks"`
 }
-
-type rawID string
-
-func (r rawID) MarshalJSON() ([]byte, error) { return []byte(r), nil }
 
 // progressEvery is the shortest time between two notifications of a call.
 const progressEvery = 100 * time.Millisecond
@@ -83,7 +80,7 @@ func doReindex(c *call, p *reindexCall) (*document.Reindex, error) {
 		opts.Progress = func(r api.ReindexProgress) {
 			if now := time.Now(); now.Sub(last) >= progressEvery || r.Done == r.Total {
 				last = now
-				c.notify("$/progress", progress{rawID(c.id), r.Stage, r.Done, r.Total, r.Files, r.Chunks})
+				c.notify("$/progress", progress{json.RawMessage(c.id), r.Stage, r.Done, r.Total, r.Files, r.Chunks})
 			}
 		}
 	}

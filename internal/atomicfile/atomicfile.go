@@ -66,7 +66,7 @@ func WriteFileIf(path string, data []byte, perm fs.FileMode, check func() error)
 // WriteFileStats is like WriteFile and also returns the cost of the syncs. Without sync it syncs
 // nothing: the new content survives the end of the process at any instant, and not a power cut.
 func WriteFileStats(path string, data []byte, perm fs.FileMode, sync bool) (Stats, error) {
-	return writeFile(path, data, perm, sync, func() error { return nil })
+	return writeFile(path, data, perm, sync, nil)
 }
 
 func writeFile(path string, data []byte, perm fs.FileMode, sync bool, check func() error) (Stats, error) {
@@ -75,7 +75,10 @@ func writeFile(path string, data []byte, perm fs.FileMode, sync bool, check func
 	if err != nil {
 		return st, fmt.Errorf("write file %s: %w", path, err)
 	}
-	if err = check(); err == nil {
+	if check != nil {
+		err = check()
+	}
+	if err == nil {
 		if err = rename(tmp, path); err != nil {
 			err = fmt.Errorf("write file %s: %w", path, err)
 		}

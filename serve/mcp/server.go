@@ -19,6 +19,7 @@ import (
 	"io"
 	"log/slog"
 	"slices"
+	"sync"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -95,7 +96,9 @@ func unlist(rare map[string]bool) sdk.Middleware {
 // or ctx ends. It still answers the requests that were sent before the client hung up. It writes
 // nothing but frames to w.
 func (s *Server) Serve(ctx context.Context, r io.Reader, w io.Writer) error {
-	return s.Run(ctx, newStream(r, w))
+	st := &stream{from: r, to: w}
+	st.silent = sync.NewCond(&st.mu)
+	return s.Run(ctx, st)
 }
 
 // Run speaks over a transport until the client hangs up or ctx ends.

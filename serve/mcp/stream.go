@@ -35,12 +35,6 @@ type stream struct {
 	silent *sync.Cond
 }
 
-func newStream(r io.Reader, w io.Writer) *stream {
-	s := &stream{from: r, to: w}
-	s.silent = sync.NewCond(&s.mu)
-	return s
-}
-
 // Connect implements sdk.Transport.
 func (s *stream) Connect(ctx context.Context) (_ sdk.Connection, err error) {
 	in, pipe := io.Pipe()
