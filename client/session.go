@@ -2,10 +2,12 @@ package client
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/memkernel/memkernel/client/protocol"
@@ -38,9 +40,7 @@ type Session struct {
 
 // Session returns the conversation of a session.
 func (c *Client) Session(key string, o SessionOptions) *Session {
-	if o.Dialect == "" {
-		o.Dialect = "anthropic"
-	}
+	o.Dialect = cmp.Or(o.Dialect, "anthropic")
 	return &Session{c: c, key: key, opt: o}
 }
 
@@ -159,9 +159,7 @@ func (s *Session) End(ctx context.Context) (*protocol.Passed, error) {
 
 func (s *Session) common(key, model *string, private *bool) {
 	*key = s.key
-	if *model == "" {
-		*model = s.opt.Model
-	}
+	*model = cmp.Or(*model, s.opt.Model)
 	*private = *private || s.opt.Private
 }
 
@@ -190,7 +188,7 @@ func (s *Session) hand(ctx context.Context, messages []json.RawMessage, f func(c
 	if err != nil {
 		return err
 	}
-	s.sent = append([]json.RawMessage(nil), messages...)
+	s.sent = slices.Clone(messages)
 	if mark != nil {
 		s.base = mark.Base
 	}

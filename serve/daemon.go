@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -150,10 +151,7 @@ func (d *Daemon) serve(ctx context.Context) (err error) {
 		d.Listening(socket, false)
 	}
 	err = d.wait(ctx, s, failed, ended)
-	drain := d.Drain
-	if drain <= 0 {
-		drain = DefaultDrain
-	}
+	drain := cmp.Or(max(d.Drain, 0), DefaultDrain)
 	// A caller must not find the socket of a daemon that takes no calls.
 	os.Remove(socket)
 	stop, cancel := context.WithTimeout(context.Background(), drain)

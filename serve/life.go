@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/memkernel/memkernel/checkpoint"
@@ -88,10 +89,7 @@ func doCompact(c *call, p *compactCall) (*passed, error) {
 	if p.TargetShare < 0 || p.TargetShare > 1 || p.TargetTokens < 0 {
 		return nil, badParams("target_share is above 0 and at most 1, target_tokens a number of tokens", "target_tokens %d, target_share %v: out of range", p.TargetTokens, p.TargetShare)
 	}
-	if p.Call == nil {
-		p.Call = &callSettings{}
-	}
-	req, err := p.Call.request()
+	req, err := cmp.Or(p.Call, &callSettings{}).request()
 	if err != nil {
 		return nil, err
 	}

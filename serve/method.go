@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"reflect"
 	"slices"
 
@@ -191,9 +192,4 @@ func doShutdown(c *call, _ *caller) (*stopping, error) {
 // private reports whether a call's session belongs to one person.
 func (o *Options) private(said bool) bool { return said && o.Private }
 
-func orDefault(key string) string {
-	if key == "" {
-		return api.DefaultSession
-	}
-	return key
-}
+func orDefault(key string) string { return cmp.Or(key, api.DefaultSession) }

@@ -112,9 +112,7 @@ type memories struct {
 // planning returns the handler of a call for a plan, which the kernel's function makes.
 func planning(plan func(*kernel.Kernel, context.Context, api.PlanRequest) (*api.ContextPlan, error)) handler[*planCall, *planned] {
 	return func(c *call, p *planCall) (*planned, error) {
-		if p.Form == "" {
-			p.Form = formItems
-		}
+		p.Form = cmp.Or(p.Form, formItems)
 		if err := oneOf("form", p.Form, forms); err != nil {
 			return nil, err
 		}

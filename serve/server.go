@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -108,21 +109,9 @@ func New(k *kernel.Kernel, opt *Options) *Server {
 	if o.Prices == nil {
 		o.Prices = cachelayout.DefaultBook()
 	}
-	if o.LineBytes <= 0 {
-		o.LineBytes = MaxMessage
-	}
-	if o.InFlight <= 0 {
-		o.InFlight = defaultInFlight
-	}
-	if o.Connections <= 0 {
-		o.Connections = defaultConnections
-	}
-	if o.HeldBytes <= 0 {
-		o.HeldBytes = defaultHeldBytes
-	}
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
+	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
+	o.LineBytes, o.InFlight = cmp.Or(max(o.LineBytes, 0), MaxMessage), cmp.Or(max(o.InFlight, 0), defaultInFlight)
+	o.Connections, o.HeldBytes = cmp.Or(max(o.Connections, 0), defaultConnections), cmp.Or(max(o.HeldBytes, 0), defaultHeldBytes)
 	s.desk = &desk{k, &s.opt, newShelf(s.opt.HeldBytes), sync.OnceFunc(func() { close(s.shutdown) })}
 	s.base, s.cancel = context.WithCancel(context.Background())
 	for _, m := range table() {

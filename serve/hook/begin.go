@@ -2,7 +2,6 @@ package hook
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -55,10 +54,10 @@ const goneOn = time.Hour
 // id is a new conversation, even after a clear. The text only names the previous session. Gemini
 // CLI puts the text before the words of the first prompt, and forgets such a prompt when it
 // resumes the session. So Gemini CLI gets the text with its next prompt.
-func (h *handler) start(ctx context.Context, r *record) (answer, error) {
+func (h *handler) start(ctx context.Context, r *record) answer {
 	cost := h.e.resumed.message()
 	if h.carried {
-		return answer{message: cost}, nil
+		return answer{message: cost}
 	}
 	b := &beginning{Memory: h.e.Source != "resume" && h.e.Source != "fork", From: h.key}
 	switch h.e.Source {
@@ -75,52 +74,46 @@ func (h *handler) start(ctx context.Context, r *record) (answer, error) {
 			b = b.and(r.Begin) // of a start without a prompt
 		}
 		r.Begin = b
-		return answer{}, nil
+		return answer{}
 	}
-	var lost error
 	if b.Occasion == checkpoint.OnResume {
 		// Messages of a resumed session may be in the transcript that no hook reported, for example
 		// because the process died during a call.
-		var n *news
-		if n, lost = h.observe(ctx, r); lost == nil && n != nil {
-			_, lost = h.setup.Kernel.Checkpoint(ctx, h.boundary(r, n, "resume"))
+		n, err := h.observe(ctx, r)
+		if err == nil && n != nil {
+			_, err = h.setup.Kernel.Checkpoint(ctx, h.boundary(r, n, "resume"))
 		}
+		h.fail(err)
 	}
-	text, err := h.begin(ctx, r, b)
+	text := h.begin(ctx, r, b)
 	if b.Occasion == checkpoint.OnResume && b.From == "" {
 		// The host's context can't have the result of a call that was interrupted.
-		open, oops := h.restore(ctx, &beginning{From: h.key, Occasion: b.Occasion}, text)
-		text, err = join(text, checkpoint.Unfinished(open)), errors.Join(err, oops)
+		text = join(text, checkpoint.Unfinished(h.restore(ctx, &beginning{From: h.key, Occasion: b.Occasion}, text)))
 	}
-	return answer{context: text, message: cost}, errors.Join(lost, err)
+	return answer{context: text, message: cost}
 }
 
 // begin returns the text of a beginning.
-func (h *handler) begin(ctx context.Context, r *record, b *beginning) (string, error) {
-	var parts []string
-	var errs []error
+func (h *handler) begin(ctx context.Context, r *record, b *beginning) (text string) {
 	if b.Memory {
 		r.cut() // the model has seen nothing yet, or only a summary
-		text, err := h.memory(ctx, r, b.From)
-		parts, errs = append(parts, text), append(errs, err)
+		text = h.memory(ctx, r, b.From)
 	}
 	if b.From != "" {
-		text, err := h.restore(ctx, b, join(parts...))
-		parts, errs = append(parts, text), append(errs, err)
+		text = join(text, h.restore(ctx, b, text))
 	}
 	if b.Beside && h.setup.Private {
-		parts = append(parts, h.setup.Kernel.Hooks().Beside(h.key, h.Now()))
+		text = join(text, h.setup.Kernel.Hooks().Beside(h.key, h.Now()))
 	}
-	return join(parts...), errors.Join(errs...)
+	return text
 }
 
 // late returns the text of a beginning that has not been sent yet. The beginning belongs to a
 // start, to a compaction that the transcript shows, or to an answer that the host never took.
-func (h *handler) late(ctx context.Context, r *record, n *news) (string, error) {
+func (h *handler) late(ctx context.Context, r *record, n *news) string {
 	if !h.Host.row().late || r.borrowed {
-		return "", nil
+		return ""
 	}
-	var errs []error
 	if b := r.Brought; b != nil && n != nil && !n.shows(b) {
 		r.Begin = r.Begin.and(&b.beginning)
 	}
@@ -128,13 +121,14 @@ func (h *handler) late(ctx context.Context, r *record, n *news) (string, error) 
 	if n != nil && n.compactions > r.Compactions {
 		r.Compactions = n.compactions
 		_, err := h.compaction(ctx, r)
-		r.Begin, errs = r.Begin.and(&beginning{Memory: true, From: h.key}), append(errs, err)
+		h.fail(err)
+		r.Begin = r.Begin.and(&beginning{Memory: true, From: h.key})
 	}
 	b := r.Begin
 	if b == nil {
-		return "", errors.Join(errs...)
+		return ""
 	}
-	text, err := h.begin(ctx, r, b)
+	text := h.begin(ctx, r, b)
 	r.Begin = nil
 	if line, _, _ := strings.Cut(text, "\n"); line != "" {
 		r.Brought = &brought{beginning: *b, Line: line}
@@ -142,7 +136,7 @@ func (h *handler) late(ctx context.Context, r *record, n *news) (string, error) 
 			r.Brought.After = n.all[len(n.all)-1].Key
 		}
 	}
-	return text, errors.Join(append(errs, err)...)
+	return text
 }
 
 // shows reports whether the host took an answer.

@@ -56,9 +56,9 @@ func (h *handler) handle(ctx context.Context) (a answer, err error) {
 	}
 	switch h.at {
 	case sessionStart:
-		a, err = h.start(ctx, r)
+		a = h.start(ctx, r)
 	case userPrompt:
-		a, err = h.prompt(ctx, r)
+		a = h.prompt(ctx, r)
 	case beforeCompaction:
 		a, err = h.compaction(ctx, r)
 	case afterCompaction:
@@ -78,7 +78,7 @@ func (h *handler) handle(ctx context.Context) (a answer, err error) {
 	if r.Worked = h.Now(); h.at == beforeCompaction {
 		r.Worked = time.Time{}
 	}
-	return a, errors.Join(err, also, r.write(h.stateDir))
+	return a, errors.Join(append(h.errs, err, also, r.write(h.stateDir))...)
 }
 
 func (s *Setup) close() error {
@@ -120,22 +120,23 @@ func (h *handler) record(ctx context.Context) (*record, func(), error) {
 }
 
 // restore returns the text from which a session continues. The host adds it after the text shown.
-func (h *handler) restore(ctx context.Context, b *beginning, shown string) (string, error) {
+func (h *handler) restore(ctx context.Context, b *beginning, shown string) string {
 	req := api.RestoreRequest{SessionKey: b.From, Occasion: b.Occasion, Shown: shown}
 	if strings.IndexFunc(b.From, unsafeInShell) < 0 {
 		req.Resolver = "memkernel get -s " + b.From
 	}
 	got, err := h.setup.Kernel.Restore(ctx, req)
-	if errors.Is(err, api.ErrNoSession) {
-		return "", nil // begun before the hooks were there
-	}
-	if err != nil {
-		return "", err
+	switch {
+	case errors.Is(err, api.ErrNoSession): // begun before the hooks were there
+		return ""
+	case err != nil:
+		h.fail(err)
+		return ""
 	}
 	for _, d := range got.Damaged {
 		h.logError(errors.New(d))
 	}
-	return got.Text, nil
+	return got.Text
 }
 
 // unsafeInShell reports whether a character of a word may have a special meaning in a shell.
@@ -155,69 +156,67 @@ func join(parts ...string) string {
 }
 
 // prompt searches memory for the user's words, and reads the gauge.
-func (h *handler) prompt(ctx context.Context, r *record) (answer, error) {
+func (h *handler) prompt(ctx context.Context, r *record) answer {
 	r.Prompted = h.Now()
 	if h.carried {
-		return answer{}, nil
+		return answer{}
 	}
 	n, err := readNews(h.Host, h.e.Transcript, r.Seam)
-	if errors.Is(err, transcript.ErrUnread) {
-		err = nil // it may have no more than a head yet; the turn's end will show
+	if !errors.Is(err, transcript.ErrUnread) { // it may have no more than a head yet; the turn's end will show
+		h.fail(known(err))
 	}
-	errs := []error{known(err)}
-	began, err := h.late(ctx, r, n)
-	errs = append(errs, err)
-	recalled, err := h.goesOn(ctx, r)
-	if errs = append(errs, err); recalled == "" {
-		recalled, err = h.recall(ctx, r)
-		errs = append(errs, err)
+	began := h.late(ctx, r, n)
+	recalled := h.goesOn(ctx, r)
+	if recalled == "" {
+		recalled = h.recall(ctx, r)
 	}
-	gauge, err := h.gauge(ctx, r, n)
-	return answer{context: join(began, recalled, gauge)}, errors.Join(append(errs, err)...)
+	return answer{context: join(began, recalled, h.gauge(ctx, r, n))}
 }
 
 // goesOn returns the state of the session that was last at work, if the first prompt of a new
 // session asks about the state of the work.
-func (h *handler) goesOn(ctx context.Context, r *record) (string, error) {
+func (h *handler) goesOn(ctx context.Context, r *record) string {
 	if r.Taken > 0 || !h.setup.Private || !checkpoint.GoesOn(transcript.Words(memkernel.Message{Parts: memkernel.Text(h.e.Prompt)})) {
-		return "", nil
+		return ""
 	}
 	got, err := h.setup.Kernel.Restore(ctx, api.RestoreRequest{SessionKey: h.key, Neighbour: true})
 	if err != nil {
-		return "", err
+		h.fail(err)
+		return ""
 	}
-	return got.Text, nil
+	return got.Text
 }
 
 // gauge returns the line that shows how full the context is, if a threshold was crossed since the
 // last reading. At the threshold for a checkpoint it first writes a checkpoint.
-func (h *handler) gauge(ctx context.Context, r *record, n *news) (line string, err error) {
+func (h *handler) gauge(ctx context.Context, r *record, n *news) string {
 	if n == nil {
-		return "", nil
+		return ""
 	}
 	reading := checkpoint.Reading{Tokens: n.used(), Window: h.window(cmp.Or(n.model, h.e.Model, r.Model))}
 	if reading.Tokens == 0 || reading.Window < reading.Tokens {
-		return "", nil // nothing was billed, or the window is larger than is known
+		return "" // nothing was billed, or the window is larger than is known
 	}
 	reading.Tokens = min(reading.Tokens+n.since()+len(h.e.Prompt)/3, reading.Window)
 	now, crossed := h.setup.Thresholds.Cross(checkpoint.Level(r.Level), reading)
 	r.Level = int(now)
 	if len(crossed) == 0 {
-		return "", nil
+		return ""
 	}
-	level, saved := crossed[len(crossed)-1], false
+	level, saved, err := crossed[len(crossed)-1], false, error(nil)
 	if level >= checkpoint.LevelCheckpoint {
 		c, cerr := h.setup.Kernel.Checkpoint(ctx, api.Boundary{SessionKey: h.key, Private: h.setup.Private, Source: h.source(n)})
 		saved, err = c != nil, cerr
 	}
-	line = checkpoint.NextCut{}.Line(reading, level, saved)
+	line := checkpoint.NextCut{}.Line(reading, level, saved)
 	if slices.Contains(crossed, checkpoint.LevelCheckpoint) && err == nil {
 		section, ferr := h.flushSection(ctx)
 		if err = ferr; section != "" {
 			line += "\n" + askToWrite
 		}
 	}
-	return line, err
+	h.fail(err)
+	return line
 }
 
 // askToWrite is sent to a model at most once between two compactions, in a turn that a user's

@@ -24,16 +24,17 @@ const recallPool = 24
 
 // recall returns the notes on the user's words that were not shown since the last compaction, in
 // the same fenced block as in plans. It records that they were shown.
-func (h *handler) recall(ctx context.Context, r *record) (string, error) {
+func (h *handler) recall(ctx context.Context, r *record) string {
 	packed, res, err := h.notes(ctx, r.shows, false)
 	if err != nil || res == nil {
-		return "", err
+		h.fail(err)
+		return ""
 	}
 	if told := string(res.Reason); r.Told != told {
 		r.Told = told
 		switch {
 		case res.Err != nil, res.Reason == retrieval.Disabled, res.Reason == retrieval.StaleIndex, res.Reason == retrieval.Indexing:
-			err = errors.New(told + ": " + res.Detail) // once, until it is otherwise
+			h.fail(errors.New(told + ": " + res.Detail)) // once, until it is otherwise
 		}
 	}
 	for _, it := range packed.Items {
@@ -41,7 +42,7 @@ func (h *handler) recall(ctx context.Context, r *record) (string, error) {
 		h.lines = append(h.lines, Lines{it.Path, it.StartLine, it.EndLine})
 	}
 	r.Shown = r.Shown[max(len(r.Shown)-maxShown, 0):]
-	return retrieval.Render(packed.Items), err
+	return retrieval.Render(packed.Items)
 }
 
 // notes searches memory for the user's words, and packs what fits. The result is nil if nothing is
@@ -86,32 +87,28 @@ const intro = `Memory of this project: MEMORY.md, memory/*.md. memory_search or 
 //
 // The text leaves out a log that has only entries of the session `from`, because the checkpoint
 // of that session follows. So the newest entry of that session counts as shown.
-func (h *handler) memory(ctx context.Context, r *record, from string) (string, error) {
+func (h *handler) memory(ctx context.Context, r *record, from string) string {
 	s := h.setup
 	if s.Store == nil || s.RecallTokens < 0 {
-		return "", nil
+		return ""
 	}
-	room := s.RecallTokens
-	if room == 0 {
-		room = retrieval.DefaultPackTokens
-	}
-	hits, missing, err := h.startFiles(r, room*3, from) // three bytes a token, as Pack counts
+	room := cmp.Or(s.RecallTokens, retrieval.DefaultPackTokens)
+	hits, missing := h.startFiles(r, room*3, from) // three bytes a token, as Pack counts
 	if len(hits) == 0 && !h.anyMemory(ctx) {
-		return "", err
+		return ""
 	}
 	packed := retrieval.Pack(hits, &retrieval.PackOptions{Tokens: room, Items: len(hits) + 1})
 	for _, it := range packed.Items {
 		l := Lines{it.Path, it.StartLine, it.EndLine}
 		r.Lines, h.lines = append(r.Lines, l), append(h.lines, l)
 	}
-	return join(intro, retrieval.WithheldLine(s.Kernel.Hooks().Withheld(s.Private)), retrieval.Render(packed.Items), missing), err
+	return join(intro, retrieval.WithheldLine(s.Kernel.Hooks().Withheld(s.Private)), retrieval.Render(packed.Items), missing)
 }
 
 // startFiles returns the beginnings and the newest parts of curated memory, and the ends of the
 // newest logs. missing says which lines of memory hits does not have.
-func (h *handler) startFiles(r *record, room int, from string) (hits []retrieval.Hit, missing string, err error) {
+func (h *handler) startFiles(r *record, room int, from string) (hits []retrieval.Hit, missing string) {
 	s := h.setup
-	var errs []error
 	restored := false
 	shown := curatedLines{}
 	add := func(path, date string, share int) {
@@ -120,7 +117,7 @@ func (h *handler) startFiles(r *record, room int, from string) (hits []retrieval
 			return
 		}
 		if err != nil {
-			errs = append(errs, err)
+			h.fail(err)
 			return
 		}
 		if date != "" && from != "" {
@@ -149,7 +146,7 @@ func (h *handler) startFiles(r *record, room int, from string) (hits []retrieval
 	today, yesterday := s.Store.DailyLogs(h.Now())
 	add(today.Path, today.Date, room*2/10)
 	add(yesterday.Path, yesterday.Date, room*15/100)
-	return hits, missing, errors.Join(errs...)
+	return hits, missing
 }
 
 // curatedLines are the lines of logs that shown lines of curated memory quote, by the log's path.

@@ -137,7 +137,11 @@ type handler struct {
 	setup   *Setup
 	// lines are the lines of files that the answer quotes.
 	lines []Lines
+	// errs are the reasons why a part of the answer is missing. They are nil for parts that are not.
+	errs []error
 }
+
+func (h *handler) fail(err error) { h.errs = append(h.errs, err) }
 
 // find finds the workspace of the event.
 func (h *handler) find() {

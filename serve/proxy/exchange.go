@@ -178,16 +178,16 @@ func (x *Proxy) read(w http.ResponseWriter, r *http.Request, e *exchange) error 
 
 // decide chooses the body to send.
 func (x *Proxy) decide(r *http.Request, e *exchange) {
-	if reason := x.settled(r, e); reason != "" {
+	if reason := x.place(r, e); reason != "" {
 		e.out = passed(e.data, reason, nil)
 		return
 	}
-	e.window = x.windows.of(r, e)
+	e.window = x.windowOf(r, e)
 	e.out = x.planned(r.Context(), e, nil)
 }
 
-// settled finds the conversation of a request, or returns the reason why the request is not planned.
-func (x *Proxy) settled(r *http.Request, e *exchange) string {
+// place finds the conversation of a request, or returns the reason why the request is not planned.
+func (x *Proxy) place(r *http.Request, e *exchange) string {
 	if enc := r.Header.Get("Content-Encoding"); enc != "" && enc != "identity" {
 		return passEncoded
 	}

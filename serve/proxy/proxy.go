@@ -33,6 +33,7 @@
 package proxy
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -159,12 +160,8 @@ func newProxy(p Planner, opt Options, u *upstreams) (*Proxy, error) {
 	if opt.Prices == nil {
 		opt.Prices = cachelayout.DefaultBook()
 	}
-	if opt.Deadline == 0 {
-		opt.Deadline = defaultDeadline
-	}
-	if opt.Logger == nil {
-		opt.Logger = slog.New(slog.DiscardHandler)
-	}
+	opt.Logger = cmp.Or(opt.Logger, slog.New(slog.DiscardHandler))
+	opt.Deadline = cmp.Or(opt.Deadline, defaultDeadline)
 	if opt.Transport == nil {
 		// It checks certificates, follows no redirect and leaves encodings alone. Only the time for
 		// dialling and the handshake is bounded. Answers may take any time.
@@ -177,7 +174,7 @@ func newProxy(p Planner, opt Options, u *upstreams) (*Proxy, error) {
 	}
 	x := &Proxy{planner: p, opt: opt, upstreams: u, log: opt.Logger, guard: guard{opt.AllowRemote, opt.AllowOrigins}}
 	x.account.open(opt.Now())
-	x.windows.opt, x.windows.several = &x.opt, u.several
+	x.windows.asked = map[string]func() int{}
 	// Hop-by-hop headers, trailers, upgrades and cancelling are the standard library's.
 	x.reverse = &httputil.ReverseProxy{
 		Rewrite:        x.rewrite,

@@ -17,9 +17,6 @@ import (
 
 // windows are the windows of models as servers list them. Each list is requested once.
 type windows struct {
-	opt     *Options
-	several bool // upstreams
-
 	mu    sync.Mutex
 	asked map[string]func() int
 }
@@ -35,16 +32,17 @@ const (
 	leastWindow, mostWindow = 1 << 10, 1 << 24
 )
 
-// of returns the window that the server of a request lists for its model, 0 if it lists none. It
+// windowOf returns the window that the server of a request lists for its model, 0 if it lists none. It
 // does not look up a model whose window is already known.
-func (w *windows) of(r *http.Request, e *exchange) int {
+func (x *Proxy) windowOf(r *http.Request, e *exchange) int {
 	model := e.body.Model
-	known, _ := w.opt.Prices.Lookup(model, time.Time{})
+	known, _ := x.opt.Prices.Lookup(model, time.Time{})
 	atCloud := e.format == transcript.FormatAnthropic && e.model != ""
-	if w.opt.ContextWindow > 0 || known.ContextWindow > 0 || atCloud {
+	if x.opt.ContextWindow > 0 || known.ContextWindow > 0 || atCloud {
 		return 0
 	}
 	key := e.url.String() + "\x00" + model
+	w := &x.windows
 	w.mu.Lock()
 	ask := w.asked[key]
 	if ask == nil {
@@ -52,10 +50,7 @@ func (w *windows) of(r *http.Request, e *exchange) int {
 			w.mu.Unlock()
 			return 0
 		}
-		if w.asked == nil {
-			w.asked = map[string]func() int{}
-		}
-		ask = sync.OnceValue(func() int { return w.ask(r, e) })
+		ask = sync.OnceValue(func() int { return x.askWindow(r, e) })
 		w.asked[key] = ask
 	}
 	w.mu.Unlock()
@@ -63,15 +58,15 @@ func (w *windows) of(r *http.Request, e *exchange) int {
 }
 
 // lists are further paths below the root of the API at which llama.cpp, Ollama, LM Studio and
-// LiteLLM describe their models. For a show the request's body names one model.
-var lists = []struct {
-	path string
-	show bool
-}{{"/props", false}, {"/api/show", true}, {"/api/v0/models", false}, {"/model/info", false}}
+// LiteLLM describe their models.
+var lists = []string{"/props", ollamaShow, "/api/v0/models", "/model/info"}
 
-// ask asks the server of a request for the window of the request's model. It uses the request's
+// ollamaShow is the path at which the request's body names one model.
+const ollamaShow = "/api/show"
+
+// askWindow asks the server of a request for the window of the request's model. It uses the request's
 // key and nothing else from the request.
-func (w *windows) ask(r *http.Request, e *exchange) int {
+func (x *Proxy) askWindow(r *http.Request, e *exchange) int {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), windowTime)
 	defer cancel()
 	p := httputil.ProxyRequest{In: r, Out: r.Clone(ctx)}
@@ -81,7 +76,7 @@ func (w *windows) ask(r *http.Request, e *exchange) int {
 			p.Out.Header[name] = v
 		}
 	}
-	e.apply(&p, w.several)
+	e.apply(&p, x.upstreams.several)
 	query := p.Out.URL.Query()
 	for name := range query {
 		if name != "key" {
@@ -91,27 +86,27 @@ func (w *windows) ask(r *http.Request, e *exchange) int {
 	p.Out.URL.RawQuery, p.Out.URL.RawPath = query.Encode(), ""
 	path, found := strings.TrimSuffix(p.Out.URL.Path, "/"), listed{}
 	if e.format == transcript.FormatGemini {
-		found.ask(w.opt.Transport, p.Out, path[:max(strings.LastIndexByte(path, ':'), 0)], "", e.body.Model)
+		found.ask(x.opt.Transport, p.Out, path[:max(strings.LastIndexByte(path, ':'), 0)], "", e.body.Model)
 		return found.best()
 	}
 	path = strings.TrimSuffix(path, strings.TrimPrefix(apis[e.format].path, "/v1"))
 	root := strings.TrimSuffix(path, "/v1")
-	found.ask(w.opt.Transport, p.Out, path+"/models", "", e.body.Model)
-	for _, l := range lists {
+	found.ask(x.opt.Transport, p.Out, path+"/models", "", e.body.Model)
+	for _, list := range lists {
 		if found.best() != found[trained] {
 			break
 		}
 		body := ""
-		if l.show {
+		if list == ollamaShow {
 			name, _ := json.Marshal(map[string]string{"model": e.body.Model}) // strings can be written
 			body = string(name)
 		}
-		found.ask(w.opt.Transport, p.Out, root+l.path, body, e.body.Model)
+		found.ask(x.opt.Transport, p.Out, root+list, body, e.body.Model)
 		if ctx.Err() != nil {
 			break
 		}
 	}
-	w.opt.Logger.Info("asked the server for a window", "model", e.body.Model, "context_window", found.best())
+	x.opt.Logger.Info("asked the server for a window", "model", e.body.Model, "context_window", found.best())
 	return found.best()
 }
 

@@ -76,9 +76,7 @@ func Open(ctx context.Context, o Options) (*Telemetry, error) {
 	if o.Prices == nil {
 		o.Prices = cachelayout.DefaultBook()
 	}
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
+	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	t := &Telemetry{o: o}
 	var err error
 	if o.Export != nil {

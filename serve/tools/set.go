@@ -1,10 +1,12 @@
 package tools
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/memkernel/memkernel/kernel"
@@ -55,15 +57,9 @@ type Set struct {
 
 // New makes the tools of a session.
 func New(k *kernel.Kernel, o Options) (*Set, error) {
-	switch o.Citations {
-	case "":
-		o.Citations = citationsAuto
-	case citationsAuto, CitationsOn, CitationsOff:
-	default:
+	o.Citations, o.SessionKey = cmp.Or(o.Citations, citationsAuto), cmp.Or(o.SessionKey, api.DefaultSession)
+	if !slices.Contains([]citations{citationsAuto, CitationsOn, CitationsOff}, o.Citations) {
 		return nil, fmt.Errorf("tools: unknown citations %q: give auto, on or off", o.Citations)
-	}
-	if o.SessionKey == "" {
-		o.SessionKey = api.DefaultSession
 	}
 	if o.Timeout <= 0 {
 		o.Timeout = defaultTimeout
