@@ -33,14 +33,11 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // "".
 type chain string
 
-func (c chain) next(rec ...[]byte) chain {
+func (c chain) next(rec []byte) chain {
 	h := sha256.New()
 	io.WriteString(h, string(c))
-	for _, part := range rec {
-		h.Write(part)
-	}
-	var sum [sha256.Size]byte
-	return chain(hex.EncodeToString(h.Sum(sum[:0])[:8]))
+	h.Write(rec)
+	return chain(hex.EncodeToString(h.Sum(nil)[:8]))
 }
 
 // encodeRecord appends the line of a record and updates the sum. If sum is nil, the line has no
@@ -60,10 +57,9 @@ func encodeRecord(b *bytes.Buffer, r *Record, sum *chain) error {
 		return err
 	}
 	if compact {
-		writeLine(b, sum, rec[:len(rec)-1], []byte(`,"body":`), r.Body, []byte{'}'})
-	} else {
-		writeLine(b, sum, rec)
+		rec = slices.Concat(rec[:len(rec)-1], []byte(`,"body":`), r.Body, []byte{'}'})
 	}
+	writeLine(b, sum, rec)
 	return nil
 }
 
@@ -88,23 +84,16 @@ func slowRecord(r *Record) ([]byte, error) {
 	return rec, err
 }
 
-// writeLine puts the parts of a record into its envelope.
-func writeLine(b *bytes.Buffer, sum *chain, rec ...[]byte) {
-	n, crc := 0, uint32(0)
-	for _, part := range rec {
-		n += len(part)
-		crc = crc32.Update(crc, castagnoli, part)
-	}
-	b.Grow(n + 96)
+// writeLine puts a record into its envelope.
+func writeLine(b *bytes.Buffer, sum *chain, rec []byte) {
+	crc := crc32.Checksum(rec, castagnoli)
 	if sum == nil {
-		fmt.Fprintf(b, `{"v":%d,"n":%d,"crc":"%08x","rec":`, plainVersion, n, crc)
+		fmt.Fprintf(b, `{"v":%d,"n":%d,"crc":"%08x","rec":`, plainVersion, len(rec), crc)
 	} else {
-		*sum = sum.next(rec...)
-		fmt.Fprintf(b, `{"v":%d,"n":%d,"crc":"%08x","sum":"%s","rec":`, lineVersion, n, crc, *sum)
+		*sum = sum.next(rec)
+		fmt.Fprintf(b, `{"v":%d,"n":%d,"crc":"%08x","sum":"%s","rec":`, lineVersion, len(rec), crc, *sum)
 	}
-	for _, part := range rec {
-		b.Write(part)
-	}
+	b.Write(rec)
 	b.WriteString("}\n")
 }
 
