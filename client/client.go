@@ -62,8 +62,9 @@ type Client struct {
 	opt Options
 
 	reaching sync.Mutex
-	// conn is the newest way to the daemon. It may be lost.
-	conn way
+	// conn is the newest way to the daemon. It may be lost. server is what the daemon said of itself.
+	conn   way
+	server protocol.Initialized
 	// ended is the reason why the client makes no further connection.
 	ended error
 }
@@ -73,7 +74,6 @@ type way interface {
 	// call decodes the answer into result, which must be a pointer. A nil result drops the
 	// answer.
 	call(ctx context.Context, method string, params, result any) error
-	greeting() protocol.Initialized
 	alive() bool
 	end(why string)
 }
@@ -123,7 +123,7 @@ func (c *Client) end(why error) {
 func (c *Client) Server() protocol.Initialized {
 	c.reaching.Lock()
 	defer c.reaching.Unlock()
-	return c.conn.greeting()
+	return c.server
 }
 
 // reach returns a way that has been greeted.
@@ -139,8 +139,13 @@ func (c *Client) reach(ctx context.Context) (way, error) {
 	for tries := 1; ; tries++ {
 		conn, err := c.opt.connect(ctx)
 		if err == nil {
-			c.conn = conn
-			return conn, nil
+			var server protocol.Initialized
+			hello := map[string]any{"protocol": Version, "client": map[string]string{"name": c.opt.Name, "version": "0.1.0"}}
+			if err = conn.call(ctx, "initialize", hello, &server); err == nil {
+				c.conn, c.server = conn, server
+				return conn, nil
+			}
+			conn.end("the connection was closed")
 		}
 		// The daemon may be ending just now. A further attempt starts a new daemon.
 		if e := (*Error)(nil); c.opt.Socket != "" || c.opt.URL != "" || tries == 3 || !errors.As(err, &e) || !e.lost() {

@@ -16,7 +16,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/memkernel/memkernel/client/protocol"
 	"github.com/memkernel/memkernel/internal/rendezvous"
 )
 
@@ -24,7 +23,6 @@ import (
 type connection struct {
 	nc     net.Conn
 	notify func(string, json.RawMessage)
-	server protocol.Initialized
 
 	writing sync.Mutex
 
@@ -44,10 +42,10 @@ type answer struct {
 	err    error
 }
 
-// connect makes a connection and greets the daemon.
+// connect makes a connection.
 func (o *Options) connect(ctx context.Context) (way, error) {
 	if o.URL != "" {
-		return o.remote(ctx)
+		return o.remote()
 	}
 	nc, err := o.open(ctx)
 	if err != nil {
@@ -55,19 +53,8 @@ func (o *Options) connect(ctx context.Context) (way, error) {
 	}
 	c := &connection{nc: nc, notify: o.Notify, waiting: map[uint64]*waiter{}}
 	go c.read()
-	if err := c.call(ctx, "initialize", hello(o.Name), &c.server); err != nil {
-		c.end("the connection was closed")
-		return nil, err
-	}
 	return c, nil
 }
-
-// hello is how a client introduces itself.
-func hello(name string) any {
-	return map[string]any{"protocol": Version, "client": map[string]string{"name": name, "version": "0.1.0"}}
-}
-
-func (c *connection) greeting() protocol.Initialized { return c.server }
 
 func (o *Options) open(ctx context.Context) (net.Conn, error) {
 	if o.Socket != "" {

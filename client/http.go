@@ -17,7 +17,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/memkernel/memkernel/client/protocol"
 	"github.com/memkernel/memkernel/internal/endpoint"
 )
 
@@ -25,7 +24,6 @@ import (
 type remote struct {
 	rpc, token string
 	http       *http.Client
-	server     protocol.Initialized
 	next       atomic.Uint64
 	closed     atomic.Bool
 }
@@ -34,7 +32,7 @@ type remote struct {
 const maxAnswer = 64 << 20
 
 // remote returns a way to the server of a URL.
-func (o *Options) remote(ctx context.Context) (way, error) {
+func (o *Options) remote() (way, error) {
 	u, err := url.Parse(o.URL)
 	switch {
 	case err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http":
@@ -50,14 +48,8 @@ func (o *Options) remote(ctx context.Context) (way, error) {
 	}
 	// A redirect could take the token elsewhere.
 	h.CheckRedirect = func(*http.Request, []*http.Request) error { return errors.New("it redirects") }
-	r := &remote{rpc: strings.TrimRight(o.URL, "/") + "/rpc", token: o.Token, http: &h}
-	if err := r.call(ctx, "initialize", hello(o.Name), &r.server); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return &remote{rpc: strings.TrimRight(o.URL, "/") + "/rpc", token: o.Token, http: &h}, nil
 }
-
-func (r *remote) greeting() protocol.Initialized { return r.server }
 
 func (r *remote) alive() bool { return !r.closed.Load() }
 

@@ -71,7 +71,7 @@ func (t *Transport) open() error {
 			return
 		}
 		t.proxy, t.failed = proxy.NewRoundTripper(t.Kernel, proxy.Options{Private: t.Private, ContextWindow: t.ContextWindow, Reserve: t.Reserve,
-			Resolver: t.Resolver, Deadline: t.Deadline, ProviderCompaction: t.ProviderCompaction, Transport: t.base(), Logger: t.Logger})
+			Resolver: t.Resolver, Deadline: t.Deadline, ProviderCompaction: t.ProviderCompaction, Transport: cmp.Or(t.Base, http.DefaultTransport), Logger: t.Logger})
 		if t.failed != nil {
 			t.failed = fmt.Errorf("transport: %w", t.failed)
 			return
@@ -123,11 +123,7 @@ func (t *Transport) Close() error {
 
 // CloseIdleConnections is called by [http.Client.CloseIdleConnections].
 func (t *Transport) CloseIdleConnections() {
-	if c, ok := t.base().(interface{ CloseIdleConnections() }); ok {
+	if c, ok := cmp.Or(t.Base, http.DefaultTransport).(interface{ CloseIdleConnections() }); ok {
 		c.CloseIdleConnections()
 	}
-}
-
-func (t *Transport) base() http.RoundTripper {
-	return cmp.Or(t.Base, http.DefaultTransport)
 }

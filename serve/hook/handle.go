@@ -122,7 +122,7 @@ func (h *handler) record(ctx context.Context) (*record, func(), error) {
 // restore returns the text from which a session continues. The host adds it after the text shown.
 func (h *handler) restore(ctx context.Context, b *beginning, shown string) string {
 	req := api.RestoreRequest{SessionKey: b.From, Occasion: b.Occasion, Shown: shown}
-	if strings.IndexFunc(b.From, unsafeInShell) < 0 {
+	if plainInShell(b.From) {
 		req.Resolver = "memkernel get -s " + b.From
 	}
 	got, err := h.setup.Kernel.Restore(ctx, req)
@@ -139,9 +139,9 @@ func (h *handler) restore(ctx context.Context, b *beginning, shown string) strin
 	return got.Text
 }
 
-// unsafeInShell reports whether a character of a word may have a special meaning in a shell.
-func unsafeInShell(r rune) bool {
-	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("-_.:/", r)
+// plainInShell reports whether no character of a word may have a special meaning in a shell.
+func plainInShell(word string) bool {
+	return strings.Trim(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.:/") == ""
 }
 
 // join joins texts, one below the other.

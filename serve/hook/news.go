@@ -104,7 +104,9 @@ func wholeNews(h Host, f io.ReaderAt, path string, size int64, from seam) (*news
 		return nil, fmt.Errorf("%w; nothing of it was read, and the next event tries again", err)
 	}
 	n := &news{size: size, next: seam{Path: path, Message: from.Message}, model: session.Model, compactions: len(session.Compactions())}
-	n.missed(session)
+	for _, err := range session.Skipped {
+		n.lost = append(n.lost, err)
+	}
 	n.msgs = session.View(transcript.Full)
 	n.all = n.msgs
 	if i := slices.IndexFunc(n.msgs, func(m memkernel.Message) bool { return m.Key == from.Message && opensTurn(&m) }); i > 0 {
@@ -118,13 +120,6 @@ func wholeNews(h Host, f io.ReaderAt, path string, size int64, from seam) (*news
 		}
 	}
 	return n, nil
-}
-
-// missed records the lines that could not be read.
-func (n *news) missed(session *transcript.Session) {
-	for _, err := range session.Skipped {
-		n.lost = append(n.lost, err)
-	}
 }
 
 // linesNews reads a transcript of one record per line, which only grows, from the seam to the
@@ -147,8 +142,8 @@ func linesNews(h Host, f io.ReaderAt, path string, size int64, from seam) (*news
 	n := &news{msgs: session.View(transcript.Full), model: session.Model, size: size, next: from}
 	for _, err := range session.Skipped {
 		err.Line, err.From, err.To = err.Line+from.Line, err.From+from.Offset, err.To+from.Offset
+		n.lost = append(n.lost, err)
 	}
-	n.missed(session)
 	n.next.Path = path
 	compacted := session.Compactions()
 	n.compactions = from.Compactions + len(compacted)

@@ -171,7 +171,7 @@ func (h *handler) resolver() string {
 		}
 	}
 	command := program + " get -s " + h.key
-	if strings.IndexFunc(program+h.key, unsafeInShell) >= 0 || !h.permitted(program+" get") || !h.runsCommands() {
+	if !plainInShell(program+h.key) || !h.permitted(program+" get") || !h.runsCommands() {
 		return ""
 	}
 	return command

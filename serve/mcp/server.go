@@ -65,7 +65,9 @@ func New(k *kernel.Kernel, opts *Options) (*Server, error) {
 	}
 	rare := map[string]bool{}
 	for _, d := range set.Definitions(s.opts.AllTools) {
-		tool := toolOf(&d)
+		tool := &sdk.Tool{Name: d.Name, Title: titles[d.Name], Description: d.Description, InputSchema: d.Schema,
+			// A repeated append or edit is carried out once. Each undo takes back one more edit.
+			Annotations: &sdk.ToolAnnotations{Title: titles[d.Name], ReadOnlyHint: d.ReadOnly, DestructiveHint: &d.Destructive, IdempotentHint: d.Name != tools.MemoryUndo, OpenWorldHint: new(bool)}}
 		if s.opts.AllTools {
 			tool.OutputSchema = tools.Output(d.Name)
 		}
@@ -136,13 +138,6 @@ var titles = map[string]string{
 	tools.MemoryList:    "List memory",
 	tools.MemoryUndo:    "Undo a change of memory",
 	tools.ContextStatus: "Context status",
-}
-
-func toolOf(d *tools.Definition) *sdk.Tool {
-	no := false
-	return &sdk.Tool{Name: d.Name, Title: titles[d.Name], Description: d.Description, InputSchema: d.Schema,
-		// A repeated append or edit is carried out once. Each undo takes back one more edit.
-		Annotations: &sdk.ToolAnnotations{Title: titles[d.Name], ReadOnlyHint: d.ReadOnly, DestructiveHint: &d.Destructive, IdempotentHint: d.Name != tools.MemoryUndo, OpenWorldHint: &no}}
 }
 
 // call answers one call of a tool.

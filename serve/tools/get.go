@@ -33,21 +33,13 @@ type lines struct {
 	Truncated bool `json:"truncated,omitempty"`
 }
 
-// linesOf returns the answer without lines for a path or an id.
-func linesOf(name string) *lines {
-	if markdownstore.PathLike(name) {
-		return &lines{Path: name}
-	}
-	return &lines{ID: name}
-}
-
 // get returns count lines of a path or an id, all if count is 0.
 func (s *Set) get(ctx context.Context, name string, from, count int) (*lines, error) {
 	from = max(from, 1)
-	out := linesOf(name)
-	if out.Path == "" {
-		return s.page(ctx, out, from, count)
+	if !markdownstore.PathLike(name) {
+		return s.page(ctx, &lines{ID: name}, from, count)
 	}
+	out := &lines{Path: name}
 	if off := s.disabled(); off != "" {
 		out.say(disabledBy(off))
 		return out, nil
