@@ -80,6 +80,7 @@ type overflow struct {
 // records the plan. peek records nothing, and its pointers do not resolve. The conversation must
 // end with a user message or tool results, unless there is a prompt.
 type planCall struct {
+	sessionCall
 	sourceCall
 	callSettings
 	talkCall
