@@ -3,7 +3,6 @@ package consolidation
 import (
 	"context"
 	"fmt"
-	"io/fs"
 	"slices"
 	"strings"
 	"time"
@@ -55,16 +54,7 @@ func checks() []health.Check[*auditor] {
 	}
 }
 
-// AllChecks returns the ids of all checks, in the order of a report.
-func AllChecks() []health.Code {
-	var out []health.Code
-	for _, c := range checks() {
-		out = append(out, c.Code)
-	}
-	return out
-}
-
-// ListChecks returns the checks with the rule of each check. It runs no check.
+// ListChecks returns all checks, in the order of a report, with the rule of each. It runs no check.
 func ListChecks() []health.CheckRun {
 	var out []health.CheckRun
 	for _, c := range checks() {
@@ -99,14 +89,12 @@ const (
 type Options struct {
 	// Host is the host whose limits hold for the files that a session begins with.
 	Host Host
-	// Now is the moment of the audit. It defaults to the current time.
+	// Now is the moment of the audit.
 	Now time.Time
 	// Timezone is the user's time zone, default time.Local.
 	Timezone *time.Location
 	// Masker finds secrets. A nil Masker means a masker with all rules.
 	Masker *mask.Masker
-	// MaxFileBytes bounds the size of a file. 0 means the store's default.
-	MaxFileBytes int64
 	// Jobs are the last runs of recorded jobs.
 	Jobs []Job
 	// Resolves reports whether a pointer in memory can be followed. If it is nil, pointers are
@@ -114,55 +102,32 @@ type Options struct {
 	Resolves func(id string) bool
 	// Kept are the checks of data that is kept outside the files, by their codes.
 	Kept map[health.Code]Kept
-	// Snapshot is the workspace, if it is read already.
-	Snapshot *Snapshot
 	// Only names the checks to run. If it is empty, all checks run. Skip names checks not to run.
 	Only, Skip []health.Code
 }
 
-// runs reports whether a check is selected.
-func (o *Options) runs(id health.Code) bool {
-	return (len(o.Only) == 0 || slices.Contains(o.Only, id)) && !slices.Contains(o.Skip, id)
-}
-
-// validate returns an error for an unknown check, since a misspelt check would never run.
-func (o *Options) validate() error {
-	var all []string
-	for _, id := range AllChecks() {
-		all = append(all, string(id))
-	}
-	for _, id := range append(slices.Clone(o.Only), o.Skip...) {
-		if !slices.Contains(all, string(id)) {
-			return fmt.Errorf("there is no check %q; the checks are %s", id, strings.Join(all, ", "))
-		}
-	}
-	return nil
-}
-
 // Audit checks a workspace and changes nothing. If [Options.Kept] lacks a check of outside data,
 // the report lists that check as not run.
-func Audit(ctx context.Context, fsys fs.FS, o Options) (*health.Report, error) {
-	if err := o.validate(); err != nil {
-		return nil, err
+func Audit(ctx context.Context, snap *Snapshot, o Options) (*health.Report, error) {
+	var all []string
+	for _, c := range checks() {
+		all = append(all, string(c.Code))
 	}
-	if o.Now.IsZero() {
-		o.Now = time.Now()
+	for _, id := range append(slices.Clone(o.Only), o.Skip...) {
+		if !slices.Contains(all, string(id)) { // a misspelt check would never run
+			return nil, fmt.Errorf("there is no check %q; the checks are %s", id, strings.Join(all, ", "))
+		}
 	}
 	if o.Timezone == nil {
 		o.Timezone = time.Local
-	}
-	snap := o.Snapshot
-	if snap == nil {
-		var err error
-		if snap, err = Read(ctx, fsys, o.MaxFileBytes); err != nil {
-			return nil, err
-		}
 	}
 	a := &auditor{snap: snap, Options: o, report: &health.Report{Files: len(snap.Files), Findings: []health.Finding{}, Checks: []health.CheckRun{}}}
 	for i := range snap.Files {
 		a.report.Entries += len(snap.Files[i].Entries)
 	}
-	asked := slices.DeleteFunc(checks(), func(c health.Check[*auditor]) bool { return !o.runs(c.Code) })
+	asked := slices.DeleteFunc(checks(), func(c health.Check[*auditor]) bool {
+		return len(o.Only) > 0 && !slices.Contains(o.Only, c.Code) || slices.Contains(o.Skip, c.Code)
+	})
 	if err := health.Run(ctx, a.report, asked, a); err != nil {
 		return nil, err
 	}

@@ -21,7 +21,7 @@ func TestHealthyWorkspaceIsSilent(t *testing.T) {
 	for _, f := range r.Findings {
 		t.Errorf("%s %s: %s", f.Code, f.Place, f.What)
 	}
-	if len(r.Checks) != len(consolidation.AllChecks()) || r.Files != 11 || r.Entries == 0 {
+	if len(r.Checks) != len(consolidation.ListChecks()) || r.Files != 11 || r.Entries == 0 {
 		t.Errorf("%d checks, %d files, %d entries", len(r.Checks), r.Files, r.Entries)
 	}
 }
@@ -167,7 +167,7 @@ func TestOnlyAndUnknownChecks(t *testing.T) {
 	if len(r.Checks) != 1 || r.Checks[0].ID != health.Links {
 		t.Errorf("%+v", r.Checks)
 	}
-	_, err := consolidation.Audit(t.Context(), healthy(), consolidation.Options{Now: now, Timezone: time.UTC, Only: []health.Code{"linsk"}})
+	_, err := auditOf(t.Context(), healthy(), consolidation.Options{Now: now, Timezone: time.UTC, Only: []health.Code{"linsk"}})
 	if err == nil || !strings.Contains(err.Error(), "linsk") || !strings.Contains(err.Error(), "links") {
 		t.Errorf("error %v", err)
 	}
@@ -195,11 +195,11 @@ func (r refusing) ReadFile(name string) ([]byte, error) {
 
 func TestUnreadableFileIsAFinding(t *testing.T) {
 	host, _ := consolidation.HostByName("openclaw")
-	r, err := consolidation.Audit(t.Context(), refusing{healthy(), "SOUL.md"}, consolidation.Options{Host: host, Now: now, Timezone: time.UTC})
+	r, err := auditOf(t.Context(), refusing{healthy(), "SOUL.md"}, consolidation.Options{Host: host, Now: now, Timezone: time.UTC})
 	if err != nil || len(r.Findings) != 1 || r.Findings[0].Path != "SOUL.md" || r.Findings[0].Code != health.Files {
 		t.Errorf("%+v, %v", r, err)
 	}
-	_, err = consolidation.Audit(t.Context(), refusing{healthy(), "."}, consolidation.Options{Now: now, Timezone: time.UTC})
+	_, err = auditOf(t.Context(), refusing{healthy(), "."}, consolidation.Options{Now: now, Timezone: time.UTC})
 	if err != nil && !errors.Is(err, fs.ErrPermission) {
 		t.Errorf("error %v", err)
 	}

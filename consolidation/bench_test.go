@@ -34,12 +34,12 @@ func BenchmarkAudit(b *testing.B) {
 	for b.Loop() {
 		b.StopTimer()
 		start := time.Now()
-		if _, err := consolidation.Read(b.Context(), fsys, 0); err != nil {
+		if _, err := consolidation.Read(b.Context(), fsys, 0, nil); err != nil {
 			b.Fatal(err)
 		}
 		read += time.Since(start)
 		b.StartTimer()
-		if _, err := consolidation.Audit(b.Context(), fsys, o); err != nil {
+		if _, err := auditOf(b.Context(), fsys, o); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -3,6 +3,7 @@ package consolidation
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // A bundle has the pieces that leave together or not at all, in their order. In a section that
@@ -34,7 +35,7 @@ func bundles(ps []*piece) []bundle {
 		case next != nil && next.kind == pieceHeading && next.level > level && leads(last.text):
 			led[head] = true
 		case under || next == nil && last.unclosed():
-		case run.plain() && (head == nil || !leads(head.label)):
+		case !slices.ContainsFunc(run, func(p *piece) bool { return !p.bullet || qualifies(p.text) }) && (head == nil || !leads(head.label)):
 			for _, p := range run {
 				out = append(out, bundle{p})
 			}
@@ -58,12 +59,6 @@ func bundles(ps []*piece) []bundle {
 	return out
 }
 
-// plain reports whether a bundle has only items of an unordered list, and no item restricts another
-// item.
-func (b bundle) plain() bool {
-	return !slices.ContainsFunc(b, func(p *piece) bool { return !p.bullet || qualifies(p.text) })
-}
-
 // may reports whether all of a bundle may leave.
 func (b bundle) may() bool { return !slices.ContainsFunc(b, func(p *piece) bool { return !p.may }) }
 
@@ -81,8 +76,8 @@ func (b bundle) lines() int {
 
 // leads reports whether a text introduces the next block, in any script.
 func leads(text string) bool {
-	text = strings.TrimRight(uncommented(text), " \t\r\n*_~`")
-	return strings.HasSuffix(text, ":") || strings.HasSuffix(text, "：") || strings.HasSuffix(text, "﹕") || strings.HasSuffix(text, "︓")
+	last, _ := utf8.DecodeLastRuneInString(strings.TrimRight(uncommented(text), " \t\r\n*_~`"))
+	return strings.ContainsRune(":：﹕︓", last)
 }
 
 // unclosed reports whether a block may end with unclosed code or an unclosed comment.

@@ -33,8 +33,15 @@ func claims(f *file) []claim {
 	}
 	var out []claim
 	for _, e := range f.Entries {
-		if e.State != stateSuperseded && len(e.Supersedes) == 0 && e.Kind != markdownstore.UnitQuote {
-			out = append(out, claimsOf(f, e)...)
+		switch {
+		case e.State == stateSuperseded || len(e.Supersedes) > 0 || e.Kind == markdownstore.UnitQuote:
+		case e.State != stateNone:
+			out = append(out, taskClaim(f, e)...)
+		case slices.ContainsFunc(e.Trail, bygone):
+		case e.Kind == markdownstore.UnitTable:
+			out = append(out, tableClaims(f, e)...)
+		default:
+			out = append(out, entryClaims(f, e)...)
 		}
 	}
 	return unfilled(out)
@@ -61,18 +68,6 @@ func unfilled(cs []claim) []claim {
 // value.
 func (c *claim) changed() bool {
 	return !c.Changes && ledger.Changed(c.entry.Plain+"\n"+strings.Join(c.entry.Trail, " "))
-}
-
-func claimsOf(f *file, e *Entry) []claim {
-	switch {
-	case e.State != stateNone:
-		return taskClaim(f, e)
-	case slices.ContainsFunc(e.Trail, bygone):
-		return nil
-	case e.Kind == markdownstore.UnitTable:
-		return tableClaims(f, e)
-	}
-	return entryClaims(f, e)
 }
 
 func bygone(heading string) bool {

@@ -63,10 +63,10 @@ func (p *Promoted) Line() string {
 		l = "- " + p.Text
 	}
 	if p.From != "" {
-		l += " " + fromMark(p.From)
+		l += " " + marked("from", p.From)
 	}
 	if len(p.Supersedes) > 0 {
-		l += " " + supersedesMark(p.Supersedes...)
+		l += " " + marked("supersedes", p.Supersedes...)
 	}
 	return l
 }
@@ -103,28 +103,21 @@ func (o *CurateOptions) reads(f *file) bool {
 	return promotes(f, o.Day) && f.Date >= addDays(o.Day, -logDays)
 }
 
-// inputs returns a hash of the texts that a curation chooses from, apart from the buffer.
-func (o *CurateOptions) inputs(s *Snapshot) string {
-	h := sha256.New()
-	for _, f := range s.Files {
-		if o.reads(f) {
-			fmt.Fprintf(h, "%q %q\n", f.Path, f.Doc.Raw)
-		}
-	}
-	return hex.EncodeToString(h.Sum(nil))
-}
-
 // Curate chooses the entries of a day that are worth a place in MEMORY.md. It does not change any
 // file.
 func (s *Snapshot) Curate(o CurateOptions) *Curation {
-	out := &Curation{Day: o.Day, Path: "MEMORY.md", Entries: []Promoted{}, Inputs: o.inputs(s)}
+	out := &Curation{Day: o.Day, Path: "MEMORY.md", Entries: []Promoted{}}
 	if m := s.Memory(); m != nil {
 		out.Path = m.Path
 	}
-	if o.Done != nil && o.Done(out.Inputs) {
-		return out
+	h, none := sha256.New(), o.Buffer == ""
+	for _, f := range s.Files {
+		if o.reads(f) {
+			fmt.Fprintf(h, "%q %q\n", f.Path, f.Doc.Raw)
+			none = false
+		}
 	}
-	if o.Buffer == "" && !slices.ContainsFunc(s.Files, o.reads) {
+	if out.Inputs = hex.EncodeToString(h.Sum(nil)); o.Done != nil && o.Done(out.Inputs) || none {
 		return out
 	}
 	c := &curator{snap: s, CurateOptions: o, known: s.knownOf(), days: s.DaysOf(), failures: s.failures(), names: s.needed(), forms: s.formsOf(o.Day), people: s.names()}
@@ -317,7 +310,8 @@ func wordCount(text string) int { return weight(words(text)) / 2 }
 
 // vague reports whether a text has no meaning by itself.
 func vague(text string) bool {
-	return wordCount(text) < leastFact || strings.HasSuffix(text, ":") || strings.HasSuffix(text, "：")
+	last, _ := utf8.DecodeLastRuneInString(text)
+	return wordCount(text) < leastFact || last == ':' || last == '：'
 }
 
 // addDays returns the date n days after another.

@@ -16,7 +16,7 @@ func curate(t *testing.T, fsys fstest.MapFS, change func(*consolidation.CurateOp
 	if change != nil {
 		change(&o)
 	}
-	s, err := consolidation.Read(t.Context(), fsys, 0)
+	s, err := consolidation.Read(t.Context(), fsys, 0, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

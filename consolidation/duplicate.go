@@ -163,7 +163,10 @@ func fromTemplate(group []*saying) bool {
 func sayingsIn(s *Snapshot) (out []*saying) {
 	for _, f := range s.Files {
 		for _, e := range f.Entries {
-			if f.Evergreen() && e.State != stateSuperseded && substantial(f, e) && !command(e.Text) {
+			if f.Evergreen() && e.State != stateSuperseded && substantial(f, e) {
+				if rest := codeSpan.ReplaceAllString(e.Text, ""); rest != e.Text && !strings.ContainsFunc(rest, unicode.IsLetter) {
+					continue // only code, such as a command that is needed in several places
+				}
 				said := sayingOf(e.Plain)
 				said.entry, said.file = e, f
 				out = append(out, said)
@@ -201,13 +204,6 @@ func order(f *file) int {
 		return 1
 	}
 	return 2
-}
-
-// command reports whether an entry is only code, such as a command that is needed in several
-// places.
-func command(text string) bool {
-	rest := codeSpan.ReplaceAllString(text, "")
-	return rest != text && !strings.ContainsFunc(rest, unicode.IsLetter)
 }
 
 // repeated returns the finding for a group, at its second place.

@@ -115,61 +115,7 @@ func (r *reader) entry(u markdownstore.Unit) {
 	first := u.StartLine + strings.Count(raw[:lead], "\n")
 	e := &Entry{Path: r.doc.Path, Kind: u.Kind, Text: text, StartLine: first, EndLine: first + strings.Count(text, "\n"),
 		Start: u.Start + lead, End: u.Start + lead + len(text)}
-	r.describe(e)
 	r.out = append(r.out, e)
-}
-
-// comment matches an HTML comment. The kernel's own comments begin with a known word.
-var comment = textutil.LazyRegexp(`<!--\s*(?:(from|supersedes)\s+)?((?s:.*?))\s*-->`)
-
-// fromMark and supersedesMark return the comments that name an entry's sources and the entries
-// that it replaces. Callers should write the comments at the end of the entry's first line. A
-// reference is a place, memory/2026-03-01.md#L3-L5, or an entry's id.
-func fromMark(refs ...string) string { return "<!-- from " + strings.Join(refs, ", ") + " -->" }
-func supersedesMark(refs ...string) string {
-	return "<!-- supersedes " + strings.Join(refs, ", ") + " -->"
-}
-
-// leadingTime matches the time with which an item of a log begins, with its zone.
-var leadingTime = textutil.LazyRegexp(`^[*_]{0,3}\[?(\d{1,2}:\d{2}(?::\d{2})?)(?:\s*(?:UTC|GMT|Z|[AaPp][Mm]))?\]?[*_]{0,3}(?:\s*[-–—:|·]\s*|\s+|$)`)
-
-// trailingTime matches the time that the working buffer puts after a message.
-var trailingTime = textutil.LazyRegexp(`\s*\(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z\)$`)
-
-// comments finds the comments in a text.
-func comments(s string) [][]string {
-	if !strings.Contains(s, "<!--") {
-		return nil
-	}
-	return comment.FindAllStringSubmatch(s, -1)
-}
-
-// uncommented returns a text without its comments.
-func uncommented(s string) string {
-	if !strings.Contains(s, "<!--") {
-		return s
-	}
-	return comment.ReplaceAllString(s, "")
-}
-
-// untimed returns a text without the time at its beginning.
-func untimed(s string) string {
-	if !strings.ContainsRune(s[:min(len(s), 9)], ':') {
-		return s
-	}
-	return s[len(leadingTime.FindString(s)):]
-}
-
-// content returns the content of an entry on one line, without bullet, box, time and comments, and
-// its tags. The time may come before or after the tags.
-func content(text string) (string, Tags) {
-	body := uncommented(text)
-	body, tags := CutTags(untimed(oneLine(body[len(bullet.FindString(body)):])))
-	return untimed(body), tags
-}
-
-// describe reads an entry's state, tags and dates from its text.
-func (r *reader) describe(e *Entry) {
 	for i := range r.open {
 		h := &r.open[i]
 		e.Trail, e.Tags = append(e.Trail, h.text), e.Tags.with(h.tags...)
@@ -177,7 +123,7 @@ func (r *reader) describe(e *Entry) {
 			e.Date, e.Dated = h.date, true
 		}
 	}
-	for _, m := range comments(e.Text) {
+	for _, m := range comment.FindAllStringSubmatch(e.Text, -1) {
 		switch refs := strings.FieldsFunc(m[2], func(c rune) bool { return c == ',' || c == ' ' }); m[1] {
 		case "from":
 			e.From = append(e.From, refs...)
@@ -207,6 +153,46 @@ func (r *reader) describe(e *Entry) {
 	if struck(body) || markdownstore.SaysSuperseded(firstLine(e.Text)) && e.StartLine == e.EndLine {
 		e.State = stateSuperseded
 	}
+}
+
+// comment matches an HTML comment. The kernel's own comments begin with a known word.
+var comment = textutil.LazyRegexp(`<!--\s*(?:(from|supersedes)\s+)?((?s:.*?))\s*-->`)
+
+// marked returns the comment that names an entry's source (from), or the entries that it replaces
+// (supersedes). Callers should write the comments at the end of the entry's first line. A
+// reference is a place, memory/2026-03-01.md#L3-L5, or an entry's id.
+func marked(word string, refs ...string) string {
+	return "<!-- " + word + " " + strings.Join(refs, ", ") + " -->"
+}
+
+// leadingTime matches the time with which an item of a log begins, with its zone.
+var leadingTime = textutil.LazyRegexp(`^[*_]{0,3}\[?(\d{1,2}:\d{2}(?::\d{2})?)(?:\s*(?:UTC|GMT|Z|[AaPp][Mm]))?\]?[*_]{0,3}(?:\s*[-–—:|·]\s*|\s+|$)`)
+
+// trailingTime matches the time that the working buffer puts after a message.
+var trailingTime = textutil.LazyRegexp(`\s*\(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z\)$`)
+
+// uncommented returns a text without its comments.
+func uncommented(s string) string {
+	if !strings.Contains(s, "<!--") {
+		return s
+	}
+	return comment.ReplaceAllString(s, "")
+}
+
+// untimed returns a text without the time at its beginning.
+func untimed(s string) string {
+	if !strings.ContainsRune(s[:min(len(s), 9)], ':') {
+		return s
+	}
+	return s[len(leadingTime.FindString(s)):]
+}
+
+// content returns the content of an entry on one line, without bullet, box, time and comments, and
+// its tags. The time may come before or after the tags.
+func content(text string) (string, Tags) {
+	body := uncommented(text)
+	body, tags := CutTags(untimed(oneLine(body[len(bullet.FindString(body)):])))
+	return untimed(body), tags
 }
 
 // struck reports whether a text is struck through as a whole.

@@ -113,7 +113,7 @@ func TestImportant(t *testing.T) {
 }
 
 func TestDaysOf(t *testing.T) {
-	s, err := consolidation.Read(t.Context(), healthy(), 0)
+	s, err := consolidation.Read(t.Context(), healthy(), 0, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

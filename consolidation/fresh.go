@@ -100,7 +100,12 @@ func (a *auditor) staleFiles() {
 // staleLines reports lines that are out of date by their own words. Logs, and sections about the
 // past, tell what was so.
 func (a *auditor) staleLines() {
-	left := a.snap.whoLeft()
+	left := map[string]*Entry{} // the newest entry by which each person left
+	for e := range a.snap.entries() {
+		if m := leaving.FindStringSubmatch(e.Plain); m != nil && e.State == stateNone && (left[m[1]] == nil || newer(e, left[m[1]])) {
+			left[m[1]] = e
+		}
+	}
 	for _, f := range a.snap.Files {
 		if past, _ := ledger.Heading(f.Path); past || f.Tier == markdownstore.TierDated || f.archived() || f.Shadowed || datedName.MatchString(f.Path) {
 			continue
@@ -134,17 +139,6 @@ var (
 	leaving = textutil.LazyRegexp(`\b(\p{Lu}\p{L}{2,})(?: has)? left(?: (?:us|the (?:team|company|project|firm))\b| (?:on|in) (?:\d|\p{Lu}))`)
 	keeping = textutil.LazyRegexp(`\b(\p{Lu}\p{L}{2,}) (?:currently |still |now )*(?:maintains|owns|leads|manages|runs|reviews|approves|is (?:responsible|in charge|our|the (?:owner|lead|maintainer|contact)))\b`)
 )
-
-// whoLeft returns the newest entry by which each person left.
-func (s *Snapshot) whoLeft() map[string]*Entry {
-	out := map[string]*Entry{}
-	for e := range s.entries() {
-		if m := leaving.FindStringSubmatch(e.Plain); m != nil && e.State == stateNone && (out[m[1]] == nil || newer(e, out[m[1]])) {
-			out[m[1]] = e
-		}
-	}
-	return out
-}
 
 // datedName matches the path of a note of a day.
 var datedName = textutil.LazyRegexp(`\d{4}[-_.]\d{2}[-_.]\d{2}`)

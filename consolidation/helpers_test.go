@@ -1,6 +1,8 @@
 package consolidation_test
 
 import (
+	"context"
+	"io/fs"
 	"maps"
 	"strings"
 	"testing"
@@ -70,11 +72,20 @@ func audit(t *testing.T, fsys fstest.MapFS, change func(*consolidation.Options))
 	if change != nil {
 		change(&o)
 	}
-	r, err := consolidation.Audit(t.Context(), fsys, o)
+	r, err := auditOf(t.Context(), fsys, o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return r
+}
+
+// auditOf reads and checks a workspace.
+func auditOf(ctx context.Context, fsys fs.FS, o consolidation.Options) (*health.Report, error) {
+	snap, err := consolidation.Read(ctx, fsys, 0, nil)
+	if err != nil {
+		return nil, err
+	}
+	return consolidation.Audit(ctx, snap, o)
 }
 
 func entries(text string) []*consolidation.Entry {

@@ -1,7 +1,6 @@
 package consolidation
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -57,7 +56,8 @@ func (a *auditor) tellLeads(found []*lead) {
 	var missing groups[*file, string]
 	for _, l := range found {
 		mendable[l.what] = mendable[l.what] || !l.closed
-		linked[l.what] = linked[l.what] || !l.closed && !l.instructs()
+		// Instructions that mention a file, without a link to it, may speak of one that is yet to be written.
+		linked[l.what] = linked[l.what] || !l.closed && !(l.mention && (l.file.Kind == markdownstore.KindInstructions || l.file.Kind == markdownstore.KindRoutine))
 		if (l.gone != goneNote || l.embed) && !slices.Contains(missing.of[l.file], l.what) {
 			missing.add(l.file, l.what)
 		}
@@ -82,7 +82,7 @@ func (a *auditor) tellLeads(found []*lead) {
 	}
 	for _, key := range byPlace.keys {
 		group := byPlace.of[key]
-		slices.SortStableFunc(group, func(x, y *lead) int { return cmp.Compare(closedLast[x.closed], closedLast[y.closed]) })
+		slices.SortStableFunc(group, func(x, y *lead) int { return strings.Compare(fmt.Sprint(x.closed), fmt.Sprint(y.closed)) })
 		f := health.Finding{Severity: health.Warning, Place: group[0].place(), Others: placesOf(group[1:]), Hint: "correct the reference, or restore what it led to"}
 		names := spelt(group)
 		switch {
@@ -105,9 +105,6 @@ func (a *auditor) tellLeads(found []*lead) {
 	well(closed, fmt.Sprintf("%s of days that are over %s gone: logs stay as they were written", count(len(closed), "reference in a log", "references in logs"), isAre(len(closed), "leads to what is", "lead to what is")))
 }
 
-// closedLast orders the leads that can be mended before the others.
-var closedLast = map[bool]int{true: 1}
-
 // spelt returns the names of the places that leads miss, each once.
 func spelt(leads []*lead) (out []string) {
 	for _, l := range leads {
@@ -116,12 +113,6 @@ func spelt(leads []*lead) (out []string) {
 		}
 	}
 	return out
-}
-
-// instructs reports whether instructions mention a file without a link to the file. Such
-// instructions may speak of a file that is yet to be written.
-func (l *lead) instructs() bool {
-	return l.mention && (l.file.Kind == markdownstore.KindInstructions || l.file.Kind == markdownstore.KindRoutine)
 }
 
 // spelt returns the name of the missing place among others.

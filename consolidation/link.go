@@ -137,7 +137,7 @@ func (a *auditor) broken(f *file, r reference, names *vault) *lead {
 	if target == "" {
 		return brokenAnchor(f, r.anchor, line)
 	}
-	if external(target) || placeholder(target) {
+	if external.MatchString(target) || placeholder(target) {
 		return nil
 	}
 	if r.wiki {
@@ -161,7 +161,7 @@ func (a *auditor) broken(f *file, r reference, names *vault) *lead {
 			return nil
 		}
 	}
-	if names.obsidian() && names.find(target) != "" {
+	if (a.snap.exists(".obsidian") || a.snap.exists("memory/.obsidian")) && names.find(target) != "" {
 		return nil
 	}
 	if strings.HasPrefix(target, "./") || strings.HasPrefix(target, "../") || !r.mention && a.snap.exists(path.Dir(beside)) {
@@ -182,14 +182,8 @@ func cutLine(target string) (string, string) {
 	return target[:i], target[i+1:]
 }
 
-// external reports whether a target is not a path of the workspace.
-func external(target string) bool {
-	if strings.HasPrefix(target, "/") || strings.HasPrefix(target, "~") || strings.HasPrefix(target, `\`) {
-		return true
-	}
-	i := strings.IndexByte(target, ':')
-	return i > 0 && !strings.ContainsRune(target[:i], '/')
-}
+// external matches a target that is not a path of the workspace.
+var external = textutil.LazyRegexp(`^(?:[/~\\]|[^/:]+:)`)
 
 // placeholder reports whether a path is a pattern for other paths, such as memory/YYYY-MM-DD.md,
 // or an example.

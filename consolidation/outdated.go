@@ -79,10 +79,18 @@ func (a *auditor) drift() {
 			continue
 		}
 		for _, ref := range e.From {
-			if now := a.snap.changedSource(e, ref); now != nil {
-				a.drifted(e, now)
-				break
+			now := a.snap.changedSource(e, ref)
+			if now == nil {
+				continue
 			}
+			says := "now says"
+			if now.State == stateSuperseded {
+				says = "is marked there as superseded:"
+			}
+			a.add(health.Finding{Severity: health.Warning, Place: placeOf(e), Others: []health.Place{placeOf(now)},
+				What: fmt.Sprintf("says %q, which comes from %s, and that %s %q", a.excerpt(e.Plain), now.Place(), says, a.excerpt(now.Plain)),
+				Hint: "correct the one that is wrong; if the fact was reworded on purpose, take its source mark away"})
+			break
 		}
 	}
 }
@@ -108,7 +116,7 @@ func (s *Snapshot) changedSource(e *Entry, ref string) *Entry {
 			share = 1
 		}
 		least := wasElsewhere
-		if c.StartLine <= line && line <= c.EndLine {
+		if c.on(line) {
 			least = wasShare
 		}
 		if share >= least && share > most {
@@ -148,14 +156,4 @@ func shareOf(words, among []string) float64 {
 		}
 	}
 	return float64(n) / float64(len(words))
-}
-
-func (a *auditor) drifted(e, now *Entry) {
-	says := fmt.Sprintf("now says %q", a.excerpt(now.Plain))
-	if now.State == stateSuperseded {
-		says = fmt.Sprintf("is marked there as superseded: %q", a.excerpt(now.Plain))
-	}
-	a.add(health.Finding{Severity: health.Warning, Place: health.Lines(e.Path, e.StartLine, e.EndLine), Others: []health.Place{health.Lines(now.Path, now.StartLine, now.EndLine)},
-		What: fmt.Sprintf("says %q, which comes from %s:%d, and that %s", a.excerpt(e.Plain), now.Path, now.StartLine, says),
-		Hint: "correct the one that is wrong; if the fact was reworded on purpose, take its source mark away"})
 }

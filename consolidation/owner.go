@@ -177,13 +177,6 @@ func headOf(s string, n, bytes int) string {
 // digits matches a name that could be read as a date.
 var digits = textutil.LazyRegexp(`\d{4}[-_.]?\d{2}|^\d`)
 
-// wroteAll reports whether upkeep wrote all blocks of a file, none of them above a marker.
-func (r *pruner) wroteAll(f *file) bool {
-	ps := pieces(f)
-	r.own(f, ps)
-	return !slices.ContainsFunc(ps, func(p *piece) bool { return p.kind == pieceMarker || p.kind == pieceBlock && p.origin != OriginUpkeep })
-}
-
 // insert makes a change of a topic file that upkeep wrote: the file gets blocks, the newest day
 // first.
 func (c *Change) insert(gifts []gift) {

@@ -29,7 +29,7 @@ func TestAuditOfAnything(t *testing.T) {
 		host, _ := consolidation.HostByName(rapid.SampledFrom([]string{"openclaw", "codex", "claude-code"}).Draw(rt, "host"))
 		host.FileLimit = rapid.IntRange(1, 200).Draw(rt, "limit")
 		o := consolidation.Options{Host: host, Now: now, Timezone: time.UTC}
-		first, err := consolidation.Audit(t.Context(), files(texts), o)
+		first, err := auditOf(t.Context(), files(texts), o)
 		if err != nil {
 			rt.Fatal(err)
 		}

@@ -233,9 +233,9 @@ func backReference(p *piece, text, from string) string {
 		return text
 	}
 	if line := strings.TrimRight(text, " \t\r\n"); p.bullet && !strings.Contains(line, "\n") {
-		return line + " " + fromMark(from)
+		return line + " " + marked("from", from)
 	}
-	return fromMark(from) + "\n\n" + text
+	return marked("from", from) + "\n\n" + text
 }
 
 // immune reports whether a piece is not yet a day old.
@@ -255,8 +255,14 @@ func (r *pruner) changes() {
 			c.New, c.Before = false, f.Doc.Raw
 		}
 		c.LinesBefore = lineCount(c.Before)
+		var others bool // wrote a block of it, or it has one above a marker
+		if f != nil {
+			ps := pieces(f)
+			r.own(f, ps)
+			others = slices.ContainsFunc(ps, func(p *piece) bool { return p.kind == pieceMarker || p.kind == pieceBlock && p.origin != OriginUpkeep })
+		}
 		switch topic, _ := markdownstore.Classify(to); {
-		case topic.Kind != markdownstore.KindTopic || strings.HasPrefix(to, ArchiveDir) || f != nil && !r.wroteAll(f):
+		case topic.Kind != markdownstore.KindTopic || strings.HasPrefix(to, ArchiveDir) || others:
 			c.Add = arranged(gifts)
 		default:
 			slices.SortStableFunc(gifts, func(a, b gift) int { return strings.Compare(b.day(), a.day()) })
@@ -299,7 +305,9 @@ func (r *pruner) observations() {
 				r.leave(f, b, r.archive(), whyOld)
 			}
 		}
-		if text, left := settled(f, ps); left {
+		if slices.ContainsFunc(ps, func(p *piece) bool { return p.gone }) {
+			settle(ps)
+			text := remains(ps, eolOf(f.Doc.Raw))
 			r.becomes(f.Path, text)
 			n = lineCount(text)
 		}
@@ -314,15 +322,6 @@ func (r *pruner) oldObservation(f *file, p *piece) bool {
 		return p.entry.Date <= addDays(r.Day, -observationDays)
 	}
 	return r.Young == nil || !r.Young(f.Path, strings.TrimSpace(p.text))
-}
-
-// settled returns the new contents of a file, and whether anything left it.
-func settled(f *file, ps []*piece) (text string, left bool) {
-	if !slices.ContainsFunc(ps, func(p *piece) bool { return p.gone }) {
-		return f.Doc.Raw, false
-	}
-	settle(ps)
-	return remains(ps, eolOf(f.Doc.Raw)), true
 }
 
 // over records that a file stays over its limit, and the reason.
@@ -362,7 +361,7 @@ func (r *pruner) logs() {
 
 func (r *pruner) extract(e *Entry, got earning) {
 	text := present(got.Text)
-	if r.known.cites(placeRef(e)) || vague(text) || r.retired(e.Plain, text) || r.known.holds(e.Plain) || r.known.holds(text) {
+	if r.known.cites(placeRef(e)) || vague(text) || r.Retired != nil && (r.Retired(KeyHash(e.Plain)) || r.Retired(KeyHash(text))) || r.known.holds(e.Plain) || r.known.holds(text) {
 		return
 	}
 	to := r.topic(e, nil)
@@ -370,15 +369,6 @@ func (r *pruner) extract(e *Entry, got earning) {
 	r.out.Moves = append(r.out.Moves, Move{From: e.Path, Line: e.StartLine, To: to, Why: whyExtracted, Text: e.Text})
 	r.give(to, []string{e.Date}, p.Line())
 	r.known.said().add(sayingOf(text))
-}
-
-func (r *pruner) retired(texts ...string) bool {
-	return r.Retired != nil && slices.ContainsFunc(texts, func(t string) bool { return r.Retired(KeyHash(t)) })
-}
-
-// fresh reports whether any piece of a bundle is less than a day old.
-func (r *pruner) fresh(f *file, b bundle) bool {
-	return slices.ContainsFunc(b, func(p *piece) bool { return r.immune(f.Path, p) })
 }
 
 // rank is the worth of keeping an entry in sight. Its parts are compared in their order.
@@ -399,9 +389,7 @@ func (a rank) compare(b rank) int {
 func (r *pruner) ranks(b bundle) (best rank) {
 	for _, p := range b {
 		if p.entry != nil {
-			if w := r.ranked(p.entry); w.compare(best) > 0 {
-				best = w
-			}
+			best = slices.MaxFunc([]rank{best, r.ranked(p.entry)}, rank.compare)
 		}
 	}
 	return best

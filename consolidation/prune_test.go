@@ -17,7 +17,7 @@ func prune(t testing.TB, fsys fstest.MapFS, change func(*consolidation.PruneOpti
 	if change != nil {
 		change(&o)
 	}
-	s, err := consolidation.Read(t.Context(), fsys, 0)
+	s, err := consolidation.Read(t.Context(), fsys, 0, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

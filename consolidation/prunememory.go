@@ -26,7 +26,9 @@ func (r *pruner) memory() {
 	if machines(ps) <= r.MemoryLines {
 		return
 	}
-	dropMore(ps)
+	for _, p := range ps { // the line that lists the topics is written again, unless somebody changed it
+		p.gone = p.gone || p.marker == nil && p.origin == OriginUpkeep && isMore(p)
+	}
 	r.reasons(f, ps)
 	all, room := bundles(ps), mostMoves-len(r.out.Moves)
 	leaves := map[*piece]why{} // by the first piece of a bundle
@@ -40,7 +42,7 @@ func (r *pruner) memory() {
 	ranks := map[*piece]rank{}
 	for _, b := range all {
 		switch {
-		case !b.may() || r.fresh(f, b):
+		case !b.may() || slices.ContainsFunc(b, func(p *piece) bool { return r.immune(f.Path, p) }):
 		case len(b) == 1 && b[0].why != "":
 			leave(b, b[0].why)
 		default:
@@ -81,18 +83,11 @@ func machines(ps []*piece) int {
 	}
 	for _, p := range ps {
 		if !p.gone && !held[p] && (p.may || p.kind == pieceMarker) {
-			n += linesWith(p.text)
-		}
-	}
-	return n
-}
-
-// linesWith counts the lines of a text that have content.
-func linesWith(text string) int {
-	n := 0
-	for l := range strings.SplitSeq(text, "\n") {
-		if strings.TrimSpace(l) != "" {
-			n++
+			for l := range strings.SplitSeq(p.text, "\n") {
+				if strings.TrimSpace(l) != "" {
+					n++
+				}
+			}
 		}
 	}
 	return n
@@ -116,19 +111,13 @@ func (r *pruner) reasons(f *file, ps []*piece) {
 		switch e := p.entry; {
 		case e.State == stateSuperseded:
 			p.why = whySuperseded
-		case e.State == stateDone && (!e.Dated || e.Date <= addDays(r.Day, -doneDays)) && !open(f, p):
+		case e.State == stateDone && (!e.Dated || e.Date <= addDays(r.Day, -doneDays)) && !slices.ContainsFunc(f.Entries, func(e *Entry) bool {
+			return e.State == stateOpen && e.StartLine >= p.line && e.StartLine < p.line+lineCount(p.text) // an open task in it
+		}):
 			p.why = whyDone
 		}
 	}
 	r.repeated(f, ps)
-}
-
-// open reports whether a block has an open task in it.
-func open(f *file, p *piece) bool {
-	from, to := p.line, p.line+lineCount(p.text)
-	return slices.ContainsFunc(f.Entries, func(e *Entry) bool {
-		return e.State == stateOpen && e.StartLine >= from && e.StartLine < to
-	})
 }
 
 // repeated finds entries that an owning file holds as well, and entries of MEMORY.md that say the
@@ -195,22 +184,14 @@ func isMore(p *piece) bool {
 	return p.entry != nil && strings.HasPrefix(p.entry.Plain, moreMark) || p.entry == nil && strings.HasPrefix(strings.TrimSpace(p.text), "<!-- moved to ")
 }
 
-// dropMore removes the line that lists the topics, if nobody changed it. The line is written again
-// later.
-func dropMore(ps []*piece) {
-	for _, p := range ps {
-		p.gone = p.gone || p.marker == nil && p.origin == OriginUpkeep && isMore(p)
-	}
-}
-
 // finishMemory writes the remaining entries, and the line that lists the topics.
 func (r *pruner) finishMemory(f *file, ps []*piece) {
 	settle(ps)
 	n := machines(ps)
 	if slices.ContainsFunc(r.out.Moves, func(m Move) bool { return m.From == f.Path }) {
-		text := remains(ps, eolOf(f.Doc.Raw))
+		eol := eolOf(f.Doc.Raw)
+		text := remains(ps, eol)
 		if l := r.moreLine(f); l != "" && !r.endsOpen(f.Path) {
-			eol := eolOf(f.Doc.Raw)
 			if text != "" && !strings.HasSuffix(text, "\n") {
 				text += eol
 			}

@@ -3,6 +3,7 @@ package consolidation
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/memkernel/memkernel/markdownstore"
 )
@@ -46,8 +47,7 @@ func governed(f *file, i int) *Entry {
 
 // ending returns the sign that a text lacks to end a sentence.
 func ending(text string) string {
-	text = strings.TrimRight(text, " *_`)\"'")
-	if slices.ContainsFunc([]string{".", "。", "!", "?", ":"}, func(end string) bool { return strings.HasSuffix(text, end) }) {
+	if last, _ := utf8.DecodeLastRuneInString(strings.TrimRight(text, " *_`)\"'")); strings.ContainsRune(".。!?:", last) {
 		return ""
 	}
 	return "."

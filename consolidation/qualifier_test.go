@@ -52,7 +52,7 @@ func TestCurateKeepsConditions(t *testing.T) {
 
 func curatedOf(t *testing.T, log string) []string {
 	t.Helper()
-	s, err := consolidation.Read(t.Context(), files(map[string]string{"MEMORY.md": "# Memory\n", "memory/2026-03-09.md": log}), 0)
+	s, err := consolidation.Read(t.Context(), files(map[string]string{"MEMORY.md": "# Memory\n", "memory/2026-03-09.md": log}), 0, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

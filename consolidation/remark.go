@@ -201,20 +201,15 @@ func (r *remark) subject() string {
 		if i == len(r.above)-1 && len(r.above) > 1 && firstDate(h) != "" {
 			continue
 		}
-		if h = plainHeading(h); h != "" && wordCount(h) <= mostLead && telling(h) {
+		if h = strings.Trim(headingNoise.ReplaceAllString(strings.ReplaceAll(h, "**", ""), ""), " *_:：—–-|·,;"); h != "" && wordCount(h) <= mostLead && telling(h) {
 			return h
 		}
 	}
 	return ""
 }
 
-// plainHeading returns a heading without its number, its signs, its dates and times, and its
-// remarks in parentheses.
-func plainHeading(h string) string {
-	return strings.Trim(headingNoise.ReplaceAllString(strings.ReplaceAll(h, "**", ""), ""), " *_:：—–-|·,;")
-}
-
-// headingNoise matches the parts of a heading that do not name its subject.
+// headingNoise matches the parts of a heading that do not name its subject: its number, its signs,
+// its dates and times, and its remarks in parentheses.
 var headingNoise = textutil.LazyRegexp("(?i)^\\[[^\\]]*\\]|^[^\\p{L}\\p{N}`~/\\[]*(?:\\d{1,3}[.):]\\s+)?[^\\p{L}\\p{N}`~/\\[]*|\\s[(（\\[].*$|\\s*[-—–|]?\\s*(?:\\d{4}-\\d{2}-\\d{2}|~?\\d{1,2}:\\d{2}(?::\\d{2})?)\\s*(?:[ap]m)?\\s*(?:utc|gmt|[a-z]{1,2}[sd]?t|jst|cet|cest)?\\b\\s*[-—–|:]*\\s*")
 
 // telling reports whether a heading names something by more than the words of all headings.

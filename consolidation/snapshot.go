@@ -87,14 +87,9 @@ func refused(err error) bool {
 // file system that lists no files is taken as a workspace of memory's own files. A file that
 // can't be read is in the snapshot with its error. Read returns an error only if the context ends
 // or the workspace can't be listed. maxBytes bounds the size of a file. 0 means
-// markdownstore.DefaultMaxFileBytes.
-func Read(ctx context.Context, fsys fs.FS, maxBytes int64) (*Snapshot, error) {
-	return (*Snapshot)(nil).Again(ctx, fsys, maxBytes)
-}
-
-// Again is [Read]. It takes over what s knows of files that still have the same bytes.
-func (s *Snapshot) Again(ctx context.Context, fsys fs.FS, maxBytes int64) (*Snapshot, error) {
-	last := s
+// markdownstore.DefaultMaxFileBytes. Read takes over what last, which may be nil, knows of files that
+// still have the same bytes.
+func Read(ctx context.Context, fsys fs.FS, maxBytes int64, last *Snapshot) (*Snapshot, error) {
 	if maxBytes <= 0 {
 		maxBytes = markdownstore.DefaultMaxFileBytes
 	}
@@ -102,7 +97,7 @@ func (s *Snapshot) Again(ctx context.Context, fsys fs.FS, maxBytes int64) (*Snap
 	if !ok {
 		ws = markdownstore.OfFS(fsys).FS()
 	}
-	s = &Snapshot{fsys: fsys, at: map[string]*file{}}
+	s := &Snapshot{fsys: fsys, at: map[string]*file{}}
 	if _, err := fs.ReadDir(fsys, "."); err != nil {
 		return nil, fmt.Errorf("list the workspace: %w", err)
 	}

@@ -120,7 +120,7 @@ func (c *Change) reshapes(left []string) string {
 			after = after[1:]
 		case gone[l.rendering] > 0:
 			gone[l.rendering]--
-		case !l.mayGo():
+		case !l.ours() && !goesAlong.MatchString(l.in):
 			return changes(l)
 		}
 	}
@@ -147,12 +147,8 @@ func changes(l leaf) string {
 	return fmt.Sprintf("line %d, %q, would be rendered otherwise", l.line, clip(oneLine(l.html), 60))
 }
 
-// mayGo reports whether a block leaves with the block that it names. A heading, a rule and a
-// marker do.
-func (l rendering) mayGo() bool {
-	kind := l.in[strings.LastIndexByte(l.in, '/')+1:]
-	return strings.HasPrefix(kind, "Heading") || kind == "ThematicBreak" || l.ours()
-}
+// goesAlong matches the kinds of blocks that leave with the block that they name.
+var goesAlong = textutil.LazyRegexp(`/(?:Heading[^/]*|ThematicBreak)$`)
 
 // ours reports whether a block is one that a pruning writes.
 func (l rendering) ours() bool {

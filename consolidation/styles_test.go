@@ -78,7 +78,7 @@ func TestFewFindings(t *testing.T) {
 				t.Fatal(err)
 			}
 			host, _ := consolidation.HostByName("openclaw")
-			r, err := consolidation.Audit(t.Context(), os.DirFS(tt.dir), consolidation.Options{Host: host, Now: at.Add(15 * time.Hour), Timezone: time.UTC})
+			r, err := auditOf(t.Context(), os.DirFS(tt.dir), consolidation.Options{Host: host, Now: at.Add(15 * time.Hour), Timezone: time.UTC})
 			if err != nil {
 				t.Fatal(err)
 			}

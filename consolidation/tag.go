@@ -19,16 +19,13 @@ const (
 	identity tag = "identity" // it changed the agent's knowledge of itself
 )
 
-// allTags returns the tags in the order in which they are written.
-func allTags() []tag { return []tag{Decision, surprise, Human, Lesson, identity} }
-
-// Tags are the tags of one entry, each once, in the order of [allTags].
+// Tags are the tags of one entry, each once, in the order of [MakeTags].
 type Tags []tag
 
 // MakeTags returns tags in order, each once. It leaves out unknown tags.
 func MakeTags(tags ...tag) Tags {
 	var out Tags
-	for _, t := range allTags() {
+	for _, t := range [...]tag{Decision, surprise, Human, Lesson, identity} {
 		if slices.Contains(tags, t) {
 			out = append(out, t)
 		}

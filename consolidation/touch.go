@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/memkernel/memkernel/kernel/health"
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
@@ -19,15 +20,7 @@ type Touch struct {
 }
 
 func (t *Touch) Error() string {
-	return fmt.Sprintf("%s: a person wrote this, or it isn't known who did, and it %s", t.place(), t.Why)
-}
-
-// place returns the place of the text, as in MEMORY.md:3-4.
-func (t *Touch) place() string {
-	if t.EndLine > t.StartLine {
-		return fmt.Sprintf("%s:%d-%d", t.Path, t.StartLine, t.EndLine)
-	}
-	return fmt.Sprintf("%s:%d", t.Path, t.StartLine)
+	return fmt.Sprintf("%s: a person wrote this, or it isn't known who did, and it %s", health.Lines(t.Path, t.StartLine, t.EndLine), t.Why)
 }
 
 // Touches returns the first effect of a change of a file on people's text, nil if there is none.

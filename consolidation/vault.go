@@ -24,11 +24,6 @@ type vault struct {
 // dateName matches a note of a day, week, month or year, which need not exist yet.
 var dateName = textutil.LazyRegexp(`^\d{4}(?:[-/.](?:\d{2}|W\d{1,2}|Q\d)(?:[-/.]\d{2})?)?$`)
 
-// obsidian reports whether the workspace, or its memory, is an Obsidian vault.
-func (v *vault) obsidian() bool {
-	return v.snap.exists(".obsidian") || v.snap.exists("memory/.obsidian")
-}
-
 // read lists the names, once.
 func (v *vault) read() {
 	if v.byName != nil {
@@ -53,7 +48,7 @@ func (v *vault) read() {
 		n++
 		low := strings.ToLower(textutil.Composed(name))
 		v.byName[low] = append(v.byName[low], p)
-		if stem := strings.TrimSuffix(low, ".md"); stem != low {
+		if stem, note := strings.CutSuffix(low, ".md"); note {
 			v.byName[stem] = append(v.byName[stem], p)
 		}
 		return nil

@@ -52,7 +52,7 @@ func (c *curator) weigh(r *remark) (Tags, float64, string) {
 		{r.has(cueMoment), 1}, {r.has(cueRoutine), 1}, {(all|r.cues)&cueAbroad != 0 && !wish, 1}, {r.has(cuePlan) && !r.has(cueDecide) && !wish, 1},
 		{utf8.RuneCountInString(r.text) > mostFact, 1}, {wordCount(r.text) < leastImplied && r.values == 0 && near&headPeople == 0 && why != "said", 1},
 		{outer && !passing && !wish, .75},
-		{(r.field || r.timed()) && !wish && why != "rule" && why != "choice", scoreEvent}, {before, -scoreOwn}, {after >= leastNeeded, -float64(min(after, mostRepeat)) * scoreNeeded},
+		{(r.field || slices.ContainsFunc(r.above, clock.MatchString)) && !wish && why != "rule" && why != "choice", scoreEvent}, {before, -scoreOwn}, {after >= leastNeeded, -float64(min(after, mostRepeat)) * scoreNeeded},
 		{r.has(cueGuess), .5}, {r.names == 0, .5}, {leans(r.text), .5}, {work && tags.has(Lesson), .5}, {all&(headWork|cueWork) != 0 && !wish && r.under&(headDecision|headLesson|headCause) == 0, .75},
 	} {
 		if against.holds {
@@ -134,12 +134,7 @@ func (r *remark) worked() bool {
 	return startOf(rest)&cueWork != 0 || r.starts(cueWork, 1) && wordCount(r.label) < 3 || slices.ContainsFunc(mentions(ws), func(m mention) bool { return m.cue&cueWork != 0 && m.to == len(ws) && hasHan(ws[len(ws)-1]) })
 }
 
-// timed reports whether a heading above a remark has a time of day, as the report of an event has.
-func (r *remark) timed() bool {
-	return slices.ContainsFunc(r.above, func(h string) bool { return clock.MatchString(h) })
-}
-
-// clock matches a time of day.
+// clock matches a time of day, which a heading above the report of an event has.
 var clock = textutil.LazyRegexp(`\b\d{1,2}:\d{2}\b`)
 
 // unfit reports whether a remark is a status, a question, a task, a lead, or a copy, or can't be

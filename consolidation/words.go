@@ -101,8 +101,9 @@ func shingles(ws []string) []uint64 {
 	return slices.Compact(out)
 }
 
-// common counts the elements that two sorted sets share.
-func common(a, b []uint64) int {
+// similarity returns the number of common elements of two sorted sets as a share of all elements
+// (Jaccard).
+func similarity(a, b []uint64) float64 {
 	n := 0
 	for i, j := 0, 0; i < len(a) && j < len(b); {
 		switch c := cmp.Compare(a[i], b[j]); {
@@ -114,11 +115,5 @@ func common(a, b []uint64) int {
 			j++
 		}
 	}
-	return n
-}
-
-// similarity returns the number of common elements as a share of all elements (Jaccard).
-func similarity(a, b []uint64) float64 {
-	both := common(a, b)
-	return float64(both) / float64(max(len(a)+len(b)-both, 1))
+	return float64(n) / float64(max(len(a)+len(b)-n, 1))
 }

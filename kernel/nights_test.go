@@ -307,7 +307,7 @@ func taggedReachable(t *testing.T, dir string) {
 	reindexed(t, dir, nil)
 	k := openKernel(t, dir)
 	defer k.Close()
-	snap, err := consolidation.Read(context.Background(), os.DirFS(dir), 0)
+	snap, err := consolidation.Read(context.Background(), os.DirFS(dir), 0, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -154,9 +154,9 @@ func TestEveryCheckIsNamed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, id := range consolidation.AllChecks() {
-		if !strings.Contains(string(raw), "`"+string(id)+"`") {
-			t.Errorf("doc/memory.md has nothing of the check %s", id)
+	for _, c := range consolidation.ListChecks() {
+		if !strings.Contains(string(raw), "`"+string(c.ID)+"`") {
+			t.Errorf("doc/memory.md has nothing of the check %s", c.ID)
 		}
 	}
 }

@@ -45,8 +45,8 @@ and 0 if it does not; it is 1 if there was no file to look at.`,
 	fl.StringVar(&f.host, "host", "openclaw", "whose limits hold: "+strings.Join(consolidation.HostNames(), ", "))
 	jobsFlag(cmd, &f.jobs)
 	checks := []string{}
-	for _, c := range consolidation.AllChecks() {
-		checks = append(checks, string(c))
+	for _, c := range consolidation.ListChecks() {
+		checks = append(checks, string(c.ID))
 	}
 	cli.CompleteWords(cmd, "only", checks)
 	cli.CompleteWords(cmd, "skip", checks)
@@ -138,8 +138,8 @@ func auditRequest(a *cli.App, f *auditFlags) (api.AuditOptions, error) {
 // checkIDs parses the names of checks.
 func checkIDs(names []string) ([]health.Code, error) {
 	known := map[string]bool{}
-	for _, id := range consolidation.AllChecks() {
-		known[string(id)] = true
+	for _, c := range consolidation.ListChecks() {
+		known[string(c.ID)] = true
 	}
 	var out []health.Code
 	for _, n := range names {

@@ -27,7 +27,7 @@ func (k *Keeper) Audit(ctx context.Context, req api.AuditOptions) (_ *health.Rep
 		req.Host, _ = consolidation.HostByName("openclaw")
 	}
 	now := k.at(req.Now)
-	o := consolidation.Options{Host: req.Host, Only: req.Only, Skip: req.Skip, Now: now, Timezone: k.Timezone, Masker: k.Masker, MaxFileBytes: k.MaxFileBytes,
+	o := consolidation.Options{Host: req.Host, Only: req.Only, Skip: req.Skip, Now: now, Timezone: k.Timezone, Masker: k.Masker,
 		Kept: map[health.Code]consolidation.Kept{health.MemoryLoss: k.auditLoss}}
 	maps.Copy(o.Kept, k.Inspector.Kept(now))
 	if store.Exists(k.State, "") {
@@ -41,10 +41,11 @@ func (k *Keeper) Audit(ctx context.Context, req api.AuditOptions) (_ *health.Rep
 	if o.Jobs, err = k.recordedJobs(req.JobFiles); err != nil {
 		return nil, err
 	}
-	if o.Snapshot, err = k.ReadAll(ctx); err != nil {
+	snap, err := k.ReadAll(ctx)
+	if err != nil {
 		return nil, err
 	}
-	return consolidation.Audit(ctx, k.Files.FS(), o)
+	return consolidation.Audit(ctx, snap, o)
 }
 
 // auditSize reports that machines wrote more lines of MEMORY.md than pruning leaves.

@@ -140,7 +140,7 @@ func (k *Keeper) ReadAll(ctx context.Context) (*consolidation.Snapshot, error) {
 
 func (k *Keeper) reads(ctx context.Context, files *markdownstore.Store) (*consolidation.Snapshot, error) {
 	last := k.last.Load()
-	s, err := last.Again(ctx, files.FS(), k.MaxFileBytes)
+	s, err := consolidation.Read(ctx, files.FS(), k.MaxFileBytes, last)
 	if last != nil && err == nil {
 		k.last.Store(s)
 	}
