@@ -40,10 +40,6 @@ func (k *Keeper) curateDay(ctx context.Context, req *api.CurateRequest) (*api.Cu
 	if req.Day != "" {
 		r.promise.Day = req.Day
 	}
-	return r.curate(ctx, req)
-}
-
-func (r *run) curate(ctx context.Context, opt *api.CurateRequest) (*api.Curated, error) {
 	buffer, err := workstate.ReadBuffer(r.Files)
 	if err != nil {
 		return nil, err
@@ -61,7 +57,12 @@ func (r *run) curate(ctx context.Context, opt *api.CurateRequest) (*api.Curated,
 		return graves[key]
 	}
 	o := consolidation.CurateOptions{Day: r.promise.Day, Buffer: buffer,
-		BufferRef: workstate.BufferPath + "@" + store.Sum([]byte(buffer))[:12], Retired: retired, Taken: r.taken()}
+		BufferRef: workstate.BufferPath + "@" + store.Sum([]byte(buffer))[:12], Retired: retired}
+	for _, l := range r.log {
+		if l.of(kindCurate, o.Day) {
+			o.Taken += l.run.Entries
+		}
+	}
 	o.Done = func(inputs string) (done bool) {
 		done, err = r.curated(inputs, buffer)
 		return done
@@ -76,7 +77,7 @@ func (r *run) curate(ctx context.Context, opt *api.CurateRequest) (*api.Curated,
 	}
 	// A line with a secret can't be backed up, and is not worth a night.
 	out.Entries = slices.DeleteFunc(out.Entries, func(p consolidation.Promoted) bool { return r.secret(p.Line()) })
-	if !opt.Apply {
+	if !req.Apply {
 		return out, nil
 	}
 	return out, r.commitCuration(ctx, snap, out, buffer)
@@ -150,7 +151,10 @@ func (r *run) commitCuration(ctx context.Context, snap *consolidation.Snapshot, 
 			return fmt.Errorf("%s would not be read as it is with more at its end (%s): close the code, comment or HTML that it ends in", out.Path, what)
 		}
 		r.adds(out.Path, before, text)
-		r.promise.Entries, r.promise.Facts = len(out.Entries), factsOf(&out.Curation)
+		r.promise.Entries = len(out.Entries)
+		for _, e := range out.Entries {
+			r.promise.Facts = append(r.promise.Facts, fact{consolidation.KeyHash(e.Text), e.Score, e.Why})
+		}
 		r.promise.Reads = append(r.promise.Reads, mark{Path: logsMark, Hash: out.Inputs})
 	}
 	out.Run = r.id()
@@ -170,17 +174,6 @@ func (r *run) full(path, before, text string) (bool, error) {
 	rec, unread := r.record()
 	n := consolidation.MachineLinesOf(path, before, rec) + strings.Count(text, "\n")
 	return n > consolidation.MachineLines, unread()
-}
-
-// taken counts the entries that a day has been given.
-func (r *run) taken() int {
-	n := 0
-	for _, l := range r.log {
-		if l.of(kindCurate, r.promise.Day) {
-			n += l.run.Entries
-		}
-	}
-	return n
 }
 
 // hasRead reports whether a curation has read all of the buffer. The kernel's own entries may have

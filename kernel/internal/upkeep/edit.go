@@ -1,7 +1,6 @@
 package upkeep
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -387,10 +386,8 @@ func linesOf(text string) []string {
 
 // removalsLast orders the steps so that a kill leaves moved text in two places and never loses it.
 func (r *run) removalsLast() {
-	slices.SortStableFunc(r.promise.Steps, func(a, b *step) int { return cmp.Compare(goneLast[a.Gone], goneLast[b.Gone]) })
+	slices.SortStableFunc(r.promise.Steps, func(a, b *step) int { return strings.Compare(fmt.Sprint(a.Gone), fmt.Sprint(b.Gone)) })
 }
-
-var goneLast = map[bool]int{true: 1}
 
 // removes promises the removal of a file.
 func (r *run) removes(path, before string) {

@@ -141,24 +141,11 @@ func (k *Keeper) Add(ctx context.Context, e Editor, path, text string) (*api.Ent
 		e.Rule = api.EditOwn // an addition changes nothing that is there
 	}
 	e.How = howRemember
-	for try := 1; ; try++ {
-		out, err := k.addOnce(ctx, e, path, text)
-		if stale := (*api.StaleError)(nil); !errors.As(err, &stale) || try == mostTries {
-			return out, err
-		}
-	}
-}
-
-func (k *Keeper) addOnce(ctx context.Context, e Editor, path, text string) (*api.EntryEdited, error) {
 	out := &api.EntryEdited{Path: path, Promoted: []string{}}
-	edited, err := k.editFile(ctx, e, path, func(now standing) (api.EditFile, error) {
+	add := func(now standing) (api.EditFile, error) {
+		was, entry := strings.ReplaceAll(now.Text, "\r\n", "\n"), markdownstore.Item("- ", text)
 		if e.Voice != api.VoicePerson {
-			text = consolidation.AsAgent(text)
-		}
-		was := strings.ReplaceAll(now.Text, "\r\n", "\n")
-		entry := markdownstore.Item("- ", text)
-		if e.Voice != api.VoicePerson {
-			entry = consolidation.ByAgent(now.Path, entry)
+			entry = consolidation.ByAgent(now.Path, markdownstore.Item("- ", consolidation.AsAgent(text)))
 		}
 		for _, x := range consolidation.Entries(markdownstore.Parse(now.Path, was)) {
 			if x.Text == k.Masker.Text(entry) {
@@ -170,9 +157,13 @@ func (k *Keeper) addOnce(ctx context.Context, e Editor, path, text string) (*api
 		out.Path = now.Path
 		f.Text, out.Line = markdownstore.Grown(now.Path, was, entry)
 		return f, nil
-	})
-	if err != nil {
-		return nil, err
+	}
+	edited, err := k.editFile(ctx, e, path, add)
+	for try := 1; err != nil; try++ {
+		if _, stale := errors.AsType[*api.StaleError](err); !stale || try == mostTries {
+			return nil, err
+		}
+		edited, err = k.editFile(ctx, e, path, add)
 	}
 	out.Edit, out.Masked = edited.Edit, edited.Masked
 	out.After, out.EndLine = k.textOn(out.Path, out.Line)

@@ -48,7 +48,12 @@ func (k *Keeper) Facts(ctx context.Context, o *FactOptions) ([]api.Facts, error)
 		return nil, nil
 	}
 	var out []api.Facts
-	for _, path := range logsOf(o.Day) {
+	day, err := time.Parse(time.DateOnly, o.Day)
+	if err != nil {
+		return nil, nil
+	}
+	for _, before := range [...]int{-1, 0} { // the log of the day before, then that of the day
+		path := "memory/" + day.AddDate(0, 0, before).Format(time.DateOnly) + ".md"
 		if f, err := k.factsOf(ctx, o, path); err != nil {
 			return out, err
 		} else if f != nil {
@@ -56,15 +61,6 @@ func (k *Keeper) Facts(ctx context.Context, o *FactOptions) ([]api.Facts, error)
 		}
 	}
 	return out, nil
-}
-
-// logsOf returns the logs of a day and of the day before it.
-func logsOf(day string) []string {
-	t, err := time.Parse(time.DateOnly, day)
-	if err != nil {
-		return nil
-	}
-	return []string{"memory/" + t.AddDate(0, 0, -1).Format(time.DateOnly) + ".md", "memory/" + day + ".md"}
 }
 
 // factsOf returns the request for one log, or nil if the log has nothing to ask about.

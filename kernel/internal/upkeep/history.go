@@ -44,13 +44,24 @@ func (k *Keeper) History(ctx context.Context, req api.HistoryRequest) (_ *api.Hi
 	if err := p.trace(now); err != nil {
 		return nil, err
 	}
+	out := p.out
 	for i := range states {
 		if states[i].Unkept {
-			p.out.Unkept++
+			out.Unkept++
 		}
 	}
-	p.show(&req)
-	return p.out, ctx.Err()
+	if out.Total = len(out.Versions); req.Limit > 0 && out.Total > req.Limit {
+		out.Versions = out.Versions[:req.Limit]
+	}
+	out.Text = k.Masker.Text(out.Text)
+	for i := range out.Versions {
+		v := &out.Versions[i]
+		v.Text = k.Masker.Text(v.Text)
+		if req.Diff && v.Before != v.After {
+			v.Diff = diffOf(k.Masker.Text(v.Before), k.Masker.Text(v.After))
+		}
+	}
+	return out, ctx.Err()
 }
 
 // past is the knowledge of files for one call of History.
@@ -82,22 +93,6 @@ func (p *past) trace(now *history.State) (err error) {
 		err = unread()
 	}
 	return err
-}
-
-// show hides secrets, and leaves out states that are outside the request.
-func (p *past) show(req *api.HistoryRequest) {
-	out := p.out
-	if out.Total = len(out.Versions); req.Limit > 0 && out.Total > req.Limit {
-		out.Versions = out.Versions[:req.Limit]
-	}
-	out.Text = p.Masker.Text(out.Text)
-	for i := range out.Versions {
-		v := &out.Versions[i]
-		v.Text = p.Masker.Text(v.Text)
-		if req.Diff && v.Before != v.After {
-			v.Diff = diffOf(p.Masker.Text(v.Before), p.Masker.Text(v.After))
-		}
-	}
 }
 
 // diffOf returns the difference of two texts, as a unified diff without its head.
@@ -212,7 +207,7 @@ func (r *run) after(st *step) (string, error) {
 	if before = strings.TrimRight(before, "\n"); before != "" {
 		before += "\n\n"
 	}
-	return before + strings.Trim(added, "\n") + "\n" + markerOf(st.ID) + "\n", nil
+	return before + strings.Trim(added, "\n") + "\n<!-- mk:" + st.ID + " -->\n", nil
 }
 
 // successor returns the present entry that says itself that it replaces e.

@@ -30,7 +30,13 @@ func (k *Keeper) Nightly(ctx context.Context, req api.NightlyRequest) (*api.Nigh
 		out.Skipped = busy
 		return out, err
 	}
-	if none, err := k.nothing(ctx); err != nil || none {
+	folders, err := folder.All(k.State)
+	none := len(folders) == 0
+	for range k.Files.Walk(ctx) {
+		none, err = false, nil
+		break
+	}
+	if err != nil || none {
 		out.Skipped = "the workspace holds no Markdown and no session yet"
 		return out, err
 	}
@@ -45,9 +51,12 @@ func (k *Keeper) Nightly(ctx context.Context, req api.NightlyRequest) (*api.Nigh
 		return out, nil
 	}
 	store.KeepOutOfGit(k.State)
-	unlock, err := lockNightly(k.State)
+	unlock, err := k.State.Lock("nightly.lock", store.Alone) // one process at a time
+	if _, held := errors.AsType[*store.LockedError](err); held {
+		return nil, fmt.Errorf("nightly: %w", api.ErrNightlyRuns)
+	}
 	if err != nil {
-		return nil, fmt.Errorf("nightly: %w", err)
+		return nil, fmt.Errorf("nightly: lock: %w", err)
 	}
 	defer unlock()
 	if out.Skipped, err = k.doneWithin(jobs, req.Once, req.Now); err != nil || out.Skipped != "" {
@@ -143,15 +152,6 @@ func (k *Keeper) doneWithin(jobs []job, once time.Duration, now time.Time) (stri
 	return fmt.Sprintf("it was done %s ago, and once in %s is asked for", oldest.Round(time.Second), once), nil
 }
 
-// nothing reports whether the workspace has no session, and no file that upkeep reads.
-func (k *Keeper) nothing(ctx context.Context) (bool, error) {
-	for range k.Files.Walk(ctx) {
-		return false, nil
-	}
-	folders, err := folder.All(k.State)
-	return len(folders) == 0, err
-}
-
 // busy returns the name of a session that was written to within idle, or "" if no session was.
 func (k *Keeper) busy(idle time.Duration, now time.Time) (string, error) {
 	if idle <= 0 {
@@ -174,18 +174,6 @@ func (k *Keeper) busy(idle time.Duration, now time.Time) (string, error) {
 		}
 	}
 	return "", nil
-}
-
-// lockNightly takes the lock that lets only one process do a night's upkeep.
-func lockNightly(state store.Store) (func(), error) {
-	release, err := state.Lock("nightly.lock", store.Alone)
-	if held := (*store.LockedError)(nil); errors.As(err, &held) {
-		return nil, api.ErrNightlyRuns
-	}
-	if err != nil {
-		return nil, fmt.Errorf("lock: %w", err)
-	}
-	return release, nil
 }
 
 // mostJobBytes is the size from which the older half of the record of jobs is removed.

@@ -68,8 +68,11 @@ func passage(k *Keeper, now standing, req *api.PassageRequest) (api.EditFile, er
 // find returns the position of a passage in a text with Unix line ends, without the end of its
 // last line. why says how the present text differs from the passage that was read.
 func find(text string, req *api.PassageRequest) (start, end int, why string) {
-	offsets := lineOffsets(text)
-	last := len(offsets) - 1 // of the offsets, the last is the text's end
+	offsets := []int{0} // of the lines, and of the text's end
+	for l := range strings.Lines(text) {
+		offsets = append(offsets, offsets[len(offsets)-1]+len(l))
+	}
+	last := len(offsets) - 1
 	if req.From > last {
 		return 0, 0, fmt.Sprintf("it has %d lines, and no line %d", last, req.From)
 	}
@@ -110,17 +113,6 @@ func find(text string, req *api.PassageRequest) (start, end int, why string) {
 		return 0, 0, fmt.Sprintf("old stands on line %s, not on line %d", lines[0], req.From)
 	}
 	return at[0], at[0] + len(old), ""
-}
-
-// lineOffsets returns the offsets of the lines of a text, and the offset of the text's end.
-func lineOffsets(text string) []int {
-	var out []int
-	at := 0
-	for l := range strings.Lines(text) {
-		out = append(out, at)
-		at += len(l)
-	}
-	return append(out, len(text))
 }
 
 // without returns a text without a passage. If whole lines are removed, the mark of an entry that

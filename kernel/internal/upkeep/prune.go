@@ -25,26 +25,19 @@ func (k *Keeper) Prune(ctx context.Context, req api.PruneRequest) (_ *api.Pruned
 		return nil, err
 	}
 	defer unlock()
-	return r.prune(ctx, req)
-}
-
-// ownerChars is the default of [api.PruneOptions.OwnerChars].
-const ownerChars = 18_000
-
-func (r *run) prune(ctx context.Context, opt api.PruneRequest) (*api.Pruned, error) {
 	snap, err := r.snapshot(ctx)
 	if err != nil {
 		return nil, err
 	}
-	young, err := r.youth(snap, opt.Now)
+	young, err := r.youth(snap, req.Now)
 	if err != nil {
 		return nil, err
 	}
 	graves, _ := gravesOf(r.log)
 	record, unread := r.record()
-	o := consolidation.PruneOptions{MemoryLines: cmp.Or(opt.MemoryLines, consolidation.MachineLines), OwnerChars: cmp.Or(opt.OwnerChars, ownerChars), Include: opt.Include,
+	o := consolidation.PruneOptions{MemoryLines: cmp.Or(req.MemoryLines, consolidation.MachineLines), OwnerChars: cmp.Or(req.OwnerChars, ownerChars), Include: req.Include,
 		Day: r.promise.Day, Young: young, Record: record, Retired: func(key string) bool { return graves[key] }}
-	if opt.QuietTime {
+	if req.QuietTime {
 		o.Only = []string{"observations.md", "memory/observations.md"}
 	}
 	out := &api.Pruned{Kept: []string{}}
@@ -54,13 +47,16 @@ func (r *run) prune(ctx context.Context, opt api.PruneRequest) (*api.Pruned, err
 	if err := unread(); err != nil {
 		return nil, fmt.Errorf("read what was written before: %w", err)
 	}
-	text, read, err := r.readOfBuffer(ctx, out)
-	if err != nil || !opt.Apply {
+	text, read, err := r.readOfBuffer(out)
+	if err != nil || !req.Apply {
 		return out, err
 	}
 	out.Applied = true
 	return out, r.commitPruning(ctx, out, text, read)
 }
+
+// ownerChars is the default of [api.PruneOptions.OwnerChars].
+const ownerChars = 18_000
 
 // commitPruning writes a pruning. Additions to files come first, then removals from files. The
 // buffer comes last.
@@ -104,7 +100,7 @@ func heading(c *consolidation.Change) string {
 }
 
 // readOfBuffer returns the part of the working buffer that may go.
-func (r *run) readOfBuffer(ctx context.Context, out *api.Pruned) (string, *mark, error) {
+func (r *run) readOfBuffer(out *api.Pruned) (string, *mark, error) {
 	text, err := workstate.ReadBuffer(r.Files)
 	if err != nil {
 		return "", nil, err

@@ -216,8 +216,8 @@ func (k *Keeper) add(ctx context.Context, st *step) error {
 	if err != nil {
 		return err
 	}
-	text := string(raw)
-	if !instructions(st.Path) {
+	text, mark := string(raw), "<!-- mk:"+st.ID+" -->\n"
+	if c, ok := markdownstore.Classify(st.Path); !ok || c.Kind != markdownstore.KindInstructions {
 		_, err := k.Files.Append(ctx, st.Path, st.ID, text)
 		return err
 	}
@@ -226,10 +226,10 @@ func (k *Keeper) add(ctx context.Context, st *step) error {
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-		if marked(l.Text, st.ID) {
+		if strings.Contains("\n"+l.Text, "\n"+strings.TrimSuffix(mark, "\n")) {
 			return nil
 		}
-		all := strings.TrimRight(l.Text, "\r\n") + "\n\n" + strings.Trim(text, "\n") + "\n" + markerOf(st.ID) + "\n"
+		all := strings.TrimRight(l.Text, "\r\n") + "\n\n" + strings.Trim(text, "\n") + "\n" + mark
 		_, err = k.Files.Replace(ctx, st.Path, l.Hash, asIs(l.Text, strings.TrimLeft(all, "\n")))
 		if !errors.Is(err, markdownstore.ErrConflict) || ctx.Err() != nil {
 			return err
@@ -243,18 +243,4 @@ func asIs(before, text string) string {
 		return text
 	}
 	return strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\n", "\r\n")
-}
-
-// marked reports whether a text holds the marker of an entry.
-func marked(text, id string) bool {
-	return strings.Contains(text, "\n"+markerOf(id)) || strings.HasPrefix(text, markerOf(id))
-}
-
-func markerOf(id string) string { return "<!-- mk:" + id + " -->" }
-
-// instructions reports whether a file grows only by replacement, because no other writer may
-// append to it.
-func instructions(path string) bool {
-	c, ok := markdownstore.Classify(path)
-	return ok && c.Kind == markdownstore.KindInstructions
 }

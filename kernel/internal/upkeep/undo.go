@@ -30,7 +30,11 @@ func (k *Keeper) Undo(ctx context.Context, e Editor, edit string) (*api.EditUndo
 		return nil, err
 	}
 	defer unlock()
-	last, err := changeToUndo(r, &e, edit)
+	choose := changeToUndo
+	if edit == "" {
+		choose = newestChange
+	}
+	last, err := choose(r, &e, edit)
 	if err != nil {
 		return nil, err
 	}
@@ -66,12 +70,9 @@ func (k *Keeper) Undo(ctx context.Context, e Editor, edit string) (*api.EditUndo
 	return out, nil
 }
 
-// changeToUndo returns the change with a name, or the newest change of a session or by hand that
-// was not taken back. An agent takes back no change that a person made.
+// changeToUndo returns the change with a name that was not taken back. An agent takes back no change
+// that a person made.
 func changeToUndo(r *run, e *Editor, name string) (*logged, error) {
-	if name == "" {
-		return newestChange(r, e)
-	}
 	l := r.named(name)
 	switch {
 	case l == nil, !e.mayUndo(l) && l.run.Kind != kindUndo:
@@ -88,7 +89,7 @@ func changeToUndo(r *run, e *Editor, name string) (*logged, error) {
 }
 
 // newestChange returns the newest change that an editor takes back without its name.
-func newestChange(r *run, e *Editor) (*logged, error) {
+func newestChange(r *run, e *Editor, _ string) (*logged, error) {
 	if l := r.olderChange(e, nil); l != nil {
 		return l, nil
 	}
@@ -196,7 +197,11 @@ func (r *run) takeBack(e *Editor, last *logged, st *step) (left []string, err er
 	}
 	// If somebody else wrote to the file while the run added to it, it is not as the run left it.
 	if now.Hash == last.done.Files[st.Path] && (st.Add == "" || gone || slices.Equal(strings.Fields(after), strings.Fields(now.Text))) {
-		r.restore(st, now, before)
+		if st.Before == "" {
+			r.removes(st.Path, now.Text)
+		} else {
+			r.becomes(st.Path, now.Text, before)
+		}
 		return nil, nil
 	}
 	in := inverse{before: linesOf(before), after: linesOf(after), now: linesOf(now.Text)}
@@ -234,7 +239,7 @@ func (r *run) takeBack(e *Editor, last *logged, st *step) (left []string, err er
 		}
 	}
 	if n := len(in.gone); n > 0 {
-		left = []string{fmt.Sprintf("%s: %d %s that %s wrote was changed or taken out since: what is there stays", st.Path, n, plural("line", n), last.id)}
+		left = []string{fmt.Sprintf("%s: %d line%s that %s wrote was changed or taken out since: what is there stays", st.Path, n, strings.Repeat("s", min(n-1, 1)), last.id)}
 	}
 	if body := strings.TrimSpace(strings.TrimPrefix(text, byteOrder)); st.Before == "" && (body == "" || strings.HasPrefix(body, "# ") && !strings.Contains(body, "\n")) {
 		r.removes(st.Path, now.Text)
@@ -242,13 +247,6 @@ func (r *run) takeBack(e *Editor, last *logged, st *step) (left []string, err er
 		r.becomes(st.Path, now.Text, text)
 	}
 	return left, nil
-}
-
-func plural(what string, n int) string {
-	if n == 1 {
-		return what
-	}
-	return what + "s"
 }
 
 // present reads a file of a change. A pruning is taken back in all files of memory.
@@ -265,15 +263,6 @@ func (r *run) present(e *Editor, last *logged, path string) (now standing, err e
 	}
 	now.Exists = true
 	return now, err
-}
-
-// restore promises that a file gets its earlier content.
-func (r *run) restore(st *step, now standing, before string) {
-	if st.Before == "" {
-		r.removes(st.Path, now.Text)
-	} else {
-		r.becomes(st.Path, now.Text, before)
-	}
 }
 
 // notKept returns the error for a change whose backup is gone, with the change before it.

@@ -16,15 +16,6 @@ type fact struct {
 	Why   []string `json:"why"`
 }
 
-// factsOf returns the facts of a curation.
-func factsOf(c *consolidation.Curation) []fact {
-	var out []fact
-	for _, e := range c.Entries {
-		out = append(out, fact{consolidation.KeyHash(e.Text), e.Score, e.Why})
-	}
-	return out
-}
-
 // Why is [api.Keeper.Why].
 func (k *Keeper) Why(ctx context.Context, req api.WhyRequest) (out *api.Grounds, err error) {
 	defer wrap("why", &err)

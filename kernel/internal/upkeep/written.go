@@ -71,19 +71,11 @@ func (k *Keeper) Hear(ctx context.Context, h Heard) error {
 	return nil
 }
 
-// record returns the authors of entries, by the journal and the backups. unread returns why a
-// backup that was needed could not be read.
+// record returns the authors of entries, by the journal's promises and the backups. A piece that has
+// changed since a curation or pruning wrote it counts as somebody else's, and so does every piece
+// without a record. Backups are read when they are first needed. unread returns why one could not
+// be read.
 func (r *run) record() (rec consolidation.Record, unread func() error) {
-	rec.Wrote, unread = r.wrote()
-	rec.Said = func(path, hash string) consolidation.Origin { return r.said[line{path, hash}] }
-	return rec, unread
-}
-
-// wrote returns a function that reports whether a curation or pruning wrote a piece of a file, by
-// the journal's promises and the backups. A piece that has changed since counts as somebody
-// else's, and so does every piece without a record. Backups are read when they are first needed.
-// err returns why a backup could not be read.
-func (r *run) wrote() (wrote func(path, marker, text string) bool, err func() error) {
 	adds := map[string]string{} // the hash of the addition's backup, by path and marker
 	for _, l := range r.log {
 		for _, st := range l.run.Steps {
@@ -102,7 +94,10 @@ func (r *run) wrote() (wrote func(path, marker, text string) bool, err func() er
 			if marker == "" {
 				lines, err = r.prunedInto(path)
 			} else if hash := adds[key]; hash != "" {
-				lines, err = r.linesOfBackup(hash)
+				var added string
+				if added, err = r.backup(hash); err == nil {
+					lines = linesIn(added)
+				}
 			}
 			if err != nil && !errors.Is(err, fs.ErrNotExist) && failed == nil {
 				failed = err
@@ -112,10 +107,11 @@ func (r *run) wrote() (wrote func(path, marker, text string) bool, err func() er
 		return lines[text]
 	}
 	// A pruning may have changed a line of an addition, or written next to it.
-	wrote = func(path, marker, text string) bool {
+	rec.Wrote = func(path, marker, text string) bool {
 		return in(path, marker, text) || marker != "" && in(path, "", text)
 	}
-	return wrote, func() error { return failed }
+	rec.Said = func(path, hash string) consolidation.Origin { return r.said[line{path, hash}] }
+	return rec, func() error { return failed }
 }
 
 // prunedInto returns the lines that prunings wrote into a file from which they also removed
@@ -154,15 +150,6 @@ func (r *run) changes(path string, chosen func(*logged, *step) bool, f func(befo
 		}
 	}
 	return nil
-}
-
-// linesOfBackup returns the lines of a backup.
-func (r *run) linesOfBackup(hash string) (map[string]bool, error) {
-	text, err := r.backup(hash)
-	if err != nil {
-		return nil, err
-	}
-	return linesIn(text), nil
 }
 
 func linesIn(text string) map[string]bool {
