@@ -73,8 +73,16 @@ func (u *updater) attempt(tc *memkernel.ToolCall) attempt {
 	tc = &clean
 	kind, paths := toolcall.Classify(tc.Name, tc.Input)
 	read := u.reading(tc.ID)
-	name := summary.Excerpt(tc.Name, nameRunes)
-	a := attempt{ID: tc.ID, callSummary: callSummary{Name: name, Params: u.params(tc, read, paths)}, Target: "tool:" + name, Check: read.Check}
+	name, params := summary.Excerpt(tc.Name, nameRunes), ""
+	switch {
+	case read.Command != "":
+		params = summary.Excerpt(read.Command, gistRunes)
+	case len(paths) > 0:
+		params = u.gist(paths[0], gistRunes)
+	default:
+		params = u.gist(tc.Input, gistRunes)
+	}
+	a := attempt{ID: tc.ID, callSummary: callSummary{Name: name, Params: params}, Target: "tool:" + name, Check: read.Check}
 	a.Sig = strconv.FormatUint(keyHash(toolcall.Canonical(tc.Name, tc.Input)), 36)
 	switch {
 	case kind == toolcall.CallRead && len(paths) > 0:
@@ -105,16 +113,6 @@ func made(pending []summary.Call, id string) (c summary.Call) {
 	return c
 }
 
-func (u *updater) params(tc *memkernel.ToolCall, read summary.Call, paths []string) string {
-	switch {
-	case read.Command != "":
-		return summary.Excerpt(read.Command, gistRunes)
-	case len(paths) > 0:
-		return u.gist(paths[0], gistRunes)
-	}
-	return u.gist(tc.Input, gistRunes)
-}
-
 // names makes paths fit to be kept. It drops shell variables, which are not paths.
 func (u *updater) names(paths []string) []string {
 	var out []string
@@ -138,14 +136,10 @@ func program(command string) string {
 		w = slices.Delete(w, 1, 3)
 	}
 	n := 1
-	for n < min(len(w), 3) && bare(w[n]) {
+	for n < min(len(w), 3) && w[n][0] != '-' && strings.Trim(w[n], "abcdefghijklmnopqrstuvwxyz0123456789:_-") == "" {
 		n++
 	}
 	return strings.Join(w[:n], " ")
-}
-
-func bare(word string) bool {
-	return word[0] != '-' && strings.Trim(word, "abcdefghijklmnopqrstuvwxyz0123456789:_-") == ""
 }
 
 // sameTarget reports whether two attempts have one purpose. One of the two commands may lack the
@@ -246,7 +240,11 @@ func (u *updater) worked(a attempt) {
 func (u *updater) pass(settles func(failure) bool, did string) {
 	var kept []failure
 	for _, f := range u.s.Thread.Failures {
-		if f.Since++; f.Since > f.reach() || settles(f) {
+		within := reach
+		if kind, what, _ := strings.Cut(f.Target, ":"); kind == "tool" || kind == "run" && !strings.Contains(what, " ") {
+			within = nearReach
+		}
+		if f.Since++; f.Since > within || settles(f) {
 			continue
 		}
 		if f.helped(did) {
@@ -255,13 +253,6 @@ func (u *updater) pass(settles func(failure) bool, did string) {
 		kept = append(kept, f)
 	}
 	u.s.Thread.Failures = kept
-}
-
-func (f failure) reach() int {
-	if kind, what, _ := strings.Cut(f.Target, ":"); kind == "tool" || kind == "run" && !strings.Contains(what, " ") {
-		return nearReach
-	}
-	return reach
 }
 
 func (f failure) helped(did string) bool {

@@ -113,14 +113,6 @@ const (
 	fromEstimate Name = "estimate"
 )
 
-// gauge returns the reading at which a checkpoint was written.
-func (u tokenUsage) gauge() int {
-	if u.GaugeTokens > 0 {
-		return u.GaugeTokens
-	}
-	return u.InputTokens
-}
-
 // Working describes the work in progress.
 type work struct {
 	Topic Text `yaml:"topic"`
@@ -217,7 +209,7 @@ func Redundant(latest *Checkpoint, in Input) bool {
 	if latest == nil || in.Trigger != TriggerAuto || latest.Meta.CompactionCount != in.Compactions {
 		return false
 	}
-	was := latest.Meta.TokenUsage.gauge()
+	was := cmp.Or(latest.Meta.TokenUsage.GaugeTokens, latest.Meta.TokenUsage.InputTokens)
 	delta := in.Reading.Tokens - was
 	return float64(max(delta, -delta)) < dedupeShare*float64(was)
 }
@@ -252,10 +244,10 @@ func Build(s State, latest *Checkpoint, in Input) *Checkpoint {
 	return c
 }
 
-// usage returns the size of the newest call that a provider billed. If there is none, it returns
-// the reading.
-func (s *State) usage(in Input) tokenUsage {
-	r := in.Reading
+// meta describes the checkpoint after prev. Its size is that of the newest call that a provider
+// billed. If there is none, it is the reading.
+func (s *State) meta(prev *Checkpoint, in Input) Meta {
+	from, r := s.Thread.From, in.Reading
 	u := tokenUsage{InputTokens: r.Tokens, ContextWindow: r.Window}
 	switch b := s.Thread.Usage; {
 	case b != nil:
@@ -268,16 +260,11 @@ func (s *State) usage(in Input) tokenUsage {
 	}
 	share := Reading{Tokens: u.InputTokens, Window: r.Window}.Utilization()
 	u.Utilization, _ = strconv.ParseFloat(strconv.FormatFloat(share, 'f', 2, 64), 64)
-	return u
-}
-
-func (s *State) meta(prev *Checkpoint, in Input) Meta {
-	from := s.Thread.From
 	return Meta{
 		CheckpointID: checkpointID(number(string(prev.Meta.CheckpointID)) + 1),
 		SessionKey:   Name(in.SessionKey), SessionFile: Name(from.File), Channel: Name(from.Channel), AgentID: Name(cmp.Or(from.Agent, in.AgentID)),
 		CreatedAt: stamp(in.Now), Trigger: in.Trigger, CompactionCount: in.Compactions,
-		TokenUsage:         s.usage(in),
+		TokenUsage:         u,
 		PreviousCheckpoint: prev.Meta.CheckpointID,
 		Captured:           max(s.last(), prev.Meta.Captured),
 	}

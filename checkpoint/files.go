@@ -84,11 +84,27 @@ func (s Store) Checkpoint(st State, in Input) (written, error) {
 
 // write gives a checkpoint the next number and makes its file, then the pointer.
 func (s Store) write(c *Checkpoint) error {
-	next, err := s.nextNumber()
+	// A number above all that the files and the pointer show as used writes no file twice.
+	all, there, err := s.numbers()
 	if err != nil {
 		return err
 	}
-	c.Meta.CheckpointID = checkpointID(next)
+	top := 0
+	if len(all) > 0 {
+		top = all[0]
+	}
+	switch p, err := s.pointer(); {
+	case store.OutOfReach(err):
+		return err
+	case err == nil:
+		top = max(top, number(p.CheckpointID))
+	}
+	for name := range there {
+		if id, _, _ := strings.Cut(name, ".yaml"); store.IsAside(name) {
+			top = max(top, number(id))
+		}
+	}
+	c.Meta.CheckpointID = checkpointID(top + 1)
 	data, err := Marshal(c)
 	if err != nil {
 		return err
@@ -125,32 +141,6 @@ func (s Store) gone(all []int, there map[string]bool) (bad []Damage) {
 		}
 	}
 	return bad
-}
-
-// nextNumber returns a number above all numbers that the files and the pointer show as used, so
-// that no file is written twice.
-func (s Store) nextNumber() (int, error) {
-	all, there, err := s.numbers()
-	if err != nil {
-		return 0, err
-	}
-	top := 0
-	if len(all) > 0 {
-		top = all[0]
-	}
-	p, err := s.pointer()
-	if store.OutOfReach(err) {
-		return 0, err
-	}
-	if err == nil {
-		top = max(top, number(p.CheckpointID))
-	}
-	for name := range there {
-		if id, _, _ := strings.Cut(name, ".yaml"); store.IsAside(name) {
-			top = max(top, number(id))
-		}
-	}
-	return top + 1, nil
 }
 
 // numbers lists the checkpoints on disk, newest first, and all names in their folder.

@@ -93,7 +93,11 @@ func (c *Checkpoint) values() []value {
 func (c *Checkpoint) lists() []list {
 	decisions := list{tag: TagDecision, add: c.takeDecision}
 	for _, d := range c.Decisions {
-		decisions.texts = append(decisions.texts, string(d.What)+timed(d.When))
+		text := string(d.What)
+		if !d.When.IsZero() {
+			text += " (" + d.When.UTC().Format(time.RFC3339) + ")"
+		}
+		decisions.texts = append(decisions.texts, text)
 	}
 	return []list{listOf(TagConstraint, maxConstraints, &c.Constraints), decisions, listOf(TagOpen, maxOpenItems, &c.OpenItems),
 		listOf(TagLesson, maxLearnings, &c.Learnings), listOf(tagCommit, maxCommits, &c.Resources.Commits),
@@ -137,25 +141,12 @@ func appendLine(out []Line, tag, text string) []Line {
 	return out
 }
 
-// timed returns the time of a decision, as written after its text.
-func timed(t Time) string {
-	if t.IsZero() {
-		return ""
-	}
-	return " (" + t.UTC().Format(time.RFC3339) + ")"
-}
-
 // bounded appends lists to the head, and drops the first entry of the longest list until all of
 // it fits.
 func bounded(head []Line, lists [][]Line, maxBytes int) []Line {
 	size := func() (n int) {
-		for _, l := range head {
+		for _, l := range slices.Concat(append(lists, head)...) {
 			n += len(l.String()) + 1
-		}
-		for _, list := range lists {
-			for _, l := range list {
-				n += len(l.String()) + 1
-			}
 		}
 		return n
 	}
@@ -173,27 +164,22 @@ func bounded(head []Line, lists [][]Line, maxBytes int) []Line {
 		left[lists[most][0].Tag]++
 		lists[most] = lists[most][1:]
 	}
-	out := head
 	for _, list := range lists {
 		if len(list) > 0 && list[0].Tag == TagOpen {
 			slices.Reverse(list)
 		}
-		out = append(out, list...)
+		head = append(head, list...)
 	}
-	return append(out, leftOut(left)...)
-}
-
-func leftOut(left map[string]int) []Line {
 	var names []string
 	for _, l := range (&Checkpoint{}).lists() {
 		if left[l.tag] > 0 {
 			names = append(names, fmt.Sprintf("%d %s", left[l.tag], l.tag))
 		}
 	}
-	if names == nil {
-		return nil
+	if names != nil {
+		head = append(head, Line{tagMore, "left out: " + strings.Join(names, ", ")})
 	}
-	return []Line{{tagMore, "left out: " + strings.Join(names, ", ")}}
+	return head
 }
 
 var timeBehind = regexp.MustCompile(`^(.+) \((\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)\)$`)
@@ -204,29 +190,25 @@ func FromLines(lines []Line) *Checkpoint {
 	c := &Checkpoint{Schema: schema, SchemaVersion: schemaVersion}
 	c.Working.Status = statusIdle
 	for _, l := range lines {
-		c.take(l)
+		text := line(l.Text, maxLineRunes)
+		switch s := status(text); {
+		case l.Tag == TagUser || l.Tag == TagAgent:
+			c.Thread.KeyExchanges = capped(append(c.Thread.KeyExchanges, exchange{Name(l.Tag), Text(text)}), maxExchanges)
+		case l.Tag == TagStatus && (s == statusInProgress || s == statusWaiting):
+			c.Working.Status = s
+		}
+		for _, v := range c.values() {
+			if v.tag == l.Tag {
+				*v.at = Text(text)
+			}
+		}
+		for _, list := range c.lists() {
+			if list.tag == l.Tag {
+				list.add(text)
+			}
+		}
 	}
 	return c
-}
-
-func (c *Checkpoint) take(l Line) {
-	text := line(l.Text, maxLineRunes)
-	switch s := status(text); {
-	case l.Tag == TagUser || l.Tag == TagAgent:
-		c.Thread.KeyExchanges = capped(append(c.Thread.KeyExchanges, exchange{Name(l.Tag), Text(text)}), maxExchanges)
-	case l.Tag == TagStatus && (s == statusInProgress || s == statusWaiting):
-		c.Working.Status = s
-	}
-	for _, v := range c.values() {
-		if v.tag == l.Tag {
-			*v.at = Text(text)
-		}
-	}
-	for _, list := range c.lists() {
-		if list.tag == l.Tag {
-			list.add(text)
-		}
-	}
 }
 
 // same reports whether two decisions are one.

@@ -215,28 +215,24 @@ func heading(c *Checkpoint, o RestoreOptions) []string {
 		out = append(out, fmt.Sprintf("Warning: %d compactions in this session. Each one loses more; suggest to the user to go on in a fresh session.\n", n))
 	}
 	saved, u := "Saved: "+m.CreatedAt.Format("2006-01-02 15:04Z"), m.TokenUsage
+	billed := "" // marks a figure as the provider's
+	if u.Source == FromProvider {
+		billed = " billed"
+		if u.Model != "" {
+			billed += " for " + line(u.Model, nameRunes)
+		}
+	}
 	switch {
 	case u.ContextWindow > 0:
 		plural := "s"
 		if m.CompactionCount == 1 {
 			plural = ""
 		}
-		saved += fmt.Sprintf(", %s/%s tokens%s, %d compaction%s", thousands(u.InputTokens), thousands(u.ContextWindow), u.billed(), m.CompactionCount, plural)
-	case u.Source == FromProvider:
-		saved += fmt.Sprintf(", %s tokens%s", thousands(u.InputTokens), u.billed())
+		saved += fmt.Sprintf(", %s/%s tokens%s, %d compaction%s", thousands(u.InputTokens), thousands(u.ContextWindow), billed, m.CompactionCount, plural)
+	case billed != "":
+		saved += fmt.Sprintf(", %s tokens%s", thousands(u.InputTokens), billed)
 	}
 	return append(out, saved+"\n")
-}
-
-// billed returns the words that mark a figure as the provider's, "" for an estimate.
-func (u tokenUsage) billed() string {
-	if u.Source != FromProvider {
-		return ""
-	}
-	if u.Model == "" {
-		return " billed"
-	}
-	return " billed for " + line(u.Model, nameRunes)
 }
 
 // The lengths, in runes, of the goal, of the user's newest message and of the agent's last words.
@@ -296,6 +292,12 @@ func lists(c *Checkpoint) []part {
 	fresh, freshIn := within(res.FilesUncommitted)
 	changed, changedIn := within(changed)
 	read, readIn := within(res.FilesRead)
+	var asked []Text
+	for _, e := range c.Thread.KeyExchanges {
+		if e.Role == roleUser {
+			asked = append(asked, e.Gist)
+		}
+	}
 	committed := "Files changed, newest first"
 	if len(res.Commits) > 0 {
 		committed = "Files changed before the last commit"
@@ -306,7 +308,7 @@ func lists(c *Checkpoint) []part {
 		{kind: "decisions", title: "Decisions, the user's first, each newest first:\n", items: decisionItems(c), turn: 2},
 		{title: "Files changed since the last commit" + freshIn + ": ", items: nameItems(fresh), joint: true, turn: 4},
 		{title: committed + changedIn + ": ", items: nameItems(changed), joint: true, turn: 3},
-		{kind: "thread", title: "Asked before, newest first:\n", items: askedItems(c), turn: 3},
+		{kind: "thread", title: "Asked before, newest first:\n", items: bullets(asked, gistRunes, true), turn: 3},
 		{title: "Commits, newest first:\n", items: bullets(res.Commits, gistRunes, true), turn: 2},
 		{title: "Learnings (consider storing them in long-term memory):\n", items: bullets(c.Learnings, 240, true), turn: 1, rounds: lastRounds},
 		{title: "Files read" + readIn + ": ", items: nameItems(read), joint: true, turn: 3, rounds: lastRounds},
@@ -327,15 +329,6 @@ func bullets(list []Text, runes int, newestFirst bool) []string {
 // shortRunes is the length, in runes, to which the question of a decision and its options are cut
 // in a restore text. The answer is always whole.
 const shortRunes = 160
-
-// answered returns a decision on one line, with its question cut.
-func answered(what Text) string {
-	text := line(what, decisionRunes)
-	if i := strings.LastIndex(text, " → "); i > 0 {
-		return narrow(text[:i], shortRunes) + text[i:]
-	}
-	return text
-}
 
 // decisionItems lists the decisions of persons, then the decisions of the agent, each newest
 // first. An item has the time of day. It also has the day if that is not the checkpoint's day.
@@ -363,18 +356,11 @@ func decisionItems(c *Checkpoint) []string {
 			}
 			when = " (" + d.When.Format(form) + ")"
 		}
-		out = append(out, "- "+answered(d.What)+when+"\n")
-	}
-	return out
-}
-
-// askedItems lists the user's messages.
-func askedItems(c *Checkpoint) []string {
-	var out []string
-	for _, e := range slices.Backward(c.Thread.KeyExchanges) {
-		if e.Role == roleUser {
-			out = append(out, "- "+line(e.Gist, gistRunes)+"\n")
+		text := line(d.What, decisionRunes)
+		if i := strings.LastIndex(text, " → "); i > 0 {
+			text = narrow(text[:i], shortRunes) + text[i:]
 		}
+		out = append(out, "- "+text+when+"\n")
 	}
 	return out
 }

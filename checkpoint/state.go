@@ -351,14 +351,6 @@ func keyHash(key string) uint64 {
 	return h.Sum64()
 }
 
-func (k seenKeys) has(key string) bool { return slices.Contains(k, keyHash(key)) }
-
-func (k *seenKeys) add(key string) {
-	if *k = append(*k, keyHash(key)); len(*k) > maxSeen {
-		*k = slices.Delete(*k, 0, len(*k)-maxSeen)
-	}
-}
-
 // MarshalText returns eight bytes per key in base64.
 func (k seenKeys) MarshalText() ([]byte, error) {
 	raw := make([]byte, 0, 8*len(k))

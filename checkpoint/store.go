@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"path"
+	"reflect"
 	"slices"
 
 	"github.com/memkernel/memkernel/internal/store"
@@ -205,7 +206,7 @@ func (s Store) loadState(points map[string]bool) (State, []Damage, error) {
 		case errors.Is(err, errNewer), store.OutOfReach(err):
 			return State{}, nil, err
 		case err != nil:
-			f.clear()
+			reflect.ValueOf(f.value).Elem().SetZero()
 			bad = append(bad, instead([]Damage{s.damage(stateName(f.name), err)}, "begun anew")...)
 		}
 	}
@@ -229,17 +230,16 @@ type stateFile struct {
 	name    string
 	value   any
 	version *int
-	clear   func()
 }
 
 // files returns the parts in the order in which they are written.
 func (s *State) files() []stateFile {
 	return []stateFile{
-		{decisionsFile, &s.Decisions, &s.Decisions.Version, func() { s.Decisions = decisionState{} }},
-		{resourcesFile, &s.Resources, &s.Resources.Version, func() { s.Resources = resourceState{} }},
-		{openItemsFile, &s.OpenItems, &s.OpenItems.Version, func() { s.OpenItems = openItemState{} }},
-		{learningsFile, &s.Learnings, &s.Learnings.Version, func() { s.Learnings = learningState{} }},
-		{threadFile, &s.Thread, &s.Thread.Version, func() { s.Thread = threadState{} }},
+		{decisionsFile, &s.Decisions, &s.Decisions.Version},
+		{resourcesFile, &s.Resources, &s.Resources.Version},
+		{openItemsFile, &s.OpenItems, &s.OpenItems.Version},
+		{learningsFile, &s.Learnings, &s.Learnings.Version},
+		{threadFile, &s.Thread, &s.Thread.Version},
 	}
 }
 

@@ -84,12 +84,12 @@ func (u *updater) fresh(m *memkernel.Message) *memkernel.Message {
 		t.Recent[i].Parts = len(m.Parts)
 		return &rest
 	}
-	if m.Key != "" && t.Seen.has(m.Key) {
+	if m.Key != "" && slices.Contains(t.Seen, keyHash(m.Key)) {
 		return nil
 	}
 	t.Captured++
 	if t.LastKey = m.Key; m.Key != "" {
-		t.Seen.add(m.Key)
+		t.Seen = capped(append(t.Seen, keyHash(m.Key)), maxSeen)
 		t.Recent = capped(append(t.Recent, delivery{m.Key, len(m.Parts)}), maxRecent)
 	}
 	return m

@@ -32,15 +32,13 @@ func (t Text) MarshalYAML() (any, error) {
 // lines without space at either end, and at most one line break at the end.
 func blockable(s string) bool {
 	return s != "" && utf8.ValidString(s) && !slices.ContainsFunc(strings.Split(strings.TrimSuffix(s, "\n"), "\n"), func(line string) bool {
-		return line == "" || line != strings.TrimSpace(line) || strings.ContainsFunc(line, unprintable)
+		return line == "" || line != strings.TrimSpace(line) || strings.ContainsFunc(line, unicode.IsControl) || strings.ContainsAny(line, unprintable)
 	})
 }
 
-// unprintable reports whether r is a character that the format can't hold unquoted, or that some
-// readers take for a line break.
-func unprintable(r rune) bool {
-	return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || r == '\ufeff' || r == '\ufffe' || r == '\uffff'
-}
+// unprintable are the characters beside control characters that the format can't hold unquoted, or
+// that some readers take for a line break.
+const unprintable = "\u2028\u2029\ufeff\ufffe\uffff"
 
 // Name is a name, path or id. It is always written in quotes.
 type Name string
