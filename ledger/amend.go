@@ -36,12 +36,9 @@ func Asked(text string) float64 {
 		if !asksIn(s.said) {
 			continue
 		}
-		last, clauses := len(s.said), 0
-		for c := range s.clauses() {
-			last, clauses = len(c.said), clauses+1
-		}
-		if clauses == 1 || s.begins("questions") || len(s.said)-last < leastTold {
-			last = len(s.said)
+		clauses, last := slices.Collect(s.clauses()), len(s.said)
+		if n := len(clauses); n > 1 && !s.begins("questions") && last-len(clauses[n-1].said) >= leastTold {
+			last = len(clauses[n-1].said)
 		}
 		asked += last
 	}

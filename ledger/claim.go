@@ -148,13 +148,10 @@ func cutLabel(s string) (label, value string, ok bool) {
 // unled returns a sentence without the words before the first one that matters.
 func (x *lexicon) unled(ts []token) []token {
 	for len(ts) > 0 {
-		lows := make([]string, min(len(ts), 4))
-		for i := range lows {
-			lows[i] = ts[i].low
-		}
-		at, n := meanings()["leads"].find(lows)
+		first := lows(ts[:min(len(ts), 4)])
+		at, n := meanings()["leads"].find(first)
 		if at != 0 {
-			if at, n = meanings()["refuses"].find(lows); at != 0 || !ts[n-1].comma {
+			if at, n = meanings()["refuses"].find(first); at != 0 || !ts[n-1].comma {
 				break
 			}
 		}
@@ -234,10 +231,7 @@ func (x *lexicon) claim(subject []token, attribute string, v Value) Claim {
 	return c
 }
 
-func startsUpper(s string) bool {
-	r, _ := utf8.DecodeRuneInString(s)
-	return unicode.IsUpper(r)
-}
+func startsUpper(s string) bool { return unicode.IsUpper(firstRune(s)) }
 
 // valueOf reads a whole text as a value. ok is false for an ambiguous text, such as a list, a range
 // or a sentence.
@@ -288,7 +282,6 @@ func (x *lexicon) valueIn(ts []token) (Value, bool) {
 		}
 	}
 	text := strings.Join(lows(ts), " ")
-	han, _ := utf8.DecodeRuneInString(first.low)
 	switch {
 	case slices.ContainsFunc(ts, func(t token) bool {
 		return t.is(negator|condition|unsaid) && t.raw == t.low || strings.ContainsAny(t.low, "(…") || t.low == "/"
@@ -298,7 +291,7 @@ func (x *lexicon) valueIn(ts []token) (Value, bool) {
 		return Value{}, false // of files there are many
 	case len(ts) == 1 && host(first.low):
 		return Value{Kind: kindAddress, Text: first.low}, true
-	case ideograph(han):
+	case ideograph(firstRune(first.low)):
 		return Value{Kind: kindName, Text: text}, len(ts) <= mostName
 	case len(ts) > mostName:
 		return Value{}, false

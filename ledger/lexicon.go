@@ -95,7 +95,7 @@ var lexiconOf = sync.OnceValue(func() *lexicon {
 			if w == nil {
 				w = new(word)
 				x.words[text] = w
-				if r, _ := utf8.DecodeRuneInString(text); ideograph(r) {
+				if r := firstRune(text); ideograph(r) {
 					x.wide[r] = append(x.wide[r], text)
 				}
 			}

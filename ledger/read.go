@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"iter"
 	"slices"
 	"strings"
 	"unicode"
@@ -57,8 +58,8 @@ func Read(own string) []Statement {
 				st.Lasting = st.Lasting && !once
 				out = append(out, st)
 			}
-			if announces(s) { // a draft, a quotation or data follows
-				return out
+			if end, _ := utf8.DecodeLastRuneInString(strings.TrimRight(s.said, " *_")); (end == ':' || end == '：') && s.has("examples", "reported") {
+				return out // a draft, a quotation or data follows
 			}
 			before = s.said
 		}
@@ -129,17 +130,6 @@ func (s *sentence) lasts() bool {
 		reports, _ := m["oneself"].find(c.words[:at])
 		steady, _ := m["steady"].find(c.words[at : at+n])
 		if reports < 0 && (clauses == 1 || len(c.words) > 2 || steady < 0) {
-			return true
-		}
-	}
-	return false
-}
-
-// asksForWork reports whether a clause after the first asks for a step of the work: "…, have a look".
-func (s *sentence) asksForWork() bool {
-	n := 0
-	for c := range s.clauses() {
-		if n++; n > 1 && c.begins("tasks") {
 			return true
 		}
 	}
@@ -236,7 +226,9 @@ func (s *sentence) atHand(k Kind) bool {
 	}
 	switch k {
 	case Fact:
-		return s.asksForWork() || s.begins("tasks") && !s.has("names") || s.has("feels", "events") || s.begins("argues") || s.begins("exists")
+		clauses := slices.Collect(s.clauses()) // one after the first may ask for a step of the work: "…, have a look"
+		return slices.ContainsFunc(clauses[min(1, len(clauses)):], func(c *sentence) bool { return c.begins("tasks") }) ||
+			s.begins("tasks") && !s.has("names") || s.has("feels", "events") || s.begins("argues") || s.begins("exists")
 	case Decision:
 		return s.begins("argues") && s.has("unsure")
 	case Correction:
@@ -255,8 +247,10 @@ const leastNorm = 8
 // names reports whether a choice names what was chosen by more than a label, such as "option 2".
 func (s *sentence) names() bool {
 	core := s.core()
-	if at, n := meanings()["decides"].find(core); at >= 0 {
-		core = slices.Concat(core[:at], core[at+n:])
+	for _, label := range []string{"decides", "options"} {
+		if at, n := meanings()[label].find(core); at >= 0 {
+			core = slices.Concat(core[:at], core[at+n:])
+		}
 	}
 	return s.wide || slices.ContainsFunc(strings.Fields(Gist(strings.Join(core, " "))), func(w string) bool { return utf8.RuneCountInString(w) > 2 })
 }
@@ -272,13 +266,9 @@ func (s *sentence) firm(valued bool) bool {
 	if s.has("limits") && (s.begins("orders") || s.begins("wishes")) {
 		return true
 	}
-	return s.has("firm") && !s.tells() && !s.has("hasty") && (valued || s.has("orders") || len(s.words) >= leastNorm && s.plain() && !s.has("unsure"))
-}
-
-// tells reports whether a sentence only reports, by the negation of its verb ("may not").
-func (s *sentence) tells() bool {
-	at, _ := meanings()["reports"].find(s.words)
-	return s.begins("unsure") || at >= 0 && at+1 < len(s.words) && s.words[at+1] == "not"
+	at, _ := m["reports"].find(s.words) // by the negation of its verb ("may not") it only reports
+	tells := s.begins("unsure") || at >= 0 && at+1 < len(s.words) && s.words[at+1] == "not"
+	return s.has("firm") && !tells && !s.has("hasty") && (valued || s.has("orders") || len(s.words) >= leastNorm && s.plain() && !s.has("unsure"))
 }
 
 // binding describes the subject and the value of a sentence.
@@ -311,7 +301,7 @@ func (s *sentence) bind() (b binding) {
 }
 
 // clauses cuts a sentence at its commas and dashes.
-func (s *sentence) clauses() func(yield func(*sentence) bool) {
+func (s *sentence) clauses() iter.Seq[*sentence] {
 	return func(yield func(*sentence) bool) {
 		for rest := s.means; rest != ""; {
 			end, next := len(rest), len(rest)
@@ -452,17 +442,9 @@ func (s *sentence) refuses() int {
 func (s *sentence) contrasts(refused int) bool {
 	p := meanings()["contrasts"]
 	if s.wide {
-		at, _ := p.wideAt(s.low[refused:])
-		return at >= 0
+		return p.in(nil, s.low[refused:])
 	}
-	at, _ := p.find(s.words[refused:])
-	return at >= 0
-}
-
-// announces reports whether the sentence announces a text that is not the person's word.
-func announces(s sentence) bool {
-	t := strings.TrimRight(s.said, " *_")
-	return (strings.HasSuffix(t, ":") || strings.HasSuffix(t, "：")) && s.has("examples", "reported")
+	return p.in(s.words[refused:], "")
 }
 
 // asksIn reports whether a sentence is a question.

@@ -74,6 +74,7 @@ func TestRead(t *testing.T) {
 		{"a report with a not", "Seems the harbour server is not correct, our query gives no data", []ledger.Statement{{ledger.Rule, "Seems the harbour server is not correct, our query gives no data", false}}},
 		{"a want without its subject", "yes need to be fully clean", []ledger.Statement{{ledger.Rule, "yes need to be fully clean", false}}},
 		{"a choice by its label", "yes, let's go with B", []ledger.Statement{{ledger.Decision, "yes, let's go with B", false}}},
+		{"an option by its label", "ok let's go with option 2", []ledger.Statement{{ledger.Decision, "ok let's go with option 2", false}}},
 		{"an order to look", "Propose where each of these files should go.", nil},
 		{"a question", "is our database called orca-main?", nil},
 		{"a condition", "if the port were 5433 we would need a new rule", nil},

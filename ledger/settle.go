@@ -41,7 +41,9 @@ func Settled(text string) (string, bool) {
 	case option != "":
 		return text, true
 	case own == "" || choice.Agrees(answer):
-		return text, q.proposes() && !strings.ContainsAny(answer, "0123456789")
+		// Its last question proposes how a thing is to be, and not only what to do next.
+		all := sentences(q.said)
+		return text, all[len(all)-1].has("chooses", "lasting", "decides") && (hasValue("- "+q.said, q.wide) || weightOf(q.said) > leastAsked) && !strings.ContainsAny(answer, "0123456789")
 	case len(a.words) > mostAnswer && own == answer && !sharesWord(answer, asked) && !a.has("wishes", "decides", "orders", "unsure"):
 		return "", false // it begins something else
 	}
@@ -83,12 +85,4 @@ func (s *sentence) task() bool {
 	}
 	at, _ := m.find(s.core())
 	return at == 0 && !s.has("chooses")
-}
-
-// proposes reports whether the last question of a text proposes how a thing is to be, and not only
-// what to do next.
-func (s *sentence) proposes() bool {
-	all := sentences(s.said)
-	last := &all[len(all)-1]
-	return last.has("chooses", "lasting", "decides") && (hasValue("- "+s.said, s.wide) || weightOf(s.said) > leastAsked)
 }

@@ -101,7 +101,7 @@ func (p *phrases) find(words []string) (at, n int) {
 		w = strings.TrimRight(w, ".:")
 		longest := 0
 		for _, ws := range p.byFirst[w] {
-			if len(ws) > longest && len(ws) <= len(words)-i && slices.EqualFunc(words[i+1:i+len(ws)], ws[1:], sameWord) {
+			if len(ws) > longest && len(ws) <= len(words)-i && slices.EqualFunc(words[i+1:i+len(ws)], ws[1:], func(said, known string) bool { return strings.TrimRight(said, ".:") == known }) {
 				longest = len(ws)
 			}
 		}
@@ -114,8 +114,6 @@ func (p *phrases) find(words []string) (at, n int) {
 	}
 	return -1, 0
 }
-
-func sameWord(said, known string) bool { return strings.TrimRight(said, ".:") == known }
 
 // wideAt returns the place of the first phrase of a script without spaces in a text, or -1, and its
 // length in bytes.
