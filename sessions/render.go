@@ -36,15 +36,6 @@ func appendTurn(b []byte, t *Turn, loc *time.Location) []byte {
 	return append(b, '\n')
 }
 
-// title returns the first line of a part.
-func title(c *Conversation, date string) string {
-	out := "# Session " + oneLine(c.Key) + " of " + oneLine(c.Agent)
-	if date != "" {
-		out += ", " + date
-	}
-	return out + "\n"
-}
-
 // SummaryRole is the Role of a summary that the host's own compaction wrote.
 const SummaryRole = "summary"
 
@@ -52,8 +43,6 @@ const SummaryRole = "summary"
 func IsSummary(trail []string) bool {
 	return len(trail) > 0 && strings.HasSuffix(trail[len(trail)-1], ", "+SummaryRole)
 }
-
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // spoken is a line that looks like the beginning of a turn.
 var spoken = textutil.LazyRegexp(`^(?i:user|assistant|host|summary|human|system)\s*:`)
@@ -66,7 +55,7 @@ func quiet(text string) string {
 	lines := strings.Split(strings.ReplaceAll(text, "\x00", "�"), "\n")
 	for i, l := range lines {
 		body := strings.TrimLeft(l, " ")
-		if f := fenceOf(body); len(l)-len(body) < 4 && f != "" {
+		if f := fenced.FindString(body); len(l)-len(body) < 4 && f != "" {
 			switch {
 			case fence == "":
 				fence = f
@@ -75,7 +64,7 @@ func quiet(text string) string {
 			}
 			continue
 		}
-		if fence == "" && (strings.HasPrefix(body, "#") || underline(body) || spoken.MatchString(body)) {
+		if fence == "" && (strings.HasPrefix(body, "#") || underline.MatchString(body) || spoken.MatchString(body)) {
 			lines[i] = `\` + body
 		}
 	}
@@ -85,19 +74,8 @@ func quiet(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// fenceOf returns the run of backquotes or tildes that opens or closes a block of
-// code.
-func fenceOf(line string) string {
-	for _, c := range []string{"`", "~"} {
-		if n := len(line) - len(strings.TrimLeft(line, c)); n >= 3 {
-			return line[:n]
-		}
-	}
-	return ""
-}
+// fenced matches the run of backquotes or tildes that opens or closes a block of code.
+var fenced = textutil.LazyRegexp("^(?:`{3,}|~{3,})")
 
-// underline reports whether a line makes the line above it a heading.
-func underline(line string) bool {
-	line = strings.TrimRight(line, " \t")
-	return line != "" && (strings.Trim(line, "=") == "" || strings.Trim(line, "-") == "")
-}
+// underline matches a line that makes the line above it a heading.
+var underline = textutil.LazyRegexp(`^(?:=+|-+)[ \t]*$`)

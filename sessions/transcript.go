@@ -23,7 +23,14 @@ func readTranscript(ctx context.Context, c *Conversation, from Position, turn fu
 	}
 	defer f.Close()
 	if from.Dialect == "" {
-		if from.Dialect, err = dialectOf(f); err != nil {
+		head := make([]byte, detectBytes)
+		n, err := f.ReadAt(head, 0)
+		if err == nil || err == io.EOF {
+			var d transcript.Dialect
+			d, err = transcript.Detect(head[:n])
+			from.Dialect = string(d)
+		}
+		if err != nil {
 			return from, fmt.Errorf("read %s: %w", c.Path, err)
 		}
 	}
@@ -41,7 +48,10 @@ func readTranscript(ctx context.Context, c *Conversation, from Position, turn fu
 			err = ctx.Err()
 		}
 		if err != nil {
-			return held.before(at), err
+			if held.Text != "" {
+				at = held.at // up to here all turns were passed on
+			}
+			return at, err
 		}
 		if rec.Kind == transcript.KindTorn {
 			break // its writer is still writing it
@@ -88,44 +98,26 @@ func (h *held) hand(next Turn, at Position) error {
 	return nil
 }
 
-// before returns the position up to which all turns were passed on. at is the position up to
-// which all turns were read.
-func (h *held) before(at Position) Position {
-	if h.Text != "" {
-		return h.at
-	}
-	return at
-}
-
 // detectBytes is the number of bytes from which a dialect is detected.
 const detectBytes = 64 << 10
-
-func dialectOf(f io.ReaderAt) (string, error) {
-	head := make([]byte, detectBytes)
-	n, err := f.ReadAt(head, 0)
-	if err != nil && err != io.EOF {
-		return "", err
-	}
-	d, err := transcript.Detect(head[:n])
-	return string(d), err
-}
 
 // turnOf returns the turn in a record.
 func turnOf(rec *transcript.Record) (Turn, bool) {
 	m := rec.Message
-	if m != nil && m.Origin == memkernel.OriginSummary {
-		t := Turn{Role: SummaryRole, Time: m.Time, Text: textOf(m)}
-		return t, t.Text != ""
-	}
-	if m == nil || m.Origin != memkernel.OriginHost || m.Role != memkernel.RoleUser && m.Role != memkernel.RoleAssistant {
+	if m == nil {
 		return Turn{}, false
 	}
-	if m.Role == memkernel.RoleUser {
+	t := Turn{Role: string(m.Role), Time: m.Time}
+	switch {
+	case m.Origin == memkernel.OriginSummary:
+		t.Role, t.Text = SummaryRole, textOf(m)
+	case m.Origin != memkernel.OriginHost:
+	case m.Role == memkernel.RoleUser:
 		own, quoted := transcript.Typed(*m)
-		text := strings.TrimSpace(own + "\n" + quoted)
-		return Turn{Role: string(m.Role), Time: m.Time, Text: text}, text != ""
+		t.Text = strings.TrimSpace(own + "\n" + quoted)
+	case m.Role == memkernel.RoleAssistant:
+		t.Text = textOf(m)
 	}
-	t := Turn{Role: string(m.Role), Time: m.Time, Text: textOf(m)}
 	return t, t.Text != ""
 }
 
@@ -157,18 +149,4 @@ func hashPrefix(c *Conversation, n int64) (sum string, enough bool, err error) {
 		return "", false, nil
 	}
 	return hex.EncodeToString(h.Sum(nil)), got == n, err
-}
-
-// linesFrom counts the lines of a conversation after an offset.
-func linesFrom(c *Conversation, offset int64) (int, error) {
-	f, err := c.open()
-	if err != nil {
-		return 0, err
-	}
-	defer f.Close()
-	var b strings.Builder
-	if _, err := io.Copy(&b, io.NewSectionReader(f, offset, c.Size-offset)); err != nil {
-		return 0, err
-	}
-	return strings.Count(b.String(), "\n"), nil
 }

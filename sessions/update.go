@@ -5,8 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -154,8 +156,13 @@ func (u *update) due(c *Conversation, l *log) (was *log, do bool, err error) {
 	if late {
 		return l, true, nil
 	}
-	lines, err := linesFrom(c, l.Position.Offset)
-	if do = err == nil && lines >= u.Store.opts.DeltaMessages; !do {
+	f, err := c.open()
+	var more strings.Builder
+	if err == nil {
+		_, err = io.Copy(&more, io.NewSectionReader(f, l.Position.Offset, c.Size-l.Position.Offset))
+		f.Close()
+	}
+	if do = err == nil && strings.Count(more.String(), "\n") >= u.Store.opts.DeltaMessages; !do {
 		u.report.Waiting++
 	}
 	return l, do, err
@@ -250,27 +257,25 @@ type partWriter struct {
 
 // begin continues at the end of a log. If the last part is longer than the log says, begin cuts
 // it back to the logged size.
-func (w *partWriter) begin(folder string, was *log) (err error) {
+func (w *partWriter) begin(folder string, was *log) error {
 	w.log = log{Format: logFormat, Agent: w.c.Agent, Key: w.c.Key, Path: w.c.Path}
 	if was == nil {
 		return nil
 	}
+	if n := len(was.Parts); n > 0 {
+		last := &was.Parts[n-1]
+		text, err := w.Store.readPart(folder + "/" + last.Name)
+		if err != nil || int64(len(text)) < last.Bytes {
+			return nil // a part is missing, so all parts are made again
+		}
+		w.text = text[:last.Bytes]
+		if w.marks, err = w.Store.marks(folder); err != nil {
+			return err
+		}
+	}
 	w.log = *was
-	w.log.Parts = append([]part(nil), was.Parts...)
-	n := len(w.log.Parts)
-	if n == 0 {
-		return nil
-	}
-	last := &w.log.Parts[n-1]
-	text, err := w.Store.readPart(folder + "/" + last.Name)
-	if err != nil || int64(len(text)) < last.Bytes {
-		// A part is missing, so all parts are made again.
-		w.log = log{Format: logFormat, Agent: w.c.Agent, Key: w.c.Key, Path: w.c.Path}
-		return nil
-	}
-	w.text = text[:last.Bytes]
-	w.marks, err = w.Store.marks(folder)
-	return err
+	w.log.Parts = slices.Clone(was.Parts)
+	return nil
 }
 
 // turn adds a turn, unless it was forgotten.
@@ -288,12 +293,12 @@ func (w *partWriter) turn(t Turn) error {
 		if err := w.flush(); err != nil {
 			return err
 		}
-		name := fmt.Sprintf("%04d.md", n+1)
+		name, title := fmt.Sprintf("%04d", n+1), fmt.Sprintf("# Session %s of %s", strings.Join(strings.Fields(w.c.Key), " "), strings.Join(strings.Fields(w.c.Agent), " "))
 		if date != "" {
-			name = fmt.Sprintf("%04d-%s.md", n+1, date)
+			name, title = name+"-"+date, title+", "+date
 		}
-		w.log.Parts = append(w.log.Parts, part{Name: name, Date: date})
-		w.text = []byte(title(w.c, date))
+		w.log.Parts = append(w.log.Parts, part{Name: name + ".md", Date: date})
+		w.text = []byte(title + "\n")
 	}
 	w.marks = append(w.marks, m)
 	w.text, w.dirty = appendTurn(w.text, &t, w.opts.Location), true
