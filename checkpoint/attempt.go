@@ -177,7 +177,9 @@ func (u *updater) result(r *memkernel.ToolResult, before summary.State) {
 	read := made(before.Pending, r.CallID)
 	switch status, line := read.Outcome(r); {
 	case summary.Failed(status):
-		u.failed(a, u.complaint(line))
+		u.pass(func(failure) bool { return false }, "")
+		t.Failures = slices.DeleteFunc(t.Failures, func(f failure) bool { return f.Sig == a.Sig })
+		t.Failures = capped(append(t.Failures, failure{attempt: a, Error: u.complaint(line)}), maxFailures)
 	case status == "ok":
 		u.worked(a)
 	}
@@ -198,13 +200,6 @@ func (u *updater) complaint(line string) string {
 		return ""
 	}
 	return line
-}
-
-func (u *updater) failed(a attempt, line string) {
-	t := &u.s.Thread
-	u.pass(func(failure) bool { return false }, "")
-	t.Failures = slices.DeleteFunc(t.Failures, func(f failure) bool { return f.Sig == a.Sig })
-	t.Failures = capped(append(t.Failures, failure{attempt: a, Error: line}), maxFailures)
 }
 
 // worked notes the files of a call that succeeded, and the failures that it resolves.
@@ -274,7 +269,14 @@ func (u *updater) learn(f failure, a attempt) {
 	default:
 		text += " → worked"
 	}
-	if after := f.helpers(a); len(after) > 0 {
+	after := f.After
+	if !f.Check && f.Sig != a.Sig { // a change of another file explains nothing about a different call
+		after = slices.DeleteFunc(slices.Clone(after), func(did string) bool {
+			file, changed := strings.CutPrefix(did, "changing ")
+			return changed && !strings.HasSuffix(f.Target, ":"+file)
+		})
+	}
+	if len(after) > 0 {
 		text += " after " + strings.Join(after, ", ")
 	}
 	l := learningCapture{CallID: f.ID, Key: u.m.Key, What: summary.Excerpt(text, lessonRunes), Seq: u.s.Thread.Captured}
@@ -283,19 +285,6 @@ func (u *updater) learn(f failure, a attempt) {
 	took := cost{sumOf(l.What), f.Since}
 	costs := slices.DeleteFunc(u.s.Thread.Costs, func(c cost) bool { return c.Sum == took.Sum })
 	u.s.Thread.Costs = capped(append(costs, took), maxLearnings)
-}
-
-// helpers returns the actions between a failure and the call that worked which may have helped. A
-// change of some file may explain why the same call, or a check, works now. It explains nothing
-// about a different call.
-func (f failure) helpers(a attempt) []string {
-	if f.Check || f.Sig == a.Sig {
-		return f.After
-	}
-	return slices.DeleteFunc(slices.Clone(f.After), func(did string) bool {
-		file, changed := strings.CutPrefix(did, "changing ")
-		return changed && !strings.HasSuffix(f.Target, ":"+file)
-	})
 }
 
 // label names a call. A command is its own label.

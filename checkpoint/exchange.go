@@ -62,7 +62,15 @@ func (u *updater) keepUserText(text string) {
 	t.Pending = orNil(slices.DeleteFunc(t.Pending, func(a attempt) bool { return u.reading(a.ID).Lost })) // it runs no more
 	t.Reply = 0
 	t.Tail = append(t.Tail, e)
-	u.trimTail()
+	users := 0 // the last two messages and their answers stay
+	for i := len(t.Tail) - 1; i >= 0 && users < 2; i-- {
+		if t.Tail[i].Role == roleUser {
+			users++
+		}
+		if users == 2 {
+			t.Tail = slices.Delete(t.Tail, 0, i)
+		}
+	}
 }
 
 // keepAgentText keeps the agent's last text since the user spoke.
@@ -78,20 +86,6 @@ func (u *updater) keepAgentText(text string) {
 		return
 	}
 	t.Tail = append(t.Tail, e)
-}
-
-// trimTail keeps the user's last two messages and their answers.
-func (u *updater) trimTail() {
-	t, users := &u.s.Thread, 0
-	for i := len(t.Tail) - 1; i >= 0; i-- {
-		if t.Tail[i].Role == roleUser {
-			users++
-		}
-		if users == 2 {
-			t.Tail = slices.Delete(t.Tail, 0, i)
-			return
-		}
-	}
 }
 
 // exchanges returns at most maxExchanges key exchanges in their order. They are the first

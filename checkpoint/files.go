@@ -89,10 +89,7 @@ func (s Store) write(c *Checkpoint) error {
 	if err != nil {
 		return err
 	}
-	top := 0
-	if len(all) > 0 {
-		top = all[0]
-	}
+	top := slices.Max(append(all, 0))
 	switch p, err := s.pointer(); {
 	case store.OutOfReach(err):
 		return err
@@ -126,21 +123,6 @@ func (s Store) point(c *Checkpoint) error {
 		return err
 	}
 	return s.put(store.Unsynced, store.Doc{Name: pointerName, Data: p})
-}
-
-// gone returns the missing checkpoints among the newest [kept] numbers, except those that were put
-// aside. Only older checkpoints are ever removed.
-func (s Store) gone(all []int, there map[string]bool) (bad []Damage) {
-	if len(all) == 0 {
-		return nil
-	}
-	for n := all[0]; n > max(0, all[0]-kept); n-- {
-		id := string(checkpointID(n))
-		if !slices.Contains(all, n) && !there[id+".yaml.damaged-1"] {
-			bad = append(bad, s.damage(file(id), errMissing))
-		}
-	}
-	return bad
 }
 
 // numbers lists the checkpoints on disk, newest first, and all names in their folder.

@@ -102,7 +102,12 @@ func (s Store) Verify() ([]Damage, error) {
 	} else if !there[pointerFile] && len(all) > 1 && !slices.ContainsFunc(worse, func(d Damage) bool { return d.name == pointerName }) {
 		bad = append(bad, s.damage(pointerName, errMissing))
 	}
-	bad = append(bad, s.gone(all, there)...)
+	// Only older checkpoints than the newest [kept] numbers are ever removed.
+	for n := slices.Max(append(all, 0)); n > max(0, slices.Max(append(all, 0))-kept); n-- {
+		if id := string(checkpointID(n)); !slices.Contains(all, n) && !there[id+".yaml.damaged-1"] {
+			bad = append(bad, s.damage(file(id), errMissing))
+		}
+	}
 	for _, n := range all {
 		c, err := s.Load(string(checkpointID(n)))
 		if store.OutOfReach(err) {

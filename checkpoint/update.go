@@ -117,13 +117,30 @@ func (u *updater) message() {
 		}
 	}
 	u.decisions(before)
-	u.constraints()
+	rules := &u.s.Decisions.Constraints // those that the reader found in the message are added
+	for _, e := range t.Reader.Constraints {
+		if !slices.ContainsFunc(*rules, func(c constraintCapture) bool { return c.What == e.Text }) {
+			*rules = capped(append(*rules, constraintCapture{Key: e.Key, What: e.Text, Seq: t.Captured}), maxConstraints)
+		}
+	}
 	u.speak()
-	u.parts(before)
+	for i := range u.m.Parts { // the calls and results, in order
+		switch p := &u.m.Parts[i]; {
+		case p.Kind == memkernel.PartToolUse && p.Call != nil && u.m.Origin == memkernel.OriginHost:
+			u.call(p.Call)
+		case p.Kind == memkernel.PartToolResult && p.Result != nil:
+			u.result(p.Result, before)
+		}
+	}
 	t.Pending = orNil(slices.DeleteFunc(t.Pending, func(a attempt) bool { // made again
 		return u.reading(a.ID).ID == "" && slices.ContainsFunc(before.Pending, func(c summary.Call) bool { return c.ID == a.ID && c.Lost })
 	}))
-	t.Reader = trimmed(t.Reader)
+	// The reader needs only some parts to read on, since the rest is captured.
+	r := &t.Reader
+	r.Constraints, r.Artifacts, r.Reports, r.Evicted = nil, nil, nil, summary.Evicted{}
+	if n := len(r.Decisions); n > 1 {
+		r.Decisions = slices.Clone(r.Decisions[n-1:])
+	}
 }
 
 // time returns the message's time in the form that survives a file.
@@ -132,16 +149,6 @@ func (u *updater) time() time.Time {
 		return time.Time{}
 	}
 	return u.m.Time.UTC().Truncate(time.Second)
-}
-
-// trimmed returns only the parts of a reader that it needs to read on, since the rest is
-// captured.
-func trimmed(r summary.State) summary.State {
-	r.Constraints, r.Artifacts, r.Reports, r.Evicted = nil, nil, nil, summary.Evicted{}
-	if n := len(r.Decisions); n > 1 {
-		r.Decisions = slices.Clone(r.Decisions[n-1:])
-	}
-	return r
 }
 
 // decisions takes over the decisions that the reader found in the message.
@@ -154,34 +161,12 @@ func (u *updater) decisions(before summary.State) {
 	}
 }
 
-// constraints takes over the rules that the reader found in the message.
-func (u *updater) constraints() {
-	d := &u.s.Decisions
-	for _, e := range u.s.Thread.Reader.Constraints {
-		if !slices.ContainsFunc(d.Constraints, func(c constraintCapture) bool { return c.What == e.Text }) {
-			d.Constraints = capped(append(d.Constraints, constraintCapture{Key: e.Key, What: e.Text, Seq: u.s.Thread.Captured}), maxConstraints)
-		}
-	}
-}
-
 // capped drops the oldest entries above max.
 func capped[T any](list []T, max int) []T {
 	if n := len(list) - max; n > 0 {
 		return slices.Delete(list, 0, n)
 	}
 	return list
-}
-
-// parts takes the calls and results of the message in order.
-func (u *updater) parts(before summary.State) {
-	for i := range u.m.Parts {
-		switch p := &u.m.Parts[i]; {
-		case p.Kind == memkernel.PartToolUse && p.Call != nil && u.m.Origin == memkernel.OriginHost:
-			u.call(p.Call)
-		case p.Kind == memkernel.PartToolResult && p.Result != nil:
-			u.result(p.Result, before)
-		}
-	}
 }
 
 // carriedTurns is the number of messages of the user's after which the open items of an earlier
