@@ -175,6 +175,11 @@ func (a *auditor) together(found []health.Finding, few int, what func(n int) str
 	a.add(f)
 }
 
+// tell notes a finding at a place, with further places.
+func (a *auditor) tell(how health.Severity, at health.Place, what, hint string, others ...health.Place) {
+	a.add(health.Finding{Severity: how, Place: at, Others: others, What: what, Hint: hint})
+}
+
 // add notes a finding of the current check. The finding's quotation may hold a secret.
 func (a *auditor) add(f health.Finding) {
 	f.What, _ = a.Masker.Mask(f.What)

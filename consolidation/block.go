@@ -106,28 +106,22 @@ func pieces(f *file) []*piece {
 		}
 		out = append(out, p)
 	}
-	underlined(out)
+	has := map[*piece]bool{} // whether a block follows under a heading
+	for _, p := range out {
+		for _, s := range p.sections {
+			has[s] = has[s] || p.kind == pieceBlock
+		}
+	}
+	for _, p := range out { // a paragraph with a rule below it is a heading only with a block under it
+		if p.kind == pieceHeading && !has[p] && !strings.HasPrefix(strings.TrimSpace(p.text), "#") {
+			p.kind = pieceBlock
+		}
+	}
 	return out
 }
 
 // bulleted matches an item of an unordered list at the margin.
 var bulleted = textutil.LazyRegexp(`^[\r\n]*[-*+][ \t]`)
-
-// underlined turns a heading into a block if the heading is a paragraph with a rule below it and
-// no block follows under it.
-func underlined(ps []*piece) {
-	has := map[*piece]bool{}
-	for _, p := range ps {
-		for _, s := range p.sections {
-			has[s] = has[s] || p.kind == pieceBlock
-		}
-	}
-	for _, p := range ps {
-		if p.kind == pieceHeading && !has[p] && !strings.HasPrefix(strings.TrimSpace(p.text), "#") {
-			p.kind = pieceBlock
-		}
-	}
-}
 
 func indented(text string) bool {
 	text = strings.TrimLeft(text, "\r\n")

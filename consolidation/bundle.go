@@ -123,19 +123,6 @@ func names(f *file, ps []*piece, p *piece, name string) bool {
 // bare returns a heading without its marks.
 func bare(s string) string { return oneLine(strings.Trim(s, "#*_` \t")) }
 
-// unknown lists the names of Include that match nothing in the pruned files.
-func (r *pruner) unknown() {
-	for _, name := range r.Include {
-		known := slices.ContainsFunc(r.pruned(), func(f *file) bool {
-			ps := pieces(f)
-			return slices.ContainsFunc(ps, func(p *piece) bool { return names(f, ps, p, name) })
-		})
-		if !known {
-			r.out.Unknown = append(r.out.Unknown, name)
-		}
-	}
-}
-
 // pruned returns the files that something may be taken out of.
 func (r *pruner) pruned() []*file {
 	var out []*file

@@ -36,7 +36,10 @@ func claims(f *file) []claim {
 		switch {
 		case e.State == stateSuperseded || len(e.Supersedes) > 0 || e.Kind == markdownstore.UnitQuote:
 		case e.State != stateNone:
-			out = append(out, taskClaim(f, e)...)
+			if ws := words(e.Plain); len(ws) >= 3 { // the claim that a task is open or done
+				c := ledger.Claim{Subject: ws, Value: ledger.Value{Kind: "state", Text: "progress:" + string(e.State), Unit: unitTask}, Said: string(e.State)}
+				out = append(out, claim{Claim: c, file: f, entry: e, line: e.StartLine, text: e.Plain})
+			}
 		case slices.ContainsFunc(e.Trail, bygone):
 		case e.Kind == markdownstore.UnitTable:
 			out = append(out, tableClaims(f, e)...)
@@ -79,16 +82,6 @@ func bygone(heading string) bool {
 // and its file.
 func (c *claim) scope() string {
 	return ledger.Environments(append([]string{c.text, c.file.Path, strings.Join(c.Subject, " ")}, c.entry.Trail...)...)
-}
-
-// taskClaim returns the claim that a task is open or done.
-func taskClaim(f *file, e *Entry) []claim {
-	ws := words(e.Plain)
-	if len(ws) < 3 {
-		return nil
-	}
-	c := ledger.Claim{Subject: ws, Value: ledger.Value{Kind: "state", Text: "progress:" + string(e.State), Unit: unitTask}, Said: string(e.State)}
-	return []claim{{Claim: c, file: f, entry: e, line: e.StartLine, text: e.Plain}}
 }
 
 // entryClaims reads an entry as one text, except that each item is a text of its own.

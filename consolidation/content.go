@@ -56,11 +56,23 @@ var (
 // conflicts finds the marks that a merge left. Marks in a code block are an example.
 func (a *auditor) conflicts() {
 	for _, f := range a.snap.Files {
-		code := codeLines(f.Doc)
+		code := map[int]bool{} // the lines of code blocks, except those with one side's mark, through which a conflict runs
+		for _, u := range markdownstore.Units(f.Doc) {
+			text := f.Doc.Raw[u.Start:u.End]
+			if u.Kind != markdownstore.UnitCode || strings.Count(text, "\n<<<<<<<") != strings.Count(text, "\n>>>>>>>") {
+				continue
+			}
+			for n := u.StartLine; n <= u.EndLine; n++ {
+				code[n] = true
+			}
+		}
 		open, n := 0, 0
+		add := func(from, to int, what string) {
+			a.tell(health.Error, health.Lines(f.Path, from, to), what, "choose between the sides and remove the marks")
+		}
 		alone := func(line int) {
 			if line > 0 {
-				a.conflict(f.Path, line, line, "holds a mark of a merge conflict")
+				add(line, line, "holds a mark of a merge conflict")
 			}
 		}
 		for l := range textutil.Lines(f.Doc.Raw) {
@@ -70,7 +82,7 @@ func (a *auditor) conflicts() {
 				alone(open)
 				open = n
 			case conflictEnd.MatchString(l) && open > 0:
-				a.conflict(f.Path, open, n, "holds both sides of a merge conflict")
+				add(open, n, "holds both sides of a merge conflict")
 				open = 0
 			case conflictEnd.MatchString(l):
 				alone(n)
@@ -78,26 +90,6 @@ func (a *auditor) conflicts() {
 		}
 		alone(open)
 	}
-}
-
-func (a *auditor) conflict(path string, from, to int, what string) {
-	a.add(health.Finding{Severity: health.Error, Place: health.Lines(path, from, to), What: what, Hint: "choose between the sides and remove the marks"})
-}
-
-// codeLines returns the lines of code blocks. It leaves out blocks with the mark of only one
-// side, since a conflict runs through such a block.
-func codeLines(d markdownstore.Document) map[int]bool {
-	out := map[int]bool{}
-	for _, u := range markdownstore.Units(d) {
-		text := d.Raw[u.Start:u.End]
-		if u.Kind != markdownstore.UnitCode || strings.Count(text, "\n<<<<<<<") != strings.Count(text, "\n>>>>>>>") {
-			continue
-		}
-		for n := u.StartLine; n <= u.EndLine; n++ {
-			out[n] = true
-		}
-	}
-	return out
 }
 
 // severalFiles is the most files of one fault that are reported one by one.

@@ -39,7 +39,13 @@ func (a *auditor) contradictions() {
 	}
 	told := map[[2]place]bool{}
 	for _, k := range bySubject.keys {
-		if all := bySubject.of[k]; len(all) > 1 && !isField(all) {
+		all, values := bySubject.of[k], map[string]bool{}
+		for _, c := range all {
+			if c.Label {
+				values[c.Value.Text] = true
+			}
+		}
+		if len(all) > 1 && len(values) < fieldValues {
 			a.compare(current(slices.DeleteFunc(all, func(c claim) bool { return c.changed() })), told)
 		}
 	}
@@ -48,17 +54,6 @@ func (a *auditor) contradictions() {
 // fieldValues is from how many values a label is the field of a form that several things fill in,
 // our choice.
 const fieldValues = 3
-
-// isField reports whether the claims on a subject are labels of a form.
-func isField(cs []claim) bool {
-	values := map[string]bool{}
-	for _, c := range cs {
-		if c.Label {
-			values[c.Value.Text] = true
-		}
-	}
-	return len(values) >= fieldValues
-}
 
 // place is a line of a file.
 type place struct {
@@ -191,20 +186,18 @@ func (a *auditor) disagreement(c, d *claim) {
 		if d.entry.Date < c.entry.Date {
 			old, now = d, c
 		}
-		a.add(health.Finding{Severity: health.Note, Place: health.Lines(old.file.Path, old.line, old.line), Others: []health.Place{health.Lines(now.file.Path, now.line, now.line)},
-			What: fmt.Sprintf("says %q of %s, superseded by %s:%d of %s, which says %q of %s", a.excerpt(old.Said), old.entry.Date, now.file.Path, now.line, now.entry.Date, a.excerpt(now.Said), a.excerpt(about(c))),
-			Hint: "strike it through (~~…~~), or say in the newer one what it replaces"})
+		a.tell(health.Note, health.Lines(old.file.Path, old.line, old.line), fmt.Sprintf("says %q of %s, superseded by %s:%d of %s, which says %q of %s", a.excerpt(old.Said), old.entry.Date, now.file.Path, now.line, now.entry.Date, a.excerpt(now.Said), a.excerpt(about(c))),
+			"strike it through (~~…~~), or say in the newer one what it replaces", health.Lines(now.file.Path, now.line, now.line))
 		return
 	}
-	a.add(health.Finding{Severity: health.Warning, Place: health.Lines(d.file.Path, d.line, d.line), Others: []health.Place{health.Lines(c.file.Path, c.line, c.line)},
-		What: fmt.Sprintf("says %q, but %s:%d says %q, both of %s", a.excerpt(d.Said), c.file.Path, c.line, a.excerpt(c.Said), a.excerpt(about(c))),
-		Hint: "correct the one that is wrong; if one replaces the other, say so in it (\"replaces …\")"})
+	a.tell(health.Warning, health.Lines(d.file.Path, d.line, d.line), fmt.Sprintf("says %q, but %s:%d says %q, both of %s", a.excerpt(d.Said), c.file.Path, c.line, a.excerpt(c.Said), a.excerpt(about(c))),
+		"correct the one that is wrong; if one replaces the other, say so in it (\"replaces …\")", health.Lines(c.file.Path, c.line, c.line))
 }
 
 // about names a claim's subject.
 func about(c *claim) string {
 	if c.Value.Unit == unitTask {
-		return "the task " + fmt.Sprintf("%q", c.entry.Plain)
+		return fmt.Sprintf("the task %q", c.entry.Plain)
 	}
 	return fmt.Sprintf("%q", c.About)
 }

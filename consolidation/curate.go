@@ -175,7 +175,7 @@ func (c *curator) gather() {
 		for j := range f.Entries {
 			e := governed(f, j)
 			switch {
-			case e == nil, c.known.cites(placeRef(e)), flushed.MatchString(e.Text):
+			case e == nil, c.known.from[placeRef(e)], flushed.MatchString(e.Text):
 			case of[j] != "":
 				c.capture(e, placeRef(e), fresh)
 			case strings.HasPrefix(e.Plain, SaidMark):
@@ -189,7 +189,7 @@ func (c *curator) gather() {
 		c.found = append(c.found, c.worthy(c.remarks(f, untagged), fresh)...)
 	}
 	if c.Buffer != "" {
-		buffered := &file{Entries: Entries(markdownstore.Parse("memory/working-buffer.md", c.Buffer))}
+		buffered := &file{Entries: Entries("memory/working-buffer.md", c.Buffer)}
 		for i := range buffered.Entries {
 			if e := governed(buffered, i); e != nil {
 				c.capture(e, c.BufferRef, true)
@@ -248,7 +248,7 @@ func (c *curator) worthy(rs []*remark, fresh bool) []Promoted {
 		}
 		out, last = append(out, p), r
 	}
-	return slices.DeleteFunc(out, func(p Promoted) bool { return !c.fits(p.Text) || c.known.cites(p.From) })
+	return slices.DeleteFunc(out, func(p Promoted) bool { return !c.fits(p.Text) || c.known.from[p.From] })
 }
 
 // quotesUser and quotesAgent begin a quotation in the working buffer.

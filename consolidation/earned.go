@@ -57,13 +57,18 @@ const SaidMark = "[said]"
 // earned judges a capture. again reports whether a failure came up in another session.
 func earned(plain string, tags Tags, again func(sign string) bool) earning {
 	if f, ok := failureOf(plain); ok {
-		if !f.teaches() || f.calls < CostlyCalls && !again(f.sign()) {
+		// Others can learn from it if the tool named the fault of the call, and the remedy is another
+		// call that can be made.
+		m := worked.FindStringSubmatch(f.remedy)
+		teaches := m != nil && m[1] != f.what && !cut(m[1]) && !cut(f.what) && !mishaps.MatchString(f.how) && !looking.MatchString(f.what) && !looking.MatchString(m[1]) && wordCount(f.how) >= 2
+		if !teaches || f.calls < CostlyCalls && !again(f.sign()) {
 			return earning{}
 		}
+		got := earning{code(f.what) + " fails (" + strings.TrimSpace(strings.TrimPrefix(strings.TrimPrefix(f.how, "Error:"), "error:")) + "); " + code(m[1]) + " works", MakeTags(Lesson)}
 		if f.calls >= CostlyCalls {
-			return earning{f.fact(), MakeTags(Lesson, surprise)}
+			got.Tags = MakeTags(Lesson, surprise)
 		}
-		return earning{f.fact(), MakeTags(Lesson)}
+		return got
 	}
 	if strings.HasPrefix(plain, "[open] ") || !tags.has(Decision) && strings.HasPrefix(plain, "changed ") {
 		return earning{Tags: tags.only(identity), Text: plain}
@@ -113,25 +118,12 @@ func failureOf(plain string) (failure, bool) {
 	return f, true
 }
 
-// teaches reports whether others can learn from a failure. They can if the tool named the fault
-// of the call, and the remedy is another call that can be made.
-func (f failure) teaches() bool {
-	m := worked.FindStringSubmatch(f.remedy)
-	return m != nil && m[1] != f.what && !cut(m[1]) && !cut(f.what) && !mishaps.MatchString(f.how) && !looking.MatchString(f.what) && !looking.MatchString(m[1]) && wordCount(f.how) >= 2
-}
-
 func cut(s string) bool { return strings.HasSuffix(s, "…") }
 
 // sign returns a text that is equal for equal failures, whatever files and figures they name.
 func (f failure) sign() string {
 	program := strings.Fields(f.what)
 	return Key(strings.Join(program[:min(2, len(program))], " ") + ": " + figures.ReplaceAllString(f.how, ""))
-}
-
-// fact words a failure as a fact.
-func (f failure) fact() string {
-	m := worked.FindStringSubmatch(f.remedy)
-	return code(f.what) + " fails (" + strings.TrimSpace(strings.TrimPrefix(strings.TrimPrefix(f.how, "Error:"), "error:")) + "); " + code(m[1]) + " works"
 }
 
 // code returns a command in Markdown's form for code.

@@ -55,8 +55,10 @@ type Entry struct {
 // Place returns the place of the entry, as in "MEMORY.md:12".
 func (e *Entry) Place() string { return fmt.Sprintf("%s:%d", e.Path, e.StartLine) }
 
-// Entries reads the entries of a document.
-func Entries(d markdownstore.Document) []*Entry {
+// Entries reads the entries of a file's text.
+func Entries(path, text string) []*Entry { return entriesOf(markdownstore.Parse(path, text)) }
+
+func entriesOf(d markdownstore.Document) []*Entry {
 	r := reader{doc: d}
 	for _, u := range markdownstore.Units(d) {
 		r.unit(u)
@@ -87,20 +89,14 @@ func (r *reader) unit(u markdownstore.Unit) {
 		}
 		text, tags := CutTags(u.Label)
 		r.open = append(r.open, heading{u.Level, text, firstDate(text), tags})
-	case markdownstore.UnitMarker:
-		r.mark(u)
+	case markdownstore.UnitMarker: // the id of the block above it, which ends at a blank line
+		line := u.StartLine
+		for i := len(r.out) - 1; i >= 0 && r.out[i].ID == "" && r.out[i].EndLine == line-1; i-- {
+			r.out[i].ID = u.Label
+			line = r.out[i].StartLine
+		}
 	case markdownstore.UnitParagraph, markdownstore.UnitItem, markdownstore.UnitTurn, markdownstore.UnitQuote, markdownstore.UnitTable:
 		r.entry(u)
-	}
-}
-
-// mark gives the block above a marker its id. The block ends at a blank line, since the text
-// above that line may not belong to it.
-func (r *reader) mark(u markdownstore.Unit) {
-	line := u.StartLine
-	for i := len(r.out) - 1; i >= 0 && r.out[i].ID == "" && r.out[i].EndLine == line-1; i-- {
-		r.out[i].ID = u.Label
-		line = r.out[i].StartLine
 	}
 }
 
@@ -142,9 +138,9 @@ func (r *reader) entry(u markdownstore.Unit) {
 		body = trailingTime.ReplaceAllString(body, "")
 	}
 	e.Plain, e.Tags = body, e.Tags.with(tags...)
-	if d, ok := leadingDate(body); ok {
-		e.Date, e.Dated = d, true
-		_, tags := CutTags(strings.TrimLeft(body[isoDate.FindStringIndex(body)[1]:], "*_])~ :,–—-"))
+	if at := isoDate.FindStringIndex(body); at != nil && strings.ContainsAny(body[:min(len(body), 8)], "12") && strings.Trim(body[:at[0]], "*_[(~ ") == "" && firstDate(body[:at[1]]) != "" {
+		e.Date, e.Dated = firstDate(body[:at[1]]), true
+		_, tags := CutTags(strings.TrimLeft(body[at[1]:], "*_])~ :,–—-"))
 		e.Tags = e.Tags.with(tags...)
 	}
 	if e.Date == "" {
@@ -216,19 +212,6 @@ func firstDate(s string) string {
 		}
 	}
 	return ""
-}
-
-// leadingDate returns the date with which a text begins.
-func leadingDate(s string) (string, bool) {
-	if !strings.ContainsAny(s[:min(len(s), 8)], "12") {
-		return "", false
-	}
-	at := isoDate.FindStringIndex(s)
-	if at == nil || strings.Trim(s[:at[0]], "*_[(~ ") != "" {
-		return "", false
-	}
-	d := firstDate(s[:at[1]])
-	return d, d != ""
 }
 
 func validDay(d string) bool {

@@ -9,7 +9,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/memkernel/memkernel/consolidation"
-	"github.com/memkernel/memkernel/markdownstore"
 )
 
 func TestCutTags(t *testing.T) {
@@ -85,9 +84,8 @@ func TestEntriesAreTheirLines(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		line := rapid.SampledFrom([]string{"", "# H", "- a", "  - b [lesson]", "- [ ] t", "text", "```", "<!-- mk:a -->", "> q", "| a |", "---", "Label: 5", "\xff", "<!--", "-->", "~~x~~"})
 		text := strings.Join(rapid.SliceOfN(line, 0, 20).Draw(rt, "lines"), rapid.SampledFrom([]string{"\n", "\r\n"}).Draw(rt, "end"))
-		d := markdownstore.Parse("MEMORY.md", text)
 		at := 0
-		for _, e := range consolidation.Entries(d) {
+		for _, e := range consolidation.Entries("MEMORY.md", text) {
 			if e.Start < at || e.End > len(text) || text[e.Start:e.End] != e.Text || e.Text == "" {
 				rt.Fatalf("%q: entry %+v behind %d", text, e, at)
 			}

@@ -169,7 +169,13 @@ func ungrounded(text, about, source string) string {
 			}
 		}
 	}
-	return unlike(text, source)
+	// Scripts without capitals have no names that can be recognised. A text that shares too few of its
+	// words with the source does not come from it.
+	letters := slices.DeleteFunc(words(text), func(w string) bool { return !unicode.Is(unicode.Lo, []rune(w)[0]) })
+	if shareOf(letters, words(source)) < leastShared {
+		return "it says something else than the lines that it cites"
+	}
+	return ""
 }
 
 // terms splits a text at spaces and at signs that are not part of a name or number.
@@ -224,14 +230,3 @@ func opens(t string, had map[string]bool) bool {
 
 // leastShared is the least share of a fact's words that must come from its source.
 const leastShared = .5
-
-// unlike returns why a text does not come from a source, "" if it may. It is for scripts without
-// capitals, in which names can't be recognised. A text that shares too few of its words with the
-// source does not come from it.
-func unlike(text, source string) string {
-	letters := slices.DeleteFunc(words(text), func(w string) bool { return !unicode.Is(unicode.Lo, []rune(w)[0]) })
-	if shareOf(letters, words(source)) < leastShared {
-		return "it says something else than the lines that it cites"
-	}
-	return ""
-}

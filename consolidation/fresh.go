@@ -19,8 +19,8 @@ import (
 func (a *auditor) sessionState() {
 	for f := range a.of(markdownstore.KindState) {
 		if old := a.Now.Sub(f.ModTime); old > stateAge && f.Err == nil {
-			a.add(health.Finding{Severity: health.Warning, Place: health.Place{Path: f.Path}, What: fmt.Sprintf("was last written %s ago, the limit is %s", age(old), age(stateAge)),
-				Hint: "write it anew at the start of a session, or empty it if nothing is under way"})
+			a.tell(health.Warning, health.Place{Path: f.Path}, fmt.Sprintf("was last written %s ago, the limit is %s", age(old), age(stateAge)),
+				"write it anew at the start of a session, or empty it if nothing is under way")
 		}
 	}
 }
@@ -42,8 +42,8 @@ func (a *auditor) today() string { return a.Now.In(a.Timezone).Format(time.DateO
 func (a *auditor) observations() {
 	for f := range a.of(markdownstore.KindObservations) {
 		if n := f.lineCount(); n > observationLines {
-			a.add(health.Finding{Severity: health.Warning, Place: health.Lines(f.Path, observationLines+1, n), What: fmt.Sprintf("has %d lines, the limit is %d", n, observationLines),
-				Hint: "drop entries without a tag that are older than a week"})
+			a.tell(health.Warning, health.Lines(f.Path, observationLines+1, n), fmt.Sprintf("has %d lines, the limit is %d", n, observationLines),
+				"drop entries without a tag that are older than a week")
 		}
 	}
 }
@@ -62,8 +62,8 @@ func (a *auditor) dailyLog() {
 	case newest == "":
 		a.report.Skip("the workspace keeps no logs of days")
 	case newest < day:
-		a.add(health.Finding{Severity: health.Warning, Place: health.Place{Path: "memory/" + day + ".md"}, What: "there is no log of the day; the newest is of " + newest,
-			Hint: "see that the agent writes down what it does; a flush before compaction writes by itself"})
+		a.tell(health.Warning, health.Place{Path: "memory/" + day + ".md"}, "there is no log of the day; the newest is of "+newest,
+			"see that the agent writes down what it does; a flush before compaction writes by itself")
 	}
 }
 
@@ -93,8 +93,7 @@ func (a *auditor) staleFiles() {
 	for _, f := range old[1:] {
 		others = append(others, health.Place{Path: f.Path})
 	}
-	a.add(health.Finding{Severity: health.Note, Place: health.Place{Path: old[0].Path}, Others: others, What: what,
-		Hint: "see whether it still holds: correct it or archive it"})
+	a.tell(health.Note, health.Place{Path: old[0].Path}, what, "see whether it still holds: correct it or archive it", others...)
 }
 
 // staleLines reports lines that are out of date by their own words. Logs, and sections about the
@@ -156,30 +155,24 @@ func (a *auditor) memoryAge() {
 	if f == nil || f.Err != nil {
 		return
 	}
-	newest, line := newestDate(f.Doc.Body, f.Doc.BodyLine, a.today())
+	newest, line, n := "", 0, f.Doc.BodyLine // the latest date that is not after today
+	for l := range textutil.Lines(f.Doc.Body) {
+		for _, m := range isoDate.FindAllStringSubmatch(l, -1) {
+			if d := m[1] + "-" + m[2] + "-" + m[3]; d > newest && d <= a.today() && validDay(d) {
+				newest, line = d, n
+			}
+		}
+		n++
+	}
 	at, said := f.ModTime, "holds no date and was last changed"
 	if newest != "" {
 		at, _ = markdownstore.ParseDate(newest, a.Timezone)
 		said = "has its newest entry of " + newest + ","
 	}
 	if old := a.Now.Sub(at); old > memoryAge+24*time.Hour || newest == "" && old > memoryAge {
-		a.add(health.Finding{Severity: health.Warning, Place: health.Lines(f.Path, line, line), What: fmt.Sprintf("%s %s ago; the limit is %s", said, age(old), age(memoryAge)),
-			Hint: "bring what the logs of the last days came to into it"})
+		a.tell(health.Warning, health.Lines(f.Path, line, line), fmt.Sprintf("%s %s ago; the limit is %s", said, age(old), age(memoryAge)),
+			"bring what the logs of the last days came to into it")
 	}
-}
-
-// newestDate returns the latest date in a text that is not after today, and its
-// line.
-func newestDate(text string, line int, today string) (newest string, at int) {
-	for l := range textutil.Lines(text) {
-		for _, m := range isoDate.FindAllStringSubmatch(l, -1) {
-			if d := m[1] + "-" + m[2] + "-" + m[3]; d > newest && d <= today && validDay(d) {
-				newest, at = d, line
-			}
-		}
-		line++
-	}
-	return newest, at
 }
 
 // workingBuffer reports a buffer that has more than headings and comments.
@@ -194,8 +187,8 @@ func (a *auditor) workingBuffer() {
 			}
 		}
 		if n > 0 {
-			a.add(health.Finding{Severity: health.Warning, Place: health.Lines(f.Path, first, f.lineCount()), What: fmt.Sprintf("holds %s that nothing has processed", count(n, "entry", "entries")),
-				Hint: "bring what matters into the day's log or MEMORY.md, then empty it; sessions may be ending before they can"})
+			a.tell(health.Warning, health.Lines(f.Path, first, f.lineCount()), fmt.Sprintf("holds %s that nothing has processed", count(n, "entry", "entries")),
+				"bring what matters into the day's log or MEMORY.md, then empty it; sessions may be ending before they can")
 		}
 	}
 }

@@ -167,7 +167,7 @@ func (s *Snapshot) named(name string) (*Entry, error) {
 func (s *Snapshot) entryAt(path string, line int) *Entry {
 	if f := s.File(path); f != nil {
 		for _, e := range f.Entries {
-			if e.on(line) {
+			if e.On(line) {
 				return e
 			}
 		}
@@ -175,8 +175,8 @@ func (s *Snapshot) entryAt(path string, line int) *Entry {
 	return nil
 }
 
-// on reports whether a line belongs to the entry.
-func (e *Entry) on(line int) bool { return e.StartLine <= line && line <= e.EndLine }
+// On reports whether a line belongs to the entry.
+func (e *Entry) On(line int) bool { return e.StartLine <= line && line <= e.EndLine }
 
 // Name returns the name by which superseding entries refer to the entry, which is a hash of its
 // first line.
@@ -234,7 +234,7 @@ func (s *Snapshot) SuccessorOf(path string, e *Entry) string {
 			continue
 		}
 		for _, ref := range x.Supersedes {
-			if q, line, ok := PlaceOf(ref); ok && q == path && e.on(line) || !ok && ref == e.Name() {
+			if q, line, ok := PlaceOf(ref); ok && q == path && e.On(line) || !ok && ref == e.Name() {
 				return x.Place()
 			}
 		}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/memkernel/memkernel/consolidation"
 	"github.com/memkernel/memkernel/kernel/health"
-	"github.com/memkernel/memkernel/markdownstore"
 )
 
 // now is the moment of the tests, in the afternoon of the newest log.
@@ -89,5 +88,5 @@ func auditOf(ctx context.Context, fsys fs.FS, o consolidation.Options) (*health.
 }
 
 func entries(text string) []*consolidation.Entry {
-	return consolidation.Entries(markdownstore.Parse("memory/2026-03-09.md", text))
+	return consolidation.Entries("memory/2026-03-09.md", text)
 }

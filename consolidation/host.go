@@ -110,21 +110,16 @@ func (h *Host) keep(s string, room int) (head, tail int) {
 		tail = h.offset(s, size-int(float64(limit)*h.Tail))
 	}
 	if n := h.LineLimit; n > 0 {
-		if at := lineOffset(s, n); at < head {
+		at := 0 // where the first n lines end
+		for l := range strings.Lines(s) {
+			if n--; n < 0 {
+				break
+			}
+			at += len(l)
+		}
+		if at < head {
 			head, tail = at, len(s)
 		}
 	}
 	return head, max(head, tail)
-}
-
-// lineOffset returns the byte at which the first n lines of a text end.
-func lineOffset(s string, n int) int {
-	at := 0
-	for l := range strings.Lines(s) {
-		if n--; n < 0 {
-			break
-		}
-		at += len(l)
-	}
-	return at
 }

@@ -98,7 +98,7 @@ func (a *auditor) jobs() {
 		if !j.Time.IsZero() {
 			when = " at " + j.Time.In(a.Timezone).Format("2006-01-02 15:04")
 		}
-		a.add(health.Finding{Severity: health.Error, What: fmt.Sprintf("job %s failed%s: %s", j.Name, when, oneLine(j.Error)), Hint: "mend the cause and run it again; it is recorded in " + j.Place})
+		a.tell(health.Error, health.Place{}, fmt.Sprintf("job %s failed%s: %s", j.Name, when, oneLine(j.Error)), "mend the cause and run it again; it is recorded in "+j.Place)
 	}
 }
 

@@ -59,9 +59,6 @@ func (s *Snapshot) knownOf() *known {
 // holds reports whether memory holds a text, word for word or nearly.
 func (k *known) holds(plain string) bool { return k.said().find(sayingOf(plain)) != nil }
 
-// cites reports whether an entry of memory comes from a place.
-func (k *known) cites(ref string) bool { return k.from[ref] }
-
 // lineRef names an entry by its first line in any place, since moved entries keep their words.
 // Package retrieval makes the same name of a line.
 func lineRef(line string) string {

@@ -98,7 +98,7 @@ func (a *auditor) tellLeads(found []*lead) {
 	}
 	well := func(leads []*lead, what string) {
 		if len(leads) > 0 {
-			a.add(health.Finding{Severity: health.OK, Place: leads[0].place(), Others: placesOf(leads[1:]), What: what})
+			a.tell(health.OK, leads[0].place(), what, "", placesOf(leads[1:])...)
 		}
 	}
 	well(awaited, "instructions mention what is not there yet: "+some(spelt(awaited)))

@@ -46,30 +46,23 @@ func (a *auditor) links() {
 	today := a.today()
 	var found []*lead
 	for _, f := range a.snap.Files {
-		for _, r := range references(f.Doc) {
-			if l := a.broken(f, r, names); l != nil {
-				l.file, l.reference, l.closed = f, r, f.closed(today)
-				found = append(found, l)
+		for _, u := range markdownstore.Units(f.Doc) {
+			if u.Kind == markdownstore.UnitCode || u.Kind == markdownstore.UnitHTML || u.Kind == markdownstore.UnitMarker {
+				continue
+			}
+			n := u.StartLine
+			for text := range textutil.Lines(f.Doc.Raw[u.Start:u.End]) {
+				for _, r := range lineReferences(text, n) {
+					if l := a.broken(f, r, names); l != nil {
+						l.file, l.reference, l.closed = f, r, f.closed(today)
+						found = append(found, l)
+					}
+				}
+				n++
 			}
 		}
 	}
 	a.tellLeads(found)
-}
-
-// references lists the references of a document, in order. Code blocks and raw HTML are skipped.
-func references(d markdownstore.Document) []reference {
-	var out []reference
-	for _, u := range markdownstore.Units(d) {
-		if u.Kind == markdownstore.UnitCode || u.Kind == markdownstore.UnitHTML || u.Kind == markdownstore.UnitMarker {
-			continue
-		}
-		n := u.StartLine
-		for l := range textutil.Lines(d.Raw[u.Start:u.End]) {
-			out = append(out, lineReferences(l, n)...)
-			n++
-		}
-	}
-	return out
 }
 
 func lineReferences(l string, n int) []reference {

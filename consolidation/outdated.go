@@ -87,9 +87,8 @@ func (a *auditor) drift() {
 			if now.State == stateSuperseded {
 				says = "is marked there as superseded:"
 			}
-			a.add(health.Finding{Severity: health.Warning, Place: placeOf(e), Others: []health.Place{placeOf(now)},
-				What: fmt.Sprintf("says %q, which comes from %s, and that %s %q", a.excerpt(e.Plain), now.Place(), says, a.excerpt(now.Plain)),
-				Hint: "correct the one that is wrong; if the fact was reworded on purpose, take its source mark away"})
+			a.tell(health.Warning, placeOf(e), fmt.Sprintf("says %q, which comes from %s, and that %s %q", a.excerpt(e.Plain), now.Place(), says, a.excerpt(now.Plain)),
+				"correct the one that is wrong; if the fact was reworded on purpose, take its source mark away", placeOf(now))
 			break
 		}
 	}
@@ -116,7 +115,7 @@ func (s *Snapshot) changedSource(e *Entry, ref string) *Entry {
 			share = 1
 		}
 		least := wasElsewhere
-		if c.on(line) {
+		if c.On(line) {
 			least = wasShare
 		}
 		if share >= least && share > most {

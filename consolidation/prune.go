@@ -121,7 +121,14 @@ func (s *Snapshot) Prune(o PruneOptions) *Pruning {
 	r.logs()
 	r.observations()
 	r.memory()
-	r.unknown()
+	for _, name := range r.Include {
+		if !slices.ContainsFunc(r.pruned(), func(f *file) bool {
+			ps := pieces(f)
+			return slices.ContainsFunc(ps, func(p *piece) bool { return names(f, ps, p, name) })
+		}) {
+			r.out.Unknown = append(r.out.Unknown, name)
+		}
+	}
 	r.changes()
 	return r.out
 }
@@ -222,20 +229,17 @@ func (r *pruner) leave(f *file, b bundle, to string, why why) {
 	}
 	r.out.Moves = append(r.out.Moves, Move{From: f.Path, Line: first.line + blankBefore(first.text), To: to, Why: why, Text: strings.TrimRight(text, " \t\r\n"), Key: KeyHash(plain)})
 	if to != "" {
-		r.give(to, first.trail(), backReference(first, text, f.Path))
+		// The old place comes after an item of one line, and before any other block.
+		line := strings.TrimRight(text, " \t\r\n")
+		switch {
+		case first.entry != nil && len(first.entry.From) > 0: // the text names it already
+		case first.bullet && !strings.Contains(line, "\n"):
+			text = line + " " + marked("from", f.Path)
+		default:
+			text = marked("from", f.Path) + "\n\n" + text
+		}
+		r.give(to, first.trail(), text)
 	}
-}
-
-// backReference adds the old place of a block to its text, if the text doesn't name that place
-// already. The place comes after an item of one line, and before any other block.
-func backReference(p *piece, text, from string) string {
-	if p.entry != nil && len(p.entry.From) > 0 {
-		return text
-	}
-	if line := strings.TrimRight(text, " \t\r\n"); p.bullet && !strings.Contains(line, "\n") {
-		return line + " " + marked("from", from)
-	}
-	return marked("from", from) + "\n\n" + text
 }
 
 // immune reports whether a piece is not yet a day old.
@@ -361,7 +365,7 @@ func (r *pruner) logs() {
 
 func (r *pruner) extract(e *Entry, got earning) {
 	text := present(got.Text)
-	if r.known.cites(placeRef(e)) || vague(text) || r.Retired != nil && (r.Retired(KeyHash(e.Plain)) || r.Retired(KeyHash(text))) || r.known.holds(e.Plain) || r.known.holds(text) {
+	if r.known.from[placeRef(e)] || vague(text) || r.Retired != nil && (r.Retired(KeyHash(e.Plain)) || r.Retired(KeyHash(text))) || r.known.holds(e.Plain) || r.known.holds(text) {
 		return
 	}
 	to := r.topic(e, nil)
@@ -396,7 +400,12 @@ func (r *pruner) ranks(b bundle) (best rank) {
 }
 
 func (r *pruner) ranked(e *Entry) rank {
-	w := rank{kind: kindOf(e), said: len(e.From), date: e.Date}
+	w := rank{said: len(e.From), date: e.Date}
+	if i := slices.IndexFunc(staying, e.Tags.has); i >= 0 {
+		w.kind = len(staying) + 1 - i
+	} else if e.State == stateOpen {
+		w.kind = 1
+	}
 	_, w.used = mentionedBy(r.names(), e.Plain, e.Date, r.Day)
 	for _, ref := range e.From {
 		if path, line, ok := PlaceOf(ref); ok {
@@ -408,15 +417,5 @@ func (r *pruner) ranked(e *Entry) rank {
 	return w
 }
 
-// kindOf orders the kinds of entries by how long they stay in sight.
-func kindOf(e *Entry) int {
-	for n, t := range [...]tag{Human, Decision, identity, Lesson, surprise} {
-		if e.Tags.has(t) {
-			return 6 - n
-		}
-	}
-	if e.State == stateOpen {
-		return 1
-	}
-	return 0
-}
+// staying are the kinds of entries in the order of how long they stay in sight, the longest first.
+var staying = []tag{Human, Decision, identity, Lesson, surprise}

@@ -96,7 +96,7 @@ func machines(ps []*piece) int {
 // MachineLinesOf counts the lines of MEMORY.md that [MachineLines] limits.
 func MachineLinesOf(path, text string, r Record) int {
 	f := &file{Path: path, Doc: markdownstore.Parse(path, text)}
-	f.Class, f.Entries = f.Doc.Class, Entries(f.Doc)
+	f.Class, f.Entries = f.Doc.Class, entriesOf(f.Doc)
 	ps := pieces(f)
 	(&pruner{PruneOptions: PruneOptions{Record: r}}).own(f, ps)
 	return machines(ps)

@@ -37,7 +37,7 @@ func (a *auditor) bootstrapSize() {
 		}
 		a.large(f.Path, "has", n, h.FileLimit)
 		if lines := f.lineCount(); h.LineLimit > 0 && float64(lines) > SizeWarning*float64(h.LineLimit) {
-			a.add(health.Finding{Severity: health.Warning, Place: health.Place{Path: f.Path}, What: fmt.Sprintf("has %d lines; %s shows %d", lines, h.Name, h.LineLimit), Hint: sizeHint})
+			a.tell(health.Warning, health.Place{Path: f.Path}, fmt.Sprintf("has %d lines; %s shows %d", lines, h.Name, h.LineLimit), sizeHint)
 		}
 	}
 	a.large("", "the files that a session begins with together have", total, h.TotalLimit)
@@ -49,8 +49,8 @@ func (a *auditor) large(path, who string, n, limit int) {
 	if limit <= 0 || float64(n) <= SizeWarning*float64(limit) {
 		return
 	}
-	a.add(health.Finding{Severity: health.Warning, Place: health.Place{Path: path}, Hint: sizeHint,
-		What: fmt.Sprintf("%s %d %s, over %.0f %% of the %d that %s shows", who, n, a.Host.unit(), 100*SizeWarning, limit, a.Host.Name)})
+	a.tell(health.Warning, health.Place{Path: path},
+		fmt.Sprintf("%s %d %s, over %.0f %% of the %d that %s shows", who, n, a.Host.unit(), 100*SizeWarning, limit, a.Host.Name), sizeHint)
 }
 
 // truncation reports the parts that the host drops of each file, by section.

@@ -155,7 +155,7 @@ func (s *Snapshot) add(f *file, maxBytes int64, last *Snapshot) {
 			f.Doc, f.parsed = g.Doc, g.parsed
 		} else {
 			f.Doc = markdownstore.Parse(p, text)
-			f.parsed = Entries(f.Doc)
+			f.parsed = entriesOf(f.Doc)
 			for _, e := range f.parsed {
 				if r, ok := markdownstore.ReplacementOf(e.Plain); ok && e.State != stateSuperseded {
 					e.replacement = &r

@@ -109,7 +109,7 @@ func (r Record) parts(path, text string) *parted {
 	if doc.FrontMatter != "" {
 		add(1, doc.FrontMatter, r.said(path, doc.FrontMatter))
 	}
-	f := &file{Path: path, Class: doc.Class, Entries: Entries(doc)}
+	f := &file{Path: path, Class: doc.Class, Entries: entriesOf(doc)}
 	for _, u := range markdownstore.Units(doc) {
 		raw := text[u.Start:u.End]
 		if u.Kind == markdownstore.UnitMarker || strings.TrimSpace(raw) == "" {

@@ -36,7 +36,8 @@ const (
 // a remark that is not worth a place.
 func (c *curator) weigh(r *remark) (Tags, float64, string) {
 	near, passing, outer, copied := r.around()
-	person := r.starts(cuePerson, 6) || c.acts(r)
+	first := " " + strings.Join(r.words[:min(6, len(r.words))], " ") + " "
+	person := r.starts(cuePerson, 6) || slices.ContainsFunc(c.people, func(name string) bool { return strings.Contains(first, " "+name+" ") })
 	work := r.worked()
 	tags, score, why := c.sense(r, near, person, work)
 	wish := tags.has(Human)
@@ -146,12 +147,6 @@ func (r *remark) unfit(wish bool) bool {
 }
 
 func hasHan(s string) bool { return strings.ContainsFunc(s, ideograph) }
-
-// acts reports whether one of the first words of a remark is a person's name.
-func (c *curator) acts(r *remark) bool {
-	first := " " + strings.Join(r.words[:min(6, len(r.words))], " ") + " "
-	return slices.ContainsFunc(c.people, func(name string) bool { return strings.Contains(first, " "+name+" ") })
-}
 
 // leastNeeded is on how many later days a name must be mentioned again.
 const leastNeeded = 2

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/consolidation"
-	"github.com/memkernel/memkernel/markdownstore"
 )
 
 // Kind is the source of a version of a file.
@@ -209,7 +208,7 @@ func countsOf(texts []string) map[string]int {
 // originOfLines returns the author of some lines of a file, OriginUnknown if no author or more
 // than one is known.
 func (t *tracer) originOfLines(path, text string, added []string) (all consolidation.Origin) {
-	for _, e := range consolidation.Entries(markdownstore.Parse(path, text)) {
+	for _, e := range consolidation.Entries(path, text) {
 		if !slices.ContainsFunc(lines(e.Text), func(l string) bool { return slices.Contains(added, l) }) {
 			continue
 		}
@@ -288,14 +287,14 @@ func (t *tracer) entries(path string, i int) []*consolidation.Entry {
 		return nil
 	}
 	if t.read[at] == nil {
-		t.read[at] = consolidation.Entries(markdownstore.Parse(path, states[i].Text))
+		t.read[at] = consolidation.Entries(path, states[i].Text)
 	}
 	return t.read[at]
 }
 
 // on returns the entry at a place, nil if there is none.
 func (t *tracer) on(at place) *consolidation.Entry {
-	return first(t.entries(at.path, at.state), func(e *consolidation.Entry) bool { return e.StartLine <= at.line && at.line <= e.EndLine })
+	return first(t.entries(at.path, at.state), func(e *consolidation.Entry) bool { return e.On(at.line) })
 }
 
 func first(es []*consolidation.Entry, is func(e *consolidation.Entry) bool) *consolidation.Entry {
@@ -369,7 +368,11 @@ func (t *tracer) began(path string, i, j int, e *consolidation.Entry, by string)
 		t.back(from[0], was, "")
 		return
 	}
-	if k, was := t.earlier(path, j, e); was != nil {
+	k := before(t.states(path), max(j, 0)) // the newest state before j that had it
+	for k >= 0 && find(t.entries(path, k), keyOf(e)) == nil {
+		k = before(t.states(path), k)
+	}
+	if was := find(t.entries(path, k), keyOf(e)); was != nil {
 		t.note(path, i, e, EventRestored, "", by)
 		t.gone(path, k, i, was)
 		t.back(place{path: path, state: k}, was, "")
@@ -428,16 +431,6 @@ func (t *tracer) moved(path string, s *State, e *consolidation.Entry, got bool) 
 		}
 	}
 	return out
-}
-
-// earlier finds the newest state before state j that had an entry.
-func (t *tracer) earlier(path string, j int, e *consolidation.Entry) (int, *consolidation.Entry) {
-	for k := before(t.states(path), max(j, 0)); k >= 0; k = before(t.states(path), k) {
-		if was := find(t.entries(path, k), keyOf(e)); was != nil {
-			return k, was
-		}
-	}
-	return 0, nil
 }
 
 // gone notes that an entry was removed after state from and came back in state to, and its places

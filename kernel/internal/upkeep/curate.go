@@ -63,8 +63,14 @@ func (k *Keeper) curateDay(ctx context.Context, req *api.CurateRequest) (*api.Cu
 			o.Taken += l.run.Entries
 		}
 	}
+	// A second curation of the same texts would find less room in MEMORY.md and other neighbours of the
+	// entries, so that its choice might be another one.
 	o.Done = func(inputs string) (done bool) {
-		done, err = r.curated(inputs, buffer)
+		if slices.ContainsFunc(r.log, func(l *logged) bool {
+			return l.of(kindCurate, o.Day) && slices.Contains(l.run.Reads, mark{Path: logsMark, Hash: inputs})
+		}) {
+			done, err = r.hasRead(buffer)
+		}
 		return done
 	}
 	c := snap.Curate(o)
@@ -85,18 +91,6 @@ func (k *Keeper) curateDay(ctx context.Context, req *api.CurateRequest) (*api.Cu
 
 // logsMark is the name under which a curation records the hash of the texts that it read.
 const logsMark = "memory/"
-
-// curated reports whether a curation of the day has taken entries of the same texts, and has read
-// all of the buffer. Another curation would find less room in MEMORY.md and other neighbours of
-// the entries, so that its choice might be another one.
-func (r *run) curated(logs, buffer string) (bool, error) {
-	for _, l := range r.log {
-		if l.of(kindCurate, r.promise.Day) && slices.Contains(l.run.Reads, mark{Path: logsMark, Hash: logs}) {
-			return r.hasRead(buffer)
-		}
-	}
-	return false, nil
-}
 
 // ask asks a model once, unless the model failed a short while ago, and takes the answer. As with
 // notes, the outcome decides when the model is asked again.
@@ -137,8 +131,9 @@ func (r *run) commitCuration(ctx context.Context, snap *consolidation.Snapshot, 
 			}
 			before = f.Doc.Raw
 		}
-		full, err := r.full(out.Path, before, text)
-		if err != nil {
+		rec, unread := r.record() // nothing is pruned from a file that holds a secret, so it stays full
+		full := r.secret(before) && consolidation.MachineLinesOf(out.Path, before, rec)+strings.Count(text, "\n") > consolidation.MachineLines
+		if err := unread(); err != nil {
 			return err
 		}
 		if full {
@@ -164,17 +159,6 @@ func (r *run) commitCuration(ctx context.Context, snap *consolidation.Snapshot, 
 
 // learnedFile gets the entries that have no place in a MEMORY.md that can't be pruned.
 const learnedFile = "memory/learned.md"
-
-// full reports whether an addition would take MEMORY.md over its limit for good, because nothing is
-// pruned from a file that holds a secret.
-func (r *run) full(path, before, text string) (bool, error) {
-	if !r.secret(before) {
-		return false, nil
-	}
-	rec, unread := r.record()
-	n := consolidation.MachineLinesOf(path, before, rec) + strings.Count(text, "\n")
-	return n > consolidation.MachineLines, unread()
-}
 
 // hasRead reports whether a curation has read all of the buffer. The kernel's own entries may have
 // been removed since.

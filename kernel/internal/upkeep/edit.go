@@ -142,9 +142,15 @@ func (r *run) edit(ctx context.Context, e *Editor, read Reading, files []api.Edi
 		return nil, &api.EditError{Why: fmt.Sprintf("these are %d files; one edit changes at most %d", len(files), mostEditFiles)}
 	}
 	out := &api.Edited{}
-	marks, err := marksOf(read, files)
-	if err != nil {
-		return nil, err
+	marks := "" // texts of files to remove, the marks of whose entries may be in other files afterwards
+	for i := range files {
+		if files[i].Remove {
+			now, err := read(files[i].Path)
+			if err != nil {
+				return nil, err
+			}
+			marks += now.Text + "\n"
+		}
 	}
 	var all []change
 	for i := range files {
@@ -205,23 +211,7 @@ func notDone(r *run, e *Editor, d *done) error {
 	if err != nil {
 		return err
 	}
-	return stale(r.Keeper, now, "somebody changed it meanwhile, so it was left as it is", 0, "")
-}
-
-// marksOf returns the texts of the files to remove. The marks of their entries may be in other
-// files after the edit.
-func marksOf(read Reading, files []api.EditFile) (string, error) {
-	var b strings.Builder
-	for i := range files {
-		if files[i].Remove {
-			now, err := read(files[i].Path)
-			if err != nil {
-				return "", err
-			}
-			b.WriteString(now.Text + "\n")
-		}
-	}
-	return b.String(), nil
+	return r.stale(now, "somebody changed it meanwhile, so it was left as it is")
 }
 
 // changeOf checks the new content of a file.
@@ -233,20 +223,32 @@ func (r *run) changeOf(ctx context.Context, e *Editor, read Reading, f *api.Edit
 	c := &change{standing: now, remove: f.Remove}
 	switch {
 	case now.Hash != f.Version && !now.Exists:
-		return nil, 0, stale(r.Keeper, now, "there is no such file", 0, "")
+		return nil, 0, r.stale(now, "there is no such file")
 	case now.Hash != f.Version && f.Version == "":
-		return nil, 0, stale(r.Keeper, now, "there is such a file already", 0, "")
+		return nil, 0, r.stale(now, "there is such a file already")
 	case now.Hash != f.Version:
-		return nil, 0, stale(r.Keeper, now, "it is not the version that was read", 0, "")
+		return nil, 0, r.stale(now, "it is not the version that was read")
 	case r.secret(now.Text):
 		return nil, 0, &api.SecretError{Path: now.Path}
 	case f.Remove && !now.Exists:
-		return nil, 0, stale(r.Keeper, now, "there is no such file", 0, "")
+		return nil, 0, r.stale(now, "there is no such file")
 	case f.Remove:
 		return c, 0, nil
 	}
-	if f.From != "" {
-		return copyOf(r, ctx, read, f, now)
+	if f.From != "" { // a copy of another file
+		from, err := read(f.From)
+		switch {
+		case err != nil:
+			return nil, 0, err
+		case !from.Exists:
+			return nil, 0, r.stale(from, "there is no such file")
+		case now.Exists:
+			return nil, 0, r.stale(now, "there is such a file already")
+		case r.secret(from.Text):
+			return nil, 0, &api.SecretError{Path: from.Path}
+		}
+		c.to = from.Text
+		return c, 0, newName(r, ctx, now.Path)
 	}
 	if bare := strings.ReplaceAll(now.Text, "\r\n", ""); len(bare) < len(now.Text) && strings.Contains(bare, "\n") {
 		return nil, 0, &api.EditError{Path: now.Path, Why: "its lines end in two ways, which an edit would change: let the user save it with one"}
@@ -277,22 +279,6 @@ func (r *run) changeOf(ctx context.Context, e *Editor, read Reading, f *api.Edit
 // byteOrder is the mark that a file may begin with.
 const byteOrder = "\xef\xbb\xbf"
 
-// copyOf returns the change that makes a file a copy of another one.
-func copyOf(r *run, ctx context.Context, read Reading, f *api.EditFile, now standing) (*change, int, error) {
-	from, err := read(f.From)
-	switch {
-	case err != nil:
-		return nil, 0, err
-	case !from.Exists:
-		return nil, 0, stale(r.Keeper, from, "there is no such file", 0, "")
-	case now.Exists:
-		return nil, 0, stale(r.Keeper, now, "there is such a file already", 0, "")
-	case r.secret(from.Text):
-		return nil, 0, &api.SecretError{Path: from.Path}
-	}
-	return &change{standing: now, to: from.Text}, 0, newName(r, ctx, now.Path)
-}
-
 // newName refuses a name that differs from another file's name only in the case of letters. Some
 // file systems would use one file for both names.
 func newName(r *run, ctx context.Context, path string) error {
@@ -313,8 +299,22 @@ func (r *run) attribute(e *Editor, all []change) error {
 		maps.Copy(moved, rec.Machines(all[i].Path, all[i].Text))
 	}
 	for i := range all {
-		c := &all[i]
-		said := saidBy(e, c, moved)
+		c, said, author, stood := &all[i], map[string]consolidation.Origin{}, consolidation.OriginAgent, map[string]bool{}
+		if e.Voice == api.VoicePerson {
+			author = consolidation.OriginHand
+		}
+		for l := range strings.SplitSeq(c.Text, "\n") {
+			stood[consolidation.LineHash(l)] = true
+		}
+		for l := range strings.SplitSeq(c.to, "\n") {
+			hash := consolidation.LineHash(l)
+			if strings.TrimSpace(l) == "" || stood[hash] {
+				continue
+			}
+			if said[hash] = moved[hash]; said[hash] == "" || !author.Machine() {
+				said[hash] = author
+			}
+		}
 		if e.Rule != api.EditAny {
 			if touch := rec.With(c.Path, said).Touches(c.Path, c.Text, c.to); touch != nil {
 				touch.Text = r.Masker.Text(touch.Text)
@@ -332,30 +332,6 @@ func (r *run) attribute(e *Editor, all []change) error {
 		return fmt.Errorf("read what was written before: %w", err)
 	}
 	return nil
-}
-
-// saidBy returns the lines that a change writes, with their authors. Lines that were already
-// there keep their authors.
-func saidBy(e *Editor, c *change, moved map[string]consolidation.Origin) map[string]consolidation.Origin {
-	author := consolidation.OriginAgent
-	if e.Voice == api.VoicePerson {
-		author = consolidation.OriginHand
-	}
-	stood := map[string]bool{}
-	for l := range strings.SplitSeq(c.Text, "\n") {
-		stood[consolidation.LineHash(l)] = true
-	}
-	out := map[string]consolidation.Origin{}
-	for l := range strings.SplitSeq(c.to, "\n") {
-		hash := consolidation.LineHash(l)
-		if strings.TrimSpace(l) == "" || stood[hash] {
-			continue
-		}
-		if out[hash] = moved[hash]; out[hash] == "" || !author.Machine() {
-			out[hash] = author
-		}
-	}
-	return out
 }
 
 // written returns the first and the last line of after that differ from before. It returns 0 if

@@ -57,8 +57,7 @@ func (k *Keeper) EditEntry(ctx context.Context, e Editor, req *api.EntryRequest)
 
 // entryOn returns the single entry on some lines of a file.
 func entryOn(now standing, req *api.EntryRequest) (*consolidation.Entry, error) {
-	doc := markdownstore.Parse(now.Path, strings.ReplaceAll(now.Text, "\r\n", "\n"))
-	all := consolidation.Entries(doc)
+	all := consolidation.Entries(now.Path, strings.ReplaceAll(now.Text, "\r\n", "\n"))
 	var on []*consolidation.Entry
 	for _, e := range all {
 		if e.StartLine <= max(req.EndLine, req.Line) && e.EndLine >= req.Line {
@@ -96,7 +95,7 @@ func (k *Keeper) Promoted(texts ...string) []string {
 		return out
 	}
 	memory, _ := k.Files.ReadFile(memoryPath)
-	for _, e := range consolidation.Entries(markdownstore.Parse(memoryPath, memory.Text)) {
+	for _, e := range consolidation.Entries(memoryPath, memory.Text) {
 		for _, ref := range e.From {
 			path, n, _ := consolidation.PlaceOf(ref)
 			log, err := k.Files.ReadFile(path)
@@ -122,8 +121,8 @@ const mostListed = 5
 func (k *Keeper) textOn(path string, line int) (string, int) {
 	l, err := k.Files.ReadFile(path)
 	if err == nil {
-		for _, e := range consolidation.Entries(markdownstore.Parse(path, strings.ReplaceAll(l.Text, "\r\n", "\n"))) {
-			if e.StartLine <= line && line <= e.EndLine {
+		for _, e := range consolidation.Entries(path, strings.ReplaceAll(l.Text, "\r\n", "\n")) {
+			if e.On(line) {
 				return k.Masker.Text(e.Text), e.EndLine
 			}
 		}
@@ -147,7 +146,7 @@ func (k *Keeper) Add(ctx context.Context, e Editor, path, text string) (*api.Ent
 		if e.Voice != api.VoicePerson {
 			entry = consolidation.ByAgent(now.Path, markdownstore.Item("- ", consolidation.AsAgent(text)))
 		}
-		for _, x := range consolidation.Entries(markdownstore.Parse(now.Path, was)) {
+		for _, x := range consolidation.Entries(now.Path, was) {
 			if x.Text == k.Masker.Text(entry) {
 				out.Path, out.Line, out.Duplicate = now.Path, x.StartLine, true
 				return api.EditFile{Path: now.Path, Version: now.Hash, Text: was}, nil
@@ -183,7 +182,14 @@ func (k *Keeper) Entries(ctx context.Context, see *markdownstore.Store, path str
 		return nil, err
 	}
 	rec, unread := r.record()
-	written := r.written()
+	written := map[line]time.Time{} // when edits wrote the lines of files
+	for _, l := range r.log {
+		for path, lines := range l.run.Said {
+			for hash := range lines {
+				written[line{path, hash}] = l.run.Time
+			}
+		}
+	}
 	out := &api.MemoryList{Entries: []api.MemoryEntry{}, Skipped: []api.SkippedFile{}}
 	changed := map[string]string{} // the day of each file's last change
 	for _, f := range snap.Files {
@@ -225,19 +231,6 @@ func (k *Keeper) listed(x *consolidation.Entry) string {
 func firstLine(s string) string {
 	s, _, _ = strings.Cut(s, "\n")
 	return s
-}
-
-// written returns when edits wrote the lines of files.
-func (r *run) written() map[line]time.Time {
-	out := map[line]time.Time{}
-	for _, l := range r.log {
-		for path, lines := range l.run.Said {
-			for hash := range lines {
-				out[line{path, hash}] = l.run.Time
-			}
-		}
-	}
-	return out
 }
 
 // authorOf returns who wrote an entry, in the terms of a list.

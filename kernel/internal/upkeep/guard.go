@@ -71,8 +71,13 @@ func (k *Keeper) Guard(ctx context.Context, o api.GuardRequest) (_ *consolidatio
 	} else if err != nil {
 		return nil, err
 	}
-	pruned, err := r.takenOut(path)
-	if err != nil {
+	pruned := map[string]bool{} // the lines that runs removed, by their keys
+	taken := func(l *logged, st *step) bool { return st.Before != "" && (st.After != "" || st.Gone) && !l.undone }
+	if err := r.changes(path, taken, func(before, after string) {
+		for _, l := range consolidation.FindLoss(path, before, after, nil).Lost {
+			pruned[consolidation.LineKey(l.Text)] = true
+		}
+	}); err != nil {
 		return nil, err
 	}
 	return r.loss(ctx, path, before, after, pruned)
@@ -92,17 +97,6 @@ func (r *run) lastSeen(path string) (string, error) {
 		}
 	}
 	return "", nil
-}
-
-// takenOut returns the lines that runs removed from a file, by their keys.
-func (r *run) takenOut(path string) (map[string]bool, error) {
-	out := map[string]bool{}
-	taken := func(l *logged, st *step) bool { return st.Before != "" && (st.After != "" || st.Gone) && !l.undone }
-	return out, r.changes(path, taken, func(before, after string) {
-		for _, l := range consolidation.FindLoss(path, before, after, nil).Lost {
-			out[consolidation.LineKey(l.Text)] = true
-		}
-	})
 }
 
 // Seen backs up MEMORY.md, so that later losses can be found.

@@ -76,7 +76,15 @@ type past struct {
 // trace finds the versions.
 func (p *past) trace(now *history.State) (err error) {
 	rec, unread := p.record()
-	src := history.Source{States: p.states, Origin: rec.Origin, Successor: p.successor}
+	src := history.Source{States: p.states, Origin: rec.Origin, Successor: func(path string, e *consolidation.Entry) string {
+		if p.snap == nil {
+			p.snap, _ = p.snapshot(p.ctx) // nil if it can't be read
+		}
+		if p.snap == nil {
+			return ""
+		}
+		return p.snap.SuccessorOf(path, e)
+	}}
 	if p.out.Line == 0 {
 		p.out.Versions, err = history.OfFile(src, p.out.Path)
 	} else {
@@ -85,7 +93,7 @@ func (p *past) trace(now *history.State) (err error) {
 			return failed
 		}
 		if e == nil {
-			return noEntry(p.out.Path, p.out.Line, len(linesOf(now.Text)), consolidation.Entries(markdownstore.Parse(p.out.Path, now.Text)))
+			return noEntry(p.out.Path, p.out.Line, len(linesOf(now.Text)), consolidation.Entries(p.out.Path, now.Text))
 		}
 		p.out.Versions, p.out.Line, p.out.EndLine, p.out.Text = versions, e.StartLine, e.EndLine, e.Text
 	}
@@ -208,15 +216,4 @@ func (r *run) after(st *step) (string, error) {
 		before += "\n\n"
 	}
 	return before + strings.Trim(added, "\n") + "\n<!-- mk:" + st.ID + " -->\n", nil
-}
-
-// successor returns the present entry that says itself that it replaces e.
-func (p *past) successor(path string, e *consolidation.Entry) string {
-	if p.snap == nil {
-		var err error
-		if p.snap, err = p.snapshot(p.ctx); err != nil {
-			return ""
-		}
-	}
-	return p.snap.SuccessorOf(path, e)
 }

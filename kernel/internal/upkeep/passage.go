@@ -7,7 +7,6 @@ import (
 
 	"github.com/memkernel/memkernel/consolidation"
 	"github.com/memkernel/memkernel/kernel/api"
-	"github.com/memkernel/memkernel/markdownstore"
 )
 
 // mostShown bounds the bytes that are shown of a file that changed after the agent read it.
@@ -169,6 +168,9 @@ func stale(k *Keeper, now standing, why string, from int, old string) error {
 	return e
 }
 
+// stale is [stale] without a place.
+func (k *Keeper) stale(now standing, why string) error { return stale(k, now, why, 0, "") }
+
 // nearest returns the first line of the entry that shares the most words with old. It returns 0
 // if no entry shares a third of the words.
 func nearest(path, text, old string) int {
@@ -177,7 +179,7 @@ func nearest(path, text, old string) int {
 		words[w] = true
 	}
 	best, most := 0, len(words)/3
-	for _, e := range consolidation.Entries(markdownstore.Parse(path, text)) {
+	for _, e := range consolidation.Entries(path, text) {
 		shared := map[string]bool{}
 		for _, w := range strings.Fields(consolidation.Key(e.Text)) {
 			if words[w] {

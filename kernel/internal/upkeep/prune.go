@@ -64,7 +64,14 @@ func (r *run) commitPruning(ctx context.Context, out *api.Pruned, buffer string,
 	for i := range out.Changes {
 		c := &out.Changes[i]
 		if c.Add != "" {
-			r.adds(c.Path, c.Before, heading(c)+c.Add)
+			heading := "" // of a new file, which named the file
+			switch {
+			case c.New && strings.HasPrefix(c.Path, consolidation.ArchiveDir):
+				heading = "# Taken out of memory on " + strings.TrimSuffix(path.Base(c.Path), ".md") + "\n\n"
+			case c.New:
+				heading = "# " + c.Title + "\n\n"
+			}
+			r.adds(c.Path, c.Before, heading+c.Add)
 		} else {
 			r.becomes(c.Path, c.Before, c.Text)
 		}
@@ -86,17 +93,6 @@ func (r *run) commitPruning(ctx context.Context, out *api.Pruned, buffer string,
 		out.Kept = append(out.Kept, d.Kept...)
 	}
 	return err
-}
-
-// heading returns the beginning of a new file, which is the heading that named the file.
-func heading(c *consolidation.Change) string {
-	if !c.New {
-		return ""
-	}
-	if strings.HasPrefix(c.Path, consolidation.ArchiveDir) {
-		return "# Taken out of memory on " + strings.TrimSuffix(path.Base(c.Path), ".md") + "\n\n"
-	}
-	return "# " + c.Title + "\n\n"
 }
 
 // readOfBuffer returns the part of the working buffer that may go.

@@ -324,31 +324,19 @@ func (in *inverse) find() {
 			in.lost = append(in.lost, back...)
 		}
 		in.does = in.does || slices.ContainsFunc(back, hasContent)
-		at := placeIn(is, from, i)
+		// The lines belong at the first of those that took their place, or else after the nearest line above.
+		at := 0
+		there := func(j int) bool { return j >= 0 }
+		if n := slices.IndexFunc(is[from:i], there); n >= 0 {
+			at = is[from+n]
+		} else {
+			for n := from - 1; n >= 0 && at == 0; n-- {
+				at = is[n] + 1
+			}
+		}
 		in.put[at] = append(in.put[at], back...)
 	}
-	in.keepHeadings()
-}
-
-// placeIn returns where the lines belong whose place lines from to to took: at the first of these
-// that is there, or else after the nearest line above.
-func placeIn(is []int, from, to int) int {
-	for _, j := range is[from:to] {
-		if j >= 0 {
-			return j
-		}
-	}
-	for from--; from >= 0; from-- {
-		if is[from] >= 0 {
-			return is[from] + 1
-		}
-	}
-	return 0
-}
-
-// keepHeadings keeps the headings below which somebody else wrote, each with the blank
-// lines around it.
-func (in *inverse) keepHeadings() {
+	// The headings below which somebody else wrote stay, each with the blank lines around it.
 	level := func(l string) int { return len(l) - len(strings.TrimLeft(l, "#")) }
 	for j, l := range in.now {
 		if !in.drop[j] || level(l) == 0 {

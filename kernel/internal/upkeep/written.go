@@ -91,8 +91,17 @@ func (r *run) record() (rec consolidation.Record, unread func() error) {
 		lines, ok := known[key]
 		if !ok {
 			var err error
-			if marker == "" {
-				lines, err = r.prunedInto(path)
+			if marker == "" { // the lines that prunings wrote where they also removed lines
+				lines = map[string]bool{}
+				pruned := func(l *logged, st *step) bool { return l.run.Kind == kindPrune && st.After != "" }
+				err = r.changes(path, pruned, func(before, after string) {
+					had := linesIn(before)
+					for l := range linesIn(after) {
+						if !had[l] {
+							lines[l] = true
+						}
+					}
+				})
 			} else if hash := adds[key]; hash != "" {
 				var added string
 				if added, err = r.backup(hash); err == nil {
@@ -112,21 +121,6 @@ func (r *run) record() (rec consolidation.Record, unread func() error) {
 	}
 	rec.Said = func(path, hash string) consolidation.Origin { return r.said[line{path, hash}] }
 	return rec, func() error { return failed }
-}
-
-// prunedInto returns the lines that prunings wrote into a file from which they also removed
-// lines.
-func (r *run) prunedInto(path string) (map[string]bool, error) {
-	out := map[string]bool{}
-	pruned := func(l *logged, st *step) bool { return l.run.Kind == kindPrune && st.After != "" }
-	return out, r.changes(path, pruned, func(before, after string) {
-		had := linesIn(before)
-		for l := range linesIn(after) {
-			if !had[l] {
-				out[l] = true
-			}
-		}
-	})
 }
 
 // changes calls f with the texts of a file before and after the chosen steps of runs. It skips a

@@ -32,7 +32,7 @@ func saidBefore(shared *markdownstore.Store, now time.Time) map[string]bool {
 		if err != nil {
 			continue
 		}
-		for _, e := range consolidation.Entries(markdownstore.Parse(l.Path, l.Text)) {
+		for _, e := range consolidation.Entries(l.Path, l.Text) {
 			out[consolidation.Key(e.Plain)] = true
 		}
 	}
