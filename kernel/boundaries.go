@@ -81,6 +81,12 @@ func (k *Kernel) Checkpoint(ctx context.Context, b api.Boundary) (*checkpoint.Ch
 // programs.
 func (k *Kernel) Hooks() turn.Hooks { return turn.Hooks{Desk: k.desk} }
 
+// MemoryEditor changes memory's files, by compare-and-swap.
+type MemoryEditor = turn.MemoryEditor
+
+// Editor returns the kernel's editor of memory.
+func (k *Kernel) Editor() MemoryEditor { return MemoryEditor{Desk: k.desk} }
+
 // Restore returns the text from which a session continues after a compaction, or in a new
 // conversation. Plans show this text without a call of Restore. Restore changes nothing. It
 // returns an [api.NoSessionError] for a session that has stored state neither in the state

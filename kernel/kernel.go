@@ -40,13 +40,17 @@ import (
 	"github.com/memkernel/memkernel/kernel/internal/inspect"
 	mem "github.com/memkernel/memkernel/kernel/internal/memory"
 	"github.com/memkernel/memkernel/kernel/internal/notes"
+	"github.com/memkernel/memkernel/kernel/internal/plan"
 	"github.com/memkernel/memkernel/kernel/internal/retain"
 	"github.com/memkernel/memkernel/kernel/internal/session"
+	"github.com/memkernel/memkernel/kernel/internal/trace"
 	"github.com/memkernel/memkernel/kernel/internal/turn"
 	"github.com/memkernel/memkernel/kernel/internal/upkeep"
+	"github.com/memkernel/memkernel/kernel/internal/workstate"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/pagevm/mask"
+	"github.com/memkernel/memkernel/retrieval"
 )
 
 // DefaultStateDir is the state directory's name inside a workspace.
@@ -148,6 +152,10 @@ type Options struct {
 	// the store must close it, after the kernel.
 	Store Store
 }
+
+// flushFactLines is the number of lines with content from which a log is sent in a request for
+// facts at a flush. Fewer lines wait for the next flush or for a night's upkeep.
+const flushFactLines = 8
 
 // Store keeps a kernel's state. Package service/postgres has a Store. Only this module can
 // implement the interface.
@@ -266,7 +274,6 @@ func build(o *Options, g prepared) *Kernel {
 	if m != nil && o.Memory.Files != nil {
 		place = cmp.Or(markdownstore.PlaceOf(m.Private), g.dir)
 	}
-	blobs := store.BlobsIn(state.In(folder.Blobs))
 	backups := store.BlobsIn(state.In(upkeep.BackupsFolder)) // memory's files before they were pruned
 	none := func(key string) error { return noSession(state, key) }
 	runs := &upkeep.Keeper{Backups: backups, Masker: g.masker, State: state, Now: o.Now, Timezone: o.Memory.Store.Timezone}
@@ -275,23 +282,34 @@ func build(o *Options, g prepared) *Kernel {
 		m.Private.Guard(runs.RefuseLoss)
 	}
 	k.upkeep = runs
-	so := &session.Options{State: state, Local: local, Blobs: blobs, Masker: g.masker, Prices: o.Prices, Contract: g.contract,
-		Memory: m, Upkeep: runs, Life: o.Life.internal(), Tracer: o.tracer, Now: o.Now,
-		Keep: max(cmp.Or(o.KeepSessions, defaultKeepSessions), 1)}
+	life := &o.Life
+	so := &session.Options{State: state, Local: local, Blobs: store.BlobsIn(state.In(folder.Blobs)), Masker: g.masker, Prices: o.Prices, Contract: g.contract,
+		Memory: m, Upkeep: runs, Now: o.Now,
+		Tracer: func(disk store.Disk, in string) *trace.Writer {
+			if o.NoTrace {
+				return nil
+			}
+			return trace.NewWriter(disk, in, trace.Version(), cmp.Or(o.TraceBytes, 64<<20))
+		},
+		Life: workstate.Options{Off: life.Off, Thresholds: life.Thresholds, FlushOff: life.NoFlush, StateFileOff: life.NoStateFile, BufferOff: life.NoBuffer, BufferAt: cmp.Or(life.BufferAt, bufferShare)},
+		Keep: max(cmp.Or(o.KeepSessions, 64), 1)}
 	k.sessions = session.NewTable(so)
 	k.desk = &turn.Desk{Options: so, Sessions: k.sessions, Counts: budget.NewCache(0), Counter: o.Counter, WholeResults: o.WholeResults,
-		Carry: o.Memory.carry(), PlanLife: o.Life.plan(), LowWater: o.LowWater, Economy: o.Economy, Edits: o.Memory.edits(), Habits: turn.HabitsIn(state)}
+		Carry: o.Memory.carry(), LowWater: o.LowWater, Economy: o.Economy, Edits: cmp.Or(o.Memory.Edits, api.EditOwn),
+		PlanLife: plan.Life{Off: life.Off, NoRestore: life.NoRestore, Thresholds: life.Thresholds, FlushOff: life.NoFlush}, Habits: turn.HabitsIn(state)}
 	if o.Watch != nil {
-		k.desk.Recalled = k.watch.recalled
+		k.desk.Recalled = func(ctx context.Context, began time.Time, r *retrieval.Result) {
+			o.Watch(ctx, &api.Done{Op: api.OpRecall, Began: began, Took: time.Since(began), Found: len(r.Hits), Reason: r.Reason})
+		}
 	}
-	k.inspect = &inspect.Inspector{Workspace: place, StateDir: o.StateDir, State: state, Elsewhere: state.Where("") != local.Where(""), Blobs: blobs, Backups: backups, Sessions: k.sessions, Upkeep: runs,
-		Prices: o.Prices, Now: o.Now, Memory: m, Set: o.Memory.status(place), IndexPath: indexPath(o.StateDir), Embedder: o.Memory.Embedder,
-		StateFile: !o.Life.Off && !o.Life.NoStateFile, Buffer: !o.Life.Off && !o.Life.NoBuffer, NoSession: none}
+	k.inspect = &inspect.Inspector{Options: so, Workspace: place, StateDir: o.StateDir, Elsewhere: state.Where("") != local.Where(""), Backups: backups, Sessions: k.sessions, Set: o.Memory.status(place), IndexPath: indexPath(o.StateDir), Embedder: o.Memory.Embedder,
+		StateFile: !life.Off && !life.NoStateFile, Buffer: !life.Off && !life.NoBuffer, NoSession: none}
 	runs.Project, runs.Inspector = session.Runs{Table: k.sessions}, k.inspect
-	k.retain = &retain.Keeper{State: state, Local: local, Blobs: blobs, Sessions: k.sessions, Upkeep: runs, Masker: g.masker, Now: o.Now,
-		Memory: m, Past: k.inspect.Set.Sessions.Enabled, Shared: k.desk.Shared, NoSession: none}
+	k.retain = &retain.Keeper{Options: so, Sessions: k.sessions, Past: k.inspect.Set.Sessions.Enabled, Shared: k.desk.Shared, NoSession: none}
 	if o.Summary.Model != nil {
-		so := filledSummary(o.Summary)
+		so := o.Summary // four thousand tokens are a few tool calls: a request per handful of turns
+		so.Tokens, so.After, so.DeltaTokens = cmp.Or(so.Tokens, 4_000), cmp.Or(so.After, 15*time.Minute), cmp.Or(so.DeltaTokens, 24_000)
+		so.Timeout, so.CloseWait = cmp.Or(so.Timeout, time.Minute), cmp.Or(so.CloseWait, 2*time.Second)
 		k.desk.Notes = notes.NewTaker(so, state, o.Now)
 		if m != nil {
 			k.desk.Facts = func(ctx context.Context, now time.Time) {

@@ -5,8 +5,6 @@ import (
 	"fmt"
 
 	"github.com/memkernel/memkernel/checkpoint"
-	"github.com/memkernel/memkernel/kernel/internal/plan"
-	"github.com/memkernel/memkernel/kernel/internal/workstate"
 )
 
 // LifeOptions set how a session's working state is kept.
@@ -41,19 +39,6 @@ func (o *LifeOptions) Thresholds(window, reserve int) checkpoint.Thresholds {
 	t.Show, t.Checkpoint = cmp.Or(o.Show, t.Show), cmp.Or(o.Checkpoint, t.Checkpoint)
 	t.Compact = cmp.Or(o.Compact, checkpoint.CompactionPoint(window, reserve), t.Compact)
 	return t
-}
-
-// internal returns the options with their defaults.
-func (o *LifeOptions) internal() workstate.Options {
-	return workstate.Options{Off: o.Off, Thresholds: o.Thresholds,
-		FlushOff: o.NoFlush, StateFileOff: o.NoStateFile,
-		BufferOff: o.NoBuffer, BufferAt: cmp.Or(o.BufferAt, bufferShare)}
-}
-
-// plan returns the options that plans use.
-func (o *LifeOptions) plan() plan.Life {
-	return plan.Life{Off: o.Off, NoRestore: o.NoRestore,
-		Thresholds: o.Thresholds, FlushOff: o.NoFlush}
 }
 
 func (o *LifeOptions) check() error {

@@ -8,8 +8,11 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/embed"
+	"github.com/memkernel/memkernel/index/watch"
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/kernel/api"
+	"github.com/memkernel/memkernel/kernel/internal/archive"
 	mem "github.com/memkernel/memkernel/kernel/internal/memory"
 	"github.com/memkernel/memkernel/kernel/internal/plan"
 	"github.com/memkernel/memkernel/markdownstore"
@@ -121,21 +124,14 @@ func (o *MemoryOptions) status(workspace string) api.MemoryStatus {
 	return st
 }
 
-func (o *MemoryOptions) edits() api.EditRule { return cmp.Or(o.Edits, api.EditOwn) }
-
 // carry returns the parts of memory that a prompt shows.
 func (o *MemoryOptions) carry() plan.Memory {
-	out := plan.Memory{CarryTokens: defaultWorkspaceTokens, RecallTokens: retrieval.DefaultPackTokens}
 	if o.Off {
-		return out
+		return plan.Memory{CarryTokens: defaultWorkspaceTokens, RecallTokens: retrieval.DefaultPackTokens}
 	}
-	out = plan.Memory{Bootstrap: o.Bootstrap, NoRemembered: o.NoRemembered, NoDailyLogs: o.NoDailyLogs, NoSpans: o.NoSpans,
-		WorkspaceTokens: o.WorkspaceTokens, CarryTokens: defaultWorkspaceTokens, RecallTokens: o.RecallTokens,
+	return plan.Memory{Bootstrap: o.Bootstrap, NoRemembered: o.NoRemembered, NoDailyLogs: o.NoDailyLogs, NoSpans: o.NoSpans,
+		WorkspaceTokens: o.WorkspaceTokens, CarryTokens: cmp.Or(max(o.WorkspaceTokens, 0), defaultWorkspaceTokens), RecallTokens: o.RecallTokens,
 		RecallScore: o.RecallScore, RecallShare: o.RecallShare}
-	if o.WorkspaceTokens > 0 {
-		out.CarryTokens = o.WorkspaceTokens
-	}
-	return out
 }
 
 // openMemory opens the workspace, nil if memory is off. The index is opened when it is first
@@ -151,6 +147,10 @@ func openMemory(ctx context.Context, dir string, local, state store.Store, o Mem
 	if o.Backend.Shared {
 		leases = state
 	}
+	sync := mem.SyncOptions{OnStart: o.Sync.OnStart, OnSearch: o.Sync.OnSearch, Interval: o.Sync.Interval, Report: o.Sync.Report}
+	if o.Sync.Watch {
+		sync.Watch = &watch.Options{}
+	}
 	return mem.Open(ctx, dir, mem.Options{Leases: leases, Store: o.Store, Files: o.Files, State: local, Masker: masker, Now: now,
 		Prepare: func() error {
 			if err := store.KeepOutOfGit(local); err != nil && !store.Exists(local, "") {
@@ -160,7 +160,8 @@ func openMemory(ctx context.Context, dir string, local, state store.Store, o Mem
 		},
 		Backend: o.Backend, Ranking: o.Ranking,
 		Embedder: o.Embedder, Allow: o.EmbedLimit.Allow,
-		MediaPaths: o.MediaPaths, Folders: o.Folders, Sessions: o.Sessions.internal(state), Wait: o.Sync.Wait, Sync: o.Sync.internal()})
+		MediaPaths: o.MediaPaths, Folders: o.Folders, Wait: o.Sync.Wait, Sync: sync,
+		Sessions: mem.SessionOptions{Enabled: o.Sessions.Enabled, Sources: o.Sessions.Sources, DeltaBytes: o.Sessions.DeltaBytes, DeltaMessages: o.Sessions.DeltaMessages, Own: archive.Journals{State: state}.List}})
 }
 
 // Search finds memory for a question. The result says why it is empty, or which part of the
@@ -222,8 +223,8 @@ func (k *Kernel) Read(ctx context.Context, req api.ReadRequest) (*markdownstore.
 	if k.memory == nil {
 		return nil, fmt.Errorf("read %s: memory is switched off", req.Path)
 	}
-	if err := shown(req.Path); err != nil {
-		return nil, err
+	if !textutil.IsVisible(req.Path) {
+		return nil, &markdownstore.DeniedError{Path: req.Path, Reason: markdownstore.DenyName}
 	}
 	if mem.IsPast(req.Path) {
 		return k.memory.Document(k.memory.Scope(req.Private, req.Agent, req.SessionKey, ""), req.Path, req.From, req.Lines)

@@ -24,7 +24,12 @@ func (o *Options) check() error {
 	if err := o.Economy.Check(); err != nil {
 		return fmt.Errorf("economy: %w", err)
 	}
-	return checkEdits(o.Memory.Edits)
+	switch e := o.Memory.Edits; e { // an unknown rule could let agents change more than was meant
+	case "", api.EditOwn, api.EditAny, api.EditNone:
+		return nil
+	default:
+		return fmt.Errorf("Memory.Edits is %q: give own, any or none", e)
+	}
 }
 
 // checkNumbers returns an error for a negative or not finite number in an exported field.

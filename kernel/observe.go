@@ -13,17 +13,19 @@ import (
 // The error wraps [api.ErrNoMessages], [api.ErrDamaged], [api.ErrNewer], [api.ErrClosed] or the
 // error of ctx if the reason is theirs. A turn that was not committed may be delivered again.
 func (k *Kernel) ObserveTurn(ctx context.Context, t api.Turn) (*api.Observation, error) {
-	done := k.watch.begin(api.OpTurn)
-	out, err := k.desk.TakeTurn(ctx, t)
-	k.watch.end(ctx, done, err, func(d *api.Done) { d.Model, d.Observation = t.Model, out })
-	return out, err
+	return k.observed(ctx, api.OpTurn, t, k.desk.TakeTurn)
 }
 
 // ObserveToolResult ingests a host's messages so far, in the middle of a turn, so that a kill
 // loses at most the running call. It does not change the prompt.
 func (k *Kernel) ObserveToolResult(ctx context.Context, t api.Turn) (*api.Observation, error) {
-	done := k.watch.begin(api.OpToolResult)
-	out, err := k.desk.Ingest(ctx, t)
+	return k.observed(ctx, api.OpToolResult, t, k.desk.Ingest)
+}
+
+// observed takes a turn in, and reports it.
+func (k *Kernel) observed(ctx context.Context, op api.Op, t api.Turn, take func(context.Context, api.Turn) (*api.Observation, error)) (*api.Observation, error) {
+	done := k.watch.begin(op)
+	out, err := take(ctx, t)
 	k.watch.end(ctx, done, err, func(d *api.Done) { d.Model, d.Observation = t.Model, out })
 	return out, err
 }

@@ -138,7 +138,7 @@ func TestOldStateDocuments(t *testing.T) {
 	if m.Sessions.Forgotten != 1 || m.Sessions.Sessions != 9 {
 		t.Errorf("past sessions: %+v", m.Sessions)
 	}
-	if did := turn.HabitsIn(store.Files(o.state)).Earlier("", "another"); len(did) != 1 || len(did[0].Pauses) != 2 {
+	if did := turn.HabitsIn(store.Files(o.state)).Earlier("", "another"); len(did) != 1 || len(did[0].Idle) != 2 {
 		t.Errorf("habits: %+v", did)
 	}
 

@@ -1,11 +1,6 @@
 package kernel
 
-import (
-	"github.com/memkernel/memkernel/internal/store"
-	"github.com/memkernel/memkernel/kernel/internal/archive"
-	mem "github.com/memkernel/memkernel/kernel/internal/memory"
-	"github.com/memkernel/memkernel/sessions"
-)
+import "github.com/memkernel/memkernel/sessions"
 
 // PastOptions set whether the messages of other sessions are searched. It is off by default.
 type PastOptions struct {
@@ -19,10 +14,4 @@ type PastOptions struct {
 	DeltaBytes int64
 	// DeltaMessages is the number of new messages from which a session is read again.
 	DeltaMessages int
-}
-
-// internal returns the options as package memory uses them.
-func (o *PastOptions) internal(state store.Store) mem.SessionOptions {
-	return mem.SessionOptions{Enabled: o.Enabled, Sources: o.Sources, DeltaBytes: o.DeltaBytes, DeltaMessages: o.DeltaMessages,
-		Own: archive.Journals{State: state}.List}
 }

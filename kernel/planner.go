@@ -31,32 +31,41 @@ import (
 //   - [api.ErrDamaged] or [api.ErrNewer] if the session's stored state can't be used
 //   - [api.ErrClosed], or the error of ctx
 func (k *Kernel) PlanContext(ctx context.Context, req api.PlanRequest) (*api.ContextPlan, error) {
-	done := k.watch.begin(api.OpPlan)
-	out, err := k.plan(ctx, &req, done)
-	k.watch.end(ctx, done, err, func(d *api.Done) { d.Plan, d.Model = out, req.Model })
-	return out, err
+	return k.watched(ctx, api.OpPlan, &req, k.plan)
 }
 
 // Peek plans without writing anything. The plan treats the new messages as committed, and its
 // pointers do not resolve yet.
 func (k *Kernel) Peek(ctx context.Context, req api.PlanRequest) (*api.ContextPlan, error) {
-	done := k.watch.begin(api.OpPeek)
-	out, err := k.peek(ctx, &req, done)
+	return k.watched(ctx, api.OpPeek, &req, func(ctx context.Context, req *api.PlanRequest, done *api.Done) (out *api.ContextPlan, err error) {
+		err = k.reading(ctx, req.SessionKey, func(s *session.Session) (err error) {
+			out, err = k.planned(ctx, s, req, done, k.desk.PeekCall)
+			return err
+		})
+		return out, err
+	})
+}
+
+// watched makes a plan of a valid request, and reports it.
+func (k *Kernel) watched(ctx context.Context, op api.Op, req *api.PlanRequest, make func(context.Context, *api.PlanRequest, *api.Done) (*api.ContextPlan, error)) (out *api.ContextPlan, err error) {
+	done := k.watch.begin(op)
+	if err = req.Check(); err != nil {
+		err = fmt.Errorf("plan %s: %w", req.SessionKey, err)
+	} else if out, err = make(ctx, req, done); err != nil {
+		out = nil
+	}
 	k.watch.end(ctx, done, err, func(d *api.Done) { d.Plan, d.Model = out, req.Model })
 	return out, err
 }
 
 // plan plans a call in its session. If nothing can be written there, it plans without writing.
 func (k *Kernel) plan(ctx context.Context, req *api.PlanRequest, done *api.Done) (out *api.ContextPlan, err error) {
-	if err := req.Check(); err != nil {
-		return nil, fmt.Errorf("plan %s: %w", req.SessionKey, err)
-	}
 	err = k.sessions.Write(ctx, req.SessionKey, func(s *session.Session) (err error) {
 		out, err = k.planned(ctx, s, req, done, k.desk.PlanCall)
 		return err
 	})
 	if unkept := (*session.UnkeptError)(nil); !errors.As(err, &unkept) || store.Again(err) {
-		return only(out, err)
+		return out, err
 	}
 	cause := err
 	err = k.reading(ctx, req.SessionKey, func(s *session.Session) (err error) {
@@ -65,19 +74,7 @@ func (k *Kernel) plan(ctx context.Context, req *api.PlanRequest, done *api.Done)
 		})
 		return err
 	})
-	return only(out, err)
-}
-
-// peek plans a call in its session without writing.
-func (k *Kernel) peek(ctx context.Context, req *api.PlanRequest, done *api.Done) (out *api.ContextPlan, err error) {
-	if err := req.Check(); err != nil {
-		return nil, fmt.Errorf("plan %s: %w", req.SessionKey, err)
-	}
-	err = k.reading(ctx, req.SessionKey, func(s *session.Session) (err error) {
-		out, err = k.planned(ctx, s, req, done, k.desk.PeekCall)
-		return err
-	})
-	return only(out, err)
+	return out, err
 }
 
 // planned makes a plan of a session by one of the desk's functions.
@@ -90,14 +87,6 @@ func (k *Kernel) planned(ctx context.Context, s *session.Session, req *api.PlanR
 		return nil, err
 	}
 	return contextPlan(req, pl, done), nil
-}
-
-// only returns a plan if there is no error.
-func only(out *api.ContextPlan, err error) (*api.ContextPlan, error) {
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
 }
 
 // contextPlan returns a plan in the form that the host gets, and adds its figures to the report of
@@ -138,7 +127,8 @@ func contextPlan(req *api.PlanRequest, pl *turn.Planned, done *api.Done) *api.Co
 		out.Layout.Cut = cachelayout.Cut{Reason: cachelayout.ReasonNone, Economy: r.Cut.Economy}
 	}
 	if done != nil {
-		done.Paging = pagingOf(pl)
+		now, before := pl.Next.Paging.Report(), pl.Prev.Paging.Report() // the counts that the plan adds
+		done.Paging = api.Paging{Faults: now.ExplicitFaults - before.ExplicitFaults, Alerts: now.Alerts - before.Alerts, Hits: now.Hits - before.Hits}
 		done.Recalled = out.Retrieval.Page != "" && out.Retrieval.Page != pl.Prev.Proj.Recall.Page
 	}
 	return out

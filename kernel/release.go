@@ -13,9 +13,6 @@ import (
 	"github.com/memkernel/memkernel/kernel/internal/session"
 )
 
-// defaultKeepSessions is the default number of sessions that a kernel holds in memory.
-const defaultKeepSessions = 64
-
 // open returns the session of key for reading, and holds it in this process. It reads all writes
 // since this process last read the session, and looks for later writes to memory.
 func (k *Kernel) open(ctx context.Context, key string) (*session.Session, func(), error) {

@@ -3,9 +3,7 @@ package kernel
 import (
 	"time"
 
-	"github.com/memkernel/memkernel/index/watch"
 	"github.com/memkernel/memkernel/kernel/api"
-	"github.com/memkernel/memkernel/kernel/internal/memory"
 )
 
 // SyncOptions set when the index is updated automatically. Searches update the index, and so do
@@ -30,13 +28,4 @@ type SyncOptions struct {
 	Watch bool
 	// Report, if not nil, is called after every run, by the goroutine that made the run.
 	Report func(api.SyncRun)
-}
-
-// internal returns the options as package memory uses them.
-func (o *SyncOptions) internal() memory.SyncOptions {
-	out := memory.SyncOptions{OnStart: o.OnStart, OnSearch: o.OnSearch, Interval: o.Interval, Report: o.Report}
-	if o.Watch {
-		out.Watch = &watch.Options{}
-	}
-	return out
 }

@@ -5,8 +5,6 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/kernel/api"
-	"github.com/memkernel/memkernel/kernel/internal/turn"
-	"github.com/memkernel/memkernel/retrieval"
 )
 
 // watcher receives reports of work. A nil watcher ignores them.
@@ -30,17 +28,6 @@ func (w watcher) end(ctx context.Context, d *api.Done, err error, fill func(*api
 		fill(d)
 	}
 	w(ctx, d)
-}
-
-// recalled reports the searches that plans make.
-func (w watcher) recalled(ctx context.Context, began time.Time, r *retrieval.Result) {
-	w(ctx, &api.Done{Op: api.OpRecall, Began: began, Took: time.Since(began), Found: len(r.Hits), Reason: r.Reason})
-}
-
-// pagingOf returns the counts that a plan adds to the counts of its conversation.
-func pagingOf(pl *turn.Planned) api.Paging {
-	now, before := pl.Next.Paging.Report(), pl.Prev.Paging.Report()
-	return api.Paging{Faults: now.ExplicitFaults - before.ExplicitFaults, Alerts: now.Alerts - before.Alerts, Hits: now.Hits - before.Hits}
 }
 
 // IndexStatus reads the size of the index, and how far the index is older than the files. It

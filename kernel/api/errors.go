@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel/budget"
-	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/internal/store"
 )
 
@@ -138,11 +137,4 @@ func notBelow[T cmp.Ordered](name string, n, least T, want string) error {
 		return nil
 	}
 	return &NumberError{name, fmt.Sprint(n), want}
-}
-
-func checkEconomy(e cachelayout.Economy) error {
-	if err := e.Check(); err != nil {
-		return fmt.Errorf("economy: %w", err)
-	}
-	return nil
 }

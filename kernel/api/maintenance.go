@@ -226,8 +226,9 @@ var ErrLoss = errors.New("too much of memory would be lost")
 type LossError struct{ *consolidation.Loss }
 
 func (e *LossError) Error() string {
+	first := []rune(strings.ToValidUTF8(e.Lost[0].Text, "\uFFFD"))
 	return fmt.Sprintf("%s would lose %d of its %d lines, %.0f %%, and %.0f %% is the most: the first is line %d, %q", e.Path, len(e.Lost), e.Lines,
-		100*e.Share, 100*e.Limit, e.Lost[0].Line, head(e.Lost[0].Text))
+		100*e.Share, 100*e.Limit, e.Lost[0].Line, string(first[:min(len(first), 80)]))
 }
 
 // Is reports whether target is ErrLoss.
@@ -240,12 +241,4 @@ type GuardRequest struct {
 	Before *string
 	// After is the new text; nil takes the text of the file.
 	After *string
-}
-
-// headRunes is how much of a line an error quotes.
-const headRunes = 80
-
-func head(text string) string {
-	r := []rune(strings.ToValidUTF8(text, "\uFFFD"))
-	return string(r[:min(len(r), headRunes)])
 }

@@ -6,6 +6,7 @@ package api
 
 import (
 	"cmp"
+	"fmt"
 	"time"
 
 	"github.com/memkernel/memkernel"
@@ -29,6 +30,10 @@ const (
 // Check returns a *[NumberError] for a number that is out of range. Every call that takes a
 // request calls it first.
 func (r *PlanRequest) Check() error {
+	economy := r.Economy.Check()
+	if economy != nil {
+		economy = fmt.Errorf("economy: %w", economy)
+	}
 	return cmp.Or(
 		notBelow("ContextWindow", r.ContextWindow, 0, wantTokens),
 		notBelow("ServerWindow", r.ServerWindow, 0, wantTokens),
@@ -37,7 +42,7 @@ func (r *PlanRequest) Check() error {
 		notBelow("FixedTokens", r.FixedTokens, 0, wantTokens),
 		notBelow("TTL", r.TTL, min(0, ChooseTTL), "a lifetime, 0 or ChooseTTL"),
 		notBelow("FixedTTL", r.FixedTTL, 0, "a lifetime, or 0"),
-		checkEconomy(r.Economy),
+		economy,
 		r.Overflow.Check())
 }
 

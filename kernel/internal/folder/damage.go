@@ -56,8 +56,13 @@ func readTrace(in store.Store, name string) error {
 	}
 	lines := io.NewSectionReader(f, 0, size)
 	r, err := store.ReadTrace(in.Where(name), lines)
-	if errors.Is(err, store.ErrNoTrace) && !wholeLine(lines) {
-		return nil // the trace was just begun
+	if errors.Is(err, store.ErrNoTrace) {
+		if _, oops := lines.Seek(0, io.SeekStart); oops != nil {
+			return nil
+		}
+		if _, oops := bufio.NewReader(lines).ReadSlice('\n'); oops != nil && !errors.Is(oops, bufio.ErrBufferFull) {
+			return nil // the trace was just begun, and has no whole line
+		}
 	}
 	if err != nil {
 		return err
@@ -68,15 +73,6 @@ func readTrace(in store.Store, name string) error {
 		}
 	}
 	return nil
-}
-
-// wholeLine reports whether a file has a whole line.
-func wholeLine(f io.ReadSeeker) bool {
-	if _, err := f.Seek(0, io.SeekStart); err != nil {
-		return false
-	}
-	_, err := bufio.NewReader(f).ReadSlice('\n')
-	return err == nil || errors.Is(err, bufio.ErrBufferFull)
 }
 
 // SalvageHint returns advice on how to repair a session.

@@ -67,13 +67,6 @@ func asBytes(key string) []byte {
 // Of returns the name of a session's folder in a state directory.
 func Of(key string) string { return textutil.SafeName(key) }
 
-// listed reports whether a session's folder has exactly this name. Some disks find a folder by
-// other spellings, too.
-func listed(state store.Store, name string) (bool, error) {
-	all, err := All(state)
-	return slices.Contains(all, name), err
-}
-
 // KeyIn returns the key of a session's folder if the key is known, else the folder's name.
 func KeyIn(state store.Store, name string) (string, error) {
 	dir := In(state, name)
@@ -174,9 +167,10 @@ func (o *Owner) Identify(state store.Store, name, known, key string) (string, er
 		return known, err
 	}
 	if size > 0 {
-		if there, err := listed(state, name); err != nil {
+		// Some disks find a folder by other spellings, too.
+		if all, err := All(state); err != nil {
 			return known, err
-		} else if !there {
+		} else if !slices.Contains(all, name) {
 			return known, fmt.Errorf("%s is of a session whose key differs from %q by case only, which this disk doesn't tell apart: move that folder away, or give the session another key", dir.Where(""), key)
 		}
 	}

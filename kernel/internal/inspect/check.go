@@ -24,8 +24,12 @@ import (
 // stored are the checks of the state folder, in the order in which they run.
 var stored = []health.Check[*Inspector]{
 	{Code: health.Journals, Title: "journals and pages are whole", Run: checkSessions},
-	{Code: health.Blobs, Title: "every blob is what its name says", Run: checkBlobs},
-	{Code: health.Backups, Title: "every backup is what its name says", Run: checkBackups},
+	{Code: health.Blobs, Title: "every blob is what its name says", Run: func(ctx context.Context, in *Inspector, r *health.Report) error {
+		return checkContents(ctx, in.Blobs, "blob", r, "", "delete the file: the next ingest of the same content writes it again")
+	}},
+	{Code: health.Backups, Title: "every backup is what its name says", Run: func(ctx context.Context, in *Inspector, r *health.Report) error {
+		return checkContents(ctx, in.Backups, "backup", r, "backup: ", "delete the file: it is no backup any more, and 'undo' can't bring back what it was")
+	}},
 }
 
 // checked are the checks of everything that is kept.
@@ -65,14 +69,6 @@ func checkSessions(ctx context.Context, in *Inspector, r *health.Report) error {
 	}
 	r.Add(folder.EndedDamage(in.State)...)
 	return nil
-}
-
-func checkBlobs(ctx context.Context, in *Inspector, r *health.Report) error {
-	return checkContents(ctx, in.Blobs, "blob", r, "", "delete the file: the next ingest of the same content writes it again")
-}
-
-func checkBackups(ctx context.Context, in *Inspector, r *health.Report) error {
-	return checkContents(ctx, in.Backups, "backup", r, "backup: ", "delete the file: it is no backup any more, and 'undo' can't bring back what it was")
 }
 
 // checkContents reports the files whose content does not match their names.
@@ -164,7 +160,9 @@ func checkSession(s *session.Session) []health.Finding {
 	}
 	kept := checkpoint.NewStore(s.Files)
 	states, err := kept.Verify()
-	if there, oops := kept.Captured(); oops == nil && !there && s.Account.Captured && (!s.Graves.Any() || others(s.Files)) {
+	// Forgetting removes the reading position together with the other captured files.
+	others, unlisted := s.Files.List("state")
+	if there, oops := kept.Captured(); oops == nil && !there && s.Account.Captured && (!s.Graves.Any() || unlisted == nil && len(others) > 0) {
 		out = append(out, health.Wrong(s.Key, fmt.Sprintf("%s: what was captured of %d observed turns is gone", kept.Folder(), s.Account.Committed), "observe the session's transcript again"))
 	}
 	for _, d := range states {
@@ -192,13 +190,6 @@ func checkSession(s *session.Session) []health.Finding {
 		checkBranch(s, key, l, add)
 	}
 	return out
-}
-
-// others reports whether a folder without a reading position holds captured files. Forgetting
-// removes all of these files together.
-func others(dir store.Store) bool {
-	all, err := dir.List("state")
-	return err == nil && len(all) > 0
 }
 
 func checkPage(r *archive.Reader, removed map[string]bool, p *pagevm.Page) error {

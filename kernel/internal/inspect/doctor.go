@@ -247,8 +247,8 @@ func (d *doctor) dayBudget(b *embed.Budget) {
 // state looks at the state folder.
 func (d *doctor) state() {
 	dir, missing := d.in.StateDir, false
-	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
-		dir, missing = existing(dir), true
+	for _, err := os.Stat(dir); err != nil && (missing || errors.Is(err, fs.ErrNotExist)) && dir != filepath.Dir(dir); _, err = os.Stat(dir) {
+		dir, missing = filepath.Dir(dir), true // the lowest existing folder
 	}
 	if err := writable(dir); err != nil {
 		d.tell(health.Error, fmt.Sprintf("%s can't be written: %v", dir, err), "give yourself the right to write there, or name another folder with --state-dir")
@@ -280,11 +280,6 @@ func (d *doctor) state() {
 	if !damaged {
 		d.tell(health.OK, "everything in "+place+" is sound", "")
 	}
-	d.secrets()
-}
-
-// secrets reports stored texts that were taken for secrets.
-func (d *doctor) secrets() {
 	st, err := d.in.Status(d.ctx, api.StatusOptions{All: true})
 	if err != nil || len(st.Masked) == 0 {
 		return // unreadable files were already reported
@@ -296,17 +291,6 @@ func (d *doctor) secrets() {
 	}
 	d.tell(health.OK, fmt.Sprintf("%d secrets are masked in what is stored: %s", total, strings.Join(rules, ", ")),
 		"what is no secret can be named in redact.allow, a rule in redact.disable_rules")
-}
-
-// existing returns the lowest existing folder on the way to dir.
-func existing(dir string) string {
-	for {
-		up := filepath.Dir(dir)
-		if _, err := os.Stat(up); err == nil || up == dir {
-			return up
-		}
-		dir = up
-	}
 }
 
 // window looks for requests whose system prompt and tools alone do not fit.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -37,8 +38,12 @@ func (in *Inspector) Get(s *session.Session, id string) (*api.Content, error) {
 			Fault: &fault.Fault{Code: fault.SilentRecall, Page: id, Cause: api.GetBackendError, Detail: err.Error()}}, nil
 	}
 	if c.Reason == api.GetNoMatch {
-		if e, err := ended(in.State, s.Key, page); e != nil || err != nil {
-			return e, err
+		if store.IsHash(page) || workstate.IsCheckpoint(page) || pageForm.MatchString(page) {
+			if e, at, err := folder.EndOf(in.State, s.Key); err != nil {
+				return nil, err
+			} else if e != nil {
+				return gone(page, session.Grave{Reason: e.Reason, Time: at}, "its session ended"), nil
+			}
 		}
 		if c.Detail == "" && !s.Keeps() {
 			there, err := store.Find(s.Files, "")
@@ -104,7 +109,9 @@ func contentOf(s *session.Session, id string) (*api.Content, error) {
 
 func blob(s *session.Session, hash string) (*api.Content, error) {
 	b, err := s.Blobs.Get(hash)
-	if forgotten, buried := s.Graves.Blobs[hash]; buried && (errors.Is(err, fs.ErrNotExist) || err == nil && forgotten) && !holds(s, hash) {
+	if forgotten, buried := s.Graves.Blobs[hash]; buried && (errors.Is(err, fs.ErrNotExist) || err == nil && forgotten) && !slices.ContainsFunc(slices.Collect(maps.Values(s.Pages)), func(p *pagevm.Page) bool {
+		return !s.Graves.Retired(p.ID) && slices.Contains(session.BlobsOf(p), hash) // a page that must have the blob
+	}) {
 		return &api.Content{ID: hash, Reason: api.GetForgotten, Detail: "what it belonged to was forgotten, or is no longer kept"}, nil
 	}
 	if errors.Is(err, fs.ErrNotExist) {
@@ -114,16 +121,6 @@ func blob(s *session.Session, hash string) (*api.Content, error) {
 		return nil, fmt.Errorf("get %s: %w", hash, err)
 	}
 	return &api.Content{ID: hash, Reason: api.GetOK, Text: string(b)}, nil
-}
-
-// holds reports whether a page of a session holds a blob that must exist.
-func holds(s *session.Session, hash string) bool {
-	for id, p := range s.Pages {
-		if !s.Graves.Retired(id) && slices.Contains(session.BlobsOf(p), hash) {
-			return true
-		}
-	}
-	return false
 }
 
 // span joins the pages of a span. A line above each page names the page.
@@ -166,19 +163,6 @@ func gone(id string, g session.Grave, what string) *api.Content {
 
 // pageForm is how the ids of pages and spans look.
 var pageForm = regexp.MustCompile(`^[a-z]{2}-[0-9a-f]{16}\b`)
-
-// ended returns the answer for content of an ended session with a key. It returns nil if no
-// session with the key has ended.
-func ended(state store.Store, key, id string) (*api.Content, error) {
-	if !store.IsHash(id) && !workstate.IsCheckpoint(id) && !pageForm.MatchString(id) {
-		return nil, nil
-	}
-	e, at, err := folder.EndOf(state, key)
-	if e == nil || err != nil {
-		return nil, err
-	}
-	return gone(id, session.Grave{Reason: e.Reason, Time: at}, "its session ended"), nil
-}
 
 // list returns the whole list to which a capped summary points, or "". The id is the summary's
 // page, a dot, and the list's name.

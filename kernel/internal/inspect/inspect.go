@@ -9,29 +9,20 @@ package inspect
 import (
 	"maps"
 	"slices"
-	"time"
 
-	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/embed"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/api"
-	"github.com/memkernel/memkernel/kernel/internal/memory"
 	"github.com/memkernel/memkernel/kernel/internal/session"
-	"github.com/memkernel/memkernel/kernel/internal/upkeep"
 )
 
 // Inspector reports on one kernel. Its fields are set once.
 type Inspector struct {
+	*session.Options
 	Workspace, StateDir string
-	State               store.Store // the state, in StateDir or Elsewhere
-	Elsewhere           bool
-	Blobs, Backups      *store.Blobs
+	Elsewhere           bool // the state is not in StateDir
+	Backups             *store.Blobs
 	Sessions            *session.Table
-	Upkeep              *upkeep.Keeper
-	Prices              *cachelayout.Book
-	Now                 func() time.Time
-	// Memory is nil if memory is off.
-	Memory *memory.Memory
 	// Set holds the settings of memory, which the findings complete.
 	Set api.MemoryStatus
 	// IndexPath is the file of memory's index.

@@ -7,7 +7,6 @@ import (
 
 	"github.com/memkernel/memkernel/index"
 	"github.com/memkernel/memkernel/kernel/api"
-	"github.com/memkernel/memkernel/kernel/internal/memory"
 )
 
 // MemoryStatus reads the settings and the index of memory.
@@ -46,10 +45,18 @@ func (in *Inspector) IndexStatus(ctx context.Context) api.IndexStatus {
 	if m == nil {
 		return st
 	}
-	err := fillIndex(ctx, m, &st)
+	ix, err := m.Index(ctx)
+	var s index.Stats
 	if err == nil {
-		st.State = api.IndexOK
-		return st
+		s, err = ix.Stats(ctx)
+	}
+	if err == nil {
+		st.Files, st.Unread, st.Chunks, st.TextBytes, st.FileBytes = s.Files, s.Unread, s.Chunks, s.TextBytes, s.FileBytes
+		st.Model, st.Vectors = s.Model, s.Vectors
+		if st.Lag, err = m.Behind(ctx, ix); err == nil {
+			st.State, st.Behind = api.IndexOK, !st.Lag.Zero()
+			return st
+		}
 	}
 	st.State, st.Detail = api.IndexFailed, err.Error()
 	if e := (*index.Error)(nil); errors.As(err, &e) {
@@ -64,20 +71,4 @@ func (in *Inspector) IndexStatus(ctx context.Context) api.IndexStatus {
 		}
 	}
 	return st
-}
-
-func fillIndex(ctx context.Context, m *memory.Memory, st *api.IndexStatus) error {
-	ix, err := m.Index(ctx)
-	if err != nil {
-		return err
-	}
-	s, err := ix.Stats(ctx)
-	if err != nil {
-		return err
-	}
-	st.Files, st.Unread, st.Chunks, st.TextBytes, st.FileBytes = s.Files, s.Unread, s.Chunks, s.TextBytes, s.FileBytes
-	st.Model, st.Vectors = s.Model, s.Vectors
-	st.Lag, err = m.Behind(ctx, ix)
-	st.Behind = err == nil && !st.Lag.Zero()
-	return err
 }

@@ -19,7 +19,6 @@ import (
 	"github.com/memkernel/memkernel/kernel/internal/session"
 	"github.com/memkernel/memkernel/kernel/internal/turn"
 	"github.com/memkernel/memkernel/kernel/internal/workstate"
-	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/pagevm/paging"
 	"github.com/memkernel/memkernel/summary"
 )
@@ -160,8 +159,22 @@ func lifeStatus(s *session.Session, now time.Time) api.LifeStatus {
 	if ids, err := checkpoint.NewStore(s.Files).List(); err == nil {
 		st.Checkpoints = append(st.Checkpoints, ids...)
 	}
-	for _, e := range s.Promised() {
-		countFlush(&st, e)
+	for _, e := range s.Promised() { // the entries of memory that flushes wrote
+		flush, agent := workstate.WrittenBy(e.ID)
+		if !flush {
+			continue
+		}
+		st.Flushed++
+		if agent {
+			st.FlushedByModel++
+		}
+		var said workstate.Entry
+		if t := e.Current().Time; !t.Before(st.LastFlush) {
+			st.LastFlush = t
+			if json.Unmarshal(e.Current().Value, &said) == nil {
+				st.LastFlushItems, st.LastFlushPath = said.Lines(), said.Path
+			}
+		}
 	}
 	for branch, n := range s.Account.Pending {
 		done := 0
@@ -239,25 +252,4 @@ func modelSummaries(s *session.Session) []api.ModelSummary {
 		}
 	}
 	return out
-}
-
-// countFlush counts an entry of memory that a flush wrote.
-func countFlush(st *api.LifeStatus, e journal.Entry) {
-	flush, agent := workstate.WrittenBy(e.ID)
-	if !flush {
-		return
-	}
-	st.Flushed++
-	if agent {
-		st.FlushedByModel++
-	}
-	t := e.Current().Time
-	if t.Before(st.LastFlush) {
-		return
-	}
-	st.LastFlush = t
-	var said workstate.Entry
-	if json.Unmarshal(e.Current().Value, &said) == nil {
-		st.LastFlushItems, st.LastFlushPath = said.Lines(), said.Path
-	}
 }

@@ -79,21 +79,15 @@ func useIn(s *session.Session, key string, rare []string, u *api.Use) {
 			if next.Role != string(memkernel.RoleAssistant) {
 				continue
 			}
-			if said, err := r.Content(next); err == nil && names(consolidation.Key(said), rare) {
+			said, err := r.Content(next)
+			n := 0
+			for _, w := range rare {
+				n += min(strings.Count(" "+consolidation.Key(said)+" ", " "+w+" "), 1)
+			}
+			if err == nil && n > 0 && float64(n) >= namedShare*float64(len(rare)) {
 				u.Named++
 				break
 			}
 		}
 	}
-}
-
-// names reports whether a text holds enough of some words.
-func names(said string, rare []string) bool {
-	n := 0
-	for _, w := range rare {
-		if strings.Contains(" "+said+" ", " "+w+" ") {
-			n++
-		}
-	}
-	return n > 0 && float64(n) >= namedShare*float64(len(rare))
 }

@@ -33,9 +33,14 @@ func (k *Keeper) endSessions(ctx context.Context, req *api.RetainRequest, out *a
 		if last, _ := folder.LastWrite(folder.In(k.State, f), req.Now); !last.Before(before) || k.Sessions.Holds(f) {
 			continue
 		}
-		if named == nil {
-			if named, err = k.mentioned(ctx, cited); err != nil {
-				return err
+		if named == nil { // the pages that memory names: the cited ones, and those that the files mention
+			if named = cited; k.Memory != nil {
+				snap, err := k.Upkeep.ReadAll(ctx)
+				if err != nil {
+					return fmt.Errorf("which sessions memory names can't be told: %w", err)
+				}
+				named = snap.Mentioned()
+				maps.Copy(named, cited)
 			}
 		}
 		e, err := k.over(ctx, f, before, req.Now, named, out)
@@ -91,19 +96,4 @@ func (k *Keeper) over(ctx context.Context, name string, before, now time.Time, n
 		}
 	}
 	return e, nil
-}
-
-// mentioned returns the pages that memory names: the cited pages, and the pages that the
-// workspace's files mention.
-func (k *Keeper) mentioned(ctx context.Context, cited map[string]bool) (map[string]bool, error) {
-	if k.Memory == nil {
-		return cited, nil
-	}
-	snap, err := k.Upkeep.ReadAll(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("which sessions memory names can't be told: %w", err)
-	}
-	out := snap.Mentioned()
-	maps.Copy(out, cited)
-	return out, nil
 }

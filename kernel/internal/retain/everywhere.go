@@ -51,21 +51,32 @@ func (k *Keeper) Everywhere(ctx context.Context, req api.EverywhereRequest) (*ap
 			w = append(w, x)
 		}
 	}
-	if err := k.forgetBackups(ctx, w, req.Apply, out); err != nil {
-		return nil, fmt.Errorf("forget everywhere: %w", err)
+	// First the backups of memory's files, and the facts that were made of these: when the sessions
+	// forget the words, they would remove the backups as a whole.
+	clean := func(s string) string {
+		if w.in(s) {
+			return ""
+		}
+		return s
+	}
+	quoting, err := k.Upkeep.Quoting(clean)
+	out.Backups = append(out.Backups, quoting...)
+	if err == nil && req.Apply {
+		err = k.Upkeep.Forget(ctx, clean, func(text string) string { return w.without(text, "") })
 	}
 	for _, f := range longwork.Over(ctx, "session", folders) {
-		if err := k.forgetWords(ctx, f, w, &req, out); err != nil {
-			return nil, fmt.Errorf("forget everywhere: %w", err)
+		if err == nil {
+			err = k.forgetWords(ctx, f, w, &req, out)
 		}
 	}
-	if err := k.forgetLines(ctx, w, req.Apply, out); err != nil {
+	if err == nil {
+		err = k.forgetLines(ctx, w, req.Apply, out)
+	}
+	if err == nil && req.Apply {
+		err = k.reindexed(ctx, out)
+	}
+	if err != nil {
 		return out, fmt.Errorf("forget everywhere: %w", err)
-	}
-	if req.Apply {
-		if err := k.reindexed(ctx, out); err != nil {
-			return out, fmt.Errorf("forget everywhere: %w", err)
-		}
 	}
 	return out, k.scan(ctx, w, req.Apply, out)
 }
@@ -193,27 +204,6 @@ func (k *Keeper) forgetLines(ctx context.Context, w wordings, apply bool, out *a
 		}
 	}
 	return ctx.Err()
-}
-
-// forgetBackups removes words from the backups of memory's files, and from the facts that were made
-// of these files. It must run before the sessions forget the words, which would remove the backups
-// as a whole.
-func (k *Keeper) forgetBackups(ctx context.Context, w wordings, apply bool, out *api.Everywhere) error {
-	clean := func(s string) string {
-		if w.in(s) {
-			return ""
-		}
-		return s
-	}
-	quoting, err := k.Upkeep.Quoting(clean)
-	if err != nil {
-		return err
-	}
-	out.Backups = append(out.Backups, quoting...)
-	if !apply {
-		return nil
-	}
-	return k.Upkeep.Forget(ctx, clean, func(text string) string { return w.without(text, "") })
 }
 
 // reindexed rebuilds an existing index, because a deleted row stays in a database's file for

@@ -6,27 +6,15 @@ package retain
 
 import (
 	"context"
-	"time"
 
-	"github.com/memkernel/memkernel/internal/store"
-	"github.com/memkernel/memkernel/kernel/internal/memory"
 	"github.com/memkernel/memkernel/kernel/internal/session"
-	"github.com/memkernel/memkernel/kernel/internal/upkeep"
 	"github.com/memkernel/memkernel/pagevm/journal"
-	"github.com/memkernel/memkernel/pagevm/mask"
 )
 
 // Keeper holds the parts of a kernel that retention uses.
 type Keeper struct {
-	State    store.Store // the state directory
-	Local    store.Store // the state directory of this machine
-	Blobs    *store.Blobs
+	*session.Options
 	Sessions *session.Table
-	Upkeep   *upkeep.Keeper
-	Masker   *mask.Masker
-	Now      func() time.Time
-	// Memory is the workspace's Markdown, nil if memory is off.
-	Memory *memory.Memory
 	// Past reports that the words of other sessions are searched.
 	Past bool
 	// Shared reads the pages that all sessions share.

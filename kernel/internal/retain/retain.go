@@ -91,8 +91,17 @@ func (k *Keeper) Retain(ctx context.Context, req api.RetainRequest) (*api.Retain
 	if noBlobs != nil && len(out.Unreadable) == 0 {
 		out.Unreadable = append(out.Unreadable, health.Wrong("", noBlobs.Error(), "'memkernel check' says which session it is"))
 	}
-	if len(out.Unreadable) == 0 {
-		countBlobs(out, stored, held, gone)
+	for _, info := range stored { // the blobs that are removed with pages, and those that no page holds
+		holders := held[info.Hash]
+		if len(out.Unreadable) > 0 || slices.ContainsFunc(holders, func(p session.Holder) bool { return !gone[p] && !gone[session.Holder{Folder: p.Folder}] }) {
+			continue
+		}
+		out.Blobs++
+		out.BlobBytes += info.Bytes
+		if len(holders) == 0 {
+			out.Orphans++
+			out.OrphanBytes += info.Bytes
+		}
 	}
 	if req.Backups > 0 {
 		if out.Backups, out.BackupBytes, err = k.Upkeep.RetainBackups(ctx, req.Now.Add(-req.Backups), req.Now, req.Apply); err != nil {
@@ -119,8 +128,14 @@ func (k *Keeper) retainSession(ctx context.Context, name string, req *api.Retain
 				return err
 			}
 		}
-		if req.Traces > 0 {
-			if row.TraceBytes, err = expireTrace(s.Local, req.Now.Add(-req.Traces), req.Apply); err != nil {
+		if req.Traces > 0 { // the trace that was put aside
+			fi, err := s.Local.Stat(trace.OldFile)
+			if err == nil && fi.Time.Before(req.Now.Add(-req.Traces)) {
+				if row.TraceBytes = fi.Size; req.Apply {
+					_, err = s.Local.Remove(store.Synced, trace.OldFile)
+				}
+			}
+			if err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return err
 			}
 		}
@@ -222,22 +237,6 @@ func expireUsage(dir store.Store, before time.Time, apply bool) (n int, err erro
 	return n, err
 }
 
-// expireTrace returns the size of a trace that was put aside before a time and, with apply,
-// removes it.
-func expireTrace(dir store.Store, before time.Time, apply bool) (int64, error) {
-	fi, err := dir.Stat(trace.OldFile)
-	if errors.Is(err, fs.ErrNotExist) {
-		return 0, nil
-	}
-	if err != nil || !fi.Time.Before(before) {
-		return 0, err
-	}
-	if apply {
-		_, err = dir.Remove(store.Synced, trace.OldFile)
-	}
-	return fi.Size, err
-}
-
 // lastStart returns the time of the newest plan of any of the conversations.
 func lastStart(lines map[branch.Key]*branch.State) (last time.Time) {
 	for _, l := range lines {
@@ -246,22 +245,6 @@ func lastStart(lines map[branch.Key]*branch.State) (last time.Time) {
 		}
 	}
 	return last
-}
-
-// countBlobs counts the stored blobs that are removed with pages, and the blobs that no page holds.
-func countBlobs(out *api.Retained, stored []store.BlobInfo, held map[string][]session.Holder, gone map[session.Holder]bool) {
-	for _, info := range stored {
-		holders := held[info.Hash]
-		if slices.ContainsFunc(holders, func(p session.Holder) bool { return !gone[p] && !gone[session.Holder{Folder: p.Folder}] }) {
-			continue
-		}
-		out.Blobs++
-		out.BlobBytes += info.Bytes
-		if len(holders) == 0 {
-			out.Orphans++
-			out.OrphanBytes += info.Bytes
-		}
-	}
 }
 
 // retainBlobs keeps the promises, and removes blobs that no page holds, if that can be

@@ -68,7 +68,10 @@ func salvageSession(ctx context.Context, s *session.Session, apply bool) (*api.S
 	for _, d := range states {
 		damaged(d.File, d.Err.Error())
 	}
-	noHead := headless(s)
+	var noHead error // why it is not known how much of the journal was synced
+	if j, err := journal.OpenJournalIn(s.Files, folder.JournalFile, &journal.Options{ReadOnly: true}); err == nil {
+		noHead = j.Fault()
+	}
 	if noHead != nil {
 		damaged(s.Files.Where(folder.HeadFile), noHead.Error())
 	}
@@ -127,16 +130,6 @@ func salvageSession(ctx context.Context, s *session.Session, apply bool) (*api.S
 		}
 	}
 	return out, nil
-}
-
-// headless returns why it is not known how much of the journal was synced. It ignores a journal
-// that can't be read now, which is reported elsewhere.
-func headless(s *session.Session) error {
-	j, err := journal.OpenJournalIn(s.Files, folder.JournalFile, &journal.Options{ReadOnly: true})
-	if err != nil {
-		return nil // is reported line by line
-	}
-	return j.Fault()
 }
 
 // countSalvaged reads the sound part like the session itself, and returns the damaged blobs of

@@ -86,11 +86,6 @@ type account struct {
 	summaries map[string]int
 }
 
-func newAccount() account {
-	return account{Over: map[string]bool{}, Chains: map[string]string{}, Boundaries: map[string]int{}, Observed: map[string]summary.State{},
-		Pending: map[string]int{}, summaries: map[string]int{}}
-}
-
 // keptTimes is the number of compactions whose times are kept.
 const keptTimes = 16
 

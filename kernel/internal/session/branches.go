@@ -34,16 +34,6 @@ func (b *branches) Of(name, model string) *branch.State {
 	return branch.New(b.session, name, model)
 }
 
-// planned reports whether a plan is the newest one of a conversation.
-func (b *branches) planned(plan string) bool {
-	for _, l := range b.All {
-		if plan != "" && l.Plan == plan {
-			return true
-		}
-	}
-	return false
-}
-
 // Switched returns the conversation of a branch that had the newest request, if that request went
 // to another model and model has had no request. Otherwise it returns nil.
 func (b *branches) Switched(name, model string) *branch.State {

@@ -113,7 +113,19 @@ func captureRecords(pages *ingest.Pages, cut *branch.Cut, now time.Time) ([]stor
 // CommitPlan appends the changes of a plan to projection.jsonl. It syncs the file if the plan
 // promised something. next becomes the state of the conversation.
 func (s *Session) CommitPlan(next *branch.State, diff *branch.Record, synced bool, now time.Time) error {
-	if err := s.openRecords(); err != nil {
+	if s.unlocked != nil {
+		return s.unlocked
+	}
+	if err := s.owner.Sign(s.Files, s.Key); err != nil {
+		return err
+	}
+	if s.Branches.lost != nil { // a damaged file is put aside
+		if _, err := store.PutAside(s.Files, folder.RecordsFile); err != nil {
+			return err
+		}
+		s.Branches.lost = nil
+	}
+	if err := openFile(&s.records, s.Files, folder.RecordsFile); err != nil {
 		return err
 	}
 	body, err := json.Marshal(diff)
@@ -186,7 +198,7 @@ func (s *Session) settle(tx journal.Transaction, field, id string, entry any, br
 	if len(tx.Updates) == 0 {
 		return journal.Receipt{Outcome: journal.Duplicate}, nil
 	}
-	r, err := s.Writeback(tx)
+	r, err := s.Writeback(tx, s)
 	if err != nil {
 		return r, err
 	}
@@ -211,7 +223,7 @@ func entryUpdate(t pagevm.Type, page, field, id string, entry any, evidence stri
 // commitEntry commits one entry. conflict describes an entry that has the id and another value.
 func (s *Session) commitEntry(by, id string, u journal.Update, conflict string, now time.Time) error {
 	out, err := s.Writeback(journal.Transaction{Key: by + ":" + id, Time: now, Point: journal.PointFlush,
-		By: journal.Principal{Name: by, Session: s.Name}, Updates: []journal.Update{u}})
+		By: journal.Principal{Name: by, Session: s.Name}, Updates: []journal.Update{u}}, s)
 	switch {
 	case err == nil && len(out.Rejected) > 0:
 		return &journal.RejectionError{Code: out.Rejected[0].Code, Detail: out.Rejected[0].Detail}
@@ -242,23 +254,6 @@ func (s *Session) openJournal() error {
 		return err
 	}
 	return openFile(&s.Journal, s.Files, folder.JournalFile)
-}
-
-// openRecords opens projection.jsonl for writing. It puts a damaged file aside.
-func (s *Session) openRecords() error {
-	if s.unlocked != nil {
-		return s.unlocked
-	}
-	if err := s.owner.Sign(s.Files, s.Key); err != nil {
-		return err
-	}
-	if s.Branches.lost != nil {
-		if _, err := store.PutAside(s.Files, folder.RecordsFile); err != nil {
-			return err
-		}
-		s.Branches.lost = nil
-	}
-	return openFile(&s.records, s.Files, folder.RecordsFile)
 }
 
 // openFile opens a journal for writing on first use.

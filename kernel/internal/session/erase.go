@@ -96,8 +96,18 @@ func (s *Session) erased(r *store.Record, whole bool, scrub *Scrubber) (keep boo
 	switch r.Op {
 	case ingest.Op:
 		return s.erasePages(r)
-	case branch.OpCut:
-		return true, s.eraseCut(r)
+	case branch.OpCut: // the spans stay readable; no projection shows the texts of blocks any more
+		return true, edited(r, func(b *branch.Cut) {
+			b.Texts = nil
+			for i := range b.Spans {
+				sp := &b.Spans[i]
+				for _, id := range sp.Pages {
+					if _, gone := s.Graves.Pages[id]; gone {
+						sp.Text = "[" + sp.ID + ": " + ingest.ForgottenText + "]"
+					}
+				}
+			}
+		})
 	case journal.OpSnapshot:
 		return true, eraseSnapshot(r, scrub)
 	case journal.OpStaged, journal.OpRejected, opRemember:
@@ -128,22 +138,14 @@ func (s *Session) erasePages(r *store.Record) (keep bool, err error) {
 	return len(b.Pages) > 0, err
 }
 
-// eraseCut keeps the spans, so that they can still be read. It drops the texts of blocks, which no
-// projection shows any more.
-func (s *Session) eraseCut(r *store.Record) (err error) {
-	var b branch.Cut
-	if err := unmarshal(*r, &b); err != nil {
+// edited changes the body of a record.
+func edited[T any](r *store.Record, change func(*T)) error {
+	b := new(T)
+	if err := unmarshal(*r, b); err != nil {
 		return err
 	}
-	b.Texts = nil
-	for i := range b.Spans {
-		sp := &b.Spans[i]
-		for _, id := range sp.Pages {
-			if _, gone := s.Graves.Pages[id]; gone {
-				sp.Text = "[" + sp.ID + ": " + ingest.ForgottenText + "]"
-			}
-		}
-	}
+	change(b)
+	var err error
 	r.Body, err = json.Marshal(b)
 	return err
 }
@@ -208,13 +210,7 @@ func (s *Session) Censor(ctx context.Context, clean func(string) string) (err er
 		if !censored(r, clean) || r.Op != branch.OpCut {
 			return true, nil
 		}
-		var b branch.Cut // the texts of blocks are named by the hashes of their bytes
-		if err := unmarshal(*r, &b); err != nil {
-			return false, err
-		}
-		b.Texts = nil
-		r.Body, err = json.Marshal(b)
-		return true, err
+		return true, edited(r, func(b *branch.Cut) { b.Texts = nil }) // they are named by the hashes of their bytes
 	})
 	if err != nil {
 		return err

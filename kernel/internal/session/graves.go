@@ -104,11 +104,6 @@ type graves struct {
 	unerased map[string]Promise
 }
 
-func newGraves() graves {
-	return graves{Pages: map[string]Grave{}, Unkept: map[string]Grave{}, Blobs: map[string]bool{}, contents: map[string]bool{},
-		condemned: map[string]*pagevm.Page{}, unerased: map[string]Promise{}}
-}
-
 // Any, Forgotten, ForgottenContent and Retired are for ingesting.
 func (g *graves) Any() bool { return len(g.Pages) > 0 }
 

@@ -3,8 +3,6 @@ package session
 // lock is a mutex. A call that waits for its slot can give up.
 type lock struct{ slot chan struct{} }
 
-func newLock() lock { return lock{make(chan struct{}, 1)} }
-
 func (l lock) Lock() { l.slot <- struct{}{} }
 
 func (l lock) Unlock() { <-l.slot }

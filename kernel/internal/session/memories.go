@@ -69,10 +69,6 @@ type memories struct {
 	read               int             // number of entries that were read from the journal's page
 }
 
-func newMemories() memories {
-	return memories{Entries: map[string]workstate.Entry{}, unwritten: map[string]bool{}, written: map[string]bool{}, flushed: map[string]bool{}}
-}
-
 // Remember promises an entry in the journal and appends it to its file. The entry cites evidence,
 // or the session itself if evidence is "". If the file can't be written now, Remember returns an
 // [UnwrittenError].

@@ -18,26 +18,19 @@ func (s *Session) Recover(ctx context.Context) error {
 		_ = s.o.State.Tidy("")
 		s.untidy = false
 	}
-	if err := s.eraseAll(ctx); err != nil {
+	// If contents can't be removed now, their erasure stays promised, and EraseErr has the reason.
+	if s.EraseErr = nil; len(s.Graves.unerased) > 0 {
+		err := s.erase(ctx)
 		s.Invalidate()
-		return fmt.Errorf("open session %s: %w", s.Key, err)
+		s.EraseErr, s.untidy = err, false
+		if err := s.Refresh(true); err != nil {
+			s.Invalidate()
+			return fmt.Errorf("open session %s: %w", s.Key, err)
+		}
 	}
 	s.WriteMemories(ctx)
 	if s.Name == folder.Project {
 		s.upkeepErr = s.o.Upkeep.Redo(ctx, runs{s})
 	}
 	return nil
-}
-
-// eraseAll removes all contents whose erasure was promised, and reads the session again. If
-// contents can't be removed now, their erasure stays promised, and EraseErr has the reason.
-func (s *Session) eraseAll(ctx context.Context) error {
-	s.EraseErr = nil
-	if len(s.Graves.unerased) == 0 {
-		return nil
-	}
-	s.EraseErr = s.erase(ctx)
-	s.Invalidate()
-	s.untidy = false
-	return s.Refresh(true)
 }

@@ -69,13 +69,8 @@ func refuse(p journal.Policy, q journal.Proposal) string {
 }
 
 // Writeback commits a transaction to the session's journal under the contract and the caller's
-// own policies. The transaction may cite only this session.
-func (s *Session) Writeback(tx journal.Transaction, own ...journal.Policy) (journal.Receipt, error) {
-	return s.WritebackFrom(tx, s, own...)
-}
-
-// WritebackFrom is Writeback for a transaction that cites another session.
-func (s *Session) WritebackFrom(tx journal.Transaction, cited *Session, own ...journal.Policy) (journal.Receipt, error) {
+// own policies. The transaction may cite only one session.
+func (s *Session) Writeback(tx journal.Transaction, cited *Session, own ...journal.Policy) (journal.Receipt, error) {
 	c := &s.o.Contract
 	if err := s.openJournal(); err != nil {
 		return journal.Receipt{}, err
@@ -103,6 +98,4 @@ func (e evidence) Provenance(ref string) ([]string, bool) {
 func (e evidence) Gone(journal.Address) bool { return false }
 
 // Evidence returns the citation that names the session as a source.
-func (s *Session) Evidence() string { return evidenceOf(s.Name) }
-
-func evidenceOf(name string) string { return "session:" + name }
+func (s *Session) Evidence() string { return "session:" + s.Name }

@@ -29,6 +29,7 @@ import (
 	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/pagevm/mask"
 	"github.com/memkernel/memkernel/retrieval"
+	"github.com/memkernel/memkernel/summary"
 )
 
 // Options are shared by all sessions of a kernel.
@@ -112,7 +113,7 @@ type Session struct {
 func newSession(o *Options, key, name string) *Session {
 	dir := folder.In(o.State, name)
 	s := &Session{Key: key, Name: name, Files: dir, Local: folder.In(o.Local, name), Blobs: o.Blobs, Masker: o.Masker, o: o, untidy: true,
-		mu: newLock(), Tracer: o.Tracer(o.Local, folder.Path(name)), Calibrations: calibrations{state: o.State}}
+		mu: lock{make(chan struct{}, 1)}, Tracer: o.Tracer(o.Local, folder.Path(name)), Calibrations: calibrations{state: o.State}}
 	s.Life = &workstate.Keeper{Options: o.Life, Session: kept{s}, Files: dir, Mask: o.Masker, Sync: s.Sync}
 	if o.Memory != nil {
 		s.Life.Private, s.Life.Shared = o.Memory.Private, o.Memory.Shared
@@ -127,11 +128,15 @@ func (s *Session) init() {
 	s.Spans = map[string]branch.Span{}
 	s.Branches = branches{session: s.Key, cut: map[branch.Key]bool{}}
 	s.Branches.drop()
-	s.Account, s.Memories = newAccount(), newMemories()
+	s.Account = account{Over: map[string]bool{}, Chains: map[string]string{}, Boundaries: map[string]int{}, Observed: map[string]summary.State{},
+		Pending: map[string]int{}, summaries: map[string]int{}}
+	s.Memories = memories{Entries: map[string]workstate.Entry{}, unwritten: map[string]bool{}, written: map[string]bool{}, flushed: map[string]bool{}}
 	s.Life.Forget()
 	s.Billed, s.Paces = nil, nil
 	s.Left = archive.Left{}
-	s.Graves, s.Upkept, s.Spent = newGraves(), false, api.Stats{}
+	s.Upkept, s.Spent = false, api.Stats{}
+	s.Graves = graves{Pages: map[string]Grave{}, Unkept: map[string]Grave{}, Blobs: map[string]bool{}, contents: map[string]bool{},
+		condemned: map[string]*pagevm.Page{}, unerased: map[string]Promise{}}
 	s.owner.Unread()
 }
 

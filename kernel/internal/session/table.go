@@ -176,7 +176,11 @@ func (t *Table) begin(ctx context.Context, plan, key, name string) (s *Session, 
 	if s, err = t.take(ctx, key, name); err != nil {
 		return nil, nil, err
 	}
-	seen := s.held.Load() && (s.shared == 0 || s.Branches.planned(plan))
+	seen := s.shared == 0
+	for _, l := range s.Branches.All { // or the plan is the newest one of a conversation
+		seen = seen || plan != "" && l.Plan == plan
+	}
+	seen = seen && s.held.Load()
 	s.shared = max(s.shared-1, 0)
 	s.unit, s.unlocked, s.Spent = nil, nil, api.Stats{}
 	switch unit, err := t.o.State.Begin(ctx, folder.Path(name), seen); {

@@ -49,8 +49,8 @@ func billsOf(t *api.Turn) (out []bill, newest bill) {
 		}
 		m := &t.Messages[i]
 		u := m.Usage
-		if i == last && (u == nil || u.InputTotal() == 0) && t.PlanID == "" && t.Sent == "" && answers(t, i) {
-			u = t.Usage
+		if i == last && (u == nil || u.InputTotal() == 0) && t.PlanID == "" && t.Sent == "" && !slices.ContainsFunc(t.Messages[i+1:], func(m memkernel.Message) bool { return !transcript.HasResults(m) }) {
+			u = t.Usage // it is an answer after which nobody has spoken
 		}
 		billed := u != nil && u.InputTotal() > 0
 		if m.Role != memkernel.RoleAssistant || m.Origin != memkernel.OriginHost || !billed && i < last {
@@ -64,11 +64,6 @@ func billsOf(t *api.Turn) (out []bill, newest bill) {
 		}
 	}
 	return out, newest
-}
-
-// answers reports whether message i is an answer after which nobody has spoken.
-func answers(t *api.Turn, i int) bool {
-	return !slices.ContainsFunc(t.Messages[i+1:], func(m memkernel.Message) bool { return !transcript.HasResults(m) })
 }
 
 // callID names a message in usage.jsonl. The kernel's keys of messages without a key of the host

@@ -85,7 +85,11 @@ func (d *Desk) passBoundary(ctx context.Context, s *session.Session, w *intake, 
 		return nil, err
 	}
 	out.Checkpoint, out.Faults, out.Flushed = newest, append(out.Faults, faults...), n
-	b.job = d.boundaryNotes(s, w, b, st)
+	if w != nil && b.Reason != StartReason && b.point != journal.PointFlush && !d.Notes.Busy(s.Files) { // the last delta, however small
+		if b.job = d.noteJob(s, w, b.turn(), st, true); b.job != nil {
+			b.job.EndsEpoch = b.point == journal.PointReset
+		}
+	}
 	if err := commitBoundary(s, out, b, st); err != nil {
 		return nil, err
 	}
@@ -93,7 +97,11 @@ func (d *Desk) passBoundary(ctx context.Context, s *session.Session, w *intake, 
 	if w != nil {
 		out.Stats.LiftedBytes = w.LiftedBytes
 	}
-	return out, compactJournal(s, b.point)
+	// A large journal is compacted where no caller waits for the answer.
+	if over := b.point == journal.PointReset || b.point == journal.PointSessionEnd; over && s.Journal != nil && s.Journal.Size() >= compactOver {
+		_, err = s.Journal.Compact()
+	}
+	return out, err
 }
 
 func commitBoundary(s *session.Session, out *api.Passed, b *boundary, st summary.State) error {
@@ -117,15 +125,6 @@ func commitBoundary(s *session.Session, out *api.Passed, b *boundary, st summary
 // compactOver is the journal's size from which the end of a session or a reset
 // compacts it, in bytes.
 const compactOver = 4 << 20
-
-// compactJournal compacts a large journal at a boundary where no caller waits for the answer.
-func compactJournal(s *session.Session, point journal.CommitPoint) error {
-	if point != journal.PointReset && point != journal.PointSessionEnd || s.Journal == nil || s.Journal.Size() < compactOver {
-		return nil
-	}
-	_, err := s.Journal.Compact()
-	return err
-}
 
 // lastReading returns the gauge of the branch's last plan, as far as it is known.
 func lastReading(s *session.Session, b *boundary) checkpoint.Reading {

@@ -196,29 +196,21 @@ func (d *Desk) compaction(pl *Planned) *api.Compaction {
 	c.ContextWindow, c.Generation, c.Refusal = pl.KnownWindow(), pl.Proj.Generation, pl.Refusal.Figures
 	c.TokensBefore, c.TokensAfter = pl.Unanchored(pl.Grown), pl.Unanchored(pl.Proj)
 	c.ReclaimedTokens, c.TargetTokens = c.TokensBefore-c.TokensAfter, pl.Cut.TargetTokens
-	c.FirstKept = pl.firstKept()
+	at := 0 // of the first message after all that left
+	for i, s := range pl.Proj.Seen {
+		if s.Gone {
+			at = i + 1
+		}
+	}
+	if at < len(pl.Proj.Seen) {
+		c.FirstKept = &api.KeptMessage{Key: pl.HostKey(pl.Proj.Seen[at].Key), Index: at}
+	}
 	c.PinnedTokens = pl.Standing
 	if !pl.CutMade {
 		c.Reason, c.Detail = pl.WhyNot, pl.compactHint(pl.WhyNot)
 		c.Largest = pl.LargestItems()
 		return c
 	}
-	pl.leftBy(c)
-	kept := len(pl.Msgs)
-	if c.FirstKept != nil {
-		kept = c.FirstKept.Index
-	}
-	c.Summary = pl.Told(kept)
-	c.Warning = plan.Spiral(pl.Session.Account.Compacted, pl.Proj, pl.Request.Now)
-	if over := pl.Planned(pl.Proj) - pl.Most(pl.Proj); over > 0 {
-		c.Detail = fmt.Sprintf("still %d tokens over what fits beside the reserve", over)
-		c.Largest = pl.LargestItems()
-	}
-	return c
-}
-
-// leftBy counts the messages that a cut removed or shortened.
-func (pl *Planned) leftBy(c *api.Compaction) {
 	gone := map[int]bool{}
 	for i, s := range pl.Proj.Seen {
 		if s.Gone && !pl.Grown.Seen[i].Gone {
@@ -236,20 +228,17 @@ func (pl *Planned) leftBy(c *api.Compaction) {
 	for _, s := range pl.NewSpans() {
 		c.Spans = append(c.Spans, s.ID)
 	}
-}
-
-// firstKept returns the first message after all that left.
-func (pl *Planned) firstKept() *api.KeptMessage {
-	at := 0
-	for i, s := range pl.Proj.Seen {
-		if s.Gone {
-			at = i + 1
-		}
+	kept := len(pl.Msgs)
+	if c.FirstKept != nil {
+		kept = c.FirstKept.Index
 	}
-	if at >= len(pl.Proj.Seen) {
-		return nil
+	c.Summary = pl.Told(kept)
+	c.Warning = plan.Spiral(pl.Session.Account.Compacted, pl.Proj, pl.Request.Now)
+	if over := pl.Planned(pl.Proj) - pl.Most(pl.Proj); over > 0 {
+		c.Detail = fmt.Sprintf("still %d tokens over what fits beside the reserve", over)
+		c.Largest = pl.LargestItems()
 	}
-	return &api.KeptMessage{Key: pl.HostKey(pl.Proj.Seen[at].Key), Index: at}
+	return c
 }
 
 // compactHint returns advice for a host if nothing could be reclaimed.

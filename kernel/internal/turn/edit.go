@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/kernel/internal/session"
@@ -38,43 +39,122 @@ func editing[T any](ctx context.Context, d *Desk, key string, voice api.Voice, p
 	})
 }
 
-// EditEntry replaces or removes an entry of a file by hand.
-func (d *Desk) EditEntry(ctx context.Context, req *api.EntryRequest) (*api.EntryEdited, error) {
-	return editing(ctx, d, "", cmp.Or(req.Voice, api.VoiceAgent), req.Private, req.Now, func(e upkeep.Editor) (*api.EntryEdited, error) {
-		return d.Upkeep.EditEntry(ctx, e, req)
-	})
+// MemoryEditor changes memory's files, by compare-and-swap.
+type MemoryEditor struct{ Desk *Desk }
+
+// shown returns an error for a path with characters that can't be shown.
+func shown(path string) error {
+	if textutil.IsVisible(path) {
+		return nil
+	}
+	return &markdownstore.DeniedError{Path: path, Reason: markdownstore.DenyName}
 }
 
-// EditPassage replaces or removes a passage of a file of memory.
-func (d *Desk) EditPassage(ctx context.Context, req *api.PassageRequest) (*api.Edited, error) {
-	asked := *req
+// Passage replaces a passage of a file of memory, or removes it. If the passage has changed since
+// it was read, Passage returns an [api.StaleError] with the current text. Passage backs the
+// file up first, and records the change in the project's journal before it writes the file. After
+// a kill the next run completes the change. For a person's entry Passage returns an
+// [api.PersonError] and changes nothing, unless the rule permits the change.
+// Secrets in the text are masked. A repeated request is carried out only once.
+func (m MemoryEditor) Passage(ctx context.Context, req api.PassageRequest) (*api.Edited, error) {
+	asked := req
 	asked.Now = time.Time{}
 	raw, err := json.Marshal(asked)
-	if err != nil {
+	if err := cmp.Or(shown(req.Path), err); err != nil {
 		return nil, err
 	}
-	return editing(ctx, d, req.SessionKey, "", req.Private, req.Now, func(e upkeep.Editor) (*api.Edited, error) {
+	return editing(ctx, m.Desk, req.SessionKey, "", req.Private, req.Now, func(e upkeep.Editor) (*api.Edited, error) {
 		e.Key = ingest.PageID("ed", e.Session, string(raw))
-		return d.Upkeep.EditPassage(ctx, e, req)
+		return m.Desk.Upkeep.EditPassage(ctx, e, &req)
 	})
 }
 
-// Edit changes whole files of memory.
-func (d *Desk) Edit(ctx context.Context, req *api.EditRequest) (*api.Edited, error) {
-	return editing(ctx, d, req.SessionKey, "", req.Private, req.Now, func(e upkeep.Editor) (*api.Edited, error) {
-		return d.Upkeep.Edit(ctx, e, func(upkeep.Reading) ([]api.EditFile, error) { return req.Files, nil })
+// Rewrite replaces whole files of memory, creates new ones and removes others, by the same rules
+// as [MemoryEditor.Passage]. If one of the files has changed since it was read, no file is
+// changed.
+func (m MemoryEditor) Rewrite(ctx context.Context, req api.EditRequest) (*api.Edited, error) {
+	for i := range req.Files {
+		if err := shown(req.Files[i].Path); err != nil {
+			return nil, err
+		}
+	}
+	return editing(ctx, m.Desk, req.SessionKey, "", req.Private, req.Now, func(e upkeep.Editor) (*api.Edited, error) {
+		return m.Desk.Upkeep.Edit(ctx, e, func(upkeep.Reading) ([]api.EditFile, error) { return req.Files, nil })
 	})
 }
 
-// Undo takes a change of memory back.
-func (d *Desk) Undo(ctx context.Context, req *api.UndoRequest) (*api.EditUndone, error) {
-	return editing(ctx, d, req.SessionKey, req.Voice, req.Private, req.Now, func(e upkeep.Editor) (*api.EditUndone, error) {
-		return d.Upkeep.Undo(ctx, e, req.Edit)
+// Entry replaces or removes an entry of a file of memory by hand, by the same rules as
+// [MemoryEditor.Passage]. A person may change any entry, also in the log of a past day. If no
+// entry is on the line, Entry returns an [api.NoLineError].
+func (m MemoryEditor) Entry(ctx context.Context, req api.EntryRequest) (*api.EntryEdited, error) {
+	if err := shown(req.Path); err != nil {
+		return nil, err
+	}
+	return editing(ctx, m.Desk, "", cmp.Or(req.Voice, api.VoiceAgent), req.Private, req.Now, func(e upkeep.Editor) (*api.EntryEdited, error) {
+		return m.Desk.Upkeep.EditEntry(ctx, e, &req)
 	})
 }
 
-// Content returns a file of memory as an agent sees it.
-func Content(ctx context.Context, d *Desk, path string, private bool) (*api.MemoryFile, error) {
+// Undo undoes an edit of memory or, by hand, a change of upkeep or another undo. Lines that
+// somebody wrote since stay. If an earlier line has no place any more, Undo changes nothing and
+// returns an [api.StaleError].
+func (m MemoryEditor) Undo(ctx context.Context, req api.UndoRequest) (*api.EditUndone, error) {
+	return editing(ctx, m.Desk, req.SessionKey, req.Voice, req.Private, req.Now, func(e upkeep.Editor) (*api.EditUndone, error) {
+		return m.Desk.Upkeep.Undo(ctx, e, req.Edit)
+	})
+}
+
+// List lists the entries of memory, those of the newest day first.
+func (m MemoryEditor) List(ctx context.Context, req api.ListRequest) (*api.MemoryList, error) {
+	if m.Desk.Memory == nil {
+		return nil, errors.New("list memory: memory is switched off")
+	}
+	out, err := m.Desk.Upkeep.Entries(ctx, m.Desk.Memory.Store(req.Private), req.Path)
+	if err != nil {
+		return nil, fmt.Errorf("list memory: %w", err)
+	}
+	if out.Total = len(out.Entries); req.Max > 0 {
+		out.Entries = out.Entries[:min(out.Total, req.Max)]
+	}
+	return out, ctx.Err()
+}
+
+// Files lists the workspace's files of memory, by path: MEMORY.md, USER.md, memory/ and the other
+// included files. Files that may not be read are left out.
+func (m MemoryEditor) Files(ctx context.Context, private bool) ([]markdownstore.File, error) {
+	if m.Desk.Memory == nil {
+		return nil, errors.New("list memory: memory is switched off")
+	}
+	var out []markdownstore.File
+	for f, err := range m.Desk.Memory.Store(private).Walk(ctx) {
+		switch {
+		case errors.Is(err, markdownstore.ErrDenied):
+			continue
+		case err != nil:
+			return nil, fmt.Errorf("list memory: %w", err)
+		}
+		if f.Memory && !f.Shadowed {
+			out = append(out, f)
+		}
+	}
+	return out, ctx.Err()
+}
+
+// Rule returns the rule for which entries of memory agents may change.
+func (m MemoryEditor) Rule() api.EditRule {
+	if m.Desk.Memory == nil {
+		return api.EditNone
+	}
+	return m.Desk.Edits
+}
+
+// Content returns a file of memory for editing, with secrets masked. A missing file is not an
+// error.
+func (m MemoryEditor) Content(ctx context.Context, path string, private bool) (*api.MemoryFile, error) {
+	d := m.Desk
+	if err := shown(path); err != nil {
+		return nil, err
+	}
 	if d.Memory == nil {
 		return nil, fmt.Errorf("read %s: %w", path, errMemoryOff)
 	}

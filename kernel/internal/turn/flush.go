@@ -101,7 +101,13 @@ func (d *Desk) Flushed(ctx context.Context, r api.FlushReply) (*api.Flushed, err
 			out.Unwritten, err = kept.Error(), nil
 		}
 		if err == nil && r.Usage != nil {
-			out.Bill, err = d.billFlush(s, &r)
+			// Without memkernel there would be no such turn, and no cost.
+			row := billing.Call{Model: r.Model, Usage: *r.Usage, Sent: sentFlush, Call: sentFlush + " " + r.Now.UTC().Format(time.RFC3339Nano), Time: r.Now}
+			m, _ := d.Prices.Lookup(r.Model, r.Now)
+			if priceCall(&row, m); row.BilledUSD != nil {
+				row.WithoutUSD = new(float64)
+			}
+			out.Bill, err = &row, logUsage(s.Files, []billing.Call{row})
 		}
 		if err != nil {
 			return nil, s.Failed("flush", err)
@@ -112,32 +118,17 @@ func (d *Desk) Flushed(ctx context.Context, r api.FlushReply) (*api.Flushed, err
 		return nil, err
 	}
 	d.stateFacts(out.Items, r.Now)
-	out.Line = flushLine(out)
-	return out, nil
-}
-
-func flushLine(f *api.Flushed) string {
 	switch {
-	case f.Unwritten != "":
-		return "flush: " + f.Unwritten
-	case f.Items > 0:
-		return api.FlushLine(f.Items, f.Path)
-	case f.Reason == "EMPTY":
-		return "flush: the model wrote down nothing"
-	case f.Reason == "TOO_LARGE":
-		return "flush: the model's answer is too long to be a list of memories; nothing was written"
+	case out.Unwritten != "":
+		out.Line = "flush: " + out.Unwritten
+	case out.Items > 0:
+		out.Line = api.FlushLine(out.Items, out.Path)
+	case out.Reason == "EMPTY":
+		out.Line = "flush: the model wrote down nothing"
+	case out.Reason == "TOO_LARGE":
+		out.Line = "flush: the model's answer is too long to be a list of memories; nothing was written"
+	default:
+		out.Line = "flush: nothing new to keep"
 	}
-	return "flush: nothing new to keep"
-}
-
-// billFlush records the bill of a flush turn. Without memkernel there would be no such turn, and
-// no cost.
-func (d *Desk) billFlush(s *session.Session, r *api.FlushReply) (*billing.Call, error) {
-	row := billing.Call{Model: r.Model, Usage: *r.Usage, Sent: sentFlush, Call: sentFlush + " " + r.Now.UTC().Format(time.RFC3339Nano), Time: r.Now}
-	m, _ := d.Prices.Lookup(r.Model, r.Now)
-	priceCall(&row, m)
-	if row.BilledUSD != nil {
-		row.WithoutUSD = new(float64)
-	}
-	return &row, logUsage(s.Files, []billing.Call{row})
+	return out, nil
 }

@@ -2,7 +2,6 @@ package turn
 
 import (
 	"encoding/json"
-	"reflect"
 	"slices"
 	"time"
 
@@ -23,12 +22,6 @@ type habits struct {
 
 // HabitsIn returns the habits of the agents of a state directory.
 func HabitsIn(state store.Store) *habits { return &habits{state: state, slot: make(chan struct{}, 1)} }
-
-// did is a session's record so far.
-type did struct {
-	// Pauses are the long gaps between the session's calls, in order, in seconds.
-	Pauses []int `json:"pauses,omitempty"`
-}
 
 const (
 	// HabitsFile is the name of the document.
@@ -55,7 +48,8 @@ type agentHabits struct {
 type sessionHabits struct {
 	// ID is the hash of a session's name, so that the name itself is not kept.
 	ID string `json:"id"`
-	did
+	// Pauses are the long gaps between the session's calls, in order, in seconds.
+	Pauses []int `json:"pauses,omitempty"`
 }
 
 // habitID returns a session's id among the habits.
@@ -77,25 +71,27 @@ func (b *habits) read() (f storedHabits, newer bool, err error) {
 	return f, false, nil
 }
 
-// Earlier returns the records of an agent's newest other sessions. It returns nothing if the
-// records can't be read. The plan is then made as for the agent's first session.
-func (b *habits) Earlier(of, except string) []did {
+// Earlier returns the paces of an agent's newest other sessions. It returns nothing if the records
+// can't be read. The plan is then made as for the agent's first session.
+func (b *habits) Earlier(of, except string) (out []cachelayout.Pace) {
 	f, _, _ := b.read()
-	i := slices.IndexFunc(f.Agents, func(a agentHabits) bool { return a.Agent == of })
-	if i < 0 {
-		return nil
-	}
-	var out []did
-	for _, s := range f.Agents[i].Sessions {
-		if s.ID != habitID(except) {
-			out = append(out, s.did)
+	for _, a := range f.Agents {
+		for _, s := range a.Sessions {
+			if a.Agent != of || s.ID == habitID(except) {
+				continue
+			}
+			p := cachelayout.Pace{Calls: len(s.Pauses)}
+			for _, n := range s.Pauses {
+				p.Idle = append(p.Idle, time.Duration(n)*time.Second)
+			}
+			out = append(out, p)
 		}
 	}
 	return out
 }
 
-// Note keeps a session's record so far.
-func (b *habits) Note(of, name string, did did) error {
+// Note keeps a session's pauses so far.
+func (b *habits) Note(of, name string, pauses []int) error {
 	b.slot <- struct{}{}
 	defer func() { <-b.slot }()
 	f, newer, err := b.read()
@@ -110,12 +106,12 @@ func (b *habits) Note(of, name string, did did) error {
 	}
 	id := habitID(name)
 	if j := slices.IndexFunc(a.Sessions, func(s sessionHabits) bool { return s.ID == id }); j >= 0 {
-		if reflect.DeepEqual(a.Sessions[j].did, did) {
+		if slices.Equal(a.Sessions[j].Pauses, pauses) {
 			return nil
 		}
 		a.Sessions = slices.Delete(a.Sessions, j, j+1)
 	}
-	a.Sessions = newest(append(a.Sessions, sessionHabits{id, did}), habitSessions)
+	a.Sessions = newest(append(a.Sessions, sessionHabits{id, pauses}), habitSessions)
 	f.Version, f.Agents = 1, newest(append(f.Agents, a), habitAgents)
 	raw, err := json.Marshal(f)
 	if err != nil {
@@ -137,13 +133,4 @@ func pausesOf(p cachelayout.Pace) []int {
 		}
 	}
 	return newest(out, habitPauses)
-}
-
-// Pace returns the pauses of a session.
-func (d did) Pace() cachelayout.Pace {
-	p := cachelayout.Pace{Calls: len(d.Pauses)}
-	for _, s := range d.Pauses {
-		p.Idle = append(p.Idle, time.Duration(s)*time.Second)
-	}
-	return p
 }

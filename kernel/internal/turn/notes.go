@@ -16,15 +16,6 @@ import (
 	"github.com/memkernel/memkernel/summary"
 )
 
-// takeNotes starts to ask the model about the messages since the last request, if a request is
-// due. The caller must hold the session's lock. takeNotes does not wait for the model.
-func (d *Desk) takeNotes(s *session.Session, w *intake, t api.Turn, o *api.Observation) {
-	if o.Outcome == api.Conflict || d.Notes.Busy(s.Files) {
-		return
-	}
-	d.startNotes(s, d.noteJob(s, w, t, s.Account.Observed[t.Branch], false))
-}
-
 // startNotes asks the model about a job in the background, unless the job is nil. No caller waits.
 func (d *Desk) startNotes(s *session.Session, job *notes.Job) {
 	if job != nil {
@@ -105,7 +96,7 @@ func commitNotes(s *session.Session, m *memory.Memory, job *notes.Job, updates [
 	mark := &job.Answered.Mark
 	tx := journal.Transaction{Key: "notes:" + ingest.PageID("no", s.Name, job.Branch, fmt.Sprint(job.Epoch, job.Version), mark.Key),
 		Time: job.Now, Point: journal.PointTurn, By: journal.Principal{Name: "model " + summary.Excerpt(mark.Model, 80), Session: s.Name}, Updates: updates}
-	r, err := s.Writeback(tx, job.Answered.Policy())
+	r, err := s.Writeback(tx, s, job.Answered.Policy())
 	if err == nil && len(r.Accepted) == 0 {
 		err = errors.New("the mark of the delta was refused")
 	}
@@ -125,19 +116,6 @@ func NotesOf(s *session.Session, branch string) (summary.Notes, error) {
 func notesOn(s *session.Session, page string) (summary.Notes, error) {
 	p, _ := s.Page(page)
 	return summary.ReadNotes(p)
-}
-
-// boundaryNotes returns the delta up to a boundary, however small. It returns nil if there is no
-// delta, or no model.
-func (d *Desk) boundaryNotes(s *session.Session, w *intake, b *boundary, st summary.State) *notes.Job {
-	if w == nil || b.Reason == StartReason || b.point == journal.PointFlush || d.Notes.Busy(s.Files) {
-		return nil
-	}
-	job := d.noteJob(s, w, b.turn(), st, true)
-	if job != nil {
-		job.EndsEpoch = b.point == journal.PointReset
-	}
-	return job
 }
 
 // stateFacts asks for facts of the day's log in the background, after a write to the log that

@@ -25,7 +25,9 @@ func (d *Desk) TakeTurn(ctx context.Context, t api.Turn) (*api.Observation, erro
 		if err != nil {
 			return nil, s.Failed("observe turn of", err)
 		}
-		d.takeNotes(s, w, t, o)
+		if o.Outcome != api.Conflict && !d.Notes.Busy(s.Files) {
+			d.startNotes(s, d.noteJob(s, w, t, s.Account.Observed[t.Branch], false))
+		}
 		return o, nil
 	})
 }
@@ -58,8 +60,14 @@ func (d *Desk) endTurn(ctx context.Context, s *session.Session, w *intake, t api
 	end := w.turnEnd()
 	start := turnStart(w.Msgs, end)
 	o := &api.Observation{Outcome: api.OpenTurn, Ingested: len(w.Out.New)}
-	entry := turnEntry(s, w, &t, start, end)
+	entry := &session.Turn{}
 	if end > 0 {
+		first := w.Hosts[start].Key
+		entry = &session.Turn{Branch: t.Branch, Over: turnEnd(w.Msgs) < end, Completes: s.Account.Over[first], Model: t.Model, Last: w.Hosts[end-1].Key,
+			Captured: t.Branch == "" && !s.Life.Options.Off, Chain: pagevm.Chain(ingest.Seen(w.Hosts[start:end]))}
+		if entry.Over || entry.Completes {
+			entry.First = first
+		}
 		o.Outcome, o.AdvancementKey = api.Committed, cmp.Or(t.AdvancementKey, ingest.PageID("turn", s.Name, t.Branch, entry.Last))
 	}
 	_, again := s.Account.Chains[o.AdvancementKey]
@@ -85,42 +93,22 @@ func (d *Desk) endTurn(ctx context.Context, s *session.Session, w *intake, t api
 		}
 	}
 	o.Turns, o.Stats = s.Account.Committed, w.cost(s)
-	billed(s, o, w, t, end) // calibration.json, usage.jsonl
+	// calibration.json, usage.jsonl: not for a conflict, or a duplicate whose bills were taken before
+	if fresh := t.Sent != "" || unbilled(s, &t) != nil; o.Outcome != api.Conflict || fresh {
+		b := t
+		if o.Outcome == api.Duplicate && end == len(w.Msgs) && !fresh {
+			if b.PlanID != "" {
+				b.Usage = nil
+			}
+			b.PlanID = "" // its bill was taken
+		}
+		takeBill(s, o, w, b)
+	}
 	if o.Outcome == api.Committed && end < len(w.Msgs) {
 		o.Outcome = api.OpenTurn
 	}
 	o.Faults = append(o.Faults, markdownAfter(ctx, s, w, t, o)...) // buffer, checkpoint, SESSION-STATE.md
 	return o, nil
-}
-
-// turnEntry returns the entry of the messages from start to end, which are a turn.
-func turnEntry(s *session.Session, w *intake, t *api.Turn, start, end int) *session.Turn {
-	if end == 0 {
-		return &session.Turn{}
-	}
-	first := w.Hosts[start].Key
-	e := &session.Turn{Branch: t.Branch, Over: turnEnd(w.Msgs) < end, Completes: s.Account.Over[first], Model: t.Model, Last: w.Hosts[end-1].Key,
-		Captured: t.Branch == "" && !s.Life.Options.Off, Chain: pagevm.Chain(ingest.Seen(w.Hosts[start:end]))}
-	if e.Over || e.Completes {
-		e.First = first
-	}
-	return e
-}
-
-// billed takes the bills of a delivery, unless it is a conflict, or a duplicate whose bills were
-// taken before.
-func billed(s *session.Session, o *api.Observation, w *intake, t api.Turn, end int) {
-	fresh := t.Sent != "" || unbilled(s, &t) != nil
-	if o.Outcome == api.Conflict && !fresh {
-		return
-	}
-	if o.Outcome == api.Duplicate && end == len(w.Msgs) && !fresh {
-		if t.PlanID != "" {
-			t.Usage = nil
-		}
-		t.PlanID = "" // its bill was taken
-	}
-	takeBill(s, o, w, t)
 }
 
 // commitTurn writes the turn to the journal, unless the journal has the turn already. The same

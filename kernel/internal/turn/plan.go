@@ -34,7 +34,13 @@ import (
 func (d *Desk) PlanCall(ctx context.Context, s *session.Session, req *api.PlanRequest) (*Planned, error) {
 	pl, recorded, err := d.planOnce(ctx, s, req)
 	if err != nil {
-		d.noteUnfit(s, req.Model, err)
+		// The doctor tells that system prompt and tools alone don't fit. A failed write is ignored.
+		if small, ok := errors.AsType[*budget.TooSmallError](err); ok && small.Always() {
+			_ = s.Learn(req.Model, func(cal *budget.Calibration) bool {
+				cal.Unfit = &budget.Unfit{At: d.Now(), System: small.System, Tools: small.Tools, Window: small.Window, Reserve: small.Reserve}
+				return true
+			})
+		}
 		return nil, err
 	}
 	if !recorded {
@@ -43,7 +49,10 @@ func (d *Desk) PlanCall(ctx context.Context, s *session.Session, req *api.PlanRe
 	if len(pl.Prev.Proj.Seen) == 0 && d.Memory != nil {
 		d.Memory.Sync.SessionStarts()
 	}
-	d.noteHabits(pl)
+	// The pauses serve to plan the agent's next session. Those that can't be kept are lost.
+	if paused := pausesOf(pl.Next.Pace); pl.Request.Branch == "" && !slices.Equal(paused, pausesOf(pl.Prev.Pace)) {
+		_ = d.Habits.Note(pl.Request.Source.Agent, pl.Session.Name, paused)
+	}
 	pl.Faults = append(pl.Faults, s.Life.Damages()...)
 	if d.Counter != nil && pl.Maker.Count.Kind != budget.Exact && d.ask(ctx, s, pl) {
 		// The plan is too large. The conversation is now anchored on the provider's count.
@@ -67,32 +76,6 @@ func (d *Desk) planOnce(ctx context.Context, s *session.Session, req *api.PlanRe
 	pl.Stats = s.TakeSpent()
 	pl.Stats.Ingested, pl.Stats.LiftedBytes = pl.Ingested, pl.LiftedBytes
 	return pl, true, nil
-}
-
-// noteUnfit records, for the doctor, that system prompt and tools alone don't fit. A failed write
-// is ignored, because the plan's error reports the same fact.
-func (d *Desk) noteUnfit(s *session.Session, model string, err error) {
-	var small *budget.TooSmallError
-	if !errors.As(err, &small) || !small.Always() {
-		return
-	}
-	_ = s.Learn(model, func(cal *budget.Calibration) bool {
-		cal.Unfit = &budget.Unfit{At: d.Now(), System: small.System, Tools: small.Tools, Window: small.Window, Reserve: small.Reserve}
-		return true
-	})
-}
-
-// noteHabits keeps a pause of the session, to plan the agent's next session. A pause that can't
-// be kept is lost, because it is not part of the plan.
-func (d *Desk) noteHabits(pl *Planned) {
-	if pl.Request.Branch != "" {
-		return
-	}
-	paused := pausesOf(pl.Next.Pace)
-	if slices.Equal(paused, pausesOf(pl.Prev.Pace)) {
-		return
-	}
-	_ = d.Habits.Note(pl.Request.Source.Agent, pl.Session.Name, did{Pauses: paused})
 }
 
 // Unrecorded plans when nothing can be written, as on a full or read-only disk, because a model
@@ -208,10 +191,7 @@ type reader struct {
 
 func (r reader) Earlier() []cachelayout.Pace {
 	if of := r.req.Source.Agent; r.s.Paces == nil || r.s.PacesOf != of {
-		r.s.Paces, r.s.PacesOf = []cachelayout.Pace{}, of
-		for _, did := range r.desk.Habits.Earlier(of, r.s.Name) {
-			r.s.Paces = append(r.s.Paces, did.Pace())
-		}
+		r.s.Paces, r.s.PacesOf = append([]cachelayout.Pace{}, r.desk.Habits.Earlier(of, r.s.Name)...), of
 	}
 	return r.s.Paces
 }

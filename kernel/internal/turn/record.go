@@ -39,7 +39,9 @@ func record(ctx context.Context, s *session.Session, pl *Planned) (err error) {
 	if err := commitCut(s, pl); err != nil {
 		return err
 	}
-	pl.Next.Plan, pl.Next.Expected, pl.Next.Unsent = nextPlanID(s, pl), report.Expected(pl.Result), pl.Request.Demand != nil
+	// Equal plans of equal states have equal names.
+	pl.Next.Plan = ingest.PageID("pl", s.Name, key.Branch, key.Model, pl.Prev.Plan, fmt.Sprint(pl.Proj.Generation, len(pl.Proj.Items)), pl.Request.Now.UTC().Format(time.RFC3339Nano))
+	pl.Next.Expected, pl.Next.Unsent = report.Expected(pl.Result), pl.Request.Demand != nil
 	learnForGood(s, pl)
 	fixed := pl.Blocks[:len(pl.Blocks)-len(pl.Proj.Carry)-len(pl.Proj.Items)]
 	diff := pl.Next.Diff(s.Branches.Of(key.Branch, key.Model), s.Account.Epoch, fixed, pl.Made.Cut != nil || pl.Renewed())
@@ -48,12 +50,6 @@ func record(ctx context.Context, s *session.Session, pl *Planned) (err error) {
 	}
 	writeTrace(s, pl, &diff)
 	return nil
-}
-
-// nextPlanID names a plan by its content, so that equal plans of equal states have equal names.
-func nextPlanID(s *session.Session, pl *Planned) string {
-	return ingest.PageID("pl", s.Name, pl.Request.Branch, pl.Request.Model, pl.Prev.Plan, fmt.Sprint(pl.Proj.Generation, len(pl.Proj.Items)),
-		pl.Request.Now.UTC().Format(time.RFC3339Nano))
 }
 
 // commitCut makes the summary of the messages that a cut removes durable, before the cut itself

@@ -60,19 +60,12 @@ func readingAfter(s *session.Session, w *intake, t api.Turn) (checkpoint.Reading
 		r.Tokens = l.Whole() + count(seen)
 	}
 	if u := t.Usage; u != nil && (seen == 0 && u.InputTotal() > 0 || plausible(u.InputTotal(), r.Tokens)) {
-		behind := behindAnswer(w.Msgs)
+		behind := len(w.Msgs) // the first message after the model's last
+		for behind > 0 && w.Msgs[behind-1].Role != memkernel.RoleAssistant {
+			behind--
+		}
 		answer := max(u.OutputTokens, count(behind-1)-count(behind)) // streaming hosts record stubs
 		r.Tokens = u.InputTotal() + answer + count(behind)
 	}
 	return r, nil
-}
-
-// behindAnswer returns the index of the first message after the model's last.
-func behindAnswer(msgs []memkernel.Message) int {
-	for i := len(msgs); i > 0; i-- {
-		if msgs[i-1].Role == memkernel.RoleAssistant {
-			return i
-		}
-	}
-	return 0
 }

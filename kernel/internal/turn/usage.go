@@ -1,6 +1,7 @@
 package turn
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -46,7 +47,18 @@ func compareBill(u *memkernel.Usage, l *branch.State, m cachelayout.Model) billi
 		if cold || !caches(m) {
 			read = min(u.CacheReadTokens, whole) // as others' prefixes were
 		}
-		row.WithoutUSD = addPrices(priceOf(withoutPlan(*u, whole, read), m), hostSummary(a, cold, m))
+		row.WithoutUSD = nil
+		cut := new(float64) // the call by which a host would have compacted its conversation
+		switch {
+		case a.Summarised == 0:
+		case cold || !caches(m):
+			cut = m.Cost(0, 0, 0, a.Summarised, cachelayout.HostSummary)
+		default:
+			cut = m.Cost(a.Summarised, 0, 0, 0, cachelayout.HostSummary)
+		}
+		if call := priceOf(withoutPlan(*u, whole, read), m); call != nil && cut != nil {
+			row.WithoutUSD = new(*call + *cut)
+		}
 	}
 	return row
 }
@@ -109,27 +121,7 @@ func withoutPlan(u memkernel.Usage, whole, read int) memkernel.Usage {
 	return out
 }
 
-// hostSummary prices the call by which a host would have compacted its conversation.
-func hostSummary(a *cachelayout.Alone, cold bool, m cachelayout.Model) *float64 {
-	switch {
-	case a.Summarised == 0:
-		return new(float64)
-	case cold || !caches(m):
-		return m.Cost(0, 0, 0, a.Summarised, cachelayout.HostSummary)
-	}
-	return m.Cost(a.Summarised, 0, 0, 0, cachelayout.HostSummary)
-}
-
 func caches(m cachelayout.Model) bool { return m.Cache != "" && m.Cache != cachelayout.CacheNone }
-
-// addPrices adds two prices, of which each may be unknown.
-func addPrices(a, b *float64) *float64 {
-	if a == nil || b == nil {
-		return nil
-	}
-	sum := *a + *b
-	return &sum
-}
 
 // readUsage reads a usage.jsonl. It leaves out a torn last line, which torn reports. Rows that another process logged again count once: the last row of a plan
 // counts, and for a call the row of its plan.
@@ -216,10 +208,7 @@ func logUsage(dir store.Store, rows []billing.Call) error {
 		if err != nil {
 			return err
 		}
-		id := rows[i].Plan
-		if id == "" {
-			id = "call:" + rows[i].Call
-		}
+		id := cmp.Or(rows[i].Plan, "call:"+rows[i].Call)
 		records = append(records, store.Record{Op: opUsage, ID: strings.ToValidUTF8(id, "\ufffd"), Time: rows[i].Time, Body: raw})
 	}
 	j, err := journal.OpenJournalIn(dir, folder.UsageFile, &journal.Options{Derived: true})

@@ -25,12 +25,20 @@ import (
 // Write stages, validates and commits updates of pages.
 func (d *Desk) Write(ctx context.Context, req api.WriteRequest) (*journal.Receipt, error) {
 	return session.In(ctx, d.Sessions, req.SessionKey, func(s *session.Session) (r *journal.Receipt, err error) {
-		tx, scope, err := d.transaction(s, req)
+		tx := journal.Transaction{Key: req.Key, Time: d.at(req.Now), Point: cmp.Or(req.Point, journal.PointFlush), AllOrNothing: req.AllOrNothing,
+			By: journal.Principal{Name: cmp.Or(req.By, "host"), Session: s.Name, Project: req.Project}}
+		var scope memkernel.Scope
+		if tx.Updates, scope, err = session.Masked(s.Masker, req.Updates); err == nil && tx.Key == "" {
+			var raw []byte
+			raw, err = json.Marshal(tx.Updates)
+			tx.Key = ingest.PageID("wr", s.Name, string(raw))
+		}
 		if err != nil {
 			return nil, fmt.Errorf("write to session %s: %w", s.Key, err)
 		}
+		tx.Key = "write:" + tx.Key
 		write := func(to *session.Session) error {
-			got, err := to.WritebackFrom(tx, s)
+			got, err := to.Writeback(tx, s)
 			if err != nil {
 				to.Invalidate()
 				return fmt.Errorf("write to session %s: %w", s.Key, err)
@@ -47,44 +55,22 @@ func (d *Desk) Write(ctx context.Context, req api.WriteRequest) (*journal.Receip
 	})
 }
 
-// transaction completes the request.
-func (d *Desk) transaction(s *session.Session, req api.WriteRequest) (tx journal.Transaction, scope memkernel.Scope, err error) {
-	tx = journal.Transaction{Key: req.Key, Time: d.at(req.Now), Point: cmp.Or(req.Point, journal.PointFlush), AllOrNothing: req.AllOrNothing,
-		By: journal.Principal{Name: cmp.Or(req.By, "host"), Session: s.Name, Project: req.Project}}
-	if tx.Updates, scope, err = session.Masked(s.Masker, req.Updates); err != nil {
-		return tx, scope, err
-	}
-	if tx.Key == "" {
-		raw, err := json.Marshal(tx.Updates)
-		if err != nil {
-			return tx, scope, err
-		}
-		tx.Key = ingest.PageID("wr", s.Name, string(raw))
-	}
-	tx.Key = "write:" + tx.Key
-	return tx, scope, nil
-}
-
 // Remember appends a text to a file of the workspace, durably and once.
 func (d *Desk) Remember(ctx context.Context, req api.RememberRequest) (*api.Remembered, error) {
 	if d.Memory == nil {
 		return nil, errors.New("remember: memory is switched off")
 	}
 	req.Now = d.at(req.Now)
-	if req.Voice != "" {
-		out, err := d.rememberByHand(ctx, &req)
+	named := func(out *api.Remembered, err error) (*api.Remembered, error) {
 		if err != nil {
 			return nil, fmt.Errorf("remember: %w", err)
 		}
 		return out, nil
 	}
-	return session.In(ctx, d.Sessions, req.SessionKey, func(s *session.Session) (*api.Remembered, error) {
-		out, err := d.remember(ctx, s, req)
-		if err != nil {
-			return nil, fmt.Errorf("remember: %w", err)
-		}
-		return out, nil
-	})
+	if req.Voice != "" {
+		return named(d.rememberByHand(ctx, &req))
+	}
+	return session.In(ctx, d.Sessions, req.SessionKey, func(s *session.Session) (*api.Remembered, error) { return named(d.remember(ctx, s, req)) })
 }
 
 func (d *Desk) rememberByHand(ctx context.Context, req *api.RememberRequest) (*api.Remembered, error) {

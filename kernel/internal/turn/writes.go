@@ -37,7 +37,14 @@ func (d *Desk) hearWrites(ctx context.Context, s *session.Session, msgs []memker
 			if kind != toolcall.CallEdit {
 				continue
 			}
-			r := answerTo(c.ID, msgs[i+1:])
+			var r *memkernel.ToolResult // the answer to the call
+			for _, m := range slices.Backward(msgs[i+1:]) {
+				for _, part := range slices.Backward(m.Parts) {
+					if part.Result != nil && part.Result.CallID == c.ID {
+						r = part.Result // the first one counts
+					}
+				}
+			}
 			if r == nil || r.IsError || r.Synthetic {
 				continue
 			}
@@ -54,18 +61,6 @@ func (d *Desk) hearWrites(ctx context.Context, s *session.Session, msgs []memker
 		}
 	}
 	return out
-}
-
-// answerTo returns the result of a call, or nil if the messages have no result.
-func answerTo(id string, msgs []memkernel.Message) *memkernel.ToolResult {
-	for i := range msgs {
-		for j := range msgs[i].Parts {
-			if r := msgs[i].Parts[j].Result; r != nil && r.CallID == id {
-				return r
-			}
-		}
-	}
-	return nil
 }
 
 // memoryPath returns the path of a call as a path in memory, or "" if the path is not in memory.
