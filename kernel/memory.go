@@ -10,7 +10,6 @@ import (
 	"github.com/memkernel/memkernel/embed"
 	"github.com/memkernel/memkernel/index/watch"
 	"github.com/memkernel/memkernel/internal/store"
-	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/internal/archive"
 	mem "github.com/memkernel/memkernel/kernel/internal/memory"
@@ -222,9 +221,6 @@ func search(ctx context.Context, k *Kernel, req api.SearchRequest) (*retrieval.R
 func (k *Kernel) Read(ctx context.Context, req api.ReadRequest) (*markdownstore.Content, error) {
 	if k.memory == nil {
 		return nil, fmt.Errorf("read %s: memory is switched off", req.Path)
-	}
-	if !textutil.IsVisible(req.Path) {
-		return nil, &markdownstore.DeniedError{Path: req.Path, Reason: markdownstore.DenyName}
 	}
 	if mem.IsPast(req.Path) {
 		return k.memory.Document(k.memory.Scope(req.Private, req.Agent, req.SessionKey, ""), req.Path, req.From, req.Lines)

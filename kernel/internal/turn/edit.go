@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/kernel/internal/session"
@@ -42,14 +41,6 @@ func editing[T any](ctx context.Context, d *Desk, key string, voice api.Voice, p
 // MemoryEditor changes memory's files, by compare-and-swap.
 type MemoryEditor struct{ Desk *Desk }
 
-// shown returns an error for a path with characters that can't be shown.
-func shown(path string) error {
-	if textutil.IsVisible(path) {
-		return nil
-	}
-	return &markdownstore.DeniedError{Path: path, Reason: markdownstore.DenyName}
-}
-
 // Passage replaces a passage of a file of memory, or removes it. If the passage has changed since
 // it was read, Passage returns an [api.StaleError] with the current text. Passage backs the
 // file up first, and records the change in the project's journal before it writes the file. After
@@ -60,7 +51,7 @@ func (m MemoryEditor) Passage(ctx context.Context, req api.PassageRequest) (*api
 	asked := req
 	asked.Now = time.Time{}
 	raw, err := json.Marshal(asked)
-	if err := cmp.Or(shown(req.Path), err); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	return editing(ctx, m.Desk, req.SessionKey, "", req.Private, req.Now, func(e upkeep.Editor) (*api.Edited, error) {
@@ -73,11 +64,6 @@ func (m MemoryEditor) Passage(ctx context.Context, req api.PassageRequest) (*api
 // as [MemoryEditor.Passage]. If one of the files has changed since it was read, no file is
 // changed.
 func (m MemoryEditor) Rewrite(ctx context.Context, req api.EditRequest) (*api.Edited, error) {
-	for i := range req.Files {
-		if err := shown(req.Files[i].Path); err != nil {
-			return nil, err
-		}
-	}
 	return editing(ctx, m.Desk, req.SessionKey, "", req.Private, req.Now, func(e upkeep.Editor) (*api.Edited, error) {
 		return m.Desk.Upkeep.Edit(ctx, e, func(upkeep.Reading) ([]api.EditFile, error) { return req.Files, nil })
 	})
@@ -87,9 +73,6 @@ func (m MemoryEditor) Rewrite(ctx context.Context, req api.EditRequest) (*api.Ed
 // [MemoryEditor.Passage]. A person may change any entry, also in the log of a past day. If no
 // entry is on the line, Entry returns an [api.NoLineError].
 func (m MemoryEditor) Entry(ctx context.Context, req api.EntryRequest) (*api.EntryEdited, error) {
-	if err := shown(req.Path); err != nil {
-		return nil, err
-	}
 	return editing(ctx, m.Desk, "", cmp.Or(req.Voice, api.VoiceAgent), req.Private, req.Now, func(e upkeep.Editor) (*api.EntryEdited, error) {
 		return m.Desk.Upkeep.EditEntry(ctx, e, &req)
 	})
@@ -152,9 +135,6 @@ func (m MemoryEditor) Rule() api.EditRule {
 // error.
 func (m MemoryEditor) Content(ctx context.Context, path string, private bool) (*api.MemoryFile, error) {
 	d := m.Desk
-	if err := shown(path); err != nil {
-		return nil, err
-	}
 	if d.Memory == nil {
 		return nil, fmt.Errorf("read %s: %w", path, errMemoryOff)
 	}
