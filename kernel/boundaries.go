@@ -125,3 +125,64 @@ func (k *Kernel) Restore(ctx context.Context, req api.RestoreRequest) (*api.Rest
 	}
 	return out, nil
 }
+
+// ObserveTurn commits a turn: its pages, its usage, and the updated summary. It is atomic, since
+// a single journal line is the commit. It is idempotent per AdvancementKey: a turn that
+// is delivered again is no error, and neither is a conflict. [api.Observation] tells them apart.
+//
+// The error wraps [api.ErrNoMessages], [api.ErrDamaged], [api.ErrNewer], [api.ErrClosed] or the
+// error of ctx if the reason is theirs. A turn that was not committed may be delivered again.
+func (k *Kernel) ObserveTurn(ctx context.Context, t api.Turn) (*api.Observation, error) {
+	return k.observed(ctx, api.OpTurn, t, k.desk.TakeTurn)
+}
+
+// ObserveToolResult ingests a host's messages so far, in the middle of a turn, so that a kill
+// loses at most the running call. It does not change the prompt.
+func (k *Kernel) ObserveToolResult(ctx context.Context, t api.Turn) (*api.Observation, error) {
+	return k.observed(ctx, api.OpToolResult, t, k.desk.Ingest)
+}
+
+// observed takes a turn in, and reports it.
+func (k *Kernel) observed(ctx context.Context, op api.Op, t api.Turn, take func(context.Context, api.Turn) (*api.Observation, error)) (*api.Observation, error) {
+	done := k.watch.begin(op)
+	out, err := take(ctx, t)
+	k.watch.end(ctx, done, err, func(d *api.Done) { d.Model, d.Observation = t.Model, out })
+	return out, err
+}
+
+// Compact makes room now. It first ingests and commits the conversation. Then it cuts the prompt
+// durably, and returns the outcome in [api.Passed.Compaction]. The next plan begins with the
+// shortened prompt. Compact asks no model. It needs no messages if the session was planned in
+// this process. A host that compacts its own history must call Compact first, and takes the texts
+// from the outcome. If the session does not exist and there are no messages, Compact returns an
+// [api.NoSessionError].
+func (k *Kernel) Compact(ctx context.Context, b api.Boundary) (*api.Passed, error) {
+	if err := b.Compact.Check(); err != nil {
+		return nil, fmt.Errorf("%s of session %s: %w", journal.PointCompaction, b.SessionKey, err)
+	}
+	if err := begun(k, &b); err != nil {
+		return nil, fmt.Errorf("%s: %w", journal.PointCompaction, err)
+	}
+	done := k.watch.begin(api.OpCompact)
+	p, err := k.desk.Pass(ctx, b, journal.PointCompaction)
+	k.watch.end(ctx, done, err, func(d *api.Done) { d.Passed = p })
+	return p, err
+}
+
+// FlushTurn makes the prompts of a flush turn.
+func (k *Kernel) FlushTurn(ctx context.Context, r api.FlushRequest) (*api.FlushTurn, error) {
+	if r.SessionKey != "" && len(r.Messages) == 0 {
+		if err := known(k.state, k.sessions, r.SessionKey); err != nil {
+			return nil, fmt.Errorf("flush turn: %w", err)
+		}
+	}
+	return k.desk.FlushTurn(ctx, r)
+}
+
+// ObserveFlush appends a model's answer to the day's log. It masks secrets, writes every item
+// once and changes no existing line. The entry's mark names the agent as its author. If the reply
+// has a bill, the bill is recorded with the bills of the session's calls. The estimated cost of
+// the call without memkernel is zero, since there would be no such call.
+func (k *Kernel) ObserveFlush(ctx context.Context, r api.FlushReply) (*api.Flushed, error) {
+	return k.desk.Flushed(ctx, r)
+}

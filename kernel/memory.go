@@ -3,6 +3,7 @@ package kernel
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"time"
@@ -17,6 +18,7 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/pagevm/mask"
 	"github.com/memkernel/memkernel/retrieval"
+	"github.com/memkernel/memkernel/sessions"
 )
 
 // defaultWorkspaceTokens limits the workspace's own files in a prompt: OpenClaw's limit of 24,000
@@ -233,4 +235,68 @@ func (k *Kernel) Read(ctx context.Context, req api.ReadRequest) (*markdownstore.
 		return nil, err
 	}
 	return &c, ctx.Err()
+}
+
+// PastOptions set whether the messages of other sessions are searched. It is off by default.
+type PastOptions struct {
+	// Enabled makes documents of past sessions, with secrets masked, whenever the index is
+	// updated. Private sessions of the same agent find these documents.
+	Enabled bool
+	// Sources are folders of transcripts that hosts write.
+	Sources []sessions.Source
+	// DeltaBytes is the number of new bytes from which a session is read again; see
+	// [sessions.Options]. An explicit Reindex reads all sessions.
+	DeltaBytes int64
+	// DeltaMessages is the number of new messages from which a session is read again.
+	DeltaMessages int
+}
+
+// SyncOptions set when the index is updated automatically. Searches update the index, and so do
+// plans, which search. All other updates run in the background and make vectors. The zero value
+// has no background updates. Only one process at a time updates the index.
+type SyncOptions struct {
+	// Wait is how long a search waits for the index to be made, or for changed files; default 2
+	// seconds. With a negative Wait a search uses the index as it is. Only Reindex then updates
+	// the index, unless one of the following fields is set.
+	Wait time.Duration
+	// OnStart updates the index when a session starts: at StartSession, and at a session's first
+	// plan.
+	OnStart bool
+	// OnSearch updates the index after a search that found an index without vectors. With a
+	// negative Wait it also updates an index that is older than the files.
+	OnSearch bool
+	// Interval is the interval of updates by the clock. With 0 there are no such updates.
+	Interval time.Duration
+	// Watch updates the index when files have changed, after [watch.DefaultDebounce] without
+	// another change. If the system can't watch files, the index is updated at Interval or, if
+	// that is 0, every five minutes.
+	Watch bool
+	// Report, if not nil, is called after every run, by the goroutine that made the run.
+	Report func(api.SyncRun)
+}
+
+// Remember appends a text to a file of the workspace, durably and once. It writes the request to
+// the journal before it writes the file. After a kill between the two writes, the file is written
+// when the session is next opened.
+func (k *Kernel) Remember(ctx context.Context, req api.RememberRequest) (*api.Remembered, error) {
+	done := k.watch.begin(api.OpRemember)
+	r, err := k.desk.Remember(ctx, req)
+	k.watch.end(ctx, done, err, func(d *api.Done) { d.Found = 1 })
+	return r, err
+}
+
+// Reindex updates the index of the workspace, or makes it if it does not exist. It rebuilds an
+// index that is damaged or of an older format, and moves a damaged index aside. If the file is
+// not an index of the kernel, or is an index of a newer format, Reindex returns an error and
+// leaves the file, unless o.Full is set. If an embedder is configured, Reindex
+// makes the missing vectors. A failure of the embedder is only reported in the result, since the
+// search by words needs no vectors.
+func (k *Kernel) Reindex(ctx context.Context, o *api.ReindexOptions) (*api.Reindexed, error) {
+	if k.memory == nil {
+		return nil, errors.New("reindex: memory is switched off")
+	}
+	if o == nil {
+		o = &api.ReindexOptions{}
+	}
+	return k.memory.Reindex(ctx, o)
 }

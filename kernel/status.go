@@ -53,3 +53,27 @@ func (k *Kernel) EmbeddingModel() string { return k.inspect.Set.Embedder }
 // IndexPath returns the place of the index over the workspace's Markdown. The place is a file or
 // the name of a database, "" if memory is off.
 func (k *Kernel) IndexPath() string { return k.inspect.Set.Index.Path }
+
+// Doctor checks a workspace and its state folder, and reports each fault with its remedy. It
+// changes nothing. A workspace that can't be opened is a finding too. Doctor returns an error
+// only if the context ends.
+func Doctor(ctx context.Context, workspaceDir string, opts *Options, o *health.DoctorOptions) (*health.Report, error) {
+	r := &health.Report{Findings: []health.Finding{}}
+	if o == nil {
+		o = &health.DoctorOptions{}
+	}
+	k, err := Open(ctx, workspaceDir, opts)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if err != nil {
+		r.Add(health.Finding{Code: health.Workspace, Severity: health.Error, What: err.Error(), Hint: "name a folder that is there and can be read"})
+		return r, nil
+	}
+	defer k.Close()
+	look := *o
+	if look.Now.IsZero() {
+		look.Now = k.now()
+	}
+	return r, k.inspect.Doctor(ctx, r, look)
+}

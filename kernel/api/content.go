@@ -3,8 +3,11 @@ package api
 import (
 	"time"
 
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/consolidation"
 	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
 // Content is a page restored by its pointer.
@@ -84,4 +87,82 @@ type KeptPage struct {
 	// At is the host's time of the page. If the host told none, it is the time at which memkernel
 	// took the page in.
 	At time.Time
+}
+
+// RememberRequest is a request to remember a text.
+type RememberRequest struct {
+	SessionKey string
+	// Text is Markdown. Secrets in it are masked.
+	Text string
+	// Path is the file that the text is appended to, relative to the workspace; "" is today's
+	// log. MEMORY.md and USER.md can be written in private sessions only.
+	Path string
+	// Tags are the reasons to keep the text. They are written in front of the text, or in front
+	// of each item of a list. Texts without tags are forgotten first. Without
+	// [consolidation.Human], MEMORY.md, USER.md and the day's log attribute it to an agent.
+	Tags consolidation.Tags
+	// ID makes the delivery idempotent. Default: a hash of session, file and text. In a
+	// day's log, an id that does not begin with "me-" is hashed: see [Remembered.ID].
+	ID string
+	// Evidence is the origin of the text: the id of a page or the key of a committed turn of the
+	// session. Default: the session itself.
+	Evidence string
+	// Undo records the entry as an edit of the session, which an undo takes back. A file with a
+	// secret is not backed up, and its entries have no such edit.
+	Undo bool
+	// Voice, if set, writes the entry by hand: as an edit, which an undo takes back, without a
+	// marker, and outside of any session. Tags, ID and Evidence are not used then.
+	Voice Voice
+	// Private: see [PlanRequest.Private].
+	Private bool
+	// Now is the time of the entry; zero takes the kernel's clock.
+	Now time.Time
+}
+
+// Remembered is the place of an entry.
+type Remembered struct {
+	// ID is the entry's id. In the file, a marker with the id follows the entry.
+	ID string `json:"id"`
+	// Ref is the place of the entry's text.
+	Ref memkernel.Ref `json:"ref"`
+	// Duplicate: the file already had the entry.
+	Duplicate bool `json:"duplicate"`
+	// Late is the past day's log that the entry was meant for. The entry is in today's log
+	// instead.
+	Late string `json:"late,omitempty"`
+	// Masked counts the secrets that were masked.
+	Masked int `json:"masked"`
+	// Edit is what an undo takes back. By hand, Text is the entry as it was written.
+	Edit string `json:"edit,omitempty"`
+	Text string `json:"text,omitempty"`
+	// Unwritten is why the file does not have the entry yet, "" if the file has it. The session's
+	// journal keeps the entry. It will be written with the session's next call during which the
+	// file can be written.
+	Unwritten string `json:"unwritten,omitempty"`
+}
+
+// Edited returns the same in the terms of an edit by hand.
+func (r *Remembered) Edited() *EntryEdited {
+	return &EntryEdited{Edit: r.Edit, Path: r.Ref.Path, Line: r.Ref.StartLine, EndLine: r.Ref.EndLine, After: r.Text, Duplicate: r.Duplicate, Masked: r.Masked, Promoted: []string{}}
+}
+
+// WriteRequest is a request for typed changes of pages, such as a binding constraint, the current
+// plan or a preference.
+type WriteRequest struct {
+	// SessionKey is the session that writes. The updates change its private pages.
+	SessionKey string
+	// Key makes the delivery idempotent. Default: a hash of session and updates.
+	Key string
+	// Point is the boundary of the request. Default: flush.
+	Point journal.CommitPoint
+	// By names the party for which the updates are written; default "host".
+	By string
+	// Project lets the updates write pages that all sessions of the workspace share.
+	Project bool
+	// AllOrNothing commits nothing if any update is rejected.
+	AllOrNothing bool
+	// Updates all have the same scope: the session's own, or the project's. Secrets in their
+	// values are masked.
+	Updates []journal.Update
+	Now     time.Time
 }

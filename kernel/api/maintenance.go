@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/consolidation"
+	"github.com/memkernel/memkernel/consolidation/history"
 	"github.com/memkernel/memkernel/kernel/health"
 	"github.com/memkernel/memkernel/summary"
 )
@@ -241,4 +242,127 @@ type GuardRequest struct {
 	Before *string
 	// After is the new text; nil takes the text of the file.
 	After *string
+}
+
+// JobsFile is the file in the state folder to which recorded jobs append their outcome: lines of
+// JSON, {"time":…,"job":…,"error":…}.
+const JobsFile = "jobs.jsonl"
+
+// The steps of a nightly run, by the names under which they are recorded.
+const (
+	StepAudit  = "audit"
+	StepCurate = "curate"
+	StepPrune  = "prune"
+)
+
+// ErrNightlyRuns is returned where another process does a night's upkeep.
+var ErrNightlyRuns = errors.New("another nightly run is under way in this workspace")
+
+// NightlyRequest is a request for a night's upkeep.
+type NightlyRequest struct {
+	Audit  AuditOptions
+	Prune  PruneOptions
+	Curate CurateRequest
+	// QuietTime makes the run read today's log and the working buffer and trim observations. Such
+	// a run neither audits nor changes MEMORY.md's older entries.
+	QuietTime bool
+	// Idle is the time without a write to any session that must have passed before upkeep runs; 0
+	// runs it at any time.
+	Idle time.Duration
+	// Once is the time in which upkeep runs only once: nothing runs if a run of the kind
+	// succeeded within this time on any machine that shares the state. 0 sets no such limit.
+	Once time.Duration
+	// DryRun makes the run show what each step would do now. It writes nothing.
+	DryRun bool
+	// Before, if not nil, is called as soon as it is certain that there is work to do. If Before
+	// returns an error, the run ends.
+	Before func(ctx context.Context) error
+	Now    time.Time
+}
+
+// Nightly is the outcome of a night's upkeep.
+type Nightly struct {
+	Steps []NightlyStep `json:"steps"`
+	// Skipped is why nothing was done, "" if something was.
+	Skipped string `json:"skipped"`
+	// Audit is the result of the audit, nil if it did not run.
+	Audit *health.Report `json:"-"`
+	// Curated is the result of the curation, nil if it did not run.
+	Curated *Curated `json:"-"`
+	// Pruned is the result of the pruning, nil if it did not run.
+	Pruned *Pruned `json:"-"`
+}
+
+// NightlyStep is one step.
+type NightlyStep struct {
+	// Step is audit, curate or prune.
+	Step string `json:"step"`
+	// Outcome is ok, failed or skipped.
+	Outcome string `json:"outcome"`
+	// Error is why the step failed, or why it was skipped.
+	Error string `json:"error"`
+}
+
+// Failed reports whether a step failed.
+func (n *Nightly) Failed() bool {
+	for _, s := range n.Steps {
+		if s.Outcome == "failed" {
+			return true
+		}
+	}
+	return false
+}
+
+// HistoryRequest is a request for the earlier versions of a memory file, or of an entry in such a
+// file.
+type HistoryRequest struct {
+	// Path is the file's path, relative to the workspace.
+	Path string
+	// Line is one of the entry's lines, counted from 1. With 0 the request is for the whole file.
+	Line int
+	// Limit is the number of newest versions to return; 0 returns all.
+	Limit int
+	// Diff adds to each version its difference from the previous version.
+	Diff bool
+}
+
+// History lists the versions of a file or an entry, newest first.
+type History struct {
+	// Path is the file.
+	Path string `json:"path"`
+	// Line is the entry's first line, counted from 1, or 0 for a whole file.
+	Line int `json:"line"`
+	// EndLine is the entry's last line.
+	EndLine int `json:"end_line"`
+	// Text is the current text of the entry, "" for a whole file.
+	Text     string            `json:"text"`
+	Versions []history.Version `json:"versions"`
+	// Total counts the versions, including those that the limit left out.
+	Total int `json:"total"`
+	// Unkept counts the states of the file that are on record without their text.
+	Unkept int `json:"unkept"`
+}
+
+// The errors of a history.
+var (
+	// ErrNoHistory: there is no such file, and no record of an earlier file with the name.
+	ErrNoHistory = errors.New("there is no such file, and none is on record")
+	// ErrNoText: the file is not text.
+	ErrNoText = errors.New("it is no text")
+)
+
+// NoLineError means that the line belongs to no entry.
+type NoLineError struct {
+	Path  string
+	Line  int
+	Lines int
+	// Near is the line of the nearest entry, 0 if the file has no entries.
+	Near int
+}
+
+func (e *NoLineError) Error() string {
+	if e.Line > e.Lines {
+		return fmt.Sprintf("%s has %d lines, and no line %d", e.Path, e.Lines, e.Line)
+	}
+	return fmt.Sprintf("%s:%d is no line of an entry", e.Path, e.Line)
 }
