@@ -158,7 +158,7 @@ func markdownIn(dir string) (map[string]string, error) {
 type entries struct{ memory, topics, all []string }
 
 func entriesOf(ctx context.Context, dir string) (out entries, err error) {
-	snap, err := consolidation.Read(ctx, os.DirFS(dir), 0)
+	snap, err := consolidation.Read(ctx, os.DirFS(dir), 0, nil)
 	if err != nil {
 		return out, err
 	}

@@ -169,7 +169,11 @@ func judgePairs(ctx context.Context, sealed bool) (contradictions, error) {
 	}
 	for _, lang := range []string{"en", "de", "es", "zh"} {
 		files, at := plant(ps, lang)
-		r, err := consolidation.Audit(ctx, files, consolidation.Options{Only: []health.Code{health.Contradictions}, Now: time.Date(2026, 3, 21, 8, 0, 0, 0, time.UTC), Timezone: time.UTC})
+		snap, err := consolidation.Read(ctx, files, 0, nil)
+		if err != nil {
+			return c, err
+		}
+		r, err := consolidation.Audit(ctx, snap, consolidation.Options{Only: []health.Code{health.Contradictions}, Now: time.Date(2026, 3, 21, 8, 0, 0, 0, time.UTC), Timezone: time.UTC})
 		if err != nil {
 			return c, err
 		}
