@@ -142,8 +142,7 @@ var arrows = map[string][]string{
 
 	"transport": {"kernel", "serve/proxy"},
 
-	"transcript":                  {".", "internal/jsonl", "internal/textutil", "transcript/internal/dialect"},
-	"transcript/internal/dialect": {"."},
+	"transcript": {".", "internal/jsonl", "internal/textutil"},
 
 	"budget/internal/...": {"budget"},
 	"testdata/...":        {"."},

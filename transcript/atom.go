@@ -2,7 +2,6 @@ package transcript
 
 import (
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/transcript/internal/dialect"
 )
 
 // Atom is the smallest run of messages that can leave a prompt. A cut inside it would separate a
@@ -28,7 +27,7 @@ func Atoms(msgs []memkernel.Message) []Atom {
 	var atoms []Atom
 	for i := 0; i < len(msgs); {
 		a := atomAt(msgs, i)
-		for a.End < len(msgs) && dialect.IsSystemRole(msgs[a.End].Role) && !dialect.IsSystemRole(msgs[i].Role) && msgs[a.End-1].Role != memkernel.RoleAssistant {
+		for a.End < len(msgs) && isSystemRole(msgs[a.End].Role) && !isSystemRole(msgs[i].Role) && msgs[a.End-1].Role != memkernel.RoleAssistant {
 			a.End++
 		}
 		atoms = append(atoms, a)
@@ -50,7 +49,7 @@ func atomAt(msgs []memkernel.Message, i int) Atom {
 	open := map[string]bool{}
 	for ; ; a.End++ {
 		for k := range msgs[a.End-1].Parts {
-			if p := &msgs[a.End-1].Parts[k]; dialect.IsCall(p) {
+			if p := &msgs[a.End-1].Parts[k]; isCall(p) {
 				open[p.Call.ID] = true
 			}
 		}
@@ -60,7 +59,7 @@ func atomAt(msgs []memkernel.Message, i int) Atom {
 	}
 	for j := a.End; len(open) > 0 && j < len(msgs) && msgs[j].Role != memkernel.RoleAssistant; j++ {
 		for k := range msgs[j].Parts {
-			if p := &msgs[j].Parts[k]; dialect.IsResult(p) && open[p.Result.CallID] {
+			if p := &msgs[j].Parts[k]; isResult(p) && open[p.Result.CallID] {
 				delete(open, p.Result.CallID)
 				a.End = j + 1
 			}

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/transcript/internal/dialect"
 )
 
 // Body is a request body whose conversation can be replaced. Everything else keeps the bytes that
@@ -28,16 +27,16 @@ type Body struct {
 
 	raw     string
 	members []bodyMember
-	list    dialect.Span // the elements of the conversation, without brackets
-	lead    int          // end of the elements that are the system prompt
-	api     *dialect.API
-	markers dialect.Markers
+	list    span // the elements of the conversation, without brackets
+	lead    int  // end of the elements that are the system prompt
+	api     *api
+	markers Markers
 }
 
 // bodyMember is a member of the body.
 type bodyMember struct {
 	name  string
-	value dialect.Span
+	value span
 }
 
 // errNoConversation is returned for a body that has no list of messages.
@@ -51,8 +50,8 @@ func ReadBody(f Format, data []byte) (*Body, error) {
 }
 
 // split finds the members, and the elements of the conversation.
-func (b *Body) split() (elements []dialect.Span, err error) {
-	c, err := dialect.Object(b.raw)
+func (b *Body) split() (elements []span, err error) {
+	c, err := scanObject(b.raw)
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +70,7 @@ func (b *Body) split() (elements []dialect.Span, err error) {
 			c.Skip()
 		}
 		if c.Err == nil {
-			b.members = append(b.members, bodyMember{name, dialect.Span{Start: from, End: c.Pos()}})
+			b.members = append(b.members, bodyMember{name, span{Start: from, End: c.Pos()}})
 		}
 	}
 	return elements, c.End()
@@ -89,7 +88,7 @@ func (b *Body) Member(name string) string {
 
 // Text returns the value of a member if it is a string, and "" otherwise.
 func (b *Body) Text(name string) string {
-	c := dialect.Scan(b.Member(name))
+	c := scan(b.Member(name))
 	return c.Str()
 }
 
@@ -107,15 +106,15 @@ func (b *Body) fill() error {
 	if b.member("model") != nil && !b.api.ModelAside {
 		b.Model = b.Text("model")
 	}
-	tools := dialect.Scan(b.Member("tools"))
+	tools := scan(b.Member("tools"))
 	switch {
 	case tools.S == "":
 	case b.api.Definitions != nil:
 		b.Tools = b.api.Definitions(&tools)
 	default:
-		b.Tools = dialect.ReadTools(&tools)
+		b.Tools = readTools(&tools)
 	}
-	system := dialect.Cursor{S: b.Member(b.api.System), Names: b.api.Names}
+	system := cursor{S: b.Member(b.api.System), Names: b.api.Names}
 	if b.api.System != "" && system.Peek() != 0 {
 		b.System = b.api.Instructions(&system)
 	}
@@ -126,7 +125,7 @@ func (b *Body) fill() error {
 	if m == nil || b.raw[m.value.Start] != '[' {
 		return errNoConversation
 	}
-	b.list = dialect.Span{Start: m.value.Start + 1, End: m.value.End - 1}
+	b.list = span{Start: m.value.Start + 1, End: m.value.End - 1}
 	b.lead = b.list.Start
 	return nil
 }
@@ -136,12 +135,12 @@ type bodyItems struct {
 	b      *Body
 	reader *BodyReader
 	pair   func([]memkernel.Message, *memkernel.Message)
-	open   bool         // the last message still takes items of one answer
-	at     dialect.Span // its bytes
+	open   bool // the last message still takes items of one answer
+	at     span // its bytes
 }
 
 // readList reads the conversation.
-func (b *Body) readList(r *BodyReader, elements []dialect.Span) error {
+func (b *Body) readList(r *BodyReader, elements []span) error {
 	l := bodyItems{b: b, reader: r, pair: b.api.Pair()}
 	b.Messages = make([]memkernel.Message, 0, len(elements))
 	for n, at := range elements {
@@ -157,10 +156,10 @@ func (b *Body) readList(r *BodyReader, elements []dialect.Span) error {
 
 // add files a message. System messages that open a chat completions request are its system
 // prompt. All items of the assistant up to the next output or user message form one answer.
-func (l *bodyItems) add(m memkernel.Message, at dialect.Span) {
+func (l *bodyItems) add(m memkernel.Message, at span) {
 	b := l.b
 	l.pair(b.Messages, &m)
-	if b.api.Lead && len(b.Messages) == 0 && dialect.IsSystemRole(m.Role) {
+	if b.api.Lead && len(b.Messages) == 0 && isSystemRole(m.Role) {
 		b.lead = at.End
 		if b.api.Offers != nil {
 			if tools := b.api.Offers(m.Raw); tools != nil {

@@ -56,7 +56,7 @@ func (r *BodyReader) ReadFor(f Format, model string, data []byte) (*Body, error)
 		return nil, fmt.Errorf("read %s request: %w", f, err)
 	}
 	if b.api.Markers != nil {
-		b.markers = b.api.Markers(b.envelope())
+		b.markers = b.api.Markers(b)
 	}
 	return b, nil
 }

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/transcript/internal/dialect"
 )
 
 // BodyEdit is the change that [Body.Write] makes to a body.
@@ -31,11 +30,11 @@ func (b *Body) Same(messages []memkernel.Message) bool {
 // Write returns the body with the conversation of e. The notes name the parts that could not be
 // sent.
 func (b *Body) Write(e BodyEdit) ([]byte, []Note) {
-	r := &dialect.Renderer{API: b.api, Own: true, Model: b.Model, Tools: b.Tools, System: b.System, Messages: e.Messages, Markers: e.Markers}
-	list, members := b.api.Rewrite(r, b.envelope())
+	r := &renderer{api: b.api, own: true, Request: Request{Model: b.Model, Tools: b.Tools, System: b.System, Messages: e.Messages, Markers: e.Markers}}
+	list, members := b.api.Rewrite(r, b)
 	dst := make([]byte, 0, len(b.raw)+len(list)-(b.list.End-b.list.Start)+1024)
 	at := 0
-	replace := func(s dialect.Span, with string) {
+	replace := func(s span, with string) {
 		dst = append(append(dst, b.raw[at:s.Start]...), with...)
 		at = s.End
 	}
@@ -55,18 +54,13 @@ func (b *Body) Write(e BodyEdit) ([]byte, []Note) {
 	dst = append(dst, b.raw[at:]...)
 	if e.Thinking != "" && !thinking {
 		end := strings.TrimRight(string(dst), " \t\r\n")
-		dst = dialect.InsertMember([]byte(end), `"thinking":`+e.Thinking)
+		dst = insertMember([]byte(end), `"thinking":`+e.Thinking)
 	}
-	return dst, r.Notes
-}
-
-// envelope returns the parts of the body that stay.
-func (b *Body) envelope() *dialect.Envelope {
-	return &dialect.Envelope{Raw: b.raw, Lead: b.raw[b.list.Start:b.lead], Member: b.Member, Messages: b.Messages, Markers: b.markers}
+	return dst, r.notes
 }
 
 // Markers returns the number, places and lifetimes of the cache markers that a client set.
-func (b *Body) Markers() dialect.Markers { return b.markers }
+func (b *Body) Markers() Markers { return b.markers }
 
 // Marked reports whether the body may hold breakpoints in OpenAI's form.
 func (b *Body) Marked() bool { return strings.Contains(b.raw, "_cache_breakpoint\"") }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/transcript/internal/dialect"
 	"pgregory.net/rapid"
 )
 
@@ -100,7 +99,7 @@ func TestItemKinds(t *testing.T) {
 
 // typed is an item as a rollout has it.
 func typed(item string) string {
-	if dialect.RawType(item) == "" {
+	if rawType(item) == "" {
 		return strings.Replace(item, "{", `{"type":"message",`, 1)
 	}
 	return item
@@ -248,7 +247,7 @@ func onlyMoved(notes []Note) bool {
 
 // rawID is an item's call id in quotes, or something that is nowhere.
 func rawID(item string) string {
-	if id := dialect.MemberOf(item, "call_id"); id != "" {
+	if id := memberOf(item, "call_id"); id != "" {
 		return id
 	}
 	return "\x00"

@@ -5,13 +5,12 @@ import (
 	"slices"
 
 	"github.com/memkernel/memkernel/internal/textutil"
-	"github.com/memkernel/memkernel/transcript/internal/dialect"
 )
 
 // sniffLine looks at the members of one JSONL record. In a broken record it sees only the members
 // before the break.
 func sniffLine(line string) (found Dialect) {
-	c := dialect.Scan(line)
+	c := scan(line)
 	if c.Peek() != '{' {
 		return ""
 	}
@@ -22,12 +21,12 @@ func sniffLine(line string) (found Dialect) {
 		}
 	}
 	best := 0
-	for _, d := range dialect.Table {
+	for _, d := range table {
 		if d.Sniff == nil {
 			continue
 		}
 		if n := d.Sniff(typ, has); n > best {
-			best, found = n, Dialect(d.Name)
+			best, found = n, d.Name
 		}
 	}
 	return found
@@ -40,17 +39,17 @@ var roleOfMessage = textutil.LazyRegexp(`"role"\s*:\s*"(?:tool|function|develope
 // "" for a document without messages. A prefix may end before the messages, inside a long system
 // prompt or the tools.
 func sniffDocument(s string) (found Dialect) {
-	c := dialect.Scan(s)
+	c := scan(s)
 	known, fixed := s[0] == '[' && roleOfMessage.MatchString(s), false
 	for name := range c.Fields {
 		known = known || name == "messages"
 		fixed = fixed || slices.Contains([]string{"system", "model", "tools"}, name)
 	}
 	most := -1
-	for i := range dialect.Table {
-		if t := &dialect.Table[i]; t.Document() && (known || fixed && c.Err != nil) {
+	for i := range table {
+		if t := &table[i]; t.Document() && (known || fixed && c.Err != nil) {
 			if n := len(regexp.MustCompile(t.Signs).FindAllString(s, -1)); n > most {
-				most, found = n, Dialect(t.Name)
+				most, found = n, t.Name
 			}
 		}
 	}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/memkernel/memkernel/internal/jsonl"
 	"github.com/memkernel/memkernel/internal/textutil"
-	"github.com/memkernel/memkernel/transcript/internal/dialect"
 )
 
 // Dialect names the format in which a host writes its transcripts.
@@ -27,18 +26,18 @@ const (
 
 // Dialects lists all dialects of files in a fixed order.
 func Dialects() (out []Dialect) {
-	for i := range dialect.Table {
-		if r := &dialect.Table[i]; r.Assemble != nil {
-			out = append(out, Dialect(r.Name))
+	for i := range table {
+		if r := &table[i]; r.Assemble != nil {
+			out = append(out, r.Name)
 		}
 	}
 	return out
 }
 
 // row returns the first dialect for which is reports true, or nil.
-func row(is func(*dialect.Dialect) bool) *dialect.Dialect {
-	for i := range dialect.Table {
-		if r := &dialect.Table[i]; is(r) {
+func row(is func(*dialectRow) bool) *dialectRow {
+	for i := range table {
+		if r := &table[i]; is(r) {
 			return r
 		}
 	}
@@ -46,17 +45,17 @@ func row(is func(*dialect.Dialect) bool) *dialect.Dialect {
 }
 
 // rowOf returns the row of a dialect, nil if the dialect is unknown.
-func rowOf(d Dialect) *dialect.Dialect {
-	return row(func(r *dialect.Dialect) bool { return r.Name == string(d) })
+func rowOf(d Dialect) *dialectRow {
+	return row(func(r *dialectRow) bool { return r.Name == d })
 }
 
 // Intakes returns the dialects in which a host may hand over its messages. The dialects of
 // requests come first, and then the dialects of other providers' items.
 func Intakes() (out []Dialect) {
 	for rank := range 3 {
-		for i := range dialect.Table {
-			if t := &dialect.Table[i]; t.Items != nil && t.Rank() == rank {
-				out = append(out, Dialect(t.Name))
+		for i := range table {
+			if t := &table[i]; t.Items != nil && t.Rank() == rank {
+				out = append(out, t.Name)
 			}
 		}
 	}
@@ -146,7 +145,7 @@ func Formats() (out []Format) {
 // Dialect returns the dialect of the messages in a request of the format, "" for an unknown format.
 func (f Format) Dialect() Dialect {
 	if r := f.row(); r != nil {
-		return Dialect(r.Name)
+		return r.Name
 	}
 	return ""
 }
@@ -155,13 +154,13 @@ func (f Format) Dialect() Dialect {
 // sessions may go to any provider.
 func (d Dialect) Format() Format {
 	if r := rowOf(d); r != nil && r.API != nil {
-		return Format(r.API.Format)
+		return r.API.Format
 	}
 	return ""
 }
 
-func (f Format) row() *dialect.Dialect {
-	return row(func(r *dialect.Dialect) bool { return r.API != nil && r.API.Format == string(f) })
+func (f Format) row() *dialectRow {
+	return row(func(r *dialectRow) bool { return r.API != nil && r.API.Format == f })
 }
 
 // oneOf returns names as a list in words.

@@ -4,16 +4,14 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
-
-	"github.com/memkernel/memkernel/transcript/internal/dialect"
 )
 
 // TestTable: every dialect has a sample that is detected as its own and holds what a
 // dialect has to tell apart, and what it can do beyond files is tried, too.
 func TestTable(t *testing.T) {
-	for i := range dialect.Table {
-		row := &dialect.Table[i]
-		d := Dialect(row.Name)
+	for i := range table {
+		row := &table[i]
+		d := row.Name
 		if rowOf(d) != row {
 			t.Errorf("%s stands twice", d)
 		}

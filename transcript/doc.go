@@ -1,9 +1,11 @@
-// Package transcript reads the session records of agent hosts, turns them into the canonical
+// package transcript reads the session records of agent hosts, turns them into the canonical
 // messages of package memkernel, and turns canonical messages back into the request bodies that
 // providers accept.
 //
-// Dialects are detected from the first bytes. Each is a row of one table, in internal/dialect;
-// CONTRIBUTING.md describes how to add one.
+// Dialects are detected from the first bytes. Each is a row of the table in table.go, with the files
+// that begin with its name; CONTRIBUTING.md describes how to add one. What dialects share is in
+// scan.go and object.go (JSON read and written in place), part.go, log.go (a session as records
+// build it up) and renderer.go (the writer of requests).
 //
 //	claude-code  JSONL, one record per content block, grouped by message id
 //	pi           JSONL of Pi and OpenClaw, version 1 (linear) and 3 (tree)

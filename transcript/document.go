@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel/internal/jsonl"
-	"github.com/memkernel/memkernel/transcript/internal/dialect"
 )
 
 // document reads the values of one JSON document: the members of a request object, or a bare
@@ -16,7 +15,7 @@ type document struct {
 	src   *source
 	yield func(Record, error) bool
 	text  string
-	json  dialect.Cursor // text from base on
+	json  cursor // text from base on
 	base  int
 	mark  int // beginning of the bytes that are in no record yet
 	lines int // before mark
@@ -52,7 +51,7 @@ func (d *document) giveUp(err error) {
 		d.yield(Record{Line: le.Line}, le)
 		return
 	}
-	d.yield(Record{Line: le.Line, Offset: int64(d.mark), Raw: d.text[d.mark:], Kind: dialect.KindBroken, Err: le}, nil)
+	d.yield(Record{Line: le.Line, Offset: int64(d.mark), Raw: d.text[d.mark:], Kind: kindBroken, Err: le}, nil)
 }
 
 // line returns the 1-based number of the line with a byte at or after mark.
@@ -64,7 +63,7 @@ func (d *document) values() error {
 		return jsonl.ErrTooLong
 	}
 	text := strings.TrimPrefix(strings.TrimLeft(d.text, " \t\r\n"), bom)
-	d.base, d.json = len(d.text)-len(text), dialect.Scan(text)
+	d.base, d.json = len(d.text)-len(text), scan(text)
 	switch c := &d.json; c.Peek() {
 	case '[':
 		if err := d.messages(); err != nil {
@@ -72,7 +71,7 @@ func (d *document) values() error {
 		}
 	case '{':
 		for name := range c.Fields {
-			read := func() error { return d.value(dialect.KindField, name) }
+			read := func() error { return d.value(kindField, name) }
 			if name == "messages" && c.Peek() == '[' {
 				read = d.messages
 			}
@@ -91,7 +90,7 @@ func (d *document) values() error {
 		return err
 	case d.mark == 0:
 		return ErrEmpty
-	case d.mark < len(d.text) && !d.yield(Record{Line: d.line(d.mark), Offset: int64(d.mark), Lead: d.text[d.mark:], Kind: dialect.KindBlank}, nil):
+	case d.mark < len(d.text) && !d.yield(Record{Line: d.line(d.mark), Offset: int64(d.mark), Lead: d.text[d.mark:], Kind: kindBlank}, nil):
 		return errStop
 	}
 	return nil
@@ -100,7 +99,7 @@ func (d *document) values() error {
 // messages yields the messages of a list.
 func (d *document) messages() error {
 	for range d.json.Elems {
-		if err := d.value(dialect.KindMessage, ""); err != nil {
+		if err := d.value(kindMessage, ""); err != nil {
 			return err
 		}
 	}
@@ -109,7 +108,7 @@ func (d *document) messages() error {
 
 // value reads one value and yields it as a record. The dialect reports a value that is no JSON, if
 // the value's end can be found.
-func (d *document) value(kind dialect.Kind, name string) error {
+func (d *document) value(kind Kind, name string) error {
 	from := d.base + d.json.Start()
 	at := d.json
 	raw := d.json.Raw()
@@ -124,8 +123,7 @@ func (d *document) value(kind dialect.Kind, name string) error {
 	rec := Record{Line: d.line(from), Offset: int64(d.mark), Lead: d.text[d.mark:from], Raw: raw, Kind: kind, Type: name}
 	to := from + len(raw)
 	d.lines, d.mark = d.line(to)-1, to
-	e := &dialect.Entry{Line: rec.Line, Raw: rec.Raw, Kind: kind, Type: name}
-	if err := d.src.settle(&rec, e, d.src.row.Parse(e), false); err != nil {
+	if err := d.src.settle(&rec, d.src.row.Parse(&rec), false); err != nil {
 		return err
 	}
 	if !d.yield(rec, nil) {

@@ -5,13 +5,12 @@ import (
 	"slices"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/transcript/internal/dialect"
 )
 
 // known are the types of blocks and items that some dialect understands.
 var known = func() map[string]bool {
 	types := map[string]bool{}
-	for _, d := range dialect.Table {
+	for _, d := range table {
 		for _, typ := range d.Known {
 			types[typ] = true
 		}
@@ -36,12 +35,12 @@ func held(p memkernel.Part) bool {
 		asIs := len(c) == 1 && c[0].Kind == memkernel.PartOther && c[0].Raw == p.Raw // an unknown item, whose call is shown, too
 		return !asIs && slices.ContainsFunc(c, held)
 	}
-	return p.Kind == memkernel.PartOther && p.Raw != "" && !known[cmp.Or(dialect.RawType(p.Raw), dialect.GeminiHolds(p.Raw))]
+	return p.Kind == memkernel.PartOther && p.Raw != "" && !known[cmp.Or(rawType(p.Raw), geminiHolds(p.Raw))]
 }
 
 // Compacted reports whether a message begins with a provider's compaction of earlier messages.
 func Compacted(m *memkernel.Message) bool {
-	return len(m.Parts) > 0 && m.Parts[0].Kind == memkernel.PartOther && dialect.RawType(m.Parts[0].Raw) == "compaction"
+	return len(m.Parts) > 0 && m.Parts[0].Kind == memkernel.PartOther && rawType(m.Parts[0].Raw) == "compaction"
 }
 
 // HeldWhole reports whether a message holds nothing but content that only its provider

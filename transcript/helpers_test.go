@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/transcript/internal/dialect"
 )
 
 // rewrite streams data and writes the records back.
@@ -64,10 +63,10 @@ func checkAtoms(tb fataler, msgs []memkernel.Message) {
 		next = a.End
 		for _, m := range msgs[a.Start:a.End] {
 			for _, p := range m.Parts {
-				if dialect.IsCall(&p) {
+				if isCall(&p) {
 					home[p.Call.ID] = n
 				}
-				if at, ok := home[resultID(&p)]; ok && at != n && dialect.IsResult(&p) {
+				if at, ok := home[resultID(&p)]; ok && at != n && isResult(&p) {
 					tb.Errorf("result of %s is in atom %d, its call in %d", resultID(&p), n, at)
 				}
 			}
@@ -79,7 +78,7 @@ func checkAtoms(tb fataler, msgs []memkernel.Message) {
 }
 
 func resultID(p *memkernel.Part) string {
-	if dialect.IsResult(p) && !p.Result.Opaque {
+	if isResult(p) && !p.Result.Opaque {
 		return p.Result.CallID
 	}
 	return ""
@@ -97,11 +96,11 @@ func sketch(msgs []memkernel.Message) string {
 		for _, p := range m.Parts {
 			b.WriteByte(' ')
 			switch {
-			case dialect.IsCall(&p):
+			case isCall(&p):
 				b.WriteString("call " + p.Call.ID)
-			case dialect.IsResult(&p):
-				b.WriteString("result " + p.Result.CallID + "=" + dialect.ResultText(p.Result))
-			case dialect.IsThinking(&p):
+			case isResult(&p):
+				b.WriteString("result " + p.Result.CallID + "=" + resultText(p.Result))
+			case isThinking(&p):
 				b.WriteString("(" + p.Text + ")")
 			case p.Kind == memkernel.PartText:
 				b.WriteString(p.Text)

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/transcript/internal/dialect"
 )
 
 // Intake makes canonical messages of the values that a host hands over one by one, as they are in
@@ -14,12 +13,12 @@ import (
 // that [Intake.Items] can express a plan by them. A value that the host leaves out of later
 // requests makes no message. An Intake is not safe for concurrent use.
 type Intake struct {
-	row      *dialect.Dialect
+	row      *dialectRow
 	values   []string
 	keys     []string
 	messages []taken
-	log      *dialect.Log
-	add      func(*dialect.Entry)
+	log      *Session
+	add      func(*Record)
 }
 
 // taken is the range of values from which a message was made.
@@ -38,12 +37,12 @@ func NewIntake(d Dialect) (*Intake, error) {
 }
 
 func (in *Intake) reset() {
-	in.log, in.messages = dialect.NewLog(), nil
+	in.log, in.messages = newSession(""), nil
 	in.add, _ = in.row.Items.Assemble(in.log)
 }
 
 // Dialect returns the dialect of the values.
-func (in *Intake) Dialect() Dialect { return Dialect(in.row.Name) }
+func (in *Intake) Dialect() Dialect { return in.row.Name }
 
 // Len returns how many values were taken in.
 func (in *Intake) Len() int { return len(in.values) }
@@ -111,7 +110,7 @@ func (in *Intake) take(value, key string) error {
 		m.Key = key
 	}
 	before := len(in.log.Messages)
-	in.add(&dialect.Entry{Kind: dialect.KindMessage, Message: m})
+	in.add(&Record{Kind: kindMessage, Message: m})
 	at := len(in.values)
 	switch after := len(in.log.Messages); {
 	case after > before:
@@ -160,7 +159,7 @@ func (in *Intake) Items(planned []memkernel.Message) (items []Item, at []int) {
 		switch {
 		case h < 0:
 			made = in.written(m, nil, taken{}, calls)
-		case !dialect.HoldsCall(m, calls) && (untouched(m, &in.log.Messages[h]) || sameWords(m, &in.log.Messages[h])):
+		case !holdsCall(m, calls) && (untouched(m, &in.log.Messages[h]) || sameWords(m, &in.log.Messages[h])):
 			made = []Item{{From: in.messages[h].from, To: in.messages[h].to}}
 		default:
 			made = in.written(m, &in.log.Messages[h], in.messages[h], calls)

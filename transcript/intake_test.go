@@ -10,7 +10,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/transcript/internal/dialect"
 )
 
 var intakes = map[Dialect][]string{
@@ -94,7 +93,7 @@ func TestItemsOfTouchedMessages(t *testing.T) {
 	for d, values := range intakes {
 		in := intake(t, d, values)
 		planned := slices.Clone(in.Messages())
-		i := slices.IndexFunc(planned, dialect.HasResults)
+		i := slices.IndexFunc(planned, HasResults)
 		r := *planned[i].Parts[0].Result
 		r.Content, r.Text = []memkernel.Part{{Kind: memkernel.PartText, Text: "short"}}, true
 		planned[i].Raw, planned[i].Parts = "", []memkernel.Part{{Kind: memkernel.PartToolResult, Result: &r}}

@@ -2,28 +2,12 @@ package transcript
 
 import (
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/transcript/internal/dialect"
 )
-
-// PlainUser reports whether m is a user message that answers no tool call, whoever wrote it. Such
-// a message opens a user turn.
-func PlainUser(m memkernel.Message) bool { return dialect.PlainUser(m) }
-
-// HasResults reports whether m answers a tool call of the client's. Results of
-// tools that the provider runs are inside the assistant's own message.
-func HasResults(m memkernel.Message) bool { return dialect.HasResults(m) }
-
-// HasCalls reports whether m asks the client to run a tool.
-func HasCalls(m memkernel.Message) bool { return dialect.HasCalls(m) }
-
-// Text joins the text of m: its text blocks and the text in its tool results,
-// one block per line. Thinking and tool inputs are not part of it.
-func Text(m memkernel.Message) string { return dialect.Text(m) }
 
 // Asks reports whether an answer needs a reply from the client: it calls a tool, or holds an item
 // of an unknown kind that another item may answer.
 func Asks(m memkernel.Message) bool {
-	return dialect.HasCalls(m) || dialect.Any(&m, dialect.MayAsk)
+	return HasCalls(m) || anyPart(&m, mayAsk)
 }
 
 // TurnEnds returns the ends of a conversation's turns, each as the number of messages up to the
@@ -36,7 +20,7 @@ func TurnEnds(msgs []memkernel.Message) []int {
 			continue
 		}
 		next := i + 1
-		for next < len(msgs) && dialect.IsSystemRole(msgs[next].Role) {
+		for next < len(msgs) && isSystemRole(msgs[next].Role) {
 			next++
 		}
 		if i+1 == len(msgs) || next < len(msgs) && PlainUser(msgs[next]) {

@@ -5,21 +5,7 @@ import (
 	"fmt"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/transcript/internal/dialect"
 )
-
-// The kinds of records that are distinguished elsewhere.
-const (
-	KindCompaction      = dialect.KindCompaction
-	KindMicrocompaction = dialect.KindMicrocompaction
-	// KindTorn is an incomplete last line, which its writer may still complete. Err says where
-	// the line ends. Reading never fails because of a torn line, whatever the value of OnBroken.
-	KindTorn = dialect.KindTorn
-)
-
-// Note reports a repair or a removal. It holds the rule, the line or message concerned, a text
-// for people, and the removed parts.
-type Note = dialect.Note
 
 // Record is a line of a JSONL transcript, or a value of a JSON document. Lead, Raw and Tail of
 // all records in order are the file, byte for byte. The strings may share a larger buffer: clone
@@ -36,8 +22,9 @@ type Record struct {
 	Raw string
 	// Tail is padding after Raw, and the line end if Raw is the last of its line.
 	Tail string
-	// Kind is the record's role. Type is the host's own name for the kind of record.
-	Kind dialect.Kind
+	// Kind is the record's role. Type is the host's own name for the kind of record, or the name of
+	// a document's member.
+	Kind Kind
 	Type string
 	// ID is the host's id of the record. Parent is the host's id of the previous record. Each is
 	// "" if the host has none.
@@ -48,7 +35,13 @@ type Record struct {
 	// Err is the reason why the record is broken.
 	Err *LineError
 
-	entry *dialect.Entry // the facts that its dialect read, nil if it read nothing
+	read  bool // its dialect read it
+	flags flags
+	about about
+	ends  bool // the host ends the turn with this record
+	// unread is the reason why usage that the host wrote could not be read.
+	unread error
+	own    any // for the dialect's assembler alone
 }
 
 var (

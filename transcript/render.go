@@ -4,18 +4,6 @@ import (
 	"fmt"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/transcript/internal/dialect"
-)
-
-// Marker requests a cache breakpoint on a message and part, with a lifetime.
-type Marker = dialect.Marker
-
-// These values stand for the places of a Marker outside the messages, and for a part that is not
-// given by its index.
-const (
-	MarkerSystem = dialect.MarkerSystem
-	MarkerTools  = dialect.MarkerTools
-	LastPart     = dialect.LastPart
 )
 
 // Param is a further member of the request body.
@@ -54,34 +42,28 @@ func Render(f Format, req *Request) ([]byte, []Note, error) {
 	if d == nil {
 		return nil, nil, fmt.Errorf("render request: unknown format %q, want %s", f, oneOf(Formats()))
 	}
-	r := req.renderer(d)
+	from := rowOf(req.Source)
+	own := from == d
+	r := &renderer{Request: *req, api: d.API, own: own, foreign: req.Source != "" && !own && (from == nil || from.Blocks != d.Name)}
 	if req.Model != "" && !d.API.ModelAside {
-		r.Member("model")
-		r.Dst = dialect.AppendString(r.Dst, req.Model)
+		r.member("model")
+		r.dst = appendString(r.dst, req.Model)
 	}
 	d.API.Render(r)
 	for _, p := range append([]Param{{"thinking", req.Thinking}}, req.Params...) {
 		if p.Name == "thinking" && p.Raw == "" {
 			continue
 		}
-		c := dialect.Scan(p.Raw)
+		c := scan(p.Raw)
 		if c.Skip(); c.End() != nil {
 			return nil, nil, fmt.Errorf("render member %s: %w", p.Name, c.Err)
 		}
 	}
 	for _, p := range req.Params {
-		r.Member(p.Name)
-		r.Dst = append(r.Dst, p.Raw...)
+		r.member(p.Name)
+		r.dst = append(r.dst, p.Raw...)
 	}
-	return append(r.Dst, '}'), r.Notes, nil
-}
-
-func (req *Request) renderer(d *dialect.Dialect) *dialect.Renderer {
-	from := rowOf(req.Source)
-	own := from == d
-	return &dialect.Renderer{API: d.API, Model: req.Model, Tools: req.Tools, System: req.System, Messages: req.Messages,
-		MaxTokens: req.MaxTokens, Thinking: req.Thinking, Markers: req.Markers,
-		Own: own, Foreign: req.Source != "" && !own && (from == nil || from.Blocks != d.Name)}
+	return append(r.dst, '}'), r.notes, nil
 }
 
 // AppendPart appends one block without cache markers, as Render writes it. It appends nothing if

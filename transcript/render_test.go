@@ -9,7 +9,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/transcript/internal/dialect"
 	"pgregory.net/rapid"
 )
 
@@ -110,7 +109,7 @@ func TestRenderHasParts(t *testing.T) {
 			for _, m := range msgs {
 				for k := range m.Parts {
 					want := string(AppendPart(nil, f, m.Role, &m.Parts[k]))
-					if want == "" || dialect.IsSystemRole(m.Role) {
+					if want == "" || isSystemRole(m.Role) {
 						continue
 					}
 					if _, after, ok := strings.Cut(rest, want); ok {

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/transcript/internal/dialect"
 )
 
 // MissingResult is the text of the synthetic result that Repair gives a call that was never
@@ -104,9 +103,9 @@ func (h *repairer) add(m memkernel.Message) *turn {
 // and thinking are the assistant's, results are not.
 func isStray(role memkernel.Role, p *memkernel.Part) bool {
 	if role == memkernel.RoleAssistant {
-		return dialect.IsResult(p) && !p.Result.Opaque
+		return isResult(p) && !p.Result.Opaque
 	}
-	return p.Kind == memkernel.PartToolUse || dialect.IsThinking(p)
+	return p.Kind == memkernel.PartToolUse || isThinking(p)
 }
 
 // dropStray takes out blocks in the wrong message, then those without content.
@@ -136,12 +135,12 @@ func (h *repairer) dropEmpty(i int, m memkernel.Message) memkernel.Message {
 		h.note("empty-message", i, m.Key, nil, "message has no content and was left out")
 		return m
 	}
-	if !slices.ContainsFunc(m.Parts, dialect.IsEmptyText) {
+	if !slices.ContainsFunc(m.Parts, isEmptyText) {
 		return m
 	}
 	var kept, gone []memkernel.Part
 	for _, p := range m.Parts {
-		if dialect.IsEmptyText(p) {
+		if isEmptyText(p) {
 			gone = append(gone, p)
 		} else {
 			kept = append(kept, p)
@@ -188,7 +187,7 @@ func (h *repairer) calls(i int, m memkernel.Message, t *turn) memkernel.Message 
 	parts, owned := m.Parts, false
 	for k := 0; k < len(parts); k++ {
 		p := parts[k]
-		if !dialect.IsCall(&p) {
+		if !isCall(&p) {
 			continue
 		}
 		id := p.Call.ID
@@ -196,7 +195,7 @@ func (h *repairer) calls(i int, m memkernel.Message, t *turn) memkernel.Message 
 			h.used[id] = h.past.uses(id)
 		}
 		h.used[id]++
-		call, wrong := dialect.Mend(&p)
+		call, wrong := mend(&p)
 		again := h.used[id] > 1 || id == "" || h.owner[id] != nil || h.past.has(id)
 		if (again || wrong != "") && !owned {
 			parts, m.Raw, owned = slices.Clone(parts), "", true
@@ -275,7 +274,7 @@ func (h *repairer) answer(i int, m memkernel.Message) {
 	mine := map[*turn][]memkernel.Part{}
 	intact, late := true, false
 	for _, p := range m.Parts {
-		if !dialect.IsResult(&p) {
+		if !isResult(&p) {
 			rest = append(rest, p)
 			continue
 		}
@@ -390,7 +389,7 @@ func (h *repairer) emit(size int, keepPending bool) []memkernel.Message {
 func (h *repairer) settled(results, lost []memkernel.Message) []memkernel.Message {
 	var tail []memkernel.Message
 	for n := range results {
-		cut := slices.IndexFunc(results[n].Parts, func(p memkernel.Part) bool { return !dialect.IsResult(&p) })
+		cut := slices.IndexFunc(results[n].Parts, func(p memkernel.Part) bool { return !isResult(&p) })
 		if cut < 0 || n == len(results)-1 && len(lost) == 0 {
 			continue
 		}

@@ -9,13 +9,11 @@ import (
 	"pgregory.net/rapid"
 )
 
-func textPart(s string) memkernel.Part { return memkernel.Part{Kind: memkernel.PartText, Text: s} }
-
-func callPart(id string) memkernel.Part {
+func callOfID(id string) memkernel.Part {
 	return memkernel.Part{Kind: memkernel.PartToolUse, Call: &memkernel.ToolCall{ID: id, Name: "run", Input: "{}"}}
 }
 
-func resultPart(id, text string) memkernel.Part {
+func resultOf(id, text string) memkernel.Part {
 	return memkernel.Part{Kind: memkernel.PartToolResult, Result: &memkernel.ToolResult{
 		CallID: id, Text: true, Content: []memkernel.Part{textPart(text)}}}
 }
@@ -45,46 +43,46 @@ func TestRepair(t *testing.T) {
 		want    string
 		rules   []string
 	}{
-		{"sound", []memkernel.Message{user(textPart("a")), assistant(callPart("1")), user(resultPart("1", "x"))}, false,
+		{"sound", []memkernel.Message{user(textPart("a")), assistant(callOfID("1")), user(resultOf("1", "x"))}, false,
 			"user: a\nassistant: call 1\nuser: result 1=x\n", nil},
-		{"unanswered", []memkernel.Message{user(textPart("a")), assistant(callPart("1")), user(textPart("b"))}, false,
+		{"unanswered", []memkernel.Message{user(textPart("a")), assistant(callOfID("1")), user(textPart("b"))}, false,
 			"user: a\nassistant: call 1\nuser(synthetic): result 1=" + missing + "\nuser: b\n", []string{"missing-result"}},
-		{"unanswered beside answered", []memkernel.Message{assistant(callPart("1"), callPart("2")), user(resultPart("2", "x"), textPart("b"))}, false,
+		{"unanswered beside answered", []memkernel.Message{assistant(callOfID("1"), callOfID("2")), user(resultOf("2", "x"), textPart("b"))}, false,
 			"assistant: call 1 call 2\nuser: result 2=x\nuser(synthetic): result 1=" + missing + "\nuser: b\n", []string{"missing-result"}},
-		{"newest pending", []memkernel.Message{user(textPart("a")), assistant(callPart("1"))}, true,
+		{"newest pending", []memkernel.Message{user(textPart("a")), assistant(callOfID("1"))}, true,
 			"user: a\nassistant: call 1\n", nil},
-		{"newest not kept", []memkernel.Message{user(textPart("a")), assistant(callPart("1"))}, false,
+		{"newest not kept", []memkernel.Message{user(textPart("a")), assistant(callOfID("1"))}, false,
 			"user: a\nassistant: call 1\nuser(synthetic): result 1=" + missing + "\n", []string{"missing-result"}},
-		{"older pending", []memkernel.Message{assistant(callPart("1")), user(textPart("b"))}, true,
+		{"older pending", []memkernel.Message{assistant(callOfID("1")), user(textPart("b"))}, true,
 			"assistant: call 1\nuser(synthetic): result 1=" + missing + "\nuser: b\n", []string{"missing-result"}},
-		{"orphan", []memkernel.Message{user(resultPart("9", "x"), textPart("a"))}, false, "user: a\n", []string{"orphan-result"}},
-		{"result before its call", []memkernel.Message{user(resultPart("1", "x")), assistant(callPart("1"))}, false,
+		{"orphan", []memkernel.Message{user(resultOf("9", "x"), textPart("a"))}, false, "user: a\n", []string{"orphan-result"}},
+		{"result before its call", []memkernel.Message{user(resultOf("1", "x")), assistant(callOfID("1"))}, false,
 			"assistant: call 1\nuser(synthetic): result 1=" + missing + "\n", []string{"orphan-result", "missing-result"}},
-		{"results under another role", []memkernel.Message{assistant(callPart("1")), {Role: "function", Parts: []memkernel.Part{resultPart("1", "x")}}}, false,
+		{"results under another role", []memkernel.Message{assistant(callOfID("1")), {Role: "function", Parts: []memkernel.Part{resultOf("1", "x")}}}, false,
 			"assistant: call 1\nuser: result 1=x\n", []string{"role"}},
-		{"results of the system", []memkernel.Message{assistant(callPart("1")), {Role: memkernel.RoleSystem, Parts: []memkernel.Part{resultPart("1", "x")}}}, false,
+		{"results of the system", []memkernel.Message{assistant(callOfID("1")), {Role: memkernel.RoleSystem, Parts: []memkernel.Part{resultOf("1", "x")}}}, false,
 			"assistant: call 1\nuser: result 1=x\n", []string{"role"}},
-		{"answered twice", []memkernel.Message{assistant(callPart("1")), user(resultPart("1", "x")), user(resultPart("1", "y"))}, false,
+		{"answered twice", []memkernel.Message{assistant(callOfID("1")), user(resultOf("1", "x")), user(resultOf("1", "y"))}, false,
 			"assistant: call 1\nuser: result 1=x\n", []string{"duplicate-result"}},
-		{"id used again", []memkernel.Message{assistant(callPart("1")), tool(resultPart("1", "x")), assistant(callPart("1")), tool(resultPart("1", "y"))}, false,
+		{"id used again", []memkernel.Message{assistant(callOfID("1")), tool(resultOf("1", "x")), assistant(callOfID("1")), tool(resultOf("1", "y"))}, false,
 			"assistant: call 1\ntool: result 1=x\nassistant: call 1_2\ntool: result 1_2=y\n", []string{"duplicate-call-id"}},
-		{"id used while open", []memkernel.Message{assistant(callPart("1"), callPart("1")), user(resultPart("1", "x"))}, false,
+		{"id used while open", []memkernel.Message{assistant(callOfID("1"), callOfID("1")), user(resultOf("1", "x"))}, false,
 			"assistant: call 1\nuser: result 1=x\n", []string{"duplicate-call"}},
-		{"id used again after none", []memkernel.Message{assistant(callPart("1")), user(textPart("m")), assistant(callPart("1")), user(resultPart("1", "y")), assistant(textPart("b")), user(resultPart("1", "x"))}, false,
+		{"id used again after none", []memkernel.Message{assistant(callOfID("1")), user(textPart("m")), assistant(callOfID("1")), user(resultOf("1", "y")), assistant(textPart("b")), user(resultOf("1", "x"))}, false,
 			"assistant: call 1\nuser(synthetic): result 1=" + missing + "\nuser: m\nassistant: call 1_2\nuser: result 1_2=y\nassistant: b\n", []string{"duplicate-call-id", "duplicate-result", "missing-result"}},
-		{"id used again beside an answer", []memkernel.Message{assistant(callPart("1"), callPart("2")), user(resultPart("2", "x")), assistant(callPart("1")), user(resultPart("1", "y"))}, false,
+		{"id used again beside an answer", []memkernel.Message{assistant(callOfID("1"), callOfID("2")), user(resultOf("2", "x")), assistant(callOfID("1")), user(resultOf("1", "y"))}, false,
 			"assistant: call 1 call 2\nuser: result 2=x\nuser(synthetic): result 1=" + missing + "\nassistant: call 1_2\nuser: result 1_2=y\n", []string{"duplicate-call-id", "missing-result"}},
-		{"copy in a neighbour", []memkernel.Message{assistant(callPart("1")), assistant(callPart("1"), callPart("2")), user(resultPart("1", "x"), resultPart("2", "y"))}, false,
+		{"copy in a neighbour", []memkernel.Message{assistant(callOfID("1")), assistant(callOfID("1"), callOfID("2")), user(resultOf("1", "x"), resultOf("2", "y"))}, false,
 			"assistant: call 1\nassistant: call 2\nuser: result 1=x result 2=y\n", []string{"duplicate-call"}},
-		{"text between results", []memkernel.Message{assistant(callPart("1"), callPart("2")), user(resultPart("1", "x")), user(textPart("m")), user(resultPart("2", "y"))}, false,
+		{"text between results", []memkernel.Message{assistant(callOfID("1"), callOfID("2")), user(resultOf("1", "x")), user(textPart("m")), user(resultOf("2", "y"))}, false,
 			"assistant: call 1 call 2\nuser: result 1=x\nuser: result 2=y\nuser: m\n", []string{"moved-result"}},
-		{"text before a result", []memkernel.Message{assistant(callPart("1")), user(textPart("m"), resultPart("1", "x"))}, false,
+		{"text before a result", []memkernel.Message{assistant(callOfID("1")), user(textPart("m"), resultOf("1", "x"))}, false,
 			"assistant: call 1\nuser: result 1=x m\n", nil},
-		{"late result", []memkernel.Message{assistant(callPart("1")), user(textPart("m")), assistant(textPart("b")), user(resultPart("1", "x"))}, false,
+		{"late result", []memkernel.Message{assistant(callOfID("1")), user(textPart("m")), assistant(textPart("b")), user(resultOf("1", "x"))}, false,
 			"assistant: call 1\nuser: result 1=x\nuser: m\nassistant: b\n", []string{"moved-result"}},
-		{"neighbours stay", []memkernel.Message{assistant(callPart("1")), assistant(callPart("2")), user(resultPart("1", "x"), resultPart("2", "y"))}, false,
+		{"neighbours stay", []memkernel.Message{assistant(callOfID("1")), assistant(callOfID("2")), user(resultOf("1", "x"), resultOf("2", "y"))}, false,
 			"assistant: call 1\nassistant: call 2\nuser: result 1=x result 2=y\n", nil},
-		{"neighbours, one unanswered", []memkernel.Message{assistant(callPart("1")), assistant(callPart("2")), assistant(callPart("3")), user(resultPart("1", "x")), user(resultPart("3", "y"))}, false,
+		{"neighbours, one unanswered", []memkernel.Message{assistant(callOfID("1")), assistant(callOfID("2")), assistant(callOfID("3")), user(resultOf("1", "x")), user(resultOf("3", "y"))}, false,
 			"assistant: call 1\nassistant: call 2\nassistant: call 3\nuser: result 1=x\nuser: result 3=y\nuser(synthetic): result 2=" + missing + "\n", []string{"missing-result"}},
 		{"empty", []memkernel.Message{user(textPart(" \n")), user(), assistant(textPart(""), textPart("a"))}, false,
 			"assistant: a\n", []string{"empty-message", "empty-message", "empty-text"}},
@@ -100,7 +98,7 @@ func TestRepair(t *testing.T) {
 }
 
 func TestRepairKeepsSoundInput(t *testing.T) {
-	in := []memkernel.Message{user(textPart("a")), assistant(callPart("1")), user(resultPart("1", "x"))}
+	in := []memkernel.Message{user(textPart("a")), assistant(callOfID("1")), user(resultOf("1", "x"))}
 	if out, notes := Repair(in, false); &out[0] != &in[0] || notes != nil {
 		t.Error("sound input did not come back as the same slice")
 	}
@@ -114,9 +112,9 @@ func drawMessages(t *rapid.T) []memkernel.Message {
 		id := rapid.SampledFrom(ids).Draw(t, "id")
 		switch rapid.IntRange(0, 4).Draw(t, "kind") {
 		case 0:
-			return callPart(id)
+			return callOfID(id)
 		case 1:
-			return resultPart(id, "r"+id)
+			return resultOf(id, "r"+id)
 		case 2:
 			return thinkPart("sig")
 		case 3:
@@ -191,11 +189,11 @@ func TestAtoms(t *testing.T) {
 	msgs := []memkernel.Message{
 		{Role: memkernel.RoleSystem, Parts: []memkernel.Part{textPart("s")}},
 		user(textPart("a")),
-		assistant(thinkPart("s")), assistant(callPart("1"), callPart("2")),
-		user(resultPart("1", "x")), user(textPart("meta")), user(resultPart("2", "y")),
+		assistant(thinkPart("s")), assistant(callOfID("1"), callOfID("2")),
+		user(resultOf("1", "x")), user(textPart("meta")), user(resultOf("2", "y")),
 		user(textPart("b")),
-		assistant(callPart("3")), tool(resultPart("3", "z")),
-		assistant(callPart("4")),
+		assistant(callOfID("3")), tool(resultOf("3", "z")),
+		assistant(callOfID("4")),
 	}
 	want := []Atom{
 		{0, 1, false, 0, true}, {1, 2, false, 0, true}, {2, 7, true, 0, true},
@@ -208,7 +206,7 @@ func TestAtoms(t *testing.T) {
 		t.Error("the newest results are closed before the model saw them")
 	}
 	system := memkernel.Message{Role: memkernel.RoleSystem, Parts: []memkernel.Part{textPart("s")}}
-	told := []memkernel.Message{system, system, user(textPart("a")), system, system, assistant(callPart("1")), user(resultPart("1", "x")), system, assistant(textPart("b")), system, user(textPart("c"))}
+	told := []memkernel.Message{system, system, user(textPart("a")), system, system, assistant(callOfID("1")), user(resultOf("1", "x")), system, assistant(textPart("b")), system, user(textPart("c"))}
 	want = []Atom{{0, 1, false, 0, true}, {1, 2, false, 0, true}, {2, 5, false, 0, true}, {5, 8, true, 0, true},
 		{8, 9, true, 0, false}, {9, 10, false, 0, false}, {10, 11, false, 0, false}}
 	if diff := cmp.Diff(want, Atoms(told)); diff != "" {
@@ -218,7 +216,7 @@ func TestAtoms(t *testing.T) {
 
 func TestOpenLoop(t *testing.T) {
 	a, q := user(textPart("a")), user(textPart("q"))
-	c1, r1 := assistant(callPart("1")), user(resultPart("1", "x"))
+	c1, r1 := assistant(callOfID("1")), user(resultOf("1", "x"))
 	for _, tc := range []struct {
 		name  string
 		in    []memkernel.Message

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/transcript/internal/dialect"
 )
 
 // Session is a whole transcript in canonical form.
@@ -33,7 +32,9 @@ type Session struct {
 	// Notes report duplicates, forks, unknown records and the like.
 	Notes []Note
 
-	log *dialect.Log
+	flags []flags                 // parallel to Messages
+	lines map[string]*sessionLine // by branch id, "" is the main line
+	names []string                // branch ids but "" in order of appearance
 }
 
 // Load reads a whole transcript. name is used in errors and may be "". Load refuses broken
@@ -47,9 +48,9 @@ func Load(r io.Reader, name string, opt *Options) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Session{Dialect: Dialect(src.row.Name), log: dialect.NewLog()}
-	add, finish := src.row.Assemble(s.log)
-	unknown, read, fields := unknownTypes{log: s.log}, false, false
+	s := newSession(src.row.Name)
+	add, finish := src.row.Assemble(s)
+	unknown, read, fields := map[string]unknownType{}, false, false
 	src.each(func(rec Record, e error) bool {
 		switch {
 		case e == nil && rec.Kind == KindTorn:
@@ -60,20 +61,20 @@ func Load(r io.Reader, name string, opt *Options) (*Session, error) {
 			return false
 		case rec.Err != nil:
 			s.Skipped = append(s.Skipped, rec.Err)
-		case rec.Kind == dialect.KindUnknown:
-			unknown.add(&rec)
+		case rec.Kind == kindUnknown:
+			s.unknown(unknown, &rec)
 		}
 		if n := strings.Count(rec.Lead, "\x00") + strings.Count(rec.Tail, "\x00"); n > 0 {
-			s.log.Note("padding", &dialect.Entry{Line: rec.Line}, "%d zero bytes around the record were passed over, a crash may have left them", n)
+			s.note("padding", &Record{Line: rec.Line}, "%d zero bytes around the record were passed over, a crash may have left them", n)
 		}
-		fields = fields || rec.Kind == dialect.KindField
-		read = read || rec.Kind != dialect.KindBlank && rec.Kind != dialect.KindBroken && rec.Kind != dialect.KindUnknown && rec.Kind != dialect.KindField
-		if e := rec.entry; e != nil {
-			if e.Unread != nil {
-				s.log.Note("unread-usage", e, "what the call was billed is not known: %v", e.Unread)
+		fields = fields || rec.Kind == kindField
+		read = read || rec.Kind != kindBlank && rec.Kind != kindBroken && rec.Kind != kindUnknown && rec.Kind != kindField
+		if rec.read {
+			if rec.unread != nil {
+				s.note("unread-usage", &rec, "what the call was billed is not known: %v", rec.unread)
 			}
-			add(e)
-			s.end(e, src.row)
+			add(&rec)
+			s.end(&rec, src.row)
 		}
 		return true
 	})
@@ -86,8 +87,6 @@ func Load(r io.Reader, name string, opt *Options) (*Session, error) {
 	if finish != nil {
 		finish()
 	}
-	s.ID, s.Cwd, s.Model, s.Tools, s.System = s.log.ID, s.log.Cwd, s.log.Model, s.log.Tools, s.log.System
-	s.Messages, s.Notes = s.log.Messages, s.log.Notes
 	return s, nil
 }
 
@@ -105,14 +104,14 @@ func (s *Session) unread(name string) error {
 	return fmt.Errorf("read %s: %w: no line is a record of %s that is known", name, ErrUnread, s.Dialect)
 }
 
-// end updates Ended by an entry.
-func (s *Session) end(e *dialect.Entry, d *dialect.Dialect) {
+// end updates Ended by a record.
+func (s *Session) end(e *Record, d *dialectRow) {
 	switch {
 	case d.Document():
 		s.Ended = true
 	case e.Message != nil && e.Message.Branch != "":
-	case e.Kind == dialect.KindMessage, e.Ends:
-		s.Ended = e.Ends
+	case e.Kind == kindMessage, e.ends:
+		s.Ended = e.ends
 	}
 }
 
@@ -129,31 +128,24 @@ func LoadFile(path string, opt *Options) (*Session, error) {
 // SessionID returns the host's id of the session of a transcript, "" if its first record names none.
 func SessionID(r io.Reader) string {
 	for rec, err := range Stream(r, &Options{OnBroken: Skip, MaxLineBytes: 64 << 20}) {
-		if err == nil && rec.entry != nil {
-			return strings.Clone(rec.entry.About.ID)
+		if err == nil && rec.read {
+			return strings.Clone(rec.about.ID)
 		}
 	}
 	return ""
 }
 
-// unknownTypes notes each unknown record type once, with its count.
-type unknownTypes struct {
-	log  *dialect.Log
-	seen map[string]int // type to index in Notes
-	n    map[string]int
-}
+// unknownType is where the note about an unknown type of records is, and how many there were.
+type unknownType struct{ note, n int }
 
-func (u *unknownTypes) add(rec *Record) {
-	if u.seen == nil {
-		u.seen, u.n = map[string]int{}, map[string]int{}
-	}
-	i, ok := u.seen[rec.Type]
-	typ := rec.Type
+// unknown notes each unknown record type once, with its count.
+func (s *Session) unknown(seen map[string]unknownType, rec *Record) {
+	u, ok := seen[rec.Type]
 	if !ok {
-		i, typ = len(u.log.Notes), strings.Clone(rec.Type)
-		u.seen[typ] = i
-		u.log.Notes = append(u.log.Notes, Note{Rule: "unknown-record", Line: rec.Line, Message: -1})
+		u.note = len(s.Notes)
+		s.Notes = append(s.Notes, Note{Rule: "unknown-record", Line: rec.Line, Message: -1})
 	}
-	u.n[typ]++
-	u.log.Notes[i].Text = fmt.Sprintf("record type %q is unknown and was left out of the messages, %d times", typ, u.n[typ])
+	u.n++
+	seen[strings.Clone(rec.Type)] = u
+	s.Notes[u.note].Text = fmt.Sprintf("record type %q is unknown and was left out of the messages, %d times", rec.Type, u.n)
 }

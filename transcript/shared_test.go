@@ -10,7 +10,6 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/internal/suite"
-	"github.com/memkernel/memkernel/transcript/internal/dialect"
 )
 
 // sharedFiles are real transcripts beside the repository on some
@@ -120,7 +119,7 @@ func TestSharedVerbatim(t *testing.T) {
 		rest := string(body)
 		for _, m := range msgs {
 			for _, p := range m.Parts {
-				if p.Raw == "" || dialect.IsThinking(&p) && p.Signature == "" || strings.Contains(p.Raw, "cache_control") || m.Role != memkernel.RoleAssistant {
+				if p.Raw == "" || isThinking(&p) && p.Signature == "" || strings.Contains(p.Raw, "cache_control") || m.Role != memkernel.RoleAssistant {
 					continue
 				}
 				i := strings.Index(rest, p.Raw)

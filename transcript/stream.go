@@ -10,7 +10,6 @@ import (
 
 	"github.com/memkernel/memkernel/internal/jsonl"
 	"github.com/memkernel/memkernel/internal/textutil"
-	"github.com/memkernel/memkernel/transcript/internal/dialect"
 )
 
 const (
@@ -36,7 +35,7 @@ func Stream(r io.Reader, opt *Options) iter.Seq2[Record, error] {
 type source struct {
 	r   io.Reader
 	opt Options
-	row *dialect.Dialect
+	row *dialectRow
 }
 
 // open reads the first bytes and settles the dialect.
@@ -88,7 +87,7 @@ func (s *source) each(yield func(Record, error) bool) {
 // broken wraps the cause of an unreadable record.
 func (s *source) broken(line int, err error) *LineError {
 	e := &LineError{File: s.opt.Name, Line: line, Err: err}
-	var unread dialect.UsageError
+	var unread usageError
 	switch {
 	case errors.As(err, &unread):
 		e.Hint = "hand in the provider's own object, or take it out of the message"
@@ -104,16 +103,14 @@ func (s *source) broken(line int, err error) *LineError {
 
 func (s *source) lines(yield func(Record, error) bool) {
 	any, zeros := false, false
-	var e *dialect.Entry
+	var rec Record // that was read last
 	read := func(v *jsonl.Value) error {
-		e = &dialect.Entry{Line: v.Line, Raw: v.Raw}
-		if err := s.row.Parse(e); err != nil {
-			return err
-		}
-		if v.Torn && e.Kind == dialect.KindUnknown {
+		rec = Record{Line: v.Line, Raw: v.Raw}
+		err := s.row.Parse(&rec)
+		if err == nil && v.Torn && rec.Kind == kindUnknown {
 			return errors.New("it is no record that is known")
 		}
-		return nil
+		return err
 	}
 	values := jsonl.Values
 	if s.row.Spread {
@@ -124,12 +121,15 @@ func (s *source) lines(yield func(Record, error) bool) {
 			yield(Record{}, fmt.Errorf("read %s: %w", nameOr(s.opt.Name), err))
 			return
 		}
-		rec := Record{Line: v.Line, Offset: v.Offset, Lead: v.Lead, Raw: v.Raw, Tail: v.Tail}
 		if v.Blank() {
-			rec.Kind = dialect.KindBlank
-		} else if err := s.settle(&rec, e, v.Err, v.Cut()); err != nil {
-			yield(rec, err)
-			return
+			rec = Record{Kind: kindBlank}
+		}
+		rec.Line, rec.Offset, rec.Lead, rec.Raw, rec.Tail = v.Line, v.Offset, v.Lead, v.Raw, v.Tail
+		if !v.Blank() {
+			if err := s.settle(&rec, v.Err, v.Cut()); err != nil {
+				yield(rec, err)
+				return
+			}
 		}
 		zeros = zeros || v.Zeros() > 0
 		if any = any || !v.Blank(); !yield(rec, nil) {
@@ -149,16 +149,15 @@ func nothing(zeros bool) error {
 	return ErrEmpty
 }
 
-// settle fills in a record from its entry, or from the reason why it could not be read. The error
-// is nil if the record is broken and broken records are skipped. cut reports whether more bytes
+// settle finishes a record that its dialect read, or makes a broken one of it if unread is why it
+// could not be read. The error is nil if broken records are skipped. cut reports whether more bytes
 // may complete the record.
-func (s *source) settle(rec *Record, e *dialect.Entry, unread error, cut bool) error {
-	if unread == nil {
-		rec.Kind, rec.Type, rec.ID, rec.Parent, rec.Message, rec.entry = e.Kind, e.Type, e.ID, e.Parent, e.Message, e
+func (s *source) settle(rec *Record, unread error, cut bool) error {
+	if rec.read = unread == nil; rec.read {
 		return nil
 	}
 	*rec = Record{Line: rec.Line, Offset: rec.Offset, Lead: rec.Lead, Raw: rec.Raw, Tail: rec.Tail,
-		Kind: dialect.KindBroken, Err: s.broken(rec.Line, unread)}
+		Kind: kindBroken, Err: s.broken(rec.Line, unread)}
 	rec.Err.From = rec.Offset + int64(len(rec.Lead))
 	rec.Err.To = rec.Err.From + int64(len(rec.Raw))
 	if cut {

@@ -5,7 +5,6 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/internal/textutil"
-	"github.com/memkernel/memkernel/transcript/internal/dialect"
 )
 
 // Typed returns the words that a person typed in m: own are the person's words, quoted are the
@@ -42,7 +41,7 @@ func Words(m memkernel.Message) string {
 
 // MarkedTyped reports whether a dialect said that a person typed something in m.
 func MarkedTyped(m memkernel.Message) bool {
-	return dialect.Any(&m, func(p *memkernel.Part) bool { return p.Typed })
+	return anyPart(&m, func(p *memkernel.Part) bool { return p.Typed })
 }
 
 // Untyped returns m without the marks of typed text, for the conversation of a subagent, whose
@@ -62,8 +61,8 @@ func Untyped(m memkernel.Message) memkernel.Message {
 // that they typed with it. A tool whose failure texts others choose could pose as a person, so
 // Refusal returns no words for such a tool.
 func Refusal(tool string, r *memkernel.ToolResult) (own string, ok bool) {
-	text, ok := dialect.Refusal(r)
-	if _, said, found := strings.Cut(text, dialect.SaidWith); ok && found && worded[tool] {
+	text, ok := refusedText(r)
+	if _, said, found := strings.Cut(text, saidWith); ok && found && worded[tool] {
 		own, _ = split(spoken(said))
 	}
 	return own, ok

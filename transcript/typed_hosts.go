@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel/internal/textutil"
-	"github.com/memkernel/memkernel/transcript/internal/dialect"
 )
 
 // The blocks and notices that hosts, and the kernel, put into a text that a person typed. Each
@@ -38,8 +37,8 @@ var sections = [...][2]string{
 // notices are beginnings of lines. From such a line on a text is a host's or the kernel's. The
 // list holds the notices of the dialects and others.
 var notices = func(all []string) []string {
-	for i := range dialect.Table {
-		all = append(all, dialect.Table[i].Notices...)
+	for i := range table {
+		all = append(all, table[i].Notices...)
 	}
 	return all
 }([]string{

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/transcript/internal/dialect"
 )
 
 // Violation is one broken rule of a provider.
@@ -56,25 +55,25 @@ func (v *validator) add(code, rule string, msg, part int, format string, args ..
 	v.out = append(v.out, Violation{Code: code, Rule: rule, Message: msg, Part: part, Text: fmt.Sprintf(format, args...)})
 }
 
-func (v *validator) part(b dialect.At) *memkernel.Part { return &v.req.Messages[b.Msg].Parts[b.Part] }
+func (v *validator) part(b partAt) *memkernel.Part { return &v.req.Messages[b.Msg].Parts[b.Part] }
 
 // turns merges neighbours of one role. The system messages that open the conversation belong to
 // the system prompt and are left out.
-func (v *validator) turns() []dialect.Turn {
-	var out []dialect.Turn
+func (v *validator) turns() []wireTurn {
+	var out []wireTurn
 	lead := true
 	for i := range v.req.Messages {
 		m := &v.req.Messages[i]
-		if lead = lead && dialect.IsSystemRole(m.Role); lead {
+		if lead = lead && isSystemRole(m.Role); lead {
 			continue
 		}
 		role := v.wireRole(m.Role)
 		if n := len(out); n == 0 || out[n-1].Role != role {
-			out = append(out, dialect.Turn{Role: role})
+			out = append(out, wireTurn{Role: role})
 		}
 		t := &out[len(out)-1]
 		for k := range m.Parts {
-			t.Blocks = append(t.Blocks, dialect.At{Msg: i, Part: k})
+			t.Blocks = append(t.Blocks, partAt{Msg: i, Part: k})
 		}
 	}
 	return out
@@ -110,9 +109,9 @@ type pairing struct {
 }
 
 // pairs judges whether calls and their results are pairs.
-func (v *validator) pairs(turns []dialect.Turn, p *pairing) {
+func (v *validator) pairs(turns []wireTurn, p *pairing) {
 	seen := map[string]bool{}
-	var open map[string]dialect.At // calls of the turn before
+	var open map[string]partAt // calls of the turn before
 	for i := range turns {
 		t := &turns[i]
 		if t.Role == "user" {
@@ -127,18 +126,18 @@ func (v *validator) pairs(turns []dialect.Turn, p *pairing) {
 }
 
 // unanswered reports open calls, in the order of the request.
-func (v *validator) unanswered(open map[string]dialect.At, r rule) {
-	for _, b := range slices.SortedFunc(maps.Values(open), func(a, b dialect.At) int { return cmp.Or(a.Msg-b.Msg, a.Part-b.Part) }) {
+func (v *validator) unanswered(open map[string]partAt, r rule) {
+	for _, b := range slices.SortedFunc(maps.Values(open), func(a, b partAt) int { return cmp.Or(a.Msg-b.Msg, a.Part-b.Part) }) {
 		v.atPart(r.code, r.name, b, "call %s has no result in its place", v.part(b).Call.ID)
 	}
 }
 
 // opened returns the calls of a turn by their ids, and adds these to seen.
-func (v *validator) opened(t *dialect.Turn, seen map[string]bool, p *pairing) map[string]dialect.At {
-	open := map[string]dialect.At{}
+func (v *validator) opened(t *wireTurn, seen map[string]bool, p *pairing) map[string]partAt {
+	open := map[string]partAt{}
 	for _, b := range t.Blocks {
 		c := v.part(b)
-		if !dialect.IsCall(c) {
+		if !isCall(c) {
 			continue
 		}
 		if seen[c.Call.ID] && p.once {
@@ -151,12 +150,12 @@ func (v *validator) opened(t *dialect.Turn, seen map[string]bool, p *pairing) ma
 }
 
 // answers removes the calls that a user turn answers from the open calls.
-func (v *validator) answers(t *dialect.Turn, open map[string]dialect.At, p *pairing) {
+func (v *validator) answers(t *wireTurn, open map[string]partAt, p *pairing) {
 	answered := map[string]bool{}
 	other := false
 	for _, b := range t.Blocks {
 		r := v.part(b)
-		if !dialect.IsResult(r) {
+		if !isResult(r) {
 			other = true
 			continue
 		}
@@ -177,17 +176,17 @@ func (v *validator) answers(t *dialect.Turn, open map[string]dialect.At, p *pair
 
 // callShape finds calls that no API accepts.
 func (v *validator) callShape(code string) {
-	for at, p := range dialect.Parts(v.req.Messages) {
-		if !dialect.IsCall(p) {
+	for at, p := range allParts(v.req.Messages) {
+		if !isCall(p) {
 			continue
 		}
-		if _, wrong := dialect.Mend(p); wrong != "" {
+		if _, wrong := mend(p); wrong != "" {
 			v.add(code, "call-shape", at.Msg, at.Part, "call %s: %s", p.Call.ID, wrong)
 		}
 	}
 }
 
 // atPart is add for a part of a message.
-func (v *validator) atPart(code, rule string, b dialect.At, format string, args ...any) {
+func (v *validator) atPart(code, rule string, b partAt, format string, args ...any) {
 	v.add(code, rule, b.Msg, b.Part, format, args...)
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/transcript/internal/dialect"
 )
 
 const maxAnthropicMessages = 100_000
@@ -23,7 +22,7 @@ func (v *validator) anthropic() {
 }
 
 // roles judges A5 role and A6 no-prefill.
-func (v *validator) roles(turns []dialect.Turn) {
+func (v *validator) roles(turns []wireTurn) {
 	for i := range turns {
 		t := &turns[i]
 		at := v.first(turns, i)
@@ -41,23 +40,23 @@ func (v *validator) roles(turns []dialect.Turn) {
 	}
 }
 
-func (v *validator) first(turns []dialect.Turn, i int) int {
+func (v *validator) first(turns []wireTurn, i int) int {
 	if i < len(turns) && len(turns[i].Blocks) > 0 {
 		return turns[i].Blocks[0].Msg
 	}
 	return -1
 }
 
-func (v *validator) isCompaction(t *dialect.Turn) bool {
+func (v *validator) isCompaction(t *wireTurn) bool {
 	return len(t.Blocks) > 0 && v.isCompactionPart(v.part(t.Blocks[0]))
 }
 
 func (v *validator) isCompactionPart(p *memkernel.Part) bool {
-	return p.Kind == memkernel.PartOther && dialect.IsAnthropicCompaction(p.Raw)
+	return p.Kind == memkernel.PartOther && isAnthropicCompaction(p.Raw)
 }
 
 // systemTurn judges a system message inside the conversation.
-func (v *validator) systemTurn(turns []dialect.Turn, i, at int) {
+func (v *validator) systemTurn(turns []wireTurn, i, at int) {
 	switch {
 	case i == 0:
 		v.add("A5", "role", at, -1, "a system message stands first")
@@ -68,26 +67,26 @@ func (v *validator) systemTurn(turns []dialect.Turn, i, at int) {
 	}
 }
 
-func (v *validator) endsInServerResult(t *dialect.Turn) bool {
+func (v *validator) endsInServerResult(t *wireTurn) bool {
 	n := len(t.Blocks)
-	return n > 0 && dialect.IsResult(v.part(t.Blocks[n-1]))
+	return n > 0 && isResult(v.part(t.Blocks[n-1]))
 }
 
 // serverTools judges A4 server-tool.
-func (v *validator) serverTools(turns []dialect.Turn) {
+func (v *validator) serverTools(turns []wireTurn) {
 	for i := range turns {
 		if turns[i].Role != "assistant" || i+1 == len(turns) || !v.serverPending(&turns[i]) {
 			continue
 		}
 		for _, b := range turns[i+1].Blocks {
-			if !dialect.IsResult(v.part(b)) {
+			if !isResult(v.part(b)) {
 				v.atPart("A4", "server-tool", b, "content beside results while a server tool is still running")
 			}
 		}
 	}
 }
 
-func (v *validator) serverPending(t *dialect.Turn) bool {
+func (v *validator) serverPending(t *wireTurn) bool {
 	open := map[string]bool{}
 	for _, b := range t.Blocks {
 		switch p := v.part(b); {
@@ -102,8 +101,8 @@ func (v *validator) serverPending(t *dialect.Turn) bool {
 
 // markers judges A9 cache-markers.
 func (v *validator) markers() {
-	if n := len(v.req.Markers); n > dialect.MaxAnthropicMarkers {
-		v.add("A9", "cache-markers", -1, -1, "%d markers, at most %d are allowed", n, dialect.MaxAnthropicMarkers)
+	if n := len(v.req.Markers); n > maxAnthropicMarkers {
+		v.add("A9", "cache-markers", -1, -1, "%d markers, at most %d are allowed", n, maxAnthropicMarkers)
 	}
 	short := false
 	for _, mk := range slices.SortedStableFunc(slices.Values(v.req.Markers), byPlace) {
@@ -143,13 +142,13 @@ func (v *validator) markedPart(mk Marker) {
 	if mk.Part < 0 || mk.Part >= len(parts) {
 		return
 	}
-	if p := &parts[mk.Part]; dialect.IsThinking(p) || dialect.IsEmptyText(*p) {
+	if p := &parts[mk.Part]; isThinking(p) || isEmptyText(*p) {
 		v.add("A9", "cache-markers", mk.Message, mk.Part, "thinking and empty text can't carry a marker")
 	}
 }
 
 // compaction judges A10.
-func (v *validator) compaction(turns []dialect.Turn) {
+func (v *validator) compaction(turns []wireTurn) {
 	n := 0
 	for i := range turns {
 		for k, b := range turns[i].Blocks {
@@ -166,7 +165,7 @@ func (v *validator) compaction(turns []dialect.Turn) {
 }
 
 // nonEmpty judges A11.
-func (v *validator) nonEmpty(turns []dialect.Turn) {
+func (v *validator) nonEmpty(turns []wireTurn) {
 	if len(turns) == 0 {
 		v.add("A11", "non-empty", -1, -1, "the request has no message")
 	}
@@ -179,7 +178,7 @@ func (v *validator) nonEmpty(turns []dialect.Turn) {
 			v.add("A11", "non-empty", i, -1, "the message is empty")
 		}
 		for k := range m.Parts {
-			if dialect.IsEmptyText(m.Parts[k]) {
+			if isEmptyText(m.Parts[k]) {
 				v.add("A11", "non-empty", i, k, "the text block is empty")
 			}
 		}
@@ -197,8 +196,8 @@ func (v *validator) declared(code, rule string) {
 	for _, t := range v.req.Tools {
 		names[t.Name] = true
 	}
-	for at, p := range dialect.Parts(v.req.Messages) {
-		if dialect.IsCall(p) && !names[p.Call.Name] {
+	for at, p := range allParts(v.req.Messages) {
+		if isCall(p) && !names[p.Call.Name] {
 			v.atPart(code, rule, at, "tool %s is called but not declared", p.Call.Name)
 			names[p.Call.Name] = true
 		}

@@ -2,8 +2,6 @@ package transcript
 
 import (
 	"strings"
-
-	"github.com/memkernel/memkernel/transcript/internal/dialect"
 )
 
 // gemini judges G1 response-follows-call, G2 call-follows-user, G3 alternate,
@@ -32,7 +30,7 @@ func (v *validator) gemini() {
 
 // thoughtSignatures: from Gemini 3 on the first call of each step in the
 // current turn carries its thought signature.
-func (v *validator) thoughtSignatures(turns []dialect.Turn) {
+func (v *validator) thoughtSignatures(turns []wireTurn) {
 	if !strings.Contains(v.req.Model, "gemini-3") && !strings.Contains(v.req.Model, "gemini-4") {
 		return
 	}
@@ -46,7 +44,7 @@ func (v *validator) thoughtSignatures(turns []dialect.Turn) {
 		}
 		for _, b := range turns[i].Blocks {
 			p := v.part(b)
-			if !dialect.IsCall(p) {
+			if !isCall(p) {
 				continue
 			}
 			if p.Signature == "" && !strings.Contains(p.Raw, `"thoughtSignature"`) && !strings.Contains(p.Raw, `"thought_signature"`) {

@@ -2,14 +2,13 @@ package transcript
 
 import (
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/transcript/internal/dialect"
 )
 
 // chat judges the rules of chat completions: C1 calls-answered, C2
 // no-orphan-tool, C3 window-start, C4 call-shape.
 func (v *validator) chat() {
 	turns := v.turns()
-	if len(turns) > 0 && turns[0].Role == "user" && len(turns[0].Blocks) > 0 && dialect.IsResult(v.part(turns[0].Blocks[0])) {
+	if len(turns) > 0 && turns[0].Role == "user" && len(turns[0].Blocks) > 0 && isResult(v.part(turns[0].Blocks[0])) {
 		v.atPart("C3", "window-start", turns[0].Blocks[0], "the conversation begins with a tool message")
 	}
 	answered := rule{"C1", "calls-answered"}
@@ -25,16 +24,16 @@ func (v *validator) responses() {
 }
 
 func (v *validator) callOutput() {
-	open := map[string]dialect.At{}
+	open := map[string]partAt{}
 	done := map[string]bool{}
-	for at, p := range dialect.Parts(v.req.Messages) {
-		switch id := dialect.CallOf(p); {
-		case dialect.IsCall(p):
+	for at, p := range allParts(v.req.Messages) {
+		switch id := callOf(p); {
+		case isCall(p):
 			if _, twice := open[id]; twice || done[id] {
 				v.atPart("R1", "call-output", at, "call id %s is used twice", id)
 			}
 			open[id] = at
-		case dialect.IsResult(p) && !p.Result.Opaque:
+		case isResult(p) && !p.Result.Opaque:
 			if _, ok := open[id]; !ok && done[id] {
 				v.atPart("R1", "call-output", at, "call %s has two outputs", id)
 			} else if !ok {
@@ -52,7 +51,7 @@ func (v *validator) reasoningGroup() {
 	msgs := v.req.Messages
 	for i := range msgs {
 		n := len(msgs[i].Parts)
-		if n == 0 || msgs[i].Role != memkernel.RoleAssistant || !dialect.IsReasoningItem(&msgs[i].Parts[n-1]) {
+		if n == 0 || msgs[i].Role != memkernel.RoleAssistant || !isReasoningItem(&msgs[i].Parts[n-1]) {
 			continue
 		}
 		if i+1 == len(msgs) || msgs[i+1].Role != memkernel.RoleAssistant {

@@ -15,12 +15,12 @@ func keyed(key string, m memkernel.Message) memkernel.Message {
 
 func TestValidate(t *testing.T) {
 	ask, last := user(textPart("a")), user(textPart("z"))
-	call, answer := assistant(callPart("1")), user(resultPart("1", "x"))
+	call, answer := assistant(callOfID("1")), user(resultOf("1", "x"))
 	server := memkernel.Part{Kind: memkernel.PartToolUse, Call: &memkernel.ToolCall{ID: "s", Server: true}}
 	compacted := memkernel.Part{Kind: memkernel.PartOther, Raw: `{"type":"compaction","content":"c"}`}
 	system := memkernel.Message{Role: memkernel.RoleSystem, Parts: []memkernel.Part{textPart("s")}}
 	rsn := memkernel.Part{Kind: memkernel.PartThinking, Signature: "e", Raw: `{"type":"reasoning","encrypted_content":"e"}`}
-	thought := keyed("k", assistant(thinkPart("s"), callPart("1")))
+	thought := keyed("k", assistant(thinkPart("s"), callOfID("1")))
 	tail := func(m ...memkernel.Message) []memkernel.Message { return m }
 	for _, tc := range []struct {
 		name string
@@ -33,8 +33,8 @@ func TestValidate(t *testing.T) {
 		{"results later", FormatAnthropic, Request{Messages: tail(ask, call, last, assistant(textPart("b")), answer)}, []string{"pair-adjacent", "no-orphan"}},
 		{"answered twice", FormatAnthropic, Request{Messages: tail(ask, call, answer, answer)}, []string{"pair-adjacent"}},
 		{"id twice", FormatAnthropic, Request{Messages: tail(ask, call, answer, call, answer)}, []string{"pair-adjacent"}},
-		{"text first", FormatAnthropic, Request{Messages: tail(ask, call, user(textPart("b"), resultPart("1", "x")))}, []string{"results-first"}},
-		{"orphan", FormatAnthropic, Request{Messages: tail(user(resultPart("9", "x")))}, []string{"no-orphan"}},
+		{"text first", FormatAnthropic, Request{Messages: tail(ask, call, user(textPart("b"), resultOf("1", "x")))}, []string{"results-first"}},
+		{"orphan", FormatAnthropic, Request{Messages: tail(user(resultOf("9", "x")))}, []string{"no-orphan"}},
 		{"server tool open", FormatAnthropic, Request{Messages: tail(ask, assistant(server), last)}, []string{"server-tool"}},
 		{"assistant first", FormatAnthropic, Request{Messages: tail(assistant(textPart("b")), last)}, []string{"role"}},
 		{"compaction first", FormatAnthropic, Request{Messages: tail(assistant(compacted), last)}, nil},
@@ -53,12 +53,12 @@ func TestValidate(t *testing.T) {
 		{"empty text", FormatAnthropic, Request{Messages: tail(user(textPart(" ")))}, []string{"non-empty"}},
 		{"tool gone", FormatAnthropic, Request{Tools: []memkernel.Tool{{Name: "other"}}, Messages: tail(ask, call, answer)}, []string{"non-empty"}},
 
-		{"chat sound", FormatOpenAI, Request{Messages: tail(system, ask, call, tool(resultPart("1", "x")), last)}, nil},
+		{"chat sound", FormatOpenAI, Request{Messages: tail(system, ask, call, tool(resultOf("1", "x")), last)}, nil},
 		{"chat unanswered", FormatOpenAI, Request{Messages: tail(ask, call, last)}, []string{"calls-answered"}},
-		{"chat orphan", FormatOpenAI, Request{Messages: tail(ask, tool(resultPart("9", "x")))}, []string{"no-orphan-tool"}},
-		{"chat begins with tool", FormatOpenAI, Request{Messages: tail(system, tool(resultPart("9", "x")))}, []string{"window-start", "no-orphan-tool"}},
+		{"chat orphan", FormatOpenAI, Request{Messages: tail(ask, tool(resultOf("9", "x")))}, []string{"no-orphan-tool"}},
+		{"chat begins with tool", FormatOpenAI, Request{Messages: tail(system, tool(resultOf("9", "x")))}, []string{"window-start", "no-orphan-tool"}},
 
-		{"responses sound", FormatResponses, Request{Messages: tail(ask, assistant(rsn, callPart("1")), tool(resultPart("1", "x")))}, nil},
+		{"responses sound", FormatResponses, Request{Messages: tail(ask, assistant(rsn, callOfID("1")), tool(resultOf("1", "x")))}, nil},
 		{"responses unanswered", FormatResponses, Request{Messages: tail(ask, call)}, []string{"call-output"}},
 		{"responses stray", FormatResponses, Request{Messages: tail(ask, answer)}, []string{"call-output"}},
 		{"reasoning alone", FormatResponses, Request{Messages: tail(ask, assistant(rsn), last)}, []string{"reasoning-group"}},

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/transcript/internal/dialect"
 )
 
 // View selects the form in which a session's messages are returned.
@@ -30,24 +29,24 @@ func (v View) String() string {
 
 // Branches returns the ids of all branches but the main line, in order of
 // appearance: sidechains (subagents) and the abandoned arms of forks.
-func (s *Session) Branches() []string { return slices.Clone(s.log.Names) }
+func (s *Session) Branches() []string { return slices.Clone(s.names) }
 
 // View returns the main line under a view. For a file that holds only one sidechain, such as a
 // subagent's file, it returns the sidechain.
 func (s *Session) View(v View) []memkernel.Message { return s.view(v, s.main()) }
 
-func (s *Session) view(v View, l *dialect.Line) []memkernel.Message {
+func (s *Session) view(v View, l *sessionLine) []memkernel.Message {
 	if v == Full {
 		return s.full(l)
 	}
 	return s.host(l)
 }
 
-func (s *Session) full(l *dialect.Line) []memkernel.Message {
+func (s *Session) full(l *sessionLine) []memkernel.Message {
 	out := make([]memkernel.Message, 0, len(l.Order))
 	for _, i := range l.Order {
 		m := s.Messages[i]
-		if s.log.Flags[i].Unsent || m.Origin == memkernel.OriginSummary || len(m.Parts) == 0 {
+		if s.flags[i].Unsent || m.Origin == memkernel.OriginSummary || len(m.Parts) == 0 {
 			continue
 		}
 		out = append(out, m)
@@ -60,16 +59,16 @@ func (s *Session) full(l *dialect.Line) []memkernel.Message {
 func (s *Session) Compactions() []int {
 	l, out := s.main(), []int{}
 	for _, b := range l.Bounds {
-		out = append(out, len(s.full(&dialect.Line{Order: l.Order[:b.Pos]})))
+		out = append(out, len(s.full(&sessionLine{Order: l.Order[:b.Pos]})))
 	}
 	return out
 }
 
 // main returns the line that is viewed when no branch is named.
-func (s *Session) main() *dialect.Line {
-	l := s.log.Lines[""]
-	if len(l.Order) == 0 && len(s.log.Names) == 1 {
-		return s.log.Lines[s.log.Names[0]]
+func (s *Session) main() *sessionLine {
+	l := s.lines[""]
+	if len(l.Order) == 0 && len(s.names) == 1 {
+		return s.lines[s.names[0]]
 	}
 	return l
 }
@@ -97,7 +96,7 @@ func (s *Session) Rewrites() []Rewrite {
 	slices.Sort(at)
 	var out []Rewrite
 	for _, pos := range slices.Compact(at) {
-		r := Rewrite{At: len(s.full(&dialect.Line{Order: l.Order[:pos]})), Messages: s.host(s.until(l, pos))}
+		r := Rewrite{At: len(s.full(&sessionLine{Order: l.Order[:pos]})), Messages: s.host(s.until(l, pos))}
 		if n := len(out); n > 0 && out[n-1].At == r.At {
 			out[n-1] = r
 			continue
@@ -109,18 +108,18 @@ func (s *Session) Rewrites() []Rewrite {
 
 // until returns the line right after the host's change at a position, with the summary that the host
 // wrote then.
-func (s *Session) until(l *dialect.Line, pos int) *dialect.Line {
+func (s *Session) until(l *sessionLine, pos int) *sessionLine {
 	end := pos
 	for end < len(l.Order) && s.Messages[l.Order[end]].Origin == memkernel.OriginSummary {
 		end++
 	}
-	return &dialect.Line{Order: l.Order[:end],
-		Bounds: slices.DeleteFunc(slices.Clone(l.Bounds), func(b dialect.Bound) bool { return b.Pos > pos }),
-		Micros: slices.DeleteFunc(slices.Clone(l.Micros), func(m dialect.Micro) bool { return m.Pos > pos })}
+	return &sessionLine{Order: l.Order[:end],
+		Bounds: slices.DeleteFunc(slices.Clone(l.Bounds), func(b boundary) bool { return b.Pos > pos }),
+		Micros: slices.DeleteFunc(slices.Clone(l.Micros), func(m micro) bool { return m.Pos > pos })}
 }
 
-func (s *Session) host(l *dialect.Line) []memkernel.Message {
-	var b dialect.Bound
+func (s *Session) host(l *sessionLine) []memkernel.Message {
+	var b boundary
 	if n := len(l.Bounds); n > 0 {
 		b = l.Bounds[n-1]
 	}
@@ -134,7 +133,7 @@ func (s *Session) host(l *dialect.Line) []memkernel.Message {
 	}
 	gone := cleared(l)
 	add := func(i, at int) {
-		f, m := s.log.Flags[i], s.Messages[i]
+		f, m := s.flags[i], s.Messages[i]
 		if f.Unsent || len(m.Parts) == 0 || f.HostSkip && !hasCallIn(m, answered) {
 			return
 		}
@@ -150,11 +149,11 @@ func (s *Session) host(l *dialect.Line) []memkernel.Message {
 }
 
 // cleared maps a call to the micro-compaction before which its result is a stub.
-func cleared(l *dialect.Line) map[string]*dialect.Micro {
+func cleared(l *sessionLine) map[string]*micro {
 	if len(l.Micros) == 0 {
 		return nil
 	}
-	out := map[string]*dialect.Micro{}
+	out := map[string]*micro{}
 	for i := range l.Micros {
 		for _, id := range l.Micros[i].IDs {
 			out[id] = &l.Micros[i]
@@ -165,8 +164,8 @@ func cleared(l *dialect.Line) map[string]*dialect.Micro {
 
 // answered returns the calls on the line that have results. An unfinished turn with such a call
 // stays in the host's view, so that no result is orphaned.
-func (s *Session) answered(l *dialect.Line) map[string]bool {
-	if !slices.ContainsFunc(l.Order, func(i int) bool { return s.log.Flags[i].HostSkip }) {
+func (s *Session) answered(l *sessionLine) map[string]bool {
+	if !slices.ContainsFunc(l.Order, func(i int) bool { return s.flags[i].HostSkip }) {
 		return nil
 	}
 	ids := map[string]bool{}
@@ -185,7 +184,7 @@ func hasCallIn(m memkernel.Message, ids map[string]bool) bool {
 }
 
 // clearResults replaces the cleared results of a message by the host's stub.
-func clearResults(m memkernel.Message, gone map[string]*dialect.Micro, at int) memkernel.Message {
+func clearResults(m memkernel.Message, gone map[string]*micro, at int) memkernel.Message {
 	if gone == nil {
 		return m
 	}

@@ -420,7 +420,7 @@ user: Remove the right one.
 // ViewBranch returns one branch under a view, nil for an unknown branch. An abandoned arm includes
 // the past that it shares with the main line.
 func (s *Session) ViewBranch(v View, branch string) []memkernel.Message {
-	l := s.log.Lines[branch]
+	l := s.lines[branch]
 	if l == nil {
 		return nil
 	}

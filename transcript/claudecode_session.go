@@ -1,0 +1,290 @@
+package transcript
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/memkernel/memkernel"
+)
+
+// claudeAssembler joins the records of a Claude Code file, in file order. Parent ids lead nowhere
+// after a compaction, so that they serve only to name old sidechains and to find forks.
+type claudeAssembler struct {
+	session *Session
+	seen    map[string]bool         // ids of all records
+	byID    map[string]int          // record id to message index
+	groups  map[string]*claudeGroup // by branch and message id
+	calls   map[string]*claudeCall  // by branch and call id
+	echoes  map[string]*Record      // by branch, the last record if it repeats an answered call
+	sides   map[string]string       // record id to branch, for sidechains without agent id
+	askers  map[string]int          // branch and parent to the plain user message that answers it
+	side    string                  // branch of the last sidechain record
+}
+
+// claudeGroup is a message of which further records may come.
+type claudeGroup struct {
+	at      int // its place among the messages
+	request string
+}
+
+// claudeCall is the newest call of an id.
+type claudeCall struct {
+	memkernel.ToolCall
+	time     time.Time
+	answered bool
+}
+
+func claudeAssemble(l *Session) (add func(*Record), finish func()) {
+	a := claudeAssembler{session: l, seen: map[string]bool{}, byID: map[string]int{}, groups: map[string]*claudeGroup{},
+		calls: map[string]*claudeCall{}, echoes: map[string]*Record{}, sides: map[string]string{}, askers: map[string]int{}}
+	return a.add, nil
+}
+
+func (a *claudeAssembler) add(e *Record) {
+	defer func() { a.seen[strings.Clone(e.ID)] = true }()
+	switch e.Kind {
+	case kindMessage, KindCompaction, KindMicrocompaction:
+	default:
+		return
+	}
+	if i, dup := a.byID[e.ID]; dup && e.ID != "" {
+		if i >= 0 && e.Message != nil {
+			if grew, _ := repeatRecord(&a.session.Messages[i], e.Message); grew {
+				return // it was written before it was whole
+			}
+		}
+		a.session.note("duplicate-record", e, "record %s is in the file twice, the first one counts", e.ID)
+		return
+	}
+	own := e.own.(*claudeExtra)
+	branch := a.branch(e, own)
+	l := a.session.branch(branch)
+	if branch == "" || a.session.ID == "" {
+		a.session.adopt(&e.about)
+	}
+	switch e.Kind {
+	case KindCompaction:
+		a.remember(e.ID, -1)
+		l.Bounds = append(l.Bounds, boundary{Pos: len(l.Order), Keep: a.kept(l, own)})
+		a.closeGroups(branch)
+	case KindMicrocompaction:
+		a.remember(e.ID, -1)
+		l.Micros = append(l.Micros, micro{Pos: len(l.Order), IDs: own.cleared, Stub: clearedResult})
+	case kindMessage:
+		e.Message.Branch = branch
+		a.message(e, own, l)
+	}
+}
+
+func (a *claudeAssembler) remember(id string, i int) {
+	if id != "" {
+		a.byID[id] = i
+	}
+}
+
+// branch names the sidechain of a record, "" for the main line.
+func (a *claudeAssembler) branch(e *Record, own *claudeExtra) string {
+	b := own.branch
+	if b != unknownBranch {
+		return b
+	}
+	switch {
+	case e.Parent == "":
+		b = e.ID
+	case a.sides[e.Parent] != "":
+		b = a.sides[e.Parent]
+	case a.side != "":
+		b = a.side
+	default:
+		b = e.ID
+	}
+	a.sides[e.ID], a.side = b, b
+	return b
+}
+
+// closeGroups forgets the open messages of a branch: an id that comes back after a compaction is
+// another message's.
+func (a *claudeAssembler) closeGroups(branch string) {
+	prefix := branch + "\x00"
+	for k := range a.groups {
+		if strings.HasPrefix(k, prefix) {
+			delete(a.groups, k)
+		}
+	}
+}
+
+func (a *claudeAssembler) message(e *Record, own *claudeExtra, l *sessionLine) {
+	m := e.Message
+	if m.Role == memkernel.RoleAssistant && m.Origin == "" && m.Model != "" {
+		a.session.Model = m.Model
+	}
+	a.settleEcho(m)
+	if m.Role == memkernel.RoleUser && m.Origin == "" && !HasResults(*m) {
+		a.closeGroups(m.Branch) // the next answer is another message, whatever its id
+	}
+	key := m.Branch + "\x00" + own.group
+	if g := a.groups[key]; g != nil && own.group != "" && !a.isOther(g, m, own) {
+		into := &a.session.Messages[g.at]
+		grew, again := repeatRecord(into, m)
+		if again && !grew && slices.ContainsFunc(m.Parts, a.asksAgain(m)) {
+			a.echoes[m.Branch] = e
+		}
+		if !again && (HasCalls(*m) || !slices.ContainsFunc(into.Parts, a.isAnswered(m.Branch))) {
+			again = true
+			a.dropCopies(e)
+			// It stays where its first line was, so results that were written between its
+			// lines follow it.
+			joinRecord(into, m)
+		}
+		if again {
+			a.remember(e.ID, g.at)
+			a.called(m)
+			return
+		}
+	}
+	a.dropCopies(e)
+	a.called(m)
+	if own.fork && a.seen[e.Parent] { // of a record that was never written nothing is known
+		a.fork(e, l)
+	}
+	if own.group != "" {
+		if _, taken := a.byID[own.group]; !taken {
+			m.Key = own.group
+			a.byID[own.group] = len(a.session.Messages)
+		}
+		a.groups[key] = &claudeGroup{at: len(a.session.Messages), request: own.request}
+	}
+	i := a.session.push(*m, e.flags)
+	a.remember(e.ID, i)
+}
+
+// isOther reports whether a record with the id of an open message is another message:
+// it came by another call of the model, or asks again for something else under the id of a
+// call that was answered.
+func (a *claudeAssembler) isOther(g *claudeGroup, m *memkernel.Message, own *claudeExtra) bool {
+	answered := a.isAnswered(m.Branch)
+	return g.request != "" && own.request != "" && g.request != own.request || slices.ContainsFunc(m.Parts, func(p memkernel.Part) bool {
+		if !answered(p) {
+			return false
+		}
+		c := &a.calls[m.Branch+"\x00"+p.Call.ID].ToolCall
+		return !sameCall(c, p.Call) && !sameCall(p.Call, c)
+	})
+}
+
+// isAnswered returns a function that reports whether a part is a call with an id to which the
+// branch has a result.
+func (a *claudeAssembler) isAnswered(branch string) func(memkernel.Part) bool {
+	return func(p memkernel.Part) bool {
+		if !isCall(&p) {
+			return false
+		}
+		c := a.calls[branch+"\x00"+p.Call.ID]
+		return c != nil && c.answered
+	}
+}
+
+// asksAgain returns a function that reports whether a part of a message that repeats another is a
+// call that was answered before: only a second result tells that it is a call of its own.
+func (a *claudeAssembler) asksAgain(m *memkernel.Message) func(memkernel.Part) bool {
+	answered := a.isAnswered(m.Branch)
+	return func(p memkernel.Part) bool {
+		return answered(p) && (m.Time.IsZero() || !a.calls[m.Branch+"\x00"+p.Call.ID].time.Equal(m.Time))
+	}
+}
+
+// settleEcho adds the message before m that repeats another, if m has a result for it.
+func (a *claudeAssembler) settleEcho(m *memkernel.Message) {
+	was := a.echoes[m.Branch]
+	if delete(a.echoes, m.Branch); was == nil || !HasResults(*m) {
+		return
+	}
+	if slices.ContainsFunc(was.Message.Parts, func(p memkernel.Part) bool {
+		return isCall(&p) && slices.ContainsFunc(m.Parts, func(r memkernel.Part) bool { return isResult(&r) && r.Result.CallID == p.Call.ID })
+	}) {
+		a.called(was.Message)
+		a.remember(was.ID, a.session.push(*was.Message, was.flags))
+	}
+}
+
+// called records the calls and the results of a message.
+func (a *claudeAssembler) called(m *memkernel.Message) {
+	for i := range m.Parts {
+		p := &m.Parts[i]
+		key := m.Branch + "\x00" + callOf(p)
+		c := a.calls[key]
+		switch {
+		case isCall(p) && c != nil && sameCall(&c.ToolCall, p.Call) && !c.answered:
+			c.ToolCall = *p.Call
+		case isCall(p):
+			a.calls[key] = &claudeCall{ToolCall: *p.Call, time: m.Time}
+		case isResult(p) && c != nil:
+			c.answered = true
+		}
+	}
+}
+
+// dropCopies removes calls that the file holds already, since hosts copy records under new ids
+// when they resume a session. A call with the same id but another input or time is another call,
+// since some servers restart the numbers of calls in each answer.
+func (a *claudeAssembler) dropCopies(e *Record) {
+	m := e.Message
+	kept := m.Parts[:0:len(m.Parts)]
+	for _, p := range m.Parts {
+		c := a.calls[m.Branch+"\x00"+callOf(&p)]
+		if isCall(&p) && p.Call.ID != "" && c != nil && c.time.Equal(m.Time) && (!c.answered || !m.Time.IsZero()) && c.Input == p.Call.Input && c.Name == p.Call.Name {
+			a.session.Notes = append(a.session.Notes, Note{Rule: "duplicate-call", Line: e.Line, Message: -1, Key: m.Key,
+				Text: "call " + p.Call.ID + " is in the file twice, the first one counts", Removed: []memkernel.Part{p}})
+			continue
+		}
+		kept = append(kept, p)
+	}
+	m.Parts = kept
+}
+
+// fork checks whether this plain user message has the same parent as an earlier one. Then the
+// user went back, and the messages in between are an arm of their own. Parallel tool calls share
+// parents too, but are no plain messages.
+func (a *claudeAssembler) fork(e *Record, l *sessionLine) {
+	key := e.Message.Branch + "\x00" + e.Parent
+	first, seen := a.askers[key]
+	a.askers[key] = len(a.session.Messages)
+	if !seen {
+		return
+	}
+	pos := -1
+	for at, i := range l.Order {
+		if i == first {
+			pos = at
+		}
+	}
+	if pos < 0 {
+		return
+	}
+	branch := "fork:" + a.session.Messages[first].Key
+	a.session.fork(l, pos, branch)
+	a.closeGroups(e.Message.Branch)
+	a.session.note("fork", e, "the user went back here; the arm left behind is branch %s", branch)
+}
+
+// kept finds the positions of the messages that a partial compaction keeps.
+func (a *claudeAssembler) kept(l *sessionLine, own *claudeExtra) (keep []int) {
+	if own.keepHead == "" && len(own.keepIDs) == 0 {
+		return nil
+	}
+	head, okHead := a.byID[own.keepHead]
+	tail, okTail := a.byID[own.keepTail]
+	ids := map[int]bool{}
+	for _, id := range own.keepIDs {
+		if i, ok := a.byID[id]; ok {
+			ids[i] = true
+		}
+	}
+	for at, i := range l.Order {
+		if ids[i] || okHead && okTail && i >= head && i <= tail {
+			keep = append(keep, at)
+		}
+	}
+	return keep
+}

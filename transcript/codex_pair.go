@@ -1,0 +1,219 @@
+package transcript
+
+import (
+	"slices"
+
+	"github.com/memkernel/memkernel"
+)
+
+// codexClientItem reports whether items of a type, other than those of functions, are the client's
+// business: call is true for a request to the client and false for an answer.
+func codexClientItem(typ string) (call, ok bool) {
+	switch typ {
+	case "tool_search_call", "computer_call", "shell_call", "apply_patch_call":
+		return true, true
+	case "tool_search_output", "computer_call_output", "shell_call_output", "apply_patch_call_output":
+		return false, true
+	}
+	return false, false
+}
+
+// pairID returns the id that an item shares with its answer, "" for an item by itself. Items that
+// the provider ran are by themselves.
+func (it *codexItem) pairID() string {
+	switch {
+	case it.execution == "server":
+		return ""
+	case it.typ == "mcp_approval_request":
+		return it.id
+	case it.typ == "mcp_approval_response":
+		return it.approval
+	}
+	return it.callID
+}
+
+// call returns an item as a call. If none of the item's known members is the input, the input is
+// all that the item holds.
+func (it *codexItem) call(raw string) memkernel.Part {
+	c := &memkernel.ToolCall{ID: it.pairID(), Name: it.name, Input: it.input}
+	fillCall(c, it.typ, raw)
+	return memkernel.Part{Kind: memkernel.PartToolUse, Call: c, Raw: raw}
+}
+
+// result returns an item as the answer to a call. Only text and pictures are taken out of the
+// item: any other output keeps its shape.
+func (it *codexItem) result(raw string) memkernel.Part {
+	r := &memkernel.ToolResult{CallID: it.pairID(), Name: it.name, Content: it.parts, Text: it.plain, IsError: it.isErr || it.status == "failed"}
+	if len(r.Content) == 0 || slices.ContainsFunc(r.Content, func(p memkernel.Part) bool { return p.Kind == memkernel.PartOther }) {
+		r.Content, r.Text = []memkernel.Part{{Kind: memkernel.PartOther, Raw: raw}}, false
+	}
+	return memkernel.Part{Kind: memkernel.PartToolResult, Result: r, Raw: raw}
+}
+
+// codexPairs ties items of unknown kinds to each other by their call id: the first is the call, and
+// a later one is its result, which is a message of its own. An item that no other one answers stays
+// as it is. The zero value is ready.
+type codexPairs struct {
+	answered map[string]bool   // calls by id
+	lone     map[string]string // items that no other one followed yet, by id
+	late     map[string]string // items that were taken for results, by id
+}
+
+// take looks at the message of one item before it is appended to msgs. It changes the message,
+// and earlier ones, to calls and results where they belong together.
+func (ps *codexPairs) take(msgs []memkernel.Message, m *memkernel.Message) {
+	if len(m.Parts) != 1 {
+		return
+	}
+	if ps.answered == nil {
+		ps.answered, ps.lone, ps.late = map[string]bool{}, map[string]string{}, map[string]string{}
+	}
+	switch p := &m.Parts[0]; {
+	case isCall(p):
+		ps.answered[p.Call.ID] = false
+	case isResult(p):
+		ps.found(msgs, p.Result.CallID)
+	case p.Kind == memkernel.PartOther && m.Role == memkernel.RoleAssistant:
+		ps.unknown(msgs, m)
+	}
+}
+
+// found records the result for a call, and makes a call of the item that the result answers. An
+// item that was taken for the result just before was a step towards it, and becomes unknown
+// again.
+func (ps *codexPairs) found(msgs []memkernel.Message, id string) {
+	if raw, ok := ps.lone[id]; ok {
+		codexReplace(msgs, raw, (*codexItem).call)
+		delete(ps.lone, id)
+	}
+	if raw, ok := ps.late[id]; ok && len(msgs) > 0 && msgs[len(msgs)-1].Parts[0].Raw == raw {
+		codexReplace(msgs[len(msgs)-1:], raw, (*codexItem).other)
+	}
+	ps.answered[id] = true
+}
+
+func (ps *codexPairs) unknown(msgs []memkernel.Message, m *memkernel.Message) {
+	raw := m.Parts[0].Raw
+	it, err := readCodexItem(raw)
+	id := it.pairID()
+	if err != nil || id == "" {
+		if open := len(msgs) > 0 && msgs[len(msgs)-1].Role == memkernel.RoleAssistant; !open && !isItemType(it.typ) {
+			m.Role = memkernel.RoleDeveloper // no answer begins with it: it may be the request's last
+		}
+		return
+	}
+	_, known := ps.answered[id]
+	if _, lone := ps.lone[id]; !known && !lone {
+		ps.lone[id] = raw
+		return
+	}
+	m.Role = memkernel.RoleTool
+	if last := len(msgs) - 1; ps.answered[id] && (last < 0 || msgs[last].Parts[0].Raw != ps.late[id]) {
+		return // the model has seen the result
+	}
+	ps.found(msgs, id)
+	m.Parts = []memkernel.Part{it.result(raw)}
+	ps.late[id] = raw
+}
+
+func (it *codexItem) other(raw string) memkernel.Part {
+	return memkernel.Part{Kind: memkernel.PartOther, Raw: raw}
+}
+
+// codexReplace replaces the last part that has this JSON.
+func codexReplace(msgs []memkernel.Message, raw string, with func(*codexItem, string) memkernel.Part) {
+	for i := len(msgs) - 1; i >= 0; i-- {
+		for k := range msgs[i].Parts {
+			if msgs[i].Parts[k].Raw != raw {
+				continue
+			}
+			if it, err := readCodexItem(raw); err == nil {
+				msgs[i].Parts = slices.Clone(msgs[i].Parts) // others may hold them
+				msgs[i].Parts[k] = with(&it, raw)
+			}
+			return
+		}
+	}
+}
+
+// codexItemType returns the type of a part's JSON, and whether that is an item of the Responses
+// API: an item of a known type, or of an unknown one that has a call id.
+func codexItemType(raw string) (typ string, item bool) {
+	var callID string
+	c := scan(raw)
+	c.Read("type", &typ, "call_id", &callID)
+	return typ, isItemType(typ) || typ != "" && callID != ""
+}
+
+// isResponsesItem reports whether a part's JSON is an item of the Responses API.
+func isResponsesItem(raw string) bool {
+	_, item := codexItemType(raw)
+	return item
+}
+
+// codexPlain are the items of functions, whose outputs the renderer can write.
+var codexPlain = setOf("function_call custom_tool_call local_shell_call function_call_output custom_tool_call_output local_shell_call_output")
+
+// codexOutputs describes the form in which calls and their results go out together.
+type codexOutputs struct {
+	// custom are the free-form calls. Their outputs have a type of their own.
+	custom map[string]bool
+	// reworded are the calls of which one half does not go out as it was recorded.
+	reworded map[string]bool
+}
+
+// codexReworded returns the ids of the calls, or results, that do not go out as they were
+// recorded.
+func codexReworded(msgs []memkernel.Message, half func(*memkernel.Part) bool) map[string]bool {
+	out := map[string]bool{}
+	for i := range msgs {
+		for k := range msgs[i].Parts {
+			if p := &msgs[i].Parts[k]; p.Raw == "" && half(p) {
+				out[callOf(p)] = true
+			}
+		}
+	}
+	return out
+}
+
+// newCodexOutputs collects the facts about messages that writing them as items needs.
+func newCodexOutputs(msgs []memkernel.Message) *codexOutputs {
+	return &codexOutputs{custom: map[string]bool{}, reworded: codexReworded(msgs, func(p *memkernel.Part) bool { return isCall(p) || isResult(p) })}
+}
+
+// note records a part that goes out.
+func (o *codexOutputs) note(p *memkernel.Part) {
+	if p.Call != nil && p.Call.Custom {
+		o.custom[p.Call.ID] = true
+	}
+}
+
+// form returns a part as it goes out. Only the makers of other items than functions' know these
+// items' forms: if one half of a pair is reworded, both become a function's.
+func (o *codexOutputs) form(p *memkernel.Part) *memkernel.Part {
+	if p.Raw == "" || !o.reworded[callOf(p)] || codexPlain[rawType(p.Raw)] {
+		return p
+	}
+	q := *p
+	q.Raw = ""
+	return &q
+}
+
+// unchanged reports whether a message can go out with the bytes that it was written with.
+func (o *codexOutputs) unchanged(m *memkernel.Message) bool {
+	same := true
+	for i := range m.Parts {
+		o.note(&m.Parts[i])
+		same = same && o.form(&m.Parts[i]) == &m.Parts[i]
+	}
+	return same
+}
+
+// mayAsk reports whether p is an item of an unknown kind that another item may answer.
+func mayAsk(p *memkernel.Part) bool {
+	if p.Kind != memkernel.PartOther {
+		return false
+	}
+	it, err := readCodexItem(p.Raw)
+	return err == nil && it.pairID() != ""
+}

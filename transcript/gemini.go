@@ -1,0 +1,301 @@
+package transcript
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/memkernel/memkernel"
+)
+
+// This file reads requests of Gemini's generateContent, and rewrites a client's body. The
+// model is in the request's path and not in its body.
+
+// geminiDialect are requests of generateContent. It is no dialect of files.
+var geminiDialect = dialectRow{Name: "gemini", Parse: geminiParse, Known: append([]string{"text"}, geminiServerParts...), API: &api{Format: "gemini", List: "contents", System: "systemInstruction",
+	Names: geminiNames, Instructions: geminiInstructions, Definitions: geminiDefinitions, ModelAside: true,
+	Element: readOne(geminiParse), Pair: func() func([]memkernel.Message, *memkernel.Message) { return new(geminiPairs).take },
+	Render: geminiRender, Append: appendGeminiPart, Takes: geminiTakes, Refuses: geminiRefuses, Rewrite: geminiRewrite}}
+
+// geminiNames are the other spellings of members that the API takes, those of its protocol's source.
+var geminiNames = map[string]string{
+	"system_instruction": "systemInstruction", "tool_config": "toolConfig", "generation_config": "generationConfig",
+	"cached_content": "cachedContent", "safety_settings": "safetySettings",
+	"inline_data": "inlineData", "file_data": "fileData", "mime_type": "mimeType", "file_uri": "fileUri",
+	"function_call": "functionCall", "function_response": "functionResponse", "function_declarations": "functionDeclarations",
+	"executable_code": "executableCode", "code_execution_result": "codeExecutionResult", "tool_call": "toolCall", "tool_response": "toolResponse",
+	"thought_signature": "thoughtSignature", "video_metadata": "videoMetadata", "media_resolution": "mediaResolution",
+	"will_continue": "willContinue", "partial_args": "partialArgs", "part_metadata": "partMetadata", "display_name": "displayName",
+}
+
+// scanGemini is [scan] for a text with either spelling.
+func scanGemini(s string) cursor { return cursor{S: s, Names: geminiNames} }
+
+// geminiParse reads a content.
+func geminiParse(e *Record) error {
+	m := &memkernel.Message{Role: memkernel.RoleUser, Raw: strings.TrimSpace(e.Raw)}
+	c, err := scanObject(e.Raw)
+	if err != nil {
+		return err
+	}
+	c.Names = geminiNames
+	listed := false
+	c.Read("role", func() { m.Role = geminiRoleOf(c.Str()) }, "parts", func() {
+		listed = c.Peek() == '['
+		m.Parts = append(m.Parts, readGeminiList(&c)...)
+	})
+	if err := c.End(); err != nil {
+		return err
+	}
+	if !listed {
+		return errors.New("content has no parts")
+	}
+	markTyped(m, false)
+	e.Type, e.Message = string(m.Role), m
+	return nil
+}
+
+// readGeminiList reads a list of parts.
+func readGeminiList(c *cursor) (parts []memkernel.Part) {
+	for range c.Elems {
+		if p := readGeminiPart(c); c.Err == nil {
+			parts = append(parts, p)
+		}
+	}
+	return parts
+}
+
+// geminiRoleOf returns the role of a content, the user's by default. Results come in a content of
+// the user's, or of a function's in the first versions.
+func geminiRoleOf(role string) memkernel.Role {
+	switch role {
+	case "model":
+		return memkernel.RoleAssistant
+	case "user", "":
+		return memkernel.RoleUser
+	case "function":
+		return memkernel.RoleTool
+	}
+	return memkernel.Role("gemini-" + role) // no role that a request has
+}
+
+// geminiPart holds the members of a part.
+type geminiPart struct {
+	text, signature   string
+	has, thought, odd bool // odd: a member is unknown
+	media             *memkernel.Media
+	call              *memkernel.ToolCall
+	result            *memkernel.ToolResult
+	holds             int // members that hold something
+}
+
+func readGeminiPart(c *cursor) memkernel.Part {
+	var r geminiPart
+	start := c.Start()
+	holds := func(read func()) func() { return func() { r.holds++; read() } }
+	media := holds(func() { r.media = readGeminiMedia(c) })
+	known := []any{"text", holds(func() { r.has, r.text = c.Peek() == '"', c.Str() }), "inlineData", media, "fileData", media,
+		"functionCall", holds(func() { r.call = r.readCall(c) }), "functionResponse", holds(func() { r.result = r.readResponse(c) }),
+		"thought", &r.thought, "thoughtSignature", &r.signature}
+	for _, name := range geminiDescribed {
+		known = append(known, name, c.Skip)
+	}
+	r.odd = c.Read(known...) > 0 || r.odd
+	return r.part(c.Since(start))
+}
+
+// geminiPart makes the canonical part. A text without a letter may carry a signature, which is
+// why it is none that could be left out.
+func (r *geminiPart) part(raw string) memkernel.Part {
+	p := memkernel.Part{Kind: memkernel.PartOther, Raw: raw}
+	switch {
+	case r.odd || r.holds != 1:
+	case r.has && r.thought:
+		p.Kind, p.Text, p.Signature = memkernel.PartThinking, r.text, r.signature
+	case r.has && strings.TrimSpace(r.text) != "":
+		p.Kind, p.Text = memkernel.PartText, r.text
+	case r.call != nil && r.call.Name != "":
+		p.Kind, p.Call, p.Signature = memkernel.PartToolUse, r.call, r.signature
+	case r.result != nil && r.result.Name != "":
+		p.Kind, p.Result = memkernel.PartToolResult, r.result
+	case r.media != nil:
+		p.Kind, p.Media = memkernel.PartDocument, r.media
+		if strings.HasPrefix(r.media.Type, "image/") {
+			p.Kind = memkernel.PartImage
+		}
+	}
+	return p
+}
+
+func readGeminiMedia(c *cursor) *memkernel.Media {
+	var typ, data, url string
+	c.Read("mimeType", &typ, "data", &data, "fileUri", &url)
+	m := inlineMedia(typ, data)
+	m.URL = url
+	return m
+}
+
+// readCall reads a call. A call that comes in pieces has members that are unknown here.
+func (r *geminiPart) readCall(c *cursor) *memkernel.ToolCall {
+	call, args := &memkernel.ToolCall{Input: "{}"}, jsonText("")
+	r.odd = c.Read("id", &call.ID, "name", &call.Name, "args", &args) > 0 || r.odd
+	if args != "" && args != "null" {
+		call.Input = string(args)
+	}
+	return call
+}
+
+// readResponse reads the result of a call: a text in a member that the API knows, or else all
+// of the object.
+func (r *geminiPart) readResponse(c *cursor) *memkernel.ToolResult {
+	result := &memkernel.ToolResult{}
+	var media []memkernel.Part
+	response := jsonText("")
+	others := c.Read("id", &result.CallID, "name", &result.Name, "response", &response, "parts", func() { media = append(media, readGeminiList(c)...) })
+	r.odd = others > 0 || r.odd // it comes in pieces
+	if response != "" {
+		text, failed := geminiSaid(string(response))
+		result.Content, result.Text, result.IsError = []memkernel.Part{textPart(text)}, true, failed
+	}
+	if len(media) > 0 {
+		result.Content, result.Text = append(result.Content, media...), false
+	}
+	return result
+}
+
+// geminiSaid returns the text of a response.
+func geminiSaid(response string) (text string, failed bool) {
+	c := scan(response)
+	n := 0
+	for k := range c.Fields {
+		if n++; c.Peek() != '"' || k != "output" && k != "error" && k != "result" && k != "content" {
+			return response, false
+		}
+		text, failed = c.Str(), k == "error"
+	}
+	if n != 1 {
+		return response, false
+	}
+	return text, failed
+}
+
+// geminiInstructions reads the system prompt: a content, or a text.
+func geminiInstructions(c *cursor) (parts []memkernel.Part) {
+	if c.Peek() == '"' {
+		return geminiParts(c)
+	}
+	c.Read("parts", func() { parts = append(parts, geminiParts(c)...) })
+	return parts
+}
+
+// geminiParts reads the parts of a content: a text, a part, or a list of these.
+func geminiParts(c *cursor) (parts []memkernel.Part) {
+	switch c.Peek() {
+	case '"':
+		return []memkernel.Part{textPart(c.Str())}
+	case '{':
+		return []memkernel.Part{readGeminiPart(c)}
+	}
+	for range c.Elems {
+		if list := geminiParts(c); c.Err == nil {
+			parts = append(parts, list...)
+		}
+	}
+	return parts
+}
+
+// geminiDefinitions reads the tools. Functions are declared in lists. Any other member is a tool
+// that the provider runs.
+func geminiDefinitions(c *cursor) (tools []memkernel.Tool) {
+	for range c.Elems {
+		for k := range c.Fields {
+			if k != "functionDeclarations" && k != "function_declarations" || c.Peek() != '[' {
+				if raw := c.Raw(); c.Err == nil {
+					tools = append(tools, memkernel.Tool{Name: k, Raw: `{` + string(appendString(nil, k)) + `:` + raw + `}`})
+				}
+				continue
+			}
+			for range c.Elems {
+				raw := c.Raw()
+				if d := scan(raw); c.Err == nil {
+					tools = append(tools, memkernel.Tool{Name: d.Text("name"), Raw: raw})
+				}
+			}
+		}
+	}
+	return tools
+}
+
+// geminiPairs ties calls without ids to their results. A result without id answers the first call of
+// its name in the content before that is not answered yet.
+type geminiPairs struct {
+	seen map[string]int
+	open []memkernel.ToolCall
+}
+
+// geminiUnnamed begins the ids of calls that have none in the request.
+const geminiUnnamed = "gemini-call-"
+
+// take ties the next message. It does not change the message's parts, which may be those of an
+// earlier request.
+func (s *geminiPairs) take(_ []memkernel.Message, m *memkernel.Message) {
+	if m.Role == memkernel.RoleAssistant {
+		s.open = nil
+		s.each(m, func(p *memkernel.Part) {
+			if p.Call == nil {
+				return
+			}
+			if p.Call.ID == "" {
+				c := *p.Call
+				c.ID = s.id(&c)
+				p.Call = &c
+			}
+			s.open = append(s.open, *p.Call)
+		})
+		return
+	}
+	s.each(m, func(p *memkernel.Part) {
+		if p.Result == nil {
+			return
+		}
+		r := *p.Result
+		n := slices.IndexFunc(s.open, func(c memkernel.ToolCall) bool {
+			return r.CallID == c.ID || r.CallID == "" && r.Name == c.Name
+		})
+		if n >= 0 {
+			r.CallID = s.open[n].ID
+			s.open = slices.Delete(s.open, n, n+1)
+		} else if r.CallID == "" {
+			r.CallID = geminiUnnamed + r.Name // answers nothing
+		}
+		p.Result = &r
+	})
+}
+
+// each goes over copies of the parts of a message, if there is one to be changed.
+func (s *geminiPairs) each(m *memkernel.Message, f func(*memkernel.Part)) {
+	if !HasCalls(*m) && !HasResults(*m) {
+		return
+	}
+	m.Parts = slices.Clone(m.Parts)
+	for i := range m.Parts {
+		f(&m.Parts[i])
+	}
+}
+
+// id makes the id of a call from the name and the input, so that it is the same after the client
+// has left out earlier messages.
+func (s *geminiPairs) id(c *memkernel.ToolCall) string {
+	sum := sha256.Sum256([]byte(c.Name + "\x00" + c.Input))
+	id := geminiUnnamed + hex.EncodeToString(sum[:6])
+	if s.seen == nil {
+		s.seen = map[string]int{}
+	}
+	if s.seen[id]++; s.seen[id] > 1 {
+		id += "-" + strconv.Itoa(s.seen[id])
+	}
+	return id
+}

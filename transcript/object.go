@@ -1,0 +1,162 @@
+package transcript
+
+import (
+	"strings"
+
+	"github.com/memkernel/memkernel"
+)
+
+// isMarkerKey reports whether a member of this name marks a cache breakpoint.
+func isMarkerKey(k string) bool { return k == "cache_control" || k == "prompt_cache_breakpoint" }
+
+// appendClean appends a block's JSON without cache markers and without invalid UTF-8. All other
+// bytes stay.
+func appendClean(dst []byte, raw string) []byte {
+	if strings.Contains(raw, `"cache_control"`) || strings.Contains(raw, `"prompt_cache_breakpoint"`) {
+		return appendWithout(dst, raw, isMarkerKey)
+	}
+	return appendValid(dst, raw)
+}
+
+// span is a range of bytes.
+type span struct{ Start, End int }
+
+// appendWithout copies an object without some of its members.
+func appendWithout(dst []byte, raw string, drop func(string) bool) []byte {
+	c := scan(raw)
+	cuts := memberCuts(&c, drop, nil)
+	at := 0
+	if c.Err == nil {
+		for _, cut := range cuts {
+			dst = appendValid(dst, raw[at:cut.Start])
+			at = cut.End
+		}
+	}
+	return appendValid(dst, raw[at:])
+}
+
+// memberCuts finds the members to drop, each with a comma next to it, also in the objects of a
+// content list. It does not look into other values: a tool's input may have a member of such a
+// name.
+func memberCuts(c *cursor, drop func(string) bool, cuts []span) []span {
+	kept := -1    // end of the last member that stays
+	open := false // the last cut reaches to the next member
+	c.Peek()
+	for start, k := range c.members {
+		if open {
+			cuts[len(cuts)-1].End, open = start, false
+		}
+		gone := drop(k)
+		if !gone && k == "content" && c.Peek() == '[' {
+			for range c.Elems {
+				cuts = memberCuts(c, drop, cuts)
+			}
+		} else {
+			c.Skip()
+		}
+		switch {
+		case !gone:
+			kept = c.i
+		case kept >= 0:
+			cuts, kept = append(cuts, span{kept, c.i}), c.i
+		default:
+			cuts, open = append(cuts, span{start, c.i}), true
+		}
+	}
+	return cuts
+}
+
+// insertMember adds a member to the object that ends dst.
+func insertMember(dst []byte, member string) []byte {
+	if n := len(dst); n > 1 && dst[n-1] == '}' {
+		dst = dst[:n-1]
+		if dst[n-2] != '{' {
+			dst = append(dst, ',')
+		}
+		dst = append(append(dst, member...), '}')
+	}
+	return dst
+}
+
+// memberOf returns the JSON of a member of an object, "" if it has none.
+func memberOf(object, name string) (value string) {
+	c := scan(object)
+	for k := range c.Fields {
+		if k == name {
+			value = c.Raw()
+		}
+	}
+	return value
+}
+
+// withMember returns an object with another value for a member, which is added if the object has
+// none. All other bytes stay.
+func withMember(raw, name, value string) string {
+	c := scan(raw)
+	start, end := 0, 0
+	for k := range c.Fields {
+		c.Peek()
+		at := c.i
+		c.Skip()
+		if k == name {
+			start, end = at, c.i
+		}
+	}
+	if end == 0 {
+		return string(insertMember([]byte(raw), string(appendString(nil, name))+":"+value))
+	}
+	return raw[:start] + value + raw[end:]
+}
+
+// rawType returns the type member of a block's JSON.
+func rawType(raw string) string {
+	c := scan(raw)
+	for k := range c.Fields {
+		if k == "type" {
+			return c.Str()
+		}
+		c.Skip()
+	}
+	return ""
+}
+
+// spansOf returns where the elements of a list begin and end.
+func spansOf(list string) (out []span) {
+	c := scan(list)
+	return c.Spans()
+}
+
+// spansOf passes over a list and returns where its elements are.
+func (c *cursor) Spans() (out []span) {
+	for range c.Elems {
+		start := c.Start()
+		if c.Skip(); c.Err == nil {
+			out = append(out, span{start, c.i})
+		}
+	}
+	return out
+}
+
+// appendListed appends an element to the list that ends dst, with a comma if it is not the first.
+// If write appends nothing, neither does appendListed.
+func appendListed(dst []byte, write func([]byte) []byte) []byte {
+	n := len(dst)
+	first := dst[n-1] == '['
+	if !first {
+		dst = append(dst, ',')
+	}
+	m := len(dst)
+	if dst = write(dst); len(dst) == m {
+		return dst[:n]
+	}
+	return dst
+}
+
+// appendList appends a list of parts, each as write appends it.
+func appendList(dst []byte, parts []memkernel.Part, write func([]byte, *memkernel.Part) []byte) []byte {
+	dst = append(dst, '[')
+	for i := range parts {
+		dst = appendListed(dst, func(dst []byte) []byte { return write(dst, &parts[i]) })
+	}
+	return append(dst, ']')
+}

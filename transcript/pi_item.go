@@ -1,0 +1,106 @@
+package transcript
+
+import (
+	"errors"
+	"strconv"
+
+	"github.com/memkernel/memkernel"
+)
+
+// piRead makes a message of the host's. It returns nil for a message that the host leaves out.
+func piRead(value string) (*memkernel.Message, error) {
+	if _, err := scanObject(value); err != nil {
+		return nil, errNoObject
+	}
+	l, e := piLine{message: jsonText(value)}, Record{}
+	if err := l.toMessage(&e); err != nil || e.flags.Unsent || e.flags.HostSkip {
+		return nil, err
+	}
+	if e.Message.Origin == memkernel.OriginMeta { // of a role of its own
+		return e.Message, readPiSummary(value, e.Message)
+	}
+	return e.Message, nil
+}
+
+// readPiSummary gives a message that holds a summary in place of content the words in which the
+// host shows it.
+func readPiSummary(value string, m *memkernel.Message) error {
+	var role, summary string
+	c := scan(value)
+	c.Read("role", &role, "summary", &summary)
+	switch {
+	case c.Err != nil:
+		return c.Err
+	case role == "":
+		return errors.New("message has no role")
+	case summary == "":
+		return nil
+	case role == "compactionSummary":
+		m.Origin, m.Parts = memkernel.OriginSummary, textParts(piSummaryOpen+summary+piSummaryClose)
+	case role == "branchSummary":
+		m.Parts = textParts(piBranchOpen + summary + piBranchClose)
+	}
+	return nil
+}
+
+// piWrite spells a message as Pi and OpenClaw hold it. The members that the host wrote in addition
+// to the content stay.
+func piWrite(m memkernel.Message, raw string, _ map[string]bool) []string {
+	if raw != "" {
+		return []string{withMember(raw, "content", piBlocks(piPartsOf(&m)))}
+	}
+	role := "user"
+	if m.Role == memkernel.RoleAssistant {
+		role = "assistant"
+	}
+	stamp := `,"timestamp":`
+	if !m.Time.IsZero() {
+		stamp += strconv.FormatInt(m.Time.UnixMilli(), 10)
+	} else {
+		stamp += "0" // the bytes of a block must not change from plan to plan
+	}
+	var out []string
+	var rest []memkernel.Part
+	for i := range m.Parts {
+		r := m.Parts[i].Result
+		if r == nil {
+			rest = append(rest, m.Parts[i])
+			continue
+		}
+		out = append(out, string(put(nil, `{"role":"toolResult","toolCallId":`, r.CallID, `,"toolName":`, r.Name,
+			`,"content":`+piBlocks(r.Content)+`,"isError":`+strconv.FormatBool(r.IsError)+stamp+"}")))
+	}
+	if len(rest) > 0 {
+		out = append(out, `{"role":"`+role+`","content":`+piBlocks(rest)+stamp+"}")
+	}
+	return out
+}
+
+// piPartsOf returns the blocks of a message's content: a result's own.
+func piPartsOf(m *memkernel.Message) []memkernel.Part {
+	if len(m.Parts) == 1 && m.Parts[0].Result != nil {
+		return m.Parts[0].Result.Content
+	}
+	return m.Parts
+}
+
+func piBlocks(parts []memkernel.Part) string {
+	return string(appendList(nil, parts, appendPiPart))
+}
+
+func appendPiPart(dst []byte, p *memkernel.Part) []byte {
+	if p.Raw != "" {
+		return appendValid(dst, p.Raw)
+	}
+	switch {
+	case p.Kind == memkernel.PartText:
+		return put(dst, `{"type":"text","text":`, p.Text, `}`)
+	case p.Kind == memkernel.PartThinking:
+		return put(dst, `{"type":"thinking","thinking":`, p.Text, `,"thinkingSignature":`, p.Signature, `}`)
+	case p.Call != nil:
+		return put(dst, `{"type":"toolCall","id":`, p.Call.ID, `,"name":`, p.Call.Name, `,"arguments":`+inputOf(p.Call)+`}`)
+	case p.Media != nil && p.Media.Data != "":
+		return put(dst, `{"type":"image","data":`, p.Media.Data, `,"mimeType":`, p.Media.Type, `}`)
+	}
+	return dst
+}
