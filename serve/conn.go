@@ -90,7 +90,7 @@ func (c *conn) serve() error {
 	for {
 		var line []byte
 		size, err := jsonl.NextLine(c.r, c.s.opt.LineBytes, func(part []byte) { line = append(line, part...) })
-		switch line = bytes.TrimSpace(line); {
+		switch line = bytes.TrimSpace(bytes.TrimPrefix(line, []byte("\ufeff"))); {
 		case size > c.s.opt.LineBytes:
 			c.write(answer("", nil, ErrTooLong(c.s.opt.LineBytes)))
 		case len(line) > 0:

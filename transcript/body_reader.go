@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/internal/textutil"
 )
 
 // BodyReader reads the bodies of conversations that grow from request to request. It returns the
@@ -14,9 +14,7 @@ import (
 // The zero value is ready for use. A BodyReader is safe for concurrent use. A nil reader
 // remembers nothing.
 type BodyReader struct {
-	mu         sync.Mutex
-	young, old map[bodyKey]memkernel.Message
-	bytes      int // of young
+	kept textutil.Recent[bodyKey, memkernel.Message]
 }
 
 // bodyKey identifies an element of a conversation by its bytes.
@@ -91,52 +89,18 @@ func (r *BodyReader) text(raw string) string {
 	return raw
 }
 
-func (r *BodyReader) find(k bodyKey) (memkernel.Message, bool) {
+func (r *BodyReader) find(k bodyKey) (m memkernel.Message, ok bool) {
 	if r == nil {
-		return memkernel.Message{}, false
+		return m, false
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if m, ok := r.young[k]; ok {
-		return m, true
-	}
-	m, ok := r.old[k]
-	if ok {
-		k.raw = m.Raw
-		r.put(k, m)
-	}
-	return m, ok
+	return r.kept.Get(k)
 }
 
 func (r *BodyReader) remember(k bodyKey, m memkernel.Message) {
-	if r == nil {
-		return
+	if r != nil && len(k.raw) <= maxElement {
+		r.kept.Put(k, m, len(k.raw), maxRemembered)
 	}
-	if len(k.raw) > maxElement {
-		return
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.put(k, m)
 }
 
 // Age forgets the messages that were not read since the previous call of Age.
-func (r *BodyReader) Age() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.turn()
-}
-
-// turn begins a generation. The caller must hold r.mu.
-func (r *BodyReader) turn() {
-	r.young, r.old, r.bytes = map[bodyKey]memkernel.Message{}, r.young, 0
-}
-
-// put remembers a message. The caller must hold r.mu.
-func (r *BodyReader) put(k bodyKey, m memkernel.Message) {
-	if r.young == nil || r.bytes > maxRemembered {
-		r.turn()
-	}
-	r.young[k] = m
-	r.bytes += len(k.raw)
-}
+func (r *BodyReader) Age() { r.kept.Age() }

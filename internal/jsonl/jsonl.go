@@ -94,34 +94,47 @@ func Unpadded(in io.Reader) io.Reader {
 // that error with an empty value and ends.
 func Values(in io.Reader, max int, read func(*Value) error) iter.Seq2[Value, error] {
 	return func(yield func(Value, error) bool) {
-		l := newLines(in, max)
-		for {
-			off := l.pos
-			text, end, tooLong, err := l.next()
-			if err != nil {
-				if err != io.EOF {
-					yield(Value{Line: l.line}, fmt.Errorf("read line %d: %w", l.line, err))
-				}
+		r := bufio.NewReaderSize(in, chunkBytes)
+		at, ended := int64(0), false
+		for n := 1; !ended; n++ {
+			var line strings.Builder
+			size, err := NextLine(r, max, func(part []byte) { line.Write(part) })
+			if ended = err == io.EOF; err != nil && !ended {
+				yield(Value{Line: n}, fmt.Errorf("read line %d: %w", n, err))
 				return
 			}
-			v := padded(text)
-			v.Line, v.Offset, v.Tail = l.line, off, v.Tail+end
+			v := Value{}
+			if size <= max {
+				text, broken := strings.CutSuffix(line.String(), "\n")
+				if broken {
+					text = strings.TrimSuffix(text, "\r")
+				}
+				v = padded(text)
+				v.Tail += line.String()[len(text):]
+			}
+			v.Line, v.Offset = n, at
+			at += int64(size)
 			switch {
-			case tooLong:
+			case size > max:
 				v.Err = fmt.Errorf("%w: more than %d bytes", ErrTooLong, max)
 			case v.Raw != "":
 				v.Err = read(&v)
 			}
-			if v.Err == nil || tooLong {
+			switch {
+			case size == 0: // the end
+			case v.Err == nil || size > max:
 				if !yield(v, nil) {
 					return
 				}
-			} else if !split(v, read, yield) {
+			case !split(v, read, yield):
 				return
 			}
 		}
 	}
 }
+
+// chunkBytes is the number of bytes that are read at once.
+const chunkBytes = 256 << 10 // 256 KiB
 
 // Spread reads a file as Values does. It also reads a file that holds one record over several
 // lines.

@@ -1,13 +1,6 @@
 package jsonl
 
-import (
-	"bufio"
-	"bytes"
-)
-
-// byteOrderMark is removed from the start of a line, because programs on Windows write it at the
-// start of a stream.
-var byteOrderMark = []byte("\ufeff")
+import "bufio"
 
 // NextLine reads the next line of a stream in bounded memory and passes it to take in parts, with
 // its line break. It returns the number of bytes that it read. If that number is more than limit,
@@ -17,9 +10,6 @@ var byteOrderMark = []byte("\ufeff")
 func NextLine(r *bufio.Reader, limit int, take func(part []byte)) (size int, err error) {
 	for {
 		part, err := r.ReadSlice('\n')
-		if size == 0 {
-			part = bytes.TrimPrefix(part, byteOrderMark)
-		}
 		if size += len(part); size <= limit {
 			take(part)
 		}
