@@ -299,10 +299,8 @@ func varied(v string) bool {
 	var seen [256]bool
 	n := 0
 	for i := range len(v) {
-		if !seen[v[i]] {
-			seen[v[i]] = true
-			n++
-		}
+		n += btoi(!seen[v[i]])
+		seen[v[i]] = true
 	}
 	return n >= 6
 }
@@ -485,11 +483,7 @@ func matchAuthorization(s string, i int) match {
 	return match{}
 }
 
-func digits(v string) (n int) {
-	for i := range len(v) {
-		if lex.ByteClass[v[i]]&lex.CDigit != 0 {
-			n++
-		}
-	}
+func digits(v string) int {
+	_, _, n, _ := classes(v)
 	return n
 }

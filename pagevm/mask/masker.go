@@ -50,16 +50,11 @@ type Masker struct {
 	literals map[string]bool
 	allow    []*regexp.Regexp
 	disabled map[string]bool
-	lines    bool // a mark has as many line breaks as its secret
-	known    *known
+	lines    bool      // a mark has as many line breaks as its secret
+	known    *sync.Map // the findings in texts, nil to remember none
 }
 
-// known remembers the findings in texts.
-type known struct {
-	mu    sync.Mutex
-	texts map[string]finding
-}
-
+// finding is the result of a search in a text.
 type finding struct {
 	masked string
 	found  Secrets
@@ -73,7 +68,7 @@ const knownFrom = 128
 // work.
 func (m *Masker) Remembering() *Masker {
 	out := m.copy()
-	out.known = &known{texts: map[string]finding{}}
+	out.known = new(sync.Map)
 	return out
 }
 
@@ -140,16 +135,13 @@ func (m *Masker) Find(s string) (string, Secrets) {
 	if m == nil || m.known == nil || len(s) < knownFrom {
 		return m.find(s, maskDepth)
 	}
-	m.known.mu.Lock()
-	f, ok := m.known.texts[s]
-	m.known.mu.Unlock()
+	f, ok := m.known.Load(s)
 	if !ok {
-		f.masked, f.found = m.find(s, maskDepth)
-		m.known.mu.Lock()
-		m.known.texts[s] = f
-		m.known.mu.Unlock()
+		masked, found := m.find(s, maskDepth)
+		f = finding{masked, found}
+		m.known.Store(s, f)
 	}
-	return f.masked, f.found
+	return f.(finding).masked, f.(finding).found
 }
 
 func (m *Masker) find(s string, depth int) (string, Secrets) {

@@ -121,9 +121,8 @@ var nameWords = indexWords("token secret credential passw passphrase key ·pat _
 // separator and another run before its word. It ends at most a few bytes after its word.
 func nameRegion(s string) (from, to int) {
 	from, to = len(s), len(s)
-	nameWords.find(s, func(_ string, at, end int) bool {
+	nameWords.find(s, func(at, end int, _ []int) {
 		from, to = min(from, at), min(end+len("s which:"), len(s))
-		return false
 	})
 	for i := range len(s) {
 		if s[i] >= utf8.RuneSelf {

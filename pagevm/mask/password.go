@@ -21,7 +21,12 @@ var passwordNames = indexWords(passwordWords)
 // nearPasswords finds values that look like a password near one of passwordWords, whatever the
 // syntax: up to 90 bytes after it within two lines, or up to 60 bytes before it on its line.
 func nearPasswords(s string) (out [][2]int) {
-	names := passwordNames.find(s, isPasswordName)
+	var names [][2]int
+	passwordNames.find(s, func(from, to int, _ []int) {
+		if n := len(names); (n == 0 || names[n-1][0] < from) && isPasswordName(s, from, to) {
+			names = append(names, [2]int{from, to})
+		}
+	})
 	k := 0 // of the first name that ends after the value begins
 	for i := nextRun(s, 0, minPassword, &passwordSet); i < len(s); i = nextRun(s, i, minPassword, &passwordSet) {
 		from := i
@@ -115,34 +120,6 @@ var (
 )
 
 const passwordSigns = "!*#?$%&^~@+"
-
-// wordIndex finds words in the same way as the rules' keywords.
-type wordIndex struct {
-	starts startSet
-	words  map[uint16][]string
-}
-
-func indexWords(list string) *wordIndex {
-	x := &wordIndex{words: map[uint16][]string{}}
-	for _, w := range spaced(list) {
-		x.starts.add(w)
-		x.words[startKey(w)] = append(x.words[startKey(w)], w)
-	}
-	return x
-}
-
-// find returns the places of the words in s for which is returns true.
-func (x *wordIndex) find(s string, is func(s string, from, to int) bool) (out [][2]int) {
-	for i := x.starts.next(s, 0); i < len(s); i = x.starts.next(s, i+1) {
-		for _, w := range x.words[startKey(s[i:])] {
-			if len(s)-i >= len(w) && equalFold(s[i:i+len(w)], w) && is(s, i, i+len(w)) {
-				out = append(out, [2]int{i, i + len(w)})
-				break
-			}
-		}
-	}
-	return out
-}
 
 // wordBefore reports whether s ends with a letter, a quote or a space.
 func wordBefore(s string) bool {

@@ -4,11 +4,11 @@ import (
 	"cmp"
 	_ "embed" // the rules
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
 
+	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/pagevm/internal/lex"
 )
 
@@ -23,8 +23,8 @@ import (
 //go:embed data/gitleaks.json
 var gitleaksJSON []byte
 
-// maskRule is one rule of the data. The secret is the text of the group, of the first group that
-// matched if Group is 0, or else the whole match.
+// maskRule is a rule of the data, or a row of this package's table, which has a judge. The secret is
+// the text of the group, of the first group that matched if Group is 0, or else the whole match.
 type maskRule struct {
 	ID, Regex string
 	Keywords  []string // in lower case
@@ -36,10 +36,11 @@ type maskRule struct {
 	Named       bool
 	Allow, Stop []string
 
-	re, allow func() []*regexp.Regexp // compiled when first wanted
-	named     bool                    // the expression had nameBefore
-	own       *ownRule                // the row that it was made of, nil for gitleaks'
-	also      []string                // the row's
+	ownRule
+	re, inside *textutil.Regexp
+	allow      []*textutil.Regexp
+	named      bool     // the expression had nameBefore
+	near       []string // the words of the row's also
 }
 
 // maskSet holds the rules and the index of their keywords.
@@ -48,48 +49,39 @@ type maskSet struct {
 	Allow []string
 	Stop  []string
 
-	allow  func() []*regexp.Regexp
-	starts startSet
-	at     [1 << 15]uint16 // place in words by startKey, 0 for none
-	words  [][]maskWord
-}
-
-type maskWord struct {
-	word  string
-	rules []int
+	wordIndex
+	allow []*textutil.Regexp
 }
 
 // allRules are gitleaks' rules as embedded, and those of this package's table.
 var allRules = sync.OnceValue(func() *maskSet {
-	set := &maskSet{words: make([][]maskWord, 1)}
+	set := &maskSet{}
 	if err := json.Unmarshal(gitleaksJSON, set); err != nil {
 		panic("mask: data/gitleaks.json: " + err.Error()) // which every test would meet
 	}
-	set.allow = compiled(set.Allow)
+	set.allow = lazily(set.Allow)
 	for _, rows := range [][]ownRule{ownRules, statedRules(), toldRules()} {
-		for i := range rows {
-			set.Rules = append(set.Rules, rows[i].rule())
+		for _, o := range rows {
+			set.Rules = append(set.Rules, maskRule{ID: o.id, Regex: spelling.Replace(o.expr), Keywords: spaced(o.words),
+				Reach: cmp.Or(o.reach, 500), ownRule: o, near: spaced(o.also)})
 		}
 	}
 	for i := range set.Rules {
 		r := &set.Rules[i]
 		r.Regex, r.named = strings.ReplaceAll(r.Regex, nameBefore, ""), strings.Contains(r.Regex, nameBefore)
-		exprs := []string{r.Regex}
-		if r.own != nil && r.own.within != "" {
-			exprs = append(exprs, r.own.within)
-		}
-		r.re, r.allow = compiled(exprs), compiled(r.Allow)
+		r.re, r.inside, r.allow = textutil.LazyRegexp(r.Regex), textutil.LazyRegexp(r.within), lazily(r.Allow)
 		for _, w := range r.Keywords {
-			set.starts.add(w)
-			set.addWord(w, i)
+			set.add(w, i)
 		}
 	}
 	return set
 })
 
-// rule returns a row in the form of the rules that are data.
-func (o *ownRule) rule() maskRule {
-	return maskRule{ID: o.id, Regex: spelling.Replace(o.expr), Keywords: spaced(o.words), Reach: cmp.Or(o.reach, 500), own: o, also: spaced(o.also)}
+func lazily(exprs []string) (out []*textutil.Regexp) {
+	for _, e := range exprs {
+		out = append(out, textutil.LazyRegexp(e))
+	}
+	return out
 }
 
 // spaced returns the words of a row.
@@ -101,29 +93,51 @@ func spaced(list string) []string {
 	return words
 }
 
-func (set *maskSet) addWord(w string, rule int) {
-	k := startKey(w)
-	if set.at[k] == 0 {
-		set.at[k] = uint16(len(set.words))
-		set.words = append(set.words, nil)
-	}
-	at := &set.words[set.at[k]]
-	i := slices.IndexFunc(*at, func(known maskWord) bool { return known.word == w })
-	if i < 0 {
-		i = len(*at)
-		*at = append(*at, maskWord{word: w})
-	}
-	(*at)[i].rules = append((*at)[i].rules, rule)
+// wordIndex finds words in text by their first three bytes.
+type wordIndex struct {
+	starts startSet
+	words  map[uint16][]indexedWord // by startKey
 }
 
-func compiled(exprs []string) func() []*regexp.Regexp {
-	return sync.OnceValue(func() []*regexp.Regexp {
-		out := make([]*regexp.Regexp, len(exprs))
-		for i, e := range exprs {
-			out[i] = regexp.MustCompile(e)
+// indexedWord is a word and the rules that look for it.
+type indexedWord struct {
+	word  string
+	rules []int
+}
+
+// add adds a word, of which a rule may look for it.
+func (x *wordIndex) add(w string, rule int) {
+	x.starts.add(w)
+	if x.words == nil {
+		x.words = map[uint16][]indexedWord{}
+	}
+	k := startKey(w)
+	i := slices.IndexFunc(x.words[k], func(known indexedWord) bool { return known.word == w })
+	if i < 0 {
+		i = len(x.words[k])
+		x.words[k] = append(x.words[k], indexedWord{word: w})
+	}
+	x.words[k][i].rules = append(x.words[k][i].rules, rule)
+}
+
+// indexWords returns an index of words without rules.
+func indexWords(list string) *wordIndex {
+	x := &wordIndex{}
+	for _, w := range spaced(list) {
+		x.add(w, 0)
+	}
+	return x
+}
+
+// find calls found with every place of a word in s.
+func (x *wordIndex) find(s string, found func(from, to int, rules []int)) {
+	for i := x.starts.next(s, 0); i < len(s); i = x.starts.next(s, i+1) {
+		for _, w := range x.words[startKey(s[i:])] {
+			if to := i + len(w.word); to <= len(s) && (s[to-1]^w.word[len(w.word)-1])&31 == 0 && equalFold(s[i:to], w.word) {
+				found(i, to, w.rules)
+			}
 		}
-		return out
-	})
+	}
 }
 
 // nameBefore begins gitleaks' expressions for a name that contains a keyword. It is removed from
@@ -141,36 +155,27 @@ type window struct{ rule, from, to int }
 // do not overlap, so that no rule looks at a byte twice.
 func (set *maskSet) windows(s string) []window {
 	var out []window
-	var last map[int]int // rule to its last window
-	for i := set.starts.next(s, 0); i < len(s); i = set.starts.next(s, i+1) {
-		words := set.words[set.at[startKey(s[i:])]]
-		for k := range words {
-			w := words[k].word
-			if len(s)-i < len(w) || (s[i+len(w)-1]^w[len(w)-1])&31 != 0 || !equalFold(s[i:i+len(w)], w) {
+	last := map[int]int{} // rule to its last window
+	set.find(s, func(i, _ int, rules []int) {
+		for _, rule := range rules {
+			r := &set.Rules[rule]
+			reach := cmp.Or(r.Reach, maxReach)
+			lead := min(reach, maxLead)
+			switch {
+			case r.judge != nil:
+				lead = cmp.Or(r.lead, 40)
+			case r.named:
+				lead = 64
+			}
+			from, to := max(0, i-lead-1), min(len(s), i+reach+1)
+			if at, ok := last[rule]; ok && from <= out[at].to {
+				out[at].to = to
 				continue
 			}
-			for _, rule := range words[k].rules {
-				reach := cmp.Or(set.Rules[rule].Reach, maxReach)
-				lead := min(reach, maxLead)
-				switch own := set.Rules[rule].own; {
-				case own != nil:
-					lead = cmp.Or(own.lead, 40)
-				case set.Rules[rule].named:
-					lead = 64
-				}
-				from, to := max(0, i-lead-1), min(len(s), i+reach+1)
-				if last == nil {
-					last = map[int]int{}
-				}
-				if at, ok := last[rule]; ok && from <= out[at].to {
-					out[at].to = to
-					continue
-				}
-				last[rule] = len(out)
-				out = append(out, window{rule, from, to})
-			}
+			last[rule] = len(out)
+			out = append(out, window{rule, from, to})
 		}
-	}
+	})
 	return out
 }
 
@@ -210,60 +215,48 @@ func (m *Masker) maskRules(s string, found *Secrets) string {
 // find adds the rule's findings in a window. A match that touches an edge of the window, but not
 // of the text, was cut off and does not count.
 func (r *maskRule) find(s string, w window, hits []match) []match {
-	if r.own != nil {
-		return r.findOwn(s, w, hits)
-	}
-	for _, at := range r.re()[0].FindAllStringSubmatchIndex(s[w.from:w.to], -1) {
-		if at[0] == 0 && w.from > 0 || w.from+at[1] == w.to && w.to < len(s) {
-			continue
-		}
-		from, to := r.group(at)
-		from, to = unquote(s, w.from+from, w.from+to)
-		name := w.from + at[0]
-		for r.named && name > 0 && nameByte(s[name-1]) {
-			name--
-		}
-		if !inBase64(s, from) && r.secret(s[name:from], s[from:to]) {
-			hits = append(hits, match{from, to, r.ID})
-		}
-	}
-	return hits
-}
-
-// findOwn is find for a row of this package's table.
-func (r *maskRule) findOwn(s string, w window, hits []match) []match {
 	add := func(start, from, to int) {
-		if r.own.run {
-			for to < len(s) && base64Byte(s[to]) {
-				to++
-			}
+		for r.run && to < len(s) && base64Byte(s[to]) {
+			to++
 		}
-		if from < to && r.own.judge(s[start:from], s[from:to]) {
+		if from < to && r.judge(s[start:from], s[from:to]) {
 			hits = append(hits, match{from, to, r.ID})
 		}
 	}
-	if len(r.also) > 0 && !slices.ContainsFunc(r.also, func(a string) bool { return strings.Contains(s[w.from:w.to], a) }) {
+	text := s[w.from:w.to]
+	places := [][]int{{0, len(text)}}
+	switch {
+	case len(r.near) > 0 && !slices.ContainsFunc(r.near, func(a string) bool { return strings.Contains(text, a) }):
 		return hits
-	}
-	if r.own.regions != nil {
-		for _, at := range r.own.regions(s[w.from:w.to]) {
+	case r.regions != nil:
+		for _, at := range r.regions(text) {
 			add(w.from+at[0], w.from+at[0], w.from+at[1])
 		}
 		return hits
+	case r.within != "":
+		places = r.inside.FindAllStringSubmatchIndex(text, -1)
 	}
-	in := [][]int{{0, w.to - w.from}}
-	if r.own.within != "" {
-		in = r.re()[1].FindAllStringSubmatchIndex(s[w.from:w.to], -1)
-	}
-	for _, place := range in {
+	for _, place := range places {
 		from, to := r.group(place)
 		from, to = w.from+from, w.from+to
-		for _, at := range r.re()[0].FindAllStringSubmatchIndex(s[from:to], -1) {
-			if at[0] == 0 && from > 0 && from == w.from || from+at[1] == w.to && w.to < len(s) && !r.own.run {
+		for _, at := range r.re.FindAllStringSubmatchIndex(s[from:to], -1) {
+			if at[0] == 0 && from > 0 && from == w.from || from+at[1] == w.to && w.to < len(s) && !r.run {
 				continue
 			}
+			name := from + at[0]
 			g, e := r.group(at)
-			add(from+at[0], from+g, from+e)
+			g, e = from+g, from+e
+			if r.judge != nil {
+				add(name, g, e)
+				continue
+			}
+			g, e = unquote(s, g, e)
+			for r.named && name > 0 && nameByte(s[name-1]) {
+				name--
+			}
+			if !inBase64(s, g) && r.secret(s[name:g], s[g:e]) {
+				hits = append(hits, match{g, e, r.ID})
+			}
 		}
 	}
 	return hits
@@ -329,9 +322,9 @@ func (r *maskRule) secret(name, v string) bool {
 		return false
 	}
 	set := allRules()
-	matches := func(re *regexp.Regexp) bool { return re.MatchString(v) }
+	matches := func(re *textutil.Regexp) bool { return re.MatchString(v) }
 	stops := func(w string) bool { return strings.Contains(strings.ToLower(v), w) }
-	return !slices.ContainsFunc(r.allow(), matches) && !slices.ContainsFunc(set.allow(), matches) &&
+	return !slices.ContainsFunc(r.allow, matches) && !slices.ContainsFunc(set.allow, matches) &&
 		!slices.ContainsFunc(r.Stop, stops) && !slices.ContainsFunc(set.Stop, stops)
 }
 
