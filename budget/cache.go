@@ -77,16 +77,3 @@ func (k *Cache) add(key cacheKey, n Count) {
 	}
 	k.young[key] = n
 }
-
-// Len returns the number of counts kept.
-func (k *Cache) Len() int {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	n := len(k.young)
-	for key := range k.old {
-		if _, ok := k.young[key]; !ok {
-			n++
-		}
-	}
-	return n
-}

@@ -1,9 +1,7 @@
 package budget
 
 // weights turn features into tokens, in thousandths of a token.
-type weights struct {
-	words, letters, digits, newlines, spaces, blanks, cjk, other, punct, repeats, entropy, hex int
-}
+type weights [elements]int
 
 // estimator counts by the features of a text. It holds no state, allocates
 // nothing and is safe for concurrent use.
@@ -17,15 +15,15 @@ type estimator struct {
 // weights of spaces, blanks, letters, repeats and hex are corrected for indented code, German,
 // rulers and digests. The weight of spaces is also corrected by the bills of recorded sessions.
 var claudeOld = weights{
-	words: 1190, letters: 220, digits: 660, newlines: 2190, spaces: 950, blanks: 250, cjk: 1110,
-	other: 350, punct: 470, repeats: 250, entropy: 800, hex: 660,
+	wordPieces: 1190, letters: 220, numerals: 660, newlines: 2190, spaces: 950, blanks: 250, cjk: 1110,
+	others: 350, punct: 470, repeats: 250, entropy: 800, hexadecimal: 660,
 }
 
 // gemini has no measured source. These weights fit o200k, whose vocabulary is about as large as
 // Gemini's. Unlike o200k, Gemini's vocabulary cuts numbers into single digits.
 var gemini = weights{
-	words: 1010, letters: 200, digits: 1000, newlines: 1870, spaces: 1500, blanks: 250, cjk: 820,
-	other: 240, punct: 400, repeats: 250, entropy: 700, hex: 800,
+	wordPieces: 1010, letters: 200, numerals: 1000, newlines: 1870, spaces: 1500, blanks: 250, cjk: 820,
+	others: 240, punct: 400, repeats: 250, entropy: 700, hexadecimal: 800,
 }
 
 // latinNew is the number of tokens that the newer Claude tokenizer makes of Latin text, in
@@ -52,22 +50,26 @@ func newEstimator(name string) Counter {
 // times scales the weights by three percentages: latin for Latin text, other for other scripts,
 // and dense for features that tokenizers cut into nearly single characters.
 func (w weights) times(latin, other, dense int) weights {
-	return weights{
-		words: w.words * latin / 100, letters: w.letters * latin / 100, newlines: w.newlines * latin / 100,
-		spaces: w.spaces * latin / 100, blanks: w.blanks * latin / 100,
-		punct: w.punct * latin / 100, repeats: w.repeats * latin / 100,
-		other:  w.other * other / 100,
-		digits: w.digits * dense / 100, cjk: w.cjk * dense / 100,
-		entropy: w.entropy * dense / 100, hex: w.hex * dense / 100,
+	for i := range w {
+		percent := latin
+		switch i {
+		case others:
+			percent = other
+		case numerals, cjk, entropy, hexadecimal:
+			percent = dense
+		}
+		w[i] = w[i] * percent / 100
 	}
+	return w
 }
 
 // tokens applies the weights and rounds up.
 func (w *weights) tokens(f *features) int {
-	sum := w.words*f.words + w.letters*f.letters + w.digits*f.digits + w.newlines*f.newlines +
-		w.spaces*f.spaces + w.blanks*f.blanks + w.cjk*f.cjk + w.other*f.other +
-		w.punct*f.punct + w.repeats*f.repeats + w.entropy*f.entropy + w.hex*f.hex
-	return (sum + 999) / 1000
+	sum := 999
+	for i, n := range f {
+		sum += w[i] * n
+	}
+	return sum / 1000
 }
 
 // Name returns the tokenizer's name.

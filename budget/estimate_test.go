@@ -132,11 +132,11 @@ func TestRandomness(t *testing.T) {
 		{"da39a3ee5e6b4b0d3255bfef95601890afd80709", false, true},
 	} {
 		f := featuresOf(tc.text)
-		if got := f.entropy*2 > len(tc.text); got != tc.random {
-			t.Errorf("%s: random %v, want %v (%+v)", tc.text, got, tc.random, f)
+		if got := f[entropy]*2 > len(tc.text); got != tc.random {
+			t.Errorf("%s: random %v, want %v (%v)", tc.text, got, tc.random, f)
 		}
-		if got := f.hex*2 > len(tc.text); got != tc.hex {
-			t.Errorf("%s: hex %v, want %v (%+v)", tc.text, got, tc.hex, f)
+		if got := f[hexadecimal]*2 > len(tc.text); got != tc.hex {
+			t.Errorf("%s: hex %v, want %v (%v)", tc.text, got, tc.hex, f)
 		}
 	}
 }

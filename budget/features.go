@@ -4,20 +4,24 @@ import "unicode/utf8"
 
 // features are counts of the elements of a text. The estimator of a tokenizer has weights that
 // turn them into tokens.
-type features struct {
-	words    int // word pieces: runs of ASCII letters, cut where camelCase cuts
-	letters  int // letters of a word piece after its longWord-th
-	digits   int
-	newlines int // runs of line ends
-	spaces   int // runs of two or more blanks
-	blanks   int // blanks and line ends beyond the longRun-th of such a run
-	cjk      int // Han, Kana, Hangul and full-width characters
-	other    int // bytes of other characters above ASCII
-	punct    int
-	repeats  int // punctuation that repeats the same byte beyond the shortRun-th
-	entropy  int // bytes of base64, UUIDs, keys and the like
-	hex      int // bytes of long hexadecimal runs
-}
+type features [elements]int
+
+// The elements of a text.
+const (
+	wordPieces = iota // runs of ASCII letters, cut where camelCase cuts
+	letters           // of a word piece after its longWord-th
+	numerals
+	newlines // runs of line ends
+	spaces   // runs of two or more blanks
+	blanks   // blanks and line ends beyond the longRun-th of such a run
+	cjk      // Han, Kana, Hangul and full-width characters
+	others   // bytes of other characters above ASCII
+	punct
+	repeats     // punctuation that repeats the same byte beyond the shortRun-th
+	entropy     // bytes of base64, UUIDs, keys and the like
+	hexadecimal // bytes of long hexadecimal runs
+	elements
+)
 
 const (
 	longWord = 6  // letters; German compounds are the case in point
@@ -69,7 +73,7 @@ func featuresOf(text string) (f features) {
 	random := false // the run before looks random, and one joiner followed it
 	for i := 0; i < len(text); {
 		if random && isJoiner(text[i]) {
-			f.punct++
+			f[punct]++
 			i++
 			continue
 		}
@@ -86,15 +90,15 @@ func featuresOf(text string) (f features) {
 			continue
 		case kindBlank:
 			if n > 1 {
-				f.spaces++
-				f.blanks += max(n-longRun, 0)
+				f[spaces]++
+				f[blanks] += max(n-longRun, 0)
 			}
 		case kindNewline:
-			f.newlines++
-			f.blanks += max(n-longRun, 0)
+			f[newlines]++
+			f[blanks] += max(n-longRun, 0)
 		case kindPunct:
-			f.punct += min(n, shortRun)
-			f.repeats += max(n-shortRun, 0)
+			f[punct] += min(n, shortRun)
+			f[repeats] += max(n-shortRun, 0)
 		case kindHigh:
 			n = f.high(text, i)
 		}
@@ -107,7 +111,7 @@ func featuresOf(text string) (f features) {
 // run counts the run of ASCII letters and digits at text[i] and returns its length and whether it
 // looks random. After a random run and a joiner a shorter run counts as random, too.
 func (f *features) run(text string, i int, after bool) (n int, random bool) {
-	var words, letters, digits, changes, word int
+	var pieces, rest, digits, changes, word int
 	j, before := i, byte(kindPunct)
 	for ; j < len(text); j++ {
 		k := byteKind[text[j]]
@@ -116,11 +120,11 @@ func (f *features) run(text string, i int, after bool) (n int, random bool) {
 			word = 0
 		} else if k == kindLower || k == kindUpper {
 			if word == 0 || k == kindUpper && before == kindLower {
-				words++
+				pieces++
 				word = 0
 			}
 			if word++; word > longWord {
-				letters++
+				rest++
 			}
 		} else {
 			break
@@ -138,15 +142,15 @@ func (f *features) run(text string, i int, after bool) (n int, random bool) {
 	}
 	if n >= least && changes*entropyStep >= n {
 		if n >= minHex && isHex(text[i:j]) {
-			f.hex += n
+			f[hexadecimal] += n
 		} else {
-			f.entropy += n
+			f[entropy] += n
 		}
 		return n, true
 	}
-	f.words += words
-	f.letters += letters
-	f.digits += digits
+	f[wordPieces] += pieces
+	f[letters] += rest
+	f[numerals] += digits
 	return n, false
 }
 
@@ -167,9 +171,9 @@ func isHex(s string) bool {
 func (f *features) high(text string, i int) int {
 	r, n := utf8.DecodeRuneInString(text[i:])
 	if isCJK(r) {
-		f.cjk++
+		f[cjk]++
 	} else {
-		f.other += n
+		f[others] += n
 	}
 	return n
 }

@@ -235,10 +235,13 @@ func (r *maskRule) find(s string, w window, hits []match) []match {
 		return hits
 	case r.within != "":
 		places = r.inside.FindAllStringSubmatchIndex(text, -1)
+		for i, at := range places {
+			from, to := r.group(at)
+			places[i] = []int{from, to}
+		}
 	}
 	for _, place := range places {
-		from, to := r.group(place)
-		from, to = w.from+from, w.from+to
+		from, to := w.from+place[0], w.from+place[1]
 		for _, at := range r.re.FindAllStringSubmatchIndex(s[from:to], -1) {
 			if at[0] == 0 && from > 0 && from == w.from || from+at[1] == w.to && w.to < len(s) && !r.run {
 				continue
