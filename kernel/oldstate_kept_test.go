@@ -161,6 +161,8 @@ func TestOldStateDocuments(t *testing.T) {
 			}
 			return nil
 		},
+		Lost: func(f imports.Format, err error) { t.Errorf("%s: %v", f, err) },
+		Left: func(f imports.Format, place, why string) { t.Errorf("%s: %s was not read: %s", f, place, why) },
 	})
 	if err != nil || n != 4 {
 		t.Errorf("%d sessions and facts: %v", n, err)

@@ -3,6 +3,7 @@ package imports
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -63,25 +64,33 @@ func (m *gptMessage) hidden() bool {
 }
 
 func (r *reader) chatGPT(c *candidate) error {
-	c.format = chatGPT
-	return r.elements(c, func(n int, raw json.RawMessage) error {
-		var conv gptConversation
-		if err := json.Unmarshal(raw, &conv); err != nil {
+	return conversations(r, c, chatGPT, func(conv *gptConversation) (string, error) {
+		if id := cmp.Or(conv.ConversationID, conv.ID); id != "" && conv.Mapping != nil {
+			return id, nil
+		}
+		return "", errors.New("it is no conversation of ChatGPT: it has no id or no mapping")
+	}, r.gptPath)
+}
+
+// conversations hands out the conversations of a chat service's export. id returns the id of one,
+// and fill adds its messages to a session.
+func conversations[T any](r *reader, c *candidate, f Format, id func(*T) (string, error), fill func(*Session, *T)) error {
+	c.format = f
+	return r.elements(c, func(raw json.RawMessage) error {
+		var conv T
+		err := json.Unmarshal(raw, &conv)
+		s := &Session{Format: f, Print: hash(string(raw))}
+		if err == nil {
+			s.ID, err = id(&conv)
+		}
+		if err != nil {
 			return err
 		}
-		id := conv.ConversationID
-		if id == "" {
-			id = conv.ID
-		}
-		if id == "" || conv.Mapping == nil {
-			return fmt.Errorf("it is no conversation of ChatGPT: it has no id or no mapping")
-		}
-		s := &Session{Format: chatGPT, ID: id, Place: c.place + "#" + id, Print: hash(string(raw))}
-		r.gptPath(s, &conv)
-		if len(s.Messages) == 0 {
+		s.Place = c.place + "#" + s.ID
+		if fill(s, &conv); len(s.Messages) == 0 {
 			return nil
 		}
-		return r.session(s, "", false)
+		return r.hand(s)
 	})
 }
 
@@ -118,7 +127,7 @@ func (r *reader) gptPath(s *Session, conv *gptConversation) {
 		}
 		var m gptMessage
 		if err := json.Unmarshal(node.Message, &m); err != nil {
-			r.lost(s.Format, fmt.Errorf("%s: message %s: %w", s.Place, id, err))
+			r.lost(s.Format, "%s: message %s: %w", s.Place, id, err)
 			continue
 		}
 		if m.hidden() && calls[m.Author.Name] == "" {
@@ -127,18 +136,18 @@ func (r *reader) gptPath(s *Session, conv *gptConversation) {
 		out := memkernel.Message{Key: id, Time: seconds(m.CreateTime), Model: m.Metadata.Model}
 		parts, unread := m.parts()
 		if unread != "" {
-			r.lost(s.Format, fmt.Errorf("%s: message %s: a content of type %q is not known", s.Place, id, unread))
+			r.lost(s.Format, "%s: message %s: a content of type %q is not known", s.Place, id, unread)
 		}
 		switch role := m.Author.Role; {
 		case role == "assistant" && m.Recipient != "" && m.Recipient != "all":
 			calls[m.Recipient] = id
 			out.Role = memkernel.RoleAssistant
-			out.Parts = []memkernel.Part{{Kind: memkernel.PartToolUse, Call: &memkernel.ToolCall{ID: id, Name: m.Recipient, Input: joined(parts), Custom: true}}}
+			out.Parts = []memkernel.Part{callPart(memkernel.ToolCall{ID: id, Name: m.Recipient, Input: joined(parts), Custom: true})}
 		case role == "assistant":
 			out.Role, out.Parts = memkernel.RoleAssistant, parts
 		case role == "tool" && calls[m.Author.Name] != "":
 			out.Role = memkernel.RoleTool
-			out.Parts = []memkernel.Part{{Kind: memkernel.PartToolResult, Result: &memkernel.ToolResult{CallID: calls[m.Author.Name], Name: m.Author.Name, Content: parts, Text: true}}}
+			out.Parts = []memkernel.Part{resultPart(calls[m.Author.Name], m.Author.Name, parts, false)}
 			delete(calls, m.Author.Name)
 		case role == "user":
 			out.Role, out.Parts = memkernel.RoleUser, typed(parts)
@@ -192,7 +201,7 @@ func (r *reader) wayTo(s *Session, last string, parent map[string]string, order 
 			}
 		}
 		if at != "" {
-			r.lost(s.Format, fmt.Errorf("%s: message %s: its parent %s is missing or leads back to it; the message before it by time was read on from", s.Place, path[len(path)-1], next))
+			r.lost(s.Format, "%s: message %s: its parent %s is missing or leads back to it; the message before it by time was read on from", s.Place, path[len(path)-1], next)
 		}
 	}
 	slices.Reverse(path)
@@ -216,9 +225,9 @@ func newestLeaf(nodes map[string]gptNode) (leaf string) {
 
 // parts returns the texts of a message. unread is the type of an unknown content.
 func (m *gptMessage) parts() (out []memkernel.Part, unread string) {
-	add := func(kind memkernel.PartKind, text string) {
-		if strings.TrimSpace(text) != "" {
-			out = append(out, memkernel.Part{Kind: kind, Text: text})
+	add := func(p memkernel.Part) {
+		if strings.TrimSpace(p.Text) != "" {
+			out = append(out, p)
 		}
 	}
 	c := &m.Content
@@ -230,19 +239,19 @@ func (m *gptMessage) parts() (out []memkernel.Part, unread string) {
 		}
 		switch {
 		case json.Unmarshal(raw, &text) == nil:
-			add(memkernel.PartText, text)
+			add(textPart(text))
 		case json.Unmarshal(raw, &part) != nil:
 			unread = "part"
 		case part.Text != "":
-			add(memkernel.PartText, part.Text)
+			add(textPart(part.Text))
 		default:
-			out = append(out, memkernel.Part{Kind: memkernel.PartText, Text: "[" + cmp.Or(part.Type, "attachment") + "]"})
+			add(textPart("[" + cmp.Or(part.Type, "attachment") + "]"))
 		}
 	}
-	add(memkernel.PartText, c.Text)
-	add(memkernel.PartText, c.Result)
+	add(textPart(c.Text))
+	add(textPart(c.Result))
 	for _, t := range c.Thoughts {
-		add(memkernel.PartThinking, cmp.Or(t.Content, t.Summary))
+		add(thought(cmp.Or(t.Content, t.Summary)))
 	}
 	if len(out) == 0 && len(c.Parts) == 0 && !slices.Contains([]string{"text", "multimodal_text", "code", "execution_output", "thoughts", "reasoning_recap", ""}, c.Type) {
 		unread = c.Type
@@ -326,25 +335,17 @@ type claudeBlock struct {
 }
 
 func (r *reader) claudeAI(c *candidate) error {
-	c.format = claudeAI
-	return r.elements(c, func(n int, raw json.RawMessage) error {
-		var conv claudeConversation
-		if err := json.Unmarshal(raw, &conv); err != nil {
-			return err
-		}
+	return conversations(r, c, claudeAI, func(conv *claudeConversation) (string, error) {
 		if conv.UUID == "" {
-			return fmt.Errorf("it is no conversation of Claude: it has no uuid")
+			return "", errors.New("it is no conversation of Claude: it has no uuid")
 		}
-		s := &Session{Format: claudeAI, ID: conv.UUID, Place: c.place + "#" + conv.UUID, Print: hash(string(raw))}
-		shown := r.claudePath(s, &conv)
+		return conv.UUID, nil
+	}, func(s *Session, conv *claudeConversation) {
+		shown := r.claudePath(s, conv)
 		s.Aside = len(conv.Messages) - len(shown)
 		for _, m := range shown {
 			s.Messages = append(s.Messages, r.claudeMessages(s, m)...)
 		}
-		if len(s.Messages) == 0 {
-			return nil
-		}
-		return r.session(s, "", false)
 	})
 }
 
@@ -404,15 +405,16 @@ func (r *reader) claudeMessages(s *Session, m *claudeMessage) []memkernel.Messag
 		out = append(out, memkernel.Message{Key: key, Role: role, Origin: origin, Time: parseTime(m.Created), Parts: []memkernel.Part{p}})
 	}
 	words := func(text string) {
-		if strings.TrimSpace(text) != "" {
-			add(role, memkernel.Part{Kind: memkernel.PartText, Text: text, Typed: role == memkernel.RoleUser && origin == memkernel.OriginHost})
+		if p := textPart(text); strings.TrimSpace(text) != "" {
+			p.Typed = role == memkernel.RoleUser && origin == memkernel.OriginHost
+			add(role, p)
 		}
 	}
 	var open []memkernel.ToolCall
 	for i, raw := range m.Content {
 		var b claudeBlock
 		if err := json.Unmarshal(raw, &b); err != nil {
-			r.lost(s.Format, fmt.Errorf("%s: message %s: block %d: %w", s.Place, m.UUID, i+1, err))
+			r.lost(s.Format, "%s: message %s: block %d: %w", s.Place, m.UUID, i+1, err)
 			continue
 		}
 		switch b.Type {
@@ -420,12 +422,12 @@ func (r *reader) claudeMessages(s *Session, m *claudeMessage) []memkernel.Messag
 			words(b.Text)
 		case "thinking":
 			if b.Thinking != "" {
-				add(role, memkernel.Part{Kind: memkernel.PartThinking, Text: b.Thinking})
+				add(role, thought(b.Thinking))
 			}
 		case "tool_use":
 			call := memkernel.ToolCall{ID: cmp.Or(b.ID, fmt.Sprintf("%s_call_%d", m.UUID, i)), Name: b.Name, Input: inputOf(b.Input)}
 			open = append(open, call)
-			add(memkernel.RoleAssistant, memkernel.Part{Kind: memkernel.PartToolUse, Call: &call})
+			add(memkernel.RoleAssistant, callPart(call))
 		case "tool_result":
 			at := slices.IndexFunc(open, func(c memkernel.ToolCall) bool {
 				return c.ID == b.ToolUseID || b.ToolUseID == "" && c.Name == b.Name
@@ -434,13 +436,12 @@ func (r *reader) claudeMessages(s *Session, m *claudeMessage) []memkernel.Messag
 				words(textOf(b.Content))
 				continue
 			}
-			add(memkernel.RoleTool, memkernel.Part{Kind: memkernel.PartToolResult, Result: &memkernel.ToolResult{CallID: open[at].ID, Name: open[at].Name, IsError: b.IsError, Text: true,
-				Content: memkernel.Text(textOf(b.Content))}})
+			add(memkernel.RoleTool, resultPart(open[at].ID, open[at].Name, memkernel.Text(textOf(b.Content)), b.IsError))
 			open = slices.Delete(open, at, at+1)
 		case "token_budget", "flag": // nobody said them
 		default:
 			if b.Text == "" {
-				r.lost(s.Format, fmt.Errorf("%s: message %s: a block of type %q is not known", s.Place, m.UUID, b.Type))
+				r.lost(s.Format, "%s: message %s: a block of type %q is not known", s.Place, m.UUID, b.Type)
 				continue
 			}
 			words(b.Text)
@@ -451,11 +452,11 @@ func (r *reader) claudeMessages(s *Session, m *claudeMessage) []memkernel.Messag
 	}
 	for _, a := range m.Attachments {
 		if a.Extracted != "" {
-			add(role, memkernel.Part{Kind: memkernel.PartText, Text: "[" + cmp.Or(a.Name, "attachment") + "]\n" + a.Extracted})
+			add(role, textPart("["+cmp.Or(a.Name, "attachment")+"]\n"+a.Extracted))
 		}
 	}
 	for _, f := range m.Files {
-		add(role, memkernel.Part{Kind: memkernel.PartText, Text: "[" + cmp.Or(f.Name, "file") + "]"})
+		add(role, textPart("["+cmp.Or(f.Name, "file")+"]"))
 	}
 	return out
 }

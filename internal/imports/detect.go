@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/memkernel/memkernel/index"
@@ -69,7 +70,7 @@ func (r *reader) told(c *candidate, err error) error {
 	case r.ctx.Err() != nil:
 		return r.ctx.Err()
 	}
-	r.left(c.format, c.place, err.Error())
+	r.found.Left(c.format, c.place, err.Error())
 	return nil
 }
 
@@ -124,36 +125,21 @@ func isExport(head []byte, member string) bool {
 	return head[0] == '[' && bytes.Contains(head, []byte(member))
 }
 
-// members returns the names of the members of an object that are in head.
-func members(head []byte) map[string]bool {
-	out := map[string]bool{}
+// hasMembers reports whether head begins an object that has these members.
+func hasMembers(head []byte, names ...string) bool {
 	d := json.NewDecoder(bytes.NewReader(head))
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
-		return out
+		return false
 	}
-	for d.More() {
+	for len(names) > 0 && d.More() {
 		t, err := d.Token()
-		name, ok := t.(string)
-		if err != nil || !ok {
-			break
-		}
-		out[name] = true
+		names = slices.DeleteFunc(names, func(n string) bool { return n == t })
 		var skipped json.RawMessage
-		if d.Decode(&skipped) != nil {
+		if err != nil || d.Decode(&skipped) != nil {
 			break
 		}
 	}
-	return out
-}
-
-func hasMembers(head []byte, names ...string) bool {
-	has := members(head)
-	for _, n := range names {
-		if !has[n] {
-			return false
-		}
-	}
-	return true
+	return len(names) == 0
 }
 
 // transcript hands out the session in a coding agent's transcript.
@@ -172,25 +158,16 @@ func (r *reader) transcript(c *candidate) error {
 	case c.file == nil:
 		return errors.New("sessions of coding agents are not read in archives: unpack it")
 	}
-	s, most := &Session{Place: c.place, File: c.path, Size: c.size}, int64(maxSession)
-	folder := func() (string, error) { return sessions.WorkingDir(io.LimitReader(c, 8<<20), maxValue, 400), nil }
-	switch d {
-	case transcript.ClaudeCode:
-		s.Format, s.Host = claudeCode, "claude"
-	case transcript.Codex:
-		s.Format, s.Host = codex, "codex"
-	case transcript.Pi:
-		s.Format, s.Host = pi, "pi"
-		if isOpenClaw(c.path) {
-			s.Format, s.Host = openClaw, "openclaw"
-		}
-	case transcript.Copilot:
-		s.Format, s.Host = copilot, "copilot"
-	case transcript.GeminiCLI:
-		s.Format, s.Host, most = gemini, "gemini", maxGemini
-		folder = func() (string, error) { return r.geminiFolder(c) }
-	default:
+	of, known := agents[d]
+	if !known {
 		return errUnknown
+	}
+	s, most := &Session{Format: of.format, Host: of.host, Place: c.place, File: c.path, Size: c.size}, int64(maxSession)
+	switch {
+	case d == transcript.Pi && isOpenClaw(c.path):
+		s.Format, s.Host = openClaw, "openclaw"
+	case d == transcript.GeminiCLI:
+		most = maxGemini
 	}
 	c.format = s.Format
 	if s.Format == claudeCode && strings.HasPrefix(filepath.Base(c.path), "agent-") {
@@ -202,11 +179,22 @@ func (r *reader) transcript(c *candidate) error {
 	if c.size > most {
 		return tooLarge(c.size, most)
 	}
-	of, err := folder()
-	if err != nil {
+	folder := ""
+	if d != transcript.GeminiCLI {
+		folder = sessions.WorkingDir(io.LimitReader(c, 8<<20), maxValue, 400)
+	} else if folder, err = r.geminiFolder(c); err != nil {
 		return err
 	}
-	return r.session(s, of, true)
+	return r.session(s, folder)
+}
+
+// agents are the formats of coding agents, by the dialect of their transcripts.
+var agents = map[transcript.Dialect]struct {
+	format Format
+	host   string
+}{
+	transcript.ClaudeCode: {claudeCode, "claude"}, transcript.Codex: {codex, "codex"}, transcript.Pi: {pi, "pi"},
+	transcript.Copilot: {copilot, "copilot"}, transcript.GeminiCLI: {gemini, "gemini"},
 }
 
 // tooLarge returns the error for a file above the limit, with advice.

@@ -104,8 +104,8 @@ type Fact struct {
 	Day string
 }
 
-// Found takes the results. Its functions are called one at a time. An error of Session or Fact
-// ends the reading.
+// Found takes the results. It needs all of its functions, which are called one at a time. An error
+// of Session or Fact ends the reading.
 type Found struct {
 	Session func(*Session) error
 	Fact    func(*Fact) error
@@ -204,18 +204,18 @@ func (r *reader) folder(root string) error {
 		case errors.Is(err, fs.ErrNotExist) && path != root:
 			return nil // it went as it was listed
 		case err != nil:
-			r.left("", path, err.Error())
+			r.found.Left("", path, err.Error())
 			return nil
 		case d.IsDir() && path != root && strings.HasPrefix(d.Name(), "."), d.IsDir() && slices.Contains(r.own, path):
 			return fs.SkipDir
 		case d.IsDir() && path != root && !textutil.IsVisible(d.Name()):
-			r.left("", path, "its name holds characters that can't be shown: rename it")
+			r.found.Left("", path, "its name holds characters that can't be shown: rename it")
 			return fs.SkipDir
 		case !d.Type().IsRegular():
 			return nil
 		case !textutil.IsVisible(d.Name()):
 			if known(d.Name()) {
-				r.left("", path, "its name holds characters that can't be shown: rename it")
+				r.found.Left("", path, "its name holds characters that can't be shown: rename it")
 			}
 			return nil
 		}
@@ -232,22 +232,8 @@ func known(name string) bool {
 	return false
 }
 
-func (r *reader) left(f Format, place, why string) {
-	if r.found.Left != nil {
-		r.found.Left(f, place, why)
-	}
-}
-
-func (r *reader) lost(f Format, err error) {
-	if r.found.Lost != nil {
-		r.found.Lost(f, err)
-	}
-}
-
-func (r *reader) elsewhere(f Format) {
-	if r.found.Elsewhere != nil {
-		r.found.Elsewhere(f)
-	}
+func (r *reader) lost(f Format, format string, args ...any) {
+	r.found.Lost(f, fmt.Errorf(format, args...))
 }
 
 // stop is an error of a function of [Found], which ends the whole reading.
@@ -255,17 +241,21 @@ type stop struct{ error }
 
 func (s stop) Unwrap() error { return s.error }
 
-// session hands out a session if it belongs to the workspace. folder is the folder in which it
-// took place. tells is set if sessions of the format name their folder.
-func (r *reader) session(s *Session, folder string, tells bool) error {
+// session hands out a session of a format that names folders, if it took place in the workspace.
+func (r *reader) session(s *Session, folder string) error {
 	switch {
-	case !r.o.All && tells && folder == "":
-		r.left(s.Format, s.Place, "it does not say which folder it is of: --all takes it")
-		return nil
-	case !r.o.All && tells && !r.isHere(folder):
-		r.elsewhere(s.Format)
-		return nil
+	case r.o.All || folder != "" && r.isHere(folder):
+		return r.hand(s)
+	case folder == "":
+		r.found.Left(s.Format, s.Place, "it does not say which folder it is of: --all takes it")
+	default:
+		r.found.Elsewhere(s.Format)
 	}
+	return nil
+}
+
+// hand hands out a session.
+func (r *reader) hand(s *Session) error {
 	if err := r.found.Session(s); err != nil {
 		return stop{err}
 	}
@@ -279,7 +269,7 @@ func (r *reader) fact(f *Fact) error {
 	case f.Text == "":
 		return nil
 	case len(f.Text) > maxFact:
-		r.lost(f.Format, fmt.Errorf("%s: it has %d bytes; at most %d are one fact", f.Source, len(f.Text), maxFact))
+		r.lost(f.Format, "%s: it has %d bytes; at most %d are one fact", f.Source, len(f.Text), maxFact)
 		return nil
 	}
 	if err := r.found.Fact(f); err != nil {
@@ -353,9 +343,9 @@ func (b *bounded) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// elements reads the elements of a JSON list one at a time, however long the list is. f gets the
-// number of each, from 1. If f returns an error, elements passes it to lost.
-func (r *reader) elements(c *candidate, f func(n int, raw json.RawMessage) error) error {
+// elements reads the elements of a JSON list one at a time, however long the list is. If f returns
+// an error, elements passes it to element.
+func (r *reader) elements(c *candidate, f func(raw json.RawMessage) error) error {
 	in := &bounded{Reader: c, left: maxValue}
 	d := json.NewDecoder(in)
 	if t, err := d.Token(); err != nil || t != json.Delim('[') {
@@ -370,19 +360,26 @@ func (r *reader) elements(c *candidate, f func(n int, raw json.RawMessage) error
 		in.left = maxValue
 		var raw json.RawMessage
 		if err := d.Decode(&raw); err != nil {
-			r.lost(c.format, fmt.Errorf("%s: element %d, at byte %d: %w", c.place, n, d.InputOffset(), orEnd(err)))
+			r.lost(c.format, "%s: element %d, at byte %d: %w", c.place, n, d.InputOffset(), orEnd(err))
 			return nil
 		}
-		if err := f(n, raw); err != nil {
-			if s := (stop{}); errors.As(err, &s) {
-				return err
-			}
-			r.lost(c.format, fmt.Errorf("%s: element %d: %w", c.place, n, err))
+		if err := r.element(c, n, f(raw)); err != nil {
+			return err
 		}
 	}
 	if _, err := d.Token(); err != nil {
-		r.lost(c.format, fmt.Errorf("%s: behind element %d, at byte %d: %w", c.place, n, d.InputOffset(), orEnd(err)))
+		r.lost(c.format, "%s: behind element %d, at byte %d: %w", c.place, n, d.InputOffset(), orEnd(err))
 	}
+	return nil
+}
+
+// element reports the fault of an element of a list as lost. It returns only errors that end the
+// whole reading.
+func (r *reader) element(c *candidate, n int, err error) error {
+	if s := (stop{}); err == nil || errors.As(err, &s) {
+		return err
+	}
+	r.lost(c.format, "%s: element %d: %w", c.place, n, err)
 	return nil
 }
 
@@ -396,6 +393,23 @@ func orEnd(err error) error {
 		return errors.New("it is cut off")
 	}
 	return err
+}
+
+// textPart, thought, callPart and resultPart return parts of messages.
+func textPart(text string) memkernel.Part {
+	return memkernel.Part{Kind: memkernel.PartText, Text: text}
+}
+
+func thought(text string) memkernel.Part {
+	return memkernel.Part{Kind: memkernel.PartThinking, Text: text}
+}
+
+func callPart(c memkernel.ToolCall) memkernel.Part {
+	return memkernel.Part{Kind: memkernel.PartToolUse, Call: &c}
+}
+
+func resultPart(id, tool string, content []memkernel.Part, failed bool) memkernel.Part {
+	return memkernel.Part{Kind: memkernel.PartToolResult, Result: &memkernel.ToolResult{CallID: id, Name: tool, Content: content, Text: true, IsError: failed}}
 }
 
 // seconds converts seconds since 1970, with a fraction.

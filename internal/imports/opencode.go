@@ -65,37 +65,38 @@ func (r *reader) ocSaid(place string, m *ocMessage, parts []json.RawMessage) []m
 	for i, raw := range parts {
 		var p ocPart
 		if err := json.Unmarshal(raw, &p); err != nil {
-			r.lost(OpenCode, fmt.Errorf("%s: message %s: part %d: %w", place, m.ID, i+1, err))
+			r.lost(OpenCode, "%s: message %s: part %d: %w", place, m.ID, i+1, err)
 			continue
 		}
 		switch p.Type {
 		case "text":
 			if strings.TrimSpace(p.Text) != "" && !p.Ignored {
-				out.Parts = append(out.Parts, memkernel.Part{Kind: memkernel.PartText, Text: p.Text, Typed: out.Role == memkernel.RoleUser && !p.Synthetic})
+				said := textPart(p.Text)
+				said.Typed = out.Role == memkernel.RoleUser && !p.Synthetic
+				out.Parts = append(out.Parts, said)
 			}
 		case "reasoning":
 			if p.Text != "" {
-				out.Parts = append(out.Parts, memkernel.Part{Kind: memkernel.PartThinking, Text: p.Text})
+				out.Parts = append(out.Parts, thought(p.Text))
 			}
 		case "file":
-			out.Parts = append(out.Parts, memkernel.Part{Kind: memkernel.PartText, Text: "[" + cmp.Or(p.Filename, "file") + "]"})
+			out.Parts = append(out.Parts, textPart("["+cmp.Or(p.Filename, "file")+"]"))
 		case "subtask":
-			out.Parts = append(out.Parts, memkernel.Part{Kind: memkernel.PartText, Text: p.Prompt})
+			out.Parts = append(out.Parts, textPart(p.Prompt))
 		case "tool":
 			id := cmp.Or(p.CallID, fmt.Sprintf("%s_call_%d", m.ID, i))
-			out.Parts = append(out.Parts, memkernel.Part{Kind: memkernel.PartToolUse, Call: &memkernel.ToolCall{ID: id, Name: p.Tool, Input: inputOf(p.State.Input)}})
+			out.Parts = append(out.Parts, callPart(memkernel.ToolCall{ID: id, Name: p.Tool, Input: inputOf(p.State.Input)}))
 			failed := p.State.Status == "error"
 			if p.State.Status == "completed" || failed {
 				text := p.State.Output
 				if failed {
 					text = p.State.Error
 				}
-				results.Parts = append(results.Parts, memkernel.Part{Kind: memkernel.PartToolResult, Result: &memkernel.ToolResult{CallID: id, Name: p.Tool, IsError: failed, Text: true,
-					Content: memkernel.Text(text)}})
+				results.Parts = append(results.Parts, resultPart(id, p.Tool, memkernel.Text(text), failed))
 			}
 		case "step-start", "step-finish", "snapshot", "patch", "agent", "retry", "compaction": // nobody said them
 		default:
-			r.lost(OpenCode, fmt.Errorf("%s: message %s: a part of type %q is not known", place, m.ID, p.Type))
+			r.lost(OpenCode, "%s: message %s: a part of type %q is not known", place, m.ID, p.Type)
 		}
 	}
 	var said []memkernel.Message
@@ -143,7 +144,7 @@ func (r *reader) openCodeExport(c *candidate) error {
 		m := &doc.Messages[i]
 		s.add(r.ocSaid(c.place, &m.Info, m.Parts))
 	}
-	return r.session(s, doc.Info.Directory, true)
+	return r.session(s, doc.Info.Directory)
 }
 
 func (s *Session) add(msgs []memkernel.Message) {
@@ -162,7 +163,7 @@ func (r *reader) database(c *candidate) error {
 		if c.named || errors.Is(err, context.Canceled) {
 			return err
 		}
-		r.left("", c.place, err.Error())
+		r.found.Left("", c.place, err.Error())
 		return nil
 	}
 	defer db.Close()
@@ -211,28 +212,36 @@ func hasTables(ctx context.Context, db *sql.DB, want map[string][]string) (bool,
 	return true, nil
 }
 
-// openCode hands out the sessions of OpenCode's database. Sessions with a parent belong to
-// subagents and are parts of other sessions.
-func (r *reader) openCode(c *candidate, db *sql.DB) error {
-	rows, err := db.QueryContext(r.ctx, "SELECT id, directory FROM session WHERE parent_id IS NULL OR parent_id = '' ORDER BY id")
+// rows calls f with the scanner of every row that a query finds.
+func (r *reader) rows(db *sql.DB, f func(scan func(...any) error) error, query string, args ...any) error {
+	rows, err := db.QueryContext(r.ctx, query, args...)
 	if err != nil {
 		return err
 	}
-	type head struct{ id, directory string }
-	var heads []head
+	defer rows.Close()
 	for rows.Next() {
-		var h head
-		if err := rows.Scan(&h.id, &h.directory); err != nil {
-			return errors.Join(err, rows.Close())
+		if err := f(rows.Scan); err != nil {
+			return err
 		}
-		heads = append(heads, h)
 	}
-	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+	return rows.Err()
+}
+
+// openCode hands out the sessions of OpenCode's database. Sessions with a parent belong to
+// subagents and are parts of other sessions.
+func (r *reader) openCode(c *candidate, db *sql.DB) error {
+	var heads [][2]string // id and folder
+	if err := r.rows(db, func(scan func(...any) error) error {
+		var h [2]string
+		err := scan(&h[0], &h[1])
+		heads = append(heads, h)
+		return err
+	}, "SELECT id, directory FROM session WHERE parent_id IS NULL OR parent_id = '' ORDER BY id"); err != nil {
 		return err
 	}
 	for _, h := range heads {
-		s := &Session{Format: OpenCode, ID: h.id, Place: c.place + "#" + h.id}
-		if r.o.All || r.isHere(h.directory) {
+		s := &Session{Format: OpenCode, ID: h[0], Place: c.place + "#" + h[0]}
+		if r.o.All || r.isHere(h[1]) {
 			if err := r.ocSession(db, s); err != nil {
 				return err
 			}
@@ -241,7 +250,7 @@ func (r *reader) openCode(c *candidate, db *sql.DB) error {
 			}
 			s.Live = time.Since(s.Messages[len(s.Messages)-1].Time) < resting
 		}
-		if err := r.session(s, h.directory, true); err != nil {
+		if err := r.session(s, h[1]); err != nil {
 			return err
 		}
 	}
@@ -253,11 +262,6 @@ const resting = time.Hour
 
 // ocSession reads the messages of a session.
 func (r *reader) ocSession(db *sql.DB, s *Session) error {
-	rows, err := db.QueryContext(r.ctx, "SELECT m.id, m.time_created, m.data, p.data FROM message m LEFT JOIN part p ON p.message_id = m.id WHERE m.session_id = ? ORDER BY m.time_created, m.id, p.id", s.ID)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
 	var m ocMessage
 	var parts []json.RawMessage
 	var print strings.Builder
@@ -268,28 +272,27 @@ func (r *reader) ocSession(db *sql.DB, s *Session) error {
 		parts = nil
 	}
 	skipped := ""
-	for rows.Next() {
-		var id string
+	err := r.rows(db, func(scan func(...any) error) error {
+		var id, data string
 		var created int64
-		var data string
 		var part sql.NullString
-		if err := rows.Scan(&id, &created, &data, &part); err != nil {
+		if err := scan(&id, &created, &data, &part); err != nil {
 			return err
 		}
 		if size += len(part.String); size > maxSession {
 			return fmt.Errorf("%s: %w", s.Place, tooLarge(int64(size), maxSession))
 		}
 		if id == skipped {
-			continue
+			return nil
 		}
 		if id != m.ID {
 			end()
 			m = ocMessage{}
 			print.WriteString(hash(data))
 			if err := json.Unmarshal([]byte(data), &m); err != nil {
-				r.lost(OpenCode, fmt.Errorf("%s: message %s: %w", s.Place, id, err))
+				r.lost(OpenCode, "%s: message %s: %w", s.Place, id, err)
 				m, skipped = ocMessage{}, id
-				continue
+				return nil
 			}
 			m.ID = id
 			if m.Time.Created == 0 {
@@ -300,10 +303,13 @@ func (r *reader) ocSession(db *sql.DB, s *Session) error {
 			print.WriteString(hash(part.String))
 			parts = append(parts, json.RawMessage(part.String))
 		}
+		return nil
+	}, "SELECT m.id, m.time_created, m.data, p.data FROM message m LEFT JOIN part p ON p.message_id = m.id WHERE m.session_id = ? ORDER BY m.time_created, m.id, p.id", s.ID)
+	if err == nil {
+		end()
+		s.Print = hash(print.String())
 	}
-	end()
-	s.Print = hash(print.String())
-	return rows.Err()
+	return err
 }
 
 // claudeMem hands out the notes of claude-mem: observations, and summaries of sessions. The
@@ -330,31 +336,23 @@ func (r *reader) claudeMem(c *candidate, db *sql.DB) error {
 }
 
 func (r *reader) claudeMemRows(c *candidate, db *sql.DB, kind, query string, text func([]sql.NullString) string) error {
-	rows, err := db.QueryContext(r.ctx, query)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
+	return r.rows(db, func(scan func(...any) error) error {
 		var id int64
 		var project, created string
 		v := make([]sql.NullString, 5)
-		if err := rows.Scan(&id, &project, &created, &v[0], &v[1], &v[2], &v[3], &v[4]); err != nil {
+		if err := scan(&id, &project, &created, &v[0], &v[1], &v[2], &v[3], &v[4]); err != nil {
 			return err
 		}
 		if !r.o.All && project != filepath.Base(r.workspace) {
-			r.elsewhere(claudeMem)
-			continue
+			r.found.Elsewhere(claudeMem)
+			return nil
 		}
 		f := &Fact{Format: claudeMem, Text: text(v), Source: fmt.Sprintf("%s/%d", kind, id), Day: day(parseTime(created))}
 		if r.o.All {
 			f.Topic = project
 		}
-		if err := r.fact(f); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
+		return r.fact(f)
+	}, query)
 }
 
 // listed returns a JSON list of texts as one line.

@@ -54,13 +54,13 @@ func (r *reader) mcpMemory(c *candidate) error {
 		return errors.New("it is neither an entity nor a relation")
 	}) {
 		if err != nil {
-			r.lost(c.format, fmt.Errorf("%s: %w", c.place, err))
+			r.lost(c.format, "%s: %w", c.place, err)
 			return nil
 		}
 		switch err = r.ctx.Err(); {
 		case err != nil:
 		case v.Err != nil:
-			r.lost(c.format, fmt.Errorf("%s:%d: %s: %w", c.place, v.Line, v.Place(), v.Err))
+			r.lost(c.format, "%s:%d: %s: %w", c.place, v.Line, v.Place(), v.Err)
 		case !v.Blank():
 			err = r.mcpFacts(&m, fmt.Sprintf("%s#L%d", path.Base(filepath.ToSlash(c.place)), v.Line))
 		}
@@ -110,7 +110,7 @@ type mem0Memory struct {
 
 func (r *reader) mem0(c *candidate) error {
 	c.format = mem0
-	f := func(n int, raw json.RawMessage) error {
+	f := func(raw json.RawMessage) error {
 		var m mem0Memory
 		if err := json.Unmarshal(raw, &m); err != nil {
 			return err
@@ -133,11 +133,8 @@ func (r *reader) mem0(c *candidate) error {
 		return fmt.Errorf("it can't be read: %w", orEnd(err))
 	}
 	for i, raw := range doc.Results {
-		if err := f(i+1, raw); err != nil {
-			if s := (stop{}); errors.As(err, &s) {
-				return err
-			}
-			r.lost(mem0, fmt.Errorf("%s: element %d: %w", c.place, i+1, err))
+		if err := r.element(c, i+1, f(raw)); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -145,11 +142,6 @@ func (r *reader) mem0(c *candidate) error {
 
 // mem0History hands out the memories that are present at the end of mem0's history.
 func (r *reader) mem0History(c *candidate, db *sql.DB) error {
-	rows, err := db.QueryContext(r.ctx, `SELECT memory_id, new_memory, event, rowid FROM history ORDER BY memory_id, created_at, updated_at, rowid`)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
 	var id, text string
 	end := func() error {
 		if text == "" {
@@ -157,15 +149,15 @@ func (r *reader) mem0History(c *candidate, db *sql.DB) error {
 		}
 		return r.fact(&Fact{Format: mem0, Text: text, Source: id})
 	}
-	for rows.Next() {
+	if err := r.rows(db, func(scan func(...any) error) error {
 		var of, now, event sql.NullString
 		var row int64
-		if err := rows.Scan(&of, &now, &event, &row); err != nil {
+		if err := scan(&of, &now, &event, &row); err != nil {
 			return err
 		}
 		if !of.Valid || of.String == "" {
-			r.lost(mem0, fmt.Errorf("%s: row %d of its history names no memory", c.place, row))
-			continue
+			r.lost(mem0, "%s: row %d of its history names no memory", c.place, row)
+			return nil
 		}
 		if of.String != id {
 			if err := end(); err != nil {
@@ -173,14 +165,11 @@ func (r *reader) mem0History(c *candidate, db *sql.DB) error {
 			}
 			id, text = of.String, ""
 		}
-		switch strings.ToUpper(event.String) {
-		case "DELETE":
+		if text = now.String; strings.EqualFold(event.String, "DELETE") {
 			text = ""
-		default:
-			text = now.String
 		}
-	}
-	if err := rows.Err(); err != nil {
+		return nil
+	}, `SELECT memory_id, new_memory, event, rowid FROM history ORDER BY memory_id, created_at, updated_at, rowid`); err != nil {
 		return err
 	}
 	return end()
