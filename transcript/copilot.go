@@ -40,15 +40,6 @@ func copilotSniff(typ string, has map[string]bool) int {
 	return 2
 }
 
-// copilotEvent holds the members of an event's data that make a message.
-type copilotEvent struct {
-	content, sent, summary, source, model, newModel, cwd, session string
-	call, parent, reasoning, opaque, failure, upTo                string
-	calls                                                         []memkernel.Part
-	failed                                                        bool
-	usage                                                         *memkernel.Usage
-}
-
 // copilotExtra holds further facts of an entry for the assembler.
 type copilotExtra struct {
 	usage *memkernel.Usage
@@ -56,89 +47,85 @@ type copilotExtra struct {
 }
 
 func copilotParse(e *Record) error {
-	var d copilotEvent
-	var at, agent string
+	var at, agent, content, sent, summary, source, model, newModel, cwd, session, call, parent, reasoning, opaque, failure string
+	var calls []memkernel.Part
+	var failed bool
+	own := &copilotExtra{}
 	c, err := scanObject(e.Raw)
 	if err != nil {
 		return err
 	}
 	c.Read("type", &e.Type, "id", &e.ID, "parentId", &e.Parent, "timestamp", &at, "agentId", &agent, "data", func() {
-		c.Read("content", &d.content, "transformedContent", &d.sent, "summaryContent", &d.summary, "source", &d.source,
-			"model", &d.model, "selectedModel", &d.model, "newModel", &d.newModel, "sessionId", &d.session,
-			"toolCallId", &d.call, "parentToolCallId", &d.parent, "reasoningText", &d.reasoning, "reasoningOpaque", &d.opaque,
-			"upToEventId", &d.upTo,
-			"success", func() { d.failed = !c.Boolean() },
-			"context", func() { d.cwd = c.Text("cwd") },
-			"result", func() { d.content = c.Text("content") },
-			"error", func() { d.failure = c.Text("message") },
-			"usage", func() { d.usage = readCopilotUsage(&c) },
+		c.Read("content", &content, "transformedContent", &sent, "summaryContent", &summary, "source", &source,
+			"model", &model, "selectedModel", &model, "newModel", &newModel, "sessionId", &session,
+			"toolCallId", &call, "parentToolCallId", &parent, "reasoningText", &reasoning, "reasoningOpaque", &opaque,
+			"upToEventId", &own.upTo,
+			"success", func() { failed = !c.Boolean() },
+			"context", func() { cwd = c.Text("cwd") },
+			"result", func() { content = c.Text("content") },
+			"error", func() { failure = c.Text("message") },
+			"usage", func() { own.usage = readCopilotUsage(&c) },
 			"toolRequests", func() {
 				for range c.Elems {
-					d.calls = append(d.calls, readCopilotCall(&c))
+					calls = append(calls, readCopilotCall(&c))
 				}
 			})
 	})
 	if err := c.End(); err != nil {
 		return err
 	}
-	e.ID, e.Parent = strings.Clone(e.ID), strings.Clone(e.Parent)
-	m := &memkernel.Message{Key: e.ID, Time: parseTime(at), Branch: strings.Clone(cmp.Or(d.parent, agent))}
-	e.Kind, e.unread, e.own = kindIgnored, c.Unread, &copilotExtra{d.usage, strings.Clone(d.upTo)}
-	d.entry(e, m)
-	return nil
-}
-
-// entry gives a record its kind, and its message if it has one.
-func (d *copilotEvent) entry(e *Record, m *memkernel.Message) {
+	e.ID, e.Parent, own.upTo = strings.Clone(e.ID), strings.Clone(e.Parent), strings.Clone(own.upTo)
+	m := &memkernel.Message{Key: e.ID, Time: parseTime(at), Branch: strings.Clone(cmp.Or(parent, agent))}
+	e.Kind, e.unread, e.own = kindIgnored, c.Unread, own
 	switch e.Type {
 	case "session.start", "session.resume":
-		e.Kind, e.about = kindMeta, about{ID: d.session, Cwd: d.cwd, Model: d.model}
+		e.Kind, e.about = kindMeta, about{ID: session, Cwd: cwd, Model: model}
 	case "session.model_change":
-		e.Kind, e.about.Model = kindMeta, d.newModel
+		e.Kind, e.about.Model = kindMeta, newModel
 	case "system.message":
 		e.Kind = kindMeta
 		if m.Branch == "" {
-			e.about.System = copilotTexts(d.content)
+			e.about.System = copilotTexts(content)
 		}
 	case "session.usage_record":
 		e.Kind = kindUsage
 	case "session.compaction_complete":
-		if !d.failed && d.summary != "" {
-			m.Role, m.Origin, m.Parts = memkernel.RoleUser, memkernel.OriginSummary, copilotTexts(d.summary)
+		if !failed && summary != "" {
+			m.Role, m.Origin, m.Parts = memkernel.RoleUser, memkernel.OriginSummary, copilotTexts(summary)
 			e.Kind, e.Message = KindCompaction, m
 		}
 	case "session.snapshot_rewind":
 		e.Kind = kindMeta
 	case "user.message":
-		m.Role, m.Parts = memkernel.RoleUser, copilotTexts(d.content)
-		if d.source == "" || d.source == "user" {
+		m.Role, m.Parts = memkernel.RoleUser, copilotTexts(content)
+		if source == "" || source == "user" {
 			markTyped(m, false)
 		} else {
 			m.Origin = memkernel.OriginMeta
 		}
-		if before, ok := strings.CutSuffix(d.sent, d.content); ok && before != "" {
+		if before, ok := strings.CutSuffix(sent, content); ok && before != "" {
 			m.Parts = append(copilotTexts(before), m.Parts...) // the host's text in front
 		}
 		e.Kind, e.Message = kindMessage, m
 	case "assistant.message":
-		m.Role, m.Model = memkernel.RoleAssistant, strings.Clone(d.model)
-		if d.reasoning != "" || d.opaque != "" {
-			m.Parts = []memkernel.Part{{Kind: memkernel.PartThinking, Text: strings.Clone(d.reasoning), Signature: strings.Clone(d.opaque)}}
+		m.Role, m.Model = memkernel.RoleAssistant, strings.Clone(model)
+		if reasoning != "" || opaque != "" {
+			m.Parts = []memkernel.Part{{Kind: memkernel.PartThinking, Text: strings.Clone(reasoning), Signature: strings.Clone(opaque)}}
 		}
-		if m.Parts = append(m.Parts, copilotTexts(d.content)...); len(m.Parts)+len(d.calls) > 0 {
-			m.Parts = append(m.Parts, d.calls...)
-			e.Kind, e.Message, e.ends = kindMessage, m, len(d.calls) == 0
+		if m.Parts = append(append(m.Parts, copilotTexts(content)...), calls...); len(m.Parts) > 0 {
+			e.Kind, e.Message, e.ends = kindMessage, m, len(calls) == 0
 		}
 	case "tool.execution_complete":
 		m.Role = memkernel.RoleTool
 		m.Parts = []memkernel.Part{resultPart(memkernel.ToolResult{
-			CallID: strings.Clone(d.call), Text: true, IsError: d.failed, Content: copilotTexts(cmp.Or(d.content, d.failure))}, "")}
+			CallID: strings.Clone(call), Text: true, IsError: failed, Content: copilotTexts(cmp.Or(content, failure))}, "")}
 		e.Kind, e.Message = kindMessage, m
 	default:
 		if !copilotSilent[e.Type] {
 			e.Kind = kindUnknown
 		}
 	}
+	return nil
 }
 
 func copilotTexts(s string) []memkernel.Part { return textParts(strings.Clone(s)) }

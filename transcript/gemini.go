@@ -82,88 +82,63 @@ func geminiRoleOf(role string) memkernel.Role {
 	return memkernel.Role("gemini-" + role) // no role that a request has
 }
 
-// geminiPart holds the members of a part.
-type geminiPart struct {
-	text, signature   string
-	has, thought, odd bool // odd: a member is unknown
-	media             *memkernel.Media
-	call              *memkernel.ToolCall
-	result            *memkernel.ToolResult
-	holds             int // members that hold something
-}
-
+// readGeminiPart reads a part. A part with a member that is unknown here, as a call or a result has
+// that comes in pieces, stays as it is. A text without a letter may carry a signature, which is why
+// it is none that could be left out.
 func readGeminiPart(c *cursor) memkernel.Part {
-	var r geminiPart
-	start := c.Start()
-	holds := func(read func()) func() { return func() { r.holds++; read() } }
-	media := holds(func() { r.media = readGeminiMedia(c) })
-	known := []any{"text", holds(func() { r.has, r.text = c.Peek() == '"', c.Str() }), "inlineData", media, "fileData", media,
-		"functionCall", holds(func() { r.call = r.readCall(c) }), "functionResponse", holds(func() { r.result = r.readResponse(c) }),
-		"thought", &r.thought, "thoughtSignature", &r.signature}
+	var text, signature string
+	var has, thought, odd bool
+	var typ, data, url string
+	var call *memkernel.ToolCall
+	var result *memkernel.ToolResult
+	start, held, media := c.Start(), 0, false // held counts the members that hold something
+	holds := func(read func()) func() { return func() { held++; read() } }
+	read := func(members ...any) { odd = c.Read(members...) > 0 || odd }
+	medium := holds(func() { media = true; c.Read("mimeType", &typ, "data", &data, "fileUri", &url) })
+	known := []any{"text", holds(func() { has, text = c.Peek() == '"', c.Str() }), "inlineData", medium, "fileData", medium,
+		"functionCall", holds(func() {
+			args := jsonText("")
+			call = &memkernel.ToolCall{Input: "{}"}
+			if read("id", &call.ID, "name", &call.Name, "args", &args); args != "" && args != "null" {
+				call.Input = string(args)
+			}
+		}),
+		"functionResponse", holds(func() {
+			response := jsonText("")
+			var shown []memkernel.Part
+			result = &memkernel.ToolResult{}
+			read("id", &result.CallID, "name", &result.Name, "response", &response, "parts", func() { shown = append(shown, readGeminiList(c)...) })
+			if response != "" { // a text in a member that the API knows, or else all of the object
+				text, failed := geminiSaid(string(response))
+				result.Content, result.Text, result.IsError = []memkernel.Part{textPart(text)}, true, failed
+			}
+			if len(shown) > 0 {
+				result.Content, result.Text = append(result.Content, shown...), false
+			}
+		}),
+		"thought", &thought, "thoughtSignature", &signature}
 	for _, name := range geminiDescribed {
 		known = append(known, name, c.Skip)
 	}
-	r.odd = c.Read(known...) > 0 || r.odd
-	return r.part(c.Since(start))
-}
-
-// geminiPart makes the canonical part. A text without a letter may carry a signature, which is
-// why it is none that could be left out.
-func (r *geminiPart) part(raw string) memkernel.Part {
-	p := memkernel.Part{Kind: memkernel.PartOther, Raw: raw}
+	read(known...)
+	p := memkernel.Part{Kind: memkernel.PartOther, Raw: c.Since(start)}
 	switch {
-	case r.odd || r.holds != 1:
-	case r.has && r.thought:
-		p.Kind, p.Text, p.Signature = memkernel.PartThinking, r.text, r.signature
-	case r.has && strings.TrimSpace(r.text) != "":
-		p.Kind, p.Text = memkernel.PartText, r.text
-	case r.call != nil && r.call.Name != "":
-		p.Kind, p.Call, p.Signature = memkernel.PartToolUse, r.call, r.signature
-	case r.result != nil && r.result.Name != "":
-		p.Kind, p.Result = memkernel.PartToolResult, r.result
-	case r.media != nil:
-		p.Kind, p.Media = memkernel.PartDocument, r.media
-		if strings.HasPrefix(r.media.Type, "image/") {
+	case odd || held != 1:
+	case has && thought:
+		p.Kind, p.Text, p.Signature = memkernel.PartThinking, text, signature
+	case has && strings.TrimSpace(text) != "":
+		p.Kind, p.Text = memkernel.PartText, text
+	case call != nil && call.Name != "":
+		p.Kind, p.Call, p.Signature = memkernel.PartToolUse, call, signature
+	case result != nil && result.Name != "":
+		p.Kind, p.Result = memkernel.PartToolResult, result
+	case media:
+		p.Kind, p.Media = memkernel.PartDocument, inlineMedia(typ, data)
+		if p.Media.URL = url; strings.HasPrefix(typ, "image/") {
 			p.Kind = memkernel.PartImage
 		}
 	}
 	return p
-}
-
-func readGeminiMedia(c *cursor) *memkernel.Media {
-	var typ, data, url string
-	c.Read("mimeType", &typ, "data", &data, "fileUri", &url)
-	m := inlineMedia(typ, data)
-	m.URL = url
-	return m
-}
-
-// readCall reads a call. A call that comes in pieces has members that are unknown here.
-func (r *geminiPart) readCall(c *cursor) *memkernel.ToolCall {
-	call, args := &memkernel.ToolCall{Input: "{}"}, jsonText("")
-	r.odd = c.Read("id", &call.ID, "name", &call.Name, "args", &args) > 0 || r.odd
-	if args != "" && args != "null" {
-		call.Input = string(args)
-	}
-	return call
-}
-
-// readResponse reads the result of a call: a text in a member that the API knows, or else all
-// of the object.
-func (r *geminiPart) readResponse(c *cursor) *memkernel.ToolResult {
-	result := &memkernel.ToolResult{}
-	var media []memkernel.Part
-	response := jsonText("")
-	others := c.Read("id", &result.CallID, "name", &result.Name, "response", &response, "parts", func() { media = append(media, readGeminiList(c)...) })
-	r.odd = others > 0 || r.odd // it comes in pieces
-	if response != "" {
-		text, failed := geminiSaid(string(response))
-		result.Content, result.Text, result.IsError = []memkernel.Part{textPart(text)}, true, failed
-	}
-	if len(media) > 0 {
-		result.Content, result.Text = append(result.Content, media...), false
-	}
-	return result
 }
 
 // geminiSaid returns the text of a response.

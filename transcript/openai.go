@@ -14,89 +14,62 @@ func openAIParse(e *Record) error {
 	if e.Kind == kindField {
 		return parseField(e, openAIContent)
 	}
-	var m openAIMessage
-	err := parseMessage(e, func(c *cursor) *memkernel.Message {
-		m.read(c)
-		return m.message(strings.TrimSpace(e.Raw))
-	})
-	if err == nil {
-		e.Type = m.role
-	}
-	return err
+	return parseMessage(e, func(c *cursor) *memkernel.Message { return readOpenAIMessage(c, strings.TrimSpace(e.Raw)) })
 }
 
-// openAIMessage holds the members of a chat completions message.
-type openAIMessage struct {
-	role, id, name, callID, reasoning, reasoningField, refusal string
-	parts, calls                                               []memkernel.Part
-	plain                                                      bool
-	usage                                                      *memkernel.Usage
-}
-
-func (m *openAIMessage) read(c *cursor) {
+// readOpenAIMessage reads a message. Reasoning is a thinking part whose Signature names the member
+// that it came from, since providers take it back under that name.
+func readOpenAIMessage(c *cursor, raw string) *memkernel.Message {
+	m := &memkernel.Message{Raw: raw}
+	var name, callID, refusal string
+	var thought, parts, calls []memkernel.Part
+	var plain bool
+	var usage *memkernel.Usage
 	reasoning := func(member string) func() {
 		return func() {
 			if s := c.Str(); s != "" {
-				m.reasoning, m.reasoningField = s, member
+				thought = []memkernel.Part{{Kind: memkernel.PartThinking, Text: s, Signature: member}}
 			}
 		}
 	}
-	c.Read("role", &m.role, "id", &m.id, "name", &m.name, "tool_call_id", &m.callID, "refusal", &m.refusal, "usage", &m.usage,
+	c.Read("role", (*string)(&m.Role), "id", &m.Key, "name", &name, "tool_call_id", &callID, "refusal", &refusal, "usage", &usage,
 		"reasoning_content", reasoning("reasoning_content"), "reasoning", reasoning("reasoning"),
-		"content", func() { m.plain, m.parts = c.Peek() == '"', openAIContent(c) },
+		"content", func() { plain, parts = c.Peek() == '"', openAIContent(c) },
 		"tool_calls", func() {
 			for range c.Elems {
 				if p := readOpenAICall(c); c.Err == nil {
-					m.calls = append(m.calls, p)
+					calls = append(calls, p)
 				}
 			}
 		})
-}
-
-// openAIMessage makes the canonical message. Reasoning is a thinking part whose Signature names the
-// member that it came from, since providers take it back under that name.
-func (m *openAIMessage) message(raw string) *memkernel.Message {
-	out := &memkernel.Message{Key: m.id, Role: memkernel.Role(m.role), Raw: raw}
-	switch m.role {
-	case "tool":
-		out.Parts = []memkernel.Part{resultPart(memkernel.ToolResult{CallID: m.callID, Name: m.name, Content: m.parts, Text: m.plain}, raw)}
-		return out
-	case "assistant":
-		out.Usage = m.usage
-		if m.reasoning != "" {
-			out.Parts = append(out.Parts, memkernel.Part{Kind: memkernel.PartThinking, Text: m.reasoning, Signature: m.reasoningField})
-		}
-		if m.refusal != "" {
-			m.parts = append(m.parts, memkernel.Part{Kind: memkernel.PartOther, Text: m.refusal,
-				Raw: string(put(nil, `{"type":"refusal","refusal":`, m.refusal, "}"))})
+	switch m.Role {
+	case memkernel.RoleTool:
+		m.Parts = []memkernel.Part{resultPart(memkernel.ToolResult{CallID: callID, Name: name, Content: parts, Text: plain}, raw)}
+		return m
+	case memkernel.RoleAssistant:
+		m.Usage, m.Parts = usage, thought
+		if refusal != "" {
+			parts = append(parts, memkernel.Part{Kind: memkernel.PartOther, Text: refusal,
+				Raw: string(put(nil, `{"type":"refusal","refusal":`, refusal, "}"))})
 		}
 	}
-	out.Parts = append(append(out.Parts, keepText(m.parts, len(m.calls))...), m.calls...)
-	markTyped(out, false)
-	return out
-}
-
-// keepText drops the empty string that accompanies tool calls.
-func keepText(parts []memkernel.Part, calls int) []memkernel.Part {
-	if calls > 0 && len(parts) == 1 && parts[0].Kind == memkernel.PartText && parts[0].Text == "" {
-		return nil
+	if len(calls) > 0 && len(parts) == 1 && parts[0].Kind == memkernel.PartText && parts[0].Text == "" {
+		parts = nil // an empty string accompanies calls
 	}
-	return parts
+	m.Parts = append(append(m.Parts, parts...), calls...)
+	markTyped(m, false)
+	return m
 }
 
 func readOpenAICall(c *cursor) memkernel.Part {
 	var call memkernel.ToolCall
 	var typ string
 	start := c.Start()
-	function := func() { readOpenAIFunction(c, &call) }
+	input := func() { call.Input = c.TextOrJSON() }
+	function := func() { c.Read("name", &call.Name, "arguments", input, "input", input) }
 	c.Read("id", &call.ID, "type", &typ, "function", function, "custom", function)
 	call.Custom = typ == "custom"
 	return callPart(call, c.Since(start))
-}
-
-func readOpenAIFunction(c *cursor, call *memkernel.ToolCall) {
-	input := func() { call.Input = c.TextOrJSON() }
-	c.Read("name", &call.Name, "arguments", input, "input", input)
 }
 
 // openAIContent reads the content of a message, or of an output: a string, or a list of blocks.

@@ -89,80 +89,67 @@ func (l *piLine) built(e *Record, text string, origin memkernel.Origin) *memkern
 	return &memkernel.Message{Key: e.ID, Role: memkernel.RoleUser, Time: parseTime(l.time), Origin: origin, Parts: textParts(text)}
 }
 
-// piMessage holds the members of a message.
-type piMessage struct {
-	role, model, stop, callID, toolName, command, output, fullPath string
-	// from is the kind of provenance that OpenClaw gives a message of the user's.
-	from                                                  string
-	parts                                                 []memkernel.Part
-	plain, isErr, cancelled, truncated, excluded, hasExit bool
-	exit, time                                            int
-	usage                                                 *memkernel.Usage
-}
-
 func (l *piLine) toMessage(e *Record) error {
 	raw := strings.Clone(string(l.message))
 	c := scan(raw)
 	if c.Peek() != '{' {
 		return fmt.Errorf("message entry holds no message object")
 	}
-	var p piMessage
-	c.Read("role", &p.role, "model", &p.model, "stopReason", &p.stop, "toolCallId", &p.callID, "toolName", &p.toolName,
-		"isError", &p.isErr, "timestamp", &p.time, "usage", &p.usage, "command", &p.command, "output", &p.output,
-		"cancelled", &p.cancelled, "truncated", &p.truncated, "fullOutputPath", &p.fullPath, "excludeFromContext", &p.excluded,
-		"content", func() { p.plain, p.parts = c.Peek() == '"', piContent(&c) },
-		"provenance", func() { p.from = c.Text("kind") },
-		"exitCode", func() { p.hasExit, p.exit = c.Peek() != 'n', c.Num() })
+	// from is the kind of provenance that OpenClaw gives a message of the user's.
+	var role, model, stop, callID, tool, command, output, fullPath, from string
+	var parts []memkernel.Part
+	var plain, isErr, cancelled, truncated, excluded, hasExit bool
+	var exit, millis int
+	var usage *memkernel.Usage
+	c.Read("role", &role, "model", &model, "stopReason", &stop, "toolCallId", &callID, "toolName", &tool,
+		"isError", &isErr, "timestamp", &millis, "usage", &usage, "command", &command, "output", &output,
+		"cancelled", &cancelled, "truncated", &truncated, "fullOutputPath", &fullPath, "excludeFromContext", &excluded,
+		"content", func() { plain, parts = c.Peek() == '"', piContent(&c) },
+		"provenance", func() { from = c.Text("kind") },
+		"exitCode", func() { hasExit, exit = c.Peek() != 'n', c.Num() })
 	if c.Err != nil {
 		return c.Err
 	}
-	m := &memkernel.Message{Key: e.ID, Time: parseTime(l.time), Raw: raw, Parts: p.parts}
-	if p.time > 0 {
-		m.Time = time.UnixMilli(int64(p.time)).UTC()
+	m := &memkernel.Message{Key: e.ID, Role: memkernel.RoleUser, Time: parseTime(l.time), Raw: raw, Parts: parts}
+	if millis > 0 {
+		m.Time = time.UnixMilli(int64(millis)).UTC()
 	}
 	e.Message, e.unread = m, c.Unread
-	switch p.role {
+	switch role {
 	case "user":
-		if m.Role = memkernel.RoleUser; p.from == "" || p.from == "external_user" {
+		if from == "" || from == "external_user" {
 			markTyped(m, false)
 		}
 	case "assistant":
-		m.Role, m.Model, m.Usage = memkernel.RoleAssistant, p.model, p.usage
+		m.Role, m.Model, m.Usage = memkernel.RoleAssistant, model, usage
 		// The host leaves unfinished turns out of later requests.
-		e.flags.HostSkip = p.stop == "aborted" || p.stop == "error"
-		e.ends = p.stop != "" && p.stop != "toolUse"
+		e.flags.HostSkip = stop == "aborted" || stop == "error"
+		e.ends = stop != "" && stop != "toolUse"
 	case "toolResult":
 		m.Role = memkernel.RoleTool
 		m.Parts = []memkernel.Part{resultPart(memkernel.ToolResult{
-			CallID: p.callID, Name: p.toolName, Content: p.parts, Text: p.plain, IsError: p.isErr}, "")}
-	case "bashExecution":
-		m.Role = memkernel.RoleUser
-		m.Parts = textParts(p.bash())
-		e.flags.Unsent = p.excluded
+			CallID: callID, Name: tool, Content: parts, Text: plain, IsError: isErr}, "")}
+	case "bashExecution": // a command that the user ran, as the host shows it
+		shown := "(no output)"
+		if output != "" {
+			shown = "```\n" + output + "\n```"
+		}
+		shown = "Ran `" + command + "`\n" + shown
+		switch {
+		case cancelled:
+			shown += "\n\n(command cancelled)"
+		case hasExit && exit != 0:
+			shown += fmt.Sprintf("\n\nCommand exited with code %d", exit)
+		}
+		if truncated && fullPath != "" {
+			shown += "\n\n[Output truncated. Full output: " + fullPath + "]"
+		}
+		m.Parts = textParts(shown)
+		e.flags.Unsent = excluded
 	default: // custom, hookMessage and the roles of extensions
-		m.Role, m.Origin = memkernel.RoleUser, memkernel.OriginMeta
+		m.Origin = memkernel.OriginMeta
 	}
 	return nil
-}
-
-// bash renders a command that the user ran, as the host shows it.
-func (p *piMessage) bash() string {
-	s := "Ran `" + p.command + "`\n"
-	if p.output != "" {
-		s += "```\n" + p.output + "\n```"
-	} else {
-		s += "(no output)"
-	}
-	switch {
-	case p.cancelled:
-		s += "\n\n(command cancelled)"
-	case p.hasExit && p.exit != 0:
-		s += fmt.Sprintf("\n\nCommand exited with code %d", p.exit)
-	}
-	if p.truncated && p.fullPath != "" {
-		s += "\n\n[Output truncated. Full output: " + p.fullPath + "]"
-	}
-	return s
 }
 
 func piContent(c *cursor) []memkernel.Part { return readContent(c, readPiBlock) }
