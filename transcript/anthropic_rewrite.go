@@ -12,87 +12,58 @@ const maxAnthropicMarkers = 4
 
 // anthropicWriter writes the conversation.
 type anthropicWriter struct {
-	r             *renderer
-	e             *Body
-	marks         map[partAt]string
-	tools, system *string // lifetimes of markers of ours, nil for none
+	*renderer
+	marks map[partAt]string
 }
 
-// anthropicRewrite writes a conversation with markers of ours in place of the client's.
-func anthropicRewrite(r *renderer, e *Body) (list string, members map[string]string) {
-	w := anthropicWriter{r: r, e: e}
-	w.settleMarkers()
-	members = map[string]string{}
-	if w.tools != nil {
-		members["tools"] = markLast(e.Member("tools"), *w.tools, deferred)
-	}
-	if w.system != nil {
-		members["system"] = markLast(asBlocks(e.Member("system")), *w.system, nil)
-	}
-	return r.rewrite(e, w.message), members
-}
-
-// settleMarkers chooses the markers for which there is room. Those nearest to the end come first,
-// since the next request reads their prefixes.
-func (w *anthropicWriter) settleMarkers() {
-	own := w.e.markers
+// anthropicRewrite writes a conversation with markers of ours in place of the client's. It chooses
+// the markers for which there is room. Those nearest to the end come first, since the next request
+// reads their prefixes.
+func anthropicRewrite(r *renderer, b *Body) (list string, members map[string]string) {
+	own, members := b.markers, map[string]string{}
 	room := maxAnthropicMarkers - own.Fixed
 	if own.Automatic {
 		room--
 	}
-	turns := w.single()
-	w.marks = map[partAt]string{}
-	sorted := slices.Clone(w.r.Markers)
-	slices.SortStableFunc(sorted, func(a, b Marker) int { return b.Message - a.Message })
-	for _, mk := range sorted {
+	turns := make([]wireTurn, len(r.Messages)) // each message is one of its own
+	for at, p := range allParts(r.Messages) {
+		if r.refused(at.Msg, p) == "" {
+			turns[at.Msg].Blocks = append(turns[at.Msg].Blocks, at)
+		}
+	}
+	last, _ := markable(r, turns, Marker{Message: len(turns), Part: LastPart})
+	w := anthropicWriter{r, map[partAt]string{}}
+	for _, mk := range slices.SortedStableFunc(slices.Values(r.Markers), func(a, b Marker) int { return b.Message - a.Message }) {
 		if room <= 0 {
-			return
+			break
 		}
 		if own.Short {
 			mk.TTL = "" // a longer lifetime may not follow a shorter one
 		}
 		switch {
 		case mk.Message >= 0:
-			at, ok := markable(w.r, turns, mk)
-			if _, taken := w.marks[at]; !ok || taken || own.Automatic && w.last(turns, at) {
-				continue
+			at, ok := markable(r, turns, mk)
+			if _, taken := w.marks[at]; !ok || taken || own.Automatic && at == last {
+				continue // the provider marks the last block itself
 			}
 			w.marks[at] = mk.TTL
 		case own.Fixed > 0:
 			continue
-		case mk.Message == MarkerSystem && len(w.r.System) > 0 && w.system == nil:
-			w.system = &mk.TTL
-		case mk.Message == MarkerTools && len(w.r.Tools) > 0 && w.tools == nil:
-			w.tools = &mk.TTL
+		case mk.Message == MarkerSystem && len(r.System) > 0 && members["system"] == "":
+			members["system"] = markLast(asBlocks(b.Member("system")), mk.TTL, nil)
+		case mk.Message == MarkerTools && len(r.Tools) > 0 && members["tools"] == "":
+			members["tools"] = markLast(b.Member("tools"), mk.TTL, deferred)
 		default:
 			continue
 		}
 		room--
 	}
-}
-
-// single returns each message as a turn of its own.
-func (w *anthropicWriter) single() []wireTurn {
-	out := make([]wireTurn, len(w.r.Messages))
-	for i := range w.r.Messages {
-		for k := range w.r.Messages[i].Parts {
-			if w.r.refused(i, &w.r.Messages[i].Parts[k]) == "" {
-				out[i].Blocks = append(out[i].Blocks, partAt{Msg: i, Part: k})
-			}
-		}
-	}
-	return out
-}
-
-// last reports whether a block is the last of the request, which the provider marks itself.
-func (w *anthropicWriter) last(turns []wireTurn, at partAt) bool {
-	end, ok := markable(w.r, turns, Marker{Message: len(w.r.Messages), Part: LastPart})
-	return ok && end == at
+	return r.rewrite(b, w.message), members
 }
 
 // message writes a message with our markers in place of the client's.
 func (w *anthropicWriter) message(i int, m *memkernel.Message) {
-	w.r.comma()
+	w.comma()
 	if m.Raw != "" {
 		w.raw(i, m)
 		return
@@ -101,13 +72,13 @@ func (w *anthropicWriter) message(i int, m *memkernel.Message) {
 	if m.Role == memkernel.RoleAssistant || m.Role == memkernel.RoleSystem {
 		role = string(m.Role)
 	}
-	w.r.put(`{"role":"` + role + `","content":[`)
+	w.put(`{"role":"` + role + `","content":[`)
 	for k := range m.Parts {
-		if w.r.sends(i, &m.Parts[k]) && w.r.list(func(dst []byte) []byte { return appendAnthropicOwn(dst, &m.Parts[k]) }) {
-			w.r.dst = w.mark(w.r.dst, partAt{Msg: i, Part: k})
+		if w.sends(i, &m.Parts[k]) && w.list(func(dst []byte) []byte { return appendAnthropicOwn(dst, &m.Parts[k]) }) {
+			w.dst = w.mark(w.dst, partAt{Msg: i, Part: k})
 		}
 	}
-	w.r.put("]}")
+	w.put("]}")
 }
 
 // raw writes a message with its own bytes. A content that is one string becomes one text block if
@@ -130,7 +101,7 @@ func (w *anthropicWriter) raw(i int, m *memkernel.Message) {
 		}
 		raw = withMember(raw, "content", string(dst)+content[at:])
 	}
-	w.r.put(raw)
+	w.put(raw)
 }
 
 // appendAnthropicOwn is appendAnthropicPart for a client's request. An id that the Messages API

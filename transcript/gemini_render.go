@@ -152,113 +152,81 @@ func appendGeminiMedia(dst []byte, p *memkernel.Part) []byte {
 	return put(dst, `{"text":`, p.Text, `}`)
 }
 
-// geminiWriter writes the conversation.
-type geminiWriter struct {
-	r     *renderer
-	calls map[string]string // names by id
-	own   []memkernel.Message
-	next  int // the first of own that was not met
-}
-
-func newGeminiWriter(r *renderer, own []memkernel.Message) *geminiWriter {
-	w := &geminiWriter{r: r, calls: map[string]string{}, own: own}
-	for i := range r.Messages {
-		for k := range r.Messages[i].Parts {
-			if p := &r.Messages[i].Parts[k]; isCall(p) {
-				w.calls[p.Call.ID] = p.Call.Name
-			}
-		}
-	}
-	return w
-}
-
-// geminiRewrite writes a conversation in place of a client's. User and model take turns in it, so
-// that neighbours of one role become one content. The client's own neighbours stay apart.
-func geminiRewrite(r *renderer, e *Body) (string, map[string]string) {
-	r.dst = append(make([]byte, 0, len(e.raw)+4096), '[')
-	newGeminiWriter(r, e.Messages).contents()
+// geminiRewrite writes a conversation in place of a client's.
+func geminiRewrite(r *renderer, b *Body) (string, map[string]string) {
+	r.dst = append(make([]byte, 0, len(b.raw)+4096), '[')
+	geminiContents(r, b.Messages)
 	return string(append(r.dst, ']')), nil
 }
 
-func (w *geminiWriter) contents() {
-	msgs := w.r.Messages
-	at := make([]int, len(msgs))
-	for i := range msgs {
-		at[i] = w.find(&msgs[i])
+// geminiContents writes the conversation. User and model take turns in it, so that neighbours of
+// one role become one content. The client's own neighbours stay apart.
+func geminiContents(r *renderer, client []memkernel.Message) {
+	calls := map[string]string{} // names by id
+	for _, p := range allParts(r.Messages) {
+		if isCall(p) {
+			calls[p.Call.ID] = p.Call.Name
+		}
 	}
-	for i := 0; i < len(msgs); {
-		end := i + 1
-		for end < len(msgs) && geminiSent(msgs[end].Role) == geminiSent(msgs[i].Role) && !(at[end] > 0 && at[end-1] == at[end]-1) && geminiJoins(&msgs[end-1]) && geminiJoins(&msgs[end]) {
+	at, next := slices.Repeat([]int{-1}, len(r.Messages)), 0 // which of the client's a message is, -1 for none
+	for i, m := range r.Messages {
+		n := slices.IndexFunc(client[next:], func(own memkernel.Message) bool { return m.Raw != "" && own.Raw == m.Raw })
+		if n >= 0 {
+			at[i], next = next+n, next+n+1
+		}
+	}
+	for i, end := 0, 0; i < len(at); i = end {
+		joins := func(k int) bool { // a content of a function, or of an unknown role, stays by itself
+			role := r.Messages[k].Role
+			return role != memkernel.RoleTool && role != memkernel.RoleDeveloper || r.Messages[k].Raw == ""
+		}
+		for end = i + 1; end < len(at) && geminiSent(r.Messages[end].Role) == geminiSent(r.Messages[i].Role) && !(at[end] > 0 && at[end-1] == at[end]-1) && joins(end-1) && joins(end); {
 			end++
 		}
-		w.content(i, end)
-		i = end
+		geminiContent(r, i, end, calls)
 	}
 }
 
-// geminiJoins reports whether a content may become one with its neighbour. A content of a function,
-// or of an unknown role, may not.
-func geminiJoins(m *memkernel.Message) bool {
-	return m.Role != memkernel.RoleTool && m.Role != memkernel.RoleDeveloper || m.Raw == ""
-}
-
-// find returns the index of a message among the client's, -1 for a new message.
-func (w *geminiWriter) find(m *memkernel.Message) int {
-	if m.Raw == "" {
-		return -1
-	}
-	n := slices.IndexFunc(w.own[w.next:], func(own memkernel.Message) bool { return own.Raw == m.Raw })
-	if n < 0 {
-		return -1
-	}
-	w.next += n + 1
-	return w.next - 1
-}
-
-// content writes messages as one content.
-func (w *geminiWriter) content(from, to int) {
-	msgs := w.r.Messages[from:to]
-	if len(msgs) == 1 && msgs[0].Raw != "" && w.r.own {
-		w.r.comma()
-		w.r.put(msgs[0].Raw)
+// geminiContent writes messages as one content.
+func geminiContent(r *renderer, from, to int, calls map[string]string) {
+	msgs := r.Messages[from:to]
+	if len(msgs) == 1 && msgs[0].Raw != "" && r.own {
+		r.comma()
+		r.put(msgs[0].Raw)
 		return
 	}
-	whole, base := w.r.dst, ""
-	w.r.dst = []byte{'['}
+	whole, base := r.dst, ""
+	r.dst = []byte{'['}
 	for i := range msgs {
-		if m := &msgs[i]; m.Raw != "" && w.r.own {
+		m := &msgs[i]
+		if m.Raw != "" && r.own {
 			base = cmp.Or(base, m.Raw)
 			if list := memberOf(m.Raw, "parts"); len(list) > 2 {
-				w.r.list(func(dst []byte) []byte { return append(dst, strings.TrimSpace(list[1:len(list)-1])...) })
+				r.list(func(dst []byte) []byte { return append(dst, strings.TrimSpace(list[1:len(list)-1])...) })
 			}
 			continue
 		}
-		w.parts(from + i)
+		for k := range m.Parts {
+			p := &m.Parts[k]
+			if r.sends(from+i, p) && !r.list(func(dst []byte) []byte {
+				if isResult(p) && !(p.Raw != "" && geminiShaped(p)) {
+					return appendGeminiResponse(dst, p.Result, calls[p.Result.CallID])
+				}
+				return appendGeminiPart(dst, m.Role, p)
+			}) {
+				r.note("not-sent", from+i, p, "this format can't carry the block")
+			}
+		}
 	}
-	list := string(append(w.r.dst, ']'))
-	if w.r.dst = whole; list == "[]" {
+	list := string(append(r.dst, ']'))
+	if r.dst = whole; list == "[]" {
 		return // nothing of it can be sent
 	}
-	w.r.comma()
+	r.comma()
 	if base != "" {
-		w.r.put(withMember(base, "parts", list))
+		r.put(withMember(base, "parts", list))
 	} else {
-		w.r.put(`{"role":"` + geminiSent(msgs[0].Role) + `","parts":` + list + `}`)
-	}
-}
-
-// parts writes the parts of a message that does not go out with the client's bytes.
-func (w *geminiWriter) parts(i int) {
-	for k := range w.r.Messages[i].Parts {
-		p := &w.r.Messages[i].Parts[k]
-		if w.r.sends(i, p) && !w.r.list(func(dst []byte) []byte {
-			if isResult(p) && !(p.Raw != "" && geminiShaped(p)) {
-				return appendGeminiResponse(dst, p.Result, w.calls[p.Result.CallID])
-			}
-			return appendGeminiPart(dst, w.r.Messages[i].Role, p)
-		}) {
-			w.r.note("not-sent", i, p, "this format can't carry the block")
-		}
+		r.put(`{"role":"` + geminiSent(msgs[0].Role) + `","parts":` + list + `}`)
 	}
 }
 
@@ -279,7 +247,7 @@ func geminiRender(r *renderer) {
 	}
 	r.member("contents")
 	r.put("[")
-	newGeminiWriter(r, nil).contents()
+	geminiContents(r, nil)
 	r.put("]")
 	renderGeminiTools(r)
 	if r.MaxTokens > 0 {

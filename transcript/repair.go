@@ -34,9 +34,9 @@ func Repair(msgs []memkernel.Message, keepPending bool) ([]memkernel.Message, []
 }
 
 func newRepairer(past *Past, msgs []memkernel.Message) *repairer {
-	h := &repairer{past: past, owner: map[string]*turn{}, asked: map[string]*memkernel.ToolCall{}, used: map[string]int{}, now: map[string][]string{}, done: map[string]bool{}}
+	h := &repairer{past: cmp.Or(past, &Past{}), owner: map[string]*turn{}, asked: map[string]*memkernel.ToolCall{}, used: map[string]int{}, now: map[string][]string{}, done: map[string]bool{}}
 	h.role = memkernel.RoleUser
-	if past != nil && past.tool || slices.ContainsFunc(msgs, func(m memkernel.Message) bool { return m.Role == memkernel.RoleTool }) {
+	if h.past.tool || slices.ContainsFunc(msgs, func(m memkernel.Message) bool { return m.Role == memkernel.RoleTool }) {
 		h.role = memkernel.RoleTool
 	}
 	h.turns, h.made = make([]*turn, 0, len(msgs)), make([]turn, 0, len(msgs))
@@ -57,7 +57,7 @@ type turn struct {
 }
 
 type repairer struct {
-	past    *Past // of the messages before, nil if there are none
+	past    *Past // of the messages before
 	reaches bool  // a result answers an open call of the past
 	turns   []*turn
 	made    []turn                         // the turns themselves, at most one of a message
@@ -192,11 +192,11 @@ func (h *repairer) calls(i int, m memkernel.Message, t *turn) memkernel.Message 
 		}
 		id := p.Call.ID
 		if _, ok := h.used[id]; !ok {
-			h.used[id] = h.past.uses(id)
+			h.used[id] = h.past.used[id]
 		}
 		h.used[id]++
 		call, wrong := mend(&p)
-		again := h.used[id] > 1 || id == "" || h.owner[id] != nil || h.past.has(id)
+		again := h.used[id] > 1 || id == "" || h.owner[id] != nil || h.past.made[id]
 		if (again || wrong != "") && !owned {
 			parts, m.Raw, owned = slices.Clone(parts), "", true
 		}
@@ -251,7 +251,7 @@ func (h *repairer) waits(id string, t *turn) bool {
 func (h *repairer) freshID(id string) string {
 	for n := h.used[id]; ; n++ {
 		fresh := fmt.Sprintf("%s_%d", cmp.Or(id, "call"), n)
-		if h.owner[fresh] == nil && !h.past.has(fresh) {
+		if h.owner[fresh] == nil && !h.past.made[fresh] {
 			return fresh
 		}
 	}

@@ -18,24 +18,11 @@ type Past struct {
 	some bool
 }
 
-func (p *Past) uses(id string) int {
-	if p == nil {
-		return 0
-	}
-	return p.used[id]
-}
-
 // means reports whether the host's id names a call, and whether the call waits for its result.
 func (p *Past) means(id string) (known, open bool) {
-	if p == nil {
-		return false, false
-	}
 	of, known := p.now[id]
 	return known, slices.ContainsFunc(of, func(id string) bool { return !p.done[id] })
 }
-
-// has reports whether a call has the given repaired id.
-func (p *Past) has(id string) bool { return p != nil && p.made[id] }
 
 // RepairAfter is [Repair] for messages that follow a past. The result is the same as when all
 // messages are repaired at once. ok is false if the result would differ: if a message answers a
@@ -55,7 +42,7 @@ func RepairAfter(past *Past, msgs []memkernel.Message) (repaired []memkernel.Mes
 // after returns the repairer of messages that follow a past. ok is as for [RepairAfter].
 func after(past *Past, msgs []memkernel.Message) (h *repairer, ok bool) {
 	h = newRepairer(past, msgs)
-	return h, !h.reaches && (past == nil || !past.some || past.tool || h.role != memkernel.RoleTool)
+	return h, !h.reaches && (!h.past.some || h.past.tool || h.role != memkernel.RoleTool)
 }
 
 // Take adds messages to the past and returns them repaired. ok is as for [RepairAfter]. If ok is

@@ -30,7 +30,7 @@ func (v Violation) String() string {
 // Validate checks the messages of a request, unrepaired, against the rules of a format's provider.
 // It returns nil for a sound request.
 func Validate(f Format, req *Request) []Violation {
-	v := validator{req: req}
+	v := validator{Request: req}
 	switch f {
 	case FormatAnthropic:
 		v.anthropic()
@@ -47,7 +47,7 @@ func Validate(f Format, req *Request) []Violation {
 }
 
 type validator struct {
-	req *Request
+	*Request
 	out []Violation
 }
 
@@ -55,19 +55,20 @@ func (v *validator) add(code, rule string, msg, part int, format string, args ..
 	v.out = append(v.out, Violation{Code: code, Rule: rule, Message: msg, Part: part, Text: fmt.Sprintf(format, args...)})
 }
 
-func (v *validator) part(b partAt) *memkernel.Part { return &v.req.Messages[b.Msg].Parts[b.Part] }
-
 // turns merges neighbours of one role. The system messages that open the conversation belong to
 // the system prompt and are left out.
 func (v *validator) turns() []wireTurn {
 	var out []wireTurn
 	lead := true
-	for i := range v.req.Messages {
-		m := &v.req.Messages[i]
+	for i := range v.Messages {
+		m := &v.Messages[i]
 		if lead = lead && isSystemRole(m.Role); lead {
 			continue
 		}
-		role := v.wireRole(m.Role)
+		role := string(m.Role)
+		if m.Role == memkernel.RoleTool || m.Role == memkernel.RoleDeveloper || m.Role == memkernel.RoleSystem && v.Source != Anthropic {
+			role = "user" // only a conversation of Anthropic's may have system messages inside
+		}
 		if n := len(out); n == 0 || out[n-1].Role != role {
 			out = append(out, wireTurn{Role: role})
 		}
@@ -77,20 +78,6 @@ func (v *validator) turns() []wireTurn {
 		}
 	}
 	return out
-}
-
-// wireRole returns the role under which a message goes out. Only a conversation of Anthropic's
-// may have system messages inside.
-func (v *validator) wireRole(r memkernel.Role) string {
-	switch r {
-	case memkernel.RoleUser, memkernel.RoleTool, memkernel.RoleDeveloper:
-		return "user"
-	case memkernel.RoleSystem:
-		if v.req.Source != Anthropic {
-			return "user"
-		}
-	}
-	return string(r)
 }
 
 // rule is a rule's code and name.
@@ -176,7 +163,7 @@ func (v *validator) answers(t *wireTurn, open map[string]partAt, p *pairing) {
 
 // callShape finds calls that no API accepts.
 func (v *validator) callShape(code string) {
-	for at, p := range allParts(v.req.Messages) {
+	for at, p := range allParts(v.Messages) {
 		if !isCall(p) {
 			continue
 		}

@@ -101,11 +101,11 @@ func (v *validator) serverPending(t *wireTurn) bool {
 
 // markers judges A9 cache-markers.
 func (v *validator) markers() {
-	if n := len(v.req.Markers); n > maxAnthropicMarkers {
+	if n := len(v.Markers); n > maxAnthropicMarkers {
 		v.add("A9", "cache-markers", -1, -1, "%d markers, at most %d are allowed", n, maxAnthropicMarkers)
 	}
 	short := false
-	for _, mk := range slices.SortedStableFunc(slices.Values(v.req.Markers), byPlace) {
+	for _, mk := range slices.SortedStableFunc(slices.Values(v.Markers), byPlace) {
 		switch mk.TTL {
 		case "", "5m":
 			short = true
@@ -132,13 +132,13 @@ func byPlace(a, b Marker) int {
 }
 
 func (v *validator) markedPart(mk Marker) {
-	if mk.Message < 0 || mk.Message >= len(v.req.Messages) {
-		if mk.Message < MarkerTools || mk.Message >= len(v.req.Messages) {
+	if mk.Message < 0 || mk.Message >= len(v.Messages) {
+		if mk.Message < MarkerTools || mk.Message >= len(v.Messages) {
 			v.add("A9", "cache-markers", mk.Message, mk.Part, "the marker stands outside the request")
 		}
 		return
 	}
-	parts := v.req.Messages[mk.Message].Parts
+	parts := v.Messages[mk.Message].Parts
 	if mk.Part < 0 || mk.Part >= len(parts) {
 		return
 	}
@@ -172,8 +172,8 @@ func (v *validator) nonEmpty(turns []wireTurn) {
 	if len(turns) > maxAnthropicMessages {
 		v.add("A11", "non-empty", -1, -1, "%d messages, at most %d are allowed", len(turns), maxAnthropicMessages)
 	}
-	for i := range v.req.Messages {
-		m := &v.req.Messages[i]
+	for i := range v.Messages {
+		m := &v.Messages[i]
 		if len(m.Parts) == 0 {
 			v.add("A11", "non-empty", i, -1, "the message is empty")
 		}
@@ -189,14 +189,14 @@ func (v *validator) nonEmpty(turns []wireTurn) {
 // declared checks that the tools which are called are defined. A request without any tools is not
 // judged, since session logs do not hold them.
 func (v *validator) declared(code, rule string) {
-	if len(v.req.Tools) == 0 {
+	if len(v.Tools) == 0 {
 		return
 	}
 	names := map[string]bool{}
-	for _, t := range v.req.Tools {
+	for _, t := range v.Tools {
 		names[t.Name] = true
 	}
-	for at, p := range allParts(v.req.Messages) {
+	for at, p := range allParts(v.Messages) {
 		if isCall(p) && !names[p.Call.Name] {
 			v.atPart(code, rule, at, "tool %s is called but not declared", p.Call.Name)
 			names[p.Call.Name] = true

@@ -31,10 +31,10 @@ func (v *validator) gemini() {
 // thoughtSignatures: from Gemini 3 on the first call of each step in the
 // current turn carries its thought signature.
 func (v *validator) thoughtSignatures(turns []wireTurn) {
-	if !strings.Contains(v.req.Model, "gemini-3") && !strings.Contains(v.req.Model, "gemini-4") {
+	if !strings.Contains(v.Model, "gemini-3") && !strings.Contains(v.Model, "gemini-4") {
 		return
 	}
-	start, ok := OpenLoop(v.req.Messages)
+	start, ok := OpenLoop(v.Messages)
 	if !ok {
 		return
 	}

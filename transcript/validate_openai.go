@@ -26,7 +26,7 @@ func (v *validator) responses() {
 func (v *validator) callOutput() {
 	open := map[string]partAt{}
 	done := map[string]bool{}
-	for at, p := range allParts(v.req.Messages) {
+	for at, p := range allParts(v.Messages) {
 		switch id := callOf(p); {
 		case isCall(p):
 			if _, twice := open[id]; twice || done[id] {
@@ -48,7 +48,7 @@ func (v *validator) callOutput() {
 
 // reasoningGroup: a reasoning item needs the item that followed it.
 func (v *validator) reasoningGroup() {
-	msgs := v.req.Messages
+	msgs := v.Messages
 	for i := range msgs {
 		n := len(msgs[i].Parts)
 		if n == 0 || msgs[i].Role != memkernel.RoleAssistant || !isReasoningItem(&msgs[i].Parts[n-1]) {

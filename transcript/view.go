@@ -33,13 +33,11 @@ func (s *Session) Branches() []string { return slices.Clone(s.names) }
 
 // View returns the main line under a view. For a file that holds only one sidechain, such as a
 // subagent's file, it returns the sidechain.
-func (s *Session) View(v View) []memkernel.Message { return s.view(v, s.main()) }
-
-func (s *Session) view(v View, l *sessionLine) []memkernel.Message {
+func (s *Session) View(v View) []memkernel.Message {
 	if v == Full {
-		return s.full(l)
+		return s.full(s.main())
 	}
-	return s.host(l)
+	return s.host(s.main())
 }
 
 func (s *Session) full(l *sessionLine) []memkernel.Message {

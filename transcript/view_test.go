@@ -424,5 +424,8 @@ func (s *Session) ViewBranch(v View, branch string) []memkernel.Message {
 	if l == nil {
 		return nil
 	}
-	return s.view(v, l)
+	if v == Full {
+		return s.full(l)
+	}
+	return s.host(l)
 }
