@@ -168,9 +168,6 @@ func isObject(text string) bool {
 	return c.End() == nil
 }
 
-// inputOf is [appendInput] as a string.
-func inputOf(call *memkernel.ToolCall) string { return string(appendInput(nil, call)) }
-
 // appendInput appends a call's input as the JSON object that the API takes. Other input, such as
 // the broken arguments that models emit, is wrapped into an object.
 func appendInput(dst []byte, call *memkernel.ToolCall) []byte {

@@ -10,24 +10,12 @@ import (
 // anthropicShaped reports whether a block's JSON is one that the Messages API takes: its type fits
 // the kind and it has no member of another host's dialect.
 func anthropicShaped(p *memkernel.Part) bool {
-	typ, foreign := "", false
-	c := scan(p.Raw)
-	for name := range c.Fields {
-		switch name {
-		case "type":
-			typ = c.Str()
-		case "textSignature", "thinkingSignature", "arguments", "mimeType", "call_id", "image_url", "function",
-			"role", "annotations", "logprobs":
-			foreign = true
-		}
-	}
+	typ := rawType(p.Raw)
 	switch {
-	case c.Err != nil || foreign:
+	case hasMember(p.Raw, "textSignature", "thinkingSignature", "arguments", "mimeType", "call_id", "image_url", "function", "role", "annotations", "logprobs"):
 		return false
-	case p.Kind == memkernel.PartToolUse:
-		return strings.HasSuffix(typ, "tool_use")
-	case p.Kind == memkernel.PartToolResult:
-		return strings.HasSuffix(typ, "tool_result")
+	case p.Kind == memkernel.PartToolUse, p.Kind == memkernel.PartToolResult:
+		return strings.HasSuffix(typ, string(p.Kind))
 	case p.Kind == memkernel.PartOther:
 		return anthropicTakes(p)
 	}
@@ -49,19 +37,14 @@ func isAnthropicCompaction(raw string) bool {
 
 // anthropicRefuses returns why thinking can't be sent.
 func anthropicRefuses(r *renderer, msg int, p *memkernel.Part) string {
+	model := r.Messages[msg].Model
 	switch {
-	case otherModel(r, msg) || isForeignThinking(p):
+	case model != "" && model != r.Model && !strings.Contains(model, "claude") || isForeignThinking(p): // of another family
 		return "reasoning of another model"
 	case p.Signature == "":
 		return "thinking without a signature"
 	}
 	return ""
-}
-
-// otherModel reports whether another family of models wrote the message.
-func otherModel(r *renderer, msg int) bool {
-	m := r.Messages[msg].Model
-	return m != "" && m != r.Model && !strings.Contains(m, "claude")
 }
 
 // isForeignThinking reports whether p is reasoning that Anthropic did not sign: a Responses item,

@@ -130,70 +130,55 @@ func (b *Body) fill() error {
 	return nil
 }
 
-// bodyItems collects the elements of the conversation.
-type bodyItems struct {
-	b      *Body
-	reader *BodyReader
-	pair   func([]memkernel.Message, *memkernel.Message)
-	open   bool // the last message still takes items of one answer
-	at     span // its bytes
-}
-
-// readList reads the conversation.
+// readList reads the conversation. System messages that open a chat completions request are its
+// system prompt. All items of the assistant up to the next output or user message form one answer,
+// whose bytes are the bytes of all its items.
 func (b *Body) readList(r *BodyReader, elements []span) error {
-	l := bodyItems{b: b, reader: r, pair: b.api.Pair()}
+	pair := b.api.Pair()
 	b.Messages = make([]memkernel.Message, 0, len(elements))
+	var answer *memkernel.Message // still takes items, nil if none does
+	var bytes span                // of the answer
+	end := func() {
+		if answer != nil {
+			answer.Key = ""
+			if answer.Raw == "" { // joined of several
+				answer.Raw = r.text(b.raw[bytes.Start:bytes.End])
+			}
+		}
+		answer = nil
+	}
 	for n, at := range elements {
 		m, err := r.message(b, b.raw[at.Start:at.End])
 		if err != nil {
 			return fmt.Errorf("%s[%d]: %w", b.api.List, n, err)
 		}
-		l.add(m, at)
-	}
-	l.close()
-	return nil
-}
-
-// add files a message. System messages that open a chat completions request are its system
-// prompt. All items of the assistant up to the next output or user message form one answer.
-func (l *bodyItems) add(m memkernel.Message, at span) {
-	b := l.b
-	l.pair(b.Messages, &m)
-	if b.api.Lead && len(b.Messages) == 0 && isSystemRole(m.Role) {
-		b.lead = at.End
-		if b.api.Offers != nil {
-			if tools := b.api.Offers(m.Raw); tools != nil {
-				b.Tools = append(b.Tools, tools...)
-				return
+		pair(b.Messages, &m)
+		said := m.Role == memkernel.RoleAssistant
+		if said && m.Model == "" {
+			m.Model = b.Model
+		}
+		switch {
+		case b.api.Lead && len(b.Messages) == 0 && isSystemRole(m.Role):
+			b.lead = at.End
+			var tools []memkernel.Tool
+			if b.api.Offers != nil {
+				tools = b.api.Offers(m.Raw)
+			}
+			if b.Tools = append(b.Tools, tools...); tools == nil {
+				b.System = append(b.System, m.Parts...)
+			}
+		case said && answer != nil:
+			b.api.Join(answer, &m)
+			bytes.End = at.End
+		default:
+			end()
+			if b.Messages = append(b.Messages, m); said && b.api.Join != nil {
+				answer, bytes = &b.Messages[len(b.Messages)-1], at
 			}
 		}
-		b.System = append(b.System, m.Parts...)
-		return
 	}
-	answer := m.Role == memkernel.RoleAssistant
-	if answer && m.Model == "" {
-		m.Model = b.Model
-	}
-	if answer && l.open {
-		b.api.Join(&b.Messages[len(b.Messages)-1], &m)
-		l.at.End = at.End
-		return
-	}
-	l.close()
-	l.open, l.at = answer && b.api.Join != nil, at
-	b.Messages = append(b.Messages, m)
-}
-
-// close ends an answer. The bytes of the answer are the bytes of all its items.
-func (l *bodyItems) close() {
-	if l.open {
-		m := &l.b.Messages[len(l.b.Messages)-1]
-		m.Key = ""
-		if m.Raw == "" { // joined of several
-			m.Raw = l.reader.text(l.b.raw[l.at.Start:l.at.End])
-		}
-	}
-	l.open = false
+	end()
+	return nil
 }
 
 // Source returns the dialect of the body's blocks.

@@ -166,11 +166,9 @@ type codexOutputs struct {
 // recorded.
 func codexReworded(msgs []memkernel.Message, half func(*memkernel.Part) bool) map[string]bool {
 	out := map[string]bool{}
-	for i := range msgs {
-		for k := range msgs[i].Parts {
-			if p := &msgs[i].Parts[k]; p.Raw == "" && half(p) {
-				out[callOf(p)] = true
-			}
+	for _, p := range allParts(msgs) {
+		if p.Raw == "" && half(p) {
+			out[callOf(p)] = true
 		}
 	}
 	return out
@@ -203,8 +201,9 @@ func (o *codexOutputs) form(p *memkernel.Part) *memkernel.Part {
 func (o *codexOutputs) unchanged(m *memkernel.Message) bool {
 	same := true
 	for i := range m.Parts {
-		o.note(&m.Parts[i])
-		same = same && o.form(&m.Parts[i]) == &m.Parts[i]
+		p := &m.Parts[i]
+		o.note(p)
+		same = same && o.form(p) == p
 	}
 	return same
 }

@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/memkernel/memkernel"
@@ -87,6 +88,17 @@ func memberOf(object, name string) (value string) {
 		}
 	}
 	return value
+}
+
+// hasMember reports whether an object has one of some members.
+func hasMember(object string, names ...string) bool {
+	c := scan(object)
+	for k := range c.Fields {
+		if slices.Contains(names, k) {
+			return true
+		}
+	}
+	return false
 }
 
 // withMember returns an object with another value for a member, which is added if the object has

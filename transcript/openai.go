@@ -118,15 +118,12 @@ const openAISigns = `"(?:max_completion_tokens|response_format|stream_options|fr
 	`function|tool_calls|tool_call_id|refusal|function_call|reasoning_content)"\s*:|"role"\s*:\s*"(?:tool|function|developer)"|\[\s*\{\s*"role"\s*:\s*"system"|` +
 	`"type"\s*:\s*"(?:image_url|input_audio|file|refusal)"|"model"\s*:\s*"[^"]*(?:gpt|deepseek|gemini)`
 
-// openAIWrite returns a message as a host holds it.
-func openAIWrite(m memkernel.Message, raw string, _ map[string]bool) []string {
-	return writtenItems(openAIAPI, m, raw, "content")
-}
-
 // openAIDialect are requests of chat completions.
 var openAIDialect = dialectRow{Name: "openai", Signs: openAISigns, Parse: openAIParse, Assemble: openAIAssemble, Known: []string{"refusal", "input_audio"},
-	Items: &items{Read: readOne(openAIParse), Assemble: openAIAssemble, Write: openAIWrite},
-	API:   openAIAPI}
+	Items: &items{Read: readOne(openAIParse), Assemble: openAIAssemble, Write: func(m memkernel.Message, raw string, _ map[string]bool) []string {
+		return writtenItems(openAIAPI, m, raw, "content")
+	}},
+	API: openAIAPI}
 
 var openAIAPI = &api{Format: "openai", List: "messages", Lead: true, Element: readOne(openAIParse), Pair: pairByID,
 	Render: openAIRender, Append: appendOpenAIPart, Takes: openAITakes, Refuses: openAIRefuses,

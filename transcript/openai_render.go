@@ -10,26 +10,21 @@ import (
 
 // openAIShaped reports whether a block's JSON is one that chat completions take.
 func openAIShaped(p *memkernel.Part) bool {
-	var typ, role string
-	function, foreign := false, false
-	c := scan(p.Raw)
-	other := func() { foreign = true; c.Skip() }
-	own := func() { function = true; c.Skip() }
-	c.Read("type", &typ, "role", &role, "function", own, "custom", own,
-		"textSignature", other, "citations", other, "source", other, "mimeType", other)
-	switch {
-	case foreign:
+	if hasMember(p.Raw, "textSignature", "citations", "source", "mimeType") {
 		return false
-	case p.Kind == memkernel.PartText:
+	}
+	typ := rawType(p.Raw)
+	switch p.Kind {
+	case memkernel.PartText:
 		return typ == "text"
-	case p.Kind == memkernel.PartImage:
+	case memkernel.PartImage:
 		return typ == "image_url"
-	case p.Kind == memkernel.PartDocument:
+	case memkernel.PartDocument:
 		return typ == "file"
-	case p.Kind == memkernel.PartToolUse:
-		return function
-	case p.Kind == memkernel.PartToolResult:
-		return role == "tool"
+	case memkernel.PartToolUse:
+		return hasMember(p.Raw, "function", "custom")
+	case memkernel.PartToolResult:
+		return memberOf(p.Raw, "role") == `"tool"`
 	}
 	return openAITakes(p)
 }

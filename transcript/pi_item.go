@@ -47,17 +47,19 @@ func readPiSummary(value string, m *memkernel.Message) error {
 // to the content stay.
 func piWrite(m memkernel.Message, raw string, _ map[string]bool) []string {
 	if raw != "" {
-		return []string{withMember(raw, "content", piBlocks(piPartsOf(&m)))}
+		content := m.Parts
+		if len(content) == 1 && content[0].Result != nil {
+			content = content[0].Result.Content
+		}
+		return []string{withMember(raw, "content", piBlocks(content))}
 	}
 	role := "user"
 	if m.Role == memkernel.RoleAssistant {
 		role = "assistant"
 	}
-	stamp := `,"timestamp":`
+	stamp := `,"timestamp":0` // the bytes of a block must not change from plan to plan
 	if !m.Time.IsZero() {
-		stamp += strconv.FormatInt(m.Time.UnixMilli(), 10)
-	} else {
-		stamp += "0" // the bytes of a block must not change from plan to plan
+		stamp = `,"timestamp":` + strconv.FormatInt(m.Time.UnixMilli(), 10)
 	}
 	var out []string
 	var rest []memkernel.Part
@@ -76,14 +78,6 @@ func piWrite(m memkernel.Message, raw string, _ map[string]bool) []string {
 	return out
 }
 
-// piPartsOf returns the blocks of a message's content: a result's own.
-func piPartsOf(m *memkernel.Message) []memkernel.Part {
-	if len(m.Parts) == 1 && m.Parts[0].Result != nil {
-		return m.Parts[0].Result.Content
-	}
-	return m.Parts
-}
-
 func piBlocks(parts []memkernel.Part) string {
 	return string(appendList(nil, parts, appendPiPart))
 }
@@ -98,7 +92,7 @@ func appendPiPart(dst []byte, p *memkernel.Part) []byte {
 	case p.Kind == memkernel.PartThinking:
 		return put(dst, `{"type":"thinking","thinking":`, p.Text, `,"thinkingSignature":`, p.Signature, `}`)
 	case p.Call != nil:
-		return put(dst, `{"type":"toolCall","id":`, p.Call.ID, `,"name":`, p.Call.Name, `,"arguments":`+inputOf(p.Call)+`}`)
+		return put(dst, `{"type":"toolCall","id":`, p.Call.ID, `,"name":`, p.Call.Name, `,"arguments":`+string(appendInput(nil, p.Call))+`}`)
 	case p.Media != nil && p.Media.Data != "":
 		return put(dst, `{"type":"image","data":`, p.Media.Data, `,"mimeType":`, p.Media.Type, `}`)
 	}

@@ -83,9 +83,16 @@ func (h *repairer) take(i int, m memkernel.Message) {
 	}
 	switch {
 	case m.Role == memkernel.RoleAssistant:
-		h.assistant(i, m)
+		t := h.add(m)
+		if t.said = h.calls(i, m, t); len(t.said.Parts) == 0 {
+			h.turns = h.turns[:t.position]
+		}
 	case HasResults(m):
-		h.answer(i, h.answering(i, m))
+		if m.Role != memkernel.RoleUser && m.Role != memkernel.RoleTool {
+			h.note("role", i, m.Key, nil, "a message of role %q holds results and became the user's", m.Role)
+			m.Role, m.Raw = memkernel.RoleUser, ""
+		}
+		h.answer(i, m)
 	default:
 		h.add(m)
 	}
@@ -153,13 +160,6 @@ func (h *repairer) dropEmpty(i int, m memkernel.Message) memkernel.Message {
 	h.note(rule, i, m.Key, gone, "%d text blocks without text were left out", len(gone))
 	m.Parts, m.Raw = kept, ""
 	return m
-}
-
-func (h *repairer) assistant(i int, m memkernel.Message) {
-	t := h.add(m)
-	if t.said = h.calls(i, m, t); len(t.said.Parts) == 0 {
-		h.turns = h.turns[:t.position]
-	}
 }
 
 // place returns the turn that the results for t must follow. Neighbouring assistant messages are
@@ -255,15 +255,6 @@ func (h *repairer) freshID(id string) string {
 			return fresh
 		}
 	}
-}
-
-// answering gives a message with results a role that may hold them.
-func (h *repairer) answering(i int, m memkernel.Message) memkernel.Message {
-	if m.Role != memkernel.RoleUser && m.Role != memkernel.RoleTool {
-		h.note("role", i, m.Key, nil, "a message of role %q holds results and became the user's", m.Role)
-		m.Role, m.Raw = memkernel.RoleUser, ""
-	}
-	return m
 }
 
 // answer files the results of a message with their calls. The rest of the message stays with the

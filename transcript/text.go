@@ -27,7 +27,11 @@ func unescape(in string) string {
 		}
 		out.WriteString(in[:i])
 		if in[i+1] != 'u' {
-			out.WriteByte(simpleEscape(in[i+1]))
+			b := in[i+1]
+			if at := strings.IndexByte("bfnrt", b); at >= 0 {
+				b = "\b\f\n\r\t"[at]
+			}
+			out.WriteByte(b)
 			in = in[i+2:]
 			continue
 		}
@@ -46,14 +50,6 @@ func unescape(in string) string {
 	}
 }
 
-// simpleEscape returns the character of the escape that is a backslash and b.
-func simpleEscape(b byte) byte {
-	if i := strings.IndexByte("bfnrt", b); i >= 0 {
-		return "\b\f\n\r\t"[i]
-	}
-	return b
-}
-
 // appendString appends s as a JSON string, without escaping HTML. Invalid UTF-8 becomes U+FFFD,
 // since no provider takes it.
 func appendString(dst []byte, s string) []byte {
@@ -64,16 +60,13 @@ func appendString(dst []byte, s string) []byte {
 		if i == len(s) {
 			return append(dst, '"')
 		}
-		dst = appendEscape(dst, s[i])
+		if at := strings.IndexByte("\"\\\n\r\t", s[i]); at >= 0 {
+			dst = append(dst, '\\', `"\nrt`[at])
+		} else {
+			dst = fmt.Appendf(dst, `\u%04x`, s[i])
+		}
 		start = i + 1
 	}
-}
-
-func appendEscape(dst []byte, b byte) []byte {
-	if i := strings.IndexByte("\"\\\n\r\t", b); i >= 0 {
-		return append(dst, '\\', `"\nrt`[i])
-	}
-	return fmt.Appendf(dst, `\u%04x`, b)
 }
 
 // appendValid appends s with every run of invalid UTF-8 replaced.

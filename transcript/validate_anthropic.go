@@ -31,7 +31,7 @@ func (v *validator) roles(turns []wireTurn) {
 			v.add("A5", "role", at, -1, "role %q is not known", t.Role)
 		case t.Role == "system":
 			v.systemTurn(turns, i, at)
-		case i == 0 && t.Role == "assistant" && !v.isCompaction(t):
+		case i == 0 && t.Role == "assistant" && !(len(t.Blocks) > 0 && v.isCompactionPart(v.part(t.Blocks[0]))):
 			v.add("A5", "role", at, -1, "the first message is the assistant's")
 		}
 	}
@@ -45,10 +45,6 @@ func (v *validator) first(turns []wireTurn, i int) int {
 		return turns[i].Blocks[0].Msg
 	}
 	return -1
-}
-
-func (v *validator) isCompaction(t *wireTurn) bool {
-	return len(t.Blocks) > 0 && v.isCompactionPart(v.part(t.Blocks[0]))
 }
 
 func (v *validator) isCompactionPart(p *memkernel.Part) bool {
