@@ -21,78 +21,119 @@ var claudeSilent = setOf(`progress file-history-snapshot queue-operation pr-link
 	agent-name agent-color agent-setting last-prompt mode permission-mode worktree-state content-replacement
 	attribution-snapshot task-summary speculation-accept marble-origami-commit marble-origami-snapshot`)
 
-// claudeLine holds the members of a record. The strings share the memory of the line.
-type claudeLine struct {
-	typ, subtype, id, parent, time, session, cwd, agent, turn, request, from string
-	message, content, compact, micro                                         jsonText
-	queued                                                                   claudeQueued
-	side, meta, summary, hidden, apiError                                    bool
-}
-
 func claudeParse(e *Record) error {
 	c, err := scanObject(e.Raw)
 	if err != nil {
 		return err
 	}
-	var l claudeLine
-	c.Read("type", &l.typ, "subtype", &l.subtype, "uuid", &l.id, "parentUuid", &l.parent, "timestamp", &l.time,
-		"sessionId", &l.session, "cwd", &l.cwd, "agentId", &l.agent, "requestId", &l.request, "promptId", &l.turn,
-		"isSidechain", &l.side, "isMeta", &l.meta, "isCompactSummary", &l.summary,
-		"isVisibleInTranscriptOnly", &l.hidden, "isApiErrorMessage", &l.apiError,
-		"message", &l.message, "content", &l.content, "attachment", func() { l.queued.read(&c) }, "compactMetadata", &l.compact, "microcompactMetadata", &l.micro,
-		"origin", func() { l.from = c.Text("kind") })
+	// The strings share the memory of the line.
+	var typ, subtype, id, parent, at, session, cwd, agent, turn, request, from string
+	var message, content, compact, micro jsonText
+	var side, meta, summary, hidden, apiError bool
+	// An attachment of the type queued_command is what came while the model was at work, and was
+	// sent with the next results. A person typed it, or the host or another agent sent it.
+	var attached, mode, sender string
+	var queuedMeta bool
+	var prompt jsonText
+	c.Read("type", &typ, "subtype", &subtype, "uuid", &id, "parentUuid", &parent, "timestamp", &at,
+		"sessionId", &session, "cwd", &cwd, "agentId", &agent, "requestId", &request, "promptId", &turn,
+		"isSidechain", &side, "isMeta", &meta, "isCompactSummary", &summary,
+		"isVisibleInTranscriptOnly", &hidden, "isApiErrorMessage", &apiError,
+		"message", &message, "content", &content, "compactMetadata", &compact, "microcompactMetadata", &micro,
+		"attachment", func() {
+			c.Read("type", &attached, "commandMode", &mode, "isMeta", &queuedMeta, "prompt", &prompt,
+				"origin", func() { sender = c.Text("kind") })
+		},
+		"origin", func() { from = c.Text("kind") })
 	if err := c.End(); err != nil {
 		return err
 	}
-	e.Type, e.ID, e.Parent = l.typ, l.id, l.parent
-	e.Kind = l.kind()
-	e.ends = l.typ == "system" && l.subtype == "turn_duration" && !l.side
-	if e.Kind == kindIgnored || e.Kind == kindUnknown || e.Kind == kindSummary {
+	spoken := (typ == "user" || typ == "assistant") && strings.HasPrefix(string(message), "{")
+	e.Type, e.ID, e.Parent = typ, id, parent
+	e.ends = typ == "system" && subtype == "turn_duration" && !side
+	switch {
+	case spoken, attached == "queued_command":
+		e.Kind = kindMessage
+	case typ == "summary":
+		e.Kind = kindSummary
+		return nil
+	case claudeSilent[typ]:
+		e.Kind = kindIgnored
+		return nil
+	case typ != "system":
+		e.Kind = kindUnknown
+		return nil
+	case subtype == "compact_boundary":
+		e.Kind = KindCompaction
+	case subtype == "microcompact_boundary":
+		e.Kind = KindMicrocompaction
+	case subtype == "local_command": // its output is shown to the model as a user's text
+		e.Kind = kindMessage
+	default:
+		e.Kind = kindIgnored
 		return nil
 	}
-	e.ID, e.Parent = strings.Clone(l.id), strings.Clone(l.parent)
-	e.about = about{ID: l.session, Cwd: l.cwd}
+	e.ID, e.Parent = strings.Clone(id), strings.Clone(parent)
+	e.about = about{ID: session, Cwd: cwd}
 	own := &claudeExtra{}
 	e.own = own
-	if l.side {
-		own.branch = cmp.Or(strings.Clone(l.agent), unknownBranch)
+	if side {
+		own.branch = cmp.Or(strings.Clone(agent), unknownBranch)
 	}
-	switch e.Kind {
-	case KindCompaction:
-		own.readKept(string(l.compact))
-	case KindMicrocompaction:
-		c := scan(strings.Clone(string(l.micro)))
+	m := &memkernel.Message{Key: e.ID, Time: parseTime(at), Turn: strings.Clone(turn)}
+	byPerson := func(kind string) bool { return !side && (kind == "" || kind == "human") }
+	switch {
+	case e.Kind == KindCompaction:
+		own.readKept(string(compact))
+		return nil
+	case e.Kind == KindMicrocompaction:
+		c := scan(strings.Clone(string(micro)))
 		c.Read("compactedToolIds", func() { own.cleared = c.Strings() })
-	case kindMessage:
-		return l.toMessage(e, own)
+		return nil
+	case typ == "attachment":
+		c := scan(strings.Clone(string(prompt)))
+		e.Message, m.Role, m.Parts = m, memkernel.RoleUser, anthropicContent(&c)
+		if mode == "prompt" && !queuedMeta && byPerson(sender) {
+			markTyped(m, true)
+		} else {
+			m.Origin = memkernel.OriginMeta
+		}
+		return c.Err
+	case typ == "system":
+		c := scan(strings.Clone(string(content)))
+		e.Message, m.Role, m.Origin, m.Parts = m, memkernel.RoleUser, memkernel.OriginMeta, anthropicContent(&c)
+		return c.Err
+	}
+	c = scan(strings.Clone(string(message)))
+	group, stop := readAnthropicMessage(&c, m)
+	own.request = strings.Clone(request)
+	group = cmp.Or(group, own.request)
+	if e.Message = m; c.Err != nil {
+		return c.Err
+	}
+	m.Role = cmp.Or(m.Role, memkernel.Role(typ))
+	// The host shows its own error messages to the user only.
+	e.unread = c.Unread
+	e.flags.Unsent = apiError || hidden && !summary
+	switch {
+	case typ == "assistant" && (m.Model == "<synthetic>" || apiError):
+		m.Origin, m.Usage = memkernel.OriginSynthetic, nil
+		own.group = group
+	case typ == "assistant":
+		own.group = group
+		// Each block has a line of its own, and further lines follow thinking.
+		e.ends = (stop == "end_turn" || stop == "stop_sequence" || stop == "max_tokens" || stop == "refusal") && Text(*m) != ""
+	case summary:
+		m.Origin = memkernel.OriginSummary
+	case meta:
+		m.Origin = memkernel.OriginMeta
+	default:
+		own.fork = e.Parent != "" && !HasResults(*m)
+		if !hidden && byPerson(from) {
+			markTyped(m, true) // words with a permission are in the result's message
+		}
 	}
 	return nil
-}
-
-// claudeQueued is an attachment of the type queued_command: what came while the model was at work,
-// and was sent with the next results. A person typed it, or the host or another agent sent it.
-type claudeQueued struct {
-	typ, mode, from string
-	meta            bool
-	prompt          jsonText
-}
-
-func (q *claudeQueued) read(c *cursor) {
-	c.Read("type", &q.typ, "commandMode", &q.mode, "isMeta", &q.meta, "prompt", &q.prompt,
-		"origin", func() { q.from = c.Text("kind") })
-}
-
-// toMessage makes the user's message of it. The parameter main is set outside of sidechains, where
-// a person may have typed it.
-func (q *claudeQueued) toMessage(m *memkernel.Message, main bool) error {
-	c := scan(strings.Clone(string(q.prompt)))
-	m.Role, m.Parts = memkernel.RoleUser, anthropicContent(&c)
-	if main && q.mode == "prompt" && !q.meta && (q.from == "" || q.from == "human") {
-		markTyped(m, true)
-	} else {
-		m.Origin = memkernel.OriginMeta
-	}
-	return c.Err
 }
 
 // claudeExtra holds further facts of an entry for the assembler.
@@ -108,76 +149,6 @@ type claudeExtra struct {
 
 // unknownBranch is the branch of a sidechain record that names no agent.
 const unknownBranch = "?"
-
-func (l *claudeLine) kind() Kind {
-	switch {
-	case (l.typ == "user" || l.typ == "assistant") && strings.HasPrefix(string(l.message), "{"):
-		return kindMessage
-	case l.queued.typ == "queued_command":
-		return kindMessage
-	case l.typ == "summary":
-		return kindSummary
-	case claudeSilent[l.typ]:
-		return kindIgnored
-	case l.typ != "system":
-		return kindUnknown
-	}
-	switch l.subtype {
-	case "compact_boundary":
-		return KindCompaction
-	case "microcompact_boundary":
-		return KindMicrocompaction
-	case "local_command":
-		// The host shows a local command's output to the model as a user's text.
-		return kindMessage
-	}
-	return kindIgnored
-}
-
-func (l *claudeLine) toMessage(e *Record, own *claudeExtra) error {
-	m := &memkernel.Message{Key: e.ID, Time: parseTime(l.time), Turn: strings.Clone(l.turn)}
-	e.Message = m
-	if l.typ == "attachment" {
-		return l.queued.toMessage(m, !l.side)
-	}
-	if l.typ == "system" {
-		c := scan(strings.Clone(string(l.content)))
-		m.Role, m.Origin, m.Parts = memkernel.RoleUser, memkernel.OriginMeta, anthropicContent(&c)
-		return c.Err
-	}
-	c := scan(strings.Clone(string(l.message)))
-	id, stop := readAnthropicMessage(&c, m)
-	own.request = strings.Clone(l.request)
-	id = cmp.Or(id, own.request)
-	if c.Err != nil {
-		return c.Err
-	}
-	if m.Role == "" {
-		m.Role = memkernel.Role(l.typ)
-	}
-	// The host shows its own error messages to the user only.
-	e.unread = c.Unread
-	e.flags.Unsent = l.apiError || l.hidden && !l.summary
-	switch {
-	case l.typ == "assistant" && (m.Model == "<synthetic>" || l.apiError):
-		m.Origin, m.Usage = memkernel.OriginSynthetic, nil
-		own.group = id
-	case l.typ == "assistant":
-		own.group = id
-		// Each block has a line of its own, and further lines follow thinking.
-		e.ends = (stop == "end_turn" || stop == "stop_sequence" || stop == "max_tokens" || stop == "refusal") && Text(*m) != ""
-	case l.summary:
-		m.Origin = memkernel.OriginSummary
-	case l.meta:
-		m.Origin = memkernel.OriginMeta
-	default:
-		own.fork = e.Parent != "" && !HasResults(*m)
-		if !l.side && !l.hidden && (l.from == "" || l.from == "human") {
-			markTyped(m, true) // words with a permission are in the result's message
-		}
-	}
-	return nil
-}
 
 // readKept reads which messages a compaction keeps.
 func (own *claudeExtra) readKept(metadata string) {
