@@ -10,29 +10,18 @@ type bpe struct {
 	next  func(text string, i int) int // the end of the piece that begins at i
 }
 
-func newBPE(name string) *bpe {
-	if name == Cl100k {
-		return &bpe{name, openVocabulary(cl100kTable), nextCl100k}
-	}
-	return &bpe{name, openVocabulary(o200kTable), nextO200k}
-}
-
 // Name returns the tokenizer's name.
 func (b *bpe) Name() string { return b.name }
 
 // Count returns the exact number of tokens of text. Special tokens count as the ordinary text
 // that spells them.
 func (b *bpe) Count(text string) Count {
-	n := b.tokens(text)
-	return Count{Tokens: n, Bound: n, Kind: Exact}
-}
-
-func (b *bpe) tokens(text string) (n int) {
+	n := 0
 	for i, j := 0, 0; i < len(text); i = j {
 		j = b.next(text, i)
 		n += b.piece(text, i, j)
 	}
-	return n
+	return Count{Tokens: n, Bound: n, Kind: Exact}
 }
 
 // piece counts the tokens of the piece text[i:j], which is not empty.

@@ -39,10 +39,15 @@ var reference = func() func(tb testing.TB, name string) *tiktoken.Tiktoken {
 
 var vocabularies = []string{O200k, Cl100k}
 
+func exact(name string) *bpe {
+	c, _ := For(name)
+	return c.(*bpe)
+}
+
 func wantCount(tb testing.TB, name, text string) {
 	tb.Helper()
 	want := len(reference(tb, name).EncodeOrdinary(text))
-	got := newBPE(name).Count(text)
+	got := exact(name).Count(text)
 	if got.Tokens != want || got.Bound != want || got.Kind != Exact {
 		tb.Errorf("%s of %.60q (%d bytes): got %+v, reference counts %d", name, text, len(text), got, want)
 	}
@@ -80,7 +85,7 @@ func TestEveryToken(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		v := newBPE(name).vocab
+		v := exact(name).vocab
 		for tok, rank := range ranks {
 			if got := v.merge(tok); got != 1 {
 				t.Fatalf("%s: token %q (%d) merges into %d tokens", name, tok, rank, got)
@@ -127,7 +132,7 @@ func TestClassesFollowUnicode(t *testing.T) {
 // TestWindowsAgree cuts long pieces into windows far too small, so that gluing
 // fails at times, and compares with one window that holds all.
 func TestWindowsAgree(t *testing.T) {
-	v := newBPE(O200k).vocab
+	v := exact(O200k).vocab
 	rng := rand.New(rand.NewPCG(1, 2))
 	alphabets := []string{"a", "ab", "-=", "aeiostrn", "漢字日本", " \t", "abcdefghijklmnopqrstuvwxyz"}
 	var failed int
@@ -164,7 +169,7 @@ func TestUnboundedRuns(t *testing.T) {
 	for _, s := range []string{"a", "A", "-", " ", "\n", "漢", "é", "\u0301", "\xff", "ab", "\t ", "x\xff"} {
 		text := strings.Repeat(s, n/len(s))
 		for _, name := range vocabularies {
-			if got := newBPE(name).Count(text).Tokens; got <= 0 || got > 3*len(text) {
+			if got := exact(name).Count(text).Tokens; got <= 0 || got > 3*len(text) {
 				t.Errorf("%s: %d tokens for %d bytes of %q", name, got, len(text), s)
 			}
 		}
@@ -238,7 +243,7 @@ func TestRandomTextEqualsReference(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			rapid.Check(t, func(rt *rapid.T) {
 				text := mixedText().Draw(rt, "text")
-				if got, want := newBPE(name).tokens(text), len(reference(t, name).EncodeOrdinary(text)); got != want {
+				if got, want := exact(name).Count(text).Tokens, len(reference(t, name).EncodeOrdinary(text)); got != want {
 					rt.Fatalf("%s of %q: got %d, reference counts %d", name, text, got, want)
 				}
 			})

@@ -31,16 +31,12 @@ type Count struct {
 
 // Add returns the sum of two counts. Its kind is the weaker of the two.
 func (c Count) Add(d Count) Count {
-	return Count{Tokens: c.Tokens + d.Tokens, Bound: c.Bound + d.Bound, Kind: weaker(c.Kind, d.Kind)}
-}
-
-// weaker returns the kind that is trusted less. "" is trusted most.
-func weaker(a, b Kind) Kind {
 	trust := func(k Kind) int { return slices.Index([]Kind{Estimated, Calibrated, Exact, ""}, k) }
-	if trust(a) <= trust(b) {
-		return a
+	kind := c.Kind
+	if trust(d.Kind) < trust(kind) {
+		kind = d.Kind
 	}
-	return b
+	return Count{Tokens: c.Tokens + d.Tokens, Bound: c.Bound + d.Bound, Kind: kind}
 }
 
 // Names of tokenizers, as [For] takes and [Family] returns them.
@@ -71,8 +67,10 @@ func ForModel(tokenizer, model string) (Counter, error) {
 // an error. For an unknown model, pass the result of [Family].
 func For(tokenizer string) (Counter, error) {
 	switch tokenizer {
-	case O200k, Cl100k:
-		return newBPE(tokenizer), nil
+	case O200k:
+		return &bpe{tokenizer, openVocabulary(o200kTable), nextO200k}, nil
+	case Cl100k:
+		return &bpe{tokenizer, openVocabulary(cl100kTable), nextCl100k}, nil
 	case ClaudeOld, ClaudeNew, Gemini, Bytes:
 		return newEstimator(tokenizer), nil
 	}

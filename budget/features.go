@@ -1,6 +1,9 @@
 package budget
 
-import "unicode/utf8"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // features are counts of the elements of a text. The estimator of a tokenizer has weights that
 // turn them into tokens.
@@ -72,7 +75,7 @@ var byteKind = func() (t [256]byte) {
 func featuresOf(text string) (f features) {
 	random := false // the run before looks random, and one joiner followed it
 	for i := 0; i < len(text); {
-		if random && isJoiner(text[i]) {
+		if random && strings.IndexByte("-+/_=", text[i]) >= 0 { // as in UUIDs and base64
 			f[punct]++
 			i++
 			continue
@@ -100,7 +103,12 @@ func featuresOf(text string) (f features) {
 			f[punct] += min(n, shortRun)
 			f[repeats] += max(n-shortRun, 0)
 		case kindHigh:
-			n = f.high(text, i)
+			var r rune
+			if r, n = utf8.DecodeRuneInString(text[i:]); isCJK(r) {
+				f[cjk]++
+			} else {
+				f[others] += n
+			}
 		}
 		i += n
 		random = false
@@ -141,7 +149,7 @@ func (f *features) run(text string, i int, after bool) (n int, random bool) {
 		least = 2
 	}
 	if n >= least && changes*entropyStep >= n {
-		if n >= minHex && isHex(text[i:j]) {
+		if n >= minHex && strings.Trim(text[i:j], "0123456789abcdef") == "" {
 			f[hexadecimal] += n
 		} else {
 			f[entropy] += n
@@ -152,30 +160,6 @@ func (f *features) run(text string, i int, after bool) (n int, random bool) {
 	f[letters] += rest
 	f[numerals] += digits
 	return n, false
-}
-
-// isJoiner reports whether b is punctuation that occurs in UUIDs and base64.
-func isJoiner(b byte) bool { return b == '-' || b == '+' || b == '/' || b == '_' || b == '=' }
-
-// isHex reports whether s, of ASCII letters and digits, is lower-case hex.
-func isHex(s string) bool {
-	for _, b := range []byte(s) {
-		if b > 'f' || 'A' <= b && b <= 'Z' {
-			return false
-		}
-	}
-	return true
-}
-
-// high counts the character above ASCII at text[i] and returns its length.
-func (f *features) high(text string, i int) int {
-	r, n := utf8.DecodeRuneInString(text[i:])
-	if isCJK(r) {
-		f[cjk]++
-	} else {
-		f[others] += n
-	}
-	return n
 }
 
 // isCJK reports whether r is of a script that tokenizers cut into about one

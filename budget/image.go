@@ -46,11 +46,17 @@ func (o Overheads) Image(width, height int) int {
 	case imageClaudeLarge:
 		return claudeImage(width, height, 2576, 4784)
 	case imageOpenAI:
-		return max(85+170*openAITiles(width, height), openAIPatches(width, height))
+		// One token for each started 32-pixel square, 1,536 at most.
+		return max(85+170*openAITiles(width, height), min(ceilDiv(width, 32)*ceilDiv(height, 32), 1536))
 	case imageOpenAIMini:
 		return 2833 + 5667*openAITiles(width, height)
 	case imageGemini:
-		return geminiImage(width, height)
+		// 258 tokens for a small image, and 258 for each 768-pixel tile of a larger one (Gemini
+		// API, token guide).
+		if width <= 384 && height <= 384 {
+			return 258
+		}
+		return 258 * ceilDiv(width, 768) * ceilDiv(height, 768)
 	}
 	return unknownImage
 }
@@ -74,18 +80,6 @@ func openAITiles(w, h int) int {
 		w, h = w*768/shortest, h*768/shortest
 	}
 	return ceilDiv(w, 512) * ceilDiv(h, 512)
-}
-
-// openAIPatches returns one token for each started 32-pixel square, 1,536 at most.
-func openAIPatches(w, h int) int { return min(ceilDiv(w, 32)*ceilDiv(h, 32), 1536) }
-
-// geminiImage returns 258 tokens for a small image, and 258 for each 768-pixel tile of a larger one
-// (Gemini API, token guide).
-func geminiImage(w, h int) int {
-	if w <= 384 && h <= 384 {
-		return 258
-	}
-	return 258 * ceilDiv(w, 768) * ceilDiv(h, 768)
 }
 
 func ceilDiv(a, b int) int { return (a + b - 1) / b }

@@ -87,10 +87,14 @@ func ParseOverflow(text string) (Overflow, bool) {
 		if m == nil {
 			continue
 		}
-		var o Overflow
-		for i, name := range re.SubexpNames() {
-			o.set(name, tokensIn(m[i]))
+		figure := func(name string) int { // 0 if the form does not have it
+			if i := re.SubexpIndex(name); i >= 0 {
+				n, _ := strconv.Atoi(separators.Replace(m[i]))
+				return n
+			}
+			return 0
 		}
+		o := Overflow{Input: figure("in"), Limit: figure("max"), Answer: figure("out")}
 		if o.sane() {
 			return o, true
 		}
@@ -110,29 +114,11 @@ func RefusesThinking(text string) bool {
 	return thinkingWords().MatchString(text[:min(len(text), maxOverflowText)])
 }
 
-func (o *Overflow) set(name string, n int) {
-	switch name {
-	case "in":
-		o.Input = n
-	case "max":
-		o.Limit = n
-	case "out":
-		o.Answer = n
-	}
-}
+// separators are between the thousands of a figure.
+var separators = strings.NewReplacer(",", "", "_", "")
 
 // sane reports whether the figures can be those of one refusal.
 func (o *Overflow) sane() bool {
 	const least = 256 // tokens; a smaller limit is no context window
 	return o.Limit >= least && (o.Input == 0 || o.Input+o.Answer > o.Limit)
-}
-
-// tokensIn reads a number with separators between its thousands. It returns 0 if s holds no
-// number.
-func tokensIn(s string) int {
-	n, err := strconv.Atoi(strings.NewReplacer(",", "", "_", "").Replace(s))
-	if err != nil {
-		return 0
-	}
-	return n
 }
