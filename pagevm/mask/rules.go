@@ -62,6 +62,9 @@ var allRules = sync.OnceValue(func() *maskSet {
 	set.allow = lazily(set.Allow)
 	for _, rows := range [][]ownRule{ownRules, statedRules(), toldRules()} {
 		for _, o := range rows {
+			if o.judge == nil {
+				o.judge = given
+			}
 			set.Rules = append(set.Rules, maskRule{ID: o.id, Regex: spelling.Replace(o.expr), Keywords: spaced(o.words),
 				Reach: cmp.Or(o.reach, 500), ownRule: o, near: spaced(o.also)})
 		}
