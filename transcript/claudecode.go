@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/internal/textutil"
 )
 
 // This file reads the session logs of Claude Code: JSONL, a record per content
@@ -14,10 +15,10 @@ import (
 const clearedResult = "[Old tool result content cleared]"
 
 // claudeTypes are the types of the other records.
-var claudeTypes = setOf("user assistant system attachment fork-context-ref summary")
+var claudeTypes = textutil.Set("user assistant system attachment fork-context-ref summary")
 
 // claudeSilent are the types of records that never reach the model.
-var claudeSilent = setOf(`progress file-history-snapshot queue-operation pr-link attachment custom-title ai-title tag
+var claudeSilent = textutil.Set(`progress file-history-snapshot queue-operation pr-link attachment custom-title ai-title tag
 	agent-name agent-color agent-setting last-prompt mode permission-mode worktree-state content-replacement
 	attribution-snapshot task-summary speculation-accept marble-origami-commit marble-origami-snapshot`)
 

@@ -7,16 +7,17 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/internal/textutil"
 )
 
 // This file reads and writes the Responses API, and reads the rollouts in which Codex records
 // its items. It finds out which items of unknown kinds are pairs.
 
 // codexRecords are the types of a rollout's records.
-var codexRecords = setOf("session_meta response_item event_msg turn_context compacted")
+var codexRecords = textutil.Set("session_meta response_item event_msg turn_context compacted")
 
 // codexItems are the types of Responses items in rollouts, except those of codexClientItem.
-var codexItems = setOf(`message reasoning function_call function_call_output custom_tool_call custom_tool_call_output
+var codexItems = textutil.Set(`message reasoning function_call function_call_output custom_tool_call custom_tool_call_output
 	local_shell_call local_shell_call_output web_search_call file_search_call code_interpreter_call
 	image_generation_call mcp_call mcp_list_tools mcp_approval_request mcp_approval_response compaction
 	compaction_summary compaction_trigger ghost_snapshot item_reference configuration_update ` + additionalTools)
@@ -272,9 +273,9 @@ func codexSniff(typ string, has map[string]bool) int {
 
 // codexDialect are Codex's rollouts, and the items of the Responses API that they hold.
 var codexDialect = dialectRow{Name: "codex", Sniff: codexSniff, Parse: codexParse, Assemble: codexAssemble,
-	Known: []string{"reasoning", "web_search_call", "file_search_call", "code_interpreter_call", "image_generation_call",
-		"computer_call", "computer_call_output", "mcp_call", "mcp_list_tools", "tool_search_call", "tool_search_output",
-		"refusal", "local_shell_call", "local_shell_call_output"},
+	Known: `reasoning web_search_call file_search_call code_interpreter_call image_generation_call
+		computer_call computer_call_output mcp_call mcp_list_tools tool_search_call tool_search_output
+		refusal local_shell_call local_shell_call_output`,
 	Notices: []string{"# AGENTS.md instructions", "<permissions instructions>", "<INSTRUCTIONS>",
 		"Another language model started to solve this problem", "You are performing a CONTEXT CHECKPOINT COMPACTION"},
 	Items: &items{Read: readCodexValue, Assemble: codexAssemble, Write: writeCodexItems, Reworded: codexFunctions},

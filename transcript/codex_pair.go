@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/internal/textutil"
 )
 
 // codexClientItem reports whether items of a type, other than those of functions, are the client's
@@ -152,7 +153,7 @@ func isResponsesItem(raw string) bool {
 }
 
 // codexPlain are the items of functions, whose outputs the renderer can write.
-var codexPlain = setOf("function_call custom_tool_call local_shell_call function_call_output custom_tool_call_output local_shell_call_output")
+var codexPlain = textutil.Set("function_call custom_tool_call local_shell_call function_call_output custom_tool_call_output local_shell_call_output")
 
 // codexOutputs describes the form in which calls and their results go out together.
 type codexOutputs struct {

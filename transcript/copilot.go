@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/internal/textutil"
 )
 
 // This file reads the session logs of Copilot CLI: an event a line, in events.jsonl of
@@ -17,7 +18,7 @@ var copilotDialect = dialectRow{Name: "copilot", Sniff: copilotSniff, Parse: cop
 
 // copilotSilent are the events that never reach the model, and copilotSpoken the others.
 var (
-	copilotSilent = setOf(`assistant.turn_start assistant.turn_end assistant.intent assistant.reasoning
+	copilotSilent = textutil.Set(`assistant.turn_start assistant.turn_end assistant.intent assistant.reasoning
 		tool.execution_start tool.execution_partial_result tool.execution_progress tool.user_requested
 		hook.start hook.end abort skill.invoked permission.requested permission.completed
 		subagent.started subagent.completed subagent.failed subagent.selected subagent.deselected
@@ -25,7 +26,7 @@ var (
 		session.compaction_start session.truncation session.usage_info session.mode_changed
 		session.handoff session.title_changed session.context_changed session.plan_changed
 		session.workspace_file_changed session.task_complete`)
-	copilotSpoken = setOf(`session.start session.resume session.model_change session.usage_record
+	copilotSpoken = textutil.Set(`session.start session.resume session.model_change session.usage_record
 		session.compaction_complete session.snapshot_rewind system.message user.message
 		assistant.message tool.execution_complete`)
 )

@@ -15,7 +15,7 @@ import (
 // model is in the request's path and not in its body.
 
 // geminiDialect are requests of generateContent. It is no dialect of files.
-var geminiDialect = dialectRow{Name: "gemini", Parse: geminiParse, Known: append([]string{"text"}, geminiServerParts...), API: &api{Format: "gemini", List: "contents", System: "systemInstruction",
+var geminiDialect = dialectRow{Name: "gemini", Parse: geminiParse, Known: "text " + geminiServerParts, API: &api{Format: "gemini", List: "contents", System: "systemInstruction",
 	Names: geminiNames, Instructions: geminiInstructions, Definitions: geminiDefinitions, ModelAside: true,
 	Element: readOne(geminiParse), Pair: func() func([]memkernel.Message, *memkernel.Message) { return new(geminiPairs).take },
 	Render: geminiRender, Append: appendGeminiPart, Takes: geminiTakes, Refuses: geminiRefuses, Rewrite: geminiRewrite}}

@@ -11,7 +11,7 @@ import (
 
 // geminiServerParts are the parts that the provider makes and wants back, other than those of a
 // kind of their own.
-var geminiServerParts = []string{"executableCode", "codeExecutionResult", "toolCall", "toolResponse"}
+const geminiServerParts = "executableCode codeExecutionResult toolCall toolResponse"
 
 // geminiDescribed are members that describe the content that a part holds.
 var geminiDescribed = []string{"thought", "thoughtSignature", "videoMetadata", "mediaResolution", "partMetadata"}
@@ -39,7 +39,7 @@ func geminiHolds(raw string) (what string) {
 // signature.
 func geminiTakes(p *memkernel.Part) bool {
 	what := geminiHolds(p.Raw)
-	return slices.Contains(geminiServerParts, what) || what == "text"
+	return slices.Contains(strings.Fields(geminiServerParts), what) || what == "text"
 }
 
 // geminiShaped reports whether a block's JSON is one that the API takes.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/internal/textutil"
 )
 
 // This file reads the session files of Gemini CLI: a record a line, or the one
@@ -114,7 +115,7 @@ func geminiCLIParse(e *Record) error {
 }
 
 // geminiCLINotices are the types of messages from the program to its user.
-var geminiCLINotices = setOf("info warning error")
+var geminiCLINotices = textutil.Set("info warning error")
 
 // geminiCLIDialogue is a message of the conversation, and how many rows are before its own.
 type geminiCLIDialogue struct {

@@ -5,17 +5,16 @@ import (
 	"slices"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/internal/textutil"
 )
 
 // known are the types of blocks and items that some dialect understands.
 var known = func() map[string]bool {
-	types := map[string]bool{}
+	types := ""
 	for _, d := range table {
-		for _, typ := range d.Known {
-			types[typ] = true
-		}
+		types += " " + d.Known
 	}
-	return types
+	return textutil.Set(types)
 }()
 
 // Held reports whether a message holds content that only its provider understands: a block or an

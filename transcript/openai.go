@@ -119,7 +119,7 @@ const openAISigns = `"(?:max_completion_tokens|response_format|stream_options|fr
 	`"type"\s*:\s*"(?:image_url|input_audio|file|refusal)"|"model"\s*:\s*"[^"]*(?:gpt|deepseek|gemini)`
 
 // openAIDialect are requests of chat completions.
-var openAIDialect = dialectRow{Name: "openai", Signs: openAISigns, Parse: openAIParse, Assemble: openAIAssemble, Known: []string{"refusal", "input_audio"},
+var openAIDialect = dialectRow{Name: "openai", Signs: openAISigns, Parse: openAIParse, Assemble: openAIAssemble, Known: "refusal input_audio",
 	Items: &items{Read: readOne(openAIParse), Assemble: openAIAssemble, Write: func(m memkernel.Message, raw string, _ map[string]bool) []string {
 		return writtenItems(openAIAPI, m, raw, "content")
 	}},

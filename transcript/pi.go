@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/internal/textutil"
 )
 
 // This file reads the session logs of Pi and OpenClaw, version 1 (a chain) and 3 (a tree),
@@ -23,8 +24,8 @@ const (
 // piSilent are the types of entries that never reach the model, and piSpoken the types of the
 // others.
 var (
-	piSilent = setOf("model_change thinking_level_change custom label session_info")
-	piSpoken = setOf("session message compaction branch_summary custom_message")
+	piSilent = textutil.Set("model_change thinking_level_change custom label session_info")
+	piSpoken = textutil.Set("session message compaction branch_summary custom_message")
 )
 
 // piExtra is the first entry that a compaction keeps.

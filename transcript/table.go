@@ -1,10 +1,6 @@
 package transcript
 
-import (
-	"strings"
-
-	"github.com/memkernel/memkernel"
-)
+import "github.com/memkernel/memkernel"
 
 // table has all dialects, those of files in the order in which they are named.
 var table = []dialectRow{claudeDialect, piDialect, codexDialect, copilotDialect, geminiCLIDialect, anthropicDialect, openAIDialect, geminiDialect}
@@ -30,9 +26,9 @@ type dialectRow struct {
 	Assemble func(*Session) (add func(*Record), finish func())
 	// Blocks names the dialect whose content blocks it uses, "" for its own.
 	Blocks Dialect
-	// Known are the types of blocks and items that are understood, in addition to texts, calls,
+	// Known are the types, separated by blanks, of blocks and items that are understood, in addition to texts, calls,
 	// results and media. A block of another type stays in every prompt.
-	Known []string
+	Known string
 	// Notices begin the lines after which nothing in a text is a person's words.
 	Notices []string
 	// Items is nil for a dialect of files alone, API for a dialect that no provider takes.
@@ -136,13 +132,4 @@ func (d *dialectRow) Rank() int {
 		return 1
 	}
 	return 2
-}
-
-// setOf returns the set of names in a list that is separated by white space.
-func setOf(list string) map[string]bool {
-	set := map[string]bool{}
-	for _, name := range strings.Fields(list) {
-		set[name] = true
-	}
-	return set
 }

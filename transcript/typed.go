@@ -69,9 +69,8 @@ func Refusal(tool string, r *memkernel.ToolResult) (own string, ok bool) {
 }
 
 // worded lists the tools whose failure texts Claude Code writes itself.
-var worded = map[string]bool{"Bash": true, "BashOutput": true, "KillShell": true, "Read": true, "Write": true, "Edit": true, "MultiEdit": true,
-	"NotebookEdit": true, "Glob": true, "Grep": true, "LS": true, "Task": true, "Agent": true, "WebFetch": true, "WebSearch": true,
-	"TodoWrite": true, "TaskCreate": true, "TaskUpdate": true, "Skill": true, "ExitPlanMode": true, "EnterPlanMode": true, "AskUserQuestion": true}
+var worded = textutil.Set(`Bash BashOutput KillShell Read Write Edit MultiEdit NotebookEdit Glob Grep LS Task
+	Agent WebFetch WebSearch TodoWrite TaskCreate TaskUpdate Skill ExitPlanMode EnterPlanMode AskUserQuestion`)
 
 // Dialog reports whether a tool of that name may be the host's own tool for asking the user. A
 // tool of an MCP server has the name of its server in front.

@@ -12,18 +12,21 @@ import (
 // that end it, so that a block ends at the last of its marks.
 
 // hostTags are elements that hosts, files or the kernel add, at any place in a text.
-var hostTags = []string{"system-reminder", "hook_context", "session_context", "environment_context", "user_instructions", "turn_aborted",
-	"local-command-caveat", "local-command-stdout", "local-command-stderr", "command-name", "command-message", "command-args", "command-contents",
-	"bash-input", "bash-stdout", "bash-stderr", "user-prompt-submit-hook", "task-notification", "user-memory-input", "subagent_notification",
-	"user_shell_command", "state_snapshot", "environment_details", "cross-session-message", "teammate-message", "skill", "env", "recall"}
+var hostTags = strings.Fields(`system-reminder hook_context session_context environment_context user_instructions
+	turn_aborted local-command-caveat local-command-stdout local-command-stderr command-name
+	command-message command-args command-contents bash-input bash-stdout bash-stderr
+	user-prompt-submit-hook task-notification user-memory-input subagent_notification
+	user_shell_command state_snapshot environment_details cross-session-message
+	teammate-message skill env recall`)
 
 // fileTags are elements in which hosts and people put the texts of others.
-var fileTags = []string{"file", "files", "document", "documents", "attachment", "attachments", "context", "selection", "email", "quote",
-	"blockquote", "pasted", "paste", "output", "stdout", "stderr", "webpage", "page", "log", "logs", "code", "pre", "diff", "article", "details",
-	"transcript", "data", "source", "sources", "result", "results", "content", "contents", "example", "examples", "html", "issue", "ticket", "comment"}
+var fileTags = textutil.Set(`file files document documents attachment attachments context selection email quote
+	blockquote pasted paste output stdout stderr webpage page log logs code pre diff article
+	details transcript data source sources result results content contents example examples
+	html issue ticket comment`)
 
 // personTags are elements in which hosts put the words of the person.
-var personTags = []string{"user_query", "user_message", "user_request", "user_input"}
+var personTags = textutil.Set(`user_query user_message user_request user_input`)
 
 // sections are the first and the last lines of the texts that hosts insert.
 var sections = [...][2]string{
@@ -173,7 +176,7 @@ func withoutBlocks(text string) (rest string, stripped bool) {
 		stripped = true
 		n++
 		switch i := strings.LastIndex(text, "</"+name+">"); {
-		case i >= 0 && slices.Contains(personTags, strings.ToLower(name)):
+		case i >= 0 && personTags[strings.ToLower(name)]:
 			text = text[strings.IndexByte(text, '>')+1:i] + text[i+len(name)+3:]
 		case i >= 0:
 			text = text[i+len(name)+3:]
@@ -206,7 +209,7 @@ func tagName(s string) string {
 			return ""
 		}
 	}
-	if joined || !lower && len(name) > 2 || slices.Contains(fileTags, strings.ToLower(name)) {
+	if joined || !lower && len(name) > 2 || fileTags[strings.ToLower(name)] {
 		return name
 	}
 	return ""

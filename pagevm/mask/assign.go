@@ -2,6 +2,7 @@ package mask
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/memkernel/memkernel/pagevm/internal/lex"
@@ -56,14 +57,13 @@ func keyEnd(s string, start, end int) (int, bool) {
 	if c != '_' && c != '-' && !hump && lex.ByteClass[c]&lex.CDigit == 0 {
 		return j, false
 	}
-	for _, no := range [...]string{"name", "hash", "id", "path", "file", "type", "count", "url", "uri", "length", "len", "size",
-		"limit", "budget", "ttl", "expiry", "expires", "regex", "pattern", "prefix", "field", "env", "var", "usage", "policy", "version", "arn", "ref", "endpoint"} {
-		if len(rest) >= len(no) && strings.EqualFold(rest[len(rest)-len(no):], no) {
-			return j, false
-		}
-	}
-	return j, true
+	rest = strings.ToLower(rest)
+	return j, !slices.ContainsFunc(notSecret, func(end string) bool { return strings.HasSuffix(rest, end) })
 }
+
+// notSecret ends the names of things that belong to a secret.
+var notSecret = strings.Fields(`name hash id path file type count url uri length len size limit budget
+	ttl expiry expires regex pattern prefix field env var usage policy version arn ref endpoint`)
 
 // valueStart skips a closing quote, white space and one separator, and returns where the value
 // starts and its quote, 0 if it has none. A value without quotes between spaces is more likely

@@ -69,7 +69,7 @@ var (
 
 // fillerWords occur in values made of words that describe the value to fill in, or the case of a
 // test.
-var fillerWords = wordSet(`your example sample dummy fake mock placeholder bogus demo change replace insert generate token key
+var fillerWords = textutil.Set(`your example sample dummy fake mock placeholder bogus demo change replace insert generate token key
 	expired invalid character characters chars`)
 
 // filler reports whether v is lower-case words and one or two numbers. One of the words must be

@@ -98,10 +98,10 @@ func code(v string) bool {
 }
 
 // codeSigns are parts of expressions, templates, patterns and addresses.
-var codeSigns = []string{"${", "$(", "{{", "#{", "%s", "%v", "%q", "%d", "{}", "{0}", "(?", "[^", `\s`, `\w`, `\d`, ".*", "=>", "://", "()", "?.", "urn:"}
+var codeSigns = strings.Fields(`${ $( {{ #{ %s %v %q %d {} {0} (? [^ \s \w \d .* => :// () ?. urn:`)
 
 // sampleWords are values of examples and defaults.
-var sampleWords = wordSet(`admin administrator any anon anonymous bool boolean bar basic baz bearer blank changeit char cisco default demo disabled
+var sampleWords = textutil.Set(`admin administrator any anon anonymous bool boolean bar basic baz bearer blank changeit char cisco default demo disabled
 	elastic else email empty enabled env false file foo foobar foobarbaz guest hash hidden hunter incorrect input int integer
 	invalid key keycloak login manager mariadb masked minio missing mongo mongodb mypass mysql nil none null number obfuscated object optional
 	oracle pass phrase pin plain postgres postgresql prefix private prompt public pw pwd qwerty rabbitmq redis required root sa select
@@ -109,24 +109,16 @@ var sampleWords = wordSet(`admin administrator any anon anonymous bool boolean b
 	letmein welcome monkey dragon abc abcd abcdef asdf hello whatever opensesame world pswd mot wachtwoord kennwort parola senha clave lozinka heslo salasana`)
 
 // usedWords are the sampleWords with which people begin passwords of their own.
-var usedWords = wordSet(`welcome monkey dragon letmein qwerty hunter hello`)
+var usedWords = textutil.Set(`welcome monkey dragon letmein qwerty hunter hello`)
 
 // sampleParts mark a value made of words as a value to be filled in, or as a name.
-var sampleParts = [...]string{"passw", "pass_", "_pass", "-pass", "pass-", "_pw", "-pw", "passphrase", "your", "example", "change", "placeholder", "redact", "xxx", "dummy", "insert",
-	"replace", "todo", "secret", "sample", "fake", "test", "mock", "credential", "token", "contrase", "kennwort", "mot de", "username", "-here", "_here", "user_", "process.", "config", "getenv", "self."}
+var sampleParts = spaced("passw pass_ _pass -pass pass- _pw -pw passphrase your example change placeholder redact xxx dummy insert replace todo" +
+	" secret sample fake test mock credential token contrase kennwort mot·de username -here _here user_ process. config getenv self.")
 
 // helpWords follow an option in a sentence.
-var helpWords = wordSet(`a an and are argument arguments as at but by can cannot for flag flags from given has if in instead into is may must not of on
+var helpWords = textutil.Set(`a an and are argument arguments as at but by can cannot for flag flags from given has if in instead into is may must not of on
 	only option options or param parameter parameters prompt rather set should string than that the then this to use used using value via was when
 	which while will with without would`)
-
-func wordSet(words string) map[string]bool {
-	set := map[string]bool{}
-	for _, w := range strings.Fields(words) {
-		set[w] = true
-	}
-	return set
-}
 
 // sample reports whether v is a value that everybody uses, or that names the value to fill in.
 func sample(v string) bool {
@@ -151,7 +143,7 @@ func sample(v string) bool {
 	if !words {
 		return strings.HasSuffix(low, "_password") || strings.Contains(low, "yourpassw") || strings.Contains(low, "your_") || strings.Contains(low, "your-") || strings.Contains(low, "xxxx") || strings.Contains(low, "****")
 	}
-	return strings.HasSuffix(low, "pass") || slices.ContainsFunc(sampleParts[:], func(p string) bool { return strings.Contains(low, p) })
+	return strings.HasSuffix(low, "pass") || slices.ContainsFunc(sampleParts, func(p string) bool { return strings.Contains(low, p) })
 }
 
 func digitOrSign(v string) bool {

@@ -214,8 +214,8 @@ var maskPrefixes = func() (all []maskPrefix) {
 
 // maskKeys are the words in the name of a variable or field that make its value a secret, in
 // lower case.
-var maskKeys = []string{"password", "passwd", "passphrase", "pwd", "secret", "token", "apikey", "api_key", "api-key",
-	"accesskey", "access_key", "access-key", "privatekey", "private_key", "authkey", "auth_key", "credential", "encryption_key", "signing_key"}
+var maskKeys = strings.Fields(`password passwd passphrase pwd secret token apikey api_key api-key accesskey access_key access-key
+	privatekey private_key authkey auth_key credential encryption_key signing_key`)
 
 var maskStarts = func() *startSet {
 	p := new(startSet)

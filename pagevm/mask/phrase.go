@@ -75,9 +75,9 @@ func phraseWord(w string) bool {
 }
 
 // phraseWords are common in sentences.
-var phraseWords = wordSet(`the and for are was were has had have not you your that this these those with from they their them will would can could should
+var phraseWords = textutil.Set(`the and for are was were has had have not you your that this these those with from they their them will would can could should
 	been being which when where while into than then its our out who whom what why how must may might does did but because here there every each
 	und der die das den dem ein eine mit von ist une les des pour dans est que con los las por para del com uma een het van voor met nie`)
 
 // walletWords are the phraseWords that recovery phrases have too.
-var walletWords = wordSet(`have you that this they will can when where into then what must because there`)
+var walletWords = textutil.Set(`have you that this they will can when where into then what must because there`)

@@ -32,7 +32,7 @@ func toldRules() (rows []ownRule) {
 }
 
 // notTold are words that people write after "the password is" and that are no password.
-var notTold = wordSet(`also always another available back bad better blank case changed clear common correct current different easy
+var notTold = textutil.Set(`also always another available back bad better blank case changed clear common correct current different easy
 	encrypted enough fine gone good great hard here hidden important incorrect invalid just kept known long lost mandatory missing
 	necessary never new no not now obvious off read ready rejected reset ok okay old on only optional plain plaintext private protected public required right
 	safe same secret secure set shared short simple still stored strong there this that these those too true false unchanged unique unknown
