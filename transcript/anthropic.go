@@ -56,17 +56,13 @@ func anthropicWrite(m memkernel.Message, raw string, _ map[string]bool) []string
 }
 
 // anthropicDialect are requests of the Messages API.
-var anthropicDialect = dialectRow{Name: "anthropic", Signs: anthropicSigns, Parse: anthropicParse, Assemble: anthropicAssemble,
+var anthropicDialect = dialectRow{Name: "anthropic", Signs: anthropicSigns, Parse: anthropicParse, Assemble: assembleRequests,
 	Known: `server_tool_use web_search_tool_result web_fetch_tool_result code_execution_tool_result
 		bash_code_execution_tool_result text_editor_code_execution_tool_result mcp_tool_use mcp_tool_result
 		tool_search_tool_result tool_reference search_result container_upload`,
-	Items: &items{Read: readOne(anthropicParse), Assemble: anthropicAssemble, Apart: true, Write: anthropicWrite},
+	Items: &items{Read: readOne(anthropicParse), Assemble: assembleRequests, Apart: true, Write: anthropicWrite},
 	API: &api{Format: "anthropic", List: "messages", System: "system", Instructions: anthropicContent,
 		Element: readOne(anthropicParse), Pair: pairByID,
 		Render: anthropicRender, Append: func(dst []byte, _ memkernel.Role, p *memkernel.Part) []byte { return appendAnthropicPart(dst, p) },
 		Takes: anthropicTakes, Refuses: anthropicRefuses,
 		Tools: toolSchema, Rewrite: anthropicRewrite, Markers: anthropicFindMarkers}}
-
-func anthropicAssemble(l *Session) (add func(*Record), finish func()) {
-	return assembleRequests(l, false)
-}

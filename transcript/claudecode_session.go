@@ -49,12 +49,7 @@ func (a *claudeAssembler) add(e *Record) {
 		return
 	}
 	if i, dup := a.byID[e.ID]; dup && e.ID != "" {
-		if i >= 0 && e.Message != nil {
-			if grew, _ := repeatRecord(&a.session.Messages[i], e.Message); grew {
-				return // it was written before it was whole
-			}
-		}
-		a.session.note("duplicate-record", e, "record %s is in the file twice, the first one counts", e.ID)
+		a.session.again(e, i, "record")
 		return
 	}
 	own := e.own.(*claudeExtra)

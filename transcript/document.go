@@ -27,7 +27,7 @@ var errStop = errors.New("stop")
 func (d *document) run() {
 	text, err := io.ReadAll(io.LimitReader(d.src.r, int64(d.src.opt.MaxLineBytes)+1))
 	if err != nil {
-		d.yield(Record{}, fmt.Errorf("read %s: %w", nameOr(d.src.opt.Name), err))
+		d.yield(Record{}, d.src.opt.failed(err))
 		return
 	}
 	d.text = string(text)
@@ -35,7 +35,7 @@ func (d *document) run() {
 	switch le, ok := err.(*LineError); {
 	case err == nil, err == errStop:
 	case errors.Is(err, ErrEmpty):
-		d.yield(Record{}, fmt.Errorf("read %s: %w", nameOr(d.src.opt.Name), err))
+		d.yield(Record{}, d.src.opt.failed(err))
 	case ok:
 		d.yield(Record{Line: le.Line}, le)
 	default:

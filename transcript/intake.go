@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -37,7 +38,7 @@ func NewIntake(d Dialect) (*Intake, error) {
 }
 
 func (in *Intake) reset() {
-	in.log, in.messages = newSession(""), nil
+	in.log, in.messages, in.values, in.keys = newSession(in.row.Name), nil, nil, nil
 	in.add, _ = in.row.Items.Assemble(in.log)
 }
 
@@ -73,7 +74,6 @@ func (in *Intake) Append(values, keys []string) error {
 			in.Truncate(n)
 			return fmt.Errorf("message %d: %w", n+i, err)
 		}
-		in.values, in.keys = append(in.values, v), append(in.keys, key)
 	}
 	return nil
 }
@@ -94,24 +94,24 @@ func (in *Intake) Truncate(n int) {
 	}
 	values, keys := in.values[:n:n], in.keys[:n:n]
 	in.reset()
-	in.values, in.keys = nil, nil
 	for i, v := range values {
 		_ = in.take(v, keys[i]) // it was taken before
-		in.values, in.keys = append(in.values, v), append(in.keys, keys[i])
 	}
 }
 
 func (in *Intake) take(value, key string) error {
 	m, err := in.row.Items.Read(value)
-	if err != nil || m == nil {
+	if err != nil {
 		return err
 	}
-	if key != "" {
-		m.Key = key
+	at := len(in.values)
+	in.values, in.keys = append(in.values, value), append(in.keys, key)
+	if m == nil {
+		return nil
 	}
+	m.Key = cmp.Or(key, m.Key)
 	before := len(in.log.Messages)
 	in.add(&Record{Kind: kindMessage, Message: m})
-	at := len(in.values)
 	switch after := len(in.log.Messages); {
 	case after > before:
 		in.messages = append(in.messages, taken{at, at + 1})

@@ -99,15 +99,6 @@ type micro struct {
 	Stub string
 }
 
-// split cuts the line off at pos and returns a copy of the whole line.
-func (l *sessionLine) split(pos int) *sessionLine {
-	arm := &sessionLine{Order: slices.Clone(l.Order), Bounds: slices.Clone(l.Bounds), Micros: slices.Clone(l.Micros)}
-	l.Order = l.Order[:pos:pos]
-	l.Bounds = slices.DeleteFunc(l.Bounds, func(b boundary) bool { return b.Pos > pos })
-	l.Micros = slices.DeleteFunc(l.Micros, func(m micro) bool { return m.Pos > pos })
-	return arm
-}
-
 // note reports an event at an entry.
 func (l *Session) note(rule string, e *Record, format string, args ...any) {
 	l.Notes = append(l.Notes, Note{Rule: rule, Line: e.Line, Message: -1, Key: e.ID, Text: fmt.Sprintf(format, args...)})
@@ -150,7 +141,10 @@ func (l *Session) fork(line *sessionLine, pos int, branch string) {
 	for _, i := range line.Order[pos:] {
 		l.Messages[i].Branch = branch
 	}
-	l.arm(branch, line.split(pos))
+	l.arm(branch, &sessionLine{Order: slices.Clone(line.Order), Bounds: slices.Clone(line.Bounds), Micros: slices.Clone(line.Micros)})
+	line.Order = line.Order[:pos:pos]
+	line.Bounds = slices.DeleteFunc(line.Bounds, func(b boundary) bool { return b.Pos > pos })
+	line.Micros = slices.DeleteFunc(line.Micros, func(m micro) bool { return m.Pos > pos })
 }
 
 // adopt takes over the facts about the session from an entry.
@@ -176,7 +170,12 @@ func (l *Session) adopt(a *about) {
 func joinRecord(into, m *memkernel.Message) {
 	into.Parts = append(into.Parts, m.Parts...)
 	into.Raw = ""
-	if m.Usage != nil {
+	billRecord(into, m, m.Usage != nil)
+}
+
+// billRecord gives a message the usage of a further record of it, if bills is set, and its time.
+func billRecord(into, m *memkernel.Message, bills bool) {
+	if bills {
 		into.Usage, into.Reported = m.Usage, m.Reported
 	}
 	if m.Time.After(into.Time) {
@@ -214,13 +213,21 @@ func repeatRecord(into, m *memkernel.Message) (grew, again bool) {
 	if grew {
 		into.Parts, into.Raw = parts, ""
 	}
-	if m.Usage != nil && (into.Usage == nil || m.Usage.OutputTokens >= into.Usage.OutputTokens) {
-		into.Usage, into.Reported = m.Usage, m.Reported
-	}
-	if m.Time.After(into.Time) {
-		into.Time = m.Time
-	}
+	billRecord(into, m, m.Usage != nil && (into.Usage == nil || m.Usage.OutputTokens >= into.Usage.OutputTokens))
 	return grew, true
+}
+
+// again takes in a record whose id was met before, with the message at an index, -1 for none. It
+// reports whether the message grew: it was written before it was whole. Otherwise again notes the
+// repetition.
+func (l *Session) again(e *Record, at int, what string) (grew bool) {
+	if at >= 0 && e.Message != nil {
+		grew, _ = repeatRecord(&l.Messages[at], e.Message)
+	}
+	if !grew {
+		l.note("duplicate-record", e, what+" %s is in the file twice, the first one counts", e.ID)
+	}
+	return grew
 }
 
 // isGrown reports whether q is p again, unchanged or longer.

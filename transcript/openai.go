@@ -119,8 +119,8 @@ const openAISigns = `"(?:max_completion_tokens|response_format|stream_options|fr
 	`"type"\s*:\s*"(?:image_url|input_audio|file|refusal)"|"model"\s*:\s*"[^"]*(?:gpt|deepseek|gemini)`
 
 // openAIDialect are requests of chat completions.
-var openAIDialect = dialectRow{Name: "openai", Signs: openAISigns, Parse: openAIParse, Assemble: openAIAssemble, Known: "refusal input_audio",
-	Items: &items{Read: readOne(openAIParse), Assemble: openAIAssemble, Write: func(m memkernel.Message, raw string, _ map[string]bool) []string {
+var openAIDialect = dialectRow{Name: "openai", Signs: openAISigns, Parse: openAIParse, Assemble: assembleRequests, Known: "refusal input_audio",
+	Items: &items{Read: readOne(openAIParse), Assemble: assembleRequests, Write: func(m memkernel.Message, raw string, _ map[string]bool) []string {
 		return writtenItems(openAIAPI, m, raw, "content")
 	}},
 	API: openAIAPI}
@@ -128,7 +128,3 @@ var openAIDialect = dialectRow{Name: "openai", Signs: openAISigns, Parse: openAI
 var openAIAPI = &api{Format: "openai", List: "messages", Lead: true, Element: readOne(openAIParse), Pair: pairByID,
 	Render: openAIRender, Append: appendOpenAIPart, Takes: openAITakes, Refuses: openAIRefuses,
 	Tools: toolNested, Rewrite: openAIRewrite}
-
-func openAIAssemble(l *Session) (add func(*Record), finish func()) {
-	return assembleRequests(l, true)
-}

@@ -11,7 +11,7 @@ import (
 // results are the person's, too. In a request they are the person's only after a call that the
 // person refused, or after the notice that they stopped the work.
 func markTyped(m *memkernel.Message, alongside bool) {
-	if m.Role != memkernel.RoleUser || m.Origin != memkernel.OriginHost || m.Branch != "" {
+	if !ofPerson(m) {
 		return
 	}
 	open := alongside || !HasResults(*m)
@@ -26,6 +26,11 @@ func markTyped(m *memkernel.Message, alongside bool) {
 			p.Typed = open && !isHostContext(p.Text) && !synthetic(p)
 		}
 	}
+}
+
+// ofPerson reports whether a message may hold what a person typed.
+func ofPerson(m *memkernel.Message) bool {
+	return m.Role == memkernel.RoleUser && m.Origin == memkernel.OriginHost && m.Branch == ""
 }
 
 // synthetic reports whether the host marks a block as its own, as OpenCode does.

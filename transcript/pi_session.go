@@ -36,13 +36,9 @@ func (a *piAssembler) add(e *Record) {
 		return
 	}
 	if i, dup := a.byID[e.ID]; dup && e.ID != "" {
-		if at := a.entries[i].message; at >= 0 && e.Message != nil {
-			if grew, _ := repeatRecord(&a.session.Messages[at], e.Message); grew {
-				a.session.flags[at] = e.flags
-				return // it was written before it was whole
-			}
+		if at := a.entries[i].message; a.session.again(e, at, "entry") {
+			a.session.flags[at] = e.flags
 		}
-		a.session.note("duplicate-record", e, "entry %s is in the file twice, the first one counts", e.ID)
 		return
 	}
 	a.session.adopt(&e.about)

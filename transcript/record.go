@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -69,11 +70,7 @@ type LineError struct {
 }
 
 func (e *LineError) Error() string {
-	file := e.File
-	if file == "" {
-		file = "transcript"
-	}
-	s := fmt.Sprintf("read %s:%d: ", file, e.Line)
+	s := fmt.Sprintf("read %s:%d: ", cmp.Or(e.File, "transcript"), e.Line)
 	if e.To > e.From {
 		s += fmt.Sprintf("bytes %d to %d: ", e.From, e.To)
 	}
@@ -119,4 +116,9 @@ func (o *Options) orDefault() Options {
 		out.MaxLineBytes = defaultMaxLine
 	}
 	return out
+}
+
+// failed returns the error of a transcript that could not be read.
+func (o *Options) failed(err error) error {
+	return fmt.Errorf("read %s: %w", cmp.Or(o.Name, "transcript"), err)
 }

@@ -66,16 +66,16 @@ func readContent(c *cursor, block func(*cursor) memkernel.Part) (parts []memkern
 	return parts
 }
 
-// assembleRequests assembles the values of a request body. With lead, system messages that open the
-// conversation are its system prompt.
-func assembleRequests(l *Session, lead bool) (add func(*Record), finish func()) {
+// assembleRequests assembles the values of a request body. System messages that open a chat
+// completions conversation are its system prompt.
+func assembleRequests(l *Session) (add func(*Record), finish func()) {
 	add = func(e *Record) {
 		l.adopt(&e.about)
 		if e.Kind != kindMessage {
 			return
 		}
 		m := e.Message
-		if lead && isSystemRole(m.Role) && len(l.Messages) == 0 {
+		if l.Dialect == OpenAI && isSystemRole(m.Role) && len(l.Messages) == 0 {
 			l.System = append(l.System, m.Parts...)
 			return
 		}

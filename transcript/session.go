@@ -79,7 +79,7 @@ func Load(r io.Reader, name string, opt *Options) (*Session, error) {
 		return true
 	})
 	if err == nil && !read && (!fields || len(s.Skipped) > 0) {
-		err = s.unread(nameOr(o.Name))
+		err = o.failed(s.unread())
 	}
 	if err != nil {
 		return nil, err
@@ -94,14 +94,14 @@ func Load(r io.Reader, name string, opt *Options) (*Session, error) {
 const halfLine = "its first line is not whole; it is cut off, or still being written"
 
 // unread returns why no record of a file was read.
-func (s *Session) unread(name string) error {
+func (s *Session) unread() error {
 	switch {
 	case len(s.Skipped) > 0:
-		return fmt.Errorf("read %s: %w: no line is a record of %s, the first: %w", name, ErrUnread, s.Dialect, s.Skipped[0])
+		return fmt.Errorf("%w: no line is a record of %s, the first: %w", ErrUnread, s.Dialect, s.Skipped[0])
 	case s.Torn != nil:
-		return fmt.Errorf("read %s: %w: %s", name, ErrUnread, halfLine)
+		return fmt.Errorf("%w: %s", ErrUnread, halfLine)
 	}
-	return fmt.Errorf("read %s: %w: no line is a record of %s that is known", name, ErrUnread, s.Dialect)
+	return fmt.Errorf("%w: no line is a record of %s that is known", ErrUnread, s.Dialect)
 }
 
 // end updates Ended by a record.

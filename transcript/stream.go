@@ -44,7 +44,7 @@ func open(r io.Reader, opt Options) (*source, error) {
 	prefix := make([]byte, sniffBytes)
 	n, err := io.ReadFull(r, prefix)
 	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
-		return nil, fmt.Errorf("read %s: %w", nameOr(opt.Name), err)
+		return nil, opt.failed(err)
 	}
 	prefix = prefix[:n]
 	src := &source{r: r, opt: opt}
@@ -59,20 +59,13 @@ func open(r io.Reader, opt Options) (*source, error) {
 			if line := strings.TrimPrefix(string(prefix), bom); n < sniffBytes && !strings.Contains(line, "\n") && jsonl.IsCut(line) {
 				err = fmt.Errorf("%w: %s", ErrUnread, halfLine)
 			}
-			return nil, fmt.Errorf("read %s: %w", nameOr(opt.Name), err)
+			return nil, opt.failed(err)
 		}
 	}
 	if src.row = rowOf(d); src.row == nil {
-		return nil, fmt.Errorf("read %s: dialect %q: %w", nameOr(opt.Name), d, ErrUnknownDialect)
+		return nil, opt.failed(fmt.Errorf("dialect %q: %w", d, ErrUnknownDialect))
 	}
 	return src, nil
-}
-
-func nameOr(name string) string {
-	if name == "" {
-		return "transcript"
-	}
-	return name
 }
 
 func (s *source) each(yield func(Record, error) bool) {
@@ -118,7 +111,7 @@ func (s *source) lines(yield func(Record, error) bool) {
 	}
 	for v, err := range values(s.r, s.opt.MaxLineBytes, read) {
 		if err != nil {
-			yield(Record{}, fmt.Errorf("read %s: %w", nameOr(s.opt.Name), err))
+			yield(Record{}, s.opt.failed(err))
 			return
 		}
 		if v.Blank() {
@@ -137,7 +130,7 @@ func (s *source) lines(yield func(Record, error) bool) {
 		}
 	}
 	if !any {
-		yield(Record{}, fmt.Errorf("read %s: %w", nameOr(s.opt.Name), nothing(zeros)))
+		yield(Record{}, s.opt.failed(nothing(zeros)))
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 // and returned words of the kernel. A text of unknown origin is not the person's. Both are "" if
 // no person spoke. No other function decides this.
 func Typed(m memkernel.Message) (own, quoted string) {
-	if m.Role != memkernel.RoleUser || m.Origin != memkernel.OriginHost || m.Branch != "" || strings.HasPrefix(m.Key, "memkernel:") {
+	if !ofPerson(&m) || strings.HasPrefix(m.Key, "memkernel:") {
 		return "", ""
 	}
 	var mine, others strings.Builder
