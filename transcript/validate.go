@@ -41,9 +41,18 @@ func Validate(f Format, req *Request) []Violation {
 	case FormatGemini:
 		v.gemini()
 	default:
-		v.add("", "provider", -1, -1, "unknown format %q", f)
+		v.add("", -1, -1, "unknown format %q", f)
 	}
 	return v.out
+}
+
+// ruleNames are the names of the rules by their codes.
+var ruleNames = map[string]string{
+	"":   "provider",
+	"A1": "pair-adjacent", "A2": "results-first", "A3": "no-orphan", "A4": "server-tool", "A5": "role", "A6": "no-prefill", "A9": "cache-markers", "A10": "compaction", "A11": "non-empty", "A12": "call-shape",
+	"C1": "calls-answered", "C2": "no-orphan-tool", "C3": "window-start", "C4": "call-shape",
+	"R1": "call-output", "R2": "reasoning-group", "R5": "call-shape",
+	"G1": "response-follows-call", "G2": "call-follows-user", "G3": "alternate", "G4": "thought-signature", "G5": "call-shape",
 }
 
 type validator struct {
@@ -51,8 +60,8 @@ type validator struct {
 	out []Violation
 }
 
-func (v *validator) add(code, rule string, msg, part int, format string, args ...any) {
-	v.out = append(v.out, Violation{Code: code, Rule: rule, Message: msg, Part: part, Text: fmt.Sprintf(format, args...)})
+func (v *validator) add(code string, msg, part int, format string, args ...any) {
+	v.out = append(v.out, Violation{Code: code, Rule: ruleNames[code], Message: msg, Part: part, Text: fmt.Sprintf(format, args...)})
 }
 
 // turns merges neighbours of one role. The system messages that open the conversation belong to
@@ -80,17 +89,14 @@ func (v *validator) turns() []wireTurn {
 	return out
 }
 
-// rule is a rule's code and name.
-type rule struct{ code, name string }
-
-// pairing says how calls and results must follow each other, by the names of the rules that break
+// pairing says how calls and results must follow each other, by the codes of the rules that break
 // otherwise.
 type pairing struct {
 	// unanswered: every call has one result in the next turn. orphan: every result answers a call
 	// of the turn before it.
-	unanswered, orphan rule
-	// late: results precede other content. The zero rule allows any order.
-	late rule
+	unanswered, orphan string
+	// late: results precede other content. "" allows any order.
+	late string
 	// once: no id is used for two calls of the conversation.
 	once bool
 }
@@ -113,9 +119,9 @@ func (v *validator) pairs(turns []wireTurn, p *pairing) {
 }
 
 // unanswered reports open calls, in the order of the request.
-func (v *validator) unanswered(open map[string]partAt, r rule) {
+func (v *validator) unanswered(open map[string]partAt, code string) {
 	for _, b := range slices.SortedFunc(maps.Values(open), func(a, b partAt) int { return cmp.Or(a.Msg-b.Msg, a.Part-b.Part) }) {
-		v.atPart(r.code, r.name, b, "call %s has no result in its place", v.part(b).Call.ID)
+		v.atPart(code, b, "call %s has no result in its place", v.part(b).Call.ID)
 	}
 }
 
@@ -128,7 +134,7 @@ func (v *validator) opened(t *wireTurn, seen map[string]bool, p *pairing) map[st
 			continue
 		}
 		if seen[c.Call.ID] && p.once {
-			v.atPart(p.unanswered.code, p.unanswered.name, b, "call id %s is used twice", c.Call.ID)
+			v.atPart(p.unanswered, b, "call id %s is used twice", c.Call.ID)
 		}
 		seen[c.Call.ID] = true
 		open[c.Call.ID] = b
@@ -150,13 +156,13 @@ func (v *validator) answers(t *wireTurn, open map[string]partAt, p *pairing) {
 		switch _, ok := open[id]; {
 		case ok:
 			delete(open, id)
-			if answered[id] = true; other && p.late.code != "" {
-				v.atPart(p.late.code, p.late.name, b, "a tool result comes after other content")
+			if answered[id] = true; other && p.late != "" {
+				v.atPart(p.late, b, "a tool result comes after other content")
 			}
 		case answered[id]:
-			v.atPart(p.unanswered.code, p.unanswered.name, b, "call %s is answered twice", id)
+			v.atPart(p.unanswered, b, "call %s is answered twice", id)
 		default:
-			v.atPart(p.orphan.code, p.orphan.name, b, "result for %s answers no call of the message before", id)
+			v.atPart(p.orphan, b, "result for %s answers no call of the message before", id)
 		}
 	}
 }
@@ -168,12 +174,12 @@ func (v *validator) callShape(code string) {
 			continue
 		}
 		if _, wrong := mend(p); wrong != "" {
-			v.add(code, "call-shape", at.Msg, at.Part, "call %s: %s", p.Call.ID, wrong)
+			v.atPart(code, at, "call %s: %s", p.Call.ID, wrong)
 		}
 	}
 }
 
 // atPart is add for a part of a message.
-func (v *validator) atPart(code, rule string, b partAt, format string, args ...any) {
-	v.add(code, rule, b.Msg, b.Part, format, args...)
+func (v *validator) atPart(code string, b partAt, format string, args ...any) {
+	v.add(code, b.Msg, b.Part, format, args...)
 }

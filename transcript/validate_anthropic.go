@@ -12,7 +12,7 @@ const maxAnthropicMessages = 100_000
 
 func (v *validator) anthropic() {
 	turns := v.turns()
-	v.pairs(turns, &pairing{unanswered: rule{"A1", "pair-adjacent"}, late: rule{"A2", "results-first"}, orphan: rule{"A3", "no-orphan"}, once: true})
+	v.pairs(turns, &pairing{unanswered: "A1", late: "A2", orphan: "A3", once: true})
 	v.roles(turns)
 	v.serverTools(turns)
 	v.markers()
@@ -28,15 +28,15 @@ func (v *validator) roles(turns []wireTurn) {
 		at := v.first(turns, i)
 		switch {
 		case t.Role != "user" && t.Role != "assistant" && t.Role != "system":
-			v.add("A5", "role", at, -1, "role %q is not known", t.Role)
+			v.add("A5", at, -1, "role %q is not known", t.Role)
 		case t.Role == "system":
 			v.systemTurn(turns, i, at)
 		case i == 0 && t.Role == "assistant" && !(len(t.Blocks) > 0 && v.isCompactionPart(v.part(t.Blocks[0]))):
-			v.add("A5", "role", at, -1, "the first message is the assistant's")
+			v.add("A5", at, -1, "the first message is the assistant's")
 		}
 	}
 	if n := len(turns); n > 0 && turns[n-1].Role == "assistant" {
-		v.add("A6", "no-prefill", v.first(turns, n-1), -1, "the last message is the assistant's")
+		v.add("A6", v.first(turns, n-1), -1, "the last message is the assistant's")
 	}
 }
 
@@ -55,11 +55,11 @@ func (v *validator) isCompactionPart(p *memkernel.Part) bool {
 func (v *validator) systemTurn(turns []wireTurn, i, at int) {
 	switch {
 	case i == 0:
-		v.add("A5", "role", at, -1, "a system message stands first")
+		v.add("A5", at, -1, "a system message stands first")
 	case turns[i-1].Role != "user" && !v.endsInServerResult(&turns[i-1]):
-		v.add("A5", "role", at, -1, "a system message does not follow a user turn")
+		v.add("A5", at, -1, "a system message does not follow a user turn")
 	case i+1 < len(turns) && turns[i+1].Role != "assistant":
-		v.add("A5", "role", at, -1, "a system message is followed by a user turn")
+		v.add("A5", at, -1, "a system message is followed by a user turn")
 	}
 }
 
@@ -76,7 +76,7 @@ func (v *validator) serverTools(turns []wireTurn) {
 		}
 		for _, b := range turns[i+1].Blocks {
 			if !isResult(v.part(b)) {
-				v.atPart("A4", "server-tool", b, "content beside results while a server tool is still running")
+				v.atPart("A4", b, "content beside results while a server tool is still running")
 			}
 		}
 	}
@@ -98,7 +98,7 @@ func (v *validator) serverPending(t *wireTurn) bool {
 // markers judges A9 cache-markers.
 func (v *validator) markers() {
 	if n := len(v.Markers); n > maxAnthropicMarkers {
-		v.add("A9", "cache-markers", -1, -1, "%d markers, at most %d are allowed", n, maxAnthropicMarkers)
+		v.add("A9", -1, -1, "%d markers, at most %d are allowed", n, maxAnthropicMarkers)
 	}
 	short := false
 	for _, mk := range slices.SortedStableFunc(slices.Values(v.Markers), byPlace) {
@@ -107,10 +107,10 @@ func (v *validator) markers() {
 			short = true
 		case "1h":
 			if short {
-				v.add("A9", "cache-markers", mk.Message, mk.Part, "a marker of one hour stands behind one of five minutes")
+				v.add("A9", mk.Message, mk.Part, "a marker of one hour stands behind one of five minutes")
 			}
 		default:
-			v.add("A9", "cache-markers", mk.Message, mk.Part, "unknown lifetime %q", mk.TTL)
+			v.add("A9", mk.Message, mk.Part, "unknown lifetime %q", mk.TTL)
 		}
 		v.markedPart(mk)
 	}
@@ -130,7 +130,7 @@ func byPlace(a, b Marker) int {
 func (v *validator) markedPart(mk Marker) {
 	if mk.Message < 0 || mk.Message >= len(v.Messages) {
 		if mk.Message < MarkerTools || mk.Message >= len(v.Messages) {
-			v.add("A9", "cache-markers", mk.Message, mk.Part, "the marker stands outside the request")
+			v.add("A9", mk.Message, mk.Part, "the marker stands outside the request")
 		}
 		return
 	}
@@ -139,7 +139,7 @@ func (v *validator) markedPart(mk Marker) {
 		return
 	}
 	if p := &parts[mk.Part]; isThinking(p) || isEmptyText(*p) {
-		v.add("A9", "cache-markers", mk.Message, mk.Part, "thinking and empty text can't carry a marker")
+		v.add("A9", mk.Message, mk.Part, "thinking and empty text can't carry a marker")
 	}
 }
 
@@ -152,9 +152,9 @@ func (v *validator) compaction(turns []wireTurn) {
 				continue
 			}
 			if n++; n > 1 {
-				v.atPart("A10", "compaction", b, "more than one compaction block")
+				v.atPart("A10", b, "more than one compaction block")
 			} else if i > 0 || k > 0 {
-				v.atPart("A10", "compaction", b, "the compaction block is not the first of the conversation")
+				v.atPart("A10", b, "the compaction block is not the first of the conversation")
 			}
 		}
 	}
@@ -163,28 +163,28 @@ func (v *validator) compaction(turns []wireTurn) {
 // nonEmpty judges A11.
 func (v *validator) nonEmpty(turns []wireTurn) {
 	if len(turns) == 0 {
-		v.add("A11", "non-empty", -1, -1, "the request has no message")
+		v.add("A11", -1, -1, "the request has no message")
 	}
 	if len(turns) > maxAnthropicMessages {
-		v.add("A11", "non-empty", -1, -1, "%d messages, at most %d are allowed", len(turns), maxAnthropicMessages)
+		v.add("A11", -1, -1, "%d messages, at most %d are allowed", len(turns), maxAnthropicMessages)
 	}
 	for i := range v.Messages {
 		m := &v.Messages[i]
 		if len(m.Parts) == 0 {
-			v.add("A11", "non-empty", i, -1, "the message is empty")
+			v.add("A11", i, -1, "the message is empty")
 		}
 		for k := range m.Parts {
 			if isEmptyText(m.Parts[k]) {
-				v.add("A11", "non-empty", i, k, "the text block is empty")
+				v.add("A11", i, k, "the text block is empty")
 			}
 		}
 	}
-	v.declared("A11", "non-empty")
+	v.declared("A11")
 }
 
 // declared checks that the tools which are called are defined. A request without any tools is not
 // judged, since session logs do not hold them.
-func (v *validator) declared(code, rule string) {
+func (v *validator) declared(code string) {
 	if len(v.Tools) == 0 {
 		return
 	}
@@ -194,7 +194,7 @@ func (v *validator) declared(code, rule string) {
 	}
 	for at, p := range allParts(v.Messages) {
 		if isCall(p) && !names[p.Call.Name] {
-			v.atPart(code, rule, at, "tool %s is called but not declared", p.Call.Name)
+			v.atPart(code, at, "tool %s is called but not declared", p.Call.Name)
 			names[p.Call.Name] = true
 		}
 	}

@@ -12,17 +12,17 @@ func (v *validator) gemini() {
 		switch turns[i].Role {
 		case "assistant":
 			if i == 0 {
-				v.add("G2", "call-follows-user", v.first(turns, i), -1, "the contents begin with a model turn")
+				v.add("G2", v.first(turns, i), -1, "the contents begin with a model turn")
 			}
 		case "user":
 		default:
-			v.add("G3", "alternate", v.first(turns, i), -1, "role %q breaks the alternation of user and model", turns[i].Role)
+			v.add("G3", v.first(turns, i), -1, "role %q breaks the alternation of user and model", turns[i].Role)
 		}
 	}
 	if n := len(turns); n > 0 && turns[n-1].Role == "assistant" {
-		v.add("G2", "call-follows-user", v.first(turns, n-1), -1, "the contents end with a model turn")
+		v.add("G2", v.first(turns, n-1), -1, "the contents end with a model turn")
 	}
-	follows := rule{"G1", "response-follows-call"}
+	follows := "G1"
 	v.pairs(turns, &pairing{unanswered: follows, orphan: follows})
 	v.thoughtSignatures(turns)
 	v.callShape("G5")
@@ -48,7 +48,7 @@ func (v *validator) thoughtSignatures(turns []wireTurn) {
 				continue
 			}
 			if p.Signature == "" && !strings.Contains(p.Raw, `"thoughtSignature"`) && !strings.Contains(p.Raw, `"thought_signature"`) {
-				v.atPart("G4", "thought-signature", b, "the first call of a step has no thought signature")
+				v.atPart("G4", b, "the first call of a step has no thought signature")
 			}
 			break
 		}

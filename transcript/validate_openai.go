@@ -9,10 +9,10 @@ import (
 func (v *validator) chat() {
 	turns := v.turns()
 	if len(turns) > 0 && turns[0].Role == "user" && len(turns[0].Blocks) > 0 && isResult(v.part(turns[0].Blocks[0])) {
-		v.atPart("C3", "window-start", turns[0].Blocks[0], "the conversation begins with a tool message")
+		v.atPart("C3", turns[0].Blocks[0], "the conversation begins with a tool message")
 	}
-	answered := rule{"C1", "calls-answered"}
-	v.pairs(turns, &pairing{unanswered: answered, late: answered, orphan: rule{"C2", "no-orphan-tool"}})
+	answered := "C1"
+	v.pairs(turns, &pairing{unanswered: answered, late: answered, orphan: "C2"})
 	v.callShape("C4")
 }
 
@@ -30,20 +30,20 @@ func (v *validator) callOutput() {
 		switch id := callOf(p); {
 		case isCall(p):
 			if _, twice := open[id]; twice || done[id] {
-				v.atPart("R1", "call-output", at, "call id %s is used twice", id)
+				v.atPart("R1", at, "call id %s is used twice", id)
 			}
 			open[id] = at
 		case isResult(p) && !p.Result.Opaque:
 			if _, ok := open[id]; !ok && done[id] {
-				v.atPart("R1", "call-output", at, "call %s has two outputs", id)
+				v.atPart("R1", at, "call %s has two outputs", id)
 			} else if !ok {
-				v.atPart("R1", "call-output", at, "output for %s has no call", id)
+				v.atPart("R1", at, "output for %s has no call", id)
 			}
 			delete(open, id)
 			done[id] = true
 		}
 	}
-	v.unanswered(open, rule{"R1", "call-output"})
+	v.unanswered(open, "R1")
 }
 
 // reasoningGroup: a reasoning item needs the item that followed it.
@@ -55,7 +55,7 @@ func (v *validator) reasoningGroup() {
 			continue
 		}
 		if i+1 == len(msgs) || msgs[i+1].Role != memkernel.RoleAssistant {
-			v.add("R2", "reasoning-group", i, n-1, "a reasoning item is not followed by the item that it led to")
+			v.add("R2", i, n-1, "a reasoning item is not followed by the item that it led to")
 		}
 	}
 }
