@@ -52,6 +52,8 @@ type geminiCLIRecord struct {
 	// rewritten reports whether the record came in a list by which the program replaced its own
 	// list. summary reports whether it is the program's summary of messages that the list lacks.
 	rewritten, summary bool
+	// back reports whether the message was taken back.
+	back bool
 	// read caches the content, since a file lists its messages often.
 	read *geminiCLIContent
 }

@@ -16,8 +16,8 @@ import (
 // the file keeps its content under its first id, whatever the list holds. It is removed only where
 // the user takes it back.
 type geminiCLIPlayer struct {
-	rows []*geminiCLIRow
-	at   map[string]*geminiCLIRow // by every id that a row has had
+	rows []*geminiCLIRecord
+	at   map[string]*geminiCLIRecord // by every id that a row has had
 	// list are the ids of the program's own list; foreign are ids and prints of those in
 	// it that nobody said.
 	list    []string
@@ -43,18 +43,12 @@ type geminiCLIBound struct {
 // geminiCLIArm is a run of rows that was taken back after a number of rows.
 type geminiCLIArm struct {
 	at, line int
-	rows     []*geminiCLIRow
-}
-
-// geminiCLIRow is a message.
-type geminiCLIRow struct {
-	rec  geminiCLIRecord
-	back bool // taken back
+	rows     []*geminiCLIRecord
 }
 
 // geminiCLIAssemble plays the records of a file. Their messages are made at its end.
 func geminiCLIAssemble(l *Session) (add func(*Record), finish func()) {
-	p := &geminiCLIPlayer{at: map[string]*geminiCLIRow{}, foreign: map[string]bool{}, hosts: map[string]*geminiCLIRecord{}}
+	p := &geminiCLIPlayer{at: map[string]*geminiCLIRecord{}, foreign: map[string]bool{}, hosts: map[string]*geminiCLIRecord{}}
 	return func(e *Record) {
 		l.adopt(&e.about)
 		p.line = e.Line
@@ -76,7 +70,7 @@ func (p *geminiCLIPlayer) play(rec geminiCLIRecord) {
 		for _, m := range rec.Messages {
 			p.play(m)
 		}
-		if n := slices.IndexFunc(p.rows, func(r *geminiCLIRow) bool { return r.rec.snapshot() }); n >= 0 && rec.Messages != nil {
+		if n := slices.IndexFunc(p.rows, func(r *geminiCLIRecord) bool { return r.snapshot() }); n >= 0 && rec.Messages != nil {
 			p.bounds = append(p.bounds, geminiCLIBound{at: n})
 		}
 	case rec.ID != "":
@@ -87,12 +81,11 @@ func (p *geminiCLIPlayer) play(rec geminiCLIRecord) {
 // add takes in a message, or a newer form of it: the newest form counts, at the place of the first.
 func (p *geminiCLIPlayer) add(rec geminiCLIRecord) {
 	if r, ok := p.at[rec.ID]; ok {
-		rec.ID, rec.Timestamp, rec.rewritten = r.rec.ID, r.rec.Timestamp, r.rec.rewritten
-		r.rec = rec
+		rec.ID, rec.Timestamp, rec.rewritten = r.ID, r.Timestamp, r.rewritten
+		*r = rec
 		return
 	}
-	r := &geminiCLIRow{rec: rec}
-	p.rows, p.at[rec.ID] = append(p.rows, r), r
+	p.rows, p.at[rec.ID] = append(p.rows, &rec), &rec
 	if rec.isDialogue() {
 		p.list = append(p.list, rec.ID)
 	}
@@ -122,7 +115,7 @@ func (p *geminiCLIPlayer) rewind(id string) {
 }
 
 // takeBack forgets the ids of a row.
-func (p *geminiCLIPlayer) takeBack(r *geminiCLIRow) {
+func (p *geminiCLIPlayer) takeBack(r *geminiCLIRecord) {
 	r.back = true
 	for id, of := range p.at {
 		if of == r {
@@ -134,7 +127,7 @@ func (p *geminiCLIPlayer) takeBack(r *geminiCLIRow) {
 // drop removes the rows that were taken back. With keep they stay as an arm of the session.
 func (p *geminiCLIPlayer) drop(keep bool) {
 	before := make([]int, len(p.rows)+1) // how many rows stay before one
-	var kept, gone []*geminiCLIRow
+	var kept, gone []*geminiCLIRecord
 	for i, r := range p.rows {
 		if r.back {
 			gone = append(gone, r)
@@ -188,19 +181,19 @@ func (p *geminiCLIPlayer) rewrite(list []geminiCLIRecord) {
 // align finds the earlier form of each message of a list. copied reports whether the list is made
 // of the newest lines alone, which may repeat earlier ones under other ids.
 func (p *geminiCLIPlayer) align(list []geminiCLIRecord, copied bool) {
-	listed := map[*geminiCLIRow]bool{}
+	listed := map[*geminiCLIRecord]bool{}
 	for i := range list {
 		if r := p.at[list[i].ID]; r != nil {
 			listed[r] = true
 		}
 	}
-	var gone []*geminiCLIRow // rows that are in the list under none of their ids
+	var gone []*geminiCLIRecord // rows that are in the list under none of their ids
 	for _, r := range p.rows {
-		if !listed[r] && r.rec.isDialogue() {
+		if !listed[r] && r.isDialogue() {
 			gone = append(gone, r)
 		}
 	}
-	was := make([]*geminiCLIRow, len(list))
+	was := make([]*geminiCLIRecord, len(list))
 	whole := true
 	for i, end := len(list)-1, len(gone); i >= 0; i-- {
 		rec := &list[i]
@@ -209,7 +202,7 @@ func (p *geminiCLIPlayer) align(list []geminiCLIRecord, copied bool) {
 		}
 		print := rec.holds().print
 		at := end - 1
-		for at >= 0 && gone[at].rec.holds().print != print {
+		for at >= 0 && gone[at].holds().print != print {
 			at--
 		}
 		if at >= 0 {
@@ -232,8 +225,8 @@ func (p *geminiCLIPlayer) align(list []geminiCLIRecord, copied bool) {
 			p.at[r.ID] = was[i]
 		case len(r.holds().answers) > 0 && !p.answered(r.holds().answers):
 			r.rewritten = true
-			p.rows = append(p.rows, &geminiCLIRow{rec: *r})
-			p.at[r.ID] = p.rows[len(p.rows)-1]
+			row := *r
+			p.rows, p.at[r.ID] = append(p.rows, &row), &row
 		case !p.foreign[r.ID]:
 			p.foreign[r.ID], p.foreign[r.holds().print] = true, true
 			r.rewritten, p.hosts[r.ID] = true, r
@@ -257,30 +250,21 @@ func (p *geminiCLIPlayer) unsaid(r *geminiCLIRecord) bool {
 func (p *geminiCLIPlayer) answered(calls []string) bool {
 	have := map[string]bool{}
 	for _, r := range p.rows {
-		for _, id := range r.rec.holds().answers {
+		for _, id := range r.holds().answers {
 			have[id] = true
 		}
-		for _, id := range r.rec.holds().done {
+		for _, id := range r.holds().done {
 			have[id] = true
 		}
 	}
 	return !slices.ContainsFunc(calls, func(id string) bool { return id != "" && !have[id] })
 }
 
-// geminiCLIRecords returns the messages of rows.
-func geminiCLIRecords(rows []*geminiCLIRow) []*geminiCLIRecord {
-	out := make([]*geminiCLIRecord, len(rows))
-	for i, r := range rows {
-		out[i] = &r.rec
-	}
-	return out
-}
-
 // finish makes the messages: those of the main line, with the program's compactions, and of
 // each arm that was taken back.
 func (p *geminiCLIPlayer) finish(l *Session) {
 	line, from, bounds := l.lines[""], []int{}, p.bounds
-	for _, d := range geminiCLIConversation(geminiCLIRecords(p.rows)) {
+	for _, d := range geminiCLIConversation(p.rows) {
 		for ; len(bounds) > 0 && bounds[0].at <= d.row; bounds = bounds[1:] {
 			line.Bounds = append(line.Bounds, boundary{Pos: len(line.Order), Lead: p.lead(bounds[0].list)})
 		}
@@ -294,7 +278,7 @@ func (p *geminiCLIPlayer) finish(l *Session) {
 		shared, _ := slices.BinarySearch(from, a.at)
 		name := fmt.Sprintf("rewound:%d", a.line)
 		branch := &sessionLine{Order: slices.Clone(line.Order[:shared])}
-		for _, d := range geminiCLIConversation(geminiCLIRecords(a.rows)) {
+		for _, d := range geminiCLIConversation(a.rows) {
 			d.Branch = name
 			branch.Order = append(branch.Order, l.add(d.Message, flags{}))
 		}
@@ -309,10 +293,7 @@ func (p *geminiCLIPlayer) lead(list []string) []memkernel.Message {
 	}
 	var of []*geminiCLIRecord
 	for _, id := range list {
-		r := p.hosts[id]
-		if row := p.at[id]; row != nil {
-			r = &row.rec
-		}
+		r := cmp.Or(p.at[id], p.hosts[id])
 		if r != nil && !slices.Contains(of, r) {
 			of = append(of, r)
 		}
