@@ -78,7 +78,7 @@ func (h *repairer) note(rule string, i int, key string, removed []memkernel.Part
 
 // take files one message of the input.
 func (h *repairer) take(i int, m memkernel.Message) {
-	if m = h.dropStray(i, m); len(m.Parts) == 0 {
+	if m = h.drop(i, m); len(m.Parts) == 0 {
 		return
 	}
 	switch {
@@ -115,51 +115,41 @@ func isStray(role memkernel.Role, p *memkernel.Part) bool {
 	return p.Kind == memkernel.PartToolUse || isThinking(p)
 }
 
-// dropStray takes out blocks in the wrong message, then those without content.
-func (h *repairer) dropStray(i int, m memkernel.Message) memkernel.Message {
-	role, found := m.Role, false
-	for k := range m.Parts {
-		found = found || isStray(role, &m.Parts[k])
+// drop takes out blocks in the wrong message, and text blocks without text, which providers reject.
+func (h *repairer) drop(i int, m memkernel.Message) memkernel.Message {
+	role := m.Role
+	if gone := without(&m, func(p *memkernel.Part) bool { return isStray(role, p) }); gone != nil {
+		h.note("stray-block", i, m.Key, gone, "%d blocks that a message of role %s can't hold were left out", len(gone), m.Role)
 	}
-	if !found {
-		return h.dropEmpty(i, m)
-	}
-	stray := func(p memkernel.Part) bool { return isStray(role, &p) }
-	var gone []memkernel.Part
-	for _, p := range m.Parts {
-		if stray(p) {
-			gone = append(gone, p)
-		}
-	}
-	h.note("stray-block", i, m.Key, gone, "%d blocks that a message of role %s can't hold were left out", len(gone), m.Role)
-	m.Parts, m.Raw = slices.DeleteFunc(slices.Clone(m.Parts), stray), ""
-	return h.dropEmpty(i, m)
-}
-
-// dropEmpty takes out text blocks without text; providers reject them.
-func (h *repairer) dropEmpty(i int, m memkernel.Message) memkernel.Message {
 	if len(m.Parts) == 0 {
 		h.note("empty-message", i, m.Key, nil, "message has no content and was left out")
 		return m
 	}
-	if !slices.ContainsFunc(m.Parts, isEmptyText) {
-		return m
+	if gone := without(&m, func(p *memkernel.Part) bool { return isEmptyText(*p) }); gone != nil {
+		rule := "empty-text"
+		if len(m.Parts) == 0 {
+			rule = "empty-message"
+		}
+		h.note(rule, i, m.Key, gone, "%d text blocks without text were left out", len(gone))
 	}
-	var kept, gone []memkernel.Part
+	return m
+}
+
+// without takes out the parts for which is returns true, and returns them.
+func without(m *memkernel.Message, is func(*memkernel.Part) bool) (gone []memkernel.Part) {
+	if !anyPart(m, is) {
+		return nil
+	}
+	var kept []memkernel.Part
 	for _, p := range m.Parts {
-		if isEmptyText(p) {
+		if is(&p) {
 			gone = append(gone, p)
 		} else {
 			kept = append(kept, p)
 		}
 	}
-	rule := "empty-text"
-	if len(kept) == 0 {
-		rule = "empty-message"
-	}
-	h.note(rule, i, m.Key, gone, "%d text blocks without text were left out", len(gone))
 	m.Parts, m.Raw = kept, ""
-	return m
+	return gone
 }
 
 // place returns the turn that the results for t must follow. Neighbouring assistant messages are

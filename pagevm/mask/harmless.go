@@ -38,7 +38,7 @@ func harmless(rule, s string, from, to int) bool {
 		return false
 	}
 	return len(v) < 120 && (expression.MatchString(v) || testName.MatchString(v) || resource.MatchString(before) || labelled.MatchString(v) ||
-		hexOnly(v) && digestName.MatchString(before) ||
+		(len(v) == 40 || len(v) == 64 || len(v) == 128) && strings.Trim(v, "0123456789abcdef") == "" && digestName.MatchString(before) || // a hash
 		filler(v) || sequence(v) || repeatsName(before, v) || repeatsUser(rule, before, v))
 }
 
@@ -149,9 +149,4 @@ var userStart = textutil.LazyRegexp(`(?i)(?:user(?:[_-]?name)?|login|uid)[^\w\n]
 func samplePair(v string) bool {
 	user, pw, ok := basicPair(v)
 	return ok && (sample(pw) || defaultPassword(strings.ReplaceAll(pw, " ", "")) || user == pw)
-}
-
-// hexOnly reports whether v is as long as a hash in hexadecimal digits.
-func hexOnly(v string) bool {
-	return (len(v) == 40 || len(v) == 64 || len(v) == 128) && strings.Trim(v, "0123456789abcdef") == ""
 }

@@ -11,12 +11,6 @@ import (
 // arguments of a call in a message in a log.
 const maskDepth = 4
 
-// looksJSON reports whether a text begins as an object, a list or a string does.
-func looksJSON(s string) bool {
-	s = strings.TrimLeft(s, " \t\r\n")
-	return s != "" && (s[0] == '{' || s[0] == '[' || s[0] == '"')
-}
-
 // maskStrings masks the strings of JSON in their decoded form, since escapes would hide line
 // ends, quotes and letters beyond ASCII. It rewrites only strings with secrets. Text that is not
 // JSON stays.

@@ -146,9 +146,10 @@ func (m *Masker) Find(s string) (string, Secrets) {
 
 func (m *Masker) find(s string, depth int) (string, Secrets) {
 	var found Secrets
+	begin := strings.TrimLeft(s, " \t\r\n")
 	switch {
 	case depth == 0:
-	case looksJSON(s):
+	case begin != "" && strings.IndexByte("{[\"", begin[0]) >= 0: // as JSON does
 		s = m.maskStrings(s, &found, depth-1)
 	case strings.Contains(s, "\n{"):
 		s = m.maskRecords(s, &found, depth-1)
