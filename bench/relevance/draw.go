@@ -34,7 +34,8 @@ func (d *evaluation) draw(w io.Writer, p display.Style) error {
 		title("weights chosen on the other sets, those in use, no signals")
 		foldTable(&b, d.LeaveOneOut)
 	}
-	return display.Flush(w, &b)
+	_, err := io.WriteString(w, b.String())
+	return err
 }
 
 // evalTable prints a report, with a row for each category and a row for all questions.
@@ -112,7 +113,8 @@ func (d *knownEvaluation) draw(w io.Writer, p display.Style) error {
 		fmt.Fprintf(&b, "   %5.2f %5.2f\n", k.LinesWithin["1000"], k.LinesWithin["2000"])
 	}
 	b.WriteString("  of words: the share of the first ten hits that hold the word or one of its stem; * beyond chance\n  1k t, 2k t: how many lines that hold the item the hits have within 1,000 and 2,000 tokens\n")
-	return display.Flush(w, &b)
+	_, err := io.WriteString(w, b.String())
+	return err
 }
 
 // hits is the share of items found by the first hit and by any of ten, or of hits that hold a word.

@@ -191,7 +191,8 @@ func (d *benchPredictJSON) draw(w io.Writer, p display.Style) error {
 			fmt.Fprintf(b, "  %s\n", p.Paint(display.Gray, l))
 		}
 	}
-	return display.Flush(w, b)
+	_, err := io.WriteString(w, b.String())
+	return err
 }
 
 // notCompared names the calls of a session that no figure counts.

@@ -8,6 +8,7 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/internal/config"
+	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel"
 )
@@ -192,12 +194,18 @@ func (a *App) SharedFlag(set interface {
 // Private reports whether the verb may show private files.
 func (a *App) Private() bool { return a.Config.Workspace.Private && !a.shared }
 
-// Answer prints a document with --json, and otherwise the text.
-func (a *App) Answer(doc any, text func() error) error {
+// Answer prints a document with --json, and otherwise the text that draw makes of an answer.
+func Answer[T any](a *App, doc any, answer T, draw func(*display.Sheet, T)) error {
 	if a.JSON {
 		return a.WriteJSON(doc)
 	}
-	return text()
+	return a.Print(func(s *display.Sheet) { draw(s, answer) })
+}
+
+// Print prints a text.
+func (u *UI) Print(draw func(*display.Sheet)) error {
+	_, err := io.WriteString(u.Out, u.Style().Text(draw))
+	return err
 }
 
 // WriteJSON prints one document. It does not escape text for HTML, so that readers see the same

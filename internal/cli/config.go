@@ -68,10 +68,11 @@ func runConfig(a *App, sample bool, names []string) error {
 	case a.JSON:
 		return a.WriteJSON(configDocument(a, keys))
 	case len(names) > 0:
-		for _, s := range configDocument(a, keys).Values {
-			fmt.Fprintf(a.Out, "%s: %s  (%s)\n", s.Key, display.Printable(cmp.Or(s.Text, `""`)), display.Printable(cmp.Or(s.Place, s.From)))
-		}
-		return nil
+		return a.Print(func(s *display.Sheet) {
+			for _, v := range configDocument(a, keys).Values {
+				s.Line("{}: {}  ({})", v.Key, cmp.Or(v.Text, `""`), cmp.Or(v.Place, v.From))
+			}
+		})
 	}
 	text := a.Config.YAML()
 	if sample {

@@ -83,7 +83,7 @@ func runPrices(a *App, names []string) error {
 		a.Tip("no model's id contains %s", strings.Join(names, " or "))
 		return nil
 	}
-	return display.Prices(a.Out, models, a.Style())
+	return a.Print(func(s *display.Sheet) { display.Prices(s, models) })
 }
 
 // chooseModels returns the models whose id contains one of the names.

@@ -47,6 +47,7 @@ type UI struct {
 	In       io.Reader
 	Out, Err io.Writer // text
 	Quiet    bool
+	All      bool   // print every row of a table
 	color    string // auto, always or never, as progress
 	progress string
 	meter    *display.Meter
@@ -186,7 +187,7 @@ func (u *UI) Ask(question string, usual bool) bool {
 
 // Style returns colour and width of standard output. No other code decides about them.
 func (u *UI) Style() display.Style {
-	p := display.Style{Command: u.Commands}
+	p := display.Style{Command: u.Commands, All: u.All}
 	p.Width, p.Rows = u.size()
 	switch u.color {
 	case "always":

@@ -6,6 +6,8 @@ import (
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
+
+	"github.com/memkernel/memkernel/internal/display"
 )
 
 // Version is the document of version.
@@ -50,12 +52,7 @@ func (v Version) Line() string {
 func VersionVerb(a *App) *cobra.Command {
 	return &cobra.Command{
 		RunE: func(cmd *cobra.Command, args []string) error {
-			v := Build()
-			if a.JSON {
-				return a.WriteJSON(v)
-			}
-			_, err := fmt.Fprintln(a.Out, v.Line())
-			return err
+			return Answer(a, Build(), Build(), func(s *display.Sheet, v Version) { s.Line(v.Line()) })
 		},
 	}
 }

@@ -1,6 +1,6 @@
 // Package display draws the results of the kernel and the judges for people: explanations of
-// plans, tables, progress. Its functions take plain data, a writer and a
-// style. They write the drawing with one call and return the writer's error. The package never
+// plans, tables, progress. A [Sheet] renders every text: its functions draw plain data on it, and
+// [Style.Say] spells every value in it. The package never
 // opens a kernel, reads a file or decides which data to show. Text fits the width of its style,
 // and no information is in colour alone. Callers must pass foreign text through a screen before a
 // terminal.
@@ -8,9 +8,7 @@ package display
 
 import (
 	"crypto/rand"
-	"fmt"
 	"io"
-	"strconv"
 	"strings"
 
 	"github.com/rivo/uniseg"
@@ -36,16 +34,10 @@ type Style struct {
 	Width int
 	// Rows is the number of lines that the terminal shows, 0 without a terminal.
 	Rows int
+	// All is set if tables have every row, and findings every place.
+	All bool
 	// Command, if not nil, adds the workspace to the commands of this program in a text.
 	Command func(string) string
-}
-
-// command returns a text after [Style.Command].
-func (p Style) command(text string) string {
-	if p.Command == nil {
-		return text
-	}
-	return p.Command(text)
 }
 
 // Columns returns the width of a drawing that can't be narrower than [Columns].
@@ -56,7 +48,6 @@ type ink string
 
 const (
 	Bold   ink = "1"
-	dim    ink = "2"
 	red    ink = "31"
 	green  ink = "32"
 	yellow ink = "33"
@@ -73,51 +64,6 @@ func (p Style) Paint(s ink, text string) string {
 		return text
 	}
 	return ours("\x1b["+string(s)+"m") + text + ours("\x1b[0m")
-}
-
-// Thousands writes 1234567 as 1,234,567.
-func Thousands(n int) string {
-	s := strconv.Itoa(n)
-	sign := ""
-	if n < 0 {
-		sign, s = "-", s[1:]
-	}
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return sign + s
-}
-
-// percent formats part of whole in per cent, with one digit.
-func percent(part, whole int) string {
-	if whole == 0 {
-		return "-"
-	}
-	return fmt.Sprintf("%.1f %%", 100*float64(part)/float64(whole))
-}
-
-// Share formats a number between 0 and 1 as a percentage.
-func Share(v float64) string {
-	switch p := 100 * v; {
-	case p >= 1000:
-		return fmt.Sprintf("%.0f %%", p)
-	default:
-		return fmt.Sprintf("%.1f %%", p)
-	}
-}
-
-// dollars formats a price. An unknown price is "unpriced", never $0.
-func dollars(v *float64) string {
-	if v == nil {
-		return "unpriced"
-	}
-	switch {
-	case *v == 0:
-		return "$0"
-	case *v < 0.01 && *v > -0.01:
-		return fmt.Sprintf("$%.5f", *v)
-	}
-	return fmt.Sprintf("$%.4f", *v)
 }
 
 // Width returns the number of columns that a text without colour takes on a terminal: two for
@@ -207,66 +153,6 @@ func Wrap(s string, n int) []string {
 		lines = append(lines, line)
 	}
 	return lines
-}
-
-// Flush writes a drawing with one call, because a screen shows each write as one text.
-func Flush(w io.Writer, b *strings.Builder) error {
-	_, err := io.WriteString(w, b.String())
-	return err
-}
-
-// para writes a text, wrapped to the style's width. The parameter indent is the number of blanks
-// before each line. If ink is "", the text has no colour.
-func (p Style) para(w io.Writer, indent int, ink ink, text string) {
-	p.hang(w, strings.Repeat(" ", indent), indent, ink, text)
-}
-
-// hang writes a text as [Style.para] does, but its first line begins with a head, which takes
-// indent columns.
-func (p Style) hang(w io.Writer, head string, indent int, ink ink, text string) {
-	for _, l := range Wrap(text, p.Columns()-indent) {
-		fmt.Fprintf(w, "%s%s\n", head, p.Paint(ink, l))
-		head = strings.Repeat(" ", indent)
-	}
-}
-
-// inked is a cell of a table in a colour.
-type inked struct {
-	ink
-	cell any
-}
-
-// row returns a line of a table whose columns have these widths. A column of a negative width is
-// aligned to the right.
-func (p Style) row(columns []int, cells ...any) string {
-	var line strings.Builder
-	for i, c := range cells {
-		var shade ink
-		if in, ok := c.(inked); ok {
-			shade, c = in.ink, in.cell
-		}
-		if n, ok := c.(int); ok {
-			c = Thousands(n)
-		}
-		text, n := fmt.Sprint(c), columns[i]
-		if n < 0 {
-			text = Right(text, -n)
-		} else {
-			text = Left(text, n)
-		}
-		line.WriteString(p.Paint(shade, text))
-	}
-	return strings.TrimRight(line.String(), " ")
-}
-
-// table writes the head of a table in gray, and returns the function that writes its rows. Every
-// line is indented.
-func (s *sheet) table(indent int, columns []int, head ...any) func(cells ...any) {
-	lead := strings.Repeat(" ", indent)
-	if len(head) > 0 {
-		s.line(lead, s.Paint(Gray, s.row(columns, head...)))
-	}
-	return func(cells ...any) { s.line(lead, s.row(columns, cells...)) }
 }
 
 // screen is a writer that foreign text must pass through before it is printed. It shows each

@@ -162,12 +162,9 @@ func TestExplainTakesTheTerminal(t *testing.T) {
 		p.Retrieval = api.Retrieval{Reason: "OK", Items: 1, Citations: []string{"memory/" + strings.Repeat("数据", 40) + ".md"}}
 	})
 	for _, width := range []int{0, 44, 80, 100, 140} {
-		var b strings.Builder
-		if err := Explain(&b, out, Style{Width: width}, true); err != nil {
-			t.Fatal(err)
-		}
+		text := Style{Width: width, All: true}.Text(func(s *Sheet) { Explain(s, out) })
 		widest := 0
-		for l := range strings.Lines(b.String()) {
+		for l := range strings.Lines(text) {
 			widest = max(widest, Width(strings.TrimSuffix(l, "\n")))
 		}
 		if want := max(width, Columns); widest != want {

@@ -2,8 +2,6 @@ package display
 
 import (
 	"cmp"
-	"fmt"
-	"io"
 	"strings"
 
 	"github.com/memkernel/memkernel/internal/textutil"
@@ -14,21 +12,19 @@ import (
 var writers = map[string]string{"": "somebody", api.ByPerson: "a person", api.ByWords: "a person", api.ByAgent: "an agent", api.ByUpkeep: "memkernel's upkeep", api.BySession: "memkernel, of a session", api.ByMark: "memkernel"}
 
 // Entries prints entries of memory: the address, the date and the writer, and below them the text.
-func Entries(w io.Writer, l *api.MemoryList, p Style) error {
-	var b strings.Builder
+func Entries(s *Sheet, l *api.MemoryList) {
 	for i := range l.Entries {
 		e := &l.Entries[i]
-		head := p.Paint(Bold, address(e.Path, e.Line))
+		date := ""
 		if e.Date != "" && !strings.Contains(e.Path, e.Date) {
-			head += "  " + e.Date
+			date = "  " + e.Date
 		}
-		fmt.Fprintf(&b, "%s  %s\n", head, p.Paint(Gray, writers[e.By]))
-		p.para(&b, 2, "", e.Text)
+		s.Line("{}{}  {}", inked{Bold, address(e.Path, e.Line)}, date, inked{Gray, writers[e.By]})
+		s.Para(2, "", "{}", e.Text)
 	}
-	return Flush(w, &b)
 }
 
-func address(path string, line int) string { return fmt.Sprintf("%s:%d", Printable(path), line) }
+func address(path string, line int) string { return Say("{}:{%d}", path, line) }
 
 var cited = textutil.LazyRegexp(`#L(\d+)(?:-L\d+)?$`)
 
@@ -37,12 +33,11 @@ func Address(citation string) string { return Printable(cited.ReplaceAllString(c
 
 // Edited prints an entry that was added, replaced or removed: its address, and its text. A text
 // that is no longer there is marked as old.
-func Edited(w io.Writer, e *api.EntryEdited) error {
-	var b strings.Builder
-	b.WriteString(address(e.Path, e.Line) + "\n")
+func Edited(s *Sheet, e *api.EntryEdited) {
+	s.Line("{}", address(e.Path, e.Line))
 	text := func(mark, text string) {
 		for l := range strings.SplitSeq(text, "\n") {
-			b.WriteString(strings.TrimRight("  "+mark+Printable(l), " ") + "\n")
+			s.raw(s.Say("  {}{}", mark, l))
 			mark = strings.Repeat(" ", len(mark))
 		}
 	}
@@ -55,76 +50,63 @@ func Edited(w io.Writer, e *api.EntryEdited) error {
 		text("old  ", e.Before)
 		text("new  ", e.After)
 	}
-	return Flush(w, &b)
 }
 
 // Everywhere lists the text that was, or would be, removed, the searched places, and the text
 // that is left.
-func Everywhere(w io.Writer, e *api.Everywhere, p Style) error {
-	var b strings.Builder
+func Everywhere(s *Sheet, e *api.Everywhere) {
 	goes := "would go"
 	if e.Applied {
 		goes = "went"
 	}
-	for _, s := range e.Sessions {
-		what := Plural(len(s.Pages), "page")
-		if s.Whole {
-			what = "all of it, " + what
-		}
-		fmt.Fprintf(&b, "session %s: %s %s\n", Printable(s.Session), what, goes)
+	for _, x := range e.Sessions {
+		s.Line("session {}: {?all of it, }{page} {}", x.Session, x.Whole, len(x.Pages), goes)
 	}
 	for _, l := range e.Lines {
-		fmt.Fprintf(&b, "%s:%d %s: %s\n", Printable(l.Path), l.Line, goes, Clip(Printable(l.Text), max(p.Columns()-len(l.Path)-20, 20)))
+		s.Line("{} {}: {}", address(l.Path, l.Line), goes, Clip(l.Text, max(s.Columns()-len(l.Path)-20, 20)))
 	}
 	if n := len(e.Backups); n > 0 {
-		fmt.Fprintf(&b, "%s of memory's files %s\n", Plural(n, "backup"), goes)
+		s.Line("{backup} of memory's files {}", n, goes)
 	}
 	if e.Indexed {
-		b.WriteString("the index was made anew\n")
+		s.Line("the index was made anew")
 	}
-	if len(e.Sessions)+len(e.Lines)+len(e.Backups)+len(e.Left) == 0 {
-		b.WriteString("nothing holds it\n")
+	left := len(e.Left)
+	if len(e.Sessions)+len(e.Lines)+len(e.Backups)+left == 0 {
+		s.Line("nothing holds it")
 	}
-	places := Plural(len(e.Left), "place")
-	switch searched := Plural(e.Files, "file") + ", " + Size(e.Bytes); {
-	case e.Applied && len(e.Left) > 0:
-		fmt.Fprintf(&b, "searched %s: %s of it left\n", searched, places)
+	switch {
+	case e.Applied && left > 0:
+		s.Line("searched {file}, {bytes}: {place} of it left", e.Files, e.Bytes, left)
 	case e.Applied:
-		fmt.Fprintf(&b, "searched %s: nothing has these words any more\n", searched)
-	case len(e.Left) > 0:
-		fmt.Fprintf(&b, "%s of it would be left\n", places)
+		s.Line("searched {file}, {bytes}: nothing has these words any more", e.Files, e.Bytes)
+	case left > 0:
+		s.Line("{place} of it would be left", left)
 	}
 	for _, l := range e.Left {
-		fmt.Fprintf(&b, "  %s: %s\n", Printable(l.Path), Printable(l.Why))
+		s.Line("  {}: {}", l.Path, l.Why)
 	}
 	if e.Applied {
-		b.WriteString("not touched: transcripts that hosts keep in their own folders, and git\n")
+		s.Line("not touched: transcripts that hosts keep in their own folders, and git")
 	}
-	return Flush(w, &b)
 }
 
 // Forgotten lists the entries that were, or would be, forgotten.
-func Forgotten(w io.Writer, out *api.Forgotten) error {
+func Forgotten(s *Sheet, out *api.Forgotten) {
 	for _, p := range out.Pages {
-		what := strings.TrimSpace(cmp.Or(p.Tool, string(p.Type)) + " " + p.Path)
-		fmt.Fprintf(w, "%s  %s  %s%s\n", Printable(p.ID), Printable(what), Size(p.Bytes), AtTime(p.Created))
+		s.Line("{}  {}  {bytes}{}", p.ID, strings.TrimSpace(cmp.Or(p.Tool, string(p.Type))+" "+p.Path), p.Bytes, AtTime(p.Created))
 	}
 	for _, t := range out.Transcripts {
-		fmt.Fprintf(w, "%s of agent %s  searched: %s  %s stays\n", Printable(t.Key), Printable(t.Agent), Plural(t.Turns, "turn"), Printable(t.Path))
+		s.Line("{} of agent {}  searched: {turn}  {} stays", t.Key, t.Agent, t.Turns, t.Path)
 	}
 	for _, m := range out.Memory {
-		fmt.Fprintf(w, "%s  brought in or written down: %s\n", Printable(m.Path), Plural(m.Entries, "block"))
+		s.Line("{}  brought in or written down: {block}", m.Path, m.Entries)
 	}
 	for _, e := range out.Elsewhere {
-		fmt.Fprintf(w, "stays: %s\n", Printable(e))
+		s.Line("stays: {}", e)
 	}
 	if n := len(out.Backups); n > 0 {
-		fmt.Fprintf(w, "goes too: %s of memory's files that quote it; what was pruned then can't be undone\n", Plural(n, "backup"))
+		s.Line("goes too: {backup} of memory's files that quote it; what was pruned then can't be undone", n)
 	}
-	done := "would be forgotten"
-	if out.Applied {
-		done = "forgotten"
-	}
-	_, err := fmt.Fprintf(w, "%s of %s %s, %s removed, %d kept for others\n", Plural(len(out.Pages), "page"), Size(out.Bytes), done, Plural(len(out.Blobs), "blob"), len(out.Kept))
-	return err
+	s.Line("{page} of {bytes} {?would be }forgotten, {blob} removed, {%d} kept for others", len(out.Pages), out.Bytes, !out.Applied, len(out.Blobs), len(out.Kept))
 }

@@ -24,9 +24,9 @@ func TestCuratedFacts(t *testing.T) {
 	} {
 		f := f
 		change(&f)
-		var b strings.Builder
-		if err := Curated(&b, &api.Curated{Facts: []api.Facts{f}}, Style{Width: 400}); err != nil || !strings.Contains(b.String(), want) {
-			t.Errorf("%v: %q, want %q", err, b.String(), want)
+		text := Style{Width: 400}.Text(func(s *Sheet) { Curated(s, &api.Curated{Facts: []api.Facts{f}}) })
+		if !strings.Contains(text, want) {
+			t.Errorf("%q, want %q", text, want)
 		}
 	}
 }

@@ -3,7 +3,6 @@ package display
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"math"
 	"strings"
 
@@ -14,33 +13,28 @@ import (
 // Gained returns one line about the sum of calls: their bill, and their estimated cost without
 // memkernel.
 func Gained(s *meter.Sum) string {
-	line := fmt.Sprintf("%s, billed %s", Plural(s.Calls, "call"), inCents(&s.BilledUSD))
+	p := Style{}
+	line := p.Say("{call}, billed {}", s.Calls, inCents(&s.BilledUSD))
 	if s.Unpriced == s.Calls && s.Calls > 0 {
-		line = Plural(s.Calls, "call") + " of models without a price"
+		line = p.Say("{call} of models without a price", s.Calls)
 	}
 	if n := s.Usage.InputTotal(); n > 0 {
-		line += fmt.Sprintf(" (%s tokens in, %s from the cache)", shortTokens(n), percent(s.Usage.CacheReadTokens, n))
+		line += p.Say(" ({} tokens in, {} from the cache)", shortTokens(n), percent(s.Usage.CacheReadTokens, n))
 	}
 	if s.Estimated > 0 {
-		line += fmt.Sprintf("; without about %s", inCents(&s.WithoutUSD))
-		if c := change(s.BilledUSD, s.WithoutUSD); c != "" {
-			line += ", " + c
-		}
-		line += " by an estimate"
+		by := change(s.BilledUSD, s.WithoutUSD)
+		line += p.Say("; without about {}{?, }{} by an estimate", inCents(&s.WithoutUSD), by != "", by)
 	}
 	for _, c := range []struct {
 		n    int
-		what string
-	}{{s.Cuts, "cut"}, {s.Recalled, "recall"}, {s.Restored, "page"}} {
+		form string
+	}{{s.Cuts, "; {cut}"}, {s.Recalled, "; {recall}"}, {s.Restored, "; {page} brought back"}} {
 		if c.n > 0 {
-			line += "; " + Plural(c.n, c.what)
-			if c.what == "page" {
-				line += " brought back"
-			}
+			line += p.Say(c.form, c.n)
 		}
 	}
 	if s.Unpriced > 0 && s.Unpriced < s.Calls {
-		line += fmt.Sprintf("; %s of models without a price not counted", Plural(s.Unpriced, "call"))
+		line += p.Say("; {call} of models without a price not counted", s.Unpriced)
 	}
 	return line
 }
@@ -75,20 +69,19 @@ func Unknown(u meter.Unknown) (lines []string) {
 
 // Gain draws the bills by day. Each day has a bar for the bill, and a lighter bar up to the
 // estimated cost without memkernel.
-func Gain(w io.Writer, d *document.Saved, p Style) error {
-	s := &sheet{Style: p}
+func Gain(s *Sheet, d *document.Saved) {
 	if d.Calls == 0 {
-		s.line("memkernel planned no call yet, or none that the flags ask for")
-		return Flush(w, &s.b)
+		s.Line("memkernel planned no call yet, or none that the flags ask for")
+		return
 	}
 	const day, number = 12, 10
-	room := min(max(p.Columns()-day-4*number-2, 10), 40)
+	room := min(max(s.Columns()-day-4*number-2, 10), 40)
 	usd := func(v *float64) float64 { return *cmp.Or(v, new(float64)) }
 	most := 0.0
 	for i := range d.Days {
 		most = max(most, usd(d.Days[i].BilledUSD), usd(d.Days[i].WithoutUSD))
 	}
-	row := s.table(0, []int{day, -number, -number, -number, -number, 2, room}, "", "calls", "billed", "without")
+	row := s.Table(0, []int{day, -number, -number, -number, -number, 2, room}, "", "calls", "billed", "without")
 	for i := range d.Days {
 		o := &d.Days[i]
 		billed, without := bars(usd(o.BilledUSD), most, room), bars(usd(o.WithoutUSD), most, room)
@@ -97,9 +90,8 @@ func Gain(w io.Writer, d *document.Saved, p Style) error {
 	}
 	all := meter.Sum{Calls: d.Calls, Unpriced: d.Unpriced, BilledUSD: usd(d.BilledUSD), WithoutUSD: usd(d.WithoutUSD), Estimated: d.Calls}
 	for _, text := range append([]string{"in all " + Gained(&all)}, Unknown(meter.Unknown{Price: d.Unknown})...) {
-		s.say(0, "", text)
+		s.Para(0, "", "{}", text)
 	}
-	return Flush(w, &s.b)
 }
 
 // bars returns the length of the bar for a value.

@@ -22,13 +22,10 @@ func TestGained(t *testing.T) {
 		if got := Gained(&c.sum); !strings.Contains(got, c.want) || c.lack != "" && strings.Contains(got, c.lack) {
 			t.Errorf("%q, want %q and no %q", got, c.want, c.lack)
 		}
-		var b strings.Builder
 		day := document.SavedDay{Day: "2026-11-03", Calls: c.sum.Calls, BilledUSD: &c.sum.BilledUSD, WithoutUSD: &c.sum.WithoutUSD}
-		if err := Gain(&b, &document.Saved{SavedDay: day, Days: []document.SavedDay{day}}, Style{}); err != nil {
-			t.Fatal(err)
-		}
-		if c.lack == "%" && strings.Contains(b.String(), "%") {
-			t.Errorf("of less than a cent: %s", b.String())
+		text := Style{}.Text(func(s *Sheet) { Gain(s, &document.Saved{SavedDay: day, Days: []document.SavedDay{day}}) })
+		if c.lack == "%" && strings.Contains(text, "%") {
+			t.Errorf("of less than a cent: %s", text)
 		}
 	}
 }

@@ -1,8 +1,6 @@
 package display
 
 import (
-	"fmt"
-	"io"
 	"strings"
 
 	"github.com/memkernel/memkernel/kernel/api"
@@ -15,41 +13,35 @@ var recorded = map[string]string{
 }
 
 // Grounds prints the evidence for an entry.
-func Grounds(w io.Writer, g *api.Grounds, p Style) error {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s:%d\n", Printable(g.Path), g.Line)
-	p.para(&b, 2, "", strings.TrimSpace(g.Tags.String()+" "+g.Text))
-	row := func(name, text string) { p.hang(&b, Left(name, 12), 12, "", text) }
-	row("written", "by "+writers[g.WrittenBy]+recorded[g.WrittenBy])
+func Grounds(s *Sheet, g *api.Grounds) {
+	s.Line("{}", address(g.Path, g.Line))
+	s.Para(2, "", "{}", strings.TrimSpace(g.Tags.String()+" "+g.Text))
+	row := func(name, form string, values ...any) { s.Hang(Left(name, 12), 12, "", form, values...) }
+	row("written", "by {}{}", writers[g.WrittenBy], recorded[g.WrittenBy])
 	if g.Run != "" {
-		row("chosen", fmt.Sprintf("in %s for %s, by %s (%.1f)", g.Run, g.RunDay, strings.Join(g.Why, ", "), g.Score))
+		row("chosen", "in {} for {}, by {} ({%.1f})", g.Run, g.RunDay, g.Why, g.Score)
 	}
-	for i := range g.From {
-		text := g.From[i].Ref
-		if t := g.From[i].Text; t != "" {
-			text += ": " + t
-		}
-		row("from", text)
+	for _, f := range g.From {
+		row("from", "{}{?: }{}", f.Ref, f.Text != "", f.Text)
 	}
 	if len(g.Supersedes) > 0 {
-		row("replaces", strings.Join(g.Supersedes, ", "))
+		row("replaces", "{}", g.Supersedes)
 	}
 	if g.Date != "" {
-		row("age", fmt.Sprintf("%s, of %s", Plural(g.Age, "day"), g.Date))
+		row("age", "{day}, of {}", g.Age, g.Date)
 	}
 	if len(g.Days) > 0 {
-		row("said", fmt.Sprintf("in the logs of %s: %s", Plural(len(g.Days), "day"), strings.Join(g.Days, ", ")))
+		row("said", "in the logs of {day}: {}", len(g.Days), g.Days)
 	}
 	if g.Sessions > 0 {
-		row("noted", "of "+Plural(g.Sessions, "session"))
+		row("noted", "of {session}", g.Sessions)
 	}
 	if g.Calls > 0 {
-		row("cost", Plural(g.Calls, "call"))
+		row("cost", "{call}", g.Calls)
 	}
-	used := "for no turn that memkernel planned; what hooks add is not counted"
-	if g.Recalled > 0 {
-		used = fmt.Sprintf("for %s, last on %s; the agent then named it in %d", Plural(g.Recalled, "turn"), g.Last.Format("2006-01-02"), g.Named)
+	if g.Recalled == 0 {
+		row("recalled", "for no turn that memkernel planned; what hooks add is not counted")
+		return
 	}
-	row("recalled", used)
-	return Flush(w, &b)
+	row("recalled", "for {turn}, last on {}; the agent then named it in {%d}", g.Recalled, g.Last.Format("2006-01-02"), g.Named)
 }

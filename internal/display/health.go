@@ -2,136 +2,118 @@ package display
 
 import (
 	"cmp"
-	"fmt"
-	"io"
 	"strings"
 
+	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/kernel/health"
 )
 
 // severities are the colours of the severities.
 var severities = map[health.Severity]ink{health.OK: green, health.Note: cyan, health.Warning: yellow, health.Error: red}
 
-// finding writes one finding after its head, which takes indent columns. It writes the hint below
-// the finding, unless the next finding has the same hint.
-func finding(b *strings.Builder, p Style, head string, indent int, text, hint string, next *health.Finding) {
-	p.hang(b, head, indent, "", text)
-	if next == nil || next.Hint != hint {
-		p.para(b, indent+2, Gray, hint)
+// finding writes finding i after its head, which takes indent columns. It writes the hint below
+// the finding, unless the next finding of the same check has the same hint.
+func (s *Sheet) finding(all []health.Finding, i int, head string, indent int, text string) {
+	f := &all[i]
+	s.Hang(head, indent, "", "{}", text)
+	if i+1 == len(all) || all[i+1].Code != f.Code || all[i+1].Hint != f.Hint {
+		s.Para(indent+2, Gray, "{}", f.Hint)
 	}
+}
+
+// severity returns the severity of a finding in its colour, in eight columns.
+func (p Style) severity(f *health.Finding) string {
+	return p.Paint(severities[f.Severity], Left(string(f.Severity), 8))
 }
 
 // Check lists the findings of a check of a state folder.
-func Check(w io.Writer, dir string, found []health.Finding) error {
-	if len(found) == 0 {
-		_, err := fmt.Fprintf(w, "%s: nothing found\n", Printable(dir))
-		return err
+func Check(s *Sheet, d *document.Check) {
+	if d.OK {
+		s.Line("{}: nothing found", d.StateDir)
 	}
-	for _, f := range found {
-		where := cmp.Or(f.Session, "blobs")
-		if _, err := fmt.Fprintf(w, "%s: %s\n", Printable(where), Printable(f.What)); err != nil {
-			return err
-		}
+	for _, f := range d.Findings {
+		s.Line("{}: {}", cmp.Or(f.Session, "blobs"), f.What)
 		if f.Hint != "" {
-			fmt.Fprintf(w, "  %s\n", Printable(f.Hint))
+			s.Line("  {}", f.Hint)
 		}
 	}
-	return nil
 }
 
 // Doctor lists the passed and failed checks of a report.
-func Doctor(w io.Writer, r *health.Report, p Style) error {
-	var b strings.Builder
+func Doctor(s *Sheet, r *health.Report) {
 	for i := range r.Findings {
 		f := &r.Findings[i]
-		var next *health.Finding
-		if i+1 < len(r.Findings) && r.Findings[i+1].Code == f.Code {
-			next = &r.Findings[i+1]
-		}
-		finding(&b, p, p.Paint(severities[f.Severity], Left(string(f.Severity), 8))+Left(string(f.Code), 11), 19, f.What, f.Hint, next)
+		s.finding(r.Findings, i, s.severity(f)+Left(string(f.Code), 11), 19, f.What)
 	}
-	fmt.Fprintf(&b, "%s, %s, %s, %d ok\n", Plural(r.Count(health.Error), "error"), Plural(r.Count(health.Warning), "warning"),
-		Plural(r.Count(health.Note), "note"), r.Count(health.OK))
-	return Flush(w, &b)
+	s.Line("{error}, {warning}, {note}, {%d} ok", r.Count(health.Error), r.Count(health.Warning), r.Count(health.Note), r.Count(health.OK))
 }
 
-// shownFindings is the number of findings of a check that the text shows.
-const shownFindings = 10
-
-// Audit lists the findings of an audit, grouped by check. If all is set, it shows every finding.
-func Audit(w io.Writer, r *health.Report, p Style, all bool) error {
-	var b strings.Builder
+// Audit lists the findings of an audit, grouped by check.
+func Audit(s *Sheet, r *health.Report) {
 	clean := 0
 	var skipped []string
-	var well []health.Finding
 	for _, c := range r.Checks {
 		var found []health.Finding
-		for i := range r.Findings {
-			switch f := &r.Findings[i]; {
-			case f.Code != c.ID:
-			case f.Severity == health.OK:
-				well = append(well, *f)
-			default:
-				found = append(found, *f)
+		for _, f := range r.Findings {
+			if f.Code == c.ID && f.Severity != health.OK {
+				found = append(found, f)
 			}
 		}
 		switch {
 		case c.Skipped != "":
-			skipped = append(skipped, fmt.Sprintf("%s: %s", c.ID, c.Skipped))
+			skipped = append(skipped, string(c.ID)+": "+c.Skipped)
 		case len(found) == 0:
 			clean++
 		default:
-			ofCheck(&b, p, c, found, all)
+			s.ofCheck(c, found)
 		}
 	}
-	for i := range well {
-		p.para(&b, 0, Gray, string(well[i].Code)+": "+well[i].What)
-		if all {
-			places(&b, p, 2, &well[i])
+	for _, c := range r.Checks {
+		for i := range r.Findings {
+			if f := &r.Findings[i]; f.Code == c.ID && f.Severity == health.OK {
+				s.Para(0, Gray, "{}: {}", f.Code, f.What)
+				if s.All {
+					s.places(2, f)
+				}
+			}
 		}
 	}
-	for _, s := range skipped {
-		p.para(&b, 0, Gray, "not run: "+s)
+	for _, text := range skipped {
+		s.Para(0, Gray, "not run: {}", text)
 	}
-	fmt.Fprintf(&b, "%s with %s read:\n", Plural(r.Files, "file"), Plural(r.Entries, "entry"))
+	s.Line("{file} with {entry} read:", r.Files, r.Entries)
+	by := ""
 	if n := len(r.Checks) - clean - len(skipped); n > 0 {
-		fmt.Fprintf(&b, "%s by %s; ", Plural(r.Faults(), "finding"), Plural(n, "check"))
+		by = s.Say("{finding} by {check}; ", r.Faults(), n)
 	}
-	fmt.Fprintf(&b, "%s found nothing", Plural(clean, "check"))
+	not := ""
 	if len(skipped) > 0 {
-		fmt.Fprintf(&b, "; %d not run", len(skipped))
+		not = s.Say("; {%d} not run", len(skipped))
 	}
-	b.WriteString("\n")
-	return Flush(w, &b)
+	s.Line("{}{check} found nothing{}", by, clean, not)
 }
 
 // places lists the other places of a finding, indented.
-func places(b *strings.Builder, p Style, indent int, f *health.Finding) {
+func (s *Sheet) places(indent int, f *health.Finding) {
 	var names []string
 	for _, o := range f.Others {
 		names = append(names, o.String())
 	}
-	p.para(b, indent, Gray, "also "+strings.Join(names, ", "))
+	s.Para(indent, Gray, "also {}", names)
 }
 
-func ofCheck(b *strings.Builder, p Style, c health.CheckRun, found []health.Finding, all bool) {
-	b.WriteString(p.Paint(Bold, string(c.ID)) + fmt.Sprintf(" (%d)\n", len(found)))
-	more := 0
-	if !all && len(found) > shownFindings {
-		found, more = found[:shownFindings], len(found)-shownFindings
-	}
-	for i := range found {
-		f := &found[i]
-		var next *health.Finding
-		if i+1 < len(found) {
-			next = &found[i+1]
-		}
-		finding(b, p, "  "+p.Paint(severities[f.Severity], Left(string(f.Severity), 8)), 10, strings.TrimSpace(f.Place.String()+" "+f.What), f.Hint, next)
-		if all && len(f.Others) > 1 {
-			places(b, p, 12, f)
+// ofCheck lists the findings of a check.
+func (s *Sheet) ofCheck(c health.CheckRun, found []health.Finding) {
+	s.Line("{} ({%d})", inked{Bold, c.ID}, len(found))
+	shown := first(s, found)
+	for i := range shown {
+		f := &shown[i]
+		s.finding(shown, i, "  "+s.severity(f), 10, strings.TrimSpace(f.Place.String()+" "+f.What))
+		if s.All && len(f.Others) > 1 {
+			s.places(12, f)
 		}
 	}
-	if more > 0 {
-		fmt.Fprintf(b, "  and %d more; --all shows them\n", more)
+	if more := len(found) - len(shown); more > 0 {
+		s.Line("  and {%d} more; --all shows them", more)
 	}
 }

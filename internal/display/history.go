@@ -1,8 +1,6 @@
 package display
 
 import (
-	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -24,32 +22,28 @@ var events = map[history.Event]string{
 }
 
 // History prints the earlier states of an entry or a file.
-func History(w io.Writer, h *api.History, p Style) error {
-	var b strings.Builder
-	name := Printable(h.Path)
+func History(s *Sheet, h *api.History) {
+	name := h.Path
 	if h.Line > 0 {
-		name = fmt.Sprintf("%s:%d", name, h.Line)
+		name = address(h.Path, h.Line)
 	}
-	fmt.Fprintf(&b, "%s, %s\n", name, Plural(h.Total, "version"))
+	s.Line("{}, {version}", name, h.Total)
 	for i := range h.Versions {
 		v := &h.Versions[i]
 		at := v.Time.UTC().Format("2006-01-02 15:04Z")
 		if v.By {
 			at += " or before"
 		}
-		fmt.Fprintf(&b, "\n%s\n", p.Paint(Bold, at+"  "+events[v.Event])+", "+origins[v.Origin]+Printable(because(h, v)))
-		for _, l := range placesOf(h, v) {
-			p.para(&b, 4, "", l)
-		}
-		b.WriteString(p.body(h, v))
+		s.Line("\n{}, {}{}", inked{Bold, at + "  " + events[v.Event]}, origins[v.Origin], because(h, v))
+		s.placesOf(h, v)
+		s.version(v)
 	}
 	if n := h.Total - len(h.Versions); n > 0 {
-		fmt.Fprintf(&b, "\n%s more; --limit 0 prints all\n", Plural(n, "version"))
+		s.Line("\n{version} more; --limit 0 prints all", n)
 	}
 	if h.Unkept > 0 {
-		fmt.Fprintf(&b, "\nof %s of the file the text is not kept: retention or forget removed it, or it holds what is taken for a secret\n", Plural(h.Unkept, "state"))
+		s.Line("\nof {state} of the file the text is not kept: retention or forget removed it, or it holds what is taken for a secret", h.Unkept)
 	}
-	return Flush(w, &b)
 }
 
 // because names the run that made a version, and the one that it took back.
@@ -58,57 +52,51 @@ func because(h *api.History, v *history.Version) string {
 	case v.Kind == history.Undone:
 		of := ""
 		if i := slices.IndexFunc(h.Versions, func(o history.Version) bool { return o.Run == v.Undoes }); i >= 0 {
-			of = ", " + string(h.Versions[i].Kind)
-			if u := h.Versions[i].Undoes; u != "" {
-				of += " of " + u
-			}
+			u := h.Versions[i].Undoes
+			of = Say(", {}{? of }{}", h.Versions[i].Kind, u != "", u)
 		}
-		return fmt.Sprintf(" (%s took back %s%s)", v.Run, v.Undoes, of)
+		return Say(" ({} took back {}{})", v.Run, v.Undoes, of)
 	case v.Run != "":
-		return fmt.Sprintf(" (%s, %s)", v.Run, v.Kind)
+		return Say(" ({}, {})", v.Run, v.Kind)
 	}
 	return ""
 }
 
-// placesOf lists the place of a version, its origin and its destination.
-func placesOf(h *api.History, v *history.Version) []string {
-	var out []string
-	if at := fmt.Sprintf("%s:%d", v.Path, v.Line); v.Line > 0 && (v.Path != h.Path || v.Line != h.Line) {
-		out = append(out, "at "+at)
+// placesOf writes the place of a version, its origin and its destination.
+func (s *Sheet) placesOf(h *api.History, v *history.Version) {
+	if v.Line > 0 && (v.Path != h.Path || v.Line != h.Line) {
+		s.Para(4, "", "at {}", address(v.Path, v.Line))
 	}
 	if len(v.From) > 0 {
-		out = append(out, "from "+strings.Join(v.From, ", "))
+		s.Para(4, "", "from {}", v.From)
 	}
 	if len(v.To) > 0 {
-		out = append(out, "to "+strings.Join(v.To, ", "))
+		s.Para(4, "", "to {}", v.To)
 	}
 	if v.SupersededBy != "" {
-		out = append(out, "superseded by "+v.SupersededBy)
+		s.Para(4, "", "superseded by {}", v.SupersededBy)
 	}
 	if v.Line == 0 {
-		out = append(out, fmt.Sprintf("%s added, %d removed", Plural(v.Added, "line"), v.Removed))
+		s.Para(4, "", "{line} added, {%d} removed", v.Added, v.Removed)
 	}
-	return out
 }
 
-// body returns the text of a version, or the difference from the previous version.
-func (p Style) body(h *api.History, v *history.Version) string {
-	var b strings.Builder
-	if v.Diff != "" {
-		for l := range strings.Lines(v.Diff) {
-			l = Printable(strings.TrimRight(l, "\r\n"))
-			switch {
-			case strings.HasPrefix(l, "+"):
-				l = p.Paint(green, l)
-			case strings.HasPrefix(l, "-"):
-				l = p.Paint(red, l)
-			}
-			b.WriteString("    " + l + "\n")
+// version writes the text of a version, or the difference from the previous version.
+func (s *Sheet) version(v *history.Version) {
+	if v.Diff == "" {
+		for l := range strings.SplitSeq(strings.TrimRight(v.Text, "\r\n"), "\n") {
+			s.Para(4, "", "{}", l)
 		}
-		return b.String()
 	}
-	for l := range strings.SplitSeq(strings.TrimRight(v.Text, "\r\n"), "\n") {
-		p.para(&b, 4, "", l)
+	for l := range strings.Lines(v.Diff) {
+		l = strings.TrimRight(l, "\r\n")
+		var as ink
+		switch {
+		case strings.HasPrefix(l, "+"):
+			as = green
+		case strings.HasPrefix(l, "-"):
+			as = red
+		}
+		s.Line("    {}", inked{as, l})
 	}
-	return b.String()
 }

@@ -31,8 +31,8 @@ func lifetime(seconds int) string {
 }
 
 // bill writes the expected cache reads, cache writes and cost of the call.
-func (s *sheet) bill() {
-	l := &s.out.Plan.Layout
+func (s *explanation) bill() {
+	l := &s.plan.Layout
 	b := l.Bill
 	clock := "warm"
 	if l.Cold {
@@ -41,7 +41,7 @@ func (s *sheet) bill() {
 	s.section("Cache, predicted", clock)
 	total := b.Total()
 	tier := s.out.Model.TierFor(total)
-	table := s.table(2, []int{14, -11, -10, -12, -12}, "", "tokens", "share", "cost", "$/million")
+	table := s.Table(2, []int{14, -11, -10, -12, -12}, "", "tokens", "share", "cost", "$/million")
 	row := func(name string, n int, price *float64, as ink) {
 		table(inked{as, name}, n, percent(n, total), cost(n, price), rate(price))
 	}
@@ -49,39 +49,41 @@ func (s *sheet) bill() {
 	row("write, short", b.Write5mTokens, tier.Write5m, yellow)
 	row("write, long", b.Write1hTokens, tier.Write1h, yellow)
 	row("uncached", b.UncachedTokens, tier.Input, red)
-	table("total", total, "", dollars(b.CostUSD))
-	s.line("  ", s.row([]int{14, -11, -10, -12}, "without cache", total, "", dollars(b.NoLayoutCostUSD)), s.savedRemark(b))
+	table("total", total, "", b.CostUSD)
+	s.raw("  " + s.row([]int{14, -11, -10, -12}, "without cache", total, "", b.NoLayoutCostUSD) + s.savedRemark(b))
 	if made := l.Made; made != nil && l.Cold {
-		whole := uncut(s.out.Plan)
-		s.text("uncut", fmt.Sprintf("%s tokens, written anew for %s", Thousands(whole), cost(whole, tier.Write5m)), "")
+		whole := uncut(s.plan)
+		s.text("uncut", "{} tokens, written anew for {}", whole, cost(whole, tier.Write5m))
 	}
-	s.text("clock", l.Clock, "")
+	s.text("clock", l.Clock)
 	if l.Cold && l.Change.Kind != cachelayout.ChangeFirst {
 		n := b.Write5mTokens + b.Write1hTokens + b.UncachedTokens
-		s.text("", fmt.Sprintf("this call pays %s tokens anew; read from a warm cache they would cost %s", Thousands(n), cost(n, tier.Read)), "")
+		s.text("", "this call pays {} tokens anew; read from a warm cache they would cost {}", n, cost(n, tier.Read))
 	}
-	s.text("first change", changeText(l.Change), "")
+	s.text("first change", changeText(l.Change))
 	if h := l.Change.Host; h != nil {
-		s.text("", fmt.Sprintf("the host changed %s: %s cached tokens are written anew, which costs %s more", Printable(h.Place), Thousands(h.Tokens), dollars(h.USD)), yellow)
+		s.textIn(yellow, "", "the host changed {}: {} cached tokens are written anew, which costs {} more", h.Place, h.Tokens, h.USD)
 	}
 	if told := l.Reported; told != nil && told.Miss != nil {
-		s.text("", fmt.Sprintf("of the last request the provider says: %s, %s tokens not read", Printable(told.Miss.Reason), Thousands(told.Miss.Tokens)), "")
+		s.text("", "of the last request the provider says: {}, {} tokens not read", told.Miss.Reason, told.Miss.Tokens)
 	}
-	s.ahead()
+	at := &l.Lifetimes
+	s.text("lifetimes", "tools and system {}: {}", lifetime(at.FixedSeconds), at.FixedWhy)
+	s.text("", "messages {}: {}", lifetime(at.MessagesSeconds), at.MessagesWhy)
 	for _, n := range b.Notes {
-		s.text("note", n, "")
+		s.text("note", n)
 	}
 }
 
-func (s *sheet) savedRemark(b cachelayout.Bill) string {
+func (s *explanation) savedRemark(b cachelayout.Bill) string {
 	if b.CostUSD == nil || b.NoLayoutCostUSD == nil || *b.NoLayoutCostUSD <= 0 {
 		return ""
 	}
 	v := 1 - *b.CostUSD / *b.NoLayoutCostUSD
 	if v < 0 {
-		return s.Paint(red, fmt.Sprintf("   %s dearer", Share(-v)))
+		return s.Paint(red, "   "+Share(-v)+" dearer")
 	}
-	return s.Paint(green, fmt.Sprintf("   %s saved", Share(v)))
+	return s.Paint(green, "   "+Share(v)+" saved")
 }
 
 // cost formats the cost of n tokens at a price per million.
@@ -92,8 +94,7 @@ func cost(n int, price *float64) string {
 	if price == nil {
 		return "unpriced"
 	}
-	v := float64(n) * *price / 1e6
-	return dollars(&v)
+	return dollars(new(float64(n) * *price / 1e6))
 }
 
 func rate(price *float64) string {
@@ -111,14 +112,14 @@ func changeText(c cachelayout.Change) string {
 	case cachelayout.ChangeNone:
 		return "none: the request is the same as the one before"
 	case cachelayout.ChangeAppend:
-		return fmt.Sprintf("none: it extends the request before, of which %s tokens are kept", Thousands(c.KeptTokens))
+		return Say("none: it extends the request before, of which {} tokens are kept", c.KeptTokens)
 	}
-	return fmt.Sprintf("%s; %s tokens are kept, %s are broken", c, Thousands(c.KeptTokens), Thousands(c.BrokenTokens))
+	return Say("{}; {} tokens are kept, {} are broken", c, c.KeptTokens, c.BrokenTokens)
 }
 
 // cut writes the cut planner's figures and its decision.
-func (s *sheet) cut() {
-	plan := s.out.Plan
+func (s *explanation) cut() {
+	plan := s.plan
 	c, f := plan.Layout.Cut, plan.Layout.Cut.Figures
 	verdict := "none, append only"
 	if plan.Layout.Made != nil {
@@ -128,37 +129,41 @@ func (s *sheet) cut() {
 	}
 	s.section("Cut", verdict)
 	if made := plan.Layout.Made; made != nil {
-		s.text("made", fmt.Sprintf("%s: from %s to %s tokens of messages%s", reasonText(made.Reason), Thousands(made.Before), Thousands(made.After), eventText(made.Event)), "")
+		s.text("made", "{}: from {} to {} tokens of messages{}", reasonText(made.Reason), made.Before, made.After, eventText(made.Event))
 	} else if c.Do {
-		s.text("wished", reasonText(c.Reason), "")
+		s.text("wished", reasonText(c.Reason))
 	}
 	if plan.Budgets.ContextWindow == 0 {
-		s.text("marks", "none while the window is unknown", "")
+		s.text("marks", "none while the window is unknown")
 		return
 	}
-	s.text("marks", fmt.Sprintf("high water %s, low water %s, limit %s", Thousands(f.HighWater), Thousands(f.LowWater), Thousands(f.Limit)), "")
-	s.text("economy", Printable(string(cmp.Or(c.Economy, cachelayout.Balanced))), "")
-	s.text("growth", fmt.Sprintf("median %s, largest %s tokens a call (last ten), mean %s", Thousands(f.MedianGrowth), Thousands(f.MaxGrowth), Thousands(f.MeanGrowth)), "")
-	s.text("memory", keepText(f), "")
-	s.text("payback", paybackText(f), "")
-	s.text("optimum", optimumText(f), "")
+	s.text("marks", "high water {}, low water {}, limit {}", f.HighWater, f.LowWater, f.Limit)
+	s.text("economy", string(cmp.Or(c.Economy, cachelayout.Balanced)))
+	s.text("growth", "median {}, largest {} tokens a call (last ten), mean {}", f.MedianGrowth, f.MaxGrowth, f.MeanGrowth)
+	s.text("memory", keepText(f))
+	s.text("payback", paybackText(f))
+	s.text("optimum", optimumText(f))
 	if f.Cliff > 0 {
-		s.text("price cliff", fmt.Sprintf("above %s tokens the whole request costs more", Thousands(f.Cliff)), "")
+		s.text("price cliff", "above {} tokens the whole request costs more", f.Cliff)
 	}
 	if r := plan.Layout.Reasoning; r.Binding != cachelayout.BindingNone {
-		s.text("reasoning", reasoningText(r), "")
+		s.text("reasoning", reasoningText(r))
 	}
 	if told := plan.Layout.Reported; told.Of("") > 0 {
-		s.text("", "of the last request the provider removed "+removedText(told.Removed), yellow)
+		s.textIn(yellow, "", "of the last request the provider removed "+removedText(told.Removed))
 	}
-	for _, p := range clipRows(s, plan.Layout.Cuts) {
-		s.text(fmt.Sprintf("gen %d", p.Generation), fmt.Sprintf("%s, %s to %s tokens%s", p.Reason, Thousands(p.Before), Thousands(p.After), AtTime(p.Time)), "")
+	cuts := plan.Layout.Cuts
+	if !s.All {
+		cuts = cuts[max(len(cuts)-maxRows, 0):] // the newest
+	}
+	for _, p := range cuts {
+		s.text(fmt.Sprintf("gen %d", p.Generation), "{}, {} to {} tokens{}", p.Reason, p.Before, p.After, AtTime(p.Time))
 	}
 	s.refusals(plan)
 }
 
 // refusals counts the refused wishes by rule.
-func (s *sheet) refusals(plan *api.ContextPlan) {
+func (s *explanation) refusals(plan *api.ContextPlan) {
 	counts := map[string]int{}
 	var order []string
 	for _, r := range plan.Layout.Refused {
@@ -168,16 +173,8 @@ func (s *sheet) refusals(plan *api.ContextPlan) {
 		counts[r.Rule]++
 	}
 	for _, rule := range order {
-		s.text("refused", fmt.Sprintf("%s, by rule: %s", Plural(counts[rule], "item"), rule), "")
+		s.text("refused", "{item}, by rule: {}", counts[rule], rule)
 	}
-}
-
-// clipRows returns the newest rows of a table, or all with --all.
-func clipRows[T any](s *sheet, rows []T) []T {
-	if s.all || len(rows) <= maxRows {
-		return rows
-	}
-	return rows[len(rows)-maxRows:]
 }
 
 // reasons has the reason of each cut in words.
@@ -204,9 +201,9 @@ func reasoningText(r cachelayout.Reasoning) string {
 	}
 	how := fmt.Sprintf("%d left out", r.LeftOutItems)
 	if r.DroppedItems > 0 {
-		how = fmt.Sprintf("%d left out, %d for the provider to drop", r.LeftOutItems, r.DroppedItems)
+		how += fmt.Sprintf(", %d for the provider to drop", r.DroppedItems)
 	}
-	return fmt.Sprintf("%s; this plan loses %s (%s), %s tokens that were billed as output for %s", bound, Plural(r.Items(), "item"), how, Thousands(r.Tokens()), dollars(r.LostUSD))
+	return Say("{}; this plan loses {item} ({}), {} tokens that were billed as output for {}", bound, r.Items(), how, r.Tokens(), r.LostUSD)
 }
 
 func eventText(event string) string {
@@ -218,39 +215,26 @@ func eventText(event string) string {
 
 // keepText returns the cost of keeping the low-water conversation.
 func keepText(f cachelayout.Figures) string {
-	return fmt.Sprintf("keeping it costs %s of %s base tokens a call, a miss %s; %.1f %% of calls meet a cold cache",
-		Thousands(int(f.MemoryCost)), Thousands(int(f.CallCost)), Thousands(int(f.MissCost)), 100*f.ColdRate)
-}
-
-// ahead writes the lifetimes of cached parts.
-func (s *sheet) ahead() {
-	l := &s.out.Plan.Layout
-	s.text("lifetimes", fmt.Sprintf("tools and system %s: %s", lifetime(l.Lifetimes.FixedSeconds), l.Lifetimes.FixedWhy), "")
-	s.text("", fmt.Sprintf("messages %s: %s", lifetime(l.Lifetimes.MessagesSeconds), l.Lifetimes.MessagesWhy), "")
+	return Say("keeping it costs {} of {} base tokens a call, a miss {}; {%.1f} % of calls meet a cold cache", int(f.MemoryCost), int(f.CallCost), int(f.MissCost), 100*f.ColdRate)
 }
 
 // paybackText describes n*, the number of calls after which a warm cut has paid.
 func paybackText(f cachelayout.Figures) string {
-	when := "never"
+	when, more := "never", ""
 	if f.BreakEvenTurns >= 0 {
 		when = fmt.Sprintf("after n* = %.1f calls", f.BreakEvenTurns)
 	}
-	s := fmt.Sprintf("a warm cut would save %s and rewrite %s tokens: pays %s", Thousands(f.Saved), Thousands(f.Rewritten), when)
 	if f.ExpectedTurns > 0 {
-		s += fmt.Sprintf(", %.0f expected", f.ExpectedTurns)
+		more = fmt.Sprintf(", %.0f expected", f.ExpectedTurns)
 	}
-	return s
+	return Say("a warm cut would save {} and rewrite {} tokens: pays {}{}", f.Saved, f.Rewritten, when, more)
 }
 
 // optimumText describes H*, the mark at which batches are cheapest.
 func optimumText(f cachelayout.Figures) string {
-	assumed := ""
-	if f.RatiosAssumed {
-		assumed = ", assumed"
-	}
-	ratios := fmt.Sprintf("write %gx, read %gx of input%s", f.WriteRatio, f.ReadRatio, assumed)
+	ratios := Say("write {%g}x, read {%g}x of input{?, assumed}", f.WriteRatio, f.ReadRatio, f.RatiosAssumed)
 	if f.EOQHighWater < 0 || f.EOQBatch < 0 {
 		return "by price alone never cut (" + ratios + ")"
 	}
-	return fmt.Sprintf("by price H* = %s, batches of %s (%s)", Thousands(int(f.EOQHighWater)), Thousands(int(f.EOQBatch)), ratios)
+	return Say("by price H* = {}, batches of {} ({})", int(f.EOQHighWater), int(f.EOQBatch), ratios)
 }

@@ -37,10 +37,10 @@ func memoryLine(plan *api.ContextPlan) string {
 		tokens += files[i].Tokens
 	}
 	if len(files) > 0 {
-		parts = append(parts, fmt.Sprintf("%s (%s tokens)", Plural(len(files), "file"), Thousands(tokens)))
+		parts = append(parts, Say("{file} ({} tokens)", len(files), tokens))
 	}
 	if r := &plan.Retrieval; r.Items > 0 {
-		parts = append(parts, fmt.Sprintf("%s recalled (%s tokens)", Plural(r.Items, "item"), Thousands(r.Tokens)))
+		parts = append(parts, Say("{item} recalled ({} tokens)", r.Items, r.Tokens))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -58,8 +58,8 @@ func leftOut(plan *api.ContextPlan) []api.Excluded {
 
 // memory lists the parts that memory adds to the prompt, and the hits that were left out. Without
 // memory it writes nothing.
-func (s *sheet) memory() {
-	plan := s.out.Plan
+func (s *explanation) memory() {
+	plan := s.plan
 	r := &plan.Retrieval
 	files, left := memoryRows(plan), leftOut(plan)
 	if len(files) == 0 && len(left) == 0 && r.Items == 0 && r.Reason == "DISABLED" {
@@ -67,9 +67,9 @@ func (s *sheet) memory() {
 	}
 	s.section("Memory", fmt.Sprintf("%s, search %s", r.Reason, r.Mode))
 	if r.Detail != "" {
-		s.text("detail", r.Detail, "")
+		s.text("detail", r.Detail)
 	}
-	row := s.table(2, []int{12, 41, 1, 12, -10})
+	row := s.Table(2, []int{12, 41, 1, 12, -10})
 	for _, f := range files {
 		row(inked{Gray, f.Kind}, f.Note, "", level(f.Level.String()), f.Tokens)
 	}
@@ -81,8 +81,8 @@ func (s *sheet) memory() {
 		row(inked{Gray, "recalled"}, c, "", level("full"), tokens)
 		tokens = ""
 	}
-	row = s.table(2, []int{12, 41, 1, s.Columns() - 56})
-	for _, r := range first(s, left) {
+	row = s.Table(2, []int{12, 41, 1, s.Columns() - 56})
+	for _, r := range first(s.Sheet, left) {
 		row(inked{Gray, "left out"}, r.ID, "", inked{Gray, r.Reason})
 	}
 	s.more(len(left))

@@ -1,7 +1,6 @@
 package display
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
 
@@ -78,13 +77,13 @@ func groups(all []fate) []group {
 }
 
 // pages lists the kept, degraded and dropped pages.
-func (s *sheet) pages() {
-	all := fates(s.out.Plan)
-	s.section("Pages", pagesLine(s.out.Plan))
-	row := s.table(2, []int{12, 14, -6, -10, -10}, "shown as", "kind", "pages", "in full", "planned")
+func (s *explanation) pages() {
+	all := fates(s.plan)
+	s.section("Pages", pagesLine(s.plan))
+	row := s.Table(2, []int{12, 14, -6, -10, -10}, "shown as", "kind", "pages", "in full", "planned")
 	for _, g := range groups(all) {
 		row(level(g.level), g.kind, g.pages, g.before, g.after)
-		s.say(14, Gray, g.reason)
+		s.Para(14, Gray, g.reason)
 	}
 	s.pageRows(all)
 }
@@ -95,10 +94,10 @@ func level(name string) inked {
 }
 
 // pageRows lists single pages: the pages that lost most, or all pages with --all.
-func (s *sheet) pageRows(all []fate) {
+func (s *explanation) pageRows(all []fate) {
 	rows := slices.Clone(all)
 	title := "every page"
-	if !s.all {
+	if !s.All {
 		rows = slices.DeleteFunc(rows, func(f fate) bool { return f.before <= f.after })
 		slices.SortStableFunc(rows, func(a, b fate) int { return (b.before - b.after) - (a.before - a.after) })
 		title = "what lost most"
@@ -106,36 +105,36 @@ func (s *sheet) pageRows(all []fate) {
 	if len(rows) == 0 {
 		return
 	}
-	s.line()
-	row := s.table(2, []int{27, 1, 14, 12, -10, -10}, title, "", "kind", "shown as", "in full", "planned")
-	for _, f := range first(s, rows) {
+	s.Line("")
+	row := s.Table(2, []int{27, 1, 14, 12, -10, -10}, title, "", "kind", "shown as", "in full", "planned")
+	for _, f := range first(s.Sheet, rows) {
 		row(f.id, "", f.kind, level(f.level), f.before, f.after)
 	}
 	s.more(len(rows))
 }
 
 // paging writes the paging statistics of the conversation so far. --json has the page table.
-func (s *sheet) paging() {
-	t := s.out.Plan.Table
+func (s *explanation) paging() {
+	t := s.plan.Table
 	if t == nil {
 		return
 	}
 	s.section("Paging", "this conversation, this plan counted")
-	s.text("thrash index", thrashText(&t.Report), "")
+	s.text("thrash index", thrashText(&t.Report))
 	for _, code := range paging.Codes() {
 		if n := t.Faults[code]; n > 0 {
-			s.text("", fmt.Sprintf("%s %d", code, n), yellow)
+			s.textIn(yellow, "", "{} {%d}", code, n)
 		}
 	}
 }
 
 // thrashText formats a thrash index and its parts.
 func thrashText(r *paging.Report) string {
-	return fmt.Sprintf("%.2f: %s and %s over %s + 1", r.Thrash, Plural(r.ExplicitFaults, "fault"), Plural(r.Alerts, "alert"), Plural(r.Hits, "hit"))
+	return Say("{%.2f}: {fault} and {alert} over {hit} + 1", r.Thrash, r.ExplicitFaults, r.Alerts, r.Hits)
 }
 
 // pagesLine counts pages by outcome.
 func pagesLine(plan *api.ContextPlan) string {
 	full, less, gone := pageCounts(plan)
-	return fmt.Sprintf("%s in full, %s degraded, %s dropped", Thousands(full), Thousands(less), Thousands(gone))
+	return Say("{} in full, {} degraded, {} dropped", full, less, gone)
 }

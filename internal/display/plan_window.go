@@ -49,8 +49,8 @@ func bands(plan *api.ContextPlan) []band {
 const windowHint = "name it with plan.context_window (--context-window), or add the model to a file of prices (--prices)"
 
 // window draws the window as a bar and as a table.
-func (s *sheet) window() {
-	plan := s.out.Plan
+func (s *explanation) window() {
+	plan := s.plan
 	all := bands(plan)
 	if plan.Budgets.ContextWindow == 0 {
 		s.section("Window", "unknown: nothing is cut; "+windowHint)
@@ -59,13 +59,12 @@ func (s *sheet) window() {
 		s.section("Window", Thousands(plan.Budgets.ContextWindow)+" tokens")
 	}
 	cells := s.Columns() - 4
-	parts := []string{"  ["}
+	bar := ""
 	for i, n := range apportion(all, cells) {
-		parts = append(parts, s.Paint(all[i].colour, strings.Repeat(string(all[i].sign), n)))
+		bar += s.Paint(all[i].colour, strings.Repeat(string(all[i].sign), n))
 	}
-	s.line(append(parts, "]")...)
-	s.line()
-	row := s.table(2, []int{2, 14, -11, -12, 3, s.Columns() - 44}, "", "region", "tokens", "of window")
+	s.raw("  [" + bar + "]\n")
+	row := s.Table(2, []int{2, 14, -11, -12, 3, s.Columns() - 44}, "", "region", "tokens", "of window")
 	for i, b := range all {
 		if i == len(plan.Regions) {
 			row("", "planned", plan.Budgets.PlannedInputTokens, percent(plan.Budgets.PlannedInputTokens, plan.Budgets.ContextWindow))
@@ -101,26 +100,26 @@ func apportion(all []band, cells int) []int {
 }
 
 // breakpoints lists the cache markers.
-func (s *sheet) breakpoints() {
-	l := &s.out.Plan.Layout
+func (s *explanation) breakpoints() {
+	l := &s.plan.Layout
 	if len(l.Breakpoints) == 0 {
 		s.section("Breakpoints", "none")
 	} else {
 		s.section("Breakpoints", Plural(len(l.Breakpoints), "marker"))
-		row := s.table(2, []int{2, 13, -8, -14, -7, 3, s.Columns() - 49}, "", "region", "message", "tokens up to", "lives", "", "why")
+		row := s.Table(2, []int{2, 13, -8, -14, -7, 3, s.Columns() - 49}, "", "region", "message", "tokens up to", "lives", "", "why")
 		for i, b := range l.Breakpoints {
 			row(i+1, b.Region, s.place(i), b.CumulativeTokens, lifetime(b.TTLSeconds), "", cmp.Or(markers[b.Why], strings.ReplaceAll(b.Why, "_", " ")))
 		}
 	}
 	for _, n := range l.Notes {
-		s.text("note", n, "")
+		s.text("note", n)
 	}
 }
 
 // place returns the number of the message with a marker, from 1.
-func (s *sheet) place(i int) string {
-	if i < len(s.out.Plan.Markers) {
-		if m := s.out.Plan.Markers[i].Message; m >= 0 {
+func (s *explanation) place(i int) string {
+	if i < len(s.plan.Markers) {
+		if m := s.plan.Markers[i].Message; m >= 0 {
 			return Thousands(m + 1)
 		}
 	}

@@ -2,16 +2,14 @@ package display
 
 import (
 	"fmt"
-	"io"
 	"slices"
 
 	"github.com/memkernel/memkernel/cachelayout"
 )
 
 // Prices lists models with a line per tier, and a numbered list of sources below.
-func Prices(w io.Writer, models []cachelayout.Model, p Style) error {
-	s := &sheet{Style: p}
-	row := s.table(0, []int{22, -7, -7, -7, -7, -6, -7, 2, 10, -5}, "model", "window", "input", "read", "short", "long", "output", "", "as of", "src")
+func Prices(s *Sheet, models []cachelayout.Model) {
+	row := s.Table(0, []int{22, -7, -7, -7, -7, -6, -7, 2, 10, -5}, "model", "window", "input", "read", "short", "long", "output", "", "as of", "src")
 	var sources []string
 	for i := range models {
 		m := &models[i]
@@ -25,7 +23,7 @@ func Prices(w io.Writer, models []cachelayout.Model, p Style) error {
 			src = fmt.Sprintf("[%d]", at+1)
 		}
 		if len(m.Tiers) == 0 {
-			s.line(s.row([]int{22, -7, 34, 2, 10, -5}, name, window, "  unpriced", "", asOf, src))
+			s.Table(0, []int{22, -7, 34, 2, 10, -5})(name, window, "  unpriced", "", asOf, src)
 		}
 		for n, t := range m.Tiers {
 			if n > 0 {
@@ -34,15 +32,13 @@ func Prices(w io.Writer, models []cachelayout.Model, p Style) error {
 			row(name, window, rateOf(t.Input), rateOf(t.Read), rateOf(t.Write5m), rateOf(t.Write1h), rateOf(t.Output), "", asOf, src)
 		}
 		if m.EffectiveFrom != "" {
-			s.line("  ", s.Paint(Gray, "from "+m.EffectiveFrom))
+			s.Line("  {}", inked{Gray, "from " + m.EffectiveFrom})
 		}
 	}
-	s.line()
-	s.line(s.Paint(Gray, "US dollars per million tokens; short and long are cache writes by lifetime"))
+	s.Line("\n{}", inked{Gray, "US dollars per million tokens; short and long are cache writes by lifetime"})
 	for i, source := range sources {
-		s.lead(s.Paint(Gray, Left(fmt.Sprintf("[%d]", i+1), 5)), 5, Gray, source)
+		s.Hang(s.Paint(Gray, Left(fmt.Sprintf("[%d]", i+1), 5)), 5, Gray, "{}", source)
 	}
-	return Flush(w, &s.b)
 }
 
 func rateOf(v *float64) string {

@@ -8,87 +8,71 @@ import (
 
 	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/kernel/api"
-	"github.com/memkernel/memkernel/markdownstore"
 )
 
 // Reindex reports the results of a run. If quiet is set, it reports only skipped or refused files
 // and a rebuilt index.
-func Reindex(w io.Writer, d *document.Reindex, p Style, quiet bool) error {
-	var b strings.Builder
-	always := func(name, format string, args ...any) {
-		p.hang(&b, p.Paint(Bold, Left(name, 8))+" ", 9, "", fmt.Sprintf(format, args...))
+func Reindex(s *Sheet, d *document.Reindex, quiet bool) {
+	always := func(name, form string, values ...any) {
+		s.Hang(s.Paint(Bold, Left(name, 8))+" ", 9, "", form, values...)
 	}
 	row := always
 	if quiet {
 		row = func(string, string, ...any) {}
 	}
 	if d.IndexBytes > 0 {
-		row("index", "%s, %s", d.Index, Size(d.IndexBytes))
+		row("index", "{}, {bytes}", d.Index, d.IndexBytes)
 	} else {
-		row("index", "%s", d.Index) // a database, which others may share
+		row("index", "{}", d.Index) // a database, which others may share
 	}
 	if d.Rebuilt != "" {
-		always("rebuilt", "%s", d.Rebuilt)
+		always("rebuilt", "{}", d.Rebuilt)
 	}
 	if d.Aside != "" {
-		always("kept", "what was there: %s", d.Aside)
+		always("kept", "what was there: {}", d.Aside)
 	}
-	row("files", "%s: %s added, %s changed, %s removed, %s unchanged", Thousands(d.Files.Listed), Thousands(d.Files.Added), Thousands(d.Files.Changed), Thousands(d.Files.Removed), Thousands(d.Files.Unchanged))
-	row("chunks", "%s: %s added, %s removed", Thousands(int(d.Chunks.Total)), Thousands(d.Chunks.Added), Thousands(d.Chunks.Removed))
+	row("files", "{}: {} added, {} changed, {} removed, {} unchanged", d.Files.Listed, d.Files.Added, d.Files.Changed, d.Files.Removed, d.Files.Unchanged)
+	row("chunks", "{}: {} added, {} removed", d.Chunks.Total, d.Chunks.Added, d.Chunks.Removed)
 	if d.Chunks.Reanalysed > 0 {
-		row("", "the words of %s were made again by newer rules", Plural(d.Chunks.Reanalysed, "chunk"))
+		row("", "the words of {chunk} were made again by newer rules", d.Chunks.Reanalysed)
 	}
-	if s := d.Sessions; s.Listed > 0 {
-		row("sessions", "%s: %s read, %s, %s forgotten", Thousands(s.Listed), Thousands(s.Read), Plural(s.Turns, "turn"), Thousands(s.Forgotten))
+	if past := d.Sessions; past.Listed > 0 {
+		row("sessions", "{}: {} read, {turn}, {} forgotten", past.Listed, past.Read, past.Turns, past.Forgotten)
 	}
 	if d.Vectors.Model != "" {
-		row("vectors", "%s of %s: %s embedded, %s refused", Thousands(int(d.Vectors.Total)), d.Vectors.Model, Thousands(d.Vectors.Embedded), Thousands(d.Vectors.Refused))
+		row("vectors", "{} of {}: {} embedded, {} refused", d.Vectors.Total, d.Vectors.Model, d.Vectors.Embedded, d.Vectors.Refused)
 	}
 	if why := d.Vectors.RefusedReason; why != "" {
 		name := ""
 		if quiet {
 			name = "vectors"
 		}
-		always(name, "refused: %s", Printable(why))
+		always(name, "refused: {}", why)
 	}
 	if e := d.Vectors.Estimate; e != nil && e.Texts > 0 {
-		row("", "estimated before: %s%s", e.Text, priced(e))
+		price := ""
+		if e.PriceSource != "" {
+			price = s.Say(" ({}, {})", e.PriceSource, e.PriceAsOf)
+		}
+		row("", "estimated before: {}{}", e.Text, price)
 	}
 	if d.Files.Read > 0 {
-		row("speed", "%s in %s: %.1f MB/s, %s chunks/s", Size(d.Bytes), time.Duration(d.Seconds*float64(time.Second)).Round(time.Millisecond), d.MBPerSecond, Thousands(int(d.ChunksPerSecond)))
+		row("speed", "{bytes} in {}: {%.1f} MB/s, {} chunks/s", d.Bytes, time.Duration(d.Seconds*float64(time.Second)).Round(time.Millisecond), d.MBPerSecond, int(d.ChunksPerSecond))
 	}
-	for _, s := range d.Skipped {
-		always("skipped", "%s", told(s))
+	for _, f := range d.Skipped {
+		always("skipped", "{}", told(f))
 	}
 	for _, n := range d.Notes {
-		always("note", "%s", told(n))
+		always("note", "{}", told(n))
 	}
-	if d.LeftOut.Files > 0 {
-		row("left out", "%s", strings.TrimPrefix(d.LeftOut.String(), "left out: "))
-		row("", "%s", leftNames(&d.LeftOut))
+	if l := &d.LeftOut; l.Files > 0 {
+		row("left out", "{}", strings.TrimPrefix(l.String(), "left out: "))
+		var names []string
+		for _, f := range l.First {
+			names = append(names, f.Path)
+		}
+		row("", "{}{?, …}; index.include and index.exclude say what is memory", names, l.Files > len(names))
 	}
-	return Flush(w, &b)
-}
-
-// priced returns the source of a price.
-func priced(e *document.Estimate) string {
-	if e.PriceSource == "" {
-		return ""
-	}
-	return fmt.Sprintf(" (%s, %s)", e.PriceSource, e.PriceAsOf)
-}
-
-// leftNames names files that were left out.
-func leftNames(l *markdownstore.LeftOut) string {
-	names := make([]string, len(l.First))
-	for i, f := range l.First {
-		names[i] = Printable(f.Path)
-	}
-	text := strings.Join(names, ", ")
-	if l.Files > len(l.First) {
-		text += ", …"
-	}
-	return text + "; index.include and index.exclude say what is memory"
 }
 
 // told returns the remark about a file, after its name unless the remark contains the name.

@@ -2,7 +2,6 @@ package display
 
 import (
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strconv"
@@ -20,25 +19,24 @@ const (
 
 // Replay writes every figure of the policies side by side. If there are too many policies, it
 // writes one line for each with the main figures.
-func Replay(w io.Writer, doc *replay.Document, p Style) error {
-	s := &sheet{Style: p}
+func Replay(s *Sheet, doc *replay.Document) {
 	if len(doc.Results) > replayWide {
 		s.replayLines(doc.Results)
 	} else if len(doc.Results) > 0 {
 		s.replayColumns(doc.Results)
 	}
-	s.say(2, Gray, replayNotes(doc))
-	return Flush(w, &s.b)
+	s.Para(2, Gray, "{}", replayNotes(doc))
 }
 
 // replayColumns writes a column for each policy.
-func (s *sheet) replayColumns(results []*replay.Result) {
+func (s *Sheet) replayColumns(results []*replay.Result) {
 	columns, head, all := []int{replayLabel + 2}, []any{"memkernel replay"}, [][]figure{}
 	for _, r := range results {
 		columns, head, all = append(columns, -replayCol), append(head, r.Policy), append(all, figures(r))
 	}
-	s.line(s.Paint(Bold, s.row(columns, head...)))
-	s.line("  ", Left("model", replayLabel), " ", Clip(results[0].Model, s.Columns()-replayLabel-3))
+	s.raw(s.Paint(Bold, s.row(columns, head...)))
+	s.Line("  {%-22s} {}", "model", Clip(results[0].Model, s.Columns()-replayLabel-3))
+	row := s.Table(0, columns)
 	for i, first := range all[0] {
 		if first.name == notPlanned && len(results[0].Unplanned) == 0 {
 			continue
@@ -47,7 +45,7 @@ func (s *sheet) replayColumns(results []*replay.Result) {
 		for _, f := range all {
 			cells = append(cells, f[i].value)
 		}
-		s.line(s.row(columns, cells...))
+		row(cells...)
 	}
 }
 
@@ -74,10 +72,10 @@ func figures(r *replay.Result) []figure {
 		{"  uncached", t.UncachedTokens},
 		{"hit ratio", Share(t.HitRatio)},
 		{"  warm calls only", Share(t.WarmHitRatio)},
-		{"cost", dollars(t.CostUSD)},
-		{"  net of fixed part", dollars(t.NetCostUSD)},
-		{"  with the answers", dollars(t.BillUSD())},
-		{"  bound, net", dollars(r.Bound.NetCostUSD)},
+		{"cost", t.CostUSD},
+		{"  net of fixed part", t.NetCostUSD},
+		{"  with the answers", t.BillUSD()},
+		{"  bound, net", r.Bound.NetCostUSD},
 		{"cuts", t.Cuts},
 		{"cold events", t.ColdEvents},
 		{"calls after a gap", t.GapCalls},
@@ -97,27 +95,27 @@ func figures(r *replay.Result) []figure {
 		{"  behind a pointer", Share(t.Pointer)},
 		{"edit anchors shown", Share(t.AnchorRecall)},
 		{"pages to fetch back", t.Resolutions},
-		{"  would cost", dollars(t.ResolutionsUSD)},
+		{"  would cost", t.ResolutionsUSD},
 		{"pages lost", t.Lost},
-		{"  would cost", dollars(t.LostUSD)},
+		{"  would cost", t.LostUSD},
 	}
 }
 
 // replayNotes returns the caveats and the actual bill.
 func replayNotes(doc *replay.Document) string {
-	s, results := "The table is simulated. ", doc.Results
+	p, text := Style{}, "The table is simulated. "
 	if d := doc.Door; d != nil {
-		s = fmt.Sprintf("%s of this session went through memkernel: billed %s, without memkernel about %s. wrap, gain and ui show this bill; the table is simulated. ", Plural(d.Calls, "call"), dollars(d.BilledUSD), dollars(d.WithoutUSD))
+		text = p.Say("{call} of this session went through memkernel: billed {}, without memkernel about {}. wrap, gain and ui show this bill; the table is simulated. ", d.Calls, d.BilledUSD, d.WithoutUSD)
 	}
-	s += "What is replayed is what was recorded: the agent could only use what its host's own compactions had left it. " +
+	text += "What is replayed is what was recorded: the agent could only use what its host's own compactions had left it. " +
 		"Cost is of the input side, and of the summary calls of the policies that compact."
 	if r := doc.Recorded; r.Calls > 0 {
-		s += fmt.Sprintf(" As recorded, %d calls with %s tokens of input and %s were %s.", r.Calls, Thousands(r.InputTokens), Plural(r.Compactions, "compaction"), dollars(r.CostUSD))
+		text += p.Say(" As recorded, {%d} calls with {} tokens of input and {compaction} were {}.", r.Calls, r.InputTokens, r.Compactions, r.CostUSD)
 	}
-	if len(results) > 0 && len(results[0].Unplanned) > 0 {
-		s += " " + unplannedNote(results[0])
+	if len(doc.Results) > 0 && len(doc.Results[0].Unplanned) > 0 {
+		text += " " + unplannedNote(doc.Results[0])
 	}
-	return s
+	return text
 }
 
 // unplannedNote names the calls that were left out, with the reason.
@@ -144,18 +142,16 @@ func unplannedNote(r *replay.Result) string {
 }
 
 // replayLines writes a line with the main figures for each policy.
-func (s *sheet) replayLines(results []*replay.Result) {
+func (s *Sheet) replayLines(results []*replay.Result) {
 	first := results[0]
-	s.line(s.Paint(Bold, "memkernel replay"))
-	s.linef("  %s, %s calls, window %s, fixed part %s", Clip(first.Model, s.Columns()/2-4), Thousands(first.Totals.Calls), Thousands(first.ContextWindow), Thousands(first.FixedTokens))
-	s.line()
+	s.Line("{}\n  {}, {} calls, window {}, fixed part {}\n", inked{Bold, "memkernel replay"}, Clip(first.Model, s.Columns()/2-4), first.Totals.Calls, first.ContextWindow, first.FixedTokens)
 	var late *float64
 	for _, r := range results {
 		if r.Policy == replay.AppendLate {
 			late = r.Totals.BillUSD()
 		}
 	}
-	row := s.table(2, []int{replayLabel - 4, -10, -9, -9, -9, -9, -6, -6}, "", "bill", "to late", "ready", "blind", "shown", "cuts", "over")
+	row := s.Table(2, []int{replayLabel - 4, -10, -9, -9, -9, -9, -6, -6}, "", "bill", "to late", "ready", "blind", "shown", "cuts", "over")
 	for _, r := range results {
 		t := &r.Totals
 		row(r.Policy, inCents(t.BillUSD()), changed(t.BillUSD(), late), Share(t.ActionsReady), Share(float64(t.BlindEdits)/float64(max(t.Edits, 1))),
@@ -163,8 +159,8 @@ func (s *sheet) replayLines(results []*replay.Result) {
 	}
 	bound := replay.Totals{CostUSD: first.Bound.CostUSD, OutputCostUSD: first.Totals.OutputCostUSD}
 	row("bound", inCents(bound.BillUSD()))
-	s.line()
-	s.say(2, Gray, "bill: input, summary calls and answers; to late: against append-late's. ready: tool calls whose input that was seen before all stood in the prompt. "+
+	s.Line("")
+	s.Para(2, Gray, "bill: input, summary calls and answers; to late: against append-late's. ready: tool calls whose input that was seen before all stood in the prompt. "+
 		"blind: edits of a line that was seen before and not shown. shown: references of the agent's answers, as far as they stood. "+
 		"over: prompts over window − reserve. Every figure is printed for up to three policies at a time.")
 }

@@ -2,7 +2,6 @@ package display
 
 import (
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,73 +22,68 @@ const leastScore = 0.005
 
 // Hits prints a block per hit and marks the words of the query. If explain is set, it also prints
 // the parts of each score. On a terminal it prints the hits that the rows hold, at least one.
-func Hits(w io.Writer, query string, res *retrieval.Result, p Style, explain bool) error {
-	mark := newMarker(query, p)
-	var b strings.Builder
+func Hits(s *Sheet, query string, res *retrieval.Result, explain bool) {
+	mark := newMarker(query, s.Style)
 	hits := res.Hits
 	if !explain {
 		hits = slices.DeleteFunc(slices.Clone(hits), func(h retrieval.Hit) bool { return h.Score < leastScore })
 	}
 	all := len(hits)
-	if res.Weak && len(hits) > 0 {
-		fmt.Fprintf(&b, "%s\n\n", p.Paint(yellow, "The best hit is weak: this is likely beside the question."))
+	if res.Weak && all > 0 {
+		s.Line("{}\n", inked{yellow, "The best hit is weak: this is likely beside the question."})
 		if !explain {
-			hits = hits[:min(len(hits), mostWeak)]
+			hits = hits[:min(all, mostWeak)]
 		}
 	}
 	shown := 0
 	for ; shown < len(hits); shown++ {
-		var one strings.Builder
+		one := s.Text(func(s *Sheet) { s.hit(&hits[shown], mark, explain) })
 		if shown > 0 {
-			one.WriteByte('\n')
+			one = "\n" + one
 		}
-		showHit(&one, &hits[shown], p, mark, explain)
-		if lines := strings.Count(b.String()+one.String(), "\n"); shown > 0 && p.Rows > 0 && lines > p.Rows-rowsBelow {
+		if shown > 0 && s.Rows > 0 && strings.Count(s.b.String()+one, "\n") > s.Rows-rowsBelow {
 			break
 		}
-		b.WriteString(one.String())
+		s.b.WriteString(one)
 	}
 	switch more := all - shown; {
 	case more > 0 && shown < len(hits):
-		fmt.Fprintf(&b, "\n%s\n", p.Paint(Gray, fmt.Sprintf("%d more: --max-results %d shows them, too", more, all)))
+		s.Line("\n{}", inked{Gray, fmt.Sprintf("%d more: --max-results %d shows them, too", more, all)})
 	case more > 0:
-		fmt.Fprintf(&b, "\n%s\n", p.Paint(Gray, fmt.Sprintf("%d more are as weak; --explain shows them", more)))
+		s.Line("\n{}", inked{Gray, fmt.Sprintf("%d more are as weak; --explain shows them", more)})
 	}
-	return Flush(w, &b)
 }
 
 // rowsBelow are the lines of a terminal that hits leave free: the line that counts the others, a
 // hint and the next prompt, each with a blank line or a second line.
 const rowsBelow = 5
 
-func showHit(b *strings.Builder, h *retrieval.Hit, p Style, mark *marker, explain bool) {
-	head := fmt.Sprintf("%.2f", h.Score)
-	if h.Date != "" {
-		head += "  " + h.Date
-	}
+// hit prints a hit.
+func (s *Sheet) hit(h *retrieval.Hit, mark *marker, explain bool) {
+	by := ""
 	if strings.HasPrefix(h.Origin, retrieval.WrittenBy) {
-		head += "  " + Printable(h.Origin)
+		by = "  " + h.Origin
 	}
-	fmt.Fprintf(b, "%s  %s\n", p.Paint(Bold, Address(h.Citation)), head)
+	s.Line("{}  {%.2f}{?  }{}{}", inked{Bold, Address(h.Citation)}, h.Score, h.Date != "", h.Date, by)
 	runs := h.Runs()
-	if t := trailText(above(runs[0].Trail, runs[0].Text), p.Columns()-2); t != "" {
-		fmt.Fprintf(b, "  %s\n", p.Paint(Gray, t))
+	if t := trailText(above(runs[0].Trail, runs[0].Text), s.Columns()-2); t != "" {
+		s.Line("  {}", inked{Gray, t})
 	}
 	if explain {
-		p.para(b, 2, cyan, scoreText(h))
+		s.Para(2, cyan, "{}", scoreText(h))
 	}
-	showRuns(b, h, runs, p, mark)
+	s.runs(h, runs, mark)
 }
 
-// showRuns prints the lines of a hit's place unchanged. Lines of files have their numbers.
+// runs prints the lines of a hit's place unchanged. Lines of files have their numbers.
 // Headings are printed where they change.
-func showRuns(b *strings.Builder, h *retrieval.Hit, runs []retrieval.More, p Style, mark *marker) {
+func (s *Sheet) runs(h *retrieval.Hit, runs []retrieval.More, mark *marker) {
 	last, shown, trail := 0, "", runs[0].Trail
 	gutter := len(strconv.Itoa(runs[len(runs)-1].EndLine))
+	say := func(ink ink, text string) { s.Line("  {}", inked{ink, text}) }
 	for i, r := range runs {
-		say := func(ink ink, text string) { fmt.Fprintf(b, "  %s\n", p.Paint(ink, text)) }
 		if fresh := above(r.Trail[shared(r.Trail, trail):], r.Text); i > 0 && len(fresh) > 0 {
-			say(Gray, trailText(fresh, p.Columns()-2))
+			say(Gray, trailText(fresh, s.Columns()-2))
 		}
 		trail = r.Trail
 		if h.Path == "" && len(runs) > 1 {
@@ -101,7 +95,7 @@ func showRuns(b *strings.Builder, h *retrieval.Hit, runs []retrieval.More, p Sty
 			say(yellow, "superseded by "+Address(by))
 		}
 		if r.ByFact != "" {
-			say(Gray, "found by a fact: "+Printable(r.ByFact))
+			say(Gray, "found by a fact: "+r.ByFact)
 		}
 		for j, line := range strings.Split(r.Text, "\n") {
 			no := r.StartLine + j
@@ -120,23 +114,23 @@ func showRuns(b *strings.Builder, h *retrieval.Hit, runs []retrieval.More, p Sty
 			if r.Citation == h.Citation {
 				ink = Bold
 			}
-			showLine(b, number, line, p, ink, mark)
+			s.marked(number, line, ink, mark)
 		}
 	}
 	if d := retrieval.DatesText(h.Dates); d != "" {
-		p.para(b, 4, Gray, "["+d+"]")
+		s.Para(4, Gray, "[{}]", d)
 	}
 }
 
-// showLine prints a line after its number and keeps its indentation.
-func showLine(b *strings.Builder, number, line string, p Style, ink ink, mark *marker) {
+// marked prints a line after its number and keeps its indentation.
+func (s *Sheet) marked(number, line string, ink ink, mark *marker) {
 	text := strings.TrimLeft(line, " \t")
-	in := min(Width(strings.ReplaceAll(line[:len(line)-len(text)], "\t", "    ")), p.Columns()/4)
-	for i, l := range Wrap(text, p.Columns()-len(number)-in-2) {
+	in := min(Width(strings.ReplaceAll(line[:len(line)-len(text)], "\t", "    ")), s.Columns()/4)
+	for i, l := range Wrap(text, s.Columns()-len(number)-in-2) {
 		if i == 1 {
 			number, in = strings.Repeat(" ", len(number)), in+2
 		}
-		fmt.Fprintf(b, "%s%s%s\n", p.Paint(ink, number), strings.Repeat(" ", in), mark.text(l))
+		s.raw(s.Paint(ink, number) + strings.Repeat(" ", in) + mark.text(l))
 	}
 }
 

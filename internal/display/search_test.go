@@ -17,15 +17,12 @@ func TestHitsFitTheTerminal(t *testing.T) {
 		res.Hits = append(res.Hits, retrieval.Hit{Path: path, SnippetStart: 1, SnippetEnd: 4, Snippet: text, Citation: path + "#L1-L4", Score: 0.9})
 	}
 	for rows, want := range map[int]int{0: 10, 4: 1, 24: 3, 500: 10} {
-		var b strings.Builder
-		if err := Hits(&b, "crane", res, Style{Width: 80, Rows: rows}, false); err != nil {
-			t.Fatal(err)
+		b := Style{Width: 80, Rows: rows}.Text(func(s *Sheet) { Hits(s, "crane", res, false) })
+		got := strings.Count(b, ".md:1  0.90")
+		if says := strings.Contains(b, fmt.Sprintf("%d more: --max-results 10", 10-want)); got != want || says != (want < 10) {
+			t.Errorf("%d rows: %d hits\n%s", rows, got, b)
 		}
-		got := strings.Count(b.String(), ".md:1  0.90")
-		if says := strings.Contains(b.String(), fmt.Sprintf("%d more: --max-results 10", 10-want)); got != want || says != (want < 10) {
-			t.Errorf("%d rows: %d hits\n%s", rows, got, b.String())
-		}
-		if lines := strings.Count(b.String(), "\n"); rows > 4 && lines > rows {
+		if lines := strings.Count(b, "\n"); rows > 4 && lines > rows {
 			t.Errorf("%d rows: %d lines", rows, lines)
 		}
 	}

@@ -23,11 +23,7 @@ func TestStatsFitsAnyWidth(t *testing.T) {
 		st.Total = billing.Sum{Calls: n, Name: "total"}
 		st.Sessions = []billing.Sum{{Name: rapid.String().Draw(rt, "session"), Calls: n}}
 		w := rapid.IntRange(MinWidth, Columns).Draw(rt, "width")
-		var drawn strings.Builder
-		if err := Stats(&drawn, st, Style{Width: w}); err != nil {
-			rt.Fatal(err)
-		}
-		for i, l := range strings.Split(drawn.String(), "\n") {
+		for i, l := range strings.Split(Style{Width: w}.Text(func(s *Sheet) { Stats(s, st) }), "\n") {
 			if Width(l) > w {
 				rt.Fatalf("line %d is %d columns wide, %d there are: %q", i+1, Width(l), w, l)
 			}
@@ -49,15 +45,12 @@ func TestStatsSayWhatWasLost(t *testing.T) {
 		{Plan: "e", Planned: cut(billing.Expected{Reasoning: cachelayout.Reasoning{StaleItems: 4, DroppedItems: 6, DroppedTokens: 800, LostUSD: new(0.01)}}), Reported: removed(10)},
 		{Plan: "f", Planned: &billing.Expected{Broke: &cachelayout.Broke{What: "model", Tokens: 300}}},
 	}, nil)
-	var drawn strings.Builder
-	if err := Stats(&drawn, st, Style{Width: 200}); err != nil {
-		t.Fatal(err)
-	}
+	drawn := Style{Width: 200}.Text(func(s *Sheet) { Stats(s, st) })
 	for _, want := range []string{"the host broke the cache 3 times: model 1x 300 tokens", "tools 2x 41k tokens $0.21",
 		"15 items lost at cuts (0 left out, 15 for the provider to drop): 2,000 tokens that were billed as output for $0.0300",
 		"by the provider: 15 items (prefix mismatch) of reasoning"} {
-		if !strings.Contains(drawn.String(), want) {
-			t.Errorf("no %q in:\n%s", want, drawn.String())
+		if !strings.Contains(drawn, want) {
+			t.Errorf("no %q in:\n%s", want, drawn)
 		}
 	}
 }

@@ -3,63 +3,56 @@ package display
 import (
 	"cmp"
 	"fmt"
-	"io"
-	"strings"
 	"time"
 
 	"github.com/memkernel/memkernel/kernel/api"
 )
 
 // Status lists the stored data and its size.
-func Status(w io.Writer, st *api.Status, p Style) error {
-	s := &sheet{Style: p}
-	s.linef("%s  %s", s.Paint(Bold, "state"), Printable(st.StateDir))
-	s.linef("  %s of %s", Plural(st.Blobs, "blob"), Size(st.BlobBytes))
+func Status(s *Sheet, st *api.Status) {
+	bold := func(name string) inked { return inked{Bold, name} }
+	s.Line("{}  {}\n  {blob} of {bytes}", bold("state"), st.StateDir, st.Blobs, st.BlobBytes)
 	s.maskedText(st)
 	s.memoryText(&st.Memory)
 	s.netsText(&st.Nets)
-	s.modelsText(st.SummaryModels)
+	for _, m := range st.SummaryModels {
+		s.Line("{}  {}", bold("notes"), Clip(m.Model, s.Columns()-7))
+		if m.Failures > 0 {
+			s.Line("  {failure} in a row, the last {}; asked again from{} on", m.Failures, m.Reason, m.Until)
+		} else {
+			s.Line("  last answered{}", m.Answered)
+		}
+	}
 	if len(st.Sessions) == 0 {
-		s.line("  no sessions")
-		return Flush(w, &s.b)
+		s.Line("  no sessions")
+		return
 	}
 	for _, e := range st.Sessions {
-		s.linef("%s  %s", s.Paint(Bold, "session"), Clip(e.Key, s.Columns()-9))
-		s.linef("  %s, %s, %s that left; journal %s, projections %s", Plural(e.Turns, "turn"), Plural(e.Pages, "page"), Plural(e.Spans, "span"), Size(e.JournalBytes), Size(e.ProjectionBytes))
-		s.linef("  thrash index %s", thrashText(&e.Paging))
+		s.Line("{}  {}", bold("session"), Clip(e.Key, s.Columns()-9))
+		s.Line("  {turn}, {page}, {span} that left; journal {bytes}, projections {bytes}", e.Turns, e.Pages, e.Spans, e.JournalBytes, e.ProjectionBytes)
+		s.Line("  thrash index {}", thrashText(&e.Paging))
 		s.lifeText(&e.Life)
 		for _, m := range e.ModelSummaries {
-			s.linef("  notes by %s: %d, %d closed; last%s, %s", Clip(m.Model, s.Columns()-50), m.Notes, m.Closed, moment(m.Time), m.Reason)
+			s.Line("  notes by {}: {%d}, {%d} closed; last{}, {}", Clip(m.Model, s.Columns()-50), m.Notes, m.Closed, m.Time, m.Reason)
 		}
-		for _, l := range e.Lines {
-			name := l.Model
-			if l.Branch != "" {
-				name += " on " + l.Branch
-			}
-			s.linef("  %s", s.Paint(cyan, Clip(name, s.Columns()-4)))
-			tokens := Thousands(l.Tokens+l.FixedTokens) + " tokens"
-			if l.FixedTokens > 0 {
-				tokens += fmt.Sprintf(" (%s fixed)", Thousands(l.FixedTokens))
-			}
-			s.linef("    %s, %s, generation %d, %s, last call%s", Plural(l.Messages, "message"), tokens, l.Generation, Plural(l.Cuts, "cut"), moment(l.LastStart))
-			s.cutText(&l)
+		for i := range e.Lines {
+			s.conversation(&e.Lines[i])
 		}
 	}
 	for _, f := range st.Unreadable {
-		s.linef("%s  %s can't be read: %s", s.Paint(Bold, "session"), Printable(f.Session), Printable(f.What))
+		s.Line("{}  {} can't be read: {}", bold("session"), f.Session, f.What)
 	}
 	if n := len(st.Others); n > 0 {
 		bytes := int64(0)
 		for _, o := range st.Others {
 			bytes += o.Bytes
 		}
-		s.linef("%s  %s that were not read, %s, last written to%s; --all reads them", s.Paint(Bold, "others"), Plural(n, "session"), Size(bytes), moment(st.Others[0].Last))
+		s.Line("{}  {session} that were not read, {bytes}, last written to{}; --all reads them", bold("others"), n, bytes, st.Others[0].Last)
 	}
-	return Flush(w, &s.b)
 }
 
 // maskedText counts the masked secrets by rule, and the forgotten and retired pages.
-func (s *sheet) maskedText(st *api.Status) {
+func (s *Sheet) maskedText(st *api.Status) {
 	var rules []string
 	total := 0
 	for _, m := range st.Masked {
@@ -67,17 +60,18 @@ func (s *sheet) maskedText(st *api.Status) {
 		rules = append(rules, fmt.Sprintf("%s %d", m.Rule, m.Count))
 	}
 	if total > 0 {
-		s.say(2, "", fmt.Sprintf("%s masked: %s", Plural(total, "secret"), strings.Join(rules, ", ")))
+		s.Para(2, "", "{secret} masked: {}", total, rules)
 	}
 	if st.Forgotten+st.Retired > 0 {
-		s.linef("  %s forgotten, %d retired", Plural(st.Forgotten, "page"), st.Retired)
+		s.Line("  {page} forgotten, {%d} retired", st.Forgotten, st.Retired)
 	}
 }
 
-func (s *sheet) memoryText(m *api.MemoryStatus) {
-	s.linef("%s  %s", s.Paint(Bold, "memory"), Printable(m.Workspace))
+// memoryText describes memory and its index.
+func (s *Sheet) memoryText(m *api.MemoryStatus) {
+	s.Line("{}  {}", inked{Bold, "memory"}, m.Workspace)
 	if !m.Enabled {
-		s.line("  switched off")
+		s.Line("  switched off")
 		return
 	}
 	shown := m.Bootstrap
@@ -87,157 +81,119 @@ func (s *sheet) memoryText(m *api.MemoryStatus) {
 	if m.DailyLogs {
 		shown = append(shown[:len(shown):len(shown)], "two days' logs")
 	}
-	s.say(2, "", fmt.Sprintf("a session begins with %s, %s tokens at most", cmp.Or(strings.Join(shown, ", "), "nothing"), Thousands(m.WorkspaceTokens)))
+	s.Para(2, "", "a session begins with {?nothing}{}, {} tokens at most", len(shown) == 0, shown, m.WorkspaceTokens)
 	if m.RecallItems > 0 {
-		s.linef("  a user turn recalls %s, %s tokens at most, by %s", Plural(m.RecallItems, "item"), Thousands(m.RecallTokens), Clip(cmp.Or(m.Embedder, "words alone"), s.Columns()-50))
+		s.Line("  a user turn recalls {item}, {} tokens at most, by {}", m.RecallItems, m.RecallTokens, Clip(cmp.Or(m.Embedder, "words alone"), s.Columns()-50))
 	} else {
-		s.line("  a user turn recalls nothing")
+		s.Line("  a user turn recalls nothing")
 	}
-	s.say(2, "", m.Survey.Text())
-	s.pastText(&m.Sessions)
+	s.Para(2, "", "{}", m.Survey.Text())
+	switch past := &m.Sessions; {
+	case !past.Enabled:
+		s.Line("  past sessions are not searched: retrieval.sessions.enabled is false")
+	case past.Sessions+past.Forgotten > 0:
+		s.Line("  {past session} searched: {turn}, {%d} forgotten", past.Sessions, past.Turns, past.Forgotten)
+	default:
+		s.Line("  no past sessions yet")
+	}
 	s.indexText(&m.Index)
 	if m.NeverEmbedded > 0 {
-		s.linef("  %s will never get a vector: a whole day's embedding.daily_tokens are fewer", Plural(m.NeverEmbedded, "text"))
+		s.Line("  {text} will never get a vector: a whole day's embedding.daily_tokens are fewer", m.NeverEmbedded)
 	}
-	s.syncText(m)
-}
-
-// modelsText writes the state of the models that make notes.
-func (s *sheet) modelsText(models []api.Cooldown) {
-	for _, m := range models {
-		s.linef("%s  %s", s.Paint(Bold, "notes"), Clip(m.Model, s.Columns()-7))
-		if m.Failures > 0 {
-			s.linef("  %s in a row, the last %s; asked again from%s on", Plural(m.Failures, "failure"), m.Reason, moment(m.Until))
-		} else {
-			s.linef("  last answered%s", moment(m.Answered))
-		}
+	if l := m.Sync.Last; l != nil {
+		s.Line("  last synced{} by {}: {file} read, {%d} gone", l.Time, l.Reason, l.Files, l.Removed)
+		s.Para(4, "", "{}", l.Error)
 	}
 }
 
-func (s *sheet) indexText(ix *api.IndexStatus) {
+// indexText describes the index.
+func (s *Sheet) indexText(ix *api.IndexStatus) {
 	if ix.State != api.IndexOK {
 		state := string(ix.State)
 		if ix.State == api.IndexMissing {
 			state = "none yet, the first search makes it"
 		}
-		s.linef("  index: %s; %s says more", state, s.command("'memkernel doctor'"))
+		s.Line("  index: {}; {} says more", state, s.Command("'memkernel doctor'"))
 		return
 	}
 	vectors, behind := "", ""
 	if ix.Model != "" {
-		vectors = ", " + Plural(int(ix.Vectors), "vector")
+		vectors = s.Say(", {vector}", ix.Vectors)
 	}
 	if ix.Behind {
 		behind = ", behind the files" + BehindBy(&ix.Lag)
 	}
-	s.linef("  index: %s%s, %s%s", Plural(int(ix.Chunks), "chunk"), vectors, Size(ix.FileBytes), behind)
+	s.Line("  index: {chunk}{}, {bytes}{}", ix.Chunks, vectors, ix.FileBytes, behind)
 	if ix.Behind {
-		s.linef("  the next search brings it up to date, or %s", s.command("'memkernel reindex'"))
+		s.Line("  the next search brings it up to date, or {}", s.Command("'memkernel reindex'"))
 	}
-}
-
-// syncText writes when, and by which caller, the index was last brought up to date.
-func (s *sheet) syncText(m *api.MemoryStatus) {
-	if l := m.Sync.Last; l != nil {
-		s.linef("  last synced%s by %s: %s read, %d gone", moment(l.Time), l.Reason, Plural(l.Files, "file"), l.Removed)
-		s.say(4, "", l.Error)
-	}
-}
-
-// pastText counts the past sessions that are searched.
-func (s *sheet) pastText(past *api.PastSessions) {
-	switch {
-	case !past.Enabled:
-		s.line("  past sessions are not searched: retrieval.sessions.enabled is false")
-	case past.Sessions+past.Forgotten > 0:
-		s.linef("  %s searched: %s, %d forgotten", Plural(past.Sessions, "past session"), Plural(past.Turns, "turn"), past.Forgotten)
-	default:
-		s.line("  no past sessions yet")
-	}
-}
-
-// Size formats a number of bytes for people.
-func Size(n int64) string {
-	switch {
-	case n >= 1<<20:
-		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
-	case n >= 1<<10:
-		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
-	}
-	return fmt.Sprintf("%d bytes", n)
 }
 
 // lifeText lists the records that the boundaries of a session left.
-func (s *sheet) lifeText(l *api.LifeStatus) {
+func (s *Sheet) lifeText(l *api.LifeStatus) {
 	newest := "none"
 	if len(l.Checkpoints) > 0 {
 		newest = l.Checkpoints[0]
 	}
-	s.linef("  reset %s; %s, the newest %s", Plural(l.Epoch, "time"), Plural(len(l.Checkpoints), "checkpoint"), newest)
+	s.Line("  reset {time}; {checkpoint}, the newest {}", l.Epoch, len(l.Checkpoints), newest)
+	last := func(t time.Time) string { return momentAfter(", last ", t) }
 	if l.Compactions > 0 {
-		s.linef("  compacted %s%s", Plural(l.Compactions, "time"), last(l.LastCompaction))
+		s.Line("  compacted {time}{}", l.Compactions, last(l.LastCompaction))
 	}
 	if l.Flushed > 0 {
-		s.linef("  flushed %s, %d by the model%s", Plural(l.Flushed, "time"), l.FlushedByModel, last(l.LastFlush))
+		s.Line("  flushed {time}, {%d} by the model{}", l.Flushed, l.FlushedByModel, last(l.LastFlush))
 		if l.LastFlushPath != "" {
-			s.linef("  %s", api.FlushLine(l.LastFlushItems, l.LastFlushPath))
+			s.Line("  {}", api.FlushLine(l.LastFlushItems, l.LastFlushPath))
 		}
 	}
 	if l.CutWaiting {
-		s.line("  the next plan cuts: a compaction was asked for")
+		s.Line("  the next plan cuts: a compaction was asked for")
 	}
-	s.say(2, "", l.Warning)
+	s.Para(2, "", "{}", l.Warning)
 }
 
-// cutText sums up the cuts of a conversation.
-func (s *sheet) cutText(l *api.LineStatus) {
+// conversation describes a conversation of a session, and its cuts.
+func (s *Sheet) conversation(l *api.LineStatus) {
+	name, fixed := l.Model, ""
+	if l.Branch != "" {
+		name += " on " + l.Branch
+	}
+	if l.FixedTokens > 0 {
+		fixed = s.Say(" ({} fixed)", l.FixedTokens)
+	}
+	s.Line("  {}", inked{cyan, Clip(name, s.Columns()-4)})
+	s.Line("    {message}, {} tokens{}, generation {%d}, {cut}, last call{}", l.Messages, l.Tokens+l.FixedTokens, fixed, l.Generation, l.Cuts, l.LastStart)
 	if c := l.LastCut; c != nil {
-		s.linef("    last cut%s: %s, from %s to %s tokens", moment(c.Time), c.Reason, Thousands(c.Before), Thousands(c.After))
+		s.Line("    last cut{}: {}, from {} to {} tokens", c.Time, c.Reason, c.Before, c.After)
 	}
 	if l.BreakerOpen {
-		s.linef("    %s came to nothing: no more until the prompt grows", Plural(l.FutileCuts, "cut"))
+		s.Line("    {cut} came to nothing: no more until the prompt grows", l.FutileCuts)
 	}
 	if l.LearnedWindow > 0 {
-		s.linef("    the provider takes %s tokens, as it said when it refused a call", Thousands(l.LearnedWindow))
+		s.Line("    the provider takes {} tokens, as it said when it refused a call", l.LearnedWindow)
 	}
 }
 
 // netsText describes the part of the working state in the workspace's Markdown.
-func (s *sheet) netsText(n *api.NetsStatus) {
+func (s *Sheet) netsText(n *api.NetsStatus) {
 	if st := &n.SessionState; st.Bytes > 0 || st.Detail != "" {
-		s.linef("%s  %s", s.Paint(Bold, "working state"), st.Path)
+		s.Line("{}  {}", inked{Bold, "working state"}, st.Path)
 		switch {
 		case st.Detail != "":
-			s.say(2, "", "can't be read: "+Printable(st.Detail))
+			s.Para(2, "", "can't be read: {}", st.Detail)
 		case st.Session == "":
-			s.say(2, "", fmt.Sprintf("%s, none of it the kernel's", Size(int64(st.Bytes))))
+			s.Para(2, "", "{bytes}, none of it the kernel's", st.Bytes)
 		default:
-			edited := ""
-			if st.Edited {
-				edited = ", edited since"
-			}
-			s.say(2, "", fmt.Sprintf("%s, %s of it not the kernel's; session %s after %s%s%s", Size(int64(st.Bytes)), Size(int64(st.OtherBytes)),
-				Clip(st.Session, s.Columns()-40), Plural(st.Messages, "message"), AtTime(st.Time), edited))
+			s.Para(2, "", "{bytes}, {bytes} of it not the kernel's; session {} after {message}{}{?, edited since}", st.Bytes, st.OtherBytes,
+				Clip(st.Session, s.Columns()-40), st.Messages, AtTime(st.Time), st.Edited)
 		}
 	}
 	if f := &n.Buffer; f.Bytes > 0 || f.Detail != "" {
-		s.linef("%s  %s", s.Paint(Bold, "working buffer"), f.Path)
+		s.Line("{}  {}", inked{Bold, "working buffer"}, f.Path)
 		if f.Detail != "" {
-			s.say(2, "", "can't be read: "+Printable(f.Detail))
+			s.Para(2, "", "can't be read: {}", f.Detail)
 			return
 		}
-		dump := "never dumped"
-		if !f.LastDump.IsZero() {
-			dump = "last dump" + moment(f.LastDump)
-		}
-		s.say(2, "", fmt.Sprintf("%s, %s, last%s; %s", Plural(f.Entries, "entry"), Size(int64(f.Bytes)), moment(f.Newest), dump))
+		s.Para(2, "", "{entry}, {bytes}, last{}; {?never dumped}{}", f.Entries, f.Bytes, f.Newest, f.LastDump.IsZero(), momentAfter("last dump ", f.LastDump))
 	}
-}
-
-// last says when something happened last, or returns "" if it is not known.
-func last(t time.Time) string {
-	if t.IsZero() {
-		return ""
-	}
-	return ", last" + moment(t)
 }

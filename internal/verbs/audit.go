@@ -74,11 +74,8 @@ func runAudit(ctx context.Context, a *cli.App, f *auditFlags) error {
 	}
 	a.Findings(r.Findings)
 	none := lookedAtNothing(ctx, a, r)
-	switch {
-	case a.JSON:
-		err = a.WriteJSON(document.OfAudit(r))
-	case none == nil:
-		err = display.Audit(a.Out, r, a.Style(), f.all)
+	if a.All = f.all; a.JSON || none == nil {
+		err = cli.Answer(a, document.OfAudit(r), r, display.Audit)
 	}
 	return cmp.Or(err, cli.WithFindings(r.Faults()), none)
 }
@@ -107,12 +104,11 @@ func listChecks(a *cli.App) error {
 	if a.JSON {
 		return cli.Usagef("--list is for people; --json names every check that ran")
 	}
-	for _, c := range consolidation.ListChecks() {
-		if _, err := fmt.Fprintf(a.Out, "%-18s %s\n", c.ID, c.Title); err != nil {
-			return err
+	return a.Print(func(s *display.Sheet) {
+		for _, c := range consolidation.ListChecks() {
+			s.Line("{%-18s} {}", c.ID, c.Title)
 		}
-	}
-	return nil
+	})
 }
 
 // jobsFlag adds --jobs to a verb that audits.
@@ -136,17 +132,13 @@ func auditRequest(a *cli.App, f *auditFlags) (api.AuditOptions, error) {
 }
 
 // checkIDs parses the names of checks.
-func checkIDs(names []string) ([]health.Code, error) {
-	known := map[string]bool{}
-	for _, c := range consolidation.ListChecks() {
-		known[string(c.ID)] = true
-	}
-	var out []health.Code
+func checkIDs(names []string) (out []health.Code, err error) {
 	for _, n := range names {
-		if n = strings.TrimSpace(n); !known[n] {
-			return nil, fmt.Errorf("there is no check %q", n)
+		id := health.Code(strings.TrimSpace(n))
+		if !slices.ContainsFunc(consolidation.ListChecks(), func(c health.CheckRun) bool { return c.ID == id }) {
+			return nil, fmt.Errorf("there is no check %q", id)
 		}
-		out = append(out, health.Code(n))
+		out = append(out, id)
 	}
 	return out, nil
 }

@@ -85,16 +85,20 @@ func runCompact(ctx context.Context, a *cli.App, o *compactFlags) error {
 	if err != nil {
 		return err
 	}
-	switch c := p.Compaction; {
-	case a.JSON:
-		return a.WriteJSON(compactJSON{"memkernel/compact/v1", b.SessionKey, p})
-	case o.text:
+	c := p.Compaction
+	if o.text && !a.JSON {
 		_, err := fmt.Fprintln(a.Out, strings.TrimSpace(c.Restore+"\n\n"+c.Summary))
 		return err
 	}
-	showPassed(a, b, "compact", p)
-	showCompaction(a, p.Compaction)
-	if n := b.Compact.FixedTokens; n > 0 && n == p.Compaction.FixedTokens {
+	if err := showPassed(a, b, "compact", compactJSON{"memkernel/compact/v1", b.SessionKey, p}, p); err != nil || a.JSON {
+		return err
+	}
+	for _, text := range []string{c.Detail, c.Warning} {
+		if text != "" {
+			a.Tip("%s", display.Printable(text))
+		}
+	}
+	if n := b.Compact.FixedTokens; n > 0 && n == c.FixedTokens {
 		a.Tip("the figures have %s", display.FixedRemark(n))
 	}
 	return nil
@@ -121,25 +125,19 @@ func compactBoundary(a *cli.App, o *compactFlags, book *cachelayout.Book) (api.B
 }
 
 // showCompaction prints the result of a compaction.
-func showCompaction(a *cli.App, c *api.Compaction) {
+func showCompaction(s *display.Sheet, c *api.Compaction) {
 	if c.Reason == api.CompactOK {
-		fmt.Fprintf(a.Out, "  %s tokens before, %s after: %s reclaimed\n", display.Thousands(c.TokensBefore), display.Thousands(c.TokensAfter), display.Thousands(c.ReclaimedTokens))
-		fmt.Fprintf(a.Out, "  %s in %s left, %s shown shorter\n", display.Plural(c.Messages, "message"), display.Plural(c.Atoms, "atom"), display.Plural(c.Lowered, "result"))
+		s.Line("  {} tokens before, {} after: {} reclaimed", c.TokensBefore, c.TokensAfter, c.ReclaimedTokens)
+		s.Line("  {message} in {atom} left, {result} shown shorter", c.Messages, c.Atoms, c.Lowered)
 		if c.FirstKept != nil {
-			fmt.Fprintf(a.Out, "  kept from message %d on: %s\n", c.FirstKept.Index+1, display.Clip(c.FirstKept.Key, display.Columns-40))
+			s.Line("  kept from message {%d} on: {}", c.FirstKept.Index+1, display.Clip(c.FirstKept.Key, display.Columns-40))
 		}
 	} else {
-		fmt.Fprintf(a.Out, "  0 tokens reclaimed of %s: %s\n", display.Thousands(c.TokensBefore), c.Reason)
-	}
-	if c.Detail != "" {
-		a.Tip("%s", display.Printable(c.Detail))
+		s.Line("  0 tokens reclaimed of {}: {}", c.TokensBefore, c.Reason)
 	}
 	for _, it := range c.Largest {
 		if it.Tokens > 0 {
-			fmt.Fprintf(a.Out, "  %8s  %s\n", display.Thousands(it.Tokens), display.Clip(it.Name, display.Columns-12))
+			s.Line("  {%8s}  {}", display.Thousands(it.Tokens), display.Clip(it.Name, display.Columns-12))
 		}
-	}
-	if c.Warning != "" {
-		a.Tip("%s", display.Printable(c.Warning))
 	}
 }

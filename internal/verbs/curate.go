@@ -64,10 +64,7 @@ func runCurate(ctx context.Context, a *cli.App, f *curateFlags) error {
 	if err != nil {
 		return err
 	}
-	if a.JSON {
-		return a.WriteJSON(curateJSON{"memkernel/curate/v1", out})
-	}
-	if err := display.Curated(a.Out, out, a.Style()); err != nil {
+	if err := cli.Answer(a, curateJSON{"memkernel/curate/v1", out}, out, display.Curated); err != nil || a.JSON {
 		return err
 	}
 	if !out.Applied && len(out.Entries)+len(out.Facts) > 0 {
@@ -131,10 +128,7 @@ func runPrune(ctx context.Context, a *cli.App, f *pruneFlags) error {
 	if err != nil {
 		return err
 	}
-	if a.JSON {
-		return a.WriteJSON(pruneJSON{"memkernel/prune/v1", out})
-	}
-	if err := display.Pruned(a.Out, out, a.Style()); err != nil {
+	if err := cli.Answer(a, pruneJSON{"memkernel/prune/v1", out}, out, display.Pruned); err != nil || a.JSON {
 		return err
 	}
 	if !out.Applied && (len(out.Moves) > 0 || out.BufferBytes > 0) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -29,13 +30,13 @@ temporary folder while demo runs. Nothing else is written, and no setting is rea
 the explanation uses.`,
 		Example: `  memkernel demo
   memkernel demo --explain`,
-		RunE: func(cmd *cobra.Command, _ []string) error { return runDemo(cmd.Context(), a, explain) },
+		RunE: with(a, &explain, runDemo),
 	}
 	cmd.Flags().BoolVar(&explain, "explain", false, "explain the planned call token by token")
 	return cmd
 }
 
-func runDemo(ctx context.Context, a *cli.App, explain bool) (err error) {
+func runDemo(ctx context.Context, a *cli.App, explain *bool) (err error) {
 	if a.JSON {
 		return cli.Usagef("demo has no --json: 'memkernel search --json' and 'memkernel plan --json' have")
 	}
@@ -57,7 +58,7 @@ func runDemo(ctx context.Context, a *cli.App, explain bool) (err error) {
 	if demo.Files, demo.Answers, err = demoAnswers(ctx, &own); err != nil {
 		return err
 	}
-	p := &planFlags{explain: explain}
+	p := &planFlags{explain: *explain}
 	p.transcript, p.view, p.resolver = *cli.TranscriptFile(filepath.Join(dir, sample.Session)), cli.Choice{Value: "full"}, "memory_get"
 	p.fixed.Auto = true
 	out, err := planOf(ctx, &own, p)
@@ -66,15 +67,15 @@ func runDemo(ctx context.Context, a *cli.App, explain bool) (err error) {
 	}
 	demo.Plan = out.drawn()
 	demo.Plan.Implied = false // nobody sets the sample's fixed part by hand
-	if !explain {
-		return display.Tour(a.Out, demo, a.Style())
-	}
-	if err := display.Explain(a.Out, demo.Plan, a.Style(), false); err != nil {
-		return err
-	}
-	words, _ := cli.Terms(display.ExplainedIn(), a.Style().Columns())
-	_, err = fmt.Fprintf(a.Out, "\nWords\n%s", words)
-	return err
+	return a.Print(func(s *display.Sheet) {
+		if !*explain {
+			display.Tour(s, demo)
+			return
+		}
+		display.Explain(s, demo.Plan)
+		words, _ := cli.Terms(display.ExplainedIn(), s.Columns())
+		s.Line("\nWords\n" + strings.TrimSuffix(words, "\n"))
+	})
 }
 
 // demoAnswers asks the questions of the notes, and returns the number of files.

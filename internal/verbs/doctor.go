@@ -56,7 +56,7 @@ func runDoctor(ctx context.Context, a *cli.App, f *doctorFlags) error {
 		return err
 	}
 	examineAgents(a, d)
-	err = a.Answer(document.OfDoctor(d), func() error { return display.Doctor(a.Out, d, a.Style()) })
+	err = cli.Answer(a, document.OfDoctor(d), d, display.Doctor)
 	if err == nil && d.Count(health.Error) > 0 {
 		return cli.WithFindings(d.Faults())
 	}

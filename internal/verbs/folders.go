@@ -16,7 +16,6 @@ import (
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/config"
 	"github.com/memkernel/memkernel/internal/display"
-	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/markdownstore"
@@ -32,7 +31,7 @@ names; then it is indexed.`,
 		Example: `  memkernel add ~/notes
   memkernel add /srv/team/notes --name team`,
 		Args: takes(1, 1, "add takes one folder; remember keeps a text"),
-		RunE: func(cmd *cobra.Command, args []string) error { return runAdd(cmd.Context(), a, args[0], name) },
+		RunE: withArgs(a, &name, runAdd),
 	}
 	cmd.Flags().StringVar(&name, "name", "", "what search calls the folder, by a `name` (default its own)")
 	return cmd
@@ -46,8 +45,7 @@ each with the name that search gives it and its number of searched files. --remo
 a folder out of memory again; its files stay as they are.`,
 		Example: `  memkernel folders
   memkernel folders --remove ~/notes`,
-		Args: cli.NoArgs,
-		RunE: func(cmd *cobra.Command, args []string) error { return runFolders(cmd.Context(), a, remove) },
+		RunE: with(a, &remove, runFolders),
 	}
 	cmd.Flags().StringVar(&remove, "remove", "", "take this `folder` out of memory, by its path or name")
 	return cmd
@@ -66,11 +64,17 @@ type folderJSON struct {
 	Files int    `json:"files"`
 }
 
-func writeFolders(a *cli.App, folders ...folderJSON) error {
-	return a.WriteJSON(foldersJSON{"memkernel/folders/v1", document.List(folders)})
+// answerFolders prints folders, a line for each.
+func answerFolders(a *cli.App, folders []folderJSON, line func(*display.Sheet, *folderJSON)) error {
+	return cli.Answer(a, foldersJSON{"memkernel/folders/v1", folders}, folders, func(s *display.Sheet, folders []folderJSON) {
+		for i := range folders {
+			line(s, &folders[i])
+		}
+	})
 }
 
-func runAdd(ctx context.Context, a *cli.App, folder, name string) error {
+func runAdd(ctx context.Context, a *cli.App, name *string, args []string) error {
+	folder := args[0]
 	if err := a.MemoryOn(); err != nil {
 		return err
 	}
@@ -90,8 +94,8 @@ func runAdd(ctx context.Context, a *cli.App, folder, name string) error {
 		return cli.Hint(errors.Join(fmt.Errorf("add: %s is inside the workspace already", display.Printable(folder)), err), "index.include says which of its Markdown is memory; doc/config.md has the rules")
 	}
 	entry := dir
-	if name != "" {
-		entry = name + "=" + dir
+	if *name != "" {
+		entry = *name + "=" + dir
 	}
 	called, _ := config.FolderOf(entry)
 	had := a.Config.Index.Folders
@@ -116,11 +120,10 @@ func runAdd(ctx context.Context, a *cli.App, folder, name string) error {
 		}
 		return cli.Hint(fmt.Errorf("add: %s was not added: %w", display.Printable(folder), err), "%s", cmp.Or(cli.HintFor(err), "mend that, and add it again; 'memkernel doctor' looks for what is wrong"))
 	}
-	f := folderOf(ctx, a, entry)
-	if a.JSON {
-		return writeFolders(a, f)
-	}
-	if _, err := fmt.Fprintf(a.Out, "%s is part of this memory: %s searched\n", display.Printable(dir), display.Plural(f.Files, "file")); err != nil {
+	err = answerFolders(a, []folderJSON{folderOf(ctx, a, entry)}, func(s *display.Sheet, f *folderJSON) {
+		s.Line("{} is part of this memory: {file} searched", dir, f.Files)
+	})
+	if err != nil || a.JSON {
 		return err
 	}
 	a.Tip("it is in %s; 'memkernel folders --remove %s' takes it out again", file, called)
@@ -159,16 +162,15 @@ func foldersOf(ctx context.Context, a *cli.App) []folderJSON {
 
 // text returns the folder with the number of its searched files.
 func (f *folderJSON) text() string {
-	files := display.Plural(f.Files, "file") + " searched"
 	if f.Files < 0 {
-		files = "it can't be read"
+		return display.Say("{}, it can't be read", f.Path)
 	}
-	return display.Printable(f.Path) + ", " + files
+	return display.Say("{}, {file} searched", f.Path, f.Files)
 }
 
-func runFolders(ctx context.Context, a *cli.App, remove string) error {
+func runFolders(ctx context.Context, a *cli.App, out *string) error {
 	all := a.Config.Index.Folders
-	if remove != "" {
+	if remove := *out; remove != "" {
 		dir, err := filepath.Abs(remove)
 		if err != nil {
 			return err
@@ -184,22 +186,12 @@ func runFolders(ctx context.Context, a *cli.App, remove string) error {
 			return err
 		}
 		if !a.JSON {
-			fmt.Fprintf(a.Out, "%s is no longer part of this memory\n", display.Printable(a.FolderPath(all[i])))
-		}
-		if !a.JSON {
-			return nil
+			return a.Print(func(s *display.Sheet) { s.Line("{} is no longer part of this memory", a.FolderPath(all[i])) })
 		}
 	}
 	folders := foldersOf(ctx, a)
-	if a.JSON {
-		return writeFolders(a, folders...)
-	}
-	var b strings.Builder
-	for _, f := range folders {
-		fmt.Fprintf(&b, "%s  %s\n", display.Left(f.Name, 16), f.text())
-	}
-	if len(folders) == 0 {
+	if len(folders) == 0 && !a.JSON {
 		a.Tip("memory is the workspace alone: 'memkernel add FOLDER' adds a folder")
 	}
-	return display.Flush(a.Out, &b)
+	return answerFolders(a, folders, func(s *display.Sheet, f *folderJSON) { s.Line("{}  {}", display.Left(f.Name, 16), f.text()) })
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -54,7 +53,7 @@ host's transcripts and git are not touched.`,
   memkernel forget --all --session build-42 --reason "customer asked" --apply
   memkernel forget --everywhere "Elm Street 7" --apply`,
 		Args: cobra.ArbitraryArgs,
-		RunE: func(cmd *cobra.Command, args []string) error { return runForget(cmd.Context(), a, f, args) },
+		RunE: withArgs(a, f, runForget),
 	}
 	cmd.Flags().StringVarP(&f.session, "session", "s", api.DefaultSession, "`key` of the session")
 	cmd.Flags().BoolVar(&f.forGood, "for-good", false, "erase the entry at PATH:LINE wherever it is kept")
@@ -85,10 +84,7 @@ func runForget(ctx context.Context, a *cli.App, f *forgetFlags, ids []string) er
 	if err != nil {
 		return err
 	}
-	if a.JSON {
-		return a.WriteJSON(document.OfForgotten(f.session, out))
-	}
-	if err := display.Forgotten(a.Out, out); err != nil {
+	if err := cli.Answer(a, document.OfForgotten(f.session, out), out, display.Forgotten); err != nil || a.JSON {
 		return err
 	}
 	if !out.Applied && len(out.Pages)+len(out.Transcripts)+len(out.Memory) > 0 {
@@ -148,8 +144,7 @@ func wordings(ctx context.Context, k *kernel.Kernel, path string, line int, voic
 	if err != nil {
 		return nil, cmp.Or(errors.Unwrap(err), err) // without "history"
 	}
-	var out []string
-	var others []string
+	var out, others []string
 	for i := range all.Entries {
 		switch x := &all.Entries[i]; {
 		case x.Path != h.Path || x.Line != h.Line:
@@ -184,8 +179,7 @@ func runForgetEverywhere(ctx context.Context, a *cli.App, f *forgetFlags) error 
 	if err != nil {
 		return err
 	}
-	err = a.Answer(everywhereJSON{"memkernel/forget_everywhere/v1", out}, func() error { return display.Everywhere(a.Out, out, a.Style()) })
-	if err != nil {
+	if err := cli.Answer(a, everywhereJSON{"memkernel/forget_everywhere/v1", out}, out, display.Everywhere); err != nil {
 		return err
 	}
 	if !out.Applied && len(out.Sessions)+len(out.Lines)+len(out.Backups) > 0 {
@@ -209,8 +203,7 @@ prompt or memory points to stays. For the content of a session that was removed,
 answers FORGOTTEN.
 
 It shows what it would do, and does it with --apply.`,
-		Args: cli.NoArgs,
-		RunE: func(cmd *cobra.Command, args []string) error { return runRetain(cmd.Context(), a, f) },
+		RunE: with(a, f, runRetain),
 	}
 	cmd.Flags().BoolVar(&f.apply, "apply", false, "do it; without it nothing is written")
 	cmd.Flags().Var(&f.now, "now", "the moment that ages are counted to, in RFC 3339 (default now)")
@@ -227,36 +220,40 @@ func runRetain(ctx context.Context, a *cli.App, f *retainFlags) error {
 	if err != nil {
 		return err
 	}
-	return a.Answer(document.OfRetained(out), func() error { return showRetained(a, out) })
-}
-
-func showRetained(a *cli.App, out *api.Retained) error {
-	for _, s := range out.Sessions {
-		fmt.Fprintf(a.Out, "%s: %s too old, %d as old are pointed to; %s of usage, %s of trace\n", display.Printable(s.Session), display.Plural(s.Pages, "page"), s.Pointed, display.Plural(s.UsageRows, "row"), display.Size(s.TraceBytes))
+	if err := cli.Answer(a, document.OfRetained(out), out, showRetained); err != nil || a.JSON {
+		return err
 	}
 	for _, f := range out.Unreadable {
-		fmt.Fprintf(a.Out, "%s can't be read, and no blob goes: %s\n", display.Printable(cmp.Or(f.Session, "a session")), display.Printable(f.What))
 		a.Tip("%s", f.Hint)
+	}
+	if a.Config.Retention == (config.Retention{}) {
+		a.Tip("everything is kept for ever; retention.sessions_days and retention.days bound that")
+	}
+	if !out.Applied && (out.Blobs+out.Backups > 0 || len(out.Sessions)+len(out.Ended) > 0) {
+		a.Tip("nothing was changed; --apply does it")
+	}
+	return nil
+}
+
+func showRetained(s *display.Sheet, out *api.Retained) {
+	for _, x := range out.Sessions {
+		s.Line("{}: {page} too old, {%d} as old are pointed to; {row} of usage, {bytes} of trace", x.Session, x.Pages, x.Pointed, x.UsageRows, x.TraceBytes)
+	}
+	for _, f := range out.Unreadable {
+		s.Line("{} can't be read, and no blob goes: {}", cmp.Or(f.Session, "a session"), f.What)
 	}
 	done := "would be removed"
 	if out.Applied {
 		done = "removed"
 	}
 	for _, e := range out.Ended {
-		fmt.Fprintf(a.Out, "%s: last used%s; all of it %s, %s\n", display.Printable(e.Session), strings.TrimPrefix(display.AtTime(e.Last), ", at"), done, display.Size(e.Bytes))
+		s.Line("{}: last used{}; all of it {}, {bytes}", e.Session, e.Last, done, e.Bytes)
 	}
 	for _, key := range out.Cited {
-		fmt.Fprintf(a.Out, "%s: as old, and kept: memory names pages of it\n", display.Printable(key))
+		s.Line("{}: as old, and kept: memory names pages of it", key)
 	}
-	_, err := fmt.Fprintf(a.Out, "%s of %s %s, %d of them held by nothing\n", display.Plural(out.Blobs, "blob"), display.Size(out.BlobBytes), done, out.Orphans)
-	if a.Config.Retention == (config.Retention{}) {
-		a.Tip("everything is kept for ever; retention.sessions_days and retention.days bound that")
+	s.Line("{blob} of {bytes} {}, {%d} of them held by nothing", out.Blobs, out.BlobBytes, done, out.Orphans)
+	if out.Backups > 0 {
+		s.Line("{backup} of memory's files, {bytes}, {}", out.Backups, out.BackupBytes, done)
 	}
-	if out.Backups > 0 && err == nil {
-		_, err = fmt.Fprintf(a.Out, "%s of memory's files, %s, %s\n", display.Plural(out.Backups, "backup"), display.Size(out.BackupBytes), done)
-	}
-	if !out.Applied && (out.Blobs+out.Backups > 0 || len(out.Sessions)+len(out.Ended) > 0) {
-		a.Tip("nothing was changed; --apply does it")
-	}
-	return err
 }

@@ -85,7 +85,7 @@ func showLines(ctx context.Context, a *cli.App, k *kernel.Kernel, session, arg s
 		return a.WriteJSON(document.OfLines(arg, c))
 	}
 	if c.Reason != markdownstore.ReasonOK {
-		return cli.Hint(fmt.Errorf("get %s: %s", display.Printable(arg), c.Detail), "search cites what can be read")
+		return notGot(arg, c.Detail, "search cites what can be read")
 	}
 	if c.Truncated {
 		a.Tip("the text was cut at workspace.max_file_size: ask for fewer lines")
@@ -105,7 +105,12 @@ func refused(a *cli.App, arg, path string, err error) error {
 			return err
 		}
 	}
-	return cli.Hint(fmt.Errorf("get %s: %s", display.Printable(arg), denied.Text()), "search cites what can be read")
+	return notGot(arg, denied.Text(), "search cites what can be read")
+}
+
+// notGot returns the error of get, with a hint.
+func notGot(arg, why, hint string, args ...any) error {
+	return cli.Hint(fmt.Errorf("get %s: %s", display.Printable(arg), why), hint, args...)
 }
 
 // runGet prints a page of a session. Without a session it looks in all of them.
@@ -148,15 +153,15 @@ func runGet(ctx context.Context, a *cli.App, session, id string) error {
 	}
 	switch {
 	case c.Reason == reasonAmbiguous && len(in) == 0:
-		return cli.Hint(fmt.Errorf("get %s: %s", display.Printable(id), display.Printable(c.Detail)), "name one of them by its path")
+		return notGot(id, display.Printable(c.Detail), "name one of them by its path")
 	case c.Reason == reasonAmbiguous:
-		return cli.Hint(fmt.Errorf("get %s: %s: %s", display.Printable(id), c.Reason, c.Detail), "name one of them with --session: %s", quoted(in))
+		return notGot(id, c.Reason+": "+c.Detail, "name one of them with --session: %s", quoted(in))
 	case c.Reason == api.GetBackendError:
 		return cli.Hint(fmt.Errorf("%s: %s", c.Reason, c.Detail), "run 'memkernel check' to see what else is damaged; ingesting the host's transcript again restores it")
 	case a.JSON:
 		return nil
 	case c.Reason == api.GetForgotten:
-		return cli.Hint(fmt.Errorf("get %s: %s: %s", display.Printable(id), c.Reason, display.Printable(c.Detail)), "its content is gone for good")
+		return notGot(id, c.Reason+": "+display.Printable(c.Detail), "its content is gone for good")
 	case c.Reason != api.GetOK:
 		return notFound(ctx, k, session, id, c)
 	}
@@ -175,15 +180,14 @@ func runGet(ctx context.Context, a *cli.App, session, id string) error {
 // notFound returns the error for an unknown id, with a hint.
 func notFound(ctx context.Context, k *kernel.Kernel, session, id string, c *api.Content) error {
 	if c.Detail == nowhere {
-		return cli.Hint(fmt.Errorf("get %s: %s in any session", display.Printable(id), c.Reason),
-			"no note is called so either; 'memkernel search %s' looks into them", display.Printable(id))
+		return notGot(id, c.Reason+" in any session", "no note is called so either; 'memkernel search %s' looks into them", display.Printable(id))
 	}
 	way := "name the session with --session; a plan's pointers resolve once it was made with --commit or observed; a file is named by its path"
 	var none *api.NoSessionError
 	if _, err := k.Status(ctx, &api.StatusOptions{Session: session}); errors.As(err, &none) {
 		way = none.Error() + ": " + cli.HintFor(none) + "; a file is named by its path"
 	}
-	return cli.Hint(fmt.Errorf("get %s: %s in session %s", display.Printable(id), c.Reason, display.Printable(session)), "%s", way)
+	return notGot(id, c.Reason+" in session "+display.Printable(session), "%s", way)
 }
 
 // reasonAmbiguous reports that several sessions have an id with different content. nowhere is the

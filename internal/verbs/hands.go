@@ -1,6 +1,7 @@
 package verbs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,20 +35,22 @@ marked as an agent's; no flag changes that, since an agent could give it, too.`,
 		Example: `  memkernel remember we deploy on Thursdays
   memkernel remember --to memory/deploys.md "the staging port is 8081"`,
 		Args: takes(1, many, "remember needs a text, or - for standard input"),
-		RunE: func(cmd *cobra.Command, args []string) error { return runRemember(cmd.Context(), a, args, to) },
+		RunE: withArgs(a, &to, runRemember),
 	}
 	cmd.Flags().StringVar(&to, "to", "", "the `file` of memory: MEMORY.md or TOPIC for memory/TOPIC.md (default today's log)")
 	return cmd
 }
 
 // takes returns a check that a verb gets from least to most arguments. If it takes a fixed
-// number, none is empty. The error may name their number as %d.
+// number, none is empty. The error may name their number as %d, and the first that is too many as
+// %s.
 func takes(least, most int, usage string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
-		if n := len(args); n < least || n > most || least == most && slices.Contains(args, "") {
-			return cli.Usagef("%s", strings.ReplaceAll(usage, "%d", strconv.Itoa(n)))
+		n := len(args)
+		if n >= least && n <= most && (least != most || !slices.Contains(args, "")) {
+			return nil
 		}
-		return nil
+		return cli.Usagef("%s", strings.NewReplacer("%d", strconv.Itoa(n), "%s", cmp.Or(args[min(n, most):]...)).Replace(usage))
 	}
 }
 
@@ -63,7 +66,7 @@ func words(a *cli.App, args []string) (string, error) {
 	return string(data), err
 }
 
-func runRemember(ctx context.Context, a *cli.App, args []string, to string) error {
+func runRemember(ctx context.Context, a *cli.App, to *string, args []string) error {
 	text, err := words(a, args)
 	if err != nil {
 		return err
@@ -71,14 +74,15 @@ func runRemember(ctx context.Context, a *cli.App, args []string, to string) erro
 	if strings.TrimSpace(text) == "" {
 		return cli.Usagef("remember: the text is empty")
 	}
-	if to != "" {
-		pl, err := addressIn(a, to)
+	file := ""
+	if *to != "" {
+		pl, err := addressIn(a, *to)
 		if err != nil {
 			return err
 		}
-		to = topicFile(a, pl.path)
+		file = topicFile(a, pl.path)
 	}
-	r, err := askMemory(ctx, a, "", (*kernel.Kernel).Remember, api.RememberRequest{Text: text, Path: to, Voice: a.Voice(), Private: a.Private()})
+	r, err := askMemory(ctx, a, "", (*kernel.Kernel).Remember, api.RememberRequest{Text: text, Path: file, Voice: a.Voice(), Private: a.Private()})
 	if err != nil {
 		return hintHands(a, err)
 	}
@@ -100,10 +104,7 @@ func topicFile(a *cli.App, path string) string {
 
 // showEdited prints an entry that was added, replaced or removed.
 func showEdited(a *cli.App, e *api.EntryEdited) error {
-	if a.JSON {
-		return a.WriteJSON(document.OfEdited(e))
-	}
-	if err := display.Edited(a.Out, e); err != nil {
+	if err := cli.Answer(a, document.OfEdited(e), e, display.Edited); err != nil || a.JSON {
 		return err
 	}
 	if e.Masked > 0 {
@@ -134,12 +135,7 @@ record says who; that counts as a person.`,
 		Example: `  memkernel list
   memkernel list MEMORY.md --max-results 5`,
 		Args: takes(0, 1, "list takes one file or folder, got %d"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if most < 1 {
-				return cli.Usagef("--max-results %d: give a number from 1", most)
-			}
-			return runList(cmd.Context(), a, strings.Join(args, ""), most)
-		},
+		RunE: withArgs(a, &most, runList),
 	}
 	cmd.Flags().IntVarP(&most, "max-results", "n", defaultListed, "print at most `N` entries")
 	a.SharedFlag(cmd.Flags())
@@ -149,9 +145,12 @@ record says who; that counts as a person.`,
 // defaultListed is how many entries list prints: a screen's height, our choice.
 const defaultListed = 20
 
-func runList(ctx context.Context, a *cli.App, of string, most int) error {
-	req := api.ListRequest{Max: most, Private: a.Private()}
-	if of != "" {
+func runList(ctx context.Context, a *cli.App, most *int, args []string) error {
+	if *most < 1 {
+		return cli.Usagef("--max-results %d: give a number from 1", *most)
+	}
+	req := api.ListRequest{Max: *most, Private: a.Private()}
+	if of := strings.Join(args, ""); of != "" {
 		pl, err := addressIn(a, of)
 		if err != nil {
 			return err
@@ -162,10 +161,7 @@ func runList(ctx context.Context, a *cli.App, of string, most int) error {
 	if err != nil {
 		return err
 	}
-	if a.JSON {
-		return a.WriteJSON(document.OfList(l))
-	}
-	if err := display.Entries(a.Out, l, a.Style()); err != nil {
+	if err := cli.Answer(a, document.OfList(l), l, display.Entries); err != nil || a.JSON {
 		return err
 	}
 	for _, f := range l.Skipped {
@@ -196,11 +192,11 @@ past day; a coding agent or a script only what agents wrote.`,
 		Args: takes(2, many, "edit needs an address and the new text: edit PATH:LINE TEXT"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			text, err := words(a, args[1:])
+			if err == nil && strings.TrimSpace(text) == "" {
+				err = cli.Usagef("edit: the new text is empty; forget %s takes the entry out", args[0])
+			}
 			if err != nil {
 				return err
-			}
-			if strings.TrimSpace(text) == "" {
-				return cli.Usagef("edit: the new text is empty; forget %s takes the entry out", args[0])
 			}
 			return runEntry(cmd.Context(), a, args[0], api.EntryRequest{Text: text})
 		},
@@ -281,11 +277,12 @@ func hintHands(a *cli.App, err error) error {
 		return cli.Hint(err, "the nearest entry is %s:%d; 'memkernel list %s' prints all", none.Path, none.Near, none.Path)
 	case errors.As(err, &none):
 		return cli.Hint(err, "%s has no entry; 'memkernel list' prints those of memory", none.Path)
-	case errors.As(err, &person):
-		return cli.Hint(errors.New(person.Touch.Error()), "a person changes it at a terminal: %s; remember adds what holds now", a.WhyAgent())
 	case errors.As(err, &secret):
 		return cli.Hint(err, "'memkernel forget --for-good PATH:LINE' takes it out and keeps no copy")
-	case errors.As(err, &denied) && denied.Reason == markdownstore.DenyClosed:
+	case errors.As(err, &person), errors.As(err, &denied) && denied.Reason == markdownstore.DenyClosed:
+		if person != nil {
+			err = errors.New(person.Touch.Error())
+		}
 		return cli.Hint(err, "a person changes it at a terminal: %s; remember adds what holds now", a.WhyAgent())
 	case errors.As(err, &denied):
 		return cli.Hint(fmt.Errorf("%s: %s", display.Printable(denied.Path), denied.Text()), "name a file such as memory/deploys.md")
@@ -305,12 +302,7 @@ stays as it is. If an older text has no place any more, nothing is done. An undo
 back by its ID. A coding agent or a script takes back no change that a person made.`,
 		Example: `  memkernel undo
   memkernel undo run-7`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 1 {
-				return cli.Usagef("undo takes one change back, whatever files it changed: leave out %s", args[1])
-			}
-			return nil
-		},
+		Args: takes(0, 1, "undo takes one change back, whatever files it changed: leave out %s"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runUndo(cmd.Context(), a, strings.Join(args, ""))
 		},
@@ -325,22 +317,20 @@ func runUndo(ctx context.Context, a *cli.App, edit string) error {
 	if err != nil {
 		return hintUndo(err)
 	}
-	if a.JSON {
-		return a.WriteJSON(document.OfUndone(u))
-	}
-	if u.Left != "" {
+	if u.Left != "" && !a.JSON {
 		a.Tip("%s", display.Printable(u.Left))
 	}
-	var names []string
-	for _, f := range u.Files {
-		names = append(names, f.Path)
-	}
-	what := strings.Join(names, ", ")
-	if u.Kind != "edit" {
-		what = u.Kind + " of " + what
-	}
-	_, err = fmt.Fprintf(a.Out, "took back %s of %s: %s\n", u.Edit, u.Time.UTC().Format("2006-01-02 15:04Z"), display.Printable(what))
-	return err
+	return cli.Answer(a, document.OfUndone(u), u, func(s *display.Sheet, u *api.EditUndone) {
+		kind := ""
+		if u.Kind != "edit" {
+			kind = u.Kind + " of "
+		}
+		var names []string
+		for _, f := range u.Files {
+			names = append(names, f.Path)
+		}
+		s.Line("took back {} of {}: {}{}", u.Edit, u.Time.UTC().Format("2006-01-02 15:04Z"), kind, names)
+	})
 }
 
 // hintUndo adds the way to the earlier text to the error of an undo.

@@ -41,7 +41,7 @@ It changes nothing; undo takes back a change that it names.`,
 		Example: `  memkernel history MEMORY.md:12
   memkernel history MEMORY.md --diff --limit 3`,
 		Args: cobra.ArbitraryArgs,
-		RunE: func(cmd *cobra.Command, args []string) error { return runHistory(cmd.Context(), a, f, args) },
+		RunE: withArgs(a, f, runHistory),
 	}
 	cmd.Flags().IntVar(&f.limit, "limit", defaultVersions, "print so many versions, the newest; 0 for all")
 	cmd.Flags().BoolVar(&f.diff, "diff", false, "show how each version differs from the one before")
@@ -63,7 +63,7 @@ func runHistory(ctx context.Context, a *cli.App, f *historyFlags, args []string)
 	if err != nil {
 		return hintHistory(a, err)
 	}
-	err = a.Answer(document.OfHistory(h), func() error { return display.History(a.Out, h, a.Style()) })
+	err = cli.Answer(a, document.OfHistory(h), h, display.History)
 	if err == nil && h.Total <= 1 {
 		a.Tip("nothing older is known: 'memkernel nightly' keeps what it changes and what MEMORY.md is each night; 'git log -L LINE,LINE:FILE' prints what was committed")
 	}
@@ -93,13 +93,13 @@ changes nothing.`,
 		Example: `  memkernel why MEMORY.md:12
   memkernel why the nets are kept in the long shed`,
 		Args: cobra.ArbitraryArgs,
-		RunE: func(cmd *cobra.Command, args []string) error { return runWhy(cmd.Context(), a, args, now) },
+		RunE: withArgs(a, &now, runWhy),
 	}
 	cmd.Flags().Var(&now, "now", "the moment that its age is counted to, in RFC 3339 (default now)")
 	return cmd
 }
 
-func runWhy(ctx context.Context, a *cli.App, args []string, now cli.TimeValue) error {
+func runWhy(ctx context.Context, a *cli.App, now *cli.TimeValue, args []string) error {
 	name := strings.TrimSpace(strings.Join(args, " "))
 	if name == "" {
 		return cli.Usagef("why: name an entry, as FILE:LINE, by its id, or by words of it")
@@ -117,5 +117,5 @@ func runWhy(ctx context.Context, a *cli.App, args []string, now cli.TimeValue) e
 	if err != nil {
 		return hintHands(a, err)
 	}
-	return a.Answer(document.OfGrounds(g), func() error { return display.Grounds(a.Out, g, a.Style()) })
+	return cli.Answer(a, document.OfGrounds(g), g, display.Grounds)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -44,7 +43,7 @@ import:FORMAT the facts of a store.`,
   memkernel import ~/.claude/projects
   memkernel import ~/Downloads/chatgpt.zip ~/.mem0/history.db --apply`,
 		Args: cobra.ArbitraryArgs,
-		RunE: func(cmd *cobra.Command, args []string) error { return runImport(cmd.Context(), a, f, args) },
+		RunE: withArgs(a, f, runImport),
 	}
 	cmd.Flags().BoolVar(&f.apply, "apply", false, "do it; without it nothing is written")
 	cmd.Flags().BoolVar(&f.all, "all", false, "sessions of every folder, not of this workspace alone")
@@ -395,41 +394,22 @@ func (im *importer) write(f imports.Format, b *imports.Batch) error {
 	return im.ledger.Wrote(f, b)
 }
 
+// show prints what was brought in, or what would be.
 func (im *importer) show(f *importFlags) error {
 	doc := im.doc
 	doc.Formats = []*importedJSON{}
+	fresh, elsewhere := 0, 0
 	for _, name := range imports.Formats() {
 		if r := im.rows[name]; r != nil {
 			doc.Formats = append(doc.Formats, r)
+			fresh, elsewhere = fresh+r.Sessions+r.Facts, elsewhere+r.Elsewhere
 		}
 	}
-	if im.a.JSON {
-		return im.a.WriteJSON(doc)
+	if err := cli.Answer(im.a, doc, doc, showImported); err != nil || im.a.JSON {
+		return err
 	}
-	w := im.a.Out
 	if len(doc.Formats) == 0 {
-		fmt.Fprintln(w, "nothing to bring in was found")
 		im.a.Tip("name files or folders, such as ~/.claude/projects; doc/import.md lists programs and their usual places")
-	} else {
-		fmt.Fprintf(w, "%-14s %9s %9s %7s %7s %10s %6s\n", "format", "sessions", "messages", "facts", "known", "elsewhere", "lost")
-	}
-	fresh, elsewhere := 0, 0
-	for _, r := range doc.Formats {
-		fmt.Fprintf(w, "%-14s %9d %9d %7d %7d %10d %6d\n", r.Format, r.Sessions, r.Messages, r.Facts, r.Known, r.Elsewhere, r.Lost)
-		fresh += r.Sessions + r.Facts
-		elsewhere += r.Elsewhere
-		if r.Aside > 0 {
-			fmt.Fprintf(w, "  %s of versions that were given up are left out\n", display.Plural(r.Aside, "message"))
-		}
-	}
-	for _, path := range doc.Wrote {
-		fmt.Fprintf(w, "wrote %s\n", display.Printable(path))
-	}
-	for i, u := range doc.Unread {
-		listed(w, i, len(doc.Unread), "lost: "+u)
-	}
-	for i, l := range doc.LeftOut {
-		listed(w, i, len(doc.LeftOut), "left out: "+l.Path+": "+strings.TrimPrefix(l.Reason, l.Path+": "))
 	}
 	if elsewhere > 0 && !f.all {
 		im.a.Tip("%d are of other folders; --all takes them, too", elsewhere)
@@ -443,13 +423,36 @@ func (im *importer) show(f *importFlags) error {
 	return nil
 }
 
+func showImported(s *display.Sheet, doc *importJSON) {
+	if len(doc.Formats) == 0 {
+		s.Line("nothing to bring in was found")
+	} else {
+		s.Line("format          sessions  messages   facts   known  elsewhere   lost")
+	}
+	for _, r := range doc.Formats {
+		s.Line("{%-14s} {%9d} {%9d} {%7d} {%7d} {%10d} {%6d}", r.Format, r.Sessions, r.Messages, r.Facts, r.Known, r.Elsewhere, r.Lost)
+		if r.Aside > 0 {
+			s.Line("  {message} of versions that were given up are left out", r.Aside)
+		}
+	}
+	for _, path := range doc.Wrote {
+		s.Line("wrote {}", path)
+	}
+	for i, u := range doc.Unread {
+		listed(s, i, len(doc.Unread), "lost: "+u)
+	}
+	for i, l := range doc.LeftOut {
+		listed(s, i, len(doc.LeftOut), "left out: "+l.Path+": "+strings.TrimPrefix(l.Reason, l.Path+": "))
+	}
+}
+
 // listed prints row i of a list, and instead of those after the first mostTold how many they are.
-func listed(w io.Writer, i, of int, text string) {
+func listed(s *display.Sheet, i, of int, text string) {
 	switch {
 	case i < mostTold:
-		fmt.Fprintln(w, display.Printable(text))
+		s.Line("{}", text)
 	case i == mostTold:
-		fmt.Fprintf(w, "and %d more; --json names all\n", of-mostTold)
+		s.Line("and {%d} more; --json names all", of-mostTold)
 	}
 }
 

@@ -126,22 +126,26 @@ func runBoundary(ctx context.Context, a *cli.App, v boundaryVerb, o *lifeFlags) 
 	if err != nil {
 		return err
 	}
-	if a.JSON {
-		return a.WriteJSON(boundaryJSON{"memkernel/" + v.name + "/v1", b.SessionKey, p})
-	}
-	showPassed(a, b, v.name, p)
-	return nil
+	return showPassed(a, b, v.name, boundaryJSON{"memkernel/" + v.name + "/v1", b.SessionKey, p}, p)
 }
 
-// showPassed prints the result of a boundary.
-func showPassed(a *cli.App, b api.Boundary, verb string, p *api.Passed) {
-	fmt.Fprintf(a.Out, "session %s: %s %s, %s ingested, %s, checkpoint %s, reset %s\n", display.Clip(b.SessionKey, display.Columns), verb, p.Outcome,
-		display.Plural(p.Ingested, "page"), display.Plural(p.Turns, "turn"), cmp.Or(p.Checkpoint, "none"), display.Plural(p.Epoch, "time"))
-	if p.Flushed > 0 {
-		fmt.Fprintf(a.Out, "  %s to the day's log\n", display.Plural(p.Flushed, "new line"))
-	}
-	if len(p.Pinned) > 0 {
-		fmt.Fprintf(a.Out, "  %s in every prompt\n", display.Plural(len(p.Pinned), "page"))
+// showPassed prints the result of a boundary. doc is its document.
+func showPassed(a *cli.App, b api.Boundary, verb string, doc any, p *api.Passed) error {
+	err := cli.Answer(a, doc, p, func(s *display.Sheet, p *api.Passed) {
+		s.Line("session {}: {} {}, {page} ingested, {turn}, checkpoint {}, reset {time}", display.Clip(b.SessionKey, display.Columns), verb, p.Outcome,
+			p.Ingested, p.Turns, cmp.Or(p.Checkpoint, "none"), p.Epoch)
+		if p.Flushed > 0 {
+			s.Line("  {new line} to the day's log", p.Flushed)
+		}
+		if len(p.Pinned) > 0 {
+			s.Line("  {page} in every prompt", len(p.Pinned))
+		}
+		if p.Compaction != nil {
+			showCompaction(s, p.Compaction)
+		}
+	})
+	if err != nil || a.JSON {
+		return err
 	}
 	for _, r := range p.Rejected {
 		a.Tip("%s: %s", r.Code, display.Printable(r.Detail))
@@ -149,6 +153,7 @@ func showPassed(a *cli.App, b api.Boundary, verb string, p *api.Passed) {
 	for _, f := range p.Faults {
 		a.Tip("%s: %s", f.Code, display.Printable(f.Detail))
 	}
+	return nil
 }
 
 func checkpointVerb(a *cli.App) *cobra.Command {

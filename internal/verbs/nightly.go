@@ -164,32 +164,19 @@ func showNightly(a *cli.App, n *api.Nightly, dry bool) error {
 		}
 	}
 	var err error
+	if a.JSON || !a.Quiet || dry && n.Skipped == "" || n.Failed() {
+		err = cli.Answer(a, doc, &doc, showNight)
+	}
 	switch {
 	case a.JSON:
-		err = a.WriteJSON(doc)
 	case dry && n.Skipped == "":
-		err = showDry(a, &doc)
-	case a.Quiet && !n.Failed():
-	default:
-		_, err = a.Out.Write([]byte(nightlyText(&doc)))
+		a.Tip("nothing was changed; nightly without --dry-run does it")
+	case !a.Quiet:
 		tipNight(a, &doc)
 	}
 	if err == nil && n.Failed() {
 		err = cli.Hint(errSteps, "see the steps above; what was begun is finished by the next run")
 	}
-	return err
-}
-
-// showDry prints what a night would do.
-func showDry(a *cli.App, n *nightlyJSON) error {
-	if n.Audit != nil {
-		fmt.Fprintf(a.Out, "%s by audit\n", display.Plural(n.Findings, "finding"))
-	}
-	if err := display.Curated(a.Out, n.Curated, a.Style()); err != nil {
-		return err
-	}
-	err := display.Pruned(a.Out, n.Pruned, a.Style())
-	a.Tip("nothing was changed; nightly without --dry-run does it")
 	return err
 }
 
@@ -210,10 +197,10 @@ func tipNight(a *cli.App, n *nightlyJSON) {
 func changed(f nightFile) string {
 	var out []string
 	if f.Added > 0 {
-		out = append(out, display.Plural(f.Added, "entry")+" added")
+		out = append(out, display.Say("{entry} added", f.Added))
 	}
 	if f.Left > 0 {
-		out = append(out, display.Plural(f.Left, "entry")+" moved out")
+		out = append(out, display.Say("{entry} moved out", f.Left))
 	}
 	switch {
 	case f.Path == bufferPath:
@@ -224,33 +211,37 @@ func changed(f nightFile) string {
 	return strings.Join(out, ", ")
 }
 
-func nightlyText(n *nightlyJSON) string {
-	if n.Skipped != "" {
-		return display.Printable("nothing was done: "+n.Skipped) + "\n"
+// showNight prints what a night did, or would do.
+func showNight(s *display.Sheet, n *nightlyJSON) {
+	switch {
+	case n.Skipped != "":
+		s.Line("nothing was done: {}", n.Skipped)
+		return
+	case n.DryRun:
+		if n.Audit != nil {
+			s.Line("{finding} by audit", n.Findings)
+		}
+		display.Curated(s, n.Curated)
+		display.Pruned(s, n.Pruned)
+		return
 	}
-	came := map[string]string{api.StepAudit: display.Plural(n.Findings, "finding"), api.StepCurate: "0 entries added", api.StepPrune: display.Plural(n.Moved, "entry") + " moved"}
+	came := map[string]string{api.StepAudit: display.Plural(n.Findings, "finding"), api.StepCurate: "0 entries added", api.StepPrune: display.Say("{entry} moved", n.Moved)}
 	if n.Added > 0 {
 		came[api.StepCurate] = display.Added(n.Curated)
 	}
-	var b strings.Builder
-	for _, s := range n.Steps {
-		what := came[s.Step]
-		if s.Outcome != "ok" {
-			what = s.Outcome + ": " + s.Error
+	for _, step := range n.Steps {
+		what := came[step.Step]
+		if step.Outcome != "ok" {
+			what = step.Outcome + ": " + step.Error
 		}
-		fmt.Fprintf(&b, "%-7s %s\n", s.Step, display.Printable(what))
+		s.Line("{%-7s} {}", step.Step, what)
 	}
 	for _, f := range n.Files {
-		fmt.Fprintf(&b, "%-7s %s: %s\n", "file", display.Printable(f.Path), changed(f))
+		s.Line("file    {}: {}", f.Path, changed(f))
 	}
 	for _, note := range n.Notes {
-		name := "note"
-		for _, l := range display.Wrap(note, display.Columns-8) {
-			fmt.Fprintf(&b, "%-7s %s\n", name, l)
-			name = ""
-		}
+		s.Hang("note    ", 8, "", "{}", note)
 	}
-	return b.String()
 }
 
 // guardFlags are the flags of guard.
@@ -294,7 +285,7 @@ func runGuard(ctx context.Context, a *cli.App, f *guardFlags) error {
 	if err != nil {
 		return err
 	}
-	err = a.Answer(guardJSON{"memkernel/guard/v1", loss}, func() error { return display.Loss(a.Out, loss) })
+	err = cli.Answer(a, guardJSON{"memkernel/guard/v1", loss}, loss, display.Loss)
 	if err == nil && loss.Refused {
 		a.Tip("bring the lines back, or into the file that owns them; 'memkernel prune' moves them so that nothing is lost")
 		err = cli.WithFindings(len(loss.Lost))

@@ -157,16 +157,14 @@ func (d *ObserveJSON) count(o *api.Observation) {
 }
 
 func showObserved(a *cli.App, d *ObserveJSON) error {
-	if a.JSON {
-		if err := a.WriteJSON(d); err != nil {
-			return err
-		}
-	} else {
-		fmt.Fprintf(a.Out, "session %s: %s committed, %d known before, %s ingested, %s in all\n", display.Clip(d.SessionKey, display.Columns),
-			display.Plural(d.Committed, "turn"), d.Duplicate, display.Plural(d.Ingested, "page"), display.Plural(d.Turns, "turn"))
-		if d.Open {
-			a.Tip("the last turn may go on: what is whole of it is kept, and it is committed once the file says that it has ended; --ended says so")
-		}
+	err := cli.Answer(a, d, d, func(s *display.Sheet, d *ObserveJSON) {
+		s.Line("session {}: {turn} committed, {%d} known before, {page} ingested, {turn} in all", display.Clip(d.SessionKey, display.Columns), d.Committed, d.Duplicate, d.Ingested, d.Turns)
+	})
+	if err != nil {
+		return err
+	}
+	if d.Open && !a.JSON {
+		a.Tip("the last turn may go on: what is whole of it is kept, and it is committed once the file says that it has ended; --ended says so")
 	}
 	if d.Conflicts > 0 {
 		return cli.Hint(fmt.Errorf("observe session %s: %d turns were committed before with other content", d.SessionKey, d.Conflicts),

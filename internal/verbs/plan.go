@@ -210,14 +210,19 @@ func showPlan(a *cli.App, out *planned, p *planFlags) error {
 			return err
 		}
 		return a.WriteJSON(doc)
-	case p.explain:
-		return display.Explain(a.Out, out.drawn(), a.Style(), p.all)
 	}
-	if err := display.Summary(a.Out, out.drawn()); err != nil {
-		return err
+	a.All = p.all
+	err := a.Print(func(s *display.Sheet) {
+		if p.explain {
+			display.Explain(s, out.drawn())
+		} else {
+			display.Summary(s, out.drawn())
+		}
+	})
+	if err == nil && !p.explain {
+		a.Tip("--explain shows why, --json the whole plan, --format anthropic the request body")
 	}
-	a.Tip("--explain shows why, --json the whole plan, --format anthropic the request body")
-	return nil
+	return err
 }
 
 // planJSON is the document of plan --json.

@@ -205,17 +205,13 @@ func logger(a *cli.App) *slog.Logger {
 func announce(a *cli.App, l net.Listener, x *proxy.Proxy, t *telemetry.Telemetry) error {
 	list := x.Status().Upstreams
 	doc := proxyJSON{"memkernel/proxy/v1", "http://" + l.Addr().String(), list[len(list)-1].URL, list, metricsURL(t)}
-	if a.JSON {
-		return a.WriteJSON(doc)
-	}
-	for _, u := range list {
-		to := u.URL
-		if len(list) > 1 {
-			to += " for " + u.For
+	return cli.Answer(a, doc, list, func(s *display.Sheet, list []proxy.StatusUpstream) {
+		for _, u := range list {
+			to := u.URL
+			if len(list) > 1 {
+				to += " for " + u.For
+			}
+			s.Line("{} to {}", doc.URL, to)
 		}
-		if _, err := fmt.Fprintf(a.Out, "%s to %s\n", doc.URL, to); err != nil {
-			return err
-		}
-	}
-	return nil
+	})
 }

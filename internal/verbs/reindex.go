@@ -66,7 +66,7 @@ func runReindex(ctx context.Context, a *cli.App, f *reindexFlags) error {
 		return indexError(err)
 	}
 	doc := document.OfReindex(r, k.IndexPath())
-	err = a.Answer(doc, func() error { return display.Reindex(a.Out, doc, a.Style(), a.Quiet) })
+	err = cli.Answer(a, doc, doc, func(s *display.Sheet, d *document.Reindex) { display.Reindex(s, d, a.Quiet) })
 	if err != nil || r.EmbedErr == nil {
 		return err
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -151,13 +150,10 @@ func runReplay(ctx context.Context, a *cli.App, r *replayFlags) error {
 		}
 	}
 	doc.End()
-	switch {
-	case a.JSON && len(doc.Results) == 1:
+	if a.JSON && len(doc.Results) == 1 {
 		return a.WriteJSON(replayOneJSON{doc.Schema, doc.View, doc.Recorded, doc.Door, doc.Results[0]})
-	case a.JSON:
-		return a.WriteJSON(doc)
 	}
-	return display.Replay(a.Out, doc, a.Style())
+	return cli.Answer(a, doc, doc, display.Replay)
 }
 
 func (r *replayFlags) check() error {
@@ -208,12 +204,7 @@ func replayTrace(a *cli.App, path string) error {
 	if t.Other > 0 {
 		doc.OtherVersion = &otherVersionJSON{t.Other, t.Skipped, t.FirstOther}
 	}
-	if a.JSON {
-		err = a.WriteJSON(doc)
-	} else {
-		_, err = io.WriteString(a.Out, doc.text())
-	}
-	if err == nil && !doc.Same {
+	if err = cli.Answer(a, doc, &doc, showDecisions); err == nil && !doc.Same {
 		err = cli.WithFindings(1)
 	}
 	return err
@@ -244,28 +235,24 @@ type otherVersionJSON struct {
 	First        *api.TraceDifference `json:"first"`
 }
 
-func (d *decisionsJSON) text() string {
-	var b strings.Builder
+func showDecisions(s *display.Sheet, d *decisionsJSON) {
 	if x := d.Difference; x != nil {
-		fmt.Fprintf(&b, "line %d differs, after %s plans that are the same\n", x.Line, display.Thousands(d.Plans))
-		writeDifference(&b, x)
+		s.Line("line {%d} differs, after {} plans that are the same", x.Line, d.Plans)
+		showDifference(s, x)
 	} else {
-		fmt.Fprintf(&b, "%s plans, %s decisions, every one the same\n", display.Thousands(d.Plans), display.Thousands(d.Decisions))
+		s.Line("{} plans, {} decisions, every one the same", d.Plans, d.Decisions)
 	}
 	if o := d.OtherVersion; o != nil {
-		fmt.Fprintf(&b, "%s more were decided by another version and come out otherwise now, first on line %d\n", display.Thousands(o.Decisions), o.First.Line)
-		writeDifference(&b, o.First)
+		s.Line("{} more were decided by another version and come out otherwise now, first on line {%d}", o.Decisions, o.First.Line)
+		showDifference(s, o.First)
 		if o.SkippedPlans > 0 {
-			fmt.Fprintf(&b, "%s plans could not be decided again for that\n", display.Thousands(o.SkippedPlans))
+			s.Line("{} plans could not be decided again for that", o.SkippedPlans)
 		}
 	}
-	return b.String()
 }
 
-// writeDifference writes a decision with a different result.
-func writeDifference(b *strings.Builder, d *api.TraceDifference) {
-	for _, row := range [][2]string{{"plan", d.Plan}, {"decided by", d.Decider}, {"field", d.Field},
-		{"recorded", cmp.Or(d.Recorded, "nothing")}, {"replayed", cmp.Or(d.Now, "nothing")}} {
-		fmt.Fprintf(b, "  %-10s  %s\n", row[0], row[1])
-	}
+// showDifference prints a decision with a different result.
+func showDifference(s *display.Sheet, d *api.TraceDifference) {
+	s.Line("  plan        {}\n  decided by  {}\n  field       {}", d.Plan, d.Decider, d.Field)
+	s.Line("  recorded    {}\n  replayed    {}", cmp.Or(d.Recorded, "nothing"), cmp.Or(d.Now, "nothing"))
 }

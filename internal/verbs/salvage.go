@@ -3,7 +3,6 @@ package verbs
 import (
 	"cmp"
 	"context"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -24,12 +23,7 @@ session goes on with what is sound. A turn that is lost is committed again when 
 transcript is observed again. The exit code is 3 if something is damaged and was not
 put aside.`,
 		Example: "  memkernel salvage --session build-42\n  memkernel salvage --session build-42 --apply",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if (req.SessionKey == "") == !req.Project {
-				return cli.Usagef("name the session with --session, or --project for what all sessions share")
-			}
-			return runSalvage(cmd.Context(), a, req)
-		},
+		RunE:    with(a, &req, runSalvage),
 	}
 	f := cmd.Flags()
 	f.StringVarP(&req.SessionKey, "session", "s", "", "`key` of the session")
@@ -43,48 +37,50 @@ type salvageJSON struct {
 	*api.Salvaged
 }
 
-func runSalvage(ctx context.Context, a *cli.App, req api.SalvageRequest) error {
-	out, err := ask(ctx, a, cli.Needs{}, "reading what is damaged", (*kernel.Kernel).Salvage, req)
+func runSalvage(ctx context.Context, a *cli.App, req *api.SalvageRequest) error {
+	if (req.SessionKey == "") == !req.Project {
+		return cli.Usagef("name the session with --session, or --project for what all sessions share")
+	}
+	out, err := ask(ctx, a, cli.Needs{}, "reading what is damaged", (*kernel.Kernel).Salvage, *req)
 	if err != nil {
 		return err
 	}
-	if a.JSON {
-		err = a.WriteJSON(salvageJSON{"memkernel/salvage/v1", out})
-	} else {
-		showSalvaged(a, out)
+	if err := cli.Answer(a, salvageJSON{"memkernel/salvage/v1", out}, out, showSalvaged); err != nil {
+		return err
 	}
-	if err == nil && !out.Sound && !out.Applied {
+	switch {
+	case a.JSON || out.Sound:
+	case out.Applied:
+		a.Tip("observe the session's transcript again, so that what is lost and is still there is kept")
+	default:
+		a.Tip("nothing was changed; --apply puts the damaged files aside and goes on with what is sound")
+	}
+	if !out.Sound && !out.Applied {
 		return cli.WithFindings(len(out.Lost) + len(out.Unfit) + len(out.Files))
 	}
-	return err
+	return nil
 }
 
-func showSalvaged(a *cli.App, s *api.Salvaged) {
-	line := func(format string, args ...any) { fmt.Fprintf(a.Out, format+"\n", args...) }
-	line("session %s: %s, %s and %s of the journal are sound", display.Printable(s.Session), display.Plural(s.Turns, "turn"), display.Plural(s.Pages, "page"), display.Plural(s.Records, "record"))
-	for _, l := range s.Lost {
+func showSalvaged(s *display.Sheet, out *api.Salvaged) {
+	s.Line("session {}: {turn}, {page} and {record} of the journal are sound", out.Session, out.Turns, out.Pages, out.Records)
+	for _, l := range out.Lost {
 		about := ""
 		if l.About != "" {
 			about = " (" + l.About + ")"
 		}
-		line("  lost      line %d, byte %d, %d bytes%s: %s", l.Line, l.Offset, l.Bytes, display.Printable(about), display.Printable(l.Reason))
+		s.Line("  lost      line {%d}, byte {%d}, {%d} bytes{}: {}", l.Line, l.Offset, l.Bytes, about, l.Reason)
 	}
-	for _, u := range s.Unfit {
-		line("  unusable  %s", display.Printable(u))
+	for _, u := range out.Unfit {
+		s.Line("  unusable  {}", u)
 	}
-	for _, f := range s.Files {
-		line("  damaged   %s: %s", display.Printable(f.Path), display.Printable(f.Reason))
+	for _, f := range out.Files {
+		s.Line("  damaged   {}: {}", f.Path, f.Reason)
 	}
-	for _, p := range s.Aside {
-		line("  put aside %s", display.Printable(p))
+	for _, p := range out.Aside {
+		s.Line("  put aside {}", p)
 	}
-	switch {
-	case s.Sound:
-		line("nothing is damaged")
-	case s.Applied:
-		a.Tip("observe the session's transcript again, so that what is lost and is still there is kept")
-	default:
-		a.Tip("nothing was changed; --apply puts the damaged files aside and goes on with what is sound")
+	if out.Sound {
+		s.Line("nothing is damaged")
 	}
 }
 
@@ -95,11 +91,11 @@ restores every page and compares it with its hash, reads all checkpoints and cap
 state, blobs, backups and the index, and looks for prompts that show what can't
 be restored. It changes nothing. The exit code is 3 if it finds something; 'memkernel
 salvage' mends a session.`,
-		RunE: func(cmd *cobra.Command, args []string) error { return runCheck(cmd.Context(), a) },
+		RunE: with(a, struct{}{}, runCheck),
 	}
 }
 
-func runCheck(ctx context.Context, a *cli.App) error {
+func runCheck(ctx context.Context, a *cli.App, _ struct{}) error {
 	k, err := a.Kernel(ctx, cli.Needs{})
 	if err != nil {
 		return err
@@ -111,6 +107,7 @@ func runCheck(ctx context.Context, a *cli.App) error {
 		return err
 	}
 	a.Findings(found)
-	err = a.Answer(document.OfCheck(k.StateDir(), found), func() error { return display.Check(a.Out, k.StateDir(), found) })
+	doc := document.OfCheck(k.StateDir(), found)
+	err = cli.Answer(a, doc, &doc, display.Check)
 	return cmp.Or(err, cli.WithFindings(len(found)))
 }

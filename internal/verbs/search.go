@@ -122,15 +122,12 @@ func runSearch(ctx context.Context, a *cli.App, query string, s *searchFlags) er
 	if why := a.IgnoredIn("embedding."); why != "" && res.Detail == "" {
 		res.Detail = "searched by words alone: " + why
 	}
-	if a.JSON {
-		err = a.WriteJSON(document.OfSearch(query, res))
-	} else {
-		style := a.Style()
+	err = cli.Answer(a, document.OfSearch(query, res), res, func(sheet *display.Sheet, res *retrieval.Result) {
 		if s.all {
-			style.Rows = 0
+			sheet.Rows = 0
 		}
-		err = display.Hits(a.Out, query, res, style, s.explain)
-	}
+		display.Hits(sheet, query, res, s.explain)
+	})
 	if err != nil {
 		return err
 	}

@@ -51,14 +51,13 @@ func runStats(ctx context.Context, a *cli.App, s *statsFlags) error {
 	for _, path := range st.Torn {
 		a.Tip("the last line of %s was cut off and is left out", path)
 	}
-	return a.Answer(document.OfUsage(st), func() error { return display.Stats(a.Out, st, a.Style()) })
+	return cli.Answer(a, document.OfUsage(st), st, display.Stats)
 }
 
 // statsHint adds a hint.
 func statsHint(err error) error {
 	var damage *store.LogError
-	switch {
-	case errors.As(err, &damage):
+	if errors.As(err, &damage) {
 		return cli.Hint(err, "the file is a report and no state: mend that line or move %s away", damage.File)
 	}
 	return err
@@ -94,5 +93,5 @@ func runGain(ctx context.Context, a *cli.App, since *cli.TimeValue) error {
 		return statsHint(err)
 	}
 	doc := gainJSON{"memkernel/gain/v1", document.OfSaved(st, in)}
-	return a.Answer(doc, func() error { return display.Gain(a.Out, &doc.Saved, a.Style()) })
+	return cli.Answer(a, doc, &doc.Saved, display.Gain)
 }

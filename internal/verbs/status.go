@@ -39,23 +39,16 @@ func runStatus(ctx context.Context, a *cli.App, o *api.StatusOptions) error {
 	st.Memory.Sync.OnStart, st.Memory.Sync.OnSearch, st.Memory.Sync.IntervalSeconds = sync.OnSessionStart, sync.OnSearch, time.Duration(sync.Interval).Seconds()
 	st.Memory.Sync.Watch.On = sync.Watch
 	a.Findings(st.Unreadable)
-	if a.JSON {
-		return a.WriteJSON(statusJSON{document.OfStatus(st), foldersOf(ctx, a), memories(a)})
-	}
-	if err := display.Status(a.Out, st, a.Style()); err != nil {
-		return err
-	}
-	for _, f := range foldersOf(ctx, a) {
-		if _, err := fmt.Fprintf(a.Out, "added folder %s: %s\n", display.Printable(f.Name), f.text()); err != nil {
-			return err
+	doc := statusJSON{document.OfStatus(st), foldersOf(ctx, a), memories(a)}
+	return cli.Answer(a, doc, st, func(s *display.Sheet, st *api.Status) {
+		display.Status(s, st)
+		for _, f := range doc.Folders {
+			s.Line("added folder {}: {}", f.Name, f.text())
 		}
-	}
-	for _, m := range memories(a) {
-		if _, err := fmt.Fprintf(a.Out, "%s keeps memories of its own: %s in %s, %s\n", m.Title, display.Plural(m.Files, "file"), display.Printable(m.Folder), searched[a.Config.Retrieval.HostMemories]); err != nil {
-			return err
+		for _, m := range doc.HostMemories {
+			s.Line("{} keeps memories of its own: {file} in {}, {}", m.Title, m.Files, m.Folder, searched[a.Config.Retrieval.HostMemories])
 		}
-	}
-	return nil
+	})
 }
 
 // searched says whether the memories of hosts are searched.

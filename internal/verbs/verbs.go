@@ -22,6 +22,11 @@ func with[F any](a *cli.App, flags F, run func(context.Context, *cli.App, F) err
 	return func(cmd *cobra.Command, _ []string) error { return run(cmd.Context(), a, flags) }
 }
 
+// withArgs is with for a verb with arguments.
+func withArgs[F any](a *cli.App, flags F, run func(context.Context, *cli.App, F, []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error { return run(cmd.Context(), a, flags, args) }
+}
+
 // ask opens the workspace's kernel, has it carry out one request, and closes it. It shows progress
 // as what if the request is slow, unless what is "".
 func ask[R, T any](ctx context.Context, a *cli.App, n cli.Needs, what string, do func(*kernel.Kernel, context.Context, R) (T, error), req R) (out T, err error) {

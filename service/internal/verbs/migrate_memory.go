@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/memkernel/memkernel/internal/cli"
+	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/service/internal/moving"
 )
@@ -46,7 +47,7 @@ func moveMemory(ctx context.Context, a *cli.App, f *migrateFlags) error {
 		return err
 	}
 	doc := &movedFiles{movedState{"memkernel/migrate_memory/v1", *r}, document.List(left)}
-	err = a.Answer(doc, func() error { return showMoved(a.Out, "files", &doc.movedState, doc.LeftOut, a.Style()) })
+	err = cli.Answer(a, doc, doc, func(s *display.Sheet, d *movedFiles) { showMoved(s, "files", &d.movedState, d.LeftOut) })
 	if err == nil && a.Config.Store.Workspace != setting {
 		a.Tip("set store.workspace to %s to use it", setting)
 	}

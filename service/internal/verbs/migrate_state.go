@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/memkernel/memkernel/internal/cli"
+	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/service/internal/moving"
@@ -28,7 +29,7 @@ func moveState(ctx context.Context, a *cli.App, f *migrateFlags) error {
 		return err
 	}
 	doc := &movedState{"memkernel/migrate_state/v1", *r}
-	err = a.Answer(doc, func() error { return showMoved(a.Out, "documents", doc, nil, a.Style()) })
+	err = cli.Answer(a, doc, doc, func(s *display.Sheet, d *movedState) { showMoved(s, "documents", d, nil) })
 	if err == nil && a.Config.Store.Backend != f.to {
 		a.Tip("set store.backend to %s to use it", f.to)
 	}

@@ -1,10 +1,6 @@
 package verbs
 
 import (
-	"fmt"
-	"io"
-	"strings"
-
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/service/internal/moving"
 )
@@ -23,25 +19,18 @@ type movedFiles struct {
 }
 
 // showMoved prints the places, the counts, and the files that were not copied.
-func showMoved(w io.Writer, what string, d *movedState, leftOut []moving.CopyLeft, p display.Style) error {
-	var b strings.Builder
-	row := func(name, format string, args ...any) {
-		for i, l := range display.Wrap(fmt.Sprintf(format, args...), p.Columns()-11) {
-			if i > 0 {
-				name = ""
-			}
-			fmt.Fprintf(&b, "%s %s\n", p.Paint(display.Bold, display.Left(name, 10)), l)
-		}
+func showMoved(s *display.Sheet, what string, d *movedState, leftOut []moving.CopyLeft) {
+	row := func(name, form string, values ...any) {
+		s.Hang(s.Paint(display.Bold, display.Left(name, 10))+" ", 11, "", form, values...)
 	}
-	row("from", "%s", display.Printable(d.From))
-	row("to", "%s", display.Printable(d.To))
-	row(what, "%s of %s bytes: %s copied, %s were there", display.Thousands(d.Documents), display.Thousands(int(d.Bytes)), display.Thousands(d.Copied), display.Thousands(d.Documents-d.Copied))
+	row("from", "{}", d.From)
+	row("to", "{}", d.To)
+	row(what, "{} of {} bytes: {} copied, {} were there", d.Documents, d.Bytes, d.Copied, d.Documents-d.Copied)
 	row("compared", "all alike, by hash")
 	for _, l := range leftOut {
-		row("left out", "%s: %s", display.Printable(l.Path), l.Reason)
+		row("left out", "{}: {}", l.Path, l.Reason)
 	}
 	if d.Removed {
-		row("removed", "from %s", display.Printable(d.From))
+		row("removed", "from {}", d.From)
 	}
-	return display.Flush(w, &b)
 }

@@ -157,7 +157,11 @@ func newTokenList(a *cli.App) *cobra.Command {
 			for _, t := range all {
 				doc.Tokens = append(doc.Tokens, tokenRow{t, t.State(now)})
 			}
-			err = a.Answer(doc, func() error { return printTokens(a, doc.Tokens) })
+			if a.JSON {
+				err = a.WriteJSON(doc)
+			} else {
+				err = printTokens(a, doc.Tokens)
+			}
 			return errors.Join(err, bad)
 		},
 	}
