@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/memkernel/memkernel/internal/cli"
+	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
@@ -132,7 +133,7 @@ func runInit(cmd *cobra.Command, a *cli.App, o *initFlags) error {
 		doc.Sessions = lookPast(a.StateDir, doc.Hosts, o.past())
 	}
 	if !a.JSON {
-		showInitPlan(a, in, doc)
+		a.Print(func(s *display.Sheet) { showInitPlan(s, a, in, doc) })
 	}
 	if ok, err := o.consent(a, changes(doc.Files) > 0 || !store.Exists(in.State, "") || doc.Sessions != nil && len(doc.Sessions.todo) > 0, true); !ok {
 		return initEnd(a, doc, err)
@@ -151,7 +152,7 @@ func runInit(cmd *cobra.Command, a *cli.App, o *initFlags) error {
 	}
 	makeIndex(ctx, a, doc)
 	if !a.JSON {
-		showInitDone(a, doc, planned)
+		a.Print(func(s *display.Sheet) { showInitDone(s, a, doc, planned) })
 	}
 	if len(doc.Files) > 0 && install.InCache(in.Program) {
 		a.Tip("the entries call %s, in a cache that may be emptied: install memkernel for good, by 'npm install -g memkernel' or 'pipx install memkernel', and run init again", in.Program)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"time"
@@ -131,26 +130,26 @@ func (p *pastJSON) line() string {
 	if len(p.Left) > 0 {
 		left = fmt.Sprintf("; %d left out", len(p.Left))
 	}
-	if p.Found == 0 {
+	switch {
+	case p.Found == 0:
 		return "no past sessions of this folder"
+	case len(p.todo) == 0:
+		return display.Say("{past session}, nothing new{}", p.Found, left)
 	}
-	if len(p.todo) == 0 {
-		return display.Plural(p.Found, "past session") + ", nothing new" + left
-	}
-	return fmt.Sprintf("%s to read in, %s%s", display.Plural(len(p.todo), "past session"), display.Size(p.Bytes), left)
+	return display.Say("{past session} to read in, {bytes}{}", len(p.todo), p.Bytes, left)
 }
 
 // showLeft prints the sessions that were left out. The parameter all is the command that reads
 // them in.
-func (p *pastJSON) showLeft(w io.Writer, all string) {
+func (p *pastJSON) showLeft(s *display.Sheet, all string) {
 	for i, l := range p.Left {
 		if i == 10 {
-			fmt.Fprintf(w, "  and %d more\n", len(p.Left)-i)
+			s.Line("  and {%d} more", len(p.Left)-i)
 			break
 		}
-		fmt.Fprintf(w, "Not read in: %s\n  %s\n", l.Reason, shellWord(l.Path))
+		s.Line("Not read in: {}\n  {}", l.Reason, shellWord(l.Path))
 	}
 	if len(p.Left) > 0 {
-		fmt.Fprintf(w, "  All, however many and large:  %s\n", all)
+		s.Line("  All, however many and large:  {}", all)
 	}
 }

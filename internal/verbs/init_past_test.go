@@ -12,6 +12,7 @@ import (
 
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/config"
+	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/serve/install"
 )
@@ -58,9 +59,7 @@ func TestPastLimits(t *testing.T) {
 				if planned > 0 && !strings.Contains(p.line(), fmt.Sprintf("; %d left out", planned)) {
 					t.Errorf("the plan hides what is left out: %s", p.line())
 				}
-				var text strings.Builder
-				p.showLeft(&text, "memkernel init --all-sessions")
-				return p, text.String()
+				return p, display.Style{}.Text(func(s *display.Sheet) { p.showLeft(s, "memkernel init --all-sessions") })
 			}
 			p, text := take(c.most)
 			unread := ""

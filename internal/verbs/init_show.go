@@ -1,8 +1,8 @@
 package verbs
 
 import (
+	"cmp"
 	"fmt"
-	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,41 +17,37 @@ var actions = map[install.Action]string{install.Create: "new", install.Modify: "
 	install.Restore: "put back", install.TakeOut: "take out of", install.Delete: "delete"}
 
 // showInitPlan prints the hosts that were found and the planned changes.
-func showInitPlan(a *cli.App, in *install.Installer, doc *initJSON) {
-	if changes(doc.Files) > 0 || !hasIt(doc) {
-		fmt.Fprintln(a.Out, "memkernel gives coding agents a memory of this folder: before each answer they")
-		fmt.Fprintln(a.Out, "get what its notes say on the question.")
-		fmt.Fprintln(a.Out)
+func showInitPlan(s *display.Sheet, a *cli.App, in *install.Installer, doc *initJSON) {
+	change, has := changes(doc.Files) > 0, hasIt(doc)
+	if change || !has {
+		s.Line("memkernel gives coding agents a memory of this folder: before each answer they\nget what its notes say on the question.\n")
 	}
-	fmt.Fprintf(a.Out, "folder    %s\n", in.Workspace)
+	s.Line("folder    {}", in.Workspace)
 	if a.Outer {
-		fmt.Fprintln(a.Out, "          this folder is in it; --workspace . sets up this one alone")
+		s.Line("          this folder is in it; --workspace . sets up this one alone")
 	}
 	label := "agents"
 	for _, h := range doc.Hosts {
-		trace := strings.Join(h.FoundBy, ", ")
-		if trace == "" {
-			trace = "no trace of it on this machine"
-		}
+		trace := cmp.Or(strings.Join(h.FoundBy, ", "), "no trace of it on this machine")
 		if h.Sessions != nil && *h.Sessions > 0 {
-			trace += "; " + display.Plural(*h.Sessions, "past session") + " here"
+			trace += display.Say("; {past session} here", *h.Sessions)
 		}
-		fmt.Fprintf(a.Out, "%-9s %s (%s)\n", label, h.Title, trace)
+		s.Line("{%-9s} {} ({})", label, h.Title, trace)
 		label = ""
 	}
 	if len(doc.Hosts) == 0 {
-		fmt.Fprintf(a.Out, "%-9s none found; --host names one: %s\n", label, strings.Join(install.Names(), ", "))
+		s.Line("{%-9s} none found; --host names one: {}", label, install.Names())
 	}
-	fmt.Fprintf(a.Out, "notes     %s\n", strings.Join(display.Wrap(doc.Markdown.Text(), display.Columns-10), "\n          "))
+	s.Hang("notes     ", 10, "", doc.Markdown.Text())
 	if doc.Sessions != nil {
-		fmt.Fprintf(a.Out, "sessions  %s\n", doc.Sessions.line())
+		s.Line("sessions  {}", doc.Sessions.line())
 	}
-	fmt.Fprintln(a.Out)
-	if changes(doc.Files) > 0 {
-		fmt.Fprintln(a.Out, "These files get memkernel's entries; all else in them stays as it is.")
-		showKinds(a, doc.Files)
-	} else if hasIt(doc) {
-		fmt.Fprintln(a.Out, "Nothing has to change:")
+	s.Line("")
+	if change {
+		s.Line("These files get memkernel's entries; all else in them stays as it is.")
+		showKinds(s, doc.Files)
+	} else if has {
+		s.Line("Nothing has to change:")
 	}
 	rows := fileRows(in, doc.Files)
 	for _, h := range doc.Hosts {
@@ -62,13 +58,13 @@ func showInitPlan(a *cli.App, in *install.Installer, doc *initJSON) {
 			rows = append(rows, row{actions[install.Keep], in.Short(h.UserServer), "tools, by your hand"})
 		}
 	}
-	if changes(doc.Files) > 0 {
+	if change {
 		rows = append(rows, row{"new", stateName(in), "the index, and what uninstall needs"})
 	}
-	showRows(a.Out, rows)
-	showLeftAlone(a.Out, doc.Files, nil, "add this")
+	showRows(s, rows)
+	showLeftAlone(s, doc.Files, nil, "add this")
 	if len(doc.Files) > 0 {
-		fmt.Fprintln(a.Out)
+		s.Line("")
 	}
 }
 
@@ -91,22 +87,15 @@ func hasIt(doc *initJSON) bool {
 }
 
 // showKinds explains the kinds of entries that are added.
-func showKinds(a *cli.App, files []install.Change) {
-	kinds := map[string]bool{}
-	for _, c := range files {
-		for _, k := range c.Adds {
-			kinds[k] = true
+func showKinds(s *display.Sheet, files []install.Change) {
+	for _, kind := range [][2]string{
+		{"hooks", "Hooks bring memory before each answer, and write what a session came to into\nSESSION-STATE.md and memory/."},
+		{"tools", "Tools let the model search, and write, by itself."},
+		{"rules", "Rules tell the model when to; they stand between two marks."},
+	} {
+		if slices.ContainsFunc(files, func(c install.Change) bool { return slices.Contains(c.Adds, kind[0]) }) {
+			s.Line(kind[1])
 		}
-	}
-	if kinds["hooks"] {
-		fmt.Fprintln(a.Out, "Hooks bring memory before each answer, and write what a session came to into")
-		fmt.Fprintln(a.Out, "SESSION-STATE.md and memory/.")
-	}
-	if kinds["tools"] {
-		fmt.Fprintln(a.Out, "Tools let the model search, and write, by itself.")
-	}
-	if kinds["rules"] {
-		fmt.Fprintln(a.Out, "Rules tell the model when to; they stand between two marks.")
 	}
 }
 
@@ -137,84 +126,89 @@ func fileRows(in *install.Installer, files []install.Change) (out []row) {
 // The column of paths is as wide as the widest path, within these limits.
 const minPath, maxPath = 22, 50
 
-func showRows(w io.Writer, rows []row) {
+func showRows(s *display.Sheet, rows []row) {
 	wide := minPath
 	for _, r := range rows {
 		wide = max(wide, min(display.Width(r.path), maxPath))
 	}
 	for _, r := range rows {
-		fmt.Fprintln(w, strings.TrimRight(fmt.Sprintf("  %-11s %-*s %s", r.action, wide, r.path, r.what), " "))
+		s.Line(strings.TrimRight(fmt.Sprintf("  %-11s %-*s %s", r.action, wide, r.path, r.what), " "))
 	}
 }
 
 // showLeftAlone prints the files that were left alone, with the reason and a hint. It skips the
 // files in the parameter before, which were printed earlier.
-func showLeftAlone(w io.Writer, files, before []install.Change, do string) {
+func showLeftAlone(s *display.Sheet, files, before []install.Change, do string) {
 	for i, c := range files {
 		told := func(b install.Change) bool { return b.Path == c.Path && b.Error == c.Error }
 		if c.Error == "" || slices.ContainsFunc(before, told) || slices.ContainsFunc(files[:i], told) {
 			continue
 		}
-		fmt.Fprintf(w, "Left alone: %s\n", c.Error)
+		s.Line("Left alone: " + c.Error)
 		if len(c.ByHand) > 0 {
-			fmt.Fprintf(w, "  Mend it and run this again, or %s by hand:\n", do)
+			s.Line("  Mend it and run this again, or {} by hand:", do)
 		}
 		for _, line := range c.ByHand {
-			fmt.Fprintf(w, "    %s\n", line)
+			s.Line("    " + line)
 		}
 	}
 }
 
 // showInitDone prints the changes made, the result of the example search, and the commands for
 // the next step and for uninstalling.
-func showInitDone(a *cli.App, doc *initJSON, planned []install.Change) {
-	done := 0
-	for _, c := range doc.Files {
-		if c.Done {
-			done++
-		}
-	}
+func showInitDone(s *display.Sheet, a *cli.App, doc *initJSON, planned []install.Change) {
+	done := written(doc.Files)
 	what := "Nothing was changed."
 	switch {
 	case done > 0:
-		what = "Done: " + display.Plural(done, "file") + " changed."
+		what = display.Say("Done: {file} changed.", done)
 	case hasIt(doc) && leftAlone(doc.Files) == nil:
 		what = "Nothing was changed: all of it was there already."
 	}
 	switch x := doc.Indexed; {
 	case x.Error != "":
-		fmt.Fprintf(a.Out, "%s There is no index: %s\n", what, x.Error)
+		s.Line("{} There is no index: {}", what, x.Error)
 	case x.Files == 0:
-		fmt.Fprintf(a.Out, "%s There are no notes to search yet: write one,\nsuch as %s, or let your agent.\n", what, filepath.Join("memory", "first.md"))
+		s.Line("{} There are no notes to search yet: write one,\nsuch as {}, or let your agent.", what, filepath.Join("memory", "first.md"))
 	default:
-		fmt.Fprintf(a.Out, "%s The index is made.\n", what)
+		s.Line("{} The index is made.", what)
 	}
 	if p := doc.Sessions; p != nil {
 		if p.Read > 0 {
-			fmt.Fprintf(a.Out, "Read in: %s. A search finds what was said there.\n", display.Plural(p.Read, "past session"))
+			s.Line("Read in: {past session}. A search finds what was said there.", p.Read)
 		}
-		p.showLeft(a.Out, command(a, "init --all-sessions"))
+		p.showLeft(s, command(a, "init --all-sessions"))
 	}
-	showLeftAlone(a.Out, doc.Files, planned, "add this")
+	showLeftAlone(s, doc.Files, planned, "add this")
 	if done > 0 || len(doc.Files) == 0 {
-		showNext(a.Out, doc.Hosts)
+		showNext(s, doc.Hosts)
 	}
-	fmt.Fprintf(a.Out, "Back:   %s\n", command(a, "uninstall"))
+	s.Line("Back:   {}", command(a, "uninstall"))
+}
+
+// written counts the files that were changed.
+func written(files []install.Change) (n int) {
+	for _, c := range files {
+		if c.Done {
+			n++
+		}
+	}
+	return n
 }
 
 // showNext prints the remaining steps for the user: commands, and the questions that each host
 // will ask.
-func showNext(w io.Writer, hosts []install.Host) {
+func showNext(s *display.Sheet, hosts []install.Host) {
 	said := map[string]bool{}
 	for _, h := range hosts {
 		if len(h.ByHand) == 0 {
 			continue
 		}
-		fmt.Fprintf(w, "By hand, for %s:\n", h.Title)
+		s.Line("By hand, for {}:", h.Title)
 		where := false
 		for _, line := range h.ByHand {
 			if !said[line] || where {
-				fmt.Fprintf(w, "  %s\n", line)
+				s.Line("  " + line)
 			}
 			said[line], where = true, strings.HasPrefix(line, "# ")
 		}
@@ -222,7 +216,7 @@ func showNext(w io.Writer, hosts []install.Host) {
 	label := "Next:  "
 	for _, h := range hosts {
 		if h.Next != "" {
-			fmt.Fprintf(w, "%s %s\n", label, h.Next)
+			s.Line(label + " " + h.Next)
 			label = "       "
 		}
 	}

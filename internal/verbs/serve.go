@@ -29,53 +29,42 @@ type ServeFlags struct {
 	metrics metricsFlags
 }
 
-// door is another way for serve to answer calls, with its own flags. The door of memkernel-server
+// Door is another way for serve to answer calls, with its own flags. The door of memkernel-server
 // is HTTP.
-type door interface {
-	Flags(*pflag.FlagSet)
+type Door struct {
+	Flags func(*pflag.FlagSet)
 	// Check returns an error for flags that don't fit together. serve calls it before it begins
 	// anything.
-	Check(*ServeFlags) error
+	Check func(*ServeFlags) error
 	// Help and Example are the door's parts of the help of serve.
-	Help() string
-	Example() string
+	Help, Example string
 	// Alone serves instead of a daemon until ctx ends. It returns false if the flags don't select
 	// this.
-	Alone(context.Context, *cli.App, *ServeFlags) (bool, error)
+	Alone func(context.Context, *cli.App, *ServeFlags) (bool, error)
 	// Beside returns a function that opens the door for a daemon's server and returns the door's
 	// URL. Beside returns nil if no flag selects the door.
-	Beside(context.Context, *cli.App) func(*serve.Server) (url string, shut func(context.Context) error, err error)
+	Beside func(context.Context, *cli.App) func(*serve.Server) (url string, shut func(context.Context) error, err error)
 }
 
-// Serve returns the verb serve.
-func Serve(a *cli.App) *cobra.Command { return ServeBy(a, nil, &noDoor{}) }
-
-// noDoor adds no further door. Its flag only names the program that has HTTP.
-type noDoor struct{ listen string }
-
-func (d *noDoor) Flags(f *pflag.FlagSet) {
-	f.StringVar(&d.listen, "listen", "", "")
-	cli.Must(f.MarkHidden("listen"))
-}
-
-func (d *noDoor) Check(*ServeFlags) error {
-	if d.listen == "" {
-		return nil
-	}
-	return cli.UsageWith("memkernel serve answers on a socket, and not over HTTP", "'memkernel-server serve --listen "+d.listen+"' does: see doc/service.md")
-}
-
-func (*noDoor) Help() string    { return "" }
-func (*noDoor) Example() string { return "" }
-
-func (*noDoor) Alone(context.Context, *cli.App, *ServeFlags) (bool, error) { return false, nil }
-
-func (*noDoor) Beside(context.Context, *cli.App) func(*serve.Server) (string, func(context.Context) error, error) {
-	return nil
+// Serve returns the verb serve. Its door only names the program that has HTTP.
+func Serve(a *cli.App) *cobra.Command {
+	listen := ""
+	return ServeBy(a, nil, Door{
+		Flags: func(f *pflag.FlagSet) {
+			f.StringVar(&listen, "listen", "", "")
+			cli.Must(f.MarkHidden("listen"))
+		},
+		Check: func(*ServeFlags) error {
+			if listen == "" {
+				return nil
+			}
+			return cli.UsageWith("memkernel serve answers on a socket, and not over HTTP", "'memkernel-server serve --listen "+listen+"' does: see doc/service.md")
+		},
+	})
 }
 
 // ServeBy returns the verb serve of a program with an exporter and a further door.
-func ServeBy(a *cli.App, export telemetry.Opener, door door) *cobra.Command {
+func ServeBy(a *cli.App, export telemetry.Opener, door Door) *cobra.Command {
 	s := &ServeFlags{metrics: metricsFlags{export: export}}
 	cmd := &cobra.Command{
 		Long: `serve keeps the kernel of a workspace open and answers the calls of hosts: JSON-RPC
@@ -92,10 +81,10 @@ SIGTERM or the call shutdown end it: calls that were taken are carried out, furt
 ones refused. A session is shared unless a call says that it is private; the setting
 workspace.private: false, or --shared, lets none be.
 
-` + door.Help() + `With --metrics an operator's Prometheus is told how long plans take, what goes wrong
+` + door.Help + `With --metrics an operator's Prometheus is told how long plans take, what goes wrong
 and what hosts report as billed (doc/metrics.md).`,
 		Example: `  memkernel serve --workspace ~/project --idle 15m
-  memkernel serve --stdio` + door.Example(),
+  memkernel serve --stdio` + door.Example,
 		RunE: func(cmd *cobra.Command, args []string) error { return runServe(cmd.Context(), a, s, door) },
 	}
 	f := cmd.Flags()
@@ -110,7 +99,7 @@ and what hosts report as billed (doc/metrics.md).`,
 	return cmd
 }
 
-func runServe(ctx context.Context, a *cli.App, s *ServeFlags, door door) error {
+func runServe(ctx context.Context, a *cli.App, s *ServeFlags, door Door) error {
 	switch {
 	case s.Idle < 0:
 		return cli.Usagef("--idle %v: give how long, such as 15m", s.Idle)
@@ -121,8 +110,10 @@ func runServe(ctx context.Context, a *cli.App, s *ServeFlags, door door) error {
 		return err
 	}
 	a.Serve(serve.DefaultDrain)
-	if alone, err := door.Alone(ctx, a, s); alone {
-		return err
+	if door.Alone != nil {
+		if alone, err := door.Alone(ctx, a, s); alone {
+			return err
+		}
 	}
 	var t *telemetry.Telemetry // nil until this process serves
 	defer func() { t.Close(ctx) }()
@@ -132,10 +123,12 @@ func runServe(ctx context.Context, a *cli.App, s *ServeFlags, door door) error {
 	}
 	d := &serve.Daemon{StateDir: a.StateDir, Open: open, Idle: s.Idle}
 	url := ""
-	if beside := door.Beside(ctx, a); beside != nil {
-		d.Alone, d.Beside = true, func(s *serve.Server) (shut func(context.Context) error, err error) {
-			url, shut, err = beside(s)
-			return shut, err
+	if door.Beside != nil {
+		if beside := door.Beside(ctx, a); beside != nil {
+			d.Alone, d.Beside = true, func(s *serve.Server) (shut func(context.Context) error, err error) {
+				url, shut, err = beside(s)
+				return shut, err
+			}
 		}
 	}
 	d.Listening = func(socket string, joined bool) {

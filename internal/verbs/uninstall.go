@@ -3,7 +3,6 @@ package verbs
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -34,8 +33,7 @@ it was, unless --state is given: then the index, the journals of sessions and th
 backups go too, and SESSION-STATE.md and the record of folders that were added if
 nobody but memkernel wrote to them. What you wrote yourself stays, and is named.`,
 		Example: "  memkernel uninstall\n  memkernel uninstall --dry-run\n  memkernel uninstall --yes --host codex",
-		Args:    cli.NoArgs,
-		RunE:    func(cmd *cobra.Command, args []string) error { return runUninstall(cmd.Context(), a, o) },
+		RunE:    with(a, o, runUninstall),
 	}
 	o.add(cmd, "take it out of this host only, by `name`")
 	cmd.Flags().BoolVar(&o.state, "state", false, "remove what is kept in the state folder too: index, sessions, backups")
@@ -103,17 +101,17 @@ func runUninstall(ctx context.Context, a *cli.App, o *uninstallFlags) error {
 	}
 	anything := len(doc.Files) > 0 || doc.State.anything()
 	if !a.JSON {
-		showUninstallPlan(a, in, doc, anything)
+		a.Print(func(s *display.Sheet) { showUninstallPlan(s, in, doc, anything) })
 	}
 	ok, err := o.consent(a, anything, !o.state)
 	if ok {
 		doc.Applied = true
 		err = takeOut(ctx, in, o, doc)
 		if err == nil && !a.JSON && anything {
-			showUninstallDone(a, in, doc)
+			a.Print(func(s *display.Sheet) { showUninstallDone(s, in, doc) })
 		}
 	} else if !a.JSON {
-		showLeftAlone(a.Out, doc.Files, nil, "take this out")
+		a.Print(func(s *display.Sheet) { showLeftAlone(s, doc.Files, nil, "take this out") })
 	}
 	if a.JSON {
 		return cmp.Or(a.WriteJSON(doc), err, leftAlone(doc.Files))
@@ -155,51 +153,43 @@ func takeOut(ctx context.Context, in *install.Installer, o *uninstallFlags, doc 
 	return err
 }
 
-func showUninstallPlan(a *cli.App, in *install.Installer, doc *uninstallJSON, anything bool) {
+func showUninstallPlan(s *display.Sheet, in *install.Installer, doc *uninstallJSON, anything bool) {
+	state := doc.State
 	if !anything {
-		fmt.Fprintf(a.Out, "There is nothing of memkernel's in the settings of %s.\n", in.Workspace)
-		if s := doc.State; s != nil && len(s.Keeps) > 0 {
-			fmt.Fprintf(a.Out, "Stays, since you wrote it: %s\n", strings.Join(s.Keeps, ", "))
+		s.Line("There is nothing of memkernel's in the settings of {}.", in.Workspace)
+		if state != nil && len(state.Keeps) > 0 {
+			s.Line("Stays, since you wrote it: {}", state.Keeps)
 		}
 		return
 	}
-	fmt.Fprintf(a.Out, "This takes memkernel out of %s:\n", in.Workspace)
+	s.Line("This takes memkernel out of {}:", in.Workspace)
 	rows := fileRows(in, doc.Files)
-	if s := doc.State; s.anything() {
+	if state.anything() {
 		what := "index, journals of sessions, backups"
-		if s.empty {
+		if state.empty {
 			what = "nothing is in it"
 		}
-		if len(s.Keeps) > 0 {
-			what += "; stays, since you wrote it: " + strings.Join(s.Keeps, ", ")
+		if len(state.Keeps) > 0 {
+			what += "; stays, since you wrote it: " + strings.Join(state.Keeps, ", ")
 		}
 		rows = append(rows, row{"delete", stateName(in), what})
 	}
-	showRows(a.Out, rows)
-	fmt.Fprintln(a.Out)
+	showRows(s, rows)
+	s.Line("")
 }
 
-func showUninstallDone(a *cli.App, in *install.Installer, doc *uninstallJSON) {
-	done := 0
-	for _, c := range doc.Files {
-		if c.Done {
-			done++
-		}
-	}
+func showUninstallDone(s *display.Sheet, in *install.Installer, doc *uninstallJSON) {
+	done := written(doc.Files)
 	if len(doc.Files) > 0 {
-		fmt.Fprintf(a.Out, "Done: %s changed. Your Markdown is as it was.\n", display.Plural(done, "file"))
+		s.Line("Done: {file} changed. Your Markdown is as it was.", done)
 	}
-	showLeftAlone(a.Out, doc.Files, nil, "take this out")
+	showLeftAlone(s, doc.Files, nil, "take this out")
 	if doc.State != nil {
-		but := ""
-		if len(doc.State.Keeps) > 0 {
-			but = " but for " + strings.Join(doc.State.Keeps, ", ")
-		}
-		fmt.Fprintf(a.Out, "%s is removed%s.\n", stateName(in), but)
+		s.Line("{} is removed{? but for }{}.", stateName(in), len(doc.State.Keeps) > 0, doc.State.Keeps)
 	} else if store.Exists(in.State, "") {
-		fmt.Fprintf(a.Out, "What sessions wrote into notes stays, and so does %s; --state removes it.\n", stateName(in))
+		s.Line("What sessions wrote into notes stays, and so does {}; --state removes it.", stateName(in))
 	}
 	if done > 0 {
-		fmt.Fprintln(a.Out, "Hooks of sessions that are running do nothing here from now on.")
+		s.Line("Hooks of sessions that are running do nothing here from now on.")
 	}
 }

@@ -30,7 +30,10 @@ import (
 )
 
 // Serve is the verb serve, which can also serve over HTTP.
-func Serve(a *cli.App) *cobra.Command { return verbs.ServeBy(a, export.Open, &listenFlags{}) }
+func Serve(a *cli.App) *cobra.Command {
+	l := &listenFlags{}
+	return verbs.ServeBy(a, export.Open, verbs.Door{Flags: l.flags, Check: l.check, Help: listenHelp, Example: listenExample, Alone: l.alone, Beside: l.beside})
+}
 
 // listenFlags are the flags of a server that is reached over the network.
 type listenFlags struct {
@@ -47,8 +50,8 @@ type sizeFlag struct{ config.Size }
 // Type returns the name of the type in help.
 func (*sizeFlag) Type() string { return "size" }
 
-// Flags adds the flags to f.
-func (l *listenFlags) Flags(f *pflag.FlagSet) {
+// flags adds the flags to f.
+func (l *listenFlags) flags(f *pflag.FlagSet) {
 	f.StringVar(&l.address, "listen", "", "answer over HTTP at this `address` too, such as 127.0.0.1:8731; port 0 takes a free one")
 	f.StringVar(&l.cert, "tls-cert", "", "certificate `file` in PEM, for --listen")
 	f.StringVar(&l.key, "tls-key", "", "`file` of the certificate's key in PEM")
@@ -64,8 +67,8 @@ func (l *listenFlags) quotas() web.Quotas {
 	return web.Quotas{Calls: l.calls, Bytes: int64(l.bytes.Size), Sessions: l.sessions}
 }
 
-// Check returns an error if flags don't fit together, before anything is started.
-func (l *listenFlags) Check(s *verbs.ServeFlags) error {
+// check returns an error if flags don't fit together, before anything is started.
+func (l *listenFlags) check(s *verbs.ServeFlags) error {
 	switch {
 	case l.address == "" && (l.cert != "" || l.key != "" || l.insecure || l.tenants || l.quotas() != (web.Quotas{})):
 		return cli.Usagef("--tls-cert, --tls-key, --insecure, --tenants and --quota-… go with --listen")
@@ -137,8 +140,8 @@ func (l *listenFlags) options(ctx context.Context, a *cli.App) (web.Options, err
 	return o, nil
 }
 
-// Beside returns a function that opens the door of a daemon.
-func (l *listenFlags) Beside(ctx context.Context, a *cli.App) func(*serve.Server) (string, func(context.Context) error, error) {
+// beside returns a function that opens the door of a daemon.
+func (l *listenFlags) beside(ctx context.Context, a *cli.App) func(*serve.Server) (string, func(context.Context) error, error) {
 	if l.address == "" {
 		return nil
 	}
@@ -165,26 +168,23 @@ func (l *listenFlags) Beside(ctx context.Context, a *cli.App) func(*serve.Server
 	}
 }
 
-// Help returns the paragraph about serving over HTTP in the help of serve.
-func (*listenFlags) Help() string {
-	return `With --listen the same methods are answered over HTTP, at POST /rpc, for bearers of
+// listenHelp is the paragraph about serving over HTTP in the help of serve, and listenExample an
+// example.
+const (
+	listenHelp = `With --listen the same methods are answered over HTTP, at POST /rpc, for bearers of
 tokens that 'memkernel-server token create' made (doc/service.md). The URL is the first line that
 is printed then, and the socket's path the second. --tenants keeps a workspace for each
 tenant that a token names, in tenants/ of the state folder, and has no socket.
 
 `
-}
-
-// Example returns an example for the help of serve.
-func (*listenFlags) Example() string {
-	return "\n  memkernel-server serve --listen 0.0.0.0:8731 --tls-cert cert.pem --tls-key key.pem"
-}
+	listenExample = "\n  memkernel-server serve --listen 0.0.0.0:8731 --tls-cert cert.pem --tls-key key.pem"
+)
 
 // tidyEvery is how often idle tenants are looked for.
 const tidyEvery = time.Minute
 
-// Alone serves tenants until ctx ends.
-func (l *listenFlags) Alone(ctx context.Context, a *cli.App, s *verbs.ServeFlags) (alone bool, err error) {
+// alone serves tenants until ctx ends.
+func (l *listenFlags) alone(ctx context.Context, a *cli.App, s *verbs.ServeFlags) (alone bool, err error) {
 	if !l.tenants {
 		return false, nil
 	}
