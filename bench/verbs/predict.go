@@ -1,6 +1,7 @@
 package verbs
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -116,12 +117,16 @@ func runBenchPredict(a *cli.App, b *benchPredictFlags) error {
 }
 
 func predictSession(a *cli.App, path string, opt predict.Options) (*predictedSession, error) {
-	src, err := a.OpenSource(cli.TranscriptFile(path))
+	f, o, err := a.OpenTranscript(cli.TranscriptFile(path))
 	if err != nil {
 		return nil, err
 	}
-	defer src.Close()
-	segments, err := predict.Segments(src.Bytes())
+	defer f.Close()
+	data, err := io.ReadAll(f)
+	if err != nil {
+		return nil, fmt.Errorf("read transcript %s: %w", path, err)
+	}
+	segments, err := predict.Segments(bytes.NewReader(data), int64(len(data)), o)
 	if err != nil {
 		return nil, err
 	}

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -16,15 +15,6 @@ import (
 	"github.com/memkernel/memkernel/sessions"
 	"github.com/memkernel/memkernel/transcript"
 )
-
-// Source is the origin of a transcript. It can be read more than once.
-type Source struct {
-	name   string
-	bytes  io.ReaderAt
-	size   int64
-	closer io.Closer
-	opt    transcript.Options
-}
 
 // TranscriptFlags are the flags of every verb that reads a transcript.
 type TranscriptFlags struct {
@@ -60,35 +50,30 @@ func (a *App) OpenFile(path string) (io.ReadCloser, error) {
 	return os.Open(path)
 }
 
-// OpenSource opens the transcript. It keeps standard input in memory, because explaining a
-// session reads it more than once.
-func (a *App) OpenSource(t *TranscriptFlags) (*Source, error) {
+// OpenTranscript opens the transcript, and returns how to read it. Of a folder it opens the newest
+// session.
+func (a *App) OpenTranscript(t *TranscriptFlags) (io.ReadCloser, *transcript.Options, error) {
 	d, err := transcript.ParseDialect(t.dialect.Value)
 	if err != nil {
-		return nil, Usagef("%s", err)
-	}
-	s := &Source{name: t.Path, opt: transcript.Options{Dialect: d, Name: t.Path}}
-	if t.skipBroken {
-		s.opt.OnBroken = transcript.Skip
+		return nil, nil, Usagef("%s", err)
 	}
 	if st, err := os.Stat(t.Path); err == nil && st.IsDir() {
-		newest, err := a.newest(t.Path)
-		if err != nil {
-			return nil, err
+		if t.Path, err = a.newest(t.Path); err != nil {
+			return nil, nil, err
 		}
-		t.Path, s.name, s.opt.Name = newest, newest, newest
-		return s, s.openFile(newest)
 	}
+	o := &transcript.Options{Dialect: d, Name: t.Path}
 	if t.Path == "-" {
-		data, err := io.ReadAll(a.In)
-		if err != nil {
-			return nil, fmt.Errorf("read transcript: %w", err)
-		}
-		s.name, s.opt.Name = "standard input", "standard input"
-		s.bytes, s.size = bytes.NewReader(data), int64(len(data))
-		return s, nil
+		o.Name = "standard input"
 	}
-	return s, s.openFile(t.Path)
+	if t.skipBroken {
+		o.OnBroken = transcript.Skip
+	}
+	f, err := a.OpenFile(t.Path)
+	if err != nil {
+		return nil, nil, fmt.Errorf("open transcript: %w", err)
+	}
+	return f, o, nil
 }
 
 // newest returns the transcript in a folder and its subfolders that was written last. It warns
@@ -113,45 +98,19 @@ func (a *App) newest(dir string) (string, error) {
 	return last.Path, nil
 }
 
-// openFile opens a regular file in place, and reads anything else (a pipe, a
-// device) into memory.
-func (s *Source) openFile(path string) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return fmt.Errorf("open transcript: %w", err)
-	}
-	st, err := f.Stat()
-	if err == nil && st.Mode().IsRegular() {
-		s.bytes, s.size, s.closer = f, st.Size(), f
-		return nil
-	}
-	defer f.Close()
-	data, err := io.ReadAll(f)
-	if err != nil {
-		return fmt.Errorf("read transcript %s: %w", path, err)
-	}
-	s.bytes, s.size = bytes.NewReader(data), int64(len(data))
-	return nil
-}
-
-// Session reads the session of a transcript, as [App.Load] does.
+// Session reads the session of a transcript and warns about the parts that it left out.
 func (a *App) Session(t *TranscriptFlags) (*transcript.Session, error) {
-	src, err := a.OpenSource(t)
+	f, o, err := a.OpenTranscript(t)
 	if err != nil {
 		return nil, err
 	}
-	defer src.Close()
-	return a.Load(src)
-}
-
-// Load reads the session and warns about the parts that it left out.
-func (a *App) Load(s *Source) (*transcript.Session, error) {
-	session, err := transcript.Load(io.NewSectionReader(s.bytes, 0, s.size), s.name, &s.opt)
+	defer f.Close()
+	session, err := transcript.Load(f, o.Name, o)
 	if err != nil {
 		return nil, err
 	}
 	if torn := session.Torn; torn != nil {
-		a.Tip("line %d of %s is not whole yet and was left out: %s", torn.Line, s.name, PlainError(torn.Err))
+		a.Tip("line %d of %s is not whole yet and was left out: %s", torn.Line, o.Name, PlainError(torn.Err))
 	}
 	for i, unread := range session.Skipped[:min(len(session.Skipped), 5)] {
 		if i == 0 {
@@ -162,23 +121,12 @@ func (a *App) Load(s *Source) (*transcript.Session, error) {
 	}
 	for _, n := range session.Notes {
 		if n.Rule == "padding" {
-			a.Tip("line %d of %s: %s", n.Line, s.name, n.Text)
+			a.Tip("line %d of %s: %s", n.Line, o.Name, n.Text)
 			break
 		}
 	}
 	return session, nil
 }
-
-// Close closes the file.
-func (s *Source) Close() error {
-	if s.closer == nil {
-		return nil
-	}
-	return s.closer.Close()
-}
-
-// Bytes returns the file, its size, and how to read it.
-func (s *Source) Bytes() (io.ReaderAt, int64, *transcript.Options) { return s.bytes, s.size, &s.opt }
 
 // ViewFlag is a flag for the view of a session.
 func ViewFlag(cmd *cobra.Command, v *Choice, def string) {

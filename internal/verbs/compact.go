@@ -95,7 +95,7 @@ func runCompact(ctx context.Context, a *cli.App, o *compactFlags) error {
 	}
 	for _, text := range []string{c.Detail, c.Warning} {
 		if text != "" {
-			a.Tip("%s", display.Printable(text))
+			a.Tip("%s", text)
 		}
 	}
 	if n := b.Compact.FixedTokens; n > 0 && n == c.FixedTokens {

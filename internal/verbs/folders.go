@@ -84,14 +84,14 @@ func runAdd(ctx context.Context, a *cli.App, name *string, args []string) error 
 	}
 	switch st, err := os.Stat(dir); {
 	case errors.Is(err, fs.ErrNotExist):
-		return cli.Hint(fmt.Errorf("add: there is no folder %s", display.Printable(folder)), "name a folder with Markdown files; remember keeps a text")
+		return cli.Hint(fmt.Errorf("add: there is no folder %s", folder), "name a folder with Markdown files; remember keeps a text")
 	case err != nil:
 		return err
 	case !st.IsDir():
-		return cli.Hint(fmt.Errorf("add: %s is a file", display.Printable(folder)), "add takes a folder; import brings in a file of sessions")
+		return cli.Hint(fmt.Errorf("add: %s is a file", folder), "add takes a folder; import brings in a file of sessions")
 	}
 	if in, err := cli.Within(a.Workspace, dir); err != nil || in {
-		return cli.Hint(errors.Join(fmt.Errorf("add: %s is inside the workspace already", display.Printable(folder)), err), "index.include says which of its Markdown is memory; doc/config.md has the rules")
+		return cli.Hint(errors.Join(fmt.Errorf("add: %s is inside the workspace already", folder), err), "index.include says which of its Markdown is memory; doc/config.md has the rules")
 	}
 	entry := dir
 	if *name != "" {
@@ -102,11 +102,11 @@ func runAdd(ctx context.Context, a *cli.App, name *string, args []string) error 
 	for _, f := range had {
 		if in, err := cli.Within(dir, a.FolderPath(f)); err == nil && in {
 			if back, err := cli.Within(a.FolderPath(f), dir); err == nil && back {
-				return cli.Hint(fmt.Errorf("add: %s is part of this memory already", display.Printable(folder)), "'memkernel folders' lists them")
+				return cli.Hint(fmt.Errorf("add: %s is part of this memory already", folder), "'memkernel folders' lists them")
 			}
 		}
 		if other, path := config.FolderOf(f); strings.EqualFold(other, called) {
-			return cli.Hint(fmt.Errorf("add: %s is called %s already", display.Printable(path), other), "give another name with --name NAME")
+			return cli.Hint(fmt.Errorf("add: %s is called %s already", path, other), "give another name with --name NAME")
 		}
 	}
 	all := append(slices.Clone(had), entry)
@@ -118,7 +118,7 @@ func runAdd(ctx context.Context, a *cli.App, name *string, args []string) error 
 		if _, back := a.SetFolders(all, had); back != nil {
 			return cli.Hint(errors.Join(err, back), "%s names the folder, and it isn't indexed: 'memkernel reindex' goes on, 'memkernel folders --remove %s' takes it out", file, called)
 		}
-		return cli.Hint(fmt.Errorf("add: %s was not added: %w", display.Printable(folder), err), "%s", cmp.Or(cli.HintFor(err), "mend that, and add it again; 'memkernel doctor' looks for what is wrong"))
+		return cli.Hint(fmt.Errorf("add: %s was not added: %w", folder, err), "%s", cmp.Or(cli.HintFor(err), "mend that, and add it again; 'memkernel doctor' looks for what is wrong"))
 	}
 	err = answerFolders(a, []folderJSON{folderOf(ctx, a, entry)}, func(s *display.Sheet, f *folderJSON) {
 		s.Line("{} is part of this memory: {file} searched", dir, f.Files)
@@ -180,7 +180,7 @@ func runFolders(ctx context.Context, a *cli.App, out *string) error {
 			return name == remove || path == remove || filepath.Clean(a.FolderPath(f)) == dir
 		})
 		if i < 0 {
-			return cli.Hint(fmt.Errorf("folders: %s is not part of this memory", display.Printable(remove)), "'memkernel folders' lists them")
+			return cli.Hint(fmt.Errorf("folders: %s is not part of this memory", remove), "'memkernel folders' lists them")
 		}
 		if _, err := a.SetFolders(all, slices.Delete(slices.Clone(all), i, i+1)); err != nil {
 			return err

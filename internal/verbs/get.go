@@ -110,7 +110,7 @@ func refused(a *cli.App, arg, path string, err error) error {
 
 // notGot returns the error of get, with a hint.
 func notGot(arg, why, hint string, args ...any) error {
-	return cli.Hint(fmt.Errorf("get %s: %s", display.Printable(arg), why), hint, args...)
+	return cli.Hint(fmt.Errorf("get %s: %s", arg, why), hint, args...)
 }
 
 // runGet prints a page of a session. Without a session it looks in all of them.
@@ -153,7 +153,7 @@ func runGet(ctx context.Context, a *cli.App, session, id string) error {
 	}
 	switch {
 	case c.Reason == reasonAmbiguous && len(in) == 0:
-		return notGot(id, display.Printable(c.Detail), "name one of them by its path")
+		return notGot(id, c.Detail, "name one of them by its path")
 	case c.Reason == reasonAmbiguous:
 		return notGot(id, c.Reason+": "+c.Detail, "name one of them with --session: %s", quoted(in))
 	case c.Reason == api.GetBackendError:
@@ -161,7 +161,7 @@ func runGet(ctx context.Context, a *cli.App, session, id string) error {
 	case a.JSON:
 		return nil
 	case c.Reason == api.GetForgotten:
-		return notGot(id, c.Reason+": "+display.Printable(c.Detail), "its content is gone for good")
+		return notGot(id, c.Reason+": "+c.Detail, "its content is gone for good")
 	case c.Reason != api.GetOK:
 		return notFound(ctx, k, session, id, c)
 	}
@@ -171,7 +171,7 @@ func runGet(ctx context.Context, a *cli.App, session, id string) error {
 		a.Tip("it is of session %s", quoted(in))
 	}
 	if c.Detail != "" {
-		a.Tip("%s", display.Printable(c.Detail))
+		a.Tip("%s", c.Detail)
 	}
 	_, err = io.WriteString(a.Data(), c.Text)
 	return err
@@ -180,14 +180,14 @@ func runGet(ctx context.Context, a *cli.App, session, id string) error {
 // notFound returns the error for an unknown id, with a hint.
 func notFound(ctx context.Context, k *kernel.Kernel, session, id string, c *api.Content) error {
 	if c.Detail == nowhere {
-		return notGot(id, c.Reason+" in any session", "no note is called so either; 'memkernel search %s' looks into them", display.Printable(id))
+		return notGot(id, c.Reason+" in any session", "no note is called so either; 'memkernel search %s' looks into them", id)
 	}
 	way := "name the session with --session; a plan's pointers resolve once it was made with --commit or observed; a file is named by its path"
 	var none *api.NoSessionError
 	if _, err := k.Status(ctx, &api.StatusOptions{Session: session}); errors.As(err, &none) {
 		way = none.Error() + ": " + cli.HintFor(none) + "; a file is named by its path"
 	}
-	return notGot(id, c.Reason+" in session "+display.Printable(session), "%s", way)
+	return notGot(id, c.Reason+" in session "+session, "%s", way)
 }
 
 // reasonAmbiguous reports that several sessions have an id with different content. nowhere is the
@@ -263,7 +263,7 @@ func getAnywhere(ctx context.Context, a *cli.App, k *kernel.Kernel, id string) (
 		case ctx.Err() != nil:
 			return nil, nil, ctx.Err()
 		case err != nil:
-			a.Tip("session %s was not looked in: %s", display.Printable(key), display.Printable(cli.PlainError(err)))
+			a.Tip("session %s was not looked in: %s", key, cli.PlainError(err))
 		case c.Reason == api.GetOK:
 			ambiguous = ambiguous || found != nil && found.Text != c.Text
 			found, in = cmp.Or(found, c), append(in, key)

@@ -111,7 +111,7 @@ func showEdited(a *cli.App, e *api.EntryEdited) error {
 		a.Tip("%s masked", display.Plural(e.Masked, "secret"))
 	}
 	for _, made := range e.Promoted {
-		a.Tip("stays, and was made of it: %s", display.Printable(made))
+		a.Tip("stays, and was made of it: %s", made)
 	}
 	switch {
 	case e.Duplicate:
@@ -166,13 +166,13 @@ func runList(ctx context.Context, a *cli.App, most *int, args []string) error {
 	}
 	for _, f := range l.Skipped {
 		if f.Path == req.Path {
-			return cli.Hint(fmt.Errorf("list: %s can't be read: %s", display.Printable(f.Path), f.Reason), "'memkernel doctor' says how to mend it")
+			return cli.Hint(fmt.Errorf("list: %s can't be read: %s", f.Path, f.Reason), "'memkernel doctor' says how to mend it")
 		}
-		a.Tip("%s is left out: %s; 'memkernel doctor' says how to mend it", display.Printable(f.Path), f.Reason)
+		a.Tip("%s is left out: %s; 'memkernel doctor' says how to mend it", f.Path, f.Reason)
 	}
 	switch {
 	case l.Total == 0 && req.Path != "":
-		a.Tip("%s has no entry of memory; 'memkernel list' prints all", display.Printable(req.Path))
+		a.Tip("%s has no entry of memory; 'memkernel list' prints all", req.Path)
 	case l.Total == 0:
 		a.Tip("MEMORY.md, USER.md and memory/ have no entry yet: 'memkernel remember TEXT' writes the first; search reads other Markdown, too")
 	case l.Total > len(l.Entries):
@@ -236,7 +236,7 @@ func entryOf(ctx context.Context, a *cli.App, k *kernel.Kernel, address string) 
 	}
 	pl, err := addressIn(a, address)
 	if err == nil && pl.from == 0 {
-		err = cli.UsageWith(fmt.Sprintf("%s names no line", display.Printable(address)), fmt.Sprintf("name an entry, as in %s:LINE; 'memkernel list %s' prints them", pl.path, pl.path))
+		err = cli.UsageWith(fmt.Sprintf("%s names no line", address), fmt.Sprintf("name an entry, as in %s:LINE; 'memkernel list %s' prints them", pl.path, pl.path))
 	}
 	return pl, err
 }
@@ -285,7 +285,7 @@ func hintHands(a *cli.App, err error) error {
 		}
 		return cli.Hint(err, "a person changes it at a terminal: %s; remember adds what holds now", a.WhyAgent())
 	case errors.As(err, &denied):
-		return cli.Hint(fmt.Errorf("%s: %s", display.Printable(denied.Path), denied.Text()), "name a file such as memory/deploys.md")
+		return cli.Hint(fmt.Errorf("%s: %s", denied.Path, denied.Text()), "name a file such as memory/deploys.md")
 	}
 	if cli.HintFor(err) == "" {
 		return cli.Hint(err, "'memkernel list' prints the entries of memory with their addresses")
@@ -318,7 +318,7 @@ func runUndo(ctx context.Context, a *cli.App, edit string) error {
 		return hintUndo(err)
 	}
 	if u.Left != "" && !a.JSON {
-		a.Tip("%s", display.Printable(u.Left))
+		a.Tip("%s", u.Left)
 	}
 	return cli.Answer(a, document.OfUndone(u), u, func(s *display.Sheet, u *api.EditUndone) {
 		kind := ""
@@ -342,5 +342,5 @@ func hintUndo(err error) error {
 	if e := (*api.StaleError)(nil); errors.As(err, &e) {
 		path = e.Path
 	}
-	return cli.Hint(err, "'memkernel history %s --diff' shows what each change did, with its name for undo", display.Printable(path))
+	return cli.Hint(err, "'memkernel history %s --diff' shows what each change did, with its name for undo", path)
 }

@@ -148,10 +148,10 @@ func showPassed(a *cli.App, b api.Boundary, verb string, doc any, p *api.Passed)
 		return err
 	}
 	for _, r := range p.Rejected {
-		a.Tip("%s: %s", r.Code, display.Printable(r.Detail))
+		a.Tip("%s: %s", r.Code, r.Detail)
 	}
 	for _, f := range p.Faults {
-		a.Tip("%s: %s", f.Code, display.Printable(f.Detail))
+		a.Tip("%s: %s", f.Code, f.Detail)
 	}
 	return nil
 }
@@ -222,13 +222,13 @@ func runRestore(ctx context.Context, a *cli.App, session string) error {
 		return err
 	}
 	for _, d := range r.Damaged {
-		a.Tip("%s", display.Printable(d))
+		a.Tip("%s", d)
 	}
 	if a.JSON {
 		return a.WriteJSON(document.OfRestored(session, r))
 	}
 	if r.Text == "" {
-		a.Tip("there is no checkpoint of session %s, and nothing of it in SESSION-STATE.md or the working buffer", display.Printable(session))
+		a.Tip("there is no checkpoint of session %s, and nothing of it in SESSION-STATE.md or the working buffer", session)
 		return nil
 	}
 	if r.Net != api.NetCheckpoint {

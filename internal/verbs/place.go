@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel/internal/cli"
-	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
@@ -32,7 +31,7 @@ func parsePlace(s string) (pl place, isPath bool, err error) {
 		return pl, true, nil
 	}
 	if head, rest, ok := cutBehindName(s); ok {
-		return pl, true, cli.Usagef("%s: %q are no lines: write %s:FROM, %s:FROM:LINES or what search cites", display.Printable(s), rest, head, head)
+		return pl, true, cli.Usagef("%s: %q are no lines: write %s:FROM, %s:FROM:LINES or what search cites", s, rest, head, head)
 	}
 	return pl, markdownstore.PathLike(s), nil
 }
@@ -56,7 +55,7 @@ func (pl *place) take(s, from, lines, first, last string) error {
 		}
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 {
-			return cli.Usagef("%s: lines are counted from 1", display.Printable(s))
+			return cli.Usagef("%s: lines are counted from 1", s)
 		}
 		*to = n
 		return nil
@@ -74,7 +73,7 @@ func (pl *place) take(s, from, lines, first, last string) error {
 	case first != "" && last == "":
 		pl.lines = 1
 	case last != "" && end < pl.from:
-		return cli.Usagef("%s: line %d is before line %d", display.Printable(s), end, pl.from)
+		return cli.Usagef("%s: line %d is before line %d", s, end, pl.from)
 	case last != "":
 		pl.lines = end - pl.from + 1
 	}

@@ -149,13 +149,8 @@ func planOf(ctx context.Context, a *cli.App, p *planFlags) (*planned, error) {
 		return nil, err
 	}
 	out := &planned{view: p.view.View(), peek: !p.commit, session: &transcript.Session{}}
-	var src *cli.Source
 	if p.transcript.Path != "" {
-		if src, err = a.OpenSource(&p.transcript); err != nil {
-			return nil, err
-		}
-		defer src.Close()
-		if out.session, err = a.Load(src); err != nil {
+		if out.session, err = a.Session(&p.transcript); err != nil {
 			return nil, err
 		}
 	}
