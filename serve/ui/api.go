@@ -28,7 +28,7 @@ func (s *Server) Handler() http.Handler {
 			s.answer(w, r, doc, err)
 		})
 	}
-	get("sessions", func(r *http.Request) (any, error) { return s.sessions(r.Context()) })
+	get("sessions", s.sessions)
 	get("session", s.oneSession)
 	get("find", s.find)
 	get("talk", s.talkOf)
@@ -57,9 +57,17 @@ type mistake struct{ error }
 
 func mistakef(format string, args ...any) error { return mistake{fmt.Errorf(format, args...)} }
 
+// wrong returns an error as the error of an invalid request, nil for nil.
+func wrong(err error) error {
+	if err == nil {
+		return nil
+	}
+	return mistake{err}
+}
+
 // answer sends a document, or the error for which there is no document.
 func (s *Server) answer(w http.ResponseWriter, r *http.Request, doc any, err error) {
-	var wrong mistake
+	var invalid mistake
 	var none *api.NoSessionError
 	var stale *api.StaleError
 	switch {
@@ -69,7 +77,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, doc any, err err
 		enc.SetEscapeHTML(true)
 		enc.Encode(doc) // who asked is gone if it fails
 	case r.Context().Err() != nil:
-	case errors.As(err, &wrong):
+	case errors.As(err, &invalid):
 		refuse(w, http.StatusBadRequest, s.o.mask(err.Error()))
 	case errors.Is(err, errNoSession), errors.As(err, &none):
 		refuse(w, http.StatusNotFound, err.Error())
@@ -141,12 +149,12 @@ type Head struct {
 	Faults      int `json:"faults"`
 }
 
-func (s *Server) sessions(ctx context.Context) (*Sessions, error) {
-	list, err := s.shelf.all(ctx)
+func (s *Server) sessions(r *http.Request) (any, error) {
+	list, err := s.shelf.all(r.Context())
 	if err != nil {
 		return nil, err
 	}
-	usage, err := s.usage(ctx)
+	usage, err := s.usage(r.Context())
 	if err != nil {
 		return nil, err
 	}
@@ -193,18 +201,15 @@ func (r *sessionRow) bill(st *billing.Report) {
 func (t *track) head() *Head {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.steps == nil {
-		h := &Head{Done: t.done}
-		if t.err != nil {
-			h.Error = t.err.Error()
-		}
-		return h
-	}
-	rows := t.rows[:t.total]
-	h := &Head{Model: t.steps.Model(), Calls: len(t.rows), Planned: len(rows), Done: t.done, HostUSD: t.host}
+	h := &Head{Done: t.done}
 	if t.err != nil {
 		h.Error = t.err.Error()
 	}
+	if t.steps == nil {
+		return h
+	}
+	rows := t.rows[:t.total]
+	h.Model, h.Calls, h.Planned, h.HostUSD = t.steps.Model(), len(t.rows), len(rows), t.host
 	h.SimulatedUSD, h.LateUSD = new(float64), new(float64)
 	for i := range rows {
 		h.count(&rows[i])
@@ -253,7 +258,7 @@ type Session struct {
 // asked returns the session that a request names. It also returns the session's track if memkernel
 // did not plan the session. A session that memkernel planned is the one in the state folder.
 func (s *Server) asked(r *http.Request) (found, *track, error) {
-	f, err := s.shelf.find(r.Context(), r.URL.Query().Get("session"))
+	f, err := s.shelf.find(r.Context(), r.FormValue("session"))
 	if err != nil || f.source != fromTranscript {
 		return f, nil, err
 	}
@@ -291,34 +296,29 @@ func (s *Server) oneSession(r *http.Request) (any, error) {
 
 // keptRows returns the calls of a session in the state folder, as they were planned and billed.
 func (s *Server) keptRows(ctx context.Context, f found) ([]row, error) {
-	return cached(&s.slow, "rows "+f.key, 2*fresh, func() ([]row, error) { return s.readRows(ctx, f) })
-}
-
-// readRows reads them.
-func (s *Server) readRows(ctx context.Context, f found) ([]row, error) {
-	st, err := s.o.Kernel.Usage(ctx, billing.Options{Session: f.key, Location: s.o.Location})
-	if err != nil {
-		return nil, err
-	}
-	rows := make([]row, 0, len(st.Calls))
-	for i := range st.Calls {
-		c := &st.Calls[i]
-		b := c.Billed()
-		w := row{time: c.Time, index: i, read: b.CacheReadTokens, write: b.CacheWrite5mTokens + b.CacheWrite1hTokens, plain: b.UncachedTokens, cost: c.BilledUSD, without: c.Without()}
-		if c.Planned != nil && c.Planned.Cut {
-			w.cut = "cut"
+	return cached(&s.slow, "rows "+f.key, 2*fresh, func() ([]row, error) {
+		st, err := s.o.Kernel.Usage(ctx, billing.Options{Session: f.key, Location: s.o.Location})
+		if err != nil {
+			return nil, err
 		}
-		if c.ColdSeen != nil {
-			w.cold = *c.ColdSeen
+		rows := make([]row, 0, len(st.Calls))
+		for i := range st.Calls {
+			c := &st.Calls[i]
+			b := c.Billed()
+			w := row{time: c.Time, index: i, read: b.CacheReadTokens, write: b.CacheWrite5mTokens + b.CacheWrite1hTokens, plain: b.UncachedTokens, cost: c.BilledUSD, without: c.Without()}
+			if c.Planned != nil && c.Planned.Cut {
+				w.cut = "cut"
+			}
+			w.cold = c.ColdSeen != nil && *c.ColdSeen
+			rows = append(rows, w)
 		}
-		rows = append(rows, w)
-	}
-	return rows, nil
+		return rows, nil
+	})
 }
 
 // number reads a number of a request.
 func number(r *http.Request, name string, def int) (int, error) {
-	v := r.URL.Query().Get(name)
+	v := r.FormValue(name)
 	if v == "" {
 		return def, nil
 	}
@@ -334,7 +334,7 @@ func (s *Server) timelineOf(r *http.Request) (any, error) {
 	to, err2 := number(r, "to", 0)
 	points, err3 := number(r, "points", 400)
 	if err := errors.Join(err1, err2, err3); err != nil {
-		return nil, mistake{err}
+		return nil, wrong(err)
 	}
 	f, t, err := s.asked(r)
 	if err != nil {
@@ -342,7 +342,9 @@ func (s *Server) timelineOf(r *http.Request) (any, error) {
 	}
 	var out *Timeline
 	if t != nil {
-		t.look(func(rows []row, all int) { out = timeline(rows, all, from, to, points) })
+		t.mu.Lock()
+		out = timeline(t.rows[:t.total], len(t.rows), from, to, points)
+		t.mu.Unlock()
 	} else {
 		rows, err := s.keptRows(r.Context(), f)
 		if err != nil {
@@ -447,7 +449,7 @@ func (s *Server) pageOf(r *http.Request) (any, error) {
 			return nil, errNotYet
 		}
 	}
-	id := r.URL.Query().Get("page")
+	id := r.FormValue("page")
 	c, err := k.Get(r.Context(), key, id)
 	if err != nil {
 		return nil, err

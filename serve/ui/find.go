@@ -55,7 +55,7 @@ const (
 
 // find answers with the sessions in which all words of a question were said.
 func (s *Server) find(r *http.Request) (any, error) {
-	q := r.URL.Query().Get("q")
+	q := r.FormValue("q")
 	words := strings.Fields(strings.ToLower(q))
 	if len(words) == 0 {
 		return nil, mistakef("q is empty: a search needs words")

@@ -10,24 +10,31 @@ import (
 	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/kernel/api"
+	"github.com/memkernel/memkernel/kernel/health"
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
 // mostEntries bounds the listed entries of memory.
 const mostEntries = 20_000
 
+// made returns a function that makes the document of an answer, unless there is an error.
+func made[T, D any](of func(T) D) func(T, error) (any, error) {
+	return func(v T, err error) (any, error) {
+		if err != nil {
+			return nil, err
+		}
+		return of(v), nil
+	}
+}
+
 // list answers with the entries of memory, or of one file of it.
 func (s *Server) list(r *http.Request) (any, error) {
-	l, err := s.o.Kernel.Editor().List(r.Context(), api.ListRequest{Path: r.URL.Query().Get("path"), Max: mostEntries, Private: s.o.Private})
-	if err != nil {
-		return nil, err
-	}
-	return document.OfList(l), nil
+	return made(document.OfList)(s.o.Kernel.Editor().List(r.Context(), api.ListRequest{Path: r.FormValue("path"), Max: mostEntries, Private: s.o.Private}))
 }
 
 // read answers with a file, secrets masked.
 func (s *Server) read(r *http.Request) (any, error) {
-	path := r.URL.Query().Get("path")
+	path := r.FormValue("path")
 	c, err := s.o.Kernel.Read(r.Context(), api.ReadRequest{Path: path, Private: s.o.Private, SessionKey: api.DefaultSession})
 	if errors.Is(err, markdownstore.ErrDenied) {
 		return nil, mistake{err}
@@ -41,7 +48,7 @@ func (s *Server) read(r *http.Request) (any, error) {
 }
 
 func (s *Server) search(r *http.Request) (any, error) {
-	q := r.URL.Query().Get("q")
+	q := r.FormValue("q")
 	if q == "" {
 		return nil, mistakef("q is empty: a search needs a question")
 	}
@@ -49,7 +56,7 @@ func (s *Server) search(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	res, err := s.o.Kernel.Search(r.Context(), api.SearchRequest{Query: q, Private: s.o.Private, MaxResults: n, Source: r.URL.Query().Get("source")})
+	res, err := s.o.Kernel.Search(r.Context(), api.SearchRequest{Query: q, Private: s.o.Private, MaxResults: n, Source: r.FormValue("source")})
 	if err != nil {
 		return nil, err
 	}
@@ -61,36 +68,28 @@ const aged = 10 * time.Second
 
 func (s *Server) audit(r *http.Request) (any, error) {
 	return cached(&s.slow, "audit", aged, func() (any, error) {
-		report, err := s.o.Kernel.Maintenance().Audit(r.Context(), s.o.Audit)
-		if err != nil {
-			return nil, err
-		}
-		for i := range report.Findings {
-			report.Findings[i].Hint = s.o.Hint(report.Findings[i].Hint)
-		}
-		return document.OfAudit(report), nil
+		return made(func(report *health.Report) document.Health {
+			for i := range report.Findings {
+				report.Findings[i].Hint = s.o.Hint(report.Findings[i].Hint)
+			}
+			return document.OfAudit(report)
+		})(s.o.Kernel.Maintenance().Audit(r.Context(), s.o.Audit))
 	})
 }
 
 func (s *Server) why(r *http.Request) (any, error) {
-	g, err := s.o.Kernel.Maintenance().Why(r.Context(), api.WhyRequest{Entry: r.URL.Query().Get("entry")})
-	if err != nil {
-		return nil, mistake{err}
-	}
-	return document.OfGrounds(g), nil
+	doc, err := made(document.OfGrounds)(s.o.Kernel.Maintenance().Why(r.Context(), api.WhyRequest{Entry: r.FormValue("entry")}))
+	return doc, wrong(err)
 }
 
 func (s *Server) history(r *http.Request) (any, error) {
 	line, err1 := number(r, "line", 0)
 	limit, err2 := number(r, "limit", 20)
 	if err := errors.Join(err1, err2); err != nil {
-		return nil, mistake{err}
+		return nil, wrong(err)
 	}
-	h, err := s.o.Kernel.Maintenance().History(r.Context(), api.HistoryRequest{Path: r.URL.Query().Get("path"), Line: line, Limit: limit, Diff: true})
-	if err != nil {
-		return nil, mistake{err}
-	}
-	return document.OfHistory(h), nil
+	doc, err := made(document.OfHistory)(s.o.Kernel.Maintenance().History(r.Context(), api.HistoryRequest{Path: r.FormValue("path"), Line: line, Limit: limit, Diff: true}))
+	return doc, wrong(err)
 }
 
 // change is a visitor's wish to change memory.
@@ -132,11 +131,8 @@ func (s *Server) changes(f func(context.Context, *change) (any, error)) http.Han
 const mostBody = 2 << 20
 
 func (s *Server) remember(ctx context.Context, c *change) (any, error) {
-	r, err := s.o.Kernel.Remember(ctx, api.RememberRequest{Text: c.Text, Path: c.Path, Voice: s.o.Voice, Private: s.o.Private, Now: s.o.Now()})
-	if err != nil {
-		return nil, err
-	}
-	return document.OfEdited(r.Edited()), nil
+	of := func(r *api.Remembered) document.Edited { return document.OfEdited(r.Edited()) }
+	return made(of)(s.o.Kernel.Remember(ctx, api.RememberRequest{Text: c.Text, Path: c.Path, Voice: s.o.Voice, Private: s.o.Private, Now: s.o.Now()}))
 }
 
 // edit replaces an entry, or removes it if the new text is empty.
@@ -144,31 +140,17 @@ func (s *Server) edit(ctx context.Context, c *change) (any, error) {
 	if c.Was == "" {
 		return nil, mistakef("a change names the text that the entry had")
 	}
-	e, err := s.o.Kernel.Editor().Entry(ctx, api.EntryRequest{Path: c.Path, Line: c.Line, EndLine: c.EndLine, Text: c.Text, Was: c.Was, Delete: c.Text == "", Voice: s.o.Voice, Private: s.o.Private, Now: s.o.Now()})
-	if err != nil {
-		return nil, err
-	}
-	return document.OfEdited(e), nil
+	return made(document.OfEdited)(s.o.Kernel.Editor().Entry(ctx, api.EntryRequest{Path: c.Path, Line: c.Line, EndLine: c.EndLine, Text: c.Text, Was: c.Was, Delete: c.Text == "", Voice: s.o.Voice, Private: s.o.Private, Now: s.o.Now()}))
 }
 
 // undo takes back a change of memory by hand or of upkeep.
 func (s *Server) undo(ctx context.Context, c *change) (any, error) {
-	u, err := s.o.Kernel.Editor().Undo(ctx, api.UndoRequest{Edit: c.Edit, Voice: s.o.Voice, Private: s.o.Private, Now: s.o.Now()})
-	if err != nil {
-		return nil, err
-	}
-	return document.OfUndone(u), nil
+	return made(document.OfUndone)(s.o.Kernel.Editor().Undo(ctx, api.UndoRequest{Edit: c.Edit, Voice: s.o.Voice, Private: s.o.Private, Now: s.o.Now()}))
 }
 
 func (s *Server) doctor(r *http.Request) (any, error) {
 	if s.o.Doctor == nil {
 		return nil, mistakef("nobody is there to ask")
 	}
-	return cached(&s.slow, "doctor", aged, func() (any, error) {
-		report, err := s.o.Doctor(r.Context())
-		if err != nil {
-			return nil, err
-		}
-		return document.OfDoctor(report), nil
-	})
+	return cached(&s.slow, "doctor", aged, func() (any, error) { return made(document.OfDoctor)(s.o.Doctor(r.Context())) })
 }

@@ -187,13 +187,6 @@ func (t *track) tell() {
 	t.changed = make(chan struct{})
 }
 
-// look calls f with the planned rows and the number of all calls.
-func (t *track) look(f func(planned []row, all int)) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	f(t.rows[:t.total:t.total], len(t.rows))
-}
-
 // idle is the time after which an unchanged session is checked again.
 const idle = time.Second
 
