@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -38,14 +37,8 @@ func storeSettings(c *config.Config) markdownstore.Options {
 
 // ownFolder returns the path of the state folder relative to the workspace, "" if it is outside.
 func (s *Settings) ownFolder() string {
-	inside, err := Within(s.Workspace, s.StateDir)
-	if err != nil || !inside {
-		return ""
-	}
-	root, err1 := followed(s.Workspace)
-	dir, err2 := followed(s.StateDir)
-	rel, err3 := filepath.Rel(root, dir)
-	if errors.Join(err1, err2, err3) != nil || rel == "." {
+	rel, err := within(s.Workspace, s.StateDir)
+	if err != nil || rel == "." || !filepath.IsLocal(rel) {
 		return ""
 	}
 	return filepath.ToSlash(rel)

@@ -14,6 +14,7 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/internal/config"
@@ -92,16 +93,16 @@ func (a *App) Locate(cmd *cobra.Command) {
 
 // NoArgs returns a usage error if there are arguments other than flags.
 func NoArgs(cmd *cobra.Command, args []string) error {
-	if len(args) > 0 && cmd.Flags().Lookup("transcript") != nil {
-		return UsageWith(fmt.Sprintf("%s takes no argument, got %q", cmd.Name(), args[0]), "a session's file is given by a flag: --transcript "+shellWord(args[0]))
+	if len(args) == 0 {
+		return nil
 	}
-	if len(args) > 0 {
-		if st, err := os.Stat(args[0]); err == nil && st.IsDir() {
-			return UsageWith(fmt.Sprintf("%s takes no argument, got %q", cmd.Name(), args[0]), "a project's folder is given by a flag: --workspace "+shellWord(args[0]))
-		}
-		return Usagef("%s takes no argument, got %q", cmd.Name(), args[0])
+	hint := ""
+	if cmd.Flags().Lookup("transcript") != nil {
+		hint = "a session's file is given by a flag: --transcript " + shellWord(args[0])
+	} else if st, err := os.Stat(args[0]); err == nil && st.IsDir() {
+		hint = "a project's folder is given by a flag: --workspace " + shellWord(args[0])
 	}
-	return nil
+	return UsageWith(fmt.Sprintf("%s takes no argument, got %q", cmd.Name(), args[0]), hint)
 }
 
 // Book returns the price book: the embedded table, with the user's file over it.
@@ -185,9 +186,7 @@ func EconomyFlag(cmd *cobra.Command) *cachelayout.Economy {
 }
 
 // SharedFlag adds --shared to a verb that shows memory. The flag overrides workspace.private.
-func (a *App) SharedFlag(set interface {
-	BoolVar(p *bool, name string, value bool, usage string)
-}) {
+func (a *App) SharedFlag(set *pflag.FlagSet) {
 	set.BoolVar(&a.shared, "shared", false, "as a shared session sees it: without MEMORY.md and USER.md")
 }
 

@@ -53,22 +53,14 @@ func WithFindings(n int) error {
 	if n == 0 {
 		return nil
 	}
-	return &findings{n}
+	return Exit(ExitFindings)
 }
 
-// findings is the error of a check that succeeded and found problems.
-type findings struct{ n int }
+// Exit is the error of a run that has printed all there is to say, with its exit code: of a check
+// that found problems, or of a command that this program ran.
+type Exit int
 
-func (e *findings) Error() string { return fmt.Sprintf("%d findings", e.n) }
-
-// Exit returns the error for a command that ended with a code of its own and has already printed
-// its error.
-func Exit(code int) error { return &ended{code} }
-
-// ended is the exit code of a command that this program ran.
-type ended struct{ Code int }
-
-func (e *ended) Error() string { return fmt.Sprintf("the command ended with %d", e.Code) }
+func (e Exit) Error() string { return fmt.Sprintf("ended with %d", int(e)) }
 
 // PlainError returns the text of an error without its hint.
 func PlainError(err error) string {

@@ -56,11 +56,9 @@ func (s *Settings) OpenStore(ctx context.Context, private bool) (*markdownstore.
 	}
 	o := s.storeOptions()
 	o.Private, o.Now = private, time.Now
-	files, err := keptFiles(ctx, s)
-	if err != nil {
+	if files, err := keptFiles(ctx, s); err != nil {
 		return nil, err
-	}
-	if files != nil {
+	} else if files != nil {
 		return markdownstore.New(files, &o), nil
 	}
 	st, err := markdownstore.Open(s.Workspace, &o)

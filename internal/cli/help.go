@@ -86,12 +86,17 @@ func help(a *App, cmd *cobra.Command) {
 	if cmd.Example != "" {
 		fmt.Fprintf(&b, "\nExamples:\n%s\n", strings.ReplaceAll(cmd.Example, "  memkernel ", "  "+cmd.Root().Name()+" "))
 	}
-	for _, g := range cmd.Groups() {
-		verbRows(&b, g.Title, cmd, g.ID, width)
+	for _, g := range append(cmd.Groups(), &cobra.Group{Title: "Verbs"}) {
+		var rows [][2]string
+		for _, c := range cmd.Commands() {
+			if c.GroupID == g.ID && (c.IsAvailableCommand() || c.Name() == "help") {
+				rows = append(rows, [2]string{c.Name(), c.Short})
+			}
+		}
+		columns(&b, g.Title, 11, width, rows)
 	}
-	verbRows(&b, "Verbs", cmd, "", width)
-	flagRows(&b, "Flags", cmd.LocalFlags(), width)
-	flagRows(&b, "Flags of every verb", cmd.InheritedFlags(), width)
+	columns(&b, "Flags", 24, width, flagRows(cmd.LocalFlags()))
+	columns(&b, "Flags of every verb", 24, width, flagRows(cmd.InheritedFlags()))
 	if cmd.HasAvailableSubCommands() {
 		fmt.Fprintf(&b, "\nRun '%s VERB --help' for more on a verb.\n", cmd.CommandPath())
 	}
@@ -106,44 +111,34 @@ func paragraph(p string, width int) string {
 	return strings.Join(display.Wrap(p, width), "\n")
 }
 
-// verbRows lists the verbs of a group.
-func verbRows(b *strings.Builder, title string, cmd *cobra.Command, group string, width int) {
-	const name = 11
-	for _, c := range cmd.Commands() {
-		if c.GroupID != group || !c.IsAvailableCommand() && c.Name() != "help" {
-			continue
-		}
-		if title != "" {
+// columns writes rows of a name and a text under a title, unless there are none. A name that is
+// wider than its column has a line of its own.
+func columns(b *strings.Builder, title string, wide, width int, rows [][2]string) {
+	for i, r := range rows {
+		if i == 0 {
 			fmt.Fprintf(b, "\n%s:\n", title)
-			title = ""
 		}
-		for i, l := range display.Wrap(c.Short, width-name-4) {
-			fmt.Fprintf(b, "  %-*s  %s\n", name, []string{c.Name(), ""}[min(i, 1)], l)
+		name := r[0]
+		if len(name) > wide {
+			fmt.Fprintf(b, "  %s\n", name)
+			name = ""
+		}
+		for _, l := range display.Wrap(r[1], width-wide-4) {
+			fmt.Fprintf(b, "  %-*s  %s\n", wide, name, l)
+			name = ""
 		}
 	}
 }
 
-// flagRows lists flags. Each row has the flag with its value, and then its purpose.
-func flagRows(b *strings.Builder, title string, set *pflag.FlagSet, width int) {
-	const name = 24
+// flagRows returns the spelling of each flag with its value, and its purpose.
+func flagRows(set *pflag.FlagSet) (rows [][2]string) {
 	set.VisitAll(func(f *pflag.Flag) {
-		if f.Hidden {
-			return
-		}
-		if title != "" {
-			fmt.Fprintf(b, "\n%s:\n", title)
-			title = ""
-		}
-		spelled, does := flagRow(f)
-		lines := display.Wrap(does, width-name-4)
-		if len(spelled) > name {
-			fmt.Fprintf(b, "  %s\n", spelled)
-			spelled = ""
-		}
-		for i, l := range lines {
-			fmt.Fprintf(b, "  %-*s  %s\n", name, []string{spelled, ""}[min(i, 1)], l)
+		if !f.Hidden {
+			spelled, does := flagRow(f)
+			rows = append(rows, [2]string{spelled, does})
 		}
 	})
+	return rows
 }
 
 // flagRow returns the spelling of a flag and its purpose with the default.

@@ -228,14 +228,12 @@ func (s *Settings) Masker() (*mask.Masker, error) {
 // summaryOptions returns the settings of the model that makes notes, the zero value if there is
 // none. It sends nothing.
 func (s *Settings) summaryOptions() (api.SummaryOptions, error) {
-	var o api.SummaryOptions
 	m, err := model.FromConfig(s.summaryConfig())
 	if err != nil {
-		return o, Hint(fmt.Errorf("read configuration: %s: %w", s.Config.Origin("summary.model.provider"), err),
+		return api.SummaryOptions{}, Hint(fmt.Errorf("read configuration: %s: %w", s.Config.Origin("summary.model.provider"), err),
 			"mend the section summary.model, or say summary.model.provider: none for the mechanical summary alone")
 	}
-	o.Model = m
-	return o, nil
+	return api.SummaryOptions{Model: m}, nil
 }
 
 func (s *Settings) summaryConfig() model.Config {

@@ -62,17 +62,17 @@ func (p *Program) Main() int {
 		case code := <-done:
 			return code
 		case s := <-signals:
-			if s == os.Interrupt && u.LeavesInterrupts() {
+			if s == os.Interrupt && u.interrupts.Load() {
 				continue
 			}
 			cancel()
 			select {
 			case code := <-done:
-				if code == ExitOK && u.IsServing() {
+				if code == ExitOK && u.serves.Load() {
 					return code
 				}
 			case <-signals:
-			case <-time.After(u.graceTime()):
+			case <-time.After(graceAfterSignal + time.Duration(u.grace.Load())):
 			}
 			return signalCode(s)
 		}

@@ -41,16 +41,23 @@ func (s *Settings) inWorkspace(path string) string {
 
 // Within reports whether a path leads into a folder. It follows the links that exist.
 func Within(folder, path string) (bool, error) {
+	rel, err := within(folder, path)
+	return filepath.IsLocal(rel), err
+}
+
+// within returns a path relative to a folder, with the links resolved that exist, "" if there is
+// no way from the folder.
+func within(folder, path string) (string, error) {
 	root, err := followed(folder)
 	if err != nil {
-		return false, err
+		return "", err
 	}
 	to, err := followed(path)
 	if err != nil {
-		return false, err
+		return "", err
 	}
-	rel, err := filepath.Rel(root, to)
-	return err == nil && filepath.IsLocal(rel), nil
+	rel, _ := filepath.Rel(root, to)
+	return rel, nil
 }
 
 // followed returns a path with its links resolved. The part that does not exist yet stays

@@ -68,20 +68,11 @@ func (u *UI) Serve(grace time.Duration) {
 	u.AllowGrace(grace)
 }
 
-// IsServing reports whether Serve was called.
-func (u *UI) IsServing() bool { return u.serves.Load() }
-
 // LeaveInterrupts leaves the interrupts of the terminal to a command that the verb runs.
 func (u *UI) LeaveInterrupts() { u.interrupts.Store(true) }
 
-// LeavesInterrupts reports whether LeaveInterrupts was called.
-func (u *UI) LeavesInterrupts() bool { return u.interrupts.Load() }
-
 // AllowGrace lets the verb take d longer to stop after a signal.
 func (u *UI) AllowGrace(d time.Duration) { u.grace.Store(int64(d)) }
-
-// graceTime returns the time in which the verb must stop after a signal.
-func (u *UI) graceTime() time.Duration { return graceAfterSignal + time.Duration(u.grace.Load()) }
 
 // errorf, hintf and warn are the only functions that write to standard error, except for
 // progress.
@@ -189,13 +180,7 @@ func (u *UI) Ask(question string, usual bool) bool {
 func (u *UI) Style() display.Style {
 	p := display.Style{Command: u.Commands, All: u.All}
 	p.Width, p.Rows = u.size()
-	switch u.color {
-	case "always":
-		p.Color = true
-	case "never":
-	default:
-		p.Color = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && isTerminal(u.Out)
-	}
+	p.Color = u.color == "always" || u.color != "never" && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && isTerminal(u.Out)
 	return p
 }
 
@@ -218,16 +203,13 @@ func isTerminal(w io.Writer) bool {
 // Report prints the error with which a verb ended, and returns the exit code.
 func (u *UI) Report(err error) int {
 	var usage *UsageError
-	var some *findings
-	var ended *ended
+	var ended Exit
 	u.ProgressDone()
 	switch {
 	case err == nil:
 		return ExitOK
 	case errors.As(err, &ended):
-		return ended.Code
-	case errors.As(err, &some):
-		return ExitFindings
+		return int(ended)
 	case errors.As(err, &usage):
 		u.errorf("%s", usage.Error())
 		u.hintf("%s", usage.Hint)

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -239,19 +240,7 @@ func (c *Config) checkTogether() error {
 		return c.errorAt(fmt.Errorf("%s is not less than chunking.tokens %s", c.Chunking.Overlap, c.Chunking.Tokens),
 			"set both; an overlap of a fifth is usual", "chunking.overlap", "chunking.tokens")
 	}
-	if err := c.checkAllow(); err != nil {
-		return err
-	}
-	if err := c.checkStore(); err != nil {
-		return err
-	}
-	if err := c.checkIndex(); err != nil {
-		return err
-	}
-	if err := c.checkChoice(); err != nil {
-		return err
-	}
-	return c.checkFiles()
+	return cmp.Or(c.checkAllow(), c.checkStore(), c.checkIndex(), c.checkChoice(), c.checkFiles())
 }
 
 // checkAllow checks that the regular expressions among the allowed values follow Go's syntax.
